@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The front door; meson does the work. `make help` lists the targets.
+
+PYTHON := /usr/bin/python3
+CHECK := $(PYTHON) -B tests/run_check.py --pytest-args '$(PYTEST_ARGS)'
+FUZZ_SECONDS ?= 60
+SOAK_MINUTES ?= 30
+export LEON_BUILD := $(CURDIR)/build
+
+.PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
+	check-packaging check-ipsec bench eval deb lint format fuzz soak clean help
+
+all: build/build.ninja ## build leond and leonctl into build/
+	ninja -C build
+
+build/build.ninja:
+	.ci/deps build
+	meson setup build
+
+demo: all ## three sites in network namespaces on this machine; DEMO=--stay keeps them
+	$(PYTHON) -B tests/netns/demo.py $(DEMO)
+
+check: ## every test that needs no special hardware
+	.ci/deps check deb
+	$(CHECK) lint sanitized tsan unit python netns packaging
+
+check-quick: ## lint, unit tests and Python tests only
+	.ci/deps check
+	$(CHECK) lint unit python
+
+check-sanitized check-tsan check-netns check-python: check-%: ## one part of check
+	.ci/deps check
+	$(CHECK) $*
+
+check-packaging: ## installs, upgrades and removes the packages in throw-away roots
+	.ci/deps check deb
+	$(CHECK) packaging
+
+check-ipsec: all ## IPsec on a kernel with ESP, in a virtual machine: minutes, PYTEST_ARGS selects
+	.ci/deps check ipsec
+	$(PYTHON) -B tests/ipsec/vm.py $(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) \
+		tests/ipsec/test_kernel_esp.py
+
+bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps bench)
+	.ci/deps check
+	$(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
+
+eval: ## the paper's evaluation: NFSv3 directly and over LEON
+	.ci/deps eval
+	meson setup --reconfigure build >/dev/null
+	ninja -C build
+	$(PYTHON) -B tests/eval/eval_nfs.py $(EVAL_ARGS)
+
+deb: ## Debian packages in build/deb/
+	.ci/deps deb
+	packaging/build-deb.sh build/deb
+
+lint: ## layers, banned functions, sizes, tables, format, shell
+	.ci/deps check
+	$(PYTHON) -B tests/lint/run.py
+
+format: ## clang-format all C code, regenerate the tables of the manual
+	$(PYTHON) -B tests/lint/style.py c --write
+	$(PYTHON) -B tests/lint/gen_tables.py --write
+
+fuzz: ## libFuzzer on every decoder, FUZZ_SECONDS each
+	.ci/deps fuzz
+	$(PYTHON) -B tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
+
+soak: ## nodes and links that fail for SOAK_MINUTES, with sanitizers, memory watched
+	.ci/deps check
+	test -f build-asan/build.ninja || meson setup build-asan -Dwerror=true \
+		-Db_sanitize=address,undefined -Db_lundef=false
+	ninja -C build-asan
+	SOAK_MINUTES=$(SOAK_MINUTES) LEON_BUILD=$(CURDIR)/build-asan $(PYTHON) -B tests/netns/soak.py
+
+clean: ## remove everything that was built
+	rm -rf build build-asan build-tsan build-fuzz
+
+help: ## this list
+	@sed -n 's/^\([a-z][a-z -]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 52

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Operational commands of LEON: asks leond of each interface and shows the answer.
+
+`raw` is the daemon's answer unchanged: one dictionary where an interface is named, else
+a list with the answer of each. Text is made by vyos_leon.format, as leonctl makes it.
+"""
+
+import re
+import sys
+import typing
+
+import vyos.opmode
+
+from vyos.configquery import ConfigTreeQuery
+from vyos.utils.commit import commit_in_progress
+from vyos.utils.process import rc_cmd
+
+from vyos_leon import client
+from vyos_leon import format
+
+base = ['interfaces', 'leon']
+
+
+def _interfaces(interface: typing.Optional[str]) -> list[str]:
+    """The interface that is named, or all that are not disabled."""
+    config = ConfigTreeQuery()
+    if not config.exists(base):
+        raise vyos.opmode.UnconfiguredSubsystem('No LEON interface is configured')
+    if interface is not None:
+        names = [interface]
+        if not config.exists(base + [interface]):
+            raise vyos.opmode.UnconfiguredObject(
+                f'Interface {interface} is not configured'
+            )
+    else:
+        names = sorted(config.list_nodes(base), key=lambda name: (len(name), name))
+    enabled = [name for name in names if not config.exists(base + [name, 'disable'])]
+    if not enabled:
+        raise vyos.opmode.UnconfiguredObject(f'{", ".join(names)}: disabled')
+    return enabled
+
+
+def _request(interface: str, command: str, arguments: dict) -> dict:
+    try:
+        return client.request(interface, command, arguments)
+    except client.Refused as e:
+        # The daemon names commands as leonctl has them.
+        text = re.sub(r'`show (\w+)`', r'`show leon \1`', str(e))
+        raise vyos.opmode.IncorrectValue(f'{interface}: {text}')
+    except client.NotPermitted as e:
+        raise vyos.opmode.PermissionDenied(f'{interface}: {e}')
+    except client.ClientError as e:
+        raise vyos.opmode.DataUnavailable(f'{interface}: {e}')
+
+
+def _ask(interface: typing.Optional[str], command: str, **arguments):
+    """Answers, and what was said by interfaces that gave none. A node is in one overlay
+    and not in another, and one daemon may be down: one answer is enough."""
+    answers, errors = [], []
+    for name in _interfaces(interface):
+        try:
+            answers.append(_request(name, command, arguments))
+        except vyos.opmode.Error as e:
+            errors.append(e)
+    if not answers:
+        raise errors[0]
+    return answers, errors
+
+
+def _show(raw: bool, interface: typing.Optional[str], command: str, **arguments):
+    answers, errors = _ask(interface, command, **arguments)
+    if raw:
+        return answers if interface is None else answers[0]
+    texts = [format.text(command, answer) for answer in answers]
+    if len(texts) + len(errors) > 1:
+        texts = [f'{a["interface"]}:\n{t}' for a, t in zip(answers, texts)]
+    return '\n\n'.join(texts + [str(e) for e in errors])
+
+
+def show_nodes(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show nodes')
+
+
+def show_paths(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show paths')
+
+
+def show_ipsec(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show ipsec')
+
+
+def show_routes(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show routes')
+
+
+def show_latency(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show latency')
+
+
+def show_fdb(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show fdb')
+
+
+def show_statistics(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show statistics')
+
+
+def show_events(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show events')
+
+
+def show_explain(raw: bool, node: str, interface: typing.Optional[str]):
+    return _show(raw, interface, 'explain path', node=node)
+
+
+def show_trace(raw: bool, node: str, interface: typing.Optional[str]):
+    return _show(raw, interface, 'trace', node=node)
+
+
+def show_ping(raw: bool, node: str, interface: typing.Optional[str]):
+    return _show(raw, interface, 'ping', node=node)
+
+
+def _reset(interface: typing.Optional[str], command: str, **arguments):
+    answers, errors = _ask(interface, command, **arguments)
+    for answer in answers:
+        print(format.text(command, answer))
+    for error in errors:
+        print(error)
+
+
+def reset_fdb(interface: typing.Optional[str]):
+    _reset(interface, 'reset fdb')
+
+
+def reset_statistics(interface: typing.Optional[str]):
+    _reset(interface, 'reset statistics')
+
+
+def reset_node(node: str, interface: typing.Optional[str]):
+    _reset(interface, 'reset node', node=node)
+
+
+def restart_leon(interface: typing.Optional[str]):
+    if commit_in_progress():
+        raise vyos.opmode.CommitInProgress(
+            'Cannot restart LEON while a commit is in progress'
+        )
+    for name in _interfaces(interface):
+        code, _ = rc_cmd(f'systemctl restart leond@{name}.service')
+        if code != 0:
+            raise vyos.opmode.DataUnavailable(
+                f'leond of {name} does not start: see "show log leon"'
+            )
+
+
+if __name__ == '__main__':
+    try:
+        res = vyos.opmode.run(sys.modules[__name__])
+        if res:
+            print(res)
+    except (ValueError, vyos.opmode.Error) as e:
+        print(e)
+        sys.exit(1)

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Builds the Debian packages from a copy of this tree, so that nothing is written into the tree
+# itself. Usage: build-deb.sh OUTPUT-DIRECTORY [dpkg-buildpackage arguments, default -b]
+# Called by `make deb`, .ci and tests/packaging. Products and build log end up in the directory.
+set -eu
+
+out=${1:?usage: build-deb.sh OUTPUT-DIRECTORY [dpkg-buildpackage arguments]}
+shift
+[ $# -gt 0 ] || set -- -b
+top=$(cd "$(dirname "$0")/.." && pwd)
+
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+version=$(dpkg-parsechangelog -l "$top/packaging/debian/changelog" -S Version)
+copy=$out/leon-$version
+rm -rf "$copy"
+mkdir "$copy"
+# What a clean checkout has: everything but version control and build products.
+tar -C "$top" -c --exclude-vcs --exclude='./build*' --exclude=__pycache__ --exclude='*.pyc' \
+	--exclude=.pytest_cache --exclude=.cache . | tar -C "$copy" -x
+
+cd "$copy"
+if ! dpkg-buildpackage -us -uc "$@" >"$out/build.log" 2>&1; then
+	tail -n 50 "$out/build.log" >&2
+	echo "build failed: the whole log is $out/build.log" >&2
+	exit 1
+fi
+cd "$out"
+rm -rf "$copy"
+ls ./*.deb

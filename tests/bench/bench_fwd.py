@@ -1,0 +1,407 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Throughput and latency of LEON beside kernel VXLAN, no encapsulation at all and other overlays that
+are installed (peers.py), between two nodes and through one relay, on a wire that behaves like a network card: veth of MTU 1500 whose sender
+cuts to the MTU (no TSO, no UDP segmentation) and whose receiver has GRO. Rounds are interleaved,
+so that whatever else the machine does hits all alike; figures are medians, and what counts is the
+ratio to VXLAN of the same run. Everything shares this machine's cores: a figure is not what a pair
+of machines would reach.
+
+    LEON_BUILD=build tests/bench/bench_fwd.py [--rounds 5] [--seconds 2] [--json FILE] [--no-peers]
+                                              [--data both|sealed|clear]
+"""
+import argparse
+import datetime
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../netns'))
+
+import ns  # noqa: E402
+import peers  # noqa: E402
+from node import TOP, Node, build_dir, wait_for  # noqa: E402
+
+WIRELOAD = os.path.join(build_dir(), 'tests/bench/wireload')
+# A UDP frame of 64 bytes with its frame check sequence, which no virtual wire has.
+SMALL = 64 - 4 - 14 - 20 - 8
+PORT = 9000
+TRIES = 3
+# Ratios to VXLAN that are asked for (DESIGN section 9).
+TARGETS = {
+    ('direct', 'tcp1'): 1.15, ('direct', 'tcp4'): 1.0, ('direct', 'small'): 2.0,
+    ('relay', 'tcp1'): 1.15, ('relay', 'small'): 3.0,
+}
+METERS = {
+    'tcp1': ('TCP x1', 'Mbit/s'), 'tcp4': ('TCP x4', 'Mbit/s'), 'small': ('64 B UDP', 'kpps'),
+    'rtt': ('RTT p50', 'us'), 'rtt99': ('RTT p99', 'us'),
+    'loaded': ('RTT p50 beside TCP', 'us'), 'loaded99': ('RTT p99 beside TCP', 'us'),
+}
+# What is measured, and what each measurement gives.
+PLANS = {
+    'direct': {'tcp1': ('tcp1',), 'tcp4': ('tcp4',), 'small': ('small',), 'rtt': ('rtt', 'rtt99'),
+               'loaded': ('loaded', 'loaded99')},
+    'relay': {'tcp1': ('tcp1',), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
+}
+OWN = ('none', 'vxlan', 'leon', 'leon-sealed')
+# What of LEON is measured.
+DATA = {'both': ('leon', 'leon-sealed'), 'sealed': ('leon-sealed',), 'clear': ('leon',)}
+NAMES = {
+    ('direct', 'none'): 'no encapsulation', ('direct', 'vxlan'): 'kernel VXLAN',
+    ('direct', 'leon'): 'LEON', ('direct', 'leon-sealed'): 'LEON, AES-256-GCM',
+    ('relay', 'none'): 'kernel IP forwarding', ('relay', 'vxlan'): 'VXLAN - bridge - VXLAN',
+    ('relay', 'leon'): 'LEON', ('relay', 'leon-sealed'): 'LEON, AES-256-GCM',
+    **{('direct', name): title for name, (title, _, _) in peers.PEERS.items()},
+}
+
+
+# --- the network ---
+
+def wire(a, name_a, b, name_b):
+    """A veth pair that behaves like a cable between two network cards."""
+    ns.connect(a, name_a, b, name_b)
+    for space, name in ((a, name_a), (b, name_b)):
+        space.run('ethtool', '-K', name, 'tso', 'off', 'tx-udp-segmentation', 'off',
+                  'gso', 'on', 'sg', 'on', 'tx', 'on', 'gro', 'on')
+        # Not every kernel has these two.
+        for feature in ('tx-udp_tnl-segmentation', 'tx-udp_tnl-csum-segmentation'):
+            space.run('ethtool', '-K', name, feature, 'off', check=False)
+
+
+class Net:
+    """Namespaces a, r, b; a and b joined by a wire, and each with r by another. `address` says
+    where b is reached by (place, variant)."""
+
+    def __init__(self, workers, with_peers=True, data='both'):
+        self.directory = tempfile.mkdtemp(prefix='leon-bench-')
+        self.a, self.r, self.b = (ns.Namespace(name) for name in 'arb')
+        self.workers = workers
+        self.nodes = []
+        own = [v for v in OWN if not v.startswith('leon') or v in DATA[data]]
+        self.variants = {place: list(own) for place in PLANS}
+        self.left_out = {}
+        wire(self.a, 'eth0', self.b, 'eth0')
+        wire(self.a, 'eth1', self.r, 'eth1')
+        wire(self.b, 'eth1', self.r, 'eth2')
+        self.address = {(place, variant): f'10.{1 + i}.{1 + k}.2'
+                        for i, place in enumerate(('direct', 'relay'))
+                        for k, variant in enumerate(OWN) if variant in own}
+        self._direct()
+        self._relay()
+        secret = {'authentication': {'pre-shared-secret': 'a secret for the bench'}}
+        for n, variant in enumerate(DATA[data]):
+            self._leon(variant, 2 * n, {} if variant == 'leon' else secret)
+        if with_peers:
+            self._peers()
+
+    def _direct(self):
+        for end, other, space in ((1, 2, self.a), (2, 1, self.b)):
+            space.ip(f'addr add 10.1.1.{end}/24 dev eth0',
+                     f'link add vxlan0 type vxlan id 10 local 10.1.1.{end} remote 10.1.1.{other} '
+                     'dstport 4789 dev eth0',
+                     f'addr add 10.1.2.{end}/24 dev vxlan0', 'link set vxlan0 up')
+
+    def _relay(self):
+        """a and b are in networks of their own: 10.2.1 and, for b, the same split in two."""
+        self.a.ip('addr add 10.2.1.1/25 dev eth1', 'route add 10.2.1.128/25 via 10.2.1.3')
+        self.b.ip('addr add 10.2.1.130/25 dev eth1', 'route add 10.2.1.0/25 via 10.2.1.131')
+        self.r.ip('addr add 10.2.1.3/25 dev eth1', 'addr add 10.2.1.131/25 dev eth2',
+                  'link add br0 type bridge stp_state 0 forward_delay 0', 'link set br0 up')
+        self.r.sysctl('ipv4/ip_forward', 1)
+        self.address['relay', 'none'] = '10.2.1.130'
+        for end, space, vni, here, there, port in ((1, self.a, 11, '10.2.1.1', '10.2.1.3', 'eth1'),
+                                                   (2, self.b, 12, '10.2.1.130', '10.2.1.131',
+                                                    'eth2')):
+            space.ip(f'link add vxlan1 type vxlan id {vni} local {here} remote {there} '
+                     'dstport 4789 dev eth1',
+                     f'addr add 10.2.2.{end}/24 dev vxlan1', 'link set vxlan1 up')
+            self.r.ip(f'link add vx{vni} type vxlan id {vni} local {there} remote {here} '
+                      f'dstport 4789 dev {port}', f'link set vx{vni} master br0 up')
+
+    def _leon_node(self, space, interface, source, others, extra):
+        index = int(interface[-1])
+        node = Node(f'{space.name}{index}', space, {
+            'version': 1, 'interface': interface, 'source-address': [source],
+            'node-name': space.name, 'port': 5366 + index, 'vni': 1 + index,
+            'peer': {f'peer{i}': {'address': address, 'port': 5366 + index}
+                     for i, address in enumerate(others)},
+            'system': {'workers': self.workers} if self.workers else {}, **extra,
+        }, self.directory)
+        node.start()
+        self.nodes.append(node)
+        return node
+
+    def _leon(self, variant, first, extra):
+        """Two overlays with this configuration, between two nodes and through a relay."""
+        i, k = f'leon{first}', f'leon{first + 1}'
+        a0 = self._leon_node(self.a, i, '10.1.1.1', ['10.1.1.2'], extra)
+        b0 = self._leon_node(self.b, i, '10.1.1.2', ['10.1.1.1'], extra)
+        if not first:
+            # The relayed nodes have addresses between which no route leads but to the relay.
+            for end, space, via in ((1, self.a, '10.2.1.3'), (2, self.b, '10.2.1.131')):
+                space.ip(f'addr add 10.9.0.{end}/32 dev lo',
+                         f'route add 10.9.0.3/32 via {via} src 10.9.0.{end}')
+            self.r.ip('addr add 10.9.0.3/32 dev lo',
+                      'route add 10.9.0.1/32 via 10.2.1.1 src 10.9.0.3',
+                      'route add 10.9.0.2/32 via 10.2.1.130 src 10.9.0.3')
+        r1 = self._leon_node(self.r, k, '10.9.0.3', ['10.9.0.1', '10.9.0.2'], extra)
+        a1 = self._leon_node(self.a, k, '10.9.0.1', ['10.9.0.3'], extra)
+        b1 = self._leon_node(self.b, k, '10.9.0.2', ['10.9.0.3'], extra)
+        for place, nodes in (('direct', (a0, b0)), ('relay', (a1, b1, r1))):
+            network = self.address[place, variant].rpartition('.')[0]
+            for end, node in enumerate(nodes, 1):
+                node.namespace.ip(f'addr add {network}.{end}/24 dev {node.interface}',
+                                  f'link set {node.interface} up')
+        for node, other, hops in ((a0, b0, [b0]), (b0, a0, [a0]), (a1, b1, [r1, b1]),
+                                  (b1, a1, [r1, a1])):
+            self._wait_path(node, other, [n.node_id for n in hops])
+
+    def _wait_path(self, node, other, hops):
+        """The path, and what it carries: a stream that begins before keeps small segments."""
+        def there():
+            path = node.paths().get(other.node_id)
+            return path and path['hops'] == hops and (path['mtu'] or 0) > 1400
+        wait_for(there, 60, f'path of {node.name} to {other.name} is {hops} and its MTU known')
+
+    def _peers(self):
+        for i, name in enumerate(peers.PEERS):
+            inner = (f'10.3.{i}.1', f'10.3.{i}.2')
+            runs, why = peers.start(self, name, self.directory, inner)
+            if runs:
+                self.address['direct', name] = inner[1]
+                self.variants['direct'].append(name)
+            else:
+                self.left_out[name] = why
+
+    def settle(self):
+        """Every way is open and every table has learned; a peer over which none leads is left
+        out."""
+        for (place, variant), address in list(self.address.items()):
+            def answers(a=address):
+                return self.a.run('ping', '-c1', '-W1', a, check=False).returncode == 0
+            try:
+                wait_for(answers, 30 if variant in OWN else 15, f'{address} answers')
+            except AssertionError as e:
+                if variant in OWN:
+                    raise
+                self.left_out[variant] = str(e)
+                self.variants[place].remove(variant)
+
+    def close(self):
+        for node in self.nodes:
+            node.stop()
+        for space in (self.a, self.r, self.b):
+            space.close()
+        shutil.rmtree(self.directory)
+
+
+# --- measuring ---
+
+def answer(process, within):
+    """The JSON object that a program prints at its end."""
+    out, err = process.communicate(timeout=within)
+    if process.returncode != 0:
+        raise RuntimeError(f'{process.args}: status {process.returncode}: {err}')
+    return json.loads(out)
+
+
+def start_receiver(net, *words):
+    process = net.b.start(WIRELOAD, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True)
+    if process.stdout.readline().strip() != 'ready':
+        raise RuntimeError(f'wireload does not start: {process.communicate()[1]}')
+    return process
+
+
+def tcp_server(net):
+    server = net.b.start('iperf3', '-s', '-1', '-p', PORT, '--forceflush', stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True)
+    # Its first lines say that it listens.
+    while 'listening' not in server.stdout.readline():
+        if server.poll() is not None:
+            raise RuntimeError('iperf3 -s does not start')
+    return server
+
+
+def tcp(net, address, seconds, streams):
+    server = tcp_server(net)
+    result = net.a.run('iperf3', '-c', address, '-p', PORT, '-t', seconds, '-P', streams, '-J',
+                       timeout=seconds + 30)
+    server.communicate(timeout=10)
+    return json.loads(result.stdout)['end']['sum_received']['bits_per_second'] / 1e6,
+
+
+def small(net, address, seconds):
+    """Thousands of datagrams a second that arrive when the sender sends what it can."""
+    receiver = start_receiver(net, 'sink', PORT, SMALL, seconds + 2)
+    net.a.run(WIRELOAD, 'blast', address, PORT, SMALL, seconds, timeout=seconds + 30)
+    got = answer(receiver, seconds + 30)
+    if not got['seconds']:
+        raise RuntimeError(f'nothing arrived at {address}')
+    return got['datagrams'] / got['seconds'] / 1e3,
+
+
+def rtt(net, address, seconds, port=PORT):
+    receiver = start_receiver(net, 'echo', port, 3)
+    result = net.a.run(WIRELOAD, 'pingpong', address, port, SMALL, seconds, timeout=seconds + 30)
+    receiver.kill()
+    receiver.communicate(timeout=10)
+    result = json.loads(result.stdout)
+    if not result['round_trips']:
+        raise RuntimeError(f'nothing came back from {address}')
+    return result['p50_us'], result['p99_us']
+
+
+def loaded(net, address, seconds):
+    """Round trips while one TCP stream takes what it gets."""
+    server = tcp_server(net)
+    bulk = net.a.start('iperf3', '-c', address, '-p', PORT, '-t', seconds + 1,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        return rtt(net, address, seconds, PORT + 1)
+    finally:
+        bulk.wait(seconds + 30)
+        server.communicate(timeout=10)
+
+
+def measure(net, meter, address, seconds):
+    """The figures of one measurement, a tuple as PLANS names them."""
+    if meter.startswith('tcp'):
+        return tcp(net, address, seconds, int(meter[3:]))
+    if meter == 'rtt':
+        # A round-trip time needs no long run.
+        return rtt(net, address, seconds / 2)
+    return {'small': small, 'loaded': loaded}[meter](net, address, seconds)
+
+
+def load():
+    return os.getloadavg()[0]
+
+
+def measure_again(net, meter, address, seconds, failed):
+    """On a crowded machine a program may get no turn for longer than a measurement takes: what
+    gave nothing is repeated, and reported."""
+    for _ in range(TRIES - 1):
+        try:
+            return measure(net, meter, address, seconds)
+        except RuntimeError as e:
+            failed.append(f'{meter}: {e}')
+    return measure(net, meter, address, seconds)
+
+
+def one_round(net, seconds, samples, failed, backwards):
+    for place, plan in PLANS.items():
+        for meter, figures in plan.items():
+            # Who comes first gets a machine that has rested: they take turns.
+            for variant in net.variants[place][::-1 if backwards else 1]:
+                try:
+                    values = measure_again(net, meter, net.address[place, variant], seconds, failed)
+                except RuntimeError as e:
+                    if variant in OWN:
+                        raise
+                    failed.append(f'{variant} given up: {e}')
+                    continue
+                for figure, value in zip(figures, values):
+                    samples.setdefault((place, variant, figure), []).append(value)
+
+
+# --- reporting ---
+
+def output(*command):
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TOP)
+    return result.stdout.strip()
+
+
+def machine():
+    with open('/proc/cpuinfo', encoding='utf-8') as f:
+        model = [line.partition(':')[2].strip() for line in f if line.startswith('model name')]
+    return {'cpu': model[0] if model else platform.machine(), 'cores': os.cpu_count(),
+            'kernel': platform.release(),
+            'commit': output('git', 'describe', '--always', '--dirty'),
+            'date': datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')}
+
+
+def summary(samples):
+    """One entry for each figure: median, spread, ratios of medians within this run."""
+    entries = []
+    for (place, variant, meter), values in samples.items():
+        median = statistics.median(values)
+        vxlan = statistics.median(samples[place, 'vxlan', meter])
+        none = statistics.median(samples[place, 'none', meter])
+        entries.append({'place': place, 'variant': variant, 'meter': meter,
+                        'unit': METERS[meter][1], 'median': median, 'minimum': min(values),
+                        'maximum': max(values), 'values': values,
+                        'ratio_to_vxlan': median / vxlan if vxlan else None,
+                        'ratio_to_none': median / none if none else None,
+                        'target_ratio_to_vxlan': TARGETS.get((place, meter))
+                        if variant.startswith('leon') else None})
+    return entries
+
+
+def table(entries):
+    for place, plan in PLANS.items():
+        print(f'\n{"Between two nodes" if place == "direct" else "Through one relay"}')
+        print(f'  {"":24} {"":18} {"median":>9} {"min - max":>17} {"to VXLAN":>9} {"to none":>8}'
+              f' {"target":>7}')
+        for meter in (figure for figures in plan.values() for figure in figures):
+            for e in entries:
+                if (e['place'], e['meter']) != (place, meter):
+                    continue
+                spread = f'{e["minimum"]:.1f} - {e["maximum"]:.1f}'
+                ratios = [f'{r:.2f}' if r is not None else '' for r in
+                          (e['ratio_to_vxlan'], e['ratio_to_none'], e['target_ratio_to_vxlan'])]
+                print(f'  {NAMES[place, e["variant"]]:24} {METERS[meter][0]:18} {e["median"]:9.1f} '
+                      f'{spread:>17} {ratios[0]:>9} {ratios[1]:>8} {ratios[2]:>7} {e["unit"]}')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition('\n\n')[0])
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--seconds', type=int, default=2, help='of each measurement')
+    parser.add_argument('--workers', type=int, default=0, help='of each leond; 0 as shipped')
+    parser.add_argument('--data', choices=list(DATA), default='both',
+                        help='frames of LEON sealed, in clear, or both in turn')
+    parser.add_argument('--no-peers', action='store_true', help='without other overlays')
+    parser.add_argument('--json', help='file for all figures')
+    arguments = parser.parse_args()
+    if arguments.rounds < 1 or arguments.seconds < 1:
+        parser.error('at least one round, and one second')
+    about = {**machine(), 'rounds': arguments.rounds, 'seconds': arguments.seconds,
+             'workers': arguments.workers, 'data': arguments.data, 'load_before': load(), 'load_rounds': [], 'failed': []}
+    ns.enter_lab()
+    begin = time.monotonic()
+    net = Net(arguments.workers, not arguments.no_peers, arguments.data)
+    samples = {}
+    try:
+        net.settle()
+        for number in range(arguments.rounds):
+            one_round(net, arguments.seconds, samples, about['failed'], number % 2)
+            about['load_rounds'].append(load())
+            print('.', end='', file=sys.stderr, flush=True)
+        about['left_out'] = net.left_out
+        about['statistics'] = {node.name: node.statistics() for node in net.nodes}
+    finally:
+        net.close()
+    entries = summary(samples)
+    print(f'\n{about["cpu"]}, {about["cores"]} cores, Linux {about["kernel"]}, commit '
+          f'{about["commit"]}, {about["date"]}\n{arguments.rounds} rounds of {arguments.seconds} s,'
+          f' {time.monotonic() - begin:.0f} s in all; load {about["load_before"]:.1f} before, '
+          + ' '.join(f'{value:.1f}' for value in about['load_rounds']) + ' after each round')
+    for name, why in about['left_out'].items():
+        print(f'left out: {name}: {why}')
+    for text in about['failed']:
+        print(f'repeated: {text.partition(chr(10))[0]}')
+    table(entries)
+    if arguments.json:
+        with open(arguments.json, 'w', encoding='utf-8') as f:
+            json.dump({'about': about, 'figures': entries}, f, indent=1)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the parts cost by themselves, on one core: lookups, header work, path computation by number
+ * of nodes, memory by number of MAC addresses. Each figure is the best of several runs, since only
+ * that says something about the code on a machine that does other things too. Prints a table, with
+ * --json the same as JSON.
+ *
+ *   bench_micro [--json]
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "state/fdb.h"
+#include "state/latdb.h"
+#include "state/path.h"
+#include "wire/bundle.h"
+#include "wire/eth.h"
+#include "wire/leon.h"
+
+#define RUNS	 7
+#define NODE_ID0 0x0a000000u
+
+static bool json;
+static const char *separator = "";
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+}
+
+static void report(const char *what, double value, const char *unit)
+{
+	if (json)
+		printf("%s{\"what\": \"%s\", \"value\": %.2f, \"unit\": \"%s\"}", separator, what,
+		       value, unit);
+	else
+		printf("%-44s %12.1f %s\n", what, value, unit);
+	separator = ",\n";
+}
+
+/* Best time of one call in ns; `n` calls a run. What they give is added up, so that none is left
+ * out by the compiler. */
+static double best_ns(uint64_t (*call)(void *arg, unsigned i), void *arg, unsigned n)
+{
+	static volatile uint64_t sink;
+	int64_t best = INT64_MAX;
+
+	for (unsigned run = 0; run < RUNS; run++) {
+		int64_t start = now_ns();
+		uint64_t sum = 0;
+
+		for (unsigned i = 0; i < n; i++)
+			sum += call(arg, i);
+		best = min_of(best, now_ns() - start);
+		sink = sum;
+	}
+	(void)sink;
+	return (double)best / n;
+}
+
+/* --- the packet path --- */
+
+static struct mac mac_of(unsigned i)
+{
+	return (struct mac){ { 2, 0, (uint8_t)(i >> 24), (uint8_t)(i >> 16), (uint8_t)(i >> 8),
+			       (uint8_t)i } };
+}
+
+struct fdb_case {
+	struct fdb *fdb;
+	unsigned n;
+};
+
+/* In an order that the caches do not guess. */
+static unsigned scattered(unsigned i, unsigned n)
+{
+	return (unsigned)((uint64_t)i * 2654435761u % n);
+}
+
+static uint64_t look_up(void *arg, unsigned i)
+{
+	const struct fdb_case *c = arg;
+
+	return fdb_lookup(c->fdb, 0, mac_of(scattered(i, c->n)));
+}
+
+static uint64_t see(void *arg, unsigned i)
+{
+	const struct fdb_case *c = arg;
+
+	return fdb_seen(c->fdb, 0, mac_of(scattered(i, c->n)), 1, 1);
+}
+
+static void measure_fdb(unsigned n)
+{
+	struct fdb_case c = { .n = n };
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	char what[80];
+
+	c.fdb = fdb_new(n);
+	snprintf(what, sizeof(what), "FDB memory, room for %u addresses", n);
+	report(what, (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1024, "KiB");
+	for (unsigned i = 0; i < n; i++)
+		fdb_learn(c.fdb, 0, mac_of(i), 1, 1);
+	snprintf(what, sizeof(what), "FDB lookup, %u addresses", n);
+	report(what, best_ns(look_up, &c, 200000), "ns");
+	snprintf(what, sizeof(what), "FDB source check, %u addresses", n);
+	report(what, best_ns(see, &c, 200000), "ns");
+	fdb_free(c.fdb);
+}
+
+static struct leon_hdr header(uint8_t n_hops)
+{
+	struct leon_hdr h = { .kind = LEON_FRAME, .n_hops = n_hops, .vni = 1, .source = NODE_ID0 };
+
+	for (uint8_t i = 0; i < n_hops; i++)
+		h.hop[i] = NODE_ID0 + 1 + i;
+	return h;
+}
+
+static uint64_t encode(void *arg, unsigned i)
+{
+	struct leon_hdr *h = arg;
+	uint8_t out[LEON_HDR_LEN_MAX];
+
+	h->vni = i & 0xffffff;
+	return leon_encode(h, out) + out[5];
+}
+
+static uint64_t decode(void *arg, unsigned i)
+{
+	uint8_t *data = arg;
+	struct leon_hdr h;
+	size_t len;
+
+	data[5] = (uint8_t)i;
+	return (uint64_t)leon_decode(data, LEON_HDR_LEN_MAX, &h, &len) + h.vni;
+}
+
+static uint64_t parse(void *arg, unsigned i)
+{
+	uint8_t *frame = arg;
+	struct eth_view v;
+
+	frame[5] = (uint8_t)i;
+	return (uint64_t)eth_parse(frame, 60, &v) + v.l4_offset;
+}
+
+static uint64_t unbundle(void *arg, unsigned i)
+{
+	struct bundle_frame f;
+	uint64_t sum = i;
+	size_t at = 0;
+
+	while (bundle_next(arg, 20 * (BUNDLE_HDR_LEN + 60), &at, &f) > 0)
+		sum += f.at;
+	return sum;
+}
+
+static void measure_headers(void)
+{
+	uint8_t data[20 * (BUNDLE_HDR_LEN + 60)] = { 0 }, frame[60] = { 2, 0, 0, 0, 0, 1, 2 };
+
+	for (uint8_t n = 1; n <= LEON_HOPS_MAX; n = (uint8_t)(n + 3)) {
+		struct leon_hdr h = header(n);
+		char what[80];
+
+		snprintf(what, sizeof(what), "LEON header encoded, %u hops", n);
+		report(what, best_ns(encode, &h, 1000000), "ns");
+		leon_encode(&h, data);
+		snprintf(what, sizeof(what), "LEON header decoded and checked, %u hops", n);
+		report(what, best_ns(decode, data, 1000000), "ns");
+	}
+	memcpy(frame + 12, "\x08\x00\x45\x00\x00\x2e\x00\x00\x40\x00\x40\x11", 12);
+	report("Ethernet frame parsed (UDP)", best_ns(parse, frame, 1000000), "ns");
+	for (unsigned i = 0; i < 20; i++)
+		bundle_encode(60, false, data + i * (BUNDLE_HDR_LEN + 60));
+	report("bundle of 20 frames taken apart", best_ns(unbundle, data, 100000), "ns");
+}
+
+/* --- paths --- */
+
+struct path_case {
+	struct latdb *db;
+	struct path_params pp;
+	struct path *out;
+	uint16_t n;
+};
+
+static uint64_t compute(void *arg, unsigned i)
+{
+	struct path_case *c = arg;
+
+	path_compute(c->db, &c->pp, (uint16_t)(i % c->n), c->n, c->out);
+	return c->out[c->n - 1].cost_us;
+}
+
+static uint16_t slot_of(void *arg, node_id_t id)
+{
+	(void)arg;
+	return (uint16_t)(id - NODE_ID0);
+}
+
+/* Every node measures every other one; times are what a hash says. */
+static void load_row(struct latdb *db, uint16_t from, uint16_t n)
+{
+	static struct msg_row m;
+	uint16_t parts = (uint16_t)((n + MSG_ROW_MAX - 1) / MSG_ROW_MAX);
+
+	for (uint16_t part = 0; part < parts; part++) {
+		m = (struct msg_row){ .origin = NODE_ID0 + from,
+				      .incarnation = 1,
+				      .seq = 1,
+				      .part = part,
+				      .parts = parts };
+		for (uint16_t to = (uint16_t)(part * MSG_ROW_MAX); to < n && m.n < MSG_ROW_MAX;
+		     to++)
+			if (to != from)
+				m.entry[m.n++] = (struct row_entry){
+					.node = NODE_ID0 + to,
+					.up = true,
+					.rtt_us = 5000 + (from * 31u ^ to * 17u) * 7919u % 200000,
+					.var_us = 500,
+					.mtu = 1472
+				};
+		latdb_merge(db, from, &m, slot_of, NULL);
+	}
+}
+
+static void measure_paths(uint16_t n)
+{
+	struct path_case c = { .db = latdb_new(), .n = n, .pp = { .maximum_relays = 3 } };
+	char what[80];
+
+	c.out = x_calloc(n, sizeof(c.out[0]));
+	for (uint16_t from = 1; from < n; from++)
+		load_row(c.db, from, n);
+	for (uint16_t to = 1; to < n; to++) {
+		struct lat_entry e = { .rtt_us = 5000 + to * 7919u % 200000,
+				       .mtu = 1472,
+				       .up = true };
+
+		latdb_set(c.db, to, &e);
+	}
+	snprintf(what, sizeof(what), "all paths of one node, %u nodes", n);
+	report(what, best_ns(compute, &c, n > 200 ? 3 : 30) / 1e3, "us");
+	latdb_free(c.db);
+	free(c.out);
+}
+
+int main(int argc, char **argv)
+{
+	static const uint16_t nodes[] = { 12, 50, 100, 200, 490, 1000 };
+
+	json = argc == 2 && strcmp(argv[1], "--json") == 0;
+	if (argc > 2 || (argc == 2 && !json)) {
+		fprintf(stderr, "usage: bench_micro [--json]\n");
+		return 2;
+	}
+	printf("%s", json ? "[" : "");
+	measure_fdb(1000);
+	measure_fdb(10000);
+	measure_fdb(100000);
+	measure_headers();
+	for (size_t i = 0; i < array_size(nodes); i++)
+		measure_paths(nodes[i]);
+	printf("%s", json ? "]\n" : "");
+	return 0;
+}

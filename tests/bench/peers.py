@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Other overlays between the two hosts of a benchmark, for figures of the same run: each as Debian
+packages it, without a cipher where it can do without. A peer that is not installed is left out.
+
+Every start_NAME(net, words) brings up one between net.a and net.b, whose addresses on the wire are
+WIRE, with the addresses `words.inner` on its interfaces. Programs die with their namespaces.
+"""
+import os
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+
+WIRE = ('10.1.1.1', '10.1.1.2')
+KEY = 'benchbenchbench'
+
+
+@dataclass
+class Place:
+    """Where a peer may put things: a directory of its own, and the addresses on its interfaces."""
+    directory: str
+    inner: tuple
+    mtu: int = 1400
+
+    def write(self, name, text, mode=0o600):
+        path = os.path.join(self.directory, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as f:
+            os.fchmod(f.fileno(), mode)
+            f.write(text)
+        return path
+
+    def log(self, name):
+        return open(os.path.join(self.directory, name), 'w', encoding='utf-8')
+
+
+def launch(space, place, name, *words):
+    with place.log(name + '.log') as log:
+        return space.start(*words, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                           cwd=place.directory)
+
+
+def address(space, interface, inner, mtu=None):
+    """Gives the interface its address once it is there."""
+    end = time.monotonic() + 10
+    while space.run('ip', 'link', 'show', interface, check=False).returncode:
+        if time.monotonic() > end:
+            raise RuntimeError(f'{interface} does not come')
+        time.sleep(0.05)
+    if mtu:
+        space.ip(f'link set {interface} mtu {mtu}')
+    space.ip(f'addr add {inner}/24 dev {interface}', f'link set {interface} up')
+
+
+def start_n2n(net, place):
+    launch(net.a, place, 'supernode', 'supernode', '-l', 7654)
+    for space, inner, i in zip((net.a, net.b), place.inner, (1, 2)):
+        launch(space, place, f'edge{i}', 'edge', '-d', 'n2n0', '-a', inner, '-c', 'bench',
+               '-k', KEY, '-l', f'{WIRE[0]}:7654', '-m', f'02:6e:00:00:00:0{i}', '-M', place.mtu)
+
+
+def start_tinc(net, place):
+    names = ('a', 'b')
+    for i, name in enumerate(names):
+        place.write(f'{name}/tinc.conf', f'Name={name}\nMode=switch\nInterface=tinc0\n'
+                    'DeviceType=tap\nAddressFamily=ipv4\nPingTimeout=10\n'
+                    f'BindToAddress={WIRE[i]}\nConnectTo={names[1 - i]}\n')
+        place.write(f'{name}/hosts/{name}', f'Address={WIRE[i]}\nCipher=none\nDigest=none\n'
+                    'Compression=0\n')
+        subprocess.run(['tincd', '-c', os.path.join(place.directory, name), '-K', '2048'],
+                       input='\n\n\n', text=True, capture_output=True, check=True)
+    for name, other in (names, names[::-1]):
+        shutil.copy(os.path.join(place.directory, name, 'hosts', name),
+                    os.path.join(place.directory, other, 'hosts', name))
+    for space, name, inner in zip((net.a, net.b), names, place.inner):
+        directory = os.path.join(place.directory, name)
+        launch(space, place, name, 'tincd', '-c', directory, '-D', '--pidfile',
+               os.path.join(directory, 'pid'))
+        address(space, 'tinc0', inner, place.mtu)
+
+
+def start_fastd(net, place):
+    keys = []
+    for _ in range(2):
+        made = subprocess.run(['fastd', '--generate-key'], capture_output=True, text=True,
+                              check=True).stdout.split()
+        keys.append((made[made.index('Secret:') + 1], made[made.index('Public:') + 1]))
+    for i, (space, inner) in enumerate(zip((net.a, net.b), place.inner)):
+        path = place.write(f'fastd{i}.conf', f'''
+            interface "fastd0"; mode tap; method "null"; mtu {place.mtu};
+            bind {WIRE[i]}:10000; secret "{keys[i][0]}";
+            peer "other" {{ key "{keys[1 - i][1]}"; remote {WIRE[1 - i]}:10000; }}''')
+        launch(space, place, f'fastd{i}', 'fastd', '-c', path)
+        address(space, 'fastd0', inner)
+
+
+def start_openvpn(net, place):
+    for i, (space, inner) in enumerate(zip((net.a, net.b), place.inner)):
+        launch(space, place, f'openvpn{i}', 'openvpn', '--dev', 'ovpn0', '--dev-type', 'tap',
+               '--proto', 'udp', '--local', WIRE[i], '--remote', WIRE[1 - i], '--port', 11940,
+               '--cipher', 'none', '--auth', 'none', '--tun-mtu', place.mtu, '--nice', 0)
+        address(space, 'ovpn0', inner)
+
+
+def start_nebula(net, place):
+    def cert(*words):
+        subprocess.run(['nebula-cert', *words], cwd=place.directory, capture_output=True,
+                       check=True)
+    cert('ca', '-name', 'bench')
+    for i, inner in enumerate(place.inner):
+        cert('sign', '-name', f'n{i}', '-ip', f'{inner}/24')
+    for i, space in enumerate((net.a, net.b)):
+        other = 1 - i
+        directory = place.directory
+        path = place.write(f'n{i}.yml', f'''
+pki: {{ca: {directory}/ca.crt, cert: {directory}/n{i}.crt, key: {directory}/n{i}.key}}
+static_host_map: {{"{place.inner[other]}": ["{WIRE[other]}:4242"]}}
+lighthouse: {{am_lighthouse: {'true' if i == 0 else 'false'}{
+    f', hosts: ["{place.inner[0]}"]' if i else ''}}}
+listen: {{host: {WIRE[i]}, port: 4242, batch: 64, read_buffer: 10485760, write_buffer: 10485760}}
+tun: {{dev: nebula0, mtu: {place.mtu}, tx_queue: 1000}}
+firewall:
+  outbound: [{{port: any, proto: any, host: any}}]
+  inbound: [{{port: any, proto: any, host: any}}]
+''')
+        launch(space, place, f'n{i}', 'nebula', '-config', path)
+
+
+def start_wireguard_go(net, place):
+    keys = []
+    for i in range(2):
+        private = subprocess.run(['wg', 'genkey'], capture_output=True, text=True, check=True)
+        public = subprocess.run(['wg', 'pubkey'], input=private.stdout, capture_output=True,
+                                text=True, check=True)
+        keys.append((place.write(f'wg{i}.key', private.stdout), public.stdout.strip()))
+    for i, (space, inner) in enumerate(zip((net.a, net.b), place.inner)):
+        name = f'wgbench{os.getpid()}{i}'[-15:]
+        launch(space, place, f'wg{i}', 'env', 'WG_I_PREFER_BUGGY_USERSPACE_TO_POLISHED_KMOD=1',
+               'wireguard-go', '-f', name)
+        address(space, name, inner, place.mtu)
+        words = ('wg', 'set', name, 'listen-port', 51820, 'private-key', keys[i][0], 'peer',
+                 keys[1 - i][1], 'allowed-ips', '0.0.0.0/0', 'endpoint', f'{WIRE[1 - i]}:51820')
+        end = time.monotonic() + 10
+        while space.run(*words, check=False).returncode:
+            if time.monotonic() > end:
+                raise RuntimeError('wireguard-go does not take its keys')
+            time.sleep(0.1)
+
+
+# Name in tables, program that must be there, how it is started.
+PEERS = {
+    'n2n': ('n2n (Twofish)', 'edge', start_n2n),
+    'tinc': ('tinc, no cipher', 'tincd', start_tinc),
+    'fastd': ('fastd, null', 'fastd', start_fastd),
+    'openvpn': ('OpenVPN tap, no cipher', 'openvpn', start_openvpn),
+    'nebula': ('nebula (encrypts, L3)', 'nebula', start_nebula),
+    'wireguard-go': ('wireguard-go (encr., L3)', 'wireguard-go', start_wireguard_go),
+}
+
+
+def start(net, name, directory, inner):
+    """True where the peer runs; False, and why, where it is not installed or does not start."""
+    _, program, begin = PEERS[name]
+    if not shutil.which(program):
+        return False, f'{program} is not installed'
+    place = Place(os.path.join(directory, name), inner)
+    os.mkdir(place.directory)
+    try:
+        begin(net, place)
+    except (RuntimeError, subprocess.CalledProcessError, OSError, ValueError) as e:
+        return False, f'does not start: {e}'
+    return True, ''

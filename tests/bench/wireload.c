@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * wireload: small UDP datagrams for bench_fwd.py, which starts it inside its namespaces: as many as
+ * go, and one at a time. One thread; prints one JSON object at its end. Ends by itself.
+ *
+ *   sink PORT BYTES SECONDS             counts datagrams of this size from the first to the last
+ *   blast ADDRESS PORT BYTES SECONDS    sends as fast as the kernel takes them
+ *   echo PORT SECONDS                   sends back what comes, until nothing has come for so long
+ *   pingpong ADDRESS PORT BYTES SECONDS one at a time; percentiles of the round-trip time
+ *
+ * BYTES are those of the UDP payload.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BATCH	    64
+#define BYTES_MAX   1500
+#define SAMPLES_MAX 1000000
+#define NS_PER_S    1000000000LL
+#define LOST_MS	    1000 /* a datagram of pingpong that did not come back */
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "wireload: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int open_socket(const char *address, const char *port)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), bytes = 4 << 20;
+
+	sin.sin_port = htons((uint16_t)strtoul(port, NULL, 10));
+	if (fd < 0)
+		die("socket");
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		die("receive buffer");
+	if (!address) {
+		if (bind(fd, (struct sockaddr *)&sin, sizeof(sin)) < 0)
+			die("bind");
+		/* Whoever waits for this line may send. */
+		puts("ready");
+		fflush(stdout);
+	} else if (inet_pton(AF_INET, address, &sin.sin_addr) != 1 ||
+		   connect(fd, (struct sockaddr *)&sin, sizeof(sin)) < 0) {
+		die(address);
+	}
+	return fd;
+}
+
+static bool wait_for(int fd, int ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, ms) == 1;
+}
+
+struct batch {
+	struct mmsghdr mm[BATCH];
+	struct iovec iov[BATCH];
+	uint8_t data[BATCH][BYTES_MAX];
+};
+
+static struct batch *new_batch(size_t len)
+{
+	struct batch *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		die("memory");
+	for (unsigned i = 0; i < BATCH; i++) {
+		b->iov[i] = (struct iovec){ b->data[i], len };
+		b->mm[i].msg_hdr = (struct msghdr){ .msg_iov = &b->iov[i], .msg_iovlen = 1 };
+	}
+	return b;
+}
+
+static int sink(int fd, size_t bytes, double seconds)
+{
+	struct batch *b = new_batch(BYTES_MAX);
+	int64_t first = 0, last = 0, end = now_ns() + (int64_t)(seconds * (double)NS_PER_S);
+	uint64_t n = 0;
+
+	while (now_ns() < end && wait_for(fd, n ? 300 : 1000)) {
+		int got = recvmmsg(fd, b->mm, BATCH, MSG_DONTWAIT, NULL);
+
+		last = now_ns();
+		first = first ? first : last;
+		for (int i = 0; i < got; i++)
+			n += b->mm[i].msg_len == bytes;
+	}
+	printf("{\"datagrams\": %llu, \"seconds\": %.6f}\n", (unsigned long long)n,
+	       (double)(last - first) / (double)NS_PER_S);
+	free(b);
+	return 0;
+}
+
+static int blast(int fd, size_t bytes, double seconds)
+{
+	struct batch *b = new_batch(bytes);
+	int64_t start = now_ns(), end = start + (int64_t)(seconds * (double)NS_PER_S), now = start;
+	uint64_t n = 0;
+
+	while (now < end) {
+		int sent = sendmmsg(fd, b->mm, BATCH, 0);
+
+		/* No buffer, or an error of an earlier one: the next may go. */
+		n += sent > 0 ? (uint64_t)sent : 0;
+		now = now_ns();
+	}
+	printf("{\"datagrams\": %llu, \"seconds\": %.6f}\n", (unsigned long long)n,
+	       (double)(now - start) / (double)NS_PER_S);
+	free(b);
+	return 0;
+}
+
+static int echo(int fd, double seconds)
+{
+	uint8_t buf[BYTES_MAX];
+
+	while (wait_for(fd, (int)(seconds * 1000))) {
+		struct sockaddr_storage from;
+		socklen_t from_len = sizeof(from);
+		ssize_t n = recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&from, &from_len);
+
+		if (n > 0 && sendto(fd, buf, (size_t)n, 0, (struct sockaddr *)&from, from_len) < 0)
+			fprintf(stderr, "wireload: echo: %s\n", strerror(errno));
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The answer to number i, not a late one to another. */
+static bool answered(int fd, uint8_t *buf, uint32_t i)
+{
+	uint32_t got;
+
+	while (wait_for(fd, LOST_MS)) {
+		ssize_t n = recv(fd, buf, BYTES_MAX, MSG_DONTWAIT);
+
+		if (n < (ssize_t)sizeof(got))
+			continue;
+		memcpy(&got, buf, sizeof(got));
+		if (got == i)
+			return true;
+	}
+	return false;
+}
+
+static int pingpong(int fd, size_t bytes, double seconds)
+{
+	uint32_t *sample = calloc(SAMPLES_MAX, sizeof(*sample)), n = 0, lost = 0;
+	int64_t end = now_ns() + (int64_t)(seconds * (double)NS_PER_S);
+	uint8_t buf[BYTES_MAX] = { 0 };
+
+	if (!sample)
+		die("memory");
+	for (uint32_t i = 0; n < SAMPLES_MAX && now_ns() < end; i++) {
+		int64_t start = now_ns();
+
+		memcpy(buf, &i, sizeof(i));
+		if (send(fd, buf, bytes, 0) < 0 || !answered(fd, buf, i))
+			lost++;
+		else
+			sample[n++] = (uint32_t)(now_ns() - start);
+	}
+	qsort(sample, n, sizeof(*sample), compare);
+	printf("{\"round_trips\": %u, \"lost\": %u, \"min_us\": %.1f, \"p50_us\": %.1f, "
+	       "\"p99_us\": %.1f}\n",
+	       n, lost, n ? sample[0] / 1e3 : 0, n ? sample[n / 2] / 1e3 : 0,
+	       n ? sample[(uint64_t)n * 99 / 100] / 1e3 : 0);
+	free(sample);
+	return 0;
+}
+
+static size_t read_bytes(const char *text)
+{
+	unsigned long n = strtoul(text, NULL, 10);
+
+	if (n < sizeof(uint32_t) || n > BYTES_MAX) {
+		fprintf(stderr, "wireload: 4 to %d bytes\n", BYTES_MAX);
+		exit(2);
+	}
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0);
+	if (strcmp(what, "sink") == 0 && argc == 5)
+		return sink(open_socket(NULL, argv[2]), read_bytes(argv[3]), atof(argv[4]));
+	if (strcmp(what, "blast") == 0 && argc == 6)
+		return blast(open_socket(argv[2], argv[3]), read_bytes(argv[4]), atof(argv[5]));
+	if (strcmp(what, "echo") == 0 && argc == 4)
+		return echo(open_socket(NULL, argv[2]), atof(argv[3]));
+	if (strcmp(what, "pingpong") == 0 && argc == 6)
+		return pingpong(open_socket(argv[2], argv[3]), read_bytes(argv[4]), atof(argv[5]));
+	fprintf(stderr, "usage: wireload sink|blast|echo|pingpong ...; see wireload.c\n");
+	return 2;
+}

@@ -1,0 +1,188 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs a command in a virtual machine that has Debian's kernel and this machine's files.
+
+Usage: vm.py COMMAND [ARGUMENT...]. Ends with the command's exit status; its output is the output.
+
+The kernel that runs `make check` may have no ESP, and what a crash of charon leaves in the kernel
+is nothing for a machine that somebody works on. The kernel is Debian's package, unpacked below
+build/vm and never installed. The root is this machine's, seen through 9p and covered with a
+tmpfs: the guest reads all of it and changes nothing, but for the directory in VM_OUTPUT, which is
+mounted at /output. Needs qemu-system-x86, busybox-static, kmod. VM_ACCELERATOR=kvm makes it fast where
+that works.
+"""
+import glob
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), '../..'))
+CACHE = os.path.join(os.environ.get('LEON_BUILD') or os.path.join(TOP, 'build'), 'vm')
+MEMORY_MIB = os.environ.get('VM_MEMORY', '1536')
+# Nested virtualization often is offered and does not work; emulation always works.
+ACCELERATOR = os.environ.get('VM_ACCELERATOR', 'tcg')
+TIMEOUT_S = int(os.environ.get('VM_TIMEOUT', '1200'))
+STATUS = 'vm-status'
+
+# What the guest needs before it can see a file system with the other modules.
+EARLY = ('virtio_pci', '9pnet_virtio', '9p', 'overlay')
+# No udev loads these; what they need comes along.
+LATER = ('tun', 'veth', 'bridge', 'esp4', 'esp6', 'xfrm_user', 'af_key', 'nf_tables', 'nft_xfrm',
+         'nft_ct', 'gcm', 'seqiv', 'ghash_generic', 'sch_netem', 'af_packet')
+
+INIT = '''#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /dev /host /cover /root
+/bin/busybox mount -t proc proc /proc
+/bin/busybox mount -t devtmpfs dev /dev
+for module in {early}; do /bin/busybox insmod $module || echo "vm: $module cannot be loaded"; done
+options=trans=virtio,version=9p2000.L,msize=512000,cache=loose
+/bin/busybox mount -t 9p -o ro,$options root /host
+/bin/busybox mount -t tmpfs cover /cover
+/bin/busybox mkdir -p /cover/upper /cover/work
+/bin/busybox mount -t overlay -o lowerdir=/host,upperdir=/cover/upper,workdir=/cover/work root /root
+/bin/busybox umount /proc
+/bin/busybox mkdir -p /root/output
+/bin/busybox mount -t 9p -o rw,trans=virtio,version=9p2000.L,msize=512000 output /root/output
+exec /bin/busybox switch_root /root /output/.init
+'''
+
+SECOND = '''#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir -p /dev/pts /dev/shm
+mount -t devpts devpts /dev/pts
+for where in /dev/shm /run; do mount -t tmpfs tmpfs $where; done
+mkdir -p /run/lock /lib/modules
+ln -sfn {modules} /lib/modules/$(uname -r)
+for module in {later}; do modprobe $module || echo "vm: no module $module"; done
+mkdir -p /dev/net
+test -e /dev/net/tun || mknod /dev/net/tun c 10 200
+ip link set lo up
+hostname guest
+cd {directory}
+{environment}
+{command}
+echo $? >/output/{status}
+sync
+exec busybox poweroff -f
+'''
+
+
+def newest_kernel():
+    """Name of the package that linux-image-amd64 stands for today."""
+    text = subprocess.run(['apt-cache', 'depends', 'linux-image-amd64'], check=True,
+                          capture_output=True, text=True).stdout
+    return next(line.split()[-1] for line in text.splitlines() if 'Depends: linux-image-' in line)
+
+
+def kernel():
+    """(vmlinuz, directory of modules), unpacked and indexed once."""
+    found = glob.glob(f'{CACHE}/kernel/boot/vmlinuz-*')
+    if not found:
+        shutil.rmtree(f'{CACHE}/kernel', ignore_errors=True)
+        os.makedirs(CACHE, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as work:
+            subprocess.run(['apt-get', '-q', 'download', newest_kernel()], cwd=work, check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            package = glob.glob(f'{work}/*.deb')[0]
+            subprocess.run(['dpkg-deb', '-x', package, f'{work}/kernel'], check=True)
+            version = os.listdir(f'{work}/kernel/lib/modules')[0]
+            subprocess.run(['/sbin/depmod', '-b', f'{work}/kernel', version], check=True)
+            os.rename(f'{work}/kernel', f'{CACHE}/kernel')
+        found = glob.glob(f'{CACHE}/kernel/boot/vmlinuz-*')
+    return found[0], glob.glob(f'{CACHE}/kernel/lib/modules/*')[0]
+
+
+def with_dependencies(names, modules):
+    """Paths of the modules in the order in which they can be loaded."""
+    base, version = os.path.dirname(os.path.dirname(os.path.dirname(modules))), \
+        os.path.basename(modules)
+    paths = []
+    for name in names:
+        text = subprocess.run(['/sbin/modprobe', '-d', base, '-S', version, '--show-depends', name],
+                              check=True, capture_output=True, text=True).stdout
+        for line in text.splitlines():
+            words = line.split()
+            if words[0] == 'insmod' and words[1] not in paths:
+                paths.append(words[1])
+    return paths
+
+
+def cpio(files):
+    """An archive in the "newc" form that the kernel unpacks: {name: (mode, bytes)}."""
+    out = bytearray()
+    for number, (name, (mode, data)) in enumerate([*files.items(), ('TRAILER!!!', (0, b''))]):
+        raw = name.encode() + b'\0'
+        fields = (number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(raw), 0)
+        out += b'070701' + b''.join(b'%08X' % field for field in fields) + raw
+        out += bytes(-len(out) % 4) + data
+        out += bytes(-len(out) % 4)
+    return bytes(out)
+
+
+def initramfs(modules):
+    files = {'bin': (0o040755, b''), 'dev': (0o040755, b'')}
+    names = []
+    for path in with_dependencies(EARLY, modules):
+        names.append('/' + os.path.basename(path))
+        with open(path, 'rb') as f:
+            files[names[-1][1:]] = (0o100644, f.read())
+    with open('/bin/busybox', 'rb') as f:
+        files['bin/busybox'] = (0o100755, f.read())
+    files['init'] = (0o100755, INIT.format(early=' '.join(names)).encode())
+    return cpio(files)
+
+
+def boot(command, output):
+    """Exit status of the command, None where the guest did not come so far."""
+    vmlinuz, modules = kernel()
+    keep = [f'export {name}={shlex.quote(os.environ[name])}'
+            for name in ('LEON_BUILD', 'PYTEST_ARGS') if name in os.environ]
+    with open(f'{output}/.init', 'w', encoding='utf-8') as f:
+        f.write(SECOND.format(modules=modules, later=' '.join(LATER), directory=os.getcwd(),
+                              environment='\n'.join(keep), status=STATUS,
+                              command=shlex.join(command)))
+        os.fchmod(f.fileno(), 0o755)
+    with open(f'{output}/.initramfs', 'wb') as f:
+        f.write(initramfs(modules))
+    share = 'local,security_model=none,multidevs=remap'
+    subprocess.run([
+        'qemu-system-x86_64', '-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none',
+        '-machine', f'q35,accel={ACCELERATOR}', '-cpu', 'max', '-smp', '2', '-m', MEMORY_MIB,
+        '-serial', 'stdio', '-device', 'virtio-rng-pci',
+        '-kernel', vmlinuz, '-initrd', f'{output}/.initramfs',
+        '-append', 'console=ttyS0 quiet panic=-1 mitigations=off',
+        '-fsdev', f'{share},id=root,path=/,readonly=on',
+        '-device', 'virtio-9p-pci,fsdev=root,mount_tag=root',
+        '-fsdev', f'{share},id=output,path={output}',
+        '-device', 'virtio-9p-pci,fsdev=output,mount_tag=output',
+    ], stdin=subprocess.DEVNULL, timeout=TIMEOUT_S, check=True)
+    try:
+        with open(f'{output}/{STATUS}', encoding='ascii') as f:
+            return int(f.read())
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory() as scratch:
+        output = os.path.abspath(os.environ.get('VM_OUTPUT') or scratch)
+        os.makedirs(output, exist_ok=True)
+        status = boot(sys.argv[1:], output)
+        for name in ('.init', '.initramfs', STATUS):
+            if os.path.exists(f'{output}/{name}'):
+                os.unlink(f'{output}/{name}')
+    if status is None:
+        sys.exit('vm: the guest ended before the command did')
+    sys.exit(status)
+
+
+if __name__ == '__main__':
+    main()

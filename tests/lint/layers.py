@@ -1,0 +1,132 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks the shape of the C code:
+
+- a file includes its own directory or a lower layer, never up, never sideways;
+- each third-party header has exactly one owner;
+- layers that do no I/O and read no clock include nothing that could;
+- every header compiles on its own.
+"""
+
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+import tree
+
+# Layer -> layers it may include besides itself.
+BELOW = {
+    'base': set(),
+    'wire': {'base'},
+    'crypto': {'base'},
+    'state': {'crypto', 'wire', 'base'},
+    'io': {'base'},
+    'proto': {'state', 'wire', 'crypto', 'base'},
+    'fwd': {'state', 'io', 'wire', 'crypto', 'base'},
+    'daemon': {'proto', 'fwd', 'state', 'io', 'wire', 'crypto', 'base'},
+    'leonctl': {'io', 'base'},
+}
+
+# Header -> the directory, or the one file, that may include it.
+OWNERS = {
+    'systemd/': 'base/loop_sd.c',
+    'json-c/': 'base/jsonr.c',
+    'libmnl/': 'io/netlink.c',
+    'openssl/': 'crypto/',
+}
+
+# The core runs on virtual time in one process: it can reach neither a clock nor the kernel.
+PURE = {'wire', 'crypto', 'state', 'proto'}
+IMPURE_HEADER = re.compile(
+    r'(sys/(ioctl|epoll|eventfd|timerfd|un|mman|select|time)|net/if|linux/.*|'
+    r'unistd|fcntl|poll|pthread|time|signal)\.h$')
+# Address structures need <sys/socket.h>, so its functions are looked for by name.
+IMPURE_CALL = re.compile(
+    r'\b(clock_gettime|gettimeofday|time|clock|nanosleep|usleep|sleep|'
+    r'socket|bind|connect|sendto|sendmsg|recvfrom|recvmsg|ioctl)\(')
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
+
+
+def layer_of(path):
+    """'vyos-1x-leon/dataplane/state/path.c' -> 'state'."""
+    parts = path.split('/')
+    return parts[2] if path.startswith(tree.DATAPLANE + '/') else parts[1]
+
+
+def own_name(path):
+    """'vyos-1x-leon/dataplane/io/udp.c' -> 'io/udp.c'."""
+    return '/'.join(path.split('/')[-2:])
+
+
+def check_own_include(path, layer, name):
+    target = name.split('/')[0] if '/' in name else layer
+    if target == layer:
+        return None
+    if target not in BELOW:
+        return f'{path}: includes "{name}", which is in no layer'
+    if target not in BELOW[layer]:
+        return f'{path}: {layer} must not include "{name}"'
+    return None
+
+
+def check_system_include(path, layer, name):
+    for prefix, owner in OWNERS.items():
+        if name.startswith(prefix) and not own_name(path).startswith(owner):
+            return f'{path}: <{name}> belongs to {owner}'
+    if name in ('uthash.h', 'utlist.h', 'utarray.h', 'utstring.h') and path.endswith('.h'):
+        return f'{path}: <{name}> is for .c files only'
+    if layer in PURE and IMPURE_HEADER.match(name):
+        return f'{path}: {layer} does no I/O and reads no clock, but includes <{name}>'
+    return None
+
+
+def check_text(path):
+    text = tree.read(path)
+    layer = layer_of(path)
+    problems = []
+    for kind, name in INCLUDE.findall(text):
+        check = check_own_include if kind == '"' else check_system_include
+        problems.append(check(path, layer, name))
+    if layer in PURE:
+        for call in IMPURE_CALL.findall(COMMENT.sub('', text)):
+            problems.append(f'{path}: {layer} does no I/O and reads no clock, but calls {call}()')
+    return [p for p in problems if p]
+
+
+def check_single_owner(paths):
+    """libcrypto may be used by one file of crypto/, whichever that is."""
+    users = [p for p in paths if '<openssl/' in tree.read(p)]
+    if len(users) > 1:
+        return [f'<openssl/...> is included by more than one file: {", ".join(users)}']
+    return []
+
+
+def compile_alone(header):
+    run = subprocess.run(
+        ['cc', '-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror', '-fsyntax-only',
+         '-I', tree.DATAPLANE, '-I', 'vyos-1x-leon/leonctl', '-x', 'c', '-'],
+        # Through a one-line file, because #pragma once in a main file is a warning.
+        input=f'#include "{os.path.join(tree.TOP, header)}"\n', cwd=tree.TOP, text=True,
+        stderr=subprocess.PIPE, check=False)
+    if run.returncode == 0:
+        return None
+    return f'{header}: does not compile alone\n{run.stderr.strip()}'
+
+
+def main():
+    paths = tree.files('.c', '.h', under=tree.DATAPLANE)
+    paths += tree.files('.c', '.h', under='vyos-1x-leon/leonctl')
+    problems = [problem for path in paths for problem in check_text(path)]
+    problems += check_single_owner(paths)
+    headers = [p for p in paths if p.endswith('.h')]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        problems += [p for p in pool.map(compile_alone, headers) if p]
+    return tree.report(problems)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

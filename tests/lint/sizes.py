@@ -1,0 +1,51 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Refuses C functions over 100 lines and source files over 800; prints the medians when asked
+with --report. Function bounds come from universal-ctags.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+import tree
+
+FUNCTION_MAX = 100
+FILE_MAX = 800
+
+
+def functions(paths):
+    """(path, name, lines) of every C function."""
+    run = subprocess.run(
+        ['ctags', '--languages=C', '--kinds-C=f', '--fields=+ne', '--langmap=C:.c.h',
+         '--output-format=json', '-f', '-', '-L', '-'],
+        input='\n'.join(paths), cwd=tree.TOP, text=True, stdout=subprocess.PIPE, check=True)
+    for line in run.stdout.splitlines():
+        tag = json.loads(line)
+        if tag.get('_type') == 'tag' and 'end' in tag:
+            yield tag['path'], tag['name'], tag['end'] - tag['line'] + 1
+
+
+def main():
+    sources = tree.files('.c', '.h')
+    found = list(functions(sources))
+    if not found:
+        return tree.report(['ctags found no function: is this universal-ctags?'])
+    lines = {path: tree.read(path).count('\n') for path in sources + tree.files('.py')}
+    problems = [f'{path}: {name}() has {n} lines, the limit is {FUNCTION_MAX}'
+                for path, name, n in found if n > FUNCTION_MAX]
+    problems += [f'{path}: {n} lines, the limit is {FILE_MAX}'
+                 for path, n in lines.items() if n > FILE_MAX]
+    if '--report' in sys.argv[1:]:
+        lengths = sorted(n for path, _, n in found if not path.startswith('tests' + os.sep))
+        files = [n for path, n in lines.items() if path.startswith(tree.DATAPLANE)]
+        print(f'functions: {len(lengths)}, median {statistics.median(lengths):.0f}, '
+              f'p90 {lengths[len(lengths) * 9 // 10]}, longest {lengths[-1]}; '
+              f'files: {len(files)}, median {statistics.median(files):.0f}, longest {max(files)}')
+    return tree.report(problems)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,33 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Formatting and shell scripts: `style.py c` runs clang-format-14 over all C code (with --write it
+formats instead of complaining), `style.py shell` runs shellcheck over all shell scripts.
+"""
+
+import subprocess
+import sys
+
+import tree
+
+
+def check_c(write):
+    command = ['clang-format-14', '-i'] if write else ['clang-format-14', '--dry-run', '-Werror']
+    return subprocess.run(command + tree.files('.c', '.h'), cwd=tree.TOP, check=False).returncode
+
+
+def check_shell():
+    scripts = tree.shell_scripts()
+    return subprocess.run(['shellcheck', '-x'] + scripts, cwd=tree.TOP, check=False).returncode
+
+
+def main():
+    if sys.argv[1:] == ['shell']:
+        return check_shell()
+    if sys.argv[1:] in (['c'], ['c', '--write']):
+        return check_c('--write' in sys.argv)
+    print(__doc__)
+    return 2
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What belongs to the source tree: the files every lint script looks at, version control or not."""
+
+import os
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DATAPLANE = 'vyos-1x-leon/dataplane'
+SKIPPED = {'.git', '__pycache__', '.pytest_cache', '.cache'}
+
+
+def _skipped(folder, name):
+    return name in SKIPPED or (folder == '' and name.startswith('build'))
+
+
+def files(*suffixes, under=''):
+    """Paths relative to the top, sorted, of the regular files that end in one of the suffixes."""
+    found = []
+    for root, dirs, names in os.walk(os.path.join(TOP, under)):
+        folder = os.path.relpath(root, TOP).replace('.', '', 1) if root == TOP else \
+            os.path.relpath(root, TOP)
+        dirs[:] = [d for d in dirs if not _skipped(folder, d)]
+        for name in names:
+            path = os.path.join(folder, name)
+            if name.endswith(suffixes) and not os.path.islink(os.path.join(TOP, path)):
+                found.append(path)
+    return sorted(found)
+
+
+def read(path):
+    """Text of a file of the tree."""
+    with open(os.path.join(TOP, path), encoding='utf-8') as f:
+        return f.read()
+
+
+def shell_scripts():
+    """Files whose first line names a shell, whatever they are called."""
+    found = []
+    for path in files(''):
+        with open(os.path.join(TOP, path), 'rb') as f:
+            first = f.readline(64)
+        if first.startswith(b'#!') and first.split(b'/')[-1].split()[-1] in (b'sh', b'bash', b'dash'):
+            found.append(path)
+    return found
+
+
+def report(problems):
+    """Prints the problems, one a line; returns the exit code."""
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""pytest glue of the namespace tests: private namespaces before the first test, labs that are torn
+down after each, and everything a person needs in the report of a failure."""
+import contextlib
+import os
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import ns  # noqa: E402
+from lab import Lab  # noqa: E402
+from node import leond_program  # noqa: E402
+
+
+def pytest_configure(config):
+    ns.enter_lab()
+
+
+def labs():
+    """Yields a maker of overlays that are ended and checked when the fixture is over."""
+    with contextlib.ExitStack() as stack:
+        def make(topology, start=True):
+            if not os.path.exists(leond_program()):
+                pytest.skip(f'no {leond_program()}')
+            made = Lab(topology, start)
+            stack.callback(made.close)
+            return made
+        yield make
+
+
+@pytest.fixture
+def lab():
+    """lab(topology): an overlay, running; ended and checked after the test."""
+    yield from labs()
+
+
+@pytest.fixture(scope='module')
+def module_lab():
+    """The same for tests that only look: one overlay for all of them."""
+    yield from labs()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        for number, lab_ in enumerate(Lab.live):
+            for name, text in lab_.dump():
+                report.sections.append((f'lab {number}, node {name}', text))

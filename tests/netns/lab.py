@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A whole overlay from one dictionary, and its end. Keys of a topology:
+
+    sites    {name: {}} in order; per site: config (merged last), v4, v6, hosts (overrides),
+             nat (behind a router that masquerades)
+    strangers  names of machines on the Internet that are no members
+    rtt_ms   {(a, b): ms}; pairs not named have `rtt_ms_default` (10)
+    underlay 'v4' (default), 'v6' or 'dual'
+    hosts    True (default): a bridge and one host behind every node; False: only leon0
+    config   merged into every node's configuration
+    seeds    names of the sites that all others have as peers (default: the first two)
+    secret   pre-shared secret; None for none
+    timing   'fast' (default: idle links are probed five times as often as in production) or 'production'
+
+Nothing has a global name: namespaces are descriptors, files are under one temporary directory.
+"""
+import shutil
+import tempfile
+
+import ns
+import wan
+from host import Host
+from node import LeonctlError, Node, wait_for
+
+__all__ = ['Lab', 'LeonctlError', 'wait_for', 'PAPER', 'line_up']
+
+TIMING = {
+    'fast': {'measurement': {'interval': 200, 'fast-interval': 100}, 'path': {'hold-time': 1}},
+    'production': {},
+}
+SECRET = 'correct horse battery staple'
+
+# Figure 2 of the paper: by way of Inagi the 32 ms between Fujisawa and Seoul become 21.
+PAPER = {
+    'sites': {'fujisawa': {}, 'inagi': {}, 'seoul': {}},
+    'rtt_ms': {('fujisawa', 'seoul'): 32, ('inagi', 'seoul'): 17, ('fujisawa', 'inagi'): 4},
+}
+
+
+def line_up(n, **keys):
+    """n sites named n0, n1, ..."""
+    return {'sites': {f'n{i}': {} for i in range(n)}, **keys}
+
+
+def merged(base, extra):
+    """extra over base, dictionaries merged key by key; neither is changed."""
+    result = dict(base)
+    for key, value in extra.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            value = merged(result[key], value)
+        result[key] = value
+    return result
+
+
+class Lab:
+    live = []  # all that exist, for the report of a failure
+
+    def __init__(self, topology, start=True):
+        self.topology = topology
+        self.directory = tempfile.mkdtemp(prefix='leon-')
+        self.node, self.host, self.stranger, self.spare = {}, {}, {}, []
+        self.wan = None
+        Lab.live.append(self)
+        try:
+            self._build()
+            if start:
+                self.start()
+        except BaseException:
+            self.close(check=False)
+            raise
+
+    # --- making it ---
+
+    def _build(self):
+        self.wan = wan.Wan(seed=self.topology.get('seed', 1))
+        for index, (name, options) in enumerate(self.topology['sites'].items()):
+            namespace = ns.Namespace(name)
+            self.spare.append(namespace)
+            self._add_site(index, name, namespace, options)
+            self.node[name] = Node(name, namespace, self._config(index, name, options),
+                                   self.directory)
+        for name in self.topology.get('strangers', ()):
+            self.stranger[name] = ns.Namespace(name)
+            self.spare.append(self.stranger[name])
+            self.wan.add_site(name, self.stranger[name], v4=True, v6=True)
+        self.wan.set_neighbors()
+        default = self.topology.get('rtt_ms_default', 10)
+        self.wan.link('*', '*', delay_us=default * wan.MS / 2)
+        for (a, b), ms in self.topology.get('rtt_ms', {}).items():
+            self.wan.rtt(a, b, ms * wan.MS)
+
+    def _families(self, options):
+        underlay = self.topology.get('underlay', 'v4')
+        return {'v4': options.get('v4', underlay != 'v6'), 'v6': options.get('v6', underlay != 'v4')}
+
+    def _add_site(self, index, name, namespace, options):
+        if options.get('nat'):
+            self._add_nat(index, name, namespace)
+        else:
+            self.wan.add_site(name, namespace, **self._families(options))
+        if options.get('hosts', self.topology.get('hosts', True)):
+            # Snooping would keep back multicast that LEON is asked to carry.
+            namespace.ip('link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0',
+                         'link set br0 mtu 1500 up')
+            namespace.sysctl('ipv6/conf/br0/disable_ipv6', 1)
+            self.host[name] = Host('host-' + name, namespace, index + 1)
+
+    def _add_nat(self, index, name, namespace):
+        """Between the node and the Internet stands a router that masquerades, as at home."""
+        router = ns.Namespace('nat-' + name)
+        self.spare.append(router)
+        self.wan.add_site(name, router)
+        ns.connect(router, 'lan0', namespace, 'wan0')
+        router.ip('addr add 192.168.77.1/24 dev lan0')
+        router.sysctl('ipv4/ip_forward', 1)
+        router.run('nft', '-f', '-', input='''
+            table ip nat {
+                chain post {
+                    type nat hook postrouting priority srcnat
+                    oifname "wan0" masquerade
+                }
+            }
+            table ip filter {
+                chain input {
+                    type filter hook input priority filter; policy drop
+                    ct state established,related accept
+                    iifname != "wan0" accept
+                }
+                chain forward {
+                    type filter hook forward priority filter; policy drop
+                    ct state established,related accept
+                    iifname "lan0" accept
+                }
+            }''')
+        namespace.ip('addr add 192.168.77.2/24 dev wan0', 'route add default via 192.168.77.1')
+
+    def _config(self, index, name, options):
+        families = self._families(options)
+        sources = [wan.ip4(index)] * families['v4'] + [wan.ip6(index)] * families['v6']
+        config = {
+            'version': 1, 'interface': 'leon0', 'source-address': sources, 'node-name': name,
+            'system': {'workers': 1, 'log-level': 'info'},
+        }
+        if options.get('nat'):
+            config['source-address'] = ['192.168.77.2']
+        if options.get('nat') or not families['v4']:
+            config['node-id'] = f'10.0.0.{index + 1}'
+        names = list(self.topology['sites'])
+        peers = {}
+        for seed in self.topology.get('seeds', names[:2]):
+            other = names.index(seed)
+            if other == index:
+                continue
+            both = self._families(self.topology['sites'][seed])
+            address = wan.ip4(other) if families['v4'] and both['v4'] else wan.ip6(other)
+            peers[seed] = {'address': address}
+        config['peer'] = peers
+        secret = self.topology.get('secret', SECRET)
+        if secret:
+            config['authentication'] = {'pre-shared-secret': secret}
+        config = merged(config, TIMING[self.topology.get('timing', 'fast')])
+        config = merged(config, self.topology.get('config', {}))
+        return merged(config, options.get('config', {}))
+
+    # --- life ---
+
+    def launch(self, *names):
+        for name in names or self.node:
+            self.node[name].launch()
+
+    def start(self, *names):
+        """Starts all nodes (or these) and puts leon0 where the topology wants it."""
+        self.launch(*names)
+        for name in names or self.node:
+            self.attach(name)
+
+    def attach(self, name, within=30):
+        """Waits for leon0 of a node that was launched and makes it a port of its bridge."""
+        node = self.node[name]
+
+        def there():
+            if not node.alive():
+                raise AssertionError(f'leond of {name} ended with status {node.process.returncode}'
+                                     f':\n{node.log()[-3000:]}')
+            return node.show('nodes')
+        wait_for(there, within, f'leond of {name} answers on its socket')
+        lines = [f'link set {node.interface} up']
+        if name in self.host:
+            lines.insert(0, f'link set {node.interface} master br0')
+        node.namespace.ip(*lines)
+
+    def restart(self, name):
+        self.node[name].stop()
+        self.start(name)
+
+    def full_mesh(self, names=None):
+        """True when each of the nodes (all that live) reaches each other one and has its record,
+        which may come a moment after the link is up."""
+        nodes = [self.node[n] for n in names or self.node if self.node[n].alive()]
+        for a in nodes:
+            known = a.nodes()
+            for b in nodes:
+                seen = known.get(b.node_id, {})
+                if a is not b and (seen.get('state') != 'reachable' or seen['incarnation'] is None):
+                    return False
+        return True
+
+    def joined(self, within=30, names=None):
+        # Asking many nodes is work too, and what is asked for needs the processor.
+        wait_for(lambda: self.full_mesh(names), within, 'every node reaches every other',
+                 every=0.05 * max(1, len(self.node) // 10))
+        return self
+
+    def names(self, node_ids):
+        """Node-ids to site names."""
+        known = {node.node_id: name for name, node in self.node.items()}
+        return [known.get(i, i) for i in node_ids or []]
+
+    def hops(self, a, b):
+        return self.names(self.node[a].hops(self.node[b]))
+
+    def wait_path(self, a, b, via, within=20):
+        """Waits until a's path to b is this list of names (without a)."""
+        wait_for(lambda: self.hops(a, b) == list(via), within,
+                 f'path {a} to {b} is {list(via)} (is {self._hops_or_error(a, b)})')
+
+    def _hops_or_error(self, a, b):
+        try:
+            return self.hops(a, b)
+        except LeonctlError as e:
+            return str(e)
+
+    def settle_hosts(self, a, b, within=10):
+        """Both hosts know each other, and so do the FDBs."""
+        wait_for(lambda: self.host[a].ping(self.host[b].ip4, within=0.5), within,
+                 f'host of {a} reaches host of {b}')
+
+    def late_ms(self):
+        return self.wan.late_us() / 1000
+
+    def dump(self):
+        return [(name, node.dump()) for name, node in self.node.items()]
+
+    def close(self, check=True):
+        """Ends everything. With check: every leond must end cleanly and have nothing to complain
+        about; without: nothing is left either, but nothing is asked."""
+        trouble = []
+        for name, node in self.node.items():
+            try:
+                node.expected_trouble = not check
+                node.stop(within=20)
+            except AssertionError as e:
+                trouble.append(str(e))
+            trouble += [f'{name}: {line}' for line in node.trouble()]
+        for host in self.host.values():
+            host.close()
+        if self.wan:
+            self.wan.close()
+        for namespace in self.spare:
+            namespace.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        if self in Lab.live:
+            Lab.live.remove(self)
+        if check and trouble:
+            raise AssertionError('\n'.join(trouble))

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""leond with as little as its unit leaves it: no root, one capability, a filter of system calls
+(DESIGN 7). What it does not need is not there; what it needs is enough for all it does."""
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+
+import pytest
+
+import confine
+import ns
+from lab import SECRET, line_up, merged, wait_for
+from node import build_dir
+
+UNIT = 'leond@.service'
+pytestmark = pytest.mark.skipif(
+    ns.host_uid != 0 or not shutil.which('systemd-analyze') or not shutil.which('setpriv')
+    or importlib.util.find_spec('seccomp') is None,
+    reason='needs root, systemd-analyze, setpriv and python3-seccomp')
+
+
+def is_sanitized():
+    path = os.path.join(build_dir(), 'meson-info/intro-buildoptions.json')
+    with open(path, encoding='utf-8') as f:
+        return any(o['name'] == 'b_sanitize' and o['value'] != 'none' for o in json.load(f))
+
+
+def confined(net, *names):
+    """These nodes run as their unit runs them, from the next start on."""
+    os.chmod(net.directory, 0o777)
+    program = [os.sys.executable, '-B', os.path.abspath(confine.__file__), UNIT]
+    for name in names:
+        net.node[name].wrapper = program
+        net.node[name].config_owner = confine.USER
+
+
+def status(node):
+    with open(f'/proc/{node.process.pid}/status', encoding='ascii') as f:
+        return {key: value.strip() for key, _, value in (line.partition(':') for line in f)}
+
+
+@pytest.fixture
+def net(lab):
+    if is_sanitized():
+        pytest.skip('sanitizers need more system calls')
+    net = lab(merged(line_up(3), {'config': {'measurement': {'interval': 200}}}), start=False)
+    confined(net, 'n0')
+    net.start()
+    return net.joined()
+
+
+def test_it_has_one_capability_and_no_root(net):
+    seen = status(net.node['n0'])
+    assert set(seen['Uid'].split()) == {'65534'}
+    net_admin = f'{1 << 12:016x}'
+    for key in ('CapEff', 'CapPrm', 'CapBnd', 'CapAmb'):
+        assert seen[key] == net_admin, key
+    assert seen['NoNewPrivs'] == '1'
+    assert seen['Seccomp'] == '2'
+
+
+def test_everything_works_confined(net):
+    """Frames, relays, every command, reload of what touches the device, a new address."""
+    node = net.node['n0']
+    net.settle_hosts('n0', 'n1')
+    net.settle_hosts('n1', 'n0')
+    for words in (['show', 'nodes'], ['show', 'paths'], ['show', 'latency'], ['show', 'fdb'],
+                  ['show', 'statistics'], ['show', 'events'], ['show', 'ipsec'],
+                  ['explain', 'path', 'n1'], ['trace', 'n1'], ['ping', 'n1']):
+        node.ctl(*words)
+    node.reload(mtu=1300, mac='02:00:00:00:00:77', **{'loop-guard': {'interval': 500}},
+                fdb={'maximum': 64})
+    link = node.namespace.run('ip', '-j', 'link', 'show', node.interface).stdout
+    assert json.loads(link)[0]['mtu'] == 1300
+    assert json.loads(link)[0]['address'] == '02:00:00:00:00:77'
+    net.wan.isolate('n1')
+    wait_for(lambda: node.state_of(net.node['n1']) == 'unreachable', 20)
+    net.wan.isolate('n1', up=True)
+    net.joined()
+    net.settle_hosts('n0', 'n1')
+    assert 'Operation not permitted' not in node.log()
+    os.kill(node.process.pid, signal.SIGHUP)
+    wait_for(lambda: 'configuration unchanged' in node.log(), 10)
+
+
+def test_source_interface_needs_no_more(lab):
+    if is_sanitized():
+        pytest.skip('sanitizers need more system calls')
+    net = lab(line_up(2), start=False)
+    confined(net, 'n0')
+    config = net.node['n0'].config
+    config['node-id'] = net.node['n0'].node_id
+    config['source-interface'] = 'wan0'
+    del config['source-address']
+    net.start()
+    net.joined()
+
+
+def test_a_call_outside_the_filter_is_refused():
+    """The filter is there and is the unit's: a program under it may not do what leond never does."""
+    probe = ('import ctypes, errno, os\n'
+             'for path in ("/", "/proc"):\n'
+             '    try: os.chroot(path)\n'
+             '    except PermissionError: print("refused")\n')
+    done = subprocess.run([os.sys.executable, '-B', os.path.abspath(confine.__file__), UNIT,
+                           '/usr/bin/python3', '-c', probe], capture_output=True, text=True,
+                          check=False)
+    assert done.stdout.split() == ['refused', 'refused'], done.stderr
+    assert 'chroot' not in confine.allowed_calls(UNIT)
+    assert {'sendmmsg', 'recvmmsg', 'ppoll'} <= confine.allowed_calls(UNIT)
+
+
+@pytest.mark.skipif(not shutil.which('strace'), reason='needs strace')
+def test_no_call_of_a_whole_life_is_outside_the_filter(lab, tmp_path):
+    """Start, work, reload, stop: what it calls is compared with the filter."""
+    if is_sanitized():
+        pytest.skip('sanitizers need more system calls')
+    net = lab(line_up(2), start=False)
+    trace = tmp_path / 'calls'
+    net.node['n0'].wrapper = ['strace', '-f', '-qq', '-c', '-U', 'name', '-o', str(trace)]
+    net.start()
+    net.joined(within=60)
+    net.settle_hosts('n0', 'n1')
+    net.node['n0'].reload(mtu=1300)
+    tracer = net.node['n0'].process
+    with open(f'/proc/{tracer.pid}/task/{tracer.pid}/children', encoding='ascii') as f:
+        os.kill(int(f.read().split()[0]), signal.SIGTERM)
+    assert tracer.wait(30) == 0
+    calls = set(re.findall(r'^(\w+)$', trace.read_text(), re.M)) - {'syscall', 'total'}
+    assert {'recvmmsg', 'openat'} & calls
+    # The execution of the program itself is the service manager's.
+    assert calls - confine.allowed_calls(UNIT) == set()
+
+
+def memory(pid):
+    """All that the process may write to."""
+    with open(f'/proc/{pid}/maps', encoding='ascii') as maps, open(f'/proc/{pid}/mem', 'rb') as mem:
+        for line in maps:
+            start, end = (int(x, 16) for x in line.split()[0].split('-'))
+            if ' rw' in line and '[v' not in line:
+                mem.seek(start)
+                try:
+                    yield mem.read(end - start)
+                except OSError:
+                    continue
+
+
+def test_a_secret_is_in_memory_once(lab):
+    """The configuration keeps it; buffers of the file and of the parser are wiped, also after
+    reloads, and so is the old configuration."""
+    net = lab(line_up(2), start=False)
+    net.start()
+    net.joined()
+    node = net.node['n0']
+    for mtu in (1300, 1280, 1300):
+        node.reload(mtu=mtu)
+    found = sum(part.count(SECRET.encode()) for part in memory(node.process.pid))
+    assert found == 1
+
+
+def test_no_core_dump_and_modes_of_files(net):
+    node = net.node['n0']
+    # What is not dumpable belongs to root, not to the user that runs it.
+    assert os.stat(f'/proc/{node.process.pid}/environ').st_uid == 0
+    assert stat.S_IMODE(os.stat(node.socket).st_mode) == 0o660
+    node.stop()
+    members = node.socket.replace('.sock', '.members')
+    assert stat.S_IMODE(os.stat(members).st_mode) == 0o600
+
+
+def test_a_secret_that_everybody_may_read_is_reported(net):
+    node = net.node['n2']
+    os.chmod(node.config_file, 0o644)
+    node.ctl('reload')
+    wait_for(lambda: 'open to all users' in node.log(), 5)

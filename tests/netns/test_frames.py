@@ -1,0 +1,442 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One Ethernet over many sites: learning, flooding, VLANs, limits and loops (DESIGN 3.4, 3.5,
+4 "Ethernet")."""
+import json
+import os
+import signal
+import struct
+import subprocess
+import time
+
+import pytest
+
+import ns
+from host import Host
+from lab import line_up, wait_for
+from traffic import Tap, ethernet, mac_bytes
+
+BROADCAST = 'ff:ff:ff:ff:ff:ff'
+MULTICAST = '01:00:5e:40:00:01'
+TEST_TYPE = 0x88b6  # IEEE 802 local experimental 2
+GUEST = '02:bb:00:00:00:01'
+
+
+def tap(net, name):
+    return Tap(net.host[name].namespace, 'eth0')
+
+
+SUPPRESSION = {'suppression': {'arp': True, 'nd': True}}
+
+
+def carries(payload):
+    return lambda frame: payload in frame
+
+
+def learn(net, name, mac, seen_by, vlan=0):
+    """The host of `name` speaks as `mac` until the nodes of seen_by have it behind that site."""
+    port = tap(net, name)
+    frame = ethernet(BROADCAST, mac, TEST_TYPE, b'here I am', vlan or None)
+
+    def learned():
+        port.send(frame)
+        return all(net.node[n].fdb().get((vlan, mac), {}).get('node_id') == net.node[name].node_id
+                   for n in seen_by)
+    wait_for(learned, 10, f'{seen_by} know {mac} behind {name}', every=0.2)
+    port.close()
+
+
+def test_broadcast_multicast_and_unknown_unicast_reach_every_other_site_once(lab):
+    net = lab(line_up(4)).joined()
+    taps = {name: tap(net, name) for name in net.node}
+    for destination in (BROADCAST, MULTICAST, '33:33:00:00:00:77', '02:cc:00:00:00:99'):
+        for source in net.node:
+            payload = os.urandom(16)
+            taps[source].send(ethernet(destination, net.host[source].mac, TEST_TYPE, payload))
+            for name in net.node:
+                expected = 0 if name == source else 1
+                seen = taps[name].frames(carries(payload), until=expected or 99,
+                                         within=2 if expected else 0.1, linger=0.1)
+                assert len(seen) == expected, (destination, source, name)
+
+
+def test_reserved_multicast_stays_at_its_site(lab):
+    net = lab(line_up(2)).joined()
+    far = tap(net, 'n1')
+    # The bridge would keep these back itself: put them on leon0 by hand.
+    inside = net.node['n0'].drops('link_local_control')
+    port = Tap(net.node['n0'].namespace, 'leon0')
+    port.send(ethernet('01:80:c2:00:00:0e', GUEST, 0x88cc, b'lldp lldp lldp'))
+    wait_for(lambda: net.node['n0'].drops('link_local_control') > inside, 5)
+    assert not far.frames(carries(b'lldp lldp'), within=0.3)
+
+
+def test_unicast_goes_to_its_site_only(lab):
+    net = lab(line_up(3)).joined()
+    net.settle_hosts('n0', 'n1')
+    elsewhere, there = tap(net, 'n2'), tap(net, 'n1')
+    payload = os.urandom(16)
+    tap(net, 'n0').send(ethernet(net.host['n1'].mac, net.host['n0'].mac, TEST_TYPE, payload))
+    assert len(there.frames(carries(payload))) == 1
+    assert not elsewhere.frames(carries(payload), within=0.3)
+
+
+def test_host_that_moves_is_followed_under_traffic(lab):
+    net = lab(line_up(3)).joined()
+    learn(net, 'n0', GUEST, ['n1', 'n2'])
+    taps = {name: tap(net, name) for name in net.node}
+
+    def arrives_at(name):
+        payload = os.urandom(16)
+        taps['n2'].send(ethernet(GUEST, net.host['n2'].mac, TEST_TYPE, payload))
+        other = {'n0': 'n1', 'n1': 'n0'}[name]
+        return taps[name].frames(carries(payload), within=0.5) \
+            and not taps[other].frames(carries(payload), within=0.05)
+    assert arrives_at('n0')
+    # It shows up at n1 and says one thing there; traffic to it goes on meanwhile.
+    taps['n1'].send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'moved'))
+    wait_for(lambda: arrives_at('n1'), 5, 'traffic follows the host')
+    entry = net.node['n2'].fdb()[0, GUEST]
+    assert entry['node_id'] == net.node['n1'].node_id and entry['moves'] == 1
+    assert net.node['n2'].events('mac-moved')
+    taps['n0'].send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'and back'))
+    wait_for(lambda: arrives_at('n0'), 5, 'traffic follows it back')
+
+
+def test_flapping_mac_is_damped_and_reported(lab):
+    net = lab(line_up(3)).joined()
+    learn(net, 'n0', GUEST, ['n2'])
+    taps = {name: tap(net, name) for name in ('n0', 'n1')}
+    observer = net.node['n2']
+
+    def flapped():
+        for t in taps.values():
+            t.send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'no, here'))
+            time.sleep(0.05)  # both frames must have been learned from, one after the other
+        # Gone for a moment where a slow machine let a link fail.
+        return observer.fdb().get((0, GUEST), {}).get('frozen')
+    wait_for(flapped, 20, 'the MAC is frozen')
+    frozen = observer.fdb()[0, GUEST]
+    for _ in range(5):
+        flapped()
+    after = observer.fdb()[0, GUEST]
+    assert (after['node_id'], after['moves']) == (frozen['node_id'], frozen['moves'])
+    assert observer.events('mac-flapping')
+
+
+def many_macs(first, n):
+    return [f'02:dd:{i >> 24 & 255:02x}:{i >> 16 & 255:02x}:{i >> 8 & 255:02x}:{i & 255:02x}'
+            for i in range(first, first + n)]
+
+
+def send_from_all(port, macs, destination):
+    template = ethernet(destination, GUEST, TEST_TYPE, b'one of many')
+    for mac in macs:
+        port.send(template[:6] + mac_bytes(mac) + template[12:])
+
+
+def test_ten_thousand_hosts(lab):
+    net = lab(line_up(2)).joined()
+    net.settle_hosts('n0', 'n1')
+    port = tap(net, 'n0')
+    macs = many_macs(0, 10_000)
+
+    def known():
+        entries = net.node['n1'].fdb()
+        missing = [m for m in macs if (0, m) not in entries]
+        send_from_all(port, missing, net.host['n1'].mac)
+        return not missing
+    wait_for(known, 60, 'n1 knows 10000 MACs behind n0', every=0.3)
+    assert net.node['n1'].show('fdb')['count'] >= 10_000
+    # All of them are found: the way back is to one site, no flooding.
+    before = net.node['n1'].counter('unknown_tx')
+    back = tap(net, 'n1')
+    for mac in macs[::100]:
+        back.send(ethernet(mac, net.host['n1'].mac, TEST_TYPE, b'and back'))
+    assert len(port.frames(carries(b'and back'), until=100, within=10)) == 100
+    assert net.node['n1'].counter('unknown_tx') == before
+
+
+def test_full_fdb_floods_what_it_does_not_know_and_says_so(lab):
+    net = lab(line_up(2, config={'fdb': {'maximum': 64}})).joined()
+    net.settle_hosts('n0', 'n1')
+    port = tap(net, 'n0')
+
+    def full():
+        send_from_all(port, many_macs(0, 200), net.host['n1'].mac)
+        return net.node['n1'].events('fdb-full')
+    wait_for(full, 10, 'the event fdb-full', every=0.3)
+    assert net.node['n1'].show('fdb')['count'] <= 64
+    assert net.host['n0'].ping(net.host['n1'].ip4)
+
+
+def test_old_entries_age_out(lab):
+    net = lab(line_up(2, config={'fdb': {'aging': 10}})).joined()
+    learn(net, 'n0', GUEST, ['n1'])
+    wait_for(lambda: (0, GUEST) not in net.node['n1'].fdb(), 40, 'the entry is gone', every=0.5)
+
+
+def test_vlan_tags_travel_and_vlans_are_apart(lab):
+    net = lab(line_up(3)).joined()
+    # These bridges know no VLANs, and the two guests have one MAC.
+    for node in net.node.values():
+        node.namespace.ip('link set leon0 type bridge_slave learning off flood on',
+                          'link set h0 type bridge_slave learning off flood on')
+    learn(net, 'n0', GUEST, ['n2'], vlan=42)
+    learn(net, 'n1', GUEST, ['n2'], vlan=43)
+    taps = {name: tap(net, name) for name in net.node}
+    for vlan, here, there in ((42, 'n0', 'n1'), (43, 'n1', 'n0')):
+        payload = os.urandom(16)
+        frame = ethernet(GUEST, net.host['n2'].mac, TEST_TYPE, payload, vlan)
+        taps['n2'].send(frame)
+        arrived = taps[here].frames(carries(payload))
+        assert arrived and arrived[0] == frame, 'the tag came through unchanged'
+        assert not taps[there].frames(carries(payload), within=0.2)
+
+
+def test_storm_control_limits_broadcasts(lab):
+    limits = {'broadcast': 50, 'multicast': 50, 'unknown-unicast': 50}
+    net = lab(line_up(2, config={'storm-control': limits})).joined()
+    net.settle_hosts('n0', 'n1')
+    port, other = tap(net, 'n0'), tap(net, 'n1')
+    kinds = ((BROADCAST, 'storm_broadcast'), (MULTICAST, 'storm_multicast'),
+             ('02:cc:00:00:00:98', 'storm_unknown'))
+
+    def overruns():
+        """Frames that found the queue of leon0 full, because its worker got no processor."""
+        link = json.loads(net.node['n0'].namespace.run('ip', '-j', '-s', 'link', 'show', 'leon0').stdout)
+        return link[0]['stats64']['tx']['dropped']
+    for destination, reason in kinds:
+        before = net.node['n0'].drops(reason) + overruns()
+        payload, arrived = os.urandom(16), []
+        begin = time.monotonic()
+        for _ in range(1000):
+            port.send(ethernet(destination, net.host['n0'].mac, TEST_TYPE, payload))
+
+        def all_accounted(payload=payload, arrived=arrived, before=before, reason=reason):
+            arrived.extend(other.frames(carries(payload), until=1000, within=0.2))
+            return net.node['n0'].drops(reason) + overruns() - before + len(arrived) >= 1000
+        wait_for(all_accounted, 20, f'each frame to {destination} was dropped or arrived')
+        # What fills up while frames are sent and waited for, and one second's worth of burst.
+        assert 0 < len(arrived) <= 50 * (time.monotonic() - begin + 2)
+    assert net.host['n0'].ping(net.host['n1'].ip4), 'known unicast is not limited'
+
+
+def test_two_nodes_on_one_lan_do_not_loop(lab):
+    net = lab(line_up(3, config={'loop-guard': {'interval': 200}})).joined()
+    lower, upper = net.node['n0'], net.node['n1']
+    ns.connect(lower.namespace, 'x0', upper.namespace, 'x1')
+    lower.namespace.ip('link set x0 master br0')
+    upper.namespace.ip('link set x1 master br0')
+
+    def guard(node):
+        return node.statistics()['loop_guard']['state']
+    wait_for(lambda: guard(upper) == 'blocked' and guard(lower) == 'shared', 10,
+             'one of the two stops')
+    assert upper.events('loop-guard-blocked')
+    taps = {name: tap(net, name) for name in net.node}
+
+    def once(source):
+        """A broadcast is seen exactly once everywhere else."""
+        payload = os.urandom(16)
+        taps[source].send(ethernet(BROADCAST, net.host[source].mac, TEST_TYPE, payload))
+        return all(len(taps[n].frames(carries(payload), within=1, linger=0.2)) == (n != source)
+                   for n in net.node if n != source)
+    # What was on its way while both forwarded must have run out first.
+    wait_for(lambda: once('n2'), 15, 'a broadcast arrives once')
+    wait_for(lambda: once('n0') and once('n1'), 15, 'from the shared LAN too')
+    # Hosts at the blocked site are reached through the other one.
+    wait_for(lambda: net.host['n2'].ping(net.host['n1'].ip4), 15, 'the blocked site is reached')
+    lower.namespace.ip('link del x0')
+    wait_for(lambda: guard(upper) == 'clear' and guard(lower) == 'clear', 10, 'both forward again')
+    wait_for(lambda: net.host['n2'].ping(net.host['n1'].ip4), 15, 'and the site is reached')
+
+
+def test_hosts_that_a_loop_moved_are_found_again(lab):
+    net = lab(line_up(3, config={'loop-guard': {'disable': True}})).joined()
+    lower, upper = net.node['n0'], net.node['n1']
+    net.settle_hosts('n2', 'n1')
+    wire = tap(net, 'n2')
+    ns.connect(lower.namespace, 'x0', upper.namespace, 'x1')
+    lower.namespace.ip('link set x0 master br0')
+    upper.namespace.ip('link set x1 master br0')
+
+    def is_frozen(name):
+        wire.send(ethernet(BROADCAST, net.host['n2'].mac, TEST_TYPE, os.urandom(16)))
+        return net.node[name].events('mac-flapping')
+    # The MAC of n2's host comes from everywhere, until it is held in a wrong place.
+    wait_for(lambda: is_frozen('n1'), 20, 'the loop moves a host around')
+    for node in net.node.values():
+        node.reload(loop_guard={'interval': 200})
+    wait_for(lambda: upper.statistics()['loop_guard']['state'] == 'blocked', 10, 'one stops')
+    wait_for(lambda: net.host['n2'].ping(net.host['n1'].ip4), 15, 'through the other node')
+    wait_for(lambda: net.host['n1'].ping(net.host['n2'].ip4), 15, 'and back')
+    lower.namespace.ip('link del x0')
+    wait_for(lambda: upper.statistics()['loop_guard']['state'] == 'clear', 10, 'it goes on')
+    wait_for(lambda: net.host['n2'].ping(net.host['n1'].ip4), 15, 'no host stays where it is not')
+
+
+def pause(net, near, far):
+    """Stops leond at `far` until `near` misses it; returns how long it was gone, in seconds."""
+    net.node[far].process.send_signal(signal.SIGSTOP)
+    wait_for(lambda: net.node[near].state_of(net.node[far]) == 'unreachable', 10, f'{far} seems gone')
+    begin = time.monotonic()
+    net.node[far].process.send_signal(signal.SIGCONT)
+    wait_for(lambda: net.node[near].state_of(net.node[far]) == 'reachable', 10, f'{far} is back')
+    return time.monotonic() - begin
+
+
+def test_a_pause_makes_no_host_unknown(lab):
+    net = lab(line_up(2)).joined()
+    node, host = net.node['n0'], net.host['n1']
+    # Whoever is gone for 3 s is not just paused; on a busy machine it may take that long.
+    for _ in range(5):
+        net.settle_hosts('n0', 'n1')
+        if pause(net, 'n0', 'n1') < 2:
+            break
+    else:
+        pytest.skip('this machine is too busy')
+    assert node.fdb()[(0, host.mac)]['node_id'] == net.node['n1'].node_id
+    unknown, payload = node.counter('unknown_tx'), os.urandom(16)
+    arrives = tap(net, 'n1')
+    tap(net, 'n0').send(ethernet(host.mac, net.host['n0'].mac, TEST_TYPE, payload))
+    assert arrives.frames(carries(payload), within=5)
+    assert node.counter('unknown_tx') == unknown, 'sent to n1 alone'
+
+
+def test_arp_is_answered_from_what_is_known(lab):
+    net = lab(line_up(3, config=SUPPRESSION)).joined()
+    # Everybody hears n1's host ask, so every node knows it.
+    net.settle_hosts('n1', 'n0')
+    host, asked = net.host['n2'], net.host['n1']
+    wire = tap(net, 'n1')
+
+    def request(frame):
+        return frame[12:14] == b'\x08\x06' and frame[20:22] == b'\0\1' \
+            and frame[38:42] == bytes(map(int, asked.ip4.split('.')))
+    before = net.node['n2'].counter('arp_answered')
+    assert host.ping(asked.ip4)
+    assert net.node['n2'].counter('arp_answered') > before
+    assert host.neighbors()[asked.ip4] == asked.mac
+    assert not wire.frames(request, within=0.2), 'the request stayed at its site'
+
+
+def test_neighbor_solicitation_is_answered_from_what_is_known(lab):
+    net = lab(line_up(3, config=SUPPRESSION)).joined()
+    wait_for(lambda: net.host['n1'].ping(net.host['n0'].ip6, within=0.5), 10)
+    host, asked = net.host['n2'], net.host['n1']
+    before = net.node['n2'].counter('nd_answered')
+    wait_for(lambda: host.ping(asked.ip6), 5)
+    assert net.node['n2'].counter('nd_answered') > before
+    assert host.neighbors()[asked.ip6] == asked.mac
+
+
+def test_answers_about_a_host_end_when_its_node_does(lab):
+    net = lab(line_up(3, config=SUPPRESSION)).joined()
+    net.settle_hosts('n1', 'n0')
+    net.node['n1'].stop()
+    wait_for(lambda: net.node['n2'].state_of(net.node['n1']) in (None, 'left'), 5)
+    before = net.node['n2'].counter('arp_answered')
+    assert not net.host['n2'].ping(net.host['n1'].ip4, within=0.5)
+    assert net.node['n2'].counter('arp_answered') == before
+
+
+def test_nothing_is_answered_unless_asked_for(lab):
+    net = lab(line_up(3)).joined()
+    net.settle_hosts('n1', 'n0')
+    assert net.host['n2'].ping(net.host['n1'].ip4)
+    assert net.node['n2'].counter('arp_answered') == 0
+
+
+def test_two_hosts_behind_one_node_are_not_the_overlay_s_business(lab):
+    net = lab(line_up(2)).joined()
+    neighbor = Host('second', net.node['n0'].namespace, 50, port='h1')
+    net.host['second'] = neighbor
+    wait_for(lambda: net.host['n0'].ping(neighbor.ip4), 5)
+    net.settle_hosts('n0', 'n1')
+    before = net.node['n0'].counter('unicast_tx')
+    assert len(net.host['n0'].ping(neighbor.ip4, count=20)) == 20
+    assert net.node['n0'].counter('unicast_tx') - before < 10
+    wait_for(lambda: net.host['n1'].ping(neighbor.ip4), 5)
+
+
+def mss_of(frame):
+    """MSS option of a TCP SYN in an untagged IPv4 frame, or None."""
+    if frame[12:14] != b'\x08\x00' or frame[23] != 6:
+        return None
+    tcp = frame[14 + (frame[14] & 15) * 4:]
+    options = tcp[20:(tcp[12] >> 4) * 4]
+    if not tcp[13] & 2 or options[:2] != b'\2\4':
+        return None
+    return struct.unpack('!H', options[2:4])[0]
+
+
+def tcp_transfer(net, a, b, size=300_000):
+    """Bytes that a TCP connection carries from host b to host a."""
+    program = ('import socket,sys\ns=socket.create_server(("", 5000))\nprint("ready",flush=True)\n'
+               f'c,_=s.accept()\nc.sendall(b"x"*{size})\nc.close()\n')
+    server = net.host[b].namespace.start('/usr/bin/python3', '-c', program, stdout=subprocess.PIPE)
+    server.stdout.readline()
+    client = ('import socket\n'
+              f's=socket.create_connection(("{net.host[b].ip4}", 5000), timeout=10)\nn=0\n'
+              'while True:\n d=s.recv(65536)\n if not d: break\n n+=len(d)\nprint(n)\n')
+    return int(net.host[a].namespace.run('/usr/bin/python3', '-c', client).stdout)
+
+
+def test_full_size_frames_cross_a_smaller_path_and_mss_is_clamped(lab):
+    net = lab(line_up(2), start=False)
+    net.wan.both('n0', 'n1', mtu=1400)
+    net.start()
+    net.joined()
+    net.settle_hosts('n0', 'n1')
+    n0, n1 = net.node['n0'], net.node['n1']
+    # The largest UDP payload of a 1400-byte IPv4 packet.
+    for a, b in ((n0, n1), (n1, n0)):
+        wait_for(lambda a=a, b=b: a.paths()[b.node_id]['mtu'] == 1372, 20, 'the path MTU is found')
+    wire = tap(net, 'n1')
+    assert len(net.host['n0'].ping(net.host['n1'].ip4, count=20, size=1472,
+                                   forbid_fragments=True)) == 20
+    assert n0.counter('fragmented_frames') >= 20 and n1.counter('reassembled_frames') >= 20
+    wire.frames(until=10_000, within=0.1)
+    assert tcp_transfer(net, 'n0', 'n1') == 300_000
+    syn = [mss_of(f) for f in wire.frames(lambda f: mss_of(f) is not None)]
+    # 1372 less LEON header (14), Ethernet (14), IP (20) and TCP (20).
+    assert syn and 1200 <= syn[0] <= 1304
+    assert n0.counter('mss_clamped') > 0
+    assert net.wan.count('n0', 'n1')['delivered'] > 100
+
+
+def test_black_hole_is_noticed_and_worked_around(lab):
+    net = lab(line_up(2)).joined()
+    net.settle_hosts('n0', 'n1')
+    n0, n1 = net.node['n0'], net.node['n1']
+    for a, b in ((n0, n1), (n1, n0)):
+        wait_for(lambda a=a, b=b: a.paths()[b.node_id]['mtu'] == 1472, 20, 'the path MTU is found')
+    net.wan.both('n0', 'n1', mtu=1300)
+    # One datagram of 1478 bytes until the black hole is noticed, two smaller ones from then on.
+    host, far = net.host['n0'], net.host['n1'].ip4
+    assert not host.ping(far, size=1370, within=0.3)
+    wait_for(lambda: host.ping(far, size=1370, within=0.5), 60, 'large frames pass again')
+    assert n0.nodes()[n1.node_id]['link_mtu'] <= 1272
+
+
+def test_interface_mtu_follows_the_smallest_path(lab):
+    net = lab(line_up(3, hosts=False), start=False)
+    net.wan.both('n0', 'n2', mtu=1400)
+    net.start()
+    net.joined()
+    n0 = net.node['n0']
+
+    def mtu():
+        text = n0.namespace.run('ip', '-o', 'link', 'show', 'leon0').stdout
+        return int(text.split(' mtu ')[1].split()[0])
+    wait_for(lambda: mtu() <= 1400 - 28 - 14 - 14, 40, f'MTU of leon0 follows (is {mtu()})')
+    for i, name in enumerate(net.node):
+        net.node[name].namespace.ip(f'addr add 10.9.0.{i + 1}/24 dev leon0')
+
+    def crosses_whole():
+        before = n0.counter('fragmented_frames')
+        result = n0.namespace.run('ping', '-M', 'do', '-c', '3', '-i', '0.1', '-s', mtu() - 28,
+                                  '10.9.0.3', check=False)
+        return ' 0% packet loss' in result.stdout and n0.counter('fragmented_frames') == before
+    # More than once where a slow machine makes a path look narrower for a while.
+    wait_for(crosses_whole, 40, 'a frame of full size crosses in one piece')

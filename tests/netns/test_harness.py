@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The harness itself: it does not touch the host and leaves nothing behind."""
+import os
+
+import pytest
+
+import ns
+import wan
+from lab import Lab, PAPER
+from node import LeonctlError, wait_for
+
+
+def inode(path):
+    return os.stat(path).st_ino
+
+
+def processes_in(namespaces):
+    """Pids whose network namespace is one of these inodes."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            if inode(f'/proc/{pid}/ns/net') in namespaces:
+                found.append(int(pid))
+        except OSError:
+            continue
+    return found
+
+
+def children():
+    with open(f'/proc/self/task/{os.getpid()}/children', encoding='ascii') as f:
+        return f.read().split()
+
+
+def test_tests_run_in_namespaces_of_their_own():
+    for kind in ('net', 'mnt'):
+        assert inode(f'/proc/self/ns/{kind}') != ns.host_namespaces[kind]
+
+
+def test_network_ends_without_a_trace():
+    before = children()
+    emulator, site = wan.Wan(), ns.Namespace('site')
+    emulator.add_site('site', site)
+    sleeper = site.start('sleep', '1000')
+    inodes = {os.fstat(site.fd).st_ino, os.fstat(emulator.namespace.fd).st_ino}
+    assert sleeper.pid in processes_in(inodes)
+    emulator.close()
+    site.close()
+    assert not processes_in(inodes)
+    assert children() == before
+
+
+def test_lab_ends_without_a_trace(lab):
+    before = children()
+    net = lab(PAPER)
+    namespaces = [*net.spare, net.wan.namespace, *(h.namespace for h in net.host.values())]
+    inodes = {os.fstat(n.fd).st_ino for n in namespaces}
+    directory = net.directory
+    assert len(processes_in(inodes)) == 4 and os.listdir(directory)
+    net.close()
+    assert not processes_in(inodes)
+    assert children() == before
+    assert not os.path.exists(directory)
+    assert net not in Lab.live
+
+
+def test_wait_for_says_what_did_not_happen():
+    with pytest.raises(AssertionError, match='the sky falls.*last seen: 0'):
+        wait_for(lambda: 0, 0.1, 'the sky falls')
+
+    def refused():
+        raise LeonctlError('no daemon')
+    with pytest.raises(AssertionError, match='no daemon'):
+        wait_for(refused, 0.1)

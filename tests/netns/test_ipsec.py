@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""IPsec as far as any kernel allows: the guard fails closed, and three sites are wrapped by
+strongSwan's user-space ESP. What a kernel with ESP shows is in tests/ipsec (make check-ipsec)."""
+import importlib.util
+import os
+import shutil
+import sys
+
+import pytest
+
+import confine
+import ns
+from lab import LeonctlError, line_up, wait_for
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../ipsec'))
+
+from strongswan import CHARON, Ear, Protection  # noqa: E402
+
+USERSPACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../ipsec/userspace.py')
+pytestmark = [
+    pytest.mark.skipif(ns.host_uid != 0, reason='charon wants to be root'),
+    pytest.mark.skipif(not shutil.which('tcpdump') or not shutil.which('nft'),
+                       reason='needs tcpdump and nft'),
+]
+needs_charon = pytest.mark.skipif(not os.path.exists(CHARON), reason='needs charon-systemd')
+
+
+@pytest.fixture
+def protect():
+    """protect(node, ...): the Protection of a node, ended before its namespace is."""
+    made = []
+
+    def make(*args, **keys):
+        made.append(Protection(*args, **keys))
+        return made[-1]
+    yield make
+    for protection in made:
+        protection.close()
+
+
+@pytest.fixture
+def listen():
+    ears = []
+
+    def make(node, directory):
+        ears.append(Ear(node, directory))
+        return ears[-1]
+    yield make
+    for ear in ears:
+        ear.stop()
+
+
+def dropped(protection, chain):
+    """Packets that the first rule of a chain has dropped."""
+    text = protection.table().split(f'chain {chain} ')[1]
+    return int(text.split('counter packets ')[1].split()[0])
+
+
+@pytest.mark.parametrize('underlay', ['v4', 'v6'])
+def test_the_guard_fails_closed(lab, protect, listen, underlay):
+    """No charon at all: nothing leaves, and what comes in the clear does not arrive."""
+    net = lab(line_up(2, underlay=underlay, hosts=False), start=False)
+    guarded, open_ = (net.node[n] for n in ('n0', 'n1'))
+    protection = protect(guarded, net.directory)
+    protection.guard()
+    ear, control = listen(guarded, net.directory), listen(open_, net.directory)
+    net.start()
+    wait_for(lambda: dropped(protection, 'out') >= 3 and dropped(protection, 'in') >= 3, 20,
+             'both ways are tried')
+    assert not net.full_mesh()
+    # The open node sends in the clear, and the ear at it hears that.
+    wait_for(control.plaintext, 5)
+    assert ear.plaintext() == [] and ear.quotes() == []
+    assert guarded.show('ipsec')['reported_seconds'] is None
+    # A closed port would be answered with ICMP errors that quote.
+    guarded.kill()
+    before = dropped(protection, 'in')
+    wait_for(lambda: dropped(protection, 'in') >= before + 2, 20, 'the other still tries')
+    assert ear.plaintext() == [] and ear.quotes() == []
+    # Taken out of the configuration: the same command opens.
+    os.unlink(protection.document)
+    guarded.namespace.run(*protection.command('guard'))
+    assert 'leon_ipsec' not in protection.table()
+
+
+@pytest.mark.skipif(importlib.util.find_spec('seccomp') is None, reason='needs python3-seccomp')
+@needs_charon
+def test_the_manager_works_confined(lab, protect):
+    """As its unit runs it: root with one capability and a filter of system calls. nft, ip and the
+    control socket of leond are all there."""
+    net = lab(line_up(2, hosts=False), start=False)
+    node = net.node['n0']
+    protection = protect(node, net.directory)
+    protection.start_manager([sys.executable, '-B', os.path.abspath(confine.__file__),
+                              'leon-ipsec@.service', *protection.command('run')])
+    wait_for(lambda: 'leon_ipsec_leon0' in protection.table(), 20, 'the guard is there')
+    with open(f'/proc/{protection.manager.pid}/status', encoding='ascii') as f:
+        status = dict(line.split(':', 1) for line in f)
+    assert int(status['CapEff'], 16) == 1 << 12 and status['Seccomp'].strip() == '2'
+    protection.charon.start()
+    net.start()
+
+    def loaded():
+        connection = protection.charon.ask()
+        try:
+            return len(connection.call('get-conns')['conns']) == 2
+        finally:
+            connection.close()
+    wait_for(loaded, 20, 'connections are loaded')
+    wait_for(lambda: node.show('ipsec')['reported_seconds'] is not None, 20, 'leond is told')
+    # What an earlier charon left is looked for, which takes `ip xfrm`.
+    protection.charon.crash()
+    protection.charon.start()
+    wait_for(loaded, 20, 'connections are loaded again')
+    with open(protection.manager_log, encoding='utf-8') as f:
+        assert 'not permitted' not in f.read()
+
+
+def test_reports_are_for_root_and_are_shown(lab):
+    net = lab(line_up(2, hosts=False)).joined()
+    a, b = net.node['n0'], net.node['n1']
+    from leon_ipsec import control
+    address = b.config['source-address'][0]
+    control.request(a.socket, 'report ipsec', {'protected': [address]})
+    assert a.nodes()[b.node_id]['protected'] == 'ipsec'
+    assert a.paths()[b.node_id]['protected'] == 'ipsec'
+    assert {e['protected'] for e in a.show('ipsec')['endpoints']} == {'ipsec'}
+    assert b.nodes()[a.node_id]['protected'] == 'no'
+    control.request(a.socket, 'report ipsec', {'protected': []})
+    assert a.nodes()[b.node_id]['protected'] == 'no'
+    for bad in ({}, {'protected': ['x']}, {'protected': [1]}, {'protected': 'x'}):
+        with pytest.raises(control.ControlError, match='refuses report ipsec'):
+            control.request(a.socket, 'report ipsec', bad)
+    with pytest.raises(LeonctlError):
+        a.ctl('report', 'ipsec')
+
+
+@needs_charon
+def test_three_sites_in_user_space_esp(lab, protect, listen):
+    """The manager follows leond and charon follows the manager: a full mesh of SAs, every LEON
+    datagram inside ESP, and a site that comes later gets its SAs too."""
+    extra = 'kernel-netlink { fwmark = !0x42 }\n socket-default { fwmark = 0x42 }\n' \
+            'kernel-libipsec { allow_peer_ts = yes }'
+    net = lab(line_up(3), start=False)
+    sites = {}
+    for name, node in net.node.items():
+        sites[name] = protect(node, net.directory, kernel='kernel-libipsec kernel-netlink',
+                              extra=extra)
+        sites[name].write()
+        sites[name].charon.start()
+        sites[name].start_manager([sys.executable, '-B', USERSPACE, node.config_file,
+                                   sites[name].document, sites[name].charon.socket])
+
+    def mesh(*names):
+        ids = {net.node[n].node_id for n in names}
+        return all(sites[n].protected() >= ids - {net.node[n].node_id} for n in names)
+    net.start('n0', 'n1')
+    try:
+        wait_for(lambda: mesh('n0', 'n1'), 60, 'two sites are protected')
+        net.start('n2')
+        wait_for(lambda: mesh('n0', 'n1', 'n2'), 60, 'the third site is protected')
+    except AssertionError:
+        print('\n'.join(site.dump() for site in sites.values()))
+        raise
+    net.joined()
+    net.settle_hosts('n0', 'n2')
+    # Without the guard, what comes before the SAs is in the clear; from here on nothing is.
+    ears = [listen(node, net.directory) for node in net.node.values()]
+    assert len(net.host['n0'].ping(net.host['n2'].ip4, count=50, interval=0.01)) == 50
+    wait_for(lambda: all(ear.esp() for ear in ears), 10, 'every ear hears ESP')
+    assert [ear.plaintext()[:3] for ear in ears] == [[], [], []]

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What hosts send is what hosts receive, byte for byte, whatever the kernels and the network do on
+the way: with every offload and without each of them, over a network that loses, doubles and
+reorders, with sizes and headers that offloads treat apart."""
+import hashlib
+import json
+import os
+import subprocess
+
+import pytest
+
+from lab import line_up, wait_for
+
+BULK = 3_000_000
+# Payloads around what offloads care about: nothing, one byte, odd ones, a full frame, splits.
+SIZES = (0, 1, 2, 17, 100, 101, 575, 576, 699, 700, 701, 1000, 1371, 1372, 1373, 1471, 1472)
+
+# Both programs print the SHA-256 of what was sent or received, in the order of the stream.
+SERVE = '''
+import hashlib, os, socket, sys
+family, address, size, tos = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+s = socket.create_server((address, 5000), family=family)
+print("ready", flush=True)
+c, _ = s.accept()
+if tos and family == socket.AF_INET:
+    c.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
+h, sent = hashlib.sha256(), 0
+while sent < size:
+    # Writes of any length, so that segments are not all full.
+    data = os.urandom(1 + int.from_bytes(os.urandom(2), "big"))[:size - sent]
+    c.sendall(data); h.update(data); sent += len(data)
+c.close()
+print(h.hexdigest())
+'''
+FETCH = '''
+import hashlib, socket, sys
+s = socket.create_connection((sys.argv[1], 5000), timeout=60)
+h = hashlib.sha256()
+while True:
+    data = s.recv(65536)
+    if not data:
+        break
+    h.update(data)
+print(h.hexdigest())
+'''
+# Datagrams with a number and bytes that follow from it; all are sent at once, again and again
+# until the receiver has had each (a network that loses is allowed to lose).
+SINK = '''
+import json, random, socket, sys
+family, sizes = int(sys.argv[1]), json.loads(sys.argv[2])
+s = socket.socket(family, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+s.bind(("", 5001))
+s.settimeout(60)
+print("ready", flush=True)
+missing, wrong = set(range(len(sizes))), 0
+while missing:
+    data, peer = s.recvfrom(70000)
+    i = data[0]
+    if data == bytes([i]) + random.Random(i).randbytes(sizes[i]):
+        missing.discard(i)
+    else:
+        wrong += 1
+    if not missing:
+        s.sendto(b"done", peer)
+print(wrong)
+'''
+SPRAY = '''
+import json, random, socket, sys
+family, address, sizes = int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
+s = socket.socket(family, socket.SOCK_DGRAM)
+s.connect((address, 5001))
+s.settimeout(0.2)
+for attempt in range(300):
+    for i, n in enumerate(sizes):
+        s.send(bytes([i]) + random.Random(i).randbytes(n))
+    try:
+        s.recv(10)
+        break
+    except (TimeoutError, ConnectionRefusedError):
+        pass
+'''
+PYTHON = ('/usr/bin/python3', '-c')
+AF = {4: 2, 6: 10}
+
+
+def address(host, version):
+    return host.ip4 if version == 4 else host.ip6
+
+
+def stream(net, source, sink, version, size=BULK, tos=0):
+    """One TCP connection; the two ends agree on every byte of it."""
+    host, far = net.host[source], net.host[sink]
+    server = host.namespace.start(*PYTHON, SERVE, AF[version], '' if version == 4 else '::', size,
+                                  tos, stdout=subprocess.PIPE, text=True)
+    assert server.stdout.readline() == 'ready\n'
+    got = far.namespace.run(*PYTHON, FETCH, address(host, version), timeout=120).stdout
+    assert len(got.strip()) == len(hashlib.sha256().hexdigest())
+    assert server.stdout.read() == got
+    server.wait(10)
+
+
+def datagrams(net, source, sink, version, sizes=SIZES):
+    """Each size arrives at least once, and nothing arrives that was not sent."""
+    host, far = net.host[source], net.host[sink]
+    sizes = json.dumps([max(0, n - 1) for n in sizes])
+    receiver = far.namespace.start(*PYTHON, SINK, AF[version], sizes, stdout=subprocess.PIPE,
+                                   text=True)
+    assert receiver.stdout.readline() == 'ready\n'
+    host.namespace.run(*PYTHON, SPRAY, AF[version], address(far, version), sizes, timeout=120)
+    assert receiver.stdout.read() == '0\n'
+    receiver.wait(10)
+
+
+def ready(lab, **keys):
+    net = lab(line_up(2, **keys)).joined()
+    net.settle_hosts('n0', 'n1')
+    return net
+
+
+def everything(net):
+    for version in (4, 6):
+        stream(net, 'n0', 'n1', version)
+        datagrams(net, 'n0', 'n1', version)
+
+
+@pytest.mark.parametrize('without', ['', 'uso', 'tso', 'udp-gso', 'udp-gro',
+                                     'tso,uso,udp-gso,udp-gro'])
+def test_bytes_arrive_with_and_without_each_offload(lab, monkeypatch, without):
+    monkeypatch.setenv('LEON_WITHOUT', without)
+    net = ready(lab)
+    granted = net.node['n0'].statistics()['offloads']
+    for word in filter(None, without.split(',')):
+        assert granted[word.replace('-', '_')] is False
+    if not without:
+        assert granted['tso'] and granted['udp_gso'] and granted['udp_gro']
+    everything(net)
+    supers = net.node['n0'].counter('tap_rx_super')
+    assert supers == 0 if 'tso' in without else supers > 0
+
+
+def test_bytes_arrive_over_a_network_that_loses_doubles_and_reorders(lab):
+    net = ready(lab)
+    net.wan.both('n0', 'n1', loss_permille=10, duplicate_permille=20, reorder_permille=50)
+    for version in (4, 6):
+        stream(net, 'n0', 'n1', version, size=BULK // 5)
+        datagrams(net, 'n0', 'n1', version)
+
+
+def test_bytes_arrive_in_vlans_and_with_congestion_marks(lab):
+    net = ready(lab)
+    if net.host['n0'].namespace.run('ip', 'link', 'add', 'link', 'eth0', 'name', 'v7', 'type',
+                                    'vlan', 'id', '7', check=False).returncode:
+        pytest.skip('this kernel has no VLAN devices')
+    net.host['n1'].namespace.run('ip', 'link', 'add', 'link', 'eth0', 'name', 'v7', 'type', 'vlan',
+                                 'id', '7')
+    for number, host in enumerate(net.host.values(), 1):
+        host.ip4, host.ip6 = f'10.77.0.{number}', f'fd00:77::{number}'
+        host.namespace.ip('link set v7 up', f'addr add {host.ip4}/24 dev v7',
+                          f'addr add {host.ip6}/64 dev v7 nodad')
+    wait_for(lambda: net.host['n0'].ping(net.host['n1'].ip4), 10, 'VLAN 7 is open')
+    everything(net)
+
+
+def test_bytes_arrive_with_ecn(lab):
+    net = ready(lab)
+    for host in net.host.values():
+        host.namespace.sysctl('ipv4/tcp_ecn', 1)
+    stream(net, 'n0', 'n1', 4, tos=0xb8)
+    stream(net, 'n1', 'n0', 6)
+
+
+def test_busy_polling_is_live_and_loses_nothing(lab):
+    net = ready(lab)
+    n0 = net.node['n0']
+    assert n0.counter('busy_polls') == 0
+    assert not n0.reload(system={**n0.config['system'], 'busy-poll': 1000})['restart_keys']
+    stream(net, 'n0', 'n1', 4, size=BULK // 5)
+    assert n0.counter('busy_polls') > 0
+    n0.reload(system={**n0.config['system'], 'busy-poll': 0})
+    net.host['n0'].ping(net.host['n1'].ip4)
+    before = n0.counter('busy_polls')
+    stream(net, 'n0', 'n1', 4, size=BULK // 5)
+    assert n0.counter('busy_polls') == before
+
+
+def test_queue_of_the_device_is_long_unless_somebody_chose_another(lab):
+    net = lab(line_up(2), start=False)
+
+    def queue(node):
+        shown = node.namespace.run('ip', '-j', 'link', 'show', 'leon0').stdout
+        return json.loads(shown)[0]['txqlen']
+    chosen, other = net.node['n0'], net.node['n1']
+    chosen.namespace.ip('tuntap add dev leon0 mode tap multi_queue', 'link set leon0 txqueuelen 123')
+    net.start()
+    assert queue(chosen) == 123
+    assert queue(other) == 2000
+
+
+def test_small_frames_share_datagrams_and_all_arrive(lab):
+    net = ready(lab)
+    sizes = [1 + os.urandom(1)[0] for _ in range(200)]
+    datagrams(net, 'n0', 'n1', 4, sizes)
+    n0, n1 = net.node['n0'], net.node['n1']
+    assert n0.counter('bundles_tx') > 0
+    assert n0.counter('bundled_frames_tx') > n0.counter('bundles_tx')
+    assert n1.counter('bundles_rx') > 0

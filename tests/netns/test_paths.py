@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Frames take the path with the lowest latency, and another one when it fails (DESIGN 3.2 to 3.4,
+4 "Metric" and "Failure")."""
+import statistics
+
+import pytest
+
+import matrix
+from lab import PAPER, line_up, merged, wait_for
+from node import LeonctlError
+from traffic import Stream
+
+# Direct, or relayed and only a little better: what the damping rule leaves alone.
+THRESHOLD_PERCENT, THRESHOLD_MS = 10, 2.0
+
+
+def stream(net, a, b, **keys):
+    net.settle_hosts(a, b)
+    return Stream(net.host[a].namespace, net.host[b].namespace, net.host[b].ip4, **keys).start()
+
+
+def test_paper_triangle_is_relayed_and_frames_go_through_the_relay(lab):
+    net = lab(PAPER).joined()
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    net.wait_path('seoul', 'fujisawa', ['inagi', 'fujisawa'])
+    assert net.hops('fujisawa', 'inagi') == ['inagi']
+    net.settle_hosts('fujisawa', 'seoul')
+    before = net.node['inagi'].counter('relayed_datagrams')
+    rtt = net.host['fujisawa'].ping(net.host['seoul'].ip4, count=20)
+    assert len(rtt) == 20
+    assert min(rtt) >= 21
+    assert statistics.median(rtt) < 32, 'slower than the direct path'
+    # 20 echo requests and 20 replies went through Inagi.
+    assert net.node['inagi'].counter('relayed_datagrams') - before >= 40
+
+
+def test_paths_trace_and_explain_tell_the_same_story(lab):
+    net = lab(PAPER).joined()
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    node, seoul = net.node['fujisawa'], net.node['seoul']
+    path = node.paths()[seoul.node_id]
+    assert {'destination', 'hops', 'latency_us', 'direct_latency_us', 'since', 'reason'} <= set(path)
+    assert 20_000 < path['latency_us'] < path['direct_latency_us']
+    trace = node.ctl('trace', 'seoul')
+    assert net.names(h['node_id'] for h in trace['hops']) == ['inagi', 'seoul']
+    assert 4_000 <= trace['hops'][0]['rtt_us'] < trace['hops'][1]['rtt_us']
+    explained = node.ctl('explain', 'path', 'seoul')
+    candidates = [net.names(c['hops']) for c in explained['candidates']]
+    assert ['inagi', 'seoul'] in candidates and ['seoul'] in candidates
+    assert node.ctl('ping', 'seoul')['received'] > 0
+    text = node.leonctl('explain', 'path', 'seoul', json_output=False)
+    assert 'inagi' in text
+
+
+def test_transit_disable_is_respected(lab):
+    net = lab(merged(PAPER, {'sites': {'inagi': {'config': {'transit': {'disable': True}}}}})).joined()
+    net.settle_hosts('fujisawa', 'seoul')
+    assert net.hops('fujisawa', 'seoul') == ['seoul']
+    net.node['inagi'].reload(transit=None)
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+
+
+def test_path_follows_latency_both_ways(lab):
+    net = lab(PAPER).joined()
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    net.wan.rtt('fujisawa', 'seoul', 10_000)
+    net.wait_path('fujisawa', 'seoul', ['seoul'], within=30)
+    net.wan.rtt('fujisawa', 'seoul', 60_000)
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'], within=30)
+
+
+def test_small_gain_does_not_change_the_path(lab):
+    # A threshold so far from the gain that what a busy machine adds to either does not matter.
+    net = lab({'sites': {'a': {}, 'r': {}, 'b': {}}, 'hosts': False,
+               'config': {'path': {'threshold': 60, 'hold-time': 1}},
+               'rtt_ms': {('a', 'b'): 60, ('a', 'r'): 45, ('r', 'b'): 45}}).joined()
+    net.wait_path('a', 'b', ['b'])
+    # Through the relay 40 ms instead of 60. It is the relay's links that change, because one that
+    # just changed counts as unsteady, and the direct one must not.
+    net.wan.rtt('a', 'r', 20_000)
+    net.wan.rtt('r', 'b', 20_000)
+    node, far = net.node['a'], net.node['b'].node_id
+
+    def relayed_cost():
+        return [c['cost_us'] for c in node.ctl('explain', 'path', far)['candidates']
+                if len(c['hops']) == 2]
+    wait_for(lambda: min(relayed_cost(), default=90_000) < 50_000, 60, 'the relay is known to be faster')
+    changes, heard = node.paths()[far]['changes'], node.counter('net_rx_datagrams')
+    wait_for(lambda: node.counter('net_rx_datagrams') > heard + 100, 30)
+    path = node.paths()[far]
+    assert net.hops('a', 'b') == ['b'] and path['changes'] == changes
+    assert path['reason'] == 'threshold'
+
+
+def test_every_pair_of_planetlab_sites_is_on_the_path_of_an_independent_dijkstra(lab):
+    n = 12
+    rtt = matrix.planetlab(n)
+    if rtt is None:
+        pytest.skip(f'no latency data in {matrix.DIRECTORY}')
+    net = lab(line_up(n, hosts=False, rtt_ms={(f'n{a}', f'n{b}'): rtt[a][b]
+                                              for a in range(n) for b in range(a)})).joined(60)
+    best = [matrix.best_costs(rtt, a) for a in range(n)]
+    relayed = {}
+
+    def wrong():
+        """Pairs whose path the damping rule does not excuse; measurement is allowed 1 ms a link."""
+        pairs = []
+        for a in range(n):
+            paths = net.node[f'n{a}'].paths()
+            for b in set(range(n)) - {a}:
+                path = paths.get(net.node[f'n{b}'].node_id)
+                hops = [int(name[1:]) for name in net.names(path['hops'])] if path else []
+                if not hops or hops[-1] != b:
+                    pairs.append((a, b, hops))
+                    continue
+                relayed[a, b] = len(hops) > 1
+                cost = matrix.cost_of(rtt, a, hops)
+                gain = cost - best[a][b]
+                if gain > max(THRESHOLD_MS, cost * THRESHOLD_PERCENT / 100) + 1.0 * len(hops) + 1:
+                    pairs.append((a, b, hops, round(cost, 1), round(best[a][b], 1)))
+        return pairs
+    wait_for(lambda: not wrong(), 60, 'every pair is on a path as good as the best')
+    assert sum(relayed.values()) >= 10, 'a matrix without triangle violations proves nothing'
+
+
+# --- failure ---
+
+def measure_gaps(net, cut, mend, rounds=3):
+    """Seconds without traffic in each round, and how long this machine itself held things up."""
+    gaps, stalls = [], []
+    for _ in range(rounds):
+        flow = stream(net, 'fujisawa', 'seoul')
+        flow.arrived(100)
+        net.late_ms()
+        cut()
+        try:
+            flow.arrived(100, within=15)
+        finally:
+            flow.stop()
+        gaps.append(flow.gap()[0])
+        stalls.append(max(flow.stall, net.late_ms() / 1000))
+        mend()
+    print('gaps', [f'{1000 * g:.0f} ms' for g in gaps], 'stalls', [f'{1000 * s:.0f} ms' for s in stalls])
+    return gaps, stalls
+
+
+def assert_median(gaps, stalls, target):
+    """The median within the target, a stall of the machine itself not counted against it."""
+    assert max(gaps) < 10
+    assert statistics.median(g - 3 * s for g, s in zip(gaps, stalls)) <= target, (gaps, stalls)
+
+
+def triangle_in_production(lab):
+    """Probe intervals as in production; only the hold-down is shorter, to have several rounds."""
+    net = lab({**PAPER, 'timing': 'production', 'config': {'path': {'hold-time': 1}}}).joined(60)
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'], within=60)
+    net.wait_path('seoul', 'fujisawa', ['inagi', 'fujisawa'], within=60)
+    return net
+
+
+def test_traffic_flows_500_ms_after_the_death_of_the_relay(lab):
+    net = triangle_in_production(lab)
+
+    def mend():
+        net.start('inagi')
+        net.joined()
+        net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'], within=60)
+        net.wait_path('seoul', 'fujisawa', ['inagi', 'fujisawa'], within=60)
+    gaps, stalls = measure_gaps(net, net.node['inagi'].kill, mend)
+    assert_median(gaps, stalls, 0.5)
+
+
+@pytest.mark.parametrize('link', [('fujisawa', 'inagi'), ('inagi', 'seoul')])
+def test_traffic_flows_1_s_after_a_silent_link_failure(lab, link):
+    net = triangle_in_production(lab)
+
+    def mend():
+        net.wan.both(*link, up=True)
+        net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'], within=60)
+        net.wait_path('seoul', 'fujisawa', ['inagi', 'fujisawa'], within=60)
+    gaps, stalls = measure_gaps(net, lambda: net.wan.both(*link, up=False), mend)
+    assert_median(gaps, stalls, 1.0)
+
+
+def test_no_path_is_left_only_when_no_link_is(lab):
+    net = lab(PAPER).joined()
+    net.settle_hosts('fujisawa', 'seoul')
+    net.wan.both('fujisawa', 'inagi', up=False)
+    net.wait_path('fujisawa', 'inagi', ['seoul', 'inagi'])
+    net.settle_hosts('fujisawa', 'inagi')
+    net.wan.both('fujisawa', 'seoul', up=False)
+    wait_for(lambda: net.node['seoul'].state_of(net.node['fujisawa']) == 'unreachable', 10)
+    assert not net.host['seoul'].ping(net.host['fujisawa'].ip4, within=0.5)
+    net.wan.isolate('fujisawa', up=True)
+    net.joined()
+
+
+# --- reload ---
+
+RELOADS = [
+    {'measurement': {'interval': 300, 'fast-interval': 100, 'dead-multiplier': 5}},
+    {'path': {'threshold': 15, 'hold-time': 2, 'relay-cost': 600}},
+    {'fdb': {'aging': 200, 'maximum': 4096}},
+    {'storm-control': {'broadcast': 200, 'multicast': 300, 'unknown-unicast': 400}},
+    {'suppression': {'arp': False, 'nd': False}},
+    {'mss-clamp': {'disable': True}},
+    {'loop-guard': {'disable': True}},
+    {'member': {'maximum': 100, 'forget-time': 600}},
+    {'peer': {}},
+    {'node_name': 'another'},
+    {'overlay_address': ['10.99.0.1']},
+]
+
+
+def test_reload_loses_no_frame(lab):
+    net = lab(PAPER).joined()
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    flow = stream(net, 'fujisawa', 'seoul', interval=0.002)
+    for changes in RELOADS:
+        for node in net.node.values():
+            verdict = node.reload(**changes)
+            assert not verdict['restart_keys'], verdict
+        flow.arrived(20)
+    flow.stop()
+    assert flow.lost == 0 and flow.order == sorted(flow.order)
+    assert net.full_mesh()
+
+
+def test_refused_reload_changes_nothing(lab):
+    net = lab(line_up(2)).joined()
+    flow = stream(net, 'n0', 'n1')
+    node = net.node['n0']
+    good = node.config['path']
+    with pytest.raises(LeonctlError, match='path.*maximum-relays'):
+        node.reload(path={'maximum-relays': 99})
+    assert node.alive()
+    node.reload(path=good)
+    flow.arrived(20)
+    assert flow.stop().lost == 0
+
+
+def test_reload_says_what_needs_a_restart(lab):
+    node = lab(line_up(1, hosts=False)).node['n0']
+    verdict = node.reload(vni=77)
+    assert verdict['restart_keys'] == ['vni']
+    assert node.statistics()['vni'] == 1

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Traffic whose every packet is accounted for, and raw frames. Sender and receiver are in this
+process, so there is one clock; what counts is when a packet was sent, which a busy machine cannot
+falsify, and how late the sender itself was is measured beside it.
+"""
+import select
+import socket
+import struct
+import threading
+import time
+
+ETH_P_ALL = 3
+SO_TIMESTAMPNS = 35
+PACKET_OUTGOING = 4
+SOL_PACKET = 263
+PACKET_IGNORE_OUTGOING = 23
+
+
+class Stream:
+    """Numbered UDP packets from one namespace to an address in another, one per interval."""
+
+    def __init__(self, source, destination, address, interval=0.005, size=100, port=40000):
+        family = socket.AF_INET6 if ':' in address else socket.AF_INET
+        with destination:
+            self.receiver = socket.socket(family, socket.SOCK_DGRAM)
+        self.receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+        self.receiver.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        self.receiver.bind((address, port))
+        self.receiver.setblocking(False)
+        with source:
+            self.sender = socket.socket(family, socket.SOCK_DGRAM)
+        self.sender.connect((address, port))
+        self.sender.setblocking(False)
+        self.interval = interval
+        self.padding = b'\0' * max(0, size - 8)
+        self.sent = []        # monotonic seconds, by number
+        self.received = {}    # number: monotonic seconds of its first arrival
+        self.order = []       # numbers as they arrived, with duplicates
+        self.stall = 0.0      # seconds the sender was late at worst
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self):
+        self._thread.start()
+        return self
+
+    def _take(self):
+        while True:
+            try:
+                data, ancillary, _, _ = self.receiver.recvmsg(65536, 256)
+            except BlockingIOError:
+                return
+            now, wall = time.monotonic(), time.time()
+            for level, kind, value in ancillary:
+                if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS and len(value) >= 16:
+                    seconds, nanoseconds = struct.unpack('qq', value[:16])
+                    now -= max(0.0, wall - (seconds + nanoseconds / 1e9))
+            number = struct.unpack('!Q', data[:8])[0]
+            self.order.append(number)
+            self.received.setdefault(number, now)
+
+    def _run(self):
+        due = time.monotonic()
+        while not self._stop.is_set():
+            now = time.monotonic()
+            if now >= due:
+                self.stall = max(self.stall, now - due)
+                number = len(self.sent)
+                self.sent.append(now)
+                try:
+                    self.sender.send(struct.pack('!Q', number) + self.padding)
+                except OSError:
+                    pass  # counts as lost, which it is
+                # After a stall go on from now: a burst would measure queues, not paths.
+                due = max(due + self.interval, now)
+            select.select([self.receiver], [], [], max(0.0, due - time.monotonic()))
+            self._take()
+
+    def stop(self, linger=1.0):
+        """Stops sending, and receiving when everything is here or `linger` seconds are over."""
+        self._stop.set()
+        self._thread.join()
+        end = time.monotonic() + linger
+        while len(self.received) < len(self.sent) and time.monotonic() < end:
+            select.select([self.receiver], [], [], 0.05)
+            self._take()
+        self.sender.close()
+        self.receiver.close()
+        return self
+
+    def arrived(self, n, within=10.0):
+        """Waits until n more packets have arrived."""
+        goal, end = len(self.received) + n, time.monotonic() + within
+        while len(self.received) < goal:
+            if time.monotonic() > end:
+                raise AssertionError(f'{n} packets did not arrive within {within} s; sent '
+                                     f'{len(self.sent)}, arrived {len(self.received)}')
+            time.sleep(self.interval)
+
+    @property
+    def lost(self):
+        return len(self.sent) - len(self.received)
+
+    def gap(self, after=0.0):
+        """Longest time in which what was sent did not arrive, in seconds, and packets lost in it."""
+        longest = (0.0, 0)
+        times = self.sent
+        numbers = [n for n in sorted(self.received) if times[n] >= after]
+        for a, b in zip(numbers, numbers[1:]):
+            if b > a + 1:
+                longest = max(longest, (times[b] - times[a] - self.interval, b - a - 1))
+        if numbers and numbers[-1] != len(times) - 1:
+            longest = max(longest, (times[-1] - times[numbers[-1]], len(times) - 1 - numbers[-1]))
+        return longest
+
+    def latency(self):
+        """One-way latencies in seconds, in the order of sending."""
+        return [self.received[n] - self.sent[n] for n in sorted(self.received)]
+
+
+class Tap:
+    """A packet socket on one interface: sends whole frames and hears what arrives."""
+
+    def __init__(self, namespace, ifname, outgoing=False, promiscuous=True):
+        with namespace:
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            index = socket.if_nametoindex(ifname)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+        if not outgoing:
+            self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        if promiscuous:
+            self.socket.setsockopt(SOL_PACKET, 1, struct.pack('iHH8s', index, 1, 0, b''))
+        # The kernel strips an outer VLAN tag from received frames; auxiliary data brings it back.
+        self.socket.setsockopt(SOL_PACKET, 8, 1)
+        self.socket.bind((ifname, ETH_P_ALL))
+        self.socket.setblocking(False)
+
+    def send(self, frame):
+        end = time.monotonic() + 5
+        while True:
+            try:
+                return self.socket.send(frame)
+            except (BlockingIOError, OSError) as e:
+                if time.monotonic() > end or e.errno not in (11, 105):
+                    raise
+                select.select([], [self.socket], [], 0.01)
+
+    def _read(self):
+        data, ancillary, _, _ = self.socket.recvmsg(65536, 256)
+        for level, kind, value in ancillary:
+            if level == SOL_PACKET and kind == 8 and len(value) >= 20:
+                status, _, _, _, _, tci, tpid = struct.unpack('IIIHHHH', value[:20])
+                if status & 0x10:  # TP_STATUS_VLAN_VALID
+                    data = data[:12] + struct.pack('!HH', tpid if status & 0x40 else 0x8100, tci) + data[12:]
+        return data
+
+    def frames(self, match=lambda frame: True, until=1, within=2.0, linger=0.0):
+        """Frames that match: ends when `until` of them are here and `linger` seconds more have
+        passed, or after `within` seconds."""
+        found = []
+        end = time.monotonic() + within
+        lingering = False
+        while True:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.socket], [], [], left)[0]:
+                return found
+            try:
+                frame = self._read()
+            except BlockingIOError:
+                continue
+            if match(frame):
+                found.append(frame)
+            if len(found) >= until and not lingering:
+                lingering = True
+                end = min(end, time.monotonic() + linger)
+
+    def close(self):
+        self.socket.close()
+
+
+def mac_bytes(text):
+    return bytes.fromhex(text.replace(':', ''))
+
+
+def ethernet(destination, source, ethertype, payload, vlan=None):
+    tag = b'' if vlan is None else struct.pack('!HH', 0x8100, vlan)
+    frame = mac_bytes(destination) + mac_bytes(source) + tag + struct.pack('!H', ethertype) + payload
+    return frame.ljust(60, b'\0')

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The packages under test, and throw-away Debian roots to install them in.
+
+leond is the .deb that LEON_DEB names, with vyos-1x-leon beside it, or both are built once. A root
+is this host's own file system under an overlay in tmpfs, in mount, network and pid namespaces of
+its own: dpkg, its database and all dependencies are there and real, and nothing that happens in it
+reaches the host. The pid namespace's first process is a `sleep` that the fixture owns; its end
+takes the mounts along.
+"""
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+# Runs as the first process of the new namespaces. The /run of the root is empty, so maintainer
+# scripts see no systemd, as in an image build.
+SETUP = """
+set -e
+mount -t tmpfs -o mode=0755 leon-root {base}
+mkdir {base}/upper {base}/work {base}/root
+mount -t overlay leon-root -o lowerdir=/,upperdir={base}/upper,workdir={base}/work {base}/root
+mount -t proc proc {base}/root/proc
+mount --rbind /dev {base}/root/dev
+# As udev makes it; a container may have it for root only.
+mount -t tmpfs tun {base}/root/dev/net
+mknod -m 0666 {base}/root/dev/net/tun c 10 200
+mount -t tmpfs -o mode=0755 run {base}/root/run
+mount -t tmpfs -o mode=1777 tmp {base}/root/tmp
+echo ready
+exec sleep infinity
+"""
+
+
+class Root:
+    """A running Debian root; `run` executes a command inside."""
+
+    def __init__(self, base: Path):
+        self.base = base
+        self.root = base / 'root'
+        self.holder = subprocess.Popen(
+            ['unshare', '--mount', '--net', '--pid', '--fork', '--kill-child',
+             'sh', '-c', SETUP.format(base=base)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        if self.holder.stdout.readline() != 'ready\n':
+            self.close()
+            pytest.skip('no overlay root on this machine: ' + self.holder.stderr.read().strip())
+        children = Path(f'/proc/{self.holder.pid}/task/{self.holder.pid}/children')
+        init = children.read_text().split()[0]
+        self.enter = ['nsenter', f'--target={init}', '--mount', '--net', '--pid', 'chroot',
+                      self.root]
+
+    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess:
+        done = subprocess.run(
+            [*self.enter, *command], capture_output=True, text=True, timeout=60,
+            env={'PATH': '/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin',
+                 'DEBIAN_FRONTEND': 'noninteractive'},
+        )
+        if check and done.returncode != 0:
+            pytest.fail(f'{command} exited with {done.returncode}\n{done.stdout}{done.stderr}')
+        return done
+
+    def start(self, *command: str) -> subprocess.Popen:
+        """A program that runs on; it ends with the root at the latest."""
+        return subprocess.Popen(
+            [*self.enter, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def put(self, file: Path, inside: str) -> None:
+        """Copies a file of the host into the root."""
+        with open(file, 'rb') as data:
+            subprocess.run(
+                [*self.enter, 'tee', inside], stdin=data, stdout=subprocess.DEVNULL,
+                check=True, timeout=60,
+            )
+
+    def close(self) -> None:
+        self.holder.kill()
+        self.holder.wait(timeout=10)
+
+
+@pytest.fixture(scope='session')
+def built(tmp_path_factory) -> Path:
+    """The directory with the packages."""
+    given = os.environ.get('LEON_DEB')
+    if given:
+        return Path(given).resolve().parent
+    if not shutil.which('dpkg-buildpackage'):
+        pytest.skip('dpkg-buildpackage is not installed (Debian package dpkg-dev)')
+    out = tmp_path_factory.mktemp('deb')
+    # The unit tests have their own run in `make check`.
+    done = subprocess.run(
+        [TOP / 'packaging/build-deb.sh', out],
+        env={**os.environ, 'DEB_BUILD_OPTIONS': 'nocheck parallel=2'},
+        capture_output=True, text=True, timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture(scope='session')
+def deb(built) -> Path:
+    """Path of the leond package."""
+    given = os.environ.get('LEON_DEB')
+    (package,) = [Path(given).resolve()] if given else built.glob('leond_*.deb')
+    return package
+
+
+@pytest.fixture(scope='session')
+def vyos_deb(built) -> Path:
+    """Path of the vyos-1x-leon package."""
+    (package,) = built.glob('vyos-1x-leon_*.deb')
+    return package
+
+
+@pytest.fixture(scope='session')
+def unpacked(deb, tmp_path_factory) -> Path:
+    """The package's files, unpacked without installing."""
+    out = tmp_path_factory.mktemp('unpacked')
+    subprocess.run(['dpkg-deb', '-x', deb, out], check=True, timeout=60)
+    return out
+
+
+@pytest.fixture
+def root(deb, tmp_path):
+    """A Debian root with the package's file at /tmp/leond.deb, not yet installed."""
+    if os.geteuid() != 0:
+        pytest.skip('installing a package needs several user ids: run as root')
+    r = Root(tmp_path)
+    try:
+        r.put(deb, '/tmp/leond.deb')
+        # What a container image may forbid, and an index of man pages that takes seconds.
+        r.run('rm', '-f', '/usr/sbin/policy-rc.d', '/var/lib/man-db/auto-update')
+        yield r
+    finally:
+        r.close()

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The Debian package leond: what is in it, what it needs, and what it does to a system.
+
+The file list and the dependencies are written down here, so that neither changes by accident.
+"""
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+FILES = {
+    '/etc/leon/',
+    '/lib/systemd/system/leon-ipsec@.service',
+    '/lib/systemd/system/leond@.service',
+    '/usr/bin/leonctl',
+    '/usr/lib/leon/leon-ipsec',
+    *(f'/usr/lib/leon/leon_ipsec/{name}.py' for name in (
+        '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'settings', 'vici')),
+    '/usr/lib/sysusers.d/leond.conf',
+    '/usr/sbin/leond',
+    '/usr/share/doc/leond/README.md',
+    '/usr/share/doc/leond/architecture.md',
+    '/usr/share/doc/leond/changelog',
+    '/usr/share/doc/leond/copyright',
+    '/usr/share/doc/leond/ipsec.md',
+    '/usr/share/doc/leond/operations.md',
+    '/usr/share/doc/leond/protocol.md',
+    '/usr/share/doc/leond/security.md',
+    '/usr/share/doc/leond/examples/leon0.json',
+    '/usr/share/man/man5/leond.json.5.gz',
+    '/usr/share/man/man8/leon-ipsec.8.gz',
+    '/usr/share/man/man8/leonctl.8.gz',
+    '/usr/share/man/man8/leond.8.gz',
+}
+# What a VyOS image has already (STYLE.md section 5), and nothing else.
+LIBRARIES = {'libc6', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0'}
+
+
+def field(deb: Path, name: str) -> str:
+    return subprocess.run(
+        ['dpkg-deb', '-f', deb, name], check=True, capture_output=True, text=True, timeout=60
+    ).stdout.strip()
+
+
+def documented_configurations():
+    """The JSON blocks of the pages that ask to be copied and pasted."""
+    for page in ('README.md', 'vyos-1x-leon/doc/operations.md'):
+        text = (TOP / page).read_text()
+        for i, block in enumerate(re.findall(r'^```json\n(.*?)^```$', text, re.M | re.S)):
+            yield pytest.param(block, id=f'{Path(page).stem}-{i}')
+
+
+def test_file_list(unpacked):
+    found = set()
+    for path in unpacked.rglob('*'):
+        name = '/' + str(path.relative_to(unpacked))
+        if name.startswith('/usr/share/doc/leond/decisions'):
+            continue  # one file for each record
+        if path.is_dir():
+            if not any(path.iterdir()):
+                found.add(name + '/')
+        else:
+            # debhelper compresses documents above 4 KiB.
+            is_doc = name.startswith('/usr/share/doc/')
+            found.add(name.removesuffix('.gz') if is_doc else name)
+    assert found == FILES
+    assert len(list((unpacked / 'usr/share/doc/leond/decisions').glob('0*.md*'))) >= 7
+
+
+def test_dependencies(deb):
+    depends = {entry.split()[0] for entry in field(deb, 'Depends').split(',')}
+    assert depends - {'systemd'} == LIBRARIES
+    assert field(deb, 'Pre-Depends') == ''
+    assert field(deb, 'Conflicts') == field(deb, 'Replaces') == ''
+
+
+def test_programs_are_hardened(unpacked):
+    for program in ('usr/sbin/leond', 'usr/bin/leonctl'):
+        elf = subprocess.run(
+            ['readelf', '--wide', '--dynamic', '--file-header', '--dyn-syms', unpacked / program],
+            check=True, capture_output=True, text=True, timeout=60,
+        ).stdout
+        assert re.search(r'Type:\s+DYN', elf), f'{program} is not position independent'
+        assert 'BIND_NOW' in elf or 'Flags: NOW' in elf, f'{program} has a writable GOT'
+        assert '__stack_chk_fail' in elf, f'{program} has no stack protector'
+        assert 'RUNPATH' not in elf and 'RPATH' not in elf
+
+
+def test_versions_agree(deb, unpacked):
+    version = field(deb, 'Version')
+    done = subprocess.run(
+        [unpacked / 'usr/sbin/leond', '--version'], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ['leond', version]
+    with gzip.open(unpacked / 'usr/share/doc/leond/changelog.gz', 'rt') as changelog:
+        assert changelog.readline().startswith(f'leon ({version}) ')
+
+
+def test_lintian_is_silent(deb):
+    if not shutil.which('lintian'):
+        pytest.skip('lintian is not installed')
+    done = subprocess.run(
+        ['lintian', '--allow-root', '--fail-on', 'error,warning', '--tag-display-limit', '0', deb],
+        capture_output=True, text=True, timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize('name', ['leond', 'leon-ipsec'])
+def test_unit_is_valid(unpacked, name):
+    """systemd understands each line, and the programs it names are in the package."""
+    if not shutil.which('systemd-analyze'):
+        pytest.skip('systemd-analyze is not installed')
+    unit = unpacked / f'lib/systemd/system/{name}@.service'
+    commands = set(re.findall(r'^Exec\w+=[-+!@:]*(\S+)', unit.read_text(), re.M))
+    commands |= set(re.findall(r'exec (/\S+)', unit.read_text()))
+    commands -= {'/bin/sh', '/bin/kill'}
+    assert commands
+    for command in commands:
+        assert (unpacked / command.lstrip('/')).is_file(), f'{command} is not in the package'
+    done = subprocess.run(
+        ['systemd-analyze', 'verify', '--man=no', '--recursive-errors=no', f'--root={unpacked}',
+         f'{name}@leon0.service'],
+        capture_output=True, text=True, timeout=60,
+    )
+    complaints = [line for line in done.stderr.splitlines()
+                  if '/bin/sh' not in line and '/bin/kill' not in line]
+    assert complaints == []
+
+
+# What is left is what each is for: networks, netlink, and CAP_NET_ADMIN.
+@pytest.mark.parametrize('name, most', [('leond', 2.0), ('leon-ipsec', 1.6)])
+def test_unit_is_confined(unpacked, tmp_path, name, most):
+    if not shutil.which('systemd-analyze'):
+        pytest.skip('systemd-analyze is not installed')
+    copy = tmp_path / f'{name}@leon0.service'
+    shutil.copy(unpacked / f'lib/systemd/system/{name}@.service', copy)
+    done = subprocess.run(
+        ['systemd-analyze', 'security', '--offline=yes', f'--threshold={most * 10:.0f}', copy],
+        capture_output=True, text=True, timeout=60,
+    )
+    assert done.returncode == 0, done.stdout
+    assert 'Overall exposure level' in done.stdout
+
+
+@pytest.mark.parametrize('block', documented_configurations())
+def test_documented_configurations(unpacked, tmp_path, block):
+    file = tmp_path / 'leon0.json'
+    file.write_text(block)
+    file.chmod(0o600)
+    json.loads(block)
+    done = subprocess.run(
+        [unpacked / 'usr/sbin/leond', '--config', file, '--check'],
+        capture_output=True, text=True, timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, 'configuration OK\n'), done.stderr
+
+
+def test_life_of_the_package(root):
+    """Install, upgrade, remove, install again, purge: with dpkg itself."""
+    def status() -> str:
+        query = ('dpkg-query', '-W', '-f', '${db:Status-Abbrev}', 'leond')
+        return root.run(*query, check=False).stdout.strip()
+
+    root.run('dpkg', '--install', '/tmp/leond.deb')
+    assert status() == 'ii'
+    assert root.run('stat', '-c', '%U:%G %a', '/etc/leon').stdout == 'root:leon 750\n'
+    passwd = root.run('getent', 'passwd', 'leon').stdout.strip().split(':')
+    assert passwd[5:] == ['/nonexistent', '/usr/sbin/nologin']
+    assert root.run('leond', '--version').stdout.startswith('leond ')
+    assert root.run('dpkg', '--verify', 'leond').stdout == ''
+
+    # The operator's files: a configuration, and what `systemctl enable`
+    # and a stopped daemon leave.
+    root.run('sh', '-c', 'echo "{}" >/etc/leon/leon0.json && chmod 0711 /etc/leon')
+    root.run('mkdir', '/run/leon')
+    wants = '/etc/systemd/system/multi-user.target.wants'
+    link = f'{wants}/leond@leon0.service'
+    root.run('mkdir', '-p', wants)
+    root.run('ln', '-s', '/lib/systemd/system/leond@.service', link)
+
+    # An upgrade keeps all of it, modes included.
+    root.run('dpkg', '--install', '/tmp/leond.deb')
+    assert status() == 'ii'
+    assert root.run('cat', '/etc/leon/leon0.json').stdout == '{}\n'
+    assert root.run('stat', '-c', '%U:%G %a', '/etc/leon').stdout == 'root:leon 711\n'
+
+    # Removal takes the programs and leaves what the operator wrote.
+    root.run('dpkg', '--remove', 'leond')
+    assert status() == 'rc'
+    assert root.run('test', '-e', '/usr/sbin/leond', check=False).returncode != 0
+    assert root.run('cat', '/etc/leon/leon0.json').stdout == '{}\n'
+    assert root.run('test', '-L', link, check=False).returncode == 0
+
+    # Purge takes that as well.
+    root.run('dpkg', '--install', '/tmp/leond.deb')
+    root.run('dpkg', '--purge', 'leond')
+    assert status() in ('', 'un')
+    assert root.run('test', '-e', '/etc/leon', check=False).returncode != 0
+    assert root.run('test', '-e', '/run/leon', check=False).returncode != 0
+    assert root.run('test', '-L', link, check=False).returncode != 0
+    left = root.run('sh', '-c', 'find /etc /usr /lib /var/lib/dpkg/info -xdev -name "leond*"')
+    assert left.stdout == ''
+
+
+def test_what_systemd_is_told(root, tmp_path):
+    """Nothing starts at first; an upgrade restarts what runs, a removal stops it."""
+    recorder = tmp_path / 'systemctl'
+    recorder.write_text('#!/bin/sh\necho "$@" >>/tmp/told\n')
+    root.put(recorder, '/usr/local/sbin/systemctl')
+    root.run('chmod', '0755', '/usr/local/sbin/systemctl')
+    root.run('mkdir', '-p', '/run/systemd/system')
+
+    def told_by(*dpkg: str) -> list:
+        root.run('sh', '-c', ': >/tmp/told')
+        root.run('dpkg', *dpkg)
+        lines = root.run('cat', '/tmp/told').stdout.splitlines()
+        return [line for line in lines if 'leon' in line]
+
+    assert told_by('--install', '/tmp/leond.deb') == []
+    assert told_by('--install', '/tmp/leond.deb') == [
+        'try-restart leon-ipsec@*.service', 'try-restart leond@*.service']
+    assert told_by('--remove', 'leond') == [
+        'stop leond@*.service leon-ipsec@*.service']
+
+
+def as_user(user: str, *groups: str) -> tuple:
+    drop = ('setpriv', f'--reuid={user}', '--inh-caps=-all', '--ambient-caps=-all')
+    return (*drop, '--regid=nogroup', '--groups=' + (','.join(groups) or 'nogroup'))
+
+
+def wait_until(condition, seconds: float = 20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, 'still not so'
+        time.sleep(0.05)
+
+
+def test_daemon_runs_with_what_the_unit_grants(root, tmp_path):
+    """As the user leon with two capabilities: starts, answers those it should, reloads, ends."""
+    root.run('dpkg', '--install', '/tmp/leond.deb')
+    unit = root.run('cat', '/lib/systemd/system/leond@.service').stdout
+    assert {'User=leon', 'RuntimeDirectoryMode=0750', 'UMask=0077'} <= set(unit.splitlines())
+    (granted,) = re.findall('^AmbientCapabilities=(.*)$', unit, re.M)
+    granted = ','.join('+' + name.removeprefix('CAP_').lower() for name in granted.split())
+
+    config = tmp_path / 'leon0.json'
+    config.write_text('{"version": 1, "interface": "leon0", "source-address": ["127.0.0.1"]}')
+    root.put(config, '/etc/leon/leon0.json')
+    root.run('chown', 'root:leon', '/etc/leon/leon0.json')
+    root.run('chmod', '0640', '/etc/leon/leon0.json')
+    root.run('install', '-d', '-o', 'leon', '-g', 'leon', '-m', '0750', '/run/leon')
+    root.run('ip', 'link', 'set', 'lo', 'up')
+
+    leond = root.start(
+        'setpriv', '--reuid=leon', '--regid=leon', '--clear-groups', '--no-new-privs',
+        '--bounding-set=-all,' + granted, '--inh-caps=-all,' + granted,
+        '--ambient-caps=-all,' + granted, 'sh', '-c',
+        'umask 0077; echo $$ >/run/leon/pid; '
+        'exec leond --config /etc/leon/leon0.json 2>/run/leon/log',
+    )
+    ask = ('leonctl', '--socket', '/run/leon/leon0.sock')
+    try:
+        def answers() -> bool:
+            assert leond.poll() is None
+            return root.run(*ask, 'show', 'nodes', check=False).returncode == 0
+
+        wait_until(answers)
+        assert 'state UNKNOWN' in root.run('ip', 'link', 'show', 'leon0').stdout
+
+        member, stranger = as_user('nobody', 'leon'), as_user('nobody')
+        assert root.run(*member, *ask, 'show', 'nodes').returncode == 0
+        assert root.run(*member, *ask, 'reload', check=False).returncode == 1
+        assert root.run(*stranger, *ask, 'show', 'nodes', check=False).returncode == 1
+        assert root.run(*as_user('leon'), *ask, 'reload').returncode == 0
+        root.run('kill', root.run('cat', '/run/leon/pid').stdout.strip())
+        assert leond.wait(timeout=20) == 0
+    finally:
+        print(root.run('cat', '/run/leon/log', check=False).stdout)
+    assert root.run('ip', 'link', 'show', 'leon0', check=False).returncode != 0

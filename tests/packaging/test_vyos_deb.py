@@ -1,0 +1,438 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The Debian package vyos-1x-leon: what is in it, and what it does to a system with VyOS.
+
+VyOS itself is stood in for by two packages made here: `vyos-1x` with a reference tree and the two
+tools that make it, and `vyos-utils` with the two programs that are diverted. They do as little as
+the maintainer scripts can notice. Installing, upgrading and removing is done by the real dpkg.
+"""
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
+
+VALIDATOR = '/usr/libexec/vyos/validators/file-path'
+COMPLETION = '/usr/libexec/vyos/completion/list_interfaces'
+XML_REF = '/usr/lib/python3/dist-packages/vyos/xml_ref'
+CONFIG_TEMPLATES = '/opt/vyatta/share/vyatta-cfg/templates'
+OP_TEMPLATES = '/opt/vyatta/share/vyatta-op/templates'
+
+FILES = {
+    '/lib/systemd/system/leon-ipsec@.service.d/vyos-ipsec.conf',
+    '/lib/systemd/system/leond@.service.d/vyos.conf',
+    '/opt/vyatta/etc/config-migrate/migrate/leon/0-to-1',
+    '/usr/lib/python3/dist-packages/vyos-1x-leon.pth',
+    '/usr/lib/python3/dist-packages/vyos/ifconfig/leon.py',
+    '/usr/lib/python3/dist-packages/vyos_leon_hook.py',
+    '/usr/libexec/vyos/completion/list_interfaces',
+    '/usr/libexec/vyos/completion/list_leon_nodes.py',
+    '/usr/libexec/vyos/conf_mode/interfaces_leon.py',
+    '/usr/libexec/vyos/op_mode/leon.py',
+    '/usr/libexec/vyos/tests/smoke/cli/test_interfaces_leon.py',
+    '/usr/libexec/vyos/validators/file-path',
+    '/usr/share/doc/vyos-1x-leon/README.md',
+    '/usr/share/doc/vyos-1x-leon/changelog',
+    '/usr/share/doc/vyos-1x-leon/copyright',
+    '/usr/share/doc/vyos-1x-leon/vyos-image.md',
+    '/usr/share/doc/vyos-1x-leon/vyos.md',
+    '/usr/share/lintian/overrides/vyos-1x-leon',
+    '/usr/share/vyos/config-mode-dependencies/vyos-1x-leon.json',
+    '/usr/share/vyos/templates/leon/leond.json.j2',
+    '/usr/share/vyos-1x-leon/interface-definitions/interfaces_leon.xml',
+    '/usr/share/vyos-1x-leon/interface-definitions/xml-component-version.xml',
+}
+MODULES = '/usr/lib/python3/dist-packages/vyos_leon/'
+
+
+def field(deb: Path, name: str) -> str:
+    return subprocess.run(
+        ['dpkg-deb', '-f', deb, name], check=True, capture_output=True, text=True, timeout=60
+    ).stdout.strip()
+
+
+@pytest.fixture(scope='module')
+def content(vyos_deb, tmp_path_factory):
+    """Name in the package -> the unpacked file."""
+    out = tmp_path_factory.mktemp('vyos-unpacked')
+    subprocess.run(['dpkg-deb', '-x', vyos_deb, out], check=True, timeout=60)
+    return {'/' + str(p.relative_to(out)): p for p in out.rglob('*') if not p.is_dir()}
+
+
+# --- what is in it ---
+
+
+def test_file_list(content):
+    templates = (CONFIG_TEMPLATES, OP_TEMPLATES)
+    found = {
+        name.removesuffix('.gz') if name.startswith('/usr/share/doc/') else name
+        for name in content
+        if not name.startswith((*templates, MODULES))
+    }
+    assert found == FILES
+    modules = {name.removeprefix(MODULES) for name in content if name.startswith(MODULES)}
+    assert modules == {
+        path.name for path in (TOP / 'vyos-1x-leon/python/vyos_leon').glob('*.py')
+    }
+
+
+@pytest.mark.parametrize('mode, folder, sources', [
+    ('config', CONFIG_TEMPLATES, 'vyos-1x-leon/interface-definitions'),
+    ('op', OP_TEMPLATES, 'op-mode/definitions'),
+])  # fmt: skip
+def test_templates(content, mode, folder, sources):
+    """All that the generator makes, and no node.def of a parent, which vyos-1x has."""
+    import build_templates
+
+    definitions = build_templates.read_all(mode, sorted((TOP / sources).glob('*.xml.in')))
+    wanted = build_templates.build(mode, definitions)
+    found = {
+        name.removeprefix(f'{folder}/'): path.read_text()
+        for name, path in content.items()
+        if name.startswith(folder)
+    }
+    assert found == wanted
+    assert len(found) > 50
+    assert all('/leon/' in f'/{name}' for name in found)
+
+
+def test_what_is_run_can_be_run(content):
+    for name, path in content.items():
+        runs = name.startswith('/usr/libexec/')
+        assert bool(path.stat().st_mode & 0o111) == runs, name
+        assert not path.is_symlink(), name
+
+
+def test_dependencies(vyos_deb, deb):
+    version = field(vyos_deb, 'Version')
+    assert version == field(deb, 'Version')
+    assert field(vyos_deb, 'Architecture') == 'all'
+    depends = {entry.strip() for entry in field(vyos_deb, 'Depends').split(',')}
+    assert {'vyos-1x', f'leond (>= {version})', f'leond (<< {version}.1~)'} <= depends
+    assert {d.split()[0] for d in depends} == {'vyos-1x', 'leond', 'python3', 'iproute2'}
+    assert field(vyos_deb, 'Conflicts') == field(vyos_deb, 'Replaces') == ''
+
+
+def test_lintian_is_silent(vyos_deb):
+    if not shutil.which('lintian'):
+        pytest.skip('lintian is not installed')
+    done = subprocess.run(
+        ['lintian', '--allow-root', '--fail-on', 'error,warning', '--tag-display-limit', '0',
+         vyos_deb],
+        capture_output=True, text=True, timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (0, ''), done.stdout + done.stderr
+
+
+def test_merged_definitions_stand_alone(content):
+    text = content['/usr/share/vyos-1x-leon/interface-definitions/interfaces_leon.xml'].read_text()
+    assert '#include' not in text and text.count('<defaultValue>') > 20
+
+
+# --- what it does to a system ---
+
+GENERATE = '''import json, sys
+arguments = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+import os
+names = sorted(os.listdir(arguments['--xml-dir']))
+here = os.path.dirname(os.path.abspath(__file__))
+cache = arguments['--package-name'].replace('-', '_') + '_cache.py'
+with open(os.path.join(here, 'pkg_cache', cache), 'w') as f:
+    f.write('reference = ' + repr({'leon': names}))
+'''
+UPDATE = '''import os
+here = os.path.dirname(os.path.abspath(__file__))
+merged = {}
+for name in os.listdir(os.path.join(here, 'pkg_cache')):
+    if name.endswith('_cache.py'):
+        scope = {}
+        exec(open(os.path.join(here, 'pkg_cache', name)).read(), scope)
+        merged.update(scope['reference'])
+with open(os.path.join(here, 'cache.py'), 'w') as f:
+    f.write('reference = ' + repr(merged))
+'''
+INTERFACE = '''class Interface:
+    definition = {}
+
+    @classmethod
+    def register(cls, klass):
+        return klass
+'''
+ORIGINAL = '#!/bin/sh\necho "original $*"\nexit 3\n'
+
+
+def make_package(folder: Path, name: str, files: dict, version='1') -> Path:
+    tree = folder / f'{name}-{version}'
+    for path, text in files.items():
+        target = tree / path.lstrip('/')
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        target.chmod(0o755 if text.startswith('#!') else 0o644)
+    (tree / 'DEBIAN').mkdir()
+    (tree / 'DEBIAN/control').write_text(
+        f'Package: {name}\nVersion: {version}\nArchitecture: all\n'
+        'Maintainer: nobody <nobody@example.net>\nDescription: stands in for that of VyOS\n'
+    )
+    deb = folder / f'{name}_{version}.deb'
+    subprocess.run(
+        ['dpkg-deb', '--root-owner-group', '--build', tree, deb], check=True, timeout=60,
+        stdout=subprocess.DEVNULL,
+    )
+    return deb
+
+
+@pytest.fixture
+def vyos(root, vyos_deb, tmp_path):
+    """A root with the two stand-ins, leond, and our package's file, not yet installed."""
+    folder = tmp_path / 'stand-ins'
+    folder.mkdir()
+    modules = '/usr/lib/python3/dist-packages/vyos'
+    vyos_1x = make_package(folder, 'vyos-1x', {
+        f'{CONFIG_TEMPLATES}/interfaces/node.def': 'help: Network interfaces\n',
+        f'{OP_TEMPLATES}/show/node.def': 'help: Show\n',
+        f'{modules}/__init__.py': '',
+        f'{modules}/ifconfig/__init__.py': 'from vyos.ifconfig.interface import Interface\n',
+        f'{modules}/ifconfig/interface.py': INTERFACE,
+        f'{XML_REF}/generate_cache.py': GENERATE,
+        f'{XML_REF}/update_cache.py': UPDATE,
+        f'{XML_REF}/pkg_cache/vyos_1x_cache.py': "reference = {'vyos': 1}",
+        f'{XML_REF}/cache.py': "reference = {'vyos': 1}",
+    })  # fmt: skip
+    utils = make_package(folder, 'vyos-utils', {VALIDATOR: ORIGINAL, COMPLETION: ORIGINAL})
+    newer = make_package(
+        folder, 'vyos-utils', {VALIDATOR: ORIGINAL.replace('original', 'newer')}, version='2')
+    for package in (vyos_1x, utils, newer):
+        root.put(package, f'/tmp/{package.name}')
+    root.put(vyos_deb, '/tmp/vyos-1x-leon.deb')
+    root.run('dpkg', '--install', '/tmp/vyos-1x_1.deb', '/tmp/vyos-utils_1.deb', '/tmp/leond.deb')
+    # The root is a copy of a machine without VyOS: nothing of it may be there by chance.
+    assert root.run('test', '-e', '/opt/vyatta/config', check=False).returncode != 0
+    return root
+
+
+def text(root, path):
+    return root.run('cat', path).stdout
+
+
+def status(root, name='vyos-1x-leon'):
+    query = ('dpkg-query', '-W', '-f', '${db:Status-Abbrev}', name)
+    return root.run(*query, check=False).stdout.strip()
+
+
+def left_behind(root):
+    """Files that have our name, documents and dpkg's own records apart."""
+    return root.run(
+        'find', '/opt/vyatta', '/usr/lib', '/usr/libexec', '/usr/share/vyos', '/lib/systemd',
+        '-xdev', '(', '-name', '*leon*', '-o', '-name', '*.vyos', ')',
+        # What leond has.
+        '-not', '-name', 'leond@.service', '-not', '-name', 'leond.conf',
+        '-not', '-name', 'leon-ipsec@.service', '-not', '-path', '/usr/lib/leon*', check=False,
+    ).stdout.split()  # fmt: skip
+
+
+def test_life_of_the_package(vyos):
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+    assert status(vyos) == 'ii'
+    assert vyos.run('dpkg', '--verify', 'vyos-1x-leon').stdout == ''
+    assert "'vyos': 1" in text(vyos, f'{XML_REF}/cache.py')
+    definitions = "'leon': ['interfaces_leon.xml', 'xml-component-version.xml']"
+    assert definitions in text(vyos, f'{XML_REF}/cache.py')
+    # Files of VyOS that are not diverted are what they were.
+    assert vyos.run('dpkg', '--verify', 'vyos-1x').stdout.split() == [
+        '??5??????', f'{XML_REF}/cache.py']  # fmt: skip
+
+    # An update of VyOS goes beside ours, an upgrade of ours changes nothing.
+    vyos.run('dpkg', '--install', '/tmp/vyos-utils_2.deb')
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+    assert status(vyos) == 'ii'
+    diversions = vyos.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout
+    assert diversions.count('diversion of') == 2
+    assert 'newer' in text(vyos, f'{VALIDATOR}.vyos')
+
+    # A boot loads the migration scripts as modules, which Python compiles.
+    compiled = '/opt/vyatta/etc/config-migrate/migrate/leon/__pycache__'
+    vyos.run('sh', '-c', f'mkdir {compiled} && : >{compiled}/0-to-1cpython-311.pyc')
+
+    vyos.run('dpkg', '--remove', 'vyos-1x-leon')
+    assert status(vyos) == 'rc'
+    assert 'newer' in text(vyos, VALIDATOR)
+    assert vyos.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout == ''
+    assert text(vyos, f'{XML_REF}/cache.py') == "reference = {'vyos': 1}"
+    assert left_behind(vyos) == []
+    assert vyos.run('dpkg', '--verify', 'vyos-utils').stdout == ''
+    vyos.run('dpkg', '--purge', 'vyos-1x-leon')
+    assert status(vyos) in ('', 'un')
+
+
+def test_removal_after_vyos_is_gone(vyos):
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+    vyos.run('dpkg', '--purge', '--force-depends', 'vyos-1x', 'vyos-utils')
+    vyos.run('dpkg', '--purge', 'vyos-1x-leon')
+    assert status(vyos) in ('', 'un')
+    assert left_behind(vyos) == []
+
+
+def test_installation_before_the_originals(vyos):
+    """In an image build, dpkg may unpack us first."""
+    vyos.run('dpkg', '--purge', 'vyos-utils')
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+    vyos.run('dpkg', '--install', '/tmp/vyos-utils_1.deb')
+    assert vyos.run(VALIDATOR, '--strict', '/config/x', check=False).returncode == 3
+    assert 'original' in text(vyos, f'{VALIDATOR}.vyos')
+
+
+def test_no_installation_without_a_reference_tree(vyos):
+    """A node that VyOS's Python does not know stops every commit: better fail here."""
+    vyos.run('sh', '-c', f'echo "raise SystemExit(1)" >{XML_REF}/generate_cache.py')
+    done = vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb', check=False)
+    assert done.returncode != 0
+    assert status(vyos) == 'iF'
+    vyos.run('dpkg', '--remove', 'vyos-1x-leon')
+    assert 'original' in text(vyos, VALIDATOR)
+
+
+@pytest.mark.parametrize('arguments, accepted', [
+    ('--lookup-path /sys/class/net --directory leon0', True),
+    ('--lookup-path /sys/class/net --directory leon4711', True),
+    ('--lookup-path /sys/class/net --directory leon', False),
+    ('--lookup-path /sys/class/net --directory leon0x', False),
+    ('--lookup-path /sys/class/net --directory leon0/../eth0', False),
+    ('--lookup-path /sys/class/net --directory eth0', False),
+    ('--lookup-path /config --directory leon0', False),
+    ('--directory leon0', False),
+    ('leon0', False),
+])  # fmt: skip
+def test_validator(content, tmp_path, arguments, accepted):
+    original = tmp_path / 'file-path.vyos'
+    original.write_text(ORIGINAL)
+    original.chmod(0o755)
+    script = content[VALIDATOR].read_text().replace(f'{VALIDATOR}.vyos', str(original))
+    done = subprocess.run(
+        ['sh', '-c', script, 'file-path', *arguments.split()], capture_output=True, text=True,
+        timeout=60,
+    )
+    if accepted:
+        assert (done.returncode, done.stdout) == (0, '')
+    else:
+        assert (done.returncode, done.stdout) == (3, f'original {arguments}\n')
+
+
+@pytest.mark.parametrize('arguments, ours, theirs', [
+    ('', True, True),
+    ('--bridgeable', True, True),
+    ('--bridgeable --no-vlan-subinterfaces', True, True),
+    ('--broadcast', False, True),
+    ('--bondable', False, True),
+    ('--type ethernet', False, True),
+    ('--type leon', True, False),
+])  # fmt: skip
+def test_completion(vyos, arguments, ours, theirs):
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+    vyos.run('mkdir', '-p', '/sys/class/net/leon0', '/sys/class/net/leon12', '/sys/class/net/lo')
+    words = vyos.run(COMPLETION, *arguments.split(), check=False).stdout.split()
+    assert ({'leon0', 'leon12'} <= set(words)) == ours
+    assert ('original' in words) == theirs
+    assert 'lo' not in words
+
+
+def test_completion_without_interfaces(vyos):
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+    assert vyos.run(COMPLETION, check=False).stdout.split() == ['original']
+
+
+def test_python_knows_the_interface(vyos):
+    """In every Python process, without an import of ours."""
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+    program = 'import vyos.ifconfig; print(vyos.ifconfig.LeonIf.definition["section"])'
+    assert vyos.run('/usr/bin/python3', '-c', program).stdout == 'leon\n'
+    vyos.run('dpkg', '--remove', 'vyos-1x-leon')
+    done = vyos.run('/usr/bin/python3', '-c', program, check=False)
+    assert 'AttributeError' in done.stderr
+
+
+RECORDER = '#!/bin/sh\necho "$(basename "$0") $*" >>/tmp/told\n'
+
+
+def test_what_a_running_system_is_told(vyos, tmp_path):
+    recorder = tmp_path / 'recorder'
+    recorder.write_text(RECORDER)
+    for name in ('systemctl', 'ip'):
+        vyos.put(recorder, f'/usr/local/sbin/{name}')
+        vyos.run('chmod', '0755', f'/usr/local/sbin/{name}')
+    # What the daemons leave, and a device of somebody else with a name like ours.
+    vyos.run('mkdir', '-p', '/run/systemd/system', '/run/leon', '/sys/class/net/leon0',
+             '/sys/class/net/leon1', '/opt/vyatta/config/active/interfaces/leon/leon0')
+    vyos.run('touch', '/sys/class/net/leon0/tun_flags', '/run/leon/leon0.json')
+
+    def told_by(*dpkg):
+        vyos.run('sh', '-c', ': >/tmp/told')
+        done = vyos.run('dpkg', *dpkg)
+        return text(vyos, '/tmp/told').splitlines(), done.stderr
+
+    restarts = [
+        'systemctl --system daemon-reload',
+        'systemctl try-restart vyos-configd.service',
+        'systemctl try-restart vyos-http-api.service',
+    ]
+    told, _ = told_by('--install', '/tmp/vyos-1x-leon.deb')
+    assert told == restarts
+    told, _ = told_by('--install', '/tmp/vyos-1x-leon.deb')
+    assert told == restarts
+    assert vyos.run('test', '-e', '/run/leon/leon0.json').returncode == 0
+
+    told, warning = told_by('--remove', 'vyos-1x-leon')
+    assert told == [
+        'systemctl stop leond@*.service', 'systemctl stop leon-ipsec@*.service',
+        'ip link delete dev leon0', *restarts]  # fmt: skip
+    assert 'interfaces leon is configured' in warning
+    assert vyos.run('test', '-e', '/run/leon/leon0.json', check=False).returncode != 0
+
+
+def test_an_image_build_leaves_the_host_alone(vyos, tmp_path):
+    """No systemd runs in the root; the devices in /sys are those of the machine around it."""
+    recorder = tmp_path / 'recorder'
+    recorder.write_text(RECORDER)
+    for name in ('systemctl', 'ip'):
+        vyos.put(recorder, f'/usr/local/sbin/{name}')
+        vyos.run('chmod', '0755', f'/usr/local/sbin/{name}')
+    vyos.run('mkdir', '-p', '/sys/class/net/leon0')
+    vyos.run('touch', '/sys/class/net/leon0/tun_flags', '/tmp/told')
+    vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+    vyos.run('dpkg', '--remove', 'vyos-1x-leon')
+    assert text(vyos, '/tmp/told') == ''
+
+
+def test_drop_in_points_the_unit_at_run(content, deb, tmp_path):
+    """systemd reads the unit of leond with ours: one command, one condition, both in /run."""
+    unit = tmp_path / 'lib/systemd/system/leond@.service'
+    subprocess.run(['dpkg-deb', '-x', deb, tmp_path], check=True, timeout=60)
+    lines = unit.read_text().splitlines()
+    name = '/lib/systemd/system/leond@.service.d/vyos.conf'
+    lines += content[name].read_text().splitlines()
+    for key in ('ConditionPathExists', 'ExecStart'):
+        values = []
+        for line in lines:
+            found = re.fullmatch(rf'{key}=(.*)', line)
+            if found:
+                # An empty value takes back those before it.
+                values = values + [found[1]] if found[1] else []
+        assert len(values) == 1 and values[0].endswith('/run/leon/%i.json'), (key, values)
+    if shutil.which('systemd-analyze'):
+        shutil.copytree(content[name].parent, unit.parent / 'leond@.service.d')
+        done = subprocess.run(
+            ['systemd-analyze', 'verify', '--man=no', '--recursive-errors=no',
+             f'--root={tmp_path}', 'leond@leon0.service'],
+            capture_output=True, text=True, timeout=60,
+        )
+        assert [line for line in done.stderr.splitlines() if 'vyos.conf' in line] == []
+
+
+def test_dependencies_are_merged_by_name(content):
+    """VyOS merges all files of the directory; ours must not be called as one of its own."""
+    path = content['/usr/share/vyos/config-mode-dependencies/vyos-1x-leon.json']
+    assert json.loads(path.read_text())['qos']['leon'] == ['interfaces_leon']

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Paths, a router that is not there (fake_vyos/), and a leond that is not there."""
+
+import importlib.util
+import json
+import os
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path[:0] = [
+    str(TOP / 'vyos-1x-leon/python'),
+    str(TOP / 'vyos-1x-leon/ipsec'),
+    str(TOP / 'tests/python/fake_vyos'),
+]
+
+import fake_host  # noqa: E402
+import vyos_leon_hook  # noqa: E402, F401 (what vyos-1x-leon.pth does)
+from vyos_leon import client, runfile  # noqa: E402
+
+
+@pytest.fixture(scope='session')
+def load_script():
+    """A script of the tree as a module, as VyOS's configuration daemon loads them."""
+
+    def load(path):
+        path = TOP / path
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.fixture
+def host(monkeypatch):
+    monkeypatch.setenv('VYOS_TAGNODE_VALUE', 'leon0')
+    return fake_host.reset()
+
+
+@pytest.fixture
+def run_dir(monkeypatch):
+    """/run/leon of this test; a short path, since a socket's name has at most 107
+    bytes."""
+    folder = tempfile.mkdtemp(prefix='leon.')
+    monkeypatch.setattr(client, 'RUN_DIR', folder)
+    monkeypatch.setattr(runfile, 'RUN_DIR', folder)
+    monkeypatch.setattr(runfile, 'USER', os.getuid())
+    monkeypatch.setattr(runfile, 'GROUP', os.getgid())
+    yield Path(folder)
+    shutil.rmtree(folder)
+
+
+class FakeDaemon:
+    """Answers each connection with the next of `answers`: a dictionary, bytes as they
+    are, or None for none at all; the last one for ever. Keeps the requests."""
+
+    def __init__(self, path, answers):
+        self.requests = []
+        self.answers = answers
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen()
+        self.thread = threading.Thread(target=self._serve)
+        self.thread.start()
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            with connection:
+                self.requests.append(json.loads(connection.makefile('rb').readline()))
+                answer = (
+                    self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+                )
+                if isinstance(answer, dict):
+                    answer = json.dumps(answer).encode() + b'\n'
+                if answer:
+                    connection.sendall(answer)
+
+    def close(self):
+        if self.listener.fileno() < 0:
+            return
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+
+
+@pytest.fixture
+def daemon(run_dir):
+    """daemon(*answers, interface='leon0') starts one."""
+    started = []
+
+    def start(*answers, interface='leon0'):
+        started.append(FakeDaemon(run_dir / f'{interface}.sock', list(answers)))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from fake_host import host
+
+
+TAG_NODES = ('leon', 'peer', 'ike-group', 'esp-group', 'proposal', 'ca', 'certificate')
+
+
+def mangle(tree, path=()):
+    """Hyphens of nodes become underscores, but not those of tag values (peer NAME)."""
+    if not isinstance(tree, dict):
+        return tree
+    is_tag = path and path[-1] in TAG_NODES
+    return {
+        key if is_tag else key.replace('-', '_'): mangle(value, (*path, key))
+        for key, value in tree.items()
+    }
+
+
+class Config:
+    def exists(self, path):
+        tree = host.config
+        for word in path:
+            if not isinstance(tree, dict) or word not in tree:
+                return False
+            tree = tree[word]
+        return True
+
+    def get_config_dict(
+        self, path, key_mangling, get_first_key, no_tag_node_value_mangle
+    ):
+        assert key_mangling == ('-', '_') and get_first_key and no_tag_node_value_mangle
+        tree = host.config
+        for word in path:
+            tree = tree.get(word, {})
+        return mangle(tree, tuple(path))
+
+    def list_nodes(self, path):
+        return list(self.get_config_dict(path, ('-', '_'), True, True))

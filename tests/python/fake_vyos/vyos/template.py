@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import os
+
+import jinja2
+
+TOP = os.path.dirname(os.path.abspath(__file__)) + '/../../../..'
+
+
+def render_to_string(template, content):
+    """With the options of VyOS's environment."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TOP + '/templates'),
+        trim_blocks=True,
+        undefined=jinja2.ChainableUndefined,
+    )
+    return environment.get_template(template).render(content)
+
+
+def get_esp_ike_cipher(group, ike_group=None):
+    """Without the names of groups, which VyOS knows."""
+    found = []
+    for _, proposal in group.get('proposal', {}).items():
+        text = f'{proposal["encryption"]}-{proposal["hash"]}'
+        if ike_group:
+            text += '-pfs'
+        found.append(text)
+    return found

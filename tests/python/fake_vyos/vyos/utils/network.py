@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from fake_host import host
+
+
+def interface_exists(interface):
+    return interface in host.devices
+
+
+def get_interface_address(interface):
+    if interface not in host.devices:
+        return None
+    return {'ifname': interface, 'addr_info': host.devices[interface]}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The helper that completes NODE, with a stand-in for leonctl that answers from files."""
+
+import json
+
+import pytest
+
+NODES = [
+    {'node_id': '192.0.2.1', 'name': 'fujisawa', 'state': 'self'},
+    {'node_id': '192.0.2.2', 'name': 'inagi', 'state': 'reachable'},
+    {'node_id': '192.0.2.3', 'name': None, 'state': 'unreachable'},
+    {'node_id': '192.0.2.4', 'name': 'tokyo', 'state': 'left'},
+]
+
+
+@pytest.fixture
+def complete(load_script, tmp_path, monkeypatch, capsys):
+    """Runs the helper with the given answers, interface -> text; returns the words it prints."""
+
+    def run(answers):
+        for ifname, text in answers.items():
+            (tmp_path / f'{ifname}.sock').touch()
+            (tmp_path / f'{ifname}.answer').write_text(text)
+        leonctl = tmp_path / 'leonctl'
+        leonctl.write_text(
+            '#!/bin/sh\n[ "$1 $3 $4 $5" = "-i --json show nodes" ] || exit 2\n'
+            f'exec cat {tmp_path}/"$2".answer\n'
+        )
+        leonctl.chmod(0o755)
+        monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
+        module = load_script('vyos-1x-leon/completion/list_leon_nodes.py')
+        monkeypatch.setattr(module, 'RUN', str(tmp_path))
+        module.main()
+        return capsys.readouterr().out.split()
+
+    return run
+
+
+def test_names_and_node_ids(complete):
+    answer = json.dumps({'version': 1, 'nodes': NODES})
+    assert complete({'leon0': answer}) == ['192.0.2.3', 'inagi']
+
+
+def test_all_interfaces(complete):
+    other = {'version': 1, 'nodes': [{'node_id': '10.0.0.1', 'name': 'b', 'state': 'known'}]}
+    answer = json.dumps({'version': 1, 'nodes': NODES})
+    assert complete({'leon0': answer, 'leon1': json.dumps(other)}) == ['192.0.2.3', 'b', 'inagi']
+
+
+@pytest.mark.parametrize('answer', ['', 'no JSON', '{}', '{"version": 1, "error": "no"}'])
+def test_silence_where_a_daemon_does_not_answer(complete, answer):
+    good = json.dumps({'version': 1, 'nodes': NODES})
+    assert complete({'leon0': answer, 'leon1': good}) == ['192.0.2.3', 'inagi']
+
+
+def test_nothing_runs(complete):
+    assert complete({}) == []

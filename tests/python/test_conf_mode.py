@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""conf_mode/interfaces_leon.py driven through its four functions on a router that is
+not there."""
+
+import inspect
+import json
+import stat
+
+import pytest
+from vyos import ConfigError
+
+LEON0 = {
+    'address': ['10.99.0.1/24'],
+    'source-address': ['192.0.2.1'],
+    'port': '5366',
+    'peer': {'seoul-2': {'address': '203.0.113.1', 'port': '5366'}},
+    'authentication': {'pre-shared-secret': 'correct-horse-battery'},
+}
+APPLIED = {'version': 1, 'verdict': 'applied', 'restart_keys': [], 'changes': ['peers']}
+UNIT = 'leond@leon0.service'
+RESTART = f'timeout 20 systemctl restart {UNIT}'
+
+
+@pytest.fixture(scope='module')
+def script(load_script):
+    return load_script('vyos-1x-leon/conf_mode/interfaces_leon.py')
+
+
+@pytest.fixture
+def commit(script, host, run_dir):
+    """commit(leon0=..., ...) sets the configuration and runs the script as VyOS
+    does."""
+
+    def run(**interfaces):
+        host.config = {'interfaces': {'leon': interfaces}}
+        host.journal.clear()
+        leon = script.get_config()
+        script.verify(leon)
+        script.generate(leon)
+        script.apply(leon)
+        return host.journal
+
+    return run
+
+
+def test_four_functions_as_vyos_calls_them(script):
+    for name in ('get_config', 'verify', 'generate', 'apply'):
+        (parameter,) = inspect.signature(getattr(script, name)).parameters.values()
+        assert (parameter.default is None) == (name == 'get_config')
+
+
+def runs(journal, words):
+    return [what for verb, what in journal if verb == 'run' and what.startswith(words)]
+
+
+def test_first_commit(commit, host, run_dir):
+    journal = commit(leon0=LEON0)
+    steps = [what for verb, what in journal if verb in ('run', 'update')]
+    assert steps[1:] == [
+        'ip tuntap add dev leon0 mode tap user leon multi_queue vnet_hdr',
+        RESTART,
+        'leon0',
+    ]
+    assert steps[0].startswith(
+        f'/usr/sbin/leond --check --config {run_dir}/.leon0.json.'
+    )
+    document = json.loads((run_dir / 'leon0.json').read_text())
+    assert document['peer'] == {'seoul-2': {'address': '203.0.113.1', 'port': 5366}}
+    assert document['source-address'] == ['192.0.2.1']
+
+
+def test_vyos_is_asked_for_its_own_rules(commit, host):
+    journal = commit(leon0=LEON0)
+    asked = {what for verb, what in journal if verb == 'verify'}
+    assert asked == {
+        'mtu_ipv6',
+        'address',
+        'vrf',
+        'bond_bridge_member',
+        'mirror_redirect',
+    }
+
+
+def test_secret_is_for_root_and_the_daemon(commit, run_dir):
+    commit(leon0=LEON0)
+    assert stat.S_IMODE((run_dir / 'leon0.json').stat().st_mode) == 0o640
+    assert [path.name for path in run_dir.iterdir()] == ['leon0.json']
+
+
+def test_secret_was_never_open_to_others(commit, host, run_dir):
+    seen = []
+
+    def check():
+        (candidate,) = run_dir.glob('.leon0.json.*')
+        seen.append(stat.S_IMODE(candidate.stat().st_mode))
+        return 0, ''
+
+    host.programs['/usr/sbin/leond --check'] = check
+    commit(leon0=LEON0)
+    assert seen == [0o640]
+
+
+def test_a_link_leads_nowhere(commit, run_dir):
+    """The directory is the daemon's: root must not write where it points."""
+    target = run_dir / 'precious'
+    target.write_text('precious')
+    (run_dir / 'leon0.json').symlink_to(target)
+    commit(leon0=LEON0)
+    assert target.read_text() == 'precious'
+    assert not (run_dir / 'leon0.json').is_symlink()
+
+
+def test_change_is_applied_live(commit, daemon, host):
+    host.devices['leon0'] = []
+    served = daemon(APPLIED)
+    journal = commit(leon0={**LEON0, 'node-name': 'fujisawa'})
+    assert [r['command'] for r in served.requests] == ['reload']
+    assert not runs(journal, 'timeout') and not runs(journal, 'ip tuntap')
+    assert journal[-1] == ('update', 'leon0')
+
+
+def test_restart_where_the_daemon_asks_for_it(commit, daemon, host, capsys):
+    host.devices['leon0'] = []
+    daemon(
+        {
+            'version': 1,
+            'verdict': 'restart needed: port, system.workers',
+            'restart_keys': ['port', 'system.workers'],
+        }
+    )
+    journal = commit(leon0=LEON0)
+    assert runs(journal, 'timeout') == [RESTART]
+    assert capsys.readouterr().out == (
+        'leon0 restarts, no frame passes until it has joined again: port, system workers\n'
+    )
+
+
+def test_daemon_refuses_a_reload(commit, daemon, host):
+    host.devices['leon0'] = []
+    daemon({'version': 1, 'error': 'configuration refused, the old one stays: x'})
+    with pytest.raises(ConfigError, match='the old one stays: x'):
+        commit(leon0=LEON0)
+
+
+def test_daemon_refuses_the_document(commit, host, run_dir):
+    (run_dir / 'leon0.json').write_text('old')
+    host.programs['/usr/sbin/leond --check'] = (1, 'mtu: must be 68 to 9000')
+    with pytest.raises(
+        ConfigError, match='leond refuses the configuration: mtu: must be'
+    ):
+        commit(leon0=LEON0)
+    assert (run_dir / 'leon0.json').read_text() == 'old'
+    assert len(list(run_dir.iterdir())) == 1
+    assert not runs(host.journal, 'timeout')
+
+
+@pytest.mark.parametrize('code', [1, 124])
+def test_daemon_that_does_not_start_is_a_warning(commit, host, capfd, code):
+    """One, in our words, whether it failed or the wait for it (124) did. What systemctl
+    has to say of it is not for the operator of VyOS."""
+    host.programs[RESTART] = (code, 'Job for leond@leon0.service failed because ...')
+    journal = commit(leon0=LEON0)
+    assert [what for verb, what in journal if verb == 'warning'] == [
+        'leond does not run for leon0 yet, and is started until it does: '
+        'see "show log leon"'
+    ]
+    assert journal[-1] == ('update', 'leon0')
+    assert capfd.readouterr() == ('', '')
+
+
+def test_delete(commit, host, run_dir):
+    commit(leon0=LEON0)
+    (run_dir / 'leon0.members').write_text('{}')
+    journal = commit()
+    assert journal == [
+        ('verify', 'bridge_delete'),
+        ('run', f'systemctl stop {UNIT}'),
+        ('remove', 'leon0'),
+    ]
+    assert list(run_dir.iterdir()) == [] and host.devices == {}
+
+
+def test_delete_what_never_came_up(commit, host):
+    assert ('remove', 'leon0') not in commit()
+
+
+def test_disable_leaves_the_overlay_and_keeps_the_device(commit, host, run_dir):
+    commit(leon0=LEON0)
+    journal = commit(leon0={**LEON0, 'disable': {}})
+    assert runs(journal, 'systemctl') == [f'systemctl stop {UNIT}']
+    assert journal[-1] == ('update', 'leon0')
+    assert list(run_dir.iterdir()) == [] and 'leon0' in host.devices
+
+
+def test_enable_again(commit, host):
+    commit(leon0={**LEON0, 'disable': {}})
+    assert runs(commit(leon0=LEON0), 'timeout') == [RESTART]
+
+
+def test_wrong_configuration_changes_nothing(commit, host, run_dir):
+    with pytest.raises(ConfigError) as error:
+        commit(leon0={**LEON0, 'node-id': '0.0.0.0', 'peer': {'inagi': {}}})
+    assert str(error.value) == (
+        '0.0.0.0 is no node-id: set "node-id" to another number. '
+        'Peer "inagi" has no address: set "peer inagi address" to its IP address or domain '
+        'name.'
+    )
+    assert host.journal == [] and list(run_dir.iterdir()) == []
+
+
+def test_warnings_are_shown(commit):
+    journal = commit(leon0={k: v for k, v in LEON0.items() if k != 'authentication'})
+    warnings = [what for verb, what in journal if verb == 'warning']
+    assert len(warnings) == 1 and warnings[0].startswith('Without "authentication')
+
+
+def test_other_interfaces_are_seen(commit):
+    with pytest.raises(ConfigError, match='leon1 receives at UDP port 5366 already'):
+        commit(leon0=LEON0, leon1=LEON0)
+
+
+@pytest.mark.parametrize(
+    'addresses, warned',
+    [
+        ([{'local': '192.0.2.1', 'scope': 'global'}], False),
+        ([{'local': 'fe80::1', 'scope': 'link'}], True),
+    ],
+)
+def test_addresses_of_the_source_interface_are_seen(commit, host, addresses, warned):
+    host.devices['eth0'] = addresses
+    leon0 = {k: v for k, v in LEON0.items() if k != 'source-address'}
+    journal = commit(leon0={**leon0, 'source-interface': 'eth0'})
+    assert ('warning' in [verb for verb, _ in journal]) == warned
+
+
+def test_missing_source_interface_is_seen(commit):
+    leon0 = {k: v for k, v in LEON0.items() if k != 'source-address'}
+    with pytest.raises(ConfigError, match='There is no interface or VRF eth9'):
+        commit(leon0={**leon0, 'source-interface': 'eth9'})
+
+
+def test_run_directory_is_made_before_the_unit_makes_it(commit, run_dir):
+    run_dir.rmdir()
+    commit(leon0=LEON0)
+    assert stat.S_IMODE(run_dir.stat().st_mode) == 0o750

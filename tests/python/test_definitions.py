@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our command definitions: right by the grammar, equal to the recorded node.def files, and in
+agreement with the daemon and with the op-mode script that they call.
+
+The recorded files (golden/) are what vyos-1x's own generators write for the same definitions;
+tests/vyos/compare_with_vyos.py shows that. After a change of the definitions:
+    LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_definitions.py
+and read the difference before committing it.
+"""
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+GOLDEN = Path(__file__).parent / 'golden'
+sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
+
+import build_templates  # noqa: E402
+from leon_cli import grammar, source  # noqa: E402
+
+FOLDERS = {
+    'config': TOP / 'vyos-1x-leon/interface-definitions',
+    'op': TOP / 'op-mode/definitions',
+}
+LEON = 'interfaces/leon/node.tag'
+
+# Words of the daemon's configuration that are numbers: least, most, and the default of the CLI.
+NUMBERS = {
+    'mtu': (68, 9000, None),
+    'port': (1, 65535, 5366),
+    'vni': (0, 16777215, 1),
+    'measurement interval': (100, 60000, 1000),
+    'measurement fast-interval': (20, 60000, 100),
+    'measurement dead-multiplier': (2, 20, 3),
+    'path threshold': (0, 90, 10),
+    'path threshold-minimum': (0, 10000000, 2000),
+    'path hold-time': (0, 3600, 10),
+    'path maximum-relays': (0, 3, 3),
+    'path relay-cost': (0, 10000000, 500),
+    'fdb aging': (10, 1000000, 300),
+    'fdb maximum': (16, 1048576, 16384),
+    'storm-control broadcast': (0, 4294967295, 1000),
+    'storm-control multicast': (0, 4294967295, 5000),
+    'storm-control unknown-unicast': (0, 4294967295, 1000),
+    'loop-guard interval': (100, 60000, 1000),
+    'encryption rekey-time': (1, 86400, 3600),
+    'export next-hop threshold': (0, 90, None),
+    'export next-hop threshold-minimum': (0, 10000000, None),
+    'export next-hop interval': (1000, 60000, None),
+    'member maximum': (2, 4096, 1024),
+    'member forget-time': (1, 2592000, 3600),
+    'system busy-poll': (0, 1000, 0),
+    # The daemon takes 0 for "one a core", which the CLI says by leaving it out.
+    'system workers': (1, 8, None),
+}
+OTHERS = {
+    *(f'ipsec {word}' for word in (
+        'authentication local-id', 'authentication mode', 'authentication pre-shared-secret',
+        'authentication remote-id', 'authentication x509 ca-certificate',
+        'authentication x509 certificate', 'authentication x509 passphrase', 'esp-group',
+        'force-udp-encapsulation', 'ike-group')),
+
+    'source-address', 'source-interface', 'node-id', 'node-name', 'transit disable', 'mac',
+    'peer address', 'peer port', 'suppression arp', 'suppression nd', 'mss-clamp disable',
+    'loop-guard disable', 'authentication pre-shared-secret', 'authentication accept-secret',
+    'system log-level', 'overlay-address', 'export prefix', 'import address', 'import prefix ge',
+    'import prefix le', 'import prefix node', 'encryption cipher', 'encryption disable',
+}  # fmt: skip
+# What every tunnel interface of VyOS has.
+OF_VYOS = {
+    'address', 'description', 'disable', 'redirect', 'vrf', 'mirror ingress', 'mirror egress',
+    'ip adjust-mss', 'ip arp-cache-timeout', 'ip disable-arp-filter', 'ip disable-forwarding',
+    'ip enable-arp-accept', 'ip enable-arp-announce', 'ip enable-arp-ignore',
+    'ip enable-directed-broadcast', 'ip enable-proxy-arp', 'ip proxy-arp-pvlan',
+    'ip source-validation', 'ipv6 adjust-mss', 'ipv6 accept-dad', 'ipv6 base-reachable-time',
+    'ipv6 disable-forwarding', 'ipv6 dup-addr-detect-transmits', 'ipv6 source-validation',
+    'ipv6 address autoconf', 'ipv6 address eui64', 'ipv6 address no-default-link-local',
+}  # fmt: skip
+NEEDS_RESTART = {
+    'port', 'vni', 'node-id', 'source-address', 'source-interface', 'system workers',
+}  # fmt: skip
+
+
+@pytest.fixture(scope='module', params=list(FOLDERS))
+def mode(request):
+    return request.param
+
+
+def definitions(mode):
+    return build_templates.read_all(mode, sorted(FOLDERS[mode].glob('*.xml.in')))
+
+
+@pytest.fixture(scope='module')
+def trees():
+    return {mode: build_templates.build(mode, definitions(mode)) for mode in FOLDERS}
+
+
+@pytest.fixture(scope='module')
+def leaves():
+    """'path threshold' -> its leafNode."""
+    (definition,) = [
+        d for p, d in definitions('config').items() if p.name == 'interfaces_leon.xml.in'
+    ]
+    found = {}
+    for leaf in definition.root.iter('leafNode'):
+        names = [e.get('name') for e in leaf.iterancestors('node', 'tagNode')]
+        names = names[::-1][2:] + [leaf.get('name')]
+        found[' '.join(names)] = leaf
+    return found
+
+
+def test_grammar(mode):
+    for path in FOLDERS[mode].glob('*.xml.in'):
+        assert grammar.check(source.read(path), mode) == []
+
+
+def test_recorded_node_defs(mode, trees):
+    text = ''.join(f'=== {name}\n{trees[mode][name]}' for name in sorted(trees[mode]))
+    path = GOLDEN / f'{mode}.node-defs'
+    if os.environ.get('LEON_WRITE_GOLDEN'):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def test_no_file_of_another_package(trees):
+    """Parents that vyos-1x owns would make dpkg refuse the package."""
+    assert all(name.startswith('interfaces/leon/') for name in trees['config'])
+    assert all('/leon/' in f'/{name}' for name in trees['op'])
+
+
+def test_complete(leaves):
+    assert set(leaves) == OTHERS | OF_VYOS | set(NUMBERS)
+
+
+@pytest.mark.parametrize('word', NUMBERS)
+def test_numbers(leaves, word):
+    low, high, default = NUMBERS[word]
+    leaf = leaves[word]
+    (validator,) = leaf.iter('validator')
+    assert validator.get('argument') == f'--range {low}-{high}'
+    assert leaf.findtext('properties/valueHelp/format') == f'u32:{low}-{high}'
+    assert leaf.findtext('defaultValue') == (None if default is None else str(default))
+
+
+def test_help_names_what_needs_a_restart(leaves):
+    said = {
+        word for word, leaf in leaves.items() if 'restarts' in leaf.findtext('properties/help')
+    }
+    assert said == NEEDS_RESTART
+
+
+def test_owner(trees):
+    text = trees['config']['interfaces/leon/node.def']
+    assert 'priority: 460\n' in text
+    (script,) = re.findall(r'vyos_conf_scripts_dir\}/(\S+\.py)"', text)
+    assert (TOP / 'vyos-1x-leon/conf_mode' / script).is_file()
+
+
+# --- against the daemon ---
+
+
+def leond():
+    path = Path(os.environ.get('LEON_BUILD', TOP / 'build')) / 'vyos-1x-leon/dataplane/leond'
+    if not path.exists():
+        pytest.skip('leond is not built')
+    return path
+
+
+def is_accepted(tmp_path, **words):
+    document = {'version': 1, 'interface': 'leon0', 'node-id': '192.0.2.1', **words}
+    file = tmp_path / 'leon0.json'
+    file.write_text(json.dumps(document))
+    file.chmod(0o600)
+    done = subprocess.run(
+        [leond(), '--config', file, '--check'], capture_output=True, text=True, timeout=60,
+        check=False,
+    )
+    return done.returncode == 0
+
+
+def nested(word, value):
+    *above, key = word.split()
+    document = {key: value}
+    for name in reversed(above):
+        document = {name: document}
+    return document
+
+
+@pytest.mark.parametrize('word', NUMBERS)
+def test_daemon_has_the_same_limits(tmp_path, word):
+    low, high, _ = NUMBERS[word]
+    least = 0 if word == 'system workers' else low
+
+    def accepts(value):
+        words = nested(word, value)
+        # An interval below its sibling is refused for another reason.
+        if word == 'measurement interval':
+            words['measurement']['fast-interval'] = min(value, 20)
+        if word == 'measurement fast-interval':
+            words['measurement']['interval'] = 60000
+        return is_accepted(tmp_path, **words)
+
+    assert accepts(low) and accepts(high)
+    assert not accepts(least - 1) and not accepts(high + 1)
+
+
+def test_daemon_has_the_same_defaults(leaves):
+    """conf.c sets each default in the unit it keeps it in."""
+    text = (TOP / 'vyos-1x-leon/dataplane/state/conf.c').read_text()
+    body = re.search(r'set_defaults\(.*?\n\}', text, re.S)[0]
+    fields = dict(re.findall(r'c->(\w+) = ([^;]+);', body))
+    named = {
+        'vni': 'vni', 'measurement interval': 'interval_ms',
+        'measurement fast-interval': 'fast_interval_ms',
+        'measurement dead-multiplier': 'dead_multiplier', 'path threshold': 'threshold_percent',
+        'path threshold-minimum': 'threshold_min_us', 'path relay-cost': 'relay_cost_us',
+        'fdb aging': 'fdb_aging_s', 'fdb maximum': 'fdb_maximum',
+        'storm-control broadcast': 'storm_broadcast', 'storm-control multicast':
+        'storm_multicast', 'storm-control unknown-unicast': 'storm_unknown',
+        'loop-guard interval': 'guard_interval_ms', 'member maximum': 'nodes_maximum',
+    }  # fmt: skip
+    for word, field in named.items():
+        assert leaves[word].findtext('defaultValue') == fields[field], word
+
+
+@pytest.mark.parametrize('word, good, bad', [
+    ('node-name', ['a', 'site-1.example', 'A_b' + 'c' * 29], ['', 'a b', '-a', 'a' * 33, 'é']),
+    ('authentication pre-shared-secret', ['12345678', 'a b{}$%&' + 'x' * 120],
+     ['1234567', 'x' * 129, 'ééééééééé']),
+    ('authentication accept-secret', ['12345678', 'x' * 128], ['1234567', 'x' * 129]),
+    ('system log-level', ['error', 'debug'], ['loud', '']),
+    ('encryption cipher', ['auto'], ['aes', 'aes256gcmx', 'xauto', '']),
+])  # fmt: skip
+def test_texts(leaves, tmp_path, word, good, bad):
+    (regex,) = leaves[word].iter('regex')
+    for value in good:
+        assert re.fullmatch(regex.text, value)
+        many = leaves[word].find('properties/multi') is not None
+        document = nested(word, [value] if many else value)
+        if word == 'authentication accept-secret':
+            document['authentication']['pre-shared-secret'] = 'another secret'
+        assert is_accepted(tmp_path, **document), value
+    assert not any(re.fullmatch(regex.text, value) for value in bad)
+
+
+@pytest.mark.parametrize('name, accepted', [
+    ('eth0', True), ('eth1.100', True), ('bond0.10.20', True), ('leon7', True), ('lo', True),
+    ('eth', False), ('mgmt', False), ('eth0;reboot', False),
+])  # fmt: skip
+def test_interface_names(leaves, name, accepted):
+    (regex,) = leaves['source-interface'].iter('regex')
+    assert bool(re.fullmatch(regex.text, name)) == accepted
+
+
+# --- against the op-mode script ---
+
+
+def script_functions():
+    """Function -> {parameter: True where it may be left out} of the op-mode script."""
+    tree = ast.parse((TOP / 'op-mode/leon.py').read_text())
+    return {
+        f.name: {a.arg: 'Optional' in ast.unparse(a.annotation) for a in f.args.args}
+        for f in tree.body
+        if isinstance(f, ast.FunctionDef) and not f.name.startswith('_')
+    }
+
+
+def test_every_command_calls_a_function_that_exists(trees):
+    functions = script_functions()
+    called = set()
+    for name, text in trees['op'].items():
+        command = re.search(r'^run: .*op_scripts_dir\}/leon\.py (\w+)(.*)$', text, re.M)
+        if not command:
+            continue
+        function, arguments = command.groups()
+        assert function in functions, name
+        called.add(function)
+        given = set(re.findall(r'--(\w+)', arguments))
+        parameters = functions[function]
+        assert given <= set(parameters), name
+        needed = {p for p, optional in parameters.items() if not optional and p != 'raw'}
+        assert needed <= given, name
+    assert called == set(functions)
+
+
+def test_arguments_are_where_the_words_are(trees):
+    """$N is the Nth word of the command, which is a value exactly where node.tag is."""
+    for name, text in trees['op'].items():
+        words = [part for part in Path(name).parent.parts]
+        spoken = []
+        for word in words:
+            if word == 'node.tag':
+                spoken.append('$')
+            else:
+                spoken.append(word)
+        for number in re.findall(r'\$(\d)', text):
+            assert spoken[int(number) - 1] == '$', f'{name}: ${number} is no value'
+        if text.startswith('help') and 'run: ' in text and spoken[-1] == '$':
+            assert f'${len(spoken)}' in text, f'{name}: the value is not used'
+
+
+def test_privileges(trees):
+    """Only root may ask the daemon; operators may use sudo for scripts in op_mode alone."""
+    for name, text in trees['op'].items():
+        if 'leon.py' in text:
+            assert 'sudo ${vyos_op_scripts_dir}/leon.py' in text, name
+
+
+# --- the rest ---
+
+
+def test_dependencies():
+    path = TOP / 'vyos-1x-leon/config-mode-dependencies/vyos-1x-leon.json'
+    assert json.loads(path.read_text()) == {'qos': {'leon': ['interfaces_leon']}}
+
+
+def test_migration_scripts_lead_to_the_component_version():
+    text = (FOLDERS['config'] / 'xml-component-version.xml.in').read_text()
+    ((component, version),) = re.findall(r'component="(\w+)" version="(\d+)"', text)
+    folder = TOP / 'vyos-1x-leon/migration-scripts' / component
+    names = sorted(p.name for p in folder.iterdir() if re.fullmatch(r'\d+-to-\d+', p.name))
+    assert names == [f'{n}-to-{n + 1}' for n in range(int(version))]
+    for name in names:
+        module = ast.parse((folder / name).read_text())
+        assert [f.name for f in module.body if isinstance(f, ast.FunctionDef)] == ['migrate']

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""doc/vyos.md is to be copied and pasted: its `set` commands are in our definitions, pass
+verify(), and make documents that leond takes; its commands to look exist; and what it says about
+restarts is what the definitions say.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from vyos.config import mangle
+from vyos.template import render_to_string
+from vyos_leon import model, verify
+
+TOP = Path(__file__).resolve().parents[2]
+LEOND = (
+    Path(os.environ.get('LEON_BUILD', TOP / 'build')) / 'vyos-1x-leon/dataplane/leond'
+)
+sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
+
+from leon_cli import source  # noqa: E402
+
+PAGE = (TOP / 'vyos-1x-leon/doc/vyos.md').read_text()
+BLOCKS = re.findall(r'^```\n(.*?)^```$', PAGE, re.S | re.M)
+
+
+def definitions():
+    path = TOP / 'vyos-1x-leon/interface-definitions/interfaces_leon.xml.in'
+    return source.read(path).root.find('.//tagNode[@name="leon"]')
+
+
+def step(element, word):
+    for node in element.find('children'):
+        if node.get('name') == word:
+            return node
+    raise AssertionError(f'no node "{word}" in "{element.get("name")}"')
+
+
+def accepts(element, value):
+    regexes = [r.text for r in element.findall('properties/constraint/regex')]
+    return not regexes or any(re.fullmatch(regex, value) for regex in regexes)
+
+
+def put(tree, element, words):
+    """Sets one command in a configuration tree, as the CLI would, or complains."""
+    if not words and element.tag == 'node':
+        return  # a node that means something without a value, such as export next-hop
+    node = step(element, words[0])
+    if node.tag == 'node':
+        put(tree.setdefault(words[0], {}), node, words[1:])
+    elif node.tag == 'tagNode':
+        assert accepts(node, words[1])
+        branch = tree.setdefault(words[0], {}).setdefault(words[1], {})
+        put(branch, node, words[2:])
+    elif node.find('properties/valueless') is not None:
+        assert len(words) == 1
+        tree[words[0]] = {}
+    else:
+        assert len(words) == 2 and accepts(node, words[1]), words
+        multi = node.find('properties/multi') is not None
+        tree[words[0]] = [*tree.get(words[0], []), words[1]] if multi else words[1]
+
+
+def configurations():
+    """{(block, interface): tree} of all `set interfaces leon` commands that make one."""
+    found = {}
+    for number, block in enumerate(BLOCKS):
+        for line in block.splitlines():
+            words = shlex.split(line)
+            if words[:3] == ['set', 'interfaces', 'leon'] and 'source-address' in block:
+                tree = found.setdefault((number, words[3]), {})
+                put(tree, definitions(), words[4:])
+    return found
+
+
+CONFIGURATIONS = configurations()
+
+
+def test_all_sites_and_the_second_overlay_are_there():
+    assert [name for _, name in CONFIGURATIONS] == ['leon0', 'leon0', 'leon0', 'leon1']
+
+
+@pytest.mark.parametrize('key', CONFIGURATIONS, ids=str)
+def test_configuration_is_fine(key, tmp_path):
+    config = {**mangle(CONFIGURATIONS[key], ('leon', key[1])), 'ifname': key[1]}
+    assert verify.check(config) == verify.Verdict([], [])
+    path = tmp_path / 'leon.json'
+    path.write_text(render_to_string('leon/leond.json.j2', model.build(config)))
+    path.chmod(0o600)
+    if LEOND.exists():
+        subprocess.run([LEOND, '--check', '--config', path], check=True)
+
+
+def test_single_commands_are_in_the_definitions():
+    for block in BLOCKS:
+        for line in block.splitlines():
+            words = shlex.split(line)
+            if words[1:3] == ['interfaces', 'leon']:
+                node = definitions()
+                if words[0] == 'set':
+                    put({}, node, words[4:])
+                else:
+                    for word in words[4:]:
+                        node = step(node, word)
+
+
+def restart_words(element, path=()):
+    for node in element.find('children'):
+        if not isinstance(node.tag, str):
+            continue
+        here = (*path, node.get('name'))
+        if node.tag == 'leafNode':
+            if 'restarts the interface' in node.findtext('properties/help'):
+                yield ' '.join(here)
+        else:
+            yield from restart_words(node, here)
+
+
+def test_what_restarts_is_what_the_definitions_say():
+    (row,) = [
+        line for line in PAGE.splitlines() if '| leond restarts and joins' in line
+    ]
+    assert set(re.findall('`(.+?)`', row.split('|')[1])) == set(
+        restart_words(definitions())
+    )
+
+
+def op_nodes(words):
+    """Does any op-mode definition have these words? Values of tag nodes are taken as they come."""
+    for path in (TOP / 'op-mode/definitions').glob('*.xml.in'):
+        elements = [source.read(path).root]
+        rest = list(words)
+        while elements and rest:
+            word = rest.pop(0)
+            elements = [
+                child
+                for element in elements
+                for child in element.xpath('children/*|node')
+                if child.get('name') == word
+            ]
+            if any(e.tag == 'tagNode' for e in elements) and rest:
+                elements = [e for e in elements if e.tag == 'tagNode']
+                rest.pop(0)
+        if elements:
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    'command', re.findall(r'^    vyos@\w+:~\$ (.+)$', PAGE, re.M), ids=str
+)
+def test_command_exists(command):
+    assert op_nodes(command.split())

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""op-mode/leon.py with daemons that are not there."""
+
+import inspect
+import json
+import typing
+from pathlib import Path
+
+import pytest
+import vyos.opmode
+from vyos_leon import client
+
+RENDER = Path(__file__).resolve().parents[1] / 'unit/render'
+
+
+@pytest.fixture(scope='module')
+def script(load_script):
+    return load_script('op-mode/leon.py')
+
+
+@pytest.fixture
+def leon(host, run_dir):
+    """leon('leon0', ...) configures interfaces."""
+
+    def configure(*names, **nodes):
+        tree = {name: {} for name in names} | nodes
+        host.config = {'interfaces': {'leon': tree}} if tree else {}
+
+    return configure
+
+
+def answer(name):
+    return json.loads((RENDER / f'{name}.json').read_text())
+
+
+COMMANDS = {
+    'show_nodes': ('nodes', 'show nodes', {}),
+    'show_paths': ('paths', 'show paths', {}),
+    'show_ipsec': ('ipsec', 'show ipsec', {}),
+    'show_routes': ('routes', 'show routes', {}),
+    'show_latency': ('latency', 'show latency', {}),
+    'show_fdb': ('fdb', 'show fdb', {}),
+    'show_statistics': ('statistics', 'show statistics', {}),
+    'show_events': ('events', 'show events', {}),
+    'show_explain': ('explain', 'explain path', {'node': 'seoul'}),
+    'show_trace': ('trace', 'trace', {'node': 'seoul'}),
+    'show_ping': ('ping', 'ping', {'node': 'seoul'}),
+}
+
+
+@pytest.mark.parametrize('function, case', COMMANDS.items(), ids=COMMANDS)
+def test_show(script, leon, daemon, function, case):
+    name, command, arguments = case
+    leon('leon0')
+    served = daemon(answer(name))
+    show = getattr(script, function)
+    assert show(raw=True, interface='leon0', **arguments) == answer(name)
+    assert show(raw=True, interface=None, **arguments) == [answer(name)]
+    text = show(raw=False, interface=None, **arguments)
+    assert text + '\n' == (RENDER / f'{name}.txt').read_text()
+    assert served.requests == 3 * [
+        {'version': 1, 'command': command, 'arguments': arguments}
+    ]
+
+
+def test_functions_are_as_vyos_wants_them(script):
+    """The shape of standardized op-mode functions, from which options are made."""
+    functions = {
+        name: typing.get_type_hints(function)
+        for name, function in inspect.getmembers(script, inspect.isfunction)
+        if not name.startswith('_') and function.__module__ == script.__name__
+    }
+    assert set(functions) == {
+        *COMMANDS, 'reset_fdb', 'reset_statistics', 'reset_node', 'restart_leon',
+    }  # fmt: skip
+    for name, hints in functions.items():
+        assert hints['interface'] == typing.Optional[str]
+        assert ('raw' in hints) == name.startswith('show_')
+        if 'raw' in hints:
+            assert next(iter(hints)) == 'raw' and hints['raw'] is bool
+
+
+def test_several_interfaces(script, leon, daemon):
+    leon('leon10', 'leon2')
+    daemon({'interface': 'leon2', 'paths': []}, interface='leon2')
+    daemon({'interface': 'leon10', 'paths': []}, interface='leon10')
+    assert script.show_paths(raw=False, interface=None) == (
+        'leon2:\nNo other node is known.\n\nleon10:\nNo other node is known.'
+    )
+    assert [a['interface'] for a in script.show_paths(raw=True, interface=None)] == [
+        'leon2',
+        'leon10',
+    ]
+
+
+def test_one_of_several_is_down(script, leon, daemon, run_dir):
+    leon('leon0', 'leon1')
+    daemon({'interface': 'leon0', 'paths': []})
+    assert script.show_paths(raw=False, interface=None) == (
+        'leon0:\nNo other node is known.\n\n'
+        f'leon1: leond is not running (nobody listens at {run_dir}/leon1.sock)'
+    )
+
+
+def test_node_of_one_of_several(script, leon, daemon):
+    leon('leon0', 'leon1')
+    daemon({'error': 'no node is known as "seoul"'})
+    daemon(answer('explain'), interface='leon1')
+    assert script.show_explain(raw=True, node='seoul', interface=None) == [
+        answer('explain')
+    ]
+
+
+def test_disabled_ones_are_left_out(script, leon, daemon):
+    leon('leon0', leon1={'disable': {}})
+    daemon({'interface': 'leon0', 'paths': []})
+    assert script.show_paths(raw=False, interface=None) == 'No other node is known.'
+
+
+def expect(error, text, call, **arguments):
+    with pytest.raises(error) as caught:
+        call(**arguments)
+    assert type(caught.value) is error and str(caught.value) == text
+
+
+def test_errors(script, leon, daemon, monkeypatch, run_dir):
+    show = script.show_paths
+    leon()
+    expect(
+        vyos.opmode.UnconfiguredSubsystem, 'No LEON interface is configured',
+        show, raw=True, interface=None,
+    )  # fmt: skip
+    leon('leon0', leon1={'disable': {}})
+    expect(
+        vyos.opmode.UnconfiguredObject, 'Interface leon7 is not configured',
+        show, raw=True, interface='leon7',
+    )  # fmt: skip
+    expect(
+        vyos.opmode.UnconfiguredObject, 'leon1: disabled',
+        show, raw=True, interface='leon1',
+    )  # fmt: skip
+    expect(
+        vyos.opmode.DataUnavailable,
+        f'leon0: leond is not running (nobody listens at {run_dir}/leon0.sock)',
+        show, raw=True, interface='leon0',
+    )  # fmt: skip
+    daemon({'error': 'no node is known as "x": see `show nodes`'})
+    expect(
+        vyos.opmode.IncorrectValue,
+        'leon0: no node is known as "x": see `show leon nodes`',
+        script.show_trace, raw=False, node='x', interface='leon0',
+    )  # fmt: skip
+
+    def refuse(*_):
+        raise client.NotPermitted('not for you')
+
+    monkeypatch.setattr(client, 'request', refuse)
+    expect(
+        vyos.opmode.PermissionDenied,
+        'leon0: not for you',
+        show,
+        raw=True,
+        interface='leon0',
+    )
+
+
+@pytest.mark.parametrize(
+    'function, arguments, reply, want',
+    [
+        ('reset_fdb', {}, {'removed': 2}, 'leon0: 2 FDB entries removed\n'),
+        ('reset_statistics', {}, {}, 'leon0: statistics count from now on\n'),
+        (
+            'reset_node',
+            {'node': 'seoul'},
+            {'removed': 1, 'node_id': '10.0.0.3', 'name': 'seoul'},
+            'leon0: 1 FDB entries of seoul (10.0.0.3) removed, its link is probed\n',
+        ),
+    ],
+)
+def test_reset(script, leon, daemon, capsys, function, arguments, reply, want):
+    leon('leon0')
+    served = daemon({'interface': 'leon0', **reply})
+    getattr(script, function)(interface='leon0', **arguments)
+    assert capsys.readouterr().out == want
+    assert served.requests[0]['command'] == function.replace('_', ' ')
+    assert served.requests[0]['arguments'] == arguments
+
+
+def test_restart(script, leon, host, capsys):
+    leon('leon0', 'leon1', leon2={'disable': {}})
+    script.restart_leon(interface=None)
+    assert [what for _, what in host.journal] == [
+        'systemctl restart leond@leon0.service',
+        'systemctl restart leond@leon1.service',
+    ]
+    host.programs['systemctl restart'] = (1, 'Job for leond@leon0.service failed ...')
+    expect(
+        vyos.opmode.DataUnavailable, 'leond of leon0 does not start: see "show log leon"',
+        script.restart_leon, interface='leon0',
+    )  # fmt: skip
+    assert capsys.readouterr().out == ''
+
+
+def test_no_restart_during_a_commit(script, leon, host):
+    leon('leon0')
+    host.commit_in_progress = True
+    expect(
+        vyos.opmode.CommitInProgress, 'Cannot restart LEON while a commit is in progress',
+        script.restart_leon, interface=None,
+    )  # fmt: skip
+    assert host.journal == []

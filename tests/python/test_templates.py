@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From VyOS's dictionary to the file that leond reads: the model, the template, the
+golden files.
+
+After a change: LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_templates.py,
+and read the difference before committing it.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from vyos.template import render_to_string
+from vyos_leon import model
+
+TOP = Path(__file__).resolve().parents[2]
+GOLDEN = Path(__file__).parent / 'golden'
+LEOND = (
+    Path(os.environ.get('LEON_BUILD', TOP / 'build')) / 'vyos-1x-leon/dataplane/leond'
+)
+sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
+
+from leon_cli import source  # noqa: E402
+
+# As get_interface_dict() of VyOS has them, with more keys than are ours.
+CONFIGS = {
+    'minimal': {'ifname': 'leon0', 'node_id': '10.0.0.1'},
+    'site': {
+        'ifname': 'leon0',
+        'address': ['10.99.0.1/24'],
+        'description': 'all sites',
+        'source_address': ['192.0.2.1', '2001:db8::1'],
+        'port': '5366',
+        'vni': '1',
+        'node_name': 'fujisawa',
+        'peer': {
+            'seoul': {'address': '203.0.113.1', 'port': '5366'},
+            'inagi': {'address': 'inagi.example.com', 'port': '5400'},
+        },
+        'measurement': {
+            'interval': '1000',
+            'fast_interval': '100',
+            'dead_multiplier': '3',
+        },
+        'path': {
+            'threshold': '10',
+            'threshold_minimum': '2000',
+            'hold_time': '10',
+            'maximum_relays': '3',
+            'relay_cost': '500',
+        },
+        'fdb': {'aging': '300', 'maximum': '16384'},
+        'storm_control': {
+            'broadcast': '1000',
+            'multicast': '5000',
+            'unknown_unicast': '1000',
+        },
+        'loop_guard': {'interval': '1000'},
+        'member': {'maximum': '1024', 'forget_time': '3600'},
+        'authentication': {'pre_shared_secret': 'replace-this-by-your-own'},
+        'encryption': {'cipher': 'auto'},
+        'system': {'log_level': 'info'},
+        'is_bridge_member': {'br0': {}},
+        'other_interfaces': {},
+    },
+    'everything': {
+        'ifname': 'leon12',
+        'mac': '02:00:00:00:00:01',
+        'mtu': '1400',
+        'source_interface': 'eth0',
+        'port': '5367',
+        'vni': '16777215',
+        'node_id': '10.0.0.1',
+        'node_name': 'a',
+        'transit': {'disable': {}},
+        'measurement': {
+            'interval': '60000',
+            'fast_interval': '20',
+            'dead_multiplier': '20',
+        },
+        'path': {
+            'threshold': '0',
+            'threshold_minimum': '0',
+            'hold_time': '0',
+            'maximum_relays': '0',
+            'relay_cost': '0',
+        },
+        'fdb': {'aging': '10', 'maximum': '16'},
+        'storm_control': {
+            'broadcast': '0',
+            'multicast': '0',
+            'unknown_unicast': '4294967295',
+        },
+        'suppression': {'arp': {}, 'nd': {}},
+        'mss_clamp': {'disable': {}},
+        'loop_guard': {'disable': {}, 'interval': '100'},
+        'authentication': {
+            'pre_shared_secret': 'x' * 128,
+            'accept_secret': ['y' * 8, 'z' * 128],
+        },
+        'encryption': {
+            'rekey_time': '1',
+            'cipher': 'chacha20poly1305',
+            'disable': {},
+        },
+        'member': {'maximum': '2', 'forget_time': '1'},
+        'address': ['10.99.0.9/32'],
+        'overlay_address': ['10.99.0.1', 'fd00:99::1'],
+        'export': {
+            'next_hop': {
+                'threshold': '0',
+                'threshold_minimum': '0',
+                'interval': '60000',
+            },
+            'prefix': ['10.1.0.0/16', 'fd00:1::/48'],
+        },
+        'import': {
+            'address': ['10.99.0.0/24'],
+            'prefix': {
+                '10.0.0.0/8': {'ge': '16', 'le': '24', 'node': ['seoul', '10.0.0.2']},
+                'fd00::/8': {'le': '64'},
+                '10.5.0.0/16': {},
+            },
+        },
+        'system': {'workers': '8', 'busy_poll': '50', 'log_level': 'debug'},
+    },
+    # Addresses of the interface are announced where something is exported.
+    'exporting': {
+        'ifname': 'leon0',
+        'address': ['10.99.0.1/32', 'fe80::1/64', 'dhcp'],
+        'node_id': '10.0.0.1',
+        'export': {'next_hop': {}},
+    },
+    # Nothing that an operator writes may end a string, a comment or the template.
+    'hostile': {
+        'ifname': 'leon0',
+        'source_address': '192.0.2.1',
+        'node_name': '"},{"',
+        'peer': {'a.b-c_d': {'address': '203.0.113.1', 'port': '1'}},
+        'authentication': {'pre_shared_secret': '"\\{{ 1 }}{% x %}<&>\'/*'},
+    },
+}
+
+
+def render(config):
+    return render_to_string('leon/leond.json.j2', model.build(config))
+
+
+@pytest.mark.parametrize('name', CONFIGS)
+def test_golden(name):
+    path = GOLDEN / f'leond-{name}.json'
+    text = render(CONFIGS[name])
+    if os.environ.get('LEON_WRITE_GOLDEN'):
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+@pytest.mark.parametrize('name', CONFIGS)
+def test_is_json_with_the_values_that_were_set(name):
+    config = CONFIGS[name]
+    document = json.loads(render(config))
+    assert document['version'] == 1 and document['interface'] == config['ifname']
+    secret = config.get('authentication', {}).get('pre_shared_secret')
+    assert document.get('authentication', {}).get('pre-shared-secret') == secret
+    assert document.get('node-name') == config.get('node_name')
+    assert document['peer'].keys() == config.get('peer', {}).keys()
+
+
+@pytest.mark.skipif(not LEOND.exists(), reason='leond is not built')
+@pytest.mark.parametrize('name', CONFIGS)
+def test_leond_takes_it(name):
+    done = subprocess.run(
+        [LEOND, '--check', '--config', GOLDEN / f'leond-{name}.json'],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def words(document, path=()):
+    """'path threshold', 'peer NAME address', ... of a document."""
+    for key, value in document.items():
+        here = (*path, key)
+        if not isinstance(value, dict):
+            yield ' '.join(here)
+        elif key == 'peer' or here == ('import', 'prefix'):
+            yield from words(next(iter(value.values())), (*here, 'NAME'))
+        else:
+            yield from words(value, here)
+
+
+def model_words():
+    yield from model.VALUES
+    yield from (f'peer NAME {key}' for key in model.PEER)
+    yield from (f'export next-hop {key}' for key in model.NEXT_HOP)
+    yield from (f'import prefix NAME {key}' for key in model.IMPORT_PREFIX)
+    for name, nodes in model.SECTIONS.items():
+        words_ = {f'{name} {key}' for key in nodes}
+        yield from words_ - {'export next-hop', 'import prefix'}
+
+
+def test_model_has_the_words_of_the_daemon():
+    """conf.h shows a document with every word in its opening comment."""
+    header = (TOP / 'vyos-1x-leon/dataplane/state/conf.h').read_text()
+    comment = re.search(r'^ \* \{\n.*?^ \* \}\n', header, re.S | re.M)[0]
+    text = re.sub(r'^ \* ', '', comment, flags=re.M)
+    text = re.sub(r',  +[A-Za-z].*', ',', text)  # remarks behind a line
+    theirs = set(words(json.loads(text)))
+    theirs -= {'version', 'interface', 'system control-socket', 'identity-file'}
+    assert set(model_words()) == theirs
+
+
+# What VyOS itself does with an interface; leond is told mac and mtu as well. IPsec has a document of
+# its own (test_ipsec_cli.py).
+OF_VYOS = {'address', 'description', 'disable', 'redirect', 'vrf', 'ipsec'}
+
+
+def test_model_has_the_nodes_of_the_command_line():
+    folder = TOP / 'vyos-1x-leon/interface-definitions'
+    root = source.read(folder / 'interfaces_leon.xml.in').root
+    found = set()
+
+    def walk(children, path):
+        for node in children:
+            if not isinstance(node.tag, str):
+                continue
+            here = [*path, node.get('name')]
+            if node.tag == 'leafNode':
+                found.add(' '.join(here))
+            else:
+                here += ['NAME'] if node.tag == 'tagNode' else []
+                walk(node.find('children'), here)
+
+    leon = root.find('.//tagNode[@name="leon"]')
+    walk(leon.find('children'), [])
+    ours = {w for w in found if w.split()[0] not in OF_VYOS | {'ip', 'ipv6', 'mirror'}}
+    assert ours == set(model_words())

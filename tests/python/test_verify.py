@@ -1,0 +1,516 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every rule of vyos_leon.verify: what breaks it, the sentence, and what does not break
+it."""
+
+import pytest
+from vyos_leon import verify
+
+SECRET = {'pre_shared_secret': 'correct-horse-battery'}
+GOOD = {
+    'ifname': 'leon0',
+    'source_address': ['192.0.2.1'],
+    'port': '5366',
+    'peer': {'seoul': {'address': '203.0.113.1', 'port': '5366'}},
+    'measurement': {'interval': '1000', 'fast_interval': '100', 'dead_multiplier': '3'},
+    'authentication': SECRET,
+}
+# A value that takes the node away.
+GONE = object()
+
+
+def config(**changes):
+    return {
+        key: value for key, value in {**GOOD, **changes}.items() if value is not GONE
+    }
+
+
+def peers(**addresses):
+    return {name: {'address': a, 'port': '5366'} for name, a in addresses.items()}
+
+
+def host(*addresses, **others):
+    return verify.Host(
+        source_interface_addresses=list(addresses),
+        other_interfaces={'leon1': others} if others else {},
+    )
+
+
+def over_eth0(**changes):
+    return config(source_address=GONE, source_interface='eth0', **changes)
+
+
+ERRORS = {
+    'nothing says who we are': (
+        config(source_address=GONE),
+        host(),
+        'This node has neither an address nor a node-id: set "source-address", '
+        '"source-interface" or "node-id".',
+    ),
+    'two sources': (
+        config(source_interface='eth0'),
+        host('198.51.100.9'),
+        '"source-address" and "source-interface" exclude each other: delete one of them.',
+    ),
+    'two IPv4 addresses': (
+        config(source_address=['192.0.2.1', '192.0.2.2']),
+        host(),
+        'There are two IPv4 addresses in "source-address": keep at most one IPv4 and one '
+        'IPv6 address.',
+    ),
+    'two IPv6 addresses': (
+        config(source_address=['2001:db8::1', '2001:db8::2'], node_id='10.0.0.1'),
+        host(),
+        'There are two IPv6 addresses in "source-address": keep at most one IPv4 and one '
+        'IPv6 address.',
+    ),
+    'any address': (
+        config(source_address=['0.0.0.0']),
+        host(),
+        'Nothing can be sent from 0.0.0.0: set "source-address" to an address of this '
+        'router.',
+    ),
+    'multicast source': (
+        config(source_address=['ff02::1'], node_id='10.0.0.1'),
+        host(),
+        'Nothing can be sent from ff02::1: set "source-address" to an address of this '
+        'router.',
+    ),
+    'broadcast source': (
+        config(source_address='255.255.255.255'),
+        host(),
+        'Nothing can be sent from 255.255.255.255: set "source-address" to an address of '
+        'this router.',
+    ),
+    'IPv6 alone': (
+        config(source_address=['2001:db8::1']),
+        host(),
+        'A node-id cannot be taken from an IPv6 address: set "node-id" to a number that '
+        'no other node has, written like an IPv4 address.',
+    ),
+    'node-id zero': (
+        config(node_id='0.0.0.0'),
+        host(),
+        '0.0.0.0 is no node-id: set "node-id" to another number.',
+    ),
+    'node-id of all ones': (
+        config(node_id='255.255.255.255'),
+        host(),
+        '255.255.255.255 is no node-id: set "node-id" to another number.',
+    ),
+    'over itself': (
+        config(source_address=GONE, source_interface='leon0'),
+        host('10.0.0.1'),
+        'The overlay cannot run over leon0, which is a LEON interface itself: set '
+        '"source-interface" to the interface of the underlay.',
+    ),
+    'over another overlay': (
+        config(source_address=GONE, source_interface='leon1'),
+        host('10.0.0.1', port='5367', source_address=['192.0.2.1']),
+        'The overlay cannot run over leon1, which is a LEON interface itself: set '
+        '"source-interface" to the interface of the underlay.',
+    ),
+    'over a dialled interface': (
+        config(source_address=GONE, source_interface='pppoe0'),
+        host('192.0.2.1'),
+        'pppoe0 comes and goes with its session: delete "source-interface" and set '
+        '"node-id" instead.',
+    ),
+    'over nothing': (
+        over_eth0(),
+        verify.Host(),
+        'There is no interface or VRF eth0: set "source-interface" to one that exists.',
+    ),
+    'over a bridge member': (
+        over_eth0(source_interface_is_bridge_member={'br0': {}}),
+        host('192.0.2.1'),
+        'eth0 is a member of bridge br0 and has no addresses of its own: set '
+        '"source-interface" to br0.',
+    ),
+    'over a bond member': (
+        over_eth0(source_interface_is_bond_member={'bond0': {}}),
+        host('192.0.2.1'),
+        'eth0 is a member of bond bond0 and has no addresses of its own: set '
+        '"source-interface" to bond0.',
+    ),
+    'peer without address': (
+        config(peer={'seoul': {'port': '5366'}}),
+        host(),
+        'Peer "seoul" has no address: set "peer seoul address" to its IP address or '
+        'domain name.',
+    ),
+    'peer is us': (
+        config(peer=peers(seoul='192.0.2.1')),
+        host(),
+        'Peer "seoul" is this router: 192.0.2.1 is its own address. Delete "peer seoul" '
+        'or correct its address.',
+    ),
+    'peer is us, in other letters': (
+        config(
+            source_address=['2001:db8::1'],
+            node_id='10.0.0.1',
+            peer=peers(seoul='2001:0DB8:0::1'),
+        ),
+        host(),
+        'Peer "seoul" is this router: 2001:db8::1 is its own address. Delete '
+        '"peer seoul" or correct its address.',
+    ),
+    'peer is our source-interface': (
+        over_eth0(peer=peers(seoul='192.0.2.1')),
+        host('192.0.2.1'),
+        'Peer "seoul" is this router: 192.0.2.1 is its own address. Delete "peer seoul" '
+        'or correct its address.',
+    ),
+    'the same peer twice': (
+        config(peer=peers(inagi='203.0.113.1', seoul='203.0.113.1')),
+        host(),
+        'Peers "inagi" and "seoul" have the same address and port: delete one of them.',
+    ),
+    'the same name twice': (
+        config(peer=peers(inagi='Seoul.example.com', seoul='seoul.example.com')),
+        host(),
+        'Peers "inagi" and "seoul" have the same address and port: delete one of them.',
+    ),
+    'too many peers': (
+        config(
+            peer=peers(
+                **{f'p{i}': f'10.0.{i // 250}.{i % 250 + 1}' for i in range(257)}
+            )
+        ),
+        host(),
+        'There are 257 peers and at most 256 are possible: keep a few, one that is '
+        'reachable is enough to join.',
+    ),
+    'fast is slow': (
+        config(measurement={'interval': '200', 'fast_interval': '500'}),
+        host(),
+        '"measurement fast-interval" is 500 ms and the interval is 200 ms: set it to 200 '
+        'or less.',
+    ),
+    'interval below the default of fast-interval': (
+        config(measurement={'interval': '99'}),
+        host(),
+        '"measurement fast-interval" is 100 ms and the interval is 99 ms: set it to 99 or '
+        'less.',
+    ),
+    'short secret': (
+        config(authentication={'pre_shared_secret': 'seven77'}),
+        host(),
+        'The pre-shared secret has 7 characters: set "authentication pre-shared-secret" '
+        'to 8 to 128 characters.',
+    ),
+    'long secret': (
+        config(authentication={'pre_shared_secret': 'x' * 129}),
+        host(),
+        'The pre-shared secret has 129 characters: set "authentication '
+        'pre-shared-secret" to 8 to 128 characters.',
+    ),
+    'accepted without own': (
+        config(authentication={'accept_secret': ['correct-horse-battery']}),
+        host(),
+        'There is an "authentication accept-secret" and no secret of this node: set '
+        '"authentication pre-shared-secret" too.',
+    ),
+    'accepted is own': (
+        config(authentication={**SECRET, 'accept_secret': SECRET['pre_shared_secret']}),
+        host(),
+        'An "authentication accept-secret" is the pre-shared secret itself: delete it, '
+        'this node accepts its own secret anyway.',
+    ),
+    'too many accepted': (
+        config(authentication={**SECRET, 'accept_secret': [f'secret {i}' for i in range(4)]}),
+        host(),
+        'There are 4 accepted secrets and at most 3 are possible: delete those that no '
+        'node uses any longer.',
+    ),
+    'cipher without secret': (
+        config(authentication=GONE, encryption={'cipher': 'aes256gcm'}),
+        host(),
+        'Without a secret nothing is encrypted: set "authentication pre-shared-secret", '
+        'or delete "encryption cipher".',
+    ),
+    'small MTU': (
+        config(mtu='67'),
+        host(),
+        'MTU 67 is not possible: set "mtu" to 68 to 9000 bytes, or delete it and it '
+        'follows the paths.',
+    ),
+    'large MTU': (
+        config(mtu='9001'),
+        host(),
+        'MTU 9001 is not possible: set "mtu" to 68 to 9000 bytes, or delete it and it '
+        'follows the paths.',
+    ),
+    'multicast MAC': (
+        config(mac='01:00:5e:00:00:01'),
+        host(),
+        '01:00:5e:00:00:01 is not the address of an interface: set "mac" to a unicast '
+        'address such as 02:00:00:00:00:01.',
+    ),
+    'zero MAC': (
+        config(mac='00:00:00:00:00:00'),
+        host(),
+        '00:00:00:00:00:00 is not the address of an interface: set "mac" to a unicast '
+        'address such as 02:00:00:00:00:01.',
+    ),
+    'port is taken': (
+        config(),
+        host(source_address=['192.0.2.1'], port='5366'),
+        'leon1 receives at UDP port 5366 already: set "port" to another one, here and for '
+        'this router at its peers.',
+    ),
+    'default port is taken': (
+        config(port=GONE),
+        host(source_address='192.0.2.1'),
+        'leon1 receives at UDP port 5366 already: set "port" to another one, here and for '
+        'this router at its peers.',
+    ),
+    'port is taken on all addresses': (
+        config(),
+        host(node_id='10.0.0.1', port='5366'),
+        'leon1 receives at UDP port 5366 already: set "port" to another one, here and for '
+        'this router at its peers.',
+    ),
+    'port is taken on the interface': (
+        over_eth0(),
+        host('192.0.2.1', source_interface='eth0', port='5366'),
+        'leon1 receives at UDP port 5366 already: set "port" to another one, here and for '
+        'this router at its peers.',
+    ),
+}
+
+EXPORT = {'next_hop': {}}
+ERRORS.update({
+    'export without an address': (
+        config(export=EXPORT),
+        host(),
+        'What is exported needs an address of this node that others use as next-hop: set '
+        '"address" to one such as 10.99.0.1/32, or set "overlay-address".',
+    ),
+    'export with an address by DHCP alone': (
+        config(export={'prefix': ['10.1.0.0/16']}, address=['dhcp', 'fe80::1/64']),
+        host(),
+        'What is exported needs an address of this node that others use as next-hop: set '
+        '"address" to one such as 10.99.0.1/32, or set "overlay-address".',
+    ),
+    'five overlay addresses': (
+        config(export=EXPORT, address=[f'10.99.0.{n}/32' for n in range(1, 6)]),
+        host(),
+        'There are 5 overlay addresses and at most 4 are possible: set "overlay-address" '
+        'to those that others are to use.',
+    ),
+    'overlay address is the loopback': (
+        config(overlay_address='127.0.0.1'),
+        host(),
+        '127.0.0.1 leads nobody to this node: set "overlay-address" to an address of its '
+        'own inside the overlay.',
+    ),
+    'prefix with host bits': (
+        config(export={'prefix': '10.1.0.1/16'}, overlay_address='10.99.0.1'),
+        host(),
+        '10.1.0.1/16 is no prefix, the bits behind its length are not zero: set it to the '
+        'network.',
+    ),
+    'prefix of another family': (
+        config(export={'prefix': ['fd00:1::/48']}, overlay_address='10.99.0.1'),
+        host(),
+        'Others cannot reach fd00:1::/48 without an IPv6 address of this node: set '
+        '"address" or "overlay-address" to one.',
+    ),
+    'too many prefixes': (
+        config(
+            export={'prefix': [f'10.{n}.0.0/16' for n in range(33)]},
+            overlay_address='10.99.0.1',
+        ),
+        host(),
+        'There are 33 times "export prefix" and at most 32 are possible: set shorter '
+        'prefixes that cover them.',
+    ),
+    'too many nodes': (
+        config(
+            **{'import': {'prefix': {'10.0.0.0/8': {'node': [f'n{i}' for i in range(17)]}}}}
+        ),
+        host(),
+        '"import prefix 10.0.0.0/8" names 17 nodes and at most 16 are possible: delete '
+        '"node" to accept all.',
+    ),
+    'lengths that exclude each other': (
+        config(**{'import': {'prefix': {'10.0.0.0/8': {'ge': '24', 'le': '16'}}}}),
+        host(),
+        '"import prefix 10.0.0.0/8" accepts nothing: set "ge" and "le" so that 8 <= ge <= '
+        'le <= 32.',
+    ),
+    'a length of the other family': (
+        config(**{'import': {'prefix': {'10.0.0.0/8': {'le': '64'}}}}),
+        host(),
+        '"import prefix 10.0.0.0/8" accepts nothing: set "ge" and "le" so that 8 <= ge <= '
+        'le <= 32.',
+    ),
+})  # fmt: skip
+
+WARNINGS = {
+    'connected network of all nodes': (
+        config(export=EXPORT, address=['10.99.0.1/24']),
+        host(),
+        '10.99.0.1/24 makes a connected network of all nodes: BGP resolves the next-hop of '
+        'a failed node through it and prefers that node. Set "address" to 10.99.0.1/32.',
+    ),
+    'routes in a bridge': (
+        config(export=EXPORT, overlay_address='10.99.0.1', is_bridge_member={'br0': {}}),
+        host(),
+        'leon0 is a member of br0 and gets no routes there: delete "export next-hop" and '
+        '"import prefix", or the membership.',
+    ),
+    'no secret': (
+        config(authentication=GONE),
+        host(),
+        'Without "authentication pre-shared-secret" whoever can send to this port from '
+        'the address of a node can take part, and only configured peers and those they '
+        'introduce are accepted: set the same secret at all nodes.',
+    ),
+    'a secret that strip-private does not hide': (
+        config(authentication={'pre_shared_secret': 'two words'}),
+        host(),
+        '"strip-private" hides a secret up to its first space and shows the rest: set '
+        'secrets without spaces in "authentication".',
+    ),
+    'encryption is disabled': (
+        config(encryption={'disable': {}}),
+        host(),
+        'With "encryption disable" at both of two nodes, relays and networks between them '
+        'can read their frames: delete it where those are not trusted and what is below '
+        'does not encrypt.',
+    ),
+    'nobody can join': (
+        config(authentication=GONE, peer=GONE),
+        host(),
+        'This node has no peer and no secret, so nobody can join: set "peer" or '
+        '"authentication pre-shared-secret".',
+    ),
+    'source-interface without address': (
+        over_eth0(),
+        host('2001:db8::1'),
+        'eth0 has no IPv4 address to take the node-id from; the overlay starts when it '
+        'has one. Set "node-id" not to depend on it.',
+    ),
+    'bridge is narrowed': (
+        config(mtu='1400', is_bridge_member={'br0': {}}),
+        host(),
+        'br0 takes the smallest MTU of its members, so its hosts are cut off at 1400 '
+        'bytes: delete "mtu" and long frames are split.',
+    ),
+}
+
+FINE = {
+    'export with a host address': (
+        config(export=EXPORT, address=['10.99.0.1/32', 'fd00:99::1/128']),
+        host(),
+    ),
+    'a prefix without routes here': (
+        config(export={'prefix': ['10.1.0.0/16']}, address=['10.99.0.1/24']),
+        host(),
+    ),
+    'rules of both families': (
+        config(
+            **{
+                'import': {
+                    'address': ['10.99.0.0/24'],
+                    'prefix': {
+                        '10.0.0.0/8': {'le': '24', 'node': 'seoul'},
+                        'fd00::/8': {'ge': '48'},
+                        '10.7.0.0/16': {},
+                    },
+                }
+            }
+        ),
+        host(),
+    ),
+    'the usual': (config(), host()),
+    'one address that is not in a list': (config(source_address='192.0.2.1'), host()),
+    'both families': (config(source_address=['2001:db8::1', '192.0.2.1']), host()),
+    'IPv6 with node-id': (
+        config(source_address=['2001:db8::1'], node_id='10.0.0.1'),
+        host(),
+    ),
+    'node-id alone': (config(source_address=GONE, node_id='10.0.0.1'), host()),
+    'source-interface': (over_eth0(), host('192.0.2.1')),
+    'source-interface that will have an address': (
+        over_eth0(node_id='10.0.0.1'),
+        host(),
+    ),
+    'no peer, others join': (config(peer=GONE), host()),
+    'another node at our address': (
+        config(peer={'lab': {'address': '192.0.2.1', 'port': '5367'}}),
+        host(),
+    ),
+    'two nodes at one address': (
+        config(
+            peer={
+                'a': {'address': '203.0.113.1', 'port': '5366'},
+                'b': {'address': '203.0.113.1', 'port': '5367'},
+            }
+        ),
+        host(),
+    ),
+    'equal intervals': (
+        config(measurement={'interval': '100', 'fast_interval': '100'}),
+        host(),
+    ),
+    'shortest secret': (config(authentication={'pre_shared_secret': 'x' * 8}), host()),
+    'longest secret': (config(authentication={'pre_shared_secret': 'x' * 128}), host()),
+    'cipher': (config(encryption={'cipher': 'chacha20poly1305'}), host()),
+    'cipher auto': (config(encryption={'cipher': 'auto'}), host()),
+    'smallest MTU': (config(mtu='68'), host()),
+    'largest MTU': (config(mtu='9000'), host()),
+    'MAC': (config(mac='02:00:00:00:00:01'), host()),
+    'bridge without MTU': (config(is_bridge_member={'br0': {}}), host()),
+    'other port': (config(), host(source_address=['192.0.2.1'], port='5367')),
+    'other address': (config(), host(source_address=['192.0.2.9'], port='5366')),
+    'other interface': (
+        over_eth0(),
+        host('192.0.2.1', source_interface='eth1', port='5366'),
+    ),
+    'port of a disabled interface': (
+        config(),
+        host(source_address=['192.0.2.1'], disable={}),
+    ),
+    'disabled, port is taken': (config(disable={}), host(source_address=['192.0.2.1'])),
+}
+
+
+@pytest.mark.parametrize('wrong, where, sentence', ERRORS.values(), ids=ERRORS)
+def test_error(wrong, where, sentence):
+    assert sentence in verify.check(wrong, where).errors
+
+
+@pytest.mark.parametrize('poor, where, sentence', WARNINGS.values(), ids=WARNINGS)
+def test_warning(poor, where, sentence):
+    verdict = verify.check(poor, where)
+    assert verdict.errors == []
+    assert sentence in verdict.warnings
+
+
+@pytest.mark.parametrize('good, where', FINE.values(), ids=FINE)
+def test_fine(good, where):
+    assert verify.check(good, where) == verify.Verdict([], [])
+
+
+def test_every_rule_has_a_case():
+    """Without any one rule at least one of the sentences above is missing."""
+    for rules, cases in ((verify.ERRORS, ERRORS), (verify.WARNINGS, WARNINGS)):
+        for rule in rules:
+            assert any(
+                sentence in rule(wrong, where)
+                for wrong, where, sentence in cases.values()
+            ), rule.__name__
+
+
+def test_every_sentence_says_what_to_do():
+    for _, _, sentence in [*ERRORS.values(), *WARNINGS.values()]:
+        assert sentence.endswith('.') and any(
+            verb in sentence.lower() for verb in ('set ', 'delete ', 'keep ')
+        )
+
+
+def test_the_secret_is_in_no_sentence():
+    wrong = config(authentication={'pre_shared_secret': 'geheim'}, mtu='1')
+    assert not any('geheim' in text for text in verify.check(wrong, host()).errors)

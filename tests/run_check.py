@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs the parts of `make check` and ends with one line 'N passed, N failed[, N skipped]'.
+
+Usage: run_check.py [--pytest-args ARGS] PART...
+  lint       the checks of tests/lint
+  sanitized  all C tests (unit, sim, fuzz replay) with AddressSanitizer and UBSan, -Werror
+  tsan       the tests with threads, with ThreadSanitizer
+  unit       the unit tests in the plain build
+  python     pytest tests/python
+  netns      pytest tests/netns with the plain build
+  packaging  pytest tests/packaging, which builds the Debian packages
+
+A part that cannot even be built counts as one failed test. Counted are C test programs, pytest
+tests and lint checks.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Not the first python3 in PATH, which may be one without Debian's modules.
+PYTHON = '/usr/bin/python3'
+BUILDS = {
+    'build': [],
+    'build-asan': ['-Dwerror=true', '-Db_sanitize=address,undefined', '-Db_lundef=false'],
+    'build-tsan': ['-Dwerror=true', '-Db_sanitize=thread', '-Db_lundef=false'],
+}
+PYTEST_SECONDS = 3600
+
+
+class Tally:
+    """How many tests passed, failed and were skipped."""
+
+    def __init__(self, passed=0, failed=0, skipped=0):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+
+    def __iadd__(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        return self
+
+    def __str__(self):
+        text = f'{self.passed} passed, {self.failed} failed'
+        return f'{text}, {self.skipped} skipped' if self.skipped else text
+
+
+def call(command, timeout=None, **kwargs):
+    """Exit code of a command run from the top of the tree, in a process group of its own so that
+    a hanging one can be ended with everything it started."""
+    print('+', shlex.join(command), flush=True)
+    with subprocess.Popen(command, cwd=TOP, start_new_session=True, **kwargs) as process:
+        try:
+            return process.wait(timeout)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                print(f'not done after {timeout} s, ended')
+                return 124
+            raise
+
+
+def build(folder, *targets):
+    """True where the build directory exists (it is made when needed) and the build succeeds."""
+    if not os.path.exists(os.path.join(TOP, folder, 'build.ninja')):
+        if call(['meson', 'setup', folder] + BUILDS[folder]) != 0:
+            return False
+    return call(['ninja', '-C', folder, *targets]) == 0
+
+
+def remove(path):
+    """Results of an earlier run must not be taken for those of this one."""
+    if os.path.exists(path):
+        os.unlink(path)
+
+
+def meson_tests(folder, *arguments, prefix=()):
+    """Builds and runs C tests; counts from meson's own record, not from its output."""
+    record = os.path.join(TOP, folder, 'meson-logs', 'testlog.json')
+    remove(record)
+    if not build(folder):
+        return Tally(failed=1)
+    code = call([*prefix, 'meson', 'test', '-C', folder, '--no-rebuild', '--print-errorlogs',
+                 '--timeout-multiplier', '3', *arguments])
+    tally = Tally()
+    if os.path.exists(record):
+        with open(record, encoding='utf-8') as f:
+            results = [json.loads(line)['result'] for line in f]
+        tally.passed = sum(r in ('OK', 'EXPECTEDFAIL') for r in results)
+        tally.skipped = sum(r == 'SKIP' for r in results)
+        tally.failed = len(results) - tally.passed - tally.skipped
+    if code != 0 and tally.failed == 0 or tally.passed == 0:
+        tally.failed += 1
+    return tally
+
+
+def pytest(folder, extra):
+    """Runs pytest on one folder of tests/; counts from its JUnit file."""
+    report = os.path.join(TOP, 'build', f'pytest-{folder}.xml')
+    remove(report)
+    os.makedirs(os.path.dirname(report), exist_ok=True)
+    env = dict(os.environ, LEON_BUILD=os.path.join(TOP, 'build'), PYTHONDONTWRITEBYTECODE='1')
+    code = call([PYTHON, '-m', 'pytest', '-p', 'no:cacheprovider', '-ra', f'--junitxml={report}',
+                 *extra, os.path.join('tests', folder)], timeout=PYTEST_SECONDS, env=env)
+    tally = Tally()
+    if os.path.exists(report):
+        for suite in xml.etree.ElementTree.parse(report).getroot().iter('testsuite'):
+            tally.failed += int(suite.get('failures')) + int(suite.get('errors'))
+            tally.skipped += int(suite.get('skipped'))
+            tally.passed += int(suite.get('tests'))
+        tally.passed = max(0, tally.passed - tally.failed - tally.skipped)
+    if code != 0 and tally.failed == 0:
+        tally.failed = 1
+    return tally
+
+
+def part_lint(_):
+    done = subprocess.run([PYTHON, '-B', os.path.join(TOP, 'tests/lint/run.py')],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    print(done.stdout, end='', flush=True)
+    verdicts = [line.rsplit(': ', 1)[1] for line in done.stdout.splitlines()
+                if line.startswith('lint ') and ': ' in line]
+    tally = Tally(passed=verdicts.count('ok'), failed=verdicts.count('FAILED'))
+    if done.returncode != 0 and tally.failed == 0:
+        tally.failed = 1
+    return tally
+
+
+def part_sanitized(_):
+    return meson_tests('build-asan')
+
+
+def part_tsan(_):
+    # ThreadSanitizer needs a memory layout that kernels with much address randomisation do not
+    # give; where the container forbids the change, it usually works without.
+    fixed = ['setarch', '-R']
+    works = subprocess.run(fixed + ['true'], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return meson_tests('build-tsan', '--suite', 'tsan', prefix=fixed if works else ())
+
+
+def part_unit(_):
+    return meson_tests('build', '--suite', 'unit')
+
+
+def part_python(options):
+    return pytest('python', options) if build('build') else Tally(failed=1)
+
+
+def part_netns(options):
+    return pytest('netns', options) if build('build') else Tally(failed=1)
+
+
+def part_packaging(options):
+    return pytest('packaging', options)
+
+
+PARTS = {
+    'lint': part_lint,
+    'sanitized': part_sanitized,
+    'tsan': part_tsan,
+    'unit': part_unit,
+    'python': part_python,
+    'netns': part_netns,
+    'packaging': part_packaging,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--pytest-args', default='')
+    parser.add_argument('parts', nargs='+', choices=list(PARTS))
+    options = parser.parse_args()
+    total = Tally()
+    summary = []
+    for name in options.parts:
+        tally = PARTS[name](shlex.split(options.pytest_args))
+        summary.append(f'{name}: {tally}')
+        total += tally
+    print('\n' + '\n'.join(summary))
+    print(total, flush=True)
+    return 1 if total.failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the tests about attackers share: overlays whose traffic is recorded, and all of their state
+ * that an attack must leave as it is. Used by test_hostile and test_liars, which include cmocka
+ * first.
+ */
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/core.h"
+#include "sim.h"
+
+/* What was sent, and what was sent to the attacker. */
+struct wire {
+	struct record {
+		unsigned from;
+		struct endpoint to;
+		size_t len;
+		uint8_t data[1500];
+	} * rec;
+	size_t n, cap;
+	bool recording;
+	uint64_t bytes_to_mallory, msgs_to_mallory;
+};
+
+static inline struct endpoint mallory(unsigned n)
+{
+	struct endpoint ep = { .port = 6666 };
+
+	ep.ip.family = 4;
+	ep.ip.b[0] = 203;
+	ep.ip.b[2] = (uint8_t)(n >> 8);
+	ep.ip.b[3] = (uint8_t)(n + 1);
+	return ep;
+}
+
+static inline bool watch(void *arg, unsigned from, const struct endpoint *to, const uint8_t *data,
+			 size_t len)
+{
+	struct wire *w = arg;
+
+	if (to->ip.b[0] == 203) {
+		w->bytes_to_mallory += len;
+		w->msgs_to_mallory++;
+	}
+	if (!w->recording || len > sizeof(w->rec->data))
+		return true;
+	if (w->n == w->cap) {
+		w->cap = w->cap ? w->cap * 2 : 256;
+		w->rec = x_realloc(w->rec, w->cap, sizeof(*w->rec));
+	}
+	w->rec[w->n].from = from;
+	w->rec[w->n].to = *to;
+	w->rec[w->n].len = len;
+	memcpy(w->rec[w->n++].data, data, len);
+	return true;
+}
+
+static inline struct sim *new_watched(unsigned n, uint64_t seed, struct wire *w)
+{
+	struct sim *s = sim_new(n, seed);
+
+	memset(w, 0, sizeof(*w));
+	w->recording = true;
+	s->tap = watch;
+	s->tap_arg = w;
+	for (unsigned i = 0; i < n; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_run(s, 10000);
+	return s;
+}
+
+static inline void done(struct sim *s, struct wire *w)
+{
+	sim_free(s);
+	free(w->rec);
+}
+
+static inline unsigned index_at(struct sim *s, const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (endpoint_equal(&s->node[i].ep, ep))
+			return i;
+	return 0;
+}
+
+/* All that an attack must leave as it is. */
+struct state {
+	unsigned events[SIM_N_EVENTS];
+	uint64_t session[8][8];
+	struct endpoint ep[8][8];
+	uint32_t members;
+	uint64_t key_exchanges; /* X25519: a replay must not cost one */
+};
+
+static inline void take_state(struct sim *s, struct state *st)
+{
+	memset(st, 0, sizeof(*st));
+	for (unsigned k = 0; k < SIM_N_EVENTS; k++)
+		st->events[k] = sim_events(s, (enum overlay_event_kind)k);
+	for (unsigned a = 0; a < s->n; a++) {
+		if (!sim_is_up(s, a))
+			continue;
+		st->members += nodedb_members(overlay_nodes(s->node[a].o));
+		st->key_exchanges += overlay_counters(s->node[a].o)->key_exchanges;
+		for (unsigned b = 0; b < s->n; b++) {
+			struct peer *p = peer_find(s->node[a].o, s->node[b].id);
+
+			st->session[a][b] = p && p->cur ? session_mine(p->cur) : 0;
+			if (p)
+				st->ep[a][b] = p->ep;
+		}
+	}
+}
+
+static inline void expect_same_state(struct sim *s, const struct state *before)
+{
+	struct state now;
+
+	take_state(s, &now);
+	for (unsigned k = 0; k < SIM_N_EVENTS; k++) {
+		if (now.events[k] != before->events[k])
+			print_error("new event %s\n",
+				    overlay_event_name((enum overlay_event_kind)k));
+		assert_int_equal(now.events[k], before->events[k]);
+	}
+	assert_memory_equal(now.session, before->session, sizeof(now.session));
+	assert_memory_equal(now.ep, before->ep, sizeof(now.ep));
+	assert_int_equal(now.members, before->members);
+	assert_int_equal(now.key_exchanges, before->key_exchanges);
+}

@@ -1,0 +1,698 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The simulated Internet and the part of the workers that the protocol leans on. See sim.h.
+ */
+#include "sim.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#define PORT	   5366
+#define UDP_IP_LEN 28
+#define MAGIC_FLOW 0x464c4f57u
+
+struct packet {
+	struct sim *sim;
+	struct timer *timer;
+	struct endpoint from;
+	unsigned to;
+	size_t len;
+	struct packet *prev, *next;
+	uint8_t data[];
+};
+
+/* --- addresses: 198.18.0.0/15, the index in the last two octets --- */
+
+static struct endpoint address_of(unsigned index, unsigned generation)
+{
+	struct endpoint ep = { .port = PORT };
+
+	ep.ip.family = 4;
+	ep.ip.b[0] = 198;
+	ep.ip.b[1] = (uint8_t)(18 + generation);
+	ep.ip.b[2] = (uint8_t)((index + 1) >> 8);
+	ep.ip.b[3] = (uint8_t)(index + 1);
+	return ep;
+}
+
+static struct sim_node *node_at_address(struct sim *s, const struct endpoint *ep)
+{
+	unsigned index = ((unsigned)ep->ip.b[2] << 8 | ep->ip.b[3]) - 1;
+
+	if (index >= s->n || !endpoint_equal(&s->node[index].ep, ep))
+		return NULL;
+	return &s->node[index];
+}
+
+/* --- building --- */
+
+uint64_t sim_random(struct sim *s)
+{
+	uint64_t z = s->rng += 0x9e3779b97f4a7c15ULL;
+
+	return hash_mix64(z);
+}
+
+struct sim_link *sim_link(struct sim *s, unsigned from, unsigned to)
+{
+	return &s->link[(size_t)from * s->n + to];
+}
+
+void sim_set_rtt(struct sim *s, unsigned a, unsigned b, int64_t rtt_us)
+{
+	sim_link(s, a, b)->delay_us = (int32_t)(rtt_us / 2);
+	sim_link(s, b, a)->delay_us = (int32_t)(rtt_us - rtt_us / 2);
+}
+
+void sim_set_all(struct sim *s, struct sim_link link)
+{
+	for (size_t i = 0; i < (size_t)s->n * s->n; i++)
+		s->link[i] = link;
+}
+
+void sim_set_down(struct sim *s, unsigned a, unsigned b, bool down)
+{
+	sim_link(s, a, b)->down = down;
+	sim_link(s, b, a)->down = down;
+}
+
+void sim_partition(struct sim *s, unsigned k, bool down)
+{
+	for (unsigned a = 0; a < k; a++)
+		for (unsigned b = k; b < s->n; b++)
+			sim_set_down(s, a, b, down);
+}
+
+static struct conf *new_conf(void)
+{
+	static const char text[] = "{\"version\":1,\"interface\":\"leon0\","
+				   "\"source-address\":[\"198.18.0.1\"],"
+				   "\"authentication\":{\"pre-shared-secret\":\"" SIM_SECRET "\"}}";
+	char err[256];
+	struct conf *c = conf_parse(text, strlen(text), err, sizeof(err));
+
+	if (!c) {
+		fprintf(stderr, "sim: %s\n", err);
+		abort();
+	}
+	return c;
+}
+
+struct sim *sim_new(unsigned n, uint64_t default_seed)
+{
+	const char *env = getenv("SIM_SEED");
+	struct sim *s = x_new(struct sim);
+
+	s->n = n;
+	s->seed = env ? strtoull(env, NULL, 0) : default_seed;
+	s->rng = s->seed;
+	s->trace = getenv("SIM_TRACE") != NULL;
+	s->loop = loop_sim_new();
+	s->node = x_calloc(n, sizeof(*s->node));
+	s->link = x_calloc((size_t)n * n, sizeof(*s->link));
+	sim_set_all(s, (struct sim_link){ .delay_us = 10000, .mtu = 1472 });
+	for (unsigned i = 0; i < n; i++) {
+		struct sim_node *node = &s->node[i];
+
+		node->sim = s;
+		node->index = i;
+		node->id = 0x0a000001u + i;
+		node->ep = address_of(i, 0);
+		node->conf = new_conf();
+		node->conf->node_id = node->id;
+		node->rng_seed = sim_random(s) | 1;
+		node->identity = i + 1;
+		node->path_since = x_calloc(n, sizeof(mono_t));
+		snprintf(node->conf->node_name, sizeof(node->conf->node_name), "n%u", i);
+	}
+	printf("# %u nodes, seed %" PRIu64 "\n", n, s->seed);
+	return s;
+}
+
+static void packet_free(struct packet *p)
+{
+	struct sim *s = p->sim;
+
+	if (p->prev)
+		p->prev->next = p->next;
+	else
+		s->packets = p->next;
+	if (p->next)
+		p->next->prev = p->prev;
+	timer_free(p->timer);
+	free(p);
+}
+
+void sim_free(struct sim *s)
+{
+	while (s->packets)
+		packet_free(s->packets);
+	while (s->flows) {
+		struct sim_flow *f = s->flows;
+
+		s->flows = f->next;
+		timer_free(f->timer);
+		free(f);
+	}
+	for (unsigned i = 0; i < s->n; i++) {
+		overlay_free(s->node[i].o);
+		conf_free(s->node[i].conf);
+		free(s->node[i].path_since);
+	}
+	loop_free(s->loop);
+	free(s->node);
+	free(s->link);
+	free(s);
+}
+
+void sim_seed_of(struct sim *s, unsigned i, unsigned seed)
+{
+	struct conf *c = s->node[i].conf;
+	struct conf_peer *p;
+
+	c->peer = x_realloc(c->peer, c->n_peers + 1, sizeof(*c->peer));
+	p = &c->peer[c->n_peers++];
+	*p = (struct conf_peer){ .is_ip = true, .ep = s->node[seed].ep };
+	snprintf(p->name, sizeof(p->name), "n%u", seed);
+	ip_format(&p->ep.ip, p->host, sizeof(p->host));
+}
+
+void sim_clear_mode(struct sim *s)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		free(s->node[i].conf->secret);
+		s->node[i].conf->secret = NULL;
+	}
+}
+
+void sim_put_behind_nat(struct sim *s, unsigned i)
+{
+	struct sim_node *n = &s->node[i];
+
+	n->nat = true;
+	n->inner = (struct endpoint){ .port = PORT };
+	n->inner.ip.family = 4;
+	n->inner.ip.b[0] = 192;
+	n->inner.ip.b[1] = 168;
+	n->inner.ip.b[3] = 2;
+	n->ep.port = (uint16_t)(40000 + i);
+}
+
+/* --- the Internet --- */
+
+static void deliver(struct sim_node *n, const struct endpoint *from, uint8_t *data, size_t len);
+
+static void packet_arrives(void *arg, mono_t now)
+{
+	struct packet *p = arg;
+	struct sim_node *n = &p->sim->node[p->to];
+
+	(void)now;
+	if (n->o) {
+		n->rx_msgs++;
+		n->rx_bytes += p->len;
+		p->sim->n_delivered++;
+		deliver(n, &p->from, p->data, p->len);
+	}
+	packet_free(p);
+}
+
+static void launch(struct sim *s, const struct endpoint *from, unsigned to, const void *data,
+		   size_t len, int64_t delay_us)
+{
+	struct packet *p = x_calloc(1, sizeof(*p) + len);
+
+	p->sim = s;
+	p->from = *from;
+	p->to = to;
+	p->len = len;
+	memcpy(p->data, data, len);
+	p->timer = timer_new(s->loop, packet_arrives, p);
+	p->next = s->packets;
+	if (p->next)
+		p->next->prev = p;
+	s->packets = p;
+	timer_set(p->timer, mono_add_us(loop_now(s->loop), delay_us));
+}
+
+void sim_inject(struct sim *s, const struct endpoint *from, unsigned to, const void *data,
+		size_t len)
+{
+	launch(s, from, to, data, len, 1000);
+}
+
+static bool nat_lets_in(const struct sim_node *n, const struct endpoint *from)
+{
+	for (unsigned i = 0; i < n->n_nat_to; i++)
+		if (endpoint_equal(&n->nat_to[i], from))
+			return true;
+	return !n->nat;
+}
+
+static void nat_note(struct sim_node *n, const struct endpoint *to)
+{
+	if (!n->nat || nat_lets_in(n, to))
+		return;
+	n->nat_to[n->n_nat_to % SIM_NAT_MAX] = *to;
+	n->n_nat_to += n->n_nat_to < SIM_NAT_MAX - 1;
+}
+
+static bool chance(struct sim *s, uint16_t pm)
+{
+	return pm && sim_random(s) % 1000 < pm;
+}
+
+static void travel(struct sim *s, struct sim_node *src, const struct endpoint *to, const void *data,
+		   size_t len)
+{
+	struct sim_node *dst = node_at_address(s, to);
+	const struct sim_link *l;
+	unsigned copies;
+
+	nat_note(src, to);
+	if (!dst || dst == src)
+		return;
+	l = sim_link(s, src->index, dst->index);
+	if (l->mtu && len > l->mtu) {
+		s->n_too_big++;
+		return;
+	}
+	if (l->down || chance(s, l->loss_pm)) {
+		s->n_lost++;
+		return;
+	}
+	if (!nat_lets_in(dst, &src->ep)) {
+		s->n_refused++;
+		return;
+	}
+	copies = chance(s, l->dup_pm) ? 2 : 1;
+	while (copies--) {
+		int64_t more = l->jitter_us ? (int64_t)(sim_random(s) % (uint64_t)l->jitter_us) : 0;
+
+		launch(s, &src->ep, dst->index, data, len, l->delay_us + more);
+	}
+}
+
+static void op_send(void *arg, const struct endpoint *to, const void *data, size_t len)
+{
+	struct sim_node *n = arg;
+
+	n->tx_msgs++;
+	n->tx_bytes += len;
+	if (n->sim->tap && !n->sim->tap(n->sim->tap_arg, n->index, to, data, len))
+		return;
+	travel(n->sim, n, to, data, len);
+}
+
+/* --- the workers' part --- */
+
+static struct sim_flow *flow_of(struct sim *s, unsigned src, unsigned dst)
+{
+	for (struct sim_flow *f = s->flows; f; f = f->next)
+		if (f->src == src && f->dst == dst)
+			return f;
+	return NULL;
+}
+
+static void flow_arrives(struct sim *s, unsigned src, unsigned dst)
+{
+	struct sim_flow *f = flow_of(s, src, dst);
+	mono_t now = sim_now(s);
+
+	if (!f)
+		return;
+	f->received++;
+	f->max_gap_us = max_of(f->max_gap_us, mono_sub_us(now, f->last_rx));
+	f->last_rx = now;
+}
+
+static unsigned index_of(node_id_t id)
+{
+	return id - 0x0a000001u;
+}
+
+static bool link_of(struct sim_node *n, node_id_t id, uint16_t *slot, struct overlay_link *l)
+{
+	struct node *node = nodedb_find(overlay_nodes(n->o), id);
+
+	if (!node || node->state == NODE_LEFT)
+		return false;
+	*slot = node->slot;
+	return overlay_link(n->o, node->slot, l);
+}
+
+static void relay(struct sim_node *n, const struct leon_hdr *h, const struct endpoint *from,
+		  uint8_t *data, size_t len)
+{
+	struct overlay_link l;
+	uint16_t slot;
+
+	if (!link_of(n, leon_previous(h), &slot, &l) || !endpoint_equal(&l.ep, from))
+		return;
+	if (!link_of(n, h->hop[h->at + 1], &slot, &l) || !l.up || n->conf->transit_disable) {
+		n->n_notices_asked++;
+		overlay_cannot_forward(n->o, h->source, h->hop[h->at + 1], leon_destination(h));
+		return;
+	}
+	data[LEON_HOPS_OFFSET]++;
+	if (h->kind == LEON_FRAME)
+		overlay_link_used(n->o, slot);
+	travel(n->sim, n, &l.ep, data, len);
+}
+
+static void deliver(struct sim_node *n, const struct endpoint *from, uint8_t *data, size_t len)
+{
+	struct leon_hdr h;
+	size_t hdr_len;
+
+	if (leon_decode(data, len, &h, &hdr_len) != LEON_OK || h.vni != n->conf->vni ||
+	    h.source == n->id || !leon_is_for(&h, n->id))
+		return;
+	if (!leon_is_last(&h))
+		relay(n, &h, from, data, len);
+	else if (h.kind == LEON_CONTROL)
+		overlay_input(n->o, from, data, len, sim_now(n->sim));
+	else
+		flow_arrives(n->sim, index_of(h.source), n->index);
+}
+
+/* --- other ops --- */
+
+static void op_routes_changed(void *arg)
+{
+	struct sim_node *n = arg;
+	struct snap *s = snap_new(nodedb_slots(overlay_nodes(n->o)));
+
+	/* A snapshot can be built at any time that the daemon would build one. */
+	s->self = n->id;
+	overlay_fill_snap(n->o, s);
+	snap_finish(s);
+	snap_free(s);
+	n->n_routes_changed++;
+}
+
+static void op_purge(void *arg, uint16_t slot)
+{
+	struct sim_node *n = arg;
+
+	(void)slot;
+	n->n_purges++;
+}
+
+static void note_path(struct sim_node *n, const struct overlay_event *e)
+{
+	unsigned to = index_of(e->node);
+	bool voluntary = strcmp(e->detail, "better") == 0;
+
+	if (to >= n->sim->n)
+		return;
+	if (voluntary && mono_sub_ms(e->at, n->path_since[to]) < n->conf->hold_time_ms)
+		n->n_fast_flaps++;
+	n->path_since[to] = e->at;
+}
+
+static void op_event(void *arg, const struct overlay_event *e)
+{
+	struct sim_node *n = arg;
+	char node[NODE_ID_STRLEN], other[NODE_ID_STRLEN];
+
+	n->n_events[e->kind]++;
+	n->last_event[e->kind] = e->at;
+	if (e->kind == EV_PATH)
+		note_path(n, e);
+	if (n->sim->trace)
+		printf("# %9.3f n%u %s node=%s other=%s value=%" PRIu64 " %s\n",
+		       (double)e->at.ns / 1e9, n->index, overlay_event_name(e->kind),
+		       node_id_format(e->node, node, sizeof(node)),
+		       node_id_format(e->other, other, sizeof(other)), e->value,
+		       e->detail ? e->detail : "");
+}
+
+static uint64_t op_wall_us(void *arg)
+{
+	struct sim_node *n = arg;
+
+	return (uint64_t)(1700000000000000LL + n->wall_shift_us + sim_now(n->sim).ns / NS_PER_US);
+}
+
+static const struct overlay_ops ops = {
+	.send = op_send,
+	.routes_changed = op_routes_changed,
+	.purge = op_purge,
+	.event = op_event,
+	.wall_us = op_wall_us,
+};
+
+/* --- running --- */
+
+void sim_boot(struct sim *s, unsigned i)
+{
+	struct sim_node *n = &s->node[i];
+
+	uint8_t secret[32];
+
+	n->rng_seed = sim_random(s) | 1;
+	n->o = overlay_new(s->loop, n->conf, n->id, &ops, n, n->rng_seed);
+	memset(secret, 0, sizeof(secret));
+	memcpy(secret, &n->identity, sizeof(n->identity));
+	overlay_set_identity(n->o, secret);
+	overlay_set_locators(n->o, n->nat ? &n->inner : &n->ep, 1);
+	overlay_start(n->o);
+}
+
+void sim_kill(struct sim *s, unsigned i)
+{
+	overlay_free(s->node[i].o);
+	s->node[i].o = NULL;
+}
+
+void sim_leave(struct sim *s, unsigned i)
+{
+	overlay_leave(s->node[i].o);
+	sim_kill(s, i);
+}
+
+void sim_move(struct sim *s, unsigned i)
+{
+	struct sim_node *n = &s->node[i];
+	uint16_t port = n->ep.port;
+
+	n->ep = address_of(i, ++n->generation % 2);
+	n->ep.port = n->nat ? (uint16_t)(port + 1) : PORT;
+	n->n_nat_to = 0;
+}
+
+mono_t sim_now(const struct sim *s)
+{
+	return loop_now(s->loop);
+}
+
+void sim_run(struct sim *s, int64_t ms)
+{
+	loop_sim_run_until(s->loop, mono_add_ms(sim_now(s), ms));
+}
+
+int64_t sim_until(struct sim *s, sim_cond_fn cond, void *arg, int64_t ms)
+{
+	mono_t start = sim_now(s);
+	int64_t step_ms = s->n > 64 ? 100 : 10;
+
+	while (mono_sub_ms(sim_now(s), start) <= ms) {
+		if (cond(s, arg))
+			return mono_sub_ms(sim_now(s), start);
+		sim_run(s, step_ms);
+	}
+	return -1;
+}
+
+/* --- conditions --- */
+
+bool sim_is_up(const struct sim *s, unsigned i)
+{
+	return s->node[i].o != NULL;
+}
+
+uint16_t sim_slot(struct sim *s, unsigned at, unsigned of)
+{
+	struct node *n = nodedb_find(overlay_nodes(s->node[at].o), s->node[of].id);
+
+	return n ? n->slot : SLOT_NONE;
+}
+
+enum node_state sim_state(struct sim *s, unsigned at, unsigned of)
+{
+	struct node *n = nodedb_find(overlay_nodes(s->node[at].o), s->node[of].id);
+
+	return n ? n->state : NODE_LEFT;
+}
+
+const struct choice *sim_choice(struct sim *s, unsigned at, unsigned of)
+{
+	return overlay_choice(s->node[at].o, sim_slot(s, at, of));
+}
+
+unsigned sim_path(struct sim *s, unsigned a, unsigned b, unsigned hop[LEON_HOPS_MAX])
+{
+	const struct choice *c = sim_choice(s, a, b);
+
+	if (!c)
+		return 0;
+	for (unsigned i = 0; i < c->path.n_hops; i++) {
+		struct node *n = nodedb_at(overlay_nodes(s->node[a].o), c->path.hop[i]);
+
+		hop[i] = n ? index_of(n->id) : SIM_NODES_MAX;
+	}
+	return c->path.n_hops;
+}
+
+bool sim_converged(struct sim *s, void *arg)
+{
+	uint64_t digest = 0;
+	unsigned n_up = 0;
+
+	(void)arg;
+	for (unsigned i = 0; i < s->n; i++)
+		n_up += sim_is_up(s, i);
+	for (unsigned i = 0; i < s->n; i++) {
+		struct nodedb *db;
+
+		if (!sim_is_up(s, i))
+			continue;
+		db = overlay_nodes(s->node[i].o);
+		if (nodedb_members(db) != n_up)
+			return false;
+		if (digest && nodedb_digest(db) != digest)
+			return false;
+		digest = nodedb_digest(db);
+		for (unsigned k = 0; k < s->n; k++)
+			if (k != i && sim_is_up(s, k) && sim_state(s, i, k) != NODE_REACHABLE)
+				return false;
+	}
+	return true;
+}
+
+/* What of the row of `origin` at `a` differs from that at `b`, printed where `say`. */
+static bool row_equal(struct sim *s, unsigned a, unsigned b, unsigned origin, bool say)
+{
+	const struct latdb *la = overlay_latdb(s->node[a].o), *lb = overlay_latdb(s->node[b].o);
+	uint16_t sa = sim_slot(s, a, origin), sb = sim_slot(s, b, origin);
+
+	if (latdb_row_seq(la, sa) != latdb_row_seq(lb, sb)) {
+		if (say)
+			printf("# row of n%u: n%u has sequence %u, n%u has %u\n", origin, a,
+			       latdb_row_seq(la, sa), b, latdb_row_seq(lb, sb));
+		return false;
+	}
+	for (unsigned to = 0; to < s->n; to++) {
+		struct lat_entry ea, eb;
+
+		if (to == origin || !sim_is_up(s, to))
+			continue;
+		ea = latdb_get(la, sa, sim_slot(s, a, to));
+		eb = latdb_get(lb, sb, sim_slot(s, b, to));
+		if (ea.up == eb.up && ea.rtt_us == eb.rtt_us && ea.var_us == eb.var_us &&
+		    ea.loss_pm == eb.loss_pm && ea.mtu == eb.mtu)
+			continue;
+		if (say)
+			printf("# row of n%u, link to n%u: n%u %d/%u/%u/%u/%u, n%u %d/%u/%u/%u/%u\n",
+			       origin, to, a, ea.up, ea.rtt_us, ea.var_us, ea.loss_pm, ea.mtu, b,
+			       eb.up, eb.rtt_us, eb.var_us, eb.loss_pm, eb.mtu);
+		return false;
+	}
+	return true;
+}
+
+bool sim_rows_equal(struct sim *s, void *arg)
+{
+	bool equal = true, say = arg != NULL;
+
+	if (!sim_converged(s, NULL))
+		return false;
+	for (unsigned origin = 0; origin < s->n; origin++) {
+		if (!sim_is_up(s, origin))
+			continue;
+		/* All against the origin's own; its staged but unannounced entries count too. */
+		for (unsigned a = 0; a < s->n; a++)
+			if (a != origin && sim_is_up(s, a))
+				equal = equal && row_equal(s, a, origin, origin, say);
+	}
+	return equal;
+}
+
+unsigned sim_events(const struct sim *s, enum overlay_event_kind k)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->n; i++)
+		n += s->node[i].n_events[k];
+	return n;
+}
+
+uint64_t sim_tx_bytes(const struct sim *s)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < s->n; i++)
+		n += s->node[i].tx_bytes + UDP_IP_LEN * s->node[i].tx_msgs;
+	return n;
+}
+
+/* --- traffic --- */
+
+static void flow_tick(void *arg, mono_t now)
+{
+	struct sim_flow *f = arg;
+	struct sim *s = f->sim;
+	struct sim_node *n = &s->node[f->src];
+	struct leon_hdr h = { .kind = LEON_FRAME, .vni = n->conf->vni, .source = n->id };
+	const struct choice *c = n->o ? sim_choice(s, f->src, f->dst) : NULL;
+	uint8_t buf[LEON_HDR_LEN_MAX + 100] = { 0 };
+	struct overlay_link first;
+
+	timer_set(f->timer, mono_add_us(now, f->period_us));
+	if (!c || c->path.n_hops == 0)
+		return;
+	h.n_hops = c->path.n_hops;
+	for (unsigned i = 0; i < h.n_hops; i++)
+		h.hop[i] = nodedb_at(overlay_nodes(n->o), c->path.hop[i])->id;
+	if (!overlay_link(n->o, c->path.hop[0], &first))
+		return;
+	f->sent++;
+	overlay_link_used(n->o, c->path.hop[0]);
+	travel(s, n, &first.ep, buf, leon_encode(&h, buf) + 100);
+}
+
+struct sim_flow *sim_flow_start(struct sim *s, unsigned src, unsigned dst, int64_t period_us)
+{
+	struct sim_flow *f = x_new(struct sim_flow);
+
+	f->sim = s;
+	f->src = src;
+	f->dst = dst;
+	f->period_us = period_us;
+	f->last_rx = sim_now(s);
+	f->next = s->flows;
+	s->flows = f;
+	f->timer = timer_new(s->loop, flow_tick, f);
+	timer_set(f->timer, sim_now(s));
+	return f;
+}
+
+void sim_flow_mark(struct sim_flow *f)
+{
+	f->max_gap_us = 0;
+}
+
+int64_t sim_flow_gap_ms(const struct sim_flow *f)
+{
+	int64_t open_us = mono_sub_us(sim_now(f->sim), f->last_rx);
+
+	return max_of(f->max_gap_us, open_us) / 1000;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Keys of data while sessions change: what one node's workers seal, the other's can open, at any
+ * moment, although each sees snapshots that are as old as they may get and datagrams take their time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/core.h"
+#include "sim.h"
+
+#define NODES	4
+#define STEP_MS 10
+#define STALE	10 /* steps that workers see one snapshot */
+#define ON_WAY	8  /* steps that a datagram may take */
+#define TEXT	"frame"
+#define SEALED	(sizeof(TEXT) + SEAL_OVERHEAD)
+
+struct on_way {
+	unsigned from, to, due;
+	uint8_t data[SEALED];
+	bool in_clear;
+	uint64_t link;
+};
+
+struct lab {
+	struct sim *s;
+	struct snap *snap[NODES]; /* as the workers see it */
+	struct on_way queue[NODES * NODES * (ON_WAY + 1)];
+	unsigned n_queue, step;
+	unsigned sent, no_key, lost, n_keys;
+	uint64_t last_link[NODES][NODES];
+};
+
+static void publish(struct lab *l, unsigned i)
+{
+	struct overlay *o = l->s->node[i].o;
+	struct snap *s = snap_new(nodedb_slots(overlay_nodes(o)));
+
+	s->self = l->s->node[i].id;
+	overlay_fill_snap(o, s);
+	snap_finish(s);
+	snap_free(l->snap[i]);
+	l->snap[i] = s;
+}
+
+static const struct snap_node *seen(struct lab *l, unsigned at, unsigned of)
+{
+	uint16_t slot = snap_find(l->snap[at], l->s->node[of].id);
+
+	assert_int_not_equal(slot, SLOT_NONE);
+	return &l->snap[at]->node[slot];
+}
+
+static void send(struct lab *l, unsigned a, unsigned b)
+{
+	const struct aead_piece piece = { TEXT, sizeof(TEXT) };
+	const struct snap_node *n = seen(l, a, b);
+	struct on_way *w = &l->queue[l->n_queue];
+
+	l->sent++;
+	if (!n->seal_tx) {
+		l->no_key++;
+		return;
+	}
+	*w = (struct on_way){
+		.from = a, .to = b, .due = l->step + 1 + l->sent % ON_WAY, .link = n->link_tx
+	};
+	w->in_clear = seal_cipher(n->seal_tx) == SEAL_NONE;
+	if (!w->in_clear)
+		assert_int_equal(seal_data(n->seal_tx, 0, NULL, 0, &piece, 1, w->data), SEALED);
+	l->n_keys += l->last_link[a][b] != n->link_tx;
+	l->last_link[a][b] = n->link_tx;
+	l->n_queue++;
+}
+
+static bool is_taken(struct lab *l, struct on_way *w)
+{
+	const struct snap_node *n = seen(l, w->to, w->from);
+
+	if (w->link != n->link_rx[0] && w->link != n->link_rx[1])
+		return false;
+	if (w->in_clear)
+		return n->clear_rx;
+	for (unsigned i = 0; i < 2; i++)
+		if (n->seal_rx[i] && seal_epoch(n->seal_rx[i]) == seal_data_epoch(w->data))
+			return seal_open(n->seal_rx[i], 0, NULL, 0, w->data, SEALED) > 0;
+	return false;
+}
+
+static void arrive(struct lab *l)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < l->n_queue; i++) {
+		struct on_way *w = &l->queue[i];
+
+		if (w->due <= l->step)
+			l->lost += !is_taken(l, w);
+		else
+			l->queue[kept++] = *w;
+	}
+	l->n_queue = kept;
+}
+
+static void run(struct lab *l, unsigned ms)
+{
+	for (unsigned end = l->step + ms / STEP_MS; l->step < end; l->step++) {
+		sim_run(l->s, STEP_MS);
+		for (unsigned i = 0; i < NODES; i++)
+			if (l->step % STALE == 2 * i % STALE || !l->snap[i])
+				publish(l, i);
+		arrive(l);
+		for (unsigned a = 0; a < NODES; a++)
+			for (unsigned b = 0; b < NODES; b++)
+				if (a != b)
+					send(l, a, b);
+	}
+}
+
+static void lab_open(struct lab *l, uint64_t seed, uint32_t rekey_ms)
+{
+	*l = (struct lab){ .s = sim_new(NODES, seed) };
+	for (unsigned i = 0; i < NODES; i++) {
+		l->s->node[i].conf->rekey_ms = rekey_ms;
+		for (unsigned k = 0; k < i; k++)
+			sim_seed_of(l->s, i, k);
+		sim_boot(l->s, i);
+		overlay_set_workers(l->s->node[i].o, 1);
+	}
+	assert_true(sim_until(l->s, sim_converged, NULL, 20000) >= 0);
+	sim_run(l->s, 1000);
+}
+
+static void lab_close(struct lab *l)
+{
+	for (unsigned i = 0; i < NODES; i++)
+		snap_free(l->snap[i]);
+	sim_free(l->s);
+}
+
+static void new_keys_lose_nothing(void **state)
+{
+	static struct lab l;
+
+	(void)state;
+	lab_open(&l, 1, 1000);
+	run(&l, 60000);
+	assert_int_equal(l.no_key, 0);
+	assert_int_equal(l.lost, 0);
+	/* Each of the 12 ways had new keys about every second and a half. */
+	assert_true(l.n_keys > 12 * 20);
+	lab_close(&l);
+}
+
+/* Control messages are lost and delayed: keys change later, and still no frame is lost for it. */
+static void nor_where_control_is_lost(void **state)
+{
+	static struct lab l;
+
+	(void)state;
+	lab_open(&l, 2, 2000);
+	sim_set_all(l.s,
+		    (struct sim_link){
+			    .delay_us = 10000, .jitter_us = 15000, .loss_pm = 150, .mtu = 1472 });
+	run(&l, 120000);
+	assert_int_equal(l.lost, 0);
+	assert_true(l.n_keys > 12 * 5);
+	lab_close(&l);
+}
+
+static void configure(struct lab *l, unsigned i, enum seal_choice cipher, bool disable)
+{
+	struct sim_node *n = &l->s->node[i];
+	static struct conf before[NODES];
+
+	before[i] = *n->conf;
+	n->conf->cipher = cipher;
+	n->conf->encryption_disable = disable;
+	/* The overlay compares with what it had. */
+	n->o->conf = &before[i];
+	overlay_set_conf(n->o, n->conf);
+}
+
+static void expect_cipher(struct lab *l, enum seal_cipher c)
+{
+	for (unsigned a = 0; a < NODES; a++)
+		for (unsigned b = 0; b < NODES; b++)
+			if (a != b)
+				assert_int_equal(seal_cipher(seen(l, a, b)->seal_tx), c);
+}
+
+static void another_cipher_loses_nothing(void **state)
+{
+	static const struct {
+		enum seal_choice choice;
+		bool disable;
+		enum seal_cipher agreed;
+	} turn[] = { { SEAL_CHOICE_CHACHA20_POLY1305, false, SEAL_CHACHA20_POLY1305 },
+		     { SEAL_CHOICE_AUTO, true, SEAL_NONE },
+		     { SEAL_CHOICE_AES_256_GCM, false, SEAL_AES_256_GCM } };
+	static struct lab l;
+
+	(void)state;
+	lab_open(&l, 3, 3600 * 1000);
+	for (unsigned i = 0; i < 3; i++) {
+		for (unsigned k = 0; k < NODES; k++) {
+			configure(&l, k, turn[i].choice, turn[i].disable);
+			run(&l, 2000);
+		}
+		run(&l, 30000);
+		expect_cipher(&l, turn[i].agreed);
+		assert_int_equal(l.lost, 0);
+	}
+	assert_int_equal(l.no_key, 0);
+	assert_int_equal(sim_events(l.s, EV_LINK_DOWN), 0);
+	lab_close(&l);
+}
+
+/* A node that was started anew has none of the old keys: the others use the new ones at once. */
+static void a_restart_takes_effect_at_once(void **state)
+{
+	static struct lab l;
+
+	(void)state;
+	lab_open(&l, 4, 3600 * 1000);
+	run(&l, 2000);
+	assert_int_equal(l.lost, 0);
+	sim_kill(l.s, 1);
+	sim_boot(l.s, 1);
+	overlay_set_workers(l.s->node[1].o, 1);
+	l.n_queue = 0;
+	assert_true(sim_until(l.s, sim_converged, NULL, 30000) >= 0);
+	for (unsigned i = 0; i < NODES; i++)
+		publish(&l, i);
+	run(&l, 5000);
+	assert_int_equal(l.lost, 0);
+	lab_close(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(new_keys_lose_nothing),
+		cmocka_unit_test(nor_where_control_is_lost),
+		cmocka_unit_test(another_cipher_loses_nothing),
+		cmocka_unit_test(a_restart_takes_effect_at_once),
+	};
+
+	cmocka_set_test_filter(getenv("SIM_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

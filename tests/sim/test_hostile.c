@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who is not welcome: strangers without the secret, replayed datagrams, floods, malformed input
+ * (DESIGN section 7; members that lie are in test_liars.c). What is measured is what an attacker
+ * could see or change: bytes that come back, sessions, endpoints, members, paths, memory.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "hostile.h"
+
+#define MALLORY_ID 0x0a0000ffu
+
+/* A complete HELLO datagram of this overlay; secret NULL: the clear mode. */
+static size_t make_hello(const struct sim *s, uint8_t *buf, size_t size, const char *secret,
+			 node_id_t source, node_id_t to, uint64_t mine, uint64_t incarnation)
+{
+	uint32_t vni = s->node[0].conf->vni;
+	struct keyring *k = keyring_new(secret, vni);
+	struct leon_hdr h = { .kind = LEON_CONTROL,
+			      .flags = secret ? LEON_F_SEALED : 0,
+			      .n_hops = 1,
+			      .vni = vni,
+			      .source = source,
+			      .hop = { to } };
+	struct msg m = { .type = MSG_HELLO };
+	size_t hdr_len = leon_encode(&h, buf);
+	int len;
+
+	m.hello.session_mine = mine;
+	m.hello.incarnation = incarnation;
+	memset(buf + hdr_len + ENVELOPE_HELLO_LEN, 0, MSG_HELLO_LEN);
+	len = msg_encode(&m, buf + hdr_len + ENVELOPE_HELLO_LEN, MSG_HELLO_LEN);
+	assert_true(len > 0);
+	len = hello_seal(k, 0, buf, hdr_len, MSG_HELLO_LEN, size);
+	assert_true(len > 0);
+	keyring_free(k);
+	return (size_t)len;
+}
+
+/* --- strangers --- */
+
+static void test_strangers_get_no_answer(void **state)
+{
+	static const char *const secrets[] = { "another secret", NULL };
+	struct wire w;
+	struct sim *s = new_watched(4, 1, &w);
+	struct endpoint from = mallory(0);
+	struct state before;
+	uint8_t buf[1500];
+	size_t len;
+
+	(void)state;
+	take_state(s, &before);
+	for (unsigned i = 0; i < 2; i++) {
+		const node_id_t as[] = { MALLORY_ID, s->node[1].id, s->node[0].id };
+		const node_id_t to[] = { s->node[0].id, NODE_ID_ANY };
+
+		for (unsigned a = 0; a < array_size(as); a++) {
+			for (unsigned t = 0; t < array_size(to); t++) {
+				if (as[a] == to[t])
+					continue;
+				len = make_hello(s, buf, sizeof(buf), secrets[i], as[a], to[t], 7,
+						 UINT64_MAX);
+				sim_inject(s, &from, 0, buf, len);
+			}
+		}
+	}
+	/* Session messages with guessed values, padded to every length. */
+	for (len = 0; len < 200; len++) {
+		struct leon_hdr h = { .kind = LEON_CONTROL,
+				      .flags = LEON_F_SEALED,
+				      .n_hops = 1,
+				      .vni = s->node[0].conf->vni,
+				      .source = s->node[1].id,
+				      .hop = { s->node[0].id } };
+
+		memset(buf, (int)len, sizeof(buf));
+		leon_encode(&h, buf);
+		sim_inject(s, &from, 0, buf, len);
+	}
+	sim_run(s, 2000);
+	assert_int_equal(w.bytes_to_mallory, 0);
+	assert_true(overlay_counters(s->node[0].o)->rx_not_authentic >= 6);
+	assert_true(overlay_counters(s->node[0].o)->rx_no_session > 0);
+	expect_same_state(s, &before);
+	done(s, &w);
+}
+
+static void test_other_secret_is_reported(void **state)
+{
+	struct sim *s = sim_new(2, 2);
+
+	(void)state;
+	free(s->node[1].conf->secret);
+	s->node[1].conf->secret = x_strdup("not the same at all");
+	sim_seed_of(s, 0, 1);
+	sim_seed_of(s, 1, 0);
+	sim_boot(s, 0);
+	sim_boot(s, 1);
+	sim_run(s, 30000);
+	assert_int_equal(s->node[0].n_events[EV_SECRET_MISMATCH], 1);
+	assert_int_equal(s->node[1].n_events[EV_SECRET_MISMATCH], 1);
+	assert_int_equal(nodedb_members(overlay_nodes(s->node[0].o)), 1);
+	sim_free(s);
+}
+
+/* Without a secret: configured peers and whom they introduce, nobody else. */
+static void test_clear_mode_admission(void **state)
+{
+	struct sim *s = sim_new(5, 3);
+	struct wire w = { 0 };
+	struct endpoint from = mallory(0);
+	uint8_t buf[256];
+	size_t len;
+
+	(void)state;
+	sim_clear_mode(s);
+	s->tap = watch;
+	s->tap_arg = &w;
+	/* 0 - 1 - 2 configured in a chain, both ends each; 3 knows 0, which does not know 3. */
+	sim_seed_of(s, 0, 1);
+	sim_seed_of(s, 1, 0);
+	sim_seed_of(s, 1, 2);
+	sim_seed_of(s, 2, 1);
+	sim_seed_of(s, 3, 0);
+	for (unsigned i = 0; i < 4; i++)
+		sim_boot(s, i);
+	sim_run(s, 20000);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(nodedb_members(overlay_nodes(s->node[i].o)), 3);
+	assert_int_equal(sim_state(s, 0, 2), NODE_REACHABLE);
+	assert_int_equal(nodedb_members(overlay_nodes(s->node[3].o)), 1);
+	assert_true(overlay_counters(s->node[0].o)->rx_stranger > 0);
+	/* Not even with a member's name, from elsewhere. */
+	len = make_hello(s, buf, sizeof(buf), NULL, s->node[2].id, s->node[0].id, 9, UINT64_MAX);
+	sim_inject(s, &from, 0, buf, len);
+	sim_run(s, 1000);
+	assert_int_equal(w.bytes_to_mallory, 0);
+	assert_int_equal(sim_state(s, 0, 2), NODE_REACHABLE);
+	sim_free(s);
+}
+
+/* --- replay --- */
+
+static void replay_all(struct sim *s, const struct wire *w, const struct endpoint *from)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const struct record *r = &w->rec[i];
+
+		sim_inject(s, from ? from : &s->node[r->from].ep, index_at(s, &r->to), r->data,
+			   r->len);
+		if (i % 50 == 0)
+			sim_run(s, 10);
+	}
+	sim_run(s, 3000);
+}
+
+static void test_replay_changes_nothing(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(4, 4, &w);
+	struct endpoint from = mallory(0);
+	struct state before;
+	uint64_t replayed = 0;
+
+	(void)state;
+	w.recording = false;
+	take_state(s, &before);
+	replay_all(s, &w, NULL);
+	expect_same_state(s, &before);
+	replay_all(s, &w, &from);
+	expect_same_state(s, &before);
+	for (unsigned i = 0; i < 4; i++) {
+		replayed += overlay_counters(s->node[i].o)->rx_replayed;
+		assert_int_equal(s->node[i].o->n_pending, 0);
+	}
+	assert_true(replayed > w.n / 2);
+	printf("# %zu datagrams recorded, %llu bytes came back\n", w.n,
+	       (unsigned long long)w.bytes_to_mallory);
+	assert_int_equal(w.msgs_to_mallory, 0);
+	assert_true(sim_converged(s, NULL));
+	done(s, &w);
+}
+
+/* The dead stay dead, and their replayed greetings do not keep them from coming back. */
+static void test_replay_of_a_dead_node(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(4, 5, &w);
+	struct endpoint from = mallory(0);
+	struct state before;
+
+	(void)state;
+	w.recording = false;
+	sim_kill(s, 3);
+	sim_run(s, 20000);
+	take_state(s, &before);
+	replay_all(s, &w, &from);
+	expect_same_state(s, &before);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(sim_state(s, i, 3), NODE_UNREACHABLE);
+	/* Never more than was sent, and limited for each address. */
+	assert_true(w.msgs_to_mallory <= 3 * 40);
+	sim_boot(s, 3);
+	for (unsigned i = 0; i < 20; i++) {
+		for (size_t k = 0; k < w.n; k += 7)
+			if (w.rec[k].from == 3)
+				sim_inject(s, &from, index_at(s, &w.rec[k].to), w.rec[k].data,
+					   w.rec[k].len);
+		sim_run(s, 100);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 8000) >= 0);
+	done(s, &w);
+}
+
+/* --- floods --- */
+
+/* Somebody with the secret makes up nodes: what that costs us is bounded. */
+static void test_flood_of_greetings(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(3, 6, &w);
+	uint64_t bytes = 0;
+	uint8_t buf[256];
+
+	(void)state;
+	for (unsigned i = 0; i < 5000; i++) {
+		struct endpoint from = mallory(i % 2000);
+		size_t len = make_hello(s, buf, sizeof(buf), SIM_SECRET, MALLORY_ID + i,
+					s->node[0].id, 1 + i, 1 + i);
+
+		bytes += len;
+		sim_inject(s, &from, 0, buf, len);
+		if (i % 100 == 0)
+			sim_run(s, 20);
+		assert_true(s->node[0].o->n_pending <= PENDING_MAX);
+	}
+	sim_run(s, 1000);
+	assert_int_equal(nodedb_members(overlay_nodes(s->node[0].o)), 3);
+	assert_true(overlay_counters(s->node[0].o)->rx_rate_limited > 0);
+	/* Answers are not larger than questions. */
+	assert_true(w.bytes_to_mallory <= bytes);
+	sim_run(s, 15000);
+	assert_int_equal(s->node[0].o->n_pending, 0);
+	assert_true(sim_converged(s, NULL));
+	done(s, &w);
+}
+
+/* HELLOs that cannot be opened, `n` in each of `ms` milliseconds. */
+static void flood(struct sim *s, unsigned ms, unsigned n, bool as_member)
+{
+	uint8_t buf[256];
+	struct leon_hdr h = { .kind = LEON_CONTROL,
+			      .flags = LEON_F_SEALED,
+			      .n_hops = 1,
+			      .vni = s->node[0].conf->vni,
+			      .source = s->node[2].id,
+			      .hop = { s->node[0].id } };
+	size_t hdr_len = leon_encode(&h, buf);
+
+	memset(buf + hdr_len, 0, sizeof(buf) - hdr_len);
+	for (unsigned t = 0; t < ms; t++) {
+		for (unsigned i = 0; i < n; i++) {
+			struct endpoint from =
+				as_member ? s->node[2].ep : mallory((unsigned)sim_random(s));
+
+			buf[hdr_len + 8 + i % 16]++; /* the salt */
+			sim_inject(s, &from, 0, buf,
+				   hdr_len + ENVELOPE_HELLO_LEN + MSG_HELLO_LEN + AEAD_TAG_LEN);
+		}
+		sim_run(s, 1);
+	}
+}
+
+/* A flood under forged addresses: a member that starts again gets in all the same, what it costs us
+ * is bounded, and none of it is answered. */
+static void test_flood_of_strangers(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(3, 15, &w);
+	const struct overlay_counters *c = overlay_counters(s->node[0].o);
+	uint64_t exchanges = c->key_exchanges, opened;
+
+	(void)state;
+	w.recording = false;
+	sim_kill(s, 1);
+	opened = c->rx_not_authentic;
+	flood(s, 1000, 20, false);
+	sim_boot(s, 1);
+	flood(s, 3000, 20, false);
+	assert_int_equal(sim_state(s, 0, 1), NODE_REACHABLE);
+	assert_true(sim_converged(s, NULL));
+	opened = c->rx_not_authentic - opened;
+	assert_true(opened > 4000 && opened < 4 * 4000 + 4000 + 100);
+	/* Under the address of a member: that member is in session, and stays so. */
+	opened = c->rx_not_authentic;
+	flood(s, 2000, 20, true);
+	opened = c->rx_not_authentic - opened;
+	assert_true(opened < 3 * 400 + 100);
+	assert_true(sim_converged(s, NULL));
+	assert_int_equal(w.msgs_to_mallory, 0);
+	assert_int_equal(c->key_exchanges, exchanges + 1);
+	done(s, &w);
+}
+
+/* Without a secret answers exist, and are no larger than what they answer. */
+static void test_clear_mode_amplifies_nothing(void **state)
+{
+	struct sim *s = sim_new(2, 16);
+	struct wire w = { .recording = true };
+	uint64_t asked = 0, answered = 0;
+	uint8_t buf[256];
+
+	(void)state;
+	sim_clear_mode(s);
+	s->tap = watch;
+	s->tap_arg = &w;
+	sim_seed_of(s, 0, 1); /* which is not there: its address is forged */
+	sim_boot(s, 0);
+	sim_run(s, 60000);
+	w.n = 0;
+	for (unsigned i = 0; i < 200; i++) {
+		size_t len = make_hello(s, buf, sizeof(buf), NULL, s->node[1].id, s->node[0].id,
+					1 + i, 1 + i);
+
+		asked += len;
+		sim_inject(s, &s->node[1].ep, 0, buf, len);
+		sim_run(s, 2);
+	}
+	for (size_t i = 0; i < w.n; i++)
+		answered += w.rec[i].len;
+	printf("# %llu bytes asked, %llu answered\n", (unsigned long long)asked,
+	       (unsigned long long)answered);
+	assert_true(answered > 0 && answered <= asked / 4);
+	done(s, &w);
+}
+
+static void test_malformed_storm(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(4, 7, &w);
+	struct state before;
+
+	(void)state;
+	w.recording = false;
+	take_state(s, &before);
+	for (unsigned i = 0; i < 30000; i++) {
+		const struct record *r = &w.rec[sim_random(s) % w.n];
+		struct endpoint from = i % 2 ? s->node[r->from].ep : mallory(i % 100);
+		uint8_t buf[1500];
+		size_t len = r->len;
+
+		memcpy(buf, r->data, len);
+		for (unsigned k = 0; k < 1 + sim_random(s) % 4; k++)
+			buf[sim_random(s) % len] = (uint8_t)sim_random(s);
+		if (sim_random(s) % 4 == 0)
+			len = sim_random(s) % (len + 1);
+		if (sim_random(s) % 10 == 0)
+			for (size_t k = 0; k < len; k++)
+				buf[k] = (uint8_t)sim_random(s);
+		sim_inject(s, &from, index_at(s, &r->to), buf, len);
+		if (i % 100 == 0)
+			sim_run(s, 5);
+	}
+	sim_run(s, 2000);
+	expect_same_state(s, &before);
+	assert_true(sim_converged(s, NULL));
+	done(s, &w);
+}
+
+/* Malformed messages from a member: they open, so the parser is what stands. */
+static void test_malformed_from_a_member(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(3, 8, &w);
+	struct overlay *o = s->node[1].o;
+	struct peer *p = peer_find(o, s->node[0].id);
+	struct via v;
+
+	(void)state;
+	assert_true(via_direct(p, &v));
+	for (unsigned i = 0; i < 20000; i++) {
+		size_t hdr_len = via_header(o, &v, o->buf);
+		size_t len = sim_random(s) % 200;
+		int total;
+
+		for (size_t k = 0; k < len; k++)
+			o->buf[hdr_len + ENVELOPE_LEN + k] = (uint8_t)sim_random(s);
+		/* Never a record or a row that happens to be valid: that is for the next tests. */
+		if (len)
+			o->buf[hdr_len + ENVELOPE_LEN] = (uint8_t)(sim_random(s) % 2 ? 3 : 4);
+		if (len > 1)
+			o->buf[hdr_len + ENVELOPE_LEN + 1] = 0xff;
+		total = session_seal(p->cur, o->buf, hdr_len, len, sizeof(o->buf));
+		assert_true(total > 0);
+		via_transmit(o, &v, (size_t)total, 0);
+		if (i % 100 == 0)
+			sim_run(s, 5);
+	}
+	sim_run(s, 1000);
+	assert_true(overlay_counters(s->node[0].o)->rx_malformed > 10000);
+	assert_true(sim_converged(s, NULL));
+	done(s, &w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strangers_get_no_answer),
+		cmocka_unit_test(test_other_secret_is_reported),
+		cmocka_unit_test(test_clear_mode_admission),
+		cmocka_unit_test(test_replay_changes_nothing),
+		cmocka_unit_test(test_replay_of_a_dead_node),
+		cmocka_unit_test(test_flood_of_greetings),
+		cmocka_unit_test(test_flood_of_strangers),
+		cmocka_unit_test(test_clear_mode_amplifies_nothing),
+		cmocka_unit_test(test_malformed_storm),
+		cmocka_unit_test(test_malformed_from_a_member),
+	};
+
+	cmocka_set_test_filter(getenv("SIM_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * New keys while everything goes on: by age, by volume, and from one secret to another. What is
+ * looked at is what a user would lose: links that go down, members that leave, control messages
+ * that no session opens.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/core.h"
+#include "sim.h"
+
+static struct sim *new_mesh(unsigned n, uint64_t seed, uint32_t rekey_ms)
+{
+	struct sim *s = sim_new(n, seed);
+
+	for (unsigned i = 0; i < n; i++) {
+		s->node[i].conf->rekey_ms = rekey_ms;
+		for (unsigned k = 0; k < i; k++)
+			sim_seed_of(s, i, k);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_run(s, 5000);
+	return s;
+}
+
+static struct peer *peer_at_node(struct sim *s, unsigned at, unsigned of)
+{
+	return peer_find(s->node[at].o, s->node[of].id);
+}
+
+struct totals {
+	uint64_t no_session, not_authentic, exchanges;
+	unsigned link_down, unreachable;
+};
+
+static struct totals totals_of(struct sim *s)
+{
+	struct totals t = { .link_down = sim_events(s, EV_LINK_DOWN),
+			    .unreachable = sim_events(s, EV_UNREACHABLE) };
+
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct overlay_counters *c = overlay_counters(s->node[i].o);
+
+		t.no_session += c->rx_no_session;
+		t.not_authentic += c->rx_not_authentic;
+		t.exchanges += c->key_exchanges;
+	}
+	return t;
+}
+
+/* Nothing was lost since `before`, and at least `exchanges` took place. */
+static void expect_smooth(struct sim *s, const struct totals *before, uint64_t exchanges)
+{
+	struct totals now = totals_of(s);
+
+	assert_int_equal(now.link_down, before->link_down);
+	assert_int_equal(now.unreachable, before->unreachable);
+	assert_int_equal(now.not_authentic, before->not_authentic);
+	assert_int_equal(now.no_session, before->no_session);
+	assert_true(now.exchanges - before->exchanges >= exchanges);
+	assert_true(sim_converged(s, NULL));
+}
+
+/* Both ends of all pairs hold the same session. */
+static void expect_same_sessions(struct sim *s)
+{
+	for (unsigned a = 0; a < s->n; a++) {
+		for (unsigned b = 0; b < a; b++) {
+			struct peer *p = peer_at_node(s, a, b), *q = peer_at_node(s, b, a);
+
+			assert_true(session_mine(p->cur) == session_theirs(q->cur));
+			assert_true(session_theirs(p->cur) == session_mine(q->cur));
+		}
+	}
+}
+
+static void test_by_age(void **state)
+{
+	struct sim *s = new_mesh(4, 1, 1000);
+	struct totals before = totals_of(s);
+	uint64_t session = session_mine(peer_at_node(s, 0, 1)->cur);
+
+	(void)state;
+	sim_run(s, 60000);
+	/* About 6 pairs, both ends, once in one to two seconds. */
+	expect_smooth(s, &before, 6 * 2 * 25);
+	assert_true(session != session_mine(peer_at_node(s, 0, 1)->cur));
+	sim_free(s);
+}
+
+static void test_by_volume(void **state)
+{
+	struct sim *s = new_mesh(3, 2, 3600 * 1000);
+	struct totals before = totals_of(s);
+
+	(void)state;
+	sim_run(s, 20000);
+	expect_smooth(s, &before, 0);
+	assert_int_equal(totals_of(s).exchanges, before.exchanges);
+	for (unsigned i = 0; i < s->n; i++)
+		s->node[i].o->rekey_after = 10;
+	sim_run(s, 60000);
+	expect_smooth(s, &before, 3 * 2 * 3);
+	sim_free(s);
+}
+
+/* Loss takes HELLOs too; a session is not lost by it. */
+static void test_under_loss(void **state)
+{
+	struct sim *s = new_mesh(4, 3, 2000);
+	unsigned unreachable = sim_events(s, EV_UNREACHABLE);
+
+	(void)state;
+	sim_set_all(s,
+		    (struct sim_link){
+			    .delay_us = 10000, .jitter_us = 15000, .loss_pm = 150, .mtu = 1472 });
+	sim_run(s, 120000);
+	assert_int_equal(sim_events(s, EV_UNREACHABLE), unreachable);
+	sim_set_all(s, (struct sim_link){ .delay_us = 10000, .mtu = 1472 });
+	for (unsigned i = 0; i < s->n; i++)
+		s->node[i].conf->rekey_ms = 3600 * 1000;
+	sim_run(s, 10000);
+	expect_same_sessions(s);
+	assert_true(sim_converged(s, NULL));
+	sim_free(s);
+}
+
+/* One end takes a session into use that the other never knew of: it finds back. */
+static void test_half_open(void **state)
+{
+	struct sim *s = new_mesh(2, 6, 3600 * 1000);
+	struct overlay *o = s->node[0].o;
+	struct peer *p = peer_at_node(s, 0, 1);
+	struct ephemeral key;
+	struct session_terms t = { .self = s->node[0].id,
+				   .peer = s->node[1].id,
+				   .mine = 77,
+				   .theirs = 78,
+				   .ephemeral = &key };
+
+	(void)state;
+	ephemeral_new(&key);
+	t.their_public = key.public;
+	keyring_ids(o->keys, t.their_ids);
+	p->prev = p->cur;
+	p->cur = session_new(o->keys, &t);
+	p->cur_heard = false;
+	p->established = sim_now(s);
+	sim_run(s, 20000);
+	assert_true(session_mine(p->cur) != 77);
+	expect_same_sessions(s);
+	assert_true(sim_converged(s, NULL));
+	sim_free(s);
+}
+
+/* All speak under the secret that is their own now. */
+static bool is_renewed(struct sim *s, void *arg)
+{
+	(void)arg;
+	for (unsigned a = 0; a < s->n; a++) {
+		for (unsigned b = 0; b < s->n; b++) {
+			struct peer *p = a != b ? peer_at_node(s, a, b) : NULL;
+
+			if (p && p->own_secret != p->secret)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void set_secrets(struct sim *s, unsigned i, const char *own, const char *accept)
+{
+	struct conf *c = s->node[i].conf;
+
+	free(c->secret);
+	c->secret = x_strdup(own);
+	while (c->n_accept)
+		free(c->accept[--c->n_accept]);
+	if (accept)
+		c->accept[c->n_accept++] = x_strdup(accept);
+	overlay_set_conf(s->node[i].o, c);
+}
+
+/* The operator's three rounds, with time between any two nodes. */
+static void test_rotation(void **state)
+{
+	static const char fresh[] = "another secret for all";
+	struct sim *s = new_mesh(5, 4, 3600 * 1000);
+	struct totals before = totals_of(s);
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++, sim_run(s, 3000))
+		set_secrets(s, i, SIM_SECRET, fresh);
+	sim_run(s, 15000);
+	for (unsigned i = 0; i < s->n; i++, sim_run(s, 3000))
+		set_secrets(s, i, fresh, SIM_SECRET);
+	sim_run(s, 15000);
+	expect_smooth(s, &before, 5 * 4 * 2);
+	assert_true(sim_until(s, is_renewed, NULL, 10000) >= 0);
+	for (unsigned i = 0; i < s->n; i++, sim_run(s, 3000))
+		set_secrets(s, i, fresh, NULL);
+	sim_run(s, 120000);
+	expect_smooth(s, &before, 5 * 4 * 3);
+	assert_int_equal(sim_events(s, EV_SECRET_MISMATCH), 0);
+	expect_same_sessions(s);
+	sim_free(s);
+}
+
+/* Who still has the old secret only is out soon after it was withdrawn, and in again with the new. */
+static void test_revocation(void **state)
+{
+	static const char fresh[] = "another secret for all";
+	struct sim *s = new_mesh(4, 5, 3600 * 1000);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		set_secrets(s, i, fresh, SIM_SECRET);
+	sim_run(s, 30000);
+	assert_int_equal(sim_state(s, 0, 3), NODE_REACHABLE);
+	for (unsigned i = 0; i < 3; i++)
+		set_secrets(s, i, fresh, NULL);
+	sim_run(s, 90000);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(sim_state(s, i, 3), NODE_UNREACHABLE);
+	assert_int_equal(sim_state(s, 0, 1), NODE_REACHABLE);
+	set_secrets(s, 3, fresh, NULL);
+	assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+	sim_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_age),	   cmocka_unit_test(test_by_volume),
+		cmocka_unit_test(test_under_loss), cmocka_unit_test(test_half_open),
+		cmocka_unit_test(test_rotation),   cmocka_unit_test(test_revocation),
+	};
+
+	cmocka_set_test_filter(getenv("SIM_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

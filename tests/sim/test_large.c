@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Many nodes: a hundred that join in one instant, and a hundred that live, lose some and take
+ * them back, with what that costs each of them in control traffic. 490 are in tests/bench.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/defs.h"
+#include "sim.h"
+
+/* AddressSanitizer makes each of the N * N messages a second several times as dear. */
+#ifdef __SANITIZE_ADDRESS__
+#define JOINERS 40
+#define MANY	40
+#else
+#define JOINERS 100
+#define MANY	100
+#endif
+
+static double rate(struct sim *s, unsigned n_up, int64_t ms)
+{
+	uint64_t before = sim_tx_bytes(s);
+
+	sim_run(s, ms);
+	return (double)(sim_tx_bytes(s) - before) * 1000.0 / (double)ms / n_up;
+}
+
+static void random_delays(struct sim *s)
+{
+	for (unsigned a = 0; a < s->n; a++)
+		for (unsigned b = a + 1; b < s->n; b++)
+			sim_set_rtt(s, a, b, 5000 + (int64_t)(sim_random(s) % 200000));
+}
+
+static void test_many_join_at_once(void **state)
+{
+	struct sim *s = sim_new(JOINERS, 1);
+	int64_t took;
+	uint64_t max = 0;
+
+	(void)state;
+	random_delays(s);
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, i < 3 ? 0 : i % 3);
+		sim_boot(s, i);
+	}
+	took = sim_until(s, sim_converged, NULL, 30000);
+	for (unsigned i = 0; i < s->n; i++)
+		max = max_of(max, s->node[i].tx_bytes);
+	printf("# converged after %lld ms; %.0f KB sent by a node on average, %.0f KB at most\n",
+	       (long long)took, (double)sim_tx_bytes(s) / 1000 / s->n, (double)max / 1000);
+	assert_true(took >= 0);
+	assert_true(sim_tx_bytes(s) / s->n < 3000000);
+	sim_free(s);
+}
+
+static void test_many_nodes(void **state)
+{
+	const char *env = getenv("SIM_MANY");
+	struct sim *s = sim_new(env ? (unsigned)strtoul(env, NULL, 10) : MANY, 2);
+	unsigned n_dead = 0;
+	int64_t took;
+
+	(void)state;
+	random_delays(s);
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, i < 5 ? 0 : i % 5);
+		sim_boot(s, i);
+		if (i % 10 == 0)
+			sim_run(s, 100);
+	}
+	took = sim_until(s, sim_converged, NULL, 60000);
+	printf("# converged after %lld ms\n", (long long)took);
+	assert_true(took >= 0);
+	sim_run(s, 5000);
+	printf("# settled: %.1f KB/s a node\n", rate(s, s->n, 5000) / 1000);
+	/* A tenth of them dies at once, seeds among them. */
+	for (unsigned i = 0; i < s->n; i += 10) {
+		sim_kill(s, i);
+		n_dead++;
+	}
+	printf("# %u died: %.1f KB/s a node\n", n_dead, rate(s, s->n - n_dead, 10000) / 1000);
+	for (unsigned i = 1; i < s->n; i += 10)
+		for (unsigned k = 0; k < s->n; k++)
+			if (k != i)
+				assert_int_equal(sim_state(s, i, k),
+						 k % 10 ? NODE_REACHABLE : NODE_UNREACHABLE);
+	for (unsigned i = 0; i < s->n; i += 10)
+		sim_boot(s, i);
+	took = sim_until(s, sim_converged, NULL, 60000);
+	printf("# back after %lld ms\n", (long long)took);
+	assert_true(took >= 0);
+	for (unsigned i = 0; i < s->n; i++)
+		assert_int_equal(s->node[i].n_fast_flaps, 0);
+	sim_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many_join_at_once),
+		cmocka_unit_test(test_many_nodes),
+	};
+
+	cmocka_set_test_filter(getenv("SIM_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Members that lie (DESIGN section 7): about others, about themselves, about their links, and in
+ * another's name; and operators who make a machine anew, which must not look like that.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "hostile.h"
+
+static void tell(struct sim *s, unsigned liar, unsigned to, const struct msg *m)
+{
+	struct peer *p = peer_find(s->node[liar].o, s->node[to].id);
+
+	assert_int_equal(peer_send(s->node[liar].o, p, m), 0);
+	sim_run(s, 100);
+}
+
+static void test_notice_about_others_links(void **state)
+{
+	struct wire w;
+	struct sim *s;
+	unsigned hop[LEON_HOPS_MAX];
+	struct msg m = { .type = MSG_NOTICE };
+
+	(void)state;
+	s = sim_new(5, 9);
+	memset(&w, 0, sizeof(w));
+	sim_set_rtt(s, 0, 1, 150000); /* over 2 in use */
+	sim_set_rtt(s, 0, 2, 10000);
+	sim_set_rtt(s, 2, 1, 10000);
+	sim_set_rtt(s, 0, 3, 60000);
+	for (unsigned i = 0; i < 5; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_run(s, 30000);
+	assert_int_equal(sim_path(s, 0, 1, hop), 2);
+	assert_int_equal(hop[0], 2);
+	m.notice.next = s->node[1].id;
+	m.notice.destination = s->node[1].id;
+	tell(s, 3, 0, &m); /* 3 is on no path of 0 to 1 */
+	m.notice.next = s->node[2].id;
+	tell(s, 1, 0, &m); /* 1 is the destination, not a relay */
+	m.notice.next = s->node[4].id;
+	tell(s, 2, 0, &m); /* 2 relays, but not to 4 */
+	m.notice.next = s->node[0].id;
+	tell(s, 2, 0, &m); /* its link to us is ours to judge */
+	assert_int_equal(s->node[0].n_events[EV_NOTICE], 0);
+	assert_int_equal(sim_path(s, 0, 1, hop), 2);
+	assert_int_equal(hop[0], 2);
+	sim_free(s);
+}
+
+static void test_lies_about_others(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(4, 10, &w);
+	struct msg m = { .type = MSG_RECORD };
+	struct node *n = nodedb_find(overlay_nodes(s->node[0].o), s->node[1].id);
+	const struct overlay_counters *at0 = overlay_counters(s->node[0].o);
+	uint32_t seq;
+
+	(void)state;
+	/* "1 has left": 0 hears from 1 and knows better. */
+	m.record = n->rec;
+	m.record.seq += 1;
+	m.record.flags |= RECORD_LEFT;
+	tell(s, 3, 0, &m);
+	assert_int_equal(s->node[0].n_events[EV_LEFT], 0);
+	assert_int_equal(sim_state(s, 0, 1), NODE_REACHABLE);
+	/* "All links of 1 are down." */
+	m = (struct msg){ .type = MSG_ROW };
+	m.row.origin = s->node[1].id;
+	m.row.incarnation = n->rec.incarnation;
+	m.row.seq = latdb_row_seq(overlay_latdb(s->node[0].o), n->slot) + 10;
+	m.row.parts = 1;
+	m.row.n = 1;
+	m.row.entry[0].node = s->node[2].id;
+	tell(s, 3, 0, &m);
+	assert_true(latdb_get(overlay_latdb(s->node[0].o), n->slot, sim_slot(s, 0, 2)).up);
+	assert_int_equal(at0->rx_foreign_rows, 1);
+	/* "1 is somewhere else": nobody but 1 can sign that. */
+	m = (struct msg){ .type = MSG_RECORD, .record = n->rec };
+	m.record.seq += 7;
+	m.record.n_locators = 0;
+	tell(s, 3, 0, &m);
+	assert_int_equal(at0->rx_bad_signature, 1);
+	/* Signed by the liar itself, but in the name of 1. */
+	memcpy(m.record.identity, s->node[3].o->identity.public, MSG_KEY_LEN);
+	tell(s, 3, 0, &m);
+	assert_int_equal(at0->rx_other_identity, 1);
+	assert_int_equal(n->rec.n_locators, 1);
+	assert_int_equal(s->node[0].n_events[EV_DUPLICATE_ID], 1);
+	/* "0 itself says something else": to 1, and to 0. */
+	n = nodedb_at(overlay_nodes(s->node[0].o), SLOT_SELF);
+	seq = n->rec.seq;
+	m = (struct msg){ .type = MSG_RECORD, .record = n->rec };
+	m.record.seq += 5;
+	m.record.n_locators = 0;
+	tell(s, 3, 1, &m);
+	tell(s, 3, 0, &m);
+	sim_run(s, 5000);
+	assert_true(sim_converged(s, NULL));
+	assert_int_equal(n->rec.seq, seq);
+	assert_int_equal(nodedb_find(overlay_nodes(s->node[1].o), s->node[0].id)->rec.n_locators,
+			 1);
+	done(s, &w);
+}
+
+/* Whole row of a node as the others have it, with one link far too fast, and far ahead of the true
+ * ones, so that they do not replace it. */
+static void lie_about_a_link(struct sim *s, unsigned liar, unsigned other, uint32_t rtt_us)
+{
+	const struct node *self = nodedb_at(overlay_nodes(s->node[liar].o), SLOT_SELF);
+	const struct latdb *lat = overlay_latdb(s->node[liar].o);
+	struct msg m = { .type = MSG_ROW };
+
+	m.row.origin = s->node[liar].id;
+	m.row.incarnation = self->rec.incarnation;
+	m.row.seq = latdb_row_seq(lat, SLOT_SELF) + 100000;
+	m.row.parts = 1;
+	for (unsigned i = 0; i < s->n; i++) {
+		struct lat_entry e = latdb_get(lat, SLOT_SELF, sim_slot(s, liar, i));
+
+		if (i != liar)
+			m.row.entry[m.row.n++] = (struct row_entry){
+				s->node[i].id, true, i == other ? rtt_us : e.rtt_us, 100, 0, e.mtu
+			};
+	}
+	for (unsigned i = 0; i < s->n; i++)
+		if (i != liar)
+			tell(s, liar, i, &m);
+}
+
+/* 2 says that its link to 1 is fast, so that 0 sends through 2 what is for 1. */
+static void test_lying_relay(void **state)
+{
+	struct sim *s = sim_new(4, 14);
+	unsigned hop[LEON_HOPS_MAX];
+	uint64_t rtt;
+
+	(void)state;
+	sim_set_rtt(s, 0, 1, 80000);
+	sim_set_rtt(s, 0, 2, 10000);
+	sim_set_rtt(s, 2, 1, 100000);
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_set_rtt(s, i, 3, i == 3 ? 0 : 300000);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_run(s, 30000);
+	assert_int_equal(sim_path(s, 0, 1, hop), 1);
+	assert_int_equal(sim_events(s, EV_CONTRADICTION), 0);
+	lie_about_a_link(s, 2, 1, 1000);
+	sim_run(s, 60000);
+	/* The lie is in the database, is not followed, and is said by all who can see it. */
+	rtt = latdb_get(overlay_latdb(s->node[0].o), sim_slot(s, 0, 2), sim_slot(s, 0, 1)).rtt_us;
+	assert_int_equal(rtt, 1000);
+	assert_int_equal(sim_path(s, 0, 1, hop), 1);
+	for (unsigned i = 0; i < s->n; i++) {
+		assert_int_equal(s->node[i].n_events[EV_CONTRADICTION], i != 2);
+		assert_int_equal(overlay_is_suspect(s->node[i].o, sim_slot(s, i, 1),
+						    sim_slot(s, i, 2)),
+				 i != 2);
+		assert_false(
+			overlay_is_suspect(s->node[i].o, sim_slot(s, i, 0), sim_slot(s, i, 1)));
+	}
+	sim_free(s);
+}
+
+/* A member that has everything but 1's identity key opens a session as 1. */
+static void test_impersonation(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(5, 12, &w);
+	const struct overlay_counters *at0 = overlay_counters(s->node[0].o);
+	struct state before;
+
+	(void)state;
+	take_state(s, &before);
+	s->node[4].id = s->node[1].id;
+	s->node[4].conf->node_id = s->node[1].id;
+	sim_kill(s, 4);
+	sim_run(s, 15000);
+	/* As if 1 had started again, from the liar's address. */
+	s->node[4].wall_shift_us = 10000000000;
+	sim_boot(s, 4);
+	sim_run(s, 10000);
+	assert_true(at0->rx_other_identity > 0);
+	assert_int_equal(s->node[0].n_events[EV_DUPLICATE_ID], 1);
+	assert_int_equal(s->node[0].n_events[EV_IDENTITY_CHANGED], 0);
+	for (unsigned i = 0; i < 4; i++) {
+		struct peer *p = i == 1 ? NULL : peer_find(s->node[i].o, s->node[1].id);
+
+		if (!p)
+			continue;
+		assert_true(endpoint_equal(&p->ep, &s->node[1].ep));
+		assert_memory_equal(peer_node(s->node[i].o, p)->key, s->node[1].o->identity.public,
+				    MSG_KEY_LEN);
+		assert_int_equal(sim_state(s, i, 1), NODE_REACHABLE);
+	}
+	/* While the real one is away for a short time it does not get in either. */
+	sim_kill(s, 1);
+	sim_run(s, 60000);
+	assert_int_equal(sim_state(s, 0, 1), NODE_UNREACHABLE);
+	assert_int_equal(s->node[0].n_events[EV_IDENTITY_CHANGED], 0);
+	sim_boot(s, 1);
+	sim_run(s, 10000);
+	assert_int_equal(sim_state(s, 0, 1), NODE_REACHABLE);
+	assert_true(endpoint_equal(&peer_find(s->node[0].o, s->node[1].id)->ep, &s->node[1].ep));
+	done(s, &w);
+}
+
+/* A machine is made anew, with another key: after it said leave at once, else after a while. */
+static void test_rebuilt_node(void **state)
+{
+	struct sim *s = sim_new(4, 13);
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_leave(s, 1);
+	s->node[1].identity += 1000;
+	sim_boot(s, 1);
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	assert_int_equal(s->node[0].n_events[EV_IDENTITY_CHANGED], 1);
+	sim_kill(s, 2);
+	s->node[2].identity += 1000;
+	sim_boot(s, 2);
+	assert_int_equal(sim_until(s, sim_converged, NULL, 200000), -1);
+	assert_int_equal(s->node[0].n_events[EV_IDENTITY_CHANGED], 1);
+	assert_true(sim_until(s, sim_converged, NULL, 200000) >= 0);
+	assert_int_equal(s->node[0].n_events[EV_IDENTITY_CHANGED], 2);
+	assert_int_equal(s->node[3].n_events[EV_IDENTITY_CHANGED], 2);
+	sim_free(s);
+}
+
+/* A node that left comes back under a forged older record? No: only a newer one revives it. */
+static void test_old_record_revives_nobody(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(4, 11, &w);
+	struct msg m = { .type = MSG_RECORD };
+
+	(void)state;
+	m.record = nodedb_find(overlay_nodes(s->node[0].o), s->node[1].id)->rec;
+	sim_leave(s, 1);
+	sim_run(s, 1000);
+	tell(s, 3, 0, &m);
+	assert_int_equal(sim_state(s, 0, 1), NODE_LEFT);
+	assert_int_equal(s->node[0].n_events[EV_RETURNED], 0);
+	done(s, &w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_notice_about_others_links),
+		cmocka_unit_test(test_lies_about_others),
+		cmocka_unit_test(test_lying_relay),
+		cmocka_unit_test(test_impersonation),
+		cmocka_unit_test(test_rebuilt_node),
+		cmocka_unit_test(test_old_record_revives_nobody),
+	};
+
+	cmocka_set_test_filter(getenv("SIM_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

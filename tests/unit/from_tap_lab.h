@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the tests of the step from the local segment share: a host that sends, the MAC addresses
+ * that the FDB knows, and what the other nodes are sent. Included after cmocka.
+ */
+#pragma once
+
+#include "fwd_fixture.h"
+
+#define HOST	       0x20 /* on our segment */
+#define REMOTE	       0x31 /* behind slot 1 */
+#define FAR	       0x32 /* behind slot 2, through slot 1 */
+#define LOST	       0x33 /* behind slot 3, to which no path leads */
+#define ETHERTYPE_TEST 0x88b6
+
+static struct fixture fx;
+static uint8_t out[70000]; /* vnet header and frame, as a host sends it */
+static uint8_t *const frame = out + TAP_VNET_LEN;
+
+static int open_with(bool gso)
+{
+	if (!fx_open(&fx, gso))
+		return -1;
+	fdb_learn(fx.fdb, 0, fx_mac(HOST), SLOT_SELF, 1);
+	fdb_learn(fx.fdb, 0, fx_mac(REMOTE), 1, 1);
+	fdb_learn(fx.fdb, 0, fx_mac(FAR), 2, 1);
+	fdb_learn(fx.fdb, 0, fx_mac(LOST), 3, 1);
+	memset(out, 0, sizeof(out));
+	return 0;
+}
+static int setup(void **state)
+{
+	(void)state;
+	return open_with(true);
+}
+static int teardown(void **state)
+{
+	(void)state;
+	fx_close(&fx);
+	return 0;
+}
+
+struct datagram {
+	uint8_t b[4096];
+	size_t len, hdr_len;
+	struct leon_hdr h;
+};
+
+/* The next datagram that a node was sent; false where there is none. */
+static bool node_gets(unsigned slot, struct datagram *d)
+{
+	ssize_t n = recv(fx.node_fd[slot], d->b, sizeof(d->b), MSG_DONTWAIT);
+
+	if (n < 0)
+		return false;
+	d->len = (size_t)n;
+	assert_int_equal(leon_decode(d->b, d->len, &d->h, &d->hdr_len), LEON_OK);
+	assert_int_equal(d->h.vni, FX_VNI);
+	assert_int_equal(d->h.source, FX_SELF);
+	assert_int_equal(d->h.at, 0);
+	return true;
+}
+
+static void expect_frame(unsigned slot, node_id_t destination, size_t len, uint8_t flags)
+{
+	struct datagram d;
+
+	assert_true(node_gets(slot, &d));
+	assert_int_equal(d.h.kind, LEON_FRAME);
+	assert_int_equal(d.h.flags, flags);
+	assert_int_equal(leon_destination(&d.h), destination);
+	assert_int_equal(d.len - d.hdr_len, len);
+	assert_memory_equal(d.b + d.hdr_len, frame, len);
+}
+
+static void expect_silence(void)
+{
+	struct datagram d;
+
+	for (unsigned i = 1; i < FX_NODES; i++)
+		assert_false(node_gets(i, &d));
+}

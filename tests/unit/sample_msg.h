@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The control messages that serve as examples: the small ones are those of doc/protocol.md, the
+ * others fill every array. Used by test_msg, test_keys and the generator of the fuzz corpora.
+ */
+#pragma once
+
+#include <string.h>
+
+#include "wire/msg.h"
+
+#define NODE_A 0xc0000201u /* 192.0.2.1 */
+#define NODE_B 0xc6336402u /* 198.51.100.2 */
+#define NODE_C 0xcb007103u /* 203.0.113.3 */
+
+static inline struct endpoint sample_v4(uint8_t last)
+{
+	return (struct endpoint){ .ip = { 4, { 192, 0, 2, last } }, .port = 5366 };
+}
+
+static inline struct endpoint sample_v6(uint8_t last)
+{
+	return (struct endpoint){ .ip = { 6, { 0x20, 0x01, 0x0d, 0xb8, [15] = last } },
+				  .port = 5367 };
+}
+
+static inline void sample_small_record(struct msg_record *r)
+{
+	r->origin = NODE_A;
+	r->incarnation = 0x0006123456789abcULL;
+	r->seq = 3;
+	r->flags = RECORD_TRANSIT_DISABLED;
+	memcpy(r->name, "tokyo", 6);
+	r->n_locators = 2;
+	r->locator[0] = sample_v4(1);
+	r->locator[1] = sample_v6(1);
+	r->n_overlay = 1;
+	r->overlay[0] = (struct ip_addr){ 4, { 10, 0, 0, 1 } };
+	r->n_prefixes = 1;
+	r->prefix[0] = (struct prefix){ { 4, { 10, 1, 128 } }, 17 };
+	memset(r->identity, 0x1d, MSG_KEY_LEN);
+	memset(r->signature, 0x51, MSG_SIGNATURE_LEN);
+}
+
+/* The example of the document for each type. */
+static inline void sample_small(uint8_t type, struct msg *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->type = type;
+	switch (type) {
+	case MSG_HELLO:
+		m->hello = (struct msg_hello){ .incarnation = 0x0006123456789abcULL,
+					       .session_mine = 0x1111111111111111ULL,
+					       .session_yours = 0x2222222222222222ULL,
+					       .observed = sample_v4(77),
+					       .secret = { 0x01020304, 0, 0, 0 },
+					       .data_offer = 0x05,
+					       .port_hint = 5366 };
+		memset(m->hello.public, 0xe1, MSG_KEY_LEN);
+		memset(m->hello.identity, 0x1d, MSG_KEY_LEN);
+		memset(m->hello.signature, 0x51, MSG_SIGNATURE_LEN);
+		break;
+	case MSG_SUMMARY:
+		m->summary.parts = 1;
+		m->summary.n = 1;
+		m->summary.entry[0] =
+			(struct msg_summary_entry){ NODE_A, 0x0006123456789abcULL, 3, 41 };
+		break;
+	case MSG_FETCH:
+		m->fetch.n = 2;
+		m->fetch.origin[0] = NODE_A;
+		m->fetch.origin[1] = NODE_C;
+		break;
+	case MSG_RECORD:
+		sample_small_record(&m->record);
+		break;
+	case MSG_ROW:
+		m->row.origin = NODE_A;
+		m->row.incarnation = 0x0006123456789abcULL;
+		m->row.seq = 41;
+		m->row.base = 40;
+		m->row.parts = 1;
+		m->row.n = 2;
+		m->row.entry[0] = (struct row_entry){ NODE_B, true, 21700, 350, 5, 1472 };
+		m->row.entry[1] = (struct row_entry){ NODE_C, false, 0xffffff, 0, 1000, 1452 };
+		break;
+	case MSG_PING:
+		m->ping = (struct msg_ping){ 7, 0x0123456789abcdefULL, 41, 65 };
+		break;
+	case MSG_PONG:
+		m->pong = (struct msg_pong){ 7, 0x0123456789abcdefULL, 12, 65, 15000 };
+		break;
+	case MSG_NOTICE:
+		m->notice = (struct msg_notice){ NODE_C, NODE_B };
+		break;
+	default:
+		break;
+	}
+}
+
+static inline void sample_full_record(struct msg_record *r)
+{
+	memset(r->name, 'n', MSG_NAME_MAX);
+	r->n_locators = MSG_LOCATORS_MAX;
+	r->n_overlay = MSG_OVERLAY_MAX;
+	r->n_prefixes = MSG_PREFIXES_MAX;
+	for (uint8_t i = 0; i < MSG_LOCATORS_MAX; i++)
+		r->locator[i] = sample_v6((uint8_t)(i + 1));
+	for (uint8_t i = 0; i < MSG_OVERLAY_MAX; i++)
+		r->overlay[i] = sample_v6((uint8_t)(i + 1)).ip;
+	for (uint8_t i = 0; i < MSG_PREFIXES_MAX; i++)
+		r->prefix[i] = (struct prefix){ sample_v6((uint8_t)(i + 1)).ip, 128 };
+}
+
+/* The longest message of each type, every element different. */
+static inline void sample_full(uint8_t type, struct msg *m)
+{
+	sample_small(type, m);
+	switch (type) {
+	case MSG_HELLO:
+		m->hello.observed = sample_v6(9);
+		break;
+	case MSG_SUMMARY:
+		m->summary.part = MSG_PARTS_MAX - 1;
+		m->summary.parts = MSG_PARTS_MAX;
+		m->summary.n = MSG_SUMMARY_MAX;
+		for (uint32_t i = 0; i < MSG_SUMMARY_MAX; i++)
+			m->summary.entry[i] =
+				(struct msg_summary_entry){ i + 1, 0xffffffffff000000ULL + i, ~i,
+							    i * i };
+		break;
+	case MSG_FETCH:
+		m->fetch.n = MSG_FETCH_MAX;
+		for (uint32_t i = 0; i < MSG_FETCH_MAX; i++)
+			m->fetch.origin[i] = ~i;
+		break;
+	case MSG_RECORD:
+		sample_full_record(&m->record);
+		break;
+	case MSG_ROW:
+		m->row.part = MSG_PARTS_MAX - 1;
+		m->row.parts = MSG_PARTS_MAX;
+		m->row.n = MSG_ROW_MAX;
+		for (uint16_t i = 0; i < MSG_ROW_MAX; i++)
+			m->row.entry[i] = (struct row_entry){ i + 1u,
+							      i & 1,
+							      i * 1000u,
+							      0xffffffu - i,
+							      (uint16_t)(1000 - i),
+							      (uint16_t)(65535 - i) };
+		break;
+	default:
+		break;
+	}
+}

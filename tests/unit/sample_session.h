@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sessions without a handshake, for tests of what is sent in them: the ephemeral secret of a node
+ * is its node-id, eight times. Used by test_keys and the fuzz targets.
+ */
+#pragma once
+
+#include "crypto/keys.h"
+
+static inline void sample_ephemeral(node_id_t node, struct ephemeral *e)
+{
+	for (unsigned i = 0; i < DH_KEY_LEN; i++)
+		e->secret[i] = (uint8_t)(node >> (24 - i % 4 * 8));
+	dh_public(e->secret, e->public);
+}
+
+static inline struct session *sample_session(const struct keyring *k, node_id_t self,
+					     node_id_t peer, uint64_t mine, uint64_t theirs)
+{
+	struct ephemeral own, other;
+	struct session_terms t = { .self = self,
+				   .peer = peer,
+				   .mine = mine,
+				   .theirs = theirs,
+				   .ephemeral = &own,
+				   .their_public = other.public,
+				   .their_offer = keyring_offer(k) };
+
+	sample_ephemeral(self, &own);
+	sample_ephemeral(peer, &other);
+	keyring_ids(k, t.their_ids);
+	return session_new(k, &t);
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* crypto/aead: published vectors, and that what is damaged does not open. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "crypto/aead.h"
+
+static size_t unhex(const char *hex, uint8_t *out)
+{
+	size_t n = strlen(hex) / 2;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned v;
+
+		assert_int_equal(sscanf(hex + 2 * i, "%2x", &v), 1);
+		out[i] = (uint8_t)v;
+	}
+	return n;
+}
+
+/* McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 13 to 16 (256-bit keys). */
+static const struct gcm_vector {
+	const char *key, *nonce, *aad, *text, *sealed;
+} gcm_vectors[] = {
+	{ "0000000000000000000000000000000000000000000000000000000000000000",
+	  "000000000000000000000000", "", "", "530f8afbc74536b9a963b4f1c4cb738b" },
+	{ "0000000000000000000000000000000000000000000000000000000000000000",
+	  "000000000000000000000000", "", "00000000000000000000000000000000",
+	  "cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919" },
+	{ "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308",
+	  "cafebabefacedbaddecaf888", "",
+	  "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"
+	  "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255",
+	  "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
+	  "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad"
+	  "b094dac5d93471bdec1a502270e3cc6c" },
+	{ "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308",
+	  "cafebabefacedbaddecaf888", "feedfacedeadbeeffeedfacedeadbeefabaddad2",
+	  "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"
+	  "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39",
+	  "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
+	  "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"
+	  "76fc6ece0f4e1768cddf8853bb2d551b" },
+};
+
+static void run_gcm(const struct gcm_vector *t)
+{
+	uint8_t key[32], nonce[12], aad[64], text[64], sealed[80], buf[80];
+	size_t aad_len = unhex(t->aad, aad), len = unhex(t->text, text);
+	size_t sealed_len = unhex(t->sealed, sealed);
+	struct aead *a;
+
+	unhex(t->key, key);
+	unhex(t->nonce, nonce);
+	a = aead_new(key);
+	/* Twice with one context, and from one buffer into itself. */
+	for (int i = 0; i < 2; i++) {
+		memcpy(buf, text, len);
+		assert_int_equal(aead_seal(a, nonce, aad, aad_len, buf, len, buf), 0);
+		assert_memory_equal(buf, sealed, sealed_len);
+		assert_int_equal(aead_open(a, nonce, aad, aad_len, buf, sealed_len, buf), 0);
+		assert_memory_equal(buf, text, len);
+	}
+	/* A bit anywhere in the input, and none of the text comes out. */
+	for (size_t bit = 0; bit < 8 * sealed_len; bit += 5) {
+		memcpy(buf, sealed, sealed_len);
+		buf[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_int_equal(aead_open(a, nonce, aad, aad_len, buf, sealed_len, buf), -EBADMSG);
+		for (size_t i = 0; i < len; i++)
+			assert_int_equal(buf[i], 0);
+	}
+	/* And after all that it still opens what is right. */
+	assert_int_equal(aead_open(a, nonce, aad, aad_len, sealed, sealed_len, buf), 0);
+	nonce[11] ^= 1;
+	assert_int_equal(aead_open(a, nonce, aad, aad_len, sealed, sealed_len, buf), -EBADMSG);
+	nonce[11] ^= 1;
+	aad[aad_len] = 0;
+	assert_int_equal(aead_open(a, nonce, aad, aad_len + 1, sealed, sealed_len, buf), -EBADMSG);
+	for (size_t cut = 0; cut < AEAD_TAG_LEN; cut++)
+		assert_int_equal(aead_open(a, nonce, aad, aad_len, sealed, cut, buf), -EBADMSG);
+	aead_free(a);
+}
+
+static void test_gcm(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(gcm_vectors) / sizeof(gcm_vectors[0]); i++)
+		run_gcm(&gcm_vectors[i]);
+	aead_free(NULL);
+}
+
+static void test_too_long(void **state)
+{
+	const uint8_t key[32] = { 0 }, nonce[12] = { 0 };
+	struct aead *a = aead_new(key);
+	uint8_t byte = 0;
+
+	(void)state;
+	/* Refused before a byte of it is read. */
+	assert_int_equal(aead_seal(a, nonce, NULL, 0, &byte, 1u << 31, &byte), -EIO);
+	aead_free(a);
+}
+
+/* RFC 5869 appendix A.1 to A.3, as much of the output as kdf() gives. */
+static void test_hkdf(void **state)
+{
+	uint8_t ikm[80], salt[80], info[80], want[82], out[64];
+	size_t n;
+
+	(void)state;
+	memset(ikm, 0x0b, 22);
+	unhex("000102030405060708090a0b0c", salt);
+	unhex("f0f1f2f3f4f5f6f7f8f9", info);
+	n = unhex(
+		"3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865",
+		want);
+	kdf(ikm, 22, salt, 13, info, 10, out, n);
+	assert_memory_equal(out, want, n);
+	for (unsigned i = 0; i < 80; i++) {
+		ikm[i] = (uint8_t)i;
+		salt[i] = (uint8_t)(0x60 + i);
+		info[i] = (uint8_t)(0xb0 + i);
+	}
+	n = unhex("b11e398dc80327a1c8e7f78c596a49344f012eda2d4efad8a050cc4c19afa97c"
+		  "59045a99cac7827271cb41c65e590e09da3275600c2f09b8367793a9aca3db71",
+		  want);
+	assert_int_equal(n, 64);
+	kdf(ikm, 80, salt, 80, info, 80, out, n);
+	assert_memory_equal(out, want, n);
+	memset(ikm, 0x0b, 22);
+	n = unhex(
+		"8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8",
+		want);
+	kdf(ikm, 22, NULL, 0, NULL, 0, out, n);
+	assert_memory_equal(out, want, n);
+}
+
+/* RFC 4231. */
+static void test_keyed_hash(void **state)
+{
+	uint8_t key[32], want[32], out[32];
+
+	(void)state;
+	/* RFC 4231 test case 1: a key of 20 bytes 0x0b; HMAC pads keys with zeros to the block. */
+	memset(key, 0, sizeof(key));
+	memset(key, 0x0b, 20);
+	unhex("b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7", want);
+	keyed_hash(key, "Hi There", 8, out, 32);
+	assert_memory_equal(out, want, 32);
+	memset(out, 0, sizeof(out));
+	keyed_hash(key, "Hi There", 8, out, 16);
+	assert_memory_equal(out, want, 16);
+	assert_int_equal(out[16], 0);
+}
+
+static void test_x25519(void **state)
+{
+	uint8_t a[32] = { 9 }, b[32] = { 7 }, pub_a[32], pub_b[32], want[32], one[32], two[32];
+
+	(void)state;
+	/* RFC 7748 section 5.2, the first iteration: scalar and point are both 9. */
+	unhex("422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079", want);
+	dh_public(a, pub_a);
+	assert_memory_equal(pub_a, want, 32);
+	dh_public(b, pub_b);
+	assert_int_equal(dh_shared(a, pub_b, one), 0);
+	assert_int_equal(dh_shared(b, pub_a, two), 0);
+	assert_memory_equal(one, two, 32);
+	/* Points of small order. */
+	memset(pub_a, 0, 32);
+	assert_int_equal(dh_shared(a, pub_a, one), -EBADMSG);
+	pub_a[0] = 1;
+	assert_int_equal(dh_shared(a, pub_a, one), -EBADMSG);
+}
+
+static void test_ed25519(void **state)
+{
+	uint8_t secret[32], public[32], want[64], signature[64];
+	const uint8_t byte = 0x72;
+
+	(void)state;
+	/* RFC 8032 section 7.1, TEST 1: the empty message. */
+	unhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", secret);
+	unhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", want);
+	sign_public(secret, public);
+	assert_memory_equal(public, want, 32);
+	unhex("e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bac"
+	      "c61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
+	      want);
+	sign_make(secret, "", 0, signature);
+	assert_memory_equal(signature, want, 64);
+	assert_true(sign_verify(public, "", 0, signature));
+	assert_false(sign_verify(public, &byte, 1, signature));
+	for (unsigned bit = 0; bit < 8 * sizeof(signature); bit++) {
+		signature[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_false(sign_verify(public, "", 0, signature));
+		signature[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	/* Bytes that are no key at all. */
+	memset(public, 0xff, 32);
+	assert_false(sign_verify(public, "", 0, signature));
+}
+
+static void test_random(void **state)
+{
+	uint8_t a[32] = { 0 }, b[32] = { 0 };
+
+	(void)state;
+	random_bytes(a, sizeof(a));
+	random_bytes(b, sizeof(b));
+	assert_memory_not_equal(a, b, sizeof(a));
+	assert_true(random_u64_nonzero() != random_u64_nonzero());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gcm),    cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_hkdf),   cmocka_unit_test(test_keyed_hash),
+		cmocka_unit_test(test_x25519), cmocka_unit_test(test_ed25519),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The forwarding database: learning, moves, damping, limits, aging, copies, readers in threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/rcu.h"
+#include "state/fdb.h"
+
+static struct mac mac_of(uint32_t i)
+{
+	return mac_from_u64(0x020000000000ULL + i);
+}
+
+static void learn_many(struct fdb *f, uint32_t n, uint32_t now_s)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(fdb_learn(f, 0, mac_of(i), (uint16_t)(i % 50), now_s), FDB_ADDED);
+}
+
+static void ten_thousand_macs(void **state)
+{
+	struct fdb *f = fdb_new(16384);
+	struct fdb_entry e;
+	uint32_t iter = 0, n = 0;
+	uint64_t sum = 0;
+
+	(void)state;
+	learn_many(f, 10000, 1);
+	assert_int_equal(fdb_count(f), 10000);
+	assert_int_equal(fdb_maximum(f), 16384);
+	for (uint32_t i = 0; i < 10000; i++) {
+		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), i % 50);
+		assert_int_equal(fdb_learn(f, 0, mac_of(i), (uint16_t)(i % 50), 2), FDB_SAME);
+	}
+	for (uint32_t i = 10000; i < 20000; i++)
+		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), SLOT_NONE);
+	while (fdb_next(f, &iter, &e)) {
+		n++;
+		sum += mac_to_u64(e.mac) - 0x020000000000ULL;
+		assert_int_equal(e.seen_s, 2);
+		assert_int_equal(e.vlan, 0);
+		assert_false(e.frozen);
+	}
+	assert_int_equal(n, 10000);
+	assert_int_equal(sum, 9999ULL * 10000 / 2);
+	fdb_free(f);
+	fdb_free(NULL);
+}
+
+static void vlans_are_apart(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac zero = { 0 };
+
+	(void)state;
+	fdb_learn(f, 0, zero, 1, 1);
+	fdb_learn(f, 1, zero, 2, 1);
+	fdb_learn(f, 4095, zero, 3, 1);
+	assert_int_equal(fdb_lookup(f, 0, zero), 1);
+	assert_int_equal(fdb_lookup(f, 1, zero), 2);
+	assert_int_equal(fdb_lookup(f, 4095, zero), 3);
+	assert_int_equal(fdb_lookup(f, 2, zero), SLOT_NONE);
+	assert_true(fdb_remove(f, 1, zero));
+	assert_false(fdb_remove(f, 1, zero));
+	assert_int_equal(fdb_lookup(f, 1, zero), SLOT_NONE);
+	assert_int_equal(fdb_lookup(f, 0, zero), 1);
+	fdb_free(f);
+}
+
+static void workers_report_news_only(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+	struct fdb_entry e;
+	uint32_t iter = 0;
+
+	(void)state;
+	assert_int_equal(fdb_seen(f, 0, m, 4, 10), FDB_NEWS);
+	fdb_learn(f, 0, m, 4, 10);
+	assert_int_equal(fdb_seen(f, 0, m, 4, 17), FDB_KNOWN);
+	assert_true(fdb_next(f, &iter, &e));
+	assert_int_equal(e.seen_s, 17);
+	assert_int_equal(fdb_seen(f, 0, m, 5, 18), FDB_NEWS);
+	assert_int_equal(fdb_learn(f, 0, m, 5, 18), FDB_MOVED);
+	assert_int_equal(fdb_lookup(f, 0, m), 5);
+	/* A local host is an entry like any other. */
+	assert_int_equal(fdb_learn(f, 0, m, SLOT_SELF, 19), FDB_MOVED);
+	assert_int_equal(fdb_seen(f, 0, m, SLOT_SELF, 19), FDB_KNOWN);
+	iter = 0;
+	assert_true(fdb_next(f, &iter, &e));
+	assert_int_equal(e.n_moves, 2);
+	fdb_free(f);
+}
+
+/* Moves the MAC back and forth until it is damped; returns the number of moves that were made. */
+static unsigned flap(struct fdb *f, struct mac m, uint32_t now_s)
+{
+	enum fdb_result r;
+	unsigned n = 0;
+
+	do {
+		r = fdb_learn(f, 0, m, (uint16_t)(1 + (n + 1) % 2), now_s);
+		n += r == FDB_MOVED;
+	} while (r == FDB_MOVED && n < 100);
+	assert_int_equal(r, FDB_FLAP_BEGINS);
+	return n;
+}
+
+static void flapping_mac_is_frozen_and_thaws(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+	struct fdb_entry e;
+	uint32_t iter = 0;
+	uint16_t at;
+
+	(void)state;
+	fdb_learn(f, 0, m, 1, 100);
+	assert_int_equal(flap(f, m, 100), FDB_FLAP_MOVES);
+	at = fdb_lookup(f, 0, m);
+	assert_int_equal(at, 2);
+	assert_int_equal(fdb_seen(f, 0, m, 1, 101), FDB_FROZEN);
+	assert_int_equal(fdb_seen(f, 0, m, at, 101), FDB_KNOWN);
+	assert_int_equal(fdb_learn(f, 0, m, 1, 101), FDB_DAMPED);
+	assert_int_equal(fdb_lookup(f, 0, m), at);
+	assert_true(fdb_next(f, &iter, &e));
+	assert_true(e.frozen);
+	assert_int_equal(e.n_moves, FDB_FLAP_MOVES);
+
+	/* Aging passes by too early, then in time. */
+	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S - 1, 300, 1000), 0);
+	assert_int_equal(fdb_seen(f, 0, m, 1, 130), FDB_FROZEN);
+	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S, 300, 1000), 0);
+	assert_int_equal(fdb_seen(f, 0, m, 1, 130), FDB_NEWS);
+	assert_int_equal(fdb_learn(f, 0, m, 1, 130), FDB_MOVED);
+	assert_int_equal(fdb_lookup(f, 0, m), 1);
+	fdb_free(f);
+}
+
+static void frozen_mac_thaws_without_aging_too(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+
+	(void)state;
+	fdb_learn(f, 0, m, 1, 100);
+	flap(f, m, 100);
+	assert_int_equal(fdb_learn(f, 0, m, 7, 100 + FDB_FREEZE_S - 1), FDB_DAMPED);
+	assert_int_equal(fdb_learn(f, 0, m, 7, 100 + FDB_FREEZE_S), FDB_MOVED);
+	assert_int_equal(fdb_lookup(f, 0, m), 7);
+	fdb_free(f);
+}
+
+static void seldom_moves_are_not_damped(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+	uint32_t step = FDB_FLAP_WINDOW_S / FDB_FLAP_MOVES + 1;
+
+	(void)state;
+	fdb_learn(f, 0, m, 1, 1);
+	for (uint32_t i = 1; i < 100; i++)
+		assert_int_equal(fdb_learn(f, 0, m, (uint16_t)(1 + i % 2), i * step), FDB_MOVED);
+	fdb_free(f);
+}
+
+static void full_table_keeps_what_it_has(void **state)
+{
+	struct fdb *f = fdb_new(100);
+
+	(void)state;
+	learn_many(f, 100, 1);
+	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 1), FDB_NEWS);
+	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 1), FDB_FULL);
+	assert_int_equal(fdb_count(f), 100);
+	/* The control thread knows; more news of the kind would only fill its ring. */
+	assert_int_equal(fdb_seen(f, 0, mac_of(1001), 1, 1), FDB_FROZEN);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), i % 50);
+	assert_int_equal(fdb_seen(f, 0, mac_of(3), 9, 2), FDB_NEWS);
+	assert_int_equal(fdb_learn(f, 0, mac_of(3), 9, 2), FDB_MOVED);
+	/* Room again. */
+	assert_true(fdb_remove(f, 0, mac_of(4)));
+	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 2), FDB_NEWS);
+	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 2), FDB_ADDED);
+	fdb_free(f);
+}
+
+static void forgetting_a_node_forgets_its_macs(void **state)
+{
+	struct fdb *f = fdb_new(1000);
+
+	(void)state;
+	learn_many(f, 1000, 1);
+	assert_int_equal(fdb_forget_slot(f, 7), 20);
+	assert_int_equal(fdb_forget_slot(f, 7), 0);
+	assert_int_equal(fdb_forget_slot(f, SLOT_NONE), 0);
+	assert_int_equal(fdb_count(f), 980);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(7)), SLOT_NONE);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(8)), 8);
+	assert_int_equal(fdb_seen(f, 0, mac_of(7), 7, 2), FDB_NEWS);
+	assert_int_equal(fdb_learn(f, 0, mac_of(7), 9, 2), FDB_ADDED);
+	assert_int_equal(fdb_flush(f), 981);
+	assert_int_equal(fdb_count(f), 0);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(8)), SLOT_NONE);
+	fdb_free(f);
+}
+
+static void a_changed_lan_forgets_what_moved(void **state)
+{
+	struct fdb *f = fdb_new(64);
+	enum fdb_result r = FDB_ADDED;
+
+	(void)state;
+	fdb_learn(f, 0, mac_of(1), 1, 100); /* stays */
+	fdb_learn(f, 0, mac_of(2), 2, 100); /* behind the LAN that changes */
+	fdb_learn(f, 0, mac_of(3), 1, 100); /* moved a moment ago */
+	fdb_learn(f, 0, mac_of(3), 3, 100);
+	fdb_learn(f, 0, mac_of(4), 1, 10); /* moved long ago */
+	fdb_learn(f, 0, mac_of(4), 3, 11);
+	for (uint16_t i = 0; r != FDB_FLAP_BEGINS; i++) /* frozen */
+		r = fdb_learn(f, 0, mac_of(5), i % 4, 100);
+	assert_int_equal(fdb_forget_moved(f, 2, 101), 3);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(1)), 1);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(2)), SLOT_NONE);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(3)), SLOT_NONE);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(4)), 3);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(5)), SLOT_NONE);
+	assert_int_equal(fdb_learn(f, 0, mac_of(5), 1, 101), FDB_ADDED);
+	assert_int_equal(fdb_learn(f, 0, mac_of(5), 2, 101), FDB_MOVED);
+	fdb_free(f);
+}
+
+static void aging_is_incremental(void **state)
+{
+	struct fdb *f = fdb_new(1000); /* 2048 places */
+	uint32_t removed = 0;
+
+	(void)state;
+	learn_many(f, 1000, 100);
+	for (uint32_t i = 0; i < 500; i++)
+		fdb_seen(f, 0, mac_of(i), (uint16_t)(i % 50), 200);
+	assert_int_equal(fdb_age(f, 400, 300, 100000), 0); /* aged exactly 300: stays */
+	/* A worker's clock may be ahead. */
+	assert_int_equal(fdb_age(f, 199, 300, 100000), 0);
+	for (unsigned i = 0; i < 8; i++) {
+		uint32_t n = fdb_age(f, 401, 300, 256);
+
+		assert_true(n < 256);
+		removed += n;
+	}
+	assert_int_equal(removed, 500);
+	assert_int_equal(fdb_count(f), 500);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(499)), 49);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(500)), SLOT_NONE);
+	fdb_free(f);
+}
+
+/* MACs that come and go leave holes; a table that is copied when it asks for it never refuses. */
+static void churn_with_copies_never_refuses(void **state)
+{
+	struct fdb *f = fdb_new(64), *copy;
+	unsigned n_copies = 0;
+
+	(void)state;
+	assert_false(fdb_wants_copy(f));
+	for (uint32_t i = 0; i < 10000; i++) {
+		assert_int_equal(fdb_learn(f, 0, mac_of(i), 1, i), FDB_ADDED);
+		if (i >= 60)
+			assert_true(fdb_remove(f, 0, mac_of(i - 60)));
+		if (fdb_wants_copy(f)) {
+			copy = fdb_copy(f, 64);
+			assert_int_equal(fdb_count(copy), fdb_count(f));
+			assert_false(fdb_wants_copy(copy));
+			fdb_free(f);
+			f = copy;
+			n_copies++;
+		}
+		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), 1);
+	}
+	assert_in_range(n_copies, 1, 2000);
+	fdb_free(f);
+}
+
+static void churn_without_copies_refuses_but_ends(void **state)
+{
+	struct fdb *f = fdb_new(64);
+	unsigned n_refused = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++) {
+		n_refused += fdb_learn(f, 0, mac_of(i), 1, i) == FDB_FULL;
+		fdb_remove(f, 0, mac_of(i));
+		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), SLOT_NONE);
+	}
+	assert_true(n_refused > 0);
+	assert_true(fdb_wants_copy(f));
+	/* What has a place already may come back. */
+	assert_int_equal(fdb_learn(f, 0, mac_of(0), 1, 1), FDB_ADDED);
+	fdb_free(f);
+}
+
+static void full_of_entries_wants_no_copy(void **state)
+{
+	struct fdb *f = fdb_new(1024);
+
+	(void)state;
+	learn_many(f, 1024, 1);
+	assert_false(fdb_wants_copy(f));
+	fdb_free(f);
+}
+
+static void copy_keeps_the_most_recently_seen(void **state)
+{
+	struct fdb *f = fdb_new(1000), *small, *large;
+	struct fdb_entry e;
+	uint32_t iter = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 900; i++)
+		fdb_learn(f, 5, mac_of(i), 1, 1000 + i);
+	fdb_learn(f, 0, mac_of(7), 1, 2000);
+	flap(f, mac_of(7), 2000);
+	small = fdb_copy(f, 100);
+	assert_int_equal(fdb_count(small), 100);
+	assert_int_equal(fdb_maximum(small), 100);
+	for (uint32_t i = 0; i < 900; i++)
+		assert_int_equal(fdb_lookup(small, 5, mac_of(i)), i >= 801 ? 1 : SLOT_NONE);
+	assert_int_equal(fdb_learn(small, 0, mac_of(7), 1, 2001), FDB_DAMPED);
+	assert_int_equal(fdb_learn(small, 5, mac_of(1), 1, 2001), FDB_FULL);
+
+	large = fdb_copy(small, 5000);
+	assert_int_equal(fdb_count(large), 100);
+	assert_int_equal(fdb_learn(large, 5, mac_of(1), 1, 2001), FDB_ADDED);
+	while (fdb_next(large, &iter, &e)) {
+		if (e.vlan == 0) {
+			assert_int_equal(e.n_moves, FDB_FLAP_MOVES);
+			assert_true(e.frozen);
+		}
+	}
+	fdb_free(f);
+	fdb_free(small);
+	fdb_free(large);
+}
+
+/* --- threads --- */
+
+#define N_READERS 2
+#define N_HOSTS	  200u
+#define N_STEPS	  60000u
+
+/* A host may be behind any slot that is its own number modulo 97: what is not was torn. */
+static uint16_t some_slot(uint32_t host, uint32_t turn)
+{
+	return (uint16_t)(host % 97 + 97 * (turn % 5));
+}
+
+struct shared {
+	_Atomic(struct fdb *) fdb;
+	struct rcu *rcu;
+	_Atomic bool stop;
+	_Atomic uint64_t n_torn, n_found;
+	_Atomic unsigned next_reader;
+};
+
+static void *reader(void *arg)
+{
+	struct shared *s = arg;
+	unsigned me = atomic_fetch_add(&s->next_reader, 1);
+	uint32_t turn = me;
+
+	rcu_online(s->rcu, me);
+	while (!atomic_load(&s->stop)) {
+		struct fdb *f = atomic_load_explicit(&s->fdb, memory_order_acquire);
+		uint64_t n_torn = 0, n_found = 0;
+
+		for (uint32_t host = 0; host < N_HOSTS; host++) {
+			uint16_t slot = fdb_lookup(f, 3, mac_of(host));
+
+			if (slot == SLOT_NONE)
+				continue;
+			n_found++;
+			n_torn += slot % 97 != host % 97;
+			fdb_seen(f, 3, mac_of(host), some_slot(host, turn), turn / 1000);
+			turn++;
+		}
+		atomic_fetch_add(&s->n_torn, n_torn);
+		atomic_fetch_add(&s->n_found, n_found);
+		rcu_quiescent(s->rcu, me);
+	}
+	rcu_offline(s->rcu, me);
+	return NULL;
+}
+
+static void replace(struct shared *s, struct fdb *f)
+{
+	atomic_store_explicit(&s->fdb, fdb_copy(f, 256), memory_order_release);
+	rcu_retire(s->rcu, f, fdb_free);
+	rcu_reclaim(s->rcu);
+}
+
+static void writer(struct shared *s)
+{
+	uint64_t rng = 88172645463325252ULL;
+
+	for (uint32_t i = 0; i < N_STEPS; i++) {
+		struct fdb *f = atomic_load_explicit(&s->fdb, memory_order_relaxed);
+		uint32_t host;
+
+		rng ^= rng << 13;
+		rng ^= rng >> 7;
+		rng ^= rng << 17;
+		host = (uint32_t)(rng >> 20) % N_HOSTS;
+		if (i % 3 == 0)
+			fdb_remove(f, 3, mac_of(host));
+		else
+			fdb_learn(f, 3, mac_of(host), some_slot(host, (uint32_t)(rng >> 40)),
+				  i / 100);
+		if (i % 50 == 0)
+			fdb_age(f, i / 100, 20, 64);
+		if (i % 1000 == 0)
+			fdb_forget_slot(f, some_slot(host, 0));
+		if (i % 500 == 0)
+			replace(s, f);
+		if (i % 5000 == 0)
+			sched_yield();
+	}
+}
+
+static void readers_never_see_a_torn_entry(void **state)
+{
+	struct shared s = { 0 };
+	pthread_t thread[N_READERS];
+
+	(void)state;
+	s.rcu = rcu_new(N_READERS);
+	atomic_store(&s.fdb, fdb_new(256));
+	for (unsigned i = 0; i < N_READERS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, reader, &s), 0);
+	while (atomic_load(&s.next_reader) < N_READERS)
+		sched_yield();
+	/* Again where a busy machine gave the readers no time. */
+	do {
+		writer(&s);
+	} while (!atomic_load(&s.n_found));
+	atomic_store(&s.stop, true);
+	for (unsigned i = 0; i < N_READERS; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(atomic_load(&s.n_torn), 0);
+	assert_true(atomic_load(&s.n_found) > 0);
+	fdb_free(atomic_load(&s.fdb));
+	rcu_free(s.rcu);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ten_thousand_macs),
+		cmocka_unit_test(vlans_are_apart),
+		cmocka_unit_test(workers_report_news_only),
+		cmocka_unit_test(flapping_mac_is_frozen_and_thaws),
+		cmocka_unit_test(frozen_mac_thaws_without_aging_too),
+		cmocka_unit_test(seldom_moves_are_not_damped),
+		cmocka_unit_test(full_table_keeps_what_it_has),
+		cmocka_unit_test(forgetting_a_node_forgets_its_macs),
+		cmocka_unit_test(a_changed_lan_forgets_what_moved),
+		cmocka_unit_test(aging_is_incremental),
+		cmocka_unit_test(churn_with_copies_never_refuses),
+		cmocka_unit_test(churn_without_copies_refuses_but_ends),
+		cmocka_unit_test(full_of_entries_wants_no_copy),
+		cmocka_unit_test(copy_keeps_the_most_recently_seen),
+		cmocka_unit_test(readers_never_see_a_torn_entry),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

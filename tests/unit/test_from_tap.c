@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The step from the local segment into the overlay: which frames go where, whole, cut or split,
+ * what is answered here, what is told to the control thread, and what is dropped for which reason.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <linux/virtio_net.h>
+
+#include "from_tap_lab.h"
+
+#include "fwd/checksum.h"
+#include "wire/fragment.h"
+#include "wire/guard.h"
+
+static int setup_no_gso(void **state)
+{
+	(void)state;
+	return open_with(false);
+}
+
+static void set_vnet(const struct virtio_net_hdr *h)
+{
+	memcpy(out, h, sizeof(*h));
+}
+
+static void host_sends(size_t frame_len)
+{
+	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + frame_len));
+}
+
+static unsigned events(enum fwd_event_type type, struct fwd_event *last)
+{
+	struct fwd_event ev;
+	unsigned n = 0;
+
+	while (fwd_next_event(fx.f, &ev))
+		if (ev.type == type) {
+			*last = ev;
+			n++;
+		}
+	return n;
+}
+
+/* --- where frames go --- */
+
+static void unicast(void **state)
+{
+	(void)state;
+	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
+	host_sends(100);
+	expect_frame(1, fx_id(1), 100, 0);
+	/* Behind a relay: the datagram goes to the relay, with the path in it. */
+	fx_eth(frame, FAR, HOST, ETHERTYPE_TEST);
+	host_sends(100);
+	expect_frame(1, fx_id(2), 100, 0);
+	expect_silence();
+	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 2);
+	assert_int_equal(fwd_link_tx(fx.f, 1), 2);
+	/* No path to where it was: to all others, as if it were unknown. */
+	fx_eth(frame, LOST, HOST, ETHERTYPE_TEST);
+	host_sends(100);
+	expect_frame(1, fx_id(1), 100, 0);
+	expect_frame(1, fx_id(2), 100, 0);
+	assert_int_equal(fx_count(&fx, CNT_unknown_tx), 1);
+	fx_eth(frame, HOST, 0x44, ETHERTYPE_TEST);
+	host_sends(100);
+	assert_int_equal(fx_drops(&fx, DROP_local_destination), 1);
+	expect_silence();
+}
+
+static void flooding(void **state)
+{
+	(void)state;
+	fx_eth(frame, 0x77, HOST, ETHERTYPE_TEST); /* unknown */
+	host_sends(100);
+	/* Both copies pass node 1, one of them is for node 2. */
+	expect_frame(1, fx_id(1), 100, 0);
+	expect_frame(1, fx_id(2), 100, 0);
+	expect_silence();
+	assert_int_equal(fx_count(&fx, CNT_unknown_tx), 1);
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
+	memset(frame, 0xff, 6);
+	host_sends(100);
+	expect_frame(1, fx_id(1), 100, 0);
+	expect_frame(1, fx_id(2), 100, 0);
+	expect_silence();
+	assert_int_equal(fx_count(&fx, CNT_unknown_tx), 1);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
+static void no_routes(struct snap *s)
+{
+	static const uint16_t none[] = { 0 };
+
+	snap_set_route(s, 1, none, 0, 0);
+	snap_set_route(s, 2, none, 0, 0);
+}
+
+static void nobody_there(void **state)
+{
+	(void)state;
+	fx_publish(&fx, no_routes);
+	memset(frame, 0xff, 6);
+	memcpy(frame + 6, "\x02\x00\x00\x00\x00\x20", 6);
+	host_sends(100);
+	assert_int_equal(fx_drops(&fx, DROP_no_nodes), 1);
+	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
+	host_sends(100);
+	assert_int_equal(fx_drops(&fx, DROP_no_nodes), 2);
+}
+
+static void low_rates(struct snap *s)
+{
+	s->storm_broadcast = 4;
+	s->storm_multicast = 8;
+	s->storm_unknown = 12;
+}
+
+static void storms(void **state)
+{
+	static const struct {
+		uint8_t dst[6];
+		enum drop_reason reason;
+		unsigned passes; /* a quarter second's worth */
+	} kind[] = {
+		{ { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, DROP_storm_broadcast, 1 },
+		{ { 0x33, 0x33, 0, 0, 0, 1 }, DROP_storm_multicast, 2 },
+		{ { 2, 9, 9, 9, 9, 9 }, DROP_storm_unknown, 3 },
+	};
+
+	(void)state;
+	fx_publish(&fx, low_rates);
+	for (unsigned k = 0; k < array_size(kind); k++) {
+		uint64_t before = fx_count(&fx, CNT_flood_tx);
+
+		fx_eth(frame, 0, HOST, ETHERTYPE_TEST);
+		memcpy(frame, kind[k].dst, 6);
+		for (unsigned i = 0; i < 10; i++)
+			assert_int_equal(write(fx.tap, out, TAP_VNET_LEN + 60), TAP_VNET_LEN + 60);
+		worker_begin(fx.w);
+		from_tap(fx.w);
+		worker_end(fx.w);
+		assert_int_equal(fx_count(&fx, CNT_flood_tx) - before, 2 * kind[k].passes);
+		assert_int_equal(fx_drops(&fx, kind[k].reason), 10 - kind[k].passes);
+	}
+	/* Known unicast is no storm. */
+	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
+	for (unsigned i = 0; i < 50; i++)
+		host_sends(60);
+	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 50);
+}
+
+/* --- frames that stay --- */
+
+static void set_blocked(struct snap *s)
+{
+	s->blocked = true;
+}
+
+static void blocked_but_hearing(void **state)
+{
+	struct guard_frame g = { .src = fx_mac(9), .vni = FX_VNI, .node = fx_id(1) };
+	struct fwd_event ev;
+
+	(void)state;
+	for (unsigned blocked = 0; blocked < 2; blocked++) {
+		guard_encode(&g, frame);
+		host_sends(GUARD_FRAME_LEN);
+		assert_int_equal(events(FWD_GUARD, &ev), 1);
+		assert_int_equal(ev.guard.len, GUARD_FRAME_LEN);
+		assert_memory_equal(ev.guard.frame, frame, GUARD_FRAME_LEN);
+		fx_publish(&fx, set_blocked);
+	}
+	expect_silence();
+	fx_eth(frame, REMOTE, 0x55, ETHERTYPE_TEST);
+	host_sends(100);
+	assert_int_equal(fx_drops(&fx, DROP_loop_blocked), 1);
+	/* What a blocked node hears may come over the loop: nothing is learned. */
+	assert_int_equal(events(FWD_LEARN, &ev), 0);
+	expect_silence();
+}
+
+static void reserved_and_broken(void **state)
+{
+	struct virtio_net_hdr bad_csum = { .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+					   .csum_start = 90,
+					   .csum_offset = 16 };
+
+	(void)state;
+	fx_eth(frame, 0, HOST, ETHERTYPE_TEST);
+	memcpy(frame, "\x01\x80\xc2\x00\x00\x02", 6);
+	host_sends(100);
+	assert_int_equal(fx_drops(&fx, DROP_link_local_control), 1);
+	host_sends(13);
+	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
+	frame[6] |= 1;
+	host_sends(100);
+	frame[6] &= 0xfe;
+	set_vnet(&bad_csum);
+	host_sends(100);
+	assert_int_equal(fx_drops(&fx, DROP_bad_frame), 3);
+	expect_silence();
+}
+
+static void learning(void **state)
+{
+	struct fwd_event ev;
+
+	(void)state;
+	fx_eth(frame, REMOTE, 0x66, ETHERTYPE_TEST);
+	host_sends(100);
+	host_sends(100);
+	assert_int_equal(events(FWD_LEARN, &ev), 1);
+	assert_int_equal(ev.learn.slot, SLOT_SELF);
+	assert_int_equal(mac_to_u64(ev.learn.mac), mac_to_u64(fx_mac(0x66)));
+	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
+	host_sends(100);
+	assert_int_equal(events(FWD_LEARN, &ev), 0);
+}
+
+/* --- ARP and ND --- */
+
+static struct ip_addr v4(uint8_t last)
+{
+	return (struct ip_addr){ 4, { 10, 1, 0, last } };
+}
+
+static size_t build_arp(uint16_t op, uint8_t sender, uint8_t target)
+{
+	size_t n = fx_eth(frame, 0, HOST, ETHERTYPE_ARP_);
+
+	memset(frame, 0xff, 6);
+	memcpy(frame + n, "\x00\x01\x08\x00\x06\x04", 6);
+	put_u16(frame + n + 6, op);
+	memcpy(frame + n + 8, fx_mac(HOST).b, 6);
+	memcpy(frame + n + 14, v4(sender).b, 4);
+	memset(frame + n + 18, 0, 6);
+	memcpy(frame + n + 24, v4(target).b, 4);
+	if (!sender)
+		memset(frame + n + 14, 0, 4);
+	return n + 28;
+}
+
+static void suppress(struct snap *s)
+{
+	s->suppress_arp = s->suppress_nd = true;
+}
+
+static void arp_suppression(void **state)
+{
+	struct ip_addr remote = v4(9), lost = v4(8);
+	uint8_t got[256];
+	struct eth_view v;
+	struct arp_view a;
+	struct fwd_event ev;
+	uint32_t now_s;
+	ssize_t n;
+
+	(void)state;
+	fx_publish(&fx, suppress);
+	now_s = fx.w->now_s;
+	worker_begin(fx.w);
+	now_s = fx.w->now_s;
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, now_s);
+	neigh_learn(fx.neigh, 0, &lost, fx_mac(LOST), 3, false, now_s);
+	host_sends(build_arp(1, 1, 9));
+	expect_silence();
+	n = recv(fx.tap, got, sizeof(got), MSG_DONTWAIT);
+	assert_true(n > TAP_VNET_LEN);
+	assert_int_equal(eth_parse(got + TAP_VNET_LEN, (size_t)n - TAP_VNET_LEN, &v), 0);
+	assert_int_equal(arp_parse(got + TAP_VNET_LEN, (size_t)n - TAP_VNET_LEN, &v, &a), 0);
+	assert_int_equal(a.op, 2);
+	assert_int_equal(mac_to_u64(a.sender_mac), mac_to_u64(fx_mac(REMOTE)));
+	assert_int_equal(mac_to_u64(v.dst), mac_to_u64(fx_mac(HOST)));
+	assert_true(ip_equal(&a.sender_ip, &remote));
+	assert_int_equal(fx_drops(&fx, DROP_suppressed_arp), 1);
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
+	/* The question itself told where the asker is. */
+	assert_int_equal(events(FWD_NEIGH, &ev), 1);
+	assert_int_equal(ev.neigh.slot, SLOT_SELF);
+	assert_int_equal(mac_to_u64(ev.neigh.mac), mac_to_u64(fx_mac(HOST)));
+	/* Asked again at once, it goes to everybody. */
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
+	/* So do a probe, an announcement, a reply, the unknown, and who cannot be reached. */
+	host_sends(build_arp(1, 0, 9));
+	host_sends(build_arp(1, 9, 9));
+	host_sends(build_arp(2, 1, 9));
+	host_sends(build_arp(1, 1, 7));
+	host_sends(build_arp(1, 1, 8));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 12);
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
+}
+
+static void suppression_needs_the_fdb(void **state)
+{
+	struct ip_addr remote = v4(9);
+
+	(void)state;
+	worker_begin(fx.w);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	/* Not switched on. */
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
+	/* On, but the host is said to be elsewhere. */
+	fx_publish(&fx, suppress);
+	fdb_remove(fx.fdb, 0, fx_mac(REMOTE));
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);
+}
+
+static size_t build_solicitation(const struct ip_addr *source, const struct ip_addr *target)
+{
+	size_t n = fx_eth(frame, 0, HOST, ETHERTYPE_V6), icmp = n + 40;
+	uint16_t pseudo;
+
+	memset(frame + n, 0, 72);
+	memcpy(frame, "\x33\x33\xff\x00\x00\x09", 6);
+	frame[n] = 0x60;
+	put_u16(frame + n + 4, 32);
+	frame[n + 6] = 58;
+	frame[n + 7] = 255;
+	memcpy(frame + n + 8, source->b, 16);
+	memcpy(frame + n + 24, "\xff\x02\0\0\0\0\0\0\0\0\0\x01\xff\0\0\x09", 16);
+	frame[icmp] = 135;
+	memcpy(frame + icmp + 8, target->b, 16);
+	frame[icmp + 24] = 1;
+	frame[icmp + 25] = 1;
+	memcpy(frame + icmp + 26, fx_mac(HOST).b, 6);
+	pseudo = checksum_pseudo(frame + n, 6, 58, 32);
+	put_u16(frame + icmp + 2, pseudo);
+	assert_true(checksum_complete(frame, icmp + 32, icmp, 2));
+	return icmp + 32;
+}
+
+static void nd_suppression(void **state)
+{
+	struct ip_addr target = { 6, { 0xfe, 0x80, [15] = 9 } };
+	struct ip_addr source = { 6, { 0xfe, 0x80, [15] = 1 } }, none = { 6, { 0 } };
+	uint8_t got[256];
+	struct eth_view v;
+	struct nd_view nd;
+	ssize_t n;
+
+	(void)state;
+	fx_publish(&fx, suppress);
+	worker_begin(fx.w);
+	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, true, fx.w->now_s);
+	/* A probe for a duplicate is never answered here. */
+	host_sends(build_solicitation(&none, &target));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
+	host_sends(build_solicitation(&source, &target));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
+	n = recv(fx.tap, got, sizeof(got), MSG_DONTWAIT);
+	assert_true(n > TAP_VNET_LEN);
+	assert_int_equal(eth_parse(got + TAP_VNET_LEN, (size_t)n - TAP_VNET_LEN, &v), 0);
+	assert_int_equal(nd_parse(got + TAP_VNET_LEN, (size_t)n - TAP_VNET_LEN, &v, &nd), 0);
+	assert_int_equal(nd.type, 136);
+	assert_true(nd.router && nd.has_lladdr);
+	assert_int_equal(mac_to_u64(nd.lladdr), mac_to_u64(fx_mac(REMOTE)));
+	assert_int_equal(fx_drops(&fx, DROP_suppressed_nd), 1);
+	assert_int_equal(fx_count(&fx, CNT_nd_answered), 1);
+}
+
+/* --- TCP and UDP over IPv4 --- */
+
+/* Headers of an IPv4 packet with `payload` bytes; returns the offset of the payload. */
+static size_t build_ip(uint8_t dst, uint8_t proto, size_t l4_hdr, size_t payload)
+{
+	size_t n = fx_eth(frame, dst, HOST, ETHERTYPE_V4);
+	uint8_t *ip = frame + n;
+
+	memset(ip, 0, 20 + l4_hdr);
+	ip[0] = 0x45;
+	put_u16(ip + 2, (uint16_t)(20 + l4_hdr + payload));
+	put_u16(ip + 6, 0x4000);
+	ip[8] = 64;
+	ip[9] = proto;
+	memcpy(ip + 12, v4(1).b, 4);
+	memcpy(ip + 16, v4(2).b, 4);
+	checksum_v4_header(ip);
+	if (proto == 6)
+		ip[20 + 12] = (uint8_t)(l4_hdr / 4 << 4);
+	else
+		put_u16(ip + 24, (uint16_t)(8 + payload));
+	for (size_t i = 0; i < payload; i++)
+		frame[n + 20 + l4_hdr + i] = (uint8_t)(i * 7 + (i >> 8));
+	return n + 20 + l4_hdr;
+}
+
+static void clamp_on(struct snap *s)
+{
+	s->mss_clamp = true;
+}
+
+static void mss(void **state)
+{
+	static const struct {
+		uint8_t dst;
+		uint16_t hops;
+	} to[] = { { REMOTE, 1 }, { FAR, 2 }, { 0x77, 2 } };
+	struct datagram d;
+
+	(void)state;
+	fx_publish(&fx, clamp_on);
+	for (unsigned i = 0; i < array_size(to); i++) {
+		size_t end = build_ip(to[i].dst, 6, 24, 0);
+
+		frame[34 + 13] = 0x02;
+		memcpy(frame + 54, "\x02\x04\x05\xb4", 4);
+		host_sends(end);
+		assert_true(node_gets(1, &d));
+		/* What is left for TCP behind LEON, Ethernet, IP and TCP headers. */
+		assert_int_equal(get_u16(d.b + d.hdr_len + 56),
+				 FX_MTU - LEON_HDR_LEN(to[i].hops) - 14 - 20 - 20);
+	}
+	assert_int_equal(fx_count(&fx, CNT_mss_clamped), 3);
+	/* Data is not touched, and neither is a SYN with a small MSS. */
+	host_sends(build_ip(REMOTE, 6, 24, 100));
+	build_ip(REMOTE, 6, 24, 0);
+	frame[34 + 13] = 0x02;
+	memcpy(frame + 54, "\x02\x04\x02\x00", 4);
+	host_sends(58);
+	assert_int_equal(fx_count(&fx, CNT_mss_clamped), 3);
+}
+
+static void partial_checksums(void **state)
+{
+	struct virtio_net_hdr h = { .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+				    .csum_start = 34,
+				    .csum_offset = 16 };
+	size_t end = build_ip(REMOTE, 6, 20, 100) + 100;
+	struct datagram d;
+
+	(void)state;
+	put_u16(frame + 50, checksum_pseudo(frame + 14, 4, 6, 120));
+	set_vnet(&h);
+	host_sends(end);
+	expect_frame(1, fx_id(1), end, LEON_F_CSUM_PARTIAL);
+	/* A place that the receiver would not find is completed here. */
+	h.csum_start = 60;
+	h.csum_offset = 4;
+	set_vnet(&h);
+	host_sends(end);
+	assert_true(node_gets(1, &d));
+	assert_int_equal(d.h.flags, 0);
+	frame[64] = frame[65] = 0;
+	assert_memory_equal(d.b + d.hdr_len, frame, 64);
+	assert_int_not_equal(get_u16(d.b + d.hdr_len + 64), 0);
+}
+
+static void fragments_fit_and_join(void **state)
+{
+	uint8_t whole[4000] = { 0 };
+	struct fragment_hdr f;
+	struct datagram d;
+	size_t got = 0;
+	uint32_t id = 0;
+
+	(void)state;
+	fx_eth(frame, FAR, HOST, ETHERTYPE_TEST);
+	for (size_t i = 14; i < sizeof(whole); i++)
+		frame[i] = (uint8_t)(i * 3 + (i >> 8));
+	host_sends(sizeof(whole));
+	for (unsigned n = 0; n < 3; n++) {
+		assert_true(node_gets(1, &d));
+		assert_int_equal(d.h.kind, LEON_FRAGMENT);
+		assert_true(d.len <= FX_MTU);
+		assert_int_equal(fragment_decode(d.b + d.hdr_len, d.len - d.hdr_len, &f), 0);
+		assert_int_equal(f.total, sizeof(whole));
+		assert_int_equal(f.offset, got);
+		assert_true(n == 0 || f.id == id);
+		id = f.id;
+		memcpy(whole + got, d.b + d.hdr_len + FRAGMENT_HDR_LEN,
+		       d.len - d.hdr_len - FRAGMENT_HDR_LEN);
+		got += d.len - d.hdr_len - FRAGMENT_HDR_LEN;
+	}
+	expect_silence();
+	assert_int_equal(got, sizeof(whole));
+	assert_memory_equal(whole, frame, sizeof(whole));
+	assert_int_equal(fx_count(&fx, CNT_fragments_tx), 3);
+	/* The next frame has another number. */
+	host_sends(sizeof(whole));
+	assert_true(node_gets(1, &d));
+	fragment_decode(d.b + d.hdr_len, d.len - d.hdr_len, &f);
+	assert_int_not_equal(f.id, id);
+	/* The largest whole one, and one byte more. */
+	while (node_gets(1, &d))
+		;
+	host_sends(FX_MTU - LEON_HDR_LEN(2));
+	expect_frame(1, fx_id(2), FX_MTU - LEON_HDR_LEN(2), 0);
+	host_sends(FX_MTU - LEON_HDR_LEN(2) + 1);
+	assert_true(node_gets(1, &d));
+	assert_int_equal(d.h.kind, LEON_FRAGMENT);
+	host_sends(FRAGMENT_FRAME_MAX + 1);
+	assert_int_equal(fx_drops(&fx, DROP_too_big), 1);
+}
+
+static struct virtio_net_hdr super(uint8_t type, uint16_t size, uint16_t csum_offset)
+{
+	return (struct virtio_net_hdr){ .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+					.gso_type = type,
+					.gso_size = size,
+					.csum_start = 34,
+					.csum_offset = csum_offset };
+}
+
+/* Reads the segments of a TCP super-frame with `payload` bytes sent to REMOTE or FAR. */
+static void expect_segments(node_id_t destination, size_t payload)
+{
+	size_t got = 0;
+	struct datagram d;
+
+	while (got < payload) {
+		const uint8_t *seg;
+
+		assert_true(node_gets(1, &d));
+		assert_int_equal(d.h.kind, LEON_FRAME);
+		assert_int_equal(d.h.flags, LEON_F_CSUM_PARTIAL);
+		assert_int_equal(leon_destination(&d.h), destination);
+		assert_true(d.len <= FX_MTU);
+		seg = d.b + d.hdr_len;
+		assert_int_equal(get_u32(seg + 38), 1000 + got);
+		assert_memory_equal(seg + 54, frame + 54 + got, d.len - d.hdr_len - 54);
+		got += d.len - d.hdr_len - 54;
+	}
+	assert_int_equal(got, payload);
+}
+
+static void send_super(uint8_t dst, size_t payload)
+{
+	uint8_t type = VIRTIO_NET_HDR_GSO_TCPV4 | VIRTIO_NET_HDR_GSO_ECN;
+	struct virtio_net_hdr h = super(type, 1460, 16);
+	size_t end;
+
+	set_vnet(&h);
+	end = build_ip(dst, 6, 20, payload);
+	put_u32(frame + 38, 1000);
+	host_sends(end + payload);
+}
+
+static void super_frames(void **state)
+{
+	struct datagram d;
+
+	(void)state;
+	send_super(REMOTE, 60000);
+	expect_segments(fx_id(1), 60000);
+	/* With GSO or without, it is one system call. */
+	assert_int_equal(fx_count(&fx, CNT_net_tx_batches), 1);
+	send_super(0x77, 5000);
+	expect_segments(fx_id(1), 5000);
+	expect_segments(fx_id(2), 5000);
+	assert_false(node_gets(1, &d));
+	assert_int_equal(fx_count(&fx, CNT_tap_rx_super), 2);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
+static void udp_super_frame_is_split(void **state)
+{
+	struct virtio_net_hdr h = super(TAP_GSO_UDP_L4, 1472, 6);
+	struct fragment_hdr f;
+	struct datagram d;
+	unsigned n = 0;
+
+	(void)state;
+	set_vnet(&h);
+	build_ip(REMOTE, 17, 8, 3 * 1472 + 100);
+	host_sends(42 + 3 * 1472 + 100);
+	/* Datagrams keep their size: three are too big for the path, the rest is not. */
+	for (; n < 6; n++) {
+		assert_true(node_gets(1, &d));
+		assert_int_equal(d.h.kind, LEON_FRAGMENT);
+		assert_int_equal(d.h.flags, LEON_F_CSUM_PARTIAL);
+		assert_int_equal(fragment_decode(d.b + d.hdr_len, d.len - d.hdr_len, &f), 0);
+		assert_int_equal(f.total, 42 + 1472);
+	}
+	assert_true(node_gets(1, &d));
+	assert_int_equal(d.h.kind, LEON_FRAME);
+	assert_int_equal(d.len - d.hdr_len, 42 + 100);
+	assert_int_equal(get_u16(d.b + d.hdr_len + 38), 108);
+	expect_silence();
+	assert_int_equal(fx_count(&fx, CNT_fragmented_frames), 3);
+}
+
+static void super_frames_that_cannot_be_cut(void **state)
+{
+	static const struct {
+		uint8_t type, proto;
+		uint16_t size;
+	} bad[] = {
+		{ VIRTIO_NET_HDR_GSO_UDP, 17, 1472 },  /* UFO: never asked for */
+		{ VIRTIO_NET_HDR_GSO_TCPV6, 6, 1460 }, /* not what is in it */
+		{ VIRTIO_NET_HDR_GSO_TCPV4, 17, 1460 }, { TAP_GSO_UDP_L4, 6, 1472 },
+		{ VIRTIO_NET_HDR_GSO_TCPV4, 6, 0 },	{ 77, 6, 1460 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(bad); i++) {
+		struct virtio_net_hdr h = super(bad[i].type, bad[i].size, 16);
+		size_t end = build_ip(REMOTE, bad[i].proto, bad[i].proto == 6 ? 20 : 8, 5000);
+
+		set_vnet(&h);
+		host_sends(end + 5000);
+		assert_int_equal(fx_drops(&fx, DROP_offload_unsupported), i + 1);
+	}
+	expect_silence();
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(unicast),
+		T(flooding),
+		T(nobody_there),
+		T(storms),
+		T(blocked_but_hearing),
+		T(reserved_and_broken),
+		T(learning),
+		T(arp_suppression),
+		T(suppression_needs_the_fdb),
+		T(nd_suppression),
+		T(mss),
+		T(partial_checksums),
+		T(fragments_fit_and_join),
+		T(super_frames),
+		cmocka_unit_test_setup_teardown(super_frames, setup_no_gso, teardown),
+		T(udp_super_frame_is_split),
+		T(super_frames_that_cannot_be_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

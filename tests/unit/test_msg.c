@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* wire/msg: every message at its largest, cut at every length, and with every field out of range. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "golden.h"
+#include "sample_msg.h"
+
+#define TYPE_LAST MSG_NOTICE
+
+/* Decodes an exact-size copy, so that ASan sees a read of one byte too many. */
+static int decode_copy(const uint8_t *data, size_t len, struct msg *m)
+{
+	uint8_t *copy = test_malloc(len ? len : 1);
+	int err;
+
+	memcpy(copy, data, len);
+	memset(m, 0xa5, sizeof(*m));
+	err = msg_decode(copy, len, m);
+	test_free(copy);
+	return err;
+}
+
+/* That a message encodes to these bytes, and with them that its fields are what they were: the
+ * structs have padding, so memcmp cannot tell. */
+static void assert_encodes(const struct msg *m, const uint8_t *want, int len)
+{
+	uint8_t buf[MSG_LEN_MAX];
+
+	assert_int_equal(msg_encode(m, buf, sizeof(buf)), len);
+	assert_memory_equal(buf, want, (size_t)len);
+}
+
+static void round_trip(const struct msg *m, size_t want_len)
+{
+	uint8_t buf[MSG_LEN_MAX + 1], cut_buf[MSG_LEN_MAX];
+	struct msg back;
+	int len = msg_encode(m, buf, MSG_LEN_MAX);
+
+	assert_int_equal(len, want_len);
+	assert_int_equal(decode_copy(buf, (size_t)len, &back), 0);
+	assert_encodes(&back, buf, len);
+	for (int cut = 0; cut < len; cut++) {
+		assert_int_equal(decode_copy(buf, (size_t)cut, &back), -EBADMSG);
+		assert_int_equal(msg_encode(m, cut_buf, (size_t)cut), -ENOSPC);
+	}
+	/* What follows is padding. */
+	buf[len] = 0xff;
+	assert_int_equal(decode_copy(buf, (size_t)len + 1, &back), 0);
+	assert_encodes(&back, buf, len);
+}
+
+static void test_round_trip(void **state)
+{
+	/* Longest of each type, by hand from doc/protocol.md section 4. */
+	static const size_t longest[] = {
+		[MSG_HELLO] = 191, [MSG_SUMMARY_REQ] = 1, [MSG_SUMMARY] = 967,
+		[MSG_FETCH] = 515, [MSG_RECORD] = 947,	  [MSG_ROW] = 1107,
+		[MSG_PING] = 19,   [MSG_PONG] = 23,	  [MSG_NOTICE] = 9
+	};
+	struct msg m;
+
+	(void)state;
+	for (uint8_t type = MSG_HELLO; type <= TYPE_LAST; type++) {
+		sample_full(type, &m);
+		round_trip(&m, longest[type]);
+	}
+}
+
+static void test_document(void **state)
+{
+	uint8_t buf[MSG_LEN_MAX];
+	char name[40];
+	struct msg m;
+
+	(void)state;
+	for (uint8_t type = MSG_HELLO; type <= TYPE_LAST; type++) {
+		int len;
+
+		sample_small(type, &m);
+		len = msg_encode(&m, buf, sizeof(buf));
+		assert_true(len > 0);
+		snprintf(name, sizeof(name), "msg-%s", msg_type_name(type));
+		assert_golden(name, buf, (size_t)len);
+		round_trip(&m, (size_t)len);
+	}
+}
+
+/* Any byte may be anything: no read outside, and what decodes can be encoded again. */
+static void test_mutation(void **state)
+{
+	static const uint8_t values[] = { 0, 1, 4, 6, 0x7f, 0x80, 0xff };
+	uint8_t buf[MSG_LEN_MAX], out[MSG_LEN_MAX];
+	struct msg m, back;
+
+	(void)state;
+	for (uint8_t type = MSG_HELLO; type <= TYPE_LAST; type++) {
+		sample_full(type, &m);
+		int len = msg_encode(&m, buf, sizeof(buf));
+
+		for (int at = 0; at < len; at++) {
+			uint8_t before = buf[at];
+
+			for (size_t v = 0; v < sizeof(values); v++) {
+				buf[at] = values[v];
+				if (decode_copy(buf, (size_t)len, &back) == 0)
+					assert_true(msg_encode(&back, out, sizeof(out)) > 0);
+			}
+			buf[at] = before;
+		}
+	}
+}
+
+static void test_unknown_type(void **state)
+{
+	uint8_t buf[64] = { 0 };
+	struct msg m = { .type = 0 };
+
+	(void)state;
+	for (unsigned type = 0; type < 256; type++) {
+		if (type >= MSG_HELLO && type <= TYPE_LAST)
+			continue;
+		buf[0] = (uint8_t)type;
+		assert_int_equal(decode_copy(buf, sizeof(buf), &m), -ENOMSG);
+		m.type = (uint8_t)type;
+		assert_int_equal(msg_encode(&m, buf, sizeof(buf)), -EINVAL);
+		assert_string_equal(msg_type_name((uint8_t)type), "unknown");
+	}
+	assert_string_equal(msg_type_name(MSG_HELLO), "hello");
+	assert_int_equal(decode_copy(buf, 0, &m), -EBADMSG);
+}
+
+/* A message with one field out of range: is not sent, ... */
+static void refuse_encode(const struct msg *m)
+{
+	uint8_t buf[MSG_LEN_MAX];
+
+	assert_int_equal(msg_encode(m, buf, sizeof(buf)), -EINVAL);
+}
+
+/* ... and is not taken: the small sample with bytes at `at` replaced. */
+static void refuse_decode(uint8_t type, size_t at, const void *bytes, size_t n)
+{
+	uint8_t buf[MSG_LEN_MAX + 64] = { 0 };
+	struct msg m;
+	int len;
+
+	sample_small(type, &m);
+	len = msg_encode(&m, buf, MSG_LEN_MAX);
+	assert_true(len > 0 && at + n <= (size_t)len);
+	memcpy(buf + at, bytes, n);
+	/* With room behind, so that it is the value that is refused and not the length. */
+	assert_int_equal(msg_decode(buf, sizeof(buf), &m), -EBADMSG);
+}
+
+static void test_hello_ranges(void **state)
+{
+	struct msg m;
+
+	(void)state;
+	sample_small(MSG_HELLO, &m);
+	m.hello.session_mine = 0;
+	refuse_encode(&m);
+	refuse_decode(MSG_HELLO, 9, "\0\0\0\0\0\0\0\0", 8);
+	sample_small(MSG_HELLO, &m);
+	m.hello.observed.port = 0;
+	refuse_encode(&m);
+	refuse_decode(MSG_HELLO, 177, "\0\0", 2);
+	refuse_decode(MSG_HELLO, 173, "\xe0", 1); /* multicast */
+	refuse_decode(MSG_HELLO, 172, "\5", 1);	  /* no such family */
+	sample_small(MSG_HELLO, &m);
+	m.hello.observed.ip.family = 5;
+	refuse_encode(&m);
+	/* Nothing observed yet is fine, and shorter. */
+	sample_small(MSG_HELLO, &m);
+	memset(&m.hello.observed, 0, sizeof(m.hello.observed));
+	round_trip(&m, 173);
+}
+
+static void test_list_ranges(void **state)
+{
+	struct msg m;
+
+	(void)state;
+	sample_full(MSG_SUMMARY, &m);
+	m.summary.n++;
+	refuse_encode(&m);
+	sample_full(MSG_SUMMARY, &m);
+	m.summary.entry[MSG_SUMMARY_MAX - 1].origin = NODE_ID_NONE;
+	refuse_encode(&m);
+	sample_full(MSG_SUMMARY, &m);
+	m.summary.part = m.summary.parts;
+	refuse_encode(&m);
+	sample_full(MSG_SUMMARY, &m);
+	m.summary.parts++;
+	refuse_encode(&m);
+	refuse_decode(MSG_SUMMARY, 1, "\0\1", 2);     /* part 1 of 1 */
+	refuse_decode(MSG_SUMMARY, 1, "\0\0\0\0", 4); /* of none */
+	refuse_decode(MSG_SUMMARY, 3, "\0\x41", 2);   /* of 65 */
+	refuse_decode(MSG_SUMMARY, 5, "\0\x31", 2);   /* 49 entries */
+	refuse_decode(MSG_SUMMARY, 5, "\xff\xff", 2);
+	refuse_decode(MSG_SUMMARY, 7, "\0\0\0\0", 4); /* no origin */
+
+	sample_full(MSG_FETCH, &m);
+	m.fetch.n++;
+	refuse_encode(&m);
+	sample_full(MSG_FETCH, &m);
+	m.fetch.origin[0] = NODE_ID_NONE;
+	refuse_encode(&m);
+	refuse_decode(MSG_FETCH, 1, "\0\x81", 2);
+	refuse_decode(MSG_FETCH, 3, "\0\0\0\0", 4);
+
+	sample_small(MSG_NOTICE, &m);
+	m.notice.next = NODE_ID_NONE;
+	refuse_encode(&m);
+	refuse_decode(MSG_NOTICE, 1, "\0\0\0\0", 4);
+	refuse_decode(MSG_NOTICE, 5, "\0\0\0\0", 4);
+}
+
+static void refuse_record(void (*spoil)(struct msg_record *))
+{
+	struct msg m;
+
+	sample_small(MSG_RECORD, &m);
+	spoil(&m.record);
+	refuse_encode(&m);
+}
+
+static void no_origin(struct msg_record *r)
+{
+	r->origin = NODE_ID_NONE;
+}
+static void no_seq(struct msg_record *r)
+{
+	r->seq = 0;
+}
+static void spaced_name(struct msg_record *r)
+{
+	r->name[2] = ' ';
+}
+static void foreign_name(struct msg_record *r)
+{
+	r->name[0] = (char)0xc3;
+}
+static void endless_name(struct msg_record *r)
+{
+	memset(r->name, 'n', sizeof(r->name));
+}
+static void many_locators(struct msg_record *r)
+{
+	r->n_locators = MSG_LOCATORS_MAX + 1;
+}
+static void many_overlay(struct msg_record *r)
+{
+	r->n_overlay = MSG_OVERLAY_MAX + 1;
+}
+static void many_prefixes(struct msg_record *r)
+{
+	r->n_prefixes = MSG_PREFIXES_MAX + 1;
+}
+static void multicast_locator(struct msg_record *r)
+{
+	r->locator[0].ip.b[0] = 224;
+}
+static void no_locator(struct msg_record *r)
+{
+	r->locator[1].ip.family = 0;
+}
+static void multicast_overlay(struct msg_record *r)
+{
+	r->overlay[0].b[0] = 224;
+}
+static void long_prefix(struct msg_record *r)
+{
+	r->prefix[0].len = 33;
+}
+static void no_prefix(struct msg_record *r)
+{
+	r->prefix[0].ip.family = 0;
+}
+static void odd_prefix(struct msg_record *r)
+{
+	r->prefix[0].ip.family = 5;
+}
+
+static void test_record_ranges(void **state)
+{
+	static void (*const spoil[])(struct msg_record *) = {
+		no_origin,	   no_seq,	  spaced_name,
+		foreign_name,	   endless_name,  many_locators,
+		many_overlay,	   many_prefixes, no_locator,
+		multicast_locator, long_prefix,	  multicast_overlay,
+		no_prefix,	   odd_prefix,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++)
+		refuse_record(spoil[i]);
+	/* Offsets of the document's example: name 19, locators 25, overlay 52, prefixes 58. */
+	refuse_decode(MSG_RECORD, 1, "\0\0\0\0", 4);
+	refuse_decode(MSG_RECORD, 13, "\0\0\0\0", 4);
+	refuse_decode(MSG_RECORD, 19, "\x21", 1); /* name of 33 bytes */
+	refuse_decode(MSG_RECORD, 22, " ", 1);
+	refuse_decode(MSG_RECORD, 22, "\0", 1);
+	refuse_decode(MSG_RECORD, 22, "\x7f", 1);
+	refuse_decode(MSG_RECORD, 25, "\x09", 1);
+	refuse_decode(MSG_RECORD, 26, "\0", 1); /* locator of family 0 */
+	refuse_decode(MSG_RECORD, 27, "\xff\xff\xff\xff", 4);
+	refuse_decode(MSG_RECORD, 31, "\0\0", 2);
+	refuse_decode(MSG_RECORD, 52, "\x05", 1);
+	refuse_decode(MSG_RECORD, 58, "\x21", 1);
+	refuse_decode(MSG_RECORD, 64, "\x21", 1); /* prefix of 33 bits */
+}
+
+/* Host bits behind a prefix are not an error, they are just not there. */
+static void test_prefix_mask(void **state)
+{
+	uint8_t buf[MSG_LEN_MAX];
+	struct msg m, back;
+	int len;
+
+	(void)state;
+	sample_small(MSG_RECORD, &m);
+	memset(m.record.prefix[0].ip.b, 0xff, 4);
+	len = msg_encode(&m, buf, sizeof(buf));
+	assert_int_equal(len, 65 + MSG_KEY_LEN + MSG_SIGNATURE_LEN);
+	assert_memory_equal(buf + 60, "\xff\xff\x80\x00\x11", 5);
+	memset(buf + 60, 0xff, 4);
+	assert_int_equal(msg_decode(buf, (size_t)len, &back), 0);
+	assert_memory_equal(back.record.prefix[0].ip.b, "\xff\xff\x80\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+	for (uint8_t bits = 0; bits <= 32; bits++) {
+		const uint8_t *ip = back.record.prefix[0].ip.b;
+
+		buf[64] = bits;
+		assert_int_equal(msg_decode(buf, (size_t)len, &back), 0);
+		assert_int_equal((uint32_t)ip[0] << 24 | ip[1] << 16 | ip[2] << 8 | ip[3],
+				 (uint32_t)(0xffffffff00000000ULL >> bits));
+	}
+}
+
+static void test_row_ranges(void **state)
+{
+	uint8_t buf[MSG_LEN_MAX];
+	struct msg m, back;
+
+	(void)state;
+	sample_full(MSG_ROW, &m);
+	m.row.n++;
+	refuse_encode(&m);
+	sample_small(MSG_ROW, &m);
+	m.row.base = m.row.seq;
+	refuse_encode(&m);
+	m.row.seq = m.row.base = 0;
+	refuse_encode(&m);
+	sample_small(MSG_ROW, &m);
+	m.row.entry[1].loss_pm = 1001;
+	refuse_encode(&m);
+	sample_small(MSG_ROW, &m);
+	m.row.entry[1].node = NODE_ID_NONE;
+	refuse_encode(&m);
+	refuse_decode(MSG_ROW, 1, "\0\0\0\0", 4);    /* origin */
+	refuse_decode(MSG_ROW, 13, "\0\0\0\0", 4);   /* sequence */
+	refuse_decode(MSG_ROW, 17, "\0\0\0\x29", 4); /* base */
+	refuse_decode(MSG_ROW, 21, "\0\1", 2);	     /* part */
+	refuse_decode(MSG_ROW, 23, "\0\x41", 2);     /* parts */
+	refuse_decode(MSG_ROW, 25, "\0\x49", 2);     /* 73 entries */
+	refuse_decode(MSG_ROW, 27, "\0\0\0\0", 4);   /* node */
+	refuse_decode(MSG_ROW, 38, "\x03\xe9", 2);   /* loss of 1001 */
+	/* Times that do not fit saturate; they are not an error. */
+	sample_small(MSG_ROW, &m);
+	m.row.entry[0].rtt_us = 0x1000000;
+	m.row.entry[0].var_us = UINT32_MAX;
+	assert_true(msg_encode(&m, buf, sizeof(buf)) > 0);
+	assert_int_equal(msg_decode(buf, sizeof(buf), &back), 0);
+	assert_int_equal(back.row.entry[0].rtt_us, 0xffffff);
+	assert_int_equal(back.row.entry[0].var_us, 0xffffff);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_document),
+		cmocka_unit_test(test_mutation),      cmocka_unit_test(test_unknown_type),
+		cmocka_unit_test(test_hello_ranges),  cmocka_unit_test(test_list_ranges),
+		cmocka_unit_test(test_record_ranges), cmocka_unit_test(test_prefix_mask),
+		cmocka_unit_test(test_row_ranges),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The neighbor cache: when it answers, what is news, forgetting, its limit, readers in threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "state/neigh.h"
+
+static struct mac mac_of(uint32_t i)
+{
+	return mac_from_u64(0x020000000000ULL + i);
+}
+
+static struct ip_addr v4(uint32_t i)
+{
+	return (struct ip_addr){ 4, { 10, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i } };
+}
+
+static struct ip_addr v6(uint32_t i)
+{
+	return (struct ip_addr){ 6, { 0xfd, [14] = (uint8_t)(i >> 8), [15] = (uint8_t)i } };
+}
+
+static bool answers(struct neigh *n, uint16_t vlan, struct ip_addr ip, uint32_t now_s)
+{
+	struct neigh_hit hit;
+
+	return neigh_answer(n, vlan, &ip, now_s, &hit);
+}
+
+static void answers_what_it_learned(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct ip_addr a = v4(1), b = v6(1);
+	struct neigh_hit hit;
+
+	(void)state;
+	assert_false(neigh_answer(n, 0, &a, 1000, &hit));
+	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
+	neigh_learn(n, 9, &b, mac_of(2), 6, true, 1000);
+	assert_int_equal(neigh_count(n), 2);
+	assert_true(neigh_answer(n, 0, &a, 1001, &hit));
+	assert_int_equal(mac_to_u64(hit.mac), mac_to_u64(mac_of(1)));
+	assert_int_equal(hit.slot, 5);
+	assert_false(hit.router);
+	assert_true(neigh_answer(n, 9, &b, 1001, &hit));
+	assert_int_equal(hit.slot, 6);
+	assert_true(hit.router);
+	/* Other VLAN, other address, other family with the same bytes. */
+	assert_false(answers(n, 1, a, 1001));
+	assert_false(answers(n, 0, v4(2), 1001));
+	a.family = 6;
+	assert_false(answers(n, 0, a, 1001));
+	neigh_free(n);
+	neigh_free(NULL);
+}
+
+static void second_question_goes_to_everybody(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct ip_addr a = v4(1);
+
+	(void)state;
+	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
+	assert_true(answers(n, 0, a, 1001));
+	assert_false(answers(n, 0, a, 1001));
+	assert_false(answers(n, 0, a, 1001 + NEIGH_ASK_AGAIN_S - 1));
+	assert_true(answers(n, 0, a, 1001 + NEIGH_ASK_AGAIN_S));
+	/* Confirmed again in the same place, it is still the same question. */
+	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1005);
+	assert_false(answers(n, 0, a, 1005));
+	/* In another place it is a new one. */
+	neigh_learn(n, 0, &a, mac_of(1), 6, false, 1005);
+	assert_true(answers(n, 0, a, 1005));
+	neigh_free(n);
+}
+
+static void stale_neighbors_are_not_answered_for(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct ip_addr a = v4(1);
+
+	(void)state;
+	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
+	assert_true(answers(n, 0, a, 999)); /* the worker's second has not begun yet */
+	assert_true(answers(n, 0, a, 1000 + NEIGH_FRESH_S - 1));
+	assert_false(answers(n, 0, a, 1000 + NEIGH_FRESH_S));
+	neigh_free(n);
+}
+
+static void local_hosts_answer_for_themselves(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct ip_addr a = v4(1);
+
+	(void)state;
+	neigh_learn(n, 0, &a, mac_of(1), SLOT_SELF, false, 1000);
+	assert_false(answers(n, 0, a, 1000));
+	neigh_free(n);
+}
+
+static void news_is_what_differs_or_gets_old(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct ip_addr a = v4(1);
+
+	(void)state;
+	assert_true(neigh_is_news(n, 0, &a, mac_of(1), 5, 1000));
+	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
+	assert_false(neigh_is_news(n, 0, &a, mac_of(1), 5, 1000));
+	assert_true(neigh_is_news(n, 0, &a, mac_of(2), 5, 1000));
+	assert_true(neigh_is_news(n, 0, &a, mac_of(1), 6, 1000));
+	assert_true(neigh_is_news(n, 1, &a, mac_of(1), 5, 1000));
+	assert_true(neigh_is_news(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_FRESH_S - 1));
+	neigh_free(n);
+}
+
+static void forgets_nodes_macs_and_old_ones(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct ip_addr a[4] = { v4(1), v4(2), v6(3), v4(4) };
+
+	(void)state;
+	neigh_learn(n, 0, &a[0], mac_of(1), 5, false, 1000);
+	neigh_learn(n, 0, &a[1], mac_of(2), 6, false, 1000);
+	neigh_learn(n, 0, &a[2], mac_of(2), 6, false, 1000);
+	neigh_learn(n, 7, &a[3], mac_of(2), 6, false, 1100);
+	neigh_forget_slot(n, 5);
+	assert_int_equal(neigh_count(n), 3);
+	assert_false(answers(n, 0, a[0], 1001));
+	neigh_forget_mac(n, 0, mac_of(2));
+	assert_int_equal(neigh_count(n), 1);
+	assert_false(answers(n, 0, a[2], 1001));
+	assert_true(answers(n, 7, a[3], 1101));
+	neigh_age(n, 1100 + 4 * NEIGH_FRESH_S);
+	assert_int_equal(neigh_count(n), 1);
+	neigh_age(n, 1101 + 4 * NEIGH_FRESH_S);
+	assert_int_equal(neigh_count(n), 0);
+	neigh_free(n);
+}
+
+static void table_holds_its_maximum_and_the_newest(void **state)
+{
+	struct neigh *n = neigh_new(1000);
+	unsigned n_held = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 50000; i++) {
+		struct ip_addr a = v4(i);
+
+		neigh_learn(n, 0, &a, mac_of(i), 5, false, 1000 + i / 1000);
+		assert_true(neigh_count(n) <= 1000);
+	}
+	assert_in_range(neigh_count(n), 900, 1000);
+	for (uint32_t i = 40000; i < 50000; i++)
+		n_held += answers(n, 0, v4(i), 1050);
+	assert_true(n_held > neigh_count(n) / 2);
+	neigh_free(n);
+}
+
+/* --- threads --- */
+
+#define N_READERS 2
+#define N_HOSTS	  100u
+#define N_STEPS	  100000u
+
+struct shared {
+	struct neigh *n;
+	_Atomic bool stop;
+	_Atomic uint64_t n_torn, n_found, now_s;
+	_Atomic unsigned n_started;
+};
+
+/* Everything about a host is made of its number and one of three turns: what does not fit together
+ * was torn. */
+static uint16_t slot_for(uint32_t host, uint32_t turn)
+{
+	return (uint16_t)(1 + host + 1000 * turn);
+}
+
+static bool fits(uint32_t host, const struct neigh_hit *hit)
+{
+	uint32_t turn = hit->slot / 1000u;
+
+	return hit->slot % 1000u == 1 + host &&
+	       mac_to_u64(hit->mac) == mac_to_u64(mac_of(host + 5000 * turn));
+}
+
+static void *reader(void *arg)
+{
+	struct shared *s = arg;
+	atomic_fetch_add(&s->n_started, 1);
+	while (!atomic_load(&s->stop)) {
+		uint64_t n_torn = 0, n_found = 0;
+
+		for (uint32_t host = 0; host < N_HOSTS; host++) {
+			struct ip_addr ip = host % 2 ? v4(host) : v6(host);
+			uint32_t now_s = (uint32_t)atomic_load(&s->now_s);
+			struct neigh_hit hit;
+
+			neigh_is_news(s->n, 1, &ip, mac_of(host), slot_for(host, 0), now_s);
+			if (!neigh_answer(s->n, 1, &ip, now_s, &hit))
+				continue;
+			n_found++;
+			n_torn += !fits(host, &hit);
+		}
+		atomic_fetch_add(&s->n_torn, n_torn);
+		atomic_fetch_add(&s->n_found, n_found);
+	}
+	return NULL;
+}
+
+static void writer(struct shared *s)
+{
+	uint64_t rng = 88172645463325252ULL;
+
+	for (uint32_t i = 0; i < N_STEPS; i++) {
+		struct ip_addr ip;
+		uint32_t host, turn;
+
+		rng ^= rng << 13;
+		rng ^= rng >> 7;
+		rng ^= rng << 17;
+		host = (uint32_t)(rng >> 20) % N_HOSTS;
+		turn = (uint32_t)(rng >> 40) % 3;
+		ip = host % 2 ? v4(host) : v6(host);
+		neigh_learn(s->n, 1, &ip, mac_of(host + 5000 * turn), slot_for(host, turn), false,
+			    (uint32_t)atomic_load(&s->now_s));
+		if (i % 100 == 0)
+			neigh_forget_slot(s->n, slot_for(host, turn));
+		if (i % 1000 == 0) {
+			atomic_fetch_add(&s->now_s, NEIGH_ASK_AGAIN_S);
+			neigh_age(s->n, (uint32_t)atomic_load(&s->now_s));
+			sched_yield();
+		}
+	}
+}
+
+static void readers_never_see_a_torn_neighbor(void **state)
+{
+	/* Room for half of the hosts, so that places change hands all the time. */
+	struct shared s = { .n = neigh_new(N_HOSTS / 2), .now_s = 1000 };
+	pthread_t thread[N_READERS];
+
+	(void)state;
+	for (unsigned i = 0; i < N_READERS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, reader, &s), 0);
+	while (atomic_load(&s.n_started) < N_READERS)
+		sched_yield();
+	/* Again where a busy machine gave the readers no time. */
+	do {
+		writer(&s);
+	} while (!atomic_load(&s.n_found));
+	atomic_store(&s.stop, true);
+	for (unsigned i = 0; i < N_READERS; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(atomic_load(&s.n_torn), 0);
+	assert_true(atomic_load(&s.n_found) > 0);
+	neigh_free(s.n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_what_it_learned),
+		cmocka_unit_test(second_question_goes_to_everybody),
+		cmocka_unit_test(stale_neighbors_are_not_answered_for),
+		cmocka_unit_test(local_hosts_answer_for_themselves),
+		cmocka_unit_test(news_is_what_differs_or_gets_old),
+		cmocka_unit_test(forgets_nodes_macs_and_old_ones),
+		cmocka_unit_test(table_holds_its_maximum_and_the_newest),
+		cmocka_unit_test(readers_never_see_a_torn_neighbor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

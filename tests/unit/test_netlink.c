@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * io/netlink and io/tap in a namespace of this process. Skipped where there is none to be had.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <poll.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "io/netlink.h"
+#include "io/tap.h"
+#include "netns_util.h"
+
+static struct nl *nl;
+
+static void silent(void *arg, enum log_level level, const char *token, const char *text)
+{
+	(void)arg;
+	(void)level;
+	(void)token;
+	(void)text;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return nl_open(&nl);
+}
+static int teardown(void **state)
+{
+	(void)state;
+	nl_close(nl);
+	return 0;
+}
+
+static void links(void **state)
+{
+	const struct mac mac = { { 2, 1, 2, 3, 4, 5 } };
+	struct nl_link br, port;
+
+	(void)state;
+	assert_int_equal(nl_link_by_name(nl, "br7", &br), -ENODEV);
+	assert_int_equal(nl_link_by_name(nl, "", &br), -ENODEV);
+	assert_int_equal(nl_link_by_name(nl, "a-name-that-is-too-long", &br), -ENODEV);
+	assert_true(run("ip link add br7 type bridge"));
+	assert_true(run("ip link add v7 type veth peer name w7"));
+	assert_true(run("ip link set v7 master br7"));
+	assert_int_equal(nl_link_by_name(nl, "br7", &br), 0);
+	assert_string_equal(br.kind, "bridge");
+	assert_string_equal(br.name, "br7");
+	assert_false(br.up);
+	assert_int_equal(nl_link_by_name(nl, "v7", &port), 0);
+	assert_int_equal(port.master, br.index);
+	assert_int_equal(nl_link_set_up(nl, port.index, true), 0);
+	assert_int_equal(nl_link_set_mtu(nl, port.index, 1337), 0);
+	assert_int_equal(nl_link_set_mac(nl, port.index, mac), 0);
+	assert_int_equal(nl_link_by_index(nl, port.index, &port), 0);
+	assert_true(port.up);
+	assert_false(port.running); /* the other end is down */
+	assert_int_equal(port.mtu, 1337);
+	assert_memory_equal(port.mac.b, mac.b, 6);
+	assert_int_equal(nl_link_set_up(nl, port.index, false), 0);
+	assert_int_equal(nl_link_by_index(nl, port.index, &port), 0);
+	assert_false(port.up);
+	assert_int_equal(nl_link_set_mtu(nl, 9999, 1400), -ENODEV);
+	assert_true(nl_link_set_mtu(nl, port.index, 1) < 0);
+	assert_true(run("ip link del v7"));
+	assert_int_equal(nl_link_by_index(nl, port.index, &port), -ENODEV);
+	assert_true(run("ip link del br7"));
+}
+
+static const struct nl_addr *find(const struct nl_addr *a, int n, const char *text)
+{
+	struct ip_addr ip;
+
+	assert_int_equal(ip_parse(text, &ip), 0);
+	for (int i = 0; i < n; i++)
+		if (ip_equal(&a[i].ip, &ip))
+			return &a[i];
+	return NULL;
+}
+
+static void addresses(void **state)
+{
+	struct nl_addr a[16];
+	struct nl_link v;
+	int n, all;
+
+	(void)state;
+	assert_true(run("ip link set lo up"));
+	assert_true(run("ip link add v8 type veth peer name w8"));
+	assert_true(run("ip link set v8 up"));
+	assert_true(run("ip addr add 192.0.2.5/24 dev v8"));
+	assert_true(run("ip addr add 198.51.100.1 peer 198.51.100.2/32 dev v8"));
+	assert_true(run("ip -6 addr add 2001:db8::5/64 dev v8 nodad"));
+	assert_int_equal(nl_link_by_name(nl, "v8", &v), 0);
+	n = nl_addrs(nl, v.index, a, array_size(a));
+	assert_true(n >= 3);
+	assert_non_null(find(a, n, "192.0.2.5"));
+	assert_int_equal(find(a, n, "192.0.2.5")->prefix_len, 24);
+	assert_int_equal(find(a, n, "192.0.2.5")->index, v.index);
+	assert_false(find(a, n, "192.0.2.5")->link_scope);
+	/* Of a pair, ours. */
+	assert_non_null(find(a, n, "198.51.100.1"));
+	assert_null(find(a, n, "198.51.100.2"));
+	assert_non_null(find(a, n, "2001:db8::5"));
+	assert_false(find(a, n, "2001:db8::5")->tentative);
+	assert_null(find(a, n, "127.0.0.1"));
+	all = nl_addrs(nl, 0, a, array_size(a));
+	assert_true(all > n);
+	assert_non_null(find(a, all, "127.0.0.1"));
+	assert_true(find(a, all, "127.0.0.1")->link_scope);
+	/* Says how many there are where there is no room. */
+	assert_int_equal(nl_addrs(nl, v.index, NULL, 0), n);
+	assert_true(run("ip link del v8"));
+}
+
+struct seen {
+	bool link_up, link_gone, addr_added, addr_gone;
+	unsigned routes;
+};
+
+static void on_event(void *arg, const struct nl_event *ev)
+{
+	struct seen *s = arg;
+
+	switch (ev->change) {
+	case NL_LINK_CHANGED:
+		s->link_up |= strcmp(ev->link.name, "v9") == 0 && ev->link.up;
+		break;
+	case NL_LINK_GONE:
+		s->link_gone |= strcmp(ev->link.name, "v9") == 0;
+		break;
+	case NL_ADDR_ADDED:
+		s->addr_added |= ev->addr.ip.family == 4 && ev->addr.ip.b[3] == 9;
+		break;
+	case NL_ADDR_GONE:
+		s->addr_gone |= ev->addr.ip.family == 4 && ev->addr.ip.b[3] == 9;
+		break;
+	case NL_ROUTE_CHANGED:
+		s->routes++;
+		break;
+	case NL_OVERRUN:
+		break;
+	}
+}
+
+#define N_ROUTES 300
+
+static void count_route(void *arg, const struct nl_route *route)
+{
+	unsigned *n = arg;
+
+	assert_int_equal(route->protocol, 76);
+	assert_true(route->metric > 0);
+	n[route->dst.ip.family == 6]++;
+	n[2] += route->gateway.family != 0;
+}
+
+static struct nl_route_change change(const char *dst, const char *gateway, uint32_t metric,
+				     int index)
+{
+	struct nl_route_change c = {
+		.op = NL_ROUTE_ADD,
+		.route = { .metric = metric,
+			   .table = NL_TABLE_MAIN,
+			   .index = index,
+			   .protocol = 76 },
+	};
+
+	assert_int_equal(prefix_parse(dst, &c.route.dst), 0);
+	if (gateway)
+		assert_int_equal(ip_parse(gateway, &c.route.gateway), 0);
+	return c;
+}
+
+static void routes(void **state)
+{
+	struct nl_route_change c[6], *many = calloc(N_ROUTES, sizeof(*many));
+	struct nl_monitor *m = NULL;
+	struct seen seen = { 0 };
+	unsigned n[3] = { 0 };
+	char text[32];
+	struct nl_link v;
+
+	(void)state;
+	assert_non_null(many);
+	assert_true(run("ip link add v10 type veth peer name w10"));
+	assert_true(run("ip link set v10 up"));
+	assert_true(run("ip link set w10 up"));
+	assert_int_equal(nl_link_by_name(nl, "v10", &v), 0);
+	assert_int_equal(nl_monitor_open_routes(&m, 76, nl), 0);
+
+	/* A gateway need not be on a network of the interface, the same route fails twice. */
+	c[0] = change("10.9.0.1/32", NULL, 500, v.index);
+	c[1] = change("10.8.0.0/16", "10.9.0.1", 500, v.index);
+	c[2] = change("fd00:9::1/128", NULL, 500, v.index);
+	c[3] = change("fd00:8::/32", "fd00:9::1", 500, v.index);
+	c[4] = change("10.9.0.1/32", NULL, 500, v.index);
+	c[5] = change("10.9.0.9/32", NULL, 500, 9999);
+	assert_int_equal(nl_routes_change(nl, c, 6), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(c[i].result, 0);
+	assert_int_equal(c[4].result, -EEXIST);
+	assert_int_equal(c[5].result, -ENODEV);
+	/* Those of other protocols and interfaces are not seen. */
+	assert_true(run("ip route add 10.9.0.7/32 dev v10 proto 77"));
+	assert_true(run("ip route add 10.9.0.8/32 dev lo proto 76"));
+	assert_int_equal(nl_routes(nl, 76, NL_TABLE_MAIN, v.index, count_route, n), 0);
+	assert_int_equal(n[0], 2);
+	assert_int_equal(n[1], 2);
+	assert_int_equal(n[2], 2);
+
+	/* In place of the one with the same metric, and away again, but not twice. */
+	c[0] = change("10.8.0.0/16", "10.9.0.2", 500, v.index);
+	c[0].op = NL_ROUTE_REPLACE;
+	c[1] = c[0];
+	c[1].op = NL_ROUTE_DELETE;
+	c[2] = c[1];
+	assert_int_equal(nl_routes_change(nl, c, 3), 0);
+	assert_int_equal(c[0].result, 0);
+	assert_int_equal(c[1].result, 0);
+	assert_int_equal(c[2].result, -ESRCH);
+
+	/* More than one portion. */
+	for (int i = 0; i < N_ROUTES; i++) {
+		snprintf(text, sizeof(text), "10.7.%d.%d/32", i / 256, i % 256);
+		many[i] = change(text, NULL, 1000, v.index);
+	}
+	assert_int_equal(nl_routes_change(nl, many, N_ROUTES), 0);
+	for (int i = 0; i < N_ROUTES; i++)
+		assert_int_equal(many[i].result, 0);
+
+	/* Told of what others do to routes of this protocol, not of what we do. */
+	assert_true(run("ip route del 10.7.0.1/32 dev v10 proto 76"));
+	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
+	assert_int_equal(seen.routes, 2); /* the one to lo above, and this */
+	nl_monitor_close(m);
+	free(many);
+	assert_true(run("ip link del v10"));
+}
+
+static void monitor(void **state)
+{
+	struct nl_monitor *m = NULL;
+	struct seen seen = { 0 };
+
+	(void)state;
+	assert_int_equal(nl_monitor_open(&m), 0);
+	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
+	assert_true(run("ip link add v9 type veth peer name w9"));
+	assert_true(run("ip link set v9 up"));
+	assert_true(run("ip addr add 192.0.2.9/24 dev v9"));
+	assert_true(run("ip addr del 192.0.2.9/24 dev v9"));
+	assert_true(run("ip link del v9"));
+	while (!seen.link_gone) {
+		struct pollfd pfd = { .fd = nl_monitor_fd(m), .events = POLLIN };
+
+		assert_int_equal(poll(&pfd, 1, 20000), 1);
+		assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
+	}
+	assert_true(seen.link_up && seen.addr_added && seen.addr_gone);
+	nl_monitor_close(m);
+}
+
+static bool tap_possible(void)
+{
+	return access("/dev/net/tun", R_OK | W_OK) == 0;
+}
+
+static void tap_queues(void **state)
+{
+	const struct mac mac = { { 2, 9, 9, 9, 9, 9 } };
+	struct tap t, second;
+	struct nl_link link;
+
+	(void)state;
+	if (!tap_possible())
+		skip();
+	assert_int_equal(tap_open(&t, nl, "leon7", 3), 0);
+	assert_int_equal(t.n_queues, 3);
+	assert_string_equal(t.name, "leon7");
+	assert_int_equal(tap_set_mac(&t, nl, mac), 0);
+	assert_int_equal(tap_set_mtu(&t, nl, 1420), 0);
+	assert_int_equal(tap_set_up(&t, nl, true), 0);
+	assert_int_equal(nl_link_by_name(nl, "leon7", &link), 0);
+	assert_int_equal(link.index, t.ifindex);
+	assert_string_equal(link.kind, "tun");
+	assert_true(link.tun_is_tap && link.up);
+	assert_int_equal(link.tun_queues, 3);
+	assert_int_equal(link.mtu, 1420);
+	assert_memory_equal(link.mac.b, mac.b, 6);
+	/* Another daemon would get some of the frames. */
+	assert_int_equal(tap_open(&second, nl, "leon7", 1), -EBUSY);
+	tap_close(&t);
+	assert_int_equal(nl_link_by_name(nl, "leon7", &link), -ENODEV);
+}
+
+static void tap_refusals(void **state)
+{
+	struct tap t;
+
+	(void)state;
+	if (!tap_possible())
+		skip();
+	assert_true(run("ip link add br8 type bridge"));
+	assert_int_equal(tap_open(&t, nl, "br8", 1), -EEXIST);
+	assert_true(run("ip link del br8"));
+	assert_int_equal(tap_open(&t, nl, "", 1), -EINVAL);
+	assert_int_equal(tap_open(&t, nl, "sixteen-letters-", 1), -EINVAL);
+	assert_true(run("ip tuntap add tun8 mode tun"));
+	assert_int_equal(tap_open(&t, nl, "tun8", 1), -EEXIST);
+	assert_true(run("ip link del tun8"));
+}
+
+static void tap_that_persists(void **state)
+{
+	struct nl_link link;
+	struct tap t;
+
+	(void)state;
+	if (!tap_possible())
+		skip();
+	assert_true(run("ip tuntap add leon8 mode tap multi_queue"));
+	assert_int_equal(tap_open(&t, nl, "leon8", 2), 0);
+	assert_int_equal(t.n_queues, 2);
+	tap_close(&t);
+	assert_int_equal(nl_link_by_name(nl, "leon8", &link), 0);
+	assert_true(run("ip link del leon8"));
+	/* With one queue there is work for one worker. */
+	assert_true(run("ip tuntap add leon8 mode tap"));
+	assert_int_equal(tap_open(&t, nl, "leon8", 2), 0);
+	assert_int_equal(t.n_queues, 1);
+	tap_close(&t);
+	assert_true(run("ip link del leon8"));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(links),	 T(addresses),	       T(routes), T(monitor), T(tap_queues),
+		T(tap_refusals), T(tap_that_persists),
+	};
+
+	log_set_sink(silent, NULL);
+	if (!netns_enter()) {
+		printf("1..0 # SKIP no network namespaces here\n");
+		return 0;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The node table: versions, own record, tombstones, slots, limits, and the digest. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "state/nodedb.h"
+#include "wire/leon.h"
+
+#define SELF 0x0a000001u
+#define S(n) ((mono_t){ (n)*NS_PER_S })
+
+static struct msg_record record(node_id_t origin, uint64_t incarnation, uint32_t seq)
+{
+	struct msg_record r = { .origin = origin, .incarnation = incarnation, .seq = seq };
+
+	return r;
+}
+
+static enum record_verdict put(struct nodedb *db, node_id_t id, uint64_t inc, uint32_t seq,
+			       uint16_t flags, mono_t now, struct node **n)
+{
+	struct msg_record r = record(id, inc, seq);
+
+	r.flags = flags;
+	return nodedb_put(db, &r, now, n);
+}
+
+static void versions_compare(void **state)
+{
+	(void)state;
+	assert_int_equal(version_cmp(5, 1, 5, 1), 0);
+	assert_true(version_cmp(5, 2, 5, 1) > 0);
+	assert_true(version_cmp(5, 1, 5, 2) < 0);
+	assert_true(version_cmp(6, 1, 5, 9) > 0);
+	assert_true(version_cmp(UINT64_MAX, 1, 5, UINT32_MAX) > 0);
+}
+
+static void self_is_slot_zero(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+
+	(void)state;
+	assert_int_equal(nodedb_find(db, SELF)->slot, SLOT_SELF);
+	assert_int_equal(nodedb_slots(db), 1);
+	assert_int_equal(nodedb_members(db), 1);
+	assert_null(nodedb_at(db, 1));
+	assert_null(nodedb_at(db, SLOT_NONE));
+	assert_null(nodedb_add(db, NODE_ID_NONE, S(1)));
+	assert_null(nodedb_add(db, NODE_ID_ANY, S(1)));
+	nodedb_free(db);
+	nodedb_free(NULL);
+}
+
+static void newest_version_wins(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+	struct node *n;
+
+	(void)state;
+	assert_int_equal(put(db, 2, 100, 1, 0, S(1), &n), RECORD_NEW);
+	assert_int_equal(n->state, NODE_KNOWN);
+	assert_int_equal(n->slot, 1);
+	assert_int_equal(put(db, 2, 100, 1, 0, S(2), &n), RECORD_SAME);
+	assert_int_equal(n->heard.ns, S(1).ns);
+	assert_int_equal(put(db, 2, 100, 3, 0, S(3), &n), RECORD_NEWER);
+	assert_int_equal(n->heard.ns, S(3).ns);
+	assert_int_equal(put(db, 2, 100, 2, 0, S(4), &n), RECORD_OLDER);
+	assert_int_equal(put(db, 2, 99, 9, 0, S(4), &n), RECORD_OLDER);
+	assert_int_equal(n->rec.seq, 3);
+	assert_int_equal(put(db, 2, 101, 1, 0, S(5), &n), RECORD_NEWER);
+	assert_int_equal(n->rec.incarnation, 101);
+	nodedb_free(db);
+}
+
+static void node_known_by_id_gets_its_record(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+	struct node *n = nodedb_add(db, 7, S(1)), *again;
+	uint64_t digest = nodedb_digest(db);
+
+	(void)state;
+	assert_false(n->has_record);
+	assert_ptr_equal(nodedb_add(db, 7, S(2)), n);
+	assert_int_equal(nodedb_digest(db), digest);
+	assert_int_equal(put(db, 7, 1, 1, 0, S(3), &again), RECORD_NEW);
+	assert_ptr_equal(again, n);
+	assert_true(n->has_record);
+	assert_int_not_equal(nodedb_digest(db), digest);
+	nodedb_free(db);
+}
+
+static void own_record_is_never_replaced(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+	struct msg_record facts = { .name = "here" };
+	struct node *self;
+
+	(void)state;
+	nodedb_set_own(db, &facts, 1000, S(1));
+	self = nodedb_at(db, SLOT_SELF);
+	assert_int_equal(self->rec.origin, SELF);
+	assert_int_equal(self->rec.seq, 1);
+	assert_int_equal(self->state, NODE_REACHABLE);
+	nodedb_set_own(db, &facts, 1000, S(2));
+	assert_int_equal(self->rec.seq, 2);
+	assert_int_equal(put(db, SELF, 2000, 50, 0, S(3), &self), RECORD_OWN);
+	assert_int_equal(self->rec.incarnation, 1000);
+	assert_string_equal(self->rec.name, "here");
+
+	/* What we know is older than this: nothing to outbid. */
+	nodedb_outbid(db, 1000, 1, S(4));
+	assert_int_equal(self->rec.seq, 2);
+	nodedb_outbid(db, 1000, 7, S(4));
+	assert_int_equal(self->rec.incarnation, 1000);
+	assert_int_equal(self->rec.seq, 8);
+	/* An earlier run with its clock ahead: its rows must lose as well. */
+	nodedb_outbid(db, 2000, 50, S(5));
+	assert_true(self->rec.incarnation > 2000);
+	assert_string_equal(self->rec.name, "here");
+	/* The caller still thinks it is 1000. */
+	nodedb_set_own(db, &facts, 1000, S(6));
+	assert_int_equal(self->rec.incarnation, 2001);
+	assert_int_equal(self->rec.seq, 2);
+	nodedb_free(db);
+}
+
+static void sequence_at_its_end_moves_the_incarnation(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+	struct msg_record facts = { 0 };
+	struct node *self = nodedb_at(db, SLOT_SELF);
+
+	(void)state;
+	nodedb_set_own(db, &facts, 10, S(1));
+	nodedb_outbid(db, 10, UINT32_MAX, S(2));
+	assert_int_equal(self->rec.incarnation, 11);
+	assert_int_equal(self->rec.seq, 1);
+	nodedb_free(db);
+}
+
+static void leave_makes_a_tombstone(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+	uint64_t without = nodedb_digest(db);
+	struct node *n;
+
+	(void)state;
+	put(db, 2, 100, 1, 0, S(1), &n);
+	assert_int_equal(nodedb_members(db), 2);
+	assert_int_equal(put(db, 2, 100, 2, RECORD_LEFT, S(2), &n), RECORD_NEWER);
+	assert_int_equal(n->state, NODE_LEFT);
+	assert_int_equal(n->since.ns, S(2).ns);
+	assert_int_equal(nodedb_members(db), 1);
+	assert_int_equal(nodedb_digest(db), without);
+	assert_ptr_equal(nodedb_find(db, 2), n);
+	/* A copy that was under way while the node left does not bring it back. */
+	assert_int_equal(put(db, 2, 100, 1, 0, S(3), &n), RECORD_OLDER);
+	assert_int_equal(n->state, NODE_LEFT);
+	assert_int_equal(put(db, 2, 200, 1, 0, S(4), &n), RECORD_NEW);
+	assert_int_equal(n->state, NODE_KNOWN);
+	assert_int_equal(n->slot, 1);
+	assert_int_equal(nodedb_members(db), 2);
+	nodedb_free(db);
+}
+
+static void leave_of_a_stranger_is_remembered(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+	struct node *n;
+
+	(void)state;
+	assert_int_equal(put(db, 2, 100, 2, RECORD_LEFT, S(1), &n), RECORD_NEWER);
+	assert_int_equal(n->state, NODE_LEFT);
+	assert_int_equal(nodedb_members(db), 1);
+	assert_int_equal(put(db, 2, 100, 1, 0, S(2), &n), RECORD_OLDER);
+	nodedb_free(db);
+}
+
+static void forgotten_node_needs_a_newer_record(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+	struct node *n;
+
+	(void)state;
+	put(db, 2, 100, 4, 0, S(1), &n);
+	nodedb_set_state(db, n, NODE_REACHABLE, S(2));
+	assert_int_equal(n->since.ns, S(2).ns);
+	nodedb_set_state(db, n, NODE_REACHABLE, S(3));
+	assert_int_equal(n->since.ns, S(2).ns);
+	nodedb_forget(db, n, S(4));
+	assert_int_equal(n->state, NODE_LEFT);
+	assert_int_equal(put(db, 2, 100, 4, 0, S(5), &n), RECORD_SAME);
+	assert_int_equal(n->state, NODE_LEFT);
+	assert_int_equal(put(db, 2, 100, 5, 0, S(6), &n), RECORD_NEW);
+	assert_int_equal(n->state, NODE_KNOWN);
+	/* This node cannot forget itself. */
+	nodedb_forget(db, nodedb_at(db, SLOT_SELF), S(7));
+	assert_int_equal(nodedb_members(db), 2);
+	nodedb_free(db);
+}
+
+static void note_slot(void *arg, uint16_t slot)
+{
+	uint32_t *mask = arg;
+
+	*mask |= 1u << slot;
+}
+
+static void slots_are_reused_after_expiry_only(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+	uint32_t freed = 0;
+	struct node *n;
+
+	(void)state;
+	for (node_id_t id = 2; id <= 5; id++)
+		put(db, id, 1, 1, 0, S(1), &n);
+	assert_int_equal(nodedb_slots(db), 5);
+	nodedb_forget(db, nodedb_find(db, 3), S(10));
+	nodedb_forget(db, nodedb_find(db, 5), S(10));
+	put(db, 6, 1, 1, 0, S(11), &n);
+	assert_int_equal(n->slot, 5);
+
+	nodedb_expire(db, S(20), 10000, note_slot, &freed);
+	assert_int_equal(freed, 0);
+	nodedb_expire(db, S(21), 10000, note_slot, &freed);
+	assert_int_equal(freed, 1u << 2 | 1u << 4);
+	assert_null(nodedb_find(db, 3));
+	assert_null(nodedb_at(db, 2));
+	assert_int_equal(nodedb_find(db, 4)->slot, 3);
+	put(db, 7, 1, 1, 0, S(22), &n);
+	assert_int_equal(n->slot, 2);
+	assert_int_equal(nodedb_slots(db), 6);
+	nodedb_forget(db, nodedb_find(db, 6), S(30));
+	nodedb_expire(db, S(99), 0, NULL, NULL);
+	assert_int_equal(nodedb_slots(db), 4);
+	nodedb_free(db);
+}
+
+static void full_table_refuses_strangers_only(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 3);
+	struct node *n;
+
+	(void)state;
+	put(db, 2, 1, 1, 0, S(1), &n);
+	put(db, 3, 1, 1, 0, S(1), &n);
+	assert_int_equal(put(db, 4, 1, 1, 0, S(1), &n), RECORD_FULL);
+	assert_null(n);
+	assert_null(nodedb_add(db, 4, S(1)));
+	assert_int_equal(put(db, 3, 1, 2, 0, S(2), &n), RECORD_NEWER);
+	/* A place becomes free, another node takes it, and the first cannot return. */
+	nodedb_forget(db, nodedb_find(db, 2), S(3));
+	assert_int_equal(put(db, 4, 1, 1, 0, S(4), &n), RECORD_NEW);
+	assert_int_equal(put(db, 2, 2, 1, 0, S(5), &n), RECORD_FULL);
+	assert_int_equal(nodedb_members(db), 3);
+	nodedb_set_maximum(db, 4);
+	assert_int_equal(put(db, 2, 2, 1, 0, S(6), &n), RECORD_NEW);
+	/* A lower maximum drops nobody. */
+	nodedb_set_maximum(db, 2);
+	assert_int_equal(nodedb_members(db), 4);
+	assert_int_equal(put(db, 3, 1, 3, 0, S(7), &n), RECORD_NEWER);
+	nodedb_free(db);
+}
+
+static void tombstones_are_bounded(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 8);
+	struct node *n;
+
+	(void)state;
+	for (node_id_t id = 2; id < 1000; id++)
+		put(db, id, 1, 1, RECORD_LEFT, S(1), &n);
+	assert_in_range(nodedb_slots(db), 8, 16);
+	nodedb_free(db);
+}
+
+/* Two tables that learned the same versions in different order, by different ways, agree. */
+static void digest_is_about_versions_only(void **state)
+{
+	struct nodedb *a = nodedb_new(1, 2000), *b = nodedb_new(1, 2000);
+	struct msg_record facts = { 0 };
+	uint64_t before;
+	struct node *n;
+
+	(void)state;
+	nodedb_set_own(a, &facts, 9, S(1));
+	nodedb_set_own(b, &facts, 9, S(1));
+	for (node_id_t id = 2; id <= 1000; id++)
+		put(a, id, id, 2, 0, S(1), &n);
+	for (node_id_t id = 1000; id >= 2; id--) {
+		put(b, id, id, 1, 0, S(1), &n);
+		nodedb_set_state(b, n, NODE_UNREACHABLE, S(2));
+	}
+	assert_int_not_equal(nodedb_digest(a), nodedb_digest(b));
+	for (node_id_t id = 2; id <= 1000; id++)
+		put(b, id, id, 2, 0, S(1), &n);
+	assert_int_equal(nodedb_digest(a), nodedb_digest(b));
+
+	before = nodedb_digest(a);
+	put(a, 2000, 1, 1, 0, S(2), &n);
+	nodedb_forget(a, n, S(3));
+	nodedb_expire(a, S(1000), 0, NULL, NULL);
+	assert_int_equal(nodedb_digest(a), before);
+	/* Versions that swap places between two nodes are a difference. */
+	put(a, 3000, 1, 2, 0, S(4), &n);
+	put(a, 3001, 2, 1, 0, S(4), &n);
+	put(b, 3000, 2, 1, 0, S(4), &n);
+	put(b, 3001, 1, 2, 0, S(4), &n);
+	assert_int_not_equal(nodedb_digest(a), nodedb_digest(b));
+	nodedb_free(a);
+	nodedb_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(versions_compare),
+		cmocka_unit_test(self_is_slot_zero),
+		cmocka_unit_test(newest_version_wins),
+		cmocka_unit_test(node_known_by_id_gets_its_record),
+		cmocka_unit_test(own_record_is_never_replaced),
+		cmocka_unit_test(sequence_at_its_end_moves_the_incarnation),
+		cmocka_unit_test(leave_makes_a_tombstone),
+		cmocka_unit_test(leave_of_a_stranger_is_remembered),
+		cmocka_unit_test(forgotten_node_needs_a_newer_record),
+		cmocka_unit_test(slots_are_reused_after_expiry_only),
+		cmocka_unit_test(full_table_refuses_strangers_only),
+		cmocka_unit_test(tombstones_are_bounded),
+		cmocka_unit_test(digest_is_about_versions_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The resolver thread: questions, answers, errors, and an end that waits for nobody. Only names
+ * that need no name server are asked for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+
+#include "daemon/resolve.h"
+
+#define DEADLINE_MS 30000
+
+/* The next answer; fails the test where none comes. */
+static struct resolve_answer next_answer(struct resolver *r)
+{
+	struct resolve_answer a;
+	struct pollfd p = { .fd = resolver_fd(r), .events = POLLIN };
+
+	while (!resolver_next(r, &a))
+		assert_int_equal(poll(&p, 1, DEADLINE_MS), 1);
+	return a;
+}
+
+static void resolves(void **state)
+{
+	struct resolver *r = resolver_new();
+	struct resolve_answer a;
+	char buf[ENDPOINT_STRLEN];
+	(void)state;
+
+	assert_non_null(r);
+	assert_true(resolver_ask(r, 42, "192.0.2.7", 5366));
+	a = next_answer(r);
+	assert_int_equal(a.id, 42);
+	assert_string_equal(a.error, "");
+	assert_int_equal(a.n, 1);
+	assert_string_equal(endpoint_format(&a.ep[0], buf, sizeof(buf)), "192.0.2.7:5366");
+	resolver_free(r);
+}
+
+static void reports_errors(void **state)
+{
+	struct resolver *r = resolver_new();
+	struct resolve_answer a;
+	(void)state;
+
+	/* A label of more than 63 characters never leaves the host. */
+	assert_true(resolver_ask(r, 1,
+				 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+				 "aaaaaaaa.invalid",
+				 1));
+	a = next_answer(r);
+	assert_int_equal(a.id, 1);
+	assert_string_not_equal(a.error, "");
+	assert_int_equal(a.n, 0);
+
+	/* Resolved, but nothing one can send to. */
+	assert_true(resolver_ask(r, 2, "224.0.0.1", 1));
+	a = next_answer(r);
+	assert_string_not_equal(a.error, "");
+	assert_int_equal(a.n, 0);
+	resolver_free(r);
+}
+
+static void answers_every_question(void **state)
+{
+	struct resolver *r = resolver_new();
+	uint64_t asked = 0;
+	(void)state;
+
+	while (resolver_ask(r, asked, "::1", 1)) {
+		asked++;
+		/* A thread as fast as this one would never let the queue fill. */
+		if (asked == 2000)
+			break;
+	}
+	assert_true(asked > 100);
+	for (uint64_t i = 0; i < asked; i++)
+		assert_int_equal(next_answer(r).id, i);
+	resolver_free(r);
+}
+
+static void ends_with_work_left(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		struct resolver *r = resolver_new();
+
+		for (uint64_t k = 0; k < 20; k++)
+			resolver_ask(r, k, "192.0.2.1", 1);
+		resolver_free(r);
+	}
+	resolver_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(resolves),
+		cmocka_unit_test(reports_errors),
+		cmocka_unit_test(answers_every_question),
+		cmocka_unit_test(ends_with_work_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The forwarding snapshot: encoded headers and addresses, the id table, the flood list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/defs.h"
+#include "state/snap.h"
+
+/* Node-id 100 + slot, reachable at 192.0.2.<slot>:5366. */
+static struct snap *snap_of(uint16_t n)
+{
+	struct snap *s = snap_new(n);
+
+	s->self = 100;
+	s->vni = 0x123456;
+	for (uint16_t i = 0; i < n; i++) {
+		s->node[i].id = 100u + i;
+		s->node[i].link_up = i > 0;
+		if (i > 0)
+			s->node[i].ep = (struct endpoint){ .ip = { 4, { 192, 0, 2, (uint8_t)i } },
+							   .port = 5366 };
+	}
+	return s;
+}
+
+static void route(struct snap *s, uint16_t slot, uint16_t a, uint16_t b)
+{
+	uint16_t hop[2] = { a, b };
+
+	snap_set_route(s, slot, hop, b ? 2 : 1, 1400);
+}
+
+static void headers_are_ready_to_send(void **state)
+{
+	struct snap *s = snap_of(4);
+	struct leon_hdr h;
+	size_t len;
+
+	(void)state;
+	route(s, 1, 1, 0);
+	route(s, 2, 3, 2);
+	snap_finish(s);
+	assert_true(s->node[1].routed);
+	assert_true(s->node[2].routed);
+	assert_false(s->node[3].routed);
+	assert_int_equal(s->node[2].first, 3);
+	assert_int_equal(s->node[2].hdr_len, LEON_HDR_LEN(2));
+	assert_int_equal(s->node[2].path_mtu, 1400);
+	assert_int_equal(leon_decode(s->node[2].hdr, s->node[2].hdr_len, &h, &len), LEON_OK);
+	assert_int_equal(len, s->node[2].hdr_len);
+	assert_int_equal(h.kind, LEON_FRAME);
+	assert_int_equal(h.flags, 0);
+	assert_int_equal(h.at, 0);
+	assert_int_equal(h.vni, 0x123456);
+	assert_int_equal(h.source, 100);
+	assert_int_equal(h.n_hops, 2);
+	assert_int_equal(h.hop[0], 103);
+	assert_int_equal(h.hop[1], 102);
+	snap_free(s);
+	snap_free(NULL);
+}
+
+static void addresses_are_ready_to_send(void **state)
+{
+	struct snap *s = snap_of(3);
+	struct sockaddr_in in;
+
+	(void)state;
+	s->node[2].ep.ip = (struct ip_addr){ 6, { 0x20, 0x01, 0x0d, 0xb8, [15] = 7 } };
+	snap_finish(s);
+	assert_int_equal(s->node[0].sa_len, 0);
+	assert_int_equal(s->node[1].sa_len, sizeof(in));
+	memcpy(&in, s->node[1].sa, sizeof(in));
+	assert_int_equal(in.sin_family, AF_INET);
+	assert_int_equal(ntohs(in.sin_port), 5366);
+	assert_int_equal(ntohl(in.sin_addr.s_addr), 0xc0000201);
+	assert_int_equal(s->node[2].sa_len, sizeof(struct sockaddr_in6));
+	snap_free(s);
+}
+
+static void impossible_routes_are_none(void **state)
+{
+	uint16_t longest[LEON_HOPS_MAX + 1] = { 1, 2, 3, 4, 5 };
+	struct snap *s = snap_of(8);
+
+	(void)state;
+	s->node[2].id = NODE_ID_NONE; /* a free slot as relay */
+	route(s, 3, 2, 3);
+	s->node[4].ep.ip.family = 0; /* first hop without an address */
+	route(s, 4, 4, 0);
+	route(s, 5, 77, 5); /* no such slot */
+	snap_set_route(s, 6, longest, LEON_HOPS_MAX + 1, 1400);
+	snap_set_route(s, 7, longest, 0, 1400);
+	snap_finish(s);
+	for (uint16_t i = 0; i < 8; i++)
+		assert_false(s->node[i].routed);
+	assert_int_equal(s->n_flood, 0);
+	snap_free(s);
+}
+
+static void flood_names_every_routed_node_once(void **state)
+{
+	struct snap *s = snap_of(6);
+
+	(void)state;
+	route(s, 1, 1, 0);
+	route(s, 4, 1, 4);
+	route(s, 5, 5, 0);
+	snap_finish(s);
+	assert_int_equal(s->n_flood, 3);
+	assert_int_equal(s->flood[0], 1);
+	assert_int_equal(s->flood[1], 4);
+	assert_int_equal(s->flood[2], 5);
+	snap_free(s);
+}
+
+static void members_are_found_by_id(void **state)
+{
+	struct snap *s = snap_of(1000);
+
+	(void)state;
+	s->node[500].id = NODE_ID_NONE;
+	snap_finish(s);
+	for (uint16_t i = 0; i < 1000; i++)
+		assert_int_equal(snap_find(s, 100u + i), i == 500 ? SLOT_NONE : i);
+	assert_int_equal(snap_find(s, 99), SLOT_NONE);
+	assert_int_equal(snap_find(s, 1100), SLOT_NONE);
+	assert_int_equal(snap_find(s, NODE_ID_NONE), SLOT_NONE);
+	snap_free(s);
+}
+
+static void empty_snapshot_is_harmless(void **state)
+{
+	struct snap *s = snap_new(0);
+
+	(void)state;
+	snap_finish(s);
+	assert_int_equal(s->n_flood, 0);
+	assert_int_equal(snap_find(s, 1), SLOT_NONE);
+	snap_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(headers_are_ready_to_send),
+		cmocka_unit_test(addresses_are_ready_to_send),
+		cmocka_unit_test(impossible_routes_are_none),
+		cmocka_unit_test(flood_names_every_routed_node_once),
+		cmocka_unit_test(members_are_found_by_id),
+		cmocka_unit_test(empty_snapshot_is_harmless),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

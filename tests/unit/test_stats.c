@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Every drop reason and counter has a name that is a JSON key, unique, and a sentence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/stats.h"
+
+static void check_name(const char *name)
+{
+	assert_true(islower((unsigned char)name[0]));
+	for (; *name; name++)
+		assert_true(islower((unsigned char)*name) || isdigit((unsigned char)*name) ||
+			    *name == '_');
+}
+
+static void drops_are_named(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < N_DROPS; i++) {
+		check_name(drop_name(i));
+		assert_true(strlen(drop_text(i)) > 10);
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(drop_name(i), drop_name(j));
+	}
+	assert_string_equal(drop_name(DROP_wrong_vni), "wrong_vni");
+	assert_string_equal(drop_name(N_DROPS), "invalid");
+	assert_non_null(drop_text(N_DROPS));
+}
+
+static void counters_are_named(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < N_COUNTERS; i++) {
+		check_name(counter_name(i));
+		assert_true(strlen(counter_text(i)) > 10);
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(counter_name(i), counter_name(j));
+	}
+	assert_string_equal(counter_name(CNT_flood_tx), "flood_tx");
+	assert_string_equal(counter_name(N_COUNTERS), "invalid");
+	assert_non_null(counter_text(N_COUNTERS));
+}
+
+static void counting(void **state)
+{
+	static struct stats s;
+
+	(void)state;
+	stats_count(&s, CNT_net_rx_bytes, 1500);
+	stats_count(&s, CNT_net_rx_bytes, 20);
+	stats_drop(&s, DROP_path_loop);
+	stats_drop(&s, DROP_path_loop);
+	assert_int_equal(atomic_load(&s.counter[CNT_net_rx_bytes]), 1520);
+	assert_int_equal(atomic_load(&s.drop[DROP_path_loop]), 2);
+	assert_int_equal(atomic_load(&s.drop[DROP_truncated]), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(drops_are_named),
+		cmocka_unit_test(counters_are_named),
+		cmocka_unit_test(counting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

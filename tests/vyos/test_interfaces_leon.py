@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Smoketest in VyOS's form: run by VyOS's runner, or as a program, in a running system.
+
+Every option of `interfaces leon` reaches the daemon, changes are applied to a running
+daemon where that is possible, wrong configurations are refused, and the interface can
+be used where the built-in types can. The generic tests of interfaces come from VyOS.
+"""
+
+import json
+import os
+import unittest
+
+from base_interfaces_test import BasicInterfaceTest
+
+from vyos.configsession import ConfigSessionError
+from vyos.ifconfig import Section
+from vyos.utils.file import read_file
+from vyos.utils.network import get_interface_config
+from vyos.utils.network import interface_exists
+from vyos.utils.process import cmd
+from vyos.utils.process import process_named_running
+from vyos.utils.process import rc_cmd
+
+
+def document(interface):
+    return json.loads(cmd(f'sudo cat /run/leon/{interface}.json'))
+
+
+def daemon(interface):
+    """Process id of the daemon of an interface; waits for it to start."""
+    return process_named_running('leond', f'/run/leon/{interface}.json', timeout=10)
+
+
+def kernel_has(kind, option, file=''):
+    """VyOS's kernel has VRFs and bridges with VLAN filtering; one that a container is given
+    may not. Makes a device of the kind and looks for its file in sysfs."""
+    device = 'leon-probe'
+    rc, _ = rc_cmd(f'sudo ip link add name {device} type {kind} {option}')
+    if rc != 0:
+        return False
+    found = os.path.exists(f'/sys/class/net/{device}/{file}')
+    cmd(f'sudo ip link delete dev {device}')
+    return found
+
+
+class LeonInterfaceTest(BasicInterfaceTest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls._base_path = ['interfaces', 'leon']
+        secret = 'authentication pre-shared-secret smoketest'
+        # As in VyOS's own tests: whatever this machine calls its first port.
+        port = Section.interfaces('ethernet', vlan=False)[0]
+        cls._options = {
+            'leon0': [secret, 'node-id 192.0.2.10', 'port 15366'],
+            'leon1': [secret, 'node-id 192.0.2.11', 'port 15367', 'vni 4711'],
+            'leon2': [
+                secret,
+                f'source-interface {port}',
+                'node-id 192.0.2.12',
+                'port 15368',
+            ],
+        }
+        cls._interfaces = list(cls._options)
+        super().setUpClass()
+
+    def setUp(self):
+        super().setUp()
+        self.foreign_paths = []
+
+    def tearDown(self):
+        # What refers to the interface goes with it, or it could not be deleted and all
+        # that follows would fail.
+        for path in self.foreign_paths:
+            self.cli_delete(path)
+        super().tearDown()
+
+    def set_options(self, interface):
+        for option in self._options[interface]:
+            self.cli_set(self._base_path + [interface] + option.split())
+
+    def assert_refused(self, text):
+        with self.assertRaises(ConfigSessionError) as refused:
+            self.cli_commit()
+        # VyOS breaks the sentence into lines.
+        self.assertIn(text, ' '.join(str(refused.exception).split()))
+
+    def test_move_interface_between_vrf_instances(self):
+        if not kernel_has('vrf', 'table 64999'):
+            self.skipTest('this kernel has no VRFs')
+        super().test_move_interface_between_vrf_instances()
+
+    def test_leon_every_option_reaches_the_daemon(self):
+        interface = 'leon0'
+        path = self._base_path + [interface]
+        wanted = {
+            'node-name': 'smoke-1',
+            'measurement': {
+                'interval': 2000,
+                'fast-interval': 200,
+                'dead-multiplier': 5,
+            },
+            'path': {
+                'threshold': 20,
+                'threshold-minimum': 3000,
+                'hold-time': 30,
+                'maximum-relays': 1,
+                'relay-cost': 700,
+            },
+            'fdb': {'aging': 60, 'maximum': 512},
+            'storm-control': {
+                'broadcast': 100,
+                'multicast': 200,
+                'unknown-unicast': 300,
+            },
+            'suppression': {'arp': True, 'nd': True},
+            'mss-clamp': {'disable': True},
+            'loop-guard': {'disable': True, 'interval': 500},
+            'transit': {'disable': True},
+            'member': {'maximum': 100, 'forget-time': 60},
+            'system': {'workers': 1, 'busy-poll': 50, 'log-level': 'debug'},
+            'peer': {'other': {'address': '198.51.100.1', 'port': 15366}},
+        }
+
+        def set_all(nodes, path):
+            for name, value in nodes.items():
+                if isinstance(value, dict):
+                    set_all(value, path + [name])
+                elif value is True:
+                    self.cli_set(path + [name])
+                else:
+                    self.cli_set(path + [name, str(value)])
+
+        self.set_options(interface)
+        set_all(wanted, path)
+        self.cli_commit()
+
+        found = document(interface)
+        for word, value in wanted.items():
+            self.assertEqual(found[word], value, word)
+        self.assertEqual(found['interface'], interface)
+        self.assertEqual(found['port'], 15366)
+        self.assertEqual(found['authentication']['pre-shared-secret'], 'smoketest')
+        self.assertTrue(daemon(interface))
+        # The file holds the secret.
+        mode = cmd(f'sudo stat -c %a /run/leon/{interface}.json')
+        self.assertEqual(mode[-1], '0')
+
+    def test_leon_export(self):
+        interface = 'leon0'
+        path = self._base_path + [interface]
+        self.set_options(interface)
+        self.cli_set(path + ['export', 'next-hop'])
+        self.assert_refused('What is exported needs an address of this node')
+        self.cli_set(path + ['address', '10.99.0.1/32'])
+        self.cli_set(path + ['export', 'prefix', '10.1.0.0/16'])
+        rule = path + ['import', 'prefix', '10.0.0.0/8']
+        self.cli_set(rule + ['ge', '24'])
+        self.cli_set(rule + ['le', '16'])
+        self.assert_refused('accepts nothing')
+        self.cli_delete(rule + ['ge'])
+        self.cli_set(rule + ['node', 'seoul'])
+        self.cli_commit()
+
+        found = document(interface)
+        self.assertEqual(found['overlay-address'], ['10.99.0.1'])
+        self.assertEqual(
+            found['export'], {'next-hop': {}, 'prefix': ['10.1.0.0/16']}
+        )
+        self.assertEqual(
+            found['import'], {'prefix': {'10.0.0.0/8': {'le': 16, 'node': ['seoul']}}}
+        )
+        self.assertTrue(daemon(interface))
+        script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
+        answer = json.loads(cmd(f'{script} show_routes --raw --interface {interface}'))
+        self.assertTrue(answer['exporting'])
+
+    def test_leon_defaults(self):
+        self.set_options('leon0')
+        self.cli_commit()
+        found = document('leon0')
+        self.assertEqual(found['vni'], 1)
+        self.assertEqual(found['path']['threshold'], 10)
+        self.assertEqual(found['measurement']['interval'], 1000)
+        self.assertNotIn('mtu', found)
+
+    def test_leon_live_change_and_restart(self):
+        interface = 'leon0'
+        path = self._base_path + [interface]
+        self.set_options(interface)
+        self.cli_commit()
+        before = daemon(interface)
+        self.assertTrue(before)
+        index = read_file(f'/sys/class/net/{interface}/ifindex')
+
+        self.cli_set(path + ['path', 'threshold', '30'])
+        self.cli_set(path + ['peer', 'late', 'address', '198.51.100.2'])
+        self.cli_commit()
+        self.assertEqual(daemon(interface), before)
+        self.assertEqual(document(interface)['path']['threshold'], 30)
+
+        # The VNI cannot be changed in a running daemon; the device stays.
+        self.cli_set(path + ['vni', '7'])
+        self.cli_commit()
+        self.assertNotEqual(daemon(interface), before)
+        self.assertEqual(read_file(f'/sys/class/net/{interface}/ifindex'), index)
+
+    def test_leon_refused(self):
+        path = self._base_path + ['leon0']
+        self.cli_set(path + ['authentication', 'pre-shared-secret', 'smoketest'])
+        self.assert_refused('set "source-address", "source-interface" or "node-id"')
+        self.cli_set(path + ['node-id', '192.0.2.10'])
+
+        self.cli_set(path + ['peer', 'other'])
+        self.assert_refused('Peer "other" has no address')
+        self.cli_set(path + ['peer', 'other', 'address', '198.51.100.1'])
+
+        self.cli_set(path + ['measurement', 'fast-interval', '5000'])
+        self.assert_refused('set it to 1000 or less')
+        self.cli_delete(path + ['measurement'])
+
+        # The same port twice
+        self.cli_set(self._base_path + ['leon1', 'node-id', '192.0.2.11'])
+        self.assert_refused('set "port" to another')
+        self.cli_set(self._base_path + ['leon1', 'port', '15367'])
+        self.cli_commit()
+
+        # An overlay over an overlay
+        self.cli_set(self._base_path + ['leon1', 'source-interface', 'leon0'])
+        self.assert_refused('The overlay cannot run over leon0')
+        self.cli_delete(self._base_path + ['leon1', 'source-interface'])
+
+    def test_leon_in_a_bridge(self):
+        """In the commit that creates it, where a built-in type is accepted too."""
+        # VyOS sets the VLAN filter of every bridge, be it to off.
+        if not kernel_has('bridge', '', 'bridge/vlan_filtering'):
+            self.skipTest('bridges of this kernel have no VLAN filtering')
+        interface = 'leon0'
+        bridge = ['interfaces', 'bridge', 'br4711']
+        self.set_options(interface)
+        self.cli_set(bridge + ['member', 'interface', interface])
+        self.foreign_paths.append(bridge)
+        self.cli_commit()
+        self.assertEqual(get_interface_config(interface)['master'], bridge[-1])
+
+        # Neither a daemon that starts anew nor a changed device leaves the bridge.
+        before = daemon(interface)
+        self.cli_set(self._base_path + [interface, 'vni', '7'])
+        self.cli_set(self._base_path + [interface, 'mtu', '1400'])
+        self.cli_commit()
+        self.assertNotEqual(daemon(interface), before)
+        self.assertEqual(get_interface_config(interface)['master'], bridge[-1])
+
+        self.cli_delete(self._base_path + [interface])
+        with self.assertRaises(ConfigSessionError):
+            self.cli_commit()
+        self.set_options(interface)
+        self.cli_delete(bridge)
+        self.cli_commit()
+        self.assertNotIn('master', get_interface_config(interface))
+
+    def test_leon_has_routes(self):
+        """In the commit that creates it: an address, a static route, OSPF."""
+        interface = 'leon0'
+        self.set_options(interface)
+        self.cli_set(self._base_path + [interface, 'address', '203.0.113.1/24'])
+        route = ['protocols', 'static', 'route', '198.51.100.0/24']
+        self.cli_set(route + ['interface', interface])
+        ospf = ['protocols', 'ospf']
+        self.cli_set(ospf + ['interface', interface, 'area', '0'])
+        self.foreign_paths += [route, ospf]
+        self.cli_commit()
+        self.assertIn(
+            f'interface {interface}', self.getFRRconfig(f'interface {interface}')
+        )
+        self.assertIn(
+            f'ip route 198.51.100.0/24 {interface}',
+            self.getFRRconfig('ip route', end=''),
+        )
+
+    def test_leon_disable(self):
+        interface = 'leon0'
+        self.set_options(interface)
+        self.cli_commit()
+        self.assertTrue(daemon(interface))
+        self.cli_set(self._base_path + [interface, 'disable'])
+        self.cli_commit()
+        self.assertFalse(process_named_running('leond', f'/run/leon/{interface}.json'))
+        self.assertTrue(interface_exists(interface))
+
+    def test_leon_op_mode(self):
+        interface = 'leon0'
+        self.set_options(interface)
+        self.cli_commit()
+        self.assertTrue(daemon(interface))
+        script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
+        answer = json.loads(cmd(f'{script} show_nodes --raw --interface {interface}'))
+        self.assertEqual([n['node_id'] for n in answer['nodes']], ['192.0.2.10'])
+        self.assertIn('192.0.2.10', cmd(f'{script} show_nodes --interface {interface}'))
+        self.assertIn(
+            interface, cmd('/usr/libexec/vyos/op_mode/interfaces.py show_summary')
+        )
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commits `interfaces leon leonN`. Thin: what is wrong is decided in vyos_leon.verify,
+what leond reads is made in vyos_leon.model, what can change without a restart is
+decided by leond itself.
+
+Order in apply(): the device first, since leond attaches to it; then leond, which sets
+MAC address and MTU; then addresses, bridge, VRF and the rest, which need both.
+"""
+
+from sys import exit
+
+from vyos.base import Warning
+from vyos.config import Config
+from vyos.configdict import get_interface_dict
+from vyos.configverify import verify_address
+from vyos.configverify import verify_bond_bridge_member
+from vyos.configverify import verify_bridge_delete
+from vyos.configverify import verify_mirror_redirect
+from vyos.configverify import verify_mtu_ipv6
+from vyos.configverify import verify_vrf
+from vyos.ifconfig import LeonIf
+from vyos.pki import encode_private_key
+from vyos.pki import load_private_key
+from vyos.template import get_esp_ike_cipher
+from vyos.template import render_to_string
+from vyos.utils.network import get_interface_address
+from vyos.utils.network import interface_exists
+from vyos.utils.process import call
+from vyos.utils.process import rc_cmd
+from vyos import ConfigError
+from vyos import airbag
+
+from vyos_leon import client
+from vyos_leon import ipsec
+from vyos_leon import model
+from vyos_leon import runfile
+from vyos_leon import verify as rules
+
+airbag.enable()
+
+base = ['interfaces', 'leon']
+# leond is ready within a second or not at all; 10 s are for the one before it to stop.
+START_WAIT_S = 20
+
+
+def get_config(config=None):
+    conf = config if config else Config()
+    ifname, leon = get_interface_dict(conf, base)
+    others = conf.get_config_dict(
+        base,
+        key_mangling=('-', '_'),
+        get_first_key=True,
+        no_tag_node_value_mangle=True,
+    )
+    leon['other_interfaces'] = {k: v for k, v in others.items() if k != ifname}
+    if not conf.exists(base + [ifname, 'ipsec']):
+        # VyOS puts in what has a default, the mode of the authentication.
+        leon.pop('ipsec', None)
+    if 'ipsec' in leon:
+        leon['router'] = _router(conf)
+    return leon
+
+
+def _open_key(key, passphrase):
+    found = load_private_key(key, passphrase)
+    return encode_private_key(found) if found else None
+
+
+def _router(conf):
+    def read(path):
+        return conf.get_config_dict(
+            path,
+            key_mangling=('-', '_'),
+            get_first_key=True,
+            no_tag_node_value_mangle=True,
+        )
+
+    return ipsec.Router(
+        vpn=read(['vpn', 'ipsec']),
+        pki=read(['pki']),
+        ciphers=get_esp_ike_cipher,
+        open_key=_open_key,
+    )
+
+
+def _addresses_of(ifname):
+    """Without link-local ones; None where there is no such interface."""
+    found = get_interface_address(ifname)
+    if found is None:
+        return None
+    return [a['local'] for a in found['addr_info'] if a['scope'] != 'link']
+
+
+def verify(leon):
+    if 'deleted' in leon:
+        verify_bridge_delete(leon)
+        return None
+
+    host = rules.Host(other_interfaces=leon['other_interfaces'])
+    if 'source_interface' in leon:
+        addresses = _addresses_of(leon['source_interface'])
+        host = host._replace(source_interface_addresses=addresses)
+    verdict = rules.check(leon, host)
+    errors = verdict.errors + list(ipsec.faults(leon, leon.get('router')))
+    if errors:
+        raise ConfigError(' '.join(errors))
+
+    verify_mtu_ipv6(leon)
+    verify_address(leon)
+    verify_vrf(leon)
+    verify_bond_bridge_member(leon)
+    verify_mirror_redirect(leon)
+
+    for text in verdict.warnings + list(
+        ipsec.warnings(leon, leon.get('router'))
+    ):
+        Warning(text)
+    return None
+
+
+def _check(path):
+    """leond has the last word on its configuration, before anything changes."""
+    code, output = rc_cmd(f'/usr/sbin/leond --check --config {path}')
+    if code != 0:
+        raise ConfigError(f'leond refuses the configuration: {output}')
+
+
+def generate(leon):
+    ifname = leon['ifname']
+    unused = 'deleted' in leon or 'disable' in leon
+    if not unused:
+        text = render_to_string('leon/leond.json.j2', model.build(leon))
+        runfile.replace(runfile.config_path(ifname), text, _check)
+    if not unused and 'ipsec' in leon:
+        ipsec.write(ifname, ipsec.document(leon, leon['router']))
+    else:
+        leon['ipsec_ends'] = ipsec.remove(ifname)
+    return None
+
+
+def _protect(leon):
+    """Before leond is started or told: the firewall lets only IPsec pass from then on."""
+    ifname = leon['ifname']
+    unit = f'leon-ipsec@{ifname}.service'
+    code, _ = rc_cmd(f'timeout {START_WAIT_S} systemctl reload-or-restart {unit}')
+    if code != 0:
+        # No error, as a failed boot would lose the configuration; but no leond either,
+        # whose unit starts it behind the firewall only.
+        call(f'systemctl stop leond@{ifname}.service')
+        Warning(
+            f'IPsec cannot be set up for {ifname}, and nothing is sent without: see '
+            f'"show log leon"'
+        )
+
+
+def _unprotect(leon):
+    """Connections and keys are given up first, then the firewall opens."""
+    ifname = leon['ifname']
+    call(f'systemctl stop leon-ipsec@{ifname}.service')
+    call(
+        f'{ipsec.PROGRAM} --config {runfile.config_path(ifname)} '
+        f'--ipsec {ipsec.document_path(ifname)} guard'
+    )
+
+
+def _restart(ifname):
+    # Whatever the unit has to wait for (network-online.target, where something on the
+    # router holds it up), a commit, and with it the boot, does not wait for longer.
+    # systemd goes on with the start by itself.
+    wait = f'timeout {START_WAIT_S} systemctl restart leond@{ifname}.service'
+    code, _ = rc_cmd(wait)
+    if code != 0:
+        # No error: what is missing may still come (the address of an interface, for
+        # one), and leond is started again and again. A failed boot would lose the
+        # configuration instead.
+        Warning(
+            f'leond does not run for {ifname} yet, and is started until it does: '
+            f'see "show log leon"'
+        )
+
+
+def _bring_up_to_date(ifname):
+    """Live where leond can, which is its decision; with a restart where it cannot."""
+    try:
+        answer = client.request(ifname, 'reload')
+    except client.Refused as e:
+        raise ConfigError(str(e)) from e
+    except client.ClientError:
+        _restart(ifname)
+        return
+    if answer['restart_keys']:
+        keys = ', '.join(key.replace('.', ' ') for key in answer['restart_keys'])
+        print(f'{ifname} restarts, no frame passes until it has joined again: {keys}')
+        _restart(ifname)
+
+
+def apply(leon):
+    ifname = leon['ifname']
+    if 'deleted' in leon or 'disable' in leon:
+        call(f'systemctl stop leond@{ifname}.service')
+        if leon['ipsec_ends']:
+            _unprotect(leon)
+        runfile.remove(ifname)
+    if 'deleted' in leon:
+        if interface_exists(ifname):
+            LeonIf(ifname).remove()
+        return None
+
+    interface = LeonIf(ifname)
+    if 'disable' not in leon:
+        if 'ipsec' in leon:
+            _protect(leon)
+        elif leon['ipsec_ends']:
+            _unprotect(leon)
+        _bring_up_to_date(ifname)
+    interface.update(leon)
+    return None
+
+
+if __name__ == '__main__':
+    try:
+        c = get_config()
+        verify(c)
+        generate(c)
+        apply(c)
+    except ConfigError as e:
+        print(e)
+        exit(1)

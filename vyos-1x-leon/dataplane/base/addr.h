@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Addresses: MAC, node-id, IP, endpoint (IP and UDP port). Pure values: compare, hash, parse,
+ * format. Any thread. All integers are in host byte order; address bytes are in network order.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* node-id: 32 bits, written like an IPv4 address; 0 is "no node" and never valid on the wire. */
+typedef uint32_t node_id_t;
+#define NODE_ID_NONE   0u
+#define NODE_ID_STRLEN 16 /* "255.255.255.255" and NUL */
+
+#define MAC_LEN	   6
+#define MAC_STRLEN 18
+
+struct mac {
+	uint8_t b[MAC_LEN];
+};
+
+struct ip_addr {
+	uint8_t family; /* 0 none, 4 or 6 (not AF_*: this is a wire value too) */
+	uint8_t b[16];	/* first 4 bytes for IPv4, the rest zero */
+};
+
+struct endpoint {
+	struct ip_addr ip;
+	uint16_t port; /* UDP port */
+};
+
+/* Host bits are zero: prefix_parse() and prefix_mask() see to that. */
+struct prefix {
+	struct ip_addr ip;
+	uint8_t len; /* bits */
+};
+
+#define IP_STRLEN	46
+#define PREFIX_STRLEN	50 /* "v6/128" */
+#define ENDPOINT_STRLEN 56 /* "[v6]:port" */
+
+struct sockaddr_storage;
+
+/*
+ * Parsers return 0 or -EINVAL and touch *out only on success. 0.0.0.0 is no node-id. A v4-mapped
+ * IPv6 address becomes IPv4, as it does in endpoint_from_sockaddr().
+ */
+int node_id_parse(const char *s, node_id_t *out);
+int mac_parse(const char *s, struct mac *out);
+int ip_parse(const char *s, struct ip_addr *out);
+/* "1.2.3.4", "1.2.3.4:5", "::1", "[::1]:5" */
+int endpoint_parse(const char *s, uint16_t default_port, struct endpoint *out);
+/* "10.1.0.0/16", "2001:db8::/32"; without a length a host's. Host bits must be zero. */
+int prefix_parse(const char *s, struct prefix *out);
+
+/* Formatters write at most len bytes, always terminate, and return buf. */
+char *node_id_format(node_id_t id, char *buf, size_t len);
+char *mac_format(struct mac mac, char *buf, size_t len);
+char *ip_format(const struct ip_addr *ip, char *buf, size_t len);
+char *endpoint_format(const struct endpoint *ep, char *buf, size_t len);
+char *prefix_format(const struct prefix *p, char *buf, size_t len);
+
+bool ip_equal(const struct ip_addr *a, const struct ip_addr *b);
+bool endpoint_equal(const struct endpoint *a, const struct endpoint *b);
+/* Order of family, address bytes and length: what a prefix covers follows it directly. */
+int ip_compare(const struct ip_addr *a, const struct ip_addr *b);
+int prefix_compare(const struct prefix *a, const struct prefix *b);
+uint8_t prefix_host_len(const struct ip_addr *ip); /* 32 or 128 */
+struct prefix prefix_of_host(const struct ip_addr *ip);
+void prefix_mask(struct prefix *p); /* clears the host bits */
+bool prefix_has(const struct prefix *p, const struct ip_addr *ip);
+bool prefix_covers(const struct prefix *p, const struct prefix *longer); /* or the same */
+/* Unicast address a node may be reached at: not zero, not multicast, not broadcast; port not 0. */
+bool endpoint_is_usable(const struct endpoint *ep);
+
+/* v4-mapped IPv6 becomes IPv4. */
+int endpoint_from_sockaddr(const struct sockaddr_storage *ss, struct endpoint *out);
+/* Returns the length of the sockaddr written. */
+unsigned endpoint_to_sockaddr(const struct endpoint *ep, struct sockaddr_storage *ss);
+
+static inline bool mac_is_multicast(struct mac m)
+{
+	return m.b[0] & 1;
+}
+static inline uint64_t mac_to_u64(struct mac m)
+{
+	return (uint64_t)m.b[0] << 40 | (uint64_t)m.b[1] << 32 | (uint64_t)m.b[2] << 24 |
+	       (uint64_t)m.b[3] << 16 | (uint64_t)m.b[4] << 8 | m.b[5];
+}
+static inline struct mac mac_from_u64(uint64_t v)
+{
+	return (struct mac){ { (uint8_t)(v >> 40), (uint8_t)(v >> 32), (uint8_t)(v >> 24),
+			       (uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v } };
+}
+
+/* 64-bit finaliser (murmur3); spreads keys of all fixed-size tables. Not for untrusted maps
+ * without a per-process random seed xored in first. */
+static inline uint64_t hash_mix64(uint64_t x)
+{
+	x ^= x >> 33;
+	x *= 0xff51afd7ed558ccdULL;
+	x ^= x >> 33;
+	x *= 0xc4ceb9fe1a85ec53ULL;
+	x ^= x >> 33;
+	return x;
+}

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The typed JSON reader, the only user of json-c. Owns the parsed document, the nodes handed out
+ * and the first error. A node's children are created when the node is first looked into, so a
+ * large document costs little more than json-c itself needs. Control thread, leonctl.
+ *
+ * A key whose value is null counts as absent (the JSON contract: unknown is null). What was found
+ * is quoted only where a number was expected; where a string was expected it is named by its
+ * type, because the string might have been a secret.
+ */
+#include "jsonr.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <json-c/printbuf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "defs.h"
+#include "log.h"
+#include "mem.h"
+
+#define DEPTH_MAX     32
+#define TEXT_MAX      ((size_t)16 << 20)
+#define ERROR_MAX     576
+#define PATH_TEXT_MAX 256
+#define FOUND_MAX     48
+
+struct jsonr_node {
+	struct jsonr *doc;
+	struct jsonr_node *parent;
+	struct json_object *value; /* borrowed from the document; NULL is JSON null */
+	const char *key;	   /* NULL: element of an array, or the root */
+	size_t index;
+	size_t n_children;
+	struct jsonr_node *children;
+	bool expanded;
+	bool known;
+};
+
+struct jsonr {
+	struct json_object *json;
+	struct jsonr_node root;
+	bool failed;
+	char error[ERROR_MAX];
+};
+
+attr_printf(3, 0) static void set_error(struct jsonr *r, const char *where, const char *fmt,
+					va_list ap)
+{
+	char text[ERROR_MAX - PATH_TEXT_MAX - 4];
+
+	if (r->failed)
+		return;
+	r->failed = true;
+	vsnprintf(text, sizeof(text), fmt, ap);
+	snprintf(r->error, sizeof(r->error), "%s: %s", where, text);
+}
+
+/* Turns the tokener's offset into what an editor shows. */
+static void fail_syntax(struct jsonr *r, const char *text, size_t at, const char *what)
+{
+	size_t line = 1, column = 1;
+
+	for (size_t i = 0; i < at; i++) {
+		column = text[i] == '\n' ? 1 : column + 1;
+		line += text[i] == '\n';
+	}
+	r->failed = true;
+	snprintf(r->error, sizeof(r->error), "line %zu, column %zu: not valid JSON (%s)", line,
+		 column, what);
+}
+
+static void parse(struct jsonr *r, const char *text, size_t len)
+{
+	struct json_tokener *tok = json_tokener_new_ex(DEPTH_MAX);
+	enum json_tokener_error err;
+
+	if (!tok)
+		bug("out of memory for a JSON parser");
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	r->json = json_tokener_parse_ex(tok, text, (int)len);
+	err = json_tokener_get_error(tok);
+	if (err == json_tokener_continue) {
+		/* A bare number or word ends only where the parser sees the end: a NUL. */
+		r->json = json_tokener_parse_ex(tok, "", 1);
+		err = json_tokener_get_error(tok);
+		if (err != json_tokener_success)
+			fail_syntax(r, text, len, "the text ends too early");
+	} else if (err != json_tokener_success) {
+		fail_syntax(r, text, min_of(json_tokener_get_parse_end(tok), len),
+			    json_tokener_error_desc(err));
+	}
+	/* The parser's own copy of the last string it met. */
+	if (tok->pb && tok->pb->buf)
+		x_wipe(tok->pb->buf, (size_t)tok->pb->size);
+	json_tokener_free(tok);
+}
+
+struct jsonr *jsonr_parse(const char *text, size_t len)
+{
+	struct jsonr *r = x_new(struct jsonr);
+	const char *nul;
+
+	r->root.doc = r;
+	r->root.known = true;
+	if (len > TEXT_MAX) {
+		r->failed = true;
+		snprintf(r->error, sizeof(r->error), "document is larger than %zu MiB",
+			 TEXT_MAX >> 20);
+		return r;
+	}
+	nul = len ? memchr(text, '\0', len) : NULL;
+	if (nul)
+		fail_syntax(r, text, (size_t)(nul - text), "NUL character");
+	else
+		parse(r, text, len);
+	r->root.value = r->json;
+	return r;
+}
+
+static void free_children(struct jsonr_node *n)
+{
+	for (size_t i = 0; i < n->n_children; i++)
+		free_children(&n->children[i]);
+	free(n->children);
+}
+
+/* Any string may be a secret: the reader does not know. */
+static void wipe_strings(struct json_object *o)
+{
+	switch (json_object_get_type(o)) {
+	case json_type_string:
+		x_wipe((char *)json_object_get_string(o), (size_t)json_object_get_string_len(o));
+		break;
+	case json_type_array:
+		for (size_t i = 0; i < json_object_array_length(o); i++)
+			wipe_strings(json_object_array_get_idx(o, i));
+		break;
+	case json_type_object: {
+		struct json_object_iterator at = json_object_iter_begin(o);
+		struct json_object_iterator end = json_object_iter_end(o);
+
+		for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
+			wipe_strings(json_object_iter_peek_value(&at));
+		break;
+	}
+	case json_type_null:
+	case json_type_boolean:
+	case json_type_double:
+	case json_type_int:
+		break;
+	}
+}
+
+void jsonr_free(struct jsonr *r)
+{
+	if (!r)
+		return;
+	free_children(&r->root);
+	wipe_strings(r->json);
+	json_object_put(r->json);
+	free(r);
+}
+
+const char *jsonr_error(const struct jsonr *r)
+{
+	return r->failed ? r->error : NULL;
+}
+
+/* "peer.west.address" or "peers[3].name"; parents first, cut where the buffer ends. */
+static void node_path(const struct jsonr_node *n, char *buf, size_t len)
+{
+	size_t at;
+
+	if (!n->parent) {
+		buf[0] = '\0';
+		return;
+	}
+	node_path(n->parent, buf, len);
+	at = strlen(buf);
+	if (n->key)
+		snprintf(buf + at, len - at, "%s%s", at ? "." : "", n->key);
+	else
+		snprintf(buf + at, len - at, "[%zu]", n->index);
+}
+
+void jsonr_fail(struct jsonr_node *n, const char *fmt, ...)
+{
+	char path[PATH_TEXT_MAX];
+	va_list ap;
+
+	if (!n)
+		return;
+	node_path(n, path, sizeof(path));
+	va_start(ap, fmt);
+	set_error(n->doc, path[0] ? path : "top level", fmt, ap);
+	va_end(ap);
+}
+
+void jsonr_fail_key(struct jsonr_node *obj, const char *key, const char *fmt, ...)
+{
+	char path[PATH_TEXT_MAX];
+	size_t at;
+	va_list ap;
+
+	if (!obj)
+		return;
+	node_path(obj, path, sizeof(path));
+	at = strlen(path);
+	snprintf(path + at, sizeof(path) - at, "%s%s", at ? "." : "", key);
+	va_start(ap, fmt);
+	set_error(obj->doc, path, fmt, ap);
+	va_end(ap);
+}
+
+static const char *type_words(struct json_object *value)
+{
+	switch (json_object_get_type(value)) {
+	case json_type_boolean:
+		return "true or false";
+	case json_type_double:
+	case json_type_int:
+		return "a number";
+	case json_type_object:
+		return "an object";
+	case json_type_array:
+		return "a list";
+	case json_type_string:
+		return "a string";
+	case json_type_null:
+		break;
+	}
+	return "null";
+}
+
+static void fail_type(struct jsonr_node *n, const char *expected)
+{
+	jsonr_fail(n, "expected %s, found %s", expected, type_words(n->value));
+}
+
+static void expand_object(struct jsonr_node *n)
+{
+	size_t i = 0;
+
+	n->n_children = (size_t)json_object_object_length(n->value);
+	n->children = x_calloc(n->n_children, sizeof(*n->children));
+	json_object_object_foreach(n->value, key, value)
+	{
+		n->children[i++] = (struct jsonr_node){
+			.doc = n->doc, .parent = n, .value = value, .key = key
+		};
+	}
+}
+
+static void expand_array(struct jsonr_node *n)
+{
+	n->n_children = json_object_array_length(n->value);
+	n->children = x_calloc(n->n_children, sizeof(*n->children));
+	for (size_t i = 0; i < n->n_children; i++) {
+		n->children[i] = (struct jsonr_node){
+			.doc = n->doc,
+			.parent = n,
+			.value = json_object_array_get_idx(n->value, i),
+			.index = i,
+			.known = true,
+		};
+	}
+}
+
+/* Makes sure that n is of the wanted type and that its children exist; NULL and an error if not. */
+static struct jsonr_node *as_container(struct jsonr_node *n, enum json_type type)
+{
+	if (!n || n->doc->failed)
+		return NULL;
+	if (!json_object_is_type(n->value, type)) {
+		fail_type(n, type == json_type_object ? "an object" : "a list");
+		return NULL;
+	}
+	if (!n->expanded) {
+		n->expanded = true;
+		if (type == json_type_object)
+			expand_object(n);
+		else
+			expand_array(n);
+	}
+	return n;
+}
+
+struct jsonr_node *jsonr_root(struct jsonr *r)
+{
+	return as_container(&r->root, json_type_object);
+}
+
+/* The member, now known; NULL where it is absent or null, or after an error. */
+static struct jsonr_node *member(struct jsonr_node *obj, const char *key)
+{
+	if (!as_container(obj, json_type_object))
+		return NULL;
+	for (size_t i = 0; i < obj->n_children; i++) {
+		struct jsonr_node *child = &obj->children[i];
+
+		if (strcmp(child->key, key) == 0) {
+			child->known = true;
+			return child->value ? child : NULL;
+		}
+	}
+	return NULL;
+}
+
+struct jsonr_node *jsonr_object(struct jsonr_node *obj, const char *key)
+{
+	return as_container(member(obj, key), json_type_object);
+}
+
+struct jsonr_node *jsonr_array(struct jsonr_node *obj, const char *key)
+{
+	return as_container(member(obj, key), json_type_array);
+}
+
+static bool get_string(struct jsonr_node *n, const char **out)
+{
+	const char *s;
+
+	if (!n || n->doc->failed)
+		return false;
+	if (!json_object_is_type(n->value, json_type_string)) {
+		fail_type(n, "a string");
+		return false;
+	}
+	s = json_object_get_string(n->value);
+	/* The caller would see a shorter string than the one that was checked elsewhere. */
+	if (strlen(s) != (size_t)json_object_get_string_len(n->value)) {
+		jsonr_fail(n, "string contains a NUL character");
+		return false;
+	}
+	*out = s;
+	return true;
+}
+
+bool jsonr_str(struct jsonr_node *obj, const char *key, const char **out)
+{
+	return get_string(member(obj, key), out);
+}
+
+/* The value as JSON text for an error message; a long one is cut. */
+static void fail_number(struct jsonr_node *n, uint64_t min, uint64_t max)
+{
+	const char *text = json_object_to_json_string_ext(
+		n->value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	bool is_long = strlen(text) > FOUND_MAX;
+
+	jsonr_fail(n, "expected a number from %" PRIu64 " to %" PRIu64 ", found %.*s%s", min, max,
+		   FOUND_MAX, text, is_long ? "..." : "");
+}
+
+bool jsonr_u64(struct jsonr_node *obj, const char *key, uint64_t min, uint64_t max, uint64_t *out)
+{
+	struct jsonr_node *n = member(obj, key);
+	uint64_t value;
+
+	if (!n)
+		return false;
+	/* get_uint64() makes 0 of a negative number, so the sign is looked at first. */
+	if (!json_object_is_type(n->value, json_type_int) || json_object_get_int64(n->value) < 0) {
+		fail_number(n, min, max);
+		return false;
+	}
+	value = json_object_get_uint64(n->value);
+	if (value < min || value > max) {
+		fail_number(n, min, max);
+		return false;
+	}
+	*out = value;
+	return true;
+}
+
+bool jsonr_bool(struct jsonr_node *obj, const char *key, bool *out)
+{
+	struct jsonr_node *n = member(obj, key);
+
+	if (!n)
+		return false;
+	if (!json_object_is_type(n->value, json_type_boolean)) {
+		fail_type(n, "true or false");
+		return false;
+	}
+	*out = json_object_get_boolean(n->value);
+	return true;
+}
+
+bool jsonr_has(struct jsonr_node *obj, const char *key)
+{
+	return member(obj, key) != NULL;
+}
+
+size_t jsonr_len(const struct jsonr_node *arr)
+{
+	return arr && !arr->doc->failed ? arr->n_children : 0;
+}
+
+struct jsonr_node *jsonr_at(struct jsonr_node *arr, size_t i)
+{
+	if (i >= jsonr_len(arr))
+		return NULL;
+	return as_container(&arr->children[i], json_type_object);
+}
+
+bool jsonr_str_at(struct jsonr_node *arr, size_t i, const char **out)
+{
+	return i < jsonr_len(arr) && get_string(&arr->children[i], out);
+}
+
+size_t jsonr_n_members(const struct jsonr_node *obj)
+{
+	return jsonr_len(obj);
+}
+
+struct jsonr_node *jsonr_member(struct jsonr_node *obj, size_t i, const char **name)
+{
+	struct jsonr_node *child;
+
+	if (i >= jsonr_len(obj))
+		return NULL;
+	child = &obj->children[i];
+	child->known = true;
+	if (!as_container(child, json_type_object))
+		return NULL;
+	*name = child->key;
+	return child;
+}
+
+const char *jsonr_key(const struct jsonr_node *obj, size_t i)
+{
+	return i < jsonr_len(obj) ? obj->children[i].key : NULL;
+}
+
+static void check_known(struct jsonr_node *n)
+{
+	for (size_t i = 0; i < n->n_children; i++) {
+		if (!n->children[i].known)
+			jsonr_fail(&n->children[i], "unknown key");
+		else
+			check_known(&n->children[i]);
+	}
+}
+
+void jsonr_finish(struct jsonr *r)
+{
+	check_known(&r->root);
+}

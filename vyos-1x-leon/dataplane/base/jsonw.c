@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The streaming JSON writer. Owns one growing buffer and a small stack of open containers.
+ * Control thread, leonctl.
+ */
+#include "jsonw.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "mem.h"
+
+#define DEPTH_MAX 32
+
+struct level {
+	char closer; /* '}' or ']' */
+	bool has_items;
+};
+
+struct jsonw {
+	char *text;
+	size_t len;
+	size_t room;
+	unsigned depth;
+	bool has_root;
+	struct level level[DEPTH_MAX];
+};
+
+struct jsonw *jsonw_new(void)
+{
+	struct jsonw *w = x_new(struct jsonw);
+
+	w->room = 1024;
+	w->text = x_calloc(w->room, 1);
+	return w;
+}
+
+void jsonw_free(struct jsonw *w)
+{
+	if (!w)
+		return;
+	free(w->text);
+	free(w);
+}
+
+static void put(struct jsonw *w, const char *s, size_t len)
+{
+	/* One byte stays free for the NUL, so jsonw_text() can be called on a const writer. */
+	if (w->room - w->len <= len) {
+		while (w->room - w->len <= len)
+			w->room *= 2;
+		w->text = x_realloc(w->text, w->room, 1);
+	}
+	memcpy(w->text + w->len, s, len);
+	w->len += len;
+	w->text[w->len] = '\0';
+}
+
+static void put_char(struct jsonw *w, char c)
+{
+	put(w, &c, 1);
+}
+
+/* Length of the valid UTF-8 sequence at s (RFC 3629: no overlong form, no surrogate), or 0. */
+static size_t utf8_len(const unsigned char *s)
+{
+	unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
+	size_t len;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] >= 0xc2 && s[0] <= 0xdf)
+		len = 2;
+	else if (s[0] >= 0xe0 && s[0] <= 0xef)
+		len = 3;
+	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
+		len = 4;
+	else
+		return 0;
+	if (s[0] == 0xe0)
+		low = 0xa0;
+	else if (s[0] == 0xed)
+		high = 0x9f;
+	else if (s[0] == 0xf0)
+		low = 0x90;
+	else if (s[0] == 0xf4)
+		high = 0x8f;
+	if (s[1] < low || s[1] > high)
+		return 0;
+	/* A NUL inside the sequence fails the test, so nothing behind the string is read. */
+	for (size_t i = 2; i < len; i++) {
+		if (s[i] < 0x80 || s[i] > 0xbf)
+			return 0;
+	}
+	return len;
+}
+
+static void put_escape(struct jsonw *w, unsigned char c)
+{
+	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+	char buf[8];
+
+	for (size_t i = 0; i + 1 < sizeof(shorts); i += 2) {
+		if (c == (unsigned char)shorts[i]) {
+			put_char(w, '\\');
+			put_char(w, shorts[i + 1]);
+			return;
+		}
+	}
+	put(w, buf, (size_t)snprintf(buf, sizeof(buf), "\\u%04x", c));
+}
+
+static void put_string(struct jsonw *w, const char *value)
+{
+	const unsigned char *s = (const unsigned char *)value;
+
+	put_char(w, '"');
+	while (*s) {
+		size_t plain = 0, len = 0;
+
+		/* Runs of ordinary characters go out in one piece. */
+		while (s[plain] >= 0x20 && s[plain] != '"' && s[plain] != '\\' &&
+		       (len = utf8_len(s + plain)) != 0)
+			plain += len;
+		put(w, (const char *)s, plain);
+		s += plain;
+		if (!*s)
+			break;
+		if (*s < 0x80)
+			put_escape(w, *s);
+		else
+			put(w, "\xef\xbf\xbd", 3);
+		s++;
+	}
+	put_char(w, '"');
+}
+
+/* What stands before every value: comma and key. */
+static void begin_value(struct jsonw *w, const char *key)
+{
+	struct level *in = w->depth ? &w->level[w->depth - 1] : NULL;
+
+	if (!in) {
+		if (w->has_root || key)
+			bug("JSON: second value or a key at top level");
+		w->has_root = true;
+		return;
+	}
+	if ((in->closer == '}') != (key != NULL))
+		bug("JSON: %s", key ? "key in an array" : "value without key in an object");
+	if (in->has_items)
+		put_char(w, ',');
+	in->has_items = true;
+	if (key) {
+		put_string(w, key);
+		put_char(w, ':');
+	}
+}
+
+static void open_level(struct jsonw *w, const char *key, char opener, char closer)
+{
+	begin_value(w, key);
+	if (w->depth == DEPTH_MAX)
+		bug("JSON: nested deeper than %d", DEPTH_MAX);
+	w->level[w->depth++] = (struct level){ .closer = closer };
+	put_char(w, opener);
+}
+
+void jsonw_object(struct jsonw *w, const char *key)
+{
+	open_level(w, key, '{', '}');
+}
+
+void jsonw_array(struct jsonw *w, const char *key)
+{
+	open_level(w, key, '[', ']');
+}
+
+void jsonw_end(struct jsonw *w)
+{
+	if (!w->depth)
+		bug("JSON: nothing to close");
+	put_char(w, w->level[--w->depth].closer);
+}
+
+void jsonw_str(struct jsonw *w, const char *key, const char *value)
+{
+	if (!value) {
+		jsonw_null(w, key);
+		return;
+	}
+	begin_value(w, key);
+	put_string(w, value);
+}
+
+void jsonw_u64(struct jsonw *w, const char *key, uint64_t value)
+{
+	char buf[24];
+
+	begin_value(w, key);
+	put(w, buf, (size_t)snprintf(buf, sizeof(buf), "%" PRIu64, value));
+}
+
+void jsonw_i64(struct jsonw *w, const char *key, int64_t value)
+{
+	char buf[24];
+
+	begin_value(w, key);
+	put(w, buf, (size_t)snprintf(buf, sizeof(buf), "%" PRId64, value));
+}
+
+void jsonw_double(struct jsonw *w, const char *key, double value)
+{
+	char buf[32], *comma;
+	int len;
+
+	if (!isfinite(value)) {
+		jsonw_null(w, key);
+		return;
+	}
+	begin_value(w, key);
+	len = snprintf(buf, sizeof(buf), "%.6g", value);
+	/* JSON has a point whatever the locale of the process says. */
+	comma = strchr(buf, ',');
+	if (comma)
+		*comma = '.';
+	put(w, buf, (size_t)len);
+}
+
+void jsonw_bool(struct jsonw *w, const char *key, bool value)
+{
+	begin_value(w, key);
+	put(w, value ? "true" : "false", value ? 4 : 5);
+}
+
+void jsonw_null(struct jsonw *w, const char *key)
+{
+	begin_value(w, key);
+	put(w, "null", 4);
+}
+
+const char *jsonw_text(const struct jsonw *w, size_t *len)
+{
+	if (w->depth || !w->has_root)
+		bug("JSON: text asked for with %u containers open", w->depth);
+	if (len)
+		*len = w->len;
+	return w->text;
+}

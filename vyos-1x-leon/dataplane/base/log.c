@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Log lines to stderr, one write(2) each, and the token buckets for messages that a remote host
+ * can cause. Owns the level and the sink. Control thread; bug_at() may be called from any thread
+ * because the process ends there.
+ */
+#include "log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_MAX     1024
+#define LINE_MAX_LEN (TEXT_MAX + 64)
+
+static struct {
+	enum log_level level;
+	log_sink_fn sink;
+	void *sink_arg;
+} log_state = { .level = LOG_LVL_INFO };
+
+void log_set_level(enum log_level level)
+{
+	log_state.level = level;
+}
+
+enum log_level log_get_level(void)
+{
+	return log_state.level;
+}
+
+int log_level_parse(const char *name, enum log_level *out)
+{
+	static const struct {
+		const char *name;
+		enum log_level level;
+	} levels[] = {
+		{ "error", LOG_LVL_ERROR },   { "warning", LOG_LVL_WARN },
+		{ "notice", LOG_LVL_NOTICE }, { "info", LOG_LVL_INFO },
+		{ "debug", LOG_LVL_DEBUG },
+	};
+
+	for (size_t i = 0; i < array_size(levels); i++) {
+		if (strcmp(name, levels[i].name) == 0) {
+			*out = levels[i].level;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+void log_set_sink(log_sink_fn fn, void *arg)
+{
+	log_state.sink = fn;
+	log_state.sink_arg = fn ? arg : NULL;
+}
+
+static void sink_stderr(enum log_level level, const char *token, const char *text)
+{
+	char line[LINE_MAX_LEN];
+	int len = snprintf(line, sizeof(line), "<%d>%s: %s\n", (int)level, token, text);
+
+	if (len < 0)
+		return;
+	if ((size_t)len >= sizeof(line)) {
+		len = (int)sizeof(line) - 1;
+		line[len - 1] = '\n';
+	}
+	/* A log line that cannot be written has nowhere to be reported. */
+	if (write(STDERR_FILENO, line, (size_t)len) < 0)
+		return;
+}
+
+/* A name from the network must not be able to start a line of its own or steer a terminal. */
+static void mask_control_chars(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++) {
+		if (*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	}
+}
+
+static void emit(enum log_level level, const char *token, char *text)
+{
+	mask_control_chars(text);
+	if (log_state.sink)
+		log_state.sink(log_state.sink_arg, level, token, text);
+	else
+		sink_stderr(level, token, text);
+}
+
+void log_write(enum log_level level, const char *token, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list ap;
+
+	if (level > log_state.level)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	emit(level, token, text);
+}
+
+bool log_limit_pass(struct log_limit *lim, mono_t now)
+{
+	int64_t cost = 60 * NS_PER_S / (lim->per_minute ? lim->per_minute : 1);
+	int64_t full = cost * (lim->burst ? lim->burst : 1);
+
+	if (lim->credit_ns < 0) {
+		lim->credit_ns = full;
+	} else if (mono_before(lim->last, now)) {
+		int64_t gained = mono_sub_ns(now, lim->last);
+
+		/* Compared before it is added: after a long silence the sum could overflow. */
+		lim->credit_ns = gained >= full - lim->credit_ns ? full : lim->credit_ns + gained;
+	}
+	lim->last = now;
+	if (lim->credit_ns < cost) {
+		lim->suppressed++;
+		return false;
+	}
+	lim->credit_ns -= cost;
+	return true;
+}
+
+void log_limited(struct log_limit *lim, mono_t now, enum log_level level, const char *token,
+		 const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list ap;
+	int len;
+
+	/* A message nobody would see must not use up the credit of one that matters. */
+	if (level > log_state.level || !log_limit_pass(lim, now))
+		return;
+	va_start(ap, fmt);
+	len = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (lim->suppressed && len >= 0) {
+		size_t at = min_of((size_t)len, sizeof(text) - 1);
+
+		snprintf(text + at, sizeof(text) - at, " suppressed=%llu",
+			 (unsigned long long)lim->suppressed);
+	}
+	lim->suppressed = 0;
+	emit(level, token, text);
+}
+
+void bug_at(const char *file, int line, const char *fmt, ...)
+{
+	char what[TEXT_MAX / 2], text[TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	snprintf(text, sizeof(text), "%s (at=%s:%d)", what, file, line);
+	emit(LOG_LVL_ERROR, "bug", text);
+	abort();
+}

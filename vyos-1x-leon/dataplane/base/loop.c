@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Hands each call of loop.h to the implementation and keeps what both share: the count of timers,
+ * so that a timer that outlives its loop is found at once. Control thread.
+ */
+#include "loop.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "log.h"
+#include "loop_ops.h"
+
+void loop_free(struct loop *l)
+{
+	if (!l)
+		return;
+	if (l->n_timers)
+		bug("loop freed with %u timers alive", l->n_timers);
+	l->ops->free(l);
+}
+
+mono_t loop_now(struct loop *l)
+{
+	return l->ops->now(l);
+}
+
+struct timer *timer_new(struct loop *l, timer_fn fn, void *arg)
+{
+	struct timer *t = l->ops->timer_new(l);
+
+	t->loop = l;
+	t->fn = fn;
+	t->arg = arg;
+	l->n_timers++;
+	return t;
+}
+
+void timer_set(struct timer *t, mono_t at)
+{
+	/* Zero means "never" everywhere, so here too. */
+	if (mono_is_never(at))
+		t->loop->ops->timer_stop(t);
+	else
+		t->loop->ops->timer_set(t, at);
+}
+
+void timer_stop(struct timer *t)
+{
+	t->loop->ops->timer_stop(t);
+}
+
+bool timer_is_set(const struct timer *t)
+{
+	return t->loop->ops->timer_is_set(t);
+}
+
+void timer_free(struct timer *t)
+{
+	if (!t)
+		return;
+	t->loop->n_timers--;
+	t->loop->ops->timer_free(t);
+}
+
+int loop_fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg)
+{
+	return l->ops->fd_add ? l->ops->fd_add(l, fd, events, fn, arg) : -ENOTSUP;
+}
+
+int loop_fd_mod(struct loop *l, int fd, uint32_t events)
+{
+	return l->ops->fd_mod ? l->ops->fd_mod(l, fd, events) : -ENOTSUP;
+}
+
+void loop_fd_del(struct loop *l, int fd)
+{
+	if (l->ops->fd_del)
+		l->ops->fd_del(l, fd);
+}
+
+int loop_signal_add(struct loop *l, int signo, loop_signal_fn fn, void *arg)
+{
+	return l->ops->signal_add ? l->ops->signal_add(l, signo, fn, arg) : -ENOTSUP;
+}
+
+int loop_run(struct loop *l)
+{
+	return l->ops->run ? l->ops->run(l) : -ENOTSUP;
+}
+
+void loop_quit(struct loop *l, int code)
+{
+	if (l->ops->quit)
+		l->ops->quit(l, code);
+}
+
+void loop_notify(struct loop *l, const char *state)
+{
+	if (l->ops->notify)
+		l->ops->notify(l, state);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Aborting allocators. Owns nothing: the caller owns what it gets. Used at start-up and on the
+ * control thread; workers receive their memory from there.
+ */
+#include "mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+
+#define CACHE_LINE 64u
+
+static size_t checked_size(size_t n, size_t size)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(n, size, &total) || total > PTRDIFF_MAX)
+		bug("allocation of %zu times %zu bytes", n, size);
+	/* malloc(0) may return NULL, which would look like a failure. */
+	return total ? total : 1;
+}
+
+void *x_calloc(size_t n, size_t size)
+{
+	void *p = calloc(1, checked_size(n, size));
+
+	if (!p)
+		bug("out of memory for %zu times %zu bytes", n, size);
+	return p;
+}
+
+void *x_realloc(void *p, size_t n, size_t size)
+{
+	void *q = realloc(p, checked_size(n, size));
+
+	if (!q)
+		bug("out of memory for %zu times %zu bytes", n, size);
+	return q;
+}
+
+char *x_strdup(const char *s)
+{
+	size_t len = strlen(s) + 1;
+	char *copy = x_calloc(len, 1);
+
+	memcpy(copy, s, len);
+	return copy;
+}
+
+void *x_calloc_aligned(size_t n, size_t size)
+{
+	size_t total = checked_size(n, size);
+	void *p;
+
+	/* aligned_alloc() asks for a multiple of the alignment. */
+	total = (total + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+	p = aligned_alloc(CACHE_LINE, total);
+	if (!p)
+		bug("out of memory for %zu aligned bytes", total);
+	memset(p, 0, total);
+	return p;
+}
+
+void x_wipe(void *p, size_t len)
+{
+	if (len)
+		explicit_bzero(p, len);
+}

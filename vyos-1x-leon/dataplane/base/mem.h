@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Allocators that abort instead of returning NULL. Control thread and start-up only; the packet
+ * path never allocates. Everything is freed at exit, so sanitizers stay quiet.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "defs.h"
+
+void *x_calloc(size_t n, size_t size) attr_must_check;
+void *x_realloc(void *p, size_t n, size_t size) attr_must_check; /* overflow-checked n * size */
+char *x_strdup(const char *s) attr_must_check;
+/* Cache-line aligned and zeroed; release with free(). */
+void *x_calloc_aligned(size_t n, size_t size) attr_must_check;
+/* memset that the optimiser keeps; for secrets. */
+void x_wipe(void *p, size_t len);
+
+#define x_new(type) ((type *)x_calloc(1, sizeof(type)))

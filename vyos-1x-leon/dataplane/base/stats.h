@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counters of the packet path: one block per worker, written by that worker only (relaxed
+ * atomics), summed by the control thread. The lists are X-macros (drop.def, counter.def): they
+ * make the enum, the JSON key and the documentation table, so a reason cannot be undocumented.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "defs.h"
+
+enum drop_reason {
+#define DROP(id, text) DROP_##id,
+#include "drop.def"
+#undef DROP
+	N_DROPS
+};
+
+enum counter {
+#define COUNTER(id, text) CNT_##id,
+#include "counter.def"
+#undef COUNTER
+	N_COUNTERS
+};
+
+struct stats {
+	_Atomic uint64_t counter[N_COUNTERS];
+	_Atomic uint64_t drop[N_DROPS];
+} attr_cacheline;
+
+/* Single writer: load, add, store without a locked instruction. */
+static inline void stats_add(_Atomic uint64_t *c, uint64_t n)
+{
+	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+}
+static inline void stats_count(struct stats *s, enum counter c, uint64_t n)
+{
+	stats_add(&s->counter[c], n);
+}
+static inline void stats_drop(struct stats *s, enum drop_reason r)
+{
+	stats_add(&s->drop[r], 1);
+}
+
+const char *drop_name(enum drop_reason r); /* snake_case, as in JSON */
+const char *drop_text(enum drop_reason r); /* one sentence for people */
+const char *counter_name(enum counter c);
+const char *counter_text(enum counter c);

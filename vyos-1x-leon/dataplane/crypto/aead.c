@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, X25519 and Ed25519 over libcrypto,
+ * and random bytes from the kernel. The only file that includes OpenSSL. Called by crypto/keys.c on the
+ * control thread and by crypto/seal.c on the workers too; an aead belongs to the thread that uses it. Never logs;
+ * a libcrypto that cannot do its work is a bug.
+ */
+#include "crypto/aead.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/params.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+#define HASH_LEN       32
+#define KDF_INFO_MAX   128
+#define KDF_OUT_MAX    (2 * HASH_LEN)
+#define AEAD_INPUT_MAX (1u << 20) /* far above any datagram, far below what an int holds */
+
+/* One context per direction with the key expanded once; a message sets the nonce only. */
+struct aead {
+	EVP_CIPHER_CTX *seal, *open;
+};
+
+static EVP_CIPHER_CTX *context_new(enum aead_cipher cipher, const uint8_t *key, int encrypt)
+{
+	EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+	const EVP_CIPHER *evp =
+		cipher == AEAD_AES_256_GCM ? EVP_aes_256_gcm() : EVP_chacha20_poly1305();
+
+	if (!ctx || !EVP_CipherInit_ex(ctx, evp, NULL, key, NULL, encrypt))
+		bug("libcrypto has no AES-256-GCM or no ChaCha20-Poly1305");
+	return ctx;
+}
+
+struct aead *aead_new_pair(enum aead_cipher cipher, const uint8_t seal_key[AEAD_KEY_LEN],
+			   const uint8_t open_key[AEAD_KEY_LEN])
+{
+	struct aead *a = x_new(struct aead);
+
+	a->seal = context_new(cipher, seal_key, 1);
+	a->open = context_new(cipher, open_key, 0);
+	return a;
+}
+
+struct aead *aead_new(const uint8_t key[AEAD_KEY_LEN])
+{
+	return aead_new_pair(AEAD_AES_256_GCM, key, key);
+}
+
+bool aead_aes_is_fast(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	return __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+#elif defined(__aarch64__)
+	return (getauxval(AT_HWCAP) & (HWCAP_AES | HWCAP_PMULL)) == (HWCAP_AES | HWCAP_PMULL);
+#else
+	return false;
+#endif
+}
+
+void aead_free(struct aead *a)
+{
+	if (!a)
+		return;
+	/* libcrypto cleanses the expanded key. */
+	EVP_CIPHER_CTX_free(a->seal);
+	EVP_CIPHER_CTX_free(a->open);
+	free(a);
+}
+
+/* Nonce and associated data into either context; false where libcrypto refuses. */
+static bool begin(EVP_CIPHER_CTX *ctx, const uint8_t *nonce, const void *aad, size_t aad_len)
+{
+	int n;
+
+	if (aad_len > AEAD_INPUT_MAX || !EVP_CipherInit_ex(ctx, NULL, NULL, NULL, nonce, -1))
+		return false;
+	return !aad_len || EVP_CipherUpdate(ctx, NULL, &n, aad, (int)aad_len);
+}
+
+/* The next bytes of the text. */
+static bool run(EVP_CIPHER_CTX *ctx, const void *in, size_t in_len, void *out)
+{
+	int n;
+
+	if (in_len > AEAD_INPUT_MAX)
+		return false;
+	return !in_len || EVP_CipherUpdate(ctx, out, &n, in, (int)in_len);
+}
+
+/* What EVP_CIPHER_CTX_ctrl() would make of a tag, without its detour. */
+static OSSL_PARAM *tag_params(OSSL_PARAM params[2], uint8_t *tag)
+{
+	params[0] =
+		OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, tag, AEAD_TAG_LEN);
+	params[1] = OSSL_PARAM_construct_end();
+	return params;
+}
+
+int aead_seal_pieces(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
+		     size_t aad_len, const struct aead_piece *in, unsigned n_in, void *out)
+{
+	uint8_t *tag = out;
+	OSSL_PARAM params[2];
+	int n;
+
+	if (!begin(a->seal, nonce, aad, aad_len))
+		return -EIO;
+	for (unsigned i = 0; i < n_in; tag += in[i].len, i++)
+		if (!run(a->seal, in[i].data, in[i].len, tag))
+			return -EIO;
+	if (!EVP_CipherFinal_ex(a->seal, tag, &n) ||
+	    !EVP_CIPHER_CTX_get_params(a->seal, tag_params(params, tag)))
+		return -EIO;
+	return 0;
+}
+
+int aead_seal(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad, size_t aad_len,
+	      const void *in, size_t in_len, void *out)
+{
+	const struct aead_piece piece = { in, in_len };
+
+	return aead_seal_pieces(a, nonce, aad, aad_len, &piece, 1, out);
+}
+
+int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad, size_t aad_len,
+	      const void *in, size_t in_len, void *out)
+{
+	uint8_t tag[AEAD_TAG_LEN], none[AEAD_TAG_LEN];
+	OSSL_PARAM params[2];
+	int n;
+
+	if (in_len < AEAD_TAG_LEN)
+		return -EBADMSG;
+	in_len -= AEAD_TAG_LEN;
+	memcpy(tag, (const uint8_t *)in + in_len, AEAD_TAG_LEN);
+	if (begin(a->open, nonce, aad, aad_len) && run(a->open, in, in_len, out) &&
+	    EVP_CIPHER_CTX_set_params(a->open, tag_params(params, tag)) &&
+	    EVP_CipherFinal_ex(a->open, none, &n))
+		return 0;
+	/* Nobody gets to look at what has been decrypted but is not authentic. */
+	memset(out, 0, in_len);
+	return -EBADMSG;
+}
+
+static void hmac(const void *key, size_t key_len, const void *data, size_t len,
+		 uint8_t out[HASH_LEN])
+{
+	/* HMAC() takes a null pointer for "the key of before", so an empty key needs an address. */
+	if (!HMAC(EVP_sha256(), key_len ? key : "", (int)key_len, data, len, out, NULL))
+		bug("libcrypto has no HMAC-SHA-256");
+}
+
+void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_len, const void *info,
+	 size_t info_len, void *out, size_t out_len)
+{
+	/* Block i of the output is HMAC(prk, block i-1 | info | i); block 0 is empty. */
+	uint8_t prk[HASH_LEN], block[HASH_LEN], input[HASH_LEN + KDF_INFO_MAX + 1];
+	size_t at = 0, before = 0;
+
+	if (info_len > KDF_INFO_MAX || out_len > KDF_OUT_MAX)
+		bug("kdf: %zu bytes of info, %zu bytes wanted", info_len, out_len);
+	hmac(salt, salt_len, secret, secret_len, prk);
+	for (uint8_t i = 1; at < out_len; i++) {
+		size_t n = min_of(out_len - at, (size_t)HASH_LEN);
+
+		memcpy(input, block, before);
+		if (info_len)
+			memcpy(input + before, info, info_len);
+		input[before + info_len] = i;
+		hmac(prk, sizeof(prk), input, before + info_len + 1, block);
+		memcpy((uint8_t *)out + at, block, n);
+		before = HASH_LEN;
+		at += n;
+	}
+	x_wipe(prk, sizeof(prk));
+	x_wipe(block, sizeof(block));
+	x_wipe(input, sizeof(input));
+}
+
+void keyed_hash(const uint8_t key[AEAD_KEY_LEN], const void *data, size_t len, void *out,
+		size_t out_len)
+{
+	uint8_t hash[HASH_LEN];
+
+	if (out_len > HASH_LEN)
+		bug("keyed_hash: %zu bytes wanted", out_len);
+	hmac(key, AEAD_KEY_LEN, data, len, hash);
+	memcpy(out, hash, out_len);
+	x_wipe(hash, sizeof(hash));
+}
+
+void random_bytes(void *out, size_t len)
+{
+	uint8_t *p = out;
+
+	while (len) {
+		ssize_t n = getrandom(p, len, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			bug("getrandom: %s", strerror(errno));
+		p += n;
+		len -= (size_t)n;
+	}
+}
+
+uint64_t random_u64_nonzero(void)
+{
+	uint64_t v;
+
+	do
+		random_bytes(&v, sizeof(v));
+	while (v == 0);
+	return v;
+}
+
+static EVP_PKEY *private_key(int type, const uint8_t secret[DH_KEY_LEN])
+{
+	EVP_PKEY *key = EVP_PKEY_new_raw_private_key(type, NULL, secret, DH_KEY_LEN);
+
+	if (!key)
+		bug("libcrypto has no %s", OBJ_nid2sn(type));
+	return key;
+}
+
+static void public_of(int type, const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
+{
+	EVP_PKEY *key = private_key(type, secret);
+	size_t len = DH_KEY_LEN;
+
+	if (!EVP_PKEY_get_raw_public_key(key, out, &len) || len != DH_KEY_LEN)
+		bug("libcrypto gives no public key");
+	EVP_PKEY_free(key);
+}
+
+void dh_public(const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
+{
+	public_of(EVP_PKEY_X25519, secret, out);
+}
+
+int dh_shared(const uint8_t secret[DH_KEY_LEN], const uint8_t theirs[DH_KEY_LEN],
+	      uint8_t out[DH_KEY_LEN])
+{
+	EVP_PKEY *own = private_key(EVP_PKEY_X25519, secret);
+	EVP_PKEY *peer = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, theirs, DH_KEY_LEN);
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(own, NULL);
+	size_t len = DH_KEY_LEN;
+	bool ok;
+
+	if (!peer || !ctx || EVP_PKEY_derive_init(ctx) <= 0)
+		bug("libcrypto has no X25519");
+	/* Refused by libcrypto: a public key of small order, which makes the result zero. */
+	ok = EVP_PKEY_derive_set_peer(ctx, peer) > 0 && EVP_PKEY_derive(ctx, out, &len) > 0 &&
+	     len == DH_KEY_LEN;
+	EVP_PKEY_CTX_free(ctx);
+	EVP_PKEY_free(peer);
+	EVP_PKEY_free(own);
+	return ok ? 0 : -EBADMSG;
+}
+
+void sign_public(const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN])
+{
+	public_of(EVP_PKEY_ED25519, secret, out);
+}
+
+void sign_make(const uint8_t secret[DH_KEY_LEN], const void *data, size_t len,
+	       uint8_t out[SIGNATURE_LEN])
+{
+	EVP_PKEY *key = private_key(EVP_PKEY_ED25519, secret);
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	size_t n = SIGNATURE_LEN;
+
+	if (!ctx || !EVP_DigestSignInit(ctx, NULL, NULL, NULL, key) ||
+	    !EVP_DigestSign(ctx, out, &n, data, len))
+		bug("libcrypto has no Ed25519");
+	EVP_MD_CTX_free(ctx);
+	EVP_PKEY_free(key);
+}
+
+bool sign_verify(const uint8_t public[DH_KEY_LEN], const void *data, size_t len,
+		 const uint8_t signature[SIGNATURE_LEN])
+{
+	EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, public, DH_KEY_LEN);
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	bool ok = key && ctx && EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, key) > 0 &&
+		  EVP_DigestVerify(ctx, signature, SIGNATURE_LEN, data, len) > 0;
+
+	EVP_MD_CTX_free(ctx);
+	EVP_PKEY_free(key);
+	return ok;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sealing of data end to end, see seal.h. Making and freeing: control thread; sealing and opening:
+ * workers, each with contexts of its own. Never allocates, logs or waits on the packet path.
+ */
+#include "crypto/seal.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* Bits of an offer. */
+#define OFFER_SEAL     0x01 /* asks for sealing */
+#define OFFER_AES_FAST 0x02
+#define OFFER_AES_ONLY 0x04
+#define OFFER_CHACHA   0x08
+
+#define EPOCH_SHIFT  60
+#define WORKER_SHIFT 52
+#define COUNTER_MASK ((1ULL << WORKER_SHIFT) - 1)
+
+/*
+ * The replay window of one worker of the sender. Counters are grouped into blocks of 32; word i
+ * belongs to the blocks whose number is i modulo WINDOW_WORDS and holds, of the newest of them that
+ * was heard, which turn of the table it is (upper half) and which counters have come (lower half).
+ * A word only ever moves to a later turn and within a turn only gains bits, so a counter that was
+ * taken once is refused for ever, whatever the order in which several workers change the words.
+ */
+#define BLOCK	     32
+#define WINDOW_WORDS 128
+struct window {
+	_Atomic uint64_t word[WINDOW_WORDS];
+};
+
+static_assert(SEAL_WINDOW == (WINDOW_WORDS - 1) * BLOCK, "whole blocks behind the newest");
+static_assert(SEAL_COUNTER_MAX / BLOCK / WINDOW_WORDS == UINT32_MAX, "turns fit half a word");
+
+/* What one worker needs and no other touches. */
+struct channel {
+	struct aead *aead;
+	/* Written by the worker, read by the control thread. */
+	_Atomic uint64_t counter, bytes;
+} attr_cacheline;
+
+struct seal {
+	unsigned refs; /* control thread */
+	enum seal_cipher cipher;
+	uint8_t epoch;
+	unsigned n_workers; /* 0 where nothing is sealed */
+	uint64_t tx_link, rx_link;
+	struct channel *channel; /* by worker */
+	struct window *window;	 /* by worker of the sender */
+};
+
+const char *seal_cipher_name(enum seal_cipher c)
+{
+	switch (c) {
+	case SEAL_NONE:
+		return "none";
+	case SEAL_AES_256_GCM:
+		return "aes256gcm";
+	case SEAL_CHACHA20_POLY1305:
+		return "chacha20poly1305";
+	}
+	return "unknown";
+}
+
+uint8_t seal_offer(enum seal_choice choice, bool disable, bool aes_is_fast)
+{
+	uint8_t offer = disable ? 0 : OFFER_SEAL;
+
+	offer |= aes_is_fast ? OFFER_AES_FAST : 0;
+	offer |= choice == SEAL_CHOICE_AES_256_GCM ? OFFER_AES_ONLY : 0;
+	offer |= choice == SEAL_CHOICE_CHACHA20_POLY1305 ? OFFER_CHACHA : 0;
+	return offer;
+}
+
+enum seal_cipher seal_agree(uint8_t offer, uint8_t other)
+{
+	uint8_t either = offer | other, both = offer & other;
+
+	if (!(either & OFFER_SEAL))
+		return SEAL_NONE;
+	if (either & OFFER_CHACHA)
+		return SEAL_CHACHA20_POLY1305;
+	if (either & OFFER_AES_ONLY)
+		return SEAL_AES_256_GCM;
+	return both & OFFER_AES_FAST ? SEAL_AES_256_GCM : SEAL_CHACHA20_POLY1305;
+}
+
+struct seal *seal_new(const struct seal_secrets *secrets, enum seal_cipher cipher, uint8_t epoch,
+		      unsigned n_workers)
+{
+	struct seal *s = x_new(struct seal);
+
+	if (n_workers == 0 || n_workers > SEAL_WORKERS_MAX || epoch > 15)
+		bug("seal_new: %u workers, epoch %u", n_workers, epoch);
+	s->refs = 1;
+	s->cipher = cipher;
+	s->epoch = epoch;
+	s->tx_link = secrets->tx_link;
+	s->rx_link = secrets->rx_link;
+	if (cipher == SEAL_NONE)
+		return s;
+	s->n_workers = n_workers;
+	s->channel = x_calloc_aligned(n_workers, sizeof(s->channel[0]));
+	s->window = x_calloc_aligned(SEAL_WORKERS_MAX, sizeof(s->window[0]));
+	for (unsigned i = 0; i < n_workers; i++)
+		s->channel[i].aead = aead_new_pair(
+			cipher == SEAL_AES_256_GCM ? AEAD_AES_256_GCM : AEAD_CHACHA20_POLY1305,
+			secrets->tx_key, secrets->rx_key);
+	return s;
+}
+
+struct seal *seal_ref(struct seal *s)
+{
+	if (s)
+		s->refs++;
+	return s;
+}
+
+void seal_unref(struct seal *s)
+{
+	if (!s || --s->refs)
+		return;
+	for (unsigned i = 0; i < s->n_workers; i++)
+		aead_free(s->channel[i].aead);
+	free(s->channel);
+	free(s->window);
+	x_wipe(s, sizeof(*s));
+	free(s);
+}
+
+static uint64_t load(const _Atomic uint64_t *v)
+{
+	return atomic_load_explicit(v, memory_order_relaxed);
+}
+
+uint64_t seal_sent(const struct seal *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < s->n_workers; i++)
+		sum += load(&s->channel[i].counter);
+	return sum;
+}
+
+uint64_t seal_sent_bytes(const struct seal *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < s->n_workers; i++)
+		sum += load(&s->channel[i].bytes);
+	return sum;
+}
+
+enum seal_cipher seal_cipher(const struct seal *s)
+{
+	return s->cipher;
+}
+
+uint8_t seal_epoch(const struct seal *s)
+{
+	return s->epoch;
+}
+
+uint64_t seal_tx_link(const struct seal *s)
+{
+	return s->tx_link;
+}
+
+uint64_t seal_rx_link(const struct seal *s)
+{
+	return s->rx_link;
+}
+
+static void put_field(uint8_t *p, uint64_t v)
+{
+	v = htobe64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static uint64_t get_field(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be64toh(v);
+}
+
+static void set_nonce(uint8_t nonce[AEAD_NONCE_LEN], const uint8_t *field)
+{
+	memset(nonce, 0, AEAD_NONCE_LEN - SEAL_NONCE_LEN);
+	memcpy(nonce + AEAD_NONCE_LEN - SEAL_NONCE_LEN, field, SEAL_NONCE_LEN);
+}
+
+/* The nonce field needs no place in it: it is the nonce. */
+static int seal_field(struct aead *a, const uint8_t *field, const void *aad, size_t aad_len,
+		      const struct aead_piece *in, unsigned n_in, uint8_t *out)
+{
+	uint8_t nonce[AEAD_NONCE_LEN];
+
+	set_nonce(nonce, field);
+	return aead_seal_pieces(a, nonce, aad, aad_len, in, n_in, out);
+}
+
+int seal_data(struct seal *s, unsigned worker, const void *aad, size_t aad_len,
+	      const struct aead_piece *in, unsigned n_in, uint8_t *out)
+{
+	struct channel *c = &s->channel[worker];
+	uint64_t counter;
+	size_t len = 0;
+
+	if (unlikely(worker >= s->n_workers))
+		return -EIO;
+	counter = load(&c->counter) + 1;
+	for (unsigned i = 0; i < n_in; i++)
+		len += in[i].len;
+	if (unlikely(counter > SEAL_COUNTER_MAX))
+		return -EKEYEXPIRED;
+	if (unlikely(len > INT_MAX - SEAL_OVERHEAD))
+		return -EIO;
+	/* The counter moves before anything can fail: a nonce is never used twice. */
+	atomic_store_explicit(&c->counter, counter, memory_order_relaxed);
+	put_field(out,
+		  (uint64_t)s->epoch << EPOCH_SHIFT | (uint64_t)worker << WORKER_SHIFT | counter);
+	if (unlikely(seal_field(c->aead, out, aad, aad_len, in, n_in, out + SEAL_NONCE_LEN)))
+		return -EIO;
+	atomic_store_explicit(&c->bytes, load(&c->bytes) + len, memory_order_relaxed);
+	return (int)(len + SEAL_OVERHEAD);
+}
+
+struct place {
+	_Atomic uint64_t *word;
+	uint32_t turn, bit;
+};
+
+static struct place place_of(struct window *w, uint64_t counter)
+{
+	uint64_t block = counter / BLOCK;
+
+	return (struct place){ &w->word[block % WINDOW_WORDS], (uint32_t)(block / WINDOW_WORDS),
+			       1u << counter % BLOCK };
+}
+
+static bool is_new(uint64_t word, const struct place *p)
+{
+	uint32_t turn = (uint32_t)(word >> 32);
+
+	return p->turn > turn || (p->turn == turn && !((uint32_t)word & p->bit));
+}
+
+/* Takes the counter; false where another worker took it, or the word moved on, meanwhile. */
+static bool note(const struct place *p)
+{
+	uint64_t word = load(p->word), next;
+
+	do {
+		if (!is_new(word, p))
+			return false;
+		next = word >> 32 == p->turn ? word | p->bit : (uint64_t)p->turn << 32 | p->bit;
+	} while (!atomic_compare_exchange_weak_explicit(p->word, &word, next, memory_order_relaxed,
+							memory_order_relaxed));
+	return true;
+}
+
+int seal_open(struct seal *s, unsigned worker, const void *aad, size_t aad_len, uint8_t *data,
+	      size_t len)
+{
+	uint8_t nonce[AEAD_NONCE_LEN], *text = data + SEAL_NONCE_LEN;
+	uint64_t field, counter, sender;
+	struct place p;
+
+	if (unlikely(len < SEAL_OVERHEAD || len > INT_MAX || worker >= s->n_workers))
+		return -EBADMSG;
+	field = get_field(data);
+	counter = field & COUNTER_MASK;
+	sender = field >> WORKER_SHIFT & 0xff;
+	if (unlikely(field >> EPOCH_SHIFT != s->epoch || sender >= SEAL_WORKERS_MAX || !counter ||
+		     counter > SEAL_COUNTER_MAX))
+		return -EBADMSG;
+	p = place_of(&s->window[sender], counter);
+	if (unlikely(!is_new(load(p.word), &p)))
+		return -EALREADY;
+	set_nonce(nonce, data);
+	if (unlikely(aead_open(s->channel[worker].aead, nonce, aad, aad_len, text,
+			       len - SEAL_NONCE_LEN, text)))
+		return -EBADMSG;
+	if (unlikely(!note(&p)))
+		return -EALREADY;
+	return (int)(len - SEAL_OVERHEAD);
+}

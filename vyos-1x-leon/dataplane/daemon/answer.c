@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Values of LEON as JSON: see answer.h. Control thread.
+ */
+#include "daemon/answer.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "daemon/leond.h"
+#include "state/path.h"
+
+void answer_id(struct jsonw *w, const char *key, node_id_t id)
+{
+	char buf[NODE_ID_STRLEN];
+
+	jsonw_str(w, key, id == NODE_ID_NONE ? NULL : node_id_format(id, buf, sizeof(buf)));
+}
+
+void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id)
+{
+	const char *name = node_name_of(d, id);
+
+	jsonw_str(w, key, name[0] ? name : NULL);
+}
+
+void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id)
+{
+	const char *name = node_name_of(d, id);
+
+	if (name[0])
+		jsonw_str(w, key, name);
+	else
+		answer_id(w, key, id);
+}
+
+void answer_mac(struct jsonw *w, const char *key, struct mac mac)
+{
+	char buf[MAC_STRLEN];
+
+	jsonw_str(w, key, mac_format(mac, buf, sizeof(buf)));
+}
+
+void answer_ip(struct jsonw *w, const char *key, const struct ip_addr *ip)
+{
+	char buf[IP_STRLEN];
+
+	jsonw_str(w, key, ip->family ? ip_format(ip, buf, sizeof(buf)) : NULL);
+}
+
+void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p)
+{
+	char buf[PREFIX_STRLEN];
+
+	jsonw_str(w, key, prefix_format(p, buf, sizeof(buf)));
+}
+
+void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep)
+{
+	char buf[ENDPOINT_STRLEN];
+
+	jsonw_str(w, key, ep->ip.family ? endpoint_format(ep, buf, sizeof(buf)) : NULL);
+}
+
+void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now)
+{
+	const char *how = ipsec_protects(&d->ipsec, ip, now) ? "ipsec" : "no";
+
+	jsonw_str(w, "protected", ip->family ? how : NULL);
+}
+
+void answer_known(struct jsonw *w, const char *key, bool known, uint64_t value)
+{
+	if (known)
+		jsonw_u64(w, key, value);
+	else
+		jsonw_null(w, key);
+}
+
+void answer_age(struct jsonw *w, const char *key, mono_t now, mono_t t)
+{
+	int64_t age_s = mono_sub_ns(now, t) / NS_PER_S;
+
+	answer_known(w, key, !mono_is_never(t), age_s > 0 ? (uint64_t)age_s : 0);
+}
+
+char *rfc3339(int64_t wall_us, char *buf, size_t len)
+{
+	time_t s = (time_t)(wall_us / 1000000);
+	char date[24];
+	struct tm tm;
+
+	gmtime_r(&s, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf, len, "%s.%03dZ", date, (int)(wall_us % 1000000 / 1000));
+	return buf;
+}
+
+void answer_time(struct jsonw *w, const char *key, int64_t wall_us)
+{
+	char buf[RFC3339_LEN];
+
+	jsonw_str(w, key, wall_us > 0 ? rfc3339(wall_us, buf, sizeof(buf)) : NULL);
+}
+
+int64_t wall_of(mono_t now, mono_t t)
+{
+	return mono_is_never(t) ? 0 : wall_now_us() - mono_sub_us(now, t);
+}
+
+void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, struct leond *d,
+		 const struct path *p)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+
+	jsonw_array(w, ids_key);
+	for (unsigned i = 0; i < p->n_hops; i++) {
+		const struct node *n = nodedb_at(db, p->hop[i]);
+
+		answer_id(w, NULL, n ? n->id : NODE_ID_NONE);
+	}
+	jsonw_end(w);
+	jsonw_array(w, names_key);
+	for (unsigned i = 0; i < p->n_hops; i++) {
+		const struct node *n = nodedb_at(db, p->hop[i]);
+
+		answer_call(w, NULL, d, n ? n->id : NODE_ID_NONE);
+	}
+	jsonw_end(w);
+}

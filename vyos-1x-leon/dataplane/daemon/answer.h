@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How values of LEON are written in answers: ids as text, unknown as null, times in RFC 3339.
+ * Every show command uses these, so that the same thing always looks the same. Control thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/jsonw.h"
+#include "base/mono.h"
+
+struct leond;
+struct path;
+
+void answer_id(struct jsonw *w, const char *key, node_id_t id); /* NODE_ID_NONE: null */
+/* node-name of a member, null where it has none. */
+void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
+/* What to call a node: its node-name, or its node-id where it has none. */
+void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
+void answer_mac(struct jsonw *w, const char *key, struct mac mac);
+void answer_ip(struct jsonw *w, const char *key, const struct ip_addr *ip);
+void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p);
+void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep);
+/* "ipsec" or "no"; null where there is no address. */
+void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now);
+/* Writes null where the value is not known. */
+void answer_known(struct jsonw *w, const char *key, bool known, uint64_t value);
+/* Whole seconds since t; null for never. */
+void answer_age(struct jsonw *w, const char *key, mono_t now, mono_t t);
+void answer_time(struct jsonw *w, const char *key, int64_t wall_us);
+/* Wall-clock time of a monotonic one. */
+int64_t wall_of(mono_t now, mono_t t);
+/* Arrays of node-ids and of what to call the hops. */
+void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, struct leond *d,
+		 const struct path *p);
+
+#define RFC3339_LEN 32
+/* "2026-01-31T12:00:00.123Z" */
+char *rfc3339(int64_t wall_us, char *buf, size_t len);

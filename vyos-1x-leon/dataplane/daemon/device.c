@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The interface as the kernel has it: MAC, MTU (rule in mtu.c), and what it belongs to. Follows
+ * changes that others make, above all being put into a bridge. Control thread.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "daemon/leond.h"
+
+static void note_master(struct leond *d, int master)
+{
+	struct nl_link link = { 0 };
+
+	if (master && nl_link_by_index(d->nl, master, &link) < 0)
+		link = (struct nl_link){ 0 };
+	d->device.master = master;
+	d->device.bridge_port = strcmp(link.kind, "bridge") == 0;
+	d->device.is_port = master && !link.vrf_table;
+	d->device.table = link.vrf_table ? link.vrf_table : NL_TABLE_MAIN;
+	routes_device_changed(d);
+}
+
+/* Where routes can lead: the interface's state, and the table of its VRF. */
+static void note_link(struct leond *d, const struct nl_link *link)
+{
+	bool changed = d->device.up != (link->up && link->running);
+
+	d->device.up = link->up && link->running;
+	if (changed)
+		routes_device_changed(d);
+}
+
+static void set_mtu(struct leond *d)
+{
+	int r = tap_set_mtu(&d->tap, d->nl, d->device.rule.mtu);
+
+	if (r < 0)
+		log_warn("device", "MTU cannot be set: %s interface=%s mtu=%u", strerror(-r),
+			 d->tap.name, d->device.rule.mtu);
+}
+
+static uint32_t smallest_path_mtu(struct leond *d)
+{
+	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+	uint32_t smallest = 0;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
+		const struct choice *c = overlay_choice(d->overlay, slot);
+
+		if (!c || c->path.n_hops == 0 || c->path.mtu == 0)
+			continue;
+		if (smallest == 0 || c->path.mtu < smallest)
+			smallest = c->path.mtu;
+	}
+	return smallest;
+}
+
+/* What is around a frame on the longest path allowed. */
+static uint32_t header_len(const struct leond *d)
+{
+	const struct snap *s = d->fwd ? fwd_snap(d->fwd) : NULL;
+	unsigned n_hops = d->conf->maximum_relays + 1;
+	/* Where a node wants its data sealed, it is, whatever is configured here. */
+	bool sealed = !d->conf->encryption_disable || (s && s->any_sealed);
+
+	return (uint32_t)(LEON_HDR_LEN(n_hops) +
+			  snap_overhead(d->conf->secret != NULL, sealed, n_hops));
+}
+
+void device_run_mtu(struct leond *d, mono_t now)
+{
+	struct mtu_input in = {
+		.configured = d->conf->mtu,
+		.bridge_port = d->device.bridge_port,
+		.smallest_path_mtu = smallest_path_mtu(d),
+		.header_len = header_len(d),
+	};
+	struct note n = { .name = "interface-mtu", .level = LOG_LVL_NOTICE };
+
+	if (!mtu_rule_run(&d->device.rule, &in, now))
+		return;
+	n.value = d->device.rule.mtu;
+	n.detail = mtu_source_name(d->device.rule.source);
+	note_event(d, &n, "interface MTU is %u bytes", d->device.rule.mtu);
+	set_mtu(d);
+}
+
+/* 0 or -errno, logged. */
+static int set_mac(struct leond *d)
+{
+	struct mac mac = identity_mac(d->conf, d->self);
+	int r = tap_set_mac(&d->tap, d->nl, mac);
+
+	if (r < 0) {
+		log_error("device", "MAC cannot be set: %s interface=%s", strerror(-r),
+			  d->tap.name);
+		return r;
+	}
+	d->device.mac = mac;
+	return 0;
+}
+
+int device_start(struct leond *d)
+{
+	struct nl_link link;
+	int r = set_mac(d);
+
+	if (r < 0)
+		return r;
+	d->device.table = NL_TABLE_MAIN;
+	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
+		note_master(d, link.master);
+	device_run_mtu(d, loop_now(d->loop));
+	r = tap_set_up(&d->tap, d->nl, true);
+	if (r < 0)
+		log_error("device", "interface cannot be brought up: %s interface=%s", strerror(-r),
+			  d->tap.name);
+	return r;
+}
+
+void device_apply_conf(struct leond *d)
+{
+	struct mac wanted = identity_mac(d->conf, d->self);
+
+	if (mac_to_u64(wanted) != mac_to_u64(d->device.mac))
+		set_mac(d);
+	device_run_mtu(d, loop_now(d->loop));
+}
+
+void device_link_event(struct leond *d, const struct nl_event *ev)
+{
+	if (ev->link.index != d->tap.ifindex)
+		return;
+	if (ev->change == NL_LINK_GONE) {
+		log_error("device", "interface was deleted by somebody else, stopping interface=%s",
+			  d->tap.name);
+		loop_quit(d->loop, 1);
+		return;
+	}
+	d->device.kernel_mtu = ev->link.mtu;
+	/* Somebody else may set the MAC (VyOS does); guard frames carry the true one. */
+	d->device.mac = ev->link.mac;
+	note_link(d, &ev->link);
+	if (ev->link.master == d->device.master)
+		return;
+	note_master(d, ev->link.master);
+	device_run_mtu(d, loop_now(d->loop));
+	guard_send_now(d);
+}

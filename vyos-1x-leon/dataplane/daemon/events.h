@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The last events of the overlay, for `show events`: a ring of fixed size with a sentence for
+ * people and fields for programs. Each event is logged exactly once, from here, within a rate
+ * limit per kind of event. Owned by struct leond; control thread.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/log.h"
+#include "base/mono.h"
+#include "wire/msg.h"
+
+#define EVENTS_KEPT 1000
+
+struct event {
+	mono_t at;
+	int64_t wall_us;  /* microseconds since 1970 when it happened */
+	const char *name; /* static string: "joined", "mac-moved" ... */
+	enum log_level level;
+	node_id_t node, other; /* NODE_ID_NONE where the event is about none */
+	char node_name[MSG_NAME_MAX + 1];
+	uint64_t value; /* meaning depends on the event; 0 none */
+	char detail[48];
+	char text[200]; /* one sentence */
+};
+
+struct events;
+struct events *events_new(unsigned capacity);
+void events_free(struct events *e); /* NULL ok */
+/* Stores a copy, dropping the oldest where full, and logs it. */
+void events_add(struct events *e, const struct event *ev);
+unsigned events_count(const struct events *e);
+uint64_t events_total(const struct events *e);
+/* 0 is the oldest kept; NULL past the newest. */
+const struct event *events_at(const struct events *e, unsigned i);

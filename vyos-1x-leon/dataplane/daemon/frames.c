@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Takes in what the workers report: control datagrams to the protocol, learned addresses to FDB
+ * and neighbor table, the rest to its owner. Control thread. The amount done in one go is
+ * bounded, so that a flood of events cannot starve timers and the control socket.
+ */
+#include <sys/epoll.h>
+
+#include "daemon/leond.h"
+
+#define DRAIN_MAX 2048
+
+static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
+{
+	uint16_t vlan = ev->learn.vlan, slot = ev->learn.slot;
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+	struct note note = { .level = LOG_LVL_INFO, .node = n ? n->id : NODE_ID_NONE };
+	char mac[MAC_STRLEN], who[NODE_LABEL_LEN];
+
+	/* The node may have gone while the event waited. */
+	if (!n || n->state == NODE_LEFT)
+		return;
+	mac_format(ev->learn.mac, mac, sizeof(mac));
+	note.detail = mac;
+	node_label(d, n->id, who, sizeof(who));
+	switch (fdb_learn(d->fdb, vlan, ev->learn.mac, slot, now_s_of(now))) {
+	case FDB_MOVED:
+		neigh_forget_mac(d->neigh, vlan, ev->learn.mac);
+		note.name = "mac-moved";
+		note_event(d, &note, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
+		break;
+	case FDB_FLAP_BEGINS:
+		note.name = "mac-flapping";
+		note.level = LOG_LVL_WARN;
+		note_event(d, &note,
+			   "MAC %s (VLAN %u) keeps moving, last to %s: kept where it is for %d s; "
+			   "look for a loop or a duplicate MAC",
+			   mac, vlan, who, FDB_FREEZE_S);
+		break;
+	case FDB_FULL:
+		note.name = "fdb-full";
+		note.level = LOG_LVL_WARN;
+		note.value = fdb_maximum(d->fdb);
+		note_event(d, &note, "FDB is full (%u entries): MAC %s is not learned",
+			   fdb_maximum(d->fdb), mac);
+		break;
+	case FDB_ADDED:
+	case FDB_SAME:
+	case FDB_DAMPED:
+		break;
+	}
+}
+
+static void neighbor(struct leond *d, const struct fwd_event *ev, mono_t now)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), ev->neigh.slot);
+
+	if (!n || n->state == NODE_LEFT)
+		return;
+	neigh_learn(d->neigh, ev->neigh.vlan, &ev->neigh.ip, ev->neigh.mac, ev->neigh.slot,
+		    ev->neigh.router, now_s_of(now));
+}
+
+static void handle(struct leond *d, struct fwd_event *ev, mono_t now)
+{
+	switch (ev->type) {
+	case FWD_CONTROL:
+		overlay_input(d->overlay, &ev->control.from, ev->control.data, ev->control.len,
+			      ev->control.rx);
+		break;
+	case FWD_LEARN:
+		learn(d, ev, now);
+		break;
+	case FWD_NEIGH:
+		neighbor(d, ev, now);
+		break;
+	case FWD_CANNOT_FORWARD:
+		overlay_cannot_forward(d->overlay, ev->cannot_forward.source,
+				       ev->cannot_forward.next, ev->cannot_forward.destination);
+		break;
+	case FWD_GUARD:
+		guard_frame_heard(d, ev->guard.frame, ev->guard.len);
+		break;
+	case FWD_SUSPECT:
+		overlay_link_suspect(d->overlay, &ev->suspect.ep);
+		break;
+	}
+}
+
+static void drain(struct leond *d, mono_t now)
+{
+	struct fwd_event ev;
+	unsigned n = 0;
+
+	fwd_event_ack(d->fwd);
+	while (n++ < DRAIN_MAX) {
+		if (!fwd_next_event(d->fwd, &ev))
+			return;
+		handle(d, &ev, now);
+	}
+	/* More waits, but the descriptor is acknowledged: come back after the others. */
+	timer_set(d->drain_timer, now);
+}
+
+static void on_drain(void *arg, mono_t now)
+{
+	drain(arg, now);
+}
+
+static void on_events(void *arg, int fd, uint32_t epoll_events)
+{
+	struct leond *d = arg;
+
+	(void)fd;
+	(void)epoll_events;
+	drain(d, loop_now(d->loop));
+}
+
+int frames_start(struct leond *d)
+{
+	d->drain_timer = timer_new(d->loop, on_drain, d);
+	return loop_fd_add(d->loop, fwd_event_fd(d->fwd), EPOLLIN, on_events, d);
+}

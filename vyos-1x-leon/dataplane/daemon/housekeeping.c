@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is due once a second: aging of the tables, reclaiming of retired memory, the MTU rule,
+ * seeds that wait for a name, the member cache, the status line of systemd. Control thread.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "daemon/leond.h"
+
+#define NEIGH_AGE_EVERY_S 10
+#define CACHE_SAVE_MS	  60000
+/* The whole FDB is looked at in about this many seconds. */
+#define FDB_ROUND_S 8
+
+static void age_tables(struct leond *d, mono_t now)
+{
+	uint32_t budget = fdb_maximum(d->fdb) * 2 / FDB_ROUND_S + 64;
+
+	fdb_age(d->fdb, now_s_of(now), d->conf->fdb_aging_s, budget);
+	if (now_s_of(now) % NEIGH_AGE_EVERY_S == 0)
+		neigh_age(d->neigh, now_s_of(now));
+	if (fdb_wants_copy(d->fdb))
+		snapshot_replace_fdb(d, d->conf->fdb_maximum);
+}
+
+static void report_status(struct leond *d)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+	unsigned others = 0, reachable = 0;
+	char text[sizeof(d->status)];
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+
+		others += n && n->state != NODE_LEFT;
+		reachable += n && n->state == NODE_REACHABLE;
+	}
+	snprintf(text, sizeof(text), "STATUS=%s: %u of %u other nodes reachable%s",
+		 d->conf->interface, reachable, others,
+		 d->guard.state == GUARD_BLOCKED ? ", blocked by the loop guard" : "");
+	/* A service manager that is slow to read makes its clients wait. */
+	if (strcmp(text, d->status) == 0)
+		return;
+	snprintf(d->status, sizeof(d->status), "%s", text);
+	loop_notify(d->loop, text);
+}
+
+static void on_second(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	timer_set(d->second_timer, mono_add_ms(now, 1000));
+	age_tables(d, now);
+	fwd_reclaim(d->fwd);
+	device_run_mtu(d, now);
+	seeds_run(d, now);
+	offload_look(d);
+	if (mono_sub_ms(now, d->saved_at) >= CACHE_SAVE_MS)
+		cache_save(d, now);
+	report_status(d);
+}
+
+void housekeeping_start(struct leond *d)
+{
+	d->second_timer = timer_new(d->loop, on_second, d);
+	d->saved_at = loop_now(d->loop);
+	timer_set(d->second_timer, mono_add_ms(loop_now(d->loop), 1000));
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who this node is: its node-id where the configuration leaves it to the host's addresses, and
+ * the MAC of its interface. Control thread, at the start.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "daemon/leond.h"
+
+#define ADDRS_MAX 64
+
+static node_id_t id_of(const struct ip_addr *ip)
+{
+	if (ip->family != 4)
+		return NODE_ID_NONE;
+	return (node_id_t)ip->b[0] << 24 | (node_id_t)ip->b[1] << 16 | (node_id_t)ip->b[2] << 8 |
+	       ip->b[3];
+}
+
+/* First global IPv4 address of the interface. */
+static int from_interface(const char *name, struct nl *nl, node_id_t *out, char *err,
+			  size_t err_len)
+{
+	struct nl_addr addr[ADDRS_MAX];
+	struct nl_link link;
+	int n;
+
+	if (nl_link_by_name(nl, name, &link) < 0) {
+		snprintf(err, err_len, "source-interface: there is no interface %s", name);
+		return -EADDRNOTAVAIL;
+	}
+	n = nl_addrs(nl, link.index, addr, ADDRS_MAX);
+	for (int i = 0; i < n && i < ADDRS_MAX; i++) {
+		if (addr[i].ip.family == 4 && !addr[i].link_scope) {
+			*out = id_of(&addr[i].ip);
+			return 0;
+		}
+	}
+	snprintf(err, err_len,
+		 "node-id: source-interface %s has no IPv4 address to take it from; set node-id",
+		 name);
+	return -EADDRNOTAVAIL;
+}
+
+int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *err, size_t err_len)
+{
+	if (c->node_id != NODE_ID_NONE) {
+		*out = c->node_id;
+		return 0;
+	}
+	if (c->source4.family == 4) {
+		*out = id_of(&c->source4);
+		return 0;
+	}
+	if (c->source_interface[0])
+		return from_interface(c->source_interface, nl, out, err, err_len);
+	snprintf(err, err_len,
+		 "node-id: missing; set node-id, an IPv4 source-address or a "
+		 "source-interface");
+	return -EADDRNOTAVAIL;
+}
+
+struct mac identity_mac(const struct conf *c, node_id_t self)
+{
+	uint64_t h = hash_mix64((uint64_t)self << 24 ^ c->vni);
+	struct mac m = mac_from_u64(h & 0xffffffffffffULL);
+
+	/* Locally administered, unicast. */
+	m.b[0] = (uint8_t)((m.b[0] & 0xfc) | 0x02);
+	return c->has_mac ? c->mac : m;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * struct leond owns everything of one overlay interface: the loop, the kernel's device and
+ * sockets, the tables, the protocol, the workers and the control socket. One exists per process;
+ * it is passed down, there is no global. All functions here run on the control thread.
+ *
+ * Who does what: start.c starts and stops; apply.c applies a changed configuration; snapshot.c
+ * tells the workers; frames.c takes in what the workers report; overlay_glue.c what the protocol
+ * reports; guard_io.c, device.c, locators.c, routes.c, seeds.c, cache.c, usage.c and housekeeping.c watch one
+ * thing each; cmds.c answers the control socket.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+#include "base/stats.h"
+#include "crypto/keys.h"
+#include "daemon/events.h"
+#include "daemon/guard.h"
+#include "daemon/ipsec.h"
+#include "daemon/members.h"
+#include "daemon/mtu.h"
+#include "daemon/resolve.h"
+#include "fwd/fwd.h"
+#include "io/ctlsock.h"
+#include "io/netlink.h"
+#include "io/tap.h"
+#include "io/udp.h"
+#include "proto/overlay.h"
+#include "state/conf.h"
+#include "state/export.h"
+#include "state/fdb.h"
+#include "state/neigh.h"
+
+struct probe_job;
+struct routes;
+
+/* One configured or cached peer, by index in conf->peer. */
+struct seed {
+	mono_t ask_at;	    /* next resolution not before */
+	uint32_t backoff_s; /* wait after the next one */
+	bool asking;	    /* an answer is outstanding */
+	bool failing;	    /* the failure was reported */
+	unsigned n;	    /* addresses of the last resolution */
+	struct endpoint ep[RESOLVE_ADDRS_MAX];
+};
+
+struct device {
+	int master;	  /* ifindex of the bridge, bond or VRF; 0 none */
+	bool bridge_port; /* the master is a bridge */
+	bool is_port;	  /* the master is no VRF: addresses and routes belong to the master */
+	bool up;	  /* and with carrier, as reported last */
+	uint32_t table;	  /* of routes: the VRF's, or the main one */
+	uint32_t kernel_mtu;
+	struct mac mac;
+	struct mtu_rule rule;
+};
+
+struct leond {
+	const char *config_path;
+	struct loop *loop;
+	struct conf *conf;
+	node_id_t self;
+	mono_t started;
+
+	struct nl *nl;
+	struct nl_monitor *monitor;
+	bool tap_is_open, udp_is_open, workers_run;
+	struct tap tap;
+	struct udp udp;
+	struct device device;
+
+	struct fdb *fdb; /* published; owned here until retired */
+	struct neigh *neigh;
+	struct fwd *fwd;
+	struct overlay *overlay;
+	struct events *events;
+	struct guard guard;
+	struct timer *guard_timer;
+
+	struct resolver *resolver;
+	uint32_t n_seeds;
+	struct seed *seed;
+	uint32_t seed_generation; /* answers about an older list of peers are ignored */
+
+	char cache_path[160];
+	struct member_list cached; /* as read at the start; appended to every configuration */
+	uint32_t n_configured_peers;
+	char *saved; /* text of the file as written last */
+	mono_t saved_at;
+
+	unsigned n_locators;
+	struct endpoint locator[MSG_LOCATORS_MAX];
+	struct timer *locators_timer; /* gathers bursts of netlink changes */
+
+	struct timer *second_timer, *usage_timer, *drain_timer;
+	uint64_t *link_tx; /* by slot, as of the last look of usage.c */
+	uint16_t n_link_tx;
+	bool gso_refused; /* and said so */
+
+	struct routes *routes;
+
+	struct timer *leave_timer;
+	unsigned leaves_sent;
+
+	struct ipsec_report ipsec;
+
+	struct ctl_server *ctl;
+	struct probe_job *jobs;		   /* trace and ping under way */
+	uint64_t counter_base[N_COUNTERS]; /* subtracted in `show statistics` */
+	uint64_t drop_base[N_DROPS];
+	mono_t statistics_since;
+	char status[128]; /* as told to the service manager last */
+};
+
+/* --- start.c --- */
+/* 0, or -errno with the reason logged; leond_free() in both cases. */
+int leond_start(struct leond *d, const char *config_path, struct conf *conf);
+void leond_stop_begin(struct leond *d); /* says leave, then ends the loop */
+void leond_free(struct leond *d);	/* half-started too */
+/* Microseconds since 1970. */
+int64_t wall_now_us(void);
+/* The monotonic clock right now; loop_now() is that of the last wake-up. */
+mono_t mono_now(void);
+static inline uint32_t now_s_of(mono_t now)
+{
+	return (uint32_t)(now.ns / NS_PER_S);
+}
+
+/* --- confread.c: the file; NULL and one sentence in err --- */
+struct conf *conf_read_file(const char *path, char *err, size_t err_len);
+
+/* --- identity.c --- */
+/* node-id from the configuration or the host's addresses; -EADDRNOTAVAIL with a sentence. */
+int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *err, size_t err_len);
+/* A MAC that stays the same over restarts. */
+struct mac identity_mac(const struct conf *c, node_id_t self);
+
+/* --- identity_file.c --- */
+/* Reads or makes the identity key and gives it to the overlay. */
+void identity_load(struct leond *d);
+
+/* --- apply.c --- */
+struct apply_verdict {
+	bool ok;		/* false: nothing was changed, see text */
+	unsigned changes;	/* enum conf_change bits that were applied */
+	char restart_keys[256]; /* not empty: nothing was applied, a restart is needed */
+	char text[512];		/* "applied", "restart needed: KEYS", or the error */
+};
+void leond_reload(struct leond *d, struct apply_verdict *v);
+
+/* --- snapshot.c --- */
+void snapshot_publish(struct leond *d);
+/* Replaces the FDB by one of this capacity and publishes. */
+void snapshot_replace_fdb(struct leond *d, uint32_t maximum);
+
+/* --- overlay_glue.c --- */
+/* What the protocol calls; arg is struct leond. */
+const struct overlay_ops *overlay_glue_ops(void);
+
+/* --- notes.c: events --- */
+struct note {
+	const char *name; /* static */
+	enum log_level level;
+	node_id_t node, other;
+	uint64_t value;
+	const char *detail; /* NULL none */
+};
+void note_event(struct leond *d, const struct note *n, const char *fmt, ...) attr_printf(3, 4);
+void note_overlay_event(struct leond *d, const struct overlay_event *e);
+/* "seoul (192.0.2.3)" or "192.0.2.3". */
+#define NODE_LABEL_LEN (MSG_NAME_MAX + NODE_ID_STRLEN + 4)
+char *node_label(struct leond *d, node_id_t id, char *buf, size_t len);
+/* node-name of a node in the table, "" where unknown. */
+const char *node_name_of(struct leond *d, node_id_t id);
+
+/* --- frames.c --- */
+int frames_start(struct leond *d);
+
+/* --- guard_io.c --- */
+/* Forgets what may be wrong now that the LAN behind the node is another. */
+void lan_changed(struct leond *d, uint16_t slot);
+void guard_start(struct leond *d);
+void guard_apply_conf(struct leond *d);
+void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len);
+/* Something about the device changed: tell the segment at once. */
+void guard_send_now(struct leond *d);
+
+/* --- device.c --- */
+int device_start(struct leond *d);
+void device_apply_conf(struct leond *d);
+void device_run_mtu(struct leond *d, mono_t now);
+
+/* --- locators.c: also the netlink monitor --- */
+int monitor_start(struct leond *d);
+void locators_update(struct leond *d);
+void device_link_event(struct leond *d, const struct nl_event *ev); /* device.c */
+
+/* --- routes.c --- */
+#define ROUTE_PROTOCOL 76
+int routes_start(struct leond *d);
+/* Takes them all back; the daemon stops. */
+void routes_stop(struct leond *d);
+void routes_free(struct leond *d);
+void routes_soon(struct leond *d); /* paths, members, configuration or the loop guard changed */
+void routes_device_changed(struct leond *d);
+void routes_addresses_changed(struct leond *d);
+/* Would a datagram to this address go into the overlay? Counted as withheld where it would. */
+bool routes_withhold(struct leond *d, const struct ip_addr *to);
+/* Is the address inside what this node announces? */
+bool routes_announces(const struct conf *c, const struct ip_addr *ip);
+struct routes_view {
+	const struct export *plan;
+	const struct export_installed *installed; /* sorted */
+	unsigned n_installed;
+	bool usable;	    /* false: there are none, and `reason` says why */
+	const char *reason; /* static */
+	uint64_t added, changed, withdrawn, repaired, failed, withheld; /* since the start */
+};
+void routes_view(const struct leond *d, struct routes_view *v);
+
+/* --- seeds.c --- */
+int seeds_start(struct leond *d);
+/* The list of peers changed. */
+void seeds_reset(struct leond *d);
+void seeds_run(struct leond *d, mono_t now); /* once a second */
+
+/* --- cache.c --- */
+void cache_load(struct leond *d);
+void cache_append_to(const struct leond *d, struct conf *c);
+void cache_save(struct leond *d, mono_t now);
+
+/* --- offload.c --- */
+/* Turns off what the environment says; after the device and the sockets were opened. */
+void offload_limit(struct leond *d);
+void offload_look(struct leond *d); /* once a second */
+
+/* --- usage.c, housekeeping.c --- */
+void usage_start(struct leond *d);
+void housekeeping_start(struct leond *d);
+
+/* --- cmds.c --- */
+int cmds_start(struct leond *d);
+/* --- probes.c --- */
+void probe_jobs_drop(struct leond *d);
+
+/* --- counters.c: packet-path counters --- */
+void counters_read(struct leond *d, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
+uint64_t resident_bytes(void);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Addresses under which this node can be reached, as far as the host knows: the configured source
+ * addresses, else those of the source-interface, else all global unicast addresses of interfaces
+ * that are up. Followed through netlink, gathered for a moment because changes come in bursts.
+ * Control thread.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/defs.h"
+#include "daemon/leond.h"
+
+#define GATHER_MS 200
+#define ADDRS_MAX 256
+
+/* Addresses inside an overlay lead nowhere without the overlay: our own interface, the bridge it
+ * is a port of, and other LEON interfaces of this host. */
+static bool is_inside(const struct leond *d, const struct nl_link *link)
+{
+	return link->index == d->tap.ifindex ||
+	       (d->device.bridge_port && link->index == d->device.master) ||
+	       (strncmp(link->name, "leon", 4) == 0 && link->tun_is_tap);
+}
+
+static bool is_wanted(struct leond *d, const struct nl_addr *a)
+{
+	const struct conf *c = d->conf;
+	struct endpoint ep = { .ip = a->ip, .port = d->udp.port };
+	struct nl_link link;
+
+	if (a->link_scope || a->tentative || a->deprecated || !endpoint_is_usable(&ep))
+		return false;
+	if (nl_link_by_index(d->nl, a->index, &link) < 0 || !link.up || is_inside(d, &link))
+		return false;
+	return !c->source_interface[0] || strcmp(c->source_interface, link.name) == 0;
+}
+
+static void add(struct leond *d, struct endpoint *list, unsigned *n, const struct ip_addr *ip)
+{
+	if (*n < MSG_LOCATORS_MAX)
+		list[(*n)++] = (struct endpoint){ .ip = *ip, .port = d->udp.port };
+}
+
+static unsigned add_wanted(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX],
+			   const struct nl_addr *addr, int count, bool outside_only)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < count; i++)
+		if (!(outside_only && routes_announces(d->conf, &addr[i].ip)) &&
+		    is_wanted(d, &addr[i]))
+			add(d, list, &n, &addr[i].ip);
+	return n;
+}
+
+static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
+{
+	const struct conf *c = d->conf;
+	struct nl_addr addr[ADDRS_MAX];
+	unsigned n = 0;
+	int count;
+
+	if (c->source4.family || c->source6.family) {
+		if (c->source4.family)
+			add(d, list, &n, &c->source4);
+		if (c->source6.family)
+			add(d, list, &n, &c->source6);
+		return n;
+	}
+	count = nl_addrs(d->nl, 0, addr, ADDRS_MAX);
+	if (count < 0) {
+		log_warn("locators", "addresses cannot be listed: %s", strerror(-count));
+		return 0;
+	}
+	count = min_of(count, ADDRS_MAX);
+	/* Others will reach what this node announces through the overlay: no way to this node, unless
+	 * it announces all that it has. */
+	n = add_wanted(d, list, addr, count, true);
+	return n ? n : add_wanted(d, list, addr, count, false);
+}
+
+static bool same(const struct leond *d, const struct endpoint *list, unsigned n)
+{
+	if (n != d->n_locators)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (!endpoint_equal(&list[i], &d->locator[i]))
+			return false;
+	return true;
+}
+
+void locators_update(struct leond *d)
+{
+	struct endpoint list[MSG_LOCATORS_MAX];
+	unsigned n = collect(d, list);
+
+	if (same(d, list, n))
+		return;
+	memcpy(d->locator, list, n * sizeof(list[0]));
+	d->n_locators = n;
+	overlay_set_locators(d->overlay, list, n);
+}
+
+static void on_gathered(void *arg, mono_t now)
+{
+	(void)now;
+	locators_update(arg);
+	routes_addresses_changed(arg);
+}
+
+static void on_change(void *arg, const struct nl_event *ev)
+{
+	struct leond *d = arg;
+	struct nl_event own = { .change = NL_LINK_CHANGED };
+
+	switch (ev->change) {
+	case NL_LINK_CHANGED:
+	case NL_LINK_GONE:
+		device_link_event(d, ev);
+		break;
+	case NL_OVERRUN:
+		if (nl_link_by_index(d->nl, d->tap.ifindex, &own.link) == 0)
+			device_link_event(d, &own);
+		break;
+	case NL_ADDR_GONE:
+		/* With its last address a link loses its routes. */
+		if (ev->addr.index == d->tap.ifindex)
+			routes_device_changed(d);
+		break;
+	case NL_ADDR_ADDED:
+		break;
+	case NL_ROUTE_CHANGED:
+		return;
+	}
+	if (!timer_is_set(d->locators_timer))
+		timer_set(d->locators_timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
+}
+
+static void on_readable(void *arg, int fd, uint32_t epoll_events)
+{
+	struct leond *d = arg;
+	int r = nl_monitor_read(d->monitor, on_change, d);
+
+	(void)epoll_events;
+	if (r < 0) {
+		log_error("netlink", "changes of the host are not followed any more: %s",
+			  strerror(-r));
+		loop_fd_del(d->loop, fd);
+	}
+}
+
+int monitor_start(struct leond *d)
+{
+	int r = nl_monitor_open(&d->monitor);
+
+	if (r < 0) {
+		log_error("netlink", "changes cannot be followed: %s", strerror(-r));
+		return r;
+	}
+	d->locators_timer = timer_new(d->loop, on_gathered, d);
+	locators_update(d);
+	return loop_fd_add(d->loop, nl_monitor_fd(d->monitor), EPOLLIN, on_readable, d);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leond: one LEON interface. Arguments, --check, and the life of struct leond; everything else is
+ * in start.c. Runs in the foreground always; systemd or a terminal is the parent.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "base/mem.h"
+#include "daemon/leond.h"
+
+enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP };
+
+static void usage(FILE *f)
+{
+	fputs("usage: leond --config FILE [--check] [--foreground]\n"
+	      "       leond --version | --help\n"
+	      "  --config FILE  configuration (leond.json(5))\n"
+	      "  --check        parse it, say \"configuration OK\" or what is wrong, and exit\n"
+	      "  --foreground   do not fork; this is the default and the only way\n",
+	      f);
+}
+
+struct arguments {
+	const char *config;
+	bool check;
+};
+
+/* -1: go on; else the exit code. */
+static int parse_arguments(int argc, char **argv, struct arguments *a)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "check", no_argument, NULL, OPT_CHECK },
+		{ "foreground", no_argument, NULL, OPT_FOREGROUND },
+		{ "version", no_argument, NULL, OPT_VERSION },
+		{ "help", no_argument, NULL, OPT_HELP },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "c:", options, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			a->config = optarg;
+			break;
+		case OPT_CHECK:
+			a->check = true;
+			break;
+		case OPT_FOREGROUND:
+			break;
+		case OPT_VERSION:
+			puts("leond " LEON_PACKAGE_VERSION);
+			return 0;
+		case OPT_HELP:
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	if (!a->config || optind != argc) {
+		usage(stderr);
+		return 2;
+	}
+	return -1;
+}
+
+static int check(const struct conf *c)
+{
+	if (c->node_id == NODE_ID_NONE && c->source4.family == 0 && !c->source_interface[0]) {
+		fputs("node-id: missing; set node-id, an IPv4 source-address or a "
+		      "source-interface\n",
+		      stderr);
+		return 1;
+	}
+	puts("configuration OK");
+	return 0;
+}
+
+/*
+ * The process holds secrets: no core dump, and no other process of its user looks into it or at its
+ * descriptors. At the end the secrets are wiped; then a leak checker may look.
+ */
+static void set_private(bool private)
+{
+	if (prctl(PR_SET_DUMPABLE, private ? 0 : 1) < 0)
+		log_warn("daemon", "the process cannot be hidden from others: %s", strerror(errno));
+}
+
+static int run(const char *path, struct conf *c)
+{
+	struct leond *d = x_new(struct leond);
+	int r = leond_start(d, path, c);
+
+	if (r == 0)
+		r = loop_run(d->loop);
+	leond_free(d);
+	free(d);
+	return r == 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = { 0 };
+	int code = parse_arguments(argc, argv, &a);
+	char err[512];
+	struct conf *c;
+
+	if (code >= 0)
+		return code;
+	set_private(true);
+	c = conf_read_file(a.config, err, sizeof(err));
+	if (!c) {
+		fprintf(stderr, "%s\n", err);
+		set_private(false);
+		return 1;
+	}
+	if (a.check) {
+		code = check(c);
+		conf_free(c);
+	} else {
+		code = run(a.config, c);
+	}
+	set_private(false);
+	return code;
+}

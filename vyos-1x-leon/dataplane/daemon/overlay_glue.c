@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the protocol asks of the world: send a datagram, tell the workers about routes, drop what
+ * hung on a node, report an event, read the clocks. Control thread.
+ */
+#include "daemon/leond.h"
+
+static void glue_send(void *arg, const struct endpoint *to, const void *data, size_t len)
+{
+	struct leond *d = arg;
+
+	if (routes_withhold(d, &to->ip))
+		return;
+	/* A loss like any other: the protocol repeats what matters, probing sees the rest. */
+	(void)udp_send(d->udp.fd4[0], d->udp.fd6[0], to, data, len);
+}
+
+static void glue_routes_changed(void *arg)
+{
+	snapshot_publish(arg);
+	routes_soon(arg);
+}
+
+static void glue_purge(void *arg, uint16_t slot)
+{
+	struct leond *d = arg;
+
+	fdb_forget_slot(d->fdb, slot);
+	neigh_forget_slot(d->neigh, slot);
+}
+
+static void glue_lan_changed(void *arg, uint16_t slot)
+{
+	lan_changed(arg, slot);
+}
+
+static void glue_event(void *arg, const struct overlay_event *e)
+{
+	note_overlay_event(arg, e);
+}
+
+static uint64_t glue_wall_us(void *arg)
+{
+	(void)arg;
+	return (uint64_t)wall_now_us();
+}
+
+static mono_t glue_clock(void *arg)
+{
+	(void)arg;
+	return mono_now();
+}
+
+const struct overlay_ops *overlay_glue_ops(void)
+{
+	static const struct overlay_ops ops = {
+		.send = glue_send,
+		.routes_changed = glue_routes_changed,
+		.purge = glue_purge,
+		.lan_changed = glue_lan_changed,
+		.event = glue_event,
+		.wall_us = glue_wall_us,
+		.precise_now = glue_clock,
+	};
+
+	return &ops;
+}

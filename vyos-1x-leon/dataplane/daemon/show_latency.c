@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show latency`: the latency database as this node has it, one row per origin. Control thread.
+ */
+#include "daemon/answer.h"
+#include "daemon/command.h"
+#include "daemon/leond.h"
+
+static bool is_shown(const struct node *n)
+{
+	return n && n->state != NODE_LEFT;
+}
+
+static void write_entry(struct command *c, uint16_t from, const struct node *to,
+			const struct lat_entry *e)
+{
+	bool measured = e->up || e->rtt_us;
+
+	jsonw_object(c->w, NULL);
+	answer_id(c->w, "node", to->id);
+	jsonw_bool(c->w, "up", e->up);
+	answer_known(c->w, "rtt_us", measured, e->rtt_us);
+	answer_known(c->w, "variation_us", measured, e->var_us);
+	answer_known(c->w, "loss_permille", measured, e->loss_pm);
+	answer_known(c->w, "mtu", e->mtu != 0, e->mtu);
+	jsonw_bool(c->w, "suspect", overlay_is_suspect(c->d->overlay, from, to->slot));
+	jsonw_end(c->w);
+}
+
+static void write_row(struct command *c, struct nodedb *db, const struct node *from)
+{
+	const struct latdb *lat = overlay_latdb(c->d->overlay);
+	uint32_t seq = latdb_row_seq(lat, from->slot);
+
+	jsonw_object(c->w, NULL);
+	answer_id(c->w, "origin", from->id);
+	answer_known(c->w, "sequence", seq != 0, seq);
+	jsonw_array(c->w, "entries");
+	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
+		const struct node *to = nodedb_at(db, slot);
+		struct lat_entry e;
+
+		if (!is_shown(to) || slot == from->slot)
+			continue;
+		e = latdb_get(lat, from->slot, slot);
+		write_entry(c, from->slot, to, &e);
+	}
+	jsonw_end(c->w);
+	jsonw_end(c->w);
+}
+
+enum command_result show_latency(struct command *c)
+{
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+
+	jsonw_array(c->w, "nodes");
+	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+
+		if (!is_shown(n))
+			continue;
+		jsonw_object(c->w, NULL);
+		answer_id(c->w, "node_id", n->id);
+		answer_name(c->w, "name", c->d, n->id);
+		jsonw_end(c->w);
+	}
+	jsonw_end(c->w);
+	jsonw_array(c->w, "rows");
+	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+
+		if (is_shown(n))
+			write_row(c, db, n);
+	}
+	jsonw_end(c->w);
+	return CMD_DONE;
+}

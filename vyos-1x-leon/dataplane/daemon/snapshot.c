@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Builds the forwarding snapshot from overlay, configuration and tables, and publishes it.
+ * Control thread; called when routes change, when the loop guard blocks or unblocks, at reload.
+ */
+#include "base/defs.h"
+#include "daemon/leond.h"
+
+void snapshot_publish(struct leond *d)
+{
+	const struct conf *c = d->conf;
+	struct snap *s;
+
+	if (!d->fwd)
+		return;
+	s = snap_new(nodedb_slots(overlay_nodes(d->overlay)));
+	s->self = d->self;
+	s->vni = c->vni;
+	s->blocked = d->guard.state == GUARD_BLOCKED;
+	s->transit_disable = c->transit_disable;
+	s->mss_clamp = c->mss_clamp;
+	s->busy_poll_us = c->busy_poll_us;
+	s->suppress_arp = c->suppress_arp;
+	s->suppress_nd = c->suppress_nd;
+	s->storm_broadcast = c->storm_broadcast;
+	s->storm_multicast = c->storm_multicast;
+	s->storm_unknown = c->storm_unknown;
+	s->fdb = d->fdb;
+	s->neigh = d->neigh;
+	overlay_fill_snap(d->overlay, s);
+	snap_finish(s);
+	fwd_publish(d->fwd, s);
+	fwd_reclaim(d->fwd);
+}
+
+void snapshot_replace_fdb(struct leond *d, uint32_t maximum)
+{
+	struct fdb *old = d->fdb;
+
+	d->fdb = fdb_copy(old, maximum);
+	/* Publish first: a retired pointer must not be in the current snapshot. */
+	snapshot_publish(d);
+	fwd_retire(d->fwd, old, fdb_free);
+	fwd_reclaim(d->fwd);
+}

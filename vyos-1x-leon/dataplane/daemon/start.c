@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Start and stop of everything struct leond owns, in the order that dependencies ask for: device
+ * and sockets, tables, protocol, workers, watchers, control socket; only then do other nodes hear
+ * of this one. leond_free() undoes any part of it in reverse. Control thread.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "daemon/leond.h"
+
+#define WORKERS_MAX	 8
+#define LEAVE_COUNT	 3
+#define LEAVE_SPACING_MS 20
+/* The node table keeps tombstones besides members, at most as many again. */
+#define SLOTS_MAX (2 * CONF_NODES_LIMIT)
+
+int64_t wall_now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+mono_t mono_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (mono_t){ ts.tv_sec * NS_PER_S + ts.tv_nsec };
+}
+
+/* --- signals --- */
+
+static void on_terminate(void *arg, int signo)
+{
+	struct leond *d = arg;
+
+	log_notice("daemon", "stopping signal=%d", signo);
+	leond_stop_begin(d);
+}
+
+static void on_hangup(void *arg, int signo)
+{
+	struct apply_verdict v;
+
+	(void)signo;
+	leond_reload(arg, &v);
+}
+
+static int signals_start(struct leond *d)
+{
+	int r = 0;
+
+	signal(SIGPIPE, SIG_IGN);
+	r = r ? r : loop_signal_add(d->loop, SIGTERM, on_terminate, d);
+	r = r ? r : loop_signal_add(d->loop, SIGINT, on_terminate, d);
+	r = r ? r : loop_signal_add(d->loop, SIGHUP, on_hangup, d);
+	if (r < 0)
+		log_error("daemon", "signals cannot be handled: %s", strerror(-r));
+	return r;
+}
+
+/* --- device and sockets --- */
+
+static unsigned wanted_workers(const struct conf *c)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	long n = c->workers ? (long)c->workers : cores;
+
+	return (unsigned)max_of(1L, min_of(n, (long)WORKERS_MAX));
+}
+
+/* IPv6 may be compiled out or switched off; then the overlay lives on IPv4 alone. */
+static bool host_has_ipv6(void)
+{
+	return access("/proc/net/if_inet6", F_OK) == 0;
+}
+
+static int sockets_open(struct leond *d)
+{
+	const struct conf *c = d->conf;
+	bool any = c->source4.family == 0 && c->source6.family == 0;
+	struct udp_config uc = {
+		.n = d->tap.n_queues,
+		.v4 = any || c->source4.family,
+		.v6 = c->source6.family || (any && host_has_ipv6()),
+		.source4 = c->source4,
+		.source6 = c->source6,
+		.port = c->port,
+		.device = c->source_interface[0] ? c->source_interface : NULL,
+	};
+	int r = udp_open(&d->udp, &uc);
+
+	d->udp_is_open = r == 0;
+	return r;
+}
+
+static int kernel_side_open(struct leond *d)
+{
+	char err[256];
+	int r = nl_open(&d->nl);
+
+	if (r < 0) {
+		log_error("netlink", "cannot be opened: %s", strerror(-r));
+		return r;
+	}
+	r = identity_decide(d->conf, d->nl, &d->self, err, sizeof(err));
+	if (r < 0) {
+		log_error("config", "%s", err);
+		return r;
+	}
+	r = tap_open(&d->tap, d->nl, d->conf->interface, wanted_workers(d->conf));
+	if (r < 0)
+		return r;
+	d->tap_is_open = true;
+	r = sockets_open(d);
+	if (r == 0)
+		offload_limit(d);
+	return r;
+}
+
+/* --- protocol and workers --- */
+
+static void overlay_side_open(struct leond *d)
+{
+	mono_t now = loop_now(d->loop);
+
+	d->events = events_new(EVENTS_KEPT);
+	d->fdb = fdb_new(d->conf->fdb_maximum);
+	d->neigh = neigh_new(d->conf->fdb_maximum);
+	cache_load(d);
+	d->n_configured_peers = d->conf->n_peers;
+	cache_append_to(d, d->conf);
+	guard_init(&d->guard, d->self, d->conf->guard, d->conf->guard_interval_ms, now);
+	d->overlay = overlay_new(d->loop, d->conf, d->self, overlay_glue_ops(), d, 0);
+	overlay_set_workers(d->overlay, d->tap.n_queues);
+	identity_load(d);
+}
+
+static int workers_start(struct leond *d)
+{
+	struct fwd_io io[WORKERS_MAX];
+	struct fwd_setup setup = {
+		.n_workers = d->tap.n_queues,
+		.io = io,
+		.tap_offload = d->tap.offload,
+		.tap_uso = d->tap.uso,
+		.udp_gso = d->udp.gso,
+		.udp_gro = d->udp.gro,
+		.slots_maximum = SLOTS_MAX,
+	};
+	int r;
+
+	for (unsigned i = 0; i < d->tap.n_queues; i++)
+		io[i] = (struct fwd_io){ .tap = d->tap.fd[i],
+					 .udp4 = d->udp.fd4[i],
+					 .udp6 = d->udp.fd6[i] };
+	d->fwd = fwd_new(&setup);
+	snapshot_publish(d);
+	r = fwd_start(d->fwd);
+	if (r < 0) {
+		log_error("daemon", "workers cannot be started: %s", strerror(-r));
+		return r;
+	}
+	d->workers_run = true;
+	return frames_start(d);
+}
+
+static int watchers_start(struct leond *d)
+{
+	int r = monitor_start(d);
+
+	if (r == 0)
+		r = routes_start(d);
+	if (r == 0)
+		r = seeds_start(d);
+	if (r < 0)
+		return r;
+	guard_start(d);
+	usage_start(d);
+	housekeeping_start(d);
+	return 0;
+}
+
+static int begin(struct leond *d)
+{
+	int r = signals_start(d);
+
+	if (r == 0)
+		r = kernel_side_open(d);
+	if (r < 0)
+		return r;
+	overlay_side_open(d);
+	r = device_start(d);
+	if (r == 0)
+		r = workers_start(d);
+	if (r == 0)
+		r = watchers_start(d);
+	/* Before others hear of this node: a second daemon by mistake fails here at the latest.
+	 * Requests are served once the loop runs. */
+	if (r == 0)
+		r = cmds_start(d);
+	if (r == 0)
+		overlay_start(d->overlay);
+	return r;
+}
+
+int leond_start(struct leond *d, const char *config_path, struct conf *conf)
+{
+	char id[NODE_ID_STRLEN];
+	int r;
+
+	d->config_path = config_path;
+	d->conf = conf;
+	log_set_level(conf->log_level);
+	d->loop = loop_sd_new();
+	if (!d->loop) {
+		log_error("daemon", "event loop cannot be made: %s", strerror(errno));
+		return -errno;
+	}
+	d->started = d->statistics_since = loop_now(d->loop);
+	r = begin(d);
+	if (r < 0)
+		return r;
+	log_notice("daemon", "started version=%s interface=%s node=%s port=%u workers=%u",
+		   LEON_PACKAGE_VERSION, d->tap.name, node_id_format(d->self, id, sizeof(id)),
+		   d->udp.port, d->tap.n_queues);
+	loop_notify(d->loop, "READY=1");
+	return 0;
+}
+
+/* --- stop --- */
+
+static void on_leave(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	if (d->leaves_sent == LEAVE_COUNT) {
+		loop_quit(d->loop, 0);
+		return;
+	}
+	/* Repeated because nobody confirms it; spaced so that one burst of loss does not take all. */
+	overlay_leave(d->overlay);
+	d->leaves_sent++;
+	timer_set(d->leave_timer, mono_add_ms(now, LEAVE_SPACING_MS));
+}
+
+void leond_stop_begin(struct leond *d)
+{
+	if (d->leave_timer) {
+		/* Asked twice: at once. */
+		loop_quit(d->loop, 0);
+		return;
+	}
+	loop_notify(d->loop, "STOPPING=1");
+	routes_stop(d);
+	cache_save(d, loop_now(d->loop));
+	d->leave_timer = timer_new(d->loop, on_leave, d);
+	on_leave(d, loop_now(d->loop));
+}
+
+static void timers_free(struct leond *d)
+{
+	timer_free(d->guard_timer);
+	timer_free(d->locators_timer);
+	timer_free(d->second_timer);
+	timer_free(d->usage_timer);
+	timer_free(d->drain_timer);
+	timer_free(d->leave_timer);
+}
+
+static void tables_free(struct leond *d)
+{
+	if (d->workers_run)
+		fwd_stop(d->fwd);
+	/* The protocol calls into fwd; it goes first. */
+	probe_jobs_drop(d);
+	overlay_free(d->overlay);
+	fwd_free(d->fwd);
+	fdb_free(d->fdb);
+	neigh_free(d->neigh);
+	events_free(d->events);
+	free(d->seed);
+	free(d->saved);
+	free(d->link_tx);
+	ipsec_report_free(&d->ipsec);
+}
+
+void leond_free(struct leond *d)
+{
+	ctl_server_free(d->ctl);
+	tables_free(d);
+	resolver_free(d->resolver);
+	routes_free(d);
+	nl_monitor_close(d->monitor);
+	if (d->udp_is_open)
+		udp_close(&d->udp);
+	if (d->tap_is_open)
+		tap_close(&d->tap);
+	nl_close(d->nl);
+	timers_free(d);
+	loop_free(d->loop);
+	conf_free(d->conf);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: one frame to one node: whole behind a LEON header where it fits the path, cut where it is a
+ * super-frame, split where it is too big, in company where it is small. Workers.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fwd/frame.h"
+#include "state/snap.h"
+
+struct bundle_item;
+struct worker;
+
+/* Sends one frame that fits by itself. */
+void encap_whole(struct worker *w, const struct snap_node *node, const struct bundle_item *m);
+/*
+ * Sends the frame to the node of this slot, which is routed, by the end of the batch. last: the frame is not needed
+ * afterwards, so the header may be written in front of it.
+ */
+void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool last);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: events to the control thread, see events.h. Posting: workers; taking: control thread.
+ */
+#include "fwd/events.h"
+
+#include <string.h>
+
+#include "base/ring.h"
+#include "fwd/worker.h"
+#include "wire/bytes.h"
+
+/* A control datagram in its ring: this, then the bytes. */
+struct control_record {
+	struct endpoint from;
+	mono_t rx;
+};
+
+void event_control(struct worker *w, const struct endpoint *from, mono_t rx, const uint8_t *data,
+		   size_t len)
+{
+	struct control_record *rec;
+
+	rec = ring_reserve(w->control, FWD_CONTROL, sizeof(*rec) + len);
+	if (!rec) {
+		drop(w, DROP_control_ring_full);
+		return;
+	}
+	*rec = (struct control_record){ *from, rx };
+	memcpy(rec + 1, data, len);
+	ring_commit(w->control);
+	count(w, CNT_control_rx, 1);
+	w->news = true;
+}
+
+static bool post(struct worker *w, const struct fwd_event *ev)
+{
+	struct fwd_event *rec = ring_reserve(w->events, (uint16_t)ev->type, sizeof(*rec));
+
+	if (!rec) {
+		drop(w, DROP_event_ring_full);
+		return false;
+	}
+	*rec = *ev;
+	ring_commit(w->events);
+	w->news = true;
+	return true;
+}
+
+/* Posts once in EVENT_HOLD_NS what has the same key; what did not fit may come again at once. */
+static bool post_once(struct worker *w, uint64_t key, const struct fwd_event *ev)
+{
+	if (recent_has(&w->recent, key, w->now, EVENT_HOLD_NS))
+		return false;
+	if (!post(w, ev))
+		return false;
+	recent_note(&w->recent, key, w->now);
+	return true;
+}
+
+static uint64_t mix(uint64_t key, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	for (; len >= 4; p += 4, len -= 4)
+		key = hash_mix64(key ^ get_u32(p));
+	while (len--)
+		key = hash_mix64(key ^ *p++);
+	return key;
+}
+
+void event_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot)
+{
+	struct fwd_event ev = { .type = FWD_LEARN,
+				.learn = { .vlan = vlan, .slot = slot, .mac = mac } };
+	uint64_t key = hash_mix64(mac_to_u64(mac) << 16 | slot) ^ vlan;
+
+	if (post_once(w, key, &ev))
+		count(w, CNT_learn_events, 1);
+}
+
+void event_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		 uint16_t slot, bool router)
+{
+	struct fwd_event ev = {
+		.type = FWD_NEIGH,
+		.neigh = { .vlan = vlan, .slot = slot, .mac = mac, .ip = *ip, .router = router }
+	};
+	uint64_t key = mix(hash_mix64(mac_to_u64(mac) << 16 | slot) ^ vlan, ip->b, sizeof(ip->b));
+
+	post_once(w, key, &ev);
+}
+
+void event_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t source, node_id_t next,
+			  node_id_t destination)
+{
+	struct fwd_event ev = { .type = FWD_CANNOT_FORWARD,
+				.cannot_forward = { source, next, destination } };
+
+	mono_t *told = &w->told[source_slot];
+
+	if (!mono_is_never(*told) && mono_sub_ns(w->now, *told) < NS_PER_S)
+		return;
+	if (post(w, &ev))
+		*told = w->now;
+}
+
+void event_guard(struct worker *w, const uint8_t *frame, size_t len)
+{
+	struct fwd_event ev = { .type = FWD_GUARD };
+
+	ev.guard.len = min_of(len, sizeof(ev.guard.frame));
+	memcpy(ev.guard.frame, frame, ev.guard.len);
+	post(w, &ev);
+}
+
+void event_suspect(struct worker *w, const struct endpoint *ep)
+{
+	struct fwd_event ev = { .type = FWD_SUSPECT, .suspect = { *ep } };
+	uint64_t key = mix(~(uint64_t)ep->port, ep->ip.b, sizeof(ep->ip.b));
+
+	post_once(w, key, &ev);
+}
+
+bool event_take(struct ring *r, struct fwd_event *ev)
+{
+	uint16_t type;
+	size_t len;
+	const void *rec = ring_peek(r, &type, &len);
+
+	if (!rec)
+		return false;
+	if (type != FWD_CONTROL) {
+		memcpy(ev, rec, sizeof(*ev));
+		return true;
+	}
+	ev->type = FWD_CONTROL;
+	ev->control.from = ((const struct control_record *)rec)->from;
+	ev->control.rx = ((const struct control_record *)rec)->rx;
+	/* Until its release a record is the consumer's alone, who may write to it. */
+	ev->control.data = (uint8_t *)(uintptr_t)rec + sizeof(struct control_record);
+	ev->control.len = len - sizeof(struct control_record);
+	return true;
+}
+
+void event_release(struct ring *r)
+{
+	ring_release(r);
+}

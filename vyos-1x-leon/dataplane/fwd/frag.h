@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: a frame too big for its path leaves as LEON fragments (wire/fragment.h), never as IP
+ * fragments. A partial checksum stays partial: every fragment carries the flag, and who puts the
+ * frame together hands it on. So neither end sums the payload for it. Workers.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fwd/frame.h"
+#include "state/snap.h"
+
+struct worker;
+
+/* A path on which a fragment could carry less than this is no path. */
+#define FRAG_UNIT_MIN 64
+
+/* Sends a frame in pieces of at most `room` bytes behind the LEON header. The frame's body must
+ * stay as it is until the flush, its head is copied. */
+void frag_send(struct worker *w, const struct snap_node *node, const struct pieces *p, size_t room,
+	       uint8_t flags);

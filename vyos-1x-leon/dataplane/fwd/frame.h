@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A frame on its way from the TAP into the overlay. Worker-owned; valid within its batch.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/eth.h"
+
+enum frame_gso {
+	FRAME_PLAIN, /* not a super-frame */
+	FRAME_TCP,
+	FRAME_UDP,
+	FRAME_UNKNOWN_GSO, /* cannot be cut */
+};
+
+struct frame {
+	uint8_t *data; /* SNAP_HDR_LEN_MAX bytes in front of it are free to use, once */
+	size_t len;
+	bool partial; /* the transport checksum is that of the pseudo-header only */
+	enum frame_gso gso;
+	uint16_t gso_size; /* payload of each segment */
+	struct eth_view v;
+};
+
+/* A frame in one or two pieces, as it is put into datagrams: a segment of a super-frame has its
+ * own headers in one place and its payload in another. */
+struct pieces {
+	const uint8_t *head;
+	size_t head_len; /* 0: everything is body */
+	const uint8_t *body;
+	size_t body_len;
+};

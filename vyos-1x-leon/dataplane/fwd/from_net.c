@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: from the underlay, see from_net.h. Workers. The checks and their order are those of
+ * doc/protocol.md section 2.1.
+ */
+#include "fwd/from_net.h"
+
+#include <time.h>
+
+#include "base/defs.h"
+#include "fwd/events.h"
+#include "fwd/incoming.h"
+#include "fwd/local.h"
+#include "fwd/relay.h"
+#include "fwd/worker.h"
+#include "wire/bundle.h"
+#include "wire/fragment.h"
+
+/* Flags that say something about the frame; the others are about the datagram. */
+#define FRAME_FLAGS LEON_F_CSUM_PARTIAL
+
+/* One datagram and what is known of it so far. */
+struct datagram {
+	const struct udp_rx_msg *msg;
+	const struct endpoint *from;
+	uint8_t *data;
+	size_t len, hdr_len;
+	struct leon_hdr h;
+};
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/* The kernel stamps with CLOCK_REALTIME, which may jump: only a plausible age is believed. */
+static mono_t arrival(struct worker *w, int64_t rx_real_ns)
+{
+	int64_t age;
+
+	if (!rx_real_ns)
+		return w->now;
+	if (!w->real_ns)
+		w->real_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - w->now.ns);
+	age = w->real_ns - rx_real_ns;
+	return age >= 0 && age <= NS_PER_S ? mono_add_ns(w->now, -age) : w->now;
+}
+
+static bool parse(struct worker *w, struct datagram *d)
+{
+	static const enum drop_reason reason[] = { [LEON_TRUNCATED] = DROP_truncated,
+						   [LEON_BAD_VERSION] = DROP_bad_version,
+						   [LEON_BAD_HEADER] = DROP_bad_header,
+						   [LEON_PATH_LOOP] = DROP_path_loop };
+	enum leon_parse p = leon_decode(d->data, d->len, &d->h, &d->hdr_len);
+
+	if (likely(p == LEON_OK))
+		return true;
+	drop(w, reason[p]);
+	return false;
+}
+
+/* Is it of this overlay, and is this the node that it is on its way to? */
+static bool is_for_us(struct worker *w, const struct leon_hdr *h)
+{
+	if (unlikely(h->vni != w->snap->vni)) {
+		drop(w, DROP_wrong_vni);
+		return false;
+	}
+	if (unlikely(h->source == w->snap->self)) {
+		drop(w, DROP_own_frame);
+		return false;
+	}
+	if (unlikely(!leon_is_for(h, w->snap->self))) {
+		drop(w, DROP_not_next_hop);
+		return false;
+	}
+	return true;
+}
+
+/* Did the node before us on the path send it? Returns the slot of the source, SLOT_NONE if not. */
+static uint16_t check_sender(struct worker *w, const struct datagram *d)
+{
+	const struct snap *s = w->snap;
+	uint16_t source = snap_find(s, d->h.source);
+	uint16_t previous = source;
+
+	if (unlikely(source == SLOT_NONE)) {
+		drop(w, DROP_unknown_source);
+		return SLOT_NONE;
+	}
+	if (d->h.at)
+		previous = snap_find(s, leon_previous(&d->h));
+	if (unlikely(previous == SLOT_NONE || !endpoint_equal(&s->node[previous].ep, d->from))) {
+		drop(w, DROP_unknown_sender);
+		return SLOT_NONE;
+	}
+	if (unlikely(!incoming_link(w, &d->h, d->data, previous)))
+		return SLOT_NONE;
+	return source;
+}
+
+static void take_fragment(struct worker *w, const struct datagram *d, uint16_t source,
+			  const uint8_t *payload, size_t len)
+{
+	struct fragment_hdr h;
+	struct reasm_result r;
+
+	if (fragment_decode(payload, len, &h) < 0) {
+		drop(w, DROP_fragment_bad);
+		return;
+	}
+	r = reasm_add(w->reasm, d->h.source, &h, payload + FRAGMENT_HDR_LEN, len - FRAGMENT_HDR_LEN,
+		      d->h.flags & FRAME_FLAGS, w->now);
+	if (r.evicted)
+		drop(w, DROP_fragment_memory);
+	switch (r.verdict) {
+	case REASM_WAITING:
+		break;
+	case REASM_DUPLICATE:
+		drop(w, DROP_fragment_duplicate);
+		break;
+	case REASM_BAD:
+		drop(w, DROP_fragment_bad);
+		break;
+	case REASM_COMPLETE:
+		count(w, CNT_reassembled_frames, 1);
+		local_frame(w, source, r.data, r.len, r.flags);
+		break;
+	}
+}
+
+/* What is behind an impossible length is lost, what was in front of it is delivered. */
+static void take_bundle(struct worker *w, uint16_t source, uint8_t *payload, size_t len)
+{
+	struct bundle_frame f;
+	size_t at = 0;
+	int rc;
+
+	count(w, CNT_bundles_rx, 1);
+	while ((rc = bundle_next(payload, len, &at, &f)) > 0)
+		local_frame(w, source, payload + f.at, f.len, f.partial ? LEON_F_CSUM_PARTIAL : 0);
+	if (unlikely(rc < 0))
+		drop(w, DROP_bundle_bad);
+}
+
+/* A data datagram that has reached its destination. */
+static void take_data(struct worker *w, const struct datagram *d, uint16_t source)
+{
+	uint8_t *payload = d->data + d->hdr_len;
+	size_t len = d->len - d->hdr_len;
+
+	if (unlikely(!incoming_open(w, &d->h, source, d->data, &payload, &len)))
+		return;
+	if (likely(d->h.kind == LEON_FRAME))
+		local_frame(w, source, payload, len, d->h.flags & FRAME_FLAGS);
+	else if (d->h.kind == LEON_BUNDLE)
+		take_bundle(w, source, payload, len);
+	else
+		take_fragment(w, d, source, payload, len);
+}
+
+static void take(struct worker *w, struct datagram *d)
+{
+	uint16_t source;
+
+	if (!parse(w, d) || !is_for_us(w, &d->h))
+		return;
+	/* Control for this node may come from strangers: its seal decides, not its address. */
+	if (d->h.kind == LEON_CONTROL && leon_is_last(&d->h)) {
+		event_control(w, d->from, arrival(w, d->msg->rx_real_ns), d->data, d->len);
+		return;
+	}
+	source = check_sender(w, d);
+	if (source == SLOT_NONE)
+		return;
+	if (leon_is_last(&d->h))
+		take_data(w, d, source);
+	else
+		relay(w, &d->h, source, d->data, d->len);
+}
+
+void from_net_message(struct worker *w, const struct udp_rx_msg *m)
+{
+	struct endpoint from;
+	struct datagram d = { .msg = m, .from = &from };
+
+	if (unlikely(endpoint_from_sockaddr(m->from, &from) < 0))
+		return;
+	count(w, CNT_net_rx_bytes, m->len);
+	if (unlikely(m->truncated || !m->len)) {
+		count(w, CNT_net_rx_datagrams, 1);
+		drop(w, DROP_truncated);
+		return;
+	}
+	for (size_t at = 0; at < m->len; at += m->segment) {
+		d.data = m->data + at;
+		d.len = min_of(m->segment, m->len - at);
+		count(w, CNT_net_rx_datagrams, 1);
+		take(w, &d);
+	}
+}
+
+bool from_net(struct worker *w, int fd)
+{
+	int n = udp_rx_read(w->rx, fd);
+
+	if (n <= 0)
+		return false;
+	count(w, CNT_net_rx_batches, 1);
+	for (int i = 0; i < n; i++)
+		from_net_message(w, udp_rx_get(w->rx, (unsigned)i));
+	return n == NET_BATCH;
+}

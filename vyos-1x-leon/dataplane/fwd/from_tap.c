@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: from the TAP into the overlay, see from_tap.h. Workers.
+ */
+#include "fwd/from_tap.h"
+
+#include <errno.h>
+
+#include "base/defs.h"
+#include "fwd/clamp.h"
+#include "fwd/encap.h"
+#include "fwd/events.h"
+#include "fwd/flood.h"
+#include "fwd/neighbor.h"
+#include "fwd/worker.h"
+#include "wire/guard.h"
+
+/* Frames that are not forwarded whatever they carry. True where this was one. */
+static bool stays_local(struct worker *w, const struct frame *f)
+{
+	struct guard_frame g;
+
+	/* Before anything else: a blocked node must hear when it is over. */
+	if (unlikely(f->v.ethertype == ETHERTYPE_GUARD) &&
+	    guard_decode(f->data, f->len, &g) != -ENOMSG) {
+		event_guard(w, f->data, f->len);
+		return true;
+	}
+	if (unlikely(eth_is_link_local_control(f->v.dst))) {
+		drop(w, DROP_link_local_control);
+		return true;
+	}
+	if (unlikely(w->snap->blocked)) {
+		drop(w, DROP_loop_blocked);
+		return true;
+	}
+	return false;
+}
+
+/* Where the frame goes: a node's slot, SLOT_SELF, or SLOT_NONE to all. While there is no path to the
+ * node that it was seen behind, its host is looked for everywhere: it may be behind another. */
+static uint16_t whereabouts(const struct snap *s, const struct frame *f)
+{
+	uint16_t slot;
+
+	if (mac_is_multicast(f->v.dst))
+		return SLOT_NONE;
+	slot = fdb_lookup(s->fdb, f->v.vlan, f->v.dst);
+	if (slot == SLOT_SELF || likely(slot < s->n_slots && s->node[slot].routed))
+		return slot;
+	return SLOT_NONE;
+}
+
+void from_tap_frame(struct worker *w, struct frame *f)
+{
+	const struct snap *s = w->snap;
+	uint16_t slot;
+
+	if (stays_local(w, f))
+		return;
+	if (fdb_seen(s->fdb, f->v.vlan, f->v.src, SLOT_SELF, w->now_s) == FDB_NEWS)
+		event_learn(w, f->v.vlan, f->v.src, SLOT_SELF);
+	neighbor_learn(w, f->data, f->len, &f->v, SLOT_SELF);
+	if (neighbor_answer(w, f))
+		return;
+	slot = whereabouts(s, f);
+	if (slot == SLOT_SELF) {
+		drop(w, DROP_local_destination);
+		return;
+	}
+	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);
+	if (slot == SLOT_NONE) {
+		flood(w, f);
+		return;
+	}
+	encap_send(w, f, slot, true);
+	count(w, CNT_unicast_tx, 1);
+}
+
+bool from_tap(struct worker *w)
+{
+	struct tap_rx_result r = tap_rx_read(&w->tap_rx, w->io.tap);
+
+	count(w, CNT_tap_rx_frames, w->tap_rx.n + r.bad);
+	count(w, CNT_tap_rx_bytes, r.bytes);
+	count(w, CNT_tap_rx_super, r.super);
+	drop_many(w, DROP_bad_frame, r.bad);
+	for (unsigned i = 0; i < w->tap_rx.n; i++)
+		from_tap_frame(w, &w->tap_rx.frame[i]);
+	return r.more;
+}

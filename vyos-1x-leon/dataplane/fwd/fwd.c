@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The façade of the packet path: workers, snapshots, events and counters as the control thread
+ * sees them. See fwd.h. Control thread.
+ */
+#include "fwd/fwd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "fwd/events.h"
+#include "fwd/worker.h"
+
+struct fwd *fwd_new(const struct fwd_setup *setup)
+{
+	struct fwd *f;
+
+	if (!setup->n_workers || setup->n_workers > FWD_WORKERS_MAX || !setup->slots_maximum)
+		bug("%u workers, %u slots", setup->n_workers, setup->slots_maximum);
+	f = x_new(struct fwd);
+	f->n_workers = setup->n_workers;
+	f->slots_maximum = setup->slots_maximum;
+	f->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	f->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (f->event_fd < 0 || f->stop_fd < 0)
+		bug("no eventfd: errno %d", errno);
+	f->rcu = rcu_new(f->n_workers);
+	f->thread = x_calloc(f->n_workers, sizeof(f->thread[0]));
+	f->worker = x_calloc_aligned(f->n_workers, sizeof(f->worker[0]));
+	for (unsigned i = 0; i < f->n_workers; i++)
+		worker_init(&f->worker[i], f, i, setup);
+	return f;
+}
+
+static void join(struct fwd *f, unsigned n)
+{
+	uint64_t value = 1;
+
+	if (write(f->stop_fd, &value, sizeof(value)) < 0)
+		bug("cannot stop workers: errno %d", errno);
+	for (unsigned i = 0; i < n; i++)
+		pthread_join(f->thread[i], NULL);
+	if (read(f->stop_fd, &value, sizeof(value)) < 0)
+		bug("cannot reset the stop request: errno %d", errno);
+}
+
+int fwd_start(struct fwd *f)
+{
+	sigset_t all, old;
+	int rc = 0;
+	unsigned i;
+
+	if (!atomic_load_explicit(&f->snap, memory_order_relaxed))
+		bug("started without a snapshot");
+	/* Signals are the control thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (i = 0; i < f->n_workers && rc == 0; i++)
+		rc = pthread_create(&f->thread[i], NULL, worker_run, &f->worker[i]);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc) {
+		join(f, i - 1);
+		return -rc;
+	}
+	f->running = true;
+	return 0;
+}
+
+void fwd_stop(struct fwd *f)
+{
+	if (!f->running)
+		return;
+	join(f, f->n_workers);
+	f->running = false;
+}
+
+void fwd_free(struct fwd *f)
+{
+	if (!f)
+		return;
+	fwd_stop(f);
+	for (unsigned i = 0; i < f->n_workers; i++)
+		worker_fini(&f->worker[i]);
+	rcu_free(f->rcu);
+	snap_free(atomic_load_explicit(&f->snap, memory_order_relaxed));
+	close(f->event_fd);
+	close(f->stop_fd);
+	free(f->worker);
+	free(f->thread);
+	free(f);
+}
+
+void fwd_publish(struct fwd *f, struct snap *s)
+{
+	struct snap *old;
+
+	if (s->n_slots > f->slots_maximum)
+		bug("snapshot of %u slots, at most %u", s->n_slots, f->slots_maximum);
+	old = atomic_exchange_explicit(&f->snap, s, memory_order_acq_rel);
+	if (old)
+		rcu_retire(f->rcu, old, snap_free);
+	rcu_reclaim(f->rcu);
+}
+
+const struct snap *fwd_snap(const struct fwd *f)
+{
+	return atomic_load_explicit(&f->snap, memory_order_relaxed);
+}
+
+void fwd_retire(struct fwd *f, void *p, void (*fn)(void *))
+{
+	rcu_retire(f->rcu, p, fn);
+}
+
+void fwd_reclaim(struct fwd *f)
+{
+	rcu_reclaim(f->rcu);
+}
+
+int fwd_event_fd(const struct fwd *f)
+{
+	return f->event_fd;
+}
+
+void fwd_event_ack(struct fwd *f)
+{
+	uint64_t n;
+
+	/* Fails where nothing was posted, which is what acknowledging is to bring about. */
+	if (read(f->event_fd, &n, sizeof(n)) < 0)
+		return;
+}
+
+bool fwd_next_event(struct fwd *f, struct fwd_event *ev)
+{
+	unsigned n = 2 * f->n_workers;
+
+	if (f->held)
+		event_release(f->held);
+	f->held = NULL;
+	/* One from each ring in turn, so that a busy one does not keep the others waiting. */
+	for (unsigned i = 0; i < n; i++) {
+		unsigned at = (f->next_ring + i) % n;
+		struct worker *w = &f->worker[at / 2];
+		struct ring *r = at % 2 ? w->events : w->control;
+
+		if (event_take(r, ev)) {
+			f->held = r;
+			f->next_ring = (at + 1) % n;
+			return true;
+		}
+	}
+	return false;
+}
+
+uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; slot < f->slots_maximum && i < f->n_workers; i++)
+		sum += atomic_load_explicit(&f->worker[i].link_tx[slot], memory_order_relaxed);
+	return sum;
+}
+
+void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drops[N_DROPS])
+{
+	for (unsigned c = 0; c < N_COUNTERS; c++)
+		counter[c] = 0;
+	for (unsigned d = 0; d < N_DROPS; d++)
+		drops[d] = 0;
+	for (unsigned i = 0; i < f->n_workers; i++) {
+		const struct stats *s = &f->worker[i].stats;
+
+		for (unsigned c = 0; c < N_COUNTERS; c++)
+			counter[c] += atomic_load_explicit(&s->counter[c], memory_order_relaxed);
+		for (unsigned d = 0; d < N_DROPS; d++)
+			drops[d] += atomic_load_explicit(&s->drop[d], memory_order_relaxed);
+	}
+}
+
+uint64_t fwd_reassembly_bytes(const struct fwd *f)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < f->n_workers; i++)
+		sum += atomic_load_explicit(&f->worker[i].reasm_bytes, memory_order_relaxed);
+	return sum;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The packet path as the daemon sees it: a fixed set of workers, each with a TAP queue and UDP
+ * sockets, fed with snapshots, giving back events and counters. Calls here are for the control
+ * thread; what workers do is in worker.c and the steps from_tap.c, from_net.c, flood.c.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/mono.h"
+#include "base/stats.h"
+#include "state/snap.h"
+#include "wire/eth.h"
+
+struct fwd;
+
+/* Per worker: descriptors it takes over reading (they stay owned by the caller; -1: none). */
+struct fwd_io {
+	int tap;
+	int udp4, udp6;
+};
+struct fwd_setup {
+	unsigned n_workers;
+	const struct fwd_io *io;
+	bool tap_offload; /* the TAP has vnet headers with offloads on (io/tap.h) */
+	bool tap_uso;	  /* and UDP segmentation offload */
+	bool udp_gso;	  /* UDP_SEGMENT works */
+	bool udp_gro;	  /* UDP_GRO is on */
+	uint16_t slots_maximum;
+};
+
+struct fwd *fwd_new(const struct fwd_setup *setup);
+/* First snapshot must be published before. Starts the threads. 0 or -errno. */
+int fwd_start(struct fwd *f);
+/* Stops and joins the threads. */
+void fwd_stop(struct fwd *f);
+void fwd_free(struct fwd *f); /* NULL ok */
+
+/* Takes ownership of the snapshot; frees the one before when no worker can see it. */
+void fwd_publish(struct fwd *f, struct snap *s);
+const struct snap *fwd_snap(const struct fwd *f); /* the current one, control thread's view */
+/* Frees p with fn when no worker can hold it (old FDBs and neighbor tables). */
+void fwd_retire(struct fwd *f, void *p, void (*fn)(void *));
+/* Call about once a second and after publishing: reclaims what was retired. */
+void fwd_reclaim(struct fwd *f);
+
+enum fwd_event_type {
+	FWD_CONTROL,	    /* control datagram for this node */
+	FWD_LEARN,	    /* source MAC new or moved */
+	FWD_NEIGH,	    /* neighbor new or changed */
+	FWD_CANNOT_FORWARD, /* relaying failed; at most one per source and second from each worker */
+	FWD_GUARD,	    /* loop-guard frame heard on the local segment */
+	FWD_SUSPECT,	    /* ICMP error or send error for an endpoint */
+};
+struct fwd_event {
+	enum fwd_event_type type;
+	union {
+		struct {
+			struct endpoint from;
+			mono_t rx; /* kernel receive time where plausible, else time of the read */
+			uint8_t *data; /* writable until the next fwd_next_event() */
+			size_t len;
+		} control;
+		struct {
+			uint16_t vlan, slot;
+			struct mac mac;
+		} learn;
+		struct {
+			uint16_t vlan, slot;
+			struct mac mac;
+			struct ip_addr ip;
+			bool router;
+		} neigh;
+		struct {
+			node_id_t source, next, destination;
+		} cannot_forward;
+		struct {
+			uint8_t frame[64];
+			size_t len;
+		} guard;
+		struct {
+			struct endpoint ep;
+		} suspect;
+	};
+};
+/* Readable when events wait (eventfd); the control thread polls it. */
+int fwd_event_fd(const struct fwd *f);
+/* Acknowledges the eventfd; call before draining. */
+void fwd_event_ack(struct fwd *f);
+bool fwd_next_event(struct fwd *f, struct fwd_event *ev);
+
+/* Datagrams sent straight to each slot since the start (data and relayed), summed over workers. */
+uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);
+/* Sum over all workers. */
+void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
+/* Bytes held by reassembly, summed; for `show statistics`. */
+uint64_t fwd_reassembly_bytes(const struct fwd *f);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: relaying, see relay.h. Workers. Consecutive datagrams of equal size to one node lie one
+ * behind the other in the buffer of a GRO message; tx makes one GSO message of one piece of them,
+ * so payload is neither touched nor gathered.
+ */
+#include "fwd/relay.h"
+
+#include "base/defs.h"
+#include "fwd/events.h"
+#include "fwd/worker.h"
+#include "wire/bytes.h"
+
+void relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uint8_t *data,
+	   size_t len)
+{
+	const struct snap *s = w->snap;
+	uint8_t at = (uint8_t)(h->at + 1);
+	node_id_t next_id = h->hop[at];
+	uint16_t next;
+
+	if (unlikely(s->transit_disable)) {
+		drop(w, DROP_relay_disabled);
+		return;
+	}
+	next = snap_find(s, next_id);
+	if (unlikely(next == SLOT_NONE || !s->node[next].link_up)) {
+		drop(w, next == SLOT_NONE ? DROP_relay_unknown_next : DROP_relay_next_down);
+		event_cannot_forward(w, source_slot, h->source, next_id, leon_destination(h));
+		return;
+	}
+	if (h->flags & LEON_F_LINK_VALUE) {
+		if (unlikely(!s->node[next].link_tx)) {
+			drop(w, DROP_no_key);
+			return;
+		}
+		put_u64(data + leon_link_at(h), s->node[next].link_tx);
+	}
+	data[LEON_HOPS_OFFSET] = (uint8_t)(h->n_hops << 4 | at);
+	if (!tx_begin(w, next, len, 1, 0))
+		return;
+	tx_piece(w, data, len);
+	count(w, CNT_relayed_datagrams, 1);
+	count(w, CNT_relayed_bytes, len);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Storm control: a token bucket for each kind of flooded frame. The configured rate is that of the
+ * node; each of its n workers grants 1/n of it, because workers share nothing. Worker-owned; pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+
+enum storm_kind { STORM_BROADCAST, STORM_MULTICAST, STORM_UNKNOWN, N_STORM };
+
+/* A bucket saves this much time, so a burst may be that part of a second's frames. */
+#define STORM_BURST_NS (NS_PER_S / 4)
+
+struct storm {
+	mono_t last;
+	int64_t credit_ns; /* time saved; a frame costs n_workers / rate seconds */
+};
+
+/* May one more frame pass at `now`? rate: frames per second of the node, 0 no limit. */
+bool storm_pass(struct storm *s, uint32_t rate, unsigned n_workers, mono_t now);

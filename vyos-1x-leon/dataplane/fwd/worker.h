@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What one worker owns, shared by the steps of the packet path (all files of fwd/ but fwd.h).
+ * Everything here is touched by its worker only, except where marked; the steps take the worker as
+ * their first argument, work within one batch (one snapshot, one time) and count into its stats.
+ * No step allocates, locks, logs or blocks.
+ *
+ * A batch from the TAP:  from_tap -> (events, suppress, storm) -> flood | encap -> (tso, frag,
+ *                        bundle) -> outgoing -> tx
+ * A batch from the net:  from_net -> events | incoming -> relay -> tx | reasm -> local -> deliver
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/mono.h"
+#include "base/rcu.h"
+#include "base/ring.h"
+#include "base/stats.h"
+#include "fwd/bundle.h"
+#include "fwd/deliver.h"
+#include "fwd/fwd.h"
+#include "fwd/reasm.h"
+#include "fwd/recent.h"
+#include "fwd/storm.h"
+#include "fwd/tap_rx.h"
+#include "fwd/tx.h"
+#include "io/udp.h"
+#include "state/snap.h"
+
+#define NET_BATCH	   32 /* messages, each of up to 64 KiB after GRO */
+#define NET_BUFFER	   65536
+#define REASM_BYTES	   (4 << 20) /* of each worker */
+#define CONTROL_RING_BYTES (1u << 20)
+#define EVENT_RING_BYTES   (256u << 10)
+#define FWD_WORKERS_MAX	   UDP_SOCKETS_MAX
+
+struct worker {
+	struct fwd *fwd;
+	unsigned index;
+	struct fwd_io io;
+	bool udp_gso;
+
+	/* Of the batch. */
+	const struct snap *snap;
+	mono_t now;
+	uint32_t now_s;
+	int64_t real_ns; /* CLOCK_REALTIME at `now`, 0: not read yet */
+
+	struct tap_rx tap_rx;
+	struct udp_rx *rx;
+	struct bundle bundle[BUNDLE_OPEN]; /* by slot, see bundle.h */
+	struct tx tx;
+	struct deliver deliver;
+	uint8_t *spare; /* NET_BUFFER bytes: sealed data that two keys are tried on */
+	struct reasm *reasm;
+	struct storm storm[N_STORM];
+	struct recent recent; /* events posted a moment ago */
+	uint32_t fragment_id;
+	mono_t *told; /* by slot of the source: when a CANNOT_FORWARD was posted for it */
+
+	/* To the control thread. */
+	struct ring *control, *events;
+	bool news; /* posted in this batch */
+	/* Written here, read by the control thread. */
+	struct stats stats;
+	_Atomic uint64_t *link_tx; /* by slot */
+	_Atomic uint64_t reasm_bytes;
+} attr_cacheline;
+
+struct fwd {
+	unsigned n_workers;
+	struct worker *worker;
+	uint16_t slots_maximum;
+	_Atomic(struct snap *) snap;
+	struct rcu *rcu;
+	int event_fd, stop_fd;
+	/* Control thread. */
+	struct ring *held;  /* its oldest record is with the caller of fwd_next_event() */
+	unsigned next_ring; /* where the next search begins */
+	bool running;
+	pthread_t *thread;
+};
+
+static inline void count(struct worker *w, enum counter c, uint64_t n)
+{
+	stats_count(&w->stats, c, n);
+}
+static inline void drop(struct worker *w, enum drop_reason r)
+{
+	stats_drop(&w->stats, r);
+}
+static inline void drop_many(struct worker *w, enum drop_reason r, uint64_t n)
+{
+	stats_add(&w->stats.drop[r], n);
+}
+
+/* worker.c */
+void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct fwd_setup *setup);
+void worker_fini(struct worker *w);
+void *worker_run(void *arg); /* thread */
+/* Begins a batch: reads the snapshot and the clock. The worker is online. */
+void worker_begin(struct worker *w);
+/* Ends it: writes and sends what waits, tells the control thread. */
+void worker_end(struct worker *w);

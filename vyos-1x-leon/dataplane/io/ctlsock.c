@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The server side of the control socket: see ctlsock.h. Control thread. A connection is in one of
+ * four states, in this order: reading its request, waiting for the answer, writing it, gone. Each
+ * has at most one timer, so a client that does nothing costs a slot for a few seconds only.
+ */
+#include "io/ctlsock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum conn_state { CONN_READING, CONN_WAITING, CONN_WRITING };
+
+struct ctl_conn {
+	struct ctl_server *server;
+	struct ctl_conn *next;
+	enum conn_state state;
+	int fd; /* -1: the client is gone, the answer is still to come */
+	struct timer *timer;
+	struct ctl_peer peer;
+	char *request;
+	size_t request_len, request_size;
+	char *answer;
+	size_t answer_len, sent;
+};
+
+struct ctl_server {
+	struct loop *loop;
+	int fd;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	dev_t dev; /* of the socket file, so that only our own is removed */
+	ino_t ino;
+	ctl_request_fn fn;
+	void *arg;
+	struct ctl_conn *conns;
+	unsigned n_conns;
+	struct log_limit busy_limit;
+};
+
+static void hang_up(struct ctl_conn *c)
+{
+	if (c->fd < 0)
+		return;
+	loop_fd_del(c->server->loop, c->fd);
+	close(c->fd);
+	c->fd = -1;
+}
+
+static void conn_free(struct ctl_conn *c)
+{
+	struct ctl_conn **p = &c->server->conns;
+
+	while (*p != c)
+		p = &(*p)->next;
+	*p = c->next;
+	c->server->n_conns--;
+	hang_up(c);
+	timer_free(c->timer);
+	free(c->request);
+	free(c->answer);
+	free(c);
+}
+
+/* The client took too long. */
+static void on_timeout(void *arg, mono_t now)
+{
+	(void)now;
+	conn_free(arg);
+}
+
+static void arm(struct ctl_conn *c, int seconds)
+{
+	timer_set(c->timer, mono_add_ms(loop_now(c->server->loop), seconds * 1000));
+}
+
+/* Writes as much as fits; frees the connection when all is out or the client is gone. */
+static void write_some(struct ctl_conn *c)
+{
+	while (c->sent < c->answer_len) {
+		ssize_t n = send(c->fd, c->answer + c->sent, c->answer_len - c->sent,
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN) {
+			loop_fd_mod(c->server->loop, c->fd, EPOLLOUT);
+			return;
+		}
+		if (n < 0)
+			break;
+		c->sent += (size_t)n;
+		arm(c, CTL_STALL_S);
+	}
+	conn_free(c);
+}
+
+/* Hands a complete request line to the owner. */
+static void dispatch(struct ctl_conn *c, size_t line_len)
+{
+	timer_stop(c->timer);
+	c->state = CONN_WAITING;
+	c->request[line_len] = 0;
+	/* From here on only a hang-up is of interest (reported whatever is asked for). */
+	loop_fd_mod(c->server->loop, c->fd, 0);
+	c->server->fn(c->server->arg, c, c->request, line_len);
+}
+
+static bool grow(struct ctl_conn *c)
+{
+	size_t size = c->request_size ? c->request_size * 2 : 4096;
+
+	if (c->request_len + 1 < c->request_size)
+		return true;
+	if (c->request_size > CTL_REQUEST_MAX)
+		return false;
+	/* Room for the longest line with its newline, and for the NUL. */
+	size = min_of(size, (size_t)CTL_REQUEST_MAX + 1);
+	c->request = x_realloc(c->request, size, 1);
+	c->request_size = size;
+	return true;
+}
+
+static void read_some(struct ctl_conn *c)
+{
+	for (;;) {
+		char *at, *eol;
+		ssize_t n;
+
+		if (!grow(c)) {
+			conn_free(c);
+			return;
+		}
+		at = c->request + c->request_len;
+		n = recv(c->fd, at, c->request_size - c->request_len - 1, MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			conn_free(c);
+			return;
+		}
+		eol = memchr(at, '\n', (size_t)n);
+		c->request_len += (size_t)n;
+		if (eol) {
+			dispatch(c, (size_t)(eol - c->request));
+			return;
+		}
+	}
+}
+
+static void on_conn(void *arg, int fd, uint32_t events)
+{
+	struct ctl_conn *c = arg;
+
+	(void)fd;
+	if (c->state == CONN_READING)
+		read_some(c);
+	else if (c->state == CONN_WRITING)
+		write_some(c);
+	else if (events & (EPOLLHUP | EPOLLERR))
+		hang_up(c);
+}
+
+void ctl_answer(struct ctl_conn *c, const char *answer, size_t len)
+{
+	if (c->state != CONN_WAITING)
+		bug("request answered twice");
+	if (c->fd < 0) {
+		conn_free(c);
+		return;
+	}
+	/* The request stays: the caller may still be reading it. */
+	c->answer = x_calloc(len + 1, 1);
+	memcpy(c->answer, answer, len);
+	c->answer[len] = '\n';
+	c->answer_len = len + 1;
+	c->state = CONN_WRITING;
+	arm(c, CTL_STALL_S);
+	/* Not from here: the caller still holds c, and a write that completes would free it. */
+	loop_fd_mod(c->server->loop, c->fd, EPOLLOUT);
+}
+
+const struct ctl_peer *ctl_conn_peer(const struct ctl_conn *c)
+{
+	return &c->peer;
+}
+
+static void add_conn(struct ctl_server *s, int fd)
+{
+	struct ctl_conn *c = x_new(struct ctl_conn);
+	struct ucred cred = { 0 };
+	socklen_t len = sizeof(cred);
+
+	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len);
+	c->server = s;
+	c->fd = fd;
+	c->peer = (struct ctl_peer){ cred.pid, cred.uid, cred.gid };
+	c->timer = timer_new(s->loop, on_timeout, c);
+	c->next = s->conns;
+	s->conns = c;
+	s->n_conns++;
+	arm(c, CTL_REQUEST_S);
+	if (loop_fd_add(s->loop, fd, EPOLLIN, on_conn, c) < 0) {
+		close(fd);
+		c->fd = -1;
+		conn_free(c);
+	}
+}
+
+static void on_listen(void *arg, int fd, uint32_t events)
+{
+	struct ctl_server *s = arg;
+
+	(void)events;
+	for (;;) {
+		int conn = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (conn < 0)
+			return;
+		if (s->n_conns >= CTL_CONNECTIONS_MAX) {
+			log_limited(&s->busy_limit, loop_now(s->loop), LOG_LVL_WARN, "ctl",
+				    "too many connections, one refused maximum=%d",
+				    CTL_CONNECTIONS_MAX);
+			close(conn);
+			continue;
+		}
+		add_conn(s, conn);
+	}
+}
+
+/* -EADDRINUSE where somebody listens; else removes what a dead process left. 0 or -errno. */
+static int clear_stale(const struct sockaddr_un *sun)
+{
+	struct stat st;
+	int fd, rc;
+
+	if (lstat(sun->sun_path, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	rc = connect(fd, (const struct sockaddr *)sun, sizeof(*sun));
+	/* EAGAIN: its backlog is full, so it is alive. */
+	rc = rc == 0 || errno == EAGAIN || errno == EINPROGRESS ? -EADDRINUSE : -errno;
+	close(fd);
+	if (rc != -ECONNREFUSED)
+		return rc;
+	return unlink(sun->sun_path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int bind_and_listen(struct ctl_server *s, const struct sockaddr_un *sun)
+{
+	struct stat st;
+	mode_t mask;
+	int rc;
+
+	/* Created closed, opened to the group afterwards: no moment with a wider mode. */
+	mask = umask(0177);
+	rc = bind(s->fd, (const struct sockaddr *)sun, sizeof(*sun)) < 0 ? -errno : 0;
+	umask(mask);
+	if (rc < 0)
+		return rc;
+	if (stat(s->path, &st) < 0)
+		return -errno;
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+	if (chmod(s->path, 0660) < 0 || listen(s->fd, CTL_CONNECTIONS_MAX) < 0)
+		return -errno;
+	return loop_fd_add(s->loop, s->fd, EPOLLIN, on_listen, s);
+}
+
+int ctl_listen(struct ctl_server **out, struct loop *loop, const char *path, ctl_request_fn fn,
+	       void *arg)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct ctl_server *s;
+	int rc;
+
+	if (strlen(path) >= sizeof(sun.sun_path)) {
+		log_error("ctl", "path of the control socket is too long path=%s", path);
+		return -ENAMETOOLONG;
+	}
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
+	s = x_new(struct ctl_server);
+	s->loop = loop;
+	s->fn = fn;
+	s->arg = arg;
+	s->busy_limit = LOG_LIMIT_INIT(5, 6);
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	rc = s->fd < 0 ? -errno : clear_stale(&sun);
+	if (rc == 0)
+		rc = bind_and_listen(s, &sun);
+	if (rc < 0) {
+		log_error("ctl", "cannot listen: %s path=%s",
+			  rc == -EADDRINUSE ? "another daemon is running" : strerror(-rc), path);
+		ctl_server_free(s);
+		return rc;
+	}
+	*out = s;
+	return 0;
+}
+
+void ctl_server_free(struct ctl_server *s)
+{
+	struct stat st;
+
+	if (!s)
+		return;
+	while (s->conns)
+		conn_free(s->conns);
+	if (s->fd >= 0) {
+		loop_fd_del(s->loop, s->fd);
+		close(s->fd);
+	}
+	if (s->ino && stat(s->path, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino)
+		unlink(s->path);
+	free(s);
+}

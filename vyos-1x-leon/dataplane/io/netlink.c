@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * rtnetlink over libmnl (its only user): see netlink.h. Control thread. Each request carries a
+ * sequence number and waits for its own acknowledgement, at most NL_TIMEOUT_MS, so that a kernel
+ * that does not answer cannot hang the control loop for ever.
+ */
+#include "io/netlink.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include <libmnl/libmnl.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+
+#define NL_BUFFER     32768 /* what the kernel fills at most for one part of a dump */
+#define NL_REQUEST    512
+#define NL_BATCH      64 /* requests in one datagram: their answers fit the receive buffer */
+#define NL_TIMEOUT_MS 2000
+#define IFF_TAP_TYPE  2 /* IFLA_TUN_TYPE of a TAP: IFF_TAP of linux/if_tun.h */
+
+struct nl {
+	struct mnl_socket *sock;
+	unsigned seq;
+	uint8_t buf[NL_BUFFER];
+};
+
+struct nl_monitor {
+	struct mnl_socket *sock;
+	uint8_t buf[NL_BUFFER];
+};
+
+/* libmnl callbacks stop at the first negative return and hand errno back. */
+static int errno_or(int fallback)
+{
+	return errno ? -errno : -fallback;
+}
+
+static int open_socket(struct mnl_socket **out, int flags, unsigned groups)
+{
+	struct mnl_socket *sock = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | flags);
+	int rc;
+
+	if (!sock)
+		return errno_or(EIO);
+	if (mnl_socket_bind(sock, groups, MNL_SOCKET_AUTOPID) < 0) {
+		rc = errno_or(EIO);
+		mnl_socket_close(sock);
+		return rc;
+	}
+	*out = sock;
+	return 0;
+}
+
+int nl_open(struct nl **out)
+{
+	struct timeval tv = { .tv_sec = NL_TIMEOUT_MS / 1000 };
+	struct nl *nl = x_new(struct nl);
+	int rc = open_socket(&nl->sock, 0, 0);
+
+	if (rc < 0) {
+		nl_close(nl);
+		return rc;
+	}
+	if (setsockopt(mnl_socket_get_fd(nl->sock), SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) < 0) {
+		rc = -errno;
+		nl_close(nl);
+		return rc;
+	}
+	nl->seq = (unsigned)time(NULL);
+	*out = nl;
+	return 0;
+}
+
+void nl_close(struct nl *nl)
+{
+	if (!nl)
+		return;
+	if (nl->sock)
+		mnl_socket_close(nl->sock);
+	free(nl);
+}
+
+/* Sends a request and feeds the answers with its sequence number to cb. */
+static int transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg)
+{
+	unsigned port = mnl_socket_get_portid(nl->sock);
+	ssize_t n;
+	int rc;
+
+	nlh->nlmsg_seq = ++nl->seq;
+	if (mnl_socket_sendto(nl->sock, nlh, nlh->nlmsg_len) < 0)
+		return errno_or(EIO);
+	do {
+		n = mnl_socket_recvfrom(nl->sock, nl->buf, sizeof(nl->buf));
+		if (n < 0)
+			return errno == EAGAIN ? -ETIMEDOUT : errno_or(EIO);
+		errno = 0;
+		rc = mnl_cb_run(nl->buf, (size_t)n, nl->seq, port, cb, arg);
+		/* An answer to a request that timed out earlier: not ours, read on. */
+		if (rc < 0 && (errno == EPROTO || errno == ESRCH))
+			rc = MNL_CB_OK;
+	} while (rc >= MNL_CB_OK);
+	return rc == MNL_CB_ERROR ? errno_or(EIO) : 0;
+}
+
+/* --- links --- */
+
+static int read_tun_attr(const struct nlattr *a, void *arg)
+{
+	struct nl_link *l = arg;
+
+	switch (mnl_attr_get_type(a)) {
+	case IFLA_TUN_TYPE:
+		if (mnl_attr_validate(a, MNL_TYPE_U8) == 0)
+			l->tun_is_tap = mnl_attr_get_u8(a) == IFF_TAP_TYPE;
+		break;
+	case IFLA_TUN_NUM_QUEUES:
+		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+			l->tun_queues = mnl_attr_get_u32(a);
+		break;
+	default:
+		break;
+	}
+	return MNL_CB_OK;
+}
+
+struct info_scan {
+	struct nl_link *link;
+	const struct nlattr *data;
+};
+
+static int read_info_attr(const struct nlattr *a, void *arg)
+{
+	struct info_scan *scan = arg;
+
+	if (mnl_attr_get_type(a) == IFLA_INFO_KIND && mnl_attr_validate(a, MNL_TYPE_STRING) == 0) {
+		size_t n = strnlen(mnl_attr_get_str(a), mnl_attr_get_payload_len(a));
+
+		n = min_of(n, sizeof(scan->link->kind) - 1);
+		memcpy(scan->link->kind, mnl_attr_get_str(a), n);
+		scan->link->kind[n] = 0;
+	}
+	if (mnl_attr_get_type(a) == IFLA_INFO_DATA)
+		scan->data = a;
+	return MNL_CB_OK;
+}
+
+static int read_vrf_attr(const struct nlattr *a, void *arg)
+{
+	struct nl_link *l = arg;
+
+	if (mnl_attr_get_type(a) == IFLA_VRF_TABLE && mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+		l->vrf_table = mnl_attr_get_u32(a);
+	return MNL_CB_OK;
+}
+
+static void read_info(const struct nlattr *info, struct nl_link *l)
+{
+	struct info_scan scan = { .link = l };
+
+	mnl_attr_parse_nested(info, read_info_attr, &scan);
+	if (scan.data && strcmp(l->kind, "tun") == 0)
+		mnl_attr_parse_nested(scan.data, read_tun_attr, l);
+	if (scan.data && strcmp(l->kind, "vrf") == 0)
+		mnl_attr_parse_nested(scan.data, read_vrf_attr, l);
+}
+
+static int read_link_attr(const struct nlattr *a, void *arg)
+{
+	struct nl_link *l = arg;
+	size_t n;
+
+	switch (mnl_attr_get_type(a)) {
+	case IFLA_IFNAME:
+		n = strnlen(mnl_attr_get_str(a), mnl_attr_get_payload_len(a));
+		n = min_of(n, sizeof(l->name) - 1);
+		memcpy(l->name, mnl_attr_get_str(a), n);
+		l->name[n] = 0;
+		break;
+	case IFLA_MTU:
+		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+			l->mtu = mnl_attr_get_u32(a);
+		break;
+	case IFLA_MASTER:
+		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+			l->master = (int)mnl_attr_get_u32(a);
+		break;
+	case IFLA_ADDRESS:
+		if (mnl_attr_get_payload_len(a) == MAC_LEN)
+			memcpy(l->mac.b, mnl_attr_get_payload(a), MAC_LEN);
+		break;
+	case IFLA_LINKINFO:
+		read_info(a, l);
+		break;
+	default:
+		break;
+	}
+	return MNL_CB_OK;
+}
+
+static int read_link(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
+	struct nl_link *l = arg;
+
+	if (nlh->nlmsg_type != RTM_NEWLINK && nlh->nlmsg_type != RTM_DELLINK)
+		return MNL_CB_OK;
+	*l = (struct nl_link){ .index = ifi->ifi_index,
+			       .up = ifi->ifi_flags & IFF_UP,
+			       .running = ifi->ifi_flags & IFF_RUNNING };
+	mnl_attr_parse(nlh, sizeof(*ifi), read_link_attr, l);
+	return MNL_CB_OK;
+}
+
+/* Starts a link request; index 0 leaves the choice to an attribute. */
+static struct nlmsghdr *link_request(void *buf, uint16_t type, int index, struct ifinfomsg **ifi)
+{
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	*ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(**ifi));
+	(*ifi)->ifi_family = AF_UNSPEC;
+	(*ifi)->ifi_index = index;
+	return nlh;
+}
+
+static int get_link(struct nl *nl, const char *name, int index, struct nl_link *out)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct nl_link link = { 0 };
+	struct ifinfomsg *ifi;
+	struct nlmsghdr *nlh = link_request(buf, RTM_GETLINK, index, &ifi);
+	int rc;
+
+	if (name)
+		mnl_attr_put_strz(nlh, IFLA_IFNAME, name);
+	rc = transact(nl, nlh, read_link, &link);
+	if (rc < 0)
+		return rc;
+	if (!link.index)
+		return -ENODEV;
+	*out = link;
+	return 0;
+}
+
+int nl_link_by_name(struct nl *nl, const char *name, struct nl_link *out)
+{
+	if (!*name || strlen(name) > NL_NAME_MAX)
+		return -ENODEV;
+	return get_link(nl, name, 0, out);
+}
+
+int nl_link_by_index(struct nl *nl, int index, struct nl_link *out)
+{
+	return index > 0 ? get_link(nl, NULL, index, out) : -ENODEV;
+}
+
+int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct ifinfomsg *ifi;
+	struct nlmsghdr *nlh = link_request(buf, RTM_SETLINK, index, &ifi);
+
+	mnl_attr_put_u32(nlh, IFLA_MTU, mtu);
+	return transact(nl, nlh, NULL, NULL);
+}
+
+int nl_link_set_mac(struct nl *nl, int index, struct mac mac)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct ifinfomsg *ifi;
+	struct nlmsghdr *nlh = link_request(buf, RTM_SETLINK, index, &ifi);
+
+	mnl_attr_put(nlh, IFLA_ADDRESS, MAC_LEN, mac.b);
+	return transact(nl, nlh, NULL, NULL);
+}
+
+int nl_link_set_up(struct nl *nl, int index, bool up)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct ifinfomsg *ifi;
+	struct nlmsghdr *nlh = link_request(buf, RTM_SETLINK, index, &ifi);
+
+	ifi->ifi_change = IFF_UP;
+	ifi->ifi_flags = up ? IFF_UP : 0;
+	return transact(nl, nlh, NULL, NULL);
+}
+
+/* --- addresses --- */
+
+struct addr_scan {
+	struct nl_addr addr;
+	uint32_t flags;
+	bool has_local;
+};
+
+static int read_addr_attr(const struct nlattr *a, void *arg)
+{
+	struct addr_scan *scan = arg;
+	uint16_t type = mnl_attr_get_type(a);
+	size_t want = scan->addr.ip.family == 4 ? 4 : 16;
+
+	if (type == IFA_FLAGS && mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+		scan->flags = mnl_attr_get_u32(a);
+	if ((type != IFA_LOCAL && type != IFA_ADDRESS) || mnl_attr_get_payload_len(a) != want)
+		return MNL_CB_OK;
+	/* On a point-to-point link IFA_ADDRESS is the other end's, IFA_LOCAL is ours. */
+	if (type == IFA_ADDRESS && scan->has_local)
+		return MNL_CB_OK;
+	memcpy(scan->addr.ip.b, mnl_attr_get_payload(a), want);
+	scan->has_local = type == IFA_LOCAL;
+	return MNL_CB_OK;
+}
+
+/* False where the message is not an IPv4 or IPv6 address. */
+static bool read_addr(const struct nlmsghdr *nlh, struct nl_addr *out)
+{
+	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
+	struct addr_scan scan = { 0 };
+
+	if (ifa->ifa_family != AF_INET && ifa->ifa_family != AF_INET6)
+		return false;
+	scan.flags = ifa->ifa_flags;
+	scan.addr.index = (int)ifa->ifa_index;
+	scan.addr.ip.family = ifa->ifa_family == AF_INET ? 4 : 6;
+	scan.addr.prefix_len = ifa->ifa_prefixlen;
+	scan.addr.link_scope = ifa->ifa_scope >= RT_SCOPE_LINK;
+	mnl_attr_parse(nlh, sizeof(*ifa), read_addr_attr, &scan);
+	scan.addr.tentative = scan.flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED);
+	scan.addr.deprecated = scan.flags & IFA_F_DEPRECATED;
+	*out = scan.addr;
+	return true;
+}
+
+struct addr_list {
+	int index;
+	struct nl_addr *out;
+	size_t max;
+	int n;
+};
+
+static int collect_addr(const struct nlmsghdr *nlh, void *arg)
+{
+	struct addr_list *list = arg;
+	struct nl_addr a;
+
+	if (nlh->nlmsg_type != RTM_NEWADDR || !read_addr(nlh, &a))
+		return MNL_CB_OK;
+	if (list->index && a.index != list->index)
+		return MNL_CB_OK;
+	if ((size_t)list->n < list->max)
+		list->out[list->n] = a;
+	list->n++;
+	return MNL_CB_OK;
+}
+
+int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct addr_list list = { index, out, max, 0 };
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct ifaddrmsg *ifa;
+	int rc;
+
+	nlh->nlmsg_type = RTM_GETADDR;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
+	ifa->ifa_family = AF_UNSPEC;
+	rc = transact(nl, nlh, collect_addr, &list);
+	return rc < 0 ? rc : list.n;
+}
+
+/* --- routes --- */
+
+static void put_ip(struct nlmsghdr *nlh, uint16_t type, const struct ip_addr *ip)
+{
+	mnl_attr_put(nlh, type, ip->family == 4 ? 4 : 16, ip->b);
+}
+
+static struct nlmsghdr *put_route(void *buf, const struct nl_route_change *c)
+{
+	const struct nl_route *r = &c->route;
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+
+	nlh->nlmsg_type = c->op == NL_ROUTE_DELETE ? RTM_DELROUTE : RTM_NEWROUTE;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	if (c->op == NL_ROUTE_ADD)
+		nlh->nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;
+	if (c->op == NL_ROUTE_REPLACE)
+		nlh->nlmsg_flags |= NLM_F_CREATE | NLM_F_REPLACE;
+	rtm->rtm_family = r->dst.ip.family == 4 ? AF_INET : AF_INET6;
+	rtm->rtm_dst_len = r->dst.len;
+	rtm->rtm_table = r->table <= 0xff ? (uint8_t)r->table : RT_TABLE_UNSPEC;
+	rtm->rtm_protocol = r->protocol;
+	rtm->rtm_type = RTN_UNICAST;
+	rtm->rtm_scope = r->gateway.family ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
+	if (r->gateway.family)
+		rtm->rtm_flags = RTNH_F_ONLINK;
+	put_ip(nlh, RTA_DST, &r->dst.ip);
+	if (r->gateway.family)
+		put_ip(nlh, RTA_GATEWAY, &r->gateway);
+	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)r->index);
+	mnl_attr_put_u32(nlh, RTA_PRIORITY, r->metric);
+	mnl_attr_put_u32(nlh, RTA_TABLE, r->table);
+	return nlh;
+}
+
+/* Reads answers until all of change[0..n) have theirs; their sequence numbers start at `first`. */
+static int read_results(struct nl *nl, struct nl_route_change *change, size_t n, unsigned first)
+{
+	size_t missing = n;
+
+	while (missing) {
+		ssize_t got = mnl_socket_recvfrom(nl->sock, nl->buf, sizeof(nl->buf));
+		const struct nlmsghdr *nlh = (const struct nlmsghdr *)nl->buf;
+		int left = (int)got;
+
+		if (got < 0)
+			return errno == EAGAIN ? -ETIMEDOUT : errno_or(EIO);
+		for (; mnl_nlmsg_ok(nlh, left); nlh = mnl_nlmsg_next(nlh, &left)) {
+			const struct nlmsgerr *e = mnl_nlmsg_get_payload(nlh);
+			size_t i = nlh->nlmsg_seq - first;
+
+			if (nlh->nlmsg_type != NLMSG_ERROR || i >= n)
+				continue;
+			change[i].result = e->error;
+			missing--;
+		}
+	}
+	return 0;
+}
+
+static int change_some(struct nl *nl, struct nl_route_change *change, size_t n)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_BATCH * 128];
+	unsigned first = nl->seq + 1;
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct nlmsghdr *nlh = put_route(buf + at, &change[i]);
+
+		nlh->nlmsg_seq = ++nl->seq;
+		at += (nlh->nlmsg_len + 3u) & ~3u;
+	}
+	if (mnl_socket_sendto(nl->sock, buf, at) < 0)
+		return errno_or(EIO);
+	return read_results(nl, change, n, first);
+}
+
+int nl_routes_change(struct nl *nl, struct nl_route_change *change, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		change[i].result = -ECANCELED;
+	for (size_t i = 0; i < n && rc == 0; i += NL_BATCH)
+		rc = change_some(nl, change + i, min_of(n - i, (size_t)NL_BATCH));
+	return rc;
+}
+
+static int read_route_attr(const struct nlattr *a, void *arg)
+{
+	struct nl_route *r = arg;
+	uint16_t len = mnl_attr_get_payload_len(a);
+	struct ip_addr *ip = NULL;
+
+	switch (mnl_attr_get_type(a)) {
+	case RTA_DST:
+		ip = &r->dst.ip;
+		break;
+	case RTA_GATEWAY:
+		ip = &r->gateway;
+		break;
+	case RTA_OIF:
+		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+			r->index = (int)mnl_attr_get_u32(a);
+		break;
+	case RTA_PRIORITY:
+		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+			r->metric = mnl_attr_get_u32(a);
+		break;
+	case RTA_TABLE:
+		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+			r->table = mnl_attr_get_u32(a);
+		break;
+	default:
+		break;
+	}
+	if (ip && len == (r->dst.ip.family == 4 ? 4 : 16)) {
+		ip->family = r->dst.ip.family;
+		memcpy(ip->b, mnl_attr_get_payload(a), len);
+	}
+	return MNL_CB_OK;
+}
+
+/* False where the message is not a unicast route of IPv4 or IPv6. */
+static bool read_route(const struct nlmsghdr *nlh, struct nl_route *r)
+{
+	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+
+	if ((rtm->rtm_family != AF_INET && rtm->rtm_family != AF_INET6) ||
+	    rtm->rtm_type != RTN_UNICAST || (rtm->rtm_flags & RTM_F_CLONED))
+		return false;
+	*r = (struct nl_route){
+		.dst = { .ip.family = rtm->rtm_family == AF_INET ? 4 : 6, .len = rtm->rtm_dst_len },
+		.table = rtm->rtm_table,
+		.protocol = rtm->rtm_protocol,
+	};
+	return mnl_attr_parse(nlh, sizeof(*rtm), read_route_attr, r) == MNL_CB_OK;
+}
+
+struct route_scan {
+	struct nl_route wanted;
+	nl_route_fn fn;
+	void *arg;
+};
+
+static int collect_route(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct route_scan *scan = arg;
+	struct nl_route r;
+
+	if (nlh->nlmsg_type == RTM_NEWROUTE && read_route(nlh, &r) &&
+	    r.protocol == scan->wanted.protocol && r.index == scan->wanted.index &&
+	    r.table == scan->wanted.table)
+		scan->fn(scan->arg, &r);
+	return MNL_CB_OK;
+}
+
+static int scan_routes(struct nl *nl, uint8_t family, struct route_scan *scan)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+
+	nlh->nlmsg_type = RTM_GETROUTE;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	rtm->rtm_family = family;
+	/* With strict checking the kernel leaves out the others; without, we do. */
+	rtm->rtm_protocol = scan->wanted.protocol;
+	mnl_attr_put_u32(nlh, RTA_TABLE, scan->wanted.table);
+	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)scan->wanted.index);
+	return transact(nl, nlh, collect_route, scan);
+}
+
+int nl_routes(struct nl *nl, uint8_t protocol, uint32_t table, int index, nl_route_fn fn, void *arg)
+{
+	struct route_scan scan = {
+		.wanted = { .protocol = protocol, .table = table, .index = index },
+		.fn = fn,
+		.arg = arg,
+	};
+	int rc, strict = 1;
+
+	mnl_socket_setsockopt(nl->sock, NETLINK_GET_STRICT_CHK, &strict, sizeof(strict));
+	rc = scan_routes(nl, AF_INET, &scan);
+	if (rc == 0)
+		rc = scan_routes(nl, AF_INET6, &scan);
+	strict = 0;
+	mnl_socket_setsockopt(nl->sock, NETLINK_GET_STRICT_CHK, &strict, sizeof(strict));
+	/* The table of a VRF that is empty, or a kernel without IPv6. */
+	return rc == -ENOENT || rc == -EAFNOSUPPORT ? 0 : rc;
+}
+
+/* --- notifications --- */
+
+int nl_monitor_open(struct nl_monitor **out)
+{
+	struct nl_monitor *m = x_new(struct nl_monitor);
+	int rc = open_socket(&m->sock, SOCK_NONBLOCK,
+			     RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
+
+	if (rc < 0) {
+		nl_monitor_close(m);
+		return rc;
+	}
+	*out = m;
+	return 0;
+}
+
+/* Offsets in a notification, which carries one message. */
+#define RTM_PROTOCOL_AT (uint32_t)(sizeof(struct nlmsghdr) + offsetof(struct rtmsg, rtm_protocol))
+#define NL_PORT_AT	(uint32_t) offsetof(struct nlmsghdr, nlmsg_pid)
+
+int nl_monitor_open_routes(struct nl_monitor **out, uint8_t protocol, const struct nl *own)
+{
+	/* Words are loaded as if they were big-endian. */
+	uint32_t own_port = htonl(mnl_socket_get_portid(own->sock));
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, RTM_PROTOCOL_AT),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, protocol, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NL_PORT_AT),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own_port, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog program = { .len = array_size(code), .filter = code };
+	struct nl_monitor *m = x_new(struct nl_monitor);
+	int rc = open_socket(&m->sock, SOCK_NONBLOCK, RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE);
+
+	if (rc == 0 && setsockopt(mnl_socket_get_fd(m->sock), SOL_SOCKET, SO_ATTACH_FILTER,
+				  &program, sizeof(program)) < 0)
+		rc = -errno;
+	if (rc < 0) {
+		nl_monitor_close(m);
+		return rc;
+	}
+	*out = m;
+	return 0;
+}
+
+void nl_monitor_close(struct nl_monitor *m)
+{
+	if (!m)
+		return;
+	if (m->sock)
+		mnl_socket_close(m->sock);
+	free(m);
+}
+
+int nl_monitor_fd(const struct nl_monitor *m)
+{
+	return mnl_socket_get_fd(m->sock);
+}
+
+struct monitor_call {
+	nl_event_fn fn;
+	void *arg;
+};
+
+static int notify(const struct nlmsghdr *nlh, void *arg)
+{
+	struct monitor_call *call = arg;
+	struct nl_event ev = { 0 };
+	struct nl_route route;
+
+	switch (nlh->nlmsg_type) {
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		/* Messages of AF_BRIDGE are about the port, not about the link. */
+		if (((const struct ifinfomsg *)mnl_nlmsg_get_payload(nlh))->ifi_family != AF_UNSPEC)
+			return MNL_CB_OK;
+		ev.change = nlh->nlmsg_type == RTM_NEWLINK ? NL_LINK_CHANGED : NL_LINK_GONE;
+		read_link(nlh, &ev.link);
+		break;
+	case RTM_NEWADDR:
+	case RTM_DELADDR:
+		ev.change = nlh->nlmsg_type == RTM_NEWADDR ? NL_ADDR_ADDED : NL_ADDR_GONE;
+		if (!read_addr(nlh, &ev.addr))
+			return MNL_CB_OK;
+		break;
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		if (!read_route(nlh, &route))
+			return MNL_CB_OK;
+		ev.change = NL_ROUTE_CHANGED;
+		ev.route_index = route.index;
+		break;
+	default:
+		return MNL_CB_OK;
+	}
+	call->fn(call->arg, &ev);
+	return MNL_CB_OK;
+}
+
+int nl_monitor_read(struct nl_monitor *m, nl_event_fn fn, void *arg)
+{
+	struct monitor_call call = { fn, arg };
+	struct nl_event overrun = { .change = NL_OVERRUN };
+
+	for (;;) {
+		ssize_t n = mnl_socket_recvfrom(m->sock, m->buf, sizeof(m->buf));
+
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n < 0 && errno == ENOBUFS) {
+			fn(arg, &overrun);
+			continue;
+		}
+		if (n < 0)
+			return errno_or(EIO);
+		if (mnl_cb_run(m->buf, (size_t)n, 0, 0, notify, &call) < 0)
+			return errno_or(EIO);
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What LEON asks of the kernel's network configuration: links, their settings and addresses, and
+ * notifications about them. The only user of libmnl. Control thread; requests are synchronous.
+ * Callers log, because they know what the request was for; nothing is logged here.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+
+#define NL_NAME_MAX 15
+
+struct nl;
+
+struct nl_link {
+	int index;
+	char name[NL_NAME_MAX + 1];
+	struct mac mac; /* zero where the link has none */
+	uint32_t mtu;
+	int master;	     /* index of the bridge, bond or VRF it belongs to; 0 none */
+	bool up;	     /* administratively */
+	bool running;	     /* and has carrier */
+	char kind[16];	     /* "tun", "bridge", "vlan" ...; empty for hardware */
+	bool tun_is_tap;     /* kind "tun" only */
+	uint32_t tun_queues; /* kind "tun": queues that processes hold open */
+	uint32_t vrf_table;  /* kind "vrf": its routing table */
+};
+
+/* Request socket. 0 or -errno. */
+int nl_open(struct nl **out);
+void nl_close(struct nl *nl); /* NULL ok */
+
+/* 0 or -errno; -ENODEV where there is no such link. */
+int nl_link_by_name(struct nl *nl, const char *name, struct nl_link *out);
+int nl_link_by_index(struct nl *nl, int index, struct nl_link *out);
+int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu);
+int nl_link_set_mac(struct nl *nl, int index, struct mac mac);
+int nl_link_set_up(struct nl *nl, int index, bool up);
+
+struct nl_addr {
+	int index; /* of the link */
+	struct ip_addr ip;
+	uint8_t prefix_len;
+	bool link_scope; /* valid on its link or host only: no good as a locator */
+	bool tentative;	 /* duplicate address detection is not over, or found one */
+	bool deprecated; /* preferred lifetime is over */
+};
+/* Fills up to `max` addresses of a link (index 0: of all links). Returns how many there are in
+ * all, which may be more than max, or -errno. */
+int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max);
+
+/* --- routes --- */
+#define NL_TABLE_MAIN 254
+
+/* A unicast route to one interface. */
+struct nl_route {
+	struct prefix dst;
+	struct ip_addr gateway; /* family 0: the destination is on the link */
+	uint32_t metric;	/* not 0 */
+	uint32_t table;
+	int index; /* of the link */
+	uint8_t protocol;
+};
+enum nl_route_op {
+	NL_ROUTE_ADD,	  /* refused where there is one with this destination and metric */
+	NL_ROUTE_REPLACE, /* or put in its place */
+	NL_ROUTE_DELETE,  /* exactly this one */
+};
+struct nl_route_change {
+	enum nl_route_op op;
+	struct nl_route route;
+	int result; /* 0 or -errno; -ESRCH: there was none to delete */
+};
+/* A gateway is taken to be on the link, whatever the other routes say. Sends in portions that the
+ * kernel answers at once. 0, or -errno where the kernel could not be asked: then the results from
+ * some change on are -ECANCELED. */
+int nl_routes_change(struct nl *nl, struct nl_route_change *change, size_t n);
+/* Calls fn for every unicast route of a protocol to a link in a table, IPv4 and IPv6. */
+typedef void (*nl_route_fn)(void *arg, const struct nl_route *route);
+int nl_routes(struct nl *nl, uint8_t protocol, uint32_t table, int index, nl_route_fn fn,
+	      void *arg);
+
+/* --- notifications --- */
+enum nl_change {
+	NL_LINK_CHANGED, /* new, or flags, MTU, master or name changed */
+	NL_LINK_GONE,
+	NL_ADDR_ADDED,
+	NL_ADDR_GONE,
+	NL_ROUTE_CHANGED, /* a route of the protocol came or went, not by the requests of `own` */
+	NL_OVERRUN,	  /* notifications were lost: look at everything again */
+};
+struct nl_event {
+	enum nl_change change;
+	struct nl_link link; /* NL_LINK_*: as reported; NL_LINK_GONE: index and name */
+	struct nl_addr addr; /* NL_ADDR_* */
+	int route_index;     /* NL_ROUTE_CHANGED: its link, 0 where it is not told */
+};
+typedef void (*nl_event_fn)(void *arg, const struct nl_event *ev);
+
+struct nl_monitor;
+int nl_monitor_open(struct nl_monitor **out);
+/* For routes of one protocol; the kernel keeps all others away from us, of which there may be a
+ * million. */
+int nl_monitor_open_routes(struct nl_monitor **out, uint8_t protocol, const struct nl *own);
+void nl_monitor_close(struct nl_monitor *m);   /* NULL ok */
+int nl_monitor_fd(const struct nl_monitor *m); /* readable when there is something; non-blocking */
+/* Reads all that waits and calls fn for each. 0 or -errno. */
+int nl_monitor_read(struct nl_monitor *m, nl_event_fn fn, void *arg);

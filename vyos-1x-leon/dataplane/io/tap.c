@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Opening the TAP device: see tap.h. Control thread.
+ */
+#include "io/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "io/netlink.h"
+
+/* Linux 6.2; the numbers are ABI, older headers lack them. */
+#define OFFLOAD_USO4 0x20u
+#define OFFLOAD_USO6 0x40u
+#define QUEUE_FLAGS  (IFF_TAP | IFF_NO_PI | IFF_VNET_HDR)
+#define OFFLOAD_BASE (TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN)
+#define OFFLOAD_USO  (OFFLOAD_USO4 | OFFLOAD_USO6)
+/* What a new TAP has. */
+#define QUEUE_OF_THE_KERNEL 1000
+
+_Static_assert(TAP_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header without num_buffers");
+
+/* May the name be used? 0, or -errno, logged. */
+static int check_existing(struct nl *nl, const char *name)
+{
+	struct nl_link link;
+	int rc = nl_link_by_name(nl, name, &link);
+
+	if (rc == -ENODEV)
+		return 0;
+	if (rc < 0) {
+		log_error("tap", "cannot look up device: %s interface=%s", strerror(-rc), name);
+		return rc;
+	}
+	if (strcmp(link.kind, "tun") != 0 || !link.tun_is_tap) {
+		log_error("tap",
+			  "name is taken by a device that is not a TAP; choose another name or "
+			  "remove it interface=%s kind=%s",
+			  name, link.kind[0] ? link.kind : "hardware");
+		return -EEXIST;
+	}
+	if (link.tun_queues) {
+		log_error("tap", "TAP is held by another process interface=%s queues=%u", name,
+			  link.tun_queues);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static int open_queue(const char *name, short flags, struct ifreq *ifr)
+{
+	int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	*ifr = (struct ifreq){ .ifr_flags = flags };
+	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", name);
+	if (ioctl(fd, TUNSETIFF, ifr) < 0) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+/* Opens the first queue; falls back to a single queue where an existing device has only one. */
+static int open_first(struct tap *t, const char *name, unsigned *wanted)
+{
+	struct ifreq ifr;
+	int fd = open_queue(name, (short)(QUEUE_FLAGS | IFF_MULTI_QUEUE), &ifr);
+
+	if (fd == -EINVAL) {
+		fd = open_queue(name, QUEUE_FLAGS, &ifr);
+		if (fd >= 0 && *wanted > 1) {
+			log_warn("tap", "TAP has one queue: one worker reads it interface=%s",
+				 name);
+			*wanted = 1;
+		}
+	}
+	if (fd < 0)
+		return fd;
+	memcpy(t->name, ifr.ifr_name, sizeof(t->name));
+	t->name[TAP_NAME_MAX] = 0;
+	return fd;
+}
+
+static int set_vnet(const struct tap *t)
+{
+	int len = TAP_VNET_LEN;
+
+	for (unsigned i = 0; i < t->n_queues; i++)
+		if (ioctl(t->fd[i], TUNSETVNETHDRSZ, &len) < 0)
+			return -errno;
+	return 0;
+}
+
+/* Takes what the kernel grants, most first; the device works without any. */
+static void set_offload(struct tap *t)
+{
+	int fd = t->fd[0];
+
+	if (ioctl(fd, TUNSETOFFLOAD, (unsigned long)(OFFLOAD_BASE | OFFLOAD_USO)) == 0) {
+		t->offload = t->uso = true;
+		return;
+	}
+	if (ioctl(fd, TUNSETOFFLOAD, (unsigned long)OFFLOAD_BASE) == 0) {
+		t->offload = true;
+		return;
+	}
+	log_warn("tap", "kernel refuses TAP offloads, throughput suffers: %s interface=%s",
+		 strerror(errno), t->name);
+	ioctl(fd, TUNSETOFFLOAD, 0ul);
+}
+
+/*
+ * Frames wait in the device while the worker does something else; the kernel's queue is shorter
+ * than what a sender of small frames makes in one turn on a busy core. It fills only where this
+ * host is the bottleneck: what waits for a slow wire waits behind the sockets. A length that
+ * somebody chose is left alone.
+ */
+static void lengthen_queue(const struct tap *t)
+{
+	struct ifreq ifr = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", t->name);
+	if (fd < 0)
+		return;
+	if (ioctl(fd, SIOCGIFTXQLEN, &ifr) == 0 && ifr.ifr_qlen == QUEUE_OF_THE_KERNEL) {
+		ifr.ifr_qlen = TAP_QUEUE_FRAMES;
+		if (ioctl(fd, SIOCSIFTXQLEN, &ifr) < 0)
+			log_warn("tap", "cannot lengthen the queue: %s interface=%s",
+				 strerror(errno), t->name);
+	}
+	close(fd);
+}
+
+int tap_open(struct tap *t, struct nl *nl, const char *name, unsigned n_queues)
+{
+	struct nl_link link;
+	struct ifreq ifr;
+	int rc;
+
+	*t = (struct tap){ 0 };
+	n_queues = min_of(max_of(n_queues, 1u), (unsigned)TAP_QUEUES_MAX);
+	if (!*name || strlen(name) > TAP_NAME_MAX) {
+		log_error("tap", "interface name must have 1 to %d characters interface=%s",
+			  TAP_NAME_MAX, name);
+		return -EINVAL;
+	}
+	rc = check_existing(nl, name);
+	if (rc < 0)
+		return rc;
+	rc = open_first(t, name, &n_queues);
+	while (rc >= 0) {
+		t->fd[t->n_queues++] = rc;
+		if (t->n_queues == n_queues)
+			break;
+		rc = open_queue(t->name, (short)(QUEUE_FLAGS | IFF_MULTI_QUEUE), &ifr);
+	}
+	if (rc >= 0)
+		rc = set_vnet(t);
+	if (rc >= 0)
+		rc = nl_link_by_name(nl, t->name, &link);
+	if (rc < 0) {
+		log_error("tap", "cannot open TAP: %s interface=%s", strerror(-rc), name);
+		tap_close(t);
+		return rc;
+	}
+	t->ifindex = link.index;
+	set_offload(t);
+	lengthen_queue(t);
+	return 0;
+}
+
+void tap_limit_offload(struct tap *t, bool tso, bool uso)
+{
+	t->offload = t->offload && tso;
+	t->uso = t->uso && uso && t->offload;
+	/* Less than was granted before is not refused. */
+	ioctl(t->fd[0], TUNSETOFFLOAD,
+	      (unsigned long)((t->offload ? OFFLOAD_BASE : 0) | (t->uso ? OFFLOAD_USO : 0)));
+}
+
+void tap_close(struct tap *t)
+{
+	for (unsigned i = 0; i < t->n_queues; i++)
+		close(t->fd[i]);
+	*t = (struct tap){ 0 };
+}
+
+static int report(const struct tap *t, const char *what, int rc)
+{
+	if (rc < 0)
+		log_error("tap", "cannot set %s: %s interface=%s", what, strerror(-rc), t->name);
+	return rc;
+}
+
+int tap_set_mac(const struct tap *t, struct nl *nl, struct mac mac)
+{
+	return report(t, "mac", nl_link_set_mac(nl, t->ifindex, mac));
+}
+
+int tap_set_mtu(const struct tap *t, struct nl *nl, uint32_t mtu)
+{
+	return report(t, "mtu", nl_link_set_mtu(nl, t->ifindex, mtu));
+}
+
+int tap_set_up(const struct tap *t, struct nl *nl, bool up)
+{
+	return report(t, up ? "up" : "down", nl_link_set_up(nl, t->ifindex, up));
+}
+
+int tap_send(int fd, const void *frame, size_t len)
+{
+	struct virtio_net_hdr plain = { 0 };
+	struct iovec iov[2] = { { &plain, sizeof(plain) }, { (void *)(uintptr_t)frame, len } };
+
+	return writev(fd, iov, array_size(iov)) < 0 ? -errno : 0;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Opening UDP sockets, single sends and the error queue: see udp.h. Control thread, but for
+ * udp_error_next(), which workers call on their own sockets.
+ */
+#include "io/udp.h"
+
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+
+#define DEFAULT_BUFFER (4 << 20)
+/* How often a send is repeated because an earlier datagram's error was pending on the socket. */
+#define PENDING_ERRORS 8
+
+static int set_int(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno : 0;
+}
+
+/* Asks for `bytes`, past the system's limit where CAP_NET_ADMIN allows; returns what it became. */
+static int set_buffer(int fd, int force, int plain, int bytes)
+{
+	socklen_t len = sizeof(bytes);
+
+	if (set_int(fd, SOL_SOCKET, force, bytes) < 0)
+		set_int(fd, SOL_SOCKET, plain, bytes);
+	if (getsockopt(fd, SOL_SOCKET, plain, &bytes, &len) < 0)
+		return 0;
+	return bytes;
+}
+
+/* What every socket needs before it is bound. */
+static int set_required(int fd, bool v6, const char *device)
+{
+	int level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
+	int rc;
+
+	if (v6 && (rc = set_int(fd, level, IPV6_V6ONLY, 1)) < 0)
+		return rc;
+	/* DF on every datagram, and the kernel's own idea of the path MTU ignored: we probe. */
+	rc = set_int(fd, level, v6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER,
+		     v6 ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE);
+	if (rc < 0)
+		return rc;
+	rc = set_int(fd, level, v6 ? IPV6_RECVERR : IP_RECVERR, 1);
+	if (rc < 0)
+		return rc;
+	if (device &&
+	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)) < 0)
+		return -errno;
+	return 0;
+}
+
+/* What makes it faster; the smallest common denominator of all sockets is what is reported. */
+static void set_wanted(struct udp *u, int fd, int buffer_bytes)
+{
+	int rcv = set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, buffer_bytes);
+	int snd = set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, buffer_bytes);
+
+	u->rcvbuf = u->rcvbuf ? min_of(u->rcvbuf, rcv) : rcv;
+	u->sndbuf = u->sndbuf ? min_of(u->sndbuf, snd) : snd;
+	if (set_int(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1) < 0)
+		u->timestamps = false;
+	if (set_int(fd, IPPROTO_UDP, UDP_GRO, 1) < 0)
+		u->gro = false;
+	/* Setting 0 changes nothing and fails where the option is not known (before Linux 4.18). */
+	if (set_int(fd, IPPROTO_UDP, UDP_SEGMENT, 0) < 0)
+		u->gso = false;
+}
+
+static int bind_socket(int fd, const struct ip_addr *source, bool v6, uint16_t port)
+{
+	struct endpoint ep = { .ip = *source, .port = port };
+	struct sockaddr_storage ss;
+	unsigned len;
+
+	ep.ip.family = v6 ? 6 : 4;
+	len = endpoint_to_sockaddr(&ep, &ss);
+	return bind(fd, (const struct sockaddr *)&ss, len) < 0 ? -errno : 0;
+}
+
+static int bound_port(int fd, uint16_t *port)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct endpoint ep;
+
+	if (getsockname(fd, (struct sockaddr *)&ss, &len) < 0)
+		return -errno;
+	if (endpoint_from_sockaddr(&ss, &ep) < 0)
+		return -EINVAL;
+	*port = ep.port;
+	return 0;
+}
+
+/*
+ * SO_REUSEPORT would let a second daemon of the same user share our port in silence, and each
+ * would get half of the datagrams. A bind without it fails while anybody holds the port, so it is
+ * tried first; it also chooses the port where none is configured. 0 and the port, or -errno.
+ */
+static int try_exclusive(const struct udp_config *c, bool v6, uint16_t *port)
+{
+	int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = set_required(fd, v6, c->device);
+	if (rc == 0)
+		rc = bind_socket(fd, v6 ? &c->source6 : &c->source4, v6, *port);
+	if (rc == 0)
+		rc = bound_port(fd, port);
+	close(fd);
+	return rc;
+}
+
+static int open_socket(struct udp *u, const struct udp_config *c, bool v6)
+{
+	int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = set_required(fd, v6, c->device);
+	if (rc == 0)
+		rc = set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (rc == 0)
+		rc = bind_socket(fd, v6 ? &c->source6 : &c->source4, v6, u->port);
+	if (rc < 0) {
+		close(fd);
+		return rc;
+	}
+	set_wanted(u, fd, c->buffer_bytes ? c->buffer_bytes : DEFAULT_BUFFER);
+	return fd;
+}
+
+static int open_family(struct udp *u, const struct udp_config *c, bool v6)
+{
+	int *fd = v6 ? u->fd6 : u->fd4;
+
+	for (unsigned i = 0; i < u->n; i++) {
+		int rc = open_socket(u, c, v6);
+
+		if (rc < 0)
+			return rc;
+		fd[i] = rc;
+	}
+	return 0;
+}
+
+static void report_failure(const struct udp_config *c, bool v6, int rc)
+{
+	char addr[IP_STRLEN] = "any";
+	const struct ip_addr *source = v6 ? &c->source6 : &c->source4;
+
+	if (source->family)
+		ip_format(source, addr, sizeof(addr));
+	log_error("udp", "cannot open socket: %s family=%s address=%s port=%u%s%s", strerror(-rc),
+		  v6 ? "ipv6" : "ipv4", addr, c->port, c->device ? " device=" : "",
+		  c->device ? c->device : "");
+}
+
+int udp_open(struct udp *u, const struct udp_config *c)
+{
+	bool v6 = false;
+	int rc = -EAFNOSUPPORT;
+
+	*u = (struct udp){ .n = min_of(max_of(c->n, 1u), (unsigned)UDP_SOCKETS_MAX),
+			   .port = c->port,
+			   .gso = true,
+			   .gro = true,
+			   .timestamps = true };
+	for (unsigned i = 0; i < UDP_SOCKETS_MAX; i++)
+		u->fd4[i] = u->fd6[i] = -1;
+	if (c->v4) {
+		rc = try_exclusive(c, false, &u->port);
+		if (rc == 0)
+			rc = open_family(u, c, false);
+	}
+	if (c->v6 && (rc == 0 || !c->v4)) {
+		v6 = true;
+		rc = try_exclusive(c, true, &u->port);
+		if (rc == 0)
+			rc = open_family(u, c, true);
+	}
+	if (rc < 0) {
+		report_failure(c, v6, rc);
+		udp_close(u);
+	}
+	return rc;
+}
+
+void udp_limit(struct udp *u, bool gso, bool gro)
+{
+	u->gso = u->gso && gso;
+	for (unsigned i = 0; !gro && i < u->n; i++) {
+		if (u->fd4[i] >= 0)
+			set_int(u->fd4[i], IPPROTO_UDP, UDP_GRO, 0);
+		if (u->fd6[i] >= 0)
+			set_int(u->fd6[i], IPPROTO_UDP, UDP_GRO, 0);
+	}
+	u->gro = u->gro && gro;
+}
+
+void udp_close(struct udp *u)
+{
+	for (unsigned i = 0; i < u->n; i++) {
+		if (u->fd4[i] >= 0)
+			close(u->fd4[i]);
+		if (u->fd6[i] >= 0)
+			close(u->fd6[i]);
+		u->fd4[i] = u->fd6[i] = -1;
+	}
+	u->n = 0;
+}
+
+int udp_send(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len)
+{
+	struct sockaddr_storage ss;
+	unsigned ss_len = endpoint_to_sockaddr(to, &ss);
+	int fd = to->ip.family == 4 ? fd4 : to->ip.family == 6 ? fd6 : -1;
+	int err = 0;
+
+	if (fd < 0)
+		return -EAFNOSUPPORT;
+	/* With IP_RECVERR an ICMP error about any earlier datagram is reported to the next call,
+	 * whoever that is for; reporting it clears it. */
+	for (int i = 0; i < PENDING_ERRORS; i++) {
+		if (sendto(fd, data, len, MSG_NOSIGNAL, (struct sockaddr *)&ss, ss_len) >= 0)
+			return 0;
+		err = errno;
+		if (err == EAGAIN || err == ENOBUFS || err == EINVAL || err == EPERM)
+			break;
+	}
+	return -err;
+}
+
+/* Extended error and MTU out of the control messages; false where there is none. */
+static bool read_extended(struct msghdr *mh, struct udp_error *e)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
+		struct sock_extended_err ee;
+
+		if (!(c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) &&
+		    !(c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR))
+			continue;
+		if (c->cmsg_len < CMSG_LEN(sizeof(ee)))
+			continue;
+		memcpy(&ee, CMSG_DATA(c), sizeof(ee));
+		if (ee.ee_origin != SO_EE_ORIGIN_ICMP && ee.ee_origin != SO_EE_ORIGIN_ICMP6 &&
+		    ee.ee_origin != SO_EE_ORIGIN_LOCAL)
+			continue;
+		e->error = (int)ee.ee_errno;
+		e->mtu = ee.ee_errno == EMSGSIZE ? ee.ee_info : 0;
+		return true;
+	}
+	return false;
+}
+
+bool udp_error_next(int fd, struct udp_error *e)
+{
+	/* Bounds the drain where somebody feeds errors as fast as they are read. */
+	for (int i = 0; i < 64; i++) {
+		_Alignas(struct cmsghdr) uint8_t control[256];
+		struct sockaddr_storage ss = { 0 };
+		uint8_t payload[1];
+		struct iovec iov = { payload, sizeof(payload) };
+		struct msghdr mh = { .msg_name = &ss,
+				     .msg_namelen = sizeof(ss),
+				     .msg_iov = &iov,
+				     .msg_iovlen = 1,
+				     .msg_control = control,
+				     .msg_controllen = sizeof(control) };
+		int pending;
+		socklen_t len = sizeof(pending);
+
+		if (recvmsg(fd, &mh, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
+			/* The queue is empty; the pending error would still report EPOLLERR. */
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &pending, &len);
+			return false;
+		}
+		*e = (struct udp_error){ 0 };
+		if (read_extended(&mh, e) && endpoint_from_sockaddr(&ss, &e->to) == 0)
+			return true;
+	}
+	return false;
+}

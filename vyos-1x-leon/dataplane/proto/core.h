@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the files of proto/ share: the overlay, its peers, and the functions by which the modules
+ * call each other. Private to this directory; everything runs on the control thread.
+ *
+ *   overlay.c  life cycle, input, configuration, what the daemon looks at
+ *   peer.c     table of peers, ways to send, what arrives in a session, the timer of each peer
+ *   data.c     keys of data while sessions change
+ *   hello.c    handshake, endpoints, clear-mode admission
+ *   doubt.c    latencies about which both ends of a link disagree
+ *   identity.c signatures, and the key that a node-id is pinned to
+ *   rekey.c    new keys for sessions in use, by age and volume, and the end of old ones
+ *   seed.c     configured peers, retried for ever
+ *   member.c   own record, leave, forgetting, duplicates, node states that records cause
+ *   sync.c     anti-entropy: summaries, fetches and their paced answers
+ *   probe.c    probe schedule, matching, loss, link up and down
+ *   pmtu.c     path MTU of each link
+ *   share.c    rows: own announcements, those of others
+ *   route.c    paths, notices, reachability
+ *   ping.c     pings for people
+ *
+ * A peer belongs to a node of nodedb by its slot. Peers that said HELLO but proved nothing yet
+ * are pending: few, short-lived, and without a slot. A peer that is dropped stays allocated until
+ * the callback that caused it is over (the graveyard), so no caller holds a dangling pointer.
+ */
+#pragma once
+
+#include "base/defs.h"
+#include "proto/overlay.h"
+#include "wire/bytes.h"
+#include "wire/leon.h"
+
+#define LOG_TOKEN "overlay"
+
+#define DATAGRAM_MAX	9216
+#define PENDING_MAX	64	     /* peers that said HELLO and proved nothing yet */
+#define PENDING_MS	10000	     /* and how long they are kept; also of a value on offer */
+#define REKEY_AFTER	(1ULL << 32) /* datagrams: AES-GCM is good for 2^32 random nonces, ours count */
+#define ALIVE_MS	3000	     /* a session that heard nothing for so long may be lost */
+#define BACKOFF_MAX_MS	10000u	     /* retries of what does not answer */
+#define SEED_ENDPOINTS	8
+#define PROBES_OUT	32   /* unanswered probes remembered for each link */
+#define MTU_BASE	1200 /* datagram that is assumed to pass anywhere (RFC 8899 BASE_PLPMTU) */
+#define MTU_MIN		548  /* what is tried below it: 576-byte IPv4 packets */
+#define NOTICES_MAX	64
+#define STRETCH_MEMBERS 100 /* above so many members, periodic work is spread over more time */
+
+/* A timer with the time it is armed for. */
+struct alarm {
+	struct timer *timer;
+	mono_t at; /* never: not armed */
+};
+
+/* Token bucket in units of time: each pass costs `cost_ns` of what has gone by. */
+struct bucket {
+	mono_t last;
+	int64_t credit_ns;
+};
+
+/* How a datagram gets to its destination. */
+struct via {
+	struct endpoint to; /* of the first hop */
+	uint8_t n_hops;
+	node_id_t hop[LEON_HOPS_MAX];
+};
+
+struct probe {
+	uint32_t id;   /* 0: free */
+	uint16_t size; /* of an MTU probe; 0: plain */
+	bool missed;   /* counted as lost already; a late answer still counts as an answer */
+	mono_t sent, deadline;
+};
+
+struct probing {
+	struct probe out[PROBES_OUT];
+	uint32_t next_out;
+	mono_t next_at;	      /* next plain probe */
+	mono_t used_until;    /* data flows: probe fast */
+	mono_t sent_at;	      /* last plain probe */
+	mono_t missing;	      /* when the first of those now missed in a row was sent */
+	uint32_t misses;      /* in a row */
+	uint32_t loss_before; /* smoothed loss before the first of them, 1/1000 */
+	uint32_t answers;     /* in a row, while the link is down */
+	uint32_t burst;	      /* fast probes left that settle the filter of a fresh link */
+	uint32_t wait_ms;     /* while down */
+	bool up, was_up;
+	mono_t up_since;
+	uint64_t tx, lost;
+	struct link_filter filter;
+};
+
+struct pmtu {
+	uint16_t mtu;	  /* confirmed, or MTU_BASE assumed */
+	uint16_t fails;	  /* smallest size that did not pass; 0 none known */
+	uint16_t size;	  /* under test; 0 none */
+	uint8_t tries;	  /* of `size` that got no answer */
+	bool keepalive;	  /* the test is of `mtu` itself: black-hole detection */
+	mono_t next_at;	  /* next test */
+	mono_t search_at; /* search upward again */
+};
+
+/*
+ * A value on offer, with the key that belongs to it, and the HELLO of the peer that it answers.
+ * Both go into a session once the peer has shown the value.
+ */
+struct offer {
+	uint64_t value; /* 0: nothing is on offer */
+	struct ephemeral key;
+	mono_t at;
+	struct msg_hello answers; /* session_mine 0: none */
+	uint32_t secret;	  /* that it came under */
+	node_id_t to;		  /* and how it was addressed */
+	struct session *session;  /* made of the two when a datagram first named the value */
+};
+
+/* Keys of data to and from a peer, data.c. All NULL in the clear mode. */
+struct data_keys {
+	struct seal *tx, *rx, *rx_before; /* references */
+	bool heard;			  /* a message arrived in the session of rx */
+	mono_t switch_at;		  /* tx becomes rx */
+	mono_t drop_at;			  /* rx_before is over */
+};
+
+struct peer {
+	struct overlay *o;
+	node_id_t id;
+	uint16_t slot; /* SLOT_NONE: pending */
+	mono_t born;
+	struct alarm tick;
+	struct peer *next_dead;
+
+	/* Session (protocol 3.2): in use, the one before it, and the value on offer. */
+	struct session *cur, *prev;
+	bool cur_heard; /* a message arrived in cur: the peer has it in use too */
+	struct data_keys data;
+	struct offer offer;
+	uint8_t cur_public[DH_KEY_LEN]; /* that went with our value of cur */
+	uint32_t secret;		/* name of that which its last handshake came under */
+	uint32_t own_secret;		/* name of the peer's own */
+	mono_t prev_until;		/* prev receives until then */
+	mono_t rekey_at;		/* new keys are asked for */
+	mono_t expires;			/* cur is not used any longer */
+	uint32_t rekey_tries;
+	uint64_t incarnation; /* of the peer when cur was made */
+	mono_t established, heard, heard_direct;
+	uint32_t n_restarts; /* signs of another run of it, within a minute of restart_since */
+	mono_t restart_since;
+	mono_t hello_at; /* never: none due */
+	mono_t hello_sent;
+	uint32_t hello_wait_ms;
+	mono_t told_at; /* last HELLO that only says where we see the peer */
+
+	struct endpoint ep;	  /* where it is reached directly; family 0 unknown */
+	uint64_t ep_counter;	  /* counter of the message that ep is taken from */
+	struct endpoint observed; /* where it sees us */
+
+	/* Synchronisation */
+	uint8_t record_tries; /* own record is sent again until its digest matches */
+	mono_t record_at;
+	mono_t mismatch_since; /* its digest differs from ours */
+	mono_t ask_at;	       /* no summary is asked for before */
+	uint64_t summary_mask; /* parts received of the one asked for last */
+	mono_t answer_at;      /* no summary is sent before */
+	mono_t fetch_at;       /* no fetch of this origin before */
+	bool row_due;	       /* our whole row goes to it with the next announcement */
+	uint32_t behind_seq;   /* row sequence it told us that we do not have; 0 none */
+	mono_t behind_since;
+	mono_t notice_at; /* no notice to it before */
+	struct bucket fetches;
+	struct bucket verify; /* signatures of records that it passes on */
+
+	bool purged; /* what hung on it was dropped since it became unreachable */
+	struct probing probe;
+	struct pmtu pmtu;
+	struct choice choice;
+};
+
+struct seed {
+	struct endpoint ep[SEED_ENDPOINTS];
+	uint64_t value[SEED_ENDPOINTS]; /* on offer to whoever answers there; 0 none */
+	struct ephemeral key;		/* offered with all of them */
+	mono_t value_at;
+	unsigned n;
+	node_id_t reached; /* node that answered last */
+	bool alive;	   /* it is in session now */
+	mono_t next_at;
+	uint32_t wait_ms;
+};
+
+struct notice {
+	uint16_t from, to; /* link reported broken; to SLOT_NONE: free */
+	uint32_t row_seq;  /* of `from` when it was reported */
+	mono_t until;
+};
+
+struct answer {
+	node_id_t to, origin;
+};
+#define ANSWERS_MAX 8192 /* queue of origins to be sent, a power of two */
+
+struct fetch_mark {
+	node_id_t origin;
+	mono_t at;
+};
+#define FETCH_MARKS 1024
+
+/* A link about which its two ends disagree. */
+struct doubt {
+	uint16_t a, b; /* slots, a > b */
+	bool told;
+	mono_t since; /* never: unused */
+};
+#define DOUBTS_MAX 64
+
+struct ping_job; /* ping.c */
+
+struct overlay {
+	struct loop *loop;
+	const struct conf *conf;
+	struct overlay_ops ops;
+	void *arg;
+	node_id_t self;
+	uint32_t vni;
+	uint64_t rng;
+	bool started, leaving;
+	struct keyring *keys;
+	struct {
+		uint8_t secret[DH_KEY_LEN], public[DH_KEY_LEN]; /* Ed25519 */
+	} identity;
+	uint64_t rekey_after; /* datagrams sealed under one session's keys */
+	struct nodedb *nodes;
+	struct latdb *lat;
+
+	struct peer **by_slot;
+	uint32_t cap_slots;
+	struct peer *pending[PENDING_MAX];
+	unsigned n_pending;
+	struct peer *dead; /* graveyard */
+
+	/* member */
+	struct endpoint locator[MSG_LOCATORS_MAX];
+	unsigned n_locators;
+	uint16_t lan_flags; /* of the own record, from the loop guard */
+	mono_t refresh_at;  /* own record is announced anew */
+	uint32_t n_outbids;
+	mono_t outbid_since, outbid_at;
+	struct alarm upkeep;
+
+	/* seeds */
+	struct seed *seed;
+	unsigned n_seeds;
+	struct alarm seeding;
+
+	/* sync */
+	bool synced; /* one complete summary received: we know who is here */
+	mono_t ask_at;
+	mono_t random_ask_at;
+	struct answer *answer; /* ring of ANSWERS_MAX */
+	uint32_t answer_in, answer_out;
+	struct alarm answering;
+	struct bucket summary_bucket;
+	struct fetch_mark mark[FETCH_MARKS];
+
+	/* share */
+	struct alarm announce;
+	mono_t announced;
+
+	/* route */
+	struct alarm routing;
+	mono_t routed;
+	struct notice notice[NOTICES_MAX];
+	bool *no_relay;
+	struct path *best; /* result of a run, by slot */
+	uint32_t cap_best;
+	struct alarm changed; /* routes_changed is due */
+	mono_t told;	      /* last call of it */
+
+	/* doubt */
+	struct doubt doubt[DOUBTS_MAX];
+	struct bucket doubt_event;
+	mono_t doubt_at; /* next look */
+
+	/* ping */
+	struct ping_job *pings;
+	struct alarm pinging;
+	uint32_t ping_id;
+
+	/* limits */
+	struct bucket hello_open, hello_open_known, hello_answer;
+	struct bucket hello_from[256], hello_open_from[256];
+	struct bucket secret_event, full_event, duplicate_event;
+	struct log_limit log;
+
+	struct overlay_counters count;
+	uint8_t buf[DATAGRAM_MAX];
+};
+
+/* --- overlay.c: small services --- */
+mono_t overlay_now(const struct overlay *o);
+/* The time at this very instant where the host offers it, else that of the loop's iteration. */
+mono_t overlay_clock(const struct overlay *o);
+uint64_t overlay_random(struct overlay *o);
+/* now + lo .. hi ms, uniformly */
+mono_t overlay_in(struct overlay *o, int64_t lo_ms, int64_t hi_ms);
+/* Periodic work slows down in proportion where there are many members. */
+int64_t overlay_stretch(const struct overlay *o, int64_t ms);
+void overlay_emit(struct overlay *o, enum overlay_event_kind kind, node_id_t node, node_id_t other,
+		  uint64_t value, const char *detail);
+bool bucket_pass(struct bucket *b, mono_t now, int64_t cost_ns, int64_t burst_ns);
+mono_t earlier(mono_t a, mono_t b); /* never is later than anything */
+void alarm_init(struct overlay *o, struct alarm *a, timer_fn fn, void *arg);
+void alarm_set(struct alarm *a, mono_t at); /* never: stops */
+void alarm_sooner(struct alarm *a, mono_t at);
+void alarm_free(struct alarm *a);
+
+/* --- peer.c --- */
+struct peer *peer_find(struct overlay *o, node_id_t id);
+struct peer *peer_at(const struct overlay *o, uint16_t slot);
+/* Finds or makes the peer of a node of nodedb. */
+struct peer *peer_of_node(struct overlay *o, const struct node *n);
+/* A peer without a node; NULL where too many are pending. */
+struct peer *peer_new_pending(struct overlay *o, node_id_t id);
+/* Gives a pending peer its node; false where the node table is full. */
+bool peer_bind(struct overlay *o, struct peer *p);
+void peer_drop(struct overlay *o, struct peer *p);
+void peer_bury(struct overlay *o); /* frees the graveyard */
+void peer_expire_pending(struct overlay *o);
+bool peer_is_alive(const struct overlay *o, const struct peer *p);
+int64_t peer_alive_ms(const struct overlay *o);
+struct node *peer_node(const struct overlay *o, const struct peer *p); /* NULL while pending */
+/* Arms the peer's timer for what is due first. */
+void peer_arm(struct peer *p);
+void peer_session_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
+			const struct leon_hdr *h, size_t hdr_len, mono_t rx);
+/* Makes `ep` the peer's endpoint. */
+void peer_move(struct overlay *o, struct peer *p, const struct endpoint *ep);
+
+bool via_direct(const struct peer *p, struct via *v);
+bool via_best(struct overlay *o, const struct peer *p, struct via *v);
+/* Along a path of slots; false where the first hop cannot be sent to. */
+bool via_path(struct overlay *o, const struct path *path, struct via *v);
+/* Back to where a datagram came from. */
+bool via_back(struct overlay *o, const struct endpoint *from, const struct leon_hdr *h,
+	      struct via *v);
+size_t via_header(struct overlay *o, const struct via *v, uint8_t *out);
+void via_transmit(struct overlay *o, const struct via *v, size_t len, uint8_t type);
+
+/* 0 or -errno. size: pad to a UDP payload of so many bytes; 0: none. */
+int peer_send_via(struct overlay *o, struct peer *p, const struct via *v, const struct msg *m,
+		  uint16_t size);
+int peer_send(struct overlay *o, struct peer *p, const struct msg *m);
+
+/* --- data.c --- */
+/* p->cur is new. renewed: the peer was alive and is the same run of it. */
+void data_established(struct overlay *o, struct peer *p, bool renewed);
+/* A message arrived in p->cur. */
+void data_heard(struct overlay *o, struct peer *p);
+mono_t data_due(const struct peer *p);
+void data_tick(struct overlay *o, struct peer *p, mono_t now);
+void data_end(struct overlay *o, struct peer *p); /* there is no session any more */
+void data_free(struct peer *p);
+
+/* --- hello.c --- */
+void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
+		 const struct leon_hdr *h, size_t hdr_len);
+void hello_tick(struct overlay *o, struct peer *p, mono_t now);
+/* Try soon: something about the peer changed. */
+void hello_soon(struct overlay *o, struct peer *p, int64_t within_ms);
+/* HELLO to an address whose node is not known; returns false where it cannot be sent. */
+bool hello_to_address(struct overlay *o, const struct endpoint *ep, uint64_t value,
+		      const struct ephemeral *key);
+/* The session on offer, which a datagram has named; NULL: there is none. */
+struct session *hello_offered(struct overlay *o, struct peer *p);
+/* A HELLO that arrived, authentic. */
+struct heard_hello {
+	const struct msg_hello *m;
+	uint32_t secret; /* that it came under */
+	node_id_t to;	 /* as it was addressed: ourselves or NODE_ID_ANY */
+	const struct endpoint *from;
+	const struct endpoint *direct; /* from, where it came straight from the peer; else NULL */
+	bool proved;		       /* a message came in the session it stands for */
+	struct via back;
+};
+/* Takes a session into use that the peer has proved. What `h` points to may be on offer. */
+void hello_establish(struct overlay *o, struct peer *p, struct session *s,
+		     const struct heard_hello *h);
+void hello_withdraw(struct offer *f); /* wipes */
+/* Asks the peer for new keys. */
+void hello_rekey(struct overlay *o, struct peer *p);
+/* Tells it again of a session in which it was not heard yet. */
+void hello_confirm(struct overlay *o, struct peer *p);
+
+/* --- doubt.c --- */
+void doubt_upkeep(struct overlay *o, mono_t now);
+
+/* --- identity.c --- */
+void identity_set(struct overlay *o, const uint8_t secret[DH_KEY_LEN]);
+void identity_sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to);
+void identity_sign_own(struct overlay *o); /* after each change of the own record */
+/* Is it signed by a key that this node may have? */
+bool identity_of_hello(struct overlay *o, const struct peer *p, const struct heard_hello *h);
+bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_record *r);
+void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN]);
+
+/* --- rekey.c --- */
+void rekey_established(struct overlay *o, struct peer *p);
+/* A message arrived in the session in use for the first time. */
+void rekey_heard(struct overlay *o, struct peer *p);
+/* Ends the session with a peer. */
+void rekey_expire(struct overlay *o, struct peer *p);
+void rekey_upkeep(struct overlay *o, mono_t now);
+/* The secrets in the configuration, or what it says of data, may have changed. */
+void rekey_configure(struct overlay *o, const struct conf *old);
+struct keyring *rekey_keyring(const struct conf *c);
+uint8_t rekey_offer(const struct conf *c); /* of data, seal_offer() */
+/* Tells the peer where we see it now, at a limited rate. */
+void hello_tell_observed(struct overlay *o, struct peer *p);
+
+/* --- seed.c --- */
+void seed_configure(struct overlay *o, const struct conf *old);
+void seed_start(struct overlay *o);
+void seed_free(struct overlay *o);
+/* Nothing is on offer to anybody any more. */
+void seed_withdraw(struct overlay *o);
+/* The seed and endpoint that a value was offered to; NULL: none. */
+struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index);
+struct seed *seed_of_address(struct overlay *o, const struct ip_addr *ip);
+
+/* --- member.c --- */
+void member_start(struct overlay *o);
+void member_upkeep(void *arg, mono_t now);
+/* Own record from configuration and locators; announces it where it differs or `force`. */
+void member_refresh_own(struct overlay *o, bool force);
+void member_announce(struct overlay *o);
+void member_session_up(struct overlay *o, struct peer *p);
+void member_tick(struct overlay *o, struct peer *p, mono_t now);
+void member_record(struct overlay *o, struct peer *p, const struct msg_record *r);
+/* Somebody has {incarnation, seq} as this node's own record. */
+void member_own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq);
+void member_table_full(struct overlay *o, node_id_t id);
+
+/* --- sync.c --- */
+void sync_start(struct overlay *o);
+void sync_upkeep(struct overlay *o, mono_t now);
+void sync_ask(struct overlay *o, struct peer *p);
+void sync_digest(struct overlay *o, struct peer *p, uint64_t digest);
+void sync_summary_request(struct overlay *o, struct peer *p);
+void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *m);
+void sync_fetch(struct overlay *o, struct peer *p, const struct msg_fetch *m);
+/* Fetches one origin, from itself where it is in session, else from `hint`. */
+void sync_want(struct overlay *o, struct peer *origin, struct peer *hint);
+void sync_answer_some(void *arg, mono_t now);
+
+/* --- probe.c --- */
+void probe_init(struct overlay *o, struct peer *p);
+void probe_session_up(struct overlay *o, struct peer *p);
+void probe_soon(struct overlay *o, struct peer *p);
+void probe_tick(struct overlay *o, struct peer *p, mono_t now);
+mono_t probe_due(const struct peer *p);
+uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now);
+void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, const struct via *back,
+		size_t len, mono_t rx);
+void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct,
+		mono_t rx);
+uint32_t probe_new_id(struct overlay *o);
+void probe_send(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size);
+/* Awaits the answer to a PING of the link; size 0: a plain one. */
+void probe_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size);
+/* Stages the link's entry in the latency database and sees to what follows from it. */
+void probe_store(struct overlay *o, struct peer *p);
+void probe_link_lost(struct overlay *o, struct peer *p); /* the peer goes away */
+/* Round-trip time from send and receive time; 0 where it cannot be one. */
+uint32_t probe_rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_ns);
+
+/* --- pmtu.c --- */
+void pmtu_reset(struct overlay *o, struct peer *p);
+void pmtu_tick(struct overlay *o, struct peer *p, mono_t now);
+/* Data begins to flow: check soon that what passed before still does. */
+void pmtu_used(struct overlay *o, struct peer *p);
+void pmtu_answer(struct overlay *o, struct peer *p, uint16_t size);
+void pmtu_miss(struct overlay *o, struct peer *p, uint16_t size);
+
+/* --- share.c --- */
+void share_start(struct overlay *o);
+enum share_urgency { SHARE_LATER, SHARE_SOON, SHARE_NOW };
+void share_dirty(struct overlay *o, enum share_urgency urgency);
+void share_announce(void *arg, mono_t now);
+void share_whole(struct overlay *o, struct peer *p);
+void share_row(struct overlay *o, struct peer *p, const struct msg_row *m);
+void share_row_seq(struct overlay *o, struct peer *p, uint32_t row_seq);
+
+/* --- route.c --- */
+void route_later(struct overlay *o);
+void route_now(struct overlay *o);
+void route_run(void *arg, mono_t now);
+void route_changed(struct overlay *o); /* a snapshot would differ: soon */
+void route_changed_now(struct overlay *o);
+void route_tell(void *arg, mono_t now);
+void route_notice(struct overlay *o, struct peer *p, const struct msg_notice *m);
+void route_forget(struct overlay *o, uint16_t slot);
+void route_free(struct overlay *o);
+
+/* --- ping.c --- */
+void ping_due(void *arg, mono_t now);
+/* True where the answer was to one of these pings. */
+bool ping_pong(struct overlay *o, const struct peer *p, const struct msg_pong *m, mono_t rx);
+void ping_free(struct overlay *o);

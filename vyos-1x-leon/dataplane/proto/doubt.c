@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Claims that contradict each other: both ends of a link measure the same round trip, so where their
+ * rows differ by more than measuring can explain, and for longer than news takes to travel, one of
+ * them is wrong or lies. Paths never use the better of two such claims (state/path.c); here they
+ * are noticed and reported. Control thread. doc/decisions/011.
+ */
+#include "proto/core.h"
+
+#define LOOK_MS	 5000
+#define HOLDS_MS 30000 /* so long before it is said */
+
+/* Finds or takes an entry for the link; NULL where all are taken. */
+static struct doubt *entry_of(struct overlay *o, uint16_t a, uint16_t b)
+{
+	struct doubt *unused = NULL;
+
+	for (unsigned i = 0; i < DOUBTS_MAX; i++) {
+		struct doubt *d = &o->doubt[i];
+
+		if (mono_is_never(d->since))
+			unused = unused ? unused : d;
+		else if (d->a == a && d->b == b)
+			return d;
+	}
+	if (unused)
+		*unused = (struct doubt){ .a = a, .b = b, .since = overlay_now(o) };
+	return unused;
+}
+
+static bool is_contradicted(const struct overlay *o, uint16_t a, uint16_t b)
+{
+	struct lat_entry there = latdb_get(o->lat, a, b), back = latdb_get(o->lat, b, a);
+
+	return lat_contradicts(&there, &back);
+}
+
+static void note(struct overlay *o, uint16_t a, uint16_t b, mono_t now)
+{
+	const struct node *na = nodedb_at(o->nodes, a), *nb = nodedb_at(o->nodes, b);
+	struct doubt *d = entry_of(o, a, b);
+	struct lat_entry there = latdb_get(o->lat, a, b), back = latdb_get(o->lat, b, a);
+
+	if (!d || d->told || mono_sub_ms(now, d->since) < HOLDS_MS || !na || !nb)
+		return;
+	d->told = true;
+	if (bucket_pass(&o->doubt_event, now, 6 * NS_PER_S, 60 * NS_PER_S))
+		overlay_emit(o, EV_CONTRADICTION, na->id, nb->id,
+			     (uint64_t)there.rtt_us << 32 | back.rtt_us, NULL);
+}
+
+void doubt_upkeep(struct overlay *o, mono_t now)
+{
+	uint16_t n = nodedb_slots(o->nodes);
+
+	/* All pairs are looked at: the square of the members. */
+	if (mono_before(now, o->doubt_at))
+		return;
+	o->doubt_at = overlay_in(o, LOOK_MS / 2, overlay_stretch(o, LOOK_MS));
+	for (unsigned i = 0; i < DOUBTS_MAX; i++) {
+		struct doubt *d = &o->doubt[i];
+
+		if (!mono_is_never(d->since) && !is_contradicted(o, d->a, d->b))
+			*d = (struct doubt){ 0 };
+	}
+	for (uint16_t a = 0; a < n; a++)
+		for (uint16_t b = 0; b < a; b++)
+			if (is_contradicted(o, a, b))
+				note(o, a, b, now);
+}
+
+bool overlay_is_suspect(const struct overlay *o, uint16_t from, uint16_t to)
+{
+	uint16_t a = from > to ? from : to, b = from > to ? to : from;
+
+	for (unsigned i = 0; i < DOUBTS_MAX; i++)
+		if (o->doubt[i].told && o->doubt[i].a == a && o->doubt[i].b == b)
+			return true;
+	return false;
+}

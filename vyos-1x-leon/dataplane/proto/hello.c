@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The handshake that opens a session (protocol 3.2): when HELLO is sent, what is answered, when a
+ * session is taken into use. The rules against replay and flooding are all here: a recorded HELLO
+ * finds its value no longer on offer; a peer that is heard from is not bothered by HELLOs of the
+ * same run; answers are limited for each address and in total, and never larger than the question.
+ * Control thread.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/core.h"
+
+#define OPEN_PER_S	4000 /* HELLOs looked at: each costs a key derivation */
+#define OPEN_FROM_PER_S 400  /* of one address */
+#define ANSWER_PER_S	1000
+#define FROM_PER_S	10 /* answers to one address */
+#define FROM_BURST	20
+
+#define GAP_MS 200 /* between two HELLOs to one peer, whatever calls for them */
+
+#define RESTARTS_MAX 4 /* other incarnations within a minute: two nodes with one id */
+
+/* --- sending --- */
+
+struct greeting {
+	uint64_t mine, yours;
+	const uint8_t *public; /* the key that belongs to `mine`; NULL: it is paired already */
+	const struct endpoint *observed;
+	uint32_t secret; /* to seal it with; 0: our own */
+};
+
+/* All HELLOs are padded to the longest, so that no answer is larger than its question. */
+static bool send_hello(struct overlay *o, const struct via *v, const struct greeting *g)
+{
+	struct msg m = { .type = MSG_HELLO };
+	size_t hdr_len = via_header(o, v, o->buf);
+	uint8_t *text = o->buf + hdr_len + ENVELOPE_HELLO_LEN;
+	int len;
+
+	m.hello.incarnation = nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation;
+	m.hello.session_mine = g->mine;
+	m.hello.session_yours = g->yours;
+	m.hello.port_hint = o->conf->port;
+	m.hello.data_offer = keyring_offer(o->keys);
+	keyring_ids(o->keys, m.hello.secret);
+	if (g->public)
+		memcpy(m.hello.public, g->public, sizeof(m.hello.public));
+	if (g->observed && endpoint_is_usable(g->observed))
+		m.hello.observed = *g->observed;
+	identity_sign_hello(o, &m.hello, v->hop[v->n_hops - 1]);
+	memset(text, 0, MSG_HELLO_LEN);
+	len = msg_encode(&m, text, MSG_HELLO_LEN);
+	if (len > 0)
+		len = hello_seal(o->keys, g->secret, o->buf, hdr_len, MSG_HELLO_LEN,
+				 sizeof(o->buf));
+	if (len < 0)
+		return false;
+	via_transmit(o, v, (size_t)len, MSG_HELLO);
+	return true;
+}
+
+bool hello_to_address(struct overlay *o, const struct endpoint *ep, uint64_t value,
+		      const struct ephemeral *key)
+{
+	struct via v = { .to = *ep, .n_hops = 1, .hop = { NODE_ID_ANY } };
+	struct greeting g = { .mine = value, .public = key->public };
+
+	return send_hello(o, &v, &g);
+}
+
+void hello_withdraw(struct offer *f)
+{
+	session_free(f->session);
+	x_wipe(f, sizeof(*f));
+}
+
+/* Data tells the keys of before and of now apart by their epoch, so our part of it changes. */
+static bool is_same_epoch(const struct overlay *o, const struct peer *p, uint64_t value)
+{
+	uint64_t differs = p->cur ? value ^ session_mine(p->cur) : UINT64_MAX;
+
+	return !(differs & session_epoch_mask(o->self, p->id));
+}
+
+/* The value on offer, a new one where there is none or it has been out for long. */
+static struct offer *offer_of(struct overlay *o, struct peer *p)
+{
+	struct offer *f = &p->offer;
+	mono_t now = overlay_now(o);
+
+	if (f->value && mono_sub_ms(now, f->at) <= PENDING_MS)
+		return f;
+	hello_withdraw(f);
+	do
+		f->value = random_u64_nonzero();
+	while (is_same_epoch(o, p, f->value));
+	f->at = now;
+	if (keyring_sealed(o->keys))
+		ephemeral_new(&f->key);
+	return f;
+}
+
+/* Another question of the peer: what was on offer answers that one now. */
+static void answer_with(struct offer *f, const struct heard_hello *h)
+{
+	if (f->answers.session_mine != h->m->session_mine) {
+		session_free(f->session);
+		f->session = NULL;
+	}
+	f->answers = *h->m;
+	f->secret = h->secret;
+	f->to = h->to;
+}
+
+/* A peer that does not answer may not know our own secret yet: now and then under the one that
+ * it used last. */
+static uint32_t secret_for(const struct peer *p, uint32_t tries)
+{
+	return tries % 2 ? p->secret : 0;
+}
+
+/* One HELLO to every address the peer may have, and one along relays where a path is known. */
+static void send_everywhere(struct overlay *o, struct peer *p)
+{
+	const struct node *n = peer_node(o, p);
+	const struct offer *f = offer_of(o, p);
+	struct greeting g = { f->value, f->answers.session_mine, f->key.public, &p->ep,
+			      secret_for(p, p->hello_wait_ms / 1000) };
+	struct via v;
+
+	if (via_direct(p, &v))
+		send_hello(o, &v, &g);
+	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++) {
+		v = (struct via){ .to = n->rec.locator[i], .n_hops = 1, .hop = { p->id } };
+		if (!endpoint_equal(&v.to, &p->ep))
+			send_hello(o, &v, &g);
+	}
+	if (p->choice.path.n_hops > 1 && via_path(o, &p->choice.path, &v))
+		send_hello(o, &v, &g);
+}
+
+void hello_tick(struct overlay *o, struct peer *p, mono_t now)
+{
+	const struct node *n = peer_node(o, p);
+	int64_t left_ms;
+
+	if (mono_is_never(p->hello_at) || mono_before(now, p->hello_at))
+		return;
+	if (!n || n->state == NODE_LEFT) {
+		p->hello_at = MONO_NEVER;
+		return;
+	}
+	if (peer_is_alive(o, p)) {
+		left_ms = peer_alive_ms(o) - mono_sub_ms(now, p->heard);
+		p->hello_wait_ms = 0;
+		p->hello_at = overlay_in(o, left_ms, left_ms + 100);
+		return;
+	}
+	send_everywhere(o, p);
+	p->hello_sent = now;
+	p->hello_wait_ms = p->hello_wait_ms ? min_of(p->hello_wait_ms * 2, BACKOFF_MAX_MS) : 250;
+	p->hello_at = overlay_in(o, p->hello_wait_ms * 3 / 4, p->hello_wait_ms);
+}
+
+void hello_soon(struct overlay *o, struct peer *p, int64_t within_ms)
+{
+	mono_t at = overlay_in(o, 0, within_ms), gap = mono_add_ms(p->hello_sent, GAP_MS);
+
+	p->hello_wait_ms = 0;
+	p->hello_at = earlier(p->hello_at, mono_before(at, gap) ? gap : at);
+	peer_arm(p);
+}
+
+void hello_tell_observed(struct overlay *o, struct peer *p)
+{
+	mono_t now = overlay_now(o);
+	struct via v;
+
+	if (!p->cur || (!mono_is_never(p->told_at) && mono_sub_ms(now, p->told_at) < 1000))
+		return;
+	p->told_at = now;
+	if (via_direct(p, &v))
+		send_hello(o, &v,
+			   &(struct greeting){ .mine = session_mine(p->cur),
+					       .yours = session_theirs(p->cur),
+					       .observed = &p->ep,
+					       .secret = p->secret });
+}
+
+void hello_rekey(struct overlay *o, struct peer *p)
+{
+	const struct offer *f = offer_of(o, p);
+	struct greeting g = { f->value, session_theirs(p->cur), f->key.public, &p->ep,
+			      secret_for(p, p->rekey_tries++) };
+	struct via v;
+
+	if (via_best(o, p, &v))
+		send_hello(o, &v, &g);
+}
+
+void hello_confirm(struct overlay *o, struct peer *p)
+{
+	struct greeting g = { session_mine(p->cur), session_theirs(p->cur), p->cur_public, &p->ep,
+			      p->secret };
+	struct via v;
+
+	if (via_best(o, p, &v))
+		send_hello(o, &v, &g);
+}
+
+/* --- taking a session into use --- */
+
+/* Two nodes with one id, each with its own incarnation: they take turns, or the one that started
+ * first keeps knocking while we are in session with the other. */
+static void note_other_run(struct overlay *o, struct peer *p)
+{
+	mono_t now = overlay_now(o);
+
+	if (mono_is_never(p->restart_since) || mono_sub_ms(now, p->restart_since) > 60000) {
+		p->restart_since = now;
+		p->n_restarts = 0;
+	}
+	if (++p->n_restarts >= RESTARTS_MAX &&
+	    bucket_pass(&o->duplicate_event, now, 60 * NS_PER_S, 60 * NS_PER_S))
+		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
+}
+
+/* With what is on offer to the peer and what it offers. */
+static struct session *pair(struct overlay *o, const struct peer *p, uint64_t value,
+			    const struct ephemeral *key, const struct msg_hello *m)
+{
+	struct session_terms t = {
+		.self = o->self,
+		.peer = p->id,
+		.mine = value,
+		.theirs = m->session_mine,
+		.ephemeral = key,
+		.their_public = m->public,
+		.their_offer = m->data_offer,
+	};
+
+	memcpy(t.their_ids, m->secret, sizeof(t.their_ids));
+	o->count.key_exchanges += keyring_sealed(o->keys);
+	return session_new(o->keys, &t);
+}
+
+struct session *hello_offered(struct overlay *o, struct peer *p)
+{
+	struct offer *f = &p->offer;
+
+	/* Made once for each pair, whatever comes under its value: that is all that somebody who
+	 * saw the value pass can make us compute. */
+	if (f->answers.session_mine && !f->session) {
+		const struct heard_hello h = { .m = &f->answers, .to = f->to };
+
+		if (identity_of_hello(o, p, &h))
+			f->session = pair(o, p, f->value, &f->key, &f->answers);
+		if (!f->session)
+			f->answers.session_mine = 0;
+	}
+	return f->session;
+}
+
+/* A message under new keys at once, so that the peer may use them too. */
+static void speak_up(struct overlay *o, struct peer *p)
+{
+	struct via v;
+
+	if (via_best(o, p, &v))
+		probe_send(o, p, &v, probe_new_id(o), 0);
+}
+
+void hello_establish(struct overlay *o, struct peer *p, struct session *s,
+		     const struct heard_hello *h)
+{
+	uint64_t incarnation = h->m->incarnation;
+	mono_t now = overlay_now(o);
+	bool renewed = peer_is_alive(o, p) && p->incarnation == incarnation;
+
+	if (!peer_bind(o, p)) {
+		session_free(s);
+		peer_drop(o, p);
+		return;
+	}
+	identity_pin(o, peer_node(o, p), h->m->identity);
+	session_free(p->prev);
+	p->prev = p->cur;
+	p->cur = s;
+	p->cur_heard = false;
+	p->secret = h->secret;
+	p->own_secret = h->m->secret[0];
+	data_established(o, p, renewed);
+	if (p->incarnation && p->incarnation != incarnation)
+		note_other_run(o, p);
+	p->incarnation = incarnation;
+	p->established = now;
+	p->heard = now;
+	p->ep_counter = 0;
+	/* Paired with a value that a seed was asked with: the offer may be on its way back still. */
+	if (session_mine(s) == p->offer.value) {
+		memcpy(p->cur_public, p->offer.key.public, sizeof(p->cur_public));
+		hello_withdraw(&p->offer);
+	}
+	if (h->direct) {
+		p->heard_direct = now;
+		peer_move(o, p, h->direct);
+	}
+	p->hello_wait_ms = 0;
+	p->hello_at = mono_add_ms(now, peer_alive_ms(o));
+	rekey_established(o, p);
+	if (h->proved)
+		rekey_heard(o, p);
+	if (renewed) {
+		speak_up(o, p);
+	} else {
+		probe_session_up(o, p);
+		member_session_up(o, p);
+	}
+	peer_arm(p);
+}
+
+/* --- receiving --- */
+
+static int64_t cost_ns(int64_t per_s)
+{
+	return NS_PER_S / per_s;
+}
+
+/* Place of an address in a table of buckets. */
+static unsigned place_of(const struct overlay *o, const struct endpoint *from, bool with_port)
+{
+	uint64_t key = 0;
+
+	for (unsigned i = 0; i < sizeof(from->ip.b); i++)
+		key = key * 257 + from->ip.b[i];
+	/* Keyed with a value of this process, so that nobody can aim at another's bucket. */
+	return hash_mix64(key * 65599 + (with_port ? from->port : 0) + (uint64_t)(uintptr_t)o) %
+	       array_size(o->hello_from);
+}
+
+static bool may_answer(struct overlay *o, const struct endpoint *from)
+{
+	mono_t now = overlay_now(o);
+	struct bucket *b = &o->hello_from[place_of(o, from, true)];
+
+	return bucket_pass(b, now, cost_ns(FROM_PER_S), FROM_BURST * cost_ns(FROM_PER_S)) &&
+	       bucket_pass(&o->hello_answer, now, cost_ns(ANSWER_PER_S), NS_PER_S);
+}
+
+static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i] && ip_equal(&o->by_slot[i]->ep.ip, ip))
+			return true;
+	return seed_of_address(o, ip) != NULL;
+}
+
+/* Strangers and members do not draw on one budget, and no address on that of all: a flood under
+ * forged addresses keeps out newcomers at most, one under a member's that member. */
+static bool may_open(struct overlay *o, const struct endpoint *from)
+{
+	bool known = is_known_address(o, &from->ip);
+	struct bucket *all = known ? &o->hello_open_known : &o->hello_open;
+	mono_t now = overlay_now(o);
+
+	return bucket_pass(&o->hello_open_from[place_of(o, from, false)], now,
+			   cost_ns(OPEN_FROM_PER_S), NS_PER_S) &&
+	       bucket_pass(all, now, cost_ns(OPEN_PER_S), NS_PER_S);
+}
+
+static bool lists_ip(const struct node *n, const struct ip_addr *ip)
+{
+	for (unsigned i = 0; n->has_record && i < n->rec.n_locators; i++)
+		if (ip_equal(&n->rec.locator[i].ip, ip))
+			return true;
+	return false;
+}
+
+/*
+ * The clear mode: nothing is authenticated, so only addresses count that the operator configured
+ * or that a member's record introduced. A node already known must come from its own addresses;
+ * along relays, it must have a record.
+ */
+static bool is_introduced(struct overlay *o, const struct endpoint *from, const struct leon_hdr *h)
+{
+	const struct node *n = nodedb_find(o->nodes, h->source);
+
+	if (seed_of_address(o, &from->ip))
+		return true;
+	if (!n || n->state == NODE_LEFT || !n->has_record)
+		return false;
+	return h->n_hops > 1 || lists_ip(n, &from->ip);
+}
+
+/* A configured peer whose datagrams do not open has another secret, or none. */
+static void suspect_secret(struct overlay *o, const struct endpoint *from, node_id_t source)
+{
+	const struct seed *seed = seed_of_address(o, &from->ip);
+
+	/* One that is in session has the secret: somebody else used its address. */
+	if (!seed || seed->alive ||
+	    !bucket_pass(&o->secret_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+		return;
+	overlay_emit(o, EV_SECRET_MISMATCH, source, NODE_ID_NONE, 0, NULL);
+}
+
+static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
+		       const struct leon_hdr *h, size_t hdr_len, struct msg *m, uint32_t *secret)
+{
+	size_t msg_len;
+	uint8_t *msg;
+
+	if (!may_open(o, from)) {
+		o->count.rx_rate_limited++;
+		return false;
+	}
+	if (hello_open(o->keys, secret, data, hdr_len, len, &msg, &msg_len)) {
+		o->count.rx_not_authentic++;
+		suspect_secret(o, from, h->source);
+		return false;
+	}
+	if (!keyring_sealed(o->keys) && !is_introduced(o, from, h)) {
+		o->count.rx_stranger++;
+		return false;
+	}
+	if (msg_decode(msg, msg_len, m) || m->type != MSG_HELLO) {
+		o->count.rx_malformed++;
+		return false;
+	}
+	o->count.rx_by_type[MSG_HELLO]++;
+	return true;
+}
+
+/* Rule 1 of protocol 3.2: our value was echoed. It is an offer to the peer or to a seed. */
+static void accept(struct overlay *o, struct peer *p, const struct ephemeral *key,
+		   const struct heard_hello *h)
+{
+	const struct msg_hello *m = h->m;
+	bool tell = p->offer.answers.session_mine != m->session_mine;
+	struct session *s;
+	uint8_t public[DH_KEY_LEN];
+
+	if (!identity_of_hello(o, p, h))
+		return;
+	s = pair(o, p, m->session_yours, key, m);
+	if (!s) {
+		o->count.rx_not_authentic++;
+		return;
+	}
+	memcpy(public, key->public, sizeof(public));
+	hello_establish(o, p, s, h);
+	if (p->slot == SLOT_NONE)
+		return;
+	memcpy(p->cur_public, public, sizeof(public));
+	if (m->observed.ip.family)
+		p->observed = m->observed;
+	/* The peer has seen our value with its own already where we answered it before. */
+	if (tell)
+		send_hello(o, &h->back,
+			   &(struct greeting){ m->session_yours, m->session_mine, public, h->direct,
+					       h->secret });
+}
+
+/* Asks for new keys in this very session. */
+static bool is_rekey(const struct peer *p, const struct msg_hello *m)
+{
+	return m->session_yours == session_mine(p->cur) &&
+	       m->session_mine != session_theirs(p->cur);
+}
+
+/* To a peer in session, to where it is known to be and not where this came from: it may be a
+ * recording. */
+static void answer_known(struct overlay *o, struct peer *p, const struct heard_hello *h)
+{
+	struct greeting g = { .mine = session_mine(p->cur),
+			      .yours = h->m->session_mine,
+			      .observed = &p->ep,
+			      .secret = h->secret };
+	struct offer *f;
+	struct via known;
+
+	if (is_rekey(p, h->m) && keyring_sealed(o->keys)) {
+		f = offer_of(o, p);
+		answer_with(f, h);
+		g.mine = f->value;
+		g.public = f->key.public;
+	}
+	if (via_best(o, p, &known))
+		send_hello(o, &known, &g);
+}
+
+/* Rule 3: a question. */
+static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr,
+		   const struct heard_hello *h)
+{
+	const struct msg_hello *m = h->m;
+	bool quiet = p && peer_is_alive(o, p) && m->incarnation <= p->incarnation;
+	struct offer *f;
+
+	/* In session with this very run of it: nothing to open. It may be one of our configured
+	 * peers asking an address who lives there, though. */
+	if (quiet && m->incarnation < p->incarnation && h->direct &&
+	    !endpoint_equal(h->direct, &p->ep))
+		note_other_run(o, p);
+	if (quiet && !is_rekey(p, m) &&
+	    (hdr->hop[0] != NODE_ID_ANY || m->incarnation != p->incarnation))
+		return;
+	if (!may_answer(o, h->from)) {
+		o->count.rx_rate_limited++;
+		return;
+	}
+	if (quiet) {
+		answer_known(o, p, h);
+		return;
+	}
+	if (!p)
+		p = peer_new_pending(o, hdr->source);
+	if (!p) {
+		o->count.rx_rate_limited++;
+		return;
+	}
+	f = offer_of(o, p);
+	answer_with(f, h);
+	send_hello(o, &h->back,
+		   &(struct greeting){ f->value, m->session_mine, f->key.public, h->direct,
+				       h->secret });
+}
+
+/* What was said in answer to a seed: who lives there. */
+static void seed_answered(struct overlay *o, struct peer *p, const struct seed *seed,
+			  const struct leon_hdr *hdr, const struct heard_hello *h)
+{
+	const struct msg_hello *m = h->m;
+
+	if (p && peer_is_alive(o, p) && m->incarnation <= p->incarnation)
+		return;
+	/* Its value was answered with the offer: the peer is pairing these two. */
+	if (p && p->offer.value && p->offer.answers.session_mine == m->session_mine)
+		return;
+	if (!p)
+		p = peer_new_pending(o, hdr->source);
+	if (p)
+		accept(o, p, &seed->key, h);
+}
+
+void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
+		 const struct leon_hdr *hdr, size_t hdr_len)
+{
+	struct msg msg;
+	const struct msg_hello *m = &msg.hello;
+	struct heard_hello h = { .m = m,
+				 .to = hdr->hop[hdr->n_hops - 1],
+				 .from = from,
+				 .direct = hdr->n_hops == 1 ? from : NULL };
+	struct seed *seed;
+	struct peer *p;
+	unsigned at;
+
+	if (!open_hello(o, from, data, len, hdr, hdr_len, &msg, &h.secret) ||
+	    !via_back(o, from, hdr, &h.back))
+		return;
+	p = peer_find(o, hdr->source);
+	seed = m->session_yours ? seed_of_value(o, m->session_yours, &at) : NULL;
+	if (seed) {
+		seed->reached = hdr->source;
+		seed->value[at] = 0; /* a value is paired once */
+	}
+	if (p && p->cur && m->session_mine == session_theirs(p->cur)) {
+		/* Rule 2; another of our values is not paired with it: a value is paired once. */
+		if ((seed || m->session_yours == session_mine(p->cur)) && m->observed.ip.family)
+			p->observed = m->observed;
+		return;
+	}
+	if (p && p->offer.value && m->session_yours == p->offer.value)
+		accept(o, p, &p->offer.key, &h);
+	else if (seed)
+		seed_answered(o, p, seed, hdr, &h);
+	else
+		answer(o, p, hdr, &h);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who speaks: signatures on records and HELLOs, and the key that a node-id is pinned to. Whoever
+ * has the secret can open a session; whose session it is, and what a record says, is proved by the
+ * key of the node itself. Control thread. Protocol 3.4.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/core.h"
+
+/* After so much silence of a node its id may come back with another key: its operator made it
+ * anew. Until then another key is somebody else who uses the id. */
+#define SILENT_MS 300000
+
+#define VERIFY_PER_S 500 /* records of one peer; each costs about 100 us */
+#define VERIFY_BURST 2000
+
+#define CONTEXT_MAX 32
+#define SIGNED_MAX  (CONTEXT_MAX + MSG_LEN_MAX)
+
+void identity_set(struct overlay *o, const uint8_t secret[DH_KEY_LEN])
+{
+	memcpy(o->identity.secret, secret, DH_KEY_LEN);
+	sign_public(o->identity.secret, o->identity.public);
+}
+
+/* What is signed: a word, the overlay, for HELLO who speaks to whom, and the message with its
+ * signature as zero. */
+static size_t record_text(const struct overlay *o, const struct msg_record *r,
+			  uint8_t out[SIGNED_MAX])
+{
+	static const char word[] = "LEON record";
+	struct msg m = { .type = MSG_RECORD, .record = *r };
+	struct wbuf b = wbuf_of(out, SIGNED_MAX);
+	int len;
+
+	wbuf_bytes(&b, word, sizeof(word) - 1);
+	wbuf_u24(&b, o->vni);
+	memset(m.record.signature, 0, sizeof(m.record.signature));
+	len = msg_encode(&m, out + wbuf_len(&b), MSG_LEN_MAX);
+	return len > 0 ? wbuf_len(&b) + (size_t)len : 0;
+}
+
+static size_t hello_text(const struct overlay *o, const struct msg_hello *h, node_id_t from,
+			 node_id_t to, uint8_t out[SIGNED_MAX])
+{
+	static const char word[] = "LEON hello";
+	struct msg m = { .type = MSG_HELLO, .hello = *h };
+	struct wbuf b = wbuf_of(out, SIGNED_MAX);
+	int len;
+
+	wbuf_bytes(&b, word, sizeof(word) - 1);
+	wbuf_u24(&b, o->vni);
+	wbuf_u32(&b, from);
+	wbuf_u32(&b, to);
+	memset(m.hello.signature, 0, sizeof(m.hello.signature));
+	len = msg_encode(&m, out + wbuf_len(&b), MSG_LEN_MAX);
+	return len > 0 ? wbuf_len(&b) + (size_t)len : 0;
+}
+
+void identity_sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to)
+{
+	uint8_t text[SIGNED_MAX];
+	size_t len;
+
+	memcpy(h->identity, o->identity.public, sizeof(h->identity));
+	len = hello_text(o, h, o->self, to, text);
+	sign_make(o->identity.secret, text, len, h->signature);
+}
+
+void identity_sign_own(struct overlay *o)
+{
+	struct msg_record *r = &nodedb_at(o->nodes, SLOT_SELF)->rec;
+	uint8_t text[SIGNED_MAX];
+	size_t len;
+
+	memcpy(r->identity, o->identity.public, sizeof(r->identity));
+	len = record_text(o, r, text);
+	sign_make(o->identity.secret, text, len, r->signature);
+}
+
+/* --- pins --- */
+
+/* Is the node that a key is pinned to still about? */
+static bool is_held(struct overlay *o, const struct node *n)
+{
+	const struct peer *p = peer_at(o, n->slot);
+	int64_t limit_ms = min_of((int64_t)SILENT_MS, (int64_t)o->conf->forget_ms);
+	mono_t last = mono_before(n->since, n->heard) ? n->heard : n->since;
+
+	if (n->state == NODE_LEFT)
+		return false;
+	if (n->state == NODE_REACHABLE || (p && peer_is_alive(o, p)))
+		return true;
+	if (p && p->cur && mono_before(last, p->heard))
+		last = p->heard;
+	return mono_sub_ms(overlay_now(o), last) < limit_ms;
+}
+
+static bool may_have(struct overlay *o, const struct node *n, const uint8_t key[MSG_KEY_LEN])
+{
+	if (!n || !n->has_key || memcmp(n->key, key, MSG_KEY_LEN) == 0 || !is_held(o, n))
+		return true;
+	o->count.rx_other_identity++;
+	if (bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+		overlay_emit(o, EV_DUPLICATE_ID, n->id, NODE_ID_NONE, 0, NULL);
+	return false;
+}
+
+void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN])
+{
+	bool changed = n->has_key && memcmp(n->key, key, MSG_KEY_LEN) != 0;
+	struct peer *p;
+
+	n->has_key = true;
+	memcpy(n->key, key, MSG_KEY_LEN);
+	if (!changed)
+		return;
+	p = peer_at(o, n->slot);
+	if (p)
+		rekey_expire(o, p);
+	overlay_emit(o, EV_IDENTITY_CHANGED, n->id, NODE_ID_NONE, 0, NULL);
+}
+
+bool identity_of_hello(struct overlay *o, const struct peer *p, const struct heard_hello *h)
+{
+	uint8_t text[SIGNED_MAX];
+	size_t len;
+
+	if (!may_have(o, nodedb_find(o->nodes, p->id), h->m->identity))
+		return false;
+	len = hello_text(o, h->m, p->id, h->to, text);
+	if (sign_verify(h->m->identity, text, len, h->m->signature))
+		return true;
+	o->count.rx_bad_signature++;
+	return false;
+}
+
+bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_record *r)
+{
+	const struct node *n = nodedb_find(o->nodes, r->origin);
+	uint8_t text[SIGNED_MAX];
+	size_t len;
+
+	/* Of ourselves: an earlier life may have had another key. */
+	if (r->origin != o->self && !may_have(o, n, r->identity))
+		return false;
+	if (!bucket_pass(&from->verify, overlay_now(o), NS_PER_S / VERIFY_PER_S,
+			 VERIFY_BURST * (NS_PER_S / VERIFY_PER_S))) {
+		o->count.rx_rate_limited++;
+		return false;
+	}
+	len = record_text(o, r, text);
+	if (sign_verify(r->identity, text, len, r->signature))
+		return true;
+	o->count.rx_bad_signature++;
+	return false;
+}

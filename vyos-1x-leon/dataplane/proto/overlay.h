@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One overlay as one node sees it: the façade over peer, member, probe and share. Everything the
+ * protocol does happens between overlay_input(), timers and the ops below; there is no I/O and no
+ * clock of its own, so hundreds of overlays run in one test process on virtual time.
+ * Control thread. doc/protocol.md sections 3 to 6.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/loop.h"
+#include "crypto/keys.h"
+#include "state/choice.h"
+#include "state/conf.h"
+#include "state/latdb.h"
+#include "state/nodedb.h"
+#include "state/snap.h"
+
+enum overlay_event_kind {
+	EV_STARTED,
+	EV_JOINED,	 /* node: its record arrived, it is a member now */
+	EV_RETURNED,	 /* node: new incarnation or back after it had left */
+	EV_LEFT,	 /* node said leave */
+	EV_FORGOTTEN,	 /* node: silent for forget-time */
+	EV_REACHABLE,	 /* node: a path leads to it */
+	EV_UNREACHABLE,	 /* node: no path left */
+	EV_LINK_UP,	 /* direct link to node works */
+	EV_LINK_DOWN,	 /* direct link to node: dead-multiplier probes unanswered */
+	EV_LINK_MTU,	 /* direct link to node: path MTU changed, value = bytes of UDP payload */
+	EV_ENDPOINT,	 /* node is reached at another address now (roaming, NAT) */
+	EV_PATH,	 /* path in use to node changed; detail = choice reason */
+	EV_NOTICE,	 /* relay `node` cannot forward to `other` */
+	EV_DUPLICATE_ID, /* somebody else uses our node-id, or two use `node` */
+	EV_TABLE_FULL,	 /* a record was refused: member maximum */
+	EV_IDENTITY_CHANGED, /* node came back with another key, after a long silence */
+	EV_CONTRADICTION,    /* ends of the link node - other disagree; value: both RTTs in us */
+	EV_SECRET_MISMATCH,  /* a configured peer's datagrams do not open: other secret */
+};
+const char *overlay_event_name(enum overlay_event_kind k); /* "joined", "link-down" ... */
+
+struct overlay_event {
+	enum overlay_event_kind kind;
+	mono_t at;
+	node_id_t node, other;
+	uint64_t value;
+	const char *detail; /* static string or NULL */
+};
+
+struct overlay_ops {
+	/* Sends one datagram from the overlay's port, DF set. Errors are the sender's to count. */
+	void (*send)(void *arg, const struct endpoint *to, const void *data, size_t len);
+	/* Something a snapshot is made of changed; called at most once per loop iteration (deferred). */
+	void (*routes_changed)(void *arg);
+	/* The node stayed unreachable, left or was forgotten: drop what hangs on it (FDB, neighbors). */
+	void (*purge)(void *arg, uint16_t slot);
+	/* The LAN behind the node changed (its loop guard says so): hosts are to be learned anew. NULL:
+	 * nobody learns hosts. */
+	void (*lan_changed)(void *arg, uint16_t slot);
+	void (*event)(void *arg, const struct overlay_event *e);
+	/* Microseconds since 1970 for the incarnation; clocks may jump, protocol 5.1 says why that is harmless. */
+	uint64_t (*wall_us)(void *arg);
+	/* The time right now, finer than loop_now(): makes round-trip times exact and times path
+	 * runs. NULL (as in the simulation): the loop's time is exact. */
+	mono_t (*precise_now)(void *arg);
+};
+
+struct overlay;
+
+/* `conf` must outlive the overlay or be replaced with overlay_set_conf(). rng_seed 0: from the kernel. */
+struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_t self,
+			    const struct overlay_ops *ops, void *arg, uint64_t rng_seed);
+/* The Ed25519 secret of this node, 32 random bytes that stay the same over restarts; before
+ * overlay_start(). Without a call: a new one. */
+void overlay_set_identity(struct overlay *o, const uint8_t secret[32]);
+void overlay_free(struct overlay *o); /* NULL ok; silent, see overlay_leave */
+/* How many workers seal and open data; call before overlay_start(). Without a call there is no data
+ * (simulations), and no time and memory is spent on its keys. */
+void overlay_set_workers(struct overlay *o, unsigned n);
+void overlay_start(struct overlay *o);
+/* Tells all members that we leave (three times, spaced by the caller calling it again if it likes). */
+void overlay_leave(struct overlay *o);
+/* Applies measurement, path, peers, member and record changes; nothing else is looked at. */
+void overlay_set_conf(struct overlay *o, const struct conf *conf);
+
+/* Addresses this node can be reached at as far as the host knows (announced with those peers observe). */
+void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n);
+/* What the loop guard found: RECORD_LAN_BLOCKED, RECORD_LAN_SHARED or 0. Announced to all. */
+void overlay_set_lan(struct overlay *o, uint16_t lan_flags);
+/* Addresses of configured peer `index` (conf order): from the configuration or from DNS. */
+void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *ep, unsigned n);
+/* True where seed `index` is not reached at present, so that its name should be resolved again. */
+bool overlay_seed_wants_resolve(const struct overlay *o, unsigned index);
+
+/* A LEON_CONTROL datagram whose last hop is this node. rx: when the kernel received it. May modify data. */
+void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
+		   mono_t rx);
+/* Data was sent to `slot` directly since the last call: its link is in use and is probed faster. */
+void overlay_link_used(struct overlay *o, uint16_t slot);
+/* The kernel or an ICMP error hints that this endpoint is dead: probe now. Never trusted by itself. */
+void overlay_link_suspect(struct overlay *o, const struct endpoint *ep);
+/* A worker could not relay: tell `source` (rate-limited). */
+void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
+			    node_id_t destination);
+
+/* --- looking at it --- */
+node_id_t overlay_self(const struct overlay *o);
+struct nodedb *overlay_nodes(struct overlay *o);
+const struct latdb *overlay_latdb(const struct overlay *o);
+/* Path choice to a slot; NULL where there is none. */
+const struct choice *overlay_choice(const struct overlay *o, uint16_t slot);
+struct path_params overlay_path_params(struct overlay *o);
+/* Do the two ends of this link contradict each other? */
+bool overlay_is_suspect(const struct overlay *o, uint16_t from, uint16_t to);
+const struct keyring *overlay_keyring(const struct overlay *o);
+
+struct overlay_link {
+	bool up, session;
+	struct endpoint ep; /* where it is reached; family 0 unknown */
+	bool behind_nat;    /* answers from an address that its record does not list */
+	struct link_filter filter;
+	uint16_t mtu; /* bytes of UDP payload */
+	enum link_secret { LINK_SECRET_NONE, LINK_SECRET_OWN, LINK_SECRET_ACCEPTED } secret;
+	mono_t up_since, last_heard;
+	enum seal_cipher cipher; /* of data to it */
+	uint32_t probe_ms;	 /* current probe interval */
+	uint64_t probes_tx, probes_lost;
+};
+bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
+
+struct overlay_counters {
+	uint64_t tx_msgs, tx_bytes, rx_msgs, rx_bytes; /* control datagrams, UDP payload bytes */
+	uint64_t tx_by_type[16], rx_by_type[16];
+	uint64_t rx_not_authentic, rx_replayed, rx_malformed, rx_no_session, rx_stranger,
+		rx_rate_limited;
+	uint64_t rx_bad_signature, rx_other_identity, rx_foreign_rows;
+	uint64_t key_exchanges; /* X25519 computed: for those who showed a value of ours */
+	uint64_t path_runs, path_run_ns_max;
+};
+const struct overlay_counters *overlay_counters(const struct overlay *o);
+
+/* Fills node[] (ids, endpoints, link and path MTU, routes, keys) of a snapshot with room for all slots. */
+void overlay_fill_snap(struct overlay *o, struct snap *s);
+
+/*
+ * One ping along exactly these hops (node-ids, last one answers; back along the reversed list).
+ * fn runs once: rtt_us >= 0, or -ETIMEDOUT, or -ENOKEY where there is no session with the last hop.
+ */
+typedef void (*overlay_ping_fn)(void *arg, int64_t rtt_us);
+void overlay_ping(struct overlay *o, const node_id_t *hop, unsigned n_hops, uint16_t size,
+		  uint32_t timeout_ms, overlay_ping_fn fn, void *arg);
+/* Drops callbacks that would still be called with this arg. */
+void overlay_ping_cancel(struct overlay *o, void *arg);

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Path MTU of each direct link by probing (after RFC 8899): padded PINGs sent with DF set. First
+ * sizes that common links have, then halving of what is left; a size failed when two PINGs of it
+ * got no answer while small ones did. The search upward is repeated now and then; a keepalive of
+ * the current size notices when less passes than did before. Sizes are UDP payloads in bytes.
+ * Control thread. Protocol 4.7.
+ */
+#include "proto/core.h"
+
+#define TRIES		  2
+#define HOLE_TRIES	  3	 /* keepalives lost before the size is given up */
+#define SEARCH_MS	  600000 /* search upward again */
+#define KEEPALIVE_MS	  60000
+#define KEEPALIVE_USED_MS 5000 /* while data flows */
+#define RETRY_MS	  500
+#define FINE		  16 /* where the halving ends */
+
+/* Payloads of links with an MTU of 1280, 1420 (WireGuard), 1460 (GCP), 1480, 1492 (PPPoE), 1500,
+ * 1600, 8500, 9000 and 9001, for IPv6 (48 bytes of headers) and IPv4 (28). */
+static const uint16_t common[] = { 1232, 1252, 1372, 1392, 1412, 1432, 1444, 1452,
+				   1464, 1472, 1552, 1572, 8452, 8472, 8952, 8972 };
+#define ORDINARY 1472 /* nearly all links pass this, */
+#define BEYOND	 1552 /* and hardly any this: one that does may pass a lot more */
+
+/* Next size to try above lo and below hi (0: open end); 0: the search is over. */
+static uint16_t next_size(uint16_t lo, uint16_t hi)
+{
+	unsigned first = 0, n = 0;
+
+	if (lo < ORDINARY && (hi == 0 || hi > ORDINARY))
+		return ORDINARY;
+	if (lo >= ORDINARY && lo < BEYOND)
+		return hi == 0 || hi > BEYOND ? BEYOND : 0;
+	for (unsigned i = 0; i < array_size(common); i++) {
+		if (common[i] <= lo || (hi && common[i] >= hi))
+			continue;
+		first = n ? first : i;
+		n++;
+	}
+	if (n)
+		return common[first + n / 2];
+	/* Tunnels in the way make any size below Ethernet's. Above it an eighth is near enough: a
+	 * size that fails costs a second in which black holes are not looked for. */
+	if (hi == 0 || hi <= lo + (lo < ORDINARY ? FINE : lo / 8))
+		return 0;
+	return (uint16_t)(lo + (hi - lo) / 2);
+}
+
+static mono_t in_use_or_not(struct overlay *o, const struct peer *p)
+{
+	int64_t ms = mono_before(overlay_now(o), p->probe.used_until)
+			     ? KEEPALIVE_USED_MS
+			     : overlay_stretch(o, KEEPALIVE_MS);
+
+	return overlay_in(o, ms * 3 / 4, ms);
+}
+
+void pmtu_reset(struct overlay *o, struct peer *p)
+{
+	struct pmtu *u = &p->pmtu;
+	int64_t wait_ms;
+
+	/* After an outage what passed before most likely passes again; the keepalive checks. */
+	if (!u->mtu)
+		u->mtu = MTU_BASE;
+	u->fails = 0;
+	u->size = 0;
+	u->tries = 0;
+	u->keepalive = false;
+	/* Large datagrams on all links of all nodes at once would be felt. */
+	wait_ms = overlay_stretch(o, overlay_stretch(o, 200));
+	u->next_at = overlay_in(o, wait_ms, 3 * wait_ms);
+	u->search_at = overlay_in(o, SEARCH_MS * 3 / 4, SEARCH_MS);
+}
+
+static void test(struct overlay *o, struct peer *p, uint16_t size, bool keepalive)
+{
+	uint32_t id = probe_new_id(o);
+	struct via v;
+
+	p->pmtu.size = size;
+	p->pmtu.keepalive = keepalive;
+	/* The answer, or its absence, decides what comes next. */
+	p->pmtu.next_at = MONO_NEVER;
+	if (!via_direct(p, &v))
+		return;
+	probe_remember(o, p, id, size);
+	probe_send(o, p, &v, id, size);
+}
+
+void pmtu_tick(struct overlay *o, struct peer *p, mono_t now)
+{
+	struct pmtu *u = &p->pmtu;
+	uint16_t size;
+
+	if (mono_is_never(u->next_at) || mono_before(now, u->next_at))
+		return;
+	if (u->size && u->tries) { /* once more */
+		test(o, p, u->size, u->keepalive);
+		return;
+	}
+	if (!mono_before(now, u->search_at)) {
+		u->fails = 0;
+		u->search_at = overlay_in(o, SEARCH_MS * 3 / 4, SEARCH_MS);
+	}
+	size = next_size(u->mtu, u->fails);
+	test(o, p, size ? size : u->mtu, !size);
+}
+
+/* Settles on a size; the search goes on from there. */
+static void settle(struct overlay *o, struct peer *p, uint16_t mtu)
+{
+	struct pmtu *u = &p->pmtu;
+
+	if (mtu == u->mtu)
+		return;
+	u->mtu = mtu;
+	overlay_emit(o, EV_LINK_MTU, p->id, NODE_ID_NONE, mtu, NULL);
+	probe_store(o, p);
+	route_changed(o);
+}
+
+static void schedule(struct overlay *o, struct peer *p)
+{
+	struct pmtu *u = &p->pmtu;
+
+	u->size = 0;
+	u->tries = 0;
+	if (next_size(u->mtu, u->fails))
+		u->next_at = overlay_in(o, overlay_stretch(o, 20), overlay_stretch(o, 100));
+	else
+		u->next_at = in_use_or_not(o, p);
+}
+
+void pmtu_used(struct overlay *o, struct peer *p)
+{
+	struct pmtu *u = &p->pmtu;
+
+	/* Only what is far off moves: this is called as long as data flows. */
+	if (mono_is_never(u->next_at) ||
+	    mono_sub_ms(u->next_at, overlay_now(o)) <= KEEPALIVE_USED_MS)
+		return;
+	u->next_at = overlay_in(o, 100, KEEPALIVE_USED_MS);
+	peer_arm(p);
+}
+
+void pmtu_answer(struct overlay *o, struct peer *p, uint16_t size)
+{
+	struct pmtu *u = &p->pmtu;
+
+	if (size != u->size)
+		return;
+	if (size > u->mtu)
+		settle(o, p, size);
+	schedule(o, p);
+}
+
+/* The size that passed before does not any more: back to what passes anywhere, then upward. */
+static void fall_back(struct overlay *o, struct peer *p)
+{
+	struct pmtu *u = &p->pmtu;
+
+	u->fails = u->mtu;
+	if (u->mtu > MTU_BASE)
+		settle(o, p, MTU_BASE);
+	else if (u->mtu > MTU_MIN)
+		settle(o, p, MTU_MIN);
+	u->search_at = overlay_in(o, SEARCH_MS * 3 / 4, SEARCH_MS);
+}
+
+void pmtu_miss(struct overlay *o, struct peer *p, uint16_t size)
+{
+	struct pmtu *u = &p->pmtu;
+
+	if (size != u->size)
+		return;
+	/* While small pings go unanswered too, a large one says nothing. */
+	if (p->probe.up && p->probe.misses == 0)
+		u->tries++;
+	else
+		u->tries = 1;
+	if (u->tries < (u->keepalive ? HOLE_TRIES : TRIES)) {
+		u->next_at = overlay_in(o, RETRY_MS / 2, RETRY_MS);
+		return;
+	}
+	if (u->keepalive)
+		fall_back(o, p);
+	else
+		u->fails = size;
+	schedule(o, p);
+}

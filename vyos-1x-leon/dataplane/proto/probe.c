@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Measurement of direct links: when each peer is pinged, which answer belongs to which ping, what
+ * counts as lost, when a link is down and up. Results go into the own row of the latency
+ * database. Control thread. Protocol 4.7, 6.
+ *
+ * A link is down after dead-multiplier probes in a row went unanswered, and not before as many
+ * fast intervals have passed since the first of them: a round-trip time that jumps is no failure.
+ * A late answer is an answer; its time is a valid sample.
+ */
+#include <string.h>
+
+#include "proto/core.h"
+
+#define RTO_MIN_US   40000
+#define RTO_MAX_US   3000000
+#define RTO_FIRST_US 1000000 /* while no round-trip time is known */
+#define RTO_SLACK_US 10000
+#define BURST	     4
+#define RTT_MAX_US   60000000
+
+void probe_init(struct overlay *o, struct peer *p)
+{
+	p->probe = (struct probing){ 0 };
+	link_filter_reset(&p->probe.filter);
+	pmtu_reset(o, p);
+}
+
+uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now)
+{
+	const struct probing *pr = &p->probe;
+	int64_t fast_ms = o->conf->fast_interval_ms, ms;
+
+	if (!pr->up)
+		return pr->wait_ms ? pr->wait_ms : (uint32_t)(2 * fast_ms);
+	ms = overlay_stretch(o, o->conf->interval_ms);
+	if (pr->burst)
+		ms = min_of(ms, overlay_stretch(o, fast_ms));
+	if (mono_before(now, pr->used_until))
+		ms = min_of(ms, fast_ms);
+	if (pr->misses)
+		ms = min_of(ms, fast_ms / 2);
+	return (uint32_t)max_of(ms, (int64_t)1);
+}
+
+static int64_t timeout_us(const struct link_filter *f)
+{
+	int64_t us = f->srtt_us + 4 * f->var_us + RTO_SLACK_US;
+
+	if (f->n_samples == 0)
+		return RTO_FIRST_US;
+	return min_of(max_of(us, (int64_t)RTO_MIN_US), (int64_t)RTO_MAX_US);
+}
+
+/* --- sending --- */
+
+uint32_t probe_new_id(struct overlay *o)
+{
+	if (++o->ping_id == 0)
+		o->ping_id++;
+	return o->ping_id;
+}
+
+void probe_send(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size)
+{
+	struct msg m = { .type = MSG_PING };
+	size_t bare = LEON_HDR_LEN(v->n_hops) + ENVELOPE_LEN + 19 +
+		      (keyring_sealed(o->keys) ? AEAD_TAG_LEN : 0);
+
+	m.ping.id = id;
+	m.ping.digest = nodedb_digest(o->nodes);
+	m.ping.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
+	m.ping.size = (uint16_t)max_of((size_t)size, bare);
+	peer_send_via(o, p, v, &m, size);
+}
+
+void probe_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size)
+{
+	struct probe *pr = &p->probe.out[p->probe.next_out++ % PROBES_OUT];
+	int64_t wait_us = timeout_us(&p->probe.filter);
+
+	/* Large datagrams take longer to serialise, and their loss need not be known quickly. */
+	*pr = (struct probe){ .id = id, .size = size, .sent = overlay_clock(o) };
+	pr->deadline = mono_add_us(overlay_now(o), size ? 2 * wait_us : wait_us);
+}
+
+/* While the link is down the peer may be at any of its addresses; one id, so one sample. */
+static void send_to_locators(struct overlay *o, struct peer *p, uint32_t id)
+{
+	const struct node *n = peer_node(o, p);
+
+	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++) {
+		struct via v = { .to = n->rec.locator[i], .n_hops = 1, .hop = { p->id } };
+
+		if (!endpoint_equal(&v.to, &p->ep))
+			probe_send(o, p, &v, id, 0);
+	}
+}
+
+static void send_probe(struct overlay *o, struct peer *p)
+{
+	struct probing *pr = &p->probe;
+	uint32_t id = probe_new_id(o);
+	struct via v;
+
+	pr->sent_at = overlay_now(o);
+	pr->tx++;
+	probe_remember(o, p, id, 0);
+	if (via_direct(p, &v))
+		probe_send(o, p, &v, id, 0);
+	if (!pr->up)
+		send_to_locators(o, p, id);
+}
+
+static void schedule(struct overlay *o, struct peer *p)
+{
+	struct probing *pr = &p->probe;
+	uint32_t ms = probe_interval_ms(o, p, overlay_now(o));
+
+	pr->next_at = overlay_in(o, ms * 9 / 10, ms * 11 / 10);
+	if (pr->up)
+		pr->burst -= pr->burst > 0;
+	else
+		pr->wait_ms = (uint32_t)min_of((int64_t)ms * 2, overlay_stretch(o, BACKOFF_MAX_MS));
+}
+
+void probe_soon(struct overlay *o, struct peer *p)
+{
+	struct probing *pr = &p->probe;
+	mono_t now = overlay_now(o);
+	mono_t gap = mono_add_ms(pr->sent_at, o->conf->fast_interval_ms / 2);
+
+	if (!p->cur)
+		return;
+	if (!pr->up)
+		pr->wait_ms = 0;
+	pr->next_at = earlier(pr->next_at, mono_before(now, gap) ? gap : now);
+	peer_arm(p);
+}
+
+void probe_session_up(struct overlay *o, struct peer *p)
+{
+	memset(p->probe.out, 0, sizeof(p->probe.out));
+	probe_soon(o, p);
+}
+
+/* --- up and down --- */
+
+void probe_store(struct overlay *o, struct peer *p)
+{
+	const struct link_filter *f = &p->probe.filter;
+	struct lat_entry e = {
+		.rtt_us = (uint32_t)min_of(f->srtt_us, (int64_t)UINT32_MAX),
+		.var_us = (uint32_t)min_of(f->var_us, (int64_t)UINT32_MAX),
+		.loss_pm = (uint16_t)f->loss_pm,
+		.mtu = p->pmtu.mtu,
+		.up = p->probe.up,
+	};
+
+	if (!latdb_set(o->lat, p->slot, &e))
+		return;
+	share_dirty(o, SHARE_LATER);
+	route_later(o);
+}
+
+static void link_up(struct overlay *o, struct peer *p)
+{
+	struct probing *pr = &p->probe;
+
+	pr->up = true;
+	pr->was_up = true;
+	pr->up_since = overlay_now(o);
+	pr->misses = 0;
+	pr->burst = BURST;
+	pr->wait_ms = 0;
+	pmtu_reset(o, p);
+	probe_store(o, p);
+	overlay_emit(o, EV_LINK_UP, p->id, NODE_ID_NONE, 0, NULL);
+	share_dirty(o, SHARE_SOON);
+	route_changed(o);
+	route_later(o);
+}
+
+static void link_down(struct overlay *o, struct peer *p)
+{
+	struct probing *pr = &p->probe;
+
+	/* An outage is not loss: `up` says it, and the path comes back without a minute of
+	 * paying for the probes that found it. */
+	pr->filter.loss_pm = pr->loss_before;
+	pr->up = false;
+	pr->answers = 0;
+	pr->misses = 0;
+	pr->wait_ms = 0;
+	pr->next_at = overlay_in(o, o->conf->fast_interval_ms / 2, o->conf->fast_interval_ms);
+	probe_store(o, p);
+	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
+	share_dirty(o, SHARE_NOW);
+	route_changed_now(o);
+	route_now(o);
+}
+
+void probe_link_lost(struct overlay *o, struct peer *p)
+{
+	if (!p->probe.up)
+		return;
+	p->probe.up = false;
+	probe_store(o, p);
+	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
+}
+
+/* --- what became of a probe --- */
+
+static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
+{
+	struct probing *pr = &p->probe;
+	int64_t dead_ms = (int64_t)o->conf->dead_multiplier * o->conf->fast_interval_ms;
+	mono_t again = mono_add_ms(pr->sent_at, o->conf->fast_interval_ms / 2);
+
+	pr->lost++;
+	pr->answers = 0;
+	if (!pr->up)
+		return;
+	if (pr->misses++ == 0) {
+		pr->missing = sent;
+		pr->loss_before = pr->filter.loss_pm;
+	}
+	link_filter_loss(&pr->filter);
+	if (pr->misses >= o->conf->dead_multiplier && mono_sub_ms(now, pr->missing) >= dead_ms) {
+		link_down(o, p);
+		return;
+	}
+	probe_store(o, p);
+	pr->next_at = earlier(pr->next_at, mono_before(again, now) ? now : again);
+}
+
+static void answered(struct overlay *o, struct peer *p, uint32_t rtt_us, mono_t now)
+{
+	struct probing *pr = &p->probe;
+
+	if (rtt_us)
+		link_filter_answer(&pr->filter, rtt_us, now);
+	pr->misses = 0;
+	if (pr->up) {
+		probe_store(o, p);
+		return;
+	}
+	/* A link that failed has to answer twice in a row before it carries traffic again. */
+	if (++pr->answers >= (pr->was_up ? 2u : 1u) && pr->filter.n_samples) {
+		link_up(o, p);
+		schedule(o, p);
+		return;
+	}
+	pr->next_at = overlay_in(o, 1, o->conf->fast_interval_ms / 2);
+}
+
+static mono_t next_deadline(const struct peer *p)
+{
+	mono_t at = MONO_NEVER;
+
+	for (unsigned i = 0; i < PROBES_OUT; i++) {
+		const struct probe *pr = &p->probe.out[i];
+
+		if (pr->id && !pr->missed)
+			at = earlier(at, pr->deadline);
+	}
+	return at;
+}
+
+mono_t probe_due(const struct peer *p)
+{
+	mono_t at = earlier(p->probe.next_at, next_deadline(p));
+
+	return p->probe.up ? earlier(at, p->pmtu.next_at) : at;
+}
+
+void probe_tick(struct overlay *o, struct peer *p, mono_t now)
+{
+	for (unsigned i = 0; i < PROBES_OUT; i++) {
+		struct probe *pr = &p->probe.out[i];
+
+		if (!pr->id || pr->missed || mono_before(now, pr->deadline))
+			continue;
+		pr->missed = true;
+		if (pr->size)
+			pmtu_miss(o, p, pr->size);
+		else
+			missed(o, p, pr->sent, now);
+	}
+	if (!mono_is_never(p->probe.next_at) && !mono_before(now, p->probe.next_at)) {
+		/* Where nobody listens, HELLO is what finds the peer again. */
+		if (!p->probe.up && !peer_is_alive(o, p)) {
+			p->probe.next_at = MONO_NEVER;
+		} else {
+			send_probe(o, p);
+			schedule(o, p);
+		}
+	}
+	if (p->probe.up)
+		pmtu_tick(o, p, now);
+}
+
+uint32_t probe_rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_ns)
+{
+	int64_t us;
+
+	/* A receive time outside [sent, now] comes from a clock that jumped. */
+	if (mono_before(rx, sent) || mono_before(overlay_clock(o), rx))
+		rx = overlay_clock(o);
+	us = (mono_sub_ns(rx, sent) - (int64_t)held_ns) / NS_PER_US;
+	if (us < 0 || us > RTT_MAX_US)
+		return 0;
+	return (uint32_t)max_of(us, (int64_t)1);
+}
+
+void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct, mono_t rx)
+{
+	struct probe *pr = NULL;
+	uint16_t size;
+
+	sync_digest(o, p, m->digest);
+	share_row_seq(o, p, m->row_seq);
+	for (unsigned i = 0; i < PROBES_OUT && !pr && m->id; i++)
+		if (p->probe.out[i].id == m->id)
+			pr = &p->probe.out[i];
+	if (!pr || !direct) {
+		ping_pong(o, p, m, rx);
+		return;
+	}
+	size = pr->size;
+	pr->id = 0;
+	if (size && m->size == size)
+		pmtu_answer(o, p, size);
+	/* A large datagram is no fair sample, but it is a sign of life. */
+	if (!size || p->probe.up)
+		answered(o, p, size ? 0 : probe_rtt_us(o, pr->sent, rx, m->held_ns),
+			 overlay_now(o));
+}
+
+void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, const struct via *back,
+		size_t len, mono_t rx)
+{
+	struct msg answer = { .type = MSG_PONG };
+	int64_t held_ns = mono_sub_ns(overlay_clock(o), rx);
+
+	answer.pong.id = m->id;
+	answer.pong.digest = nodedb_digest(o->nodes);
+	answer.pong.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
+	answer.pong.size = (uint16_t)min_of(len, (size_t)UINT16_MAX);
+	answer.pong.held_ns = (uint32_t)min_of(max_of(held_ns, (int64_t)0), (int64_t)UINT32_MAX);
+	peer_send_via(o, p, back, &answer, 0);
+	sync_digest(o, p, m->digest);
+	share_row_seq(o, p, m->row_seq);
+}

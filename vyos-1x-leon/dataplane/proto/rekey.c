@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * New keys for sessions that are in use: by age, by volume, and when the secrets change. The
+ * handshake itself is hello.c's; here is when it is asked for, how long the keys before stay good
+ * for receiving, and when a session ends for which no new keys could be agreed. Control thread.
+ * Protocol 3.3.
+ */
+#include <string.h>
+
+#include "proto/core.h"
+
+#define GRACE_MS	 5000  /* datagrams of the session before may still be on their way */
+#define SECRETS_MS	 10000 /* all sessions get new keys within, when secrets or cipher change */
+#define REVOKED_MS	 60000 /* and those end that could not, when a secret is gone */
+#define EXPIRY_MARGIN_MS 120000
+#define CONFIRM_MS	 250
+
+void rekey_established(struct overlay *o, struct peer *p)
+{
+	int64_t ms = o->conf->rekey_ms;
+
+	p->rekey_tries = 0;
+	p->rekey_at = overlay_in(o, ms * 3 / 4, ms);
+	p->expires = mono_add_ms(overlay_now(o), 2 * ms + EXPIRY_MARGIN_MS);
+	p->prev_until = MONO_NEVER;
+}
+
+void rekey_heard(struct overlay *o, struct peer *p)
+{
+	p->cur_heard = true;
+	data_heard(o, p);
+	p->prev_until = mono_add_ms(overlay_now(o), GRACE_MS);
+}
+
+static void drop_prev(struct peer *p)
+{
+	session_free(p->prev);
+	p->prev = NULL;
+	p->prev_until = MONO_NEVER;
+}
+
+void rekey_expire(struct overlay *o, struct peer *p)
+{
+	drop_prev(p);
+	session_free(p->cur);
+	p->cur = NULL;
+	data_end(o, p);
+	hello_soon(o, p, 1000);
+}
+
+/* The peer goes on speaking in the session before, so it does not have the new one. */
+static void go_back(struct overlay *o, struct peer *p, mono_t now)
+{
+	session_free(p->cur);
+	p->cur = p->prev;
+	p->prev = NULL;
+	p->cur_heard = true;
+	p->established = now;
+	p->rekey_at = overlay_in(o, 0, CONFIRM_MS);
+}
+
+static bool is_due(const struct overlay *o, const struct peer *p, mono_t now)
+{
+	return !mono_before(now, p->rekey_at) || session_sent(p->cur) >= o->rekey_after;
+}
+
+void rekey_upkeep(struct overlay *o, mono_t now)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p || !p->cur)
+			continue;
+		if (p->prev && !mono_is_never(p->prev_until) && !mono_before(now, p->prev_until))
+			drop_prev(p);
+		if (!keyring_sealed(o->keys))
+			continue;
+		if (!mono_before(now, p->expires))
+			rekey_expire(o, p); /* no agreement on new keys */
+		else if (!p->cur_heard && p->prev && peer_is_alive(o, p) &&
+			 mono_sub_ms(now, p->established) > PENDING_MS)
+			go_back(o, p, now);
+		else if (!p->cur_heard && mono_sub_ms(now, p->established) > CONFIRM_MS)
+			hello_confirm(o, p);
+		else if (p->cur_heard && is_due(o, p, now) && peer_is_alive(o, p))
+			hello_rekey(o, p);
+	}
+}
+
+/* --- secrets --- */
+
+struct keyring *rekey_keyring(const struct conf *c)
+{
+	struct keyring *k = keyring_new(c->secret, c->vni);
+
+	for (unsigned i = 0; i < c->n_accept; i++)
+		keyring_accept(k, c->accept[i]);
+	return k;
+}
+
+/* Is there one among the old that is not among the new? */
+static bool is_one_gone(const uint32_t old[SECRETS_MAX], const uint32_t new[SECRETS_MAX])
+{
+	for (unsigned i = 0; i < SECRETS_MAX; i++) {
+		unsigned k = 0;
+
+		while (k < SECRETS_MAX && new[k] != old[i])
+			k++;
+		if (old[i] && k == SECRETS_MAX)
+			return true;
+	}
+	return false;
+}
+
+uint8_t rekey_offer(const struct conf *c)
+{
+	return seal_offer(c->cipher, c->encryption_disable, aead_aes_is_fast());
+}
+
+/* What was offered names what we wanted of data before: nobody may pair it any more. */
+static void withdraw_offers(struct overlay *o)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i])
+			hello_withdraw(&o->by_slot[i]->offer);
+	for (unsigned i = 0; i < o->n_pending; i++)
+		hello_withdraw(&o->pending[i]->offer);
+	seed_withdraw(o);
+}
+
+void rekey_configure(struct overlay *o, const struct conf *old)
+{
+	bool other_data = o->conf->cipher != old->cipher ||
+			  o->conf->encryption_disable != old->encryption_disable;
+	uint32_t had[SECRETS_MAX], has[SECRETS_MAX];
+	struct keyring *k = rekey_keyring(o->conf);
+	mono_t now = overlay_now(o), end = mono_add_ms(now, REVOKED_MS);
+	bool gone;
+
+	keyring_ids(o->keys, had);
+	keyring_ids(k, has);
+	if (memcmp(had, has, sizeof(had)) == 0) {
+		keyring_free(k);
+		k = NULL;
+	} else {
+		keyring_copy_data(k, o->keys);
+		keyring_free(o->keys);
+		o->keys = k;
+	}
+	if (other_data) {
+		keyring_set_offer(o->keys, rekey_offer(o->conf));
+		withdraw_offers(o);
+	}
+	if (!k && !other_data && old->rekey_ms == o->conf->rekey_ms)
+		return;
+	gone = k && is_one_gone(had, has);
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+		int64_t ms = k || other_data ? SECRETS_MS : o->conf->rekey_ms;
+
+		if (!p || !p->cur)
+			continue;
+		p->rekey_at = earlier(p->rekey_at, overlay_in(o, 0, ms));
+		if (gone)
+			p->expires = earlier(p->expires, end);
+	}
+}

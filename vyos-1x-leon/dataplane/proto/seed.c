@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Configured peers: addresses to join through, node-ids unknown. They are asked until they are in
+ * session, and again whenever they are not, for ever: that is what merges a healed partition.
+ * Owns struct seed. Control thread. Protocol 5.2.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/core.h"
+
+#define CHECK_MS 2000 /* how soon a seed that was lost is noticed */
+#define START_MS 250  /* restarts of many nodes are spread over so much */
+
+static bool is_same_peer(const struct conf_peer *a, const struct conf_peer *b)
+{
+	return a->is_ip == b->is_ip && a->ep.port == b->ep.port && strcmp(a->host, b->host) == 0;
+}
+
+static const struct seed *find_old(const struct overlay *o, const struct conf *old,
+				   const struct conf_peer *cp)
+{
+	for (unsigned i = 0; old && i < o->n_seeds; i++)
+		if (is_same_peer(&old->peer[i], cp))
+			return &o->seed[i];
+	return NULL;
+}
+
+/* What is on offer to a seed is over: later answers are those of a stranger. */
+static void withdraw(struct seed *s)
+{
+	memset(s->value, 0, sizeof(s->value));
+	ephemeral_wipe(&s->key);
+}
+
+static void free_all(struct overlay *o)
+{
+	for (unsigned i = 0; i < o->n_seeds; i++)
+		withdraw(&o->seed[i]);
+	free(o->seed);
+}
+
+void seed_configure(struct overlay *o, const struct conf *old)
+{
+	unsigned n = o->conf->n_peers;
+	struct seed *seed = x_calloc(n ? n : 1, sizeof(*seed));
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct conf_peer *cp = &o->conf->peer[i];
+		const struct seed *kept = find_old(o, old, cp);
+
+		if (kept) {
+			seed[i] = *kept;
+		} else if (cp->is_ip) {
+			seed[i].ep[0] = cp->ep;
+			seed[i].n = 1;
+		}
+	}
+	free_all(o);
+	o->seed = seed;
+	o->n_seeds = n;
+	if (o->started)
+		alarm_sooner(&o->seeding, overlay_now(o));
+}
+
+void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *ep, unsigned n)
+{
+	struct seed *s;
+
+	if (index >= o->n_seeds)
+		return;
+	s = &o->seed[index];
+	withdraw(s);
+	s->value_at = MONO_NEVER;
+	s->n = 0;
+	for (unsigned i = 0; i < n && s->n < SEED_ENDPOINTS; i++)
+		if (endpoint_is_usable(&ep[i]))
+			s->ep[s->n++] = ep[i];
+	if (!o->started || s->alive)
+		return;
+	s->next_at = overlay_now(o);
+	alarm_sooner(&o->seeding, s->next_at);
+}
+
+bool overlay_seed_wants_resolve(const struct overlay *o, unsigned index)
+{
+	return index < o->n_seeds && !o->seed[index].alive;
+}
+
+void seed_withdraw(struct overlay *o)
+{
+	for (unsigned i = 0; i < o->n_seeds; i++)
+		memset(o->seed[i].value, 0, sizeof(o->seed[i].value));
+}
+
+struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index)
+{
+	for (unsigned i = 0; i < o->n_seeds; i++) {
+		for (unsigned k = 0; k < o->seed[i].n; k++) {
+			if (o->seed[i].value[k] != value)
+				continue;
+			*index = k;
+			return &o->seed[i];
+		}
+	}
+	return NULL;
+}
+
+struct seed *seed_of_address(struct overlay *o, const struct ip_addr *ip)
+{
+	for (unsigned i = 0; i < o->n_seeds; i++)
+		for (unsigned k = 0; k < o->seed[i].n; k++)
+			if (ip_equal(&o->seed[i].ep[k].ip, ip))
+				return &o->seed[i];
+	return NULL;
+}
+
+static bool has_endpoint(const struct seed *s, const struct endpoint *ep)
+{
+	for (unsigned k = 0; k < s->n; k++)
+		if (endpoint_equal(&s->ep[k], ep))
+			return true;
+	return false;
+}
+
+/* In session with whoever lives at one of its addresses? */
+static bool is_reached(struct overlay *o, const struct seed *s)
+{
+	struct peer *p = s->reached ? peer_find(o, s->reached) : NULL;
+
+	if (p && peer_is_alive(o, p))
+		return true;
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		p = o->by_slot[i];
+		if (p && peer_is_alive(o, p) && has_endpoint(s, &p->ep))
+			return true;
+	}
+	return false;
+}
+
+static bool is_own(const struct overlay *o, const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < o->n_locators; i++)
+		if (endpoint_equal(&o->locator[i], ep))
+			return true;
+	return false;
+}
+
+static void ask(struct overlay *o, struct seed *s)
+{
+	mono_t now = overlay_now(o);
+
+	if (mono_is_never(s->value_at) || mono_sub_ms(now, s->value_at) > PENDING_MS) {
+		withdraw(s);
+		s->value_at = now;
+		if (keyring_sealed(o->keys))
+			ephemeral_new(&s->key);
+	}
+	for (unsigned k = 0; k < s->n; k++) {
+		if (is_own(o, &s->ep[k]))
+			continue;
+		if (!s->value[k])
+			s->value[k] = random_u64_nonzero();
+		hello_to_address(o, &s->ep[k], s->value[k], &s->key);
+	}
+}
+
+static void visit(struct overlay *o, struct seed *s)
+{
+	bool was_alive = s->alive;
+
+	s->alive = is_reached(o, s);
+	if (s->alive) {
+		withdraw(s);
+		s->value_at = MONO_NEVER;
+		s->wait_ms = 0;
+		s->next_at = overlay_in(o, CHECK_MS * 3 / 4, CHECK_MS);
+		return;
+	}
+	if (was_alive) /* look at the record's addresses first; then all of it again */
+		s->reached = NODE_ID_NONE;
+	ask(o, s);
+	s->wait_ms = s->wait_ms ? min_of(s->wait_ms * 2, BACKOFF_MAX_MS) : 500;
+	s->next_at = overlay_in(o, s->wait_ms * 3 / 4, s->wait_ms);
+}
+
+static void seed_tick(void *arg, mono_t now)
+{
+	struct overlay *o = arg;
+	mono_t next = MONO_NEVER;
+
+	o->seeding.at = MONO_NEVER;
+	if (o->leaving)
+		return;
+	for (unsigned i = 0; i < o->n_seeds; i++) {
+		struct seed *s = &o->seed[i];
+
+		if (s->n && !mono_before(now, s->next_at))
+			visit(o, s);
+		if (s->n)
+			next = earlier(next, s->next_at);
+	}
+	if (!mono_is_never(next))
+		alarm_set(&o->seeding, next);
+}
+
+void seed_start(struct overlay *o)
+{
+	alarm_init(o, &o->seeding, seed_tick, o);
+	for (unsigned i = 0; i < o->n_seeds; i++)
+		o->seed[i].next_at = overlay_in(o, 0, START_MS);
+	alarm_set(&o->seeding, overlay_now(o));
+}
+
+void seed_free(struct overlay *o)
+{
+	free_all(o);
+	alarm_free(&o->seeding);
+}

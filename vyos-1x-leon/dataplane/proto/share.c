@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Distribution of latency rows: the own row to all members, what changed and at most once per
+ * interval, a failure at once; rows of others into the database; and noticing that one is missing.
+ * Control thread. Protocol 4.6, 5.3.
+ */
+#include "proto/core.h"
+
+#define TRIGGERED_MS 50 /* between announcements of failures */
+#define AFTER_RUN_MS 10
+#define SOON_MS	     200 /* a link came up, a member joined: wait for company */
+/* Above so many members, what is not urgent is announced less often than once per interval: an
+ * announcement costs the square of the members, and smoothing takes several intervals anyway. */
+#define SPREAD_MEMBERS 40u
+#define BEHIND_MS      200 /* a row that the ping speaks of may still be under way */
+
+void share_dirty(struct overlay *o, enum share_urgency urgency)
+{
+	uint32_t members = nodedb_members(o->nodes);
+	mono_t now = overlay_now(o), at;
+	int64_t ms;
+
+	switch (urgency) {
+	case SHARE_NOW:
+		/* After the run that the failure caused: the peer at the other end of the link is to
+		 * be told along the new path. */
+		at = mono_add_ms(now, AFTER_RUN_MS);
+		if (mono_before(at, mono_add_ms(o->announced, TRIGGERED_MS)))
+			at = mono_add_ms(o->announced, TRIGGERED_MS);
+		break;
+	case SHARE_SOON:
+		at = overlay_in(o, SOON_MS / 2, SOON_MS);
+		ms = overlay_stretch(o, o->conf->interval_ms / 2);
+		if (mono_before(at, mono_add_ms(o->announced, ms)))
+			at = mono_add_ms(o->announced, ms);
+		break;
+	case SHARE_LATER:
+	default:
+		if (timer_is_set(o->announce.timer))
+			return;
+		ms = o->conf->interval_ms * (int64_t)max_of(members, SPREAD_MEMBERS) /
+		     SPREAD_MEMBERS;
+		at = overlay_in(o, ms * 3 / 4, ms);
+		break;
+	}
+	alarm_sooner(&o->announce, mono_before(at, now) ? now : at);
+}
+
+static bool is_addressee(const struct overlay *o, const struct peer *p)
+{
+	const struct node *n = p && p->cur ? peer_node(o, p) : NULL;
+
+	return n && n->state != NODE_LEFT;
+}
+
+/* Whole row to those who are new to us, what changed to the others. */
+static void send_part(struct overlay *o, const struct msg *m, bool whole)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (is_addressee(o, p) && p->row_due == whole)
+			peer_send(o, p, m);
+	}
+}
+
+static bool is_any_due(const struct overlay *o)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (is_addressee(o, o->by_slot[i]) && o->by_slot[i]->row_due)
+			return true;
+	return false;
+}
+
+void share_announce(void *arg, mono_t now)
+{
+	struct overlay *o = arg;
+	uint64_t incarnation = nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation;
+	struct msg m = { .type = MSG_ROW };
+	uint32_t iter = 0;
+
+	o->announce.at = MONO_NEVER;
+	o->announced = now;
+	while (latdb_own_next(o->lat, o->nodes, incarnation, false, &iter, &m.row))
+		send_part(o, &m, false);
+	iter = 0;
+	while (latdb_row_seq(o->lat, SLOT_SELF) && is_any_due(o) &&
+	       latdb_own_next(o->lat, o->nodes, incarnation, true, &iter, &m.row))
+		send_part(o, &m, true);
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (is_addressee(o, o->by_slot[i]))
+			o->by_slot[i]->row_due = false;
+	if (latdb_own_dirty(o->lat))
+		share_dirty(o, SHARE_LATER);
+}
+
+void share_whole(struct overlay *o, struct peer *p)
+{
+	uint64_t incarnation = nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation;
+	struct msg m = { .type = MSG_ROW };
+	uint32_t iter = 0;
+
+	if (latdb_row_seq(o->lat, SLOT_SELF) == 0)
+		return;
+	while (latdb_own_next(o->lat, o->nodes, incarnation, true, &iter, &m.row))
+		peer_send(o, p, &m);
+}
+
+static uint16_t slot_of(void *arg, node_id_t id)
+{
+	struct overlay *o = arg;
+	const struct node *n = nodedb_find(o->nodes, id);
+
+	return n ? n->slot : SLOT_NONE;
+}
+
+/* Does it say that a link went down? Paths over that link must not wait. */
+static bool has_failure(struct overlay *o, uint16_t from, const struct msg_row *m)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (!m->entry[i].up && latdb_get(o->lat, from, slot_of(o, m->entry[i].node)).up)
+			return true;
+	return false;
+}
+
+void share_row(struct overlay *o, struct peer *p, const struct msg_row *m)
+{
+	const struct node *n = nodedb_find(o->nodes, m->origin);
+	struct peer *origin = n ? peer_at(o, n->slot) : NULL;
+	bool failure;
+
+	/* Each speaks for itself: the only proof of a row is the session it comes in. */
+	if (!origin || origin != p || !n->has_record || n->state == NODE_LEFT) {
+		o->count.rx_foreign_rows += origin != p;
+		return;
+	}
+	failure = has_failure(o, n->slot, m);
+	switch (latdb_merge(o->lat, n->slot, m, slot_of, o)) {
+	case ROW_CHANGED:
+		if (failure)
+			route_now(o);
+		else
+			route_later(o);
+		return;
+	case ROW_GAP:
+		sync_want(o, p, p);
+		return;
+	case ROW_UNCHANGED:
+	case ROW_OLD:
+		return;
+	}
+}
+
+void share_row_seq(struct overlay *o, struct peer *p, uint32_t row_seq)
+{
+	const struct node *n = peer_node(o, p);
+	bool known =
+		n && n->has_record && latdb_row_incarnation(o->lat, p->slot) == n->rec.incarnation;
+	uint32_t have = known ? latdb_row_seq(o->lat, p->slot) : 0;
+	mono_t now = overlay_now(o);
+
+	if (row_seq <= have) {
+		p->behind_seq = 0;
+		return;
+	}
+	if (p->behind_seq && have < p->behind_seq) {
+		if (mono_sub_ms(now, p->behind_since) > BEHIND_MS)
+			sync_want(o, p, p);
+		return;
+	}
+	p->behind_seq = row_seq;
+	p->behind_since = now;
+}

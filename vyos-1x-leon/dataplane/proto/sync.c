@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Anti-entropy: what mends everything that got lost. Digests in PING and PONG say whether two
+ * nodes know the same records; where they differ for longer than news takes to travel, the two
+ * exchange summaries and fetch what is newer. Answers to fetches are queued and paced, so that a
+ * newcomer among hundreds does not get, or cause, a burst. Control thread. Protocol 4.3, 4.4, 4.8.
+ */
+#include <string.h>
+
+#include "proto/core.h"
+
+#define ASK_AGAIN_MS	 2000
+#define RANDOM_ASK_MS	 30000
+#define ANSWER_AGAIN_MS	 300 /* to one peer */
+#define SUMMARIES_PER_S	 100
+#define FETCH_AGAIN_MS	 1000
+#define ANSWER_PERIOD_MS 10
+#define FETCHED_PER_S	 1000 /* origins, by one peer */
+#define FETCHED_BURST	 4096
+#define ANSWER_BYTES	 32768 /* in each period */
+
+static bool is_due(const struct overlay *o, mono_t at)
+{
+	return mono_is_never(at) || !mono_before(overlay_now(o), at);
+}
+
+/* --- asking --- */
+
+void sync_ask(struct overlay *o, struct peer *p)
+{
+	struct msg m = { .type = MSG_SUMMARY_REQ };
+
+	if (!is_due(o, p->ask_at))
+		return;
+	p->ask_at = overlay_in(o, ASK_AGAIN_MS / 2, ASK_AGAIN_MS);
+	p->summary_mask = 0;
+	peer_send(o, p, &m);
+}
+
+void sync_digest(struct overlay *o, struct peer *p, uint64_t digest)
+{
+	mono_t now = overlay_now(o);
+
+	if (digest == nodedb_digest(o->nodes)) {
+		p->mismatch_since = MONO_NEVER;
+		p->record_tries = 0;
+		return;
+	}
+	if (mono_is_never(p->mismatch_since)) {
+		p->mismatch_since = now;
+		return;
+	}
+	if (mono_sub_ms(now, p->mismatch_since) < o->conf->interval_ms || !is_due(o, o->ask_at))
+		return;
+	o->ask_at = overlay_in(o, 100, 300);
+	sync_ask(o, p);
+}
+
+static struct peer *random_alive(struct overlay *o)
+{
+	struct peer *chosen = NULL;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (p && peer_is_alive(o, p) && overlay_random(o) % ++n == 0)
+			chosen = p;
+	}
+	return chosen;
+}
+
+void sync_start(struct overlay *o)
+{
+	o->random_ask_at = overlay_in(o, RANDOM_ASK_MS / 2, RANDOM_ASK_MS);
+}
+
+void sync_upkeep(struct overlay *o, mono_t now)
+{
+	struct peer *p;
+
+	if (o->synced && mono_before(now, o->random_ask_at))
+		return;
+	p = random_alive(o);
+	if (p)
+		sync_ask(o, p);
+	if (!mono_before(now, o->random_ask_at))
+		o->random_ask_at = overlay_in(o, RANDOM_ASK_MS * 3 / 4, RANDOM_ASK_MS);
+}
+
+/* --- summaries --- */
+
+/* A node that was merely forgotten is not named: whoever does not know it need not learn of it. */
+static bool is_listed(const struct node *n)
+{
+	return n && n->has_record && (n->state != NODE_LEFT || (n->rec.flags & RECORD_LEFT));
+}
+
+static uint32_t row_seq_of(const struct overlay *o, const struct node *n)
+{
+	return latdb_row_incarnation(o->lat, n->slot) == n->rec.incarnation
+		       ? latdb_row_seq(o->lat, n->slot)
+		       : 0;
+}
+
+/* Fills a part with the next nodes; *slot is where to go on. Members come in the first round. */
+static void fill_part(struct overlay *o, struct msg_summary *s, uint32_t *slot, uint32_t n_slots)
+{
+	s->n = 0;
+	for (; *slot < 2 * n_slots && s->n < MSG_SUMMARY_MAX; ++*slot) {
+		struct node *n = nodedb_at(o->nodes, (uint16_t)(*slot % n_slots));
+		bool tombstones = *slot >= n_slots;
+
+		if (!is_listed(n) || (n->state == NODE_LEFT) != tombstones)
+			continue;
+		s->entry[s->n++] = (struct msg_summary_entry){
+			.origin = n->id,
+			.incarnation = n->rec.incarnation,
+			.seq = n->rec.seq,
+			.row_seq = row_seq_of(o, n),
+		};
+	}
+}
+
+void sync_summary_request(struct overlay *o, struct peer *p)
+{
+	struct msg m = { .type = MSG_SUMMARY };
+	uint32_t n_slots = nodedb_slots(o->nodes), n = 0, slot = 0, parts;
+
+	if (!is_due(o, p->answer_at) || !bucket_pass(&o->summary_bucket, overlay_now(o),
+						     NS_PER_S / SUMMARIES_PER_S, NS_PER_S)) {
+		o->count.rx_rate_limited++;
+		return;
+	}
+	p->answer_at = mono_add_ms(overlay_now(o), ANSWER_AGAIN_MS);
+	for (uint32_t i = 0; i < n_slots; i++)
+		n += is_listed(nodedb_at(o->nodes, (uint16_t)i));
+	parts = max_of((n + MSG_SUMMARY_MAX - 1) / MSG_SUMMARY_MAX, 1u);
+	m.summary.parts = (uint16_t)min_of(parts, (uint32_t)MSG_PARTS_MAX);
+	for (m.summary.part = 0; m.summary.part < m.summary.parts; m.summary.part++) {
+		fill_part(o, &m.summary, &slot, n_slots);
+		peer_send(o, p, &m);
+	}
+}
+
+/* True once in FETCH_AGAIN_MS for each origin, whoever names it. */
+static bool mark_fetch(struct overlay *o, node_id_t origin)
+{
+	struct fetch_mark *f = &o->mark[hash_mix64(origin) % FETCH_MARKS];
+
+	if (f->origin == origin && !is_due(o, f->at))
+		return false;
+	f->origin = origin;
+	f->at = overlay_in(o, FETCH_AGAIN_MS * 3 / 4, FETCH_AGAIN_MS);
+	return true;
+}
+
+static bool wants(struct overlay *o, struct peer *p, const struct msg_summary_entry *e)
+{
+	const struct node *n = nodedb_find(o->nodes, e->origin);
+	int cmp;
+
+	if (!n || !n->has_record)
+		return true;
+	cmp = version_cmp(e->incarnation, e->seq, n->rec.incarnation, n->rec.seq);
+	if (n->slot == SLOT_SELF) {
+		if (cmp < 0 && !p->record_tries) {
+			p->record_tries = 1;
+			p->record_at = overlay_now(o);
+		}
+		return cmp > 0; /* what is said of us is outbid once it was seen to be signed */
+	}
+	return cmp > 0;
+}
+
+void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *s)
+{
+	struct msg m = { .type = MSG_FETCH };
+	uint64_t all = UINT64_MAX >> (64 - s->parts);
+
+	for (unsigned i = 0; i < s->n; i++) {
+		if (s->entry[i].origin == NODE_ID_ANY || !wants(o, p, &s->entry[i]))
+			continue;
+		if (mark_fetch(o, s->entry[i].origin))
+			m.fetch.origin[m.fetch.n++] = s->entry[i].origin;
+	}
+	p->summary_mask |= 1ULL << s->part;
+	if ((p->summary_mask & all) == all)
+		o->synced = true;
+	if (m.fetch.n)
+		peer_send(o, p, &m);
+}
+
+/* --- fetches --- */
+
+void sync_want(struct overlay *o, struct peer *origin, struct peer *hint)
+{
+	struct peer *from = peer_is_alive(o, origin) ? origin : hint;
+	struct msg m = { .type = MSG_FETCH };
+
+	if (!is_due(o, origin->fetch_at))
+		return;
+	origin->fetch_at = overlay_in(o, FETCH_AGAIN_MS * 3 / 4, FETCH_AGAIN_MS);
+	m.fetch.n = 1;
+	m.fetch.origin[0] = origin->id;
+	peer_send(o, from, &m);
+}
+
+void sync_fetch(struct overlay *o, struct peer *p, const struct msg_fetch *f)
+{
+	for (unsigned i = 0; i < f->n; i++) {
+		/* One that asks for more than there can be must not fill the queue of all. */
+		if (o->answer_in - o->answer_out == ANSWERS_MAX ||
+		    !bucket_pass(&p->fetches, overlay_now(o), NS_PER_S / FETCHED_PER_S,
+				 FETCHED_BURST * (NS_PER_S / FETCHED_PER_S))) {
+			o->count.rx_rate_limited++;
+			break;
+		}
+		o->answer[o->answer_in++ % ANSWERS_MAX] =
+			(struct answer){ .to = p->id, .origin = f->origin[i] };
+	}
+	if (mono_is_never(o->answering.at))
+		alarm_set(&o->answering, overlay_now(o));
+}
+
+static void answer_one(struct overlay *o, const struct answer *a)
+{
+	struct peer *p = peer_find(o, a->to);
+	const struct node *n = nodedb_find(o->nodes, a->origin);
+	struct msg m = { .type = MSG_RECORD };
+
+	if (!p || !p->cur || !is_listed(n))
+		return;
+	m.record = n->rec;
+	peer_send(o, p, &m);
+	if (n->slot == SLOT_SELF)
+		share_whole(o, p);
+}
+
+void sync_answer_some(void *arg, mono_t now)
+{
+	struct overlay *o = arg;
+	uint64_t until = o->count.tx_bytes + ANSWER_BYTES;
+
+	o->answering.at = MONO_NEVER;
+	while (o->answer_out != o->answer_in && o->count.tx_bytes < until)
+		answer_one(o, &o->answer[o->answer_out++ % ANSWERS_MAX]);
+	if (o->answer_out != o->answer_in)
+		alarm_set(&o->answering, mono_add_ms(now, ANSWER_PERIOD_MS));
+}

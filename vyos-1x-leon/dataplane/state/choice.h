@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which path is used: the rules that keep a path from flapping, each with the reason that
+ * `leonctl explain` prints. Pure; control thread. DESIGN section 4 "Metric"; protocol section 6.3.
+ *
+ * Rules, in this order; the first that applies decides:
+ *   1. no path at all                                   -> none            (no-path)
+ *   2. had none                                         -> best            (first)
+ *   3. the path in use is broken                        -> best, at once   (failover)
+ *   4. best is the path in use                          -> keep            (best)
+ *   5. best is not better by threshold percent AND minimum -> keep         (threshold)
+ *   6. last change less than hold-time ago              -> keep            (hold-down)
+ *   7. otherwise                                        -> best            (better)
+ * Re-run after every change of the database, of a notice, and when a hold-down ends.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+#include "state/path.h"
+
+enum choice_reason {
+	CHOICE_NO_PATH,
+	CHOICE_FIRST,
+	CHOICE_FAILOVER,
+	CHOICE_BEST,
+	CHOICE_THRESHOLD,
+	CHOICE_HOLD_DOWN,
+	CHOICE_BETTER,
+};
+const char *choice_reason_name(enum choice_reason r); /* "no-path", "first", ... */
+const char *choice_reason_text(enum choice_reason r); /* a sentence */
+
+struct choice_params {
+	uint32_t threshold_percent;
+	uint32_t threshold_min_us;
+	uint32_t hold_time_ms;
+};
+
+struct choice {
+	struct path path;	      /* in use; cost and rtt as of the last run */
+	struct path best;	      /* what Dijkstra would take */
+	struct path direct;	      /* one hop, for comparison; cost infinite where down */
+	enum choice_reason reason;    /* of the last run */
+	enum choice_reason chosen_by; /* rule that put `path` in use: first, failover or better */
+	mono_t since;		      /* `path` in use since */
+	mono_t hold_until;	      /* voluntary changes not before */
+	uint64_t n_changes;	      /* of the path in use, since start */
+};
+
+/* Runs the rules; `best` and `direct` freshly computed, `c->path` re-evaluated by the caller.
+ * True where the path in use changed. */
+bool choice_run(struct choice *c, const struct path *best, const struct path *direct,
+		const struct choice_params *p, mono_t now);
+/* Cost the best path would have to reach to win under rule 5. */
+uint32_t choice_cost_to_beat(const struct choice *c, const struct choice_params *p);

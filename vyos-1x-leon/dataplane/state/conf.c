@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading the configuration of conf.h: defaults first, then one function for each section of the
+ * document, which also says what is wrong with it. Ranges are checked by base/jsonr. Called by
+ * daemon/ at start and at reload, on the control thread. The secret never enters a message.
+ */
+#include "state/conf.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/defs.h"
+#include "base/jsonr.h"
+#include "base/mem.h"
+#include "state/conf_section.h"
+#include "wire/leon.h"
+
+#define CONF_VERSION  1
+#define DNS_LABEL_MAX 63
+#define FORGET_S_MAX  (30 * 86400)
+
+static void set_defaults(struct conf *c)
+{
+	c->port = LEON_PORT;
+	c->vni = 1;
+	c->interval_ms = 1000;
+	c->fast_interval_ms = 100;
+	c->dead_multiplier = 3;
+	c->threshold_percent = 10;
+	c->threshold_min_us = 2000;
+	c->hold_time_ms = 10000;
+	c->maximum_relays = LEON_HOPS_MAX - 1;
+	c->relay_cost_us = 500;
+	c->fdb_aging_s = 300;
+	c->fdb_maximum = 16384;
+	c->storm_broadcast = 1000;
+	c->storm_multicast = 5000;
+	c->storm_unknown = 1000;
+	c->mss_clamp = true;
+	c->guard = true;
+	c->guard_interval_ms = 1000;
+	c->export_threshold_percent = 10;
+	c->export_threshold_min_us = 500;
+	c->export_interval_ms = 1000;
+	c->nodes_maximum = 1024;
+	c->forget_ms = 3600 * 1000;
+	c->rekey_ms = 3600 * 1000;
+	c->log_level = LOG_LVL_INFO;
+}
+
+/* Seconds in the document, milliseconds in memory. */
+static void get_seconds(struct jsonr_node *obj, const char *key, uint32_t min_s, uint32_t max_s,
+			uint32_t *out_ms)
+{
+	uint32_t s;
+
+	if (conf_get_u32(obj, key, min_s, max_s, &s))
+		*out_ms = s * 1000;
+}
+
+static void get_port(struct jsonr_node *obj, uint16_t *out)
+{
+	uint32_t port;
+
+	if (conf_get_u32(obj, "port", 1, 65535, &port))
+		*out = (uint16_t)port;
+}
+
+/* "x": { "disable": true } turns off what is on by default. */
+static void get_disable(struct jsonr_node *obj, bool *enabled)
+{
+	bool disable;
+
+	if (jsonr_bool(obj, "disable", &disable))
+		*enabled = !disable;
+}
+
+static bool is_usable_address(const struct ip_addr *ip)
+{
+	struct endpoint ep = { .ip = *ip, .port = 1 };
+
+	return endpoint_is_usable(&ep);
+}
+
+/* --- names --- */
+
+/* What the kernel accepts as the name of a network interface. */
+static bool is_ifname(const char *s)
+{
+	size_t len = strlen(s);
+
+	if (len == 0 || len > CONF_IFNAME_MAX || strcmp(s, ".") == 0 || strcmp(s, "..") == 0)
+		return false;
+	for (; *s; s++)
+		if (!isgraph((unsigned char)*s) || *s == '/' || *s == ':' || *s == '%')
+			return false;
+	return true;
+}
+
+static void get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IFNAME_MAX + 1])
+{
+	const char *s;
+
+	if (!jsonr_str(obj, key, &s))
+		return;
+	if (!is_ifname(s))
+		jsonr_fail_key(obj, key,
+			       "must be an interface name of 1 to %d characters without "
+			       "spaces, \"/\", \":\" and \"%%\"",
+			       CONF_IFNAME_MAX);
+	else
+		snprintf(out, CONF_IFNAME_MAX + 1, "%s", s);
+}
+
+/* As in a record (wire/msg.h), because that is where the name goes. */
+bool conf_is_node_name(const char *s)
+{
+	size_t len = strlen(s);
+
+	if (len == 0 || len > MSG_NAME_MAX)
+		return false;
+	for (; *s; s++)
+		if (*s <= ' ' || *s > '~')
+			return false;
+	return true;
+}
+
+static bool is_peer_name(const char *s)
+{
+	size_t len = strlen(s);
+
+	return len > 0 && len < sizeof(((struct conf_peer *)NULL)->name) &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+		       len;
+}
+
+static bool is_dns_label(const char *s, size_t len)
+{
+	if (len == 0 || len > DNS_LABEL_MAX || s[0] == '-' || s[len - 1] == '-')
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)s[i]) && s[i] != '-')
+			return false;
+	return true;
+}
+
+/* A last label of digits only is a mistyped IPv4 address, never a name (RFC 1123 section 2.1). */
+static bool is_dns_name(const char *s)
+{
+	size_t len = strlen(s);
+	const char *label = s;
+
+	if (len == 0 || len > CONF_HOST_MAX)
+		return false;
+	for (;;) {
+		size_t n = strcspn(label, ".");
+
+		if (!is_dns_label(label, n))
+			return false;
+		if (label[n] == '\0' || label[n + 1] == '\0')
+			return strspn(label, "0123456789") < n;
+		label += n + 1;
+	}
+}
+
+/* --- sections --- */
+
+static void read_identity(struct jsonr_node *root, struct conf *c)
+{
+	uint64_t version;
+	const char *s;
+
+	if (!jsonr_u64(root, "version", CONF_VERSION, CONF_VERSION, &version))
+		jsonr_fail_key(root, "version", "is missing; this leond reads version %d",
+			       CONF_VERSION);
+	if (!jsonr_has(root, "interface"))
+		jsonr_fail_key(root, "interface", "is missing; name the interface, such as leon0");
+	get_ifname(root, "interface", c->interface);
+	if (jsonr_str(root, "mac", &s)) {
+		c->has_mac = true;
+		if (mac_parse(s, &c->mac) < 0 || mac_is_multicast(c->mac) || !mac_to_u64(c->mac))
+			jsonr_fail_key(root, "mac",
+				       "must be a unicast MAC address such as "
+				       "02:00:00:00:00:01");
+	}
+	conf_get_u32(root, "mtu", 68, 9000, &c->mtu);
+	conf_get_u32(root, "vni", 0, LEON_VNI_MAX, &c->vni);
+	if (jsonr_str(root, "node-id", &s) &&
+	    (node_id_parse(s, &c->node_id) < 0 || c->node_id == NODE_ID_NONE ||
+	     c->node_id == NODE_ID_ANY))
+		jsonr_fail_key(root, "node-id",
+			       "must be written like an IPv4 address, and not "
+			       "0.0.0.0 or 255.255.255.255");
+	if (jsonr_str(root, "node-name", &s)) {
+		if (!conf_is_node_name(s))
+			jsonr_fail_key(root, "node-name",
+				       "must have 1 to %d printable ASCII "
+				       "characters without spaces",
+				       MSG_NAME_MAX);
+		else
+			snprintf(c->node_name, sizeof(c->node_name), "%s", s);
+	}
+	jsonr_bool(jsonr_object(root, "transit"), "disable", &c->transit_disable);
+}
+
+static void read_underlay(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *list = jsonr_array(root, "source-address");
+	struct ip_addr ip;
+	const char *s;
+
+	get_port(root, &c->port);
+	get_ifname(root, "source-interface", c->source_interface);
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+		struct ip_addr *source;
+
+		if (ip_parse(s, &ip) < 0 || !is_usable_address(&ip)) {
+			jsonr_fail(list, "\"%.64s\" is not a unicast IP address", s);
+			return;
+		}
+		source = ip.family == 4 ? &c->source4 : &c->source6;
+		if (source->family)
+			jsonr_fail(list,
+				   "has two IPv%u addresses; give at most one IPv4 and one "
+				   "IPv6 address",
+				   ip.family);
+		*source = ip;
+	}
+}
+
+static void read_overlay(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *list = jsonr_array(root, "overlay-address");
+	const char *s;
+
+	if (jsonr_len(list) > MSG_OVERLAY_MAX)
+		jsonr_fail(list, "has more than %d addresses", MSG_OVERLAY_MAX);
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+		struct ip_addr *ip = &c->overlay[c->n_overlay];
+
+		if (ip_parse(s, ip) < 0 || !is_usable_address(ip)) {
+			jsonr_fail(list, "\"%.64s\" is not a unicast IP address", s);
+			return;
+		}
+		for (uint8_t j = 0; j < c->n_overlay; j++)
+			if (ip_equal(&c->overlay[j], ip))
+				jsonr_fail(list, "names %.64s twice", s);
+		c->n_overlay++;
+	}
+}
+
+static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer *p)
+{
+	const char *s;
+
+	if (!is_peer_name(name)) {
+		jsonr_fail(obj,
+			   "a peer's name must have 1 to %zu letters, digits, \".\", \"_\" "
+			   "or \"-\"",
+			   sizeof(p->name) - 1);
+		return;
+	}
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	p->ep.port = LEON_PORT;
+	get_port(obj, &p->ep.port);
+	if (!jsonr_str(obj, "address", &s)) {
+		jsonr_fail_key(obj, "address",
+			       "is missing; give the IP address or DNS name of the "
+			       "peer");
+		return;
+	}
+	p->is_ip = ip_parse(s, &p->ep.ip) == 0;
+	if (p->is_ip ? !is_usable_address(&p->ep.ip) : !is_dns_name(s))
+		jsonr_fail_key(obj, "address",
+			       "must be a unicast IP address or a DNS name, found "
+			       "\"%.64s\"",
+			       s);
+	snprintf(p->host, sizeof(p->host), "%s", s);
+}
+
+static bool is_same_peer(const struct conf_peer *a, const struct conf_peer *b)
+{
+	if (a->is_ip != b->is_ip || a->ep.port != b->ep.port)
+		return false;
+	return a->is_ip ? ip_equal(&a->ep.ip, &b->ep.ip) : strcasecmp(a->host, b->host) == 0;
+}
+
+static int compare_peers(const void *a, const void *b)
+{
+	return strcmp(((const struct conf_peer *)a)->name, ((const struct conf_peer *)b)->name);
+}
+
+static void read_peers(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *map = jsonr_object(root, "peer");
+	size_t n = jsonr_n_members(map);
+
+	if (n > CONF_PEERS_MAX) {
+		jsonr_fail(map, "has more than %d peers; one reachable member is enough to join",
+			   CONF_PEERS_MAX);
+		return;
+	}
+	c->peer = x_calloc(n ? n : 1, sizeof(*c->peer));
+	for (size_t i = 0; i < n; i++) {
+		struct conf_peer *p = &c->peer[c->n_peers];
+		const char *name;
+		struct jsonr_node *obj = jsonr_member(map, i, &name);
+
+		if (!obj)
+			return;
+		read_peer(obj, name, p);
+		for (uint32_t j = 0; j < c->n_peers; j++)
+			if (is_same_peer(&c->peer[j], p))
+				jsonr_fail(obj, "has the address and port of peer %s; remove one",
+					   c->peer[j].name);
+		c->n_peers++;
+	}
+	/* The document's order means nothing; this one makes two configurations comparable. */
+	qsort(c->peer, c->n_peers, sizeof(*c->peer), compare_peers);
+}
+
+static void read_measurement(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *m = jsonr_object(root, "measurement");
+
+	conf_get_u32(m, "interval", 100, 60000, &c->interval_ms);
+	conf_get_u32(m, "fast-interval", 20, 60000, &c->fast_interval_ms);
+	conf_get_u32(m, "dead-multiplier", 2, 20, &c->dead_multiplier);
+	if (c->fast_interval_ms > c->interval_ms)
+		jsonr_fail_key(m, "fast-interval",
+			       "is %u ms and must not be above the interval of "
+			       "%u ms",
+			       c->fast_interval_ms, c->interval_ms);
+}
+
+static void read_path(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *p = jsonr_object(root, "path");
+
+	conf_get_u32(p, "threshold", 0, 90, &c->threshold_percent);
+	conf_get_u32(p, "threshold-minimum", 0, 10000000, &c->threshold_min_us);
+	get_seconds(p, "hold-time", 0, 3600, &c->hold_time_ms);
+	conf_get_u32(p, "maximum-relays", 0, LEON_HOPS_MAX - 1, &c->maximum_relays);
+	conf_get_u32(p, "relay-cost", 0, 10000000, &c->relay_cost_us);
+}
+
+static void read_frames(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *fdb = jsonr_object(root, "fdb");
+	struct jsonr_node *storm = jsonr_object(root, "storm-control");
+	struct jsonr_node *suppression = jsonr_object(root, "suppression");
+	struct jsonr_node *guard = jsonr_object(root, "loop-guard");
+
+	conf_get_u32(fdb, "aging", 10, 1000000, &c->fdb_aging_s);
+	conf_get_u32(fdb, "maximum", 16, 1048576, &c->fdb_maximum);
+	conf_get_u32(storm, "broadcast", 0, UINT32_MAX, &c->storm_broadcast);
+	conf_get_u32(storm, "multicast", 0, UINT32_MAX, &c->storm_multicast);
+	conf_get_u32(storm, "unknown-unicast", 0, UINT32_MAX, &c->storm_unknown);
+	jsonr_bool(suppression, "arp", &c->suppress_arp);
+	jsonr_bool(suppression, "nd", &c->suppress_nd);
+	get_disable(jsonr_object(root, "mss-clamp"), &c->mss_clamp);
+	get_disable(guard, &c->guard);
+	conf_get_u32(guard, "interval", 100, 60000, &c->guard_interval_ms);
+}
+
+static void read_members(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *member = jsonr_object(root, "member");
+
+	conf_get_u32(member, "maximum", 2, CONF_NODES_LIMIT, &c->nodes_maximum);
+	get_seconds(member, "forget-time", 1, FORGET_S_MAX, &c->forget_ms);
+}
+
+static void read_system(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *sys = jsonr_object(root, "system");
+	const char *s;
+
+	conf_get_u32(sys, "workers", 0, 8, &c->workers);
+	conf_get_u32(sys, "busy-poll", 0, 1000, &c->busy_poll_us);
+	snprintf(c->control_socket, sizeof(c->control_socket), "/run/leon/%s.sock", c->interface);
+	if (jsonr_str(sys, "control-socket", &s)) {
+		if (s[0] != '/' || strlen(s) >= sizeof(c->control_socket))
+			jsonr_fail_key(sys, "control-socket",
+				       "must be an absolute path of at most "
+				       "%zu characters",
+				       sizeof(c->control_socket) - 1);
+		else
+			snprintf(c->control_socket, sizeof(c->control_socket), "%s", s);
+	}
+	if (jsonr_str(sys, "log-level", &s) && log_level_parse(s, &c->log_level) < 0)
+		jsonr_fail_key(sys, "log-level", "must be error, warning, notice, info or debug");
+}
+
+struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
+{
+	struct jsonr *doc = jsonr_parse(text, len);
+	struct jsonr_node *root = jsonr_root(doc);
+	struct conf *c = x_new(struct conf);
+
+	set_defaults(c);
+	read_identity(root, c);
+	read_underlay(root, c);
+	read_overlay(root, c);
+	conf_read_routes(root, c);
+	read_peers(root, c);
+	read_measurement(root, c);
+	read_path(root, c);
+	read_frames(root, c);
+	read_members(root, c);
+	conf_read_secrets(root, c);
+	read_system(root, c);
+	jsonr_finish(doc);
+	if (jsonr_error(doc)) {
+		snprintf(err, err_len, "%s", jsonr_error(doc));
+		conf_free(c);
+		c = NULL;
+	}
+	jsonr_free(doc);
+	return c;
+}
+
+void conf_free(struct conf *c)
+{
+	if (!c)
+		return;
+	conf_free_secrets(c);
+	free(c->peer);
+	free(c->import);
+	free(c);
+}

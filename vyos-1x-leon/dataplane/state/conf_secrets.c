@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The secrets in the configuration, where the identity key is, and how long keys made of them are used. Pure; control thread.
+ * No secret ever enters a message.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crypto/keys.h"
+#include "state/conf_section.h"
+
+#define REKEY_S_MAX 86400
+
+static bool is_length_right(const char *s)
+{
+	return strlen(s) >= SECRET_MIN && strlen(s) <= SECRET_MAX;
+}
+
+static bool is_known(const struct conf *c, const char *s)
+{
+	if (c->secret && strcmp(c->secret, s) == 0)
+		return true;
+	for (unsigned i = 0; i < c->n_accept; i++)
+		if (strcmp(c->accept[i], s) == 0)
+			return true;
+	return false;
+}
+
+static void read_accepted(struct jsonr_node *auth, struct conf *c)
+{
+	struct jsonr_node *list = jsonr_array(auth, "accept-secret");
+	const char *s;
+
+	if (jsonr_len(list) > CONF_ACCEPT_MAX) {
+		jsonr_fail(list, "has more than %d secrets", CONF_ACCEPT_MAX);
+		return;
+	}
+	if (jsonr_len(list) && !c->secret)
+		jsonr_fail(list, "needs a pre-shared-secret of this node besides");
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
+		if (!is_length_right(s))
+			jsonr_fail(list, "each must have %d to %d characters", SECRET_MIN,
+				   SECRET_MAX);
+		else if (is_known(c, s))
+			jsonr_fail(list, "names a secret twice, or the pre-shared-secret");
+		else
+			c->accept[c->n_accept++] = x_strdup(s);
+	}
+}
+
+static void read_encryption(struct jsonr_node *enc, struct conf *c)
+{
+	uint32_t rekey_s;
+	const char *s;
+
+	if (conf_get_u32(enc, "rekey-time", 1, REKEY_S_MAX, &rekey_s))
+		c->rekey_ms = rekey_s * 1000;
+	jsonr_bool(enc, "disable", &c->encryption_disable);
+	if (!jsonr_str(enc, "cipher", &s))
+		return;
+	if (strcmp(s, "auto") == 0)
+		c->cipher = SEAL_CHOICE_AUTO;
+	else if (strcmp(s, "aes256gcm") == 0)
+		c->cipher = SEAL_CHOICE_AES_256_GCM;
+	else if (strcmp(s, "chacha20poly1305") == 0)
+		c->cipher = SEAL_CHOICE_CHACHA20_POLY1305;
+	else
+		jsonr_fail_key(enc, "cipher", "must be auto, aes256gcm or chacha20poly1305");
+	if (!c->secret && c->cipher != SEAL_CHOICE_AUTO)
+		jsonr_fail_key(enc, "cipher",
+			       "needs authentication.pre-shared-secret; without a secret "
+			       "nothing is encrypted");
+}
+
+static void read_identity_file(struct jsonr_node *root, struct conf *c)
+{
+	const char *s;
+
+	snprintf(c->identity_file, sizeof(c->identity_file), "/var/lib/leon/%s.identity",
+		 c->interface);
+	if (!jsonr_str(root, "identity-file", &s))
+		return;
+	if (s[0] != '/' || strlen(s) >= sizeof(c->identity_file))
+		jsonr_fail_key(root, "identity-file",
+			       "must be an absolute path of at most %zu characters",
+			       sizeof(c->identity_file) - 1);
+	else
+		snprintf(c->identity_file, sizeof(c->identity_file), "%s", s);
+}
+
+void conf_read_secrets(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *auth = jsonr_object(root, "authentication");
+	const char *s;
+
+	if (jsonr_str(auth, "pre-shared-secret", &s)) {
+		if (!is_length_right(s))
+			jsonr_fail_key(auth, "pre-shared-secret", "must have %d to %d characters",
+				       SECRET_MIN, SECRET_MAX);
+		c->secret = x_strdup(s);
+	}
+	read_accepted(auth, c);
+	read_identity_file(root, c);
+	read_encryption(jsonr_object(root, "encryption"), c);
+}
+
+static void free_secret(char *s)
+{
+	if (s)
+		x_wipe(s, strlen(s));
+	free(s);
+}
+
+void conf_free_secrets(struct conf *c)
+{
+	free_secret(c->secret);
+	for (unsigned i = 0; i < c->n_accept; i++)
+		free_secret(c->accept[i]);
+}
+
+bool conf_has_secret_differs(const struct conf *a, const struct conf *b)
+{
+	return !a->secret != !b->secret;
+}
+
+bool conf_identity_differs(const struct conf *a, const struct conf *b)
+{
+	return strcmp(a->identity_file, b->identity_file) != 0;
+}
+
+bool conf_keys_differ(const struct conf *a, const struct conf *b)
+{
+	if (a->cipher != b->cipher || a->encryption_disable != b->encryption_disable)
+		return true;
+	if (a->rekey_ms != b->rekey_ms || a->n_accept != b->n_accept)
+		return true;
+	if (a->secret && b->secret && strcmp(a->secret, b->secret) != 0)
+		return true;
+	for (unsigned i = 0; i < a->n_accept; i++)
+		if (strcmp(a->accept[i], b->accept[i]) != 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the files that read the configuration share; private to state/conf*.c. Pure; control thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/jsonr.h"
+#include "state/conf.h"
+
+/* False where the key is absent or wrong; then *out stays as it is. */
+bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
+		  uint32_t *out);
+/* As in a record (wire/msg.h), because that is where the name goes. */
+bool conf_is_node_name(const char *s);
+
+/* conf_secrets.c: authentication and encryption. */
+void conf_read_secrets(struct jsonr_node *root, struct conf *c);
+void conf_free_secrets(struct conf *c); /* wipes */
+/* Is there one at all: that cannot change in a running daemon. */
+bool conf_has_secret_differs(const struct conf *a, const struct conf *b);
+bool conf_identity_differs(const struct conf *a, const struct conf *b);
+bool conf_keys_differ(const struct conf *a, const struct conf *b);
+
+/* conf_routes.c: export and import. After overlay-address. */
+void conf_read_routes(struct jsonr_node *root, struct conf *c);
+/* Of overlay-address, export and import; of what goes into the record alone. */
+bool conf_routes_differ(const struct conf *a, const struct conf *b);
+bool conf_announced_differ(const struct conf *a, const struct conf *b);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From the routes that are installed to those that are wanted, in an order in which no destination
+ * is ever without a route that should have one: see export.h. Pure; control thread.
+ */
+#include "base/defs.h"
+#include "state/export.h"
+
+struct steps {
+	struct export_step *step;
+	unsigned n, max;
+};
+
+int export_installed_compare(const void *a, const void *b)
+{
+	const struct export_installed *x = a, *y = b;
+	int order = prefix_compare(&x->dst, &y->dst);
+
+	if (order)
+		return order;
+	if (x->metric != y->metric)
+		return x->metric < y->metric ? -1 : 1;
+	return ip_compare(&x->gateway, &y->gateway);
+}
+
+static void put(struct steps *s, enum export_op op, const struct export_installed *route)
+{
+	if (s->n < s->max)
+		s->step[s->n++] = (struct export_step){ op, *route };
+}
+
+static void put_gone(struct steps *s, const struct export_installed *have)
+{
+	put(s, have->error ? EXPORT_FORGET : EXPORT_DELETE, have);
+}
+
+static bool is_wanted(const struct export_installed *have, const struct export_route *want)
+{
+	return have->metric == want->metric && ip_equal(&have->gateway, &want->gateway);
+}
+
+/* One destination: have[0..n) are its installed routes. While the kernel refuses the new route an
+ * old one through the same gateway stays: its metric is outdated, but it leads there. */
+static void put_destination(struct steps *s, const struct export_route *want,
+			    const struct export_installed *have, unsigned n, mono_t now)
+{
+	struct export_installed fresh = {
+		.dst = want->dst,
+		.gateway = want->gateway,
+		.metric = want->metric,
+	};
+	const struct export_installed *same = NULL, *in_place = NULL;
+	bool refused;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (is_wanted(&have[i], want))
+			same = &have[i];
+		else if (have[i].metric == want->metric && !have[i].error)
+			in_place = &have[i];
+	}
+	refused = same && same->error && mono_before(now, same->retry_at);
+	if (!same || (same->error && !refused))
+		put(s, in_place ? EXPORT_REPLACE : EXPORT_ADD, &fresh);
+	for (unsigned i = 0; i < n; i++) {
+		bool outdated = ip_equal(&have[i].gateway, &want->gateway);
+
+		if (&have[i] == same || (&have[i] == in_place && !same))
+			continue;
+		if (!refused || !outdated || have[i].error)
+			put_gone(s, &have[i]);
+	}
+}
+
+/* Runs through both lists. `orphans`: only what has no wanted route; else only what has. */
+static void walk(struct steps *s, const struct export_route *want, unsigned n_want,
+		 const struct export_installed *have, unsigned n_have, bool orphans, mono_t now)
+{
+	unsigned i = 0, k = 0;
+
+	while (i < n_want || k < n_have) {
+		int order = i == n_want	  ? 1
+			    : k == n_have ? -1
+					  : prefix_compare(&want[i].dst, &have[k].dst);
+		unsigned n = 0;
+
+		if (order > 0) {
+			if (orphans)
+				put_gone(s, &have[k]);
+			k++;
+			continue;
+		}
+		while (k + n < n_have && prefix_compare(&want[i].dst, &have[k + n].dst) == 0)
+			n++;
+		if (!orphans)
+			put_destination(s, &want[i], &have[k], n, now);
+		k += n;
+		i++;
+	}
+}
+
+unsigned export_plan(const struct export *x, const struct export_installed *have, unsigned n_have,
+		     mono_t now, struct export_step *step, unsigned max)
+{
+	struct steps s = { step, 0, max };
+	unsigned n_want;
+	const struct export_route *want = export_routes(x, &n_want);
+
+	walk(&s, want, n_want, have, n_have, true, now);
+	walk(&s, want, n_want, have, n_have, false, now);
+	return s.n;
+}

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The latency database of latdb.h: one row of cells per origin, grown on demand, the assembly of
+ * rows that come in several messages, and the announcement of the own row. Called by proto/ (which
+ * sends and receives rows) and state/path.c (which reads them) on the control thread.
+ */
+#include "state/latdb.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+
+/* Rows are many (N * N cells on each node), so a cell has what the wire has and no padding. */
+#define CONTRADICTION_FACTOR 2
+#define CONTRADICTION_US     10000
+
+struct cell {
+	uint32_t rtt_up; /* rtt in us, 24 bits; CELL_UP */
+	uint32_t var_us; /* 24 bits */
+	uint16_t loss_pm;
+	uint16_t mtu;
+};
+#define CELL_UP	    0x80000000u
+#define CELL_US_MAX 0xffffffu
+static_assert(sizeof(struct cell) == 12, "a cell is 12 bytes");
+
+#define ROW_GROWTH 16
+
+struct row {
+	struct cell *cell; /* by slot of the far end */
+	uint32_t n_cells;
+	uint32_t seq; /* complete up to this one */
+	uint64_t incarnation;
+	/* The sequence that is coming in, or came in last. */
+	struct {
+		uint32_t seq, base;
+		uint16_t parts;
+		bool lacks;    /* named a node that is not known here */
+		uint64_t mask; /* parts that have come; 0: none awaited */
+		uint8_t *seen; /* of a whole row: slots named so far, a bit each; NULL otherwise */
+		uint32_t n_seen;
+	} in;
+};
+static_assert(MSG_PARTS_MAX <= 64, "one bit per part");
+
+struct latdb {
+	struct row *row; /* by slot; [SLOT_SELF] is our own */
+	uint32_t n_rows;
+	/* Own row: sequence that last changed each cell; one above the row's: not announced yet. */
+	uint32_t *changed_at;
+	uint32_t n_changed_at;
+	uint32_t n_dirty;
+	/* Announcement under way. */
+	bool out_whole;
+	uint32_t out_base;
+};
+
+struct latdb *latdb_new(void)
+{
+	return x_new(struct latdb);
+}
+
+static void row_clear(struct row *r)
+{
+	free(r->cell);
+	free(r->in.seen);
+	*r = (struct row){ 0 };
+}
+
+void latdb_free(struct latdb *db)
+{
+	if (!db)
+		return;
+	for (uint32_t i = 0; i < db->n_rows; i++)
+		row_clear(&db->row[i]);
+	free(db->row);
+	free(db->changed_at);
+	free(db);
+}
+
+/* Grows an array of `size` bytes an element so that it has `want`; new elements are zero. */
+static void *grow(void *array, uint32_t *n, uint32_t want, size_t size)
+{
+	uint32_t n_new = (want + ROW_GROWTH - 1) / ROW_GROWTH * ROW_GROWTH;
+
+	if (want <= *n)
+		return array;
+	array = x_realloc(array, n_new, size);
+	memset((char *)array + *n * size, 0, (n_new - *n) * size);
+	*n = n_new;
+	return array;
+}
+
+static struct row *row_at(struct latdb *db, uint16_t from)
+{
+	db->row = grow(db->row, &db->n_rows, from + 1u, sizeof(struct row));
+	return &db->row[from];
+}
+
+static struct cell *cell_at(struct row *r, uint16_t to)
+{
+	r->cell = grow(r->cell, &r->n_cells, to + 1u, sizeof(struct cell));
+	return &r->cell[to];
+}
+
+static struct cell cell_of(bool up, uint32_t rtt_us, uint32_t var_us, uint16_t loss_pm,
+			   uint16_t mtu)
+{
+	return (struct cell){
+		.rtt_up = min_of(rtt_us, CELL_US_MAX) | (up ? CELL_UP : 0),
+		.var_us = min_of(var_us, CELL_US_MAX),
+		.loss_pm = loss_pm,
+		.mtu = mtu,
+	};
+}
+
+static bool cell_is_up(struct cell c)
+{
+	return c.rtt_up & CELL_UP;
+}
+
+static bool cell_is_known(struct cell c)
+{
+	return c.rtt_up || c.var_us || c.loss_pm || c.mtu;
+}
+
+static bool cell_same(struct cell a, struct cell b)
+{
+	return a.rtt_up == b.rtt_up && a.var_us == b.var_us && a.loss_pm == b.loss_pm &&
+	       a.mtu == b.mtu;
+}
+
+/* Would a path computed before differ after this? What happens to a link that is down and stays
+ * down moves nothing. */
+static bool cell_moves_paths(struct cell before, struct cell after)
+{
+	return (cell_is_up(before) || cell_is_up(after)) && !cell_same(before, after);
+}
+
+bool lat_contradicts(const struct lat_entry *a, const struct lat_entry *b)
+{
+	uint64_t low = min_of(a->rtt_us, b->rtt_us), high = max_of(a->rtt_us, b->rtt_us);
+
+	return a->up && b->up && low && high > CONTRADICTION_FACTOR * low + CONTRADICTION_US;
+}
+
+struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to)
+{
+	struct cell c;
+
+	if (from >= db->n_rows || to >= db->row[from].n_cells)
+		return (struct lat_entry){ 0 };
+	c = db->row[from].cell[to];
+	return (struct lat_entry){
+		.rtt_us = c.rtt_up & CELL_US_MAX,
+		.var_us = c.var_us,
+		.loss_pm = c.loss_pm,
+		.mtu = c.mtu,
+		.up = cell_is_up(c),
+	};
+}
+
+uint32_t latdb_row_seq(const struct latdb *db, uint16_t from)
+{
+	return from < db->n_rows ? db->row[from].seq : 0;
+}
+
+uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from)
+{
+	return from < db->n_rows ? db->row[from].incarnation : 0;
+}
+
+static bool is_dirty(const struct latdb *db, uint16_t to)
+{
+	return to < db->n_changed_at && db->changed_at[to] == latdb_row_seq(db, SLOT_SELF) + 1;
+}
+
+void latdb_forget(struct latdb *db, uint16_t slot)
+{
+	if (slot == SLOT_SELF)
+		return;
+	if (slot < db->n_rows)
+		row_clear(&db->row[slot]);
+	for (uint32_t i = 0; i < db->n_rows; i++)
+		if (slot < db->row[i].n_cells)
+			db->row[i].cell[slot] = (struct cell){ 0 };
+	if (is_dirty(db, slot))
+		db->n_dirty--;
+	if (slot < db->n_changed_at)
+		db->changed_at[slot] = 0;
+}
+
+/* --- rows of others --- */
+
+/* Is the message about something we do not have yet, and can we build on what we have? */
+static bool row_refuses(const struct row *r, const struct msg_row *m, enum row_verdict *why)
+{
+	bool newer_run = m->incarnation > r->incarnation;
+
+	*why = ROW_OLD;
+	if (m->parts == 0 || m->parts > MSG_PARTS_MAX || m->part >= m->parts)
+		return true;
+	if (m->incarnation < r->incarnation)
+		return true;
+	/* Also older than what is coming in now: its entries would overwrite newer ones. */
+	if (!newer_run && (m->seq <= r->seq || m->seq < r->in.seq))
+		return true;
+	*why = ROW_GAP;
+	return m->base != 0 && (newer_run || m->base > r->seq);
+}
+
+static void row_await(struct row *r, const struct msg_row *m)
+{
+	bool same = m->incarnation == r->incarnation && m->seq == r->in.seq &&
+		    m->base == r->in.base && m->parts == r->in.parts && r->in.mask;
+
+	if (same)
+		return;
+	/* The cells of an earlier run of the node stay in use until all of the new row is here. */
+	if (m->incarnation != r->incarnation)
+		r->seq = 0;
+	r->incarnation = m->incarnation;
+	r->in.seq = m->seq;
+	r->in.base = m->base;
+	r->in.parts = m->parts;
+	r->in.mask = 0;
+	r->in.lacks = false;
+	free(r->in.seen);
+	r->in.seen = NULL;
+	r->in.n_seen = 0;
+}
+
+static bool row_saw(const struct row *r, uint32_t slot)
+{
+	return slot / 8 < r->in.n_seen && (r->in.seen[slot / 8] >> slot % 8 & 1);
+}
+
+/* Takes the entries over; true where a path may move. */
+static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row *m,
+			     uint16_t (*slot_of)(void *arg, node_id_t id), void *arg)
+{
+	bool moves = false;
+
+	for (uint16_t i = 0; i < m->n; i++) {
+		const struct row_entry *e = &m->entry[i];
+		struct cell c = cell_of(e->up, e->rtt_us, e->var_us, e->loss_pm, e->mtu);
+		uint16_t slot = slot_of(arg, e->node);
+		struct cell *cell;
+
+		if (slot == SLOT_NONE) {
+			/* Down is what an unknown link counts as anyway: nothing is lacking. */
+			r->in.lacks |= e->up;
+			continue;
+		}
+		if (slot == from)
+			continue;
+		cell = cell_at(r, slot);
+		moves |= cell_moves_paths(*cell, c);
+		*cell = c;
+		if (m->base == 0) {
+			r->in.seen = grow(r->in.seen, &r->in.n_seen, slot / 8 + 1u, 1);
+			r->in.seen[slot / 8] |= (uint8_t)(1u << slot % 8);
+		}
+	}
+	return moves;
+}
+
+/* All parts are here. What a whole row does not name is not there any more. */
+static bool row_complete(struct row *r)
+{
+	bool moves = false;
+
+	for (uint32_t i = 0; r->in.base == 0 && i < r->n_cells; i++) {
+		if (row_saw(r, i))
+			continue;
+		moves |= cell_is_up(r->cell[i]);
+		r->cell[i] = (struct cell){ 0 };
+	}
+	if (!r->in.lacks)
+		r->seq = r->in.seq;
+	r->in.mask = 0;
+	free(r->in.seen);
+	r->in.seen = NULL;
+	r->in.n_seen = 0;
+	return moves;
+}
+
+enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_row *m,
+			     uint16_t (*slot_of)(void *arg, node_id_t id), void *arg)
+{
+	enum row_verdict why;
+	uint64_t all, bit;
+	struct row *r;
+	bool moves;
+
+	if (from == SLOT_SELF)
+		return ROW_OLD;
+	r = row_at(db, from);
+	if (row_refuses(r, m, &why))
+		return why;
+	row_await(r, m);
+	bit = 1ULL << m->part;
+	all = UINT64_MAX >> (64 - m->parts);
+	if (r->in.mask & bit)
+		return ROW_OLD;
+	r->in.mask |= bit;
+	moves = row_take_entries(r, from, m, slot_of, arg);
+	if (r->in.mask == all)
+		moves |= row_complete(r);
+	return moves ? ROW_CHANGED : ROW_UNCHANGED;
+}
+
+/* --- own row --- */
+
+static bool moved_more(uint32_t before, uint32_t after)
+{
+	uint32_t by = before > after ? before - after : after - before;
+
+	return by > 300 && (uint64_t)by * 20 > before;
+}
+
+static bool worth_announcing(struct cell before, struct cell after)
+{
+	if (cell_is_up(before) != cell_is_up(after))
+		return true;
+	if (!cell_is_up(after))
+		return false;
+	return before.mtu != after.mtu ||
+	       moved_more(before.rtt_up & CELL_US_MAX, after.rtt_up & CELL_US_MAX) ||
+	       moved_more(before.var_us, after.var_us) ||
+	       abs((int)before.loss_pm - (int)after.loss_pm) > 5;
+}
+
+bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e)
+{
+	struct cell c = cell_of(e->up, e->rtt_us, e->var_us, e->loss_pm, e->mtu);
+	struct row *own = row_at(db, SLOT_SELF);
+	struct cell *cell;
+
+	if (to == SLOT_SELF)
+		return false;
+	cell = cell_at(own, to);
+	if (!worth_announcing(*cell, c))
+		return false;
+	*cell = c;
+	if (!is_dirty(db, to)) {
+		db->changed_at = grow(db->changed_at, &db->n_changed_at, to + 1u, sizeof(uint32_t));
+		db->changed_at[to] = own->seq + 1;
+		db->n_dirty++;
+	}
+	return true;
+}
+
+bool latdb_own_dirty(const struct latdb *db)
+{
+	return db->n_dirty > 0;
+}
+
+/* --- cutting a row into messages --- */
+
+/* Which cells of a row are to be sent. */
+struct slice {
+	const struct row *r;
+	struct nodedb *nodes;
+	const struct latdb *changes; /* only what its announcement under way changed; NULL: all */
+};
+
+/* Node-id of the far end, NODE_ID_NONE where the cell is not part of the slice. In the own row,
+ * nodes whose record is not known here are left out because it is most likely not known elsewhere
+ * either. Another's row is passed on whole, whatever we think of the nodes in it: with a cell left
+ * out it would not be the row of that sequence any more. */
+static node_id_t slice_node(const struct slice *s, uint32_t slot)
+{
+	const struct node *n = nodedb_at(s->nodes, (uint16_t)slot);
+
+	if (!n || !n->has_record || n->state == NODE_LEFT)
+		return NODE_ID_NONE;
+	if (!s->changes)
+		return cell_is_known(s->r->cell[slot]) ? n->id : NODE_ID_NONE;
+	if (slot >= s->changes->n_changed_at || s->changes->changed_at[slot] != s->r->seq)
+		return NODE_ID_NONE;
+	return n->id;
+}
+
+/*
+ * A cell's part depends on its node-id and the number of parts alone, not on the order of slots:
+ * two nodes that answer a fetch for the same row cut it alike, and a receiver may complete one
+ * answer with parts of the other. Only where the parts are as many as can be does a full part
+ * spill into the next. `used` counts the entries of each part.
+ */
+static uint32_t part_for(node_id_t id, uint32_t parts, uint16_t *used, bool *spilled)
+{
+	uint32_t part = (uint32_t)(hash_mix64(id) % parts);
+
+	while (used[part] >= MSG_ROW_MAX) {
+		*spilled = true;
+		part = (part + 1) % parts;
+	}
+	used[part]++;
+	return part;
+}
+
+/* Number of messages that the slice makes; *n is the number of its entries. */
+static uint32_t slice_parts(const struct slice *s, uint32_t *n)
+{
+	uint32_t parts;
+
+	*n = 0;
+	for (uint32_t i = 0; i < s->r->n_cells; i++)
+		*n += slice_node(s, i) != NODE_ID_NONE;
+	parts = max_of((*n + MSG_ROW_MAX - 1) / MSG_ROW_MAX, 1u);
+	for (; parts > 1 && parts < MSG_PARTS_MAX; parts++) {
+		uint16_t used[MSG_PARTS_MAX] = { 0 };
+		bool spilled = false;
+
+		for (uint32_t i = 0; i < s->r->n_cells && !spilled; i++) {
+			node_id_t id = slice_node(s, i);
+
+			if (id != NODE_ID_NONE)
+				part_for(id, parts, used, &spilled);
+		}
+		if (!spilled)
+			break;
+	}
+	return min_of(parts, (uint32_t)MSG_PARTS_MAX);
+}
+
+/* Part number *iter of the slice; false where there is no such part. */
+static bool slice_next(const struct slice *s, uint32_t *iter, struct msg_row *out)
+{
+	uint16_t used[MSG_PARTS_MAX] = { 0 };
+	uint32_t n, parts = slice_parts(s, &n);
+	bool spilled;
+
+	if (*iter >= parts)
+		return false;
+	out->incarnation = s->r->incarnation;
+	out->seq = s->r->seq;
+	out->part = (uint16_t)*iter;
+	out->parts = (uint16_t)parts;
+	out->n = 0;
+	/* CONF_NODES_LIMIT entries fit into MSG_PARTS_MAX parts; n is compared all the same. */
+	for (uint32_t i = 0; i < s->r->n_cells && n <= MSG_PARTS_MAX * MSG_ROW_MAX; i++) {
+		node_id_t id = slice_node(s, i);
+		struct cell c = s->r->cell[i];
+
+		if (id == NODE_ID_NONE || part_for(id, parts, used, &spilled) != *iter)
+			continue;
+		out->entry[out->n++] = (struct row_entry){
+			.node = id,
+			.up = cell_is_up(c),
+			.rtt_us = c.rtt_up & CELL_US_MAX,
+			.var_us = c.var_us,
+			.loss_pm = c.loss_pm,
+			.mtu = c.mtu,
+		};
+	}
+	++*iter;
+	return true;
+}
+
+/* Opens a new sequence of the own row. Changes that cannot be sent yet move on to the one after. */
+static void own_advance(struct latdb *db, struct nodedb *nodes)
+{
+	struct row *own = &db->row[SLOT_SELF];
+	struct slice changes = { .r = own, .nodes = nodes, .changes = db };
+
+	own->seq++;
+	db->n_dirty = 0;
+	for (uint32_t i = 0; i < db->n_changed_at; i++) {
+		if (db->changed_at[i] != own->seq || slice_node(&changes, i) != NODE_ID_NONE)
+			continue;
+		db->changed_at[i]++;
+		db->n_dirty++;
+	}
+}
+
+static bool own_has_changes(const struct latdb *db, struct nodedb *nodes)
+{
+	for (uint32_t i = 0; i < db->n_changed_at; i++) {
+		const struct node *n = nodedb_at(nodes, (uint16_t)i);
+
+		if (is_dirty(db, (uint16_t)i) && n && n->has_record && n->state != NODE_LEFT)
+			return true;
+	}
+	return false;
+}
+
+/* Decides what the announcement that starts now consists of; false where nothing is to be said. */
+static bool own_begin(struct latdb *db, struct nodedb *nodes, uint64_t incarnation, bool whole)
+{
+	struct row *own = row_at(db, SLOT_SELF);
+	/* Sequences of another incarnation are no base for anybody. */
+	bool rebase = own->seq && own->incarnation != incarnation;
+	bool changes = own_has_changes(db, nodes);
+
+	if (!rebase && !(whole && own->seq) && !changes)
+		return false;
+	db->out_whole = whole || rebase || own->seq == 0;
+	db->out_base = db->out_whole ? 0 : own->seq;
+	if (rebase || own->seq == 0 || !whole)
+		own_advance(db, nodes);
+	own->incarnation = incarnation;
+	return true;
+}
+
+bool latdb_own_next(struct latdb *db, struct nodedb *nodes, uint64_t incarnation, bool whole,
+		    uint32_t *iter, struct msg_row *out)
+{
+	struct slice s = { .nodes = nodes };
+
+	if (*iter == 0 && !own_begin(db, nodes, incarnation, whole))
+		return false;
+	s.r = &db->row[SLOT_SELF];
+	s.changes = db->out_whole ? NULL : db;
+	out->origin = nodedb_at(nodes, SLOT_SELF)->id;
+	out->base = db->out_base;
+	return slice_next(&s, iter, out);
+}

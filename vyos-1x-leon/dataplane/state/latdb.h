@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The latency database: every node's row of measured link latencies, the same everywhere, and
+ * the filter that makes a row's entry out of probe results. Indexed by the slots of nodedb.
+ * No I/O, no clock; control thread. Paper section 4.2; protocol section 5.3.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+#include "state/nodedb.h"
+#include "wire/msg.h"
+
+/* --- filter of one link, fed by probes (RFC 6298 gains: 1/8 and 1/4) --- */
+struct link_filter {
+	uint32_t n_samples;
+	int64_t srtt_us, var_us;  /* smoothed RTT, smoothed mean deviation */
+	uint32_t last_us, min_us; /* last sample; lowest of the current and the previous minute */
+	uint32_t loss_pm;	  /* smoothed loss, 1/1000 (gain 1/32) */
+	mono_t min_since;
+	uint32_t min_prev_us, min_cur_us; /* what min_us is made of */
+};
+void link_filter_reset(struct link_filter *f);
+void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now);
+void link_filter_loss(struct link_filter *f);
+
+/* --- the database --- */
+struct lat_entry {
+	uint32_t rtt_us, var_us;
+	uint16_t loss_pm;
+	uint16_t mtu; /* largest LEON datagram, 0 unknown */
+	bool up;
+};
+
+/* Both ends of a link measured it: is one of them wrong? Twice as much and 10 ms more than the other
+ * is beyond what measuring explains. */
+bool lat_contradicts(const struct lat_entry *a, const struct lat_entry *b);
+
+struct latdb;
+struct latdb *latdb_new(void);
+void latdb_free(struct latdb *db); /* NULL ok */
+
+/* Entry of link from -> to, all zero (down) where unknown. */
+struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to);
+uint32_t latdb_row_seq(const struct latdb *db,
+		       uint16_t from); /* complete up to this sequence; 0 none */
+uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from);
+
+/* Forgets the row and the column of a slot. */
+void latdb_forget(struct latdb *db, uint16_t slot);
+
+enum row_verdict {
+	ROW_CHANGED,   /* entries taken over */
+	ROW_UNCHANGED, /* newer, but nothing in it that moves a path */
+	ROW_OLD,       /* duplicate or older: ignored */
+	ROW_GAP,       /* builds on a sequence we do not have: fetch the whole row */
+};
+/*
+ * Merges one message of another origin's row. Entries apply at once; the row's sequence advances
+ * when all parts have come. `slot_of` resolves node-ids (SLOT_NONE: not known, entry skipped and
+ * kept out; the row then stays incomplete so that it is fetched again).
+ */
+enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_row *m,
+			     uint16_t (*slot_of)(void *arg, node_id_t id), void *arg);
+
+/*
+ * Own row. latdb_set stages a measurement; a smaller movement than the following leaves the row
+ * as it is, so that all copies stay the same. It counts as changed where `up` differs, where mtu
+ * differs, where rtt or var moved by more than 5 % and 300 us, or loss by more than 5/1000.
+ * Returns true where it is a change worth announcing (true at once for `up`).
+ */
+bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e);
+/* Anything staged since the last announcement? */
+bool latdb_own_dirty(const struct latdb *db);
+/*
+ * Next messages of the own row: with whole = false only what changed, as one new sequence with
+ * base = the sequence before (all of it, base 0, where it is the first of an incarnation); with whole = true everything at the current sequence, base 0.
+ * Call until it returns false; *iter starts at 0. Node-ids come from nodedb.
+ */
+bool latdb_own_next(struct latdb *db, struct nodedb *nodes, uint64_t incarnation, bool whole,
+		    uint32_t *iter, struct msg_row *out);

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The neighbors of neigh.h: a cache of buckets, eight places each. A neighbor lives in the bucket
+ * its key hashes to; a full bucket gives up the neighbor that was confirmed longest ago. To lose
+ * one costs a flooded question, so there is no full table and nothing to rebuild.
+ *
+ * A place is reused for other keys, so it carries a sequence: odd while the writer changes it. A
+ * reader that finds it odd, or changed after reading, treats the neighbor as unknown instead of
+ * trying again. Data words are stored with release and loaded with acquire: whoever sees a new
+ * word sees the odd sequence before it. Written by the control thread; read by workers, which
+ * write only `asked_s`.
+ */
+#include "state/neigh.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "crypto/aead.h"
+
+#define BUCKET 8
+
+#define META_USED     0x80000000u
+#define META_ROUTER   0x40000000u /* not part of the key */
+#define META_KEY_MASK (~META_ROUTER)
+
+struct place {
+	_Atomic uint32_t seq;
+	_Atomic uint32_t meta;	  /* META_*, family << 16, VLAN */
+	_Atomic uint64_t ip_high; /* first eight bytes of the address */
+	_Atomic uint64_t ip_low;  /* the others */
+	_Atomic uint64_t where;	  /* slot << 48 | MAC */
+	_Atomic uint32_t confirmed_s;
+	_Atomic uint32_t asked_s; /* last answered; 0 never */
+};
+
+struct neigh {
+	struct place *place;
+	uint32_t bucket_mask;
+	uint64_t seed;
+	uint32_t maximum;
+	uint32_t count; /* the control thread's */
+};
+
+struct key {
+	uint32_t meta;
+	uint64_t ip_high, ip_low;
+};
+
+/* What a reader takes out of a place. */
+struct view {
+	uint32_t meta;
+	uint64_t where;
+	uint32_t confirmed_s;
+};
+
+struct neigh *neigh_new(uint32_t maximum)
+{
+	struct neigh *n = x_new(struct neigh);
+	uint64_t buckets = 1;
+
+	/* Twice the places, so that few buckets fill up before the table does. */
+	while (buckets * BUCKET < 2 * (uint64_t)maximum)
+		buckets *= 2;
+	n->place = x_calloc_aligned(buckets * BUCKET, sizeof(struct place));
+	n->bucket_mask = (uint32_t)(buckets - 1);
+	n->seed = random_u64_nonzero();
+	n->maximum = maximum;
+	return n;
+}
+
+void neigh_free(void *p)
+{
+	struct neigh *n = p;
+
+	if (!n)
+		return;
+	free(n->place);
+	free(n);
+}
+
+static struct key key_of(uint16_t vlan, const struct ip_addr *ip)
+{
+	struct key k = { .meta = META_USED | (uint32_t)ip->family << 16 | (vlan & 0xfff) };
+
+	memcpy(&k.ip_high, ip->b, 8);
+	memcpy(&k.ip_low, ip->b + 8, 8);
+	return k;
+}
+
+static struct place *bucket_of(const struct neigh *n, const struct key *k)
+{
+	uint64_t h = hash_mix64(k->ip_high ^ n->seed);
+
+	h = hash_mix64((h + k->ip_low) ^ n->seed);
+	h = hash_mix64((h + k->meta) ^ n->seed);
+	return &n->place[(h & n->bucket_mask) * BUCKET];
+}
+
+static uint64_t where_of(struct mac mac, uint16_t slot)
+{
+	return (uint64_t)slot << 48 | mac_to_u64(mac);
+}
+
+/* --- any worker --- */
+
+static uint32_t load32(const _Atomic uint32_t *p)
+{
+	return atomic_load_explicit(p, memory_order_acquire);
+}
+
+static uint64_t load64(const _Atomic uint64_t *p)
+{
+	return atomic_load_explicit(p, memory_order_acquire);
+}
+
+/* True where the place holds the key and did not change while it was read. */
+static bool read_place(const struct place *p, const struct key *k, struct view *v)
+{
+	uint32_t seq = load32(&p->seq);
+
+	v->meta = load32(&p->meta);
+	if ((v->meta & META_KEY_MASK) != k->meta || load64(&p->ip_high) != k->ip_high ||
+	    load64(&p->ip_low) != k->ip_low)
+		return false;
+	v->where = load64(&p->where);
+	v->confirmed_s = load32(&p->confirmed_s);
+	return !(seq & 1) && load32(&p->seq) == seq;
+}
+
+static struct place *find(const struct neigh *n, const struct key *k, struct view *v)
+{
+	struct place *p = bucket_of(n, k);
+
+	for (uint32_t i = 0; i < BUCKET; i++, p++)
+		if (read_place(p, k, v))
+			return p;
+	return NULL;
+}
+
+/* Signed, because the clock that confirmed may have ticked just before the one that asks. */
+static int32_t age_s(uint32_t now_s, uint32_t then_s)
+{
+	return (int32_t)(now_s - then_s);
+}
+
+bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint32_t now_s,
+		  struct neigh_hit *hit)
+{
+	struct key k = key_of(vlan, ip);
+	struct view v;
+	struct place *p = find(n, &k, &v);
+	uint32_t asked_s;
+
+	if (!p || age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S)
+		return false;
+	hit->mac = mac_from_u64(v.where);
+	hit->slot = (uint16_t)(v.where >> 48);
+	hit->router = v.meta & META_ROUTER;
+	if (hit->slot == SLOT_SELF)
+		return false;
+	asked_s = atomic_load_explicit(&p->asked_s, memory_order_relaxed);
+	if (asked_s && age_s(now_s, asked_s) < NEIGH_ASK_AGAIN_S)
+		return false;
+	/* Of two workers with the same question, one answers. */
+	return atomic_compare_exchange_strong_explicit(&p->asked_s, &asked_s, now_s ? now_s : 1,
+						       memory_order_relaxed, memory_order_relaxed);
+}
+
+bool neigh_is_news(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		   uint16_t slot, uint32_t now_s)
+{
+	struct key k = key_of(vlan, ip);
+	struct view v;
+
+	if (!find(n, &k, &v) || v.where != where_of(mac, slot))
+		return true;
+	/* At half its time, so that it is confirmed again before it is of no use. */
+	return age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S / 2;
+}
+
+/* --- control thread --- */
+
+static uint32_t meta_of(const struct place *p)
+{
+	return atomic_load_explicit(&p->meta, memory_order_relaxed);
+}
+
+static uint64_t where_at(const struct place *p)
+{
+	return atomic_load_explicit(&p->where, memory_order_relaxed);
+}
+
+static uint32_t confirmed_at(const struct place *p)
+{
+	return atomic_load_explicit(&p->confirmed_s, memory_order_relaxed);
+}
+
+static void store32(_Atomic uint32_t *p, uint32_t v)
+{
+	atomic_store_explicit(p, v, memory_order_release);
+}
+
+static void store64(_Atomic uint64_t *p, uint64_t v)
+{
+	atomic_store_explicit(p, v, memory_order_release);
+}
+
+static void write_begin(struct place *p)
+{
+	store32(&p->seq, atomic_load_explicit(&p->seq, memory_order_relaxed) + 1);
+}
+
+static void write_end(struct place *p)
+{
+	store32(&p->seq, atomic_load_explicit(&p->seq, memory_order_relaxed) + 1);
+}
+
+static void remove_at(struct neigh *n, struct place *p)
+{
+	write_begin(p);
+	store32(&p->meta, 0);
+	write_end(p);
+	n->count--;
+}
+
+/* An empty place of the bucket, or the one that was confirmed longest ago. */
+static struct place *place_to_use(const struct neigh *n, const struct key *k)
+{
+	struct place *p = bucket_of(n, k), *oldest = NULL, *empty = NULL;
+
+	for (uint32_t i = 0; i < BUCKET; i++, p++) {
+		if (!(meta_of(p) & META_USED))
+			empty = p;
+		else if (!oldest || age_s(confirmed_at(p), confirmed_at(oldest)) < 0)
+			oldest = p;
+	}
+	if (empty && n->count < n->maximum)
+		return empty;
+	return oldest;
+}
+
+void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		 uint16_t slot, bool router, uint32_t now_s)
+{
+	struct key k = key_of(vlan, ip);
+	uint64_t where = where_of(mac, slot);
+	struct view v;
+	struct place *p = find(n, &k, &v);
+	bool same = p && v.where == where;
+
+	if (!p)
+		p = place_to_use(n, &k);
+	/* The table is full, and nothing in this bucket could make room. */
+	if (!p)
+		return;
+	if (!(meta_of(p) & META_USED))
+		n->count++;
+	write_begin(p);
+	store32(&p->meta, k.meta | (router ? META_ROUTER : 0));
+	store64(&p->ip_high, k.ip_high);
+	store64(&p->ip_low, k.ip_low);
+	store64(&p->where, where);
+	store32(&p->confirmed_s, now_s);
+	/* A neighbor that is somewhere else now has not been asked for there. */
+	if (!same)
+		store32(&p->asked_s, 0);
+	write_end(p);
+}
+
+static uint32_t n_places(const struct neigh *n)
+{
+	return (n->bucket_mask + 1) * BUCKET;
+}
+
+void neigh_forget_slot(struct neigh *n, uint16_t slot)
+{
+	for (uint32_t i = 0; i < n_places(n); i++) {
+		struct place *p = &n->place[i];
+
+		if ((meta_of(p) & META_USED) && where_at(p) >> 48 == slot)
+			remove_at(n, p);
+	}
+}
+
+void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac)
+{
+	uint64_t wanted = mac_to_u64(mac);
+
+	for (uint32_t i = 0; i < n_places(n); i++) {
+		struct place *p = &n->place[i];
+		uint32_t meta = meta_of(p);
+
+		if ((meta & META_USED) && (meta & 0xfff) == (vlan & 0xfff) &&
+		    (where_at(p) & 0xffffffffffffULL) == wanted)
+			remove_at(n, p);
+	}
+}
+
+void neigh_age(struct neigh *n, uint32_t now_s)
+{
+	for (uint32_t i = 0; i < n_places(n); i++) {
+		struct place *p = &n->place[i];
+
+		if ((meta_of(p) & META_USED) && age_s(now_s, confirmed_at(p)) > 4 * NEIGH_FRESH_S)
+			remove_at(n, p);
+	}
+}
+
+uint32_t neigh_count(const struct neigh *n)
+{
+	return n->count;
+}

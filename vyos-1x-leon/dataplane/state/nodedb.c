@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The node table of nodedb.h: an array of slots that own the nodes, a hash from node-id to node,
+ * and two figures kept up to date with every change because each ping asks for them: the number
+ * of members and the digest of their versions. Called by proto/ and daemon/ on the control thread.
+ */
+#include "state/nodedb.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "wire/leon.h"
+
+#define uthash_fatal(msg) bug("%s", msg)
+#include <uthash.h>
+
+struct entry {
+	struct node node; /* first: nodes are handed out and come back as pointers to it */
+	bool counted;	  /* is in db->n_members */
+	uint64_t digest;  /* its share of db->digest */
+	UT_hash_handle hh;
+};
+
+struct nodedb {
+	struct entry **slot; /* NULL: free */
+	uint32_t n_slots;    /* one past the highest in use */
+	uint32_t cap_slots;
+	uint32_t n_used; /* with tombstones */
+	uint32_t n_members;
+	uint32_t maximum; /* of members */
+	uint64_t digest;
+	struct entry *by_id;
+};
+
+const char *node_state_name(enum node_state s)
+{
+	switch (s) {
+	case NODE_KNOWN:
+		return "known";
+	case NODE_REACHABLE:
+		return "reachable";
+	case NODE_UNREACHABLE:
+		return "unreachable";
+	case NODE_LEFT:
+		return "left";
+	}
+	return "unknown";
+}
+
+int version_cmp(uint64_t inc_a, uint32_t seq_a, uint64_t inc_b, uint32_t seq_b)
+{
+	if (inc_a != inc_b)
+		return inc_a > inc_b ? 1 : -1;
+	if (seq_a != seq_b)
+		return seq_a > seq_b ? 1 : -1;
+	return 0;
+}
+
+static struct entry *entry_of(struct node *n)
+{
+	return container_of(n, struct entry, node);
+}
+
+/* A sum of well-mixed shares does not depend on the order in which nodes became known, and one
+ * node's change is one subtraction and one addition. */
+static uint64_t digest_share(const struct node *n)
+{
+	uint64_t h;
+
+	if (!n->has_record || n->state == NODE_LEFT)
+		return 0;
+	h = hash_mix64(n->rec.origin);
+	h = hash_mix64(h + n->rec.incarnation);
+	return hash_mix64(h + n->rec.seq);
+}
+
+/* To be called after every change of a node's state or record. */
+static void account(struct nodedb *db, struct entry *e)
+{
+	uint64_t share = digest_share(&e->node);
+	bool counts = e->node.state != NODE_LEFT;
+
+	db->digest += share - e->digest;
+	e->digest = share;
+	if (counts && !e->counted)
+		db->n_members++;
+	if (!counts && e->counted)
+		db->n_members--;
+	e->counted = counts;
+}
+
+/* Tombstones may take as many slots again as members do, so that leaving nodes cannot keep new
+ * ones out, and memory stays bounded all the same. */
+static bool has_room(const struct nodedb *db)
+{
+	uint64_t limit = 2 * (uint64_t)db->maximum;
+
+	return db->n_members < db->maximum && db->n_used < min_of(limit, (uint64_t)SLOT_NONE);
+}
+
+static uint16_t free_slot(struct nodedb *db)
+{
+	uint32_t i = 0;
+
+	while (i < db->n_slots && db->slot[i])
+		i++;
+	if (i == db->cap_slots) {
+		uint32_t cap = db->cap_slots ? db->cap_slots * 2 : 16;
+
+		db->slot = x_realloc(db->slot, cap, sizeof(struct entry *));
+		memset(db->slot + db->cap_slots, 0, (cap - db->cap_slots) * sizeof(struct entry *));
+		db->cap_slots = cap;
+	}
+	return (uint16_t)i;
+}
+
+static struct entry *entry_new(struct nodedb *db, node_id_t id, mono_t now)
+{
+	struct entry *e = x_new(struct entry);
+
+	e->node.slot = free_slot(db);
+	e->node.id = id;
+	e->node.state = NODE_KNOWN;
+	e->node.since = now;
+	e->node.rec.origin = id;
+	db->slot[e->node.slot] = e;
+	db->n_slots = max_of(db->n_slots, e->node.slot + 1u);
+	db->n_used++;
+	HASH_ADD(hh, db->by_id, node.id, sizeof(e->node.id), e);
+	account(db, e);
+	return e;
+}
+
+static void entry_free(struct nodedb *db, struct entry *e)
+{
+	e->node.state = NODE_LEFT;
+	account(db, e);
+	HASH_DEL(db->by_id, e);
+	db->slot[e->node.slot] = NULL;
+	db->n_used--;
+	while (db->n_slots && !db->slot[db->n_slots - 1])
+		db->n_slots--;
+	free(e);
+}
+
+struct nodedb *nodedb_new(node_id_t self, uint32_t maximum)
+{
+	struct nodedb *db = x_new(struct nodedb);
+
+	db->maximum = maximum;
+	entry_new(db, self, MONO_NEVER);
+	return db;
+}
+
+void nodedb_free(struct nodedb *db)
+{
+	if (!db)
+		return;
+	while (db->n_slots)
+		entry_free(db, db->slot[db->n_slots - 1]);
+	free(db->slot);
+	free(db);
+}
+
+struct node *nodedb_find(struct nodedb *db, node_id_t id)
+{
+	struct entry *e;
+
+	HASH_FIND(hh, db->by_id, &id, sizeof(id), e);
+	return e ? &e->node : NULL;
+}
+
+struct node *nodedb_at(struct nodedb *db, uint16_t slot)
+{
+	if (slot >= db->n_slots || !db->slot[slot])
+		return NULL;
+	return &db->slot[slot]->node;
+}
+
+struct node *nodedb_add(struct nodedb *db, node_id_t id, mono_t now)
+{
+	struct node *n = nodedb_find(db, id);
+
+	if (n)
+		return n;
+	if (id == NODE_ID_NONE || id == NODE_ID_ANY || !has_room(db))
+		return NULL;
+	return &entry_new(db, id, now)->node;
+}
+
+uint16_t nodedb_slots(const struct nodedb *db)
+{
+	return (uint16_t)db->n_slots;
+}
+
+uint32_t nodedb_members(const struct nodedb *db)
+{
+	return db->n_members;
+}
+
+void nodedb_set_maximum(struct nodedb *db, uint32_t maximum)
+{
+	db->maximum = maximum;
+}
+
+static void change_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now)
+{
+	if (n->state != s) {
+		n->state = s;
+		n->since = now;
+	}
+	account(db, entry_of(n));
+}
+
+enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mono_t now,
+			       struct node **out)
+{
+	struct node *n = nodedb_find(db, r->origin);
+	bool leaves = r->flags & RECORD_LEFT;
+	bool joins = !leaves && (!n || !n->has_record || n->state == NODE_LEFT);
+	int cmp;
+
+	*out = n;
+	if (n && n->slot == SLOT_SELF)
+		return RECORD_OWN;
+	if (n && n->has_record) {
+		cmp = version_cmp(r->incarnation, r->seq, n->rec.incarnation, n->rec.seq);
+		if (cmp <= 0)
+			return cmp ? RECORD_OLDER : RECORD_SAME;
+	}
+	/* A tombstone that revives takes a member's place, like a node never seen. */
+	if (n && n->state == NODE_LEFT && joins && db->n_members >= db->maximum)
+		return RECORD_FULL;
+	n = nodedb_add(db, r->origin, now);
+	*out = n;
+	if (!n)
+		return RECORD_FULL;
+	n->rec = *r;
+	n->has_record = true;
+	n->heard = now;
+	if (leaves)
+		change_state(db, n, NODE_LEFT, now);
+	else if (n->state == NODE_LEFT)
+		change_state(db, n, NODE_KNOWN, now);
+	else
+		change_state(db, n, n->state, now);
+	return joins ? RECORD_NEW : RECORD_NEWER;
+}
+
+static void own_changed(struct nodedb *db, struct node *self, mono_t now)
+{
+	self->has_record = true;
+	self->heard = now;
+	account(db, entry_of(self));
+}
+
+void nodedb_set_own(struct nodedb *db, const struct msg_record *facts, uint64_t incarnation,
+		    mono_t now)
+{
+	struct node *self = nodedb_at(db, SLOT_SELF);
+	uint64_t old_inc = self->rec.incarnation;
+	uint32_t old_seq = self->rec.seq;
+
+	self->rec = *facts;
+	self->rec.origin = self->id;
+	/* An earlier outbid may have carried us beyond the caller's incarnation: never go back. */
+	if (incarnation > old_inc) {
+		self->rec.incarnation = incarnation;
+		self->rec.seq = 1;
+	} else {
+		self->rec.incarnation = old_inc;
+		self->rec.seq = old_seq;
+		nodedb_outbid(db, old_inc, old_seq, now);
+	}
+	if (self->state == NODE_KNOWN)
+		change_state(db, self, NODE_REACHABLE, now);
+	own_changed(db, self, now);
+}
+
+void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t now)
+{
+	struct node *self = nodedb_at(db, SLOT_SELF);
+
+	if (version_cmp(self->rec.incarnation, self->rec.seq, incarnation, seq) > 0)
+		return;
+	/* A higher incarnation is an earlier run of this node with a clock ahead of ours. Its rows
+	 * are out there too, with sequences we do not know, so only an incarnation of our own
+	 * beats all that it left behind. */
+	if ((incarnation > self->rec.incarnation || seq == UINT32_MAX) &&
+	    incarnation < UINT64_MAX) {
+		self->rec.incarnation = incarnation + 1;
+		self->rec.seq = 1;
+	} else {
+		self->rec.incarnation = incarnation;
+		self->rec.seq = seq < UINT32_MAX ? seq + 1 : seq;
+	}
+	own_changed(db, self, now);
+}
+
+void nodedb_set_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now)
+{
+	change_state(db, n, s, now);
+}
+
+void nodedb_forget(struct nodedb *db, struct node *n, mono_t now)
+{
+	if (n->slot != SLOT_SELF)
+		change_state(db, n, NODE_LEFT, now);
+}
+
+void nodedb_expire(struct nodedb *db, mono_t now, int64_t keep_ms,
+		   void (*fn)(void *arg, uint16_t slot), void *arg)
+{
+	for (uint32_t i = SLOT_SELF + 1; i < db->n_slots; i++) {
+		struct entry *e = db->slot[i];
+
+		if (!e || e->node.state != NODE_LEFT || mono_sub_ms(now, e->node.since) <= keep_ms)
+			continue;
+		if (fn)
+			fn(arg, (uint16_t)i);
+		entry_free(db, e);
+	}
+}
+
+uint64_t nodedb_digest(const struct nodedb *db)
+{
+	return db->digest;
+}

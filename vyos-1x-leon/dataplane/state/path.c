@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Dijkstra of path.h. A label is (node, relays used to reach it); the bound on relays then is
+ * exact, where a bound on Dijkstra's tree would miss the dearer path with fewer relays that has to
+ * carry a third node's traffic. Labels settle in the order of cost, then relays. A settled label
+ * makes all labels of its node with as many or more relays useless, so that most nodes settle
+ * once and the work stays near N * N. Pure; control thread.
+ */
+#include "state/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+
+#define LOSS_FULL    1000
+#define LOSS_TERM_US 200000 /* see path.h */
+#define LEVELS	     LEON_HOPS_MAX
+
+/* A node's labels; the index is the number of relays between source and node. */
+struct vertex {
+	uint32_t cost[LEVELS];
+	uint16_t parent[LEVELS]; /* node before this one */
+	uint8_t open;		 /* levels below this one are not settled */
+	uint8_t best;		 /* cheapest open level */
+	uint8_t first;		 /* level that settled first: the best path */
+};
+
+struct search {
+	const struct latdb *db;
+	const struct path_params *pp;
+	uint16_t from;
+	uint16_t n;
+	uint8_t levels;
+	struct vertex *v;
+	uint32_t
+		*key; /* cost of each vertex's cheapest open label; dense, because it is searched */
+};
+
+uint32_t link_cost(const struct lat_entry *e)
+{
+	uint64_t cost = (uint64_t)e->rtt_us + e->var_us;
+
+	if (!e->up || e->loss_pm >= LOSS_FULL)
+		return COST_INFINITE;
+	if (e->loss_pm)
+		cost += (uint64_t)e->loss_pm * LOSS_TERM_US / (LOSS_FULL - e->loss_pm);
+	return (uint32_t)min_of(cost, (uint64_t)COST_INFINITE - 1);
+}
+
+static uint32_t cost_add(uint32_t a, uint32_t b)
+{
+	uint64_t sum = (uint64_t)a + b;
+
+	return sum < COST_INFINITE ? (uint32_t)sum : COST_INFINITE;
+}
+
+static bool may_relay(const struct path_params *pp, uint16_t slot)
+{
+	return !pp->no_relay || !pp->no_relay[slot];
+}
+
+static bool link_is_broken(const struct path_params *pp, uint16_t from, uint16_t to)
+{
+	return pp->link_broken && pp->link_broken(pp->arg, from, to);
+}
+
+/* Where the other end contradicts a claim, the worse of the two counts. */
+static void doubt(const struct latdb *db, uint16_t from, uint16_t to, struct lat_entry *e)
+{
+	struct lat_entry other = latdb_get(db, to, from);
+
+	if (other.rtt_us <= e->rtt_us || !lat_contradicts(e, &other))
+		return;
+	e->rtt_us = other.rtt_us;
+	e->var_us = other.var_us;
+}
+
+void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_t from,
+		   struct path *p)
+{
+	bool mtu_known = true;
+
+	p->cost_us = p->n_hops ? 0 : COST_INFINITE;
+	p->rtt_us = 0;
+	p->mtu = 0;
+	if (p->n_hops > pp->maximum_relays + 1)
+		p->cost_us = COST_INFINITE;
+	for (uint8_t i = 0; i < p->n_hops; i++) {
+		uint16_t u = i ? p->hop[i - 1] : from;
+		struct lat_entry e = latdb_get(db, u, p->hop[i]);
+
+		doubt(db, u, p->hop[i], &e);
+		p->cost_us = cost_add(p->cost_us, link_cost(&e));
+		if (i)
+			p->cost_us = cost_add(p->cost_us, pp->relay_cost_us);
+		if ((i && !may_relay(pp, u)) || link_is_broken(pp, u, p->hop[i]))
+			p->cost_us = COST_INFINITE;
+		p->rtt_us = cost_add(p->rtt_us, e.rtt_us);
+		mtu_known = mtu_known && e.mtu;
+		if (p->mtu == 0 || e.mtu < p->mtu)
+			p->mtu = e.mtu;
+	}
+	/* The smallest of some of the links says nothing about the whole path. */
+	if (!mtu_known)
+		p->mtu = 0;
+}
+
+/* Offers every vertex the way over u, which was reached at `cost` with `level` - 1 relays. */
+static void relax_from(struct search *s, uint16_t u, uint32_t cost, uint8_t level)
+{
+	for (uint16_t i = 0; i < s->n; i++) {
+		struct vertex *v = &s->v[i];
+		struct lat_entry e;
+		uint32_t c;
+
+		if (level >= v->open)
+			continue;
+		e = latdb_get(s->db, u, i);
+		/* Most end here, before the arithmetic of loss: no link costs less than its RTT. */
+		if (!e.up || cost_add(cost, e.rtt_us) >= v->cost[level])
+			continue;
+		doubt(s->db, u, i, &e);
+		c = cost_add(cost, link_cost(&e));
+		if (c >= v->cost[level] || link_is_broken(s->pp, u, i))
+			continue;
+		v->cost[level] = c;
+		v->parent[level] = u;
+		if (c < s->key[i] || (c == s->key[i] && level < v->best)) {
+			s->key[i] = c;
+			v->best = level;
+		}
+	}
+}
+
+/* Vertex with the cheapest open label, the one with fewer relays among equals; n: none left. */
+static uint16_t cheapest(const struct search *s)
+{
+	uint32_t best = COST_INFINITE;
+	uint16_t at = s->n;
+
+	for (uint16_t i = 0; i < s->n; i++) {
+		if (s->key[i] > best || s->key[i] == COST_INFINITE)
+			continue;
+		if (s->key[i] < best || s->v[i].best < s->v[at].best) {
+			best = s->key[i];
+			at = i;
+		}
+	}
+	return at;
+}
+
+/* Closes the vertex's best label and all that it makes useless; returns its level. */
+static uint8_t settle(struct search *s, uint16_t i)
+{
+	struct vertex *v = &s->v[i];
+	uint8_t level = v->best;
+
+	v->open = level;
+	s->key[i] = COST_INFINITE;
+	for (uint8_t l = 0; l < v->open; l++) {
+		if (v->cost[l] < s->key[i]) {
+			s->key[i] = v->cost[l];
+			v->best = l;
+		}
+	}
+	return level;
+}
+
+static void search_run(struct search *s)
+{
+	uint16_t n_left = (uint16_t)(s->n - (s->from < s->n));
+	uint16_t i;
+
+	relax_from(s, s->from, 0, 0);
+	while (n_left && (i = cheapest(s)) < s->n) {
+		struct vertex *v = &s->v[i];
+		uint8_t level = settle(s, i);
+		uint32_t cost = cost_add(v->cost[level], s->pp->relay_cost_us);
+
+		if (v->first == LEVELS) {
+			v->first = level;
+			n_left--;
+		}
+		if (level + 1 < s->levels && may_relay(s->pp, i))
+			relax_from(s, i, cost, (uint8_t)(level + 1));
+	}
+}
+
+static void read_path(const struct search *s, uint16_t to, struct path *out)
+{
+	uint16_t at = to;
+
+	*out = (struct path){ .cost_us = COST_INFINITE };
+	if (to == s->from || s->v[to].first == LEVELS)
+		return;
+	out->n_hops = (uint8_t)(s->v[to].first + 1);
+	for (uint8_t i = out->n_hops; i-- > 0;) {
+		out->hop[i] = at;
+		at = s->v[at].parent[i];
+	}
+	path_evaluate(s->db, s->pp, s->from, out);
+}
+
+void path_compute(const struct latdb *db, const struct path_params *pp, uint16_t from,
+		  uint16_t n_slots, struct path *out)
+{
+	struct search s = { .db = db, .pp = pp, .from = from, .n = n_slots };
+
+	s.levels = (uint8_t)min_of(pp->maximum_relays + 1, (uint32_t)LEVELS);
+	s.v = x_calloc(n_slots, sizeof(struct vertex));
+	s.key = x_calloc(n_slots, sizeof(uint32_t));
+	for (uint16_t i = 0; i < n_slots; i++) {
+		for (uint8_t l = 0; l < LEVELS; l++)
+			s.v[i].cost[l] = COST_INFINITE;
+		s.v[i].open = i == from ? 0 : s.levels;
+		s.v[i].first = LEVELS;
+		s.key[i] = COST_INFINITE;
+	}
+	search_run(&s);
+	for (uint16_t i = 0; i < n_slots; i++)
+		read_path(&s, i, &out[i]);
+	free(s.v);
+	free(s.key);
+}
+
+bool path_same(const struct path *a, const struct path *b)
+{
+	return a->n_hops == b->n_hops && memcmp(a->hop, b->hop, a->n_hops * sizeof(a->hop[0])) == 0;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Lowest-cost paths: Dijkstra over (node, relays used so far), so that the bound on relays is
+ * exact, dense and without a heap. Pure function of the database. Control thread.
+ * Paper section 4.2; DESIGN section 4 "Metric"; protocol section 6.
+ *
+ * Cost of a link, in microseconds:
+ *   rtt + variation + loss term, where loss term = loss / (1 - loss) * 200 ms
+ *   (what a TCP sender waits at least for a lost segment, RFC 6298 and Linux's RTO minimum);
+ * where the two ends of a link contradict each other, of the larger round-trip time (decision 011);
+ * a path costs the sum of its links + relay_cost for each relay.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "state/latdb.h"
+#include "wire/leon.h"
+
+#define COST_INFINITE UINT32_MAX
+
+struct path {
+	uint8_t n_hops;		     /* 0: no path */
+	uint16_t hop[LEON_HOPS_MAX]; /* slots, destination last */
+	uint32_t cost_us;
+	uint32_t rtt_us; /* sum of the links' smoothed RTTs */
+	uint16_t mtu;	 /* smallest link MTU on it, 0 unknown */
+};
+
+struct path_params {
+	uint32_t maximum_relays; /* 0..LEON_HOPS_MAX-1 */
+	uint32_t relay_cost_us;
+	/* Slots that must not relay (transit disabled, unreachable); by slot; NULL: none. */
+	const bool *no_relay;
+	/* Links reported broken by a notice; NULL: none. */
+	bool (*link_broken)(void *arg, uint16_t from, uint16_t to);
+	void *arg;
+};
+
+/* Cost of one link, COST_INFINITE where it is down. */
+uint32_t link_cost(const struct lat_entry *e);
+/* Cost, RTT and MTU of a given list of hops under the database now; cost COST_INFINITE where broken. */
+void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_t from,
+		   struct path *p);
+/* Fills out[0..n_slots) with the best path from `from` to each slot (n_hops 0: none). */
+void path_compute(const struct latdb *db, const struct path_params *pp, uint16_t from,
+		  uint16_t n_slots, struct path *out);
+bool path_same(const struct path *a, const struct path *b); /* same hops */

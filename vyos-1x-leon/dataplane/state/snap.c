@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Building the snapshot of snap.h: everything that a worker would have to compute per frame is
+ * computed here once. Built, and freed through base/rcu, on the control thread; read by workers.
+ */
+#include "state/snap.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "wire/bytes.h"
+
+static_assert(SNAP_SOCKADDR_LEN == sizeof(struct sockaddr_in6), "room for either family");
+
+struct snap *snap_new(uint16_t n_slots)
+{
+	struct snap *s = x_new(struct snap);
+	size_t n = n_slots ? n_slots : 1; /* never an array of no length */
+	uint32_t size = 16;
+
+	while (size < 2 * n)
+		size *= 2;
+	s->n_slots = n_slots;
+	s->id_mask = size - 1;
+	s->flood = x_calloc(n, sizeof(s->flood[0]));
+	s->node = x_calloc_aligned(n, sizeof(s->node[0]));
+	s->id_table = x_calloc(size, sizeof(s->id_table[0]));
+	for (uint32_t i = 0; i < size; i++)
+		s->id_table[i] = SLOT_NONE;
+	return s;
+}
+
+void snap_free(void *p)
+{
+	struct snap *s = p;
+
+	if (!s)
+		return;
+	for (uint16_t i = 0; i < s->n_slots; i++) {
+		seal_unref(s->node[i].seal_tx);
+		seal_unref(s->node[i].seal_rx[0]);
+		seal_unref(s->node[i].seal_rx[1]);
+	}
+	free(s->flood);
+	free(s->node);
+	free(s->id_table);
+	free(s);
+}
+
+void snap_set_route(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
+		    uint16_t path_mtu)
+{
+	struct snap_node *n = &s->node[slot];
+
+	/* A part of a path would lead somewhere else: too long a path is none. */
+	n->n_hops = n_hops <= LEON_HOPS_MAX ? n_hops : 0;
+	memcpy(n->hop, hop, n->n_hops * sizeof(hop[0]));
+	n->path_mtu = path_mtu;
+}
+
+void snap_set_keys(struct snap *s, uint16_t slot, struct seal *tx, struct seal *rx,
+		   struct seal *rx_before)
+{
+	struct snap_node *n = &s->node[slot];
+
+	n->seal_tx = seal_ref(tx);
+	n->seal_rx[0] = seal_ref(rx);
+	n->seal_rx[1] = seal_ref(rx_before);
+	n->link_tx = tx ? seal_tx_link(tx) : 0;
+	for (unsigned i = 0; i < 2; i++) {
+		if (!n->seal_rx[i])
+			continue;
+		n->link_rx[i] = seal_rx_link(n->seal_rx[i]);
+		n->clear_rx |= seal_cipher(n->seal_rx[i]) == SEAL_NONE;
+	}
+}
+
+/* A sealed datagram that goes straight to its end needs no link value: its seal says who sent it. */
+static uint8_t data_flags(bool secret, bool sealed, unsigned n_hops)
+{
+	if (!secret)
+		return 0;
+	if (!sealed)
+		return LEON_F_LINK_VALUE;
+	return n_hops > 1 ? LEON_F_SEALED | LEON_F_LINK_VALUE : LEON_F_SEALED;
+}
+
+size_t snap_overhead(bool secret, bool sealed, unsigned n_hops)
+{
+	uint8_t flags = data_flags(secret, sealed, n_hops);
+
+	return (flags & LEON_F_SEALED ? SEAL_OVERHEAD : 0u) +
+	       (flags & LEON_F_LINK_VALUE ? LEON_LINK_LEN : 0u);
+}
+
+static void set_sockaddr(struct snap_node *n)
+{
+	struct sockaddr_storage ss = { 0 };
+
+	n->sa_len = 0;
+	if (n->ep.ip.family == 0)
+		return;
+	n->sa_len = (uint8_t)endpoint_to_sockaddr(&n->ep, &ss);
+	memcpy(n->sa, &ss, sizeof(n->sa));
+}
+
+/* A route is valid where all nodes on it are members and the first can be sent to. */
+static bool route_is_valid(const struct snap *s, const struct snap_node *n)
+{
+	if (n->n_hops == 0 || n->id == NODE_ID_NONE)
+		return false;
+	for (uint8_t i = 0; i < n->n_hops; i++)
+		if (n->hop[i] >= s->n_slots || s->node[n->hop[i]].id == NODE_ID_NONE)
+			return false;
+	return s->node[n->hop[0]].sa_len > 0;
+}
+
+/* What policy demands of data along the route: into the header where it is the same for all. */
+static void set_protection(const struct snap *s, struct snap_node *n)
+{
+	bool sealed = n->seal_tx && seal_cipher(n->seal_tx) != SEAL_NONE;
+	uint64_t link = s->node[n->first].link_tx;
+	size_t mtu = n->path_mtu ? n->path_mtu : SNAP_MTU_UNKNOWN;
+	size_t around = n->hdr_len + snap_overhead(s->secret, sealed, n->n_hops);
+
+	n->flags = data_flags(s->secret, sealed, n->n_hops);
+	n->no_key = s->secret && (!n->seal_tx || ((n->flags & LEON_F_LINK_VALUE) && !link));
+	n->room = (uint16_t)(mtu > around ? mtu - around : 0);
+	if (n->flags & LEON_F_LINK_VALUE) {
+		put_u64(n->hdr + n->hdr_len, link);
+		n->hdr_len = (uint8_t)(n->hdr_len + LEON_LINK_LEN);
+	}
+}
+
+static void set_header(struct snap *s, struct snap_node *n)
+{
+	struct leon_hdr h = {
+		.kind = LEON_FRAME,
+		.n_hops = n->n_hops,
+		.vni = s->vni,
+		.source = s->self,
+	};
+
+	n->routed = route_is_valid(s, n);
+	if (!n->routed)
+		return;
+	for (uint8_t i = 0; i < n->n_hops; i++)
+		h.hop[i] = s->node[n->hop[i]].id;
+	n->first = n->hop[0];
+	n->hdr_len = (uint8_t)leon_encode(&h, n->hdr);
+	set_protection(s, n);
+}
+
+static uint32_t id_place(const struct snap *s, node_id_t id)
+{
+	return (uint32_t)hash_mix64(id) & s->id_mask;
+}
+
+static void add_id(struct snap *s, uint16_t slot)
+{
+	uint32_t i = id_place(s, s->node[slot].id);
+
+	while (s->id_table[i] != SLOT_NONE)
+		i = (i + 1) & s->id_mask;
+	s->id_table[i] = slot;
+}
+
+void snap_finish(struct snap *s)
+{
+	for (uint16_t i = 0; i < s->n_slots; i++) {
+		set_sockaddr(&s->node[i]);
+		if (s->node[i].id != NODE_ID_NONE)
+			add_id(s, i);
+	}
+	s->n_flood = 0;
+	for (uint16_t i = 0; i < s->n_slots; i++) {
+		set_header(s, &s->node[i]);
+		s->any_sealed |= s->node[i].routed && (s->node[i].flags & LEON_F_SEALED);
+		if (s->node[i].routed && i != SLOT_SELF)
+			s->flood[s->n_flood++] = i;
+	}
+}
+
+uint16_t snap_find(const struct snap *s, node_id_t id)
+{
+	uint32_t i = id_place(s, id);
+
+	/* The table is at most half full, so an empty place ends every search. */
+	while (s->id_table[i] != SLOT_NONE) {
+		if (s->node[s->id_table[i]].id == id)
+			return s->id_table[i];
+		i = (i + 1) & s->id_mask;
+	}
+	return SLOT_NONE;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The forwarding snapshot: all that a worker needs to know, immutable once published. Built by
+ * the control thread from nodes, choices and configuration, handed over through base/rcu.
+ * Readers: workers. Layout is for them: flat arrays by slot, headers already encoded.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "crypto/seal.h"
+#include "state/fdb.h"
+#include "state/neigh.h"
+#include "wire/leon.h"
+
+#define SNAP_SOCKADDR_LEN 28 /* sizeof(struct sockaddr_in6) */
+/* Largest LEON datagram on a path about which nothing is known: fits IPv6's minimum MTU. */
+#define SNAP_MTU_UNKNOWN 1232
+#define SNAP_HDR_LEN_MAX (LEON_HDR_LEN_MAX + LEON_LINK_LEN)
+
+struct snap_node {
+	node_id_t id; /* NODE_ID_NONE: free slot */
+	bool link_up; /* datagrams may be sent directly */
+	bool routed;  /* route below is valid */
+	/* Where the node's datagrams come from and go to directly; family 0 where unknown. */
+	struct endpoint ep;
+	uint8_t sa[SNAP_SOCKADDR_LEN];
+	uint8_t sa_len;
+	uint16_t link_mtu; /* largest LEON datagram on the direct link */
+	/* The path in use, ready to be sent: kind and flags are patched by the sender. */
+	uint16_t first;	 /* slot of the first hop: datagrams go to its `sa` */
+	uint8_t hdr_len; /* link value included, where there is one */
+	uint8_t n_hops;
+	uint16_t hop[LEON_HOPS_MAX]; /* slots, destination last */
+	uint8_t hdr[SNAP_HDR_LEN_MAX];
+	uint8_t flags;	   /* LEON_F_SEALED, LEON_F_LINK_VALUE: of all data to the node */
+	bool no_key;	   /* what policy demands is not known yet: nothing can be sent */
+	uint16_t path_mtu; /* largest LEON datagram that passes the whole path */
+	uint16_t room;	   /* of it, for frames and fragments */
+	/* End to end with the node, with a secret; NULL: none. References of the snapshot. */
+	struct seal *seal_tx;	 /* for what is sent to it */
+	struct seal *seal_rx[2]; /* what comes from it: of the session in use, of the one before */
+	bool clear_rx;		 /* what comes from it need not be sealed */
+	/* Of the direct link; 0: none. */
+	uint64_t link_tx, link_rx[2];
+};
+
+struct snap {
+	node_id_t self;
+	uint32_t vni;
+	bool secret;	      /* data is sealed, or carries link values */
+	bool any_sealed;      /* to one node at least */
+	bool blocked;	      /* by the loop guard: nothing passes between TAP and overlay */
+	bool transit_disable; /* relay nothing */
+	bool mss_clamp;
+	uint32_t
+		busy_poll_us; /* a worker that has had work looks for more so long before it sleeps */
+	bool suppress_arp, suppress_nd;
+	uint32_t storm_broadcast, storm_multicast,
+		storm_unknown; /* frames/s for the whole node, 0 unlimited */
+	struct fdb *fdb;       /* shared by snapshots, replaced through rcu */
+	struct neigh *neigh;   /* likewise */
+	uint16_t n_slots;
+	uint16_t n_flood;
+	uint16_t *flood;	/* slots of all routed nodes but this one */
+	struct snap_node *node; /* by slot; [SLOT_SELF] is this node */
+	uint32_t id_mask;
+	uint16_t *id_table; /* open addressing, node-id to slot, SLOT_NONE empty */
+};
+
+/* Zeroed snapshot with arrays for n_slots; the caller fills node[] and then calls snap_finish. */
+struct snap *snap_new(uint16_t n_slots);
+/* Encodes headers and addresses, builds the id table and the flood list. */
+void snap_finish(struct snap *s);
+/* Sets the route of node[slot] from hops (slots). */
+void snap_set_route(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
+		    uint16_t path_mtu);
+/* Keys with node[slot]: to send with, to receive with now and before. Takes references. */
+void snap_set_keys(struct snap *s, uint16_t slot, struct seal *tx, struct seal *rx,
+		   struct seal *rx_before);
+/* Bytes of a data datagram that are neither LEON header nor payload: what sealing and link values
+ * cost, without a secret nothing. */
+size_t snap_overhead(bool secret, bool sealed, unsigned n_hops);
+void snap_free(void *s); /* struct snap *; does not free fdb and neigh */
+/* Slot of a node-id, SLOT_NONE where it is not a member. */
+uint16_t snap_find(const struct snap *s, node_id_t id);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The lengths inside a bundle. Called by the workers when they put frames together and for every
+ * LEON_BUNDLE they receive. Pure.
+ */
+#include "wire/bundle.h"
+
+#include <errno.h>
+
+#include "wire/bytes.h"
+
+#define PARTIAL 0x8000u
+
+int bundle_next(const void *data, size_t len, size_t *at, struct bundle_frame *f)
+{
+	const uint8_t *p = data;
+	uint16_t v;
+
+	if (*at == len)
+		return len ? 0 : -EBADMSG;
+	if (len - *at < BUNDLE_HDR_LEN)
+		return -EBADMSG;
+	v = get_u16(p + *at);
+	f->at = *at + BUNDLE_HDR_LEN;
+	f->len = v & ~PARTIAL;
+	f->partial = v & PARTIAL;
+	if (f->len < BUNDLE_FRAME_MIN || f->len > len - f->at)
+		return -EBADMSG;
+	*at = f->at + f->len;
+	return 1;
+}
+
+void bundle_encode(size_t frame_len, bool partial, void *out)
+{
+	put_u16(out, (uint16_t)(frame_len | (partial ? PARTIAL : 0)));
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The Internet checksum (RFC 1071) for the few frames that LEON writes or changes itself. Sums are
+ * of big-endian 16-bit words, not yet folded; a uint32_t holds those of any IP packet. Pure.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/bytes.h"
+
+static inline uint32_t csum_add(uint32_t sum, const uint8_t *p, size_t len)
+{
+	for (; len >= 2; p += 2, len -= 2)
+		sum += get_u16(p);
+	return len ? sum + (uint32_t)(p[0] << 8) : sum;
+}
+
+static inline uint16_t csum_fold(uint32_t sum)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)sum;
+}

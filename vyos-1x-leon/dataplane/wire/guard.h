@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The loop-guard frame: sent by each node onto its own local segment, never into the overlay.
+ * A node that hears another node's guard frame of its overlay shares a LAN with it. Pure.
+ *
+ *   dst 03:4c:45:4f:4e:00 | src TAP MAC | 0x88b5 | "LEON" | version 1 (8) | VNI (24) |
+ *   node-id (32) | incarnation (64) | authenticator (16 bytes)
+ *
+ * The authenticator is keyed with the pre-shared secret (crypto/keys.h), zero without one.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+
+#define GUARD_FRAME_LEN	 60 /* padded to the Ethernet minimum */
+#define GUARD_AUTH_LEN	 16
+#define GUARD_SIGNED_LEN 34 /* bytes of the frame that the authenticator covers */
+
+struct guard_frame {
+	struct mac src;
+	uint32_t vni;
+	node_id_t node;
+	uint64_t incarnation;
+	uint8_t auth[GUARD_AUTH_LEN];
+};
+
+/* -ENOMSG: not a guard frame at all; -EBADMSG: one, but malformed. */
+int guard_decode(const void *frame, size_t len, struct guard_frame *g);
+/* Writes GUARD_FRAME_LEN bytes, the authenticator as given. */
+void guard_encode(const struct guard_frame *g, void *out);

@@ -1,0 +1,43 @@
+<!-- How links are measured. -->
+<node name="measurement">
+  <properties>
+    <help>Measurement of the links to other nodes</help>
+  </properties>
+  <children>
+    <leafNode name="interval">
+      <properties>
+        <help>Interval between probes of an idle link</help>
+        #include <include/milliseconds.xml.i>
+      </properties>
+      <defaultValue>1000</defaultValue>
+    </leafNode>
+    <leafNode name="fast-interval">
+      <properties>
+        <help>Interval between probes of a link that carries traffic</help>
+        <valueHelp>
+          <format>u32:20-60000</format>
+          <description>Interval in milliseconds, not above that of an idle link</description>
+        </valueHelp>
+        <constraint>
+          <validator name="numeric" argument="--range 20-60000"/>
+        </constraint>
+        <constraintErrorMessage>Interval must be between 20 and 60000 milliseconds</constraintErrorMessage>
+      </properties>
+      <defaultValue>100</defaultValue>
+    </leafNode>
+    <leafNode name="dead-multiplier">
+      <properties>
+        <help>Unanswered probes after which a link is down</help>
+        <valueHelp>
+          <format>u32:2-20</format>
+          <description>Number of probes</description>
+        </valueHelp>
+        <constraint>
+          <validator name="numeric" argument="--range 2-20"/>
+        </constraint>
+        <constraintErrorMessage>Number of probes must be between 2 and 20</constraintErrorMessage>
+      </properties>
+      <defaultValue>3</defaultValue>
+    </leafNode>
+  </children>
+</node>

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What charon is to know for one interface: pure functions from leond's answer to `show ipsec`
+to the connections and secrets of VICI. Nothing here talks to anybody.
+
+One connection for each address that leond sends to, with a trap policy: the kernel asks charon for
+keys when the first datagram for that address comes along. And one connection for whoever else
+begins with us (a new node knows us before we know it): it only answers.
+"""
+import ipaddress
+from typing import NamedTuple, Optional
+
+# Where both nodes know each other one of them starts, else they would make every SA twice. The
+# other waits this long before it starts itself, in case the first cannot (it is behind a NAT).
+SECOND_STARTS_AFTER_S = 4.0
+TRIES = 1
+
+
+class Remote(NamedTuple):
+    """One address that leond sends to, and the ports at it."""
+
+    address: str
+    ports: tuple
+    node_id: Optional[str] = None  # None: a configured peer that has not joined yet
+
+
+def _text_address(value):
+    return str(ipaddress.ip_address(value))
+
+
+def remotes(answer):
+    """{address: Remote} of an answer to `show ipsec`. Several nodes behind one address are one
+    remote."""
+    found = {}
+    for entry in answer['endpoints']:
+        address = _text_address(entry['address'])
+        old = found.get(address)
+        ports = {int(entry['port'])} | set(old.ports if old else ())
+        node_id = entry['node_id'] or (old.node_id if old else None)
+        found[address] = Remote(address, tuple(sorted(ports)), node_id)
+    return found
+
+
+def goes_first(own_id, remote):
+    """The node with the lower node-id starts, and everybody with whom they do not know yet."""
+    if remote.node_id is None:
+        return True
+    return ipaddress.ip_address(own_id) < ipaddress.ip_address(remote.node_id)
+
+
+def domain(settings):
+    """The part of IKE identities that keeps segments apart."""
+    return f'vni{settings.vni}.leon'
+
+
+def identity(settings, own_id):
+    return f'{own_id}@{domain(settings)}'
+
+
+def _local(settings, own_id):
+    auth = settings.authentication
+    if auth.mode == 'pre-shared-secret':
+        return {'auth': 'psk', 'id': identity(settings, own_id)}
+    found = {'auth': 'pubkey', 'certs': [auth.certificate]}
+    if auth.local_id:
+        found['id'] = auth.local_id
+    return found
+
+
+def _remote(settings):
+    auth = settings.authentication
+    if auth.mode == 'pre-shared-secret':
+        return {'auth': 'psk', 'id': f'*@{domain(settings)}'}
+    return {'auth': 'pubkey', 'cacerts': list(auth.ca_certificates), 'id': auth.remote_id or '%any'}
+
+
+def _child(settings, remote_ts, action):
+    lifetime = settings.esp_lifetime
+    # Both ends rekey; the random part keeps them from doing it in the same moment, and the old SA
+    # lives on until the new one carries traffic.
+    spread = max(1, lifetime // 10)
+    return {
+        'mode': 'transport', 'local_ts': [f'dynamic[udp/{settings.port}]'], 'remote_ts': remote_ts,
+        'esp_proposals': list(settings.esp_proposals), 'start_action': action,
+        'close_action': action, 'dpd_action': 'trap' if action == 'trap' else 'clear',
+        'rekey_time': str(lifetime - 2 * spread), 'life_time': str(lifetime),
+        'rand_time': str(spread),
+    }
+
+
+def _connection(settings, own_id, remote_addrs, child):
+    found = {
+        'version': '2', 'remote_addrs': remote_addrs,
+        'proposals': list(settings.ike_proposals),
+        'encap': 'yes' if settings.force_encapsulation else 'no', 'mobike': 'no',
+        # A node may be reached at two addresses: one SA must not replace the other.
+        'unique': 'no', 'keyingtries': str(TRIES), 'dpd_delay': str(settings.dpd_interval),
+        'rekey_time': str(settings.ike_lifetime), 'over_time': str(settings.ike_lifetime // 10 + 1),
+        'rand_time': str(settings.ike_lifetime // 10 + 1),
+        'local': _local(settings, own_id), 'remote': _remote(settings),
+        'children': {child[0]: child[1]},
+    }
+    if settings.sources:
+        found['local_addrs'] = list(settings.sources)
+    return found
+
+
+def _of_family(addresses, address):
+    version = ipaddress.ip_address(address).version
+    return [a for a in addresses if ipaddress.ip_address(a).version == version]
+
+
+def prefix(settings):
+    return f'{settings.interface}-'
+
+
+def connection_name(settings, address):
+    return prefix(settings) + address
+
+
+def answering_name(settings):
+    return prefix(settings) + 'any'
+
+
+def answering(settings, own_id):
+    child = _child(settings, ['dynamic[udp]'], 'none')
+    return _connection(settings, own_id, ['%any'], (answering_name(settings), child))
+
+
+def starting(settings, own_id, remote):
+    name = connection_name(settings, remote.address)
+    child = _child(settings, [f'dynamic[udp/{port}]' for port in remote.ports], 'trap')
+    found = _connection(settings, own_id, [remote.address], (name, child))
+    if settings.sources:
+        found['local_addrs'] = _of_family(settings.sources, remote.address)
+    return found
+
+
+def wanted(settings, own_id, known, ready):
+    """{name: connection} to be loaded. `ready(remote)`: it is our turn to start with this one."""
+    found = {answering_name(settings): answering(settings, own_id)}
+    for remote in known.values():
+        if settings.sources and not _of_family(settings.sources, remote.address):
+            continue
+        if ready(remote):
+            found[connection_name(settings, remote.address)] = starting(settings, own_id, remote)
+    return found
+
+
+def secret_id(settings):
+    return f'{settings.interface}-ike'
+
+
+def shared_secret(settings):
+    """For load-shared. It belongs to identities of this segment only, so that no other connection
+    of this host takes it."""
+    return {'id': secret_id(settings), 'type': 'IKE', 'data': settings.authentication.secret,
+            'owners': [f'*@{domain(settings)}']}
+
+
+class Sa(NamedTuple):
+    """One IKE SA of this interface as charon has it."""
+
+    name: str
+    unique_id: str
+    address: str
+    established: bool
+    protects: bool  # has a pair of ESP SAs that carries traffic
+
+
+def sas(settings, events):
+    """Of what list-sas tells, ours."""
+    found = []
+    for event in events:
+        for name, sa in event.items():
+            if not name.startswith(prefix(settings)) or not isinstance(sa, dict):
+                continue
+            children = sa.get('child-sas', {}).values()
+            found.append(Sa(name, sa.get('uniqueid', ''), sa.get('remote-host', ''),
+                            sa.get('state') == 'ESTABLISHED',
+                            any(c.get('state') in ('INSTALLED', 'REKEYING', 'REKEYED')
+                                for c in children)))
+    return found

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The firewall table that lets LEON's datagrams out and in only inside IPsec.
+
+IPsec by itself fails open: where charon is stopped or has not loaded a connection, the kernel has
+no policy and sends in the clear. This table does not depend on charon, nor on the manager: it is
+in the kernel from before leond's first packet until IPsec is taken out of the configuration. It
+knows leond by its port, and by its addresses where those are configured.
+
+The ICMP rules stop errors that would quote a datagram that came out of ESP: bytes 20 and on of an
+ICMP error are the quoted header of UDP behind 8 bytes of ICMP and 20 of IPv4 (40 of IPv6); what
+was sent to this node has its port as destination.
+"""
+import ipaddress
+import subprocess
+
+ICMP4 = 'icmp type { destination-unreachable, time-exceeded, parameter-problem }'
+ICMP6 = 'icmpv6 type { destination-unreachable, packet-too-big, time-exceeded, parameter-problem }'
+
+
+class GuardError(Exception):
+    """nft refused; one sentence."""
+
+
+def table_name(interface):
+    """Names of interfaces may have characters that nft reads otherwise."""
+    return 'leon_ipsec_' + ''.join(c if c.isalnum() and c.isascii() else '_' for c in interface)
+
+
+def _families(settings):
+    """[('ip', addresses), ('ip6', addresses)]; None as addresses: all of the family."""
+    if not settings.sources:
+        return [(None, None)]
+    by_version = {4: [], 6: []}
+    for text in settings.sources:
+        address = ipaddress.ip_address(text)
+        by_version[address.version].append(str(address))
+    return [(family, ', '.join(by_version[version]))
+            for family, version in (('ip', 4), ('ip6', 6)) if by_version[version]]
+
+
+def rules(settings):
+    """What nft loads: replaces the table in one step, there is no moment without it."""
+    name, port = table_name(settings.interface), settings.port
+    out, into = [], []
+    for family, addresses in _families(settings):
+        source = f'{family} saddr {{ {addresses} }} ' if family else ''
+        destination = f'{family} daddr {{ {addresses} }} ' if family else ''
+        out.append(f'{source}udp sport {port} rt ipsec missing counter drop')
+        into.append(f'{destination}udp dport {port} meta ipsec missing counter drop')
+    out += [f'{ICMP4} @th,240,16 {port} rt ipsec missing counter drop',
+            f'{ICMP6} @th,400,16 {port} rt ipsec missing counter drop']
+    lines = [f'table inet {name}', f'delete table inet {name}', f'table inet {name} {{',
+             '\tchain out {', '\t\ttype filter hook output priority 0; policy accept;',
+             *[f'\t\t{rule}' for rule in out], '\t}',
+             '\tchain in {', '\t\ttype filter hook input priority -10; policy accept;',
+             *[f'\t\t{rule}' for rule in into], '\t}', '}']
+    return '\n'.join(lines) + '\n'
+
+
+def _nft(text):
+    try:
+        result = subprocess.run(['nft', '-f', '-'], input=text, text=True, capture_output=True,
+                                check=False, timeout=30)
+    except (OSError, subprocess.TimeoutExpired) as e:
+        raise GuardError(f'nft cannot be run: {e}') from None
+    if result.returncode != 0:
+        raise GuardError(f'nft refuses the guard: {result.stderr.strip()}')
+
+
+def install(settings):
+    _nft(rules(settings))
+
+
+def remove(interface):
+    name = table_name(interface)
+    _nft(f'table inet {name}\ndelete table inet {name}\n')

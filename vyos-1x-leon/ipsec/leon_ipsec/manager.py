@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Keeps charon as leond wants it. Once a second: ask leond where it sends to, compare with what
+charon has, load and unload the difference, tell leond which addresses are protected.
+
+Comparing with what charon really has, each time, is what makes all troubles the same case: charon
+started again, `swanctl --load-all` of somebody else (VyOS, at each commit of `vpn ipsec`) that
+unloaded what is not in its file, a manager that was restarted, a leond that was.
+
+All that touches the outside is given to the constructor, so that tests can stand in for it.
+"""
+import logging
+import time
+
+from leon_ipsec import connections as want
+from leon_ipsec.control import ControlError
+from leon_ipsec.guard import GuardError
+from leon_ipsec.kernel import KernelError
+from leon_ipsec.vici import Refused, ViciError
+
+REPORT_EVERY_S = 10.0  # leond believes a report for 30 s
+STALLED_AFTER_S = 10.0  # an IKE exchange without an answer is begun afresh
+START_CHARON_EVERY_S = 10.0
+# An address that leond sends to no more keeps its connection for a while: a leond that restarts
+# knows its configured peers only at first, and the SAs with all others are to be there already.
+FORGET_AFTER_S = 60.0
+
+log = logging.getLogger('leon-ipsec')
+
+
+class Manager:
+    def __init__(self, settings, outside, clock=time.monotonic):
+        """`outside` has ask_daemon(command, arguments), connect() to charon, remove_stale(port),
+        install_guard(settings), start_charon()."""
+        self.settings = settings
+        self.outside = outside
+        self.clock = clock
+        self.vici = None
+        self.own_id = None
+        self.remotes = {}
+        self.first_seen = {}  # address: when it was wanted first
+        self.last_seen = {}  # address: when it was wanted last
+        self.started = set()  # addresses whose connection was loaded once
+        self.loaded = {}  # name: the connection as loaded
+        self.connecting = {}  # unique id of an IKE SA: when it was seen connecting first
+        self.reported = None
+        self.reported_at = None
+        self.started_charon_at = None
+        self.said = {}  # topic: sentence; each is logged when it changes
+
+    # --- log ---
+
+    def _say(self, topic, text, level=logging.WARNING):
+        if self.said.get(topic) != text:
+            self.said[topic] = text
+            log.log(level, '%s', text)
+
+    def _fine(self, topic, text):
+        if self.said.pop(topic, None) is not None:
+            log.info('%s', text)
+
+    # --- leond ---
+
+    def _follow_daemon(self):
+        """While leond is away its last word counts: the connections stay."""
+        try:
+            answer = self.outside.ask_daemon('show ipsec', {})
+            known = want.remotes(answer)
+            self.own_id = answer['node_id']
+        except ControlError as e:
+            self._say('leond', str(e), logging.INFO)
+            return
+        except (KeyError, TypeError, ValueError) as e:
+            self._say('leond', f'leond sent endpoints that make no sense: {e!r}')
+            return
+        self._fine('leond', 'leond answers')
+        now = self.clock()
+        self.last_seen.update({address: now for address in known})
+        for address, remote in self.remotes.items():
+            if now - self.last_seen[address] < FORGET_AFTER_S:
+                known.setdefault(address, remote)
+        self.last_seen = {a: self.last_seen[a] for a in known}
+        self.first_seen = {a: self.first_seen.get(a, now) for a in known}
+        self.started &= set(known)
+        self.remotes = known
+
+    def _report(self, protected):
+        now = self.clock()
+        due = self.reported_at is None or now - self.reported_at >= REPORT_EVERY_S
+        if protected == self.reported and not due:
+            return
+        try:
+            self.outside.ask_daemon('report ipsec', {'protected': protected})
+        except ControlError as e:
+            self._say('report', str(e), logging.INFO)
+            self.reported = None
+            return
+        self.said.pop('report', None)
+        self.reported, self.reported_at = protected, now
+
+    # --- charon ---
+
+    def _charon_lost(self, error):
+        self._say('charon', f'{error}; datagrams without an SA are dropped until it is back')
+        if self.vici:
+            self.vici.close()
+        self.vici = None
+        self.loaded = {}
+        self.connecting = {}
+        now = self.clock()
+        if self.started_charon_at is None or \
+                now - self.started_charon_at >= START_CHARON_EVERY_S:
+            self.started_charon_at = now
+            self.outside.start_charon()
+
+    def _connect(self):
+        self.vici = self.outside.connect()
+        self.loaded = {}
+        if not want.sas(self.settings, self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'})):
+            # A charon that has no SA of ours: whatever the kernel still has is its predecessor's.
+            removed = self.outside.remove_stale(self.settings.port)
+            if removed:
+                log.warning('removed %d SAs and policies that an earlier charon left behind',
+                            removed)
+        self._fine('charon', 'charon answers')
+
+    def _ready(self, remote):
+        """Is it our turn to start with this one? Once it is, it stays so: a configured peer gets
+        its node-id when its connection is up already."""
+        waited = self.clock() - self.first_seen[remote.address]
+        if want.goes_first(self.own_id, remote) or waited >= want.SECOND_STARTS_AFTER_S:
+            self.started.add(remote.address)
+        return remote.address in self.started
+
+    def _load_credentials(self):
+        auth = self.settings.authentication
+        if auth.mode == 'pre-shared-secret':
+            if want.secret_id(self.settings) not in self.vici.call('get-shared').get('keys', []):
+                self.vici.call('load-shared', want.shared_secret(self.settings))
+        elif not self.loaded:
+            # Keys have no names; where connections are gone somebody has cleared those too.
+            self.vici.call('load-key', {'type': 'any', 'data': auth.private_key})
+
+    def _load_connections(self):
+        present = set(self.vici.call('get-conns').get('conns', []))
+        self.loaded = {name: c for name, c in self.loaded.items() if name in present}
+        self._load_credentials()
+        wanted = want.wanted(self.settings, self.own_id, self.remotes, self._ready)
+        ours = {name for name in present if name.startswith(want.prefix(self.settings))}
+        for name in sorted(ours - set(wanted)):
+            self.vici.call('unload-conn', {'name': name})
+            self.loaded.pop(name, None)
+            log.info('unloaded %s', name)
+        for name, connection in wanted.items():
+            if self.loaded.get(name) != connection:
+                self.vici.call('load-conn', {name: connection})
+                self.loaded[name] = connection
+                log.info('loaded %s', name)
+
+    def _end_abandoned(self, found):
+        """SAs with addresses that leond has forgotten. Those that others began with us are left
+        to them: leond gets to know a node only after its first datagrams."""
+        names = {want.connection_name(self.settings, a) for a in self.remotes}
+        for sa in found:
+            if sa.name != want.answering_name(self.settings) and sa.name not in names:
+                self._terminate(sa)
+
+    def _terminate(self, sa):
+        try:
+            self.vici.call('terminate', {'ike-id': sa.unique_id, 'force': 'yes', 'timeout': '-1'})
+        except Refused:
+            pass  # it ended by itself
+
+    def _restart_stalled(self, found):
+        """charon waits longer and longer for an answer, over a minute in the end; a peer that is
+        back again should not have to wait for that."""
+        now = self.clock()
+        connecting = {sa.unique_id: sa for sa in found if not sa.established}
+        self.connecting = {i: self.connecting.get(i, now) for i in connecting}
+        for unique_id, since in self.connecting.items():
+            if now - since >= STALLED_AFTER_S:
+                self._terminate(connecting[unique_id])
+
+    def _run_charon(self):
+        if self.vici is None:
+            self._connect()
+        self._load_connections()
+        found = want.sas(self.settings,
+                         self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'}))
+        self._end_abandoned(found)
+        self._restart_stalled(found)
+        return sorted({sa.address for sa in found if sa.protects})
+
+    # --- the whole ---
+
+    def tick(self):
+        self._follow_daemon()
+        if self.own_id is None:
+            return
+        protected = []
+        try:
+            protected = self._run_charon()
+            self._fine('refused', 'charon accepts the configuration')
+        except ViciError as e:
+            self._charon_lost(e)
+        except Refused as e:
+            self._say('refused', f'charon refuses {e}')
+        except KernelError as e:
+            self._say('kernel', str(e))
+        self._report(protected)
+
+    def change(self, settings):
+        """Another configuration: the guard first, then all that depends on it."""
+        if settings == self.settings:
+            return
+        old, self.settings = self.settings, settings
+        try:
+            self.outside.install_guard(settings)
+        except GuardError as e:
+            self.settings = old
+            self._say('guard', str(e), logging.ERROR)
+            return
+        self.loaded = {}
+        if self.vici and settings.authentication != old.authentication:
+            self._forget_secret(old)
+        log.info('the configuration has changed')
+
+    def _forget_secret(self, settings):
+        try:
+            if settings.authentication.mode == 'pre-shared-secret':
+                self.vici.call('unload-shared', {'id': want.secret_id(settings)})
+        except (ViciError, Refused) as e:
+            self._say('charon', str(e))
+
+    def withdraw(self):
+        """IPsec was taken out of the configuration: charon forgets all of it."""
+        try:
+            vici = self.vici or self.outside.connect()
+            for name in vici.call('get-conns').get('conns', []):
+                if name.startswith(want.prefix(self.settings)):
+                    vici.call('unload-conn', {'name': name})
+            for sa in want.sas(self.settings, vici.stream('list-sas', 'list-sa')):
+                vici.call('terminate', {'ike-id': sa.unique_id, 'timeout': '-1'})
+            if self.settings.authentication.mode == 'pre-shared-secret':
+                vici.call('unload-shared', {'id': want.secret_id(self.settings)})
+        except (ViciError, Refused) as e:
+            log.info('charon: %s', e)
+        self._report([])

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leonctl: finds the daemon's control socket, sends one request, shows the answer. Exit codes: 0
+ * all well, 1 the daemon refused or cannot be reached, 2 wrong usage.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonr.h"
+#include "commands.h"
+#include "io/ctlsock.h"
+
+#define RUN_DIR	   "/run/leon"
+#define SOCKET_LEN 108
+/* A ping of 100 packets takes 20 s, and the last one may be lost. */
+#define TIMEOUT_MS 30000
+
+enum { EXIT_REFUSED = 1, EXIT_USAGE = 2, OPT_SOCKET = 256, OPT_VERSION };
+
+struct options {
+	const char *interface, *socket;
+	bool json;
+};
+
+static void usage(FILE *f)
+{
+	fputs("usage: leonctl [-i INTERFACE] [--json] [--socket PATH] COMMAND ...\n"
+	      "  -i INTERFACE   which overlay; needed where several run (default: the only one)\n"
+	      "  --json         the daemon's answer as it is\n"
+	      "  --socket PATH  control socket (default: " RUN_DIR "/INTERFACE.sock)\n",
+	      f);
+	command_help(f);
+}
+
+/* -1: go on; else the exit code. Options end at the first word of the command. */
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option options[] = {
+		{ "interface", required_argument, NULL, 'i' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "socket", required_argument, NULL, OPT_SOCKET },
+		{ "version", no_argument, NULL, OPT_VERSION },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+i:jh", options, NULL)) != -1) {
+		switch (c) {
+		case 'i':
+			o->interface = optarg;
+			break;
+		case 'j':
+			o->json = true;
+			break;
+		case OPT_SOCKET:
+			o->socket = optarg;
+			break;
+		case OPT_VERSION:
+			puts("leonctl " LEON_PACKAGE_VERSION);
+			return 0;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	return -1;
+}
+
+/* The only socket in RUN_DIR. */
+static int find_only_socket(char path[SOCKET_LEN])
+{
+	glob_t g = { 0 };
+	int r = EXIT_REFUSED;
+
+	if (glob(RUN_DIR "/*.sock", 0, NULL, &g) != 0 || g.gl_pathc == 0) {
+		fputs("leonctl: no leond is running here (no socket in " RUN_DIR
+		      "); start leond@INTERFACE, or name the socket with --socket\n",
+		      stderr);
+	} else if (g.gl_pathc > 1) {
+		fputs("leonctl: several overlays run here, choose one with -i:", stderr);
+		for (size_t i = 0; i < g.gl_pathc; i++) {
+			const char *name = strrchr(g.gl_pathv[i], '/') + 1;
+
+			fprintf(stderr, " %.*s", (int)strlen(name) - 5, name);
+		}
+		fputc('\n', stderr);
+		r = EXIT_USAGE;
+	} else {
+		snprintf(path, SOCKET_LEN, "%s", g.gl_pathv[0]);
+		r = -1;
+	}
+	globfree(&g);
+	return r;
+}
+
+static int find_socket(const struct options *o, char path[SOCKET_LEN])
+{
+	int n;
+
+	if (o->socket)
+		n = snprintf(path, SOCKET_LEN, "%s", o->socket);
+	else if (o->interface)
+		n = snprintf(path, SOCKET_LEN, RUN_DIR "/%s.sock", o->interface);
+	else
+		return find_only_socket(path);
+	if (n < SOCKET_LEN)
+		return -1;
+	fputs("leonctl: the path of the socket is too long\n", stderr);
+	return EXIT_USAGE;
+}
+
+static void explain_failure(const char *path, int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ECONNREFUSED:
+		fprintf(stderr, "leonctl: leond is not running (nobody listens at %s)\n", path);
+		return;
+	case EACCES:
+	case EPERM:
+		fprintf(stderr,
+			"leonctl: %s: permission denied; become root or a member of the "
+			"socket's group\n",
+			path);
+		return;
+	case ETIMEDOUT:
+		fprintf(stderr, "leonctl: leond did not answer in time (%s)\n", path);
+		return;
+	case EPROTO:
+		fprintf(stderr, "leonctl: leond closed the connection without an answer (%s)\n",
+			path);
+		return;
+	default:
+		fprintf(stderr, "leonctl: %s: %s\n", path, strerror(error));
+	}
+}
+
+/* Shows the answer; exit code. */
+static int show(const struct options *o, const struct ctl_command *c, const char *answer,
+		size_t len)
+{
+	struct jsonr *doc = jsonr_parse(answer, len);
+	struct jsonr_node *root = jsonr_root(doc);
+	const char *error;
+	int code;
+
+	if (root && jsonr_str(root, "error", &error)) {
+		if (o->json)
+			puts(answer);
+		else
+			fprintf(stderr, "leonctl: %s\n", error);
+		code = EXIT_REFUSED;
+	} else if (!root) {
+		fprintf(stderr, "leonctl: answer not understood: %s\n", jsonr_error(doc));
+		code = EXIT_REFUSED;
+	} else if (o->json) {
+		puts(answer);
+		code = 0;
+	} else {
+		code = c->render(root, stdout);
+	}
+	if (root && jsonr_error(doc)) {
+		fprintf(stderr, "leonctl: answer not understood: %s\n", jsonr_error(doc));
+		code = EXIT_REFUSED;
+	}
+	jsonr_free(doc);
+	return code;
+}
+
+static int ask(const struct options *o, const struct ctl_command *c, const char *request)
+{
+	char path[SOCKET_LEN], *answer = NULL;
+	int code = find_socket(o, path), r;
+	size_t len;
+
+	if (code >= 0)
+		return code;
+	r = ctl_request(path, request, strlen(request), TIMEOUT_MS, &answer, &len);
+	if (r < 0) {
+		explain_failure(path, -r);
+		return EXIT_REFUSED;
+	}
+	code = show(o, c, answer, len);
+	free(answer);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { 0 };
+	int code = parse_options(argc, argv, &o), used;
+	const struct ctl_command *c;
+	const char *const *words;
+	char err[256], *request;
+
+	if (code >= 0)
+		return code;
+	argc -= optind;
+	words = (const char *const *)(argv + optind);
+	if (argc == 0) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	c = command_find(argc, words, &used);
+	if (!c) {
+		fprintf(stderr, "leonctl: unknown command \"%s%s%s\"\n", words[0],
+			argc > 1 ? " " : "", argc > 1 ? words[1] : "");
+		command_help(stderr);
+		return EXIT_USAGE;
+	}
+	request = command_request(c, argc - used, words + used, err, sizeof(err));
+	if (!request) {
+		fprintf(stderr, "leonctl: %s\n", err);
+		return EXIT_USAGE;
+	}
+	code = ask(&o, c, request);
+	free(request);
+	return code;
+}

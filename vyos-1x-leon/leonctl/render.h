@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Answers of leond as text for people: one function per command, each from the root object of the
+ * answer to a stream. Pure but for the writing. Returns the exit code of leonctl: 0, or 1 where the
+ * answer says that what was asked for did not succeed (no reply to a ping).
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/jsonr.h"
+
+typedef int (*render_fn)(struct jsonr_node *root, FILE *out);
+
+int render_nodes(struct jsonr_node *root, FILE *out);
+int render_paths(struct jsonr_node *root, FILE *out);
+int render_routes(struct jsonr_node *root, FILE *out);
+int render_latency(struct jsonr_node *root, FILE *out);
+int render_ipsec(struct jsonr_node *root, FILE *out);
+int render_fdb(struct jsonr_node *root, FILE *out);
+int render_statistics(struct jsonr_node *root, FILE *out);
+int render_events(struct jsonr_node *root, FILE *out);
+int render_explain(struct jsonr_node *root, FILE *out);
+int render_trace(struct jsonr_node *root, FILE *out);
+int render_ping(struct jsonr_node *root, FILE *out);
+int render_metrics(struct jsonr_node *root, FILE *out);
+int render_reload(struct jsonr_node *root, FILE *out);
+int render_reset_fdb(struct jsonr_node *root, FILE *out);
+int render_reset_statistics(struct jsonr_node *root, FILE *out);
+int render_reset_node(struct jsonr_node *root, FILE *out);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `explain path`: why this path, what the others cost and of what, what it would take to change.
+ */
+#include <string.h>
+
+#include "base/defs.h"
+#include "render.h"
+#include "table.h"
+#include "value.h"
+
+#define ROLES_MAX 64
+
+static const char *roles(struct jsonr_node *n, char buf[ROLES_MAX])
+{
+	struct jsonr_node *list = jsonr_array(n, "roles");
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < jsonr_len(list) && at < ROLES_MAX; i++) {
+		const char *role = "";
+
+		jsonr_str_at(list, i, &role);
+		at += (size_t)snprintf(buf + at, ROLES_MAX - at, "%s%s", at ? ", " : "", role);
+	}
+	return buf;
+}
+
+static void print_candidates(struct jsonr_node *list, const char *source, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "ROLE", ALIGN_LEFT },	    { "PATH", ALIGN_LEFT },	    { "COST", ALIGN_RIGHT },
+		{ "LATENCY", ALIGN_RIGHT }, { "RELAYS COST", ALIGN_RIGHT }, { "MTU", ALIGN_RIGHT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	char buf[ROLES_MAX];
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+
+		table_cell(t, "%s", roles(n, buf));
+		table_cell(t, "%s", text_hops(n, "hop_names", source));
+		table_cell(t, "%s", jsonr_has(n, "cost_us") ? text_us(n, "cost_us") : "down");
+		table_cell(t, "%s", text_us(n, "latency_us"));
+		table_cell(t, "%s", text_us(n, "relay_cost_us"));
+		table_cell(t, "%s", text_number(n, "mtu"));
+	}
+	fputs("\nCandidates\n", out);
+	table_print(t, out);
+	table_free(t);
+}
+
+static void link_row(struct table *t, struct jsonr_node *n)
+{
+	table_cell(t, "%s > %s", text_str(n, "from_name"), text_str(n, "to_name"));
+	table_cell(t, "%s", text_us(n, "rtt_us"));
+	table_cell(t, "%s", text_us(n, "variation_us"));
+	table_cell(t, "%s", text_permille(n, "loss_permille"));
+	table_cell(t, "%s", text_us(n, "loss_cost_us"));
+	table_cell(t, "%s", jsonr_has(n, "cost_us") ? text_us(n, "cost_us") : "down");
+}
+
+/* True where candidate `to` or one before it, up to link `upto`, has the same link. */
+static bool seen_before(struct jsonr_node *list, size_t to, size_t upto, struct jsonr_node *link)
+{
+	for (size_t i = 0; i <= to; i++) {
+		struct jsonr_node *links = jsonr_array(jsonr_at(list, i), "links");
+		size_t n = i == to ? upto : jsonr_len(links);
+
+		for (size_t k = 0; k < n; k++) {
+			struct jsonr_node *other = jsonr_at(links, k);
+
+			if (strcmp(text_str(other, "from"), text_str(link, "from")) == 0 &&
+			    strcmp(text_str(other, "to"), text_str(link, "to")) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Every link of the candidates once. */
+static void print_links(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "LINK", ALIGN_LEFT },	 { "RTT", ALIGN_RIGHT },       { "VARIATION", ALIGN_RIGHT },
+		{ "LOSS", ALIGN_RIGHT }, { "LOSS COST", ALIGN_RIGHT }, { "COST", ALIGN_RIGHT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *links = jsonr_array(jsonr_at(list, i), "links");
+
+		for (size_t k = 0; k < jsonr_len(links); k++)
+			if (!seen_before(list, i, k, jsonr_at(links, k)))
+				link_row(t, jsonr_at(links, k));
+	}
+	fputs("\nLinks (cost = RTT + variation + loss cost)\n", out);
+	table_print(t, out);
+	table_free(t);
+}
+
+static void print_change(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *p = jsonr_object(root, "thresholds");
+	uint64_t hold_ms = value_u64(root, "hold_remaining_ms");
+
+	fputs("\nTo change\n", out);
+	if (jsonr_has(root, "cost_to_beat_us"))
+		fprintf(out,
+			"another path must cost at most %s: better than the one in use by %s %% and "
+			"by %s\n",
+			text_us(root, "cost_to_beat_us"), text_number(p, "threshold_percent"),
+			text_us(p, "threshold_minimum_us"));
+	else
+		fputs("the first path that works is taken\n", out);
+	if (hold_ms > 0)
+		fprintf(out, "voluntary changes wait for another %.1f s (hold-time %.0f s)\n",
+			(double)hold_ms / 1000, (double)value_u64(p, "hold_time_ms") / 1000);
+	fprintf(out, "at most %s relays, each costs %s; a broken path is left at once\n",
+		text_number(p, "maximum_relays"), text_us(p, "relay_cost_us"));
+}
+
+int render_explain(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *list = jsonr_array(root, "candidates");
+	const char *source = text_str(root, "source_name");
+
+	fprintf(out, "From %s to %s\n", source, text_node(root, "destination", "name"));
+	fprintf(out, "in use          since %s (%s), put in use by: %s, %s changes\n",
+		text_age(root, "since_seconds"), text_str(root, "since"),
+		text_str(root, "chosen_by"), text_number(root, "changes"));
+	fprintf(out, "last decision   %s: %s\n", text_str(root, "reason"),
+		text_str(root, "reason_text"));
+	print_candidates(list, source, out);
+	print_links(list, out);
+	print_change(root, out);
+	return 0;
+}

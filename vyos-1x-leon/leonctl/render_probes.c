@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `trace` and `ping`: real packets along the path in use.
+ */
+#include "base/defs.h"
+#include "render.h"
+#include "table.h"
+#include "value.h"
+
+int render_trace(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = { { "HOP", ALIGN_RIGHT },
+						       { "NODE-ID", ALIGN_LEFT },
+						       { "NAME", ALIGN_LEFT },
+						       { "RTT", ALIGN_RIGHT } };
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "hops");
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+
+		table_cell(t, "%s", text_number(n, "hop"));
+		table_cell(t, "%s", text_str(n, "node_id"));
+		table_cell(t, "%s", text_str(n, "name"));
+		table_cell(t, "%s",
+			   jsonr_has(n, "rtt_us") ? text_us(n, "rtt_us") : text_str(n, "error"));
+	}
+	table_print(t, out);
+	table_free(t);
+	return value_bool(root, "complete") ? 0 : 1;
+}
+
+int render_ping(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *list = jsonr_array(root, "replies");
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+
+		fprintf(out, "%s: sequence %s, %s\n", text_node(root, "destination", "name"),
+			text_number(n, "sequence"),
+			jsonr_has(n, "rtt_us") ? text_us(n, "rtt_us") : text_str(n, "error"));
+	}
+	fprintf(out, "%s sent, %s received, %s loss, minimum/average/maximum %s / %s / %s\n",
+		text_number(root, "sent"), text_number(root, "received"),
+		text_permille(root, "loss_permille"), text_us(root, "min_us"),
+		text_us(root, "avg_us"), text_us(root, "max_us"));
+	return value_u64(root, "received") > 0 ? 0 : 1;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show statistics`: what is not zero, grouped, with a sentence for each reason of a drop.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "render.h"
+#include "table.h"
+#include "value.h"
+
+static const struct table_column pair[] = { { "COUNTER", ALIGN_LEFT }, { "VALUE", ALIGN_RIGHT } };
+
+/* Numbers of an object that are not zero; other members are skipped. */
+static void add_numbers(struct table *t, struct jsonr_node *obj, const char *const *skip,
+			size_t n_skip)
+{
+	for (size_t i = 0; i < jsonr_n_members(obj); i++) {
+		const char *key = jsonr_key(obj, i);
+		bool skipped = false;
+
+		for (size_t k = 0; k < n_skip; k++)
+			skipped = skipped || strcmp(key, skip[k]) == 0;
+		if (skipped || value_u64(obj, key) == 0)
+			continue;
+		table_cell(t, "%s", key);
+		table_cell(t, "%s", text_number(obj, key));
+	}
+}
+
+static void print_numbers(FILE *out, const char *title, struct jsonr_node *obj,
+			  const char *const *skip, size_t n_skip)
+{
+	struct table *t = table_new(pair, array_size(pair));
+
+	add_numbers(t, obj, skip, n_skip);
+	fprintf(out, "\n%s\n", title);
+	if (table_rows(t) > 0)
+		table_print(t, out);
+	else
+		fputs("all zero\n", out);
+	table_free(t);
+}
+
+static void print_drops(FILE *out, struct jsonr_node *list)
+{
+	static const struct table_column columns[] = { { "REASON", ALIGN_LEFT },
+						       { "DROPPED", ALIGN_RIGHT },
+						       { "MEANING", ALIGN_LEFT } };
+	struct table *t = table_new(columns, array_size(columns));
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+
+		table_cell(t, "%s", text_str(n, "reason"));
+		table_cell(t, "%s", text_number(n, "count"));
+		table_cell(t, "%s", text_str(n, "text"));
+	}
+	fputs("\nDropped\n", out);
+	if (table_rows(t) > 0)
+		table_print(t, out);
+	else
+		fputs("nothing\n", out);
+	table_free(t);
+}
+
+static void print_guard(FILE *out, struct jsonr_node *g)
+{
+	fprintf(out, "loop guard      %s for %s", text_str(g, "state"),
+		text_age(g, "since_seconds"));
+	if (jsonr_has(g, "other"))
+		fprintf(out, ", other node on this LAN: %s", text_node(g, "other", "other_name"));
+	if (value_bool(g, "local_loop"))
+		fputs(", LOCAL LOOP: own frames come back", out);
+	fputc('\n', out);
+}
+
+static void print_offloads(FILE *out, struct jsonr_node *o)
+{
+	static const char *const names[] = { "tso", "uso", "udp_gso", "udp_gro" };
+
+	fputs("offloads       ", out);
+	for (size_t i = 0; i < array_size(names); i++)
+		fprintf(out, " %s %s", names[i], value_bool(o, names[i]) ? "on" : "off");
+	fputc('\n', out);
+}
+
+int render_statistics(struct jsonr_node *root, FILE *out)
+{
+	static const char *const objects[] = { "tx_by_type", "rx_by_type" };
+	struct jsonr_node *memory = jsonr_object(root, "memory");
+
+	fprintf(out, "node            %s, leond %s, up %s\n", text_node(root, "node_id", "name"),
+		text_str(root, "daemon_version"), text_age(root, "uptime_seconds"));
+	fprintf(out, "interface       %s, MAC %s, MTU %s (%s)%s\n", text_str(root, "interface"),
+		text_str(root, "mac"), text_number(root, "interface_mtu"),
+		text_str(root, "interface_mtu_source"),
+		value_bool(root, "bridge_port") ? ", port of a bridge" : "");
+	fprintf(out, "overlay         VNI %s, UDP port %s, %s\n", text_number(root, "vni"),
+		text_number(root, "port"),
+		value_bool(root, "authenticated") ? "pre-shared secret" : "NO pre-shared secret");
+	fprintf(out, "workers         %s\n", text_number(root, "workers"));
+	print_offloads(out, jsonr_object(root, "offloads"));
+	print_guard(out, jsonr_object(root, "loop_guard"));
+	fprintf(out, "memory          %s resident, %s in reassembly\n",
+		text_bytes(memory, "resident_bytes"), text_bytes(memory, "reassembly_bytes"));
+	fprintf(out, "tables          %s of %s nodes, %s of %s FDB entries, %s neighbors\n",
+		text_number(memory, "nodes"), text_number(memory, "nodes_maximum"),
+		text_number(memory, "fdb_entries"), text_number(memory, "fdb_maximum"),
+		text_number(memory, "neighbors"));
+	fprintf(out, "counted since   %s ago\n", text_age(root, "counted_seconds"));
+	print_numbers(out, "Packet path", jsonr_object(root, "counters"), NULL, 0);
+	print_drops(out, jsonr_array(root, "drop_reasons"));
+	print_numbers(out, "Control messages", jsonr_object(root, "control"), objects,
+		      array_size(objects));
+	return 0;
+}

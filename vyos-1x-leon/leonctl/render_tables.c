@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The commands whose answer is one table: nodes, paths, routes, ipsec, fdb, events.
+ */
+#include <string.h>
+
+#include "base/defs.h"
+#include "render.h"
+#include "table.h"
+#include "value.h"
+
+/* Prints and frees; says so where there is nothing. */
+static int finish(struct table *t, FILE *out, const char *nothing)
+{
+	if (table_rows(t) == 0)
+		fprintf(out, "%s\n", nothing);
+	else
+		table_print(t, out);
+	table_free(t);
+	return 0;
+}
+
+/* Those that hold, with commas between. */
+static void node_notes(struct jsonr_node *n, char *out, size_t len)
+{
+	const struct {
+		bool holds;
+		const char *text;
+	} notes[] = {
+		{ value_bool(n, "transit_disabled"), "no transit" },
+		{ strcmp(text_str(n, "lan"), "blocked") == 0, "LAN blocked" },
+		{ strcmp(text_str(n, "encryption"), "none") == 0, "not encrypted" },
+		{ strcmp(text_str(n, "protected"), "ipsec") == 0, "ipsec" },
+	};
+	size_t at = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < array_size(notes) && at < len; i++)
+		if (notes[i].holds)
+			at += (size_t)snprintf(out + at, len - at, "%s%s", at ? ", " : "",
+					       notes[i].text);
+}
+
+static void node_row(struct table *t, struct jsonr_node *n)
+{
+	char notes[96];
+
+	table_cell(t, "%s", text_str(n, "node_id"));
+	table_cell(t, "%s", text_str(n, "name"));
+	table_cell(t, "%s", text_str(n, "state"));
+	table_cell(t, "%s", text_age(n, "since_seconds"));
+	table_cell(t, "%s", text_str(n, "link"));
+	table_cell(t, "%s", text_us(n, "rtt_us"));
+	table_cell(t, "%s", text_us(n, "variation_us"));
+	table_cell(t, "%s", text_permille(n, "loss_permille"));
+	table_cell(t, "%s", text_number(n, "link_mtu"));
+	table_cell(t, "%s", text_number(n, "macs"));
+	table_cell(t, "%s%s", text_str(n, "endpoint"), value_bool(n, "behind_nat") ? " (NAT)" : "");
+	node_notes(n, notes, sizeof(notes));
+	table_cell(t, "%s", notes);
+}
+
+int render_nodes(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "NODE-ID", ALIGN_LEFT },    { "NAME", ALIGN_LEFT },
+		{ "STATE", ALIGN_LEFT },      { "SINCE", ALIGN_RIGHT },
+		{ "LINK", ALIGN_LEFT },	      { "RTT", ALIGN_RIGHT },
+		{ "VARIATION", ALIGN_RIGHT }, { "LOSS", ALIGN_RIGHT },
+		{ "LINK MTU", ALIGN_RIGHT },  { "MACS", ALIGN_RIGHT },
+		{ "ENDPOINT", ALIGN_LEFT },   { "NOTES", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "nodes");
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		node_row(t, jsonr_at(list, i));
+	return finish(t, out, "No node is known.");
+}
+
+/* "10.99.0.3/32 +2": the first, and how many more. */
+static void exported_cell(struct table *t, struct jsonr_node *list)
+{
+	const char *first = "";
+	size_t n = jsonr_len(list);
+
+	if (n)
+		jsonr_str_at(list, 0, &first);
+	if (n > 1)
+		table_cell(t, "%s +%zu", first, n - 1);
+	else
+		table_cell(t, "%s", first);
+}
+
+static void path_row(struct table *t, struct jsonr_node *n, const char *source)
+{
+	table_cell(t, "%s", text_str(n, "destination"));
+	table_cell(t, "%s", text_str(n, "name"));
+	table_cell(t, "%s", text_hops(n, "hop_names", source));
+	table_cell(t, "%s", text_us(n, "latency_us"));
+	table_cell(t, "%s", text_us(n, "direct_latency_us"));
+	table_cell(t, "%s", text_us(n, "cost_us"));
+	table_cell(t, "%s", text_us(n, "best_cost_us"));
+	table_cell(t, "%s", text_number(n, "mtu"));
+	table_cell(t, "%s", text_age(n, "since_seconds"));
+	table_cell(t, "%s", text_number(n, "changes"));
+	table_cell(t, "%s", text_str(n, "reason"));
+	exported_cell(t, jsonr_array(n, "exported"));
+}
+
+int render_paths(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "DESTINATION", ALIGN_LEFT }, { "NAME", ALIGN_LEFT },
+		{ "PATH", ALIGN_LEFT },	       { "LATENCY", ALIGN_RIGHT },
+		{ "DIRECT", ALIGN_RIGHT },     { "COST", ALIGN_RIGHT },
+		{ "BEST COST", ALIGN_RIGHT },  { "MTU", ALIGN_RIGHT },
+		{ "SINCE", ALIGN_RIGHT },      { "CHANGES", ALIGN_RIGHT },
+		{ "REASON", ALIGN_LEFT },      { "EXPORTED", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "paths");
+	const char *source = NULL;
+
+	jsonr_str(root, "source_name", &source);
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		path_row(t, jsonr_at(list, i), source);
+	return finish(t, out, "No other node is known.");
+}
+
+static void route_row(struct table *t, struct jsonr_node *n)
+{
+	const char *reason = text_str(n, "reason");
+
+	table_cell(t, "%s", text_str(n, "destination"));
+	table_cell(t, "%s", text_str(n, "type"));
+	table_cell(t, "%s", text_str(n, "node_id"));
+	table_cell(t, "%s", text_str(n, "name"));
+	table_cell(t, "%s", text_str(n, "gateway"));
+	table_cell(t, "%s", text_number(n, "metric"));
+	table_cell(t, "%s", text_us(n, "latency_us"));
+	table_cell(t, "%s", text_age(n, "since_seconds"));
+	table_cell(t, "%s", text_str(n, "state"));
+	table_cell(t, "%s", strcmp(reason, UNKNOWN) == 0 ? "" : reason);
+}
+
+int render_routes(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "DESTINATION", ALIGN_LEFT }, { "TYPE", ALIGN_LEFT },	  { "NODE-ID", ALIGN_LEFT },
+		{ "NAME", ALIGN_LEFT },	       { "GATEWAY", ALIGN_LEFT }, { "METRIC", ALIGN_RIGHT },
+		{ "LATENCY", ALIGN_RIGHT },    { "SINCE", ALIGN_RIGHT },  { "STATE", ALIGN_LEFT },
+		{ "REASON", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "routes");
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		route_row(t, jsonr_at(list, i));
+	finish(t, out, "No other node announces an address or a prefix.");
+	if (!value_bool(root, "exporting"))
+		fprintf(out, "\nNo route is exported: %s\n", text_str(root, "reason"));
+	return 0;
+}
+
+static void endpoint_row(struct table *t, struct jsonr_node *n)
+{
+	table_cell(t, "%s", text_str(n, "address"));
+	table_cell(t, "%s", text_number(n, "port"));
+	table_cell(t, "%s", text_str(n, "node_id"));
+	table_cell(t, "%s", text_str(n, "name"));
+	table_cell(t, "%s", text_str(n, "protected"));
+}
+
+int render_ipsec(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "ADDRESS", ALIGN_LEFT }, { "PORT", ALIGN_RIGHT },	{ "NODE-ID", ALIGN_LEFT },
+		{ "NAME", ALIGN_LEFT },	   { "PROTECTED", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "endpoints");
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		endpoint_row(t, jsonr_at(list, i));
+	finish(t, out, "No address of another node is known.");
+	fprintf(out, "\nlast report of leon-ipsec: %s\n", text_age(root, "reported_seconds"));
+	return 0;
+}
+
+static void fdb_row(struct table *t, struct jsonr_node *n)
+{
+	bool local = value_bool(n, "local"), frozen = value_bool(n, "frozen");
+
+	table_cell(t, "%s", text_str(n, "mac"));
+	table_cell(t, "%s", text_number(n, "vlan"));
+	table_cell(t, "%s", text_str(n, "node_id"));
+	table_cell(t, "%s", text_str(n, "name"));
+	table_cell(t, "%s", text_age(n, "age_seconds"));
+	table_cell(t, "%s", text_number(n, "moves"));
+	table_cell(t, "%s%s%s", local ? "local" : "", local && frozen ? ", " : "",
+		   frozen ? "frozen" : "");
+}
+
+int render_fdb(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "MAC", ALIGN_LEFT },	 { "VLAN", ALIGN_RIGHT }, { "NODE-ID", ALIGN_LEFT },
+		{ "NAME", ALIGN_LEFT },	 { "AGE", ALIGN_RIGHT },  { "MOVES", ALIGN_RIGHT },
+		{ "NOTES", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "entries");
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		fdb_row(t, jsonr_at(list, i));
+	finish(t, out, "No MAC is known.");
+	fprintf(out, "\n%s of at most %s entries\n", text_number(root, "count"),
+		text_number(root, "maximum"));
+	return 0;
+}
+
+int render_events(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "TIME", ALIGN_LEFT },
+		{ "AGE", ALIGN_RIGHT },
+		{ "EVENT", ALIGN_LEFT },
+		{ "WHAT HAPPENED", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "events");
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+
+		table_cell(t, "%s", text_str(n, "at"));
+		table_cell(t, "%s", text_age(n, "age_seconds"));
+		table_cell(t, "%s", text_str(n, "event"));
+		table_cell(t, "%s", text_str(n, "text"));
+	}
+	return finish(t, out, "Nothing has happened yet.");
+}

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`interfaces leon leonN ipsec`: what an operator can get wrong in it, and the document
+that leon-ipsec reads (vyos-1x-leon/ipsec/leon_ipsec/settings.py).
+
+Pure, but for the two functions of VyOS that are handed in: one knows what its proposals
+are called by strongSwan, the other opens private keys. Only root reads the document:
+leond has no use for the keys of IKE.
+"""
+
+import json
+import os
+from typing import Callable, NamedTuple
+
+from vyos_leon.routes import listed
+
+RUN_DIR = '/run/leon-ipsec'
+PROGRAM = '/usr/lib/leon/leon-ipsec'
+SECRET_MODE, X509_MODE = 'pre-shared-secret', 'x509'
+
+
+class Router(NamedTuple):
+    """The rest of the configuration, and what VyOS knows."""
+
+    vpn: dict = {}  # `vpn ipsec`
+    pki: dict = {}  # `pki`
+    # vyos.template.get_esp_ike_cipher(group, ike_group)
+    ciphers: Callable = None
+    # From the key and its passphrase to PEM without one; None where they do not fit.
+    open_key: Callable = None
+
+
+def document_path(interface):
+    return f'{RUN_DIR}/{interface}.json'
+
+
+def _authentication(config):
+    return config['ipsec'].get('authentication', {})
+
+
+def _mode(config):
+    return _authentication(config).get('mode', SECRET_MODE)
+
+
+def _group(config, router, kind):
+    """None where it is not configured or does not exist."""
+    name = config['ipsec'].get(f'{kind}_group')
+    return name and router.vpn.get(f'{kind}_group', {}).get(name)
+
+
+def _proposals(config, router, kind):
+    group = _group(config, router, kind)
+    if kind == 'ike':
+        return router.ciphers(group)
+    return router.ciphers(group, _group(config, router, 'ike'))
+
+
+def _pem(kind, text):
+    return f'-----BEGIN {kind}-----\n{text}\n-----END {kind}-----\n'
+
+
+# --- faults ---
+
+
+def _group_faults(config, router):
+    for kind in ('ike', 'esp'):
+        name = config['ipsec'].get(f'{kind}_group')
+        if not name:
+            yield (
+                f'"ipsec" has no {kind}-group: set "ipsec {kind}-group" to one of '
+                f'"vpn ipsec {kind}-group".'
+            )
+            continue
+        group = _group(config, router, kind)
+        if group is None:
+            yield (
+                f'There is no {kind}-group {name}: set "ipsec {kind}-group" to one of '
+                f'"vpn ipsec {kind}-group", or set that one.'
+            )
+        elif not group.get('proposal'):
+            yield (
+                f'The {kind}-group {name} has no proposal: set "vpn ipsec {kind}-group '
+                f'{name} proposal".'
+            )
+        elif group.get('key_exchange') == 'ikev1':
+            yield (
+                f'The ike-group {name} is for IKEv1 and LEON uses IKEv2: set "vpn ipsec '
+                f'ike-group {name} key-exchange ikev2", or another ike-group.'
+            )
+
+
+def _secret_faults(config):
+    if 'pre_shared_secret' not in _authentication(config):
+        yield (
+            'IPsec has no secret: set "ipsec authentication pre-shared-secret", or '
+            '"ipsec authentication mode x509".'
+        )
+
+
+def _x509_faults(config, router):
+    x509 = _authentication(config).get('x509', {})
+    authorities = listed(x509.get('ca_certificate', []))
+    if not authorities:
+        yield (
+            'IPsec has no authority: set "ipsec authentication x509 ca-certificate".'
+        )
+    for name in authorities:
+        if 'certificate' not in router.pki.get('ca', {}).get(name, {}):
+            yield (
+                f'There is no CA certificate {name}: set "pki ca {name} certificate", or '
+                f'correct "ipsec authentication x509 ca-certificate".'
+            )
+    name = x509.get('certificate')
+    if not name:
+        yield 'IPsec has no certificate: set "ipsec authentication x509 certificate".'
+        return
+    own = router.pki.get('certificate', {}).get(name, {})
+    if 'certificate' not in own or 'key' not in own.get('private', {}):
+        yield (
+            f'The certificate {name} or its private key is missing: set "pki '
+            f'certificate {name} certificate" and "private key", or correct "ipsec '
+            f'authentication x509 certificate".'
+        )
+    elif router.open_key(own['private']['key'], x509.get('passphrase')) is None:
+        yield (
+            f'The private key of certificate {name} cannot be read: set "ipsec '
+            f'authentication x509 passphrase" if it has one.'
+        )
+
+
+def faults(config, router):
+    """One sentence for each."""
+    if 'ipsec' not in config:
+        return
+    yield from _group_faults(config, router)
+    if _mode(config) == X509_MODE:
+        yield from _x509_faults(config, router)
+    else:
+        yield from _secret_faults(config)
+
+
+def warnings(config, router):
+    if 'ipsec' not in config:
+        return
+    secret = _authentication(config).get('pre_shared_secret')
+    if secret and secret == config.get('authentication', {}).get('pre_shared_secret'):
+        yield (
+            'IPsec has the secret of "authentication": who gets one has both. Set '
+            'another "ipsec authentication pre-shared-secret".'
+        )
+    used = listed(router.vpn.get('interface', []))
+    if used and config.get('source_interface') not in used:
+        yield (
+            f'IKE uses {", ".join(used)} only: set "vpn ipsec interface" to the one that '
+            f'leads to other nodes as well, if it is not among them.'
+        )
+
+
+# --- the document ---
+
+
+def _write_authentication(config, router):
+    auth = _authentication(config)
+    if _mode(config) == SECRET_MODE:
+        return {'mode': SECRET_MODE, 'pre-shared-secret': auth['pre_shared_secret']}
+    x509 = auth['x509']
+    own = router.pki['certificate'][x509['certificate']]
+    found = {
+        'mode': X509_MODE,
+        'certificate': _pem('CERTIFICATE', own['certificate']),
+        'private-key': router.open_key(own['private']['key'], x509.get('passphrase')),
+        'ca-certificate': [
+            _pem('CERTIFICATE', router.pki['ca'][name]['certificate'])
+            for name in listed(x509['ca_certificate'])
+        ],
+    }
+    for word in ('local-id', 'remote-id'):
+        if word.replace('-', '_') in auth:
+            found[word] = auth[word.replace('-', '_')]
+    return found
+
+
+def _write_group(config, router, kind):
+    group = _group(config, router, kind)
+    found = {'proposal': list(_proposals(config, router, kind))}
+    if 'lifetime' in group:
+        found['lifetime'] = int(group['lifetime'])
+    interval = group.get('dead_peer_detection', {}).get('interval')
+    if interval:
+        found['dead-peer-detection'] = {'interval': int(interval)}
+    return found
+
+
+def document(config, router):
+    """What leon-ipsec reads, for a configuration without faults."""
+    found = {
+        'version': 1,
+        'ike-group': _write_group(config, router, 'ike'),
+        'esp-group': _write_group(config, router, 'esp'),
+        'authentication': _write_authentication(config, router),
+    }
+    if 'force_udp_encapsulation' in config['ipsec']:
+        found['force-udp-encapsulation'] = True
+    return json.dumps(found, indent=4) + '\n'
+
+
+def write(interface, text):
+    """In a directory that only root enters; complete or absent."""
+    os.makedirs(RUN_DIR, mode=0o700, exist_ok=True)
+    temporary = f'{document_path(interface)}.new'
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, 'w', encoding='utf-8') as file:
+        file.write(text)
+    os.replace(temporary, document_path(interface))
+
+
+def remove(interface):
+    """True where there was a document."""
+    try:
+        os.unlink(document_path(interface))
+    except FileNotFoundError:
+        return False
+    return True

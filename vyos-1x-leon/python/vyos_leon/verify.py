@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an operator can get wrong in `interfaces leon`: one function for each rule, one
+sentence for each fault, which says what to do.
+
+Rules see the dictionary of VyOS (strings, underscores) and what the host looks like;
+they change nothing and ask nobody. What a single node accepts (ranges, formats) is a
+constraint of the CLI already and is repeated here only where other ways into the
+configuration have no CLI. General rules for interfaces (VRF against bridge, IPv6
+against MTU, ...) are VyOS's own.
+"""
+
+import ipaddress
+import re
+from typing import NamedTuple, Optional
+
+from vyos_leon import routes
+from vyos_leon.routes import listed
+
+PORT = '5366'
+PEERS_MAX = 256
+SECRET_MIN, SECRET_MAX = 8, 128
+ACCEPTED_MAX = 3
+MTU_MIN, MTU_MAX = 68, 9000
+MTU_ETHERNET = 1500
+DYNAMIC_INTERFACE = re.compile(r'(ppp|pppoe|sstpc|l2tp|ipoe)\d+')
+
+
+class Host(NamedTuple):
+    """What verify() of the configuration script finds out about this router."""
+
+    # Addresses of the source-interface, without prefix length; None where it does not
+    # exist.
+    source_interface_addresses: Optional[list] = None
+    # The other LEON interfaces, by name, each a dictionary as ours.
+    other_interfaces: dict = {}
+
+
+class Verdict(NamedTuple):
+    errors: list
+    warnings: list
+
+
+def _sources(config):
+    """Source addresses; what is no address has been refused by the CLI."""
+    found = []
+    for text in listed(config.get('source_address', [])):
+        try:
+            found.append(ipaddress.ip_address(text))
+        except ValueError:
+            pass
+    return found
+
+
+def _address(text):
+    """None for a DNS name."""
+    try:
+        return ipaddress.ip_address(text or '')
+    except ValueError:
+        return None
+
+
+def _number(config, section, word, default):
+    return int(config.get(section, {}).get(word, default))
+
+
+# --- errors ---
+
+
+def source_is_known(config, _):
+    if not {'source_address', 'source_interface', 'node_id'} & set(config):
+        yield (
+            'This node has neither an address nor a node-id: set "source-address", '
+            '"source-interface" or "node-id".'
+        )
+
+
+def source_is_one(config, _):
+    if {'source_address', 'source_interface'} <= set(config):
+        yield (
+            '"source-address" and "source-interface" exclude each other: '
+            'delete one of them.'
+        )
+
+
+def source_addresses(config, _):
+    sources = _sources(config)
+    for version in (4, 6):
+        if sum(source.version == version for source in sources) > 1:
+            yield (
+                f'There are two IPv{version} addresses in "source-address": '
+                f'keep at most one IPv4 and one IPv6 address.'
+            )
+    for source in sources:
+        if (
+            source.is_unspecified
+            or source.is_multicast
+            or str(source) == '255.255.255.255'
+        ):
+            yield (
+                f'Nothing can be sent from {source}: set "source-address" to an '
+                f'address of this router.'
+            )
+
+
+def ipv6_underlay_has_node_id(config, _):
+    sources = _sources(config)
+    only_ipv6 = sources and all(source.version == 6 for source in sources)
+    if only_ipv6 and 'node_id' not in config:
+        yield (
+            'A node-id cannot be taken from an IPv6 address: set "node-id" to a number '
+            'that no other node has, written like an IPv4 address.'
+        )
+
+
+def node_id_is_usable(config, _):
+    if config.get('node_id') in ('0.0.0.0', '255.255.255.255'):
+        yield f'{config["node_id"]} is no node-id: set "node-id" to another number.'
+
+
+def source_interface_is_usable(config, host):
+    name = config.get('source_interface')
+    if not name:
+        return
+    if name == config['ifname'] or name in host.other_interfaces:
+        yield (
+            f'The overlay cannot run over {name}, which is a LEON interface itself: '
+            f'set "source-interface" to the interface of the underlay.'
+        )
+    elif DYNAMIC_INTERFACE.fullmatch(name):
+        yield (
+            f'{name} comes and goes with its session: delete "source-interface" and '
+            f'set "node-id" instead.'
+        )
+    elif host.source_interface_addresses is None:
+        yield (
+            f'There is no interface or VRF {name}: set "source-interface" to one that '
+            f'exists.'
+        )
+    for kind in ('bridge', 'bond'):
+        for parent in config.get(f'source_interface_is_{kind}_member', {}):
+            yield (
+                f'{name} is a member of {kind} {parent} and has no addresses of its '
+                f'own: set "source-interface" to {parent}.'
+            )
+
+
+def peer_has_address(config, _):
+    for name, peer in config.get('peer', {}).items():
+        if 'address' not in peer:
+            yield (
+                f'Peer "{name}" has no address: set "peer {name} address" to its IP '
+                f'address or domain name.'
+            )
+
+
+def peer_is_somebody_else(config, host):
+    own = _sources(config)
+    own += [_address(text) for text in host.source_interface_addresses or []]
+    for name, peer in config.get('peer', {}).items():
+        address = _address(peer.get('address'))
+        same_port = peer.get('port', PORT) == config.get('port', PORT)
+        if address and address in own and same_port:
+            yield (
+                f'Peer "{name}" is this router: {address} is its own address. Delete '
+                f'"peer {name}" or correct its address.'
+            )
+
+
+def peers_differ(config, _):
+    seen = {}
+    for name, peer in config.get('peer', {}).items():
+        text = peer.get('address')
+        if text is None:
+            continue
+        key = (_address(text) or text.lower(), peer.get('port', PORT))
+        first = seen.setdefault(key, name)
+        if first != name:
+            yield (
+                f'Peers "{first}" and "{name}" have the same address and port: delete '
+                f'one of them.'
+            )
+
+
+def peers_are_few(config, _):
+    count = len(config.get('peer', {}))
+    if count > PEERS_MAX:
+        yield (
+            f'There are {count} peers and at most {PEERS_MAX} are possible: keep a '
+            f'few, one that is reachable is enough to join.'
+        )
+
+
+def fast_interval_is_fast(config, _):
+    interval = _number(config, 'measurement', 'interval', 1000)
+    fast = _number(config, 'measurement', 'fast_interval', 100)
+    if fast > interval:
+        yield (
+            f'"measurement fast-interval" is {fast} ms and the interval is {interval} '
+            f'ms: set it to {interval} or less.'
+        )
+
+
+def secret_has_length(config, _):
+    secret = config.get('authentication', {}).get('pre_shared_secret')
+    if secret is None:
+        return
+    length = len(secret.encode())
+    if not SECRET_MIN <= length <= SECRET_MAX:
+        yield (
+            f'The pre-shared secret has {length} characters: set '
+            f'"authentication pre-shared-secret" to {SECRET_MIN} to {SECRET_MAX} '
+            f'characters.'
+        )
+
+
+def accepted_secrets_differ(config, _):
+    authentication = config.get('authentication', {})
+    accepted = listed(authentication.get('accept_secret', []))
+    own = authentication.get('pre_shared_secret')
+    if accepted and own is None:
+        yield (
+            'There is an "authentication accept-secret" and no secret of this node: set '
+            '"authentication pre-shared-secret" too.'
+        )
+    if len(accepted) > ACCEPTED_MAX:
+        yield (
+            f'There are {len(accepted)} accepted secrets and at most {ACCEPTED_MAX} are '
+            f'possible: delete those that no node uses any longer.'
+        )
+    if own in accepted:
+        yield (
+            'An "authentication accept-secret" is the pre-shared secret itself: delete '
+            'it, this node accepts its own secret anyway.'
+        )
+
+
+def cipher_has_secret(config, _):
+    cipher = config.get('encryption', {}).get('cipher', 'auto')
+    if cipher != 'auto' and 'pre_shared_secret' not in config.get('authentication', {}):
+        yield (
+            'Without a secret nothing is encrypted: set "authentication '
+            'pre-shared-secret", or delete "encryption cipher".'
+        )
+
+
+def mtu_is_possible(config, _):
+    mtu = config.get('mtu')
+    if mtu is not None and not MTU_MIN <= int(mtu) <= MTU_MAX:
+        yield (
+            f'MTU {mtu} is not possible: set "mtu" to {MTU_MIN} to {MTU_MAX} bytes, or '
+            f'delete it and it follows the paths.'
+        )
+
+
+def mac_is_unicast(config, _):
+    mac = config.get('mac')
+    if mac is None:
+        return
+    octets = bytes.fromhex(mac.replace(':', ''))
+    if octets[0] & 1 or not any(octets):
+        yield (
+            f'{mac} is not the address of an interface: set "mac" to a unicast address '
+            f'such as 02:00:00:00:00:01.'
+        )
+
+
+def _sockets_clash(a, b):
+    """Would both ask the kernel for the same port? They get along on different
+    addresses, or on different interfaces."""
+    if a.get('port', PORT) != b.get('port', PORT):
+        return False
+    if 'source_interface' in a and 'source_interface' in b:
+        return a['source_interface'] == b['source_interface']
+    ours, theirs = _sources(a), _sources(b)
+    return not (ours and theirs and not set(ours) & set(theirs))
+
+
+def port_is_free(config, host):
+    for name, other in host.other_interfaces.items():
+        if 'disable' not in other and _sockets_clash(config, other):
+            port = config.get('port', PORT)
+            yield (
+                f'{name} receives at UDP port {port} already: set "port" to another '
+                f'one, here and for this router at its peers.'
+            )
+
+
+# --- warnings ---
+
+
+def secret_is_set(config, _):
+    if 'pre_shared_secret' not in config.get('authentication', {}):
+        yield (
+            'Without "authentication pre-shared-secret" whoever can send to this port '
+            'from the address of a node can take part, and only configured peers and '
+            'those they introduce are accepted: set the same secret at all nodes.'
+        )
+
+
+def frames_are_encrypted(config, _):
+    if 'disable' in config.get('encryption', {}):
+        yield (
+            'With "encryption disable" at both of two nodes, relays and networks between '
+            'them can read their frames: delete it where those are not trusted and what '
+            'is below does not encrypt.'
+        )
+
+
+def secret_can_be_hidden(config, _):
+    auth = config.get('authentication', {})
+    secrets = [auth.get('pre_shared_secret', ''), *listed(auth.get('accept_secret', []))]
+    if any(' ' in secret for secret in secrets):
+        yield (
+            '"strip-private" hides a secret up to its first space and shows the rest: set '
+            'secrets without spaces in "authentication".'
+        )
+
+
+def somebody_can_join(config, _):
+    secret = config.get('authentication', {}).get('pre_shared_secret')
+    if not config.get('peer') and secret is None:
+        yield (
+            'This node has no peer and no secret, so nobody can join: set "peer" or '
+            '"authentication pre-shared-secret".'
+        )
+
+
+def source_interface_has_identity(config, host):
+    addresses = host.source_interface_addresses
+    if 'source_interface' not in config or 'node_id' in config or addresses is None:
+        return
+    if not any(_address(text).version == 4 for text in addresses):
+        yield (
+            f'{config["source_interface"]} has no IPv4 address to take the node-id '
+            f'from; the overlay starts when it has one. Set "node-id" not to depend on '
+            f'it.'
+        )
+
+
+def bridge_keeps_its_mtu(config, _):
+    mtu = int(config.get('mtu', MTU_ETHERNET))
+    for bridge in config.get('is_bridge_member', {}):
+        if mtu < MTU_ETHERNET:
+            yield (
+                f'{bridge} takes the smallest MTU of its members, so its hosts are cut '
+                f'off at {mtu} bytes: delete "mtu" and long frames are split.'
+            )
+
+
+ERRORS = (
+    source_is_known,
+    source_is_one,
+    source_addresses,
+    ipv6_underlay_has_node_id,
+    node_id_is_usable,
+    source_interface_is_usable,
+    peer_has_address,
+    peer_is_somebody_else,
+    peers_differ,
+    peers_are_few,
+    fast_interval_is_fast,
+    secret_has_length,
+    accepted_secrets_differ,
+    cipher_has_secret,
+    mtu_is_possible,
+    mac_is_unicast,
+    port_is_free,
+    *routes.ERRORS,
+)
+WARNINGS = (
+    secret_is_set,
+    secret_can_be_hidden,
+    frames_are_encrypted,
+    somebody_can_join,
+    source_interface_has_identity,
+    bridge_keeps_its_mtu,
+    *routes.WARNINGS,
+)
+
+
+def check(config, host=Host()):
+    """All faults of a configuration. With `disable` it is only kept, so port_is_free
+    may wait."""
+    rules = [r for r in ERRORS if 'disable' not in config or r is not port_is_free]
+    return Verdict(
+        errors=[text for rule in rules for text in rule(config, host)],
+        warnings=[text for rule in WARNINGS for text in rule(config, host)],
+    )

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads a definition file: `#include <...>` lines replaced, defaults overridden.
+
+An include stands alone on its line and is relative to the directory of the definition itself,
+also where it stands in an included file. A leafNode that repeats an earlier one and holds
+nothing but a defaultValue replaces that one's default.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lxml import etree
+
+INCLUDE = re.compile(r' *#include <(.+)>')
+
+
+class DefinitionError(Exception):
+    """What is wrong with a definition, a list of 'file:line: sentence'."""
+
+    def __init__(self, problems):
+        super().__init__('\n'.join(problems))
+        self.problems = problems
+
+
+@dataclass
+class Definition:
+    """One parsed definition; `origin` has the file and line of each line of the text."""
+
+    root: etree._Element = None
+    origin: list = field(default_factory=list)
+
+    def where(self, line):
+        """'file:line' of a line of the expanded text."""
+        if not self.origin:
+            return '?'
+        path, number = self.origin[min(max(line, 1), len(self.origin)) - 1]
+        return f'{path}:{number}'
+
+    def problem(self, element, sentence):
+        return f'{self.where(element.sourceline or 1)}: {sentence}'
+
+    def merged(self):
+        """The text of the definition after includes and overrides."""
+        root = etree.fromstring(
+            etree.tostring(self.root), etree.XMLParser(remove_blank_text=True)
+        )
+        return etree.tostring(root, encoding='unicode', pretty_print=True)
+
+
+def _expand(path, base, origin, active):
+    """Lines of a file with its includes; fills `origin` on the way."""
+    lines = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        include = INCLUDE.fullmatch(line)
+        if not include:
+            lines.append(line)
+            origin.append((path, number))
+            continue
+        target = base / include[1]
+        if not target.is_file():
+            raise DefinitionError([f'{path}:{number}: no file {include[1]} in {base}'])
+        if target in active:
+            raise DefinitionError([f'{path}:{number}: {include[1]} includes itself'])
+        lines += _expand(target, base, origin, [*active, target])
+    return lines
+
+
+def _is_override(leaf):
+    return [child.tag for child in leaf] == ['defaultValue']
+
+
+def _override_defaults(root):
+    for children in root.iter('children'):
+        first = {}
+        for leaf in children.findall('leafNode'):
+            name = leaf.get('name')
+            if name not in first:
+                first[name] = leaf
+            elif _is_override(leaf):
+                for old in first[name].findall('defaultValue'):
+                    first[name].remove(old)
+                first[name].append(leaf[0])
+                children.remove(leaf)
+
+
+def read(path):
+    """The definition in a file. Raises DefinitionError where it is no well-formed XML."""
+    path = Path(path)
+    definition = Definition()
+    lines = _expand(path, path.parent, definition.origin, [path])
+    parser = etree.XMLParser(
+        remove_comments=True, remove_pis=True, resolve_entities=False, no_network=True
+    )
+    try:
+        definition.root = etree.fromstring('\n'.join(lines).encode(), parser)
+    except etree.XMLSyntaxError as error:
+        where = definition.where(error.lineno or 1)
+        raise DefinitionError([f'{where}: {error.msg}']) from None
+    _override_defaults(definition.root)
+    return definition
