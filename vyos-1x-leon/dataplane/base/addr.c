@@ -97,22 +97,21 @@ int ip_parse(const char *s, struct ip_addr *out)
 	return 0;
 }
 
-/* Decimal 1..65535 without sign, space or leading zero. */
-static int port_parse(const char *s, uint16_t *out)
+/* Decimal 0..limit without sign, space or leading zero; -EINVAL for anything else. */
+static int decimal_parse(const char *s, unsigned limit)
 {
 	unsigned value = 0;
 
-	if (*s == '0' || *s == '\0')
+	if (*s == '\0' || (*s == '0' && s[1] != '\0'))
 		return -EINVAL;
 	for (; *s; s++) {
 		if (*s < '0' || *s > '9')
 			return -EINVAL;
 		value = value * 10 + (unsigned)(*s - '0');
-		if (value > UINT16_MAX)
+		if (value > limit)
 			return -EINVAL;
 	}
-	*out = (uint16_t)value;
-	return 0;
+	return (int)value;
 }
 
 int endpoint_parse(const char *s, uint16_t default_port, struct endpoint *out)
@@ -141,27 +140,14 @@ int endpoint_parse(const char *s, uint16_t default_port, struct endpoint *out)
 	text[ip_end - ip] = '\0';
 	if (ip_parse(text, &ep.ip) < 0 || (*s == '[' && !strchr(text, ':')))
 		return -EINVAL;
-	if (port && port_parse(port, &ep.port) < 0)
-		return -EINVAL;
-	*out = ep;
-	return 0;
-}
+	if (port) {
+		int number = decimal_parse(port, UINT16_MAX);
 
-/* Decimal 0..limit without sign, space or leading zero. */
-static int prefix_len_parse(const char *s, unsigned limit, uint8_t *out)
-{
-	unsigned value = 0;
-
-	if (*s == '\0' || (*s == '0' && s[1] != '\0'))
-		return -EINVAL;
-	for (; *s; s++) {
-		if (*s < '0' || *s > '9')
+		if (number <= 0)
 			return -EINVAL;
-		value = value * 10 + (unsigned)(*s - '0');
-		if (value > limit)
-			return -EINVAL;
+		ep.port = (uint16_t)number;
 	}
-	*out = (uint8_t)value;
+	*out = ep;
 	return 0;
 }
 
@@ -178,8 +164,13 @@ int prefix_parse(const char *s, struct prefix *out)
 	if (ip_parse(text, &p.ip) < 0)
 		return -EINVAL;
 	p.len = prefix_host_len(&p.ip);
-	if (s[ip_chars] == '/' && prefix_len_parse(s + ip_chars + 1, p.len, &p.len) < 0)
-		return -EINVAL;
+	if (s[ip_chars] == '/') {
+		int len = decimal_parse(s + ip_chars + 1, p.len);
+
+		if (len < 0)
+			return -EINVAL;
+		p.len = (uint8_t)len;
+	}
 	masked = p;
 	prefix_mask(&masked);
 	if (!ip_equal(&masked.ip, &p.ip))

@@ -5,15 +5,10 @@
 #include "daemon/ipsec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int compare(const void *a, const void *b)
 {
-	const struct ip_addr *p = a, *q = b;
-
-	if (p->family != q->family)
-		return p->family < q->family ? -1 : 1;
-	return memcmp(p->b, q->b, p->family == 4 ? 4 : 16);
+	return ip_compare(a, b);
 }
 
 void ipsec_report_set(struct ipsec_report *r, struct ip_addr *ip, size_t n, mono_t now)

@@ -362,13 +362,15 @@ static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
  * forged addresses keeps out newcomers at most, one under a member's that member. */
 static bool may_open(struct overlay *o, const struct endpoint *from)
 {
-	bool known = is_known_address(o, &from->ip);
-	struct bucket *all = known ? &o->hello_open_known : &o->hello_open;
 	mono_t now = overlay_now(o);
+	struct bucket *all;
 
-	return bucket_pass(&o->hello_open_from[place_of(o, from, false)], now,
-			   cost_ns(OPEN_FROM_PER_S), NS_PER_S) &&
-	       bucket_pass(all, now, cost_ns(OPEN_PER_S), NS_PER_S);
+	/* First, as it is cheap: who is known is found by a search among all peers. */
+	if (!bucket_pass(&o->hello_open_from[place_of(o, from, false)], now,
+			 cost_ns(OPEN_FROM_PER_S), NS_PER_S))
+		return false;
+	all = is_known_address(o, &from->ip) ? &o->hello_open_known : &o->hello_open;
+	return bucket_pass(all, now, cost_ns(OPEN_PER_S), NS_PER_S);
 }
 
 static bool lists_ip(const struct node *n, const struct ip_addr *ip)

@@ -25,6 +25,14 @@ void identity_set(struct overlay *o, const uint8_t secret[DH_KEY_LEN])
 	sign_public(o->identity.secret, o->identity.public);
 }
 
+/* Puts the message behind what b holds; length of the whole, 0 where it has no room. */
+static size_t with_message(struct wbuf *b, const struct msg *m, uint8_t *text)
+{
+	int len = msg_encode(m, text + wbuf_len(b), MSG_LEN_MAX);
+
+	return len > 0 ? wbuf_len(b) + (size_t)len : 0;
+}
+
 /* What is signed: a word, the overlay, for HELLO who speaks to whom, and the message with its
  * signature as zero. */
 static size_t record_text(const struct overlay *o, const struct msg_record *r,
@@ -33,13 +41,11 @@ static size_t record_text(const struct overlay *o, const struct msg_record *r,
 	static const char word[] = "LEON record";
 	struct msg m = { .type = MSG_RECORD, .record = *r };
 	struct wbuf b = wbuf_of(out, SIGNED_MAX);
-	int len;
 
 	wbuf_bytes(&b, word, sizeof(word) - 1);
 	wbuf_u24(&b, o->vni);
 	memset(m.record.signature, 0, sizeof(m.record.signature));
-	len = msg_encode(&m, out + wbuf_len(&b), MSG_LEN_MAX);
-	return len > 0 ? wbuf_len(&b) + (size_t)len : 0;
+	return with_message(&b, &m, out);
 }
 
 static size_t hello_text(const struct overlay *o, const struct msg_hello *h, node_id_t from,
@@ -48,15 +54,13 @@ static size_t hello_text(const struct overlay *o, const struct msg_hello *h, nod
 	static const char word[] = "LEON hello";
 	struct msg m = { .type = MSG_HELLO, .hello = *h };
 	struct wbuf b = wbuf_of(out, SIGNED_MAX);
-	int len;
 
 	wbuf_bytes(&b, word, sizeof(word) - 1);
 	wbuf_u24(&b, o->vni);
 	wbuf_u32(&b, from);
 	wbuf_u32(&b, to);
 	memset(m.hello.signature, 0, sizeof(m.hello.signature));
-	len = msg_encode(&m, out + wbuf_len(&b), MSG_LEN_MAX);
-	return len > 0 ? wbuf_len(&b) + (size_t)len : 0;
+	return with_message(&b, &m, out);
 }
 
 void identity_sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to)
