@@ -17,7 +17,7 @@ MANAGER = os.path.join(HERE, '../../vyos-1x-leon/ipsec/leon-ipsec')
 sys.path.insert(0, os.path.dirname(MANAGER))
 
 from leon_ipsec import vici  # noqa: E402
-from node import wait_for  # noqa: E402
+from node import log_text, wait_for  # noqa: E402
 
 CHARON = '/usr/sbin/charon-systemd'
 PLUGINS = ('random nonce openssl pem pkcs1 pkcs8 x509 pubkey constraints revocation gcm hmac sha1 '
@@ -82,11 +82,7 @@ class Charon:
                 if child.get('state') == state]
 
     def log(self):
-        try:
-            with open(self.log_file, encoding='utf-8', errors='replace') as f:
-                return f.read()
-        except FileNotFoundError:
-            return ''
+        return log_text(self.log_file)
 
 
 class Protection:
@@ -139,13 +135,8 @@ class Protection:
         self.charon.crash()
 
     def dump(self):
-        parts = []
-        for name in (self.manager_log, self.charon.log_file):
-            try:
-                with open(name, encoding='utf-8', errors='replace') as f:
-                    parts.append(f'--- {name}\n' + f.read()[-5000:])
-            except FileNotFoundError:
-                pass
+        parts = [f'--- {name}\n' + log_text(name)[-5000:]
+                 for name in (self.manager_log, self.charon.log_file)]
         for words in (('xfrm', 'policy'), ('xfrm', 'state')):
             parts.append(f'--- {words}\n' + self.node.namespace.run('ip', *words).stdout[-4000:])
         parts.append(self.table())

@@ -59,6 +59,15 @@ def leonctl_program():
     return find_program('leonctl', 'leonctl')
 
 
+def log_text(path):
+    """What a log file holds; nothing while there is none."""
+    try:
+        with open(path, encoding='utf-8', errors='replace') as f:
+            return f.read()
+    except FileNotFoundError:
+        return ''
+
+
 class Node:
     """leond of one site. `config` is the whole configuration and may be changed between starts, or
     followed by reload()."""
@@ -220,11 +229,7 @@ class Node:
         return self.statistics()['counters'][name]
 
     def log(self):
-        try:
-            with open(self.log_file, encoding='utf-8', errors='replace') as f:
-                return f.read()
-        except FileNotFoundError:
-            return ''
+        return log_text(self.log_file)
 
     def trouble(self):
         """Lines of sanitizers and failed assertions in the log."""

@@ -169,15 +169,20 @@ def test_an_end_leaves_nothing_behind(lab):
     assert not kernel(b)
 
 
-def test_routes_of_an_earlier_run_are_removed_where_the_interface_stays(lab):
-    """As at VyOS, which makes the interface: it outlives the daemon."""
+def on_lasting_interface(lab):
+    """Two nodes; the interface of a is not made by its daemon and outlives it."""
     net = lab(exporting(['a', 'b']), start=False)
-    a = net.node['a']
-    a.namespace.ip('tuntap add leon0 mode tap multi_queue vnet_hdr')
+    net.node['a'].namespace.ip('tuntap add leon0 mode tap multi_queue vnet_hdr')
     net.start()
     for name in net.node:
         address(net, name)
-    net.joined()
+    return net.joined()
+
+
+def test_routes_of_an_earlier_run_are_removed_where_the_interface_stays(lab):
+    """As at VyOS, which makes the interface: it outlives the daemon."""
+    net = on_lasting_interface(lab)
+    a = net.node['a']
     wait_for(lambda: metric(a, 2), 10)
     a.kill()
     a.namespace.ip('route replace 10.99.0.77/32 dev leon0 proto 76 metric 5',
@@ -401,13 +406,8 @@ def test_the_service_takes_away_what_a_killed_daemon_left(lab):
     """ExecStopPost of the unit, run as systemd would."""
     with open(os.path.join(TOP, 'packaging/systemd/leond@.service'), encoding='ascii') as f:
         (command,) = re.findall(r"^ExecStopPost=-/bin/sh -c '(.*)'$", f.read(), re.M)
-    net = lab(exporting(['a', 'b']), start=False)
+    net = on_lasting_interface(lab)
     a = net.node['a']
-    a.namespace.ip('tuntap add leon0 mode tap multi_queue vnet_hdr')
-    net.start()
-    for name in net.node:
-        address(net, name)
-    net.joined()
     wait_for(lambda: metric(a, 2) and metric(a, 2, 6), 10)
     a.kill()
     a.namespace.ip('route add 10.99.0.78/32 dev leon0 proto static')

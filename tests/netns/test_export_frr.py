@@ -174,15 +174,20 @@ def test_connected_subnet_is_the_trap_that_the_manual_names(lab, frr):
     wait_for(lambda: nexthops(router).get('10.99.0.2') == 0, 20, 'resolved by the connected network')
 
 
+def router_behind(net, node):
+    """Namespace of a router behind a site, which is not in the overlay."""
+    behind = ns.Namespace('behind')
+    net.spare.append(behind)
+    ns.connect(node.namespace, 'lan0', behind, 'eth0')
+    node.namespace.ip('addr add 172.31.0.1/24 dev lan0')
+    behind.ip('addr add 172.31.0.2/24 dev eth0')
+    return behind
+
+
 def test_med_carries_the_latency(lab, frr):
     net = start(lab, exporting(['a', 'b'], {('a', 'b'): 20}))
     a = net.node['a']
-    # A router behind the site, which is not in the overlay.
-    behind = ns.Namespace('behind')
-    net.spare.append(behind)
-    ns.connect(a.namespace, 'lan0', behind, 'eth0')
-    a.namespace.ip('addr add 172.31.0.1/24 dev lan0')
-    behind.ip('addr add 172.31.0.2/24 dev eth0')
+    behind = router_behind(net, a)
     frr(a.namespace, '\n'.join([
         'ip prefix-list LEON seq 5 permit 10.99.0.0/24 ge 32',
         'route-map LEON2BGP permit 10', ' match source-protocol kernel',
@@ -212,11 +217,7 @@ def test_ospf_announces_and_withdraws(lab, frr):
     """External routes come and go with the nodes. The metric is fixed: FRR 8.4 does not follow it."""
     net = start(lab, exporting(['a', 'b'], {('a', 'b'): 20}))
     a = net.node['a']
-    behind = ns.Namespace('behind')
-    net.spare.append(behind)
-    ns.connect(a.namespace, 'lan0', behind, 'eth0')
-    a.namespace.ip('addr add 172.31.0.1/24 dev lan0')
-    behind.ip('addr add 172.31.0.2/24 dev eth0')
+    behind = router_behind(net, a)
     fast = [' ip ospf dead-interval minimal hello-multiplier 4', ' ip ospf network point-to-point']
     daemons = ('zebra', 'ospfd')
     frr(a.namespace, '\n'.join([

@@ -152,6 +152,24 @@ static inline bool fx_host_sends(struct fixture *x, const void *data, size_t len
 	return true;
 }
 
+/* A datagram as a node was sent it. */
+struct datagram {
+	uint8_t b[4096];
+	size_t len, hdr_len;
+	struct leon_hdr h;
+};
+
+/* The next datagram of a node; false where there is none, or none with a whole header. */
+static inline bool fx_node_gets(const struct fixture *x, unsigned slot, struct datagram *d)
+{
+	ssize_t n = recv(x->node_fd[slot], d->b, sizeof(d->b), MSG_DONTWAIT);
+
+	if (n < 0)
+		return false;
+	d->len = (size_t)n;
+	return leon_decode(d->b, d->len, &d->h, &d->hdr_len) == LEON_OK;
+}
+
 static inline uint64_t fx_drops(const struct fixture *x, enum drop_reason r)
 {
 	return atomic_load(&x->w->stats.drop[r]);

@@ -181,15 +181,20 @@ static void direct(void **state)
 	lab_close(&lab);
 }
 
+static void transfers_through_a_relay(struct lab with, const size_t *size, size_t n)
+{
+	begin(with);
+	tcp_transfer(0, 1, 5001);
+	udp_sizes(0, 1, size, n);
+	assert_true(lab_count(&lab, 2, CNT_relayed_datagrams) > TRANSFER / 1600);
+}
+
 static void through_a_relay(void **state)
 {
 	static const size_t size[] = { 1, 100, 1472 };
 
 	(void)state;
-	begin(settings(1500, 1600, true, true));
-	tcp_transfer(0, 1, 5001);
-	udp_sizes(0, 1, size, array_size(size));
-	assert_true(lab_count(&lab, 2, CNT_relayed_datagrams) > TRANSFER / 1600);
+	transfers_through_a_relay(settings(1500, 1600, true, true), size, array_size(size));
 	/* Every node tells the same story. */
 	assert_true(fwd_link_tx(lab.node[0].f, lab_slot(0, 2)) > TRANSFER / 1600);
 	lab_close(&lab);
@@ -202,10 +207,7 @@ static void over_ipv6(void **state)
 
 	(void)state;
 	with.v6 = true;
-	begin(with);
-	tcp_transfer(0, 1, 5001);
-	udp_sizes(0, 1, size, array_size(size));
-	assert_true(lab_count(&lab, 2, CNT_relayed_datagrams) > TRANSFER / 1600);
+	transfers_through_a_relay(with, size, array_size(size));
 	lab_close(&lab);
 }
 

@@ -114,23 +114,6 @@ static void host_sends(uint8_t dst, size_t len)
 	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + len));
 }
 
-struct datagram {
-	uint8_t b[4096];
-	size_t len, hdr_len;
-	struct leon_hdr h;
-};
-
-static bool node_gets(unsigned slot, struct datagram *d)
-{
-	ssize_t n = recv(fx.node_fd[slot], d->b, sizeof(d->b), MSG_DONTWAIT);
-
-	if (n < 0)
-		return false;
-	d->len = (size_t)n;
-	assert_int_equal(leon_decode(d->b, d->len, &d->h, &d->hdr_len), LEON_OK);
-	return true;
-}
-
 /* As the node `slot` opens it; returns where the text is. */
 static uint8_t *opened(struct datagram *d, unsigned slot, size_t *len)
 {
@@ -158,7 +141,7 @@ static void direct_is_sealed(void **state)
 
 	(void)state;
 	host_sends(REMOTE, BODY);
-	assert_true(node_gets(1, &d));
+	assert_true(fx_node_gets(&fx, 1, &d));
 	assert_int_equal(d.h.flags, LEON_F_SEALED);
 	assert_int_equal(d.len, d.hdr_len + BODY + SEAL_OVERHEAD);
 	assert_false(contains(d.b, d.len, frame, 6));
@@ -182,7 +165,7 @@ static void bundle_is_sealed_once(void **state)
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	assert_int_equal(write(fx.tap, out, TAP_VNET_LEN + BODY), TAP_VNET_LEN + BODY);
 	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + 60));
-	assert_true(node_gets(1, &d));
+	assert_true(fx_node_gets(&fx, 1, &d));
 	assert_int_equal(d.h.kind, LEON_BUNDLE);
 	assert_int_equal(d.h.flags, LEON_F_SEALED);
 	text = opened(&d, 1, &len);
@@ -195,7 +178,7 @@ static void bundle_is_sealed_once(void **state)
 	assert_memory_equal(text + f.at, frame, 60);
 	assert_int_equal(bundle_next(text, len, &at, &f), 0);
 	assert_int_equal(fx_count(&fx, CNT_sealed_tx), 1);
-	assert_false(node_gets(1, &d));
+	assert_false(fx_node_gets(&fx, 1, &d));
 }
 
 static void relayed_is_sealed_for_its_end(void **state)
@@ -207,7 +190,7 @@ static void relayed_is_sealed_for_its_end(void **state)
 	(void)state;
 	host_sends(FAR, BODY);
 	/* It goes to the relay with the relay's link value, and opens with the key of the end. */
-	assert_true(node_gets(1, &d));
+	assert_true(fx_node_gets(&fx, 1, &d));
 	assert_int_equal(d.h.flags, LEON_F_SEALED | LEON_F_LINK_VALUE);
 	assert_true(get_u64(d.b + leon_link_at(&d.h)) == seal_rx_link(theirs[1][0]));
 	assert_int_equal(d.len, d.hdr_len + BODY + SEAL_OVERHEAD);
@@ -228,7 +211,7 @@ static void each_copy_of_a_flood_is_sealed(void **state)
 	(void)state;
 	host_sends(0x77, BODY);
 	for (unsigned slot = 1; slot <= 2; slot++) {
-		assert_true(node_gets(1, &d));
+		assert_true(fx_node_gets(&fx, 1, &d));
 		assert_int_equal(leon_destination(&d.h), fx_id(slot));
 		text = opened(&d, slot, &len);
 		assert_memory_equal(text, frame, BODY);
@@ -271,7 +254,7 @@ static void segments_are_sealed(void **state)
 		size_t len, payload = i < 10 ? 1000 : 500;
 		uint8_t *text;
 
-		assert_true(node_gets(1, &d));
+		assert_true(fx_node_gets(&fx, 1, &d));
 		assert_int_equal(d.h.flags, LEON_F_SEALED | LEON_F_CSUM_PARTIAL);
 		assert_false(contains(d.b, d.len, frame + 54 + at, 16));
 		text = opened(&d, 1, &len);
@@ -293,7 +276,7 @@ static void fragments_are_sealed(void **state)
 
 	(void)state;
 	host_sends(FAR, sizeof(whole));
-	while (node_gets(1, &d)) {
+	while (fx_node_gets(&fx, 1, &d)) {
 		struct fragment_hdr h;
 		uint8_t *text;
 		size_t len;
@@ -322,13 +305,13 @@ static void overhead_is_accounted_for(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		host_sends(way[i].dst, FX_MTU - way[i].around);
-		assert_true(node_gets(1, &d));
+		assert_true(fx_node_gets(&fx, 1, &d));
 		assert_int_equal(d.len, FX_MTU);
 		assert_int_equal(d.h.kind, LEON_FRAME);
 		host_sends(way[i].dst, FX_MTU - way[i].around + 1);
-		assert_true(node_gets(1, &d));
+		assert_true(fx_node_gets(&fx, 1, &d));
 		assert_int_equal(d.h.kind, LEON_FRAGMENT);
-		assert_true(node_gets(1, &d));
+		assert_true(fx_node_gets(&fx, 1, &d));
 		assert_int_equal(d.h.kind, LEON_FRAGMENT);
 	}
 	assert_int_equal(snap_overhead(true, true, 1), SEAL_OVERHEAD);
@@ -353,7 +336,7 @@ static void nothing_leaves_without_key(void **state)
 	/* The key of the end is there, the link value of the first hop is not. */
 	host_sends(FAR, BODY);
 	host_sends(REMOTE, 4000);
-	assert_false(node_gets(1, &d));
+	assert_false(fx_node_gets(&fx, 1, &d));
 	assert_int_equal(fx_drops(&fx, DROP_no_key), 3);
 }
 
@@ -363,17 +346,17 @@ static void disabled_carries_link_values(void **state)
 
 	(void)state;
 	host_sends(REMOTE, BODY);
-	assert_true(node_gets(1, &d));
+	assert_true(fx_node_gets(&fx, 1, &d));
 	assert_int_equal(d.h.flags, LEON_F_LINK_VALUE);
 	assert_true(get_u64(d.b + leon_link_at(&d.h)) == seal_rx_link(theirs[1][0]));
 	assert_memory_equal(d.b + d.hdr_len, frame, BODY);
 	host_sends(FAR, BODY);
-	assert_true(node_gets(1, &d));
+	assert_true(fx_node_gets(&fx, 1, &d));
 	assert_true(get_u64(d.b + leon_link_at(&d.h)) == seal_rx_link(theirs[1][0]));
 	host_sends(0x77, BODY);
-	assert_true(node_gets(1, &d));
+	assert_true(fx_node_gets(&fx, 1, &d));
 	assert_memory_equal(d.b + d.hdr_len, frame, BODY);
-	assert_true(node_gets(1, &d));
+	assert_true(fx_node_gets(&fx, 1, &d));
 	assert_memory_equal(d.b + d.hdr_len, frame, BODY);
 	assert_int_equal(fx_count(&fx, CNT_sealed_tx), 0);
 }
