@@ -3,6 +3,7 @@
 strongSwan's user-space ESP. What a kernel with ESP shows is in tests/ipsec (make check-ipsec)."""
 import importlib.util
 import os
+import re
 import shutil
 import sys
 
@@ -116,6 +117,12 @@ def test_the_manager_works_confined(lab, protect):
         assert 'not permitted' not in f.read()
 
 
+def protected_links(node):
+    """Values of leon_link_ipsec."""
+    return ''.join(re.findall(r'^leon_link_ipsec\{.*\} (\d)$',
+                              node.leonctl('metrics', json_output=False), re.MULTILINE))
+
+
 def test_reports_are_for_root_and_are_shown(lab):
     net = lab(line_up(2, hosts=False)).joined()
     a, b = net.node['n0'], net.node['n1']
@@ -123,10 +130,12 @@ def test_reports_are_for_root_and_are_shown(lab):
     address = b.config['source-address'][0]
     control.request(a.socket, 'report ipsec', {'protected': [address]})
     assert a.nodes()[b.node_id]['protected'] == 'ipsec'
+    assert protected_links(a) == '1'
     assert a.paths()[b.node_id]['protected'] == 'ipsec'
     assert {e['protected'] for e in a.show('ipsec')['endpoints']} == {'ipsec'}
     assert b.nodes()[a.node_id]['protected'] == 'no'
     control.request(a.socket, 'report ipsec', {'protected': []})
+    assert protected_links(a) == '0'
     assert a.nodes()[b.node_id]['protected'] == 'no'
     for bad in ({}, {'protected': ['x']}, {'protected': [1]}, {'protected': 'x'}):
         with pytest.raises(control.ControlError, match='refuses report ipsec'):

@@ -13,6 +13,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "base/hex.h"
 #include "state/conf.h"
 
 #define ERR_LEN 700
@@ -289,6 +290,65 @@ static void all_are_refused(const struct refusal *cases, size_t n)
 	}
 }
 
+#define KEY_TAIL "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define KEY_A	 "1" KEY_TAIL
+#define KEY_B	 "0" KEY_TAIL
+#define LISTED(keys)                                                                               \
+	"'authentication': { 'pre-shared-secret': '12345678', 'trusted-identity': [" keys "] }"
+
+static void trusted_identities_are_read(void **state)
+{
+	struct conf *c = good(LISTED("'" KEY_A "', '" KEY_B "'"));
+	uint8_t key[MSG_KEY_LEN];
+
+	(void)state;
+	assert_int_equal(c->n_trusted, 2);
+	assert_int_equal(hex_parse(KEY_A, key, sizeof(key)), 0);
+	assert_true(conf_trusts(c, key));
+	key[31] ^= 1;
+	assert_false(conf_trusts(c, key));
+	conf_free(c);
+	c = good(LISTED(""));
+	assert_int_equal(c->n_trusted, 0);
+	assert_true(conf_trusts(c, key));
+	conf_free(c);
+}
+
+/* As many as there may be, and one more. */
+static void trusted_identities_are_bounded(void **state)
+{
+	char *keys = x_calloc(CONF_TRUSTED_MAX + 1, 80), *text = x_calloc(CONF_TRUSTED_MAX + 3, 80);
+	char err[ERR_LEN];
+	size_t at = 0;
+
+	(void)state;
+	for (unsigned i = 1; i <= CONF_TRUSTED_MAX + 1; i++) {
+		struct conf *c;
+
+		at += (size_t)snprintf(keys + at, 80, "%s'%064x'", i > 1 ? "," : "", i);
+		if (i < CONF_TRUSTED_MAX)
+			continue;
+		snprintf(text, (CONF_TRUSTED_MAX + 3) * (size_t)80, LISTED("%s"), keys);
+		c = parse(text, err);
+		assert_true(!c == (i > CONF_TRUSTED_MAX));
+		if (!c)
+			assert_non_null(strstr(err, "more than 1024"));
+		conf_free(c);
+	}
+	free(keys);
+	free(text);
+}
+
+/* What was pasted may be the secret half of a key. */
+static void no_key_is_printed_back(void **state)
+{
+	char err[ERR_LEN];
+
+	(void)state;
+	assert_null(parse(LISTED("'hush hush'"), err));
+	assert_null(strstr(err, "hush"));
+}
+
 static void bad_secrets_are_refused(void **state)
 {
 	static const struct refusal cases[] = {
@@ -303,6 +363,18 @@ static void bad_secrets_are_refused(void **state)
 		{ "'authentication': { 'pre-shared-secret': '12345678',"
 		  "'accept-secret': ['secret a', 'secret b', 'secret c', 'secret d'] }",
 		  "authentication.accept-secret", "more than 3" },
+		{ "'authentication': { 'trusted-identity': ['" KEY_A "'] }",
+		  "authentication.trusted-identity", "needs a pre-shared-secret" },
+		{ LISTED("'0123'"), "authentication.trusted-identity",
+		  "entry 1 is not an identity" },
+		{ LISTED("'" KEY_A "', '" KEY_A "0'"), "authentication.trusted-identity",
+		  "entry 2 is not an identity" },
+		{ LISTED("'A" KEY_TAIL "'"), "authentication.trusted-identity", "lower-case" },
+		{ LISTED("'0000000000000000000000000000000000000000000000000000000000000000'"),
+		  "authentication.trusted-identity", "entry 1" },
+		{ LISTED("'" KEY_A "', '" KEY_B "', '" KEY_A "'"),
+		  "authentication.trusted-identity", "names " KEY_A " twice" },
+		{ LISTED("7"), "authentication.trusted-identity[0]", "a string" },
 	};
 
 	(void)state;
@@ -635,6 +707,19 @@ static void differences_are_told_apart(void **state)
 	}
 }
 
+static void the_list_differs(void **state)
+{
+	char keys[100];
+
+	(void)state;
+	assert_int_equal(diff(LISTED("'" KEY_A "'"), LISTED("'" KEY_B "'"), keys, sizeof(keys)),
+			 CONF_KEYS);
+	assert_int_equal(diff(LISTED("'" KEY_A "'"), LISTED(""), keys, sizeof(keys)), CONF_KEYS);
+	assert_int_equal(diff(LISTED("'" KEY_A "', '" KEY_B "'"),
+			      LISTED("'" KEY_B "', '" KEY_A "'"), keys, sizeof(keys)),
+			 CONF_SAME);
+}
+
 static void other_interface_needs_a_restart(void **state)
 {
 	const char *text = "{\"version\":1,\"interface\":\"leon1\"}";
@@ -662,6 +747,9 @@ int main(void)
 		cmocka_unit_test(prefixes_and_rules_are_sorted),
 		cmocka_unit_test(limits_themselves_are_accepted),
 		cmocka_unit_test(bad_values_are_refused),
+		cmocka_unit_test(trusted_identities_are_read),
+		cmocka_unit_test(trusted_identities_are_bounded),
+		cmocka_unit_test(no_key_is_printed_back),
 		cmocka_unit_test(bad_secrets_are_refused),
 		cmocka_unit_test(bad_routes_are_refused),
 		cmocka_unit_test(too_long_values_are_refused),
@@ -670,6 +758,7 @@ int main(void)
 		cmocka_unit_test(the_cipher_differs),
 		cmocka_unit_test(wrong_type_does_not_print_the_secret),
 		cmocka_unit_test(differences_are_told_apart),
+		cmocka_unit_test(the_list_differs),
 		cmocka_unit_test(other_interface_needs_a_restart),
 	};
 

@@ -318,6 +318,53 @@ static void digest_is_about_versions_only(void **state)
 	nodedb_free(b);
 }
 
+/* A refused node is no member, is in no digest but the one of those who know it, and takes nobody's
+ * place; its next record counts like a first. */
+static void refused_node_is_nobody(void **state)
+{
+	struct nodedb *a = nodedb_new(SELF, 2), *b = nodedb_new(SELF, 10);
+	struct msg_record r = record(2, 100, 5);
+	uint64_t empty = nodedb_digest(a);
+	struct node *n;
+
+	(void)state;
+	memset(r.identity, 7, sizeof(r.identity));
+	put(b, 2, 100, 5, 0, S(1), &n);
+	n = nodedb_refuse(a, &r, S(1));
+	assert_non_null(n);
+	assert_true(n->refused && !n->has_record && n->has_key && n->state == NODE_LEFT);
+	assert_int_equal(nodedb_members(a), 1);
+	assert_int_equal(nodedb_digest(a), empty);
+	assert_int_equal(nodedb_digest_refused(a), nodedb_digest(b));
+	assert_int_equal(put(a, 3, 1, 1, 0, S(2), &n), RECORD_NEW);
+	/* As an older version than was refused, too. */
+	assert_int_equal(put(a, 2, 100, 4, 0, S(2), &n), RECORD_FULL);
+	nodedb_set_maximum(a, 3);
+	assert_int_equal(put(a, 2, 100, 4, 0, S(2), &n), RECORD_NEW);
+	assert_false(n->refused);
+	assert_int_equal(nodedb_digest(a), nodedb_digest_refused(a));
+	/* A member becomes a refused node, and is freed in the end. */
+	assert_ptr_equal(nodedb_refuse(a, &r, S(3)), n);
+	assert_int_equal(nodedb_members(a), 2);
+	nodedb_unrefuse(a, n);
+	assert_int_equal(nodedb_digest(a), nodedb_digest_refused(a));
+	nodedb_refuse(a, &r, S(3));
+	nodedb_expire(a, S(100), 1000, NULL, NULL);
+	assert_null(nodedb_find(a, 2));
+	assert_int_equal(nodedb_digest(a), nodedb_digest_refused(a));
+	r.origin = SELF;
+	assert_null(nodedb_refuse(a, &r, S(3)));
+	/* Refused ones are bounded like tombstones. */
+	for (node_id_t id = 10; id < 100; id++) {
+		r.origin = id;
+		nodedb_refuse(a, &r, S(4));
+	}
+	assert_true(nodedb_slots(a) <= 6);
+	assert_int_equal(nodedb_members(a), 2);
+	nodedb_free(a);
+	nodedb_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +381,7 @@ int main(void)
 		cmocka_unit_test(full_table_refuses_strangers_only),
 		cmocka_unit_test(tombstones_are_bounded),
 		cmocka_unit_test(digest_is_about_versions_only),
+		cmocka_unit_test(refused_node_is_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,8 @@ static void tables(void **state)
 	check("fdb", render_fdb, 0);
 	check("fdb_empty", render_fdb, 0);
 	check("events", render_events, 0);
+	check("identity", render_identity, 0);
+	check("identity_open", render_identity, 0);
 }
 
 static void latency(void **state)
@@ -115,7 +117,7 @@ static void survives_anything(void **state)
 		render_statistics, render_explain,    render_trace,
 		render_ping,	   render_metrics,    render_reload,
 		render_reset_fdb,  render_reset_node, render_reset_statistics,
-		render_ipsec
+		render_ipsec,	   render_identity
 	};
 	static const char *const answers[] = {
 		"{}",

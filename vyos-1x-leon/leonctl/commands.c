@@ -27,6 +27,8 @@ static const struct ctl_command table[] = {
 	{ "show fdb", ARG_NONE, render_fdb, "MAC addresses and the nodes they are behind" },
 	{ "show statistics", ARG_NONE, render_statistics, "counters, drops, offloads, loop guard" },
 	{ "show events", ARG_NONE, render_events, "what happened, oldest first" },
+	{ "show identity", ARG_NONE, render_identity,
+	  "identity key of this node, and those of others" },
 	{ "explain path", ARG_NODE, render_explain,
 	  "why this path to NODE, and what else there is" },
 	{ "trace", ARG_NODE, render_trace, "send a packet to each hop of the path to NODE" },

@@ -20,6 +20,7 @@ int render_ipsec(struct jsonr_node *root, FILE *out);
 int render_fdb(struct jsonr_node *root, FILE *out);
 int render_statistics(struct jsonr_node *root, FILE *out);
 int render_events(struct jsonr_node *root, FILE *out);
+int render_identity(struct jsonr_node *root, FILE *out);
 int render_explain(struct jsonr_node *root, FILE *out);
 int render_trace(struct jsonr_node *root, FILE *out);
 int render_ping(struct jsonr_node *root, FILE *out);

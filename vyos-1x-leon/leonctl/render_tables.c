@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The commands whose answer is one table: nodes, paths, routes, ipsec, fdb, events.
+ * The commands whose answer is one table: nodes, paths, routes, ipsec, fdb, events, identity.
  */
 #include <string.h>
 
@@ -240,4 +240,39 @@ int render_events(struct jsonr_node *root, FILE *out)
 		table_cell(t, "%s", text_str(n, "text"));
 	}
 	return finish(t, out, "Nothing has happened yet.");
+}
+
+static void identity_row(struct table *t, struct jsonr_node *n, bool restricted)
+{
+	table_cell(t, "%s", text_str(n, "identity"));
+	table_cell(t, "%s", text_str(n, "node_id"));
+	table_cell(t, "%s", text_str(n, "name"));
+	table_cell(t, "%s", text_str(n, "state"));
+	if (!restricted)
+		table_cell(t, "%s", "");
+	else
+		table_cell(t, "%s", value_bool(n, "listed") ? "yes" : "no");
+}
+
+int render_identity(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "IDENTITY", ALIGN_LEFT }, { "NODE-ID", ALIGN_LEFT }, { "NAME", ALIGN_LEFT },
+		{ "STATE", ALIGN_LEFT },    { "LISTED", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "identities");
+	bool restricted = value_bool(root, "restricted");
+	const char *file = "no file, made of the machine-id";
+
+	jsonr_str(root, "file", &file);
+	fprintf(out, "identity of this node: %s\nkept in: %s\n\n", text_str(root, "identity"),
+		file);
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		identity_row(t, jsonr_at(list, i), restricted);
+	finish(t, out, "No identity is known.");
+	fprintf(out, "\n%s\n",
+		restricted ? "Only listed identities may be members."
+			   : "No list is configured: whoever has the secret may be a member.");
+	return 0;
 }

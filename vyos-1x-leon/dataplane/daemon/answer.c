@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/hex.h"
 #include "daemon/leond.h"
 #include "state/path.h"
 
@@ -67,6 +68,13 @@ void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip
 	const char *how = ipsec_protects(&d->ipsec, ip, now) ? "ipsec" : "no";
 
 	jsonw_str(w, "protected", ip->family ? how : NULL);
+}
+
+void answer_key(struct jsonw *w, const char *key, const uint8_t *identity)
+{
+	char text[HEX_LEN(MSG_KEY_LEN) + 1];
+
+	jsonw_str(w, key, identity ? hex_format(identity, MSG_KEY_LEN, text) : NULL);
 }
 
 void answer_known(struct jsonw *w, const char *key, bool known, uint64_t value)

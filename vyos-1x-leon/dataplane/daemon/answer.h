@@ -26,6 +26,8 @@ void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p);
 void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep);
 /* "ipsec" or "no"; null where there is no address. */
 void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now);
+/* An identity; NULL: null. */
+void answer_key(struct jsonw *w, const char *key, const uint8_t *identity);
 /* Writes null where the value is not known. */
 void answer_known(struct jsonw *w, const char *key, bool known, uint64_t value);
 /* Whole seconds since t; null for never. */

@@ -32,6 +32,7 @@ static const struct command_row table[] = {
 	{ "show statistics", ACCESS_READ, show_statistics },
 	{ "show routes", ACCESS_READ, show_routes },
 	{ "show events", ACCESS_READ, show_events },
+	{ "show identity", ACCESS_READ, show_identity },
 	{ "explain path", ACCESS_READ, explain_path },
 	{ "trace", ACCESS_READ, trace_path },
 	{ "ping", ACCESS_READ, ping_node },

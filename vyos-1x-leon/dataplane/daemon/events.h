@@ -23,8 +23,8 @@ struct event {
 	node_id_t node, other; /* NODE_ID_NONE where the event is about none */
 	char node_name[MSG_NAME_MAX + 1];
 	uint64_t value; /* meaning depends on the event; 0 none */
-	char detail[48];
-	char text[200]; /* one sentence */
+	char detail[72];
+	char text[240]; /* one sentence */
 };
 
 struct events;

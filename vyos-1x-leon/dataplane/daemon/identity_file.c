@@ -11,34 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 
-#define HEX_LEN (2 * DH_KEY_LEN)
-
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static int parse(const char text[HEX_LEN], uint8_t secret[DH_KEY_LEN])
-{
-	for (unsigned i = 0; i < DH_KEY_LEN; i++) {
-		int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return -EINVAL;
-		secret[i] = (uint8_t)(high << 4 | low);
-	}
-	return 0;
-}
+#define TEXT_LEN HEX_LEN(DH_KEY_LEN)
 
 /* 0; -ENOENT: no file yet; -EPERM: others may read it; -EINVAL: not such a file. */
 static int read_key(const char *path, uint8_t secret[DH_KEY_LEN])
 {
-	char text[HEX_LEN + 1];
+	char text[TEXT_LEN + 1];
 	struct stat st;
 	ssize_t len;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r = 0;
@@ -51,9 +33,9 @@ static int read_key(const char *path, uint8_t secret[DH_KEY_LEN])
 		r = -EPERM;
 	len = r ? 0 : read(fd, text, sizeof(text));
 	close(fd);
-	if (!r && (len != HEX_LEN + 1 || text[HEX_LEN] != '\n'))
+	if (!r && (len != TEXT_LEN + 1 || text[TEXT_LEN] != '\n'))
 		r = -EINVAL;
-	r = r ? r : parse(text, secret);
+	r = r ? r : hex_parse(text, secret, DH_KEY_LEN);
 	x_wipe(text, sizeof(text));
 	return r;
 }
@@ -61,18 +43,17 @@ static int read_key(const char *path, uint8_t secret[DH_KEY_LEN])
 /* Never over a file that is there, and complete or not at all. */
 static int write_key(const char *path, const uint8_t secret[DH_KEY_LEN])
 {
-	char text[HEX_LEN + 2], tmp[160];
+	char text[TEXT_LEN + 2], tmp[160];
 	int fd, r = 0;
 
-	for (unsigned i = 0; i < DH_KEY_LEN; i++)
-		snprintf(text + 2 * i, 3, "%02x", secret[i]);
-	text[HEX_LEN] = '\n';
+	hex_format(secret, DH_KEY_LEN, text);
+	text[TEXT_LEN] = '\n';
 	snprintf(tmp, sizeof(tmp), "%s.new", path);
 	unlink(tmp);
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		r = -errno;
-	else if (write(fd, text, HEX_LEN + 1) != HEX_LEN + 1 || fsync(fd) < 0)
+	else if (write(fd, text, TEXT_LEN + 1) != TEXT_LEN + 1 || fsync(fd) < 0)
 		r = errno ? -errno : -EIO;
 	if (fd >= 0)
 		close(fd);
@@ -105,6 +86,7 @@ void identity_load(struct leond *d)
 {
 	const char *path = d->conf->identity_file;
 	uint8_t secret[DH_KEY_LEN];
+	char public[TEXT_LEN + 1];
 	int r = read_key(path, secret);
 
 	if (r == -ENOENT) {
@@ -120,6 +102,9 @@ void identity_load(struct leond *d)
 					: strerror(-r));
 		of_machine(d, secret);
 	}
+	d->identity_kept = r == 0;
 	overlay_set_identity(d->overlay, secret);
 	x_wipe(secret, sizeof(secret));
+	log_info("identity", "the identity of this node is %s",
+		 hex_format(overlay_identity(d->overlay), DH_KEY_LEN, public));
 }

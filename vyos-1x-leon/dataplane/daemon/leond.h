@@ -64,6 +64,7 @@ struct leond {
 	struct conf *conf;
 	node_id_t self;
 	mono_t started;
+	bool identity_kept; /* in its file; else it is made of the machine-id */
 
 	struct nl *nl;
 	struct nl_monitor *monitor;

@@ -152,6 +152,26 @@ static void link_loss(struct out *o, const char *name, const struct node *n)
 	fprintf(o->f, "} %u.%03u\n", l.filter.loss_pm / 1000, l.filter.loss_pm % 1000);
 }
 
+static void link_is_sealed(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l) || !l.session)
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, l.cipher != SEAL_NONE);
+}
+
+static void link_is_ipsec(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l) || !l.ep.ip.family)
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, ipsec_protects(&o->d->ipsec, &l.ep.ip, loop_now(o->d->loop)));
+}
+
 static void link_mtu(struct out *o, const char *name, const struct node *n)
 {
 	struct overlay_link l;
@@ -214,6 +234,10 @@ static void put_nodes(struct out *o)
 		     link_loss);
 	put_per_node(o, "link_mtu_bytes", "gauge", "Largest datagram that passes the direct link.",
 		     link_mtu);
+	put_per_node(o, "node_sealed", "gauge",
+		     "1 where frames to and from the node are sealed end to end.", link_is_sealed);
+	put_per_node(o, "link_ipsec", "gauge", "1 where IPsec protects the direct link.",
+		     link_is_ipsec);
 	put_per_node(o, "path_latency_seconds", "gauge", "Round-trip time of the path in use.",
 		     path_latency);
 	put_per_node(o, "path_hops", "gauge", "Hops of the path in use, 1 is direct.", path_hops);
@@ -248,9 +272,15 @@ static void put_control(struct out *o)
 		const char *reason;
 		uint64_t n;
 	} refused[] = {
-		{ "not_authentic", c->rx_not_authentic }, { "replayed", c->rx_replayed },
-		{ "malformed", c->rx_malformed },	  { "no_session", c->rx_no_session },
-		{ "stranger", c->rx_stranger },		  { "rate_limited", c->rx_rate_limited },
+		{ "not_authentic", c->rx_not_authentic },
+		{ "replayed", c->rx_replayed },
+		{ "malformed", c->rx_malformed },
+		{ "no_session", c->rx_no_session },
+		{ "stranger", c->rx_stranger },
+		{ "rate_limited", c->rx_rate_limited },
+		{ "bad_signature", c->rx_bad_signature },
+		{ "other_identity", c->rx_other_identity },
+		{ "not_trusted", c->rx_not_trusted },
 	};
 
 	put_counter(o, "control_tx_messages_total", "Control messages sent.", c->tx_msgs);
@@ -311,6 +341,9 @@ static void put_daemon(struct out *o)
 	put_seconds(o, (uint64_t)uptime_us);
 	put_gauge(o, "nodes", "Members of the overlay, with this node.",
 		  nodedb_members(overlay_nodes(d->overlay)));
+	put_gauge(o, "trusted_identities",
+		  "Identities that may be members; 0: all that come with the secret.",
+		  d->conf->n_trusted);
 	put_gauge(o, "fdb_entries", "Entries of the forwarding database.", fdb_count(d->fdb));
 	put_gauge(o, "fdb_maximum_entries", "Limit of the forwarding database.",
 		  fdb_maximum(d->fdb));

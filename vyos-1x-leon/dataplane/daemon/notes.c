@@ -63,6 +63,7 @@ static enum log_level level_of(enum overlay_event_kind k)
 	case EV_IDENTITY_CHANGED:
 	case EV_CONTRADICTION:
 	case EV_TABLE_FULL:
+	case EV_NOT_TRUSTED:
 	case EV_SECRET_MISMATCH:
 		return LOG_LVL_WARN;
 	case EV_LINK_MTU:
@@ -182,6 +183,11 @@ static void event_text(struct leond *d, const struct overlay_event *e, const cha
 		return;
 	case EV_TABLE_FULL:
 		snprintf(buf, len, "node %s was refused: member maximum reached", who);
+		return;
+	case EV_NOT_TRUSTED:
+		snprintf(buf, len,
+			 "node %s is kept out: its identity %s is not in trusted-identity", who,
+			 e->detail);
 		return;
 	case EV_SECRET_MISMATCH:
 		snprintf(buf, len,

@@ -106,6 +106,10 @@ static void write_node(struct command *c, const struct node *n, uint32_t n_macs)
 	else
 		write_no_link(c->w, n);
 	answer_protected(c->w, c->d, &link.ep.ip, c->now);
+	answer_key(c->w, "identity",
+		   is_self	? overlay_identity(c->d->overlay)
+		   : n->has_key ? n->key
+				: NULL);
 	write_record(c->w, n);
 	jsonw_u64(c->w, "macs", n_macs);
 	jsonw_end(c->w);
@@ -120,7 +124,7 @@ enum command_result show_nodes(struct command *c)
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
 
-		if (n)
+		if (n && !n->refused)
 			write_node(c, n, n_macs[slot]);
 	}
 	jsonw_end(c->w);

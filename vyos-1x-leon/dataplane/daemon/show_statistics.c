@@ -62,6 +62,7 @@ static void write_control(struct command *c)
 	jsonw_u64(w, "rx_rate_limited", o->rx_rate_limited);
 	jsonw_u64(w, "rx_bad_signature", o->rx_bad_signature);
 	jsonw_u64(w, "rx_other_identity", o->rx_other_identity);
+	jsonw_u64(w, "rx_not_trusted", o->rx_not_trusted);
 	jsonw_u64(w, "rx_foreign_rows", o->rx_foreign_rows);
 	jsonw_u64(w, "key_exchanges", o->key_exchanges);
 	jsonw_u64(w, "path_runs", o->path_runs);

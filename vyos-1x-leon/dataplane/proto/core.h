@@ -9,6 +9,7 @@
  *   hello.c    handshake, endpoints, clear-mode admission
  *   doubt.c    latencies about which both ends of a link disagree
  *   identity.c signatures, and the key that a node-id is pinned to
+ *   trust.c    identities that the configuration lists, and nobody else
  *   rekey.c    new keys for sessions in use, by age and volume, and the end of old ones
  *   seed.c     configured peers, retried for ever
  *   member.c   own record, leave, forgetting, duplicates, node states that records cause
@@ -138,7 +139,6 @@ struct peer {
 	uint32_t secret;		/* name of that which its last handshake came under */
 	uint32_t own_secret;		/* name of the peer's own */
 	mono_t prev_until;		/* prev receives until then */
-	mono_t prev_heard;		/* the peer was last heard in prev */
 	mono_t rekey_at;		/* new keys are asked for */
 	mono_t expires;			/* cur is not used any longer */
 	uint32_t rekey_tries;
@@ -204,6 +204,13 @@ struct fetch_mark {
 	mono_t at;
 };
 #define FETCH_MARKS 1024
+
+/* Somebody whose identity is not trusted, who was told of. */
+struct refusal {
+	uint64_t name; /* hash of node-id and key */
+	mono_t at;
+};
+#define REFUSALS 64
 
 /* A link about which its two ends disagree. */
 struct doubt {
@@ -289,7 +296,8 @@ struct overlay {
 	/* limits */
 	struct bucket hello_open, hello_open_known, hello_answer;
 	struct bucket hello_from[256], hello_open_from[256];
-	struct bucket secret_event, full_event, duplicate_event;
+	struct bucket secret_event, full_event, duplicate_event, trust_event;
+	struct refusal refusal[REFUSALS];
 	struct log_limit log;
 
 	struct overlay_counters count;
@@ -356,8 +364,6 @@ int peer_send(struct overlay *o, struct peer *p, const struct msg *m);
 void data_established(struct overlay *o, struct peer *p, bool renewed);
 /* A message arrived in p->cur. */
 void data_heard(struct overlay *o, struct peer *p);
-/* p->cur is the session that was in use before. */
-void data_went_back(struct overlay *o, struct peer *p);
 mono_t data_due(const struct peer *p);
 void data_tick(struct overlay *o, struct peer *p, mono_t now);
 void data_end(struct overlay *o, struct peer *p); /* there is no session any more */
@@ -405,12 +411,20 @@ bool identity_of_hello(struct overlay *o, const struct peer *p, const struct hea
 bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_record *r);
 void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN]);
 
+/* --- trust.c --- */
+/* Is this identity trusted? Where it is not, it is counted and said. */
+bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN]);
+/* Somebody passed on the record of an identity that is not. */
+void trust_refuse_record(struct overlay *o, const struct msg_record *r);
+/* A node that was refused is a member now. */
+void trust_back(struct overlay *o);
+/* The list may have changed. */
+void trust_configure(struct overlay *o);
+
 /* --- rekey.c --- */
 void rekey_established(struct overlay *o, struct peer *p);
 /* A message arrived in the session in use for the first time. */
 void rekey_heard(struct overlay *o, struct peer *p);
-/* One arrived in the session before. */
-void rekey_heard_before(struct overlay *o, struct peer *p);
 /* Ends the session with a peer. */
 void rekey_expire(struct overlay *o, struct peer *p);
 void rekey_upkeep(struct overlay *o, mono_t now);
@@ -443,6 +457,8 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 /* Somebody has {incarnation, seq} as this node's own record. */
 void member_own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq);
 void member_table_full(struct overlay *o, node_id_t id);
+/* Drops everything that hangs on a node that is, or becomes, a tombstone. */
+void member_bury(struct overlay *o, struct node *n);
 
 /* --- sync.c --- */
 void sync_start(struct overlay *o);

@@ -132,7 +132,8 @@ bool identity_of_hello(struct overlay *o, const struct peer *p, const struct hea
 	uint8_t text[SIGNED_MAX];
 	size_t len;
 
-	if (!may_have(o, nodedb_find(o->nodes, p->id), h->m->identity))
+	if (!trust_passes(o, p->id, h->m->identity) ||
+	    !may_have(o, nodedb_find(o->nodes, p->id), h->m->identity))
 		return false;
 	len = hello_text(o, h->m, p->id, h->to, text);
 	if (sign_verify(h->m->identity, text, len, h->m->signature))
@@ -148,6 +149,10 @@ bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_r
 	size_t len;
 
 	/* Of ourselves: an earlier life may have had another key. */
+	if (r->origin != o->self && !trust_passes(o, r->origin, r->identity)) {
+		trust_refuse_record(o, r);
+		return false;
+	}
 	if (r->origin != o->self && !may_have(o, n, r->identity))
 		return false;
 	if (!bucket_pass(&from->verify, overlay_now(o), NS_PER_S / VERIFY_PER_S,

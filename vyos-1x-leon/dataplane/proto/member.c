@@ -262,6 +262,8 @@ static void revive(struct overlay *o, struct peer *p)
 		member_table_full(o, n->id);
 		return;
 	}
+	if (n->refused)
+		trust_back(o);
 	nodedb_set_state(o->nodes, n, NODE_KNOWN, overlay_now(o));
 	overlay_emit(o, EV_RETURNED, n->id, NODE_ID_NONE, 0, NULL);
 	route_changed(o);
@@ -291,8 +293,7 @@ void member_tick(struct overlay *o, struct peer *p, mono_t now)
 
 /* --- records of others --- */
 
-/* Drops everything that hangs on a node that is a tombstone now. */
-static void bury_node(struct overlay *o, struct node *n, enum overlay_event_kind kind)
+void member_bury(struct overlay *o, struct node *n)
 {
 	struct peer *p = peer_at(o, n->slot);
 
@@ -303,9 +304,15 @@ static void bury_node(struct overlay *o, struct node *n, enum overlay_event_kind
 	latdb_forget(o->lat, n->slot);
 	route_forget(o, n->slot);
 	o->ops.purge(o->arg, n->slot);
-	overlay_emit(o, kind, n->id, NODE_ID_NONE, 0, NULL);
 	route_changed_now(o);
 	route_now(o);
+}
+
+/* A node is a tombstone now. */
+static void bury_node(struct overlay *o, struct node *n, enum overlay_event_kind kind)
+{
+	member_bury(o, n);
+	overlay_emit(o, kind, n->id, NODE_ID_NONE, 0, NULL);
 }
 
 /* A record of somebody we are in session with that says it left, and not from itself. */
@@ -382,6 +389,7 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	bool was_there = n != NULL, was_left = n && n->state == NODE_LEFT;
 	bool was_known = n && n->has_record;
 	bool restarted = was_known && r->incarnation != n->rec.incarnation;
+	bool was_refused = n && n->refused;
 	uint16_t flags_before = was_known ? n->rec.flags : 0;
 
 	if (r->origin == o->self) {
@@ -416,6 +424,8 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 			bury_node(o, n, EV_LEFT);
 		return;
 	}
+	if (was_refused)
+		trust_back(o);
 	note_lan(o, n, flags_before);
 	took_record(o, n, !was_known || was_left, restarted, was_known);
 }

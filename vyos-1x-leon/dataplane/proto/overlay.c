@@ -191,6 +191,11 @@ void overlay_set_identity(struct overlay *o, const uint8_t secret[32])
 	identity_set(o, secret);
 }
 
+const uint8_t *overlay_identity(const struct overlay *o)
+{
+	return o->identity.public;
+}
+
 void overlay_start(struct overlay *o)
 {
 	if (o->started)
@@ -211,6 +216,7 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf)
 	nodedb_set_maximum(o->nodes, conf->nodes_maximum);
 	seed_configure(o, old);
 	rekey_configure(o, old);
+	trust_configure(o);
 	if (!o->started || o->leaving)
 		return;
 	member_refresh_own(o, false);
@@ -434,6 +440,7 @@ const char *overlay_event_name(enum overlay_event_kind k)
 		[EV_ENDPOINT] = "endpoint",
 		[EV_PATH] = "path",
 		[EV_NOTICE] = "notice",
+		[EV_NOT_TRUSTED] = "identity-not-trusted",
 		[EV_DUPLICATE_ID] = "duplicate-id",
 		[EV_TABLE_FULL] = "table-full",
 		[EV_SECRET_MISMATCH] = "secret-mismatch",

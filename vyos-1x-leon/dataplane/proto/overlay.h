@@ -38,7 +38,8 @@ enum overlay_event_kind {
 	EV_TABLE_FULL,	 /* a record was refused: member maximum */
 	EV_IDENTITY_CHANGED, /* node came back with another key, after a long silence */
 	EV_CONTRADICTION,    /* ends of the link node - other disagree; value: both RTTs in us */
-	EV_SECRET_MISMATCH,  /* a configured peer's datagrams do not open: other secret */
+	EV_NOT_TRUSTED, /* node, with the identity in detail, is not on the list: refused, removed */
+	EV_SECRET_MISMATCH, /* a configured peer's datagrams do not open: other secret */
 };
 const char *overlay_event_name(enum overlay_event_kind k); /* "joined", "link-down" ... */
 
@@ -47,7 +48,7 @@ struct overlay_event {
 	mono_t at;
 	node_id_t node, other;
 	uint64_t value;
-	const char *detail; /* static string or NULL */
+	const char *detail; /* valid during the call only, or NULL */
 };
 
 struct overlay_ops {
@@ -76,6 +77,8 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 /* The Ed25519 secret of this node, 32 random bytes that stay the same over restarts; before
  * overlay_start(). Without a call: a new one. */
 void overlay_set_identity(struct overlay *o, const uint8_t secret[32]);
+/* The public half of it. */
+const uint8_t *overlay_identity(const struct overlay *o);
 void overlay_free(struct overlay *o); /* NULL ok; silent, see overlay_leave */
 /* How many workers seal and open data; call before overlay_start(). Without a call there is no data
  * (simulations), and no time and memory is spent on its keys. */
@@ -136,7 +139,7 @@ struct overlay_counters {
 	uint64_t tx_by_type[16], rx_by_type[16];
 	uint64_t rx_not_authentic, rx_replayed, rx_malformed, rx_no_session, rx_stranger,
 		rx_rate_limited;
-	uint64_t rx_bad_signature, rx_other_identity, rx_foreign_rows;
+	uint64_t rx_bad_signature, rx_other_identity, rx_not_trusted, rx_foreign_rows;
 	uint64_t key_exchanges; /* X25519 computed: for those who showed a value of ours */
 	uint64_t path_runs, path_run_ns_max;
 };

@@ -41,7 +41,8 @@ void sync_digest(struct overlay *o, struct peer *p, uint64_t digest)
 {
 	mono_t now = overlay_now(o);
 
-	if (digest == nodedb_digest(o->nodes)) {
+	/* Whoever knows what we refuse and is no further otherwise has nothing for us either. */
+	if (digest == nodedb_digest(o->nodes) || digest == nodedb_digest_refused(o->nodes)) {
 		p->mismatch_since = MONO_NEVER;
 		p->record_tries = 0;
 		return;
@@ -160,6 +161,8 @@ static bool wants(struct overlay *o, struct peer *p, const struct msg_summary_en
 	const struct node *n = nodedb_find(o->nodes, e->origin);
 	int cmp;
 
+	if (n && n->refused)
+		return e->incarnation != n->rec.incarnation || e->seq != n->rec.seq;
 	if (!n || !n->has_record)
 		return true;
 	cmp = version_cmp(e->incarnation, e->seq, n->rec.incarnation, n->rec.seq);

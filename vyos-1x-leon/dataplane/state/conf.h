@@ -19,7 +19,8 @@
  *   "suppression": { "arp": true, "nd": true },
  *   "mss-clamp": { "disable": true },
  *   "loop-guard": { "disable": true, "interval": 1000 },
- *   "authentication": { "pre-shared-secret": "..", "accept-secret": [".."] },
+ *   "authentication": { "pre-shared-secret": "..", "accept-secret": [".."],
+ *                       "trusted-identity": ["<64 hexadecimal digits>"] },  absent: whoever has the secret
  *   "identity-file": "/var/lib/leon/leon0.identity",
  *   "encryption": { "rekey-time": 3600, "cipher": "auto", "disable": true },   aes256gcm, chacha20poly1305
  *   "overlay-address": ["10.99.0.1"],               announced: next-hops of this node
@@ -46,6 +47,7 @@
 #define CONF_IFNAME_MAX	 15
 #define CONF_HOST_MAX	 253
 #define CONF_ACCEPT_MAX	 3
+#define CONF_TRUSTED_MAX 1024
 #define CONF_NODES_LIMIT 4096
 
 #define CONF_IMPORTS_MAX	  256
@@ -107,7 +109,9 @@ struct conf {
 
 	char *secret; /* NULL: none */
 	uint8_t n_accept;
-	char *accept[CONF_ACCEPT_MAX]; /* secrets of others that are accepted besides */
+	char *accept[CONF_ACCEPT_MAX];	 /* secrets of others that are accepted besides */
+	uint32_t n_trusted;		 /* 0: every identity that comes under a secret */
+	uint8_t (*trusted)[MSG_KEY_LEN]; /* sorted */
 	char identity_file[108];
 	uint32_t rekey_ms; /* JSON in seconds, 1..86400 */
 	enum seal_choice cipher;
@@ -139,6 +143,9 @@ struct conf {
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len);
 void conf_free(struct conf *c); /* NULL ok; wipes the secret */
 
+/* May a node with this identity key be a member, as far as the configuration goes? */
+bool conf_trusts(const struct conf *c, const uint8_t key[MSG_KEY_LEN]);
+
 /* What a change from one configuration to another touches, as bits. */
 enum conf_change {
 	CONF_SAME = 0,
@@ -153,7 +160,8 @@ enum conf_change {
 	CONF_LOG = 1 << 7,
 	CONF_MEMBERS = 1 << 8, /* member */
 	CONF_ROUTES = 1 << 9,  /* overlay-address, export, import: what the kernel is told */
-	CONF_KEYS = 1 << 10,   /* secrets, where both have one; rekey-time, cipher, disable */
+	/* secrets, where both have one; trusted-identity; rekey-time, cipher, disable */
+	CONF_KEYS = 1 << 10,
 	/* Cannot be applied to a running daemon: interface, vni, node-id, port, source-*, whether
 	 * there is a secret, workers, control-socket. */
 	CONF_RESTART = 1 << 15,

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The secrets in the configuration, where the identity key is, and how long keys made of them are used. Pure; control thread.
+ * The secrets in the configuration, whose identities are trusted, where the own identity key is,
+ * and how long session keys are used. Pure; control thread.
  * No secret ever enters a message.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "crypto/keys.h"
 #include "state/conf_section.h"
@@ -48,6 +50,62 @@ static void read_accepted(struct jsonr_node *auth, struct conf *c)
 		else
 			c->accept[c->n_accept++] = x_strdup(s);
 	}
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return memcmp(a, b, MSG_KEY_LEN);
+}
+
+bool conf_trusts(const struct conf *c, const uint8_t key[MSG_KEY_LEN])
+{
+	return c->n_trusted == 0 ||
+	       bsearch(key, c->trusted, c->n_trusted, MSG_KEY_LEN, compare_keys);
+}
+
+/* The text may be anything, an identity-file's secret included: it enters no message. */
+static bool parse_key(struct jsonr_node *list, size_t i, const char *s, uint8_t key[MSG_KEY_LEN])
+{
+	static const uint8_t none[MSG_KEY_LEN];
+
+	if (strlen(s) == HEX_LEN(MSG_KEY_LEN) && hex_parse(s, key, MSG_KEY_LEN) == 0 &&
+	    memcmp(key, none, MSG_KEY_LEN) != 0)
+		return true;
+	jsonr_fail(list,
+		   "entry %zu is not an identity: %d lower-case hexadecimal digits, as `leonctl "
+		   "show identity` prints them on the node meant",
+		   i + 1, HEX_LEN(MSG_KEY_LEN));
+	return false;
+}
+
+static void read_trusted(struct jsonr_node *auth, struct conf *c)
+{
+	struct jsonr_node *list = jsonr_array(auth, "trusted-identity");
+	size_t n = jsonr_len(list);
+	const char *s;
+
+	if (n > CONF_TRUSTED_MAX) {
+		jsonr_fail(list, "has more than %d identities", CONF_TRUSTED_MAX);
+		return;
+	}
+	if (n == 0)
+		return;
+	if (!c->secret)
+		jsonr_fail(list, "needs a pre-shared-secret; without one, sessions are not "
+				 "authenticated and the list would keep nobody out");
+	c->trusted = x_calloc(n, MSG_KEY_LEN);
+	while (c->n_trusted < n && jsonr_str_at(list, c->n_trusted, &s) &&
+	       parse_key(list, c->n_trusted, s, c->trusted[c->n_trusted]))
+		c->n_trusted++;
+	/* The document's order means nothing. */
+	qsort(c->trusted, c->n_trusted, MSG_KEY_LEN, compare_keys);
+	for (uint32_t i = 1; i < c->n_trusted; i++)
+		if (compare_keys(c->trusted[i - 1], c->trusted[i]) == 0) {
+			char text[HEX_LEN(MSG_KEY_LEN) + 1];
+
+			jsonr_fail(list, "names %s twice",
+				   hex_format(c->trusted[i], MSG_KEY_LEN, text));
+		}
 }
 
 static void read_encryption(struct jsonr_node *enc, struct conf *c)
@@ -102,6 +160,7 @@ void conf_read_secrets(struct jsonr_node *root, struct conf *c)
 		c->secret = x_strdup(s);
 	}
 	read_accepted(auth, c);
+	read_trusted(auth, c);
 	read_identity_file(root, c);
 	read_encryption(jsonr_object(root, "encryption"), c);
 }
@@ -118,6 +177,7 @@ void conf_free_secrets(struct conf *c)
 	free_secret(c->secret);
 	for (unsigned i = 0; i < c->n_accept; i++)
 		free_secret(c->accept[i]);
+	free(c->trusted);
 }
 
 bool conf_has_secret_differs(const struct conf *a, const struct conf *b)
@@ -130,8 +190,17 @@ bool conf_identity_differs(const struct conf *a, const struct conf *b)
 	return strcmp(a->identity_file, b->identity_file) != 0;
 }
 
+static bool trusted_differ(const struct conf *a, const struct conf *b)
+{
+	return a->n_trusted != b->n_trusted ||
+	       (a->n_trusted &&
+		memcmp(a->trusted, b->trusted, (size_t)a->n_trusted * MSG_KEY_LEN) != 0);
+}
+
 bool conf_keys_differ(const struct conf *a, const struct conf *b)
 {
+	if (trusted_differ(a, b))
+		return true;
 	if (a->cipher != b->cipher || a->encryption_disable != b->encryption_disable)
 		return true;
 	if (a->rekey_ms != b->rekey_ms || a->n_accept != b->n_accept)

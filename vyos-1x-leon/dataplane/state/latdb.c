@@ -193,6 +193,12 @@ void latdb_forget(struct latdb *db, uint16_t slot)
 		db->changed_at[slot] = 0;
 }
 
+void latdb_ask_anew(struct latdb *db)
+{
+	for (uint32_t i = SLOT_SELF + 1; i < db->n_rows; i++)
+		db->row[i].seq = 0;
+}
+
 /* --- rows of others --- */
 
 /* Is the message about something we do not have yet, and can we build on what we have? */

@@ -48,6 +48,10 @@ uint32_t latdb_row_seq(const struct latdb *db,
 		       uint16_t from); /* complete up to this sequence; 0 none */
 uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from);
 
+/* The rows of all others stay in use, but are to be fetched anew: what they say next builds on
+ * nothing we have. */
+void latdb_ask_anew(struct latdb *db);
+
 /* Forgets the row and the column of a slot. */
 void latdb_forget(struct latdb *db, uint16_t slot);
 

@@ -20,6 +20,7 @@ struct entry {
 	struct node node; /* first: nodes are handed out and come back as pointers to it */
 	bool counted;	  /* is in db->n_members */
 	uint64_t digest;  /* its share of db->digest */
+	uint64_t refused; /* its share of db->refused */
 	UT_hash_handle hh;
 };
 
@@ -31,6 +32,7 @@ struct nodedb {
 	uint32_t n_members;
 	uint32_t maximum; /* of members */
 	uint64_t digest;
+	uint64_t refused; /* what the digest of those who know the refused nodes has more */
 	struct entry *by_id;
 };
 
@@ -65,12 +67,10 @@ static struct entry *entry_of(struct node *n)
 
 /* A sum of well-mixed shares does not depend on the order in which nodes became known, and one
  * node's change is one subtraction and one addition. */
-static uint64_t digest_share(const struct node *n)
+static uint64_t share_of(const struct node *n)
 {
 	uint64_t h;
 
-	if (!n->has_record || n->state == NODE_LEFT)
-		return 0;
 	h = hash_mix64(n->rec.origin);
 	h = hash_mix64(h + n->rec.incarnation);
 	return hash_mix64(h + n->rec.seq);
@@ -79,11 +79,14 @@ static uint64_t digest_share(const struct node *n)
 /* To be called after every change of a node's state or record. */
 static void account(struct nodedb *db, struct entry *e)
 {
-	uint64_t share = digest_share(&e->node);
 	bool counts = e->node.state != NODE_LEFT;
+	uint64_t share = counts && e->node.has_record ? share_of(&e->node) : 0;
+	uint64_t refused = e->node.refused ? share_of(&e->node) : 0;
 
 	db->digest += share - e->digest;
 	e->digest = share;
+	db->refused += refused - e->refused;
+	e->refused = refused;
 	if (counts && !e->counted)
 		db->n_members++;
 	if (!counts && e->counted)
@@ -136,6 +139,7 @@ static struct entry *entry_new(struct nodedb *db, node_id_t id, mono_t now)
 static void entry_free(struct nodedb *db, struct entry *e)
 {
 	e->node.state = NODE_LEFT;
+	e->node.refused = false;
 	account(db, e);
 	HASH_DEL(db->by_id, e);
 	db->slot[e->node.slot] = NULL;
@@ -211,6 +215,8 @@ static void change_state(struct nodedb *db, struct node *n, enum node_state s, m
 		n->state = s;
 		n->since = now;
 	}
+	if (s != NODE_LEFT)
+		n->refused = false;
 	account(db, entry_of(n));
 }
 
@@ -310,6 +316,35 @@ void nodedb_forget(struct nodedb *db, struct node *n, mono_t now)
 		change_state(db, n, NODE_LEFT, now);
 }
 
+struct node *nodedb_refuse(struct nodedb *db, const struct msg_record *r, mono_t now)
+{
+	struct node *n = nodedb_find(db, r->origin);
+
+	if (n && n->slot == SLOT_SELF)
+		return NULL;
+	/* Of one that is no member a tombstone is made at once: it takes no member's place. */
+	if (!n && db->n_used < min_of(2 * (uint64_t)db->maximum, (uint64_t)SLOT_NONE))
+		n = &entry_new(db, r->origin, now)->node;
+	if (!n)
+		return NULL;
+	n->rec = (struct msg_record){ .origin = r->origin,
+				      .incarnation = r->incarnation,
+				      .seq = r->seq };
+	n->has_record = false;
+	n->has_key = true;
+	memcpy(n->key, r->identity, MSG_KEY_LEN);
+	n->refused = true;
+	n->since = now;
+	change_state(db, n, NODE_LEFT, now);
+	return n;
+}
+
+void nodedb_unrefuse(struct nodedb *db, struct node *n)
+{
+	n->refused = false;
+	account(db, entry_of(n));
+}
+
 void nodedb_expire(struct nodedb *db, mono_t now, int64_t keep_ms,
 		   void (*fn)(void *arg, uint16_t slot), void *arg)
 {
@@ -327,4 +362,9 @@ void nodedb_expire(struct nodedb *db, mono_t now, int64_t keep_ms,
 uint64_t nodedb_digest(const struct nodedb *db)
 {
 	return db->digest;
+}
+
+uint64_t nodedb_digest_refused(const struct nodedb *db)
+{
+	return db->digest + db->refused;
 }

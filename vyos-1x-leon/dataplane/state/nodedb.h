@@ -35,6 +35,9 @@ struct node {
 	struct msg_record rec;
 	bool has_key; /* its identity key is known: from its HELLO or its record */
 	uint8_t key[MSG_KEY_LEN];
+	/* A tombstone of a node whose identity is not trusted here. There is no record; version and
+	 * key are those that were refused. */
+	bool refused;
 };
 
 struct nodedb;
@@ -75,12 +78,18 @@ void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t
 void nodedb_set_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now);
 /* Turns a silent node into a tombstone that only a newer record revives. */
 void nodedb_forget(struct nodedb *db, struct node *n, mono_t now);
+/* Makes the node of this record a refused one, whatever it was. NULL where the table is full. */
+struct node *nodedb_refuse(struct nodedb *db, const struct msg_record *r, mono_t now);
+/* The next record of a refused node is as good as that of any other. */
+void nodedb_unrefuse(struct nodedb *db, struct node *n);
 /* Frees tombstones older than `keep_ms`; calls fn before each slot is freed. */
 void nodedb_expire(struct nodedb *db, mono_t now, int64_t keep_ms,
 		   void (*fn)(void *arg, uint16_t slot), void *arg);
 
 /* Order-independent digest of {origin, incarnation, seq} of all members that have records. */
 uint64_t nodedb_digest(const struct nodedb *db);
+/* That of somebody who knows what we know and the refused nodes besides. */
+uint64_t nodedb_digest_refused(const struct nodedb *db);
 
 /* Newer of two versions: > 0 where a is newer, 0 same. */
 int version_cmp(uint64_t inc_a, uint32_t seq_a, uint64_t inc_b, uint32_t seq_b);
