@@ -125,17 +125,23 @@ static void run(struct lab *l, unsigned ms)
 	}
 }
 
-static void lab_open(struct lab *l, uint64_t seed, uint32_t rekey_ms)
+static void boot(struct lab *l, uint32_t rekey_ms)
 {
-	*l = (struct lab){ .s = sim_new(NODES, seed) };
 	for (unsigned i = 0; i < NODES; i++) {
 		l->s->node[i].conf->rekey_ms = rekey_ms;
-		for (unsigned k = 0; k < i; k++)
-			sim_seed_of(l->s, i, k);
 		sim_boot(l->s, i);
 		overlay_set_workers(l->s->node[i].o, 1);
 	}
 	assert_true(sim_until(l->s, sim_converged, NULL, 20000) >= 0);
+}
+
+static void lab_open(struct lab *l, uint64_t seed, uint32_t rekey_ms)
+{
+	*l = (struct lab){ .s = sim_new(NODES, seed) };
+	for (unsigned i = 0; i < NODES; i++)
+		for (unsigned k = 0; k < i; k++)
+			sim_seed_of(l->s, i, k);
+	boot(l, rekey_ms);
 	sim_run(l->s, 1000);
 }
 
@@ -158,6 +164,28 @@ static void new_keys_lose_nothing(void **state)
 	/* Each of the 12 ways had new keys about every second and a half. */
 	assert_true(l.n_keys > 12 * 20);
 	lab_close(&l);
+}
+
+/* All ask all in the same moment: whichever of the sessions so made are used, and whenever. */
+static void nor_a_crossed_start(void **state)
+{
+	static struct lab l;
+
+	(void)state;
+	for (uint64_t seed = 10; seed < 40; seed++) {
+		l = (struct lab){ .s = sim_new(NODES, seed) };
+		for (unsigned i = 0; i < NODES; i++)
+			for (unsigned k = 0; k < NODES; k++)
+				if (k != i)
+					sim_seed_of(l.s, i, k);
+		sim_set_all(l.s, (struct sim_link){ .delay_us = 90000, .mtu = 1472 });
+		boot(&l, 3600 * 1000);
+		run(&l, 20000);
+		assert_int_equal(l.no_key, 0);
+		assert_int_equal(l.lost, 0);
+		assert_int_equal(sim_events(l.s, EV_LINK_DOWN), 0);
+		lab_close(&l);
+	}
 }
 
 /* Control messages are lost and delayed: keys change later, and still no frame is lost for it. */
@@ -249,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(new_keys_lose_nothing),
+		cmocka_unit_test(nor_a_crossed_start),
 		cmocka_unit_test(nor_where_control_is_lost),
 		cmocka_unit_test(another_cipher_loses_nothing),
 		cmocka_unit_test(a_restart_takes_effect_at_once),

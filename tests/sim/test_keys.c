@@ -163,6 +163,28 @@ static void test_half_open(void **state)
 	sim_free(s);
 }
 
+/* Both ask each other in the same moment: two sessions are made, of which each end has one in use
+ * and the other as the one before. Nothing may be lost by it, then or later, and they must meet. */
+static void test_crossed_start(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct sim *s = sim_new(2, seed);
+
+		sim_set_rtt(s, 0, 1, 60000 * (int64_t)seed);
+		for (unsigned i = 0; i < 2; i++) {
+			sim_seed_of(s, i, 1 - i);
+			sim_boot(s, i);
+		}
+		assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+		sim_run(s, 30000);
+		assert_int_equal(sim_events(s, EV_LINK_DOWN), 0);
+		assert_int_equal(totals_of(s).no_session, 0);
+		expect_same_sessions(s);
+		sim_free(s);
+	}
+}
+
 /* All speak under the secret that is their own now. */
 static bool is_renewed(struct sim *s, void *arg)
 {
@@ -241,9 +263,10 @@ static void test_revocation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_age),	   cmocka_unit_test(test_by_volume),
-		cmocka_unit_test(test_under_loss), cmocka_unit_test(test_half_open),
-		cmocka_unit_test(test_rotation),   cmocka_unit_test(test_revocation),
+		cmocka_unit_test(test_by_age),	      cmocka_unit_test(test_by_volume),
+		cmocka_unit_test(test_under_loss),    cmocka_unit_test(test_half_open),
+		cmocka_unit_test(test_crossed_start), cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_revocation),
 	};
 
 	cmocka_set_test_filter(getenv("SIM_FILTER"));

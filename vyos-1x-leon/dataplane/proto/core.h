@@ -139,6 +139,7 @@ struct peer {
 	uint32_t secret;		/* name of that which its last handshake came under */
 	uint32_t own_secret;		/* name of the peer's own */
 	mono_t prev_until;		/* prev receives until then */
+	mono_t prev_heard;		/* the peer was last heard in prev */
 	mono_t rekey_at;		/* new keys are asked for */
 	mono_t expires;			/* cur is not used any longer */
 	uint32_t rekey_tries;
@@ -364,6 +365,8 @@ int peer_send(struct overlay *o, struct peer *p, const struct msg *m);
 void data_established(struct overlay *o, struct peer *p, bool renewed);
 /* A message arrived in p->cur. */
 void data_heard(struct overlay *o, struct peer *p);
+/* p->cur is the session that was in use before. */
+void data_went_back(struct overlay *o, struct peer *p);
 mono_t data_due(const struct peer *p);
 void data_tick(struct overlay *o, struct peer *p, mono_t now);
 void data_end(struct overlay *o, struct peer *p); /* there is no session any more */
@@ -425,6 +428,8 @@ void trust_configure(struct overlay *o);
 void rekey_established(struct overlay *o, struct peer *p);
 /* A message arrived in the session in use for the first time. */
 void rekey_heard(struct overlay *o, struct peer *p);
+/* One arrived in the session before. */
+void rekey_heard_before(struct overlay *o, struct peer *p);
 /* Ends the session with a peer. */
 void rekey_expire(struct overlay *o, struct peer *p);
 void rekey_upkeep(struct overlay *o, mono_t now);

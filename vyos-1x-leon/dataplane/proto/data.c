@@ -52,6 +52,23 @@ void data_established(struct overlay *o, struct peer *p, bool renewed)
 	route_changed(o);
 }
 
+void data_went_back(struct overlay *o, struct peer *p)
+{
+	struct data_keys *d = &p->data;
+	struct seal *given_up = d->rx;
+
+	/* The keys may be of another session: two were replaced since, or one is not sealed. */
+	if (!d->rx_before || d->rx_before != session_data(p->cur))
+		return;
+	d->rx = d->rx_before;
+	d->rx_before = given_up;
+	replace(&d->tx, d->rx);
+	d->heard = true;
+	d->switch_at = MONO_NEVER;
+	d->drop_at = mono_add_ms(overlay_now(o), KEEP_MS);
+	route_changed(o);
+}
+
 mono_t data_due(const struct peer *p)
 {
 	return earlier(p->data.switch_at, p->data.drop_at);

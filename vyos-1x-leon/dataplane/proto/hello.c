@@ -21,6 +21,8 @@
 
 #define GAP_MS 200 /* between two HELLOs to one peer, whatever calls for them */
 
+#define CROSSED_MS 1000 /* an answer of ours may still be on its way */
+
 #define RESTARTS_MAX 4 /* other incarnations within a minute: two nodes with one id */
 
 /* --- sending --- */
@@ -532,6 +534,19 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 				       h->secret });
 }
 
+/*
+ * Each asked the other and has the other's answer now, so that two sessions could be made: the
+ * lower node-id makes one of its own question, the other waits for that. Not for long: what it
+ * waits for may have been lost.
+ */
+static bool is_crossed(const struct overlay *o, const struct peer *p)
+{
+	const struct offer *f = &p->offer;
+
+	return o->self > p->id && f->value && f->answers.session_mine &&
+	       mono_sub_ms(overlay_now(o), f->at) <= CROSSED_MS;
+}
+
 /* What was said in answer to a seed: who lives there. */
 static void seed_answered(struct overlay *o, struct peer *p, const struct seed *seed,
 			  const struct leon_hdr *hdr, const struct heard_hello *h)
@@ -542,6 +557,8 @@ static void seed_answered(struct overlay *o, struct peer *p, const struct seed *
 		return;
 	/* Its value was answered with the offer: the peer is pairing these two. */
 	if (p && p->offer.value && p->offer.answers.session_mine == m->session_mine)
+		return;
+	if (p && is_crossed(o, p))
 		return;
 	if (!p)
 		p = peer_new_pending(o, hdr->source);

@@ -422,8 +422,12 @@ static int open_any(struct overlay *o, struct peer *p, uint64_t value,
 			rekey_heard(o, p);
 		return err;
 	}
-	if (p->prev && session_mine(p->prev) == value)
-		return session_open(p->prev, data, hdr_len, len, msg, msg_len);
+	if (p->prev && session_mine(p->prev) == value) {
+		err = session_open(p->prev, data, hdr_len, len, msg, msg_len);
+		if (!err)
+			rekey_heard_before(o, p);
+		return err;
+	}
 	if (p->offer.value == value)
 		return open_offered(o, p, direct, data, hdr_len, len, msg, msg_len);
 	return -ENOKEY;

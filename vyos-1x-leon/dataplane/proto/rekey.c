@@ -10,6 +10,7 @@
 #include "proto/core.h"
 
 #define GRACE_MS	 5000  /* datagrams of the session before may still be on their way */
+#define SETTLE_MS	 3000  /* and after so long, a slow round trip, that the peer uses it */
 #define SECRETS_MS	 10000 /* all sessions get new keys within, when secrets or cipher change */
 #define REVOKED_MS	 60000 /* and those end that could not, when a secret is gone */
 #define EXPIRY_MARGIN_MS 120000
@@ -22,7 +23,7 @@ void rekey_established(struct overlay *o, struct peer *p)
 	p->rekey_tries = 0;
 	p->rekey_at = overlay_in(o, ms * 3 / 4, ms);
 	p->expires = mono_add_ms(overlay_now(o), 2 * ms + EXPIRY_MARGIN_MS);
-	p->prev_until = MONO_NEVER;
+	p->prev_heard = p->prev_until = MONO_NEVER;
 }
 
 void rekey_heard(struct overlay *o, struct peer *p)
@@ -48,15 +49,39 @@ void rekey_expire(struct overlay *o, struct peer *p)
 	hello_soon(o, p, 1000);
 }
 
-/* The peer goes on speaking in the session before, so it does not have the new one. */
+void rekey_heard_before(struct overlay *o, struct peer *p)
+{
+	p->prev_heard = overlay_now(o);
+	if (!mono_is_never(p->prev_until))
+		p->prev_until = mono_add_ms(p->prev_heard, GRACE_MS);
+}
+
+/*
+ * The peer goes on speaking in the session before: it does not have the new one, or two were
+ * opened at once and each end took the other one. The lower node-id gives in soon, so that both
+ * do not exchange their sessions for ever; the other only when it must be the first case.
+ */
+static bool should_go_back(const struct overlay *o, const struct peer *p)
+{
+	int64_t settle_ms = o->self < p->id ? SETTLE_MS : PENDING_MS;
+
+	return p->prev && !mono_is_never(p->prev_heard) &&
+	       mono_sub_ms(p->prev_heard, p->established) > settle_ms;
+}
+
+/* Both stay good for receiving, and new keys are asked for, which end the matter. */
 static void go_back(struct overlay *o, struct peer *p, mono_t now)
 {
-	session_free(p->cur);
+	struct session *given_up = p->cur;
+
 	p->cur = p->prev;
-	p->prev = NULL;
+	p->prev = given_up;
 	p->cur_heard = true;
 	p->established = now;
+	p->prev_heard = MONO_NEVER;
+	p->prev_until = mono_add_ms(now, GRACE_MS);
 	p->rekey_at = overlay_in(o, 0, CONFIRM_MS);
+	data_went_back(o, p);
 }
 
 static bool is_due(const struct overlay *o, const struct peer *p, mono_t now)
@@ -73,13 +98,12 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 			continue;
 		if (p->prev && !mono_is_never(p->prev_until) && !mono_before(now, p->prev_until))
 			drop_prev(p);
+		if (should_go_back(o, p))
+			go_back(o, p, now);
 		if (!keyring_sealed(o->keys))
 			continue;
 		if (!mono_before(now, p->expires))
 			rekey_expire(o, p); /* no agreement on new keys */
-		else if (!p->cur_heard && p->prev && peer_is_alive(o, p) &&
-			 mono_sub_ms(now, p->established) > PENDING_MS)
-			go_back(o, p, now);
 		else if (!p->cur_heard && mono_sub_ms(now, p->established) > CONFIRM_MS)
 			hello_confirm(o, p);
 		else if (p->cur_heard && is_due(o, p, now) && peer_is_alive(o, p))
