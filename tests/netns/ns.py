@@ -10,7 +10,9 @@ opened, programs started and /proc/sys/net files written belong to it.
 import ctypes
 import os
 import signal
+import stat
 import subprocess
+import tempfile
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
@@ -18,6 +20,7 @@ CLONE_NEWNET = 0x40000000
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MS_BIND = 4096
+MNT_DETACH = 2
 PR_SET_PDEATHSIG = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -56,6 +59,23 @@ def enter_lab():
     mount('none', '/', None, MS_REC | MS_PRIVATE)
     subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=True)
     _inside = True
+
+
+def open_tun_for_all():
+    """/dev/net/tun as Debian's udev makes it, inside the lab only: a machine without udev may have
+    one for root alone. For root: others cannot make a device."""
+    path = '/dev/net/tun'
+    seen = os.stat(path)
+    if seen.st_mode & 0o006 == 0o006:
+        return
+    with tempfile.TemporaryDirectory(prefix='leon-dev-') as directory:
+        # The directory for temporary files may be one where devices do not work.
+        mount('dev', directory, 'tmpfs', 0)
+        node = os.path.join(directory, 'tun')
+        os.mknod(node, stat.S_IFCHR, seen.st_rdev)
+        os.chmod(node, 0o666)
+        mount(node, path, None, MS_BIND)
+        _call('umount2', directory.encode(), MNT_DETACH)
 
 
 def _die_with_parent():

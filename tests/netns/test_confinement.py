@@ -32,6 +32,7 @@ def is_sanitized():
 
 def confined(net, *names):
     """These nodes run as their unit runs them, from the next start on."""
+    ns.open_tun_for_all()
     os.chmod(net.directory, 0o777)
     program = [os.sys.executable, '-B', os.path.abspath(confine.__file__), UNIT]
     for name in names:
