@@ -110,6 +110,10 @@ def show_events(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show events')
 
 
+def show_identity(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show identity')
+
+
 def show_explain(raw: bool, node: str, interface: typing.Optional[str]):
     return _show(raw, interface, 'explain path', node=node)
 

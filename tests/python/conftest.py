@@ -23,7 +23,7 @@ sys.path[:0] = [
 
 import fake_host  # noqa: E402
 import vyos_leon_hook  # noqa: E402, F401 (what vyos-1x-leon.pth does)
-from vyos_leon import client, runfile  # noqa: E402
+from vyos_leon import client, keyfile, runfile  # noqa: E402
 
 
 @pytest.fixture(scope='session')
@@ -55,8 +55,11 @@ def run_dir(monkeypatch):
     monkeypatch.setattr(runfile, 'RUN_DIR', folder)
     monkeypatch.setattr(runfile, 'USER', os.getuid())
     monkeypatch.setattr(runfile, 'GROUP', os.getgid())
+    keys = tempfile.mkdtemp(prefix='leon.')
+    monkeypatch.setattr(keyfile, 'DIRECTORY', f'{keys}/leon')
     yield Path(folder)
     shutil.rmtree(folder)
+    shutil.rmtree(keys)
 
 
 class FakeDaemon:

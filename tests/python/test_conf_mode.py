@@ -5,9 +5,11 @@ not there."""
 import inspect
 import json
 import stat
+from pathlib import Path
 
 import pytest
 from vyos import ConfigError
+from vyos_leon import keyfile
 
 LEON0 = {
     'address': ['10.99.0.1/24'],
@@ -108,6 +110,51 @@ def test_a_link_leads_nowhere(commit, run_dir):
     commit(leon0=LEON0)
     assert target.read_text() == 'precious'
     assert not (run_dir / 'leon0.json').is_symlink()
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_identity_is_kept_in_config(commit, run_dir):
+    """What the installer of an image, or somebody who restores a file, leaves behind."""
+    folder = Path(keyfile.DIRECTORY)
+    commit(leon0=LEON0)
+    document = json.loads((run_dir / 'leon0.json').read_text())
+    assert document['identity-file'] == f'{folder}/leon0.identity'
+    assert mode(folder) == 0o700
+    file = folder / 'leon0.identity'
+    file.write_text('key')
+    file.chmod(0o664)
+    folder.chmod(0o2775)
+    commit(leon0=LEON0)
+    assert (mode(folder), mode(file), file.read_text()) == (0o700, 0o600, 'key')
+    commit(leon0={**LEON0, 'disable': {}})
+    assert file.read_text() == 'key'
+
+
+def test_no_link_is_followed_to_a_key(commit, run_dir, tmp_path):
+    folder = Path(keyfile.DIRECTORY)
+    target = tmp_path / 'precious'
+    target.write_text('precious')
+    target.chmod(0o644)
+    commit(leon0=LEON0)
+    (folder / 'leon0.identity').symlink_to(target)
+    commit(leon0=LEON0)
+    assert mode(target) == 0o644
+    (folder / 'leon0.identity').unlink()
+    (folder / 'leon0.identity').hardlink_to(target)
+    commit(leon0=LEON0)
+    assert mode(target) == 0o644
+
+
+def test_no_place_for_a_key_is_a_warning(commit, host, run_dir, tmp_path, monkeypatch):
+    (tmp_path / 'file').touch()
+    monkeypatch.setattr(keyfile, 'DIRECTORY', f'{tmp_path}/file/leon')
+    journal = commit(leon0=LEON0)
+    assert runs(journal, 'timeout') == [RESTART]
+    (text,) = [what for verb, what in journal if verb == 'warning']
+    assert text.startswith(f'The identity of leon0 cannot be kept in {tmp_path}/file/leon:')
 
 
 def test_change_is_applied_live(commit, daemon, host):

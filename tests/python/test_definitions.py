@@ -69,6 +69,7 @@ OTHERS = {
     'source-address', 'source-interface', 'node-id', 'node-name', 'transit disable', 'mac',
     'peer address', 'peer port', 'suppression arp', 'suppression nd', 'mss-clamp disable',
     'loop-guard disable', 'authentication pre-shared-secret', 'authentication accept-secret',
+    'authentication trusted-identity',
     'system log-level', 'overlay-address', 'export prefix', 'import address', 'import prefix ge',
     'import prefix le', 'import prefix node', 'encryption cipher', 'encryption disable',
 }  # fmt: skip
@@ -234,6 +235,8 @@ def test_daemon_has_the_same_defaults(leaves):
     ('authentication pre-shared-secret', ['12345678', 'a b{}$%&' + 'x' * 120],
      ['1234567', 'x' * 129, 'ééééééééé']),
     ('authentication accept-secret', ['12345678', 'x' * 128], ['1234567', 'x' * 129]),
+    ('authentication trusted-identity', ['0123456789abcdef' * 4],
+     ['0123456789abcdef', '0123456789abcdeF' * 4, 'g' * 64, '1' * 65]),
     ('system log-level', ['error', 'debug'], ['loud', '']),
     ('encryption cipher', ['auto'], ['aes', 'aes256gcmx', 'xauto', '']),
 ])  # fmt: skip
@@ -243,7 +246,7 @@ def test_texts(leaves, tmp_path, word, good, bad):
         assert re.fullmatch(regex.text, value)
         many = leaves[word].find('properties/multi') is not None
         document = nested(word, [value] if many else value)
-        if word == 'authentication accept-secret':
+        if many and word.startswith('authentication '):
             document['authentication']['pre-shared-secret'] = 'another secret'
         assert is_accepted(tmp_path, **document), value
     assert not any(re.fullmatch(regex.text, value) for value in bad)

@@ -42,6 +42,7 @@ COMMANDS = {
     'show_fdb': ('fdb', 'show fdb', {}),
     'show_statistics': ('statistics', 'show statistics', {}),
     'show_events': ('events', 'show events', {}),
+    'show_identity': ('identity', 'show identity', {}),
     'show_explain': ('explain', 'explain path', {'node': 'seoul'}),
     'show_trace': ('trace', 'trace', {'node': 'seoul'}),
     'show_ping': ('ping', 'ping', {'node': 'seoul'}),

@@ -101,6 +101,7 @@ CONFIGS = {
         'authentication': {
             'pre_shared_secret': 'x' * 128,
             'accept_secret': ['y' * 8, 'z' * 128],
+            'trusted_identity': ['1' * 64, '2' * 64],
         },
         'encryption': {
             'rekey_time': '1',

@@ -222,6 +222,20 @@ ERRORS = {
         'There are 4 accepted secrets and at most 3 are possible: delete those that no '
         'node uses any longer.',
     ),
+    'list without secret': (
+        config(authentication={'trusted_identity': ['1' * 64]}),
+        host(),
+        'Without a secret a list of identities keeps nobody out: set "authentication '
+        'pre-shared-secret", or delete "authentication trusted-identity".',
+    ),
+    'too long a list': (
+        config(
+            authentication={**SECRET, 'trusted_identity': [f'{i:064x}' for i in range(1025)]}
+        ),
+        host(),
+        'There are 1025 trusted identities and at most 1024 are possible: delete those of '
+        'nodes that are gone.',
+    ),
     'cipher without secret': (
         config(authentication=GONE, encryption={'cipher': 'aes256gcm'}),
         host(),

@@ -175,6 +175,55 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         answer = json.loads(cmd(f'{script} show_routes --raw --interface {interface}'))
         self.assertTrue(answer['exporting'])
 
+    def test_leon_trusted_identity(self):
+        interface = 'leon0'
+        path = self._base_path + [interface]
+        self.set_options(interface)
+        self.cli_commit()
+        before = daemon(interface)
+        self.assertTrue(before)
+
+        def shown():
+            script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
+            return json.loads(
+                cmd(f'{script} show_identity --raw --interface {interface}')
+            )
+
+        # In the directory that VyOS takes along to a new image.
+        self.assertEqual(shown()['file'], f'/config/leon/{interface}.identity')
+        self.assertFalse(shown()['restricted'])
+        identity = shown()['identity']
+        other = '1' * 64
+        trusted = path + ['authentication', 'trusted-identity']
+        for bad in ('seoul', other + '1', 'A' * 64):
+            with self.assertRaises(ConfigSessionError):
+                self.cli_set(trusted + [bad])
+        self.cli_set(trusted + [identity])
+        self.cli_set(trusted + [other])
+        self.cli_commit()
+        self.assertEqual(daemon(interface), before)
+        found = document(interface)['authentication']['trusted-identity']
+        self.assertEqual(sorted(found), sorted([identity, other]))
+        self.assertTrue(shown()['restricted'])
+        self.assertEqual(
+            {i['identity']: i['listed'] for i in shown()['identities']},
+            {identity: True, other: True},
+        )
+        self.cli_delete(path + ['authentication', 'pre-shared-secret'])
+        self.assert_refused('Without a secret a list of identities keeps nobody out')
+        self.set_options(interface)
+        self.cli_delete(trusted)
+        self.cli_commit()
+        self.assertFalse(shown()['restricted'])
+
+        # Deleted and made again it is the same node.
+        self.cli_delete(path)
+        self.cli_commit()
+        self.set_options(interface)
+        self.cli_commit()
+        self.assertTrue(daemon(interface))
+        self.assertEqual(shown()['identity'], identity)
+
     def test_leon_defaults(self):
         self.set_options('leon0')
         self.cli_commit()

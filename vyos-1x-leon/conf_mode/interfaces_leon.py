@@ -33,6 +33,7 @@ from vyos import airbag
 
 from vyos_leon import client
 from vyos_leon import ipsec
+from vyos_leon import keyfile
 from vyos_leon import model
 from vyos_leon import runfile
 from vyos_leon import verify as rules
@@ -126,12 +127,22 @@ def _check(path):
         raise ConfigError(f'leond refuses the configuration: {output}')
 
 
+def _keep_identity(ifname):
+    try:
+        keyfile.prepare(ifname)
+    except OSError as e:
+        # No error, as a failed boot would lose the configuration: leond then has a key
+        # that is the same until the next image.
+        Warning(f'The identity of {ifname} cannot be kept in {keyfile.DIRECTORY}: {e}')
+
+
 def generate(leon):
     ifname = leon['ifname']
     unused = 'deleted' in leon or 'disable' in leon
     if not unused:
         text = render_to_string('leon/leond.json.j2', model.build(leon))
         runfile.replace(runfile.config_path(ifname), text, _check)
+        _keep_identity(ifname)
     if not unused and 'ipsec' in leon:
         ipsec.write(ifname, ipsec.document(leon, leon['router']))
     else:

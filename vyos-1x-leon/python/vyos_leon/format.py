@@ -191,6 +191,32 @@ def _routes(answer):
     return text
 
 
+def _identity(answer):
+    restricted = answer['restricted']
+    titles = ('IDENTITY', 'NODE-ID', 'NAME', 'STATE', 'LISTED')
+    rows = [
+        (
+            _str(i, 'identity'),
+            _str(i, 'node_id'),
+            _str(i, 'name'),
+            _str(i, 'state'),
+            ('yes' if i.get('listed') else 'no') if restricted else '',
+        )
+        for i in answer['identities']
+    ]
+    table = _table_or('No identity is known.', titles, rows)
+    file = answer.get('file') or 'no file, made of the machine-id'
+    rule = (
+        'Only listed identities may be members.'
+        if restricted
+        else 'No list is configured: whoever has the secret may be a member.'
+    )
+    return (
+        f'identity of this node: {_str(answer, "identity")}\nkept in: {file}\n\n'
+        f'{table}\n\n{rule}'
+    )
+
+
 def _ipsec(answer):
     titles = ('ADDRESS', '>PORT', 'NODE-ID', 'NAME', 'PROTECTED')
     keys = ('address', 'port', 'node_id', 'name', 'protected')
@@ -501,6 +527,7 @@ FORMATTERS = {
     'show fdb': _fdb,
     'show statistics': _statistics,
     'show events': _events,
+    'show identity': _identity,
     'explain path': _explain,
     'trace': _trace,
     'ping': _ping,

@@ -7,6 +7,7 @@ dictionaries where it has true, and underscores where it has hyphens. Called by 
 configuration script; templates/leon/ leond.json.j2 writes what build() returns.
 """
 
+from vyos_leon import keyfile
 from vyos_leon import routes
 from vyos_leon.routes import listed
 
@@ -57,7 +58,11 @@ SECTIONS = {
     'suppression': {'arp': flag, 'nd': flag},
     'mss-clamp': {'disable': flag},
     'loop-guard': {'disable': flag, 'interval': int},
-    'authentication': {'pre-shared-secret': str, 'accept-secret': listed},
+    'authentication': {
+        'pre-shared-secret': str,
+        'accept-secret': listed,
+        'trusted-identity': listed,
+    },
     'encryption': {'rekey-time': int, 'cipher': str, 'disable': flag},
     'export': {'next-hop': nested(NEXT_HOP), 'prefix': listed},
     'import': {'address': listed, 'prefix': mapped(IMPORT_PREFIX)},
@@ -94,7 +99,10 @@ def build(config):
         config = {**config, 'overlay_address': overlay}
     return {
         'interface': config['ifname'],
-        'values': _convert(VALUES, config),
+        'values': {
+            **_convert(VALUES, config),
+            'identity-file': keyfile.path(config['ifname']),
+        },
         'sections': {name: nodes for name, nodes in sections.items() if nodes},
         'peers': {name: _convert(PEER, peers[name]) for name in sorted(peers)},
     }

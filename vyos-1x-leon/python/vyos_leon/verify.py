@@ -20,6 +20,7 @@ PORT = '5366'
 PEERS_MAX = 256
 SECRET_MIN, SECRET_MAX = 8, 128
 ACCEPTED_MAX = 3
+TRUSTED_MAX = 1024
 MTU_MIN, MTU_MAX = 68, 9000
 MTU_ETHERNET = 1500
 DYNAMIC_INTERFACE = re.compile(r'(ppp|pppoe|sstpc|l2tp|ipoe)\d+')
@@ -234,6 +235,21 @@ def accepted_secrets_differ(config, _):
         )
 
 
+def trusted_identities_have_secret(config, _):
+    authentication = config.get('authentication', {})
+    trusted = listed(authentication.get('trusted_identity', []))
+    if trusted and 'pre_shared_secret' not in authentication:
+        yield (
+            'Without a secret a list of identities keeps nobody out: set "authentication '
+            'pre-shared-secret", or delete "authentication trusted-identity".'
+        )
+    if len(trusted) > TRUSTED_MAX:
+        yield (
+            f'There are {len(trusted)} trusted identities and at most {TRUSTED_MAX} are '
+            f'possible: delete those of nodes that are gone.'
+        )
+
+
 def cipher_has_secret(config, _):
     cipher = config.get('encryption', {}).get('cipher', 'auto')
     if cipher != 'auto' and 'pre_shared_secret' not in config.get('authentication', {}):
@@ -361,6 +377,7 @@ ERRORS = (
     fast_interval_is_fast,
     secret_has_length,
     accepted_secrets_differ,
+    trusted_identities_have_secret,
     cipher_has_secret,
     mtu_is_possible,
     mac_is_unicast,
