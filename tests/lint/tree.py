@@ -16,8 +16,8 @@ def files(*suffixes, under=''):
     """Paths relative to the top, sorted, of the regular files that end in one of the suffixes."""
     found = []
     for root, dirs, names in os.walk(os.path.join(TOP, under)):
-        folder = os.path.relpath(root, TOP).replace('.', '', 1) if root == TOP else \
-            os.path.relpath(root, TOP)
+        folder = os.path.relpath(root, TOP)
+        folder = '' if folder == '.' else folder
         dirs[:] = [d for d in dirs if not _skipped(folder, d)]
         for name in names:
             path = os.path.join(folder, name)
