@@ -311,6 +311,18 @@ static void long_values_are_cut(void **state)
 	jsonr_free(r);
 }
 
+/* Keys are the document's, and the error goes to terminals: one sentence, no escape sequence. */
+static void control_characters_are_masked(void **state)
+{
+	struct jsonr *r = parse("{\"a\\nb\\u001b[31m\":{\"c\nd\":{}}}");
+	const char *name;
+
+	(void)state;
+	jsonr_fail(jsonr_member(jsonr_member(jsonr_root(r), 0, &name), 0, &name), "bad\n");
+	assert_string_equal(jsonr_error(r), "a?b?[31m.c?d: bad?");
+	jsonr_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +337,7 @@ int main(void)
 		cmocka_unit_test(nesting_is_limited),
 		cmocka_unit_test(size_is_limited),
 		cmocka_unit_test(long_values_are_cut),
+		cmocka_unit_test(control_characters_are_masked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

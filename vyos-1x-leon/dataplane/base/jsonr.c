@@ -58,6 +58,8 @@ attr_printf(3, 0) static void set_error(struct jsonr *r, const char *where, cons
 	r->failed = true;
 	vsnprintf(text, sizeof(text), fmt, ap);
 	snprintf(r->error, sizeof(r->error), "%s: %s", where, text);
+	/* Keys are as the document has them. */
+	log_mask(r->error);
 }
 
 /* Turns the tokener's offset into what an editor shows. */

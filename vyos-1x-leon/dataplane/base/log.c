@@ -74,8 +74,7 @@ static void sink_stderr(enum log_level level, const char *token, const char *tex
 		return;
 }
 
-/* A name from the network must not be able to start a line of its own or steer a terminal. */
-static void mask_control_chars(char *text)
+void log_mask(char *text)
 {
 	for (unsigned char *c = (unsigned char *)text; *c; c++) {
 		if (*c < 0x20 || *c == 0x7f)
@@ -85,7 +84,7 @@ static void mask_control_chars(char *text)
 
 static void emit(enum log_level level, const char *token, char *text)
 {
-	mask_control_chars(text);
+	log_mask(text);
 	if (log_state.sink)
 		log_state.sink(log_state.sink_arg, level, token, text);
 	else

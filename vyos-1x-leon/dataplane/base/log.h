@@ -30,6 +30,9 @@ int log_level_parse(const char *name, enum log_level *out);
 /* Replaces stderr (tests, fuzzers). NULL restores stderr. */
 void log_set_sink(log_sink_fn fn, void *arg);
 
+/* Names from the network or a file must not be able to start a line of their own or steer a
+ * terminal: control characters become '?'. Every line of the log went through it. */
+void log_mask(char *text);
 void log_write(enum log_level level, const char *token, const char *fmt, ...) attr_printf(3, 4);
 
 #define log_error(token, ...)  log_write(LOG_LVL_ERROR, token, __VA_ARGS__)
