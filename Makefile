@@ -5,11 +5,13 @@
 PYTHON := /usr/bin/python3
 CHECK := $(PYTHON) -B tests/run_check.py --pytest-args '$(PYTEST_ARGS)'
 FUZZ_SECONDS ?= 60
+FUZZ_MINUTES ?= 120
 SOAK_MINUTES ?= 30
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-ipsec bench eval deb lint format fuzz soak clean help
+	check-packaging check-ipsec bench eval deb lint format fuzz fuzz-long \
+	fuzz-coverage soak clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -68,6 +70,14 @@ fuzz: ## libFuzzer on every decoder, FUZZ_SECONDS each
 	.ci/deps fuzz
 	$(PYTHON) -B tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
 
+fuzz-long: ## libFuzzer on all decoders in turns, FUZZ_MINUTES on each core
+	.ci/deps fuzz
+	$(PYTHON) -B tests/fuzz/run.py --minutes $(FUZZ_MINUTES) --jobs $$(nproc)
+
+fuzz-coverage: ## what the inputs of the fuzz targets reach, file by file
+	.ci/deps fuzz
+	$(PYTHON) -B tests/fuzz/coverage.py $(COVERAGE_ARGS)
+
 soak: ## nodes and links that fail for SOAK_MINUTES, with sanitizers, memory watched
 	.ci/deps check
 	test -f build-asan/build.ninja || meson setup build-asan -Dwerror=true \
@@ -76,7 +86,7 @@ soak: ## nodes and links that fail for SOAK_MINUTES, with sanitizers, memory wat
 	SOAK_MINUTES=$(SOAK_MINUTES) LEON_BUILD=$(CURDIR)/build-asan $(PYTHON) -B tests/netns/soak.py
 
 clean: ## remove everything that was built
-	rm -rf build build-asan build-tsan build-fuzz
+	rm -rf build build-asan build-tsan build-fuzz build-coverage
 
 help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 52

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The whole receive step: what comes from the underlay, against a fixed snapshot. The input is
- * {sender (8), segment size (16)} and the bytes of one message, cut into datagrams of that size
- * as UDP_GRO would hand them over.
+ * {control (8), segment size (16)} and the bytes of one message, cut into datagrams of that size
+ * as UDP_GRO would hand them over:
+ *   control & 3   the node whose address it comes from
+ *   4, 8, 16      nothing is relayed; the loop guard blocks; data needs keys, and there are none
+ *   32            it comes from an IPv6 address
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +16,31 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+static uint8_t control;
+
+static void set_switches(struct snap *s)
+{
+	s->transit_disable = control & 4;
+	s->blocked = control & 8;
+	s->secret = control & 16;
+}
+
+/* The path, with a new snapshot where the switches are others than before. */
+static struct null_path *path_with(uint8_t wanted)
 {
 	struct null_path *n = null_path();
+
+	if ((control ^ wanted) & 28) {
+		control = wanted;
+		null_snap(n, set_switches);
+		fwd_reclaim(n->f);
+	}
+	return n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct null_path *n;
 	struct sockaddr_storage ss = { 0 };
 	struct udp_rx_msg m = { .from = &ss };
 	struct endpoint from;
@@ -23,7 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (len < 3)
 		return 0;
+	n = path_with(data[0]);
 	from = null_ep(data[0] % NULL_NODES);
+	if (data[0] & 32)
+		from.ip = (struct ip_addr){ 6, { 0x20, 1, 0xd, 0xb8, [15] = data[0] & 3 } };
 	endpoint_to_sockaddr(&from, &ss);
 	m.segment = get_u16(data + 1);
 	m.len = len - 3;

@@ -66,6 +66,7 @@ static inline struct null_path *null_path_with(void (*change)(struct snap *s))
 		.n_workers = 1, .io = &io, .udp_gso = true, .slots_maximum = NULL_NODES
 	};
 	struct ip_addr ip = { 4, { 10, 1, 0, 2 } };
+	struct ip_addr ip6 = { 6, { 0x20, 1, 0xd, 0xb8, [15] = 0xb } };
 
 	if (n.f)
 		return &n;
@@ -83,6 +84,7 @@ static inline struct null_path *null_path_with(void (*change)(struct snap *s))
 	null_snap(&n, change);
 	worker_begin(n.w);
 	neigh_learn(n.neigh, 0, &ip, (struct mac){ { 2, 0, 0, 0, 0, 0x31 } }, 1, false, n.w->now_s);
+	neigh_learn(n.neigh, 0, &ip6, (struct mac){ { 2, 0, 0, 0, 0, 0x32 } }, 2, true, n.w->now_s);
 	return &n;
 }
 

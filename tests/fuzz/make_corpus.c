@@ -16,7 +16,9 @@
 #include "../unit/sample_session.h"
 #include "crypto/keys.h"
 #include "fuzz_open.h"
+#include "fuzz_overlay.h"
 #include "wire/bundle.h"
+#include "wire/bytes.h"
 #include "wire/eth.h"
 #include "wire/fragment.h"
 #include "wire/guard.h"
@@ -46,7 +48,8 @@ static void seed(const char *target, const char *name, const void *data, size_t 
 		fail(path);
 }
 
-/* One header for each number of hops, with a little payload. */
+/* One header for each number of hops, with a little payload; the flags say that of 4 has a link
+ * value. */
 static void seed_leon(void)
 {
 	for (uint8_t n = 1; n <= LEON_HOPS_MAX; n++) {
@@ -55,14 +58,15 @@ static void seed_leon(void)
 				      .at = (uint8_t)(n / 2),
 				      .vni = OPEN_VNI,
 				      .source = NODE_A };
-		uint8_t buf[LEON_HDR_LEN_MAX + 4] = { 0 };
+		uint8_t buf[LEON_HDR_LEN_MAX + LEON_LINK_LEN + 4] = { 0 };
+		size_t link_len = n & LEON_F_LINK_VALUE ? LEON_LINK_LEN : 0;
 		char name[16];
 
 		h.flags = n & LEON_FLAGS_KNOWN;
 		for (uint8_t i = 0; i < n; i++)
 			h.hop[i] = NODE_B + i;
 		snprintf(name, sizeof(name), "hops-%u", n);
-		seed("leon", name, buf, leon_encode(&h, buf) + n);
+		seed("leon", name, buf, leon_encode(&h, buf) + link_len + n);
 	}
 }
 
@@ -90,14 +94,16 @@ static void seed_fragment_and_guard(void)
 				 .node = NODE_A,
 				 .incarnation = 7,
 				 .auth = { 1, 2, 3 } };
-	uint8_t buf[GUARD_FRAME_LEN] = { 0 };
+	uint8_t buf[1 + GUARD_FRAME_LEN] = { 0 };
 
 	fragment_encode(&first, buf);
 	seed("fragment", "first", buf, FRAGMENT_HDR_LEN + 32);
 	fragment_encode(&last, buf);
 	seed("fragment", "last", buf, FRAGMENT_HDR_LEN + 8);
-	guard_encode(&g, buf);
-	seed("guard", "frame", buf, sizeof(buf));
+	guard_encode(&g, buf + 1);
+	seed("guard", "forged", buf, 1 + GUARD_FRAME_LEN);
+	buf[0] = 1;
+	seed("guard", "authentic", buf, 1 + GUARD_FRAME_LEN);
 }
 
 static void seed_bundle(void)
@@ -191,6 +197,157 @@ static void seed_open(const char *secret, const char *suffix)
 	keyring_free(k);
 }
 
+static void put_step(struct wbuf *b, uint8_t what, const void *data, size_t len)
+{
+	wbuf_u8(b, what);
+	wbuf_u16(b, (uint16_t)len);
+	wbuf_bytes(b, data, len);
+}
+
+static void put_message(struct wbuf *b, uint8_t what, const struct msg *m)
+{
+	uint8_t buf[MSG_LEN_MAX];
+
+	put_step(b, what, buf, (size_t)msg_encode(m, buf, sizeof(buf)));
+}
+
+/* how: STEP_TIME or STEP_SILENCE. */
+static void put_time(struct wbuf *b, uint8_t how, uint16_t ms)
+{
+	uint8_t buf[2];
+
+	put_u16(buf, ms);
+	put_step(b, how, buf, sizeof(buf));
+}
+
+/* A newcomer asks, and echoes what it was answered. */
+static void put_newcomer(struct wbuf *b, uint8_t how)
+{
+	struct msg m;
+
+	sample_small(MSG_HELLO, &m);
+	m.hello.session_yours = 0;
+	put_message(b, STEP_HELLO | STEP_SIGN | how, &m);
+	put_message(b, STEP_HELLO | STEP_SIGN | STEP_ECHO | how, &m);
+	put_time(b, STEP_TIME, 3000);
+}
+
+/* Of the messages of a member: of itself, of us, of others. */
+static void put_member(struct wbuf *b, uint8_t type, node_id_t origin)
+{
+	struct msg m;
+
+	sample_small(type, &m);
+	if (type == MSG_RECORD)
+		m.record.origin = origin;
+	if (type == MSG_ROW) {
+		m.row.origin = origin;
+		m.row.base = 0;
+		m.row.entry[0].node = OVERLAY_US;
+		m.row.entry[1].node = OVERLAY_US + THEM;
+	}
+	if (type == MSG_FETCH)
+		m.fetch.origin[0] = origin;
+	if (type == MSG_SUMMARY)
+		m.summary.entry[0].origin = origin;
+	put_message(b, STEP_MEMBER | STEP_SIGN, &m);
+}
+
+/* What strangers can do: noise, a datagram that was recorded, as it was and damaged. */
+static void put_strangers(struct wbuf *b)
+{
+	static const uint8_t damage[] = { 2, 0, 40, 1 };
+	uint8_t hdr[LEON_HDR_LEN_MAX + ENVELOPE_LEN] = { 0 };
+	struct leon_hdr h = { .kind = LEON_CONTROL,
+			      .flags = LEON_F_SEALED,
+			      .n_hops = 1,
+			      .vni = OVERLAY_VNI,
+			      .source = OVERLAY_US + THEM,
+			      .hop = { OVERLAY_US } };
+
+	leon_encode(&h, hdr);
+	put_step(b, STEP_STRANGER, hdr, sizeof(hdr));
+	put_step(b, STEP_FORGED, hdr, sizeof(hdr));
+	for (uint8_t index = 0; index < 6; index++)
+		put_step(b, STEP_REPLAY | (index & 1 ? STEP_RELAYED : 0), &index, 1);
+	put_step(b, STEP_REPLAY, damage, sizeof(damage));
+	put_time(b, STEP_TIME, 1000);
+}
+
+/* The life of a session: new keys, another run of the node, silence, leave, return. */
+static void put_life(struct wbuf *b)
+{
+	struct msg m;
+
+	sample_small(MSG_HELLO, &m);
+	put_message(b, STEP_HELLO | STEP_SIGN | STEP_ECHO | STEP_AS_THEM, &m);
+	put_time(b, STEP_SILENCE, 5000);
+	put_message(b, STEP_HELLO | STEP_SIGN | STEP_AS_THEM | STEP_OTHER, &m);
+	put_time(b, STEP_TIME, 5000);
+	sample_small(MSG_RECORD, &m);
+	m.record.origin = OVERLAY_US + THEM;
+	m.record.flags = RECORD_LEFT;
+	put_message(b, STEP_MEMBER | STEP_SIGN, &m);
+	put_time(b, STEP_TIME, 1000);
+	m.record.flags = RECORD_LAN_BLOCKED;
+	m.record.seq++;
+	put_message(b, STEP_MEMBER | STEP_SIGN, &m);
+	put_time(b, STEP_SILENCE, 30000);
+}
+
+/* More members than there is room for, and one with the key of another. */
+static void put_crowd(struct wbuf *b)
+{
+	struct msg m;
+
+	sample_small(MSG_RECORD, &m);
+	for (unsigned i = 0; i < 6; i++) {
+		m.record.origin = NODE_C + i;
+		put_message(b, STEP_MEMBER | STEP_SIGN, &m);
+	}
+	put_message(b, STEP_MEMBER, &m);
+	m.record.origin = OVERLAY_US;
+	put_message(b, STEP_MEMBER | STEP_SIGN | STEP_RELAYED | STEP_OTHER, &m);
+	put_time(b, STEP_TIME, 1000);
+}
+
+static void seed_overlay(uint8_t flags, const char *suffix)
+{
+	static const node_id_t origins[] = { OVERLAY_US, OVERLAY_US + THEM, NODE_C };
+	uint8_t buf[4096];
+	char name[40];
+
+	for (uint8_t type = MSG_HELLO; type <= MSG_NOTICE; type++) {
+		struct wbuf b = wbuf_of(buf, sizeof(buf));
+
+		wbuf_u8(&b, flags);
+		put_newcomer(&b, 0);
+		for (unsigned i = 0; i < 3; i++)
+			put_member(&b, type, origins[i]);
+		put_time(&b, STEP_TIME, 2000);
+		snprintf(name, sizeof(name), "%s-%s", msg_type_name(type), suffix);
+		seed("overlay", name, buf, wbuf_len(&b));
+	}
+	for (unsigned crowd = 0; crowd < 2; crowd++) {
+		struct wbuf b = wbuf_of(buf, sizeof(buf));
+
+		wbuf_u8(&b, flags);
+		(crowd ? put_crowd : put_life)(&b);
+		snprintf(name, sizeof(name), "%s-%s", crowd ? "crowd" : "life", suffix);
+		seed("overlay", name, buf, wbuf_len(&b));
+	}
+	for (unsigned relayed = 0; relayed < 2; relayed++) {
+		struct wbuf b = wbuf_of(buf, sizeof(buf));
+
+		wbuf_u8(&b, flags);
+		put_strangers(&b);
+		if (relayed)
+			put_newcomer(&b, STEP_RELAYED);
+		snprintf(name, sizeof(name), "strangers-%s%s", relayed ? "relayed-" : "", suffix);
+		seed("overlay", name, buf, wbuf_len(&b));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -205,5 +362,8 @@ int main(int argc, char **argv)
 	seed_eth();
 	seed_open(OPEN_SECRET, "sealed");
 	seed_open(NULL, "clear");
+	seed_overlay(0, "sealed");
+	seed_overlay(OVERLAY_CLEAR, "clear");
+	seed_overlay(OVERLAY_TRUST, "trusted");
 	return 0;
 }

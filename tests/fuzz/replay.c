@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Stand-alone driver of a fuzz target, for builds without libFuzzer: feeds it every file of a
- * corpus directory, and of each file a fixed number of mutations from a fixed seed, so that a
- * plain `meson test` (under the sanitizers in CI) already exercises the decoders with damaged
- * input. One thread; owns nothing. Exit code 1 where the corpus is missing or empty.
+ * corpus directory, and so many mutations in all, the same of each file and from a fixed seed, so
+ * that a plain `meson test` (under the sanitizers in CI) already exercises the decoders with
+ * damaged input. One thread; owns nothing. Exit code 1 where the corpus is missing or empty.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MUTATIONS_PER_FILE 2000
-#define INPUT_MAX	   65536u
+#define INPUT_MAX 65536u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -69,7 +68,7 @@ static size_t mutate(uint8_t *buf, size_t len, uint64_t *rnd)
 	return len;
 }
 
-static bool replay_file(const char *dir, const char *name, uint64_t *rnd)
+static bool replay_file(const char *dir, const char *name, unsigned mutations, uint64_t *rnd)
 {
 	static uint8_t original[INPUT_MAX], work[INPUT_MAX];
 	char path[4096];
@@ -85,7 +84,7 @@ static bool replay_file(const char *dir, const char *name, uint64_t *rnd)
 	len = fread(original, 1, sizeof(original), f);
 	fclose(f);
 	feed(original, len);
-	for (unsigned i = 0; i < MUTATIONS_PER_FILE; i++) {
+	for (unsigned i = 0; i < mutations; i++) {
 		memcpy(work, original, len);
 		feed(work, mutate(work, len, rnd));
 	}
@@ -97,7 +96,7 @@ static int not_hidden(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
-static int replay_dir(const char *dir)
+static int replay_dir(const char *dir, unsigned mutations)
 {
 	uint64_t rnd = 0x4c454f4eULL;
 	struct dirent **entries;
@@ -111,19 +110,19 @@ static int replay_dir(const char *dir)
 		return 1;
 	}
 	for (int i = 0; i < n; i++) {
-		good = replay_file(dir, entries[i]->d_name, &rnd) && good;
+		good = replay_file(dir, entries[i]->d_name, mutations / (unsigned)n, &rnd) && good;
 		free(entries[i]);
 	}
 	free(entries);
-	printf("%s: %d inputs, %d mutations of each\n", dir, n, MUTATIONS_PER_FILE);
+	printf("%s: %d inputs, %u mutations of each\n", dir, n, mutations / (unsigned)n);
 	return good ? 0 : 1;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fprintf(stderr, "usage: %s CORPUS_DIRECTORY\n", argv[0]);
+	if (argc != 3) {
+		fprintf(stderr, "usage: %s CORPUS_DIRECTORY MUTATIONS\n", argv[0]);
 		return 2;
 	}
-	return replay_dir(argv[1]);
+	return replay_dir(argv[1], (unsigned)strtoul(argv[2], NULL, 10));
 }
