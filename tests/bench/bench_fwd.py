@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Throughput and latency of LEON beside kernel VXLAN, no encapsulation at all and other overlays that
-are installed (peers.py), between two nodes and through one relay, on a wire that behaves like a network card: veth of MTU 1500 whose sender
-cuts to the MTU (no TSO, no UDP segmentation) and whose receiver has GRO. Rounds are interleaved,
-so that whatever else the machine does hits all alike; figures are medians, and what counts is the
-ratio to VXLAN of the same run. Everything shares this machine's cores: a figure is not what a pair
-of machines would reach.
+"""Throughput and latency of LEON beside kernel VXLAN, no encapsulation at all, the least that a
+program in user space can do (ceiling.c) and other overlays that are installed (peers.py), between
+two nodes and through one relay, on a wire that behaves like a network card: veth of MTU 1500 whose
+sender cuts to the MTU (no TSO, no UDP segmentation) and whose receiver has GRO. Rounds are
+interleaved, so that whatever else the machine does hits all alike; figures are medians, and what
+counts is the ratio to VXLAN, and to the ceiling, of the same run. Everything shares this machine's
+cores: a figure is not what a pair of machines would reach. What disturbance changes least is the
+CPU time that the programs of an overlay (all ends, and the relay) need for a GB.
 
     LEON_BUILD=build tests/bench/bench_fwd.py [--rounds 5] [--seconds 2] [--json FILE] [--no-peers]
                                               [--data both|sealed|clear]
@@ -29,6 +31,9 @@ import peers  # noqa: E402
 from node import TOP, Node, build_dir, wait_for  # noqa: E402
 
 WIRELOAD = os.path.join(build_dir(), 'tests/bench/wireload')
+CEILING = os.path.join(build_dir(), 'tests/bench/ceiling')
+# Ethernet, the ceiling's own header and IPv4 with UDP in a wire's 1500.
+CEILING_MTU = 1500 - 14 - 2 - 28
 # A UDP frame of 64 bytes with its frame check sequence, which no virtual wire has.
 SMALL = 64 - 4 - 14 - 20 - 8
 PORT = 9000
@@ -40,21 +45,26 @@ TARGETS = {
 }
 METERS = {
     'tcp1': ('TCP x1', 'Mbit/s'), 'tcp4': ('TCP x4', 'Mbit/s'), 'small': ('64 B UDP', 'kpps'),
+    'tcp1cpu': ('TCP x1, CPU', 's/GB'), 'tcp4cpu': ('TCP x4, CPU', 's/GB'),
     'rtt': ('RTT p50', 'us'), 'rtt99': ('RTT p99', 'us'),
     'loaded': ('RTT p50 beside TCP', 'us'), 'loaded99': ('RTT p99 beside TCP', 'us'),
 }
 # What is measured, and what each measurement gives.
 PLANS = {
-    'direct': {'tcp1': ('tcp1',), 'tcp4': ('tcp4',), 'small': ('small',), 'rtt': ('rtt', 'rtt99'),
-               'loaded': ('loaded', 'loaded99')},
-    'relay': {'tcp1': ('tcp1',), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
+    'direct': {'tcp1': ('tcp1', 'tcp1cpu'), 'tcp4': ('tcp4', 'tcp4cpu'), 'small': ('small',),
+               'rtt': ('rtt', 'rtt99'), 'loaded': ('loaded', 'loaded99')},
+    'relay': {'tcp1': ('tcp1', 'tcp1cpu'), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
 }
-OWN = ('none', 'vxlan', 'leon', 'leon-sealed')
+OWN = ('none', 'vxlan', 'ceiling', 'ceiling-once', 'leon', 'leon-sealed')
+# What a ceiling says nothing about: it sends small frames one by one.
+SKIPPED = {'ceiling': ('small',), 'ceiling-once': ('small', 'rtt', 'loaded')}
 # What of LEON is measured.
 DATA = {'both': ('leon', 'leon-sealed'), 'sealed': ('leon-sealed',), 'clear': ('leon',)}
 NAMES = {
     ('direct', 'none'): 'no encapsulation', ('direct', 'vxlan'): 'kernel VXLAN',
     ('direct', 'leon'): 'LEON', ('direct', 'leon-sealed'): 'LEON, AES-256-GCM',
+    ('direct', 'ceiling'): 'ceiling', ('direct', 'ceiling-once'): 'ceiling, headers once',
+    ('relay', 'ceiling'): 'ceiling', ('relay', 'ceiling-once'): 'ceiling, headers once',
     ('relay', 'none'): 'kernel IP forwarding', ('relay', 'vxlan'): 'VXLAN - bridge - VXLAN',
     ('relay', 'leon'): 'LEON', ('relay', 'leon-sealed'): 'LEON, AES-256-GCM',
     **{('direct', name): title for name, (title, _, _) in peers.PEERS.items()},
@@ -83,6 +93,7 @@ class Net:
         self.a, self.r, self.b = (ns.Namespace(name) for name in 'arb')
         self.workers = workers
         self.nodes = []
+        self.programs = {}  # those of an overlay in user space, by (place, variant)
         own = [v for v in OWN if not v.startswith('leon') or v in DATA[data]]
         self.variants = {place: list(own) for place in PLANS}
         self.left_out = {}
@@ -94,6 +105,8 @@ class Net:
                         for k, variant in enumerate(OWN) if variant in own}
         self._direct()
         self._relay()
+        for i, mode in enumerate(('whole', 'once')):
+            self._ceiling('ceiling-once' if i else 'ceiling', mode, 2 * i)
         secret = {'authentication': {'pre-shared-secret': 'a secret for the bench'}}
         for n, variant in enumerate(DATA[data]):
             self._leon(variant, 2 * n, {} if variant == 'leon' else secret)
@@ -123,6 +136,35 @@ class Net:
                      f'addr add 10.2.2.{end}/24 dev vxlan1', 'link set vxlan1 up')
             self.r.ip(f'link add vx{vni} type vxlan id {vni} local {there} remote {here} '
                       f'dstport 4789 dev {port}', f'link set vx{vni} master br0 up')
+        self._relay_addresses()
+
+    def _relay_addresses(self):
+        """Addresses of the overlays, between which no route leads but to the relay."""
+        for end, space, via in ((1, self.a, '10.2.1.3'), (2, self.b, '10.2.1.131')):
+            space.ip(f'addr add 10.9.0.{end}/32 dev lo',
+                     f'route add 10.9.0.3/32 via {via} src 10.9.0.{end}')
+        self.r.ip('addr add 10.9.0.3/32 dev lo',
+                  'route add 10.9.0.1/32 via 10.2.1.1 src 10.9.0.3',
+                  'route add 10.9.0.2/32 via 10.2.1.130 src 10.9.0.3')
+
+    def _ceiling(self, variant, mode, first):
+        """The same with the least program (ceiling.c), whose ports and TAPs count from `first`."""
+        ends = {'direct': (('10.1.1.1', '10.1.1.2'), ('10.1.1.2', '10.1.1.1')),
+                'relay': (('10.9.0.1', '10.9.0.3'), ('10.9.0.2', '10.9.0.3'))}
+        for number, (place, addresses) in enumerate(ends.items(), first):
+            programs = self.programs[place, variant] = []
+            network = self.address[place, variant].rpartition('.')[0]
+            for end, (space, (local, remote)) in enumerate(zip((self.a, self.b), addresses), 1):
+                tap = f'ceiling{number}'
+                programs.append(space.start(CEILING, 'node', mode, tap, local, remote,
+                                            5300 + number, stdout=subprocess.PIPE, text=True))
+                if programs[-1].stdout.readline().strip() != 'ready':
+                    raise RuntimeError(f'{tap} does not start')
+                space.ip(f'link set {tap} mtu {CEILING_MTU}',
+                         f'addr add {network}.{end}/24 dev {tap}', f'link set {tap} up')
+            if place == 'relay':
+                programs.append(self.r.start(CEILING, 'relay', '10.9.0.3', '10.9.0.1', '10.9.0.2',
+                                             5300 + number))
 
     def _leon_node(self, space, interface, source, others, extra):
         index = int(interface[-1])
@@ -142,19 +184,12 @@ class Net:
         i, k = f'leon{first}', f'leon{first + 1}'
         a0 = self._leon_node(self.a, i, '10.1.1.1', ['10.1.1.2'], extra)
         b0 = self._leon_node(self.b, i, '10.1.1.2', ['10.1.1.1'], extra)
-        if not first:
-            # The relayed nodes have addresses between which no route leads but to the relay.
-            for end, space, via in ((1, self.a, '10.2.1.3'), (2, self.b, '10.2.1.131')):
-                space.ip(f'addr add 10.9.0.{end}/32 dev lo',
-                         f'route add 10.9.0.3/32 via {via} src 10.9.0.{end}')
-            self.r.ip('addr add 10.9.0.3/32 dev lo',
-                      'route add 10.9.0.1/32 via 10.2.1.1 src 10.9.0.3',
-                      'route add 10.9.0.2/32 via 10.2.1.130 src 10.9.0.3')
         r1 = self._leon_node(self.r, k, '10.9.0.3', ['10.9.0.1', '10.9.0.2'], extra)
         a1 = self._leon_node(self.a, k, '10.9.0.1', ['10.9.0.3'], extra)
         b1 = self._leon_node(self.b, k, '10.9.0.2', ['10.9.0.3'], extra)
         for place, nodes in (('direct', (a0, b0)), ('relay', (a1, b1, r1))):
             network = self.address[place, variant].rpartition('.')[0]
+            self.programs[place, variant] = [node.process for node in nodes]
             for end, node in enumerate(nodes, 1):
                 node.namespace.ip(f'addr add {network}.{end}/24 dev {node.interface}',
                                   f'link set {node.interface} up')
@@ -229,12 +264,28 @@ def tcp_server(net):
     return server
 
 
-def tcp(net, address, seconds, streams):
+def cpu_seconds(programs):
+    """What all threads of these processes have run so far."""
+    total = 0
+    for process in programs:
+        for thread in os.listdir(f'/proc/{process.pid}/task'):
+            with open(f'/proc/{process.pid}/task/{thread}/schedstat', encoding='utf-8') as f:
+                total += int(f.read().split()[0])
+    return total / 1e9
+
+
+def tcp(net, place, variant, seconds, streams):
+    """Throughput, and what CPU time a GB takes where the programs of the overlay are known."""
     server = tcp_server(net)
-    result = net.a.run('iperf3', '-c', address, '-p', PORT, '-t', seconds, '-P', streams, '-J',
-                       timeout=seconds + 30)
+    programs = net.programs.get((place, variant), ())
+    before = cpu_seconds(programs)
+    result = net.a.run('iperf3', '-c', net.address[place, variant], '-p', PORT, '-t', seconds,
+                       '-P', streams, '-J', timeout=seconds + 30)
     server.communicate(timeout=10)
-    return json.loads(result.stdout)['end']['sum_received']['bits_per_second'] / 1e6,
+    used = cpu_seconds(programs) - before
+    received = json.loads(result.stdout)['end']['sum_received']
+    return (received['bits_per_second'] / 1e6,
+            used / received['bytes'] * 1e9 if programs and received['bytes'] else None)
 
 
 def small(net, address, seconds):
@@ -270,10 +321,11 @@ def loaded(net, address, seconds):
         server.communicate(timeout=10)
 
 
-def measure(net, meter, address, seconds):
-    """The figures of one measurement, a tuple as PLANS names them."""
+def measure(net, meter, place, variant, seconds):
+    """The figures of one measurement, a tuple as PLANS names them; None where there is none."""
+    address = net.address[place, variant]
     if meter.startswith('tcp'):
-        return tcp(net, address, seconds, int(meter[3:]))
+        return tcp(net, place, variant, seconds, int(meter[3:]))
     if meter == 'rtt':
         # A round-trip time needs no long run.
         return rtt(net, address, seconds / 2)
@@ -284,15 +336,15 @@ def load():
     return os.getloadavg()[0]
 
 
-def measure_again(net, meter, address, seconds, failed):
+def measure_again(net, meter, place, variant, seconds, failed):
     """On a crowded machine a program may get no turn for longer than a measurement takes: what
     gave nothing is repeated, and reported."""
     for _ in range(TRIES - 1):
         try:
-            return measure(net, meter, address, seconds)
+            return measure(net, meter, place, variant, seconds)
         except RuntimeError as e:
             failed.append(f'{meter}: {e}')
-    return measure(net, meter, address, seconds)
+    return measure(net, meter, place, variant, seconds)
 
 
 def one_round(net, seconds, samples, failed, backwards):
@@ -300,15 +352,18 @@ def one_round(net, seconds, samples, failed, backwards):
         for meter, figures in plan.items():
             # Who comes first gets a machine that has rested: they take turns.
             for variant in net.variants[place][::-1 if backwards else 1]:
+                if meter in SKIPPED.get(variant, ()):
+                    continue
                 try:
-                    values = measure_again(net, meter, net.address[place, variant], seconds, failed)
+                    values = measure_again(net, meter, place, variant, seconds, failed)
                 except RuntimeError as e:
                     if variant in OWN:
                         raise
                     failed.append(f'{variant} given up: {e}')
                     continue
                 for figure, value in zip(figures, values):
-                    samples.setdefault((place, variant, figure), []).append(value)
+                    if value is not None:
+                        samples.setdefault((place, variant, figure), []).append(value)
 
 
 # --- reporting ---
@@ -332,32 +387,39 @@ def summary(samples):
     entries = []
     for (place, variant, meter), values in samples.items():
         median = statistics.median(values)
-        vxlan = statistics.median(samples[place, 'vxlan', meter])
-        none = statistics.median(samples[place, 'none', meter])
+        ratios = {}
+        for other in ('vxlan', 'none', 'ceiling'):
+            others = samples.get((place, other, meter))
+            ratios[f'ratio_to_{other}'] = (median / statistics.median(others)
+                                           if others and statistics.median(others) else None)
         entries.append({'place': place, 'variant': variant, 'meter': meter,
                         'unit': METERS[meter][1], 'median': median, 'minimum': min(values),
-                        'maximum': max(values), 'values': values,
-                        'ratio_to_vxlan': median / vxlan if vxlan else None,
-                        'ratio_to_none': median / none if none else None,
+                        'maximum': max(values), 'values': values, **ratios,
                         'target_ratio_to_vxlan': TARGETS.get((place, meter))
                         if variant.startswith('leon') else None})
     return entries
+
+
+def number(value):
+    return f'{value:.1f}' if value >= 10 else f'{value:.2f}'
 
 
 def table(entries):
     for place, plan in PLANS.items():
         print(f'\n{"Between two nodes" if place == "direct" else "Through one relay"}')
         print(f'  {"":24} {"":18} {"median":>9} {"min - max":>17} {"to VXLAN":>9} {"to none":>8}'
-              f' {"target":>7}')
+              f' {"to ceiling":>10} {"target":>7}')
         for meter in (figure for figures in plan.values() for figure in figures):
             for e in entries:
                 if (e['place'], e['meter']) != (place, meter):
                     continue
-                spread = f'{e["minimum"]:.1f} - {e["maximum"]:.1f}'
+                spread = f'{number(e["minimum"])} - {number(e["maximum"])}'
                 ratios = [f'{r:.2f}' if r is not None else '' for r in
-                          (e['ratio_to_vxlan'], e['ratio_to_none'], e['target_ratio_to_vxlan'])]
-                print(f'  {NAMES[place, e["variant"]]:24} {METERS[meter][0]:18} {e["median"]:9.1f} '
-                      f'{spread:>17} {ratios[0]:>9} {ratios[1]:>8} {ratios[2]:>7} {e["unit"]}')
+                          (e['ratio_to_vxlan'], e['ratio_to_none'], e['ratio_to_ceiling'],
+                           e['target_ratio_to_vxlan'])]
+                print(f'  {NAMES[place, e["variant"]]:24} {METERS[meter][0]:18} '
+                      f'{number(e["median"]):>9} {spread:>17} {ratios[0]:>9} {ratios[1]:>8} '
+                      f'{ratios[2]:>10} {ratios[3]:>7} {e["unit"]}')
 
 
 def main():
@@ -373,7 +435,8 @@ def main():
     if arguments.rounds < 1 or arguments.seconds < 1:
         parser.error('at least one round, and one second')
     about = {**machine(), 'rounds': arguments.rounds, 'seconds': arguments.seconds,
-             'workers': arguments.workers, 'data': arguments.data, 'load_before': load(), 'load_rounds': [], 'failed': []}
+             'workers': arguments.workers, 'data': arguments.data, 'load_before': load(),
+             'load_rounds': [], 'failed': []}
     ns.enter_lab()
     begin = time.monotonic()
     net = Net(arguments.workers, not arguments.no_peers, arguments.data)

@@ -14,7 +14,8 @@ from bench_fwd import METERS, NAMES
 ROWS = (('direct', 'tcp1'), ('direct', 'small'), ('relay', 'tcp1'), ('relay', 'small'))
 PLACES = {'direct': 'between two nodes', 'relay': 'through one relay'}
 LINE, LABEL, WIDTH, GAP = 18, 190, 470, 34
-COLORS = {'none': '#b9c0c8', 'vxlan': '#7d8b99', 'leon': '#1f6fb2', 'leon-sealed': '#5aa0d6'}
+COLORS = {'none': '#b9c0c8', 'vxlan': '#7d8b99', 'ceiling': '#a9c7a0', 'ceiling-once': '#c5dabf',
+          'leon': '#1f6fb2', 'leon-sealed': '#5aa0d6'}
 OTHER = '#d9b36c'
 
 
