@@ -47,6 +47,7 @@ check-ipsec: all ## IPsec on a kernel with ESP, in a virtual machine: minutes, P
 bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps bench)
 	.ci/deps check
 	$(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
+	$(PYTHON) -B tests/bench/bench_relay.py
 
 eval: ## the paper's evaluation: NFSv3 directly and over LEON
 	.ci/deps eval

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wireload: small UDP datagrams for bench_fwd.py, which starts it inside its namespaces: as many as
- * go, and one at a time. One thread; prints one JSON object at its end. Ends by itself.
+ * wireload: small UDP datagrams for bench_fwd.py and bench_relay.py, which start it inside their
+ * namespaces: as many as go, and one at a time. One thread; prints one JSON object at its end. Ends
+ * by itself.
  *
  *   sink PORT BYTES SECONDS             counts datagrams of this size from the first to the last
  *   blast ADDRESS PORT BYTES SECONDS    sends as fast as the kernel takes them
+ *   flood FROM PORT TO PORT BYTES SECONDS HEX
+ *                                       sends many with one call (UDP_SEGMENT), each beginning with
+ *                                       HEX; the port may be one that a leond has
  *   echo PORT SECONDS                   sends back what comes, until nothing has come for so long
  *   pingpong ADDRESS PORT BYTES SECONDS one at a time; percentiles of the round-trip time
  *
@@ -12,6 +16,8 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +33,9 @@
 #define BYTES_MAX   1500
 #define SAMPLES_MAX 1000000
 #define NS_PER_S    1000000000LL
-#define LOST_MS	    1000 /* a datagram of pingpong that did not come back */
+#define LOST_MS	    1000  /* a datagram of pingpong that did not come back */
+#define SEGMENTS    64	  /* of one call of flood, */
+#define GSO_BYTES   65000 /* and its bytes */
 
 static int64_t now_ns(void)
 {
@@ -43,25 +51,34 @@ static void die(const char *what)
 	exit(1);
 }
 
-static int open_socket(const char *address, const char *port)
+/* NULL: any */
+static struct sockaddr_in address(const char *ip, const char *port)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), bytes = 4 << 20;
 
 	sin.sin_port = htons((uint16_t)strtoul(port, NULL, 10));
+	if (ip && inet_pton(AF_INET, ip, &sin.sin_addr) != 1)
+		die(ip);
+	return sin;
+}
+
+static int open_socket(const char *to, const char *port)
+{
+	struct sockaddr_in sin = address(to, port);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), bytes = 4 << 20;
+
 	if (fd < 0)
 		die("socket");
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
 		die("receive buffer");
-	if (!address) {
+	if (!to) {
 		if (bind(fd, (struct sockaddr *)&sin, sizeof(sin)) < 0)
 			die("bind");
 		/* Whoever waits for this line may send. */
 		puts("ready");
 		fflush(stdout);
-	} else if (inet_pton(AF_INET, address, &sin.sin_addr) != 1 ||
-		   connect(fd, (struct sockaddr *)&sin, sizeof(sin)) < 0) {
-		die(address);
+	} else if (connect(fd, (struct sockaddr *)&sin, sizeof(sin)) < 0) {
+		die(to);
 	}
 	return fd;
 }
@@ -128,6 +145,50 @@ static int blast(int fd, size_t bytes, double seconds)
 	printf("{\"datagrams\": %llu, \"seconds\": %.6f}\n", (unsigned long long)n,
 	       (double)(now - start) / (double)NS_PER_S);
 	free(b);
+	return 0;
+}
+
+/* A socket on a port that may have an owner already, who goes on to receive what comes there. */
+static int open_flood(const char *from, const char *port, size_t bytes)
+{
+	struct sockaddr_in sin = address(from, port);
+	struct sock_filter owner = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog program = { 1, &owner };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), on = 1, segment = (int)bytes;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&sin, sizeof(sin)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof(program)) < 0 ||
+	    setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof(segment)) < 0)
+		die(from);
+	return fd;
+}
+
+static size_t read_hex(const char *hex, uint8_t *out, size_t room)
+{
+	size_t n = 0;
+
+	while (n < room && sscanf(hex + 2 * n, "%2hhx", &out[n]) == 1)
+		n++;
+	return n;
+}
+
+static int flood(int fd, struct sockaddr_in to, size_t bytes, double seconds, const char *hex)
+{
+	static uint8_t data[GSO_BYTES];
+	unsigned segments = GSO_BYTES / bytes < SEGMENTS ? (unsigned)(GSO_BYTES / bytes) : SEGMENTS;
+	int64_t start = now_ns(), end = start + (int64_t)(seconds * (double)NS_PER_S), now = start;
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < segments; i++)
+		read_hex(hex, data + i * bytes, bytes);
+	while (now < end) {
+		if (sendto(fd, data, segments * bytes, 0, (struct sockaddr *)&to, sizeof(to)) >= 0)
+			n += segments;
+		now = now_ns();
+	}
+	printf("{\"datagrams\": %llu, \"seconds\": %.6f}\n", (unsigned long long)n,
+	       (double)(now - start) / (double)NS_PER_S);
 	return 0;
 }
 
@@ -216,6 +277,12 @@ int main(int argc, char **argv)
 		return sink(open_socket(NULL, argv[2]), read_bytes(argv[3]), atof(argv[4]));
 	if (strcmp(what, "blast") == 0 && argc == 6)
 		return blast(open_socket(argv[2], argv[3]), read_bytes(argv[4]), atof(argv[5]));
+	if (strcmp(what, "flood") == 0 && argc == 9) {
+		size_t bytes = read_bytes(argv[6]);
+
+		return flood(open_flood(argv[2], argv[3], bytes), address(argv[4], argv[5]), bytes,
+			     atof(argv[7]), argv[8]);
+	}
 	if (strcmp(what, "echo") == 0 && argc == 4)
 		return echo(open_socket(NULL, argv[2]), atof(argv[3]));
 	if (strcmp(what, "pingpong") == 0 && argc == 6)

@@ -1,0 +1,279 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a relay passes when it has one core and nothing else to do, in frames of 64 bytes: leond,
+the least program in user space (ceiling.c), and the kernel's own IP forwarding in the same place.
+
+a ---- r ---- b, wires as in bench_fwd.py. The first core has the relay only: the kernel thread that
+takes packets from a's wire (threaded NAPI, so that receiving, GRO and, for the kernel, forwarding
+happen there and not in the sender's turn), and the process that relays, with one worker. All else
+is on the second: the generator, and the kernel thread that takes what arrives at b, where it is
+counted before GRO and dropped behind it (by nftables, so that the leond of b sees its control
+datagrams and no others). The generator sends more than any of them passes: datagrams of the leond
+of a, many of one length with one call, as a leond sends them.
+
+    LEON_BUILD=build tests/bench/bench_relay.py [--rounds 5] [--seconds 2] [--json FILE]
+
+`us/frame` is CPU time of the kernel thread and the process for each frame delivered: other work on
+the first core takes from the frames per second, but hardly from this.
+"""
+import argparse
+import json
+import os
+import shutil
+import socket
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../netns'))
+
+import bench_fwd  # noqa: E402
+import ns  # noqa: E402
+from bench_fwd import CEILING, SMALL, TRIES, WIRELOAD, cpu_seconds, machine  # noqa: E402
+from node import Node, wait_for  # noqa: E402
+
+RELAY_CORE, OTHER_CORE = 0, 1
+A, R, B = '10.9.0.1', '10.9.0.3', '10.9.0.2'
+FRAME = 60  # 64 with the frame check sequence
+LEON_PORT, CEILING_PORT = 5366, 5300
+VNI = 1
+LEON_FRAME, LEON_BUNDLE = 1, 3
+# A bundle of 23 frames, each behind two bytes of length, fills an MTU of 1500.
+LEON_HEADER, BUNDLED = 18, 23
+
+
+@dataclass
+class Case:
+    """What is sent: UDP payload of each datagram, the bytes it begins with, frames in it."""
+    title: str
+    source: tuple
+    to: tuple
+    size: int
+    frames: int = 1
+    begins: str = '00'
+
+
+def leon_header(kind):
+    """From a by r to b, on its way to r."""
+    return (bytes([1 << 4 | kind, 0, 2 << 4]) + VNI.to_bytes(3, 'big') +
+            b''.join(socket.inet_aton(node) for node in (A, R, B))).hex()
+
+
+CASES = {
+    'forwarding': Case('kernel IP forwarding', (A, 9), (B, 9), SMALL),
+    'ceiling': Case('ceiling', (A, CEILING_PORT), (R, CEILING_PORT), 2 + FRAME),
+    'leon': Case('LEON, a frame a datagram', (A, LEON_PORT), (R, LEON_PORT), LEON_HEADER + FRAME,
+                 1, leon_header(LEON_FRAME)),
+    'leon-bundles': Case('LEON, bundles', (A, LEON_PORT), (R, LEON_PORT),
+                         LEON_HEADER + BUNDLED * (2 + FRAME), BUNDLED, leon_header(LEON_BUNDLE)),
+}
+# Ratio to kernel forwarding that is asked for (DESIGN section 9).
+TARGET = 0.85
+
+
+# --- cores and kernel threads ---
+
+@dataclass
+class Thread:
+    """A kernel thread, for cpu_seconds()."""
+    pid: int
+
+
+def napi_thread(space, interface):
+    """Has this interface served by a kernel thread of its own, and finds that."""
+    space.run('unshare', '-m', 'sh', '-c', 'mount -t sysfs sysfs /sys && echo 1 > '
+              f'/sys/class/net/{interface}/threaded')
+
+    def found():
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                with open(f'/proc/{pid}/comm', encoding='utf-8') as f:
+                    if f.read().startswith(f'napi/{interface}-'):
+                        return Thread(int(pid))
+            except OSError:
+                pass
+        return None
+    return wait_for(found, 5, f'NAPI thread of {interface}')
+
+
+def pin(process, core):
+    """All threads of a process."""
+    for thread in os.listdir(f'/proc/{process.pid}/task'):
+        os.sched_setaffinity(int(thread), {core})
+
+
+def stolen():
+    """Seconds that the relay's core worked, for anybody, and that it was idle."""
+    with open('/proc/stat', encoding='utf-8') as f:
+        words = next(line for line in f if line.startswith(f'cpu{RELAY_CORE} ')).split()[1:]
+    ticks = [int(word) for word in words]
+    idle = ticks[3] + ticks[4]
+    return [t / os.sysconf('SC_CLK_TCK') for t in (sum(ticks[:8]) - idle, idle)]
+
+
+# --- the network ---
+
+class Net:
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix='leon-relay-')
+        self.a, self.r, self.b = (ns.Namespace(name) for name in 'arb')
+        # Names that no other run of this has, by which kernel threads are found.
+        self.at_r, self.at_b = f'r{os.getpid()}', f'b{os.getpid()}'
+        bench_fwd.wire(self.a, 'eth1', self.r, self.at_r)
+        bench_fwd.wire(self.r, 'eth2', self.b, self.at_b)
+        self._addresses()
+        self._drop()
+        self.nodes = [self._leon(self.r, R, [A, B]), self._leon(self.a, A, [R]),
+                      self._leon(self.b, B, [R])]
+        self.ceiling = self.r.start(CEILING, 'relay', R, A, B, CEILING_PORT)
+        self.relays = {'forwarding': None, 'ceiling': self.ceiling, 'leon': self.nodes[0].process,
+                       'leon-bundles': self.nodes[0].process}
+        self.napi = napi_thread(self.r, self.at_r)
+        pin(napi_thread(self.b, self.at_b), OTHER_CORE)
+        for process in (self.napi, self.ceiling, self.nodes[0].process):
+            pin(process, RELAY_CORE)
+
+    def _addresses(self):
+        for space, own, wire, end, router in ((self.a, A, 'eth1', '10.2.1.1/24', '10.2.1.3'),
+                                              (self.b, B, self.at_b, '10.2.2.1/24', '10.2.2.3')):
+            space.ip(f'addr add {end} dev {wire}', f'addr add {own}/32 dev lo',
+                     f'route add 10.9.0.0/24 via {router} src {own}')
+        self.r.ip(f'addr add 10.2.1.3/24 dev {self.at_r}', 'addr add 10.2.2.3/24 dev eth2',
+                  f'addr add {R}/32 dev lo', f'route add {A}/32 via 10.2.1.1 src {R}',
+                  f'route add {B}/32 via 10.2.2.1 src {R}')
+        self.r.sysctl('ipv4/ip_forward', 1)
+
+    def _drop(self):
+        """b drops what is for nobody, the ceiling's, and of LEON all but control datagrams."""
+        self.b.run('nft', '-f', '-', input='\n'.join((
+            'table ip bench {', 'chain unwanted {',
+            'type filter hook prerouting priority raw; policy accept;',
+            f'udp dport {{ 9, {CEILING_PORT} }} drop',
+            f'udp dport {LEON_PORT} @th,64,8 != 0x14 drop', '}', '}', '')))
+
+    def _leon(self, space, address, others):
+        node = Node(space.name, space, {
+            'version': 1, 'interface': 'leon0', 'source-address': [address], 'vni': VNI,
+            'node-name': space.name, 'port': LEON_PORT, 'system': {'workers': 1},
+            'peer': {f'peer{i}': {'address': other} for i, other in enumerate(others)},
+        }, self.directory)
+        return node.start()
+
+    def settle(self):
+        r, a, b = self.nodes
+
+        def there():
+            path = a.paths().get(b.node_id)
+            return path and path['hops'] == [r.node_id, b.node_id]
+        wait_for(there, 60, 'a has its path to b by r')
+        assert self.a.run('ping', '-c1', '-W5', B).returncode == 0
+
+    def arrived(self):
+        """Packets at b so far, before GRO."""
+        link = json.loads(self.b.run('ip', '-s', '-j', 'link', 'show', self.at_b).stdout)
+        return link[0]['stats64']['rx']['packets']
+
+    def close(self):
+        for node in self.nodes:
+            node.stop()
+        for space in (self.a, self.r, self.b):
+            space.close()
+        shutil.rmtree(self.directory)
+
+
+# --- measuring ---
+
+def measure(net, name, seconds):
+    """Thousands of frames a second delivered and offered; microseconds of CPU for each delivered;
+    shares of the relay's core that were its own and idle."""
+    case = CASES[name]
+    at_work = [p for p in (net.napi, net.relays[name]) if p]
+    packets, used, (busy, idle) = net.arrived(), cpu_seconds(at_work), stolen()
+    sent = json.loads(net.a.run(WIRELOAD, 'flood', *case.source, *case.to, case.size, seconds,
+                               case.begins, timeout=seconds + 30).stdout)
+    packets, used = net.arrived() - packets, cpu_seconds(at_work) - used
+    busy, idle = (after - before for after, before in zip(stolen(), (busy, idle)))
+    frames = packets * case.frames
+    if not frames:
+        raise RuntimeError(f'{name}: nothing arrived')
+    return {'kfps': frames / sent['seconds'] / 1e3,
+            'offered_kfps': sent['datagrams'] * case.frames / sent['seconds'] / 1e3,
+            'us_per_frame': used / frames * 1e6,
+            'own_share': used / (busy + idle), 'idle_share': idle / (busy + idle)}
+
+
+def measure_again(net, name, seconds):
+    """On a crowded machine a leond may get no turn for so long that links are given up."""
+    for _ in range(TRIES - 1):
+        try:
+            return measure(net, name, seconds)
+        except RuntimeError:
+            net.settle()
+    return measure(net, name, seconds)
+
+
+def run(net, rounds, seconds):
+    samples = {name: [] for name in CASES}
+    for number in range(rounds):
+        for name in list(CASES)[::-1 if number % 2 else 1]:
+            samples[name].append(measure_again(net, name, seconds))
+        print('.', end='', file=sys.stderr, flush=True)
+    return samples
+
+
+def summary(samples):
+    entries = []
+    for name, taken in samples.items():
+        entry = {'relay': name}
+        for key in taken[0]:
+            values = [sample[key] for sample in taken]
+            entry[key] = statistics.median(values)
+            entry[key + '_values'] = values
+        entries.append(entry)
+    for entry in entries:
+        for key in ('kfps', 'us_per_frame'):
+            entry[key + '_to_forwarding'] = entry[key] / entries[0][key]
+        entry['target'] = TARGET if entry['relay'] == 'leon' else None
+    return entries
+
+
+def table(entries):
+    print(f'  {"":26} {"kfps":>8} {"min - max":>17} {"to kernel":>9} {"target":>6} {"us/frame":>8}'
+          f' {"to kernel":>9} {"offered":>8} {"own":>5} {"idle":>5}')
+    for e in entries:
+        spread = f'{min(e["kfps_values"]):.0f} - {max(e["kfps_values"]):.0f}'
+        print(f'  {CASES[e["relay"]].title:26} {e["kfps"]:8.0f} {spread:>17} '
+              f'{e["kfps_to_forwarding"]:9.2f} {e["target"] or "":>6} {e["us_per_frame"]:8.3f} '
+              f'{e["us_per_frame_to_forwarding"]:9.2f} {e["offered_kfps"]:8.0f} '
+              f'{e["own_share"]:5.0%} {e["idle_share"]:5.0%}')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition('\n\n')[0])
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--seconds', type=int, default=2, help='of each measurement')
+    parser.add_argument('--json', help='file for all figures')
+    arguments = parser.parse_args()
+    if os.cpu_count() < 2:
+        sys.exit('bench_relay: one core for the relay and one for the rest')
+    about = {**machine(), 'rounds': arguments.rounds, 'seconds': arguments.seconds}
+    ns.enter_lab()
+    os.sched_setaffinity(0, {OTHER_CORE})
+    net = Net()
+    try:
+        net.settle()
+        samples = run(net, arguments.rounds, arguments.seconds)
+        about['statistics'] = {node.name: node.statistics() for node in net.nodes}
+    finally:
+        net.close()
+    entries = summary(samples)
+    print(f'\nA relay alone on a core, frames of 64 bytes; load {os.getloadavg()[0]:.1f}')
+    table(entries)
+    if arguments.json:
+        with open(arguments.json, 'w', encoding='utf-8') as f:
+            json.dump({'about': about, 'figures': entries}, f, indent=1)
+
+
+if __name__ == '__main__':
+    main()
