@@ -6,6 +6,7 @@
  *   control & 3   the node whose address it comes from
  *   4, 8, 16      nothing is relayed; the loop guard blocks; data needs keys, and there are none
  *   32            it comes from an IPv6 address
+ *   64            the kernel says when
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	n = path_with(data[0]);
 	from = null_ep(data[0] % NULL_NODES);
+	m.rx_real_ns = data[0] & 64;
 	if (data[0] & 32)
 		from.ip = (struct ip_addr){ 6, { 0x20, 1, 0xd, 0xb8, [15] = data[0] & 3 } };
 	endpoint_to_sockaddr(&from, &ss);

@@ -48,6 +48,18 @@ static size_t header(const struct lab *l, const struct step *s, enum overlay_who
 	return leon_encode(&h, out);
 }
 
+static void echo(struct lab *l, enum overlay_who from, struct msg_hello *h)
+{
+	const struct session *s = lab_session(l);
+
+	if (from == NEW) {
+		h->session_yours = l->offered;
+		return;
+	}
+	h->session_yours = s ? session_mine(s) : 0;
+	h->incarnation = nodedb_at(l->them.o->nodes, SLOT_SELF)->rec.incarnation;
+}
+
 /* The text of a message, put right as the step asks, at `out`; its length. */
 static size_t text_of(struct lab *l, const struct step *s, enum overlay_who from, uint8_t *out)
 {
@@ -58,15 +70,14 @@ static size_t text_of(struct lab *l, const struct step *s, enum overlay_who from
 
 	if (msg_decode(s->p, s->len, &m) == 0 && m.type == MSG_HELLO) {
 		if (s->what & STEP_ECHO)
-			m.hello.session_yours = from == NEW	 ? l->offered
-						: lab_session(l) ? session_mine(lab_session(l))
-								 : 0;
+			echo(l, from, &m.hello);
 		if (s->what & STEP_SIGN)
 			identity_sign_hello(signer, &m.hello, lab_id(US));
 		len = msg_encode(&m, out, TEXT_MAX);
 	} else if (s->len && s->p[0] == MSG_RECORD && (s->what & STEP_SIGN) &&
 		   msg_decode(s->p, s->len, &m) == 0) {
-		signer = m.record.origin == lab_id(THEM) ? l->them.o : l->new;
+		if (m.record.origin != lab_id(THEM) || (s->what & STEP_OTHER))
+			signer = l->new;
 		own = &nodedb_at(signer->nodes, SLOT_SELF)->rec;
 		kept = *own;
 		*own = m.record;
@@ -111,7 +122,8 @@ static void step_member(struct lab *l, const struct step *s)
 	if ((s->what & STEP_RELAYED) && (s->what & STEP_OTHER) &&
 	    (size_t)total + LEON_LINK_LEN <= sizeof(buf))
 		total = (int)leon_insert_link(buf, (size_t)total, 2, 1);
-	lab_input(l, l->us.o, s->what & STEP_RELAYED ? NEW : THEM, buf, (size_t)total);
+	lab_input(l, l->us.o, s->what & (STEP_RELAYED | STEP_AS_THEM) ? NEW : THEM, buf,
+		  (size_t)total);
 }
 
 static void step_replay(struct lab *l, const struct step *s)

@@ -29,10 +29,11 @@ enum overlay_step {
 };
 #define STEP_KIND 7
 
-/* HELLO: with the value that we offered NEW, of THEM with that in use; REPLAY: to THEM */
+/* HELLO: with the value that we offered NEW; of THEM as in the session in use; REPLAY: to THEM */
 #define STEP_ECHO 8
 #define STEP_SIGN 16 /* HELLO and RECORD: with the sender's key, NEW's where it is of others */
 /* HELLO and MEMBER: came through a relay; REPLAY: from STRANGER; FORGED: as from NEW */
 #define STEP_RELAYED 32
-#define STEP_AS_THEM 64	 /* HELLO: of THEM */
-#define STEP_OTHER   128 /* HELLO: under the other secret; else relayed: with a link value */
+#define STEP_AS_THEM 64 /* HELLO: of THEM; MEMBER: from the address of NEW */
+/* HELLO: under the other secret; RECORD: with the key of NEW; else relayed: with a link value */
+#define STEP_OTHER 128

@@ -281,7 +281,11 @@ static void put_life(struct wbuf *b)
 
 	sample_small(MSG_HELLO, &m);
 	put_message(b, STEP_HELLO | STEP_SIGN | STEP_ECHO | STEP_AS_THEM, &m);
+	put_time(b, STEP_TIME, 1000);
+	sample_small(MSG_PING, &m);
+	put_message(b, STEP_MEMBER | STEP_AS_THEM, &m);
 	put_time(b, STEP_SILENCE, 5000);
+	sample_small(MSG_HELLO, &m);
 	put_message(b, STEP_HELLO | STEP_SIGN | STEP_AS_THEM | STEP_OTHER, &m);
 	put_time(b, STEP_TIME, 5000);
 	sample_small(MSG_RECORD, &m);
@@ -306,6 +310,8 @@ static void put_crowd(struct wbuf *b)
 		put_message(b, STEP_MEMBER | STEP_SIGN, &m);
 	}
 	put_message(b, STEP_MEMBER, &m);
+	m.record.origin = OVERLAY_US + THEM;
+	put_message(b, STEP_MEMBER | STEP_SIGN | STEP_OTHER, &m);
 	m.record.origin = OVERLAY_US;
 	put_message(b, STEP_MEMBER | STEP_SIGN | STEP_RELAYED | STEP_OTHER, &m);
 	put_time(b, STEP_TIME, 1000);

@@ -42,10 +42,11 @@ struct nl_monitor {
 	uint8_t buf[NL_BUFFER];
 };
 
-/* libmnl callbacks stop at the first negative return and hand errno back. */
+/* libmnl callbacks stop at the first negative return and hand errno back: what the kernel said, with
+ * its sign turned, whatever that is. */
 static int errno_or(int fallback)
 {
-	return errno ? -errno : -fallback;
+	return errno > 0 ? -errno : -fallback;
 }
 
 static int open_socket(struct mnl_socket **out, int flags, unsigned groups)
