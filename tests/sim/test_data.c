@@ -273,11 +273,52 @@ static void a_restart_takes_effect_at_once(void **state)
 	lab_close(&l);
 }
 
+/* 0 - 1 - 2 - 3 - 4 and nothing else, over links of IPv6's smallest MTU: a row as long as one can be
+ * arrives at the other end. */
+static void the_longest_row_goes_through_relays(void **state)
+{
+	struct sim *s = sim_new(5, 5);
+	struct msg m = { .type = MSG_ROW };
+	const struct latdb *lat;
+	uint16_t slot;
+	uint64_t n;
+
+	(void)state;
+	sim_set_all(s, (struct sim_link){ .delay_us = 10000, .mtu = 1232 });
+	for (unsigned i = 0; i < 5; i++) {
+		for (unsigned k = 0; k < i; k++) {
+			sim_seed_of(s, i, k);
+			sim_set_down(s, i, k, k + 1 != i);
+		}
+		sim_boot(s, i);
+		overlay_set_workers(s->node[i].o, 1);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+	sim_run(s, 15000); /* sessions of those far apart */
+	lat = overlay_latdb(s->node[4].o);
+	slot = sim_slot(s, 4, 0);
+	m.row.origin = s->node[0].id;
+	m.row.incarnation = nodedb_at(overlay_nodes(s->node[0].o), SLOT_SELF)->rec.incarnation;
+	m.row.seq = latdb_row_seq(overlay_latdb(s->node[0].o), SLOT_SELF) + 1000;
+	m.row.base = latdb_row_seq(lat, slot);
+	m.row.parts = 1;
+	/* Down, so that nobody asks who they are. */
+	for (m.row.n = 0; m.row.n < MSG_ROW_MAX; m.row.n++)
+		m.row.entry[m.row.n].node = 0x0b000001u + m.row.n;
+	n = s->n_too_big;
+	assert_int_equal(peer_send(s->node[0].o, peer_find(s->node[0].o, s->node[4].id), &m), 0);
+	sim_run(s, 200);
+	assert_int_equal(s->n_too_big, n);
+	assert_int_equal(latdb_row_seq(lat, slot), m.row.seq);
+	sim_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(new_keys_lose_nothing),
 		cmocka_unit_test(nor_a_crossed_start),
+		cmocka_unit_test(the_longest_row_goes_through_relays),
 		cmocka_unit_test(nor_where_control_is_lost),
 		cmocka_unit_test(another_cipher_loses_nothing),
 		cmocka_unit_test(a_restart_takes_effect_at_once),

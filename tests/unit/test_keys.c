@@ -566,17 +566,48 @@ static void test_document_guard(void **state)
 	keyring_free(k);
 }
 
+#define IPV6_PAYLOAD (1280 - 40 - 8) /* of UDP, where a link has no more than IPv6 requires */
+
+/* The longest message, sealed, along the longest path: with the value of the link in front of it. */
+static void longest_message_fits_the_smallest_link(void **state)
+{
+	struct pair p = pair_new(SECRET);
+	uint8_t buf[BUF_MAX] = { 0 };
+	struct leon_hdr h = { .kind = LEON_CONTROL,
+			      .flags = LEON_F_SEALED,
+			      .n_hops = LEON_HOPS_MAX,
+			      .vni = VNI,
+			      .source = NODE_A,
+			      .hop = { NODE_C, 5, 6, NODE_B } };
+	size_t hdr_len = leon_encode(&h, buf);
+	int len = session_seal(p.a, buf, hdr_len, MSG_LEN_MAX, sizeof(buf));
+
+	(void)state;
+	assert_true(len > 0);
+	assert_int_equal(leon_insert_link(buf, (size_t)len, h.n_hops, 1), IPV6_PAYLOAD);
+	pair_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_directions),	 cmocka_unit_test(test_tamper),
-		cmocka_unit_test(test_ephemeral_keys),	 cmocka_unit_test(test_rotation),
-		cmocka_unit_test(test_forged_counter),	 cmocka_unit_test(test_wrong_key),
-		cmocka_unit_test(test_window),		 cmocka_unit_test(test_replay_model),
-		cmocka_unit_test(test_replay_jumps),	 cmocka_unit_test(test_hello),
-		cmocka_unit_test(test_clear_mode),	 cmocka_unit_test(test_room),
-		cmocka_unit_test(test_document_session), cmocka_unit_test(test_document_hello),
-		cmocka_unit_test(test_document_keys),	 cmocka_unit_test(test_document_guard),
+		cmocka_unit_test(test_both_directions),
+		cmocka_unit_test(test_tamper),
+		cmocka_unit_test(test_ephemeral_keys),
+		cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_forged_counter),
+		cmocka_unit_test(test_wrong_key),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_replay_model),
+		cmocka_unit_test(test_replay_jumps),
+		cmocka_unit_test(test_hello),
+		cmocka_unit_test(test_clear_mode),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_document_session),
+		cmocka_unit_test(test_document_hello),
+		cmocka_unit_test(test_document_keys),
+		cmocka_unit_test(test_document_guard),
+		cmocka_unit_test(longest_message_fits_the_smallest_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

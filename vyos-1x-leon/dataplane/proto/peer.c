@@ -4,6 +4,7 @@
  * hops where the direct link is down), what arrives in a session, and the one timer of each peer.
  * Owns struct peer. Called by all of proto/ on the control thread. Protocol 3.1 and 3.2.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,11 @@
 #include "base/mem.h"
 #include "proto/core.h"
 #include "wire/bytes.h"
+
+static_assert(40 + 8 + LEON_HDR_LEN_MAX + LEON_LINK_LEN + ENVELOPE_LEN + MSG_LEN_MAX +
+			      AEAD_TAG_LEN ==
+		      1280,
+	      "the longest message through relays fits IPv6's smallest link");
 
 /* --- table --- */
 

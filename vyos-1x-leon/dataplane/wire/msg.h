@@ -15,8 +15,10 @@
 
 #include "base/addr.h"
 
-#define MSG_LEN_MAX	  1180 /* body and type; keeps every message within 1280-byte links */
-#define MSG_HELLO_LEN	  191  /* all HELLOs are padded to the longest */
+/* Type and body. With all that goes around it, this fits the smallest link that IPv6 permits (1280 bytes):
+ * IPv6 and UDP, the LEON header with the most hops, the link value, the envelope and the seal. */
+#define MSG_LEN_MAX	  (1280 - 40 - 8 - 26 - 8 - 16 - 16)
+#define MSG_HELLO_LEN	  191 /* all HELLOs are padded to the longest */
 #define MSG_SECRETS_MAX	  4
 #define MSG_SIGNATURE_LEN 64
 #define MSG_KEY_LEN	  32
