@@ -7,10 +7,13 @@ CHECK := $(PYTHON) -B tests/run_check.py --pytest-args '$(PYTEST_ARGS)'
 FUZZ_SECONDS ?= 60
 FUZZ_MINUTES ?= 120
 SOAK_MINUTES ?= 30
+VM_PYTEST := $(PYTHON) -B tests/vm/run.py $(PYTHON) -B -m pytest -p no:cacheprovider -ra
+# Tests of tests/netns that look at what kernels have or have not.
+VM_TESTS ?= vyos_device offload export export_frr
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-ipsec bench eval deb lint format fuzz fuzz-long \
+	check-packaging check-ipsec check-vm bench eval deb lint format fuzz fuzz-long \
 	fuzz-coverage soak clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
@@ -39,10 +42,13 @@ check-packaging: ## installs, upgrades and removes the packages in throw-away ro
 	.ci/deps check deb
 	$(CHECK) packaging
 
+check-vm: all ## VRFs, VLANs and offloads of Debian's kernel, in a virtual machine: minutes
+	.ci/deps check vm
+	$(VM_PYTEST) $(PYTEST_ARGS) $(addprefix tests/netns/test_,$(VM_TESTS:=.py))
+
 check-ipsec: all ## IPsec on a kernel with ESP, in a virtual machine: minutes, PYTEST_ARGS selects
-	.ci/deps check ipsec
-	$(PYTHON) -B tests/ipsec/vm.py $(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) \
-		tests/ipsec/test_kernel_esp.py
+	.ci/deps check vm ipsec
+	$(VM_PYTEST) -s $(PYTEST_ARGS) tests/ipsec/test_kernel_esp.py
 
 bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps bench)
 	.ci/deps check

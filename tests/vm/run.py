@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs a command in a virtual machine that has Debian's kernel and this machine's files.
 
-Usage: vm.py COMMAND [ARGUMENT...]. Ends with the command's exit status; its output is the output.
+Usage: run.py COMMAND [ARGUMENT...]. Ends with the command's exit status; its output is the output.
 
-The kernel that runs `make check` may have no ESP, and what a crash of charon leaves in the kernel
-is nothing for a machine that somebody works on. The kernel is Debian's package, unpacked below
-build/vm and never installed. The root is this machine's, seen through 9p and covered with a
-tmpfs: the guest reads all of it and changes nothing, but for the directory in VM_OUTPUT, which is
-mounted at /output. Needs qemu-system-x86, busybox-static, kmod. VM_ACCELERATOR=kvm makes it fast where
-that works.
+The kernel that runs `make check` may have no VRF, no VLAN devices and no ESP, may be newer than
+what people run, and what a crash of charon leaves in it is nothing for a machine that somebody
+works on. The kernel is Debian's package, unpacked below build/vm and never installed. The root is
+this machine's, seen through 9p and covered with a tmpfs: the guest reads all of it and changes
+nothing, but for the directory in VM_OUTPUT, which is mounted at /output. Needs qemu-system-x86,
+busybox-static, kmod. `make check-vm` and `make check-ipsec` are the callers.
+
+    VM_ACCELERATOR  kvm or tcg; without, kvm where a trial boot gets through, else emulation
+    VM_MEMORY       MiB, 1536
+    VM_TIMEOUT      seconds until the machine is taken for hanging, 3600
 """
 import glob
 import os
@@ -22,16 +26,17 @@ import tempfile
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), '../..'))
 CACHE = os.path.join(os.environ.get('LEON_BUILD') or os.path.join(TOP, 'build'), 'vm')
 MEMORY_MIB = os.environ.get('VM_MEMORY', '1536')
-# Nested virtualization often is offered and does not work; emulation always works.
-ACCELERATOR = os.environ.get('VM_ACCELERATOR', 'tcg')
-TIMEOUT_S = int(os.environ.get('VM_TIMEOUT', '1200'))
+TIMEOUT_S = int(os.environ.get('VM_TIMEOUT', '3600'))
+TRIAL_S = 20
+TRIAL_WORD = 'vm: the trial boot is through'
 STATUS = 'vm-status'
 
 # What the guest needs before it can see a file system with the other modules.
 EARLY = ('virtio_pci', '9pnet_virtio', '9p', 'overlay')
 # No udev loads these; what they need comes along.
-LATER = ('tun', 'veth', 'bridge', 'esp4', 'esp6', 'xfrm_user', 'af_key', 'nf_tables', 'nft_xfrm',
-         'nft_ct', 'gcm', 'seqiv', 'ghash_generic', 'sch_netem', 'af_packet')
+LATER = ('tun', 'veth', 'bridge', 'vrf', '8021q', 'esp4', 'esp6', 'xfrm_user', 'af_key',
+         'nf_tables', 'nft_xfrm', 'nft_ct', 'gcm', 'seqiv', 'ghash_generic', 'sch_netem',
+         'af_packet')
 
 INIT = '''#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /host /cover /root
@@ -47,6 +52,13 @@ options=trans=virtio,version=9p2000.L,msize=512000,cache=loose
 /bin/busybox mkdir -p /root/output
 /bin/busybox mount -t 9p -o rw,trans=virtio,version=9p2000.L,msize=512000 output /root/output
 exec /bin/busybox switch_root /root /output/.init
+'''
+
+TRIAL_INIT = f'''#!/bin/busybox sh
+/bin/busybox mkdir -p /dev
+/bin/busybox mount -t devtmpfs dev /dev
+echo "{TRIAL_WORD}" >/dev/console
+/bin/busybox poweroff -f
 '''
 
 SECOND = '''#!/bin/sh
@@ -125,43 +137,75 @@ def cpio(files):
     return bytes(out)
 
 
-def initramfs(modules):
+def initramfs(init, modules=()):
+    """An archive of busybox, these modules at the top, and init, which finds them as {early}."""
     files = {'bin': (0o040755, b''), 'dev': (0o040755, b'')}
     names = []
-    for path in with_dependencies(EARLY, modules):
+    for path in modules:
         names.append('/' + os.path.basename(path))
         with open(path, 'rb') as f:
             files[names[-1][1:]] = (0o100644, f.read())
     with open('/bin/busybox', 'rb') as f:
         files['bin/busybox'] = (0o100755, f.read())
-    files['init'] = (0o100755, INIT.format(early=' '.join(names)).encode())
+    files['init'] = (0o100755, init.format(early=' '.join(names)).encode())
     return cpio(files)
+
+
+def qemu(accelerator, vmlinuz, archive, *devices):
+    return ['qemu-system-x86_64', '-nodefaults', '-no-user-config', '-no-reboot',
+            '-display', 'none', '-machine', f'q35,accel={accelerator}', '-cpu', 'max',
+            '-smp', '2', '-m', MEMORY_MIB,
+            '-serial', 'stdio', '-device', 'virtio-rng-pci', '-kernel', vmlinuz, '-initrd', archive,
+            '-append', 'console=ttyS0 quiet panic=-1 mitigations=off', *devices]
+
+
+def choose_accelerator(vmlinuz, output):
+    """Nested virtualization often is offered and does not work: the kernel of the test has to boot
+    with it once, in a few seconds, before it is believed. Emulation always works."""
+    chosen = os.environ.get('VM_ACCELERATOR')
+    if chosen:
+        return chosen
+    if not os.access('/dev/kvm', os.R_OK | os.W_OK):
+        return 'tcg'
+    archive = f'{output}/.trial'
+    with open(archive, 'wb') as f:
+        f.write(initramfs(TRIAL_INIT))
+    try:
+        done = subprocess.run(qemu('kvm', vmlinuz, archive), stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace',
+                              timeout=TRIAL_S, check=False)
+        works = TRIAL_WORD in done.stdout
+    except subprocess.TimeoutExpired:
+        works = False
+    os.unlink(archive)
+    print('vm: kvm is used' if works else 'vm: kvm is offered and does not work, emulating',
+          flush=True)
+    return 'kvm' if works else 'tcg'
 
 
 def boot(command, output):
     """Exit status of the command, None where the guest did not come so far."""
     vmlinuz, modules = kernel()
+    accelerator = choose_accelerator(vmlinuz, output)
     keep = [f'export {name}={shlex.quote(os.environ[name])}'
-            for name in ('LEON_BUILD', 'PYTEST_ARGS') if name in os.environ]
+            for name in ('LEON_BUILD',) if name in os.environ]
+    if accelerator == 'tcg':
+        keep.append('export LEON_EMULATED=1')
     with open(f'{output}/.init', 'w', encoding='utf-8') as f:
         f.write(SECOND.format(modules=modules, later=' '.join(LATER), directory=os.getcwd(),
                               environment='\n'.join(keep), status=STATUS,
                               command=shlex.join(command)))
         os.fchmod(f.fileno(), 0o755)
     with open(f'{output}/.initramfs', 'wb') as f:
-        f.write(initramfs(modules))
+        f.write(initramfs(INIT, with_dependencies(EARLY, modules)))
     share = 'local,security_model=none,multidevs=remap'
-    subprocess.run([
-        'qemu-system-x86_64', '-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none',
-        '-machine', f'q35,accel={ACCELERATOR}', '-cpu', 'max', '-smp', '2', '-m', MEMORY_MIB,
-        '-serial', 'stdio', '-device', 'virtio-rng-pci',
-        '-kernel', vmlinuz, '-initrd', f'{output}/.initramfs',
-        '-append', 'console=ttyS0 quiet panic=-1 mitigations=off',
+    subprocess.run(qemu(
+        accelerator, vmlinuz, f'{output}/.initramfs',
         '-fsdev', f'{share},id=root,path=/,readonly=on',
         '-device', 'virtio-9p-pci,fsdev=root,mount_tag=root',
         '-fsdev', f'{share},id=output,path={output}',
-        '-device', 'virtio-9p-pci,fsdev=output,mount_tag=output',
-    ], stdin=subprocess.DEVNULL, timeout=TIMEOUT_S, check=True)
+        '-device', 'virtio-9p-pci,fsdev=output,mount_tag=output'),
+        stdin=subprocess.DEVNULL, timeout=TIMEOUT_S, check=True)
     try:
         with open(f'{output}/{STATUS}', encoding='ascii') as f:
             return int(f.read())
