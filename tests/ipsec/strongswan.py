@@ -126,6 +126,11 @@ class Protection:
     def table(self):
         return self.node.namespace.run('nft', 'list', 'ruleset').stdout
 
+    def dropped(self, rule):
+        """Packets that the first rule of the guard with this text has dropped."""
+        line = next(x for x in self.table().splitlines() if rule in x)
+        return int(line.split('packets ')[1].split()[0])
+
     def protected(self):
         """Node-ids of nodes that are reached inside IPsec, as leond shows it."""
         return {n['node_id'] for n in self.node.show('nodes')['nodes'] if n['protected'] == 'ipsec'}
