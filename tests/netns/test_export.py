@@ -8,8 +8,6 @@ import os
 import re
 import tempfile
 
-import pytest
-
 from lab import merged, wait_for
 from node import TOP
 
@@ -259,22 +257,22 @@ def test_port_of_a_bridge_exports_nothing(lab):
     wait_for(lambda: metric(a, 2), 10)
 
 
-def test_in_a_vrf_the_routes_are_in_its_table(lab):
+def test_a_route_of_leon_in_another_table_is_removed(lab):
+    """As one set in the moment in which the interface changed its VRF would be."""
     net = start(lab, exporting(['a', 'b']))
     a = net.node['a']
-    wait_for(lambda: metric(a, 2), 10)
-    result = a.namespace.run('ip', 'link', 'add', 'red', 'type', 'vrf', 'table', '1010', check=False)
-    if result.returncode:
-        pytest.skip(f'no VRF in this kernel: {result.stderr.strip()}')
-    a.namespace.ip('link set red up', 'link set leon0 master red')
-    address(net, 'a')
+    wait_for(lambda: metric(a, 2) and metric(a, 2, 6), 10)
+    a.namespace.ip('route add 10.99.0.77/32 dev leon0 proto 76 metric 7 table 1010',
+                   'route add 10.99.0.78/32 dev leon0 proto static metric 7 table 1010')
+    a.namespace.run('ip', '-6', 'route', 'add', 'fd00:99::77', 'dev', 'leon0', 'proto', '76',
+                    'metric', '7', 'table', '1010')
 
-    def there():
-        return '10.99.0.2 dev leon0 proto 76' in a.namespace.run(
-            'ip', 'route', 'show', 'table', '1010').stdout
-    wait_for(there, 10)
-    assert '10.99.0.2' not in a.namespace.run('ip', 'route', 'show', 'table', 'main').stdout
-    assert a.show('routes')['table'] == 1010
+    def elsewhere(family):
+        return a.namespace.run('ip', f'-{family}', 'route', 'show', 'table', '1010').stdout
+    wait_for(lambda: '10.99.0.77' not in elsewhere(4) and 'fd00:99::77' not in elsewhere(6), 10)
+    assert '10.99.0.78' in elsewhere(4)
+    assert metric(a, 2) and metric(a, 2, 6)
+    assert not a.events('route-repaired')
 
 
 # --- prefixes ---

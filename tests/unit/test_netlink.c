@@ -215,7 +215,7 @@ static void routes(void **state)
 	/* Those of other protocols and interfaces are not seen. */
 	assert_true(run("ip route add 10.9.0.7/32 dev v10 proto 77"));
 	assert_true(run("ip route add 10.9.0.8/32 dev lo proto 76"));
-	assert_int_equal(nl_routes(nl, 76, NL_TABLE_MAIN, v.index, count_route, n), 0);
+	assert_int_equal(nl_routes(nl, 76, v.index, count_route, n), 0);
 	assert_int_equal(n[0], 2);
 	assert_int_equal(n[1], 2);
 	assert_int_equal(n[2], 2);

@@ -191,6 +191,8 @@ void guard_send_now(struct leond *d);
 
 /* --- device.c --- */
 int device_start(struct leond *d);
+/* Table by which datagrams to other nodes are routed: that of the VRF of source-interface. */
+uint32_t device_underlay_table(const struct leond *d);
 void device_apply_conf(struct leond *d);
 void device_run_mtu(struct leond *d, mono_t now);
 

@@ -18,7 +18,8 @@
 #include "base/mem.h"
 #include "daemon/leond.h"
 
-#define BATCH	       1000	 /* zebra falls behind where much more changes at once */
+#define BATCH	       1000 /* zebra falls behind where much more changes at once */
+#define STRAYS_MAX     64
 #define DROPPED	       INT32_MAX /* error of an entry that have_compact() takes out */
 #define TICK_MS	       250
 #define SPACING_MS     50 /* of runs that changes ask for */
@@ -41,11 +42,15 @@ struct routes {
 	struct nl_monitor *monitor;
 	struct timer *timer;
 	mono_t ran, resync_at, metrics_told;
+	uint32_t table;		 /* that `have` is about */
+	uint32_t underlay_table; /* that datagrams to other nodes are routed by */
 	bool stopping;
 	bool loss_is_known; /* the link changed or lost an address: the kernel drops routes then */
 
 	struct export_installed *have; /* sorted */
 	unsigned n_have, cap_have;
+	unsigned n_strays;
+	struct nl_route_change stray[STRAYS_MAX]; /* in tables that they do not belong to */
 	struct export_step step[BATCH];
 	struct nl_route_change change[BATCH];
 
@@ -86,13 +91,32 @@ static void have_sort(struct routes *r)
 
 static void on_route(void *arg, const struct nl_route *route)
 {
+	struct routes *r = arg;
 	struct export_installed e = {
 		.dst = route->dst,
 		.gateway = route->gateway,
 		.metric = route->metric,
 	};
 
-	have_add(arg, &e);
+	if (route->table == r->table)
+		have_add(r, &e);
+	else if (r->n_strays < STRAYS_MAX)
+		r->stray[r->n_strays++] = (struct nl_route_change){
+			.op = NL_ROUTE_DELETE,
+			.route = *route,
+		};
+}
+
+/* What was set while the interface was on its way into another VRF, or by an earlier run. */
+static void delete_strays(struct routes *r, mono_t now)
+{
+	int rc = r->n_strays ? nl_routes_change(r->d->nl, r->stray, r->n_strays) : 0;
+
+	if (rc < 0)
+		log_error("routes", "the kernel cannot be asked: %s", strerror(-rc));
+	if (r->n_strays == STRAYS_MAX)
+		r->resync_at = now;
+	r->n_strays = 0;
 }
 
 static unsigned count_missing(const struct routes *r, const struct export_installed *before,
@@ -120,6 +144,38 @@ static void tell_repair(struct routes *r, unsigned n)
 		   n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }
 
+/*
+ * The interface left the table that these were in. The kernel drops IPv4 routes then without a
+ * word, and zebra, which hears of the new VRF before it hears that the interface was down, keeps
+ * them. What is set once more and deleted is gone for everybody.
+ */
+static void say_gone(struct routes *r, const struct export_installed *e, unsigned n)
+{
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct nl_route_change c = {
+			.op = NL_ROUTE_ADD,
+			.route = { .dst = e[i].dst,
+				   .gateway = e[i].gateway,
+				   .metric = e[i].metric,
+				   .table = r->table,
+				   .index = r->d->tap.ifindex,
+				   .protocol = ROUTE_PROTOCOL },
+		};
+
+		if (!e[i].error && e[i].dst.ip.family == 4) {
+			r->change[k++] = c;
+			c.op = NL_ROUTE_DELETE;
+			r->change[k++] = c;
+		}
+		if (k + 2 > BATCH || (k && i + 1 == n)) {
+			nl_routes_change(r->d->nl, r->change, k);
+			k = 0;
+		}
+	}
+}
+
 /* Looks at the kernel's routes; what is not as it should be is for the next plan. */
 static void resync(struct routes *r, mono_t now)
 {
@@ -129,9 +185,15 @@ static void resync(struct routes *r, mono_t now)
 	int rc;
 
 	r->resync_at = mono_add_ms(now, RESYNC_MS);
+	if (r->table != d->device.table) {
+		say_gone(r, before, n_before);
+		n_before = 0;
+	}
+	r->table = d->device.table;
 	r->have = NULL;
 	r->n_have = r->cap_have = 0;
-	rc = nl_routes(d->nl, ROUTE_PROTOCOL, d->device.table, d->tap.ifindex, on_route, r);
+	rc = nl_routes(d->nl, ROUTE_PROTOCOL, d->tap.ifindex, on_route, r);
+	delete_strays(r, now);
 	if (rc < 0) {
 		/* As before; a table that changed while it was read is no news. */
 		free(r->have);
@@ -171,6 +233,12 @@ static const char *why_unusable(const struct leond *d)
 	return NULL;
 }
 
+/* In a VRF that the underlay is not in: whatever our routes say, it does not go by them. */
+static bool is_apart(const struct routes *r)
+{
+	return r->table != NL_TABLE_MAIN && r->table != r->underlay_table;
+}
+
 static void add_underlay(struct routes *r, const struct ip_addr *ip)
 {
 	if (!ip->family)
@@ -191,6 +259,8 @@ static void gather_underlay(struct routes *r)
 	struct overlay_link link;
 
 	r->n_underlay = 0;
+	if (is_apart(r))
+		return;
 	for (uint16_t slot = SLOT_SELF + 1; slot < n_slots; slot++)
 		if (overlay_link(d->overlay, slot, &link) &&
 		    (link.up || !mono_is_never(link.last_heard)))
@@ -232,19 +302,35 @@ static unsigned gather_nodes(struct routes *r)
 	return n_nodes;
 }
 
+/* Table of a link; 0: it is gone. */
+static uint32_t table_of(const struct routes *r, int index)
+{
+	struct nl_link link;
+
+	return nl_link_by_index(r->d->nl, index, &link) < 0 ? 0 : nl_link_table(r->d->nl, &link);
+}
+
+/* Addresses and networks of other VRFs are no concern of ours: there may be the same ones. */
 static void gather_own(struct routes *r)
 {
 	struct nl_addr addr[ADDRS_MAX];
-	int n = nl_addrs(r->d->nl, 0, addr, ADDRS_MAX);
+	int n = nl_addrs(r->d->nl, 0, addr, ADDRS_MAX), last = 0;
+	uint32_t table = 0;
 
 	if (n < 0) {
 		log_warn("routes", "addresses cannot be listed: %s", strerror(-n));
 		return;
 	}
+	r->underlay_table = device_underlay_table(r->d);
 	r->n_own = r->n_connected = 0;
 	for (int i = 0; i < n && i < ADDRS_MAX; i++) {
 		struct prefix p = { .ip = addr[i].ip, .len = addr[i].prefix_len };
 
+		if (addr[i].index != last)
+			table = table_of(r, addr[i].index);
+		last = addr[i].index;
+		if (table != r->d->device.table)
+			continue;
 		r->own[r->n_own++] = addr[i].ip;
 		if (addr[i].index == r->d->tap.ifindex || p.len == prefix_host_len(&p.ip))
 			continue;
@@ -500,6 +586,9 @@ static void run(struct routes *r, mono_t now)
 		.n_connected = r->n_connected,
 	};
 
+	r->ran = now;
+	if (!mono_before(now, r->resync_at))
+		resync(r, now);
 	if (!why_unusable(d)) {
 		gather_underlay(r);
 		in.n_nodes = gather_nodes(r);
@@ -507,9 +596,6 @@ static void run(struct routes *r, mono_t now)
 		in.underlay = r->underlay;
 		in.n_underlay = r->n_underlay;
 	}
-	r->ran = now;
-	if (!mono_before(now, r->resync_at))
-		resync(r, now);
 	export_run(r->plan, &in, &report, now);
 	bring_up_to_date(r, now);
 	tell_all(r, now);
@@ -557,6 +643,8 @@ void routes_device_changed(struct leond *d)
 	if (!d->routes)
 		return;
 	d->routes->loss_is_known = true;
+	if (d->routes->table != d->device.table)
+		gather_own(d->routes);
 	look_again(d->routes);
 }
 
@@ -603,6 +691,7 @@ int routes_start(struct leond *d)
 	r->plan = export_new();
 	r->timer = timer_new(d->loop, on_timer, r);
 	r->resync_at = now;
+	r->table = d->device.table;
 	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
 		d->device.up = link.up && link.running;
 	rc = nl_monitor_open_routes(&r->monitor, ROUTE_PROTOCOL, d->nl);
@@ -649,7 +738,7 @@ void routes_free(struct leond *d)
 
 bool routes_withhold(struct leond *d, const struct ip_addr *to)
 {
-	if (!d->routes || !export_covers(d->routes->plan, to))
+	if (!d->routes || is_apart(d->routes) || !export_covers(d->routes->plan, to))
 		return false;
 	d->routes->withheld++;
 	return true;

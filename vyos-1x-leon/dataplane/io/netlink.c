@@ -199,6 +199,10 @@ static int read_link_attr(const struct nlattr *a, void *arg)
 		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
 			l->master = (int)mnl_attr_get_u32(a);
 		break;
+	case IFLA_LINK:
+		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+			l->lower = (int)mnl_attr_get_u32(a);
+		break;
 	case IFLA_ADDRESS:
 		if (mnl_attr_get_payload_len(a) == MAC_LEN)
 			memcpy(l->mac.b, mnl_attr_get_payload(a), MAC_LEN);
@@ -223,6 +227,9 @@ static int read_link(const struct nlmsghdr *nlh, void *arg)
 			       .up = ifi->ifi_flags & IFF_UP,
 			       .running = ifi->ifi_flags & IFF_RUNNING };
 	mnl_attr_parse(nlh, sizeof(*ifi), read_link_attr, l);
+	/* That of others may be a peer in another namespace. */
+	if (strcmp(l->kind, "vlan") != 0 && strcmp(l->kind, "macvlan") != 0)
+		l->lower = 0;
 	return MNL_CB_OK;
 }
 
@@ -268,6 +275,17 @@ int nl_link_by_name(struct nl *nl, const char *name, struct nl_link *out)
 int nl_link_by_index(struct nl *nl, int index, struct nl_link *out)
 {
 	return index > 0 ? get_link(nl, NULL, index, out) : -ENODEV;
+}
+
+uint32_t nl_link_table(struct nl *nl, const struct nl_link *link)
+{
+	struct nl_link master;
+
+	if (link->vrf_table)
+		return link->vrf_table;
+	if (link->master && nl_link_by_index(nl, link->master, &master) == 0 && master.vrf_table)
+		return master.vrf_table;
+	return NL_TABLE_MAIN;
 }
 
 int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu)
@@ -537,8 +555,7 @@ static int collect_route(const struct nlmsghdr *nlh, void *arg)
 	struct nl_route r;
 
 	if (nlh->nlmsg_type == RTM_NEWROUTE && read_route(nlh, &r) &&
-	    r.protocol == scan->wanted.protocol && r.index == scan->wanted.index &&
-	    r.table == scan->wanted.table)
+	    r.protocol == scan->wanted.protocol && r.index == scan->wanted.index)
 		scan->fn(scan->arg, &r);
 	return MNL_CB_OK;
 }
@@ -554,15 +571,14 @@ static int scan_routes(struct nl *nl, uint8_t family, struct route_scan *scan)
 	rtm->rtm_family = family;
 	/* With strict checking the kernel leaves out the others; without, we do. */
 	rtm->rtm_protocol = scan->wanted.protocol;
-	mnl_attr_put_u32(nlh, RTA_TABLE, scan->wanted.table);
 	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)scan->wanted.index);
 	return transact(nl, nlh, collect_route, scan);
 }
 
-int nl_routes(struct nl *nl, uint8_t protocol, uint32_t table, int index, nl_route_fn fn, void *arg)
+int nl_routes(struct nl *nl, uint8_t protocol, int index, nl_route_fn fn, void *arg)
 {
 	struct route_scan scan = {
-		.wanted = { .protocol = protocol, .table = table, .index = index },
+		.wanted = { .protocol = protocol, .index = index },
 		.fn = fn,
 		.arg = arg,
 	};
@@ -574,8 +590,8 @@ int nl_routes(struct nl *nl, uint8_t protocol, uint32_t table, int index, nl_rou
 		rc = scan_routes(nl, AF_INET6, &scan);
 	strict = 0;
 	mnl_socket_setsockopt(nl->sock, NETLINK_GET_STRICT_CHK, &strict, sizeof(strict));
-	/* The table of a VRF that is empty, or a kernel without IPv6. */
-	return rc == -ENOENT || rc == -EAFNOSUPPORT ? 0 : rc;
+	/* A kernel without IPv6. */
+	return rc == -EAFNOSUPPORT ? 0 : rc;
 }
 
 /* --- notifications --- */

@@ -22,6 +22,7 @@ struct nl_link {
 	struct mac mac; /* zero where the link has none */
 	uint32_t mtu;
 	int master;	     /* index of the bridge, bond or VRF it belongs to; 0 none */
+	int lower;	     /* kinds "vlan" and "macvlan": index of the link below; else 0 */
 	bool up;	     /* administratively */
 	bool running;	     /* and has carrier */
 	char kind[16];	     /* "tun", "bridge", "vlan" ...; empty for hardware */
@@ -37,6 +38,9 @@ void nl_close(struct nl *nl); /* NULL ok */
 /* 0 or -errno; -ENODEV where there is no such link. */
 int nl_link_by_name(struct nl *nl, const char *name, struct nl_link *out);
 int nl_link_by_index(struct nl *nl, int index, struct nl_link *out);
+/* Table that its addresses and routes belong to: that of its VRF (or of itself, if it is one), else
+ * the main one. */
+uint32_t nl_link_table(struct nl *nl, const struct nl_link *link);
 int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu);
 int nl_link_set_mac(struct nl *nl, int index, struct mac mac);
 int nl_link_set_up(struct nl *nl, int index, bool up);
@@ -79,10 +83,9 @@ struct nl_route_change {
  * kernel answers at once. 0, or -errno where the kernel could not be asked: then the results from
  * some change on are -ECANCELED. */
 int nl_routes_change(struct nl *nl, struct nl_route_change *change, size_t n);
-/* Calls fn for every unicast route of a protocol to a link in a table, IPv4 and IPv6. */
+/* Calls fn for every unicast route of a protocol to a link, in any table, IPv4 and IPv6. */
 typedef void (*nl_route_fn)(void *arg, const struct nl_route *route);
-int nl_routes(struct nl *nl, uint8_t protocol, uint32_t table, int index, nl_route_fn fn,
-	      void *arg);
+int nl_routes(struct nl *nl, uint8_t protocol, int index, nl_route_fn fn, void *arg);
 
 /* --- notifications --- */
 enum nl_change {

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""leon0 in a VRF, alone or below a bridge: exported routes are in the VRF's table and in no other,
+whatever becomes of the VRF, and FRR finds them there. The underlay in a VRF of its own as well.
+Skipped where the kernel has no VRF (make check-vm runs them on one that has)."""
+import contextlib
+import json
+import os
+import re
+import signal
+
+import pytest
+
+from frr import Frr, need_frr
+from lab import line_up, merged, wait_for
+from node import TOP
+import ns
+from test_export import address, announce, exporting, installed, start
+
+MAIN, RED, BLUE = 254, 1010, 1020
+# On a busy machine latencies move all the time; here metrics are compared.
+STEADY = {'export': {'next-hop': {'threshold': 90, 'threshold-minimum': 1000000}}}
+
+
+def vrf_trouble():
+    """What the kernel says against a VRF; empty where it has them."""
+    space = ns.Namespace('probe')
+    try:
+        return space.run('ip', 'link', 'add', 'red', 'type', 'vrf', 'table', RED,
+                         check=False).stderr.strip()
+    finally:
+        space.close()
+
+
+@pytest.fixture(autouse=True, scope='module')
+def need_vrf():
+    trouble = vrf_trouble()
+    if trouble:
+        pytest.skip(f'no VRF in this kernel: {trouble}')
+
+
+def make_vrf(node, name='red', table=RED):
+    node.namespace.ip(f'link add {name} type vrf table {table}', f'link set {name} up')
+
+
+def enter_vrf(net, name, vrf):
+    """The kernel drops IPv6 addresses on the way."""
+    net.node[name].namespace.ip(f'link set leon0 master {vrf}')
+    address(net, name)
+
+
+def tables(node, dev='leon0'):
+    """{table: destinations of LEON's routes there}, of both families and all tables."""
+    found = {}
+    for family in ('-4', '-6'):
+        text = node.namespace.run('ip', family, '-json', 'route', 'show', 'table', 'all', 'proto',
+                                  '76', 'dev', dev, check=False).stdout
+        for route in json.loads(text or '[]'):
+            table = {'main': MAIN}.get(route.get('table', 'main'), route.get('table'))
+            found.setdefault(int(table), set()).add(route['dst'])
+    return found
+
+
+def hosts(*numbers):
+    return {a.format(n) for n in numbers for a in ('10.99.0.{}', 'fd00:99::{}')}
+
+
+def only_in(node, table, wanted, within=15):
+    """Exactly these routes, all in this table."""
+    wait_for(lambda: tables(node) == {table: wanted}, within,
+             f'{sorted(wanted)} in table {table} and nothing elsewhere')
+    assert node.show('routes')['table'] == table
+
+
+def no_trouble(node):
+    assert not [e for e in node.events() if e['event'] in ('route-failed', 'route-repaired')]
+    assert not node.show('routes')['failed'] and not node.show('routes')['repaired']
+
+
+def reaches(node, target, dev='leon0'):
+    """A socket bound to the interface looks into the table of its VRF."""
+    wait_for(lambda: node.namespace.run('ping', '-c1', '-W2', '-I', dev, target,
+                                        check=False).returncode == 0, 20, f'{target} answers')
+
+
+@pytest.fixture
+def zebra():
+    need_frr()
+    with contextlib.ExitStack() as stack:
+        def make(namespace):
+            made = Frr(namespace, '', daemons=('zebra',))
+            stack.callback(made.close)
+            return made
+        yield make
+
+
+def in_zebra(router, vrf):
+    """{prefix: metric} of kernel routes, both families."""
+    found = {}
+    for family in ('ip', 'ipv6'):
+        for prefix, entries in router.show(f'{family} route vrf {vrf} kernel').items():
+            for entry in entries:
+                if entry.get('selected'):
+                    found[prefix] = entry['metric']
+    return found
+
+
+def test_zebra_finds_them_in_the_vrf(lab, zebra):
+    net = start(lab, announce(exporting(['a', 'b', 'c'], config=STEADY), 'b', '10.1.0.0/16',
+                              'fd00:1::/48'))
+    a, b = net.node['a'], net.node['b']
+    make_vrf(a)
+    router = zebra(a.namespace)
+    enter_vrf(net, 'a', 'red')
+    behind_b = {'10.1.0.0/16', 'fd00:1::/48'}
+    only_in(a, RED, hosts(2, 3) | behind_b)
+
+    def same():
+        mine = {dst: route['metric'] for dst, route in installed(a).items()}
+        return len(mine) == 6 and in_zebra(router, 'red') == mine
+    wait_for(same, 20, 'zebra has them, with their metrics')
+    wait_for(lambda: not in_zebra(router, 'default'), 10, 'zebra forgets the main table')
+    b.namespace.ip('addr add 10.1.2.3/32 dev lo', 'addr add fd00:1::3/128 dev lo')
+    for target in ('10.99.0.3', 'fd00:99::3', '10.1.2.3', 'fd00:1::3'):
+        reaches(a, target)
+    b.kill()
+    only_in(a, RED, hosts(3))
+    wait_for(lambda: set(in_zebra(router, 'red')) == {'10.99.0.3/32', 'fd00:99::3/128'}, 20)
+    no_trouble(a)
+    a.stop()
+    assert not tables(a)
+    wait_for(lambda: not in_zebra(router, 'red'), 20, 'nothing is left in zebra')
+
+
+def test_it_moves_between_vrfs(lab, zebra):
+    net = start(lab, exporting(['a', 'b', 'c']))
+    a = net.node['a']
+    make_vrf(a, 'red', RED)
+    make_vrf(a, 'blue', BLUE)
+    only_in(a, MAIN, hosts(2, 3))
+    router = zebra(a.namespace)
+
+    def only_in_zebra(vrf):
+        wait_for(lambda: {v for v in ('default', 'red', 'blue') if in_zebra(router, v)} == {vrf} and
+                 len(in_zebra(router, vrf)) == 4, 20, f'zebra has all of it in {vrf} alone')
+    only_in_zebra('default')
+    for vrf, table in (('red', RED), ('blue', BLUE), ('red', RED)):
+        enter_vrf(net, 'a', vrf)
+        only_in(a, table, hosts(2, 3))
+        only_in_zebra(vrf)
+        reaches(a, '10.99.0.2')
+    a.namespace.ip('link set leon0 nomaster')
+    address(net, 'a')
+    only_in(a, MAIN, hosts(2, 3))
+    only_in_zebra('default')
+    no_trouble(a)
+    # The daemon hears of it late, and only of the end of it.
+    a.process.send_signal(signal.SIGSTOP)
+    a.namespace.ip('link set leon0 master blue', 'link set leon0 nomaster',
+                   'link set leon0 master red')
+    address(net, 'a')
+    a.process.send_signal(signal.SIGCONT)
+    only_in(a, RED, hosts(2, 3))
+
+
+def test_vrf_is_deleted_and_made_again(lab):
+    net = start(lab, exporting(['a', 'b']))
+    a = net.node['a']
+    make_vrf(a)
+    enter_vrf(net, 'a', 'red')
+    only_in(a, RED, hosts(2))
+    a.namespace.ip('link del red')
+    address(net, 'a')
+    only_in(a, MAIN, hosts(2))
+    # Under the same name, with another table.
+    make_vrf(a, 'red', BLUE)
+    enter_vrf(net, 'a', 'red')
+    only_in(a, BLUE, hosts(2))
+    reaches(a, '10.99.0.2')
+    # The interface goes down and up in it, and so does the VRF.
+    a.namespace.ip('link set leon0 down')
+    wait_for(lambda: not tables(a), 10)
+    a.namespace.ip('link set leon0 up')
+    address(net, 'a')
+    only_in(a, BLUE, hosts(2))
+    a.namespace.ip('link set red down')
+    a.namespace.ip('link set red up')
+    only_in(a, BLUE, hosts(2))
+    no_trouble(a)
+
+
+def test_what_others_do_in_its_tables_is_repaired(lab):
+    net = start(lab, exporting(['a', 'b']))
+    a = net.node['a']
+    make_vrf(a)
+    enter_vrf(net, 'a', 'red')
+    only_in(a, RED, hosts(2))
+    a.namespace.ip(f'route del 10.99.0.2/32 dev leon0 proto 76 table {RED}',
+                   f'route add 10.99.0.77/32 dev leon0 proto 76 metric 7 table {RED}',
+                   'route add 10.99.0.78/32 dev leon0 proto 76 metric 7 table main',
+                   'route add 10.99.0.79/32 dev leon0 proto static metric 7 table main')
+    only_in(a, RED, hosts(2))
+    assert a.events('route-repaired')
+    assert '10.99.0.79' in a.namespace.run('ip', 'route', 'show', 'table', 'main').stdout
+
+
+def test_only_ipv6_in_a_vrf(lab):
+    """The VRF has no IPv4 table at all then."""
+    net = lab(exporting(['a', 'b']), start=False)
+    for number, node in enumerate(net.node.values(), 1):
+        node.config['overlay-address'] = [f'fd00:99::{number}']
+    net.start()
+    for name in net.node:
+        address(net, name)
+    net.joined()
+    a = net.node['a']
+    make_vrf(a)
+    enter_vrf(net, 'a', 'red')
+    only_in(a, RED, {'fd00:99::2'})
+    # A route that is not ours to have makes leond look at the tables.
+    a.namespace.run('ip', '-6', 'route', 'add', 'fd00:99::77', 'dev', 'leon0', 'proto', '76',
+                    'metric', '7', 'table', RED)
+    only_in(a, RED, {'fd00:99::2'})
+    no_trouble(a)
+
+
+def test_nothing_is_left_of_a_killed_daemon(lab):
+    """Where the interface outlives the daemon: by the unit, and by the next start."""
+    with open(os.path.join(TOP, 'packaging/systemd/leond@.service'), encoding='ascii') as f:
+        (after_stop,) = re.findall(r"^ExecStopPost=-/bin/sh -c '(.*)'$", f.read(), re.M)
+    net = lab(exporting(['a', 'b']), start=False)
+    a = net.node['a']
+    a.namespace.ip('tuntap add leon0 mode tap multi_queue vnet_hdr')
+    make_vrf(a)
+    a.namespace.ip('link set leon0 master red')
+    net.start()
+    for name in net.node:
+        address(net, name)
+    net.joined()
+    only_in(a, RED, hosts(2))
+    a.kill()
+    assert tables(a) == {RED: hosts(2)}
+    a.namespace.run('sh', '-c', after_stop.replace('$$', '$').replace('%i', 'leon0'), check=False)
+    assert not tables(a)
+    # And without the unit.
+    net.start('a')
+    net.joined()
+    only_in(a, RED, hosts(2))
+    a.kill()
+    net.node['b'].stop()
+    net.start('a')
+    wait_for(lambda: not tables(a), 10, 'stale routes are gone')
+
+
+def test_the_underlay_does_not_go_by_the_table_of_a_vrf(lab):
+    """What would lead the underlay into the overlay in the main table is harmless in a VRF, where
+    everything may be announced; so is an address that this host has in another VRF."""
+    prefixes = ['0.0.0.0/0', '198.18.0.0/16', '172.30.0.1/32']
+    net = start(lab, announce(exporting(['a', 'b', 'c'], config={'import': {
+        'prefix': {'0.0.0.0/0': {'le': 32}}, 'address': ['10.99.0.0/24']}}), 'b', *prefixes))
+    a, c = net.node['a'], net.node['c']
+    a.namespace.ip('link add lan0 type bridge', 'addr add 172.30.0.1/24 dev lan0',
+                   'link set lan0 up')
+
+    def refused():
+        return {r['destination']: r['state'] for r in a.show('routes')['routes']
+                if r['state'] != 'installed'}
+    wait_for(lambda: refused().get('0.0.0.0/0') == 'underlay' and
+             refused().get('172.30.0.1/32') == 'own', 15, 'refused in the main table')
+    make_vrf(a)
+    enter_vrf(net, 'a', 'red')
+    wait_for(lambda: tables(a) == {RED: {'10.99.0.2', '10.99.0.3', 'default', '198.18.0.0/16',
+                                        '172.30.0.1'}}, 15,
+             'all of it is in the table of the VRF')
+    # A node that was silent is looked for where it is.
+    net.wan.isolate('c')
+    wait_for(lambda: a.state_of(c) == 'unreachable', 20)
+    net.wan.isolate('c', up=True)
+    wait_for(lambda: a.state_of(c) == 'reachable', 30)
+    assert a.show('routes')['withheld'] == 0
+    # Back in the main table the same is refused.
+    a.namespace.ip('link set leon0 nomaster')
+    address(net, 'a')
+    wait_for(lambda: refused().get('0.0.0.0/0') == 'underlay' and
+             refused().get('172.30.0.1/32') == 'own', 15, 'refused in the main table')
+    only_in(a, MAIN, {'10.99.0.2', '10.99.0.3'})
+
+
+def test_bridge_in_a_vrf(lab):
+    """leon0 is a port of br0 and br0 is in the VRF: hosts and the router's address in the VRF are
+    in one segment, and nothing is exported."""
+    net = lab(merged(exporting(['a', 'b']), {'hosts': True})).joined()
+    a = net.node['a'].namespace
+    make_vrf(net.node['a'])
+    a.sysctl('ipv6/conf/br0/disable_ipv6', 0)
+    a.ip('link set br0 master red', 'addr add 10.10.200.1/16 dev br0',
+         'addr add fd00:10::200:1/64 dev br0 nodad')
+    net.settle_hosts('a', 'b')
+    for router in ('10.10.200.1', 'fd00:10::200:1'):
+        for host in net.host.values():
+            wait_for(lambda h=host, r=router: h.ping(r), 10, f'{host.name} reaches {router}')
+    reaches(net.node['a'], net.host['b'].ip4, 'br0')
+    assert not tables(net.node['a']) and not tables(net.node['a'], 'br0')
+    assert 'bridge' in net.node['a'].show('routes')['reason']
+    # Out of the bridge and into the VRF itself.
+    a.ip('link set leon0 nomaster')
+    enter_vrf(net, 'a', 'red')
+    net.node['b'].namespace.ip('link set leon0 nomaster')
+    address(net, 'b')
+    only_in(net.node['a'], RED, hosts(2))
+    reaches(net.node['a'], '10.99.0.2')
+
+
+def test_addresses_in_a_vrf_are_locators_only_where_leon_sends_from_it(lab):
+    """b knows of a by name of c only: what a announces of itself has to lead there."""
+    topology = line_up(3, hosts=False, seeds=['n2'])
+    net = lab(topology, start=False)
+    inside, outside = net.node['n0'], net.node['n1']
+    for number, node in enumerate((inside, outside), 1):
+        del node.config['source-address']
+        node.config['node-id'] = f'10.0.0.{number}'
+        make_vrf(node)
+        node.namespace.ip('link add lan0 type bridge', f'addr add 10.5.0.{number}/24 dev lan0',
+                          'link set lan0 up')
+    # The underlay of one is in the VRF, a LAN of the other is.
+    inside.config['source-interface'] = 'red'
+    inside.namespace.ip('link set wan0 master red')
+    outside.namespace.ip('link set lan0 master red')
+    net.wan.set_neighbors()  # which the kernel dropped on the way
+    net.start()
+    net.joined()
+    for node, address_ in ((inside, '198.18.0.1'), (outside, '198.18.0.2')):
+        seen = net.node['n2'].nodes()[node.node_id]
+        assert seen['locators'] == [f'{address_}:5366'] and seen['endpoint'] == f'{address_}:5366'
+    assert inside.nodes()[outside.node_id]['link'] == 'up'
