@@ -16,18 +16,39 @@
 #define GATHER_MS 200
 #define ADDRS_MAX 256
 
+#define STACKED_MAX 4 /* interfaces on one another */
+
 /* Addresses inside an overlay lead nowhere without the overlay: our own interface, the bridge it
- * is a port of, and other LEON interfaces of this host. */
+ * is a port of, other LEON interfaces of this host, and VLANs of these. */
 static bool is_inside(const struct leond *d, const struct nl_link *link)
 {
-	return link->index == d->tap.ifindex ||
-	       (d->device.bridge_port && link->index == d->device.master) ||
-	       (strncmp(link->name, "leon", 4) == 0 && link->tun_is_tap);
+	struct nl_link on = *link;
+
+	for (unsigned i = 0; i < STACKED_MAX; i++) {
+		if (on.index == d->tap.ifindex ||
+		    (d->device.bridge_port && on.index == d->device.master) ||
+		    (strncmp(on.name, "leon", 4) == 0 && on.tun_is_tap))
+			return true;
+		if (!on.lower || nl_link_by_index(d->nl, on.lower, &on) < 0)
+			return false;
+	}
+	return false;
+}
+
+/* Does what is sent from here leave by the table that the address is in? */
+static bool is_of_source(const struct leond *d, const struct nl_link *link)
+{
+	const char *name = d->conf->source_interface;
+	struct nl_link source;
+
+	if (!*name || strcmp(name, link->name) == 0)
+		return *name || nl_link_table(d->nl, link) == NL_TABLE_MAIN;
+	return nl_link_by_name(d->nl, name, &source) == 0 && source.vrf_table &&
+	       source.index == link->master;
 }
 
 static bool is_wanted(struct leond *d, const struct nl_addr *a)
 {
-	const struct conf *c = d->conf;
 	struct endpoint ep = { .ip = a->ip, .port = d->udp.port };
 	struct nl_link link;
 
@@ -35,7 +56,7 @@ static bool is_wanted(struct leond *d, const struct nl_addr *a)
 		return false;
 	if (nl_link_by_index(d->nl, a->index, &link) < 0 || !link.up || is_inside(d, &link))
 		return false;
-	return !c->source_interface[0] || strcmp(c->source_interface, link.name) == 0;
+	return is_of_source(d, &link);
 }
 
 static void add(struct leond *d, struct endpoint *list, unsigned *n, const struct ip_addr *ip)

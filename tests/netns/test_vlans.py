@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bridges that look at VLAN tags, as VyOS's `bridge br0 enable-vlan`: leon0 is a trunk port, hosts
+are on access ports and behind VLAN interfaces. Skipped where the kernel cannot do that (make
+check-vm runs them on one that can)."""
+import pytest
+
+import ns
+from host import Host
+from lab import line_up, wait_for
+from test_offload import everything
+from traffic import Tap, ethernet
+
+
+def kernel_can(space, *command):
+    return space.run('ip', 'link', 'add', *command, check=False).returncode == 0
+
+
+@pytest.fixture(autouse=True, scope='module')
+def need_vlans():
+    space = ns.Namespace('probe')
+    try:
+        if not kernel_can(space, 'br0', 'type', 'bridge', 'vlan_filtering', '1'):
+            pytest.skip('no VLAN filtering in this kernel')
+        if not kernel_can(space, 'link', 'br0', 'name', 'v7', 'type', 'vlan', 'id', '7'):
+            pytest.skip('no VLAN devices in this kernel')
+    finally:
+        space.close()
+
+
+def bridge_vlan(node, *lines):
+    node.namespace.run('bridge', '-batch', '-', input='\n'.join(f'vlan {x}' for x in lines) + '\n')
+
+
+def access(node, port, vlan):
+    bridge_vlan(node, f'del dev {port} vid 1', f'add dev {port} vid {vlan} pvid untagged')
+
+
+def trunk(node, port, *vlans):
+    bridge_vlan(node, f'del dev {port} vid 1', *(f'add dev {port} vid {v}' for v in vlans))
+
+
+def make_trunks(net, *vlans):
+    for node in net.node.values():
+        node.namespace.ip('link set br0 type bridge vlan_filtering 1 vlan_default_pvid 1')
+        trunk(node, 'leon0', *vlans)
+
+
+def vlan_device(host, vlan, number):
+    """The host is a router on a trunk; it talks in this VLAN from now on."""
+    host.ip4, host.ip6 = f'10.77.{vlan}.{number}', f'fd00:77:{vlan}::{number}'
+    host.namespace.ip(f'link add link eth0 name v{vlan} type vlan id {vlan}',
+                      f'link set v{vlan} up', f'addr add {host.ip4}/24 dev v{vlan}',
+                      f'addr add {host.ip6}/64 dev v{vlan} nodad')
+
+
+def test_trunk_between_vlan_aware_bridges(lab):
+    """Access ports in VLAN 10 and 20 at both sites: each VLAN is one segment, and no more."""
+    net = lab(line_up(2))
+    make_trunks(net, 10, 20)
+    ten = list(net.host.values())
+    twenty = []
+    for number, (name, node) in enumerate(net.node.items(), 101):
+        twenty.append(Host(f'second-{name}', node.namespace, number, port='h1'))
+        net.host[f'second-{name}'] = twenty[-1]   # the lab ends it
+        access(node, 'h0', 10)
+        access(node, 'h1', 20)
+    net.joined()
+    for pair in (ten, twenty):
+        wait_for(lambda p=pair: p[0].ping(p[1].ip4), 10, 'the VLAN is open')
+        assert pair[0].ping(pair[1].ip4, size=1472, forbid_fragments=True)
+        everything(net, *(name for name, host in net.host.items() if host in pair))
+    fdb = net.node['n0'].fdb()
+    assert (10, ten[1].mac) in fdb and (20, twenty[1].mac) in fdb
+    assert not [vlan for vlan, mac in fdb if mac in (ten[1].mac, twenty[1].mac)
+                and vlan not in (10, 20)]
+    # The same network on both, and no way from one to the other, here and there.
+    assert not ten[0].ping(twenty[1].ip4, within=0.5)
+    assert not ten[0].ping(twenty[0].ip4, within=0.5)
+    # What the bridge keeps back does not enter the overlay: a VLAN that leon0 is not in.
+    access(net.node['n0'], 'h0', 30)
+    access(net.node['n1'], 'h0', 30)
+    ten[0].forget_neighbors()
+    assert not ten[0].ping(ten[1].ip4, within=0.5)
+    for node in net.node.values():
+        bridge_vlan(node, 'add dev leon0 vid 30')
+    wait_for(lambda: ten[0].ping(ten[1].ip4), 10, 'VLAN 30 is open')
+
+
+def test_trunk_to_tagged_hosts(lab):
+    """Tagged at one end, untagged at the other, and a native VLAN."""
+    net = lab(line_up(2))
+    make_trunks(net, 10)
+    n0, n1 = net.node.values()
+    access(n0, 'h0', 10)
+    trunk(n1, 'h0', 10)
+    vlan_device(net.host['n1'], 10, 2)
+    net.host['n0'].ip4, net.host['n0'].ip6 = '10.77.10.1', 'fd00:77:10::1'
+    net.host['n0'].namespace.ip('addr add 10.77.10.1/24 dev eth0',
+                                'addr add fd00:77:10::1/64 dev eth0 nodad')
+    net.joined()
+    wait_for(lambda: net.host['n0'].ping(net.host['n1'].ip4), 10, 'VLAN 10 is open')
+    everything(net)
+    everything(net, 'n1', 'n0')
+    # Frames as they are: the tag is there at the trunk, with its priority, and once.
+    tap = Tap(net.host['n1'].namespace, 'eth0')
+    try:
+        out = Tap(net.host['n0'].namespace, 'eth0')
+        out.send(ethernet('ff:ff:ff:ff:ff:ff', net.host['n0'].mac, 0x88b5, b'leon' * 20))
+        out.close()
+        (frame,) = tap.frames(lambda f: b'leonleon' in f, within=10)
+        assert frame[12:18] == bytes.fromhex('8100000a88b5')
+    finally:
+        tap.close()
+
+
+def test_router_in_a_vlan_of_the_bridge(lab):
+    """`bridge br0 vif 10 address ...`: hosts of that VLAN reach it over the overlay, and it is no
+    address at which others could reach the node."""
+    net = lab(line_up(2), start=False)
+    n0, n1 = net.node.values()
+    del n0.config['source-address']
+    n0.config['node-id'] = '198.18.0.1'
+    n0.namespace.ip('link set br0 type bridge vlan_filtering 1',
+                    'link add link br0 name br0.10 type vlan id 10', 'link set br0.10 up',
+                    'addr add 10.77.10.1/24 dev br0.10')
+    bridge_vlan(n0, 'add dev br0 vid 10 self')
+    net.start()
+    make_trunks(net, 10)
+    access(n1, 'h0', 10)
+    net.host['n1'].namespace.ip('addr add 10.77.10.2/24 dev eth0')
+    net.joined()
+    wait_for(lambda: net.host['n1'].ping('10.77.10.1'), 10, 'the router answers')
+    assert net.host['n1'].ping('10.77.10.1', size=1472, forbid_fragments=True)
+    assert n1.nodes()[n0.node_id]['locators'] == ['198.18.0.1:5366']
+
+
+def test_vlan_on_leon0_itself(lab):
+    net = lab(line_up(2, hosts=False), start=False)
+    net.start()
+    n0, n1 = net.node.values()
+    for number, node in enumerate((n0, n1), 1):
+        node.namespace.ip('link add link leon0 name leon0.7 type vlan id 7', 'link set leon0.7 up',
+                          f'addr add 10.77.7.{number}/24 dev leon0.7')
+    net.joined()
+    wait_for(lambda: n0.namespace.run('ping', '-c1', '-W1', '10.77.7.2',
+                                      check=False).returncode == 0, 10, 'VLAN 7 is open')
+    assert {vlan for vlan, _ in n0.fdb()} >= {7}
