@@ -2,13 +2,16 @@
 """What hosts send is what hosts receive, byte for byte, whatever the kernels and the network do on
 the way: with every offload and without each of them, over a network that loses, doubles and
 reorders, with sizes and headers that offloads treat apart."""
+import fcntl
 import hashlib
 import json
 import os
+import struct
 import subprocess
 
 import pytest
 
+import ns
 from lab import line_up, wait_for
 
 BULK = 3_000_000
@@ -82,6 +85,9 @@ for attempt in range(300):
 '''
 PYTHON = ('/usr/bin/python3', '-c')
 AF = {4: 2, 6: 10}
+TUNSETIFF, TUNSETOFFLOAD = 0x400454ca, 0x400454d0
+IFF_TAP_NO_PI_VNET_HDR = 0x0002 | 0x1000 | 0x4000
+TUN_F_CSUM, TUN_F_USO4_6 = 0x01, 0x60
 
 
 def address(host, version):
@@ -118,10 +124,38 @@ def ready(lab, **keys):
     return net
 
 
-def everything(net):
+def everything(net, source='n0', sink='n1'):
     for version in (4, 6):
-        stream(net, 'n0', 'n1', version)
-        datagrams(net, 'n0', 'n1', version)
+        stream(net, source, sink, version)
+        datagrams(net, source, sink, version)
+
+
+def kernel_has_uso():
+    """UDP segmentation by TAP devices: since Linux 6.2."""
+    space = ns.Namespace('probe')
+    try:
+        with space, open('/dev/net/tun', 'rb', buffering=0) as tun:
+            fcntl.ioctl(tun, TUNSETIFF, struct.pack('16sH', b'probe0', IFF_TAP_NO_PI_VNET_HDR))
+            fcntl.ioctl(tun, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_USO4_6)
+    except OSError:
+        return False
+    finally:
+        space.close()
+    return True
+
+
+def test_offloads_are_those_of_the_kernel(lab):
+    """An older kernel is served without what it has not, and is told of once."""
+    net = ready(lab)
+    has_uso = kernel_has_uso()
+    everything(net)
+    for node in net.node.values():
+        granted = node.statistics()['offloads']
+        assert granted['tso'] and granted['udp_gso'] and granted['udp_gro']
+        assert granted['uso'] == has_uso
+        assert node.log().count('no UDP segmentation offload for TAP') == (not has_uso)
+        # Counted where a route refuses; one line says so, however often it happens.
+        assert node.log().count('refuses UDP segmentation') == (node.counter('gso_refused') > 0)
 
 
 @pytest.mark.parametrize('without', ['', 'uso', 'tso', 'udp-gso', 'udp-gro',

@@ -117,6 +117,10 @@ static void set_offload(struct tap *t)
 	}
 	if (ioctl(fd, TUNSETOFFLOAD, (unsigned long)OFFLOAD_BASE) == 0) {
 		t->offload = true;
+		log_info("tap",
+			 "kernel has no UDP segmentation offload for TAP, as before "
+			 "Linux 6.2; works without interface=%s",
+			 t->name);
 		return;
 	}
 	log_warn("tap", "kernel refuses TAP offloads, throughput suffers: %s interface=%s",
