@@ -19,5 +19,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    outcome = yield
-    item.stash[FAILED] = item.stash.get(FAILED, False) or outcome.get_result().failed
+    report = (yield).get_result()
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    if report.failed:
+        print(report.longreprtext)  # now: the machine may not live to print a summary
