@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		nl_addrs(nl, 0, addr, array_size(addr));
 		break;
 	case 2:
-		nl_routes(nl, 76, 254, 0, on_route, NULL);
+		nl_routes(nl, 76, 0, on_route, NULL);
 		break;
 	case 3:
 		nl_monitor_read(monitor, on_event, NULL);
