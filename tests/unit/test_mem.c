@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +59,34 @@ static void aligned_is_aligned_and_zeroed(void **state)
 	}
 }
 
+static size_t resident_pages(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%*u %lu", &pages), 1);
+	fclose(f);
+	return pages;
+}
+
+/* A megabyte is 256 pages; some come and go with what else the process does. */
+static void buffer_costs_what_is_used(void **state)
+{
+	size_t before;
+	unsigned char *p;
+
+	(void)state;
+	mallopt(M_PERTURB, 0); /* the test runner has malloc() fill what it gives */
+	before = resident_pages();
+	p = x_buffer(16, 1 << 20);
+	assert_int_equal((uintptr_t)p % 64, 0);
+	assert_true(resident_pages() < before + 4 * 256);
+	memset(p, 1, 1 << 20);
+	assert_true(resident_pages() < before + 6 * 256);
+	free(p);
+}
+
 static void wipe_wipes(void **state)
 {
 	char secret[] = "secret";
@@ -93,6 +123,7 @@ int main(void)
 		cmocka_unit_test(zero_size_is_not_null),
 		cmocka_unit_test(realloc_keeps_content),
 		cmocka_unit_test(aligned_is_aligned_and_zeroed),
+		cmocka_unit_test(buffer_costs_what_is_used),
 		cmocka_unit_test(wipe_wipes),
 		cmocka_unit_test(overflow_aborts),
 	};

@@ -50,7 +50,7 @@ char *x_strdup(const char *s)
 	return copy;
 }
 
-void *x_calloc_aligned(size_t n, size_t size)
+void *x_buffer(size_t n, size_t size)
 {
 	size_t total = checked_size(n, size);
 	void *p;
@@ -60,7 +60,14 @@ void *x_calloc_aligned(size_t n, size_t size)
 	p = aligned_alloc(CACHE_LINE, total);
 	if (!p)
 		bug("out of memory for %zu aligned bytes", total);
-	memset(p, 0, total);
+	return p;
+}
+
+void *x_calloc_aligned(size_t n, size_t size)
+{
+	void *p = x_buffer(n, size);
+
+	memset(p, 0, checked_size(n, size));
 	return p;
 }
 

@@ -14,6 +14,9 @@ void *x_realloc(void *p, size_t n, size_t size) attr_must_check; /* overflow-che
 char *x_strdup(const char *s) attr_must_check;
 /* Cache-line aligned and zeroed; release with free(). */
 void *x_calloc_aligned(size_t n, size_t size) attr_must_check;
+/* The same without zeroes: for large buffers that are written before they are read, whose pages the
+ * system then provides only when they are used. */
+void *x_buffer(size_t n, size_t size) attr_must_check;
 /* memset that the optimiser keeps; for secrets. */
 void x_wipe(void *p, size_t len);
 

@@ -57,7 +57,7 @@ struct ring *ring_new(size_t bytes)
 		bug("ring of %zu bytes", bytes);
 	r = x_calloc_aligned(1, sizeof(*r));
 	r->size = bytes;
-	r->data = x_calloc_aligned(bytes, 1);
+	r->data = x_buffer(bytes, 1);
 	return r;
 }
 

@@ -68,7 +68,7 @@ struct reasm *reasm_new(size_t bytes)
 	r->mask = buckets - 1;
 	r->bucket = x_calloc(buckets, sizeof(struct entry *));
 	r->entry = x_calloc(n, sizeof(*r->entry));
-	r->buffers = x_calloc_aligned(n, FRAGMENT_FRAME_MAX);
+	r->buffers = x_buffer(n, FRAGMENT_FRAME_MAX);
 	list_init(&r->free);
 	list_init(&r->waiting);
 	list_init(&r->complete);

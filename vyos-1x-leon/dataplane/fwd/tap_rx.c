@@ -22,7 +22,7 @@ _Static_assert(HEADROOM + TAP_VNET_LEN >= SNAP_HDR_LEN_MAX, "room in front of th
 
 void tap_rx_init(struct tap_rx *rx)
 {
-	rx->arena = x_calloc_aligned(TAP_RX_ARENA, 1);
+	rx->arena = x_buffer(TAP_RX_ARENA, 1);
 }
 
 void tap_rx_fini(struct tap_rx *rx)

@@ -21,7 +21,7 @@ void tx_init(struct worker *w, uint16_t slots_maximum)
 		tx->family[i] = (struct tx_family){ .tx = udp_tx_new(TX_MESSAGES, TX_PIECES) };
 	tx->family[0].fd = w->io.udp4;
 	tx->family[1].fd = w->io.udp6;
-	tx->scratch = x_calloc_aligned(TX_SCRATCH, 1);
+	tx->scratch = x_buffer(TX_SCRATCH, 1);
 	tx->no_gso_s = x_calloc(slots_maximum, sizeof(tx->no_gso_s[0]));
 }
 

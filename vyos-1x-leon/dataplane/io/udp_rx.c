@@ -39,7 +39,7 @@ struct udp_rx *udp_rx_new(unsigned n_messages, size_t buffer_bytes)
 
 	rx->n = n_messages;
 	rx->buffer_bytes = buffer_bytes;
-	rx->buffers = x_calloc_aligned(n_messages, buffer_bytes);
+	rx->buffers = x_buffer(n_messages, buffer_bytes);
 	rx->mm = x_calloc(n_messages, sizeof(*rx->mm));
 	rx->slot = x_calloc(n_messages, sizeof(*rx->slot));
 	rx->msg = x_calloc(n_messages, sizeof(*rx->msg));
