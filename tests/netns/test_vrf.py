@@ -14,12 +14,10 @@ from frr import Frr, need_frr
 from lab import line_up, merged, wait_for
 from node import TOP
 import ns
-from test_export import address, announce, exporting, installed, start
+from test_export import STEADY, address, announce, exporting, installed, start
 
 MAIN, RED, BLUE = 254, 1010, 1020
 FAR = 60  # seconds: these tests mostly run in an emulated machine
-# On a busy machine latencies move all the time; here metrics are compared.
-STEADY = {'export': {'next-hop': {'threshold': 90, 'threshold-minimum': 1000000}}}
 
 
 def vrf_trouble():
