@@ -143,6 +143,15 @@ static void step_replay(struct lab *l, const struct step *s)
 		  s->what & STEP_RELAYED ? STRANGER : d.from, d.data, d.len);
 }
 
+static void step_outsider(struct lab *l, const struct step *s, enum overlay_who from)
+{
+	unsigned n = s->what & STEP_OTHER && !l->flooded ? OVERLAY_FLOOD : 1;
+
+	l->flooded = l->flooded || n > 1;
+	while (n--)
+		lab_input(l, l->us.o, from, s->p, s->len);
+}
+
 static void take(struct lab *l, const struct step *s, unsigned *ms)
 {
 	struct rbuf b = rbuf_of(s->p, s->len);
@@ -150,10 +159,10 @@ static void take(struct lab *l, const struct step *s, unsigned *ms)
 
 	switch (s->what & STEP_KIND) {
 	case STEP_STRANGER:
-		lab_input(l, l->us.o, STRANGER, s->p, s->len);
+		step_outsider(l, s, STRANGER);
 		break;
 	case STEP_FORGED:
-		lab_input(l, l->us.o, s->what & STEP_RELAYED ? NEW : THEM, s->p, s->len);
+		step_outsider(l, s, s->what & STEP_RELAYED ? NEW : THEM);
 		break;
 	case STEP_REPLAY:
 		step_replay(l, s);

@@ -14,6 +14,7 @@
 #define OVERLAY_SECRET	"correct horse battery staple"
 #define OVERLAY_ACCEPT	"the secret of last year"
 #define OVERLAY_STEPS	32
+#define OVERLAY_FLOOD	500
 #define OVERLAY_TIME_MS 60000 /* all steps together */
 
 enum overlay_who { US, THEM, NEW, STRANGER };
@@ -35,5 +36,6 @@ enum overlay_step {
 /* HELLO and MEMBER: came through a relay; REPLAY: from STRANGER; FORGED: as from NEW */
 #define STEP_RELAYED 32
 #define STEP_AS_THEM 64 /* HELLO: of THEM; MEMBER: from the address of NEW */
-/* HELLO: under the other secret; RECORD: with the key of NEW; else relayed: with a link value */
+/* HELLO: under the other secret; RECORD: with the key of NEW; else relayed: with a link value;
+ * STRANGER and FORGED: a flood of it */
 #define STEP_OTHER 128

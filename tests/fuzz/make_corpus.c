@@ -232,6 +232,27 @@ static void put_newcomer(struct wbuf *b, uint8_t how)
 	put_time(b, STEP_TIME, 3000);
 }
 
+/* One who asks for new keys, starts anew again and again, and signs wrongly. */
+static void put_restless(struct wbuf *b)
+{
+	struct msg m;
+
+	put_newcomer(b, 0);
+	sample_small(MSG_HELLO, &m);
+	m.hello.session_mine++;
+	put_message(b, STEP_HELLO | STEP_ECHO, &m);
+	put_message(b, STEP_HELLO | STEP_ECHO, &m);
+	put_message(b, STEP_HELLO | STEP_SIGN | STEP_ECHO, &m);
+	for (unsigned i = 0; i < 5; i++) {
+		m.hello.incarnation++;
+		m.hello.session_mine++;
+		m.hello.session_yours = 0;
+		put_message(b, STEP_HELLO | STEP_SIGN, &m);
+		put_message(b, STEP_HELLO | STEP_SIGN | STEP_ECHO, &m);
+	}
+	put_time(b, STEP_TIME, 1000);
+}
+
 /* Of the messages of a member: of itself, of us, of others. */
 static void put_member(struct wbuf *b, uint8_t type, node_id_t origin)
 {
@@ -253,6 +274,26 @@ static void put_member(struct wbuf *b, uint8_t type, node_id_t origin)
 	put_message(b, STEP_MEMBER | STEP_SIGN, &m);
 }
 
+/* HELLOs that nobody sealed, from everywhere; `source` is who they say they are. */
+static void put_unsealed(struct wbuf *b, node_id_t source, uint8_t flood)
+{
+	uint8_t buf[LEON_HDR_LEN_MAX + ENVELOPE_HELLO_LEN + MSG_HELLO_LEN] = { 0 };
+	struct leon_hdr h = { .kind = LEON_CONTROL,
+			      .n_hops = 1,
+			      .vni = OVERLAY_VNI,
+			      .source = source,
+			      .hop = { OVERLAY_US } };
+	size_t len = leon_encode(&h, buf) + ENVELOPE_HELLO_LEN;
+	struct msg m;
+
+	sample_small(MSG_HELLO, &m);
+	msg_encode(&m, buf + len, MSG_HELLO_LEN);
+	len += MSG_HELLO_LEN;
+	put_step(b, STEP_FORGED | STEP_RELAYED, buf, len);
+	put_step(b, STEP_FORGED, buf, len);
+	put_step(b, STEP_STRANGER | flood, buf, len);
+}
+
 /* What strangers can do: noise, a datagram that was recorded, as it was and damaged. */
 static void put_strangers(struct wbuf *b)
 {
@@ -271,6 +312,8 @@ static void put_strangers(struct wbuf *b)
 	for (uint8_t index = 0; index < 6; index++)
 		put_step(b, STEP_REPLAY | (index & 1 ? STEP_RELAYED : 0), &index, 1);
 	put_step(b, STEP_REPLAY, damage, sizeof(damage));
+	put_unsealed(b, OVERLAY_US + STRANGER, 0);
+	put_unsealed(b, OVERLAY_US + THEM, STEP_OTHER);
 	put_time(b, STEP_TIME, 1000);
 }
 
@@ -319,6 +362,10 @@ static void put_crowd(struct wbuf *b)
 
 static void seed_overlay(uint8_t flags, const char *suffix)
 {
+	static const struct {
+		const char *name;
+		void (*put)(struct wbuf *b);
+	} lives[] = { { "life", put_life }, { "crowd", put_crowd }, { "restless", put_restless } };
 	static const node_id_t origins[] = { OVERLAY_US, OVERLAY_US + THEM, NODE_C };
 	uint8_t buf[4096];
 	char name[40];
@@ -334,12 +381,12 @@ static void seed_overlay(uint8_t flags, const char *suffix)
 		snprintf(name, sizeof(name), "%s-%s", msg_type_name(type), suffix);
 		seed("overlay", name, buf, wbuf_len(&b));
 	}
-	for (unsigned crowd = 0; crowd < 2; crowd++) {
+	for (unsigned i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
 		struct wbuf b = wbuf_of(buf, sizeof(buf));
 
 		wbuf_u8(&b, flags);
-		(crowd ? put_crowd : put_life)(&b);
-		snprintf(name, sizeof(name), "%s-%s", crowd ? "crowd" : "life", suffix);
+		lives[i].put(&b);
+		snprintf(name, sizeof(name), "%s-%s", lives[i].name, suffix);
 		seed("overlay", name, buf, wbuf_len(&b));
 	}
 	for (unsigned relayed = 0; relayed < 2; relayed++) {

@@ -34,6 +34,7 @@ struct lab {
 	struct loop *loop;
 	struct lab_side us, them;
 	struct overlay *new; /* never started: its keys, and who it is */
+	bool flooded;	     /* once is enough */
 	bool cut;	     /* what is sent is lost */
 	unsigned n_queue;
 	struct lab_datagram queue[LAB_QUEUE];
