@@ -131,7 +131,7 @@ def test_zebra_finds_them_in_the_vrf(lab, zebra):
 
 
 def test_it_moves_between_vrfs(lab, zebra):
-    net = start(lab, exporting(['a', 'b', 'c']))
+    net = start(lab, exporting(['a', 'b', 'c'], config=STEADY))
     a = net.node['a']
     make_vrf(a, 'red', RED)
     make_vrf(a, 'blue', BLUE)
