@@ -35,7 +35,7 @@ TARGETS = {
                  'fwd/flood.c', 'fwd/encap.c', 'fwd/tso.c', 'fwd/frag.c', 'fwd/clamp.c'],
     'guard': ['wire/guard.c', 'daemon/guard.c'],
     'jsonr': ['base/jsonr.c'],
-    'kernel': ['io/netlink.c', 'io/udp.c'],
+    'kernel': ['io/netlink.c', 'io/netlink_route.c', 'io/udp.c'],
     'leon': ['wire/leon.c'],
     'members': ['daemon/members.c'],
     'msg': ['wire/msg.c'],

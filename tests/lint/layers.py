@@ -33,7 +33,7 @@ BELOW = {
 OWNERS = {
     'systemd/': 'base/loop_sd.c',
     'json-c/': 'base/jsonr.c',
-    'libmnl/': 'io/netlink.c',
+    'libmnl/': 'io/netlink_mnl.h',
     'openssl/': 'crypto/',
 }
 

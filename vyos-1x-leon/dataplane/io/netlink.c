@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rtnetlink over libmnl (its only user): see netlink.h. Control thread. Each request carries a
- * sequence number and waits for its own acknowledgement, at most NL_TIMEOUT_MS, so that a kernel
- * that does not answer cannot hang the control loop for ever.
+ * rtnetlink over libmnl: links, addresses and notifications of netlink.h; routes are in
+ * netlink_route.c. Control thread. Each request carries a sequence number and waits for its own
+ * acknowledgement, at most NL_TIMEOUT_MS, so that a kernel that does not answer cannot hang the
+ * control loop for ever.
  */
 #include "io/netlink.h"
 
@@ -20,34 +21,17 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include <libmnl/libmnl.h>
-
 #include "base/defs.h"
 #include "base/mem.h"
+#include "io/netlink_mnl.h"
 
-#define NL_BUFFER     32768 /* what the kernel fills at most for one part of a dump */
-#define NL_REQUEST    512
-#define NL_BATCH      64 /* requests in one datagram: their answers fit the receive buffer */
 #define NL_TIMEOUT_MS 2000
 #define IFF_TAP_TYPE  2 /* IFLA_TUN_TYPE of a TAP: IFF_TAP of linux/if_tun.h */
-
-struct nl {
-	struct mnl_socket *sock;
-	unsigned seq;
-	uint8_t buf[NL_BUFFER];
-};
 
 struct nl_monitor {
 	struct mnl_socket *sock;
 	uint8_t buf[NL_BUFFER];
 };
-
-/* libmnl callbacks stop at the first negative return and hand errno back: what the kernel said, with
- * its sign turned, whatever that is. */
-static int errno_or(int fallback)
-{
-	return errno > 0 ? -errno : -fallback;
-}
 
 static int open_socket(struct mnl_socket **out, int flags, unsigned groups)
 {
@@ -55,9 +39,9 @@ static int open_socket(struct mnl_socket **out, int flags, unsigned groups)
 	int rc;
 
 	if (!sock)
-		return errno_or(EIO);
+		return nl_errno_or(EIO);
 	if (mnl_socket_bind(sock, groups, MNL_SOCKET_AUTOPID) < 0) {
-		rc = errno_or(EIO);
+		rc = nl_errno_or(EIO);
 		mnl_socket_close(sock);
 		return rc;
 	}
@@ -94,8 +78,7 @@ void nl_close(struct nl *nl)
 	free(nl);
 }
 
-/* Sends a request and feeds the answers with its sequence number to cb. */
-static int transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg)
+int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg)
 {
 	unsigned port = mnl_socket_get_portid(nl->sock);
 	ssize_t n;
@@ -103,18 +86,18 @@ static int transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg)
 
 	nlh->nlmsg_seq = ++nl->seq;
 	if (mnl_socket_sendto(nl->sock, nlh, nlh->nlmsg_len) < 0)
-		return errno_or(EIO);
+		return nl_errno_or(EIO);
 	do {
 		n = mnl_socket_recvfrom(nl->sock, nl->buf, sizeof(nl->buf));
 		if (n < 0)
-			return errno == EAGAIN ? -ETIMEDOUT : errno_or(EIO);
+			return errno == EAGAIN ? -ETIMEDOUT : nl_errno_or(EIO);
 		errno = 0;
 		rc = mnl_cb_run(nl->buf, (size_t)n, nl->seq, port, cb, arg);
 		/* An answer to a request that timed out earlier: not ours, read on. */
 		if (rc < 0 && (errno == EPROTO || errno == ESRCH))
 			rc = MNL_CB_OK;
 	} while (rc >= MNL_CB_OK);
-	return rc == MNL_CB_ERROR ? errno_or(EIO) : 0;
+	return rc == MNL_CB_ERROR ? nl_errno_or(EIO) : 0;
 }
 
 /* --- links --- */
@@ -256,7 +239,7 @@ static int get_link(struct nl *nl, const char *name, int index, struct nl_link *
 
 	if (name)
 		mnl_attr_put_strz(nlh, IFLA_IFNAME, name);
-	rc = transact(nl, nlh, read_link, &link);
+	rc = nl_transact(nl, nlh, read_link, &link);
 	if (rc < 0)
 		return rc;
 	if (!link.index)
@@ -295,7 +278,7 @@ int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu)
 	struct nlmsghdr *nlh = link_request(buf, RTM_SETLINK, index, &ifi);
 
 	mnl_attr_put_u32(nlh, IFLA_MTU, mtu);
-	return transact(nl, nlh, NULL, NULL);
+	return nl_transact(nl, nlh, NULL, NULL);
 }
 
 int nl_link_set_mac(struct nl *nl, int index, struct mac mac)
@@ -305,7 +288,7 @@ int nl_link_set_mac(struct nl *nl, int index, struct mac mac)
 	struct nlmsghdr *nlh = link_request(buf, RTM_SETLINK, index, &ifi);
 
 	mnl_attr_put(nlh, IFLA_ADDRESS, MAC_LEN, mac.b);
-	return transact(nl, nlh, NULL, NULL);
+	return nl_transact(nl, nlh, NULL, NULL);
 }
 
 int nl_link_set_up(struct nl *nl, int index, bool up)
@@ -316,7 +299,7 @@ int nl_link_set_up(struct nl *nl, int index, bool up)
 
 	ifi->ifi_change = IFF_UP;
 	ifi->ifi_flags = up ? IFF_UP : 0;
-	return transact(nl, nlh, NULL, NULL);
+	return nl_transact(nl, nlh, NULL, NULL);
 }
 
 /* --- addresses --- */
@@ -399,199 +382,8 @@ int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max)
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
 	ifa->ifa_family = AF_UNSPEC;
-	rc = transact(nl, nlh, collect_addr, &list);
+	rc = nl_transact(nl, nlh, collect_addr, &list);
 	return rc < 0 ? rc : list.n;
-}
-
-/* --- routes --- */
-
-static void put_ip(struct nlmsghdr *nlh, uint16_t type, const struct ip_addr *ip)
-{
-	mnl_attr_put(nlh, type, ip->family == 4 ? 4 : 16, ip->b);
-}
-
-static struct nlmsghdr *put_route(void *buf, const struct nl_route_change *c)
-{
-	const struct nl_route *r = &c->route;
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
-
-	nlh->nlmsg_type = c->op == NL_ROUTE_DELETE ? RTM_DELROUTE : RTM_NEWROUTE;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	if (c->op == NL_ROUTE_ADD)
-		nlh->nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;
-	if (c->op == NL_ROUTE_REPLACE)
-		nlh->nlmsg_flags |= NLM_F_CREATE | NLM_F_REPLACE;
-	rtm->rtm_family = r->dst.ip.family == 4 ? AF_INET : AF_INET6;
-	rtm->rtm_dst_len = r->dst.len;
-	rtm->rtm_table = r->table <= 0xff ? (uint8_t)r->table : RT_TABLE_UNSPEC;
-	rtm->rtm_protocol = r->protocol;
-	rtm->rtm_type = RTN_UNICAST;
-	rtm->rtm_scope = r->gateway.family ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
-	if (r->gateway.family)
-		rtm->rtm_flags = RTNH_F_ONLINK;
-	put_ip(nlh, RTA_DST, &r->dst.ip);
-	if (r->gateway.family)
-		put_ip(nlh, RTA_GATEWAY, &r->gateway);
-	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)r->index);
-	mnl_attr_put_u32(nlh, RTA_PRIORITY, r->metric);
-	mnl_attr_put_u32(nlh, RTA_TABLE, r->table);
-	return nlh;
-}
-
-/* Reads answers until all of change[0..n) have theirs; their sequence numbers start at `first`. */
-static int read_results(struct nl *nl, struct nl_route_change *change, size_t n, unsigned first)
-{
-	size_t missing = n;
-
-	while (missing) {
-		ssize_t got = mnl_socket_recvfrom(nl->sock, nl->buf, sizeof(nl->buf));
-		const struct nlmsghdr *nlh = (const struct nlmsghdr *)nl->buf;
-		int left = (int)got;
-
-		if (got < 0)
-			return errno == EAGAIN ? -ETIMEDOUT : errno_or(EIO);
-		for (; mnl_nlmsg_ok(nlh, left); nlh = mnl_nlmsg_next(nlh, &left)) {
-			const struct nlmsgerr *e = mnl_nlmsg_get_payload(nlh);
-			size_t i = nlh->nlmsg_seq - first;
-
-			if (nlh->nlmsg_type != NLMSG_ERROR || i >= n)
-				continue;
-			change[i].result = e->error;
-			missing--;
-		}
-	}
-	return 0;
-}
-
-static int change_some(struct nl *nl, struct nl_route_change *change, size_t n)
-{
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_BATCH * 128];
-	unsigned first = nl->seq + 1;
-	size_t at = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct nlmsghdr *nlh = put_route(buf + at, &change[i]);
-
-		nlh->nlmsg_seq = ++nl->seq;
-		at += (nlh->nlmsg_len + 3u) & ~3u;
-	}
-	if (mnl_socket_sendto(nl->sock, buf, at) < 0)
-		return errno_or(EIO);
-	return read_results(nl, change, n, first);
-}
-
-int nl_routes_change(struct nl *nl, struct nl_route_change *change, size_t n)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < n; i++)
-		change[i].result = -ECANCELED;
-	for (size_t i = 0; i < n && rc == 0; i += NL_BATCH)
-		rc = change_some(nl, change + i, min_of(n - i, (size_t)NL_BATCH));
-	return rc;
-}
-
-static int read_route_attr(const struct nlattr *a, void *arg)
-{
-	struct nl_route *r = arg;
-	uint16_t len = mnl_attr_get_payload_len(a);
-	struct ip_addr *ip = NULL;
-
-	switch (mnl_attr_get_type(a)) {
-	case RTA_DST:
-		ip = &r->dst.ip;
-		break;
-	case RTA_GATEWAY:
-		ip = &r->gateway;
-		break;
-	case RTA_OIF:
-		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-			r->index = (int)mnl_attr_get_u32(a);
-		break;
-	case RTA_PRIORITY:
-		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-			r->metric = mnl_attr_get_u32(a);
-		break;
-	case RTA_TABLE:
-		if (mnl_attr_validate(a, MNL_TYPE_U32) == 0)
-			r->table = mnl_attr_get_u32(a);
-		break;
-	default:
-		break;
-	}
-	if (ip && len == (r->dst.ip.family == 4 ? 4 : 16)) {
-		ip->family = r->dst.ip.family;
-		memcpy(ip->b, mnl_attr_get_payload(a), len);
-	}
-	return MNL_CB_OK;
-}
-
-/* False where the message is not a unicast route of IPv4 or IPv6. */
-static bool read_route(const struct nlmsghdr *nlh, struct nl_route *r)
-{
-	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
-
-	if ((rtm->rtm_family != AF_INET && rtm->rtm_family != AF_INET6) ||
-	    rtm->rtm_type != RTN_UNICAST || (rtm->rtm_flags & RTM_F_CLONED))
-		return false;
-	*r = (struct nl_route){
-		.dst = { .ip.family = rtm->rtm_family == AF_INET ? 4 : 6, .len = rtm->rtm_dst_len },
-		.table = rtm->rtm_table,
-		.protocol = rtm->rtm_protocol,
-	};
-	return mnl_attr_parse(nlh, sizeof(*rtm), read_route_attr, r) == MNL_CB_OK;
-}
-
-struct route_scan {
-	struct nl_route wanted;
-	nl_route_fn fn;
-	void *arg;
-};
-
-static int collect_route(const struct nlmsghdr *nlh, void *arg)
-{
-	const struct route_scan *scan = arg;
-	struct nl_route r;
-
-	if (nlh->nlmsg_type == RTM_NEWROUTE && read_route(nlh, &r) &&
-	    r.protocol == scan->wanted.protocol && r.index == scan->wanted.index)
-		scan->fn(scan->arg, &r);
-	return MNL_CB_OK;
-}
-
-static int scan_routes(struct nl *nl, uint8_t family, struct route_scan *scan)
-{
-	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
-
-	nlh->nlmsg_type = RTM_GETROUTE;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	rtm->rtm_family = family;
-	/* With strict checking the kernel leaves out the others; without, we do. */
-	rtm->rtm_protocol = scan->wanted.protocol;
-	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)scan->wanted.index);
-	return transact(nl, nlh, collect_route, scan);
-}
-
-int nl_routes(struct nl *nl, uint8_t protocol, int index, nl_route_fn fn, void *arg)
-{
-	struct route_scan scan = {
-		.wanted = { .protocol = protocol, .index = index },
-		.fn = fn,
-		.arg = arg,
-	};
-	int rc, strict = 1;
-
-	mnl_socket_setsockopt(nl->sock, NETLINK_GET_STRICT_CHK, &strict, sizeof(strict));
-	rc = scan_routes(nl, AF_INET, &scan);
-	if (rc == 0)
-		rc = scan_routes(nl, AF_INET6, &scan);
-	strict = 0;
-	mnl_socket_setsockopt(nl->sock, NETLINK_GET_STRICT_CHK, &strict, sizeof(strict));
-	/* A kernel without IPv6. */
-	return rc == -EAFNOSUPPORT ? 0 : rc;
 }
 
 /* --- notifications --- */
@@ -683,7 +475,7 @@ static int notify(const struct nlmsghdr *nlh, void *arg)
 		break;
 	case RTM_NEWROUTE:
 	case RTM_DELROUTE:
-		if (!read_route(nlh, &route))
+		if (!nl_read_route(nlh, &route))
 			return MNL_CB_OK;
 		ev.change = NL_ROUTE_CHANGED;
 		ev.route_index = route.index;
@@ -710,8 +502,8 @@ int nl_monitor_read(struct nl_monitor *m, nl_event_fn fn, void *arg)
 			continue;
 		}
 		if (n < 0)
-			return errno_or(EIO);
+			return nl_errno_or(EIO);
 		if (mnl_cb_run(m->buf, (size_t)n, 0, 0, notify, &call) < 0)
-			return errno_or(EIO);
+			return nl_errno_or(EIO);
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What LEON asks of the kernel's network configuration: links, their settings and addresses, and
- * notifications about them. The only user of libmnl. Control thread; requests are synchronous.
+ * notifications about them. libmnl stays behind it. Control thread; requests are synchronous.
  * Callers log, because they know what the request was for; nothing is logged here.
  */
 #pragma once

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What netlink.c and netlink_route.c share: the socket, a request and its answers. The only
+ * includer of libmnl. Control thread.
+ */
+#pragma once
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libmnl/libmnl.h>
+
+#include "io/netlink.h"
+
+#define NL_BUFFER  32768 /* what the kernel fills at most for one part of a dump */
+#define NL_REQUEST 512
+
+struct nl {
+	struct mnl_socket *sock;
+	unsigned seq;
+	uint8_t buf[NL_BUFFER];
+};
+
+/* libmnl callbacks stop at the first negative return and hand errno back: what the kernel said, with
+ * its sign turned, whatever that is. */
+static inline int nl_errno_or(int fallback)
+{
+	return errno > 0 ? -errno : -fallback;
+}
+
+/* Sends a request and feeds the answers with its sequence number to cb. 0 or -errno. */
+int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg);
+
+/* False where the message is not a unicast route of IPv4 or IPv6. */
+bool nl_read_route(const struct nlmsghdr *nlh, struct nl_route *r);
