@@ -114,6 +114,15 @@ static void change_routes(struct nl *nl)
 	nl_routes_change(nl, change, 2);
 }
 
+static void look_up(struct nl *nl)
+{
+	static const struct ip_addr ip = { 4, { 10 } };
+	struct nl_lookup l;
+
+	if (nl_route_lookup(nl, &ip, 0, 7, &l) == 0 && l.leads_elsewhere && !l.alive)
+		abort();
+}
+
 static void read_errors(void)
 {
 	struct udp_error e;
@@ -154,6 +163,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		break;
 	case 5:
 		read_errors();
+		break;
+	case 6:
+		look_up(nl);
 		break;
 	default:
 		break;

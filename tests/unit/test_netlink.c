@@ -249,6 +249,62 @@ static void routes(void **state)
 	assert_true(run("ip link del v10"));
 }
 
+static struct nl_lookup look_up(const char *text, int own)
+{
+	struct nl_lookup l;
+	struct ip_addr ip;
+
+	assert_int_equal(ip_parse(text, &ip), 0);
+	assert_int_equal(nl_route_lookup(nl, &ip, 0, own, &l), 0);
+	return l;
+}
+
+static void lookups(void **state)
+{
+	struct nl_link v, w;
+	struct nl_lookup l;
+
+	(void)state;
+	assert_true(run("ip link set lo up"));
+	assert_true(run("ip link add v11 type veth peer name w11"));
+	assert_true(run("ip link set v11 up"));
+	assert_true(run("ip link set w11 up"));
+	assert_int_equal(nl_link_by_name(nl, "v11", &v), 0);
+	assert_int_equal(nl_link_by_name(nl, "w11", &w), 0);
+	assert_int_equal(look_up("10.11.0.0", 0).kind, NL_LOOKUP_NONE);
+	assert_int_equal(look_up("fd00:11::", 0).kind, NL_LOOKUP_NONE);
+	assert_true(run("ip addr add 10.11.0.1/24 dev v11"));
+	assert_true(run("ip -6 addr add fd00:11::1/64 dev v11 nodad"));
+	l = look_up("10.11.0.9", w.index);
+	assert_int_equal(l.kind, NL_LOOKUP_UNICAST);
+	assert_int_equal(l.prefix_len, 24);
+	assert_int_equal(l.index, v.index);
+	assert_true(l.alive && l.leads_elsewhere);
+	assert_false(look_up("10.11.0.9", v.index).leads_elsewhere);
+	assert_int_equal(look_up("10.11.0.1", 0).kind, NL_LOOKUP_LOCAL);
+	assert_int_equal(look_up("fd00:11::1", 0).kind, NL_LOOKUP_LOCAL);
+	assert_int_equal(look_up("10.11.0.255", 0).kind, NL_LOOKUP_OF_LINK);
+	/* The default route, a refusal inside it, a hole, and two ways of which one is ours. */
+	assert_true(run("ip route add default via 10.11.0.2"));
+	assert_int_equal(look_up("10.12.0.0", 0).prefix_len, 0);
+	assert_true(run("ip route add unreachable 10.12.0.0/16"));
+	assert_true(run("ip route add prohibit 10.13.0.0/16"));
+	assert_true(run("ip route add blackhole 10.14.0.0/16"));
+	assert_true(run("ip -6 route add blackhole fd00:14::/32"));
+	assert_true(run("ip route add 10.15.0.0/16 nexthop dev v11 nexthop dev w11"));
+	assert_int_equal(look_up("10.12.0.0", 0).kind, NL_LOOKUP_NONE);
+	assert_int_equal(look_up("10.13.0.0", 0).kind, NL_LOOKUP_NONE);
+	assert_int_equal(look_up("10.14.0.0", 0).kind, NL_LOOKUP_BLACKHOLE);
+	assert_int_equal(look_up("fd00:14::", 0).kind, NL_LOOKUP_BLACKHOLE);
+	assert_true(look_up("10.15.0.0", v.index).leads_elsewhere);
+	/* Without carrier the routes stay, marked. */
+	assert_true(run("ip link set w11 down"));
+	l = look_up("10.11.0.9", 0);
+	assert_true(l.kind == NL_LOOKUP_UNICAST && !l.alive);
+	assert_false(look_up("fd00:11::9", 0).alive);
+	assert_true(run("ip link del v11"));
+}
+
 static void monitor(void **state)
 {
 	struct nl_monitor *m = NULL;
@@ -348,8 +404,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(links),	 T(addresses),	       T(routes), T(monitor), T(tap_queues),
-		T(tap_refusals), T(tap_that_persists),
+		T(links),   T(addresses),  T(routes),	    T(lookups),
+		T(monitor), T(tap_queues), T(tap_refusals), T(tap_that_persists),
 	};
 
 	log_set_sink(silent, NULL);

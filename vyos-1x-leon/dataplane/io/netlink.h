@@ -87,6 +87,28 @@ int nl_routes_change(struct nl *nl, struct nl_route_change *change, size_t n);
 typedef void (*nl_route_fn)(void *arg, const struct nl_route *route);
 int nl_routes(struct nl *nl, uint8_t protocol, int index, nl_route_fn fn, void *arg);
 
+enum nl_lookup_kind {
+	NL_LOOKUP_UNKNOWN, /* the kernel did not tell */
+	NL_LOOKUP_NONE,	   /* no route, or one that refuses: unreachable, prohibit */
+	NL_LOOKUP_UNICAST,
+	NL_LOOKUP_LOCAL,     /* an address of this host */
+	NL_LOOKUP_OF_LINK,   /* broadcast or anycast address of the network on a link */
+	NL_LOOKUP_BLACKHOLE, /* of which length the kernel does not tell */
+};
+struct nl_lookup {
+	enum nl_lookup_kind kind;
+	uint8_t prefix_len; /* of the route */
+	uint8_t protocol;
+	int index;	      /* of the link, where it is alive */
+	bool alive;	      /* a next-hop is neither dead nor on a link without carrier */
+	bool leads_elsewhere; /* one of those is not on own_index */
+	int own_index;
+};
+/* The route in the FIB that a packet to `ip` follows, in a VRF (index of its link) or, with 0, as
+ * the host's rules say. 0 or -errno. */
+int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_index,
+		    struct nl_lookup *out);
+
 /* --- notifications --- */
 enum nl_change {
 	NL_LINK_CHANGED, /* new, or flags, MTU, master or name changed */

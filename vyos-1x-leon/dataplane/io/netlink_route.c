@@ -201,3 +201,103 @@ int nl_routes(struct nl *nl, uint8_t protocol, int index, nl_route_fn fn, void *
 	/* A kernel without IPv6. */
 	return rc == -EAFNOSUPPORT ? 0 : rc;
 }
+
+/* --- looking one up --- */
+
+#define RTNH_F_UNUSABLE (RTNH_F_DEAD | RTNH_F_LINKDOWN)
+
+static int read_oif(const struct nlattr *a, void *arg)
+{
+	int *index = arg;
+
+	if (mnl_attr_get_type(a) == RTA_OIF && mnl_attr_validate(a, MNL_TYPE_U32) == 0)
+		*index = (int)mnl_attr_get_u32(a);
+	return MNL_CB_OK;
+}
+
+static void note_next_hop(struct nl_lookup *l, int index, unsigned flags)
+{
+	if (flags & RTNH_F_UNUSABLE)
+		return;
+	l->index = index;
+	l->alive = true;
+	l->leads_elsewhere = l->leads_elsewhere || index != l->own_index;
+}
+
+/* The first next-hop that is alive stands for all. */
+static void read_multipath(const struct nlattr *a, struct nl_lookup *l)
+{
+	const struct rtnexthop *nh = mnl_attr_get_payload(a);
+	int left = mnl_attr_get_payload_len(a);
+
+	for (; left >= (int)sizeof(*nh) && RTNH_OK(nh, left);
+	     left -= RTNH_ALIGN(nh->rtnh_len), nh = RTNH_NEXT(nh))
+		note_next_hop(l, nh->rtnh_ifindex, nh->rtnh_flags);
+}
+
+static int find_multipath(const struct nlattr *a, void *arg)
+{
+	const struct nlattr **found = arg;
+
+	if (mnl_attr_get_type(a) == RTA_MULTIPATH)
+		*found = a;
+	return MNL_CB_OK;
+}
+
+static int read_lookup(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *multipath = NULL;
+	struct nl_lookup *l = arg;
+	int index = 0;
+
+	if (nlh->nlmsg_type != RTM_NEWROUTE)
+		return MNL_CB_OK;
+	/* A kernel that does not know the flag answers with what it made of the route. */
+	l->kind = rtm->rtm_flags & RTM_F_CLONED	 ? NL_LOOKUP_UNKNOWN
+		  : rtm->rtm_type == RTN_LOCAL	 ? NL_LOOKUP_LOCAL
+		  : rtm->rtm_type == RTN_UNICAST ? NL_LOOKUP_UNICAST
+						 : NL_LOOKUP_OF_LINK;
+	l->prefix_len = rtm->rtm_dst_len;
+	l->protocol = rtm->rtm_protocol;
+	mnl_attr_parse(nlh, sizeof(*rtm), find_multipath, &multipath);
+	mnl_attr_parse(nlh, sizeof(*rtm), read_oif, &index);
+	if (multipath)
+		read_multipath(multipath, l);
+	else
+		note_next_hop(l, index, rtm->rtm_flags);
+	return MNL_CB_OK;
+}
+
+int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_index,
+		    struct nl_lookup *out)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct rtmsg *rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	int rc;
+
+	*out = (struct nl_lookup){ .own_index = own_index };
+	nlh->nlmsg_type = RTM_GETROUTE;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	rtm->rtm_family = ip->family == 4 ? AF_INET : AF_INET6;
+	rtm->rtm_dst_len = ip->family == 4 ? 32 : 128;
+	rtm->rtm_flags = RTM_F_FIB_MATCH;
+	put_ip(nlh, RTA_DST, ip);
+	if (vrf)
+		mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)vrf);
+	rc = nl_transact(nl, nlh, read_lookup, out);
+	switch (rc) {
+	case -EINVAL: /* how the kernel says that packets are to vanish */
+		out->kind = NL_LOOKUP_BLACKHOLE;
+		return 0;
+	case -ENETUNREACH:
+	case -EHOSTUNREACH:
+	case -EACCES: /* prohibit */
+	case -EAGAIN: /* throw, and nothing behind it */
+		out->kind = NL_LOOKUP_NONE;
+		return 0;
+	default:
+		return rc;
+	}
+}
