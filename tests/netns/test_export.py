@@ -288,9 +288,11 @@ def test_a_route_of_leon_in_another_table_is_removed(lab):
 
 # --- prefixes ---
 
-def announce(topology, name, *prefixes):
-    return merged(topology, {'sites': {name: {'config': {'export': {
-        'next-hop': {}, 'prefix': list(prefixes)}}}}})
+def announce(topology, name, *prefixes, unconditional=True):
+    """Most nodes here have no network behind them; what that means is in test_export_own.py."""
+    export = {'next-hop': {}, 'prefix': list(prefixes), **({'unconditional': {}} if unconditional
+                                                           else {})}
+    return merged(topology, {'sites': {name: {'config': {'export': export}}}})
 
 
 def test_prefixes_lead_through_their_node(lab):
@@ -308,7 +310,7 @@ def test_prefixes_lead_through_their_node(lab):
         wait_for(lambda t=target: a.namespace.run('ping', '-c1', '-W2', t, check=False).returncode
                  == 0, 15, f'{target} answers')
     # Withdrawn by its node, without a restart.
-    b.reload(export={'next-hop': {}, 'prefix': ['10.1.0.0/16']})
+    b.reload(export={'next-hop': {}, 'prefix': ['10.1.0.0/16'], 'unconditional': {}})
     wait_for(lambda: 'fd00:1::/48' not in kernel(a, 6), 10)
     assert '10.1.0.0/16' in kernel(a)
 
@@ -343,7 +345,8 @@ def test_what_would_break_the_underlay_is_refused(lab):
     a, b, c = (net.node[n] for n in 'abc')
     rules = {'address': ['0.0.0.0/0'], 'prefix': {'0.0.0.0/0': {'le': 32}}}
     a.config['import'] = rules
-    b.config['export'] = {'next-hop': {}, 'prefix': ['0.0.0.0/0', '198.18.0.0/16', '203.0.113.0/24']}
+    b.config['export'] = {'next-hop': {}, 'unconditional': {},
+                          'prefix': ['0.0.0.0/0', '198.18.0.0/16', '203.0.113.0/24']}
     c.config['overlay-address'] = [b.node_id, '10.99.0.1', '10.99.0.2', '10.99.0.3']
     net.start()
     for name in 'ab':
@@ -381,7 +384,7 @@ def test_a_private_lan_of_a_node_is_no_way_to_it(lab):
     locators = a.nodes()[b.node_id]['locators']
     assert locators and not [ep for ep in locators if ep.startswith('10.')]
     # Who announces everything is still to be found.
-    b.reload(export={'prefix': ['0.0.0.0/0']})
+    b.reload(export={'prefix': ['0.0.0.0/0'], 'unconditional': {}})
     wait_for(lambda: '198.18.0.2:5366' in a.nodes()[b.node_id]['locators'] and
              '0.0.0.0/0' in a.nodes()[b.node_id]['prefixes'], 10)
 

@@ -331,3 +331,32 @@ def test_addresses_in_a_vrf_are_locators_only_where_leon_sends_from_it(lab):
         seen = net.node['n2'].nodes()[node.node_id]
         assert seen['locators'] == [f'{address_}:5366'] and seen['endpoint'] == f'{address_}:5366'
     assert inside.nodes()[outside.node_id]['link'] == 'up'
+
+
+def test_a_prefix_is_announced_for_a_route_in_the_vrf(lab):
+    net = start(lab, announce(exporting(['a', 'b']), 'b', '10.1.0.0/16', unconditional=False))
+    b = net.node['b']
+
+    def announced(wanted):
+        wait_for(lambda: b.show('routes')['prefixes'][0]['announced'] == wanted, FAR,
+                 f'announced: {wanted}')
+    make_vrf(b)
+    # As VyOS does: without it, what a VRF has no route for follows the main table.
+    b.namespace.ip(f'route add unreachable default metric 4278198272 table {RED}')
+    enter_vrf(net, 'b', 'red')
+    b.namespace.ip('route add blackhole 10.1.0.0/16')
+    wait_for(lambda: b.show('routes')['table'] == RED, FAR)
+    announced(False)
+    b.namespace.ip(f'route add blackhole 10.1.0.0/16 table {RED}')
+    announced(True)
+    # The route of the main table goes and comes: it means nothing here.
+    b.namespace.ip('route del blackhole 10.1.0.0/16 table main')
+    assert b.show('routes')['prefixes'][0]['announced']
+    b.namespace.ip(f'route del blackhole 10.1.0.0/16 table {RED}',
+                   'route add blackhole 10.1.0.0/16')
+    announced(False)
+    # Below a bridge, the VRF is that of the bridge.
+    b.namespace.ip(f'route add blackhole 10.1.0.0/16 table {RED}', 'link add br9 type bridge',
+                   'link set br9 master red', 'link set leon0 master br9',
+                   'route del blackhole 10.1.0.0/16 table main')
+    announced(True)

@@ -70,7 +70,7 @@ OTHERS = {
     'peer address', 'peer port', 'suppression arp', 'suppression nd', 'mss-clamp disable',
     'loop-guard disable', 'authentication pre-shared-secret', 'authentication accept-secret',
     'authentication trusted-identity',
-    'system log-level', 'overlay-address', 'export prefix', 'import address', 'import prefix ge',
+    'system log-level', 'overlay-address', 'export prefix', 'export unconditional', 'import address', 'import prefix ge',
     'import prefix le', 'import prefix node', 'encryption cipher', 'encryption disable',
 }  # fmt: skip
 # What every tunnel interface of VyOS has.

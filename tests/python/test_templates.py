@@ -118,6 +118,7 @@ CONFIGS = {
                 'interval': '60000',
             },
             'prefix': ['10.1.0.0/16', 'fd00:1::/48'],
+            'unconditional': {},
         },
         'import': {
             'address': ['10.99.0.0/24'],
@@ -187,7 +188,7 @@ def words(document, path=()):
     """'path threshold', 'peer NAME address', ... of a document."""
     for key, value in document.items():
         here = (*path, key)
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or not value:
             yield ' '.join(here)
         elif key == 'peer' or here == ('import', 'prefix'):
             yield from words(next(iter(value.values())), (*here, 'NAME'))

@@ -306,6 +306,12 @@ ERRORS.update({
         'What is exported needs an address of this node that others use as next-hop: set '
         '"address" to one such as 10.99.0.1/32, or set "overlay-address".',
     ),
+    'unconditional without a prefix': (
+        config(export={'unconditional': {}}),
+        host(),
+        '"export unconditional" is about announced prefixes and there is none: set '
+        '"export prefix", or delete it.',
+    ),
     'five overlay addresses': (
         config(export=EXPORT, address=[f'10.99.0.{n}/32' for n in range(1, 6)]),
         host(),

@@ -93,6 +93,7 @@ static void defaults(void **state)
 	assert_int_equal(c->rekey_ms, 3600000);
 	assert_int_equal(c->n_overlay, 0);
 	assert_false(c->export_next_hop);
+	assert_false(c->export_unconditional);
 	assert_int_equal(c->export_threshold_percent, 10);
 	assert_int_equal(c->export_threshold_min_us, 500);
 	assert_int_equal(c->export_interval_ms, 1000);
@@ -128,7 +129,8 @@ static void defaults(void **state)
 	"'encryption': { 'rekey-time': 60 },"                                                      \
 	"'overlay-address': ['10.99.0.1', 'fd00::1'],"                                             \
 	"'export': { 'next-hop': { 'threshold': 20, 'threshold-minimum': 0, 'interval': 2000 },"   \
-	"            'prefix': ['fd00:2::/64', '10.2.0.0/16', '10.1.0.0/16'] },"                   \
+	"            'prefix': ['fd00:2::/64', '10.2.0.0/16', '10.1.0.0/16'],"                     \
+	"            'unconditional': {} },"                                                       \
 	"'import': { 'address': ['10.99.0.0/24'],"                                                 \
 	"            'prefix': { '10.4.0.0/16': {},"                                               \
 	"                        '10.0.0.0/8': { 'ge': 16, 'node': ['seoul', '192.0.2.3'] },"      \
@@ -177,6 +179,7 @@ static void every_key_is_read(void **state)
 	assert_int_equal(c->n_overlay, 2);
 	assert_int_equal(c->overlay[1].family, 6);
 	assert_true(c->export_next_hop);
+	assert_true(c->export_unconditional);
 	assert_int_equal(c->export_threshold_percent, 20);
 	assert_int_equal(c->export_threshold_min_us, 0);
 	assert_int_equal(c->export_interval_ms, 2000);
@@ -656,6 +659,7 @@ static void differences_are_told_apart(void **state)
 		  "'overlay-address': ['10.0.0.2'], 'export': { 'prefix': ['10.1.0.0/16'] }",
 		  CONF_RECORD | CONF_ROUTES, "" },
 		{ "", "'export': { 'next-hop': {} }", CONF_ROUTES, "" },
+		{ "", "'export': { 'unconditional': {} }", CONF_ROUTES, "" },
 		{ "'export': { 'next-hop': {} }", "'export': { 'next-hop': { 'threshold': 11 } }",
 		  CONF_ROUTES, "" },
 		{ "'export': { 'next-hop': {} }",

@@ -159,13 +159,15 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.cli_set(rule + ['le', '16'])
         self.assert_refused('accepts nothing')
         self.cli_delete(rule + ['ge'])
+        self.cli_set(path + ['export', 'unconditional'])
         self.cli_set(rule + ['node', 'seoul'])
         self.cli_commit()
 
         found = document(interface)
         self.assertEqual(found['overlay-address'], ['10.99.0.1'])
         self.assertEqual(
-            found['export'], {'next-hop': {}, 'prefix': ['10.1.0.0/16']}
+            found['export'],
+            {'next-hop': {}, 'prefix': ['10.1.0.0/16'], 'unconditional': {}},
         )
         self.assertEqual(
             found['import'], {'prefix': {'10.0.0.0/8': {'le': 16, 'node': ['seoul']}}}
@@ -174,6 +176,14 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
         answer = json.loads(cmd(f'{script} show_routes --raw --interface {interface}'))
         self.assertTrue(answer['exporting'])
+        self.assertTrue(answer['prefixes'][0]['announced'])
+
+        # Without a route to it, it is not announced.
+        self.cli_delete(path + ['export', 'unconditional'])
+        self.cli_commit()
+        self.assertNotIn('unconditional', document(interface)['export'])
+        answer = json.loads(cmd(f'{script} show_routes --raw --interface {interface}'))
+        self.assertFalse(answer['prefixes'][0]['announced'])
 
     def test_leon_trusted_identity(self):
         interface = 'leon0'

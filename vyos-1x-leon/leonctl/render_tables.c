@@ -144,6 +144,31 @@ static void route_row(struct table *t, struct jsonr_node *n)
 	table_cell(t, "%s", strcmp(reason, UNKNOWN) == 0 ? "" : reason);
 }
 
+static void own_prefixes(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "OWN PREFIX", ALIGN_LEFT },
+		{ "ANNOUNCED", ALIGN_LEFT },
+		{ "SINCE", ALIGN_RIGHT },
+		{ "REASON", ALIGN_LEFT },
+	};
+	struct table *t;
+
+	if (jsonr_len(list) == 0)
+		return;
+	t = table_new(columns, array_size(columns));
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+
+		table_cell(t, "%s", text_str(n, "prefix"));
+		table_cell(t, "%s", value_bool(n, "announced") ? "yes" : "no");
+		table_cell(t, "%s", text_age(n, "since_seconds"));
+		table_cell(t, "%s", text_str(n, "reason"));
+	}
+	fputc('\n', out);
+	finish(t, out, "");
+}
+
 int render_routes(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
@@ -160,6 +185,7 @@ int render_routes(struct jsonr_node *root, FILE *out)
 	finish(t, out, "No other node announces an address or a prefix.");
 	if (!value_bool(root, "exporting"))
 		fprintf(out, "\nNo route is exported: %s\n", text_str(root, "reason"));
+	own_prefixes(jsonr_array(root, "prefixes"), out);
 	return 0;
 }
 

@@ -25,6 +25,7 @@ static void apply_changes(struct leond *d, unsigned changes)
 	if (changes & (CONF_DEVICE | CONF_PATHS))
 		device_apply_conf(d);
 	if (changes & CONF_ROUTES) {
+		announcer_apply_conf(d);
 		locators_update(d);
 		routes_addresses_changed(d);
 	}

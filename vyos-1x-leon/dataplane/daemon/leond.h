@@ -6,8 +6,8 @@
  *
  * Who does what: start.c starts and stops; apply.c applies a changed configuration; snapshot.c
  * tells the workers; frames.c takes in what the workers report; overlay_glue.c what the protocol
- * reports; guard_io.c, device.c, locators.c, routes.c, seeds.c, cache.c, usage.c and housekeeping.c watch one
- * thing each; cmds.c answers the control socket.
+ * reports; guard_io.c, device.c, locators.c, routes.c, announce.c, seeds.c, cache.c, usage.c and
+ * housekeeping.c watch one thing each; cmds.c answers the control socket.
  */
 #pragma once
 
@@ -29,11 +29,13 @@
 #include "io/tap.h"
 #include "io/udp.h"
 #include "proto/overlay.h"
+#include "state/announce.h"
 #include "state/conf.h"
 #include "state/export.h"
 #include "state/fdb.h"
 #include "state/neigh.h"
 
+struct announcer;
 struct probe_job;
 struct routes;
 
@@ -102,6 +104,7 @@ struct leond {
 	bool gso_refused; /* and said so */
 
 	struct routes *routes;
+	struct announcer *announcer;
 
 	struct timer *leave_timer;
 	unsigned leaves_sent;
@@ -223,6 +226,13 @@ struct routes_view {
 	uint64_t added, changed, withdrawn, repaired, failed, withheld; /* since the start */
 };
 void routes_view(const struct leond *d, struct routes_view *v);
+
+/* --- announce.c: prefixes that this node has routes to --- */
+void announcer_start(struct leond *d); /* before others hear of this node */
+void announcer_free(struct leond *d);
+void announcer_soon(struct leond *d); /* links or addresses of the host changed */
+void announcer_apply_conf(struct leond *d);
+const struct announce *announcer_view(const struct leond *d);
 
 /* --- seeds.c --- */
 int seeds_start(struct leond *d);

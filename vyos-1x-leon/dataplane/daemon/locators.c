@@ -156,6 +156,7 @@ static void on_change(void *arg, const struct nl_event *ev)
 	case NL_ROUTE_CHANGED:
 		return;
 	}
+	announcer_soon(d);
 	if (!timer_is_set(d->locators_timer))
 		timer_set(d->locators_timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
 }

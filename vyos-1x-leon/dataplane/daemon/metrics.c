@@ -298,6 +298,8 @@ static void put_control(struct out *o)
 
 static void put_routes(struct out *o)
 {
+	const struct announce *own = announcer_view(o->d);
+	struct prefix announced[MSG_PREFIXES_MAX];
 	struct routes_view v;
 	unsigned n_wanted, n_refused, n_failed = 0;
 
@@ -311,6 +313,9 @@ static void put_routes(struct out *o)
 	put_gauge(o, "routes_failed", "Routes that it refused.", n_failed);
 	put_gauge(o, "routes_not_used", "Addresses and prefixes announced and not used.",
 		  n_refused);
+	put_gauge(o, "prefixes", "Prefixes that this node is to announce.", own->n);
+	put_gauge(o, "prefixes_announced", "Of them, those it has a route to and announces.",
+		  announce_list(own, announced));
 	put_counter(o, "routes_added_total", "Routes added.", v.added);
 	put_counter(o, "routes_changed_total", "Routes given another metric or gateway.",
 		    v.changed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show routes`: what the kernel was told, and what was announced and is not used, with the reason.
- * Control thread.
+ * `show routes`: what the kernel was told, what was announced and is not used, and which prefixes
+ * this node announces itself, each with the reason. Control thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +71,25 @@ static void write_refused(struct command *c, const struct export_refused *e)
 	jsonw_end(c->w);
 }
 
+/* The prefixes of this node. */
+static void write_own(struct command *c)
+{
+	const struct announce *a = announcer_view(c->d);
+
+	jsonw_array(c->w, "prefixes");
+	for (unsigned i = 0; i < a->n; i++) {
+		const struct announced *e = &a->entry[i];
+
+		jsonw_object(c->w, NULL);
+		answer_prefix(c->w, "prefix", &e->prefix);
+		jsonw_bool(c->w, "announced", e->announced);
+		jsonw_str(c->w, "reason", announce_reason(a, e));
+		answer_age(c->w, "since_seconds", c->now, e->since);
+		jsonw_end(c->w);
+	}
+	jsonw_end(c->w);
+}
+
 enum command_result show_routes(struct command *c)
 {
 	const struct export_route *route;
@@ -91,6 +110,7 @@ enum command_result show_routes(struct command *c)
 	for (unsigned i = 0; i < n; i++)
 		write_refused(c, &refused[i]);
 	jsonw_end(c->w);
+	write_own(c);
 	jsonw_u64(c->w, "added", v.added);
 	jsonw_u64(c->w, "changed", v.changed);
 	jsonw_u64(c->w, "withdrawn", v.withdrawn);

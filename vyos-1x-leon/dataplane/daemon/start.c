@@ -185,6 +185,7 @@ static int watchers_start(struct leond *d)
 		r = seeds_start(d);
 	if (r < 0)
 		return r;
+	announcer_start(d);
 	guard_start(d);
 	usage_start(d);
 	housekeeping_start(d);
@@ -301,6 +302,7 @@ void leond_free(struct leond *d)
 	tables_free(d);
 	resolver_free(d->resolver);
 	routes_free(d);
+	announcer_free(d);
 	nl_monitor_close(d->monitor);
 	if (d->udp_is_open)
 		udp_close(&d->udp);

@@ -249,6 +249,9 @@ struct overlay {
 	/* member */
 	struct endpoint locator[MSG_LOCATORS_MAX];
 	unsigned n_locators;
+	bool prefixes_are_given; /* false: those of the configuration are announced */
+	uint8_t n_prefixes;
+	struct prefix prefix[MSG_PREFIXES_MAX];
 	uint16_t lan_flags; /* of the own record, from the loop guard */
 	mono_t refresh_at;  /* own record is announced anew */
 	uint32_t n_outbids;

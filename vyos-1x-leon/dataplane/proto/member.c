@@ -95,8 +95,9 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	add_observed(o, r);
 	r->n_overlay = c->n_overlay;
 	memcpy(r->overlay, c->overlay, sizeof(r->overlay));
-	r->n_prefixes = c->n_prefixes;
-	memcpy(r->prefix, c->prefix, sizeof(r->prefix));
+	r->n_prefixes = o->prefixes_are_given ? o->n_prefixes : c->n_prefixes;
+	memcpy(r->prefix, o->prefixes_are_given ? o->prefix : c->prefix,
+	       r->n_prefixes * sizeof(r->prefix[0]));
 }
 
 static bool is_same_endpoint_set(const struct msg_record *a, const struct msg_record *b)

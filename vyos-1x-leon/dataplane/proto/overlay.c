@@ -241,6 +241,16 @@ void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned
 			probe_soon(o, o->by_slot[i]);
 }
 
+void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n)
+{
+	o->prefixes_are_given = true;
+	o->n_prefixes = (uint8_t)min_of(n, (unsigned)MSG_PREFIXES_MAX);
+	if (n)
+		memcpy(o->prefix, p, o->n_prefixes * sizeof(*p));
+	if (o->started && !o->leaving)
+		member_refresh_own(o, false);
+}
+
 void overlay_set_lan(struct overlay *o, uint16_t lan_flags)
 {
 	o->lan_flags = lan_flags & RECORD_LAN_MASK;

@@ -91,6 +91,9 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf);
 
 /* Addresses this node can be reached at as far as the host knows (announced with those peers observe). */
 void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n);
+/* Which prefixes this node announces, sorted, at most MSG_PREFIXES_MAX. Without a call: all that the
+ * configuration names. */
+void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n);
 /* What the loop guard found: RECORD_LAN_BLOCKED, RECORD_LAN_SHARED or 0. Announced to all. */
 void overlay_set_lan(struct overlay *o, uint16_t lan_flags);
 /* Addresses of configured peer `index` (conf order): from the configuration or from DNS. */

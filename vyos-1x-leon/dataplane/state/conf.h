@@ -25,7 +25,8 @@
  *   "encryption": { "rekey-time": 3600, "cipher": "auto", "disable": true },   aes256gcm, chacha20poly1305
  *   "overlay-address": ["10.99.0.1"],               announced: next-hops of this node
  *   "export": { "next-hop": { "threshold": 10, "threshold-minimum": 500, "interval": 1000 },
- *               "prefix": ["10.1.0.0/16"] },       the object next-hop, even empty, switches it on
+ *               "prefix": ["10.1.0.0/16"],       the object next-hop, even empty, switches it on
+ *               "unconditional": {} },                   an object, even empty: without a look for own routes
  *   "import": { "address": ["10.99.0.0/24"],       absent: private networks
  *               "prefix": { "10.0.0.0/8": { "node": ["seoul", "192.0.2.3"], "ge": 16, "le": 24 } } },
  *   "member": { "maximum": 1024, "forget-time": 3600 },
@@ -124,6 +125,7 @@ struct conf {
 	uint32_t export_threshold_percent; /* 0..90: smaller changes of latency move no metric */
 	uint32_t export_threshold_min_us;  /* 0..10000000: nor do these */
 	uint32_t export_interval_ms;	   /* 1000..60000 between two metrics of one node */
+	bool export_unconditional;	   /* prefixes are announced without own routes to them */
 	uint8_t n_prefixes;		   /* sorted */
 	struct prefix prefix[MSG_PREFIXES_MAX];
 	uint8_t n_import_addresses; /* 0: the private networks */

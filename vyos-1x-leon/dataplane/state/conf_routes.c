@@ -77,6 +77,7 @@ static void read_export(struct jsonr_node *root, struct conf *c)
 	struct jsonr_node *list = jsonr_array(export, "prefix");
 
 	c->export_next_hop = next_hop != NULL;
+	c->export_unconditional = jsonr_object(export, "unconditional") != NULL;
 	conf_get_u32(next_hop, "threshold", 0, 90, &c->export_threshold_percent);
 	conf_get_u32(next_hop, "threshold-minimum", 0, 10000000, &c->export_threshold_min_us);
 	conf_get_u32(next_hop, "interval", 1000, 60000, &c->export_interval_ms);
@@ -201,6 +202,7 @@ bool conf_announced_differ(const struct conf *a, const struct conf *b)
 bool conf_routes_differ(const struct conf *a, const struct conf *b)
 {
 	if (conf_announced_differ(a, b) || a->export_next_hop != b->export_next_hop ||
+	    a->export_unconditional != b->export_unconditional ||
 	    a->export_threshold_percent != b->export_threshold_percent ||
 	    a->export_threshold_min_us != b->export_threshold_min_us ||
 	    a->export_interval_ms != b->export_interval_ms || a->n_imports != b->n_imports ||

@@ -50,6 +50,12 @@
         <multi/>
       </properties>
     </leafNode>
+    <leafNode name="unconditional">
+      <properties>
+        <help>Announce prefixes without a route of this router to them</help>
+        <valueless/>
+      </properties>
+    </leafNode>
   </children>
 </node>
 <node name="import">

@@ -164,6 +164,20 @@ def _paths(answer):
     return _table_or('No other node is known.', titles, rows)
 
 
+def _own_prefixes(prefixes):
+    titles = ('OWN PREFIX', 'ANNOUNCED', '>SINCE', 'REASON')
+    rows = [
+        (
+            _str(p, 'prefix'),
+            'yes' if p['announced'] else 'no',
+            _age(p, 'since_seconds'),
+            _str(p, 'reason'),
+        )
+        for p in prefixes
+    ]
+    return _table_or('', titles, rows)
+
+
 def _routes(answer):
     titles = (
         'DESTINATION', 'TYPE', 'NODE-ID', 'NAME', 'GATEWAY', '>METRIC', '>LATENCY',
@@ -188,6 +202,8 @@ def _routes(answer):
     text = _table_or(nothing, titles, rows)
     if not answer.get('exporting'):
         text += f'\n\nNo route is exported: {_str(answer, "reason")}'
+    if answer['prefixes']:
+        text += '\n\n' + _own_prefixes(answer['prefixes'])
     return text
 
 

@@ -64,7 +64,11 @@ SECTIONS = {
         'trusted-identity': listed,
     },
     'encryption': {'rekey-time': int, 'cipher': str, 'disable': flag},
-    'export': {'next-hop': nested(NEXT_HOP), 'prefix': listed},
+    'export': {
+        'next-hop': nested(NEXT_HOP),
+        'prefix': listed,
+        'unconditional': nested({}),
+    },
     'import': {'address': listed, 'prefix': mapped(IMPORT_PREFIX)},
     'member': {'maximum': int, 'forget-time': int},
     'system': {'workers': int, 'busy-poll': int, 'log-level': str},

@@ -71,6 +71,14 @@ def export_has_address(config, _):
         )
 
 
+def unconditional_has_prefix(config, _):
+    if 'unconditional' in config.get('export', {}) and not _exported(config):
+        yield (
+            '"export unconditional" is about announced prefixes and there is none: set '
+            '"export prefix", or delete it.'
+        )
+
+
 def overlay_addresses_are_few(config, _):
     count = len(overlay_addresses(config))
     if count > OVERLAY_MAX:
@@ -174,6 +182,7 @@ def routes_are_of_no_use_in_a_bridge(config, _):
 
 ERRORS = (
     export_has_address,
+    unconditional_has_prefix,
     overlay_addresses_are_few,
     overlay_addresses_are_usable,
     prefixes_are_networks,
