@@ -81,6 +81,7 @@ static struct leond *daemon_new(struct lab *l)
 		abort();
 	routes_start(d);
 	routes_stop(d);
+	announcer_start(d);
 	cmds_start(d);
 	return d;
 }
