@@ -65,7 +65,7 @@ deb: ## Debian packages in build/deb/
 	.ci/deps deb
 	packaging/build-deb.sh build/deb
 
-lint: ## layers, banned functions, sizes, tables, format, shell
+lint: all ## layers, knots, banned functions, sizes, tables, format, shell
 	.ci/deps check
 	$(PYTHON) -B tests/lint/run.py
 

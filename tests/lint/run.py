@@ -10,6 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 CHECKS = {
     'layers': ['layers.py'],
+    'knots': ['knots.py', '--report'],
     'banned': ['banned.sh'],
     'sizes': ['sizes.py', '--report'],
     'tables': ['gen_tables.py'],

@@ -1,0 +1,136 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Looks for knots: objects of one layer that need each other in a circle, so that nobody can read
+one of them without the others. An object needs another where it leaves a symbol undefined that the
+other defines; what nm prints of the build is the whole truth, whatever the headers say.
+
+Usage: knots.py [--report] [--edges LAYER] [BUILD]
+  --report      says for each layer how many objects there are and how many of them are in knots
+  --edges       prints who needs whom by which symbols, for whoever unties one
+Fails where a layer has a knot that is not listed in ALLOWED, or one listed there is gone.
+"""
+
+import argparse
+import collections
+import glob
+import os
+import subprocess
+import sys
+
+import tree
+
+LAYERS = ('base', 'wire', 'crypto', 'state', 'io', 'proto', 'fwd', 'daemon')
+
+# Objects that may be in knots, layer by layer. To be made shorter, never longer.
+ALLOWED = {
+    'state': ['conf', 'conf_routes', 'conf_secrets'],
+    'io': ['netlink', 'netlink_route'],
+    'proto': ['data', 'doubt', 'hello', 'identity', 'member', 'overlay', 'peer', 'ping', 'pmtu',
+              'probe', 'rekey', 'route', 'seed', 'share', 'sync', 'trust'],
+    'fwd': ['bundle', 'encap'],
+    'daemon': ['actions', 'announce', 'answer', 'apply', 'cmds', 'device', 'explain', 'frames',
+               'guard_io', 'housekeeping', 'locators', 'metrics', 'notes', 'overlay_glue', 'probes',
+               'routes', 'seeds', 'show_events', 'show_fdb', 'show_identity', 'show_ipsec',
+               'show_latency', 'show_nodes', 'show_paths', 'show_routes', 'show_statistics',
+               'start'],
+}
+
+
+def object_name(path, layer):
+    """'.../libleon-proto.a.p/proto_session_hello.c.o' -> 'session/hello'."""
+    name = os.path.basename(path).removesuffix('.c.o').removeprefix(f'{layer}_')
+    folders = [d for d in os.listdir(os.path.join(tree.TOP, tree.DATAPLANE, layer))
+               if os.path.isdir(os.path.join(tree.TOP, tree.DATAPLANE, layer, d))]
+    for folder in folders:
+        if name.startswith(f'{folder}_'):
+            return f'{folder}/{name.removeprefix(f"{folder}_")}'
+    return name
+
+
+def symbols(paths):
+    """Path -> (symbols it defines for others, symbols it leaves undefined)."""
+    out = subprocess.run(['nm', '-A', '-g', *paths], check=True, text=True,
+                         stdout=subprocess.PIPE).stdout
+    found = {path: (set(), set()) for path in paths}
+    for line in out.splitlines():
+        path, rest = line.split(':', 1)
+        words = rest.split()
+        kind, symbol = words[-2], words[-1]
+        found[path][kind == 'U'].add(symbol)
+    return found
+
+
+def needs_of(build, layer):
+    """Object -> {object that it needs: symbols}."""
+    paths = sorted(glob.glob(f'{build}/vyos-1x-leon/dataplane/libleon-{layer}.a.p/*.o'))
+    if not paths:
+        return {}
+    found = symbols(paths)
+    owner = {s: path for path, (defined, _) in found.items() for s in defined}
+    needs = {}
+    for path, (_, undefined) in found.items():
+        mine = needs.setdefault(object_name(path, layer), collections.defaultdict(set))
+        for symbol in undefined:
+            if symbol in owner and owner[symbol] != path:
+                mine[object_name(owner[symbol], layer)].add(symbol)
+    return needs
+
+
+def knots_of(needs):
+    """Strongly connected components of more than one object, largest first."""
+    def reach(start):
+        seen, todo = set(), [start]
+        while todo:
+            for other in needs[todo.pop()]:
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return seen
+
+    reached = {name: reach(name) for name in needs}
+    knots = {frozenset(other for other in reached[name] if name in reached[other])
+             for name in needs if name in reached[name]}
+    return sorted((sorted(knot) for knot in knots), key=lambda k: (-len(k), k))
+
+
+def print_edges(needs):
+    for name in sorted(needs):
+        for other, by in sorted(needs[name].items()):
+            print(f'{name} -> {other}: {", ".join(sorted(by))}')
+
+
+def check_layer(layer, needs, report):
+    knots = knots_of(needs)
+    tied = sorted(name for knot in knots for name in knot)
+    if report:
+        sizes = ' + '.join(str(len(knot)) for knot in knots) or 'none'
+        print(f'{layer}: {len(needs)} objects, knots: {sizes}')
+    allowed = ALLOWED.get(layer, [])
+    problems = [f'{layer}: objects that need each other in a circle: {" ".join(knot)}'
+                for knot in knots if not set(knot) <= set(allowed)]
+    problems += [f'{layer}: {name} is in no knot any more; take it out of ALLOWED in knots.py'
+                 for name in allowed if name not in tied]
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--report', action='store_true')
+    parser.add_argument('--edges', choices=LAYERS)
+    parser.add_argument('build', nargs='?', default=os.path.join(tree.TOP, 'build'))
+    options = parser.parse_args()
+    if options.edges:
+        print_edges(needs_of(options.build, options.edges))
+        return 0
+    problems = []
+    for layer in LAYERS:
+        needs = needs_of(options.build, layer)
+        if not needs:
+            problems.append(f'{layer}: no objects below {options.build}; run make first')
+            continue
+        problems += check_layer(layer, needs, options.report)
+    return tree.report(problems)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
