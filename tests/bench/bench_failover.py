@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How long traffic stops when a relay dies or a link fails silently: the distribution over many
 runs, with the configuration as shipped but for the hold-down (so that the path returns to the
-relay between runs). Targets (DESIGN section 4): 500 ms and 1 s.
+relay between runs). Targets (design.md section 4): 500 ms and 1 s.
 
     LEON_BUILD=build tests/bench/bench_failover.py [--runs 20]
 """

@@ -38,7 +38,7 @@ CEILING_MTU = 1500 - 14 - 2 - 28
 SMALL = 64 - 4 - 14 - 20 - 8
 PORT = 9000
 TRIES = 3
-# Ratios to VXLAN that are asked for (DESIGN section 9).
+# Ratios to VXLAN that are asked for (design.md section 9).
 TARGETS = {
     ('direct', 'tcp1'): 1.15, ('direct', 'tcp4'): 1.0, ('direct', 'small'): 2.0,
     ('relay', 'tcp1'): 1.15, ('relay', 'small'): 3.0,

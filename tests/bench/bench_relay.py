@@ -73,7 +73,7 @@ CASES = {
 }
 # A run that passed less has measured nothing.
 MINIMUM = 1000
-# Ratio to kernel forwarding that is asked for (DESIGN section 9).
+# Ratio to kernel forwarding that is asked for (design.md section 9).
 TARGET = 0.85
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """leond with as little as its unit leaves it: no root, one capability, a filter of system calls
-(DESIGN 7). What it does not need is not there; what it needs is enough for all it does."""
+(design.md 7). What it does not need is not there; what it needs is enough for all it does."""
 import importlib.util
 import json
 import os

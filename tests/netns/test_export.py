@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Routes in the kernel (DESIGN 8): metrics follow the latency, nothing leads to the dead, nobody
+"""Routes in the kernel (design.md 8): metrics follow the latency, nothing leads to the dead, nobody
 else's routes are touched, and what somebody removes comes back. What FRR makes of them is in
 test_export_frr.py."""
 import itertools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Debian's FRR (zebra, bgpd, ospfd) makes of LEON's routes: issue 6, facts/ROUTING.md. The
+"""What Debian's FRR (zebra, bgpd, ospfd) makes of LEON's routes: design.md 8. The
 router under test is FRR in the namespace of node `a`; other sites' routers are bgpd beside their
 leond. Skipped where FRR is not installed."""
 import contextlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One Ethernet over many sites: learning, flooding, VLANs, limits and loops (DESIGN 3.4, 3.5,
+"""One Ethernet over many sites: learning, flooding, VLANs, limits and loops (design.md 3.4, 3.5,
 4 "Ethernet")."""
 import json
 import os

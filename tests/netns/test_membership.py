@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who is in the overlay: join, leave, failure, return (DESIGN 3.1, 4 "Consistency")."""
+"""Who is in the overlay: join, leave, failure, return (design.md 3.1, 4 "Consistency")."""
 import os
 
 import pytest

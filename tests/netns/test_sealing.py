@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Frames under a secret as the Internet and relays see them: unreadable, not to be forged, repeated
-or redirected; and no frame is lost when keys or the cipher change (DESIGN 7)."""
+or redirected; and no frame is lost when keys or the cipher change (design.md 7)."""
 import os
 
 import pytest

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whoever is no member gets nothing done and no answer; members that lie get nothing done either
-(DESIGN 7). The attacker is a machine on the Internet that may forge every address."""
+(design.md 7). The attacker is a machine on the Internet that may forge every address."""
 import os
 import random
 import socket

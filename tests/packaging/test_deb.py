@@ -39,7 +39,7 @@ FILES = {
     '/usr/share/man/man8/leonctl.8.gz',
     '/usr/share/man/man8/leond.8.gz',
 }
-# What a VyOS image has already (STYLE.md section 5), and nothing else.
+# What a VyOS image has already (design.md section 5), and nothing else.
 LIBRARIES = {'libc6', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0'}
 
 

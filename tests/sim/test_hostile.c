@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Who is not welcome: strangers without the secret, replayed datagrams, floods, malformed input
- * (DESIGN section 7; members that lie are in test_liars.c). What is measured is what an attacker
+ * (design.md section 7; members that lie are in test_liars.c). What is measured is what an attacker
  * could see or change: bytes that come back, sessions, endpoints, members, paths, memory.
  */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Members that lie (DESIGN section 7): about others, about themselves, about their links, and in
+ * Members that lie (design.md section 7): about others, about themselves, about their links, and in
  * another's name; and operators who make a machine anew, which must not look like that.
  */
 #include <setjmp.h>

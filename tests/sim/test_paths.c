@@ -2,7 +2,7 @@
 /*
  * Which way traffic goes: the lowest-cost paths on measured latencies, without flapping; what
  * happens to traffic when a relay dies or a link fails; MTU; nodes that see each other through
- * relays only (DESIGN section 3, point 3; section 4, metric, failure, MTU).
+ * relays only (design.md section 3, point 3; section 4, metric, failure, MTU).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Configuration: JSON text to one validated, immutable struct conf, and the difference between
- * two of them. Words are those of the VyOS CLI (DESIGN section 6), units are in the comments.
+ * two of them. Words are those of the VyOS CLI (design.md section 6), units are in the comments.
  * Pure (no file access); control thread. Every refusal is one sentence with the key's path.
  *
  * {

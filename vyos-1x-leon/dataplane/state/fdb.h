@@ -3,7 +3,7 @@
  * Forwarding database: (VLAN, MAC) to node slot. Fixed capacity, one writer (control thread),
  * lock-free readers (workers): open addressing over atomic words. Readers touch the time of an
  * entry; everything else is the writer's. Local hosts are entries with SLOT_SELF.
- * Paper section 4.3 (learning, moving), DESIGN section 4 "Ethernet" (aging, limit, damping).
+ * Paper section 4.3 (learning, moving), design.md section 4 "Ethernet" (aging, limit, damping).
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Lowest-cost paths: Dijkstra over (node, relays used so far), so that the bound on relays is
  * exact, dense and without a heap. Pure function of the database. Control thread.
- * Paper section 4.2; DESIGN section 4 "Metric"; protocol section 6.
+ * Paper section 4.2; design.md section 4 "Metric"; protocol section 6.
  *
  * Cost of a link, in microseconds:
  *   rtt + variation + loss term, where loss term = loss / (1 - loss) * 200 ms

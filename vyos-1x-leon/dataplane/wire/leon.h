@@ -30,7 +30,7 @@
 #include "base/addr.h"
 
 #define LEON_VERSION	 1
-#define LEON_HOPS_MAX	 4 /* three relays and the destination (DESIGN section 4) */
+#define LEON_HOPS_MAX	 4 /* three relays and the destination (design.md section 4) */
 #define LEON_HDR_FIXED	 10
 #define LEON_HDR_LEN(n)	 (LEON_HDR_FIXED + 4 * (size_t)(n))
 #define LEON_HDR_LEN_MAX LEON_HDR_LEN(LEON_HOPS_MAX)
