@@ -24,10 +24,8 @@ LAYERS = ('base', 'wire', 'crypto', 'state', 'io', 'proto', 'fwd', 'daemon')
 # Objects that may be in knots, layer by layer. To be made shorter, never longer.
 ALLOWED = {
     'state': ['conf', 'conf_routes', 'conf_secrets'],
-    'io': ['netlink', 'netlink_route'],
     'proto': ['data', 'doubt', 'hello', 'identity', 'member', 'overlay', 'peer', 'ping', 'pmtu',
               'probe', 'rekey', 'route', 'seed', 'share', 'sync', 'trust'],
-    'fwd': ['bundle', 'encap'],
     'daemon': ['actions', 'announce', 'answer', 'apply', 'cmds', 'device', 'explain', 'frames',
                'guard_io', 'housekeeping', 'locators', 'metrics', 'notes', 'overlay_glue', 'probes',
                'routes', 'seeds', 'show_events', 'show_fdb', 'show_identity', 'show_ipsec',

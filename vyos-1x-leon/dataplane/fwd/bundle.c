@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "fwd/encap.h"
 #include "fwd/outgoing.h"
 #include "fwd/worker.h"
 #include "wire/bundle.h"
@@ -37,7 +36,8 @@ static void send_waiting(struct worker *w, struct bundle *b)
 	const struct bundle_item *first = &b->item[0];
 
 	if (b->n == 1)
-		encap_whole(w, &w->snap->node[b->slot], first);
+		outgoing_frame(w, &w->snap->node[b->slot], first->partial ? LEON_F_CSUM_PARTIAL : 0,
+			       first->data, first->len, first->own);
 	else if (b->n)
 		send_bundle(w, b);
 	b->n = 0;

@@ -11,17 +11,6 @@
 #include "fwd/tso.h"
 #include "fwd/worker.h"
 
-void encap_whole(struct worker *w, const struct snap_node *node, const struct bundle_item *m)
-{
-	uint8_t flags = m->partial ? LEON_F_CSUM_PARTIAL : 0;
-	struct outgoing o;
-
-	if (m->own)
-		outgoing_whole(w, node, LEON_FRAME, flags, m->data, m->len);
-	else if (outgoing_begin(w, &o, node, LEON_FRAME, flags, 0, m->len))
-		outgoing_end(w, &o, m->data);
-}
-
 /* A segment that is larger than the path although it is one: a UDP datagram. */
 static void split_segment(struct worker *w, const struct tso *t, unsigned i,
 			  const struct snap_node *node, size_t room)
@@ -67,7 +56,6 @@ void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool last)
 	uint8_t flags = f->partial ? LEON_F_CSUM_PARTIAL : 0;
 	size_t room = node->room;
 	struct pieces whole = { .body = f->data, .body_len = f->len };
-	struct bundle_item alone = { f->data, (uint16_t)f->len, f->partial, last };
 
 	if (f->gso != FRAME_PLAIN) {
 		bundle_flush_to(w, slot);
@@ -75,7 +63,7 @@ void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool last)
 	} else if (bundle_add(w, f, slot, last)) {
 		return;
 	} else if (likely(f->len <= room)) {
-		encap_whole(w, node, &alone);
+		outgoing_frame(w, node, flags, f->data, f->len, last);
 	} else {
 		frag_send(w, node, &whole, room, flags);
 	}

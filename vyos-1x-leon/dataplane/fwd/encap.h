@@ -11,11 +11,8 @@
 #include "fwd/frame.h"
 #include "state/snap.h"
 
-struct bundle_item;
 struct worker;
 
-/* Sends one frame that fits by itself. */
-void encap_whole(struct worker *w, const struct snap_node *node, const struct bundle_item *m);
 /*
  * Sends the frame to the node of this slot, which is routed, by the end of the batch. last: the frame is not needed
  * afterwards, so the header may be written in front of it.

@@ -94,3 +94,14 @@ void outgoing_whole(struct worker *w, const struct snap_node *node, uint8_t kind
 	write_header(node, kind, flags, start);
 	tx_piece(w, start, node->hdr_len + len);
 }
+
+void outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
+		    size_t len, bool own)
+{
+	struct outgoing o;
+
+	if (own)
+		outgoing_whole(w, node, LEON_FRAME, flags, data, len);
+	else if (outgoing_begin(w, &o, node, LEON_FRAME, flags, 0, len))
+		outgoing_end(w, &o, data);
+}

@@ -35,3 +35,8 @@ void outgoing_end(struct worker *w, const struct outgoing *o, const void *body);
  * use. For what is not needed afterwards. */
 void outgoing_whole(struct worker *w, const struct snap_node *node, uint8_t kind, uint8_t flags,
 		    uint8_t *payload, size_t len);
+
+/* One frame by itself, which fits. own: it is not needed afterwards, so the header may be written in
+ * front of it; else it has to stay as it is until the flush. */
+void outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
+		    size_t len, bool own);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What netlink.c and netlink_route.c share: the socket, a request and its answers. The only
+ * What the files netlink*.c share: the socket, a request and its answers. The only
  * includer of libmnl. Control thread.
  */
 #pragma once
@@ -31,6 +31,15 @@ static inline int nl_errno_or(int fallback)
 
 /* Sends a request and feeds the answers with its sequence number to cb. 0 or -errno. */
 int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg);
+
+/* With MNL_SOCKET_AUTOPID, and in these groups. 0 or -errno. */
+int nl_open_socket(struct mnl_socket **out, int flags, unsigned groups);
+
+/* arg is struct nl_link; what is not about a link leaves it as it is. */
+int nl_read_link(const struct nlmsghdr *nlh, void *arg);
+
+/* False where the message is not an IPv4 or IPv6 address. */
+bool nl_read_addr(const struct nlmsghdr *nlh, struct nl_addr *out);
 
 /* False where the message is not a unicast route of IPv4 or IPv6. */
 bool nl_read_route(const struct nlmsghdr *nlh, struct nl_route *r);
