@@ -22,16 +22,6 @@ static void note_master(struct leond *d, int master)
 	routes_device_changed(d);
 }
 
-uint32_t device_underlay_table(const struct leond *d)
-{
-	struct nl_link link;
-
-	if (!d->conf->source_interface[0] ||
-	    nl_link_by_name(d->nl, d->conf->source_interface, &link) < 0)
-		return NL_TABLE_MAIN;
-	return nl_link_table(d->nl, &link);
-}
-
 /* Where routes can lead: the interface's state, and the table of its VRF. */
 static void note_link(struct leond *d, const struct nl_link *link)
 {

@@ -17,6 +17,7 @@
 #include "base/loop.h"
 #include "base/stats.h"
 #include "crypto/keys.h"
+#include "daemon/clock.h"
 #include "daemon/events.h"
 #include "daemon/guard.h"
 #include "daemon/ipsec.h"
@@ -124,14 +125,6 @@ struct leond {
 int leond_start(struct leond *d, const char *config_path, struct conf *conf);
 void leond_stop_begin(struct leond *d); /* says leave, then ends the loop */
 void leond_free(struct leond *d);	/* half-started too */
-/* Microseconds since 1970. */
-int64_t wall_now_us(void);
-/* The monotonic clock right now; loop_now() is that of the last wake-up. */
-mono_t mono_now(void);
-static inline uint32_t now_s_of(mono_t now)
-{
-	return (uint32_t)(now.ns / NS_PER_S);
-}
 
 /* --- confread.c: the file; NULL and one sentence in err --- */
 struct conf *conf_read_file(const char *path, char *err, size_t err_len);
@@ -194,8 +187,6 @@ void guard_send_now(struct leond *d);
 
 /* --- device.c --- */
 int device_start(struct leond *d);
-/* Table by which datagrams to other nodes are routed: that of the VRF of source-interface. */
-uint32_t device_underlay_table(const struct leond *d);
 void device_apply_conf(struct leond *d);
 void device_run_mtu(struct leond *d, mono_t now);
 

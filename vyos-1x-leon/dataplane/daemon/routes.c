@@ -67,6 +67,17 @@ struct routes {
 	uint64_t count[N_EXPORT_NEWS], repaired, failed, withheld;
 };
 
+/* By which datagrams to other nodes are routed: that of the VRF of source-interface. */
+static uint32_t underlay_table(const struct leond *d)
+{
+	struct nl_link link;
+
+	if (!d->conf->source_interface[0] ||
+	    nl_link_by_name(d->nl, d->conf->source_interface, &link) < 0)
+		return NL_TABLE_MAIN;
+	return nl_link_table(d->nl, &link);
+}
+
 static int compare_ips(const void *a, const void *b)
 {
 	return ip_compare(a, b);
@@ -321,7 +332,7 @@ static void gather_own(struct routes *r)
 		log_warn("routes", "addresses cannot be listed: %s", strerror(-n));
 		return;
 	}
-	r->underlay_table = device_underlay_table(r->d);
+	r->underlay_table = underlay_table(r->d);
 	r->n_own = r->n_connected = 0;
 	for (int i = 0; i < n && i < ADDRS_MAX; i++) {
 		struct prefix p = { .ip = addr[i].ip, .len = addr[i].prefix_len };

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/defs.h"
@@ -21,22 +20,6 @@
 #define LEAVE_SPACING_MS 20
 /* The node table keeps tombstones besides members, at most as many again. */
 #define SLOTS_MAX (2 * CONF_NODES_LIMIT)
-
-int64_t wall_now_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
-
-mono_t mono_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (mono_t){ ts.tv_sec * NS_PER_S + ts.tv_nsec };
-}
 
 /* --- signals --- */
 

@@ -115,19 +115,6 @@ static void get_ifname(struct jsonr_node *obj, const char *key, char out[CONF_IF
 		snprintf(out, CONF_IFNAME_MAX + 1, "%s", s);
 }
 
-/* As in a record (wire/msg.h), because that is where the name goes. */
-bool conf_is_node_name(const char *s)
-{
-	size_t len = strlen(s);
-
-	if (len == 0 || len > MSG_NAME_MAX)
-		return false;
-	for (; *s; s++)
-		if (*s <= ' ' || *s > '~')
-			return false;
-	return true;
-}
-
 static bool is_peer_name(const char *s)
 {
 	size_t len = strlen(s);

@@ -12,17 +12,6 @@
 #include "base/mem.h"
 #include "state/conf_section.h"
 
-bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
-		  uint32_t *out)
-{
-	uint64_t v;
-
-	if (!jsonr_u64(obj, key, min, max, &v))
-		return false;
-	*out = (uint32_t)v;
-	return true;
-}
-
 static int compare_prefixes(const void *a, const void *b)
 {
 	return prefix_compare(a, b);

@@ -10,6 +10,7 @@
 #include "base/jsonr.h"
 #include "state/conf.h"
 
+/* --- conf_section.c --- */
 /* False where the key is absent or wrong; then *out stays as it is. */
 bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
 		  uint32_t *out);

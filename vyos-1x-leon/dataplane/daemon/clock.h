@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The clocks of the machine, for what cannot do with the time of the loop's last wake-up. Any thread.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/mono.h"
+
+/* Microseconds since 1970; jumps when somebody sets the clock. */
+int64_t wall_now_us(void);
+/* The monotonic clock right now; loop_now() is that of the last wake-up. */
+mono_t mono_now(void);
+static inline uint32_t now_s_of(mono_t now)
+{
+	return (uint32_t)(now.ns / NS_PER_S);
+}

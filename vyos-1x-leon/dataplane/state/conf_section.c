@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What every section of the configuration is read with, see conf_section.h. Pure; control thread.
+ */
+#include "state/conf_section.h"
+
+#include <string.h>
+
+bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
+		  uint32_t *out)
+{
+	uint64_t v;
+
+	if (!jsonr_u64(obj, key, min, max, &v))
+		return false;
+	*out = (uint32_t)v;
+	return true;
+}
+
+bool conf_is_node_name(const char *s)
+{
+	size_t len = strlen(s);
+
+	if (len == 0 || len > MSG_NAME_MAX)
+		return false;
+	for (; *s; s++)
+		if (*s <= ' ' || *s > '~')
+			return false;
+	return true;
+}
