@@ -4,6 +4,7 @@
  * call each other. Private to this directory; everything runs on the control thread.
  *
  *   overlay.c  life cycle, input, configuration, what the daemon looks at
+ *   service.c  time, chance, events, token buckets, alarms
  *   peer.c     table of peers, ways to send, what arrives in a session, the timer of each peer
  *   data.c     keys of data while sessions change
  *   hello.c    handshake, endpoints, clear-mode admission
@@ -308,7 +309,7 @@ struct overlay {
 	uint8_t buf[DATAGRAM_MAX];
 };
 
-/* --- overlay.c: small services --- */
+/* --- service.c --- */
 mono_t overlay_now(const struct overlay *o);
 /* The time at this very instant where the host offers it, else that of the loop's iteration. */
 mono_t overlay_clock(const struct overlay *o);

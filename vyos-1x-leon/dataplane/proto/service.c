@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What all files of proto/ use and what knows none of them: time, chance, events, token buckets, alarms.
+ * Control thread.
+ */
+#include "proto/core.h"
+
+mono_t overlay_now(const struct overlay *o)
+{
+	return loop_now(o->loop);
+}
+
+mono_t overlay_clock(const struct overlay *o)
+{
+	return o->ops.precise_now ? o->ops.precise_now(o->arg) : loop_now(o->loop);
+}
+
+/* splitmix64: small, seedable, good enough to spread timers; never used for secrets. */
+uint64_t overlay_random(struct overlay *o)
+{
+	uint64_t z = o->rng += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+mono_t overlay_in(struct overlay *o, int64_t lo_ms, int64_t hi_ms)
+{
+	uint64_t span_ns = hi_ms > lo_ms ? (uint64_t)(hi_ms - lo_ms) * (uint64_t)NS_PER_MS : 0;
+	uint64_t more_ns = span_ns ? overlay_random(o) % (span_ns + 1) : 0;
+
+	return mono_add_ns(mono_add_ms(overlay_now(o), lo_ms), (int64_t)more_ns);
+}
+
+int64_t overlay_stretch(const struct overlay *o, int64_t ms)
+{
+	uint32_t members = nodedb_members(o->nodes);
+
+	return members > STRETCH_MEMBERS ? ms * members / STRETCH_MEMBERS : ms;
+}
+
+void overlay_emit(struct overlay *o, enum overlay_event_kind kind, node_id_t node, node_id_t other,
+		  uint64_t value, const char *detail)
+{
+	struct overlay_event e = {
+		.kind = kind,
+		.at = overlay_now(o),
+		.node = node,
+		.other = other,
+		.value = value,
+		.detail = detail,
+	};
+
+	if (o->ops.event)
+		o->ops.event(o->arg, &e);
+}
+
+bool bucket_pass(struct bucket *b, mono_t now, int64_t cost_ns, int64_t burst_ns)
+{
+	int64_t gone_ns = mono_is_never(b->last) ? burst_ns : mono_sub_ns(now, b->last);
+
+	gone_ns = min_of(gone_ns, burst_ns);
+	b->credit_ns = min_of(b->credit_ns + gone_ns, burst_ns);
+	b->last = now;
+	if (b->credit_ns < cost_ns)
+		return false;
+	b->credit_ns -= cost_ns;
+	return true;
+}
+
+mono_t earlier(mono_t a, mono_t b)
+{
+	if (mono_is_never(a))
+		return b;
+	if (mono_is_never(b))
+		return a;
+	return mono_before(a, b) ? a : b;
+}
+
+void alarm_init(struct overlay *o, struct alarm *a, timer_fn fn, void *arg)
+{
+	a->timer = timer_new(o->loop, fn, arg);
+	a->at = MONO_NEVER;
+}
+
+void alarm_set(struct alarm *a, mono_t at)
+{
+	a->at = at;
+	if (mono_is_never(at))
+		timer_stop(a->timer);
+	else
+		timer_set(a->timer, at);
+}
+
+void alarm_sooner(struct alarm *a, mono_t at)
+{
+	if (!timer_is_set(a->timer) || mono_before(at, a->at))
+		alarm_set(a, at);
+}
+
+void alarm_free(struct alarm *a)
+{
+	timer_free(a->timer);
+	a->timer = NULL;
+}
