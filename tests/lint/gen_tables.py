@@ -22,7 +22,7 @@ def table(name):
     """The Markdown table of one list."""
     file, macro, title = LISTS[name]
     entry = re.compile(rf'^{macro}\((\w+), "([^"]*)"\)$', re.M)
-    rows = entry.findall(tree.read(f'{tree.DATAPLANE}/base/{file}'))
+    rows = entry.findall(tree.read(f'{tree.DATAPLANE}/fwd/{file}'))
     lines = [f'| {title} | Meaning |', '|---|---|']
     lines += [f'| `{key}` | {text} |' for key, text in rows]
     return '\n'.join(lines)

@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/stats.h"
+#include "fwd/stats.h"
 
 static void check_name(const char *name)
 {

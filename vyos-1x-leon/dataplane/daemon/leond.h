@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "base/loop.h"
-#include "base/stats.h"
 #include "crypto/keys.h"
 #include "daemon/clock.h"
 #include "daemon/events.h"
@@ -25,6 +24,7 @@
 #include "daemon/mtu.h"
 #include "daemon/resolve.h"
 #include "fwd/fwd.h"
+#include "fwd/stats.h"
 #include "io/ctlsock.h"
 #include "io/netlink.h"
 #include "io/tap.h"

@@ -12,7 +12,7 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
-#include "base/stats.h"
+#include "fwd/stats.h"
 #include "state/snap.h"
 #include "wire/eth.h"
 

@@ -2,7 +2,7 @@
 /*
  * Names and sentences of drop reasons and counters, made from drop.def and counter.def. Pure.
  */
-#include "stats.h"
+#include "fwd/stats.h"
 
 struct def {
 	const char *name;
@@ -11,13 +11,13 @@ struct def {
 
 static const struct def drops[N_DROPS] = {
 #define DROP(id, sentence) [DROP_##id] = { #id, sentence },
-#include "drop.def"
+#include "fwd/drop.def"
 #undef DROP
 };
 
 static const struct def counters[N_COUNTERS] = {
 #define COUNTER(id, sentence) [CNT_##id] = { #id, sentence },
-#include "counter.def"
+#include "fwd/counter.def"
 #undef COUNTER
 };
 

@@ -9,18 +9,18 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "defs.h"
+#include "base/defs.h"
 
 enum drop_reason {
 #define DROP(id, text) DROP_##id,
-#include "drop.def"
+#include "fwd/drop.def"
 #undef DROP
 	N_DROPS
 };
 
 enum counter {
 #define COUNTER(id, text) CNT_##id,
-#include "counter.def"
+#include "fwd/counter.def"
 #undef COUNTER
 	N_COUNTERS
 };
