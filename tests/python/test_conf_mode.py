@@ -154,7 +154,7 @@ def test_no_place_for_a_key_is_a_warning(commit, host, run_dir, tmp_path, monkey
     journal = commit(leon0=LEON0)
     assert runs(journal, 'timeout') == [RESTART]
     (text,) = [what for verb, what in journal if verb == 'warning']
-    assert text.startswith(f'The identity of leon0 cannot be kept in {tmp_path}/file/leon:')
+    assert text.startswith(f'The identity of leon0 cannot be kept in {tmp_path}/file/leon,')
 
 
 def test_change_is_applied_live(commit, daemon, host):

@@ -131,9 +131,12 @@ def _keep_identity(ifname):
     try:
         keyfile.prepare(ifname)
     except OSError as e:
-        # No error, as a failed boot would lose the configuration: leond then has a key
-        # that is the same until the next image.
-        Warning(f'The identity of {ifname} cannot be kept in {keyfile.DIRECTORY}: {e}')
+        # No error, as a failed boot would lose the configuration. leond has no other key
+        # to start with, and says so in its log.
+        Warning(
+            f'The identity of {ifname} cannot be kept in {keyfile.DIRECTORY}, and leond '
+            f'does not start without it: {e}'
+        )
 
 
 def generate(leon):

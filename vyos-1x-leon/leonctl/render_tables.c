@@ -289,11 +289,9 @@ int render_identity(struct jsonr_node *root, FILE *out)
 	struct table *t = table_new(columns, array_size(columns));
 	struct jsonr_node *list = jsonr_array(root, "identities");
 	bool restricted = value_bool(root, "restricted");
-	const char *file = "no file, made of the machine-id";
 
-	jsonr_str(root, "file", &file);
-	fprintf(out, "identity of this node: %s\nkept in: %s\n\n", text_str(root, "identity"),
-		file);
+	fprintf(out, "identity of this node: %s\n", text_str(root, "identity"));
+	fprintf(out, "kept in: %s\n\n", text_str(root, "file"));
 	for (size_t i = 0; i < jsonr_len(list); i++)
 		identity_row(t, jsonr_at(list, i), restricted);
 	finish(t, out, "No identity is known.");

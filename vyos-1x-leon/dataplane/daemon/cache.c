@@ -5,16 +5,15 @@
  * ignored with a warning; one that cannot be written costs only the cache. Control thread.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
+#include "io/file.h"
 
 #define SAVE_EVERY_S 60
 
@@ -54,21 +53,22 @@ static void drop_known(struct leond *d)
 void cache_load(struct leond *d)
 {
 	char *text, err[256];
+	struct stat st;
 	ssize_t len;
 	int fd;
 
 	make_path(d);
-	fd = open(d->cache_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = file_open(d->cache_path, false, &st);
 	if (fd < 0) {
-		if (errno != ENOENT)
-			log_warn("cache", "%s: %s", d->cache_path, strerror(errno));
+		if (fd != -ENOENT)
+			log_warn("cache", "%s is ignored: %s", d->cache_path, file_error(fd));
 		return;
 	}
 	text = x_calloc(1, MEMBERS_FILE_MAX);
-	len = read(fd, text, MEMBERS_FILE_MAX);
+	len = file_read(fd, text, MEMBERS_FILE_MAX);
 	close(fd);
 	if (len < 0)
-		log_warn("cache", "%s: %s", d->cache_path, strerror(errno));
+		log_warn("cache", "%s is ignored: %s", d->cache_path, file_error((int)len));
 	else if (members_parse(text, (size_t)len, d->conf->vni, &d->cached, err, sizeof(err)) < 0)
 		log_warn("cache", "%s is ignored: %s", d->cache_path, err);
 	free(text);
@@ -125,37 +125,26 @@ static void collect(struct leond *d, struct member_list *l)
 	}
 }
 
-/* Whole or not at all: written beside the file, then renamed over it. */
-static int write_file(const char *path, const char *text, size_t len)
-{
-	char tmp[176];
-	ssize_t n;
-	int fd, r;
-
-	snprintf(tmp, sizeof(tmp), "%s.new", path);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	n = write(fd, text, len);
-	r = n == (ssize_t)len ? 0 : n < 0 ? -errno : -ENOSPC;
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
-	if (r == 0 && rename(tmp, path) < 0)
-		r = -errno;
-	if (r < 0)
-		unlink(tmp);
-	return r;
-}
-
+/* What could not be written is tried again at the next occasion, and said once. */
 static void save_text(struct leond *d, const char *text, size_t len)
 {
 	int r;
 
 	if (d->saved && strcmp(d->saved, text) == 0)
 		return;
-	r = write_file(d->cache_path, text, len);
-	if (r < 0 && !d->saved)
-		log_warn("cache", "%s cannot be written: %s", d->cache_path, strerror(-r));
+	r = file_write(d->cache_path, text, len, FILE_REPLACE);
+	if (r < 0) {
+		if (!d->save_fails)
+			log_warn("cache",
+				 "%s cannot be written: %s; after a restart this node joins "
+				 "through its configured peers only",
+				 d->cache_path, file_error(r));
+		d->save_fails = true;
+		return;
+	}
+	if (d->save_fails)
+		log_notice("cache", "%s is written again", d->cache_path);
+	d->save_fails = false;
 	free(d->saved);
 	d->saved = x_strdup(text);
 }

@@ -1,110 +1,136 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The identity key of this node: made at the first start and kept in a file that nobody else may
- * read. Where it cannot be kept, it is made of the host's machine-id each time, so that it is the
- * same after a restart. Control thread, at the start.
+ * read. Where it can be neither read nor made, leond does not start: a key that others can know, or
+ * that is another after each restart, is no identity, and a node that has one by mistake is
+ * noticed when somebody else takes its place. Control thread, at the start.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hex.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
+#include "io/file.h"
 
 #define TEXT_LEN HEX_LEN(DH_KEY_LEN)
 
-/* 0; -ENOENT: no file yet; -EPERM: others may read it; -EINVAL: not such a file. */
+static int parse_key(const char *text, ssize_t len, uint8_t secret[DH_KEY_LEN])
+{
+	if (len != TEXT_LEN + 1 || text[TEXT_LEN] != '\n')
+		return -EBADMSG;
+	return hex_parse(text, secret, DH_KEY_LEN) ? -EBADMSG : 0;
+}
+
+/* 0; -ENOENT: no file yet; -EPERM: others may read it; -EBADMSG: not such a file; else -errno. */
 static int read_key(const char *path, uint8_t secret[DH_KEY_LEN])
 {
-	char text[TEXT_LEN + 1];
+	char text[TEXT_LEN + 2];
 	struct stat st;
 	ssize_t len;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), r = 0;
+	int fd = file_open(path, false, &st), r;
 
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0)
-		r = -errno;
-	else if (!S_ISREG(st.st_mode) || (st.st_mode & (S_IRWXG | S_IRWXO)))
-		r = -EPERM;
-	len = r ? 0 : read(fd, text, sizeof(text));
+		return fd;
+	if (st.st_mode & (S_IRWXG | S_IRWXO)) {
+		close(fd);
+		return -EPERM;
+	}
+	len = file_read(fd, text, sizeof(text));
 	close(fd);
-	if (!r && (len != TEXT_LEN + 1 || text[TEXT_LEN] != '\n'))
-		r = -EINVAL;
-	r = r ? r : hex_parse(text, secret, DH_KEY_LEN);
+	r = len < 0 && len != -EFBIG ? (int)len : parse_key(text, len, secret);
 	x_wipe(text, sizeof(text));
 	return r;
 }
 
-/* Never over a file that is there, and complete or not at all. */
-static int write_key(const char *path, const uint8_t secret[DH_KEY_LEN])
+/* Never over a file that is there. */
+static int make_key(const char *path, uint8_t secret[DH_KEY_LEN])
 {
-	char text[TEXT_LEN + 2], tmp[160];
-	int fd, r = 0;
+	char text[TEXT_LEN + 1];
+	int r;
 
+	random_bytes(secret, DH_KEY_LEN);
 	hex_format(secret, DH_KEY_LEN, text);
 	text[TEXT_LEN] = '\n';
-	snprintf(tmp, sizeof(tmp), "%s.new", path);
-	unlink(tmp);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		r = -errno;
-	else if (write(fd, text, TEXT_LEN + 1) != TEXT_LEN + 1 || fsync(fd) < 0)
-		r = errno ? -errno : -EIO;
-	if (fd >= 0)
-		close(fd);
-	if (!r && link(tmp, path) < 0)
-		r = -errno;
-	unlink(tmp);
+	r = file_write(path, text, sizeof(text), FILE_KEEP);
 	x_wipe(text, sizeof(text));
 	return r;
 }
 
-/* What is the same at each start and unknown to other hosts. */
-static void of_machine(const struct leond *d, uint8_t secret[DH_KEY_LEN])
+static void complain_of_file(const char *path, int r)
 {
-	char id[64] = "", info[80];
-	FILE *f = fopen("/etc/machine-id", "re");
-	size_t len = f ? fread(id, 1, sizeof(id), f) : 0;
-
-	if (f)
-		fclose(f);
-	if (len == 0) {
-		random_bytes(secret, DH_KEY_LEN);
-		return;
+	switch (-r) {
+	case EPERM:
+		log_error(
+			"identity",
+			"identity-file %s may be read by others than its owner: chmod 600 it, or "
+			"remove it, so that leond makes a new key, if somebody may have copied it",
+			path);
+		break;
+	case EBADMSG:
+		log_error(
+			"identity",
+			"identity-file %s is not an identity key: restore it, or remove it so that "
+			"leond makes a new one",
+			path);
+		break;
+	case EACCES:
+		log_error("identity",
+			  "identity-file %s cannot be read: give it to the user that leond runs as",
+			  path);
+		break;
+	default:
+		log_error(
+			"identity",
+			"identity-file %s cannot be read: %s; remove what is there or name another "
+			"file",
+			path, file_error(r));
 	}
-	snprintf(info, sizeof(info), "identity %u %u", d->self, d->conf->vni);
-	kdf(id, len, "LEON 1", 6, info, strlen(info), secret, DH_KEY_LEN);
-	x_wipe(id, sizeof(id));
 }
 
-void identity_load(struct leond *d)
+static void complain_of_place(const char *path, int r)
+{
+	if (r == -EROFS)
+		log_error(
+			"identity",
+			"identity-file %s does not exist, and its file system is read-only: put a key "
+			"there (openssl rand -hex 32, mode 0600) or name a file that can be written",
+			path);
+	else
+		log_error(
+			"identity",
+			"identity-file %s cannot be made: %s; let the user that leond runs as write "
+			"to its directory, or name another file",
+			path, file_error(r));
+}
+
+int identity_load(struct leond *d)
 {
 	const char *path = d->conf->identity_file;
-	uint8_t secret[DH_KEY_LEN];
-	char public[TEXT_LEN + 1];
-	int r = read_key(path, secret);
+	int r = read_key(path, d->identity);
 
 	if (r == -ENOENT) {
-		random_bytes(secret, sizeof(secret));
-		r = write_key(path, secret);
-		if (!r)
+		r = make_key(path, d->identity);
+		if (r < 0)
+			complain_of_place(path, r);
+		else
 			log_info("identity", "a new identity key is kept in %s", path);
+	} else if (r < 0) {
+		complain_of_file(path, r);
 	}
-	if (r < 0) {
-		log_warn("identity", "%s: %s; the identity key is made of the machine-id", path,
-			 r == -EPERM	? "others may read it"
-			 : r == -EINVAL ? "is not an identity key"
-					: strerror(-r));
-		of_machine(d, secret);
-	}
-	d->identity_kept = r == 0;
-	overlay_set_identity(d->overlay, secret);
-	x_wipe(secret, sizeof(secret));
+	if (r < 0)
+		x_wipe(d->identity, sizeof(d->identity));
+	return r;
+}
+
+void identity_hand_over(struct leond *d)
+{
+	char public[TEXT_LEN + 1];
+
+	overlay_set_identity(d->overlay, d->identity);
+	x_wipe(d->identity, sizeof(d->identity));
 	log_info("identity", "the identity of this node is %s",
 		 hex_format(overlay_identity(d->overlay), DH_KEY_LEN, public));
 }

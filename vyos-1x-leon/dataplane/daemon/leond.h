@@ -67,7 +67,7 @@ struct leond {
 	struct conf *conf;
 	node_id_t self;
 	mono_t started;
-	bool identity_kept; /* in its file; else it is made of the machine-id */
+	uint8_t identity[DH_KEY_LEN]; /* secret, until the overlay has it */
 
 	struct nl *nl;
 	struct nl_monitor *monitor;
@@ -92,7 +92,8 @@ struct leond {
 	char cache_path[160];
 	struct member_list cached; /* as read at the start; appended to every configuration */
 	uint32_t n_configured_peers;
-	char *saved; /* text of the file as written last */
+	char *saved;	 /* text of the file as written last */
+	bool save_fails; /* it could not be written, which was said */
 	mono_t saved_at;
 
 	unsigned n_locators;
@@ -123,6 +124,8 @@ struct leond {
 /* --- start.c --- */
 /* 0, or -errno with the reason logged; leond_free() in both cases. */
 int leond_start(struct leond *d, const char *config_path, struct conf *conf);
+/* Until leond_stop_begin(), or the loop fails: 0 or -errno. Either is logged. */
+int leond_run(struct leond *d);
 void leond_stop_begin(struct leond *d); /* says leave, then ends the loop */
 void leond_free(struct leond *d);	/* half-started too */
 
@@ -136,8 +139,10 @@ int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *e
 struct mac identity_mac(const struct conf *c, node_id_t self);
 
 /* --- identity_file.c --- */
-/* Reads or makes the identity key and gives it to the overlay. */
-void identity_load(struct leond *d);
+/* Reads the identity key, or makes one where there is none. 0, or -errno with the reason logged:
+ * there is no running without it. */
+int identity_load(struct leond *d);
+void identity_hand_over(struct leond *d); /* to the overlay */
 
 /* --- apply.c --- */
 struct apply_verdict {

@@ -99,7 +99,7 @@ static int run(const char *path, struct conf *c)
 	int r = leond_start(d, path, c);
 
 	if (r == 0)
-		r = loop_run(d->loop);
+		r = leond_run(d);
 	leond_free(d);
 	free(d);
 	return r == 0 ? 0 : 1;

@@ -67,7 +67,7 @@ enum command_result show_identity(struct command *c)
 
 	answer_id(c->w, "node_id", c->d->self);
 	answer_key(c->w, "identity", overlay_identity(c->d->overlay));
-	jsonw_str(c->w, "file", c->d->identity_kept ? conf->identity_file : NULL);
+	jsonw_str(c->w, "file", conf->identity_file);
 	jsonw_bool(c->w, "restricted", conf->n_trusted > 0);
 	jsonw_array(c->w, "identities");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {

@@ -126,7 +126,7 @@ static void overlay_side_open(struct leond *d)
 	guard_init(&d->guard, d->self, d->conf->guard, d->conf->guard_interval_ms, now);
 	d->overlay = overlay_new(d->loop, d->conf, d->self, overlay_glue_ops(), d, 0);
 	overlay_set_workers(d->overlay, d->tap.n_queues);
-	identity_load(d);
+	identity_hand_over(d);
 }
 
 static int workers_start(struct leond *d)
@@ -179,6 +179,9 @@ static int begin(struct leond *d)
 {
 	int r = signals_start(d);
 
+	/* Before anything is made that others see. */
+	if (r == 0)
+		r = identity_load(d);
 	if (r == 0)
 		r = kernel_side_open(d);
 	if (r < 0)
@@ -241,7 +244,7 @@ static void on_leave(void *arg, mono_t now)
 void leond_stop_begin(struct leond *d)
 {
 	if (d->leave_timer) {
-		/* Asked twice: at once. */
+		log_notice("daemon", "asked to stop again: at once, whatever is still to be sent");
 		loop_quit(d->loop, 0);
 		return;
 	}
@@ -250,6 +253,20 @@ void leond_stop_begin(struct leond *d)
 	cache_save(d, loop_now(d->loop));
 	d->leave_timer = timer_new(d->loop, on_leave, d);
 	on_leave(d, loop_now(d->loop));
+}
+
+int leond_run(struct leond *d)
+{
+	int r = loop_run(d->loop);
+
+	if (r < 0)
+		log_error("daemon",
+			  "stopped: the event loop failed: %s; without saying leave, so others "
+			  "notice in seconds",
+			  strerror(-r));
+	else
+		log_notice("daemon", "stopped");
+	return r;
 }
 
 static void timers_free(struct leond *d)

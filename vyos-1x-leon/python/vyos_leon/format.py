@@ -221,14 +221,14 @@ def _identity(answer):
         for i in answer['identities']
     ]
     table = _table_or('No identity is known.', titles, rows)
-    file = answer.get('file') or 'no file, made of the machine-id'
     rule = (
         'Only listed identities may be members.'
         if restricted
         else 'No list is configured: whoever has the secret may be a member.'
     )
     return (
-        f'identity of this node: {_str(answer, "identity")}\nkept in: {file}\n\n'
+        f'identity of this node: {_str(answer, "identity")}\n'
+        f'kept in: {_str(answer, "file")}\n\n'
         f'{table}\n\n{rule}'
     )
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Small files: see file.h. Control thread.
+ */
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_ROOM 256
+
+int file_open(const char *path, bool follow_links, struct stat *st)
+{
+	/* Without O_NONBLOCK, opening a FIFO waits for somebody who writes to it. */
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow_links ? 0 : O_NOFOLLOW);
+	int fd = open(path, flags), r = 0;
+
+	if (fd < 0)
+		return errno == ENXIO ? -EINVAL : -errno; /* ENXIO: a socket */
+	if (fstat(fd, st) < 0)
+		r = -errno;
+	else if (!S_ISREG(st->st_mode))
+		r = -EINVAL;
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+ssize_t file_read(int fd, void *buf, size_t room)
+{
+	size_t len = 0;
+
+	while (len < room) {
+		ssize_t n = read(fd, (char *)buf + len, room - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return (ssize_t)len;
+		len += (size_t)n;
+	}
+	return -EFBIG;
+}
+
+static int write_all(int fd, const void *data, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = write(fd, (const char *)data + done, len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		done += (size_t)n;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* A link instead of a rename fails where the name is taken. */
+static int name_it(const char *tmp, const char *path, enum file_existing existing)
+{
+	int r = existing == FILE_REPLACE ? rename(tmp, path) : link(tmp, path);
+
+	return r < 0 ? -errno : 0;
+}
+
+int file_write(const char *path, const void *data, size_t len, enum file_existing existing)
+{
+	char tmp[PATH_ROOM];
+	int fd, r;
+
+	if (snprintf(tmp, sizeof(tmp), "%s.new", path) >= (int)sizeof(tmp))
+		return -ENAMETOOLONG;
+	/* What an earlier run left, or somebody laid there: never opened, as it may be a FIFO. */
+	unlink(tmp);
+	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, data, len);
+	if (close(fd) < 0 && r == 0)
+		r = -errno;
+	if (r == 0)
+		r = name_it(tmp, path, existing);
+	unlink(tmp); /* a link has it under its own name now, a failure leaves nothing */
+	return r;
+}
+
+const char *file_error(int err)
+{
+	switch (-err) {
+	case EINVAL:
+		return "it is not a regular file";
+	case ELOOP:
+		return "it is a symbolic link";
+	case EFBIG:
+		return "it is too large";
+	default:
+		return strerror(-err);
+	}
+}
