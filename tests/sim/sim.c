@@ -356,6 +356,8 @@ static void relay(struct sim_node *n, const struct leon_hdr *h, const struct end
 
 	if (!link_of(n, leon_previous(h), &slot, &l) || !endpoint_equal(&l.ep, from))
 		return;
+	if (n->liar == SIM_SWALLOWS_ALL)
+		return;
 	if (!link_of(n, h->hop[h->at + 1], &slot, &l) || !l.up || n->conf->transit_disable) {
 		n->n_notices_asked++;
 		overlay_cannot_forward(n->o, h->source, h->hop[h->at + 1], leon_destination(h));

@@ -38,8 +38,9 @@ struct sim_node {
 	unsigned index;
 	node_id_t id;
 	struct conf *conf;
-	struct overlay *o;  /* NULL: not running */
-	struct endpoint ep; /* what the others see */
+	struct overlay *o;				     /* NULL: not running */
+	struct endpoint ep;				     /* what the others see */
+	enum sim_liar { SIM_HONEST, SIM_SWALLOWS_ALL } liar; /* as a relay */
 	bool nat;
 	struct endpoint inner; /* what it believes, behind a NAT */
 	struct endpoint nat_to[SIM_NAT_MAX];

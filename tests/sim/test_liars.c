@@ -177,6 +177,61 @@ static void test_lying_relay(void **state)
 	sim_free(s);
 }
 
+/* 1 is dead, and 2 goes on saying that it hears it: nobody else does, so it is not reachable. */
+static void test_liar_keeps_no_dead_node_alive(void **state)
+{
+	struct sim *s = sim_new(4, 15);
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_run(s, 10000);
+	sim_kill(s, 1);
+	s->node[2].liar = SIM_SWALLOWS_ALL; /* and says no NOTICE */
+	lie_about_a_link(s, 2, 1, 5000);
+	sim_run(s, 10000);
+	for (unsigned i = 0; i < s->n; i += 3) {
+		uint16_t dead = sim_slot(s, i, 1), liar = sim_slot(s, i, 2);
+
+		/* The lie is in the database, and so is what 1 said of itself when it was there. */
+		assert_true(latdb_get(overlay_latdb(s->node[i].o), liar, dead).up);
+		assert_true(latdb_get(overlay_latdb(s->node[i].o), dead, liar).up);
+		assert_int_equal(sim_state(s, i, 1), NODE_UNREACHABLE);
+		assert_int_equal(sim_choice(s, i, 1)->path.n_hops, 0);
+		assert_int_equal(s->node[i].n_purges, 1);
+	}
+	/* The lie ends where the dead one comes back. */
+	sim_boot(s, 1);
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_free(s);
+}
+
+/* 2 claims a link to 1 that 1 denies: no path goes over it, however fast it is said to be. */
+static void test_link_that_one_end_denies(void **state)
+{
+	struct sim *s = sim_new(4, 16);
+	unsigned hop[LEON_HOPS_MAX];
+
+	(void)state;
+	sim_set_rtt(s, 0, 1, 200000);
+	sim_set_down(s, 1, 2, true);
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	lie_about_a_link(s, 2, 1, 1000);
+	sim_run(s, 60000);
+	assert_int_equal(sim_path(s, 0, 1, hop), 2);
+	assert_int_equal(hop[0], 3);
+	sim_free(s);
+}
+
 /* A member that has everything but 1's identity key opens a session as 1. */
 static void test_impersonation(void **state)
 {
@@ -271,6 +326,8 @@ int main(void)
 		cmocka_unit_test(test_notice_about_others_links),
 		cmocka_unit_test(test_lies_about_others),
 		cmocka_unit_test(test_lying_relay),
+		cmocka_unit_test(test_liar_keeps_no_dead_node_alive),
+		cmocka_unit_test(test_link_that_one_end_denies),
 		cmocka_unit_test(test_impersonation),
 		cmocka_unit_test(test_rebuilt_node),
 		cmocka_unit_test(test_old_record_revives_nobody),

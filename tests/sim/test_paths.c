@@ -396,7 +396,7 @@ static void test_latency_step_is_no_outage(void **state)
 static void test_reached_through_relay_only(void **state)
 {
 	struct sim *s = sim_new(4, 8);
-	unsigned hop[LEON_HOPS_MAX];
+	unsigned hop[LEON_HOPS_MAX], n;
 	struct overlay_link l;
 
 	(void)state;
@@ -419,11 +419,47 @@ static void test_reached_through_relay_only(void **state)
 	assert_in_range(
 		latdb_get(overlay_latdb(s->node[1].o), sim_slot(s, 1, 2), sim_slot(s, 1, 0)).rtt_us,
 		85000, 95000);
+	/* Nothing is said for a long time: they hear of each other all the same. */
+	n = sim_events(s, EV_UNREACHABLE);
+	sim_run(s, 600000);
+	assert_int_equal(sim_events(s, EV_UNREACHABLE), n);
+	/* The relay loses one of them for longer than a row is believed. */
+	sim_set_down(s, 0, 2, true);
+	sim_run(s, 30000);
+	assert_int_equal(sim_state(s, 1, 2), NODE_UNREACHABLE);
+	sim_set_down(s, 0, 2, false);
+	expect_converged(s, 15000);
 	/* The link begins to work. */
 	sim_set_down(s, 1, 2, false);
 	sim_run(s, 30000);
 	assert_true(overlay_link(s->node[1].o, sim_slot(s, 1, 2), &l));
 	assert_true(l.up);
+	sim_free(s);
+}
+
+/* Each hears its neighbors only, so each path is found by asking along what others claim. */
+static void test_line(void **state)
+{
+	struct sim *s = sim_new(5, 18);
+	unsigned hop[LEON_HOPS_MAX];
+
+	(void)state;
+	for (unsigned a = 0; a < s->n; a++)
+		for (unsigned b = a + 2; b < s->n; b++)
+			sim_set_down(s, a, b, true);
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, i - 1);
+		sim_boot(s, i);
+	}
+	expect_converged(s, 60000);
+	assert_int_equal(sim_path(s, 0, 4, hop), 4);
+	sim_run(s, 60000);
+	sim_set_down(s, 1, 2, true);
+	sim_run(s, 60000);
+	assert_int_equal(sim_state(s, 0, 4), NODE_UNREACHABLE);
+	sim_set_down(s, 1, 2, false);
+	expect_converged(s, 60000);
 	sim_free(s);
 }
 
@@ -560,6 +596,7 @@ int main(void)
 		cmocka_unit_test(test_fail_back),
 		cmocka_unit_test(test_latency_step_is_no_outage),
 		cmocka_unit_test(test_reached_through_relay_only),
+		cmocka_unit_test(test_line),
 		cmocka_unit_test(test_transit_disable),
 		cmocka_unit_test(test_maximum_relays_zero_is_direct),
 		cmocka_unit_test(test_path_mtu),

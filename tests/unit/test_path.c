@@ -43,7 +43,8 @@ static uint32_t net_cost(const struct net *w, uint16_t u, uint16_t v)
 {
 	uint32_t c = w->cost[u * w->n + v], back = w->cost[v * w->n + u];
 
-	if (u == v || c == DOWN)
+	/* A link of others is one only where both ends say so (decision 020). */
+	if (u == v || c == DOWN || (u && back == DOWN))
 		return COST_INFINITE;
 	return back != DOWN && back - back / 3 > 2 * (c - c / 3) + 10000 ? back : c;
 }
@@ -505,6 +506,9 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 	m.entry[0] = (struct row_entry){ .node = 3, .up = true, .rtt_us = 1000, .mtu = 1300 };
 	latdb_set(db, 1, &e);
 	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
+	m.entry[0].node = 2;
+	latdb_merge(db, 2, &m, slot_is_id_minus_one, NULL);
+	m.entry[0].node = 3;
 	path_evaluate(db, &pp, 0, &p);
 	assert_int_equal(p.mtu, 1300);
 	m.seq = 2;
@@ -513,6 +517,41 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 	path_evaluate(db, &pp, 0, &p);
 	assert_int_equal(p.mtu, 0);
 	assert_int_equal(p.cost_us, 2000);
+	latdb_free(db);
+}
+
+/* Decision 020: a link of others is there where both ends say so and both were heard lately. */
+static void a_link_takes_two_ends(void **state)
+{
+	struct latdb *db = latdb_new();
+	bool silent[3] = { true, false, false };
+	struct path_params pp = { .maximum_relays = 3, .silent = silent };
+	struct path best[3];
+	struct lat_entry e = { .rtt_us = 1000, .up = true };
+	struct msg_row m = { .incarnation = 1, .seq = 1, .parts = 1, .n = 1 };
+
+	(void)state;
+	latdb_set(db, 1, &e);
+	m.entry[0] = (struct row_entry){ .node = 3, .up = true, .rtt_us = 1000 };
+	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
+	path_compute(db, &pp, 0, 3, best);
+	/* Our own link is what we measured, whatever its other end says. */
+	assert_int_equal(best[1].n_hops, 1);
+	assert_int_equal(best[2].n_hops, 0);
+	assert_false(path_link_exists(db, &pp, 1, 2));
+	m.entry[0].node = 2;
+	latdb_merge(db, 2, &m, slot_is_id_minus_one, NULL);
+	path_compute(db, &pp, 0, 3, best);
+	assert_int_equal(best[2].n_hops, 2);
+	assert_true(path_link_exists(db, &pp, 1, 2));
+	for (unsigned i = 1; i < 3; i++) {
+		silent[i] = true;
+		path_compute(db, &pp, 0, 3, best);
+		assert_int_equal(best[1].n_hops, 1);
+		assert_int_equal(best[2].n_hops, 0);
+		assert_false(path_link_exists(db, &pp, 1, 2));
+		silent[i] = false;
+	}
 	latdb_free(db);
 }
 
@@ -703,6 +742,7 @@ int main(void)
 		cmocka_unit_test(broken_link_is_avoided_one_way),
 		cmocka_unit_test(evaluate_knows_broken_paths),
 		cmocka_unit_test(mtu_is_the_smallest_or_unknown),
+		cmocka_unit_test(a_link_takes_two_ends),
 		cmocka_unit_test(small_networks_as_by_trying_all),
 		cmocka_unit_test(larger_networks_as_by_rounds_and_heap),
 		cmocka_unit_test(measured_networks_as_by_rounds_and_heap),

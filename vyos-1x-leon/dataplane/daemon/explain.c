@@ -82,15 +82,17 @@ static void write_link(struct command *c, uint16_t from, uint16_t to)
 	struct lat_entry e = latdb_get(overlay_latdb(c->d->overlay), from, to);
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 	const struct node *a = nodedb_at(db, from), *b = nodedb_at(db, to);
+	struct path_params pp = overlay_path_params(c->d->overlay);
+	bool exists = path_link_exists(overlay_latdb(c->d->overlay), &pp, from, to);
 	uint32_t cost = link_cost(&e);
-	bool up = cost != COST_INFINITE;
+	bool up = exists && cost != COST_INFINITE;
 
 	jsonw_object(c->w, NULL);
 	answer_id(c->w, "from", a ? a->id : NODE_ID_NONE);
 	answer_call(c->w, "from_name", c->d, a ? a->id : NODE_ID_NONE);
 	answer_id(c->w, "to", b ? b->id : NODE_ID_NONE);
 	answer_call(c->w, "to_name", c->d, b ? b->id : NODE_ID_NONE);
-	jsonw_bool(c->w, "up", e.up);
+	jsonw_bool(c->w, "up", exists);
 	answer_known(c->w, "rtt_us", up, e.rtt_us);
 	answer_known(c->w, "variation_us", up, e.var_us);
 	answer_known(c->w, "loss_permille", up, e.loss_pm);

@@ -6,6 +6,7 @@
  *   overlay.c  life cycle, input, configuration, what the daemon looks at
  *   service.c  time, chance, events, token buckets, alarms
  *   peer.c     table of peers, ways to send, what arrives in a session, the timer of each peer
+ *   along.c    PINGs along paths through relays
  *   data.c     keys of data while sessions change
  *   hello.c    handshake, endpoints, clear-mode admission
  *   doubt.c    latencies about which both ends of a link disagree
@@ -115,6 +116,12 @@ struct offer {
 	struct session *session;  /* made of the two when a datagram first named the value */
 };
 
+/* PINGs along the path in use, where that has relays. */
+struct along {
+	uint32_t id; /* of the one that is not answered yet; 0: none */
+	mono_t next_at;
+};
+
 /* Keys of data to and from a peer, data.c. All NULL in the clear mode. */
 struct data_keys {
 	struct seal *tx, *rx, *rx_before; /* references */
@@ -146,6 +153,7 @@ struct peer {
 	uint32_t rekey_tries;
 	uint64_t incarnation; /* of the peer when cur was made */
 	mono_t established, heard, heard_direct;
+	bool silent;	     /* not heard lately: what it said of its links is over */
 	uint32_t n_restarts; /* signs of another run of it, within a minute of restart_since */
 	mono_t restart_since;
 	mono_t hello_at; /* never: none due */
@@ -175,6 +183,7 @@ struct peer {
 	bool purged; /* what hung on it was dropped since it became unreachable */
 	struct probing probe;
 	struct pmtu pmtu;
+	struct along along;
 	struct choice choice;
 };
 
@@ -281,8 +290,9 @@ struct overlay {
 	/* route */
 	struct alarm routing;
 	mono_t routed;
+	mono_t listened; /* last look for who is silent */
 	struct notice notice[NOTICES_MAX];
-	bool *no_relay;
+	bool *no_relay, *silent;
 	struct path *best; /* result of a run, by slot */
 	uint32_t cap_best;
 	struct alarm changed; /* routes_changed is due */
@@ -346,6 +356,8 @@ struct node *peer_node(const struct overlay *o, const struct peer *p); /* NULL w
 void peer_arm(struct peer *p);
 void peer_session_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
 			const struct leon_hdr *h, size_t hdr_len, mono_t rx);
+/* A message of it came that nobody else can have made. */
+void peer_heard(struct overlay *o, struct peer *p);
 /* Makes `ep` the peer's endpoint. */
 void peer_move(struct overlay *o, struct peer *p, const struct endpoint *ep);
 
@@ -363,6 +375,14 @@ void via_transmit(struct overlay *o, const struct via *v, size_t len, uint8_t ty
 int peer_send_via(struct overlay *o, struct peer *p, const struct via *v, const struct msg *m,
 		  uint16_t size);
 int peer_send(struct overlay *o, struct peer *p, const struct msg *m);
+
+/* --- along.c --- */
+/* A path was chosen, or the direct link failed: is it to be pinged along the path? */
+void along_look(struct overlay *o, struct peer *p);
+mono_t along_due(const struct peer *p);
+void along_tick(struct overlay *o, struct peer *p, mono_t now);
+/* True where the answer was to one of these pings. */
+bool along_pong(struct peer *p, const struct msg_pong *m);
 
 /* --- data.c --- */
 /* p->cur is new. renewed: the peer was alive and is the same run of it. */
@@ -527,6 +547,11 @@ void route_changed(struct overlay *o); /* a snapshot would differ: soon */
 void route_changed_now(struct overlay *o);
 void route_tell(void *arg, mono_t now);
 void route_notice(struct overlay *o, struct peer *p, const struct msg_notice *m);
+/* Marks those whose rows are not believed any longer, because they fell silent. */
+void route_upkeep(struct overlay *o, mono_t now);
+/* The way to a node that no path leads to, as far as one of the ends of each link claims it: for
+ * asking whether it is there. */
+bool route_hearsay(struct overlay *o, const struct peer *p, struct via *v);
 void route_forget(struct overlay *o, uint16_t slot);
 void route_free(struct overlay *o);
 

@@ -140,7 +140,7 @@ static void send_everywhere(struct overlay *o, struct peer *p)
 		if (!endpoint_equal(&v.to, &p->ep))
 			send_hello(o, &v, &g);
 	}
-	if (p->choice.path.n_hops > 1 && via_path(o, &p->choice.path, &v))
+	if (p->choice.path.n_hops > 1 ? via_path(o, &p->choice.path, &v) : route_hearsay(o, p, &v))
 		send_hello(o, &v, &g);
 }
 
@@ -299,7 +299,7 @@ void hello_establish(struct overlay *o, struct peer *p, struct session *s,
 		note_other_run(o, p);
 	p->incarnation = incarnation;
 	p->established = now;
-	p->heard = now;
+	peer_heard(o, p);
 	p->ep_counter = 0;
 	/* Paired with a value that a seed was asked with: the offer may be on its way back still. */
 	if (session_mine(s) == p->offer.value) {

@@ -517,6 +517,7 @@ void member_upkeep(void *arg, mono_t now)
 	sync_upkeep(o, now);
 	rekey_upkeep(o, now);
 	doubt_upkeep(o, now);
+	route_upkeep(o, now);
 	peer_bury(o);
 	alarm_set(&o->upkeep, overlay_in(o, UPKEEP_MS * 3 / 4, UPKEEP_MS));
 }

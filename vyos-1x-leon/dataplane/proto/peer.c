@@ -62,6 +62,7 @@ static void peer_tick(void *arg, mono_t now)
 	p->tick.at = MONO_NEVER;
 	hello_tick(o, p, now);
 	data_tick(o, p, now);
+	along_tick(o, p, now);
 	probe_tick(o, p, now);
 	member_tick(o, p, now);
 	peer_arm(p);
@@ -75,6 +76,7 @@ void peer_arm(struct peer *p)
 		return;
 	at = earlier(at, probe_due(p));
 	at = earlier(at, data_due(p));
+	at = earlier(at, along_due(p));
 	if (p->record_tries)
 		at = earlier(at, p->record_at);
 	if (at.ns != p->tick.at.ns || !timer_is_set(p->tick.timer))
@@ -89,6 +91,7 @@ static struct peer *peer_new(struct overlay *o, node_id_t id)
 	p->id = id;
 	p->slot = SLOT_NONE;
 	p->born = overlay_now(o);
+	p->silent = true;
 	alarm_init(o, &p->tick, peer_tick, p);
 	probe_init(o, p);
 	return p;
@@ -236,6 +239,8 @@ bool via_best(struct overlay *o, const struct peer *p, struct via *v)
 		return true;
 	if (p->choice.path.n_hops > 1 && via_path(o, &p->choice.path, v))
 		return true;
+	if (p->choice.path.n_hops == 0 && route_hearsay(o, p, v))
+		return true;
 	return via_direct(p, v);
 }
 
@@ -333,6 +338,15 @@ int peer_send(struct overlay *o, struct peer *p, const struct msg *m)
 }
 
 /* --- what arrives in a session --- */
+
+void peer_heard(struct overlay *o, struct peer *p)
+{
+	p->heard = overlay_now(o);
+	if (!p->silent)
+		return;
+	p->silent = false;
+	route_later(o);
+}
 
 void peer_move(struct overlay *o, struct peer *p, const struct endpoint *ep)
 {
@@ -463,7 +477,7 @@ void peer_session_input(struct overlay *o, const struct endpoint *from, uint8_t 
 	}
 	if (p->slot == SLOT_NONE) /* proved itself, but there is no room for it */
 		return;
-	p->heard = overlay_now(o);
+	peer_heard(o, p);
 	if (!p->probe.up && mono_is_never(p->probe.next_at))
 		probe_soon(o, p);
 	/* Counters of the session before say nothing about the order in this one. */

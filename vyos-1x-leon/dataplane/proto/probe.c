@@ -324,7 +324,8 @@ void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 		if (p->probe.out[i].id == m->id)
 			pr = &p->probe.out[i];
 	if (!pr || !direct) {
-		ping_pong(o, p, m, rx);
+		if (!along_pong(p, m))
+			ping_pong(o, p, m, rx);
 		return;
 	}
 	size = pr->size;

@@ -15,6 +15,8 @@
 #define RUN_EVERY_MS	100
 #define FAILURES_MS	5
 #define TELL_EVERY_MS	20
+/* A look for who is silent that comes so late says more about this machine than about others. */
+#define LATE_MS 2500
 
 /* --- when --- */
 
@@ -170,6 +172,53 @@ void route_forget(struct overlay *o, uint16_t slot)
 			o->notice[i] = (struct notice){ 0 };
 }
 
+/* --- who is heard --- */
+
+void route_upkeep(struct overlay *o, mono_t now)
+{
+	bool late = mono_sub_ms(now, o->listened) > LATE_MS, news = false;
+
+	o->listened = now;
+	for (uint32_t i = 0; i < o->cap_slots && !late; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p || p->silent || peer_is_alive(o, p))
+			continue;
+		p->silent = true;
+		news = true;
+	}
+	if (news)
+		route_now(o);
+}
+
+static bool leads_through(const struct path *path, uint16_t slot)
+{
+	for (unsigned i = 0; i < path->n_hops; i++)
+		if (path->hop[i] == slot)
+			return true;
+	return false;
+}
+
+bool route_hearsay(struct overlay *o, const struct peer *p, struct via *v)
+{
+	struct path_params pp = overlay_path_params(o);
+	struct path best = { .cost_us = COST_INFINITE };
+
+	for (uint16_t i = SLOT_SELF + 1; i < nodedb_slots(o->nodes); i++) {
+		const struct peer *last = peer_at(o, i);
+		struct lat_entry e = latdb_get(o->lat, i, p->slot);
+		struct path path = last ? last->choice.path : best;
+
+		/* Any path in use to somebody who claims a link to it. */
+		if (path.n_hops == 0 || path.n_hops > pp.maximum_relays || pp.no_relay[i] ||
+		    !e.up || path.cost_us >= best.cost_us || leads_through(&path, p->slot))
+			continue;
+		path.hop[path.n_hops++] = p->slot;
+		best = path;
+	}
+	return best.n_hops && via_path(o, &best, v);
+}
+
 /* --- the run --- */
 
 struct path_params overlay_path_params(struct overlay *o)
@@ -180,6 +229,7 @@ struct path_params overlay_path_params(struct overlay *o)
 	if (n > o->cap_best) {
 		o->cap_best = (n / 16u + 1) * 16;
 		o->no_relay = x_realloc(o->no_relay, o->cap_best, sizeof(bool));
+		o->silent = x_realloc(o->silent, o->cap_best, sizeof(bool));
 		o->best = x_realloc(o->best, o->cap_best, sizeof(struct path));
 	}
 	for (uint16_t i = 0; i < n; i++) {
@@ -187,6 +237,7 @@ struct path_params overlay_path_params(struct overlay *o)
 
 		o->no_relay[i] = !node || node->state == NODE_LEFT ||
 				 (node->rec.flags & RECORD_TRANSIT_DISABLED);
+		o->silent[i] = !peer_at(o, i) || peer_at(o, i)->silent;
 	}
 	for (unsigned i = 0; i < NOTICES_MAX && !notices; i++)
 		notices = !mono_is_never(o->notice[i].until);
@@ -194,6 +245,7 @@ struct path_params overlay_path_params(struct overlay *o)
 		.maximum_relays = min_of(o->conf->maximum_relays, LEON_HOPS_MAX - 1u),
 		.relay_cost_us = o->conf->relay_cost_us,
 		.no_relay = o->no_relay,
+		.silent = o->silent,
 		.link_broken = notices ? link_broken : NULL,
 		.arg = o,
 	};
@@ -250,6 +302,7 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 		route_changed(o);
 	}
 	update_state(o, n, c->path.n_hops > 0, now);
+	along_look(o, p);
 	return c->reason == CHOICE_HOLD_DOWN ? c->hold_until : MONO_NEVER;
 }
 
@@ -284,5 +337,6 @@ void route_run(void *arg, mono_t now)
 void route_free(struct overlay *o)
 {
 	free(o->no_relay);
+	free(o->silent);
 	free(o->best);
 }

@@ -66,15 +66,33 @@ static bool link_is_broken(const struct path_params *pp, uint16_t from, uint16_t
 	return pp->link_broken && pp->link_broken(pp->arg, from, to);
 }
 
-/* Where the other end contradicts a claim, the worse of the two counts. */
-static void doubt(const struct latdb *db, uint16_t from, uint16_t to, struct lat_entry *e)
+static bool is_silent(const struct path_params *pp, uint16_t slot)
+{
+	return pp->silent && slot != SLOT_SELF && pp->silent[slot];
+}
+
+/* What the other end says of a link that one end claims to be up: whether there is one at all, and
+ * where it contradicts the claim, the worse of the two counts. */
+static void hear_other_end(const struct latdb *db, const struct path_params *pp, uint16_t from,
+			   uint16_t to, struct lat_entry *e)
 {
 	struct lat_entry other = latdb_get(db, to, from);
 
+	if (from != SLOT_SELF && (!other.up || is_silent(pp, from) || is_silent(pp, to)))
+		e->up = false;
 	if (other.rtt_us <= e->rtt_us || !lat_contradicts(e, &other))
 		return;
 	e->rtt_us = other.rtt_us;
 	e->var_us = other.var_us;
+}
+
+bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint16_t from,
+		      uint16_t to)
+{
+	struct lat_entry e = latdb_get(db, from, to);
+
+	hear_other_end(db, pp, from, to, &e);
+	return e.up;
 }
 
 void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_t from,
@@ -91,7 +109,7 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		uint16_t u = i ? p->hop[i - 1] : from;
 		struct lat_entry e = latdb_get(db, u, p->hop[i]);
 
-		doubt(db, u, p->hop[i], &e);
+		hear_other_end(db, pp, u, p->hop[i], &e);
 		p->cost_us = cost_add(p->cost_us, link_cost(&e));
 		if (i)
 			p->cost_us = cost_add(p->cost_us, pp->relay_cost_us);
@@ -121,7 +139,7 @@ static void relax_from(struct search *s, uint16_t u, uint32_t cost, uint8_t leve
 		/* Most end here, before the arithmetic of loss: no link costs less than its RTT. */
 		if (!e.up || cost_add(cost, e.rtt_us) >= v->cost[level])
 			continue;
-		doubt(s->db, u, i, &e);
+		hear_other_end(s->db, s->pp, u, i, &e);
 		c = cost_add(cost, link_cost(&e));
 		if (c >= v->cost[level] || link_is_broken(s->pp, u, i))
 			continue;

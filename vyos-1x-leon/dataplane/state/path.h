@@ -9,6 +9,10 @@
  *   (what a TCP sender waits at least for a lost segment, RFC 6298 and Linux's RTO minimum);
  * where the two ends of a link contradict each other, of the larger round-trip time (decision 011);
  * a path costs the sum of its links + relay_cost for each relay.
+ *
+ * A link of others exists only where both its ends say so, and both were heard lately: what one end
+ * alone claims may be a lie, and the row of a node that died says "up" for ever (decision 020). Our
+ * own links are what we measured.
  */
 #pragma once
 
@@ -33,6 +37,8 @@ struct path_params {
 	uint32_t relay_cost_us;
 	/* Slots that must not relay (transit disabled, unreachable); by slot; NULL: none. */
 	const bool *no_relay;
+	/* Slots of nodes that were not heard lately: their rows prove nothing; NULL: all were. */
+	const bool *silent;
 	/* Links reported broken by a notice; NULL: none. */
 	bool (*link_broken)(void *arg, uint16_t from, uint16_t to);
 	void *arg;
@@ -40,6 +46,9 @@ struct path_params {
 
 /* Cost of one link, COST_INFINITE where it is down. */
 uint32_t link_cost(const struct lat_entry *e);
+/* Is there a link from -> to, by what both ends say? */
+bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint16_t from,
+		      uint16_t to);
 /* Cost, RTT and MTU of a given list of hops under the database now; cost COST_INFINITE where broken. */
 void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_t from,
 		   struct path *p);
