@@ -82,6 +82,10 @@ def show_nodes(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show nodes')
 
 
+def show_peers(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show peers')
+
+
 def show_paths(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show paths')
 

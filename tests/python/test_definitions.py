@@ -67,7 +67,7 @@ OTHERS = {
         'force-udp-encapsulation', 'ike-group')),
 
     'source-address', 'source-interface', 'node-id', 'node-name', 'transit disable', 'mac',
-    'peer address', 'peer port', 'suppression arp', 'suppression nd', 'mss-clamp disable',
+    'peer address', 'peer port', 'peer description', 'peer disable', 'suppression arp', 'suppression nd', 'mss-clamp disable',
     'loop-guard disable', 'authentication pre-shared-secret', 'authentication accept-secret',
     'authentication trusted-identity',
     'system log-level', 'overlay-address', 'export prefix', 'export unconditional', 'import address', 'import prefix ge',

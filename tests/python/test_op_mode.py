@@ -35,6 +35,7 @@ def answer(name):
 
 COMMANDS = {
     'show_nodes': ('nodes', 'show nodes', {}),
+    'show_peers': ('peers', 'show peers', {}),
     'show_paths': ('paths', 'show paths', {}),
     'show_ipsec': ('ipsec', 'show ipsec', {}),
     'show_routes': ('routes', 'show routes', {}),

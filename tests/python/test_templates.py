@@ -77,6 +77,14 @@ CONFIGS = {
         'node_id': '10.0.0.1',
         'node_name': 'a',
         'transit': {'disable': {}},
+        'peer': {
+            'spare': {
+                'address': '203.0.113.9',
+                'port': '5366',
+                'disable': {},
+                'description': 'Büro "2", \\ not yet',
+            },
+        },
         'measurement': {
             'interval': '60000',
             'fast_interval': '20',

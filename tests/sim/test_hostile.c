@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,44 @@ static void test_other_secret_is_reported(void **state)
 	assert_int_equal(s->node[0].n_events[EV_SECRET_MISMATCH], 1);
 	assert_int_equal(s->node[1].n_events[EV_SECRET_MISMATCH], 1);
 	assert_int_equal(nodedb_members(overlay_nodes(s->node[0].o)), 1);
+	sim_free(s);
+}
+
+/* What is said of a peer, from what is seen of it. */
+static enum seed_finding finding_at(struct sim *s, unsigned i)
+{
+	struct overlay_seed seed;
+
+	assert_true(overlay_seed(s->node[i].o, 0, &seed));
+	assert_false(seed.reached);
+	return seed.address[0].finding;
+}
+
+static void test_peer_that_is_not_reached(void **state)
+{
+	struct sim *s = sim_new(2, 4);
+	struct overlay_seed seed;
+
+	(void)state;
+	sim_seed_of(s, 0, 1);
+	sim_boot(s, 0);
+	assert_int_equal(finding_at(s, 0), SEED_NOT_ASKED);
+	sim_run(s, 5000);
+	assert_int_equal(finding_at(s, 0), SEED_SILENT);
+	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
+	assert_int_equal(finding_at(s, 0), SEED_REFUSED);
+	/* What it sends itself tells more, and an ICMP error does not hide it. */
+	overlay_seed_foreign(s->node[0].o, &s->node[1].ep, SEED_OTHER_VNI);
+	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
+	assert_int_equal(finding_at(s, 0), SEED_OTHER_VNI);
+	/* Not for ever. */
+	sim_run(s, 61000);
+	assert_int_equal(finding_at(s, 0), SEED_SILENT);
+	sim_boot(s, 1);
+	sim_run(s, 15000);
+	assert_true(overlay_seed(s->node[0].o, 0, &seed));
+	assert_true(seed.reached && seed.node == s->node[1].id);
+	assert_false(overlay_seed(s->node[0].o, 1, &seed));
 	sim_free(s);
 }
 
@@ -419,6 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strangers_get_no_answer),
 		cmocka_unit_test(test_other_secret_is_reported),
+		cmocka_unit_test(test_peer_that_is_not_reached),
 		cmocka_unit_test(test_clear_mode_admission),
 		cmocka_unit_test(test_replay_changes_nothing),
 		cmocka_unit_test(test_replay_of_a_dead_node),

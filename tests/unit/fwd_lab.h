@@ -144,6 +144,8 @@ static inline void lab_drain(struct lab_node *n)
 		case FWD_SUSPECT:
 			n->n_suspect++;
 			break;
+		case FWD_FOREIGN:
+			break;
 		}
 	}
 	fwd_reclaim(n->f);

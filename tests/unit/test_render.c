@@ -75,6 +75,8 @@ static void tables(void **state)
 {
 	(void)state;
 	check("nodes", render_nodes, 0);
+	check("peers", render_peers, 0);
+	check("peers_none", render_peers, 0);
 	check("paths", render_paths, 0);
 	check("routes", render_routes, 0);
 	check("routes_off", render_routes, 0);

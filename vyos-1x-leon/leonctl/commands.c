@@ -18,6 +18,7 @@
 
 static const struct ctl_command table[] = {
 	{ "show nodes", ARG_NONE, render_nodes, "nodes of the overlay and the links to them" },
+	{ "show peers", ARG_NONE, render_peers, "configured peers: reached or not, and why not" },
 	{ "show paths", ARG_NONE, render_paths, "path in use to each node, with its latency" },
 	{ "show routes", ARG_NONE, render_routes,
 	  "routes exported to the kernel, and what is not" },

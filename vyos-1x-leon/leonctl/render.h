@@ -13,6 +13,7 @@
 typedef int (*render_fn)(struct jsonr_node *root, FILE *out);
 
 int render_nodes(struct jsonr_node *root, FILE *out);
+int render_peers(struct jsonr_node *root, FILE *out);
 int render_paths(struct jsonr_node *root, FILE *out);
 int render_routes(struct jsonr_node *root, FILE *out);
 int render_latency(struct jsonr_node *root, FILE *out);

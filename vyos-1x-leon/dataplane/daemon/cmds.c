@@ -22,6 +22,7 @@ struct command_row {
 
 static const struct command_row table[] = {
 	{ "show nodes", ACCESS_READ, show_nodes },
+	{ "show peers", ACCESS_READ, show_peers },
 	{ "show paths", ACCESS_READ, show_paths },
 	{ "show ipsec", ACCESS_READ, show_ipsec },
 	{ "show latency", ACCESS_READ, show_latency },

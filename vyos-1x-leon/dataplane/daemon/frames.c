@@ -83,6 +83,13 @@ static void handle(struct leond *d, struct fwd_event *ev, mono_t now)
 		break;
 	case FWD_SUSPECT:
 		overlay_link_suspect(d->overlay, &ev->suspect.ep);
+		overlay_seed_error(d->overlay, &ev->suspect.ep, ev->suspect.error,
+				   ev->suspect.local);
+		break;
+	case FWD_FOREIGN:
+		overlay_seed_foreign(d->overlay, &ev->foreign.from,
+				     ev->foreign.other_version ? SEED_OTHER_VERSION
+							       : SEED_OTHER_VNI);
 		break;
 	}
 }

@@ -56,6 +56,7 @@ static void on_second(void *arg, mono_t now)
 	fwd_reclaim(d->fwd);
 	device_run_mtu(d, now);
 	seeds_run(d, now);
+	reach_run(d, now);
 	offload_look(d);
 	if (mono_sub_ms(now, d->saved_at) >= CACHE_SAVE_MS)
 		cache_save(d, now);

@@ -7,6 +7,7 @@
  * Who does what: start.c starts and stops; apply.c applies a changed configuration; snapshot.c
  * tells the workers; frames.c takes in what the workers report; overlay_glue.c what the protocol
  * reports; guard_io.c, device.c, locators.c, routes.c, announce.c, seeds.c, cache.c, usage.c and
+ * reach.c,
  * housekeeping.c watch one thing each; cmds.c answers the control socket.
  */
 #pragma once
@@ -48,6 +49,13 @@ struct seed {
 	bool failing;	    /* the failure was reported */
 	unsigned n;	    /* addresses of the last resolution */
 	struct endpoint ep[RESOLVE_ADDRS_MAX];
+	mono_t resolved_at; /* last answer with addresses */
+	char error[128];    /* of the last answer; empty: there was none */
+	/* reach.c */
+	uint64_t name; /* hash of what makes it this peer: survives a reload */
+	bool reached;  /* as seen last */
+	bool told;     /* that it is not reached */
+	mono_t since;  /* of `reached` */
 };
 
 struct device {
@@ -88,6 +96,7 @@ struct leond {
 	uint32_t n_seeds;
 	struct seed *seed;
 	uint32_t seed_generation; /* answers about an older list of peers are ignored */
+	mono_t reach_at;	  /* events of reach.c are paced */
 
 	char cache_path[160];
 	struct member_list cached; /* as read at the start; appended to every configuration */
@@ -235,6 +244,23 @@ int seeds_start(struct leond *d);
 /* The list of peers changed. */
 void seeds_reset(struct leond *d);
 void seeds_run(struct leond *d, mono_t now); /* once a second */
+
+/* --- reach.c: which configured peers are reached, and why others are not --- */
+struct reach {
+	const struct conf_peer *peer;
+	struct overlay_seed seed;
+	const char *state; /* "reached", "trying", "unresolved", "self", "disabled" */
+	mono_t since;
+	enum seed_finding best; /* what is known of that of its addresses of which most is known */
+	int error;
+};
+void reach_look(struct leond *d, uint32_t i, struct reach *out);
+const char *reach_finding_name(enum seed_finding f);
+const char *reach_finding_text(enum seed_finding f, int error);
+/* A sentence; NULL where it is reached or not asked for. */
+const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r, char *buf,
+			 size_t len);
+void reach_run(struct leond *d, mono_t now); /* once a second */
 
 /* --- cache.c --- */
 void cache_load(struct leond *d);

@@ -329,6 +329,22 @@ static void put_routes(struct out *o)
 		    v.withheld);
 }
 
+static void put_peers(struct out *o)
+{
+	struct reach r;
+
+	put_head(o, "peer_reached", "gauge", "1 where a configured peer is in session.");
+	for (uint32_t i = 0; i < o->d->n_configured_peers && i < o->d->n_seeds; i++) {
+		reach_look(o->d, i, &r);
+		if (r.peer->disable)
+			continue;
+		put_sample(o, "peer_reached");
+		put_label(o, "peer", r.peer->name);
+		put_label(o, "result", r.seed.reached ? "" : reach_finding_name(r.best));
+		put_u64(o, r.seed.reached);
+	}
+}
+
 static void put_daemon(struct out *o)
 {
 	struct leond *d = o->d;
@@ -376,6 +392,7 @@ enum command_result show_metrics(struct command *c)
 		bug("out of memory for metrics");
 	put_daemon(&o);
 	put_nodes(&o);
+	put_peers(&o);
 	put_control(&o);
 	put_routes(&o);
 	put_counters(&o);

@@ -3,16 +3,22 @@
  * What the protocol asks of the world: send a datagram, tell the workers about routes, drop what
  * hung on a node, report an event, read the clocks. Control thread.
  */
+#include <errno.h>
+
 #include "daemon/leond.h"
 
 static void glue_send(void *arg, const struct endpoint *to, const void *data, size_t len)
 {
 	struct leond *d = arg;
 
-	if (routes_withhold(d, &to->ip))
-		return;
-	/* A loss like any other: the protocol repeats what matters, probing sees the rest. */
-	(void)udp_send(d->udp.fd4[0], d->udp.fd6[0], to, data, len);
+	int r = -ELOOP;
+
+	/* A loss like any other: the protocol repeats what matters, probing sees the rest. Only who is
+	 * asked to join through them is told of. */
+	if (!routes_withhold(d, &to->ip))
+		r = udp_send(d->udp.fd4[0], d->udp.fd6[0], to, data, len);
+	if (r < 0)
+		overlay_seed_error(d->overlay, to, -r, true);
 }
 
 static void glue_routes_changed(void *arg)

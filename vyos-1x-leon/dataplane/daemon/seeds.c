@@ -5,6 +5,7 @@
  * Cached members come behind the configured peers. Control thread.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,27 +23,56 @@ static void set_address(struct leond *d, uint32_t i)
 		const struct member_entry *m = &d->cached.member[i - d->n_configured_peers];
 
 		overlay_set_seed(d->overlay, i, m->ep, m->n);
-	} else if (d->conf->peer[i].is_ip) {
+	} else if (d->conf->peer[i].is_ip && !d->conf->peer[i].disable) {
 		overlay_set_seed(d->overlay, i, &d->conf->peer[i].ep, 1);
+	}
+}
+
+static uint64_t identity_of(const struct conf_peer *p)
+{
+	uint64_t h = hash_mix64((uint64_t)p->ep.port << 1 | p->disable);
+
+	for (const char *s = p->name; *s; s++)
+		h = hash_mix64(h ^ (uint8_t)*s);
+	for (const char *s = p->host; *s; s++)
+		h = hash_mix64(h ^ (uint8_t)*s);
+	return h;
+}
+
+/* How long a peer is reached, or is not, does not begin anew because others were changed. */
+static void keep_reach(struct seed *s, const struct seed *old, uint32_t n_old)
+{
+	for (uint32_t i = 0; i < n_old; i++) {
+		if (old[i].name != s->name)
+			continue;
+		s->reached = old[i].reached;
+		s->told = old[i].told;
+		s->since = old[i].since;
 	}
 }
 
 void seeds_reset(struct leond *d)
 {
-	free(d->seed);
+	struct seed *old = d->seed;
+	uint32_t n_old = d->n_seeds;
+
 	d->n_seeds = d->conf->n_peers;
 	d->seed = x_calloc(max_of(d->n_seeds, 1u), sizeof(*d->seed));
 	d->seed_generation++;
 	for (uint32_t i = 0; i < d->n_seeds; i++) {
 		d->seed[i].backoff_s = BACKOFF_FIRST_S;
+		d->seed[i].since = loop_now(d->loop);
+		d->seed[i].name = identity_of(&d->conf->peer[i]);
+		keep_reach(&d->seed[i], old, n_old);
 		set_address(d, i);
 	}
+	free(old);
 	seeds_run(d, loop_now(d->loop));
 }
 
 static bool is_name(const struct leond *d, uint32_t i)
 {
-	return i < d->n_configured_peers && !d->conf->peer[i].is_ip;
+	return i < d->n_configured_peers && !d->conf->peer[i].is_ip && !d->conf->peer[i].disable;
 }
 
 void seeds_run(struct leond *d, mono_t now)
@@ -97,10 +127,13 @@ static void take_answer(struct leond *d, const struct resolve_answer *a)
 	d->seed[i].asking = false;
 	if (a->error[0]) {
 		/* The addresses of last time stay: an old answer is better than none. */
+		snprintf(d->seed[i].error, sizeof(d->seed[i].error), "%s", a->error);
 		report_failure(d, i, a->error);
 		return;
 	}
 	d->seed[i].failing = false;
+	d->seed[i].error[0] = '\0';
+	d->seed[i].resolved_at = loop_now(d->loop);
 	if (!is_news(&d->seed[i], a))
 		return;
 	memcpy(d->seed[i].ep, a->ep, sizeof(a->ep));

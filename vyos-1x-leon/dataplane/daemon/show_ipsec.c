@@ -39,6 +39,8 @@ static void write_peers(struct command *c)
 	for (uint32_t i = 0; i < conf->n_peers; i++) {
 		const struct conf_peer *p = &conf->peer[i];
 
+		if (p->disable)
+			continue;
 		if (p->is_ip)
 			write_endpoint(c, &p->ep, NULL, p->name);
 		else if (i < c->d->n_seeds)

@@ -114,11 +114,23 @@ void event_guard(struct worker *w, const uint8_t *frame, size_t len)
 	post(w, &ev);
 }
 
-void event_suspect(struct worker *w, const struct endpoint *ep)
+void event_suspect(struct worker *w, const struct endpoint *ep, int error, bool local)
 {
-	struct fwd_event ev = { .type = FWD_SUSPECT, .suspect = { *ep } };
+	struct fwd_event ev = { .type = FWD_SUSPECT, .suspect = { *ep, error, local } };
 	uint64_t key = mix(~(uint64_t)ep->port, ep->ip.b, sizeof(ep->ip.b));
 
+	post_once(w, key, &ev);
+}
+
+/* Whoever can reach the port can cause these: a few in a second, from whatever address. */
+void event_foreign(struct worker *w, const struct endpoint *from, bool other_version)
+{
+	struct fwd_event ev = { .type = FWD_FOREIGN, .foreign = { *from, other_version } };
+	uint64_t key = mix(~(uint64_t)from->port - 1, from->ip.b, sizeof(from->ip.b));
+
+	if (!mono_is_never(w->foreign_at) && mono_sub_ns(w->now, w->foreign_at) < FOREIGN_GAP_NS)
+		return;
+	w->foreign_at = w->now;
 	post_once(w, key, &ev);
 }
 

@@ -19,6 +19,8 @@ struct ring;
 
 /* The same news is posted again after this time, where the control thread did not take it in. */
 #define EVENT_HOLD_NS (100 * NS_PER_MS)
+/* Between two FWD_FOREIGN of a worker. */
+#define FOREIGN_GAP_NS (50 * NS_PER_MS)
 
 /* --- worker --- */
 void event_control(struct worker *w, const struct endpoint *from, mono_t rx, const uint8_t *data,
@@ -29,7 +31,8 @@ void event_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, stru
 void event_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t source, node_id_t next,
 			  node_id_t destination);
 void event_guard(struct worker *w, const uint8_t *frame, size_t len);
-void event_suspect(struct worker *w, const struct endpoint *ep);
+void event_suspect(struct worker *w, const struct endpoint *ep, int error, bool local);
+void event_foreign(struct worker *w, const struct endpoint *from, bool other_version);
 
 /* --- control thread --- */
 /* Oldest event of a ring; the ring's record stays held until event_release(). */

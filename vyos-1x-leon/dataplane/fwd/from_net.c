@@ -60,14 +60,19 @@ static bool parse(struct worker *w, struct datagram *d)
 	if (likely(p == LEON_OK))
 		return true;
 	drop(w, reason[p]);
+	if (p == LEON_BAD_VERSION)
+		event_foreign(w, d->from, true);
 	return false;
 }
 
 /* Is it of this overlay, and is this the node that it is on its way to? */
-static bool is_for_us(struct worker *w, const struct leon_hdr *h)
+static bool is_for_us(struct worker *w, const struct datagram *d)
 {
+	const struct leon_hdr *h = &d->h;
+
 	if (unlikely(h->vni != w->snap->vni)) {
 		drop(w, DROP_wrong_vni);
+		event_foreign(w, d->from, false);
 		return false;
 	}
 	if (unlikely(h->source == w->snap->self)) {
@@ -167,7 +172,7 @@ static void take(struct worker *w, struct datagram *d)
 {
 	uint16_t source;
 
-	if (!parse(w, d) || !is_for_us(w, &d->h))
+	if (!parse(w, d) || !is_for_us(w, d))
 		return;
 	/* Control for this node may come from strangers: its seal decides, not its address. */
 	if (d->h.kind == LEON_CONTROL && leon_is_last(&d->h)) {

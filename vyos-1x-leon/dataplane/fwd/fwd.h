@@ -55,6 +55,7 @@ enum fwd_event_type {
 	FWD_CANNOT_FORWARD, /* relaying failed; at most one per source and second from each worker */
 	FWD_GUARD,	    /* loop-guard frame heard on the local segment */
 	FWD_SUSPECT,	    /* ICMP error or send error for an endpoint */
+	FWD_FOREIGN,	    /* datagram of another overlay or version, a few of them */
 };
 struct fwd_event {
 	enum fwd_event_type type;
@@ -84,7 +85,13 @@ struct fwd_event {
 		} guard;
 		struct {
 			struct endpoint ep;
+			int error;  /* errno */
+			bool local; /* this host did not send; else an ICMP error */
 		} suspect;
+		struct {
+			struct endpoint from;
+			bool other_version; /* else another VNI */
+		} foreign;
 	};
 };
 /* Readable when events wait (eventfd); the control thread polls it. */

@@ -112,7 +112,7 @@ static void drain_errors(struct worker *w, int fd)
 
 	while (udp_error_next(fd, &e))
 		if (e.error != EMSGSIZE)
-			event_suspect(w, &e.to);
+			event_suspect(w, &e.to, e.error, false);
 }
 
 /* One batch of one source; true where more may wait. */

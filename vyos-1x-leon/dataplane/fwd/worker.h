@@ -61,7 +61,8 @@ struct worker {
 	struct storm storm[N_STORM];
 	struct recent recent; /* events posted a moment ago */
 	uint32_t fragment_id;
-	mono_t *told; /* by slot of the source: when a CANNOT_FORWARD was posted for it */
+	mono_t foreign_at; /* when a FWD_FOREIGN was posted last */
+	mono_t *told;	   /* by slot of the source: when a CANNOT_FORWARD was posted for it */
 
 	/* To the control thread. */
 	struct ring *control, *events;

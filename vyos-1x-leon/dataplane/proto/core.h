@@ -14,6 +14,7 @@
  *   trust.c    identities that the configuration lists, and nobody else
  *   rekey.c    new keys for sessions in use, by age and volume, and the end of old ones
  *   seed.c     configured peers, retried for ever
+ *   finding.c  why one of them is not reached, as far as that can be known
  *   member.c   own record, leave, forgetting, duplicates, node states that records cause
  *   sync.c     anti-entropy: summaries, fetches and their paced answers
  *   probe.c    probe schedule, matching, loss, link up and down
@@ -41,8 +42,7 @@
 #define REKEY_AFTER	(1ULL << 32) /* datagrams: AES-GCM is good for 2^32 random nonces, ours count */
 #define ALIVE_MS	3000	     /* a session that heard nothing for so long may be lost */
 #define BACKOFF_MAX_MS	10000u	     /* retries of what does not answer */
-#define SEED_ENDPOINTS	8
-#define PROBES_OUT	32   /* unanswered probes remembered for each link */
+#define PROBES_OUT	32	     /* unanswered probes remembered for each link */
 #define MTU_BASE	1200 /* datagram that is assumed to pass anywhere (RFC 8899 BASE_PLPMTU) */
 #define MTU_MIN		548  /* what is tried below it: 576-byte IPv4 packets */
 #define NOTICES_MAX	64
@@ -187,8 +187,18 @@ struct peer {
 	struct choice choice;
 };
 
+/* Of one address of a configured peer. */
+struct finding {
+	enum seed_finding what;
+	int error; /* errno, with some */
+	mono_t at;
+	uint64_t asked;
+	mono_t asked_at;
+};
+
 struct seed {
 	struct endpoint ep[SEED_ENDPOINTS];
+	struct finding found[SEED_ENDPOINTS];
 	uint64_t value[SEED_ENDPOINTS]; /* on offer to whoever answers there; 0 none */
 	struct ephemeral key;		/* offered with all of them */
 	mono_t value_at;
@@ -473,6 +483,15 @@ void seed_withdraw(struct overlay *o);
 /* The seed and endpoint that a value was offered to; NULL: none. */
 struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index);
 struct seed *seed_of_address(struct overlay *o, const struct ip_addr *ip);
+
+/* --- finding.c --- */
+/* Something of the kind was seen from this address; noted where it is one of a configured peer. */
+void finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what);
+void finding_asked(struct overlay *o, struct seed *s, unsigned index);
+/* What of it still holds. */
+struct finding finding_now(const struct overlay *o, const struct finding *f);
+/* A HELLO from there did not open. */
+void finding_not_opened(struct overlay *o, const struct endpoint *from, const struct leon_hdr *h);
 
 /* --- member.c --- */
 void member_start(struct overlay *o);

@@ -424,6 +424,7 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 	if (hello_open(o->keys, secret, data, hdr_len, len, &msg, &msg_len)) {
 		o->count.rx_not_authentic++;
 		suspect_secret(o, from, h->source);
+		finding_not_opened(o, from, h);
 		return false;
 	}
 	if (!keyring_sealed(o->keys) && !is_introduced(o, from, h)) {
@@ -436,7 +437,12 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 	}
 	o->count.rx_by_type[MSG_HELLO]++;
 	/* What it claims to be is enough to be refused; what it is, is seen later. No answer. */
-	return trust_passes(o, h->source, m->hello.identity);
+	if (!trust_passes(o, h->source, m->hello.identity)) {
+		finding_note(o, from, SEED_NOT_TRUSTED);
+		return false;
+	}
+	finding_note(o, from, SEED_GREETS);
+	return true;
 }
 
 /* Rule 1 of protocol 3.2: our value was echoed. It is an offer to the peer or to a seed. */

@@ -101,6 +101,43 @@ void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *
 /* True where seed `index` is not reached at present, so that its name should be resolved again. */
 bool overlay_seed_wants_resolve(const struct overlay *o, unsigned index);
 
+/* What is known of an address that a configured peer is asked at. The later tell more. */
+enum seed_finding {
+	SEED_NOT_ASKED,
+	SEED_SILENT,	     /* nothing came back */
+	SEED_REFUSED,	     /* ICMP: nobody listens at that port */
+	SEED_UNREACHABLE,    /* ICMP: something else, `error` */
+	SEED_NOT_SENT,	     /* this host did not send, `error` */
+	SEED_GREETS,	     /* its HELLOs come and open, and no session comes of it */
+	SEED_OTHER_SECRET,   /* its HELLOs are sealed and do not open */
+	SEED_HAS_NO_SECRET,  /* its HELLOs are in clear, and this node has a secret */
+	SEED_HAS_SECRET,     /* its HELLOs are sealed, and this node has none */
+	SEED_OTHER_VNI,	     /* its datagrams are of another overlay */
+	SEED_OTHER_VERSION,  /* its datagrams are of another version, or no LEON at all */
+	SEED_NOT_TRUSTED,    /* its identity is not on the list of this node */
+	SEED_OTHER_IDENTITY, /* its node-id belongs to another identity */
+	SEED_SELF,	     /* it is this node */
+};
+#define SEED_ENDPOINTS 8
+struct overlay_seed {
+	bool reached;	/* in session with whoever lives there */
+	node_id_t node; /* that answered last; NODE_ID_NONE none */
+	unsigned n;
+	struct {
+		struct endpoint ep;
+		uint64_t asked; /* HELLOs sent to it */
+		mono_t asked_at, found_at;
+		enum seed_finding finding;
+		int error; /* errno, with some findings */
+	} address[SEED_ENDPOINTS];
+};
+bool overlay_seed(struct overlay *o, unsigned index, struct overlay_seed *out);
+/* A datagram to this endpoint was not sent (`local`) or came back as an ICMP error. */
+void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error, bool local);
+/* A datagram from there was dropped unread: SEED_OTHER_VNI or SEED_OTHER_VERSION. */
+void overlay_seed_foreign(struct overlay *o, const struct endpoint *from,
+			  enum seed_finding finding);
+
 /* A LEON_CONTROL datagram whose last hop is this node. rx: when the kernel received it. May modify data. */
 void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
 		   mono_t rx);

@@ -15,7 +15,8 @@
 
 static bool is_same_peer(const struct conf_peer *a, const struct conf_peer *b)
 {
-	return a->is_ip == b->is_ip && a->ep.port == b->ep.port && strcmp(a->host, b->host) == 0;
+	return a->is_ip == b->is_ip && a->ep.port == b->ep.port && a->disable == b->disable &&
+	       strcmp(a->host, b->host) == 0;
 }
 
 static const struct seed *find_old(const struct overlay *o, const struct conf *old,
@@ -52,7 +53,7 @@ void seed_configure(struct overlay *o, const struct conf *old)
 
 		if (kept) {
 			seed[i] = *kept;
-		} else if (cp->is_ip) {
+		} else if (cp->is_ip && !cp->disable) {
 			seed[i].ep[0] = cp->ep;
 			seed[i].n = 1;
 		}
@@ -74,6 +75,7 @@ void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *
 	withdraw(s);
 	s->value_at = MONO_NEVER;
 	s->n = 0;
+	memset(s->found, 0, sizeof(s->found));
 	for (unsigned i = 0; i < n && s->n < SEED_ENDPOINTS; i++)
 		if (endpoint_is_usable(&ep[i]))
 			s->ep[s->n++] = ep[i];
@@ -124,19 +126,43 @@ static bool has_endpoint(const struct seed *s, const struct endpoint *ep)
 	return false;
 }
 
-/* In session with whoever lives at one of its addresses? */
-static bool is_reached(struct overlay *o, const struct seed *s)
+/* The node in session that lives at one of its addresses; NODE_ID_NONE: it is not reached. */
+static node_id_t reached_by(struct overlay *o, const struct seed *s)
 {
 	struct peer *p = s->reached ? peer_find(o, s->reached) : NULL;
 
 	if (p && peer_is_alive(o, p))
-		return true;
+		return p->id;
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		p = o->by_slot[i];
 		if (p && peer_is_alive(o, p) && has_endpoint(s, &p->ep))
-			return true;
+			return p->id;
 	}
-	return false;
+	return NODE_ID_NONE;
+}
+
+bool overlay_seed(struct overlay *o, unsigned index, struct overlay_seed *out)
+{
+	const struct seed *s;
+
+	if (index >= o->n_seeds)
+		return false;
+	s = &o->seed[index];
+	*out = (struct overlay_seed){ .node = reached_by(o, s), .n = s->n };
+	out->reached = out->node != NODE_ID_NONE;
+	if (!out->reached)
+		out->node = s->reached;
+	for (unsigned k = 0; k < s->n; k++) {
+		struct finding f = finding_now(o, &s->found[k]);
+
+		out->address[k].ep = s->ep[k];
+		out->address[k].asked = f.asked;
+		out->address[k].asked_at = f.asked_at;
+		out->address[k].found_at = f.at;
+		out->address[k].finding = f.what;
+		out->address[k].error = f.error;
+	}
+	return true;
 }
 
 static bool is_own(const struct overlay *o, const struct endpoint *ep)
@@ -158,10 +184,13 @@ static void ask(struct overlay *o, struct seed *s)
 			ephemeral_new(&s->key);
 	}
 	for (unsigned k = 0; k < s->n; k++) {
-		if (is_own(o, &s->ep[k]))
+		if (is_own(o, &s->ep[k])) {
+			finding_note(o, &s->ep[k], SEED_SELF);
 			continue;
+		}
 		if (!s->value[k])
 			s->value[k] = random_u64_nonzero();
+		finding_asked(o, s, k);
 		hello_to_address(o, &s->ep[k], s->value[k], &s->key);
 	}
 }
@@ -170,7 +199,7 @@ static void visit(struct overlay *o, struct seed *s)
 {
 	bool was_alive = s->alive;
 
-	s->alive = is_reached(o, s);
+	s->alive = reached_by(o, s) != NODE_ID_NONE;
 	if (s->alive) {
 		withdraw(s);
 		s->value_at = MONO_NEVER;

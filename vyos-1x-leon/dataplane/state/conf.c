@@ -239,6 +239,13 @@ static void read_overlay(struct jsonr_node *root, struct conf *c)
 	}
 }
 
+static bool has_control(const char *s)
+{
+	while (*s && (unsigned char)*s >= ' ' && *s != 0x7f)
+		s++;
+	return *s;
+}
+
 static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer *p)
 {
 	const char *s;
@@ -266,6 +273,15 @@ static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer
 			       "\"%.64s\"",
 			       s);
 	snprintf(p->host, sizeof(p->host), "%s", s);
+	jsonr_bool(obj, "disable", &p->disable);
+	if (!jsonr_str(obj, "description", &s))
+		return;
+	if (strlen(s) > CONF_DESCRIPTION_MAX || has_control(s))
+		jsonr_fail_key(obj, "description",
+			       "must have at most %d bytes, without control characters",
+			       CONF_DESCRIPTION_MAX);
+	else
+		snprintf(p->description, sizeof(p->description), "%s", s);
 }
 
 static bool is_same_peer(const struct conf_peer *a, const struct conf_peer *b)

@@ -11,7 +11,8 @@
  *   "source-interface": "eth0", "port": 5366, "vni": 1,
  *   "node-id": "192.0.2.1", "node-name": "fujisawa",
  *   "transit": { "disable": true },
- *   "peer": { "seoul": { "address": "198.51.100.7", "port": 5366 } },   IP address or DNS name
+ *   "peer": { "seoul": { "address": "198.51.100.7", "port": 5366,       IP address or DNS name
+ *                        "disable": true, "description": ".." } },
  *   "measurement": { "interval": 1000, "fast-interval": 100, "dead-multiplier": 3 },
  *   "path": { "threshold": 10, "threshold-minimum": 2000, "hold-time": 10, "maximum-relays": 3, "relay-cost": 500 },
  *   "fdb": { "aging": 300, "maximum": 16384 },
@@ -44,12 +45,13 @@
 #include "crypto/seal.h"
 #include "wire/msg.h"
 
-#define CONF_PEERS_MAX	 256
-#define CONF_IFNAME_MAX	 15
-#define CONF_HOST_MAX	 253
-#define CONF_ACCEPT_MAX	 3
-#define CONF_TRUSTED_MAX 1024
-#define CONF_NODES_LIMIT 4096
+#define CONF_PEERS_MAX	     256
+#define CONF_IFNAME_MAX	     15
+#define CONF_HOST_MAX	     253
+#define CONF_DESCRIPTION_MAX 255
+#define CONF_ACCEPT_MAX	     3
+#define CONF_TRUSTED_MAX     1024
+#define CONF_NODES_LIMIT     4096
 
 #define CONF_IMPORTS_MAX	  256
 #define CONF_IMPORT_NODES_MAX	  16
@@ -60,6 +62,8 @@ struct conf_peer {
 	char host[CONF_HOST_MAX + 1]; /* address or DNS name, as written */
 	bool is_ip;
 	struct endpoint ep; /* port always; ip where is_ip */
+	bool disable;	    /* as if it were not there, but it is shown */
+	char description[CONF_DESCRIPTION_MAX + 1];
 };
 
 /* Which prefixes of others are accepted. */

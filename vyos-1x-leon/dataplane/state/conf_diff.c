@@ -23,7 +23,8 @@ static bool peers_differ(const struct conf *a, const struct conf *b)
 		const struct conf_peer *p = &a->peer[i], *q = &b->peer[i];
 
 		if (strcmp(p->name, q->name) != 0 || strcmp(p->host, q->host) != 0 ||
-		    p->ep.port != q->ep.port)
+		    p->ep.port != q->ep.port || p->disable != q->disable ||
+		    strcmp(p->description, q->description) != 0)
 			return true;
 	}
 	return false;

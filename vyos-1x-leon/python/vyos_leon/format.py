@@ -132,6 +132,37 @@ def _nodes(answer):
     return _table_or('No node is known.', titles, rows)
 
 
+def _peer_rows(peer):
+    """One for each address, the peer itself in the first of them."""
+    addresses = peer['addresses'] or [{}]
+    reason = peer.get('reason') or ''
+    for i, a in enumerate(addresses):
+        yield (
+            '' if i else _str(peer, 'name'),
+            '' if i else _str(peer, 'state'),
+            '' if i else _age(peer, 'since_seconds'),
+            '' if i else _node(peer, 'node_id', 'node_name'),
+            '' if i else peer.get('description') or '',
+            _str(a, 'endpoint'),
+            _str(a, 'asked'),
+            _age(a, 'asked_seconds'),
+            a.get('result') or '',
+            (a.get('text') or '') if reason and a else reason,
+        )
+
+
+def _peers(answer):
+    titles = (
+        'PEER', 'STATE', '>SINCE', 'NODE', 'DESCRIPTION', 'ADDRESS', '>ASKED', '>LAST',
+        'ANSWER', 'WHY NOT',
+    )  # fmt: skip
+    rows = [row for peer in answer['peers'] for row in _peer_rows(peer)]
+    nothing = (
+        'No peer is configured: this node waits for others to join through it.'
+    )
+    return _table_or(nothing, titles, rows)
+
+
 def _exported(path):
     """The first destination, and how many more."""
     exported = path.get('exported') or ['']
@@ -536,6 +567,7 @@ def _reset_node(answer):
 
 FORMATTERS = {
     'show nodes': _nodes,
+    'show peers': _peers,
     'show paths': _paths,
     'show routes': _routes,
     'show ipsec': _ipsec,

@@ -74,7 +74,7 @@ SECTIONS = {
     'system': {'workers': int, 'busy-poll': int, 'log-level': str},
 }
 
-PEER = {'address': str, 'port': int}
+PEER = {'address': str, 'port': int, 'disable': flag, 'description': str}
 
 
 def mangled(word):

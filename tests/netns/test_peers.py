@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an operator is told of a configured peer that is not reached (doc/operations.md, show peers)."""
+import wan
+from lab import line_up, wait_for
+
+PORT = 5366
+
+
+def peers(node):
+    return {p['name']: p for p in node.show('peers')['peers']}
+
+
+def result(node, name):
+    addresses = peers(node)[name]['addresses']
+    return addresses[0]['result'] if addresses else None
+
+
+def wait_result(node, name, want, within=40):
+    wait_for(lambda: result(node, name) == want, within,
+             f'{node.name} says "{want}" of its peer {name} (says {result(node, name)})')
+    peer = peers(node)[name]
+    assert peer['state'] == 'trying' and peer['reason'], peer
+    return peer
+
+
+def pair(lab, a=None, b=None, **keys):
+    """Two nodes that are each other's peers, with these configurations."""
+    return lab({'sites': {'n0': {'config': a or {}}, 'n1': {'config': b or {}}},
+                'hosts': False, **keys})
+
+
+def test_a_peer_that_is_reached(lab):
+    net = pair(lab).joined()
+    wait_for(lambda: peers(net.node['n0'])['n1']['state'] == 'reached', 10, 'reached')
+    peer = peers(net.node['n0'])['n1']
+    assert (peer['node_id'], peer['node_name'], peer['reason']) == (net.node['n1'].node_id, 'n1', None)
+    text = net.node['n0'].leonctl('show', 'peers', json_output=False)
+    assert 'reached' in text and 'n1 (' in text
+
+
+def test_nothing_answers(lab):
+    # No machine has the address; datagrams vanish on the Internet.
+    net = lab(line_up(1, hosts=False, config={'peer': {'gone': {'address': '198.18.99.99'}}}))
+    peer = wait_result(net.node['n0'], 'gone', 'nothing')
+    assert peer['addresses'][0]['endpoint'] == f'198.18.99.99:{PORT}'
+    wait_for(lambda: peers(net.node['n0'])['gone']['addresses'][0]['asked'] >= 3, 30, 'asked again')
+
+
+def test_port_unreachable(lab):
+    net = lab(line_up(2, hosts=False), start=False)
+    net.start('n0')  # the machine of n1 is there, leond is not
+    wait_result(net.node['n0'], 'n1', 'refused')
+
+
+def test_other_secret_is_said_at_both_ends(lab):
+    net = pair(lab, b={'authentication': {'pre-shared-secret': 'quite another secret'}})
+    wait_result(net.node['n0'], 'n1', 'other-secret')
+    wait_result(net.node['n1'], 'n0', 'other-secret')
+
+
+def test_secret_at_one_end_only(lab):
+    net = pair(lab, secret=None, a={'authentication': {'pre-shared-secret': 'only here is one'}})
+    wait_result(net.node['n0'], 'n1', 'no-secret-there')
+    wait_result(net.node['n1'], 'n0', 'no-secret-here')
+
+
+def test_other_vni(lab):
+    net = pair(lab, b={'vni': 77})
+    wait_result(net.node['n0'], 'n1', 'other-vni')
+    wait_result(net.node['n1'], 'n0', 'other-vni')
+
+
+def test_other_version(lab):
+    net = lab(line_up(1, hosts=False, strangers=['old'],
+                      config={'peer': {'old': {'address': wan.ip4(1)}}}))
+    node, old = net.node['n0'], net.stranger['old']
+    send = (f'import socket, time\n'
+            f's = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n'
+            f's.bind(("{wan.ip4(1)}", {PORT}))\n'
+            f'for _ in range(600):\n'
+            f'    s.sendto(bytes([0x24]) + bytes(100), ("{wan.ip4(0)}", {PORT}))\n'
+            f'    time.sleep(0.1)\n')
+    process = old.start('/usr/bin/python3', '-c', send)
+    try:
+        wait_result(node, 'old', 'other-version')
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_peer_that_is_not_trusted(lab):
+    net = pair(lab).joined()
+    own = net.node['n0'].show('identity')['identity']
+    # Only itself: n1 is a stranger to n0 from now on, and n1 cannot know why.
+    authentication = net.node['n0'].config['authentication']
+    net.node['n0'].reload(authentication={**authentication, 'trusted-identity': [own]})
+    wait_result(net.node['n0'], 'n1', 'not-trusted')
+    # n1 still hears the HELLOs of n0, which has it as a peer.
+    wait_result(net.node['n1'], 'n0', 'one-way', within=60)
+
+
+def test_this_node_itself(lab):
+    net = lab(line_up(1, hosts=False, config={'peer': {'me': {'address': wan.ip4(0)}}}))
+    node = net.node['n0']
+    wait_for(lambda: peers(node)['me']['state'] == 'self', 20, 'it is itself')
+    assert result(node, 'me') == 'self'
+
+
+def test_peer_of_a_family_without_source_address(lab):
+    net = lab(line_up(1, hosts=False, config={'peer': {'six': {'address': '2001:db8::99'}}}))
+    peer = wait_result(net.node['n0'], 'six', 'not-sent')
+    assert 'source-address of its family' in peer['reason']
+
+
+def test_name_that_is_not_resolved(lab):
+    net = lab(line_up(1, hosts=False, config={'peer': {'dns': {'address': 'nowhere.invalid'}}}))
+    node = net.node['n0']
+    wait_for(lambda: peers(node)['dns']['resolve_error'], 40, 'not resolved')
+    peer = peers(node)['dns']
+    assert peer['state'] == 'unresolved' and peer['resolve_error'] in peer['reason']
+
+
+def test_disabled_peer_is_shown_and_not_asked(lab):
+    net = lab(line_up(2, hosts=False), start=False)
+    node = net.node['n0']
+    node.config['peer']['n1'].update(disable=True, description='not yet')
+    net.node['n1'].config['peer'] = {}
+    net.start()
+    assert peers(node)['n1']['state'] == 'disabled'
+    assert peers(node)['n1']['description'] == 'not yet'
+    sent = node.statistics()['control']['tx_messages']
+    assert sent == 0
+    # Applied live, in both directions.
+    node.config['peer']['n1'].pop('disable')
+    node.reload()
+    net.joined()
+    wait_for(lambda: peers(node)['n1']['state'] == 'reached', 10, 'reached')
+    node.config['peer']['n1']['disable'] = True
+    node.reload()
+    assert peers(node)['n1']['state'] == 'disabled'
+    # A member stays one.
+    assert node.state_of(net.node['n1']) == 'reachable'
+
+
+def test_a_peer_that_stays_away_is_told_of_once_and_its_return(lab):
+    net = lab(line_up(2, hosts=False), start=False)
+    node = net.node['n0']
+    net.start('n0')
+    wait_for(lambda: node.events('peer-unreached'), 60, 'told of')
+    (event,) = node.events('peer-unreached')
+    assert 'n1' in event['text'] and 'not reached' in event['text'] and event['detail'] == 'refused'
+    assert event['text'] in node.log()
+    assert 'leon_peer_reached{interface="leon0",peer="n1",result="refused"} 0' in node.ctl('metrics')['text']
+    # A reload that touches another peer does not begin the wait anew.
+    since = peers(node)['n1']['since_seconds']
+    node.config['peer']['other'] = {'address': '198.18.99.99', 'disable': True}
+    node.reload()
+    assert peers(node)['n1']['since_seconds'] >= since
+    net.start('n1')
+    wait_for(lambda: node.events('peer-reached'), 40, 'its return is told of')
+    assert len(node.events('peer-unreached')) == 1
+    assert 'leon_peer_reached{interface="leon0",peer="n1",result=""} 1' in node.ctl('metrics')['text']

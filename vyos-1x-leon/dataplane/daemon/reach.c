@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which configured peers are reached, since when, and why the others are not, in words for people:
+ * for `show peers`, for metrics, and for the events that tell of a peer that stays away and of its
+ * return. Control thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "daemon/leond.h"
+
+#define PATIENCE_MS 30000 /* a peer not reached for so long is told of */
+#define TELL_BURST  8	  /* many peers that go at once tell of themselves one after the other */
+#define TELL_GAP_MS 2000
+
+static const char *name_of(enum seed_finding f)
+{
+	static const char *const names[] = {
+		[SEED_NOT_ASKED] = "not-asked",
+		[SEED_SILENT] = "nothing",
+		[SEED_REFUSED] = "refused",
+		[SEED_UNREACHABLE] = "unreachable",
+		[SEED_NOT_SENT] = "not-sent",
+		[SEED_GREETS] = "one-way",
+		[SEED_OTHER_SECRET] = "other-secret",
+		[SEED_HAS_NO_SECRET] = "no-secret-there",
+		[SEED_HAS_SECRET] = "no-secret-here",
+		[SEED_OTHER_VNI] = "other-vni",
+		[SEED_OTHER_VERSION] = "other-version",
+		[SEED_NOT_TRUSTED] = "not-trusted",
+		[SEED_OTHER_IDENTITY] = "other-identity",
+		[SEED_SELF] = "self",
+	};
+
+	return names[f];
+}
+
+/* Why this host did not send. */
+static const char *local_text(int error)
+{
+	switch (error) {
+	case EAFNOSUPPORT:
+		return "this node has no source-address of its family";
+	case EPERM:
+	case EACCES:
+		return "a firewall of this host, or the guard of IPsec, does not let it out";
+	case ENETUNREACH:
+	case EHOSTUNREACH:
+		return "this host has no route to it";
+	case EINVAL:
+	case EADDRNOTAVAIL:
+		return "the source-address is not on this host any more, or no route leaves from it";
+	case ENODEV:
+	case ENXIO:
+		return "the source-interface is gone";
+	case ELOOP:
+		return "the route to it leads into this overlay";
+	default:
+		return strerror(error);
+	}
+}
+
+static const char *text_of(enum seed_finding f, int error)
+{
+	switch (f) {
+	case SEED_NOT_ASKED:
+		return "not asked yet";
+	case SEED_SILENT:
+		return "nothing comes back: it does not run, something on the way drops UDP, or it "
+		       "keeps silent because of another secret, VNI or list of trusted identities";
+	case SEED_REFUSED:
+		return "its host answers that nobody listens at this port";
+	case SEED_UNREACHABLE:
+		return strerror(error);
+	case SEED_NOT_SENT:
+		return local_text(error);
+	case SEED_GREETS:
+		return "its HELLOs arrive and ours do not, or it does not trust the identity of "
+		       "this node";
+	case SEED_OTHER_SECRET:
+		return "what it sends does not open: it has another secret";
+	case SEED_HAS_NO_SECRET:
+		return "it has no secret, and this node has one";
+	case SEED_HAS_SECRET:
+		return "it has a secret, and this node has none";
+	case SEED_OTHER_VNI:
+		return "it is in another overlay: its vni differs";
+	case SEED_OTHER_VERSION:
+		return "it speaks another version of LEON, or something else";
+	case SEED_NOT_TRUSTED:
+		return "its identity is not in trusted-identity of this node";
+	case SEED_OTHER_IDENTITY:
+		return "its node-id belongs to another identity";
+	case SEED_SELF:
+		return "this is an address of this node itself";
+	}
+	return "";
+}
+
+void reach_look(struct leond *d, uint32_t i, struct reach *out)
+{
+	const struct conf_peer *p = &d->conf->peer[i];
+
+	*out = (struct reach){ .peer = p, .since = d->seed[i].since, .best = SEED_NOT_ASKED };
+	overlay_seed(d->overlay, i, &out->seed);
+	for (unsigned k = 0; k < out->seed.n; k++) {
+		if (out->seed.address[k].finding < out->best)
+			continue;
+		out->best = out->seed.address[k].finding;
+		out->error = out->seed.address[k].error;
+	}
+	if (p->disable)
+		out->state = "disabled";
+	else if (out->seed.reached)
+		out->state = "reached";
+	else if (out->seed.n == 0)
+		out->state = "unresolved";
+	else
+		out->state = out->best == SEED_SELF ? "self" : "trying";
+}
+
+const char *reach_finding_name(enum seed_finding f)
+{
+	return name_of(f);
+}
+
+const char *reach_finding_text(enum seed_finding f, int error)
+{
+	return text_of(f, error);
+}
+
+/* NULL where there is nothing to explain. */
+const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r, char *buf,
+			 size_t len)
+{
+	const char *error = d->seed[i].error;
+
+	if (r->peer->disable || r->seed.reached)
+		return NULL;
+	if (r->seed.n)
+		return text_of(r->best, r->error);
+	if (!error[0])
+		return "its name is being resolved";
+	snprintf(buf, len, "its name cannot be resolved: %s", error);
+	return buf;
+}
+
+/* "peer seoul (seoul.example.net, port 5366)" */
+static void peer_label(const struct conf_peer *p, char *buf, size_t len)
+{
+	snprintf(buf, len, "peer %s (%.80s, port %u)", p->name, p->host, p->ep.port);
+}
+
+static void tell_lost(struct leond *d, uint32_t i, const struct reach *r, mono_t now)
+{
+	const struct note n = { .name = "peer-unreached",
+				.level = LOG_LVL_WARN,
+				.detail = reach_finding_name(r->best) };
+	char label[200], buf[160];
+
+	peer_label(r->peer, label, sizeof(label));
+	note_event(d, &n, "%s is not reached for %lld s: %s", label,
+		   (long long)mono_sub_ms(now, r->since) / 1000,
+		   reach_reason(d, i, r, buf, sizeof(buf)));
+}
+
+static void tell_back(struct leond *d, const struct reach *r)
+{
+	const struct note n = { .name = "peer-reached",
+				.level = LOG_LVL_NOTICE,
+				.node = r->seed.node };
+	char label[200], who[NODE_LABEL_LEN];
+
+	peer_label(r->peer, label, sizeof(label));
+	note_event(d, &n, "%s is reached: node %s", label,
+		   node_label(d, r->seed.node, who, sizeof(who)));
+}
+
+/* A few at once, then one after the other; who is not told of now is so later. */
+static bool may_tell(struct leond *d, mono_t now)
+{
+	if (mono_is_never(d->reach_at) || mono_sub_ms(now, d->reach_at) > TELL_BURST * TELL_GAP_MS)
+		d->reach_at = mono_add_ms(now, -TELL_BURST * TELL_GAP_MS);
+	if (mono_sub_ms(now, d->reach_at) < TELL_GAP_MS)
+		return false;
+	d->reach_at = mono_add_ms(d->reach_at, TELL_GAP_MS);
+	return true;
+}
+
+static void watch(struct leond *d, uint32_t i, mono_t now)
+{
+	struct seed *s = &d->seed[i];
+	struct reach r;
+
+	reach_look(d, i, &r);
+	if (r.seed.reached != s->reached) {
+		s->reached = r.seed.reached;
+		s->since = r.since = now;
+	}
+	if (r.peer->disable)
+		return;
+	if (s->reached ? !s->told : s->told || mono_sub_ms(now, s->since) < PATIENCE_MS)
+		return;
+	if (!may_tell(d, now))
+		return;
+	s->told = !s->reached;
+	if (s->reached)
+		tell_back(d, &r);
+	else
+		tell_lost(d, i, &r, now);
+}
+
+void reach_run(struct leond *d, mono_t now)
+{
+	for (uint32_t i = 0; i < d->n_configured_peers && i < d->n_seeds; i++)
+		watch(d, i, now);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Why a configured peer is not reached, as far as this node can know. A node answers nothing to who
+ * is none of its own, so a peer with another secret is silent when it is asked; what shows it is
+ * what comes from its address by itself, because it has this node as a peer too, and what the
+ * network says. Any of it can be forged by who forges addresses: it is shown to people and decides
+ * nothing. Called by the files of proto/ and by daemon/; control thread.
+ */
+#include <errno.h>
+
+#include "proto/core.h"
+
+#define FRESH_MS 60000 /* what was seen before says nothing of today */
+
+static void put(struct overlay *o, struct finding *f, enum seed_finding what, int error)
+{
+	f->what = what;
+	f->error = error;
+	f->at = overlay_now(o);
+}
+
+static bool is_fresh(const struct overlay *o, const struct finding *f)
+{
+	return f->what > SEED_SILENT && mono_sub_ms(overlay_now(o), f->at) <= FRESH_MS;
+}
+
+/* That it greets says less than why it was refused, or is no longer true. */
+static void put_unless_better(struct overlay *o, struct finding *f, enum seed_finding what)
+{
+	if (what != SEED_GREETS || !is_fresh(o, f) || f->what < SEED_GREETS)
+		put(o, f, what, 0);
+}
+
+static bool note_where(struct overlay *o, const struct endpoint *from, bool with_port,
+		       enum seed_finding what)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < o->n_seeds; i++) {
+		for (unsigned k = 0; k < o->seed[i].n; k++) {
+			const struct endpoint *ep = &o->seed[i].ep[k];
+
+			if (with_port ? !endpoint_equal(ep, from) : !ip_equal(&ep->ip, &from->ip))
+				continue;
+			put_unless_better(o, &o->seed[i].found[k], what);
+			any = true;
+		}
+	}
+	return any;
+}
+
+void finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what)
+{
+	/* A NAT may send from another port than the one that it forwards. */
+	if (!note_where(o, from, true, what))
+		note_where(o, from, false, what);
+}
+
+void finding_not_opened(struct overlay *o, const struct endpoint *from, const struct leon_hdr *h)
+{
+	bool sealed = h->flags & LEON_F_SEALED, ours = keyring_sealed(o->keys);
+
+	if (sealed && ours)
+		finding_note(o, from, SEED_OTHER_SECRET);
+	else if (sealed != ours)
+		finding_note(o, from, sealed ? SEED_HAS_SECRET : SEED_HAS_NO_SECRET);
+}
+
+void finding_asked(struct overlay *o, struct seed *s, unsigned index)
+{
+	struct finding *f = &s->found[index];
+
+	f->asked++;
+	f->asked_at = overlay_now(o);
+}
+
+void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error, bool local)
+{
+	enum seed_finding what = local			 ? SEED_NOT_SENT
+				 : error == ECONNREFUSED ? SEED_REFUSED
+							 : SEED_UNREACHABLE;
+
+	for (unsigned i = 0; i < o->n_seeds; i++) {
+		for (unsigned k = 0; k < o->seed[i].n; k++) {
+			struct finding *f = &o->seed[i].found[k];
+
+			/* What came from there tells more than what the network says. */
+			if (endpoint_equal(&o->seed[i].ep[k], to) &&
+			    !(is_fresh(o, f) && f->what > SEED_GREETS))
+				put(o, f, what, error);
+		}
+	}
+}
+
+void overlay_seed_foreign(struct overlay *o, const struct endpoint *from, enum seed_finding finding)
+{
+	finding_note(o, from, finding);
+}
+
+struct finding finding_now(const struct overlay *o, const struct finding *f)
+{
+	struct finding now = *f;
+
+	if (is_fresh(o, f))
+		return now;
+	now.what = f->asked ? SEED_SILENT : SEED_NOT_ASKED;
+	now.at = MONO_NEVER;
+	return now;
+}
