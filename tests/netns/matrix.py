@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real round-trip times: sub-matrices of the PlanetLab measurements in ../shared/latency, and a
-second, independent idea of which path is best."""
-import gzip
+"""Real round-trip times: sub-matrices of the PlanetLab measurements in tests/latency, and a second,
+independent idea of which path is best."""
 import heapq
 import os
 import random
 
-DIRECTORY = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../../shared/latency')
+DIRECTORY = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../latency')
 
 
 def planetlab(n, time_slice=1, seed=3):
-    """n x n round-trip times in ms of sites between 3 and 400 ms apart; None where the data is not
-    there."""
-    path = os.path.join(DIRECTORY, f'planetlab_{time_slice}.txt.gz')
-    if not os.path.exists(path):
-        return None
-    with gzip.open(path, 'rt', encoding='ascii') as f:
+    """n x n round-trip times in ms of sites between 3 and 400 ms apart."""
+    with open(os.path.join(DIRECTORY, f'planetlab_{time_slice}.txt'), encoding='ascii') as f:
         rtt = [[float(value) for value in line.split()] for line in f]
     order = list(range(len(rtt)))
     random.Random(seed).shuffle(order)

@@ -1,88 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads PlanetLab latency matrices (../shared/latency beside the source tree: one line a node,
- * tab-separated round-trip times in ms, gzip). Runs zcat without a shell; tests only.
+ * Reads the latency matrices of tests/latency: one line a site, tab-separated round-trip times in
+ * ms. Tests and sim_control call it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "base/defs.h"
+#include "base/mem.h"
 #include "sim.h"
 
-#define COLUMNS 490
-#define LINE	16384
+#define SITES 128
+/* Between two nodes of one site, and the least between any two. */
+#define LEAST_US 50
 
-static FILE *open_gz(const char *path, pid_t *pid)
+/* Which site each node is at, one node a site as long as there are sites. */
+static void choose(unsigned n, uint64_t *rng, unsigned *site)
 {
-	int fds[2];
+	unsigned all[SITES];
 
-	if (access(path, R_OK) < 0 || pipe(fds) < 0)
-		return NULL;
-	*pid = fork();
-	if (*pid == 0) {
-		dup2(fds[1], STDOUT_FILENO);
-		close(fds[0]);
-		close(fds[1]);
-		execlp("zcat", "zcat", path, (char *)NULL);
-		_exit(127);
-	}
-	close(fds[1]);
-	return fdopen(fds[0], "r");
-}
-
-static void choose(unsigned n, uint64_t *rng, unsigned *index)
-{
-	unsigned all[COLUMNS];
-
-	for (unsigned i = 0; i < COLUMNS; i++)
+	for (unsigned i = 0; i < SITES; i++)
 		all[i] = i;
 	for (unsigned i = 0; i < n; i++) {
-		unsigned k = i;
+		unsigned at = i % SITES, k = at;
 
 		if (rng) {
 			*rng = hash_mix64(*rng + 1);
-			k = i + (unsigned)(*rng % (COLUMNS - i));
+			k = at + (unsigned)(*rng % (SITES - at));
 		}
-		index[i] = all[k];
-		all[k] = all[i];
+		site[i] = all[k];
+		all[k] = all[at];
+		all[at] = site[i];
 	}
 }
 
-bool matrix_planetlab(const char *file, unsigned n, uint64_t *rng, int64_t *rtt_us)
+static double *read_all(const char *file)
 {
-	double *full = calloc(COLUMNS * COLUMNS, sizeof(double));
-	char path[512], line[LINE];
-	unsigned index[COLUMNS], row = 0;
-	pid_t pid = 0;
+	double *ms = x_calloc((size_t)SITES * SITES, sizeof(*ms));
+	char path[512];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/../shared/latency/%s", SOURCE_ROOT, file);
-	f = full ? open_gz(path, &pid) : NULL;
-	while (f && row < COLUMNS && fgets(line, sizeof(line), f)) {
-		char *at = line;
-
-		for (unsigned c = 0; c < COLUMNS; c++)
-			full[row * COLUMNS + c] = strtod(at, &at);
-		row++;
-	}
-	if (f)
-		fclose(f);
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
-	if (row == COLUMNS) {
-		choose(n, rng, index);
-		for (unsigned a = 0; a < n; a++) {
-			for (unsigned b = 0; b < n; b++) {
-				double ab = full[index[a] * COLUMNS + index[b]];
-
-				rtt_us[a * n + b] = ab > 0.05 ? (int64_t)(ab * 1000) : 50;
-			}
+	snprintf(path, sizeof(path), "%s/tests/latency/%s", SOURCE_ROOT, file);
+	f = fopen(path, "re");
+	for (unsigned i = 0; i < SITES * SITES; i++) {
+		if (!f || fscanf(f, "%lf", &ms[i]) != 1) {
+			fprintf(stderr, "%s is missing or too short\n", path);
+			abort();
 		}
-	} else {
-		printf("# no latency matrix at %s\n", path);
 	}
-	free(full);
-	return row == COLUMNS;
+	fclose(f);
+	return ms;
+}
+
+void matrix_planetlab(const char *file, unsigned n, uint64_t *rng, int64_t *rtt_us)
+{
+	unsigned *site = x_calloc(n, sizeof(*site));
+	double *ms = read_all(file);
+
+	choose(n, rng, site);
+	for (unsigned a = 0; a < n; a++) {
+		for (unsigned b = 0; b < n; b++) {
+			int64_t us = (int64_t)(ms[site[a] * SITES + site[b]] * 1000);
+
+			rtt_us[a * n + b] = us > LEAST_US ? us : LEAST_US;
+		}
+	}
+	free(ms);
+	free(site);
 }

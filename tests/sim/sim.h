@@ -139,6 +139,6 @@ void sim_inject(struct sim *s, const struct endpoint *from, unsigned to, const v
 		size_t len);
 
 /* --- matrix.c --- */
-/* Reads the first n x n or a random n-subset (rng not NULL) of a PlanetLab slice as round-trip
- * times in us; false (with a message) where the data set is not there. */
-bool matrix_planetlab(const char *file, unsigned n, uint64_t *rng, int64_t *rtt_us);
+/* n nodes at the first or at random sites (rng not NULL) of a file of tests/latency, which has 128:
+ * n x n round-trip times in us. Nodes beyond that share the sites. */
+void matrix_planetlab(const char *file, unsigned n, uint64_t *rng, int64_t *rtt_us);

@@ -3,7 +3,7 @@
  * Paths: the cost of a link, known cases, and comparison with three other ways to compute the
  * same: all paths tried one by one (small networks), one relay more in each round (the bound
  * binds), and Dijkstra's algorithm with a heap (no bound). On random matrices, whose seeds are
- * printed, and on parts of measured ones where they are installed.
+ * printed, and on measured ones (tests/latency).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,20 +12,18 @@
 
 #include <cmocka.h>
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/defs.h"
 #include "base/mem.h"
 #include "state/path.h"
 
 #define N_MAX 490
-#define DOWN  0u /* in a matrix: no such link */
+#define SITES 128 /* in a file of tests/latency */
+#define DOWN  0u  /* in a matrix: no such link */
 
 /* --- a network under test: costs by [from * n + to] --- */
 
@@ -592,60 +590,29 @@ static void same_means_same_hops(void **state)
 
 /* --- measured latencies --- */
 
-static int open_matrix(const char *name)
-{
-	static const char *const dirs[] = { "/work/shared/latency",
-					    SOURCE_ROOT "/../shared/latency" };
-	char path[512];
-	int fd = -1;
-
-	for (size_t i = 0; i < array_size(dirs) && fd < 0; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dirs[i], name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-	}
-	return fd;
-}
-
-/* Output of gzip -dc for the open file. */
-static FILE *unpack(int fd, pid_t *pid)
-{
-	int out[2];
-
-	assert_int_equal(pipe(out), 0);
-	*pid = fork();
-	if (*pid == 0) {
-		dup2(fd, STDIN_FILENO);
-		dup2(out[1], STDOUT_FILENO);
-		close(out[0]);
-		close(out[1]);
-		execlp("gzip", "gzip", "-dc", (char *)NULL);
-		_exit(127);
-	}
-	close(out[1]);
-	close(fd);
-	return fdopen(out[0], "r");
-}
-
-/* 490 x 490 milliseconds; NULL where the file is not there. */
+/* SITES x SITES milliseconds. */
 static double *read_matrix(const char *name)
 {
-	int fd = open_matrix(name), status;
-	double *ms;
+	double *ms = x_calloc((size_t)SITES * SITES, sizeof(double));
+	char path[512];
 	FILE *f;
-	pid_t pid;
 
-	if (fd < 0)
-		return NULL;
-	f = unpack(fd, &pid);
-	ms = x_calloc((size_t)N_MAX * N_MAX, sizeof(double));
-	for (size_t i = 0; i < (size_t)N_MAX * N_MAX; i++)
+	snprintf(path, sizeof(path), "%s/tests/latency/%s", SOURCE_ROOT, name);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	for (size_t i = 0; i < (size_t)SITES * SITES; i++)
 		assert_int_equal(fscanf(f, "%lf", &ms[i]), 1);
 	fclose(f);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return ms;
 }
 
-/* Network of n nodes out of the 490, chosen by the seed. */
+static uint32_t site_cost(const double *ms, uint16_t a, uint16_t b)
+{
+	return a == b ? 50 : (uint32_t)(ms[a * SITES + b] * 1000);
+}
+
+/* Network of n nodes at sites that the seed chooses. Where there are more nodes than sites, several
+ * are at one, and nothing is between them: many paths cost the same. */
 static struct net part_of(const double *ms, uint16_t n, uint64_t seed)
 {
 	uint16_t pick[N_MAX];
@@ -653,16 +620,17 @@ static struct net part_of(const double *ms, uint16_t n, uint64_t seed)
 
 	rng = seed * 0x9e3779b97f4a7c15ULL;
 	for (uint16_t i = 0; i < N_MAX; i++)
-		pick[i] = i;
+		pick[i] = i % SITES;
 	for (uint16_t i = 0; i < n; i++) {
-		uint16_t j = (uint16_t)(i + random_below((uint32_t)N_MAX - i)), swap = pick[i];
+		uint16_t among = n > SITES ? N_MAX : SITES;
+		uint16_t j = (uint16_t)(i + random_below((uint32_t)among - i)), swap = pick[i];
 
 		pick[i] = pick[j];
 		pick[j] = swap;
 	}
 	for (uint16_t u = 0; u < n; u++)
 		for (uint16_t v = 0; v < n; v++)
-			w.cost[u * n + v] = (uint32_t)(ms[pick[u] * N_MAX + pick[v]] * 1000);
+			w.cost[u * n + v] = site_cost(ms, pick[u], pick[v]);
 	w.pp.relay_cost_us = 500;
 	net_load(&w);
 	return w;
@@ -670,17 +638,13 @@ static struct net part_of(const double *ms, uint16_t n, uint64_t seed)
 
 static void measured_networks_as_by_rounds_and_heap(void **state)
 {
-	static const char *const files[] = { "planetlab_1.txt.gz", "planetlab_9.txt.gz" };
+	static const char *const files[] = { "planetlab_1.txt", "planetlab_9.txt" };
 	static const uint16_t sizes[] = { 12, 24, 64, 128 };
 	double *ms;
 
 	(void)state;
 	for (size_t f = 0; f < array_size(files); f++) {
 		ms = read_matrix(files[f]);
-		if (!ms) {
-			print_message("skipped: no %s\n", files[f]);
-			skip();
-		}
 		for (size_t i = 0; i < array_size(sizes); i++) {
 			struct net w = part_of(ms, sizes[i], 7 + i);
 
@@ -712,14 +676,10 @@ static void time_it(struct net *w)
 
 static void whole_matrix(void **state)
 {
-	double *ms = read_matrix("planetlab_1.txt.gz");
+	double *ms = read_matrix("planetlab_1.txt");
 	struct net w;
 
 	(void)state;
-	if (!ms) {
-		print_message("skipped: no planetlab_1.txt.gz\n");
-		skip();
-	}
 	w = part_of(ms, 128, 1);
 	time_it(&w);
 	net_free(&w);
