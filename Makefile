@@ -13,8 +13,8 @@ VM_TESTS ?= vrf vlans vyos_device offload export export_own
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-ipsec check-vm bench eval deb lint format fuzz fuzz-long \
-	fuzz-coverage soak clean help
+	check-packaging check-fresh check-ipsec check-vm bench eval deb lint format fuzz \
+	fuzz-long fuzz-coverage soak clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -41,6 +41,10 @@ check-sanitized check-tsan check-netns check-python: check-%: ## one part of che
 check-packaging: ## installs, upgrades and removes the packages in throw-away roots
 	.ci/deps check deb
 	$(CHECK) packaging
+
+check-fresh: ## the README's commands on bare Debian 12 and 13, FRESH=13 for one: an hour, root
+	.ci/deps fresh
+	$(PYTHON) -B tests/fresh/run.py $(FRESH)
 
 check-vm: all ## VRFs, VLANs and offloads of Debian's kernel, in a virtual machine: minutes
 	.ci/deps check vm

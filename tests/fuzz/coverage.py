@@ -20,7 +20,6 @@ import run
 
 BUILD = os.path.join(run.TOP, 'build-coverage')
 SOURCES = os.path.join(run.TOP, 'vyos-1x-leon/dataplane')
-LLVM = '-14'
 
 # What each target is for. Before authentication, unless AFTER says otherwise.
 TARGETS = {
@@ -48,7 +47,7 @@ TARGETS = {
 
 
 def tool(name, *arguments):
-    return subprocess.run([name + LLVM, *arguments], check=True, text=True,
+    return subprocess.run([name + run.LLVM, *arguments], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
 
 
@@ -61,7 +60,7 @@ def build(names):
         flags = '-fprofile-instr-generate'
         subprocess.run(['meson', 'setup', BUILD, run.TOP, '--buildtype=debug',
                         f'-Dc_args={flags} -fcoverage-mapping', f'-Dc_link_args={flags}'],
-                       env=dict(os.environ, CC='clang-14', LLVM_PROFILE_FILE='/dev/null'),
+                       env=dict(os.environ, CC='clang' + run.LLVM, LLVM_PROFILE_FILE='/dev/null'),
                        check=True)
     subprocess.run(['ninja', '-C', BUILD, *(f'tests/fuzz/replay_{name}' for name in names)],
                    check=True, stdout=subprocess.DEVNULL)

@@ -13,6 +13,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -23,6 +24,8 @@ BUILD = os.path.join(TOP, 'build-fuzz')
 CORPUS = os.path.join(TOP, 'tests/fuzz/corpus')
 FOUND = os.path.join(BUILD, 'found')
 HISTORY = os.path.join(BUILD, 'history.jsonl')
+# Of Debian 12 or 13, whichever is installed.
+LLVM = '-14' if shutil.which('clang-14') else '-19'
 TURN_S = 120
 # Shares of the processor; 1 where nothing is said.
 SHARES = {'from_net': 4, 'overlay': 4, 'open': 3, 'sealed': 3, 'msg': 2, 'jsonr': 2, 'request': 2,
@@ -35,7 +38,7 @@ def build():
     if not os.path.exists(os.path.join(BUILD, 'build.ninja')):
         subprocess.run(['meson', 'setup', BUILD, TOP, '-Dfuzzers=true', '-Db_lundef=false',
                         '-Db_sanitize=address,undefined'],
-                       env=dict(os.environ, CC='clang-14'), check=True)
+                       env=dict(os.environ, CC='clang' + LLVM), check=True)
     subprocess.run(['ninja', '-C', BUILD, *(f'tests/fuzz/fuzz_{name}' for name in targets())],
                    check=True)
 

@@ -2,16 +2,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Formatting and shell scripts: `style.py c` runs clang-format-14 over all C code (with --write it
 formats instead of complaining), `style.py shell` runs shellcheck over all shell scripts.
+
+Other versions of clang-format give other results, so the format is checked where this one is
+(Debian 12), and elsewhere the exit status says that nothing was checked.
 """
 
+import shutil
 import subprocess
 import sys
 
 import tree
 
 
+FORMAT = 'clang-format-14'
+
+
 def check_c(write):
-    command = ['clang-format-14', '-i'] if write else ['clang-format-14', '--dry-run', '-Werror']
+    if not shutil.which(FORMAT):
+        print(f'the format is not checked: there is no {FORMAT} here, Debian 12 has it')
+        return 1 if write else tree.SKIPPED_STATUS
+    command = [FORMAT, '-i'] if write else [FORMAT, '--dry-run', '-Werror']
     return subprocess.run(command + tree.files('.c', '.h'), cwd=tree.TOP, check=False).returncode
 
 

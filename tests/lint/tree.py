@@ -5,6 +5,8 @@ import os
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATAPLANE = 'vyos-1x-leon/dataplane'
+# Exit status of a check that cannot be done on this machine, and says so.
+SKIPPED_STATUS = 77
 SKIPPED = {'.git', '__pycache__', '.pytest_cache', '.cache'}
 
 

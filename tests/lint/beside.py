@@ -1,0 +1,52 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A clone is all that is needed: no file names a path of somebody's machine, and none reaches over
+the top of the tree.
+"""
+
+import re
+import sys
+
+import tree
+
+# Directories whose content no two machines share.
+OF_A_MACHINE = re.compile(r'(?<![\w})./-])/(?:home|Users|work|root|srv|mnt|media)/[\w.]')
+# These lay out a root of their own, and mean that.
+OWN_ROOT = ('tests/vm/', 'tests/fresh/')
+# From the top upwards, as C and Python would say it.
+OVER_THE_TOP = re.compile(r'(?:SOURCE_ROOT|\bTOP\b|%s|@0@)[}"\', )+]*/?\.\./')
+UPWARDS = re.compile(r'(?<![\w.])(?:\.\./)*\.\.(?=[/\'"\s)])')
+CODE = ('.c', '.h', '.py', '.sh', 'meson.build', 'Makefile')
+
+
+def leaves_the_tree(path, line):
+    """A relative path in a program means: relative to the program's own directory."""
+    if OVER_THE_TOP.search(line):
+        return True
+    return path.endswith(CODE) and any(up.count('..') > path.count('/')
+                                       for up in UPWARDS.findall(line))
+
+
+def problems_of(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if OF_A_MACHINE.search(line) and not path.startswith(OWN_ROOT):
+            yield f'{path}:{number}: path of a machine: {line.strip()}'
+        if leaves_the_tree(path, line):
+            yield f'{path}:{number}: reaches outside of the tree: {line.strip()}'
+
+
+def main():
+    problems = []
+    for path in tree.files(''):
+        try:
+            text = tree.read(path)
+        except UnicodeDecodeError:
+            continue  # an input of a fuzz target
+        # How git marks a worktree.
+        if path != '.git':
+            problems += problems_of(path, text)
+    return tree.report(problems)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
