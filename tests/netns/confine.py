@@ -5,19 +5,27 @@ needed for it: its user and capabilities, no new privileges, and its filter of s
 
 Usage: confine.py UNIT PROGRAM [ARGUMENT...]. Root only. The user is root or, in place of the
 package's own, which this machine need not have, "nobody". Sets are those of the systemd that is installed.
+
+A package lies where every user may read it, a checkout need not. So what another user is to run is
+copied first, to a file system that only this process sees and that ends with it.
 """
 import os
+import shutil
 import subprocess
 import sys
 
 UNITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../packaging/systemd')
 USER = 'nobody'
+# Covered by the copy, in a mount namespace of its own; a standard directory, so it is there.
+COPY = '/mnt'
 
 
 def settings(unit):
     """{key: [value, ...]} of the unit."""
     found = {}
-    with open(os.path.join(UNITS, unit), encoding='utf-8') as f:
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), unit)
+    path = beside if os.path.exists(beside) else os.path.join(UNITS, unit)
+    with open(path, encoding='utf-8') as f:
         for line in f:
             key, equals, value = line.strip().partition('=')
             if equals and not line.startswith('#'):
@@ -73,21 +81,41 @@ def capabilities(unit, key):
     return ','.join(['-all', *('+' + w.removeprefix('CAP_').lower() for w in words)])
 
 
+def is_roots(unit):
+    return settings(unit)['User'] == ['root']
+
+
+def copies(*files):
+    """Where this process and what it becomes find copies of the files, readable for all users."""
+    import ns
+    ns.own_mounts()
+    ns.mount('confined', COPY, 'tmpfs', 0)
+    os.chmod(COPY, 0o755)
+    made = [shutil.copy(file, COPY) for file in files]
+    for copy in made:
+        os.chmod(copy, 0o755)
+    return made
+
+
 def setpriv(unit):
     ambient = capabilities(unit, 'AmbientCapabilities')
-    root = settings(unit)['User'] == ['root']
-    user = [] if root else [f'--reuid={USER}', '--regid=nogroup', '--clear-groups']
+    user = [] if is_roots(unit) else [f'--reuid={USER}', '--regid=nogroup', '--clear-groups']
     return ['setpriv', *user,
             f'--bounding-set={capabilities(unit, "CapabilityBoundingSet")}',
             f'--inh-caps={ambient}', f'--ambient-caps={ambient}', '--no-new-privs']
 
 
 def main():
+    unit, program, *arguments = sys.argv[1:]
     if os.environ.get('CONFINED'):
-        filter_calls(sys.argv[1])
-        os.execv(sys.argv[2], sys.argv[2:])
+        filter_calls(unit)
+        os.execv(program, [program, *arguments])
     os.environ['CONFINED'] = '1'
-    os.execvp('setpriv', [*setpriv(sys.argv[1]), sys.executable, '-B', *sys.argv])
+    command = setpriv(unit)
+    this = os.path.abspath(__file__)
+    if not is_roots(unit):
+        this, program, _ = copies(this, program, os.path.join(UNITS, unit))
+    os.execvp('setpriv', [*command, sys.executable, '-B', this, unit, program, *arguments])
 
 
 if __name__ == '__main__':

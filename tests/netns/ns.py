@@ -61,6 +61,12 @@ def enter_lab():
     _inside = True
 
 
+def own_mounts():
+    """From here on, what this process mounts is seen by nobody else and ends with it."""
+    _call('unshare', CLONE_NEWNS)
+    mount('none', '/', None, MS_REC | MS_PRIVATE)
+
+
 def open_tun_for_all():
     """/dev/net/tun as Debian's udev makes it, inside the lab only: a machine without udev may have
     one for root alone. For root: others cannot make a device."""
@@ -180,8 +186,7 @@ class Namespace:
     def bind_over(self, source, target):
         """For `prepare` of start(): the process sees `source` at `target`, nobody else does."""
         def prepare():
-            _call('unshare', CLONE_NEWNS)
-            mount('none', '/', None, MS_REC | MS_PRIVATE)
+            own_mounts()
             mount(source, target, None, MS_BIND)
         return prepare
 

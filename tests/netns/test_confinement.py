@@ -116,6 +116,16 @@ def test_a_call_outside_the_filter_is_refused():
     assert {'sendmmsg', 'recvmmsg', 'ppoll'} <= confine.allowed_calls(UNIT)
 
 
+def test_a_checkout_that_only_root_may_enter(tmp_path):
+    """What the unit's user runs need not lie where that user may look."""
+    closed = tmp_path / 'closed'
+    closed.mkdir(mode=0o700)
+    program = shutil.copy('/usr/bin/id', closed)
+    done = subprocess.run([os.sys.executable, '-B', os.path.abspath(confine.__file__), UNIT,
+                           program, '-un'], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [confine.USER], done.stderr
+
+
 @pytest.mark.skipif(not shutil.which('strace'), reason='needs strace')
 def test_no_call_of_a_whole_life_is_outside_the_filter(lab, tmp_path):
     """Start, work, reload, stop: what it calls is compared with the filter."""

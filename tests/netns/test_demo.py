@@ -28,12 +28,17 @@ def read_until(stream, words, within):
     return text
 
 
+def in_the_foreground():
+    """A shell makes what it runs in the background deaf to SIGINT, and that is inherited."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_demonstration():
     if not os.path.exists(leond_program()):
         pytest.skip(f'no {leond_program()}')
     with subprocess.Popen([sys.executable, '-B', os.path.join(HERE, 'demo.py'), '--stay'],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          start_new_session=True) as demo:
+                          start_new_session=True, preexec_fn=in_the_foreground) as demo:
         try:
             shown = read_until(demo.stdout, 'show nodes\n\n', 180)
             assert 'fujisawa > inagi > seoul' in shown
