@@ -1,0 +1,212 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a stranger does with the project, on a Debian that has nothing yet: clone it, and run the
+commands of the README.
+
+Usage: run.py [--cache DIR] [--keep] [--only STEP]... [RELEASE...], releases 12 and 13, both
+without. `make check-fresh` is the caller. Root only; needs debootstrap and git, no systemd.
+
+For each release debootstrap makes a bare root. HEAD is cloned into its /root, which is of mode
+0700, and nothing lies beside the clone. In mount and process namespaces of their own, without an
+init, with the network of this machine for apt, run one after the other:
+
+    demo      make demo
+    check     make check
+    deb       make deb
+    lintian   lintian on what `make deb` built
+
+Each has an end (LIMIT_S); the output of each is kept in the file that is named when it starts.
+Processes end with their namespace and mounts with theirs; the root is removed, but with --keep.
+The cache, build/fresh without --cache, keeps the bare roots and the packages that apt fetched, so
+that another run takes minutes less. The last line is 'N passed, N failed', of steps.
+"""
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), '../..'))
+MIRROR = 'http://deb.debian.org/debian'
+CODENAMES = {'12': 'bookworm', '13': 'trixie'}
+# A bare root has no locale, no terminal and no configuration of anybody.
+ENVIRONMENT = {'PATH': '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+               'HOME': '/root', 'TERM': 'dumb'}
+STEPS = {
+    'demo': 'make demo',
+    'check': 'make check',
+    'deb': 'make deb',
+    'lintian': 'lintian --allow-root --fail-on error,warning build/deb/*.deb',
+}
+LIMIT_S = 5400
+PREPARATION_S = 900
+
+SOURCES = '''deb {mirror} {codename} main
+deb {mirror} {codename}-updates main
+deb {mirror}-security {codename}-security main
+'''
+
+# The README's first commands. Recommended packages would hide what the lists of .ci lack.
+PREPARE = '''set -e
+apt-get update
+apt-get install -y --no-install-recommends git make
+cd /root
+git clone -q /clone-me leon
+rm /clone-me
+'''
+
+# The first process of the namespaces, before it becomes the command: what a container gives.
+ENTER = '''set -e
+cd {root}
+mount --bind . .
+cd {root}
+mount -t proc proc proc
+mount -t sysfs -o ro sys sys
+mount -t tmpfs -o mode=0755 dev dev
+mkdir dev/net dev/pts dev/shm
+for node in null zero full random urandom tty net/tun; do
+	mknod -m 0666 dev/$node c $(stat -c '0x%t 0x%T' /dev/$node)
+done
+chmod 0600 dev/net/tun
+ln -s /proc/self/fd dev/fd
+mount -t devpts -o newinstance,ptmxmode=0666 pts dev/pts
+ln -s pts/ptmx dev/ptmx
+for where in dev/shm tmp; do mount -t tmpfs -o mode=1777 tmpfs $where; done
+mount -t tmpfs -o mode=0755 run run
+mount --bind {debs} var/cache/apt/archives
+pivot_root . .
+umount -l .
+cd /
+exec sh -c {command}
+'''
+
+
+def quote(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def bootstrapped(release, cache):
+    """Archive of a bare root; made once."""
+    archive = os.path.join(cache, f'root-{release}.tar')
+    if os.path.exists(archive):
+        return archive
+    debs = os.path.join(cache, 'bootstrap')
+    os.makedirs(debs, exist_ok=True)
+    codename = CODENAMES[release]
+    with tempfile.TemporaryDirectory(dir=cache, prefix=f'bootstrap-{release}-') as root:
+        os.chmod(root, 0o755)
+        subprocess.run(['debootstrap', '--variant=minbase', f'--cache-dir={debs}', codename, root,
+                        MIRROR], check=True, timeout=PREPARATION_S)
+        subprocess.run(['tar', '-C', root, '-cf', f'{archive}.new', '.'], check=True)
+    os.rename(f'{archive}.new', archive)
+    return archive
+
+
+class Root:
+    """A bare Debian with the clone in it."""
+
+    def __init__(self, release, cache):
+        self.release = release
+        self.debs = os.path.join(cache, f'debs-{release}')
+        os.makedirs(os.path.join(self.debs, 'partial'), exist_ok=True)
+        self.path = tempfile.mkdtemp(dir=cache, prefix=f'debian-{release}-')
+        os.chmod(self.path, 0o755)
+        subprocess.run(['tar', '-C', self.path, '-xf', bootstrapped(release, cache)], check=True)
+        self.put('etc/apt/sources.list', SOURCES.format(mirror=MIRROR,
+                                                        codename=CODENAMES[release]))
+        shutil.copy('/etc/resolv.conf', os.path.join(self.path, 'etc/resolv.conf'))
+        self.put('etc/hosts', '127.0.0.1 localhost\n::1 localhost\n')
+        os.chmod(os.path.join(self.path, 'root'), 0o700)
+        subprocess.run(['git', '-C', TOP, 'bundle', 'create', '-q',
+                        os.path.join(self.path, 'clone-me'), 'HEAD'], check=True)
+
+    def put(self, name, text):
+        with open(os.path.join(self.path, name), 'w', encoding='utf-8') as f:
+            f.write(text)
+
+    def run(self, command, log, limit):
+        """Exit status of a shell command in the root; 124 where it was not done in time. What it
+        left running ends with it."""
+        script = ENTER.format(root=self.path, debs=self.debs, command=quote(command))
+        with open(log, 'wb') as out, subprocess.Popen(
+                ['unshare', '--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child',
+                 'sh', '-c', script], env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=out,
+                stderr=subprocess.STDOUT, start_new_session=True) as process:
+            try:
+                return process.wait(limit)
+            except subprocess.TimeoutExpired:
+                return 124
+            finally:
+                process.kill()
+
+    def remove(self):
+        # A mount in it would be of a namespace that is gone.
+        shutil.rmtree(self.path)
+
+
+def summary(log):
+    """The last line of `make check`, if it is one."""
+    with open(log, encoding='utf-8', errors='replace') as f:
+        last = f.read().rstrip().rpartition('\n')[2]
+    return last if ' passed, ' in last else ''
+
+
+def try_release(release, steps, cache, keep):
+    """[(step, passed, sentence)] of a release."""
+    results = []
+    root = Root(release, cache)
+    try:
+        for step in ('clone', *steps):
+            log = os.path.join(cache, f'{release}-{step}.log')
+            command = PREPARE if step == 'clone' else f'cd /root/leon && {STEPS[step]}'
+            print(f'Debian {release}, {step}: see {log}', flush=True)
+            begin = time.monotonic()
+            status = root.run(command, log, PREPARATION_S if step == 'clone' else LIMIT_S)
+            took = time.monotonic() - begin
+            text = f'{took:.0f} s' if status == 0 else f'exit status {status} after {took:.0f} s'
+            results.append((step, status == 0, ', '.join(filter(None, (text, summary(log))))))
+            print(f'Debian {release}, {step}: {results[-1][2]}', flush=True)
+            if step == 'clone' and status != 0:
+                break
+    finally:
+        if keep:
+            print(f'Debian {release}: kept in {root.path}')
+        else:
+            root.remove()
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--cache', default=os.path.join(TOP, 'build/fresh'))
+    parser.add_argument('--keep', action='store_true')
+    parser.add_argument('--only', action='append', choices=list(STEPS))
+    parser.add_argument('releases', nargs='*')
+    options = parser.parse_args()
+    releases = options.releases or list(CODENAMES)
+    for release in releases:
+        if release not in CODENAMES:
+            sys.exit(f'no release {release}: give one of {", ".join(CODENAMES)}, or none for all')
+    if os.geteuid() != 0:
+        sys.exit('making a root with debootstrap is for root: run it with sudo')
+    # So that an interrupt removes the root as an end does.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    cache = os.path.abspath(options.cache)
+    os.makedirs(cache, exist_ok=True)
+    results = []
+    for release in releases:
+        results += [(release, *result) for result in
+                    try_release(release, options.only or list(STEPS), cache, options.keep)]
+    print()
+    for release, step, passed, sentence in results:
+        print(f'Debian {release}  {step:8} {"ok    " if passed else "FAILED"} {sentence}')
+    n_failed = sum(not passed for _, _, passed, _ in results)
+    print(f'{len(results) - n_failed} passed, {n_failed} failed')
+    return 1 if n_failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
