@@ -14,13 +14,16 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/defs.h"
@@ -28,6 +31,7 @@
 #include "io/ctlsock.h"
 
 #define LARGE	   (8u << 20)
+#define UNREAD	   (2u << 20)
 #define TIMEOUT_MS 20000
 
 static char dir[] = "/tmp/leon-ctl-XXXXXX", path[64];
@@ -37,6 +41,7 @@ static struct ctl_conn *deferred;
 static pthread_t thread;
 static int quit_fd;
 static _Atomic unsigned n_requests;
+static _Atomic uint64_t n_displaced, n_without; /* as of the last request */
 static struct ctl_peer peer;
 
 static void silent(void *arg, enum log_level level, const char *token, const char *text)
@@ -47,13 +52,17 @@ static void silent(void *arg, enum log_level level, const char *token, const cha
 	(void)text;
 }
 
-/* Echoes; "large" answers with LARGE bytes, "wait" is answered when "go" comes. */
+/* Echoes; "large" answers with LARGE bytes, "unread" with more than a socket holds, "wait" is answered when "go" comes. */
 static void on_request(void *arg, struct ctl_conn *c, const char *request, size_t len)
 {
 	static char large[LARGE];
 
 	(void)arg;
 	n_requests++;
+	if (server) {
+		n_displaced = ctl_counters(server)->displaced;
+		n_without = ctl_counters(server)->no_descriptors;
+	}
 	peer = *ctl_conn_peer(c);
 	if (strcmp(request, "wait") == 0) {
 		deferred = c;
@@ -63,9 +72,9 @@ static void on_request(void *arg, struct ctl_conn *c, const char *request, size_
 		ctl_answer(deferred, "late", 4);
 		deferred = NULL;
 	}
-	if (strcmp(request, "large") == 0) {
+	if (strcmp(request, "large") == 0 || strcmp(request, "unread") == 0) {
 		memset(large, 'x', sizeof(large));
-		ctl_answer(c, large, sizeof(large));
+		ctl_answer(c, large, *request == 'l' ? sizeof(large) : UNREAD);
 		return;
 	}
 	ctl_answer(c, request, len);
@@ -232,18 +241,137 @@ static void late_answers(void **state)
 	ask("still there", "still there");
 }
 
-static void connections_are_limited(void **state)
+static bool hung_up(int fd, int timeout_ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, timeout_ms) == 1 && (pfd.revents & POLLHUP);
+}
+
+/* The newcomer gets the slot of the oldest that has not sent its request. */
+static void half_open_ones_make_room(void **state)
 {
 	int fd[CTL_CONNECTIONS_MAX + 1];
-	struct pollfd pfd;
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(fd); i++)
 		fd[i] = raw_client();
-	/* The one too many is closed at once; the others may go on. */
-	pfd = (struct pollfd){ .fd = fd[CTL_CONNECTIONS_MAX], .events = POLLIN };
-	assert_int_equal(poll(&pfd, 1, TIMEOUT_MS), 1);
-	assert_true(pfd.revents & POLLHUP);
+	assert_true(hung_up(fd[0], TIMEOUT_MS));
+	for (unsigned i = 1; i < array_size(fd); i++)
+		assert_false(hung_up(fd[i], 0));
+	ask("no need to wait", "no need to wait");
+	assert_true(hung_up(fd[1], TIMEOUT_MS));
+	assert_false(hung_up(fd[2], 0));
+	assert_int_equal(n_displaced, 2);
+	for (unsigned i = 0; i < array_size(fd); i++)
+		close(fd[i]);
+}
+
+/* In a child of another user: many half-open connections, then `report` says so, until `end` closes. */
+static void hog(int report, int end)
+{
+	char c = 0;
+
+	if (setgroups(0, NULL) < 0 || setuid(65534) < 0)
+		_exit(1);
+	for (unsigned i = 0; i < 2 * CTL_CONNECTIONS_MAX; i++)
+		raw_client();
+	for (unsigned i = 0; i < 4; i++) {
+		int fd = raw_client();
+
+		if (send(fd, "wait\n", 5, MSG_NOSIGNAL) != 5)
+			_exit(2);
+	}
+	if (write(report, &c, 1) != 1 || read(end, &c, 1) != 0)
+		_exit(3);
+	_exit(0);
+}
+
+static void nobody_locks_root_out(void **state)
+{
+	int report[2], end[2], status, fd[CTL_CONNECTIONS_MAX - CTL_PER_UID_MAX];
+	char c;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0) /* who is not root cannot be two users */
+		return;
+	assert_int_equal(chmod(dir, 0711), 0);
+	assert_int_equal(pipe(report), 0);
+	assert_int_equal(pipe(end), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(end[1]);
+		hog(report[1], end[0]);
+	}
+	close(end[0]);
+	assert_int_equal(read(report[0], &c, 1), 1);
+	ask("root is served", "root is served");
+	/* It holds no more slots than are its own: root has all others, and none is taken from it. */
+	for (unsigned i = 0; i < array_size(fd); i++)
+		fd[i] = raw_client();
+	ask("still", "still");
+	for (unsigned i = 1; i < array_size(fd); i++)
+		assert_false(hung_up(fd[i], 0));
+	for (unsigned i = 0; i < array_size(fd); i++)
+		close(fd[i]);
+	close(end[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(report[0]);
+	close(report[1]);
+}
+
+/* In a child, as descriptors are what is short here: connects, and tells whether it is hung up on. */
+static pid_t waits_to_be_hung_up(int go)
+{
+	pid_t pid = fork();
+	char c;
+
+	if (pid)
+		return pid;
+	_exit(read(go, &c, 1) == 1 && hung_up(raw_client(), TIMEOUT_MS) ? 0 : 1);
+}
+
+static void no_descriptor_left(void **state)
+{
+	struct rlimit before, low = { .rlim_cur = 200, .rlim_max = 200 };
+	int go[2], filler[200], n = 0, status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	pid = waits_to_be_hung_up(go[0]);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	low.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	while ((filler[n] = dup(go[0])) >= 0)
+		n++;
+	assert_int_equal(errno, EMFILE);
+	assert_int_equal(write(go[1], "", 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	while (n)
+		close(filler[--n]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(status, 0);
+	ask("back again", "back again");
+	assert_true(n_without >= 1);
+	close(go[0]);
+	close(go[1]);
+}
+
+/* Those at work are not displaced: the one too many is refused. */
+static void connections_are_limited(void **state)
+{
+	int fd[CTL_CONNECTIONS_MAX + 1];
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(fd); i++) {
+		fd[i] = raw_client();
+		assert_int_equal(send(fd[i], "unread\n", 7, MSG_NOSIGNAL), 7);
+	}
+	assert_true(hung_up(fd[CTL_CONNECTIONS_MAX], TIMEOUT_MS));
+	assert_false(hung_up(fd[0], 0));
 	for (unsigned i = 0; i < array_size(fd); i++)
 		close(fd[i]);
 	for (unsigned tries = 0;; tries++) {
@@ -316,6 +444,9 @@ int main(void)
 		T(bytes_one_at_a_time),
 		T(slow_readers_do_not_block_others),
 		T(late_answers),
+		T(half_open_ones_make_room),
+		T(nobody_locks_root_out),
+		T(no_descriptor_left),
 		T(connections_are_limited),
 		T(living_daemons_are_respected),
 		cmocka_unit_test(dead_sockets_are_replaced),

@@ -47,6 +47,21 @@ static void report_status(struct leond *d)
 	loop_notify(d->loop, text);
 }
 
+/* Whoever cannot be answered on the control socket is not told why: the events say it afterwards. */
+static void report_descriptors(struct leond *d)
+{
+	uint64_t n = ctl_counters(d->ctl)->no_descriptors;
+	const struct note note = { .name = "no-descriptors", .level = LOG_LVL_ERROR, .value = n };
+
+	if (n == d->no_descriptors)
+		return;
+	if (d->no_descriptors == 0)
+		note_event(d, &note,
+			   "no file descriptor was left for the control socket: raise LimitNOFILE "
+			   "of the unit");
+	d->no_descriptors = n;
+}
+
 static void on_second(void *arg, mono_t now)
 {
 	struct leond *d = arg;
@@ -60,6 +75,7 @@ static void on_second(void *arg, mono_t now)
 	offload_look(d);
 	if (mono_sub_ms(now, d->saved_at) >= CACHE_SAVE_MS)
 		cache_save(d, now);
+	report_descriptors(d);
 	report_status(d);
 }
 

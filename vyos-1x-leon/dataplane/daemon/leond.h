@@ -123,6 +123,8 @@ struct leond {
 	struct ipsec_report ipsec;
 
 	struct ctl_server *ctl;
+	uint64_t
+		no_descriptors; /* connections to it that were closed for that, as of the last look */
 	struct probe_job *jobs;		   /* trace and ping under way */
 	uint64_t counter_base[N_COUNTERS]; /* subtracted in `show statistics` */
 	uint64_t drop_base[N_DROPS];

@@ -2,11 +2,14 @@
 /*
  * The server side of the control socket: see ctlsock.h. Control thread. A connection is in one of
  * four states, in this order: reading its request, waiting for the answer, writing it, gone. Each
- * has at most one timer, so a client that does nothing costs a slot for a few seconds only.
+ * has at most one timer, so a client that does nothing costs a slot for a few seconds only; and where
+ * slots are short, the oldest that has not yet sent its request makes room for the newcomer. A user
+ * has a few slots and root has some that nobody else gets, so nobody can lock out the operator.
  */
 #include "io/ctlsock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +32,7 @@ struct ctl_conn {
 	int fd; /* -1: the client is gone, the answer is still to come */
 	struct timer *timer;
 	struct ctl_peer peer;
+	bool privileged;
 	char *request;
 	size_t request_len, request_size;
 	char *answer;
@@ -43,10 +47,19 @@ struct ctl_server {
 	ino_t ino;
 	ctl_request_fn fn;
 	void *arg;
-	struct ctl_conn *conns;
+	struct ctl_conn *conns; /* newest first */
 	unsigned n_conns;
-	struct log_limit busy_limit;
+	/* Closed for a moment where no other descriptor is left, so that a client can be told by
+	 * being hung up on; -1: that was not possible, `pause` ends when to try again. */
+	int spare_fd;
+	struct timer *pause;
+	struct ctl_counters count;
+	struct log_limit busy_limit, descriptor_limit;
 };
+
+#define BACKLOG	     128 /* that wait to be accepted; more makes clients try again */
+#define ACCEPT_BATCH 64	 /* at one go: the loop has other things to do */
+#define PAUSE_MS     500 /* without descriptors */
 
 static void hang_up(struct ctl_conn *c)
 {
@@ -197,16 +210,88 @@ const struct ctl_peer *ctl_conn_peer(const struct ctl_conn *c)
 	return &c->peer;
 }
 
+const struct ctl_counters *ctl_counters(const struct ctl_server *s)
+{
+	return &s->count;
+}
+
+/* --- who gets a slot --- */
+
+/* Connections of one user, or, where uid is NULL, of all who are not privileged. */
+static unsigned count_of(const struct ctl_server *s, const uid_t *uid)
+{
+	unsigned n = 0;
+
+	for (const struct ctl_conn *c = s->conns; c; c = c->next)
+		n += uid ? c->peer.uid == *uid : !c->privileged;
+	return n;
+}
+
+/* The oldest that has not sent its request; uid NULL: of anybody who is not privileged, and if there is
+ * none and `all`, of the privileged. */
+static struct ctl_conn *oldest_half_open(const struct ctl_server *s, const uid_t *uid, bool all)
+{
+	struct ctl_conn *oldest = NULL, *privileged = NULL;
+
+	for (struct ctl_conn *c = s->conns; c; c = c->next) {
+		if (c->state != CONN_READING || (uid && c->peer.uid != *uid))
+			continue;
+		if (c->privileged && !uid)
+			privileged = c;
+		else
+			oldest = c;
+	}
+	return oldest || !all ? oldest : privileged;
+}
+
+static bool displace(struct ctl_server *s, const uid_t *uid, bool all)
+{
+	struct ctl_conn *c = oldest_half_open(s, uid, all);
+
+	if (!c)
+		return false;
+	s->count.displaced++;
+	conn_free(c);
+	return true;
+}
+
+/* Makes room for a newcomer; false: there is none. */
+static bool admit(struct ctl_server *s, const struct ctl_peer *peer, bool privileged)
+{
+	if (!privileged) {
+		if (count_of(s, &peer->uid) >= CTL_PER_UID_MAX && !displace(s, &peer->uid, false))
+			return false;
+		if (count_of(s, NULL) >= CTL_CONNECTIONS_MAX - CTL_RESERVED &&
+		    !displace(s, NULL, false))
+			return false;
+	}
+	return s->n_conns < CTL_CONNECTIONS_MAX || displace(s, NULL, privileged);
+}
+
 static void add_conn(struct ctl_server *s, int fd)
 {
-	struct ctl_conn *c = x_new(struct ctl_conn);
 	struct ucred cred = { 0 };
 	socklen_t len = sizeof(cred);
+	struct ctl_peer peer;
+	struct ctl_conn *c;
+	bool privileged;
 
 	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len);
+	peer = (struct ctl_peer){ cred.pid, cred.uid, cred.gid };
+	privileged = cred.uid == 0 || cred.uid == geteuid();
+	if (!admit(s, &peer, privileged)) {
+		s->count.refused++;
+		log_limited(&s->busy_limit, loop_now(s->loop), LOG_LVL_WARN, "ctl",
+			    "too many connections at work, one refused uid=%u", (unsigned)peer.uid);
+		close(fd);
+		return;
+	}
+	s->count.accepted++;
+	c = x_new(struct ctl_conn);
 	c->server = s;
 	c->fd = fd;
-	c->peer = (struct ctl_peer){ cred.pid, cred.uid, cred.gid };
+	c->peer = peer;
+	c->privileged = privileged;
 	c->timer = timer_new(s->loop, on_timeout, c);
 	c->next = s->conns;
 	s->conns = c;
@@ -216,7 +301,54 @@ static void add_conn(struct ctl_server *s, int fd)
 		close(fd);
 		c->fd = -1;
 		conn_free(c);
+		return;
 	}
+	/* Most send at once: then it is not half-open any more when the next one wants a slot. */
+	read_some(c);
+}
+
+/* --- accepting --- */
+
+static void open_spare(struct ctl_server *s)
+{
+	s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void on_pause_over(void *arg, mono_t now)
+{
+	struct ctl_server *s = arg;
+
+	(void)now;
+	if (s->spare_fd < 0)
+		open_spare(s);
+	loop_fd_mod(s->loop, s->fd, EPOLLIN);
+}
+
+/* Whoever waits to be accepted makes the socket readable for ever: nobody is looked at for a while. */
+static void pause_listening(struct ctl_server *s)
+{
+	loop_fd_mod(s->loop, s->fd, 0);
+	timer_set(s->pause, mono_add_ms(loop_now(s->loop), PAUSE_MS));
+}
+
+/* No descriptor is left: the spare one is given up to accept one and close it. */
+static bool turn_away(struct ctl_server *s)
+{
+	int conn = -1;
+
+	s->count.no_descriptors++;
+	log_limited(
+		&s->descriptor_limit, loop_now(s->loop), LOG_LVL_ERROR, "ctl",
+		"no file descriptor is left for a connection, which is closed: raise LimitNOFILE "
+		"of the unit");
+	if (s->spare_fd < 0)
+		return false;
+	close(s->spare_fd);
+	conn = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (conn >= 0)
+		close(conn);
+	open_spare(s);
+	return conn >= 0 && s->spare_fd >= 0;
 }
 
 static void on_listen(void *arg, int fd, uint32_t events)
@@ -224,19 +356,21 @@ static void on_listen(void *arg, int fd, uint32_t events)
 	struct ctl_server *s = arg;
 
 	(void)events;
-	for (;;) {
+	for (unsigned i = 0; i < ACCEPT_BATCH; i++) {
 		int conn = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-		if (conn < 0)
-			return;
-		if (s->n_conns >= CTL_CONNECTIONS_MAX) {
-			log_limited(&s->busy_limit, loop_now(s->loop), LOG_LVL_WARN, "ctl",
-				    "too many connections, one refused maximum=%d",
-				    CTL_CONNECTIONS_MAX);
-			close(conn);
+		if (conn >= 0) {
+			add_conn(s, conn);
 			continue;
 		}
-		add_conn(s, conn);
+		if (errno == EAGAIN)
+			return;
+		if (errno == EINTR || errno == ECONNABORTED)
+			continue;
+		if ((errno != EMFILE && errno != ENFILE) || !turn_away(s)) {
+			pause_listening(s);
+			return;
+		}
 	}
 }
 
@@ -278,7 +412,7 @@ static int bind_and_listen(struct ctl_server *s, const struct sockaddr_un *sun)
 		return -errno;
 	s->dev = st.st_dev;
 	s->ino = st.st_ino;
-	if (chmod(s->path, 0660) < 0 || listen(s->fd, CTL_CONNECTIONS_MAX) < 0)
+	if (chmod(s->path, 0660) < 0 || listen(s->fd, BACKLOG) < 0)
 		return -errno;
 	return loop_fd_add(s->loop, s->fd, EPOLLIN, on_listen, s);
 }
@@ -300,6 +434,9 @@ int ctl_listen(struct ctl_server **out, struct loop *loop, const char *path, ctl
 	s->fn = fn;
 	s->arg = arg;
 	s->busy_limit = LOG_LIMIT_INIT(5, 6);
+	s->descriptor_limit = LOG_LIMIT_INIT(1, 1);
+	s->pause = timer_new(loop, on_pause_over, s);
+	open_spare(s);
 	snprintf(s->path, sizeof(s->path), "%s", path);
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	rc = s->fd < 0 ? -errno : clear_stale(&sun);
@@ -329,5 +466,8 @@ void ctl_server_free(struct ctl_server *s)
 	}
 	if (s->ino && stat(s->path, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino)
 		unlink(s->path);
+	if (s->spare_fd >= 0)
+		close(s->spare_fd);
+	timer_free(s->pause);
 	free(s);
 }

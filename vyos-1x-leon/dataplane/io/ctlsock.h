@@ -15,7 +15,9 @@
 
 #define CTL_REQUEST_MAX	    (1u << 20) /* bytes of one request line */
 #define CTL_ANSWER_MAX	    (64u << 20)
-#define CTL_CONNECTIONS_MAX 32
+#define CTL_CONNECTIONS_MAX 32 /* in all */
+#define CTL_RESERVED	    8  /* of them for root and the daemon's own user */
+#define CTL_PER_UID_MAX	    8  /* of any other user */
 #define CTL_REQUEST_S	    5  /* a client has this long to send its request */
 #define CTL_STALL_S	    15 /* and must take some of its answer at least this often */
 
@@ -46,6 +48,14 @@ void ctl_server_free(struct ctl_server *s);
 /* Copies the answer (a newline is added), sends it as fast as the client reads, then closes. */
 void ctl_answer(struct ctl_conn *c, const char *answer, size_t len);
 const struct ctl_peer *ctl_conn_peer(const struct ctl_conn *c);
+
+struct ctl_counters {
+	uint64_t accepted;
+	uint64_t displaced;	 /* half-open ones, the oldest, in favour of newer ones */
+	uint64_t refused;	 /* where all of those of their user are at work */
+	uint64_t no_descriptors; /* closed unheard, as the process may open no more files */
+};
+const struct ctl_counters *ctl_counters(const struct ctl_server *s);
 
 /*
  * Client: sends the request and waits for the answer, at most timeout_ms in all. On 0 *answer is
