@@ -48,7 +48,8 @@ struct sim_node {
 	unsigned generation;   /* of the address */
 	int64_t wall_shift_us; /* of its clock against the others' */
 	uint64_t rng_seed;
-	uint64_t identity; /* another value is another identity key */
+	int64_t held_lie_us; /* it says of each PING that it held it so much longer */
+	uint64_t identity;   /* another value is another identity key */
 	/* What happened */
 	unsigned n_events[SIM_N_EVENTS];
 	mono_t last_event[SIM_N_EVENTS];

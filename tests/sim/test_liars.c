@@ -177,6 +177,124 @@ static void test_lying_relay(void **state)
 	sim_free(s);
 }
 
+/* What 0 reckons with for the link 2 - 1. */
+static uint32_t link_as_seen(struct sim *s)
+{
+	struct path_params pp = overlay_path_params(s->node[0].o);
+	uint16_t liar = sim_slot(s, 0, 2), far = sim_slot(s, 0, 1);
+	struct path whole = { .n_hops = 2, .hop = { liar, far } };
+	struct path first = { .n_hops = 1, .hop = { liar } };
+
+	path_evaluate(overlay_latdb(s->node[0].o), &pp, SLOT_SELF, &whole);
+	path_evaluate(overlay_latdb(s->node[0].o), &pp, SLOT_SELF, &first);
+	return whole.rtt_us - first.rtt_us;
+}
+
+static struct sim *new_held(uint64_t seed, int64_t lie_us)
+{
+	struct sim *s = sim_new(4, seed);
+
+	sim_set_rtt(s, 0, 1, 60000);
+	sim_set_rtt(s, 0, 2, 10000);
+	sim_set_rtt(s, 2, 1, 121000);
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_set_rtt(s, i, 3, i == 3 ? 0 : 300000);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	s->node[2].held_lie_us = lie_us;
+	sim_run(s, 60000);
+	return s;
+}
+
+/* 2 says in each PONG that it held the PING for long, and in its own row whatever nobody
+ * contradicts then: it gains a factor of two and 10 ms in all (decision 011), not more. */
+static void test_held_time_buys_little(void **state)
+{
+	static const int64_t lie_us[] = { 110000, 119000, 60000, 2000, 500000 };
+	static const uint32_t claim_us[] = { 1000, 30000, 50000, 54000, 55000, 55600, 57000 };
+	unsigned hop[LEON_HOPS_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < array_size(lie_us); i++) {
+		struct sim *s = new_held(17, lie_us[i]);
+		uint32_t measured =
+			latdb_get(overlay_latdb(s->node[1].o), SLOT_SELF, sim_slot(s, 1, 2)).rtt_us;
+
+		assert_in_range(measured, 118900, 121100);
+		for (size_t k = 0; k < array_size(claim_us); k++) {
+			lie_about_a_link(s, 2, 1, claim_us[k]);
+			sim_run(s, 5000);
+			assert_true(link_as_seen(s) >= (121000 - 10000) / 2);
+			assert_int_equal(sim_path(s, 0, 1, hop), 1);
+			sim_kill(s, 2); /* or its next lie were the older one */
+			sim_run(s, 5000);
+			sim_boot(s, 2);
+			assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+			sim_run(s, 20000);
+		}
+		sim_free(s);
+	}
+}
+
+/* A link becomes slow while 2 goes on saying that it is only busy: seen all the same, later. */
+static void test_held_time_hides_no_change(void **state)
+{
+	struct sim *s = new_held(18, 0);
+
+	(void)state;
+	s->node[2].held_lie_us = 200000;
+	sim_set_rtt(s, 1, 2, 200000);
+	sim_run(s, 120000);
+	assert_true(latdb_get(overlay_latdb(s->node[1].o), SLOT_SELF, sim_slot(s, 1, 2)).rtt_us >
+		    180000);
+	/* An honest node that is busy for a moment does not look farther away. */
+	s->node[2].held_lie_us = 0;
+	sim_set_rtt(s, 1, 2, 121000);
+	sim_run(s, 120000);
+	s->node[2].held_lie_us = 50000;
+	sim_set_rtt(s, 1, 2, 171000); /* it does hold them */
+	sim_run(s, 2500);
+	s->node[2].held_lie_us = 0;
+	sim_set_rtt(s, 1, 2, 121000);
+	assert_in_range(latdb_get(overlay_latdb(s->node[1].o), SLOT_SELF, sim_slot(s, 1, 2)).rtt_us,
+			118900, 123000);
+	sim_free(s);
+}
+
+/* The id of the PING of `at` to `of` that is under way; 0: none is. */
+static uint32_t id_under_way(struct sim *s, unsigned at, unsigned of)
+{
+	const struct probing *pr = &peer_find(s->node[at].o, s->node[of].id)->probe;
+	const struct probe *q = &pr->out[(pr->next_out + PROBES_OUT - 1) % PROBES_OUT];
+
+	return q->id;
+}
+
+/* 2 sends its PONGs ahead of the PINGs, with the ids that come next: it would be next door. */
+static void test_no_answer_ahead_of_the_question(void **state)
+{
+	struct sim *s = new_held(19, 0);
+	struct msg m = { .type = MSG_PONG };
+	struct peer *p = peer_find(s->node[2].o, s->node[1].id);
+	uint32_t id = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 1500; i++) {
+		id = id_under_way(s, 1, 2) ? id_under_way(s, 1, 2) : id;
+		for (uint32_t k = 1; k <= 5; k++) {
+			m.pong.id = id + k;
+			assert_int_equal(peer_send(s->node[2].o, p, &m), 0);
+		}
+		sim_run(s, 20);
+	}
+	assert_in_range(latdb_get(overlay_latdb(s->node[1].o), SLOT_SELF, sim_slot(s, 1, 2)).rtt_us,
+			118900, 122000);
+	sim_free(s);
+}
+
 /* 1 is dead, and 2 goes on saying that it hears it: nobody else does, so it is not reachable. */
 static void test_liar_keeps_no_dead_node_alive(void **state)
 {
@@ -326,6 +444,9 @@ int main(void)
 		cmocka_unit_test(test_notice_about_others_links),
 		cmocka_unit_test(test_lies_about_others),
 		cmocka_unit_test(test_lying_relay),
+		cmocka_unit_test(test_held_time_buys_little),
+		cmocka_unit_test(test_held_time_hides_no_change),
+		cmocka_unit_test(test_no_answer_ahead_of_the_question),
 		cmocka_unit_test(test_liar_keeps_no_dead_node_alive),
 		cmocka_unit_test(test_link_that_one_end_denies),
 		cmocka_unit_test(test_impersonation),

@@ -35,7 +35,7 @@ struct net {
 	struct latdb *db;
 };
 
-/* Where the other end says twice as much and 10 ms more, that counts (decision 011). Two thirds of
+/* Where the other end says twice as much and 8 ms more, that counts (decision 011). Two thirds of
  * the cost are round-trip time. */
 static uint32_t net_cost(const struct net *w, uint16_t u, uint16_t v)
 {
@@ -44,7 +44,7 @@ static uint32_t net_cost(const struct net *w, uint16_t u, uint16_t v)
 	/* A link of others is one only where both ends say so (decision 020). */
 	if (u == v || c == DOWN || (u && back == DOWN))
 		return COST_INFINITE;
-	return back != DOWN && back - back / 3 > 2 * (c - c / 3) + 10000 ? back : c;
+	return back != DOWN && back - back / 3 > 2 * (c - c / 3) + 8000 ? back : c;
 }
 
 static uint16_t slot_is_id_minus_one(void *arg, node_id_t id)

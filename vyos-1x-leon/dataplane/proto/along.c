@@ -55,7 +55,7 @@ void along_tick(struct overlay *o, struct peer *p, mono_t now)
 		return;
 	}
 	a->next_at = overlay_in(o, wait_ms(o, p) * 9 / 10, wait_ms(o, p));
-	a->id = probe_new_id(o);
+	a->id = rtt_new_id();
 	if (find_way(o, p, &v))
 		probe_send(o, p, &v, a->id, 0);
 }

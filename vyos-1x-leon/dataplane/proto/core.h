@@ -19,6 +19,7 @@
  *   sync.c     anti-entropy: summaries, fetches and their paced answers
  *   probe.c    probe schedule, matching, loss, link up and down
  *   pmtu.c     path MTU of each link
+ *   rtt.c      round-trip times from PINGs that a liar may have answered
  *   share.c    rows: own announcements, those of others
  *   route.c    paths, notices, reachability
  *   ping.c     pings for people
@@ -84,8 +85,9 @@ struct probing {
 	uint32_t misses;      /* in a row */
 	uint32_t loss_before; /* smoothed loss before the first of them, 1/1000 */
 	uint32_t answers;     /* in a row, while the link is down */
-	uint32_t burst;	      /* fast probes left that settle the filter of a fresh link */
-	uint32_t wait_ms;     /* while down */
+	mono_t held_since; /* it says of all its answers since then that they were held for long */
+	uint32_t burst;	   /* fast probes left that settle the filter of a fresh link */
+	uint32_t wait_ms;  /* while down */
 	bool up, was_up;
 	mono_t up_since;
 	uint64_t tx, lost;
@@ -316,7 +318,6 @@ struct overlay {
 	/* ping */
 	struct ping_job *pings;
 	struct alarm pinging;
-	uint32_t ping_id;
 
 	/* limits */
 	struct bucket hello_open, hello_open_known, hello_answer;
@@ -531,15 +532,20 @@ void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, con
 		size_t len, mono_t rx);
 void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct,
 		mono_t rx);
-uint32_t probe_new_id(struct overlay *o);
 void probe_send(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size);
 /* Awaits the answer to a PING of the link; size 0: a plain one. */
 void probe_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size);
 /* Stages the link's entry in the latency database and sees to what follows from it. */
 void probe_store(struct overlay *o, struct peer *p);
 void probe_link_lost(struct overlay *o, struct peer *p); /* the peer goes away */
+
+/* --- rtt.c --- */
+uint32_t rtt_new_id(void); /* of a PING, never 0 */
 /* Round-trip time from send and receive time; 0 where it cannot be one. */
-uint32_t probe_rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_ns);
+uint32_t rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_ns);
+/* The same as a sample for the link's filter; 0: it is none. */
+uint32_t rtt_sample_us(const struct overlay *o, struct peer *p, mono_t sent, mono_t rx,
+		       uint32_t held_ns);
 
 /* --- pmtu.c --- */
 void pmtu_reset(struct overlay *o, struct peer *p);

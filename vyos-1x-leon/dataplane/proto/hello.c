@@ -272,7 +272,7 @@ static void speak_up(struct overlay *o, struct peer *p)
 	struct via v;
 
 	if (via_best(o, p, &v))
-		probe_send(o, p, &v, probe_new_id(o), 0);
+		probe_send(o, p, &v, rtt_new_id(), 0);
 }
 
 void hello_establish(struct overlay *o, struct peer *p, struct session *s,

@@ -37,7 +37,6 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	o->lat = latdb_new();
 	o->answer = x_calloc(ANSWERS_MAX, sizeof(struct answer));
 	o->log = LOG_LIMIT_INIT(5, 10);
-	o->ping_id = (uint32_t)overlay_random(o);
 	alarm_init(o, &o->upkeep, member_upkeep, o);
 	alarm_init(o, &o->answering, sync_answer_some, o);
 	alarm_init(o, &o->announce, share_announce, o);

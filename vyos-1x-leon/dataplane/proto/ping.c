@@ -60,7 +60,7 @@ void overlay_ping(struct overlay *o, const node_id_t *hop, unsigned n_hops, uint
 	j->result = err;
 	if (!err) {
 		j->last = last->id;
-		j->id = probe_new_id(o);
+		j->id = rtt_new_id();
 		probe_send(o, last, &v, j->id, size);
 		j->deadline = mono_add_ms(overlay_now(o), timeout_ms);
 		j->result = -ETIMEDOUT;
@@ -87,7 +87,7 @@ bool ping_pong(struct overlay *o, const struct peer *p, const struct msg_pong *m
 	for (struct ping_job **at = &o->pings; *at; at = &(*at)->next) {
 		if (!(*at)->id || (*at)->id != m->id || (*at)->last != p->id)
 			continue;
-		finish(at, (int64_t)probe_rtt_us(o, (*at)->sent, rx, m->held_ns));
+		finish(at, (int64_t)rtt_us(o, (*at)->sent, rx, m->held_ns));
 		return true;
 	}
 	return false;

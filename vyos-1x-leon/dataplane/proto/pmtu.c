@@ -76,7 +76,7 @@ void pmtu_reset(struct overlay *o, struct peer *p)
 
 static void test(struct overlay *o, struct peer *p, uint16_t size, bool keepalive)
 {
-	uint32_t id = probe_new_id(o);
+	uint32_t id = rtt_new_id();
 	struct via v;
 
 	p->pmtu.size = size;

@@ -17,7 +17,6 @@
 #define RTO_FIRST_US 1000000 /* while no round-trip time is known */
 #define RTO_SLACK_US 10000
 #define BURST	     4
-#define RTT_MAX_US   60000000
 
 void probe_init(struct overlay *o, struct peer *p)
 {
@@ -53,13 +52,6 @@ static int64_t timeout_us(const struct link_filter *f)
 }
 
 /* --- sending --- */
-
-uint32_t probe_new_id(struct overlay *o)
-{
-	if (++o->ping_id == 0)
-		o->ping_id++;
-	return o->ping_id;
-}
 
 void probe_send(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size)
 {
@@ -100,7 +92,7 @@ static void send_to_locators(struct overlay *o, struct peer *p, uint32_t id)
 static void send_probe(struct overlay *o, struct peer *p)
 {
 	struct probing *pr = &p->probe;
-	uint32_t id = probe_new_id(o);
+	uint32_t id = rtt_new_id();
 	struct via v;
 
 	pr->sent_at = overlay_now(o);
@@ -300,19 +292,6 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 		pmtu_tick(o, p, now);
 }
 
-uint32_t probe_rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_ns)
-{
-	int64_t us;
-
-	/* A receive time outside [sent, now] comes from a clock that jumped. */
-	if (mono_before(rx, sent) || mono_before(overlay_clock(o), rx))
-		rx = overlay_clock(o);
-	us = (mono_sub_ns(rx, sent) - (int64_t)held_ns) / NS_PER_US;
-	if (us < 0 || us > RTT_MAX_US)
-		return 0;
-	return (uint32_t)max_of(us, (int64_t)1);
-}
-
 void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct, mono_t rx)
 {
 	struct probe *pr = NULL;
@@ -334,7 +313,7 @@ void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 		pmtu_answer(o, p, size);
 	/* A large datagram is no fair sample, but it is a sign of life. */
 	if (!size || p->probe.up)
-		answered(o, p, size ? 0 : probe_rtt_us(o, pr->sent, rx, m->held_ns),
+		answered(o, p, size ? 0 : rtt_sample_us(o, p, pr->sent, rx, m->held_ns),
 			 overlay_now(o));
 }
 

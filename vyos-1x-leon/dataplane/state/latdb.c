@@ -15,7 +15,7 @@
 
 /* Rows are many (N * N cells on each node), so a cell has what the wire has and no padding. */
 #define CONTRADICTION_FACTOR 2
-#define CONTRADICTION_US     10000
+#define CONTRADICTION_US     8000
 
 struct cell {
 	uint32_t rtt_up; /* rtt in us, 24 bits; CELL_UP */

@@ -34,7 +34,7 @@ struct lat_entry {
 	bool up;
 };
 
-/* Both ends of a link measured it: is one of them wrong? Twice as much and 10 ms more than the other
+/* Both ends of a link measured it: is one of them wrong? Twice as much and 8 ms more than the other
  * is beyond what measuring explains. */
 bool lat_contradicts(const struct lat_entry *a, const struct lat_entry *b);
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What one PING and its PONG say of the round-trip time, where the node that answers may lie: ids
+ * that nobody can guess, and a held time that is believed no further than an honest node needs.
+ * Called by probe.c and ping.c on the control thread. Protocol 4.7; doc/decisions/011 and 007.
+ */
+#include "proto/core.h"
+
+#define RTT_MAX_US 60000000
+/* So much of what a node says it held the PING is taken off. A control thread that is not busy answers
+ * in microseconds; a busier one looks as if it were farther away. */
+#define HELD_MAX_US 2000
+/* A node that says it was busier than that: for so long its answers make nothing worse. */
+#define HELD_SKIP_MS 3000
+
+/* Random: whoever could guess the next one could answer a PING before it came. */
+uint32_t rtt_new_id(void)
+{
+	return (uint32_t)(random_u64_nonzero() % UINT32_MAX) + 1;
+}
+
+uint32_t rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_ns)
+{
+	int64_t us, held_us = min_of((int64_t)held_ns / NS_PER_US, (int64_t)HELD_MAX_US);
+
+	/* A receive time outside [sent, now] comes from a clock that jumped. */
+	if (mono_before(rx, sent) || mono_before(overlay_clock(o), rx))
+		rx = overlay_clock(o);
+	us = mono_sub_us(rx, sent);
+	if (us > RTT_MAX_US)
+		return 0;
+	/* Held for longer than all of it took: not a word of it is true. */
+	if (held_ns / NS_PER_US < us)
+		us -= held_us;
+	return (uint32_t)max_of(us, (int64_t)1);
+}
+
+uint32_t rtt_sample_us(const struct overlay *o, struct peer *p, mono_t sent, mono_t rx,
+		       uint32_t held_ns)
+{
+	uint32_t us = rtt_us(o, sent, rx, held_ns);
+	const struct link_filter *f = &p->probe.filter;
+
+	if (held_ns / NS_PER_US <= HELD_MAX_US || !f->n_samples || us <= f->srtt_us) {
+		p->probe.held_since = MONO_NEVER;
+		return us;
+	}
+	/* The link took so long at most, so the sample cannot raise the estimate; unless it goes on
+	 * like that, for then a slower link could be hidden in it. */
+	if (mono_is_never(p->probe.held_since))
+		p->probe.held_since = overlay_now(o);
+	return mono_sub_ms(overlay_now(o), p->probe.held_since) < HELD_SKIP_MS ? 0 : us;
+}
