@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What an operator is told of a configured peer that is not reached (doc/operations.md, show peers)."""
+import json
+import subprocess
+
+import pytest
+
 import wan
 from lab import line_up, wait_for
+from node import leond_program
 
 PORT = 5366
 
@@ -160,3 +166,58 @@ def test_a_peer_that_stays_away_is_told_of_once_and_its_return(lab):
     wait_for(lambda: node.events('peer-reached'), 40, 'its return is told of')
     assert len(node.events('peer-unreached')) == 1
     assert 'leon_peer_reached{interface="leon0",peer="n1",result=""} 1' in node.ctl('metrics')['text']
+
+
+# --- leond --check ---
+
+
+@pytest.fixture
+def check(tmp_path):
+    def run(**words):
+        file = tmp_path / 'leon0.json'
+        file.write_text(json.dumps({'version': 1, 'interface': 'leon0',
+                                    'source-address': ['192.0.2.1'], **words}))
+        result = subprocess.run([leond_program(), '--config', file, '--check'], check=False,
+                                capture_output=True, text=True, timeout=60)
+        return result.returncode, result.stderr.strip()
+    return run
+
+
+def test_check_has_nothing_against_the_usual(check):
+    assert check(peer={'a': {'address': '192.0.2.9'}}) == (0, '')
+    assert check(peer={'a': {'address': '2001:db8::9', 'disable': True}}) == (0, '')
+
+
+@pytest.mark.parametrize('words, warning', [
+    ({'peer': {'a': {'address': '2001:db8::9'}}},
+     'peer.a.address: 2001:db8::9 cannot be asked, since there is no source-address of IPv6'),
+    ({'port': 80}, 'port: 80 is below'),
+    ({'source-address': ['169.254.1.1']}, 'source-address: 169.254.0.0/16 reaches only'),
+    ({'source-address': [], 'source-interface': 'lo'}, 'source-interface: nothing leaves this host'),
+])
+def test_check_warns_of_what_will_not_work(check, words, warning):
+    code, text = check(**words)
+    assert code == 0 and text.startswith(f'warning: {warning}') and '\n' not in text
+
+
+@pytest.mark.parametrize('words, error', [
+    ({'source-address': ['fe80::1'], 'node-id': '10.0.0.1'}, 'source-address: fe80::1 is of no use'),
+    ({'peer': {'a': {'address': 'fe80::2'}}}, 'peer.a.address: fe80::2 is of one link only'),
+])
+def test_check_refuses_link_local_addresses(check, words, error):
+    code, text = check(**words)
+    assert code == 1 and text.startswith(error)
+
+
+def test_source_interface_lo_says_why_it_does_not_start(lab):
+    net = lab(line_up(1, hosts=False, config={'source-interface': 'lo', 'source-address': []}),
+              start=False)
+    node = net.node['n0']
+    node.config['node-id'] = '10.0.0.1'  # for the harness
+    node.launch()
+    wait_for(lambda: 'nothing leaves this host through lo' in node.log(), 20, 'it is said')
+    node.stop()
+    node.config.pop('node-id')
+    node.write_config()
+    result = node.namespace.run(leond_program(), '--config', node.config_file, check=False)
+    assert result.returncode == 1 and 'source-interface lo has no IPv4 address' in result.stderr

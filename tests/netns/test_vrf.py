@@ -360,3 +360,18 @@ def test_a_prefix_is_announced_for_a_route_in_the_vrf(lab):
                    'link set br9 master red', 'link set leon0 master br9',
                    'route del blackhole 10.1.0.0/16 table main')
     announced(True)
+
+
+def test_node_id_is_taken_from_an_interface_of_the_vrf(lab):
+    """source-interface names a VRF, which has no address itself."""
+    net = lab(line_up(2, hosts=False), start=False)
+    node = net.node['n1']
+    expected = node.node_id
+    make_vrf(node, 'under')
+    node.namespace.ip('link set wan0 master under')
+    node.config['source-interface'], node.config['source-address'] = 'under', []
+    net.start('n0')
+    node.launch()
+    wait_for(lambda: node.show('identity')['node_id'] == expected, FAR, 'its node-id')
+    wait_for(lambda: net.node['n0'].nodes().get(expected, {}).get('state') == 'reachable', FAR,
+             'n0 reaches it')

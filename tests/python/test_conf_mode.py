@@ -271,6 +271,7 @@ def test_other_interfaces_are_seen(commit):
     [
         ([{'local': '192.0.2.1', 'scope': 'global'}], False),
         ([{'local': 'fe80::1', 'scope': 'link'}], True),
+        ([{'local': '127.0.0.1', 'scope': 'host'}], True),
     ],
 )
 def test_addresses_of_the_source_interface_are_seen(commit, host, addresses, warned):
@@ -278,6 +279,52 @@ def test_addresses_of_the_source_interface_are_seen(commit, host, addresses, war
     leon0 = {k: v for k, v in LEON0.items() if k != 'source-address'}
     journal = commit(leon0={**leon0, 'source-interface': 'eth0'})
     assert ('warning' in [verb for verb, _ in journal]) == warned
+
+
+def test_addresses_of_a_vrf_are_those_of_its_interfaces(commit, script, host):
+    """leond takes the node-id from one of them (daemon/identity.c)."""
+    leon0 = {k: v for k, v in LEON0.items() if k != 'source-address'}
+    host.devices['wan'] = [{'local': '127.0.0.1', 'scope': 'host'}]
+    host.devices['eth0'] = [{'local': '192.0.2.1', 'scope': 'global'}]
+    host.vrf_members['wan'] = ['eth0']
+    host.config = {}
+
+    def warned():
+        host.config['interfaces'] = {
+            'leon': {'leon0': {**leon0, 'source-interface': 'wan'}}
+        }
+        host.config['vrf'] = {'name': {'wan': {'table': '100'}}}
+        host.journal.clear()
+        script.verify(script.get_config())
+        return [what for verb, what in host.journal if verb == 'warning']
+
+    assert warned() == []
+    host.vrf_members['wan'] = []
+    assert ['wan has no IPv4 address' in text for text in warned()] == [True]
+
+
+def test_a_port_that_leond_may_not_bind(commit, script, tmp_path, monkeypatch):
+    with pytest.raises(ConfigError, match='no right to receive at port 443'):
+        commit(leon0={**LEON0, 'port': '443'})
+    start = tmp_path / 'start'
+    start.write_text('443\n')
+    monkeypatch.setattr(script, 'PORT_START', str(start))
+    commit(leon0={**LEON0, 'port': '443'})
+
+
+def test_why_leond_does_not_run_is_said(commit, host):
+    host.programs[RESTART] = (1, '')
+    why = 'config: source-interface: there is no interface eth7'
+    host.programs['journalctl'] = (0, why)
+    journal = commit(leon0=LEON0)
+    (warning,) = [what for verb, what in journal if verb == 'warning']
+    assert warning.endswith(why)
+    (asked,) = runs(journal, 'journalctl')
+    assert '--priority err' in asked and f'--unit {UNIT}' in asked
+    host.programs['journalctl'] = (0, '')
+    journal = commit(leon0=LEON0)
+    (warning,) = [what for verb, what in journal if verb == 'warning']
+    assert warning.endswith('see "show log leon"')
 
 
 def test_missing_source_interface_is_seen(commit):

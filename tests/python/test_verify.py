@@ -40,6 +40,41 @@ def over_eth0(**changes):
 
 
 ERRORS = {
+    'link-local source': (
+        config(source_address=['fe80::1'], node_id='10.0.0.1'),
+        host(),
+        'fe80::1 is of no use without its interface: set "source-address" to a global '
+        'IPv6 address, or "source-interface" instead.',
+    ),
+    'link-local peer': (
+        config(peer=peers(seoul='fe80::2')),
+        host(),
+        'Peer "seoul" cannot be reached at fe80::2, which is of one link only: set '
+        '"peer seoul address" to a global address.',
+    ),
+    'over lo': (
+        config(source_address=GONE, source_interface='lo', node_id='10.0.0.1'),
+        host('10.0.0.1'),
+        'Nothing leaves this router through lo: delete "source-interface" and set '
+        '"source-address" to the address of lo.',
+    ),
+    'over a dummy': (
+        config(source_address=GONE, source_interface='dum0'),
+        host('10.0.0.1'),
+        'Nothing leaves this router through dum0: delete "source-interface" and set '
+        '"source-address" to the address of dum0.',
+    ),
+    'privileged port': (
+        config(port='1023'),
+        host(),
+        'leond has no right to receive at port 1023: set "port" to 1024 or more, or '
+        'lower "system sysctl parameter net.ipv4.ip_unprivileged_port_start".',
+    ),
+    'long description': (
+        config(peer={'a': {'address': '203.0.113.9', 'description': 'ü' * 128}}),
+        host(),
+        'The description of peer "a" is too long: set it to at most 255 bytes.',
+    ),
     'nothing says who we are': (
         config(source_address=GONE),
         host(),
@@ -406,6 +441,18 @@ WARNINGS = {
         'This node has no peer and no secret, so nobody can join: set "peer" or '
         '"authentication pre-shared-secret".',
     ),
+    'peer of a family without source': (
+        config(peer=peers(seoul='2001:db8::7')),
+        host(),
+        'Peer "seoul" cannot be asked at 2001:db8::7: set a "source-address" of IPv6 '
+        'too, or delete the peer.',
+    ),
+    'source of one link': (
+        config(source_address=['169.254.7.7']),
+        host(),
+        '169.254.7.7 reaches only nodes on the same link: set "source-address" to '
+        'another one if that is not what you want.',
+    ),
     'source-interface without address': (
         over_eth0(),
         host('2001:db8::1'),
@@ -448,7 +495,11 @@ FINE = {
     'one address that is not in a list': (config(source_address='192.0.2.1'), host()),
     'both families': (config(source_address=['2001:db8::1', '192.0.2.1']), host()),
     'IPv6 with node-id': (
-        config(source_address=['2001:db8::1'], node_id='10.0.0.1'),
+        config(
+            source_address=['2001:db8::1'],
+            node_id='10.0.0.1',
+            peer=peers(seoul='2001:db8::7'),
+        ),
         host(),
     ),
     'node-id alone': (config(source_address=GONE, node_id='10.0.0.1'), host()),
@@ -483,6 +534,11 @@ FINE = {
     'largest MTU': (config(mtu='9000'), host()),
     'MAC': (config(mac='02:00:00:00:00:01'), host()),
     'bridge without MTU': (config(is_bridge_member={'br0': {}}), host()),
+    'disabled peer of another family': (
+        config(peer={'a': {'address': '2001:db8::7', 'disable': {}}}),
+        host(),
+    ),
+    'lowest port': (config(port='1024'), host()),
     'other port': (config(), host(source_address=['192.0.2.1'], port='5367')),
     'other address': (config(), host(source_address=['192.0.2.9'], port='5366')),
     'other interface': (

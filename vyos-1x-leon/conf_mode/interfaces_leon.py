@@ -8,6 +8,8 @@ Order in apply(): the device first, since leond attaches to it; then leond, whic
 MAC address and MTU; then addresses, bridge, VRF and the rest, which need both.
 """
 
+import time
+
 from sys import exit
 
 from vyos.base import Warning
@@ -25,6 +27,7 @@ from vyos.pki import load_private_key
 from vyos.template import get_esp_ike_cipher
 from vyos.template import render_to_string
 from vyos.utils.network import get_interface_address
+from vyos.utils.network import get_vrf_members
 from vyos.utils.network import interface_exists
 from vyos.utils.process import call
 from vyos.utils.process import rc_cmd
@@ -43,6 +46,7 @@ airbag.enable()
 base = ['interfaces', 'leon']
 # leond is ready within a second or not at all; 10 s are for the one before it to stop.
 START_WAIT_S = 20
+PORT_START = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
 
 
 def get_config(config=None):
@@ -55,6 +59,8 @@ def get_config(config=None):
         no_tag_node_value_mangle=True,
     )
     leon['other_interfaces'] = {k: v for k, v in others.items() if k != ifname}
+    source = leon.get('source_interface')
+    leon['source_is_vrf'] = source is not None and conf.exists(['vrf', 'name', source])
     if not conf.exists(base + [ifname, 'ipsec']):
         # VyOS puts in what has a default, the mode of the authentication.
         leon.pop('ipsec', None)
@@ -85,12 +91,25 @@ def _router(conf):
     )
 
 
-def _addresses_of(ifname):
-    """Without link-local ones; None where there is no such interface."""
+def _addresses_of(ifname, members=()):
+    """Those that other hosts can send to, so neither link-local ones nor 127.0.0.1; None
+    where there is no such interface. A VRF has those of its members."""
     found = get_interface_address(ifname)
     if found is None:
         return None
-    return [a['local'] for a in found['addr_info'] if a['scope'] != 'link']
+    infos = list(found['addr_info'])
+    for member in members:
+        infos += (get_interface_address(member) or {}).get('addr_info', [])
+    return [a['local'] for a in infos if a['scope'] not in ('link', 'host')]
+
+
+def _first_port():
+    """leond runs without the right to lower ones."""
+    try:
+        with open(PORT_START) as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return 1024
 
 
 def verify(leon):
@@ -98,9 +117,13 @@ def verify(leon):
         verify_bridge_delete(leon)
         return None
 
-    host = rules.Host(other_interfaces=leon['other_interfaces'])
+    host = rules.Host(
+        other_interfaces=leon['other_interfaces'], first_port=_first_port()
+    )
     if 'source_interface' in leon:
-        addresses = _addresses_of(leon['source_interface'])
+        name = leon['source_interface']
+        members = get_vrf_members(name) if leon['source_is_vrf'] else ()
+        addresses = _addresses_of(name, members)
         host = host._replace(source_interface_addresses=addresses)
     verdict = rules.check(leon, host)
     errors = verdict.errors + list(ipsec.faults(leon, leon.get('router')))
@@ -178,10 +201,20 @@ def _unprotect(leon):
     )
 
 
+def _last_error(ifname, since):
+    """What leond said last of why it ends, by its own mouth."""
+    code, output = rc_cmd(
+        f'journalctl --quiet --output cat --priority err --lines 1 --since @{since} '
+        f'--unit leond@{ifname}.service _COMM=leond'
+    )
+    return output if code == 0 and output else 'see "show log leon"'
+
+
 def _restart(ifname):
     # Whatever the unit has to wait for (network-online.target, where something on the
     # router holds it up), a commit, and with it the boot, does not wait for longer.
     # systemd goes on with the start by itself.
+    since = int(time.time())
     wait = f'timeout {START_WAIT_S} systemctl restart leond@{ifname}.service'
     code, _ = rc_cmd(wait)
     if code != 0:
@@ -190,7 +223,7 @@ def _restart(ifname):
         # configuration instead.
         Warning(
             f'leond does not run for {ifname} yet, and is started until it does: '
-            f'see "show log leon"'
+            f'{_last_error(ifname, since)}'
         )
 
 

@@ -15,6 +15,8 @@ class Host:
         self.defaults = {}
         # Network devices, each with its addresses as `ip -json` has them.
         self.devices = {}
+        # Interfaces of each VRF.
+        self.vrf_members = {}
         # What was done, in order: tuples of a verb and what it was done to.
         self.journal = []
         # Programs by their first words: (exit code, output). Absent: success without

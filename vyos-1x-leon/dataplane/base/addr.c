@@ -297,6 +297,11 @@ static bool ipv6_is_usable(const uint8_t b[16])
 	return memcmp(b, zero, sizeof(zero)) != 0 && b[0] != 0xff && !is_v4_mapped(b);
 }
 
+bool ip_is_v6_link_local(const struct ip_addr *ip)
+{
+	return ip->family == 6 && ip->b[0] == 0xfe && (ip->b[1] & 0xc0) == 0x80;
+}
+
 bool endpoint_is_usable(const struct endpoint *ep)
 {
 	if (ep->port == 0)

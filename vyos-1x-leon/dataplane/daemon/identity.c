@@ -8,7 +8,7 @@
 
 #include "daemon/leond.h"
 
-#define ADDRS_MAX 64
+#define ADDRS_MAX 256 /* of a VRF, those of all interfaces are looked through */
 
 static node_id_t id_of(const struct ip_addr *ip)
 {
@@ -18,7 +18,18 @@ static node_id_t id_of(const struct ip_addr *ip)
 	       ip->b[3];
 }
 
-/* First global IPv4 address of the interface. */
+/* Is the address one of the interface, or of an interface in the VRF that it is? */
+static bool is_of(struct nl *nl, const struct nl_link *source, int index)
+{
+	struct nl_link link;
+
+	if (index == source->index)
+		return true;
+	return source->vrf_table && nl_link_by_index(nl, index, &link) == 0 &&
+	       link.master == source->index;
+}
+
+/* First global IPv4 address of the interface or VRF. */
 static int from_interface(const char *name, struct nl *nl, node_id_t *out, char *err,
 			  size_t err_len)
 {
@@ -30,9 +41,10 @@ static int from_interface(const char *name, struct nl *nl, node_id_t *out, char 
 		snprintf(err, err_len, "source-interface: there is no interface %s", name);
 		return -EADDRNOTAVAIL;
 	}
-	n = nl_addrs(nl, link.index, addr, ADDRS_MAX);
+	n = nl_addrs(nl, link.vrf_table ? 0 : link.index, addr, ADDRS_MAX);
 	for (int i = 0; i < n && i < ADDRS_MAX; i++) {
-		if (addr[i].ip.family == 4 && !addr[i].link_scope) {
+		if (addr[i].ip.family == 4 && !addr[i].link_scope &&
+		    is_of(nl, &link, addr[i].index)) {
 			*out = id_of(&addr[i].ip);
 			return 0;
 		}

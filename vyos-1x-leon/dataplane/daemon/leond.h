@@ -264,6 +264,10 @@ const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *
 			 size_t len);
 void reach_run(struct leond *d, mono_t now); /* once a second */
 
+/* --- advice.c: what will not work, one sentence each --- */
+typedef void (*advice_fn)(void *arg, const char *text);
+void advice_of(const struct conf *c, advice_fn fn, void *arg);
+
 /* --- cache.c --- */
 void cache_load(struct leond *d);
 void cache_append_to(const struct leond *d, struct conf *c);

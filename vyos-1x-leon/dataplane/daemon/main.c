@@ -71,6 +71,11 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 	return -1;
 }
 
+static void print_advice(void *arg, const char *text)
+{
+	fprintf(arg, "warning: %s\n", text);
+}
+
 static int check(const struct conf *c)
 {
 	if (c->node_id == NODE_ID_NONE && c->source4.family == 0 && !c->source_interface[0]) {
@@ -79,6 +84,7 @@ static int check(const struct conf *c)
 		      stderr);
 		return 1;
 	}
+	advice_of(c, print_advice, stderr);
 	puts("configuration OK");
 	return 0;
 }

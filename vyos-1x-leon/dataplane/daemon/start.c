@@ -201,6 +201,12 @@ static int begin(struct leond *d)
 	return r;
 }
 
+static void log_advice(void *arg, const char *text)
+{
+	(void)arg;
+	log_warn("config", "%s", text);
+}
+
 int leond_start(struct leond *d, const char *config_path, struct conf *conf)
 {
 	char id[NODE_ID_STRLEN];
@@ -209,6 +215,7 @@ int leond_start(struct leond *d, const char *config_path, struct conf *conf)
 	d->config_path = config_path;
 	d->conf = conf;
 	log_set_level(conf->log_level);
+	advice_of(conf, log_advice, NULL);
 	d->loop = loop_sd_new();
 	if (!d->loop) {
 		log_error("daemon", "event loop cannot be made: %s", strerror(errno));

@@ -162,7 +162,10 @@ static void report_failure(const struct udp_config *c, bool v6, int rc)
 
 	if (source->family)
 		ip_format(source, addr, sizeof(addr));
-	log_error("udp", "cannot open socket: %s family=%s address=%s port=%u%s%s", strerror(-rc),
+	log_error("udp", "cannot open socket: %s%s family=%s address=%s port=%u%s%s", strerror(-rc),
+		  rc == -EACCES ? " (a port below net.ipv4.ip_unprivileged_port_start needs "
+				  "CAP_NET_BIND_SERVICE)"
+				: "",
 		  v6 ? "ipv6" : "ipv4", addr, c->port, c->device ? " device=" : "",
 		  c->device ? c->device : "");
 }

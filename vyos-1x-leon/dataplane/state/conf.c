@@ -208,6 +208,11 @@ static void read_underlay(struct jsonr_node *root, struct conf *c)
 			jsonr_fail(list, "\"%.64s\" is not a unicast IP address", s);
 			return;
 		}
+		if (ip_is_v6_link_local(&ip))
+			jsonr_fail(list,
+				   "%.64s is of no use without its interface; give a global IPv6 "
+				   "address, or a source-interface instead",
+				   s);
 		source = ip.family == 4 ? &c->source4 : &c->source6;
 		if (source->family)
 			jsonr_fail(list,
@@ -267,6 +272,9 @@ static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer
 		return;
 	}
 	p->is_ip = ip_parse(s, &p->ep.ip) == 0;
+	if (p->is_ip && ip_is_v6_link_local(&p->ep.ip))
+		jsonr_fail_key(obj, "address", "%.64s is of one link only; give a global address",
+			       s);
 	if (p->is_ip ? !is_usable_address(&p->ep.ip) : !is_dns_name(s))
 		jsonr_fail_key(obj, "address",
 			       "must be a unicast IP address or a DNS name, found "

@@ -14,6 +14,7 @@ import re
 from typing import NamedTuple, Optional
 
 from vyos_leon import routes
+from vyos_leon import underlay
 from vyos_leon.routes import listed
 
 PORT = '5366'
@@ -29,11 +30,13 @@ DYNAMIC_INTERFACE = re.compile(r'(ppp|pppoe|sstpc|l2tp|ipoe)\d+')
 class Host(NamedTuple):
     """What verify() of the configuration script finds out about this router."""
 
-    # Addresses of the source-interface, without prefix length; None where it does not
-    # exist.
+    # Addresses of the source-interface, or of the interfaces of the VRF, that are good
+    # for other hosts, without prefix length; None where it does not exist.
     source_interface_addresses: Optional[list] = None
     # The other LEON interfaces, by name, each a dictionary as ours.
     other_interfaces: dict = {}
+    # The first UDP port that needs no privilege.
+    first_port: int = 1024
 
 
 class Verdict(NamedTuple):
@@ -382,6 +385,7 @@ ERRORS = (
     mtu_is_possible,
     mac_is_unicast,
     port_is_free,
+    *underlay.ERRORS,
     *routes.ERRORS,
 )
 WARNINGS = (
@@ -391,6 +395,7 @@ WARNINGS = (
     somebody_can_join,
     source_interface_has_identity,
     bridge_keeps_its_mtu,
+    *underlay.WARNINGS,
     *routes.WARNINGS,
 )
 

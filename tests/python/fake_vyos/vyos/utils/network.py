@@ -10,3 +10,9 @@ def get_interface_address(interface):
     if interface not in host.devices:
         return None
     return {'ifname': interface, 'addr_info': host.devices[interface]}
+
+
+def get_vrf_members(vrf):
+    if vrf not in host.devices:
+        raise ValueError(f'VRF "{vrf}" does not exist!')
+    return list(host.vrf_members.get(vrf, []))

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is allowed in a configuration and will not work: said by --check, and in the log at start and
+ * reload. Control thread.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/leond.h"
+
+#define PORT_START "/proc/sys/net/ipv4/ip_unprivileged_port_start"
+
+struct adviser {
+	advice_fn fn;
+	void *arg;
+};
+
+static void peers_without_source(const struct conf *c, const struct adviser *a)
+{
+	bool any = c->source4.family == 0 && c->source6.family == 0;
+	char text[256];
+
+	for (uint32_t i = 0; i < c->n_peers && !any; i++) {
+		const struct conf_peer *p = &c->peer[i];
+
+		if (!p->is_ip || p->disable ||
+		    (p->ep.ip.family == 4 ? c->source4.family : c->source6.family))
+			continue;
+		snprintf(text, sizeof(text),
+			 "peer.%s.address: %.64s cannot be asked, since there is no source-address "
+			 "of IPv%u",
+			 p->name, p->host, p->ep.ip.family);
+		a->fn(a->arg, text);
+	}
+}
+
+static void privileged_port(const struct conf *c, const struct adviser *a)
+{
+	FILE *f = fopen(PORT_START, "re");
+	char text[256], line[16] = "1024";
+	unsigned long first;
+
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = '\0';
+	if (f)
+		fclose(f);
+	first = strtoul(line, NULL, 10);
+	if (c->port >= first)
+		return;
+	snprintf(text, sizeof(text),
+		 "port: %u is below %lu, which leond@.service has no right to; give it "
+		 "CAP_NET_BIND_SERVICE or lower net.ipv4.ip_unprivileged_port_start",
+		 c->port, first);
+	a->fn(a->arg, text);
+}
+
+static void source_leads_nowhere(const struct conf *c, const struct adviser *a)
+{
+	if (strcmp(c->source_interface, "lo") == 0)
+		a->fn(a->arg, "source-interface: nothing leaves this host through lo; give its "
+			      "address as source-address instead");
+	if (c->source4.family && c->source4.b[0] == 169 && c->source4.b[1] == 254)
+		a->fn(a->arg, "source-address: 169.254.0.0/16 reaches only nodes on the same link");
+}
+
+void advice_of(const struct conf *c, advice_fn fn, void *arg)
+{
+	const struct adviser a = { fn, arg };
+
+	peers_without_source(c, &a);
+	privileged_port(c, &a);
+	source_leads_nowhere(c, &a);
+}

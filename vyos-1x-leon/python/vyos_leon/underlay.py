@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules about where the overlay sends from and to: what would commit well and never reach
+anybody. Rules of vyos_leon.verify, in a file of their own."""
+
+import ipaddress
+import re
+
+from vyos_leon.routes import listed
+
+DESCRIPTION_MAX = 255
+# Nothing that is sent there leaves the router.
+INWARD_INTERFACE = re.compile(r'lo|dum\d+')
+
+
+def _addresses(texts):
+    """What is no address is refused by the CLI, or is a name."""
+    for text in texts:
+        try:
+            yield ipaddress.ip_address(text or '')
+        except ValueError:
+            pass
+
+
+def _sources(config):
+    return list(_addresses(listed(config.get('source_address', []))))
+
+
+def _peers(config):
+    """Name and address of those that are asked and have an IP address."""
+    for name, peer in config.get('peer', {}).items():
+        if 'disable' not in peer:
+            for address in _addresses([peer.get('address')]):
+                yield name, address
+
+
+# --- errors ---
+
+
+def source_has_no_zone(config, _):
+    for source in _sources(config):
+        if source.version == 6 and source.is_link_local:
+            yield (
+                f'{source} is of no use without its interface: set "source-address" to '
+                f'a global IPv6 address, or "source-interface" instead.'
+            )
+
+
+def peer_has_no_zone(config, _):
+    for name, address in _peers(config):
+        if address.version == 6 and address.is_link_local:
+            yield (
+                f'Peer "{name}" cannot be reached at {address}, which is of one link '
+                f'only: set "peer {name} address" to a global address.'
+            )
+
+
+def source_interface_leads_out(config, _):
+    name = config.get('source_interface', '')
+    if INWARD_INTERFACE.fullmatch(name):
+        yield (
+            f'Nothing leaves this router through {name}: delete "source-interface" and '
+            f'set "source-address" to the address of {name}.'
+        )
+
+
+def port_may_be_bound(config, host):
+    port = int(config.get('port', 5366))
+    if port < host.first_port:
+        yield (
+            f'leond has no right to receive at port {port}: set "port" to '
+            f'{host.first_port} or more, or lower "system sysctl parameter '
+            f'net.ipv4.ip_unprivileged_port_start".'
+        )
+
+
+def peer_description_fits(config, _):
+    for name, peer in config.get('peer', {}).items():
+        if len(peer.get('description', '').encode()) > DESCRIPTION_MAX:
+            yield (
+                f'The description of peer "{name}" is too long: set it to at most '
+                f'{DESCRIPTION_MAX} bytes.'
+            )
+
+
+# --- warnings ---
+
+
+def peers_have_a_source(config, _):
+    sources = {source.version for source in _sources(config)}
+    for name, address in _peers(config):
+        if sources and address.version not in sources:
+            yield (
+                f'Peer "{name}" cannot be asked at {address}: set a "source-address" of '
+                f'IPv{address.version} too, or delete the peer.'
+            )
+
+
+def source_is_not_of_one_link(config, _):
+    for source in _sources(config):
+        if source.version == 4 and source.is_link_local:
+            yield (
+                f'{source} reaches only nodes on the same link: set "source-address" to '
+                f'another one if that is not what you want.'
+            )
+
+
+ERRORS = (
+    source_has_no_zone,
+    peer_has_no_zone,
+    source_interface_leads_out,
+    port_may_be_bound,
+    peer_description_fits,
+)
+WARNINGS = (peers_have_a_source, source_is_not_of_one_link)
