@@ -102,25 +102,58 @@ def test_host_that_moves_is_followed_under_traffic(lab):
     wait_for(lambda: arrives_at('n0'), 5, 'traffic follows it back')
 
 
+def alternate(taps, observer):
+    """The guest speaks behind one site and then behind the other; its entry in the FDB."""
+    for t in taps:
+        t.send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'no, here'))
+        time.sleep(0.05)  # both frames must have been learned from, one after the other
+    # Gone for a moment where a slow machine let a link fail.
+    return observer.fdb().get((0, GUEST), {})
+
+
 def test_flapping_mac_is_damped_and_reported(lab):
+    """Nobody had it for long, so all get what is sent to it."""
     net = lab(line_up(3)).joined()
     learn(net, 'n0', GUEST, ['n2'])
-    taps = {name: tap(net, name) for name in ('n0', 'n1')}
-    observer = net.node['n2']
-
-    def flapped():
-        for t in taps.values():
-            t.send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'no, here'))
-            time.sleep(0.05)  # both frames must have been learned from, one after the other
-        # Gone for a moment where a slow machine let a link fail.
-        return observer.fdb().get((0, GUEST), {}).get('frozen')
-    wait_for(flapped, 20, 'the MAC is frozen')
+    taps = {name: tap(net, name) for name in net.node}
+    observer, claimed = net.node['n2'], (taps['n0'], taps['n1'])
+    for node in net.node.values():  # whose bridges would believe the other site
+        node.namespace.ip('link set leon0 type bridge_slave learning off')
+    wait_for(lambda: alternate(claimed, observer).get('frozen'), 20, 'the MAC is frozen')
     frozen = observer.fdb()[0, GUEST]
     for _ in range(5):
-        flapped()
+        alternate(claimed, observer)
     after = observer.fdb()[0, GUEST]
-    assert (after['node_id'], after['moves']) == (frozen['node_id'], frozen['moves'])
-    assert observer.events('mac-flapping')
+    assert (after['node_id'], after['moves']) == (None, frozen['moves'])
+    assert 'go to all nodes' in observer.events('mac-flapping')[-1]['text']
+    payload = os.urandom(16)
+    taps['n2'].send(ethernet(GUEST, net.host['n2'].mac, TEST_TYPE, payload))
+    for t in claimed:
+        assert t.frames(carries(payload), within=5)
+
+
+def test_a_thief_of_a_mac_does_not_keep_it(lab):
+    """A host that was there for long gets its frames while another site sends in its name."""
+    net = lab(line_up(3)).joined()
+    taps = {name: tap(net, name) for name in net.node}
+    observer, owner, thief = net.node['n2'], net.node['n0'], net.node['n1']
+    begin = time.monotonic()
+    # Nobody else claims it for half a minute.
+    while time.monotonic() - begin < 32:
+        learn(net, 'n0', GUEST, ['n2'])
+        time.sleep(1)
+    wait_for(lambda: alternate((taps['n1'], taps['n0']), observer).get('frozen'), 20,
+             'the MAC is frozen')
+    assert owner.node_id in observer.events('mac-flapping')[-1]['text']
+    # Its LAN did not change, whatever the thief says about its own.
+    thief.reload(loop_guard={'disable': True})
+    thief.reload(loop_guard={'disable': False})
+    for _ in range(10):
+        assert alternate((taps['n0'], taps['n1']), observer)['node_id'] == owner.node_id
+        payload = os.urandom(16)
+        taps['n2'].send(ethernet(GUEST, net.host['n2'].mac, TEST_TYPE, payload))
+        assert taps['n0'].frames(carries(payload), within=5)
+        assert not taps['n1'].frames(carries(payload), within=0.05)
 
 
 def many_macs(first, n):

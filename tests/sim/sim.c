@@ -408,6 +408,14 @@ static void op_purge(void *arg, uint16_t slot)
 	n->n_purges++;
 }
 
+static void op_lan_changed(void *arg, uint16_t slot)
+{
+	struct sim_node *n = arg;
+
+	(void)slot;
+	n->n_lan_changes++;
+}
+
 static void note_path(struct sim_node *n, const struct overlay_event *e)
 {
 	unsigned to = index_of(e->node);
@@ -456,6 +464,7 @@ static const struct overlay_ops ops = {
 	.send = op_send,
 	.routes_changed = op_routes_changed,
 	.purge = op_purge,
+	.lan_changed = op_lan_changed,
 	.event = op_event,
 	.wall_us = op_wall_us,
 	.precise_now = op_precise_now,

@@ -488,6 +488,36 @@ static void test_duplicate_id(void **state)
 	sim_free(s);
 }
 
+/* A node may say that its LAN changed as often as it likes; what that costs the others is bounded,
+ * and its last word counts. */
+static void test_lan_flags(void **state)
+{
+	struct sim *s = new_mesh(3, 27);
+	struct sim_node *other = &s->node[0];
+
+	(void)state;
+	/* Two routers at one site that change over now and then: each time, at once. */
+	for (unsigned i = 0; i < 3; i++) {
+		overlay_set_lan(s->node[2].o, i % 2 ? 0 : RECORD_LAN_BLOCKED);
+		sim_run(s, 1000);
+		assert_int_equal(other->n_lan_changes, i + 1);
+	}
+	sim_run(s, 60000);
+	assert_int_equal(other->n_events[EV_LAN_FLAPPING], 0);
+	other->n_lan_changes = 0;
+	for (unsigned i = 0; i < 300; i++) {
+		overlay_set_lan(s->node[2].o, i % 2 ? RECORD_LAN_BLOCKED : 0);
+		sim_run(s, 200);
+	}
+	assert_in_range(other->n_lan_changes, 4, 4 + 6 + 1);
+	assert_in_range(other->n_events[EV_LAN_FLAPPING], 1, 7);
+	other->n_lan_changes = 0;
+	overlay_set_lan(s->node[2].o, 0);
+	sim_run(s, 11000);
+	assert_in_range(other->n_lan_changes, 1, 2); /* one may have waited */
+	sim_free(s);
+}
+
 /* Change of name and transit on a running node reaches everybody. */
 static void test_reload(void **state)
 {
@@ -578,6 +608,7 @@ int main(void)
 		cmocka_unit_test(test_lost_duplicated_reordered),
 		cmocka_unit_test(test_table_full),
 		cmocka_unit_test(test_duplicate_id),
+		cmocka_unit_test(test_lan_flags),
 		cmocka_unit_test(test_reload),
 		cmocka_unit_test(test_ping),
 	};

@@ -116,34 +116,43 @@ static unsigned flap(struct fdb *f, struct mac m, uint32_t now_s)
 	return n;
 }
 
-static void flapping_mac_is_frozen_and_thaws(void **state)
+/* Behind slot 1 for long enough to be its own. */
+static void settle(struct fdb *f, struct mac m, uint32_t now_s)
+{
+	fdb_learn(f, 0, m, 1, now_s - FDB_OWNER_S);
+}
+
+static void flapping_mac_is_frozen_at_its_owner_and_thaws(void **state)
 {
 	struct fdb *f = fdb_new(16);
 	struct mac m = mac_of(1);
 	struct fdb_entry e;
-	uint32_t iter = 0;
-	uint16_t at;
 
 	(void)state;
-	fdb_learn(f, 0, m, 1, 100);
+	settle(f, m, 100);
 	assert_int_equal(flap(f, m, 100), FDB_FLAP_MOVES);
-	at = fdb_lookup(f, 0, m);
-	assert_int_equal(at, 2);
-	assert_int_equal(fdb_seen(f, 0, m, 1, 101), FDB_FROZEN);
-	assert_int_equal(fdb_seen(f, 0, m, at, 101), FDB_KNOWN);
-	assert_int_equal(fdb_learn(f, 0, m, 1, 101), FDB_DAMPED);
-	assert_int_equal(fdb_lookup(f, 0, m), at);
-	assert_true(fdb_next(f, &iter, &e));
+	assert_int_equal(fdb_lookup(f, 0, m), 1);
+	assert_int_equal(fdb_seen(f, 0, m, 2, 101), FDB_FROZEN);
+	assert_int_equal(fdb_seen(f, 0, m, 1, 101), FDB_KNOWN);
+	assert_int_equal(fdb_learn(f, 0, m, 2, 101), FDB_DAMPED);
+	assert_int_equal(fdb_lookup(f, 0, m), 1);
+	assert_true(fdb_get(f, 0, m, &e));
 	assert_true(e.frozen);
 	assert_int_equal(e.n_moves, FDB_FLAP_MOVES);
+	assert_int_equal(e.thaw_s, 100 + FDB_FREEZE_S);
 
 	/* Aging passes by too early, then in time. */
 	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S - 1, 300, 1000), 0);
-	assert_int_equal(fdb_seen(f, 0, m, 1, 130), FDB_FROZEN);
+	assert_int_equal(fdb_seen(f, 0, m, 2, 129), FDB_FROZEN);
 	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S, 300, 1000), 0);
-	assert_int_equal(fdb_seen(f, 0, m, 1, 130), FDB_NEWS);
-	assert_int_equal(fdb_learn(f, 0, m, 1, 130), FDB_MOVED);
-	assert_int_equal(fdb_lookup(f, 0, m), 1);
+	assert_int_equal(fdb_seen(f, 0, m, 2, 130), FDB_NEWS);
+	assert_int_equal(fdb_learn(f, 0, m, 2, 130), FDB_MOVED);
+	assert_int_equal(fdb_lookup(f, 0, m), 2);
+	/* Contested again it is frozen again at once, and for longer. */
+	assert_int_equal(fdb_learn(f, 0, m, 1, 131), FDB_FLAP_BEGINS);
+	assert_true(fdb_get(f, 0, m, &e));
+	assert_int_equal(e.slot, 1);
+	assert_int_equal(e.thaw_s, 131 + 2 * FDB_FREEZE_S);
 	fdb_free(f);
 }
 
@@ -153,7 +162,7 @@ static void frozen_mac_thaws_without_aging_too(void **state)
 	struct mac m = mac_of(1);
 
 	(void)state;
-	fdb_learn(f, 0, m, 1, 100);
+	settle(f, m, 100);
 	flap(f, m, 100);
 	assert_int_equal(fdb_learn(f, 0, m, 7, 100 + FDB_FREEZE_S - 1), FDB_DAMPED);
 	assert_int_equal(fdb_learn(f, 0, m, 7, 100 + FDB_FREEZE_S), FDB_MOVED);
@@ -174,6 +183,159 @@ static void seldom_moves_are_not_damped(void **state)
 	fdb_free(f);
 }
 
+/* --- a MAC that two nodes claim --- */
+
+#define OWNER 1
+#define THIEF 2
+
+/* A frame from behind the slot, as a worker and the control thread take it. */
+static void frame_from(struct fdb *f, struct mac m, uint16_t slot, uint32_t now_s)
+{
+	if (fdb_seen(f, 0, m, slot, now_s) == FDB_NEWS)
+		fdb_learn(f, 0, m, slot, now_s);
+}
+
+/* The owner speaks every `every_s`, the thief ten times a second; returns for how many tenths of
+ * the seconds from..to frames for the MAC went to the thief, and to him alone. */
+static unsigned contest(struct fdb *f, struct mac m, uint32_t every_s, uint32_t from_s,
+			uint32_t to_s)
+{
+	unsigned n_stolen = 0;
+
+	for (uint32_t s = from_s; s < to_s; s++) {
+		if (s % every_s == 0)
+			frame_from(f, m, OWNER, s);
+		for (unsigned tenth = 0; tenth < 10; tenth++) {
+			frame_from(f, m, THIEF, s);
+			n_stolen += fdb_lookup(f, 0, m) == THIEF;
+		}
+		fdb_age(f, s, 300, 100);
+	}
+	return n_stolen;
+}
+
+static void a_thief_does_not_keep_what_it_takes(void **state)
+{
+	static const uint32_t every_s[] = { 1, 5, 30 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(every_s); i++) {
+		struct fdb *f = fdb_new(16);
+		struct mac m = mac_of(1);
+
+		for (uint32_t s = 1000; s < 1060; s++)
+			frame_from(f, m, OWNER, s);
+		/* What it takes before it counts as flapping, and one turn of each freeze later. */
+		assert_in_range(contest(f, m, every_s[i], 1060, 1060 + 120), 0,
+				10 * (5 * every_s[i]));
+		assert_in_range(contest(f, m, every_s[i], 1180, 1180 + 600), 0,
+				10 * (6 * every_s[i]));
+		fdb_free(f);
+	}
+}
+
+/* Nobody had it before: neither of the two is known to be right, and both are served. */
+static void a_mac_without_an_owner_belongs_to_nobody_while_it_flaps(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+	struct fdb_entry e;
+	uint32_t iter = 0;
+
+	(void)state;
+	assert_in_range(contest(f, m, 1, 1000, 1000 + 15), 0, 10 * 5);
+	assert_int_equal(fdb_lookup(f, 0, m), SLOT_NONE);
+	assert_int_equal(fdb_seen(f, 0, m, OWNER, 1015), FDB_QUIET);
+	assert_true(fdb_next(f, &iter, &e));
+	assert_true(e.frozen);
+	assert_int_equal(e.slot, SLOT_NONE);
+	/* One of them is silent from now on: it belongs to the other when the time is over. */
+	for (uint32_t s = 1015; s < 1015 + FDB_FREEZE_S; s++)
+		frame_from(f, m, OWNER, s);
+	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
+	fdb_free(f);
+}
+
+static void a_lan_that_changes_does_not_end_the_freeze(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+
+	(void)state;
+	for (uint32_t s = 1000; s < 1060; s++)
+		frame_from(f, m, OWNER, s);
+	contest(f, m, 1, 1060, 1070);
+	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
+	/* The thief says that its LAN changed, whenever it likes to. */
+	fdb_forget_slot(f, THIEF, 1070);
+	assert_int_equal(fdb_seen(f, 0, m, THIEF, 1070), FDB_FROZEN);
+	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
+	/* The moves are counted on where it forgets the MAC just after taking it. */
+	fdb_learn(f, 0, mac_of(2), OWNER, 2000);
+	for (uint32_t s = 2040; s < 2100; s++) {
+		frame_from(f, mac_of(2), OWNER, s);
+		frame_from(f, mac_of(2), THIEF, s);
+		fdb_forget_slot(f, THIEF, s);
+	}
+	assert_int_equal(fdb_seen(f, 0, mac_of(2), THIEF, 2100), FDB_FROZEN);
+	assert_int_not_equal(fdb_lookup(f, 0, mac_of(2)), THIEF);
+	fdb_free(f);
+}
+
+/* The LAN of the node where it is frozen changes: another node of that LAN may forward now. */
+static void a_lan_that_changes_frees_what_was_frozen_there(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+
+	(void)state;
+	for (uint32_t s = 1000; s < 1060; s++)
+		frame_from(f, m, OWNER, s);
+	contest(f, m, 1, 1060, 1070);
+	fdb_forget_slot(f, OWNER, 1070);
+	assert_int_equal(fdb_lookup(f, 0, m), SLOT_NONE);
+	assert_int_equal(fdb_count(f), 1);
+	fdb_free(f);
+}
+
+static void a_guest_that_migrates_is_followed_at_once(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+
+	(void)state;
+	for (uint32_t s = 1000; s < 5000; s++)
+		frame_from(f, m, OWNER, s);
+	frame_from(f, m, 3, 5000);
+	assert_int_equal(fdb_lookup(f, 0, m), 3);
+	/* A contest soon after it is not decided for the place that it left. */
+	for (uint32_t s = 5001; s < 5020; s++) {
+		frame_from(f, m, THIEF, s);
+		frame_from(f, m, 3, s);
+	}
+	assert_int_not_equal(fdb_lookup(f, 0, m), OWNER);
+	assert_int_not_equal(fdb_lookup(f, 0, m), THIEF);
+	fdb_free(f);
+}
+
+/* A long freeze ends where nothing more is heard from the owner: it has moved after all. */
+static void a_frozen_mac_whose_owner_fell_silent_moves(void **state)
+{
+	struct fdb *f = fdb_new(16);
+	struct mac m = mac_of(1);
+	uint32_t s;
+
+	(void)state;
+	for (s = 1000; s < 1060; s++)
+		frame_from(f, m, OWNER, s);
+	contest(f, m, 1, 1060, 1300); /* frozen again and again, for longer each time */
+	for (s = 1300; fdb_lookup(f, 0, m) == OWNER && s < 1500; s++)
+		frame_from(f, m, 3, s);
+	assert_int_equal(fdb_lookup(f, 0, m), 3);
+	assert_in_range(s, 1300, 1300 + FDB_FREEZE_S + 2);
+	fdb_free(f);
+}
+
 static void full_table_keeps_what_it_has(void **state)
 {
 	struct fdb *f = fdb_new(100);
@@ -184,7 +346,7 @@ static void full_table_keeps_what_it_has(void **state)
 	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 1), FDB_FULL);
 	assert_int_equal(fdb_count(f), 100);
 	/* The control thread knows; more news of the kind would only fill its ring. */
-	assert_int_equal(fdb_seen(f, 0, mac_of(1001), 1, 1), FDB_FROZEN);
+	assert_int_equal(fdb_seen(f, 0, mac_of(1001), 1, 1), FDB_QUIET);
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), i % 50);
 	assert_int_equal(fdb_seen(f, 0, mac_of(3), 9, 2), FDB_NEWS);
@@ -202,9 +364,9 @@ static void forgetting_a_node_forgets_its_macs(void **state)
 
 	(void)state;
 	learn_many(f, 1000, 1);
-	assert_int_equal(fdb_forget_slot(f, 7), 20);
-	assert_int_equal(fdb_forget_slot(f, 7), 0);
-	assert_int_equal(fdb_forget_slot(f, SLOT_NONE), 0);
+	assert_int_equal(fdb_forget_slot(f, 7, 1), 20);
+	assert_int_equal(fdb_forget_slot(f, 7, 1), 0);
+	assert_int_equal(fdb_forget_slot(f, SLOT_NONE, 1), 0);
 	assert_int_equal(fdb_count(f), 980);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(7)), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(8)), 8);
@@ -216,28 +378,30 @@ static void forgetting_a_node_forgets_its_macs(void **state)
 	fdb_free(f);
 }
 
-static void a_changed_lan_forgets_what_moved(void **state)
+static void a_changed_lan_forgets_what_is_there(void **state)
 {
 	struct fdb *f = fdb_new(64);
-	enum fdb_result r = FDB_ADDED;
+	struct fdb_entry e;
 
 	(void)state;
 	fdb_learn(f, 0, mac_of(1), 1, 100); /* stays */
 	fdb_learn(f, 0, mac_of(2), 2, 100); /* behind the LAN that changes */
-	fdb_learn(f, 0, mac_of(3), 1, 100); /* moved a moment ago */
-	fdb_learn(f, 0, mac_of(3), 3, 100);
-	fdb_learn(f, 0, mac_of(4), 1, 10); /* moved long ago */
-	fdb_learn(f, 0, mac_of(4), 3, 11);
-	for (uint16_t i = 0; r != FDB_FLAP_BEGINS; i++) /* frozen */
-		r = fdb_learn(f, 0, mac_of(5), i % 4, 100);
-	assert_int_equal(fdb_forget_moved(f, 2, 101), 3);
+	fdb_learn(f, 0, mac_of(3), 1, 100); /* moved there a moment ago */
+	fdb_learn(f, 0, mac_of(3), 2, 100);
+	fdb_learn(f, 0, mac_of(4), 2, 100); /* moved away */
+	fdb_learn(f, 0, mac_of(4), 3, 100);
+	assert_int_equal(fdb_forget_slot(f, 2, 101), 2);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(1)), 1);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(2)), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(3)), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(4)), 3);
-	assert_int_equal(fdb_lookup(f, 0, mac_of(5)), SLOT_NONE);
-	assert_int_equal(fdb_learn(f, 0, mac_of(5), 1, 101), FDB_ADDED);
-	assert_int_equal(fdb_learn(f, 0, mac_of(5), 2, 101), FDB_MOVED);
+	assert_false(fdb_get(f, 0, mac_of(2), &e));
+	/* Its moves are not forgotten, and whoever claims it next has it at once. */
+	assert_true(fdb_get(f, 0, mac_of(3), &e));
+	assert_int_equal(e.n_moves, 1);
+	assert_int_equal(fdb_seen(f, 0, mac_of(3), 1, 101), FDB_NEWS);
+	assert_int_equal(fdb_learn(f, 0, mac_of(3), 1, 101), FDB_ADDED);
+	assert_int_equal(fdb_lookup(f, 0, mac_of(3)), 1);
 	fdb_free(f);
 }
 
@@ -429,7 +593,7 @@ static void writer(struct shared *s)
 		if (i % 50 == 0)
 			fdb_age(f, i / 100, 20, 64);
 		if (i % 1000 == 0)
-			fdb_forget_slot(f, some_slot(host, 0));
+			fdb_forget_slot(f, some_slot(host, 0), i / 100);
 		if (i % 500 == 0)
 			replace(s, f);
 		if (i % 5000 == 0)
@@ -468,12 +632,18 @@ int main(void)
 		cmocka_unit_test(ten_thousand_macs),
 		cmocka_unit_test(vlans_are_apart),
 		cmocka_unit_test(workers_report_news_only),
-		cmocka_unit_test(flapping_mac_is_frozen_and_thaws),
+		cmocka_unit_test(flapping_mac_is_frozen_at_its_owner_and_thaws),
 		cmocka_unit_test(frozen_mac_thaws_without_aging_too),
 		cmocka_unit_test(seldom_moves_are_not_damped),
+		cmocka_unit_test(a_thief_does_not_keep_what_it_takes),
+		cmocka_unit_test(a_mac_without_an_owner_belongs_to_nobody_while_it_flaps),
+		cmocka_unit_test(a_lan_that_changes_does_not_end_the_freeze),
+		cmocka_unit_test(a_lan_that_changes_frees_what_was_frozen_there),
+		cmocka_unit_test(a_guest_that_migrates_is_followed_at_once),
+		cmocka_unit_test(a_frozen_mac_whose_owner_fell_silent_moves),
 		cmocka_unit_test(full_table_keeps_what_it_has),
 		cmocka_unit_test(forgetting_a_node_forgets_its_macs),
-		cmocka_unit_test(a_changed_lan_forgets_what_moved),
+		cmocka_unit_test(a_changed_lan_forgets_what_is_there),
 		cmocka_unit_test(aging_is_incremental),
 		cmocka_unit_test(churn_with_copies_never_refuses),
 		cmocka_unit_test(churn_without_copies_refuses_but_ends),

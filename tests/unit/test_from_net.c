@@ -451,6 +451,38 @@ static void sources_are_learned(void **state)
 	assert_int_equal(ev.learn.slot, 1);
 }
 
+/* Moves the MAC away from `owner`, who had it for long, and back, until it is frozen there. */
+static void freeze_at(uint16_t owner, uint16_t other, struct mac m)
+{
+	uint32_t now_s = fx.w->now_s;
+
+	fdb_learn(fx.fdb, 0, m, owner, now_s - FDB_OWNER_S);
+	for (unsigned i = 0; i < FDB_FLAP_MOVES; i++)
+		fdb_learn(fx.fdb, 0, m, i % 2 ? owner : other, now_s);
+	assert_int_equal(fdb_learn(fx.fdb, 0, m, owner, now_s), FDB_FLAP_BEGINS);
+}
+
+/* The bridge of the owner's site would learn the host on the wrong port from such a frame. */
+static void nobody_speaks_for_a_frozen_host(void **state)
+{
+	struct fwd_event ev;
+	uint8_t buf[256], got[256];
+
+	(void)state;
+	worker_begin(fx.w);
+	freeze_at(SLOT_SELF, 2, fx_mac(0x20));
+	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
+	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
+	assert_true(recv(fx.tap, got, sizeof(got), MSG_DONTWAIT) < 0);
+	assert_int_equal(count_events(FWD_LEARN, &ev), 0);
+	/* Frozen at nobody, all are heard. */
+	fdb_forget_slot(fx.fdb, SLOT_SELF, fx.w->now_s);
+	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
+	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
+	assert_true(recv(fx.tap, got, sizeof(got), MSG_DONTWAIT) > 0);
+	assert_int_equal(count_events(FWD_LEARN, &ev), 0);
+}
+
 static mono_t receive_stamped(int64_t age_ns)
 {
 	struct sockaddr_storage ss = { 0 };
@@ -751,6 +783,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(settings, setup, teardown),
 		cmocka_unit_test_setup_teardown(cannot_forward_once_a_second, setup, teardown),
 		cmocka_unit_test_setup_teardown(sources_are_learned, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_speaks_for_a_frozen_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(arrival_times, setup, teardown),
 		cmocka_unit_test_setup_teardown(full_rings_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(segments_of_a_message, setup, teardown),

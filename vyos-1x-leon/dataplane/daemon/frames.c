@@ -10,6 +10,33 @@
 
 #define DRAIN_MAX 2048
 
+static void note_flapping(struct leond *d, const struct fwd_event *ev, struct note *note,
+			  const char *mac, mono_t now)
+{
+	struct fdb_entry e;
+	const struct node *n;
+	char at[NODE_LABEL_LEN];
+
+	note->name = "mac-flapping";
+	note->level = LOG_LVL_WARN;
+	if (!fdb_get(d->fdb, ev->learn.vlan, ev->learn.mac, &e))
+		return;
+	n = nodedb_at(overlay_nodes(d->overlay), e.slot);
+	note->other = n ? n->id : NODE_ID_NONE;
+	note->value = e.thaw_s - now_s_of(now);
+	if (n)
+		note_event(d, note,
+			   "MAC %s (VLAN %u) keeps moving: kept at %s, where it was before, for "
+			   "%u s; look for a loop or a duplicate MAC",
+			   mac, e.vlan, node_label(d, n->id, at, sizeof(at)),
+			   (unsigned)note->value);
+	else
+		note_event(d, note,
+			   "MAC %s (VLAN %u) keeps moving: its frames go to all nodes for %u s; "
+			   "look for a loop or a duplicate MAC",
+			   mac, e.vlan, (unsigned)note->value);
+}
+
 static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
 {
 	uint16_t vlan = ev->learn.vlan, slot = ev->learn.slot;
@@ -30,12 +57,7 @@ static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
 		note_event(d, &note, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
 		break;
 	case FDB_FLAP_BEGINS:
-		note.name = "mac-flapping";
-		note.level = LOG_LVL_WARN;
-		note_event(d, &note,
-			   "MAC %s (VLAN %u) keeps moving, last to %s: kept where it is for %d s; "
-			   "look for a loop or a duplicate MAC",
-			   mac, vlan, who, FDB_FREEZE_S);
+		note_flapping(d, ev, &note, mac, now);
 		break;
 	case FDB_FULL:
 		note.name = "fdb-full";

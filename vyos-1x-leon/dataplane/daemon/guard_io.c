@@ -50,7 +50,7 @@ void guard_send_now(struct leond *d)
 
 void lan_changed(struct leond *d, uint16_t slot)
 {
-	fdb_forget_moved(d->fdb, slot, now_s_of(loop_now(d->loop)));
+	fdb_forget_slot(d->fdb, slot, now_s_of(loop_now(d->loop)));
 	neigh_forget_slot(d->neigh, slot);
 }
 

@@ -62,6 +62,7 @@ static enum log_level level_of(enum overlay_event_kind k)
 	case EV_DUPLICATE_ID:
 	case EV_IDENTITY_CHANGED:
 	case EV_CONTRADICTION:
+	case EV_LAN_FLAPPING:
 	case EV_TABLE_FULL:
 	case EV_NOT_TRUSTED:
 	case EV_SECRET_MISMATCH:
@@ -179,6 +180,12 @@ static void event_text(struct leond *d, const struct overlay_event *e, const cha
 		snprintf(buf, len,
 			 "node %s has another identity key than before: it was made anew, or "
 			 "somebody else took its node-id",
+			 who);
+		return;
+	case EV_LAN_FLAPPING:
+		snprintf(buf, len,
+			 "the loop guard of node %s changes its mind all the time: hosts behind it "
+			 "are learned anew every 10 s at most; look at its LAN",
 			 who);
 		return;
 	case EV_TABLE_FULL:

@@ -31,7 +31,7 @@ static void glue_purge(void *arg, uint16_t slot)
 {
 	struct leond *d = arg;
 
-	fdb_forget_slot(d->fdb, slot);
+	fdb_forget_slot(d->fdb, slot, now_s_of(loop_now(d->loop)));
 	neigh_forget_slot(d->neigh, slot);
 }
 

@@ -25,6 +25,9 @@ struct ring;
 /* --- worker --- */
 void event_control(struct worker *w, const struct endpoint *from, mono_t rx, const uint8_t *data,
 		   size_t len);
+/* Learns where the frame came from. False: it is not to be forwarded, for it speaks in the name of
+ * a host that is frozen at another node. */
+bool event_source(struct worker *w, const struct eth_view *v, uint16_t slot);
 void event_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot);
 void event_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		 uint16_t slot, bool router);

@@ -58,8 +58,8 @@ void from_tap_frame(struct worker *w, struct frame *f)
 
 	if (stays_local(w, f))
 		return;
-	if (fdb_seen(s->fdb, f->v.vlan, f->v.src, SLOT_SELF, w->now_s) == FDB_NEWS)
-		event_learn(w, f->v.vlan, f->v.src, SLOT_SELF);
+	if (unlikely(!event_source(w, &f->v, SLOT_SELF)))
+		return;
 	neighbor_learn(w, f->data, f->len, &f->v, SLOT_SELF);
 	if (neighbor_answer(w, f))
 		return;

@@ -51,8 +51,8 @@ void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uin
 		d.csum_start = v.l4_offset;
 		d.csum_offset = (uint16_t)(at - v.l4_offset);
 	}
-	if (fdb_seen(w->snap->fdb, v.vlan, v.src, slot, w->now_s) == FDB_NEWS)
-		event_learn(w, v.vlan, v.src, slot);
+	if (unlikely(!event_source(w, &v, slot)))
+		return;
 	neighbor_learn(w, data, len, &v, slot);
 	clamp(w, data, len, &v, partial, slot);
 	deliver_add(w, &d, &v);

@@ -178,7 +178,9 @@ struct peer {
 	bool row_due;	       /* our whole row goes to it with the next announcement */
 	uint32_t behind_seq;   /* row sequence it told us that we do not have; 0 none */
 	mono_t behind_since;
-	mono_t notice_at; /* no notice to it before */
+	mono_t notice_at;  /* no notice to it before */
+	struct bucket lan; /* changes of the LAN behind it */
+	mono_t lan_at;	   /* a change that waits for its turn; never: none */
 	struct bucket fetches;
 	struct bucket verify; /* signatures of records that it passes on */
 
@@ -506,6 +508,11 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 /* Somebody has {incarnation, seq} as this node's own record. */
 void member_own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq);
 void member_table_full(struct overlay *o, node_id_t id);
+/* --- lan.c --- */
+/* The record of the peer's node says something else about its LAN than before. peer_arm() after it. */
+void lan_flags_changed(struct overlay *o, struct peer *p);
+void lan_tick(struct overlay *o, struct peer *p, mono_t now);
+
 /* Drops everything that hangs on a node that is, or becomes, a tombstone. */
 void member_bury(struct overlay *o, struct node *n);
 

@@ -326,10 +326,12 @@ static bool is_doubtful_leave(struct overlay *o, const struct peer *from,
 	       peer_is_alive(o, origin);
 }
 
-static void note_lan(struct overlay *o, const struct node *n, uint16_t flags_before)
+static void note_lan(struct overlay *o, const struct node *n)
 {
-	if (((n->rec.flags ^ flags_before) & RECORD_LAN_MASK) && o->ops.lan_changed)
-		o->ops.lan_changed(o->arg, n->slot);
+	struct peer *p = peer_of_node(o, n);
+
+	lan_flags_changed(o, p);
+	peer_arm(p);
 }
 
 static void took_record(struct overlay *o, struct node *n, bool joined, bool restarted,
@@ -427,7 +429,8 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	}
 	if (was_refused)
 		trust_back(o);
-	note_lan(o, n, flags_before);
+	if ((n->rec.flags ^ flags_before) & RECORD_LAN_MASK)
+		note_lan(o, n);
 	took_record(o, n, !was_known || was_left, restarted, was_known);
 }
 

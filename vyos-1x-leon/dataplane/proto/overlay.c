@@ -345,6 +345,7 @@ const char *overlay_event_name(enum overlay_event_kind k)
 		[EV_LINK_MTU] = "link-mtu",
 		[EV_ENDPOINT] = "endpoint",
 		[EV_PATH] = "path",
+		[EV_LAN_FLAPPING] = "lan-flapping",
 		[EV_NOTICE] = "notice",
 		[EV_NOT_TRUSTED] = "identity-not-trusted",
 		[EV_DUPLICATE_ID] = "duplicate-id",

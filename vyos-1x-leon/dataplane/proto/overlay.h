@@ -37,6 +37,7 @@ enum overlay_event_kind {
 	EV_DUPLICATE_ID, /* somebody else uses our node-id, or two use `node` */
 	EV_TABLE_FULL,	 /* a record was refused: member maximum */
 	EV_IDENTITY_CHANGED, /* node came back with another key, after a long silence */
+	EV_LAN_FLAPPING,     /* node says again and again that its LAN changed */
 	EV_CONTRADICTION,    /* ends of the link node - other disagree; value: both RTTs in us */
 	EV_NOT_TRUSTED, /* node, with the identity in detail, is not on the list: refused, removed */
 	EV_SECRET_MISMATCH, /* a configured peer's datagrams do not open: other secret */

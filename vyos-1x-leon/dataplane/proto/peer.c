@@ -65,6 +65,7 @@ static void peer_tick(void *arg, mono_t now)
 	along_tick(o, p, now);
 	probe_tick(o, p, now);
 	member_tick(o, p, now);
+	lan_tick(o, p, now);
 	peer_arm(p);
 }
 
@@ -77,6 +78,7 @@ void peer_arm(struct peer *p)
 	at = earlier(at, probe_due(p));
 	at = earlier(at, data_due(p));
 	at = earlier(at, along_due(p));
+	at = earlier(at, p->lan_at);
 	if (p->record_tries)
 		at = earlier(at, p->record_at);
 	if (at.ns != p->tick.at.ns || !timer_is_set(p->tick.timer))

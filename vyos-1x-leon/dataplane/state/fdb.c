@@ -18,24 +18,37 @@
 #include "base/mem.h"
 #include "crypto/aead.h"
 
-#define KEY_USED     (1ULL << 60) /* tells VLAN 0, MAC 0 from a place never used */
-#define VALUE_FROZEN 0x10000u	  /* above the slot */
+#define KEY_USED       (1ULL << 60)	      /* tells VLAN 0, MAC 0 from a place never used */
+#define VALUE_HOLE     SLOT_NONE	      /* a removed entry */
+#define VALUE_FROZEN   0x10000u		      /* above the slot */
+#define VALUE_NOBODY   (0x20000u | SLOT_NONE) /* an entry without a node */
+#define FREEZES_LONGER 3   /* so often a freeze is twice as long as the one before it */
+#define CALM_S	       600 /* after so long a freeze is a first one again */
 
+/* What readers see. */
 struct place {
 	_Atomic uint64_t key; /* KEY_USED | vlan << 48 | mac; set once */
 	_Atomic uint32_t value;
 	_Atomic uint32_t seen_s;
-	/* The writer's: */
-	uint32_t n_moves;
-	uint32_t window_s; /* start of the time in which moves are counted */
-	uint32_t window_moves;
-	uint32_t thaw_s;
 };
-static_assert(sizeof(struct place) == 32, "two places to a cache line");
+static_assert(sizeof(struct place) == 16, "four places to a cache line");
+
+/* What the writer remembers of the entry in the place of the same number. */
+struct history {
+	uint32_t n_moves;
+	uint32_t since_s;  /* where it is */
+	uint32_t window_s; /* start of the time in which moves are counted */
+	uint32_t thaw_s;
+	uint16_t owner; /* SLOT_NONE: nobody had it for long enough */
+	uint8_t window_moves;
+	uint8_t n_freezes; /* one soon after the other */
+	bool owner_claims; /* in this window */
+};
 
 struct fdb {
 	/* Set once. */
 	struct place *place;
+	struct history *history;
 	uint32_t mask;
 	uint32_t maximum;
 	uint64_t seed; /* keeps senders from choosing MACs that share a place */
@@ -55,6 +68,7 @@ struct fdb *fdb_new(uint32_t maximum)
 	while (size < 2 * (uint64_t)maximum)
 		size *= 2;
 	f->place = x_calloc_aligned(size, sizeof(struct place));
+	f->history = x_calloc(size, sizeof(struct history));
 	f->mask = (uint32_t)(size - 1);
 	f->maximum = maximum;
 	f->seed = random_u64_nonzero();
@@ -68,6 +82,7 @@ void fdb_free(void *p)
 	if (!f)
 		return;
 	free(f->place);
+	free(f->history);
 	free(f);
 }
 
@@ -102,7 +117,7 @@ static struct place *find_entry(const struct fdb *f, uint64_t key, uint32_t *val
 	if (found != key)
 		return NULL;
 	*value = atomic_load_explicit(&p->value, memory_order_acquire);
-	return (uint16_t)*value == SLOT_NONE ? NULL : p;
+	return *value == VALUE_HOLE ? NULL : p;
 }
 
 /* A word that many workers would write with the same second costs less when it is read first. */
@@ -110,6 +125,14 @@ static void touch(struct place *p, uint32_t now_s)
 {
 	if (atomic_load_explicit(&p->seen_s, memory_order_relaxed) != now_s)
 		atomic_store_explicit(&p->seen_s, now_s, memory_order_relaxed);
+}
+
+/* Signed: the clock that touched it may have ticked just before ours. */
+static bool is_silent(const struct place *p, uint32_t now_s)
+{
+	uint32_t seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed);
+
+	return (int32_t)(now_s - seen_s) >= FDB_FREEZE_S;
 }
 
 uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac)
@@ -125,13 +148,15 @@ enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t sl
 	struct place *p = find_entry(f, key_of(vlan, mac), &value);
 
 	if (!p)
-		return atomic_load_explicit(&f->refusing, memory_order_relaxed) ? FDB_FROZEN
+		return atomic_load_explicit(&f->refusing, memory_order_relaxed) ? FDB_QUIET
 										: FDB_NEWS;
 	if ((uint16_t)value == slot) {
 		touch(p, now_s);
 		return FDB_KNOWN;
 	}
-	return value & VALUE_FROZEN ? FDB_FROZEN : FDB_NEWS;
+	if (!(value & VALUE_FROZEN) || is_silent(p, now_s))
+		return FDB_NEWS;
+	return (uint16_t)value == SLOT_NONE ? FDB_QUIET : FDB_FROZEN;
 }
 
 /* --- control thread --- */
@@ -141,10 +166,14 @@ static uint32_t value_of(const struct place *p)
 	return atomic_load_explicit(&p->value, memory_order_relaxed);
 }
 
+static struct history *history_of(const struct fdb *f, const struct place *p)
+{
+	return &f->history[p - f->place];
+}
+
 static bool is_entry(const struct place *p)
 {
-	return atomic_load_explicit(&p->key, memory_order_relaxed) &&
-	       (uint16_t)value_of(p) != SLOT_NONE;
+	return atomic_load_explicit(&p->key, memory_order_relaxed) && value_of(p) != VALUE_HOLE;
 }
 
 static void set_value(struct place *p, uint32_t value)
@@ -165,8 +194,7 @@ static enum fdb_result add(struct fdb *f, struct place *p, bool takes_place, uin
 		atomic_store_explicit(&f->refusing, true, memory_order_relaxed);
 		return FDB_FULL;
 	}
-	p->n_moves = 0;
-	p->window_moves = 0;
+	*history_of(f, p) = (struct history){ .owner = SLOT_NONE, .since_s = now_s };
 	atomic_store_explicit(&p->seen_s, now_s, memory_order_relaxed);
 	set_value(p, slot);
 	if (takes_place) {
@@ -177,25 +205,94 @@ static enum fdb_result add(struct fdb *f, struct place *p, bool takes_place, uin
 	return FDB_ADDED;
 }
 
-/* True where this move is one too many. */
-static bool move_flaps(struct place *p, uint32_t now_s)
-{
-	if (p->window_moves == 0 || now_s - p->window_s > FDB_FLAP_WINDOW_S) {
-		p->window_s = now_s;
-		p->window_moves = 0;
-	}
-	return ++p->window_moves > FDB_FLAP_MOVES;
-}
-
 static bool is_over(uint32_t now_s, uint32_t at_s)
 {
 	return (int32_t)(now_s - at_s) >= 0;
 }
 
-static void thaw(struct place *p)
+static bool moved_of_late(const struct history *h, uint32_t now_s)
 {
-	p->window_moves = 0;
-	set_value(p, (uint16_t)value_of(p));
+	return h->window_moves && now_s - h->window_s <= FDB_FLAP_WINDOW_S;
+}
+
+/* Somebody else claims what `slot` has: did it have it for long enough to be the owner? */
+static void note_tenure(struct history *h, uint16_t slot, uint32_t now_s)
+{
+	uint32_t enough_s = h->owner == SLOT_NONE ? FDB_OWNER_S : FDB_HEIR_S;
+
+	if (now_s - h->since_s >= enough_s)
+		h->owner = slot;
+}
+
+/* True where this move is one too many. */
+static bool move_flaps(struct history *h, uint16_t slot, uint32_t now_s)
+{
+	if (!moved_of_late(h, now_s)) {
+		h->window_s = now_s;
+		h->window_moves = 0;
+		h->owner_claims = false;
+	}
+	h->owner_claims |= slot == h->owner;
+	return ++h->window_moves > FDB_FLAP_MOVES;
+}
+
+static void freeze(struct place *p, struct history *h, uint32_t now_s)
+{
+	uint32_t at = h->owner_claims ? h->owner : VALUE_NOBODY;
+
+	if (is_over(now_s, h->thaw_s + CALM_S))
+		h->n_freezes = 0;
+	h->thaw_s = now_s + ((uint32_t)FDB_FREEZE_S << h->n_freezes);
+	h->n_freezes = (uint8_t)min_of(h->n_freezes + 1, FREEZES_LONGER);
+	h->since_s = now_s;
+	touch(p, now_s);
+	set_value(p, at | VALUE_FROZEN);
+}
+
+/* A single move is forgiven, for it may be a true one; moving back is flapping again. */
+static void thaw(struct place *p, struct history *h, uint32_t now_s)
+{
+	h->window_s = now_s;
+	h->window_moves = FDB_FLAP_MOVES - 1;
+	h->owner_claims = false;
+	set_value(p, value_of(p) & ~VALUE_FROZEN);
+}
+
+static bool thaws(const struct place *p, const struct history *h, uint32_t now_s)
+{
+	return is_over(now_s, h->thaw_s) || is_silent(p, now_s);
+}
+
+static void place_at(struct place *p, struct history *h, uint16_t slot, uint32_t now_s)
+{
+	h->since_s = now_s;
+	touch(p, now_s);
+	set_value(p, slot);
+}
+
+/* The entry is another node's, or nobody's. */
+static enum fdb_result claim(struct place *p, struct history *h, uint16_t slot, uint32_t now_s)
+{
+	uint16_t had = (uint16_t)value_of(p);
+
+	if (value_of(p) & VALUE_FROZEN) {
+		if (!thaws(p, h, now_s))
+			return FDB_DAMPED;
+		thaw(p, h, now_s);
+	}
+	if (had == SLOT_NONE) {
+		h->owner_claims |= slot == h->owner;
+		place_at(p, h, slot, now_s);
+		return FDB_ADDED;
+	}
+	note_tenure(h, had, now_s);
+	if (move_flaps(h, slot, now_s)) {
+		freeze(p, h, now_s);
+		return FDB_FLAP_BEGINS;
+	}
+	h->n_moves++;
+	place_at(p, h, slot, now_s);
+	return FDB_MOVED;
 }
 
 enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot,
@@ -203,82 +300,53 @@ enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t
 {
 	uint64_t key = key_of(vlan, mac), found;
 	struct place *p = find_place(f, key, &found);
-	uint32_t value;
 
-	if (found != key)
-		return add(f, p, true, key, slot, now_s);
-	value = value_of(p);
-	if ((uint16_t)value == SLOT_NONE)
-		return add(f, p, false, key, slot, now_s);
-	if ((uint16_t)value == slot) {
-		touch(p, now_s);
-		return FDB_SAME;
-	}
-	if (value & VALUE_FROZEN) {
-		if (!is_over(now_s, p->thaw_s))
-			return FDB_DAMPED;
-		thaw(p);
-	}
-	if (move_flaps(p, now_s)) {
-		p->thaw_s = now_s + FDB_FREEZE_S;
-		set_value(p, value | VALUE_FROZEN);
-		return FDB_FLAP_BEGINS;
-	}
-	p->n_moves++;
+	if (found != key || value_of(p) == VALUE_HOLE)
+		return add(f, p, found != key, key, slot, now_s);
+	if ((uint16_t)value_of(p) != slot)
+		return claim(p, history_of(f, p), slot, now_s);
 	touch(p, now_s);
-	set_value(p, slot);
-	return FDB_MOVED;
+	return FDB_SAME;
 }
 
 static void remove_at(struct fdb *f, struct place *p)
 {
-	set_value(p, SLOT_NONE);
+	set_value(p, VALUE_HOLE);
 	f->count--;
 	atomic_store_explicit(&f->refusing, false, memory_order_relaxed);
 }
 
-/* Removes the entries of one slot, or of all with SLOT_NONE. */
-static uint32_t remove_all(struct fdb *f, uint16_t slot)
+uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint32_t now_s)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i <= f->mask; i++) {
+	for (uint32_t i = 0; slot != SLOT_NONE && i <= f->mask; i++) {
 		struct place *p = &f->place[i];
+		struct history *h = &f->history[i];
 
-		if (!is_entry(p) || (slot != SLOT_NONE && (uint16_t)value_of(p) != slot))
+		if (!is_entry(p))
 			continue;
-		remove_at(f, p);
+		if (h->owner == slot)
+			h->owner = SLOT_NONE;
+		if ((uint16_t)value_of(p) != slot)
+			continue;
+		if ((value_of(p) & VALUE_FROZEN) || moved_of_late(h, now_s))
+			set_value(p, VALUE_NOBODY | (value_of(p) & VALUE_FROZEN));
+		else
+			remove_at(f, p);
 		n++;
 	}
 	return n;
 }
 
-uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot)
-{
-	return slot == SLOT_NONE ? 0 : remove_all(f, slot);
-}
-
 uint32_t fdb_flush(struct fdb *f)
-{
-	return remove_all(f, SLOT_NONE);
-}
-
-static bool is_doubtful(const struct place *p, uint32_t now_s)
-{
-	return (value_of(p) & VALUE_FROZEN) ||
-	       (p->window_moves && now_s - p->window_s <= FDB_FLAP_WINDOW_S);
-}
-
-uint32_t fdb_forget_moved(struct fdb *f, uint16_t slot, uint32_t now_s)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i <= f->mask; i++) {
-		struct place *p = &f->place[i];
-
-		if (!is_entry(p) || ((uint16_t)value_of(p) != slot && !is_doubtful(p, now_s)))
+		if (!is_entry(&f->place[i]))
 			continue;
-		remove_at(f, p);
+		remove_at(f, &f->place[i]);
 		n++;
 	}
 	return n;
@@ -301,6 +369,7 @@ uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budge
 
 	for (uint32_t i = 0; i < budget && i <= f->mask; i++) {
 		struct place *p = &f->place[f->age_at];
+		struct history *h = &f->history[f->age_at];
 		uint32_t seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed);
 
 		f->age_at = (f->age_at + 1) & f->mask;
@@ -310,8 +379,8 @@ uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budge
 		if ((int32_t)(now_s - seen_s) > (int32_t)aging_s) {
 			remove_at(f, p);
 			n++;
-		} else if ((value_of(p) & VALUE_FROZEN) && is_over(now_s, p->thaw_s)) {
-			thaw(p);
+		} else if ((value_of(p) & VALUE_FROZEN) && thaws(p, h, now_s)) {
+			thaw(p, h, now_s);
 		}
 	}
 	return n;
@@ -346,15 +415,13 @@ static int compare_newest_first(const void *a, const void *b)
 	return (x->seen_s < y->seen_s) - (x->seen_s > y->seen_s);
 }
 
-static void copy_place(struct fdb *to, const struct place *from, uint32_t seen_s)
+static void copy_place(struct fdb *to, const struct place *from, const struct history *h,
+		       uint32_t seen_s)
 {
 	uint64_t key = atomic_load_explicit(&from->key, memory_order_relaxed), found;
 	struct place *p = find_place(to, key, &found);
 
-	p->n_moves = from->n_moves;
-	p->window_s = from->window_s;
-	p->window_moves = from->window_moves;
-	p->thaw_s = from->thaw_s;
+	*history_of(to, p) = *h;
 	atomic_store_explicit(&p->seen_s, seen_s, memory_order_relaxed);
 	set_value(p, value_of(from));
 	atomic_store_explicit(&p->key, key, memory_order_release);
@@ -379,28 +446,45 @@ struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum)
 	if (n > maximum)
 		qsort(c, n, sizeof(*c), compare_newest_first);
 	for (uint32_t i = 0; i < n && i < maximum; i++)
-		copy_place(copy, &f->place[c[i].place], c[i].seen_s);
+		copy_place(copy, &f->place[c[i].place], &f->history[c[i].place], c[i].seen_s);
 	free(c);
 	return copy;
+}
+
+static void describe(const struct fdb *f, const struct place *p, struct fdb_entry *out)
+{
+	uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
+	const struct history *h = history_of(f, p);
+
+	*out = (struct fdb_entry){
+		.vlan = (uint16_t)(key >> 48 & 0xfff),
+		.mac = mac_from_u64(key),
+		.slot = (uint16_t)value_of(p),
+		.seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed),
+		.n_moves = h->n_moves,
+		.frozen = value_of(p) & VALUE_FROZEN,
+		.thaw_s = h->thaw_s,
+	};
+}
+
+bool fdb_get(const struct fdb *f, uint16_t vlan, struct mac mac, struct fdb_entry *out)
+{
+	uint32_t value;
+	const struct place *p = find_entry(f, key_of(vlan, mac), &value);
+
+	if (p)
+		describe(f, p, out);
+	return p;
 }
 
 bool fdb_next(const struct fdb *f, uint32_t *iter, struct fdb_entry *out)
 {
 	while (*iter <= f->mask) {
 		const struct place *p = &f->place[(*iter)++];
-		uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
-		uint32_t value = value_of(p);
 
 		if (!is_entry(p))
 			continue;
-		*out = (struct fdb_entry){
-			.vlan = (uint16_t)(key >> 48 & 0xfff),
-			.mac = mac_from_u64(key),
-			.slot = (uint16_t)value,
-			.seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed),
-			.n_moves = p->n_moves,
-			.frozen = value & VALUE_FROZEN,
-		};
+		describe(f, p, out);
 		return true;
 	}
 	return false;

@@ -14,24 +14,32 @@
 #include "base/mono.h"
 #include "state/nodedb.h"
 
-/* A MAC that moves more often than FDB_FLAP_MOVES within FDB_FLAP_WINDOW_S is frozen where it is
- * for FDB_FREEZE_S (the EVPN rule of RFC 7432 section 15.1 with a shorter window). */
+/*
+ * A MAC that moves more often than FDB_FLAP_MOVES within FDB_FLAP_WINDOW_S (RFC 7432 section 15.1)
+ * is frozen: at its owner, where that is one of those who claim it, or else at nobody, so that its
+ * frames go to all. Owner is who had it undisturbed for FDB_OWNER_S; another takes that place only
+ * by having it for FDB_HEIR_S. A freeze lasts FDB_FREEZE_S, each one soon after another twice as
+ * long, up to eight times; it ends earlier where the owner is silent for FDB_FREEZE_S. Whoever
+ * contests a MAC that has thawed gets it once, then it is frozen again. (decisions/029)
+ */
 #define FDB_FLAP_MOVES	  5
-#define FDB_FLAP_WINDOW_S 30
+#define FDB_FLAP_WINDOW_S 180
 #define FDB_FREEZE_S	  30
+#define FDB_OWNER_S	  30
+#define FDB_HEIR_S	  300
 
 struct fdb;
 struct fdb *fdb_new(uint32_t maximum);
 void fdb_free(void *f); /* struct fdb *; NULL ok; void * so that rcu_retire can call it */
 
 /* --- any worker --- */
-/* Slot of the node behind the MAC, SLOT_NONE where unknown. */
+/* Slot of the node behind the MAC, SLOT_NONE where unknown or claimed by several. */
 uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac);
 enum fdb_seen {
 	FDB_KNOWN, /* entry agrees; its time was touched */
 	FDB_NEWS,  /* new or elsewhere: tell the control thread */
-	FDB_FROZEN /* elsewhere, but damped, or new, but the table is full and the control thread
-		    * knows (FDB_FULL): say nothing */
+	FDB_QUIET, /* the control thread knows: frozen at nobody, or new, but the table is full */
+	FDB_FROZEN /* frozen at another node: whoever sent this speaks in its name, drop it */
 };
 /* A frame with this source came from `slot`. now_s: coarse monotonic seconds. */
 enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot, uint32_t now_s);
@@ -40,11 +48,11 @@ enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t sl
 enum fdb_result { FDB_ADDED, FDB_MOVED, FDB_SAME, FDB_DAMPED, FDB_FLAP_BEGINS, FDB_FULL };
 enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot,
 			  uint32_t now_s);
-uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot); /* returns entries removed */
-uint32_t fdb_flush(struct fdb *f);			/* all */
-/* The LAN behind the node changed: removes the node's entries, and those of any node that moved a
- * short while ago or are frozen, because the change may be what moved them. Returns their number. */
-uint32_t fdb_forget_moved(struct fdb *f, uint16_t slot, uint32_t now_s);
+/* The node left, or the LAN behind it changed: nothing is behind it any more, and it owns nothing.
+ * What moved of late is remembered with its moves and freezes, at nobody, so that forgetting helps
+ * nobody to go on with a MAC that is not his. Returns how many entries were behind the node. */
+uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint32_t now_s);
+uint32_t fdb_flush(struct fdb *f); /* everything; returns entries removed */
 bool fdb_remove(struct fdb *f, uint16_t vlan, struct mac mac);
 /* Removes entries not seen for aging_s; thaws frozen ones whose time is over. Incremental: looks at
  * up to `budget` table places from where it stopped last. Returns entries removed. */
@@ -60,10 +68,13 @@ struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum); /* keeps the most r
 struct fdb_entry {
 	uint16_t vlan;
 	struct mac mac;
-	uint16_t slot;
+	uint16_t slot;	 /* SLOT_NONE: at nobody, its frames go to all */
 	uint32_t seen_s; /* coarse monotonic seconds */
 	uint32_t n_moves;
 	bool frozen;
+	uint32_t thaw_s; /* of a frozen one */
 };
+/* False where there is no entry. */
+bool fdb_get(const struct fdb *f, uint16_t vlan, struct mac mac, struct fdb_entry *out);
 /* Iterates; *iter starts at 0. */
 bool fdb_next(const struct fdb *f, uint32_t *iter, struct fdb_entry *out);
