@@ -10,6 +10,7 @@
 
 #include "crypto/keys.h"
 #include "daemon/guard.h"
+#include "../unit/sample_session.h"
 #include "wire/guard.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -36,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct guard_frame g;
 
 	if (!k)
-		k = keyring_new("correct horse battery staple", 1);
+		k = sample_keyring("correct horse battery staple", 1);
 	if (len < 1 || guard_decode(data + 1, len - 1, &g))
 		return 0;
 	guard_encode(&g, again);

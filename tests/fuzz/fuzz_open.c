@@ -46,7 +46,7 @@ static int open_copy(const struct keyring *k, struct session *s, const uint8_t *
 
 static void open_with(const char *secret, const uint8_t *data, size_t hdr_len, size_t len)
 {
-	struct keyring *k = keyring_new(secret, OPEN_VNI);
+	struct keyring *k = sample_keyring(secret, OPEN_VNI);
 	struct session *s = sample_session(k, OPEN_NODE_B, OPEN_NODE_A, OPEN_VALUE_B, OPEN_VALUE_A);
 	uint64_t value;
 	int first, second;

@@ -178,7 +178,7 @@ static size_t control_header(uint8_t *buf, bool sealed)
 
 static void seed_open(const char *secret, const char *suffix)
 {
-	struct keyring *k = keyring_new(secret, OPEN_VNI);
+	struct keyring *k = sample_keyring(secret, OPEN_VNI);
 	struct session *s = sample_session(k, OPEN_NODE_A, OPEN_NODE_B, OPEN_VALUE_A, OPEN_VALUE_B);
 	uint8_t buf[SEED_MAX];
 	size_t hdr_len = control_header(buf, secret), len;

@@ -194,13 +194,24 @@ static void lab_purge(void *arg, uint16_t slot)
 	(void)slot;
 }
 
+static void lab_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MASTER_KEY_LEN])
+{
+	static struct stretcher *stretcher;
+
+	(void)arg;
+	if (!stretcher)
+		stretcher = stretcher_new();
+	stretcher_master(stretcher, secret, vni, out);
+}
+
 static struct overlay *lab_node(struct lab *l, struct lab_side *side, enum overlay_who who,
 				uint8_t flags)
 {
 	static const struct overlay_ops ops = { .send = lab_send,
 						.routes_changed = lab_nothing,
 						.purge = lab_purge,
-						.wall_us = lab_wall_us };
+						.wall_us = lab_wall_us,
+						.master_key = lab_master_key };
 	uint8_t identity[DH_KEY_LEN];
 	struct endpoint ep = lab_ep(who);
 	struct overlay *o =

@@ -460,6 +460,17 @@ static mono_t op_precise_now(void *arg)
 	return mono_add_us(sim_now(n->sim), n->held_lie_us);
 }
 
+void sim_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MASTER_KEY_LEN])
+{
+	/* Once for all nodes of all tests. */
+	static struct stretcher *stretcher;
+
+	(void)arg;
+	if (!stretcher)
+		stretcher = stretcher_new();
+	stretcher_master(stretcher, secret, vni, out);
+}
+
 static const struct overlay_ops ops = {
 	.send = op_send,
 	.routes_changed = op_routes_changed,
@@ -468,6 +479,7 @@ static const struct overlay_ops ops = {
 	.event = op_event,
 	.wall_us = op_wall_us,
 	.precise_now = op_precise_now,
+	.master_key = sim_master_key,
 };
 
 /* --- running --- */

@@ -135,6 +135,9 @@ void sim_flow_mark(struct sim_flow *f);
 /* Largest gap between arrivals since the mark, the one that still lasts included. */
 int64_t sim_flow_gap_ms(const struct sim_flow *f);
 
+/* What nodes derive their keys from; computed once for each secret. */
+void sim_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MASTER_KEY_LEN]);
+
 /* --- the attacker: a datagram from any address straight into the Internet --- */
 void sim_inject(struct sim *s, const struct endpoint *from, unsigned to, const void *data,
 		size_t len);

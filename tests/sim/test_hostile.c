@@ -27,7 +27,8 @@ static size_t make_hello(const struct sim *s, uint8_t *buf, size_t size, const c
 			 node_id_t source, node_id_t to, uint64_t mine, uint64_t incarnation)
 {
 	uint32_t vni = s->node[0].conf->vni;
-	struct keyring *k = keyring_new(secret, vni);
+	uint8_t master[MASTER_KEY_LEN];
+	struct keyring *k;
 	struct leon_hdr h = { .kind = LEON_CONTROL,
 			      .flags = secret ? LEON_F_SEALED : 0,
 			      .n_hops = 1,
@@ -38,6 +39,9 @@ static size_t make_hello(const struct sim *s, uint8_t *buf, size_t size, const c
 	size_t hdr_len = leon_encode(&h, buf);
 	int len;
 
+	if (secret)
+		sim_master_key(NULL, secret, vni, master);
+	k = keyring_new(secret ? master : NULL, vni);
 	m.hello.session_mine = mine;
 	m.hello.incarnation = incarnation;
 	memset(buf + hdr_len + ENVELOPE_HELLO_LEN, 0, MSG_HELLO_LEN);

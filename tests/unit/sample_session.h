@@ -7,6 +7,26 @@
 
 #include "crypto/keys.h"
 
+/* NULL: the clear mode. Stretched once in each process. */
+static inline const uint8_t *sample_master(const char *secret, uint32_t vni)
+{
+	static struct stretcher *s;
+	static uint8_t master[4][MASTER_KEY_LEN]; /* a few may be in use at once */
+	static unsigned next;
+
+	if (!secret)
+		return NULL;
+	if (!s)
+		s = stretcher_new();
+	stretcher_master(s, secret, vni, master[next++ % 4]);
+	return master[(next - 1) % 4];
+}
+
+static inline struct keyring *sample_keyring(const char *secret, uint32_t vni)
+{
+	return keyring_new(sample_master(secret, vni), vni);
+}
+
 static inline void sample_ephemeral(node_id_t node, struct ephemeral *e)
 {
 	for (unsigned i = 0; i < DH_KEY_LEN; i++)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "crypto/keys.h"
 #include "golden.h"
@@ -29,7 +30,7 @@ struct pair {
 
 static struct pair pair_new(const char *secret)
 {
-	struct pair p = { .keys = keyring_new(secret, VNI) };
+	struct pair p = { .keys = sample_keyring(secret, VNI) };
 
 	p.a = sample_session(p.keys, NODE_A, NODE_B, VALUE_A, VALUE_B);
 	p.b = sample_session(p.keys, NODE_B, NODE_A, VALUE_B, VALUE_A);
@@ -171,9 +172,9 @@ static void refuse_stranger(struct keyring *k, node_id_t self, node_id_t peer, u
 
 static void test_wrong_key(void **state)
 {
-	struct keyring *same = keyring_new(SECRET, VNI),
-		       *secret = keyring_new("correct horse battery stapl", VNI);
-	struct keyring *vni = keyring_new(SECRET, VNI + 1), *clear = keyring_new(NULL, VNI);
+	struct keyring *same = sample_keyring(SECRET, VNI),
+		       *secret = sample_keyring("correct horse battery stapl", VNI);
+	struct keyring *vni = sample_keyring(SECRET, VNI + 1), *clear = sample_keyring(NULL, VNI);
 
 	(void)state;
 	refuse_stranger(secret, NODE_B, NODE_A, VALUE_B, VALUE_A);
@@ -194,7 +195,7 @@ static void test_wrong_key(void **state)
 /* The secret and all values known, but not the key that was wiped: forward secrecy. */
 static void test_ephemeral_keys(void **state)
 {
-	struct keyring *k = keyring_new(SECRET, VNI);
+	struct keyring *k = sample_keyring(SECRET, VNI);
 	struct pair p = pair_new(SECRET);
 	uint8_t buf[BUF_MAX], none[DH_KEY_LEN] = { 0 }, one[DH_KEY_LEN] = { 1 };
 	size_t len = send_text(&p, "secret", buf);
@@ -329,7 +330,8 @@ static int receive_hello(const struct keyring *k, const uint8_t *buf, size_t len
 
 static void test_hello(void **state)
 {
-	struct keyring *k = keyring_new(SECRET, VNI), *other = keyring_new("something else", VNI);
+	struct keyring *k = sample_keyring(SECRET, VNI),
+		       *other = sample_keyring("something else", VNI);
 	uint8_t buf[BUF_MAX], again[BUF_MAX];
 	size_t len = hello(k, "hello", buf);
 	uint64_t session = 1;
@@ -358,9 +360,9 @@ static void test_hello(void **state)
 /* From one secret to another: whoever accepts both understands all. */
 static void test_rotation(void **state)
 {
-	struct keyring *old = keyring_new("the old secret", VNI),
-		       *both = keyring_new("the new secret", VNI),
-		       *fresh = keyring_new("the new secret", VNI);
+	struct keyring *old = sample_keyring("the old secret", VNI),
+		       *both = sample_keyring("the new secret", VNI),
+		       *fresh = sample_keyring("the new secret", VNI);
 	uint32_t secret, id[SECRETS_MAX];
 	uint8_t buf[BUF_MAX], copy[BUF_MAX], auth[16], *msg;
 	struct session_terms t = { .self = NODE_A, .peer = NODE_B, .mine = 1, .theirs = 2 };
@@ -369,9 +371,9 @@ static void test_rotation(void **state)
 	size_t len, msg_len;
 
 	(void)state;
-	keyring_accept(both, "the old secret");
+	keyring_accept(both, sample_master("the old secret", VNI));
 	for (unsigned i = 0; i < 2 * SECRETS_MAX; i++)
-		keyring_accept(fresh, "one more than there is room for");
+		keyring_accept(fresh, sample_master("one more than there is room for", VNI));
 	len = hello(old, "hello", buf);
 	memcpy(copy, buf, len);
 	assert_int_equal(hello_open(both, &secret, copy, LEON_HDR_LEN(2), len, &msg, &msg_len), 0);
@@ -410,7 +412,7 @@ static void test_rotation(void **state)
 
 static void test_clear_mode(void **state)
 {
-	struct keyring *k = keyring_new(NULL, VNI), *sealed = keyring_new(SECRET, VNI);
+	struct keyring *k = sample_keyring(NULL, VNI), *sealed = sample_keyring(SECRET, VNI);
 	struct pair p = pair_new(NULL);
 	uint8_t buf[BUF_MAX], auth[16];
 	const uint8_t zero[16] = { 0 };
@@ -494,7 +496,7 @@ static void test_document_session(void **state)
 
 static void test_document_hello(void **state)
 {
-	struct keyring *k = keyring_new(SECRET, VNI);
+	struct keyring *k = sample_keyring(SECRET, VNI);
 	uint8_t sealed[GOLDEN_MAX], plain[GOLDEN_MAX], *msg;
 	size_t len = golden("datagram-hello", sealed), plain_len = golden("msg-hello", plain),
 	       msg_len;
@@ -514,8 +516,48 @@ static void derive(const char *name, const char *label, uint8_t key[AEAD_KEY_LEN
 
 	memcpy(info, label, n);
 	memcpy(info + n, "\x01\x23\x45", 3);
-	kdf(SECRET, strlen(SECRET), "LEON 1", 6, info, n + 3, key, AEAD_KEY_LEN);
+	kdf(sample_master(SECRET, VNI), MASTER_KEY_LEN, "LEON 1", 6, info, n + 3, key,
+	    AEAD_KEY_LEN);
 	assert_golden(name, key, AEAD_KEY_LEN);
+}
+
+static int64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+/* A guess at a secret costs thousands of times what it cost with HKDF alone; the second look at one's own
+ * costs nothing. */
+static void test_a_guess_is_dear(void **state)
+{
+	struct stretcher *s = stretcher_new();
+	uint8_t master[MASTER_KEY_LEN], again[MASTER_KEY_LEN], key[AEAD_KEY_LEN];
+	int64_t dear, cheap, start = cpu_ns();
+
+	(void)state;
+	stretch_secret(SECRET, VNI, master);
+	dear = cpu_ns() - start;
+	assert_golden("master-key", master, sizeof(master));
+	start = cpu_ns();
+	for (unsigned i = 0; i < 1000; i++)
+		kdf(SECRET, strlen(SECRET), "LEON 1", 6, "guard", 5, key, sizeof(key));
+	cheap = cpu_ns() - start;
+	assert_true(dear > cheap);
+	stretcher_master(s, SECRET, VNI, again);
+	assert_memory_equal(master, again, sizeof(master));
+	start = cpu_ns();
+	for (unsigned i = 0; i < 20; i++)
+		stretcher_master(s, SECRET, VNI, again);
+	assert_true(cpu_ns() - start < dear);
+	assert_memory_equal(master, again, sizeof(master));
+	stretcher_master(s, SECRET, VNI + 1, again);
+	assert_memory_not_equal(master, again, sizeof(master));
+	stretcher_master(s, SECRET " ", VNI, again);
+	assert_memory_not_equal(master, again, sizeof(master));
+	stretcher_free(s);
 }
 
 static void test_document_keys(void **state)
@@ -551,7 +593,7 @@ static void test_document_keys(void **state)
 
 static void test_document_guard(void **state)
 {
-	struct keyring *k = keyring_new(SECRET, VNI);
+	struct keyring *k = sample_keyring(SECRET, VNI);
 	struct guard_frame g = { .src = { { 0x02, 0, 0, 0, 0, 1 } },
 				 .vni = VNI,
 				 .node = NODE_A,
@@ -605,6 +647,7 @@ int main(void)
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_document_session),
 		cmocka_unit_test(test_document_hello),
+		cmocka_unit_test(test_a_guess_is_dear),
 		cmocka_unit_test(test_document_keys),
 		cmocka_unit_test(test_document_guard),
 		cmocka_unit_test(longest_message_fits_the_smallest_link),

@@ -31,7 +31,7 @@ static struct pair pair_of(struct keyring *ka, struct keyring *kb, uint64_t valu
 
 static struct pair pair_new(const char *secret, uint8_t offer, unsigned workers)
 {
-	struct keyring *ka = keyring_new(secret, 7), *kb = keyring_new(secret, 7);
+	struct keyring *ka = sample_keyring(secret, 7), *kb = sample_keyring(secret, 7);
 
 	keyring_set_data(ka, offer, workers);
 	keyring_set_data(kb, offer, workers);
@@ -78,7 +78,8 @@ static void other_sessions_have_others(void **state)
 {
 	uint8_t offer = seal_offer(SEAL_CHOICE_AES_256_GCM, false, true);
 	struct pair p = pair_new("correct horse", offer, 2);
-	struct keyring *ka = keyring_new("correct horse", 7), *kb = keyring_new("other horse", 7);
+	struct keyring *ka = sample_keyring("correct horse", 7),
+		       *kb = sample_keyring("other horse", 7);
 	struct pair q;
 
 	(void)state;

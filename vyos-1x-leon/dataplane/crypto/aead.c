@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, X25519 and Ed25519 over libcrypto,
+ * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, X25519 and Ed25519 over libcrypto,
  * and random bytes from the kernel. The only file that includes OpenSSL. Called by crypto/keys.c on the
  * control thread and by crypto/seal.c on the workers too; an aead belongs to the thread that uses it. Never logs;
  * a libcrypto that cannot do its work is a bug.
@@ -24,10 +24,15 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#define HASH_LEN       32
-#define KDF_INFO_MAX   128
-#define KDF_OUT_MAX    (2 * HASH_LEN)
-#define AEAD_INPUT_MAX (1u << 20) /* far above any datagram, far below what an int holds */
+#define HASH_LEN     32
+#define KDF_INFO_MAX 128
+/* Part of the protocol: all nodes of an overlay come to the same key. */
+#define SCRYPT_N	  16384
+#define SCRYPT_R	  8
+#define SCRYPT_P	  1
+#define SCRYPT_MEMORY_MAX (32u << 20)
+#define KDF_OUT_MAX	  (2 * HASH_LEN)
+#define AEAD_INPUT_MAX	  (1u << 20) /* far above any datagram, far below what an int holds */
 
 /* One context per direction with the key expanded once; a message sets the nonce only. */
 struct aead {
@@ -189,6 +194,14 @@ void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_le
 	x_wipe(prk, sizeof(prk));
 	x_wipe(block, sizeof(block));
 	x_wipe(input, sizeof(input));
+}
+
+void stretch(const void *secret, size_t secret_len, const void *salt, size_t salt_len,
+	     uint8_t out[AEAD_KEY_LEN])
+{
+	if (!EVP_PBE_scrypt(secret, secret_len, salt, salt_len, SCRYPT_N, SCRYPT_R, SCRYPT_P,
+			    SCRYPT_MEMORY_MAX, out, AEAD_KEY_LEN))
+		bug("libcrypto has no scrypt, or there is no memory for it");
 }
 
 void keyed_hash(const uint8_t key[AEAD_KEY_LEN], const void *data, size_t len, void *out,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AES-256-GCM, ChaCha20-Poly1305, HKDF/HMAC-SHA-256, X25519, Ed25519 and random bytes over
+ * AES-256-GCM, ChaCha20-Poly1305, HKDF/HMAC-SHA-256, scrypt, X25519, Ed25519 and random bytes over
  * libcrypto; the only user of OpenSSL. Contexts are not shared between threads.
  */
 #pragma once
@@ -47,6 +47,10 @@ int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *a
 /* HKDF-SHA-256 (RFC 5869). out_len at most 64. */
 void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_len, const void *info,
 	 size_t info_len, void *out, size_t out_len);
+/* scrypt (RFC 7914) with N = 2^14, r = 8, p = 1: some 80 ms and 16 MiB, for whoever knows the input and for
+ * whoever guesses. 32 bytes. */
+void stretch(const void *secret, size_t secret_len, const void *salt, size_t salt_len,
+	     uint8_t out[AEAD_KEY_LEN]);
 /* HMAC-SHA-256, first out_len (at most 32) bytes. */
 void keyed_hash(const uint8_t key[AEAD_KEY_LEN], const void *data, size_t len, void *out,
 		size_t out_len);

@@ -84,42 +84,42 @@ static size_t label_info(uint8_t *info, const char *label)
 	return len;
 }
 
-static void derive(const char *secret, const char *label, uint32_t vni, void *key, size_t len)
+static void derive(const uint8_t *master, const char *label, uint32_t vni, void *key, size_t len)
 {
 	uint8_t info[LABEL_MAX + 3];
 	size_t n = label_info(info, label);
 
 	put_be(info + n, vni, 3);
-	kdf(secret, strlen(secret), KEYRING_SALT, strlen(KEYRING_SALT), info, n + 3, key, len);
+	kdf(master, MASTER_KEY_LEN, KEYRING_SALT, strlen(KEYRING_SALT), info, n + 3, key, len);
 }
 
-static void add_secret(struct keyring *k, const char *secret)
+static void add_secret(struct keyring *k, const uint8_t *master)
 {
 	struct secret_keys *s = &k->secret[k->n++];
 	uint8_t id[4];
 
-	derive(secret, LABEL_HELLO, k->vni, s->hello, sizeof(s->hello));
-	derive(secret, LABEL_SESSION, k->vni, s->session, sizeof(s->session));
-	derive(secret, LABEL_GUARD, k->vni, s->guard, sizeof(s->guard));
-	derive(secret, LABEL_NAME, k->vni, id, sizeof(id));
+	derive(master, LABEL_HELLO, k->vni, s->hello, sizeof(s->hello));
+	derive(master, LABEL_SESSION, k->vni, s->session, sizeof(s->session));
+	derive(master, LABEL_GUARD, k->vni, s->guard, sizeof(s->guard));
+	derive(master, LABEL_NAME, k->vni, id, sizeof(id));
 	s->id = (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
 	s->id += s->id == 0;
 }
 
-struct keyring *keyring_new(const char *secret, uint32_t vni)
+struct keyring *keyring_new(const uint8_t master[MASTER_KEY_LEN], uint32_t vni)
 {
 	struct keyring *k = x_new(struct keyring);
 
 	k->vni = vni;
-	if (secret)
-		add_secret(k, secret);
+	if (master)
+		add_secret(k, master);
 	return k;
 }
 
-void keyring_accept(struct keyring *k, const char *secret)
+void keyring_accept(struct keyring *k, const uint8_t master[MASTER_KEY_LEN])
 {
 	if (k->n && k->n < SECRETS_MAX)
-		add_secret(k, secret);
+		add_secret(k, master);
 }
 
 void keyring_ids(const struct keyring *k, uint32_t id[SECRETS_MAX])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keys of the control channel: what the pre-shared secret becomes, and the sessions between two
+ * Keys of the control channel: what the stretched secret becomes, and the sessions between two
  * nodes with their replay windows. Control thread. doc/protocol.md section 3.
  *
  * Envelope of every control message, behind the LEON header:
@@ -18,6 +18,7 @@
 #include "base/addr.h"
 #include "crypto/aead.h"
 #include "crypto/seal.h"
+#include "crypto/stretch.h"
 
 #define SECRET_MIN	   8
 #define SECRET_MAX	   128
@@ -26,12 +27,13 @@
 #define ENVELOPE_LEN	   16
 #define REPLAY_WINDOW	   1024 /* counters that may arrive out of order */
 
-/* Keys of one overlay derived from the secret and the VNI; NULL secret: the clear mode. */
+/* Keys of one overlay derived from the master key that a secret was stretched to (crypto/stretch.h) and
+ * the VNI; NULL: the clear mode. */
 struct keyring;
-struct keyring *keyring_new(const char *secret, uint32_t vni);
+struct keyring *keyring_new(const uint8_t master[MASTER_KEY_LEN], uint32_t vni);
 /* One more secret under which HELLOs and guard frames of others are accepted; not in the clear
  * mode, at most SECRETS_MAX - 1. */
-void keyring_accept(struct keyring *k, const char *secret);
+void keyring_accept(struct keyring *k, const uint8_t master[MASTER_KEY_LEN]);
 /* Names of the secrets, 0 where there is none: equal on two nodes where the secret is. */
 void keyring_ids(const struct keyring *k, uint32_t id[SECRETS_MAX]);
 void keyring_free(struct keyring *k); /* NULL ok; wipes */

@@ -88,6 +88,7 @@ struct leond {
 	struct neigh *neigh;
 	struct fwd *fwd;
 	struct overlay *overlay;
+	struct stretcher *stretcher;
 	struct events *events;
 	struct guard guard;
 	struct timer *guard_timer;

@@ -57,6 +57,16 @@ static mono_t glue_clock(void *arg)
 	return mono_now();
 }
 
+static void glue_master_key(void *arg, const char *secret, uint32_t vni,
+			    uint8_t out[MASTER_KEY_LEN])
+{
+	struct leond *d = arg;
+
+	if (!d->stretcher)
+		d->stretcher = stretcher_new();
+	stretcher_master(d->stretcher, secret, vni, out);
+}
+
 const struct overlay_ops *overlay_glue_ops(void)
 {
 	static const struct overlay_ops ops = {
@@ -67,6 +77,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.event = glue_event,
 		.wall_us = glue_wall_us,
 		.precise_now = glue_clock,
+		.master_key = glue_master_key,
 	};
 
 	return &ops;

@@ -293,6 +293,7 @@ static void tables_free(struct leond *d)
 	/* The protocol calls into fwd; it goes first. */
 	probe_jobs_drop(d);
 	overlay_free(d->overlay);
+	stretcher_free(d->stretcher);
 	fwd_free(d->fwd);
 	fdb_free(d->fdb);
 	neigh_free(d->neigh);

@@ -472,7 +472,7 @@ void rekey_expire(struct overlay *o, struct peer *p);
 void rekey_upkeep(struct overlay *o, mono_t now);
 /* The secrets in the configuration, or what it says of data, may have changed. */
 void rekey_configure(struct overlay *o, const struct conf *old);
-struct keyring *rekey_keyring(const struct conf *c);
+struct keyring *rekey_keyring(const struct overlay *o);
 uint8_t rekey_offer(const struct conf *c); /* of data, seal_offer() */
 /* Tells the peer where we see it now, at a limited rate. */
 void hello_tell_observed(struct overlay *o, struct peer *p);

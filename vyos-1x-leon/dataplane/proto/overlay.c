@@ -28,7 +28,7 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	o->self = self;
 	o->vni = conf->vni;
 	o->rng = rng_seed ? rng_seed : random_u64_nonzero();
-	o->keys = rekey_keyring(conf);
+	o->keys = rekey_keyring(o);
 	random_bytes(secret, sizeof(secret));
 	identity_set(o, secret);
 	x_wipe(secret, sizeof(secret));

@@ -65,6 +65,10 @@ struct overlay_ops {
 	void (*event)(void *arg, const struct overlay_event *e);
 	/* Microseconds since 1970 for the incarnation; clocks may jump, protocol 5.1 says why that is harmless. */
 	uint64_t (*wall_us)(void *arg);
+	/* Master key of a secret in an overlay (crypto/stretch.h), for a host that remembers what it has
+	 * computed. NULL: computed each time. */
+	void (*master_key)(void *arg, const char *secret, uint32_t vni,
+			   uint8_t out[MASTER_KEY_LEN]);
 	/* The time right now, finer than loop_now(): makes round-trip times exact and times path
 	 * runs. NULL (as in the simulation): the loop's time is exact. */
 	mono_t (*precise_now)(void *arg);

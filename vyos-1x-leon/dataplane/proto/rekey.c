@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/mem.h"
 #include "proto/core.h"
 
 #define GRACE_MS	 5000  /* datagrams of the session before may still be on their way */
@@ -113,12 +114,29 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 
 /* --- secrets --- */
 
-struct keyring *rekey_keyring(const struct conf *c)
+static void master_key(const struct overlay *o, const char *secret, uint8_t out[MASTER_KEY_LEN])
 {
-	struct keyring *k = keyring_new(c->secret, c->vni);
+	if (o->ops.master_key)
+		o->ops.master_key(o->arg, secret, o->conf->vni, out);
+	else
+		stretch_secret(secret, o->conf->vni, out);
+}
 
-	for (unsigned i = 0; i < c->n_accept; i++)
-		keyring_accept(k, c->accept[i]);
+struct keyring *rekey_keyring(const struct overlay *o)
+{
+	const struct conf *c = o->conf;
+	uint8_t master[MASTER_KEY_LEN];
+	struct keyring *k;
+
+	if (!c->secret)
+		return keyring_new(NULL, c->vni);
+	master_key(o, c->secret, master);
+	k = keyring_new(master, c->vni);
+	for (unsigned i = 0; i < c->n_accept; i++) {
+		master_key(o, c->accept[i], master);
+		keyring_accept(k, master);
+	}
+	x_wipe(master, sizeof(master));
 	return k;
 }
 
@@ -157,7 +175,7 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 	bool other_data = o->conf->cipher != old->cipher ||
 			  o->conf->encryption_disable != old->encryption_disable;
 	uint32_t had[SECRETS_MAX], has[SECRETS_MAX];
-	struct keyring *k = rekey_keyring(o->conf);
+	struct keyring *k = rekey_keyring(o);
 	mono_t now = overlay_now(o), end = mono_add_ms(now, REVOKED_MS);
 	bool gone;
 
