@@ -16,6 +16,7 @@ from vyos.configquery import ConfigTreeQuery
 from vyos.utils.commit import commit_in_progress
 from vyos.utils.process import rc_cmd
 
+from vyos_leon import boot
 from vyos_leon import client
 from vyos_leon import format
 
@@ -116,6 +117,11 @@ def show_events(raw: bool, interface: typing.Optional[str]):
 
 def show_identity(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show identity')
+
+
+def show_boot(raw: bool):
+    state = boot.state()
+    return state if raw else boot.text(state)
 
 
 def show_explain(raw: bool, node: str, interface: typing.Optional[str]):

@@ -36,6 +36,7 @@ FILES = {
     '/usr/libexec/vyos/op_mode/leon.py',
     '/usr/libexec/vyos/tests/smoke/cli/test_interfaces_leon.py',
     '/usr/libexec/vyos/validators/file-path',
+    '/usr/libexec/vyos-1x-leon/leon-boot',
     '/usr/share/doc/vyos-1x-leon/README.md',
     '/usr/share/doc/vyos-1x-leon/changelog',
     '/usr/share/doc/vyos-1x-leon/copyright',

@@ -23,7 +23,7 @@ sys.path[:0] = [
 
 import fake_host  # noqa: E402
 import vyos_leon_hook  # noqa: E402, F401 (what vyos-1x-leon.pth does)
-from vyos_leon import client, keyfile, runfile  # noqa: E402
+from vyos_leon import boot, client, keyfile, runfile  # noqa: E402
 
 
 @pytest.fixture(scope='session')
@@ -57,6 +57,13 @@ def run_dir(monkeypatch):
     monkeypatch.setattr(runfile, 'GROUP', os.getgid())
     keys = tempfile.mkdtemp(prefix='leon.')
     monkeypatch.setattr(keyfile, 'DIRECTORY', f'{keys}/leon')
+    # Makes packages of installed ones: tests/packaging/test_vyos_boot.py.
+    monkeypatch.setattr(boot, '_keep', lambda: None)
+    monkeypatch.setattr(boot, 'DIRECTORY', f'{keys}/leon-boot')
+    monkeypatch.setattr(boot, 'SCRIPT', f'{keys}/scripts/preconfig')
+    monkeypatch.setattr(boot, 'SAVED', f'{keys}/config.boot')
+    monkeypatch.setattr(boot, 'ACTIVE', f'{keys}/active')
+    monkeypatch.setattr(boot, 'OWNER', os.getuid())
     yield Path(folder)
     shutil.rmtree(folder)
     shutil.rmtree(keys)

@@ -73,10 +73,13 @@ def test_functions_are_as_vyos_wants_them(script):
         if not name.startswith('_') and function.__module__ == script.__name__
     }
     assert set(functions) == {
-        *COMMANDS, 'reset_fdb', 'reset_statistics', 'reset_node', 'restart_leon',
+        *COMMANDS, 'show_boot', 'reset_fdb', 'reset_statistics', 'reset_node', 'restart_leon',
     }  # fmt: skip
     for name, hints in functions.items():
-        assert hints['interface'] == typing.Optional[str]
+        # What a boot does concerns all interfaces.
+        assert hints.get('interface') == (
+            None if name == 'show_boot' else typing.Optional[str]
+        )
         assert ('raw' in hints) == name.startswith('show_')
         if 'raw' in hints:
             assert next(iter(hints)) == 'raw' and hints['raw'] is bool

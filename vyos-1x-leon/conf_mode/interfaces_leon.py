@@ -34,6 +34,7 @@ from vyos.utils.process import rc_cmd
 from vyos import ConfigError
 from vyos import airbag
 
+from vyos_leon import boot
 from vyos_leon import client
 from vyos_leon import ipsec
 from vyos_leon import keyfile
@@ -242,7 +243,22 @@ def _bring_up_to_date(ifname):
         _restart(ifname)
 
 
+def _arrange_boot(leon):
+    """What an image without this package needs in order not to lose more than us."""
+    try:
+        if 'deleted' not in leon or leon['other_interfaces']:
+            boot.arrange()
+        elif not boot.is_saved():
+            boot.withdraw()
+    except (boot.Fault, OSError) as e:
+        Warning(
+            f'A boot of an image without LEON would lose every part of the configuration '
+            f'that names a LEON interface, static routes and bridges among them: {e}'
+        )
+
+
 def apply(leon):
+    _arrange_boot(leon)
     ifname = leon['ifname']
     if 'deleted' in leon or 'disable' in leon:
         call(f'systemctl stop leond@{ifname}.service')

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A router with LEON interfaces boots an image that does not have the package.
+
+Runs what VyOS runs at a boot, /config/scripts/vyos-preconfig-bootup.script as root before the
+configuration is loaded, in throw-away roots with the real dpkg. An image without the package is a
+root from which it is removed without its scripts being told that somebody wants it gone.
+"""
+import pytest
+from test_vyos_deb import XML_REF, content, status, text, vyos  # noqa: F401
+
+KEPT = '/config/leon-boot'
+SCRIPT = '/config/scripts/vyos-preconfig-bootup.script'
+CONFIG = """interfaces {
+    bridge br0 {
+        member {
+            interface leon1 {
+            }
+        }
+    }
+    leon leon0 {
+        address 10.99.0.1/24
+    }
+    leon leon1 {
+    }
+}
+protocols {
+    static {
+        route 10.1.0.0/16 {
+            interface leon0 {
+            }
+        }
+    }
+}
+// vyos-config-version: "interfaces@33:leon@1"
+"""
+WITHOUT = 'interfaces {\n    ethernet eth0 {\n    }\n}\n'
+OPERATORS = '#!/bin/sh\n# mine\ntouch /tmp/mine\nexit 0\n'
+
+
+@pytest.fixture
+def router(vyos):  # noqa: F811
+    """/config as on a router, with a script of the operator; no LEON installed yet."""
+    vyos.run('groupadd', '--force', '--system', 'vyattacfg')
+    vyos.run('mkdir', '-p', '/config/scripts')
+    write(vyos, '/config/config.boot', CONFIG)
+    write(vyos, SCRIPT, OPERATORS)
+    vyos.run('chmod', '0755', SCRIPT)
+    vyos.run('chown', '-R', 'root:vyattacfg', '/config')
+    vyos.run('chmod', '2775', '/config')
+    return vyos
+
+
+@pytest.fixture
+def image(router):
+    """The same, with LEON kept and an image without it."""
+    install(router)
+    forget(router)
+    return router
+
+
+def write(root, path, what):
+    root.run('sh', '-c', 'printf %s "$2" >"$1"', 'sh', path, what)
+
+
+def install(root):
+    return root.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb').stderr
+
+
+def forget(root):
+    """What another image does not have: the packages, and what they made outside of /config."""
+    root.run('env', 'LEON_BOOT=1', 'dpkg', '--remove', 'vyos-1x-leon', 'leond')
+    root.run('rm', '-rf', '/etc/leon', '/var/lib/leon')
+    assert [status(root, name) for name in ('leond', 'vyos-1x-leon')] == ['rc', 'rc']
+
+
+def boot(root, *environment):
+    """As vyos-router does it; its words are in the journal and on the console."""
+    root.run('rm', '-f', '/tmp/mine')
+    done = root.run('env', *environment, SCRIPT)
+    # Whatever becomes of us, the operator's part runs.
+    assert root.run('test', '-e', '/tmp/mine').returncode == 0
+    return done.stdout + done.stderr
+
+
+def devices(root):
+    links = root.run('ip', '-o', 'link').stdout
+    return [name for name in ('leon0', 'leon1') if f' {name}: ' in links]
+
+
+def is_there(root, path):
+    return root.run('test', '-e', path, check=False).returncode == 0
+
+
+def test_arranged_by_installing(router):
+    install(router)
+    listing = router.run('stat', '-c', '%U %a %n', KEPT, f'{KEPT}/run', f'{KEPT}/leond.deb').stdout
+    assert listing.split('\n')[:3] == [
+        f'root 700 {KEPT}', f'root 700 {KEPT}/run', f'root 600 {KEPT}/leond.deb']  # fmt: skip
+    assert router.run('head', '-1', SCRIPT).stdout == '#!/bin/sh\n'
+    assert 'touch /tmp/mine\nexit 0\n' in text(router, SCRIPT)
+    # Nobody but root: not the daemon, whose own directory in /config is another one.
+    probe = f'import os; print(os.access("{KEPT}", os.R_OK), os.access("/config", os.W_OK))'
+    program = f'import os; os.setgroups([]); os.setgid(65534); os.setuid(65534); {probe}'
+    assert router.run('/usr/bin/python3', '-c', program).stdout == 'False False\n'
+
+
+def test_nothing_where_no_leon_is_configured(router):
+    write(router, '/config/config.boot', WITHOUT)
+    install(router)
+    assert not is_there(router, KEPT)
+    assert text(router, SCRIPT) == OPERATORS
+
+
+def test_an_image_with_the_package_is_left_alone(router):
+    install(router)
+    assert boot(router) == ''
+    assert is_there(router, KEPT)
+
+
+def test_image_without_the_package_gets_it(image):
+    said = boot(image)
+    assert 'the packages were installed' in said
+    assert [status(image, name) for name in ('leond', 'vyos-1x-leon')] == ['ii', 'ii']
+    assert "'leon'" in text(image, f'{XML_REF}/cache.py')
+    for name in ('leond', 'vyos-1x-leon'):
+        assert image.run('dpkg', '--verify', name).stdout == ''
+    assert image.run('/usr/sbin/leond', '--version').returncode == 0
+    assert image.run('stat', '-c', '%G %a', '/etc/leon').stdout == 'leon 750\n'
+    assert text(image, '/config/config.boot') == CONFIG
+    assert devices(image) == []
+    # And once more, from what was made of what was made.
+    forget(image)
+    assert 'the packages were installed' in boot(image)
+
+
+def test_manual_pages_that_the_image_dropped_do_not_matter(router):
+    install(router)
+    router.run('rm', '-rf', '/usr/share/man/man8/leond.8.gz', '/usr/share/doc/leond')
+    router.run('rm', '-rf', KEPT)
+    router.run('/usr/bin/python3', '-m', 'vyos_leon.boot', 'installed')
+    forget(router)
+    assert 'the packages were installed' in boot(router)
+    router.run('rm', '/usr/sbin/leond')
+    router.run('rm', '-rf', KEPT)
+    done = router.run('/usr/bin/python3', '-m', 'vyos_leon.boot', 'installed', check=False)
+    assert done.returncode != 0
+    assert '/usr/sbin/leond is missing: install the package leond again' in done.stderr
+
+
+@pytest.mark.parametrize('what', [
+    f'echo >>{KEPT}/leond.deb',
+    f'rm {KEPT}/vyos-1x-leon.deb',
+    f'chown nobody {KEPT}/leond.deb',
+    f'chown nobody {KEPT}',
+    f'chmod o+w {KEPT}',
+    f'chgrp nogroup {KEPT} && chmod g+w {KEPT}',
+    f'mv {KEPT}/leond.deb /tmp/x && ln -s /tmp/x {KEPT}/leond.deb',
+    # A VyOS whose tools ours do not fit, and one that leaves half a package behind.
+    f'echo "raise SystemExit(1)" >{XML_REF}/generate_cache.py',
+    f'echo "raise SystemExit(1)" | tee {XML_REF}/generate_cache.py >{XML_REF}/update_cache.py',
+    # No room, no dpkg, ...
+    'printf "#!/bin/sh\nexit 1\n" >/usr/local/sbin/dpkg && chmod 755 /usr/local/sbin/dpkg',
+])  # fmt: skip
+def test_what_cannot_be_installed_costs_nothing_else(image, what):
+    """The names exist, so VyOS loads all that names them; config.boot is as it was."""
+    image.run('sh', '-c', what)
+    said = boot(image)
+    assert 'WITHOUT LEON' in said
+    image.run('rm', '-f', '/usr/local/sbin/dpkg')
+    assert 'ii' not in [status(image, name) for name in ('leond', 'vyos-1x-leon')]
+    assert not is_there(image, '/opt/vyatta/share/vyatta-cfg/templates/interfaces/leon')
+    assert devices(image) == ['leon0', 'leon1']
+    assert text(image, '/config/config.boot') == CONFIG
+
+
+def test_administrators_of_vyos_may_have_the_directory(image):
+    """What VyOS does to /config after an upgrade, and its package when it is installed."""
+    image.run('chown', '-R', 'root:vyattacfg', '/config')
+    image.run('chmod', '-R', '775', '/config')
+    assert 'the packages were installed' in boot(image)
+
+
+def test_removed_by_the_operator_it_stays_away(router):
+    """The next boot loads all but LEON, and does not bring back what somebody removed."""
+    install(router)
+    said = router.run('dpkg', '--remove', 'vyos-1x-leon', 'leond').stderr
+    assert 'interfaces leon is configured' in said
+    assert 'WITHOUT LEON' in boot(router)
+    assert [status(router, name) for name in ('leond', 'vyos-1x-leon')] == ['rc', 'rc']
+    assert devices(router) == ['leon0', 'leon1']
+    # Purged, too.
+    said = router.run('dpkg', '--purge', 'vyos-1x-leon', 'leond').stderr
+    assert '/config/leon and /config/leon-boot stay' in said
+    assert is_there(router, f'{KEPT}/run')
+    # Installed again, it is kept again.
+    router.run('dpkg', '--install', '/tmp/leond.deb')
+    install(router)
+    forget(router)
+    assert 'the packages were installed' in boot(router)
+
+
+def test_removed_without_configuration_leaves_nothing(router):
+    install(router)
+    router.run('mkdir', '/config/leon')
+    write(router, '/config/config.boot', WITHOUT)
+    assert 'configured' not in router.run('dpkg', '--remove', 'vyos-1x-leon').stderr
+    assert not is_there(router, KEPT)
+    assert text(router, SCRIPT) == OPERATORS
+    assert is_there(router, '/config/leon')
+    router.run('dpkg', '--purge', 'vyos-1x-leon')
+    assert not is_there(router, '/config/leon')
+
+
+def test_purge_of_the_daemon_leaves_nothing(router):
+    router.run('mkdir', '-p', '/var/lib/leon', '/run/leon', '/etc/leon')
+    router.run('touch', '/var/lib/leon/leon0.identity', '/etc/leon/leon0.json')
+    router.run('dpkg', '--remove', 'leond')
+    assert is_there(router, '/var/lib/leon/leon0.identity')
+    router.run('dpkg', '--purge', 'leond')
+    for path in ('/var/lib/leon', '/run/leon', '/etc/leon'):
+        assert not is_there(router, path)
+
+
+def test_it_ends_with_the_configuration(router):
+    """Deleted, saved and rebooted: the boot takes away what no configuration needs."""
+    install(router)
+    write(router, '/config/config.boot', WITHOUT)
+    # Another file is loaded for once: what is saved counts.
+    write(router, '/tmp/other.boot', CONFIG)
+    boot(router, 'BOOTFILE=/tmp/other.boot')
+    assert is_there(router, KEPT)
+    boot(router)
+    assert not is_there(router, KEPT)
+    assert text(router, SCRIPT) == OPERATORS
+    write(router, '/tmp/other.boot', WITHOUT)
+    write(router, '/config/config.boot', CONFIG)
+    router.run('/usr/bin/python3', '-m', 'vyos_leon.boot', 'installed')
+    boot(router, 'BOOTFILE=/tmp/other.boot')
+    assert is_there(router, KEPT)
+
+
+def test_what_is_configured_runs_after_an_installation(router, tmp_path):
+    """Removed and installed again, nothing but a commit of leon0 would start it."""
+    recorder = tmp_path / 'recorder'
+    recorder.write_text('#!/bin/sh\necho "$VYOS_TAGNODE_VALUE $*" >>/tmp/told\n')
+    router.put(recorder, '/usr/local/sbin/sg')
+    router.run('chmod', '0755', '/usr/local/sbin/sg')
+    router.run('mkdir', '-p', '/run/systemd/system', '/run/leon',
+               '/opt/vyatta/config/active/interfaces/leon/leon0',
+               '/opt/vyatta/config/active/interfaces/leon/leon1')  # fmt: skip
+    # leon1 runs: it has its document, and leond's own package restarts it.
+    router.run('touch', '/run/leon/leon1.json', '/tmp/told')
+    install(router)
+    (told,) = text(router, '/tmp/told').splitlines()
+    assert told.startswith('leon0 vyattacfg -c ') and told.endswith('/interfaces_leon.py')

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""vyos_leon.boot: the script that every boot runs, and what commits and `show leon boot` say of it.
+The packages that are kept, and a boot with them, are in tests/packaging/test_vyos_boot.py.
+"""
+
+import stat
+from pathlib import Path
+
+import pytest
+from vyos_leon import boot
+
+SAVED = 'interfaces {\n    leon leon0 {\n        port 5366\n    }\n}\n'
+LEON0 = {
+    'source-address': ['192.0.2.1'],
+    'port': '5366',
+    'peer': {'seoul': {'address': '203.0.113.1', 'port': '5366'}},
+    'authentication': {'pre-shared-secret': 'correct-horse-battery'},
+}
+
+
+@pytest.fixture
+def script(run_dir):
+    """The script of the operator; not there yet."""
+    path = Path(boot.SCRIPT)
+    path.parent.mkdir()
+    return path
+
+
+@pytest.fixture
+def commit(load_script, host, run_dir):
+    module = load_script('vyos-1x-leon/conf_mode/interfaces_leon.py')
+
+    def run(**interfaces):
+        host.config = {'interfaces': {'leon': interfaces}}
+        host.journal.clear()
+        leon = module.get_config()
+        for step in (module.verify, module.generate, module.apply):
+            step(leon)
+        return [what for verb, what in host.journal if verb == 'warning']
+
+    return run
+
+
+def test_boots_without_a_script_get_one(script):
+    boot.arrange()
+    lines = script.read_text().splitlines()
+    assert lines[:2] == ['#!/bin/sh', boot.LINE]
+    assert stat.S_IMODE(script.stat().st_mode) == 0o755
+
+
+def test_script_of_the_operator_goes_on(script):
+    """Ours is before all else: theirs may end with an exit."""
+    script.write_text('#!/bin/bash\nmodprobe x\nexit 0\n')
+    script.chmod(0o750)
+    boot.arrange()
+    boot.arrange()
+    assert script.read_text() == f'#!/bin/bash\n{boot.LINE}\nmodprobe x\nexit 0\n'
+    assert stat.S_IMODE(script.stat().st_mode) == 0o750
+    boot.withdraw()
+    assert script.read_text() == '#!/bin/bash\nmodprobe x\nexit 0\n'
+
+
+def test_what_an_earlier_manual_said_is_taken_out(script):
+    """Root would install what the daemon's user laid there."""
+    script.write_text(f'#!/bin/sh\nmodprobe x\n{boot.UNSAFE}\n')
+    script.chmod(0o755)
+    boot.arrange()
+    assert script.read_text() == f'#!/bin/sh\n{boot.LINE}\nmodprobe x\n'
+
+
+@pytest.mark.parametrize(
+    'text, mode, want',
+    [
+        ('#!/usr/bin/python3\n', 0o755, 'is no shell script'),
+        ('', 0o755, 'is no shell script'),
+        ('#!/bin/sh\n', 0o644, 'is not executable'),
+    ],
+)
+def test_scripts_that_cannot_run_it_are_a_warning(script, commit, text, mode, want):
+    script.write_text(text)
+    script.chmod(mode)
+    (warning,) = commit(leon0=LEON0)
+    assert warning.startswith('A boot of an image without LEON would lose every part')
+    assert want in warning
+
+
+def test_commit_arranges_and_the_last_delete_withdraws(script, commit):
+    saved = Path(boot.SAVED)
+    assert commit(leon0=LEON0) == []
+    assert boot.LINE in script.read_text()
+    # Not saved yet: the next boot has leon0 again.
+    saved.write_text(SAVED)
+    commit()
+    assert boot.LINE in script.read_text()
+    saved.write_text('interfaces {\n    ethernet eth0 {\n    }\n}\n')
+    commit(leon1=LEON0)
+    assert boot.LINE in script.read_text()
+    commit()
+    assert boot.LINE not in script.read_text()
+
+
+def test_no_room_is_a_warning(commit, monkeypatch):
+    def full():
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(boot, '_keep', full)
+    (warning,) = commit(leon0=LEON0)
+    assert 'No space left on device' in warning
+
+
+def test_show(script, load_script):
+    show = load_script('op-mode/leon.py').show_boot
+    assert show(raw=True)['needed'] is False
+    assert show(raw=False).startswith('No LEON interface is configured')
+    Path(boot.SAVED).write_text(SAVED)
+    state = show(raw=True)
+    assert (state['needed'], state['arranged']) == (True, False)
+    assert 'NOT ARRANGED' in show(raw=False)
+    assert 'No packages are kept' in show(raw=False)
