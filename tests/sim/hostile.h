@@ -136,3 +136,52 @@ static inline void expect_same_state(struct sim *s, const struct state *before)
 	assert_int_equal(now.members, before->members);
 	assert_int_equal(now.key_exchanges, before->key_exchanges);
 }
+
+/* A record as somebody makes it up who has the key `secret`: signed, whatever it says. */
+static inline struct msg made_up_record(const struct sim *s, node_id_t origin, uint64_t secret,
+					uint64_t incarnation, uint32_t seq, uint16_t flags)
+{
+	uint8_t key[32] = { 0 }, text[2048];
+	struct msg m = { .type = MSG_RECORD };
+	struct msg_record *r = &m.record;
+	struct wbuf b = wbuf_of(text, sizeof(text));
+	int len;
+
+	memcpy(key, &secret, sizeof(secret));
+	r->origin = origin;
+	r->incarnation = incarnation;
+	r->seq = seq;
+	r->flags = flags;
+	memcpy(r->name, "thief", sizeof("thief"));
+	r->n_locators = 1;
+	r->locator[0] = mallory((unsigned)secret % 1000);
+	sign_public(key, r->identity);
+	wbuf_bytes(&b, "LEON record", strlen("LEON record"));
+	wbuf_u24(&b, s->node[0].conf->vni);
+	len = msg_encode(&m, text + wbuf_len(&b), MSG_LEN_MAX);
+	assert_true(len > 0);
+	sign_make(key, text, wbuf_len(&b) + (size_t)len, r->signature);
+	return m;
+}
+
+/* Do all that run among the first `n` reach each other, under the keys that they have? */
+static inline bool reach_each_other(struct sim *s, void *arg)
+{
+	const unsigned *n = arg;
+
+	for (unsigned i = 0; i < *n; i++) {
+		for (unsigned k = 0; k < *n; k++) {
+			struct node *there;
+
+			if (i == k || !sim_is_up(s, i) || !sim_is_up(s, k))
+				continue;
+			there = nodedb_find(overlay_nodes(s->node[i].o), s->node[k].id);
+			if (!there || there->state != NODE_REACHABLE || !there->has_record ||
+			    memcmp(there->rec.identity, s->node[k].o->identity.public,
+				   MSG_KEY_LEN) != 0 ||
+			    strcmp(there->rec.name, s->node[k].conf->node_name) != 0)
+				return false;
+		}
+	}
+	return true;
+}

@@ -76,7 +76,7 @@ static void test_strangers_get_no_answer(void **state)
 				if (as[a] == to[t])
 					continue;
 				len = make_hello(s, buf, sizeof(buf), secrets[i], as[a], to[t], 7,
-						 UINT64_MAX);
+						 MSG_INCARNATION_MAX);
 				sim_inject(s, &from, 0, buf, len);
 			}
 		}
@@ -186,7 +186,8 @@ static void test_clear_mode_admission(void **state)
 	assert_int_equal(nodedb_members(overlay_nodes(s->node[3].o)), 1);
 	assert_true(overlay_counters(s->node[0].o)->rx_stranger > 0);
 	/* Not even with a member's name, from elsewhere. */
-	len = make_hello(s, buf, sizeof(buf), NULL, s->node[2].id, s->node[0].id, 9, UINT64_MAX);
+	len = make_hello(s, buf, sizeof(buf), NULL, s->node[2].id, s->node[0].id, 9,
+			 MSG_INCARNATION_MAX);
 	sim_inject(s, &from, 0, buf, len);
 	sim_run(s, 1000);
 	assert_int_equal(w.bytes_to_mallory, 0);

@@ -67,7 +67,7 @@ static void expect_unknown(struct sim *s, unsigned at, unsigned of)
 	struct node *n = nodedb_find(overlay_nodes(s->node[at].o), s->node[of].id);
 	struct peer *p = peer_find(s->node[at].o, s->node[of].id);
 
-	assert_true(!n || (n->refused && n->state == NODE_LEFT && !n->has_record));
+	assert_null(n);
 	assert_true(!p || !p->cur);
 }
 
@@ -300,6 +300,44 @@ static void test_revoked_relay(void **state)
 	sim_free(s);
 }
 
+/* Many that are not listed come themselves, and with the help of a member that lists nobody: neither an
+ * answer nor a place in any table, and those who are listed get in as ever. */
+static void test_refused_leave_nothing(void **state)
+{
+	struct sim *s = sim_new(30, 8);
+	unsigned slots;
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++) {
+		for (unsigned k = 0; k < 4; k++)
+			if (k != i)
+				sim_seed_of(s, i, k);
+		s->node[i].conf->nodes_maximum = i < 3 ? 5 : 1024;
+		set_trusted(s, i, i < 3 ? 0x1f : 0);
+		if (i < 4)
+			sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	slots = nodedb_slots(overlay_nodes(s->node[0].o));
+	for (unsigned i = 5; i < s->n; i++)
+		sim_boot(s, i);
+	sim_run(s, 120000);
+	assert_int_equal(members(s, 3), s->n - 1);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(members(s, i), 4);
+		assert_int_equal(nodedb_slots(overlay_nodes(s->node[i].o)), slots);
+		for (unsigned k = 5; k < s->n; k++)
+			assert_null(nodedb_find(overlay_nodes(s->node[i].o), s->node[k].id));
+		assert_int_equal(s->node[i].o->n_pending, 0);
+		assert_int_equal(s->node[i].n_events[EV_TABLE_FULL], 0);
+	}
+	sim_boot(s, 4);
+	sim_run(s, 20000);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(sim_state(s, i, 4), NODE_REACHABLE);
+	sim_free(s);
+}
+
 /* A member passes on the record of a revoked node in the name of one that is trusted. */
 static void test_a_trusted_name(void **state)
 {
@@ -321,7 +359,6 @@ static void test_a_trusted_name(void **state)
 	assert_true(counters(s, 0)->rx_not_trusted > 0);
 	assert_int_equal(sim_state(s, 0, 1), NODE_REACHABLE);
 	assert_memory_equal(one->key, s->node[1].o->identity.public, MSG_KEY_LEN);
-	assert_false(one->refused);
 	done(s, &w);
 }
 
@@ -335,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_a_third_still_trusts),
 		cmocka_unit_test(test_revoked_relay),
 		cmocka_unit_test(test_a_trusted_name),
+		cmocka_unit_test(test_refused_leave_nothing),
 	};
 
 	cmocka_set_test_filter(getenv("SIM_FILTER"));

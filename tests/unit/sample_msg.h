@@ -64,7 +64,11 @@ static inline void sample_small(uint8_t type, struct msg *m)
 		m->summary.parts = 1;
 		m->summary.n = 1;
 		m->summary.entry[0] =
-			(struct msg_summary_entry){ NODE_A, 0x0006123456789abcULL, 3, 41 };
+			(struct msg_summary_entry){ NODE_A,
+						    0x0006123456789abcULL,
+						    3,
+						    false,
+						    { [0 ... MSG_KEY_NAME_LEN - 1] = 0x1d } };
 		break;
 	case MSG_FETCH:
 		m->fetch.n = 2;
@@ -125,9 +129,9 @@ static inline void sample_full(uint8_t type, struct msg *m)
 		m->summary.parts = MSG_PARTS_MAX;
 		m->summary.n = MSG_SUMMARY_MAX;
 		for (uint32_t i = 0; i < MSG_SUMMARY_MAX; i++)
-			m->summary.entry[i] =
-				(struct msg_summary_entry){ i + 1, 0xffffffffff000000ULL + i, ~i,
-							    i * i };
+			m->summary.entry[i] = (struct msg_summary_entry){
+				i + 1, MSG_INCARNATION_MAX - i, ~i, i % 2, { (uint8_t)i }
+			};
 		break;
 	case MSG_FETCH:
 		m->fetch.n = MSG_FETCH_MAX;

@@ -377,7 +377,7 @@ static void new_run_of_a_node_replaces_its_row(void **state)
 	nodedb_free(nodes);
 }
 
-static void row_naming_a_stranger_stays_incomplete(void **state)
+static void row_naming_a_stranger_is_asked_for_again(void **state)
 {
 	struct nodedb *nodes = nodes_new(4);
 	struct msg_record r = { .origin = 1077, .incarnation = 1, .seq = 1 };
@@ -390,8 +390,11 @@ static void row_naming_a_stranger_stays_incomplete(void **state)
 	add_entry(&m, 1077, 3000, true);
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_CHANGED);
 	assert_true(latdb_get(db, 1, 2).up);
-	assert_int_equal(latdb_row_seq(db, 1), 0);
+	assert_int_equal(latdb_row_seq(db, 1), 1);
+	/* Not before there is somebody of that name, and then once. */
 	nodedb_put(nodes, &r, S(1), &n);
+	latdb_ask_lacking(db);
+	assert_int_equal(latdb_row_seq(db, 1), 0);
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_CHANGED);
 	assert_int_equal(latdb_row_seq(db, 1), 1);
 	assert_true(latdb_get(db, 1, n->slot).up);
@@ -400,6 +403,12 @@ static void row_naming_a_stranger_stays_incomplete(void **state)
 	add_entry(&m, 1099, 0, false);
 	latdb_merge(db, 1, &m, slot_by_id, nodes);
 	assert_int_equal(latdb_row_seq(db, 1), 2);
+	latdb_ask_lacking(db);
+	assert_int_equal(latdb_row_seq(db, 1), 2);
+	/* A node that is removed may come back. */
+	latdb_forget(db, n->slot);
+	latdb_ask_lacking(db);
+	assert_int_equal(latdb_row_seq(db, 1), 0);
 	latdb_free(db);
 	nodedb_free(nodes);
 }
@@ -630,7 +639,7 @@ int main(void)
 		cmocka_unit_test(links_to_nodes_without_record_wait),
 		cmocka_unit_test(merge_follows_sequences),
 		cmocka_unit_test(new_run_of_a_node_replaces_its_row),
-		cmocka_unit_test(row_naming_a_stranger_stays_incomplete),
+		cmocka_unit_test(row_naming_a_stranger_is_asked_for_again),
 		cmocka_unit_test(nonsense_is_ignored),
 		cmocka_unit_test(forget_clears_row_and_column),
 		cmocka_unit_test(big_row_arrives_in_any_order),

@@ -318,51 +318,63 @@ static void digest_is_about_versions_only(void **state)
 	nodedb_free(b);
 }
 
-/* A refused node is no member, is in no digest but the one of those who know it, and takes nobody's
- * place; its next record counts like a first. */
-static void refused_node_is_nobody(void **state)
+/* Versions of two keys have nothing to do with each other; a digest tells records of two keys apart. */
+static void versions_belong_to_keys(void **state)
 {
-	struct nodedb *a = nodedb_new(SELF, 2), *b = nodedb_new(SELF, 10);
-	struct msg_record r = record(2, 100, 5);
-	uint64_t empty = nodedb_digest(a);
+	struct nodedb *a = nodedb_new(SELF, 4), *b = nodedb_new(SELF, 4);
+	struct msg_record high = record(2, MSG_INCARNATION_MAX, UINT32_MAX), low = record(2, 7, 1);
 	struct node *n;
 
 	(void)state;
-	memset(r.identity, 7, sizeof(r.identity));
-	put(b, 2, 100, 5, 0, S(1), &n);
-	n = nodedb_refuse(a, &r, S(1));
-	assert_non_null(n);
-	assert_true(n->refused && !n->has_record && n->has_key && n->state == NODE_LEFT);
-	assert_int_equal(nodedb_members(a), 1);
-	assert_int_equal(nodedb_digest(a), empty);
-	assert_int_equal(nodedb_digest_refused(a), nodedb_digest(b));
-	assert_int_equal(put(a, 3, 1, 1, 0, S(2), &n), RECORD_NEW);
-	/* As an older version than was refused, too. */
-	assert_int_equal(put(a, 2, 100, 4, 0, S(2), &n), RECORD_FULL);
-	nodedb_set_maximum(a, 3);
-	assert_int_equal(put(a, 2, 100, 4, 0, S(2), &n), RECORD_NEW);
-	assert_false(n->refused);
-	assert_int_equal(nodedb_digest(a), nodedb_digest_refused(a));
-	/* A member becomes a refused node, and is freed in the end. */
-	assert_ptr_equal(nodedb_refuse(a, &r, S(3)), n);
-	assert_int_equal(nodedb_members(a), 2);
-	nodedb_unrefuse(a, n);
-	assert_int_equal(nodedb_digest(a), nodedb_digest_refused(a));
-	nodedb_refuse(a, &r, S(3));
-	nodedb_expire(a, S(100), 1000, NULL, NULL);
-	assert_null(nodedb_find(a, 2));
-	assert_int_equal(nodedb_digest(a), nodedb_digest_refused(a));
-	r.origin = SELF;
-	assert_null(nodedb_refuse(a, &r, S(3)));
-	/* Refused ones are bounded like tombstones. */
-	for (node_id_t id = 10; id < 100; id++) {
-		r.origin = id;
-		nodedb_refuse(a, &r, S(4));
-	}
-	assert_true(nodedb_slots(a) <= 6);
-	assert_int_equal(nodedb_members(a), 2);
+	memset(high.identity, 1, sizeof(high.identity));
+	memset(low.identity, 2, sizeof(low.identity));
+	assert_int_equal(nodedb_put(a, &high, S(1), &n), RECORD_NEW);
+	assert_true(nodedb_compare(n, &low) > 0);
+	assert_int_equal(nodedb_put(a, &low, S(2), &n), RECORD_NEWER);
+	assert_int_equal(n->rec.incarnation, 7);
+	assert_int_equal(nodedb_put(a, &low, S(2), &n), RECORD_SAME);
+	/* A tombstone is one of its key too. */
+	high.flags = RECORD_LEFT;
+	assert_int_equal(nodedb_put(b, &high, S(1), &n), RECORD_NEWER);
+	assert_int_equal(n->state, NODE_LEFT);
+	assert_int_equal(nodedb_put(b, &low, S(2), &n), RECORD_NEW);
+	assert_int_equal(n->state, NODE_KNOWN);
+	assert_int_equal(nodedb_digest(a), nodedb_digest(b));
+	low.identity[0] ^= 1;
+	assert_int_equal(nodedb_put(b, &low, S(3), &n), RECORD_NEWER);
+	assert_int_not_equal(nodedb_digest(a), nodedb_digest(b));
+	nodedb_drop_record(b, n);
+	assert_false(n->has_record);
+	assert_int_equal(nodedb_digest(b), 0);
+	assert_int_equal(nodedb_put(b, &low, S(3), &n), RECORD_NEW);
 	nodedb_free(a);
 	nodedb_free(b);
+}
+
+/* A slot that was taken from a node is nobody's for a while, and its place another's at once. */
+static void slot_of_a_removed_node_rests(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 2);
+	uint64_t empty = nodedb_digest(db);
+	struct node *n;
+	uint16_t slot;
+
+	(void)state;
+	put(db, 2, 1, 1, 0, S(1), &n);
+	slot = n->slot;
+	assert_false(nodedb_has_place(db));
+	nodedb_remove(db, n, S(5));
+	assert_null(nodedb_find(db, 2));
+	assert_int_equal(nodedb_digest(db), empty);
+	assert_true(nodedb_has_place(db));
+	assert_int_equal(put(db, 3, 1, 1, 0, S(6), &n), RECORD_NEW);
+	assert_int_not_equal(n->slot, slot);
+	nodedb_remove(db, n, S(6));
+	assert_int_equal(put(db, 4, 1, 1, 0, S(60), &n), RECORD_NEW);
+	assert_int_equal(n->slot, slot);
+	nodedb_remove(db, nodedb_at(db, SLOT_SELF), S(61));
+	assert_non_null(nodedb_at(db, SLOT_SELF));
+	nodedb_free(db);
 }
 
 int main(void)
@@ -381,7 +393,8 @@ int main(void)
 		cmocka_unit_test(full_table_refuses_strangers_only),
 		cmocka_unit_test(tombstones_are_bounded),
 		cmocka_unit_test(digest_is_about_versions_only),
-		cmocka_unit_test(refused_node_is_nobody),
+		cmocka_unit_test(versions_belong_to_keys),
+		cmocka_unit_test(slot_of_a_removed_node_rests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

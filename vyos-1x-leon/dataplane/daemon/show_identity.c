@@ -20,7 +20,7 @@ static const char *state_of(const struct node *n)
 {
 	if (n->slot == SLOT_SELF)
 		return "self";
-	return n->refused ? "refused" : node_state_name(n->state);
+	return node_state_name(n->state);
 }
 
 static void write_known(struct command *c, const struct node *n, const uint8_t *key)
@@ -60,6 +60,23 @@ static void write_absent(struct command *c, const uint8_t *key)
 	jsonw_end(c->w);
 }
 
+/* Kept out lately: nothing else is known of it. */
+static void write_refused(struct command *c, unsigned index)
+{
+	const uint8_t *key;
+	node_id_t id;
+
+	if (!overlay_refusal(c->d->overlay, index, &id, &key))
+		return;
+	jsonw_object(c->w, NULL);
+	answer_key(c->w, "identity", key);
+	answer_id(c->w, "node_id", id);
+	jsonw_null(c->w, "name");
+	jsonw_str(c->w, "state", "refused");
+	jsonw_bool(c->w, "listed", false);
+	jsonw_end(c->w);
+}
+
 enum command_result show_identity(struct command *c)
 {
 	struct nodedb *db = overlay_nodes(c->d->overlay);
@@ -77,6 +94,8 @@ enum command_result show_identity(struct command *c)
 		if (key)
 			write_known(c, n, key);
 	}
+	for (unsigned i = 0; i < OVERLAY_REFUSALS; i++)
+		write_refused(c, i);
 	for (uint32_t i = 0; i < conf->n_trusted; i++)
 		if (!is_known(c, conf->trusted[i]))
 			write_absent(c, conf->trusted[i]);

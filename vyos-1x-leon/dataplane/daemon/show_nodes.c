@@ -124,7 +124,7 @@ enum command_result show_nodes(struct command *c)
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
 
-		if (n && !n->refused)
+		if (n)
 			write_node(c, n, n_macs[slot]);
 	}
 	jsonw_end(c->w);

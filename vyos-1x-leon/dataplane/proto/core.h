@@ -7,12 +7,14 @@
  *   service.c  time, chance, events, token buckets, alarms
  *   peer.c     table of peers, ways to send, what arrives in a session, the timer of each peer
  *   along.c    PINGs along paths through relays
+ *   claim.c    who may have a node-id
  *   data.c     keys of data while sessions change
  *   hello.c    handshake, endpoints, clear-mode admission
  *   doubt.c    latencies about which both ends of a link disagree
  *   identity.c signatures, and the key that a node-id is pinned to
  *   trust.c    identities that the configuration lists, and nobody else
  *   rekey.c    new keys for sessions in use, by age and volume, and the end of old ones
+ *   room.c     who gets a place in the node table when it is full
  *   seed.c     configured peers, retried for ever
  *   finding.c  why one of them is not reached, as far as that can be known
  *   member.c   own record, leave, forgetting, duplicates, node states that records cause
@@ -171,6 +173,12 @@ struct peer {
 	uint8_t record_tries; /* own record is sent again until its digest matches */
 	mono_t record_at;
 	mono_t mismatch_since; /* its digest differs from ours */
+	uint64_t digest;       /* as it said last */
+	bool summary_news;     /* there was something to fetch in the summary asked for last */
+	/* Two digests that differ, and the summary between them brought nothing: until then one of
+	 * them changes, or that time has come, there is no need to ask again. */
+	uint64_t settled_own, settled_its;
+	mono_t settled_until;
 	mono_t ask_at;	       /* no summary is asked for before */
 	uint64_t summary_mask; /* parts received of the one asked for last */
 	mono_t answer_at;      /* no summary is sent before */
@@ -232,10 +240,11 @@ struct fetch_mark {
 
 /* Somebody whose identity is not trusted, who was told of. */
 struct refusal {
-	uint64_t name; /* hash of node-id and key */
+	node_id_t id; /* NODE_ID_NONE: free */
+	uint8_t key[MSG_KEY_LEN];
 	mono_t at;
 };
-#define REFUSALS 64
+#define REFUSALS OVERLAY_REFUSALS
 
 /* A link about which its two ends disagree. */
 struct doubt {
@@ -281,6 +290,8 @@ struct overlay {
 	uint32_t n_outbids;
 	mono_t outbid_since, outbid_at;
 	struct alarm upkeep;
+	struct msg_summary_entry claim; /* of our node-id under another key, as it came last */
+	mono_t claim_at;		/* next look at such a claim */
 
 	/* seeds */
 	struct seed *seed;
@@ -449,15 +460,34 @@ void identity_sign_own(struct overlay *o); /* after each change of the own recor
 /* Is it signed by a key that this node may have? */
 bool identity_of_hello(struct overlay *o, const struct peer *p, const struct heard_hello *h);
 bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_record *r);
-void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN]);
+/* The key of the node-id from now on. proven: in a session with this node, which is about to begin. */
+void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN], bool proven);
+/* --- claim.c --- */
+/* Is the holder of the key that the node-id has here still about, so that nobody else may have it? */
+bool claim_is_held(const struct overlay *o, const struct node *n);
+/* How a SUMMARY names a record. */
+struct msg_summary_entry claim_of(const struct msg_record *r);
+/* May the record named so, under another key, come in the place of this node's? */
+bool claim_may_replace(const struct overlay *o, const struct node *n,
+		       const struct msg_summary_entry *e);
+/* Would the record named so be taken over for this node (NULL: unknown)? */
+bool claim_would_be_taken(const struct overlay *o, const struct node *n,
+			  const struct msg_summary_entry *e);
+
+/* --- room.c --- */
+/* What somebody needs in the node table. */
+struct room {
+	bool place;   /* of a member */
+	bool slot;    /* it has none yet */
+	node_id_t by; /* who brought its record; NODE_ID_NONE: it comes in session itself */
+};
+bool room_lacks(const struct overlay *o, const struct room *r);
+/* Who has to go next for it; NULL: all that are there are worth more. */
+struct node *room_victim(const struct overlay *o, const struct room *r);
 
 /* --- trust.c --- */
 /* Is this identity trusted? Where it is not, it is counted and said. */
 bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN]);
-/* Somebody passed on the record of an identity that is not. */
-void trust_refuse_record(struct overlay *o, const struct msg_record *r);
-/* A node that was refused is a member now. */
-void trust_back(struct overlay *o);
 /* The list may have changed. */
 void trust_configure(struct overlay *o);
 
@@ -515,6 +545,8 @@ void lan_tick(struct overlay *o, struct peer *p, mono_t now);
 
 /* Drops everything that hangs on a node that is, or becomes, a tombstone. */
 void member_bury(struct overlay *o, struct node *n);
+/* Makes room in the node table; false where nobody can be sent away for that. */
+bool member_make_room(struct overlay *o, const struct room *r);
 
 /* --- sync.c --- */
 void sync_start(struct overlay *o);
@@ -526,6 +558,8 @@ void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *m
 void sync_fetch(struct overlay *o, struct peer *p, const struct msg_fetch *m);
 /* Fetches one origin, from itself where it is in session, else from `hint`. */
 void sync_want(struct overlay *o, struct peer *origin, struct peer *hint);
+/* What was of no use in the summaries of others may be now. */
+void sync_forget_answers(struct overlay *o);
 void sync_answer_some(void *arg, mono_t now);
 
 /* --- probe.c --- */

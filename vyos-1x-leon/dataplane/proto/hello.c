@@ -287,7 +287,7 @@ void hello_establish(struct overlay *o, struct peer *p, struct session *s,
 		peer_drop(o, p);
 		return;
 	}
-	identity_pin(o, peer_node(o, p), h->m->identity);
+	identity_pin(o, peer_node(o, p), h->m->identity, true);
 	session_free(p->prev);
 	p->prev = p->cur;
 	p->cur = s;

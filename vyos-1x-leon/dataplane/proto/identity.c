@@ -9,10 +9,6 @@
 #include "base/mem.h"
 #include "proto/core.h"
 
-/* After so much silence of a node its id may come back with another key: its operator made it
- * anew. Until then another key is somebody else who uses the id. */
-#define SILENT_MS 300000
-
 #define VERIFY_PER_S 500 /* records of one peer; each costs about 100 us */
 #define VERIFY_BURST 2000
 
@@ -86,55 +82,67 @@ void identity_sign_own(struct overlay *o)
 
 /* --- pins --- */
 
-/* Is the node that a key is pinned to still about? */
-static bool is_held(struct overlay *o, const struct node *n)
+static bool has_other_key(const struct node *n, const uint8_t key[MSG_KEY_LEN])
 {
-	const struct peer *p = peer_at(o, n->slot);
-	int64_t limit_ms = min_of((int64_t)SILENT_MS, (int64_t)o->conf->forget_ms);
-	mono_t last = mono_before(n->since, n->heard) ? n->heard : n->since;
-
-	if (n->state == NODE_LEFT)
-		return false;
-	if (n->state == NODE_REACHABLE || (p && peer_is_alive(o, p)))
-		return true;
-	if (p && p->cur && mono_before(last, p->heard))
-		last = p->heard;
-	return mono_sub_ms(overlay_now(o), last) < limit_ms;
+	return n && n->has_key && memcmp(n->key, key, MSG_KEY_LEN) != 0;
 }
 
-static bool may_have(struct overlay *o, const struct node *n, const uint8_t key[MSG_KEY_LEN])
+/* Two are about with one node-id, as far as can be seen here. */
+static void refuse_other_key(struct overlay *o, const struct node *n)
 {
-	if (!n || !n->has_key || memcmp(n->key, key, MSG_KEY_LEN) == 0 || !is_held(o, n))
-		return true;
 	o->count.rx_other_identity++;
-	if (bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (claim_is_held(o, n) &&
+	    bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
 		overlay_emit(o, EV_DUPLICATE_ID, n->id, NODE_ID_NONE, 0, NULL);
-	return false;
 }
 
-void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN])
+/* All that hangs on a node-id belongs to the key that it had. */
+static void change_key(struct overlay *o, struct node *n)
 {
-	bool changed = n->has_key && memcmp(n->key, key, MSG_KEY_LEN) != 0;
-	struct peer *p;
+	struct peer *p = peer_at(o, n->slot);
+
+	if (n->has_record && memcmp(n->rec.identity, n->key, MSG_KEY_LEN) != 0)
+		nodedb_drop_record(o->nodes, n);
+	latdb_forget_row(o->lat, n->slot);
+	o->ops.purge(o->arg, n->slot);
+	if (p) {
+		rekey_expire(o, p);
+		p->heard = MONO_NEVER;
+		p->incarnation = 0;
+	}
+	overlay_emit(o, EV_IDENTITY_CHANGED, n->id, NODE_ID_NONE, 0, NULL);
+	route_changed(o);
+	route_later(o);
+}
+
+void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN], bool proven)
+{
+	bool is_first = !n->has_key, changed = has_other_key(n, key);
 
 	n->has_key = true;
 	memcpy(n->key, key, MSG_KEY_LEN);
-	if (!changed)
-		return;
-	p = peer_at(o, n->slot);
-	if (p)
-		rekey_expire(o, p);
-	overlay_emit(o, EV_IDENTITY_CHANGED, n->id, NODE_ID_NONE, 0, NULL);
+	/* What replaces another on a record alone gets no time in which it keeps others out: else
+	 * claims under new keys, one after the other, would keep the node itself out for ever. */
+	if (is_first || changed)
+		n->pinned = is_first || proven ? overlay_now(o) : MONO_NEVER;
+	if (proven || changed)
+		n->proven = proven;
+	if (changed)
+		change_key(o, n);
 }
 
 bool identity_of_hello(struct overlay *o, const struct peer *p, const struct heard_hello *h)
 {
+	const struct node *n = nodedb_find(o->nodes, p->id);
 	uint8_t text[SIGNED_MAX];
 	size_t len;
 
-	if (!trust_passes(o, p->id, h->m->identity) ||
-	    !may_have(o, nodedb_find(o->nodes, p->id), h->m->identity))
+	if (!trust_passes(o, p->id, h->m->identity))
 		return false;
+	if (has_other_key(n, h->m->identity) && claim_is_held(o, n)) {
+		refuse_other_key(o, n);
+		return false;
+	}
 	len = hello_text(o, h->m, p->id, h->to, text);
 	if (sign_verify(h->m->identity, text, len, h->m->signature))
 		return true;
@@ -145,16 +153,17 @@ bool identity_of_hello(struct overlay *o, const struct peer *p, const struct hea
 bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_record *r)
 {
 	const struct node *n = nodedb_find(o->nodes, r->origin);
+	const struct msg_summary_entry e = claim_of(r);
 	uint8_t text[SIGNED_MAX];
 	size_t len;
 
 	/* Of ourselves: an earlier life may have had another key. */
-	if (r->origin != o->self && !trust_passes(o, r->origin, r->identity)) {
-		trust_refuse_record(o, r);
+	if (r->origin != o->self && !trust_passes(o, r->origin, r->identity))
+		return false;
+	if (r->origin != o->self && has_other_key(n, r->identity) && !claim_may_replace(o, n, &e)) {
+		refuse_other_key(o, n);
 		return false;
 	}
-	if (r->origin != o->self && !may_have(o, n, r->identity))
-		return false;
 	if (!bucket_pass(&from->verify, overlay_now(o), NS_PER_S / VERIFY_PER_S,
 			 VERIFY_BURST * (NS_PER_S / VERIFY_PER_S))) {
 		o->count.rx_rate_limited++;

@@ -24,7 +24,6 @@
 #define OBSERVED_MAX	4
 #define RECORDLESS_MS	60000 /* a node of which no record ever came */
 #define LEAVE_MARGIN_MS 60000
-#define FUTURE_US	(366LL * 86400 * 1000000) /* how far ahead a clock may be */
 
 static struct node *self_node(struct overlay *o)
 {
@@ -85,6 +84,7 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	const struct conf *c = o->conf;
 
 	memset(r, 0, sizeof(*r));
+	memcpy(r->identity, o->identity.public, sizeof(r->identity));
 	r->flags = o->lan_flags;
 	if (c->transit_disable)
 		r->flags |= RECORD_TRANSIT_DISABLED;
@@ -179,7 +179,8 @@ void member_start(struct overlay *o)
 	struct msg_record r;
 
 	own_facts(o, &r);
-	nodedb_set_own(o->nodes, &r, max_of(wall_us, (uint64_t)1), overlay_now(o));
+	wall_us = min_of(max_of(wall_us, (uint64_t)1), MSG_INCARNATION_MAX);
+	nodedb_set_own(o->nodes, &r, wall_us, overlay_now(o));
 	identity_sign_own(o);
 	schedule_refresh(o);
 	alarm_set(&o->upkeep, overlay_in(o, UPKEEP_MS / 2, UPKEEP_MS));
@@ -259,12 +260,10 @@ static void revive(struct overlay *o, struct peer *p)
 
 	if (n->state != NODE_LEFT || (n->has_record && (n->rec.flags & RECORD_LEFT)))
 		return;
-	if (nodedb_members(o->nodes) >= o->conf->nodes_maximum) {
+	if (!member_make_room(o, &(struct room){ .place = true })) {
 		member_table_full(o, n->id);
 		return;
 	}
-	if (n->refused)
-		trust_back(o);
 	nodedb_set_state(o->nodes, n, NODE_KNOWN, overlay_now(o));
 	overlay_emit(o, EV_RETURNED, n->id, NODE_ID_NONE, 0, NULL);
 	route_changed(o);
@@ -309,6 +308,27 @@ void member_bury(struct overlay *o, struct node *n)
 	route_now(o);
 }
 
+static void send_away(struct overlay *o, struct node *n)
+{
+	member_bury(o, n);
+	nodedb_forget(o->nodes, n, overlay_now(o));
+	route_run(o, overlay_now(o));
+	nodedb_remove(o->nodes, n, overlay_now(o));
+}
+
+bool member_make_room(struct overlay *o, const struct room *r)
+{
+	struct node *n;
+
+	while (room_lacks(o, r)) {
+		n = room_victim(o, r);
+		if (!n)
+			return false;
+		send_away(o, n);
+	}
+	return true;
+}
+
 /* A node is a tombstone now. */
 static void bury_node(struct overlay *o, struct node *n, enum overlay_event_kind kind)
 {
@@ -342,6 +362,7 @@ static void took_record(struct overlay *o, struct node *n, bool joined, bool res
 	if (joined || restarted)
 		overlay_emit(o, was_known ? EV_RETURNED : EV_JOINED, n->id, NODE_ID_NONE, 0, NULL);
 	if (joined) {
+		latdb_ask_lacking(o->lat);
 		/* Everybody knows the newcomer at once: do not all greet it in one instant. */
 		int64_t spread_ms = min_of(nodedb_members(o->nodes) * 2, 1000u);
 
@@ -363,27 +384,56 @@ static void tell_own(struct overlay *o, struct peer *p, const struct node *n)
 }
 
 /*
- * A record of ourselves, from somebody. Signed by our key it is of an earlier run. By another key it is
- * of an earlier life of this node or of somebody else with its id; who would make us count up to
- * the end with an absurd incarnation is not heeded.
+ * A record of this node-id under another key. It does not matter to ours, as versions are compared
+ * within a key. It is of an earlier life of this node, before it was made anew, or of somebody else
+ * with the same node-id: that one goes on to announce itself, or started after us.
  */
-static void own_record(struct overlay *o, struct peer *p, const struct msg_record *r)
+static void claimed_by_other(struct overlay *o, const struct msg_record *r)
 {
-	const struct msg_record *own = &self_node(o)->rec;
-	uint64_t latest = o->ops.wall_us(o->arg) + FUTURE_US;
-	bool is_ours = memcmp(r->identity, o->identity.public, sizeof(r->identity)) == 0;
+	const struct msg_summary_entry e = claim_of(r), before = o->claim;
+	bool goes_on = memcmp(e.key, before.key, sizeof(e.key)) == 0 &&
+		       version_cmp(e.incarnation, e.seq, before.incarnation, before.seq) > 0;
 
-	if (version_cmp(r->incarnation, r->seq, own->incarnation, own->seq) <= 0)
+	o->claim = e;
+	if (!goes_on && r->incarnation <= self_node(o)->rec.incarnation)
 		return;
-	if ((is_ours || r->incarnation <= latest) && identity_of_record(o, p, r))
-		member_own_seen(o, r->incarnation, r->seq);
+	if (bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+		overlay_emit(o, EV_DUPLICATE_ID, o->self, NODE_ID_NONE, 0, NULL);
 }
 
-/* Newer than what we have, and so about to be taken over? */
-static bool is_news(const struct node *n, const struct msg_record *r)
+/* A record of ourselves, from somebody: of an earlier run, where it is signed by our key. */
+static void own_record(struct overlay *o, struct peer *p, const struct msg_record *r)
 {
-	return !n || !n->has_record ||
-	       version_cmp(r->incarnation, r->seq, n->rec.incarnation, n->rec.seq) > 0;
+	bool is_ours = memcmp(r->identity, o->identity.public, sizeof(r->identity)) == 0;
+
+	if ((is_ours && nodedb_compare(self_node(o), r) <= 0) || !identity_of_record(o, p, r))
+		return;
+	if (is_ours)
+		member_own_seen(o, r->incarnation, r->seq);
+	else
+		claimed_by_other(o, r);
+}
+
+/* Newer than what we have, signed, by a key that may say it, and there is a place for it. */
+static bool may_take(struct overlay *o, struct peer *p, const struct node *n,
+		     const struct msg_record *r)
+{
+	const bool left = r->flags & RECORD_LEFT;
+	const struct room room = {
+		.place = !left && (!n || n->state == NODE_LEFT),
+		.slot = !n,
+		.by = p->id,
+	};
+
+	if (n && nodedb_compare(n, r) <= 0)
+		return true; /* nothing is taken: nodedb_put() says how it stands */
+	if (!identity_of_record(o, p, r))
+		return false;
+	if (member_make_room(o, &room))
+		return true;
+	if (!left)
+		member_table_full(o, r->origin);
+	return false;
 }
 
 void member_record(struct overlay *o, struct peer *p, const struct msg_record *r)
@@ -392,21 +442,18 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	bool was_there = n != NULL, was_left = n && n->state == NODE_LEFT;
 	bool was_known = n && n->has_record;
 	bool restarted = was_known && r->incarnation != n->rec.incarnation;
-	bool was_refused = n && n->refused;
 	uint16_t flags_before = was_known ? n->rec.flags : 0;
 
 	if (r->origin == o->self) {
 		own_record(o, p, r);
 		return;
 	}
-	if (r->origin == NODE_ID_ANY || is_doubtful_leave(o, p, r) ||
-	    (is_news(n, r) && !identity_of_record(o, p, r)))
+	if (r->origin == NODE_ID_ANY || is_doubtful_leave(o, p, r) || !may_take(o, p, n, r))
 		return;
 	switch (nodedb_put(o->nodes, r, overlay_now(o), &n)) {
 	case RECORD_OWN:
 		return;
-	case RECORD_FULL:
-		member_table_full(o, r->origin);
+	case RECORD_FULL: /* said already, where it matters */
 		return;
 	case RECORD_OLDER:
 		tell_own(o, p, n);
@@ -420,15 +467,15 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	case RECORD_NEWER:
 		break;
 	}
-	identity_pin(o, n, r->identity);
+	identity_pin(o, n, r->identity, false);
+	if (!n->proven)
+		n->by = p->id;
 	if (n->state == NODE_LEFT) {
 		/* Without a record too: a session was there, and hosts may have been learned. */
 		if (was_there && !was_left)
 			bury_node(o, n, EV_LEFT);
 		return;
 	}
-	if (was_refused)
-		trust_back(o);
 	if ((n->rec.flags ^ flags_before) & RECORD_LAN_MASK)
 		note_lan(o, n);
 	took_record(o, n, !was_known || was_left, restarted, was_known);

@@ -179,6 +179,11 @@ struct overlay_link {
 };
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
 
+/* Whom the list of trusted identities kept out lately: index 0 to OVERLAY_REFUSALS - 1, in no order; false
+ * where the place is empty. */
+#define OVERLAY_REFUSALS 64
+bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, const uint8_t **key);
+
 struct overlay_counters {
 	uint64_t tx_msgs, tx_bytes, rx_msgs, rx_bytes; /* control datagrams, UDP payload bytes */
 	uint64_t tx_by_type[16], rx_by_type[16];

@@ -164,12 +164,15 @@ bool peer_bind(struct overlay *o, struct peer *p)
 
 	if (p->slot != SLOT_NONE)
 		return true;
-	n = nodedb_add(o->nodes, p->id, overlay_now(o));
+	n = nodedb_find(o->nodes, p->id);
+	if (!n && member_make_room(o, &(struct room){ .place = true, .slot = true }))
+		n = nodedb_add(o->nodes, p->id, overlay_now(o));
 	if (!n) {
 		member_table_full(o, p->id);
 		return false;
 	}
 	peer_of_node(o, n);
+	latdb_ask_lacking(o->lat);
 	return true;
 }
 

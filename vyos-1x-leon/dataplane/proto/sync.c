@@ -11,6 +11,8 @@
 
 #define ASK_AGAIN_MS	 2000
 #define RANDOM_ASK_MS	 30000
+#define SETTLED_MS	 30000
+#define CLAIM_AGAIN_MS	 60000
 #define ANSWER_AGAIN_MS	 300 /* to one peer */
 #define SUMMARIES_PER_S	 100
 #define FETCH_AGAIN_MS	 1000
@@ -34,19 +36,45 @@ void sync_ask(struct overlay *o, struct peer *p)
 		return;
 	p->ask_at = overlay_in(o, ASK_AGAIN_MS / 2, ASK_AGAIN_MS);
 	p->summary_mask = 0;
+	p->summary_news = false;
 	peer_send(o, p, &m);
+}
+
+/* Two nodes may differ for long: one has a list of identities and the other has not, or each of
+ * them is right about a node that only one of them can reach. Asking again helps when something
+ * has changed, and now and then, as keys that are refused are not refused for ever. */
+static bool is_settled(const struct overlay *o, const struct peer *p)
+{
+	return p->settled_own == nodedb_digest(o->nodes) && p->settled_its == p->digest &&
+	       !is_due(o, p->settled_until);
+}
+
+static void settle(struct overlay *o, struct peer *p)
+{
+	p->settled_own = nodedb_digest(o->nodes);
+	p->settled_its = p->digest;
+	p->settled_until = overlay_in(o, SETTLED_MS * 3 / 4, SETTLED_MS);
+}
+
+void sync_forget_answers(struct overlay *o)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i])
+			o->by_slot[i]->settled_until = MONO_NEVER;
 }
 
 void sync_digest(struct overlay *o, struct peer *p, uint64_t digest)
 {
 	mono_t now = overlay_now(o);
 
-	/* Whoever knows what we refuse and is no further otherwise has nothing for us either. */
-	if (digest == nodedb_digest(o->nodes) || digest == nodedb_digest_refused(o->nodes)) {
+	p->digest = digest;
+	if (digest == nodedb_digest(o->nodes)) {
 		p->mismatch_since = MONO_NEVER;
 		p->record_tries = 0;
 		return;
 	}
+	if (is_settled(o, p))
+		return;
 	if (mono_is_never(p->mismatch_since)) {
 		p->mismatch_since = now;
 		return;
@@ -91,17 +119,13 @@ void sync_upkeep(struct overlay *o, mono_t now)
 
 /* --- summaries --- */
 
-/* A node that was merely forgotten is not named: whoever does not know it need not learn of it. */
+/* Only those are passed on that this node has met: whoever can reach a node learns of it from the last
+ * relay before it, which has, and records that a member made up go nowhere. A node that was merely
+ * forgotten is not named: whoever does not know it need not learn of it. */
 static bool is_listed(const struct node *n)
 {
-	return n && n->has_record && (n->state != NODE_LEFT || (n->rec.flags & RECORD_LEFT));
-}
-
-static uint32_t row_seq_of(const struct overlay *o, const struct node *n)
-{
-	return latdb_row_incarnation(o->lat, n->slot) == n->rec.incarnation
-		       ? latdb_row_seq(o->lat, n->slot)
-		       : 0;
+	return n && n->has_record && (n->proven || n->slot == SLOT_SELF) &&
+	       (n->state != NODE_LEFT || (n->rec.flags & RECORD_LEFT));
 }
 
 /* Fills a part with the next nodes; *slot is where to go on. Members come in the first round. */
@@ -114,12 +138,7 @@ static void fill_part(struct overlay *o, struct msg_summary *s, uint32_t *slot, 
 
 		if (!is_listed(n) || (n->state == NODE_LEFT) != tombstones)
 			continue;
-		s->entry[s->n++] = (struct msg_summary_entry){
-			.origin = n->id,
-			.incarnation = n->rec.incarnation,
-			.seq = n->rec.seq,
-			.row_seq = row_seq_of(o, n),
-		};
+		s->entry[s->n++] = claim_of(&n->rec);
 	}
 }
 
@@ -156,24 +175,44 @@ static bool mark_fetch(struct overlay *o, node_id_t origin)
 	return true;
 }
 
+/* What is said of this node: an earlier run of it is outbid once the record was seen to be signed,
+ * and a claim of somebody else looked at now and then. */
+static bool wants_own(struct overlay *o, struct peer *p, const struct msg_summary_entry *e)
+{
+	const struct msg_record *own = &nodedb_at(o->nodes, SLOT_SELF)->rec;
+	int cmp = version_cmp(e->incarnation, e->seq, own->incarnation, own->seq);
+
+	if (memcmp(e->key, own->identity, sizeof(e->key)) != 0) {
+		if (!is_due(o, o->claim_at))
+			return false;
+		o->claim_at = mono_add_ms(overlay_now(o), CLAIM_AGAIN_MS);
+		return true;
+	}
+	if (cmp < 0 && !p->record_tries) {
+		p->record_tries = 1;
+		p->record_at = overlay_now(o);
+	}
+	return cmp > 0;
+}
+
 static bool wants(struct overlay *o, struct peer *p, const struct msg_summary_entry *e)
 {
 	const struct node *n = nodedb_find(o->nodes, e->origin);
-	int cmp;
+	const struct room room = { .place = !e->left, .slot = true, .by = p->id };
 
-	if (n && n->refused)
-		return e->incarnation != n->rec.incarnation || e->seq != n->rec.seq;
-	if (!n || !n->has_record)
-		return true;
-	cmp = version_cmp(e->incarnation, e->seq, n->rec.incarnation, n->rec.seq);
-	if (n->slot == SLOT_SELF) {
-		if (cmp < 0 && !p->record_tries) {
-			p->record_tries = 1;
-			p->record_at = overlay_now(o);
-		}
-		return cmp > 0; /* what is said of us is outbid once it was seen to be signed */
-	}
-	return cmp > 0;
+	if (e->origin == o->self)
+		return wants_own(o, p, e);
+	return e->origin != NODE_ID_ANY && conf_may_trust(o->conf, e->key, sizeof(e->key)) &&
+	       claim_would_be_taken(o, n, e) &&
+	       (n || !room_lacks(o, &room) || room_victim(o, &room));
+}
+
+/* All parts of a summary are here. */
+static void finish_summary(struct overlay *o, struct peer *p)
+{
+	o->synced = true;
+	if (!p->summary_news)
+		settle(o, p);
 }
 
 void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *s)
@@ -182,14 +221,15 @@ void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *s
 	uint64_t all = UINT64_MAX >> (64 - s->parts);
 
 	for (unsigned i = 0; i < s->n; i++) {
-		if (s->entry[i].origin == NODE_ID_ANY || !wants(o, p, &s->entry[i]))
+		if (!wants(o, p, &s->entry[i]))
 			continue;
+		p->summary_news = true;
 		if (mark_fetch(o, s->entry[i].origin))
 			m.fetch.origin[m.fetch.n++] = s->entry[i].origin;
 	}
 	p->summary_mask |= 1ULL << s->part;
 	if ((p->summary_mask & all) == all)
-		o->synced = true;
+		finish_summary(o, p);
 	if (m.fetch.n)
 		peer_send(o, p, &m);
 }

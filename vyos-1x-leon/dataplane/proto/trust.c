@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Whose identity may be a member here, where the configuration lists them: refusing the others, and
- * removing those that a reload has taken off the list. A node so removed stays as a tombstone that
- * nobody sees (nodedb_refuse): rows of members that still know it name a slot then, and its record
- * is not fetched again in the version that was refused. Control thread. doc/decisions/015.
+ * removing those that a reload has taken off the list. Of those who are refused nothing is kept but
+ * when it was last said of the 64 last ones, for the log and `show identity`. Control thread.
+ * doc/decisions/015, 018.
  */
 #include <string.h>
 
@@ -12,28 +12,33 @@
 
 #define TELL_AGAIN_MS 600000 /* of one key and node-id */
 
+static struct refusal *place_of(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
+{
+	uint64_t name;
+
+	memcpy(&name, key, sizeof(name));
+	return &o->refusal[hash_mix64(name ^ id) % REFUSALS];
+}
+
 /* Each that knocks is told of once in a while, and many of them do not fill the log. */
 static bool may_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
 	mono_t now = overlay_now(o);
-	struct refusal *r;
-	uint64_t name;
+	const struct refusal *r = place_of(o, id, key);
+	bool same = r->id == id && memcmp(r->key, key, MSG_KEY_LEN) == 0;
 
-	memcpy(&name, key, sizeof(name));
-	name = hash_mix64(name ^ id);
-	r = &o->refusal[name % REFUSALS];
-	if (r->name == name && mono_sub_ms(now, r->at) < TELL_AGAIN_MS)
+	if (same && mono_sub_ms(now, r->at) < TELL_AGAIN_MS)
 		return false;
-	if (!bucket_pass(&o->trust_event, now, 6 * NS_PER_S, 60 * NS_PER_S))
-		return false;
-	*r = (struct refusal){ .name = name, .at = now };
-	return true;
+	return bucket_pass(&o->trust_event, now, 6 * NS_PER_S, 60 * NS_PER_S);
 }
 
 static void tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
 	char text[HEX_LEN(MSG_KEY_LEN) + 1];
+	struct refusal *r = place_of(o, id, key);
 
+	*r = (struct refusal){ .id = id, .at = overlay_now(o) };
+	memcpy(r->key, key, MSG_KEY_LEN);
 	overlay_emit(o, EV_NOT_TRUSTED, id, NODE_ID_NONE, 0, hex_format(key, MSG_KEY_LEN, text));
 }
 
@@ -47,19 +52,13 @@ bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN
 	return false;
 }
 
-void trust_refuse_record(struct overlay *o, const struct msg_record *r)
+bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, const uint8_t **key)
 {
-	const struct node *n = nodedb_find(o->nodes, r->origin);
+	const struct refusal *r = &o->refusal[index];
 
-	/* A member whose node-id somebody else uses stays what it is. */
-	if (!n || n->state == NODE_LEFT)
-		nodedb_refuse(o->nodes, r, overlay_now(o));
-}
-
-void trust_back(struct overlay *o)
-{
-	/* What rows say of links to it was kept out, or is as old as its removal. */
-	latdb_ask_anew(o->lat);
+	*id = r->id;
+	*key = r->key;
+	return r->id != NODE_ID_NONE && !conf_trusts(o->conf, r->key);
 }
 
 /* --- a reload --- */
@@ -94,41 +93,48 @@ static void say_links_down(struct overlay *o)
 		share_announce(o, overlay_now(o));
 }
 
-static void expel(struct overlay *o, struct node *n)
+/* In two steps: what leads over it is found anew before its slot is free. */
+static void bury_untrusted(struct overlay *o, struct node *n)
 {
-	struct msg_record r = n->rec;
-
-	memcpy(r.identity, n->key, MSG_KEY_LEN);
-	r.origin = n->id;
 	tell(o, n->id, n->key);
 	member_bury(o, n);
-	nodedb_refuse(o->nodes, &r, overlay_now(o));
+	nodedb_forget(o->nodes, n, overlay_now(o));
+}
+
+static void expel_untrusted(struct overlay *o)
+{
+	uint16_t n_slots = nodedb_slots(o->nodes);
+	bool any = false;
+
+	for (uint16_t i = 0; i < n_slots; i++) {
+		struct node *n = nodedb_at(o->nodes, i);
+
+		if (!is_untrusted(o, n))
+			continue;
+		bury_untrusted(o, n);
+		any = true;
+	}
+	if (any)
+		route_run(o, overlay_now(o));
+	for (uint16_t i = 0; any && i < n_slots; i++) {
+		struct node *n = nodedb_at(o->nodes, i);
+
+		if (is_untrusted(o, n))
+			nodedb_remove(o->nodes, n, overlay_now(o));
+	}
 }
 
 void trust_configure(struct overlay *o)
 {
-	bool any_back = false;
-
 	say_links_down(o);
-	for (uint16_t i = 0; i < nodedb_slots(o->nodes); i++) {
-		struct node *n = nodedb_at(o->nodes, i);
-
-		if (n && n->refused && !is_untrusted(o, n)) {
-			nodedb_unrefuse(o->nodes, n);
-			any_back = true;
-		} else if (is_untrusted(o, n) && !n->refused) {
-			expel(o, n);
-		}
-	}
+	memset(o->refusal, 0, sizeof(o->refusal));
+	expel_untrusted(o);
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
 			withdraw_offer(o, o->by_slot[i]);
 	for (unsigned i = 0; i < o->n_pending; i++)
 		withdraw_offer(o, o->pending[i]);
-	memset(o->refusal, 0, sizeof(o->refusal));
-	if (!any_back)
-		return;
-	/* Somebody may know them: ask at once, and for the rows too. */
+	/* Somebody may know who is trusted now and was not before: ask at once. */
 	o->synced = false;
-	trust_back(o);
+	sync_forget_answers(o);
 }

@@ -151,6 +151,8 @@ void conf_free(struct conf *c); /* NULL ok; wipes the secret */
 
 /* May a node with this identity key be a member, as far as the configuration goes? */
 bool conf_trusts(const struct conf *c, const uint8_t key[MSG_KEY_LEN]);
+/* Is there one among them that begins with these bytes? */
+bool conf_may_trust(const struct conf *c, const uint8_t *key, size_t len);
 
 /* What a change from one configuration to another touches, as bits. */
 enum conf_change {

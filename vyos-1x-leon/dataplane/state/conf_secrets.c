@@ -63,6 +63,24 @@ bool conf_trusts(const struct conf *c, const uint8_t key[MSG_KEY_LEN])
 	       bsearch(key, c->trusted, c->n_trusted, MSG_KEY_LEN, compare_keys);
 }
 
+bool conf_may_trust(const struct conf *c, const uint8_t *key, size_t len)
+{
+	uint32_t low = 0, high = c->n_trusted, mid;
+	int cmp;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		cmp = memcmp(key, c->trusted[mid], len);
+		if (cmp == 0)
+			return true;
+		if (cmp < 0)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return c->n_trusted == 0;
+}
+
 /* The text may be anything, an identity-file's secret included: it enters no message. */
 static bool parse_key(struct jsonr_node *list, size_t i, const char *s, uint8_t key[MSG_KEY_LEN])
 {

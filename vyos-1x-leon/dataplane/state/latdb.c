@@ -34,11 +34,11 @@ struct row {
 	uint32_t n_cells;
 	uint32_t seq; /* complete up to this one */
 	uint64_t incarnation;
+	bool lacks; /* named a link to a node that was not known here */
 	/* The sequence that is coming in, or came in last. */
 	struct {
 		uint32_t seq, base;
 		uint16_t parts;
-		bool lacks;    /* named a node that is not known here */
 		uint64_t mask; /* parts that have come; 0: none awaited */
 		uint8_t *seen; /* of a whole row: slots named so far, a bit each; NULL otherwise */
 		uint32_t n_seen;
@@ -182,21 +182,34 @@ void latdb_forget(struct latdb *db, uint16_t slot)
 {
 	if (slot == SLOT_SELF)
 		return;
-	if (slot < db->n_rows)
-		row_clear(&db->row[slot]);
-	for (uint32_t i = 0; i < db->n_rows; i++)
-		if (slot < db->row[i].n_cells)
-			db->row[i].cell[slot] = (struct cell){ 0 };
+	latdb_forget_row(db, slot);
+	for (uint32_t i = 0; i < db->n_rows; i++) {
+		if (slot >= db->row[i].n_cells)
+			continue;
+		db->row[i].lacks |= cell_is_up(db->row[i].cell[slot]);
+		db->row[i].cell[slot] = (struct cell){ 0 };
+	}
 	if (is_dirty(db, slot))
 		db->n_dirty--;
 	if (slot < db->n_changed_at)
 		db->changed_at[slot] = 0;
 }
 
-void latdb_ask_anew(struct latdb *db)
+void latdb_forget_row(struct latdb *db, uint16_t slot)
 {
-	for (uint32_t i = SLOT_SELF + 1; i < db->n_rows; i++)
+	if (slot != SLOT_SELF && slot < db->n_rows)
+		row_clear(&db->row[slot]);
+}
+
+void latdb_ask_lacking(struct latdb *db)
+{
+	for (uint32_t i = SLOT_SELF + 1; i < db->n_rows; i++) {
+		if (!db->row[i].lacks)
+			continue;
 		db->row[i].seq = 0;
+		db->row[i].in.mask = 0; /* parts of it that came before lack the node too */
+		db->row[i].lacks = false;
+	}
 }
 
 /* --- rows of others --- */
@@ -233,7 +246,8 @@ static void row_await(struct row *r, const struct msg_row *m)
 	r->in.base = m->base;
 	r->in.parts = m->parts;
 	r->in.mask = 0;
-	r->in.lacks = false;
+	if (m->base == 0)
+		r->lacks = false;
 	free(r->in.seen);
 	r->in.seen = NULL;
 	r->in.n_seen = 0;
@@ -258,7 +272,7 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 
 		if (slot == SLOT_NONE) {
 			/* Down is what an unknown link counts as anyway: nothing is lacking. */
-			r->in.lacks |= e->up;
+			r->lacks |= e->up;
 			continue;
 		}
 		if (slot == from)
@@ -285,8 +299,7 @@ static bool row_complete(struct row *r)
 		moves |= cell_is_up(r->cell[i]);
 		r->cell[i] = (struct cell){ 0 };
 	}
-	if (!r->in.lacks)
-		r->seq = r->in.seq;
+	r->seq = r->in.seq;
 	r->in.mask = 0;
 	free(r->in.seen);
 	r->in.seen = NULL;

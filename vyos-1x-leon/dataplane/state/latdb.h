@@ -48,12 +48,13 @@ uint32_t latdb_row_seq(const struct latdb *db,
 		       uint16_t from); /* complete up to this sequence; 0 none */
 uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from);
 
-/* The rows of all others stay in use, but are to be fetched anew: what they say next builds on
- * nothing we have. */
-void latdb_ask_anew(struct latdb *db);
+/* A node became known: rows that named a node which was not known stay in use, but are to be fetched
+ * anew. */
+void latdb_ask_lacking(struct latdb *db);
 
-/* Forgets the row and the column of a slot. */
+/* Forgets the row and the column of a slot; or the row alone, of a node with another key. */
 void latdb_forget(struct latdb *db, uint16_t slot);
+void latdb_forget_row(struct latdb *db, uint16_t slot);
 
 enum row_verdict {
 	ROW_CHANGED,   /* entries taken over */
@@ -63,8 +64,8 @@ enum row_verdict {
 };
 /*
  * Merges one message of another origin's row. Entries apply at once; the row's sequence advances
- * when all parts have come. `slot_of` resolves node-ids (SLOT_NONE: not known, entry skipped and
- * kept out; the row then stays incomplete so that it is fetched again).
+ * when all parts have come. `slot_of` resolves node-ids (SLOT_NONE: not known, entry left out;
+ * latdb_ask_lacking() has the row fetched again when one becomes known).
  */
 enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_row *m,
 			     uint16_t (*slot_of)(void *arg, node_id_t id), void *arg);

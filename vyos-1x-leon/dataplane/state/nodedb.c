@@ -16,23 +16,24 @@
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
 
+#define REST_MS 10000 /* of a slot whose node was removed; snapshots are replaced within a second */
+
 struct entry {
 	struct node node; /* first: nodes are handed out and come back as pointers to it */
 	bool counted;	  /* is in db->n_members */
 	uint64_t digest;  /* its share of db->digest */
-	uint64_t refused; /* its share of db->refused */
 	UT_hash_handle hh;
 };
 
 struct nodedb {
 	struct entry **slot; /* NULL: free */
+	mono_t *rests;	     /* by slot: until then nobody gets it */
 	uint32_t n_slots;    /* one past the highest in use */
 	uint32_t cap_slots;
 	uint32_t n_used; /* with tombstones */
 	uint32_t n_members;
 	uint32_t maximum; /* of members */
 	uint64_t digest;
-	uint64_t refused; /* what the digest of those who know the refused nodes has more */
 	struct entry *by_id;
 };
 
@@ -69,11 +70,14 @@ static struct entry *entry_of(struct node *n)
  * node's change is one subtraction and one addition. */
 static uint64_t share_of(const struct node *n)
 {
-	uint64_t h;
+	uint64_t h, key = 0;
 
 	h = hash_mix64(n->rec.origin);
 	h = hash_mix64(h + n->rec.incarnation);
-	return hash_mix64(h + n->rec.seq);
+	h = hash_mix64(h + n->rec.seq);
+	for (unsigned i = 0; i < sizeof(uint64_t); i++)
+		key = key << 8 | n->rec.identity[i];
+	return hash_mix64(h + key);
 }
 
 /* To be called after every change of a node's state or record. */
@@ -81,12 +85,9 @@ static void account(struct nodedb *db, struct entry *e)
 {
 	bool counts = e->node.state != NODE_LEFT;
 	uint64_t share = counts && e->node.has_record ? share_of(&e->node) : 0;
-	uint64_t refused = e->node.refused ? share_of(&e->node) : 0;
 
 	db->digest += share - e->digest;
 	e->digest = share;
-	db->refused += refused - e->refused;
-	e->refused = refused;
 	if (counts && !e->counted)
 		db->n_members++;
 	if (!counts && e->counted)
@@ -96,24 +97,42 @@ static void account(struct nodedb *db, struct entry *e)
 
 /* Tombstones may take as many slots again as members do, so that leaving nodes cannot keep new
  * ones out, and memory stays bounded all the same. */
-static bool has_room(const struct nodedb *db)
+bool nodedb_has_slot(const struct nodedb *db)
 {
-	uint64_t limit = 2 * (uint64_t)db->maximum;
-
-	return db->n_members < db->maximum && db->n_used < min_of(limit, (uint64_t)SLOT_NONE);
+	return db->n_used < min_of(2 * (uint64_t)db->maximum, (uint64_t)SLOT_NONE);
 }
 
-static uint16_t free_slot(struct nodedb *db)
+bool nodedb_has_place(const struct nodedb *db)
+{
+	return db->n_members < db->maximum;
+}
+
+static bool is_free(const struct nodedb *db, uint32_t i, mono_t now)
+{
+	return !db->slot[i] && !mono_before(now, db->rests[i]);
+}
+
+/* cap_slots where none is free */
+static uint32_t free_slot(const struct nodedb *db, mono_t now)
 {
 	uint32_t i = 0;
 
-	while (i < db->n_slots && db->slot[i])
+	while (i < db->cap_slots && !is_free(db, i, now))
 		i++;
+	return i;
+}
+
+static uint16_t take_slot(struct nodedb *db, mono_t now)
+{
+	uint32_t i = free_slot(db, now);
+
 	if (i == db->cap_slots) {
 		uint32_t cap = db->cap_slots ? db->cap_slots * 2 : 16;
 
 		db->slot = x_realloc(db->slot, cap, sizeof(struct entry *));
+		db->rests = x_realloc(db->rests, cap, sizeof(mono_t));
 		memset(db->slot + db->cap_slots, 0, (cap - db->cap_slots) * sizeof(struct entry *));
+		memset(db->rests + db->cap_slots, 0, (cap - db->cap_slots) * sizeof(mono_t));
 		db->cap_slots = cap;
 	}
 	return (uint16_t)i;
@@ -123,7 +142,7 @@ static struct entry *entry_new(struct nodedb *db, node_id_t id, mono_t now)
 {
 	struct entry *e = x_new(struct entry);
 
-	e->node.slot = free_slot(db);
+	e->node.slot = take_slot(db, now);
 	e->node.id = id;
 	e->node.state = NODE_KNOWN;
 	e->node.since = now;
@@ -139,7 +158,6 @@ static struct entry *entry_new(struct nodedb *db, node_id_t id, mono_t now)
 static void entry_free(struct nodedb *db, struct entry *e)
 {
 	e->node.state = NODE_LEFT;
-	e->node.refused = false;
 	account(db, e);
 	HASH_DEL(db->by_id, e);
 	db->slot[e->node.slot] = NULL;
@@ -165,6 +183,7 @@ void nodedb_free(struct nodedb *db)
 	while (db->n_slots)
 		entry_free(db, db->slot[db->n_slots - 1]);
 	free(db->slot);
+	free(db->rests);
 	free(db);
 }
 
@@ -189,7 +208,8 @@ struct node *nodedb_add(struct nodedb *db, node_id_t id, mono_t now)
 
 	if (n)
 		return n;
-	if (id == NODE_ID_NONE || id == NODE_ID_ANY || !has_room(db))
+	if (id == NODE_ID_NONE || id == NODE_ID_ANY || !nodedb_has_place(db) ||
+	    !nodedb_has_slot(db) || free_slot(db, now) >= SLOT_NONE)
 		return NULL;
 	return &entry_new(db, id, now)->node;
 }
@@ -215,9 +235,14 @@ static void change_state(struct nodedb *db, struct node *n, enum node_state s, m
 		n->state = s;
 		n->since = now;
 	}
-	if (s != NODE_LEFT)
-		n->refused = false;
 	account(db, entry_of(n));
+}
+
+int nodedb_compare(const struct node *n, const struct msg_record *r)
+{
+	if (!n->has_record || memcmp(n->rec.identity, r->identity, MSG_KEY_LEN) != 0)
+		return 1;
+	return version_cmp(r->incarnation, r->seq, n->rec.incarnation, n->rec.seq);
 }
 
 enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mono_t now,
@@ -231,13 +256,11 @@ enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mo
 	*out = n;
 	if (n && n->slot == SLOT_SELF)
 		return RECORD_OWN;
-	if (n && n->has_record) {
-		cmp = version_cmp(r->incarnation, r->seq, n->rec.incarnation, n->rec.seq);
-		if (cmp <= 0)
-			return cmp ? RECORD_OLDER : RECORD_SAME;
-	}
+	cmp = n ? nodedb_compare(n, r) : 1;
+	if (cmp <= 0)
+		return cmp ? RECORD_OLDER : RECORD_SAME;
 	/* A tombstone that revives takes a member's place, like a node never seen. */
-	if (n && n->state == NODE_LEFT && joins && db->n_members >= db->maximum)
+	if (n && n->state == NODE_LEFT && joins && !nodedb_has_place(db))
 		return RECORD_FULL;
 	n = nodedb_add(db, r->origin, now);
 	*out = n;
@@ -295,7 +318,7 @@ void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t
 	 * are out there too, with sequences we do not know, so only an incarnation of our own
 	 * beats all that it left behind. */
 	if ((incarnation > self->rec.incarnation || seq == UINT32_MAX) &&
-	    incarnation < UINT64_MAX) {
+	    incarnation < MSG_INCARNATION_MAX) {
 		self->rec.incarnation = incarnation + 1;
 		self->rec.seq = 1;
 	} else {
@@ -316,33 +339,19 @@ void nodedb_forget(struct nodedb *db, struct node *n, mono_t now)
 		change_state(db, n, NODE_LEFT, now);
 }
 
-struct node *nodedb_refuse(struct nodedb *db, const struct msg_record *r, mono_t now)
+void nodedb_drop_record(struct nodedb *db, struct node *n)
 {
-	struct node *n = nodedb_find(db, r->origin);
-
-	if (n && n->slot == SLOT_SELF)
-		return NULL;
-	/* Of one that is no member a tombstone is made at once: it takes no member's place. */
-	if (!n && db->n_used < min_of(2 * (uint64_t)db->maximum, (uint64_t)SLOT_NONE))
-		n = &entry_new(db, r->origin, now)->node;
-	if (!n)
-		return NULL;
-	n->rec = (struct msg_record){ .origin = r->origin,
-				      .incarnation = r->incarnation,
-				      .seq = r->seq };
+	n->rec = (struct msg_record){ .origin = n->id };
 	n->has_record = false;
-	n->has_key = true;
-	memcpy(n->key, r->identity, MSG_KEY_LEN);
-	n->refused = true;
-	n->since = now;
-	change_state(db, n, NODE_LEFT, now);
-	return n;
+	account(db, entry_of(n));
 }
 
-void nodedb_unrefuse(struct nodedb *db, struct node *n)
+void nodedb_remove(struct nodedb *db, struct node *n, mono_t now)
 {
-	n->refused = false;
-	account(db, entry_of(n));
+	if (n->slot == SLOT_SELF)
+		return;
+	db->rests[n->slot] = mono_add_ms(now, REST_MS);
+	entry_free(db, entry_of(n));
 }
 
 void nodedb_expire(struct nodedb *db, mono_t now, int64_t keep_ms,
@@ -362,9 +371,4 @@ void nodedb_expire(struct nodedb *db, mono_t now, int64_t keep_ms,
 uint64_t nodedb_digest(const struct nodedb *db)
 {
 	return db->digest;
-}
-
-uint64_t nodedb_digest_refused(const struct nodedb *db)
-{
-	return db->digest + db->refused;
 }

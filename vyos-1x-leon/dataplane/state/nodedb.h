@@ -35,9 +35,10 @@ struct node {
 	struct msg_record rec;
 	bool has_key; /* its identity key is known: from its HELLO or its record */
 	uint8_t key[MSG_KEY_LEN];
-	/* A tombstone of a node whose identity is not trusted here. There is no record; version and
-	 * key are those that were refused. */
-	bool refused;
+	mono_t pinned; /* when the node-id got its first key; never: this one replaced another
+			* that did not answer, and did not prove itself in a session since */
+	bool proven;   /* the holder of the key was in session with this node */
+	node_id_t by;  /* who brought the record of one that is not proven */
 };
 
 struct nodedb;
@@ -48,9 +49,11 @@ struct node *nodedb_find(struct nodedb *db,
 			 node_id_t id); /* NULL where unknown; tombstones are found */
 struct node *nodedb_at(struct nodedb *db, uint16_t slot); /* NULL where the slot is free */
 struct node *nodedb_add(struct nodedb *db, node_id_t id,
-			mono_t now);			      /* finds or makes; NULL where full */
-uint16_t nodedb_slots(const struct nodedb *db);		      /* one past the highest slot in use */
-uint32_t nodedb_members(const struct nodedb *db);	      /* all but tombstones, with self */
+			mono_t now);		  /* finds or makes; NULL where full */
+uint16_t nodedb_slots(const struct nodedb *db);	  /* one past the highest slot in use */
+uint32_t nodedb_members(const struct nodedb *db); /* all but tombstones, with self */
+bool nodedb_has_place(const struct nodedb *db);	  /* for one member more, where there is a slot */
+bool nodedb_has_slot(const struct nodedb *db);	  /* for one node more, member or tombstone */
 void nodedb_set_maximum(struct nodedb *db, uint32_t maximum); /* of members; drops nobody */
 
 enum record_verdict {
@@ -61,7 +64,11 @@ enum record_verdict {
 	RECORD_FULL,  /* the table is full */
 	RECORD_OWN,   /* somebody else's idea of this node's record: nodedb_outbid */
 };
-/* Stores a record if it is newer. Never changes the record of this node. One with RECORD_LEFT turns
+/* Is the record news of this node? Versions of one key are compared; a record under another key than
+ * the one that is known is always news, and whether it may come in its place is the caller's to
+ * know. > 0 news, 0 known already, < 0 older. */
+int nodedb_compare(const struct node *n, const struct msg_record *r);
+/* Stores a record if it is news. Never changes the record of this node. One with RECORD_LEFT turns
  * the node into a tombstone and is never RECORD_NEW; a stranger's is kept too, so that an older
  * copy of its record cannot bring it back. */
 enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mono_t now,
@@ -78,18 +85,16 @@ void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t
 void nodedb_set_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now);
 /* Turns a silent node into a tombstone that only a newer record revives. */
 void nodedb_forget(struct nodedb *db, struct node *n, mono_t now);
-/* Makes the node of this record a refused one, whatever it was. NULL where the table is full. */
-struct node *nodedb_refuse(struct nodedb *db, const struct msg_record *r, mono_t now);
-/* The next record of a refused node is as good as that of any other. */
-void nodedb_unrefuse(struct nodedb *db, struct node *n);
+/* The node has another key now: what the one before said of it is void. */
+void nodedb_drop_record(struct nodedb *db, struct node *n);
+/* Frees its slot. Nobody gets the slot for a while, as snapshots that name it are still in use. */
+void nodedb_remove(struct nodedb *db, struct node *n, mono_t now);
 /* Frees tombstones older than `keep_ms`; calls fn before each slot is freed. */
 void nodedb_expire(struct nodedb *db, mono_t now, int64_t keep_ms,
 		   void (*fn)(void *arg, uint16_t slot), void *arg);
 
-/* Order-independent digest of {origin, incarnation, seq} of all members that have records. */
+/* Order-independent digest of {origin, incarnation, seq, key} of all members that have records. */
 uint64_t nodedb_digest(const struct nodedb *db);
-/* That of somebody who knows what we know and the refused nodes besides. */
-uint64_t nodedb_digest_refused(const struct nodedb *db);
 
 /* Newer of two versions: > 0 where a is newer, 0 same. */
 int version_cmp(uint64_t inc_a, uint32_t seq_a, uint64_t inc_b, uint32_t seq_b);

@@ -19,11 +19,12 @@
 #define IP_WIRE_MAX	(1 + V6_LEN) /* family, address */
 #define EP_WIRE_MAX	(IP_WIRE_MAX + 2)
 #define PREFIX_WIRE_MAX (IP_WIRE_MAX + 1)
-#define SUMMARY_ENTRY	20
+#define SUMMARY_ENTRY	24
 #define ROW_ENTRY	15
 #define U24_MAX		0xffffffu
 #define LOSS_MAX	1000
 #define ENTRY_UP	0x01
+#define ENTRY_LEFT	0x01
 
 /* Bytes of an address of this family, -1 where there is no such family. */
 static int family_len(uint8_t family)
@@ -108,7 +109,7 @@ static bool valid_hello(const struct msg *m)
 {
 	const struct msg_hello *h = &m->hello;
 
-	return h->session_mine != 0 &&
+	return h->session_mine != 0 && h->incarnation <= MSG_INCARNATION_MAX &&
 	       (h->observed.ip.family == 0 || endpoint_is_usable(&h->observed));
 }
 
@@ -170,7 +171,8 @@ static bool valid_summary(const struct msg *m)
 	if (!are_parts_valid(s->part, s->parts) || s->n > MSG_SUMMARY_MAX)
 		return false;
 	for (size_t i = 0; i < s->n; i++)
-		if (s->entry[i].origin == NODE_ID_NONE)
+		if (s->entry[i].origin == NODE_ID_NONE ||
+		    s->entry[i].incarnation > MSG_INCARNATION_MAX)
 			return false;
 	return true;
 }
@@ -188,7 +190,8 @@ static void read_summary(struct rbuf *b, struct msg *m)
 		s->entry[i].origin = rbuf_u32(b);
 		s->entry[i].incarnation = rbuf_u64(b);
 		s->entry[i].seq = rbuf_u32(b);
-		s->entry[i].row_seq = rbuf_u32(b);
+		s->entry[i].left = rbuf_u8(b) & ENTRY_LEFT;
+		read_bytes(b, s->entry[i].key, MSG_KEY_NAME_LEN);
 	}
 }
 
@@ -203,7 +206,8 @@ static void write_summary(struct wbuf *b, const struct msg *m)
 		wbuf_u32(b, s->entry[i].origin);
 		wbuf_u64(b, s->entry[i].incarnation);
 		wbuf_u32(b, s->entry[i].seq);
-		wbuf_u32(b, s->entry[i].row_seq);
+		wbuf_u8(b, s->entry[i].left ? ENTRY_LEFT : 0);
+		wbuf_bytes(b, s->entry[i].key, MSG_KEY_NAME_LEN);
 	}
 }
 
@@ -263,7 +267,8 @@ static bool valid_record(const struct msg *m)
 {
 	const struct msg_record *r = &m->record;
 
-	if (r->origin == NODE_ID_NONE || r->seq == 0 || !is_name_valid(r->name))
+	if (r->origin == NODE_ID_NONE || r->seq == 0 || !is_name_valid(r->name) ||
+	    r->incarnation > MSG_INCARNATION_MAX)
 		return false;
 	if (r->n_locators > MSG_LOCATORS_MAX || r->n_overlay > MSG_OVERLAY_MAX ||
 	    r->n_prefixes > MSG_PREFIXES_MAX)
@@ -362,7 +367,8 @@ static bool valid_row(const struct msg *m)
 {
 	const struct msg_row *r = &m->row;
 
-	if (r->origin == NODE_ID_NONE || r->seq == 0 || r->base >= r->seq)
+	if (r->origin == NODE_ID_NONE || r->seq == 0 || r->base >= r->seq ||
+	    r->incarnation > MSG_INCARNATION_MAX)
 		return false;
 	if (!are_parts_valid(r->part, r->parts) || r->n > MSG_ROW_MAX)
 		return false;

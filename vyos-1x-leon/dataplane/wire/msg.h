@@ -22,6 +22,7 @@
 #define MSG_SECRETS_MAX	  4
 #define MSG_SIGNATURE_LEN 64
 #define MSG_KEY_LEN	  32
+#define MSG_KEY_NAME_LEN  7 /* first bytes of an identity key that name it in a SUMMARY */
 #define MSG_NAME_MAX	  32
 #define MSG_LOCATORS_MAX  8
 #define MSG_OVERLAY_MAX	  4
@@ -30,11 +31,14 @@
 #define MSG_FETCH_MAX	  128
 #define MSG_ROW_MAX	  72
 #define MSG_PARTS_MAX	  64 /* messages that make up one row or summary */
+/* Microseconds since 1970 until the year 2255, and what JSON can say exactly. No clock reaches it, so
+ * there is always a higher one for a node that has to outbid an earlier run of its own. */
+#define MSG_INCARNATION_MAX ((1ULL << 53) - 1)
 
 enum msg_type {
 	MSG_HELLO = 1,	     /* opens a session between two nodes; both ways, see protocol 3.2 */
 	MSG_SUMMARY_REQ = 2, /* asks for the list of nodes: "what do you know" */
-	MSG_SUMMARY = 3,     /* the list: versions of all records and rows */
+	MSG_SUMMARY = 3,     /* the list: whose records, in which versions, under which keys */
 	MSG_FETCH = 4,	     /* asks for the records and rows of some origins */
 	MSG_RECORD =
 		5, /* the facts of one origin; one's own to all is the paper's join, with LEFT its leave */
@@ -60,8 +64,9 @@ struct msg_hello {
 struct msg_summary_entry {
 	node_id_t origin;
 	uint64_t incarnation;
-	uint32_t seq;	  /* of the record */
-	uint32_t row_seq; /* of the row, 0 none */
+	uint32_t seq;
+	bool left; /* the record says that it left */
+	uint8_t key[MSG_KEY_NAME_LEN];
 };
 struct msg_summary {
 	uint16_t part, parts; /* 0-based; parts 1..MSG_PARTS_MAX */
