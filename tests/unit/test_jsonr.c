@@ -229,7 +229,14 @@ static void syntax_errors(void **state)
 		{ "{\"a\":1,}", "line 1, column 8: not valid JSON" },
 		{ "{\"a\":1} {", "line 1, column 9: not valid JSON" },
 		{ "{\"a\":01}", "line 1, column 8: not valid JSON" },
-		{ "{\"a\":\"\377\"}", "line 1, column 7: not valid JSON" },
+		{ "{\"a\":\"\377\"}", "line 1, column 7: not valid JSON (invalid UTF-8)" },
+		{ "{\"a\":\"\xc3\"}", "line 1, column 7: not valid JSON (invalid UTF-8)" },
+		{ "{\"a\":\"\xed\xa0\x80\"}", "line 1, column 7: not valid JSON (invalid UTF-8)" },
+		{ "{\"a\":\"\\\xc3\xa9\"}", "line 1, column 7: not valid JSON" },
+		{ "{\"a\":\"\\\\\\\xc3\xa9\"}", "line 1, column 9: not valid JSON" },
+		{ "{\"\xc3\xa9\":\"\xf0\x9f\x90\xb1\",x}", "line 1, column 14: not valid JSON" },
+		{ "{\"a\":\xc3\xa9}", "line 1, column 6: not valid JSON" },
+		{ "\xef\xbb\xbf{}", "line 1, column 1: not valid JSON" },
 	};
 
 	(void)state;
@@ -240,6 +247,34 @@ static void syntax_errors(void **state)
 		assert_memory_equal(jsonr_error(r), cases[i].start, strlen(cases[i].start));
 		assert_null(jsonr_root(r));
 		jsonr_finish(r);
+		jsonr_free(r);
+	}
+}
+
+/* json-c 0.18 refuses every string with one of these when it is to be strict. */
+static void characters_beyond_ascii(void **state)
+{
+	/* The first and last of each length, what ends in a backslash before one, and an escape. */
+	static const char *const values[] = {
+		"\xc2\x80",	    "\xc3\xa9t\xc3\xa9", "\xdf\xbf",	 "\xe0\xa0\x80",
+		"\xed\x9f\xbf",	    "\xee\x80\x80",	 "\xef\xbf\xbd", "\xf0\x90\x80\x80",
+		"\xf0\x9f\x90\xb1", "\xf4\x8f\xbf\xbf",	 "\\\\\xc3\xa9", "\\u00e9\xc3\xa9",
+	};
+	static const char *const read[array_size(values)] = {
+		[10] = "\\\xc3\xa9", [11] = "\xc3\xa9\xc3\xa9"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_size(values); i++) {
+		const char *s = NULL;
+		char text[64];
+		struct jsonr *r;
+
+		snprintf(text, sizeof(text), "{\"\xc3\xa9\":\"%s\"}", values[i]);
+		r = parse(text);
+		assert_null(jsonr_error(r));
+		assert_true(jsonr_str(jsonr_root(r), "\xc3\xa9", &s));
+		assert_string_equal(s, read[i] ? read[i] : values[i]);
 		jsonr_free(r);
 	}
 }
@@ -333,6 +368,7 @@ int main(void)
 		cmocka_unit_test(first_error_wins_and_stops_all),
 		cmocka_unit_test(fail_by_the_caller),
 		cmocka_unit_test(syntax_errors),
+		cmocka_unit_test(characters_beyond_ascii),
 		cmocka_unit_test(nul_in_text),
 		cmocka_unit_test(nesting_is_limited),
 		cmocka_unit_test(size_is_limited),

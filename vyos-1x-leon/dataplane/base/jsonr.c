@@ -22,6 +22,7 @@
 #include "defs.h"
 #include "log.h"
 #include "mem.h"
+#include "utf8.h"
 
 #define DEPTH_MAX     32
 #define TEXT_MAX      ((size_t)16 << 20)
@@ -76,15 +77,97 @@ static void fail_syntax(struct jsonr *r, const char *text, size_t at, const char
 		 column, what);
 }
 
-static void parse(struct jsonr *r, const char *text, size_t len)
+static bool is_ascii(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	}
+	return true;
+}
+
+/* How much of the parsed text a character of this length takes. */
+static size_t width_escaped(size_t len)
+{
+	return len == 1 ? 1 : len < 4 ? 6 : 12;
+}
+
+/* Writes a character as JSON escapes it; above U+FFFF that is two surrogates. */
+static void put_escaped(char *to, const char *s, size_t len)
+{
+	uint32_t code = utf8_code(s, len);
+	char buf[16];
+
+	if (len == 1) {
+		*to = *s;
+		return;
+	}
+	if (code < 0x10000)
+		snprintf(buf, sizeof(buf), "\\u%04" PRIx32, code);
+	else
+		snprintf(buf, sizeof(buf), "\\u%04" PRIx32 "\\u%04" PRIx32,
+			 0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff));
+	memcpy(to, buf, width_escaped(len));
+}
+
+/*
+ * The same document in ASCII; NULL and an error where it is not UTF-8. json-c 0.18 refuses every
+ * string with another character when it is to be strict, and releases differ in what they say of
+ * a wrong one, so json-c gets to see none.
+ */
+static char *escape_all(struct jsonr *r, const char *text, size_t len, size_t *escaped)
+{
+	char *out = x_calloc(3 * len, 1);
+	size_t at = 0, n;
+
+	for (size_t i = 0; i < len; i += n) {
+		bool is_pair = text[i] == '\\' && i + 1 < len;
+
+		n = is_pair ? 2 : utf8_len(text + i, text + len);
+		/* Escaping it would make the backslash escape ours. */
+		if (n == 0 || (is_pair && (unsigned char)text[i + 1] >= 0x80)) {
+			fail_syntax(r, text, i, n ? "unknown escape sequence" : "invalid UTF-8");
+			x_wipe(out, 3 * len);
+			free(out);
+			return NULL;
+		}
+		if (is_pair)
+			memcpy(out + at, text + i, n);
+		else
+			put_escaped(out + at, text + i, n);
+		at += is_pair ? n : width_escaped(n);
+	}
+	*escaped = at;
+	return out;
+}
+
+/* Where in the document the place of the parsed text is. */
+static size_t unescaped_at(const char *text, size_t len, size_t at)
+{
+	size_t i = 0, seen = 0;
+
+	while (i < len) {
+		size_t n = utf8_len(text + i, text + len);
+
+		seen += width_escaped(n);
+		if (seen > at)
+			break;
+		i += n;
+	}
+	return i;
+}
+
+/* Hands the text to json-c; the document it came from is for what is said of errors. */
+static void parse_escaped(struct jsonr *r, const char *escaped, size_t escaped_len,
+			  const char *text, size_t len)
 {
 	struct json_tokener *tok = json_tokener_new_ex(DEPTH_MAX);
 	enum json_tokener_error err;
 
 	if (!tok)
 		bug("out of memory for a JSON parser");
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-	r->json = json_tokener_parse_ex(tok, text, (int)len);
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
+	r->json = json_tokener_parse_ex(tok, escaped, (int)escaped_len);
 	err = json_tokener_get_error(tok);
 	if (err == json_tokener_continue) {
 		/* A bare number or word ends only where the parser sees the end: a NUL. */
@@ -93,13 +176,31 @@ static void parse(struct jsonr *r, const char *text, size_t len)
 		if (err != json_tokener_success)
 			fail_syntax(r, text, len, "the text ends too early");
 	} else if (err != json_tokener_success) {
-		fail_syntax(r, text, min_of(json_tokener_get_parse_end(tok), len),
+		fail_syntax(r, text, unescaped_at(text, len, json_tokener_get_parse_end(tok)),
 			    json_tokener_error_desc(err));
 	}
 	/* The parser's own copy of the last string it met. */
 	if (tok->pb && tok->pb->buf)
 		x_wipe(tok->pb->buf, (size_t)tok->pb->size);
 	json_tokener_free(tok);
+}
+
+static void parse(struct jsonr *r, const char *text, size_t len)
+{
+	size_t room = 3 * len, n;
+	char *escaped;
+
+	if (is_ascii(text, len)) {
+		parse_escaped(r, text, len, text, len);
+		return;
+	}
+	escaped = escape_all(r, text, len, &n);
+	if (!escaped)
+		return;
+	parse_escaped(r, escaped, n, text, len);
+	/* There may be a secret in it. */
+	x_wipe(escaped, room);
+	free(escaped);
 }
 
 struct jsonr *jsonr_parse(const char *text, size_t len)

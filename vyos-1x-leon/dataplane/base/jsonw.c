@@ -13,6 +13,7 @@
 
 #include "log.h"
 #include "mem.h"
+#include "utf8.h"
 
 #define DEPTH_MAX 32
 
@@ -65,40 +66,6 @@ static void put_char(struct jsonw *w, char c)
 	put(w, &c, 1);
 }
 
-/* Length of the valid UTF-8 sequence at s (RFC 3629: no overlong form, no surrogate), or 0. */
-static size_t utf8_len(const unsigned char *s)
-{
-	unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
-	size_t len;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf)
-		len = 2;
-	else if (s[0] >= 0xe0 && s[0] <= 0xef)
-		len = 3;
-	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-		len = 4;
-	else
-		return 0;
-	if (s[0] == 0xe0)
-		low = 0xa0;
-	else if (s[0] == 0xed)
-		high = 0x9f;
-	else if (s[0] == 0xf0)
-		low = 0x90;
-	else if (s[0] == 0xf4)
-		high = 0x8f;
-	if (s[1] < low || s[1] > high)
-		return 0;
-	/* A NUL inside the sequence fails the test, so nothing behind the string is read. */
-	for (size_t i = 2; i < len; i++) {
-		if (s[i] < 0x80 || s[i] > 0xbf)
-			return 0;
-	}
-	return len;
-}
-
 static void put_escape(struct jsonw *w, unsigned char c)
 {
 	static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
@@ -117,6 +84,7 @@ static void put_escape(struct jsonw *w, unsigned char c)
 static void put_string(struct jsonw *w, const char *value)
 {
 	const unsigned char *s = (const unsigned char *)value;
+	const char *end = value + strlen(value);
 
 	put_char(w, '"');
 	while (*s) {
@@ -124,7 +92,7 @@ static void put_string(struct jsonw *w, const char *value)
 
 		/* Runs of ordinary characters go out in one piece. */
 		while (s[plain] >= 0x20 && s[plain] != '"' && s[plain] != '\\' &&
-		       (len = utf8_len(s + plain)) != 0)
+		       (len = utf8_len((const char *)s + plain, end)) != 0)
 			plain += len;
 		put(w, (const char *)s, plain);
 		s += plain;
