@@ -248,6 +248,13 @@ static size_t build_arp(uint16_t op, uint8_t sender, uint8_t target)
 	return n + 28;
 }
 
+/* Hosts of ours that have been known for long: questions of theirs tell nobody anything. */
+static void settle_host(const struct ip_addr *ip)
+{
+	worker_begin(fx.w);
+	neigh_learn(fx.neigh, 0, ip, fx_mac(HOST), SLOT_SELF, false, fx.w->now_s - NEIGH_SETTLE_S);
+}
+
 static void suppress(struct snap *s)
 {
 	s->suppress_arp = s->suppress_nd = true;
@@ -255,7 +262,7 @@ static void suppress(struct snap *s)
 
 static void arp_suppression(void **state)
 {
-	struct ip_addr remote = v4(9), lost = v4(8);
+	struct ip_addr remote = v4(9), lost = v4(8), host = v4(1);
 	uint8_t got[256];
 	struct eth_view v;
 	struct arp_view a;
@@ -270,6 +277,7 @@ static void arp_suppression(void **state)
 	now_s = fx.w->now_s;
 	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, now_s);
 	neigh_learn(fx.neigh, 0, &lost, fx_mac(LOST), 3, false, now_s);
+	settle_host(&host);
 	host_sends(build_arp(1, 1, 9));
 	expect_silence();
 	n = recv(fx.tap, got, sizeof(got), MSG_DONTWAIT);
@@ -282,10 +290,7 @@ static void arp_suppression(void **state)
 	assert_true(ip_equal(&a.sender_ip, &remote));
 	assert_int_equal(fx_drops(&fx, DROP_suppressed_arp), 1);
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
-	/* The question itself told where the asker is. */
-	assert_int_equal(events(FWD_NEIGH, &ev), 1);
-	assert_int_equal(ev.neigh.slot, SLOT_SELF);
-	assert_int_equal(mac_to_u64(ev.neigh.mac), mac_to_u64(fx_mac(HOST)));
+	assert_int_equal(events(FWD_NEIGH, &ev), 0);
 	/* Asked again at once, it goes to everybody. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
@@ -299,12 +304,72 @@ static void arp_suppression(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
 }
 
-static void suppression_needs_the_fdb(void **state)
+/* A host whose MAC changed asks for another: that its address moved is in the question. */
+static void what_contradicts_the_table_travels(void **state)
 {
-	struct ip_addr remote = v4(9);
+	struct ip_addr remote = v4(9), host = v4(1);
+	struct fwd_event ev;
+	size_t len;
 
 	(void)state;
+	fx_publish(&fx, suppress);
 	worker_begin(fx.w);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	/* Never heard of: others may know it as it was before. */
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
+	assert_int_equal(events(FWD_NEIGH, &ev), 1);
+	assert_int_equal(ev.neigh.slot, SLOT_SELF);
+	assert_int_equal(mac_to_u64(ev.neigh.mac), mac_to_u64(fx_mac(HOST)));
+	/* Learned, but so lately that the first question may have been lost on its way. */
+	neigh_learn(fx.neigh, 0, &host, fx_mac(HOST), SLOT_SELF, false, fx.w->now_s);
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);
+	/* Another MAC than the table has, and an address that was behind another node. */
+	neigh_learn(fx.neigh, 0, &host, fx_mac(0x77), SLOT_SELF, false, 1);
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 6);
+	neigh_learn(fx.neigh, 0, &host, fx_mac(HOST), 1, false, 1);
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 8);
+	/* Says that another host has its address: nothing that could be checked. */
+	settle_host(&host);
+	len = build_arp(1, 1, 9);
+	memcpy(frame + 14 + 8, fx_mac(0x77).b, 6);
+	host_sends(len);
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 10);
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
+}
+
+/* A host that asks one host alone doubts what it knows; what we know is no better. */
+static void a_question_to_one_host_is_doubt(void **state)
+{
+	struct ip_addr remote = v4(9), host = v4(1);
+	size_t len;
+
+	(void)state;
+	fx_publish(&fx, suppress);
+	settle_host(&host);
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	len = build_arp(1, 1, 9);
+	memcpy(frame, fx_mac(REMOTE).b, 6);
+	host_sends(len);
+	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 1);
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
+	/* It answered. */
+	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	host_sends(build_arp(1, 1, 9));
+	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
+}
+
+static void suppression_needs_the_fdb(void **state)
+{
+	struct ip_addr remote = v4(9), host = v4(1);
+
+	(void)state;
+	settle_host(&host);
 	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
 	/* Not switched on. */
 	host_sends(build_arp(1, 1, 9));
@@ -357,8 +422,14 @@ static void nd_suppression(void **state)
 	/* A probe for a duplicate is never answered here. */
 	host_sends(build_solicitation(&none, &target));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
+	/* Nor is one that nobody has heard of, or that has another MAC than before. */
 	host_sends(build_solicitation(&source, &target));
-	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
+	neigh_learn(fx.neigh, 0, &source, fx_mac(0x77), SLOT_SELF, false, 1);
+	host_sends(build_solicitation(&source, &target));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 6);
+	settle_host(&source);
+	host_sends(build_solicitation(&source, &target));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 6);
 	n = recv(fx.tap, got, sizeof(got), MSG_DONTWAIT);
 	assert_true(n > TAP_VNET_LEN);
 	assert_int_equal(eth_parse(got + TAP_VNET_LEN, (size_t)n - TAP_VNET_LEN, &v), 0);
@@ -367,6 +438,16 @@ static void nd_suppression(void **state)
 	assert_true(nd.router && nd.has_lladdr);
 	assert_int_equal(mac_to_u64(nd.lladdr), mac_to_u64(fx_mac(REMOTE)));
 	assert_int_equal(fx_drops(&fx, DROP_suppressed_nd), 1);
+	assert_int_equal(fx_count(&fx, CNT_nd_answered), 1);
+	/* As if never asked. */
+	neigh_learn(fx.neigh, 0, &target, fx_mac(0x77), 1, true, fx.w->now_s);
+	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, true, fx.w->now_s);
+	/* Neighbor unreachability detection (RFC 4861 section 7.3) is doubt. */
+	n = (ssize_t)build_solicitation(&source, &target);
+	memcpy(frame, fx_mac(REMOTE).b, 6);
+	host_sends((size_t)n);
+	host_sends(build_solicitation(&source, &target));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 8);
 	assert_int_equal(fx_count(&fx, CNT_nd_answered), 1);
 }
 
@@ -628,6 +709,8 @@ int main(void)
 		T(learning),
 		T(arp_suppression),
 		T(suppression_needs_the_fdb),
+		T(what_contradicts_the_table_travels),
+		T(a_question_to_one_host_is_doubt),
 		T(nd_suppression),
 		T(mss),
 		T(partial_checksums),

@@ -124,6 +124,51 @@ static void news_is_what_differs_or_gets_old(void **state)
 	neigh_free(n);
 }
 
+/* Whose question may stay here: all others have had time to hear of the one who asks. */
+static void a_sender_is_settled_after_a_while(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct ip_addr a = v4(1);
+
+	(void)state;
+	assert_false(neigh_is_settled(n, 0, &a, mac_of(1), 5, 1000));
+	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
+	assert_false(neigh_is_settled(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_SETTLE_S - 1));
+	/* Confirmed, it does not begin anew. */
+	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000 + NEIGH_SETTLE_S - 1);
+	assert_true(neigh_is_settled(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_SETTLE_S));
+	/* Another MAC, another place, another VLAN: contradictions. */
+	assert_false(neigh_is_settled(n, 0, &a, mac_of(2), 5, 2000));
+	assert_false(neigh_is_settled(n, 0, &a, mac_of(1), 6, 2000));
+	assert_false(neigh_is_settled(n, 1, &a, mac_of(1), 5, 2000));
+	neigh_learn(n, 0, &a, mac_of(2), 5, false, 2000);
+	assert_false(neigh_is_settled(n, 0, &a, mac_of(2), 5, 2001));
+	assert_true(neigh_is_settled(n, 0, &a, mac_of(2), 5, 2000 + NEIGH_SETTLE_S));
+	neigh_free(n);
+}
+
+/* A host asks one that it knows, and alone, whether it is still there: the answer is to be its own. */
+static void doubt_lasts_until_the_neighbor_speaks(void **state)
+{
+	struct neigh *n = neigh_new(100);
+	struct ip_addr a = v4(1), b = v4(2);
+
+	(void)state;
+	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
+	neigh_learn(n, 0, &b, mac_of(2), 5, false, 1000);
+	neigh_doubt(n, 0, &a);
+	neigh_doubt(n, 0, &(struct ip_addr){ .family = 4 });
+	assert_false(answers(n, 0, a, 1001));
+	assert_false(answers(n, 0, a, 1030));
+	assert_true(answers(n, 0, b, 1001));
+	/* What it says then is news, though it says nothing new. */
+	assert_true(neigh_is_news(n, 0, &a, mac_of(1), 5, 1001));
+	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1031);
+	assert_false(neigh_is_news(n, 0, &a, mac_of(1), 5, 1031));
+	assert_true(answers(n, 0, a, 1031));
+	neigh_free(n);
+}
+
 static void forgets_nodes_macs_and_old_ones(void **state)
 {
 	struct neigh *n = neigh_new(100);
@@ -276,6 +321,8 @@ int main(void)
 		cmocka_unit_test(stale_neighbors_are_not_answered_for),
 		cmocka_unit_test(local_hosts_answer_for_themselves),
 		cmocka_unit_test(news_is_what_differs_or_gets_old),
+		cmocka_unit_test(a_sender_is_settled_after_a_while),
+		cmocka_unit_test(doubt_lasts_until_the_neighbor_speaks),
 		cmocka_unit_test(forgets_nodes_macs_and_old_ones),
 		cmocka_unit_test(table_holds_its_maximum_and_the_newest),
 		cmocka_unit_test(readers_never_see_a_torn_neighbor),

@@ -2,7 +2,8 @@
 /*
  * Step: ARP and ND suppression, see neighbor.h. Workers. Never answered: probes for a duplicate
  * address (RFC 5227, RFC 4862 section 5.4; the owner may have moved, and the prober would give up
- * its own address), announcements, and questions sent to one MAC (they check that very host).
+ * its own address), announcements, questions sent to one MAC (they check that very host, and are
+ * noted as doubt), and those of an asker whom the others may know with another MAC or elsewhere.
  */
 #include "fwd/neighbor.h"
 
@@ -72,6 +73,14 @@ static bool find(struct worker *w, const struct frame *f, const struct ip_addr *
 	       fdb_lookup(s->fdb, f->v.vlan, hit->mac) == hit->slot;
 }
 
+/* Does the sender say of itself what everybody knows? Then its question tells nobody anything. */
+static bool is_settled(struct worker *w, const struct frame *f, const struct ip_addr *ip,
+		       struct mac mac)
+{
+	return mac_to_u64(mac) == mac_to_u64(f->v.src) &&
+	       neigh_is_settled(w->snap->neigh, f->v.vlan, ip, mac, SLOT_SELF, w->now_s);
+}
+
 static bool answer_arp(struct worker *w, const struct frame *f)
 {
 	uint8_t reply[REPLY_MAX];
@@ -81,6 +90,12 @@ static bool answer_arp(struct worker *w, const struct frame *f)
 
 	if (arp_parse(f->data, f->len, &f->v, &a) < 0 || a.op != ARP_REQUEST ||
 	    !is_set(&a.sender_ip) || ip_equal(&a.sender_ip, &a.target_ip))
+		return false;
+	if (!mac_is_multicast(f->v.dst)) {
+		neigh_doubt(w->snap->neigh, f->v.vlan, &a.target_ip);
+		return false;
+	}
+	if (!is_settled(w, f, &a.sender_ip, a.sender_mac))
 		return false;
 	if (!find(w, f, &a.target_ip, &hit))
 		return false;
@@ -102,6 +117,12 @@ static bool answer_nd(struct worker *w, const struct frame *f)
 	if (nd_parse(f->data, f->len, &f->v, &n) < 0 || n.type != ND_SOLICITATION ||
 	    !is_set(&n.source))
 		return false;
+	if (!mac_is_multicast(f->v.dst)) {
+		neigh_doubt(w->snap->neigh, f->v.vlan, &n.target);
+		return false;
+	}
+	if (!n.has_lladdr || !is_settled(w, f, &n.source, n.lladdr))
+		return false;
 	if (!find(w, f, &n.target, &hit))
 		return false;
 	len = nd_build_advert(f->data, &f->v, &n, hit.mac, hit.router, reply, sizeof(reply));
@@ -114,8 +135,6 @@ static bool answer_nd(struct worker *w, const struct frame *f)
 
 bool neighbor_answer(struct worker *w, const struct frame *f)
 {
-	if (!mac_is_multicast(f->v.dst))
-		return false;
 	if (f->v.ethertype == ETHERTYPE_ARP_)
 		return w->snap->suppress_arp && answer_arp(w, f);
 	return is_nd(f->data, &f->v) && w->snap->suppress_nd && answer_nd(w, f);

@@ -8,7 +8,8 @@
  * reader that finds it odd, or changed after reading, treats the neighbor as unknown instead of
  * trying again. Data words are stored with release and loaded with acquire: whoever sees a new
  * word sees the odd sequence before it. Written by the control thread; read by workers, which
- * write only `asked_s`.
+ * write only `asked_s` and `doubted`: where the place is another neighbor's by then, that one's
+ * next question is flooded, which harms nobody.
  */
 #include "state/neigh.h"
 
@@ -33,7 +34,9 @@ struct place {
 	_Atomic uint64_t ip_low;  /* the others */
 	_Atomic uint64_t where;	  /* slot << 48 | MAC */
 	_Atomic uint32_t confirmed_s;
+	_Atomic uint32_t since_s; /* where and what it is */
 	_Atomic uint32_t asked_s; /* last answered; 0 never */
+	_Atomic uint32_t doubted; /* asked by itself since it was heard */
 };
 
 struct neigh {
@@ -54,6 +57,8 @@ struct view {
 	uint32_t meta;
 	uint64_t where;
 	uint32_t confirmed_s;
+	uint32_t since_s;
+	bool doubted;
 };
 
 struct neigh *neigh_new(uint32_t maximum)
@@ -127,6 +132,8 @@ static bool read_place(const struct place *p, const struct key *k, struct view *
 		return false;
 	v->where = load64(&p->where);
 	v->confirmed_s = load32(&p->confirmed_s);
+	v->since_s = load32(&p->since_s);
+	v->doubted = load32(&p->doubted);
 	return !(seq & 1) && load32(&p->seq) == seq;
 }
 
@@ -154,7 +161,7 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 	struct place *p = find(n, &k, &v);
 	uint32_t asked_s;
 
-	if (!p || age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S)
+	if (!p || v.doubted || age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S)
 		return false;
 	hit->mac = mac_from_u64(v.where);
 	hit->slot = (uint16_t)(v.where >> 48);
@@ -169,13 +176,33 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 						       memory_order_relaxed, memory_order_relaxed);
 }
 
+bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		      uint16_t slot, uint32_t now_s)
+{
+	struct key k = key_of(vlan, ip);
+	struct view v;
+
+	return find(n, &k, &v) && v.where == where_of(mac, slot) &&
+	       age_s(now_s, v.since_s) >= NEIGH_SETTLE_S;
+}
+
+void neigh_doubt(struct neigh *n, uint16_t vlan, const struct ip_addr *ip)
+{
+	struct key k = key_of(vlan, ip);
+	struct view v;
+	struct place *p = find(n, &k, &v);
+
+	if (p && !v.doubted)
+		atomic_store_explicit(&p->doubted, 1, memory_order_relaxed);
+}
+
 bool neigh_is_news(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		   uint16_t slot, uint32_t now_s)
 {
 	struct key k = key_of(vlan, ip);
 	struct view v;
 
-	if (!find(n, &k, &v) || v.where != where_of(mac, slot))
+	if (!find(n, &k, &v) || v.where != where_of(mac, slot) || v.doubted)
 		return true;
 	/* At half its time, so that it is confirmed again before it is of no use. */
 	return age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S / 2;
@@ -264,9 +291,12 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 	store64(&p->ip_low, k.ip_low);
 	store64(&p->where, where);
 	store32(&p->confirmed_s, now_s);
+	store32(&p->doubted, 0);
 	/* A neighbor that is somewhere else now has not been asked for there. */
-	if (!same)
+	if (!same) {
 		store32(&p->asked_s, 0);
+		store32(&p->since_s, now_s);
+	}
 	write_end(p);
 }
 
