@@ -65,6 +65,33 @@ def test_another_secret_without_an_outage(lab):
                    for n in net.node.values())
 
 
+def test_a_secret_of_one_node_only_is_warned_of_at_once(lab):
+    """It works until the sessions end: who did it is told when it can still be undone."""
+    net = lab({**PAPER, 'hosts': False}).joined()
+    seoul, inagi, fujisawa = (net.node[name] for name in ('seoul', 'inagi', 'fujisawa'))
+    own = seoul.config['authentication']['pre-shared-secret']
+    seoul.config['authentication'] = secrets(FRESH)
+    seoul.write_config()
+    text = seoul.leonctl('reload', json_output=False)
+    assert 'applied' in text and 'warning: 2 nodes have none of the secrets' in text
+    assert seoul.events('secret-differs')[0]['text'] in text
+    for other in (inagi, fujisawa):
+        wait_for(lambda o=other: o.events('secret-differs'), 10, f'{other.name} tells of it')
+        assert 'seoul' in other.events('secret-differs')[0]['text']
+        node = other.nodes()[seoul.node_id]
+        assert node['state'] == 'reachable' and node['secret'] == 'other'
+        assert 0 < node['session_ends_seconds'] <= 60
+    left = inagi.nodes()[seoul.node_id]['session_ends_seconds']
+    wait_for(lambda: inagi.nodes()[seoul.node_id]['session_ends_seconds'] < left, 10, 'it counts down')
+    assert 'session ends in' in inagi.leonctl('show', 'nodes', json_output=False)
+    # Taken back, all is as it was.
+    answer = seoul.reload(authentication=secrets(own))
+    assert answer['verdict'] == 'applied' and answer['warnings'] == []
+    wait_for(lambda: all(n.nodes()[seoul.node_id]['secret'] == 'own' for n in (inagi, fujisawa)), 10,
+             'nobody is afraid for it any more')
+    assert inagi.nodes()[seoul.node_id]['session_ends_seconds'] is None
+
+
 def test_identity_is_kept_and_pinned(lab):
     net = lab(PAPER).joined()
     seoul, inagi = net.node['seoul'], net.node['inagi']

@@ -312,6 +312,14 @@ def test_a_port_that_leond_may_not_bind(commit, script, tmp_path, monkeypatch):
     commit(leon0={**LEON0, 'port': '443'})
 
 
+def test_what_leond_warns_of_is_shown_at_commit(commit, host, run_dir, daemon):
+    """A secret that no other node has, for one."""
+    daemon({**APPLIED, 'warnings': ['2 nodes have none of the secrets']})
+    journal = commit(leon0=LEON0)
+    warnings = [what for verb, what in journal if verb == 'warning']
+    assert warnings == ['leon0: 2 nodes have none of the secrets']
+
+
 def test_why_leond_does_not_run_is_said(commit, host):
     host.programs[RESTART] = (1, '')
     why = 'config: source-interface: there is no interface eth7'

@@ -11,7 +11,7 @@ from vyos_leon import format
 RENDER = Path(__file__).resolve().parents[1] / 'unit/render'
 COMMANDS = {'explain': 'explain path', 'trace': 'trace', 'ping': 'ping'}
 # What only leonctl shows.
-OTHERS = {'reload'}
+OTHERS = {'reload', 'reload_warned'}
 NAMES = sorted(path.stem for path in RENDER.glob('*.json') if path.stem not in OTHERS)
 
 

@@ -193,7 +193,7 @@ static bool is_renewed(struct sim *s, void *arg)
 		for (unsigned b = 0; b < s->n; b++) {
 			struct peer *p = a != b ? peer_at_node(s, a, b) : NULL;
 
-			if (p && p->own_secret != p->secret)
+			if (p && p->secrets[0] != p->secret)
 				return false;
 		}
 	}
@@ -260,13 +260,84 @@ static void test_revocation(void **state)
 	sim_free(s);
 }
 
+static struct overlay_link link_at(struct sim *s, unsigned at, unsigned of)
+{
+	struct overlay_link link = { .up = false };
+
+	assert_true(overlay_link(s->node[at].o, sim_slot(s, at, of), &link));
+	return link;
+}
+
+/* One router gets another secret: it works for a minute. Both ends of each session know at once. */
+static void test_secret_of_one_node(void **state)
+{
+	static const char fresh[] = "a secret of one node only";
+	struct sim *s = new_mesh(3, 8, 3600 * 1000);
+	node_id_t id[2];
+
+	(void)state;
+	assert_int_equal(overlay_estranged(s->node[0].o, id, 2), 0);
+	set_secrets(s, 0, fresh, NULL);
+	assert_int_equal(overlay_estranged(s->node[0].o, id, 2), 2);
+	sim_run(s, 300);
+	for (unsigned i = 1; i < 3; i++) {
+		struct overlay_link link = link_at(s, i, 0);
+		int64_t left_ms = mono_sub_ms(link.session_ends, sim_now(s));
+
+		assert_int_equal(s->node[i].n_events[EV_SECRET_DIFFERS], 1);
+		assert_int_equal(link.secret, LINK_SECRET_OTHER);
+		assert_true(left_ms > 59000 && left_ms <= 60000);
+		assert_true(mono_is_never(link_at(s, i, 3 - i).session_ends));
+		assert_int_equal(link_at(s, 0, i).secret, LINK_SECRET_OTHER);
+	}
+	sim_run(s, 50000);
+	assert_int_equal(sim_state(s, 1, 0), NODE_REACHABLE);
+	sim_run(s, 30000);
+	assert_int_equal(sim_state(s, 1, 0), NODE_UNREACHABLE);
+	assert_int_equal(sim_state(s, 1, 2), NODE_REACHABLE);
+	/* Said once, however often it was told. */
+	assert_int_equal(s->node[1].n_events[EV_SECRET_DIFFERS], 1);
+	set_secrets(s, 1, fresh, NULL);
+	set_secrets(s, 2, fresh, NULL);
+	assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+	assert_int_equal(overlay_estranged(s->node[0].o, id, 2), 0);
+	assert_int_equal(link_at(s, 1, 0).secret, LINK_SECRET_OWN);
+	sim_free(s);
+}
+
+/* Taken back in time, nothing is lost. */
+static void test_secret_taken_back(void **state)
+{
+	struct sim *s = new_mesh(3, 9, 3600 * 1000);
+	struct totals before = totals_of(s);
+	node_id_t id[2];
+
+	(void)state;
+	set_secrets(s, 0, "a secret of one node only", NULL);
+	sim_run(s, 20000);
+	set_secrets(s, 0, SIM_SECRET, NULL);
+	sim_run(s, 300);
+	assert_int_equal(overlay_estranged(s->node[0].o, id, 2), 0);
+	assert_int_equal(link_at(s, 1, 0).secret, LINK_SECRET_OWN);
+	sim_run(s, 120000);
+	assert_int_equal(sim_events(s, EV_LINK_DOWN), before.link_down);
+	assert_true(sim_converged(s, NULL));
+	expect_same_sessions(s);
+	sim_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_age),	      cmocka_unit_test(test_by_volume),
-		cmocka_unit_test(test_under_loss),    cmocka_unit_test(test_half_open),
-		cmocka_unit_test(test_crossed_start), cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_by_age),
+		cmocka_unit_test(test_by_volume),
+		cmocka_unit_test(test_under_loss),
+		cmocka_unit_test(test_half_open),
+		cmocka_unit_test(test_crossed_start),
+		cmocka_unit_test(test_rotation),
 		cmocka_unit_test(test_revocation),
+		cmocka_unit_test(test_secret_of_one_node),
+		cmocka_unit_test(test_secret_taken_back),
 	};
 
 	cmocka_set_test_filter(getenv("SIM_FILTER"));

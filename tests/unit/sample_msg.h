@@ -97,6 +97,9 @@ static inline void sample_small(uint8_t type, struct msg *m)
 	case MSG_NOTICE:
 		m->notice = (struct msg_notice){ NODE_C, NODE_B };
 		break;
+	case MSG_SECRETS:
+		m->secrets = (struct msg_secrets){ .name = { 0x01020304, 0x05060708 } };
+		break;
 	default:
 		break;
 	}

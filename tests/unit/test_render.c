@@ -101,6 +101,7 @@ static void sections(void **state)
 	check("statistics", render_statistics, 0);
 	check("explain", render_explain, 0);
 	check("reload", render_reload, 1);
+	check("reload_warned", render_reload, 0);
 }
 
 static void probes(void **state)

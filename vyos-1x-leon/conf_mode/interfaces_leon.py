@@ -237,6 +237,8 @@ def _bring_up_to_date(ifname):
     except client.ClientError:
         _restart(ifname)
         return
+    for text in answer.get('warnings', []):
+        Warning(f'{ifname}: {text}')
     if answer['restart_keys']:
         keys = ', '.join(key.replace('.', ' ') for key in answer['restart_keys'])
         print(f'{ifname} restarts, no frame passes until it has joined again: {keys}')

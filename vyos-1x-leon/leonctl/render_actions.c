@@ -13,7 +13,12 @@ int render_metrics(struct jsonr_node *root, FILE *out)
 
 int render_reload(struct jsonr_node *root, FILE *out)
 {
+	struct jsonr_node *warnings = jsonr_array(root, "warnings");
+	const char *text;
+
 	fprintf(out, "%s: %s\n", text_str(root, "interface"), text_str(root, "verdict"));
+	for (size_t i = 0; i < jsonr_len(warnings) && jsonr_str_at(warnings, i, &text); i++)
+		fprintf(out, "warning: %s\n", text);
 	/* Nothing was applied then; `systemctl reload` is to fail. */
 	return jsonr_len(jsonr_array(root, "restart_keys")) > 0 ? 1 : 0;
 }

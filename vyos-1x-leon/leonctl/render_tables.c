@@ -23,6 +23,8 @@ static int finish(struct table *t, FILE *out, const char *nothing)
 /* Those that hold, with commas between. */
 static void node_notes(struct jsonr_node *n, char *out, size_t len)
 {
+	const char *left = text_age(n, "session_ends_seconds");
+	char ends[64];
 	const struct {
 		bool holds;
 		const char *text;
@@ -31,9 +33,14 @@ static void node_notes(struct jsonr_node *n, char *out, size_t len)
 		{ strcmp(text_str(n, "lan"), "blocked") == 0, "LAN blocked" },
 		{ strcmp(text_str(n, "encryption"), "none") == 0, "not encrypted" },
 		{ strcmp(text_str(n, "protected"), "ipsec") == 0, "ipsec" },
+		{ strcmp(text_str(n, "secret"), "other") == 0, ends },
 	};
 	size_t at = 0;
 
+	if (strcmp(left, UNKNOWN) == 0)
+		snprintf(ends, sizeof(ends), "other secret");
+	else
+		snprintf(ends, sizeof(ends), "other secret, session ends in %s", left);
 	out[0] = '\0';
 	for (size_t i = 0; i < array_size(notes) && at < len; i++)
 		if (notes[i].holds)
@@ -43,7 +50,7 @@ static void node_notes(struct jsonr_node *n, char *out, size_t len)
 
 static void node_row(struct table *t, struct jsonr_node *n)
 {
-	char notes[96];
+	char notes[160];
 
 	table_cell(t, "%s", text_str(n, "node_id"));
 	table_cell(t, "%s", text_str(n, "name"));

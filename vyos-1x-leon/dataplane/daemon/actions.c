@@ -37,7 +37,8 @@ static void write_changes(struct jsonw *w, unsigned changes)
 		      { CONF_PATHS, "paths" },	   { CONF_FDB, "fdb" },
 		      { CONF_FRAMES, "frames" },   { CONF_DEVICE, "device" },
 		      { CONF_RECORD, "record" },   { CONF_LOG, "log" },
-		      { CONF_MEMBERS, "members" }, { CONF_ROUTES, "routes" } };
+		      { CONF_MEMBERS, "members" }, { CONF_ROUTES, "routes" },
+		      { CONF_KEYS, "keys" } };
 
 	jsonw_array(w, "changes");
 	for (size_t i = 0; i < array_size(names); i++)
@@ -56,6 +57,10 @@ enum command_result do_reload(struct command *c)
 	jsonw_str(c->w, "verdict", v.text);
 	write_keys(c->w, v.restart_keys);
 	write_changes(c->w, v.changes);
+	jsonw_array(c->w, "warnings");
+	if (v.warning[0])
+		jsonw_str(c->w, NULL, v.warning);
+	jsonw_end(c->w);
 	return CMD_DONE;
 }
 

@@ -92,6 +92,13 @@ void answer_age(struct jsonw *w, const char *key, mono_t now, mono_t t)
 	answer_known(w, key, !mono_is_never(t), age_s > 0 ? (uint64_t)age_s : 0);
 }
 
+void answer_left(struct jsonw *w, const char *key, mono_t now, mono_t t)
+{
+	int64_t left_s = (mono_sub_ns(t, now) + NS_PER_S - 1) / NS_PER_S;
+
+	answer_known(w, key, !mono_is_never(t), left_s > 0 ? (uint64_t)left_s : 0);
+}
+
 char *rfc3339(int64_t wall_us, char *buf, size_t len)
 {
 	time_t s = (time_t)(wall_us / 1000000);

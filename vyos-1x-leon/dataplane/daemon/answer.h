@@ -32,6 +32,8 @@ void answer_key(struct jsonw *w, const char *key, const uint8_t *identity);
 void answer_known(struct jsonw *w, const char *key, bool known, uint64_t value);
 /* Whole seconds since t; null for never. */
 void answer_age(struct jsonw *w, const char *key, mono_t now, mono_t t);
+/* Whole seconds until t, 0 where it is past; null for never. */
+void answer_left(struct jsonw *w, const char *key, mono_t now, mono_t t);
 void answer_time(struct jsonw *w, const char *key, int64_t wall_us);
 /* Wall-clock time of a monotonic one. */
 int64_t wall_of(mono_t now, mono_t t);

@@ -8,6 +8,8 @@
 
 #include "daemon/leond.h"
 
+#define NAMED_MAX 4 /* nodes in a warning; the others are counted */
+
 /* `d->conf` is the new configuration already. */
 static void apply_changes(struct leond *d, unsigned changes)
 {
@@ -33,6 +35,41 @@ static void apply_changes(struct leond *d, unsigned changes)
 	snapshot_publish(d);
 }
 
+/* "seoul (192.0.2.3), inagi (198.51.100.2) and 3 more" */
+static void list_nodes(struct leond *d, const node_id_t *id, unsigned n, unsigned n_all, char *buf,
+		       size_t len)
+{
+	char who[NODE_LABEL_LEN];
+	size_t at = 0;
+
+	for (unsigned i = 0; i < n && at < len; i++)
+		at += (size_t)snprintf(buf + at, len - at, "%s%s", i ? ", " : "",
+				       node_label(d, id[i], who, sizeof(who)));
+	if (n_all > n && at < len)
+		snprintf(buf + at, len - at, " and %u more", n_all - n);
+}
+
+/* A secret that the others do not have works until the sessions that there are end: said while it
+ * can still be undone. */
+static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
+{
+	const struct note n = { .name = "secret-differs", .level = LOG_LVL_WARN };
+	node_id_t id[NAMED_MAX];
+	unsigned n_all = overlay_estranged(d->overlay, id, NAMED_MAX);
+	char who[NAMED_MAX * (NODE_LABEL_LEN + 2) + 24];
+
+	if (n_all == 0)
+		return;
+	list_nodes(d, id, min_of(n_all, (unsigned)NAMED_MAX), n_all, who, sizeof(who));
+	snprintf(
+		v->warning, sizeof(v->warning),
+		"%u %s none of the secrets of this node any more, %s: sessions with them end in %d s, and "
+		"none begins before they have one; to change a secret without that, let all accept the "
+		"new one first (accept-secret)",
+		n_all, n_all == 1 ? "node has" : "nodes have", who, SESSION_REVOKED_MS / 1000);
+	note_event(d, &n, "%s", v->warning);
+}
+
 static void decide(struct leond *d, struct conf *fresh, struct apply_verdict *v)
 {
 	uint32_t n_configured = fresh->n_peers;
@@ -53,6 +90,8 @@ static void decide(struct leond *d, struct conf *fresh, struct apply_verdict *v)
 	d->n_configured_peers = n_configured;
 	d->conf = fresh;
 	apply_changes(d, changes);
+	if (changes & CONF_KEYS)
+		warn_of_secrets(d, v);
 	conf_free(old);
 }
 

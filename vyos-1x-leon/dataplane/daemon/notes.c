@@ -65,6 +65,7 @@ static enum log_level level_of(enum overlay_event_kind k)
 	case EV_LAN_FLAPPING:
 	case EV_TABLE_FULL:
 	case EV_NOT_TRUSTED:
+	case EV_SECRET_DIFFERS:
 	case EV_SECRET_MISMATCH:
 		return LOG_LVL_WARN;
 	case EV_LINK_MTU:
@@ -195,6 +196,13 @@ static void event_text(struct leond *d, const struct overlay_event *e, const cha
 		snprintf(buf, len,
 			 "node %s is kept out: its identity %s is not in trusted-identity", who,
 			 e->detail);
+		return;
+	case EV_SECRET_DIFFERS:
+		snprintf(
+			buf, len,
+			"node %s has another secret now, and none of this node: its session ends in "
+			"%llu s",
+			who, (unsigned long long)e->value);
 		return;
 	case EV_SECRET_MISMATCH:
 		snprintf(buf, len,

@@ -23,7 +23,17 @@ static uint32_t *count_macs(struct leond *d)
 	return n_macs;
 }
 
-static void write_link(struct jsonw *w, const struct overlay_link *l)
+static const char *secret_name(enum link_secret s)
+{
+	static const char *const names[] = { [LINK_SECRET_NONE] = NULL,
+					     [LINK_SECRET_OWN] = "own",
+					     [LINK_SECRET_ACCEPTED] = "accepted",
+					     [LINK_SECRET_OTHER] = "other" };
+
+	return names[s];
+}
+
+static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now)
 {
 	bool sampled = l->filter.n_samples > 0;
 
@@ -36,10 +46,8 @@ static void write_link(struct jsonw *w, const struct overlay_link *l)
 	answer_known(w, "min_rtt_us", sampled, l->filter.min_us);
 	answer_known(w, "link_mtu", l->mtu != 0, l->mtu);
 	answer_known(w, "probe_interval_ms", l->probe_ms != 0, l->probe_ms);
-	if (l->secret == LINK_SECRET_NONE)
-		jsonw_null(w, "secret");
-	else
-		jsonw_str(w, "secret", l->secret == LINK_SECRET_OWN ? "own" : "accepted");
+	jsonw_str(w, "secret", secret_name(l->secret));
+	answer_left(w, "session_ends_seconds", now, l->session_ends);
 	jsonw_u64(w, "probes_sent", l->probes_tx);
 	jsonw_u64(w, "probes_lost", l->probes_lost);
 	if (l->session)
@@ -50,10 +58,11 @@ static void write_link(struct jsonw *w, const struct overlay_link *l)
 
 static void write_no_link(struct jsonw *w, const struct node *n)
 {
-	static const char *const unknown[] = { "rtt_us",     "variation_us", "loss_permille",
-					       "min_rtt_us", "link_mtu",     "probe_interval_ms",
-					       "secret",     "probes_sent",  "probes_lost",
-					       "encryption" };
+	static const char *const unknown[] = {
+		"rtt_us",      "variation_us",	    "loss_permille", "min_rtt_us",
+		"link_mtu",    "probe_interval_ms", "secret",	     "session_ends_seconds",
+		"probes_sent", "probes_lost",	    "encryption"
+	};
 
 	jsonw_null(w, "endpoint");
 	jsonw_bool(w, "behind_nat", n->rec.flags & RECORD_BEHIND_NAT);
@@ -102,7 +111,7 @@ static void write_node(struct command *c, const struct node *n, uint32_t n_macs)
 	jsonw_str(c->w, "state", is_self ? "self" : node_state_name(n->state));
 	answer_age(c->w, "since_seconds", c->now, is_self ? c->d->started : n->since);
 	if (!is_self && n->state != NODE_LEFT && overlay_link(c->d->overlay, n->slot, &link))
-		write_link(c->w, &link);
+		write_link(c->w, &link, c->now);
 	else
 		write_no_link(c->w, n);
 	answer_protected(c->w, c->d, &link.ep.ip, c->now);

@@ -149,7 +149,10 @@ struct peer {
 	struct offer offer;
 	uint8_t cur_public[DH_KEY_LEN]; /* that went with our value of cur */
 	uint32_t secret;		/* name of that which its last handshake came under */
-	uint32_t own_secret;		/* name of the peer's own */
+	uint32_t secrets[SECRETS_MAX];	/* names of those that it has, its own first */
+	bool estranged;			/* none of them is one of ours: the session will end */
+	mono_t ends;			/* and when; never where that is not known */
+	mono_t secrets_at;		/* it was told so last */
 	mono_t prev_until;		/* prev receives until then */
 	mono_t prev_heard;		/* the peer was last heard in prev */
 	mono_t rekey_at;		/* new keys are asked for */
@@ -335,7 +338,7 @@ struct overlay {
 	/* limits */
 	struct bucket hello_open, hello_open_known, hello_answer;
 	struct bucket hello_from[256], hello_open_from[256];
-	struct bucket secret_event, full_event, duplicate_event, trust_event;
+	struct bucket secret_event, full_event, duplicate_event, trust_event, differs_event;
 	struct refusal refusal[REFUSALS];
 	struct log_limit log;
 
@@ -500,6 +503,8 @@ void rekey_heard_before(struct overlay *o, struct peer *p);
 /* Ends the session with a peer. */
 void rekey_expire(struct overlay *o, struct peer *p);
 void rekey_upkeep(struct overlay *o, mono_t now);
+/* The peer says which secrets it has now. */
+void rekey_secrets(struct overlay *o, struct peer *p, const struct msg_secrets *m);
 /* The secrets in the configuration, or what it says of data, may have changed. */
 void rekey_configure(struct overlay *o, const struct conf *old);
 struct keyring *rekey_keyring(const struct overlay *o);

@@ -293,7 +293,9 @@ void hello_establish(struct overlay *o, struct peer *p, struct session *s,
 	p->cur = s;
 	p->cur_heard = false;
 	p->secret = h->secret;
-	p->own_secret = h->m->secret[0];
+	memcpy(p->secrets, h->m->secret, sizeof(p->secrets));
+	p->estranged = false;
+	p->ends = MONO_NEVER;
 	data_established(o, p, renewed);
 	if (p->incarnation && p->incarnation != incarnation)
 		note_other_run(o, p);

@@ -271,10 +271,28 @@ static enum link_secret secret_of(const struct overlay *o, const struct peer *p)
 {
 	uint32_t id[SECRETS_MAX];
 
+	if (p->estranged)
+		return LINK_SECRET_OTHER;
 	if (!p->cur || !keyring_sealed(o->keys))
 		return LINK_SECRET_NONE;
 	keyring_ids(o->keys, id);
-	return p->own_secret == id[0] ? LINK_SECRET_OWN : LINK_SECRET_ACCEPTED;
+	return p->secrets[0] == id[0] ? LINK_SECRET_OWN : LINK_SECRET_ACCEPTED;
+}
+
+unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		const struct peer *p = o->by_slot[i];
+
+		if (!p || !p->cur || !p->estranged)
+			continue;
+		if (n < max)
+			id[n] = p->id;
+		n++;
+	}
+	return n;
 }
 
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out)
@@ -291,6 +309,7 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.filter = p->probe.filter,
 		.mtu = p->pmtu.mtu,
 		.secret = secret_of(o, p),
+		.session_ends = p->cur && p->estranged ? p->ends : MONO_NEVER,
 		.up_since = p->probe.up_since,
 		.last_heard = p->heard_direct,
 		.cipher = p->data.tx ? seal_cipher(p->data.tx) : SEAL_NONE,
@@ -350,6 +369,7 @@ const char *overlay_event_name(enum overlay_event_kind k)
 		[EV_NOT_TRUSTED] = "identity-not-trusted",
 		[EV_DUPLICATE_ID] = "duplicate-id",
 		[EV_TABLE_FULL] = "table-full",
+		[EV_SECRET_DIFFERS] = "secret-differs",
 		[EV_SECRET_MISMATCH] = "secret-mismatch",
 	};
 

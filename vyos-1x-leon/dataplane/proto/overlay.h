@@ -40,6 +40,7 @@ enum overlay_event_kind {
 	EV_LAN_FLAPPING,     /* node says again and again that its LAN changed */
 	EV_CONTRADICTION,    /* ends of the link node - other disagree; value: both RTTs in us */
 	EV_NOT_TRUSTED, /* node, with the identity in detail, is not on the list: refused, removed */
+	EV_SECRET_DIFFERS,  /* node has other secrets now: its session ends in `value` seconds */
 	EV_SECRET_MISMATCH, /* a configured peer's datagrams do not open: other secret */
 };
 const char *overlay_event_name(enum overlay_event_kind k); /* "joined", "link-down" ... */
@@ -171,13 +172,23 @@ struct overlay_link {
 	bool behind_nat;    /* answers from an address that its record does not list */
 	struct link_filter filter;
 	uint16_t mtu; /* bytes of UDP payload */
-	enum link_secret { LINK_SECRET_NONE, LINK_SECRET_OWN, LINK_SECRET_ACCEPTED } secret;
+	enum link_secret {
+		LINK_SECRET_NONE,
+		LINK_SECRET_OWN,
+		LINK_SECRET_ACCEPTED,
+		LINK_SECRET_OTHER, /* none of ours: the session ends, or has ended */
+	} secret;
+	mono_t session_ends; /* because of that; never: it does not */
 	mono_t up_since, last_heard;
 	enum seal_cipher cipher; /* of data to it */
 	uint32_t probe_ms;	 /* current probe interval */
 	uint64_t probes_tx, probes_lost;
 };
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
+/* Nodes in session that have none of the secrets of this node; up to `max` of them in `id`. Returns
+ * how many there are. */
+unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max);
+#define SESSION_REVOKED_MS 60000 /* a session without a common secret lasts for so long */
 
 /* Whom the list of trusted identities kept out lately: index 0 to OVERLAY_REFUSALS - 1, in no order; false
  * where the place is empty. */

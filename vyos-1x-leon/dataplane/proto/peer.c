@@ -411,6 +411,9 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 	case MSG_NOTICE:
 		route_notice(o, p, &m->notice);
 		return;
+	case MSG_SECRETS:
+		rekey_secrets(o, p, &m->secrets);
+		return;
 	case MSG_HELLO: /* has no place inside a session */
 		break;
 	}

@@ -5,6 +5,7 @@
  * for receiving, and when a session ends for which no new keys could be agreed. Control thread.
  * Protocol 3.3.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,7 +14,7 @@
 #define GRACE_MS	 5000  /* datagrams of the session before may still be on their way */
 #define SETTLE_MS	 3000  /* and after so long, a slow round trip, that the peer uses it */
 #define SECRETS_MS	 10000 /* all sessions get new keys within, when secrets or cipher change */
-#define REVOKED_MS	 60000 /* and those end that could not, when a secret is gone */
+#define TELL_AGAIN_MS	 10000 /* who has none of our secrets any more is told so again */
 #define EXPIRY_MARGIN_MS 120000
 #define CONFIRM_MS	 250
 
@@ -90,6 +91,15 @@ static bool is_due(const struct overlay *o, const struct peer *p, mono_t now)
 	return !mono_before(now, p->rekey_at) || session_sent(p->cur) >= o->rekey_after;
 }
 
+static void tell_secrets(struct overlay *o, struct peer *p)
+{
+	struct msg m = { .type = MSG_SECRETS };
+
+	keyring_ids(o->keys, m.secrets.name);
+	p->secrets_at = overlay_now(o);
+	peer_send(o, p, &m);
+}
+
 void rekey_upkeep(struct overlay *o, mono_t now)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
@@ -103,6 +113,8 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 			go_back(o, p, now);
 		if (!keyring_sealed(o->keys))
 			continue;
+		if (p->estranged && mono_sub_ms(now, p->secrets_at) > TELL_AGAIN_MS)
+			tell_secrets(o, p);
 		if (!mono_before(now, p->expires))
 			rekey_expire(o, p); /* no agreement on new keys */
 		else if (!p->cur_heard && mono_sub_ms(now, p->established) > CONFIRM_MS)
@@ -113,6 +125,42 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 }
 
 /* --- secrets --- */
+
+/* Could new keys be agreed on with it, as far as its last word goes? */
+static bool has_one_of_ours(const struct overlay *o, const struct peer *p)
+{
+	uint32_t ours[SECRETS_MAX];
+
+	keyring_ids(o->keys, ours);
+	for (unsigned i = 0; i < SECRETS_MAX; i++)
+		for (unsigned k = 0; k < SECRETS_MAX; k++)
+			if (ours[i] && ours[i] == p->secrets[k])
+				return true;
+	return false;
+}
+
+/* True where it is so since now. */
+static bool note_estranged(struct overlay *o, struct peer *p)
+{
+	bool was = p->estranged;
+
+	p->estranged = keyring_sealed(o->keys) && !has_one_of_ours(o, p);
+	if (!p->estranged)
+		p->ends = MONO_NEVER;
+	else if (!was)
+		p->ends = earlier(p->expires, mono_add_ms(overlay_now(o), SESSION_REVOKED_MS));
+	return p->estranged && !was;
+}
+
+void rekey_secrets(struct overlay *o, struct peer *p, const struct msg_secrets *m)
+{
+	static_assert(SECRETS_MAX == MSG_SECRETS_MAX, "names of secrets");
+	memcpy(p->secrets, m->name, sizeof(p->secrets));
+	if (note_estranged(o, p) &&
+	    bucket_pass(&o->differs_event, overlay_now(o), 6 * NS_PER_S, 60 * NS_PER_S))
+		overlay_emit(o, EV_SECRET_DIFFERS, p->id, NODE_ID_NONE, SESSION_REVOKED_MS / 1000,
+			     NULL);
+}
 
 static void master_key(const struct overlay *o, const char *secret, uint8_t out[MASTER_KEY_LEN])
 {
@@ -176,7 +224,7 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 			  o->conf->encryption_disable != old->encryption_disable;
 	uint32_t had[SECRETS_MAX], has[SECRETS_MAX];
 	struct keyring *k = rekey_keyring(o);
-	mono_t now = overlay_now(o), end = mono_add_ms(now, REVOKED_MS);
+	mono_t now = overlay_now(o), end = mono_add_ms(now, SESSION_REVOKED_MS);
 	bool gone;
 
 	keyring_ids(o->keys, had);
@@ -205,5 +253,11 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 		p->rekey_at = earlier(p->rekey_at, overlay_in(o, 0, ms));
 		if (gone)
 			p->expires = earlier(p->expires, end);
+		if (k) {
+			/* At once, in the session that there still is. Of those that have none of
+			 * them the daemon tells in one event. */
+			note_estranged(o, p);
+			tell_secrets(o, p);
+		}
 	}
 }

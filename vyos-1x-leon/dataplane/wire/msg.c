@@ -481,6 +481,20 @@ static void write_notice(struct wbuf *b, const struct msg *m)
 	wbuf_u32(b, m->notice.destination);
 }
 
+/* SECRETS */
+
+static void read_secrets(struct rbuf *b, struct msg *m)
+{
+	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
+		m->secrets.name[i] = rbuf_u32(b);
+}
+
+static void write_secrets(struct wbuf *b, const struct msg *m)
+{
+	for (size_t i = 0; i < MSG_SECRETS_MAX; i++)
+		wbuf_u32(b, m->secrets.name[i]);
+}
+
 /* Shortest and longest message of a type, the type byte included. */
 #define HELLO_MIN   173
 #define HELLO_MAX   (HELLO_MIN - 1 + EP_WIRE_MAX)
@@ -517,6 +531,7 @@ static const struct msg_type_row {
 	[MSG_PING] = { "ping", 19, 19, valid_empty, read_ping, write_ping },
 	[MSG_PONG] = { "pong", 23, 23, valid_empty, read_pong, write_pong },
 	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, read_notice, write_notice },
+	[MSG_SECRETS] = { "secrets", 17, 17, valid_empty, read_secrets, write_secrets },
 };
 
 static const struct msg_type_row *table_find(uint8_t type)

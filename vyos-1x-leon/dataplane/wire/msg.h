@@ -45,7 +45,8 @@ enum msg_type {
 	MSG_ROW = 6, /* the latency row of one origin, whole or what changed */
 	MSG_PING = 7,
 	MSG_PONG = 8,
-	MSG_NOTICE = 9, /* a relay could not forward */
+	MSG_NOTICE = 9,	  /* a relay could not forward */
+	MSG_SECRETS = 10, /* the secrets of the sender are others than before */
 };
 
 struct msg_hello {
@@ -141,6 +142,10 @@ struct msg_notice {
 	node_id_t destination; /* of the datagram it had to drop */
 };
 
+struct msg_secrets {
+	uint32_t name[MSG_SECRETS_MAX]; /* as in HELLO: its own first; 0 none */
+};
+
 struct msg {
 	uint8_t type;
 	union {
@@ -152,6 +157,7 @@ struct msg {
 		struct msg_ping ping;
 		struct msg_pong pong;
 		struct msg_notice notice;
+		struct msg_secrets secrets;
 	};
 };
 

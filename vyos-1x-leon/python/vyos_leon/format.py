@@ -97,12 +97,19 @@ def _table_or(nothing, titles, rows):
 # --- one function for each command ---
 
 
+def _ends(node):
+    if node.get('session_ends_seconds') is None:
+        return 'other secret'
+    return f'other secret, session ends in {_age(node, "session_ends_seconds")}'
+
+
 def _node_notes(node):
     notes = (
         (node.get('transit_disabled'), 'no transit'),
         (node.get('lan') == 'blocked', 'LAN blocked'),
         (node.get('encryption') == 'none', 'not encrypted'),
         (node.get('protected') == 'ipsec', 'ipsec'),
+        (node.get('secret') == 'other', _ends(node)),
     )
     return ', '.join(text for holds, text in notes if holds)
 
