@@ -322,7 +322,7 @@ def test_only_what_the_rules_accept(lab):
     net = lab(topology, start=False)
     a, b, c = (net.node[n] for n in 'abc')
     a.config['import'] = {'prefix': {
-        '10.1.0.0/16': {}, '10.2.0.0/16': {'le': 24, 'node': ['c']},
+        '10.1.0.0/16': {}, '10.2.0.0/16': {'le': 24, 'node': [c.node_id]},
         '10.9.0.0/16': {'node': [b.node_id]}}}
     net.start()
     for name in net.node:
@@ -334,6 +334,19 @@ def test_only_what_the_rules_accept(lab):
     assert seen[('10.9.0.0/16', c.node_id)] == 'not-accepted'
     assert seen[('198.51.100.0/24', b.node_id)] == 'not-accepted'
     assert set(kernel(a)) == {'10.1.0.0/16', '10.2.4.0/24', '10.99.0.2/32', '10.99.0.3/32'}
+    # By identity it is the same; a name is not taken, whoever bears it.
+    rules = json.loads(json.dumps(a.config['import']))
+    rules['prefix']['10.2.0.0/16']['node'] = [c.ctl('show', 'identity')['identity']]
+    a.reload(**{'import': rules})
+    name = a.nodes()[c.node_id]['name']
+    b.reload(**{'node-name': name})
+    wait_for(lambda: a.nodes()[b.node_id]['name'] == name, 20)
+    assert states(a)[('10.2.3.0/24', b.node_id)] == 'not-accepted'
+    assert '10.2.4.0/24' in kernel(a)
+    named = {'prefix': {'10.2.0.0/16': {'le': 24, 'node': ['c']}}}
+    with pytest.raises(RuntimeError, match='a name is what a node calls itself'):
+        a.reload(**{'import': named})
+    assert '10.2.4.0/24' in kernel(a)
     # Without rules, nothing.
     a.reload(**{'import': None})
     wait_for(lambda: set(kernel(a)) == {'10.99.0.2/32', '10.99.0.3/32'}, 10)

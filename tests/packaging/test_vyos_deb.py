@@ -27,6 +27,7 @@ FILES = {
     '/lib/systemd/system/leon-ipsec@.service.d/vyos-ipsec.conf',
     '/lib/systemd/system/leond@.service.d/vyos.conf',
     '/opt/vyatta/etc/config-migrate/migrate/leon/0-to-1',
+    '/opt/vyatta/etc/config-migrate/migrate/leon/1-to-2',
     '/usr/lib/python3/dist-packages/vyos-1x-leon.pth',
     '/usr/lib/python3/dist-packages/vyos/ifconfig/leon.py',
     '/usr/lib/python3/dist-packages/vyos_leon_hook.py',

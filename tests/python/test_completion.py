@@ -17,7 +17,7 @@ NODES = [
 def complete(load_script, tmp_path, monkeypatch, capsys):
     """Runs the helper with the given answers, interface -> text; returns the words it prints."""
 
-    def run(answers):
+    def run(answers, *arguments):
         for ifname, text in answers.items():
             (tmp_path / f'{ifname}.sock').touch()
             (tmp_path / f'{ifname}.answer').write_text(text)
@@ -30,6 +30,7 @@ def complete(load_script, tmp_path, monkeypatch, capsys):
         monkeypatch.setenv('PATH', f'{tmp_path}:/usr/bin:/bin')
         module = load_script('vyos-1x-leon/completion/list_leon_nodes.py')
         monkeypatch.setattr(module, 'RUN', str(tmp_path))
+        monkeypatch.setattr(module.sys, 'argv', ['list_leon_nodes.py', *arguments])
         module.main()
         return capsys.readouterr().out.split()
 
@@ -39,6 +40,13 @@ def complete(load_script, tmp_path, monkeypatch, capsys):
 def test_names_and_node_ids(complete):
     answer = json.dumps({'version': 1, 'nodes': NODES})
     assert complete({'leon0': answer}) == ['192.0.2.3', 'inagi']
+
+
+def test_no_names_where_something_is_granted(complete):
+    nodes = [{**node, 'identity': None} for node in NODES]
+    nodes[1]['identity'] = 'a1' * 32
+    answer = json.dumps({'version': 1, 'nodes': nodes})
+    assert complete({'leon0': answer}, '--authority') == ['192.0.2.2', '192.0.2.3', 'a1' * 32]
 
 
 def test_all_interfaces(complete):

@@ -42,6 +42,9 @@ def step(element, word):
 
 def accepts(element, value):
     regexes = [r.text for r in element.findall('properties/constraint/regex')]
+    validators = [v.get('name') for v in element.findall('properties/constraint/validator')]
+    if regexes and 'ipv4-address' in validators:
+        regexes.append(r'(\d{1,3}\.){3}\d{1,3}')
     return not regexes or any(re.fullmatch(regex, value) for regex in regexes)
 
 

@@ -359,6 +359,14 @@ ERRORS.update({
         '127.0.0.1 leads nobody to this node: set "overlay-address" to an address of its '
         'own inside the overlay.',
     ),
+    'import of a node by its name': (
+        config(
+            **{'import': {'prefix': {'10.0.0.0/8': {'node': ['10.0.0.1', 'a1' * 32, 'seoul']}}}}
+        ),
+        host(),
+        '"import prefix 10.0.0.0/8 node seoul" is a name, which a node gives itself: set the '
+        'identity or node-id of "show leon identity" instead.',
+    ),
     'prefix with host bits': (
         config(export={'prefix': '10.1.0.1/16'}, overlay_address='10.99.0.1'),
         host(),
@@ -382,7 +390,7 @@ ERRORS.update({
     ),
     'too many nodes': (
         config(
-            **{'import': {'prefix': {'10.0.0.0/8': {'node': [f'n{i}' for i in range(17)]}}}}
+            **{'import': {'prefix': {'10.0.0.0/8': {'node': [f'10.0.0.{i + 1}' for i in range(17)]}}}}
         ),
         host(),
         '"import prefix 10.0.0.0/8" names 17 nodes and at most 16 are possible: delete '
@@ -482,7 +490,7 @@ FINE = {
                 'import': {
                     'address': ['10.99.0.0/24'],
                     'prefix': {
-                        '10.0.0.0/8': {'le': '24', 'node': 'seoul'},
+                        '10.0.0.0/8': {'le': '24', 'node': '10.0.0.7'},
                         'fd00::/8': {'ge': '48'},
                         '10.7.0.0/16': {},
                     },

@@ -133,7 +133,8 @@ static void defaults(void **state)
 	"            'unconditional': {} },"                                                       \
 	"'import': { 'address': ['10.99.0.0/24'],"                                                 \
 	"            'prefix': { '10.4.0.0/16': {},"                                               \
-	"                        '10.0.0.0/8': { 'ge': 16, 'node': ['seoul', '192.0.2.3'] },"      \
+	"                        '10.0.0.0/8': { 'ge': 16, 'node': ["                              \
+	"    '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef', '192.0.2.3'] },"  \
 	"                        '10.5.0.0/16': { 'ge': 20, 'le': 24 } } },"                       \
 	"'member': { 'maximum': 100, 'forget-time': 60 },"                                         \
 	"'system': { 'workers': 2, 'busy-poll': 50, 'control-socket': '/tmp/x.sock', 'log-level': 'debug' }"
@@ -227,7 +228,9 @@ static void prefixes_and_rules_are_sorted(void **state)
 	assert_int_equal(c->import[0].ge, 16);
 	assert_int_equal(c->import[0].le, 32);
 	assert_int_equal(c->import[0].n_nodes, 2);
-	assert_string_equal(c->import[0].node[1], "192.0.2.3");
+	assert_int_equal(c->import[0].node[0].id, NODE_ID_NONE);
+	assert_int_equal(c->import[0].node[0].key[31], 0xef);
+	assert_int_equal(c->import[0].node[1].id, 0xc0000203);
 	assert_int_equal(c->import[1].ge, 16);
 	assert_int_equal(c->import[1].le, 16);
 	assert_int_equal(c->import[1].n_nodes, 0);
@@ -496,8 +499,12 @@ static void bad_routes_are_refused(void **state)
 		  "import.prefix.10.0.0.0/8.ge", "not be above le 16" },
 		{ "'import': { 'prefix': { '10.0.0.0/8': { 'ge': 7 } } }",
 		  "import.prefix.10.0.0.0/8.ge", "8 to 32" },
-		{ "'import': { 'prefix': { '10.0.0.0/8': { 'node': ['a b'] } } }",
-		  "import.prefix.10.0.0.0/8.node", "node-name" },
+		{ "'import': { 'prefix': { '10.0.0.0/8': { 'node': ['seoul'] } } }",
+		  "import.prefix.10.0.0.0/8.node", "a name is what a node calls itself" },
+		{ "'import': { 'prefix': { '10.0.0.0/8': { 'node': ['0123456789abcdef'] } } }",
+		  "import.prefix.10.0.0.0/8.node", "64 hexadecimal digits" },
+		{ "'import': { 'prefix': { '10.0.0.0/8': { 'node': ['0.0.0.0'] } } }",
+		  "import.prefix.10.0.0.0/8.node", "no node-id" },
 		{ "'import': { 'prefix': { 'fd00::/16': {}, 'fd00:0::/16': {} } }", "import.prefix",
 		  "twice" },
 		{ "'import': { 'prefix': { '10.1.2.3/8': {} } }", "import.prefix.10.1.2.3/8",
@@ -670,8 +677,8 @@ static void differences_are_told_apart(void **state)
 		{ "", "'import': { 'prefix': { '10.0.0.0/8': {} } }", CONF_ROUTES, "" },
 		{ "'import': { 'prefix': { '10.0.0.0/8': {} } }",
 		  "'import': { 'prefix': { '10.0.0.0/8': { 'le': 9 } } }", CONF_ROUTES, "" },
-		{ "'import': { 'prefix': { '10.0.0.0/8': { 'node': ['a'] } } }",
-		  "'import': { 'prefix': { '10.0.0.0/8': { 'node': ['b'] } } }", CONF_ROUTES, "" },
+		{ "'import': { 'prefix': { '::/0': { 'node': ['1.1.1.1'] } } }",
+		  "'import': { 'prefix': { '::/0': { 'node': ['1.1.1.2'] } } }", CONF_ROUTES, "" },
 		{ "", "'system': { 'log-level': 'debug' }", CONF_LOG, "" },
 		{ "", "'member': { 'maximum': 7 }", CONF_MEMBERS, "" },
 		{ "", "'member': { 'forget-time': 7 }", CONF_MEMBERS, "" },

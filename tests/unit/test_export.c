@@ -310,13 +310,24 @@ static void prefixes_follow_the_rules(void **state)
 	assert_null(route(w, "10.2.0.0/24"));
 	assert_true(ip_equal(&route(w, "10.1.0.0/16")->gateway, &w->rec[1].overlay[0]));
 	assert_int_equal(route(w, "10.1.0.0/16")->metric, 10000);
-	/* By node-name and by node-id. */
+	/* By identity and by node-id. What a node calls itself does not matter. */
 	accept_prefix(w, "10.2.0.0/16", 16, 24);
-	snprintf(w->rule[1].node[w->rule[1].n_nodes++], 33, "n1");
+	memset(w->rec[1].identity, 0x11, MSG_KEY_LEN);
+	memset(w->rec[2].identity, 0x22, MSG_KEY_LEN);
+	memset(w->rule[1].node[w->rule[1].n_nodes++].key, 0x11, MSG_KEY_LEN);
 	step(w, 3000);
 	assert_null(route(w, "10.2.0.0/24"));
-	snprintf(w->rule[1].node[w->rule[1].n_nodes++], 33, "10.0.0.2");
+	snprintf(w->rec[2].name, sizeof(w->rec[2].name), "%s", w->rec[1].name);
 	step(w, 4000);
+	assert_null(route(w, "10.2.0.0/24"));
+	memset(w->rule[1].node[w->rule[1].n_nodes++].key, 0x22, MSG_KEY_LEN);
+	step(w, 5000);
+	assert_non_null(route(w, "10.2.0.0/24"));
+	w->rule[1].node[1] = (struct conf_node){ .id = id_of(1) };
+	step(w, 8000);
+	assert_null(route(w, "10.2.0.0/24"));
+	w->rule[1].node[0] = (struct conf_node){ .id = id_of(2) };
+	step(w, 11000);
 	assert_non_null(route(w, "10.2.0.0/24"));
 	done(w);
 }

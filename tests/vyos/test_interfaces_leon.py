@@ -160,7 +160,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assert_refused('accepts nothing')
         self.cli_delete(rule + ['ge'])
         self.cli_set(path + ['export', 'unconditional'])
-        self.cli_set(rule + ['node', 'seoul'])
+        self.cli_set(rule + ['node', '10.99.0.2'])
         self.cli_commit()
 
         found = document(interface)
@@ -170,7 +170,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
             {'next-hop': {}, 'prefix': ['10.1.0.0/16'], 'unconditional': {}},
         )
         self.assertEqual(
-            found['import'], {'prefix': {'10.0.0.0/8': {'le': 16, 'node': ['seoul']}}}
+            found['import'], {'prefix': {'10.0.0.0/8': {'le': 16, 'node': ['10.99.0.2']}}}
         )
         self.assertTrue(daemon(interface))
         script = 'sudo /usr/libexec/vyos/op_mode/leon.py'

@@ -29,7 +29,8 @@
  *               "prefix": ["10.1.0.0/16"],       the object next-hop, even empty, switches it on
  *               "unconditional": {} },                   an object, even empty: without a look for own routes
  *   "import": { "address": ["10.99.0.0/24"],       absent: private networks
- *               "prefix": { "10.0.0.0/8": { "node": ["seoul", "192.0.2.3"], "ge": 16, "le": 24 } } },
+ *               "prefix": { "10.0.0.0/8": { "node": ["<64 hexadecimal digits>", "192.0.2.3"],
+ *                                           "ge": 16, "le": 24 } } },
  *   "member": { "maximum": 1024, "forget-time": 3600 },
  *   "system": { "workers": 2, "busy-poll": 50, "control-socket": "/run/leon/leon0.sock", "log-level": "info" }
  * }
@@ -66,12 +67,19 @@ struct conf_peer {
 	char description[CONF_DESCRIPTION_MAX + 1];
 };
 
+/* A node that a rule speaks of: by its identity key, or by its node-id. Not by its name, which every
+ * node gives itself. */
+struct conf_node {
+	node_id_t id; /* NODE_ID_NONE: by key */
+	uint8_t key[MSG_KEY_LEN];
+};
+
 /* Which prefixes of others are accepted. */
 struct conf_import {
 	struct prefix prefix;
-	uint8_t ge, le;					    /* lengths accepted, in bits */
-	uint8_t n_nodes;				    /* 0: of any node */
-	char node[CONF_IMPORT_NODES_MAX][MSG_NAME_MAX + 1]; /* node-ids or node-names */
+	uint8_t ge, le;	 /* lengths accepted, in bits */
+	uint8_t n_nodes; /* 0: of any node */
+	struct conf_node node[CONF_IMPORT_NODES_MAX];
 };
 
 struct conf {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "base/hex.h"
 #include "base/mem.h"
 #include "state/conf_section.h"
 
@@ -81,6 +82,14 @@ static void read_export(struct jsonr_node *root, struct conf *c)
 		}
 }
 
+static bool parse_node(const char *s, struct conf_node *out)
+{
+	*out = (struct conf_node){ .id = NODE_ID_NONE };
+	if (node_id_parse(s, &out->id) == 0)
+		return true;
+	return strlen(s) == HEX_LEN(MSG_KEY_LEN) && hex_parse(s, out->key, MSG_KEY_LEN) == 0;
+}
+
 static void read_import_nodes(struct jsonr_node *obj, struct conf_import *im)
 {
 	struct jsonr_node *list = jsonr_array(obj, "node");
@@ -91,11 +100,15 @@ static void read_import_nodes(struct jsonr_node *obj, struct conf_import *im)
 		return;
 	}
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (!conf_is_node_name(s)) {
-			jsonr_fail(list, "\"%.64s\" is neither a node-id nor a node-name", s);
+		if (!parse_node(s, &im->node[im->n_nodes])) {
+			jsonr_fail(list,
+				   "\"%.64s\" is no identity of 64 hexadecimal digits and no "
+				   "node-id: write one of them as `leonctl show identity` has "
+				   "it, since a name is what a node calls itself",
+				   s);
 			return;
 		}
-		snprintf(im->node[im->n_nodes++], sizeof(im->node[0]), "%s", s);
+		im->n_nodes++;
 	}
 }
 
@@ -173,7 +186,8 @@ static bool rules_differ(const struct conf_import *a, const struct conf_import *
 	    a->n_nodes != b->n_nodes)
 		return true;
 	for (uint8_t i = 0; i < a->n_nodes; i++)
-		if (strcmp(a->node[i], b->node[i]) != 0)
+		if (a->node[i].id != b->node[i].id ||
+		    memcmp(a->node[i].key, b->node[i].key, MSG_KEY_LEN) != 0)
 			return true;
 	return false;
 }

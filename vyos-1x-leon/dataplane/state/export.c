@@ -172,16 +172,17 @@ static bool is_own_overlay(const struct conf *c, const struct ip_addr *ip)
 	return false;
 }
 
+static bool is_meant(const struct conf_node *meant, const struct export_node *n)
+{
+	return meant->id != NODE_ID_NONE ? meant->id == n->id
+					 : memcmp(meant->key, n->rec->identity, MSG_KEY_LEN) == 0;
+}
+
 static bool is_named(const struct conf_import *rule, const struct export_node *n)
 {
-	node_id_t id;
-
-	for (uint8_t i = 0; i < rule->n_nodes; i++) {
-		if (node_id_parse(rule->node[i], &id) == 0
-			    ? id == n->id
-			    : strcmp(rule->node[i], n->rec->name) == 0)
+	for (uint8_t i = 0; i < rule->n_nodes; i++)
+		if (is_meant(&rule->node[i], n))
 			return true;
-	}
 	return rule->n_nodes == 0;
 }
 

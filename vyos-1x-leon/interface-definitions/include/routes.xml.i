@@ -92,16 +92,21 @@
           <properties>
             <help>Node whose prefixes are accepted, all nodes if not set</help>
             <completionHelp>
-              <script>sudo ${vyos_completion_dir}/list_leon_nodes.py</script>
+              <script>sudo ${vyos_completion_dir}/list_leon_nodes.py --authority</script>
             </completionHelp>
             <valueHelp>
               <format>txt</format>
-              <description>Node-name or node-id</description>
+              <description>Identity, 64 lower-case hexadecimal digits as in show leon identity</description>
+            </valueHelp>
+            <valueHelp>
+              <format>ipv4</format>
+              <description>Node-id, which others can take while its node is away and there is no trusted-identity</description>
             </valueHelp>
             <constraint>
-              <regex>[a-zA-Z0-9][a-zA-Z0-9._-]{0,31}</regex>
+              <validator name="ipv4-address"/>
+              <regex>[0-9a-f]{64}</regex>
             </constraint>
-            <constraintErrorMessage>Node must be a node-name or a node-id</constraintErrorMessage>
+            <constraintErrorMessage>Node must be an identity or a node-id as in show leon identity, since a name is what a node calls itself</constraintErrorMessage>
             <multi/>
           </properties>
         </leafNode>

@@ -4,6 +4,7 @@ what an operator can get wrong. Rules are as those of verify.py, which runs them
 """
 
 import ipaddress
+import re
 
 OVERLAY_MAX = 4
 PREFIXES_MAX = 32
@@ -140,6 +141,26 @@ def prefixes_are_few(config, _):
             )
 
 
+def _is_node(text):
+    """A node-id, or an identity key. Not a name, which its bearer chose."""
+    if re.fullmatch('[0-9a-f]{64}', text):
+        return True
+    try:
+        return not ipaddress.IPv4Address(text).is_unspecified
+    except ValueError:
+        return False
+
+
+def nodes_are_no_names(config, _):
+    for text, rule in _accepted(config).items():
+        for node in listed(rule.get('node', [])):
+            if not _is_node(node):
+                yield (
+                    f'"import prefix {text} node {node}" is a name, which a node gives '
+                    f'itself: set the identity or node-id of "show leon identity" instead.'
+                )
+
+
 def lengths_are_possible(config, _):
     for text, network in _networks(_accepted(config)):
         if network is None:
@@ -188,6 +209,7 @@ ERRORS = (
     prefixes_are_networks,
     exported_prefix_has_address,
     prefixes_are_few,
+    nodes_are_no_names,
     lengths_are_possible,
 )
 WARNINGS = (

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The migration scripts, on a stand-in for VyOS's ConfigTree."""
+import importlib.machinery
+import importlib.util
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / 'vyos-1x-leon/migration-scripts/leon'
+KEY = '0123456789abcdef' * 4
+
+
+class ConfigTree:
+    """As much of it as they use: nodes are dictionaries, values of a leaf a list."""
+
+    def __init__(self, tree):
+        self.tree = tree
+
+    def at(self, path):
+        node = self.tree
+        for word in path:
+            node = node[word]
+        return node
+
+    def exists(self, path):
+        try:
+            self.at(path)
+        except KeyError:
+            return False
+        return True
+
+    def list_nodes(self, path):
+        return list(self.at(path))
+
+    def return_values(self, path):
+        return list(self.at(path))
+
+    def delete_value(self, path, value):
+        self.at(path).remove(value)
+        if not self.at(path):
+            self.delete(path)
+
+    def delete(self, path):
+        del self.at(path[:-1])[path[-1]]
+
+
+def load(name):
+    """The scripts have no suffix, as VyOS has them."""
+    loader = importlib.machinery.SourceFileLoader(name, str(FOLDER / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def migrate(monkeypatch):
+    fake = types.ModuleType('vyos.configtree')
+    fake.ConfigTree = ConfigTree
+    monkeypatch.setitem(sys.modules, 'vyos.configtree', fake)
+    return lambda name, tree: load(name).migrate(ConfigTree(tree))
+
+
+def rules(**prefixes):
+    return {'interfaces': {'leon': {'leon0': {'import': {'prefix': prefixes}}, 'leon1': {}}}}
+
+
+def test_a_name_in_import_is_removed(migrate, capsys):
+    tree = rules(**{'10.0.0.0/8': {'le': ['24'], 'node': ['10.0.0.2', 'seoul', KEY]}})
+    migrate('1-to-2', tree)
+    assert tree == rules(**{'10.0.0.0/8': {'le': ['24'], 'node': ['10.0.0.2', KEY]}})
+    assert '10.0.0.0/8 node seoul" is removed' in capsys.readouterr().out
+
+
+def test_a_rule_is_never_widened(migrate):
+    """Without a node it would accept the prefix from everybody."""
+    tree = rules(**{'10.0.0.0/8': {'node': ['seoul', 'tokyo']}, '10.1.0.0/16': {'le': ['24']}})
+    migrate('1-to-2', tree)
+    assert tree == rules(**{'10.1.0.0/16': {'le': ['24']}})
+
+
+@pytest.mark.parametrize('name', ['0-to-1', '1-to-2'])
+@pytest.mark.parametrize('tree', [{}, {'interfaces': {}}, {'interfaces': {'leon': {'leon0': {}}}}])
+def test_nothing_to_do(migrate, name, tree):
+    before = str(tree)
+    migrate(name, tree)
+    assert str(tree) == before
