@@ -126,6 +126,15 @@ def unpacked(deb, tmp_path_factory) -> Path:
     return out
 
 
+@pytest.fixture(scope='session')
+def units() -> str:
+    """Where the release has the units of packages."""
+    return subprocess.run(
+        ['pkg-config', '--variable=systemdsystemunitdir', 'systemd'], check=True,
+        capture_output=True, text=True, timeout=60,
+    ).stdout.strip()
+
+
 @pytest.fixture
 def root(deb, tmp_path):
     """A Debian root with the package's file at /tmp/leond.deb, not yet installed."""

@@ -24,8 +24,8 @@ CONFIG_TEMPLATES = '/opt/vyatta/share/vyatta-cfg/templates'
 OP_TEMPLATES = '/opt/vyatta/share/vyatta-op/templates'
 
 FILES = {
-    '/lib/systemd/system/leon-ipsec@.service.d/vyos-ipsec.conf',
-    '/lib/systemd/system/leond@.service.d/vyos.conf',
+    'UNITS/leon-ipsec@.service.d/vyos-ipsec.conf',
+    'UNITS/leond@.service.d/vyos.conf',
     '/opt/vyatta/etc/config-migrate/migrate/leon/0-to-1',
     '/opt/vyatta/etc/config-migrate/migrate/leon/1-to-2',
     '/usr/lib/python3/dist-packages/vyos-1x-leon.pth',
@@ -69,14 +69,14 @@ def content(vyos_deb, tmp_path_factory):
 # --- what is in it ---
 
 
-def test_file_list(content):
+def test_file_list(content, units):
     templates = (CONFIG_TEMPLATES, OP_TEMPLATES)
     found = {
         name.removesuffix('.gz') if name.startswith('/usr/share/doc/') else name
         for name in content
         if not name.startswith((*templates, MODULES))
     }
-    assert found == FILES
+    assert found == {name.replace('UNITS', units) for name in FILES}
     modules = {name.removeprefix(MODULES) for name in content if name.startswith(MODULES)}
     assert modules == {
         path.name for path in (TOP / 'vyos-1x-leon/python/vyos_leon').glob('*.py')
@@ -409,12 +409,12 @@ def test_an_image_build_leaves_the_host_alone(vyos, tmp_path):
     assert text(vyos, '/tmp/told') == ''
 
 
-def test_drop_in_points_the_unit_at_run(content, deb, tmp_path):
+def test_drop_in_points_the_unit_at_run(content, deb, units, tmp_path):
     """systemd reads the unit of leond with ours: one command, one condition, both in /run."""
-    unit = tmp_path / 'lib/systemd/system/leond@.service'
+    unit = tmp_path / units.lstrip('/') / 'leond@.service'
     subprocess.run(['dpkg-deb', '-x', deb, tmp_path], check=True, timeout=60)
     lines = unit.read_text().splitlines()
-    name = '/lib/systemd/system/leond@.service.d/vyos.conf'
+    name = f'{units}/leond@.service.d/vyos.conf'
     lines += content[name].read_text().splitlines()
     for key in ('ConditionPathExists', 'ExecStart'):
         values = []
