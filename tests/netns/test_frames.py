@@ -255,6 +255,48 @@ def test_storm_control_limits_broadcasts(lab):
     assert net.host['n0'].ping(net.host['n1'].ip4), 'known unicast is not limited'
 
 
+def rx_dropped(node, device):
+    """What `ip -s link` has, with those that no handler took."""
+    text = node.namespace.run('ip', '-j', '-s', '-s', 'link', 'show', device).stdout
+    rx = json.loads(text)[0]['stats64']['rx']
+    return rx['dropped'] + rx.get('nohandler', 0)
+
+
+def guards_sent(node):
+    return node.statistics()['loop_guard']['frames_sent']
+
+
+def test_guard_frames_are_nobody_s_drops(lab):
+    """They end in each node's own stack: neither leon0 nor the bridge counts them as dropped."""
+    net = lab(line_up(2, config={'loop-guard': {'interval': 100}})).joined()
+    node = net.node['n0']
+    before, sent = {d: rx_dropped(node, d) for d in ('leon0', 'br0')}, guards_sent(node)
+    wait_for(lambda: guards_sent(node) >= sent + 20, 20, 'guards are sent')
+    assert {d: rx_dropped(node, d) for d in before} == before
+
+
+def test_no_guard_goes_where_no_lan_is(lab):
+    """leon0 of a router that is in no bridge has only this machine behind it."""
+    net = lab(line_up(2, hosts=False, config={'loop-guard': {'interval': 100}})).joined()
+    node = net.node['n0']
+    for i, n in enumerate(net.node.values()):
+        n.namespace.ip(f'addr add 10.9.0.{i + 1}/24 dev leon0')
+    wait_for(lambda: node.namespace.run('ping', '-c1', '-W1', '10.9.0.2', check=False).returncode == 0,
+             10, 'the routers reach each other')
+    before = rx_dropped(node, 'leon0')
+    assert node.statistics()['loop_guard']['state'] == 'clear'
+    time.sleep(2)
+    assert guards_sent(node) == 0 and rx_dropped(node, 'leon0') == before
+    # A LAN that is no bridge of the kernel's: hosts are heard that are not this machine.
+    port = Tap(node.namespace, 'leon0')
+    port.send(ethernet(BROADCAST, '00:00:5e:00:01:07', TEST_TYPE, b'VRRP, this router itself'))
+    port.send(ethernet(BROADCAST, node.statistics()['mac'], TEST_TYPE, b'this router'))
+    time.sleep(1)
+    assert guards_sent(node) == 0
+    port.send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'a host'))
+    wait_for(lambda: guards_sent(node) > 3, 10, 'guards are sent')
+
+
 def test_two_nodes_on_one_lan_do_not_loop(lab):
     net = lab(line_up(3, config={'loop-guard': {'interval': 200}})).joined()
     lower, upper = net.node['n0'], net.node['n1']

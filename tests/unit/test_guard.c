@@ -38,7 +38,7 @@ static void test_round_trip(void **state)
 		assert_int_equal(buf[i], 0);
 	/* It is a frame like any other, of the type that the packet path looks for. */
 	assert_int_equal(eth_parse(buf, sizeof(buf), &v), 0);
-	assert_int_equal(v.ethertype, ETHERTYPE_GUARD);
+	assert_int_equal(v.ethertype, GUARD_TYPE);
 	assert_true(mac_is_multicast(v.dst));
 	assert_false(eth_is_link_local_control(v.dst));
 }
@@ -51,7 +51,7 @@ static void test_truncated(void **state)
 	(void)state;
 	guard_encode(&sample, buf);
 	for (size_t len = 0; len < GUARD_FRAME_LEN; len++) {
-		int want = len < 18				     ? -ENOMSG
+		int want = len < 22				     ? -ENOMSG
 			   : len < GUARD_SIGNED_LEN + GUARD_AUTH_LEN ? -EBADMSG
 								     : 0;
 
@@ -77,9 +77,11 @@ static void test_damaged(void **state)
 	(void)state;
 	assert_int_equal(decode_with(0, 0x01), -ENOMSG); /* destination */
 	assert_int_equal(decode_with(5, 0x01), -ENOMSG);
-	assert_int_equal(decode_with(13, 0xb6), -ENOMSG); /* EtherType */
-	assert_int_equal(decode_with(14, 'l'), -ENOMSG);  /* magic */
-	assert_int_equal(decode_with(18, 2), -EBADMSG);	  /* version */
+	assert_int_equal(decode_with(13, 41), -ENOMSG);	  /* length */
+	assert_int_equal(decode_with(14, 0xab), -ENOMSG); /* LLC */
+	assert_int_equal(decode_with(17, 0), -ENOMSG);	  /* whose identifier */
+	assert_int_equal(decode_with(18, 'l'), -ENOMSG);
+	assert_int_equal(decode_with(22, 2), -EBADMSG);	  /* version */
 	assert_int_equal(decode_with(6, 0x03), -EBADMSG); /* source is a group */
 	none.node = NODE_ID_NONE;
 	guard_encode(&none, buf);

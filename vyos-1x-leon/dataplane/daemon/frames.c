@@ -47,6 +47,8 @@ static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
 	/* The node may have gone while the event waited. */
 	if (!n || n->state == NODE_LEFT)
 		return;
+	if (slot == SLOT_SELF)
+		guard_local_host(d, ev->learn.mac);
 	mac_format(ev->learn.mac, mac, sizeof(mac));
 	note.detail = mac;
 	node_label(d, n->id, who, sizeof(who));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The loop guard's hands: sends guard frames out of the TAP onto the local segment, checks those
- * that are heard, and does what the state machine (guard.c) says. Control thread.
+ * The loop guard's hands: sends guard frames out of the TAP onto the local segment, where there is
+ * one (a router's own leon0 has none: it would only count them as dropped), checks those that are
+ * heard, and does what the state machine (guard.c) says. Control thread.
  */
 #include <errno.h>
 #include <string.h>
@@ -44,8 +45,27 @@ static void send_frame(struct leond *d)
 
 void guard_send_now(struct leond *d)
 {
-	if (d->guard_timer && d->guard.state != GUARD_OFF)
+	if (d->guard_timer && d->guard.state != GUARD_OFF &&
+	    (d->device.is_port || d->device.lan_heard))
 		send_frame(d);
+}
+
+/* Addresses that this machine itself uses: the interface's, and those of VRRP (RFC 9568 section 7.3),
+ * which are on a device above it. */
+static bool is_own(const struct leond *d, struct mac mac)
+{
+	static const uint8_t vrrp[] = { 0x00, 0x00, 0x5e, 0x00 };
+
+	return mac_to_u64(mac) == mac_to_u64(d->device.mac) ||
+	       (!memcmp(mac.b, vrrp, sizeof(vrrp)) && (mac.b[4] == 1 || mac.b[4] == 2));
+}
+
+void guard_local_host(struct leond *d, struct mac mac)
+{
+	if (d->device.lan_heard || is_own(d, mac))
+		return;
+	d->device.lan_heard = true;
+	guard_send_now(d);
 }
 
 void lan_changed(struct leond *d, uint16_t slot)

@@ -66,6 +66,7 @@ struct device {
 	uint32_t table;	  /* of routes: the VRF's, or the main one */
 	uint32_t kernel_mtu;
 	struct mac mac;
+	bool lan_heard; /* a host of a LAN, while no port: somebody bridges it in another way */
 	struct mtu_rule rule;
 };
 
@@ -200,6 +201,8 @@ void lan_changed(struct leond *d, uint16_t slot);
 void guard_start(struct leond *d);
 void guard_apply_conf(struct leond *d);
 void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len);
+/* A host on the local segment: there is a LAN, though leon0 be no port of anything. */
+void guard_local_host(struct leond *d, struct mac mac);
 /* Something about the device changed: tell the segment at once. */
 void guard_send_now(struct leond *d);
 

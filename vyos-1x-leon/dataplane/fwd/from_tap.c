@@ -21,7 +21,7 @@ static bool stays_local(struct worker *w, const struct frame *f)
 	struct guard_frame g;
 
 	/* Before anything else: a blocked node must hear when it is over. */
-	if (unlikely(f->v.ethertype == ETHERTYPE_GUARD) &&
+	if (unlikely(f->v.ethertype == GUARD_TYPE) &&
 	    guard_decode(f->data, f->len, &g) != -ENOMSG) {
 		event_guard(w, f->data, f->len);
 		return true;

@@ -20,7 +20,7 @@ static bool is_guard(const uint8_t *data, size_t len, const struct eth_view *v)
 {
 	struct guard_frame g;
 
-	return v->ethertype == ETHERTYPE_GUARD && guard_decode(data, len, &g) != -ENOMSG;
+	return v->ethertype == GUARD_TYPE && guard_decode(data, len, &g) != -ENOMSG;
 }
 
 void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uint8_t flags)

@@ -19,7 +19,6 @@
 #define ETHERTYPE_V6	 0x86dd
 #define ETHERTYPE_DOT1Q	 0x8100
 #define ETHERTYPE_DOT1AD 0x88a8
-#define ETHERTYPE_GUARD	 0x88b5 /* IEEE 802 local experimental 1: loop guard */
 
 struct eth_view {
 	struct mac dst, src;

@@ -3,8 +3,12 @@
  * The loop-guard frame: sent by each node onto its own local segment, never into the overlay.
  * A node that hears another node's guard frame of its overlay shares a LAN with it. Pure.
  *
- *   dst 03:4c:45:4f:4e:00 | src TAP MAC | 0x88b5 | "LEON" | version 1 (8) | VNI (24) |
- *   node-id (32) | incarnation (64) | authenticator (16 bytes)
+ *   dst 03:4c:45:4f:4e:00 | src TAP MAC | length 40 (16) | LLC aa aa 03 | 02 "LEON" |
+ *   version 1 (8) | VNI (24) | node-id (32) | incarnation (64) | authenticator (16 bytes)
+ *
+ * A length and LLC, with a SNAP identifier of our own (IEEE 802), in place of an EtherType: Linux
+ * counts a frame of an EtherType that nobody asked for as dropped, at every host of the LAN, and
+ * hands LLC to a handler that drops it without a word.
  *
  * The authenticator is keyed with the pre-shared secret (crypto/keys.h), zero without one.
  */
@@ -17,7 +21,8 @@
 
 #define GUARD_FRAME_LEN	 60 /* padded to the Ethernet minimum */
 #define GUARD_AUTH_LEN	 16
-#define GUARD_SIGNED_LEN 34 /* bytes of the frame that the authenticator covers */
+#define GUARD_TYPE	 40 /* in place of an EtherType: bytes of LLC */
+#define GUARD_SIGNED_LEN 38 /* bytes of the frame that the authenticator covers */
 
 struct guard_frame {
 	struct mac src;
