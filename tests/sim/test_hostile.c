@@ -301,27 +301,32 @@ static void test_flood_of_greetings(void **state)
 	done(s, &w);
 }
 
-/* HELLOs that cannot be opened, `n` in each of `ms` milliseconds. */
-static void flood(struct sim *s, unsigned ms, unsigned n, bool as_member)
+/* A HELLO to node 0 that cannot be opened. */
+static void flood_one(struct sim *s, const struct endpoint *from)
 {
-	uint8_t buf[256];
+	uint8_t buf[256] = { 0 };
 	struct leon_hdr h = { .kind = LEON_CONTROL,
 			      .flags = LEON_F_SEALED,
 			      .n_hops = 1,
 			      .vni = s->node[0].conf->vni,
-			      .source = s->node[2].id,
+			      .source = MALLORY_ID,
 			      .hop = { s->node[0].id } };
 	size_t hdr_len = leon_encode(&h, buf);
+	uint64_t salt = sim_random(s);
 
-	memset(buf + hdr_len, 0, sizeof(buf) - hdr_len);
+	memcpy(buf + hdr_len + 8, &salt, sizeof(salt));
+	sim_inject(s, from, 0, buf, hdr_len + ENVELOPE_HELLO_LEN + MSG_HELLO_LEN + AEAD_TAG_LEN);
+}
+
+/* `n` in each of `ms` milliseconds. */
+static void flood(struct sim *s, unsigned ms, unsigned n, bool as_member)
+{
 	for (unsigned t = 0; t < ms; t++) {
 		for (unsigned i = 0; i < n; i++) {
 			struct endpoint from =
 				as_member ? s->node[2].ep : mallory((unsigned)sim_random(s));
 
-			buf[hdr_len + 8 + i % 16]++; /* the salt */
-			sim_inject(s, &from, 0, buf,
-				   hdr_len + ENVELOPE_HELLO_LEN + MSG_HELLO_LEN + AEAD_TAG_LEN);
+			flood_one(s, &from);
 		}
 		sim_run(s, 1);
 	}
@@ -355,6 +360,72 @@ static void test_flood_of_strangers(void **state)
 	assert_true(sim_converged(s, NULL));
 	assert_int_equal(w.msgs_to_mallory, 0);
 	assert_int_equal(c->key_exchanges, exchanges + 1);
+	done(s, &w);
+}
+
+/*
+ * An address in a network of the attacker that a hash linear in its bytes, with factor 257, gives the same
+ * place as the address of a member, whatever is added to both.
+ */
+static struct endpoint address_beside(const struct endpoint *member)
+{
+	static const uint8_t network[8] = { 0x20, 0x01, 0x0d, 0xb8, 0x0b, 0xad, 0, 0 };
+	struct endpoint ep = { .port = 6666, .ip = { .family = 6 } };
+	uint64_t wanted = 0, power = 1;
+
+	for (unsigned i = 0; i < 16; i++)
+		wanted = wanted * 257 + member->ip.b[i];
+	for (unsigned try = 0;; try++) {
+		uint64_t prefix = 0, rest;
+		bool fits = true;
+
+		memcpy(ep.ip.b, network, sizeof(network));
+		ep.ip.b[6] = (uint8_t)(try >> 8);
+		ep.ip.b[7] = (uint8_t)try;
+		for (unsigned i = 0; i < 8; i++)
+			prefix = prefix * 257 + ep.ip.b[i];
+		power = 1;
+		for (unsigned i = 0; i < 8; i++)
+			power *= 257; /* modulo 2^64 */
+		rest = wanted - prefix * power;
+		for (unsigned i = 16; i-- > 8; rest /= 257) {
+			ep.ip.b[i] = (uint8_t)(rest % 257);
+			fits &= rest % 257 < 256;
+		}
+		if (fits && rest == 0)
+			return ep;
+	}
+}
+
+/* HELLOs that do not open, from an address that was chosen to share the budget of a member that
+ * starts again; then from so many addresses of one network that every place is taken. */
+static void test_nobody_uses_up_anothers_budget(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(2, 17, &w);
+	struct endpoint beside = address_beside(&s->node[1].ep);
+
+	(void)state;
+	w.recording = false;
+	for (unsigned round = 0; round < 2; round++) {
+		sim_kill(s, 1);
+		sim_run(s, 15000);
+		for (unsigned t = 0; t < 3000; t++) {
+			if (t == 500) /* the flood was there first */
+				sim_boot(s, 1);
+			for (unsigned i = 0; i < 20; i++) {
+				struct endpoint from = beside;
+
+				if (round)
+					from.ip.b[8 + i % 8] ^= (uint8_t)sim_random(s);
+				flood_one(s, &from);
+			}
+			sim_run(s, 1);
+		}
+		assert_int_equal(sim_state(s, 0, 1), NODE_REACHABLE);
+		assert_true(sim_converged(s, NULL));
+	}
+	assert_int_equal(w.msgs_to_mallory, 0);
 	done(s, &w);
 }
 
@@ -469,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_replay_of_a_dead_node),
 		cmocka_unit_test(test_flood_of_greetings),
 		cmocka_unit_test(test_flood_of_strangers),
+		cmocka_unit_test(test_nobody_uses_up_anothers_budget),
 		cmocka_unit_test(test_clear_mode_amplifies_nothing),
 		cmocka_unit_test(test_malformed_storm),
 		cmocka_unit_test(test_malformed_from_a_member),

@@ -33,6 +33,7 @@
 #pragma once
 
 #include "base/defs.h"
+#include "base/siphash.h"
 #include "proto/overlay.h"
 #include "wire/bytes.h"
 #include "wire/leon.h"
@@ -61,6 +62,13 @@ struct alarm {
 struct bucket {
 	mono_t last;
 	int64_t credit_ns;
+};
+
+/* What one address may do. Whoever else has the place of an address begins anew: nobody uses up
+ * what belongs to another. */
+struct source {
+	uint64_t name; /* hash of it */
+	struct bucket bucket;
 };
 
 /* How a datagram gets to its destination. */
@@ -267,6 +275,7 @@ struct overlay {
 	node_id_t self;
 	uint32_t vni;
 	uint64_t rng;
+	struct hash_key hash_key; /* of all tables below that others' input indexes */
 	bool started, leaving;
 	struct keyring *keys;
 	struct {
@@ -337,7 +346,7 @@ struct overlay {
 
 	/* limits */
 	struct bucket hello_open, hello_open_known, hello_answer;
-	struct bucket hello_from[256], hello_open_from[256];
+	struct source hello_from[256], hello_open_from[256];
 	struct bucket secret_event, full_event, duplicate_event, trust_event, differs_event;
 	struct refusal refusal[REFUSALS];
 	struct log_limit log;

@@ -333,25 +333,36 @@ static int64_t cost_ns(int64_t per_s)
 	return NS_PER_S / per_s;
 }
 
-/* Place of an address in a table of buckets. */
-static unsigned place_of(const struct overlay *o, const struct endpoint *from, bool with_port)
+static struct bucket *bucket_of(struct source *table, size_t places, uint64_t name)
 {
-	uint64_t key = 0;
+	struct source *s = &table[name % places];
 
-	for (unsigned i = 0; i < sizeof(from->ip.b); i++)
-		key = key * 257 + from->ip.b[i];
-	/* Keyed with a value of this process, so that nobody can aim at another's bucket. */
-	return hash_mix64(key * 65599 + (with_port ? from->port : 0) + (uint64_t)(uintptr_t)o) %
-	       array_size(o->hello_from);
+	if (s->name != name)
+		*s = (struct source){ .name = name };
+	return &s->bucket;
 }
 
 static bool may_answer(struct overlay *o, const struct endpoint *from)
 {
 	mono_t now = overlay_now(o);
-	struct bucket *b = &o->hello_from[place_of(o, from, true)];
+	uint8_t text[sizeof(from->ip.b) + 3] = { from->ip.family, (uint8_t)(from->port >> 8),
+						 (uint8_t)from->port };
+	struct bucket *b;
 
+	memcpy(text + 3, from->ip.b, sizeof(from->ip.b));
+	b = bucket_of(o->hello_from, array_size(o->hello_from),
+		      siphash(&o->hash_key, text, sizeof(text)));
 	return bucket_pass(b, now, cost_ns(FROM_PER_S), FROM_BURST * cost_ns(FROM_PER_S)) &&
 	       bucket_pass(&o->hello_answer, now, cost_ns(ANSWER_PER_S), NS_PER_S);
+}
+
+/* Of all addresses of an IPv6 network, as a stranger has as many there as it likes. */
+static struct bucket *opening_of(struct overlay *o, const struct ip_addr *ip)
+{
+	size_t len = ip->family == 6 ? 8 : 4;
+
+	return bucket_of(o->hello_open_from, array_size(o->hello_open_from),
+			 siphash(&o->hash_key, ip->b, len));
 }
 
 static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
@@ -370,8 +381,7 @@ static bool may_open(struct overlay *o, const struct endpoint *from)
 	struct bucket *all;
 
 	/* First, as it is cheap: who is known is found by a search among all peers. */
-	if (!bucket_pass(&o->hello_open_from[place_of(o, from, false)], now,
-			 cost_ns(OPEN_FROM_PER_S), NS_PER_S))
+	if (!bucket_pass(opening_of(o, &from->ip), now, cost_ns(OPEN_FROM_PER_S), NS_PER_S))
 		return false;
 	all = is_known_address(o, &from->ip) ? &o->hello_open_known : &o->hello_open;
 	return bucket_pass(all, now, cost_ns(OPEN_PER_S), NS_PER_S);

@@ -166,7 +166,7 @@ void sync_summary_request(struct overlay *o, struct peer *p)
 /* True once in FETCH_AGAIN_MS for each origin, whoever names it. */
 static bool mark_fetch(struct overlay *o, node_id_t origin)
 {
-	struct fetch_mark *f = &o->mark[hash_mix64(origin) % FETCH_MARKS];
+	struct fetch_mark *f = &o->mark[siphash_u64(&o->hash_key, origin) % FETCH_MARKS];
 
 	if (f->origin == origin && !is_due(o, f->at))
 		return false;

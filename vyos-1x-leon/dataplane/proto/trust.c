@@ -17,7 +17,7 @@ static struct refusal *place_of(struct overlay *o, node_id_t id, const uint8_t k
 	uint64_t name;
 
 	memcpy(&name, key, sizeof(name));
-	return &o->refusal[hash_mix64(name ^ id) % REFUSALS];
+	return &o->refusal[siphash_u64(&o->hash_key, name ^ id) % REFUSALS];
 }
 
 /* Each that knocks is told of once in a while, and many of them do not fill the log. */
