@@ -8,7 +8,6 @@
 
 #include "base/ring.h"
 #include "fwd/worker.h"
-#include "wire/bytes.h"
 
 /* A control datagram in its ring: this, then the bytes. */
 struct control_record {
@@ -58,22 +57,12 @@ static bool post_once(struct worker *w, uint64_t key, const struct fwd_event *ev
 	return true;
 }
 
-static uint64_t mix(uint64_t key, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	for (; len >= 4; p += 4, len -= 4)
-		key = hash_mix64(key ^ get_u32(p));
-	while (len--)
-		key = hash_mix64(key ^ *p++);
-	return key;
-}
-
 void event_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot)
 {
 	struct fwd_event ev = { .type = FWD_LEARN,
 				.learn = { .vlan = vlan, .slot = slot, .mac = mac } };
-	uint64_t key = hash_mix64(mac_to_u64(mac) << 16 | slot) ^ vlan;
+	const uint64_t words[2] = { mac_to_u64(mac) << 16 | slot, vlan };
+	uint64_t key = siphash(&w->hash_key, words, sizeof(words));
 
 	if (post_once(w, key, &ev))
 		count(w, CNT_learn_events, 1);
@@ -102,7 +91,11 @@ void event_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, stru
 		.type = FWD_NEIGH,
 		.neigh = { .vlan = vlan, .slot = slot, .mac = mac, .ip = *ip, .router = router }
 	};
-	uint64_t key = mix(hash_mix64(mac_to_u64(mac) << 16 | slot) ^ vlan, ip->b, sizeof(ip->b));
+	uint64_t words[4] = { mac_to_u64(mac) << 16 | slot, vlan };
+	uint64_t key;
+
+	memcpy(&words[2], ip->b, sizeof(ip->b));
+	key = siphash(&w->hash_key, words, sizeof(words));
 
 	post_once(w, key, &ev);
 }
@@ -130,10 +123,19 @@ void event_guard(struct worker *w, const uint8_t *frame, size_t len)
 	post(w, &ev);
 }
 
+static uint64_t endpoint_key(const struct worker *w, enum fwd_event_type type,
+			     const struct endpoint *ep)
+{
+	uint64_t words[3] = { (uint64_t)type << 32 | ep->port };
+
+	memcpy(&words[1], ep->ip.b, sizeof(ep->ip.b));
+	return siphash(&w->hash_key, words, sizeof(words));
+}
+
 void event_suspect(struct worker *w, const struct endpoint *ep, int error, bool local)
 {
 	struct fwd_event ev = { .type = FWD_SUSPECT, .suspect = { *ep, error, local } };
-	uint64_t key = mix(~(uint64_t)ep->port, ep->ip.b, sizeof(ep->ip.b));
+	uint64_t key = endpoint_key(w, ev.type, ep);
 
 	post_once(w, key, &ev);
 }
@@ -142,7 +144,7 @@ void event_suspect(struct worker *w, const struct endpoint *ep, int error, bool 
 void event_foreign(struct worker *w, const struct endpoint *from, bool other_version)
 {
 	struct fwd_event ev = { .type = FWD_FOREIGN, .foreign = { *from, other_version } };
-	uint64_t key = mix(~(uint64_t)from->port - 1, from->ip.b, sizeof(from->ip.b));
+	uint64_t key = endpoint_key(w, ev.type, from);
 
 	if (!mono_is_never(w->foreign_at) && mono_sub_ns(w->now, w->foreign_at) < FOREIGN_GAP_NS)
 		return;

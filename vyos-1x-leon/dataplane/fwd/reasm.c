@@ -10,6 +10,8 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "base/siphash.h"
+#include "crypto/aead.h"
 
 struct range {
 	uint16_t start, end; /* bytes [start, end) */
@@ -29,6 +31,7 @@ struct entry {
 };
 
 struct reasm {
+	struct hash_key key; /* keeps senders from choosing identifications that share a bucket */
 	uint32_t mask;
 	struct entry **bucket;
 	struct entry *entry;
@@ -66,6 +69,7 @@ struct reasm *reasm_new(size_t bytes)
 	while (buckets < n)
 		buckets *= 2;
 	r->mask = buckets - 1;
+	random_bytes(&r->key, sizeof(r->key));
 	r->bucket = x_calloc(buckets, sizeof(struct entry *));
 	r->entry = x_calloc(n, sizeof(*r->entry));
 	r->buffers = x_buffer(n, FRAGMENT_FRAME_MAX);
@@ -91,7 +95,7 @@ void reasm_free(struct reasm *r)
 
 static struct entry **bucket_of(struct reasm *r, node_id_t source, uint32_t id)
 {
-	return &r->bucket[hash_mix64((uint64_t)source << 32 | id) & r->mask];
+	return &r->bucket[siphash_u64(&r->key, (uint64_t)source << 32 | id) & r->mask];
 }
 
 static struct entry *find(struct reasm *r, node_id_t source, uint32_t id)

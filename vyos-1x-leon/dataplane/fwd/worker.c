@@ -16,6 +16,7 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "crypto/aead.h"
 #include "fwd/events.h"
 #include "fwd/from_net.h"
 #include "fwd/from_tap.h"
@@ -48,6 +49,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->deliver.batch.tcp = setup->tap_offload;
 	w->deliver.batch.udp = setup->tap_uso;
 	w->reasm = reasm_new(REASM_BYTES);
+	random_bytes(&w->hash_key, sizeof(w->hash_key));
 	w->spare = x_calloc(NET_BUFFER, 1);
 	w->told = x_calloc(setup->slots_maximum, sizeof(w->told[0]));
 	w->control = ring_new(CONTROL_RING_BYTES);

@@ -20,6 +20,7 @@
 #include "base/mono.h"
 #include "base/rcu.h"
 #include "base/ring.h"
+#include "base/siphash.h"
 #include "fwd/bundle.h"
 #include "fwd/deliver.h"
 #include "fwd/fwd.h"
@@ -59,6 +60,7 @@ struct worker {
 	uint8_t *spare; /* NET_BUFFER bytes: sealed data that two keys are tried on */
 	struct reasm *reasm;
 	struct storm storm[N_STORM];
+	struct hash_key hash_key;
 	struct recent recent; /* events posted a moment ago */
 	uint32_t fragment_id;
 	mono_t foreign_at; /* when a FWD_FOREIGN was posted last */

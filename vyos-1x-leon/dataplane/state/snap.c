@@ -14,6 +14,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "crypto/aead.h"
 #include "wire/bytes.h"
 
 static_assert(SNAP_SOCKADDR_LEN == sizeof(struct sockaddr_in6), "room for either family");
@@ -28,6 +29,7 @@ struct snap *snap_new(uint16_t n_slots)
 		size *= 2;
 	s->n_slots = n_slots;
 	s->id_mask = size - 1;
+	s->id_factor = random_u64_nonzero() | 1;
 	s->flood = x_calloc(n, sizeof(s->flood[0]));
 	s->node = x_calloc_aligned(n, sizeof(s->node[0]));
 	s->id_table = x_calloc(size, sizeof(s->id_table[0]));
@@ -159,7 +161,8 @@ static void set_header(struct snap *s, struct snap_node *n)
 
 static uint32_t id_place(const struct snap *s, node_id_t id)
 {
-	return (uint32_t)hash_mix64(id) & s->id_mask;
+	/* Universal hashing by multiplication: all that it takes where nobody sees the factor. */
+	return (uint32_t)(id * s->id_factor >> 32) & s->id_mask;
 }
 
 static void add_id(struct snap *s, uint16_t slot)

@@ -66,6 +66,7 @@ struct snap {
 	uint16_t n_flood;
 	uint16_t *flood;	/* slots of all routed nodes but this one */
 	struct snap_node *node; /* by slot; [SLOT_SELF] is this node */
+	uint64_t id_factor;	/* random: members do not choose node-ids that share a place */
 	uint32_t id_mask;
 	uint16_t *id_table; /* open addressing, node-id to slot, SLOT_NONE empty */
 };

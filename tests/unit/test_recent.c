@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* fwd/recent, fwd/events: what is told of one host never keeps another from being told of. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fwd/events.h"
+#include "fwd_fixture.h"
+
+static struct fixture fx;
+
+static int setup(void **state)
+{
+	(void)state;
+	return fx_open(&fx, true) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fx_close(&fx);
+	return 0;
+}
+
+static unsigned count_learned(void)
+{
+	struct fwd_event ev;
+	unsigned n = 0;
+
+	while (fwd_next_event(fx.f, &ev))
+		n += ev.type == FWD_LEARN;
+	return n;
+}
+
+/* The inverse of hash_mix64(), whose factors have inverses modulo 2^64. */
+static uint64_t unmix(uint64_t x)
+{
+	x ^= x >> 33;
+	x *= 0x9cb4b2f8129337dbULL;
+	x ^= x >> 33;
+	x *= 0x4f74430c22a54005ULL;
+	x ^= x >> 33;
+	return x;
+}
+
+/* A host and a VLAN for which an unkeyed hash is that of `mac` without VLAN; false: none. */
+static bool find_other(uint64_t mac, uint16_t *vlan, struct mac *other)
+{
+	for (*vlan = 1; *vlan < 4095; ++*vlan) {
+		uint64_t found = unmix(hash_mix64(mac << 16 | 1) ^ *vlan);
+
+		*other = mac_from_u64(found >> 16);
+		if ((found & 0xffff) == 1)
+			return true;
+	}
+	return false;
+}
+
+static void no_host_hides_another(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (uint64_t mac = 0x020000000001; n < 4; mac++) {
+		struct mac other;
+		uint16_t vlan;
+
+		if (!find_other(mac, &vlan, &other))
+			continue;
+		n++;
+		worker_begin(fx.w);
+		event_learn(fx.w, vlan, other, 1);
+		event_learn(fx.w, 0, mac_from_u64(mac), 1);
+		worker_end(fx.w);
+		assert_int_equal(count_learned(), 2);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(no_host_hides_another, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
