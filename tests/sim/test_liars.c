@@ -133,7 +133,8 @@ static void lie_about_a_link(struct sim *s, unsigned liar, unsigned other, uint3
 
 		if (i != liar)
 			m.row.entry[m.row.n++] = (struct row_entry){
-				s->node[i].id, true, i == other ? rtt_us : e.rtt_us, 100, 0, e.mtu
+				s->node[i].id, true, i == other ? rtt_us : e.rtt_us, 100, 0,
+				e.mtu,	       false
 			};
 	}
 	for (unsigned i = 0; i < s->n; i++)

@@ -12,6 +12,7 @@
 
 #include "base/defs.h"
 #include "state/latdb.h"
+#include "state/path.h"
 
 #define S(n) ((mono_t){ (n)*NS_PER_S })
 
@@ -27,7 +28,7 @@ static void first_sample_is_taken_as_it_is(void **state)
 	assert_int_equal(f.n_samples, 1);
 	assert_int_equal(f.srtt_us, 20000);
 	assert_int_equal(f.last_us, 20000);
-	assert_int_equal(f.min_us, 20000);
+	assert_int_equal(f.min.value, 20000);
 	assert_int_equal(f.loss_pm, 0);
 	/* A fresh link costs less than the default threshold of 10 % more than a proven one. */
 	assert_in_range(f.var_us, 1, 1999);
@@ -45,13 +46,58 @@ static void filter_follows_a_step(void **state)
 	assert_in_range(f.var_us, 0, 10);
 	link_filter_answer(&f, 28000, S(101));
 	assert_int_equal(f.srtt_us, 21000);    /* 1/8 of the step */
-	assert_in_range(f.var_us, 2000, 2010); /* 1/4 of it */
+	assert_in_range(f.var_us, 4000, 4010); /* 1/4 of it, doubled */
 	for (int i = 0; i < 60; i++)
 		link_filter_answer(&f, 28000, S(102 + i));
 	assert_in_range(f.srtt_us, 27980, 28000);
 	assert_in_range(f.var_us, 0, 30);
 	link_filter_answer(&f, 0, S(200));
 	assert_in_range(f.srtt_us, 24000, 24600);
+}
+
+static void a_fall_never_raises_the_cost(void **state)
+{
+	static const uint32_t from_us[] = { 300000, 900000, 105000, 20000000 };
+
+	(void)state;
+	for (size_t k = 0; k < array_size(from_us); k++) {
+		for (int noisy = 0; noisy < 2; noisy++) {
+			struct lat_entry e = { .up = true };
+			struct link_filter f;
+			uint32_t cost, before;
+
+			link_filter_reset(&f);
+			for (int i = 0; i < 200; i++)
+				link_filter_answer(
+					&f, from_us[k] + (noisy ? from_us[k] / 50 * (i % 3) : 0),
+					S(1 + i));
+			e.rtt_us = (uint32_t)f.srtt_us;
+			e.var_us = (uint32_t)f.var_us;
+			before = link_cost(&e);
+			for (int i = 0; i < 200; i++) {
+				link_filter_answer(&f, 100000, S(300 + i));
+				e.rtt_us = (uint32_t)f.srtt_us;
+				e.var_us = (uint32_t)f.var_us;
+				cost = link_cost(&e);
+				assert_in_range(cost, 100000, before);
+				before = cost;
+			}
+			assert_in_range(before, 100000, 100100);
+		}
+	}
+}
+
+/* As many samples above as below: the deviation is what RFC 6298 makes it. */
+static void deviation_of_even_noise(void **state)
+{
+	struct link_filter f;
+
+	(void)state;
+	link_filter_reset(&f);
+	for (int i = 0; i < 1000; i++)
+		link_filter_answer(&f, i % 2 ? 110000 : 90000, S(1 + i));
+	assert_in_range(f.srtt_us, 98000, 102000);
+	assert_in_range(f.var_us, 6000, 14000);
 }
 
 static void loss_rises_and_fades(void **state)
@@ -83,13 +129,13 @@ static void minimum_lasts_one_to_two_minutes(void **state)
 	link_filter_answer(&f, 500, S(10));
 	link_filter_answer(&f, 300, S(20));
 	link_filter_answer(&f, 800, S(30));
-	assert_int_equal(f.min_us, 300);
+	assert_int_equal(f.min.value, 300);
 	link_filter_answer(&f, 700, S(75)); /* second minute: the first still counts */
-	assert_int_equal(f.min_us, 300);
+	assert_int_equal(f.min.value, 300);
 	link_filter_answer(&f, 900, S(140)); /* third: the second counts */
-	assert_int_equal(f.min_us, 700);
+	assert_int_equal(f.min.value, 700);
 	link_filter_answer(&f, 950, S(1000)); /* silence: nothing old counts */
-	assert_int_equal(f.min_us, 950);
+	assert_int_equal(f.min.value, 950);
 }
 
 /* --- nodes of a test: node-id 1000 + slot --- */
@@ -629,6 +675,8 @@ int main(void)
 		cmocka_unit_test(both_ends_of_a_link_may_disagree_a_little),
 		cmocka_unit_test(first_sample_is_taken_as_it_is),
 		cmocka_unit_test(filter_follows_a_step),
+		cmocka_unit_test(a_fall_never_raises_the_cost),
+		cmocka_unit_test(deviation_of_even_noise),
 		cmocka_unit_test(loss_rises_and_fades),
 		cmocka_unit_test(minimum_lasts_one_to_two_minutes),
 		cmocka_unit_test(unknown_is_down),

@@ -84,6 +84,13 @@ static int matrix(struct jsonr_node *nodes, struct jsonr_node *rows, FILE *out)
 	return 0;
 }
 
+static const char *link_state(struct jsonr_node *e)
+{
+	if (!value_bool(e, "up"))
+		return "down";
+	return value_bool(e, "silent") ? "silent" : "up";
+}
+
 static void list_row(struct table *t, struct jsonr_node *nodes, const char *from,
 		     struct jsonr_node *e)
 {
@@ -91,7 +98,7 @@ static void list_row(struct table *t, struct jsonr_node *nodes, const char *from
 		return;
 	table_cell(t, "%s", from);
 	table_cell(t, "%s", call_of(nodes, text_str(e, "node")));
-	table_cell(t, "%s", value_bool(e, "up") ? "up" : "down");
+	table_cell(t, "%s", link_state(e));
 	table_cell(t, "%s", text_us(e, "rtt_us"));
 	table_cell(t, "%s", text_us(e, "variation_us"));
 	table_cell(t, "%s", text_permille(e, "loss_permille"));

@@ -93,6 +93,7 @@ static void write_link(struct command *c, uint16_t from, uint16_t to)
 	answer_id(c->w, "to", b ? b->id : NODE_ID_NONE);
 	answer_call(c->w, "to_name", c->d, b ? b->id : NODE_ID_NONE);
 	jsonw_bool(c->w, "up", exists);
+	jsonw_bool(c->w, "silent", exists && e.silent);
 	answer_known(c->w, "rtt_us", up, e.rtt_us);
 	answer_known(c->w, "variation_us", up, e.var_us);
 	answer_known(c->w, "loss_permille", up, e.loss_pm);

@@ -122,6 +122,16 @@ static void link_is_up(struct out *o, const char *name, const struct node *n)
 	put_u64(o, l.up);
 }
 
+static void link_silences(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l))
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, l.silences);
+}
+
 static void link_rtt(struct out *o, const char *name, const struct node *n)
 {
 	struct overlay_link l;
@@ -225,6 +235,9 @@ static void put_nodes(struct out *o)
 		     node_reachable);
 	put_per_node(o, "link_up", "gauge", "1 where the direct link to the node works.",
 		     link_is_up);
+	put_per_node(o, "link_silences_total", "counter",
+		     "Times that probes of the direct link stayed unanswered until it became dear.",
+		     link_silences);
 	put_per_node(o, "link_rtt_seconds", "gauge", "Smoothed round-trip time of the direct link.",
 		     link_rtt);
 	put_per_node(o, "link_rtt_variation_seconds", "gauge",

@@ -19,6 +19,7 @@ static void write_entry(struct command *c, uint16_t from, const struct node *to,
 	jsonw_object(c->w, NULL);
 	answer_id(c->w, "node", to->id);
 	jsonw_bool(c->w, "up", e->up);
+	jsonw_bool(c->w, "silent", e->silent);
 	answer_known(c->w, "rtt_us", measured, e->rtt_us);
 	answer_known(c->w, "variation_us", measured, e->var_us);
 	answer_known(c->w, "loss_permille", measured, e->loss_pm);

@@ -43,13 +43,15 @@ static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now
 	answer_known(w, "rtt_us", sampled, (uint64_t)l->filter.srtt_us);
 	answer_known(w, "variation_us", sampled, (uint64_t)l->filter.var_us);
 	answer_known(w, "loss_permille", sampled, l->filter.loss_pm);
-	answer_known(w, "min_rtt_us", sampled, l->filter.min_us);
+	answer_known(w, "min_rtt_us", sampled, l->filter.min.value);
 	answer_known(w, "link_mtu", l->mtu != 0, l->mtu);
 	answer_known(w, "probe_interval_ms", l->probe_ms != 0, l->probe_ms);
 	jsonw_str(w, "secret", secret_name(l->secret));
 	answer_left(w, "session_ends_seconds", now, l->session_ends);
 	jsonw_u64(w, "probes_sent", l->probes_tx);
 	jsonw_u64(w, "probes_lost", l->probes_lost);
+	jsonw_bool(w, "silent", l->silent);
+	jsonw_u64(w, "silences", l->silences);
 	if (l->session)
 		jsonw_str(w, "encryption", seal_cipher_name(l->cipher));
 	else
@@ -61,7 +63,8 @@ static void write_no_link(struct jsonw *w, const struct node *n)
 	static const char *const unknown[] = {
 		"rtt_us",      "variation_us",	    "loss_permille", "min_rtt_us",
 		"link_mtu",    "probe_interval_ms", "secret",	     "session_ends_seconds",
-		"probes_sent", "probes_lost",	    "encryption"
+		"probes_sent", "probes_lost",	    "silent",	     "silences",
+		"encryption"
 	};
 
 	jsonw_null(w, "endpoint");

@@ -92,6 +92,8 @@ struct probing {
 	mono_t used_until;    /* data flows: probe fast */
 	mono_t sent_at;	      /* last plain probe */
 	mono_t missing;	      /* when the first of those now missed in a row was sent */
+	mono_t answered_sent; /* when the latest probe that was answered was sent */
+	int64_t silent_us;    /* > 0: silent, and what the round trip counts as meanwhile */
 	uint32_t misses;      /* in a row */
 	uint32_t loss_before; /* smoothed loss before the first of them, 1/1000 */
 	uint32_t answers;     /* in a row, while the link is down */
@@ -100,7 +102,7 @@ struct probing {
 	uint32_t wait_ms;  /* while down */
 	bool up, was_up;
 	mono_t up_since;
-	uint64_t tx, lost;
+	uint64_t tx, lost, silences;
 	struct link_filter filter;
 };
 

@@ -304,6 +304,7 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		return false;
 	*out = (struct overlay_link){
 		.up = p->probe.up,
+		.silent = p->probe.up && p->probe.silent_us,
 		.session = p->cur != NULL,
 		.ep = p->ep,
 		.behind_nat = is_behind_nat(peer_node(p->o, p), &p->ep),
@@ -317,6 +318,7 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.probe_ms = probe_interval_ms(o, p, overlay_now(o)),
 		.probes_tx = p->probe.tx,
 		.probes_lost = p->probe.lost,
+		.silences = p->probe.silences,
 	};
 	return true;
 }

@@ -29,7 +29,7 @@ enum overlay_event_kind {
 	EV_REACHABLE,	 /* node: a path leads to it */
 	EV_UNREACHABLE,	 /* node: no path left */
 	EV_LINK_UP,	 /* direct link to node works */
-	EV_LINK_DOWN,	 /* direct link to node: dead-multiplier probes unanswered */
+	EV_LINK_DOWN,	 /* direct link to node: silent for too long */
 	EV_LINK_MTU,	 /* direct link to node: path MTU changed, value = bytes of UDP payload */
 	EV_ENDPOINT,	 /* node is reached at another address now (roaming, NAT) */
 	EV_PATH,	 /* path in use to node changed; detail = choice reason */
@@ -168,6 +168,7 @@ const struct keyring *overlay_keyring(const struct overlay *o);
 
 struct overlay_link {
 	bool up, session;
+	bool silent;	    /* up, but the last probes are unanswered */
 	struct endpoint ep; /* where it is reached; family 0 unknown */
 	bool behind_nat;    /* answers from an address that its record does not list */
 	struct link_filter filter;
@@ -183,6 +184,7 @@ struct overlay_link {
 	enum seal_cipher cipher; /* of data to it */
 	uint32_t probe_ms;	 /* current probe interval */
 	uint64_t probes_tx, probes_lost;
+	uint64_t silences; /* times that it fell silent */
 };
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
 /* Nodes in session that have none of the secrets of this node; up to `max` of them in `id`. Returns

@@ -4,25 +4,50 @@
  * counts as lost, when a link is down and up. Results go into the own row of the latency
  * database. Control thread. Protocol 4.7, 6.
  *
- * A link is down after dead-multiplier probes in a row went unanswered, and not before as many
- * fast intervals have passed since the first of them: a round-trip time that jumps is no failure.
- * A late answer is an answer; its time is a valid sample.
+ * A link is silent after dead-multiplier probes in a row went unanswered, and not before as many
+ * fast intervals have passed since the first of them. A failure and a round-trip time that jumps look
+ * the same then, so the link becomes dear at once, as dear as the age of what is unanswered makes
+ * likely, and traffic goes where it is cheaper. Down it is only after a longer silence. A late answer
+ * is an answer; its time is a valid sample. doc/decisions/022.
  */
 #include <string.h>
 
 #include "proto/core.h"
 
 #define RTO_MIN_US   40000
-#define RTO_MAX_US   3000000
+#define RTO_MAX_US   15000000
 #define RTO_FIRST_US 1000000 /* while no round-trip time is known */
 #define RTO_SLACK_US 10000
 #define BURST	     4
+/*
+ * Whoever has waited for a time waits about as long again (half of them, where the tail is that of
+ * 1/t): with factor 4 the price is above that even when the age has doubled, so that four times
+ * the age, not every tick, asks for new rows.
+ */
+#define SILENT_FACTOR  4
+#define SILENCE_MAX_MS 30000 /* whatever the link showed before */
+/* As many probes are under way at most: PROBES_OUT must remember them until they are answered. */
+#define PROBES_PER_RTT 8
 
 void probe_init(struct overlay *o, struct peer *p)
 {
 	p->probe = (struct probing){ 0 };
 	link_filter_reset(&p->probe.filter);
 	pmtu_reset(o, p);
+}
+
+/* What is unanswered now is so old; 0 where nothing is amiss. */
+static int64_t missing_us(const struct probing *pr, mono_t now)
+{
+	return pr->misses ? mono_sub_us(now, pr->missing) : 0;
+}
+
+/* Probes do not follow each other faster than this, however slow the link is. */
+static int64_t least_gap_ms(const struct probing *pr, mono_t now)
+{
+	int64_t us = max_of(pr->filter.srtt_us, missing_us(pr, now));
+
+	return us / PROBES_PER_RTT / 1000;
 }
 
 uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now)
@@ -39,6 +64,7 @@ uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t
 		ms = min_of(ms, fast_ms);
 	if (pr->misses)
 		ms = min_of(ms, fast_ms / 2);
+	ms = max_of(ms, least_gap_ms(pr, now));
 	return (uint32_t)max_of(ms, (int64_t)1);
 }
 
@@ -76,7 +102,7 @@ void probe_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t siz
 	pr->deadline = mono_add_us(overlay_now(o), size ? 2 * wait_us : wait_us);
 }
 
-/* While the link is down the peer may be at any of its addresses; one id, so one sample. */
+/* While the link is down or silent the peer may be at any of its addresses; one id, so one sample. */
 static void send_to_locators(struct overlay *o, struct peer *p, uint32_t id)
 {
 	const struct node *n = peer_node(o, p);
@@ -100,7 +126,7 @@ static void send_probe(struct overlay *o, struct peer *p)
 	probe_remember(o, p, id, 0);
 	if (via_direct(p, &v))
 		probe_send(o, p, &v, id, 0);
-	if (!pr->up)
+	if (!pr->up || pr->silent_us)
 		send_to_locators(o, p, id);
 }
 
@@ -141,12 +167,14 @@ void probe_session_up(struct overlay *o, struct peer *p)
 void probe_store(struct overlay *o, struct peer *p)
 {
 	const struct link_filter *f = &p->probe.filter;
+	int64_t rtt_us = max_of(f->srtt_us, p->probe.silent_us);
 	struct lat_entry e = {
-		.rtt_us = (uint32_t)min_of(f->srtt_us, (int64_t)UINT32_MAX),
+		.rtt_us = (uint32_t)min_of(rtt_us, (int64_t)UINT32_MAX),
 		.var_us = (uint32_t)min_of(f->var_us, (int64_t)UINT32_MAX),
 		.loss_pm = (uint16_t)f->loss_pm,
 		.mtu = p->pmtu.mtu,
 		.up = p->probe.up,
+		.silent = p->probe.silent_us > 0,
 	};
 
 	if (!latdb_set(o->lat, p->slot, &e))
@@ -181,6 +209,7 @@ static void link_down(struct overlay *o, struct peer *p)
 	 * paying for the probes that found it. */
 	pr->filter.loss_pm = pr->loss_before;
 	pr->up = false;
+	pr->silent_us = 0;
 	pr->answers = 0;
 	pr->misses = 0;
 	pr->wait_ms = 0;
@@ -197,8 +226,52 @@ void probe_link_lost(struct overlay *o, struct peer *p)
 	if (!p->probe.up)
 		return;
 	p->probe.up = false;
+	p->probe.silent_us = 0;
 	probe_store(o, p);
 	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
+}
+
+/* --- silence --- */
+
+/* A link that is slow at times is given more time before it counts as down. */
+static int64_t down_after_us(const struct overlay *o, const struct probing *pr)
+{
+	int64_t ms = (int64_t)o->conf->dead_multiplier * o->conf->interval_ms;
+
+	ms = max_of(ms, (int64_t)pr->filter.peak.value * 2 / 1000);
+	return min_of(ms, (int64_t)SILENCE_MAX_MS) * 1000;
+}
+
+/* Probes in a row are unanswered, the first of them is `age_us` old. */
+static void silent(struct overlay *o, struct peer *p, int64_t age_us)
+{
+	struct probing *pr = &p->probe;
+
+	if (age_us >= down_after_us(o, pr)) {
+		link_down(o, p);
+		return;
+	}
+	if (pr->silent_us && age_us < pr->silent_us)
+		return;
+	pr->silences += pr->silent_us == 0;
+	pr->silent_us = max_of(age_us * SILENT_FACTOR, pr->filter.srtt_us);
+	probe_store(o, p);
+	share_dirty(o, SHARE_NOW);
+	route_now(o);
+}
+
+/* An answer at last. */
+static void speaks_again(struct overlay *o, struct peer *p)
+{
+	struct probing *pr = &p->probe;
+
+	/* An outage is not loss, and a jump even less. */
+	pr->filter.loss_pm = min_of(pr->filter.loss_pm, pr->loss_before);
+	pr->silent_us = 0;
+	pr->burst = BURST; /* the filter settles soon */
+	probe_store(o, p);
+	share_dirty(o, SHARE_SOON);
+	route_later(o);
 }
 
 /* --- what became of a probe --- */
@@ -207,7 +280,7 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 {
 	struct probing *pr = &p->probe;
 	int64_t dead_ms = (int64_t)o->conf->dead_multiplier * o->conf->fast_interval_ms;
-	mono_t again = mono_add_ms(pr->sent_at, o->conf->fast_interval_ms / 2);
+	mono_t again;
 
 	pr->lost++;
 	pr->answers = 0;
@@ -218,21 +291,49 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 		pr->loss_before = pr->filter.loss_pm;
 	}
 	link_filter_loss(&pr->filter);
-	if (pr->misses >= o->conf->dead_multiplier && mono_sub_ms(now, pr->missing) >= dead_ms) {
-		link_down(o, p);
+	if (pr->misses >= o->conf->dead_multiplier && missing_us(pr, now) >= 1000 * dead_ms)
+		silent(o, p, missing_us(pr, now));
+	if (!pr->up)
 		return;
-	}
 	probe_store(o, p);
+	again = mono_add_ms(pr->sent_at,
+			    max_of((int64_t)o->conf->fast_interval_ms / 2, least_gap_ms(pr, now)));
 	pr->next_at = earlier(pr->next_at, mono_before(again, now) ? now : again);
 }
 
-static void answered(struct overlay *o, struct peer *p, uint32_t rtt_us, mono_t now)
+/* Takes the time of an answer as a sample; `rtt_us` 0: it was no fair one. */
+static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, mono_t now)
+{
+	bool overtaken = mono_before(q->sent, pr->answered_sent);
+
+	if (!overtaken)
+		pr->answered_sent = q->sent;
+	/* It was not lost after all. */
+	if (q->missed && pr->misses)
+		pr->filter.loss_pm = min_of(pr->filter.loss_pm, pr->loss_before);
+	if (!rtt_us)
+		return;
+	/* Answers that were held up together: the first to come says what is, the rest what was. */
+	if (q->missed && overtaken)
+		return;
+	if (q->missed && pr->silent_us)
+		link_filter_jump(&pr->filter, rtt_us, now);
+	else
+		link_filter_answer(&pr->filter, rtt_us, now);
+}
+
+static void answered(struct overlay *o, struct peer *p, const struct probe *q, uint32_t rtt_us,
+		     mono_t now)
 {
 	struct probing *pr = &p->probe;
 
-	if (rtt_us)
-		link_filter_answer(&pr->filter, rtt_us, now);
+	sample(pr, q, rtt_us, now);
 	pr->misses = 0;
+	if (pr->up && pr->silent_us) {
+		speaks_again(o, p);
+		schedule(o, p);
+		return;
+	}
 	if (pr->up) {
 		probe_store(o, p);
 		return;
@@ -294,8 +395,7 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 
 void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct, mono_t rx)
 {
-	struct probe *pr = NULL;
-	uint16_t size;
+	struct probe *pr = NULL, was;
 
 	sync_digest(o, p, m->digest);
 	share_row_seq(o, p, m->row_seq);
@@ -307,13 +407,13 @@ void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 			ping_pong(o, p, m, rx);
 		return;
 	}
-	size = pr->size;
+	was = *pr;
 	pr->id = 0;
-	if (size && m->size == size)
-		pmtu_answer(o, p, size);
+	if (was.size && m->size == was.size)
+		pmtu_answer(o, p, was.size);
 	/* A large datagram is no fair sample, but it is a sign of life. */
-	if (!size || p->probe.up)
-		answered(o, p, size ? 0 : rtt_sample_us(o, p, pr->sent, rx, m->held_ns),
+	if (!was.size || p->probe.up)
+		answered(o, p, &was, was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns),
 			 overlay_now(o));
 }
 

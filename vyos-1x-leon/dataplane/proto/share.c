@@ -114,11 +114,12 @@ static uint16_t slot_of(void *arg, node_id_t id)
 	return n ? n->slot : SLOT_NONE;
 }
 
-/* Does it say that a link went down? Paths over that link must not wait. */
+/* Does it say that a link went down, or fell silent, or stays so? Paths over it must not wait. */
 static bool has_failure(struct overlay *o, uint16_t from, const struct msg_row *m)
 {
 	for (unsigned i = 0; i < m->n; i++)
-		if (!m->entry[i].up && latdb_get(o->lat, from, slot_of(o, m->entry[i].node)).up)
+		if ((!m->entry[i].up || m->entry[i].silent) &&
+		    latdb_get(o->lat, from, slot_of(o, m->entry[i].node)).up)
 			return true;
 	return false;
 }

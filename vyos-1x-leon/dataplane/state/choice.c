@@ -13,7 +13,8 @@ static const struct {
 	[CHOICE_NO_PATH] = { "no-path", "No path leads to the node." },
 	[CHOICE_FIRST] = { "first", "There was no path before, so the best one was taken." },
 	[CHOICE_FAILOVER] = { "failover",
-			      "The path in use broke, so the best one was taken at once." },
+			      "The path in use broke or a link on it fell silent, so the best "
+			      "one was taken at once." },
 	[CHOICE_BEST] = { "best", "The path in use is the best one." },
 	[CHOICE_THRESHOLD] = { "threshold",
 			       "Another path is better, but not by as much as a change takes." },
@@ -48,13 +49,19 @@ static bool is_better(const struct choice *c, const struct choice_params *p)
 	return c->best.cost_us < c->path.cost_us && c->best.cost_us <= choice_cost_to_beat(c, p);
 }
 
+/* From one silent path to another there is no hurry: both may come back, or neither. */
+static bool fell_silent(const struct choice *c)
+{
+	return c->path.silent && !c->best.silent && c->best.cost_us < c->path.cost_us;
+}
+
 static enum choice_reason decide(const struct choice *c, const struct choice_params *p, mono_t now)
 {
 	if (c->best.n_hops == 0) /* rule 1 */
 		return CHOICE_NO_PATH;
 	if (c->path.n_hops == 0) /* rule 2 */
 		return CHOICE_FIRST;
-	if (c->path.cost_us == COST_INFINITE) /* rule 3 */
+	if (c->path.cost_us == COST_INFINITE || fell_silent(c)) /* rule 3 */
 		return CHOICE_FAILOVER;
 	if (path_same(&c->best, &c->path)) /* rule 4 */
 		return CHOICE_BEST;

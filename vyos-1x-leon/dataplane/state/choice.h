@@ -6,7 +6,8 @@
  * Rules, in this order; the first that applies decides:
  *   1. no path at all                                   -> none            (no-path)
  *   2. had none                                         -> best            (first)
- *   3. the path in use is broken                        -> best, at once   (failover)
+ *   3. the path in use is broken, or a link on it is
+ *      silent and best is cheaper and has none such     -> best, at once   (failover)
  *   4. best is the path in use                          -> keep            (best)
  *   5. best is not better by threshold percent AND minimum -> keep         (threshold)
  *   6. last change less than hold-time ago              -> keep            (hold-down)

@@ -101,7 +101,7 @@ struct conf {
 
 	uint32_t interval_ms;	   /* 100..60000, probes of an idle link */
 	uint32_t fast_interval_ms; /* 20..interval, probes of a link in use */
-	uint32_t dead_multiplier;  /* 2..20 unanswered probes */
+	uint32_t dead_multiplier;  /* 2..20 unanswered probes: silent, state/latdb.h */
 
 	uint32_t threshold_percent; /* 0..90 */
 	uint32_t threshold_min_us;  /* 0..10000000 */

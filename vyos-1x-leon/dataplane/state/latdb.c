@@ -18,12 +18,13 @@
 #define CONTRADICTION_US     8000
 
 struct cell {
-	uint32_t rtt_up; /* rtt in us, 24 bits; CELL_UP */
+	uint32_t rtt_up; /* rtt in us, 24 bits; CELL_UP, CELL_SILENT */
 	uint32_t var_us; /* 24 bits */
 	uint16_t loss_pm;
 	uint16_t mtu;
 };
 #define CELL_UP	    0x80000000u
+#define CELL_SILENT 0x40000000u
 #define CELL_US_MAX 0xffffffu
 static_assert(sizeof(struct cell) == 12, "a cell is 12 bytes");
 
@@ -106,14 +107,14 @@ static struct cell *cell_at(struct row *r, uint16_t to)
 	return &r->cell[to];
 }
 
-static struct cell cell_of(bool up, uint32_t rtt_us, uint32_t var_us, uint16_t loss_pm,
-			   uint16_t mtu)
+static struct cell cell_of(const struct lat_entry *e)
 {
 	return (struct cell){
-		.rtt_up = min_of(rtt_us, CELL_US_MAX) | (up ? CELL_UP : 0),
-		.var_us = min_of(var_us, CELL_US_MAX),
-		.loss_pm = loss_pm,
-		.mtu = mtu,
+		.rtt_up = min_of(e->rtt_us, CELL_US_MAX) | (e->up ? CELL_UP : 0) |
+			  (e->up && e->silent ? CELL_SILENT : 0),
+		.var_us = min_of(e->var_us, CELL_US_MAX),
+		.loss_pm = e->loss_pm,
+		.mtu = e->mtu,
 	};
 }
 
@@ -160,6 +161,7 @@ struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to)
 		.loss_pm = c.loss_pm,
 		.mtu = c.mtu,
 		.up = cell_is_up(c),
+		.silent = c.rtt_up & CELL_SILENT,
 	};
 }
 
@@ -266,7 +268,13 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 
 	for (uint16_t i = 0; i < m->n; i++) {
 		const struct row_entry *e = &m->entry[i];
-		struct cell c = cell_of(e->up, e->rtt_us, e->var_us, e->loss_pm, e->mtu);
+		struct lat_entry is = { .rtt_us = e->rtt_us,
+					.var_us = e->var_us,
+					.loss_pm = e->loss_pm,
+					.mtu = e->mtu,
+					.up = e->up,
+					.silent = e->silent };
+		struct cell c = cell_of(&is);
 		uint16_t slot = slot_of(arg, e->node);
 		struct cell *cell;
 
@@ -347,7 +355,7 @@ static bool worth_announcing(struct cell before, struct cell after)
 		return true;
 	if (!cell_is_up(after))
 		return false;
-	return before.mtu != after.mtu ||
+	return before.mtu != after.mtu || ((before.rtt_up ^ after.rtt_up) & CELL_SILENT) ||
 	       moved_more(before.rtt_up & CELL_US_MAX, after.rtt_up & CELL_US_MAX) ||
 	       moved_more(before.var_us, after.var_us) ||
 	       abs((int)before.loss_pm - (int)after.loss_pm) > 5;
@@ -355,7 +363,7 @@ static bool worth_announcing(struct cell before, struct cell after)
 
 bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e)
 {
-	struct cell c = cell_of(e->up, e->rtt_us, e->var_us, e->loss_pm, e->mtu);
+	struct cell c = cell_of(e);
 	struct row *own = row_at(db, SLOT_SELF);
 	struct cell *cell;
 
@@ -475,6 +483,7 @@ static bool slice_next(const struct slice *s, uint32_t *iter, struct msg_row *ou
 			.var_us = c.var_us,
 			.loss_pm = c.loss_pm,
 			.mtu = c.mtu,
+			.silent = c.rtt_up & CELL_SILENT,
 		};
 	}
 	++*iter;

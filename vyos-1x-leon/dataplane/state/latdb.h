@@ -14,16 +14,27 @@
 #include "wire/msg.h"
 
 /* --- filter of one link, fed by probes (RFC 6298 gains: 1/8 and 1/4) --- */
+
+/* The most, or the least, of this period and the one before. */
+struct extreme {
+	mono_t since;
+	uint32_t prev, cur, value;
+};
+
 struct link_filter {
 	uint32_t n_samples;
-	int64_t srtt_us, var_us;  /* smoothed RTT, smoothed mean deviation */
-	uint32_t last_us, min_us; /* last sample; lowest of the current and the previous minute */
-	uint32_t loss_pm;	  /* smoothed loss, 1/1000 (gain 1/32) */
-	mono_t min_since;
-	uint32_t min_prev_us, min_cur_us; /* what min_us is made of */
+	/* Smoothed RTT; smoothed deviation upward, doubled: as large as the mean deviation where there
+	 * is as much below the average as above, and no price on a time that falls. */
+	int64_t srtt_us, var_us;
+	uint32_t last_us;    /* last sample */
+	struct extreme min;  /* lowest of the current and the previous minute */
+	struct extreme peak; /* highest of the current and the previous hour */
+	uint32_t loss_pm;    /* smoothed loss, 1/1000 (gain 1/32) */
 };
 void link_filter_reset(struct link_filter *f);
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now);
+/* The first answer after a silence, to a probe that was taken for lost: the time jumped. */
+void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now);
 void link_filter_loss(struct link_filter *f);
 
 /* --- the database --- */
@@ -32,6 +43,7 @@ struct lat_entry {
 	uint16_t loss_pm;
 	uint16_t mtu; /* largest LEON datagram, 0 unknown */
 	bool up;
+	bool silent; /* up, but its last probes are unanswered: rtt_us is what that makes likely */
 };
 
 /* Both ends of a link measured it: is one of them wrong? Twice as much and 8 ms more than the other
@@ -72,7 +84,7 @@ enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_r
 
 /*
  * Own row. latdb_set stages a measurement; a smaller movement than the following leaves the row
- * as it is, so that all copies stay the same. It counts as changed where `up` differs, where mtu
+ * as it is, so that all copies stay the same. It counts as changed where `up` or `silent` differs, where mtu
  * differs, where rtt or var moved by more than 5 % and 300 us, or loss by more than 5/1000.
  * Returns true where it is a change worth announcing (true at once for `up`).
  */

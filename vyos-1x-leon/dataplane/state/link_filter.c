@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The filter of latdb.h that makes one link's entry out of probe results: smoothed RTT and
- * variation with the gains of RFC 6298, smoothed loss, a minimum over one to two minutes.
+ * variation with the gains of RFC 6298, smoothed loss, a minimum over one to two minutes and a
+ * maximum over one to two hours.
  * Owned by whoever probes (proto/), on the control thread.
  */
 #include "state/latdb.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/defs.h"
 
 #define MINUTE_NS (60 * NS_PER_S)
+#define HOUR_NS	  (60 * MINUTE_NS)
 
 /*
  * RFC 6298 starts the variation at half the first sample, because a timeout that is too short is
@@ -30,41 +31,69 @@ void link_filter_reset(struct link_filter *f)
 	memset(f, 0, sizeof(*f));
 }
 
-static void note_minimum(struct link_filter *f, uint32_t rtt_us, mono_t now)
+/* Begins a new period where the one before is over. */
+static void extreme_age(struct extreme *e, bool first, uint32_t sample, int64_t period_ns,
+			mono_t now)
 {
-	int64_t age_ns = mono_sub_ns(now, f->min_since);
+	int64_t age_ns = mono_sub_ns(now, e->since);
 
-	if (f->n_samples == 0 || age_ns >= 2 * MINUTE_NS) {
-		f->min_prev_us = rtt_us;
-		f->min_cur_us = rtt_us;
-		f->min_since = now;
-	} else if (age_ns >= MINUTE_NS) {
-		f->min_prev_us = f->min_cur_us;
-		f->min_cur_us = rtt_us;
-		f->min_since = now;
-	}
-	f->min_cur_us = min_of(f->min_cur_us, rtt_us);
-	f->min_us = min_of(f->min_cur_us, f->min_prev_us);
+	if (!first && age_ns < period_ns)
+		return;
+	e->prev = first || age_ns >= 2 * period_ns ? sample : e->cur;
+	e->cur = sample;
+	e->since = now;
+}
+
+static void note_extremes(struct link_filter *f, uint32_t rtt_us, mono_t now)
+{
+	bool first = f->n_samples == 0;
+
+	extreme_age(&f->min, first, rtt_us, MINUTE_NS, now);
+	f->min.cur = min_of(f->min.cur, rtt_us);
+	f->min.value = min_of(f->min.cur, f->min.prev);
+	extreme_age(&f->peak, first, rtt_us, HOUR_NS, now);
+	f->peak.cur = max_of(f->peak.cur, rtt_us);
+	f->peak.value = max_of(f->peak.cur, f->peak.prev);
+}
+
+static void note_sample(struct link_filter *f, uint32_t rtt_us)
+{
+	f->last_us = rtt_us;
+	/* Rounded up, so that the last thousandth goes away too. */
+	f->loss_pm -= (f->loss_pm + LOSS_GAIN - 1) / LOSS_GAIN;
+	if (f->n_samples < UINT32_MAX)
+		f->n_samples++;
 }
 
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 {
 	int64_t r = rtt_us;
 
-	note_minimum(f, rtt_us, now);
+	note_extremes(f, rtt_us, now);
 	if (f->n_samples == 0) {
 		f->srtt_us = r;
 		f->var_us = r / VAR_START_DIVISOR;
 	} else {
-		/* The deviation is taken from the old average, hence before it moves. */
-		f->var_us += (llabs(f->srtt_us - r) - f->var_us) / 4;
+		/* The deviation is taken from the old average, hence before it moves. A time that falls
+		 * is good news: it lowers the average, and must not raise the price. */
+		f->var_us += (2 * max_of(r - f->srtt_us, (int64_t)0) - f->var_us) / 4;
 		f->srtt_us += (r - f->srtt_us) / 8;
 	}
-	f->last_us = rtt_us;
-	/* Rounded up, so that the last thousandth goes away too. */
-	f->loss_pm -= (f->loss_pm + LOSS_GAIN - 1) / LOSS_GAIN;
-	if (f->n_samples < UINT32_MAX)
-		f->n_samples++;
+	note_sample(f, rtt_us);
+}
+
+void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now)
+{
+	int64_t r = rtt_us;
+
+	if (f->n_samples == 0 || r <= f->srtt_us) {
+		link_filter_answer(f, rtt_us, now);
+		return;
+	}
+	note_extremes(f, rtt_us, now);
+	f->srtt_us = r;
+	f->var_us = max_of(f->var_us, r / VAR_START_DIVISOR);
+	note_sample(f, rtt_us);
 }
 
 void link_filter_loss(struct link_filter *f)

@@ -84,6 +84,7 @@ static void hear_other_end(const struct latdb *db, const struct path_params *pp,
 		return;
 	e->rtt_us = other.rtt_us;
 	e->var_us = other.var_us;
+	e->silent |= other.silent;
 }
 
 bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint16_t from,
@@ -103,6 +104,7 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 	p->cost_us = p->n_hops ? 0 : COST_INFINITE;
 	p->rtt_us = 0;
 	p->mtu = 0;
+	p->silent = false;
 	if (p->n_hops > pp->maximum_relays + 1)
 		p->cost_us = COST_INFINITE;
 	for (uint8_t i = 0; i < p->n_hops; i++) {
@@ -116,6 +118,7 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		if ((i && !may_relay(pp, u)) || link_is_broken(pp, u, p->hop[i]))
 			p->cost_us = COST_INFINITE;
 		p->rtt_us = cost_add(p->rtt_us, e.rtt_us);
+		p->silent |= e.silent;
 		mtu_known = mtu_known && e.mtu;
 		if (p->mtu == 0 || e.mtu < p->mtu)
 			p->mtu = e.mtu;

@@ -30,6 +30,7 @@ struct path {
 	uint32_t cost_us;
 	uint32_t rtt_us; /* sum of the links' smoothed RTTs */
 	uint16_t mtu;	 /* smallest link MTU on it, 0 unknown */
+	bool silent;	 /* a link on it is */
 };
 
 struct path_params {

@@ -25,6 +25,7 @@
 #define LOSS_MAX	1000
 #define ENTRY_UP	0x01
 #define ENTRY_LEFT	0x01
+#define ENTRY_SILENT	0x02
 
 /* Bytes of an address of this family, -1 where there is no such family. */
 static int family_len(uint8_t family)
@@ -393,9 +394,12 @@ static void read_row(struct rbuf *b, struct msg *m)
 		return;
 	for (size_t i = 0; i < r->n; i++) {
 		struct row_entry *e = &r->entry[i];
+		uint8_t state;
 
 		e->node = rbuf_u32(b);
-		e->up = rbuf_u8(b) & ENTRY_UP;
+		state = rbuf_u8(b);
+		e->up = state & ENTRY_UP;
+		e->silent = e->up && (state & ENTRY_SILENT);
 		e->rtt_us = rbuf_u24(b);
 		e->var_us = rbuf_u24(b);
 		e->loss_pm = rbuf_u16(b);
@@ -418,7 +422,7 @@ static void write_row(struct wbuf *b, const struct msg *m)
 		const struct row_entry *e = &r->entry[i];
 
 		wbuf_u32(b, e->node);
-		wbuf_u8(b, e->up ? ENTRY_UP : 0);
+		wbuf_u8(b, (e->up ? ENTRY_UP : 0) | (e->up && e->silent ? ENTRY_SILENT : 0));
 		wbuf_u24(b, min_of(e->rtt_us, U24_MAX));
 		wbuf_u24(b, min_of(e->var_us, U24_MAX));
 		wbuf_u16(b, e->loss_pm);

@@ -107,11 +107,12 @@ struct msg_record {
 /* Latency of the direct link from the row's origin to `node`. */
 struct row_entry {
 	node_id_t node;
-	bool up;	  /* the last probes were answered */
+	bool up;	  /* it works as far as is known */
 	uint32_t rtt_us;  /* smoothed round-trip time, 24 bits on the wire, saturating */
 	uint32_t var_us;  /* smoothed mean deviation, 24 bits on the wire, saturating */
 	uint16_t loss_pm; /* smoothed loss in 1/1000, 0..1000 */
 	uint16_t mtu;	  /* largest LEON datagram (UDP payload) that passes, bytes */
+	bool silent;	  /* up, but the last probes are unanswered */
 };
 struct msg_row {
 	node_id_t origin;

@@ -27,7 +27,7 @@
     </leafNode>
     <leafNode name="dead-multiplier">
       <properties>
-        <help>Unanswered probes after which a link is down</help>
+        <help>Unanswered probes after which paths leave a link</help>
         <valueHelp>
           <format>u32:2-20</format>
           <description>Number of probes</description>
