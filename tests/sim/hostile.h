@@ -137,17 +137,29 @@ static inline void expect_same_state(struct sim *s, const struct state *before)
 	assert_int_equal(now.key_exchanges, before->key_exchanges);
 }
 
-/* A record as somebody makes it up who has the key `secret`: signed, whatever it says. */
-static inline struct msg made_up_record(const struct sim *s, node_id_t origin, uint64_t secret,
-					uint64_t incarnation, uint32_t seq, uint16_t flags)
+static inline void sign_made_up(const struct sim *s, struct msg *m, uint64_t secret)
 {
 	uint8_t key[32] = { 0 }, text[2048];
-	struct msg m = { .type = MSG_RECORD };
-	struct msg_record *r = &m.record;
 	struct wbuf b = wbuf_of(text, sizeof(text));
 	int len;
 
 	memcpy(key, &secret, sizeof(secret));
+	sign_public(key, m->record.identity);
+	memset(m->record.signature, 0, sizeof(m->record.signature));
+	wbuf_bytes(&b, "LEON record", strlen("LEON record"));
+	wbuf_u24(&b, s->node[0].conf->vni);
+	len = msg_encode(m, text + wbuf_len(&b), MSG_LEN_MAX);
+	assert_true(len > 0);
+	sign_make(key, text, wbuf_len(&b) + (size_t)len, m->record.signature);
+}
+
+/* A record as somebody makes it up who has the key `secret`: signed, whatever it says. */
+static inline struct msg made_up_record(const struct sim *s, node_id_t origin, uint64_t secret,
+					uint64_t incarnation, uint32_t seq, uint16_t flags)
+{
+	struct msg m = { .type = MSG_RECORD };
+	struct msg_record *r = &m.record;
+
 	r->origin = origin;
 	r->incarnation = incarnation;
 	r->seq = seq;
@@ -155,12 +167,7 @@ static inline struct msg made_up_record(const struct sim *s, node_id_t origin, u
 	memcpy(r->name, "thief", sizeof("thief"));
 	r->n_locators = 1;
 	r->locator[0] = mallory((unsigned)secret % 1000);
-	sign_public(key, r->identity);
-	wbuf_bytes(&b, "LEON record", strlen("LEON record"));
-	wbuf_u24(&b, s->node[0].conf->vni);
-	len = msg_encode(&m, text + wbuf_len(&b), MSG_LEN_MAX);
-	assert_true(len > 0);
-	sign_make(key, text, wbuf_len(&b) + (size_t)len, r->signature);
+	sign_made_up(s, &m, secret);
 	return m;
 }
 

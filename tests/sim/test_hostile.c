@@ -429,6 +429,46 @@ static void test_nobody_uses_up_anothers_budget(void **state)
 	done(s, &w);
 }
 
+/* Whoever has the secret and saw the values of a session go by is not believed about where a node is. */
+static void test_observed_is_signed(void **state)
+{
+	struct wire w;
+	struct sim *s = new_watched(3, 18, &w);
+	struct overlay *o = s->node[0].o;
+	struct peer *p = peer_find(o, s->node[1].id);
+	struct endpoint before = p->observed;
+	uint8_t master[MASTER_KEY_LEN], buf[512];
+	struct leon_hdr h = { .kind = LEON_CONTROL,
+			      .flags = LEON_F_SEALED,
+			      .n_hops = 1,
+			      .vni = o->vni,
+			      .source = p->id,
+			      .hop = { o->self } };
+	size_t hdr_len = leon_encode(&h, buf);
+	struct msg m = { .type = MSG_HELLO };
+	struct keyring *k;
+	int len;
+
+	(void)state;
+	sim_master_key(NULL, SIM_SECRET, o->vni, master);
+	k = keyring_new(master, o->vni);
+	m.hello.session_mine = session_theirs(p->cur);
+	m.hello.session_yours = session_mine(p->cur);
+	m.hello.incarnation = p->incarnation;
+	m.hello.observed = mallory(3);
+	memcpy(m.hello.identity, nodedb_find(o->nodes, p->id)->key, sizeof(m.hello.identity));
+	memset(buf + hdr_len + ENVELOPE_HELLO_LEN, 0, MSG_HELLO_LEN);
+	assert_true(msg_encode(&m, buf + hdr_len + ENVELOPE_HELLO_LEN, MSG_HELLO_LEN) > 0);
+	len = hello_seal(k, 0, buf, hdr_len, MSG_HELLO_LEN, sizeof(buf));
+	assert_true(len > 0);
+	sim_inject(s, &s->node[1].ep, 0, buf, (size_t)len);
+	sim_run(s, 1000);
+	assert_true(endpoint_equal(&p->observed, &before));
+	assert_true(overlay_counters(o)->rx_bad_signature > 0);
+	keyring_free(k);
+	done(s, &w);
+}
+
 /* Without a secret answers exist, and are no larger than what they answer. */
 static void test_clear_mode_amplifies_nothing(void **state)
 {
@@ -540,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_replay_of_a_dead_node),
 		cmocka_unit_test(test_flood_of_greetings),
 		cmocka_unit_test(test_flood_of_strangers),
+		cmocka_unit_test(test_observed_is_signed),
 		cmocka_unit_test(test_nobody_uses_up_anothers_budget),
 		cmocka_unit_test(test_clear_mode_amplifies_nothing),
 		cmocka_unit_test(test_malformed_storm),

@@ -10,6 +10,7 @@
  *   claim.c    who may have a node-id
  *   data.c     keys of data while sessions change
  *   hello.c    handshake, endpoints, clear-mode admission
+ *   endpoint.c where peers are, and what addresses are asked that only records name
  *   doubt.c    latencies about which both ends of a link disagree
  *   identity.c signatures, and the key that a node-id is pinned to
  *   trust.c    identities that the configuration lists, and nobody else
@@ -124,6 +125,8 @@ struct offer {
 	uint64_t value; /* 0: nothing is on offer */
 	struct ephemeral key;
 	mono_t at;
+	struct endpoint sent_to; /* family 0: nowhere yet */
+	bool sent_elsewhere;	 /* too, or along relays: whoever shows the value may be anywhere */
 	struct msg_hello answers; /* session_mine 0: none */
 	uint32_t secret;	  /* that it came under */
 	node_id_t to;		  /* and how it was addressed */
@@ -142,6 +145,13 @@ struct data_keys {
 	bool heard;			  /* a message arrived in the session of rx */
 	mono_t switch_at;		  /* tx becomes rx */
 	mono_t drop_at;			  /* rx_before is over */
+};
+
+/* An address that the peer has yet to show to be at, endpoint.c. */
+struct moving {
+	struct endpoint to;
+	uint32_t id; /* of the PING that was sent there only; 0: none */
+	mono_t since, asked;
 };
 
 struct peer {
@@ -178,7 +188,10 @@ struct peer {
 	uint32_t hello_wait_ms;
 	mono_t told_at; /* last HELLO that only says where we see the peer */
 
-	struct endpoint ep;	  /* where it is reached directly; family 0 unknown */
+	struct endpoint ep;	  /* where it has shown to be; family 0 unknown */
+	struct moving moving;	  /* where it says to be now */
+	struct bucket moves;	  /* of PINGs to such addresses */
+	struct bucket observing;  /* of signatures verified for `observed` */
 	uint64_t ep_counter;	  /* counter of the message that ep is taken from */
 	struct endpoint observed; /* where it sees us */
 
@@ -267,6 +280,8 @@ struct doubt {
 };
 #define DOUBTS_MAX 64
 
+#define ASKED_PLACES 1024 /* endpoint.c */
+
 struct ping_job; /* ping.c */
 
 struct overlay {
@@ -348,6 +363,7 @@ struct overlay {
 
 	/* limits */
 	struct bucket hello_open, hello_open_known, hello_answer;
+	struct bucket asked_by[ASKED_PLACES], asked_host[ASKED_PLACES], asked_net[ASKED_PLACES];
 	struct source hello_from[256], hello_open_from[256];
 	struct bucket secret_event, full_event, duplicate_event, trust_event, differs_event;
 	struct refusal refusal[REFUSALS];
@@ -396,7 +412,10 @@ void peer_session_input(struct overlay *o, const struct endpoint *from, uint8_t 
 			const struct leon_hdr *h, size_t hdr_len, mono_t rx);
 /* A message of it came that nobody else can have made. */
 void peer_heard(struct overlay *o, struct peer *p);
-/* Makes `ep` the peer's endpoint. */
+/* The peer says to be at `ep`: it is followed there once it has answered there. */
+void peer_claims(struct overlay *o, struct peer *p, const struct endpoint *ep);
+void peer_upkeep(struct overlay *o);
+/* Makes `ep`, where it has shown to be, the peer's endpoint. */
 void peer_move(struct overlay *o, struct peer *p, const struct endpoint *ep);
 
 bool via_direct(const struct peer *p, struct via *v);
@@ -453,16 +472,27 @@ struct heard_hello {
 	const struct endpoint *from;
 	const struct endpoint *direct; /* from, where it came straight from the peer; else NULL */
 	bool proved;		       /* a message came in the session it stands for */
+	bool returned; /* the value was sent to `direct` and nowhere else: the peer receives there */
 	struct via back;
 };
 /* Takes a session into use that the peer has proved. What `h` points to may be on offer. */
 void hello_establish(struct overlay *o, struct peer *p, struct session *s,
 		     const struct heard_hello *h);
 void hello_withdraw(struct offer *f); /* wipes */
+/* Does who shows the value on offer from there receive there? */
+bool hello_returned(const struct offer *f, const struct endpoint *direct);
 /* Asks the peer for new keys. */
 void hello_rekey(struct overlay *o, struct peer *p);
 /* Tells it again of a session in which it was not heard yet. */
 void hello_confirm(struct overlay *o, struct peer *p);
+
+/* --- endpoint.c --- */
+/* May one datagram go to this address, which the node's record names? */
+bool endpoint_may_ask(struct overlay *o, const struct node *n, const struct endpoint *to);
+/* The newest message of the peer came from there: is it to be asked there now? */
+bool endpoint_claim(struct overlay *o, struct peer *p, const struct endpoint *ep);
+/* Once more, where it was asked and did not answer? */
+bool endpoint_retry(struct overlay *o, struct peer *p);
 
 /* --- doubt.c --- */
 void doubt_upkeep(struct overlay *o, mono_t now);

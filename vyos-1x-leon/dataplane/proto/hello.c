@@ -124,24 +124,45 @@ static uint32_t secret_for(const struct peer *p, uint32_t tries)
 	return tries % 2 ? p->secret : 0;
 }
 
+/* Remembers where a value on offer went. */
+static void note_sent(struct offer *f, const struct via *v)
+{
+	if (!f->sent_to.ip.family && v->n_hops == 1)
+		f->sent_to = v->to;
+	else if (v->n_hops > 1 || !endpoint_equal(&f->sent_to, &v->to))
+		f->sent_elsewhere = true;
+}
+
+bool hello_returned(const struct offer *f, const struct endpoint *direct)
+{
+	return direct && f->value && !f->sent_elsewhere && endpoint_equal(&f->sent_to, direct);
+}
+
+static void offer_to(struct overlay *o, const struct via *v, struct offer *f,
+		     const struct greeting *g)
+{
+	note_sent(f, v);
+	send_hello(o, v, g);
+}
+
 /* One HELLO to every address the peer may have, and one along relays where a path is known. */
 static void send_everywhere(struct overlay *o, struct peer *p)
 {
 	const struct node *n = peer_node(o, p);
-	const struct offer *f = offer_of(o, p);
+	struct offer *f = offer_of(o, p);
 	struct greeting g = { f->value, f->answers.session_mine, f->key.public, &p->ep,
 			      secret_for(p, p->hello_wait_ms / 1000) };
 	struct via v;
 
 	if (via_direct(p, &v))
-		send_hello(o, &v, &g);
+		offer_to(o, &v, f, &g);
 	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++) {
 		v = (struct via){ .to = n->rec.locator[i], .n_hops = 1, .hop = { p->id } };
-		if (!endpoint_equal(&v.to, &p->ep))
-			send_hello(o, &v, &g);
+		if (!endpoint_equal(&v.to, &p->ep) && endpoint_may_ask(o, n, &v.to))
+			offer_to(o, &v, f, &g);
 	}
 	if (p->choice.path.n_hops > 1 ? via_path(o, &p->choice.path, &v) : route_hearsay(o, p, &v))
-		send_hello(o, &v, &g);
+		offer_to(o, &v, f, &g);
 }
 
 void hello_tick(struct overlay *o, struct peer *p, mono_t now)
@@ -194,13 +215,13 @@ void hello_tell_observed(struct overlay *o, struct peer *p)
 
 void hello_rekey(struct overlay *o, struct peer *p)
 {
-	const struct offer *f = offer_of(o, p);
+	struct offer *f = offer_of(o, p);
 	struct greeting g = { f->value, session_theirs(p->cur), f->key.public, &p->ep,
 			      secret_for(p, p->rekey_tries++) };
 	struct via v;
 
 	if (via_best(o, p, &v))
-		send_hello(o, &v, &g);
+		offer_to(o, &v, f, &g);
 }
 
 void hello_confirm(struct overlay *o, struct peer *p)
@@ -310,7 +331,10 @@ void hello_establish(struct overlay *o, struct peer *p, struct session *s,
 	}
 	if (h->direct) {
 		p->heard_direct = now;
-		peer_move(o, p, h->direct);
+		if (h->returned)
+			peer_move(o, p, h->direct);
+		else
+			peer_claims(o, p, h->direct);
 	}
 	p->hello_wait_ms = 0;
 	p->hello_at = mono_add_ms(now, peer_alive_ms(o));
@@ -502,7 +526,7 @@ static void answer_known(struct overlay *o, struct peer *p, const struct heard_h
 			      .yours = h->m->session_mine,
 			      .observed = &p->ep,
 			      .secret = h->secret };
-	struct offer *f;
+	struct offer *f = NULL;
 	struct via known;
 
 	if (is_rekey(p, h->m) && keyring_sealed(o->keys)) {
@@ -511,8 +535,11 @@ static void answer_known(struct overlay *o, struct peer *p, const struct heard_h
 		g.mine = f->value;
 		g.public = f->key.public;
 	}
-	if (via_best(o, p, &known))
-		send_hello(o, &known, &g);
+	if (!via_best(o, p, &known))
+		return;
+	if (f)
+		note_sent(f, &known);
+	send_hello(o, &known, &g);
 }
 
 /* Rule 3: a question. */
@@ -547,9 +574,9 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 	}
 	f = offer_of(o, p);
 	answer_with(f, h);
-	send_hello(o, &h->back,
-		   &(struct greeting){ f->value, m->session_mine, f->key.public, h->direct,
-				       h->secret });
+	offer_to(o, &h->back, f,
+		 &(struct greeting){ f->value, m->session_mine, f->key.public, h->direct,
+				     h->secret });
 }
 
 /*
@@ -584,6 +611,17 @@ static void seed_answered(struct overlay *o, struct peer *p, const struct seed *
 		accept(o, p, &seed->key, h);
 }
 
+/* Only the secret was needed to come this far, so who says so is looked at. */
+static void note_observed(struct overlay *o, struct peer *p, const struct heard_hello *h)
+{
+	const struct endpoint *observed = &h->m->observed;
+
+	if (observed->ip.family && !endpoint_equal(observed, &p->observed) &&
+	    bucket_pass(&p->observing, overlay_now(o), NS_PER_S, 5 * NS_PER_S) &&
+	    identity_of_hello(o, p, h))
+		p->observed = *observed;
+}
+
 void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
 		 const struct leon_hdr *hdr, size_t hdr_len)
 {
@@ -608,10 +646,12 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 	}
 	if (p && p->cur && m->session_mine == session_theirs(p->cur)) {
 		/* Rule 2; another of our values is not paired with it: a value is paired once. */
-		if ((seed || m->session_yours == session_mine(p->cur)) && m->observed.ip.family)
-			p->observed = m->observed;
+		if (seed || m->session_yours == session_mine(p->cur))
+			note_observed(o, p, &h);
 		return;
 	}
+	h.returned = seed ? h.direct && endpoint_equal(h.direct, &seed->ep[at])
+			  : p && hello_returned(&p->offer, h.direct);
 	if (p && p->offer.value && m->session_yours == p->offer.value)
 		accept(o, p, &p->offer.key, &h);
 	else if (seed)

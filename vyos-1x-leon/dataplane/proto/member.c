@@ -566,6 +566,7 @@ void member_upkeep(void *arg, mono_t now)
 	fetch_missing(o);
 	sync_upkeep(o, now);
 	rekey_upkeep(o, now);
+	peer_upkeep(o);
 	doubt_upkeep(o, now);
 	route_upkeep(o, now);
 	peer_bury(o);

@@ -365,19 +365,54 @@ void peer_move(struct overlay *o, struct peer *p, const struct endpoint *ep)
 		overlay_emit(o, EV_ENDPOINT, p->id, NODE_ID_NONE, 0, NULL);
 }
 
+static void ask_there(struct overlay *o, struct peer *p)
+{
+	struct via v = { .to = p->moving.to, .n_hops = 1, .hop = { p->id } };
+
+	probe_send(o, p, &v, p->moving.id, 0);
+}
+
+void peer_claims(struct overlay *o, struct peer *p, const struct endpoint *ep)
+{
+	if (endpoint_claim(o, p, ep))
+		ask_there(o, p);
+}
+
+void peer_upkeep(struct overlay *o)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i] && endpoint_retry(o, o->by_slot[i]))
+			ask_there(o, o->by_slot[i]);
+}
+
+/* The PONG of a PING that went to where it says to be. */
+static bool has_shown(struct overlay *o, struct peer *p, uint32_t id)
+{
+	struct endpoint to = p->moving.to;
+	bool had = p->ep.ip.family;
+
+	if (!p->moving.id || p->moving.id != id)
+		return false;
+	p->moving = (struct moving){ 0 };
+	peer_move(o, p, &to);
+	hello_tell_observed(o, p);
+	/* What was to be said when the session began could not be sent before. */
+	if (!had && p->record_tries)
+		p->record_at = overlay_now(o);
+	probe_soon(o, p);
+	return true;
+}
+
 /* An authentic message that was not replayed came straight from `from`: follow the peer there,
  * unless the message is one that an older address had delayed. */
 static void heard_from(struct overlay *o, struct peer *p, const struct endpoint *from,
 		       uint64_t counter)
 {
 	p->heard_direct = overlay_now(o);
-	if (counter > p->ep_counter) {
-		p->ep_counter = counter;
-		if (!endpoint_equal(&p->ep, from)) {
-			peer_move(o, p, from);
-			hello_tell_observed(o, p);
-		}
-	}
+	if (counter <= p->ep_counter)
+		return;
+	p->ep_counter = counter;
+	peer_claims(o, p, from);
 }
 
 static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
@@ -406,7 +441,9 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 			probe_ping(o, p, &m->ping, &back, len, rx);
 		return;
 	case MSG_PONG:
-		probe_pong(o, p, &m->pong, h->n_hops == 1, rx);
+		if (!has_shown(o, p, m->pong.id))
+			probe_pong(o, p, &m->pong, h->n_hops == 1 && endpoint_equal(from, &p->ep),
+				   rx);
 		return;
 	case MSG_NOTICE:
 		route_notice(o, p, &m->notice);
@@ -434,7 +471,8 @@ static int open_offered(struct overlay *o, struct peer *p, const struct endpoint
 			&(struct heard_hello){ .m = &p->offer.answers,
 					       .secret = p->offer.secret,
 					       .direct = direct,
-					       .proved = true });
+					       .proved = true,
+					       .returned = hello_returned(&p->offer, direct) });
 	return 0;
 }
 

@@ -110,7 +110,7 @@ static void send_to_locators(struct overlay *o, struct peer *p, uint32_t id)
 	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++) {
 		struct via v = { .to = n->rec.locator[i], .n_hops = 1, .hop = { p->id } };
 
-		if (!endpoint_equal(&v.to, &p->ep))
+		if (!endpoint_equal(&v.to, &p->ep) && endpoint_may_ask(o, n, &v.to))
 			probe_send(o, p, &v, id, 0);
 	}
 }
