@@ -7,6 +7,7 @@ a list with the answer of each. Text is made by vyos_leon.format, as leonctl mak
 """
 
 import re
+import secrets
 import sys
 import typing
 
@@ -19,6 +20,8 @@ from vyos.utils.process import rc_cmd
 from vyos_leon import boot
 from vyos_leon import client
 from vyos_leon import format
+from vyos_leon import keyfile
+from vyos_leon import runfile
 
 base = ['interfaces', 'leon']
 
@@ -134,6 +137,26 @@ def show_trace(raw: bool, node: str, interface: typing.Optional[str]):
 
 def show_ping(raw: bool, node: str, interface: typing.Optional[str]):
     return _show(raw, interface, 'ping', node=node)
+
+
+def generate_secret(raw: bool):
+    """44 characters that strip-private hides, and no shell or CLI touches."""
+    secret = secrets.token_urlsafe(33)
+    return {'secret': secret} if raw else secret
+
+
+def generate_identity(raw: bool, interface: str):
+    """The key that leond would make at its first start, made before, so that the others
+    can list it."""
+    file = keyfile.path(interface)
+    keyfile.prepare(interface)
+    # As the daemon's user, whose directory it is.
+    code, output = rc_cmd(
+        f'runuser -u {runfile.USER} -- /usr/sbin/leond --generate-identity {file}'
+    )
+    if code != 0:
+        raise vyos.opmode.IncorrectValue(output)
+    return {'identity': output, 'file': file} if raw else output
 
 
 def _reset(interface: typing.Optional[str], command: str, **arguments):

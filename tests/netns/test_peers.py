@@ -221,3 +221,32 @@ def test_source_interface_lo_says_why_it_does_not_start(lab):
     node.write_config()
     result = node.namespace.run(leond_program(), '--config', node.config_file, check=False)
     assert result.returncode == 1 and 'source-interface lo has no IPv4 address' in result.stderr
+
+
+# --- what is sent from goes ---
+
+
+def test_source_address_that_goes_and_comes_back_is_told_of(lab):
+    net = lab(line_up(2, hosts=False)).joined()
+    node = net.node['n0']
+    node.namespace.ip(f'addr del {wan.ip4(0)}/16 dev wan0')
+    wait_for(lambda: node.events('source-lost'), 20, 'it is told of')
+    assert wan.ip4(0) in node.events('source-lost')[0]['text']
+    wait_for(lambda: result(node, 'n1') == 'not-sent', 40, 'show peers says the same')
+    node.namespace.ip(f'addr add {wan.ip4(0)}/16 dev wan0')
+    wait_for(lambda: node.events('source-back'), 20, 'its return is')
+    net.joined(within=60)
+
+
+def test_source_interface_that_goes_ends_leond(lab):
+    """Its sockets would stay bound to what is no more, also when it is made again."""
+    net = lab(line_up(1, hosts=False), start=False)
+    node = net.node['n0']
+    node.expected_trouble = True
+    node.namespace.ip('link add up0 type bridge', 'addr add 192.0.2.1/24 dev up0', 'link set up0 up')
+    node.config.update({'source-interface': 'up0', 'source-address': [], 'node-id': '10.0.0.1'})
+    net.start()
+    node.namespace.ip('link del up0')
+    wait_for(lambda: not node.alive(), 20, 'leond ends')
+    assert node.process.returncode == 1
+    assert 'source-interface up0 is gone' in node.log()

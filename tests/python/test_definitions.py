@@ -56,6 +56,11 @@ NUMBERS = {
     'member maximum': (2, 4096, 1024),
     'member forget-time': (1, 2592000, 3600),
     'system busy-poll': (0, 1000, 0),
+    'fwmark': (0, 4294967295, 0),
+    'parameters ip tos': (0, 252, 0),
+    'parameters ip ttl': (0, 255, 0),
+    'parameters ipv6 tclass': (0, 252, 0),
+    'parameters ipv6 hoplimit': (0, 255, 0),
     # The daemon takes 0 for "one a core", which the CLI says by leaving it out.
     'system workers': (1, 8, None),
 }
@@ -67,7 +72,7 @@ OTHERS = {
         'force-udp-encapsulation', 'ike-group')),
 
     'source-address', 'source-interface', 'node-id', 'node-name', 'transit disable', 'mac',
-    'peer address', 'peer port', 'peer description', 'peer disable', 'suppression arp', 'suppression nd', 'mss-clamp disable',
+    'peer address', 'peer port', 'peer description', 'peer disable', 'parameters ip df', 'suppression arp', 'suppression nd', 'mss-clamp disable',
     'loop-guard disable', 'authentication pre-shared-secret', 'authentication accept-secret',
     'authentication trusted-identity',
     'system log-level', 'overlay-address', 'export prefix', 'export unconditional', 'import address', 'import prefix ge',

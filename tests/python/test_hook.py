@@ -91,3 +91,43 @@ def test_start_of_python_stays_cheap():
         'importlib._bootstrap_external',
     }
     assert eval(run(code, PYTHON)) <= allowed
+
+
+FAKE_CONFIGDICT = """
+def is_source_interface(conf, interface, intftype=None):
+    return 'vxlan1' if interface == 'eth1' else False
+"""
+ASK = """
+import vyos_leon_hook
+from vyos.configdict import is_source_interface as ask
+
+class Config:
+    leon = {'leon0': 'eth0', 'leon7': None}
+    level = ['interfaces', 'bridge']
+    def set_level(self, level):
+        self.level, old = level, self.level
+        return old
+    def list_nodes(self, path):
+        assert self.level == [] and path == ['interfaces', 'leon']
+        return list(self.leon)
+    def exists(self, path):
+        return self.leon[path[2]] is not None
+    def return_value(self, path):
+        return self.leon[path[2]]
+
+conf = Config()
+print([ask(conf, 'eth0'), ask(conf, 'eth1'), ask(conf, 'eth2'), ask(conf, 'eth0', 'vxlan'),
+       ask(conf, 'eth0', ['macsec', 'leon']), conf.level])
+conf.list_nodes = None
+print(ask(conf, 'eth0'))
+"""
+
+
+def test_bridges_see_what_an_overlay_runs_over(tmp_path):
+    """VyOS asks this before an interface becomes a port of a bridge or bond."""
+    (tmp_path / 'vyos').mkdir()
+    (tmp_path / 'vyos/__init__.py').write_text('')
+    (tmp_path / 'vyos/configdict.py').write_text(FAKE_CONFIGDICT)
+    assert run(ASK, PYTHON, tmp_path) == (
+        "['leon0', 'vxlan1', False, False, 'leon0', ['interfaces', 'bridge']]\nFalse\n"
+    )

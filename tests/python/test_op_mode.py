@@ -3,6 +3,7 @@
 
 import inspect
 import json
+import re
 import typing
 from pathlib import Path
 
@@ -73,14 +74,14 @@ def test_functions_are_as_vyos_wants_them(script):
         if not name.startswith('_') and function.__module__ == script.__name__
     }
     assert set(functions) == {
-        *COMMANDS, 'show_boot', 'reset_fdb', 'reset_statistics', 'reset_node', 'restart_leon',
+        *COMMANDS, 'generate_identity', 'generate_secret', 'show_boot', 'reset_fdb', 'reset_statistics', 'reset_node', 'restart_leon',
     }  # fmt: skip
     for name, hints in functions.items():
-        # What a boot does concerns all interfaces.
-        assert hints.get('interface') == (
-            None if name == 'show_boot' else typing.Optional[str]
-        )
-        assert ('raw' in hints) == name.startswith('show_')
+        # What a boot does concerns all interfaces, a secret none, an identity is of one.
+        assert hints.get('interface') == {
+            'show_boot': None, 'generate_secret': None, 'generate_identity': str,
+        }.get(name, typing.Optional[str])  # fmt: skip
+        assert ('raw' in hints) == name.startswith(('show_', 'generate_'))
         if 'raw' in hints:
             assert next(iter(hints)) == 'raw' and hints['raw'] is bool
 
@@ -214,3 +215,25 @@ def test_no_restart_during_a_commit(script, leon, host):
         script.restart_leon, interface=None,
     )  # fmt: skip
     assert host.journal == []
+
+
+def test_generate_secret(script):
+    """Long enough, another each time, and nothing in it that a CLI or strip-private cuts."""
+    first, second = (script.generate_secret(raw=False) for _ in range(2))
+    assert first != second and re.fullmatch(r'[A-Za-z0-9_-]{44}', first)
+    assert set(script.generate_secret(raw=True)) == {'secret'}
+
+
+def test_generate_identity(script, host, monkeypatch, tmp_path):
+    monkeypatch.setattr(script.keyfile, 'DIRECTORY', str(tmp_path / 'leon'))
+    monkeypatch.setattr(script.keyfile, '_give', lambda descriptor, mode: None)
+    host.programs['runuser'] = (0, 'ab' * 32)
+    assert script.generate_identity(raw=False, interface='leon0') == 'ab' * 32
+    ((_, asked),) = host.journal
+    file = tmp_path / 'leon/leon0.identity'
+    assert asked == (
+        f'runuser -u leon -- /usr/sbin/leond --generate-identity {file}'
+    )
+    host.programs['runuser'] = (1, f'{file}: is there already')
+    with pytest.raises(vyos.opmode.IncorrectValue, match='is there already'):
+        script.generate_identity(raw=False, interface='leon0')

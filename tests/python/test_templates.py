@@ -77,6 +77,11 @@ CONFIGS = {
         'node_id': '10.0.0.1',
         'node_name': 'a',
         'transit': {'disable': {}},
+        'fwmark': '4294967295',
+        'parameters': {
+            'ip': {'df': 'unset', 'tos': '184', 'ttl': '255'},
+            'ipv6': {'hoplimit': '255', 'tclass': '184'},
+        },
         'peer': {
             'spare': {
                 'address': '203.0.113.9',
@@ -204,6 +209,9 @@ def words(document, path=()):
             yield from words(value, here)
 
 
+PARAMETERS = {'parameters ip', 'parameters ipv6'}
+
+
 def model_words():
     yield from model.VALUES
     yield from (f'peer NAME {key}' for key in model.PEER)
@@ -211,7 +219,9 @@ def model_words():
     yield from (f'import prefix NAME {key}' for key in model.IMPORT_PREFIX)
     for name, nodes in model.SECTIONS.items():
         words_ = {f'{name} {key}' for key in nodes}
-        yield from words_ - {'export next-hop', 'import prefix'}
+        yield from words_ - {'export next-hop', 'import prefix', *PARAMETERS}
+    for section, nodes in (('ip', model.IP), ('ipv6', model.IPV6)):
+        yield from (f'parameters {section} {key}' for key in nodes)
 
 
 def test_model_has_the_words_of_the_daemon():

@@ -70,6 +70,12 @@ ERRORS = {
         'leond has no right to receive at port 1023: set "port" to 1024 or more, or '
         'lower "system sysctl parameter net.ipv4.ip_unprivileged_port_start".',
     ),
+    'a TOS with ECN': (
+        config(parameters={'ip': {'tos': '185'}, 'ipv6': {'tclass': '184'}}),
+        host(),
+        'The last two bits of "parameters ip tos" are those of ECN: set it to a multiple '
+        'of 4, such as 184.',
+    ),
     'long description': (
         config(peer={'a': {'address': '203.0.113.9', 'description': 'ü' * 128}}),
         host(),

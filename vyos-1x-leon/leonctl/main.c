@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/jsonr.h"
 #include "commands.h"
@@ -18,7 +19,8 @@
 #define RUN_DIR	   "/run/leon"
 #define SOCKET_LEN 108
 /* A ping of 100 packets takes 20 s, and the last one may be lost. */
-#define TIMEOUT_MS 30000
+#define TIMEOUT_MS    30000
+#define SECRET_DIGITS 44 /* of 6 bits: 264 bits */
 
 enum { EXIT_REFUSED = 1, EXIT_USAGE = 2, OPT_SOCKET = 256, OPT_VERSION };
 
@@ -35,6 +37,7 @@ static void usage(FILE *f)
 	      "  --socket PATH  control socket (default: " RUN_DIR "/INTERFACE.sock)\n",
 	      f);
 	command_help(f);
+	fputs("  generate secret        print a random secret; asks no daemon\n", f);
 }
 
 /* -1: go on; else the exit code. Options end at the first word of the command. */
@@ -194,6 +197,24 @@ static int ask(const struct options *o, const struct ctl_command *c, const char 
 	return code;
 }
 
+/* No daemon is asked: a secret is made before there is one. */
+static int generate_secret(void)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	uint8_t random[SECRET_DIGITS];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
+		fprintf(stderr, "leonctl: no random numbers: %s\n", strerror(errno));
+		return EXIT_REFUSED;
+	}
+	for (size_t i = 0; i < sizeof(random); i++)
+		putchar(digits[random[i] % 64]);
+	putchar('\n');
+	explicit_bzero(random, sizeof(random));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { 0 };
@@ -210,6 +231,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
+	if (argc == 2 && strcmp(words[0], "generate") == 0 && strcmp(words[1], "secret") == 0)
+		return generate_secret();
 	c = command_find(argc, words, &used);
 	if (!c) {
 		fprintf(stderr, "leonctl: unknown command \"%s%s%s\"\n", words[0],

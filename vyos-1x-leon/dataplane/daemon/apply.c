@@ -18,6 +18,8 @@ static void apply_changes(struct leond *d, unsigned changes)
 	if (changes & CONF_LOG)
 		log_set_level(c->log_level);
 	overlay_set_conf(d->overlay, c);
+	if (changes & CONF_DATAGRAMS)
+		datagrams_apply_conf(d); /* logged */
 	if (changes & CONF_PEERS)
 		seeds_reset(d);
 	if ((changes & CONF_FDB) && c->fdb_maximum != fdb_maximum(d->fdb))

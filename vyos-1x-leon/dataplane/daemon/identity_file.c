@@ -125,6 +125,17 @@ int identity_load(struct leond *d)
 	return r;
 }
 
+int identity_generate(const char *path, char *text)
+{
+	uint8_t secret[DH_KEY_LEN], public[DH_KEY_LEN];
+	int r = make_key(path, secret);
+
+	sign_public(secret, public);
+	x_wipe(secret, sizeof(secret));
+	hex_format(public, DH_KEY_LEN, text);
+	return r;
+}
+
 void identity_hand_over(struct leond *d)
 {
 	char public[TEXT_LEN + 1];

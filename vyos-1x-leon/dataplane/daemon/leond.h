@@ -107,6 +107,9 @@ struct leond {
 	bool save_fails; /* it could not be written, which was said */
 	mono_t saved_at;
 
+	int source_index;    /* of source-interface; 0 none */
+	bool source_lost[2]; /* source-address of IPv4, IPv6 */
+
 	unsigned n_locators;
 	struct endpoint locator[MSG_LOCATORS_MAX];
 	struct timer *locators_timer; /* gathers bursts of netlink changes */
@@ -155,6 +158,9 @@ struct mac identity_mac(const struct conf *c, node_id_t self);
 /* Reads the identity key, or makes one where there is none. 0, or -errno with the reason logged:
  * there is no running without it. */
 int identity_load(struct leond *d);
+/* Makes a key in a file that is not there yet; text, with room for it: its public half in hexadecimal.
+ * 0 or -errno. */
+int identity_generate(const char *path, char *text);
 void identity_hand_over(struct leond *d); /* to the overlay */
 
 /* --- apply.c --- */
@@ -245,6 +251,13 @@ void announcer_free(struct leond *d);
 void announcer_soon(struct leond *d); /* links or addresses of the host changed */
 void announcer_apply_conf(struct leond *d);
 const struct announce *announcer_view(const struct leond *d);
+
+/* --- datagrams.c: header fields and mark of what is sent. 0 or -errno, logged --- */
+int datagrams_apply_conf(struct leond *d);
+
+/* --- source.c: the address or interface that is sent from goes, or comes back --- */
+void source_start(struct leond *d);
+void source_changed(struct leond *d, const struct nl_event *ev);
 
 /* --- seeds.c --- */
 int seeds_start(struct leond *d);

@@ -137,6 +137,7 @@ static void on_change(void *arg, const struct nl_event *ev)
 	struct leond *d = arg;
 	struct nl_event own = { .change = NL_LINK_CHANGED };
 
+	source_changed(d, ev);
 	switch (ev->change) {
 	case NL_LINK_CHANGED:
 	case NL_LINK_GONE:
@@ -183,6 +184,7 @@ int monitor_start(struct leond *d)
 		return r;
 	}
 	d->locators_timer = timer_new(d->loop, on_gathered, d);
+	source_start(d);
 	locators_update(d);
 	return loop_fd_add(d->loop, nl_monitor_fd(d->monitor), EPOLLIN, on_readable, d);
 }

@@ -10,17 +10,22 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/hex.h"
 #include "base/mem.h"
 #include "daemon/leond.h"
 
-enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP };
+enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY };
 
 static void usage(FILE *f)
 {
 	fputs("usage: leond --config FILE [--check] [--foreground]\n"
+	      "       leond --generate-identity FILE\n"
 	      "       leond --version | --help\n"
 	      "  --config FILE  configuration (leond.json(5))\n"
 	      "  --check        parse it, say \"configuration OK\" or what is wrong, and exit\n"
+	      "  --generate-identity FILE\n"
+	      "                 make an identity key, never over a file that is there, and print its\n"
+	      "                 public half\n"
 	      "  --foreground   do not fork; this is the default and the only way\n",
 	      f);
 }
@@ -30,12 +35,28 @@ struct arguments {
 	bool check;
 };
 
+static int generate_identity(const char *path)
+{
+	char public[HEX_LEN(DH_KEY_LEN) + 1];
+	int r = identity_generate(path, public);
+
+	if (r < 0) {
+		fprintf(stderr, "%s: %s\n", path,
+			r == -EEXIST ? "is there already; an identity is never written over"
+				     : strerror(-r));
+		return 1;
+	}
+	puts(public);
+	return 0;
+}
+
 /* -1: go on; else the exit code. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "check", no_argument, NULL, OPT_CHECK },
+		{ "generate-identity", required_argument, NULL, OPT_IDENTITY },
 		{ "foreground", no_argument, NULL, OPT_FOREGROUND },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ "help", no_argument, NULL, OPT_HELP },
@@ -51,6 +72,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		case OPT_CHECK:
 			a->check = true;
 			break;
+		case OPT_IDENTITY:
+			return generate_identity(optarg);
 		case OPT_FOREGROUND:
 			break;
 		case OPT_VERSION:

@@ -84,7 +84,7 @@ static int sockets_open(struct leond *d)
 	int r = udp_open(&d->udp, &uc);
 
 	d->udp_is_open = r == 0;
-	return r;
+	return r ? r : datagrams_apply_conf(d);
 }
 
 static int kernel_side_open(struct leond *d)

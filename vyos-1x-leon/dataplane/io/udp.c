@@ -200,6 +200,54 @@ int udp_open(struct udp *u, const struct udp_config *c)
 	return rc;
 }
 
+static int refused(const char *what, int rc)
+{
+	if (rc < 0)
+		log_error("udp", "%s cannot be set: %s", what, strerror(-rc));
+	return rc;
+}
+
+/* The kernel takes -1 for "what the host has", and no 0. */
+static int hops_or_default(uint8_t hops)
+{
+	return hops ? hops : -1;
+}
+
+static int mark_socket(int fd, bool v6, const struct udp_marking *m)
+{
+	int rc = refused("fwmark", set_int(fd, SOL_SOCKET, SO_MARK, (int)m->fwmark)), r;
+
+	if (v6) {
+		r = refused("parameters.ipv6.tclass",
+			    set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, m->tclass));
+		rc = rc ? rc : r;
+		r = refused("parameters.ipv6.hoplimit", set_int(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS,
+								hops_or_default(m->hoplimit)));
+		return rc ? rc : r;
+	}
+	r = refused("parameters.ip.tos", set_int(fd, IPPROTO_IP, IP_TOS, m->tos));
+	rc = rc ? rc : r;
+	r = refused("parameters.ip.ttl", set_int(fd, IPPROTO_IP, IP_TTL, hops_or_default(m->ttl)));
+	rc = rc ? rc : r;
+	r = refused("parameters.ip.df",
+		    set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER,
+			    m->df_unset ? IP_PMTUDISC_DONT : IP_PMTUDISC_PROBE));
+	return rc ? rc : r;
+}
+
+int udp_set_marking(struct udp *u, const struct udp_marking *m)
+{
+	int rc = 0, r;
+
+	for (unsigned i = 0; i < u->n; i++) {
+		r = u->fd4[i] >= 0 ? mark_socket(u->fd4[i], false, m) : 0;
+		rc = rc ? rc : r;
+		r = u->fd6[i] >= 0 ? mark_socket(u->fd6[i], true, m) : 0;
+		rc = rc ? rc : r;
+	}
+	return rc;
+}
+
 void udp_limit(struct udp *u, bool gso, bool gro)
 {
 	u->gso = u->gso && gso;

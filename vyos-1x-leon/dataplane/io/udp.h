@@ -45,6 +45,14 @@ struct udp {
  */
 int udp_open(struct udp *u, const struct udp_config *c);
 void udp_close(struct udp *u);
+/* Header fields of what all sockets send from now on; 0: as the host has it. */
+struct udp_marking {
+	uint8_t tos, ttl, tclass, hoplimit;
+	bool df_unset;
+	uint32_t fwmark; /* SO_MARK */
+};
+/* 0 or -errno of what the kernel refused, which is logged; the rest is set all the same. */
+int udp_set_marking(struct udp *u, const struct udp_marking *m);
 /* Does without offloads that were granted: a flag that is false turns its offload off. */
 void udp_limit(struct udp *u, bool gso, bool gro);
 

@@ -415,6 +415,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	set_defaults(c);
 	read_identity(root, c);
 	read_underlay(root, c);
+	conf_read_datagrams(root, c);
 	read_overlay(root, c);
 	conf_read_routes(root, c);
 	read_peers(root, c);

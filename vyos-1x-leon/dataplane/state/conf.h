@@ -9,6 +9,8 @@
  *   "mac": "..", "mtu": 1500,                      absent: chosen / follows the path MTU
  *   "source-address": ["192.0.2.1", "2001:db8::1"],  at most one of each family
  *   "source-interface": "eth0", "port": 5366, "vni": 1,
+ *   "parameters": { "ip": { "tos": 184, "ttl": 64, "df": "set" },
+ *                   "ipv6": { "tclass": 184, "hoplimit": 64 } }, "fwmark": 7,
  *   "node-id": "192.0.2.1", "node-name": "fujisawa",
  *   "transit": { "disable": true },
  *   "peer": { "seoul": { "address": "198.51.100.7", "port": 5366,       IP address or DNS name
@@ -91,6 +93,10 @@ struct conf {
 	struct ip_addr source4, source6; /* family 0: any */
 	char source_interface[CONF_IFNAME_MAX + 1];
 	uint16_t port;
+	/* Of the datagrams that this node sends; 0: as the host has it. */
+	uint8_t tos, ttl, tclass, hoplimit;
+	bool df_unset;	   /* IPv4 routers may fragment them */
+	uint32_t fwmark;   /* for policy routing and filters of this host */
 	uint32_t vni;	   /* 0..2^24-1 */
 	node_id_t node_id; /* NODE_ID_NONE: from the IPv4 source address, decided by the daemon */
 	char node_name[MSG_NAME_MAX + 1];
@@ -178,6 +184,7 @@ enum conf_change {
 	CONF_ROUTES = 1 << 9,  /* overlay-address, export, import: what the kernel is told */
 	/* secrets, where both have one; trusted-identity; rekey-time, cipher, disable */
 	CONF_KEYS = 1 << 10,
+	CONF_DATAGRAMS = 1 << 11, /* parameters, fwmark */
 	/* Cannot be applied to a running daemon: interface, vni, node-id, port, source-*, whether
 	 * there is a secret, workers, control-socket. */
 	CONF_RESTART = 1 << 15,

@@ -25,6 +25,10 @@ bool conf_has_secret_differs(const struct conf *a, const struct conf *b);
 bool conf_identity_differs(const struct conf *a, const struct conf *b);
 bool conf_keys_differ(const struct conf *a, const struct conf *b);
 
+/* conf_datagrams.c: parameters and fwmark. */
+void conf_read_datagrams(struct jsonr_node *root, struct conf *c);
+bool conf_datagrams_differ(const struct conf *a, const struct conf *b);
+
 /* conf_routes.c: export and import. After overlay-address. */
 void conf_read_routes(struct jsonr_node *root, struct conf *c);
 /* Of overlay-address, export and import; of what goes into the record alone. */

@@ -38,12 +38,17 @@ VALUES = {
     'node-id': str,
     'node-name': str,
     'overlay-address': listed,
+    'fwmark': int,
 }
 
 NEXT_HOP = {'threshold': int, 'threshold-minimum': int, 'interval': int}
 IMPORT_PREFIX = {'ge': int, 'le': int, 'node': listed}
 
+IP = {'tos': int, 'ttl': int, 'df': str}
+IPV6 = {'tclass': int, 'hoplimit': int}
+
 SECTIONS = {
+    'parameters': {'ip': nested(IP), 'ipv6': nested(IPV6)},
     'transit': {'disable': flag},
     'measurement': {'interval': int, 'fast-interval': int, 'dead-multiplier': int},
     'path': {

@@ -82,6 +82,17 @@ def peer_description_fits(config, _):
             )
 
 
+def ecn_is_left_alone(config, _):
+    parameters = config.get('parameters', {})
+    for family, word in (('ip', 'tos'), ('ipv6', 'tclass')):
+        value = int(parameters.get(family, {}).get(word, 0))
+        if value % 4:
+            yield (
+                f'The last two bits of "parameters {family} {word}" are those of ECN: '
+                f'set it to a multiple of 4, such as {value & ~3}.'
+            )
+
+
 # --- warnings ---
 
 
@@ -110,5 +121,6 @@ ERRORS = (
     source_interface_leads_out,
     port_may_be_bound,
     peer_description_fits,
+    ecn_is_left_alone,
 )
 WARNINGS = (peers_have_a_source, source_is_not_of_one_link)
