@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from lab import line_up, wait_for
+from node import Node
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / 'vyos-1x-leon/python'), str(TOP / 'tests/python/fake_vyos')]
@@ -81,3 +82,23 @@ def test_bridge_stays_when_leond_dies(lab):
     assert kept(node.namespace) == before
     net.joined()
     net.settle_hosts('n0', 'n1')
+
+
+def test_two_interfaces_of_a_node_have_two_addresses(lab, tmp_path):
+    """Of one node-id and VNI, at two ports: two segments, or two ports of one bridge."""
+    net = lab(line_up(2, hosts=False))
+    first = net.node['n0']
+    second = Node('second', first.namespace, {
+        **first.config, 'interface': 'leon1', 'port': 5377, 'peer': {},
+        'identity-file': str(tmp_path / 'second.identity'), 'system': {}}, str(tmp_path))
+    second.start()
+    seen = {}
+    for name in ('leon0', 'leon1'):
+        (found,) = json.loads(first.namespace.run('ip', '-j', 'link', 'show', name).stdout)
+        seen[name] = found['address']
+    assert seen['leon0'] != seen['leon1']
+    second.stop()
+    second.start()
+    (found,) = json.loads(first.namespace.run('ip', '-j', 'link', 'show', 'leon1').stdout)
+    assert found['address'] == seen['leon1']
+    second.stop()

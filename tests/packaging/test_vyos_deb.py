@@ -18,6 +18,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 VALIDATOR = '/usr/libexec/vyos/validators/file-path'
+VPN_IPSEC = '/usr/libexec/vyos/conf_mode/vpn_ipsec.py'
 COMPLETION = '/usr/libexec/vyos/completion/list_interfaces'
 XML_REF = '/usr/lib/python3/dist-packages/vyos/xml_ref'
 CONFIG_TEMPLATES = '/opt/vyatta/share/vyatta-cfg/templates'
@@ -34,6 +35,7 @@ FILES = {
     '/usr/libexec/vyos/completion/list_interfaces',
     '/usr/libexec/vyos/completion/list_leon_nodes.py',
     '/usr/libexec/vyos/conf_mode/interfaces_leon.py',
+    '/usr/libexec/vyos/conf_mode/vpn_ipsec.py',
     '/usr/libexec/vyos/op_mode/leon.py',
     '/usr/libexec/vyos/tests/smoke/cli/test_interfaces_leon.py',
     '/usr/libexec/vyos/validators/file-path',
@@ -197,6 +199,7 @@ def vyos(root, vyos_deb, tmp_path):
     vyos_1x = make_package(folder, 'vyos-1x', {
         f'{CONFIG_TEMPLATES}/interfaces/node.def': 'help: Network interfaces\n',
         f'{OP_TEMPLATES}/show/node.def': 'help: Show\n',
+        VPN_IPSEC: '#!/usr/bin/env python3\n# original\n',
         f'{modules}/__init__.py': '',
         f'{modules}/ifconfig/__init__.py': 'from vyos.ifconfig.interface import Interface\n',
         f'{modules}/ifconfig/interface.py': INTERFACE,
@@ -253,8 +256,10 @@ def test_life_of_the_package(vyos):
     vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
     assert status(vyos) == 'ii'
     diversions = vyos.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout
-    assert diversions.count('diversion of') == 2
+    assert diversions.count('diversion of') == 3
     assert 'newer' in text(vyos, f'{VALIDATOR}.vyos')
+    assert '# original' in text(vyos, '/usr/libexec/vyos-1x-leon/vyos/vpn_ipsec.py')
+    assert 'dpkg-divert' in text(vyos, VPN_IPSEC)
 
     # A boot loads the migration scripts as modules, which Python compiles.
     compiled = '/opt/vyatta/etc/config-migrate/migrate/leon/__pycache__'
@@ -263,6 +268,7 @@ def test_life_of_the_package(vyos):
     vyos.run('dpkg', '--remove', 'vyos-1x-leon')
     assert status(vyos) == 'rc'
     assert 'newer' in text(vyos, VALIDATOR)
+    assert '# original' in text(vyos, VPN_IPSEC)
     assert vyos.run('dpkg-divert', '--list', 'vyos-1x-leon').stdout == ''
     assert text(vyos, f'{XML_REF}/cache.py') == "reference = {'vyos': 1}"
     assert left_behind(vyos) == []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from vyos import ConfigError
-from vyos_leon import keyfile
+from vyos_leon import keyfile, mac
 
 LEON0 = {
     'address': ['10.99.0.1/24'],
@@ -69,6 +69,52 @@ def test_first_commit(commit, host, run_dir):
     document = json.loads((run_dir / 'leon0.json').read_text())
     assert document['peer'] == {'seoul-2': {'address': '203.0.113.1', 'port': 5366}}
     assert document['source-address'] == ['192.0.2.1']
+
+
+CARDS = {'eth0': {'address': '02:00:00:00:00:99', 'permaddr': '00:11:22:33:44:55'}}
+
+
+@pytest.fixture
+def cards(host, tmp_path, monkeypatch):
+    def have(**found):
+        host.hardware = found
+        for name in found:
+            (tmp_path / f'net/{name}/device').mkdir(parents=True, exist_ok=True)
+        (tmp_path / 'net/lo').mkdir(parents=True, exist_ok=True)
+        monkeypatch.setattr(mac, 'DEVICES', str(tmp_path / 'net'))
+
+    return have
+
+
+def test_mac_is_there_before_any_address(commit, host, run_dir, cards):
+    """Also where leond cannot start: what the kernel makes up is random, and its link-local address
+    would stay beside that of leond's."""
+    cards(**CARDS)
+    host.programs[RESTART] = (1, '')
+    journal = commit(leon0=LEON0)
+    (told,) = [what for verb, what in journal if verb == 'mac']
+    document = json.loads((run_dir / 'leon0.json').read_text())
+    assert document['mac'] == told
+    assert journal.index(('mac', told)) < journal.index(('run', RESTART))
+    assert journal.index(('mac', told)) < journal.index(('update', 'leon0'))
+    assert int(told[:2], 16) & 3 == 2
+
+
+def test_mac_is_of_this_machine_and_this_interface(commit, host, cards, monkeypatch):
+    def of(name, **change):
+        monkeypatch.setenv('VYOS_TAGNODE_VALUE', name)
+        journal = commit(**{name: {**LEON0, **change}})
+        return [what for verb, what in journal if verb == 'mac'][0]
+
+    cards(**CARDS)
+    first = of('leon0')
+    # Whatever the card and the overlay are set to.
+    host.hardware['eth0']['address'] = '02:00:00:00:00:77'
+    assert of('leon0', vni='7', **{'source-address': ['192.0.2.9']}) == first
+    assert of('leon1') != first
+    cards(eth0={'address': '00:11:22:33:44:56'})
+    assert of('leon0') != first
+    assert of('leon0', mac='02:00:00:00:00:01') == '02:00:00:00:00:01'
 
 
 def test_vyos_is_asked_for_its_own_rules(commit, host):

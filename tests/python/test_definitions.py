@@ -53,6 +53,7 @@ NUMBERS = {
     'export next-hop threshold': (0, 90, None),
     'export next-hop threshold-minimum': (0, 10000000, None),
     'export next-hop interval': (1000, 60000, None),
+    'import distance': (0, 254, None),
     'member maximum': (2, 4096, 1024),
     'member forget-time': (1, 2592000, 3600),
     'system busy-poll': (0, 1000, 0),
@@ -340,7 +341,10 @@ def test_privileges(trees):
 
 def test_dependencies():
     path = TOP / 'vyos-1x-leon/config-mode-dependencies/vyos-1x-leon.json'
-    assert json.loads(path.read_text()) == {'qos': {'leon': ['interfaces_leon']}}
+    assert json.loads(path.read_text()) == {
+        'qos': {'leon': ['interfaces_leon']},
+        'vpn_ipsec': {'leon': ['interfaces_leon']},
+    }
 
 
 def test_migration_scripts_lead_to_the_component_version():

@@ -4,15 +4,17 @@
 import json
 import re
 import stat
+from pathlib import Path
 
 import pytest
 from vyos import ConfigError
 from vyos import pki as fake_pki
 from vyos.template import get_esp_ike_cipher
 
-from leon_ipsec import settings
+from leon_ipsec import guard, settings
 from vyos_leon import ipsec
 
+TOP = Path(__file__).resolve().parents[2]
 SECRET = {'authentication': {'pre_shared_secret': 'a-secret-of-ike'}}
 VPN = {
     'ike_group': {
@@ -221,3 +223,115 @@ def test_faults_are_refused(commit):
     bad = {**LEON0, 'ipsec': {**LEON0['ipsec'], 'ike-group': 'WHAT'}}
     with pytest.raises(ConfigError, match='There is no ike-group WHAT'):
         commit(bad)
+
+
+# --- `vpn ipsec` ---
+
+VYOS = """
+from vyos import ConfigError
+from fake_host import host
+
+def get_config(config=None):
+    return {'vyos': True} if config.exists(['vpn', 'ipsec']) else None
+
+def verify(ipsec):
+    host.journal.append(('vyos', 'verify'))
+    if ipsec and host.programs.get('vyos refuses'):
+        raise ConfigError('no')
+
+def generate(ipsec):
+    host.journal.append(('vyos', 'generate'))
+
+def apply(ipsec):
+    host.journal.append(('vyos', 'apply'))
+"""
+
+
+@pytest.fixture
+def vpn(load_script, host, tmp_path, monkeypatch):
+    """vpn(new groups, leon=...) commits `vpn ipsec` on a router that has GROUPS, with VyOS's script
+    stood in for."""
+    path = tmp_path / 'vpn_ipsec.py'
+    path.write_text(VYOS)
+    # Where dpkg-divert moves VyOS's script is in the module itself.
+    source = (TOP / 'vyos-1x-leon/conf_mode/vpn_ipsec.py').read_text()
+    target = tmp_path / 'ours/vpn_ipsec.py'
+    target.parent.mkdir()
+    target.write_text(source.replace('/usr/libexec/vyos-1x-leon/vyos/vpn_ipsec.py', str(path)))
+    script = load_script(target)
+
+    def run(new, leon=None, old=GROUPS):
+        interfaces = {'leon': {'leon0': LEON0} if leon is None else leon}
+        host.running = {'interfaces': {'leon': {'leon0': LEON0}}, 'vpn': {'ipsec': old}}
+        host.config = {'interfaces': interfaces, 'vpn': {} if new is None else {'ipsec': new}}
+        host.journal.clear()
+        found = script.get_config()
+        script.verify(found)
+        script.generate(found)
+        script.apply(found)
+        return host.journal
+
+    return run
+
+
+EMPTY = {'ike-group': {'IKE': {}}, 'esp-group': GROUPS['esp-group']}
+OTHER = {'ike-group': {'IKE': {'proposal': {'1': {'encryption': 'aes128', 'hash': 'sha256'}}}},
+         'esp-group': GROUPS['esp-group']}
+RAN = [('vyos', 'verify'), ('vyos', 'generate'), ('vyos', 'apply')]
+
+
+@pytest.mark.parametrize('new, says', [
+    (None, 'leon0: There is no ike-group IKE.* leon0: There is no esp-group ESP'),
+    ({'ike-group': GROUPS['ike-group']}, 'leon0: There is no esp-group ESP'),
+    (EMPTY, 'leon0: The ike-group IKE has no proposal'),
+])  # fmt: skip
+def test_what_leon_uses_is_not_deleted(vpn, host, new, says):
+    """As VyOS refuses it for its own users of groups; before, nobody said a word."""
+    with pytest.raises(ConfigError, match=says):
+        vpn(new)
+    assert host.journal == [('vyos', 'verify')]
+
+
+def test_deleted_together_with_its_user(vpn):
+    assert vpn(None, leon={}) == RAN
+    assert vpn(None, leon={'leon0': without_ipsec()}) == RAN
+
+
+def test_a_group_that_was_missing_before_is_not_the_fault_of_this_commit(vpn):
+    assert vpn(EMPTY, old=EMPTY) == RAN
+
+
+def test_a_changed_group_reaches_leon(vpn):
+    assert vpn(GROUPS) == RAN
+    assert vpn(OTHER) == [*RAN, ('dependent', ('interfaces_leon', 'leon0'))]
+    assert vpn(GROUPS, old=EMPTY) == [*RAN, ('dependent', ('interfaces_leon', 'leon0'))]
+    assert vpn({**GROUPS, 'log': {}}) == RAN
+
+
+def test_a_boot_does_not_lose_vpn_ipsec(vpn, host):
+    """Nothing runs yet, so all that is not there was taken away by nobody."""
+    host.booting = True
+    assert vpn(EMPTY, old={}) == RAN
+    assert vpn(EMPTY) == RAN
+
+
+def test_vyos_has_its_own_say(vpn, host):
+    host.programs['vyos refuses'] = True
+    with pytest.raises(ConfigError, match='^no$'):
+        vpn(OTHER)
+
+
+def test_a_boot_with_missing_groups_costs_no_interface(commit, host, tmp_path):
+    """The interface is there, and the firewall lets nothing out in the clear."""
+    bad = {**LEON0, 'ipsec': {**LEON0['ipsec'], 'ike-group': 'WHAT'}}
+    host.booting = True
+    runs = commit(bad)
+    assert ('update', 'leon0') in host.journal
+    restart = next(what for what in runs if 'restart leond@' in what)
+    assert runs.index(START) < runs.index(restart)
+    (warned,) = [what for verb, what in host.journal if verb == 'warning']
+    assert 'There is no ike-group WHAT' in warned and 'Nothing is sent by leon0' in warned
+    document = json.loads((tmp_path / 'leon-ipsec/leon0.json').read_text())
+    found = settings.parse({'version': 1, 'interface': 'leon0', 'port': 7000}, document)
+    assert 'There is no ike-group WHAT' in found.missing[0] and found.port == 7000
+    assert 'sport 7000 rt ipsec missing counter drop' in guard.rules(found)

@@ -367,6 +367,21 @@ def test_a_new_secret_replaces_the_old_one():
     assert world.charon.shared['leon0-ike']['data'] == 'another one'
 
 
+def test_what_is_missing_is_said_and_nothing_is_loaded(caplog):
+    """A boot without the groups; later they are there."""
+    world = World()
+    complete = world.manager.settings
+    world.manager.settings = complete._replace(missing=('There is no ike-group X.',))
+    world.tick()
+    world.tick()
+    assert names(world) == set() and world.reports[-1:] == [[]]
+    assert [r.getMessage() for r in caplog.records].count(
+        'nothing is sent, as there is no IPsec: There is no ike-group X.') == 1
+    world.manager.change(complete)
+    world.tick()
+    assert names(world) == {'leon0-any', 'leon0-192.0.2.2'}
+
+
 def test_the_guard_comes_before_another_port():
     world = World().tick()
     world.manager.change(settings.parse({**DAEMON, 'port': 7000}, IPSEC))

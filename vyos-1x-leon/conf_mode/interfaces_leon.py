@@ -26,7 +26,9 @@ from vyos.pki import encode_private_key
 from vyos.pki import load_private_key
 from vyos.template import get_esp_ike_cipher
 from vyos.template import render_to_string
+from vyos.utils.boot import boot_configuration_complete
 from vyos.utils.network import get_interface_address
+from vyos.utils.network import get_interface_config
 from vyos.utils.network import get_vrf_members
 from vyos.utils.network import interface_exists
 from vyos.utils.process import call
@@ -38,7 +40,9 @@ from vyos_leon import boot
 from vyos_leon import client
 from vyos_leon import ipsec
 from vyos_leon import keyfile
+from vyos_leon import mac
 from vyos_leon import model
+from vyos_leon import routes
 from vyos_leon import runfile
 from vyos_leon import verify as rules
 
@@ -62,12 +66,20 @@ def get_config(config=None):
     leon['other_interfaces'] = {k: v for k, v in others.items() if k != ifname}
     source = leon.get('source_interface')
     leon['source_is_vrf'] = source is not None and conf.exists(['vrf', 'name', source])
+    if 'deleted' not in leon:
+        sources = routes.listed(leon.get('source_address', []))
+        leon.setdefault('mac', mac.derive(ifname, _permanent_address, sources))
     if not conf.exists(base + [ifname, 'ipsec']):
         # VyOS puts in what has a default, the mode of the authentication.
         leon.pop('ipsec', None)
     if 'ipsec' in leon:
         leon['router'] = _router(conf)
     return leon
+
+
+def _permanent_address(ifname):
+    found = get_interface_config(ifname) or {}
+    return found.get('permaddr', found.get('address'))
 
 
 def _open_key(key, passphrase):
@@ -127,7 +139,11 @@ def verify(leon):
         addresses = _addresses_of(name, members)
         host = host._replace(source_interface_addresses=addresses)
     verdict = rules.check(leon, host)
-    errors = verdict.errors + list(ipsec.faults(leon, leon.get('router')))
+    errors = verdict.errors
+    missing = list(ipsec.faults(leon, leon.get('router')))
+    if boot_configuration_complete():
+        errors = errors + missing
+        missing = []
     if errors:
         raise ConfigError(' '.join(errors))
 
@@ -137,6 +153,10 @@ def verify(leon):
     verify_bond_bridge_member(leon)
     verify_mirror_redirect(leon)
 
+    for text in missing:
+        # No error, as a boot would lose the interface: it is there, and the firewall lets
+        # nothing out, as there is no IPsec.
+        Warning(f'{text} Nothing is sent by {leon["ifname"]} until then.')
     for text in verdict.warnings + list(
         ipsec.warnings(leon, leon.get('router'))
     ):
@@ -273,6 +293,8 @@ def apply(leon):
         return None
 
     interface = LeonIf(ifname)
+    # Before it gets an address: a link-local one is made of it.
+    interface.set_mac(leon['mac'])
     if 'disable' not in leon:
         if 'ipsec' in leon:
             _protect(leon)

@@ -11,12 +11,17 @@ class Host:
         # The configuration in the session, as nested dictionaries with the words of the
         # CLI.
         self.config = {}
+        # The one that runs; a commit leads from this to that.
+        self.running = {}
+        self.booting = False
         # Defaults of an interface, as VyOS spells them, those a test is about.
         self.defaults = {}
         # Network devices, each with its addresses as `ip -json` has them.
         self.devices = {}
         # Interfaces of each VRF.
         self.vrf_members = {}
+        # Of network cards, as `ip -json link` has them.
+        self.hardware = {}
         # What was done, in order: tuples of a verb and what it was done to.
         self.journal = []
         # Programs by their first words: (exit code, output). Absent: success without

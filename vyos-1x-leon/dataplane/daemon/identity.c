@@ -76,7 +76,12 @@ int identity_decide(const struct conf *c, struct nl *nl, node_id_t *out, char *e
 struct mac identity_mac(const struct conf *c, node_id_t self)
 {
 	uint64_t h = hash_mix64((uint64_t)self << 24 ^ c->vni);
-	struct mac m = mac_from_u64(h & 0xffffffffffffULL);
+	struct mac m;
+
+	/* Two interfaces of one node may be in the same segment. */
+	for (const char *p = c->interface; *p; p++)
+		h = hash_mix64(h ^ (uint8_t)*p);
+	m = mac_from_u64(h & 0xffffffffffffULL);
 
 	/* Locally administered, unicast. */
 	m.b[0] = (uint8_t)((m.b[0] & 0xfc) | 0x02);

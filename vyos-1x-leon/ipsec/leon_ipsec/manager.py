@@ -192,8 +192,20 @@ class Manager:
 
     # --- the whole ---
 
+    def _is_missing(self):
+        """Something that IPsec needs is not configured; the guard lets nothing out meanwhile."""
+        if not self.settings.missing:
+            self._fine('missing', 'all that IPsec needs is configured')
+            return False
+        self._say('missing', f'nothing is sent, as there is no IPsec: '
+                             f'{" ".join(self.settings.missing)}')
+        return True
+
     def tick(self):
         self._follow_daemon()
+        if self._is_missing():
+            self._report([])
+            return
         if self.own_id is None:
             return
         protected = []

@@ -13,6 +13,9 @@ the keys of IKE. The words are those of the VyOS CLI. Every fault is one sentenc
                           "ca-certificate": ["..."], "local-id": "..", "remote-id": ".." },
       "force-udp-encapsulation": true
     }
+
+`"missing": ["sentence", ...]` in place of all but the version says why there can be no IPsec yet; the
+guard is set all the same.
 """
 import json
 import re
@@ -57,6 +60,7 @@ class Settings(NamedTuple):
     esp_lifetime: int = 3600
     force_encapsulation: bool = False
     authentication: Authentication = Authentication('pre-shared-secret')
+    missing: tuple = ()  # why there is no IPsec; nothing passes
 
 
 class _Section:
@@ -149,20 +153,36 @@ def _authentication(section):
     return found
 
 
+def _missing(root):
+    value = root.get('missing', list, [], 'a list of sentences')
+    if not all(isinstance(item, str) for item in value):
+        raise SettingsError('missing must be a list of sentences')
+    return tuple(value)
+
+
+def _daemons(daemon):
+    """What the guard and the manager need of leond's document."""
+    name = daemon['interface']
+    return Settings(
+        interface=name,
+        port=daemon.get('port', PORT),
+        vni=daemon.get('vni', VNI),
+        sources=tuple(daemon.get('source-address', ())),
+        socket=daemon.get('system', {}).get('control-socket', f'/run/leon/{name}.sock'))
+
+
 def parse(daemon, ipsec):
     """Settings of the two documents, as read by json."""
     root = _Section(ipsec)
     if root.number('version', 1, 1 << 31, 0) != VERSION:
         raise SettingsError(f'version: this leon-ipsec reads version {VERSION}')
+    missing = _missing(root)
+    if missing:
+        root.end()
+        return _daemons(daemon)._replace(missing=missing)
     ike, esp = root.section('ike-group'), root.section('esp-group')
     dpd = ike.section('dead-peer-detection')
-    name = daemon['interface']
-    found = Settings(
-        interface=name,
-        port=daemon.get('port', PORT),
-        vni=daemon.get('vni', VNI),
-        sources=tuple(daemon.get('source-address', ())),
-        socket=daemon.get('system', {}).get('control-socket', f'/run/leon/{name}.sock'),
+    found = _daemons(daemon)._replace(
         ike_proposals=ike.proposals(IKE_PROPOSALS),
         ike_lifetime=ike.number('lifetime', 30, 86400, 28800),
         dpd_interval=dpd.number('interval', 2, 86400, 10),

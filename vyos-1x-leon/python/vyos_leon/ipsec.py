@@ -138,6 +138,36 @@ def faults(config, router):
         yield from _secret_faults(config)
 
 
+def users(interfaces):
+    """Those of `interfaces leon` that use groups of `vpn ipsec`, in the order of their
+    names."""
+    return {name: c for name, c in sorted(interfaces.items()) if 'ipsec' in c}
+
+
+def _faults_of_all(interfaces, vpn):
+    return [
+        f'{name}: {text}'
+        for name, config in interfaces.items()
+        for text in _group_faults(config, Router(vpn=vpn))
+    ]
+
+
+def new_group_faults(interfaces, old, new):
+    """What a change of `vpn ipsec` takes from LEON interfaces. What was missing before
+    is not the fault of this change."""
+    before = _faults_of_all(interfaces, old)
+    return [text for text in _faults_of_all(interfaces, new) if text not in before]
+
+
+def users_of_changed_groups(interfaces, old, new):
+    for name, config in interfaces.items():
+        if any(
+            _group(config, Router(vpn=old), kind) != _group(config, Router(vpn=new), kind)
+            for kind in ('ike', 'esp')
+        ):
+            yield name
+
+
 def warnings(config, router):
     if 'ipsec' not in config:
         return
@@ -191,7 +221,11 @@ def _write_group(config, router, kind):
 
 
 def document(config, router):
-    """What leon-ipsec reads, for a configuration without faults."""
+    """What leon-ipsec reads. Of a configuration with faults, which a boot does not refuse,
+    the faults: nothing is sent but inside IPsec, and there is none."""
+    missing = list(faults(config, router))
+    if missing:
+        return json.dumps({'version': 1, 'missing': missing}, indent=4) + '\n'
     found = {
         'version': 1,
         'ike-group': _write_group(config, router, 'ike'),

@@ -25,11 +25,19 @@ class Config:
             tree = tree[word]
         return True
 
+    def set_level(self, path):
+        assert path == []
+
     def get_config_dict(
-        self, path, key_mangling, get_first_key, no_tag_node_value_mangle
+        self,
+        path,
+        key_mangling,
+        get_first_key,
+        no_tag_node_value_mangle,
+        effective=False,
     ):
         assert key_mangling == ('-', '_') and get_first_key and no_tag_node_value_mangle
-        tree = host.config
+        tree = host.running if effective else host.config
         for word in path:
             tree = tree.get(word, {})
         return mangle(tree, tuple(path))

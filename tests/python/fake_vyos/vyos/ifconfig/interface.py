@@ -31,7 +31,11 @@ class Interface:
     def _cmd(self, command):
         host.run(command)
 
+    def set_mac(self, mac):
+        host.journal.append(('mac', mac))
+
     def update(self, config):
+        assert config['mac']
         host.journal.append(('update', self.ifname))
 
     def remove(self):

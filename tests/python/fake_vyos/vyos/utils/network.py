@@ -16,3 +16,7 @@ def get_vrf_members(vrf):
     if vrf not in host.devices:
         raise ValueError(f'VRF "{vrf}" does not exist!')
     return list(host.vrf_members.get(vrf, []))
+
+
+def get_interface_config(interface):
+    return host.hardware.get(interface)

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stands in for VyOS's script of the same name, which dpkg-divert has moved aside, and is
+the same but for two things: a commit that takes an ike-group or esp-group from a LEON
+interface is refused, as it is for VyOS's own users of groups, and one that changes a
+group is passed on to the LEON interfaces that use it.
+
+VyOS calls it as its own; what goes wrong in VyOS's script is VyOS's. At a boot nothing is
+refused, since that would cost the router its `vpn ipsec`.
+"""
+
+import importlib.util
+from sys import exit
+
+from vyos.config import Config
+from vyos.configdep import call_dependents
+from vyos.configdep import set_dependents
+from vyos.utils.boot import boot_configuration_complete
+from vyos import ConfigError
+
+from vyos_leon import ipsec as leon_ipsec
+
+# Of the same name: VyOS finds dependents by the name of the file that calls.
+ORIGINAL = '/usr/libexec/vyos-1x-leon/vyos/vpn_ipsec.py'
+
+# Of the commit that runs; there is one at a time.
+found = {'faults': [], 'changed': False}
+
+
+def _load():
+    spec = importlib.util.spec_from_file_location('vpn_ipsec_of_vyos', ORIGINAL)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+original = _load()
+
+
+def _read(conf, path, effective):
+    return conf.get_config_dict(
+        path,
+        key_mangling=('-', '_'),
+        get_first_key=True,
+        no_tag_node_value_mangle=True,
+        effective=effective,
+    )
+
+
+def _look(conf):
+    """What the commit does to the groups of LEON interfaces. At a boot those have seen
+    for themselves what is missing."""
+    found['faults'], found['changed'] = [], False
+    if not boot_configuration_complete():
+        return
+    users = leon_ipsec.users(_read(conf, ['interfaces', 'leon'], False))
+    old = _read(conf, ['vpn', 'ipsec'], True)
+    new = _read(conf, ['vpn', 'ipsec'], False)
+    found['faults'] = leon_ipsec.new_group_faults(users, old, new)
+    if found['faults']:
+        return
+    for ifname in leon_ipsec.users_of_changed_groups(users, old, new):
+        found['changed'] = True
+        set_dependents('leon', conf, ifname)
+
+
+def get_config(config=None):
+    conf = config if config else Config()
+    ipsec = original.get_config(conf)
+    conf.set_level([])
+    _look(conf)
+    return ipsec
+
+
+def verify(ipsec):
+    original.verify(ipsec)
+    if found['faults']:
+        raise ConfigError(' '.join(found['faults']))
+    return None
+
+
+def generate(ipsec):
+    return original.generate(ipsec)
+
+
+def apply(ipsec):
+    done = original.apply(ipsec)
+    if found['changed']:
+        call_dependents()
+    return done
+
+
+if __name__ == '__main__':
+    try:
+        c = get_config()
+        verify(c)
+        generate(c)
+        apply(c)
+    except ConfigError as e:
+        print(e)
+        exit(1)
