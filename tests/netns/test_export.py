@@ -17,6 +17,8 @@ from node import TOP
 measures = pytest.mark.skipif('LEON_EMULATED' in os.environ,
                               reason='an emulated machine has latencies of its own')
 OVERLAY4, OVERLAY6 = '10.99.0.{}', 'fd00:99::{}'
+# FRR's administrative distance in the metric of a prefix, where no other is configured.
+DISTANCE = 90 << 24
 IMPORT = {'prefix': {'10.0.0.0/8': {'le': 32}, 'fd00::/8': {'le': 128}}}
 
 
@@ -305,7 +307,7 @@ def test_prefixes_lead_through_their_node(lab):
         wait_for(lambda f=family, d=dst: d in kernel(a, f), 10)
         route = kernel(a, family)[dst][0]
         assert route['gateway'] == via and 'onlink' in route['flags']
-        assert route['metric'] == metric(a, 2, family)
+        assert route['metric'] == DISTANCE + metric(a, 2, family)
     for target in ('10.1.2.3', 'fd00:1::3'):
         wait_for(lambda t=target: a.namespace.run('ping', '-c1', '-W2', t, check=False).returncode
                  == 0, 15, f'{target} answers')

@@ -11,7 +11,7 @@ import pytest
 import ns
 from frr import Frr, need_frr
 from lab import merged, wait_for
-from test_export import (OVERLAY4, RouteWatch, address, announce, exporting, installed, kernel,
+from test_export import (IMPORT, OVERLAY4, RouteWatch, address, announce, exporting, installed, kernel,
                          metric, start)
 
 CLIENT = '10.200.0.0/24'  # what two sites announce by BGP
@@ -102,6 +102,41 @@ def test_zebra_has_the_metric(lab, frr):
     a.kill()
     wait_for(lambda: not router.kernel_routes() and not router.kernel_routes('ipv6'), 10,
              'nothing is left after kill -9')
+
+
+def selected(router, prefix):
+    """(protocol, distance) of the route that zebra uses, and what the kernel does."""
+    used = [(e['protocol'], e['distance']) for e in router.show(f'ip route {prefix}').get(prefix, [])
+            if e.get('selected')]
+    out = router.namespace.run('ip', '-json', 'route', 'get', prefix.split('/')[0].replace('.0', '.9'),
+                               check=False).stdout
+    return used[0] if len(used) == 1 else None, json.loads(out or '[{}]')[0].get('dev')
+
+
+def test_imported_prefixes_give_way_to_static_routes(lab, frr):
+    """A route of the kernel has distance 0 by itself, and what another node announces took the
+    place of what the operator had set."""
+    net = start(lab, announce(exporting(['a', 'b']), 'b', '10.1.0.0/16'))
+    a = net.node['a']
+    a.namespace.ip('link add side type veth peer name side1', 'addr add 192.168.7.1/24 dev side',
+                   'link set side up', 'link set side1 up')
+    router = frr(a.namespace, '', daemons=('zebra', 'staticd'))
+    wait_for(lambda: selected(router, '10.1.0.0/16') == (('kernel', 90), 'leon0'), 20)
+    latency = router.show('ip route 10.1.0.0/16')['10.1.0.0/16'][0]['metric']
+    assert latency == installed(a)['10.1.0.0/16']['metric'] < 1 << 24
+    router.configure('ip route 10.1.0.0/16 192.168.7.2')
+    wait_for(lambda: selected(router, '10.1.0.0/16') == (('static', 1), 'side'), 20, 'static wins')
+    # A floating static route is a way out where the overlay fails.
+    router.configure('no ip route 10.1.0.0/16 192.168.7.2', 'ip route 10.1.0.0/16 192.168.7.2 200')
+    wait_for(lambda: selected(router, '10.1.0.0/16') == (('kernel', 90), 'leon0'), 20)
+    # Live, and as it was before there was a distance; next-hops have none.
+    a.reload(**{'import': {**IMPORT, 'distance': 0}})
+    router.configure('no ip route 10.1.0.0/16 192.168.7.2 200', 'ip route 10.1.0.0/16 192.168.7.2')
+    wait_for(lambda: selected(router, '10.1.0.0/16') == (('kernel', 0), 'leon0'), 20)
+    assert selected(router, '10.99.0.2/32')[0] == ('kernel', 0)
+    a.reload(**{'import': {**IMPORT, 'distance': 254}})
+    wait_for(lambda: selected(router, '10.1.0.0/16') == (('static', 1), 'side'), 20)
+    assert installed(a)['10.1.0.0/16']['distance'] == 254
 
 
 @pytest.mark.parametrize('kind', ['ibgp', 'ebgp'])

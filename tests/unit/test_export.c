@@ -524,6 +524,42 @@ static void the_kernel_follows_in_order(void **state)
 	done(w);
 }
 
+/* FRR reads it from the highest bits; metrics and what is nearest know nothing of it. */
+static void prefixes_have_the_distance_of_imports(void **state)
+{
+	struct export_installed have[64];
+	struct export_step s[64];
+	struct world *w = world();
+	unsigned n, n_have;
+
+	(void)state;
+	accept_prefix(w, "10.53.0.0/24", 24, 24);
+	announce(w, 1, "10.53.0.0/24");
+	w->conf.import_distance = 90;
+	w->latency_us[1] = 10000;
+	step(w, 1000);
+	n = export_plan(w->x, have, 0, MS(1000), s, array_size(s));
+	assert_int_equal(n, 2);
+	for (unsigned i = 0; i < n; i++)
+		assert_int_equal(s[i].route.metric,
+				 s[i].route.gateway.family ? (90u << 24) + 10000u : 10000u);
+	n_have = carry_out(w, have, 0, s, n);
+	assert_int_equal(n_have, 2);
+	/* Another distance: the old one goes first, or zebra would drop the new one with it. */
+	w->conf.import_distance = 254;
+	step(w, 1001);
+	n = export_plan(w->x, have, n_have, MS(1001), s, array_size(s));
+	assert_int_equal(n, 1);
+	assert_int_equal(s[0].op, EXPORT_DELETE);
+	assert_int_equal(s[0].route.metric, (90u << 24) + 10000u);
+	have[0] = have[export_installed_compare(&have[0], &s[0].route) == 0];
+	n = export_plan(w->x, have, 1, MS(1001), s, array_size(s));
+	assert_int_equal(n, 1);
+	assert_int_equal(s[0].op, EXPORT_ADD);
+	assert_int_equal(s[0].route.metric, (254u << 24) + 10000u);
+	done(w);
+}
+
 static void what_the_kernel_refuses_is_tried_again_later(void **state)
 {
 	struct export_installed have[2];
@@ -569,6 +605,7 @@ int main(void)
 		cmocka_unit_test(anycast_goes_to_the_nearest_and_stays),
 		cmocka_unit_test(covered_addresses),
 		cmocka_unit_test(the_kernel_follows_in_order),
+		cmocka_unit_test(prefixes_have_the_distance_of_imports),
 		cmocka_unit_test(what_the_kernel_refuses_is_tried_again_later),
 	};
 

@@ -144,6 +144,7 @@ static void route_row(struct table *t, struct jsonr_node *n)
 	table_cell(t, "%s", text_str(n, "node_id"));
 	table_cell(t, "%s", text_str(n, "name"));
 	table_cell(t, "%s", text_str(n, "gateway"));
+	table_cell(t, "%s", text_number(n, "distance"));
 	table_cell(t, "%s", text_number(n, "metric"));
 	table_cell(t, "%s", text_us(n, "latency_us"));
 	table_cell(t, "%s", text_age(n, "since_seconds"));
@@ -179,9 +180,11 @@ static void own_prefixes(struct jsonr_node *list, FILE *out)
 int render_routes(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "DESTINATION", ALIGN_LEFT }, { "TYPE", ALIGN_LEFT },	  { "NODE-ID", ALIGN_LEFT },
-		{ "NAME", ALIGN_LEFT },	       { "GATEWAY", ALIGN_LEFT }, { "METRIC", ALIGN_RIGHT },
-		{ "LATENCY", ALIGN_RIGHT },    { "SINCE", ALIGN_RIGHT },  { "STATE", ALIGN_LEFT },
+		{ "DESTINATION", ALIGN_LEFT }, { "TYPE", ALIGN_LEFT },
+		{ "NODE-ID", ALIGN_LEFT },     { "NAME", ALIGN_LEFT },
+		{ "GATEWAY", ALIGN_LEFT },     { "DISTANCE", ALIGN_RIGHT },
+		{ "METRIC", ALIGN_RIGHT },     { "LATENCY", ALIGN_RIGHT },
+		{ "SINCE", ALIGN_RIGHT },      { "STATE", ALIGN_LEFT },
 		{ "REASON", ALIGN_LEFT },
 	};
 	struct table *t = table_new(columns, array_size(columns));

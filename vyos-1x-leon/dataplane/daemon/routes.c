@@ -433,7 +433,9 @@ static void tell_all(struct routes *r, mono_t now)
 
 static void tell_failure(struct routes *r, const struct export_installed *e, int error)
 {
-	struct note n = { .name = "route-failed", .level = LOG_LVL_WARN, .value = e->metric };
+	struct note n = { .name = "route-failed",
+			  .level = LOG_LVL_WARN,
+			  .value = e->metric & EXPORT_METRIC_MAX };
 	char dst[PREFIX_STRLEN];
 
 	n.detail = prefix_format(&e->dst, dst, sizeof(dst));
@@ -596,6 +598,7 @@ static void run(struct routes *r, mono_t now)
 		.connected = r->connected,
 		.n_connected = r->n_connected,
 	};
+	unsigned n_steps;
 
 	r->ran = now;
 	if (!mono_before(now, r->resync_at))
@@ -608,7 +611,9 @@ static void run(struct routes *r, mono_t now)
 		in.n_underlay = r->n_underlay;
 	}
 	export_run(r->plan, &in, &report, now);
-	bring_up_to_date(r, now);
+	n_steps = bring_up_to_date(r, now);
+	if (n_steps && n_steps < BATCH)
+		bring_up_to_date(r, now); /* what waited for a deletion */
 	tell_all(r, now);
 }
 

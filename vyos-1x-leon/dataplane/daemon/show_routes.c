@@ -17,7 +17,7 @@ static const struct export_installed *installed_as(const struct routes_view *v,
 	const struct export_installed key = {
 		.dst = e->dst,
 		.gateway = e->gateway,
-		.metric = e->metric,
+		.metric = export_kernel_metric(e),
 	};
 
 	return v->n_installed ? bsearch(&key, v->installed, v->n_installed, sizeof(key),
@@ -52,6 +52,7 @@ static void write_route(struct command *c, const struct routes_view *v,
 	write_head(c, &e->dst, e->is_prefix, e->node);
 	answer_ip(c->w, "gateway", &e->gateway);
 	jsonw_u64(c->w, "metric", e->metric);
+	jsonw_u64(c->w, "distance", e->distance);
 	answer_known(c->w, "latency_us", ch && ch->path.n_hops, ch ? ch->path.rtt_us : 0);
 	jsonw_str(c->w, "state", state_of(in));
 	jsonw_str(c->w, "reason", in && in->error ? strerror(-in->error) : NULL);
@@ -64,6 +65,7 @@ static void write_refused(struct command *c, const struct export_refused *e)
 	write_head(c, &e->dst, e->is_prefix, e->node);
 	jsonw_null(c->w, "gateway");
 	jsonw_null(c->w, "metric");
+	jsonw_null(c->w, "distance");
 	jsonw_null(c->w, "latency_us");
 	jsonw_str(c->w, "state", export_refusal_name(e->why));
 	jsonw_str(c->w, "reason", export_refusal_text(e->why));

@@ -45,6 +45,7 @@ static void set_defaults(struct conf *c)
 	c->export_threshold_percent = 10;
 	c->export_threshold_min_us = 500;
 	c->export_interval_ms = 1000;
+	c->import_distance = 90;
 	c->nodes_maximum = 1024;
 	c->forget_ms = 3600 * 1000;
 	c->rekey_ms = 3600 * 1000;

@@ -31,6 +31,7 @@
  *               "prefix": ["10.1.0.0/16"],       the object next-hop, even empty, switches it on
  *               "unconditional": {} },                   an object, even empty: without a look for own routes
  *   "import": { "address": ["10.99.0.0/24"],       absent: private networks
+ *               "distance": 90,
  *               "prefix": { "10.0.0.0/8": { "node": ["<64 hexadecimal digits>", "192.0.2.3"],
  *                                           "ge": 16, "le": 24 } } },
  *   "member": { "maximum": 1024, "forget-time": 3600 },
@@ -57,6 +58,7 @@
 #define CONF_NODES_LIMIT     4096
 
 #define CONF_IMPORTS_MAX	  256
+#define CONF_IMPORT_DISTANCE_MAX  254 /* FRR uses no route of 255 */
 #define CONF_IMPORT_NODES_MAX	  16
 #define CONF_IMPORT_ADDRESSES_MAX 16
 
@@ -148,7 +150,8 @@ struct conf {
 	struct prefix prefix[MSG_PREFIXES_MAX];
 	uint8_t n_import_addresses; /* 0: the private networks */
 	struct prefix import_address[CONF_IMPORT_ADDRESSES_MAX];
-	uint32_t n_imports; /* sorted */
+	uint32_t import_distance; /* 0..254, of prefixes: FRR's administrative distance */
+	uint32_t n_imports;	  /* sorted */
 	struct conf_import *import;
 
 	uint32_t nodes_maximum; /* 2..CONF_NODES_LIMIT */

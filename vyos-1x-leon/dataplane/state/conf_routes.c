@@ -141,6 +141,7 @@ static void read_import(struct jsonr_node *root, struct conf *c)
 
 	c->n_import_addresses = read_prefixes(jsonr_array(import, "address"), c->import_address,
 					      CONF_IMPORT_ADDRESSES_MAX);
+	conf_get_u32(import, "distance", 0, CONF_IMPORT_DISTANCE_MAX, &c->import_distance);
 	if (n > CONF_IMPORTS_MAX) {
 		jsonr_fail(map, "has more than %d prefixes", CONF_IMPORTS_MAX);
 		return;
@@ -208,7 +209,8 @@ bool conf_routes_differ(const struct conf *a, const struct conf *b)
 	    a->export_unconditional != b->export_unconditional ||
 	    a->export_threshold_percent != b->export_threshold_percent ||
 	    a->export_threshold_min_us != b->export_threshold_min_us ||
-	    a->export_interval_ms != b->export_interval_ms || a->n_imports != b->n_imports ||
+	    a->export_interval_ms != b->export_interval_ms ||
+	    a->import_distance != b->import_distance || a->n_imports != b->n_imports ||
 	    prefixes_differ(a->import_address, a->n_import_addresses, b->import_address,
 			    b->n_import_addresses))
 		return true;

@@ -502,6 +502,8 @@ static void pick(struct export *x, const struct export_input *in, const struct c
 	GROW(x->route, x->n_routes, x->cap_routes);
 	r = &x->route[x->n_routes++];
 	*r = won->route;
+	if (r->is_prefix)
+		r->distance = (uint8_t)in->conf->import_distance;
 	r->since = before && before->node == r->node ? before->since : now;
 }
 
@@ -534,7 +536,7 @@ static void tell_routes(const struct export *x, const struct export_report *repo
 			report->news(report->arg, EXPORT_ADDED, NULL, new);
 		else if (old->node != new->node || !ip_equal(&old->gateway, &new->gateway))
 			report->news(report->arg, EXPORT_MOVED, old, new);
-		else if (old->metric != new->metric)
+		else if (export_kernel_metric(old) != export_kernel_metric(new))
 			report->news(report->arg, EXPORT_METRIC, old, new);
 	}
 }

@@ -16,7 +16,8 @@
 
 #define EXPORT_ROUTES_MAX 16384
 /* FRR takes the highest 8 bits of a kernel metric for the administrative distance. */
-#define EXPORT_METRIC_MAX 0xffffffu
+#define EXPORT_METRIC_MAX     0xffffffu
+#define EXPORT_DISTANCE_SHIFT 24
 
 /* A member other than this node. */
 struct export_node {
@@ -41,8 +42,13 @@ struct export_route {
 	struct ip_addr gateway; /* family 0: on the link */
 	node_id_t node;
 	uint32_t metric;
-	mono_t since; /* through this node */
+	uint8_t distance; /* of a prefix: that of `import`; 0: as routes of the kernel have */
+	mono_t since;	  /* through this node */
 };
+static inline uint32_t export_kernel_metric(const struct export_route *r)
+{
+	return (uint32_t)r->distance << EXPORT_DISTANCE_SHIFT | r->metric;
+}
 
 /* Why something announced is not used. */
 enum export_refusal {
@@ -124,7 +130,8 @@ struct export_step {
 /*
  * Up to `max` steps from what is installed (sorted) to what is wanted: first destinations without
  * any wanted route are deleted, then each new route is added before the old one is deleted, so that
- * whoever watches never sees the destination vanish. Returns their number.
+ * whoever watches never sees the destination vanish; but where only the distance changes, the old
+ * one goes first and the new one is a step of the next plan. Returns their number.
  */
 unsigned export_plan(const struct export *x, const struct export_installed *have, unsigned n_have,
 		     mono_t now, struct export_step *step, unsigned max);

@@ -36,7 +36,16 @@ static void put_gone(struct steps *s, const struct export_installed *have)
 
 static bool is_wanted(const struct export_installed *have, const struct export_route *want)
 {
-	return have->metric == want->metric && ip_equal(&have->gateway, &want->gateway);
+	return have->metric == export_kernel_metric(want) &&
+	       ip_equal(&have->gateway, &want->gateway);
+}
+
+/* zebra knows routes of the kernel by destination and metric, without the distance: it would drop
+ * the new one when the old one goes, so that has to go before. */
+static bool is_one_to_zebra(const struct export_installed *have, uint32_t metric)
+{
+	return !have->error && have->metric != metric &&
+	       (have->metric & EXPORT_METRIC_MAX) == (metric & EXPORT_METRIC_MAX);
 }
 
 /* One destination: have[0..n) are its installed routes. While the kernel refuses the new route an
@@ -47,19 +56,20 @@ static void put_destination(struct steps *s, const struct export_route *want,
 	struct export_installed fresh = {
 		.dst = want->dst,
 		.gateway = want->gateway,
-		.metric = want->metric,
+		.metric = export_kernel_metric(want),
 	};
 	const struct export_installed *same = NULL, *in_place = NULL;
-	bool refused;
+	bool refused, in_the_way = false;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (is_wanted(&have[i], want))
 			same = &have[i];
-		else if (have[i].metric == want->metric && !have[i].error)
+		else if (have[i].metric == fresh.metric && !have[i].error)
 			in_place = &have[i];
+		in_the_way |= is_one_to_zebra(&have[i], fresh.metric);
 	}
 	refused = same && same->error && mono_before(now, same->retry_at);
-	if (!same || (same->error && !refused))
+	if (!in_the_way && (!same || (same->error && !refused)))
 		put(s, in_place ? EXPORT_REPLACE : EXPORT_ADD, &fresh);
 	for (unsigned i = 0; i < n; i++) {
 		bool outdated = ip_equal(&have[i].gateway, &want->gateway);

@@ -70,6 +70,19 @@
         <multi/>
       </properties>
     </leafNode>
+    <leafNode name="distance">
+      <properties>
+        <help>Administrative distance of routes to prefixes, 90 if not set</help>
+        <valueHelp>
+          <format>u32:0-254</format>
+          <description>Distance, 0 is preferred to static routes</description>
+        </valueHelp>
+        <constraint>
+          <validator name="numeric" argument="--range 0-254"/>
+        </constraint>
+        <constraintErrorMessage>Distance must be 0 to 254</constraintErrorMessage>
+      </properties>
+    </leafNode>
     <tagNode name="prefix">
       <properties>
         <help>Prefix of other nodes that becomes a route, none if not set</help>

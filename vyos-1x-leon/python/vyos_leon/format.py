@@ -218,8 +218,8 @@ def _own_prefixes(prefixes):
 
 def _routes(answer):
     titles = (
-        'DESTINATION', 'TYPE', 'NODE-ID', 'NAME', 'GATEWAY', '>METRIC', '>LATENCY',
-        '>SINCE', 'STATE', 'REASON',
+        'DESTINATION', 'TYPE', 'NODE-ID', 'NAME', 'GATEWAY', '>DISTANCE', '>METRIC',
+        '>LATENCY', '>SINCE', 'STATE', 'REASON',
     )  # fmt: skip
     rows = [
         (
@@ -228,6 +228,7 @@ def _routes(answer):
             _str(r, 'node_id'),
             _str(r, 'name'),
             _str(r, 'gateway'),
+            _str(r, 'distance'),
             _str(r, 'metric'),
             _us(r, 'latency_us'),
             _age(r, 'since_seconds'),

@@ -74,7 +74,7 @@ SECTIONS = {
         'prefix': listed,
         'unconditional': nested({}),
     },
-    'import': {'address': listed, 'prefix': mapped(IMPORT_PREFIX)},
+    'import': {'distance': int, 'address': listed, 'prefix': mapped(IMPORT_PREFIX)},
     'member': {'maximum': int, 'forget-time': int},
     'system': {'workers': int, 'busy-poll': int, 'log-level': str},
 }
