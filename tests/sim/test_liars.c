@@ -576,6 +576,9 @@ static void test_record_of_an_absent_node(void **state)
 			tell_all(s, 3, &m);
 		}
 		assert_true(sim_until(s, reach_each_other, &n, 20000) >= 0);
+		/* Claims that nobody stands for are no news. */
+		for (unsigned i = 0; i < n; i++)
+			assert_true(s->node[i].n_events[EV_IDENTITY_CHANGED] <= 1);
 		/* And stays so when it is away for a while and comes back. */
 		sim_kill(s, 1);
 		sim_run(s, 60000);

@@ -104,20 +104,18 @@ static void change_key(struct overlay *o, struct node *n)
 	if (n->has_record && memcmp(n->rec.identity, n->key, MSG_KEY_LEN) != 0)
 		nodedb_drop_record(o->nodes, n);
 	latdb_forget_row(o->lat, n->slot);
-	o->ops.purge(o->arg, n->slot);
 	if (p) {
 		rekey_expire(o, p);
 		p->heard = MONO_NEVER;
 		p->incarnation = 0;
 	}
-	overlay_emit(o, EV_IDENTITY_CHANGED, n->id, NODE_ID_NONE, 0, NULL);
 	route_changed(o);
 	route_later(o);
 }
 
 void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN], bool proven)
 {
-	bool is_first = !n->has_key, changed = has_other_key(n, key);
+	bool is_first = !n->has_key, changed = has_other_key(n, key), was_proven = n->proven;
 
 	n->has_key = true;
 	memcpy(n->key, key, MSG_KEY_LEN);
@@ -127,8 +125,14 @@ void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_L
 		n->pinned = is_first || proven ? overlay_now(o) : MONO_NEVER;
 	if (proven || changed)
 		n->proven = proven;
-	if (changed)
-		change_key(o, n);
+	if (!changed)
+		return;
+	change_key(o, n);
+	/* Of claims that nobody stood for there is nothing to say, and nothing hangs on them. */
+	if (!proven && !was_proven)
+		return;
+	o->ops.purge(o->arg, n->slot);
+	overlay_emit(o, EV_IDENTITY_CHANGED, n->id, NODE_ID_NONE, 0, NULL);
 }
 
 bool identity_of_hello(struct overlay *o, const struct peer *p, const struct heard_hello *h)

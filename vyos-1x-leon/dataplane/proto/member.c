@@ -310,6 +310,8 @@ void member_bury(struct overlay *o, struct node *n)
 
 static void send_away(struct overlay *o, struct node *n)
 {
+	if (n->state != NODE_LEFT)
+		member_table_full(o, n->id);
 	member_bury(o, n);
 	nodedb_forget(o->nodes, n, overlay_now(o));
 	route_run(o, overlay_now(o));

@@ -195,16 +195,33 @@ static bool wants_own(struct overlay *o, struct peer *p, const struct msg_summar
 	return cmp > 0;
 }
 
-static bool wants(struct overlay *o, struct peer *p, const struct msg_summary_entry *e)
+/* Whether there is room for what the member p names in one summary, found out once for each kind. */
+struct openings {
+	const struct peer *p;
+	bool is_known[2][2], is_there[2][2]; /* [place of a member?][slot?] */
+};
+
+static bool has_opening(struct overlay *o, struct openings *of, bool place, bool slot)
+{
+	const struct room r = { .place = place, .slot = slot, .by = of->p->id };
+
+	if (!of->is_known[place][slot])
+		of->is_there[place][slot] = !room_lacks(o, &r) || room_victim(o, &r);
+	of->is_known[place][slot] = true;
+	return of->is_there[place][slot];
+}
+
+static bool wants(struct overlay *o, struct peer *p, const struct msg_summary_entry *e,
+		  struct openings *openings)
 {
 	const struct node *n = nodedb_find(o->nodes, e->origin);
-	const struct room room = { .place = !e->left, .slot = true, .by = p->id };
+	bool is_member = n && n->state != NODE_LEFT;
 
 	if (e->origin == o->self)
 		return wants_own(o, p, e);
 	return e->origin != NODE_ID_ANY && conf_may_trust(o->conf, e->key, sizeof(e->key)) &&
 	       claim_would_be_taken(o, n, e) &&
-	       (n || !room_lacks(o, &room) || room_victim(o, &room));
+	       has_opening(o, openings, !e->left && !is_member, !n);
 }
 
 /* All parts of a summary are here. */
@@ -219,9 +236,10 @@ void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *s
 {
 	struct msg m = { .type = MSG_FETCH };
 	uint64_t all = UINT64_MAX >> (64 - s->parts);
+	struct openings openings = { .p = p };
 
 	for (unsigned i = 0; i < s->n; i++) {
-		if (!wants(o, p, &s->entry[i]))
+		if (!wants(o, p, &s->entry[i], &openings))
 			continue;
 		p->summary_news = true;
 		if (mark_fetch(o, s->entry[i].origin))
