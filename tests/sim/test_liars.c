@@ -554,13 +554,14 @@ static void test_record_of_an_absent_node(void **state)
 	for (unsigned seed = 0; seed < 4; seed++) {
 		struct sim *s = new_star(6, 300 + seed);
 		unsigned n = s->n;
+		uint64_t version = seed % 2 ? 1700000400000000ULL : (1ULL << 53) - 1;
 		struct msg m;
 
 		sim_kill(s, 1);
 		sim_run(s, 400000);
-		for (unsigned k = 0; k < 12; k++) {
-			m = made_up_record(s, s->node[1].id, 4711 + k % 3 * (seed % 2),
-					   (1ULL << 53) - 1, UINT32_MAX - 20 + k, 0);
+		for (unsigned k = 0; k < 21; k++) {
+			m = made_up_record(s, s->node[1].id, 4711 + k % 3 * (seed % 2), version,
+					   UINT32_MAX - 60 + k, 0);
 			tell_all(s, 3, &m);
 			if (k == 5 && seed > 1) {
 				restart_all_but(s, 1, 3);
@@ -568,27 +569,65 @@ static void test_record_of_an_absent_node(void **state)
 			}
 			sim_run(s, 10000);
 		}
+		/* Who met the node itself keeps what it said. */
+		for (unsigned i = 0; i < n && seed < 2; i++)
+			if (i != 1 && i != 3)
+				assert_string_equal(nodedb_find(overlay_nodes(s->node[i].o),
+								s->node[1].id)
+							    ->rec.name,
+						    "site-1");
 		sim_boot(s, 1);
-		for (unsigned k = 0; k < 12; k++) {
+		for (unsigned k = 0; k < 20; k++) {
 			sim_run(s, 1000);
-			m = made_up_record(s, s->node[1].id, 4711, (1ULL << 53) - 1,
-					   UINT32_MAX - 13 + k, 0);
+			m = made_up_record(s, s->node[1].id, 4711 + k % 3 * (seed % 2), version,
+					   UINT32_MAX - 30 + k, 0);
 			tell_all(s, 3, &m);
 		}
-		assert_true(sim_until(s, reach_each_other, &n, 20000) >= 0);
+		assert_true(reach_each_other(s, &n));
 		/* Claims that nobody stands for are no news. */
 		for (unsigned i = 0; i < n; i++)
 			assert_true(s->node[i].n_events[EV_IDENTITY_CHANGED] <= 1);
 		/* And stays so when it is away for a while and comes back. */
 		sim_kill(s, 1);
 		sim_run(s, 60000);
-		m = made_up_record(s, s->node[1].id, 4711, (1ULL << 53) - 1, UINT32_MAX, 0);
+		m = made_up_record(s, s->node[1].id, 4711, version, UINT32_MAX, 0);
 		tell_all(s, 3, &m);
 		sim_boot(s, 1);
 		assert_true(sim_until(s, reach_each_other, &n, 20000) >= 0);
 		assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
 		sim_free(s);
 	}
+}
+
+/* Two claims for a node-id of which nobody ever came: whoever hears them, in whatever order, has the
+ * same one in the end, and not the one that says it is of the year 2255. */
+static void test_claims_nobody_stands_for(void **state)
+{
+	struct sim *s = new_star(4, 350);
+	uint64_t now = 1700000000000000ULL;
+	const struct msg claim[] = {
+		made_up_record(s, 0x03030303, 1, now, 9, 0),
+		made_up_record(s, 0x03030303, 2, now + 5, 1, 0),
+		made_up_record(s, 0x03030303, 3, (1ULL << 53) - 1, 1, 0),
+		made_up_record(s, 0x03030303, 4, now + 5, 1, 0),
+	};
+	unsigned wins = memcmp(claim[1].record.identity, claim[3].record.identity, 7) > 0 ? 1 : 3;
+
+	(void)state;
+	for (unsigned round = 0; round < 8; round++) {
+		for (unsigned i = 0; i < 3; i++)
+			tell(s, 3, i, &claim[(round + i) % 4]);
+		sim_run(s, 15000);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		const struct node *n = nodedb_find(overlay_nodes(s->node[i].o), 0x03030303);
+
+		assert_memory_equal(n->rec.identity, claim[wins].record.identity, MSG_KEY_LEN);
+		assert_int_equal(s->node[i].n_events[EV_IDENTITY_CHANGED], 0);
+		assert_int_equal(nodedb_digest(overlay_nodes(s->node[i].o)),
+				 nodedb_digest(overlay_nodes(s->node[0].o)));
+	}
+	sim_free(s);
 }
 
 /* A node had a clock ten years ahead, or 1970, and has the right time now: as it was, or made anew with
@@ -768,6 +807,7 @@ int main(void)
 		cmocka_unit_test(test_rebuilt_among_five),
 		cmocka_unit_test(test_no_session_for_a_moment),
 		cmocka_unit_test(test_record_of_an_absent_node),
+		cmocka_unit_test(test_claims_nobody_stands_for),
 		cmocka_unit_test(test_wrong_clocks),
 		cmocka_unit_test(test_two_keys_after_a_partition),
 		cmocka_unit_test(test_made_up_nodes),
