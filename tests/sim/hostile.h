@@ -137,6 +137,15 @@ static inline void expect_same_state(struct sim *s, const struct state *before)
 	assert_int_equal(now.key_exchanges, before->key_exchanges);
 }
 
+/* A member says something to another, and that arrives. */
+static inline void tell(struct sim *s, unsigned liar, unsigned to, const struct msg *m)
+{
+	struct peer *p = peer_find(s->node[liar].o, s->node[to].id);
+
+	assert_int_equal(peer_send(s->node[liar].o, p, m), 0);
+	sim_run(s, 100);
+}
+
 static inline void sign_made_up(const struct sim *s, struct msg *m, uint64_t secret)
 {
 	uint8_t key[32] = { 0 }, text[2048];

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Whose node-id, whose record, whose place in the table (doc/decisions/018): machines made anew, clocks
+ * that are wrong, claims that a member makes up, and partitions in which two have one node-id.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "hostile.h"
+
+/* A machine is made anew, with another key: after it said leave at once, else after a while. */
+static void test_rebuilt_node(void **state)
+{
+	struct sim *s = sim_new(4, 13);
+
+	(void)state;
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_leave(s, 1);
+	s->node[1].identity += 1000;
+	sim_boot(s, 1);
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	assert_int_equal(s->node[0].n_events[EV_IDENTITY_CHANGED], 1);
+	sim_kill(s, 2);
+	s->node[2].identity += 1000;
+	sim_boot(s, 2);
+	assert_int_equal(sim_until(s, sim_converged, NULL, 200000), -1);
+	assert_int_equal(s->node[0].n_events[EV_IDENTITY_CHANGED], 1);
+	assert_true(sim_until(s, sim_converged, NULL, 200000) >= 0);
+	assert_int_equal(s->node[0].n_events[EV_IDENTITY_CHANGED], 2);
+	assert_int_equal(s->node[3].n_events[EV_IDENTITY_CHANGED], 2);
+	sim_free(s);
+}
+
+/* Each of five is made anew in turn, as the documentation says: it comes back after the five minutes,
+ * or at once and waits for them. Nobody locks it out, whoever accepted it first, and starting
+ * the others or the new one again does not matter. Some pairs know each other through relays only. */
+static void test_rebuilt_among_five(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < 8; seed++) {
+		struct sim *s = sim_new(5, 100 + seed);
+		unsigned anew = seed % 5;
+
+		for (unsigned i = 0; i < s->n; i++) {
+			for (unsigned k = 0; k < s->n; k++)
+				if (k != i && seed % 2)
+					sim_seed_of(s, i, k);
+			sim_seed_of(s, i, i ? 0 : 1);
+			sim_boot(s, i);
+		}
+		if (seed % 4 > 1)
+			sim_set_down(s, anew, (anew + 1) % 5, true);
+		assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+		sim_run(s, 60000);
+		sim_kill(s, anew);
+		s->node[anew].identity += 1000;
+		if (seed < 4)
+			sim_run(s, 305000);
+		sim_boot(s, anew);
+		sim_run(s, 100000);
+		if (seed % 3 == 0) {
+			sim_kill(s, anew);
+			sim_boot(s, anew);
+		} else if (seed % 3 == 1) {
+			sim_kill(s, (anew + 2) % 5);
+			sim_boot(s, (anew + 2) % 5);
+		}
+		assert_true(sim_until(s, sim_converged, NULL, 260000) >= 0);
+		sim_run(s, 20000);
+		assert_true(sim_until(s, sim_rows_equal, NULL, 10000) >= 0);
+		sim_free(s);
+	}
+}
+
+/* One member has no direct link to a node, or none at all for a while: that is no reason to take
+ * somebody else for it, who tries all the time. */
+static void test_no_session_for_a_moment(void **state)
+{
+	(void)state;
+	for (unsigned relayed = 0; relayed < 2; relayed++) {
+		struct sim *s = sim_new(6, 200 + relayed);
+
+		for (unsigned i = 0; i < 5; i++) {
+			sim_seed_of(s, i, i ? 0 : 1);
+			sim_boot(s, i);
+		}
+		/* 5 is the thief: it is to be taken for 1 by 4, which is cut off from 1. */
+		s->node[5].id = s->node[5].conf->node_id = s->node[1].id;
+		for (unsigned i = 0; i < 5; i++)
+			sim_seed_of(s, 5, i);
+		sim_run(s, 60000);
+		sim_set_down(s, 1, 4, true);
+		for (unsigned i = 0; i < 4 && !relayed; i++)
+			sim_set_down(s, i, 4, true);
+		sim_boot(s, 5);
+		sim_run(s, relayed ? 900000 : 280000);
+		for (unsigned i = 0; i < 5; i++) {
+			const struct node *n =
+				nodedb_find(overlay_nodes(s->node[i].o), s->node[1].id);
+
+			assert_int_equal(s->node[i].n_events[EV_IDENTITY_CHANGED], 0);
+			if (i != 1)
+				assert_memory_equal(n->key, s->node[1].o->identity.public,
+						    MSG_KEY_LEN);
+		}
+		assert_true(s->node[4].n_events[EV_DUPLICATE_ID] > 0);
+		for (unsigned i = 0; i < 4; i++)
+			sim_set_down(s, i, 4, false);
+		sim_kill(s, 5);
+		assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+		sim_free(s);
+	}
+}
+
+static struct sim *new_star(unsigned n, uint64_t seed)
+{
+	struct sim *s = sim_new(n, seed);
+
+	for (unsigned i = 0; i < n; i++) {
+		sim_seed_of(s, i, i ? 0 : 1);
+		snprintf(s->node[i].conf->node_name, sizeof(s->node[i].conf->node_name), "site-%u",
+			 i);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+	sim_run(s, 5000);
+	return s;
+}
+
+/* To all that run, from `liar`. */
+static void tell_all(struct sim *s, unsigned liar, const struct msg *m)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		struct peer *p = i != liar && sim_is_up(s, i)
+					 ? peer_find(s->node[liar].o, s->node[i].id)
+					 : NULL;
+
+		if (p)
+			(void)peer_send(s->node[liar].o, p, m);
+	}
+	sim_run(s, 100);
+}
+
+static void restart_all_but(struct sim *s, unsigned absent, unsigned liar)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i == absent || i == liar)
+			continue;
+		sim_kill(s, i);
+		sim_run(s, 1000);
+		sim_boot(s, i);
+	}
+}
+
+/* A member writes the record of a node that is away, in the highest version there can be, under a
+ * key of its own, again and again, and all others start anew meanwhile. When the node returns it
+ * is itself at once. */
+static void test_record_of_an_absent_node(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < 4; seed++) {
+		struct sim *s = new_star(6, 300 + seed);
+		unsigned n = s->n;
+		uint64_t version = seed % 2 ? 1700000400000000ULL : (1ULL << 53) - 1;
+		struct msg m;
+
+		sim_kill(s, 1);
+		sim_run(s, 400000);
+		for (unsigned k = 0; k < 21; k++) {
+			m = made_up_record(s, s->node[1].id, 4711 + k % 3 * (seed % 2), version,
+					   UINT32_MAX - 60 + k, 0);
+			tell_all(s, 3, &m);
+			if (k == 5 && seed > 1) {
+				restart_all_but(s, 1, 3);
+				sim_run(s, 5000);
+			}
+			sim_run(s, 10000);
+		}
+		/* Who met the node itself keeps what it said. */
+		for (unsigned i = 0; i < n && seed < 2; i++)
+			if (i != 1 && i != 3)
+				assert_string_equal(nodedb_find(overlay_nodes(s->node[i].o),
+								s->node[1].id)
+							    ->rec.name,
+						    "site-1");
+		sim_boot(s, 1);
+		for (unsigned k = 0; k < 20; k++) {
+			sim_run(s, 1000);
+			m = made_up_record(s, s->node[1].id, 4711 + k % 3 * (seed % 2), version,
+					   UINT32_MAX - 30 + k, 0);
+			tell_all(s, 3, &m);
+		}
+		assert_true(reach_each_other(s, &n));
+		/* Claims that nobody stands for are no news. */
+		for (unsigned i = 0; i < n; i++)
+			assert_true(s->node[i].n_events[EV_IDENTITY_CHANGED] <= 1);
+		/* And stays so when it is away for a while and comes back. */
+		sim_kill(s, 1);
+		sim_run(s, 60000);
+		m = made_up_record(s, s->node[1].id, 4711, version, UINT32_MAX, 0);
+		tell_all(s, 3, &m);
+		sim_boot(s, 1);
+		assert_true(sim_until(s, reach_each_other, &n, 20000) >= 0);
+		assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+		sim_free(s);
+	}
+}
+
+/* Two claims for a node-id of which nobody ever came: whoever hears them, in whatever order, has the
+ * same one in the end, and not the one that says it is of the year 2255. */
+static void test_claims_nobody_stands_for(void **state)
+{
+	struct sim *s = new_star(4, 350);
+	uint64_t now = 1700000000000000ULL;
+	const struct msg claim[] = {
+		made_up_record(s, 0x03030303, 1, now, 9, 0),
+		made_up_record(s, 0x03030303, 2, now + 5, 1, 0),
+		made_up_record(s, 0x03030303, 3, (1ULL << 53) - 1, 1, 0),
+		made_up_record(s, 0x03030303, 4, now + 5, 1, 0),
+	};
+	unsigned wins = memcmp(claim[1].record.identity, claim[3].record.identity, 7) > 0 ? 1 : 3;
+
+	(void)state;
+	for (unsigned round = 0; round < 8; round++) {
+		for (unsigned i = 0; i < 3; i++)
+			tell(s, 3, i, &claim[(round + i) % 4]);
+		sim_run(s, 15000);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		const struct node *n = nodedb_find(overlay_nodes(s->node[i].o), 0x03030303);
+
+		assert_memory_equal(n->rec.identity, claim[wins].record.identity, MSG_KEY_LEN);
+		assert_int_equal(s->node[i].n_events[EV_IDENTITY_CHANGED], 0);
+		assert_int_equal(nodedb_digest(overlay_nodes(s->node[i].o)),
+				 nodedb_digest(overlay_nodes(s->node[0].o)));
+	}
+	sim_free(s);
+}
+
+/* A node had a clock ten years ahead, or 1970, and has the right time now: as it was, or made anew with
+ * another key, while the others knew it all the time or started anew. */
+static void test_wrong_clocks(void **state)
+{
+	static const int64_t shift_us[] = { 10LL * 365 * 86400 * 1000000, -1690000000000000LL };
+
+	(void)state;
+	for (unsigned k = 0; k < 8; k++) {
+		struct sim *s = sim_new(5, 400 + k);
+		bool anew = k & 2, restart = k & 4;
+
+		for (unsigned i = 0; i < s->n; i++) {
+			sim_seed_of(s, i, i ? 0 : 1);
+			s->node[i].wall_shift_us = i == 2 ? shift_us[k % 2] : 0;
+			sim_boot(s, i);
+		}
+		assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+		sim_kill(s, 2);
+		s->node[2].identity += anew ? 1000 : 0;
+		s->node[2].wall_shift_us = 0;
+		if (restart)
+			restart_all_but(s, 2, 2);
+		sim_run(s, anew ? 301000 : 5000);
+		sim_boot(s, 2);
+		assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+		assert_true(sim_until(s, sim_rows_equal, NULL, 20000) >= 0);
+		/* A receiver that believes to be in 1970 takes part like everybody. */
+		sim_kill(s, 4);
+		s->node[4].wall_shift_us = shift_us[1];
+		sim_boot(s, 4);
+		assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+		sim_free(s);
+	}
+}
+
+/* Both halves of a partition have a node of this node-id, each with a key of its own. After it no half
+ * gives up the one it hears, that is said, and costs little; once one of them has gone, all have
+ * the other. */
+static void test_two_keys_after_a_partition(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < 4; seed++) {
+		struct sim *s = sim_new(6, 500 + seed);
+		unsigned stays = seed % 2 ? 5 : 0, goes = 5 - stays;
+		uint64_t bytes;
+
+		sim_partition(s, 3, true);
+		s->node[5].id = s->node[5].conf->node_id = s->node[0].id;
+		for (unsigned i = 0; i < s->n; i++) {
+			sim_seed_of(s, i, i < 3 ? 1 + (i == 1) : 3 + (i == 3));
+			sim_seed_of(s, i, i < 3 ? 4 : 2);
+			s->node[i].wall_shift_us = (int64_t)(sim_random(s) % 100) * 1000000000;
+			sim_boot(s, i);
+		}
+		sim_run(s, 60000);
+		sim_partition(s, 3, false);
+		sim_run(s, 120000);
+		for (unsigned i = 1; i < 5; i++) {
+			const struct node *at =
+				nodedb_find(overlay_nodes(s->node[i].o), s->node[0].id);
+
+			assert_int_equal(sim_state(s, i, 1 + i % 4), NODE_REACHABLE);
+			assert_memory_equal(at->key, s->node[i < 3 ? 0 : 5].o->identity.public,
+					    MSG_KEY_LEN);
+		}
+		assert_true(sim_events(s, EV_DUPLICATE_ID) > 0);
+		bytes = s->node[1].tx_bytes;
+		sim_run(s, 60000);
+		assert_true(s->node[1].tx_bytes - bytes < 60 * 5000);
+		sim_kill(s, goes);
+		sim_run(s, 320000);
+		assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+		for (unsigned i = 1; i < 5; i++)
+			assert_memory_equal(
+				nodedb_find(overlay_nodes(s->node[i].o), s->node[0].id)->key,
+				s->node[stays].o->identity.public, MSG_KEY_LEN);
+		sim_free(s);
+	}
+}
+
+/* --- tables that members fill --- */
+
+#define SMALL_TABLE 16
+
+static bool knows(struct sim *s, unsigned at, node_id_t id)
+{
+	return nodedb_find(overlay_nodes(s->node[at].o), id) != NULL;
+}
+
+/* A member makes up nodes, more than there is room for, and departures: those who are there stay, a
+ * newcomer gets in everywhere, one that was away comes back, and what was made up is passed on by
+ * nobody. */
+static void test_made_up_nodes(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < 4; k++) {
+		struct sim *s = sim_new(8, 600 + k);
+		unsigned n = s->n;
+		uint16_t flags = k & 1 ? RECORD_LEFT : 0;
+
+		for (unsigned i = 0; i < s->n; i++) {
+			sim_seed_of(s, i, i ? 0 : 1);
+			s->node[i].conf->nodes_maximum = SMALL_TABLE;
+			if (i != 7)
+				sim_boot(s, i);
+		}
+		assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
+		sim_kill(s, 6);
+		for (unsigned i = 0; i < 400; i++) {
+			struct msg m = made_up_record(s, 0x01010101 + i, 9000 + i, 77, 5, flags);
+			struct peer *p = peer_find(s->node[3].o, s->node[1].id);
+
+			if (k & 2)
+				(void)peer_send(s->node[3].o, p, &m);
+			else
+				tell_all(s, 3, &m);
+		}
+		sim_run(s, 15000);
+		for (unsigned i = 0; i < 400; i++)
+			if (k & 2)
+				assert_false(knows(s, 2, 0x01010101 + i));
+		assert_true(knows(s, 1, 0x01010101) || knows(s, 1, 0x01010101 + 399));
+		sim_boot(s, 6);
+		sim_boot(s, 7);
+		assert_true(sim_until(s, reach_each_other, &n, 20000) >= 0);
+		/* Two that lie share what they may fill between them, and no more. */
+		sim_kill(s, 7);
+		for (unsigned i = 0; i < 400; i++) {
+			struct msg m = made_up_record(s, 0x02020202 + i, 19000 + i, 77, 5, flags);
+
+			tell_all(s, 2 + i % 2, &m);
+		}
+		sim_leave(s, 6);
+		sim_boot(s, 6);
+		sim_boot(s, 7);
+		assert_true(sim_until(s, reach_each_other, &n, 20000) >= 0);
+		for (unsigned i = 0; i < s->n; i++) {
+			assert_true(nodedb_members(overlay_nodes(s->node[i].o)) <= SMALL_TABLE);
+			assert_true(nodedb_slots(overlay_nodes(s->node[i].o)) <= 3 * SMALL_TABLE);
+		}
+		sim_free(s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rebuilt_node),
+		cmocka_unit_test(test_rebuilt_among_five),
+		cmocka_unit_test(test_no_session_for_a_moment),
+		cmocka_unit_test(test_record_of_an_absent_node),
+		cmocka_unit_test(test_claims_nobody_stands_for),
+		cmocka_unit_test(test_wrong_clocks),
+		cmocka_unit_test(test_two_keys_after_a_partition),
+		cmocka_unit_test(test_made_up_nodes),
+	};
+
+	cmocka_set_test_filter(getenv("SIM_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
