@@ -95,7 +95,21 @@ def show_paths(raw: bool, interface: typing.Optional[str]):
 
 
 def show_ipsec(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show ipsec')
+    text = _show(raw, interface, 'show ipsec')
+    if raw:
+        return text
+    # leond does not know what is configured for others; who asks here wants to.
+    configured = [
+        name
+        for name in _interfaces(interface)
+        if ConfigTreeQuery().exists(base + [name, 'ipsec'])
+    ]
+    if configured and format.IPSEC_UNUSED in text:
+        text += (
+            f'\n\nIPsec is configured on {", ".join(configured)}: where leon-ipsec has not '
+            'reported, "show log leon" has the reason.'
+        )
+    return text
 
 
 def show_routes(raw: bool, interface: typing.Optional[str]):

@@ -40,6 +40,9 @@ class Outside:
     def connect(self):
         return Vici(self.vici_path)
 
+    def listen(self):
+        return vici.Listener(self.vici_path, 'log')
+
     def remove_stale(self, port):
         return 0
 

@@ -127,6 +127,8 @@ def test_reports_are_for_root_and_are_shown(lab):
     net = lab(line_up(2, hosts=False)).joined()
     a, b = net.node['n0'], net.node['n1']
     from leon_ipsec import control
+    assert a.leonctl('show', 'ipsec', json_output=False) == \
+        'IPsec is not in use: leon-ipsec has not reported.\n'
     address = b.config['source-address'][0]
     control.request(a.socket, 'report ipsec', {'protected': [address]})
     assert a.nodes()[b.node_id]['protected'] == 'ipsec'
@@ -134,14 +136,56 @@ def test_reports_are_for_root_and_are_shown(lab):
     assert a.paths()[b.node_id]['protected'] == 'ipsec'
     assert {e['protected'] for e in a.show('ipsec')['endpoints']} == {'ipsec'}
     assert b.nodes()[a.node_id]['protected'] == 'no'
-    control.request(a.socket, 'report ipsec', {'protected': []})
+    text = {'problems': [{'address': address, 'text': 'it does not answer'},
+                         {'text': 'charon is not there\n<1>forged'}]}
+    control.request(a.socket, 'report ipsec', {'protected': [], **text})
+    # One address once, though it is a configured peer and a node.
+    (entry,) = a.show('ipsec')['endpoints']
+    assert (entry['node_id'], entry['reason']) == (b.node_id, 'it does not answer')
+    assert a.show('ipsec')['problems'] == ['charon is not there?<1>forged']
+    assert 'problem: charon is not there' in a.leonctl('show', 'ipsec', json_output=False)
     assert protected_links(a) == '0'
     assert a.nodes()[b.node_id]['protected'] == 'no'
-    for bad in ({}, {'protected': ['x']}, {'protected': [1]}, {'protected': 'x'}):
+    for bad in ({}, {'protected': ['x']}, {'protected': [1]}, {'protected': 'x'},
+                {'protected': [], 'problems': ['x']},
+                {'protected': [], 'problems': [{'address': 'x', 'text': 'y'}]}):
         with pytest.raises(control.ControlError, match='refuses report ipsec'):
             control.request(a.socket, 'report ipsec', bad)
     with pytest.raises(LeonctlError):
         a.ctl('report', 'ipsec')
+
+
+@needs_charon
+def test_the_reason_is_shown(lab, protect):
+    """The IKE secrets of two sites differ; then one of the two is not there at all."""
+    extra = 'kernel-netlink { fwmark = !0x42 }\n socket-default { fwmark = 0x42 }\n' \
+            'kernel-libipsec { allow_peer_ts = yes }'
+    net = lab(line_up(2, hosts=False), start=False)
+    sites = {}
+    for name, node in net.node.items():
+        sites[name] = protect(node, net.directory, kernel='kernel-libipsec kernel-netlink',
+                              extra=extra)
+        sites[name].values['authentication']['pre-shared-secret'] += name
+        sites[name].write()
+        sites[name].charon.start()
+        sites[name].start_manager([sys.executable, '-B', USERSPACE, node.config_file,
+                                   sites[name].document, sites[name].charon.socket])
+    net.start()
+
+    def reason(name):
+        """What `show ipsec` says, about an address or about all."""
+        answer = net.node[name].show('ipsec')
+        return ' '.join([e['reason'] or '' for e in answer['endpoints']] + answer['problems'])
+    try:
+        wait_for(lambda: 'AUTHENTICATION_FAILED' in reason('n0') + reason('n1'), 60,
+                 'the one that began says why')
+        wait_for(lambda: 'MAC mismatched' in reason('n0') + reason('n1'), 60,
+                 'the one that answered says why')
+    except AssertionError:
+        print('\n'.join(site.dump() for site in sites.values()))
+        raise
+    sites['n0'].charon.crash()
+    wait_for(lambda: 'charon' in reason('n0'), 30, 'that charon is gone is shown')
 
 
 @needs_charon

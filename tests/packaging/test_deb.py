@@ -22,7 +22,8 @@ FILES = {
     '/usr/bin/leonctl',
     '/usr/lib/leon/leon-ipsec',
     *(f'/usr/lib/leon/leon_ipsec/{name}.py' for name in (
-        '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'settings', 'vici')),
+        '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'reasons', 'settings',
+        'vici')),
     '/usr/lib/sysusers.d/leond.conf',
     '/usr/sbin/leond',
     '/usr/share/doc/leond/README.md',
@@ -248,6 +249,9 @@ def test_daemon_runs_with_what_the_unit_grants(root, tmp_path):
     """As the user leon with two capabilities: starts, answers those it should, reloads, ends."""
     root.run('dpkg', '--install', '/tmp/leond.deb')
     unit = root.run('cat', '/lib/systemd/system/leond@.service').stdout
+    # A unit that is wanted and has nothing to do is a line of the log at each start.
+    assert 'Wants=network-online.target\n' in unit
+    assert 'start leon-ipsec@%i.service; exec' in unit
     assert {'User=leon', 'RuntimeDirectoryMode=0750', 'UMask=0077'} <= set(unit.splitlines())
     (granted,) = re.findall('^AmbientCapabilities=(.*)$', unit, re.M)
     granted = ','.join('+' + name.removeprefix('CAP_').lower() for name in granted.split())

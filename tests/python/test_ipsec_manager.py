@@ -48,6 +48,11 @@ class FakeCharon:
         self.sas = []  # [(name, sa)]
         self.calls = []
         self.broken = self.refuses = None
+        self.told = []
+
+    def drain(self):
+        told, self.told = self.told, []
+        return told
 
     def close(self):
         pass
@@ -116,6 +121,7 @@ class World:
             raise ControlError(self.leond_down)
         if command == 'report ipsec':
             self.reports.append(arguments['protected'])
+            self.problems = arguments['problems']
             return {'count': 1}
         assert command == 'show ipsec'
         return {'node_id': '10.0.0.5', 'endpoints': self.endpoints}
@@ -123,6 +129,9 @@ class World:
     def connect(self):
         if self.charon is None or self.charon.broken:
             raise ViciError('charon does not listen')
+        return self.charon
+
+    def listen(self):
         return self.charon
 
     def remove_stale(self, port):
@@ -164,6 +173,60 @@ def test_a_configured_peer_and_whoever_begins():
     assert answering['children']['leon0-any']['start_action'] == 'none'
     # Of this segment's identities only: no other connection of the host may take it.
     assert world.charon.shared['leon0-ike']['owners'] == ['*@vni1.leon']
+
+
+def about(world):
+    return {p.get('address'): p['text'] for p in world.problems}
+
+
+def log(name, text):
+    return {'group': 'IKE', 'level': '1', 'ikesa-name': name, 'msg': text}
+
+
+def test_why_an_address_is_not_protected():
+    world = World()
+    world.endpoints += [endpoint('192.0.2.9', '10.0.0.9'), endpoint('192.0.2.3', '10.0.0.3')]
+    world.tick()
+    assert 'nothing was sent to it' in about(world)['192.0.2.9']
+    assert 'the other node is to begin' in about(world)['192.0.2.3']
+    world.charon.sas = [('leon0-192.0.2.9', sa('192.0.2.9', 'CONNECTING', None))]
+    world.tick()
+    assert about(world)['192.0.2.9'] == 'it does not answer to IKE (UDP ports 500 and 4500)'
+    # What charon says is better than what is concluded, and it is kept while it tries again.
+    world.charon.told = [
+        log('leon0-192.0.2.9', 'received AUTHENTICATION_FAILED notify error'),
+        log('leon0-192.0.2.9', 'initiating IKE_SA leon0-192.0.2.9[7] to 192.0.2.9'),
+        log('leon0-192.0.2.2', 'authentication of x with pre-shared key successful'),
+        log('', 'no IKE config found for 192.0.2.1...192.0.2.3, sending NO_PROPOSAL_CHOSEN'),
+        log('other', 'received AUTHENTICATION_FAILED notify error'),
+        log('leon0-any', "tried 1 shared key for 'a' - 'b', but MAC mismatched"),
+        {'msg': ['x']},
+        {**log('leon0-any', 'generating IKE_AUTH response 1 [ N(AUTH_FAILED) ]'), 'group': 'ENC'},
+    ]
+    world.tick()
+    assert about(world)['192.0.2.9'] == 'received AUTHENTICATION_FAILED notify error'
+    assert 'no IKE config found' in about(world)['192.0.2.3']
+    assert 'notify' not in about(world)['192.0.2.2']
+    assert 'MAC mismatched' in about(world)[None]
+    world.charon.sas = [('leon0-192.0.2.9', sa('192.0.2.9'))]
+    world.tick()
+    assert '192.0.2.9' not in about(world)
+    world.charon.sas = []
+    world.tick()
+    assert 'AUTHENTICATION_FAILED' not in about(world)['192.0.2.9']
+
+
+def test_what_fails_for_all_is_reported():
+    world = World()
+    world.charon.refuses = 'load-conn'
+    world.tick()
+    assert {'text': 'charon refuses load-conn: no'} in world.problems
+    world.charon.refuses = None
+    world.tick()
+    assert [p for p in world.problems if 'address' not in p] == []
+    world.charon.broken = 'charon closed the connection'
+    world.tick()
+    assert 'charon closed the connection' in about(world)[None]
 
 
 def test_nothing_is_done_twice():

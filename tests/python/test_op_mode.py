@@ -86,6 +86,18 @@ def test_functions_are_as_vyos_wants_them(script):
             assert next(iter(hints)) == 'raw' and hints['raw'] is bool
 
 
+def test_ipsec_that_is_configured_and_silent(script, leon, daemon):
+    daemon(answer('ipsec_none'))
+    leon('leon0')
+    unused = 'IPsec is not in use: leon-ipsec has not reported.'
+    assert script.show_ipsec(raw=False, interface='leon0') == unused
+    leon(leon0={'ipsec': {'ike-group': 'X'}})
+    assert script.show_ipsec(raw=False, interface='leon0') == (
+        f'{unused}\n\nIPsec is configured on leon0: where leon-ipsec has not reported, '
+        '"show log leon" has the reason.'
+    )
+
+
 def test_several_interfaces(script, leon, daemon):
     leon('leon10', 'leon2')
     daemon({'interface': 'leon2', 'paths': []}, interface='leon2')

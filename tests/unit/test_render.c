@@ -81,6 +81,8 @@ static void tables(void **state)
 	check("routes", render_routes, 0);
 	check("routes_off", render_routes, 0);
 	check("ipsec", render_ipsec, 0);
+	check("ipsec_late", render_ipsec, 0);
+	check("ipsec_none", render_ipsec, 0);
 	check("fdb", render_fdb, 0);
 	check("fdb_empty", render_fdb, 0);
 	check("events", render_events, 0);

@@ -206,21 +206,44 @@ static void endpoint_row(struct table *t, struct jsonr_node *n)
 	table_cell(t, "%s", text_str(n, "node_id"));
 	table_cell(t, "%s", text_str(n, "name"));
 	table_cell(t, "%s", text_str(n, "protected"));
+	table_cell(t, "%s", text_str(n, "reason"));
+}
+
+#define REPORT_OLD_S 30 /* leond believes a report for so long */
+
+static void ipsec_end(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *list = jsonr_array(root, "problems");
+	const char *text;
+
+	fputc('\n', out);
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		if (jsonr_str_at(list, i, &text))
+			fprintf(out, "problem: %s\n", text);
+	fprintf(out, "last report of leon-ipsec: %s%s\n", text_age(root, "reported_seconds"),
+		value_u64(root, "reported_seconds") > REPORT_OLD_S
+			? " ago: it does not run, see its log"
+			: "");
 }
 
 int render_ipsec(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
 		{ "ADDRESS", ALIGN_LEFT }, { "PORT", ALIGN_RIGHT },	{ "NODE-ID", ALIGN_LEFT },
-		{ "NAME", ALIGN_LEFT },	   { "PROTECTED", ALIGN_LEFT },
+		{ "NAME", ALIGN_LEFT },	   { "PROTECTED", ALIGN_LEFT }, { "REASON", ALIGN_LEFT },
 	};
-	struct table *t = table_new(columns, array_size(columns));
 	struct jsonr_node *list = jsonr_array(root, "endpoints");
+	struct table *t;
 
+	if (strcmp(text_age(root, "reported_seconds"), UNKNOWN) == 0) {
+		fputs("IPsec is not in use: leon-ipsec has not reported.\n", out);
+		return 0;
+	}
+	t = table_new(columns, array_size(columns));
 	for (size_t i = 0; i < jsonr_len(list); i++)
 		endpoint_row(t, jsonr_at(list, i));
 	finish(t, out, "No address of another node is known.");
-	fprintf(out, "\nlast report of leon-ipsec: %s\n", text_age(root, "reported_seconds"));
+	ipsec_end(root, out);
 	return 0;
 }
 

@@ -15,6 +15,7 @@ from leon_ipsec import connections as want
 from leon_ipsec.control import ControlError
 from leon_ipsec.guard import GuardError
 from leon_ipsec.kernel import KernelError
+from leon_ipsec.reasons import TEXT_MAX, Reasons
 from leon_ipsec.vici import Refused, ViciError
 
 REPORT_EVERY_S = 10.0  # leond believes a report for 30 s
@@ -29,12 +30,15 @@ log = logging.getLogger('leon-ipsec')
 
 class Manager:
     def __init__(self, settings, outside, clock=time.monotonic):
-        """`outside` has ask_daemon(command, arguments), connect() to charon, remove_stale(port),
-        install_guard(settings), start_charon()."""
+        """`outside` has ask_daemon(command, arguments), connect() and listen() to charon,
+        remove_stale(port), install_guard(settings), start_charon()."""
         self.settings = settings
         self.outside = outside
         self.clock = clock
         self.vici = None
+        self.listener = None
+        self.reasons = Reasons()
+        self.problems = []
         self.own_id = None
         self.remotes = {}
         self.first_seen = {}  # address: when it was wanted first
@@ -86,24 +90,28 @@ class Manager:
     def _report(self, protected):
         now = self.clock()
         due = self.reported_at is None or now - self.reported_at >= REPORT_EVERY_S
-        if protected == self.reported and not due:
+        general = [{'text': text[:TEXT_MAX]} for topic, text in sorted(self.said.items())
+                   if topic not in ('leond', 'report')]
+        report = {'protected': protected, 'problems': general + self.problems}
+        if report == self.reported and not due:
             return
         try:
-            self.outside.ask_daemon('report ipsec', {'protected': protected})
+            self.outside.ask_daemon('report ipsec', report)
         except ControlError as e:
             self._say('report', str(e), logging.INFO)
             self.reported = None
             return
         self.said.pop('report', None)
-        self.reported, self.reported_at = protected, now
+        self.reported, self.reported_at = report, now
 
     # --- charon ---
 
     def _charon_lost(self, error):
         self._say('charon', f'{error}; datagrams without an SA are dropped until it is back')
-        if self.vici:
-            self.vici.close()
-        self.vici = None
+        for connection in (self.vici, self.listener):
+            if connection:
+                connection.close()
+        self.vici = self.listener = None
         self.loaded = {}
         self.connecting = {}
         now = self.clock()
@@ -114,6 +122,7 @@ class Manager:
 
     def _connect(self):
         self.vici = self.outside.connect()
+        self.listener = self.outside.listen()
         self.loaded = {}
         if not want.sas(self.settings, self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'})):
             # A charon that has no SA of ours: whatever the kernel still has is its predecessor's.
@@ -188,7 +197,16 @@ class Manager:
                          self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'}))
         self._end_abandoned(found)
         self._restart_stalled(found)
-        return sorted({sa.address for sa in found if sa.protects})
+        protected = sorted({sa.address for sa in found if sa.protects})
+        self._explain(found, protected)
+        return protected
+
+    def _explain(self, found, protected):
+        for event in self.listener.drain():
+            self.reasons.heard(self.settings, self.remotes, event)
+        self.reasons.forget(protected)
+        self.problems = self.reasons.problems(self.settings, self.remotes, self.started, found,
+                                              protected)
 
     # --- the whole ---
 
@@ -208,7 +226,7 @@ class Manager:
             return
         if self.own_id is None:
             return
-        protected = []
+        protected, self.problems = [], []
         try:
             protected = self._run_charon()
             self._fine('refused', 'charon accepts the configuration')

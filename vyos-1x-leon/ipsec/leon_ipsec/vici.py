@@ -194,3 +194,52 @@ class Vici:
     def stream(self, command, event, message=None):
         """What the command tells as events."""
         return self._ask(command, message, event)[1]
+
+
+class Listener:
+    """A second connection, on which charon tells of an event as it happens. The manager looks at
+    it once a second and never waits for it."""
+
+    def __init__(self, path, event):
+        self.vici = Vici(path)
+        self.data = b''
+        try:
+            self.vici._send(EVENT_REGISTER, event)
+            if self.vici._receive(time.monotonic() + TIMEOUT_S)[0] != EVENT_CONFIRM:
+                raise ViciError(f'charon knows no event {event}')
+        except (OSError, ViciError) as e:
+            self.close()
+            raise ViciError(f'charon does not tell of {event}: {e}') from None
+        self.vici.sock.setblocking(False)
+
+    def close(self):
+        self.vici.close()
+
+    def _read(self):
+        while len(self.data) < 4 * PACKET_MAX:
+            chunk = self.vici.sock.recv(1 << 16)
+            if not chunk:
+                raise ViciError('charon closed the connection')
+            self.data += chunk
+
+    def drain(self):
+        """Events that have come since the last time."""
+        try:
+            self._read()
+        except BlockingIOError:
+            pass
+        except OSError as e:
+            raise ViciError(f'charon does not tell any more: {e}') from None
+        found = []
+        while len(self.data) >= 4:
+            end = 4 + struct.unpack('!I', self.data[:4])[0]
+            if end > 4 + PACKET_MAX:
+                raise ViciError('charon announces a packet that is too large')
+            if len(self.data) < end:
+                break
+            reader = _Reader(self.data[4:end])
+            self.data = self.data[end:]
+            if reader.take(1)[0] == EVENT:
+                reader.name()
+                found.append(decode(reader.data[reader.at:]))
+        return found

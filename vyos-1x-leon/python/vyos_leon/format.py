@@ -6,6 +6,8 @@ Pure: text(command, answer) is all there is to call. Unknown values are "-"; a c
 that is empty in every row is left out.
 """
 
+REPORT_OLD_S = 30  # leond believes a report of leon-ipsec for so long
+IPSEC_UNUSED = 'IPsec is not in use: leon-ipsec has not reported.'
 UNKNOWN = '-'
 GAP = '  '
 MATRIX_NODES_MAX = 10
@@ -273,11 +275,18 @@ def _identity(answer):
 
 
 def _ipsec(answer):
-    titles = ('ADDRESS', '>PORT', 'NODE-ID', 'NAME', 'PROTECTED')
-    keys = ('address', 'port', 'node_id', 'name', 'protected')
+    if answer['reported_seconds'] is None:
+        return IPSEC_UNUSED
+    titles = ('ADDRESS', '>PORT', 'NODE-ID', 'NAME', 'PROTECTED', 'REASON')
+    keys = ('address', 'port', 'node_id', 'name', 'protected', 'reason')
     rows = [tuple(_str(e, key) for key in keys) for e in answer['endpoints']]
     table = _table_or('No address of another node is known.', titles, rows)
-    return f'{table}\n\nlast report of leon-ipsec: {_age(answer, "reported_seconds")}'
+    problems = ''.join(f'problem: {text}\n' for text in answer['problems'])
+    late = answer['reported_seconds'] > REPORT_OLD_S
+    return (
+        f'{table}\n\n{problems}last report of leon-ipsec: {_age(answer, "reported_seconds")}'
+        + (' ago: it does not run, see its log' if late else '')
+    )
 
 
 def _fdb(answer):
