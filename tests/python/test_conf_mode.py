@@ -19,6 +19,7 @@ LEON0 = {
     'authentication': {'pre-shared-secret': 'correct-horse-battery'},
 }
 APPLIED = {'version': 1, 'verdict': 'applied', 'restart_keys': [], 'changes': ['peers']}
+KEY = 64 * 'a' + '\n'
 UNIT = 'leond@leon0.service'
 RESTART = f'timeout 20 systemctl restart {UNIT}'
 
@@ -170,13 +171,26 @@ def test_identity_is_kept_in_config(commit, run_dir):
     assert document['identity-file'] == f'{folder}/leon0.identity'
     assert mode(folder) == 0o700
     file = folder / 'leon0.identity'
-    file.write_text('key')
+    file.write_text(KEY)
     file.chmod(0o664)
     folder.chmod(0o2775)
     commit(leon0=LEON0)
-    assert (mode(folder), mode(file), file.read_text()) == (0o700, 0o600, 'key')
+    assert (mode(folder), mode(file), file.read_text()) == (0o700, 0o600, KEY)
     commit(leon0={**LEON0, 'disable': {}})
-    assert file.read_text() == 'key'
+    assert file.read_text() == KEY
+
+
+def test_what_is_no_key_is_not_given_to_the_daemon(commit, run_dir):
+    """`add system image` follows links: one that a daemon laid to a file of root's is that file's
+    content in the next image, owned by root."""
+    folder = Path(keyfile.DIRECTORY)
+    commit(leon0=LEON0)
+    for text in ('root:$6$secret:19000::::::\n', KEY + KEY, ''):
+        file = folder / 'leon0.identity'
+        file.write_text(text)
+        file.chmod(0o640)
+        commit(leon0=LEON0)
+        assert mode(file) == 0o640
 
 
 def test_no_link_is_followed_to_a_key(commit, run_dir, tmp_path):

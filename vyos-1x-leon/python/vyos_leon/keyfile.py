@@ -6,17 +6,23 @@ somebody else, whom no node that lists identities lets in.
 leond makes and reads the files as a user of its own. A new image may give that user
 another number, the installer makes directories root's, and people restore files as
 root: each commit, and so each boot, puts that right before leond starts. The directory
-is the daemon's: root follows no link in it.
+is the daemon's: root follows no link in it. The installer of images does, and makes a
+file of root's of what a link led to; so nothing is given away that is no key.
 """
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 
 from vyos_leon import runfile
 
 DIRECTORY = '/config/leon'
+
+
+# What leond writes.
+KEY = re.compile(rb'[0-9a-fA-F]{64}\n?')
 
 
 def path(interface):
@@ -46,7 +52,11 @@ def _give_file(folder, name):
     file = os.open(name, flags, dir_fd=folder)
     try:
         seen = os.fstat(file)
-        if stat.S_ISREG(seen.st_mode) and seen.st_nlink == 1:
+        if (
+            stat.S_ISREG(seen.st_mode)
+            and seen.st_nlink == 1
+            and KEY.fullmatch(os.read(file, 128))
+        ):
             _give(file, 0o600)
     finally:
         os.close(file)
