@@ -52,9 +52,9 @@ struct frame {
 struct link {
 	int64_t delay_ns, jitter_ns, queue_ns;
 	double loss, duplicate, reorder;
-	uint64_t rate_kbit; /* 0: no limit */
-	unsigned mtu;	    /* bytes of the IP packet; 0: no limit */
-	bool up;
+	uint64_t rate_kbit;  /* 0: no limit */
+	unsigned mtu;	     /* bytes of the IP packet; 0: no limit */
+	bool up, drops_data; /* a middle box that lets LEON's control pass and nothing else of it */
 	int64_t busy_until, last_out; /* end of the last frame's sending; its arrival */
 	uint64_t delivered, bytes, lost, down, too_big, overflow, duplicated, reordered;
 };
@@ -174,6 +174,21 @@ static void enqueue(struct wan *w, struct frame *f, unsigned from, unsigned to, 
 	heap_push(w, (struct due){ at, w->order++, f, from, to });
 }
 
+/* A LEON datagram (protocol 2.1: version 1, then the kind) that carries data: UDP over IPv4 or IPv6. */
+static bool is_leon_data(const struct frame *f)
+{
+	const uint8_t *ip = f->data + ETH_HLEN;
+	size_t left = f->len - ETH_HLEN, at = 40;
+
+	if (left < 40 + 8 + 1)
+		return false;
+	if (ip[0] >> 4 == 4)
+		at = (ip[0] & 15) * 4u;
+	if ((ip[0] >> 4 == 4 ? ip[9] : ip[6]) != IPPROTO_UDP)
+		return false;
+	return ip[at + 8] >> 4 == 1 && (ip[at + 8] & 15) >= 1 && (ip[at + 8] & 15) <= 3;
+}
+
 /* Decides when, if ever, this copy arrives. */
 static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to, int64_t now)
 {
@@ -188,7 +203,7 @@ static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to,
 		l->too_big++;
 		return;
 	}
-	if (happens(w, l->loss)) {
+	if (happens(w, l->loss) || (l->drops_data && is_leon_data(f))) {
 		l->lost++;
 		return;
 	}
@@ -401,6 +416,8 @@ static bool link_set(struct link *l, const char *key, const char *value)
 		l->mtu = (unsigned)v;
 	else if (!strcmp(key, "up"))
 		l->up = v != 0;
+	else if (!strcmp(key, "drops_data"))
+		l->drops_data = v != 0;
 	else
 		return false;
 	return true;

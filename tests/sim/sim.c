@@ -130,6 +130,7 @@ struct sim *sim_new(unsigned n, uint64_t default_seed)
 		node->rng_seed = sim_random(s) | 1;
 		node->identity = i + 1;
 		node->path_since = x_calloc(n, sizeof(mono_t));
+		node->traffic = x_calloc(n, sizeof(*node->traffic));
 		snprintf(node->conf->node_name, sizeof(node->conf->node_name), "n%u", i);
 	}
 	printf("# %u nodes, seed %" PRIu64 "\n", n, s->seed);
@@ -165,6 +166,7 @@ void sim_free(struct sim *s)
 		overlay_free(s->node[i].o);
 		conf_free(s->node[i].conf);
 		free(s->node[i].path_since);
+		free(s->node[i].traffic);
 	}
 	loop_free(s->loop);
 	free(s->node);
@@ -269,6 +271,13 @@ static bool chance(struct sim *s, uint16_t pm)
 	return pm && sim_random(s) % 1000 < pm;
 }
 
+static bool is_data_lost(struct sim *s, const struct sim_link *l, const uint8_t *data, size_t len)
+{
+	if (len < 1 || (data[0] & 15) == LEON_CONTROL)
+		return false;
+	return l->data_down || chance(s, l->data_loss_pm);
+}
+
 static void travel(struct sim *s, struct sim_node *src, const struct endpoint *to, const void *data,
 		   size_t len)
 {
@@ -284,7 +293,7 @@ static void travel(struct sim *s, struct sim_node *src, const struct endpoint *t
 		s->n_too_big++;
 		return;
 	}
-	if (l->down || chance(s, l->loss_pm)) {
+	if (l->down || chance(s, l->loss_pm) || is_data_lost(s, l, data, len)) {
 		s->n_lost++;
 		return;
 	}
@@ -356,7 +365,10 @@ static void relay(struct sim_node *n, const struct leon_hdr *h, const struct end
 
 	if (!link_of(n, leon_previous(h), &slot, &l) || !endpoint_equal(&l.ep, from))
 		return;
-	if (n->liar == SIM_SWALLOWS_ALL)
+	if (h->kind != LEON_CONTROL)
+		n->traffic[index_of(leon_previous(h))].link_rx++;
+	if (n->liar == SIM_SWALLOWS_ALL ||
+	    (n->liar == SIM_SWALLOWS_DATA && h->kind != LEON_CONTROL))
 		return;
 	if (!link_of(n, h->hop[h->at + 1], &slot, &l) || !l.up || n->conf->transit_disable) {
 		n->n_notices_asked++;
@@ -364,9 +376,22 @@ static void relay(struct sim_node *n, const struct leon_hdr *h, const struct end
 		return;
 	}
 	data[LEON_HOPS_OFFSET]++;
-	if (h->kind == LEON_FRAME)
+	if (h->kind == LEON_FRAME) {
+		n->traffic[index_of(h->hop[h->at + 1])].link_tx++;
 		overlay_link_used(n->o, slot);
+	}
 	travel(n->sim, n, &l.ep, data, len);
+}
+
+static void take_data(struct sim_node *n, const struct leon_hdr *h)
+{
+	unsigned source = index_of(h->source), previous = index_of(leon_previous(h));
+
+	if (source >= n->sim->n || previous >= n->sim->n)
+		return;
+	n->traffic[previous].link_rx++;
+	n->traffic[source].path_rx++;
+	flow_arrives(n->sim, source, n->index);
 }
 
 static void deliver(struct sim_node *n, const struct endpoint *from, uint8_t *data, size_t len)
@@ -382,7 +407,7 @@ static void deliver(struct sim_node *n, const struct endpoint *from, uint8_t *da
 	else if (h.kind == LEON_CONTROL)
 		overlay_input(n->o, from, data, len, sim_now(n->sim));
 	else
-		flow_arrives(n->sim, index_of(h.source), n->index);
+		take_data(n, &h);
 }
 
 /* --- other ops --- */
@@ -445,6 +470,18 @@ static void op_event(void *arg, const struct overlay_event *e)
 		       e->detail ? e->detail : "");
 }
 
+static void op_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
+{
+	struct sim_node *n = arg;
+	const struct node *to = n->o ? nodedb_at(overlay_nodes(n->o), slot) : NULL;
+
+	if (!to || index_of(to->id) >= n->sim->n)
+		return;
+	*out = n->traffic[index_of(to->id)];
+	if (n->forges_counters)
+		out->link_rx = out->path_rx = 0;
+}
+
 static uint64_t op_wall_us(void *arg)
 {
 	struct sim_node *n = arg;
@@ -480,6 +517,7 @@ static const struct overlay_ops ops = {
 	.wall_us = op_wall_us,
 	.precise_now = op_precise_now,
 	.master_key = sim_master_key,
+	.traffic = op_traffic,
 };
 
 /* --- running --- */
@@ -491,6 +529,7 @@ void sim_boot(struct sim *s, unsigned i)
 	uint8_t secret[32];
 
 	n->rng_seed = sim_random(s) | 1;
+	memset(n->traffic, 0, s->n * sizeof(*n->traffic));
 	n->o = overlay_new(s->loop, n->conf, n->id, &ops, n, n->rng_seed);
 	memset(secret, 0, sizeof(secret));
 	memcpy(secret, &n->identity, sizeof(n->identity));
@@ -697,6 +736,8 @@ static void flow_tick(void *arg, mono_t now)
 	if (!overlay_link(n->o, c->path.hop[0], &first))
 		return;
 	f->sent++;
+	n->traffic[index_of(h.hop[0])].link_tx++;
+	n->traffic[f->dst].path_tx++;
 	overlay_link_used(n->o, c->path.hop[0]);
 	travel(s, n, &first.ep, buf, leon_encode(&h, buf) + 100);
 }

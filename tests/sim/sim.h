@@ -31,6 +31,8 @@ struct sim_link {
 	uint16_t loss_pm, dup_pm;
 	uint16_t mtu; /* largest UDP payload; 0: no limit */
 	bool down;
+	bool data_down; /* of data only: a middle box that lets PINGs pass */
+	uint16_t data_loss_pm;
 };
 
 struct sim_node {
@@ -38,9 +40,9 @@ struct sim_node {
 	unsigned index;
 	node_id_t id;
 	struct conf *conf;
-	struct overlay *o;				     /* NULL: not running */
-	struct endpoint ep;				     /* what the others see */
-	enum sim_liar { SIM_HONEST, SIM_SWALLOWS_ALL } liar; /* as a relay */
+	struct overlay *o;  /* NULL: not running */
+	struct endpoint ep; /* what the others see */
+	enum sim_liar { SIM_HONEST, SIM_SWALLOWS_DATA, SIM_SWALLOWS_ALL } liar; /* as a relay */
 	bool nat;
 	struct endpoint inner; /* what it believes, behind a NAT */
 	struct endpoint nat_to[SIM_NAT_MAX];
@@ -58,6 +60,8 @@ struct sim_node {
 	mono_t *path_since;    /* by node index */
 	uint64_t tx_msgs, tx_bytes, rx_msgs, rx_bytes;
 	uint64_t n_notices_asked;
+	struct overlay_traffic *traffic; /* by node index: what workers count */
+	bool forges_counters;		 /* says that it received nothing, of anybody */
 };
 
 /* Frames sent at a steady pace along whatever path is in use. */

@@ -348,7 +348,7 @@ static void test_notice_of_relay(void **state)
 	assert_int_equal(s->node[2].n_notices_asked, asked);
 	sim_run(s, 3000);
 	assert_true(s->node[2].n_notices_asked > asked);
-	assert_in_range(overlay_counters(s->node[0].o)->rx_by_type[MSG_NOTICE], 1, 2);
+	assert_in_range(overlay_counters(s->node[0].o)->rx_by_type[MSG_NOTICE], 1, 4);
 	assert_int_equal(sim_state(s, 0, 1), NODE_UNREACHABLE);
 	sim_free(s);
 }

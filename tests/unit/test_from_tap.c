@@ -52,6 +52,8 @@ static unsigned events(enum fwd_event_type type, struct fwd_event *last)
 
 static void unicast(void **state)
 {
+	struct fwd_traffic t;
+
 	(void)state;
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	host_sends(100);
@@ -63,6 +65,11 @@ static void unicast(void **state)
 	expect_silence();
 	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 2);
 	assert_int_equal(fwd_link_tx(fx.f, 1), 2);
+	fwd_traffic(fx.f, 1, &t);
+	assert_int_equal(t.path_tx, 1);
+	fwd_traffic(fx.f, 2, &t);
+	assert_int_equal(t.path_tx, 1);
+	assert_int_equal(t.link_tx, 0);
 	/* No path to where it was: to all others, as if it were unknown. */
 	fx_eth(frame, LOST, HOST, ETHERTYPE_TEST);
 	host_sends(100);

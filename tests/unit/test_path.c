@@ -522,8 +522,8 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 static void a_link_takes_two_ends(void **state)
 {
 	struct latdb *db = latdb_new();
-	bool silent[3] = { true, false, false };
-	struct path_params pp = { .maximum_relays = 3, .silent = silent };
+	bool unheard[3] = { true, false, false };
+	struct path_params pp = { .maximum_relays = 3, .unheard = unheard };
 	struct path best[3];
 	struct lat_entry e = { .rtt_us = 1000, .up = true };
 	struct msg_row m = { .incarnation = 1, .seq = 1, .parts = 1, .n = 1 };
@@ -543,12 +543,12 @@ static void a_link_takes_two_ends(void **state)
 	assert_int_equal(best[2].n_hops, 2);
 	assert_true(path_link_exists(db, &pp, 1, 2));
 	for (unsigned i = 1; i < 3; i++) {
-		silent[i] = true;
+		unheard[i] = true;
 		path_compute(db, &pp, 0, 3, best);
 		assert_int_equal(best[1].n_hops, 1);
 		assert_int_equal(best[2].n_hops, 0);
 		assert_false(path_link_exists(db, &pp, 1, 2));
-		silent[i] = false;
+		unheard[i] = false;
 	}
 	latdb_free(db);
 }

@@ -131,6 +131,9 @@ int render_explain(struct jsonr_node *root, FILE *out)
 		text_str(root, "chosen_by"), text_number(root, "changes"));
 	fprintf(out, "last decision   %s: %s\n", text_str(root, "reason"),
 		text_str(root, "reason_text"));
+	if (jsonr_len(jsonr_array(root, "avoided_names")))
+		fprintf(out, "avoided relays  %s: data was lost on the way through them\n",
+			text_list(root, "avoided_names"));
 	print_candidates(list, source, out);
 	print_links(list, out);
 	print_change(root, out);

@@ -30,6 +30,7 @@ static void node_notes(struct jsonr_node *n, char *out, size_t len)
 		const char *text;
 	} notes[] = {
 		{ value_bool(n, "transit_disabled"), "no transit" },
+		{ value_u64(n, "data_loss_permille") > 0, "loses data" },
 		{ strcmp(text_str(n, "lan"), "blocked") == 0, "LAN blocked" },
 		{ strcmp(text_str(n, "encryption"), "none") == 0, "not encrypted" },
 		{ strcmp(text_str(n, "protected"), "ipsec") == 0, "ipsec" },
@@ -113,17 +114,19 @@ static void path_row(struct table *t, struct jsonr_node *n, const char *source)
 	table_cell(t, "%s", text_number(n, "changes"));
 	table_cell(t, "%s", text_str(n, "reason"));
 	exported_cell(t, jsonr_array(n, "exported"));
+	table_cell(t, "%s", text_list(n, "avoided_names"));
 }
 
 int render_paths(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "DESTINATION", ALIGN_LEFT }, { "NAME", ALIGN_LEFT },
-		{ "PATH", ALIGN_LEFT },	       { "LATENCY", ALIGN_RIGHT },
-		{ "DIRECT", ALIGN_RIGHT },     { "COST", ALIGN_RIGHT },
-		{ "BEST COST", ALIGN_RIGHT },  { "MTU", ALIGN_RIGHT },
-		{ "SINCE", ALIGN_RIGHT },      { "CHANGES", ALIGN_RIGHT },
-		{ "REASON", ALIGN_LEFT },      { "EXPORTED", ALIGN_LEFT },
+		{ "DESTINATION", ALIGN_LEFT },	  { "NAME", ALIGN_LEFT },
+		{ "PATH", ALIGN_LEFT },		  { "LATENCY", ALIGN_RIGHT },
+		{ "DIRECT", ALIGN_RIGHT },	  { "COST", ALIGN_RIGHT },
+		{ "BEST COST", ALIGN_RIGHT },	  { "MTU", ALIGN_RIGHT },
+		{ "SINCE", ALIGN_RIGHT },	  { "CHANGES", ALIGN_RIGHT },
+		{ "REASON", ALIGN_LEFT },	  { "EXPORTED", ALIGN_LEFT },
+		{ "AVOIDED RELAYS", ALIGN_LEFT },
 	};
 	struct table *t = table_new(columns, array_size(columns));
 	struct jsonr_node *list = jsonr_array(root, "paths");

@@ -137,6 +137,22 @@ const char *text_node(struct jsonr_node *n, const char *id_key, const char *name
 	return buf;
 }
 
+const char *text_list(struct jsonr_node *n, const char *key)
+{
+	struct jsonr_node *list = jsonr_array(n, key);
+	char *buf = next_buffer();
+	int at = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < jsonr_len(list) && at < BUFFER_LEN; i++) {
+		const char *text = UNKNOWN;
+
+		jsonr_str_at(list, i, &text);
+		at += snprintf(buf + at, (size_t)(BUFFER_LEN - at), "%s%s", at ? ", " : "", text);
+	}
+	return buf;
+}
+
 const char *text_hops(struct jsonr_node *n, const char *key, const char *from)
 {
 	struct jsonr_node *list = jsonr_array(n, key);

@@ -22,6 +22,8 @@ const char *text_age(struct jsonr_node *n, const char *key);	  /* "3 min 20 s" *
 const char *text_bytes(struct jsonr_node *n, const char *key);	  /* "4.2 MiB" */
 /* "seoul (10.0.0.3)", or the node-id alone. */
 const char *text_node(struct jsonr_node *n, const char *id_key, const char *name_key);
+/* "inagi, seoul", or nothing. */
+const char *text_list(struct jsonr_node *n, const char *key);
 /* "fujisawa > inagi > seoul"; `from` is NULL where the list begins with the source. */
 const char *text_hops(struct jsonr_node *n, const char *key, const char *from);
 

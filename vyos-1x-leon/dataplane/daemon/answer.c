@@ -123,23 +123,55 @@ int64_t wall_of(mono_t now, mono_t t)
 	return mono_is_never(t) ? 0 : wall_now_us() - mono_sub_us(now, t);
 }
 
-void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, struct leond *d,
-		 const struct path *p)
+static void answer_slots(struct jsonw *w, const char *ids_key, const char *names_key,
+			 struct leond *d, const uint16_t *slot, unsigned n_slots)
 {
 	struct nodedb *db = overlay_nodes(d->overlay);
 
 	jsonw_array(w, ids_key);
-	for (unsigned i = 0; i < p->n_hops; i++) {
-		const struct node *n = nodedb_at(db, p->hop[i]);
+	for (unsigned i = 0; i < n_slots; i++) {
+		const struct node *n = nodedb_at(db, slot[i]);
 
 		answer_id(w, NULL, n ? n->id : NODE_ID_NONE);
 	}
 	jsonw_end(w);
 	jsonw_array(w, names_key);
-	for (unsigned i = 0; i < p->n_hops; i++) {
-		const struct node *n = nodedb_at(db, p->hop[i]);
+	for (unsigned i = 0; i < n_slots; i++) {
+		const struct node *n = nodedb_at(db, slot[i]);
 
 		answer_call(w, NULL, d, n ? n->id : NODE_ID_NONE);
 	}
 	jsonw_end(w);
+}
+
+void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, struct leond *d,
+		 const struct path *p)
+{
+	answer_slots(w, ids_key, names_key, d, p->hop, p->n_hops);
+}
+
+/* Of the path where it has relays, else of the link. */
+static void data_of(struct leond *d, uint16_t slot, const struct path *p, uint64_t *tx,
+		    uint64_t *lost)
+{
+	const uint16_t *relay;
+	struct overlay_link l;
+
+	overlay_path_data(d->overlay, slot, tx, lost, &relay);
+	if (p->n_hops != 1 || !overlay_link(d->overlay, slot, &l))
+		return;
+	*tx = l.data_tx;
+	*lost = l.data_lost;
+}
+
+void answer_path_data(struct jsonw *w, struct leond *d, uint16_t slot, const struct path *p)
+{
+	const uint16_t *relay;
+	uint64_t tx, lost;
+	unsigned n = overlay_path_data(d->overlay, slot, &tx, &lost, &relay);
+
+	data_of(d, slot, p, &tx, &lost);
+	jsonw_u64(w, "data_compared", tx);
+	jsonw_u64(w, "data_lost", lost);
+	answer_slots(w, "avoided_relays", "avoided_names", d, relay, n);
 }

@@ -40,6 +40,8 @@ int64_t wall_of(mono_t now, mono_t t);
 /* Arrays of node-ids and of what to call the hops. */
 void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, struct leond *d,
 		 const struct path *p);
+/* What was found about data on the way to the node, and relays that are not taken for it. */
+void answer_path_data(struct jsonw *w, struct leond *d, uint16_t slot, const struct path *p);
 
 #define RFC3339_LEN 32
 /* "2026-01-31T12:00:00.123Z" */

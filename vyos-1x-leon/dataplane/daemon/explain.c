@@ -194,6 +194,7 @@ enum command_result explain_path(struct command *c)
 	answer_id(c->w, "destination", n->id);
 	answer_name(c->w, "name", c->d, n->id);
 	write_rule(c, ch);
+	answer_path_data(c->w, c->d, n->slot, &ch->path);
 	jsonw_array(c->w, "candidates");
 	for (unsigned i = 0; i < list.n; i++)
 		write_candidate(c, &list.c[i]);

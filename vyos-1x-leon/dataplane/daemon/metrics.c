@@ -162,6 +162,36 @@ static void link_loss(struct out *o, const char *name, const struct node *n)
 	fprintf(o->f, "} %u.%03u\n", l.filter.loss_pm / 1000, l.filter.loss_pm % 1000);
 }
 
+static void link_data_compared(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l))
+		return;
+	put_node_sample(o, name, n);
+	fprintf(o->f, "} %llu\n", (unsigned long long)l.data_tx);
+}
+
+static void link_data_lost(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l))
+		return;
+	put_node_sample(o, name, n);
+	fprintf(o->f, "} %llu\n", (unsigned long long)l.data_lost);
+}
+
+static void path_data_lost(struct out *o, const char *name, const struct node *n)
+{
+	uint64_t tx, lost;
+	const uint16_t *relay;
+
+	overlay_path_data(o->d->overlay, n->slot, &tx, &lost, &relay);
+	put_node_sample(o, name, n);
+	fprintf(o->f, "} %llu\n", (unsigned long long)lost);
+}
+
 static void link_is_sealed(struct out *o, const char *name, const struct node *n)
 {
 	struct overlay_link l;
@@ -245,6 +275,14 @@ static void put_nodes(struct out *o)
 		     link_variation);
 	put_per_node(o, "link_loss_ratio", "gauge", "Smoothed loss of probes on the direct link.",
 		     link_loss);
+	put_per_node(o, "link_data_compared_total", "counter",
+		     "Datagrams with data sent on the direct link that both ends compared.",
+		     link_data_compared);
+	put_per_node(o, "link_data_lost_total", "counter", "Of these, how many did not arrive.",
+		     link_data_lost);
+	put_per_node(o, "path_data_lost_total", "counter",
+		     "Datagrams with data to the node that were lost on paths through relays.",
+		     path_data_lost);
 	put_per_node(o, "link_mtu_bytes", "gauge", "Largest datagram that passes the direct link.",
 		     link_mtu);
 	put_per_node(o, "node_sealed", "gauge",

@@ -62,6 +62,7 @@ static enum log_level level_of(enum overlay_event_kind k)
 	case EV_DUPLICATE_ID:
 	case EV_IDENTITY_CHANGED:
 	case EV_CONTRADICTION:
+	case EV_DATA_LOSS:
 	case EV_LAN_FLAPPING:
 	case EV_TABLE_FULL:
 	case EV_NOT_TRUSTED:
@@ -80,6 +81,7 @@ static enum log_level level_of(enum overlay_event_kind k)
 	case EV_FORGOTTEN:
 	case EV_REACHABLE:
 	case EV_LINK_UP:
+	case EV_DATA_PASSES:
 		break;
 	}
 	return LOG_LVL_NOTICE;
@@ -112,6 +114,36 @@ static void endpoint_text(struct leond *d, node_id_t id, char *buf, size_t len)
 	snprintf(buf, len, "another address");
 	if (n && overlay_link(d->overlay, n->slot, &link) && link.ep.ip.family)
 		endpoint_format(&link.ep, buf, len);
+}
+
+static void contradiction_text(struct leond *d, const struct overlay_event *e, const char *who,
+			       char *buf, size_t len)
+{
+	char other[NODE_LABEL_LEN];
+
+	snprintf(buf, len,
+		 "%s and %s disagree about the link between them: %llu and %llu us; "
+		 "one of them is wrong, and the larger counts",
+		 who, node_label(d, e->other, other, sizeof(other)),
+		 (unsigned long long)(e->value >> 32), (unsigned long long)(e->value & UINT32_MAX));
+}
+
+static void loss_text(struct leond *d, const struct overlay_event *e, const char *who, char *buf,
+		      size_t len)
+{
+	unsigned percent = (unsigned)(e->value + 5) / 10;
+	char via[NODE_LABEL_LEN];
+
+	if (e->other == NODE_ID_NONE)
+		snprintf(buf, len,
+			 "link to %s loses %u %% of the data while pings pass: it is avoided; look "
+			 "for a firewall or policer on the way",
+			 who, percent);
+	else
+		snprintf(buf, len,
+			 "the path to %s through %s loses %u %% of the data and no link on it says "
+			 "so: other relays are taken",
+			 who, node_label(d, e->other, via, sizeof(via)), percent);
 }
 
 /* The sentence; `who` is the label of e->node. */
@@ -170,12 +202,13 @@ static void event_text(struct leond *d, const struct overlay_event *e, const cha
 			 who);
 		return;
 	case EV_CONTRADICTION:
-		node_label(d, e->other, extra, sizeof(extra));
-		snprintf(buf, len,
-			 "%s and %s disagree about the link between them: %llu and %llu us; "
-			 "one of them is wrong, and the larger counts",
-			 who, extra, (unsigned long long)(e->value >> 32),
-			 (unsigned long long)(e->value & UINT32_MAX));
+		contradiction_text(d, e, who, buf, len);
+		return;
+	case EV_DATA_LOSS:
+		loss_text(d, e, who, buf, len);
+		return;
+	case EV_DATA_PASSES:
+		snprintf(buf, len, "data to %s is sent as before it was lost", who);
 		return;
 	case EV_IDENTITY_CHANGED:
 		snprintf(buf, len,

@@ -45,6 +45,19 @@ static void glue_event(void *arg, const struct overlay_event *e)
 	note_overlay_event(arg, e);
 }
 
+static void glue_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
+{
+	struct leond *d = arg;
+	struct fwd_traffic t;
+
+	fwd_traffic(d->fwd, slot, &t);
+	*out = (struct overlay_traffic){ .link_tx = t.link_tx,
+					 .link_rx = t.link_rx,
+					 .path_tx = t.path_tx,
+					 .path_rx = t.path_rx,
+					 .refused = t.refused };
+}
+
 static uint64_t glue_wall_us(void *arg)
 {
 	(void)arg;
@@ -75,6 +88,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.purge = glue_purge,
 		.lan_changed = glue_lan_changed,
 		.event = glue_event,
+		.traffic = glue_traffic,
 		.wall_us = glue_wall_us,
 		.precise_now = glue_clock,
 		.master_key = glue_master_key,

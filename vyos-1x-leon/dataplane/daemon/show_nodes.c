@@ -52,6 +52,9 @@ static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now
 	jsonw_u64(w, "probes_lost", l->probes_lost);
 	jsonw_bool(w, "silent", l->silent);
 	jsonw_u64(w, "silences", l->silences);
+	jsonw_u64(w, "data_compared", l->data_tx);
+	jsonw_u64(w, "data_lost", l->data_lost);
+	jsonw_u64(w, "data_loss_permille", l->data_loss_pm);
 	if (l->session)
 		jsonw_str(w, "encryption", seal_cipher_name(l->cipher));
 	else
@@ -60,12 +63,22 @@ static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now
 
 static void write_no_link(struct jsonw *w, const struct node *n)
 {
-	static const char *const unknown[] = {
-		"rtt_us",      "variation_us",	    "loss_permille", "min_rtt_us",
-		"link_mtu",    "probe_interval_ms", "secret",	     "session_ends_seconds",
-		"probes_sent", "probes_lost",	    "silent",	     "silences",
-		"encryption"
-	};
+	static const char *const unknown[] = { "rtt_us",
+					       "variation_us",
+					       "loss_permille",
+					       "min_rtt_us",
+					       "link_mtu",
+					       "probe_interval_ms",
+					       "secret",
+					       "session_ends_seconds",
+					       "probes_sent",
+					       "probes_lost",
+					       "silent",
+					       "silences",
+					       "data_compared",
+					       "data_lost",
+					       "data_loss_permille",
+					       "encryption" };
 
 	jsonw_null(w, "endpoint");
 	jsonw_bool(w, "behind_nat", n->rec.flags & RECORD_BEHIND_NAT);

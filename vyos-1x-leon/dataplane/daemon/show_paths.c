@@ -62,6 +62,7 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 	jsonw_str(c->w, "reason", choice_reason_name(ch->reason));
 	jsonw_str(c->w, "chosen_by", choice_reason_name(ch->chosen_by));
 	jsonw_u64(c->w, "changes", ch->n_changes);
+	answer_path_data(c->w, c->d, n->slot, &ch->path);
 	write_exported(c, n->id);
 	jsonw_end(c->w);
 }

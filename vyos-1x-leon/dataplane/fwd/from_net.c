@@ -26,6 +26,7 @@ struct datagram {
 	uint8_t *data;
 	size_t len, hdr_len;
 	struct leon_hdr h;
+	uint16_t previous; /* slot of the hop before us */
 };
 
 static int64_t clock_ns(clockid_t id)
@@ -87,7 +88,7 @@ static bool is_for_us(struct worker *w, const struct datagram *d)
 }
 
 /* Did the node before us on the path send it? Returns the slot of the source, SLOT_NONE if not. */
-static uint16_t check_sender(struct worker *w, const struct datagram *d)
+static uint16_t check_sender(struct worker *w, struct datagram *d)
 {
 	const struct snap *s = w->snap;
 	uint16_t source = snap_find(s, d->h.source);
@@ -105,6 +106,7 @@ static uint16_t check_sender(struct worker *w, const struct datagram *d)
 	}
 	if (unlikely(!incoming_link(w, &d->h, d->data, previous)))
 		return SLOT_NONE;
+	d->previous = previous;
 	return source;
 }
 
@@ -160,12 +162,20 @@ static void take_data(struct worker *w, const struct datagram *d, uint16_t sourc
 
 	if (unlikely(!incoming_open(w, &d->h, source, d->data, &payload, &len)))
 		return;
+	traffic_in(w, d->previous, source);
 	if (likely(d->h.kind == LEON_FRAME))
 		local_frame(w, source, payload, len, d->h.flags & FRAME_FLAGS);
 	else if (d->h.kind == LEON_BUNDLE)
 		take_bundle(w, source, payload, len);
 	else
 		take_fragment(w, d, source, payload, len);
+}
+
+static void pass_on(struct worker *w, const struct datagram *d, uint16_t source)
+{
+	if (d->h.kind != LEON_CONTROL)
+		traffic_in(w, d->previous, SLOT_NONE);
+	relay(w, &d->h, source, d->data, d->len);
 }
 
 static void take(struct worker *w, struct datagram *d)
@@ -185,7 +195,7 @@ static void take(struct worker *w, struct datagram *d)
 	if (leon_is_last(&d->h))
 		take_data(w, d, source);
 	else
-		relay(w, &d->h, source, d->data, d->len);
+		pass_on(w, d, source);
 }
 
 void from_net_message(struct worker *w, const struct udp_rx_msg *m)

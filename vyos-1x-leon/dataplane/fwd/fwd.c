@@ -159,13 +159,31 @@ bool fwd_next_event(struct fwd *f, struct fwd_event *ev)
 	return false;
 }
 
+static uint64_t read_counter(const _Atomic uint64_t *c)
+{
+	return atomic_load_explicit(c, memory_order_relaxed);
+}
+
+void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out)
+{
+	*out = (struct fwd_traffic){ 0 };
+	for (unsigned i = 0; slot < f->slots_maximum && i < f->n_workers; i++) {
+		const struct traffic *t = &f->worker[i].traffic[slot];
+
+		out->link_tx += read_counter(&t->link_tx);
+		out->link_rx += read_counter(&t->link_rx);
+		out->path_tx += read_counter(&t->path_tx);
+		out->path_rx += read_counter(&t->path_rx);
+		out->refused += read_counter(&t->refused);
+	}
+}
+
 uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot)
 {
-	uint64_t sum = 0;
+	struct fwd_traffic t;
 
-	for (unsigned i = 0; slot < f->slots_maximum && i < f->n_workers; i++)
-		sum += atomic_load_explicit(&f->worker[i].link_tx[slot], memory_order_relaxed);
-	return sum;
+	fwd_traffic(f, slot, &t);
+	return t.link_tx;
 }
 
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drops[N_DROPS])

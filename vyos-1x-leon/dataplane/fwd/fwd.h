@@ -100,7 +100,14 @@ int fwd_event_fd(const struct fwd *f);
 void fwd_event_ack(struct fwd *f);
 bool fwd_next_event(struct fwd *f, struct fwd_event *ev);
 
-/* Datagrams sent straight to each slot since the start (data and relayed), summed over workers. */
+/* Datagrams with data since the start, by slot, summed over workers. What is under way between two
+ * of the counters may be in one and not yet in the other. */
+struct fwd_traffic {
+	uint64_t link_tx, link_rx; /* straight to and from the node, relayed ones too */
+	uint64_t path_tx, path_rx; /* from here to the node and from it to here, along any path */
+	uint64_t refused;	   /* of link_tx: the kernel did not take them */
+};
+void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out);
 uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);
 /* Sum over all workers. */
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);

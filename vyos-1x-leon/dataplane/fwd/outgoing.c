@@ -9,6 +9,11 @@
 #include "base/defs.h"
 #include "fwd/worker.h"
 
+static void note(struct worker *w, const struct snap_node *node)
+{
+	traffic_out(w, node->first, (uint16_t)(node - w->snap->node));
+}
+
 static bool is_sealed(const struct snap_node *node)
 {
 	return node->flags & LEON_F_SEALED;
@@ -43,6 +48,7 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o, const struct snap_
 		if (!tx_begin(w, node->first, len, 2, node->hdr_len + head_len))
 			return NULL;
 		o->start = tx_scratch(w, node->hdr_len + head_len);
+		note(w, node);
 	}
 	if (unlikely(!o->start))
 		return NULL;
@@ -67,6 +73,7 @@ static void seal(struct worker *w, const struct outgoing *o, const void *body)
 	if (!tx_begin(w, node->first, len, 1, len))
 		return;
 	tx_scratch(w, len);
+	note(w, node);
 	count(w, CNT_sealed_tx, 1);
 }
 
@@ -93,6 +100,7 @@ void outgoing_whole(struct worker *w, const struct snap_node *node, uint8_t kind
 		return;
 	write_header(node, kind, flags, start);
 	tx_piece(w, start, node->hdr_len + len);
+	note(w, node);
 }
 
 void outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,

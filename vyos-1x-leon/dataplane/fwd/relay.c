@@ -40,6 +40,8 @@ void relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uin
 	if (!tx_begin(w, next, len, 1, 0))
 		return;
 	tx_piece(w, data, len);
+	if (h->kind != LEON_CONTROL)
+		traffic_out(w, next, SLOT_NONE);
 	count(w, CNT_relayed_datagrams, 1);
 	count(w, CNT_relayed_bytes, len);
 }

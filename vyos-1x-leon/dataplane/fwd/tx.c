@@ -91,7 +91,6 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 	}
 	fam->datagrams++;
 	fam->bytes += len;
-	stats_add(&w->link_tx[slot], 1);
 	return true;
 }
 
@@ -118,6 +117,7 @@ static void on_failed(void *arg, uint32_t slot, int error, unsigned n, size_t le
 {
 	struct flush *f = arg;
 
+	stats_add(&f->w->traffic[slot].refused, n);
 	f->fam->datagrams -= n;
 	f->fam->bytes -= len;
 	if (error == EAGAIN || error == ENOBUFS) {

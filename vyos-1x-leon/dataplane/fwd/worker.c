@@ -54,7 +54,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->told = x_calloc(setup->slots_maximum, sizeof(w->told[0]));
 	w->control = ring_new(CONTROL_RING_BYTES);
 	w->events = ring_new(EVENT_RING_BYTES);
-	w->link_tx = x_calloc(setup->slots_maximum, sizeof(w->link_tx[0]));
+	w->traffic = x_calloc(setup->slots_maximum, sizeof(w->traffic[0]));
 	/* Numbers of different workers, and of this daemon and one before it, do not meet within
 	 * the time that a frame may wait. */
 	w->fragment_id = index << 28 | ((uint32_t)(read_clock().ns >> 10) & 0x0fffffff);
@@ -70,7 +70,7 @@ void worker_fini(struct worker *w)
 	free(w->spare);
 	ring_free(w->control);
 	ring_free(w->events);
-	free(w->link_tx);
+	free(w->traffic);
 }
 
 void worker_begin(struct worker *w)

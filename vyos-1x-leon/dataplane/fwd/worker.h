@@ -40,6 +40,11 @@
 #define EVENT_RING_BYTES   (256u << 10)
 #define FWD_WORKERS_MAX	   UDP_SOCKETS_MAX
 
+/* Of one node, struct fwd_traffic says what. */
+struct traffic {
+	_Atomic uint64_t link_tx, link_rx, path_tx, path_rx, refused;
+};
+
 struct worker {
 	struct fwd *fwd;
 	unsigned index;
@@ -71,7 +76,7 @@ struct worker {
 	bool news; /* posted in this batch */
 	/* Written here, read by the control thread. */
 	struct stats stats;
-	_Atomic uint64_t *link_tx; /* by slot */
+	struct traffic *traffic; /* by slot */
 	_Atomic uint64_t reasm_bytes;
 } attr_cacheline;
 
@@ -100,6 +105,22 @@ static inline void drop(struct worker *w, enum drop_reason r)
 static inline void drop_many(struct worker *w, enum drop_reason r, uint64_t n)
 {
 	stats_add(&w->stats.drop[r], n);
+}
+
+/* A datagram with data was begun on the link to `first`; `to` is its destination where this node is
+ * its source, else SLOT_NONE. */
+static inline void traffic_out(struct worker *w, uint16_t first, uint16_t to)
+{
+	stats_add(&w->traffic[first].link_tx, 1);
+	if (to != SLOT_NONE)
+		stats_add(&w->traffic[to].path_tx, 1);
+}
+/* One came on the link from `previous`; `source` where this node is its destination. */
+static inline void traffic_in(struct worker *w, uint16_t previous, uint16_t source)
+{
+	stats_add(&w->traffic[previous].link_rx, 1);
+	if (source != SLOT_NONE)
+		stats_add(&w->traffic[source].path_rx, 1);
 }
 
 /* worker.c */

@@ -1,24 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PINGs along the path in use to a node that is reached through relays. Where the direct link is
- * down they are what the two hear of each other: who was not heard lately is not believed to have
- * links (state/path.h). Owns struct along. Called by peer.c (timer), probe.c (answers) and route.c
- * (a path was chosen). Control thread. Protocol 6.
+ * PINGs along the path in use to a node that is reached through relays: while data flows along it,
+ * because their answers say what arrived (loss.c); and where the direct link is down, because they
+ * are what the two hear of each other: who was not heard lately is not believed to have links
+ * (state/path.h). Owns struct along. Called by peer.c (timer), probe.c (answers) and route.c (a path
+ * was chosen). Control thread. Protocol 6.
  */
+#include <string.h>
+
 #include "proto/core.h"
 
-/* An unanswered one is followed by others at this pace. */
-static int64_t wait_ms(const struct overlay *o, const struct peer *p)
-{
-	bool hurry = p->along.id && p->choice.path.n_hops;
-	int64_t ms = hurry ? o->conf->fast_interval_ms * 2 : o->conf->interval_ms;
+#define LOOK_MS	   500 /* for data, while no PING is due */
+#define FAST_MS	   250 /* while so many datagrams flow in that time */
+#define FAST_SENT  5
+#define DEAD_PINGS 6	/* unanswered in a row, and all for so long: */
+#define DEAD_MS	   2000 /* longer than rows need that say that a link failed */
 
-	return overlay_stretch(o, min_of(ms, (int64_t)o->conf->interval_ms));
+static bool is_relayed(const struct peer *p)
+{
+	return p->cur && p->choice.path.n_hops > 1;
 }
 
-static bool is_needed(const struct peer *p)
+/* Nothing else makes the two hear each other. */
+static bool is_lifeline(const struct peer *p)
 {
-	return p->cur && p->choice.path.n_hops != 1 && !p->probe.up;
+	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent_us);
+}
+
+static bool is_unanswered(const struct along *a)
+{
+	return a->n_unanswered > 1;
+}
+
+/* When to look again, after `moved` datagrams with data since the last look. */
+static int64_t wait_ms(const struct overlay *o, const struct peer *p, uint32_t moved)
+{
+	int64_t ms = o->conf->interval_ms;
+
+	if (is_relayed(p) && (moved >= FAST_SENT || is_unanswered(&p->along)))
+		return min_of(ms, (int64_t)FAST_MS);
+	if (is_relayed(p) && p->probe.up && !moved)
+		return min_of(ms, (int64_t)LOOK_MS);
+	return overlay_stretch(o, ms);
 }
 
 /* Where no path leads to it, as far as others claim: its own row is missing then. */
@@ -29,11 +52,47 @@ static bool find_way(struct overlay *o, const struct peer *p, struct via *v)
 	return route_hearsay(o, p, v);
 }
 
+static void send_ping(struct overlay *o, struct peer *p)
+{
+	struct along *a = &p->along;
+	struct along_ping *q = &a->out[a->next_out++ % ALONG_OUT];
+	struct via v;
+
+	if (!find_way(o, p, &v))
+		return;
+	*q = (struct along_ping){ .id = rtt_new_id(),
+				  .data_tx = loss_path_mark(o, p),
+				  .sent = overlay_clock(o) };
+	if (a->n_unanswered++ == 0)
+		a->unanswered_since = overlay_now(o);
+	probe_send(o, p, &v, q->id, 0);
+}
+
+/* The path was chosen anew: what was measured was another one. */
+static void begin(struct overlay *o, struct peer *p)
+{
+	struct along *a = &p->along;
+
+	memset(a->out, 0, sizeof(a->out));
+	a->path = p->choice.path;
+	a->n_unanswered = 0;
+	a->seen_tx = loss_path_tx(o, p);
+	loss_path_changed(p);
+}
+
 void along_look(struct overlay *o, struct peer *p)
 {
-	if (!is_needed(p) || !mono_is_never(p->along.next_at))
+	struct along *a = &p->along;
+	mono_t soon;
+
+	if (!is_relayed(p) && !is_lifeline(p))
 		return;
-	p->along.next_at = overlay_in(o, 0, o->conf->fast_interval_ms);
+	if (!mono_is_never(a->next_at) && path_same(&a->path, &p->choice.path))
+		return;
+	begin(o, p);
+	soon = overlay_in(o, 0, o->conf->fast_interval_ms);
+	a->start = true;
+	a->next_at = earlier(a->next_at, soon);
 	peer_arm(p);
 }
 
@@ -42,28 +101,57 @@ mono_t along_due(const struct peer *p)
 	return p->along.next_at;
 }
 
+/* Neither data nor control gets to the other end any more, and nobody on the way says so. */
+static bool is_dead(const struct along *a, mono_t now)
+{
+	int64_t ms = max_of((int64_t)DEAD_MS, (int64_t)a->path.rtt_us * 4 / 1000);
+
+	return a->n_unanswered > DEAD_PINGS && mono_sub_ms(now, a->unanswered_since) > ms;
+}
+
 void along_tick(struct overlay *o, struct peer *p, mono_t now)
 {
 	struct along *a = &p->along;
-	struct via v;
+	uint32_t tx, moved;
+	int64_t ms;
 
 	if (mono_is_never(a->next_at) || mono_before(now, a->next_at))
 		return;
 	a->next_at = MONO_NEVER;
-	if (!is_needed(p)) {
-		a->id = 0;
+	if (!is_relayed(p) && !is_lifeline(p))
 		return;
+	tx = loss_path_tx(o, p);
+	moved = tx - a->seen_tx;
+	a->seen_tx = tx;
+	if (is_relayed(p) && is_dead(a, now)) {
+		a->n_unanswered = 0;
+		if (loss_distrust(o, p, 1000))
+			route_now(o);
 	}
-	a->next_at = overlay_in(o, wait_ms(o, p) * 9 / 10, wait_ms(o, p));
-	a->id = rtt_new_id();
-	if (find_way(o, p, &v))
-		probe_send(o, p, &v, a->id, 0);
+	/* An answer that is missing is asked for again: what it would have said is still to be known. */
+	if (moved || a->start || is_lifeline(p) || a->n_unanswered)
+		send_ping(o, p);
+	a->start = false;
+	ms = wait_ms(o, p, moved);
+	a->next_at = overlay_in(o, ms * 9 / 10, ms);
 }
 
-bool along_pong(struct peer *p, const struct msg_pong *m)
+bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m)
 {
-	if (!m->id || p->along.id != m->id)
+	struct along *a = &p->along;
+	struct along_ping q = { 0 };
+
+	for (unsigned i = 0; i < ALONG_OUT && m->id; i++)
+		if (a->out[i].id == m->id)
+			q = a->out[i];
+	if (!q.id)
 		return false;
-	p->along.id = 0;
+	/* Those that were sent before it are of no use any more: counters go in one direction. */
+	for (unsigned i = 0; i < ALONG_OUT; i++)
+		if (!mono_before(q.sent, a->out[i].sent))
+			a->out[i].id = 0;
+	a->n_unanswered = 0;
+	if (is_relayed(p) && loss_path_answer(o, p, q.data_tx, m))
+		route_now(o);
 	return true;
 }

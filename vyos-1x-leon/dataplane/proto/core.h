@@ -22,6 +22,8 @@
  *   sync.c     anti-entropy: summaries, fetches and their paced answers
  *   probe.c    probe schedule, matching, loss, link up and down
  *   pmtu.c     path MTU of each link
+ *   tally.c    datagrams sent and received, compared
+ *   loss.c     links and paths that lose data although PINGs are answered
  *   rtt.c      round-trip times from PINGs that a liar may have answered
  *   share.c    rows: own announcements, those of others
  *   route.c    paths, notices, reachability
@@ -36,6 +38,7 @@
 #include "base/defs.h"
 #include "base/siphash.h"
 #include "proto/overlay.h"
+#include "proto/tally.h"
 #include "wire/bytes.h"
 #include "wire/leon.h"
 
@@ -80,9 +83,10 @@ struct via {
 };
 
 struct probe {
-	uint32_t id;   /* 0: free */
-	uint16_t size; /* of an MTU probe; 0: plain */
-	bool missed;   /* counted as lost already; a late answer still counts as an answer */
+	uint32_t id;	  /* 0: free */
+	uint16_t size;	  /* of an MTU probe; 0: plain */
+	uint32_t data_tx; /* what its answer's counter is compared with, loss.c */
+	bool missed;	  /* counted as lost already; a late answer still counts as an answer */
 	mono_t sent, deadline;
 };
 
@@ -134,9 +138,33 @@ struct offer {
 };
 
 /* PINGs along the path in use, where that has relays. */
+#define ALONG_OUT 16
 struct along {
-	uint32_t id; /* of the one that is not answered yet; 0: none */
+	struct along_ping {
+		uint32_t id; /* 0: free */
+		uint32_t data_tx;
+		mono_t sent;
+	} out[ALONG_OUT];
+	uint32_t next_out;
+	struct path path; /* that they are about */
+	bool start;	  /* it is new: the first one is due whatever flows */
+	uint32_t seen_tx; /* data sent to the node until the last look */
+	unsigned n_unanswered;
+	mono_t unanswered_since;
 	mono_t next_at;
+};
+
+/* Data that is lost, loss.c. */
+#define LOSS_RELAYS_MAX 8
+struct loss {
+	uint32_t epoch; /* names the run of our counters of the peer */
+	struct tally link, path;
+	uint16_t link_pm;  /* of the direct link while it counts for paths; 0: it does not */
+	mono_t link_asked; /* when the PING was sent of which the answer was looked at last */
+	struct tally_hold link_hold, path_hold;
+	/* Relays that are not taken on the way to the peer while path_hold lasts. */
+	uint16_t distrusted[LOSS_RELAYS_MAX];
+	unsigned n_distrusted;
 };
 
 /* Keys of data to and from a peer, data.c. All NULL in the clear mode. */
@@ -180,7 +208,7 @@ struct peer {
 	uint32_t rekey_tries;
 	uint64_t incarnation; /* of the peer when cur was made */
 	mono_t established, heard, heard_direct;
-	bool silent;	     /* not heard lately: what it said of its links is over */
+	bool unheard;	     /* not heard lately: what it said of its links is over */
 	uint32_t n_restarts; /* signs of another run of it, within a minute of restart_since */
 	mono_t restart_since;
 	mono_t hello_at; /* never: none due */
@@ -222,6 +250,7 @@ struct peer {
 	struct probing probe;
 	struct pmtu pmtu;
 	struct along along;
+	struct loss loss;
 	struct choice choice;
 };
 
@@ -344,10 +373,10 @@ struct overlay {
 	/* route */
 	struct alarm routing;
 	mono_t routed;
-	mono_t listened; /* last look for who is silent */
+	mono_t listened; /* last look for who is unheard */
 	struct notice notice[NOTICES_MAX];
-	bool *no_relay, *silent;
-	struct path *best; /* result of a run, by slot */
+	bool *no_relay, *unheard, *distrusted;
+	struct path *best, *best_apart; /* results of a run, by slot */
 	uint32_t cap_best;
 	struct alarm changed; /* routes_changed is due */
 	mono_t told;	      /* last call of it */
@@ -439,7 +468,36 @@ void along_look(struct overlay *o, struct peer *p);
 mono_t along_due(const struct peer *p);
 void along_tick(struct overlay *o, struct peer *p, mono_t now);
 /* True where the answer was to one of these pings. */
-bool along_pong(struct peer *p, const struct msg_pong *m);
+bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m);
+
+/* --- loss.c --- */
+/* Counters for a PONG to the peer. */
+void loss_fill(const struct overlay *o, const struct peer *p, struct msg_pong *m);
+/* Datagrams with data that were sent straight to it, and to it along any path. */
+uint32_t loss_link_tx(const struct overlay *o, const struct peer *p);
+uint32_t loss_path_tx(const struct overlay *o, const struct peer *p);
+/* A PING is about to be sent, directly or along the path in use. */
+uint32_t loss_link_mark(struct overlay *o, struct peer *p);
+uint32_t loss_path_mark(struct overlay *o, struct peer *p);
+/* These are true where paths are to be computed anew. */
+bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
+		      const struct msg_pong *m);
+bool loss_path_answer(struct overlay *o, struct peer *p, uint32_t data_tx,
+		      const struct msg_pong *m);
+/* What was counted while it was down says nothing. */
+void loss_link_up(struct peer *p);
+void loss_path_changed(struct peer *p);
+/* Other relays are to be taken to the peer than those of the path in use. */
+bool loss_distrust(struct overlay *o, struct peer *p, uint16_t loss_pm);
+bool loss_is_distrusting(const struct overlay *o, const struct peer *p);
+/* Marks those that are not to be taken, by slot. */
+void loss_mark_relays(const struct overlay *o, const struct peer *p, bool *no_relay);
+/* Makes a path through one of them dear. */
+void loss_weigh(const struct overlay *o, const struct peer *p, struct path *path);
+void loss_forget(struct overlay *o, uint16_t slot);
+/* It was avoided for long enough. */
+bool loss_link_expire(struct overlay *o, struct peer *p);
+bool loss_path_expire(struct overlay *o, struct peer *p);
 
 /* --- data.c --- */
 /* p->cur is new. renewed: the peer was alive and is the same run of it. */
@@ -612,6 +670,7 @@ void sync_answer_some(void *arg, mono_t now);
 void probe_init(struct overlay *o, struct peer *p);
 void probe_session_up(struct overlay *o, struct peer *p);
 void probe_soon(struct overlay *o, struct peer *p);
+void probe_upkeep(struct overlay *o);
 void probe_tick(struct overlay *o, struct peer *p, mono_t now);
 mono_t probe_due(const struct peer *p);
 uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now);
@@ -659,7 +718,8 @@ void route_changed(struct overlay *o); /* a snapshot would differ: soon */
 void route_changed_now(struct overlay *o);
 void route_tell(void *arg, mono_t now);
 void route_notice(struct overlay *o, struct peer *p, const struct msg_notice *m);
-/* Marks those whose rows are not believed any longer, because they fell silent. */
+/* Marks those whose rows are not believed any longer, because they were not heard; takes relays again
+ * that were avoided for long enough. */
 void route_upkeep(struct overlay *o, mono_t now);
 /* The way to a node that no path leads to, as far as one of the ends of each link claims it: for
  * asking whether it is there. */

@@ -571,6 +571,7 @@ void member_upkeep(void *arg, mono_t now)
 	peer_upkeep(o);
 	doubt_upkeep(o, now);
 	route_upkeep(o, now);
+	probe_upkeep(o);
 	peer_bury(o);
 	alarm_set(&o->upkeep, overlay_in(o, UPKEEP_MS * 3 / 4, UPKEEP_MS));
 }

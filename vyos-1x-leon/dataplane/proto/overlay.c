@@ -319,8 +319,22 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.probes_tx = p->probe.tx,
 		.probes_lost = p->probe.lost,
 		.silences = p->probe.silences,
+		.data_tx = p->loss.link.sent,
+		.data_lost = p->loss.link.lost,
+		.data_loss_pm = p->loss.link_pm,
 	};
 	return true;
+}
+
+unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx, uint64_t *lost,
+			   const uint16_t **distrusted)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	*tx = p ? p->loss.path.sent : 0;
+	*lost = p ? p->loss.path.lost : 0;
+	*distrusted = p ? p->loss.distrusted : NULL;
+	return p && loss_is_distrusting(o, p) ? p->loss.n_distrusted : 0;
 }
 
 void overlay_fill_snap(struct overlay *o, struct snap *s)
@@ -353,6 +367,8 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 const char *overlay_event_name(enum overlay_event_kind k)
 {
 	static const char *const names[] = {
+		[EV_DATA_LOSS] = "data-loss",
+		[EV_DATA_PASSES] = "data-passes",
 		[EV_CONTRADICTION] = "latency-contradiction",
 		[EV_IDENTITY_CHANGED] = "identity-changed",
 		[EV_STARTED] = "started",

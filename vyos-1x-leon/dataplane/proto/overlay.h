@@ -41,6 +41,9 @@ enum overlay_event_kind {
 	EV_CONTRADICTION,    /* ends of the link node - other disagree; value: both RTTs in us */
 	EV_NOT_TRUSTED, /* node, with the identity in detail, is not on the list: refused, removed */
 	EV_SECRET_DIFFERS,  /* node has other secrets now: its session ends in `value` seconds */
+	EV_DATA_LOSS,	    /* data to node is lost though PINGs pass: on the direct link, or, where
+			     * other is a relay, on the path through it; value = 1/1000 */
+	EV_DATA_PASSES,	    /* it is tried again, or passes again */
 	EV_SECRET_MISMATCH, /* a configured peer's datagrams do not open: other secret */
 };
 const char *overlay_event_name(enum overlay_event_kind k); /* "joined", "link-down" ... */
@@ -51,6 +54,13 @@ struct overlay_event {
 	node_id_t node, other;
 	uint64_t value;
 	const char *detail; /* valid during the call only, or NULL */
+};
+
+/* Datagrams with data, counted by the workers since their start. */
+struct overlay_traffic {
+	uint64_t link_tx, link_rx; /* straight to and from the node, relayed ones too */
+	uint64_t path_tx, path_rx; /* from us to it and from it to us, along any path */
+	uint64_t refused;	   /* of link_tx: they never left this host */
 };
 
 struct overlay_ops {
@@ -64,6 +74,8 @@ struct overlay_ops {
 	 * nobody learns hosts. */
 	void (*lan_changed)(void *arg, uint16_t slot);
 	void (*event)(void *arg, const struct overlay_event *e);
+	/* NULL: there is no data. */
+	void (*traffic)(void *arg, uint16_t slot, struct overlay_traffic *out);
 	/* Microseconds since 1970 for the incarnation; clocks may jump, protocol 5.1 says why that is harmless. */
 	uint64_t (*wall_us)(void *arg);
 	/* Master key of a secret in an overlay (crypto/stretch.h), for a host that remembers what it has
@@ -161,6 +173,10 @@ struct nodedb *overlay_nodes(struct overlay *o);
 const struct latdb *overlay_latdb(const struct overlay *o);
 /* Path choice to a slot; NULL where there is none. */
 const struct choice *overlay_choice(const struct overlay *o, uint16_t slot);
+/* Data along relays to a slot: what was compared, and which relays are not taken (slots, their
+ * number is returned). */
+unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx, uint64_t *lost,
+			   const uint16_t **distrusted);
 struct path_params overlay_path_params(struct overlay *o);
 /* Do the two ends of this link contradict each other? */
 bool overlay_is_suspect(const struct overlay *o, uint16_t from, uint16_t to);
@@ -184,7 +200,9 @@ struct overlay_link {
 	enum seal_cipher cipher; /* of data to it */
 	uint32_t probe_ms;	 /* current probe interval */
 	uint64_t probes_tx, probes_lost;
-	uint64_t silences; /* times that it fell silent */
+	uint64_t silences;	     /* times that it fell silent */
+	uint64_t data_tx, data_lost; /* datagrams, as far as both ends compared their counters */
+	uint16_t data_loss_pm;	     /* of them lately, where that is avoided; else 0 */
 };
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
 /* Nodes in session that have none of the secrets of this node; up to `max` of them in `id`. Returns

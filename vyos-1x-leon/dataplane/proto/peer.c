@@ -93,7 +93,8 @@ static struct peer *peer_new(struct overlay *o, node_id_t id)
 	p->id = id;
 	p->slot = SLOT_NONE;
 	p->born = overlay_now(o);
-	p->silent = true;
+	p->unheard = true;
+	p->loss.epoch = (uint32_t)overlay_random(o);
 	alarm_init(o, &p->tick, peer_tick, p);
 	probe_init(o, p);
 	return p;
@@ -347,9 +348,9 @@ int peer_send(struct overlay *o, struct peer *p, const struct msg *m)
 void peer_heard(struct overlay *o, struct peer *p)
 {
 	p->heard = overlay_now(o);
-	if (!p->silent)
+	if (!p->unheard)
 		return;
-	p->silent = false;
+	p->unheard = false;
 	route_later(o);
 }
 

@@ -99,6 +99,7 @@ void probe_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t siz
 
 	/* Large datagrams take longer to serialise, and their loss need not be known quickly. */
 	*pr = (struct probe){ .id = id, .size = size, .sent = overlay_clock(o) };
+	pr->data_tx = loss_link_mark(o, p);
 	pr->deadline = mono_add_us(overlay_now(o), size ? 2 * wait_us : wait_us);
 }
 
@@ -171,10 +172,10 @@ void probe_store(struct overlay *o, struct peer *p)
 	struct lat_entry e = {
 		.rtt_us = (uint32_t)min_of(rtt_us, (int64_t)UINT32_MAX),
 		.var_us = (uint32_t)min_of(f->var_us, (int64_t)UINT32_MAX),
-		.loss_pm = (uint16_t)f->loss_pm,
+		.loss_pm = (uint16_t)max_of(f->loss_pm, (uint32_t)p->loss.link_pm),
 		.mtu = p->pmtu.mtu,
 		.up = p->probe.up,
-		.silent = p->probe.silent_us > 0,
+		.silent = p->probe.silent_us > 0 || p->loss.link_pm,
 	};
 
 	if (!latdb_set(o->lat, p->slot, &e))
@@ -189,6 +190,7 @@ static void link_up(struct overlay *o, struct peer *p)
 
 	pr->up = true;
 	pr->was_up = true;
+	loss_link_up(p);
 	pr->up_since = overlay_now(o);
 	pr->misses = 0;
 	pr->burst = BURST;
@@ -393,6 +395,24 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 		pmtu_tick(o, p, now);
 }
 
+/* The link loses data, or does not any longer. */
+static void data_news(struct overlay *o, struct peer *p)
+{
+	probe_store(o, p);
+	share_dirty(o, p->loss.link_pm ? SHARE_NOW : SHARE_SOON);
+	if (p->loss.link_pm)
+		route_now(o);
+	else
+		route_later(o);
+}
+
+void probe_upkeep(struct overlay *o)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i] && loss_link_expire(o, o->by_slot[i]))
+			data_news(o, o->by_slot[i]);
+}
+
 void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct, mono_t rx)
 {
 	struct probe *pr = NULL, was;
@@ -403,12 +423,14 @@ void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 		if (p->probe.out[i].id == m->id)
 			pr = &p->probe.out[i];
 	if (!pr || !direct) {
-		if (!along_pong(p, m))
+		if (!along_pong(o, p, m))
 			ping_pong(o, p, m, rx);
 		return;
 	}
 	was = *pr;
 	pr->id = 0;
+	if (loss_link_answer(o, p, &was, m))
+		data_news(o, p);
 	if (was.size && m->size == was.size)
 		pmtu_answer(o, p, was.size);
 	/* A large datagram is no fair sample, but it is a sign of life. */
@@ -427,6 +449,7 @@ void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, con
 	answer.pong.digest = nodedb_digest(o->nodes);
 	answer.pong.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
 	answer.pong.size = (uint16_t)min_of(len, (size_t)UINT16_MAX);
+	loss_fill(o, p, &answer.pong);
 	answer.pong.held_ns = (uint32_t)min_of(max_of(held_ns, (int64_t)0), (int64_t)UINT32_MAX);
 	peer_send_via(o, p, back, &answer, 0);
 	sync_digest(o, p, m->digest);

@@ -15,7 +15,7 @@
 #define RUN_EVERY_MS	100
 #define FAILURES_MS	5
 #define TELL_EVERY_MS	20
-/* A look for who is silent that comes so late says more about this machine than about others. */
+/* A look for who is not heard that comes so late says more about this machine than about others. */
 #define LATE_MS 2500
 
 /* --- when --- */
@@ -167,6 +167,7 @@ void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
 
 void route_forget(struct overlay *o, uint16_t slot)
 {
+	loss_forget(o, slot);
 	for (unsigned i = 0; i < NOTICES_MAX; i++)
 		if (o->notice[i].from == slot || o->notice[i].to == slot)
 			o->notice[i] = (struct notice){ 0 };
@@ -182,13 +183,16 @@ void route_upkeep(struct overlay *o, mono_t now)
 	for (uint32_t i = 0; i < o->cap_slots && !late; i++) {
 		struct peer *p = o->by_slot[i];
 
-		if (!p || p->silent || peer_is_alive(o, p))
+		if (!p || p->unheard || peer_is_alive(o, p))
 			continue;
-		p->silent = true;
+		p->unheard = true;
 		news = true;
 	}
 	if (news)
 		route_now(o);
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i] && loss_path_expire(o, o->by_slot[i]))
+			route_later(o);
 }
 
 static bool leads_through(const struct path *path, uint16_t slot)
@@ -229,15 +233,17 @@ struct path_params overlay_path_params(struct overlay *o)
 	if (n > o->cap_best) {
 		o->cap_best = (n / 16u + 1) * 16;
 		o->no_relay = x_realloc(o->no_relay, o->cap_best, sizeof(bool));
-		o->silent = x_realloc(o->silent, o->cap_best, sizeof(bool));
+		o->unheard = x_realloc(o->unheard, o->cap_best, sizeof(bool));
+		o->distrusted = x_realloc(o->distrusted, o->cap_best, sizeof(bool));
 		o->best = x_realloc(o->best, o->cap_best, sizeof(struct path));
+		o->best_apart = x_realloc(o->best_apart, o->cap_best, sizeof(struct path));
 	}
 	for (uint16_t i = 0; i < n; i++) {
 		const struct node *node = nodedb_at(o->nodes, i);
 
 		o->no_relay[i] = !node || node->state == NODE_LEFT ||
 				 (node->rec.flags & RECORD_TRANSIT_DISABLED);
-		o->silent[i] = !peer_at(o, i) || peer_at(o, i)->silent;
+		o->unheard[i] = !peer_at(o, i) || peer_at(o, i)->unheard;
 	}
 	for (unsigned i = 0; i < NOTICES_MAX && !notices; i++)
 		notices = !mono_is_never(o->notice[i].until);
@@ -245,7 +251,7 @@ struct path_params overlay_path_params(struct overlay *o)
 		.maximum_relays = min_of(o->conf->maximum_relays, LEON_HOPS_MAX - 1u),
 		.relay_cost_us = o->conf->relay_cost_us,
 		.no_relay = o->no_relay,
-		.silent = o->silent,
+		.unheard = o->unheard,
 		.link_broken = notices ? link_broken : NULL,
 		.arg = o,
 	};
@@ -275,6 +281,25 @@ static void update_state(struct overlay *o, struct node *n, bool reachable, mono
 	route_changed(o);
 }
 
+/* Relays that lose data for this very node are gone round, as far as there is a way round. */
+static void avoid_distrusted(struct overlay *o, uint16_t slot, const struct path_params *pp)
+{
+	const struct peer *p = peer_at(o, slot);
+	uint16_t n = nodedb_slots(o->nodes);
+	struct path_params apart = *pp;
+
+	if (!loss_is_distrusting(o, p))
+		return;
+	memcpy(o->distrusted, pp->no_relay, n * sizeof(bool));
+	loss_mark_relays(o, p, o->distrusted);
+	apart.no_relay = o->distrusted;
+	path_compute(o->lat, &apart, SLOT_SELF, n, o->best_apart);
+	if (o->best_apart[slot].n_hops)
+		o->best[slot] = o->best_apart[slot];
+	else
+		loss_weigh(o, p, &o->best[slot]);
+}
+
 /* Returns when a hold-down that keeps a better path waiting ends. */
 static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 		     const struct path_params *pp, mono_t now)
@@ -291,6 +316,8 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	path_evaluate(o->lat, pp, SLOT_SELF, &direct);
 	if (c->path.n_hops)
 		path_evaluate(o->lat, pp, SLOT_SELF, &c->path);
+	loss_weigh(o, p, &c->path);
+	avoid_distrusted(o, n->slot, pp);
 	if (choice_run(c, &o->best[n->slot], &direct, &cp, now)) {
 		overlay_emit(o, EV_PATH, n->id, NODE_ID_NONE, c->path.n_hops,
 			     choice_reason_name(c->reason));
@@ -337,6 +364,8 @@ void route_run(void *arg, mono_t now)
 void route_free(struct overlay *o)
 {
 	free(o->no_relay);
-	free(o->silent);
+	free(o->unheard);
+	free(o->distrusted);
 	free(o->best);
+	free(o->best_apart);
 }

@@ -66,9 +66,9 @@ static bool link_is_broken(const struct path_params *pp, uint16_t from, uint16_t
 	return pp->link_broken && pp->link_broken(pp->arg, from, to);
 }
 
-static bool is_silent(const struct path_params *pp, uint16_t slot)
+static bool is_unheard(const struct path_params *pp, uint16_t slot)
 {
-	return pp->silent && slot != SLOT_SELF && pp->silent[slot];
+	return pp->unheard && slot != SLOT_SELF && pp->unheard[slot];
 }
 
 /* What the other end says of a link that one end claims to be up: whether there is one at all, and
@@ -78,7 +78,7 @@ static void hear_other_end(const struct latdb *db, const struct path_params *pp,
 {
 	struct lat_entry other = latdb_get(db, to, from);
 
-	if (from != SLOT_SELF && (!other.up || is_silent(pp, from) || is_silent(pp, to)))
+	if (from != SLOT_SELF && (!other.up || is_unheard(pp, from) || is_unheard(pp, to)))
 		e->up = false;
 	if (other.rtt_us <= e->rtt_us || !lat_contradicts(e, &other))
 		return;

@@ -39,7 +39,7 @@ struct path_params {
 	/* Slots that must not relay (transit disabled, unreachable); by slot; NULL: none. */
 	const bool *no_relay;
 	/* Slots of nodes that were not heard lately: their rows prove nothing; NULL: all were. */
-	const bool *silent;
+	const bool *unheard;
 	/* Links reported broken by a notice; NULL: none. */
 	bool (*link_broken)(void *arg, uint16_t from, uint16_t to);
 	void *arg;

@@ -455,6 +455,9 @@ static void read_pong(struct rbuf *b, struct msg *m)
 	m->pong.row_seq = rbuf_u32(b);
 	m->pong.size = rbuf_u16(b);
 	m->pong.held_ns = rbuf_u32(b);
+	m->pong.epoch = rbuf_u32(b);
+	m->pong.link_rx = rbuf_u32(b);
+	m->pong.path_rx = rbuf_u32(b);
 }
 
 static void write_pong(struct wbuf *b, const struct msg *m)
@@ -464,6 +467,9 @@ static void write_pong(struct wbuf *b, const struct msg *m)
 	wbuf_u32(b, m->pong.row_seq);
 	wbuf_u16(b, m->pong.size);
 	wbuf_u32(b, m->pong.held_ns);
+	wbuf_u32(b, m->pong.epoch);
+	wbuf_u32(b, m->pong.link_rx);
+	wbuf_u32(b, m->pong.path_rx);
 }
 
 /* NOTICE */
@@ -533,7 +539,7 @@ static const struct msg_type_row {
 			 write_record },
 	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, valid_row, read_row, write_row },
 	[MSG_PING] = { "ping", 19, 19, valid_empty, read_ping, write_ping },
-	[MSG_PONG] = { "pong", 23, 23, valid_empty, read_pong, write_pong },
+	[MSG_PONG] = { "pong", 35, 35, valid_empty, read_pong, write_pong },
 	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, read_notice, write_notice },
 	[MSG_SECRETS] = { "secrets", 17, 17, valid_empty, read_secrets, write_secrets },
 };

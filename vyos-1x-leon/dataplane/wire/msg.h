@@ -136,6 +136,10 @@ struct msg_pong {
 	uint32_t row_seq;
 	uint16_t size;	  /* UDP payload of the ping as it arrived */
 	uint32_t held_ns; /* time between arrival of the ping and departure of the pong */
+	/* Datagrams with data, counted since the run of counters that `epoch` names began. */
+	uint32_t epoch;
+	uint32_t link_rx; /* that came straight from the asker */
+	uint32_t path_rx; /* of which the asker is the source */
 };
 
 struct msg_notice {

@@ -108,6 +108,7 @@ def _ends(node):
 def _node_notes(node):
     notes = (
         (node.get('transit_disabled'), 'no transit'),
+        (node.get('data_loss_permille'), 'loses data'),
         (node.get('lan') == 'blocked', 'LAN blocked'),
         (node.get('encryption') == 'none', 'not encrypted'),
         (node.get('protected') == 'ipsec', 'ipsec'),
@@ -182,7 +183,7 @@ def _exported(path):
 def _paths(answer):
     titles = (
         'DESTINATION', 'NAME', 'PATH', '>LATENCY', '>DIRECT', '>COST', '>BEST COST',
-        '>MTU', '>SINCE', '>CHANGES', 'REASON', 'EXPORTED',
+        '>MTU', '>SINCE', '>CHANGES', 'REASON', 'EXPORTED', 'AVOIDED RELAYS',
     )  # fmt: skip
     rows = [
         (
@@ -198,6 +199,7 @@ def _paths(answer):
             _str(p, 'changes'),
             _str(p, 'reason'),
             _exported(p),
+            ', '.join(p.get('avoided_names') or []),
         )
         for p in answer['paths']
     ]
@@ -511,6 +513,15 @@ def _change(answer):
     )
 
 
+def _avoided(answer):
+    names = ', '.join(answer.get('avoided_names') or [])
+    return (
+        [f'{"avoided relays":<16}{names}: data was lost on the way through them']
+        if names
+        else []
+    )
+
+
 def _explain(answer):
     source, destination = (
         _str(answer, 'source_name'),
@@ -524,6 +535,7 @@ def _explain(answer):
             f'{_str(answer, "changes")} changes',
             f'{"last decision":<16}{_str(answer, "reason")}: '
             f'{_str(answer, "reason_text")}',
+            *_avoided(answer),
             '',
             'Candidates',
             _candidates(answer),

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Data that is lost although PINGs pass is noticed, the right link is blamed, and traffic moves on
+(decision 021). A middle box of wanem drops LEON's kinds of data and lets control pass."""
+import time
+
+from lab import PAPER, wait_for
+from traffic import Stream
+
+MESH = {'sites': {'a': {}, 'r': {}, 'b': {}},
+        'rtt_ms': {('a', 'b'): 10, ('a', 'r'): 20, ('r', 'b'): 20}}
+WITHIN = 30
+TARGET_S = 3.0
+
+
+def stream(net, a, b, **keys):
+    net.settle_hosts(a, b)
+    flow = Stream(net.host[a].namespace, net.host[b].namespace, net.host[b].ip4, **keys).start()
+    flow.arrived(100, within=30)
+    return flow
+
+
+def losses(net, name):
+    return [(e['node_id'], e['other']) for e in net.node[name].events('data-loss')]
+
+
+def said_loss(net, at, origin, to):
+    """What the row of `origin` says at `at` of the link to `to`."""
+    rows = net.node[at].show('latency')['rows']
+    entries = next(r['entries'] for r in rows if r['origin'] == net.node[origin].node_id)
+    return next(e['loss_permille'] for e in entries if e['node'] == net.node[to].node_id)
+
+
+def assert_gap(net, flow):
+    """A stall of the machine itself is not counted against it."""
+    stall = max(flow.stall, net.late_ms() / 1000)
+    gap = flow.gap()[0]
+    print(f'gap {1000 * gap:.0f} ms, stall {1000 * stall:.0f} ms')
+    assert gap - 3 * stall <= TARGET_S
+
+
+def test_a_direct_link_that_drops_data_is_left(lab):
+    net = lab({**MESH, 'timing': 'production'}).joined(60)
+    net.wait_path('a', 'b', ['b'], within=60)
+    flow = stream(net, 'a', 'b')
+    net.wan.link('a', 'b', drops_data=True)
+    net.wait_path('a', 'b', ['r', 'b'], within=WITHIN)
+    flow.arrived(100, within=WITHIN)
+    flow.stop()
+    assert_gap(net, flow)
+    b = net.node['b'].node_id
+    assert [node for node, _ in losses(net, 'a')] == [b]
+    assert losses(net, 'b') == losses(net, 'r') == []
+    # The link is up for PINGs, and for data that comes the other way.
+    assert net.hops('b', 'a') == ['a']
+    link = net.node['a'].nodes()[b]
+    assert link['link'] == 'up' and link['data_loss_permille'] >= 100 and link['data_lost'] > 0
+    wait_for(lambda: said_loss(net, 'r', 'a', 'b') >= 100, WITHIN, 'the others to know')
+    assert said_loss(net, 'r', 'b', 'a') < 100
+    assert 'leon_link_data_lost_total' in net.node['a'].leonctl('metrics', json_output=False)
+    assert 'loses data' in net.node['a'].leonctl('show', 'nodes', json_output=False)
+
+
+def test_the_link_behind_a_relay_is_blamed(lab):
+    net = lab({**PAPER, 'timing': 'production'}).joined(60)
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'], within=60)
+    flow = stream(net, 'fujisawa', 'seoul')
+    net.wan.link('inagi', 'seoul', drops_data=True)
+    net.wait_path('fujisawa', 'seoul', ['seoul'], within=WITHIN)
+    flow.arrived(100, within=WITHIN)
+    flow.stop()
+    assert_gap(net, flow)
+    wait_for(lambda: losses(net, 'inagi'), WITHIN, 'the event')
+    assert [node for node, _ in losses(net, 'inagi')] == [net.node['seoul'].node_id]
+    assert losses(net, 'fujisawa') == []
+
+
+def test_data_goes_on_where_there_is_no_other_way(lab):
+    net = lab({'sites': {'a': {}, 'b': {}}}).joined()
+    flow = stream(net, 'a', 'b')
+    net.wan.link('a', 'b', drops_data=True)
+    wait_for(lambda: losses(net, 'a'), WITHIN, 'the event')
+    assert net.hops('a', 'b') == ['b']
+    assert net.node['a'].state_of(net.node['b']) == 'reachable'
+    net.wan.link('a', 'b', drops_data=False)
+    wait_for(lambda: net.node['a'].events('data-passes'), WITHIN, 'it to pass again')
+    flow.arrived(100)
+    flow.stop()
+    assert net.node['a'].nodes()[net.node['b'].node_id]['data_loss_permille'] == 0
+
+
+def test_no_alarm_where_nothing_is_wrong(lab):
+    """A fast stream, a slow one the other way, and a restart of the far end, whose counters begin
+    anew: what is lost while it is away is no loss of data."""
+    net = lab(MESH).joined()
+    net.wait_path('a', 'b', ['b'])
+    there, back = stream(net, 'a', 'b', interval=0.001), stream(net, 'b', 'a', port=40001)
+    b = net.node['b'].node_id
+    wait_for(lambda: net.node['a'].nodes()[b]['data_compared'] > 0, WITHIN, 'a comparison')
+    net.restart('b')
+    net.wait_path('a', 'b', ['b'], within=60)
+    there.arrived(2000, within=60)
+    end = time.monotonic() + 5
+    wait_for(lambda: time.monotonic() > end, WITHIN)
+    there.stop()
+    back.stop()
+    for name in ('a', 'b', 'r'):
+        assert losses(net, name) == []
+    assert net.node['a'].nodes()[b]['data_compared'] > 1000

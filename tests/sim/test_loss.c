@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Data that is lost although PINGs pass (decision 021): by middle boxes on a link, by relays that
+ * swallow it and forge what they count, and by nobody: false alarms.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "proto/core.h"
+#include "sim.h"
+
+#define MOVES_MS 3000 /* data flows again so soon after it began to be lost */
+
+static void boot_all(struct sim *s)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+	sim_run(s, 30000);
+}
+
+/* 0 and 1 are far from each other; the way over 2 is the best, then that over 3, then that over 4. */
+static struct sim *new_diamond(uint64_t seed)
+{
+	struct sim *s = sim_new(5, seed);
+
+	sim_set_rtt(s, 0, 1, 200000);
+	for (unsigned r = 2; r < 5; r++) {
+		sim_set_rtt(s, 0, r, 10000 * r);
+		sim_set_rtt(s, r, 1, 10000 * r);
+	}
+	boot_all(s);
+	return s;
+}
+
+static unsigned via(struct sim *s, unsigned a, unsigned b)
+{
+	unsigned hop[LEON_HOPS_MAX] = { 0 };
+
+	return sim_path(s, a, b, hop) ? hop[0] : SIM_NODES_MAX;
+}
+
+static uint16_t said_loss(struct sim *s, unsigned at, unsigned from, unsigned to)
+{
+	return latdb_get(overlay_latdb(s->node[at].o), sim_slot(s, at, from), sim_slot(s, at, to))
+		.loss_pm;
+}
+
+/* From now on no two arrivals are farther apart than that. */
+static void expect_gap(struct sim *s, struct sim_flow *f, int64_t run_ms, int64_t most_ms)
+{
+	sim_flow_mark(f);
+	sim_run(s, run_ms);
+	if (sim_flow_gap_ms(f) > most_ms)
+		print_error("gap of %lld ms\n", (long long)sim_flow_gap_ms(f));
+	assert_true(sim_flow_gap_ms(f) <= most_ms);
+}
+
+static void a_link_that_drops_data_is_left(void **state)
+{
+	struct sim *s = sim_new(3, 101);
+	struct sim_flow *there, *back;
+
+	(void)state;
+	boot_all(s);
+	there = sim_flow_start(s, 0, 1, 10000);
+	back = sim_flow_start(s, 1, 0, 10000);
+	sim_run(s, 5000);
+	assert_int_equal(via(s, 0, 1), 1);
+	sim_link(s, 0, 1)->data_down = true;
+	expect_gap(s, there, 20000, MOVES_MS);
+	assert_true(sim_flow_gap_ms(back) < 100);
+	assert_int_equal(via(s, 0, 1), 2);
+	assert_int_equal(via(s, 1, 0), 0);
+	assert_int_equal(s->node[0].n_events[EV_DATA_LOSS], 1);
+	assert_int_equal(sim_events(s, EV_DATA_LOSS), 1);
+	assert_int_equal(sim_events(s, EV_LINK_DOWN), 0);
+	/* All know it of this direction, and of no other link. */
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(said_loss(s, i, 0, 1) >= 100);
+		assert_int_equal(said_loss(s, i, 1, 0), 0);
+		assert_int_equal(said_loss(s, i, 0, 2), 0);
+	}
+	sim_free(s);
+}
+
+/* The relay is honest: it is its link that loses, it finds that itself, and nobody suspects it. */
+static void the_link_behind_a_relay_is_blamed(void **state)
+{
+	struct sim *s = new_diamond(102);
+	struct sim_flow *f = sim_flow_start(s, 0, 1, 10000);
+
+	(void)state;
+	sim_run(s, 5000);
+	assert_int_equal(via(s, 0, 1), 2);
+	sim_link(s, 2, 1)->data_down = true;
+	expect_gap(s, f, 20000, MOVES_MS);
+	assert_int_equal(via(s, 0, 1), 3);
+	assert_int_equal(s->node[2].n_events[EV_DATA_LOSS], 1);
+	assert_int_equal(sim_events(s, EV_DATA_LOSS), 1);
+	assert_true(said_loss(s, 0, 2, 1) >= 100);
+	sim_free(s);
+}
+
+static void the_link_in_front_of_a_relay_is_blamed(void **state)
+{
+	struct sim *s = new_diamond(103);
+	struct sim_flow *f = sim_flow_start(s, 0, 1, 10000);
+
+	(void)state;
+	sim_run(s, 5000);
+	sim_link(s, 0, 2)->data_down = true;
+	expect_gap(s, f, 20000, MOVES_MS);
+	assert_int_equal(via(s, 0, 1), 3);
+	assert_int_equal(s->node[0].n_events[EV_DATA_LOSS], 1);
+	assert_int_equal(sim_events(s, EV_DATA_LOSS), 1);
+	assert_true(said_loss(s, 0, 0, 2) >= 100);
+	sim_free(s);
+}
+
+/* The relay says that all is well, and so do its links: only the two ends can know. */
+static void a_relay_that_swallows_is_left(void **state)
+{
+	struct sim *s;
+	struct sim_flow *f;
+	uint64_t tx, lost;
+	const uint16_t *relay;
+
+	for (enum sim_liar how = SIM_SWALLOWS_DATA; how <= SIM_SWALLOWS_ALL; how++) {
+		s = new_diamond(104);
+		f = sim_flow_start(s, 0, 1, 10000);
+		(void)state;
+		sim_run(s, 5000);
+		s->node[2].liar = how;
+		expect_gap(s, f, 20000, MOVES_MS);
+		assert_int_equal(via(s, 0, 1), 3);
+		assert_int_equal(s->node[0].n_events[EV_DATA_LOSS], 1);
+		/* Nothing is said of links, to nobody: it might be a lie. */
+		assert_int_equal(sim_events(s, EV_DATA_LOSS), 1);
+		for (unsigned i = 0; i < 5; i++)
+			assert_true(said_loss(s, i, 2, 1) < 50 && said_loss(s, i, 0, 2) < 50);
+		assert_int_equal(
+			overlay_path_data(s->node[0].o, sim_slot(s, 0, 1), &tx, &lost, &relay), 1);
+		assert_int_equal(relay[0], sim_slot(s, 0, 2));
+		/* The next one swallows too. */
+		s->node[3].liar = how;
+		expect_gap(s, f, 20000, MOVES_MS);
+		assert_int_equal(via(s, 0, 1), 4);
+		sim_free(s);
+	}
+}
+
+/* 1 says that it received nothing. It keeps data from itself; nobody else is believed less. */
+static void who_forges_counters_harms_itself(void **state)
+{
+	struct sim *s = new_diamond(105);
+
+	(void)state;
+	sim_set_rtt(s, 0, 3, 200000);
+	sim_run(s, 60000);
+	assert_int_equal(via(s, 0, 3), 2);
+	sim_flow_start(s, 0, 1, 10000);
+	sim_flow_start(s, 0, 3, 10000);
+	sim_flow_start(s, 4, 1, 10000);
+	s->node[1].forges_counters = true;
+	sim_run(s, 30000);
+	assert_int_equal(via(s, 0, 3), 2);
+	assert_int_equal(sim_state(s, 0, 1), NODE_REACHABLE);
+	for (unsigned i = 0; i < 5; i++)
+		for (unsigned a = 0; a < 5; a++)
+			for (unsigned b = 0; b < 5; b++)
+				if (a != b && b != 1 && a != 1)
+					assert_int_equal(said_loss(s, i, a, b), 0);
+	sim_free(s);
+}
+
+/* With no other way data goes on where it is lost, and the node is reachable all the while; that
+ * it passes again is seen within seconds. */
+static void the_last_way_is_kept(void **state)
+{
+	struct sim *s = sim_new(2, 106);
+
+	(void)state;
+	boot_all(s);
+	sim_flow_start(s, 0, 1, 10000);
+	sim_run(s, 2000);
+	sim_link(s, 0, 1)->data_down = true;
+	sim_run(s, 300000);
+	assert_int_equal(via(s, 0, 1), 1);
+	assert_int_equal(sim_state(s, 0, 1), NODE_REACHABLE);
+	assert_int_equal(sim_events(s, EV_UNREACHABLE), 0);
+	assert_int_equal(s->node[0].n_events[EV_DATA_LOSS], 1);
+	sim_link(s, 0, 1)->data_down = false;
+	sim_run(s, 10000);
+	assert_int_equal(s->node[0].n_events[EV_DATA_PASSES], 1);
+	assert_int_equal(said_loss(s, 1, 0, 1), 0);
+	sim_free(s);
+}
+
+/* What stays broken is tried less and less often; what was mended is used again. */
+static void it_is_tried_again_but_seldom(void **state)
+{
+	struct sim *s = new_diamond(107);
+	struct sim_flow *f = sim_flow_start(s, 0, 1, 20000);
+
+	(void)state;
+	sim_run(s, 5000);
+	s->node[2].liar = SIM_SWALLOWS_DATA;
+	expect_gap(s, f, 3600000, MOVES_MS);
+	assert_in_range(s->node[0].n_events[EV_DATA_LOSS], 4, 7);
+	s->node[2].liar = SIM_HONEST;
+	sim_run(s, 3600000);
+	assert_int_equal(via(s, 0, 1), 2);
+	sim_free(s);
+	s = new_diamond(108);
+	f = sim_flow_start(s, 0, 1, 20000);
+	sim_run(s, 5000);
+	sim_link(s, 2, 1)->data_down = true;
+	expect_gap(s, f, 3600000, MOVES_MS);
+	assert_in_range(s->node[2].n_events[EV_DATA_LOSS], 4, 7);
+	sim_link(s, 2, 1)->data_down = false;
+	sim_run(s, 3600000);
+	assert_int_equal(via(s, 0, 1), 2);
+	sim_free(s);
+}
+
+/* A part of the data is lost, and little flows: seen as well. */
+static void half_of_it_and_a_slow_flow(void **state)
+{
+	struct sim *s = new_diamond(109);
+	struct sim_flow *slow;
+
+	(void)state;
+	sim_flow_start(s, 0, 1, 5000);
+	sim_run(s, 5000);
+	sim_link(s, 2, 1)->data_loss_pm = 300;
+	sim_run(s, 3000);
+	assert_int_equal(via(s, 0, 1), 3);
+	assert_int_equal(s->node[2].n_events[EV_DATA_LOSS], 1);
+	sim_free(s);
+	s = new_diamond(110);
+	slow = sim_flow_start(s, 0, 1, 1000000);
+	sim_run(s, 5000);
+	s->node[2].liar = SIM_SWALLOWS_DATA;
+	expect_gap(s, slow, 40000, 15000);
+	sim_free(s);
+}
+
+/* Loss that PINGs see too, jitter, steps of the round-trip time, bursts, restarts, changes of path:
+ * nothing of that is data that is lost by itself. */
+static void no_false_alarm(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct sim *s = new_diamond(200 + seed);
+		struct sim_link bad = {
+			.mtu = 1472, .delay_us = 20000, .jitter_us = 60000, .dup_pm = 20
+		};
+
+		sim_flow_start(s, 0, 1, 1000);
+		sim_flow_start(s, 1, 0, 30000);
+		sim_flow_start(s, 0, 3, 700000);
+		sim_flow_start(s, 2, 4, 7000);
+		for (unsigned round = 0; round < 20; round++) {
+			unsigned a = (unsigned)(sim_random(s) % 5), b = (a + 1 + round % 4) % 5;
+
+			sim_set_rtt(s, a, b, (int64_t)(5000 + sim_random(s) % 400000));
+			if (round % 5 == 4)
+				*sim_link(s, a, b) = bad;
+			if (round % 7 == 3) {
+				sim_kill(s, 4);
+				sim_run(s, 300);
+				sim_boot(s, 4);
+			}
+			sim_set_down(s, 1, 2, round % 6 == 1);
+			sim_run(s, (int64_t)(500 + sim_random(s) % 20000));
+		}
+		if (sim_events(s, EV_DATA_LOSS))
+			print_error("seed %llu\n", (unsigned long long)s->seed);
+		assert_int_equal(sim_events(s, EV_DATA_LOSS), 0);
+		sim_free(s);
+	}
+}
+
+static uint64_t pings(struct sim *s)
+{
+	return overlay_counters(s->node[0].o)->tx_by_type[MSG_PING];
+}
+
+/* Where no data flows nothing is sent for it; where it does, four PINGs a second to a node that is
+ * reached through relays. */
+static void it_costs_little(void **state)
+{
+	struct sim *s = new_diamond(111);
+	uint64_t before = pings(s), idle;
+
+	(void)state;
+	sim_run(s, 60000);
+	idle = pings(s) - before;
+	assert_in_range(idle, 4 * 55, 4 * 65);
+	sim_flow_start(s, 0, 1, 1000);
+	before = pings(s);
+	sim_run(s, 60000);
+	/* One link is in use and probed ten times a second. */
+	assert_in_range(pings(s) - before - idle, 60 * 9 + 60 * 3, 60 * 11 + 60 * 6);
+	sim_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_link_that_drops_data_is_left),
+		cmocka_unit_test(the_link_behind_a_relay_is_blamed),
+		cmocka_unit_test(the_link_in_front_of_a_relay_is_blamed),
+		cmocka_unit_test(a_relay_that_swallows_is_left),
+		cmocka_unit_test(who_forges_counters_harms_itself),
+		cmocka_unit_test(the_last_way_is_kept),
+		cmocka_unit_test(it_is_tried_again_but_seldom),
+		cmocka_unit_test(half_of_it_and_a_slow_flow),
+		cmocka_unit_test(no_false_alarm),
+		cmocka_unit_test(it_costs_little),
+	};
+
+	cmocka_set_test_filter(getenv("SIM_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

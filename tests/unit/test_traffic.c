@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What workers count for the other end to compare (fwd_traffic), by node.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fwd_fixture.h"
+
+#define ETHERTYPE_TEST 0x88b6
+#define N(slot)	       (FX_SELF + (slot))
+
+static struct fixture fx;
+
+static int setup(void **state)
+{
+	(void)state;
+	return fx_open(&fx, true) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fx_close(&fx);
+	return 0;
+}
+
+/* Of a link all that carries data counts, of a path what ends here; control and what is refused do
+ * not. */
+static void data_is_counted(void **state)
+{
+	static const node_id_t relayed[] = { N(0), N(2) }, ours[] = { N(0) }, theirs[] = { N(2) };
+	const struct {
+		uint8_t kind, n_hops;
+		const node_id_t *hop;
+	} sent[] = { { LEON_FRAME, 1, ours },	 { LEON_FRAME, 1, ours },
+		     { LEON_FRAME, 2, relayed }, { LEON_CONTROL, 2, relayed },
+		     { LEON_CONTROL, 1, ours },	 { LEON_FRAME, 1, theirs } };
+	struct fwd_traffic t;
+	uint8_t buf[256];
+
+	(void)state;
+	for (size_t i = 0; i < array_size(sent); i++) {
+		size_t n = fx_header(buf, sent[i].kind, 0, N(1), 0, sent[i].n_hops, sent[i].hop);
+
+		memset(buf + n, 0, 64);
+		fx_eth(buf + n, 1, 9, ETHERTYPE_TEST);
+		fx_receive(&fx, &fx.ep[1], buf, n + 64, 0);
+	}
+	fwd_traffic(fx.f, 1, &t);
+	assert_int_equal(t.link_rx, 3);
+	assert_int_equal(t.path_rx, 2);
+	assert_int_equal(t.link_tx + t.path_tx, 0);
+	fwd_traffic(fx.f, 2, &t);
+	assert_int_equal(t.link_tx, 1);
+	assert_int_equal(t.path_tx + t.link_rx + t.path_rx + t.refused, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(data_is_counted, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Data that is lost although PINGs are answered: on a direct link, where the own row says so then and
+ * everybody goes round it; and on a path through relays, of which the own links and the rows of the
+ * relays explain nothing: then somebody on it does not do what it says, and this node alone takes
+ * other relays to that destination. PONGs carry the counters. Called by probe.c, along.c and
+ * route.c, who see to what follows, on the control thread. Protocol 4.7, 6; doc/decisions/021.
+ */
+#include "proto/core.h"
+
+/* A path that loses data waits, so that the link that is to blame can say so first. */
+#define PATH_WAIT_MS 1200
+/* A link that loses so much, or says it does, explains what is lost on the path. */
+#define EXPLAINS_PM 50
+#define LOSS_MAX_PM 990 /* dear, but the last resort all the same */
+#define DISTRUST_US 20000000
+
+static struct overlay_traffic counters(const struct overlay *o, uint16_t slot)
+{
+	struct overlay_traffic t = { 0 };
+
+	if (o->ops.traffic)
+		o->ops.traffic(o->arg, slot, &t);
+	return t;
+}
+
+void loss_fill(const struct overlay *o, const struct peer *p, struct msg_pong *m)
+{
+	struct overlay_traffic t = counters(o, p->slot);
+
+	m->epoch = p->loss.epoch;
+	m->link_rx = (uint32_t)t.link_rx;
+	m->path_rx = (uint32_t)t.path_rx;
+}
+
+/* --- links --- */
+
+uint32_t loss_link_tx(const struct overlay *o, const struct peer *p)
+{
+	struct overlay_traffic t = counters(o, p->slot);
+
+	return (uint32_t)(t.link_tx - t.refused);
+}
+
+uint32_t loss_link_mark(struct overlay *o, struct peer *p)
+{
+	return tally_mark(&p->loss.link, loss_link_tx(o, p), overlay_now(o));
+}
+
+/* Its loss counts for paths from now on, or does not any longer. */
+static bool link_news(struct overlay *o, struct peer *p, bool loses)
+{
+	uint32_t pm = min_of((uint32_t)p->loss.link.loss_pm, (uint32_t)LOSS_MAX_PM);
+
+	p->loss.link_pm = (uint16_t)(loses ? pm : 0);
+	overlay_emit(o, loses ? EV_DATA_LOSS : EV_DATA_PASSES, p->id, NODE_ID_NONE,
+		     p->loss.link.loss_pm, NULL);
+	return true;
+}
+
+bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
+		      const struct msg_pong *m)
+{
+	struct loss *l = &p->loss;
+	struct tally_answer a = { m->epoch, m->link_rx, q->data_tx, loss_link_tx(o, p) };
+	mono_t now = overlay_now(o);
+
+	if (!p->probe.up || mono_before(q->sent, l->link_asked))
+		return false;
+	l->link_asked = q->sent;
+	if (!tally_take(&l->link, &a, now))
+		return false;
+	switch (tally_verdict(&l->link)) {
+	case TALLY_LOSES:
+		tally_hold(&l->link_hold, now);
+		return l->link_pm == 0 && link_news(o, p, true);
+	case TALLY_WELL:
+		return l->link_pm && link_news(o, p, false);
+	case TALLY_OPEN:
+		break;
+	}
+	return false;
+}
+
+bool loss_link_expire(struct overlay *o, struct peer *p)
+{
+	return p->loss.link_pm && !tally_holds(&p->loss.link_hold, overlay_now(o)) &&
+	       link_news(o, p, false);
+}
+
+void loss_link_up(struct peer *p)
+{
+	tally_restart(&p->loss.link);
+}
+
+/* --- paths through relays --- */
+
+uint32_t loss_path_tx(const struct overlay *o, const struct peer *p)
+{
+	struct overlay_traffic t = counters(o, p->slot), first = { 0 };
+
+	/* Of what the kernel refused on the first link, all may have been for this destination. */
+	if (p->choice.path.n_hops)
+		first = counters(o, p->choice.path.hop[0]);
+	return (uint32_t)(t.path_tx - first.refused);
+}
+
+uint32_t loss_path_mark(struct overlay *o, struct peer *p)
+{
+	return tally_mark(&p->loss.path, loss_path_tx(o, p), overlay_now(o));
+}
+
+void loss_path_changed(struct peer *p)
+{
+	tally_restart(&p->loss.path);
+}
+
+static bool is_sound(const struct overlay *o, uint16_t from, uint16_t to)
+{
+	struct lat_entry e = latdb_get(o->lat, from, to);
+
+	return e.up && !e.silent && e.loss_pm < EXPLAINS_PM;
+}
+
+/* Does an end of a link on the path say itself that something is wrong with it? Answers come back
+ * over the same links. */
+static bool is_explained(const struct overlay *o, const struct path *path)
+{
+	uint16_t from = SLOT_SELF;
+
+	for (unsigned i = 0; i < path->n_hops; i++) {
+		if (!is_sound(o, from, path->hop[i]) || !is_sound(o, path->hop[i], from))
+			return true;
+		from = path->hop[i];
+	}
+	return false;
+}
+
+static bool is_distrusted(const struct loss *l, uint16_t slot)
+{
+	for (unsigned i = 0; i < l->n_distrusted; i++)
+		if (l->distrusted[i] == slot)
+			return true;
+	return false;
+}
+
+bool loss_distrust(struct overlay *o, struct peer *p, uint16_t loss_pm)
+{
+	struct loss *l = &p->loss;
+	const struct path *path = &p->choice.path;
+	const struct node *first = nodedb_at(o->nodes, path->hop[0]);
+	mono_t now = overlay_now(o);
+
+	if (path->n_hops < 2 || is_explained(o, path))
+		return false;
+	if (!tally_holds(&l->path_hold, now))
+		l->n_distrusted = 0;
+	for (unsigned i = 0; i + 1 < path->n_hops; i++)
+		if (!is_distrusted(l, path->hop[i]) && l->n_distrusted < LOSS_RELAYS_MAX)
+			l->distrusted[l->n_distrusted++] = path->hop[i];
+	tally_hold(&l->path_hold, now);
+	tally_restart(&l->path);
+	overlay_emit(o, EV_DATA_LOSS, p->id, first ? first->id : NODE_ID_NONE, loss_pm, NULL);
+	return true;
+}
+
+bool loss_path_answer(struct overlay *o, struct peer *p, uint32_t data_tx, const struct msg_pong *m)
+{
+	struct tally_answer a = { m->epoch, m->path_rx, data_tx, loss_path_tx(o, p) };
+	struct tally *t = &p->loss.path;
+	mono_t now = overlay_now(o);
+
+	tally_take(t, &a, now);
+	return tally_verdict(t) == TALLY_LOSES && mono_sub_ms(now, t->bad_since) >= PATH_WAIT_MS &&
+	       loss_distrust(o, p, t->loss_pm);
+}
+
+/* --- what follows for paths --- */
+
+bool loss_is_distrusting(const struct overlay *o, const struct peer *p)
+{
+	return p->loss.n_distrusted && tally_holds(&p->loss.path_hold, overlay_now(o));
+}
+
+void loss_mark_relays(const struct overlay *o, const struct peer *p, bool *no_relay)
+{
+	for (unsigned i = 0; i < p->loss.n_distrusted; i++)
+		if (p->loss.distrusted[i] < nodedb_slots(o->nodes))
+			no_relay[p->loss.distrusted[i]] = true;
+}
+
+void loss_weigh(const struct overlay *o, const struct peer *p, struct path *path)
+{
+	if (!loss_is_distrusting(o, p) || path->cost_us == COST_INFINITE)
+		return;
+	for (unsigned i = 0; i + 1 < path->n_hops; i++) {
+		if (!is_distrusted(&p->loss, path->hop[i]))
+			continue;
+		path->cost_us = (uint32_t)min_of((uint64_t)path->cost_us + DISTRUST_US,
+						 (uint64_t)COST_INFINITE - 1);
+		path->silent = true;
+		return;
+	}
+}
+
+/* --- the end of it --- */
+
+void loss_forget(struct overlay *o, uint16_t slot)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct loss *l = o->by_slot[i] ? &o->by_slot[i]->loss : NULL;
+
+		/* The slot may be somebody else's soon. */
+		for (unsigned k = 0; l && k < l->n_distrusted; k++)
+			if (l->distrusted[k] == slot)
+				l->distrusted[k] = SLOT_NONE;
+	}
+}
+
+bool loss_path_expire(struct overlay *o, struct peer *p)
+{
+	if (!p->loss.n_distrusted || tally_holds(&p->loss.path_hold, overlay_now(o)))
+		return false;
+	p->loss.n_distrusted = 0;
+	overlay_emit(o, EV_DATA_PASSES, p->id, NODE_ID_NONE, 0, NULL);
+	return true;
+}
