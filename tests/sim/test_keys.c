@@ -185,6 +185,29 @@ static void test_crossed_start(void **state)
 	}
 }
 
+/* The same without a secret, where a message says only for whom it is: three nodes that ask each other
+ * as configured peers and as members at once. Each end has to know the session of the other. */
+static void test_crossed_start_in_clear(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct sim *s = sim_new(3, seed);
+
+		sim_clear_mode(s);
+		sim_set_rtt(s, 0, 1, 3000 * (int64_t)seed);
+		sim_set_rtt(s, 1, 2, 2000 * (int64_t)seed);
+		for (unsigned i = 0; i < 3; i++) {
+			sim_seed_of(s, i, (i + 1) % 3);
+			sim_seed_of(s, i, (i + 2) % 3);
+			sim_boot(s, i);
+		}
+		assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
+		sim_run(s, 10000);
+		expect_same_sessions(s);
+		sim_free(s);
+	}
+}
+
 /* All speak under the secret that is their own now. */
 static bool is_renewed(struct sim *s, void *arg)
 {
@@ -334,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_under_loss),
 		cmocka_unit_test(test_half_open),
 		cmocka_unit_test(test_crossed_start),
+		cmocka_unit_test(test_crossed_start_in_clear),
 		cmocka_unit_test(test_rotation),
 		cmocka_unit_test(test_revocation),
 		cmocka_unit_test(test_secret_of_one_node),

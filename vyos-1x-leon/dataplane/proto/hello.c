@@ -274,6 +274,10 @@ struct session *hello_offered(struct overlay *o, struct peer *p)
 {
 	struct offer *f = &p->offer;
 
+	/* In clear a message names the receiver's value alone, so it does not prove which of the peer's
+	 * it is paired with; a HELLO names both. */
+	if (!keyring_sealed(o->keys))
+		return NULL;
 	/* Made once for each pair, whatever comes under its value: that is all that somebody who
 	 * saw the value pass can make us compute. */
 	if (f->answers.session_mine && !f->session) {

@@ -100,6 +100,13 @@ static void tell_secrets(struct overlay *o, struct peer *p)
 	peer_send(o, p, &m);
 }
 
+/* The HELLO that completes the handshake may have been lost. */
+static void confirm_soon(struct overlay *o, struct peer *p, mono_t now)
+{
+	if (!p->cur_heard && mono_sub_ms(now, p->established) > CONFIRM_MS)
+		hello_confirm(o, p);
+}
+
 void rekey_upkeep(struct overlay *o, mono_t now)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
@@ -111,15 +118,18 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 			drop_prev(p);
 		if (should_go_back(o, p))
 			go_back(o, p, now);
-		if (!keyring_sealed(o->keys))
+		if (!keyring_sealed(o->keys)) {
+			if (peer_is_alive(o, p))
+				confirm_soon(o, p, now);
 			continue;
+		}
 		if (p->estranged && mono_sub_ms(now, p->secrets_at) > TELL_AGAIN_MS)
 			tell_secrets(o, p);
 		if (!mono_before(now, p->expires))
 			rekey_expire(o, p); /* no agreement on new keys */
-		else if (!p->cur_heard && mono_sub_ms(now, p->established) > CONFIRM_MS)
-			hello_confirm(o, p);
-		else if (p->cur_heard && is_due(o, p, now) && peer_is_alive(o, p))
+		else if (!p->cur_heard)
+			confirm_soon(o, p, now);
+		else if (is_due(o, p, now) && peer_is_alive(o, p))
 			hello_rekey(o, p);
 	}
 }
