@@ -3,7 +3,7 @@
 # The front door; meson does the work. `make help` lists the targets.
 
 PYTHON := /usr/bin/python3
-CHECK := $(PYTHON) -B tests/run_check.py --pytest-args '$(PYTEST_ARGS)'
+CHECK := $(PYTHON) -B tests/run_check.py --pytest-args='$(PYTEST_ARGS)'
 FUZZ_SECONDS ?= 60
 FUZZ_MINUTES ?= 120
 SOAK_MINUTES ?= 30
