@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What becomes of the frames that a batch from the TAP holds: which share a datagram, which a system
- * call, and in which order they leave.
+ * call, and in which order they leave; and by which snapshot a batch from the Internet is judged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -202,12 +202,46 @@ static void refused_segmentation(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
+static void set_blocked(struct snap *s)
+{
+	s->blocked = true;
+}
+
+/* A worker that is not given the processor between the snapshot and the datagrams must not judge
+ * them by what held before: they may be the answer to what was published meanwhile. */
+static void what_arrives_is_judged_by_what_holds_then(void **state)
+{
+	const node_id_t hop[] = { fx_id(0) };
+	struct sockaddr_storage to;
+	uint8_t buf[256] = { 0 };
+	socklen_t to_len = endpoint_to_sockaddr(&fx.ep[0], &to);
+	size_t len = fx_header(buf, LEON_FRAME, 0, fx_id(1), 0, 1, hop);
+
+	len += fx_eth(buf + len, HOST, REMOTE, ETHERTYPE_TEST) + 50;
+	(void)state;
+	fx_publish(&fx, set_blocked);
+	rcu_online(fx.f->rcu, 0);
+	worker_begin(fx.w);
+	fx_publish(&fx, NULL);
+	assert_int_equal(sendto(fx.node_fd[1], buf, len, 0, (struct sockaddr *)&to, to_len), len);
+	from_net(fx.w, fx.udp);
+	worker_end(fx.w);
+	rcu_offline(fx.f->rcu, 0);
+	assert_int_equal(fx_drops(&fx, DROP_loop_blocked), 0);
+	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(many_frames_one_call), T(small_frames_share),	  T(bundles_keep_order),
-		T(bundles_are_filled),	 T(flooded_frames_share), T(refused_segmentation),
+		T(many_frames_one_call),
+		T(small_frames_share),
+		T(bundles_keep_order),
+		T(bundles_are_filled),
+		T(flooded_frames_share),
+		T(refused_segmentation),
+		T(what_arrives_is_judged_by_what_holds_then),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

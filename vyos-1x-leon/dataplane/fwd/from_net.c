@@ -225,6 +225,8 @@ bool from_net(struct worker *w, int fd)
 
 	if (n <= 0)
 		return false;
+	/* They may answer what was published since the batch began: new keys, a new member. */
+	worker_see_news(w);
 	count(w, CNT_net_rx_batches, 1);
 	for (int i = 0; i < n; i++)
 		from_net_message(w, udp_rx_get(w->rx, (unsigned)i));

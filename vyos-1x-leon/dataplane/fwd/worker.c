@@ -75,7 +75,7 @@ void worker_fini(struct worker *w)
 
 void worker_begin(struct worker *w)
 {
-	w->snap = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
+	worker_see_news(w);
 	w->now = read_clock();
 	w->now_s = (uint32_t)(w->now.ns / NS_PER_S);
 	w->real_ns = 0;

@@ -129,5 +129,10 @@ void worker_fini(struct worker *w);
 void *worker_run(void *arg); /* thread */
 /* Begins a batch: reads the snapshot and the clock. The worker is online. */
 void worker_begin(struct worker *w);
+/* Takes the latest snapshot, in a batch that has used nothing of the one before yet. */
+static inline void worker_see_news(struct worker *w)
+{
+	w->snap = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
+}
 /* Ends it: writes and sends what waits, tells the control thread. */
 void worker_end(struct worker *w);
