@@ -8,7 +8,7 @@ Usage: run_check.py [--pytest-args ARGS] PART...
   tsan       the tests with threads, with ThreadSanitizer
   unit       the unit tests in the plain build
   python     pytest tests/python
-  netns      pytest tests/netns with the plain build; a test that fails is run a second time
+  netns      pytest tests/netns with the plain build
   packaging  pytest tests/packaging, which builds the Debian packages
 
 A part that cannot even be built counts as one failed test. Counted are C test programs, pytest
@@ -167,9 +167,7 @@ def part_python(options):
 
 
 def part_netns(options):
-    # Real daemons on a real clock, on machines that others use too: what fails is run once more. The
-    # summary counts and names it, and prints what the first run saw.
-    return pytest('netns', ['--reruns', '1', *options]) if build('build') else Tally(failed=1)
+    return pytest('netns', options) if build('build') else Tally(failed=1)
 
 
 def part_packaging(options):

@@ -50,13 +50,3 @@ def pytest_runtest_makereport(item, call):
         for number, lab_ in enumerate(Lab.live):
             for name, text in lab_.dump():
                 report.sections.append((f'lab {number}, node {name}', text))
-
-
-def pytest_terminal_summary(terminalreporter):
-    """What a test saw that had to be run again (--reruns): it is not a failure, and not nothing."""
-    for report in terminalreporter.stats.get('rerun', []):
-        terminalreporter.section(f'run again: {report.nodeid}', sep='_')
-        terminalreporter.line(report.longreprtext)
-        for title, text in report.sections:
-            terminalreporter.section(title, sep='-')
-            terminalreporter.line(text)

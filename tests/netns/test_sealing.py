@@ -98,6 +98,8 @@ def test_nobody_between_reads_frames(attack, cipher):
 
 def test_disabled_frames_carry_the_value_of_each_link(attack):
     net = attack(merged(TRIANGLE, {'config': DISABLED})).net
+    # A machine that is busy delays the relay by more than the direct way costs.
+    net.wan.both('fujisawa', 'seoul', up=False)
     ears = Ears(net, 'fujisawa', 'seoul')
     mark = send_marked(net, 'fujisawa', 'seoul')
     values = {}
@@ -105,8 +107,9 @@ def test_disabled_frames_carry_the_value_of_each_link(attack):
         carriers = [d for d in ears.datagrams(name) if mark in d]
         assert carriers and not any(d[1] & SEALED for d in carriers)
         values[name] = {link_value(d) for d in carriers}
-        assert len(values[name]) == 1 and None not in values[name]
-    assert values['fujisawa'] != values['seoul'], 'the relay puts in that of the next link'
+        # Another one where the session of the link was made anew meanwhile, not one each.
+        assert len(values[name]) <= 2 and None not in values[name]
+    assert not values['fujisawa'] & values['seoul'], 'the relay puts in that of the next link'
     others = [n for n in net.node['fujisawa'].nodes().values() if n['state'] != 'self']
     assert {n['encryption'] for n in others} == {'none'}
     assert not problems(net)
