@@ -72,7 +72,7 @@ static void seed_leon(void)
 
 static void seed_msg(void)
 {
-	for (uint8_t type = MSG_HELLO; type <= MSG_SECRETS; type++) {
+	for (uint8_t type = MSG_HELLO; type <= MSG_CONFLICT; type++) {
 		uint8_t buf[MSG_LEN_MAX];
 		char name[40];
 		struct msg m;
@@ -370,7 +370,7 @@ static void seed_overlay(uint8_t flags, const char *suffix)
 	uint8_t buf[4096];
 	char name[40];
 
-	for (uint8_t type = MSG_HELLO; type <= MSG_SECRETS; type++) {
+	for (uint8_t type = MSG_HELLO; type <= MSG_CONFLICT; type++) {
 		struct wbuf b = wbuf_of(buf, sizeof(buf));
 
 		wbuf_u8(&b, flags);

@@ -400,7 +400,8 @@ static void deliver(struct sim_node *n, const struct endpoint *from, uint8_t *da
 	size_t hdr_len;
 
 	if (leon_decode(data, len, &h, &hdr_len) != LEON_OK || h.vni != n->conf->vni ||
-	    h.source == n->id || !leon_is_for(&h, n->id))
+	    (h.source == n->id && !(h.kind == LEON_CONTROL && leon_is_last(&h))) ||
+	    !leon_is_for(&h, n->id))
 		return;
 	if (!leon_is_last(&h))
 		relay(n, &h, from, data, len);

@@ -100,6 +100,15 @@ static inline void sample_small(uint8_t type, struct msg *m)
 	case MSG_NOTICE:
 		m->notice = (struct msg_notice){ NODE_C, NODE_B };
 		break;
+	case MSG_CONFLICT:
+		m->conflict = (struct msg_conflict){ .mine = 0x1111111111111111ULL,
+						     .yours = 0x2222222222222222ULL,
+						     .incarnation = 0x0006123456789abcULL,
+						     .same_identity = true,
+						     .at = sample_v4(77) };
+		memset(m->conflict.identity, 0x1d, MSG_KEY_LEN);
+		memset(m->conflict.signature, 0x51, MSG_SIGNATURE_LEN);
+		break;
 	case MSG_SECRETS:
 		m->secrets = (struct msg_secrets){ .name = { 0x01020304, 0x05060708 } };
 		break;
@@ -129,6 +138,9 @@ static inline void sample_full(uint8_t type, struct msg *m)
 	switch (type) {
 	case MSG_HELLO:
 		m->hello.observed = sample_v6(9);
+		break;
+	case MSG_CONFLICT:
+		m->conflict.at = sample_v6(9);
 		break;
 	case MSG_SUMMARY:
 		m->summary.part = MSG_PARTS_MAX - 1;

@@ -11,7 +11,7 @@
 #include "golden.h"
 #include "sample_msg.h"
 
-#define TYPE_LAST MSG_SECRETS
+#define TYPE_LAST MSG_CONFLICT
 
 /* Decodes an exact-size copy, so that ASan sees a read of one byte too many. */
 static int decode_copy(const uint8_t *data, size_t len, struct msg *m)
@@ -61,7 +61,7 @@ static void test_round_trip(void **state)
 	static const size_t longest[] = {
 		[MSG_HELLO] = 191,  [MSG_SUMMARY_REQ] = 1, [MSG_SUMMARY] = 1159, [MSG_FETCH] = 515,
 		[MSG_RECORD] = 947, [MSG_ROW] = 1107,	   [MSG_PING] = 19,	 [MSG_PONG] = 35,
-		[MSG_NOTICE] = 9,   [MSG_SECRETS] = 17
+		[MSG_NOTICE] = 9,   [MSG_SECRETS] = 17,	   [MSG_CONFLICT] = 141
 	};
 	struct msg m;
 

@@ -35,6 +35,7 @@ static void node_notes(struct jsonr_node *n, char *out, size_t len)
 		{ strcmp(text_str(n, "encryption"), "none") == 0, "not encrypted" },
 		{ strcmp(text_str(n, "protected"), "ipsec") == 0, "ipsec" },
 		{ strcmp(text_str(n, "secret"), "other") == 0, ends },
+		{ jsonr_object(n, "duplicate") != NULL, "node-id used twice" },
 	};
 	size_t at = 0;
 
@@ -316,6 +317,20 @@ static void identity_row(struct table *t, struct jsonr_node *n, bool restricted)
 		table_cell(t, "%s", value_bool(n, "listed") ? "yes" : "no");
 }
 
+static void own_duplicate(struct jsonr_node *d, FILE *out)
+{
+	const char *at = NULL, *by = NULL;
+
+	if (!d)
+		return;
+	jsonr_str(d, "endpoint", &at);
+	jsonr_str(d, "reported_by", &by);
+	fprintf(out, "\nAnother node uses the node-id of this one%s%s%s, seen %s ago%s%s.\n",
+		value_bool(d, "same_identity") ? ", and this identity: a clone" : "",
+		at ? ", at " : "", at ? at : "", text_age(d, "seen_seconds"),
+		by ? ", as told by " : "", by ? by : "");
+}
+
 int render_identity(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
@@ -334,5 +349,6 @@ int render_identity(struct jsonr_node *root, FILE *out)
 	fprintf(out, "\n%s\n",
 		restricted ? "Only listed identities may be members."
 			   : "No list is configured: whoever has the secret may be a member.");
+	own_duplicate(jsonr_object(root, "duplicate"), out);
 	return 0;
 }

@@ -99,6 +99,22 @@ void answer_left(struct jsonw *w, const char *key, mono_t now, mono_t t)
 	answer_known(w, key, !mono_is_never(t), left_s > 0 ? (uint64_t)left_s : 0);
 }
 
+void answer_rival(struct jsonw *w, const char *key, struct leond *d, uint16_t slot, mono_t now)
+{
+	struct overlay_rival r;
+
+	if (!overlay_rival(d->overlay, slot, &r)) {
+		jsonw_null(w, key);
+		return;
+	}
+	jsonw_object(w, key);
+	answer_age(w, "seen_seconds", now, r.seen);
+	answer_endpoint(w, "endpoint", &r.ep);
+	jsonw_bool(w, "same_identity", r.same_identity);
+	answer_id(w, "reported_by", r.by);
+	jsonw_end(w);
+}
+
 char *rfc3339(int64_t wall_us, char *buf, size_t len)
 {
 	time_t s = (time_t)(wall_us / 1000000);

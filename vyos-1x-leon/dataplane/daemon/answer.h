@@ -26,6 +26,8 @@ void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p);
 void answer_endpoint(struct jsonw *w, const char *key, const struct endpoint *ep);
 /* "ipsec" or "no"; null where there is no address. */
 void answer_protected(struct jsonw *w, struct leond *d, const struct ip_addr *ip, mono_t now);
+/* Another node with the node-id of this slot; null where there is none. */
+void answer_rival(struct jsonw *w, const char *key, struct leond *d, uint16_t slot, mono_t now);
 /* An identity; NULL: null. */
 void answer_key(struct jsonw *w, const char *key, const uint8_t *identity);
 /* Writes null where the value is not known. */

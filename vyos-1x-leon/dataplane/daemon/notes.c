@@ -146,6 +146,26 @@ static void loss_text(struct leond *d, const struct overlay_event *e, const char
 			 who, node_label(d, e->other, via, sizeof(via)), percent);
 }
 
+/* Of another node: it is used twice. Of this one: by whom else, and who says so. */
+static void duplicate_text(struct leond *d, const struct overlay_event *e, const char *who,
+			   char *buf, size_t len)
+{
+	bool has_place = e->detail && *e->detail, told = e->other != NODE_ID_NONE;
+	char by[NODE_LABEL_LEN];
+
+	if (e->node != d->self) {
+		snprintf(buf, len, "node-id %s is used by two nodes: give each its own node-id",
+			 who);
+		return;
+	}
+	snprintf(buf, len, "node-id %s of this node is used by another one too%s%s%s%s%s: %s", who,
+		 has_place ? ", at " : "", has_place ? e->detail : "", told ? ", says node " : "",
+		 told ? node_label(d, e->other, by, sizeof(by)) : "",
+		 e->value ? ", which has its identity as well" : "",
+		 e->value ? "give it its own node-id and delete the identity-file of the clone"
+			  : "give each its own node-id");
+}
+
 /* The sentence; `who` is the label of e->node. */
 static void event_text(struct leond *d, const struct overlay_event *e, const char *who, char *buf,
 		       size_t len)
@@ -198,8 +218,7 @@ static void event_text(struct leond *d, const struct overlay_event *e, const cha
 		snprintf(buf, len, "relay %s cannot forward to %s", who, extra);
 		return;
 	case EV_DUPLICATE_ID:
-		snprintf(buf, len, "node-id %s is used by two nodes: give each its own node-id",
-			 who);
+		duplicate_text(d, e, who, buf, len);
 		return;
 	case EV_CONTRADICTION:
 		contradiction_text(d, e, who, buf, len);

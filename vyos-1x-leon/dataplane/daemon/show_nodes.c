@@ -135,6 +135,7 @@ static void write_node(struct command *c, const struct node *n, uint32_t n_macs)
 		   is_self	? overlay_identity(c->d->overlay)
 		   : n->has_key ? n->key
 				: NULL);
+	answer_rival(c->w, "duplicate", c->d, n->slot, c->now);
 	write_record(c->w, n);
 	jsonw_u64(c->w, "macs", n_macs);
 	jsonw_end(c->w);

@@ -76,7 +76,8 @@ static bool is_for_us(struct worker *w, const struct datagram *d)
 		event_foreign(w, d->from, false);
 		return false;
 	}
-	if (unlikely(h->source == w->snap->self)) {
+	/* A HELLO of our own node-id may be from another who has it: that is for the protocol to see. */
+	if (unlikely(h->source == w->snap->self && !(h->kind == LEON_CONTROL && leon_is_last(h)))) {
 		drop(w, DROP_own_frame);
 		return false;
 	}

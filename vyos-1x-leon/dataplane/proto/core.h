@@ -15,6 +15,7 @@
  *   identity.c signatures, and the key that a node-id is pinned to
  *   trust.c    identities that the configuration lists, and nobody else
  *   rekey.c    new keys for sessions in use, by age and volume, and the end of old ones
+ *   rival.c    who else uses a node-id, and telling all that it concerns
  *   room.c     who gets a place in the node table when it is full
  *   seed.c     configured peers, retried for ever
  *   finding.c  why one of them is not reached, as far as that can be known
@@ -182,6 +183,14 @@ struct moving {
 	mono_t since, asked;
 };
 
+/* Somebody who uses a node-id that is taken. */
+struct rival {
+	mono_t at; /* last sign of it; never: there is none */
+	struct endpoint ep;
+	bool same_identity;
+	node_id_t by; /* who says so; NODE_ID_NONE: we have seen it ourselves */
+};
+
 struct peer {
 	struct overlay *o;
 	node_id_t id;
@@ -201,10 +210,14 @@ struct peer {
 	bool estranged;			/* none of them is one of ours: the session will end */
 	mono_t ends;			/* and when; never where that is not known */
 	mono_t secrets_at;		/* it was told so last */
-	mono_t prev_until;		/* prev receives until then */
-	mono_t prev_heard;		/* the peer was last heard in prev */
-	mono_t rekey_at;		/* new keys are asked for */
-	mono_t expires;			/* cur is not used any longer */
+	struct rival rival;		/* another node that uses its node-id */
+	mono_t rival_told;
+	uint64_t rival_value; /* that the other one is to echo; 0 none */
+	mono_t rival_value_at;
+	mono_t prev_until; /* prev receives until then */
+	mono_t prev_heard; /* the peer was last heard in prev */
+	mono_t rekey_at;   /* new keys are asked for */
+	mono_t expires;	   /* cur is not used any longer */
 	uint32_t rekey_tries;
 	uint64_t incarnation; /* of the peer when cur was made */
 	mono_t established, heard, heard_direct;
@@ -390,6 +403,12 @@ struct overlay {
 	struct ping_job *pings;
 	struct alarm pinging;
 
+	/* rival */
+	struct rival rival;   /* uses our own node-id */
+	uint64_t rival_value; /* that it is to echo */
+	mono_t rival_value_at;
+	struct bucket rival_event;
+
 	/* limits */
 	struct bucket hello_open, hello_open_known, hello_answer;
 	struct bucket asked_by[ASKED_PLACES], asked_host[ASKED_PLACES], asked_net[ASKED_PLACES];
@@ -537,6 +556,8 @@ struct heard_hello {
 void hello_establish(struct overlay *o, struct peer *p, struct session *s,
 		     const struct heard_hello *h);
 void hello_withdraw(struct offer *f); /* wipes */
+/* Has this address had its share of answers? */
+bool hello_may_answer(struct overlay *o, const struct endpoint *from);
 /* Does who shows the value on offer from there receive there? */
 bool hello_returned(const struct offer *f, const struct endpoint *direct);
 /* Asks the peer for new keys. */
@@ -558,6 +579,11 @@ void doubt_upkeep(struct overlay *o, mono_t now);
 /* --- identity.c --- */
 void identity_set(struct overlay *o, const uint8_t secret[DH_KEY_LEN]);
 void identity_sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to);
+void identity_sign_conflict(const struct overlay *o, struct msg_conflict *c, node_id_t to);
+/* By the key that it names, whoever has that. */
+bool identity_signed_conflict(const struct overlay *o, const struct msg_conflict *c, node_id_t from,
+			      node_id_t to);
+bool identity_signed_hello(const struct overlay *o, node_id_t from, const struct heard_hello *h);
 void identity_sign_own(struct overlay *o); /* after each change of the own record */
 /* Is it signed by a key that this node may have? */
 bool identity_of_hello(struct overlay *o, const struct peer *p, const struct heard_hello *h);
@@ -586,6 +612,20 @@ struct room {
 bool room_lacks(const struct overlay *o, const struct room *r);
 /* Who has to go next for it; NULL: all that are there are worth more. */
 struct node *room_victim(const struct overlay *o, const struct room *r);
+
+/* --- rival.c --- */
+/* Another node with the id of a peer in session asks to be it, or a recording does: is somebody there? */
+void rival_knocks(struct overlay *o, struct peer *p, const struct heard_hello *h);
+/* The same, and it has echoed a value of ours: both are told. */
+void rival_proved(struct overlay *o, struct peer *p, const struct heard_hello *h);
+/* A HELLO with our own node-id. */
+void rival_own_hello(struct overlay *o, const struct heard_hello *h);
+/* A CONFLICT outside a session, and in the session with a peer. */
+void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflict *c,
+		   const struct heard_hello *h);
+void rival_told(struct overlay *o, const struct peer *p, const struct msg_conflict *c);
+/* Our own record keeps coming back newer than we make it. */
+void rival_suspected(struct overlay *o);
 
 /* --- trust.c --- */
 /* Is this identity trusted? Where it is not, it is counted and said. */

@@ -236,9 +236,8 @@ void hello_confirm(struct overlay *o, struct peer *p)
 
 /* --- taking a session into use --- */
 
-/* Two nodes with one id, each with its own incarnation: they take turns, or the one that started
- * first keeps knocking while we are in session with the other. */
-static void note_other_run(struct overlay *o, struct peer *p)
+/* A sign of another run of the peer; true where there have been many in a minute. */
+static bool count_other_run(struct overlay *o, struct peer *p)
 {
 	mono_t now = overlay_now(o);
 
@@ -246,9 +245,22 @@ static void note_other_run(struct overlay *o, struct peer *p)
 		p->restart_since = now;
 		p->n_restarts = 0;
 	}
-	if (++p->n_restarts >= RESTARTS_MAX &&
-	    bucket_pass(&o->duplicate_event, now, 60 * NS_PER_S, 60 * NS_PER_S))
+	return ++p->n_restarts >= RESTARTS_MAX;
+}
+
+/* Two nodes with one id, each with its own incarnation, take turns. */
+static void note_other_run(struct overlay *o, struct peer *p)
+{
+	if (count_other_run(o, p) &&
+	    bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
+}
+
+/* The other run goes on knocking, and the one in session goes on speaking: a run that is over, or one
+ * with a clock behind that of its last, does one of the two only. */
+static bool are_two(struct overlay *o, struct peer *p)
+{
+	return count_other_run(o, p) && mono_sub_ms(p->heard, p->restart_since) > ALIVE_MS;
 }
 
 /* With what is on offer to the peer and what it offers. */
@@ -370,7 +382,7 @@ static struct bucket *bucket_of(struct source *table, size_t places, uint64_t na
 	return &s->bucket;
 }
 
-static bool may_answer(struct overlay *o, const struct endpoint *from)
+bool hello_may_answer(struct overlay *o, const struct endpoint *from)
 {
 	mono_t now = overlay_now(o);
 	uint8_t text[sizeof(from->ip.b) + 3] = { from->ip.family, (uint8_t)(from->port >> 8),
@@ -471,11 +483,13 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 		o->count.rx_stranger++;
 		return false;
 	}
-	if (msg_decode(msg, msg_len, m) || m->type != MSG_HELLO) {
+	if (msg_decode(msg, msg_len, m) || (m->type != MSG_HELLO && m->type != MSG_CONFLICT)) {
 		o->count.rx_malformed++;
 		return false;
 	}
-	o->count.rx_by_type[MSG_HELLO]++;
+	o->count.rx_by_type[m->type]++;
+	if (m->type == MSG_CONFLICT || h->source == o->self)
+		return true;
 	/* What it claims to be is enough to be refused; what it is, is seen later. No answer. */
 	if (!trust_passes(o, h->source, m->hello.identity)) {
 		finding_note(o, from, SEED_NOT_TRUSTED);
@@ -494,8 +508,11 @@ static void accept(struct overlay *o, struct peer *p, const struct ephemeral *ke
 	struct session *s;
 	uint8_t public[DH_KEY_LEN];
 
-	if (!identity_of_hello(o, p, h))
+	if (!identity_of_hello(o, p, h)) {
+		if (peer_is_alive(o, p))
+			rival_proved(o, p, h);
 		return;
+	}
 	s = pair(o, p, m->session_yours, key, m);
 	if (!s) {
 		o->count.rx_not_authentic++;
@@ -557,12 +574,12 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 	/* In session with this very run of it: nothing to open. It may be one of our configured
 	 * peers asking an address who lives there, though. */
 	if (quiet && m->incarnation < p->incarnation && h->direct &&
-	    !endpoint_equal(h->direct, &p->ep))
-		note_other_run(o, p);
+	    !endpoint_equal(h->direct, &p->ep) && are_two(o, p))
+		rival_knocks(o, p, h);
 	if (quiet && !is_rekey(p, m) &&
 	    (hdr->hop[0] != NODE_ID_ANY || m->incarnation != p->incarnation))
 		return;
-	if (!may_answer(o, h->from)) {
+	if (!hello_may_answer(o, h->from)) {
 		o->count.rx_rate_limited++;
 		return;
 	}
@@ -642,6 +659,14 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 	if (!open_hello(o, from, data, len, hdr, hdr_len, &msg, &h.secret) ||
 	    !via_back(o, from, hdr, &h.back))
 		return;
+	if (msg.type == MSG_CONFLICT) {
+		rival_refused(o, hdr->source, &msg.conflict, &h);
+		return;
+	}
+	if (hdr->source == o->self) {
+		rival_own_hello(o, &h);
+		return;
+	}
 	p = peer_find(o, hdr->source);
 	seed = m->session_yours ? seed_of_value(o, m->session_yours, &at) : NULL;
 	if (seed) {

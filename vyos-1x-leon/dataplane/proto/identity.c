@@ -59,6 +59,48 @@ static size_t hello_text(const struct overlay *o, const struct msg_hello *h, nod
 	return with_message(&b, &m, out);
 }
 
+static size_t conflict_text(const struct overlay *o, const struct msg_conflict *c, node_id_t from,
+			    node_id_t to, uint8_t out[SIGNED_MAX])
+{
+	static const char word[] = "LEON conflict";
+	struct msg m = { .type = MSG_CONFLICT, .conflict = *c };
+	struct wbuf b = wbuf_of(out, SIGNED_MAX);
+
+	wbuf_bytes(&b, word, sizeof(word) - 1);
+	wbuf_u24(&b, o->vni);
+	wbuf_u32(&b, from);
+	wbuf_u32(&b, to);
+	memset(m.conflict.signature, 0, sizeof(m.conflict.signature));
+	return with_message(&b, &m, out);
+}
+
+void identity_sign_conflict(const struct overlay *o, struct msg_conflict *c, node_id_t to)
+{
+	uint8_t text[SIGNED_MAX];
+	size_t len;
+
+	memcpy(c->identity, o->identity.public, sizeof(c->identity));
+	len = conflict_text(o, c, o->self, to, text);
+	sign_make(o->identity.secret, text, len, c->signature);
+}
+
+bool identity_signed_conflict(const struct overlay *o, const struct msg_conflict *c, node_id_t from,
+			      node_id_t to)
+{
+	uint8_t text[SIGNED_MAX];
+	size_t len = conflict_text(o, c, from, to, text);
+
+	return sign_verify(c->identity, text, len, c->signature);
+}
+
+bool identity_signed_hello(const struct overlay *o, node_id_t from, const struct heard_hello *h)
+{
+	uint8_t text[SIGNED_MAX];
+	size_t len = hello_text(o, h->m, from, h->to, text);
+
+	return sign_verify(h->m->identity, text, len, h->m->signature);
+}
+
 void identity_sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to)
 {
 	uint8_t text[SIGNED_MAX];
@@ -138,8 +180,6 @@ void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_L
 bool identity_of_hello(struct overlay *o, const struct peer *p, const struct heard_hello *h)
 {
 	const struct node *n = nodedb_find(o->nodes, p->id);
-	uint8_t text[SIGNED_MAX];
-	size_t len;
 
 	if (!trust_passes(o, p->id, h->m->identity))
 		return false;
@@ -147,8 +187,7 @@ bool identity_of_hello(struct overlay *o, const struct peer *p, const struct hea
 		refuse_other_key(o, n);
 		return false;
 	}
-	len = hello_text(o, h->m, p->id, h->to, text);
-	if (sign_verify(h->m->identity, text, len, h->m->signature))
+	if (identity_signed_hello(o, p->id, h))
 		return true;
 	o->count.rx_bad_signature++;
 	return false;

@@ -232,8 +232,7 @@ void member_own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq)
 		o->n_outbids = 0;
 	}
 	if (o->n_outbids >= OUTBIDS_FREE) {
-		if (bucket_pass(&o->duplicate_event, now, 60 * NS_PER_S, 60 * NS_PER_S))
-			overlay_emit(o, EV_DUPLICATE_ID, o->self, NODE_ID_NONE, 0, NULL);
+		rival_suspected(o);
 		if (mono_sub_ms(now, o->outbid_at) < OUTBID_SLOW_MS)
 			return;
 	}

@@ -171,7 +171,7 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
 	o->count.rx_bytes += len;
 	if (leon_decode(data, len, &h, &hdr_len) != LEON_OK || h.kind != LEON_CONTROL ||
 	    h.vni != o->vni || !leon_is_last(&h) || !leon_is_for(&h, o->self) ||
-	    h.source == o->self || h.source == NODE_ID_ANY) {
+	    h.source == NODE_ID_ANY) {
 		o->count.rx_malformed++;
 		return;
 	}
@@ -182,6 +182,10 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
 		hdr_len -= LEON_LINK_LEN;
 	}
 	if (!envelope_session(data, hdr_len, len, &session)) {
+		o->count.rx_malformed++;
+		return;
+	}
+	if (session != 0 && h.source == o->self) {
 		o->count.rx_malformed++;
 		return;
 	}
@@ -221,6 +225,8 @@ void overlay_link_suspect(struct overlay *o, const struct endpoint *ep)
 }
 
 /* --- looking at it --- */
+
+#define RIVAL_SHOWN_MS 120000 /* after the last sign; they come every ten seconds */
 
 node_id_t overlay_self(const struct overlay *o)
 {
@@ -278,6 +284,19 @@ static enum link_secret secret_of(const struct overlay *o, const struct peer *p)
 		return LINK_SECRET_NONE;
 	keyring_ids(o->keys, id);
 	return p->secrets[0] == id[0] ? LINK_SECRET_OWN : LINK_SECRET_ACCEPTED;
+}
+
+bool overlay_rival(const struct overlay *o, uint16_t slot, struct overlay_rival *out)
+{
+	const struct peer *p = slot == SLOT_SELF ? NULL : peer_at(o, slot);
+	const struct rival *r = slot == SLOT_SELF ? &o->rival : p ? &p->rival : NULL;
+
+	if (!r || mono_is_never(r->at) || mono_sub_ms(overlay_now(o), r->at) > RIVAL_SHOWN_MS)
+		return false;
+	*out = (struct overlay_rival){
+		.seen = r->at, .ep = r->ep, .same_identity = r->same_identity, .by = r->by
+	};
+	return true;
 }
 
 unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max)

@@ -205,6 +205,14 @@ struct overlay_link {
 	uint16_t data_loss_pm;	     /* of them lately, where that is avoided; else 0 */
 };
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
+/* Another node that uses the node-id of this slot (or of this node); false: none was seen lately. */
+struct overlay_rival {
+	mono_t seen;
+	struct endpoint ep; /* family 0 unknown */
+	bool same_identity; /* it has its identity key too: a clone */
+	node_id_t by;	    /* the node that says so; NODE_ID_NONE: this node */
+};
+bool overlay_rival(const struct overlay *o, uint16_t slot, struct overlay_rival *out);
 /* Nodes in session that have none of the secrets of this node; up to `max` of them in `id`. Returns
  * how many there are. */
 unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max);

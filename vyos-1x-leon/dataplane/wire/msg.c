@@ -14,18 +14,19 @@
 #include "base/defs.h"
 #include "wire/bytes.h"
 
-#define V4_LEN		4
-#define V6_LEN		16
-#define IP_WIRE_MAX	(1 + V6_LEN) /* family, address */
-#define EP_WIRE_MAX	(IP_WIRE_MAX + 2)
-#define PREFIX_WIRE_MAX (IP_WIRE_MAX + 1)
-#define SUMMARY_ENTRY	24
-#define ROW_ENTRY	15
-#define U24_MAX		0xffffffu
-#define LOSS_MAX	1000
-#define ENTRY_UP	0x01
-#define ENTRY_LEFT	0x01
-#define ENTRY_SILENT	0x02
+#define V4_LEN		       4
+#define V6_LEN		       16
+#define IP_WIRE_MAX	       (1 + V6_LEN) /* family, address */
+#define EP_WIRE_MAX	       (IP_WIRE_MAX + 2)
+#define PREFIX_WIRE_MAX	       (IP_WIRE_MAX + 1)
+#define SUMMARY_ENTRY	       24
+#define ROW_ENTRY	       15
+#define U24_MAX		       0xffffffu
+#define LOSS_MAX	       1000
+#define ENTRY_UP	       0x01
+#define CONFLICT_SAME_IDENTITY 0x01
+#define ENTRY_LEFT	       0x01
+#define ENTRY_SILENT	       0x02
 
 /* Bytes of an address of this family, -1 where there is no such family. */
 static int family_len(uint8_t family)
@@ -505,14 +506,49 @@ static void write_secrets(struct wbuf *b, const struct msg *m)
 		wbuf_u32(b, m->secrets.name[i]);
 }
 
+/* CONFLICT */
+
+static bool valid_conflict(const struct msg *m)
+{
+	return m->conflict.at.ip.family == 0 || endpoint_is_usable(&m->conflict.at);
+}
+
+static void read_conflict(struct rbuf *b, struct msg *m)
+{
+	struct msg_conflict *c = &m->conflict;
+
+	c->mine = rbuf_u64(b);
+	c->yours = rbuf_u64(b);
+	c->incarnation = rbuf_u64(b);
+	c->same_identity = rbuf_u8(b) & CONFLICT_SAME_IDENTITY;
+	read_bytes(b, c->identity, MSG_KEY_LEN);
+	read_bytes(b, c->signature, MSG_SIGNATURE_LEN);
+	read_endpoint(b, &c->at);
+}
+
+static void write_conflict(struct wbuf *b, const struct msg *m)
+{
+	const struct msg_conflict *c = &m->conflict;
+
+	wbuf_u64(b, c->mine);
+	wbuf_u64(b, c->yours);
+	wbuf_u64(b, c->incarnation);
+	wbuf_u8(b, c->same_identity ? CONFLICT_SAME_IDENTITY : 0);
+	wbuf_bytes(b, c->identity, MSG_KEY_LEN);
+	wbuf_bytes(b, c->signature, MSG_SIGNATURE_LEN);
+	write_endpoint(b, &c->at);
+}
+
 /* Shortest and longest message of a type, the type byte included. */
-#define HELLO_MIN   173
-#define HELLO_MAX   (HELLO_MIN - 1 + EP_WIRE_MAX)
-#define SUMMARY_MIN 7
-#define SUMMARY_MAX (SUMMARY_MIN + SUMMARY_ENTRY * MSG_SUMMARY_MAX)
-#define FETCH_MIN   3
-#define FETCH_MAX   (FETCH_MIN + 4 * MSG_FETCH_MAX)
-#define RECORD_MIN  119
+#define HELLO_MIN    173
+#define CONFLICT_MIN 123
+#define CONFLICT_MAX (CONFLICT_MIN - 1 + EP_WIRE_MAX)
+#define HELLO_MAX    (HELLO_MIN - 1 + EP_WIRE_MAX)
+#define SUMMARY_MIN  7
+#define SUMMARY_MAX  (SUMMARY_MIN + SUMMARY_ENTRY * MSG_SUMMARY_MAX)
+#define FETCH_MIN    3
+#define FETCH_MAX    (FETCH_MIN + 4 * MSG_FETCH_MAX)
+#define RECORD_MIN   119
 #define RECORD_MAX                                                                                 \
 	(RECORD_MIN + MSG_NAME_MAX + EP_WIRE_MAX * MSG_LOCATORS_MAX +                              \
 	 IP_WIRE_MAX * MSG_OVERLAY_MAX + PREFIX_WIRE_MAX * MSG_PREFIXES_MAX)
@@ -520,6 +556,7 @@ static void write_secrets(struct wbuf *b, const struct msg *m)
 #define ROW_MAX (ROW_MIN + ROW_ENTRY * MSG_ROW_MAX)
 
 static_assert(HELLO_MAX == MSG_HELLO_LEN, "padding of HELLO");
+static_assert(CONFLICT_MAX <= MSG_HELLO_LEN, "an answer is no longer than its question");
 static_assert(SUMMARY_MAX <= MSG_LEN_MAX && RECORD_MAX <= MSG_LEN_MAX && ROW_MAX <= MSG_LEN_MAX,
 	      "message size");
 
@@ -541,6 +578,8 @@ static const struct msg_type_row {
 	[MSG_PING] = { "ping", 19, 19, valid_empty, read_ping, write_ping },
 	[MSG_PONG] = { "pong", 35, 35, valid_empty, read_pong, write_pong },
 	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, read_notice, write_notice },
+	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, read_conflict,
+			   write_conflict },
 	[MSG_SECRETS] = { "secrets", 17, 17, valid_empty, read_secrets, write_secrets },
 };
 

@@ -45,8 +45,9 @@ enum msg_type {
 	MSG_ROW = 6, /* the latency row of one origin, whole or what changed */
 	MSG_PING = 7,
 	MSG_PONG = 8,
-	MSG_NOTICE = 9,	  /* a relay could not forward */
-	MSG_SECRETS = 10, /* the secrets of the sender are others than before */
+	MSG_NOTICE = 9,	   /* a relay could not forward */
+	MSG_SECRETS = 10,  /* the secrets of the sender are others than before */
+	MSG_CONFLICT = 11, /* another node uses the node-id of the receiver */
 };
 
 struct msg_hello {
@@ -151,6 +152,16 @@ struct msg_secrets {
 	uint32_t name[MSG_SECRETS_MAX]; /* as in HELLO: its own first; 0 none */
 };
 
+struct msg_conflict {
+	uint64_t mine;	      /* to be echoed in `yours` of an answer; 0: none is wanted */
+	uint64_t yours;	      /* `mine` of the HELLO or CONFLICT that it answers; 0 in a session */
+	uint64_t incarnation; /* of the other node */
+	bool same_identity;   /* which has the identity of the receiver: a clone */
+	struct endpoint at;   /* where it is; family 0 unknown */
+	uint8_t identity[MSG_KEY_LEN]; /* of the sender; zero in a session */
+	uint8_t signature[MSG_SIGNATURE_LEN];
+};
+
 struct msg {
 	uint8_t type;
 	union {
@@ -163,6 +174,7 @@ struct msg {
 		struct msg_pong pong;
 		struct msg_notice notice;
 		struct msg_secrets secrets;
+		struct msg_conflict conflict;
 	};
 };
 

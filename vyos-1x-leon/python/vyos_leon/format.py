@@ -113,6 +113,7 @@ def _node_notes(node):
         (node.get('encryption') == 'none', 'not encrypted'),
         (node.get('protected') == 'ipsec', 'ipsec'),
         (node.get('secret') == 'other', _ends(node)),
+        (node.get('duplicate'), 'node-id used twice'),
     )
     return ', '.join(text for holds, text in notes if holds)
 
@@ -250,6 +251,18 @@ def _routes(answer):
     return text
 
 
+def _own_duplicate(d):
+    if not d:
+        return ''
+    clone = ', and this identity: a clone' if d['same_identity'] else ''
+    at = f', at {d["endpoint"]}' if d['endpoint'] else ''
+    by = f', as told by {d["reported_by"]}' if d['reported_by'] else ''
+    return (
+        f'\n\nAnother node uses the node-id of this one{clone}{at}, '
+        f'seen {_age(d, "seen_seconds")} ago{by}.'
+    )
+
+
 def _identity(answer):
     restricted = answer['restricted']
     titles = ('IDENTITY', 'NODE-ID', 'NAME', 'STATE', 'LISTED')
@@ -272,7 +285,7 @@ def _identity(answer):
     return (
         f'identity of this node: {_str(answer, "identity")}\n'
         f'kept in: {_str(answer, "file")}\n\n'
-        f'{table}\n\n{rule}'
+        f'{table}\n\n{rule}{_own_duplicate(answer.get("duplicate"))}'
     )
 
 

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Two nodes with one node-id: a machine that was cloned with its identity key, or a number given twice.
+ * One of them is in session with us and the other is not, so neither can know by itself: who sees both
+ * tells both (CONFLICT, protocol 4.11), and who hears a HELLO of its own node-id asks whether somebody is
+ * there. Believed is only who echoes a value of ours that was just on offer, so neither our own datagrams
+ * that a NAT sends back, nor what an earlier run of us sent, nor a recording are taken for another node.
+ * It is told to people and changes nothing. Control thread.
+ */
+#include <string.h>
+
+#include "proto/core.h"
+
+#define TELL_AGAIN_MS 10000
+#define VALUE_MS      PENDING_MS
+
+static void emit(struct overlay *o, const struct rival *r)
+{
+	char where[ENDPOINT_STRLEN] = "";
+
+	if (!bucket_pass(&o->rival_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+		return;
+	if (r->ep.ip.family)
+		endpoint_format(&r->ep, where, sizeof(where));
+	overlay_emit(o, EV_DUPLICATE_ID, o->self, r->by, r->same_identity, where);
+}
+
+static void note_own(struct overlay *o, const struct endpoint *ep, bool same, node_id_t by)
+{
+	o->rival = (struct rival){ .at = overlay_now(o), .same_identity = same, .by = by };
+	if (ep)
+		o->rival.ep = *ep;
+	emit(o, &o->rival);
+}
+
+void rival_suspected(struct overlay *o)
+{
+	/* Who knows more has said so already. */
+	if (mono_is_never(o->rival.at) || mono_sub_ms(overlay_now(o), o->rival.at) > TELL_AGAIN_MS)
+		note_own(o, NULL, true, NODE_ID_NONE);
+}
+
+/* In the envelope of a HELLO, to where the question came from: no session is there. */
+static void send_outside(struct overlay *o, struct msg *m, const struct heard_hello *h)
+{
+	size_t hdr_len = via_header(o, &h->back, o->buf);
+	int len;
+
+	if (!hello_may_answer(o, h->from))
+		return;
+	identity_sign_conflict(o, &m->conflict, h->back.hop[h->back.n_hops - 1]);
+	len = msg_encode(m, o->buf + hdr_len + ENVELOPE_HELLO_LEN, MSG_HELLO_LEN);
+	if (len > 0)
+		len = hello_seal(o->keys, h->secret, o->buf, hdr_len, (size_t)len, sizeof(o->buf));
+	if (len > 0)
+		via_transmit(o, &h->back, (size_t)len, MSG_CONFLICT);
+}
+
+/* To whoever is there: a datagram from our node-id to our node-id would name a node twice. */
+static void send_to_anyone(struct overlay *o, struct msg *m, const struct heard_hello *h)
+{
+	struct heard_hello there = { .from = h->from, .secret = h->secret };
+
+	there.back = (struct via){ .to = *h->from, .n_hops = 1, .hop = { NODE_ID_ANY } };
+	send_outside(o, m, &there);
+}
+
+/* --- a peer in session, and another node with its id --- */
+
+/* With `mine` not 0 the answer is to echo it, which proves that somebody is there. */
+static void refuse(struct overlay *o, const struct peer *p, const struct heard_hello *h,
+		   uint64_t mine, bool same)
+{
+	struct msg m = { .type = MSG_CONFLICT,
+			 .conflict = { .mine = mine,
+				       .yours = h->m->session_mine,
+				       .incarnation = p->incarnation,
+				       .same_identity = same,
+				       .at = p->ep } };
+
+	send_outside(o, &m, h);
+}
+
+/* Who is in session is told there, where nobody else can speak. */
+static void warn(struct overlay *o, struct peer *p, const struct endpoint *at, uint64_t incarnation,
+		 bool same)
+{
+	struct msg m = { .type = MSG_CONFLICT,
+			 .conflict = { .incarnation = incarnation, .same_identity = same } };
+
+	if (!mono_is_never(p->rival_told) &&
+	    mono_sub_ms(overlay_now(o), p->rival_told) < TELL_AGAIN_MS)
+		return;
+	p->rival_told = overlay_now(o);
+	if (at)
+		m.conflict.at = *at;
+	peer_send(o, p, &m);
+}
+
+static bool is_same(const struct overlay *o, const struct peer *p, const uint8_t key[MSG_KEY_LEN])
+{
+	const struct node *n = peer_node(o, p);
+
+	return n && n->has_key && memcmp(n->key, key, MSG_KEY_LEN) == 0;
+}
+
+/* Somebody is there. */
+static void note_of_peer(struct overlay *o, struct peer *p, const struct endpoint *at,
+			 uint64_t incarnation, bool same)
+{
+	mono_t now = overlay_now(o);
+
+	p->rival = (struct rival){ .at = now, .same_identity = same };
+	if (at)
+		p->rival.ep = *at;
+	warn(o, p, at, incarnation, same);
+	if (bucket_pass(&o->duplicate_event, now, 60 * NS_PER_S, 60 * NS_PER_S))
+		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
+}
+
+static bool is_genuine(const struct overlay *o, const struct peer *p, const struct heard_hello *h)
+{
+	return peer_node(o, p) && conf_trusts(o->conf, h->m->identity) &&
+	       identity_signed_hello(o, p->id, h);
+}
+
+void rival_knocks(struct overlay *o, struct peer *p, const struct heard_hello *h)
+{
+	if (!is_genuine(o, p, h))
+		return;
+	if (!p->rival_value || mono_sub_ms(overlay_now(o), p->rival_value_at) > VALUE_MS) {
+		p->rival_value = random_u64_nonzero();
+		p->rival_value_at = overlay_now(o);
+	}
+	refuse(o, p, h, p->rival_value, is_same(o, p, h->m->identity));
+}
+
+void rival_proved(struct overlay *o, struct peer *p, const struct heard_hello *h)
+{
+	bool same;
+
+	if (!is_genuine(o, p, h))
+		return;
+	same = is_same(o, p, h->m->identity);
+	refuse(o, p, h, 0, same);
+	note_of_peer(o, p, h->direct, h->m->incarnation, same);
+}
+
+/* Did the other one echo what rival_knocks() asked for? */
+static bool take_echo(struct overlay *o, node_id_t source, const struct msg_conflict *c,
+		      const struct heard_hello *h)
+{
+	struct peer *p = peer_find(o, source);
+
+	if (!p || !p->cur || !c->yours || c->yours != p->rival_value)
+		return false;
+	if (!conf_trusts(o->conf, c->identity) || !identity_signed_conflict(o, c, source, h->to)) {
+		o->count.rx_bad_signature++;
+		return true;
+	}
+	p->rival_value = 0;
+	note_of_peer(o, p, h->direct, 0, is_same(o, p, c->identity));
+	return true;
+}
+
+/* --- told of ourselves --- */
+
+/* Did we offer this value, to the node or to whoever answers? */
+static bool is_offered(struct overlay *o, node_id_t to, uint64_t value)
+{
+	const struct peer *p = peer_find(o, to);
+	unsigned at;
+
+	if (value == 0)
+		return false;
+	if (seed_of_value(o, value, &at) || (to == o->self && value == o->rival_value))
+		return true;
+	return p && (p->offer.value == value || (p->cur && session_mine(p->cur) == value));
+}
+
+void rival_told(struct overlay *o, const struct peer *p, const struct msg_conflict *c)
+{
+	note_own(o, &c->at, c->same_identity, p->id);
+}
+
+void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflict *c,
+		   const struct heard_hello *h)
+{
+	bool from_itself = source == o->self;
+	struct msg m = { .type = MSG_CONFLICT, .conflict = { .yours = c->mine } };
+
+	/* Our own, sent back. */
+	if (from_itself && c->mine && c->mine == o->rival_value)
+		return;
+	if (!from_itself && take_echo(o, source, c, h))
+		return;
+	if (!is_offered(o, source, c->yours) || !conf_trusts(o->conf, c->identity))
+		return;
+	if (!identity_signed_conflict(o, c, source, h->to)) {
+		o->count.rx_bad_signature++;
+		return;
+	}
+	if (from_itself)
+		note_own(o, h->direct,
+			 memcmp(c->identity, o->identity.public, sizeof(c->identity)) == 0,
+			 NODE_ID_NONE);
+	else
+		note_own(o, &c->at, c->same_identity, source);
+	if (c->mine && from_itself)
+		send_to_anyone(o, &m, h);
+	else if (c->mine)
+		send_outside(o, &m, h);
+}
+
+/* A HELLO that names us as its sender. */
+void rival_own_hello(struct overlay *o, const struct heard_hello *h)
+{
+	const struct msg_hello *hello = h->m;
+	struct msg m = { .type = MSG_CONFLICT, .conflict = { .yours = hello->session_mine } };
+	mono_t now = overlay_now(o);
+	unsigned at;
+
+	if (seed_of_value(o, hello->session_mine, &at)) {
+		finding_note(o, h->from, SEED_SELF);
+		return;
+	}
+	if (!h->direct || h->to != NODE_ID_ANY)
+		return;
+	if (!o->rival_value || mono_sub_ms(now, o->rival_value_at) > VALUE_MS) {
+		o->rival_value = random_u64_nonzero();
+		o->rival_value_at = now;
+	}
+	m.conflict.mine = o->rival_value;
+	send_to_anyone(o, &m, h);
+}
