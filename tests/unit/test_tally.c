@@ -125,6 +125,26 @@ static void losses_are_found_and_none_is_made_up(void **state)
 	}
 }
 
+/* What was lost while nothing passed, and is found to have been when the flow ends, was known. */
+static void an_outage_is_found_once(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed <= 60; seed++) {
+		struct world *w = world_new(seed * 7 % 120 + 1, seed);
+		unsigned over = 5000 + seed * 37 % 1500;
+
+		for (unsigned at = 0; at < STEPS; at++) {
+			w->loss_pm = at >= 3000 && at < over ? 1000 : 0;
+			step(w, at, at < 12000 + seed * 11 ? 1 + (at / 512 + seed) % 3 : 0);
+			if (at == over - 1)
+				assert_int_equal(tally_verdict(&w->t), TALLY_LOSES);
+			if (at > over + 3000 && tally_verdict(&w->t) == TALLY_LOSES)
+				fail_msg("seed %u, %u ms after the outage", seed, at - over);
+		}
+		free(w);
+	}
+}
+
 /* A few, and duplicates, are not worth a change of path. */
 static void a_little_loss_is_borne(void **state)
 {
@@ -182,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_arrived_is_never_lost),
 		cmocka_unit_test(losses_are_found_and_none_is_made_up),
+		cmocka_unit_test(an_outage_is_found_once),
 		cmocka_unit_test(a_little_loss_is_borne),
 		cmocka_unit_test(another_run_of_the_far_end_counts_anew),
 		cmocka_unit_test(holds_grow_while_it_comes_back),

@@ -49,6 +49,7 @@ static void begin_window(struct tally *t, const struct tally_answer *a, int32_t 
 	t->early = min_of(max_of(early, 0), (int32_t)(a->sent_now - a->sent));
 	t->epoch = a->epoch;
 	t->tx = a->sent;
+	t->tx_now = a->sent_now;
 	t->rx = a->received;
 	t->since = now;
 	t->based = true;
@@ -106,6 +107,7 @@ bool tally_take(struct tally *t, const struct tally_answer *a, mono_t now)
 {
 	int32_t sent = (int32_t)(a->sent - t->tx), got = (int32_t)(a->received - t->rx), missing;
 	int64_t age_ms = mono_sub_ms(now, t->since);
+	unsigned was_bad = t->bad;
 	bool dead;
 
 	/* Another run of the far end, or of its memory of us, counts from somewhere else. */
@@ -114,7 +116,8 @@ bool tally_take(struct tally *t, const struct tally_answer *a, mono_t now)
 		return false;
 	}
 	missing = sent - got - t->early;
-	dead = got == 0 && missing >= DEAD_SENT && age_ms >= DEAD_MS;
+	/* Sent since the window began, all of them. */
+	dead = got == 0 && (int32_t)(a->sent - t->tx_now) >= DEAD_SENT && age_ms >= DEAD_MS;
 	if (!dead && (age_ms < WINDOW_MS || sent < WINDOW_SENT)) {
 		if (age_ms >= STALE_MS && (got || !sent))
 			begin_window(t, a, -missing, now);
@@ -122,5 +125,9 @@ bool tally_take(struct tally *t, const struct tally_answer *a, mono_t now)
 	}
 	begin_window(t, a, -missing, now);
 	conclude(t, judge(t, (uint32_t)sent, (uint32_t)max_of(missing, 0), dead), now);
+	/* What was lost while it was bad, and is found to have been only when less is under way, is
+	 * not to count a second time. */
+	if (was_bad && !t->bad)
+		begin_window(t, a, INT32_MAX, now);
 	return true;
 }

@@ -17,6 +17,7 @@ struct tally {
 	/* Of the window: counters at its beginning. */
 	bool based;
 	uint32_t epoch, tx, rx;
+	uint32_t tx_now; /* what had been sent when rx was here */
 	mono_t since;
 	int32_t early; /* arrived before it, although sent in it */
 	/* What was found: in the latest window, and in all of them. */
