@@ -563,6 +563,17 @@ static void answer_known(struct overlay *o, struct peer *p, const struct heard_h
 	send_hello(o, &known, &g);
 }
 
+/*
+ * Without a secret, a peer that shows our value of this session beside another of its own: each end has
+ * paired that value with another one. What the peer sends opens here all the same, so it would not be
+ * noticed; the peer cannot read what we send, and asks.
+ */
+static bool is_paired_otherwise(const struct overlay *o, const struct peer *p,
+				const struct msg_hello *m)
+{
+	return p && p->cur && !keyring_sealed(o->keys) && is_rekey(p, m);
+}
+
 /* Rule 3: a question. */
 static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr,
 		   const struct heard_hello *h)
@@ -681,7 +692,8 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 	}
 	h.returned = seed ? h.direct && endpoint_equal(h.direct, &seed->ep[at])
 			  : p && hello_returned(&p->offer, h.direct);
-	if (p && p->offer.value && m->session_yours == p->offer.value)
+	if ((p && p->offer.value && m->session_yours == p->offer.value) ||
+	    is_paired_otherwise(o, p, m))
 		accept(o, p, &p->offer.key, &h);
 	else if (seed)
 		seed_answered(o, p, seed, hdr, &h);
