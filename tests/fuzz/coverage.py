@@ -42,6 +42,7 @@ TARGETS = {
     'overlay': ['proto/hello.c', 'proto/peer.c', 'proto/identity.c', 'proto/member.c',
                 'proto/share.c', 'proto/sync.c', 'proto/trust.c', 'proto/overlay.c'],
     'request': ['daemon/cmds.c'],
+    'sclp': ['wire/sclp.c', 'wire/sclp_join.c'],
     'sealed': ['fwd/incoming.c', 'crypto/seal.c'],
 }
 

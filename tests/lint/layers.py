@@ -27,6 +27,7 @@ BELOW = {
     'fwd': {'state', 'io', 'wire', 'crypto', 'base'},
     'daemon': {'proto', 'fwd', 'state', 'io', 'wire', 'crypto', 'base'},
     'leonctl': {'io', 'base'},
+    'leon-sclp': {'io', 'wire', 'base'},
 }
 
 # Header -> the directory, or the one file, that may include it.
@@ -108,7 +109,8 @@ def check_single_owner(paths):
 def compile_alone(header):
     run = subprocess.run(
         ['cc', '-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror', '-fsyntax-only',
-         '-I', tree.DATAPLANE, '-I', 'vyos-1x-leon/leonctl', '-x', 'c', '-'],
+         '-I', tree.DATAPLANE, '-I', 'vyos-1x-leon/leonctl', '-I', 'vyos-1x-leon/leon-sclp',
+         '-x', 'c', '-'],
         # Through a one-line file, because #pragma once in a main file is a warning.
         input=f'#include "{os.path.join(tree.TOP, header)}"\n', cwd=tree.TOP, text=True,
         stderr=subprocess.PIPE, check=False)
@@ -120,6 +122,7 @@ def compile_alone(header):
 def main():
     paths = tree.files('.c', '.h', under=tree.DATAPLANE)
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leonctl')
+    paths += tree.files('.c', '.h', under='vyos-1x-leon/leon-sclp')
     problems = [problem for path in paths for problem in check_text(path)]
     problems += check_single_owner(paths)
     headers = [p for p in paths if p.endswith('.h')]

@@ -25,6 +25,7 @@ FILES = {
         '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'reasons', 'settings',
         'vici')),
     '/usr/lib/sysusers.d/leond.conf',
+    '/usr/sbin/leon-sclp',
     '/usr/sbin/leond',
     '/usr/share/doc/leond/README.md',
     '/usr/share/doc/leond/architecture.md',
@@ -33,10 +34,12 @@ FILES = {
     '/usr/share/doc/leond/ipsec.md',
     '/usr/share/doc/leond/operations.md',
     '/usr/share/doc/leond/protocol.md',
+    '/usr/share/doc/leond/sclp.md',
     '/usr/share/doc/leond/security.md',
     '/usr/share/doc/leond/examples/leon0.json',
     '/usr/share/man/man5/leond.json.5.gz',
     '/usr/share/man/man8/leon-ipsec.8.gz',
+    '/usr/share/man/man8/leon-sclp.8.gz',
     '/usr/share/man/man8/leonctl.8.gz',
     '/usr/share/man/man8/leond.8.gz',
 }
@@ -84,7 +87,7 @@ def test_dependencies(deb):
 
 
 def test_programs_are_hardened(unpacked):
-    for program in ('usr/sbin/leond', 'usr/bin/leonctl'):
+    for program in ('usr/sbin/leond', 'usr/sbin/leon-sclp', 'usr/bin/leonctl'):
         elf = subprocess.run(
             ['readelf', '--wide', '--dynamic', '--file-header', '--dyn-syms', unpacked / program],
             check=True, capture_output=True, text=True, timeout=60,

@@ -45,6 +45,20 @@ def test_commands_of_leonctl_are_documented():
     assert 'leonctl reset fdb|statistics|node NODE' in (DOC / 'operations.md').read_text()
 
 
+def test_counters_of_sclp_are_documented():
+    table = (TOP / 'vyos-1x-leon/leon-sclp/counters.def').read_text()
+    rows = [f'| `{name}` | {text} |' for name, text in re.findall(r'^COUNT\((\w+), "(.+)"\)$', table, re.M)]
+    page = (DOC / 'sclp.md').read_text()
+    assert len(rows) > 10 and [row for row in rows if row not in page] == []
+
+
+def test_options_of_sclp_are_documented():
+    source = (TOP / 'vyos-1x-leon/leon-sclp/main.c').read_text()
+    options = re.findall(r'\{ "([a-z]+)", required_argument', source)
+    page = (DOC / 'man/leon-sclp.8.scd').read_text()
+    assert len(options) == 6 and [o for o in options if f'*--{o}* _' not in page] == []
+
+
 def test_events_are_documented():
     names = set()
     for source in (DATAPLANE / 'daemon').glob('*.c'):

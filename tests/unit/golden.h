@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef GOLDEN_DOCUMENT /* another document may be named before */
 #define GOLDEN_DOCUMENT SOURCE_ROOT "/vyos-1x-leon/doc/protocol.md"
-#define GOLDEN_MAX	1500
+#endif
+#define GOLDEN_MAX 1500
 
 static inline int golden_digit(int c)
 {

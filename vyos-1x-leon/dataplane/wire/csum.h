@@ -12,6 +12,13 @@
 
 static inline uint32_t csum_add(uint32_t sum, const uint8_t *p, size_t len)
 {
+	uint64_t words = 0;
+
+	/* Two at a time: what carries into the upper half comes back when it is folded. */
+	for (; len >= 4; p += 4, len -= 4)
+		words += get_u32(p);
+	words = (words & UINT32_MAX) + (words >> 32);
+	sum += (uint32_t)((words & 0xffff) + (words >> 16));
 	for (; len >= 2; p += 2, len -= 2)
 		sum += get_u16(p);
 	return len ? sum + (uint32_t)(p[0] << 8) : sum;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A raw socket of IP protocol 234 to one peer, IPv4 or IPv6. Segments go out with the DF bit and are
+ * never fragmented by IP. leon-sclp only; one thread.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "wire/sclp.h"
+
+#define RAW_BATCH      64
+#define RAW_PACKET_MAX 9216 /* a jumbo frame */
+
+struct raw;
+/* 0 or -errno. mtu 0: what the kernel knows of the way. */
+int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr *peer,
+	     uint32_t mtu);
+void raw_close(struct raw *r); /* NULL ok */
+int raw_fd(const struct raw *r);
+/* Payload of a segment that fits. */
+size_t raw_mss(struct raw *r);
+
+/* Sends segments, n at most RAW_BATCH, each a header and a part of a payload. Returns how many the
+ * kernel took. */
+struct raw_out {
+	uint8_t hdr[SCLP_HDR_LEN];
+	const uint8_t *data;
+	size_t len;
+};
+unsigned raw_send(struct raw *r, const struct raw_out *seg, unsigned n);
+
+/* Receives up to RAW_BATCH segments, without the IP header and what was padded; returns how many, and
+ * the number of packets that held none in *n_bad. Valid until the next call. */
+struct raw_in {
+	const uint8_t *data;
+	size_t len;
+};
+unsigned raw_receive(struct raw *r, struct raw_in *seg, unsigned *n_bad);

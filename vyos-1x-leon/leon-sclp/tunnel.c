@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Frames into segments and back, see tunnel.h. A frame may be a super-frame of up to 64 KiB, as TCP
+ * leaves it to the TAP: it becomes one payload, which is what SCLP is for.
+ */
+#include "tunnel.h"
+
+#include <errno.h>
+#include <linux/virtio_net.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "offload.h"
+#include "raw.h"
+#include "wire/bytes.h"
+#include "wire/eth.h"
+#include "wire/sclp.h"
+#include "wire/sclp_join.h"
+
+#define VXLAN_LEN     8
+#define VXLAN_HAS_VNI 0x08000000u
+#define TAP_BATCH     16
+#define N_IDS	      256
+#define FRAME_ROOM    (SCLP_PAYLOAD_MAX + 1)
+
+struct tunnel {
+	struct tunnel_conf conf;
+	struct raw *raw;
+	struct sclp_join *join;
+	int tap;
+	uint32_t tap_mtu;
+	struct tunnel_counts n;
+	uint32_t id[N_IDS]; /* random ones, to be used once each */
+	unsigned ids_left;
+	uint8_t out[VXLAN_LEN + FRAME_ROOM];
+};
+
+int tunnel_open(struct tunnel **out, const struct tunnel_conf *conf, int tap_fd)
+{
+	struct hash_key key;
+	struct raw *raw;
+	int rc;
+
+	if (getrandom(&key, sizeof(key), 0) != sizeof(key))
+		return -errno;
+	rc = raw_open(&raw, &conf->local, &conf->peer, conf->mtu);
+	if (rc < 0)
+		return rc;
+	*out = x_new(struct tunnel);
+	(*out)->conf = *conf;
+	(*out)->raw = raw;
+	(*out)->join = sclp_join_new(key);
+	(*out)->tap = tap_fd;
+	(*out)->tap_mtu = 1500;
+	return 0;
+}
+
+void tunnel_close(struct tunnel *t)
+{
+	if (!t)
+		return;
+	raw_close(t->raw);
+	sclp_join_free(t->join);
+	free(t);
+}
+
+int tunnel_socket(const struct tunnel *t)
+{
+	return raw_fd(t->raw);
+}
+
+void tunnel_set_tap_mtu(struct tunnel *t, uint32_t mtu)
+{
+	t->tap_mtu = mtu;
+}
+
+/* --- from the TAP --- */
+
+static uint32_t next_id(struct tunnel *t)
+{
+	if (!t->ids_left) {
+		/* Bytes from the kernel; never short for so few once it has started. */
+		if (getrandom(t->id, sizeof(t->id), 0) != sizeof(t->id))
+			memset(t->id, 0, sizeof(t->id));
+		t->ids_left = N_IDS;
+	}
+	return t->id[--t->ids_left] & SCLP_ID_MASK;
+}
+
+static void flush(struct tunnel *t, const struct raw_out *seg, unsigned n)
+{
+	unsigned sent = raw_send(t->raw, seg, n);
+
+	t->n.tx_segments += sent;
+	t->n.tx_failed += n - sent;
+}
+
+/* The VXLAN header and the frame in t->out. */
+static void send_payload(struct tunnel *t, size_t len)
+{
+	struct sclp_hdr h = { .source = offload_flow_port(t->out + VXLAN_LEN, len - VXLAN_LEN),
+			      .dest = t->conf.port,
+			      .id = next_id(t) };
+	struct sclp_cut cut = { .len = len, .mss = raw_mss(t->raw) };
+	struct raw_out seg[RAW_BATCH];
+	struct sclp_piece p;
+	unsigned n = 0;
+
+	while (sclp_cut_next(&cut, &p)) {
+		h.first = p.first;
+		h.remaining = p.remaining;
+		seg[n].data = t->out + p.offset;
+		seg[n].len = p.len;
+		sclp_encode(&h, seg[n].data, p.len, seg[n].hdr);
+		if (++n == RAW_BATCH) {
+			flush(t, seg, n);
+			n = 0;
+		}
+	}
+	flush(t, seg, n);
+	t->n.tx_payloads++;
+	t->n.tx_bytes += len;
+}
+
+void tunnel_from_tap(struct tunnel *t)
+{
+	struct virtio_net_hdr h;
+	struct iovec iov[2] = { { &h, sizeof(h) }, { t->out + VXLAN_LEN, FRAME_ROOM } };
+
+	for (unsigned i = 0; i < TAP_BATCH; i++) {
+		ssize_t n = readv(t->tap, iov, array_size(iov));
+		size_t len;
+
+		if (n < (ssize_t)(sizeof(h) + ETH_HDR_LEN))
+			return;
+		len = VXLAN_LEN + (size_t)n - sizeof(h);
+		if (len > SCLP_PAYLOAD_MAX ||
+		    !offload_complete(&h, t->out + VXLAN_LEN, len - VXLAN_LEN)) {
+			t->n.tx_too_big++;
+			continue;
+		}
+		put_u32(t->out, VXLAN_HAS_VNI);
+		put_u32(t->out + 4, t->conf.vni << 8);
+		send_payload(t, len);
+	}
+}
+
+/* --- from the peer --- */
+
+static void deliver(struct tunnel *t, const uint8_t *payload, size_t len)
+{
+	/* The join's buffer is ours until the next run. */
+	uint8_t *frame = (uint8_t *)(uintptr_t)payload + VXLAN_LEN;
+	struct virtio_net_hdr h;
+	struct iovec iov[2] = { { &h, sizeof(h) }, { frame, len - VXLAN_LEN } };
+
+	t->n.rx_payloads++;
+	if (len < VXLAN_LEN + ETH_HDR_LEN || !(get_u32(payload) & VXLAN_HAS_VNI) ||
+	    get_u24(payload + 4) != t->conf.vni) {
+		t->n.rx_other_vni++;
+		return;
+	}
+	offload_describe(&h, frame, len - VXLAN_LEN, t->tap_mtu);
+	if (writev(t->tap, iov, array_size(iov)) > 0)
+		t->n.rx_frames++;
+	else
+		t->n.rx_refused++;
+}
+
+static unsigned read_segments(struct tunnel *t, const struct raw_in *in, unsigned n,
+			      struct sclp_segment *seg)
+{
+	unsigned n_seg = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct sclp_segment *s = &seg[n_seg];
+
+		if (sclp_decode(in[i].data, in[i].len, &s->h) < 0) {
+			t->n.rx_bad++;
+			continue;
+		}
+		if (s->h.dest != t->conf.port) {
+			t->n.rx_other_port++;
+			continue;
+		}
+		/* The socket is connected: nobody else's packets come here. */
+		s->key = sclp_key_of(&t->conf.peer, &t->conf.local, &s->h);
+		s->data = in[i].data + SCLP_HDR_LEN;
+		s->len = in[i].len - SCLP_HDR_LEN;
+		n_seg++;
+	}
+	return n_seg;
+}
+
+void tunnel_from_net(struct tunnel *t, mono_t now)
+{
+	struct sclp_segment seg[RAW_BATCH];
+	struct sclp_run run[RAW_BATCH];
+	struct raw_in in[RAW_BATCH];
+	unsigned n_bad, n = raw_receive(t->raw, in, &n_bad), n_runs;
+
+	t->n.rx_segments += n;
+	t->n.rx_bad += n_bad;
+	n = read_segments(t, in, n, seg);
+	n_runs = sclp_merge(seg, n, run);
+	t->n.rx_runs += n_runs;
+	for (unsigned i = 0; i < n_runs; i++) {
+		size_t len;
+		const uint8_t *payload = sclp_join_add(t->join, seg, &run[i], now, &len);
+
+		if (payload)
+			deliver(t, payload, len);
+	}
+}
+
+void tunnel_tick(struct tunnel *t, mono_t now)
+{
+	sclp_join_age(t->join, now);
+}
+
+void tunnel_print(const struct tunnel *t)
+{
+	const struct sclp_join_counts *c = sclp_join_counts(t->join);
+	struct jsonw *w = jsonw_new();
+	size_t len;
+
+	jsonw_object(w, NULL);
+#define COUNT(id, text) jsonw_u64(w, #id, t->n.id);
+#include "counters.def"
+#undef COUNT
+	jsonw_u64(w, "waiting", sclp_join_waiting(t->join));
+	jsonw_u64(w, "expired", c->expired);
+	jsonw_u64(w, "evicted", c->evicted);
+	jsonw_u64(w, "duplicate", c->duplicate);
+	jsonw_u64(w, "contradictory", c->contradictory);
+	jsonw_u64(w, "out_of_order", c->out_of_order);
+	jsonw_end(w);
+	puts(jsonw_text(w, &len));
+	fflush(stdout);
+	jsonw_free(w);
+}
