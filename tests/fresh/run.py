@@ -7,8 +7,8 @@ Usage: run.py [--cache DIR] [--keep] [--only STEP]... [RELEASE...], releases 12 
 without. `make check-fresh` is the caller. Root only; needs debootstrap and git, no systemd.
 
 For each release debootstrap makes a bare root. HEAD is cloned into its /root, which is of mode
-0700, and nothing lies beside the clone. In mount and process namespaces of their own, without an
-init, with the network of this machine for apt, run one after the other:
+0700, and nothing lies beside the clone. In mount, network and process namespaces of their own,
+without an init, with no network but a proxy for apt, run one after the other:
 
     demo      make demo
     check     make check
@@ -30,6 +30,11 @@ import tempfile
 import time
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), '../..'))
+sys.path.insert(0, os.path.join(TOP, 'tests/netns'))
+
+import ns  # noqa: E402
+from proxy import PORT, Proxy  # noqa: E402
+
 MIRROR = 'http://deb.debian.org/debian'
 CODENAMES = {'12': 'bookworm', '13': 'trixie'}
 # A bare root has no locale, no terminal and no configuration of anybody.
@@ -49,6 +54,10 @@ deb {mirror} {codename}-updates main
 deb {mirror}-security {codename}-security main
 '''
 
+APT = f'''Acquire::http::Proxy "http://127.0.0.1:{PORT}";
+Acquire::http::Pipeline-Depth "0";
+'''
+
 # The README's first commands. Recommended packages would hide what the lists of .ci lack.
 PREPARE = '''set -e
 apt-get update
@@ -64,6 +73,11 @@ cd {root}
 mount --bind . .
 cd {root}
 mount -t proc proc proc
+# Of the kernel's settings only those of the network are this namespace's own.
+for part in fs kernel vm; do
+	mount --bind proc/sys/$part proc/sys/$part
+	mount -o remount,bind,ro proc/sys/$part
+done
 mount -t sysfs -o ro sys sys
 mount -t tmpfs -o mode=0755 dev dev
 mkdir dev/net dev/pts dev/shm
@@ -117,11 +131,13 @@ class Root:
         subprocess.run(['tar', '-C', self.path, '-xf', bootstrapped(release, cache)], check=True)
         self.put('etc/apt/sources.list', SOURCES.format(mirror=MIRROR,
                                                         codename=CODENAMES[release]))
-        shutil.copy('/etc/resolv.conf', os.path.join(self.path, 'etc/resolv.conf'))
+        self.put('etc/apt/apt.conf.d/proxy', APT)
         self.put('etc/hosts', '127.0.0.1 localhost\n::1 localhost\n')
         os.chmod(os.path.join(self.path, 'root'), 0o700)
         subprocess.run(['git', '-C', TOP, 'bundle', 'create', '-q',
                         os.path.join(self.path, 'clone-me'), 'HEAD'], check=True)
+        self.namespace = ns.Namespace(f'debian-{release}')
+        self.proxy = Proxy(self.namespace)
 
     def put(self, name, text):
         with open(os.path.join(self.path, name), 'w', encoding='utf-8') as f:
@@ -131,20 +147,27 @@ class Root:
         """Exit status of a shell command in the root; 124 where it was not done in time. What it
         left running ends with it."""
         script = ENTER.format(root=self.path, debs=self.debs, command=quote(command))
-        with open(log, 'wb') as out, subprocess.Popen(
-                ['unshare', '--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child',
-                 'sh', '-c', script], env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=out,
-                stderr=subprocess.STDOUT, start_new_session=True) as process:
+        with open(log, 'wb') as out:
+            process = self.namespace.start(
+                'unshare', '--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child',
+                'sh', '-c', script, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=out,
+                stderr=subprocess.STDOUT, start_new_session=True)
             try:
                 return process.wait(limit)
             except subprocess.TimeoutExpired:
                 return 124
             finally:
                 process.kill()
+                process.wait()
 
-    def remove(self):
-        # A mount in it would be of a namespace that is gone.
-        shutil.rmtree(self.path)
+    def close(self, keep):
+        self.proxy.close()
+        self.namespace.close()
+        if keep:
+            print(f'Debian {self.release}: kept in {self.path}')
+        else:
+            # A mount in it would be of a namespace that is gone.
+            shutil.rmtree(self.path)
 
 
 def summary(log):
@@ -172,10 +195,7 @@ def try_release(release, steps, cache, keep):
             if step == 'clone' and status != 0:
                 break
     finally:
-        if keep:
-            print(f'Debian {release}: kept in {root.path}')
-        else:
-            root.remove()
+        root.close(keep)
     return results
 
 
