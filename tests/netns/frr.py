@@ -14,6 +14,8 @@ import ns
 from node import wait_for
 
 DAEMONS = '/usr/lib/frr'
+# From FRR 10 on static routes are configured through it, at a socket in /run/frr.
+MANAGER = 'mgmtd'
 
 
 def need_frr():
@@ -32,7 +34,8 @@ class Frr:
     def __init__(self, namespace, config, daemons=('zebra', 'bgpd')):
         need_frr()
         self.namespace = namespace
-        self.daemons = daemons
+        self.managed = 'staticd' in daemons and os.path.exists(os.path.join(DAEMONS, MANAGER))
+        self.daemons = (MANAGER, *daemons) if self.managed else daemons
         self.directory = tempfile.mkdtemp(prefix='leon-frr-')
         self.process = {}
         self.config_file = os.path.join(self.directory, 'frr.conf')
@@ -41,8 +44,15 @@ class Frr:
         # Started by root they become the user frr, who must be able to write here.
         shutil.chown(self.directory, 'frr', 'frr')
         os.chmod(self.config_file, 0o644)
-        for name in daemons:
+        for name in self.daemons:
             self.launch(name)
+
+    def _own_run(self):
+        """In a daemon before it starts: the directory is its /run/frr, which is nobody else's."""
+        ns.own_mounts()
+        ns.mount('run', '/run', 'tmpfs', 0)
+        os.mkdir('/run/frr')
+        ns.mount(self.directory, '/run/frr', None, ns.MS_BIND)
 
     def launch(self, name):
         # An empty configuration at the start; vtysh feeds the whole one afterwards.
@@ -50,14 +60,15 @@ class Frr:
         with open(empty, 'w', encoding='ascii') as f:
             f.write('')
         os.chmod(empty, 0o644)
+        file = [] if self.managed and name != 'zebra' else ['-f', empty]
         with open(os.path.join(self.directory, f'{name}.log'), 'a', encoding='ascii') as log:
             self.process[name] = self.namespace.start(
-                os.path.join(DAEMONS, name), '-f', empty,
+                os.path.join(DAEMONS, name), *file,
                 '-i', os.path.join(self.directory, f'{name}.pid'),
                 '-z', os.path.join(self.directory, 'zserv.api'),
                 '--vty_socket', self.directory, '-A', '127.0.0.1', '-P', '0',
                 '--log', 'stdout',
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, prepare=self._own_run)
         wait_for(lambda: self._answers(name), 20, f'{name} answers')
         self.vtysh('-d', name, '-f', self.config_file, check=False)
 
