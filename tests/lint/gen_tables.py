@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps the tables of drop reasons and counters in operations.md equal to drop.def and
+"""Keeps the tables of drop reasons and counters in reference.md equal to drop.def and
 counter.def. Without arguments: complains where they differ. With --write: regenerates what stands
 between the lines <!-- drops --> and <!-- /drops --> (and counters likewise).
 """
@@ -11,7 +11,7 @@ import sys
 
 import tree
 
-PAGE = 'vyos-1x-leon/doc/operations.md'
+PAGE = 'vyos-1x-leon/doc/reference.md'
 LISTS = {
     'drops': ('drop.def', 'DROP', 'Reason'),
     'counters': ('counter.def', 'COUNTER', 'Counter'),

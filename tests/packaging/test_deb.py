@@ -29,13 +29,17 @@ FILES = {
     '/usr/sbin/leond',
     '/usr/share/doc/leond/README.md',
     '/usr/share/doc/leond/architecture.md',
+    '/usr/share/doc/leond/behaviour.md',
     '/usr/share/doc/leond/changelog',
     '/usr/share/doc/leond/copyright',
     '/usr/share/doc/leond/ipsec.md',
+    '/usr/share/doc/leond/measurements.md',
     '/usr/share/doc/leond/operations.md',
     '/usr/share/doc/leond/protocol.md',
+    '/usr/share/doc/leond/reference.md',
     '/usr/share/doc/leond/sclp.md',
     '/usr/share/doc/leond/security.md',
+    '/usr/share/doc/leond/tutorial.md',
     '/usr/share/doc/leond/examples/leon0.json',
     '/usr/share/man/man5/leond.json.5.gz',
     '/usr/share/man/man8/leon-ipsec.8.gz',
@@ -55,8 +59,8 @@ def field(deb: Path, name: str) -> str:
 
 def documented_configurations():
     """The JSON blocks of the pages that ask to be copied and pasted."""
-    for page in ('README.md', 'vyos-1x-leon/doc/operations.md'):
-        text = (TOP / page).read_text()
+    for page in ('tutorial.md', 'operations.md'):
+        text = (TOP / 'vyos-1x-leon/doc' / page).read_text()
         for i, block in enumerate(re.findall(r'^```json\n(.*?)^```$', text, re.M | re.S)):
             yield pytest.param(block, id=f'{Path(page).stem}-{i}')
 

@@ -44,6 +44,8 @@ FILES = {
     '/usr/share/doc/vyos-1x-leon/changelog',
     '/usr/share/doc/vyos-1x-leon/copyright',
     '/usr/share/doc/vyos-1x-leon/vyos-image.md',
+    '/usr/share/doc/vyos-1x-leon/vyos-internals.md',
+    '/usr/share/doc/vyos-1x-leon/vyos-reference.md',
     '/usr/share/doc/vyos-1x-leon/vyos.md',
     '/usr/share/lintian/overrides/vyos-1x-leon',
     '/usr/share/vyos/config-mode-dependencies/vyos-1x-leon.json',

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""doc/vyos.md is to be copied and pasted: its `set` commands are in our definitions, pass
-verify(), and make documents that leond takes; its commands to look exist; and what it says about
-restarts is what the definitions say.
+"""What the documents have for the VyOS CLI is to be copied and pasted: `set` commands are in our
+definitions, pass verify(), and make documents that leond takes; commands to look exist; and what
+is said about restarts is what the definitions say.
 """
 
 import os
@@ -24,8 +24,16 @@ sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 from leon_cli import source  # noqa: E402
 
-PAGE = (TOP / 'vyos-1x-leon/doc/vyos.md').read_text()
-BLOCKS = re.findall(r'^```\n(.*?)^```$', PAGE, re.S | re.M)
+PAGE = ''.join(
+    (TOP / 'vyos-1x-leon/doc' / name).read_text()
+    for name in ('tutorial.md', 'vyos.md', 'vyos-reference.md')
+)
+# Without a language: commands. What has one (JSON) is not for the CLI.
+BLOCKS = [
+    text
+    for language, text in re.findall(r'^```(\w*)\n(.*?)^```$', PAGE, re.S | re.M)
+    if not language
+]
 
 
 def definitions():
@@ -96,6 +104,14 @@ def test_configuration_is_fine(key, tmp_path):
     path.chmod(0o600)
     if LEOND.exists():
         subprocess.run([LEOND, '--check', '--config', path], check=True)
+
+
+def test_readme_shows_commands_of_the_example():
+    text = (TOP / 'README.md').read_text()
+    shown = re.findall(r'^    (set interfaces leon .*)$', text, re.M)
+    fujisawa = next(block for block in BLOCKS if 'node-name fujisawa' in block)
+    assert len(shown) >= 5
+    assert [line for line in shown if line not in fujisawa.splitlines()] == []
 
 
 def test_single_commands_are_in_the_definitions():

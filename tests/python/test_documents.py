@@ -10,8 +10,11 @@ DOC = TOP / 'vyos-1x-leon/doc'
 DATAPLANE = TOP / 'vyos-1x-leon/dataplane'
 # Where a path in a text may begin.
 ROOTS = (TOP, TOP / 'vyos-1x-leon', DATAPLANE, DOC, DATAPLANE / 'base', DATAPLANE / 'fwd')
-PAGES = [TOP / 'README.md', DOC / 'architecture.md', DOC / 'operations.md',
-         *sorted((DOC / 'decisions').glob('*.md'))]
+ROOT_PAGES = [TOP / name for name in ('README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md')]
+# Named by our pages, in other projects' trees.
+FOREIGN = {'scripts/package-build/build.py'}
+PAGES = [*ROOT_PAGES, *sorted(DOC.rglob('*.md'))]
+KINDS = ('Tutorial', 'How-to', 'Reference', 'Explanation')
 
 
 def code(text: str) -> list:
@@ -23,26 +26,108 @@ def code(text: str) -> list:
 def test_files_named_exist(page):
     named = [word for word in code(page.read_text())
              if re.fullmatch(r'[\w./-]+\.(?:c|h|md|py|def|sh)(?![\w/])', word)]
-    missing = [word for word in named if not any((root / word).exists() for root in ROOTS)]
+    missing = {word for word in named if not any((root / word).exists() for root in ROOTS)}
+    # What begins at the root is on a router, not in the tree.
+    assert {word for word in missing if not word.startswith(('/', '.../'))} - FOREIGN == set()
+
+
+def prose(text: str) -> str:
+    """The text without its blocks of code, where brackets are no links."""
+    return re.sub(r'^```.*?^```$', '', text, flags=re.M | re.S)
+
+
+def anchors(text: str) -> set:
+    """What a link to a heading of the page may be, as the forges make it."""
+    titles = re.findall(r'^#+ (.+)$', prose(text), re.M)
+    return {re.sub(r'[^\w -]', '', title.lower()).replace(' ', '-') for title in titles}
+
+
+def links(page: Path) -> list:
+    """(text of the link, its target) of the relative links of a page."""
+    found = re.findall(r'\[([^\]]+)\]\(([^)\s]+)\)', prose(page.read_text()))
+    return [(text, target) for text, target in found if '://' not in target]
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    broken = []
+    for _, target in links(page):
+        name, _, anchor = target.partition('#')
+        file = (page.parent / name).resolve() if name else page
+        if not file.exists() or anchor and anchor not in anchors(file.read_text()):
+            broken.append(target)
+    assert broken == []
+
+
+def test_links_are_found_and_anchors_too():
+    assert len(links(DOC / 'README.md')) > 15
+    assert 'a-node-id-used-twice' in anchors((DOC / 'operations.md').read_text())
+
+
+def test_titles_named_exist():
+    """Of a page that is named with a title behind it: `protocol.md`, "Join, leave, failure"."""
+    missing = []
+    for page in PAGES:
+        for name, title in re.findall(r'([\w-]+\.md)`?,\s"([^"]+)"', page.read_text()):
+            wanted = ' '.join(title.split())
+            headings = re.findall(r'^#+ (.+)$', (DOC / name).read_text(), re.M)
+            missing += [] if wanted in headings else [(page.name, name, wanted)]
     assert missing == []
 
 
-def test_commands_of_the_readme_exist():
-    text = (TOP / 'README.md').read_text()
+def test_sections_named_exist():
+    """Of a page that is cited with a number, in documents and comments: design.md section 7."""
+    sources = [*(TOP / 'vyos-1x-leon').rglob('*.[ch]'), *(TOP / 'tests').rglob('*.[ch]'),
+               *(TOP / 'tests').rglob('*.py')]
+    missing, cited = [], 0
+    for page in [*PAGES, *sources]:
+        text = re.sub(r'\n[ \t]*(?:\*|#|//)?[ \t]*', ' ', page.read_text())
+        for name, number in re.findall(r'\b(design|protocol|security)\.md`?\)?,? (?:\()?sections? ([\d.]*\d)', text):
+            cited += 1
+            if not re.search(rf'^#+ {re.escape(number)}\.? ', (DOC / f'{name}.md').read_text(), re.M):
+                missing.append((page.name, name, number))
+    assert missing == [] and cited > 10
+
+
+def test_each_page_is_of_one_kind():
+    """The index has each page below one kind, once."""
+    parts = re.split(r'^\*\*([\w-]+)\*\*', (DOC / 'README.md').read_text(), flags=re.M)
+    assert tuple(parts[1::2]) == KINDS
+    listed = [(DOC / target).resolve() for part in parts[2::2]
+              for target in re.findall(r'^- \[[^\]]+\]\(([^)]+)\)', part, re.M)]
+    pages = {page for page in DOC.glob('*.md') if page.name != 'README.md'}
+    assert len(listed) == len(set(listed))
+    assert pages | {DOC / 'decisions', DOC / 'man', TOP / 'CONTRIBUTING.md'} <= set(listed)
+
+
+def test_the_three_sites_stand_once():
+    """The files of the example are in the tutorial; other pages refer to it."""
+    found = [page.name for page in PAGES for _ in re.findall(r'"node-name": "fujisawa"', page.read_text())]
+    assert found == ['tutorial.md']
+
+
+def test_commands_of_make_exist():
     targets = set(re.findall(r'^([a-z-]+):', (TOP / 'Makefile').read_text(), re.M))
-    named = set(re.findall(r'\bmake ([a-z]+)(?=[ `\n])', text)) - {'it'}
-    assert {'demo', 'check', 'bench', 'deb'} <= named <= targets
+    targets |= set(re.findall(r'^(check-[a-z -]+): check-%:', (TOP / 'Makefile').read_text(), re.M)[0].split())
+    named = {page: set(re.findall(r'`make ([a-z-]+)|^ {4}make ([a-z-]+)', page.read_text(), re.M))
+             for page in PAGES}
+    for page, words in named.items():
+        named[page] = {word for pair in words for word in pair if word}
+        assert named[page] <= targets, page
+    assert {'demo', 'check', 'bench', 'deb'} <= named[TOP / 'README.md']
+    assert {'demo', 'bench', 'eval'} <= named[DOC / 'measurements.md']
+    assert {'check', 'check-quick'} <= named[TOP / 'CONTRIBUTING.md']
 
 
 def test_commands_of_leonctl_are_documented():
     table = (TOP / 'vyos-1x-leon/leonctl/commands.c').read_text()
     commands = re.findall(r'^\t\{ "([a-z ]+)", ARG_', table, re.M)
-    page = (DOC / 'operations.md').read_text().replace('|', '\n')
+    page = (DOC / 'reference.md').read_text().replace('|', '\n')
     assert len(commands) >= 14
     undocumented = [command for command in commands
                     if f'leonctl {command}' not in page and not command.startswith('reset ')]
     assert undocumented == []
-    assert 'leonctl reset fdb|statistics|node NODE' in (DOC / 'operations.md').read_text()
+    assert 'leonctl reset fdb|statistics|node NODE' in (DOC / 'reference.md').read_text()
 
 
 def test_counters_of_sclp_are_documented():
@@ -66,7 +151,7 @@ def test_events_are_documented():
     for source in (DATAPLANE / 'proto').glob('*.c'):
         names |= set(re.findall(r'\[EV_\w+\] = "([a-z-]+)"', source.read_text()))
     assert {'joined', 'link-down', 'mac-moved'} <= names
-    assert names - set(code((DOC / 'operations.md').read_text())) == set()
+    assert names - set(code((DOC / 'reference.md').read_text())) == set()
 
 
 def test_configuration_keys_are_documented():
@@ -74,9 +159,9 @@ def test_configuration_keys_are_documented():
     keys = set(re.findall(r'(?:get_\w+|jsonr_(?:str|bool|u64|object|array))\('
                           r'(?:[^()"]|\([^()]*\))*"([a-z-]+)"', source))
     assert {'threshold-minimum', 'pre-shared-secret', 'storm-control'} <= keys
-    page = (DOC / 'operations.md').read_text()
+    page = (DOC / 'reference.md').read_text()
     rows = '\n'.join(line for line in page.splitlines() if line.startswith('| `'))
     manual = (DOC / 'man/leond.json.5.scd').read_text().replace('_', ' ')
-    for name, text in (('operations.md', rows), ('leond.json(5)', manual)):
+    for name, text in (('reference.md', rows), ('leond.json(5)', manual)):
         missing = [key for key in sorted(keys) if not re.search(rf'(?<![\w-]){key}(?![\w-])', text)]
         assert missing == [], name
