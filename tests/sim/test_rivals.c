@@ -171,12 +171,10 @@ static void test_reflection(void **state)
 	sim_free(s);
 }
 
-/* Restarts, also with a clock set back and at another address, are no clones. */
-static void test_restarts(void **state)
+static void restart_thrice(unsigned seed)
 {
-	struct sim *s = sim_new(3, 8);
+	struct sim *s = sim_new(3, seed);
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		if (i)
 			sim_seed_of(s, i, 0);
@@ -195,6 +193,15 @@ static void test_restarts(void **state)
 	assert_true(sim_until(s, sim_converged, NULL, MINUTE) >= 0);
 	expect_nobody_else(s);
 	sim_free(s);
+}
+
+/* Restarts, also with a clock set back and at another address, are no clones. Whether the old session ends
+ * before the fourth question is a matter of chance, so with several seeds. */
+static void test_restarts(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 10; seed++)
+		restart_thrice(seed);
 }
 
 /* What an earlier run said, and what this one said, to everybody from a stranger's address. */

@@ -191,6 +191,12 @@ struct rival {
 	node_id_t by; /* who says so; NODE_ID_NONE: we have seen it ourselves */
 };
 
+/* Counts what happened since the first time, for a minute. */
+struct minute_count {
+	mono_t since;
+	uint32_t n;
+};
+
 struct peer {
 	struct overlay *o;
 	node_id_t id;
@@ -221,10 +227,10 @@ struct peer {
 	uint32_t rekey_tries;
 	uint64_t incarnation; /* of the peer when cur was made */
 	mono_t established, heard, heard_direct;
-	bool unheard;	     /* not heard lately: what it said of its links is over */
-	uint32_t n_restarts; /* signs of another run of it, within a minute of restart_since */
-	mono_t restart_since;
-	mono_t hello_at; /* never: none due */
+	bool unheard;		      /* not heard lately: what it said of its links is over */
+	struct minute_count restarts; /* another run of it took the session over */
+	struct minute_count knocks;   /* another run of it asked while this one was in session */
+	mono_t hello_at;	      /* never: none due */
 	mono_t hello_sent;
 	uint32_t hello_wait_ms;
 	mono_t told_at; /* last HELLO that only says where we see the peer */

@@ -23,7 +23,7 @@
 
 #define CROSSED_MS 1000 /* an answer of ours may still be on its way */
 
-#define RESTARTS_MAX 4 /* other incarnations within a minute: two nodes with one id */
+#define OTHER_RUNS_MAX 4 /* within a minute: two nodes with one id */
 
 /* --- sending --- */
 
@@ -236,22 +236,21 @@ void hello_confirm(struct overlay *o, struct peer *p)
 
 /* --- taking a session into use --- */
 
-/* A sign of another run of the peer; true where there have been many in a minute. */
-static bool count_other_run(struct overlay *o, struct peer *p)
+/* True where it has happened many times in a minute. */
+static bool count_one(const struct overlay *o, struct minute_count *c)
 {
 	mono_t now = overlay_now(o);
 
-	if (mono_is_never(p->restart_since) || mono_sub_ms(now, p->restart_since) > 60000) {
-		p->restart_since = now;
-		p->n_restarts = 0;
-	}
-	return ++p->n_restarts >= RESTARTS_MAX;
+	if (mono_is_never(c->since) || mono_sub_ms(now, c->since) > 60000)
+		*c = (struct minute_count){ .since = now };
+	return ++c->n >= OTHER_RUNS_MAX;
 }
 
-/* Two nodes with one id, each with its own incarnation, take turns. */
+/* Two nodes with one id, each with its own incarnation, take turns. Questions do not count: a run whose
+ * clock is behind that of its last asks many times before the last one's session is over. */
 static void note_other_run(struct overlay *o, struct peer *p)
 {
-	if (count_other_run(o, p) &&
+	if (count_one(o, &p->restarts) &&
 	    bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
 }
@@ -260,7 +259,7 @@ static void note_other_run(struct overlay *o, struct peer *p)
  * with a clock behind that of its last, does one of the two only. */
 static bool are_two(struct overlay *o, struct peer *p)
 {
-	return count_other_run(o, p) && mono_sub_ms(p->heard, p->restart_since) > ALIVE_MS;
+	return count_one(o, &p->knocks) && mono_sub_ms(p->heard, p->knocks.since) > ALIVE_MS;
 }
 
 /* With what is on offer to the peer and what it offers. */
