@@ -28,6 +28,7 @@ BELOW = {
     'daemon': {'proto', 'fwd', 'state', 'io', 'wire', 'crypto', 'base'},
     'leonctl': {'io', 'base'},
     'leon-sclp': {'io', 'wire', 'base'},
+    'leonsim': {'proto', 'state', 'wire', 'crypto', 'base'},
 }
 
 # Header -> the directory, or the one file, that may include it.
@@ -123,6 +124,7 @@ def main():
     paths = tree.files('.c', '.h', under=tree.DATAPLANE)
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leonctl')
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leon-sclp')
+    paths += tree.files('.c', '.h', under='vyos-1x-leon/leonsim')
     problems = [problem for path in paths for problem in check_text(path)]
     problems += check_single_owner(paths)
     headers = [p for p in paths if p.endswith('.h')]

@@ -20,6 +20,7 @@ FILES = {
     'UNITS/leon-ipsec@.service',
     'UNITS/leond@.service',
     '/usr/bin/leonctl',
+    '/usr/bin/leonsim',
     '/usr/lib/leon/leon-ipsec',
     *(f'/usr/lib/leon/leon_ipsec/{name}.py' for name in (
         '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'reasons', 'settings',
@@ -44,6 +45,7 @@ FILES = {
     '/usr/share/man/man5/leond.json.5.gz',
     '/usr/share/man/man8/leon-ipsec.8.gz',
     '/usr/share/man/man8/leon-sclp.8.gz',
+    '/usr/share/man/man1/leonsim.1.gz',
     '/usr/share/man/man8/leonctl.8.gz',
     '/usr/share/man/man8/leond.8.gz',
 }

@@ -38,8 +38,11 @@ NUMBERS = {
     'measurement interval': (100, 60000, 1000),
     'measurement fast-interval': (20, 60000, 100),
     'measurement dead-multiplier': (2, 20, 3),
+    'measurement lasting-time': (60, 86400, 1800),
     'path threshold': (0, 90, 10),
     'path threshold-minimum': (0, 10000000, 2000),
+    'path noise-margin': (0, 1000, 60),
+    'path lasting-threshold': (0, 90, 5),
     'path hold-time': (0, 3600, 10),
     'path maximum-relays': (0, 3, 3),
     'path relay-cost': (0, 10000000, 500),
@@ -225,7 +228,9 @@ def test_daemon_has_the_same_defaults(leaves):
     named = {
         'vni': 'vni', 'measurement interval': 'interval_ms',
         'measurement fast-interval': 'fast_interval_ms',
-        'measurement dead-multiplier': 'dead_multiplier', 'path threshold': 'threshold_percent',
+        'measurement dead-multiplier': 'dead_multiplier',
+        'measurement lasting-time': 'lasting_s', 'path noise-margin': 'noise_percent',
+        'path lasting-threshold': 'lasting_percent', 'path threshold': 'threshold_percent',
         'path threshold-minimum': 'threshold_min_us', 'path relay-cost': 'relay_cost_us',
         'fdb aging': 'fdb_aging_s', 'fdb maximum': 'fdb_maximum',
         'storm-control broadcast': 'storm_broadcast', 'storm-control multicast':

@@ -122,10 +122,15 @@ static void lie_about_a_link(struct sim *s, unsigned liar, unsigned other, uint3
 		struct lat_entry e = latdb_get(lat, SLOT_SELF, sim_slot(s, liar, i));
 
 		if (i != liar)
-			m.row.entry[m.row.n++] = (struct row_entry){
-				s->node[i].id, true, i == other ? rtt_us : e.rtt_us, 100, 0,
-				e.mtu,	       false
-			};
+			m.row.entry[m.row.n++] =
+				(struct row_entry){ s->node[i].id,
+						    true,
+						    i == other ? rtt_us : e.rtt_us,
+						    i == other ? rtt_us : e.lasting_us,
+						    100,
+						    0,
+						    e.mtu,
+						    false };
 	}
 	for (unsigned i = 0; i < s->n; i++)
 		if (i != liar)

@@ -85,9 +85,10 @@ static inline void sample_small(uint8_t type, struct msg *m)
 		m->row.base = 40;
 		m->row.parts = 1;
 		m->row.n = 2;
-		m->row.entry[0] = (struct row_entry){ NODE_B, true, 21700, 350, 5, 1472, true };
-		m->row.entry[1] =
-			(struct row_entry){ NODE_C, false, 0xffffff, 0, 1000, 1452, false };
+		m->row.entry[0] =
+			(struct row_entry){ NODE_B, true, 21700, 21000, 350, 5, 1472, true };
+		m->row.entry[1] = (struct row_entry){ NODE_C, false, 0xffffff, 0xffffff,
+						      0,      1000,  1452,     false };
 		break;
 	case MSG_PING:
 		m->ping = (struct msg_ping){ 7, 0x0123456789abcdefULL, 41, 65 };
@@ -167,6 +168,7 @@ static inline void sample_full(uint8_t type, struct msg *m)
 			m->row.entry[i] = (struct row_entry){ i + 1u,
 							      i & 1,
 							      i * 1000u,
+							      i * 900u,
 							      0xffffffu - i,
 							      (uint16_t)(1000 - i),
 							      (uint16_t)(65535 - i),

@@ -136,11 +136,11 @@ static void rule_5_says_what_it_would_take(void **state)
 	struct choice c = started(&in_use, S(1));
 
 	(void)state;
-	assert_int_equal(choice_cost_to_beat(&c, &params), 90000);
+	assert_int_equal(choice_cost_to_beat(&c, &none, &params), 90000);
 	c.path.cost_us = 10000;
-	assert_int_equal(choice_cost_to_beat(&c, &params), 8000);
+	assert_int_equal(choice_cost_to_beat(&c, &none, &params), 8000);
 	c.path.cost_us = 1000;
-	assert_int_equal(choice_cost_to_beat(&c, &params), 0);
+	assert_int_equal(choice_cost_to_beat(&c, &none, &params), 0);
 }
 
 static void equal_paths_do_not_take_turns(void **state)
@@ -157,7 +157,7 @@ static void equal_paths_do_not_take_turns(void **state)
 
 static void rule_6_hold_down(void **state)
 {
-	struct path direct = path_over(0, 20000), better = path_over(3, 8000);
+	struct path direct = path_over(0, 20000), better = path_over(3, 12000);
 	struct choice c = started(&direct, S(1));
 
 	(void)state;
@@ -168,10 +168,86 @@ static void rule_6_hold_down(void **state)
 	assert_int_equal(c.reason, CHOICE_BETTER);
 }
 
+/* A path more than twice as dear as the other is not held, however new it is. */
+static void rule_6_holds_no_bad_path(void **state)
+{
+	struct path direct = path_over(0, 20000), better = path_over(3, 9000);
+	struct choice c = started(&direct, S(1));
+
+	(void)state;
+	assert_true(choice_run(&c, &better, &direct, &params, S(2)));
+	assert_int_equal(c.reason, CHOICE_BETTER);
+}
+
+/* What varies anyway is no reason: the gain must exceed a share of the variation of both. */
+static void rule_5_noise_margin(void **state)
+{
+	struct choice_params p = params;
+	struct path direct = path_over(0, 100000), better = path_over(3, 71000);
+	struct choice c;
+
+	(void)state;
+	p.noise_percent = 60;
+	direct.noise_us = 30000;
+	better.noise_us = 20000;
+	c = started(&direct, S(1));
+	assert_false(choice_run(&c, &better, &direct, &p, S(100)));
+	assert_int_equal(c.reason, CHOICE_THRESHOLD);
+	assert_int_equal(choice_cost_to_beat(&c, &better, &p), 70000);
+	better.cost_us = 70000;
+	assert_true(choice_run(&c, &better, &direct, &p, S(101)));
+	/* Quiet paths: the threshold alone. */
+	direct.noise_us = better.noise_us = 100;
+	better.cost_us = 90000;
+	c = started(&direct, S(1));
+	assert_true(choice_run(&c, &better, &direct, &p, S(100)));
+}
+
+/* A gain too small for the moment is taken where it lasts, unless it costs at the moment. */
+static void rule_5_lasting(void **state)
+{
+	struct choice_params p = params;
+	struct path direct = path_over(0, 100000), other = path_over(3, 99000);
+	struct choice c;
+
+	(void)state;
+	p.noise_percent = 60;
+	p.lasting_percent = 5;
+	direct.noise_us = other.noise_us = 30000;
+	direct.lasting_us = 100000;
+	other.lasting_us = 95001;
+	c = started(&direct, S(1));
+	c.lasting = other;
+	assert_false(choice_run(&c, &other, &direct, &p, S(100)));
+	c.lasting.lasting_us = 95000;
+	c.lasting.cost_us = 100001;
+	assert_false(choice_run(&c, &direct, &direct, &p, S(100)));
+	c.lasting.cost_us = 100000;
+	assert_true(choice_run(&c, &direct, &direct, &p, S(100)));
+	assert_int_equal(c.reason, CHOICE_LASTING);
+	assert_int_equal(c.chosen_by, CHOICE_LASTING);
+	assert_true(path_same(&c.path, &other));
+}
+
+/* From a silent path to one that is not, at once; between two silent ones only as ever. */
+static void rule_3_silent(void **state)
+{
+	struct path direct = path_over(0, 1000000), other = path_over(3, 990000);
+	struct choice c = started(&direct, S(1));
+
+	(void)state;
+	c.path.silent = true;
+	other.silent = true;
+	assert_false(choice_run(&c, &other, &direct, &params, S(2)));
+	other.silent = false;
+	assert_true(choice_run(&c, &other, &direct, &params, S(2)));
+	assert_int_equal(c.reason, CHOICE_FAILOVER);
+}
+
 static void changed_hold_time_counts_at_once(void **state)
 {
 	struct choice_params shorter = params;
-	struct path direct = path_over(0, 20000), better = path_over(3, 8000);
+	struct path direct = path_over(0, 20000), better = path_over(3, 12000);
 	struct choice c = started(&direct, S(1));
 
 	(void)state;
@@ -182,7 +258,7 @@ static void changed_hold_time_counts_at_once(void **state)
 
 static void rule_7_better(void **state)
 {
-	struct path direct = path_over(0, 20000), better = path_over(3, 8000);
+	struct path direct = path_over(0, 20000), better = path_over(3, 12000);
 	struct choice c = started(&direct, S(1));
 
 	(void)state;
@@ -201,7 +277,7 @@ static void rule_7_better(void **state)
 static void reasons_have_words(void **state)
 {
 	(void)state;
-	for (int r = CHOICE_NO_PATH; r <= CHOICE_BETTER; r++) {
+	for (int r = CHOICE_NO_PATH; r <= CHOICE_LASTING; r++) {
 		assert_true(strlen(choice_reason_name((enum choice_reason)r)) > 0);
 		assert_true(strlen(choice_reason_text((enum choice_reason)r)) > 10);
 	}
@@ -310,8 +386,8 @@ static void changes_keep_their_distance(void **state)
 
 		rng = seed * 0x9e3779b97f4a7c15ULL;
 		for (int t = 1; t < 3000; t++) {
-			uint32_t direct = random_below(50) ? 10 + random_below(60) : 0;
-			uint32_t relayed = random_below(50) ? 10 + random_below(60) : 0;
+			uint32_t direct = random_below(50) ? 40 + random_below(40) : 0;
+			uint32_t relayed = random_below(50) ? 40 + random_below(40) : 0;
 			mono_t before = c.since;
 
 			one_second(&c, direct, relayed, MS(t * 100));
@@ -340,6 +416,10 @@ int main(void)
 		cmocka_unit_test(rule_5_says_what_it_would_take),
 		cmocka_unit_test(equal_paths_do_not_take_turns),
 		cmocka_unit_test(rule_6_hold_down),
+		cmocka_unit_test(rule_6_holds_no_bad_path),
+		cmocka_unit_test(rule_5_noise_margin),
+		cmocka_unit_test(rule_5_lasting),
+		cmocka_unit_test(rule_3_silent),
 		cmocka_unit_test(changed_hold_time_counts_at_once),
 		cmocka_unit_test(rule_7_better),
 		cmocka_unit_test(reasons_have_words),

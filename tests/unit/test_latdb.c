@@ -23,7 +23,7 @@ static void first_sample_is_taken_as_it_is(void **state)
 	struct link_filter f;
 
 	(void)state;
-	link_filter_reset(&f);
+	link_filter_reset(&f, 1800);
 	link_filter_answer(&f, 20000, S(1));
 	assert_int_equal(f.n_samples, 1);
 	assert_int_equal(f.srtt_us, 20000);
@@ -39,7 +39,7 @@ static void filter_follows_a_step(void **state)
 	struct link_filter f;
 
 	(void)state;
-	link_filter_reset(&f);
+	link_filter_reset(&f, 1800);
 	for (int i = 0; i < 100; i++)
 		link_filter_answer(&f, 20000, S(1 + i));
 	assert_int_equal(f.srtt_us, 20000);
@@ -66,18 +66,18 @@ static void a_fall_never_raises_the_cost(void **state)
 			struct link_filter f;
 			uint32_t cost, before;
 
-			link_filter_reset(&f);
+			link_filter_reset(&f, 1800);
 			for (int i = 0; i < 200; i++)
 				link_filter_answer(
 					&f, from_us[k] + (noisy ? from_us[k] / 50 * (i % 3) : 0),
 					S(1 + i));
-			e.rtt_us = (uint32_t)f.srtt_us;
-			e.var_us = (uint32_t)f.var_us;
+			e.rtt_us = (uint32_t)f.now_us;
+			e.var_us = 0;
 			before = link_cost(&e);
 			for (int i = 0; i < 200; i++) {
 				link_filter_answer(&f, 100000, S(300 + i));
-				e.rtt_us = (uint32_t)f.srtt_us;
-				e.var_us = (uint32_t)f.var_us;
+				e.rtt_us = (uint32_t)f.now_us;
+				e.var_us = 0;
 				cost = link_cost(&e);
 				assert_in_range(cost, 100000, before);
 				before = cost;
@@ -93,7 +93,7 @@ static void deviation_of_even_noise(void **state)
 	struct link_filter f;
 
 	(void)state;
-	link_filter_reset(&f);
+	link_filter_reset(&f, 1800);
 	for (int i = 0; i < 1000; i++)
 		link_filter_answer(&f, i % 2 ? 110000 : 90000, S(1 + i));
 	assert_in_range(f.srtt_us, 98000, 102000);
@@ -105,7 +105,7 @@ static void loss_rises_and_fades(void **state)
 	struct link_filter f;
 
 	(void)state;
-	link_filter_reset(&f);
+	link_filter_reset(&f, 1800);
 	for (int i = 0; i < 1000; i++) {
 		link_filter_loss(&f);
 		assert_in_range(f.loss_pm, 1, 1000);
@@ -125,7 +125,7 @@ static void minimum_lasts_one_to_two_minutes(void **state)
 	struct link_filter f;
 
 	(void)state;
-	link_filter_reset(&f);
+	link_filter_reset(&f, 1800);
 	link_filter_answer(&f, 500, S(10));
 	link_filter_answer(&f, 300, S(20));
 	link_filter_answer(&f, 800, S(30));

@@ -44,7 +44,7 @@ static uint32_t net_cost(const struct net *w, uint16_t u, uint16_t v)
 	/* A link of others is one only where both ends say so (decision 020). */
 	if (u == v || c == DOWN || (u && back == DOWN))
 		return COST_INFINITE;
-	return back != DOWN && back - back / 3 > 2 * (c - c / 3) + 8000 ? back : c;
+	return back != DOWN && back - back / 12 > 2 * (c - c / 12) + 8000 ? back : c;
 }
 
 static uint16_t slot_is_id_minus_one(void *arg, node_id_t id)
@@ -53,20 +53,21 @@ static uint16_t slot_is_id_minus_one(void *arg, node_id_t id)
 	return (uint16_t)(id - 1);
 }
 
-/* A third of the cost is variation, so that both terms count. */
+/* A twelfth of the cost is the price of variation, so that both terms count. */
 static struct row_entry entry_for(uint16_t to, uint32_t cost)
 {
 	return (struct row_entry){ .node = to + 1u,
 				   .up = cost != DOWN,
-				   .rtt_us = cost - cost / 3,
-				   .var_us = cost / 3,
+				   .rtt_us = cost - cost / 12,
+				   .lasting_us = cost - cost / 12,
+				   .var_us = cost / 12 * 4,
 				   .mtu = 1400 };
 }
 
 static void load_row(struct net *w, uint16_t from)
 {
 	static struct msg_row m;
-	uint16_t per = 70;
+	uint16_t per = 60;
 
 	m.incarnation = 1;
 	m.seq = 1;
@@ -87,9 +88,11 @@ static void net_load(struct net *w)
 		load_row(w, u);
 	for (uint16_t v = 1; v < w->n; v++) {
 		struct row_entry r = entry_for(v, w->cost[v]);
-		struct lat_entry e = {
-			.rtt_us = r.rtt_us, .var_us = r.var_us, .mtu = r.mtu, .up = r.up
-		};
+		struct lat_entry e = { .rtt_us = r.rtt_us,
+				       .lasting_us = r.lasting_us,
+				       .var_us = r.var_us,
+				       .mtu = r.mtu,
+				       .up = r.up };
 
 		latdb_set(w->db, v, &e);
 	}
@@ -468,7 +471,7 @@ static void evaluate_knows_broken_paths(void **state)
 	net_load(&w);
 	path_evaluate(w.db, &w.pp, 0, &p);
 	assert_int_equal(p.cost_us, 2500);
-	assert_int_equal(p.rtt_us, 2 * (1000 - 333));
+	assert_int_equal(p.rtt_us, 2 * (1000 - 83));
 	assert_int_equal(p.mtu, 1400);
 	path_evaluate(w.db, &w.pp, 0, &none);
 	assert_int_equal(none.cost_us, COST_INFINITE);
@@ -555,7 +558,7 @@ static void a_link_takes_two_ends(void **state)
 
 static void link_cost_is_rtt_variation_and_loss(void **state)
 {
-	struct lat_entry e = { .rtt_us = 20000, .var_us = 1500, .up = true };
+	struct lat_entry e = { .rtt_us = 20000, .var_us = 6000, .up = true };
 
 	(void)state;
 	assert_int_equal(link_cost(&e), 21500);

@@ -113,6 +113,8 @@ static void print_change(struct jsonr_node *root, FILE *out)
 			text_us(p, "threshold_minimum_us"));
 	else
 		fputs("the first path that works is taken\n", out);
+	if (jsonr_has(root, "what_it_takes"))
+		fprintf(out, "%s\n", text_str(root, "what_it_takes"));
 	if (hold_ms > 0)
 		fprintf(out, "voluntary changes wait for another %.1f s (hold-time %.0f s)\n",
 			(double)hold_ms / 1000, (double)value_u64(p, "hold_time_ms") / 1000);

@@ -4,15 +4,23 @@
  * decided, and what it would take to change. Computed from the database as it is now. Control
  * thread.
  */
+#include <stdio.h>
+
 #include "base/defs.h"
 #include "daemon/answer.h"
 #include "daemon/command.h"
 #include "daemon/leond.h"
 
 #define ALTERNATIVES_MAX 5
-#define CANDIDATES_MAX	 (ALTERNATIVES_MAX + 3)
+#define CANDIDATES_MAX	 (ALTERNATIVES_MAX + 4)
 
-enum role { ROLE_IN_USE = 1, ROLE_BEST = 2, ROLE_DIRECT = 4, ROLE_ALTERNATIVE = 8 };
+enum role {
+	ROLE_IN_USE = 1,
+	ROLE_BEST = 2,
+	ROLE_DIRECT = 4,
+	ROLE_ALTERNATIVE = 8,
+	ROLE_LASTING = 16
+};
 
 struct candidate {
 	struct path path;
@@ -95,10 +103,11 @@ static void write_link(struct command *c, uint16_t from, uint16_t to)
 	jsonw_bool(c->w, "up", exists);
 	jsonw_bool(c->w, "silent", exists && e.silent);
 	answer_known(c->w, "rtt_us", up, e.rtt_us);
+	answer_known(c->w, "lasting_rtt_us", up, e.lasting_us);
 	answer_known(c->w, "variation_us", up, e.var_us);
 	answer_known(c->w, "loss_permille", up, e.loss_pm);
 	answer_known(c->w, "loss_cost_us", up,
-		     cost > e.rtt_us + e.var_us ? cost - e.rtt_us - e.var_us : 0);
+		     up ? cost - min_of(cost, e.rtt_us + link_variation_cost(&e)) : 0);
 	answer_known(c->w, "cost_us", up, cost);
 	jsonw_end(c->w);
 }
@@ -110,6 +119,7 @@ static void write_roles(struct jsonw *w, unsigned roles)
 		const char *name;
 	} names[] = { { ROLE_IN_USE, "in-use" },
 		      { ROLE_BEST, "best" },
+		      { ROLE_LASTING, "lasting" },
 		      { ROLE_DIRECT, "direct" },
 		      { ROLE_ALTERNATIVE, "alternative" } };
 
@@ -131,6 +141,8 @@ static void write_candidate(struct command *c, const struct candidate *cand)
 	write_roles(c->w, cand->roles);
 	answer_hops(c->w, "hops", "hop_names", c->d, &p);
 	answer_known(c->w, "cost_us", p.cost_us != COST_INFINITE, p.cost_us);
+	answer_known(c->w, "lasting_cost_us", p.cost_us != COST_INFINITE, p.lasting_us);
+	answer_known(c->w, "noise_us", p.cost_us != COST_INFINITE, p.noise_us);
 	answer_known(c->w, "latency_us", p.cost_us != COST_INFINITE, p.rtt_us);
 	answer_known(c->w, "mtu", p.mtu != 0, p.mtu);
 	jsonw_u64(c->w, "relay_cost_us", (uint64_t)(p.n_hops - 1) * pp.relay_cost_us);
@@ -143,12 +155,47 @@ static void write_candidate(struct command *c, const struct candidate *cand)
 	jsonw_end(c->w);
 }
 
+static const char *ms(char *buf, size_t len, uint32_t us)
+{
+	snprintf(buf, len, "%u.%u ms", us / 1000, us % 1000 / 100);
+	return buf;
+}
+
+/* In words: which condition speaks for or against a change now, and what it would take. */
+static void write_what_it_takes(struct command *c, const struct choice *ch,
+				const struct choice_params *p)
+{
+	uint32_t now_us = choice_cost_to_beat(ch, &ch->best, p);
+	char text[512], a[32], b[32], d[32], e[32];
+	bool noisy = now_us + 1000 <
+		     choice_cost_to_beat(
+			     ch, &(struct path){ 0 },
+			     &(struct choice_params){ .threshold_percent = p->threshold_percent,
+						      .threshold_min_us = p->threshold_min_us });
+
+	if (ch->path.n_hops == 0 || ch->path.cost_us == COST_INFINITE)
+		snprintf(text, sizeof(text), "Any path that works would be taken at once.");
+	else
+		snprintf(
+			text, sizeof(text),
+			"The path in use costs %s now and %s in the long run. Another is taken where it "
+			"costs %s or less now%s, or %s or less in the long run and no more than this one "
+			"now; at once where a link of this one fails or falls silent.",
+			ms(a, sizeof(a), ch->path.cost_us), ms(b, sizeof(b), ch->path.lasting_us),
+			ms(d, sizeof(d), now_us),
+			noisy ? " (the noise of both paths asks for so much)" : "",
+			ms(e, sizeof(e), choice_lasting_to_beat(ch, p)));
+	jsonw_str(c->w, "what_it_takes", text);
+}
+
 static void write_rule(struct command *c, const struct choice *ch)
 {
 	const struct conf *conf = c->d->conf;
 	struct choice_params p = {
 		.threshold_percent = conf->threshold_percent,
 		.threshold_min_us = conf->threshold_min_us,
+		.noise_percent = conf->noise_percent,
+		.lasting_percent = conf->lasting_percent,
 		.hold_time_ms = conf->hold_time_ms,
 	};
 	int64_t hold_ms = mono_is_never(ch->hold_until) ? 0 : mono_sub_ms(ch->hold_until, c->now);
@@ -160,11 +207,17 @@ static void write_rule(struct command *c, const struct choice *ch)
 	answer_time(c->w, "since", wall_of(c->now, ch->since));
 	answer_age(c->w, "since_seconds", c->now, ch->since);
 	jsonw_u64(c->w, "changes", ch->n_changes);
-	answer_known(c->w, "cost_to_beat_us", usable, usable ? choice_cost_to_beat(ch, &p) : 0);
+	answer_known(c->w, "cost_to_beat_us", usable,
+		     usable ? choice_cost_to_beat(ch, &ch->best, &p) : 0);
+	answer_known(c->w, "lasting_to_beat_us", usable,
+		     usable ? choice_lasting_to_beat(ch, &p) : 0);
+	write_what_it_takes(c, ch, &p);
 	jsonw_u64(c->w, "hold_remaining_ms", hold_ms > 0 ? (uint64_t)hold_ms : 0);
 	jsonw_object(c->w, "thresholds");
 	jsonw_u64(c->w, "threshold_percent", p.threshold_percent);
 	jsonw_u64(c->w, "threshold_minimum_us", p.threshold_min_us);
+	jsonw_u64(c->w, "noise_margin_percent", p.noise_percent);
+	jsonw_u64(c->w, "lasting_threshold_percent", p.lasting_percent);
 	jsonw_u64(c->w, "hold_time_ms", p.hold_time_ms);
 	jsonw_u64(c->w, "maximum_relays", conf->maximum_relays);
 	jsonw_u64(c->w, "relay_cost_us", conf->relay_cost_us);
@@ -186,6 +239,7 @@ enum command_result explain_path(struct command *c)
 		return command_refuse(c, "no path to this node has been computed yet");
 	add(&list, &ch->path, ROLE_IN_USE);
 	add(&list, &ch->best, ROLE_BEST);
+	add(&list, &ch->lasting, ROLE_LASTING);
 	add(&list, &(struct path){ .n_hops = 1, .hop = { n->slot } }, ROLE_DIRECT);
 	add_alternatives(c->d, n->slot, &list);
 

@@ -24,7 +24,7 @@ static bool is_relayed(const struct peer *p)
 /* Nothing else makes the two hear each other. */
 static bool is_lifeline(const struct peer *p)
 {
-	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent_us);
+	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent);
 }
 
 static bool is_unanswered(const struct along *a)

@@ -99,7 +99,8 @@ struct probing {
 	mono_t sent_at;	      /* last plain probe */
 	mono_t missing;	      /* when the first of those now missed in a row was sent */
 	mono_t answered_sent; /* when the latest probe that was answered was sent */
-	int64_t silent_us;    /* > 0: silent, and what the round trip counts as meanwhile */
+	int64_t late_us;      /* > 0: answers are missing, and what the round trip counts as */
+	bool silent;	      /* and that is unusual for the link */
 	uint32_t misses;      /* in a row */
 	uint32_t loss_before; /* smoothed loss before the first of them, 1/1000 */
 	uint32_t answers;     /* in a row, while the link is down */
@@ -396,6 +397,9 @@ struct overlay {
 	struct notice notice[NOTICES_MAX];
 	bool *no_relay, *unheard, *distrusted;
 	struct path *best, *best_apart; /* results of a run, by slot */
+	struct path *lasting;		/* best in the long run, as of lasting_at */
+	mono_t lasting_at;
+	uint16_t n_lasting;
 	uint32_t cap_best;
 	struct alarm changed; /* routes_changed is due */
 	mono_t told;	      /* last call of it */

@@ -323,7 +323,7 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		return false;
 	*out = (struct overlay_link){
 		.up = p->probe.up,
-		.silent = p->probe.up && p->probe.silent_us,
+		.silent = p->probe.up && p->probe.silent,
 		.session = p->cur != NULL,
 		.ep = p->ep,
 		.behind_nat = is_behind_nat(peer_node(p->o, p), &p->ep),

@@ -241,7 +241,7 @@ bool via_path(struct overlay *o, const struct path *path, struct via *v)
 
 bool via_best(struct overlay *o, const struct peer *p, struct via *v)
 {
-	if (p->probe.up && !p->probe.silent_us && via_direct(p, v))
+	if (p->probe.up && !p->probe.silent && via_direct(p, v))
 		return true;
 	if (p->choice.path.n_hops > 1 && via_path(o, &p->choice.path, v))
 		return true;

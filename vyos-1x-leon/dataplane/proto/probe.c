@@ -7,7 +7,7 @@
  * A link is silent after dead-multiplier probes in a row went unanswered, and not before as many
  * fast intervals have passed since the first of them. A failure and a round-trip time that jumps look
  * the same then, so the link becomes dear at once, as dear as the age of what is unanswered makes
- * likely, and traffic goes where it is cheaper. Down it is only after a longer silence. A late answer
+ * likely (and is called silent where such an age is unusual for it), and traffic goes where it is cheaper. Down it is only after a longer silence. A late answer
  * is an answer; its time is a valid sample. doc/decisions/022.
  */
 #include <string.h>
@@ -19,12 +19,8 @@
 #define RTO_FIRST_US 1000000 /* while no round-trip time is known */
 #define RTO_SLACK_US 10000
 #define BURST	     4
-/*
- * Whoever has waited for a time waits about as long again (half of them, where the tail is that of
- * 1/t): with factor 4 the price is above that even when the age has doubled, so that four times
- * the age, not every tick, asks for new rows.
- */
-#define SILENT_FACTOR  4
+/* What an answer is late beyond what is usual for its link counts so often more. */
+#define LATE_FACTOR    3
 #define SILENCE_MAX_MS 30000 /* whatever the link showed before */
 /* As many probes are under way at most: PROBES_OUT must remember them until they are answered. */
 #define PROBES_PER_RTT 8
@@ -32,7 +28,7 @@
 void probe_init(struct overlay *o, struct peer *p)
 {
 	p->probe = (struct probing){ 0 };
-	link_filter_reset(&p->probe.filter);
+	link_filter_reset(&p->probe.filter, o->conf->lasting_s);
 	pmtu_reset(o, p);
 }
 
@@ -127,7 +123,7 @@ static void send_probe(struct overlay *o, struct peer *p)
 	probe_remember(o, p, id, 0);
 	if (via_direct(p, &v))
 		probe_send(o, p, &v, id, 0);
-	if (!pr->up || pr->silent_us)
+	if (!pr->up || pr->silent)
 		send_to_locators(o, p, id);
 }
 
@@ -168,14 +164,15 @@ void probe_session_up(struct overlay *o, struct peer *p)
 void probe_store(struct overlay *o, struct peer *p)
 {
 	const struct link_filter *f = &p->probe.filter;
-	int64_t rtt_us = max_of(f->srtt_us, p->probe.silent_us);
+	int64_t rtt_us = max_of(f->now_us, p->probe.late_us);
 	struct lat_entry e = {
 		.rtt_us = (uint32_t)min_of(rtt_us, (int64_t)UINT32_MAX),
-		.var_us = (uint32_t)min_of(f->var_us, (int64_t)UINT32_MAX),
+		.lasting_us = (uint32_t)min_of(f->lasting_us, (int64_t)UINT32_MAX),
+		.var_us = (uint32_t)min_of(f->dev_us, (int64_t)UINT32_MAX),
 		.loss_pm = (uint16_t)max_of(f->loss_pm, (uint32_t)p->loss.link_pm),
 		.mtu = p->pmtu.mtu,
 		.up = p->probe.up,
-		.silent = p->probe.silent_us > 0 || p->loss.link_pm,
+		.silent = p->probe.silent || p->loss.link_pm,
 	};
 
 	if (!latdb_set(o->lat, p->slot, &e))
@@ -211,7 +208,8 @@ static void link_down(struct overlay *o, struct peer *p)
 	 * paying for the probes that found it. */
 	pr->filter.loss_pm = pr->loss_before;
 	pr->up = false;
-	pr->silent_us = 0;
+	pr->late_us = 0;
+	pr->silent = false;
 	pr->answers = 0;
 	pr->misses = 0;
 	pr->wait_ms = 0;
@@ -228,7 +226,8 @@ void probe_link_lost(struct overlay *o, struct peer *p)
 	if (!p->probe.up)
 		return;
 	p->probe.up = false;
-	p->probe.silent_us = 0;
+	p->probe.late_us = 0;
+	p->probe.silent = false;
 	probe_store(o, p);
 	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
 }
@@ -244,6 +243,25 @@ static int64_t down_after_us(const struct overlay *o, const struct probing *pr)
 	return min_of(ms, (int64_t)SILENCE_MAX_MS) * 1000;
 }
 
+/* Round-trip times up to this are nothing unusual for the link, by what it showed for long. */
+static int64_t usual_us(const struct link_filter *f)
+{
+	return f->lasting_us + 2 * f->dev_us;
+}
+
+/*
+ * What the round trip is likely to be, where an answer is missing for so long: that long and what
+ * the link varies; and what is beyond the usual counts several times, since it may be a failure. So
+ * a quiet link costs four times the age within the time of three probes, and one that is as slow as that
+ * now and then costs the age. The row is renewed when the age has caught up with it.
+ */
+static int64_t late_cost_us(const struct link_filter *f, int64_t age_us)
+{
+	int64_t beyond = max_of(age_us - usual_us(f), (int64_t)0);
+
+	return max_of(age_us + f->dev_us + LATE_FACTOR * beyond, f->now_us);
+}
+
 /* Probes in a row are unanswered, the first of them is `age_us` old. */
 static void silent(struct overlay *o, struct peer *p, int64_t age_us)
 {
@@ -253,12 +271,15 @@ static void silent(struct overlay *o, struct peer *p, int64_t age_us)
 		link_down(o, p);
 		return;
 	}
-	if (pr->silent_us && age_us < pr->silent_us)
+	if (pr->late_us && age_us < pr->late_us)
 		return;
-	pr->silences += pr->silent_us == 0;
-	pr->silent_us = max_of(age_us * SILENT_FACTOR, pr->filter.srtt_us);
+	pr->late_us = late_cost_us(&pr->filter, age_us);
+	if (age_us > usual_us(&pr->filter)) {
+		pr->silences += !pr->silent;
+		pr->silent = true;
+		share_dirty(o, SHARE_NOW);
+	}
 	probe_store(o, p);
-	share_dirty(o, SHARE_NOW);
 	route_now(o);
 }
 
@@ -266,13 +287,16 @@ static void silent(struct overlay *o, struct peer *p, int64_t age_us)
 static void speaks_again(struct overlay *o, struct peer *p)
 {
 	struct probing *pr = &p->probe;
+	bool was_silent = pr->silent;
 
 	/* An outage is not loss, and a jump even less. */
 	pr->filter.loss_pm = min_of(pr->filter.loss_pm, pr->loss_before);
-	pr->silent_us = 0;
+	pr->late_us = 0;
+	pr->silent = false;
 	pr->burst = BURST; /* the filter settles soon */
 	probe_store(o, p);
-	share_dirty(o, SHARE_SOON);
+	if (was_silent)
+		share_dirty(o, SHARE_SOON);
 	route_later(o);
 }
 
@@ -304,10 +328,12 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 }
 
 /* Takes the time of an answer as a sample; `rtt_us` 0: it was no fair one. */
-static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, mono_t now)
+static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, uint32_t lasting_s,
+		   mono_t now)
 {
 	bool overtaken = mono_before(q->sent, pr->answered_sent);
 
+	pr->filter.lasting_s = lasting_s;
 	if (!overtaken)
 		pr->answered_sent = q->sent;
 	/* It was not lost after all. */
@@ -318,7 +344,8 @@ static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, m
 	/* Answers that were held up together: the first to come says what is, the rest what was. */
 	if (q->missed && overtaken)
 		return;
-	if (q->missed && pr->silent_us)
+	/* Two late answers in a row, later than is usual for the link: its time jumped. */
+	if (q->missed && (pr->late_us || (pr->misses >= 2 && rtt_us > usual_us(&pr->filter))))
 		link_filter_jump(&pr->filter, rtt_us, now);
 	else
 		link_filter_answer(&pr->filter, rtt_us, now);
@@ -329,9 +356,9 @@ static void answered(struct overlay *o, struct peer *p, const struct probe *q, u
 {
 	struct probing *pr = &p->probe;
 
-	sample(pr, q, rtt_us, now);
+	sample(pr, q, rtt_us, o->conf->lasting_s, now);
 	pr->misses = 0;
-	if (pr->up && pr->silent_us) {
+	if (pr->up && pr->late_us) {
 		speaks_again(o, p);
 		schedule(o, p);
 		return;

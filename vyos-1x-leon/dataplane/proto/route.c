@@ -10,11 +10,12 @@
 #include "base/mem.h"
 #include "proto/core.h"
 
-#define NOTICE_MS	5000
-#define NOTICE_EVERY_MS 100 /* to one source */
-#define RUN_EVERY_MS	100
-#define FAILURES_MS	5
-#define TELL_EVERY_MS	20
+#define NOTICE_MS	 5000
+#define NOTICE_EVERY_MS	 100 /* to one source */
+#define RUN_EVERY_MS	 100
+#define FAILURES_MS	 5
+#define TELL_EVERY_MS	 20
+#define LASTING_EVERY_MS 2000
 /* A look for who is not heard that comes so late says more about this machine than about others. */
 #define LATE_MS 2500
 
@@ -237,6 +238,7 @@ struct path_params overlay_path_params(struct overlay *o)
 		o->distrusted = x_realloc(o->distrusted, o->cap_best, sizeof(bool));
 		o->best = x_realloc(o->best, o->cap_best, sizeof(struct path));
 		o->best_apart = x_realloc(o->best_apart, o->cap_best, sizeof(struct path));
+		o->lasting = x_realloc(o->lasting, o->cap_best, sizeof(struct path));
 	}
 	for (uint16_t i = 0; i < n; i++) {
 		const struct node *node = nodedb_at(o->nodes, i);
@@ -307,6 +309,8 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	const struct choice_params cp = {
 		.threshold_percent = o->conf->threshold_percent,
 		.threshold_min_us = o->conf->threshold_min_us,
+		.noise_percent = o->conf->noise_percent,
+		.lasting_percent = o->conf->lasting_percent,
 		.hold_time_ms = o->conf->hold_time_ms,
 	};
 	struct path direct = { .n_hops = 1, .hop = { n->slot } };
@@ -318,6 +322,10 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 		path_evaluate(o->lat, pp, SLOT_SELF, &c->path);
 	loss_weigh(o, p, &c->path);
 	avoid_distrusted(o, n->slot, pp);
+	/* A relay that is distrusted for this node may be on the one that lasts. */
+	c->lasting = n->slot < o->n_lasting && !loss_is_distrusting(o, p) ? o->lasting[n->slot]
+									  : o->best[n->slot];
+	path_evaluate(o->lat, pp, SLOT_SELF, &c->lasting);
 	if (choice_run(c, &o->best[n->slot], &direct, &cp, now)) {
 		overlay_emit(o, EV_PATH, n->id, NODE_ID_NONE, c->path.n_hops,
 			     choice_reason_name(c->reason));
@@ -333,6 +341,20 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	return c->reason == CHOICE_HOLD_DOWN ? c->hold_until : MONO_NEVER;
 }
 
+/* What lasts changes slowly: its paths are computed anew at this distance, not in each run. */
+static void run_lasting(struct overlay *o, struct path_params *pp, uint16_t n_slots, mono_t now)
+{
+	int64_t ms = overlay_stretch(o, LASTING_EVERY_MS);
+
+	if (o->n_lasting == n_slots && mono_sub_ms(now, o->lasting_at) < ms)
+		return;
+	pp->by_lasting = true;
+	path_compute(o->lat, pp, SLOT_SELF, n_slots, o->lasting);
+	pp->by_lasting = false;
+	o->lasting_at = now;
+	o->n_lasting = n_slots;
+}
+
 void route_run(void *arg, mono_t now)
 {
 	struct overlay *o = arg;
@@ -346,6 +368,7 @@ void route_run(void *arg, mono_t now)
 	next = sweep_notices(o, now);
 	pp = overlay_path_params(o);
 	path_compute(o->lat, &pp, SLOT_SELF, n_slots, o->best);
+	run_lasting(o, &pp, n_slots, now);
 	for (uint16_t i = SLOT_SELF + 1; i < n_slots; i++) {
 		struct node *n = nodedb_at(o->nodes, i);
 		struct peer *p = peer_at(o, i);
@@ -368,4 +391,5 @@ void route_free(struct overlay *o)
 	free(o->distrusted);
 	free(o->best);
 	free(o->best_apart);
+	free(o->lasting);
 }

@@ -20,6 +20,9 @@ static const struct {
 			       "Another path is better, but not by as much as a change takes." },
 	[CHOICE_HOLD_DOWN] = { "hold-down",
 			       "A better path waits until the time since the last change is over." },
+	[CHOICE_LASTING] = { "lasting",
+			     "The path was taken because it is better in the long run, and no "
+			     "worse at the moment." },
 	[CHOICE_BETTER] = { "better", "The path was taken because it is clearly better than the "
 				      "one before." },
 };
@@ -34,19 +37,41 @@ const char *choice_reason_text(enum choice_reason r)
 	return r < array_size(reasons) ? reasons[r].text : "unknown";
 }
 
-uint32_t choice_cost_to_beat(const struct choice *c, const struct choice_params *p)
+static uint32_t less_by(uint64_t cost, uint32_t percent, uint64_t minimum_us)
 {
-	uint64_t cost = c->path.cost_us;
-	uint64_t by_percent = cost - cost * min_of(p->threshold_percent, 100u) / 100;
-	uint64_t by_minimum = cost > p->threshold_min_us ? cost - p->threshold_min_us : 0;
+	uint64_t by_percent = cost - cost * min_of(percent, 100u) / 100;
+	uint64_t by_minimum = cost > minimum_us ? cost - minimum_us : 0;
 
 	return (uint32_t)min_of(by_percent, by_minimum);
 }
 
-/* Equal cost is never better, whatever the thresholds: two equal paths would take turns. */
-static bool is_better(const struct choice *c, const struct choice_params *p)
+uint32_t choice_cost_to_beat(const struct choice *c, const struct path *by,
+			     const struct choice_params *p)
 {
-	return c->best.cost_us < c->path.cost_us && c->best.cost_us <= choice_cost_to_beat(c, p);
+	uint64_t noise = ((uint64_t)c->path.noise_us + by->noise_us) * p->noise_percent / 100;
+
+	return less_by(c->path.cost_us, p->threshold_percent,
+		       max_of(noise, (uint64_t)p->threshold_min_us));
+}
+
+uint32_t choice_lasting_to_beat(const struct choice *c, const struct choice_params *p)
+{
+	return less_by(c->path.lasting_us, p->lasting_percent, p->threshold_min_us);
+}
+
+/* Equal cost is never better, whatever the thresholds: two equal paths would take turns. */
+static bool is_better_now(const struct choice *c, const struct choice_params *p)
+{
+	return c->best.cost_us < c->path.cost_us &&
+	       c->best.cost_us <= choice_cost_to_beat(c, &c->best, p);
+}
+
+static bool is_better_lastingly(const struct choice *c, const struct choice_params *p)
+{
+	const struct path *l = &c->lasting;
+
+	return l->n_hops && !l->silent && l->cost_us <= c->path.cost_us &&
+	       l->lasting_us < c->path.lasting_us && l->lasting_us <= choice_lasting_to_beat(c, p);
 }
 
 /* From one silent path to another there is no hurry: both may come back, or neither. */
@@ -57,25 +82,27 @@ static bool fell_silent(const struct choice *c)
 
 static enum choice_reason decide(const struct choice *c, const struct choice_params *p, mono_t now)
 {
+	bool now_better = is_better_now(c, p);
+	const struct path *wanted = now_better ? &c->best : &c->lasting;
+
 	if (c->best.n_hops == 0) /* rule 1 */
 		return CHOICE_NO_PATH;
 	if (c->path.n_hops == 0) /* rule 2 */
 		return CHOICE_FIRST;
 	if (c->path.cost_us == COST_INFINITE || fell_silent(c)) /* rule 3 */
 		return CHOICE_FAILOVER;
-	if (path_same(&c->best, &c->path)) /* rule 4 */
-		return CHOICE_BEST;
-	if (!is_better(c, p)) /* rule 5 */
-		return CHOICE_THRESHOLD;
-	if (mono_before(now, c->hold_until)) /* rule 6 */
+	if (!now_better && !is_better_lastingly(c, p)) /* rules 4 and 5 */
+		return path_same(&c->best, &c->path) ? CHOICE_BEST : CHOICE_THRESHOLD;
+	if (mono_before(now, c->hold_until) && c->path.cost_us / 2 <= wanted->cost_us) /* rule 6 */
 		return CHOICE_HOLD_DOWN;
-	return CHOICE_BETTER; /* rule 7 */
+	return now_better ? CHOICE_BETTER : CHOICE_LASTING; /* rule 7 */
 }
 
 bool choice_run(struct choice *c, const struct path *best, const struct path *direct,
 		const struct choice_params *p, mono_t now)
 {
 	bool had_one = !mono_is_never(c->since);
+	const struct path *wanted;
 	bool changed;
 
 	c->best = *best;
@@ -86,8 +113,13 @@ bool choice_run(struct choice *c, const struct path *best, const struct path *di
 	c->reason = decide(c, p, now);
 	if (c->reason == CHOICE_THRESHOLD || c->reason == CHOICE_HOLD_DOWN)
 		return false;
-	changed = !path_same(&c->path, best);
-	c->path = *best;
+	if (c->reason == CHOICE_BEST) {
+		c->path = *best;
+		return false;
+	}
+	wanted = c->reason == CHOICE_LASTING ? &c->lasting : best;
+	changed = !path_same(&c->path, wanted);
+	c->path = *wanted;
 	if (!changed)
 		return false;
 	if (c->reason != CHOICE_NO_PATH)

@@ -9,9 +9,14 @@
  *   3. the path in use is broken, or a link on it is
  *      silent and best is cheaper and has none such     -> best, at once   (failover)
  *   4. best is the path in use                          -> keep            (best)
- *   5. best is not better by threshold percent AND minimum -> keep         (threshold)
- *   6. last change less than hold-time ago              -> keep            (hold-down)
- *   7. otherwise                                        -> best            (better)
+ *   5. a path is wanted: best, if it is better now by threshold percent AND minimum AND the
+ *      noise margin, a share of what both paths vary anyway; else the path that is best in the long run,
+ *      if it is better there by the lasting threshold and the minimum, and no worse now;
+ *      neither                                          -> keep            (threshold)
+ *   6. last change less than hold-time ago, and the path in use not twice as dear as the wanted
+ *                                                       -> keep            (hold-down)
+ *   7. otherwise                                        -> the one wanted  (better, lasting)
+ * Twice: what is worse than that is no matter of taste. Decision 023 has the figures.
  * Re-run after every change of the database, of a notice, and when a hold-down ends.
  */
 #pragma once
@@ -30,6 +35,7 @@ enum choice_reason {
 	CHOICE_THRESHOLD,
 	CHOICE_HOLD_DOWN,
 	CHOICE_BETTER,
+	CHOICE_LASTING,
 };
 const char *choice_reason_name(enum choice_reason r); /* "no-path", "first", ... */
 const char *choice_reason_text(enum choice_reason r); /* a sentence */
@@ -37,23 +43,29 @@ const char *choice_reason_text(enum choice_reason r); /* a sentence */
 struct choice_params {
 	uint32_t threshold_percent;
 	uint32_t threshold_min_us;
+	uint32_t noise_percent;	  /* of the variation of both paths */
+	uint32_t lasting_percent; /* as threshold_percent, in the long run */
 	uint32_t hold_time_ms;
 };
 
 struct choice {
-	struct path path;	      /* in use; cost and rtt as of the last run */
-	struct path best;	      /* what Dijkstra would take */
-	struct path direct;	      /* one hop, for comparison; cost infinite where down */
-	enum choice_reason reason;    /* of the last run */
-	enum choice_reason chosen_by; /* rule that put `path` in use: first, failover or better */
-	mono_t since;		      /* `path` in use since */
-	mono_t hold_until;	      /* voluntary changes not before */
-	uint64_t n_changes;	      /* of the path in use, since start */
+	struct path path;	   /* in use; cost and rtt as of the last run */
+	struct path best;	   /* what Dijkstra would take now */
+	struct path lasting;	   /* and in the long run */
+	struct path direct;	   /* one hop, for comparison; cost infinite where down */
+	enum choice_reason reason; /* of the last run */
+	enum choice_reason
+		chosen_by;  /* rule that put `path` in use: first, failover, better, lasting */
+	mono_t since;	    /* `path` in use since */
+	mono_t hold_until;  /* voluntary changes not before */
+	uint64_t n_changes; /* of the path in use, since start */
 };
 
-/* Runs the rules; `best` and `direct` freshly computed, `c->path` re-evaluated by the caller.
- * True where the path in use changed. */
+/* Runs the rules; `best` and `direct` freshly computed, `c->path` and `c->lasting` re-evaluated by the
+ * caller. True where the path in use changed. */
 bool choice_run(struct choice *c, const struct path *best, const struct path *direct,
 		const struct choice_params *p, mono_t now);
-/* Cost the best path would have to reach to win under rule 5. */
-uint32_t choice_cost_to_beat(const struct choice *c, const struct choice_params *p);
+/* Cost that a path would have to reach now, and in the long run, to win under rule 5. */
+uint32_t choice_cost_to_beat(const struct choice *c, const struct path *by,
+			     const struct choice_params *p);
+uint32_t choice_lasting_to_beat(const struct choice *c, const struct choice_params *p);

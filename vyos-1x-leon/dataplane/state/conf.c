@@ -31,6 +31,9 @@ static void set_defaults(struct conf *c)
 	c->dead_multiplier = 3;
 	c->threshold_percent = 10;
 	c->threshold_min_us = 2000;
+	c->noise_percent = 60;
+	c->lasting_percent = 5;
+	c->lasting_s = 1800;
 	c->hold_time_ms = 10000;
 	c->maximum_relays = LEON_HOPS_MAX - 1;
 	c->relay_cost_us = 500;
@@ -341,6 +344,7 @@ static void read_measurement(struct jsonr_node *root, struct conf *c)
 	conf_get_u32(m, "interval", 100, 60000, &c->interval_ms);
 	conf_get_u32(m, "fast-interval", 20, 60000, &c->fast_interval_ms);
 	conf_get_u32(m, "dead-multiplier", 2, 20, &c->dead_multiplier);
+	conf_get_u32(m, "lasting-time", 60, 86400, &c->lasting_s);
 	if (c->fast_interval_ms > c->interval_ms)
 		jsonr_fail_key(m, "fast-interval",
 			       "is %u ms and must not be above the interval of "
@@ -354,6 +358,8 @@ static void read_path(struct jsonr_node *root, struct conf *c)
 
 	conf_get_u32(p, "threshold", 0, 90, &c->threshold_percent);
 	conf_get_u32(p, "threshold-minimum", 0, 10000000, &c->threshold_min_us);
+	conf_get_u32(p, "noise-margin", 0, 1000, &c->noise_percent);
+	conf_get_u32(p, "lasting-threshold", 0, 90, &c->lasting_percent);
 	get_seconds(p, "hold-time", 0, 3600, &c->hold_time_ms);
 	conf_get_u32(p, "maximum-relays", 0, LEON_HOPS_MAX - 1, &c->maximum_relays);
 	conf_get_u32(p, "relay-cost", 0, 10000000, &c->relay_cost_us);

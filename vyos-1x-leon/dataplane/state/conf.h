@@ -15,8 +15,9 @@
  *   "transit": { "disable": true },
  *   "peer": { "seoul": { "address": "198.51.100.7", "port": 5366,       IP address or DNS name
  *                        "disable": true, "description": ".." } },
- *   "measurement": { "interval": 1000, "fast-interval": 100, "dead-multiplier": 3 },
- *   "path": { "threshold": 10, "threshold-minimum": 2000, "hold-time": 10, "maximum-relays": 3, "relay-cost": 500 },
+ *   "measurement": { "interval": 1000, "fast-interval": 100, "dead-multiplier": 3, "lasting-time": 1800 },
+ *   "path": { "threshold": 10, "threshold-minimum": 2000, "noise-margin": 60,
+ *             "lasting-threshold": 5, "hold-time": 10, "maximum-relays": 3, "relay-cost": 500 },
  *   "fdb": { "aging": 300, "maximum": 16384 },
  *   "storm-control": { "broadcast": 1000, "multicast": 5000, "unknown-unicast": 1000 },
  *   "suppression": { "arp": true, "nd": true },
@@ -109,10 +110,13 @@ struct conf {
 
 	uint32_t interval_ms;	   /* 100..60000, probes of an idle link */
 	uint32_t fast_interval_ms; /* 20..interval, probes of a link in use */
+	uint32_t lasting_s;	   /* 60..86400, time scale of the long run */
 	uint32_t dead_multiplier;  /* 2..20 unanswered probes: silent, state/latdb.h */
 
 	uint32_t threshold_percent; /* 0..90 */
 	uint32_t threshold_min_us;  /* 0..10000000 */
+	uint32_t noise_percent;	    /* 0..1000, of the variation of both paths */
+	uint32_t lasting_percent;   /* 0..90, threshold in the long run */
 	uint32_t hold_time_ms;	    /* 0..3600000; JSON in seconds (number, may be 0) */
 	uint32_t maximum_relays;    /* 0..3 */
 	uint32_t relay_cost_us;	    /* 0..10000000, added for each relay */

@@ -39,12 +39,13 @@ static bool device_differs(const struct conf *a, const struct conf *b)
 static bool probing_differs(const struct conf *a, const struct conf *b)
 {
 	return DIFFERS(a, b, interval_ms) || DIFFERS(a, b, fast_interval_ms) ||
-	       DIFFERS(a, b, dead_multiplier);
+	       DIFFERS(a, b, dead_multiplier) || DIFFERS(a, b, lasting_s);
 }
 
 static bool paths_differ(const struct conf *a, const struct conf *b)
 {
 	return DIFFERS(a, b, threshold_percent) || DIFFERS(a, b, threshold_min_us) ||
+	       DIFFERS(a, b, noise_percent) || DIFFERS(a, b, lasting_percent) ||
 	       DIFFERS(a, b, hold_time_ms) || DIFFERS(a, b, maximum_relays) ||
 	       DIFFERS(a, b, relay_cost_us);
 }

@@ -18,15 +18,16 @@
 #define CONTRADICTION_US     8000
 
 struct cell {
-	uint32_t rtt_up; /* rtt in us, 24 bits; CELL_UP, CELL_SILENT */
-	uint32_t var_us; /* 24 bits */
+	uint32_t rtt_up;     /* rtt in us, 24 bits; CELL_UP, CELL_SILENT */
+	uint32_t lasting_us; /* 24 bits */
+	uint32_t var_us;     /* 24 bits */
 	uint16_t loss_pm;
 	uint16_t mtu;
 };
 #define CELL_UP	    0x80000000u
 #define CELL_SILENT 0x40000000u
 #define CELL_US_MAX 0xffffffu
-static_assert(sizeof(struct cell) == 12, "a cell is 12 bytes");
+static_assert(sizeof(struct cell) == 16, "a cell is 16 bytes");
 
 #define ROW_GROWTH 16
 
@@ -112,6 +113,7 @@ static struct cell cell_of(const struct lat_entry *e)
 	return (struct cell){
 		.rtt_up = min_of(e->rtt_us, CELL_US_MAX) | (e->up ? CELL_UP : 0) |
 			  (e->up && e->silent ? CELL_SILENT : 0),
+		.lasting_us = min_of(e->lasting_us, CELL_US_MAX),
 		.var_us = min_of(e->var_us, CELL_US_MAX),
 		.loss_pm = e->loss_pm,
 		.mtu = e->mtu,
@@ -130,8 +132,8 @@ static bool cell_is_known(struct cell c)
 
 static bool cell_same(struct cell a, struct cell b)
 {
-	return a.rtt_up == b.rtt_up && a.var_us == b.var_us && a.loss_pm == b.loss_pm &&
-	       a.mtu == b.mtu;
+	return a.rtt_up == b.rtt_up && a.lasting_us == b.lasting_us && a.var_us == b.var_us &&
+	       a.loss_pm == b.loss_pm && a.mtu == b.mtu;
 }
 
 /* Would a path computed before differ after this? What happens to a link that is down and stays
@@ -157,6 +159,7 @@ struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to)
 	c = db->row[from].cell[to];
 	return (struct lat_entry){
 		.rtt_us = c.rtt_up & CELL_US_MAX,
+		.lasting_us = c.lasting_us,
 		.var_us = c.var_us,
 		.loss_pm = c.loss_pm,
 		.mtu = c.mtu,
@@ -269,6 +272,7 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 	for (uint16_t i = 0; i < m->n; i++) {
 		const struct row_entry *e = &m->entry[i];
 		struct lat_entry is = { .rtt_us = e->rtt_us,
+					.lasting_us = e->lasting_us,
 					.var_us = e->var_us,
 					.loss_pm = e->loss_pm,
 					.mtu = e->mtu,
@@ -357,6 +361,7 @@ static bool worth_announcing(struct cell before, struct cell after)
 		return false;
 	return before.mtu != after.mtu || ((before.rtt_up ^ after.rtt_up) & CELL_SILENT) ||
 	       moved_more(before.rtt_up & CELL_US_MAX, after.rtt_up & CELL_US_MAX) ||
+	       moved_more(before.lasting_us, after.lasting_us) ||
 	       moved_more(before.var_us, after.var_us) ||
 	       abs((int)before.loss_pm - (int)after.loss_pm) > 5;
 }
@@ -480,6 +485,7 @@ static bool slice_next(const struct slice *s, uint32_t *iter, struct msg_row *ou
 			.node = id,
 			.up = cell_is_up(c),
 			.rtt_us = c.rtt_up & CELL_US_MAX,
+			.lasting_us = c.lasting_us,
 			.var_us = c.var_us,
 			.loss_pm = c.loss_pm,
 			.mtu = c.mtu,

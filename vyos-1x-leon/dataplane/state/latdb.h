@@ -13,7 +13,9 @@
 #include "state/nodedb.h"
 #include "wire/msg.h"
 
-/* --- filter of one link, fed by probes (RFC 6298 gains: 1/8 and 1/4) --- */
+/* --- filter of one link, fed by probes --- */
+#define FILTER_RISE_S 5
+#define FILTER_FALL_S 3
 
 /* The most, or the least, of this period and the one before. */
 struct extreme {
@@ -23,15 +25,20 @@ struct extreme {
 
 struct link_filter {
 	uint32_t n_samples;
-	/* Smoothed RTT; smoothed deviation upward, doubled: as large as the mean deviation where there
-	 * is as much below the average as above, and no price on a time that falls. */
+	/* For timeouts, with the gains of RFC 6298: smoothed RTT; smoothed deviation upward, doubled, which
+	 * is as large as the mean deviation where there is as much below the average as above. */
 	int64_t srtt_us, var_us;
+	/* For paths, by time and not by probe, so that traffic does not change them: what is (up within
+	 * FILTER_RISE_S, down within FILTER_FALL_S), and what lasts, with the mean deviation from it. */
+	int64_t now_us, lasting_us, dev_us;
+	uint32_t lasting_s; /* time scale of the latter two */
+	mono_t first_at, last_at;
 	uint32_t last_us;    /* last sample */
 	struct extreme min;  /* lowest of the current and the previous minute */
 	struct extreme peak; /* highest of the current and the previous hour */
 	uint32_t loss_pm;    /* smoothed loss, 1/1000 (gain 1/32) */
 };
-void link_filter_reset(struct link_filter *f);
+void link_filter_reset(struct link_filter *f, uint32_t lasting_s);
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now);
 /* The first answer after a silence, to a probe that was taken for lost: the time jumped. */
 void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now);
@@ -39,7 +46,9 @@ void link_filter_loss(struct link_filter *f);
 
 /* --- the database --- */
 struct lat_entry {
-	uint32_t rtt_us, var_us;
+	uint32_t rtt_us;     /* what it is now */
+	uint32_t lasting_us; /* what it is in the long run */
+	uint32_t var_us;     /* mean deviation from that */
 	uint16_t loss_pm;
 	uint16_t mtu; /* largest LEON datagram, 0 unknown */
 	bool up;
@@ -85,7 +94,7 @@ enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_r
 /*
  * Own row. latdb_set stages a measurement; a smaller movement than the following leaves the row
  * as it is, so that all copies stay the same. It counts as changed where `up` or `silent` differs, where mtu
- * differs, where rtt or var moved by more than 5 % and 300 us, or loss by more than 5/1000.
+ * differs, where rtt, lasting or var moved by more than 5 % and 300 us, or loss by more than 5/1000.
  * Returns true where it is a change worth announcing (true at once for `up`).
  */
 bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The filter of latdb.h that makes one link's entry out of probe results: smoothed RTT and
- * variation with the gains of RFC 6298, smoothed loss, a minimum over one to two minutes and a
+ * The filter of latdb.h that makes one link's entry out of probe results: round-trip time on two time
+ * scales (decision 023), those of RFC 6298 for timeouts, smoothed loss, a minimum over one to two minutes and a
  * maximum over one to two hours.
  * Owned by whoever probes (proto/), on the control thread.
  */
@@ -23,12 +23,18 @@
  */
 #define VAR_START_DIVISOR 16
 
+/* The first samples weigh as if they had been measured for so long: one burst is no long run. */
+#define AGE_MIN_US 10000000
+/* After a silence one sample does not speak for all of it. */
+#define DT_MAX_US 10000000
+
 #define LOSS_GAIN 32
 #define LOSS_FULL 1000
 
-void link_filter_reset(struct link_filter *f)
+void link_filter_reset(struct link_filter *f, uint32_t lasting_s)
 {
 	memset(f, 0, sizeof(*f));
+	f->lasting_s = lasting_s;
 }
 
 /* Begins a new period where the one before is over. */
@@ -65,6 +71,37 @@ static void note_sample(struct link_filter *f, uint32_t rtt_us)
 		f->n_samples++;
 }
 
+/* Share of a new value that takes over an average of this time scale after dt: dt / (scale + dt), which
+ * for small dt is what 1 - exp(-dt / scale) is, without the library of floats. */
+static int64_t follow(int64_t average, int64_t value, int64_t dt_us, int64_t scale_us)
+{
+	return average + (value - average) * dt_us / (scale_us + dt_us);
+}
+
+static void start_averages(struct link_filter *f, int64_t r, mono_t now)
+{
+	f->now_us = r;
+	f->lasting_us = r;
+	f->dev_us = r / VAR_START_DIVISOR;
+	f->first_at = now;
+	f->last_at = now;
+}
+
+static void note_averages(struct link_filter *f, int64_t r, mono_t now)
+{
+	int64_t dt_us = min_of(mono_sub_us(now, f->last_at), (int64_t)DT_MAX_US);
+	int64_t age_us = mono_sub_us(now, f->first_at) + AGE_MIN_US;
+	int64_t scale_us = min_of((int64_t)f->lasting_s * 1000000, age_us);
+	int64_t by = r - f->lasting_us;
+
+	f->now_us = follow(f->now_us, r, dt_us,
+			   (r > f->now_us ? FILTER_RISE_S : FILTER_FALL_S) * 1000000LL);
+	/* A plain mean while the link is young. The deviation is from the average as it was. */
+	f->dev_us = follow(f->dev_us, by < 0 ? -by : by, dt_us, scale_us);
+	f->lasting_us = follow(f->lasting_us, r, dt_us, scale_us);
+	f->last_at = now;
+}
+
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 {
 	int64_t r = rtt_us;
@@ -73,11 +110,13 @@ void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 	if (f->n_samples == 0) {
 		f->srtt_us = r;
 		f->var_us = r / VAR_START_DIVISOR;
+		start_averages(f, r, now);
 	} else {
 		/* The deviation is taken from the old average, hence before it moves. A time that falls
 		 * is good news: it lowers the average, and must not raise the price. */
 		f->var_us += (2 * max_of(r - f->srtt_us, (int64_t)0) - f->var_us) / 4;
 		f->srtt_us += (r - f->srtt_us) / 8;
+		note_averages(f, r, now);
 	}
 	note_sample(f, rtt_us);
 }
@@ -91,6 +130,8 @@ void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now)
 		return;
 	}
 	note_extremes(f, rtt_us, now);
+	note_averages(f, r, now);
+	f->now_us = max_of(f->now_us, r);
 	f->srtt_us = r;
 	f->var_us = max_of(f->var_us, r / VAR_START_DIVISOR);
 	note_sample(f, rtt_us);

@@ -38,15 +38,30 @@ struct search {
 		*key; /* cost of each vertex's cheapest open label; dense, because it is searched */
 };
 
-uint32_t link_cost(const struct lat_entry *e)
+uint32_t link_variation_cost(const struct lat_entry *e)
 {
-	uint64_t cost = (uint64_t)e->rtt_us + e->var_us;
+	return e->var_us / 4;
+}
+
+static uint32_t cost_of(const struct lat_entry *e, uint32_t rtt_us)
+{
+	uint64_t cost = (uint64_t)rtt_us + link_variation_cost(e);
 
 	if (!e->up || e->loss_pm >= LOSS_FULL)
 		return COST_INFINITE;
 	if (e->loss_pm)
 		cost += (uint64_t)e->loss_pm * LOSS_TERM_US / (LOSS_FULL - e->loss_pm);
 	return (uint32_t)min_of(cost, (uint64_t)COST_INFINITE - 1);
+}
+
+uint32_t link_cost(const struct lat_entry *e)
+{
+	return cost_of(e, e->rtt_us);
+}
+
+uint32_t link_lasting(const struct lat_entry *e)
+{
+	return cost_of(e, e->lasting_us);
 }
 
 static uint32_t cost_add(uint32_t a, uint32_t b)
@@ -83,6 +98,7 @@ static void hear_other_end(const struct latdb *db, const struct path_params *pp,
 	if (other.rtt_us <= e->rtt_us || !lat_contradicts(e, &other))
 		return;
 	e->rtt_us = other.rtt_us;
+	e->lasting_us = max_of(e->lasting_us, other.lasting_us);
 	e->var_us = other.var_us;
 	e->silent |= other.silent;
 }
@@ -102,6 +118,8 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 	bool mtu_known = true;
 
 	p->cost_us = p->n_hops ? 0 : COST_INFINITE;
+	p->lasting_us = p->cost_us;
+	p->noise_us = 0;
 	p->rtt_us = 0;
 	p->mtu = 0;
 	p->silent = false;
@@ -112,9 +130,11 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		struct lat_entry e = latdb_get(db, u, p->hop[i]);
 
 		hear_other_end(db, pp, u, p->hop[i], &e);
-		p->cost_us = cost_add(p->cost_us, link_cost(&e));
-		if (i)
-			p->cost_us = cost_add(p->cost_us, pp->relay_cost_us);
+		p->cost_us =
+			cost_add(p->cost_us, cost_add(link_cost(&e), i ? pp->relay_cost_us : 0));
+		p->lasting_us = cost_add(p->lasting_us,
+					 cost_add(link_lasting(&e), i ? pp->relay_cost_us : 0));
+		p->noise_us = cost_add(p->noise_us, e.var_us);
 		if ((i && !may_relay(pp, u)) || link_is_broken(pp, u, p->hop[i]))
 			p->cost_us = COST_INFINITE;
 		p->rtt_us = cost_add(p->rtt_us, e.rtt_us);
@@ -126,6 +146,8 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 	/* The smallest of some of the links says nothing about the whole path. */
 	if (!mtu_known)
 		p->mtu = 0;
+	if (p->cost_us == COST_INFINITE)
+		p->lasting_us = COST_INFINITE;
 }
 
 /* Offers every vertex the way over u, which was reached at `cost` with `level` - 1 relays. */
@@ -134,16 +156,17 @@ static void relax_from(struct search *s, uint16_t u, uint32_t cost, uint8_t leve
 	for (uint16_t i = 0; i < s->n; i++) {
 		struct vertex *v = &s->v[i];
 		struct lat_entry e;
-		uint32_t c;
+		uint32_t c, rtt_us;
 
 		if (level >= v->open)
 			continue;
 		e = latdb_get(s->db, u, i);
 		/* Most end here, before the arithmetic of loss: no link costs less than its RTT. */
-		if (!e.up || cost_add(cost, e.rtt_us) >= v->cost[level])
+		rtt_us = s->pp->by_lasting ? e.lasting_us : e.rtt_us;
+		if (!e.up || cost_add(cost, rtt_us) >= v->cost[level])
 			continue;
 		hear_other_end(s->db, s->pp, u, i, &e);
-		c = cost_add(cost, link_cost(&e));
+		c = cost_add(cost, s->pp->by_lasting ? link_lasting(&e) : link_cost(&e));
 		if (c >= v->cost[level] || link_is_broken(s->pp, u, i))
 			continue;
 		v->cost[level] = c;

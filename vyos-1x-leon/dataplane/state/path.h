@@ -5,8 +5,9 @@
  * Paper section 4.2; design.md section 4 "Metric"; protocol section 6.
  *
  * Cost of a link, in microseconds:
- *   rtt + variation + loss term, where loss term = loss / (1 - loss) * 200 ms
+ *   rtt + variation / 4 + loss term, where loss term = loss / (1 - loss) * 200 ms
  *   (what a TCP sender waits at least for a lost segment, RFC 6298 and Linux's RTO minimum);
+ * its lasting cost is the same of its round-trip time in the long run (decision 023);
  * where the two ends of a link contradict each other, of the larger round-trip time (decision 011);
  * a path costs the sum of its links + relay_cost for each relay.
  *
@@ -28,9 +29,11 @@ struct path {
 	uint8_t n_hops;		     /* 0: no path */
 	uint16_t hop[LEON_HOPS_MAX]; /* slots, destination last */
 	uint32_t cost_us;
-	uint32_t rtt_us; /* sum of the links' smoothed RTTs */
-	uint16_t mtu;	 /* smallest link MTU on it, 0 unknown */
-	bool silent;	 /* a link on it is */
+	uint32_t lasting_us; /* the cost in the long run */
+	uint32_t noise_us;   /* sum of the links' variations */
+	uint32_t rtt_us;     /* sum of the links' RTTs now */
+	uint16_t mtu;	     /* smallest link MTU on it, 0 unknown */
+	bool silent;	     /* a link on it is */
 };
 
 struct path_params {
@@ -43,10 +46,14 @@ struct path_params {
 	/* Links reported broken by a notice; NULL: none. */
 	bool (*link_broken)(void *arg, uint16_t from, uint16_t to);
 	void *arg;
+	bool by_lasting; /* path_compute(): the cheapest in the long run */
 };
 
-/* Cost of one link, COST_INFINITE where it is down. */
+/* Cost of one link now and in the long run, COST_INFINITE where it is down. */
 uint32_t link_cost(const struct lat_entry *e);
+uint32_t link_lasting(const struct lat_entry *e);
+/* What of either is the price of its variation. */
+uint32_t link_variation_cost(const struct lat_entry *e);
 /* Is there a link from -> to, by what both ends say? */
 bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint16_t from,
 		      uint16_t to);

@@ -20,13 +20,14 @@
 #define EP_WIRE_MAX	       (IP_WIRE_MAX + 2)
 #define PREFIX_WIRE_MAX	       (IP_WIRE_MAX + 1)
 #define SUMMARY_ENTRY	       24
-#define ROW_ENTRY	       15
+#define ROW_ENTRY	       17
 #define U24_MAX		       0xffffffu
 #define LOSS_MAX	       1000
-#define ENTRY_UP	       0x01
+#define ENTRY_UP	       0x8000
 #define CONFLICT_SAME_IDENTITY 0x01
 #define ENTRY_LEFT	       0x01
-#define ENTRY_SILENT	       0x02
+#define ENTRY_SILENT	       0x4000
+#define ENTRY_LOSS	       0x03ff
 
 /* Bytes of an address of this family, -1 where there is no such family. */
 static int family_len(uint8_t family)
@@ -395,15 +396,16 @@ static void read_row(struct rbuf *b, struct msg *m)
 		return;
 	for (size_t i = 0; i < r->n; i++) {
 		struct row_entry *e = &r->entry[i];
-		uint8_t state;
+		uint16_t state;
 
 		e->node = rbuf_u32(b);
-		state = rbuf_u8(b);
+		state = rbuf_u16(b);
 		e->up = state & ENTRY_UP;
 		e->silent = e->up && (state & ENTRY_SILENT);
+		e->loss_pm = state & ENTRY_LOSS;
 		e->rtt_us = rbuf_u24(b);
+		e->lasting_us = rbuf_u24(b);
 		e->var_us = rbuf_u24(b);
-		e->loss_pm = rbuf_u16(b);
 		e->mtu = rbuf_u16(b);
 	}
 }
@@ -423,10 +425,11 @@ static void write_row(struct wbuf *b, const struct msg *m)
 		const struct row_entry *e = &r->entry[i];
 
 		wbuf_u32(b, e->node);
-		wbuf_u8(b, (e->up ? ENTRY_UP : 0) | (e->up && e->silent ? ENTRY_SILENT : 0));
+		wbuf_u16(b, (uint16_t)((e->up ? ENTRY_UP : 0) |
+				       (e->up && e->silent ? ENTRY_SILENT : 0) | e->loss_pm));
 		wbuf_u24(b, min_of(e->rtt_us, U24_MAX));
+		wbuf_u24(b, min_of(e->lasting_us, U24_MAX));
 		wbuf_u24(b, min_of(e->var_us, U24_MAX));
-		wbuf_u16(b, e->loss_pm);
 		wbuf_u16(b, e->mtu);
 	}
 }

@@ -29,7 +29,7 @@
 #define MSG_PREFIXES_MAX  32
 #define MSG_SUMMARY_MAX	  48 /* entries in one message */
 #define MSG_FETCH_MAX	  128
-#define MSG_ROW_MAX	  72
+#define MSG_ROW_MAX	  64
 #define MSG_PARTS_MAX	  64 /* messages that make up one row or summary */
 /* Microseconds since 1970 until the year 2255, and what JSON can say exactly. No clock reaches it, so
  * there is always a higher one for a node that has to outbid an earlier run of its own. */
@@ -108,12 +108,14 @@ struct msg_record {
 /* Latency of the direct link from the row's origin to `node`. */
 struct row_entry {
 	node_id_t node;
-	bool up;	  /* it works as far as is known */
-	uint32_t rtt_us;  /* smoothed round-trip time, 24 bits on the wire, saturating */
-	uint32_t var_us;  /* smoothed mean deviation, 24 bits on the wire, saturating */
-	uint16_t loss_pm; /* smoothed loss in 1/1000, 0..1000 */
-	uint16_t mtu;	  /* largest LEON datagram (UDP payload) that passes, bytes */
-	bool silent;	  /* up, but the last probes are unanswered */
+	bool up; /* it works as far as is known */
+	/* 24 bits on the wire, saturating */
+	uint32_t rtt_us;     /* round-trip time now */
+	uint32_t lasting_us; /* and in the long run */
+	uint32_t var_us;     /* mean deviation from that */
+	uint16_t loss_pm;    /* smoothed loss in 1/1000, 0..1000 */
+	uint16_t mtu;	     /* largest LEON datagram (UDP payload) that passes, bytes */
+	bool silent;	     /* up, but the last probes are unanswered */
 };
 struct msg_row {
 	node_id_t origin;

@@ -39,5 +39,19 @@
       </properties>
       <defaultValue>3</defaultValue>
     </leafNode>
+    <leafNode name="lasting-time">
+      <properties>
+        <help>Time over which the latency of a link in the long run is taken</help>
+        <valueHelp>
+          <format>u32:60-86400</format>
+          <description>Time in seconds</description>
+        </valueHelp>
+        <constraint>
+          <validator name="numeric" argument="--range 60-86400"/>
+        </constraint>
+        <constraintErrorMessage>Lasting time must be between 60 and 86400 seconds</constraintErrorMessage>
+      </properties>
+      <defaultValue>1800</defaultValue>
+    </leafNode>
   </children>
 </node>

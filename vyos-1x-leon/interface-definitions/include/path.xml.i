@@ -6,7 +6,7 @@
   <children>
     <leafNode name="threshold">
       <properties>
-        <help>Percentage by which a path must be better to replace the one in use</help>
+        <help>Percentage by which a path must be better now to replace the one in use</help>
         <valueHelp>
           <format>u32:0-90</format>
           <description>Percentage of the latency of the path in use</description>
@@ -24,6 +24,34 @@
         #include <include/microseconds.xml.i>
       </properties>
       <defaultValue>2000</defaultValue>
+    </leafNode>
+    <leafNode name="noise-margin">
+      <properties>
+        <help>Share of what the paths vary anyway that a momentary gain must exceed</help>
+        <valueHelp>
+          <format>u32:0-1000</format>
+          <description>Percentage of the variation of both paths</description>
+        </valueHelp>
+        <constraint>
+          <validator name="numeric" argument="--range 0-1000"/>
+        </constraint>
+        <constraintErrorMessage>Noise margin must be between 0 and 1000 percent</constraintErrorMessage>
+      </properties>
+      <defaultValue>60</defaultValue>
+    </leafNode>
+    <leafNode name="lasting-threshold">
+      <properties>
+        <help>Percentage by which a path must be better in the long run</help>
+        <valueHelp>
+          <format>u32:0-90</format>
+          <description>Percentage of the lasting latency of the path in use</description>
+        </valueHelp>
+        <constraint>
+          <validator name="numeric" argument="--range 0-90"/>
+        </constraint>
+        <constraintErrorMessage>Lasting threshold must be between 0 and 90 percent</constraintErrorMessage>
+      </properties>
+      <defaultValue>5</defaultValue>
     </leafNode>
     <leafNode name="hold-time">
       <properties>

@@ -50,10 +50,12 @@ IPV6 = {'tclass': int, 'hoplimit': int}
 SECTIONS = {
     'parameters': {'ip': nested(IP), 'ipv6': nested(IPV6)},
     'transit': {'disable': flag},
-    'measurement': {'interval': int, 'fast-interval': int, 'dead-multiplier': int},
+    'measurement': {'interval': int, 'fast-interval': int, 'dead-multiplier': int, 'lasting-time': int},
     'path': {
         'threshold': int,
         'threshold-minimum': int,
+        'noise-margin': int,
+        'lasting-threshold': int,
         'hold-time': int,
         'maximum-relays': int,
         'relay-cost': int,

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See second.h. */
+#include "state/second.h"
+
+#include "base/defs.h"
+
+static bool is_usable(const struct path *p)
+{
+	return p->n_hops && p->cost_us != COST_INFINITE && !p->silent;
+}
+
+static bool may_relay(const struct path_params *pp, uint16_t slot)
+{
+	return pp->maximum_relays && !(pp->no_relay && pp->no_relay[slot]);
+}
+
+/* Over the relay that is best in the long run, leaving out `but`; n_hops 0 where there is none. */
+static struct path best_relayed(const struct latdb *db, const struct path_params *pp,
+				uint16_t n_slots, uint16_t to, uint16_t but)
+{
+	struct path best = { .cost_us = COST_INFINITE, .lasting_us = COST_INFINITE };
+
+	for (uint16_t k = SLOT_SELF + 1; k < n_slots; k++) {
+		struct path p = { .n_hops = 2, .hop = { k, to } };
+
+		if (k == to || k == but || !may_relay(pp, k))
+			continue;
+		path_evaluate(db, pp, SLOT_SELF, &p);
+		if (is_usable(&p) && p.lasting_us < best.lasting_us)
+			best = p;
+	}
+	return best;
+}
+
+static bool is_better(const struct path *p, const struct path *in_use)
+{
+	uint64_t bar = (uint64_t)in_use->lasting_us * (100 - SECOND_PERCENT) / 100;
+
+	return is_usable(p) && (!is_usable(in_use) || p->lasting_us < bar);
+}
+
+/* The direct link, else the best relay, kept like the second one. */
+static struct path choose_first(const struct second *s, const struct latdb *db,
+				const struct path_params *pp, uint16_t n_slots, uint16_t to)
+{
+	struct path direct = { .n_hops = 1, .hop = { to } }, kept = s->first, best;
+
+	path_evaluate(db, pp, SLOT_SELF, &direct);
+	if (is_usable(&direct))
+		return direct;
+	path_evaluate(db, pp, SLOT_SELF, &kept);
+	best = best_relayed(db, pp, n_slots, to, SLOT_NONE);
+	return kept.n_hops > 1 && !is_better(&best, &kept) ? kept : best;
+}
+
+void second_run(struct second *s, const struct latdb *db, const struct path_params *pp,
+		uint16_t n_slots, uint16_t to, mono_t now)
+{
+	struct path first = choose_first(s, db, pp, n_slots, to), best;
+	bool had = s->first.n_hops > 0 || s->path.n_hops > 0, same = path_same(&first, &s->first);
+
+	s->first = first;
+	path_evaluate(db, pp, SLOT_SELF, &s->path);
+	best = best_relayed(db, pp, n_slots, to, first.n_hops > 1 ? first.hop[0] : SLOT_NONE);
+	if (first.n_hops > 1 && s->path.n_hops > 1 && s->path.hop[0] == first.hop[0])
+		s->path.n_hops = 0;
+	if (is_better(&best, &s->path)) {
+		s->path = best;
+		s->since = now;
+		same = false;
+	}
+	s->n_changes += had && !same;
+}

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See database.h. The rows of the document become rows of a latency database as the daemon receives
+ * them; the paths in use go back into the choices, which are then run once, as the daemon did.
+ */
+#include "database.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/jsonr.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "state/choice.h"
+#include "state/latdb.h"
+#include "state/nodedb.h"
+
+#define NODES_MAX 1024
+#define NAME_LEN  48
+#define ERR_LEN	  512
+
+struct member {
+	node_id_t id;
+	char name[NAME_LEN];
+	bool gone; /* --what-if without: */
+	struct choice choice;
+};
+
+struct live {
+	unsigned n; /* slot 0 is the node that answered */
+	struct member member[NODES_MAX];
+	bool no_relay[NODES_MAX], unheard[NODES_MAX];
+	struct latdb *lat;
+	uint32_t maximum_relays, relay_cost_us;
+	struct choice_params rules;
+	/* Links, [from * n + to], before they are rows. */
+	struct lat_entry *link;
+	char err[ERR_LEN];
+};
+
+static const mono_t now = { 3600 * NS_PER_S };
+
+static bool fail(struct live *l, const char *what, const char *text)
+{
+	if (!l->err[0])
+		snprintf(l->err, sizeof(l->err), "%s%s", what, text);
+	return false;
+}
+
+/* --- reading --- */
+
+static uint64_t number(struct jsonr_node *n, const char *key)
+{
+	uint64_t v = 0;
+
+	/* null where the daemon does not know it. */
+	if (jsonr_has(n, key))
+		jsonr_u64(n, key, 0, UINT64_MAX >> 1, &v);
+	return v;
+}
+
+static bool yes(struct jsonr_node *n, const char *key)
+{
+	bool v = false;
+
+	jsonr_bool(n, key, &v);
+	return v;
+}
+
+static unsigned slot_of_id(const struct live *l, node_id_t id)
+{
+	unsigned i = 0;
+
+	while (i < l->n && l->member[i].id != id)
+		i++;
+	return i;
+}
+
+static bool read_id(struct jsonr_node *n, const char *key, node_id_t *id)
+{
+	const char *text = NULL;
+
+	return jsonr_str(n, key, &text) && node_id_parse(text, id) == 0;
+}
+
+static bool read_members(struct live *l, struct jsonr_node *root)
+{
+	struct jsonr_node *nodes = jsonr_array(root, "nodes");
+	node_id_t self = NODE_ID_NONE;
+
+	if (!read_id(root, "source", &self))
+		return fail(l,
+			    "has no `source`: it must come from `leonctl --json show latency` of "
+			    "this release",
+			    "");
+	l->member[0].id = self;
+	l->n = 1;
+	for (size_t i = 0; i < jsonr_len(nodes); i++) {
+		struct jsonr_node *n = jsonr_at(nodes, i);
+		const char *name = NULL;
+		node_id_t id = NODE_ID_NONE;
+		unsigned slot;
+
+		read_id(n, "node_id", &id);
+		slot = id == self ? 0 : l->n;
+		if (slot == NODES_MAX)
+			return fail(l, "names too many nodes", "");
+		l->n += slot > 0;
+		l->member[slot].id = id;
+		if (jsonr_has(n, "name") && jsonr_str(n, "name", &name))
+			snprintf(l->member[slot].name, NAME_LEN, "%s", name);
+		l->no_relay[slot] = yes(n, "transit_disabled");
+		l->unheard[slot] = yes(n, "unheard");
+	}
+	return l->n > 1 || fail(l, "names no other node", "");
+}
+
+static void read_rows(struct live *l, struct jsonr_node *root)
+{
+	struct jsonr_node *rows = jsonr_array(root, "rows");
+
+	l->link = x_calloc((size_t)l->n * l->n, sizeof(*l->link));
+	for (size_t i = 0; i < jsonr_len(rows); i++) {
+		struct jsonr_node *row = jsonr_at(rows, i), *entries = jsonr_array(row, "entries");
+		node_id_t id = NODE_ID_NONE;
+		unsigned from = 0, to;
+
+		read_id(row, "origin", &id);
+		from = slot_of_id(l, id);
+		for (size_t k = 0; from < l->n && k < jsonr_len(entries); k++) {
+			struct jsonr_node *e = jsonr_at(entries, k);
+
+			read_id(e, "node", &id);
+			to = slot_of_id(l, id);
+			if (to == l->n)
+				continue;
+			l->link[from * l->n + to] = (struct lat_entry){
+				.rtt_us = (uint32_t)number(e, "rtt_us"),
+				.lasting_us = (uint32_t)number(e, "lasting_rtt_us"),
+				.var_us = (uint32_t)number(e, "variation_us"),
+				.loss_pm = (uint16_t)number(e, "loss_permille"),
+				.mtu = (uint16_t)number(e, "mtu"),
+				.up = yes(e, "up"),
+				.silent = yes(e, "silent"),
+			};
+		}
+	}
+}
+
+static void read_hops(const struct live *l, struct jsonr_node *hops, struct path *p)
+{
+	p->n_hops = 0;
+	for (size_t i = 0; i < jsonr_len(hops) && i < LEON_HOPS_MAX; i++) {
+		const char *text = NULL;
+		node_id_t id;
+
+		if (jsonr_str_at(hops, i, &text) && node_id_parse(text, &id) == 0)
+			p->hop[p->n_hops++] = (uint16_t)slot_of_id(l, id);
+	}
+}
+
+static void read_paths(struct live *l, struct jsonr_node *root)
+{
+	struct jsonr_node *paths = jsonr_array(root, "paths");
+
+	for (size_t i = 0; i < jsonr_len(paths); i++) {
+		struct jsonr_node *p = jsonr_at(paths, i);
+		struct choice *c;
+		node_id_t id = NODE_ID_NONE;
+
+		read_id(p, "destination", &id);
+		if (slot_of_id(l, id) == l->n)
+			continue;
+		c = &l->member[slot_of_id(l, id)].choice;
+		read_hops(l, jsonr_array(p, "hops"), &c->path);
+		c->since = mono_add_ms(now, -(int64_t)number(p, "since_ms"));
+	}
+}
+
+static void read_rules(struct live *l, struct jsonr_node *root)
+{
+	struct jsonr_node *r = jsonr_object(root, "rules");
+
+	l->rules = (struct choice_params){
+		.threshold_percent = (uint32_t)number(r, "threshold_percent"),
+		.threshold_min_us = (uint32_t)number(r, "threshold_minimum_us"),
+		.noise_percent = (uint32_t)number(r, "noise_margin_percent"),
+		.lasting_percent = (uint32_t)number(r, "lasting_threshold_percent"),
+		.hold_time_ms = (uint32_t)number(r, "hold_time_ms"),
+	};
+	l->maximum_relays = (uint32_t)number(r, "maximum_relays");
+	l->relay_cost_us = (uint32_t)number(r, "relay_cost_us");
+}
+
+static bool read_document(struct live *l, const char *file)
+{
+	FILE *f = fopen(file, "re");
+	char *text = NULL;
+	size_t len = 0, room = 0;
+	struct jsonr *r;
+
+	while (f && !feof(f) && !ferror(f)) {
+		if (len == room)
+			text = x_realloc(text, room = room ? 2 * room : 65536, 1);
+		len += fread(text + len, 1, room - len, f);
+	}
+	if (!f)
+		return fail(l, "cannot be read", "");
+	fclose(f);
+	r = jsonr_parse(text, len);
+	if (jsonr_root(r) && read_members(l, jsonr_root(r))) {
+		read_rows(l, jsonr_root(r));
+		read_rules(l, jsonr_root(r));
+		read_paths(l, jsonr_root(r));
+	}
+	if (jsonr_error(r))
+		fail(l, "", jsonr_error(r));
+	jsonr_free(r);
+	free(text);
+	return !l->err[0];
+}
+
+/* --- the database --- */
+
+static uint16_t by_id(void *arg, node_id_t id)
+{
+	const struct live *l = arg;
+	unsigned slot = slot_of_id(l, id);
+
+	return slot < l->n ? (uint16_t)slot : SLOT_NONE;
+}
+
+static void set_row(struct live *l, unsigned from)
+{
+	struct msg_row m = { .origin = l->member[from].id, .incarnation = 1, .seq = 1 };
+	unsigned entries = 0;
+
+	m.parts = (uint16_t)((l->n - 1 + MSG_ROW_MAX - 1) / MSG_ROW_MAX);
+	for (unsigned to = 0; to < l->n; to++) {
+		const struct lat_entry *e = &l->link[from * l->n + to];
+
+		if (to == from)
+			continue;
+		if (from == SLOT_SELF) {
+			latdb_set(l->lat, (uint16_t)to, e);
+			continue;
+		}
+		m.entry[m.n++] = (struct row_entry){ .node = l->member[to].id,
+						     .up = e->up,
+						     .silent = e->silent,
+						     .rtt_us = e->rtt_us,
+						     .lasting_us = e->lasting_us,
+						     .var_us = e->var_us,
+						     .loss_pm = e->loss_pm,
+						     .mtu = e->mtu };
+		if (m.n < MSG_ROW_MAX && ++entries < l->n - 1)
+			continue;
+		entries += m.n == MSG_ROW_MAX;
+		latdb_merge(l->lat, (uint16_t)from, &m, by_id, l);
+		m.part++;
+		m.n = 0;
+	}
+}
+
+static void build(struct live *l)
+{
+	l->lat = latdb_new();
+	for (unsigned from = 0; from < l->n; from++)
+		set_row(l, from);
+}
+
+/* --- changes --- */
+
+static unsigned member_called(const struct live *l, const char *text, size_t len)
+{
+	char name[NAME_LEN];
+	unsigned i = 0;
+	node_id_t id;
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, text);
+	if (node_id_parse(name, &id) == 0)
+		return slot_of_id(l, id);
+	while (i < l->n && strcmp(l->member[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+static void unlink_member(struct live *l, unsigned slot)
+{
+	for (unsigned i = 0; i < l->n; i++) {
+		l->link[slot * l->n + i] = (struct lat_entry){ 0 };
+		l->link[i * l->n + slot] = (struct lat_entry){ 0 };
+	}
+}
+
+/* One more, with these round-trip times in ms to all in the order of the document. */
+static bool add_member(struct live *l, const char *text)
+{
+	unsigned n = l->n + 1;
+	struct lat_entry *link = x_calloc((size_t)n * n, sizeof(*link));
+	const char *at = text;
+
+	for (unsigned a = 0; a < l->n; a++) {
+		struct lat_entry e = { .mtu = 1400, .up = true };
+		char *end;
+		double ms = strtod(at, &end);
+
+		if (end == at || ms <= 0 || *end != (a + 1 < l->n ? ',' : 0) || n > NODES_MAX) {
+			free(link);
+			return fail(l, "expected one time in ms to each node in with:", text);
+		}
+		at = end + 1;
+		e.rtt_us = e.lasting_us = (uint32_t)(ms * 1000);
+		link[a * n + l->n] = link[l->n * n + a] = e;
+		for (unsigned b = 0; b < l->n; b++)
+			link[a * n + b] = l->link[a * l->n + b];
+	}
+	free(l->link);
+	l->link = link;
+	l->member[l->n].id = UINT32_MAX - l->n;
+	snprintf(l->member[l->n].name, NAME_LEN, "new-%u", l->n);
+	l->n = n;
+	return true;
+}
+
+static bool set_rule(struct live *l, const char *text)
+{
+	const struct {
+		const char *key;
+		uint32_t *value, scale;
+	} keys[] = {
+		{ "path.threshold=", &l->rules.threshold_percent, 1 },
+		{ "path.threshold-minimum=", &l->rules.threshold_min_us, 1 },
+		{ "path.noise-margin=", &l->rules.noise_percent, 1 },
+		{ "path.lasting-threshold=", &l->rules.lasting_percent, 1 },
+		{ "path.hold-time=", &l->rules.hold_time_ms, 1000 },
+		{ "path.maximum-relays=", &l->maximum_relays, 1 },
+		{ "path.relay-cost=", &l->relay_cost_us, 1 },
+	};
+
+	for (size_t i = 0; i < array_size(keys); i++) {
+		size_t len = strlen(keys[i].key);
+		char *end;
+		unsigned long v;
+
+		if (strncmp(text, keys[i].key, len) != 0)
+			continue;
+		v = strtoul(text + len, &end, 10);
+		if (end == text + len || *end || v > 10000000)
+			break;
+		*keys[i].value = (uint32_t)v * keys[i].scale;
+		return true;
+	}
+	return fail(l, "expected set: with a key of path and a number: ", text);
+}
+
+static bool change(struct live *l, const struct change *c)
+{
+	const char *colon = strchr(c->text, ':');
+	unsigned a, b;
+
+	switch (c->kind) {
+	case CHANGE_SET:
+		return set_rule(l, c->text);
+	case CHANGE_WITH:
+		return add_member(l, c->text);
+	case CHANGE_WITHOUT:
+		a = member_called(l, c->text, strlen(c->text));
+		if (a == 0 || a >= l->n)
+			return fail(l, "expected the name or node-id of another node in without:",
+				    c->text);
+		l->member[a].gone = true;
+		unlink_member(l, a);
+		return true;
+	case CHANGE_CUT:
+		a = colon ? member_called(l, c->text, (size_t)(colon - c->text)) : l->n;
+		b = colon ? member_called(l, colon + 1, strlen(colon + 1)) : l->n;
+		if (a >= l->n || b >= l->n || a == b)
+			return fail(l, "expected two names or node-ids in cut:", c->text);
+		l->link[a * l->n + b].up = false;
+		l->link[b * l->n + a].up = false;
+		return true;
+	}
+	return false;
+}
+
+/* --- paths --- */
+
+static void run_choices(struct live *l)
+{
+	struct path_params pp = { .maximum_relays = min_of(l->maximum_relays, LEON_HOPS_MAX - 1u),
+				  .relay_cost_us = l->relay_cost_us,
+				  .no_relay = l->no_relay,
+				  .unheard = l->unheard };
+	struct path *best = x_calloc(l->n, sizeof(*best)), *lasting = x_calloc(l->n, sizeof(*best));
+
+	build(l);
+	path_compute(l->lat, &pp, SLOT_SELF, (uint16_t)l->n, best);
+	pp.by_lasting = true;
+	path_compute(l->lat, &pp, SLOT_SELF, (uint16_t)l->n, lasting);
+	pp.by_lasting = false;
+	for (unsigned to = 1; to < l->n; to++) {
+		struct choice *c = &l->member[to].choice;
+		struct path direct = { .n_hops = 1, .hop = { (uint16_t)to } };
+
+		path_evaluate(l->lat, &pp, SLOT_SELF, &direct);
+		if (c->path.n_hops)
+			path_evaluate(l->lat, &pp, SLOT_SELF, &c->path);
+		c->lasting = lasting[to];
+		path_evaluate(l->lat, &pp, SLOT_SELF, &c->lasting);
+		choice_run(c, &best[to], &direct, &l->rules, now);
+	}
+	free(best);
+	free(lasting);
+	latdb_free(l->lat);
+}
+
+static void write_paths(const struct live *l, struct jsonw *w, const char *key)
+{
+	jsonw_array(w, key);
+	for (unsigned to = 1; to < l->n; to++) {
+		const struct choice *c = &l->member[to].choice;
+		bool usable = c->path.n_hops && c->path.cost_us != COST_INFINITE;
+		char id[NODE_ID_STRLEN];
+
+		if (l->member[to].gone)
+			continue;
+		jsonw_object(w, NULL);
+		jsonw_str(w, "destination", node_id_format(l->member[to].id, id, sizeof(id)));
+		jsonw_str(w, "name", l->member[to].name[0] ? l->member[to].name : NULL);
+		jsonw_array(w, "hops");
+		for (unsigned i = 0; i < c->path.n_hops; i++)
+			jsonw_str(w, NULL,
+				  node_id_format(l->member[c->path.hop[i]].id, id, sizeof(id)));
+		jsonw_end(w);
+		if (usable)
+			jsonw_u64(w, "latency_us", c->path.rtt_us);
+		else
+			jsonw_null(w, "latency_us");
+		if (c->direct.cost_us != COST_INFINITE)
+			jsonw_u64(w, "direct_latency_us", c->direct.rtt_us);
+		else
+			jsonw_null(w, "direct_latency_us");
+		jsonw_str(w, "reason", choice_reason_name(c->reason));
+		jsonw_end(w);
+	}
+	jsonw_end(w);
+}
+
+static const char *call(const struct live *l, unsigned slot, char id[NODE_ID_STRLEN])
+{
+	const char *name = l->member[slot].name;
+
+	return name[0] ? name : node_id_format(l->member[slot].id, id, NODE_ID_STRLEN);
+}
+
+static void print_paths(const struct live *l, const char *title)
+{
+	char id[NODE_ID_STRLEN];
+
+	printf("%s\n", title);
+	for (unsigned to = 1; to < l->n; to++) {
+		const struct choice *c = &l->member[to].choice;
+
+		if (l->member[to].gone)
+			continue;
+		printf("%-20s", call(l, to, id));
+		if (c->path.n_hops == 0 || c->path.cost_us == COST_INFINITE) {
+			printf(" no path\n");
+			continue;
+		}
+		printf(" %9.1f ms  direct %9.1f ms  via", c->path.rtt_us / 1000.0,
+		       c->direct.cost_us == COST_INFINITE ? 0 : c->direct.rtt_us / 1000.0);
+		for (unsigned i = 0; i < c->path.n_hops; i++)
+			printf(" %s", call(l, c->path.hop[i], id));
+		printf("\n");
+	}
+}
+
+int database_run(const struct options *o)
+{
+	struct live *l = x_new(struct live);
+	struct jsonw *w = jsonw_new();
+	bool ok = read_document(l, o->database);
+
+	jsonw_object(w, NULL);
+	jsonw_u64(w, "version", 1);
+	if (ok) {
+		run_choices(l);
+		write_paths(l, w, "paths");
+		if (!o->json)
+			print_paths(l, "paths");
+	}
+	for (unsigned i = 0; ok && i < o->n_changes; i++)
+		ok = change(l, &o->change[i]);
+	if (ok && o->n_changes) {
+		run_choices(l);
+		write_paths(l, w, "what_if");
+		if (!o->json)
+			print_paths(l, "\nwith the change");
+	}
+	jsonw_end(w);
+	if (ok && o->json)
+		puts(jsonw_text(w, NULL));
+	if (!ok)
+		fprintf(stderr, "leonsim: %s: %s\n", o->database, l->err);
+	jsonw_free(w);
+	free(l->link);
+	free(l);
+	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}

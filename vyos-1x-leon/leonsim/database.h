@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The paths of one node, from what `leonctl --json show latency` printed on it: its database, its
+ * rules and the paths it has in use, put through the daemon's own state/path.c and state/choice.c.
+ * So they are those of `show paths` at that moment, by construction. One thread.
+ */
+#pragma once
+
+#include "options.h"
+
+/* Prints the paths, and with changes those after them; the exit status. */
+int database_run(const struct options *o);

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See options.h. */
+#include "options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/jsonr.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+
+static const char usage[] =
+	"usage: leonsim --trace FILE --slice SECONDS --reading hold|noise [--window SLICES]\n"
+	"               [--traffic idle|all] [--nodes LIST] [--fail WHEN]... [options]\n"
+	"       leonsim --database FILE [options]\n"
+	"\n"
+	"  --trace FILE       matrices of round-trip times in ms, .gz or not\n"
+	"  --slice SECONDS    how long one matrix lasts\n"
+	"  --reading hold     a value stands until the next slice\n"
+	"  --reading noise    each packet draws from the slices around\n"
+	"  --window SLICES    how many to either side (20)\n"
+	"  --traffic idle|all whether data flows between all pairs (idle)\n"
+	"  --nodes LIST       only these hosts, counted from 0: 0,3,8-11\n"
+	"  --fail T:D:node:N  host N is dead from second T on, for D seconds\n"
+	"  --fail T:D:link:A:B\n"
+	"  --database FILE    what `leonctl --json show latency` printed\n"
+	"  --config FILE      configuration of leond: its measurement and path parts count\n"
+	"  --set KEY=VALUE    one value of it, as in path.threshold=20\n"
+	"  --what-if CHANGE   a second run with without:N, with:MS,MS,..., cut:A:B or set:KEY=VALUE\n"
+	"  --warm-up SECONDS  on the first slice before figures count (60)\n"
+	"  --seed N           of all that is random (1)\n"
+	"  --svg FILE         curves of the latencies\n"
+	"  --pairs            figures of each pair too\n"
+	"  --json             the answer for machines\n";
+
+void options_usage(FILE *out)
+{
+	fputs(usage, out);
+}
+
+static bool number(const char *text, double least, double most, double *out)
+{
+	char *end;
+
+	*out = strtod(text, &end);
+	return end != text && !*end && *out >= least && *out <= most;
+}
+
+static bool wrong(const char *what, const char *text, const char *expected)
+{
+	fprintf(stderr, "leonsim: %s %s: expected %s\n", what, text, expected);
+	return false;
+}
+
+int options_list(const char *text, unsigned limit, unsigned *out, unsigned max)
+{
+	int n = 0;
+
+	for (;;) {
+		char *end;
+		unsigned long a = strtoul(text, &end, 10), b = a;
+
+		if (end == text)
+			return -1;
+		if (*end == '-') {
+			text = end + 1;
+			b = strtoul(text, &end, 10);
+			if (end == text)
+				return -1;
+		}
+		for (; a <= b; a++) {
+			if (a >= limit || (unsigned)n == max)
+				return -1;
+			out[n++] = (unsigned)a;
+		}
+		if (*end != ',')
+			return *end ? -1 : n;
+		text = end + 1;
+	}
+}
+
+static bool read_failure(struct options *o, const char *text)
+{
+	struct failure *f = &o->failure[o->n_failures];
+	double at, lasts;
+	char kind[8];
+	int n = 0;
+
+	if (o->n_failures == FAILURES_MAX)
+		return wrong("--fail", text, "at most 64 failures");
+	if (sscanf(text, "%lf:%lf:%7[a-z]:%u%n:%u%n", &at, &lasts, kind, &f->a, &n, &f->b, &n) <
+		    4 ||
+	    text[n] || at < 0 || lasts <= 0 || (strcmp(kind, "node") && strcmp(kind, "link")))
+		return wrong("--fail", text, "SECONDS:SECONDS:node:N or SECONDS:SECONDS:link:A:B");
+	f->is_link = kind[0] == 'l';
+	if (f->is_link != (strchr(strstr(text, kind) + 5, ':') != NULL))
+		return wrong("--fail", text, "one node, or two for a link");
+	f->at_us = (int64_t)(at * 1e6);
+	f->for_us = (int64_t)(lasts * 1e6);
+	o->n_failures++;
+	return true;
+}
+
+static bool read_change(struct options *o, const char *text)
+{
+	static const char *const names[] = { [CHANGE_WITHOUT] = "without:",
+					     [CHANGE_WITH] = "with:",
+					     [CHANGE_CUT] = "cut:",
+					     [CHANGE_SET] = "set:" };
+
+	for (unsigned i = 0; i < array_size(names) && o->n_changes < CHANGES_MAX; i++) {
+		size_t len = strlen(names[i]);
+
+		if (strncmp(text, names[i], len) != 0)
+			continue;
+		o->change[o->n_changes++] = (struct change){ (enum change_kind)i, text + len };
+		return true;
+	}
+	return wrong("--what-if", text,
+		     "without:N, with:MS,..., cut:A:B or set:KEY=VALUE, 64 at most");
+}
+
+enum {
+	OPT_TRACE = 1,
+	OPT_SLICE,
+	OPT_READING,
+	OPT_WINDOW,
+	OPT_TRAFFIC,
+	OPT_NODES,
+	OPT_FAIL,
+	OPT_DATABASE,
+	OPT_CONFIG,
+	OPT_SET,
+	OPT_WHAT_IF,
+	OPT_WARM_UP,
+	OPT_SEED,
+	OPT_SVG,
+	OPT_PAIRS,
+	OPT_JSON,
+	OPT_HELP
+};
+
+static const struct option longs[] = {
+	{ "trace", required_argument, NULL, OPT_TRACE },
+	{ "slice", required_argument, NULL, OPT_SLICE },
+	{ "reading", required_argument, NULL, OPT_READING },
+	{ "window", required_argument, NULL, OPT_WINDOW },
+	{ "traffic", required_argument, NULL, OPT_TRAFFIC },
+	{ "nodes", required_argument, NULL, OPT_NODES },
+	{ "fail", required_argument, NULL, OPT_FAIL },
+	{ "database", required_argument, NULL, OPT_DATABASE },
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "set", required_argument, NULL, OPT_SET },
+	{ "what-if", required_argument, NULL, OPT_WHAT_IF },
+	{ "warm-up", required_argument, NULL, OPT_WARM_UP },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "svg", required_argument, NULL, OPT_SVG },
+	{ "pairs", no_argument, NULL, OPT_PAIRS },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+/* One of two words. */
+static bool choice_of(const char *name, const char *text, const char *no, const char *yes,
+		      bool *out)
+{
+	*out = strcmp(text, yes) == 0;
+	if (*out || strcmp(text, no) == 0)
+		return true;
+	fprintf(stderr, "leonsim: %s %s: expected %s or %s\n", name, text, no, yes);
+	return false;
+}
+
+static bool read_numbers(struct options *o, int c, const char *arg)
+{
+	double v = 0;
+
+	switch (c) {
+	case OPT_SLICE:
+		return number(arg, 0.1, 1e6, &o->slice_s) ||
+		       wrong("--slice", arg, "seconds, 0.1 or more");
+	case OPT_WARM_UP:
+		return number(arg, 0, 1e6, &o->warm_up_s) || wrong("--warm-up", arg, "seconds");
+	case OPT_WINDOW:
+		if (!number(arg, 0, 1e6, &v))
+			return wrong("--window", arg, "a number of slices");
+		o->window = (unsigned)v;
+		return true;
+	default:
+		if (!number(arg, 0, 9e15, &v))
+			return wrong("--seed", arg, "a number");
+		o->seed = (uint64_t)v;
+		return true;
+	}
+}
+
+static bool read_words(struct options *o, int c, const char *arg)
+{
+	bool noise = false;
+
+	switch (c) {
+	case OPT_READING:
+		if (!choice_of("--reading", arg, "hold", "noise", &noise))
+			return false;
+		o->reading = noise ? READING_NOISE : READING_HOLD;
+		return true;
+	case OPT_TRAFFIC:
+		return choice_of("--traffic", arg, "idle", "all", &o->all_traffic);
+	case OPT_FAIL:
+		return read_failure(o, arg);
+	case OPT_WHAT_IF:
+		return read_change(o, arg);
+	case OPT_SET:
+		if (o->n_sets == CHANGES_MAX)
+			return wrong("--set", arg, "64 of them at most");
+		o->set[o->n_sets++] = arg;
+		return true;
+	case OPT_TRACE:
+		o->trace = arg;
+		return true;
+	case OPT_DATABASE:
+		o->database = arg;
+		return true;
+	case OPT_NODES:
+		o->nodes = arg;
+		return true;
+	case OPT_CONFIG:
+		o->config = arg;
+		return true;
+	case OPT_SVG:
+		o->svg = arg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_complete(const struct options *o)
+{
+	if (!o->trace == !o->database)
+		fputs("leonsim: give either --trace FILE or --database FILE\n", stderr);
+	else if (o->trace && o->slice_s <= 0)
+		fputs("leonsim: --trace needs --slice SECONDS: how long one matrix lasts\n",
+		      stderr);
+	else
+		return true;
+	return false;
+}
+
+bool options_read(struct options *o, int argc, char **argv)
+{
+	int c;
+
+	*o = (struct options){ .window = 20, .warm_up_s = 60, .seed = 1 };
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) > 0) {
+		bool ok = true;
+
+		if (c == '?')
+			return false;
+		o->pairs |= c == OPT_PAIRS;
+		o->json |= c == OPT_JSON;
+		o->help |= c == OPT_HELP;
+		if (c == OPT_SLICE || c == OPT_WARM_UP || c == OPT_WINDOW || c == OPT_SEED)
+			ok = read_numbers(o, c, optarg);
+		else if (optarg)
+			ok = read_words(o, c, optarg);
+		if (!ok)
+			return false;
+	}
+	if (optind < argc)
+		return wrong("argument", argv[optind], "options only; see leonsim --help");
+	return o->help || is_complete(o);
+}
+
+/* --- configuration --- */
+
+/* The parts of a configuration that a replay looks at, as KEY=VALUE. */
+static const struct {
+	const char *section, *key;
+} known[] = {
+	{ "measurement", "interval" },
+	{ "measurement", "fast-interval" },
+	{ "measurement", "dead-multiplier" },
+	{ "measurement", "lasting-time" },
+	{ "path", "threshold" },
+	{ "path", "threshold-minimum" },
+	{ "path", "noise-margin" },
+	{ "path", "lasting-threshold" },
+	{ "path", "hold-time" },
+	{ "path", "maximum-relays" },
+	{ "path", "relay-cost" },
+};
+
+struct values {
+	bool set[array_size(known)];
+	uint64_t value[array_size(known)];
+};
+
+static bool set_value(struct values *v, const char *text, char *err, unsigned err_len)
+{
+	const char *equals = strchr(text, '=');
+	double value;
+
+	for (unsigned i = 0; equals && i < array_size(known); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s.%s", known[i].section, known[i].key);
+		if (strlen(name) != (size_t)(equals - text) ||
+		    strncmp(name, text, (size_t)(equals - text)) != 0)
+			continue;
+		if (!number(equals + 1, 0, 1e12, &value) || value > floor(value))
+			break;
+		v->set[i] = true;
+		v->value[i] = (uint64_t)value;
+		return true;
+	}
+	snprintf(err, err_len,
+		 "%s: expected KEY=NUMBER with a key of measurement or path, as in "
+		 "path.threshold=20",
+		 text);
+	return false;
+}
+
+static char *read_file(const char *file, size_t *len)
+{
+	FILE *f = fopen(file, "re");
+	char *text = NULL;
+	size_t room = 0;
+
+	*len = 0;
+	while (f && !feof(f) && !ferror(f)) {
+		if (*len == room)
+			text = x_realloc(text, room = room ? 2 * room : 65536, 1);
+		*len += fread(text + *len, 1, room - *len, f);
+	}
+	if (!f || ferror(f)) {
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static bool read_config(struct values *v, const char *file, char *err, unsigned err_len)
+{
+	size_t len;
+	char *text = read_file(file, &len);
+	struct jsonr *r;
+
+	if (!text) {
+		snprintf(err, err_len, "%s: cannot be read", file);
+		return false;
+	}
+	r = jsonr_parse(text, len);
+	for (unsigned i = 0; i < array_size(known); i++) {
+		struct jsonr_node *section = jsonr_object(jsonr_root(r), known[i].section);
+
+		if (section && jsonr_u64(section, known[i].key, 0, UINT32_MAX, &v->value[i]))
+			v->set[i] = true;
+	}
+	if (jsonr_error(r))
+		snprintf(err, err_len, "%s: %s", file, jsonr_error(r));
+	free(text);
+	len = jsonr_error(r) != NULL;
+	jsonr_free(r);
+	return !len;
+}
+
+static void write_section(struct jsonw *w, const struct values *v, const char *section)
+{
+	jsonw_object(w, section);
+	for (unsigned i = 0; i < array_size(known); i++)
+		if (v->set[i] && strcmp(known[i].section, section) == 0)
+			jsonw_u64(w, known[i].key, v->value[i]);
+	jsonw_end(w);
+}
+
+char *options_conf(const struct options *o, bool changed, char *err, unsigned err_len)
+{
+	struct values v = { 0 };
+	struct jsonw *w;
+	char *text;
+
+	if (o->config && !read_config(&v, o->config, err, err_len))
+		return NULL;
+	for (unsigned i = 0; i < o->n_sets; i++)
+		if (!set_value(&v, o->set[i], err, err_len))
+			return NULL;
+	for (unsigned i = 0; changed && i < o->n_changes; i++)
+		if (o->change[i].kind == CHANGE_SET &&
+		    !set_value(&v, o->change[i].text, err, err_len))
+			return NULL;
+	w = jsonw_new();
+	jsonw_object(w, NULL);
+	jsonw_u64(w, "version", 1);
+	jsonw_str(w, "interface", "leon0");
+	jsonw_array(w, "source-address");
+	jsonw_str(w, NULL, "198.18.0.1");
+	jsonw_end(w);
+	write_section(w, &v, "measurement");
+	write_section(w, &v, "path");
+	jsonw_end(w);
+	text = x_strdup(jsonw_text(w, NULL));
+	jsonw_free(w);
+	return text;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See replay.h. */
+#include "replay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "oracle.h"
+#include "state/second.h"
+
+#define LOOK_MIN_US	 1000000
+#define LOOKS_A_SLICE	 60
+#define PAIR_FIGURES_MAX 100 /* hosts up to which each pair has its percentiles */
+#define PER_OCTAVE	 700 /* 0.1 % */
+#define PER_OCTAVE_PAIR	 14  /* 5 % */
+
+/* A replay under way. */
+struct run {
+	struct net *net;
+	struct result *r;
+	struct oracle *oracle;
+	struct second *second; /* [a * n + b] */
+	uint64_t *changes;     /* of each pair when the trace began */
+	unsigned slice;
+};
+
+static void figures_quad(struct figures **a, struct figures **b, struct figures **c,
+			 struct figures **d, unsigned per_octave)
+{
+	*a = figures_new(per_octave);
+	*b = figures_new(per_octave);
+	*c = figures_new(per_octave);
+	*d = figures_new(per_octave);
+}
+
+static struct result *result_new(unsigned n)
+{
+	struct result *r = x_new(struct result);
+
+	r->n = n;
+	r->pair = x_calloc((size_t)n * n, sizeof(*r->pair));
+	figures_quad(&r->direct, &r->leon, &r->oracle, &r->copies, PER_OCTAVE);
+	for (size_t i = 0; n <= PAIR_FIGURES_MAX && i < (size_t)n * n; i++)
+		if (i % (n + 1))
+			figures_quad(&r->pair[i].direct, &r->pair[i].leon, &r->pair[i].oracle,
+				     &r->pair[i].copies, PER_OCTAVE_PAIR);
+	return r;
+}
+
+void result_free(struct result *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < (size_t)r->n * r->n; i++) {
+		figures_free(r->pair[i].direct);
+		figures_free(r->pair[i].leon);
+		figures_free(r->pair[i].oracle);
+		figures_free(r->pair[i].copies);
+	}
+	figures_free(r->direct);
+	figures_free(r->leon);
+	figures_free(r->oracle);
+	figures_free(r->copies);
+	free(r->pair);
+	free(r);
+}
+
+/* --- one look --- */
+
+/* What a datagram takes along these hosts now; INFINITY: it does not arrive. */
+static double along(struct run *run, unsigned from, const unsigned *hop, unsigned n_hops)
+{
+	struct net *net = run->net;
+	double sum = 0;
+
+	if (n_hops == 0)
+		return INFINITY;
+	for (unsigned i = 0; i < n_hops; from = hop[i++]) {
+		double us = trace_draw_us(net->trace, run->slice, from, hop[i]);
+		double back = net->trace->reading == READING_HOLD
+				      ? trace_draw_us(net->trace, run->slice, hop[i], from)
+				      : us;
+
+		if (net->dead[from * net->n + hop[i]] || net->node[from].dead ||
+		    net->node[hop[i]].dead || isnan(us))
+			return INFINITY;
+		/* A value that stands is a round trip, of which each way is half. */
+		sum += (us + back) / 2;
+	}
+	return sum;
+}
+
+static double along_path(struct run *run, unsigned a, const struct path *p)
+{
+	unsigned hop[LEON_HOPS_MAX];
+
+	return net_hops(run->net, a, p, hop) ? along(run, a, hop, p->n_hops) : INFINITY;
+}
+
+static void note(struct figures *all, struct figures *of_pair, double *sum, double us)
+{
+	figures_add(all, us);
+	if (of_pair)
+		figures_add(of_pair, us);
+	*sum += us;
+}
+
+static void look_at_pair(struct run *run, unsigned a, unsigned b)
+{
+	struct result *r = run->r;
+	struct pair *p = &r->pair[a * r->n + b];
+	const struct choice *c = net_choice(run->net, a, b);
+	struct second *second = &run->second[a * r->n + b];
+	unsigned hop[LEON_HOPS_MAX], n_hops = oracle_hops(run->oracle, a, b, hop);
+	double direct = along(run, a, (unsigned[]){ b }, 1);
+	double oracle = along(run, a, hop, n_hops);
+	double leon = c ? along_path(run, a, &c->path) : INFINITY;
+	double copies = INFINITY;
+
+	if (c) {
+		copies = along_path(run, a, &second->first);
+		copies = min_of(copies, along_path(run, a, &second->path));
+	}
+	r->samples++;
+	p->n++;
+	/* Where a path, or the direct one, does not carry, no ratio is defined: it is counted. */
+	if (isinf(direct) || isinf(leon) || isinf(oracle) || isinf(copies)) {
+		r->without += isinf(leon) && !isinf(oracle);
+		p->without += isinf(leon) && !isinf(oracle);
+		return;
+	}
+	p->n_ok++;
+	p->relayed += c->path.n_hops > 1;
+	note(r->direct, p->direct, &p->direct_us, direct);
+	note(r->leon, p->leon, &p->leon_us, leon);
+	note(r->oracle, p->oracle, &p->oracle_us, oracle);
+	note(r->copies, p->copies, &p->copies_us, copies);
+}
+
+static void run_second(struct run *run, unsigned a)
+{
+	struct overlay *o = run->net->node[a].o;
+	struct path_params pp = overlay_path_params(o);
+
+	for (unsigned b = 0; b < run->net->n; b++) {
+		uint16_t slot = a == b ? SLOT_NONE : net_slot(run->net, a, b);
+
+		if (slot != SLOT_NONE)
+			second_run(&run->second[a * run->net->n + b], overlay_latdb(o), &pp,
+				   nodedb_slots(overlay_nodes(o)), slot, loop_now(run->net->loop));
+	}
+}
+
+static void look(struct run *run)
+{
+	struct net *net = run->net;
+	unsigned slice = trace_slice(net->trace, net_now_us(net));
+
+	if (slice != run->slice || !run->r->samples) {
+		run->slice = slice;
+		oracle_update(run->oracle, net, slice);
+	}
+	for (unsigned a = 0; a < net->n; a++) {
+		if (net->node[a].dead)
+			continue;
+		run_second(run, a);
+		for (unsigned b = 0; b < net->n; b++)
+			if (a != b && !net->node[b].dead)
+				look_at_pair(run, a, b);
+	}
+}
+
+/* --- counters --- */
+
+static void take_counters(struct run *run, bool at_start)
+{
+	struct net *net = run->net;
+	struct result *r = run->r;
+	int64_t sign = at_start ? -1 : 1;
+
+	for (unsigned a = 0; a < net->n; a++) {
+		const struct net_node *node = &net->node[a];
+
+		r->link_downs += (uint64_t)sign * node->link_downs;
+		r->failovers += (uint64_t)sign * node->failovers;
+		r->bytes_s += (double)sign * (double)node->tx_bytes;
+		r->path_runs += (uint64_t)sign * overlay_counters(node->o)->path_runs;
+		for (unsigned b = 0; b < net->n; b++) {
+			const struct choice *c = a == b ? NULL : net_choice(net, a, b);
+			struct pair *p = &r->pair[a * net->n + b];
+			struct overlay_link l;
+
+			if (a != b && overlay_link(node->o, net_slot(net, a, b), &l))
+				r->silences += (uint64_t)sign * l.silences;
+			if (c)
+				p->changes += (uint64_t)sign * c->n_changes;
+			p->copies_changes += (uint64_t)sign * run->second[a * net->n + b].n_changes;
+		}
+	}
+}
+
+static void finish(struct run *run)
+{
+	struct result *r = run->r;
+
+	r->hours = (double)net_now_us(run->net) / 3.6e9;
+	take_counters(run, false);
+	r->bytes_s /= r->hours * 3600 * r->n;
+	for (size_t i = 0; i < (size_t)r->n * r->n; i++) {
+		r->changes += r->pair[i].changes;
+		r->copies_changes += r->pair[i].copies_changes;
+	}
+}
+
+/* --- time --- */
+
+static void set_failure(struct net *n, const struct failure *f, bool dead)
+{
+	if (f->is_link)
+		net_cut(n, f->a, f->b, dead);
+	else
+		net_kill(n, f->a, dead);
+}
+
+/* Failures that begin or end in (from, to]. */
+static void apply_failures(struct run *run, const struct replay_options *o, int64_t from,
+			   int64_t to)
+{
+	bool news = false;
+
+	for (unsigned i = 0; i < o->n_failures; i++) {
+		const struct failure *f = &o->failure[i];
+
+		if (f->at_us > from && f->at_us <= to)
+			set_failure(run->net, f, true);
+		if (f->at_us + f->for_us > from && f->at_us + f->for_us <= to)
+			set_failure(run->net, f, false);
+		news |= (f->at_us > from && f->at_us <= to) ||
+			(f->at_us + f->for_us > from && f->at_us + f->for_us <= to);
+	}
+	if (news)
+		oracle_update(run->oracle, run->net, run->slice);
+}
+
+struct result *replay(struct trace *t, const struct replay_options *o, char *err, unsigned err_len)
+{
+	int64_t end = (int64_t)t->n_slices * t->slice_us, before = -1;
+	int64_t step =
+		max_of(min_of(t->slice_us / 4, (int64_t)LOOK_MIN_US), t->slice_us / LOOKS_A_SLICE);
+	struct run run = { .net = net_new(t, o->conf_text, o->seed, err, err_len) };
+	struct result *r;
+
+	if (!run.net)
+		return NULL;
+	run.net->all_traffic = o->all_traffic;
+	run.r = r = result_new(t->n);
+	run.oracle = oracle_new(run.net);
+	run.second = x_calloc((size_t)t->n * t->n, sizeof(*run.second));
+	net_settle(run.net, o->warm_up_ms);
+	for (unsigned a = 0; a < t->n; a++)
+		run_second(&run, a);
+	take_counters(&run, true);
+	while (net_now_us(run.net) < end) {
+		apply_failures(&run, o, before, net_now_us(run.net));
+		before = net_now_us(run.net);
+		look(&run);
+		net_run(run.net, min_of(step, end - before));
+	}
+	finish(&run);
+	oracle_free(run.oracle);
+	free(run.second);
+	net_free(run.net);
+	return r;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One replay of a trace: drives the net through it, looks at the paths in use at regular times and
+ * reckons what they are worth beside the direct path, the best there is, and two copies. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "figures.h"
+#include "net.h"
+
+struct failure {
+	int64_t at_us, for_us;
+	bool is_link;
+	unsigned a, b; /* node a, or the link a - b */
+};
+
+struct replay_options {
+	const char *conf_text; /* NULL: defaults */
+	bool all_traffic;
+	int64_t warm_up_ms;
+	uint64_t seed;
+	const struct failure *failure;
+	unsigned n_failures;
+};
+
+struct pair {
+	struct figures *direct, *leon, *oracle, *copies; /* NULL in large overlays */
+	double direct_us, leon_us, oracle_us, copies_us; /* sums */
+	uint64_t n, n_ok;				 /* looks; those in which all four carry */
+	uint64_t changes, copies_changes, relayed, without;
+};
+
+struct result {
+	unsigned n; /* hosts */
+	double hours;
+	struct figures *direct, *leon, *oracle, *copies; /* of all pairs */
+	struct pair *pair;				 /* [a * n + b] */
+	uint64_t changes, failovers, copies_changes, link_downs, silences;
+	uint64_t samples, without; /* looks at a pair; those that found no way that works */
+	double bytes_s;		   /* control traffic of a node */
+	uint64_t path_runs;
+};
+
+/* NULL with a sentence in err. */
+struct result *replay(struct trace *t, const struct replay_options *o, char *err, unsigned err_len);
+void result_free(struct result *r); /* NULL ok */

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See report.h. Latencies are given relative to those of the direct links: the mean to the mean, the
+ * 99th percentile to the 99th percentile, over all pairs and all looks. */
+#include "report.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/defs.h"
+
+#define P99 0.99
+
+static double per_hour(uint64_t n, double hours, double of)
+{
+	return hours > 0 && of > 0 ? (double)n / hours / of : NAN;
+}
+
+static double n_pairs(const struct result *r)
+{
+	return (double)r->n * (r->n - 1);
+}
+
+static double rel_mean(const struct figures *f, const struct figures *direct)
+{
+	return figures_mean(f) / figures_mean(direct);
+}
+
+static double rel_p99(const struct figures *f, const struct figures *direct)
+{
+	return figures_quantile(f, P99) / figures_quantile(direct, P99);
+}
+
+static void quality(struct jsonw *w, const char *key, const struct figures *f,
+		    const struct figures *direct)
+{
+	jsonw_object(w, key);
+	jsonw_double(w, "mean", rel_mean(f, direct));
+	jsonw_double(w, "p99", rel_p99(f, direct));
+	jsonw_end(w);
+}
+
+static void of_pair(struct jsonw *w, const char *key, const struct figures *f, double sum_us,
+		    uint64_t n)
+{
+	jsonw_object(w, key);
+	jsonw_double(w, "mean_us", n ? sum_us / (double)n : NAN);
+	jsonw_double(w, "p99_us", f ? figures_quantile(f, P99) : NAN);
+	jsonw_end(w);
+}
+
+static void pair_json(struct jsonw *w, const struct result *r, unsigned a, unsigned b)
+{
+	const struct pair *p = &r->pair[a * r->n + b];
+	uint64_t n = p->n_ok;
+
+	jsonw_object(w, NULL);
+	jsonw_u64(w, "from", a);
+	jsonw_u64(w, "to", b);
+	of_pair(w, "direct", p->direct, p->direct_us, n);
+	of_pair(w, "leon", p->leon, p->leon_us, n);
+	of_pair(w, "oracle", p->oracle, p->oracle_us, n);
+	of_pair(w, "two_copies", p->copies, p->copies_us, n);
+	jsonw_double(w, "changes_per_hour", per_hour(p->changes, r->hours, 1));
+	jsonw_double(w, "two_copies_changes_per_hour", per_hour(p->copies_changes, r->hours, 1));
+	jsonw_double(w, "relayed", n ? (double)p->relayed / (double)n : NAN);
+	jsonw_double(w, "without_path", p->n ? (double)p->without / (double)p->n : NAN);
+	jsonw_end(w);
+}
+
+void report_json(struct jsonw *w, const struct result *r, bool pairs)
+{
+	jsonw_u64(w, "nodes", r->n);
+	jsonw_double(w, "hours", r->hours);
+	jsonw_double(w, "changes_per_hour", per_hour(r->changes, r->hours, n_pairs(r)));
+	jsonw_double(w, "failovers_per_hour", per_hour(r->failovers, r->hours, n_pairs(r)));
+	jsonw_double(w, "mean", rel_mean(r->leon, r->direct));
+	jsonw_double(w, "p99", rel_p99(r->leon, r->direct));
+	/* Each of the two ends notices by itself. */
+	jsonw_double(w, "link_downs_per_hour", per_hour(r->link_downs, r->hours, n_pairs(r)));
+	jsonw_double(w, "silences_per_hour", per_hour(r->silences, r->hours, n_pairs(r)));
+	quality(w, "oracle", r->oracle, r->direct);
+	jsonw_object(w, "two_copies");
+	jsonw_double(w, "changes_per_hour", per_hour(r->copies_changes, r->hours, n_pairs(r)));
+	jsonw_double(w, "mean", rel_mean(r->copies, r->direct));
+	jsonw_double(w, "p99", rel_p99(r->copies, r->direct));
+	jsonw_end(w);
+	jsonw_object(w, "direct");
+	jsonw_double(w, "mean_us", figures_mean(r->direct));
+	jsonw_double(w, "p99_us", figures_quantile(r->direct, P99));
+	jsonw_end(w);
+	jsonw_double(w, "without_path", r->samples ? (double)r->without / (double)r->samples : NAN);
+	jsonw_double(w, "bytes_per_second_and_node", r->bytes_s);
+	if (!pairs)
+		return;
+	jsonw_array(w, "pairs");
+	for (unsigned a = 0; a < r->n; a++)
+		for (unsigned b = 0; b < r->n; b++)
+			if (a != b)
+				pair_json(w, r, a, b);
+	jsonw_end(w);
+}
+
+static void pair_text(FILE *out, const struct result *r, unsigned a, unsigned b)
+{
+	const struct pair *p = &r->pair[a * r->n + b];
+	double n = (double)p->n_ok;
+
+	fprintf(out, "%5u %5u  %9.1f %9.1f %9.1f %9.1f  %7.1f  %5.1f %%\n", a, b,
+		p->direct_us / n / 1000, p->leon_us / n / 1000, p->oracle_us / n / 1000,
+		p->copies_us / n / 1000, per_hour(p->changes, r->hours, 1),
+		100 * (double)p->relayed / n);
+}
+
+void report_text(FILE *out, const char *title, const struct result *r, bool pairs)
+{
+	fprintf(out, "%s: %u nodes, %.2f hours\n", title, r->n, r->hours);
+	fprintf(out, "             mean      p99    (of direct: %.1f ms, %.1f ms)\n",
+		figures_mean(r->direct) / 1000, figures_quantile(r->direct, P99) / 1000);
+	fprintf(out, "LEON        %.3f    %.3f\n", rel_mean(r->leon, r->direct),
+		rel_p99(r->leon, r->direct));
+	fprintf(out, "oracle      %.3f    %.3f\n", rel_mean(r->oracle, r->direct),
+		rel_p99(r->oracle, r->direct));
+	fprintf(out, "two copies  %.3f    %.3f\n", rel_mean(r->copies, r->direct),
+		rel_p99(r->copies, r->direct));
+	fprintf(out,
+		"changes of a path: %.2f an hour, %.2f of them failovers; with two copies %.2f\n",
+		per_hour(r->changes, r->hours, n_pairs(r)),
+		per_hour(r->failovers, r->hours, n_pairs(r)),
+		per_hour(r->copies_changes, r->hours, n_pairs(r)));
+	fprintf(out,
+		"link downs: %.3f an hour and link; silences: %.2f; without a path: %.4f %% of "
+		"the time; control: %.1f kB/s a node\n",
+		per_hour(r->link_downs, r->hours, n_pairs(r)),
+		per_hour(r->silences, r->hours, n_pairs(r)),
+		r->samples ? 100 * (double)r->without / (double)r->samples : 0, r->bytes_s / 1000);
+	if (!pairs)
+		return;
+	fprintf(out, "\n from    to     direct      LEON    oracle    copies  changes  relayed\n");
+	for (unsigned a = 0; a < r->n; a++)
+		for (unsigned b = 0; b < r->n; b++)
+			if (a != b)
+				pair_text(out, r, a, b);
+}
+
+/* --- curves --- */
+
+#define WIDTH  720
+#define HEIGHT 420
+#define LEFT   60
+#define TOP    50
+#define RIGHT  20
+#define BOTTOM 50
+
+struct axes {
+	double low, high; /* log10 of ms */
+};
+
+static double x_of(const struct axes *a, double us)
+{
+	double at = (log10(us / 1000) - a->low) / (a->high - a->low);
+
+	return LEFT + min_of(max_of(at, 0.0), 1.0) * (WIDTH - LEFT - RIGHT);
+}
+
+static double y_of(double fraction)
+{
+	return HEIGHT - BOTTOM - fraction * (HEIGHT - TOP - BOTTOM);
+}
+
+static void svg_axes(FILE *f, const struct axes *a)
+{
+	for (int k = 0; k <= 10; k += 2)
+		fprintf(f,
+			"<line x1='%d' y1='%.1f' x2='%d' y2='%.1f' stroke='#ddd'/>"
+			"<text x='%d' y='%.1f' text-anchor='end'>%d %%</text>\n",
+			LEFT, y_of(k / 10.0), WIDTH - RIGHT, y_of(k / 10.0), LEFT - 6,
+			y_of(k / 10.0) + 4, k * 10);
+	for (int e = (int)a->low; e < (int)ceil(a->high); e++) {
+		static const int steps[] = { 1, 2, 5 };
+
+		for (size_t i = 0; i < array_size(steps); i++) {
+			double ms = steps[i] * pow(10, e);
+
+			fprintf(f,
+				"<line x1='%.1f' y1='%d' x2='%.1f' y2='%d' stroke='#ddd'/>"
+				"<text x='%.1f' y='%d' text-anchor='middle'>%g</text>\n",
+				x_of(a, ms * 1000), TOP, x_of(a, ms * 1000), HEIGHT - BOTTOM,
+				x_of(a, ms * 1000), HEIGHT - BOTTOM + 16, ms);
+		}
+	}
+	fprintf(f,
+		"<text x='%d' y='%d' text-anchor='middle'>latency in ms; so much of the time it "
+		"is not above</text>\n",
+		(LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12);
+}
+
+static void svg_curve(FILE *f, const struct axes *a, const struct figures *of, const char *name,
+		      const char *color, int at)
+{
+	fprintf(f, "<polyline fill='none' stroke='%s' stroke-width='2' points='", color);
+	for (int k = 1; k < 1000; k++)
+		fprintf(f, "%.1f,%.1f ", x_of(a, figures_quantile(of, k / 1000.0)),
+			y_of(k / 1000.0));
+	fprintf(f, "'/>\n<text x='%d' y='%d' fill='%s'>%s</text>\n", LEFT + 16, TOP + 16 * at,
+		color, name);
+}
+
+int report_svg(const char *file, const struct options *o, const struct result *r)
+{
+	struct axes a = { floor(log10(figures_quantile(r->oracle, 0.001) / 1000)),
+			  ceil(log10(figures_quantile(r->direct, 0.999) / 1000)) };
+	FILE *f = fopen(file, "we");
+
+	if (!f)
+		return -errno;
+	fprintf(f,
+		"<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
+		"font-family='sans-serif' font-size='12'>\n"
+		"<rect width='100%%' height='100%%' fill='white'/>\n",
+		WIDTH, HEIGHT);
+	fprintf(f,
+		"<text x='%d' y='24' font-size='14'>%u nodes, %s, traffic %s: %.1f changes an "
+		"hour</text>\n",
+		LEFT, r->n, o->reading == READING_HOLD ? "hold" : "noise",
+		o->all_traffic ? "all" : "idle", per_hour(r->changes, r->hours, n_pairs(r)));
+	svg_axes(f, &a);
+	svg_curve(f, &a, r->direct, "direct", "#888888", 1);
+	svg_curve(f, &a, r->leon, "LEON", "#c02020", 2);
+	svg_curve(f, &a, r->copies, "two copies", "#2060c0", 3);
+	svg_curve(f, &a, r->oracle, "oracle", "#208040", 4);
+	fprintf(f, "</svg>\n");
+	return fclose(f) ? -errno : 0;
+}
