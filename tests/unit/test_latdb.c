@@ -100,6 +100,29 @@ static void deviation_of_even_noise(void **state)
 	assert_in_range(f.var_us, 6000, 14000);
 }
 
+/* Where answers are late by chance, more in a row are needed to say that something happened. */
+static void chance_grows_with_late_answers(void **state)
+{
+	struct link_filter f;
+
+	(void)state;
+	link_filter_reset(&f, 1800);
+	assert_int_equal(link_filter_chance(&f), 0);
+	/* One outage of a few probes is no habit. */
+	for (int i = 0; i < 4; i++)
+		link_filter_late(&f, true);
+	assert_int_equal(link_filter_chance(&f), 0);
+	for (int i = 0; i < 5000; i++)
+		link_filter_late(&f, i % 25 == 0);
+	assert_int_equal(link_filter_chance(&f), 1);
+	for (int i = 0; i < 5000; i++)
+		link_filter_late(&f, i % 8 == 0);
+	assert_int_equal(link_filter_chance(&f), 3);
+	for (int i = 0; i < 5000; i++)
+		link_filter_late(&f, false);
+	assert_int_equal(link_filter_chance(&f), 0);
+}
+
 static void loss_rises_and_fades(void **state)
 {
 	struct link_filter f;
@@ -677,6 +700,7 @@ int main(void)
 		cmocka_unit_test(filter_follows_a_step),
 		cmocka_unit_test(a_fall_never_raises_the_cost),
 		cmocka_unit_test(deviation_of_even_noise),
+		cmocka_unit_test(chance_grows_with_late_answers),
 		cmocka_unit_test(loss_rises_and_fades),
 		cmocka_unit_test(minimum_lasts_one_to_two_minutes),
 		cmocka_unit_test(unknown_is_down),

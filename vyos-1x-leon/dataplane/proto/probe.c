@@ -20,8 +20,9 @@
 #define RTO_SLACK_US 10000
 #define BURST	     4
 /* What an answer is late beyond what is usual for its link counts so often more. */
-#define LATE_FACTOR    3
-#define SILENCE_MAX_MS 30000 /* whatever the link showed before */
+#define LATE_FACTOR	3
+#define LATE_SELDOM_PPM 5000
+#define SILENCE_MAX_MS	30000 /* whatever the link showed before */
 /* As many probes are under way at most: PROBES_OUT must remember them until they are answered. */
 #define PROBES_PER_RTT 8
 
@@ -317,7 +318,8 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 		pr->loss_before = pr->filter.loss_pm;
 	}
 	link_filter_loss(&pr->filter);
-	if (pr->misses >= o->conf->dead_multiplier && missing_us(pr, now) >= 1000 * dead_ms)
+	if (pr->misses >= o->conf->dead_multiplier + link_filter_chance(&pr->filter) &&
+	    missing_us(pr, now) >= 1000 * dead_ms)
 		silent(o, p, missing_us(pr, now));
 	if (!pr->up)
 		return;
@@ -332,6 +334,9 @@ static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, u
 		   mono_t now)
 {
 	bool overtaken = mono_before(q->sent, pr->answered_sent);
+	/* On a link where answers are late now and then, more of them must be so in a row. */
+	uint32_t in_a_row =
+		pr->filter.late_ppm < LATE_SELDOM_PPM ? 2 : 4 + link_filter_chance(&pr->filter);
 
 	pr->filter.lasting_s = lasting_s;
 	if (!overtaken)
@@ -341,11 +346,13 @@ static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, u
 		pr->filter.loss_pm = min_of(pr->filter.loss_pm, pr->loss_before);
 	if (!rtt_us)
 		return;
+	link_filter_late(&pr->filter, q->missed);
 	/* Answers that were held up together: the first to come says what is, the rest what was. */
 	if (q->missed && overtaken)
 		return;
 	/* Two late answers in a row, later than is usual for the link: its time jumped. */
-	if (q->missed && (pr->late_us || (pr->misses >= 2 && rtt_us > usual_us(&pr->filter))))
+	if (q->missed &&
+	    (pr->late_us || (pr->misses >= in_a_row && rtt_us > usual_us(&pr->filter))))
 		link_filter_jump(&pr->filter, rtt_us, now);
 	else
 		link_filter_answer(&pr->filter, rtt_us, now);

@@ -37,12 +37,17 @@ struct link_filter {
 	struct extreme min;  /* lowest of the current and the previous minute */
 	struct extreme peak; /* highest of the current and the previous hour */
 	uint32_t loss_pm;    /* smoothed loss, 1/1000 (gain 1/32) */
+	uint32_t late_ppm; /* smoothed share of probes answered after their timeout (gain 1/256) */
 };
 void link_filter_reset(struct link_filter *f, uint32_t lasting_s);
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now);
 /* The first answer after a silence, to a probe that was taken for lost: the time jumped. */
 void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now);
 void link_filter_loss(struct link_filter *f);
+/* A probe was, or was not, answered too late; how many in a row say more than chance, beyond the
+ * number that says so on a link where none is late. */
+void link_filter_late(struct link_filter *f, bool late);
+uint32_t link_filter_chance(const struct link_filter *f);
 
 /* --- the database --- */
 struct lat_entry {

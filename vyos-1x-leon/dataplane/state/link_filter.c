@@ -141,3 +141,23 @@ void link_filter_loss(struct link_filter *f)
 {
 	f->loss_pm += (LOSS_FULL - f->loss_pm + LOSS_GAIN - 1) / LOSS_GAIN;
 }
+
+#define LATE_GAIN 256
+#define PPM	  1000000
+
+void link_filter_late(struct link_filter *f, bool late)
+{
+	f->late_ppm =
+		(uint32_t)(f->late_ppm + ((late ? PPM : 0) - (int64_t)f->late_ppm) / LATE_GAIN);
+}
+
+uint32_t link_filter_chance(const struct link_filter *f)
+{
+	/* Shares whose 3rd, 4th, ... power is about one in 100000: a few an hour at ten probes a second. */
+	static const uint32_t shares[] = { 20000, 55000, 100000, 150000, 200000 };
+	uint32_t n = 0;
+
+	while (n < sizeof(shares) / sizeof(shares[0]) && f->late_ppm > shares[n])
+		n++;
+	return n;
+}
