@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Operational commands of LEON: asks leond of each interface and shows the answer.
+"""Operational commands of LEON: what leonctl prints, for each interface.
 
-`raw` is the daemon's answer unchanged: one dictionary where an interface is named, else
-a list with the answer of each. Text is made by vyos_leon.format, as leonctl makes it.
+`raw` is the daemon's answer unchanged, as `leonctl --json` prints it: one dictionary
+where an interface is named, else a list with the answer of each.
 """
 
 import re
@@ -19,7 +19,6 @@ from vyos.utils.process import rc_cmd
 
 from vyos_leon import boot
 from vyos_leon import client
-from vyos_leon import format
 from vyos_leon import keyfile
 from vyos_leon import runfile
 
@@ -45,9 +44,9 @@ def _interfaces(interface: typing.Optional[str]) -> list[str]:
     return enabled
 
 
-def _request(interface: str, command: str, arguments: dict) -> dict:
+def _ask_one(ask: typing.Callable, interface: str, words: tuple[str, ...]):
     try:
-        return client.request(interface, command, arguments)
+        return ask(interface, *words)
     except client.Refused as e:
         # The daemon names commands as leonctl has them.
         text = re.sub(r'`show (\w+)`', r'`show leon \1`', str(e))
@@ -58,13 +57,13 @@ def _request(interface: str, command: str, arguments: dict) -> dict:
         raise vyos.opmode.DataUnavailable(f'{interface}: {e}')
 
 
-def _ask(interface: typing.Optional[str], command: str, **arguments):
-    """Answers, and what was said by interfaces that gave none. A node is in one overlay
-    and not in another, and one daemon may be down: one answer is enough."""
-    answers, errors = [], []
+def _ask(ask: typing.Callable, interface: typing.Optional[str], *words: str):
+    """Answers by interface, and what was said by those that gave none. A node is in one
+    overlay and not in another, and one daemon may be down: one answer is enough."""
+    answers, errors = {}, []
     for name in _interfaces(interface):
         try:
-            answers.append(_request(name, command, arguments))
+            answers[name] = _ask_one(ask, name, words)
         except vyos.opmode.Error as e:
             errors.append(e)
     if not answers:
@@ -72,68 +71,73 @@ def _ask(interface: typing.Optional[str], command: str, **arguments):
     return answers, errors
 
 
-def _show(raw: bool, interface: typing.Optional[str], command: str, **arguments):
-    answers, errors = _ask(interface, command, **arguments)
+def _show(raw: bool, interface: typing.Optional[str], *words: str):
     if raw:
-        return answers if interface is None else answers[0]
-    texts = [format.text(command, answer) for answer in answers]
+        answers, _ = _ask(client.request, interface, *words)
+        return list(answers.values()) if interface is None else answers[interface]
+    texts, errors = _ask(client.text, interface, *words)
     if len(texts) + len(errors) > 1:
-        texts = [f'{a["interface"]}:\n{t}' for a, t in zip(answers, texts)]
-    return '\n\n'.join(texts + [str(e) for e in errors])
+        texts = {name: f'{name}:\n{text}' for name, text in texts.items()}
+    return '\n\n'.join([*texts.values(), *map(str, errors)])
 
 
 def show_nodes(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show nodes')
+    return _show(raw, interface, 'show', 'nodes')
 
 
 def show_peers(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show peers')
+    return _show(raw, interface, 'show', 'peers')
 
 
 def show_paths(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show paths')
+    return _show(raw, interface, 'show', 'paths')
 
 
 def show_ipsec(raw: bool, interface: typing.Optional[str]):
-    text = _show(raw, interface, 'show ipsec')
+    shown = _show(raw, interface, 'show', 'ipsec')
     if raw:
-        return text
+        return shown
     # leond does not know what is configured for others; who asks here wants to.
     configured = [
         name
         for name in _interfaces(interface)
         if ConfigTreeQuery().exists(base + [name, 'ipsec'])
     ]
-    if configured and format.IPSEC_UNUSED in text:
-        text += (
+    if configured and _is_unreported(interface):
+        shown += (
             f'\n\nIPsec is configured on {", ".join(configured)}: where leon-ipsec has not '
             'reported, "show log leon" has the reason.'
         )
-    return text
+    return shown
+
+
+def _is_unreported(interface: typing.Optional[str]) -> bool:
+    answers, _ = _ask(client.request, interface, 'show', 'ipsec')
+    return any(answer['reported_seconds'] is None for answer in answers.values())
 
 
 def show_routes(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show routes')
+    return _show(raw, interface, 'show', 'routes')
 
 
 def show_latency(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show latency')
+    return _show(raw, interface, 'show', 'latency')
 
 
 def show_fdb(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show fdb')
+    return _show(raw, interface, 'show', 'fdb')
 
 
 def show_statistics(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show statistics')
+    return _show(raw, interface, 'show', 'statistics')
 
 
 def show_events(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show events')
+    return _show(raw, interface, 'show', 'events')
 
 
 def show_identity(raw: bool, interface: typing.Optional[str]):
-    return _show(raw, interface, 'show identity')
+    return _show(raw, interface, 'show', 'identity')
 
 
 def show_boot(raw: bool):
@@ -142,15 +146,15 @@ def show_boot(raw: bool):
 
 
 def show_explain(raw: bool, node: str, interface: typing.Optional[str]):
-    return _show(raw, interface, 'explain path', node=node)
+    return _show(raw, interface, 'explain', 'path', node)
 
 
 def show_trace(raw: bool, node: str, interface: typing.Optional[str]):
-    return _show(raw, interface, 'trace', node=node)
+    return _show(raw, interface, 'trace', node)
 
 
 def show_ping(raw: bool, node: str, interface: typing.Optional[str]):
-    return _show(raw, interface, 'ping', node=node)
+    return _show(raw, interface, 'ping', node)
 
 
 def generate_secret(raw: bool):
@@ -173,24 +177,22 @@ def generate_identity(raw: bool, interface: str):
     return {'identity': output, 'file': file} if raw else output
 
 
-def _reset(interface: typing.Optional[str], command: str, **arguments):
-    answers, errors = _ask(interface, command, **arguments)
-    for answer in answers:
-        print(format.text(command, answer))
-    for error in errors:
-        print(error)
+def _reset(interface: typing.Optional[str], *words: str):
+    texts, errors = _ask(client.text, interface, *words)
+    for line in [*texts.values(), *errors]:
+        print(line)
 
 
 def reset_fdb(interface: typing.Optional[str]):
-    _reset(interface, 'reset fdb')
+    _reset(interface, 'reset', 'fdb')
 
 
 def reset_statistics(interface: typing.Optional[str]):
-    _reset(interface, 'reset statistics')
+    _reset(interface, 'reset', 'statistics')
 
 
 def reset_node(node: str, interface: typing.Optional[str]):
-    _reset(interface, 'reset node', node=node)
+    _reset(interface, 'reset', 'node', node)
 
 
 def restart_leon(interface: typing.Optional[str]):

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get('LEON_BUILD', TOP / 'build'))
+LEONCTL = BUILD / 'vyos-1x-leon/leonctl/leonctl'
 sys.dont_write_bytecode = True
 sys.path[:0] = [
     str(TOP / 'vyos-1x-leon/python'),
@@ -52,6 +54,8 @@ def run_dir(monkeypatch):
     bytes."""
     folder = tempfile.mkdtemp(prefix='leon.')
     monkeypatch.setattr(client, 'RUN_DIR', folder)
+    assert LEONCTL.exists(), f'no {LEONCTL}: run make first'
+    monkeypatch.setattr(client, 'LEONCTL', str(LEONCTL))
     monkeypatch.setattr(runfile, 'RUN_DIR', folder)
     monkeypatch.setattr(runfile, 'USER', os.getuid())
     monkeypatch.setattr(runfile, 'GROUP', os.getgid())

@@ -1,55 +1,95 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The control socket's client against a daemon that is not there, or misbehaves."""
+"""What scripts make of leonctl, the real one, against a daemon that is not there, or misbehaves."""
 
-import socket
+import os
+import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
+from conftest import LEONCTL
 from vyos_leon import client
 
 
 def test_request_and_answer_are_one_line_each(daemon):
     served = daemon({'version': 1, 'paths': []})
-    assert client.request('leon0', 'show paths') == {'version': 1, 'paths': []}
+    assert client.request('leon0', 'show', 'paths') == {'version': 1, 'paths': []}
+    assert served.requests == [{'version': 1, 'command': 'show paths', 'arguments': {}}]
+
+
+def test_text_is_what_leonctl_prints(daemon):
+    served = daemon({'version': 1, 'paths': []})
+    assert client.text('leon0', 'show', 'paths') == 'No other node is known.'
     assert served.requests == [{'version': 1, 'command': 'show paths', 'arguments': {}}]
 
 
 def test_arguments_are_passed_on(daemon):
     served = daemon({'version': 1})
-    client.request('leon0', 'explain path', {'node': 'seoul'})
-    assert served.requests[0]['arguments'] == {'node': 'seoul'}
+    for node in ('seoul', '-h', '--json', 'a b', "'$(id)"):
+        client.request('leon0', 'explain', 'path', node)
+        assert served.requests.pop()['arguments'] == {'node': node}
 
 
 def test_large_answers_arrive_whole(daemon):
     entries = [{'mac': f'02:00:00:00:{i >> 8:02x}:{i & 255:02x}'} for i in range(20000)]
     daemon({'version': 1, 'entries': entries})
-    assert client.request('leon0', 'show fdb')['entries'] == entries
+    assert client.request('leon0', 'show', 'fdb')['entries'] == entries
 
 
-def test_refusal_is_the_daemons_sentence(daemon):
+@pytest.fixture(params=[client.request, client.text], ids=['request', 'text'])
+def ask(request):
+    return request.param
+
+
+def expect(error, match, ask, *words):
+    """Of this class and of none that is derived from it."""
+    with pytest.raises(client.ClientError, match=match) as caught:
+        ask('leon0', *words)
+    assert type(caught.value) is error
+    assert '\n' not in str(caught.value)
+
+
+def test_refusal_is_the_daemons_sentence(daemon, ask):
     daemon({'version': 1, 'error': 'no node is known as "x": see `show nodes`'})
-    with pytest.raises(client.Refused, match='no node is known as "x"'):
-        client.request('leon0', 'explain path', {'node': 'x'})
+    expect(client.Refused, '^no node is known as "x"', ask, 'explain', 'path', 'x')
 
 
-def test_no_socket(run_dir):
-    with pytest.raises(client.NotRunning, match='leond is not running'):
-        client.request('leon0', 'show paths')
+def test_wrong_words_are_refused(daemon, ask):
+    assert daemon({'version': 1}).requests == []
+    expect(client.Refused, '^explain path: which node', ask, 'explain', 'path')
 
 
-def test_socket_of_a_dead_daemon(daemon):
+def test_nobody_who_answers_a_ping_is_an_answer(daemon):
+    daemon({'destination': '10.0.0.3', 'sent': 5, 'received': 0, 'replies': []})
+    assert '5 sent, 0 received' in client.text('leon0', 'ping', 'seoul')
+
+
+def test_no_socket(run_dir, ask):
+    expect(client.ClientError, '^leond is not running', ask, 'show', 'paths')
+
+
+def test_socket_of_a_dead_daemon(daemon, ask):
     daemon({}).close()
-    with pytest.raises(client.NotRunning, match='leond is not running'):
-        client.request('leon0', 'show paths')
+    expect(client.ClientError, '^leond is not running', ask, 'show', 'paths')
 
 
-def test_socket_of_somebody_else(monkeypatch):
-    # Simulated, since root may use every socket.
-    def refuse(*_):
-        raise PermissionError
-
-    monkeypatch.setattr(client, '_exchange', refuse)
-    with pytest.raises(client.NotPermitted, match='root and the group leon'):
-        client.request('leon0', 'show paths')
+def test_socket_of_somebody_else(daemon, run_dir, ask, monkeypatch):
+    daemon({'version': 1, 'paths': []})
+    os.chmod(run_dir / 'leon0.sock', 0)
+    with tempfile.TemporaryDirectory() as folder:
+        if os.getuid() == 0:
+            # Root may use every socket.
+            os.chmod(folder, 0o755)
+            os.chmod(run_dir, 0o755)
+            shutil.copy(LEONCTL, f'{folder}/program')
+            nobody = Path(folder, 'leonctl')
+            nobody.write_text(
+                '#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups '
+                f'{folder}/program "$@"\n'
+            )
+            nobody.chmod(0o755)
+            monkeypatch.setattr(client, 'LEONCTL', str(nobody))
+        expect(client.NotPermitted, 'member of the socket.s group', ask, 'show', 'paths')
 
 
 @pytest.mark.parametrize(
@@ -57,26 +97,30 @@ def test_socket_of_somebody_else(monkeypatch):
     [
         (None, 'closed the connection without an answer'),
         (b'{"version": 1', 'closed the connection without an answer'),
-        (b'not json\n', 'not JSON'),
-        (b'[1]\n', 'not JSON'),
+        (b'not json\n', 'answer not understood'),
+        (b'[1]\n', 'answer not understood'),
     ],
 )
-def test_broken_answers(daemon, answer, text):
+def test_broken_answers(daemon, ask, answer, text):
     daemon(answer)
-    with pytest.raises(client.ClientError, match=text):
-        client.request('leon0', 'show paths')
+    expect(client.ClientError, text, ask, 'show', 'paths')
 
 
-def test_silence_ends_at_the_deadline(run_dir):
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(run_dir / 'leon0.sock'))
-        listener.listen()
-        with pytest.raises(client.ClientError, match='did not answer within 0.1 s'):
-            client.request('leon0', 'show paths', timeout=0.1)
+def test_an_answer_with_a_fault_in_it(daemon):
+    """It is shown up to there by leonctl, and is no answer."""
+    daemon({'version': 1, 'nodes': [{'node_id': 1}]})
+    expect(client.ClientError, 'answer not understood', client.text, 'show', 'nodes')
 
 
-def test_an_endless_answer_is_given_up(daemon, monkeypatch):
-    monkeypatch.setattr(client, 'ANSWER_MAX', 1000)
-    daemon(b'x' * 200000)
-    with pytest.raises(client.ClientError, match='more than 1000 bytes'):
-        client.request('leon0', 'show paths')
+def test_silence_ends_at_the_deadline(run_dir, ask, tmp_path, monkeypatch):
+    """leonctl's own deadline is that of tests/unit/test_ctlsock.c; here: its status and sentence."""
+    program = tmp_path / 'leonctl'
+    program.write_text('#!/bin/sh\necho "leonctl: leond did not answer in time" >&2; exit 3\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(client, 'LEONCTL', str(program))
+    expect(client.ClientError, '^leond did not answer in time$', ask, 'show', 'paths')
+
+
+def test_no_leonctl(run_dir, ask, monkeypatch):
+    monkeypatch.setattr(client, 'LEONCTL', f'{run_dir}/leonctl')
+    expect(client.ClientError, 'leonctl cannot be run: No such file', ask, 'show', 'paths')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""op-mode/leon.py with daemons that are not there."""
+"""op-mode/leon.py and the leonctl that was built, with daemons that are not there."""
 
 import inspect
 import json
@@ -64,6 +64,70 @@ def test_show(script, leon, daemon, function, case):
     assert served.requests == 3 * [
         {'version': 1, 'command': command, 'arguments': arguments}
     ]
+
+
+GOLDEN = sorted(
+    path.stem
+    for path in RENDER.glob('*.json')
+    # What only leonctl shows.
+    if not path.stem.startswith('reload')
+)
+
+
+@pytest.mark.parametrize('name', GOLDEN)
+def test_text_is_leonctls(script, leon, daemon, name):
+    leon('leon0')
+    daemon(answer(name))
+    function = f'show_{name.split("_")[0]}'
+    _, _, arguments = COMMANDS[function]
+    text = getattr(script, function)(raw=False, interface='leon0', **arguments)
+    assert text + '\n' == (RENDER / f'{name}.txt').read_text()
+
+
+def test_every_command_has_a_golden_file():
+    assert {f'show_{name.split("_")[0]}' for name in GOLDEN} == set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    'function, reply, want',
+    [
+        ('show_nodes', {'nodes': []}, 'No node is known.'),
+        ('show_paths', {'paths': []}, 'No other node is known.'),
+        ('show_events', {'events': []}, 'Nothing has happened yet.'),
+        # Both notes of one entry, which a text of our own made once had without the comma.
+        (
+            'show_fdb',
+            {'entries': [{'local': True, 'frozen': True}], 'count': 1, 'maximum': 2},
+            'MAC  VLAN  NODE-ID  NAME  AGE  MOVES  NOTES\n'
+            '-       -  -        -       -      -  local, frozen\n\n'
+            '1 of at most 2 entries',
+        ),
+    ],
+)
+def test_short_answers(script, leon, daemon, function, reply, want):
+    leon('leon0')
+    daemon(reply)
+    assert getattr(script, function)(raw=False, interface='leon0') == want
+
+
+@pytest.mark.parametrize(
+    'seconds, want',
+    [
+        (0, '0 s'),
+        (59, '59 s'),
+        (60, '1 min 0 s'),
+        (3599, '59 min 59 s'),
+        (3600, '1 h 0 min'),
+        (86399, '23 h 59 min'),
+        (86400, '1 d 0 h'),
+        (None, '-'),
+    ],
+)
+def test_ages(script, leon, daemon, seconds, want):
+    leon('leon0')
+    daemon({'events': [{'at': 'now', 'age_seconds': seconds, 'event': 'path', 'text': 'x'}]})
+    row = script.show_events(raw=False, interface='leon0').splitlines()[1]
+    assert row.removeprefix('now').removesuffix('path   x').strip() == want
 
 
 def test_functions_are_as_vyos_wants_them(script):
@@ -192,6 +256,12 @@ def test_errors(script, leon, daemon, monkeypatch, run_dir):
             {'node': 'seoul'},
             {'removed': 1, 'node_id': '10.0.0.3', 'name': 'seoul'},
             'leon0: 1 FDB entries of seoul (10.0.0.3) removed, its link is probed\n',
+        ),
+        (
+            'reset_node',
+            {'node': '10.0.0.3'},
+            {'removed': 0, 'node_id': '10.0.0.3', 'name': None},
+            'leon0: 0 FDB entries of 10.0.0.3 removed, its link is probed\n',
         ),
     ],
 )

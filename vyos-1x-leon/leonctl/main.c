@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * leonctl: finds the daemon's control socket, sends one request, shows the answer. Exit codes: 0
- * all well, 1 the daemon refused or cannot be reached, 2 wrong usage.
+ * all well, 1 the daemon refused, 2 wrong usage, 3 no daemon answers, 4 this user may not ask it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,7 +22,8 @@
 #define TIMEOUT_MS    30000
 #define SECRET_DIGITS 44 /* of 6 bits: 264 bits */
 
-enum { EXIT_REFUSED = 1, EXIT_USAGE = 2, OPT_SOCKET = 256, OPT_VERSION };
+enum { EXIT_REFUSED = 1, EXIT_USAGE, EXIT_NO_ANSWER, EXIT_NOT_PERMITTED };
+enum { OPT_SOCKET = 256, OPT_VERSION };
 
 struct options {
 	const char *interface, *socket;
@@ -82,7 +83,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 static int find_only_socket(char path[SOCKET_LEN])
 {
 	glob_t g = { 0 };
-	int r = EXIT_REFUSED;
+	int r = EXIT_NO_ANSWER;
 
 	if (glob(RUN_DIR "/*.sock", 0, NULL, &g) != 0 || g.gl_pathc == 0) {
 		fputs("leonctl: no leond is running here (no socket in " RUN_DIR
@@ -121,30 +122,32 @@ static int find_socket(const struct options *o, char path[SOCKET_LEN])
 	return EXIT_USAGE;
 }
 
-static void explain_failure(const char *path, int error)
+/* Why there is no answer; exit code. */
+static int explain_failure(const char *path, int error)
 {
 	switch (error) {
 	case ENOENT:
 	case ECONNREFUSED:
 		fprintf(stderr, "leonctl: leond is not running (nobody listens at %s)\n", path);
-		return;
+		break;
 	case EACCES:
 	case EPERM:
 		fprintf(stderr,
 			"leonctl: %s: permission denied; become root or a member of the "
 			"socket's group\n",
 			path);
-		return;
+		return EXIT_NOT_PERMITTED;
 	case ETIMEDOUT:
 		fprintf(stderr, "leonctl: leond did not answer in time (%s)\n", path);
-		return;
+		break;
 	case EPROTO:
 		fprintf(stderr, "leonctl: leond closed the connection without an answer (%s)\n",
 			path);
-		return;
+		break;
 	default:
 		fprintf(stderr, "leonctl: %s: %s\n", path, strerror(error));
 	}
+	return EXIT_NO_ANSWER;
 }
 
 /* Shows the answer; exit code. */
@@ -164,7 +167,7 @@ static int show(const struct options *o, const struct ctl_command *c, const char
 		code = EXIT_REFUSED;
 	} else if (!root) {
 		fprintf(stderr, "leonctl: answer not understood: %s\n", jsonr_error(doc));
-		code = EXIT_REFUSED;
+		code = EXIT_NO_ANSWER;
 	} else if (o->json) {
 		puts(answer);
 		code = 0;
@@ -173,7 +176,7 @@ static int show(const struct options *o, const struct ctl_command *c, const char
 	}
 	if (root && jsonr_error(doc)) {
 		fprintf(stderr, "leonctl: answer not understood: %s\n", jsonr_error(doc));
-		code = EXIT_REFUSED;
+		code = EXIT_NO_ANSWER;
 	}
 	jsonr_free(doc);
 	return code;
@@ -188,10 +191,8 @@ static int ask(const struct options *o, const struct ctl_command *c, const char 
 	if (code >= 0)
 		return code;
 	r = ctl_request(path, request, strlen(request), TIMEOUT_MS, &answer, &len);
-	if (r < 0) {
-		explain_failure(path, -r);
-		return EXIT_REFUSED;
-	}
+	if (r < 0)
+		return explain_failure(path, -r);
 	code = show(o, c, answer, len);
 	free(answer);
 	return code;

@@ -2,9 +2,8 @@
 """The Python side of LEON on VyOS, without VyOS: nothing here imports a module of VyOS,
 so all of it runs, and is tested, anywhere.
 
-client   asks a running leond over its control socket
+client   asks a running leond, by leonctl
 model    VyOS's configuration dictionary as the document that leond reads
 verify   what an operator can get wrong, one sentence each
 runfile  puts the document in its place
-format   answers of leond as text for people
 """
