@@ -8,11 +8,13 @@
  *   bench_micro [--json]
  */
 #include <malloc.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../unit/fwd_fixture.h"
 #include "base/defs.h"
 #include "base/mem.h"
 #include "state/fdb.h"
@@ -27,13 +29,14 @@
 
 static bool json;
 static const char *separator = "";
+/* Of the processor, for this thread or for all of them. */
+static clockid_t processor = CLOCK_THREAD_CPUTIME_ID;
 
-/* Of the processor, for this thread. */
 static int64_t now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	clock_gettime(processor, &ts);
 	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
 }
 
@@ -187,6 +190,86 @@ static void measure_headers(void)
 	report("bundle of 20 frames taken apart", best_ns(unbundle, data, 100000), "ns");
 }
 
+/* --- workers --- */
+
+#define PER_BATCH 32
+#define FRAME_LEN 60
+
+struct worker_case {
+	struct fixture fx;
+	struct sockaddr_storage from;
+	uint8_t data[1500];
+	size_t len;
+};
+
+/* A batch of datagrams as read from the socket, their frames written to the TAP, which nobody reads:
+ * the call fails at once. */
+static uint64_t receive(void *arg, unsigned i)
+{
+	struct worker_case *c = arg;
+	struct udp_rx_msg m = {
+		.data = c->data, .len = c->len, .segment = c->len, .from = &c->from
+	};
+
+	(void)i;
+	worker_begin(c->fx.w);
+	for (unsigned n = 0; n < PER_BATCH; n++)
+		from_net_message(c->fx.w, &m);
+	worker_end(c->fx.w);
+	return fx_count(&c->fx, CNT_net_rx_datagrams);
+}
+
+/* One frame from the TAP to a node's socket through the thread, which sleeps before. */
+static uint64_t wake(void *arg, unsigned i)
+{
+	struct worker_case *c = arg;
+	uint8_t frame[12 + FRAME_LEN] = { 0 };
+	struct pollfd pfd = { .fd = c->fx.node_fd[1], .events = POLLIN };
+	struct datagram d;
+
+	fx_eth(frame + 12, 0x31, 0x21, 0x88b5);
+	if (write(c->fx.tap, frame, sizeof(frame)) < 0 || poll(&pfd, 1, 5000) != 1)
+		abort();
+	return fx_node_gets(&c->fx, 1, &d) + i;
+}
+
+static void datagram_of(struct worker_case *c, uint8_t kind, unsigned n)
+{
+	size_t at = fx_header(c->data, kind, 0, fx_id(1), 0, 1, (node_id_t[]){ FX_SELF });
+
+	for (unsigned i = 0; i < n; i++) {
+		if (kind == LEON_BUNDLE) {
+			bundle_encode(FRAME_LEN, false, c->data + at);
+			at += BUNDLE_HDR_LEN;
+		}
+		fx_eth(c->data + at, 0x21, 0x31, 0x88b5);
+		at += FRAME_LEN;
+	}
+	c->len = at;
+}
+
+static void measure_workers(void)
+{
+	static struct worker_case c;
+
+	if (!fx_open(&c.fx, true))
+		abort();
+	fdb_learn(c.fx.fdb, 0, fx_mac(0x21), SLOT_SELF, 1);
+	fdb_learn(c.fx.fdb, 0, fx_mac(0x31), 1, 1);
+	endpoint_to_sockaddr(&c.fx.ep[1], &c.from);
+	shutdown(c.fx.near_tap, SHUT_WR);
+	datagram_of(&c, LEON_FRAME, 1);
+	report("datagram of 1 frame received", best_ns(receive, &c, 3000) / PER_BATCH, "ns");
+	datagram_of(&c, LEON_BUNDLE, 20);
+	report("datagram of 20 frames received", best_ns(receive, &c, 300) / PER_BATCH, "ns");
+	if (fwd_start(c.fx.f) < 0)
+		abort();
+	processor = CLOCK_PROCESS_CPUTIME_ID;
+	report("frame through a worker that slept, both ends", best_ns(wake, &c, 3000), "ns");
+	processor = CLOCK_THREAD_CPUTIME_ID;
+	fx_close(&c.fx);
+}
+
 /* --- paths --- */
 
 struct path_case {
@@ -271,6 +354,7 @@ int main(int argc, char **argv)
 	measure_fdb(10000);
 	measure_fdb(100000);
 	measure_headers();
+	measure_workers();
 	for (size_t i = 0; i < array_size(nodes); i++)
 		measure_paths(nodes[i]);
 	printf("%s", json ? "]\n" : "");
