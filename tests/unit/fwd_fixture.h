@@ -147,7 +147,7 @@ static inline bool fx_host_sends(struct fixture *x, const void *data, size_t len
 	if (write(x->tap, data, len) != (ssize_t)len)
 		return false;
 	worker_begin(x->w);
-	from_tap(x->w);
+	from_tap(x->w, x->near_tap);
 	worker_end(x->w);
 	return true;
 }

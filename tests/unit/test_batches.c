@@ -26,7 +26,7 @@ static void queue(uint8_t dst, size_t len, uint8_t mark)
 static void run_batch(void)
 {
 	worker_begin(fx.w);
-	from_tap(fx.w);
+	from_tap(fx.w, fx.near_tap);
 	worker_end(fx.w);
 }
 

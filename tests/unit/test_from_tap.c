@@ -152,7 +152,7 @@ static void storms(void **state)
 		for (unsigned i = 0; i < 10; i++)
 			assert_int_equal(write(fx.tap, out, TAP_VNET_LEN + 60), TAP_VNET_LEN + 60);
 		worker_begin(fx.w);
-		from_tap(fx.w);
+		from_tap(fx.w, fx.near_tap);
 		worker_end(fx.w);
 		assert_int_equal(fx_count(&fx, CNT_flood_tx) - before, 2 * kind[k].passes);
 		assert_int_equal(fx_drops(&fx, kind[k].reason), 10 - kind[k].passes);

@@ -26,7 +26,18 @@ struct datagram {
 	uint8_t *data;
 	size_t len, hdr_len;
 	struct leon_hdr h;
-	uint16_t previous; /* slot of the hop before us */
+	uint16_t previous; /* slot of the hop before us; of data only, as all below */
+	uint16_t source;   /* slot of the node that it began at */
+	uint8_t *payload;  /* of what is for this node, opened */
+	size_t payload_len;
+};
+
+/* What becomes of a datagram whose last hop is this node. */
+struct kind {
+	void (*take)(struct worker *w, const struct datagram *d);
+	/* It comes from the hop before us, is opened with the session's key and counts as traffic;
+	 * what is not so goes to take() as it came, from whomever. */
+	bool is_data;
 };
 
 static int64_t clock_ns(clockid_t id)
@@ -88,8 +99,8 @@ static bool is_for_us(struct worker *w, const struct datagram *d)
 	return true;
 }
 
-/* Did the node before us on the path send it? Returns the slot of the source, SLOT_NONE if not. */
-static uint16_t check_sender(struct worker *w, struct datagram *d)
+/* Did the node before us on the path send it? Fills in both nodes. */
+static bool check_sender(struct worker *w, struct datagram *d)
 {
 	const struct snap *s = w->snap;
 	uint16_t source = snap_find(s, d->h.source);
@@ -97,32 +108,37 @@ static uint16_t check_sender(struct worker *w, struct datagram *d)
 
 	if (unlikely(source == SLOT_NONE)) {
 		drop(w, DROP_unknown_source);
-		return SLOT_NONE;
+		return false;
 	}
 	if (d->h.at)
 		previous = snap_find(s, leon_previous(&d->h));
 	if (unlikely(previous == SLOT_NONE || !endpoint_equal(&s->node[previous].ep, d->from))) {
 		drop(w, DROP_unknown_sender);
-		return SLOT_NONE;
+		return false;
 	}
 	if (unlikely(!incoming_link(w, &d->h, d->data, previous)))
-		return SLOT_NONE;
+		return false;
 	d->previous = previous;
-	return source;
+	d->source = source;
+	return true;
 }
 
-static void take_fragment(struct worker *w, const struct datagram *d, uint16_t source,
-			  const uint8_t *payload, size_t len)
+static void take_frame(struct worker *w, const struct datagram *d)
+{
+	local_frame(w, d->source, d->payload, d->payload_len, d->h.flags & FRAME_FLAGS);
+}
+
+static void take_fragment(struct worker *w, const struct datagram *d)
 {
 	struct fragment_hdr h;
 	struct reasm_result r;
 
-	if (fragment_decode(payload, len, &h) < 0) {
+	if (fragment_decode(d->payload, d->payload_len, &h) < 0) {
 		drop(w, DROP_fragment_bad);
 		return;
 	}
-	r = reasm_add(w->reasm, d->h.source, &h, payload + FRAGMENT_HDR_LEN, len - FRAGMENT_HDR_LEN,
-		      d->h.flags & FRAME_FLAGS, w->now);
+	r = reasm_add(w->reasm, d->h.source, &h, d->payload + FRAGMENT_HDR_LEN,
+		      d->payload_len - FRAGMENT_HDR_LEN, d->h.flags & FRAME_FLAGS, w->now);
 	if (r.evicted)
 		drop(w, DROP_fragment_memory);
 	switch (r.verdict) {
@@ -136,67 +152,71 @@ static void take_fragment(struct worker *w, const struct datagram *d, uint16_t s
 		break;
 	case REASM_COMPLETE:
 		count(w, CNT_reassembled_frames, 1);
-		local_frame(w, source, r.data, r.len, r.flags);
+		local_frame(w, d->source, r.data, r.len, r.flags);
 		break;
 	}
 }
 
 /* What is behind an impossible length is lost, what was in front of it is delivered. */
-static void take_bundle(struct worker *w, uint16_t source, uint8_t *payload, size_t len)
+static void take_bundle(struct worker *w, const struct datagram *d)
 {
 	struct bundle_frame f;
 	size_t at = 0;
 	int rc;
 
 	count(w, CNT_bundles_rx, 1);
-	while ((rc = bundle_next(payload, len, &at, &f)) > 0)
-		local_frame(w, source, payload + f.at, f.len, f.partial ? LEON_F_CSUM_PARTIAL : 0);
+	while ((rc = bundle_next(d->payload, d->payload_len, &at, &f)) > 0)
+		local_frame(w, d->source, d->payload + f.at, f.len,
+			    f.partial ? LEON_F_CSUM_PARTIAL : 0);
 	if (unlikely(rc < 0))
 		drop(w, DROP_bundle_bad);
 }
 
-/* A data datagram that has reached its destination. */
-static void take_data(struct worker *w, const struct datagram *d, uint16_t source)
+static void take_control(struct worker *w, const struct datagram *d)
 {
-	uint8_t *payload = d->data + d->hdr_len;
-	size_t len = d->len - d->hdr_len;
-
-	if (unlikely(!incoming_open(w, &d->h, source, d->data, &payload, &len)))
-		return;
-	traffic_in(w, d->previous, source);
-	if (likely(d->h.kind == LEON_FRAME))
-		local_frame(w, source, payload, len, d->h.flags & FRAME_FLAGS);
-	else if (d->h.kind == LEON_BUNDLE)
-		take_bundle(w, source, payload, len);
-	else
-		take_fragment(w, d, source, payload, len);
+	event_control(w, d->from, arrival(w, d->msg->rx_real_ns), d->data, d->len);
 }
 
-static void pass_on(struct worker *w, const struct datagram *d, uint16_t source)
+static const struct kind kinds[LEON_KINDS] = {
+	[LEON_FRAME] = { take_frame, .is_data = true },
+	[LEON_FRAGMENT] = { take_fragment, .is_data = true },
+	[LEON_BUNDLE] = { take_bundle, .is_data = true },
+	/* May come from strangers: its seal decides, not its address. */
+	[LEON_CONTROL] = { take_control, .is_data = false },
+};
+
+static void take_data(struct worker *w, const struct kind *k, struct datagram *d)
 {
-	if (d->h.kind != LEON_CONTROL)
+	d->payload = d->data + d->hdr_len;
+	d->payload_len = d->len - d->hdr_len;
+	if (unlikely(!incoming_open(w, &d->h, d->source, d->data, &d->payload, &d->payload_len)))
+		return;
+	traffic_in(w, d->previous, d->source);
+	k->take(w, d);
+}
+
+static void pass_on(struct worker *w, const struct kind *k, const struct datagram *d)
+{
+	if (k->is_data)
 		traffic_in(w, d->previous, SLOT_NONE);
-	relay(w, &d->h, source, d->data, d->len);
+	relay(w, &d->h, d->source, d->data, d->len);
 }
 
 static void take(struct worker *w, struct datagram *d)
 {
-	uint16_t source;
+	const struct kind *k;
 
 	if (!parse(w, d) || !is_for_us(w, d))
 		return;
-	/* Control for this node may come from strangers: its seal decides, not its address. */
-	if (d->h.kind == LEON_CONTROL && leon_is_last(&d->h)) {
-		event_control(w, d->from, arrival(w, d->msg->rx_real_ns), d->data, d->len);
+	k = &kinds[d->h.kind];
+	if (!k->is_data && leon_is_last(&d->h))
+		k->take(w, d);
+	else if (!check_sender(w, d))
 		return;
-	}
-	source = check_sender(w, d);
-	if (source == SLOT_NONE)
-		return;
-	if (leon_is_last(&d->h))
-		take_data(w, d, source);
+	else if (leon_is_last(&d->h))
+		take_data(w, k, d);
 	else
-		pass_on(w, d, source);
+		pass_on(w, k, d);
 }
 
 void from_net_message(struct worker *w, const struct udp_rx_msg *m)

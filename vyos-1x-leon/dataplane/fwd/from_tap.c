@@ -77,9 +77,9 @@ void from_tap_frame(struct worker *w, struct frame *f)
 	count(w, CNT_unicast_tx, 1);
 }
 
-bool from_tap(struct worker *w)
+bool from_tap(struct worker *w, int fd)
 {
-	struct tap_rx_result r = tap_rx_read(&w->tap_rx, w->io.tap);
+	struct tap_rx_result r = tap_rx_read(&w->tap_rx, fd);
 
 	count(w, CNT_tap_rx_frames, w->tap_rx.n + r.bad);
 	count(w, CNT_tap_rx_bytes, r.bytes);

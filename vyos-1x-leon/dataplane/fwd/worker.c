@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The worker thread: waits for its TAP queue and its sockets, and runs the steps batch by batch.
- * See worker.h.
+ * The worker thread: waits for its sources (a TAP queue, sockets), and runs the steps batch by
+ * batch. See worker.h.
  */
 #include "fwd/worker.h"
 
@@ -26,8 +26,6 @@
 /* How often incomplete frames are looked at while nothing else happens. */
 #define REASM_POLL_MS 100
 
-enum source { SOURCE_STOP, SOURCE_TAP, SOURCE_UDP4, SOURCE_UDP6, N_SOURCES };
-
 static mono_t read_clock(void)
 {
 	struct timespec ts;
@@ -36,11 +34,49 @@ static mono_t read_clock(void)
 	return (mono_t){ (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec };
 }
 
+/* --- what it waits for --- */
+
+static bool take_stop(struct worker *w, int fd)
+{
+	(void)fd;
+	w->stopping = true;
+	return false;
+}
+
+static void drain_errors(struct worker *w, int fd)
+{
+	struct udp_error e;
+
+	while (udp_error_next(fd, &e))
+		if (e.error != EMSGSIZE)
+			event_suspect(w, &e.to, e.error, false);
+}
+
+static void add_source(struct worker *w, struct source s)
+{
+	if (s.fd < 0)
+		return;
+	if (w->n_sources == SOURCES_MAX)
+		bug("worker %u has more than %d sources", w->index, SOURCES_MAX);
+	w->source[w->n_sources++] = s;
+}
+
+static void add_sources(struct worker *w)
+{
+	/* A TAP queue with an error is a device that was deleted, and stays so; the control thread
+	 * hears of it through netlink. */
+	add_source(w, (struct source){ w->io.tap, from_tap, NULL });
+	add_source(w, (struct source){ w->io.udp4, from_net, drain_errors });
+	add_source(w, (struct source){ w->io.udp6, from_net, drain_errors });
+	add_source(w, (struct source){ w->fwd->stop_fd, take_stop, NULL });
+}
+
 void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct fwd_setup *setup)
 {
 	*w = (struct worker){
 		.fwd = f, .index = index, .io = setup->io[index], .udp_gso = setup->udp_gso
 	};
+	add_sources(w);
 	tap_rx_init(&w->tap_rx);
 	w->rx = udp_rx_new(NET_BATCH, NET_BUFFER);
 	tx_init(w, setup->slots_maximum);
@@ -108,77 +144,55 @@ void worker_end(struct worker *w)
 		w->news = false;
 }
 
-static void drain_errors(struct worker *w, int fd)
-{
-	struct udp_error e;
+/* --- the thread --- */
 
-	while (udp_error_next(fd, &e))
-		if (e.error != EMSGSIZE)
-			event_suspect(w, &e.to, e.error, false);
-}
-
-/* One batch of one source; true where more may wait. */
-static bool run_source(struct worker *w, enum source s)
+/* One batch of one source; true where more may wait. NULL: time passes for what waits. */
+static bool run(struct worker *w, const struct source *s)
 {
-	bool more = false;
+	bool more;
 
 	worker_begin(w);
-	switch (s) {
-	case SOURCE_TAP:
-		more = from_tap(w);
-		break;
-	case SOURCE_UDP4:
-		more = from_net(w, w->io.udp4);
-		break;
-	case SOURCE_UDP6:
-		more = from_net(w, w->io.udp6);
-		break;
-	case SOURCE_STOP:
-	case N_SOURCES:
-		break;
-	}
+	more = s && s->take(w, s->fd);
 	worker_end(w);
 	rcu_quiescent(w->fwd->rcu, w->index);
 	return more;
 }
 
-static void run_errors(struct worker *w, int fd)
+static void run_error(struct worker *w, const struct source *s)
 {
 	worker_begin(w);
-	drain_errors(w, fd);
+	s->error(w, s->fd);
 	worker_end(w);
 	rcu_quiescent(w->fwd->rcu, w->index);
 }
 
-/* Serves the sources that epoll found, in turn, until none has more or the rounds are over. */
-static void serve(struct worker *w, bool ready[N_SOURCES])
+/* Serves the sources that are ready, in turn, until none has more or the rounds are over. */
+static void serve(struct worker *w, bool ready[SOURCES_MAX])
 {
 	bool again = true;
 
 	for (unsigned round = 0; again && round < ROUNDS; round++) {
 		again = false;
-		for (enum source s = SOURCE_TAP; s < N_SOURCES; s++) {
-			if (!ready[s])
+		for (unsigned i = 0; i < w->n_sources; i++) {
+			if (!ready[i])
 				continue;
-			ready[s] = run_source(w, s);
-			again |= ready[s];
+			ready[i] = run(w, &w->source[i]);
+			again |= ready[i];
 		}
 	}
 }
 
 /* What poll() found: errors at once, the rest in `ready`. */
-static void look(struct worker *w, struct pollfd pfd[N_SOURCES], bool ready[N_SOURCES])
+static void look(struct worker *w, struct pollfd pfd[SOURCES_MAX], bool ready[SOURCES_MAX])
 {
-	for (enum source s = SOURCE_STOP; s < N_SOURCES; s++) {
-		ready[s] = pfd[s].revents & POLLIN;
-		if (!(pfd[s].revents & (POLLERR | POLLHUP | POLLNVAL)))
+	for (unsigned i = 0; i < w->n_sources; i++) {
+		ready[i] = pfd[i].revents & POLLIN;
+		if (!(pfd[i].revents & (POLLERR | POLLHUP | POLLNVAL)))
 			continue;
-		/* The device was deleted. It stays in this state, so waiting for it would be a busy
-		 * loop; the control thread hears of it through netlink. */
-		if (s == SOURCE_TAP)
-			pfd[s].fd = -1;
+		if (w->source[i].error)
+			run_error(w, &w->source[i]);
 		else
-			run_errors(w, pfd[s].fd);
+			pfd[i].fd = -1; /* it stays in this state: waiting would be a busy loop */
 	}
 }
 
@@ -210,19 +224,18 @@ static bool is_before(mono_t t)
 void *worker_run(void *arg)
 {
 	struct worker *w = arg;
-	struct pollfd pfd[N_SOURCES] = { { .fd = w->fwd->stop_fd, .events = POLLIN },
-					 { .fd = w->io.tap, .events = POLLIN },
-					 { .fd = w->io.udp4, .events = POLLIN },
-					 { .fd = w->io.udp6, .events = POLLIN } };
+	struct pollfd pfd[SOURCES_MAX];
 	mono_t awake_until = { 0 };
-	bool stop = false;
 	char name[16];
 
 	snprintf(name, sizeof(name), "leon-worker-%u", w->index);
 	prctl(PR_SET_NAME, name);
-	while (!stop) {
-		bool ready[N_SOURCES] = { false }, awake = is_before(awake_until);
-		int n = poll(pfd, N_SOURCES, awake ? 0 : sleep_ms(w));
+	for (unsigned i = 0; i < w->n_sources; i++)
+		pfd[i] = (struct pollfd){ .fd = w->source[i].fd, .events = POLLIN };
+	w->stopping = false;
+	while (!w->stopping) {
+		bool ready[SOURCES_MAX] = { false }, awake = is_before(awake_until);
+		int n = poll(pfd, w->n_sources, awake ? 0 : sleep_ms(w));
 
 		if (n == 0 && awake) {
 			count(w, CNT_busy_polls, 1);
@@ -231,10 +244,9 @@ void *worker_run(void *arg)
 		rcu_online(w->fwd->rcu, w->index);
 		if (n > 0)
 			look(w, pfd, ready);
-		stop = ready[SOURCE_STOP];
 		serve(w, ready);
 		if (n == 0)
-			run_source(w, SOURCE_STOP); /* time passes for what waits */
+			run(w, NULL);
 		awake_until = n > 0 ? stay_awake(w) : (mono_t){ 0 };
 		rcu_offline(w->fwd->rcu, w->index);
 	}

@@ -45,10 +45,23 @@ struct traffic {
 	_Atomic uint64_t link_tx, link_rx, path_tx, path_rx, refused;
 };
 
+/* A descriptor that a worker waits for. */
+struct source {
+	int fd;
+	/* One batch of what it has; true where more may wait. */
+	bool (*take)(struct worker *w, int fd);
+	/* poll() says that something is wrong with it. NULL: it is of no use any more. */
+	void (*error)(struct worker *w, int fd);
+};
+#define SOURCES_MAX 8
+
 struct worker {
 	struct fwd *fwd;
 	unsigned index;
 	struct fwd_io io;
+	struct source source[SOURCES_MAX]; /* in the order in which they get their turn */
+	unsigned n_sources;
+	bool stopping; /* it was asked to end */
 	bool udp_gso;
 
 	/* Of the batch. */

@@ -59,7 +59,7 @@ enum leon_parse leon_decode(const void *data, size_t len, struct leon_hdr *h, si
 	/* Of unsigned values: x - 1 > y says "0 or greater than y + 1". An `at` below a number of
 	 * hops that is not above LEON_HOPS_MAX also says that the number is not 0. */
 	link = h->flags & LEON_F_LINK_VALUE;
-	if (unlikely((h->kind - 1u > LEON_CONTROL - 1u) | (h->flags & ~LEON_FLAGS_KNOWN) |
+	if (unlikely((h->kind - 1u >= LEON_KINDS - 1u) | (h->flags & ~LEON_FLAGS_KNOWN) |
 		     (h->n_hops > LEON_HOPS_MAX) | (h->at >= h->n_hops)))
 		return LEON_BAD_HEADER;
 	*hdr_len = LEON_HDR_LEN(h->n_hops) + (link ? LEON_LINK_LEN : 0);
