@@ -8,7 +8,7 @@ Usage: run_check.py [--pytest-args ARGS] PART...
   tsan       the tests with threads, with ThreadSanitizer
   unit       the unit tests in the plain build
   python     pytest tests/python
-  netns      pytest tests/netns with the plain build
+  netns      pytest tests/netns with the plain build, two files at a time
   packaging  pytest tests/packaging, which builds the Debian packages
 
 A part that cannot even be built counts as one failed test. Counted are C test programs, pytest
@@ -179,7 +179,10 @@ def part_python(options):
 
 
 def part_netns(options):
-    return pytest('netns', options) if build('build') else Tally(failed=1)
+    # Each test makes its own namespaces and mostly waits. A file's tests share what it sets up. The
+    # plugin that runs tests again, where somebody has it, cannot talk from one namespace to another.
+    parallel = ['-n', '2', '--dist', 'loadfile', '-p', 'no:rerunfailures']
+    return pytest('netns', [*parallel, *options]) if build('build') else Tally(failed=1)
 
 
 def part_packaging(options):
