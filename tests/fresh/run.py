@@ -75,14 +75,14 @@ cd {root}
 mount -t proc proc proc
 # Of the kernel's settings only those of the network are this namespace's own.
 for part in fs kernel vm; do
-	mount --bind proc/sys/$part proc/sys/$part
-	mount -o remount,bind,ro proc/sys/$part
+    mount --bind proc/sys/$part proc/sys/$part
+    mount -o remount,bind,ro proc/sys/$part
 done
 mount -t sysfs -o ro sys sys
 mount -t tmpfs -o mode=0755 dev dev
 mkdir dev/net dev/pts dev/shm
 for node in null zero full random urandom tty net/tun; do
-	mknod -m 0666 dev/$node c $(stat -c '0x%t 0x%T' /dev/$node)
+    mknod -m 0666 dev/$node c $(stat -c '0x%t 0x%T' /dev/$node)
 done
 chmod 0600 dev/net/tun
 ln -s /proc/self/fd dev/fd

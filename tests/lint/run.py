@@ -21,6 +21,7 @@ CHECKS = {
     'tables': ['gen_tables.py'],
     'format': ['style.py', 'c'],
     'shell': ['style.py', 'shell'],
+    'python': ['python.py'],
 }
 
 

@@ -26,7 +26,7 @@ def check_c(write):
 
 
 def check_shell():
-    scripts = tree.shell_scripts()
+    scripts = tree.scripts('sh', 'bash', 'dash')
     return subprocess.run(['shellcheck', '-x'] + scripts, cwd=tree.TOP, check=False).returncode
 
 

@@ -34,15 +34,21 @@ def read(path):
         return f.read()
 
 
-def shell_scripts():
-    """Files whose first line names a shell, whatever they are called."""
+def scripts(*interpreters):
+    """Files whose first line names one of the interpreters, whatever they are called."""
     found = []
     for path in files(''):
         with open(os.path.join(TOP, path), 'rb') as f:
             first = f.readline(64)
-        if first.startswith(b'#!') and first.split(b'/')[-1].split()[-1] in (b'sh', b'bash', b'dash'):
+        words = first.split(b'/')[-1].split() if first.startswith(b'#!') else []
+        if words and words[-1].decode() in interpreters:
             found.append(path)
     return found
+
+
+def python_files():
+    """Modules, and programs without a suffix."""
+    return sorted({*files('.py'), *scripts('python3')})
 
 
 def report(problems):

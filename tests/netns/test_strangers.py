@@ -260,7 +260,7 @@ def test_a_recorded_handshake_opens_nothing_later(attack):
 
 def test_captured_datagrams_from_elsewhere_do_not_move_a_node(attack):
     """Mallory replays from her own address: nobody may believe that a member roamed to her."""
-    for source, destination, payload in capture(attack, kind=4, n=30):
+    for _, destination, payload in capture(attack, kind=4, n=30):
         attack.send(payload, to=attack.address.index(destination))
     assert not attack.answers()
     endpoints = {n['endpoint'] for node in attack.net.node.values() for n in node.nodes().values()}

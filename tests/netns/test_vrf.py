@@ -268,7 +268,7 @@ def test_the_underlay_does_not_go_by_the_table_of_a_vrf(lab):
     make_vrf(a)
     enter_vrf(net, 'a', 'red')
     wait_for(lambda: tables(a) == {RED: {'10.99.0.2', '10.99.0.3', 'default', '198.18.0.0/16',
-                                        '172.30.0.1'}}, FAR,
+                                         '172.30.0.1'}}, FAR,
              'all of it is in the table of the VRF')
     # A node that was silent is looked for where it is.
     net.wan.isolate('c')

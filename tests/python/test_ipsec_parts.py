@@ -156,7 +156,7 @@ def test_cut_and_mutated_messages_are_refused_in_words():
     for at in range(len(data)):
         for value in (0, 1, 4, 7, 255):
             try:
-                vici.decode(data[:at] + bytes([value]) + data[at + 1 :])
+                vici.decode(data[:at] + bytes([value]) + data[at + 1:])
             except vici.ViciError:
                 continue
     with pytest.raises(vici.ViciError):
@@ -300,7 +300,7 @@ src 10.0.0.0/8 dst 10.1.0.0/16
 \t\tproto esp spi 0xc9 reqid 9 mode tunnel
 src ::/0 dst ::/0 
 \tsocket in priority 0 
-"""
+"""  # noqa: W291 (as `ip` prints it)
 STATES = """\
 src 192.0.2.1 dst 192.0.2.2
 \tproto esp spi 0x000000c1 reqid 7 mode transport
@@ -310,7 +310,7 @@ src 192.0.2.1 dst 192.0.2.9
 \treplay-window 0 flag af-unspec
 src 192.0.2.3 dst 192.0.2.1
 \tproto esp spi 0x000000c3 reqid 8 mode transport
-"""
+"""  # noqa: W291 (as `ip` prints it)
 
 
 def test_only_what_is_ours_is_removed():

@@ -80,9 +80,9 @@ def run(vyos, *command):
 
 def transclude(vyos, sources, folder):
     folder.mkdir()
-    for source in sources:
-        text = run(vyos, 'scripts/transclude-template', source)
-        (folder / source.name.removesuffix('.in')).write_text(text)
+    for path in sources:
+        text = run(vyos, 'scripts/transclude-template', path)
+        (folder / path.name.removesuffix('.in')).write_text(text)
 
 
 def node_defs(folder):

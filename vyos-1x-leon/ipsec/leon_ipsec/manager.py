@@ -205,8 +205,7 @@ class Manager:
         for event in self.listener.drain():
             self.reasons.heard(self.settings, self.remotes, event)
         self.reasons.forget(protected)
-        self.problems = self.reasons.problems(self.settings, self.remotes, self.started, found,
-                                              protected)
+        self.problems = self.reasons.problems(self.remotes, self.started, found, protected)
 
     # --- the whole ---
 

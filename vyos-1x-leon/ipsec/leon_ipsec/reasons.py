@@ -49,7 +49,7 @@ class Reasons:
         for address in protected:
             self.last.pop(address, None)
 
-    def problems(self, settings, addresses, started, found, protected):
+    def problems(self, addresses, started, found, protected):
         """[{address, text}] for each that is not protected; without an address: those who began."""
         connecting = {sa.address for sa in found if not sa.established}
         result = []

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The checks of tests/lint that are our own find what they are for, and nothing else."""
+
+import ast
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+LINT = Path(__file__).resolve().parents[1] / 'lint'
+sys.path.insert(0, str(LINT))
+
+
+def load(name):
+    """A lint script as a module; `python` and the like are no good names to import."""
+    spec = importlib.util.spec_from_file_location(f'lint_{name}', LINT / f'{name}.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+python = load('python')
+
+
+@pytest.mark.parametrize('text', [
+    'def f(a, b=[]): pass',
+    'def f(*, b={}): pass',
+    'f = lambda b=set(): b',
+    'def f(list): pass',
+    'def f():\n    input = 1',
+    'for type in x: pass',
+])
+def test_python_that_is_refused(text):
+    assert [p for node in ast.walk(ast.parse(text)) for p in python.problems_of(node)]
+
+
+@pytest.mark.parametrize('text', [
+    'def f(a, b=(), c=None, d=frozenset()): pass',
+    'from vyos.base import Warning',
+    'def f(x):\n    x.type = 1\n    return list(x)',
+])
+def test_python_that_is_fine(text):
+    assert not [p for node in ast.walk(ast.parse(text)) for p in python.problems_of(node)]
