@@ -6,10 +6,10 @@ addresses cost in memory. All nodes run on this machine. CPU is that of the proc
 matters little, until the processors are full: then datagrams wait and are handled many at a time,
 which is cheaper than what a router of its own would pay. The column `busy` says how full they were.
 
-A hundred nodes need more than the two cores that this was written on, so they are not measured there
-but predicted from the largest overlay that is: the cost of a datagram as measured, times the
-datagrams of a node in the simulation of so many (tests/sim/sim_control), and the memory of the nodes
-more. On a machine with eight cores or more: --nodes 1 12 100.
+A hundred nodes need more than the two cores that this was written on, so they are not measured
+there but predicted from the largest overlay that is: the cost of a datagram as measured, times the
+datagrams of a node in the simulation of so many (tests/sim/sim_control), and the memory of the
+nodes more. On a machine with eight cores or more: --nodes 1 12 100.
 
     LEON_BUILD=build tests/bench/bench_footprint.py [--nodes 1 12 40] [--seconds 30] [--json FILE]
 """
@@ -45,7 +45,7 @@ COLUMNS = (('nodes', 'nodes', '', 5, 0), ('joined_s', 'joined', 's', 6, 0),
 
 
 def cpu_and_switches(pid):
-    """utime + stime of all threads in ns (as the scheduler counts it), and their context switches."""
+    """utime + stime of all threads in ns (the scheduler's count), and their context switches."""
     ns_, switches = 0, 0
     for thread in os.listdir(f'/proc/{pid}/task'):
         with open(f'/proc/{pid}/task/{thread}/schedstat', encoding='ascii') as f:

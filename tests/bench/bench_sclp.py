@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Native SCLP (leon-sclp) beside LEON's own transport, which carries the same idea over UDP with the
-kernel's segmentation and coalescing, on the wire of bench_fwd.py. Rounds are interleaved; figures are
-medians, and what counts is the ratio.
+"""Native SCLP (leon-sclp) beside LEON's own transport, which carries the same idea over UDP with
+the kernel's segmentation and coalescing, on the wire of bench_fwd.py. Rounds are interleaved;
+figures are medians, and what counts is the ratio.
 
     LEON_BUILD=build tests/bench/bench_sclp.py [--rounds 5] [--seconds 2] [--json FILE]
 """

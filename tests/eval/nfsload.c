@@ -6,8 +6,9 @@
  *     nfsload HOST EXPORT FILES MEGABYTES SECONDS
  *
  * One connection does FILES times create, stat, delete one after the other, then writes and reads
- * MEGABYTES one after the other; five connections do 4 KiB operations at random places of that file,
- * nine reads for a write, for SECONDS. Prints one line of JSON; every failure ends it with a message.
+ * MEGABYTES one after the other; five connections do 4 KiB operations at random places of
+ * that file, nine reads for a write, for SECONDS. Prints one line of JSON; every failure ends
+ * it with a message.
  */
 #include <errno.h>
 #include <fcntl.h>

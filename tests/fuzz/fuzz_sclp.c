@@ -2,8 +2,8 @@
 /*
  * wire/sclp and wire/sclp_join. The input is a row of {control (8), remaining (16), length (16)}:
  * control & 3 the payload's id, & 4 first, & 8 from another address, & 16 the batch ends here, & 32
- * 300 ms go by; with & 128 `length` bytes of input follow that are decoded as they are. Each byte of a
- * made segment is what its place in the payload says, so whatever comes out can be checked.
+ * 300 ms go by; with & 128 `length` bytes of input follow that are decoded as they are. Each byte
+ * of a made segment is what its place in the payload says, so whatever comes out can be checked.
  */
 #include <stdint.h>
 #include <stdlib.h>

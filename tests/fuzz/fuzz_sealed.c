@@ -2,8 +2,8 @@
 /*
  * Data from the underlay where there is a secret. The input is {control (8)} and a datagram:
  *   control & 3   the node whose address it comes from
- *   4, 8          the fuzzer's hand is held: what is behind the header is sealed with the key of the
- *                 session in use (4) or the one before (8) first, so that what comes out is parsed
+ *   4, 8          what is behind the header is sealed first, with the key of the session in
+ *                 use (4) or the one before (8), so that what comes out is parsed
  *   16            likewise the right link value is put in its place
  *   32            both sessions have one epoch
  * Whatever the input, nobody but the key's owner gets anything opened, and nothing is taken twice.

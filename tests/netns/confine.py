@@ -4,7 +4,8 @@
 needed for it: its user and capabilities, no new privileges, and its filter of system calls.
 
 Usage: confine.py UNIT PROGRAM [ARGUMENT...]. Root only. The user is root or, in place of the
-package's own, which this machine need not have, "nobody". Sets are those of the systemd that is installed.
+package's own, which this machine need not have, "nobody". Sets are those of the
+systemd that is installed.
 
 A package lies where every user may read it, a checkout need not. So what another user is to run is
 copied first, to a file system that only this process sees and that ends with it.

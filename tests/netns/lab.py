@@ -10,7 +10,8 @@
     config   merged into every node's configuration
     seeds    names of the sites that all others have as peers (default: the first two)
     secret   pre-shared secret; None for none
-    timing   'fast' (default: idle links are probed five times as often as in production) or 'production'
+    timing   'fast' (default: idle links are probed five times as often as in production) or
+             'production'
 
 Nothing has a global name: namespaces are descriptors, files are under one temporary directory.
 """
@@ -99,7 +100,7 @@ class Lab:
 
     def _add_site(self, index, name, namespace, options):
         if options.get('nat'):
-            self._add_nat(index, name, namespace)
+            self._add_nat(name, namespace)
         else:
             self.wan.add_site(name, namespace, **self._families(options))
         if options.get('hosts', self.topology.get('hosts', True)):
@@ -109,7 +110,7 @@ class Lab:
             namespace.sysctl('ipv6/conf/br0/disable_ipv6', 1)
             self.host[name] = Host('host-' + name, namespace, index + 1)
 
-    def _add_nat(self, index, name, namespace):
+    def _add_nat(self, name, namespace):
         """Between the node and the Internet stands a router that masquerades, as at home."""
         router = ns.Namespace('nat-' + name)
         self.spare.append(router)

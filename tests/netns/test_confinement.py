@@ -103,7 +103,7 @@ def test_source_interface_needs_no_more(lab):
 
 
 def test_a_call_outside_the_filter_is_refused():
-    """The filter is there and is the unit's: a program under it may not do what leond never does."""
+    """The filter is there and the unit's: a program under it may not do what leond never does."""
     probe = ('import ctypes, errno, os\n'
              'for path in ("/", "/proc"):\n'
              '    try: os.chroot(path)\n'

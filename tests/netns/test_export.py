@@ -356,7 +356,7 @@ def test_only_what_the_rules_accept(lab):
 
 
 def test_what_would_break_the_underlay_is_refused(lab):
-    """A prefix around the addresses at which nodes are reached, and one of them as overlay address."""
+    """A prefix around the addresses at which nodes are reached; one of these as overlay address."""
     net = lab(exporting(['a', 'b', 'c']), start=False)
     a, b, c = (net.node[n] for n in 'abc')
     rules = {'address': ['0.0.0.0/0'], 'prefix': {'0.0.0.0/0': {'le': 32}}}
@@ -406,8 +406,9 @@ def test_a_private_lan_of_a_node_is_no_way_to_it(lab):
 
 
 def test_no_message_goes_into_the_overlay_to_find_a_node(lab):
-    """A node also announces an address of its LAN, as those behind NAT do, and another node announces
-    a prefix around it. The prefix is used, and nobody looks for the node where it leads."""
+    """A node also announces an address of its LAN, as those behind NAT do, and another node
+    announces a prefix around it. The prefix is used, and nobody looks for the node
+    where it leads."""
     net = lab(announce(exporting(['a', 'b', 'c']), 'b', '10.1.0.0/16'), start=False)
     a, b, c = (net.node[n] for n in 'abc')
     c.namespace.ip('link add lan0 type bridge', 'addr add 10.1.5.5/24 dev lan0', 'link set lan0 up')

@@ -188,7 +188,8 @@ def test_withdrawal_leaves_nothing_to_the_dead(lab, frr, how):
         getattr(net.node['b'], how)()
     wait_for(lambda: gateway(net) == '10.99.0.3', 20, 'the other takes over')
     # Next-hop tracking finds no way to it: nothing connected, nothing shorter.
-    # A link that does not answer is dear at first, which is enough for BGP, and down a moment later.
+    # A link that does not answer is dear at first, which is enough for BGP, and
+    # down a moment later.
     wait_for(lambda: nexthops(router).get('10.99.0.2') is None, 20, 'it has no next-hop')
     wait_for(lambda: '10.99.0.2/32' not in router.kernel_routes(), 20, 'zebra has no route to it')
     assert not net.node['a'].namespace.run('ip', 'route', 'show', '10.99.0.2').stdout
@@ -250,7 +251,7 @@ def test_med_carries_the_latency(lab, frr):
 
 
 def test_ospf_announces_and_withdraws(lab, frr):
-    """External routes come and go with the nodes. The metric is fixed: FRR 8.4 does not follow it."""
+    """External routes come and go with the nodes. The metric stays: FRR 8.4 does not follow it."""
     net = start(lab, exporting(['a', 'b'], {('a', 'b'): 20}))
     a = net.node['a']
     behind = router_behind(net, a)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files of a node: what lies where one should be can stop the start with one clear sentence, and
-can neither hang it nor make the node somebody that others can be too."""
+"""The files of a node: what lies where one should be can stop the start with one clear sentence,
+and can neither hang it nor make the node somebody that others can be too."""
 import os
 import re
 import subprocess
@@ -11,7 +11,7 @@ from lab import line_up, wait_for
 from node import leond_program
 
 OTHERS = {'fifo': os.mkfifo, 'directory': os.mkdir,
-        'device': lambda path: os.symlink('/dev/zero', path)}
+          'device': lambda path: os.symlink('/dev/zero', path)}
 
 
 def one(lab):

@@ -418,8 +418,8 @@ def test_neighbor_solicitation_is_answered_from_what_is_known(lab):
     assert host.neighbors()[asked.ip6] == asked.mac
 
 
-def lost_while(net, asking, asked, family, change):
-    """Pings, ten a second for 12 s, of which `change` is called in the middle: how many were lost."""
+def lost_while(asking, asked, family, change):
+    """How many pings were lost, of ten a second for 12 s; `change` is called in the middle."""
     address = {4: asked.ip4, 6: asked.ip6}[family]
     ping = asking.namespace.start('ping', '-n', '-i', '0.1', '-c', '120', '-W', '1', address,
                                   stdout=subprocess.PIPE)
@@ -435,7 +435,7 @@ def set_mac(host, mac):
     host.mac = mac
 
 
-def know_each_other(net, a, b):
+def know_each_other(a, b):
     """For long enough that nobody asks everybody any more, and confirmed just now."""
     begin = time.monotonic()
     while time.monotonic() - begin < 12:
@@ -451,8 +451,8 @@ def test_a_host_that_changes_its_mac_is_found(lab, suppression, family):
     """Its own questions go to all, so that the others learn its new MAC from them."""
     net = lab(line_up(2, config=suppression)).joined()
     a, b = net.host['n0'], net.host['n1']
-    know_each_other(net, a, b)
-    lost = lost_while(net, a, b, family, lambda: set_mac(a, '02:ab:00:00:00:01'))
+    know_each_other(a, b)
+    lost = lost_while(a, b, family, lambda: set_mac(a, '02:ab:00:00:00:01'))
     # One round of resolution, on a busy machine two: a second each.
     assert lost <= 40
     assert b.neighbors()[{4: a.ip4, 6: a.ip6}[family]] == a.mac
@@ -460,13 +460,13 @@ def test_a_host_that_changes_its_mac_is_found(lab, suppression, family):
 
 @pytest.mark.parametrize('family', [4, 6])
 def test_an_answer_from_here_does_not_keep_an_old_mac_alive(lab, family):
-    """The host that changed says nothing; others must find out that nobody answers to its old MAC."""
+    """The host that changed says nothing; others must find that nobody answers to its old MAC."""
     net = lab(line_up(2, config=SUPPRESSION)).joined()
     a, b = net.host['n0'], net.host['n1']
     for version in ('ipv4', 'ipv6'):
         b.namespace.sysctl(f'{version}/neigh/eth0/base_reachable_time_ms', 1000)
         b.namespace.sysctl(f'{version}/neigh/eth0/delay_first_probe_time', 1)
-    know_each_other(net, a, b)
+    know_each_other(a, b)
     address = {4: a.ip4, 6: a.ip6}[family]
     a.forget_neighbors()
     wait_for(lambda: a.ping(b.ip4) and a.ping(b.ip6), 20, 'both know a by its old MAC')
@@ -481,7 +481,7 @@ def test_probes_and_announcements_travel(lab):
     """RFC 5227 and RFC 4862: whoever takes an address asks everybody first and tells everybody."""
     net = lab(line_up(2, config=SUPPRESSION)).joined()
     a, b = net.host['n0'], net.host['n1']
-    know_each_other(net, a, b)
+    know_each_other(a, b)
     wire = tap(net, 'n1')
     v4 = bytes(map(int, b.ip4.split('.')))
     arp = bytes.fromhex('0001080006040001')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames take the path with the lowest latency, and another one when it fails (design.md 3.2 to 3.4,
-4 "Metric" and "Failure")."""
+"""Frames take the path with the lowest latency, and another one when it fails (design.md 3.2 to
+3.4, 4 "Metric" and "Failure")."""
 import statistics
 
 import pytest

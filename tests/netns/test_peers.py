@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an operator is told of a configured peer that is not reached (doc/reference.md, show peers)."""
+"""What an operator is told of a configured peer that is not reached (reference.md, show peers)."""
 import json
 import subprocess
 

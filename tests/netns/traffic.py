@@ -102,7 +102,7 @@ class Stream:
         return len(self.sent) - len(self.received)
 
     def gap(self, after=0.0):
-        """Longest time in which what was sent did not arrive, in seconds, and packets lost in it."""
+        """Longest time in which what was sent did not arrive, in s, and packets lost in it."""
         longest = (0.0, 0)
         times = self.sent
         numbers = [n for n in sorted(self.received) if times[n] >= after]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Another wall clock for one process, preloaded: what it reads as CLOCK_REALTIME, and the kernel's
- * times of arrival, are off by as many nanoseconds as the file WALLCLOCK says at that moment. There is
- * no namespace for that clock, and the machine's own is not a test's to set. Monotonic clocks and
- * timers are the kernel's, as they are when a clock is set.
+ * times of arrival, are off by as many nanoseconds as the file WALLCLOCK says at that moment. There
+ * is no namespace for that clock, and the machine's own is not a test's to set. Monotonic clocks
+ * and timers are the kernel's, as they are when a clock is set.
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -174,7 +174,8 @@ static void enqueue(struct wan *w, struct frame *f, unsigned from, unsigned to, 
 	heap_push(w, (struct due){ at, w->order++, f, from, to });
 }
 
-/* A LEON datagram (protocol 2.1: version 1, then the kind) that carries data: UDP over IPv4 or IPv6. */
+/* A LEON datagram (protocol 2.1: version 1, then the kind) that carries data: UDP over
+ * IPv4 or IPv6. */
 static bool is_leon_data(const struct frame *f)
 {
 	const uint8_t *ip = f->data + ETH_HLEN;

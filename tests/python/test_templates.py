@@ -235,8 +235,8 @@ def test_model_has_the_words_of_the_daemon():
     assert set(model_words()) == theirs
 
 
-# What VyOS itself does with an interface; leond is told mac and mtu as well. IPsec has a document of
-# its own (test_ipsec_cli.py).
+# What VyOS itself does with an interface; leond is told mac and mtu as well. IPsec has a document
+# of its own (test_ipsec_cli.py).
 OF_VYOS = {'address', 'description', 'disable', 'redirect', 'vrf', 'ipsec'}
 
 

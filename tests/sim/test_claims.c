@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose node-id, whose record, whose place in the table (doc/decisions/018): machines made anew, clocks
- * that are wrong, claims that a member makes up, and partitions in which two have one node-id.
+ * Whose node-id, whose record, whose place in the table (doc/decisions/018): machines
+ * made anew, clocks that are wrong, claims that a member makes up, and partitions in
+ * which two have one node-id.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,9 +43,10 @@ static void test_rebuilt_node(void **state)
 	sim_free(s);
 }
 
-/* Each of five is made anew in turn, as the documentation says: it comes back after the five minutes,
- * or at once and waits for them. Nobody locks it out, whoever accepted it first, and starting
- * the others or the new one again does not matter. Some pairs know each other through relays only. */
+/* Each of five is made anew in turn, as the documentation says: it comes back after the five
+ * minutes, or at once and waits for them. Nobody locks it out, whoever accepted it first, and
+ * starting the others or the new one again does not matter. Some pairs know each other
+ * through relays only. */
 static void test_rebuilt_among_five(void **state)
 {
 	(void)state;
@@ -217,8 +219,8 @@ static void test_record_of_an_absent_node(void **state)
 	}
 }
 
-/* Two claims for a node-id of which nobody ever came: whoever hears them, in whatever order, has the
- * same one in the end, and not the one that says it is of the year 2255. */
+/* Two claims for a node-id of which nobody ever came: whoever hears them, in whatever order, has
+ * the same one in the end, and not the one that says it is of the year 2255. */
 static void test_claims_nobody_stands_for(void **state)
 {
 	struct sim *s = new_star(4, 350);
@@ -248,8 +250,8 @@ static void test_claims_nobody_stands_for(void **state)
 	sim_free(s);
 }
 
-/* A node had a clock ten years ahead, or 1970, and has the right time now: as it was, or made anew with
- * another key, while the others knew it all the time or started anew. */
+/* A node had a clock ten years ahead, or 1970, and has the right time now: as it was, or made anew
+ * with another key, while the others knew it all the time or started anew. */
 static void test_wrong_clocks(void **state)
 {
 	static const int64_t shift_us[] = { 10LL * 365 * 86400 * 1000000, -1690000000000000LL };
@@ -283,9 +285,9 @@ static void test_wrong_clocks(void **state)
 	}
 }
 
-/* Both halves of a partition have a node of this node-id, each with a key of its own. After it no half
- * gives up the one it hears, that is said, and costs little; once one of them has gone, all have
- * the other. */
+/* Both halves of a partition have a node of this node-id, each with a key of its own. After it no
+ * half gives up the one it hears, that is said, and costs little; once one of them has gone, all
+ * have the other. */
 static void test_two_keys_after_a_partition(void **state)
 {
 	(void)state;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Keys of data while sessions change: what one node's workers seal, the other's can open, at any
- * moment, although each sees snapshots that are as old as they may get and datagrams take their time.
+ * moment, although each sees snapshots that are as old as they may get and
+ * datagrams take their time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -273,8 +274,8 @@ static void a_restart_takes_effect_at_once(void **state)
 	lab_close(&l);
 }
 
-/* 0 - 1 - 2 - 3 - 4 and nothing else, over links of IPv6's smallest MTU: a row as long as one can be
- * arrives at the other end. */
+/* 0 - 1 - 2 - 3 - 4 and nothing else, over links of IPv6's smallest MTU: a row as long as one can
+ * be arrives at the other end. */
 static void the_longest_row_goes_through_relays(void **state)
 {
 	struct sim *s = sim_new(5, 5);

@@ -364,8 +364,8 @@ static void test_flood_of_strangers(void **state)
 }
 
 /*
- * An address in a network of the attacker that a hash linear in its bytes, with factor 257, gives the same
- * place as the address of a member, whatever is added to both.
+ * An address in a network of the attacker that a hash linear in its bytes, with factor 257, gives
+ * the same place as the address of a member, whatever is added to both.
  */
 static struct endpoint address_beside(const struct endpoint *member)
 {
@@ -429,7 +429,8 @@ static void test_nobody_uses_up_anothers_budget(void **state)
 	done(s, &w);
 }
 
-/* Whoever has the secret and saw the values of a session go by is not believed about where a node is. */
+/* Whoever has the secret and saw the values of a session go by is not believed about where
+ * a node is. */
 static void test_observed_is_signed(void **state)
 {
 	struct wire w;

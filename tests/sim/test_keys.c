@@ -185,8 +185,9 @@ static void test_crossed_start(void **state)
 	}
 }
 
-/* The same without a secret, where a message says only for whom it is: three nodes that ask each other
- * as configured peers and as members at once. Each end has to know the session of the other. */
+/* The same without a secret, where a message says only for whom it is: three nodes that ask
+ * each other as configured peers and as members at once. Each end has to know the session
+ * of the other. */
 static void test_crossed_start_in_clear(void **state)
 {
 	(void)state;
@@ -260,7 +261,8 @@ static void test_rotation(void **state)
 	sim_free(s);
 }
 
-/* Who still has the old secret only is out soon after it was withdrawn, and in again with the new. */
+/* Who still has the old secret only is out soon after it was withdrawn, and in again
+ * with the new. */
 static void test_revocation(void **state)
 {
 	static const char fresh[] = "another secret for all";

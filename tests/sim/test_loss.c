@@ -28,7 +28,8 @@ static void boot_all(struct sim *s)
 	sim_run(s, 30000);
 }
 
-/* 0 and 1 are far from each other; the way over 2 is the best, then that over 3, then that over 4. */
+/* 0 and 1 are far from each other; the way over 2 is the best, then that over 3, then
+ * that over 4. */
 static struct sim *new_diamond(uint64_t seed)
 {
 	struct sim *s = sim_new(5, seed);

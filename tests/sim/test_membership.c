@@ -2,7 +2,8 @@
 /*
  * Who is here: join, leave, failure, partition, restart, return, NAT, and lost, duplicated and
  * reordered datagrams. Every test ends in the same state of all running nodes: equal digests,
- * exactly the running nodes as members, a path from each to each (design.md section 3, points 1, 2).
+ * exactly the running nodes as members, a path from each to each (design.md section
+ * 3, points 1, 2).
  */
 #include <setjmp.h>
 #include <stdarg.h>

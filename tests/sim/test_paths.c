@@ -333,8 +333,8 @@ static void test_notice_of_relay(void **state)
 	sim_run(s, 20000);
 	expect_via(s, 0, 1, 2);
 	sim_free(s);
-	/* The relay's part: while there is no other way its silent link is tried for as long as it is
-	 * up, and frames under way when it goes down make the relay speak. */
+	/* The relay's part: while there is no other way its silent link is tried for as long as it
+	 * is up, and frames under way when it goes down make the relay speak. */
 	s = new_diamond(5, 80000);
 	expect_via(s, 0, 1, 2);
 	sim_kill(s, 3);
@@ -395,7 +395,8 @@ static void test_latency_step_is_no_outage(void **state)
 	sim_free(s);
 }
 
-/* Sums what happens to all while the time of the link between 1 and 2 jumps, with traffic or idle. */
+/* Sums what happens to all while the time of the link between 1 and 2 jumps, with
+ * traffic or idle. */
 static void one_jump(int64_t from_us, int64_t to_us, bool traffic, unsigned seed)
 {
 	struct sim *s = sim_new(4, seed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two nodes with one node-id: clones with one identity key, or a number given twice. All who are concerned
- * say it: both of them, and who sees both. Nobody says it of a node that was restarted, of datagrams that a
- * NAT sends back, or of recordings.
+ * Two nodes with one node-id: clones with one identity key, or a number given twice. All who are
+ * concerned say it: both of them, and who sees both. Nobody says it of a node that was restarted,
+ * of datagrams that a NAT sends back, or of recordings.
  */
 #include <setjmp.h>
 #include <stdarg.h>

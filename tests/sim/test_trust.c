@@ -300,8 +300,8 @@ static void test_revoked_relay(void **state)
 	sim_free(s);
 }
 
-/* Many that are not listed come themselves, and with the help of a member that lists nobody: neither an
- * answer nor a place in any table, and those who are listed get in as ever. */
+/* Many that are not listed come themselves, and with the help of a member that lists nobody:
+ * neither an answer nor a place in any table, and those who are listed get in as ever. */
 static void test_refused_leave_nothing(void **state)
 {
 	struct sim *s = sim_new(30, 8);

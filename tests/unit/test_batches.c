@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What becomes of the frames that a batch from the TAP holds: which share a datagram, which a system
- * call, and in which order they leave; and by which snapshot a batch from the Internet is judged.
+ * What becomes of the frames that a batch from the TAP holds: which share a datagram,
+ * which a system call, and in which order they leave; and by which snapshot a batch from
+ * the Internet is judged.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -52,7 +52,8 @@ static void silent(void *arg, enum log_level level, const char *token, const cha
 	(void)text;
 }
 
-/* Echoes; "large" answers with LARGE bytes, "unread" with more than a socket holds, "wait" is answered when "go" comes. */
+/* Echoes; "large" answers with LARGE bytes, "unread" with more than a socket holds, "wait" is
+ * answered when "go" comes. */
 static void on_request(void *arg, struct ctl_conn *c, const char *request, size_t len)
 {
 	static char large[LARGE];
@@ -267,7 +268,8 @@ static void half_open_ones_make_room(void **state)
 		close(fd[i]);
 }
 
-/* In a child of another user: many half-open connections, then `report` says so, until `end` closes. */
+/* In a child of another user: many half-open connections, then `report` says so,
+ * until `end` closes. */
 static void hog(int report, int end)
 {
 	char c = 0;
@@ -307,7 +309,8 @@ static void nobody_locks_root_out(void **state)
 	close(end[0]);
 	assert_int_equal(read(report[0], &c, 1), 1);
 	ask("root is served", "root is served");
-	/* It holds no more slots than are its own: root has all others, and none is taken from it. */
+	/* It holds no more slots than are its own: root has all others, and none is
+	 * taken from it. */
 	for (unsigned i = 0; i < array_size(fd); i++)
 		fd[i] = raw_client();
 	ask("still", "still");
@@ -322,7 +325,8 @@ static void nobody_locks_root_out(void **state)
 	close(report[1]);
 }
 
-/* In a child, as descriptors are what is short here: connects, and tells whether it is hung up on. */
+/* In a child, as descriptors are what is short here: connects, and tells whether it is
+ * hung up on. */
 static pid_t waits_to_be_hung_up(int go)
 {
 	pid_t pid = fork();

@@ -351,7 +351,8 @@ static void prefixes_that_would_harm_are_refused(void **state)
 	w->rec[1].prefix[0] = prefix("203.0.113.10/31");
 	step(w, 1000);
 	assert_int_equal(n_routes(w), 2);
-	/* Announced here as well; no address of that family at the announcer; somebody's address. */
+	/* Announced here as well; no address of that family at the
+	 * announcer; somebody's address. */
 	w->conf.prefix[w->conf.n_prefixes++] = prefix("10.7.0.0/16");
 	w->rec[1].prefix[0] = prefix("10.7.0.0/16");
 	step(w, 1000);
@@ -445,7 +446,8 @@ static void covered_addresses(void **state)
 
 /* --- the way to the kernel --- */
 
-/* Carries out the steps and checks on the way that no wanted destination is ever without a route. */
+/* Carries out the steps and checks on the way that no wanted destination is ever
+ * without a route. */
 static unsigned carry_out(const struct world *w, struct export_installed *have, unsigned n_have,
 			  const struct export_step *s, unsigned n)
 {

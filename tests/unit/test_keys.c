@@ -395,7 +395,8 @@ static void test_rotation(void **state)
 	assert_false(keyring_guard_check(fresh, "data", 4, auth));
 	auth[15] ^= 1;
 	assert_false(keyring_guard_check(both, "data", 4, auth));
-	/* One that only has the old secret and one that has both; and two that have none in common. */
+	/* One that only has the old secret and one that has both; and two that have
+	 * none in common. */
 	sample_ephemeral(NODE_A, &a);
 	sample_ephemeral(NODE_B, &b);
 	t.ephemeral = &a;
@@ -529,8 +530,8 @@ static int64_t cpu_ns(void)
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
-/* A guess at a secret costs thousands of times what it cost with HKDF alone; the second look at one's own
- * costs nothing. */
+/* A guess at a secret costs thousands of times what it cost with HKDF alone; the second look at
+ * one's own costs nothing. */
 static void test_a_guess_is_dear(void **state)
 {
 	struct stretcher *s = stretcher_new();
@@ -610,7 +611,8 @@ static void test_document_guard(void **state)
 
 #define IPV6_PAYLOAD (1280 - 40 - 8) /* of UDP, where a link has no more than IPv6 requires */
 
-/* The longest message, sealed, along the longest path: with the value of the link in front of it. */
+/* The longest message, sealed, along the longest path: with the value of the link in
+ * front of it. */
 static void longest_message_fits_the_smallest_link(void **state)
 {
 	struct pair p = pair_new(SECRET);

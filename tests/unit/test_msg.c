@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/msg: every message at its largest, cut at every length, and with every field out of range. */
+/* wire/msg: every message at its largest, cut at every length, and with every field
+ * out of range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -147,7 +147,8 @@ static void a_sender_is_settled_after_a_while(void **state)
 	neigh_free(n);
 }
 
-/* A host asks one that it knows, and alone, whether it is still there: the answer is to be its own. */
+/* A host asks one that it knows, and alone, whether it is still there: the answer is to
+ * be its own. */
 static void doubt_lasts_until_the_neighbor_speaks(void **state)
 {
 	struct neigh *n = neigh_new(100);

@@ -318,7 +318,8 @@ static void digest_is_about_versions_only(void **state)
 	nodedb_free(b);
 }
 
-/* Versions of two keys have nothing to do with each other; a digest tells records of two keys apart. */
+/* Versions of two keys have nothing to do with each other; a digest tells records of
+ * two keys apart. */
 static void versions_belong_to_keys(void **state)
 {
 	struct nodedb *a = nodedb_new(SELF, 4), *b = nodedb_new(SELF, 4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SCLP as published: the paper's example byte for byte, both levels of reassembly, any order, damage,
- * bounds; and the exchange that doc/sclp.md lays out.
+ * SCLP as published: the paper's example byte for byte, both levels of reassembly, any order,
+ * damage, bounds; and the exchange that doc/sclp.md lays out.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,8 @@ static void expect_nothing(struct lab *l, mono_t now)
 
 static void the_example_of_the_paper(void **state)
 {
-	/* Source port, dest port 4789, identification 0x12345678 with F in its lowest bit, remaining. */
+	/* Source port, dest port 4789, identification 0x12345678 with F in its
+	 * lowest bit, remaining. */
 	static const uint8_t want[3][10] = {
 		{ 0xca, 0xfe, 0x12, 0xb5, 0x12, 0x34, 0x56, 0x79, 0x05, 0xfc }, /* 1532 */
 		{ 0xca, 0xfe, 0x12, 0xb5, 0x12, 0x34, 0x56, 0x78, 0x00, 0x40 }, /* 64 */

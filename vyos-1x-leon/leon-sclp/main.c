@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-sclp: options, the TAP, and a loop that waits for it, the socket and signals. Exit codes: 0 told
- * to end, 1 something is not to be had, 2 wrong usage.
+ * leon-sclp: options, the TAP, and a loop that waits for it, the socket and signals. Exit codes: 0
+ * told to end, 1 something is not to be had, 2 wrong usage.
  */
 #include <errno.h>
 #include <getopt.h>

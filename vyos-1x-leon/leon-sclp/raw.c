@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The raw socket of leon-sclp, see raw.h. For IPv4 the kernel hands over the IP header too, for IPv6
- * it does not.
+ * The raw socket of leon-sclp, see raw.h. For IPv4 the kernel hands over the IP header too, for
+ * IPv6 it does not.
  */
 #include "raw.h"
 

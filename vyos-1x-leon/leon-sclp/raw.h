@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A raw socket of IP protocol 234 to one peer, IPv4 or IPv6. Segments go out with the DF bit and are
- * never fragmented by IP. leon-sclp only; one thread.
+ * A raw socket of IP protocol 234 to one peer, IPv4 or IPv6. Segments go out with the DF bit and
+ * are never fragmented by IP. leon-sclp only; one thread.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ struct raw_out {
 };
 unsigned raw_send(struct raw *r, const struct raw_out *seg, unsigned n);
 
-/* Receives up to RAW_BATCH segments, without the IP header and what was padded; returns how many, and
- * the number of packets that held none in *n_bad. Valid until the next call. */
+/* Receives up to RAW_BATCH segments, without the IP header and what was padded; returns how many,
+ * and the number of packets that held none in *n_bad. Valid until the next call. */
 struct raw_in {
 	const uint8_t *data;
 	size_t len;

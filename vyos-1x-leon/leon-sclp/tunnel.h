@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VXLAN over SCLP between a TAP and one peer: what leon-sclp does with frames and segments. Called by
- * main.c, when the TAP or the socket has something; one thread. What is no concern of a kernel is in
- * wire/sclp.h and wire/sclp_join.h, what is one's frame in offload.h.
+ * VXLAN over SCLP between a TAP and one peer: what leon-sclp does with frames and segments. Called
+ * by main.c, when the TAP or the socket has something; one thread. What is no concern of a kernel
+ * is in wire/sclp.h and wire/sclp_join.h, what is one's frame in offload.h.
  */
 #pragma once
 
@@ -29,7 +29,8 @@ struct tunnel_counts {
 };
 
 struct tunnel;
-/* Opens the raw socket; tap_fd is a queue with vnet headers, and stays the caller's. 0 or -errno. */
+/* Opens the raw socket; tap_fd is a queue with vnet headers, and stays the caller's.
+ * 0 or -errno. */
 int tunnel_open(struct tunnel **out, const struct tunnel_conf *conf, int tap_fd);
 void tunnel_close(struct tunnel *t); /* NULL ok */
 int tunnel_socket(const struct tunnel *t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show peers`: one row for each address of a configured peer, the peer itself in the first of them.
+ * `show peers`: one row for each address of a configured peer, the peer itself in
+ * the first of them.
  */
 #include "base/defs.h"
 #include "render.h"

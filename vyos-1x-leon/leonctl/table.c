@@ -69,7 +69,8 @@ static size_t column_width(const struct table *t, unsigned column)
 	return width ? max_of(width, strlen(t->columns[column].title)) : 0;
 }
 
-/* Blanks are printed before the next text only: at the end of a line they show when it is copied. */
+/* Blanks are printed before the next text only: at the end of a line they show when
+ * it is copied. */
 static void print_cell(FILE *f, const char *text, size_t width, enum table_align align,
 		       size_t *blanks)
 {

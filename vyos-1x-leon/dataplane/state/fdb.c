@@ -3,10 +3,10 @@
  * The forwarding database of fdb.h: open addressing with linear probing. One rule makes it safe
  * for readers without locks: a place belongs to one key for the life of the table. A removed entry
  * leaves its key behind with SLOT_NONE as its value, and only the same key may use the place
- * again; so whatever value a reader finds behind a key is, or was, that key's value, never another's.
- * The holes that removals leave go away when the owner replaces the table by a copy (fdb_copy,
- * base/rcu), which it does when fdb_wants_copy says so.
- * Written by the control thread; read, and times touched, by workers.
+ * again; so whatever value a reader finds behind a key is, or was, that key's value, never
+ * another's. The holes that removals leave go away when the owner replaces the table by a copy
+ * (fdb_copy, base/rcu), which it does when fdb_wants_copy says so. Written by the control thread;
+ * read, and times touched, by workers.
  */
 #include "state/fdb.h"
 

@@ -59,9 +59,9 @@ bool fdb_remove(struct fdb *f, uint16_t vlan, struct mac mac);
 uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budget);
 uint32_t fdb_count(const struct fdb *f);
 uint32_t fdb_maximum(const struct fdb *f);
-/* True where removals have left so many holes that lookups suffer: make a copy with fdb_copy, publish
- * it, retire the old one. The same when the maximum is to change. A table that is not replaced ends
- * up refusing new entries. */
+/* True where removals have left so many holes that lookups suffer: make a copy with fdb_copy,
+ * publish it, retire the old one. The same when the maximum is to change. A table that is not
+ * replaced ends up refusing new entries. */
 bool fdb_wants_copy(const struct fdb *f);
 struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum); /* keeps the most recently seen */
 

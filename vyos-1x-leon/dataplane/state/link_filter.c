@@ -112,8 +112,8 @@ void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 		f->var_us = r / VAR_START_DIVISOR;
 		start_averages(f, r, now);
 	} else {
-		/* The deviation is taken from the old average, hence before it moves. A time that falls
-		 * is good news: it lowers the average, and must not raise the price. */
+		/* The deviation is taken from the old average, hence before it moves. A time that
+		 * falls is good news: it lowers the average, and must not raise the price. */
 		f->var_us += (2 * max_of(r - f->srtt_us, (int64_t)0) - f->var_us) / 4;
 		f->srtt_us += (r - f->srtt_us) / 8;
 		note_averages(f, r, now);

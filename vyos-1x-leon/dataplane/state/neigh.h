@@ -7,9 +7,10 @@
  * An answer is given only where the neighbor was confirmed less than NEIGH_FRESH_S ago, its
  * MAC is in the FDB behind another node, nobody has asked that very host since (whoever does so
  * doubts that it is still there), and the same question was not answered within the last
- * NEIGH_ASK_AGAIN_S: a host that asks twice was not helped, so the second goes to everybody. And only
- * to a host that is settled: a question tells everybody the asker's own address, so those of one that
- * is new, or not where or what it was, travel until others have had NEIGH_SETTLE_S to hear one.
+ * NEIGH_ASK_AGAIN_S: a host that asks twice was not helped, so the second goes to everybody.
+ * And only to a host that is settled: a question tells everybody the asker's own address, so
+ * those of one that is new, or not where or what it was, travel until others have had
+ * NEIGH_SETTLE_S to hear one.
  */
 #pragma once
 
@@ -41,8 +42,8 @@ bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, 
 		      uint16_t slot, uint32_t now_s);
 /* That host was asked by itself: no more answers until it is heard. */
 void neigh_doubt(struct neigh *n, uint16_t vlan, const struct ip_addr *ip);
-/* True where (vlan, ip) is not stored with this mac and slot, is in doubt, or is getting old: tell the
- * control thread. */
+/* True where (vlan, ip) is not stored with this mac and slot, is in doubt, or is getting old: tell
+ * the control thread. */
 bool neigh_is_news(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		   uint16_t slot, uint32_t now_s);
 

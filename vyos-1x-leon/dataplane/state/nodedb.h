@@ -31,7 +31,7 @@ struct node {
 	enum node_state state;
 	mono_t since;	 /* of the state */
 	mono_t heard;	 /* last record or row of it that was new */
-	bool has_record; /* false: known by id only (a seed that answered, record not fetched yet) */
+	bool has_record; /* false: known by id only (a seed that answered, no record yet) */
 	struct msg_record rec;
 	bool has_key; /* its identity key is known: from its HELLO or its record */
 	uint8_t key[MSG_KEY_LEN];
@@ -64,9 +64,9 @@ enum record_verdict {
 	RECORD_FULL,  /* the table is full */
 	RECORD_OWN,   /* somebody else's idea of this node's record: nodedb_outbid */
 };
-/* Is the record news of this node? Versions of one key are compared; a record under another key than
- * the one that is known is always news, and whether it may come in its place is the caller's to
- * know. > 0 news, 0 known already, < 0 older. */
+/* Is the record news of this node? Versions of one key are compared; a record under another key
+ * than the one that is known is always news, and whether it may come in its place is the caller's
+ * to know. > 0 news, 0 known already, < 0 older. */
 int nodedb_compare(const struct node *n, const struct msg_record *r);
 /* Stores a record if it is news. Never changes the record of this node. One with RECORD_LEFT turns
  * the node into a tombstone and is never RECORD_NEW; a stranger's is kept too, so that an older
@@ -78,8 +78,8 @@ enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mo
  * nodedb_outbid has reached is raised to that. */
 void nodedb_set_own(struct nodedb *db, const struct msg_record *facts, uint64_t incarnation,
 		    mono_t now);
-/* Makes our own record win over {incarnation, seq} that others have of us; does nothing where it does
- * already. Beats a higher incarnation by one of its own: the caller's rows must use it too. */
+/* Makes our own record win over {incarnation, seq} that others have of us; does nothing where it
+ * does already. Beats a higher incarnation by one of its own: the caller's rows must use it too. */
 void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t now);
 
 void nodedb_set_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now);

@@ -57,7 +57,8 @@ uint32_t link_variation_cost(const struct lat_entry *e);
 /* Is there a link from -> to, by what both ends say? */
 bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint16_t from,
 		      uint16_t to);
-/* Cost, RTT and MTU of a given list of hops under the database now; cost COST_INFINITE where broken. */
+/* Cost, RTT and MTU of a given list of hops under the database now; cost
+ * COST_INFINITE where broken. */
 void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_t from,
 		   struct path *p);
 /* Fills out[0..n_slots) with the best path from `from` to each slot (n_hops 0: none). */

@@ -83,7 +83,8 @@ void snap_set_keys(struct snap *s, uint16_t slot, struct seal *tx, struct seal *
 	}
 }
 
-/* A sealed datagram that goes straight to its end needs no link value: its seal says who sent it. */
+/* A sealed datagram that goes straight to its end needs no link value: its seal says
+ * who sent it. */
 static uint8_t data_flags(bool secret, bool sealed, unsigned n_hops)
 {
 	if (!secret)

@@ -55,8 +55,7 @@ struct snap {
 	bool blocked;	      /* by the loop guard: nothing passes between TAP and overlay */
 	bool transit_disable; /* relay nothing */
 	bool mss_clamp;
-	uint32_t
-		busy_poll_us; /* a worker that has had work looks for more so long before it sleeps */
+	uint32_t busy_poll_us; /* a worker that had work looks for more so long, then sleeps */
 	bool suppress_arp, suppress_nd;
 	uint32_t storm_broadcast, storm_multicast,
 		storm_unknown; /* frames/s for the whole node, 0 unlimited */

@@ -45,7 +45,8 @@ struct arp_view {
 	struct mac sender_mac, target_mac;
 	struct ip_addr sender_ip, target_ip;
 };
-/* 0; -EBADMSG where it is no ARP, malformed, neither request nor reply, or claims a multicast MAC. */
+/* 0; -EBADMSG where it is no ARP, malformed, neither request nor reply, or claims
+ * a multicast MAC. */
 int arp_parse(const void *frame, size_t len, const struct eth_view *v, struct arp_view *a);
 /* Writes the reply to `request` (with its VLAN tags) on behalf of `mac`; returns its length, at
  * most 64 bytes, 0 where out is too small. */

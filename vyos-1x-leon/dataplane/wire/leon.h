@@ -57,8 +57,8 @@ enum leon_flags {
 	LEON_F_CSUM_PARTIAL = 0x01,
 	/* The payload is sealed. Control: see crypto/keys.h. Data: see crypto/seal.h. */
 	LEON_F_SEALED = 0x02,
-	/* The link value follows the hops, which the node before us and we have agreed on and nobody
-	 * else can know. */
+	/* The link value follows the hops, which the node before us and we have agreed on and
+	 * nobody else can know. */
 	LEON_F_LINK_VALUE = 0x04,
 };
 #define LEON_FLAGS_KNOWN (LEON_F_CSUM_PARTIAL | LEON_F_SEALED | LEON_F_LINK_VALUE)
@@ -100,7 +100,8 @@ uint8_t *leon_remove_link(uint8_t *data, uint8_t n_hops);
  * header as it is on the wire. Returns its length. */
 size_t leon_sealed_header(const void *data, uint8_t n_hops, uint8_t out[LEON_HDR_LEN_MAX]);
 
-/* Without link value. Writes LEON_HDR_LEN(h->n_hops) bytes to out (of at least that size) and returns that length. */
+/* Without link value. Writes LEON_HDR_LEN(h->n_hops) bytes to out (of at least that size) and
+ * returns that length. */
 size_t leon_encode(const struct leon_hdr *h, void *out);
 
 /* Node that is to receive the datagram now. */

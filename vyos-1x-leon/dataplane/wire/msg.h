@@ -15,8 +15,9 @@
 
 #include "base/addr.h"
 
-/* Type and body. With all that goes around it, this fits the smallest link that IPv6 permits (1280 bytes):
- * IPv6 and UDP, the LEON header with the most hops, the link value, the envelope and the seal. */
+/* Type and body. With all that goes around it, this fits the smallest link that IPv6 permits
+ * (1280 bytes): IPv6 and UDP, the LEON header with the most hops, the link value, the envelope
+ * and the seal. */
 #define MSG_LEN_MAX	  (1280 - 40 - 8 - 26 - 8 - 16 - 16)
 #define MSG_HELLO_LEN	  191 /* all HELLOs are padded to the longest */
 #define MSG_SECRETS_MAX	  4
@@ -31,8 +32,8 @@
 #define MSG_FETCH_MAX	  128
 #define MSG_ROW_MAX	  64
 #define MSG_PARTS_MAX	  64 /* messages that make up one row or summary */
-/* Microseconds since 1970 until the year 2255, and what JSON can say exactly. No clock reaches it, so
- * there is always a higher one for a node that has to outbid an earlier run of its own. */
+/* Microseconds since 1970 until the year 2255, and what JSON can say exactly. No clock reaches it,
+ * so there is always a higher one for a node that has to outbid an earlier run of its own. */
 #define MSG_INCARNATION_MAX ((1ULL << 53) - 1)
 
 enum msg_type {
@@ -40,9 +41,8 @@ enum msg_type {
 	MSG_SUMMARY_REQ = 2, /* asks for the list of nodes: "what do you know" */
 	MSG_SUMMARY = 3,     /* the list: whose records, in which versions, under which keys */
 	MSG_FETCH = 4,	     /* asks for the records and rows of some origins */
-	MSG_RECORD =
-		5, /* the facts of one origin; one's own to all is the paper's join, with LEFT its leave */
-	MSG_ROW = 6, /* the latency row of one origin, whole or what changed */
+	MSG_RECORD = 5,	     /* facts of one origin; one's own to all: join, with LEFT: leave */
+	MSG_ROW = 6,	     /* the latency row of one origin, whole or what changed */
 	MSG_PING = 7,
 	MSG_PONG = 8,
 	MSG_NOTICE = 9,	   /* a relay could not forward */

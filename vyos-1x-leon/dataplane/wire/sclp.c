@@ -87,8 +87,8 @@ struct sclp_key sclp_key_of(const struct ip_addr *from, const struct ip_addr *to
 	return k;
 }
 
-/* The paper's conditions: the same payload, no longer than its first segment, and what remains behind
- * the run is what this segment and those behind it have. */
+/* The paper's conditions: the same payload, no longer than its first segment, and what remains
+ * behind the run is what this segment and those behind it have. */
 static bool continues(const struct sclp_segment *seg, const struct sclp_run *run,
 		      const struct sclp_segment *s)
 {

@@ -34,8 +34,8 @@ int sclp_decode(const void *segment, size_t len, struct sclp_hdr *h);
 /* Writes the header of a segment with this payload, checksum included. */
 void sclp_encode(const struct sclp_hdr *h, const void *payload, size_t len, void *out);
 
-/* The segment in an IPv4 packet: trims what the Ethernet padded. NULL where it is no SCLP, malformed or
- * a fragment. */
+/* The segment in an IPv4 packet: trims what the Ethernet padded. NULL where it is no SCLP,
+ * malformed or a fragment. */
 const uint8_t *sclp_in_ipv4(const uint8_t *packet, size_t len, size_t *segment_len);
 
 /* Cuts a payload of len bytes into segments of at most mss: `at` starts at 0. */
@@ -74,6 +74,6 @@ struct sclp_run {
 	uint16_t remaining; /* behind the last */
 };
 
-/* First level: fills `run`, which has room for n, with the batch in the order of their first segments;
- * returns how many. */
+/* First level: fills `run`, which has room for n, with the batch in the order of their first
+ * segments; returns how many. */
 unsigned sclp_merge(struct sclp_segment *seg, unsigned n, struct sclp_run *run);

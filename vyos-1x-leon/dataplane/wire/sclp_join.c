@@ -438,7 +438,8 @@ static void gather_run(struct sclp_join *j, const struct sclp_segment *seg,
 	}
 }
 
-/* Makes room for the run, if need be in single segments; false where the payload itself had to give way to it. */
+/* Makes room for the run, if need be in single segments; false where the payload itself had to give
+ * way to it. */
 static bool make_room(struct sclp_join *j, const struct payload *p, const struct sclp_run *run)
 {
 	uint32_t singles = run->n > 1 ? run->n : 0;

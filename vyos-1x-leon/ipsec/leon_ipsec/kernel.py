@@ -29,8 +29,9 @@ def _blocks(text):
 
 
 def stale(policies, states, port):
-    """Arguments of `ip xfrm` that remove the policies for this UDP port in transport mode, and the
-    SAs that belong to them (the same reqid). Policies come first: nothing uses an SA without one."""
+    """Arguments of `ip xfrm` that remove the policies for this UDP port in transport mode, and
+    the SAs that belong to them (the same reqid). Policies come first: nothing uses an SA without
+    one."""
     commands, reqids = [], set()
     for lines in _blocks(policies):
         text = ' '.join(line.strip() for line in lines)

@@ -14,8 +14,8 @@ the keys of IKE. The words are those of the VyOS CLI. Every fault is one sentenc
       "force-udp-encapsulation": true
     }
 
-`"missing": ["sentence", ...]` in place of all but the version says why there can be no IPsec yet; the
-guard is set all the same.
+`"missing": ["sentence", ...]` in place of all but the version says why there can be no IPsec yet;
+the guard is set all the same.
 """
 import json
 import re
