@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Python: flake8 (pyflakes and pycodestyle, which Debian 12 and 13 package; ruff is in neither), and
-what it does not look for: mutable default values, and arguments and variables that hide a builtin.
+"""Python: flake8 (pyflakes and pycodestyle, which Debian 12 and 13 package; ruff is in neither),
+and what it does not look for: mutable default values, and arguments and variables that hide a
+builtin.
 
 Long lines are for the author to judge; of comments, comments.py does.
 """
