@@ -75,18 +75,35 @@ def test_titles_named_exist():
     assert missing == []
 
 
+def cited(pattern: str) -> list:
+    """(file, what the groups match) of every citation, in documents and in comments of the source,
+    where it may run over the end of a line."""
+    sources = [path for folder in ('vyos-1x-leon', 'tests', 'op-mode', 'packaging')
+               for suffix in ('*.[ch]', '*.def', '*.py') for path in (TOP / folder).rglob(suffix)]
+    return [(path.name, *found.groups()) for path in [*PAGES, *sources]
+            for found in re.finditer(pattern, re.sub(r'\n[ \t]*(?:\*|#|//)?[ \t]*', ' ', path.read_text()))]
+
+
 def test_sections_named_exist():
-    """Of a page that is cited with a number, in documents and comments: design.md section 7."""
-    sources = [*(TOP / 'vyos-1x-leon').rglob('*.[ch]'), *(TOP / 'tests').rglob('*.[ch]'),
-               *(TOP / 'tests').rglob('*.py')]
-    missing, cited = [], 0
-    for page in [*PAGES, *sources]:
-        text = re.sub(r'\n[ \t]*(?:\*|#|//)?[ \t]*', ' ', page.read_text())
-        for name, number in re.findall(r'\b(design|protocol|security)\.md`?\)?,? (?:\()?sections? ([\d.]*\d)', text):
-            cited += 1
-            if not re.search(rf'^#+ {re.escape(number)}\.? ', (DOC / f'{name}.md').read_text(), re.M):
-                missing.append((page.name, name, number))
-    assert missing == [] and cited > 10
+    """Of a page that is cited with a number: design.md section 7, protocol 3.2."""
+    found = cited(r'\b(design|protocol|security)(?:\.md)?`?\)?,? \(?sections? (\d+(?:\.\d+)*)')
+    found += [(file, 'protocol', number) for file, number in cited(r'\bprotocol (\d+(?:\.\d+)+)')]
+    missing = [one for one in found if not re.search(
+        rf'^#+ {re.escape(one[2])}\.? ', (DOC / f'{one[1]}.md').read_text(), re.M)]
+    assert missing == [] and len(found) > 40
+
+
+def test_comments_cite_what_a_clone_has():
+    roots = (*ROOTS, *sorted(path for path in (TOP / 'tests').iterdir() if path.is_dir()))
+    named = cited(r'(?<![\w./-])((?:[\w-]+/)*[\w-]+\.md)\b')
+    missing = {one for one in named if not any((root / one[1]).exists() for root in roots)}
+    assert missing == set() and len(named) > 100
+
+
+def test_decisions_named_exist():
+    found = cited(r'\bdecisions?[/ ](\d{3})\b')
+    missing = [one for one in found if not list((DOC / 'decisions').glob(f'{one[1]}-*.md'))]
+    assert missing == [] and len(found) > 20
 
 
 def test_each_page_is_of_one_kind():

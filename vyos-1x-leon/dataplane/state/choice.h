@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Which path is used: the rules that keep a path from flapping, each with the reason that
- * `leonctl explain` prints. Pure; control thread. design.md section 4
- * "Metric"; protocol section 6.3.
+ * `leonctl explain` prints. Pure; control thread. design.md section 4 "Metric"; protocol section 6.
  *
  * Rules, in this order; the first that applies decides:
  *   1. no path at all                                   -> none            (no-path)
