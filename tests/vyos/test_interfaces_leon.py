@@ -99,10 +99,13 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
                 'interval': 2000,
                 'fast-interval': 200,
                 'dead-multiplier': 5,
+                'lasting-time': 900,
             },
             'path': {
                 'threshold': 20,
                 'threshold-minimum': 3000,
+                'noise-margin': 90,
+                'lasting-threshold': 7,
                 'hold-time': 30,
                 'maximum-relays': 1,
                 'relay-cost': 700,
@@ -119,7 +122,26 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
             'transit': {'disable': True},
             'member': {'maximum': 100, 'forget-time': 60},
             'system': {'workers': 1, 'busy-poll': 50, 'log-level': 'debug'},
-            'peer': {'other': {'address': '198.51.100.1', 'port': 15366}},
+            'mac': '02:00:00:00:47:11',
+            'fwmark': 4711,
+            'parameters': {
+                'ip': {'tos': 184, 'ttl': 64, 'df': 'unset'},
+                'ipv6': {'tclass': 184, 'hoplimit': 64},
+            },
+            'encryption': {
+                'rekey-time': 600,
+                'cipher': 'chacha20poly1305',
+                'disable': True,
+            },
+            'peer': {
+                'other': {'address': '198.51.100.1', 'port': 15366},
+                'later': {
+                    'address': '198.51.100.2',
+                    'port': 5366,
+                    'description': 'not built yet',
+                    'disable': True,
+                },
+            },
         }
 
         def set_all(nodes, path):
@@ -133,9 +155,13 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
 
         self.set_options(interface)
         set_all(wanted, path)
+        self.cli_set(path + ['authentication', 'accept-secret', 'the secret before'])
         self.cli_commit()
 
         found = document(interface)
+        self.assertEqual(
+            found['authentication']['accept-secret'], ['the secret before']
+        )
         for word, value in wanted.items():
             self.assertEqual(found[word], value, word)
         self.assertEqual(found['interface'], interface)
@@ -149,6 +175,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
     def test_leon_export(self):
         interface = 'leon0'
         path = self._base_path + [interface]
+        next_hop = {'threshold': 5, 'threshold-minimum': 700, 'interval': 2000}
         self.set_options(interface)
         self.cli_set(path + ['export', 'next-hop'])
         self.assert_refused('What is exported needs an address of this node')
@@ -160,17 +187,29 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assert_refused('accepts nothing')
         self.cli_delete(rule + ['ge'])
         self.cli_set(path + ['export', 'unconditional'])
+        # A node is called by its number or its key; a name it has given itself.
+        with self.assertRaises(ConfigSessionError):
+            self.cli_set(rule + ['node', 'seoul'])
         self.cli_set(rule + ['node', '10.99.0.2'])
+        for word, value in next_hop.items():
+            self.cli_set(path + ['export', 'next-hop', word, str(value)])
+        self.cli_set(path + ['import', 'distance', '200'])
+        self.cli_set(path + ['import', 'address', '10.99.0.0/24'])
         self.cli_commit()
 
         found = document(interface)
         self.assertEqual(found['overlay-address'], ['10.99.0.1'])
         self.assertEqual(
             found['export'],
-            {'next-hop': {}, 'prefix': ['10.1.0.0/16'], 'unconditional': {}},
+            {'next-hop': next_hop, 'prefix': ['10.1.0.0/16'], 'unconditional': {}},
         )
         self.assertEqual(
-            found['import'], {'prefix': {'10.0.0.0/8': {'le': 16, 'node': ['10.99.0.2']}}}
+            found['import'],
+            {
+                'distance': 200,
+                'address': ['10.99.0.0/24'],
+                'prefix': {'10.0.0.0/8': {'le': 16, 'node': ['10.99.0.2']}},
+            },
         )
         self.assertTrue(daemon(interface))
         script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
@@ -336,6 +375,58 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
             f'ip route 198.51.100.0/24 {interface}',
             self.getFRRconfig('ip route', end=''),
         )
+
+    def test_leon_two_interfaces_have_two_addresses(self):
+        for interface in ('leon0', 'leon1'):
+            self.set_options(interface)
+        self.cli_commit()
+        for interface in ('leon0', 'leon1'):
+            self.assertTrue(daemon(interface))
+        macs = {
+            get_interface_config(interface)['address'] for interface in ('leon0', 'leon1')
+        }
+        self.assertEqual(len(macs), 2)
+
+    def test_leon_addresses(self):
+        """The source address is the node's number where none is configured."""
+        interface = 'leon0'
+        path = self._base_path + [interface]
+        dummy = ['interfaces', 'dummy', 'dum4711']
+        self.cli_set(dummy + ['address', '192.0.2.12/32'])
+        self.foreign_paths.append(dummy)
+        self.cli_set(path + ['authentication', 'pre-shared-secret', 'smoketest'])
+        self.cli_set(path + ['source-address', '192.0.2.12'])
+        self.cli_set(path + ['overlay-address', '10.99.0.9'])
+        self.cli_commit()
+        self.assertEqual(document(interface)['source-address'], ['192.0.2.12'])
+        self.assertEqual(document(interface)['overlay-address'], ['10.99.0.9'])
+        self.assertTrue(daemon(interface))
+        script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
+        answer = json.loads(cmd(f'{script} show_nodes --raw --interface {interface}'))
+        self.assertEqual([n['node_id'] for n in answer['nodes']], ['192.0.2.12'])
+
+    def test_leon_peer_that_does_not_answer_is_shown(self):
+        interface = 'leon0'
+        path = self._base_path + [interface]
+        self.set_options(interface)
+        self.cli_set(path + ['peer', 'nobody', 'address', '127.0.0.9'])
+        self.cli_set(path + ['peer', 'resting', 'address', '198.51.100.2'])
+        self.cli_set(path + ['peer', 'resting', 'disable'])
+        self.cli_commit()
+        before = daemon(interface)
+        self.assertTrue(before)
+
+        def shown():
+            script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
+            answer = json.loads(cmd(f'{script} show_peers --raw --interface {interface}'))
+            return {p['name']: p['state'] for p in answer['peers']}
+
+        self.assertEqual(shown(), {'nobody': 'trying', 'resting': 'disabled'})
+        # Enabled it is tried, by the same daemon.
+        self.cli_delete(path + ['peer', 'resting', 'disable'])
+        self.cli_commit()
+        self.assertEqual(daemon(interface), before)
+        self.assertEqual(shown()['resting'], 'trying')
 
     def test_leon_disable(self):
         interface = 'leon0'
