@@ -155,8 +155,13 @@ static void read_hops(const struct live *l, struct jsonr_node *hops, struct path
 		const char *text = NULL;
 		node_id_t id;
 
-		if (jsonr_str_at(hops, i, &text) && node_id_parse(text, &id) == 0)
-			p->hop[p->n_hops++] = (uint16_t)slot_of_id(l, id);
+		/* A path over a node that is not there is none: the best one takes its place. */
+		if (!jsonr_str_at(hops, i, &text) || node_id_parse(text, &id) != 0 ||
+		    slot_of_id(l, id) == l->n) {
+			p->n_hops = 0;
+			return;
+		}
+		p->hop[p->n_hops++] = (uint16_t)slot_of_id(l, id);
 	}
 }
 
@@ -193,22 +198,10 @@ static void read_rules(struct live *l, struct jsonr_node *root)
 	l->relay_cost_us = (uint32_t)number(r, "relay_cost_us");
 }
 
-static bool read_document(struct live *l, const char *file)
+static bool read_document(struct live *l, const char *text, size_t len)
 {
-	FILE *f = fopen(file, "re");
-	char *text = NULL;
-	size_t len = 0, room = 0;
-	struct jsonr *r;
+	struct jsonr *r = jsonr_parse(text, len);
 
-	while (f && !feof(f) && !ferror(f)) {
-		if (len == room)
-			text = x_realloc(text, room = room ? 2 * room : 65536, 1);
-		len += fread(text + len, 1, room - len, f);
-	}
-	if (!f)
-		return fail(l, "cannot be read", "");
-	fclose(f);
-	r = jsonr_parse(text, len);
 	if (jsonr_root(r) && read_members(l, jsonr_root(r))) {
 		read_rows(l, jsonr_root(r));
 		read_rules(l, jsonr_root(r));
@@ -217,7 +210,6 @@ static bool read_document(struct live *l, const char *file)
 	if (jsonr_error(r))
 		fail(l, "", jsonr_error(r));
 	jsonr_free(r);
-	free(text);
 	return !l->err[0];
 }
 
@@ -352,7 +344,7 @@ static bool set_rule(struct live *l, const char *text)
 		*keys[i].value = (uint32_t)v * keys[i].scale;
 		return true;
 	}
-	return fail(l, "expected set: with a key of path and a number: ", text);
+	return fail(l, "expected a key of path and a number, as in path.threshold=20: ", text);
 }
 
 static bool change(struct live *l, const struct change *c)
@@ -455,58 +447,76 @@ static const char *call(const struct live *l, unsigned slot, char id[NODE_ID_STR
 	return name[0] ? name : node_id_format(l->member[slot].id, id, NODE_ID_STRLEN);
 }
 
-static void print_paths(const struct live *l, const char *title)
+static void print_paths(const struct live *l, FILE *out, const char *title)
 {
 	char id[NODE_ID_STRLEN];
 
-	printf("%s\n", title);
+	fprintf(out, "%s\n", title);
 	for (unsigned to = 1; to < l->n; to++) {
 		const struct choice *c = &l->member[to].choice;
 
 		if (l->member[to].gone)
 			continue;
-		printf("%-20s", call(l, to, id));
+		fprintf(out, "%-20s", call(l, to, id));
 		if (c->path.n_hops == 0 || c->path.cost_us == COST_INFINITE) {
-			printf(" no path\n");
+			fprintf(out, " no path\n");
 			continue;
 		}
-		printf(" %9.1f ms  direct %9.1f ms  via", c->path.rtt_us / 1000.0,
-		       c->direct.cost_us == COST_INFINITE ? 0 : c->direct.rtt_us / 1000.0);
+		fprintf(out, " %9.1f ms  direct %9.1f ms  via", c->path.rtt_us / 1000.0,
+			c->direct.cost_us == COST_INFINITE ? 0 : c->direct.rtt_us / 1000.0);
 		for (unsigned i = 0; i < c->path.n_hops; i++)
-			printf(" %s", call(l, c->path.hop[i], id));
-		printf("\n");
+			fprintf(out, " %s", call(l, c->path.hop[i], id));
+		fprintf(out, "\n");
 	}
 }
 
-int database_run(const struct options *o)
+bool database_answer(const char *text, size_t len, const struct options *o, struct jsonw *w,
+		     FILE *table, char *err, unsigned err_len)
 {
 	struct live *l = x_new(struct live);
-	struct jsonw *w = jsonw_new();
-	bool ok = read_document(l, o->database);
+	bool ok = read_document(l, text, len);
 
+	for (unsigned i = 0; ok && i < o->n_sets; i++)
+		ok = set_rule(l, o->set[i]);
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "version", 1);
 	if (ok) {
 		run_choices(l);
 		write_paths(l, w, "paths");
-		if (!o->json)
-			print_paths(l, "paths");
+		if (table)
+			print_paths(l, table, "paths");
 	}
 	for (unsigned i = 0; ok && i < o->n_changes; i++)
 		ok = change(l, &o->change[i]);
 	if (ok && o->n_changes) {
 		run_choices(l);
 		write_paths(l, w, "what_if");
-		if (!o->json)
-			print_paths(l, "\nwith the change");
+		if (table)
+			print_paths(l, table, "\nwith the change");
 	}
 	jsonw_end(w);
-	if (ok && o->json)
-		puts(jsonw_text(w, NULL));
-	if (!ok)
-		fprintf(stderr, "leonsim: %s: %s\n", o->database, l->err);
-	jsonw_free(w);
+	snprintf(err, err_len, "%s", l->err);
 	free(l->link);
 	free(l);
+	return ok;
+}
+
+int database_run(const struct options *o)
+{
+	size_t len;
+	char *text = options_file(o->database, &len), err[ERR_LEN] = "cannot be read";
+	char *lines = NULL;
+	FILE *table = open_memstream(&lines, &(size_t){ 0 });
+	struct jsonw *w = jsonw_new();
+	bool ok = text && database_answer(text, len, o, w, table, err, ERR_LEN);
+
+	fclose(table);
+	if (ok)
+		printf("%s%s", o->json ? jsonw_text(w, NULL) : lines, o->json ? "\n" : "");
+	if (!ok)
+		fprintf(stderr, "leonsim: %s: %s\n", o->database, err);
+	jsonw_free(w);
+	free(lines);
+	free(text);
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -207,6 +207,7 @@ static bool read_words(struct options *o, int c, const char *arg)
 		if (!choice_of("--reading", arg, "hold", "noise", &noise))
 			return false;
 		o->reading = noise ? READING_NOISE : READING_HOLD;
+		o->has_reading = true;
 		return true;
 	case OPT_TRAFFIC:
 		return choice_of("--traffic", arg, "idle", "all", &o->all_traffic);
@@ -245,6 +246,10 @@ static bool is_complete(const struct options *o)
 		fputs("leonsim: give either --trace FILE or --database FILE\n", stderr);
 	else if (o->trace && o->slice_s <= 0)
 		fputs("leonsim: --trace needs --slice SECONDS: how long one matrix lasts\n",
+		      stderr);
+	else if (o->trace && !o->has_reading)
+		fputs("leonsim: --trace needs --reading hold or noise: whether a value stands until the "
+		      "next slice, or each packet draws its own\n",
 		      stderr);
 	else
 		return true;
@@ -325,7 +330,7 @@ static bool set_value(struct values *v, const char *text, char *err, unsigned er
 	return false;
 }
 
-static char *read_file(const char *file, size_t *len)
+char *options_file(const char *file, size_t *len)
 {
 	FILE *f = fopen(file, "re");
 	char *text = NULL;
@@ -349,7 +354,7 @@ static char *read_file(const char *file, size_t *len)
 static bool read_config(struct values *v, const char *file, char *err, unsigned err_len)
 {
 	size_t len;
-	char *text = read_file(file, &len);
+	char *text = options_file(file, &len);
 	struct jsonr *r;
 
 	if (!text) {

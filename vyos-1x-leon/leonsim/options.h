@@ -26,7 +26,7 @@ struct options {
 	double slice_s;
 	enum reading reading;
 	unsigned window;
-	bool all_traffic, json, pairs, help;
+	bool has_reading, all_traffic, json, pairs, help;
 	double warm_up_s;
 	uint64_t seed;
 	const char *nodes; /* hosts to keep, NULL: all */
@@ -47,3 +47,5 @@ int options_list(const char *text, unsigned limit, unsigned *out, unsigned max);
 /* A configuration of --config and these KEY=VALUE, as JSON text for conf_parse(), to be freed; NULL with a
  * sentence in err. */
 char *options_conf(const struct options *o, bool changed, char *err, unsigned err_len);
+/* All of a file, to be freed; NULL where it cannot be read. */
+char *options_file(const char *file, size_t *len);

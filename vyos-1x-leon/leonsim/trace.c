@@ -21,9 +21,13 @@
 struct input {
 	FILE *f;
 	pid_t pid; /* of gzip; 0 none */
+};
+
+struct lines {
+	FILE *f;
 	char *line;
 	size_t room;
-	unsigned line_no;
+	unsigned no;
 };
 
 static bool input_open(struct input *in, const char *file)
@@ -53,28 +57,29 @@ static bool input_open(struct input *in, const char *file)
 	return in->pid > 0 && in->f;
 }
 
-/* False where gzip failed. */
+/* False where gzip failed. It is read to its end, or it would fail for that nobody reads. */
 static bool input_close(struct input *in)
 {
 	int status = 0;
 
+	while (in->f && in->pid > 0 && fgetc(in->f) != EOF)
+		;
 	if (in->f)
 		fclose(in->f);
-	free(in->line);
 	return in->pid <= 0 || (waitpid(in->pid, &status, 0) == in->pid && WIFEXITED(status) &&
 				!WEXITSTATUS(status));
 }
 
 /* Numbers of the next line; 0 at the end, -1 where it has something else. Empty lines and comments
  * are passed over. */
-static int read_row(struct input *in, float *us)
+static int read_row(struct lines *in, float *us)
 {
 	int n = 0;
 
 	while (n == 0 && getline(&in->line, &in->room, in->f) >= 0) {
 		char *at = in->line, *end;
 
-		in->line_no++;
+		in->no++;
 		for (;; n++, at = end) {
 			double ms = strtod(at, &end);
 
@@ -112,7 +117,7 @@ static void fill(struct trace *t)
 				t->us[s * nn + i] = t->us[(s + 1) * nn + i];
 }
 
-static bool read_all(struct trace *t, struct input *in, char *err, unsigned err_len)
+static bool read_all(struct trace *t, struct lines *in, char *err, unsigned err_len)
 {
 	float *row = x_calloc(HOSTS_MAX, sizeof(*row));
 	unsigned rows = 0, room = 0;
@@ -131,11 +136,11 @@ static bool read_all(struct trace *t, struct input *in, char *err, unsigned err_
 	}
 	free(row);
 	if (n < 0)
-		snprintf(err, err_len, "line %u: expected numbers of milliseconds up to %d",
-			 in->line_no, MOST_MS);
+		snprintf(err, err_len, "line %u: expected numbers of milliseconds up to %d", in->no,
+			 MOST_MS);
 	else if (n)
-		snprintf(err, err_len, "line %u has %d values, the lines before have %u",
-			 in->line_no, n, t->n);
+		snprintf(err, err_len, "line %u has %d values, the lines before have %u", in->no, n,
+			 t->n);
 	else if (t->n < 2 || rows % t->n)
 		snprintf(err, err_len,
 			 "%u lines of %u values are no square matrices of two or more "
@@ -146,25 +151,35 @@ static bool read_all(struct trace *t, struct input *in, char *err, unsigned err_
 	return t->n_slices > 0;
 }
 
-struct trace *trace_read(const char *file, char *err, unsigned err_len)
+struct trace *trace_parse(FILE *f, char *err, unsigned err_len)
 {
 	struct trace *t = x_new(struct trace);
+	struct lines in = { .f = f };
+	bool ok = read_all(t, &in, err, err_len);
+
+	free(in.line);
+	if (ok) {
+		fill(t);
+		return t;
+	}
+	trace_free(t);
+	return NULL;
+}
+
+struct trace *trace_read(const char *file, char *err, unsigned err_len)
+{
+	struct trace *t = NULL;
 	struct input in;
-	bool ok = false;
 
 	if (!input_open(&in, file))
 		snprintf(err, err_len, "cannot be read: %s", strerror(errno));
 	else
-		ok = read_all(t, &in, err, err_len);
-	if (!input_close(&in) && ok) {
+		t = trace_parse(in.f, err, err_len);
+	if (!input_close(&in) && in.f) {
 		snprintf(err, err_len, "is damaged: gzip cannot unpack it");
-		ok = false;
-	}
-	if (!ok) {
 		trace_free(t);
 		return NULL;
 	}
-	fill(t);
 	return t;
 }
 

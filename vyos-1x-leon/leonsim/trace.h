@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum reading {
 	READING_HOLD,  /* a value stands until the next slice */
@@ -25,6 +26,8 @@ struct trace {
 
 /* NULL with a sentence in err. The reading, the window and the slice are the caller's to set. */
 struct trace *trace_read(const char *file, char *err, unsigned err_len);
+/* The same of text that is open. */
+struct trace *trace_parse(FILE *f, char *err, unsigned err_len);
 /* Of a matrix in memory: n * n round trips in us, for one slice. */
 struct trace *trace_of(const float *us, unsigned n);
 void trace_free(struct trace *t); /* NULL ok */
