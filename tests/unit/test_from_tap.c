@@ -120,7 +120,13 @@ static void nobody_there(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_no_nodes), 1);
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	host_sends(100);
+	/* It is behind a node that no path leads to, and nobody else could be asked for it. */
+	assert_int_equal(fx_drops(&fx, DROP_no_path), 1);
+	fx_eth(frame, 0x77, HOST, ETHERTYPE_TEST);
+	host_sends(100);
 	assert_int_equal(fx_drops(&fx, DROP_no_nodes), 2);
+	assert_int_equal(fx_all_drops(&fx), 3);
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 0);
 }
 
 static void low_rates(struct snap *s)
@@ -383,7 +389,7 @@ static void suppression_needs_the_fdb(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 	/* On, but the host is said to be elsewhere. */
 	fx_publish(&fx, suppress);
-	fdb_remove(fx.fdb, 0, fx_mac(REMOTE));
+	fdb_forget_slot(fx.fdb, 1, fx.w->now_s);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);
@@ -701,6 +707,7 @@ static void super_frames_that_cannot_be_cut(void **state)
 		assert_int_equal(fx_drops(&fx, DROP_offload_unsupported), i + 1);
 	}
 	expect_silence();
+	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 0);
 }
 
 int main(void)

@@ -338,6 +338,35 @@ static void nothing_leaves_without_key(void **state)
 	host_sends(REMOTE, 4000);
 	assert_false(fx_node_gets(&fx, 1, &d));
 	assert_int_equal(fx_drops(&fx, DROP_no_key), 3);
+	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 0);
+}
+
+static void a_bundle_without_key_is_as_many_drops(void **state)
+{
+	uint8_t data[TAP_VNET_LEN + 60] = { 0 };
+
+	(void)state;
+	fx_publish(&fx, set_secret_only);
+	fx_eth(data + TAP_VNET_LEN, REMOTE, HOST, 0x88b5);
+	for (unsigned i = 0; i < 7; i++)
+		assert_int_equal(write(fx.tap, data, sizeof(data)), sizeof(data));
+	worker_begin(fx.w);
+	from_tap(fx.w, fx.near_tap);
+	worker_end(fx.w);
+	assert_int_equal(fx_drops(&fx, DROP_no_key), 7);
+	assert_int_equal(fx_count(&fx, CNT_bundles_tx), 0);
+	assert_int_equal(fx_count(&fx, CNT_bundled_frames_tx), 0);
+	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 0);
+}
+
+static void copies_without_key_are_not_sent(void **state)
+{
+	(void)state;
+	fx_publish(&fx, set_secret_only);
+	host_sends(0x99, BODY);
+	assert_int_equal(fx_count(&fx, CNT_unknown_tx), 1);
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 0);
+	assert_int_equal(fx_drops(&fx, DROP_no_key), 2);
 }
 
 static void disabled_carries_link_values(void **state)
@@ -660,6 +689,8 @@ int main(void)
 		WITH(fragments_are_sealed, setup),
 		WITH(overhead_is_accounted_for, setup),
 		WITH(nothing_leaves_without_key, setup),
+		WITH(a_bundle_without_key_is_as_many_drops, setup),
+		WITH(copies_without_key_are_not_sent, setup),
 		WITH(disabled_carries_link_values, setup_disabled),
 		WITH(sealed_is_delivered, setup),
 		WITH(sealed_is_delivered, setup_chacha),

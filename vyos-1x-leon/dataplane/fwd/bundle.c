@@ -12,13 +12,16 @@
 #include "fwd/worker.h"
 #include "wire/bundle.h"
 
-static void send_bundle(struct worker *w, const struct bundle *b)
+static bool send_bundle(struct worker *w, const struct bundle *b)
 {
-	struct outgoing o;
-	uint8_t *out = outgoing_begin(w, &o, &w->snap->node[b->slot], LEON_BUNDLE, 0, b->len, 0);
+	struct outgoing o = { .node = &w->snap->node[b->slot],
+			      .kind = LEON_BUNDLE,
+			      .frames = b->n,
+			      .head_len = b->len };
+	uint8_t *out = outgoing_begin(w, &o);
 
-	if (!out)
-		return;
+	if (unlikely(!out))
+		return false;
 	for (unsigned i = 0; i < b->n; i++) {
 		const struct bundle_item *m = &b->item[i];
 
@@ -26,24 +29,33 @@ static void send_bundle(struct worker *w, const struct bundle *b)
 		memcpy(out + BUNDLE_HDR_LEN, m->data, m->len);
 		out += BUNDLE_HDR_LEN + m->len;
 	}
-	outgoing_end(w, &o, out);
+	if (unlikely(!outgoing_end(w, &o, out)))
+		return false;
 	count(w, CNT_bundles_tx, 1);
 	count(w, CNT_bundled_frames_tx, b->n);
+	return true;
+}
+
+static bool send_alone(struct worker *w, const struct bundle *b)
+{
+	const struct bundle_item *m = &b->item[0];
+
+	return outgoing_frame(w, &w->snap->node[b->slot], m->partial ? LEON_F_CSUM_PARTIAL : 0,
+			      m->data, m->len, m->own);
 }
 
 static void send_waiting(struct worker *w, struct bundle *b)
 {
-	const struct bundle_item *first = &b->item[0];
-
-	if (b->n == 1)
-		outgoing_frame(w, &w->snap->node[b->slot], first->partial ? LEON_F_CSUM_PARTIAL : 0,
-			       first->data, first->len, first->own);
-	else if (b->n)
-		send_bundle(w, b);
-	b->n = 0;
+	if (!b->n)
+		return;
+	if (likely(b->n > 1 ? send_bundle(w, b) : send_alone(w, b))) {
+		count(w, CNT_flood_tx, b->n_copies);
+		count(w, CNT_unicast_tx, b->n - b->n_copies);
+	}
+	b->n = b->n_copies = 0;
 }
 
-bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool last)
+bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool copy, bool last)
 {
 	struct bundle *b = &w->bundle[slot % BUNDLE_OPEN];
 	size_t room = w->snap->node[slot].room, len = BUNDLE_HDR_LEN + f->len;
@@ -58,6 +70,7 @@ bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool las
 		b->len = 0;
 	}
 	b->item[b->n++] = (struct bundle_item){ f->data, (uint16_t)f->len, f->partial, last };
+	b->n_copies += copy;
 	b->len += len;
 	return true;
 }

@@ -26,7 +26,7 @@ struct bundle_item {
 };
 struct bundle {
 	uint16_t slot;
-	unsigned n;
+	unsigned n, n_copies;
 	size_t len; /* of the payload */
 	struct bundle_item item[BUNDLE_FRAMES];
 };
@@ -34,9 +34,9 @@ struct bundle {
 /*
  * Takes a frame that is no super-frame; it must stay as it is until the flush. False where it is
  * too big for company: then nothing waits for this node any more, and the frame may be sent.
- * last: as of encap_send().
+ * copy, last: as of encap_send().
  */
-bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool last);
+bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool copy, bool last);
 /* Sends what waits for this node, so that what is sent next does not overtake it. */
 void bundle_flush_to(struct worker *w, uint16_t slot);
 /* Sends all that waits. */

@@ -32,12 +32,21 @@ static bool rate_allows(struct worker *w, const struct frame *f)
 	return false;
 }
 
+/* No path leads to any node; where the frame is for a host behind one that is known, this says so. */
+static enum drop_reason nobody(const struct snap *s, const struct frame *f)
+{
+	bool known =
+		!mac_is_multicast(f->v.dst) && fdb_lookup(s->fdb, f->v.vlan, f->v.dst) != SLOT_NONE;
+
+	return known ? DROP_no_path : DROP_no_nodes;
+}
+
 void flood(struct worker *w, struct frame *f)
 {
 	const struct snap *s = w->snap;
 
 	if (!s->n_flood) {
-		drop(w, DROP_no_nodes);
+		drop(w, nobody(s, f));
 		return;
 	}
 	if (!rate_allows(w, f))
@@ -45,6 +54,5 @@ void flood(struct worker *w, struct frame *f)
 	if (!mac_is_multicast(f->v.dst))
 		count(w, CNT_unknown_tx, 1);
 	for (uint16_t i = 0; i < s->n_flood; i++)
-		encap_send(w, f, s->flood[i], i + 1 == s->n_flood);
-	count(w, CNT_flood_tx, s->n_flood);
+		encap_send(w, f, s->flood[i], true, i + 1 == s->n_flood);
 }

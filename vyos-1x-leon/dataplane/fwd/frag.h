@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,6 @@ struct worker;
 #define FRAG_UNIT_MIN 64
 
 /* Sends a frame in pieces of at most `room` bytes behind the LEON header. The frame's body must
- * stay as it is until the flush, its head is copied. */
-void frag_send(struct worker *w, const struct snap_node *node, const struct pieces *p, size_t room,
+ * stay as it is until the flush, its head is copied. False (and counted) where it is not sent. */
+bool frag_send(struct worker *w, const struct snap_node *node, const struct pieces *p, size_t room,
 	       uint8_t flags);

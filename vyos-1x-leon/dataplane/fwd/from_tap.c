@@ -73,8 +73,7 @@ void from_tap_frame(struct worker *w, struct frame *f)
 		flood(w, f);
 		return;
 	}
-	encap_send(w, f, slot, true);
-	count(w, CNT_unicast_tx, 1);
+	encap_send(w, f, slot, false, true);
 }
 
 bool from_tap(struct worker *w, int fd)

@@ -19,45 +19,46 @@ static bool is_sealed(const struct snap_node *node)
 	return node->flags & LEON_F_SEALED;
 }
 
-static bool has_key(struct worker *w, const struct snap_node *node)
+/* False: what the datagram was to carry is lost. */
+static bool lost(struct worker *w, const struct outgoing *o, enum drop_reason r)
 {
-	if (likely(!node->no_key))
-		return true;
-	drop(w, DROP_no_key);
+	drop_many(w, r, o->frames);
 	return false;
 }
 
-static void write_header(const struct snap_node *node, uint8_t kind, uint8_t flags, uint8_t *out)
+static void write_header(const struct outgoing *o, uint8_t *out)
 {
-	memcpy(out, node->hdr, node->hdr_len);
-	out[0] = (uint8_t)(LEON_VERSION << 4 | kind);
-	out[1] = flags | node->flags;
+	memcpy(out, o->node->hdr, o->node->hdr_len);
+	out[0] = (uint8_t)(LEON_VERSION << 4 | o->kind);
+	out[1] = o->flags | o->node->flags;
 }
 
-uint8_t *outgoing_begin(struct worker *w, struct outgoing *o, const struct snap_node *node,
-			uint8_t kind, uint8_t flags, size_t head_len, size_t body_len)
+uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 {
-	size_t len = node->hdr_len + head_len + body_len;
+	const struct snap_node *node = o->node;
+	size_t len = node->hdr_len + o->head_len + o->body_len;
 
-	*o = (struct outgoing){ .node = node, .head_len = head_len, .body_len = body_len };
-	if (unlikely(!has_key(w, node)))
+	if (unlikely(node->no_key)) {
+		lost(w, o, DROP_no_key);
 		return NULL;
+	}
+	o->start = NULL;
 	if (is_sealed(node)) {
 		o->start = tx_prepare(w, node->first, 1, len + SEAL_OVERHEAD);
-	} else {
-		if (!tx_begin(w, node->first, len, 2, node->hdr_len + head_len))
-			return NULL;
-		o->start = tx_scratch(w, node->hdr_len + head_len);
+	} else if (tx_begin(w, node->first, len, 2, node->hdr_len + o->head_len)) {
+		o->start = tx_scratch(w, node->hdr_len + o->head_len);
 		note(w, node);
 	}
-	if (unlikely(!o->start))
+	if (unlikely(!o->start)) {
+		lost(w, o, DROP_tx_failed);
 		return NULL;
-	write_header(node, kind, flags, o->start);
+	}
+	write_header(o, o->start);
 	return o->start + node->hdr_len + (is_sealed(node) ? SEAL_NONCE_LEN : 0);
 }
 
 /* The head is where its ciphertext goes; the body is encrypted on its way there. */
-static void seal(struct worker *w, const struct outgoing *o, const void *body)
+static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 {
 	const struct snap_node *node = o->node;
 	size_t len = node->hdr_len + o->head_len + o->body_len + SEAL_OVERHEAD;
@@ -66,50 +67,49 @@ static void seal(struct worker *w, const struct outgoing *o, const void *body)
 					 { body, o->body_len } };
 
 	if (unlikely(seal_data(node->seal_tx, w->index, aad,
-			       leon_sealed_header(o->start, node->n_hops, aad), in, 2, out) < 0)) {
-		drop(w, DROP_no_key);
-		return;
-	}
-	if (!tx_begin(w, node->first, len, 1, len))
-		return;
+			       leon_sealed_header(o->start, node->n_hops, aad), in, 2, out) < 0))
+		return lost(w, o, DROP_no_key);
+	if (unlikely(!tx_begin(w, node->first, len, 1, len)))
+		return lost(w, o, DROP_tx_failed);
 	tx_scratch(w, len);
 	note(w, node);
 	count(w, CNT_sealed_tx, 1);
+	return true;
 }
 
-void outgoing_end(struct worker *w, const struct outgoing *o, const void *body)
+bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body)
 {
 	if (is_sealed(o->node))
-		seal(w, o, body);
-	else if (o->body_len)
+		return seal(w, o, body);
+	if (o->body_len)
 		tx_piece(w, body, o->body_len);
+	return true;
 }
 
-void outgoing_whole(struct worker *w, const struct snap_node *node, uint8_t kind, uint8_t flags,
-		    uint8_t *payload, size_t len)
+/* The header goes in front of the payload, where as many bytes are free to use. In clear only. */
+static bool send_whole(struct worker *w, const struct outgoing *o, uint8_t *payload)
 {
-	uint8_t *start = payload - node->hdr_len;
-	struct outgoing o;
+	size_t hdr_len = o->node->hdr_len, len = hdr_len + o->body_len;
+	uint8_t *start = payload - hdr_len;
 
-	if (is_sealed(node)) {
-		if (outgoing_begin(w, &o, node, kind, flags, 0, len))
-			outgoing_end(w, &o, payload);
-		return;
-	}
-	if (unlikely(!has_key(w, node)) || !tx_begin(w, node->first, node->hdr_len + len, 1, 0))
-		return;
-	write_header(node, kind, flags, start);
-	tx_piece(w, start, node->hdr_len + len);
-	note(w, node);
+	if (unlikely(o->node->no_key))
+		return lost(w, o, DROP_no_key);
+	if (unlikely(!tx_begin(w, o->node->first, len, 1, 0)))
+		return lost(w, o, DROP_tx_failed);
+	write_header(o, start);
+	tx_piece(w, start, len);
+	note(w, o->node);
+	return true;
 }
 
-void outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
+bool outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
 		    size_t len, bool own)
 {
-	struct outgoing o;
+	struct outgoing o = {
+		.node = node, .kind = LEON_FRAME, .flags = flags, .frames = 1, .body_len = len
+	};
 
-	if (own)
-		outgoing_whole(w, node, LEON_FRAME, flags, data, len);
-	else if (outgoing_begin(w, &o, node, LEON_FRAME, flags, 0, len))
-		outgoing_end(w, &o, data);
+	if (own && !is_sealed(node))
+		return send_whole(w, &o, data);
+	return outgoing_begin(w, &o) && outgoing_end(w, &o, data);
 }

@@ -17,26 +17,24 @@ struct worker;
 
 struct outgoing {
 	const struct snap_node *node;
+	uint8_t kind, flags;	   /* besides the flags of policy */
+	unsigned frames;	   /* that are lost with it */
+	size_t head_len, body_len; /* together at most node->room */
+	/* Of outgoing_begin(). */
 	uint8_t *start; /* the LEON header */
-	size_t head_len, body_len;
 };
 
 /*
- * Begins a datagram of this kind, with these flags besides those of policy. Returns where the
- * first head_len bytes behind the header are to be written, NULL where nothing can be sent
- * (counted). head_len + body_len is at most node->room. May flush.
+ * Begins the datagram that is described in *o. Returns where the first head_len bytes behind the
+ * header are to be written, NULL where nothing can be sent (counted). May flush.
  */
-uint8_t *outgoing_begin(struct worker *w, struct outgoing *o, const struct snap_node *node,
-			uint8_t kind, uint8_t flags, size_t head_len, size_t body_len);
-/* Completes it; in clear, the body has to stay as it is until the flush. */
-void outgoing_end(struct worker *w, const struct outgoing *o, const void *body);
-
-/* A whole datagram with the header in front of the payload, where node->hdr_len bytes are free to
- * use. For what is not needed afterwards. */
-void outgoing_whole(struct worker *w, const struct snap_node *node, uint8_t kind, uint8_t flags,
-		    uint8_t *payload, size_t len);
+uint8_t *outgoing_begin(struct worker *w, struct outgoing *o);
+/* Completes it; in clear, the body has to stay as it is until the flush. False (and counted) where it
+ * is not sent. */
+bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body);
 
 /* One frame by itself, which fits. own: it is not needed afterwards, so the header may be written in
- * front of it; else it has to stay as it is until the flush. */
-void outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
+ * front of it, where node->hdr_len bytes are free; else it has to stay as it is until the flush.
+ * False (and counted) where it is not sent. */
+bool outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
 		    size_t len, bool own);

@@ -37,8 +37,10 @@ void relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uin
 		put_u64(data + leon_link_at(h), s->node[next].link_tx);
 	}
 	data[LEON_HOPS_OFFSET] = (uint8_t)(h->n_hops << 4 | at);
-	if (!tx_begin(w, next, len, 1, 0))
+	if (unlikely(!tx_begin(w, next, len, 1, 0))) {
+		drop(w, DROP_tx_failed);
 		return;
+	}
 	tx_piece(w, data, len);
 	if (h->kind != LEON_CONTROL)
 		traffic_out(w, next, SLOT_NONE);

@@ -56,10 +56,8 @@ uint8_t *tx_prepare(struct worker *w, uint16_t slot, unsigned pieces, size_t scr
 	const struct snap_node *node = &w->snap->node[slot];
 	struct tx_family *fam = &w->tx.family[node->ep.ip.family == 6];
 
-	if (unlikely(!node->sa_len || fam->fd < 0)) {
-		drop(w, DROP_tx_failed);
+	if (unlikely(!node->sa_len || fam->fd < 0))
 		return NULL;
-	}
 	if (unlikely(!udp_tx_has_room(fam->tx, pieces) ||
 		     TX_SCRATCH - w->tx.scratch_used < scratch))
 		tx_flush(w);

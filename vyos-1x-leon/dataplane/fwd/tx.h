@@ -48,12 +48,12 @@ void tx_init(struct worker *w, uint16_t slots_maximum);
 void tx_fini(struct worker *w);
 
 /* Makes room for a datagram of so many pieces and bytes of scratch, of which the address is
- * returned: what will be that datagram's may be written there before it is begun. NULL (and
- * counted) where nothing can be sent there. May flush. */
+ * returned: what will be that datagram's may be written there before it is begun. NULL (to
+ * be counted by the caller, who knows what is lost) where nothing can be sent there. May flush. */
 uint8_t *tx_prepare(struct worker *w, uint16_t slot, unsigned pieces, size_t scratch);
 /*
  * Begins a datagram of `len` bytes straight to node `slot`, to be filled with tx_scratch() and
- * tx_piece() at once. False (and counted) where nothing can be sent there. May flush.
+ * tx_piece() at once. False (to be counted) where nothing can be sent there. May flush.
  */
 bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size_t scratch);
 /* The next n bytes of the datagram, to be written by the caller before the flush. */
