@@ -129,6 +129,15 @@ static void print_row(const struct result *r)
 	fflush(stdout);
 }
 
+/* null: it did not come to that. */
+static void write_ms(struct jsonw *w, const char *key, int64_t ms)
+{
+	if (ms < 0)
+		jsonw_null(w, key);
+	else
+		jsonw_u64(w, key, (uint64_t)ms);
+}
+
 static void write_json(const char *file, const struct result *r, unsigned n)
 {
 	struct jsonw *w = jsonw_new();
@@ -142,7 +151,7 @@ static void write_json(const char *file, const struct result *r, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		jsonw_object(w, NULL);
 		jsonw_u64(w, "nodes", r[i].n);
-		jsonw_i64(w, "join_ms", r[i].join_ms);
+		write_ms(w, "join_ms", r[i].join_ms);
 		jsonw_double(w, "join_bytes_per_node", r[i].join_bytes);
 		jsonw_double(w, "bytes_per_s_per_node", r[i].bytes_s);
 		jsonw_double(w, "messages_per_s_per_node", r[i].msgs_s);
@@ -150,8 +159,8 @@ static void write_json(const char *file, const struct result *r, unsigned n)
 		for (unsigned k = MSG_HELLO; k <= MSG_NOTICE; k++)
 			jsonw_double(w, msg_type_name((uint8_t)k), r[i].by_type_s[k]);
 		jsonw_end(w);
-		jsonw_i64(w, "latency_known_everywhere_ms", r[i].latency_ms);
-		jsonw_i64(w, "failure_known_everywhere_ms", r[i].failure_ms);
+		write_ms(w, "latency_known_everywhere_ms", r[i].latency_ms);
+		write_ms(w, "failure_known_everywhere_ms", r[i].failure_ms);
 		jsonw_double(w, "cpu_s_per_virtual_s", r[i].cpu_per_s);
 		jsonw_end(w);
 	}

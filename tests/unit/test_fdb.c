@@ -70,8 +70,8 @@ static void vlans_are_apart(void **state)
 	assert_int_equal(fdb_lookup(f, 1, zero), 2);
 	assert_int_equal(fdb_lookup(f, 4095, zero), 3);
 	assert_int_equal(fdb_lookup(f, 2, zero), SLOT_NONE);
-	assert_true(fdb_remove(f, 1, zero));
-	assert_false(fdb_remove(f, 1, zero));
+	assert_int_equal(fdb_forget_slot(f, 2, 1), 1);
+	assert_int_equal(fdb_forget_slot(f, 2, 1), 0);
 	assert_int_equal(fdb_lookup(f, 1, zero), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, zero), 1);
 	fdb_free(f);
@@ -352,7 +352,7 @@ static void full_table_keeps_what_it_has(void **state)
 	assert_int_equal(fdb_seen(f, 0, mac_of(3), 9, 2), FDB_NEWS);
 	assert_int_equal(fdb_learn(f, 0, mac_of(3), 9, 2), FDB_MOVED);
 	/* Room again. */
-	assert_true(fdb_remove(f, 0, mac_of(4)));
+	assert_int_equal(fdb_forget_slot(f, 4, 2), 2);
 	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 2), FDB_NEWS);
 	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 2), FDB_ADDED);
 	fdb_free(f);
@@ -441,7 +441,7 @@ static void churn_with_copies_never_refuses(void **state)
 	for (uint32_t i = 0; i < 10000; i++) {
 		assert_int_equal(fdb_learn(f, 0, mac_of(i), 1, i), FDB_ADDED);
 		if (i >= 60)
-			assert_true(fdb_remove(f, 0, mac_of(i - 60)));
+			assert_int_equal(fdb_age(f, i, 59, UINT32_MAX), 1);
 		if (fdb_wants_copy(f)) {
 			copy = fdb_copy(f, 64);
 			assert_int_equal(fdb_count(copy), fdb_count(f));
@@ -464,7 +464,7 @@ static void churn_without_copies_refuses_but_ends(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 1000; i++) {
 		n_refused += fdb_learn(f, 0, mac_of(i), 1, i) == FDB_FULL;
-		fdb_remove(f, 0, mac_of(i));
+		fdb_forget_slot(f, 1, i);
 		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), SLOT_NONE);
 	}
 	assert_true(n_refused > 0);
@@ -586,7 +586,7 @@ static void writer(struct shared *s)
 		rng ^= rng << 17;
 		host = (uint32_t)(rng >> 20) % N_HOSTS;
 		if (i % 3 == 0)
-			fdb_remove(f, 3, mac_of(host));
+			fdb_age(f, i / 100 + 1, 0, 1); /* whatever comes next */
 		else
 			fdb_learn(f, 3, mac_of(host), some_slot(host, (uint32_t)(rng >> 40)),
 				  i / 100);

@@ -57,13 +57,12 @@ static void numbers(void **state)
 	(void)state;
 	jsonw_array(w, NULL);
 	jsonw_u64(w, NULL, UINT64_MAX);
-	jsonw_i64(w, NULL, INT64_MIN);
 	jsonw_double(w, NULL, 0.25);
 	jsonw_double(w, NULL, 1e300);
 	jsonw_double(w, NULL, (double)NAN);
 	jsonw_double(w, NULL, (double)-INFINITY);
 	jsonw_end(w);
-	check_and_free(w, "[18446744073709551615,-9223372036854775808,0.25,1e+300,null,null]");
+	check_and_free(w, "[18446744073709551615,0.25,1e+300,null,null]");
 }
 
 static void strings(void **state)

@@ -173,14 +173,6 @@ void jsonw_u64(struct jsonw *w, const char *key, uint64_t value)
 	put(w, buf, (size_t)snprintf(buf, sizeof(buf), "%" PRIu64, value));
 }
 
-void jsonw_i64(struct jsonw *w, const char *key, int64_t value)
-{
-	char buf[24];
-
-	begin_value(w, key);
-	put(w, buf, (size_t)snprintf(buf, sizeof(buf), "%" PRId64, value));
-}
-
 void jsonw_double(struct jsonw *w, const char *key, double value)
 {
 	char buf[32], *comma;

@@ -22,7 +22,6 @@ void jsonw_end(struct jsonw *w); /* closes the innermost object or array */
 
 void jsonw_str(struct jsonw *w, const char *key, const char *value); /* NULL writes null */
 void jsonw_u64(struct jsonw *w, const char *key, uint64_t value);
-void jsonw_i64(struct jsonw *w, const char *key, int64_t value);
 /* %.6g; NaN and infinities write null */
 void jsonw_double(struct jsonw *w, const char *key, double value);
 void jsonw_bool(struct jsonw *w, const char *key, bool value);

@@ -27,11 +27,6 @@ void log_set_level(enum log_level level)
 	log_state.level = level;
 }
 
-enum log_level log_get_level(void)
-{
-	return log_state.level;
-}
-
 int log_level_parse(const char *name, enum log_level *out)
 {
 	static const struct {

@@ -47,7 +47,7 @@ static_assert(SEAL_COUNTER_MAX / BLOCK / WINDOW_WORDS == UINT32_MAX, "turns fit 
 struct channel {
 	struct aead *aead;
 	/* Written by the worker, read by the control thread. */
-	_Atomic uint64_t counter, bytes;
+	_Atomic uint64_t counter;
 } attr_cacheline;
 
 struct seal {
@@ -153,15 +153,6 @@ uint64_t seal_sent(const struct seal *s)
 	return sum;
 }
 
-uint64_t seal_sent_bytes(const struct seal *s)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < s->n_workers; i++)
-		sum += load(&s->channel[i].bytes);
-	return sum;
-}
-
 enum seal_cipher seal_cipher(const struct seal *s)
 {
 	return s->cipher;
@@ -234,7 +225,6 @@ int seal_data(struct seal *s, unsigned worker, const void *aad, size_t aad_len,
 		  (uint64_t)s->epoch << EPOCH_SHIFT | (uint64_t)worker << WORKER_SHIFT | counter);
 	if (unlikely(seal_field(c->aead, out, aad, aad_len, in, n_in, out + SEAL_NONCE_LEN)))
 		return -EIO;
-	atomic_store_explicit(&c->bytes, load(&c->bytes) + len, memory_order_relaxed);
 	return (int)(len + SEAL_OVERHEAD);
 }
 

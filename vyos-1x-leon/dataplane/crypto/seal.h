@@ -54,9 +54,8 @@ struct seal *seal_new(const struct seal_secrets *s, enum seal_cipher cipher, uin
 		      unsigned n_workers);
 struct seal *seal_ref(struct seal *s); /* NULL ok; returns s */
 void seal_unref(struct seal *s);       /* NULL ok; wipes with the last reference */
-/* Datagrams and bytes of text sealed so far, for rekeying by volume. */
+/* Datagrams sealed so far, for rekeying by volume. */
 uint64_t seal_sent(const struct seal *s);
-uint64_t seal_sent_bytes(const struct seal *s);
 
 /* --- any thread that holds a reference or a snapshot --- */
 enum seal_cipher seal_cipher(const struct seal *s);

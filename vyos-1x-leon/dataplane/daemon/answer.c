@@ -115,7 +115,8 @@ void answer_rival(struct jsonw *w, const char *key, struct leond *d, uint16_t sl
 	jsonw_end(w);
 }
 
-char *rfc3339(int64_t wall_us, char *buf, size_t len)
+/* "2026-01-31T12:00:00.123Z" */
+static char *rfc3339(int64_t wall_us, char *buf, size_t len)
 {
 	time_t s = (time_t)(wall_us / 1000000);
 	char date[24];
@@ -129,7 +130,7 @@ char *rfc3339(int64_t wall_us, char *buf, size_t len)
 
 void answer_time(struct jsonw *w, const char *key, int64_t wall_us)
 {
-	char buf[RFC3339_LEN];
+	char buf[32];
 
 	jsonw_str(w, key, wall_us > 0 ? rfc3339(wall_us, buf, sizeof(buf)) : NULL);
 }

@@ -44,7 +44,3 @@ void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, st
 		 const struct path *p);
 /* What was found about data on the way to the node, and relays that are not taken for it. */
 void answer_path_data(struct jsonw *w, struct leond *d, uint16_t slot, const struct path *p);
-
-#define RFC3339_LEN 32
-/* "2026-01-31T12:00:00.123Z" */
-char *rfc3339(int64_t wall_us, char *buf, size_t len);

@@ -15,8 +15,6 @@
 #include "daemon/leond.h"
 #include "io/file.h"
 
-#define SAVE_EVERY_S 60
-
 /* /run/leon/leon0.sock has /run/leon/leon0.members beside it. */
 static void make_path(struct leond *d)
 {

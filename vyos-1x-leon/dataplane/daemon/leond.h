@@ -140,10 +140,9 @@ struct leond {
 /* --- start.c --- */
 /* 0, or -errno with the reason logged; leond_free() in both cases. */
 int leond_start(struct leond *d, const char *config_path, struct conf *conf);
-/* Until leond_stop_begin(), or the loop fails: 0 or -errno. Either is logged. */
+/* Until a signal asks it to stop and leave was said, or the loop fails: 0 or -errno. Either is logged. */
 int leond_run(struct leond *d);
-void leond_stop_begin(struct leond *d); /* says leave, then ends the loop */
-void leond_free(struct leond *d);	/* half-started too */
+void leond_free(struct leond *d); /* half-started too */
 
 /* --- confread.c: the file; NULL and one sentence in err --- */
 struct conf *conf_read_file(const char *path, char *err, size_t err_len);

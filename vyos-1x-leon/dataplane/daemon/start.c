@@ -21,6 +21,37 @@
 /* The node table keeps tombstones besides members, at most as many again. */
 #define SLOTS_MAX (2 * CONF_NODES_LIMIT)
 
+/* --- leaving --- */
+
+static void on_leave(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	if (d->leaves_sent == LEAVE_COUNT) {
+		loop_quit(d->loop, 0);
+		return;
+	}
+	/* Repeated because nobody confirms it; spaced so that one burst of loss does not take all. */
+	overlay_leave(d->overlay);
+	d->leaves_sent++;
+	timer_set(d->leave_timer, mono_add_ms(now, LEAVE_SPACING_MS));
+}
+
+/* Says leave, then ends the loop. */
+static void stop_begin(struct leond *d)
+{
+	if (d->leave_timer) {
+		log_notice("daemon", "asked to stop again: at once, whatever is still to be sent");
+		loop_quit(d->loop, 0);
+		return;
+	}
+	loop_notify(d->loop, "STOPPING=1");
+	routes_stop(d);
+	cache_save(d, loop_now(d->loop));
+	d->leave_timer = timer_new(d->loop, on_leave, d);
+	on_leave(d, loop_now(d->loop));
+}
+
 /* --- signals --- */
 
 static void on_terminate(void *arg, int signo)
@@ -28,7 +59,7 @@ static void on_terminate(void *arg, int signo)
 	struct leond *d = arg;
 
 	log_notice("daemon", "stopping signal=%d", signo);
-	leond_stop_begin(d);
+	stop_begin(d);
 }
 
 static void on_hangup(void *arg, int signo)
@@ -232,35 +263,7 @@ int leond_start(struct leond *d, const char *config_path, struct conf *conf)
 	return 0;
 }
 
-/* --- stop --- */
-
-static void on_leave(void *arg, mono_t now)
-{
-	struct leond *d = arg;
-
-	if (d->leaves_sent == LEAVE_COUNT) {
-		loop_quit(d->loop, 0);
-		return;
-	}
-	/* Repeated because nobody confirms it; spaced so that one burst of loss does not take all. */
-	overlay_leave(d->overlay);
-	d->leaves_sent++;
-	timer_set(d->leave_timer, mono_add_ms(now, LEAVE_SPACING_MS));
-}
-
-void leond_stop_begin(struct leond *d)
-{
-	if (d->leave_timer) {
-		log_notice("daemon", "asked to stop again: at once, whatever is still to be sent");
-		loop_quit(d->loop, 0);
-		return;
-	}
-	loop_notify(d->loop, "STOPPING=1");
-	routes_stop(d);
-	cache_save(d, loop_now(d->loop));
-	d->leave_timer = timer_new(d->loop, on_leave, d);
-	on_leave(d, loop_now(d->loop));
-}
+/* --- the loop, and the end --- */
 
 int leond_run(struct leond *d)
 {

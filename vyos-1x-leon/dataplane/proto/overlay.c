@@ -228,11 +228,6 @@ void overlay_link_suspect(struct overlay *o, const struct endpoint *ep)
 
 #define RIVAL_SHOWN_MS 120000 /* after the last sign; they come every ten seconds */
 
-node_id_t overlay_self(const struct overlay *o)
-{
-	return o->self;
-}
-
 struct nodedb *overlay_nodes(struct overlay *o)
 {
 	return o->nodes;

@@ -168,7 +168,6 @@ void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
 			    node_id_t destination);
 
 /* --- looking at it --- */
-node_id_t overlay_self(const struct overlay *o);
 struct nodedb *overlay_nodes(struct overlay *o);
 const struct latdb *overlay_latdb(const struct overlay *o);
 /* Path choice to a slot; NULL where there is none. */

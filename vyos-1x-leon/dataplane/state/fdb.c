@@ -352,17 +352,6 @@ uint32_t fdb_flush(struct fdb *f)
 	return n;
 }
 
-bool fdb_remove(struct fdb *f, uint16_t vlan, struct mac mac)
-{
-	uint32_t value;
-	struct place *p = find_entry(f, key_of(vlan, mac), &value);
-
-	if (!p)
-		return false;
-	remove_at(f, p);
-	return true;
-}
-
 uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budget)
 {
 	uint32_t n = 0;

@@ -53,7 +53,6 @@ enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t
  * nobody to go on with a MAC that is not his. Returns how many entries were behind the node. */
 uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint32_t now_s);
 uint32_t fdb_flush(struct fdb *f); /* everything; returns entries removed */
-bool fdb_remove(struct fdb *f, uint16_t vlan, struct mac mac);
 /* Removes entries not seen for aging_s; thaws frozen ones whose time is over. Incremental: looks at
  * up to `budget` table places from where it stopped last. Returns entries removed. */
 uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budget);
