@@ -13,7 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/defs.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "../sim/sim.h"

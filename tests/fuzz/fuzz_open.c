@@ -5,7 +5,6 @@
  * not open leaves the session as it was.
  */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

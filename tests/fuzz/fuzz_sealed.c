@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fwd/from_net.h"
 #include "fwd_null.h"
 #include "wire/bytes.h"
 

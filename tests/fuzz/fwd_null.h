@@ -9,11 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fwd/from_net.h"
-#include "fwd/from_tap.h"
 #include "fwd/fwd.h"
 #include "fwd/worker.h"
-#include "base/defs.h"
 
 #define NULL_NODES 4
 #define NULL_SELF  0x0a000001u

@@ -15,12 +15,12 @@
  *   count FROM TO                  what happened to the frames of this link
  *   late                           how late the latest frame left since the last such question
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_ether.h>
 #include <linux/if_tun.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>

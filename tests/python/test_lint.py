@@ -42,3 +42,26 @@ def test_python_that_is_refused(text):
 ])
 def test_python_that_is_fine(text):
     assert not [p for node in ast.walk(ast.parse(text)) for p in python.problems_of(node)]
+
+
+includes = load('includes')
+
+
+def test_includes_of_which_nothing_is_used():
+    text = '#include <errno.h>\n#include <stdio.h>\n#include "x.h"\n#include "y.h"\nint main(void) { puts(X); }\n'
+    headers = {'vyos-1x-leon/x.h': {'X'}, 'vyos-1x-leon/y.h': {'Y'}}
+    assert list(includes.unused('vyos-1x-leon/a.c', text, headers)) == ['errno.h', 'y.h']
+    assert list(includes.unused('vyos-1x-leon/y.c', text, headers)) == ['errno.h']
+
+
+comments = load('comments')
+
+
+def test_comments_that_are_too_wide():
+    wide = 'word ' * 21
+    c = f'int a; // short\n/* {wide} */\nchar s[] = "/* {wide} */";\n/*\n * {wide}\n */\n'
+    assert set(comments.c_comments(c)) == {1, 2, 4, 5, 6}
+    assert set(comments.python_comments(f'x = 1  # {wide}\n"""no comment"""\ny = "# {wide}"\n')) == {1}
+    assert set(comments.python_comments('def f():\n    """A\n    b."""\n')) == {2, 3}
+    assert comments.too_wide(f' * {wide}') and not comments.too_wide(' * ' + 'a' * 120)
+    assert comments.too_wide('\t' * 11 + '/* two words */')

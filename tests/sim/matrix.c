@@ -5,9 +5,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 #include "sim.h"
 

@@ -4,14 +4,12 @@
  */
 #include "sim.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/defs.h"
-#include "base/log.h"
 #include "base/mem.h"
 
 #define PORT	   5366

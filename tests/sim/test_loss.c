@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
 #include "proto/core.h"
 #include "sim.h"
 

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/defs.h"
 #include "sim.h"
 
 static void expect_converged(struct sim *s, int64_t within_ms)

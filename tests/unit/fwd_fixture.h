@@ -19,7 +19,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/defs.h"
 #include "fwd/from_net.h"
 #include "fwd/from_tap.h"
 #include "fwd/fwd.h"

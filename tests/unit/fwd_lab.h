@@ -13,14 +13,11 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/defs.h"
 #include "fwd/fwd.h"
 #include "io/netlink.h"
 #include "io/tap.h"

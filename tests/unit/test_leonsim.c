@@ -8,13 +8,11 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/mem.h"
 #include "figures.h"
 #include "oracle.h"
 #include "options.h"

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "base/log.h"
 #include "daemon/leond.h"
 

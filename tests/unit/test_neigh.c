@@ -12,7 +12,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "state/neigh.h"
 
 static struct mac mac_of(uint32_t i)

@@ -12,7 +12,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "base/ring.h"
 #include "expect_bug.h"
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/defs.h"
 #include "state/snap.h"
 
 /* Node-id 100 + slot, reachable at 192.0.2.<slot>:5366. */

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -15,9 +14,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/defs.h"
 #include "base/log.h"
 #include "io/udp.h"
 

@@ -3,12 +3,10 @@
  * leonsim: the daemon's own measuring, sharing and choosing over a trace of latencies, on virtual time,
  * or over the latency database of a live overlay. See leonsim(1). One thread.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "database.h"

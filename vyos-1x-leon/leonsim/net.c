@@ -8,7 +8,6 @@
 
 #include <math.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 #include "wire/leon.h"
 

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 
 #define ROUNDS 2

@@ -3,7 +3,6 @@
  * From the routes that are installed to those that are wanted, in an order in which no destination
  * is ever without a route that should have one: see export.h. Pure; control thread.
  */
-#include "base/defs.h"
 #include "state/export.h"
 
 struct steps {

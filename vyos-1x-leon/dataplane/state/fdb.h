@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "base/mono.h"
 #include "state/nodedb.h"
 
 /*

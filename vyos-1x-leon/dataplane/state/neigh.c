@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 #include "crypto/aead.h"
 

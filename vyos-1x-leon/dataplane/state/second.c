@@ -2,8 +2,6 @@
 /* See second.h. */
 #include "state/second.h"
 
-#include "base/defs.h"
-
 static bool is_usable(const struct path *p)
 {
 	return p->n_hops && p->cost_us != COST_INFINITE && !p->silent;

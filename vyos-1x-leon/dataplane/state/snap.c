@@ -12,7 +12,6 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 #include "crypto/aead.h"
 #include "wire/bytes.h"

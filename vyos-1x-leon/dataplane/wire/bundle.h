@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define BUNDLE_HDR_LEN	 2 /* in front of each frame */
 #define BUNDLE_FRAME_MIN 14
