@@ -15,6 +15,8 @@
 #include "base/defs.h"
 #include "overlay_lab.h"
 #include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/session/sign.h"
 #include "wire/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -72,7 +74,7 @@ static size_t text_of(struct lab *l, const struct step *s, enum overlay_who from
 		if (s->what & STEP_ECHO)
 			echo(l, from, &m.hello);
 		if (s->what & STEP_SIGN)
-			identity_sign_hello(signer, &m.hello, lab_id(US));
+			sign_hello(signer, &m.hello, lab_id(US));
 		len = msg_encode(&m, out, TEXT_MAX);
 	} else if (s->len && s->p[0] == MSG_RECORD && (s->what & STEP_SIGN) &&
 		   msg_decode(s->p, s->len, &m) == 0) {
@@ -81,7 +83,7 @@ static size_t text_of(struct lab *l, const struct step *s, enum overlay_who from
 		own = &nodedb_at(signer->nodes, SLOT_SELF)->rec;
 		kept = *own;
 		*own = m.record;
-		identity_sign_own(signer);
+		sign_own(signer);
 		m.record = *own;
 		*own = kept;
 		len = msg_encode(&m, out, TEXT_MAX);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/core.h"
+#include "proto/peer.h"
 
 /* In place of libc's: what the product takes for chance. */
 static uint64_t lab_chance;

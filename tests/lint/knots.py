@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Looks for knots: objects of one layer that need each other in a circle, so that nobody can read
-one of them without the others. An object needs another where it leaves a symbol undefined that the
-other defines; what nm prints of the build is the whole truth, whatever the headers say.
+one of them without the others, and for objects that need one on a floor above them (floors.py). An
+object needs another where it leaves a symbol undefined that the other defines; what nm prints of the
+build is the whole truth, whatever the headers say.
 
 Usage: knots.py [--report] [--edges LAYER] [BUILD]
   --report      says for each layer how many objects there are and how many of them are in knots
   --edges       prints who needs whom by which symbols, for whoever unties one
-Fails where a layer has a knot that is not listed in ALLOWED, or one listed there is gone.
+Fails where a layer has a knot, or an object that needs one above it.
 """
 
 import argparse
@@ -17,18 +18,10 @@ import os
 import subprocess
 import sys
 
+import floors
 import tree
 
 LAYERS = ('base', 'wire', 'crypto', 'state', 'io', 'proto', 'fwd', 'daemon')
-
-# Objects that may be in knots, layer by layer. To be made shorter, not longer; a new file of proto
-# may be listed until that is cut into floors.
-ALLOWED = {
-    'proto': ['measure/along', 'measure/ping', 'measure/pmtu', 'measure/probe', 'paths', 'peer',
-              'session/data', 'session/hello', 'session/identity', 'session/member',
-              'session/rekey', 'session/rival', 'session/seed', 'share/rows', 'share/sync',
-              'admit/trust'],
-}
 
 
 def object_name(path, layer):
@@ -96,15 +89,15 @@ def print_edges(needs):
 
 def check_layer(layer, needs, report):
     knots = knots_of(needs)
-    tied = sorted(name for knot in knots for name in knot)
     if report:
         sizes = ' + '.join(str(len(knot)) for knot in knots) or 'none'
         print(f'{layer}: {len(needs)} objects, knots: {sizes}')
-    allowed = ALLOWED.get(layer, [])
     problems = [f'{layer}: objects that need each other in a circle: {" ".join(knot)}'
-                for knot in knots if not set(knot) <= set(allowed)]
-    problems += [f'{layer}: {name} is in no knot any more; take it out of ALLOWED in knots.py'
-                 for name in allowed if name not in tied]
+                for knot in knots]
+    for name, others in needs.items():
+        for other, by in others.items():
+            why = floors.problem(layer, name, other)
+            problems += [f'{why} ({", ".join(sorted(by))})'] if why else []
     return problems
 
 

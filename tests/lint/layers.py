@@ -3,6 +3,7 @@
 """Checks the shape of the C code:
 
 - a file includes its own directory or a lower layer, never up, never sideways;
+- inside a layer that has floors, its own floor or a lower one (floors.py);
 - each third-party header has exactly one owner;
 - layers that do no I/O and read no clock include nothing that could;
 - every header compiles on its own.
@@ -14,6 +15,7 @@ import re
 import subprocess
 import sys
 
+import floors
 import tree
 
 # Layer -> layers it may include besides itself.
@@ -64,10 +66,19 @@ def own_name(path):
     return '/'.join(path.split('/')[-2:])
 
 
+def check_floor(path, layer, name):
+    if layer not in floors.FLOORS or name in floors.CONTRACTS:
+        return None
+    below = f'{tree.DATAPLANE}/{layer}/'
+    why = floors.problem(layer, os.path.splitext(path.removeprefix(below))[0],
+                         os.path.splitext(name.removeprefix(f'{layer}/'))[0])
+    return why and f'{path}: includes "{name}"; {why}'
+
+
 def check_own_include(path, layer, name):
     target = name.split('/')[0] if '/' in name else layer
     if target == layer:
-        return None
+        return check_floor(path, layer, name)
     if target not in BELOW:
         return f'{path}: includes "{name}", which is in no layer'
     if target not in BELOW[layer]:

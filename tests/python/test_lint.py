@@ -65,3 +65,43 @@ def test_comments_that_are_too_wide():
     assert set(comments.python_comments('def f():\n    """A\n    b."""\n')) == {2, 3}
     assert comments.too_wide(f' * {wide}') and not comments.too_wide(' * ' + 'a' * 120)
     assert comments.too_wide('\t' * 11 + '/* two words */')
+
+
+floors, knots, layers = load('floors'), load('knots'), load('layers')
+
+
+@pytest.mark.parametrize('name, other', [
+    ('agenda', 'session/hello'),
+    ('measure/probe', 'paths'),
+    ('session/hello', 'dispatch'),
+    ('session/hello', 'elsewhere'),
+])
+def test_an_arrow_that_goes_up(name, other):
+    assert floors.problem('proto', name, other)
+    assert layers.check_own_include(f'vyos-1x-leon/dataplane/proto/{name}.c', 'proto',
+                                    f'proto/{other}.h')
+    needs = {name: {other: {'it'}}, other: {}}
+    assert any('(it)' in problem for problem in knots.check_layer('proto', needs, False))
+
+
+@pytest.mark.parametrize('name, other', [
+    ('session/hello', 'session/greet'),
+    ('session/hello', 'agenda'),
+    ('paths', 'measure/along'),
+])
+def test_an_arrow_that_goes_down(name, other):
+    assert not floors.problem('proto', name, other)
+    assert not layers.check_own_include(f'vyos-1x-leon/dataplane/proto/{name}.c', 'proto',
+                                        f'proto/{other}.h')
+
+
+def test_a_contract_is_for_every_floor():
+    assert not layers.check_own_include('vyos-1x-leon/dataplane/proto/service.c', 'proto',
+                                        'proto/overlay.h')
+
+
+def test_a_knot_is_refused():
+    needs = {'session/a': {'session/b': {'x'}}, 'session/b': {'session/a': {'y'}}}
+    assert knots.check_layer('proto', needs, False)
+    assert not knots.check_layer('proto', {'session/a': {'session/b': {'x'}}, 'session/b': {}},
+                                 False)

@@ -11,6 +11,8 @@
 
 #include "base/mem.h"
 #include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/send.h"
 #include "sim.h"
 
 /* What was sent, and what was sent to the attacker. */

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/send.h"
 #include "sim.h"
 
 #define NODES	4

@@ -1,38 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the files of proto/ share: the overlay, its peers, and the functions by which the modules
- * call each other. Private to this directory; everything runs on the control thread.
- *
- *   overlay.c  life cycle, input, configuration, what the daemon looks at
- *   service.c  time, chance, events, token buckets, alarms
- *   peer.c     table of peers, ways to send, what arrives in a session, the timer of each peer
- *   along.c    PINGs along paths through relays
- *   claim.c    who may have a node-id
- *   data.c     keys of data while sessions change
- *   hello.c    handshake, endpoints, clear-mode admission
- *   endpoint.c where peers are, and what addresses are asked that only records name
- *   doubt.c    latencies about which both ends of a link disagree
- *   identity.c signatures, and the key that a node-id is pinned to
- *   trust.c    identities that the configuration lists, and nobody else
- *   rekey.c    new keys for sessions in use, by age and volume, and the end of old ones
- *   rival.c    who else uses a node-id, and telling all that it concerns
- *   room.c     who gets a place in the node table when it is full
- *   seed.c     configured peers, retried for ever
- *   finding.c  why one of them is not reached, as far as that can be known
- *   member.c   own record, leave, forgetting, duplicates, node states that records cause
- *   sync.c     anti-entropy: summaries, fetches and their paced answers
- *   probe.c    probe schedule, matching, loss, link up and down
- *   pmtu.c     path MTU of each link
- *   tally.c    datagrams sent and received, compared
- *   loss.c     links and paths that lose data although PINGs are answered
- *   rtt.c      round-trip times from PINGs that a liar may have answered
- *   share.c    rows: own announcements, those of others
- *   route.c    paths, notices, reachability
- *   ping.c     pings for people
- *
- * A peer belongs to a node of nodedb by its slot. Peers that said HELLO but proved nothing yet
- * are pending: few, short-lived, and without a slot. A peer that is dropped stays allocated until
- * the callback that caused it is over (the graveyard), so no caller holds a dangling pointer.
+ * The state of one overlay, and of each peer in it: what the modules of proto/ keep, put together.
+ * Private to this directory; everything runs on the control thread. Which module owns what is said
+ * beside it, doc/architecture.md has the floors.
  */
 #pragma once
 
@@ -42,6 +12,9 @@
 #include "proto/tally.h"
 #include "wire/bytes.h"
 #include "wire/leon.h"
+
+struct overlay;
+struct peer;
 
 #define LOG_TOKEN "overlay"
 
@@ -76,11 +49,30 @@ struct source {
 	struct bucket bucket;
 };
 
+/* What peer.c has the floors above do for it. */
+struct hooks {
+	void (*peer_begins)(struct overlay *o, struct peer *p);
+	void (*peer_tick)(void *arg, mono_t now); /* arg: the peer; something is due */
+	void (*peer_ends)(struct peer *p);	  /* frees what they keep of it */
+};
+
 /* How a datagram gets to its destination. */
 struct via {
 	struct endpoint to; /* of the first hop */
 	uint8_t n_hops;
 	node_id_t hop[LEON_HOPS_MAX];
+};
+
+/* A HELLO that arrived, authentic. */
+struct rx_hello {
+	const struct msg_hello *m;
+	uint32_t secret; /* that it came under */
+	node_id_t to;	 /* as it was addressed: ourselves or NODE_ID_ANY */
+	const struct endpoint *from;
+	const struct endpoint *direct; /* from, where it came straight from the peer; else NULL */
+	bool proved;		       /* a message came in the session it stands for */
+	bool returned; /* the value was sent to `direct` and nowhere else: the peer receives there */
+	struct via back;
 };
 
 struct probe {
@@ -94,7 +86,6 @@ struct probe {
 struct probing {
 	struct probe out[PROBES_OUT];
 	uint32_t next_out;
-	mono_t next_at;	      /* next plain probe */
 	mono_t used_until;    /* data flows: probe fast */
 	mono_t sent_at;	      /* last plain probe */
 	mono_t missing;	      /* when the first of those now missed in a row was sent */
@@ -119,7 +110,6 @@ struct pmtu {
 	uint16_t size;	  /* under test; 0 none */
 	uint8_t tries;	  /* of `size` that got no answer */
 	bool keepalive;	  /* the test is of `mtu` itself: black-hole detection */
-	mono_t next_at;	  /* next test */
 	mono_t search_at; /* search upward again */
 };
 
@@ -153,7 +143,6 @@ struct along {
 	uint32_t seen_tx; /* data sent to the node until the last look */
 	unsigned n_unanswered;
 	mono_t unanswered_since;
-	mono_t next_at;
 };
 
 /* Data that is lost, loss.c. */
@@ -173,8 +162,6 @@ struct loss {
 struct data_keys {
 	struct seal *tx, *rx, *rx_before; /* references */
 	bool heard;			  /* a message arrived in the session of rx */
-	mono_t switch_at;		  /* tx becomes rx */
-	mono_t drop_at;			  /* rx_before is over */
 };
 
 /* An address that the peer has yet to show to be at, endpoint.c. */
@@ -198,13 +185,28 @@ struct minute_count {
 	uint32_t n;
 };
 
+/* What the timer of a peer is for; each belongs to one module, and agenda.c to all. */
+enum due {
+	DUE_HELLO,  /* the next HELLO */
+	DUE_SWITCH, /* data is sealed with the new keys */
+	DUE_DROP,   /* the keys of before are wiped */
+	DUE_ALONG,  /* a PING along the path in use */
+	DUE_PROBE,  /* a PING of the direct link */
+	DUE_ANSWER, /* the first unanswered one counts as lost */
+	DUE_PMTU,   /* the next test of the path MTU */
+	DUE_RECORD, /* the own record once more */
+	DUE_LAN,    /* a change of the LAN behind it that had to wait */
+	DUE_N,
+};
+
 struct peer {
 	struct overlay *o;
 	node_id_t id;
 	uint16_t slot; /* SLOT_NONE: pending */
 	mono_t born;
 	struct alarm tick;
-	struct peer *next_dead;
+	mono_t due[DUE_N]; /* never: not due */
+	struct peer *next_dropped;
 
 	/* Session (protocol 3.2): in use, the one before it, and the value on offer. */
 	struct session *cur, *prev;
@@ -231,7 +233,6 @@ struct peer {
 	bool unheard;		      /* not heard lately: what it said of its links is over */
 	struct minute_count restarts; /* another run of it took the session over */
 	struct minute_count knocks;   /* another run of it asked while this one was in session */
-	mono_t hello_at;	      /* never: none due */
 	mono_t hello_sent;
 	uint32_t hello_wait_ms;
 	mono_t told_at; /* last HELLO that only says where we see the peer */
@@ -244,8 +245,7 @@ struct peer {
 	struct endpoint observed; /* where it sees us */
 
 	/* Synchronisation */
-	uint8_t record_tries; /* own record is sent again until its digest matches */
-	mono_t record_at;
+	uint8_t record_tries;  /* own record is sent again until its digest matches */
 	mono_t mismatch_since; /* its digest differs from ours */
 	uint64_t digest;       /* as it said last */
 	bool summary_news;     /* there was something to fetch in the summary asked for last */
@@ -262,7 +262,6 @@ struct peer {
 	mono_t behind_since;
 	mono_t notice_at;  /* no notice to it before */
 	struct bucket lan; /* changes of the LAN behind it */
-	mono_t lan_at;	   /* a change that waits for its turn; never: none */
 	struct bucket fetches;
 	struct bucket verify; /* signatures of records that it passes on */
 
@@ -355,7 +354,8 @@ struct overlay {
 	uint32_t cap_slots;
 	struct peer *pending[PENDING_MAX];
 	unsigned n_pending;
-	struct peer *dead; /* graveyard */
+	struct peer *dropped; /* to be freed when the callback is over */
+	struct hooks hooks;
 
 	/* member */
 	struct endpoint locator[MSG_LOCATORS_MAX];
@@ -395,7 +395,9 @@ struct overlay {
 	mono_t routed;
 	mono_t listened; /* last look for who is unheard */
 	struct notice notice[NOTICES_MAX];
-	bool *no_relay, *unheard, *distrusted;
+	bool *no_relay, *unheard; /* by slot, topology.c */
+	uint32_t cap_relays;
+	bool *distrusted;
 	struct path *best, *best_apart; /* results of a run, by slot */
 	struct path *lasting;		/* best in the long run, as of lasting_at */
 	mono_t lasting_at;
@@ -430,355 +432,3 @@ struct overlay {
 	struct overlay_counters count;
 	uint8_t buf[DATAGRAM_MAX];
 };
-
-/* --- service.c --- */
-mono_t overlay_now(const struct overlay *o);
-/* The time at this very instant where the host offers it, else that of the loop's iteration. */
-mono_t overlay_clock(const struct overlay *o);
-uint64_t overlay_random(struct overlay *o);
-/* now + lo .. hi ms, uniformly */
-mono_t overlay_in(struct overlay *o, int64_t lo_ms, int64_t hi_ms);
-/* Periodic work slows down in proportion where there are many members. */
-int64_t overlay_stretch(const struct overlay *o, int64_t ms);
-void overlay_emit(struct overlay *o, enum overlay_event_kind kind, node_id_t node, node_id_t other,
-		  uint64_t value, const char *detail);
-bool bucket_pass(struct bucket *b, mono_t now, int64_t cost_ns, int64_t burst_ns);
-mono_t earlier(mono_t a, mono_t b); /* never is later than anything */
-void alarm_init(struct overlay *o, struct alarm *a, timer_fn fn, void *arg);
-void alarm_set(struct alarm *a, mono_t at); /* never: stops */
-void alarm_sooner(struct alarm *a, mono_t at);
-void alarm_free(struct alarm *a);
-
-/* --- peer.c --- */
-struct peer *peer_find(struct overlay *o, node_id_t id);
-struct peer *peer_at(const struct overlay *o, uint16_t slot);
-/* Finds or makes the peer of a node of nodedb. */
-struct peer *peer_of_node(struct overlay *o, const struct node *n);
-/* A peer without a node; NULL where too many are pending. */
-struct peer *peer_new_pending(struct overlay *o, node_id_t id);
-/* Gives a pending peer its node; false where the node table is full. */
-bool peer_bind(struct overlay *o, struct peer *p);
-void peer_drop(struct overlay *o, struct peer *p);
-void peer_bury(struct overlay *o); /* frees the graveyard */
-void peer_expire_pending(struct overlay *o);
-bool peer_is_alive(const struct overlay *o, const struct peer *p);
-int64_t peer_alive_ms(const struct overlay *o);
-struct node *peer_node(const struct overlay *o, const struct peer *p); /* NULL while pending */
-/* Arms the peer's timer for what is due first. */
-void peer_arm(struct peer *p);
-void peer_session_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
-			const struct leon_hdr *h, size_t hdr_len, mono_t rx);
-/* A message of it came that nobody else can have made. */
-void peer_heard(struct overlay *o, struct peer *p);
-/* The peer says to be at `ep`: it is followed there once it has answered there. */
-void peer_claims(struct overlay *o, struct peer *p, const struct endpoint *ep);
-void peer_upkeep(struct overlay *o);
-/* Makes `ep`, where it has shown to be, the peer's endpoint. */
-void peer_move(struct overlay *o, struct peer *p, const struct endpoint *ep);
-
-bool via_direct(const struct peer *p, struct via *v);
-bool via_best(struct overlay *o, const struct peer *p, struct via *v);
-/* Along a path of slots; false where the first hop cannot be sent to. */
-bool via_path(struct overlay *o, const struct path *path, struct via *v);
-/* Back to where a datagram came from. */
-bool via_back(struct overlay *o, const struct endpoint *from, const struct leon_hdr *h,
-	      struct via *v);
-size_t via_header(struct overlay *o, const struct via *v, uint8_t *out);
-void via_transmit(struct overlay *o, const struct via *v, size_t len, uint8_t type);
-
-/* 0 or -errno. size: pad to a UDP payload of so many bytes; 0: none. */
-int peer_send_via(struct overlay *o, struct peer *p, const struct via *v, const struct msg *m,
-		  uint16_t size);
-int peer_send(struct overlay *o, struct peer *p, const struct msg *m);
-
-/* --- along.c --- */
-/* A path was chosen, or the direct link failed: is it to be pinged along the path? */
-void along_look(struct overlay *o, struct peer *p);
-mono_t along_due(const struct peer *p);
-void along_tick(struct overlay *o, struct peer *p, mono_t now);
-/* True where the answer was to one of these pings. */
-bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m);
-
-/* --- loss.c --- */
-/* Counters for a PONG to the peer. */
-void loss_fill(const struct overlay *o, const struct peer *p, struct msg_pong *m);
-/* Datagrams with data that were sent straight to it, and to it along any path. */
-uint32_t loss_link_tx(const struct overlay *o, const struct peer *p);
-uint32_t loss_path_tx(const struct overlay *o, const struct peer *p);
-/* A PING is about to be sent, directly or along the path in use. */
-uint32_t loss_link_mark(struct overlay *o, struct peer *p);
-uint32_t loss_path_mark(struct overlay *o, struct peer *p);
-/* These are true where paths are to be computed anew. */
-bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
-		      const struct msg_pong *m);
-bool loss_path_answer(struct overlay *o, struct peer *p, uint32_t data_tx,
-		      const struct msg_pong *m);
-/* What was counted while it was down says nothing. */
-void loss_link_up(struct peer *p);
-void loss_path_changed(struct peer *p);
-/* Other relays are to be taken to the peer than those of the path in use. */
-bool loss_distrust(struct overlay *o, struct peer *p, uint16_t loss_pm);
-bool loss_is_distrusting(const struct overlay *o, const struct peer *p);
-/* Marks those that are not to be taken, by slot. */
-void loss_mark_relays(const struct overlay *o, const struct peer *p, bool *no_relay);
-/* Makes a path through one of them dear. */
-void loss_weigh(const struct overlay *o, const struct peer *p, struct path *path);
-void loss_forget(struct overlay *o, uint16_t slot);
-/* It was avoided for long enough. */
-bool loss_link_expire(struct overlay *o, struct peer *p);
-bool loss_path_expire(struct overlay *o, struct peer *p);
-
-/* --- data.c --- */
-/* p->cur is new. renewed: the peer was alive and is the same run of it. */
-void data_established(struct overlay *o, struct peer *p, bool renewed);
-/* A message arrived in p->cur. */
-void data_heard(struct overlay *o, struct peer *p);
-/* p->cur is the session that was in use before. */
-void data_went_back(struct overlay *o, struct peer *p);
-mono_t data_due(const struct peer *p);
-void data_tick(struct overlay *o, struct peer *p, mono_t now);
-void data_end(struct overlay *o, struct peer *p); /* there is no session any more */
-void data_free(struct peer *p);
-
-/* --- hello.c --- */
-void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
-		 const struct leon_hdr *h, size_t hdr_len);
-void hello_tick(struct overlay *o, struct peer *p, mono_t now);
-/* Try soon: something about the peer changed. */
-void hello_soon(struct overlay *o, struct peer *p, int64_t within_ms);
-/* HELLO to an address whose node is not known; returns false where it cannot be sent. */
-bool hello_to_address(struct overlay *o, const struct endpoint *ep, uint64_t value,
-		      const struct ephemeral *key);
-/* The session on offer, which a datagram has named; NULL: there is none. */
-struct session *hello_offered(struct overlay *o, struct peer *p);
-/* A HELLO that arrived, authentic. */
-struct heard_hello {
-	const struct msg_hello *m;
-	uint32_t secret; /* that it came under */
-	node_id_t to;	 /* as it was addressed: ourselves or NODE_ID_ANY */
-	const struct endpoint *from;
-	const struct endpoint *direct; /* from, where it came straight from the peer; else NULL */
-	bool proved;		       /* a message came in the session it stands for */
-	bool returned; /* the value was sent to `direct` and nowhere else: the peer receives there */
-	struct via back;
-};
-/* Takes a session into use that the peer has proved. What `h` points to may be on offer. */
-void hello_establish(struct overlay *o, struct peer *p, struct session *s,
-		     const struct heard_hello *h);
-void hello_withdraw(struct offer *f); /* wipes */
-/* Has this address had its share of answers? */
-bool hello_may_answer(struct overlay *o, const struct endpoint *from);
-/* Does who shows the value on offer from there receive there? */
-bool hello_returned(const struct offer *f, const struct endpoint *direct);
-/* Asks the peer for new keys. */
-void hello_rekey(struct overlay *o, struct peer *p);
-/* Tells it again of a session in which it was not heard yet. */
-void hello_confirm(struct overlay *o, struct peer *p);
-
-/* --- endpoint.c --- */
-/* May one datagram go to this address, which the node's record names? */
-bool endpoint_may_ask(struct overlay *o, const struct node *n, const struct endpoint *to);
-/* The newest message of the peer came from there: is it to be asked there now? */
-bool endpoint_claim(struct overlay *o, struct peer *p, const struct endpoint *ep);
-/* Once more, where it was asked and did not answer? */
-bool endpoint_retry(struct overlay *o, struct peer *p);
-
-/* --- doubt.c --- */
-void doubt_upkeep(struct overlay *o, mono_t now);
-
-/* --- identity.c --- */
-void identity_set(struct overlay *o, const uint8_t secret[DH_KEY_LEN]);
-void identity_sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to);
-void identity_sign_conflict(const struct overlay *o, struct msg_conflict *c, node_id_t to);
-/* By the key that it names, whoever has that. */
-bool identity_signed_conflict(const struct overlay *o, const struct msg_conflict *c, node_id_t from,
-			      node_id_t to);
-bool identity_signed_hello(const struct overlay *o, node_id_t from, const struct heard_hello *h);
-void identity_sign_own(struct overlay *o); /* after each change of the own record */
-/* Is it signed by a key that this node may have? */
-bool identity_of_hello(struct overlay *o, const struct peer *p, const struct heard_hello *h);
-bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_record *r);
-/* The key of the node-id from now on. proven: in a session with this node, which is about to begin. */
-void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN], bool proven);
-/* --- claim.c --- */
-/* Is the holder of the key that the node-id has here still about, so that nobody else may have it? */
-bool claim_is_held(const struct overlay *o, const struct node *n);
-/* How a SUMMARY names a record. */
-struct msg_summary_entry claim_of(const struct msg_record *r);
-/* May the record named so, under another key, come in the place of this node's? */
-bool claim_may_replace(const struct overlay *o, const struct node *n,
-		       const struct msg_summary_entry *e);
-/* Would the record named so be taken over for this node (NULL: unknown)? */
-bool claim_would_be_taken(const struct overlay *o, const struct node *n,
-			  const struct msg_summary_entry *e);
-
-/* --- room.c --- */
-/* What somebody needs in the node table. */
-struct room {
-	bool place;   /* of a member */
-	bool slot;    /* it has none yet */
-	node_id_t by; /* who brought its record; NODE_ID_NONE: it comes in session itself */
-};
-bool room_lacks(const struct overlay *o, const struct room *r);
-/* Who has to go next for it; NULL: all that are there are worth more. */
-struct node *room_victim(const struct overlay *o, const struct room *r);
-
-/* --- rival.c --- */
-/* Another node with the id of a peer in session asks to be it, or a recording does: is somebody there? */
-void rival_knocks(struct overlay *o, struct peer *p, const struct heard_hello *h);
-/* The same, and it has echoed a value of ours: both are told. */
-void rival_proved(struct overlay *o, struct peer *p, const struct heard_hello *h);
-/* A HELLO with our own node-id. */
-void rival_own_hello(struct overlay *o, const struct heard_hello *h);
-/* A CONFLICT outside a session, and in the session with a peer. */
-void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflict *c,
-		   const struct heard_hello *h);
-void rival_told(struct overlay *o, const struct peer *p, const struct msg_conflict *c);
-/* Our own record keeps coming back newer than we make it. */
-void rival_suspected(struct overlay *o);
-
-/* --- trust.c --- */
-/* Is this identity trusted? Where it is not, it is counted and said. */
-bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN]);
-/* The list may have changed. */
-void trust_configure(struct overlay *o);
-
-/* --- rekey.c --- */
-void rekey_established(struct overlay *o, struct peer *p);
-/* A message arrived in the session in use for the first time. */
-void rekey_heard(struct overlay *o, struct peer *p);
-/* One arrived in the session before. */
-void rekey_heard_before(struct overlay *o, struct peer *p);
-/* Ends the session with a peer. */
-void rekey_expire(struct overlay *o, struct peer *p);
-void rekey_upkeep(struct overlay *o, mono_t now);
-/* The peer says which secrets it has now. */
-void rekey_secrets(struct overlay *o, struct peer *p, const struct msg_secrets *m);
-/* The secrets in the configuration, or what it says of data, may have changed. */
-void rekey_configure(struct overlay *o, const struct conf *old);
-struct keyring *rekey_keyring(const struct overlay *o);
-uint8_t rekey_offer(const struct conf *c); /* of data, seal_offer() */
-/* Tells the peer where we see it now, at a limited rate. */
-void hello_tell_observed(struct overlay *o, struct peer *p);
-
-/* --- seed.c --- */
-void seed_configure(struct overlay *o, const struct conf *old);
-void seed_start(struct overlay *o);
-void seed_free(struct overlay *o);
-/* Nothing is on offer to anybody any more. */
-void seed_withdraw(struct overlay *o);
-/* The seed and endpoint that a value was offered to; NULL: none. */
-struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index);
-struct seed *seed_of_address(struct overlay *o, const struct ip_addr *ip);
-
-/* --- finding.c --- */
-/* Something of the kind was seen from this address; noted where it is one of a configured peer. */
-void finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what);
-void finding_asked(struct overlay *o, struct seed *s, unsigned index);
-/* What of it still holds. */
-struct finding finding_now(const struct overlay *o, const struct finding *f);
-/* A HELLO from there did not open. */
-void finding_not_opened(struct overlay *o, const struct endpoint *from, const struct leon_hdr *h);
-
-/* --- member.c --- */
-void member_start(struct overlay *o);
-void member_upkeep(void *arg, mono_t now);
-/* Own record from configuration and locators; announces it where it differs or `force`. */
-void member_refresh_own(struct overlay *o, bool force);
-void member_announce(struct overlay *o);
-void member_session_up(struct overlay *o, struct peer *p);
-void member_tick(struct overlay *o, struct peer *p, mono_t now);
-void member_record(struct overlay *o, struct peer *p, const struct msg_record *r);
-/* Somebody has {incarnation, seq} as this node's own record. */
-void member_own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq);
-void member_table_full(struct overlay *o, node_id_t id);
-/* --- lan.c --- */
-/* The record of the peer's node says something else about its LAN than before. peer_arm() after it. */
-void lan_flags_changed(struct overlay *o, struct peer *p);
-void lan_tick(struct overlay *o, struct peer *p, mono_t now);
-
-/* Drops everything that hangs on a node that is, or becomes, a tombstone. */
-void member_bury(struct overlay *o, struct node *n);
-/* Makes room in the node table; false where nobody can be sent away for that. */
-bool member_make_room(struct overlay *o, const struct room *r);
-
-/* --- sync.c --- */
-void sync_start(struct overlay *o);
-void sync_upkeep(struct overlay *o, mono_t now);
-void sync_ask(struct overlay *o, struct peer *p);
-void sync_digest(struct overlay *o, struct peer *p, uint64_t digest);
-void sync_summary_request(struct overlay *o, struct peer *p);
-void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *m);
-void sync_fetch(struct overlay *o, struct peer *p, const struct msg_fetch *m);
-/* Fetches one origin, from itself where it is in session, else from `hint`. */
-void sync_want(struct overlay *o, struct peer *origin, struct peer *hint);
-/* What was of no use in the summaries of others may be now. */
-void sync_forget_answers(struct overlay *o);
-void sync_answer_some(void *arg, mono_t now);
-
-/* --- probe.c --- */
-void probe_init(struct overlay *o, struct peer *p);
-void probe_session_up(struct overlay *o, struct peer *p);
-void probe_soon(struct overlay *o, struct peer *p);
-void probe_upkeep(struct overlay *o);
-void probe_tick(struct overlay *o, struct peer *p, mono_t now);
-mono_t probe_due(const struct peer *p);
-uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t now);
-void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, const struct via *back,
-		size_t len, mono_t rx);
-void probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct,
-		mono_t rx);
-void probe_send(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size);
-/* Awaits the answer to a PING of the link; size 0: a plain one. */
-void probe_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size);
-/* Stages the link's entry in the latency database and sees to what follows from it. */
-void probe_store(struct overlay *o, struct peer *p);
-void probe_link_lost(struct overlay *o, struct peer *p); /* the peer goes away */
-
-/* --- rtt.c --- */
-uint32_t rtt_new_id(void); /* of a PING, never 0 */
-/* Round-trip time from send and receive time; 0 where it cannot be one. */
-uint32_t rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_ns);
-/* The same as a sample for the link's filter; 0: it is none. */
-uint32_t rtt_sample_us(const struct overlay *o, struct peer *p, mono_t sent, mono_t rx,
-		       uint32_t held_ns);
-
-/* --- pmtu.c --- */
-void pmtu_reset(struct overlay *o, struct peer *p);
-void pmtu_tick(struct overlay *o, struct peer *p, mono_t now);
-/* Data begins to flow: check soon that what passed before still does. */
-void pmtu_used(struct overlay *o, struct peer *p);
-void pmtu_answer(struct overlay *o, struct peer *p, uint16_t size);
-void pmtu_miss(struct overlay *o, struct peer *p, uint16_t size);
-
-/* --- share.c --- */
-void share_start(struct overlay *o);
-enum share_urgency { SHARE_LATER, SHARE_SOON, SHARE_NOW };
-void share_dirty(struct overlay *o, enum share_urgency urgency);
-void share_announce(void *arg, mono_t now);
-void share_whole(struct overlay *o, struct peer *p);
-void share_row(struct overlay *o, struct peer *p, const struct msg_row *m);
-void share_row_seq(struct overlay *o, struct peer *p, uint32_t row_seq);
-
-/* --- route.c --- */
-void route_later(struct overlay *o);
-void route_now(struct overlay *o);
-void route_run(void *arg, mono_t now);
-void route_changed(struct overlay *o); /* a snapshot would differ: soon */
-void route_changed_now(struct overlay *o);
-void route_tell(void *arg, mono_t now);
-void route_notice(struct overlay *o, struct peer *p, const struct msg_notice *m);
-/* Marks those whose rows are not believed any longer, because they were not heard; takes relays again
- * that were avoided for long enough. */
-void route_upkeep(struct overlay *o, mono_t now);
-/* The way to a node that no path leads to, as far as one of the ends of each link claims it: for
- * asking whether it is there. */
-bool route_hearsay(struct overlay *o, const struct peer *p, struct via *v);
-void route_forget(struct overlay *o, uint16_t slot);
-void route_free(struct overlay *o);
-
-/* --- ping.c --- */
-void ping_due(void *arg, mono_t now);
-/* True where the answer was to one of these pings. */
-bool ping_pong(struct overlay *o, const struct peer *p, const struct msg_pong *m, mono_t rx);
-void ping_free(struct overlay *o);

@@ -66,20 +66,23 @@ struct overlay_traffic {
 struct overlay_ops {
 	/* Sends one datagram from the overlay's port, DF set. Errors are the sender's to count. */
 	void (*send)(void *arg, const struct endpoint *to, const void *data, size_t len);
-	/* Something a snapshot is made of changed; called at most once per loop iteration (deferred). */
+	/* Something a snapshot is made of changed; called at most once per loop iteration
+	 * (deferred). */
 	void (*routes_changed)(void *arg);
-	/* The node stayed unreachable, left or was forgotten: drop what hangs on it (FDB, neighbors). */
+	/* The node stayed unreachable, left or was forgotten: drop what hangs on it (FDB,
+	 * neighbors). */
 	void (*purge)(void *arg, uint16_t slot);
-	/* The LAN behind the node changed (its loop guard says so): hosts are to be learned anew. NULL:
-	 * nobody learns hosts. */
+	/* The LAN behind the node changed (its loop guard says so): hosts are to be learned
+	 * anew. NULL: nobody learns hosts. */
 	void (*lan_changed)(void *arg, uint16_t slot);
 	void (*event)(void *arg, const struct overlay_event *e);
 	/* NULL: there is no data. */
 	void (*traffic)(void *arg, uint16_t slot, struct overlay_traffic *out);
-	/* Microseconds since 1970 for the incarnation; clocks may jump, protocol 5.1 says why that is harmless. */
+	/* Microseconds since 1970 for the incarnation; clocks may jump, protocol 5.1 says why
+	 * that is harmless. */
 	uint64_t (*wall_us)(void *arg);
-	/* Master key of a secret in an overlay (crypto/stretch.h), for a host that remembers what it has
-	 * computed. NULL: computed each time. */
+	/* Master key of a secret in an overlay (crypto/stretch.h), for a host that remembers
+	 * what it has computed. NULL: computed each time. */
 	void (*master_key)(void *arg, const char *secret, uint32_t vni,
 			   uint8_t out[MASTER_KEY_LEN]);
 	/* The time right now, finer than loop_now(): makes round-trip times exact and times path
@@ -89,7 +92,8 @@ struct overlay_ops {
 
 struct overlay;
 
-/* `conf` must outlive the overlay or be replaced with overlay_set_conf(). rng_seed 0: from the kernel. */
+/* `conf` must outlive the overlay or be replaced with overlay_set_conf(). rng_seed 0: from the
+ * kernel. */
 struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_t self,
 			    const struct overlay_ops *ops, void *arg, uint64_t rng_seed);
 /* The Ed25519 secret of this node, 32 random bytes that stay the same over restarts; before
@@ -102,15 +106,17 @@ void overlay_free(struct overlay *o); /* NULL ok; silent, see overlay_leave */
  * (simulations), and no time and memory is spent on its keys. */
 void overlay_set_workers(struct overlay *o, unsigned n);
 void overlay_start(struct overlay *o);
-/* Tells all members that we leave (three times, spaced by the caller calling it again if it likes). */
+/* Tells all members that we leave (three times, spaced by the caller calling it again if it
+ * likes). */
 void overlay_leave(struct overlay *o);
 /* Applies measurement, path, peers, member and record changes; nothing else is looked at. */
 void overlay_set_conf(struct overlay *o, const struct conf *conf);
 
-/* Addresses this node can be reached at as far as the host knows (announced with those peers observe). */
+/* Addresses this node can be reached at as far as the host knows (announced with those peers
+ * observe). */
 void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n);
-/* Which prefixes this node announces, sorted, at most MSG_PREFIXES_MAX. Without a call: all that the
- * configuration names. */
+/* Which prefixes this node announces, sorted, at most MSG_PREFIXES_MAX. Without a call: all that
+ * the configuration names. */
 void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n);
 /* What the loop guard found: RECORD_LAN_BLOCKED, RECORD_LAN_SHARED or 0. Announced to all. */
 void overlay_set_lan(struct overlay *o, uint16_t lan_flags);
@@ -156,12 +162,14 @@ void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error,
 void overlay_seed_foreign(struct overlay *o, const struct endpoint *from,
 			  enum seed_finding finding);
 
-/* A LEON_CONTROL datagram whose last hop is this node. rx: when the kernel received it. May modify data. */
+/* A LEON_CONTROL datagram whose last hop is this node. rx: when the kernel received it. May
+ * modify data. */
 void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
 		   mono_t rx);
 /* Data was sent to `slot` directly since the last call: its link is in use and is probed faster. */
 void overlay_link_used(struct overlay *o, uint16_t slot);
-/* The kernel or an ICMP error hints that this endpoint is dead: probe now. Never trusted by itself. */
+/* The kernel or an ICMP error hints that this endpoint is dead: probe now. Never trusted by
+ * itself. */
 void overlay_link_suspect(struct overlay *o, const struct endpoint *ep);
 /* A worker could not relay: tell `source` (rate-limited). */
 void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
@@ -204,7 +212,8 @@ struct overlay_link {
 	uint16_t data_loss_pm;	     /* of them lately, where that is avoided; else 0 */
 };
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out);
-/* Another node that uses the node-id of this slot (or of this node); false: none was seen lately. */
+/* Another node that uses the node-id of this slot (or of this node); false: none was seen
+ * lately. */
 struct overlay_rival {
 	mono_t seen;
 	struct endpoint ep; /* family 0 unknown */
@@ -217,8 +226,8 @@ bool overlay_rival(const struct overlay *o, uint16_t slot, struct overlay_rival 
 unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max);
 #define SESSION_REVOKED_MS 60000 /* a session without a common secret lasts for so long */
 
-/* Whom the list of trusted identities kept out lately: index 0 to OVERLAY_REFUSALS - 1, in no order; false
- * where the place is empty. */
+/* Whom the list of trusted identities kept out lately: index 0 to OVERLAY_REFUSALS - 1, in no
+ * order; false where the place is empty. */
 #define OVERLAY_REFUSALS 64
 bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, const uint8_t **key);
 
@@ -233,7 +242,8 @@ struct overlay_counters {
 };
 const struct overlay_counters *overlay_counters(const struct overlay *o);
 
-/* Fills node[] (ids, endpoints, link and path MTU, routes, keys) of a snapshot with room for all slots. */
+/* Fills node[] (ids, endpoints, link and path MTU, routes, keys) of a snapshot with room for all
+ * slots. */
 void overlay_fill_snap(struct overlay *o, struct snap *s);
 
 /*

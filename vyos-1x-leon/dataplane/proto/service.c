@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What all files of proto/ use and what knows none of them: time, chance, events, token buckets, alarms.
- * Control thread.
+ * What all files of proto/ use and what knows none of them: time, chance, events, token buckets,
+ * alarms. Control thread.
  */
+#include "proto/service.h"
+
 #include "proto/core.h"
 
 mono_t overlay_now(const struct overlay *o)

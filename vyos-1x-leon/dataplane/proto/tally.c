@@ -6,8 +6,8 @@
  * doc/decisions/021 says why real data is counted and how counting errs.
  *
  * A PONG brings the far end's counter. It is compared with the own counter as it was when the PING
- * before was sent: what was sent before that must have arrived when this PING did, if it ever does. What
- * the far end has besides was sent later; it is carried over to the next window. So losses are
+ * before was sent: what was sent before that must have arrived when this PING did, if it ever does.
+ * What the far end has besides was sent later; it is carried over to the next window. So losses are
  * found late rather than wrongly: of all that was called lost, no datagram arrived.
  */
 #include "proto/tally.h"

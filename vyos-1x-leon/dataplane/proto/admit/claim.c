@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Who may have a node-id: whether the key that has it here is still about, and which of two claims
- * counts. Decides and changes nothing. Called by identity.c, room.c, member.c and sync.c; control thread.
- * Protocol 3.4, doc/decisions/018.
+ * counts. Decides and changes nothing. Called by identity.c, room.c, member.c and sync.c; control
+ * thread. Protocol 3.4, doc/decisions/018.
  */
+#include "proto/admit/claim.h"
+
 #include <string.h>
 
 #include "proto/core.h"
+#include "proto/service.h"
 
 /* After so much silence of a node its id may come back with another key: its operator made it
  * anew. Until then another key is somebody else who uses the id. */
 #define SILENT_MS 300000
-/* A key that is known from a record alone has so long to show that it is there: who is about and can
- * be reached is in session within seconds. */
+/* A key that is known from a record alone has so long to show that it is there: who is about and
+ * can be reached is in session within seconds. */
 #define HEARSAY_MS 60000
 #define AHEAD_US   (86400LL * 1000000) /* what a clock may be ahead of ours; time zones and all */
 
@@ -69,9 +72,9 @@ static bool outranks(const struct overlay *o, const struct msg_summary_entry *a,
 	return cmp ? cmp > 0 : memcmp(a->key, b->key, sizeof(a->key)) > 0;
 }
 
-/* A record under another key than the node-id has here. It can take the place of a claim that nobody
- * stands for any more; it takes nothing from a key that was in session with this node: for that its
- * holder has to come itself. */
+/* A record under another key than the node-id has here. It can take the place of a claim that
+ * nobody stands for any more; it takes nothing from a key that was in session with this node:
+ * for that its holder has to come itself. */
 bool claim_may_replace(const struct overlay *o, const struct node *n,
 		       const struct msg_summary_entry *e)
 {

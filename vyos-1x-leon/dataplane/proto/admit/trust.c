@@ -5,10 +5,13 @@
  * when it was last said of the 64 last ones, for the log and `show identity`. Control thread.
  * doc/decisions/015, 018.
  */
+#include "proto/admit/trust.h"
+
 #include <string.h>
 
 #include "base/hex.h"
 #include "proto/core.h"
+#include "proto/service.h"
 
 #define TELL_AGAIN_MS 600000 /* of one key and node-id */
 
@@ -32,7 +35,7 @@ static bool may_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_
 	return bucket_pass(&o->trust_event, now, 6 * NS_PER_S, 60 * NS_PER_S);
 }
 
-static void tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
+void trust_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
 	char text[HEX_LEN(MSG_KEY_LEN) + 1];
 	struct refusal *r = place_of(o, id, key);
@@ -48,7 +51,7 @@ bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN
 		return true;
 	o->count.rx_not_trusted++;
 	if (may_tell(o, id, key))
-		tell(o, id, key);
+		trust_tell(o, id, key);
 	return false;
 }
 
@@ -61,80 +64,7 @@ bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, con
 	return r->id != NODE_ID_NONE && !conf_trusts(o->conf, r->key);
 }
 
-/* --- a reload --- */
-
-static bool is_untrusted(const struct overlay *o, const struct node *n)
+void trust_forget(struct overlay *o)
 {
-	return n && n->slot != SLOT_SELF && n->has_key && !conf_trusts(o->conf, n->key);
-}
-
-/* What was offered to a key that is no longer trusted must not become a session. */
-static void withdraw_offer(struct overlay *o, struct peer *p)
-{
-	if (p->offer.answers.session_mine && !conf_trusts(o->conf, p->offer.answers.identity))
-		hello_withdraw(&p->offer);
-}
-
-/* The others hear that our links to them are down while we can still say so: a path of theirs
- * through us, to one of these, would lead nowhere. */
-static void say_links_down(struct overlay *o)
-{
-	bool any = false;
-
-	for (uint16_t i = 0; i < nodedb_slots(o->nodes); i++) {
-		struct peer *p = peer_at(o, i);
-
-		if (!p || !p->probe.up || !is_untrusted(o, nodedb_at(o->nodes, i)))
-			continue;
-		probe_link_lost(o, p);
-		any = true;
-	}
-	if (any && o->started && !o->leaving)
-		share_announce(o, overlay_now(o));
-}
-
-/* In two steps: what leads over it is found anew before its slot is free. */
-static void bury_untrusted(struct overlay *o, struct node *n)
-{
-	tell(o, n->id, n->key);
-	member_bury(o, n);
-	nodedb_forget(o->nodes, n, overlay_now(o));
-}
-
-static void expel_untrusted(struct overlay *o)
-{
-	uint16_t n_slots = nodedb_slots(o->nodes);
-	bool any = false;
-
-	for (uint16_t i = 0; i < n_slots; i++) {
-		struct node *n = nodedb_at(o->nodes, i);
-
-		if (!is_untrusted(o, n))
-			continue;
-		bury_untrusted(o, n);
-		any = true;
-	}
-	if (any)
-		route_run(o, overlay_now(o));
-	for (uint16_t i = 0; any && i < n_slots; i++) {
-		struct node *n = nodedb_at(o->nodes, i);
-
-		if (is_untrusted(o, n))
-			nodedb_remove(o->nodes, n, overlay_now(o));
-	}
-}
-
-void trust_configure(struct overlay *o)
-{
-	say_links_down(o);
 	memset(o->refusal, 0, sizeof(o->refusal));
-	expel_untrusted(o);
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i])
-			withdraw_offer(o, o->by_slot[i]);
-	for (unsigned i = 0; i < o->n_pending; i++)
-		withdraw_offer(o, o->pending[i]);
-	/* Somebody may know who is trusted now and was not before: ask at once. */
-	o->synced = false;
-	sync_forget_answers(o);
 }

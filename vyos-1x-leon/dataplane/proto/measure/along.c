@@ -3,12 +3,20 @@
  * PINGs along the path in use to a node that is reached through relays: while data flows along it,
  * because their answers say what arrived (loss.c); and where the direct link is down, because they
  * are what the two hear of each other: who was not heard lately is not believed to have links
- * (state/path.h). Owns struct along. Called by peer.c (timer), probe.c (answers) and route.c (a path
- * was chosen). Control thread. Protocol 6.
+ * (state/path.h). Owns struct along. Called by peer.c (timer), probe.c (answers) and route.c (a
+ * path was chosen). Control thread. Protocol 6.
  */
+#include "proto/measure/along.h"
+
 #include <string.h>
 
+#include "proto/agenda.h"
 #include "proto/core.h"
+#include "proto/measure/link.h"
+#include "proto/measure/loss.h"
+#include "proto/measure/rtt.h"
+#include "proto/send.h"
+#include "proto/service.h"
 
 #define LOOK_MS	   500 /* for data, while no PING is due */
 #define FAST_MS	   250 /* while so many datagrams flow in that time */
@@ -49,7 +57,7 @@ static bool find_way(struct overlay *o, const struct peer *p, struct via *v)
 {
 	if (p->choice.path.n_hops)
 		return via_path(o, &p->choice.path, v);
-	return route_hearsay(o, p, v);
+	return via_claimed(o, p, v);
 }
 
 static void send_ping(struct overlay *o, struct peer *p)
@@ -65,7 +73,7 @@ static void send_ping(struct overlay *o, struct peer *p)
 				  .sent = overlay_clock(o) };
 	if (a->n_unanswered++ == 0)
 		a->unanswered_since = overlay_now(o);
-	probe_send(o, p, &v, q->id, 0);
+	link_ping(o, p, &v, q->id, 0);
 }
 
 /* The path was chosen anew: what was measured was another one. */
@@ -87,18 +95,13 @@ void along_look(struct overlay *o, struct peer *p)
 
 	if (!is_relayed(p) && !is_lifeline(p))
 		return;
-	if (!mono_is_never(a->next_at) && path_same(&a->path, &p->choice.path))
+	if (!mono_is_never(p->due[DUE_ALONG]) && path_same(&a->path, &p->choice.path))
 		return;
 	begin(o, p);
 	soon = overlay_in(o, 0, o->conf->fast_interval_ms);
 	a->start = true;
-	a->next_at = earlier(a->next_at, soon);
-	peer_arm(p);
-}
-
-mono_t along_due(const struct peer *p)
-{
-	return p->along.next_at;
+	p->due[DUE_ALONG] = earlier(p->due[DUE_ALONG], soon);
+	agenda_arm(p);
 }
 
 /* Neither data nor control gets to the other end any more, and nobody on the way says so. */
@@ -115,10 +118,7 @@ void along_tick(struct overlay *o, struct peer *p, mono_t now)
 	uint32_t tx, moved;
 	int64_t ms;
 
-	if (mono_is_never(a->next_at) || mono_before(now, a->next_at))
-		return;
-	a->next_at = MONO_NEVER;
-	if (!is_relayed(p) && !is_lifeline(p))
+	if (!agenda_take(p, DUE_ALONG, now) || (!is_relayed(p) && !is_lifeline(p)))
 		return;
 	tx = loss_path_tx(o, p);
 	moved = tx - a->seen_tx;
@@ -126,14 +126,15 @@ void along_tick(struct overlay *o, struct peer *p, mono_t now)
 	if (is_relayed(p) && is_dead(a, now)) {
 		a->n_unanswered = 0;
 		if (loss_distrust(o, p, 1000))
-			route_now(o);
+			agenda_paths_now(o);
 	}
-	/* An answer that is missing is asked for again: what it would have said is still to be known. */
+	/* An answer that is missing is asked for again: what it would have said is still to be
+	 * known. */
 	if (moved || a->start || is_lifeline(p) || a->n_unanswered)
 		send_ping(o, p);
 	a->start = false;
 	ms = wait_ms(o, p, moved);
-	a->next_at = overlay_in(o, ms * 9 / 10, ms);
+	p->due[DUE_ALONG] = overlay_in(o, ms * 9 / 10, ms);
 }
 
 bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m)
@@ -152,6 +153,6 @@ bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m)
 			a->out[i].id = 0;
 	a->n_unanswered = 0;
 	if (is_relayed(p) && loss_path_answer(o, p, q.data_tx, m))
-		route_now(o);
+		agenda_paths_now(o);
 	return true;
 }

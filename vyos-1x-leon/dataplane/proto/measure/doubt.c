@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Claims that contradict each other: both ends of a link measure the same round trip, so where their
- * rows differ by more than measuring can explain, and for longer than news takes to travel, one of
- * them is wrong or lies. Paths never use the better of two such claims (state/path.c); here they
- * are noticed and reported. Control thread. doc/decisions/011.
+ * Claims that contradict each other: both ends of a link measure the same round trip, so where
+ * their rows differ by more than measuring can explain, and for longer than news takes to travel,
+ * one of them is wrong or lies. Paths never use the better of two such claims (state/path.c); here
+ * they are noticed and reported. Control thread. doc/decisions/011.
  */
+#include "proto/measure/doubt.h"
+
 #include "proto/core.h"
+#include "proto/measure/rtt.h"
+#include "proto/service.h"
 
 #define LOOK_MS	 5000
 #define HOLDS_MS 30000 /* so long before it is said */

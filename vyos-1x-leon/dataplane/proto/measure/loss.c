@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Data that is lost although PINGs are answered: on a direct link, where the own row says so then and
- * everybody goes round it; and on a path through relays, of which the own links and the rows of the
- * relays explain nothing: then somebody on it does not do what it says, and this node alone takes
- * other relays to that destination. PONGs carry the counters. Called by probe.c, along.c and
+ * Data that is lost although PINGs are answered: on a direct link, where the own row says so then
+ * and everybody goes round it; and on a path through relays, of which the own links and the rows of
+ * the relays explain nothing: then somebody on it does not do what it says, and this node alone
+ * takes other relays to that destination. PONGs carry the counters. Called by probe.c, along.c and
  * route.c, who see to what follows, on the control thread. Protocol 4.7, 6; doc/decisions/021.
  */
+#include "proto/measure/loss.h"
+
 #include "proto/core.h"
+#include "proto/service.h"
+#include "proto/tally.h"
 
 /* A path that loses data waits, so that the link that is to blame can say so first. */
 #define PATH_WAIT_MS 1200
@@ -22,6 +26,11 @@ static struct overlay_traffic counters(const struct overlay *o, uint16_t slot)
 	if (o->ops.traffic)
 		o->ops.traffic(o->arg, slot, &t);
 	return t;
+}
+
+void loss_init(struct overlay *o, struct peer *p)
+{
+	p->loss.epoch = (uint32_t)overlay_random(o);
 }
 
 void loss_fill(const struct overlay *o, const struct peer *p, struct msg_pong *m)

@@ -3,11 +3,17 @@
  * Pings that people ask for: one PING along given hops, its answer back along the same ones. Owns
  * struct ping_job. Control thread.
  */
+#include "proto/measure/ping.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "proto/core.h"
+#include "proto/measure/link.h"
+#include "proto/measure/rtt.h"
+#include "proto/peer.h"
+#include "proto/service.h"
 
 struct ping_job {
 	struct ping_job *next;
@@ -61,7 +67,7 @@ void overlay_ping(struct overlay *o, const node_id_t *hop, unsigned n_hops, uint
 	if (!err) {
 		j->last = last->id;
 		j->id = rtt_new_id();
-		probe_send(o, last, &v, j->id, size);
+		link_ping(o, last, &v, j->id, size);
 		j->deadline = mono_add_ms(overlay_now(o), timeout_ms);
 		j->result = -ETIMEDOUT;
 	}

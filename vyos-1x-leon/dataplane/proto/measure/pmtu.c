@@ -6,7 +6,14 @@
  * the current size notices when less passes than did before. Sizes are UDP payloads in bytes.
  * Control thread. Protocol 4.7.
  */
+#include "proto/measure/pmtu.h"
+
+#include "proto/agenda.h"
 #include "proto/core.h"
+#include "proto/measure/link.h"
+#include "proto/measure/rtt.h"
+#include "proto/send.h"
+#include "proto/service.h"
 
 #define TRIES		  2
 #define HOLE_TRIES	  3	 /* keepalives lost before the size is given up */
@@ -56,6 +63,12 @@ static mono_t in_use_or_not(struct overlay *o, const struct peer *p)
 	return overlay_in(o, ms * 3 / 4, ms);
 }
 
+/* For the next test; a link that is down is not tested. */
+static void wake(struct peer *p, mono_t at)
+{
+	p->due[DUE_PMTU] = p->probe.up ? at : MONO_NEVER;
+}
+
 void pmtu_reset(struct overlay *o, struct peer *p)
 {
 	struct pmtu *u = &p->pmtu;
@@ -70,7 +83,7 @@ void pmtu_reset(struct overlay *o, struct peer *p)
 	u->keepalive = false;
 	/* Large datagrams on all links of all nodes at once would be felt. */
 	wait_ms = overlay_stretch(o, overlay_stretch(o, 200));
-	u->next_at = overlay_in(o, wait_ms, 3 * wait_ms);
+	wake(p, overlay_in(o, wait_ms, 3 * wait_ms));
 	u->search_at = overlay_in(o, SEARCH_MS * 3 / 4, SEARCH_MS);
 }
 
@@ -82,11 +95,11 @@ static void test(struct overlay *o, struct peer *p, uint16_t size, bool keepaliv
 	p->pmtu.size = size;
 	p->pmtu.keepalive = keepalive;
 	/* The answer, or its absence, decides what comes next. */
-	p->pmtu.next_at = MONO_NEVER;
+	p->due[DUE_PMTU] = MONO_NEVER;
 	if (!via_direct(p, &v))
 		return;
-	probe_remember(o, p, id, size);
-	probe_send(o, p, &v, id, size);
+	link_remember(o, p, id, size);
+	link_ping(o, p, &v, id, size);
 }
 
 void pmtu_tick(struct overlay *o, struct peer *p, mono_t now)
@@ -94,7 +107,7 @@ void pmtu_tick(struct overlay *o, struct peer *p, mono_t now)
 	struct pmtu *u = &p->pmtu;
 	uint16_t size;
 
-	if (mono_is_never(u->next_at) || mono_before(now, u->next_at))
+	if (!agenda_take(p, DUE_PMTU, now))
 		return;
 	if (u->size && u->tries) { /* once more */
 		test(o, p, u->size, u->keepalive);
@@ -117,8 +130,8 @@ static void settle(struct overlay *o, struct peer *p, uint16_t mtu)
 		return;
 	u->mtu = mtu;
 	overlay_emit(o, EV_LINK_MTU, p->id, NODE_ID_NONE, mtu, NULL);
-	probe_store(o, p);
-	route_changed(o);
+	link_store(o, p);
+	agenda_snapshot(o);
 }
 
 static void schedule(struct overlay *o, struct peer *p)
@@ -128,21 +141,19 @@ static void schedule(struct overlay *o, struct peer *p)
 	u->size = 0;
 	u->tries = 0;
 	if (next_size(u->mtu, u->fails))
-		u->next_at = overlay_in(o, overlay_stretch(o, 20), overlay_stretch(o, 100));
+		wake(p, overlay_in(o, overlay_stretch(o, 20), overlay_stretch(o, 100)));
 	else
-		u->next_at = in_use_or_not(o, p);
+		wake(p, in_use_or_not(o, p));
 }
 
 void pmtu_used(struct overlay *o, struct peer *p)
 {
-	struct pmtu *u = &p->pmtu;
-
 	/* Only what is far off moves: this is called as long as data flows. */
-	if (mono_is_never(u->next_at) ||
-	    mono_sub_ms(u->next_at, overlay_now(o)) <= KEEPALIVE_USED_MS)
+	if (mono_is_never(p->due[DUE_PMTU]) ||
+	    mono_sub_ms(p->due[DUE_PMTU], overlay_now(o)) <= KEEPALIVE_USED_MS)
 		return;
-	u->next_at = overlay_in(o, 100, KEEPALIVE_USED_MS);
-	peer_arm(p);
+	wake(p, overlay_in(o, 100, KEEPALIVE_USED_MS));
+	agenda_arm(p);
 }
 
 void pmtu_answer(struct overlay *o, struct peer *p, uint16_t size)
@@ -181,7 +192,7 @@ void pmtu_miss(struct overlay *o, struct peer *p, uint16_t size)
 	else
 		u->tries = 1;
 	if (u->tries < (u->keepalive ? HOLE_TRIES : TRIES)) {
-		u->next_at = overlay_in(o, RETRY_MS / 2, RETRY_MS);
+		wake(p, overlay_in(o, RETRY_MS / 2, RETRY_MS));
 		return;
 	}
 	if (u->keepalive)

@@ -4,11 +4,14 @@
  * that nobody can guess, and a held time that is believed no further than an honest node needs.
  * Called by probe.c and ping.c on the control thread. Protocol 4.7; doc/decisions/011 and 007.
  */
+#include "proto/measure/rtt.h"
+
 #include "proto/core.h"
+#include "proto/service.h"
 
 #define RTT_MAX_US 60000000
-/* So much of what a node says it held the PING is taken off. A control thread that is not busy answers
- * in microseconds; a busier one looks as if it were farther away. */
+/* So much of what a node says it held the PING is taken off. A control thread that is not busy
+ * answers in microseconds; a busier one looks as if it were farther away. */
 #define HELD_MAX_US 2000
 /* A node that says it was busier than that: for so long its answers make nothing worse. */
 #define HELD_SKIP_MS 3000

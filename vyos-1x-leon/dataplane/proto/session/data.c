@@ -4,7 +4,11 @@
  * frame, a node opens with the keys of both sessions, and seals with the new ones only when the
  * peer was heard in the new session and its workers had time to learn of it. Control thread.
  */
+#include "proto/session/data.h"
+
+#include "proto/agenda.h"
 #include "proto/core.h"
+#include "proto/service.h"
 
 /* From the first message in a session until data follows: longer than a snapshot takes. */
 #define SWITCH_MS 200
@@ -18,7 +22,7 @@ static void replace(struct seal **at, struct seal *s)
 	*at = s;
 }
 
-void data_heard(struct overlay *o, struct peer *p)
+void data_confirmed(struct overlay *o, struct peer *p)
 {
 	struct data_keys *d = &p->data;
 	mono_t now = overlay_now(o);
@@ -27,9 +31,9 @@ void data_heard(struct overlay *o, struct peer *p)
 		return;
 	d->heard = true;
 	if (d->tx != d->rx)
-		d->switch_at = mono_add_ms(now, SWITCH_MS);
+		p->due[DUE_SWITCH] = mono_add_ms(now, SWITCH_MS);
 	if (d->rx_before)
-		d->drop_at = mono_add_ms(now, KEEP_MS);
+		p->due[DUE_DROP] = mono_add_ms(now, KEEP_MS);
 }
 
 void data_established(struct overlay *o, struct peer *p, bool renewed)
@@ -48,8 +52,8 @@ void data_established(struct overlay *o, struct peer *p, bool renewed)
 	if (!d->tx || !renewed)
 		replace(&d->tx, fresh);
 	d->heard = false;
-	d->switch_at = d->drop_at = MONO_NEVER;
-	route_changed(o);
+	p->due[DUE_SWITCH] = p->due[DUE_DROP] = MONO_NEVER;
+	agenda_snapshot(o);
 }
 
 void data_went_back(struct overlay *o, struct peer *p)
@@ -64,35 +68,22 @@ void data_went_back(struct overlay *o, struct peer *p)
 	d->rx_before = given_up;
 	replace(&d->tx, d->rx);
 	d->heard = true;
-	d->switch_at = MONO_NEVER;
-	d->drop_at = mono_add_ms(overlay_now(o), KEEP_MS);
-	route_changed(o);
-}
-
-mono_t data_due(const struct peer *p)
-{
-	return earlier(p->data.switch_at, p->data.drop_at);
-}
-
-static bool is_due(mono_t *at, mono_t now)
-{
-	if (mono_is_never(*at) || mono_before(now, *at))
-		return false;
-	*at = MONO_NEVER;
-	return true;
+	p->due[DUE_SWITCH] = MONO_NEVER;
+	p->due[DUE_DROP] = mono_add_ms(overlay_now(o), KEEP_MS);
+	agenda_snapshot(o);
 }
 
 void data_tick(struct overlay *o, struct peer *p, mono_t now)
 {
 	struct data_keys *d = &p->data;
 
-	if (is_due(&d->switch_at, now)) {
+	if (agenda_take(p, DUE_SWITCH, now)) {
 		replace(&d->tx, d->rx);
-		route_changed(o);
+		agenda_snapshot(o);
 	}
-	if (is_due(&d->drop_at, now)) {
+	if (agenda_take(p, DUE_DROP, now)) {
 		replace(&d->rx_before, NULL);
-		route_changed(o);
+		agenda_snapshot(o);
 	}
 }
 
@@ -100,7 +91,8 @@ void data_end(struct overlay *o, struct peer *p)
 {
 	data_free(p);
 	p->data = (struct data_keys){ 0 };
-	route_changed(o);
+	p->due[DUE_SWITCH] = p->due[DUE_DROP] = MONO_NEVER;
+	agenda_snapshot(o);
 }
 
 void data_free(struct peer *p)

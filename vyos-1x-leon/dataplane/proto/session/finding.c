@@ -6,9 +6,12 @@
  * network says. Any of it can be forged by who forges addresses: it is shown to people and decides
  * nothing. Called by the files of proto/ and by daemon/; control thread.
  */
+#include "proto/session/finding.h"
+
 #include <errno.h>
 
 #include "proto/core.h"
+#include "proto/service.h"
 
 #define FRESH_MS 60000 /* what was seen before says nothing of today */
 

@@ -6,233 +6,37 @@
  * same run; answers are limited for each address and in total, and never larger than the question.
  * Control thread.
  */
+#include "proto/session/hello.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "proto/admit/trust.h"
+#include "proto/agenda.h"
 #include "proto/core.h"
-
-#define OPEN_PER_S	4000 /* HELLOs looked at: each costs a key derivation */
-#define OPEN_FROM_PER_S 400  /* of one address */
-#define ANSWER_PER_S	1000
-#define FROM_PER_S	10 /* answers to one address */
-#define FROM_BURST	20
-
-#define GAP_MS 200 /* between two HELLOs to one peer, whatever calls for them */
+#include "proto/measure/link.h"
+#include "proto/measure/probe.h"
+#include "proto/measure/rtt.h"
+#include "proto/peer.h"
+#include "proto/send.h"
+#include "proto/service.h"
+#include "proto/session/data.h"
+#include "proto/session/finding.h"
+#include "proto/session/greet.h"
+#include "proto/session/identity.h"
+#include "proto/session/limit.h"
+#include "proto/session/member.h"
+#include "proto/session/move.h"
+#include "proto/session/offer.h"
+#include "proto/session/rekey.h"
+#include "proto/session/rival.h"
+#include "proto/session/seed.h"
 
 #define CROSSED_MS 1000 /* an answer of ours may still be on its way */
 
 #define OTHER_RUNS_MAX 4 /* within a minute: two nodes with one id */
-
-/* --- sending --- */
-
-struct greeting {
-	uint64_t mine, yours;
-	const uint8_t *public; /* the key that belongs to `mine`; NULL: it is paired already */
-	const struct endpoint *observed;
-	uint32_t secret; /* to seal it with; 0: our own */
-};
-
-/* All HELLOs are padded to the longest, so that no answer is larger than its question. */
-static bool send_hello(struct overlay *o, const struct via *v, const struct greeting *g)
-{
-	struct msg m = { .type = MSG_HELLO };
-	size_t hdr_len = via_header(o, v, o->buf);
-	uint8_t *text = o->buf + hdr_len + ENVELOPE_HELLO_LEN;
-	int len;
-
-	m.hello.incarnation = nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation;
-	m.hello.session_mine = g->mine;
-	m.hello.session_yours = g->yours;
-	m.hello.port_hint = o->conf->port;
-	m.hello.data_offer = keyring_offer(o->keys);
-	keyring_ids(o->keys, m.hello.secret);
-	if (g->public)
-		memcpy(m.hello.public, g->public, sizeof(m.hello.public));
-	if (g->observed && endpoint_is_usable(g->observed))
-		m.hello.observed = *g->observed;
-	identity_sign_hello(o, &m.hello, v->hop[v->n_hops - 1]);
-	memset(text, 0, MSG_HELLO_LEN);
-	len = msg_encode(&m, text, MSG_HELLO_LEN);
-	if (len > 0)
-		len = hello_seal(o->keys, g->secret, o->buf, hdr_len, MSG_HELLO_LEN,
-				 sizeof(o->buf));
-	if (len < 0)
-		return false;
-	via_transmit(o, v, (size_t)len, MSG_HELLO);
-	return true;
-}
-
-bool hello_to_address(struct overlay *o, const struct endpoint *ep, uint64_t value,
-		      const struct ephemeral *key)
-{
-	struct via v = { .to = *ep, .n_hops = 1, .hop = { NODE_ID_ANY } };
-	struct greeting g = { .mine = value, .public = key->public };
-
-	return send_hello(o, &v, &g);
-}
-
-void hello_withdraw(struct offer *f)
-{
-	session_free(f->session);
-	x_wipe(f, sizeof(*f));
-}
-
-/* Data tells the keys of before and of now apart by their epoch, so our part of it changes. */
-static bool is_same_epoch(const struct overlay *o, const struct peer *p, uint64_t value)
-{
-	uint64_t differs = p->cur ? value ^ session_mine(p->cur) : UINT64_MAX;
-
-	return !(differs & session_epoch_mask(o->self, p->id));
-}
-
-/* The value on offer, a new one where there is none or it has been out for long. */
-static struct offer *offer_of(struct overlay *o, struct peer *p)
-{
-	struct offer *f = &p->offer;
-	mono_t now = overlay_now(o);
-
-	if (f->value && mono_sub_ms(now, f->at) <= PENDING_MS)
-		return f;
-	hello_withdraw(f);
-	do
-		f->value = random_u64_nonzero();
-	while (is_same_epoch(o, p, f->value));
-	f->at = now;
-	if (keyring_sealed(o->keys))
-		ephemeral_new(&f->key);
-	return f;
-}
-
-/* Another question of the peer: what was on offer answers that one now. */
-static void answer_with(struct offer *f, const struct heard_hello *h)
-{
-	if (f->answers.session_mine != h->m->session_mine) {
-		session_free(f->session);
-		f->session = NULL;
-	}
-	f->answers = *h->m;
-	f->secret = h->secret;
-	f->to = h->to;
-}
-
-/* A peer that does not answer may not know our own secret yet: now and then under the one that
- * it used last. */
-static uint32_t secret_for(const struct peer *p, uint32_t tries)
-{
-	return tries % 2 ? p->secret : 0;
-}
-
-/* Remembers where a value on offer went. */
-static void note_sent(struct offer *f, const struct via *v)
-{
-	if (!f->sent_to.ip.family && v->n_hops == 1)
-		f->sent_to = v->to;
-	else if (v->n_hops > 1 || !endpoint_equal(&f->sent_to, &v->to))
-		f->sent_elsewhere = true;
-}
-
-bool hello_returned(const struct offer *f, const struct endpoint *direct)
-{
-	return direct && f->value && !f->sent_elsewhere && endpoint_equal(&f->sent_to, direct);
-}
-
-static void offer_to(struct overlay *o, const struct via *v, struct offer *f,
-		     const struct greeting *g)
-{
-	note_sent(f, v);
-	send_hello(o, v, g);
-}
-
-/* One HELLO to every address the peer may have, and one along relays where a path is known. */
-static void send_everywhere(struct overlay *o, struct peer *p)
-{
-	const struct node *n = peer_node(o, p);
-	struct offer *f = offer_of(o, p);
-	struct greeting g = { f->value, f->answers.session_mine, f->key.public, &p->ep,
-			      secret_for(p, p->hello_wait_ms / 1000) };
-	struct via v;
-
-	if (via_direct(p, &v))
-		offer_to(o, &v, f, &g);
-	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++) {
-		v = (struct via){ .to = n->rec.locator[i], .n_hops = 1, .hop = { p->id } };
-		if (!endpoint_equal(&v.to, &p->ep) && endpoint_may_ask(o, n, &v.to))
-			offer_to(o, &v, f, &g);
-	}
-	if (p->choice.path.n_hops > 1 ? via_path(o, &p->choice.path, &v) : route_hearsay(o, p, &v))
-		offer_to(o, &v, f, &g);
-}
-
-void hello_tick(struct overlay *o, struct peer *p, mono_t now)
-{
-	const struct node *n = peer_node(o, p);
-	int64_t left_ms;
-
-	if (mono_is_never(p->hello_at) || mono_before(now, p->hello_at))
-		return;
-	if (!n || n->state == NODE_LEFT) {
-		p->hello_at = MONO_NEVER;
-		return;
-	}
-	if (peer_is_alive(o, p)) {
-		left_ms = peer_alive_ms(o) - mono_sub_ms(now, p->heard);
-		p->hello_wait_ms = 0;
-		p->hello_at = overlay_in(o, left_ms, left_ms + 100);
-		return;
-	}
-	send_everywhere(o, p);
-	p->hello_sent = now;
-	p->hello_wait_ms = p->hello_wait_ms ? min_of(p->hello_wait_ms * 2, BACKOFF_MAX_MS) : 250;
-	p->hello_at = overlay_in(o, p->hello_wait_ms * 3 / 4, p->hello_wait_ms);
-}
-
-void hello_soon(struct overlay *o, struct peer *p, int64_t within_ms)
-{
-	mono_t at = overlay_in(o, 0, within_ms), gap = mono_add_ms(p->hello_sent, GAP_MS);
-
-	p->hello_wait_ms = 0;
-	p->hello_at = earlier(p->hello_at, mono_before(at, gap) ? gap : at);
-	peer_arm(p);
-}
-
-void hello_tell_observed(struct overlay *o, struct peer *p)
-{
-	mono_t now = overlay_now(o);
-	struct via v;
-
-	if (!p->cur || (!mono_is_never(p->told_at) && mono_sub_ms(now, p->told_at) < 1000))
-		return;
-	p->told_at = now;
-	if (via_direct(p, &v))
-		send_hello(o, &v,
-			   &(struct greeting){ .mine = session_mine(p->cur),
-					       .yours = session_theirs(p->cur),
-					       .observed = &p->ep,
-					       .secret = p->secret });
-}
-
-void hello_rekey(struct overlay *o, struct peer *p)
-{
-	struct offer *f = offer_of(o, p);
-	struct greeting g = { f->value, session_theirs(p->cur), f->key.public, &p->ep,
-			      secret_for(p, p->rekey_tries++) };
-	struct via v;
-
-	if (via_best(o, p, &v))
-		offer_to(o, &v, f, &g);
-}
-
-void hello_confirm(struct overlay *o, struct peer *p)
-{
-	struct greeting g = { session_mine(p->cur), session_theirs(p->cur), p->cur_public, &p->ep,
-			      p->secret };
-	struct via v;
-
-	if (via_best(o, p, &v))
-		send_hello(o, &v, &g);
-}
 
 /* --- taking a session into use --- */
 
@@ -246,8 +50,9 @@ static bool count_one(const struct overlay *o, struct minute_count *c)
 	return ++c->n >= OTHER_RUNS_MAX;
 }
 
-/* Two nodes with one id, each with its own incarnation, take turns. Questions do not count: a run whose
- * clock is behind that of its last asks many times before the last one's session is over. */
+/* Two nodes with one id, each with its own incarnation, take turns. Questions do not count: a
+ * run whose clock is behind that of its last asks many times before the last one's session is
+ * over. */
 static void note_other_run(struct overlay *o, struct peer *p)
 {
 	if (count_one(o, &p->restarts) &&
@@ -255,8 +60,8 @@ static void note_other_run(struct overlay *o, struct peer *p)
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
 }
 
-/* The other run goes on knocking, and the one in session goes on speaking: a run that is over, or one
- * with a clock behind that of its last, does one of the two only. */
+/* The other run goes on knocking, and the one in session goes on speaking: a run that is over,
+ * or one with a clock behind that of its last, does one of the two only. */
 static bool are_two(struct overlay *o, struct peer *p)
 {
 	return count_one(o, &p->knocks) && mono_sub_ms(p->heard, p->knocks.since) > ALIVE_MS;
@@ -281,18 +86,18 @@ static struct session *pair(struct overlay *o, const struct peer *p, uint64_t va
 	return session_new(o->keys, &t);
 }
 
-struct session *hello_offered(struct overlay *o, struct peer *p)
+static struct session *offered(struct overlay *o, struct peer *p)
 {
 	struct offer *f = &p->offer;
 
-	/* In clear a message names the receiver's value alone, so it does not prove which of the peer's
-	 * it is paired with; a HELLO names both. */
+	/* In clear a message names the receiver's value alone, so it does not prove which of the
+	 * peer's it is paired with; a HELLO names both. */
 	if (!keyring_sealed(o->keys))
 		return NULL;
 	/* Made once for each pair, whatever comes under its value: that is all that somebody who
 	 * saw the value pass can make us compute. */
 	if (f->answers.session_mine && !f->session) {
-		const struct heard_hello h = { .m = &f->answers, .to = f->to };
+		const struct rx_hello h = { .m = &f->answers, .to = f->to };
 
 		if (identity_of_hello(o, p, &h))
 			f->session = pair(o, p, f->value, &f->key, &f->answers);
@@ -308,17 +113,17 @@ static void speak_up(struct overlay *o, struct peer *p)
 	struct via v;
 
 	if (via_best(o, p, &v))
-		probe_send(o, p, &v, rtt_new_id(), 0);
+		link_ping(o, p, &v, rtt_new_id(), 0);
 }
 
-void hello_establish(struct overlay *o, struct peer *p, struct session *s,
-		     const struct heard_hello *h)
+static void establish(struct overlay *o, struct peer *p, struct session *s,
+		      const struct rx_hello *h)
 {
 	uint64_t incarnation = h->m->incarnation;
 	mono_t now = overlay_now(o);
 	bool renewed = peer_is_alive(o, p) && p->incarnation == incarnation;
 
-	if (!peer_bind(o, p)) {
+	if (!member_bind(o, p)) {
 		session_free(s);
 		peer_drop(o, p);
 		return;
@@ -339,92 +144,53 @@ void hello_establish(struct overlay *o, struct peer *p, struct session *s,
 	p->established = now;
 	peer_heard(o, p);
 	p->ep_counter = 0;
-	/* Paired with a value that a seed was asked with: the offer may be on its way back still. */
+	/* Paired with a value that a seed was asked with: the offer may be on its way back
+	 * still. */
 	if (session_mine(s) == p->offer.value) {
 		memcpy(p->cur_public, p->offer.key.public, sizeof(p->cur_public));
-		hello_withdraw(&p->offer);
+		offer_withdraw(&p->offer);
 	}
 	if (h->direct) {
 		p->heard_direct = now;
 		if (h->returned)
-			peer_move(o, p, h->direct);
+			move_to(o, p, h->direct);
 		else
-			peer_claims(o, p, h->direct);
+			move_claimed(o, p, h->direct);
 	}
 	p->hello_wait_ms = 0;
-	p->hello_at = mono_add_ms(now, peer_alive_ms(o));
+	p->due[DUE_HELLO] = mono_add_ms(now, peer_alive_ms(o));
 	rekey_established(o, p);
 	if (h->proved)
-		rekey_heard(o, p);
+		rekey_confirmed(o, p);
 	if (renewed) {
 		speak_up(o, p);
 	} else {
 		probe_session_up(o, p);
 		member_session_up(o, p);
 	}
-	peer_arm(p);
+	agenda_arm(p);
+}
+
+/* The first message in the session on offer proves as much as a HELLO that echoes it. */
+int hello_open_offered(struct overlay *o, struct peer *p, const struct endpoint *direct,
+		       uint8_t *data, size_t hdr_len, size_t len, uint8_t **msg, size_t *msg_len)
+{
+	struct session *s = offered(o, p);
+	int err = s ? session_open(s, data, hdr_len, len, msg, msg_len) : -ENOKEY;
+
+	if (err)
+		return err;
+	p->offer.session = NULL;
+	establish(o, p, s,
+		  &(struct rx_hello){ .m = &p->offer.answers,
+				      .secret = p->offer.secret,
+				      .direct = direct,
+				      .proved = true,
+				      .returned = offer_returned(&p->offer, direct) });
+	return 0;
 }
 
 /* --- receiving --- */
-
-static int64_t cost_ns(int64_t per_s)
-{
-	return NS_PER_S / per_s;
-}
-
-static struct bucket *bucket_of(struct source *table, size_t places, uint64_t name)
-{
-	struct source *s = &table[name % places];
-
-	if (s->name != name)
-		*s = (struct source){ .name = name };
-	return &s->bucket;
-}
-
-bool hello_may_answer(struct overlay *o, const struct endpoint *from)
-{
-	mono_t now = overlay_now(o);
-	uint8_t text[sizeof(from->ip.b) + 3] = { from->ip.family, (uint8_t)(from->port >> 8),
-						 (uint8_t)from->port };
-	struct bucket *b;
-
-	memcpy(text + 3, from->ip.b, sizeof(from->ip.b));
-	b = bucket_of(o->hello_from, array_size(o->hello_from),
-		      siphash(&o->hash_key, text, sizeof(text)));
-	return bucket_pass(b, now, cost_ns(FROM_PER_S), FROM_BURST * cost_ns(FROM_PER_S)) &&
-	       bucket_pass(&o->hello_answer, now, cost_ns(ANSWER_PER_S), NS_PER_S);
-}
-
-/* Of all addresses of an IPv6 network, as a stranger has as many there as it likes. */
-static struct bucket *opening_of(struct overlay *o, const struct ip_addr *ip)
-{
-	size_t len = ip->family == 6 ? 8 : 4;
-
-	return bucket_of(o->hello_open_from, array_size(o->hello_open_from),
-			 siphash(&o->hash_key, ip->b, len));
-}
-
-static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
-{
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i] && ip_equal(&o->by_slot[i]->ep.ip, ip))
-			return true;
-	return seed_of_address(o, ip) != NULL;
-}
-
-/* Strangers and members do not draw on one budget, and no address on that of all: a flood under
- * forged addresses keeps out newcomers at most, one under a member's that member. */
-static bool may_open(struct overlay *o, const struct endpoint *from)
-{
-	mono_t now = overlay_now(o);
-	struct bucket *all;
-
-	/* First, as it is cheap: who is known is found by a search among all peers. */
-	if (!bucket_pass(opening_of(o, &from->ip), now, cost_ns(OPEN_FROM_PER_S), NS_PER_S))
-		return false;
-	all = is_known_address(o, &from->ip) ? &o->hello_open_known : &o->hello_open;
-	return bucket_pass(all, now, cost_ns(OPEN_PER_S), NS_PER_S);
-}
 
 static bool lists_ip(const struct node *n, const struct ip_addr *ip)
 {
@@ -468,7 +234,7 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 	size_t msg_len;
 	uint8_t *msg;
 
-	if (!may_open(o, from)) {
+	if (!limit_may_open(o, from)) {
 		o->count.rx_rate_limited++;
 		return false;
 	}
@@ -500,7 +266,7 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 
 /* Rule 1 of protocol 3.2: our value was echoed. It is an offer to the peer or to a seed. */
 static void accept(struct overlay *o, struct peer *p, const struct ephemeral *key,
-		   const struct heard_hello *h)
+		   const struct rx_hello *h)
 {
 	const struct msg_hello *m = h->m;
 	bool tell = p->offer.answers.session_mine != m->session_mine;
@@ -518,7 +284,7 @@ static void accept(struct overlay *o, struct peer *p, const struct ephemeral *ke
 		return;
 	}
 	memcpy(public, key->public, sizeof(public));
-	hello_establish(o, p, s, h);
+	establish(o, p, s, h);
 	if (p->slot == SLOT_NONE)
 		return;
 	memcpy(p->cur_public, public, sizeof(public));
@@ -526,7 +292,7 @@ static void accept(struct overlay *o, struct peer *p, const struct ephemeral *ke
 		p->observed = m->observed;
 	/* The peer has seen our value with its own already where we answered it before. */
 	if (tell)
-		send_hello(o, &h->back,
+		greet_send(o, &h->back,
 			   &(struct greeting){ m->session_yours, m->session_mine, public, h->direct,
 					       h->secret });
 }
@@ -540,7 +306,7 @@ static bool is_rekey(const struct peer *p, const struct msg_hello *m)
 
 /* To a peer in session, to where it is known to be and not where this came from: it may be a
  * recording. */
-static void answer_known(struct overlay *o, struct peer *p, const struct heard_hello *h)
+static void answer_known(struct overlay *o, struct peer *p, const struct rx_hello *h)
 {
 	struct greeting g = { .mine = session_mine(p->cur),
 			      .yours = h->m->session_mine,
@@ -551,21 +317,21 @@ static void answer_known(struct overlay *o, struct peer *p, const struct heard_h
 
 	if (is_rekey(p, h->m) && keyring_sealed(o->keys)) {
 		f = offer_of(o, p);
-		answer_with(f, h);
+		offer_answers(f, h);
 		g.mine = f->value;
 		g.public = f->key.public;
 	}
 	if (!via_best(o, p, &known))
 		return;
 	if (f)
-		note_sent(f, &known);
-	send_hello(o, &known, &g);
+		offer_sent(f, &known);
+	greet_send(o, &known, &g);
 }
 
 /*
- * Without a secret, a peer that shows our value of this session beside another of its own: each end has
- * paired that value with another one. What the peer sends opens here all the same, so it would not be
- * noticed; the peer cannot read what we send, and asks.
+ * Without a secret, a peer that shows our value of this session beside another of its own: each end
+ * has paired that value with another one. What the peer sends opens here all the same, so it would
+ * not be noticed; the peer cannot read what we send, and asks.
  */
 static bool is_paired_otherwise(const struct overlay *o, const struct peer *p,
 				const struct msg_hello *m)
@@ -575,7 +341,7 @@ static bool is_paired_otherwise(const struct overlay *o, const struct peer *p,
 
 /* Rule 3: a question. */
 static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr,
-		   const struct heard_hello *h)
+		   const struct rx_hello *h)
 {
 	const struct msg_hello *m = h->m;
 	bool quiet = p && peer_is_alive(o, p) && m->incarnation <= p->incarnation;
@@ -589,7 +355,7 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 	if (quiet && !is_rekey(p, m) &&
 	    (hdr->hop[0] != NODE_ID_ANY || m->incarnation != p->incarnation))
 		return;
-	if (!hello_may_answer(o, h->from)) {
+	if (!limit_may_answer(o, h->from)) {
 		o->count.rx_rate_limited++;
 		return;
 	}
@@ -604,10 +370,10 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 		return;
 	}
 	f = offer_of(o, p);
-	answer_with(f, h);
-	offer_to(o, &h->back, f,
-		 &(struct greeting){ f->value, m->session_mine, f->key.public, h->direct,
-				     h->secret });
+	offer_answers(f, h);
+	greet_offer(o, &h->back, f,
+		    &(struct greeting){ f->value, m->session_mine, f->key.public, h->direct,
+					h->secret });
 }
 
 /*
@@ -625,7 +391,7 @@ static bool is_crossed(const struct overlay *o, const struct peer *p)
 
 /* What was said in answer to a seed: who lives there. */
 static void seed_answered(struct overlay *o, struct peer *p, const struct seed *seed,
-			  const struct leon_hdr *hdr, const struct heard_hello *h)
+			  const struct leon_hdr *hdr, const struct rx_hello *h)
 {
 	const struct msg_hello *m = h->m;
 
@@ -643,7 +409,7 @@ static void seed_answered(struct overlay *o, struct peer *p, const struct seed *
 }
 
 /* Only the secret was needed to come this far, so who says so is looked at. */
-static void note_observed(struct overlay *o, struct peer *p, const struct heard_hello *h)
+static void note_observed(struct overlay *o, struct peer *p, const struct rx_hello *h)
 {
 	const struct endpoint *observed = &h->m->observed;
 
@@ -658,10 +424,10 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 {
 	struct msg msg;
 	const struct msg_hello *m = &msg.hello;
-	struct heard_hello h = { .m = m,
-				 .to = hdr->hop[hdr->n_hops - 1],
-				 .from = from,
-				 .direct = hdr->n_hops == 1 ? from : NULL };
+	struct rx_hello h = { .m = m,
+			      .to = hdr->hop[hdr->n_hops - 1],
+			      .from = from,
+			      .direct = hdr->n_hops == 1 ? from : NULL };
 	struct seed *seed;
 	struct peer *p;
 	unsigned at;
@@ -690,7 +456,7 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 		return;
 	}
 	h.returned = seed ? h.direct && endpoint_equal(h.direct, &seed->ep[at])
-			  : p && hello_returned(&p->offer, h.direct);
+			  : p && offer_returned(&p->offer, h.direct);
 	if ((p && p->offer.value && m->session_yours == p->offer.value) ||
 	    is_paired_otherwise(o, p, m))
 		accept(o, p, &p->offer.key, &h);

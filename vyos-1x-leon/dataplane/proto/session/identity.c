@@ -4,125 +4,22 @@
  * has the secret can open a session; whose session it is, and what a record says, is proved by the
  * key of the node itself. Control thread. Protocol 3.4.
  */
+#include "proto/session/identity.h"
+
 #include <string.h>
 
 #include "base/mem.h"
+#include "proto/admit/claim.h"
+#include "proto/admit/trust.h"
+#include "proto/agenda.h"
 #include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/service.h"
+#include "proto/session/rekey.h"
+#include "proto/session/sign.h"
 
 #define VERIFY_PER_S 500 /* records of one peer; each costs about 100 us */
 #define VERIFY_BURST 2000
-
-#define CONTEXT_MAX 32
-#define SIGNED_MAX  (CONTEXT_MAX + MSG_LEN_MAX)
-
-void identity_set(struct overlay *o, const uint8_t secret[DH_KEY_LEN])
-{
-	memcpy(o->identity.secret, secret, DH_KEY_LEN);
-	sign_public(o->identity.secret, o->identity.public);
-}
-
-/* Puts the message behind what b holds; length of the whole, 0 where it has no room. */
-static size_t with_message(struct wbuf *b, const struct msg *m, uint8_t *text)
-{
-	int len = msg_encode(m, text + wbuf_len(b), MSG_LEN_MAX);
-
-	return len > 0 ? wbuf_len(b) + (size_t)len : 0;
-}
-
-/* What is signed: a word, the overlay, for HELLO who speaks to whom, and the message with its
- * signature as zero. */
-static size_t record_text(const struct overlay *o, const struct msg_record *r,
-			  uint8_t out[SIGNED_MAX])
-{
-	static const char word[] = "LEON record";
-	struct msg m = { .type = MSG_RECORD, .record = *r };
-	struct wbuf b = wbuf_of(out, SIGNED_MAX);
-
-	wbuf_bytes(&b, word, sizeof(word) - 1);
-	wbuf_u24(&b, o->vni);
-	memset(m.record.signature, 0, sizeof(m.record.signature));
-	return with_message(&b, &m, out);
-}
-
-static size_t hello_text(const struct overlay *o, const struct msg_hello *h, node_id_t from,
-			 node_id_t to, uint8_t out[SIGNED_MAX])
-{
-	static const char word[] = "LEON hello";
-	struct msg m = { .type = MSG_HELLO, .hello = *h };
-	struct wbuf b = wbuf_of(out, SIGNED_MAX);
-
-	wbuf_bytes(&b, word, sizeof(word) - 1);
-	wbuf_u24(&b, o->vni);
-	wbuf_u32(&b, from);
-	wbuf_u32(&b, to);
-	memset(m.hello.signature, 0, sizeof(m.hello.signature));
-	return with_message(&b, &m, out);
-}
-
-static size_t conflict_text(const struct overlay *o, const struct msg_conflict *c, node_id_t from,
-			    node_id_t to, uint8_t out[SIGNED_MAX])
-{
-	static const char word[] = "LEON conflict";
-	struct msg m = { .type = MSG_CONFLICT, .conflict = *c };
-	struct wbuf b = wbuf_of(out, SIGNED_MAX);
-
-	wbuf_bytes(&b, word, sizeof(word) - 1);
-	wbuf_u24(&b, o->vni);
-	wbuf_u32(&b, from);
-	wbuf_u32(&b, to);
-	memset(m.conflict.signature, 0, sizeof(m.conflict.signature));
-	return with_message(&b, &m, out);
-}
-
-void identity_sign_conflict(const struct overlay *o, struct msg_conflict *c, node_id_t to)
-{
-	uint8_t text[SIGNED_MAX];
-	size_t len;
-
-	memcpy(c->identity, o->identity.public, sizeof(c->identity));
-	len = conflict_text(o, c, o->self, to, text);
-	sign_make(o->identity.secret, text, len, c->signature);
-}
-
-bool identity_signed_conflict(const struct overlay *o, const struct msg_conflict *c, node_id_t from,
-			      node_id_t to)
-{
-	uint8_t text[SIGNED_MAX];
-	size_t len = conflict_text(o, c, from, to, text);
-
-	return sign_verify(c->identity, text, len, c->signature);
-}
-
-bool identity_signed_hello(const struct overlay *o, node_id_t from, const struct heard_hello *h)
-{
-	uint8_t text[SIGNED_MAX];
-	size_t len = hello_text(o, h->m, from, h->to, text);
-
-	return sign_verify(h->m->identity, text, len, h->m->signature);
-}
-
-void identity_sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to)
-{
-	uint8_t text[SIGNED_MAX];
-	size_t len;
-
-	memcpy(h->identity, o->identity.public, sizeof(h->identity));
-	len = hello_text(o, h, o->self, to, text);
-	sign_make(o->identity.secret, text, len, h->signature);
-}
-
-void identity_sign_own(struct overlay *o)
-{
-	struct msg_record *r = &nodedb_at(o->nodes, SLOT_SELF)->rec;
-	uint8_t text[SIGNED_MAX];
-	size_t len;
-
-	memcpy(r->identity, o->identity.public, sizeof(r->identity));
-	len = record_text(o, r, text);
-	sign_make(o->identity.secret, text, len, r->signature);
-}
-
-/* --- pins --- */
 
 static bool has_other_key(const struct node *n, const uint8_t key[MSG_KEY_LEN])
 {
@@ -151,8 +48,8 @@ static void change_key(struct overlay *o, struct node *n)
 		p->heard = MONO_NEVER;
 		p->incarnation = 0;
 	}
-	route_changed(o);
-	route_later(o);
+	agenda_snapshot(o);
+	agenda_paths_later(o);
 }
 
 void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN], bool proven)
@@ -177,7 +74,7 @@ void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_L
 	overlay_emit(o, EV_IDENTITY_CHANGED, n->id, NODE_ID_NONE, 0, NULL);
 }
 
-bool identity_of_hello(struct overlay *o, const struct peer *p, const struct heard_hello *h)
+bool identity_of_hello(struct overlay *o, const struct peer *p, const struct rx_hello *h)
 {
 	const struct node *n = nodedb_find(o->nodes, p->id);
 
@@ -187,7 +84,7 @@ bool identity_of_hello(struct overlay *o, const struct peer *p, const struct hea
 		refuse_other_key(o, n);
 		return false;
 	}
-	if (identity_signed_hello(o, p->id, h))
+	if (sign_holds_hello(o, p->id, h))
 		return true;
 	o->count.rx_bad_signature++;
 	return false;
@@ -197,8 +94,6 @@ bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_r
 {
 	const struct node *n = nodedb_find(o->nodes, r->origin);
 	const struct msg_summary_entry e = claim_of(r);
-	uint8_t text[SIGNED_MAX];
-	size_t len;
 
 	/* Of ourselves: an earlier life may have had another key. */
 	if (r->origin != o->self && !trust_passes(o, r->origin, r->identity))
@@ -212,8 +107,7 @@ bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_r
 		o->count.rx_rate_limited++;
 		return false;
 	}
-	len = record_text(o, r, text);
-	if (sign_verify(r->identity, text, len, r->signature))
+	if (sign_holds_record(o, r))
 		return true;
 	o->count.rx_bad_signature++;
 	return false;

@@ -5,11 +5,21 @@
  * for receiving, and when a session ends for which no new keys could be agreed. Control thread.
  * Protocol 3.3.
  */
+#include "proto/session/rekey.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "proto/agenda.h"
 #include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/send.h"
+#include "proto/service.h"
+#include "proto/session/data.h"
+#include "proto/session/greet.h"
+#include "proto/session/offer.h"
+#include "proto/session/seed.h"
 
 #define GRACE_MS	 5000  /* datagrams of the session before may still be on their way */
 #define SETTLE_MS	 3000  /* and after so long, a slow round trip, that the peer uses it */
@@ -28,10 +38,10 @@ void rekey_established(struct overlay *o, struct peer *p)
 	p->prev_heard = p->prev_until = MONO_NEVER;
 }
 
-void rekey_heard(struct overlay *o, struct peer *p)
+void rekey_confirmed(struct overlay *o, struct peer *p)
 {
 	p->cur_heard = true;
-	data_heard(o, p);
+	data_confirmed(o, p);
 	p->prev_until = mono_add_ms(overlay_now(o), GRACE_MS);
 }
 
@@ -48,10 +58,10 @@ void rekey_expire(struct overlay *o, struct peer *p)
 	session_free(p->cur);
 	p->cur = NULL;
 	data_end(o, p);
-	hello_soon(o, p, 1000);
+	agenda_hello(o, p, 1000);
 }
 
-void rekey_heard_before(struct overlay *o, struct peer *p)
+void rekey_prev_used(struct overlay *o, struct peer *p)
 {
 	p->prev_heard = overlay_now(o);
 	if (!mono_is_never(p->prev_until))
@@ -104,7 +114,7 @@ static void tell_secrets(struct overlay *o, struct peer *p)
 static void confirm_soon(struct overlay *o, struct peer *p, mono_t now)
 {
 	if (!p->cur_heard && mono_sub_ms(now, p->established) > CONFIRM_MS)
-		hello_confirm(o, p);
+		greet_confirm(o, p);
 }
 
 void rekey_upkeep(struct overlay *o, mono_t now)
@@ -130,7 +140,7 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 		else if (!p->cur_heard)
 			confirm_soon(o, p, now);
 		else if (is_due(o, p, now) && peer_is_alive(o, p))
-			hello_rekey(o, p);
+			greet_rekey(o, p);
 	}
 }
 
@@ -222,9 +232,9 @@ static void withdraw_offers(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
-			hello_withdraw(&o->by_slot[i]->offer);
+			offer_withdraw(&o->by_slot[i]->offer);
 	for (unsigned i = 0; i < o->n_pending; i++)
-		hello_withdraw(&o->pending[i]->offer);
+		offer_withdraw(&o->pending[i]->offer);
 	seed_withdraw(o);
 }
 

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two nodes with one node-id: a machine that was cloned with its identity key, or a number given twice.
- * One of them is in session with us and the other is not, so neither can know by itself: who sees both
- * tells both (CONFLICT, protocol 4.11), and who hears a HELLO of its own node-id asks whether somebody is
- * there. Believed is only who echoes a value of ours that was just on offer, so neither our own datagrams
- * that a NAT sends back, nor what an earlier run of us sent, nor a recording are taken for another node.
- * It is told to people and changes nothing. Control thread.
+ * Two nodes with one node-id: a machine that was cloned with its identity key, or a number given
+ * twice. One of them is in session with us and the other is not, so neither can know by itself: who
+ * sees both tells both (CONFLICT, protocol 4.11), and who hears a HELLO of its own node-id asks
+ * whether somebody is there. Believed is only who echoes a value of ours that was just on offer, so
+ * neither our own datagrams that a NAT sends back, nor what an earlier run of us sent, nor a
+ * recording are taken for another node. It is told to people and changes nothing. Control thread.
  */
+#include "proto/session/rival.h"
+
 #include <string.h>
 
 #include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/send.h"
+#include "proto/service.h"
+#include "proto/session/finding.h"
+#include "proto/session/limit.h"
+#include "proto/session/seed.h"
+#include "proto/session/sign.h"
 
 #define TELL_AGAIN_MS 10000
 #define VALUE_MS      PENDING_MS
@@ -41,14 +50,14 @@ void rival_suspected(struct overlay *o)
 }
 
 /* In the envelope of a HELLO, to where the question came from: no session is there. */
-static void send_outside(struct overlay *o, struct msg *m, const struct heard_hello *h)
+static void send_outside(struct overlay *o, struct msg *m, const struct rx_hello *h)
 {
 	size_t hdr_len = via_header(o, &h->back, o->buf);
 	int len;
 
-	if (!hello_may_answer(o, h->from))
+	if (!limit_may_answer(o, h->from))
 		return;
-	identity_sign_conflict(o, &m->conflict, h->back.hop[h->back.n_hops - 1]);
+	sign_conflict(o, &m->conflict, h->back.hop[h->back.n_hops - 1]);
 	len = msg_encode(m, o->buf + hdr_len + ENVELOPE_HELLO_LEN, MSG_HELLO_LEN);
 	if (len > 0)
 		len = hello_seal(o->keys, h->secret, o->buf, hdr_len, (size_t)len, sizeof(o->buf));
@@ -57,9 +66,9 @@ static void send_outside(struct overlay *o, struct msg *m, const struct heard_he
 }
 
 /* To whoever is there: a datagram from our node-id to our node-id would name a node twice. */
-static void send_to_anyone(struct overlay *o, struct msg *m, const struct heard_hello *h)
+static void send_to_anyone(struct overlay *o, struct msg *m, const struct rx_hello *h)
 {
-	struct heard_hello there = { .from = h->from, .secret = h->secret };
+	struct rx_hello there = { .from = h->from, .secret = h->secret };
 
 	there.back = (struct via){ .to = *h->from, .n_hops = 1, .hop = { NODE_ID_ANY } };
 	send_outside(o, m, &there);
@@ -68,8 +77,8 @@ static void send_to_anyone(struct overlay *o, struct msg *m, const struct heard_
 /* --- a peer in session, and another node with its id --- */
 
 /* With `mine` not 0 the answer is to echo it, which proves that somebody is there. */
-static void refuse(struct overlay *o, const struct peer *p, const struct heard_hello *h,
-		   uint64_t mine, bool same)
+static void refuse(struct overlay *o, const struct peer *p, const struct rx_hello *h, uint64_t mine,
+		   bool same)
 {
 	struct msg m = { .type = MSG_CONFLICT,
 			 .conflict = { .mine = mine,
@@ -118,13 +127,13 @@ static void note_of_peer(struct overlay *o, struct peer *p, const struct endpoin
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
 }
 
-static bool is_genuine(const struct overlay *o, const struct peer *p, const struct heard_hello *h)
+static bool is_genuine(const struct overlay *o, const struct peer *p, const struct rx_hello *h)
 {
 	return peer_node(o, p) && conf_trusts(o->conf, h->m->identity) &&
-	       identity_signed_hello(o, p->id, h);
+	       sign_holds_hello(o, p->id, h);
 }
 
-void rival_knocks(struct overlay *o, struct peer *p, const struct heard_hello *h)
+void rival_knocks(struct overlay *o, struct peer *p, const struct rx_hello *h)
 {
 	if (!is_genuine(o, p, h))
 		return;
@@ -135,7 +144,7 @@ void rival_knocks(struct overlay *o, struct peer *p, const struct heard_hello *h
 	refuse(o, p, h, p->rival_value, is_same(o, p, h->m->identity));
 }
 
-void rival_proved(struct overlay *o, struct peer *p, const struct heard_hello *h)
+void rival_proved(struct overlay *o, struct peer *p, const struct rx_hello *h)
 {
 	bool same;
 
@@ -148,13 +157,13 @@ void rival_proved(struct overlay *o, struct peer *p, const struct heard_hello *h
 
 /* Did the other one echo what rival_knocks() asked for? */
 static bool take_echo(struct overlay *o, node_id_t source, const struct msg_conflict *c,
-		      const struct heard_hello *h)
+		      const struct rx_hello *h)
 {
 	struct peer *p = peer_find(o, source);
 
 	if (!p || !p->cur || !c->yours || c->yours != p->rival_value)
 		return false;
-	if (!conf_trusts(o->conf, c->identity) || !identity_signed_conflict(o, c, source, h->to)) {
+	if (!conf_trusts(o->conf, c->identity) || !sign_holds_conflict(o, c, source, h->to)) {
 		o->count.rx_bad_signature++;
 		return true;
 	}
@@ -184,7 +193,7 @@ void rival_told(struct overlay *o, const struct peer *p, const struct msg_confli
 }
 
 void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflict *c,
-		   const struct heard_hello *h)
+		   const struct rx_hello *h)
 {
 	bool from_itself = source == o->self;
 	struct msg m = { .type = MSG_CONFLICT, .conflict = { .yours = c->mine } };
@@ -196,7 +205,7 @@ void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflic
 		return;
 	if (!is_offered(o, source, c->yours) || !conf_trusts(o->conf, c->identity))
 		return;
-	if (!identity_signed_conflict(o, c, source, h->to)) {
+	if (!sign_holds_conflict(o, c, source, h->to)) {
 		o->count.rx_bad_signature++;
 		return;
 	}
@@ -213,7 +222,7 @@ void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflic
 }
 
 /* A HELLO that names us as its sender. */
-void rival_own_hello(struct overlay *o, const struct heard_hello *h)
+void rival_own_hello(struct overlay *o, const struct rx_hello *h)
 {
 	const struct msg_hello *hello = h->m;
 	struct msg m = { .type = MSG_CONFLICT, .conflict = { .yours = hello->session_mine } };

@@ -4,11 +4,17 @@
  * session, and again whenever they are not, for ever: that is what merges a healed partition.
  * Owns struct seed. Control thread. Protocol 5.2.
  */
+#include "proto/session/seed.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/service.h"
+#include "proto/session/finding.h"
+#include "proto/session/greet.h"
 
 #define CHECK_MS 2000 /* how soon a seed that was lost is noticed */
 #define START_MS 250  /* restarts of many nodes are spread over so much */
@@ -191,7 +197,7 @@ static void ask(struct overlay *o, struct seed *s)
 		if (!s->value[k])
 			s->value[k] = random_u64_nonzero();
 		finding_asked(o, s, k);
-		hello_to_address(o, &s->ep[k], s->value[k], &s->key);
+		greet_address(o, &s->ep[k], s->value[k], &s->key);
 	}
 }
 

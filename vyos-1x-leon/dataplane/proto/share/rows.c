@@ -4,47 +4,16 @@
  * interval, a failure at once; rows of others into the database; and noticing that one is missing.
  * Control thread. Protocol 4.6, 5.3.
  */
+#include "proto/share/rows.h"
+
+#include "proto/agenda.h"
 #include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/send.h"
+#include "proto/service.h"
+#include "proto/share/sync.h"
 
-#define TRIGGERED_MS 50 /* between announcements of failures */
-#define AFTER_RUN_MS 10
-#define SOON_MS	     200 /* a link came up, a member joined: wait for company */
-/* Above so many members, what is not urgent is announced less often than once per interval: an
- * announcement costs the square of the members, and smoothing takes several intervals anyway. */
-#define SPREAD_MEMBERS 40u
-#define BEHIND_MS      200 /* a row that the ping speaks of may still be under way */
-
-void share_dirty(struct overlay *o, enum share_urgency urgency)
-{
-	uint32_t members = nodedb_members(o->nodes);
-	mono_t now = overlay_now(o), at;
-	int64_t ms;
-
-	switch (urgency) {
-	case SHARE_NOW:
-		/* After the run that the failure caused: the peer at the other end of the link is to
-		 * be told along the new path. */
-		at = mono_add_ms(now, AFTER_RUN_MS);
-		if (mono_before(at, mono_add_ms(o->announced, TRIGGERED_MS)))
-			at = mono_add_ms(o->announced, TRIGGERED_MS);
-		break;
-	case SHARE_SOON:
-		at = overlay_in(o, SOON_MS / 2, SOON_MS);
-		ms = overlay_stretch(o, o->conf->interval_ms / 2);
-		if (mono_before(at, mono_add_ms(o->announced, ms)))
-			at = mono_add_ms(o->announced, ms);
-		break;
-	case SHARE_LATER:
-	default:
-		if (timer_is_set(o->announce.timer))
-			return;
-		ms = o->conf->interval_ms * (int64_t)max_of(members, SPREAD_MEMBERS) /
-		     SPREAD_MEMBERS;
-		at = overlay_in(o, ms * 3 / 4, ms);
-		break;
-	}
-	alarm_sooner(&o->announce, mono_before(at, now) ? now : at);
-}
+#define BEHIND_MS 200 /* a row that the ping speaks of may still be under way */
 
 static bool is_addressee(const struct overlay *o, const struct peer *p)
 {
@@ -72,7 +41,7 @@ static bool is_any_due(const struct overlay *o)
 	return false;
 }
 
-void share_announce(void *arg, mono_t now)
+void rows_announce(void *arg, mono_t now)
 {
 	struct overlay *o = arg;
 	uint64_t incarnation = nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation;
@@ -91,10 +60,10 @@ void share_announce(void *arg, mono_t now)
 		if (is_addressee(o, o->by_slot[i]))
 			o->by_slot[i]->row_due = false;
 	if (latdb_own_dirty(o->lat))
-		share_dirty(o, SHARE_LATER);
+		agenda_row(o, ROW_LATER);
 }
 
-void share_whole(struct overlay *o, struct peer *p)
+void rows_send_whole(struct overlay *o, struct peer *p)
 {
 	uint64_t incarnation = nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation;
 	struct msg m = { .type = MSG_ROW };
@@ -124,7 +93,7 @@ static bool has_failure(struct overlay *o, uint16_t from, const struct msg_row *
 	return false;
 }
 
-void share_row(struct overlay *o, struct peer *p, const struct msg_row *m)
+void rows_take(struct overlay *o, struct peer *p, const struct msg_row *m)
 {
 	const struct node *n = nodedb_find(o->nodes, m->origin);
 	struct peer *origin = n ? peer_at(o, n->slot) : NULL;
@@ -139,9 +108,9 @@ void share_row(struct overlay *o, struct peer *p, const struct msg_row *m)
 	switch (latdb_merge(o->lat, n->slot, m, slot_of, o)) {
 	case ROW_CHANGED:
 		if (failure)
-			route_now(o);
+			agenda_paths_now(o);
 		else
-			route_later(o);
+			agenda_paths_later(o);
 		return;
 	case ROW_GAP:
 		sync_want(o, p, p);
@@ -152,7 +121,7 @@ void share_row(struct overlay *o, struct peer *p, const struct msg_row *m)
 	}
 }
 
-void share_row_seq(struct overlay *o, struct peer *p, uint32_t row_seq)
+void rows_row_seq(struct overlay *o, struct peer *p, uint32_t row_seq)
 {
 	const struct node *n = peer_node(o, p);
 	bool known =

@@ -5,21 +5,24 @@
  * exchange summaries and fetch what is newer. Answers to fetches are queued and paced, so that a
  * newcomer among hundreds does not get, or cause, a burst. Control thread. Protocol 4.3, 4.4, 4.8.
  */
+#include "proto/share/sync.h"
+
 #include <string.h>
 
+#include "proto/admit/claim.h"
+#include "proto/admit/room.h"
 #include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/send.h"
+#include "proto/service.h"
 
-#define ASK_AGAIN_MS	 2000
-#define RANDOM_ASK_MS	 30000
-#define SETTLED_MS	 30000
-#define CLAIM_AGAIN_MS	 60000
-#define ANSWER_AGAIN_MS	 300 /* to one peer */
-#define SUMMARIES_PER_S	 100
-#define FETCH_AGAIN_MS	 1000
-#define ANSWER_PERIOD_MS 10
-#define FETCHED_PER_S	 1000 /* origins, by one peer */
-#define FETCHED_BURST	 4096
-#define ANSWER_BYTES	 32768 /* in each period */
+#define ASK_AGAIN_MS	2000
+#define RANDOM_ASK_MS	30000
+#define SETTLED_MS	30000
+#define CLAIM_AGAIN_MS	60000
+#define ANSWER_AGAIN_MS 300 /* to one peer */
+#define SUMMARIES_PER_S 100
+#define FETCH_AGAIN_MS	1000
 
 static bool is_due(const struct overlay *o, mono_t at)
 {
@@ -56,8 +59,9 @@ static void settle(struct overlay *o, struct peer *p)
 	p->settled_until = overlay_in(o, SETTLED_MS * 3 / 4, SETTLED_MS);
 }
 
-void sync_forget_answers(struct overlay *o)
+void sync_again(struct overlay *o)
 {
+	o->synced = false;
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
 			o->by_slot[i]->settled_until = MONO_NEVER;
@@ -71,6 +75,7 @@ void sync_digest(struct overlay *o, struct peer *p, uint64_t digest)
 	if (digest == nodedb_digest(o->nodes)) {
 		p->mismatch_since = MONO_NEVER;
 		p->record_tries = 0;
+		p->due[DUE_RECORD] = MONO_NEVER;
 		return;
 	}
 	if (is_settled(o, p))
@@ -119,10 +124,10 @@ void sync_upkeep(struct overlay *o, mono_t now)
 
 /* --- summaries --- */
 
-/* Only those are passed on that this node has met: whoever can reach a node learns of it from the last
- * relay before it, which has, and records that a member made up go nowhere. A node that was merely
- * forgotten is not named: whoever does not know it need not learn of it. */
-static bool is_listed(const struct node *n)
+/* Only those are passed on that this node has met: whoever can reach a node learns of it from
+ * the last relay before it, which has, and records that a member made up go nowhere. A node that
+ * was merely forgotten is not named: whoever does not know it need not learn of it. */
+bool sync_is_listed(const struct node *n)
 {
 	return n && n->has_record && (n->proven || n->slot == SLOT_SELF) &&
 	       (n->state != NODE_LEFT || (n->rec.flags & RECORD_LEFT));
@@ -136,7 +141,7 @@ static void fill_part(struct overlay *o, struct msg_summary *s, uint32_t *slot, 
 		struct node *n = nodedb_at(o->nodes, (uint16_t)(*slot % n_slots));
 		bool tombstones = *slot >= n_slots;
 
-		if (!is_listed(n) || (n->state == NODE_LEFT) != tombstones)
+		if (!sync_is_listed(n) || (n->state == NODE_LEFT) != tombstones)
 			continue;
 		s->entry[s->n++] = claim_of(&n->rec);
 	}
@@ -154,7 +159,7 @@ void sync_summary_request(struct overlay *o, struct peer *p)
 	}
 	p->answer_at = mono_add_ms(overlay_now(o), ANSWER_AGAIN_MS);
 	for (uint32_t i = 0; i < n_slots; i++)
-		n += is_listed(nodedb_at(o->nodes, (uint16_t)i));
+		n += sync_is_listed(nodedb_at(o->nodes, (uint16_t)i));
 	parts = max_of((n + MSG_SUMMARY_MAX - 1) / MSG_SUMMARY_MAX, 1u);
 	m.summary.parts = (uint16_t)min_of(parts, (uint32_t)MSG_PARTS_MAX);
 	for (m.summary.part = 0; m.summary.part < m.summary.parts; m.summary.part++) {
@@ -190,12 +195,13 @@ static bool wants_own(struct overlay *o, struct peer *p, const struct msg_summar
 	}
 	if (cmp < 0 && !p->record_tries) {
 		p->record_tries = 1;
-		p->record_at = overlay_now(o);
+		p->due[DUE_RECORD] = overlay_now(o);
 	}
 	return cmp > 0;
 }
 
-/* Whether there is room for what the member p names in one summary, found out once for each kind. */
+/* Whether there is room for what the member p names in one summary, found out once for each
+ * kind. */
 struct openings {
 	const struct peer *p;
 	bool is_known[2][2], is_there[2][2]; /* [place of a member?][slot?] */
@@ -265,47 +271,4 @@ void sync_want(struct overlay *o, struct peer *origin, struct peer *hint)
 	m.fetch.n = 1;
 	m.fetch.origin[0] = origin->id;
 	peer_send(o, from, &m);
-}
-
-void sync_fetch(struct overlay *o, struct peer *p, const struct msg_fetch *f)
-{
-	for (unsigned i = 0; i < f->n; i++) {
-		/* One that asks for more than there can be must not fill the queue of all. */
-		if (o->answer_in - o->answer_out == ANSWERS_MAX ||
-		    !bucket_pass(&p->fetches, overlay_now(o), NS_PER_S / FETCHED_PER_S,
-				 FETCHED_BURST * (NS_PER_S / FETCHED_PER_S))) {
-			o->count.rx_rate_limited++;
-			break;
-		}
-		o->answer[o->answer_in++ % ANSWERS_MAX] =
-			(struct answer){ .to = p->id, .origin = f->origin[i] };
-	}
-	if (mono_is_never(o->answering.at))
-		alarm_set(&o->answering, overlay_now(o));
-}
-
-static void answer_one(struct overlay *o, const struct answer *a)
-{
-	struct peer *p = peer_find(o, a->to);
-	const struct node *n = nodedb_find(o->nodes, a->origin);
-	struct msg m = { .type = MSG_RECORD };
-
-	if (!p || !p->cur || !is_listed(n))
-		return;
-	m.record = n->rec;
-	peer_send(o, p, &m);
-	if (n->slot == SLOT_SELF)
-		share_whole(o, p);
-}
-
-void sync_answer_some(void *arg, mono_t now)
-{
-	struct overlay *o = arg;
-	uint64_t until = o->count.tx_bytes + ANSWER_BYTES;
-
-	o->answering.at = MONO_NEVER;
-	while (o->answer_out != o->answer_in && o->count.tx_bytes < until)
-		answer_one(o, &o->answer[o->answer_out++ % ANSWERS_MAX]);
-	if (o->answer_out != o->answer_in)
-		alarm_set(&o->answering, mono_add_ms(now, ANSWER_PERIOD_MS));
 }

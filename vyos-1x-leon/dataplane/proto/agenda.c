@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * When things are to be done, see agenda.h: what is urgent at once, the rest at distances that grow
+ * with the number of members. Control thread.
+ */
+#include "proto/agenda.h"
+
+#include "proto/core.h"
+#include "proto/service.h"
+
+#define HELLO_GAP_MS  200 /* between two HELLOs to one peer, whatever calls for them */
+#define RUN_EVERY_MS  100
+#define FAILURES_MS   5
+#define TELL_EVERY_MS 20
+#define TRIGGERED_MS  50 /* between announcements of failures */
+#define AFTER_RUN_MS  10
+#define ROW_SOON_MS   200 /* a link came up, a member joined: wait for company */
+/* Above so many members, what is not urgent is announced less often than once per interval: an
+ * announcement costs the square of the members, and smoothing takes several intervals anyway. */
+#define SPREAD_MEMBERS 40u
+
+static mono_t later_of(mono_t a, mono_t b)
+{
+	return mono_before(a, b) ? b : a;
+}
+
+/* --- of one peer --- */
+
+void agenda_arm(struct peer *p)
+{
+	mono_t at = MONO_NEVER;
+
+	if (p->slot == SLOT_NONE)
+		return;
+	for (unsigned i = 0; i < DUE_N; i++)
+		at = earlier(at, p->due[i]);
+	if (at.ns != p->tick.at.ns || !timer_is_set(p->tick.timer))
+		alarm_set(&p->tick, at);
+}
+
+bool agenda_take(struct peer *p, enum due what, mono_t now)
+{
+	if (mono_is_never(p->due[what]) || mono_before(now, p->due[what]))
+		return false;
+	p->due[what] = MONO_NEVER;
+	return true;
+}
+
+void agenda_hello(struct overlay *o, struct peer *p, int64_t within_ms)
+{
+	mono_t at = overlay_in(o, 0, within_ms), gap = mono_add_ms(p->hello_sent, HELLO_GAP_MS);
+
+	p->hello_wait_ms = 0;
+	p->due[DUE_HELLO] = earlier(p->due[DUE_HELLO], later_of(at, gap));
+	agenda_arm(p);
+}
+
+void agenda_probe(struct overlay *o, struct peer *p)
+{
+	struct probing *pr = &p->probe;
+	mono_t gap = mono_add_ms(pr->sent_at, o->conf->fast_interval_ms / 2);
+
+	if (!p->cur)
+		return;
+	if (!pr->up)
+		pr->wait_ms = 0;
+	p->due[DUE_PROBE] = earlier(p->due[DUE_PROBE], later_of(overlay_now(o), gap));
+	agenda_arm(p);
+}
+
+/* --- of all of them --- */
+
+void agenda_row(struct overlay *o, enum row_urgency urgency)
+{
+	uint32_t members = nodedb_members(o->nodes);
+	mono_t now = overlay_now(o), at;
+	int64_t ms;
+
+	switch (urgency) {
+	case ROW_NOW:
+		/* After the run that the failure caused: the peer at the other end of the link
+		 * is to be told along the new path. */
+		at = later_of(mono_add_ms(now, AFTER_RUN_MS),
+			      mono_add_ms(o->announced, TRIGGERED_MS));
+		break;
+	case ROW_SOON:
+		ms = overlay_stretch(o, o->conf->interval_ms / 2);
+		at = later_of(overlay_in(o, ROW_SOON_MS / 2, ROW_SOON_MS),
+			      mono_add_ms(o->announced, ms));
+		break;
+	case ROW_LATER:
+	default:
+		if (timer_is_set(o->announce.timer))
+			return;
+		ms = o->conf->interval_ms * (int64_t)max_of(members, SPREAD_MEMBERS) /
+		     SPREAD_MEMBERS;
+		at = overlay_in(o, ms * 3 / 4, ms);
+		break;
+	}
+	alarm_sooner(&o->announce, later_of(at, now));
+}
+
+/* Many failures at once (a site of many nodes is cut off) are told by many rows: one run for those
+ * of a few milliseconds. */
+void agenda_paths_now(struct overlay *o)
+{
+	alarm_sooner(&o->routing, later_of(mono_add_ms(o->routed, FAILURES_MS), overlay_now(o)));
+}
+
+/* A run costs time in proportion to the square of the members, so the distance grows like that. */
+void agenda_paths_later(struct overlay *o)
+{
+	int64_t ms = overlay_stretch(o, overlay_stretch(o, RUN_EVERY_MS));
+
+	alarm_sooner(&o->routing, later_of(mono_add_ms(o->routed, ms), overlay_now(o)));
+}
+
+/* A snapshot costs time in proportion to the members: what is not urgent waits for company. */
+void agenda_snapshot(struct overlay *o)
+{
+	int64_t ms = overlay_stretch(o, TELL_EVERY_MS);
+
+	alarm_sooner(&o->changed, later_of(mono_add_ms(o->told, ms), overlay_now(o)));
+}
+
+void agenda_snapshot_now(struct overlay *o)
+{
+	alarm_sooner(&o->changed, overlay_now(o));
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What becomes of a datagram that arrives: the first look at it, the session that it opens in, and
+ * the table of messages with the module that each is for. Called by daemon/ through overlay.h;
+ * control thread. Protocol 3.1, 3.2, 4.
+ */
+#include <errno.h>
+
+#include "proto/agenda.h"
+#include "proto/core.h"
+#include "proto/measure/along.h"
+#include "proto/measure/ping.h"
+#include "proto/measure/probe.h"
+#include "proto/overlay.h"
+#include "proto/paths.h"
+#include "proto/peer.h"
+#include "proto/send.h"
+#include "proto/service.h"
+#include "proto/session/hello.h"
+#include "proto/session/member.h"
+#include "proto/session/move.h"
+#include "proto/session/rekey.h"
+#include "proto/session/rival.h"
+#include "proto/share/answer.h"
+#include "proto/share/rows.h"
+#include "proto/share/sync.h"
+#include "wire/bytes.h"
+
+/* --- messages --- */
+
+/* PING and PONG say which records and how much of its own row the peer has. */
+static void compare(struct overlay *o, struct peer *p, uint64_t digest, uint32_t row_seq)
+{
+	sync_digest(o, p, digest);
+	rows_row_seq(o, p, row_seq);
+}
+
+/* The answer to a PING of whoever sent one of that id. */
+static void pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct,
+		 mono_t rx)
+{
+	if (move_shown(o, p, m->id))
+		return;
+	compare(o, p, m->digest, m->row_seq);
+	if (!probe_pong(o, p, m, direct, rx) && !along_pong(o, p, m))
+		ping_pong(o, p, m, rx);
+}
+
+static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
+		     const struct endpoint *from, const struct leon_hdr *h, size_t len, mono_t rx)
+{
+	struct via back;
+
+	switch ((enum msg_type)m->type) {
+	case MSG_SUMMARY_REQ:
+		sync_summary_request(o, p);
+		return;
+	case MSG_SUMMARY:
+		sync_summary(o, p, &m->summary);
+		return;
+	case MSG_FETCH:
+		answer_fetch(o, p, &m->fetch);
+		return;
+	case MSG_RECORD:
+		member_record(o, p, &m->record);
+		return;
+	case MSG_ROW:
+		rows_take(o, p, &m->row);
+		return;
+	case MSG_PING:
+		if (!via_back(o, from, h, &back))
+			return;
+		probe_ping(o, p, &m->ping, &back, len, rx);
+		compare(o, p, m->ping.digest, m->ping.row_seq);
+		return;
+	case MSG_PONG:
+		pong(o, p, &m->pong, h->n_hops == 1 && endpoint_equal(from, &p->ep), rx);
+		return;
+	case MSG_NOTICE:
+		paths_notice(o, p, &m->notice);
+		return;
+	case MSG_SECRETS:
+		rekey_secrets(o, p, &m->secrets);
+		return;
+	case MSG_CONFLICT:
+		rival_told(o, p, &m->conflict);
+		return;
+	case MSG_HELLO: /* has no place inside a session */
+		break;
+	}
+	o->count.rx_malformed++;
+}
+
+/* --- sessions --- */
+
+static int open_any(struct overlay *o, struct peer *p, uint64_t value,
+		    const struct endpoint *direct, uint8_t *data, size_t hdr_len, size_t len,
+		    uint8_t **msg, size_t *msg_len)
+{
+	int err;
+
+	if (p->cur && session_mine(p->cur) == value) {
+		err = session_open(p->cur, data, hdr_len, len, msg, msg_len);
+		if (!err && !p->cur_heard)
+			rekey_confirmed(o, p);
+		return err;
+	}
+	if (p->prev && session_mine(p->prev) == value) {
+		err = session_open(p->prev, data, hdr_len, len, msg, msg_len);
+		if (!err)
+			rekey_prev_used(o, p);
+		return err;
+	}
+	if (p->offer.value == value)
+		return hello_open_offered(o, p, direct, data, hdr_len, len, msg, msg_len);
+	return -ENOKEY;
+}
+
+/* An authentic message that was not replayed came straight from `from`: follow the peer there,
+ * unless the message is one that an older address had delayed. */
+static void heard_from(struct overlay *o, struct peer *p, const struct endpoint *from,
+		       uint64_t counter)
+{
+	p->heard_direct = overlay_now(o);
+	if (counter <= p->ep_counter)
+		return;
+	p->ep_counter = counter;
+	move_claimed(o, p, from);
+}
+
+static void session_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
+			  const struct leon_hdr *h, size_t hdr_len, mono_t rx)
+{
+	struct rbuf envelope = rbuf_of(data + hdr_len, len - hdr_len);
+	const struct endpoint *direct = h->n_hops == 1 ? from : NULL;
+	uint64_t value = rbuf_u64(&envelope), counter = rbuf_u64(&envelope);
+	struct peer *p = peer_find(o, h->source);
+	size_t msg_len;
+	struct msg m;
+	uint8_t *msg;
+	int err = p ? open_any(o, p, value, direct, data, hdr_len, len, &msg, &msg_len) : -ENOKEY;
+
+	if (err) {
+		o->count.rx_no_session += err == -ENOKEY;
+		o->count.rx_replayed += err == -EALREADY;
+		o->count.rx_not_authentic += err != -ENOKEY && err != -EALREADY;
+		/* It may be a peer that did not notice our restart; ask it, at its own pace. */
+		if (err == -ENOKEY && p && p->slot != SLOT_NONE && !p->cur &&
+		    mono_sub_ms(overlay_now(o), p->hello_sent) > 1000)
+			agenda_hello(o, p, 200);
+		return;
+	}
+	if (p->slot == SLOT_NONE) /* proved itself, but there is no room for it */
+		return;
+	peer_heard(o, p);
+	if (!p->probe.up && mono_is_never(p->due[DUE_PROBE]))
+		agenda_probe(o, p);
+	/* Counters of the session before say nothing about the order in this one. */
+	if (direct && p->cur && session_mine(p->cur) == value)
+		heard_from(o, p, from, counter);
+	err = msg_decode(msg, msg_len, &m);
+	if (err) {
+		o->count.rx_malformed += err != -ENOMSG;
+		return;
+	}
+	o->count.rx_by_type[m.type % array_size(o->count.rx_by_type)]++;
+	dispatch(o, p, &m, from, h, len, rx);
+	if (p->slot != SLOT_NONE)
+		agenda_arm(p);
+}
+
+/* --- all of them --- */
+
+void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
+		   mono_t rx)
+{
+	struct leon_hdr h;
+	size_t hdr_len;
+	uint64_t session;
+
+	peer_free_dropped(o);
+	if (!o->started || o->leaving)
+		return;
+	o->count.rx_msgs++;
+	o->count.rx_bytes += len;
+	if (leon_decode(data, len, &h, &hdr_len) != LEON_OK || h.kind != LEON_CONTROL ||
+	    h.vni != o->vni || !leon_is_last(&h) || !leon_is_for(&h, o->self) ||
+	    h.source == NODE_ID_ANY) {
+		o->count.rx_malformed++;
+		return;
+	}
+	if (h.flags & LEON_F_LINK_VALUE) {
+		/* It was for the relays. */
+		data = leon_remove_link(data, h.n_hops);
+		len -= LEON_LINK_LEN;
+		hdr_len -= LEON_LINK_LEN;
+	}
+	if (!envelope_session(data, hdr_len, len, &session)) {
+		o->count.rx_malformed++;
+		return;
+	}
+	if (session != 0 && h.source == o->self) {
+		o->count.rx_malformed++;
+		return;
+	}
+	if (session == 0)
+		hello_input(o, from, data, len, &h, hdr_len);
+	else
+		session_input(o, from, data, len, &h, hdr_len, rx);
+	peer_free_dropped(o);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What all that is measured on a direct link has in common: a PING and when its answer is late, and
+ * the link's entry in the own row of the latency database. Called by the other files of measure/,
+ * and by whoever has a PING to send; control thread. Protocol 4.7.
+ */
+#include "proto/measure/link.h"
+
+#include "proto/agenda.h"
+#include "proto/core.h"
+#include "proto/measure/loss.h"
+#include "proto/measure/rtt.h"
+#include "proto/send.h"
+#include "proto/service.h"
+
+#define RTO_MIN_US   40000
+#define RTO_MAX_US   15000000
+#define RTO_FIRST_US 1000000 /* while no round-trip time is known */
+#define RTO_SLACK_US 10000
+
+static int64_t timeout_us(const struct link_filter *f)
+{
+	int64_t us = f->srtt_us + 4 * f->var_us + RTO_SLACK_US;
+
+	if (f->n_samples == 0)
+		return RTO_FIRST_US;
+	return min_of(max_of(us, (int64_t)RTO_MIN_US), (int64_t)RTO_MAX_US);
+}
+
+void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size)
+{
+	struct msg m = { .type = MSG_PING };
+	size_t bare = LEON_HDR_LEN(v->n_hops) + ENVELOPE_LEN + 19 +
+		      (keyring_sealed(o->keys) ? AEAD_TAG_LEN : 0);
+
+	m.ping.id = id;
+	m.ping.digest = nodedb_digest(o->nodes);
+	m.ping.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
+	m.ping.size = (uint16_t)max_of((size_t)size, bare);
+	peer_send_via(o, p, v, &m, size);
+}
+
+/* When the first of those that are unanswered is late. */
+void link_expect(struct peer *p)
+{
+	mono_t at = MONO_NEVER;
+
+	for (unsigned i = 0; i < PROBES_OUT; i++) {
+		const struct probe *pr = &p->probe.out[i];
+
+		if (pr->id && !pr->missed)
+			at = earlier(at, pr->deadline);
+	}
+	p->due[DUE_ANSWER] = at;
+}
+
+void link_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size)
+{
+	struct probe *pr = &p->probe.out[p->probe.next_out++ % PROBES_OUT];
+	int64_t wait_us = timeout_us(&p->probe.filter);
+
+	/* Large datagrams take longer to serialise, and their loss need not be known quickly. */
+	*pr = (struct probe){ .id = id, .size = size, .sent = overlay_clock(o) };
+	pr->data_tx = loss_link_mark(o, p);
+	pr->deadline = mono_add_us(overlay_now(o), size ? 2 * wait_us : wait_us);
+	link_expect(p);
+}
+
+void link_store(struct overlay *o, struct peer *p)
+{
+	const struct link_filter *f = &p->probe.filter;
+	int64_t rtt_us = max_of(f->now_us, p->probe.late_us);
+	struct lat_entry e = {
+		.rtt_us = (uint32_t)min_of(rtt_us, (int64_t)UINT32_MAX),
+		.lasting_us = (uint32_t)min_of(f->lasting_us, (int64_t)UINT32_MAX),
+		.var_us = (uint32_t)min_of(f->dev_us, (int64_t)UINT32_MAX),
+		.loss_pm = (uint16_t)max_of(f->loss_pm, (uint32_t)p->loss.link_pm),
+		.mtu = p->pmtu.mtu,
+		.up = p->probe.up,
+		.silent = p->probe.silent || p->loss.link_pm,
+	};
+
+	if (!latdb_set(o->lat, p->slot, &e))
+		return;
+	agenda_row(o, ROW_LATER);
+	agenda_paths_later(o);
+}

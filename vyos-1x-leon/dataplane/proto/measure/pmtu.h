@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Path MTU of each direct link, by probing. Control thread. Protocol 4.7.
+ */
+#pragma once
+
+#include "proto/core.h"
+
+void pmtu_reset(struct overlay *o, struct peer *p);
+void pmtu_tick(struct overlay *o, struct peer *p, mono_t now);
+/* Data begins to flow: check soon that what passed before still does. */
+void pmtu_used(struct overlay *o, struct peer *p);
+void pmtu_answer(struct overlay *o, struct peer *p, uint16_t size);
+void pmtu_miss(struct overlay *o, struct peer *p, uint16_t size);

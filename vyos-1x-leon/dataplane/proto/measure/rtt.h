@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Round-trip times from PINGs that a liar may have answered. Control thread. Protocol 4.7.
+ */
+#pragma once
+
+#include "proto/core.h"
+
+uint32_t rtt_new_id(void); /* of a PING, never 0 */
+/* Round-trip time from send and receive time; 0 where it cannot be one. */
+uint32_t rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_ns);
+/* The same as a sample for the link's filter; 0: it is none. */
+uint32_t rtt_sample_us(const struct overlay *o, struct peer *p, mono_t sent, mono_t rx,
+		       uint32_t held_ns);

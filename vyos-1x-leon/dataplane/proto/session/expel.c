@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Identities that a reload has taken off the list: who has one is removed, and what was offered to
+ * it is withdrawn. Called by overlay.c; control thread. doc/decisions/015, 018.
+ */
+#include "proto/session/expel.h"
+
+#include <string.h>
+
+#include "proto/admit/trust.h"
+#include "proto/core.h"
+#include "proto/measure/probe.h"
+#include "proto/paths.h"
+#include "proto/peer.h"
+#include "proto/service.h"
+#include "proto/session/member.h"
+#include "proto/session/offer.h"
+#include "proto/share/rows.h"
+#include "proto/share/sync.h"
+
+static bool is_untrusted(const struct overlay *o, const struct node *n)
+{
+	return n && n->slot != SLOT_SELF && n->has_key && !conf_trusts(o->conf, n->key);
+}
+
+/* What was offered to a key that is no longer trusted must not become a session. */
+static void withdraw_offer(struct overlay *o, struct peer *p)
+{
+	if (p->offer.answers.session_mine && !conf_trusts(o->conf, p->offer.answers.identity))
+		offer_withdraw(&p->offer);
+}
+
+/* The others hear that our links to them are down while we can still say so: a path of theirs
+ * through us, to one of these, would lead nowhere. */
+static void say_links_down(struct overlay *o)
+{
+	bool any = false;
+
+	for (uint16_t i = 0; i < nodedb_slots(o->nodes); i++) {
+		struct peer *p = peer_at(o, i);
+
+		if (!p || !p->probe.up || !is_untrusted(o, nodedb_at(o->nodes, i)))
+			continue;
+		probe_link_lost(o, p);
+		any = true;
+	}
+	if (any && o->started && !o->leaving)
+		rows_announce(o, overlay_now(o));
+}
+
+/* In two steps: what leads over it is found anew before its slot is free. */
+static void bury_untrusted(struct overlay *o, struct node *n)
+{
+	trust_tell(o, n->id, n->key);
+	member_clear(o, n);
+	nodedb_forget(o->nodes, n, overlay_now(o));
+}
+
+static void remove_untrusted(struct overlay *o)
+{
+	uint16_t n_slots = nodedb_slots(o->nodes);
+	bool any = false;
+
+	for (uint16_t i = 0; i < n_slots; i++) {
+		struct node *n = nodedb_at(o->nodes, i);
+
+		if (!is_untrusted(o, n))
+			continue;
+		bury_untrusted(o, n);
+		any = true;
+	}
+	if (any)
+		paths_run(o, overlay_now(o));
+	for (uint16_t i = 0; any && i < n_slots; i++) {
+		struct node *n = nodedb_at(o->nodes, i);
+
+		if (is_untrusted(o, n))
+			nodedb_remove(o->nodes, n, overlay_now(o));
+	}
+}
+
+void expel_untrusted(struct overlay *o)
+{
+	say_links_down(o);
+	trust_forget(o);
+	remove_untrusted(o);
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i])
+			withdraw_offer(o, o->by_slot[i]);
+	for (unsigned i = 0; i < o->n_pending; i++)
+		withdraw_offer(o, o->pending[i]);
+	/* Somebody may know who is trusted now and was not before: ask at once. */
+	sync_again(o);
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Removing those whose identity a reload has taken off the list. Control thread.
+ */
+#pragma once
+
+#include "proto/core.h"
+
+/* The list may have changed. */
+void expel_untrusted(struct overlay *o);

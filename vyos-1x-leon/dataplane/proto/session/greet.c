@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * HELLOs that this node sends: to peers that it has no session with, to addresses whose node is not
+ * known, for new keys, and to complete a handshake. What comes back is hello.c's. Control thread.
+ * Protocol 3.2.
+ */
+#include "proto/session/greet.h"
+
+#include <string.h>
+
+#include "proto/admit/endpoint.h"
+#include "proto/agenda.h"
+#include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/send.h"
+#include "proto/service.h"
+#include "proto/session/offer.h"
+#include "proto/session/sign.h"
+
+/* All HELLOs are padded to the longest, so that no answer is larger than its question. */
+bool greet_send(struct overlay *o, const struct via *v, const struct greeting *g)
+{
+	struct msg m = { .type = MSG_HELLO };
+	size_t hdr_len = via_header(o, v, o->buf);
+	uint8_t *text = o->buf + hdr_len + ENVELOPE_HELLO_LEN;
+	int len;
+
+	m.hello.incarnation = nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation;
+	m.hello.session_mine = g->mine;
+	m.hello.session_yours = g->yours;
+	m.hello.port_hint = o->conf->port;
+	m.hello.data_offer = keyring_offer(o->keys);
+	keyring_ids(o->keys, m.hello.secret);
+	if (g->public)
+		memcpy(m.hello.public, g->public, sizeof(m.hello.public));
+	if (g->observed && endpoint_is_usable(g->observed))
+		m.hello.observed = *g->observed;
+	sign_hello(o, &m.hello, v->hop[v->n_hops - 1]);
+	memset(text, 0, MSG_HELLO_LEN);
+	len = msg_encode(&m, text, MSG_HELLO_LEN);
+	if (len > 0)
+		len = hello_seal(o->keys, g->secret, o->buf, hdr_len, MSG_HELLO_LEN,
+				 sizeof(o->buf));
+	if (len < 0)
+		return false;
+	via_transmit(o, v, (size_t)len, MSG_HELLO);
+	return true;
+}
+
+bool greet_address(struct overlay *o, const struct endpoint *ep, uint64_t value,
+		   const struct ephemeral *key)
+{
+	struct via v = { .to = *ep, .n_hops = 1, .hop = { NODE_ID_ANY } };
+	struct greeting g = { .mine = value, .public = key->public };
+
+	return greet_send(o, &v, &g);
+}
+
+/* A peer that does not answer may not know our own secret yet: now and then under the one that
+ * it used last. */
+static uint32_t secret_for(const struct peer *p, uint32_t tries)
+{
+	return tries % 2 ? p->secret : 0;
+}
+
+void greet_offer(struct overlay *o, const struct via *v, struct offer *f, const struct greeting *g)
+{
+	offer_sent(f, v);
+	greet_send(o, v, g);
+}
+
+/* One HELLO to every address the peer may have, and one along relays where a path is known. */
+static void send_everywhere(struct overlay *o, struct peer *p)
+{
+	const struct node *n = peer_node(o, p);
+	struct offer *f = offer_of(o, p);
+	struct greeting g = { f->value, f->answers.session_mine, f->key.public, &p->ep,
+			      secret_for(p, p->hello_wait_ms / 1000) };
+	struct via v;
+
+	if (via_direct(p, &v))
+		greet_offer(o, &v, f, &g);
+	for (unsigned i = 0; n && n->has_record && i < n->rec.n_locators; i++) {
+		v = (struct via){ .to = n->rec.locator[i], .n_hops = 1, .hop = { p->id } };
+		if (!endpoint_equal(&v.to, &p->ep) && endpoint_may_ask(o, n, &v.to))
+			greet_offer(o, &v, f, &g);
+	}
+	if (p->choice.path.n_hops > 1 ? via_path(o, &p->choice.path, &v) : via_claimed(o, p, &v))
+		greet_offer(o, &v, f, &g);
+}
+
+void greet_tick(struct overlay *o, struct peer *p, mono_t now)
+{
+	const struct node *n = peer_node(o, p);
+	int64_t left_ms;
+
+	if (!agenda_take(p, DUE_HELLO, now) || !n || n->state == NODE_LEFT)
+		return;
+	if (peer_is_alive(o, p)) {
+		left_ms = peer_alive_ms(o) - mono_sub_ms(now, p->heard);
+		p->hello_wait_ms = 0;
+		p->due[DUE_HELLO] = overlay_in(o, left_ms, left_ms + 100);
+		return;
+	}
+	send_everywhere(o, p);
+	p->hello_sent = now;
+	p->hello_wait_ms = p->hello_wait_ms ? min_of(p->hello_wait_ms * 2, BACKOFF_MAX_MS) : 250;
+	p->due[DUE_HELLO] = overlay_in(o, p->hello_wait_ms * 3 / 4, p->hello_wait_ms);
+}
+
+void greet_observed(struct overlay *o, struct peer *p)
+{
+	mono_t now = overlay_now(o);
+	struct via v;
+
+	if (!p->cur || (!mono_is_never(p->told_at) && mono_sub_ms(now, p->told_at) < 1000))
+		return;
+	p->told_at = now;
+	if (via_direct(p, &v))
+		greet_send(o, &v,
+			   &(struct greeting){ .mine = session_mine(p->cur),
+					       .yours = session_theirs(p->cur),
+					       .observed = &p->ep,
+					       .secret = p->secret });
+}
+
+void greet_rekey(struct overlay *o, struct peer *p)
+{
+	struct offer *f = offer_of(o, p);
+	struct greeting g = { f->value, session_theirs(p->cur), f->key.public, &p->ep,
+			      secret_for(p, p->rekey_tries++) };
+	struct via v;
+
+	if (via_best(o, p, &v))
+		greet_offer(o, &v, f, &g);
+}
+
+void greet_confirm(struct overlay *o, struct peer *p)
+{
+	struct greeting g = { session_mine(p->cur), session_theirs(p->cur), p->cur_public, &p->ep,
+			      p->secret };
+	struct via v;
+
+	if (via_best(o, p, &v))
+		greet_send(o, &v, &g);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The value on offer to a peer, with the key that belongs to it: made, answered with, sent,
+ * withdrawn. It goes into a session once the peer has shown it. Control thread. Protocol 3.2.
+ */
+#include "proto/session/offer.h"
+
+#include "base/mem.h"
+#include "proto/core.h"
+#include "proto/service.h"
+
+void offer_withdraw(struct offer *f)
+{
+	session_free(f->session);
+	x_wipe(f, sizeof(*f));
+}
+
+/* Data tells the keys of before and of now apart by their epoch, so our part of it changes. */
+static bool is_same_epoch(const struct overlay *o, const struct peer *p, uint64_t value)
+{
+	uint64_t differs = p->cur ? value ^ session_mine(p->cur) : UINT64_MAX;
+
+	return !(differs & session_epoch_mask(o->self, p->id));
+}
+
+/* The value on offer, a new one where there is none or it has been out for long. */
+struct offer *offer_of(struct overlay *o, struct peer *p)
+{
+	struct offer *f = &p->offer;
+	mono_t now = overlay_now(o);
+
+	if (f->value && mono_sub_ms(now, f->at) <= PENDING_MS)
+		return f;
+	offer_withdraw(f);
+	do
+		f->value = random_u64_nonzero();
+	while (is_same_epoch(o, p, f->value));
+	f->at = now;
+	if (keyring_sealed(o->keys))
+		ephemeral_new(&f->key);
+	return f;
+}
+
+/* Another question of the peer: what was on offer answers that one now. */
+void offer_answers(struct offer *f, const struct rx_hello *h)
+{
+	if (f->answers.session_mine != h->m->session_mine) {
+		session_free(f->session);
+		f->session = NULL;
+	}
+	f->answers = *h->m;
+	f->secret = h->secret;
+	f->to = h->to;
+}
+
+/* Remembers where a value on offer went. */
+void offer_sent(struct offer *f, const struct via *v)
+{
+	if (!f->sent_to.ip.family && v->n_hops == 1)
+		f->sent_to = v->to;
+	else if (v->n_hops > 1 || !endpoint_equal(&f->sent_to, &v->to))
+		f->sent_elsewhere = true;
+}
+
+bool offer_returned(const struct offer *f, const struct endpoint *direct)
+{
+	return direct && f->value && !f->sent_elsewhere && endpoint_equal(&f->sent_to, direct);
+}

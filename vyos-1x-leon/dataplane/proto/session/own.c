@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * This node's own record: made of the configuration and what is known of its addresses, announced
+ * to all, sent again to whom it may not have reached, refreshed so that nobody forgets it, outbid
+ * where somebody has a newer one, and taken back when the node leaves. Control thread. Protocol
+ * 5.1, 5.2.
+ */
+#include "proto/session/own.h"
+
+#include <string.h>
+
+#include "proto/agenda.h"
+#include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/send.h"
+#include "proto/service.h"
+#include "proto/session/rival.h"
+#include "proto/session/sign.h"
+
+#define RECORD_TRIES	3
+#define RECORD_RETRY_MS 400
+#define OUTBIDS_FREE	3 /* within a minute; an earlier run of ours explains one */
+#define OUTBID_SLOW_MS	30000
+#define OBSERVED_MAX	4
+
+struct node *own_node(struct overlay *o)
+{
+	return nodedb_at(o->nodes, SLOT_SELF);
+}
+
+static bool has_locator(const struct msg_record *r, const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < r->n_locators; i++)
+		if (endpoint_equal(&r->locator[i], ep))
+			return true;
+	return false;
+}
+
+struct vote {
+	struct endpoint ep;
+	unsigned n;
+};
+
+/* Counts by how many peers we are seen at which address; returns the number of peers. */
+static unsigned count_votes(struct overlay *o, struct vote *votes, unsigned *n_votes)
+{
+	unsigned n_peers = 0, k;
+
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		const struct peer *p = o->by_slot[i];
+
+		if (!p || !p->observed.ip.family || !peer_is_alive(o, p))
+			continue;
+		n_peers++;
+		for (k = 0; k < *n_votes && !endpoint_equal(&votes[k].ep, &p->observed); k++)
+			;
+		if (k == *n_votes && k < OBSERVED_MAX)
+			votes[(*n_votes)++] = (struct vote){ .ep = p->observed };
+		if (k < *n_votes)
+			votes[k].n++;
+	}
+	return n_peers;
+}
+
+/* An observed address is believed where two peers agree, or where only one peer can say. */
+static void add_observed(struct overlay *o, struct msg_record *r)
+{
+	struct vote votes[OBSERVED_MAX];
+	unsigned n_votes = 0, n_peers = count_votes(o, votes, &n_votes);
+
+	for (unsigned k = 0; k < n_votes && r->n_locators < MSG_LOCATORS_MAX; k++)
+		if ((votes[k].n >= 2 || n_peers == 1) && !has_locator(r, &votes[k].ep)) {
+			r->locator[r->n_locators++] = votes[k].ep;
+			r->flags |= RECORD_BEHIND_NAT;
+		}
+}
+
+static void own_facts(struct overlay *o, struct msg_record *r)
+{
+	const struct conf *c = o->conf;
+
+	memset(r, 0, sizeof(*r));
+	memcpy(r->identity, o->identity.public, sizeof(r->identity));
+	r->flags = o->lan_flags;
+	if (c->transit_disable)
+		r->flags |= RECORD_TRANSIT_DISABLED;
+	memcpy(r->name, c->node_name, sizeof(r->name));
+	for (unsigned i = 0; i < o->n_locators; i++)
+		if (!has_locator(r, &o->locator[i]))
+			r->locator[r->n_locators++] = o->locator[i];
+	add_observed(o, r);
+	r->n_overlay = c->n_overlay;
+	memcpy(r->overlay, c->overlay, sizeof(r->overlay));
+	r->n_prefixes = o->prefixes_are_given ? o->n_prefixes : c->n_prefixes;
+	memcpy(r->prefix, o->prefixes_are_given ? o->prefix : c->prefix,
+	       r->n_prefixes * sizeof(r->prefix[0]));
+}
+
+static bool is_same_endpoint_set(const struct msg_record *a, const struct msg_record *b)
+{
+	if (a->n_locators != b->n_locators)
+		return false;
+	for (unsigned i = 0; i < a->n_locators; i++)
+		if (!has_locator(b, &a->locator[i]))
+			return false;
+	return true;
+}
+
+static bool is_same_facts(const struct msg_record *a, const struct msg_record *b)
+{
+	if (a->flags != b->flags || a->n_overlay != b->n_overlay || strcmp(a->name, b->name) != 0)
+		return false;
+	for (unsigned i = 0; i < a->n_overlay; i++)
+		if (!ip_equal(&a->overlay[i], &b->overlay[i]))
+			return false;
+	/* Both are in the order of the configuration, which is sorted. */
+	if (a->n_prefixes != b->n_prefixes)
+		return false;
+	for (unsigned i = 0; i < a->n_prefixes; i++)
+		if (prefix_compare(&a->prefix[i], &b->prefix[i]) != 0)
+			return false;
+	return is_same_endpoint_set(a, b);
+}
+
+static void schedule_refresh(struct overlay *o)
+{
+	int64_t quarter_ms = o->conf->forget_ms / 4;
+
+	o->refresh_at = overlay_in(o, quarter_ms * 3 / 4, quarter_ms);
+}
+
+void own_refresh(struct overlay *o, bool force)
+{
+	struct node *self = own_node(o);
+	struct msg_record r;
+
+	own_facts(o, &r);
+	if (!force && self->has_record && is_same_facts(&self->rec, &r)) {
+		/* forget-time may have become shorter. */
+		if (mono_sub_ms(o->refresh_at, overlay_now(o)) > o->conf->forget_ms / 4)
+			schedule_refresh(o);
+		return;
+	}
+	nodedb_set_own(o->nodes, &r, self->rec.incarnation, overlay_now(o));
+	sign_own(o);
+	schedule_refresh(o);
+	own_announce(o);
+	agenda_snapshot(o);
+}
+
+static void send_record(struct overlay *o, struct peer *p)
+{
+	struct msg m = { .type = MSG_RECORD, .record = own_node(o)->rec };
+
+	peer_send(o, p, &m);
+}
+
+void own_send(struct overlay *o, struct peer *p)
+{
+	send_record(o, p);
+	p->record_tries = RECORD_TRIES;
+	p->due[DUE_RECORD] = overlay_in(o, RECORD_RETRY_MS, RECORD_RETRY_MS * 2);
+}
+
+void own_announce(struct overlay *o)
+{
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p || !p->cur)
+			continue;
+		own_send(o, p);
+		agenda_arm(p);
+	}
+}
+
+void own_start(struct overlay *o)
+{
+	uint64_t wall_us = o->ops.wall_us(o->arg);
+	struct msg_record r;
+
+	own_facts(o, &r);
+	wall_us = min_of(max_of(wall_us, (uint64_t)1), MSG_INCARNATION_MAX);
+	nodedb_set_own(o->nodes, &r, wall_us, overlay_now(o));
+	sign_own(o);
+	schedule_refresh(o);
+}
+
+void overlay_leave(struct overlay *o)
+{
+	struct msg_record r;
+
+	if (!o->started)
+		return;
+	if (!o->leaving) {
+		r = own_node(o)->rec;
+		r.flags |= RECORD_LEFT;
+		nodedb_set_own(o->nodes, &r, r.incarnation, overlay_now(o));
+		sign_own(o);
+		o->leaving = true;
+	}
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p)
+			continue;
+		alarm_set(&p->tick, MONO_NEVER);
+		if (p->cur)
+			send_record(o, p);
+	}
+	alarm_set(&o->upkeep, MONO_NEVER);
+	alarm_set(&o->seeding, MONO_NEVER);
+	alarm_set(&o->announce, MONO_NEVER);
+	alarm_set(&o->answering, MONO_NEVER);
+	alarm_set(&o->routing, MONO_NEVER);
+}
+
+/*
+ * An earlier run of ours with a clock ahead, or our record as somebody forged it, is outbid at
+ * once. If it keeps coming back, another node uses our id: then we say so and outbid it rarely,
+ * so that the two do not shout each other down at line rate.
+ */
+void own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq)
+{
+	const struct msg_record *own = &own_node(o)->rec;
+	mono_t now = overlay_now(o);
+
+	if (o->leaving || version_cmp(incarnation, seq, own->incarnation, own->seq) <= 0)
+		return;
+	if (mono_is_never(o->outbid_since) || mono_sub_ms(now, o->outbid_since) > 60000) {
+		o->outbid_since = now;
+		o->n_outbids = 0;
+	}
+	if (o->n_outbids >= OUTBIDS_FREE) {
+		rival_suspected(o);
+		if (mono_sub_ms(now, o->outbid_at) < OUTBID_SLOW_MS)
+			return;
+	}
+	o->n_outbids++;
+	o->outbid_at = now;
+	nodedb_outbid(o->nodes, incarnation, seq, now);
+	sign_own(o);
+	own_announce(o);
+	agenda_row(o, ROW_SOON);
+}
+
+void own_tick(struct overlay *o, struct peer *p, mono_t now)
+{
+	if (!agenda_take(p, DUE_RECORD, now))
+		return;
+	p->due[DUE_RECORD] = overlay_in(o, RECORD_RETRY_MS, RECORD_RETRY_MS * 2);
+	if (--p->record_tries == 0)
+		p->due[DUE_RECORD] = MONO_NEVER;
+	if (p->cur)
+		send_record(o, p);
+}

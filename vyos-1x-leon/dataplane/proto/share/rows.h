@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Latency rows: the own one to all, those of others into the database. Control thread. Protocol
+ * 4.6, 5.3.
+ */
+#pragma once
+
+#include "proto/core.h"
+
+void rows_announce(void *arg, mono_t now);
+/* The whole own row to one peer. */
+void rows_send_whole(struct overlay *o, struct peer *p);
+void rows_take(struct overlay *o, struct peer *p, const struct msg_row *m);
+/* The peer says how far its own row has come. */
+void rows_row_seq(struct overlay *o, struct peer *p, uint32_t row_seq);

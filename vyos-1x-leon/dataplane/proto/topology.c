@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The network as far as this node believes it: who may relay, which links relays said are broken,
+ * and the way to a node that no believed path leads to. Decides and sends nothing. Called by
+ * send.c, paths.c and who explains paths; control thread. Protocol 4.9, 6.
+ */
+#include "proto/topology.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "proto/core.h"
+#include "proto/peer.h"
+#include "proto/service.h"
+
+#define NOTICE_MS 5000
+
+static bool notice_holds(const struct overlay *o, const struct notice *n, mono_t now)
+{
+	if (!mono_before(now, n->until))
+		return false;
+	return latdb_row_seq(o->lat, n->from) <= n->row_seq ||
+	       !latdb_get(o->lat, n->from, n->to).up;
+}
+
+/* Frees those that are over; returns when the next one ends. */
+mono_t topology_sweep(struct overlay *o, mono_t now)
+{
+	mono_t next = MONO_NEVER;
+
+	for (unsigned i = 0; i < NOTICES_MAX; i++) {
+		struct notice *n = &o->notice[i];
+
+		if (mono_is_never(n->until))
+			continue;
+		if (notice_holds(o, n, now))
+			next = earlier(next, n->until);
+		else
+			*n = (struct notice){ 0 };
+	}
+	return next;
+}
+
+static bool link_broken(void *arg, uint16_t from, uint16_t to)
+{
+	const struct overlay *o = arg;
+
+	for (unsigned i = 0; i < NOTICES_MAX; i++)
+		if (o->notice[i].from == from && o->notice[i].to == to &&
+		    !mono_is_never(o->notice[i].until))
+			return true;
+	return false;
+}
+
+/* Remembers that it is; false where there is no room, or it is known. */
+bool topology_link_broken(struct overlay *o, uint16_t from, uint16_t to)
+{
+	struct notice *free_one = NULL;
+
+	topology_sweep(o, overlay_now(o));
+	for (unsigned i = 0; i < NOTICES_MAX; i++) {
+		struct notice *n = &o->notice[i];
+
+		if (mono_is_never(n->until))
+			free_one = n;
+		else if (n->from == from && n->to == to)
+			return false;
+	}
+	if (!free_one)
+		return false;
+	*free_one = (struct notice){
+		.from = from,
+		.to = to,
+		.row_seq = latdb_row_seq(o->lat, from),
+		.until = mono_add_ms(overlay_now(o), NOTICE_MS),
+	};
+	return true;
+}
+
+void topology_forget(struct overlay *o, uint16_t slot)
+{
+	for (unsigned i = 0; i < NOTICES_MAX; i++)
+		if (o->notice[i].from == slot || o->notice[i].to == slot)
+			o->notice[i] = (struct notice){ 0 };
+}
+
+struct path_params overlay_path_params(struct overlay *o)
+{
+	uint16_t n = nodedb_slots(o->nodes);
+	bool notices = false;
+
+	if (n > o->cap_relays) {
+		o->cap_relays = (n / 16u + 1) * 16;
+		o->no_relay = x_realloc(o->no_relay, o->cap_relays, sizeof(bool));
+		o->unheard = x_realloc(o->unheard, o->cap_relays, sizeof(bool));
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		const struct node *node = nodedb_at(o->nodes, i);
+
+		o->no_relay[i] = !node || node->state == NODE_LEFT ||
+				 (node->rec.flags & RECORD_TRANSIT_DISABLED);
+		o->unheard[i] = !peer_at(o, i) || peer_at(o, i)->unheard;
+	}
+	for (unsigned i = 0; i < NOTICES_MAX && !notices; i++)
+		notices = !mono_is_never(o->notice[i].until);
+	return (struct path_params){
+		.maximum_relays = min_of(o->conf->maximum_relays, LEON_HOPS_MAX - 1u),
+		.relay_cost_us = o->conf->relay_cost_us,
+		.no_relay = o->no_relay,
+		.unheard = o->unheard,
+		.link_broken = notices ? link_broken : NULL,
+		.arg = o,
+	};
+}
+
+static bool leads_through(const struct path *path, uint16_t slot)
+{
+	for (unsigned i = 0; i < path->n_hops; i++)
+		if (path->hop[i] == slot)
+			return true;
+	return false;
+}
+
+bool topology_claimed(struct overlay *o, const struct peer *p, struct path *best)
+{
+	struct path_params pp = overlay_path_params(o);
+
+	*best = (struct path){ .cost_us = COST_INFINITE };
+	for (uint16_t i = SLOT_SELF + 1; i < nodedb_slots(o->nodes); i++) {
+		const struct peer *last = peer_at(o, i);
+		struct lat_entry e = latdb_get(o->lat, i, p->slot);
+		struct path path = last ? last->choice.path : *best;
+
+		/* Any path in use to somebody who claims a link to it. */
+		if (path.n_hops == 0 || path.n_hops > pp.maximum_relays || pp.no_relay[i] ||
+		    !e.up || path.cost_us >= best->cost_us || leads_through(&path, p->slot))
+			continue;
+		path.hop[path.n_hops++] = p->slot;
+		*best = path;
+	}
+	return best->n_hops > 0;
+}
+
+void topology_free(struct overlay *o)
+{
+	free(o->no_relay);
+	free(o->unheard);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What others may look at: the part of overlay.h that reads and changes nothing. Called by daemon/
+ * (or the simulation) on the control thread.
+ */
+#include "proto/core.h"
+#include "proto/measure/loss.h"
+#include "proto/measure/probe.h"
+#include "proto/overlay.h"
+#include "proto/peer.h"
+#include "proto/service.h"
+
+#define RIVAL_SHOWN_MS 120000 /* after the last sign; they come every ten seconds */
+
+struct nodedb *overlay_nodes(struct overlay *o)
+{
+	return o->nodes;
+}
+
+const struct latdb *overlay_latdb(const struct overlay *o)
+{
+	return o->lat;
+}
+
+const struct choice *overlay_choice(const struct overlay *o, uint16_t slot)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	return p ? &p->choice : NULL;
+}
+
+const struct keyring *overlay_keyring(const struct overlay *o)
+{
+	return o->keys;
+}
+
+const struct overlay_counters *overlay_counters(const struct overlay *o)
+{
+	return &o->count;
+}
+
+/* It says so itself, or is reached at an address that it does not list (yet). */
+static bool is_behind_nat(const struct node *n, const struct endpoint *ep)
+{
+	if (!n || !n->has_record || !ep->ip.family)
+		return false;
+	if (n->rec.flags & RECORD_BEHIND_NAT)
+		return true;
+	for (unsigned i = 0; i < n->rec.n_locators; i++)
+		if (endpoint_equal(&n->rec.locator[i], ep))
+			return false;
+	return true;
+}
+
+/* Which secret is its own, as its last handshake said. */
+static enum link_secret secret_of(const struct overlay *o, const struct peer *p)
+{
+	uint32_t id[SECRETS_MAX];
+
+	if (p->estranged)
+		return LINK_SECRET_OTHER;
+	if (!p->cur || !keyring_sealed(o->keys))
+		return LINK_SECRET_NONE;
+	keyring_ids(o->keys, id);
+	return p->secrets[0] == id[0] ? LINK_SECRET_OWN : LINK_SECRET_ACCEPTED;
+}
+
+bool overlay_rival(const struct overlay *o, uint16_t slot, struct overlay_rival *out)
+{
+	const struct peer *p = slot == SLOT_SELF ? NULL : peer_at(o, slot);
+	const struct rival *r = slot == SLOT_SELF ? &o->rival : p ? &p->rival : NULL;
+
+	if (!r || mono_is_never(r->at) || mono_sub_ms(overlay_now(o), r->at) > RIVAL_SHOWN_MS)
+		return false;
+	*out = (struct overlay_rival){
+		.seen = r->at, .ep = r->ep, .same_identity = r->same_identity, .by = r->by
+	};
+	return true;
+}
+
+unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		const struct peer *p = o->by_slot[i];
+
+		if (!p || !p->cur || !p->estranged)
+			continue;
+		if (n < max)
+			id[n] = p->id;
+		n++;
+	}
+	return n;
+}
+
+bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	if (!p)
+		return false;
+	*out = (struct overlay_link){
+		.up = p->probe.up,
+		.silent = p->probe.up && p->probe.silent,
+		.session = p->cur != NULL,
+		.ep = p->ep,
+		.behind_nat = is_behind_nat(peer_node(p->o, p), &p->ep),
+		.filter = p->probe.filter,
+		.mtu = p->pmtu.mtu,
+		.secret = secret_of(o, p),
+		.session_ends = p->cur && p->estranged ? p->ends : MONO_NEVER,
+		.up_since = p->probe.up_since,
+		.last_heard = p->heard_direct,
+		.cipher = p->data.tx ? seal_cipher(p->data.tx) : SEAL_NONE,
+		.probe_ms = probe_interval_ms(o, p, overlay_now(o)),
+		.probes_tx = p->probe.tx,
+		.probes_lost = p->probe.lost,
+		.silences = p->probe.silences,
+		.data_tx = p->loss.link.sent,
+		.data_lost = p->loss.link.lost,
+		.data_loss_pm = p->loss.link_pm,
+	};
+	return true;
+}
+
+unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx, uint64_t *lost,
+			   const uint16_t **distrusted)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	*tx = p ? p->loss.path.sent : 0;
+	*lost = p ? p->loss.path.lost : 0;
+	*distrusted = p ? p->loss.distrusted : NULL;
+	return p && loss_is_distrusting(o, p) ? p->loss.n_distrusted : 0;
+}
+
+void overlay_fill_snap(struct overlay *o, struct snap *s)
+{
+	uint16_t n_slots = nodedb_slots(o->nodes);
+	uint16_t n = (uint16_t)min_of(s->n_slots, n_slots);
+
+	s->secret = keyring_sealed(o->keys);
+	for (uint16_t i = 0; i < n; i++) {
+		const struct node *node = nodedb_at(o->nodes, i);
+		struct snap_node *sn = &s->node[i];
+		const struct peer *p = peer_at(o, i);
+
+		if (i == SLOT_SELF)
+			sn->id = o->self;
+		if (!node || !p || node->state == NODE_LEFT)
+			continue;
+		sn->id = node->id;
+		sn->link_up = p->probe.up;
+		sn->ep = p->ep;
+		sn->link_mtu = p->pmtu.mtu;
+		snap_set_keys(s, i, p->data.tx, p->data.rx, p->data.rx_before);
+		if (p->choice.path.n_hops == 0)
+			continue;
+		snap_set_route(s, i, p->choice.path.hop, p->choice.path.n_hops,
+			       p->choice.path.mtu ? p->choice.path.mtu : MTU_BASE);
+	}
+}
+
+const char *overlay_event_name(enum overlay_event_kind k)
+{
+	static const char *const names[] = {
+		[EV_DATA_LOSS] = "data-loss",
+		[EV_DATA_PASSES] = "data-passes",
+		[EV_CONTRADICTION] = "latency-contradiction",
+		[EV_IDENTITY_CHANGED] = "identity-changed",
+		[EV_STARTED] = "started",
+		[EV_JOINED] = "joined",
+		[EV_RETURNED] = "returned",
+		[EV_LEFT] = "left",
+		[EV_FORGOTTEN] = "forgotten",
+		[EV_REACHABLE] = "reachable",
+		[EV_UNREACHABLE] = "unreachable",
+		[EV_LINK_UP] = "link-up",
+		[EV_LINK_DOWN] = "link-down",
+		[EV_LINK_MTU] = "link-mtu",
+		[EV_ENDPOINT] = "endpoint",
+		[EV_PATH] = "path",
+		[EV_LAN_FLAPPING] = "lan-flapping",
+		[EV_NOTICE] = "notice",
+		[EV_NOT_TRUSTED] = "identity-not-trusted",
+		[EV_DUPLICATE_ID] = "duplicate-id",
+		[EV_TABLE_FULL] = "table-full",
+		[EV_SECRET_DIFFERS] = "secret-differs",
+		[EV_SECRET_MISMATCH] = "secret-mismatch",
+	};
+
+	return (unsigned)k < array_size(names) ? names[k] : "unknown";
+}
