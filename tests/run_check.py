@@ -180,7 +180,8 @@ def part_python(options):
 
 def part_netns(options):
     # Each test makes its own namespaces and mostly waits. A file's tests share what it sets up. The
-    # plugin that runs tests again, where somebody has it, cannot talk from one namespace to another.
+    # plugin that runs tests again, where somebody has it, cannot talk from
+    # one namespace to another.
     parallel = ['-n', '2', '--dist', 'loadfile', '-p', 'no:rerunfailures']
     return pytest('netns', [*parallel, *options]) if build('build') else Tally(failed=1)
 

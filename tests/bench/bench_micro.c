@@ -202,8 +202,8 @@ struct worker_case {
 	size_t len;
 };
 
-/* A batch of datagrams as read from the socket, their frames written to the TAP, which nobody reads:
- * the call fails at once. */
+/* A batch of datagrams as read from the socket, their frames written to the TAP, which nobody
+ * reads: the call fails at once. */
 static uint64_t receive(void *arg, unsigned i)
 {
 	struct worker_case *c = arg;

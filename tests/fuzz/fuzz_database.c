@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of leonsim's reader of a live overlay's database: any bytes as what `show latency` printed,
- * with a change of each kind.
+ * Fuzz target of leonsim's reader of a live overlay's database: any bytes as what `show latency`
+ * printed, with a change of each kind.
  */
 #include <stdlib.h>
 

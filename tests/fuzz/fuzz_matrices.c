@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of leonsim's reader of traces: any bytes as a file, then what a replay asks of it, and a
- * trace with fewer hosts and with one more.
+ * Fuzz target of leonsim's reader of traces: any bytes as a file, then what a replay asks of it,
+ * and a trace with fewer hosts and with one more.
  */
 #include <math.h>
 #include <stdlib.h>

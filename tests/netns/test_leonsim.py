@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leonsim over what real daemons know: the paths of `show paths`, and those after a change as the daemons
-then choose them."""
+"""leonsim over what real daemons know: the paths of `show paths`, and those after a change as the
+daemons then choose them."""
 import json
 import subprocess
 

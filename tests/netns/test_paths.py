@@ -30,7 +30,8 @@ def test_paper_triangle_is_relayed_and_frames_go_through_the_relay(lab):
     assert len(rtt) == 20
     assert min(rtt) >= 21
     assert statistics.median(rtt) < 32, 'slower than the direct path'
-    # The requests and the replies went through Inagi; those that a busy machine let wait shared one.
+    # The requests and the replies went through Inagi; those that a busy machine
+    # let wait shared one.
     assert net.node['inagi'].counter('relayed_datagrams') - before > 20
 
 

@@ -113,7 +113,7 @@ def test_an_answer_with_a_fault_in_it(daemon):
 
 
 def test_silence_ends_at_the_deadline(run_dir, ask, tmp_path, monkeypatch):
-    """leonctl's own deadline is that of tests/unit/test_ctlsock.c; here: its status and sentence."""
+    """leonctl's own deadline is in tests/unit/test_ctlsock.c; here: its status and sentence."""
     program = tmp_path / 'leonctl'
     program.write_text('#!/bin/sh\necho "leonctl: leond did not answer in time" >&2; exit 3\n')
     program.chmod(0o755)

@@ -443,7 +443,8 @@ static void op_lan_changed(void *arg, uint16_t slot)
 static void note_path(struct sim_node *n, const struct overlay_event *e)
 {
 	unsigned to = index_of(e->node);
-	/* In the first minute a path twice as good may end a hold-down: rule 6 of state/choice.h. */
+	/* In the first minute a path twice as good may end a hold-down: rule
+	 * 6 of state/choice.h. */
 	bool voluntary = strcmp(e->detail, "better") == 0 && e->at.ns > 60 * NS_PER_S;
 
 	if (to >= n->sim->n)

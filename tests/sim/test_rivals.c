@@ -195,8 +195,8 @@ static void restart_thrice(unsigned seed)
 	sim_free(s);
 }
 
-/* Restarts, also with a clock set back and at another address, are no clones. Whether the old session ends
- * before the fourth question is a matter of chance, so with several seeds. */
+/* Restarts, also with a clock set back and at another address, are no clones. Whether the old
+ * session ends before the fourth question is a matter of chance, so with several seeds. */
 static void test_restarts(void **state)
 {
 	(void)state;

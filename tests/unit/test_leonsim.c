@@ -180,8 +180,8 @@ static void lists_are_read(void **state)
 	assert_int_equal(options_list("1x", 8, out, 8), -1);
 }
 
-/* A triangle whose long side is dearer than the other two: it is relayed from the start, stays so, and
- * when the relay dies for a while the traffic goes direct. */
+/* A triangle whose long side is dearer than the other two: it is relayed from the start, stays so,
+ * and when the relay dies for a while the traffic goes direct. */
 static void a_replay_finds_the_relay(void **state)
 {
 	static const float us[] = { 0, 20000, 90000, 20000, 0, 20000, 90000, 20000, 0 };

@@ -11,7 +11,7 @@
 
 /* Prints the paths, and with changes those after them; the exit status. */
 int database_run(const struct options *o);
-/* The same for a document in memory, as JSON into w and as text where there is a table; false with a
- * sentence in err. */
+/* The same for a document in memory, as JSON into w and as text where there is a table; false with
+ * a sentence in err. */
 bool database_answer(const char *text, size_t len, const struct options *o, struct jsonw *w,
 		     FILE *table, char *err, unsigned err_len);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Means and percentiles of very many latencies: a histogram in steps of 0.1 % (or 5 %, where there is
- * one for each pair). One thread.
+ * Means and percentiles of very many latencies: a histogram in steps of 0.1 % (or 5 %, where there
+ * is one for each pair). One thread.
  */
 #pragma once
 

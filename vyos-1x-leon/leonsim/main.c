@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leonsim: the daemon's own measuring, sharing and choosing over a trace of latencies, on virtual time,
- * or over the latency database of a live overlay. See leonsim(1). One thread.
+ * leonsim: the daemon's own measuring, sharing and choosing over a trace of latencies, on virtual
+ * time, or over the latency database of a live overlay. See leonsim(1). One thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -37,8 +37,8 @@ struct net {
 	struct timer *traffic;
 };
 
-/* conf_text: a configuration as leond has it, of which measurement, path and transit count; NULL: the
- * defaults. NULL with a sentence in err where it is refused. */
+/* conf_text: a configuration as leond has it, of which measurement, path and transit count; NULL:
+ * the defaults. NULL with a sentence in err where it is refused. */
 struct net *net_new(struct trace *t, const char *conf_text, uint64_t seed, char *err,
 		    unsigned err_len);
 void net_free(struct net *n);

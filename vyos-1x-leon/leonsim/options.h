@@ -44,8 +44,8 @@ void options_usage(FILE *out);
 
 /* "3,7,10-12" as numbers below `limit`; the count, or -1. */
 int options_list(const char *text, unsigned limit, unsigned *out, unsigned max);
-/* A configuration of --config and these KEY=VALUE, as JSON text for conf_parse(), to be freed; NULL with a
- * sentence in err. */
+/* A configuration of --config and these KEY=VALUE, as JSON text for conf_parse(), to be freed; NULL
+ * with a sentence in err. */
 char *options_conf(const struct options *o, bool changed, char *err, unsigned err_len);
 /* All of a file, to be freed; NULL where it cannot be read. */
 char *options_file(const char *file, size_t *len);

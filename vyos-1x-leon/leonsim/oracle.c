@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See oracle.h. Two rounds of the min-plus product: of links for paths of at most one relay, of those
- * for at most three; which host lies between is kept for both. An implementation apart from
+ * See oracle.h. Two rounds of the min-plus product: of links for paths of at most one relay, of
+ * those for at most three; which host lies between is kept for both. An implementation apart from
  * state/path.c, so that one checks the other.
  */
 #include "oracle.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The best paths there are, by what nobody can know in time: the true values of the slice, with as many
- * relays as the configuration allows and the same price for each. One thread.
+ * The best paths there are, by what nobody can know in time: the true values of the slice, with as
+ * many relays as the configuration allows and the same price for each. One thread.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One replay of a trace: drives the net through it, looks at the paths in use at regular times and
- * reckons what they are worth beside the direct path, the best there is, and two copies. One thread.
+ * reckons what they are worth beside the direct path, the best there is, and
+ * two copies. One thread.
  */
 #pragma once
 

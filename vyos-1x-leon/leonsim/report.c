@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See report.h. Latencies are given relative to those of the direct links: the mean to the mean, the
- * 99th percentile to the 99th percentile, over all pairs and all looks. */
+/* See report.h. Latencies are given relative to those of the direct links: the mean to the mean,
+ * the 99th percentile to the 99th percentile, over all pairs and all looks. */
 #include "report.h"
 
 #include <errno.h>

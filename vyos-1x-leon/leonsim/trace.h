@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A trace: how long a datagram takes between any two hosts, slice by slice. Reads the text formats of
- * leonsim(1) (matrices of milliseconds, gzip or not), says what a datagram that leaves now takes under
- * either reading, and what the truth is that paths are judged by. One thread.
+ * A trace: how long a datagram takes between any two hosts, slice by slice. Reads the text formats
+ * of leonsim(1) (matrices of milliseconds, gzip or not), says what a datagram that leaves now takes
+ * under either reading, and what the truth is that paths are judged by. One thread.
  */
 #pragma once
 

@@ -59,7 +59,7 @@ uint32_t choice_lasting_to_beat(const struct choice *c, const struct choice_para
 	return less_by(c->path.lasting_us, p->lasting_percent, p->threshold_min_us);
 }
 
-/* Equal cost is never better, whatever the thresholds: two equal paths would take turns. */
+/* Equal cost is never better, with thresholds of 0 either: two equal paths would alternate. */
 static bool is_better_now(const struct choice *c, const struct choice_params *p)
 {
 	return c->best.cost_us < c->path.cost_us &&
@@ -74,7 +74,7 @@ static bool is_better_lastingly(const struct choice *c, const struct choice_para
 	       l->lasting_us < c->path.lasting_us && l->lasting_us <= choice_lasting_to_beat(c, p);
 }
 
-/* From one silent path to another there is no hurry: both may come back, or neither. */
+/* From one silent path to another nothing is gained: both may come back, or neither. */
 static bool fell_silent(const struct choice *c)
 {
 	return c->path.silent && !c->best.silent && c->best.cost_us < c->path.cost_us;

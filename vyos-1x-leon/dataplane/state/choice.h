@@ -9,15 +9,15 @@
  *   3. the path in use is broken, or a link on it is
  *      silent and best is cheaper and has none such     -> best, at once   (failover)
  *   4. best is the path in use                          -> keep            (best)
- *   5. a path is wanted: best, if it is better now by threshold percent AND minimum AND the
- *      noise margin, a share of what both paths vary anyway; else the path that is best in the long run,
- *      if it is better there by the lasting threshold and the minimum, and no worse now;
+ *   5. which path is wanted? best, if it is better now by threshold percent AND minimum AND the
+ *      noise margin, a share of the variation of both paths; else the path that is best in the
+ *      long run, if it is better there by the lasting threshold and the minimum, and no worse now;
  *      neither                                          -> keep            (threshold)
  *   6. last change less than hold-time ago, and the path in use not twice as dear as the wanted
  *                                                       -> keep            (hold-down)
  *   7. otherwise                                        -> the one wanted  (better, lasting)
- * Twice: what is worse than that is no matter of taste. Decision 023 has the figures.
- * Re-run after every change of the database, of a notice, and when a hold-down ends.
+ * A path that costs twice as much is left in spite of the hold-down. Decision 023 has the figures.
+ * To be run after every change of the database, after a NOTICE, and when a hold-down ends.
  */
 #pragma once
 
@@ -61,8 +61,8 @@ struct choice {
 	uint64_t n_changes; /* of the path in use, since start */
 };
 
-/* Runs the rules; `best` and `direct` freshly computed, `c->path` and `c->lasting` re-evaluated by the
- * caller. True where the path in use changed. */
+/* Runs the rules; `best` and `direct` freshly computed, `c->path` and `c->lasting` re-evaluated by
+ * the caller. True where the path in use changed. */
 bool choice_run(struct choice *c, const struct path *best, const struct path *direct,
 		const struct choice_params *p, mono_t now);
 /* Cost that a path would have to reach now, and in the long run, to win under rule 5. */

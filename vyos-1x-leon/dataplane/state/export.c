@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The planner of export.h. Each run collects what reachable nodes announce as candidates, refuses
- * what rules and safety forbid, sorts the rest and picks one for each destination. What must stay
- * calm has a memory: the metric of each node, and which announcer of a prefix is in use. Called by
- * daemon/routes.c on the control thread.
+ * what rules and safety forbid, sorts the rest and picks one for each destination. Two things are
+ * kept from run to run, so that routes do not flap: the metric of each node, and which announcer of
+ * a prefix is in use. Called by daemon/routes.c on the control thread.
  */
 #include "state/export.h"
 
@@ -21,7 +21,7 @@ struct calm {
 	uint32_t run; /* last run in which it was reachable */
 };
 
-/* An overlay address and who says it is his. */
+/* An overlay address and the node that announces it as its own. */
 struct claim {
 	struct ip_addr ip;
 	node_id_t node;
@@ -127,7 +127,7 @@ static bool has_ip(const struct ip_addr *list, unsigned n, const struct ip_addr 
 	return n && bsearch(ip, list, n, sizeof(*list), compare_ips);
 }
 
-/* Whatever a prefix covers follows its own address in the order. */
+/* In sorted order, addresses that a prefix covers come right behind the prefix's own address. */
 static bool covers_one_of(const struct prefix *p, const struct ip_addr *list, unsigned n)
 {
 	unsigned low = 0, high = n;

@@ -3,7 +3,7 @@
  * Which routes the kernel should have: a host route for the overlay address of each reachable node
  * and routes for the prefixes that nodes announce, with the latency of the path as metric. Decides
  * what is accepted, who wins where several announce the same, and when a metric moves. Pure: it
- * gets members, addresses and `now`, and says what it wants; daemon/routes.c tells the kernel.
+ * gets members, addresses and `now`, and says what it wants; daemon/routes.c makes it so.
  * Control thread. doc/decisions/009-routes.md has the reasons.
  */
 #pragma once
@@ -64,7 +64,7 @@ enum export_refusal {
 };
 const char *export_refusal_name(enum export_refusal r); /* "not-accepted" ... */
 const char *export_refusal_text(enum export_refusal r); /* half a sentence */
-/* Something that somebody should look at, as opposed to what rules ask for. */
+/* True where an operator should look at it; false where a rule asks for it. */
 bool export_refusal_is_trouble(enum export_refusal r);
 
 struct export_refused {
@@ -105,7 +105,7 @@ const struct export_refused *export_refusals(const struct export *x, unsigned *n
 /* Is the address reached through one of the routes? */
 bool export_covers(const struct export *x, const struct ip_addr *ip);
 
-/* --- from there to the kernel --- */
+/* --- from wanted routes to steps for the kernel --- */
 
 /* A route that the kernel has, or refused. */
 struct export_installed {

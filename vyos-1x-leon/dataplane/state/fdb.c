@@ -215,7 +215,7 @@ static bool moved_of_late(const struct history *h, uint32_t now_s)
 	return h->window_moves && now_s - h->window_s <= FDB_FLAP_WINDOW_S;
 }
 
-/* Somebody else claims what `slot` has: did it have it for long enough to be the owner? */
+/* The MAC moves away from `slot`, which is its owner if it had it for long enough. */
 static void note_tenure(struct history *h, uint16_t slot, uint32_t now_s)
 {
 	uint32_t enough_s = h->owner == SLOT_NONE ? FDB_OWNER_S : FDB_HEIR_S;
@@ -224,7 +224,7 @@ static void note_tenure(struct history *h, uint16_t slot, uint32_t now_s)
 		h->owner = slot;
 }
 
-/* True where this move is one too many. */
+/* Counts a move; true where it is more than FDB_FLAP_MOVES in the window. */
 static bool move_flaps(struct history *h, uint16_t slot, uint32_t now_s)
 {
 	if (!moved_of_late(h, now_s)) {
@@ -249,7 +249,7 @@ static void freeze(struct place *p, struct history *h, uint32_t now_s)
 	set_value(p, at | VALUE_FROZEN);
 }
 
-/* A single move is forgiven, for it may be a true one; moving back is flapping again. */
+/* One more move is allowed, for the host may really have moved; a second one freezes it again. */
 static void thaw(struct place *p, struct history *h, uint32_t now_s)
 {
 	h->window_s = now_s;

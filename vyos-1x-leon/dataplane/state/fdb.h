@@ -15,11 +15,12 @@
 
 /*
  * A MAC that moves more often than FDB_FLAP_MOVES within FDB_FLAP_WINDOW_S (RFC 7432 section 15.1)
- * is frozen: at its owner, where that is one of those who claim it, or else at nobody, so that its
- * frames go to all. Owner is who had it undisturbed for FDB_OWNER_S; another takes that place only
- * by having it for FDB_HEIR_S. A freeze lasts FDB_FREEZE_S, each one soon after another twice as
- * long, up to eight times; it ends earlier where the owner is silent for FDB_FREEZE_S. Whoever
- * contests a MAC that has thawed gets it once, then it is frozen again. (decisions/029)
+ * is frozen: at its owner, where that is one of the nodes it moves between, or else at none, so
+ * that its frames are flooded. The owner is the node that had it without a move for FDB_OWNER_S;
+ * another node becomes the owner only by having it for FDB_HEIR_S. A freeze lasts FDB_FREEZE_S,
+ * each one soon after another twice as long as that, up to eight times FDB_FREEZE_S; it ends
+ * earlier where no frame came from the owner for FDB_FREEZE_S. After it the MAC may move once; the
+ * next move freezes it again. (decisions/029)
  */
 #define FDB_FLAP_MOVES	  5
 #define FDB_FLAP_WINDOW_S 180
@@ -36,9 +37,9 @@ void fdb_free(void *f); /* struct fdb *; NULL ok; void * so that rcu_retire can 
 uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac);
 enum fdb_seen {
 	FDB_KNOWN, /* entry agrees; its time was touched */
-	FDB_NEWS,  /* new or elsewhere: tell the control thread */
-	FDB_QUIET, /* the control thread knows: frozen at nobody, or new, but the table is full */
-	FDB_FROZEN /* frozen at another node: whoever sent this speaks in its name, drop it */
+	FDB_NEWS,  /* new, or behind another node: report it to the control thread */
+	FDB_QUIET, /* nothing to report: frozen at no node, or new, but the table is full */
+	FDB_FROZEN /* frozen at another node: drop the frame */
 };
 /* A frame with this source came from `slot`. now_s: coarse monotonic seconds. */
 enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot, uint32_t now_s);
@@ -47,9 +48,10 @@ enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t sl
 enum fdb_result { FDB_ADDED, FDB_MOVED, FDB_SAME, FDB_DAMPED, FDB_FLAP_BEGINS, FDB_FULL };
 enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot,
 			  uint32_t now_s);
-/* The node left, or the LAN behind it changed: nothing is behind it any more, and it owns nothing.
- * What moved of late is remembered with its moves and freezes, at nobody, so that forgetting helps
- * nobody to go on with a MAC that is not his. Returns how many entries were behind the node. */
+/* The node left, or the LAN behind it changed: forgets what is behind it, and that it owns
+ * anything. A MAC that moved lately stays, at no node, with its moves and freezes: otherwise a
+ * node that takes the MACs of others would start afresh each time. Returns how many entries were
+ * behind the node. */
 uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint32_t now_s);
 uint32_t fdb_flush(struct fdb *f); /* everything; returns entries removed */
 /* Removes entries not seen for aging_s; thaws frozen ones whose time is over. Incremental: looks at

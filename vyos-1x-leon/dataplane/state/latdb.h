@@ -17,7 +17,7 @@
 #define FILTER_RISE_S 5
 #define FILTER_FALL_S 3
 
-/* The most, or the least, of this period and the one before. */
+/* Maximum, or minimum, of this period and the one before. */
 struct extreme {
 	mono_t since;
 	uint32_t prev, cur, value;
@@ -25,11 +25,13 @@ struct extreme {
 
 struct link_filter {
 	uint32_t n_samples;
-	/* For timeouts, with the gains of RFC 6298: smoothed RTT; smoothed deviation upward, doubled, which
-	 * is as large as the mean deviation where there is as much below the average as above. */
+	/* For timeouts, with the gains of RFC 6298: smoothed RTT; smoothed deviation upward,
+	 * doubled, which is as large as the mean deviation where there is as much below the
+	 * average as above. */
 	int64_t srtt_us, var_us;
-	/* For paths, by time and not by probe, so that traffic does not change them: what is (up within
-	 * FILTER_RISE_S, down within FILTER_FALL_S), and what lasts, with the mean deviation from it. */
+	/* For paths, by time and not by probe, so that traffic, which makes probes more frequent,
+	 * does not change them: the latency now (up within FILTER_RISE_S, down within
+	 * FILTER_FALL_S), and in the long run, with the mean deviation from that. */
 	int64_t now_us, lasting_us, dev_us;
 	uint32_t lasting_s; /* time scale of the latter two */
 	mono_t first_at, last_at;
@@ -41,12 +43,13 @@ struct link_filter {
 };
 void link_filter_reset(struct link_filter *f, uint32_t lasting_s);
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now);
-/* The first answer after a silence, to a probe that was taken for lost: the time jumped. */
+/* The first answer after a silence, and to a probe that was taken for lost: the latency jumped. */
 void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now);
 void link_filter_loss(struct link_filter *f);
-/* A probe was, or was not, answered too late; how many in a row say more than chance, beyond the
- * number that says so on a link where none is late. */
+/* Notes whether a probe was answered after its timeout. */
 void link_filter_late(struct link_filter *f, bool late);
+/* So many more unanswered probes in a row may be chance on this link, because answers on it are
+ * often late; 0 where they hardly ever are. */
 uint32_t link_filter_chance(const struct link_filter *f);
 
 /* --- the database --- */
@@ -57,7 +60,7 @@ struct lat_entry {
 	uint16_t loss_pm;
 	uint16_t mtu; /* largest LEON datagram, 0 unknown */
 	bool up;
-	bool silent; /* up, but its last probes are unanswered: rtt_us is what that makes likely */
+	bool silent; /* up, but its last probes are unanswered: rtt_us is an estimate */
 };
 
 /* Both ends of a link measured it: is one of them wrong? Twice as much and 8 ms more than the other
@@ -74,8 +77,8 @@ uint32_t latdb_row_seq(const struct latdb *db,
 		       uint16_t from); /* complete up to this sequence; 0 none */
 uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from);
 
-/* A node became known: rows that named a node which was not known stay in use, but are to be fetched
- * anew. */
+/* A node became known: rows that named a node which was not known stay in use, but are to
+ * be fetched anew. */
 void latdb_ask_lacking(struct latdb *db);
 
 /* Forgets the row and the column of a slot; or the row alone, of a node with another key. */
@@ -98,17 +101,18 @@ enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_r
 
 /*
  * Own row. latdb_set stages a measurement; a smaller movement than the following leaves the row
- * as it is, so that all copies stay the same. It counts as changed where `up` or `silent` differs, where mtu
- * differs, where rtt, lasting or var moved by more than 5 % and 300 us, or loss by more than 5/1000.
- * Returns true where it is a change worth announcing (true at once for `up`).
+ * as it is, so that all copies stay the same. It counts as changed where `up` or `silent` differs,
+ * where mtu differs, where rtt, lasting or var moved by more than 5 % and 300 us, or loss by more
+ * than 5/1000. Returns true where it is a change worth announcing (true at once for `up`).
  */
 bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e);
 /* Anything staged since the last announcement? */
 bool latdb_own_dirty(const struct latdb *db);
 /*
  * Next messages of the own row: with whole = false only what changed, as one new sequence with
- * base = the sequence before (all of it, base 0, where it is the first of an incarnation); with whole = true everything at the current sequence, base 0.
- * Call until it returns false; *iter starts at 0. Node-ids come from nodedb.
+ * base = the sequence before (all of it, base 0, where it is the first of an incarnation); with
+ * whole = true everything at the current sequence, base 0. Call until it returns false; *iter
+ * starts at 0. Node-ids come from nodedb.
  */
 bool latdb_own_next(struct latdb *db, struct nodedb *nodes, uint64_t incarnation, bool whole,
 		    uint32_t *iter, struct msg_row *out);

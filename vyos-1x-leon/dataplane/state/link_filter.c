@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The filter of latdb.h that makes one link's entry out of probe results: round-trip time on two time
- * scales (decision 023), those of RFC 6298 for timeouts, smoothed loss, a minimum over one to two minutes and a
- * maximum over one to two hours.
- * Owned by whoever probes (proto/), on the control thread.
+ * The filter of latdb.h that makes one link's entry out of probe results: round-trip time on
+ * two time scales (decision 023), those of RFC 6298 for timeouts, smoothed loss, a minimum
+ * over one to two minutes and a maximum over one to two hours. Owned by whoever probes
+ * (proto/), on the control thread.
  */
 #include "state/latdb.h"
 
@@ -23,9 +23,9 @@
  */
 #define VAR_START_DIVISOR 16
 
-/* The first samples weigh as if they had been measured for so long: one burst is no long run. */
+/* The average starts as if it were this old, so that one burst of samples does not make it. */
 #define AGE_MIN_US 10000000
-/* After a silence one sample does not speak for all of it. */
+/* The first sample after a silence counts for no more than this of it. */
 #define DT_MAX_US 10000000
 
 #define LOSS_GAIN 32
@@ -71,8 +71,8 @@ static void note_sample(struct link_filter *f, uint32_t rtt_us)
 		f->n_samples++;
 }
 
-/* Share of a new value that takes over an average of this time scale after dt: dt / (scale + dt), which
- * for small dt is what 1 - exp(-dt / scale) is, without the library of floats. */
+/* Share of a new value that takes over an average of this time scale after dt: dt / (scale + dt),
+ * which for small dt is what 1 - exp(-dt / scale) is, without the library of floats. */
 static int64_t follow(int64_t average, int64_t value, int64_t dt_us, int64_t scale_us)
 {
 	return average + (value - average) * dt_us / (scale_us + dt_us);
@@ -113,7 +113,7 @@ void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 		start_averages(f, r, now);
 	} else {
 		/* The deviation is taken from the old average, hence before it moves. A time that
-		 * falls is good news: it lowers the average, and must not raise the price. */
+		 * falls is an improvement: it lowers the average, and must not raise the price. */
 		f->var_us += (2 * max_of(r - f->srtt_us, (int64_t)0) - f->var_us) / 4;
 		f->srtt_us += (r - f->srtt_us) / 8;
 		note_averages(f, r, now);
@@ -153,7 +153,8 @@ void link_filter_late(struct link_filter *f, bool late)
 
 uint32_t link_filter_chance(const struct link_filter *f)
 {
-	/* Shares whose 3rd, 4th, ... power is about one in 100000: a few an hour at ten probes a second. */
+	/* Shares whose 3rd, 4th, ... power is about one in 100000: at ten probes a second that
+	 * happens a few times an hour. */
 	static const uint32_t shares[] = { 20000, 55000, 100000, 150000, 200000 };
 	uint32_t n = 0;
 

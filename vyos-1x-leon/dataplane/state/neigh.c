@@ -35,7 +35,7 @@ struct place {
 	_Atomic uint32_t confirmed_s;
 	_Atomic uint32_t since_s; /* where and what it is */
 	_Atomic uint32_t asked_s; /* last answered; 0 never */
-	_Atomic uint32_t doubted; /* asked by itself since it was heard */
+	_Atomic uint32_t doubted; /* asked by unicast, and nothing came from it since */
 };
 
 struct neigh {

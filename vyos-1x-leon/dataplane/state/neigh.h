@@ -4,13 +4,15 @@
  * that requests can be answered here instead of being flooded. Same shape as the FDB: one writer
  * (control thread), lock-free readers (workers).
  *
- * An answer is given only where the neighbor was confirmed less than NEIGH_FRESH_S ago, its
- * MAC is in the FDB behind another node, nobody has asked that very host since (whoever does so
- * doubts that it is still there), and the same question was not answered within the last
- * NEIGH_ASK_AGAIN_S: a host that asks twice was not helped, so the second goes to everybody.
- * And only to a host that is settled: a question tells everybody the asker's own address, so
- * those of one that is new, or not where or what it was, travel until others have had
- * NEIGH_SETTLE_S to hear one.
+ * A request is answered here only where all of these hold:
+ * - the neighbor was confirmed less than NEIGH_FRESH_S ago, and its MAC is in the FDB behind
+ *   another node;
+ * - since then nobody has sent it a unicast request, which hosts do to find out whether a neighbor
+ *   is still there (RFC 4861 section 7.3.3, RFC 1122 section 2.3.2.1);
+ * - the same request was not answered here within the last NEIGH_ASK_AGAIN_S: a host that repeats
+ *   it had no use of the answer, so the second one is flooded;
+ * - the asker has had its address, MAC and node for NEIGH_SETTLE_S. A request also announces the
+ *   address of its sender, so those of a new or moved host are flooded until all have seen it.
  */
 #pragma once
 
@@ -40,10 +42,10 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 /* True where (vlan, ip) has had this mac and slot for NEIGH_SETTLE_S. */
 bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		      uint16_t slot, uint32_t now_s);
-/* That host was asked by itself: no more answers until it is heard. */
+/* A unicast request was sent to that host: no more answers until it sends something itself. */
 void neigh_doubt(struct neigh *n, uint16_t vlan, const struct ip_addr *ip);
-/* True where (vlan, ip) is not stored with this mac and slot, is in doubt, or is getting old: tell
- * the control thread. */
+/* True where (vlan, ip) is not stored with this mac and slot, is in doubt, or is getting old:
+ * report it to the control thread. */
 bool neigh_is_news(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		   uint16_t slot, uint32_t now_s);
 

@@ -294,7 +294,7 @@ void nodedb_set_own(struct nodedb *db, const struct msg_record *facts, uint64_t 
 
 	self->rec = *facts;
 	self->rec.origin = self->id;
-	/* An earlier outbid may have carried us beyond the caller's incarnation: never go back. */
+	/* nodedb_outbid() may have raised it above the caller's: never go back. */
 	if (incarnation > old_inc) {
 		self->rec.incarnation = incarnation;
 		self->rec.seq = 1;
@@ -314,9 +314,9 @@ void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t
 
 	if (version_cmp(self->rec.incarnation, self->rec.seq, incarnation, seq) > 0)
 		return;
-	/* A higher incarnation is an earlier run of this node with a clock ahead of ours. Its rows
-	 * are out there too, with sequences we do not know, so only an incarnation of our own
-	 * beats all that it left behind. */
+	/* A higher incarnation is of an earlier run of this node, with a clock ahead of ours.
+	 * Others have its rows too, with sequences that we do not know: only a still higher
+	 * incarnation is newer than all of them. */
 	if ((incarnation > self->rec.incarnation || seq == UINT32_MAX) &&
 	    incarnation < MSG_INCARNATION_MAX) {
 		self->rec.incarnation = incarnation + 1;

@@ -30,15 +30,15 @@ struct node {
 	node_id_t id;
 	enum node_state state;
 	mono_t since;	 /* of the state */
-	mono_t heard;	 /* last record or row of it that was new */
+	mono_t heard;	 /* when its last new record or row came */
 	bool has_record; /* false: known by id only (a seed that answered, no record yet) */
 	struct msg_record rec;
 	bool has_key; /* its identity key is known: from its HELLO or its record */
 	uint8_t key[MSG_KEY_LEN];
-	mono_t pinned; /* when the node-id got its first key; never: this one replaced another
-			* that did not answer, and did not prove itself in a session since */
-	bool proven;   /* the holder of the key was in session with this node */
-	node_id_t by;  /* who brought the record of one that is not proven */
+	mono_t pinned; /* when the node-id got its first key; never: this key replaced one whose
+			* node was silent, and no session has proved it since */
+	bool proven;   /* this node had a session with the holder of the key */
+	node_id_t by;  /* not proven: the member from which its record came */
 };
 
 struct nodedb;
@@ -62,15 +62,16 @@ enum record_verdict {
 	RECORD_SAME,
 	RECORD_OLDER, /* ours is newer */
 	RECORD_FULL,  /* the table is full */
-	RECORD_OWN,   /* somebody else's idea of this node's record: nodedb_outbid */
+	RECORD_OWN,   /* a version of this node's own record: see nodedb_outbid */
 };
-/* Is the record news of this node? Versions of one key are compared; a record under another key
- * than the one that is known is always news, and whether it may come in its place is the caller's
- * to know. > 0 news, 0 known already, < 0 older. */
+/* Is the record newer than what is known of the node? > 0 newer, 0 the same, < 0 older. Versions
+ * are compared within one key; a record under another key than the known one always counts as
+ * newer, and whether it may replace that one is for the caller to decide. */
 int nodedb_compare(const struct node *n, const struct msg_record *r);
-/* Stores a record if it is news. Never changes the record of this node. One with RECORD_LEFT turns
- * the node into a tombstone and is never RECORD_NEW; a stranger's is kept too, so that an older
- * copy of its record cannot bring it back. */
+/* Stores a record that is newer (nodedb_compare). Never changes this node's own. One with
+ * RECORD_LEFT makes the node a tombstone and is never RECORD_NEW. Of a node that is not known
+ * the tombstone is stored too, so that an older copy of its record, still on its way, cannot
+ * make it a member. */
 enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mono_t now,
 			       struct node **out);
 
@@ -78,14 +79,16 @@ enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mo
  * nodedb_outbid has reached is raised to that. */
 void nodedb_set_own(struct nodedb *db, const struct msg_record *facts, uint64_t incarnation,
 		    mono_t now);
-/* Makes our own record win over {incarnation, seq} that others have of us; does nothing where it
- * does already. Beats a higher incarnation by one of its own: the caller's rows must use it too. */
+/* Others have our record in the version {incarnation, seq}, from an earlier run: raises ours
+ * above it, as OSPF does with self-originated LSAs (RFC 2328 section 13.4), or does nothing
+ * where it is above already. Where that takes a higher incarnation, the caller has to use it for
+ * its rows too. */
 void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t now);
 
 void nodedb_set_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now);
 /* Turns a silent node into a tombstone that only a newer record revives. */
 void nodedb_forget(struct nodedb *db, struct node *n, mono_t now);
-/* The node has another key now: what the one before said of it is void. */
+/* The node has another key now: forgets the record that was made with the one before. */
 void nodedb_drop_record(struct nodedb *db, struct node *n);
 /* Frees its slot. Nobody gets the slot for a while, as snapshots that name it are still in use. */
 void nodedb_remove(struct nodedb *db, struct node *n, mono_t now);

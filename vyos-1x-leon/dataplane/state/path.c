@@ -86,8 +86,8 @@ static bool is_unheard(const struct path_params *pp, uint16_t slot)
 	return pp->unheard && slot != SLOT_SELF && pp->unheard[slot];
 }
 
-/* What the other end says of a link that one end claims to be up: whether there is one at all, and
- * where it contradicts the claim, the worse of the two counts. */
+/* Compares what the two ends of a link report: it is up only where both have it up, and where their
+ * round-trip times contradict each other, the larger one is taken. */
 static void hear_other_end(const struct latdb *db, const struct path_params *pp, uint16_t from,
 			   uint16_t to, struct lat_entry *e)
 {
@@ -143,7 +143,7 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		if (p->mtu == 0 || e.mtu < p->mtu)
 			p->mtu = e.mtu;
 	}
-	/* The smallest of some of the links says nothing about the whole path. */
+	/* With one link unknown, the smallest of the others is not the MTU of the path. */
 	if (!mtu_known)
 		p->mtu = 0;
 	if (p->cost_us == COST_INFINITE)

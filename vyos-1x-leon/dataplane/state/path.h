@@ -11,9 +11,10 @@
  * where the two ends of a link contradict each other, of the larger round-trip time (decision 011);
  * a path costs the sum of its links + relay_cost for each relay.
  *
- * A link of others exists only where both its ends say so, and both were heard lately: what one end
- * alone claims may be a lie, and the row of a node that died says "up" for ever (decision 020). Our
- * own links are what we measured.
+ * A link between two other nodes exists only where the rows of both ends have it up, and something
+ * was received from both lately: what one end alone reports may be a lie, and the last row of a
+ * node that died has it up for ever (decision 020; OSPF checks the same, RFC 2328 section 16.1,
+ * step 2b). Of this node's own links its own measurement is taken.
  */
 #pragma once
 
@@ -33,7 +34,7 @@ struct path {
 	uint32_t noise_us;   /* sum of the links' variations */
 	uint32_t rtt_us;     /* sum of the links' RTTs now */
 	uint16_t mtu;	     /* smallest link MTU on it, 0 unknown */
-	bool silent;	     /* a link on it is */
+	bool silent;	     /* a link on it is silent (struct lat_entry) */
 };
 
 struct path_params {
@@ -41,7 +42,7 @@ struct path_params {
 	uint32_t relay_cost_us;
 	/* Slots that must not relay (transit disabled, unreachable); by slot; NULL: none. */
 	const bool *no_relay;
-	/* Slots of nodes that were not heard lately: their rows prove nothing; NULL: all were. */
+	/* Slots of nodes of which nothing came lately, so their rows prove nothing; NULL: none. */
 	const bool *unheard;
 	/* Links reported broken by a notice; NULL: none. */
 	bool (*link_broken)(void *arg, uint16_t from, uint16_t to);
@@ -52,9 +53,9 @@ struct path_params {
 /* Cost of one link now and in the long run, COST_INFINITE where it is down. */
 uint32_t link_cost(const struct lat_entry *e);
 uint32_t link_lasting(const struct lat_entry *e);
-/* What of either is the price of its variation. */
+/* The part of either cost that its variation makes up. */
 uint32_t link_variation_cost(const struct lat_entry *e);
-/* Is there a link from -> to, by what both ends say? */
+/* Is there a link from -> to, by the rows of both ends? */
 bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint16_t from,
 		      uint16_t to);
 /* Cost, RTT and MTU of a given list of hops under the database now; cost

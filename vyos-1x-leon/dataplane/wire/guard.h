@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The loop-guard frame: sent by each node onto its own local segment, never into the overlay.
- * A node that hears another node's guard frame of its overlay shares a LAN with it. Pure.
+ * A node that receives such a frame of another node of its overlay is on one LAN with it. Pure.
  *
  *   dst 03:4c:45:4f:4e:00 | src TAP MAC | length 40 (16) | LLC aa aa 03 | 02 "LEON" |
  *   version 1 (8) | VNI (24) | node-id (32) | incarnation (64) | authenticator (16 bytes)
  *
- * A length and LLC, with a SNAP identifier of our own (IEEE 802), in place of an EtherType: Linux
- * counts a frame of an EtherType that nobody asked for as dropped, at every host of the LAN, and
- * hands LLC to a handler that drops it without a word.
+ * It has a length and LLC with a SNAP identifier of our own (IEEE 802), and no EtherType: a frame
+ * of an EtherType without a handler adds to the drop counter of the interface (rx_dropped) on every
+ * Linux host of the LAN; LLC has a handler, which ignores SNAP identifiers it does not know.
  *
  * The authenticator is keyed with the pre-shared secret (crypto/keys.h), zero without one.
  */

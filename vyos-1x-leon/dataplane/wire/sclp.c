@@ -87,8 +87,8 @@ struct sclp_key sclp_key_of(const struct ip_addr *from, const struct ip_addr *to
 	return k;
 }
 
-/* The paper's conditions: the same payload, no longer than its first segment, and what remains
- * behind the run is what this segment and those behind it have. */
+/* The paper's conditions for joining: the segment is of the same payload, is no longer than the
+ * first one, and begins where the run ends (both count the bytes that remain after them). */
 static bool continues(const struct sclp_segment *seg, const struct sclp_run *run,
 		      const struct sclp_segment *s)
 {
@@ -106,7 +106,7 @@ unsigned sclp_merge(struct sclp_segment *seg, unsigned n, struct sclp_run *run)
 	for (unsigned i = 0; i < n; i++) {
 		struct sclp_segment *s = &seg[i];
 
-		/* The oldest first: behind a duplicate the whole is not to be torn in two. */
+		/* The oldest run first, so that a duplicate segment does not split a run in two. */
 		for (k = 0; k < n_runs && !continues(seg, &run[k], s); k++)
 			;
 		if (k == n_runs) {

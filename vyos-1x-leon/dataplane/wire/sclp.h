@@ -51,7 +51,7 @@ bool sclp_cut_next(struct sclp_cut *c, struct sclp_piece *out);
 
 /* --- received segments --- */
 
-/* What payloads are told apart by: addresses, ports and identification. */
+/* Identifies a payload: addresses, ports and identification. */
 struct sclp_key {
 	uint8_t b[40];
 };

@@ -303,7 +303,7 @@ void sclp_join_age(struct sclp_join *j, mono_t now)
 
 enum fit { FITS, IS_DUPLICATE, CONTRADICTS };
 
-/* Where the run begins, counted from the end of the payload, which is known before its size is. */
+/* Bytes from the first of the run to the end of the payload; known before the size is. */
 static uint32_t reach(const struct held *h)
 {
 	return h->remaining + h->len;
@@ -336,7 +336,7 @@ static enum fit check_known(const struct payload *p, const struct sclp_run *run)
 	if ((uint32_t)run->remaining + run->len > p->size)
 		return CONTRADICTS;
 	start = end - run->len;
-	/* Only the first begins the payload, and nothing else does. */
+	/* A run has the flag F if, and only if, it begins the payload. */
 	if (run->first != (start == 0))
 		return CONTRADICTS;
 	if (start >= p->offset)
@@ -464,7 +464,7 @@ const uint8_t *sclp_join_add(struct sclp_join *j, const struct sclp_segment *seg
 	sclp_join_age(j, now);
 	p = find(j, key);
 	if (!p && run->first && run->remaining == 0) {
-		/* The first level has done it. */
+		/* Whole already: the first level has joined all segments. */
 		gather_run(j, seg, run);
 		j->count.whole++;
 		*len = run->len;
