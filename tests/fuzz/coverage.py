@@ -27,6 +27,7 @@ TARGETS = {
     'bundle': ['wire/bundle.c'],
     'coalesce': ['fwd/coalesce.c'],
     'conf': ['state/conf.c', 'state/conf_diff.c', 'state/conf_routes.c', 'state/conf_secrets.c'],
+    'copy': ['wire/copy.c', 'fwd/copies.c'],
     'database': ['../leonsim/database.c'],
     'eth': ['wire/eth.c', 'wire/arp.c', 'wire/nd.c', 'wire/mss.c'],
     'fragment': ['wire/fragment.c'],

@@ -18,6 +18,7 @@
 #include "fuzz_open.h"
 #include "fuzz_overlay.h"
 #include "wire/bundle.h"
+#include "wire/copy.h"
 #include "wire/bytes.h"
 #include "wire/eth.h"
 #include "wire/fragment.h"
@@ -104,6 +105,22 @@ static void seed_fragment_and_guard(void)
 	seed("guard", "forged", buf, 1 + GUARD_FRAME_LEN);
 	buf[0] = 1;
 	seed("guard", "authentic", buf, 1 + GUARD_FRAME_LEN);
+}
+
+static void seed_copy(void)
+{
+	struct copy_hdr h = { 1, 0x123456, LEON_FRAME };
+	uint8_t buf[2 * (COPY_HDR_LEN + 1)] = { 0 };
+
+	copy_encode(&h, buf);
+	seed("copy", "frame", buf, COPY_HDR_LEN + 1);
+	memcpy(buf + COPY_HDR_LEN + 1, buf, COPY_HDR_LEN + 1);
+	seed("copy", "twice", buf, 2 * (COPY_HDR_LEN + 1));
+	h.counter += COPY_COUNTER_MASK / 2;
+	h.kind = LEON_FRAGMENT;
+	copy_encode(&h, buf);
+	seed("copy", "far", buf, 2 * (COPY_HDR_LEN + 1));
+	seed("copy", "cut", buf, COPY_HDR_LEN);
 }
 
 static void seed_bundle(void)
@@ -411,6 +428,7 @@ int main(int argc, char **argv)
 	seed_leon();
 	seed_msg();
 	seed_fragment_and_guard();
+	seed_copy();
 	seed_bundle();
 	seed_eth();
 	seed_open(OPEN_SECRET, "sealed");

@@ -235,6 +235,10 @@ static const struct row rows[] = {
 	/* build_row() puts an Ethernet header where the first length would be. */
 	{ "no bundle", 1, LEON_BUNDLE, 0, 0, 1, N(1), { N(0) }, END_DROP, DROP_bundle_bad },
 	{ "bundle relayed", 1, LEON_BUNDLE, 0, 0, 2, N(1), { N(0), N(2) }, END_RELAY, 0 },
+	/* Nor a worker that there may be. */
+	{ "no copy", 1, LEON_COPY, 0, 0, 1, N(1), { N(0) }, END_DROP, DROP_copy_bad },
+	{ "copy relayed", 1, LEON_COPY, 0, 0, 2, N(1), { N(0), N(2) }, END_RELAY, 0 },
+	{ "unknown kind", 1, LEON_KINDS, 0, 0, 1, N(1), { N(0) }, END_DROP, DROP_bad_header },
 	{ "unknown flag", 1, LEON_FRAME, 0x80, 0, 1, N(1), { N(0) }, END_DROP, DROP_bad_header },
 	{ "node-id 0", 1, LEON_FRAME, 0, 0, 1, 0, { N(0) }, END_DROP, DROP_bad_header },
 };

@@ -33,6 +33,8 @@ static void glue_purge(void *arg, uint16_t slot)
 
 	fdb_forget_slot(d->fdb, slot, now_s_of(loop_now(d->loop)));
 	neigh_forget_slot(d->neigh, slot);
+	if (d->fwd)
+		fwd_forget(d->fwd, slot);
 }
 
 static void glue_lan_changed(void *arg, uint16_t slot)

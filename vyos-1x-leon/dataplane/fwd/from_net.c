@@ -8,12 +8,14 @@
 #include <time.h>
 
 #include "base/defs.h"
+#include "fwd/copies.h"
 #include "fwd/events.h"
 #include "fwd/incoming.h"
 #include "fwd/local.h"
 #include "fwd/relay.h"
 #include "fwd/worker.h"
 #include "wire/bundle.h"
+#include "wire/copy.h"
 #include "wire/fragment.h"
 
 /* Flags that say something about the frame; the others are about the datagram. */
@@ -38,6 +40,8 @@ struct kind {
 	/* It comes from the hop before us, is opened with the session's key and counts as traffic;
 	 * what is not so goes to take() as it came, from whomever. */
 	bool is_data;
+	/* It may come along another path than the one in use, and is not counted for that one. */
+	bool any_path;
 };
 
 static int64_t clock_ns(clockid_t id)
@@ -128,13 +132,45 @@ static void take_frame(struct worker *w, const struct datagram *d)
 	local_frame(w, d->source, d->payload, d->payload_len, d->h.flags & FRAME_FLAGS);
 }
 
-static void take_fragment(struct worker *w, const struct datagram *d)
+/* False where the frame of this copy came before, or may have. */
+static bool copy_is_first(struct worker *w, const struct datagram *d, const struct copy_hdr *c)
+{
+	unsigned lost_one;
+
+	switch (copies_take(w->fwd->copies, d->source, c, &lost_one)) {
+	case COPY_FIRST:
+		count(w, CNT_copy_first, 1);
+		if (unlikely(lost_one))
+			count(w, CNT_copy_lost_one, lost_one);
+		return true;
+	case COPY_SECOND:
+		count(w, CNT_copy_second, 1);
+		return false;
+	case COPY_AGAIN:
+		/* Another piece of the second copy. */
+		return false;
+	case COPY_OLD:
+		drop(w, DROP_copy_old);
+		return false;
+	}
+	return false;
+}
+
+/* A piece of a frame; of one that travels twice, `copy` is which. Pieces of both copies make a frame
+ * together; only then it has come. */
+static void take_piece(struct worker *w, const struct datagram *d, const struct copy_hdr *copy)
 {
 	struct fragment_hdr h;
 	struct reasm_result r;
 
 	if (fragment_decode(d->payload, d->payload_len, &h) < 0) {
 		drop(w, DROP_fragment_bad);
+		return;
+	}
+	if (copy && copies_look(w->fwd->copies, d->source, copy) != COPY_FIRST) {
+		copy_is_first(w, d, copy);
+		/* Another worker may have had all pieces of the other copy. */
+		reasm_forget(w->reasm, d->h.source, h.id);
 		return;
 	}
 	r = reasm_add(w->reasm, d->h.source, &h, d->payload + FRAGMENT_HDR_LEN,
@@ -145,16 +181,41 @@ static void take_fragment(struct worker *w, const struct datagram *d)
 	case REASM_WAITING:
 		break;
 	case REASM_DUPLICATE:
-		drop(w, DROP_fragment_duplicate);
+		if (!copy)
+			drop(w, DROP_fragment_duplicate);
 		break;
 	case REASM_BAD:
 		drop(w, DROP_fragment_bad);
 		break;
 	case REASM_COMPLETE:
+		if (copy && !copy_is_first(w, d, copy))
+			break;
 		count(w, CNT_reassembled_frames, 1);
 		local_frame(w, d->source, r.data, r.len, r.flags);
 		break;
 	}
+}
+
+static void take_fragment(struct worker *w, const struct datagram *d)
+{
+	take_piece(w, d, NULL);
+}
+
+static void take_copy(struct worker *w, const struct datagram *d)
+{
+	struct datagram inner = *d;
+	struct copy_hdr c;
+
+	if (copy_decode(d->payload, d->payload_len, &c) < 0) {
+		drop(w, DROP_copy_bad);
+		return;
+	}
+	inner.payload += COPY_HDR_LEN;
+	inner.payload_len -= COPY_HDR_LEN;
+	if (c.kind == LEON_FRAGMENT)
+		take_piece(w, &inner, &c);
+	else if (copy_is_first(w, &inner, &c))
+		take_frame(w, &inner);
 }
 
 /* What is behind an impossible length is lost, what was in front of it is delivered. */
@@ -181,6 +242,7 @@ static const struct kind kinds[LEON_KINDS] = {
 	[LEON_FRAME] = { take_frame, .is_data = true },
 	[LEON_FRAGMENT] = { take_fragment, .is_data = true },
 	[LEON_BUNDLE] = { take_bundle, .is_data = true },
+	[LEON_COPY] = { take_copy, .is_data = true, .any_path = true },
 	/* May come from strangers: its seal decides, not its address. */
 	[LEON_CONTROL] = { take_control, .is_data = false },
 };
@@ -191,7 +253,7 @@ static void take_data(struct worker *w, const struct kind *k, struct datagram *d
 	d->payload_len = d->len - d->hdr_len;
 	if (unlikely(!incoming_open(w, &d->h, d->source, d->data, &d->payload, &d->payload_len)))
 		return;
-	traffic_in(w, d->previous, d->source);
+	traffic_in(w, d->previous, k->any_path ? SLOT_NONE : d->source);
 	k->take(w, d);
 }
 

@@ -33,6 +33,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	f->rcu = rcu_new(f->n_workers);
 	f->thread = x_calloc(f->n_workers, sizeof(f->thread[0]));
 	f->worker = x_calloc_aligned(f->n_workers, sizeof(f->worker[0]));
+	f->copies = copies_new(f->slots_maximum);
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_init(&f->worker[i], f, i, setup);
 	return f;
@@ -87,6 +88,7 @@ void fwd_free(struct fwd *f)
 	fwd_stop(f);
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_fini(&f->worker[i]);
+	copies_free(f->copies);
 	rcu_free(f->rcu);
 	snap_free(atomic_load_explicit(&f->snap, memory_order_relaxed));
 	close(f->event_fd);
@@ -94,6 +96,11 @@ void fwd_free(struct fwd *f)
 	free(f->worker);
 	free(f->thread);
 	free(f);
+}
+
+void fwd_forget(struct fwd *f, uint16_t slot)
+{
+	copies_forget(f->copies, slot);
 }
 
 void fwd_publish(struct fwd *f, struct snap *s)

@@ -40,6 +40,9 @@ int fwd_start(struct fwd *f);
 void fwd_stop(struct fwd *f);
 void fwd_free(struct fwd *f); /* NULL ok */
 
+/* The node of this slot is gone, and with it what workers know of its frames. */
+void fwd_forget(struct fwd *f, uint16_t slot);
+
 /* Takes ownership of the snapshot; frees the one before when no worker can see it. */
 void fwd_publish(struct fwd *f, struct snap *s);
 const struct snap *fwd_snap(const struct fwd *f); /* the current one, control thread's view */

@@ -218,6 +218,14 @@ struct reasm_result reasm_add(struct reasm *r, node_id_t source, const struct fr
 	return res;
 }
 
+void reasm_forget(struct reasm *r, node_id_t source, uint32_t id)
+{
+	struct entry *e = find(r, source, id);
+
+	if (e)
+		stop_waiting(r, e, &r->free);
+}
+
 void reasm_reap(struct reasm *r)
 {
 	while (r->complete.next != &r->complete) {

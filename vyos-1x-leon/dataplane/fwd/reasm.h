@@ -45,6 +45,8 @@ struct reasm_result {
  * header, equal in all pieces of a frame. */
 struct reasm_result reasm_add(struct reasm *r, node_id_t source, const struct fragment_hdr *h,
 			      const uint8_t *data, size_t len, uint8_t flags, mono_t now);
+/* Gives up what there is of this frame, which came in another way. */
+void reasm_forget(struct reasm *r, node_id_t source, uint32_t id);
 /* Takes back the buffers of complete frames. */
 void reasm_reap(struct reasm *r);
 /* Gives up what is too old; returns how many frames. */

@@ -22,6 +22,7 @@
 #include "base/ring.h"
 #include "base/siphash.h"
 #include "fwd/bundle.h"
+#include "fwd/copies.h"
 #include "fwd/deliver.h"
 #include "fwd/fwd.h"
 #include "fwd/reasm.h"
@@ -99,6 +100,7 @@ struct fwd {
 	uint16_t slots_maximum;
 	_Atomic(struct snap *) snap;
 	struct rcu *rcu;
+	struct copies *copies; /* all workers */
 	int event_fd, stop_fd;
 	/* Control thread. */
 	struct ring *held;  /* its oldest record is with the caller of fwd_next_event() */

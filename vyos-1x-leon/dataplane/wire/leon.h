@@ -48,6 +48,7 @@ enum leon_kind {
 	LEON_FRAGMENT = 2, /* a piece of one Ethernet frame, see wire/fragment.h */
 	LEON_BUNDLE = 3,   /* several Ethernet frames, each behind a 16-bit length */
 	LEON_CONTROL = 4,  /* a control message, see wire/msg.h */
+	LEON_COPY = 5,	   /* a frame that travels twice, or a piece of it, see wire/copy.h */
 	LEON_KINDS,	   /* end of them; 0 is none */
 };
 

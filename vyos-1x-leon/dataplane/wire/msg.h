@@ -90,6 +90,8 @@ enum record_flags {
 	RECORD_LAN_BLOCKED = 0x0008,
 	RECORD_LAN_SHARED = 0x0010,
 	RECORD_LAN_MASK = 0x0018,
+	/* It takes and relays LEON_COPY; a node that does not gets every frame once. */
+	RECORD_TAKES_COPIES = 0x0020,
 };
 struct msg_record {
 	node_id_t origin;

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fwd/copies: of a million frames that come twice, late and out of order, each is taken once; the
+ * counter of the sender wraps, and begins anew anywhere. Two threads take the two copies.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "base/defs.h"
+#include "fwd/copies.h"
+
+#define FRAMES 1000000u
+#define SLOTS  3
+
+static struct copies *copies;
+
+static int setup(void **state)
+{
+	(void)state;
+	copies = copies_new(SLOTS);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	copies_free(copies);
+	return 0;
+}
+
+static uint64_t lost;
+
+static enum copy_verdict take(uint16_t slot, uint8_t worker, uint64_t counter)
+{
+	struct copy_hdr h = { worker, counter & COPY_COUNTER_MASK, 1 };
+	unsigned lost_one;
+	enum copy_verdict v = copies_take(copies, slot, &h, &lost_one);
+
+	lost += lost_one;
+	return v;
+}
+
+static uint32_t random_below(uint32_t n)
+{
+	static uint32_t x = 2463534242u;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	return x % n;
+}
+
+/* The order in which one path delivers: blocks of `distance` frames, each shuffled. */
+static uint32_t *shuffled(uint32_t distance)
+{
+	uint32_t *order = malloc(FRAMES * sizeof(*order));
+
+	for (uint32_t i = 0; i < FRAMES; i++)
+		order[i] = i;
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		uint32_t end = (i / distance + 1) * distance;
+		uint32_t j = i + random_below((end < FRAMES ? end : FRAMES) - i), k = order[i];
+
+		order[i] = order[j];
+		order[j] = k;
+	}
+	return order;
+}
+
+/* The other path is `late` frames behind. */
+static void million(uint64_t start, uint32_t late)
+{
+	uint32_t *one = shuffled(500), *other = shuffled(1000), n[4] = { 0 };
+	uint8_t *taken = calloc(FRAMES, 1);
+
+	for (uint32_t i = 0; i < FRAMES + late; i++) {
+		const uint32_t now[] = { i < FRAMES ? one[i] : FRAMES,
+					 i >= late ? other[i - late] : FRAMES };
+
+		for (unsigned k = 0; k < 2; k++) {
+			enum copy_verdict v;
+
+			if (now[k] == FRAMES)
+				continue;
+			v = take(1, 2, start + now[k]);
+			taken[now[k]] += v == COPY_FIRST;
+			n[v]++;
+		}
+	}
+	assert_int_equal(n[COPY_FIRST], FRAMES);
+	assert_int_equal(n[COPY_SECOND], FRAMES);
+	for (uint32_t i = 0; i < FRAMES; i++)
+		assert_int_equal(taken[i], 1);
+	free(one);
+	free(other);
+	free(taken);
+}
+
+static void test_million(void **state)
+{
+	(void)state;
+	million(0, 0);
+	million(5 * FRAMES, 5000);
+	/* Nearly as late as the window is long. */
+	million(1ULL << 50, COPIES_WINDOW - 3000);
+}
+
+static void test_wrap(void **state)
+{
+	(void)state;
+	/* The counter, and the turns of which 32 bits are kept. */
+	million(COPY_COUNTER_MASK - FRAMES / 2, 5000);
+	copies_forget(copies, 1);
+	million((1ULL << 46) - FRAMES / 2, 5000);
+}
+
+static void test_too_late(void **state)
+{
+	(void)state;
+	assert_int_equal(take(1, 0, 1000000), COPY_FIRST);
+	assert_int_equal(take(1, 0, 1000000 + COPIES_WINDOW), COPY_FIRST);
+	assert_int_equal(take(1, 0, 1000000), COPY_SECOND);
+	assert_int_equal(take(1, 0, 1000000 + COPIES_WINDOW + 16), COPY_FIRST);
+	assert_int_equal(take(1, 0, 1000000), COPY_OLD);
+}
+
+static void test_others_do_not_matter(void **state)
+{
+	(void)state;
+	for (uint16_t slot = 0; slot < SLOTS; slot++)
+		for (uint8_t worker = 0; worker < COPY_WORKERS_MAX; worker++)
+			assert_int_equal(take(slot, worker, 77), COPY_FIRST);
+	assert_int_equal(take(0, 0, 77), COPY_SECOND);
+	copies_forget(copies, 0);
+	assert_int_equal(take(0, 0, 77), COPY_FIRST);
+	assert_int_equal(take(1, 0, 77), COPY_SECOND);
+}
+
+/* A sender that is started anew begins at the time of day, in microseconds: above what it had, or,
+ * where its clock was set back, far below. Not one frame of the new run may be dropped. */
+static void test_restart(void **state)
+{
+	uint64_t day = 86400ULL * 1000000, now = 20000 * day;
+	uint64_t start[] = { now, now + day, now - day, now + 10, now - 40 * day, now + 900 * day };
+
+	(void)state;
+	for (size_t run = 0; run < array_size(start); run++)
+		for (uint32_t i = 0; i < 100000; i++) {
+			/* now + 10: the frames of the run before that one are far above. */
+			assert_int_equal(take(2, 7, start[run] + i), COPY_FIRST);
+			assert_int_equal(take(2, 7, start[run] + i), COPY_SECOND);
+		}
+}
+
+static void test_lost_one(void **state)
+{
+	uint64_t first = 0;
+
+	(void)state;
+	lost = 0;
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		first += take(0, 3, i) == COPY_FIRST;
+		if (i % 20)
+			take(0, 3, i);
+	}
+	assert_int_equal(first, FRAMES);
+	/* One in twenty came once, but for those of the window that is still open. */
+	assert_in_range(lost, (FRAMES - COPIES_WINDOW - 32) / 20, FRAMES / 20);
+}
+
+/* --- two workers --- */
+
+static _Atomic uint32_t taken_by_both;
+
+static void *path(void *arg)
+{
+	uint32_t *order = arg, mine = 0;
+
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		struct copy_hdr h = { 0, order[i], 1 };
+		unsigned lost_one;
+
+		mine += copies_take(copies, 1, &h, &lost_one) == COPY_FIRST;
+	}
+	taken_by_both += mine;
+	return NULL;
+}
+
+static void test_two_workers(void **state)
+{
+	uint32_t *one = shuffled(500), *other = shuffled(500);
+	pthread_t t;
+
+	(void)state;
+	taken_by_both = 0;
+	assert_int_equal(pthread_create(&t, NULL, path, one), 0);
+	path(other);
+	pthread_join(t, NULL);
+	/* The scheduler may let one path fall behind by more than the window: then a frame that this
+	 * path alone would have brought is none of ours, but none is taken twice. */
+	assert_true(taken_by_both <= FRAMES);
+	assert_true(taken_by_both >= FRAMES - FRAMES / 100);
+	free(one);
+	free(other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_million, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_wrap, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_too_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_others_do_not_matter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_restart, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lost_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_two_workers, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The windows of copies.h. Making, freeing and forgetting: control thread; the rest: workers.
+ *
+ * Counters are grouped into blocks of 16. Word i of a window belongs to the blocks whose number is i
+ * modulo WORDS, and holds of the newest of them that was heard which turn of the window it is (upper
+ * half), and of each of its counters whether one copy has come and whether the other has. A turn is 32 bits
+ * of a number that never ends: it is compared as a serial number.
+ */
+#include "fwd/copies.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+
+#define BLOCK 16
+#define WORDS 1024
+/* Behind by more turns than this, a million counters, is no late copy: the source began anew. */
+#define TURNS_BACK 64
+#define FIRSTS	   0xffffu
+
+static_assert(COPIES_WINDOW == (WORDS - 1) * BLOCK, "whole blocks behind the newest");
+
+struct window {
+	_Atomic uint64_t word[WORDS];
+};
+
+struct copies {
+	uint16_t slots_maximum;
+	struct window *window; /* by slot and worker of the source */
+};
+
+/* calloc() gives memory of this size as the kernel gives it: pages that are not there until used. */
+struct copies *copies_new(uint16_t slots_maximum)
+{
+	struct copies *c = x_new(struct copies);
+
+	c->slots_maximum = slots_maximum;
+	c->window = x_calloc((size_t)slots_maximum * COPY_WORKERS_MAX, sizeof(c->window[0]));
+	return c;
+}
+
+void copies_free(struct copies *c)
+{
+	if (!c)
+		return;
+	free(c->window);
+	free(c);
+}
+
+static struct window *windows_of(struct copies *c, uint16_t slot)
+{
+	return &c->window[(size_t)slot * COPY_WORKERS_MAX];
+}
+
+static uint64_t load(const _Atomic uint64_t *v)
+{
+	return atomic_load_explicit(v, memory_order_relaxed);
+}
+
+void copies_forget(struct copies *c, uint16_t slot)
+{
+	struct window *win = windows_of(c, slot);
+
+	/* Reading does not make pages of what was never used. */
+	for (unsigned i = 0; i < COPY_WORKERS_MAX; i++)
+		for (unsigned k = 0; k < WORDS; k++)
+			if (load(&win[i].word[k]))
+				atomic_store_explicit(&win[i].word[k], 0, memory_order_relaxed);
+}
+
+struct place {
+	_Atomic uint64_t *word;
+	uint32_t turn, first, second; /* the bits of the counter */
+};
+
+static struct place place_of(struct copies *c, uint16_t slot, const struct copy_hdr *h)
+{
+	uint64_t block = h->counter / BLOCK;
+	uint32_t bit = 1u << h->counter % BLOCK;
+
+	return (struct place){ &windows_of(c, slot)[h->worker].word[block % WORDS],
+			       (uint32_t)(block / WORDS), bit, bit << BLOCK };
+}
+
+static enum copy_verdict judge(uint64_t word, const struct place *p)
+{
+	int32_t ahead = (int32_t)(p->turn - (uint32_t)(word >> 32));
+
+	if (!((uint32_t)word & FIRSTS) || ahead > 0 || ahead < -TURNS_BACK)
+		return COPY_FIRST;
+	if (ahead < 0)
+		return COPY_OLD;
+	if (!(word & p->first))
+		return COPY_FIRST;
+	return word & p->second ? COPY_AGAIN : COPY_SECOND;
+}
+
+static uint64_t with(uint64_t word, const struct place *p, enum copy_verdict v)
+{
+	uint64_t fresh = (uint64_t)p->turn << 32 | p->first;
+
+	if (v == COPY_SECOND)
+		return word | p->second;
+	return (uint32_t)(word >> 32) == p->turn ? word | fresh : fresh;
+}
+
+/* Of a block that ends: frames of which the other copy has not come. */
+static unsigned single(uint64_t word)
+{
+	uint32_t first = (uint32_t)word & FIRSTS, second = (uint32_t)word >> BLOCK;
+
+	return (unsigned)__builtin_popcount(first & ~second);
+}
+
+enum copy_verdict copies_look(struct copies *c, uint16_t slot, const struct copy_hdr *h)
+{
+	struct place p = place_of(c, slot, h);
+
+	return judge(load(p.word), &p);
+}
+
+enum copy_verdict copies_take(struct copies *c, uint16_t slot, const struct copy_hdr *h,
+			      unsigned *lost_one)
+{
+	struct place p = place_of(c, slot, h);
+	uint64_t word = load(p.word), next;
+	enum copy_verdict v;
+
+	do {
+		v = judge(word, &p);
+		if (v == COPY_AGAIN || v == COPY_OLD)
+			break;
+		next = with(word, &p, v);
+	} while (!atomic_compare_exchange_weak_explicit(p.word, &word, next, memory_order_relaxed,
+							memory_order_relaxed));
+	*lost_one = v == COPY_FIRST && (uint32_t)(word >> 32) != p.turn ? single(word) : 0;
+	return v;
+}
