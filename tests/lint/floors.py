@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Floors inside a layer: who may need whom there. A file needs files of its own floor and of those
-below; layers.py sees to the includes, knots.py to the symbols.
+below; layers.py sees to the includes, knots.py to the symbols. What a module keeps in a struct that
+all share is its own: layers.py sees to that too.
 """
+
+import re
 
 # Layer -> its floors, top first. A floor is a folder (it ends in a slash) or some files.
 FLOORS = {
@@ -16,19 +19,57 @@ FLOORS = {
         ['topology'],
         ['peer'],
         ['agenda'],
-        ['service', 'tally', 'core'],
+        ['service', 'tally', 'core', 'types', 'session/session_state', 'measure/measure_state',
+         'share/share_state'],
     ],
 }
 
 # Contracts with the layers above: any floor may include them, and defines its part of them.
 CONTRACTS = {'proto/overlay.h'}
 
+# Layer -> member of struct overlay or struct peer -> the files that may touch it, view.c besides.
+PRIVATE = {
+    'proto': {
+        'along': {'measure/along'},
+        'answers': {'share/answer'},
+        'asked': {'admit/endpoint'},
+        'claim': {'session/member'},
+        'data': {'session/data', 'send'},
+        'done': {'agenda', 'paths', 'share/rows'},
+        'doubt': {'measure/doubt'},
+        'dropped': {'peer'},
+        'fetches': {'share/answer'},
+        'greet': {'session/greet', 'session/hello', 'agenda', 'dispatch'},
+        'hello': {'session/hello'},
+        'hooks': {'peer', 'upkeep'},
+        'lan': {'session/lan'},
+        'limit': {'session/limit'},
+        'loss': {'measure/loss', 'measure/link', 'measure/probe'},
+        'move': {'session/move'},
+        'next_dropped': {'peer'},
+        'notice_at': {'paths'},
+        'own': {'session/own'},
+        'paths': {'paths'},
+        'pings': {'measure/ping'},
+        'pmtu': {'measure/pmtu', 'measure/link'},
+        'rekey': {'session/rekey'},
+        'rival': {'session/rival'},
+        'rows': {'share/rows'},
+        'seeds': {'session/seed', 'session/finding'},
+        'sync': {'share/sync'},
+        'topology': {'topology'},
+        'trust': {'admit/trust'},
+        'verify': {'session/identity'},
+    },
+}
+
 
 def floor_of(layer, name):
     """Number of the floor that 'session/hello' is on, 0 is the top; None: on none."""
-    for number, floor in enumerate(FLOORS[layer]):
-        if name in floor or name.split('/')[0] + '/' in floor:
-            return number
+    for key in (name, name.split('/')[0] + '/'):
+        for number, floor in enumerate(FLOORS[layer]):
+            if key in floor:
+                return number
     return None
 
 
@@ -43,3 +84,11 @@ def problem(layer, name, other):
     if there < here:
         return f'{layer}: {name} must not need {other}, which is on a floor above it'
     return None
+
+
+def trespasses(layer, name, text):
+    """Members of others that the text of `name` touches."""
+    private = PRIVATE.get(layer, {})
+    touched = re.findall(r'(?:\b(?:o|p|peer|origin|first|last)|\])->(\w+)\b', text)
+    return sorted({member for member in touched
+                   if name not in private.get(member, {name}) and name != 'view'})

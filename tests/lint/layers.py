@@ -3,7 +3,8 @@
 """Checks the shape of the C code:
 
 - a file includes its own directory or a lower layer, never up, never sideways;
-- inside a layer that has floors, its own floor or a lower one (floors.py);
+- inside a layer that has floors, its own floor or a lower one, and touches only what its module
+  keeps (floors.py);
 - each third-party header has exactly one owner;
 - layers that do no I/O and read no clock include nothing that could;
 - every header compiles on its own.
@@ -104,6 +105,10 @@ def check_text(path):
     for kind, name in INCLUDE.findall(text):
         check = check_own_include if kind == '"' else check_system_include
         problems.append(check(path, layer, name))
+    if layer in floors.FLOORS:
+        name = os.path.splitext(path.removeprefix(f'{tree.DATAPLANE}/{layer}/'))[0]
+        problems += [f'{path}: touches {member}, which is another module\'s (floors.py)'
+                     for member in floors.trespasses(layer, name, COMMENT.sub('', text))]
     if layer in PURE:
         for call in IMPURE_CALL.findall(COMMENT.sub('', text)):
             problems.append(f'{path}: {layer} does no I/O and reads no clock, but calls {call}()')

@@ -105,3 +105,10 @@ def test_a_knot_is_refused():
     assert knots.check_layer('proto', needs, False)
     assert not knots.check_layer('proto', {'session/a': {'session/b': {'x'}}, 'session/b': {}},
                                  False)
+
+
+def test_what_a_module_keeps_is_its_own():
+    text = 'p->sync.ask_at = o->by_slot[i]->rows.behind_since; p->heard = now;'
+    assert floors.trespasses('proto', 'paths', text) == ['rows', 'sync']
+    assert floors.trespasses('proto', 'share/sync', text) == ['rows']
+    assert floors.trespasses('proto', 'view', text) == []

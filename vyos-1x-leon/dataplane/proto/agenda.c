@@ -48,9 +48,9 @@ bool agenda_take(struct peer *p, enum due what, mono_t now)
 
 void agenda_hello(struct overlay *o, struct peer *p, int64_t within_ms)
 {
-	mono_t at = overlay_in(o, 0, within_ms), gap = mono_add_ms(p->hello_sent, HELLO_GAP_MS);
+	mono_t at = overlay_in(o, 0, within_ms), gap = mono_add_ms(p->greet.sent_at, HELLO_GAP_MS);
 
-	p->hello_wait_ms = 0;
+	p->greet.wait_ms = 0;
 	p->due[DUE_HELLO] = earlier(p->due[DUE_HELLO], later_of(at, gap));
 	agenda_arm(p);
 }
@@ -81,12 +81,12 @@ void agenda_row(struct overlay *o, enum row_urgency urgency)
 		/* After the run that the failure caused: the peer at the other end of the link
 		 * is to be told along the new path. */
 		at = later_of(mono_add_ms(now, AFTER_RUN_MS),
-			      mono_add_ms(o->announced, TRIGGERED_MS));
+			      mono_add_ms(o->done.row, TRIGGERED_MS));
 		break;
 	case ROW_SOON:
 		ms = overlay_stretch(o, o->conf->interval_ms / 2);
 		at = later_of(overlay_in(o, ROW_SOON_MS / 2, ROW_SOON_MS),
-			      mono_add_ms(o->announced, ms));
+			      mono_add_ms(o->done.row, ms));
 		break;
 	case ROW_LATER:
 	default:
@@ -104,7 +104,7 @@ void agenda_row(struct overlay *o, enum row_urgency urgency)
  * of a few milliseconds. */
 void agenda_paths_now(struct overlay *o)
 {
-	alarm_sooner(&o->routing, later_of(mono_add_ms(o->routed, FAILURES_MS), overlay_now(o)));
+	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, FAILURES_MS), overlay_now(o)));
 }
 
 /* A run costs time in proportion to the square of the members, so the distance grows like that. */
@@ -112,7 +112,7 @@ void agenda_paths_later(struct overlay *o)
 {
 	int64_t ms = overlay_stretch(o, overlay_stretch(o, RUN_EVERY_MS));
 
-	alarm_sooner(&o->routing, later_of(mono_add_ms(o->routed, ms), overlay_now(o)));
+	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, ms), overlay_now(o)));
 }
 
 /* A snapshot costs time in proportion to the members: what is not urgent waits for company. */
@@ -120,10 +120,10 @@ void agenda_snapshot(struct overlay *o)
 {
 	int64_t ms = overlay_stretch(o, TELL_EVERY_MS);
 
-	alarm_sooner(&o->changed, later_of(mono_add_ms(o->told, ms), overlay_now(o)));
+	alarm_sooner(&o->snapshot, later_of(mono_add_ms(o->done.snapshot, ms), overlay_now(o)));
 }
 
 void agenda_snapshot_now(struct overlay *o)
 {
-	alarm_sooner(&o->changed, overlay_now(o));
+	alarm_sooner(&o->snapshot, overlay_now(o));
 }

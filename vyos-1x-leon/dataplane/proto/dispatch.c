@@ -116,18 +116,6 @@ static int open_any(struct overlay *o, struct peer *p, uint64_t value,
 	return -ENOKEY;
 }
 
-/* An authentic message that was not replayed came straight from `from`: follow the peer there,
- * unless the message is one that an older address had delayed. */
-static void heard_from(struct overlay *o, struct peer *p, const struct endpoint *from,
-		       uint64_t counter)
-{
-	p->heard_direct = overlay_now(o);
-	if (counter <= p->ep_counter)
-		return;
-	p->ep_counter = counter;
-	move_claimed(o, p, from);
-}
-
 static void session_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
 			  const struct leon_hdr *h, size_t hdr_len, mono_t rx)
 {
@@ -146,7 +134,7 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 		o->count.rx_not_authentic += err != -ENOKEY && err != -EALREADY;
 		/* It may be a peer that did not notice our restart; ask it, at its own pace. */
 		if (err == -ENOKEY && p && p->slot != SLOT_NONE && !p->cur &&
-		    mono_sub_ms(overlay_now(o), p->hello_sent) > 1000)
+		    mono_sub_ms(overlay_now(o), p->greet.sent_at) > 1000)
 			agenda_hello(o, p, 200);
 		return;
 	}
@@ -157,7 +145,7 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 		agenda_probe(o, p);
 	/* Counters of the session before say nothing about the order in this one. */
 	if (direct && p->cur && session_mine(p->cur) == value)
-		heard_from(o, p, from, counter);
+		move_heard(o, p, from, counter);
 	err = msg_decode(msg, msg_len, &m);
 	if (err) {
 		o->count.rx_malformed += err != -ENOMSG;

@@ -55,8 +55,8 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	o->log = LOG_LIMIT_INIT(5, 10);
 	answer_init(o);
 	alarm_init(o, &o->announce, rows_announce, o);
-	alarm_init(o, &o->routing, paths_run, o);
-	alarm_init(o, &o->changed, paths_tell, o);
+	alarm_init(o, &o->run, paths_run, o);
+	alarm_init(o, &o->snapshot, paths_tell, o);
 	alarm_init(o, &o->pinging, ping_due, o);
 	seed_configure(o, NULL);
 	return o;
@@ -74,8 +74,8 @@ void overlay_free(struct overlay *o)
 	topology_free(o);
 	alarm_free(&o->upkeep);
 	alarm_free(&o->announce);
-	alarm_free(&o->routing);
-	alarm_free(&o->changed);
+	alarm_free(&o->run);
+	alarm_free(&o->snapshot);
 	alarm_free(&o->pinging);
 	latdb_free(o->lat);
 	nodedb_free(o->nodes);
@@ -112,6 +112,21 @@ void overlay_start(struct overlay *o)
 	agenda_snapshot(o);
 }
 
+void overlay_leave(struct overlay *o)
+{
+	if (!o->started)
+		return;
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i])
+			alarm_set(&o->by_slot[i]->tick, MONO_NEVER);
+	own_leave(o);
+	alarm_set(&o->upkeep, MONO_NEVER);
+	alarm_set(&o->seeding, MONO_NEVER);
+	alarm_set(&o->announce, MONO_NEVER);
+	alarm_set(&o->answering, MONO_NEVER);
+	alarm_set(&o->run, MONO_NEVER);
+}
+
 void overlay_set_conf(struct overlay *o, const struct conf *conf)
 {
 	const struct conf *old = o->conf;
@@ -143,23 +158,6 @@ void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
 			agenda_probe(o, o->by_slot[i]);
-}
-
-void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n)
-{
-	o->prefixes_are_given = true;
-	o->n_prefixes = (uint8_t)min_of(n, (unsigned)MSG_PREFIXES_MAX);
-	if (n)
-		memcpy(o->prefix, p, o->n_prefixes * sizeof(*p));
-	if (o->started && !o->leaving)
-		own_refresh(o, false);
-}
-
-void overlay_set_lan(struct overlay *o, uint16_t lan_flags)
-{
-	o->lan_flags = lan_flags & RECORD_LAN_MASK;
-	if (o->started && !o->leaving)
-		own_refresh(o, false);
 }
 
 /* --- what the host has seen --- */

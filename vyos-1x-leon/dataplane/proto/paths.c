@@ -28,13 +28,13 @@ void paths_tell(void *arg, mono_t now)
 {
 	struct overlay *o = arg;
 
-	o->changed.at = MONO_NEVER;
-	o->told = now;
+	o->snapshot.at = MONO_NEVER;
+	o->done.snapshot = now;
 	/* A run that is due as well may belong to the same change: one snapshot for both. */
-	if (timer_is_set(o->routing.timer) && !mono_before(now, o->routing.at)) {
-		alarm_set(&o->routing, MONO_NEVER);
+	if (timer_is_set(o->run.timer) && !mono_before(now, o->run.at)) {
+		alarm_set(&o->run, MONO_NEVER);
 		paths_run(o, now);
-		alarm_set(&o->changed, MONO_NEVER);
+		alarm_set(&o->snapshot, MONO_NEVER);
 	}
 	if (o->ops.routes_changed)
 		o->ops.routes_changed(o->arg);
@@ -94,9 +94,9 @@ void paths_forget(struct overlay *o, uint16_t slot)
 
 void paths_upkeep(struct overlay *o, mono_t now)
 {
-	bool late = mono_sub_ms(now, o->listened) > LATE_MS, news = false;
+	bool late = mono_sub_ms(now, o->paths.listened) > LATE_MS, news = false;
 
-	o->listened = now;
+	o->paths.listened = now;
 	for (uint32_t i = 0; i < o->cap_slots && !late; i++) {
 		struct peer *p = o->by_slot[i];
 
@@ -116,13 +116,13 @@ void paths_upkeep(struct overlay *o, mono_t now)
 
 static void make_room(struct overlay *o, uint16_t n)
 {
-	if (n <= o->cap_best)
+	if (n <= o->paths.cap)
 		return;
-	o->cap_best = (n / 16u + 1) * 16;
-	o->distrusted = x_realloc(o->distrusted, o->cap_best, sizeof(bool));
-	o->best = x_realloc(o->best, o->cap_best, sizeof(struct path));
-	o->best_apart = x_realloc(o->best_apart, o->cap_best, sizeof(struct path));
-	o->lasting = x_realloc(o->lasting, o->cap_best, sizeof(struct path));
+	o->paths.cap = (n / 16u + 1) * 16;
+	o->paths.no_relay = x_realloc(o->paths.no_relay, o->paths.cap, sizeof(bool));
+	o->paths.best = x_realloc(o->paths.best, o->paths.cap, sizeof(struct path));
+	o->paths.best_apart = x_realloc(o->paths.best_apart, o->paths.cap, sizeof(struct path));
+	o->paths.lasting = x_realloc(o->paths.lasting, o->paths.cap, sizeof(struct path));
 }
 
 static void note_back(struct overlay *o, const struct node *n)
@@ -158,14 +158,14 @@ static void avoid_distrusted(struct overlay *o, uint16_t slot, const struct path
 
 	if (!loss_is_distrusting(o, p))
 		return;
-	memcpy(o->distrusted, pp->no_relay, n * sizeof(bool));
-	loss_mark_relays(o, p, o->distrusted);
-	apart.no_relay = o->distrusted;
-	path_compute(o->lat, &apart, SLOT_SELF, n, o->best_apart);
-	if (o->best_apart[slot].n_hops)
-		o->best[slot] = o->best_apart[slot];
+	memcpy(o->paths.no_relay, pp->no_relay, n * sizeof(bool));
+	loss_mark_relays(o, p, o->paths.no_relay);
+	apart.no_relay = o->paths.no_relay;
+	path_compute(o->lat, &apart, SLOT_SELF, n, o->paths.best_apart);
+	if (o->paths.best_apart[slot].n_hops)
+		o->paths.best[slot] = o->paths.best_apart[slot];
 	else
-		loss_weigh(o, p, &o->best[slot]);
+		loss_weigh(o, p, &o->paths.best[slot]);
 }
 
 /* Returns when a hold-down that keeps a better path waiting ends. */
@@ -189,10 +189,11 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	loss_weigh(o, p, &c->path);
 	avoid_distrusted(o, n->slot, pp);
 	/* A relay that is distrusted for this node may be on the one that lasts. */
-	c->lasting = n->slot < o->n_lasting && !loss_is_distrusting(o, p) ? o->lasting[n->slot]
-									  : o->best[n->slot];
+	c->lasting = n->slot < o->paths.n_lasting && !loss_is_distrusting(o, p)
+			     ? o->paths.lasting[n->slot]
+			     : o->paths.best[n->slot];
 	path_evaluate(o->lat, pp, SLOT_SELF, &c->lasting);
-	if (choice_run(c, &o->best[n->slot], &direct, &cp, now)) {
+	if (choice_run(c, &o->paths.best[n->slot], &direct, &cp, now)) {
 		overlay_emit(o, EV_PATH, n->id, NODE_ID_NONE, c->path.n_hops,
 			     choice_reason_name(c->reason));
 		if (c->reason == CHOICE_FAILOVER)
@@ -212,13 +213,13 @@ static void run_lasting(struct overlay *o, struct path_params *pp, uint16_t n_sl
 {
 	int64_t ms = overlay_stretch(o, LASTING_EVERY_MS);
 
-	if (o->n_lasting == n_slots && mono_sub_ms(now, o->lasting_at) < ms)
+	if (o->paths.n_lasting == n_slots && mono_sub_ms(now, o->paths.lasting_at) < ms)
 		return;
 	pp->by_lasting = true;
-	path_compute(o->lat, pp, SLOT_SELF, n_slots, o->lasting);
+	path_compute(o->lat, pp, SLOT_SELF, n_slots, o->paths.lasting);
 	pp->by_lasting = false;
-	o->lasting_at = now;
-	o->n_lasting = n_slots;
+	o->paths.lasting_at = now;
+	o->paths.n_lasting = n_slots;
 }
 
 void paths_run(void *arg, mono_t now)
@@ -229,12 +230,12 @@ void paths_run(void *arg, mono_t now)
 	struct path_params pp;
 	int64_t took_ns;
 
-	o->routing.at = MONO_NEVER;
-	o->routed = now;
+	o->run.at = MONO_NEVER;
+	o->done.paths = now;
 	next = topology_sweep(o, now);
 	pp = overlay_path_params(o);
 	make_room(o, n_slots);
-	path_compute(o->lat, &pp, SLOT_SELF, n_slots, o->best);
+	path_compute(o->lat, &pp, SLOT_SELF, n_slots, o->paths.best);
 	run_lasting(o, &pp, n_slots, now);
 	for (uint16_t i = SLOT_SELF + 1; i < n_slots; i++) {
 		struct node *n = nodedb_at(o->nodes, i);
@@ -248,13 +249,13 @@ void paths_run(void *arg, mono_t now)
 	if (took_ns > 0)
 		o->count.path_run_ns_max = max_of(o->count.path_run_ns_max, (uint64_t)took_ns);
 	if (!mono_is_never(next))
-		alarm_sooner(&o->routing, next);
+		alarm_sooner(&o->run, next);
 }
 
 void paths_free(struct overlay *o)
 {
-	free(o->distrusted);
-	free(o->best);
-	free(o->best_apart);
-	free(o->lasting);
+	free(o->paths.no_relay);
+	free(o->paths.best);
+	free(o->paths.best_apart);
+	free(o->paths.lasting);
 }

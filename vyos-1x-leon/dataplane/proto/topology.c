@@ -29,7 +29,7 @@ mono_t topology_sweep(struct overlay *o, mono_t now)
 	mono_t next = MONO_NEVER;
 
 	for (unsigned i = 0; i < NOTICES_MAX; i++) {
-		struct notice *n = &o->notice[i];
+		struct notice *n = &o->topology.notice[i];
 
 		if (mono_is_never(n->until))
 			continue;
@@ -46,8 +46,8 @@ static bool link_broken(void *arg, uint16_t from, uint16_t to)
 	const struct overlay *o = arg;
 
 	for (unsigned i = 0; i < NOTICES_MAX; i++)
-		if (o->notice[i].from == from && o->notice[i].to == to &&
-		    !mono_is_never(o->notice[i].until))
+		if (o->topology.notice[i].from == from && o->topology.notice[i].to == to &&
+		    !mono_is_never(o->topology.notice[i].until))
 			return true;
 	return false;
 }
@@ -59,7 +59,7 @@ bool topology_link_broken(struct overlay *o, uint16_t from, uint16_t to)
 
 	topology_sweep(o, overlay_now(o));
 	for (unsigned i = 0; i < NOTICES_MAX; i++) {
-		struct notice *n = &o->notice[i];
+		struct notice *n = &o->topology.notice[i];
 
 		if (mono_is_never(n->until))
 			free_one = n;
@@ -80,8 +80,8 @@ bool topology_link_broken(struct overlay *o, uint16_t from, uint16_t to)
 void topology_forget(struct overlay *o, uint16_t slot)
 {
 	for (unsigned i = 0; i < NOTICES_MAX; i++)
-		if (o->notice[i].from == slot || o->notice[i].to == slot)
-			o->notice[i] = (struct notice){ 0 };
+		if (o->topology.notice[i].from == slot || o->topology.notice[i].to == slot)
+			o->topology.notice[i] = (struct notice){ 0 };
 }
 
 struct path_params overlay_path_params(struct overlay *o)
@@ -89,25 +89,26 @@ struct path_params overlay_path_params(struct overlay *o)
 	uint16_t n = nodedb_slots(o->nodes);
 	bool notices = false;
 
-	if (n > o->cap_relays) {
-		o->cap_relays = (n / 16u + 1) * 16;
-		o->no_relay = x_realloc(o->no_relay, o->cap_relays, sizeof(bool));
-		o->unheard = x_realloc(o->unheard, o->cap_relays, sizeof(bool));
+	if (n > o->topology.cap) {
+		o->topology.cap = (n / 16u + 1) * 16;
+		o->topology.no_relay =
+			x_realloc(o->topology.no_relay, o->topology.cap, sizeof(bool));
+		o->topology.unheard = x_realloc(o->topology.unheard, o->topology.cap, sizeof(bool));
 	}
 	for (uint16_t i = 0; i < n; i++) {
 		const struct node *node = nodedb_at(o->nodes, i);
 
-		o->no_relay[i] = !node || node->state == NODE_LEFT ||
-				 (node->rec.flags & RECORD_TRANSIT_DISABLED);
-		o->unheard[i] = !peer_at(o, i) || peer_at(o, i)->unheard;
+		o->topology.no_relay[i] = !node || node->state == NODE_LEFT ||
+					  (node->rec.flags & RECORD_TRANSIT_DISABLED);
+		o->topology.unheard[i] = !peer_at(o, i) || peer_at(o, i)->unheard;
 	}
 	for (unsigned i = 0; i < NOTICES_MAX && !notices; i++)
-		notices = !mono_is_never(o->notice[i].until);
+		notices = !mono_is_never(o->topology.notice[i].until);
 	return (struct path_params){
 		.maximum_relays = min_of(o->conf->maximum_relays, LEON_HOPS_MAX - 1u),
 		.relay_cost_us = o->conf->relay_cost_us,
-		.no_relay = o->no_relay,
-		.unheard = o->unheard,
+		.no_relay = o->topology.no_relay,
+		.unheard = o->topology.unheard,
 		.link_broken = notices ? link_broken : NULL,
 		.arg = o,
 	};
@@ -143,6 +144,6 @@ bool topology_claimed(struct overlay *o, const struct peer *p, struct path *best
 
 void topology_free(struct overlay *o)
 {
-	free(o->no_relay);
-	free(o->unheard);
+	free(o->topology.no_relay);
+	free(o->topology.unheard);
 }

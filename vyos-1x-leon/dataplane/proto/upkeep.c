@@ -35,7 +35,7 @@ static void upkeep_run(void *arg, mono_t now)
 
 	o->upkeep.at = MONO_NEVER;
 	peer_free_dropped(o);
-	own_refresh(o, !mono_before(now, o->refresh_at));
+	own_upkeep(o, now);
 	member_upkeep(o, now);
 	peer_expire_pending(o);
 	member_fetch_missing(o);

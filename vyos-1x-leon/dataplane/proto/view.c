@@ -57,7 +57,7 @@ static enum link_secret secret_of(const struct overlay *o, const struct peer *p)
 {
 	uint32_t id[SECRETS_MAX];
 
-	if (p->estranged)
+	if (p->rekey.estranged)
 		return LINK_SECRET_OTHER;
 	if (!p->cur || !keyring_sealed(o->keys))
 		return LINK_SECRET_NONE;
@@ -68,7 +68,7 @@ static enum link_secret secret_of(const struct overlay *o, const struct peer *p)
 bool overlay_rival(const struct overlay *o, uint16_t slot, struct overlay_rival *out)
 {
 	const struct peer *p = slot == SLOT_SELF ? NULL : peer_at(o, slot);
-	const struct rival *r = slot == SLOT_SELF ? &o->rival : p ? &p->rival : NULL;
+	const struct rival *r = slot == SLOT_SELF ? &o->rival.seen : p ? &p->rival.seen : NULL;
 
 	if (!r || mono_is_never(r->at) || mono_sub_ms(overlay_now(o), r->at) > RIVAL_SHOWN_MS)
 		return false;
@@ -85,7 +85,7 @@ unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max)
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		const struct peer *p = o->by_slot[i];
 
-		if (!p || !p->cur || !p->estranged)
+		if (!p || !p->cur || !p->rekey.estranged)
 			continue;
 		if (n < max)
 			id[n] = p->id;
@@ -109,9 +109,9 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.filter = p->probe.filter,
 		.mtu = p->pmtu.mtu,
 		.secret = secret_of(o, p),
-		.session_ends = p->cur && p->estranged ? p->ends : MONO_NEVER,
+		.session_ends = p->cur && p->rekey.estranged ? p->rekey.ends : MONO_NEVER,
 		.up_since = p->probe.up_since,
-		.last_heard = p->heard_direct,
+		.last_heard = p->move.heard_direct,
 		.cipher = p->data.tx ? seal_cipher(p->data.tx) : SEAL_NONE,
 		.probe_ms = probe_interval_ms(o, p, overlay_now(o)),
 		.probes_tx = p->probe.tx,

@@ -39,10 +39,10 @@ bool endpoint_may_ask(struct overlay *o, const struct node *n, const struct endp
 	size_t host_len = ip->family == 6 ? 8 : 4, net_len = ip->family == 6 ? 6 : 3;
 	mono_t now = overlay_now(o);
 
-	return bucket_pass(place(o, o->asked_by, &teller, sizeof(teller)), now, ms_ns(TELLER_MS),
+	return bucket_pass(place(o, o->asked.by, &teller, sizeof(teller)), now, ms_ns(TELLER_MS),
 			   TELLER_BURST * ms_ns(TELLER_MS)) &&
-	       bucket_pass(place(o, o->asked_host, ip->b, host_len), now, ms_ns(HOST_MS),
+	       bucket_pass(place(o, o->asked.host, ip->b, host_len), now, ms_ns(HOST_MS),
 			   HOST_BURST * ms_ns(HOST_MS)) &&
-	       bucket_pass(place(o, o->asked_net, ip->b, net_len), now, ms_ns(NET_MS),
+	       bucket_pass(place(o, o->asked.net, ip->b, net_len), now, ms_ns(NET_MS),
 			   NET_BURST * ms_ns(NET_MS));
 }

@@ -20,7 +20,7 @@ static struct refusal *place_of(struct overlay *o, node_id_t id, const uint8_t k
 	uint64_t name;
 
 	memcpy(&name, key, sizeof(name));
-	return &o->refusal[siphash_u64(&o->hash_key, name ^ id) % REFUSALS];
+	return &o->trust.refusal[siphash_u64(&o->hash_key, name ^ id) % REFUSALS];
 }
 
 /* Each that knocks is told of once in a while, and many of them do not fill the log. */
@@ -32,7 +32,7 @@ static bool may_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_
 
 	if (same && mono_sub_ms(now, r->at) < TELL_AGAIN_MS)
 		return false;
-	return bucket_pass(&o->trust_event, now, 6 * NS_PER_S, 60 * NS_PER_S);
+	return bucket_pass(&o->trust.event, now, 6 * NS_PER_S, 60 * NS_PER_S);
 }
 
 void trust_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
@@ -57,7 +57,7 @@ bool trust_passes(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN
 
 bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, const uint8_t **key)
 {
-	const struct refusal *r = &o->refusal[index];
+	const struct refusal *r = &o->trust.refusal[index];
 
 	*id = r->id;
 	*key = r->key;
@@ -66,5 +66,5 @@ bool overlay_refusal(const struct overlay *o, unsigned index, node_id_t *id, con
 
 void trust_forget(struct overlay *o)
 {
-	memset(o->refusal, 0, sizeof(o->refusal));
+	memset(o->trust.refusal, 0, sizeof(o->trust.refusal));
 }

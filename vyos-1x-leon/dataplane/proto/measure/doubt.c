@@ -20,7 +20,7 @@ static struct doubt *entry_of(struct overlay *o, uint16_t a, uint16_t b)
 	struct doubt *unused = NULL;
 
 	for (unsigned i = 0; i < DOUBTS_MAX; i++) {
-		struct doubt *d = &o->doubt[i];
+		struct doubt *d = &o->doubt.link[i];
 
 		if (mono_is_never(d->since))
 			unused = unused ? unused : d;
@@ -48,7 +48,7 @@ static void note(struct overlay *o, uint16_t a, uint16_t b, mono_t now)
 	if (!d || d->told || mono_sub_ms(now, d->since) < HOLDS_MS || !na || !nb)
 		return;
 	d->told = true;
-	if (bucket_pass(&o->doubt_event, now, 6 * NS_PER_S, 60 * NS_PER_S))
+	if (bucket_pass(&o->doubt.event, now, 6 * NS_PER_S, 60 * NS_PER_S))
 		overlay_emit(o, EV_CONTRADICTION, na->id, nb->id,
 			     (uint64_t)there.rtt_us << 32 | back.rtt_us, NULL);
 }
@@ -58,11 +58,11 @@ void doubt_upkeep(struct overlay *o, mono_t now)
 	uint16_t n = nodedb_slots(o->nodes);
 
 	/* All pairs are looked at: the square of the members. */
-	if (mono_before(now, o->doubt_at))
+	if (mono_before(now, o->doubt.at))
 		return;
-	o->doubt_at = overlay_in(o, LOOK_MS / 2, overlay_stretch(o, LOOK_MS));
+	o->doubt.at = overlay_in(o, LOOK_MS / 2, overlay_stretch(o, LOOK_MS));
 	for (unsigned i = 0; i < DOUBTS_MAX; i++) {
-		struct doubt *d = &o->doubt[i];
+		struct doubt *d = &o->doubt.link[i];
 
 		if (!mono_is_never(d->since) && !is_contradicted(o, d->a, d->b))
 			*d = (struct doubt){ 0 };
@@ -78,7 +78,7 @@ bool overlay_is_suspect(const struct overlay *o, uint16_t from, uint16_t to)
 	uint16_t a = from > to ? from : to, b = from > to ? to : from;
 
 	for (unsigned i = 0; i < DOUBTS_MAX; i++)
-		if (o->doubt[i].told && o->doubt[i].a == a && o->doubt[i].b == b)
+		if (o->doubt.link[i].told && o->doubt.link[i].a == a && o->doubt.link[i].b == b)
 			return true;
 	return false;
 }

@@ -39,13 +39,13 @@ static bool note_where(struct overlay *o, const struct endpoint *from, bool with
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < o->n_seeds; i++) {
-		for (unsigned k = 0; k < o->seed[i].n; k++) {
-			const struct endpoint *ep = &o->seed[i].ep[k];
+	for (unsigned i = 0; i < o->seeds.n; i++) {
+		for (unsigned k = 0; k < o->seeds.seed[i].n; k++) {
+			const struct endpoint *ep = &o->seeds.seed[i].ep[k];
 
 			if (with_port ? !endpoint_equal(ep, from) : !ip_equal(&ep->ip, &from->ip))
 				continue;
-			put_unless_better(o, &o->seed[i].found[k], what);
+			put_unless_better(o, &o->seeds.seed[i].found[k], what);
 			any = true;
 		}
 	}
@@ -83,12 +83,12 @@ void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error,
 				 : error == ECONNREFUSED ? SEED_REFUSED
 							 : SEED_UNREACHABLE;
 
-	for (unsigned i = 0; i < o->n_seeds; i++) {
-		for (unsigned k = 0; k < o->seed[i].n; k++) {
-			struct finding *f = &o->seed[i].found[k];
+	for (unsigned i = 0; i < o->seeds.n; i++) {
+		for (unsigned k = 0; k < o->seeds.seed[i].n; k++) {
+			struct finding *f = &o->seeds.seed[i].found[k];
 
 			/* What came from there tells more than what the network says. */
-			if (endpoint_equal(&o->seed[i].ep[k], to) &&
+			if (endpoint_equal(&o->seeds.seed[i].ep[k], to) &&
 			    !(is_fresh(o, f) && f->what > SEED_GREETS))
 				put(o, f, what, error);
 		}

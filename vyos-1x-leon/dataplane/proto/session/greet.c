@@ -75,7 +75,7 @@ static void send_everywhere(struct overlay *o, struct peer *p)
 	const struct node *n = peer_node(o, p);
 	struct offer *f = offer_of(o, p);
 	struct greeting g = { f->value, f->answers.session_mine, f->key.public, &p->ep,
-			      secret_for(p, p->hello_wait_ms / 1000) };
+			      secret_for(p, p->greet.wait_ms / 1000) };
 	struct via v;
 
 	if (via_direct(p, &v))
@@ -98,14 +98,14 @@ void greet_tick(struct overlay *o, struct peer *p, mono_t now)
 		return;
 	if (peer_is_alive(o, p)) {
 		left_ms = peer_alive_ms(o) - mono_sub_ms(now, p->heard);
-		p->hello_wait_ms = 0;
+		p->greet.wait_ms = 0;
 		p->due[DUE_HELLO] = overlay_in(o, left_ms, left_ms + 100);
 		return;
 	}
 	send_everywhere(o, p);
-	p->hello_sent = now;
-	p->hello_wait_ms = p->hello_wait_ms ? min_of(p->hello_wait_ms * 2, BACKOFF_MAX_MS) : 250;
-	p->due[DUE_HELLO] = overlay_in(o, p->hello_wait_ms * 3 / 4, p->hello_wait_ms);
+	p->greet.sent_at = now;
+	p->greet.wait_ms = p->greet.wait_ms ? min_of(p->greet.wait_ms * 2, BACKOFF_MAX_MS) : 250;
+	p->due[DUE_HELLO] = overlay_in(o, p->greet.wait_ms * 3 / 4, p->greet.wait_ms);
 }
 
 void greet_observed(struct overlay *o, struct peer *p)
@@ -113,9 +113,10 @@ void greet_observed(struct overlay *o, struct peer *p)
 	mono_t now = overlay_now(o);
 	struct via v;
 
-	if (!p->cur || (!mono_is_never(p->told_at) && mono_sub_ms(now, p->told_at) < 1000))
+	if (!p->cur ||
+	    (!mono_is_never(p->greet.observed_at) && mono_sub_ms(now, p->greet.observed_at) < 1000))
 		return;
-	p->told_at = now;
+	p->greet.observed_at = now;
 	if (via_direct(p, &v))
 		greet_send(o, &v,
 			   &(struct greeting){ .mine = session_mine(p->cur),
@@ -124,11 +125,11 @@ void greet_observed(struct overlay *o, struct peer *p)
 					       .secret = p->secret });
 }
 
-void greet_rekey(struct overlay *o, struct peer *p)
+void greet_rekey(struct overlay *o, struct peer *p, uint32_t tries)
 {
 	struct offer *f = offer_of(o, p);
 	struct greeting g = { f->value, session_theirs(p->cur), f->key.public, &p->ep,
-			      secret_for(p, p->rekey_tries++) };
+			      secret_for(p, tries) };
 	struct via v;
 
 	if (via_best(o, p, &v))

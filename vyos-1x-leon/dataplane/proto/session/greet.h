@@ -20,8 +20,8 @@ void greet_offer(struct overlay *o, const struct via *v, struct offer *f, const 
 bool greet_address(struct overlay *o, const struct endpoint *ep, uint64_t value,
 		   const struct ephemeral *key);
 void greet_tick(struct overlay *o, struct peer *p, mono_t now);
-/* Asks the peer for new keys. */
-void greet_rekey(struct overlay *o, struct peer *p);
+/* Asks the peer for new keys; tries: so often it was asked before. */
+void greet_rekey(struct overlay *o, struct peer *p, uint32_t tries);
 /* Tells it again of a session in which it was not heard yet. */
 void greet_confirm(struct overlay *o, struct peer *p);
 /* Tells the peer where we see it now, at a limited rate. */

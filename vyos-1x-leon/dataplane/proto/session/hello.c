@@ -55,7 +55,7 @@ static bool count_one(const struct overlay *o, struct minute_count *c)
  * over. */
 static void note_other_run(struct overlay *o, struct peer *p)
 {
-	if (count_one(o, &p->restarts) &&
+	if (count_one(o, &p->hello.restarts) &&
 	    bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
 }
@@ -64,7 +64,8 @@ static void note_other_run(struct overlay *o, struct peer *p)
  * or one with a clock behind that of its last, does one of the two only. */
 static bool are_two(struct overlay *o, struct peer *p)
 {
-	return count_one(o, &p->knocks) && mono_sub_ms(p->heard, p->knocks.since) > ALIVE_MS;
+	return count_one(o, &p->hello.knocks) &&
+	       mono_sub_ms(p->heard, p->hello.knocks.since) > ALIVE_MS;
 }
 
 /* With what is on offer to the peer and what it offers. */
@@ -135,29 +136,20 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 	p->cur_heard = false;
 	p->secret = h->secret;
 	memcpy(p->secrets, h->m->secret, sizeof(p->secrets));
-	p->estranged = false;
-	p->ends = MONO_NEVER;
 	data_established(o, p, renewed);
 	if (p->incarnation && p->incarnation != incarnation)
 		note_other_run(o, p);
 	p->incarnation = incarnation;
 	p->established = now;
 	peer_heard(o, p);
-	p->ep_counter = 0;
 	/* Paired with a value that a seed was asked with: the offer may be on its way back
 	 * still. */
 	if (session_mine(s) == p->offer.value) {
 		memcpy(p->cur_public, p->offer.key.public, sizeof(p->cur_public));
 		offer_withdraw(&p->offer);
 	}
-	if (h->direct) {
-		p->heard_direct = now;
-		if (h->returned)
-			move_to(o, p, h->direct);
-		else
-			move_claimed(o, p, h->direct);
-	}
-	p->hello_wait_ms = 0;
+	move_session_up(o, p, h);
+	p->greet.wait_ms = 0;
 	p->due[DUE_HELLO] = mono_add_ms(now, peer_alive_ms(o));
 	rekey_established(o, p);
 	if (h->proved)
@@ -414,7 +406,7 @@ static void note_observed(struct overlay *o, struct peer *p, const struct rx_hel
 	const struct endpoint *observed = &h->m->observed;
 
 	if (observed->ip.family && !endpoint_equal(observed, &p->observed) &&
-	    bucket_pass(&p->observing, overlay_now(o), NS_PER_S, 5 * NS_PER_S) &&
+	    bucket_pass(&p->hello.observing, overlay_now(o), NS_PER_S, 5 * NS_PER_S) &&
 	    identity_of_hello(o, p, h))
 		p->observed = *observed;
 }

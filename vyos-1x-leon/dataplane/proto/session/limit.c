@@ -40,10 +40,10 @@ bool limit_may_answer(struct overlay *o, const struct endpoint *from)
 	struct bucket *b;
 
 	memcpy(text + 3, from->ip.b, sizeof(from->ip.b));
-	b = bucket_of(o->hello_from, array_size(o->hello_from),
+	b = bucket_of(o->limit.answered_to, array_size(o->limit.answered_to),
 		      siphash(&o->hash_key, text, sizeof(text)));
 	return bucket_pass(b, now, cost_ns(FROM_PER_S), FROM_BURST * cost_ns(FROM_PER_S)) &&
-	       bucket_pass(&o->hello_answer, now, cost_ns(ANSWER_PER_S), NS_PER_S);
+	       bucket_pass(&o->limit.answered, now, cost_ns(ANSWER_PER_S), NS_PER_S);
 }
 
 /* Of all addresses of an IPv6 network, as a stranger has as many there as it likes. */
@@ -51,7 +51,7 @@ static struct bucket *opening_of(struct overlay *o, const struct ip_addr *ip)
 {
 	size_t len = ip->family == 6 ? 8 : 4;
 
-	return bucket_of(o->hello_open_from, array_size(o->hello_open_from),
+	return bucket_of(o->limit.opened_from, array_size(o->limit.opened_from),
 			 siphash(&o->hash_key, ip->b, len));
 }
 
@@ -73,6 +73,6 @@ bool limit_may_open(struct overlay *o, const struct endpoint *from)
 	/* First, as it is cheap: who is known is found by a search among all peers. */
 	if (!bucket_pass(opening_of(o, &from->ip), now, cost_ns(OPEN_FROM_PER_S), NS_PER_S))
 		return false;
-	all = is_known_address(o, &from->ip) ? &o->hello_open_known : &o->hello_open;
+	all = is_known_address(o, &from->ip) ? &o->limit.opened_known : &o->limit.opened;
 	return bucket_pass(all, now, cost_ns(OPEN_PER_S), NS_PER_S);
 }

@@ -27,6 +27,7 @@
 #include "proto/session/identity.h"
 #include "proto/session/lan.h"
 #include "proto/session/own.h"
+#include "proto/share/rows.h"
 #include "proto/share/sync.h"
 
 #define MOURN_MS	3000 /* a node unreachable for so long is not just a moment away */
@@ -117,8 +118,7 @@ void member_session_up(struct overlay *o, struct peer *p)
 {
 	revive(o, p);
 	own_send(o, p);
-	p->row_due = true;
-	agenda_row(o, ROW_SOON);
+	rows_session_up(o, p);
 	if (!o->synced)
 		sync_ask(o, p);
 }
@@ -193,7 +193,7 @@ static void claimed_by_other(struct overlay *o, const struct msg_record *r)
 		       version_cmp(e.incarnation, e.seq, before.incarnation, before.seq) > 0;
 
 	o->claim = e;
-	if (!goes_on && r->incarnation <= own_node(o)->rec.incarnation)
+	if (!goes_on && r->incarnation <= nodedb_at(o->nodes, SLOT_SELF)->rec.incarnation)
 		return;
 	if (bucket_pass(&o->duplicate_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
 		overlay_emit(o, EV_DUPLICATE_ID, o->self, NODE_ID_NONE, 0, NULL);
@@ -204,7 +204,8 @@ static void own_record(struct overlay *o, struct peer *p, const struct msg_recor
 {
 	bool is_ours = memcmp(r->identity, o->identity.public, sizeof(r->identity)) == 0;
 
-	if ((is_ours && nodedb_compare(own_node(o), r) <= 0) || !identity_of_record(o, p, r))
+	if ((is_ours && nodedb_compare(nodedb_at(o->nodes, SLOT_SELF), r) <= 0) ||
+	    !identity_of_record(o, p, r))
 		return;
 	if (is_ours)
 		own_seen(o, r->incarnation, r->seq);

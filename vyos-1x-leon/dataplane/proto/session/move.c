@@ -19,61 +19,53 @@
 #define MOVES_PER_S 5	  /* PINGs to addresses that one peer claims */
 #define MOVES_BURST 5
 
-static bool may_ask_there(struct overlay *o, struct peer *p)
+/* A PING to where it says to be, and nowhere else. */
+static void ask_there(struct overlay *o, struct peer *p)
 {
-	if (!bucket_pass(&p->moves, overlay_now(o), NS_PER_S / MOVES_PER_S,
+	struct via v = { .to = p->move.now.to, .n_hops = 1, .hop = { p->id } };
+
+	if (!bucket_pass(&p->move.asking, overlay_now(o), NS_PER_S / MOVES_PER_S,
 			 MOVES_BURST * (NS_PER_S / MOVES_PER_S)))
-		return false;
-	p->moving.asked = overlay_now(o);
-	return true;
+		return;
+	p->move.now.asked = overlay_now(o);
+	link_ping(o, p, &v, p->move.now.id, 0);
 }
 
-static bool may_ask_anew(struct overlay *o, struct peer *p, const struct endpoint *ep)
+static void ask_again(struct overlay *o, struct peer *p)
 {
-	struct moving *m = &p->moving;
+	if (!p->move.now.id)
+		return;
+	if (p->cur && mono_sub_ms(overlay_now(o), p->move.now.since) <= MOVE_MS)
+		ask_there(o, p);
+	else
+		p->move.now = (struct moving){ 0 };
+}
+
+/* The peer says to be at `ep`: it is followed there once it has answered there. */
+static void claimed(struct overlay *o, struct peer *p, const struct endpoint *ep)
+{
+	struct moving *m = &p->move.now;
 	mono_t now = overlay_now(o);
 
 	if (!p->cur || !endpoint_is_usable(ep) || endpoint_equal(&p->ep, ep))
-		return false;
+		return;
 	/* One id for all attempts, so that a late answer counts. */
 	if (!m->id || !endpoint_equal(&m->to, ep) || mono_sub_ms(now, m->since) > MOVE_MS)
 		*m = (struct moving){ .to = *ep, .id = rtt_new_id(), .since = now };
 	else if (mono_sub_ms(now, m->asked) < AGAIN_MS)
-		return false;
-	return may_ask_there(o, p);
-}
-
-static bool may_ask_again(struct overlay *o, struct peer *p)
-{
-	if (!p->moving.id)
-		return false;
-	if (p->cur && mono_sub_ms(overlay_now(o), p->moving.since) <= MOVE_MS)
-		return may_ask_there(o, p);
-	p->moving = (struct moving){ 0 };
-	return false;
-}
-
-static void ask_there(struct overlay *o, struct peer *p)
-{
-	struct via v = { .to = p->moving.to, .n_hops = 1, .hop = { p->id } };
-
-	link_ping(o, p, &v, p->moving.id, 0);
-}
-
-void move_claimed(struct overlay *o, struct peer *p, const struct endpoint *ep)
-{
-	if (may_ask_anew(o, p, ep))
-		ask_there(o, p);
+		return;
+	ask_there(o, p);
 }
 
 void move_upkeep(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i] && may_ask_again(o, o->by_slot[i]))
-			ask_there(o, o->by_slot[i]);
+		if (o->by_slot[i])
+			ask_again(o, o->by_slot[i]);
 }
 
-void move_to(struct overlay *o, struct peer *p, const struct endpoint *ep)
+/* Makes `ep`, where it has shown to be, the peer's endpoint. */
+static void follow(struct overlay *o, struct peer *p, const struct endpoint *ep)
 {
 	bool had = p->ep.ip.family;
 
@@ -85,16 +77,36 @@ void move_to(struct overlay *o, struct peer *p, const struct endpoint *ep)
 		overlay_emit(o, EV_ENDPOINT, p->id, NODE_ID_NONE, 0, NULL);
 }
 
-/* The PONG of a PING that went to where it says to be. */
+void move_session_up(struct overlay *o, struct peer *p, const struct rx_hello *h)
+{
+	p->move.counter = 0;
+	if (!h->direct)
+		return;
+	p->move.heard_direct = overlay_now(o);
+	if (h->returned)
+		follow(o, p, h->direct);
+	else
+		claimed(o, p, h->direct);
+}
+
+void move_heard(struct overlay *o, struct peer *p, const struct endpoint *from, uint64_t counter)
+{
+	p->move.heard_direct = overlay_now(o);
+	if (counter <= p->move.counter)
+		return;
+	p->move.counter = counter;
+	claimed(o, p, from);
+}
+
 bool move_shown(struct overlay *o, struct peer *p, uint32_t id)
 {
-	struct endpoint to = p->moving.to;
+	struct endpoint to = p->move.now.to;
 	bool had = p->ep.ip.family;
 
-	if (!p->moving.id || p->moving.id != id)
+	if (!p->move.now.id || p->move.now.id != id)
 		return false;
-	p->moving = (struct moving){ 0 };
-	move_to(o, p, &to);
+	p->move.now = (struct moving){ 0 };
+	follow(o, p, &to);
 	greet_observed(o, p);
 	/* What was to be said when the session began could not be sent before. */
 	if (!had && p->record_tries)

@@ -6,10 +6,13 @@
 
 #include "proto/core.h"
 
-/* The peer says to be at `ep`: it is followed there once it has answered there. */
-void move_claimed(struct overlay *o, struct peer *p, const struct endpoint *ep);
-/* True where the PONG of this id is the one that shows it to be there. */
+/* A session began with this HELLO. */
+void move_session_up(struct overlay *o, struct peer *p, const struct rx_hello *h);
+/* An authentic message that was not replayed came straight from there: follow the peer to that
+ * address, unless the message is one that an older address had delayed. */
+void move_heard(struct overlay *o, struct peer *p, const struct endpoint *from, uint64_t counter);
+/* True where the PONG of this id is the one of a PING that went to where the peer says to be, and
+ * nowhere else: it has shown to be there. */
 bool move_shown(struct overlay *o, struct peer *p, uint32_t id);
-/* Makes `ep`, where it has shown to be, the peer's endpoint. */
-void move_to(struct overlay *o, struct peer *p, const struct endpoint *ep);
+/* Asks those again that did not answer from their new address. */
 void move_upkeep(struct overlay *o);

@@ -23,7 +23,7 @@
 #define OUTBID_SLOW_MS	30000
 #define OBSERVED_MAX	4
 
-struct node *own_node(struct overlay *o)
+static struct node *own_node(struct overlay *o)
 {
 	return nodedb_at(o->nodes, SLOT_SELF);
 }
@@ -81,7 +81,7 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 
 	memset(r, 0, sizeof(*r));
 	memcpy(r->identity, o->identity.public, sizeof(r->identity));
-	r->flags = o->lan_flags | RECORD_TAKES_COPIES;
+	r->flags = o->own.lan_flags | RECORD_TAKES_COPIES;
 	if (c->transit_disable)
 		r->flags |= RECORD_TRANSIT_DISABLED;
 	memcpy(r->name, c->node_name, sizeof(r->name));
@@ -91,8 +91,8 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	add_observed(o, r);
 	r->n_overlay = c->n_overlay;
 	memcpy(r->overlay, c->overlay, sizeof(r->overlay));
-	r->n_prefixes = o->prefixes_are_given ? o->n_prefixes : c->n_prefixes;
-	memcpy(r->prefix, o->prefixes_are_given ? o->prefix : c->prefix,
+	r->n_prefixes = o->own.prefixes_are_given ? o->own.n_prefixes : c->n_prefixes;
+	memcpy(r->prefix, o->own.prefixes_are_given ? o->own.prefix : c->prefix,
 	       r->n_prefixes * sizeof(r->prefix[0]));
 }
 
@@ -126,26 +126,7 @@ static void schedule_refresh(struct overlay *o)
 {
 	int64_t quarter_ms = o->conf->forget_ms / 4;
 
-	o->refresh_at = overlay_in(o, quarter_ms * 3 / 4, quarter_ms);
-}
-
-void own_refresh(struct overlay *o, bool force)
-{
-	struct node *self = own_node(o);
-	struct msg_record r;
-
-	own_facts(o, &r);
-	if (!force && self->has_record && is_same_facts(&self->rec, &r)) {
-		/* forget-time may have become shorter. */
-		if (mono_sub_ms(o->refresh_at, overlay_now(o)) > o->conf->forget_ms / 4)
-			schedule_refresh(o);
-		return;
-	}
-	nodedb_set_own(o->nodes, &r, self->rec.incarnation, overlay_now(o));
-	sign_own(o);
-	schedule_refresh(o);
-	own_announce(o);
-	agenda_snapshot(o);
+	o->own.refresh_at = overlay_in(o, quarter_ms * 3 / 4, quarter_ms);
 }
 
 static void send_record(struct overlay *o, struct peer *p)
@@ -162,7 +143,7 @@ void own_send(struct overlay *o, struct peer *p)
 	p->due[DUE_RECORD] = overlay_in(o, RECORD_RETRY_MS, RECORD_RETRY_MS * 2);
 }
 
-void own_announce(struct overlay *o)
+static void announce(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
@@ -172,6 +153,47 @@ void own_announce(struct overlay *o)
 		own_send(o, p);
 		agenda_arm(p);
 	}
+}
+
+void own_refresh(struct overlay *o, bool force)
+{
+	struct node *self = own_node(o);
+	struct msg_record r;
+
+	own_facts(o, &r);
+	if (!force && self->has_record && is_same_facts(&self->rec, &r)) {
+		/* forget-time may have become shorter. */
+		if (mono_sub_ms(o->own.refresh_at, overlay_now(o)) > o->conf->forget_ms / 4)
+			schedule_refresh(o);
+		return;
+	}
+	nodedb_set_own(o->nodes, &r, self->rec.incarnation, overlay_now(o));
+	sign_own(o);
+	schedule_refresh(o);
+	announce(o);
+	agenda_snapshot(o);
+}
+
+void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n)
+{
+	o->own.prefixes_are_given = true;
+	o->own.n_prefixes = (uint8_t)min_of(n, (unsigned)MSG_PREFIXES_MAX);
+	if (n)
+		memcpy(o->own.prefix, p, o->own.n_prefixes * sizeof(*p));
+	if (o->started && !o->leaving)
+		own_refresh(o, false);
+}
+
+void overlay_set_lan(struct overlay *o, uint16_t lan_flags)
+{
+	o->own.lan_flags = lan_flags & RECORD_LAN_MASK;
+	if (o->started && !o->leaving)
+		own_refresh(o, false);
+}
+
+void own_upkeep(struct overlay *o, mono_t now)
+{
+	own_refresh(o, !mono_before(now, o->own.refresh_at));
 }
 
 void own_start(struct overlay *o)
@@ -186,35 +208,6 @@ void own_start(struct overlay *o)
 	schedule_refresh(o);
 }
 
-void overlay_leave(struct overlay *o)
-{
-	struct msg_record r;
-
-	if (!o->started)
-		return;
-	if (!o->leaving) {
-		r = own_node(o)->rec;
-		r.flags |= RECORD_LEFT;
-		nodedb_set_own(o->nodes, &r, r.incarnation, overlay_now(o));
-		sign_own(o);
-		o->leaving = true;
-	}
-	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		struct peer *p = o->by_slot[i];
-
-		if (!p)
-			continue;
-		alarm_set(&p->tick, MONO_NEVER);
-		if (p->cur)
-			send_record(o, p);
-	}
-	alarm_set(&o->upkeep, MONO_NEVER);
-	alarm_set(&o->seeding, MONO_NEVER);
-	alarm_set(&o->announce, MONO_NEVER);
-	alarm_set(&o->answering, MONO_NEVER);
-	alarm_set(&o->routing, MONO_NEVER);
-}
-
 /*
  * An earlier run of ours with a clock ahead, or our record as somebody forged it, is outbid at
  * once. If it keeps coming back, another node uses our id: then we say so and outbid it rarely,
@@ -227,20 +220,20 @@ void own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq)
 
 	if (o->leaving || version_cmp(incarnation, seq, own->incarnation, own->seq) <= 0)
 		return;
-	if (mono_is_never(o->outbid_since) || mono_sub_ms(now, o->outbid_since) > 60000) {
-		o->outbid_since = now;
-		o->n_outbids = 0;
+	if (mono_is_never(o->own.outbid_since) || mono_sub_ms(now, o->own.outbid_since) > 60000) {
+		o->own.outbid_since = now;
+		o->own.n_outbids = 0;
 	}
-	if (o->n_outbids >= OUTBIDS_FREE) {
+	if (o->own.n_outbids >= OUTBIDS_FREE) {
 		rival_suspected(o);
-		if (mono_sub_ms(now, o->outbid_at) < OUTBID_SLOW_MS)
+		if (mono_sub_ms(now, o->own.outbid_at) < OUTBID_SLOW_MS)
 			return;
 	}
-	o->n_outbids++;
-	o->outbid_at = now;
+	o->own.n_outbids++;
+	o->own.outbid_at = now;
 	nodedb_outbid(o->nodes, incarnation, seq, now);
 	sign_own(o);
-	own_announce(o);
+	announce(o);
 	agenda_row(o, ROW_SOON);
 }
 
@@ -253,4 +246,19 @@ void own_tick(struct overlay *o, struct peer *p, mono_t now)
 		p->due[DUE_RECORD] = MONO_NEVER;
 	if (p->cur)
 		send_record(o, p);
+}
+
+void own_leave(struct overlay *o)
+{
+	struct msg_record r = own_node(o)->rec;
+
+	if (!o->leaving) {
+		r.flags |= RECORD_LEFT;
+		nodedb_set_own(o->nodes, &r, r.incarnation, overlay_now(o));
+		sign_own(o);
+		o->leaving = true;
+	}
+	for (uint32_t i = 0; i < o->cap_slots; i++)
+		if (o->by_slot[i] && o->by_slot[i]->cur)
+			send_record(o, o->by_slot[i]);
 }

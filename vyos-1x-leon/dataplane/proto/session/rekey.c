@@ -32,24 +32,26 @@ void rekey_established(struct overlay *o, struct peer *p)
 {
 	int64_t ms = o->conf->rekey_ms;
 
-	p->rekey_tries = 0;
-	p->rekey_at = overlay_in(o, ms * 3 / 4, ms);
-	p->expires = mono_add_ms(overlay_now(o), 2 * ms + EXPIRY_MARGIN_MS);
-	p->prev_heard = p->prev_until = MONO_NEVER;
+	p->rekey.estranged = false;
+	p->rekey.ends = MONO_NEVER;
+	p->rekey.tries = 0;
+	p->rekey.at = overlay_in(o, ms * 3 / 4, ms);
+	p->rekey.expires = mono_add_ms(overlay_now(o), 2 * ms + EXPIRY_MARGIN_MS);
+	p->rekey.prev_heard = p->rekey.prev_until = MONO_NEVER;
 }
 
 void rekey_confirmed(struct overlay *o, struct peer *p)
 {
 	p->cur_heard = true;
 	data_confirmed(o, p);
-	p->prev_until = mono_add_ms(overlay_now(o), GRACE_MS);
+	p->rekey.prev_until = mono_add_ms(overlay_now(o), GRACE_MS);
 }
 
 static void drop_prev(struct peer *p)
 {
 	session_free(p->prev);
 	p->prev = NULL;
-	p->prev_until = MONO_NEVER;
+	p->rekey.prev_until = MONO_NEVER;
 }
 
 void rekey_expire(struct overlay *o, struct peer *p)
@@ -63,9 +65,9 @@ void rekey_expire(struct overlay *o, struct peer *p)
 
 void rekey_prev_used(struct overlay *o, struct peer *p)
 {
-	p->prev_heard = overlay_now(o);
-	if (!mono_is_never(p->prev_until))
-		p->prev_until = mono_add_ms(p->prev_heard, GRACE_MS);
+	p->rekey.prev_heard = overlay_now(o);
+	if (!mono_is_never(p->rekey.prev_until))
+		p->rekey.prev_until = mono_add_ms(p->rekey.prev_heard, GRACE_MS);
 }
 
 /*
@@ -77,8 +79,8 @@ static bool should_go_back(const struct overlay *o, const struct peer *p)
 {
 	int64_t settle_ms = o->self < p->id ? SETTLE_MS : PENDING_MS;
 
-	return p->prev && !mono_is_never(p->prev_heard) &&
-	       mono_sub_ms(p->prev_heard, p->established) > settle_ms;
+	return p->prev && !mono_is_never(p->rekey.prev_heard) &&
+	       mono_sub_ms(p->rekey.prev_heard, p->established) > settle_ms;
 }
 
 /* Both stay good for receiving, and new keys are asked for, which end the matter. */
@@ -90,15 +92,15 @@ static void go_back(struct overlay *o, struct peer *p, mono_t now)
 	p->prev = given_up;
 	p->cur_heard = true;
 	p->established = now;
-	p->prev_heard = MONO_NEVER;
-	p->prev_until = mono_add_ms(now, GRACE_MS);
-	p->rekey_at = overlay_in(o, 0, CONFIRM_MS);
+	p->rekey.prev_heard = MONO_NEVER;
+	p->rekey.prev_until = mono_add_ms(now, GRACE_MS);
+	p->rekey.at = overlay_in(o, 0, CONFIRM_MS);
 	data_went_back(o, p);
 }
 
 static bool is_due(const struct overlay *o, const struct peer *p, mono_t now)
 {
-	return !mono_before(now, p->rekey_at) || session_sent(p->cur) >= o->rekey_after;
+	return !mono_before(now, p->rekey.at) || session_sent(p->cur) >= o->rekey_after;
 }
 
 static void tell_secrets(struct overlay *o, struct peer *p)
@@ -106,7 +108,7 @@ static void tell_secrets(struct overlay *o, struct peer *p)
 	struct msg m = { .type = MSG_SECRETS };
 
 	keyring_ids(o->keys, m.secrets.name);
-	p->secrets_at = overlay_now(o);
+	p->rekey.told_at = overlay_now(o);
 	peer_send(o, p, &m);
 }
 
@@ -124,7 +126,8 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 
 		if (!p || !p->cur)
 			continue;
-		if (p->prev && !mono_is_never(p->prev_until) && !mono_before(now, p->prev_until))
+		if (p->prev && !mono_is_never(p->rekey.prev_until) &&
+		    !mono_before(now, p->rekey.prev_until))
 			drop_prev(p);
 		if (should_go_back(o, p))
 			go_back(o, p, now);
@@ -133,14 +136,14 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 				confirm_soon(o, p, now);
 			continue;
 		}
-		if (p->estranged && mono_sub_ms(now, p->secrets_at) > TELL_AGAIN_MS)
+		if (p->rekey.estranged && mono_sub_ms(now, p->rekey.told_at) > TELL_AGAIN_MS)
 			tell_secrets(o, p);
-		if (!mono_before(now, p->expires))
+		if (!mono_before(now, p->rekey.expires))
 			rekey_expire(o, p); /* no agreement on new keys */
 		else if (!p->cur_heard)
 			confirm_soon(o, p, now);
 		else if (is_due(o, p, now) && peer_is_alive(o, p))
-			greet_rekey(o, p);
+			greet_rekey(o, p, p->rekey.tries++);
 	}
 }
 
@@ -162,14 +165,15 @@ static bool has_one_of_ours(const struct overlay *o, const struct peer *p)
 /* True where it is so since now. */
 static bool note_estranged(struct overlay *o, struct peer *p)
 {
-	bool was = p->estranged;
+	bool was = p->rekey.estranged;
 
-	p->estranged = keyring_sealed(o->keys) && !has_one_of_ours(o, p);
-	if (!p->estranged)
-		p->ends = MONO_NEVER;
+	p->rekey.estranged = keyring_sealed(o->keys) && !has_one_of_ours(o, p);
+	if (!p->rekey.estranged)
+		p->rekey.ends = MONO_NEVER;
 	else if (!was)
-		p->ends = earlier(p->expires, mono_add_ms(overlay_now(o), SESSION_REVOKED_MS));
-	return p->estranged && !was;
+		p->rekey.ends =
+			earlier(p->rekey.expires, mono_add_ms(overlay_now(o), SESSION_REVOKED_MS));
+	return p->rekey.estranged && !was;
 }
 
 void rekey_secrets(struct overlay *o, struct peer *p, const struct msg_secrets *m)
@@ -270,9 +274,9 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 
 		if (!p || !p->cur)
 			continue;
-		p->rekey_at = earlier(p->rekey_at, overlay_in(o, 0, ms));
+		p->rekey.at = earlier(p->rekey.at, overlay_in(o, 0, ms));
 		if (gone)
-			p->expires = earlier(p->expires, end);
+			p->rekey.expires = earlier(p->rekey.expires, end);
 		if (k) {
 			/* At once, in the session that there still is. Of those that have none of
 			 * them the daemon tells in one event. */

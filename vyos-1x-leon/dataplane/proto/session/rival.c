@@ -27,7 +27,7 @@ static void emit(struct overlay *o, const struct rival *r)
 {
 	char where[ENDPOINT_STRLEN] = "";
 
-	if (!bucket_pass(&o->rival_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+	if (!bucket_pass(&o->rival.event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
 		return;
 	if (r->ep.ip.family)
 		endpoint_format(&r->ep, where, sizeof(where));
@@ -36,16 +36,17 @@ static void emit(struct overlay *o, const struct rival *r)
 
 static void note_own(struct overlay *o, const struct endpoint *ep, bool same, node_id_t by)
 {
-	o->rival = (struct rival){ .at = overlay_now(o), .same_identity = same, .by = by };
+	o->rival.seen = (struct rival){ .at = overlay_now(o), .same_identity = same, .by = by };
 	if (ep)
-		o->rival.ep = *ep;
-	emit(o, &o->rival);
+		o->rival.seen.ep = *ep;
+	emit(o, &o->rival.seen);
 }
 
 void rival_suspected(struct overlay *o)
 {
 	/* Who knows more has said so already. */
-	if (mono_is_never(o->rival.at) || mono_sub_ms(overlay_now(o), o->rival.at) > TELL_AGAIN_MS)
+	if (mono_is_never(o->rival.seen.at) ||
+	    mono_sub_ms(overlay_now(o), o->rival.seen.at) > TELL_AGAIN_MS)
 		note_own(o, NULL, true, NODE_ID_NONE);
 }
 
@@ -97,10 +98,10 @@ static void warn(struct overlay *o, struct peer *p, const struct endpoint *at, u
 	struct msg m = { .type = MSG_CONFLICT,
 			 .conflict = { .incarnation = incarnation, .same_identity = same } };
 
-	if (!mono_is_never(p->rival_told) &&
-	    mono_sub_ms(overlay_now(o), p->rival_told) < TELL_AGAIN_MS)
+	if (!mono_is_never(p->rival.told_at) &&
+	    mono_sub_ms(overlay_now(o), p->rival.told_at) < TELL_AGAIN_MS)
 		return;
-	p->rival_told = overlay_now(o);
+	p->rival.told_at = overlay_now(o);
 	if (at)
 		m.conflict.at = *at;
 	peer_send(o, p, &m);
@@ -119,9 +120,9 @@ static void note_of_peer(struct overlay *o, struct peer *p, const struct endpoin
 {
 	mono_t now = overlay_now(o);
 
-	p->rival = (struct rival){ .at = now, .same_identity = same };
+	p->rival.seen = (struct rival){ .at = now, .same_identity = same };
 	if (at)
-		p->rival.ep = *at;
+		p->rival.seen.ep = *at;
 	warn(o, p, at, incarnation, same);
 	if (bucket_pass(&o->duplicate_event, now, 60 * NS_PER_S, 60 * NS_PER_S))
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
@@ -137,11 +138,11 @@ void rival_knocks(struct overlay *o, struct peer *p, const struct rx_hello *h)
 {
 	if (!is_genuine(o, p, h))
 		return;
-	if (!p->rival_value || mono_sub_ms(overlay_now(o), p->rival_value_at) > VALUE_MS) {
-		p->rival_value = random_u64_nonzero();
-		p->rival_value_at = overlay_now(o);
+	if (!p->rival.value || mono_sub_ms(overlay_now(o), p->rival.value_at) > VALUE_MS) {
+		p->rival.value = random_u64_nonzero();
+		p->rival.value_at = overlay_now(o);
 	}
-	refuse(o, p, h, p->rival_value, is_same(o, p, h->m->identity));
+	refuse(o, p, h, p->rival.value, is_same(o, p, h->m->identity));
 }
 
 void rival_proved(struct overlay *o, struct peer *p, const struct rx_hello *h)
@@ -161,13 +162,13 @@ static bool take_echo(struct overlay *o, node_id_t source, const struct msg_conf
 {
 	struct peer *p = peer_find(o, source);
 
-	if (!p || !p->cur || !c->yours || c->yours != p->rival_value)
+	if (!p || !p->cur || !c->yours || c->yours != p->rival.value)
 		return false;
 	if (!conf_trusts(o->conf, c->identity) || !sign_holds_conflict(o, c, source, h->to)) {
 		o->count.rx_bad_signature++;
 		return true;
 	}
-	p->rival_value = 0;
+	p->rival.value = 0;
 	note_of_peer(o, p, h->direct, 0, is_same(o, p, c->identity));
 	return true;
 }
@@ -182,7 +183,7 @@ static bool is_offered(struct overlay *o, node_id_t to, uint64_t value)
 
 	if (value == 0)
 		return false;
-	if (seed_of_value(o, value, &at) || (to == o->self && value == o->rival_value))
+	if (seed_of_value(o, value, &at) || (to == o->self && value == o->rival.value))
 		return true;
 	return p && (p->offer.value == value || (p->cur && session_mine(p->cur) == value));
 }
@@ -199,7 +200,7 @@ void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflic
 	struct msg m = { .type = MSG_CONFLICT, .conflict = { .yours = c->mine } };
 
 	/* Our own, sent back. */
-	if (from_itself && c->mine && c->mine == o->rival_value)
+	if (from_itself && c->mine && c->mine == o->rival.value)
 		return;
 	if (!from_itself && take_echo(o, source, c, h))
 		return;
@@ -235,10 +236,10 @@ void rival_own_hello(struct overlay *o, const struct rx_hello *h)
 	}
 	if (!h->direct || h->to != NODE_ID_ANY)
 		return;
-	if (!o->rival_value || mono_sub_ms(now, o->rival_value_at) > VALUE_MS) {
-		o->rival_value = random_u64_nonzero();
-		o->rival_value_at = now;
+	if (!o->rival.value || mono_sub_ms(now, o->rival.value_at) > VALUE_MS) {
+		o->rival.value = random_u64_nonzero();
+		o->rival.value_at = now;
 	}
-	m.conflict.mine = o->rival_value;
+	m.conflict.mine = o->rival.value;
 	send_to_anyone(o, &m, h);
 }

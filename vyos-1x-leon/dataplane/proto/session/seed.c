@@ -28,9 +28,9 @@ static bool is_same_peer(const struct conf_peer *a, const struct conf_peer *b)
 static const struct seed *find_old(const struct overlay *o, const struct conf *old,
 				   const struct conf_peer *cp)
 {
-	for (unsigned i = 0; old && i < o->n_seeds; i++)
+	for (unsigned i = 0; old && i < o->seeds.n; i++)
 		if (is_same_peer(&old->peer[i], cp))
-			return &o->seed[i];
+			return &o->seeds.seed[i];
 	return NULL;
 }
 
@@ -43,9 +43,9 @@ static void withdraw(struct seed *s)
 
 static void free_all(struct overlay *o)
 {
-	for (unsigned i = 0; i < o->n_seeds; i++)
-		withdraw(&o->seed[i]);
-	free(o->seed);
+	for (unsigned i = 0; i < o->seeds.n; i++)
+		withdraw(&o->seeds.seed[i]);
+	free(o->seeds.seed);
 }
 
 void seed_configure(struct overlay *o, const struct conf *old)
@@ -65,8 +65,8 @@ void seed_configure(struct overlay *o, const struct conf *old)
 		}
 	}
 	free_all(o);
-	o->seed = seed;
-	o->n_seeds = n;
+	o->seeds.seed = seed;
+	o->seeds.n = n;
 	if (o->started)
 		alarm_sooner(&o->seeding, overlay_now(o));
 }
@@ -75,9 +75,9 @@ void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *
 {
 	struct seed *s;
 
-	if (index >= o->n_seeds)
+	if (index >= o->seeds.n)
 		return;
-	s = &o->seed[index];
+	s = &o->seeds.seed[index];
 	withdraw(s);
 	s->value_at = MONO_NEVER;
 	s->n = 0;
@@ -93,23 +93,23 @@ void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *
 
 bool overlay_seed_wants_resolve(const struct overlay *o, unsigned index)
 {
-	return index < o->n_seeds && !o->seed[index].alive;
+	return index < o->seeds.n && !o->seeds.seed[index].alive;
 }
 
 void seed_withdraw(struct overlay *o)
 {
-	for (unsigned i = 0; i < o->n_seeds; i++)
-		memset(o->seed[i].value, 0, sizeof(o->seed[i].value));
+	for (unsigned i = 0; i < o->seeds.n; i++)
+		memset(o->seeds.seed[i].value, 0, sizeof(o->seeds.seed[i].value));
 }
 
 struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index)
 {
-	for (unsigned i = 0; i < o->n_seeds; i++) {
-		for (unsigned k = 0; k < o->seed[i].n; k++) {
-			if (o->seed[i].value[k] != value)
+	for (unsigned i = 0; i < o->seeds.n; i++) {
+		for (unsigned k = 0; k < o->seeds.seed[i].n; k++) {
+			if (o->seeds.seed[i].value[k] != value)
 				continue;
 			*index = k;
-			return &o->seed[i];
+			return &o->seeds.seed[i];
 		}
 	}
 	return NULL;
@@ -117,10 +117,10 @@ struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index)
 
 struct seed *seed_of_address(struct overlay *o, const struct ip_addr *ip)
 {
-	for (unsigned i = 0; i < o->n_seeds; i++)
-		for (unsigned k = 0; k < o->seed[i].n; k++)
-			if (ip_equal(&o->seed[i].ep[k].ip, ip))
-				return &o->seed[i];
+	for (unsigned i = 0; i < o->seeds.n; i++)
+		for (unsigned k = 0; k < o->seeds.seed[i].n; k++)
+			if (ip_equal(&o->seeds.seed[i].ep[k].ip, ip))
+				return &o->seeds.seed[i];
 	return NULL;
 }
 
@@ -151,9 +151,9 @@ bool overlay_seed(struct overlay *o, unsigned index, struct overlay_seed *out)
 {
 	const struct seed *s;
 
-	if (index >= o->n_seeds)
+	if (index >= o->seeds.n)
 		return false;
-	s = &o->seed[index];
+	s = &o->seeds.seed[index];
 	*out = (struct overlay_seed){ .node = reached_by(o, s), .n = s->n };
 	out->reached = out->node != NODE_ID_NONE;
 	if (!out->reached)
@@ -228,8 +228,8 @@ static void seed_tick(void *arg, mono_t now)
 	o->seeding.at = MONO_NEVER;
 	if (o->leaving)
 		return;
-	for (unsigned i = 0; i < o->n_seeds; i++) {
-		struct seed *s = &o->seed[i];
+	for (unsigned i = 0; i < o->seeds.n; i++) {
+		struct seed *s = &o->seeds.seed[i];
 
 		if (s->n && !mono_before(now, s->next_at))
 			visit(o, s);
@@ -243,8 +243,8 @@ static void seed_tick(void *arg, mono_t now)
 void seed_start(struct overlay *o)
 {
 	alarm_init(o, &o->seeding, seed_tick, o);
-	for (unsigned i = 0; i < o->n_seeds; i++)
-		o->seed[i].next_at = overlay_in(o, 0, START_MS);
+	for (unsigned i = 0; i < o->seeds.n; i++)
+		o->seeds.seed[i].next_at = overlay_in(o, 0, START_MS);
 	alarm_set(&o->seeding, overlay_now(o));
 }
 

@@ -24,13 +24,13 @@ void answer_fetch(struct overlay *o, struct peer *p, const struct msg_fetch *f)
 {
 	for (unsigned i = 0; i < f->n; i++) {
 		/* One that asks for more than there can be must not fill the queue of all. */
-		if (o->answer_in - o->answer_out == ANSWERS_MAX ||
+		if (o->answers.in - o->answers.out == ANSWERS_MAX ||
 		    !bucket_pass(&p->fetches, overlay_now(o), NS_PER_S / FETCHED_PER_S,
 				 FETCHED_BURST * (NS_PER_S / FETCHED_PER_S))) {
 			o->count.rx_rate_limited++;
 			break;
 		}
-		o->answer[o->answer_in++ % ANSWERS_MAX] =
+		o->answers.queue[o->answers.in++ % ANSWERS_MAX] =
 			(struct answer){ .to = p->id, .origin = f->origin[i] };
 	}
 	if (mono_is_never(o->answering.at))
@@ -57,20 +57,20 @@ static void answer_some(void *arg, mono_t now)
 	uint64_t until = o->count.tx_bytes + ANSWER_BYTES;
 
 	o->answering.at = MONO_NEVER;
-	while (o->answer_out != o->answer_in && o->count.tx_bytes < until)
-		answer_one(o, &o->answer[o->answer_out++ % ANSWERS_MAX]);
-	if (o->answer_out != o->answer_in)
+	while (o->answers.out != o->answers.in && o->count.tx_bytes < until)
+		answer_one(o, &o->answers.queue[o->answers.out++ % ANSWERS_MAX]);
+	if (o->answers.out != o->answers.in)
 		alarm_set(&o->answering, mono_add_ms(now, ANSWER_PERIOD_MS));
 }
 
 void answer_init(struct overlay *o)
 {
-	o->answer = x_calloc(ANSWERS_MAX, sizeof(struct answer));
+	o->answers.queue = x_calloc(ANSWERS_MAX, sizeof(struct answer));
 	alarm_init(o, &o->answering, answer_some, o);
 }
 
 void answer_free(struct overlay *o)
 {
 	alarm_free(&o->answering);
-	free(o->answer);
+	free(o->answers.queue);
 }

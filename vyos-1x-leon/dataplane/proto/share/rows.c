@@ -28,7 +28,7 @@ static void send_part(struct overlay *o, const struct msg *m, bool whole)
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
 
-		if (is_addressee(o, p) && p->row_due == whole)
+		if (is_addressee(o, p) && p->rows.whole_due == whole)
 			peer_send(o, p, m);
 	}
 }
@@ -36,9 +36,15 @@ static void send_part(struct overlay *o, const struct msg *m, bool whole)
 static bool is_any_due(const struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (is_addressee(o, o->by_slot[i]) && o->by_slot[i]->row_due)
+		if (is_addressee(o, o->by_slot[i]) && o->by_slot[i]->rows.whole_due)
 			return true;
 	return false;
+}
+
+void rows_session_up(struct overlay *o, struct peer *p)
+{
+	p->rows.whole_due = true;
+	agenda_row(o, ROW_SOON);
 }
 
 void rows_announce(void *arg, mono_t now)
@@ -49,7 +55,7 @@ void rows_announce(void *arg, mono_t now)
 	uint32_t iter = 0;
 
 	o->announce.at = MONO_NEVER;
-	o->announced = now;
+	o->done.row = now;
 	while (latdb_own_next(o->lat, o->nodes, incarnation, false, &iter, &m.row))
 		send_part(o, &m, false);
 	iter = 0;
@@ -58,7 +64,7 @@ void rows_announce(void *arg, mono_t now)
 		send_part(o, &m, true);
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (is_addressee(o, o->by_slot[i]))
-			o->by_slot[i]->row_due = false;
+			o->by_slot[i]->rows.whole_due = false;
 	if (latdb_own_dirty(o->lat))
 		agenda_row(o, ROW_LATER);
 }
@@ -130,14 +136,14 @@ void rows_row_seq(struct overlay *o, struct peer *p, uint32_t row_seq)
 	mono_t now = overlay_now(o);
 
 	if (row_seq <= have) {
-		p->behind_seq = 0;
+		p->rows.behind_seq = 0;
 		return;
 	}
-	if (p->behind_seq && have < p->behind_seq) {
-		if (mono_sub_ms(now, p->behind_since) > BEHIND_MS)
+	if (p->rows.behind_seq && have < p->rows.behind_seq) {
+		if (mono_sub_ms(now, p->rows.behind_since) > BEHIND_MS)
 			sync_want(o, p, p);
 		return;
 	}
-	p->behind_seq = row_seq;
-	p->behind_since = now;
+	p->rows.behind_seq = row_seq;
+	p->rows.behind_since = now;
 }

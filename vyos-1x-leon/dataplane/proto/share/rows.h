@@ -7,6 +7,7 @@
 
 #include "proto/core.h"
 
+void rows_session_up(struct overlay *o, struct peer *p);
 void rows_announce(void *arg, mono_t now);
 /* The whole own row to one peer. */
 void rows_send_whole(struct overlay *o, struct peer *p);

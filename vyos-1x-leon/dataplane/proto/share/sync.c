@@ -35,11 +35,11 @@ void sync_ask(struct overlay *o, struct peer *p)
 {
 	struct msg m = { .type = MSG_SUMMARY_REQ };
 
-	if (!is_due(o, p->ask_at))
+	if (!is_due(o, p->sync.ask_at))
 		return;
-	p->ask_at = overlay_in(o, ASK_AGAIN_MS / 2, ASK_AGAIN_MS);
-	p->summary_mask = 0;
-	p->summary_news = false;
+	p->sync.ask_at = overlay_in(o, ASK_AGAIN_MS / 2, ASK_AGAIN_MS);
+	p->sync.parts = 0;
+	p->sync.wanted_some = false;
 	peer_send(o, p, &m);
 }
 
@@ -48,15 +48,15 @@ void sync_ask(struct overlay *o, struct peer *p)
  * has changed, and now and then, as keys that are refused are not refused for ever. */
 static bool is_settled(const struct overlay *o, const struct peer *p)
 {
-	return p->settled_own == nodedb_digest(o->nodes) && p->settled_its == p->digest &&
-	       !is_due(o, p->settled_until);
+	return p->sync.settled_own == nodedb_digest(o->nodes) &&
+	       p->sync.settled_its == p->sync.digest && !is_due(o, p->sync.settled_until);
 }
 
 static void settle(struct overlay *o, struct peer *p)
 {
-	p->settled_own = nodedb_digest(o->nodes);
-	p->settled_its = p->digest;
-	p->settled_until = overlay_in(o, SETTLED_MS * 3 / 4, SETTLED_MS);
+	p->sync.settled_own = nodedb_digest(o->nodes);
+	p->sync.settled_its = p->sync.digest;
+	p->sync.settled_until = overlay_in(o, SETTLED_MS * 3 / 4, SETTLED_MS);
 }
 
 void sync_again(struct overlay *o)
@@ -64,29 +64,30 @@ void sync_again(struct overlay *o)
 	o->synced = false;
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
-			o->by_slot[i]->settled_until = MONO_NEVER;
+			o->by_slot[i]->sync.settled_until = MONO_NEVER;
 }
 
 void sync_digest(struct overlay *o, struct peer *p, uint64_t digest)
 {
 	mono_t now = overlay_now(o);
 
-	p->digest = digest;
+	p->sync.digest = digest;
 	if (digest == nodedb_digest(o->nodes)) {
-		p->mismatch_since = MONO_NEVER;
+		p->sync.mismatch_since = MONO_NEVER;
 		p->record_tries = 0;
 		p->due[DUE_RECORD] = MONO_NEVER;
 		return;
 	}
 	if (is_settled(o, p))
 		return;
-	if (mono_is_never(p->mismatch_since)) {
-		p->mismatch_since = now;
+	if (mono_is_never(p->sync.mismatch_since)) {
+		p->sync.mismatch_since = now;
 		return;
 	}
-	if (mono_sub_ms(now, p->mismatch_since) < o->conf->interval_ms || !is_due(o, o->ask_at))
+	if (mono_sub_ms(now, p->sync.mismatch_since) < o->conf->interval_ms ||
+	    !is_due(o, o->sync.ask_at))
 		return;
-	o->ask_at = overlay_in(o, 100, 300);
+	o->sync.ask_at = overlay_in(o, 100, 300);
 	sync_ask(o, p);
 }
 
@@ -106,20 +107,20 @@ static struct peer *random_alive(struct overlay *o)
 
 void sync_start(struct overlay *o)
 {
-	o->random_ask_at = overlay_in(o, RANDOM_ASK_MS / 2, RANDOM_ASK_MS);
+	o->sync.random_ask_at = overlay_in(o, RANDOM_ASK_MS / 2, RANDOM_ASK_MS);
 }
 
 void sync_upkeep(struct overlay *o, mono_t now)
 {
 	struct peer *p;
 
-	if (o->synced && mono_before(now, o->random_ask_at))
+	if (o->synced && mono_before(now, o->sync.random_ask_at))
 		return;
 	p = random_alive(o);
 	if (p)
 		sync_ask(o, p);
-	if (!mono_before(now, o->random_ask_at))
-		o->random_ask_at = overlay_in(o, RANDOM_ASK_MS * 3 / 4, RANDOM_ASK_MS);
+	if (!mono_before(now, o->sync.random_ask_at))
+		o->sync.random_ask_at = overlay_in(o, RANDOM_ASK_MS * 3 / 4, RANDOM_ASK_MS);
 }
 
 /* --- summaries --- */
@@ -152,12 +153,12 @@ void sync_summary_request(struct overlay *o, struct peer *p)
 	struct msg m = { .type = MSG_SUMMARY };
 	uint32_t n_slots = nodedb_slots(o->nodes), n = 0, slot = 0, parts;
 
-	if (!is_due(o, p->answer_at) || !bucket_pass(&o->summary_bucket, overlay_now(o),
-						     NS_PER_S / SUMMARIES_PER_S, NS_PER_S)) {
+	if (!is_due(o, p->sync.answer_at) || !bucket_pass(&o->sync.answering, overlay_now(o),
+							  NS_PER_S / SUMMARIES_PER_S, NS_PER_S)) {
 		o->count.rx_rate_limited++;
 		return;
 	}
-	p->answer_at = mono_add_ms(overlay_now(o), ANSWER_AGAIN_MS);
+	p->sync.answer_at = mono_add_ms(overlay_now(o), ANSWER_AGAIN_MS);
 	for (uint32_t i = 0; i < n_slots; i++)
 		n += sync_is_listed(nodedb_at(o->nodes, (uint16_t)i));
 	parts = max_of((n + MSG_SUMMARY_MAX - 1) / MSG_SUMMARY_MAX, 1u);
@@ -171,7 +172,7 @@ void sync_summary_request(struct overlay *o, struct peer *p)
 /* True once in FETCH_AGAIN_MS for each origin, whoever names it. */
 static bool mark_fetch(struct overlay *o, node_id_t origin)
 {
-	struct fetch_mark *f = &o->mark[siphash_u64(&o->hash_key, origin) % FETCH_MARKS];
+	struct fetch_mark *f = &o->sync.fetched[siphash_u64(&o->hash_key, origin) % FETCH_MARKS];
 
 	if (f->origin == origin && !is_due(o, f->at))
 		return false;
@@ -188,9 +189,9 @@ static bool wants_own(struct overlay *o, struct peer *p, const struct msg_summar
 	int cmp = version_cmp(e->incarnation, e->seq, own->incarnation, own->seq);
 
 	if (memcmp(e->key, own->identity, sizeof(e->key)) != 0) {
-		if (!is_due(o, o->claim_at))
+		if (!is_due(o, o->sync.claim_at))
 			return false;
-		o->claim_at = mono_add_ms(overlay_now(o), CLAIM_AGAIN_MS);
+		o->sync.claim_at = mono_add_ms(overlay_now(o), CLAIM_AGAIN_MS);
 		return true;
 	}
 	if (cmp < 0 && !p->record_tries) {
@@ -234,7 +235,7 @@ static bool wants(struct overlay *o, struct peer *p, const struct msg_summary_en
 static void finish_summary(struct overlay *o, struct peer *p)
 {
 	o->synced = true;
-	if (!p->summary_news)
+	if (!p->sync.wanted_some)
 		settle(o, p);
 }
 
@@ -247,12 +248,12 @@ void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *s
 	for (unsigned i = 0; i < s->n; i++) {
 		if (!wants(o, p, &s->entry[i], &openings))
 			continue;
-		p->summary_news = true;
+		p->sync.wanted_some = true;
 		if (mark_fetch(o, s->entry[i].origin))
 			m.fetch.origin[m.fetch.n++] = s->entry[i].origin;
 	}
-	p->summary_mask |= 1ULL << s->part;
-	if ((p->summary_mask & all) == all)
+	p->sync.parts |= 1ULL << s->part;
+	if ((p->sync.parts & all) == all)
 		finish_summary(o, p);
 	if (m.fetch.n)
 		peer_send(o, p, &m);
@@ -265,9 +266,9 @@ void sync_want(struct overlay *o, struct peer *origin, struct peer *hint)
 	struct peer *from = peer_is_alive(o, origin) ? origin : hint;
 	struct msg m = { .type = MSG_FETCH };
 
-	if (!is_due(o, origin->fetch_at))
+	if (!is_due(o, origin->sync.fetch_at))
 		return;
-	origin->fetch_at = overlay_in(o, FETCH_AGAIN_MS * 3 / 4, FETCH_AGAIN_MS);
+	origin->sync.fetch_at = overlay_in(o, FETCH_AGAIN_MS * 3 / 4, FETCH_AGAIN_MS);
 	m.fetch.n = 1;
 	m.fetch.origin[0] = origin->id;
 	peer_send(o, from, &m);
