@@ -60,7 +60,7 @@ static struct leond *daemon_new(struct lab *l)
 {
 	struct fwd_io io = { .tap = -1, .udp4 = -1, .udp6 = -1 };
 	struct fwd_setup setup = { .n_workers = 1, .io = &io, .slots_maximum = 16 };
-	struct event e = { .name = "started", .text = "\"\\\n\xff" };
+	struct event e = { .kind = EV_STARTED, .text = "\"\\\n\xff" };
 	struct leond *d = x_new(struct leond);
 
 	d->config_path = "/dev/null";

@@ -95,7 +95,7 @@ static inline unsigned index_at(struct sim *s, const struct endpoint *ep)
 
 /* All that an attack must leave as it is. */
 struct state {
-	unsigned events[SIM_N_EVENTS];
+	unsigned events[N_EVENT_KINDS];
 	uint64_t session[8][8];
 	struct endpoint ep[8][8];
 	uint32_t members;
@@ -105,8 +105,8 @@ struct state {
 static inline void take_state(struct sim *s, struct state *st)
 {
 	memset(st, 0, sizeof(*st));
-	for (unsigned k = 0; k < SIM_N_EVENTS; k++)
-		st->events[k] = sim_events(s, (enum overlay_event_kind)k);
+	for (unsigned k = 0; k < N_EVENT_KINDS; k++)
+		st->events[k] = sim_events(s, (enum event_kind)k);
 	for (unsigned a = 0; a < s->n; a++) {
 		if (!sim_is_up(s, a))
 			continue;
@@ -127,10 +127,9 @@ static inline void expect_same_state(struct sim *s, const struct state *before)
 	struct state now;
 
 	take_state(s, &now);
-	for (unsigned k = 0; k < SIM_N_EVENTS; k++) {
+	for (unsigned k = 0; k < N_EVENT_KINDS; k++) {
 		if (now.events[k] != before->events[k])
-			print_error("new event %s\n",
-				    overlay_event_name((enum overlay_event_kind)k));
+			print_error("new event %s\n", event_name((enum event_kind)k));
 		assert_int_equal(now.events[k], before->events[k]);
 	}
 	assert_memory_equal(now.session, before->session, sizeof(now.session));

@@ -465,7 +465,7 @@ static void op_event(void *arg, const struct overlay_event *e)
 		note_path(n, e);
 	if (n->sim->trace)
 		printf("# %9.3f n%u %s node=%s other=%s value=%" PRIu64 " %s\n",
-		       (double)e->at.ns / 1e9, n->index, overlay_event_name(e->kind),
+		       (double)e->at.ns / 1e9, n->index, event_name(e->kind),
 		       node_id_format(e->node, node, sizeof(node)),
 		       node_id_format(e->other, other, sizeof(other)), e->value,
 		       e->detail ? e->detail : "");
@@ -698,7 +698,7 @@ bool sim_rows_equal(struct sim *s, void *arg)
 	return equal;
 }
 
-unsigned sim_events(const struct sim *s, enum overlay_event_kind k)
+unsigned sim_events(const struct sim *s, enum event_kind k)
 {
 	unsigned n = 0;
 

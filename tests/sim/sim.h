@@ -20,7 +20,6 @@
 #define SIM_NODES_MAX 512
 #define SIM_NAT_MAX   64 /* destinations that a NAT remembers */
 #define SIM_SECRET    "correct horse battery staple"
-#define SIM_N_EVENTS  (EV_SECRET_MISMATCH + 1)
 
 struct sim;
 
@@ -53,8 +52,8 @@ struct sim_node {
 	int64_t held_lie_us; /* it says of each PING that it held it so much longer */
 	uint64_t identity;   /* another value is another identity key */
 	/* What happened */
-	unsigned n_events[SIM_N_EVENTS];
-	mono_t last_event[SIM_N_EVENTS];
+	unsigned n_events[N_EVENT_KINDS];
+	mono_t last_event[N_EVENT_KINDS];
 	unsigned n_routes_changed, n_purges, n_lan_changes;
 	unsigned n_fast_flaps; /* voluntary path changes sooner than hold-time after the last */
 	mono_t *path_since;    /* by node index */
@@ -128,7 +127,7 @@ const struct choice *sim_choice(struct sim *s, unsigned at, unsigned of);
 bool sim_converged(struct sim *s, void *arg);
 /* Besides: all have equal copies of all rows. arg not NULL: prints the first difference. */
 bool sim_rows_equal(struct sim *s, void *arg);
-unsigned sim_events(const struct sim *s, enum overlay_event_kind k); /* at all nodes */
+unsigned sim_events(const struct sim *s, enum event_kind k); /* at all nodes */
 /* Path in use from a to b, as indices; returns the number of hops. */
 unsigned sim_path(struct sim *s, unsigned a, unsigned b, unsigned hop[LEON_HOPS_MAX]);
 uint64_t sim_tx_bytes(const struct sim *s); /* control traffic of all nodes, with IP and UDP */

@@ -42,12 +42,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct event event(const char *name, int64_t at_s, uint64_t value)
+static struct event event(enum event_kind kind, int64_t at_s, uint64_t value)
 {
 	return (struct event){
 		.at = { at_s * NS_PER_S },
-		.name = name,
-		.level = LOG_LVL_NOTICE,
+		.kind = kind,
 		.value = value,
 		.text = "something happened",
 	};
@@ -61,7 +60,7 @@ static void keeps_the_last(void **state)
 	assert_int_equal(events_count(e), 0);
 	assert_null(events_at(e, 0));
 	for (uint64_t i = 1; i <= 6; i++) {
-		struct event ev = event("joined", (int64_t)i, i);
+		struct event ev = event(EV_JOINED, (int64_t)i, i);
 
 		events_add(e, &ev);
 	}
@@ -76,7 +75,7 @@ static void keeps_the_last(void **state)
 static void logs_once(void **state)
 {
 	struct events *e = events_new(8);
-	struct event ev = event("link-down", 1, 0);
+	struct event ev = event(EV_LINK_DOWN, 1, 0);
 	(void)state;
 
 	events_add(e, &ev);
@@ -94,7 +93,7 @@ static void limits_each_kind(void **state)
 	(void)state;
 
 	for (unsigned i = 0; i < 500; i++) {
-		struct event ev = event("link-down", 1, i);
+		struct event ev = event(EV_LINK_DOWN, 1, i);
 
 		events_add(e, &ev);
 	}
@@ -102,7 +101,7 @@ static void limits_each_kind(void **state)
 	assert_in_range(after_flood, 1, 100);
 	assert_int_equal(events_total(e), 500);
 
-	struct event other = event("duplicate-id", 1, 0);
+	struct event other = event(EV_DUPLICATE_ID, 1, 0);
 
 	events_add(e, &other);
 	assert_int_equal(n_logged, after_flood + 1);

@@ -130,8 +130,7 @@ static enum announce_reach reach_of(struct announcer *a, const struct prefix *p)
 static void tell(struct announcer *a, const struct announced *e)
 {
 	struct note n = {
-		.name = e->announced ? "prefix-announced" : "prefix-withheld",
-		.level = e->announced ? LOG_LVL_NOTICE : LOG_LVL_WARN,
+		.kind = e->announced ? EV_PREFIX_ANNOUNCED : EV_PREFIX_WITHHELD,
 	};
 	char text[PREFIX_STRLEN];
 

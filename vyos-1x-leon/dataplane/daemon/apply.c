@@ -55,7 +55,7 @@ static void list_nodes(struct leond *d, const node_id_t *id, unsigned n, unsigne
  * can still be undone. */
 static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
 {
-	const struct note n = { .name = "secret-differs", .level = LOG_LVL_WARN };
+	const struct note n = { .kind = EV_SECRET_DIFFERS };
 	node_id_t id[NAMED_MAX];
 	unsigned n_all = overlay_estranged(d->overlay, id, NAMED_MAX);
 	char who[NAMED_MAX * (NODE_LABEL_LEN + 2) + 24];
@@ -112,9 +112,7 @@ void leond_reload(struct leond *d, struct apply_verdict *v)
 	} else if (v->restart_keys[0]) {
 		log_warn("config", "reload: %s", v->text);
 	} else {
-		const struct note n = { .name = "reloaded",
-					.level = LOG_LVL_NOTICE,
-					.value = v->changes };
+		const struct note n = { .kind = EV_RELOADED, .value = v->changes };
 
 		note_event(d, &n, "configuration %s", v->changes ? "applied" : "unchanged");
 	}

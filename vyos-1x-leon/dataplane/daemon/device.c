@@ -78,7 +78,7 @@ void device_run_mtu(struct leond *d, mono_t now)
 		.smallest_path_mtu = smallest_path_mtu(d),
 		.header_len = header_len(d),
 	};
-	struct note n = { .name = "interface-mtu", .level = LOG_LVL_NOTICE };
+	struct note n = { .kind = EV_INTERFACE_MTU };
 
 	if (!mtu_rule_run(&d->device.rule, &in, now))
 		return;

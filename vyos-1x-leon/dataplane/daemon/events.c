@@ -6,25 +6,17 @@
 #include "daemon/events.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 
-/* More kinds than exist; a kind beyond the table shares the last limiter. */
-#define EVENT_KINDS_MAX	     48
 #define EVENT_LOG_BURST	     20
 #define EVENT_LOG_PER_MINUTE 30
-
-struct kind_limit {
-	const char *name;
-	struct log_limit limit;
-};
 
 struct events {
 	unsigned capacity, n, first;
 	uint64_t total;
 	struct event *ring;
-	struct kind_limit kind[EVENT_KINDS_MAX];
+	struct log_limit limit[N_EVENT_KINDS];
 };
 
 struct events *events_new(unsigned capacity)
@@ -32,6 +24,8 @@ struct events *events_new(unsigned capacity)
 	struct events *e = x_new(struct events);
 
 	e->capacity = capacity;
+	for (unsigned i = 0; i < N_EVENT_KINDS; i++)
+		e->limit[i] = LOG_LIMIT_INIT(EVENT_LOG_BURST, EVENT_LOG_PER_MINUTE);
 	e->ring = x_calloc(capacity, sizeof(*e->ring));
 	return e;
 }
@@ -44,20 +38,6 @@ void events_free(struct events *e)
 	free(e);
 }
 
-static struct log_limit *limit_of(struct events *e, const char *name)
-{
-	unsigned i;
-
-	for (i = 0; i < EVENT_KINDS_MAX - 1 && e->kind[i].name; i++)
-		if (strcmp(e->kind[i].name, name) == 0)
-			return &e->kind[i].limit;
-	if (!e->kind[i].name) {
-		e->kind[i].name = name;
-		e->kind[i].limit = LOG_LIMIT_INIT(EVENT_LOG_BURST, EVENT_LOG_PER_MINUTE);
-	}
-	return &e->kind[i].limit;
-}
-
 void events_add(struct events *e, const struct event *ev)
 {
 	unsigned place = (e->first + e->n) % e->capacity;
@@ -68,8 +48,8 @@ void events_add(struct events *e, const struct event *ev)
 	else
 		e->first = (e->first + 1) % e->capacity;
 	e->total++;
-	log_limited(limit_of(e, ev->name), ev->at, ev->level, "event", "%s event=%s", ev->text,
-		    ev->name);
+	log_limited(&e->limit[ev->kind], ev->at, event_level(ev->kind), "event", "%s event=%s",
+		    ev->text, event_name(ev->kind));
 }
 
 unsigned events_count(const struct events *e)

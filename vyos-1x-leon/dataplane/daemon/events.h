@@ -9,17 +9,16 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "base/log.h"
 #include "base/mono.h"
+#include "state/event.h"
 #include "wire/msg.h"
 
 #define EVENTS_KEPT 1000
 
 struct event {
 	mono_t at;
-	int64_t wall_us;  /* microseconds since 1970 when it happened */
-	const char *name; /* static string: "joined", "mac-moved" ... */
-	enum log_level level;
+	int64_t wall_us; /* microseconds since 1970 when it happened */
+	enum event_kind kind;
 	node_id_t node, other; /* NODE_ID_NONE where the event is about none */
 	char node_name[MSG_NAME_MAX + 1];
 	uint64_t value; /* meaning depends on the event; 0 none */

@@ -17,8 +17,7 @@ static void note_flapping(struct leond *d, const struct fwd_event *ev, struct no
 	const struct node *n;
 	char at[NODE_LABEL_LEN];
 
-	note->name = "mac-flapping";
-	note->level = LOG_LVL_WARN;
+	note->kind = EV_MAC_FLAPPING;
 	if (!fdb_get(d->fdb, ev->learn.vlan, ev->learn.mac, &e))
 		return;
 	n = nodedb_at(overlay_nodes(d->overlay), e.slot);
@@ -41,7 +40,7 @@ static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
 {
 	uint16_t vlan = ev->learn.vlan, slot = ev->learn.slot;
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
-	struct note note = { .level = LOG_LVL_INFO, .node = n ? n->id : NODE_ID_NONE };
+	struct note note = { .node = n ? n->id : NODE_ID_NONE };
 	char mac[MAC_STRLEN], who[NODE_LABEL_LEN];
 
 	/* The node may have gone while the event waited. */
@@ -55,15 +54,14 @@ static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
 	switch (fdb_learn(d->fdb, vlan, ev->learn.mac, slot, now_s_of(now))) {
 	case FDB_MOVED:
 		neigh_forget_mac(d->neigh, vlan, ev->learn.mac);
-		note.name = "mac-moved";
+		note.kind = EV_MAC_MOVED;
 		note_event(d, &note, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
 		break;
 	case FDB_FLAP_BEGINS:
 		note_flapping(d, ev, &note, mac, now);
 		break;
 	case FDB_FULL:
-		note.name = "fdb-full";
-		note.level = LOG_LVL_WARN;
+		note.kind = EV_FDB_FULL;
 		note.value = fdb_maximum(d->fdb);
 		note_event(d, &note, "FDB is full (%u entries): MAC %s is not learned",
 			   fdb_maximum(d->fdb), mac);

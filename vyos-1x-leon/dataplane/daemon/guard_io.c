@@ -89,30 +89,28 @@ static void announce_state(struct leond *d)
 
 static void report_state(struct leond *d)
 {
-	struct note n = { .level = LOG_LVL_WARN, .node = guard_other(&d->guard) };
+	struct note n = { .node = guard_other(&d->guard) };
 	char who[NODE_LABEL_LEN];
 
 	node_label(d, n.node, who, sizeof(who));
 	switch (d->guard.state) {
 	case GUARD_BLOCKED:
-		n.name = "loop-guard-blocked";
+		n.kind = EV_LOOP_GUARD_BLOCKED;
 		note_event(d, &n, "node %s is on the same LAN: this node stops forwarding", who);
 		break;
 	case GUARD_SHARED:
-		n.name = "loop-guard-shared";
+		n.kind = EV_LOOP_GUARD_SHARED;
 		note_event(d, &n,
 			   "node %s is on the same LAN: it stops forwarding, this node "
 			   "goes on",
 			   who);
 		break;
 	case GUARD_OFF:
-		n.name = "loop-guard-off";
-		n.level = LOG_LVL_NOTICE;
+		n.kind = EV_LOOP_GUARD_OFF;
 		note_event(d, &n, "the loop guard is switched off");
 		break;
 	case GUARD_CLEAR:
-		n.name = "loop-guard-clear";
-		n.level = LOG_LVL_NOTICE;
+		n.kind = EV_LOOP_GUARD_CLEAR;
 		note_event(d, &n, "no other node is on the local LAN: forwarding");
 		break;
 	}
@@ -120,8 +118,8 @@ static void report_state(struct leond *d)
 
 static void act_on(struct leond *d, unsigned news)
 {
-	const struct note begins = { .name = "local-loop", .level = LOG_LVL_WARN };
-	const struct note ends = { .name = "local-loop-over", .level = LOG_LVL_NOTICE };
+	const struct note begins = { .kind = EV_LOCAL_LOOP };
+	const struct note ends = { .kind = EV_LOCAL_LOOP_OVER };
 
 	if (news & GUARD_STATE_CHANGED) {
 		snapshot_publish(d);

@@ -51,7 +51,7 @@ static void report_status(struct leond *d)
 static void report_descriptors(struct leond *d)
 {
 	uint64_t n = ctl_counters(d->ctl)->no_descriptors;
-	const struct note note = { .name = "no-descriptors", .level = LOG_LVL_ERROR, .value = n };
+	const struct note note = { .kind = EV_NO_DESCRIPTORS, .value = n };
 
 	if (n == d->no_descriptors)
 		return;

@@ -183,8 +183,7 @@ const struct overlay_ops *overlay_glue_ops(void);
 
 /* --- notes.c: events --- */
 struct note {
-	const char *name; /* static */
-	enum log_level level;
+	enum event_kind kind;
 	node_id_t node, other;
 	uint64_t value;
 	const char *detail; /* NULL none */

@@ -155,9 +155,7 @@ static void peer_label(const struct conf_peer *p, char *buf, size_t len)
 
 static void tell_lost(struct leond *d, uint32_t i, const struct reach *r, mono_t now)
 {
-	const struct note n = { .name = "peer-unreached",
-				.level = LOG_LVL_WARN,
-				.detail = reach_finding_name(r->best) };
+	const struct note n = { .kind = EV_PEER_UNREACHED, .detail = reach_finding_name(r->best) };
 	char label[200], buf[160];
 
 	peer_label(r->peer, label, sizeof(label));
@@ -168,9 +166,7 @@ static void tell_lost(struct leond *d, uint32_t i, const struct reach *r, mono_t
 
 static void tell_back(struct leond *d, const struct reach *r)
 {
-	const struct note n = { .name = "peer-reached",
-				.level = LOG_LVL_NOTICE,
-				.node = r->seed.node };
+	const struct note n = { .kind = EV_PEER_REACHED, .node = r->seed.node };
 	char label[200], who[NODE_LABEL_LEN];
 
 	peer_label(r->peer, label, sizeof(label));

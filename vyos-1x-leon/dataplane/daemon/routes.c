@@ -145,8 +145,7 @@ static unsigned count_missing(const struct routes *r, const struct export_instal
 static void tell_repair(struct routes *r, unsigned n)
 {
 	const struct note note = {
-		.name = "route-repaired",
-		.level = LOG_LVL_WARN,
+		.kind = EV_ROUTE_REPAIRED,
 		.value = n,
 	};
 
@@ -374,23 +373,20 @@ static void on_refused(void *arg, const struct export_refused *refused)
 }
 
 static const struct {
-	const char *event, *one, *many;
-	enum log_level level;
+	enum event_kind kind;
+	const char *one, *many;
 } words[N_EXPORT_NEWS] = {
-	[EXPORT_ADDED] = { "route-added", "is added", "routes are added", LOG_LVL_NOTICE },
-	[EXPORT_MOVED] = { "route-changed", "leads there now", "routes lead elsewhere now",
-			   LOG_LVL_NOTICE },
-	[EXPORT_METRIC] = { "route-metric", "has another metric", "routes have other metrics",
-			    LOG_LVL_INFO },
-	[EXPORT_WITHDRAWN] = { "route-withdrawn", "is withdrawn", "routes are withdrawn",
-			       LOG_LVL_NOTICE },
+	[EXPORT_ADDED] = { EV_ROUTE_ADDED, "is added", "routes are added" },
+	[EXPORT_MOVED] = { EV_ROUTE_CHANGED, "leads there now", "routes lead elsewhere now" },
+	[EXPORT_METRIC] = { EV_ROUTE_METRIC, "has another metric", "routes have other metrics" },
+	[EXPORT_WITHDRAWN] = { EV_ROUTE_WITHDRAWN, "is withdrawn", "routes are withdrawn" },
 };
 
 static void tell(struct routes *r, enum export_news news)
 {
 	struct tally *t = &r->tally[news];
 	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
-	struct note n = { .name = words[news].event, .level = words[news].level };
+	struct note n = { .kind = words[news].kind };
 
 	if (t->n > TOLD_MAX) {
 		n.value = t->n;
@@ -421,7 +417,7 @@ static void tell_all(struct routes *r, mono_t now)
 	}
 	for (unsigned i = 0; i < r->n_refused; i++) {
 		const struct export_refused *e = &r->refused[i];
-		struct note n = { .name = "route-refused", .level = LOG_LVL_WARN, .node = e->node };
+		struct note n = { .kind = EV_ROUTE_REFUSED, .node = e->node };
 
 		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
 		note_event(r->d, &n, "route to %s that %s announces is refused: %s", dst,
@@ -433,9 +429,7 @@ static void tell_all(struct routes *r, mono_t now)
 
 static void tell_failure(struct routes *r, const struct export_installed *e, int error)
 {
-	struct note n = { .name = "route-failed",
-			  .level = LOG_LVL_WARN,
-			  .value = e->metric & EXPORT_METRIC_MAX };
+	struct note n = { .kind = EV_ROUTE_FAILED, .value = e->metric & EXPORT_METRIC_MAX };
 	char dst[PREFIX_STRLEN];
 
 	n.detail = prefix_format(&e->dst, dst, sizeof(dst));

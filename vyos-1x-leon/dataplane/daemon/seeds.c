@@ -98,7 +98,7 @@ void seeds_run(struct leond *d, mono_t now)
 
 static void report_failure(struct leond *d, uint32_t i, const char *why)
 {
-	const struct note n = { .name = "seed-unresolved", .level = LOG_LVL_WARN, .detail = why };
+	const struct note n = { .kind = EV_SEED_UNRESOLVED, .detail = why };
 
 	if (d->seed[i].failing)
 		return;

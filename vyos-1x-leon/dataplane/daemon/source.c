@@ -12,8 +12,7 @@ static bool is_source(const struct conf *c, const struct ip_addr *ip)
 
 static void tell(struct leond *d, const struct ip_addr *ip, bool gone)
 {
-	const struct note n = { .name = gone ? "source-lost" : "source-back",
-				.level = gone ? LOG_LVL_ERROR : LOG_LVL_NOTICE };
+	const struct note n = { .kind = gone ? EV_SOURCE_LOST : EV_SOURCE_BACK };
 	char text[IP_STRLEN];
 
 	ip_format(ip, text, sizeof(text));

@@ -14,42 +14,15 @@
 #include "base/addr.h"
 #include "base/loop.h"
 #include "crypto/keys.h"
+#include "state/event.h"
 #include "state/choice.h"
 #include "state/conf.h"
 #include "state/latdb.h"
 #include "state/nodedb.h"
 #include "state/snap.h"
 
-enum overlay_event_kind {
-	EV_STARTED,
-	EV_JOINED,	 /* node: its record arrived, it is a member now */
-	EV_RETURNED,	 /* node: new incarnation or back after it had left */
-	EV_LEFT,	 /* node said leave */
-	EV_FORGOTTEN,	 /* node: silent for forget-time */
-	EV_REACHABLE,	 /* node: a path leads to it */
-	EV_UNREACHABLE,	 /* node: no path left */
-	EV_LINK_UP,	 /* direct link to node works */
-	EV_LINK_DOWN,	 /* direct link to node: silent for too long */
-	EV_LINK_MTU,	 /* direct link to node: path MTU changed, value = bytes of UDP payload */
-	EV_ENDPOINT,	 /* node is reached at another address now (roaming, NAT) */
-	EV_PATH,	 /* path in use to node changed; detail = choice reason */
-	EV_NOTICE,	 /* relay `node` cannot forward to `other` */
-	EV_DUPLICATE_ID, /* somebody else uses our node-id, or two use `node` */
-	EV_TABLE_FULL,	 /* a record was refused: member maximum */
-	EV_IDENTITY_CHANGED, /* node came back with another key, after a long silence */
-	EV_LAN_FLAPPING,     /* node says again and again that its LAN changed */
-	EV_CONTRADICTION,    /* ends of the link node - other disagree; value: both RTTs in us */
-	EV_NOT_TRUSTED, /* node, with the identity in detail, is not on the list: refused, removed */
-	EV_SECRET_DIFFERS,  /* node has other secrets now: its session ends in `value` seconds */
-	EV_DATA_LOSS,	    /* data to node is lost though PINGs pass: on the direct link, or, where
-			     * other is a relay, on the path through it; value = 1/1000 */
-	EV_DATA_PASSES,	    /* it is tried again, or passes again */
-	EV_SECRET_MISMATCH, /* a configured peer's datagrams do not open: other secret */
-};
-const char *overlay_event_name(enum overlay_event_kind k); /* "joined", "link-down" ... */
-
 struct overlay_event {
-	enum overlay_event_kind kind;
+	enum event_kind kind; /* what the protocol reports; the others are the daemon's */
 	mono_t at;
 	node_id_t node, other;
 	uint64_t value;

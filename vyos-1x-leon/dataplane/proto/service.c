@@ -42,7 +42,7 @@ int64_t overlay_stretch(const struct overlay *o, int64_t ms)
 	return members > STRETCH_MEMBERS ? ms * members / STRETCH_MEMBERS : ms;
 }
 
-void overlay_emit(struct overlay *o, enum overlay_event_kind kind, node_id_t node, node_id_t other,
+void overlay_emit(struct overlay *o, enum event_kind kind, node_id_t node, node_id_t other,
 		  uint64_t value, const char *detail)
 {
 	struct overlay_event e = {

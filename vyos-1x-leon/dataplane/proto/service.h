@@ -15,7 +15,7 @@ uint64_t overlay_random(struct overlay *o);
 mono_t overlay_in(struct overlay *o, int64_t lo_ms, int64_t hi_ms);
 /* Periodic work slows down in proportion where there are many members. */
 int64_t overlay_stretch(const struct overlay *o, int64_t ms);
-void overlay_emit(struct overlay *o, enum overlay_event_kind kind, node_id_t node, node_id_t other,
+void overlay_emit(struct overlay *o, enum event_kind kind, node_id_t node, node_id_t other,
 		  uint64_t value, const char *detail);
 bool bucket_pass(struct bucket *b, mono_t now, int64_t cost_ns, int64_t burst_ns);
 mono_t earlier(mono_t a, mono_t b); /* never is later than anything */

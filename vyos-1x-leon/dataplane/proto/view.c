@@ -161,34 +161,3 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 			       p->choice.path.mtu ? p->choice.path.mtu : MTU_BASE);
 	}
 }
-
-const char *overlay_event_name(enum overlay_event_kind k)
-{
-	static const char *const names[] = {
-		[EV_DATA_LOSS] = "data-loss",
-		[EV_DATA_PASSES] = "data-passes",
-		[EV_CONTRADICTION] = "latency-contradiction",
-		[EV_IDENTITY_CHANGED] = "identity-changed",
-		[EV_STARTED] = "started",
-		[EV_JOINED] = "joined",
-		[EV_RETURNED] = "returned",
-		[EV_LEFT] = "left",
-		[EV_FORGOTTEN] = "forgotten",
-		[EV_REACHABLE] = "reachable",
-		[EV_UNREACHABLE] = "unreachable",
-		[EV_LINK_UP] = "link-up",
-		[EV_LINK_DOWN] = "link-down",
-		[EV_LINK_MTU] = "link-mtu",
-		[EV_ENDPOINT] = "endpoint",
-		[EV_PATH] = "path",
-		[EV_LAN_FLAPPING] = "lan-flapping",
-		[EV_NOTICE] = "notice",
-		[EV_NOT_TRUSTED] = "identity-not-trusted",
-		[EV_DUPLICATE_ID] = "duplicate-id",
-		[EV_TABLE_FULL] = "table-full",
-		[EV_SECRET_DIFFERS] = "secret-differs",
-		[EV_SECRET_MISMATCH] = "secret-mismatch",
-	};
-
-	return (unsigned)k < array_size(names) ? names[k] : "unknown";
-}

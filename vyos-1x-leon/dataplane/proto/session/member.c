@@ -124,7 +124,7 @@ void member_session_up(struct overlay *o, struct peer *p)
 }
 
 /* A node is a tombstone now. */
-static void bury_node(struct overlay *o, struct node *n, enum overlay_event_kind kind)
+static void bury_node(struct overlay *o, struct node *n, enum event_kind kind)
 {
 	member_clear(o, n);
 	overlay_emit(o, kind, n->id, NODE_ID_NONE, 0, NULL);
