@@ -23,7 +23,7 @@ import tree
 BELOW = {
     'base': set(),
     'wire': {'base'},
-    'crypto': {'base'},
+    'crypto': {'wire', 'base'},
     'state': {'crypto', 'wire', 'base'},
     'io': {'base'},
     'proto': {'state', 'wire', 'crypto', 'base'},

@@ -13,15 +13,8 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
-
-/* What this layer must know of the LEON header (wire/leon.h, which it may not include; test_keys
- * holds the two together): where flags and hops are, and how long it gets. */
-#define HDR_FLAGS   1
-#define HDR_HOPS    2
-#define HDR_MIN	    10
-#define HDR_MAX	    26
-#define FLAG_SEALED 0x02
-#define AT_MASK	    0x0f
+#include "wire/bytes.h"
+#include "wire/leon.h"
 
 #define KEYRING_SALT	"LEON 1"
 #define LABEL_HELLO	"hello"
@@ -58,23 +51,6 @@ struct session {
 	struct seal *data;    /* NULL in the clear mode and where there are no workers */
 };
 
-static void put_be(uint8_t *p, uint64_t v, unsigned n)
-{
-	while (n--) {
-		p[n] = (uint8_t)v;
-		v >>= 8;
-	}
-}
-
-static uint64_t get_u64(const uint8_t *p)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		v = v << 8 | p[i];
-	return v;
-}
-
 /* info of a key derivation: the label's letters, then the values in big-endian. */
 static size_t label_info(uint8_t *info, const char *label)
 {
@@ -89,7 +65,7 @@ static void derive(const uint8_t *master, const char *label, uint32_t vni, void 
 	uint8_t info[LABEL_MAX + 3];
 	size_t n = label_info(info, label);
 
-	put_be(info + n, vni, 3);
+	put_u24(info + n, vni);
 	kdf(master, MASTER_KEY_LEN, KEYRING_SALT, strlen(KEYRING_SALT), info, n + 3, key, len);
 }
 
@@ -288,13 +264,13 @@ static int session_material(const struct keyring *k, const struct session_terms 
 		x_wipe(input, sizeof(input));
 		return -EBADMSG;
 	}
-	put_be(salt, low ? t->mine : t->theirs, 8);
-	put_be(salt + 8, low ? t->theirs : t->mine, 8);
+	put_u64(salt, low ? t->mine : t->theirs);
+	put_u64(salt + 8, low ? t->theirs : t->mine);
 	memcpy(info + len, low ? t->ephemeral->public : t->their_public, DH_KEY_LEN);
 	memcpy(info + len + DH_KEY_LEN, low ? t->their_public : t->ephemeral->public, DH_KEY_LEN);
 	len += 2 * DH_KEY_LEN;
-	put_be(info + len, low ? t->self : t->peer, 4);
-	put_be(info + len + 4, low ? t->peer : t->self, 4);
+	put_u32(info + len, low ? t->self : t->peer);
+	put_u32(info + len + 4, low ? t->peer : t->self);
 	info[len + 8] = low ? k->offer : t->their_offer;
 	info[len + 9] = low ? t->their_offer : k->offer;
 	kdf(input, input_len + DH_KEY_LEN, salt, sizeof(salt), info, len + 10, out, AEAD_KEY_LEN);
@@ -309,8 +285,8 @@ static void derive_one_way(const uint8_t material[AEAD_KEY_LEN], const char *lab
 	uint8_t info[LABEL_MAX + 8];
 	size_t len = label_info(info, label);
 
-	put_be(info + len, from, 4);
-	put_be(info + len + 4, to, 4);
+	put_u32(info + len, from);
+	put_u32(info + len + 4, to);
 	kdf(material, AEAD_KEY_LEN, NULL, 0, info, len + 8, out, out_len);
 }
 
@@ -414,12 +390,12 @@ uint64_t session_sent(const struct session *s)
 
 /*
  * Associated data: header and envelope as they are, but for the one nibble that relays change.
- * Returns its length; room for HDR_MAX + ENVELOPE_HELLO_LEN.
+ * Returns its length; room for LEON_HDR_LEN_MAX + ENVELOPE_HELLO_LEN.
  */
 static size_t associate(const uint8_t *buf, size_t hdr_len, size_t envelope_len, uint8_t *aad)
 {
 	memcpy(aad, buf, hdr_len + envelope_len);
-	aad[HDR_HOPS] &= (uint8_t)~AT_MASK;
+	aad[LEON_HOPS_OFFSET] &= LEON_HOPS_MASK;
 	return hdr_len + envelope_len;
 }
 
@@ -429,9 +405,10 @@ static bool is_openable(const uint8_t *buf, size_t hdr_len, size_t len, size_t e
 {
 	size_t tag_len = sealed ? AEAD_TAG_LEN : 0;
 
-	if (hdr_len < HDR_MIN || hdr_len > HDR_MAX || len < hdr_len + envelope_len + tag_len)
+	if (hdr_len < LEON_HDR_FIXED || hdr_len > LEON_HDR_LEN_MAX ||
+	    len < hdr_len + envelope_len + tag_len)
 		return false;
-	return sealed == !!(buf[HDR_FLAGS] & FLAG_SEALED);
+	return sealed == !!(buf[LEON_FLAGS_OFFSET] & LEON_F_SEALED);
 }
 
 /* Length of the finished datagram, or -ENOSPC. */
@@ -440,8 +417,8 @@ static int sealed_len(size_t hdr_len, size_t envelope_len, size_t msg_len, size_
 {
 	size_t around = hdr_len + envelope_len + (sealed ? AEAD_TAG_LEN : 0);
 
-	if (hdr_len < HDR_MIN || hdr_len > HDR_MAX || buf_len > INT_MAX || around > buf_len ||
-	    msg_len > buf_len - around)
+	if (hdr_len < LEON_HDR_FIXED || hdr_len > LEON_HDR_LEN_MAX || buf_len > INT_MAX ||
+	    around > buf_len || msg_len > buf_len - around)
 		return -ENOSPC;
 	return (int)(around + msg_len);
 }
@@ -450,7 +427,7 @@ static int sealed_len(size_t hdr_len, size_t envelope_len, size_t msg_len, size_
 static int seal_in_place(struct aead *a, const uint8_t *nonce, uint8_t *buf, size_t hdr_len,
 			 size_t envelope_len, size_t msg_len)
 {
-	uint8_t aad[HDR_MAX + ENVELOPE_HELLO_LEN];
+	uint8_t aad[LEON_HDR_LEN_MAX + ENVELOPE_HELLO_LEN];
 	size_t aad_len = associate(buf, hdr_len, envelope_len, aad);
 	uint8_t *text = buf + aad_len;
 
@@ -460,7 +437,7 @@ static int seal_in_place(struct aead *a, const uint8_t *nonce, uint8_t *buf, siz
 static int open_in_place(struct aead *a, const uint8_t *nonce, uint8_t *buf, size_t hdr_len,
 			 size_t envelope_len, size_t len)
 {
-	uint8_t aad[HDR_MAX + ENVELOPE_HELLO_LEN];
+	uint8_t aad[LEON_HDR_LEN_MAX + ENVELOPE_HELLO_LEN];
 	size_t aad_len = associate(buf, hdr_len, envelope_len, aad);
 	uint8_t *text = buf + aad_len;
 
@@ -470,7 +447,7 @@ static int open_in_place(struct aead *a, const uint8_t *nonce, uint8_t *buf, siz
 static void session_nonce(uint64_t counter, uint8_t nonce[AEAD_NONCE_LEN])
 {
 	memset(nonce, 0, 4);
-	put_be(nonce + 4, counter, 8);
+	put_u64(nonce + 4, counter);
 }
 
 int session_seal(struct session *s, uint8_t *buf, size_t hdr_len, size_t msg_len, size_t buf_len)
@@ -483,8 +460,8 @@ int session_seal(struct session *s, uint8_t *buf, size_t hdr_len, size_t msg_len
 		return len;
 	/* The counter moves before anything can fail: a nonce is never used twice. */
 	s->sent++;
-	put_be(buf + hdr_len, s->theirs, 8);
-	put_be(buf + hdr_len + 8, s->sent, 8);
+	put_u64(buf + hdr_len, s->theirs);
+	put_u64(buf + hdr_len + 8, s->sent);
 	if (!s->tx)
 		return len;
 	session_nonce(s->sent, nonce);

@@ -13,7 +13,6 @@
 #include "wire/bytes.h"
 
 #define AT_VERSION_KIND 0
-#define AT_FLAGS	1
 #define AT_VNI		3
 #define AT_SOURCE	6
 
@@ -53,7 +52,7 @@ enum leon_parse leon_decode(const void *data, size_t len, struct leon_hdr *h, si
 	if (unlikely(p[AT_VERSION_KIND] >> 4 != LEON_VERSION))
 		return LEON_BAD_VERSION;
 	h->kind = p[AT_VERSION_KIND] & 0x0f;
-	h->flags = p[AT_FLAGS];
+	h->flags = p[LEON_FLAGS_OFFSET];
 	h->n_hops = p[LEON_HOPS_OFFSET] >> 4;
 	h->at = p[LEON_HOPS_OFFSET] & 0x0f;
 	/* Of unsigned values: x - 1 > y says "0 or greater than y + 1". An `at` below a number of
@@ -75,14 +74,14 @@ size_t leon_insert_link(uint8_t *data, size_t len, uint8_t n_hops, uint64_t valu
 
 	memmove(data + at + LEON_LINK_LEN, data + at, len - at);
 	put_u64(data + at, value);
-	data[AT_FLAGS] |= LEON_F_LINK_VALUE;
+	data[LEON_FLAGS_OFFSET] |= LEON_F_LINK_VALUE;
 	return len + LEON_LINK_LEN;
 }
 
 uint8_t *leon_remove_link(uint8_t *data, uint8_t n_hops)
 {
 	memmove(data + LEON_LINK_LEN, data, LEON_HDR_LEN(n_hops));
-	data[LEON_LINK_LEN + AT_FLAGS] &= (uint8_t)~LEON_F_LINK_VALUE;
+	data[LEON_LINK_LEN + LEON_FLAGS_OFFSET] &= (uint8_t)~LEON_F_LINK_VALUE;
 	return data + LEON_LINK_LEN;
 }
 
@@ -91,7 +90,7 @@ size_t leon_sealed_header(const void *data, uint8_t n_hops, uint8_t out[LEON_HDR
 	size_t len = LEON_HDR_LEN(n_hops);
 
 	memcpy(out, data, len);
-	out[AT_FLAGS] &= (uint8_t)~LEON_F_LINK_VALUE;
+	out[LEON_FLAGS_OFFSET] &= (uint8_t)~LEON_F_LINK_VALUE;
 	out[LEON_HOPS_OFFSET] &= 0xf0;
 	return len;
 }
@@ -101,7 +100,7 @@ size_t leon_encode(const struct leon_hdr *h, void *out)
 	uint8_t *p = out;
 
 	p[AT_VERSION_KIND] = (uint8_t)(LEON_VERSION << 4 | (h->kind & 0x0f));
-	p[AT_FLAGS] = h->flags;
+	p[LEON_FLAGS_OFFSET] = h->flags;
 	p[LEON_HOPS_OFFSET] = (uint8_t)(h->n_hops << 4 | (h->at & 0x0f));
 	put_u24(p + AT_VNI, h->vni);
 	put_u32(p + AT_SOURCE, h->source);

@@ -29,15 +29,17 @@
 
 #include "base/addr.h"
 
-#define LEON_VERSION	 1
-#define LEON_HOPS_MAX	 4 /* three relays and the destination (design.md section 4) */
-#define LEON_HDR_FIXED	 10
-#define LEON_HDR_LEN(n)	 (LEON_HDR_FIXED + 4 * (size_t)(n))
-#define LEON_HDR_LEN_MAX LEON_HDR_LEN(LEON_HOPS_MAX)
-#define LEON_LINK_LEN	 8 /* link value, not part of LEON_HDR_LEN */
-#define LEON_HOPS_OFFSET 2 /* byte that holds `hops` and `at`: the one a relay rewrites */
-#define LEON_PORT	 5366
-#define LEON_VNI_MAX	 0xffffffu
+#define LEON_VERSION	  1
+#define LEON_HOPS_MAX	  4 /* three relays and the destination (design.md section 4) */
+#define LEON_HDR_FIXED	  10
+#define LEON_HDR_LEN(n)	  (LEON_HDR_FIXED + 4 * (size_t)(n))
+#define LEON_HDR_LEN_MAX  LEON_HDR_LEN(LEON_HOPS_MAX)
+#define LEON_LINK_LEN	  8 /* link value, not part of LEON_HDR_LEN */
+#define LEON_FLAGS_OFFSET 1
+#define LEON_HOPS_OFFSET  2    /* byte that holds `hops` and `at`: the one a relay rewrites */
+#define LEON_HOPS_MASK	  0xf0 /* of it, without `at` */
+#define LEON_PORT	  5366
+#define LEON_VNI_MAX	  0xffffffu
 
 /* The only hop of a control datagram sent to an address whose node-id is not known yet (the first
  * HELLO to a configured peer): whoever receives it is meant. Never a node's own id. */
