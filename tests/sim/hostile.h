@@ -69,11 +69,7 @@ static inline struct sim *new_watched(unsigned n, uint64_t seed, struct wire *w)
 	w->recording = true;
 	s->tap = watch;
 	s->tap_arg = w;
-	for (unsigned i = 0; i < n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	sim_run(s, 10000);
 	return s;

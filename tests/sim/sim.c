@@ -539,6 +539,15 @@ void sim_boot(struct sim *s, unsigned i)
 	overlay_start(n->o);
 }
 
+void sim_boot_all(struct sim *s)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+}
+
 void sim_kill(struct sim *s, unsigned i)
 {
 	overlay_free(s->node[i].o);

@@ -109,6 +109,7 @@ void sim_put_behind_nat(struct sim *s, unsigned i);
 
 /* --- running --- */
 void sim_boot(struct sim *s, unsigned i);
+void sim_boot_all(struct sim *s);	  /* in order; node 0 is a configured peer of all others */
 void sim_kill(struct sim *s, unsigned i); /* without a word */
 void sim_leave(struct sim *s, unsigned i);
 void sim_move(struct sim *s, unsigned i); /* to another address, unnoticed by itself */

@@ -21,11 +21,7 @@ static void test_rebuilt_node(void **state)
 	struct sim *s = sim_new(4, 13);
 
 	(void)state;
-	for (unsigned i = 0; i < s->n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	sim_leave(s, 1);
 	s->node[1].identity += 1000;

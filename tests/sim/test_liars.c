@@ -26,11 +26,7 @@ static void test_notice_about_others_links(void **state)
 	sim_set_rtt(s, 0, 2, 10000);
 	sim_set_rtt(s, 2, 1, 10000);
 	sim_set_rtt(s, 0, 3, 60000);
-	for (unsigned i = 0; i < 5; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	sim_run(s, 30000);
 	assert_int_equal(sim_path(s, 0, 1, hop), 2);
@@ -148,12 +144,9 @@ static void test_lying_relay(void **state)
 	sim_set_rtt(s, 0, 1, 80000);
 	sim_set_rtt(s, 0, 2, 10000);
 	sim_set_rtt(s, 2, 1, 100000);
-	for (unsigned i = 0; i < s->n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
+	for (unsigned i = 0; i < s->n; i++)
 		sim_set_rtt(s, i, 3, i == 3 ? 0 : 300000);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	sim_run(s, 30000);
 	assert_int_equal(sim_path(s, 0, 1, hop), 1);
@@ -195,12 +188,9 @@ static struct sim *new_held(uint64_t seed, int64_t lie_us)
 	sim_set_rtt(s, 0, 1, 60000);
 	sim_set_rtt(s, 0, 2, 10000);
 	sim_set_rtt(s, 2, 1, 121000);
-	for (unsigned i = 0; i < s->n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
+	for (unsigned i = 0; i < s->n; i++)
 		sim_set_rtt(s, i, 3, i == 3 ? 0 : 300000);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	s->node[2].held_lie_us = lie_us;
 	sim_run(s, 60000);
@@ -299,11 +289,7 @@ static void test_liar_keeps_no_dead_node_alive(void **state)
 	struct sim *s = sim_new(4, 15);
 
 	(void)state;
-	for (unsigned i = 0; i < s->n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	sim_run(s, 10000);
 	sim_kill(s, 1);
@@ -335,11 +321,7 @@ static void test_link_that_one_end_denies(void **state)
 	(void)state;
 	sim_set_rtt(s, 0, 1, 200000);
 	sim_set_down(s, 1, 2, true);
-	for (unsigned i = 0; i < s->n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	lie_about_a_link(s, 2, 1, 1000);
 	sim_run(s, 60000);

@@ -16,13 +16,9 @@
 
 #define MOVES_MS 3000 /* data flows again so soon after it began to be lost */
 
-static void boot_all(struct sim *s)
+static void boot_and_settle(struct sim *s)
 {
-	for (unsigned i = 0; i < s->n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	sim_run(s, 30000);
 }
@@ -38,7 +34,7 @@ static struct sim *new_diamond(uint64_t seed)
 		sim_set_rtt(s, 0, r, 10000 * r);
 		sim_set_rtt(s, r, 1, 10000 * r);
 	}
-	boot_all(s);
+	boot_and_settle(s);
 	return s;
 }
 
@@ -71,7 +67,7 @@ static void a_link_that_drops_data_is_left(void **state)
 	struct sim_flow *there, *back;
 
 	(void)state;
-	boot_all(s);
+	boot_and_settle(s);
 	there = sim_flow_start(s, 0, 1, 10000);
 	back = sim_flow_start(s, 1, 0, 10000);
 	sim_run(s, 5000);
@@ -190,7 +186,7 @@ static void the_last_way_is_kept(void **state)
 	struct sim *s = sim_new(2, 106);
 
 	(void)state;
-	boot_all(s);
+	boot_and_settle(s);
 	sim_flow_start(s, 0, 1, 10000);
 	sim_run(s, 2000);
 	sim_link(s, 0, 1)->data_down = true;

@@ -47,11 +47,7 @@ static struct sim *new_mesh(unsigned n, uint64_t seed)
 {
 	struct sim *s = sim_new(n, seed);
 
-	for (unsigned i = 0; i < n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	expect_converged(s, 20000);
 	return s;
 }
@@ -215,12 +211,9 @@ static void test_silent_node_is_forgotten(void **state)
 	struct sim *s = sim_new(4, 10);
 
 	(void)state;
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < s->n; i++)
 		s->node[i].conf->forget_ms = 30000;
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	expect_converged(s, 10000);
 	sim_kill(s, 3);
 	sim_run(s, 20000);
@@ -243,12 +236,9 @@ static void partition_for(uint64_t seed, int64_t ms, uint32_t forget_ms, bool bo
 {
 	struct sim *s = sim_new(8, seed);
 
-	for (unsigned i = 0; i < 8; i++) {
+	for (unsigned i = 0; i < s->n; i++)
 		s->node[i].conf->forget_ms = forget_ms;
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	if (both_sides)
 		sim_seed_of(s, 0, 7);
 	expect_converged(s, 20000);
@@ -389,11 +379,7 @@ static void test_nat(void **state)
 	(void)state;
 	sim_put_behind_nat(s, 3);
 	sim_put_behind_nat(s, 4);
-	for (unsigned i = 0; i < 5; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	expect_converged(s, 20000);
 	sim_run(s, 15000);
 	for (unsigned a = 0; a < 5; a++) {
@@ -452,12 +438,9 @@ static void test_table_full(void **state)
 	struct sim *s = sim_new(6, 23);
 
 	(void)state;
-	for (unsigned i = 0; i < 6; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
+	for (unsigned i = 0; i < s->n; i++)
 		s->node[i].conf->nodes_maximum = 4;
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	sim_run(s, 20000);
 	assert_true(sim_events(s, EV_TABLE_FULL) > 0);
 	for (unsigned i = 0; i < 6; i++)

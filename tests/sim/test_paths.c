@@ -20,15 +20,6 @@
 
 #define RUNS 20
 
-static void boot_all(struct sim *s)
-{
-	for (unsigned i = 0; i < s->n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
-}
-
 static void expect_converged(struct sim *s, int64_t within_ms)
 {
 	int64_t took = sim_until(s, sim_converged, NULL, within_ms);
@@ -132,7 +123,7 @@ static void planetlab(unsigned n, uint64_t seed)
 	struct sim *s = sim_new(n, seed);
 
 	load_planetlab(s, "planetlab_1.txt");
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 30000);
 	/* Variations wear off, hold-downs end. */
 	sim_run(s, 600000);
@@ -171,7 +162,7 @@ static void test_noise_does_not_flap(void **state)
 		s->link[i].jitter_us = s->link[i].delay_us / 3;
 		s->link[i].loss_pm = 5;
 	}
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 30000);
 	sim_run(s, 60000);
 	before = sim_events(s, EV_PATH);
@@ -202,7 +193,7 @@ static struct sim *new_diamond(uint64_t seed, int64_t leg_us)
 	sim_set_rtt(s, 2, 3, leg_us);
 	for (size_t i = 0; i < 25; i++)
 		s->link[i].jitter_us = s->link[i].delay_us / 20;
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 30000);
 	sim_run(s, 30000);
 	return s;
@@ -381,7 +372,7 @@ static void test_latency_step_is_no_outage(void **state)
 	struct sim_flow *f;
 
 	(void)state;
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 10000);
 	f = sim_flow_start(s, 1, 2, 5000);
 	sim_run(s, 3000);
@@ -407,7 +398,7 @@ static void one_jump(int64_t from_us, int64_t to_us, bool traffic, unsigned seed
 	sim_set_rtt(s, 0, 1, from_us);
 	sim_set_rtt(s, 0, 2, from_us);
 	sim_set_rtt(s, 1, 2, from_us);
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 60000);
 	if (traffic)
 		sim_flow_start(s, 1, 2, 5000);
@@ -456,7 +447,7 @@ static void test_only_link_jumps(void **state)
 
 	(void)state;
 	sim_set_rtt(s, 0, 1, 100000);
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 10000);
 	f = sim_flow_start(s, 0, 1, 5000);
 	sim_run(s, 30000);
@@ -479,7 +470,7 @@ static void test_slow_link_does_not_flap(void **state)
 	for (size_t k = 0; k < array_size(other_us); k++) {
 		struct sim *s = sim_new(3, 15);
 
-		boot_all(s);
+		sim_boot_all(s);
 		expect_converged(s, 10000);
 		sim_run(s, 30000);
 		for (unsigned i = 0; i < 600; i += 20) {
@@ -500,7 +491,7 @@ static void test_silence_ends_in_down(void **state)
 	struct sim *s = sim_new(3, 16);
 
 	(void)state;
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 10000);
 	sim_run(s, 30000);
 	sim_set_down(s, 1, 2, true);
@@ -529,7 +520,7 @@ static void test_reached_through_relay_only(void **state)
 	/* 1 and 2 cannot talk directly, nor 2 and 3, from the beginning. */
 	sim_set_down(s, 1, 2, true);
 	sim_set_down(s, 2, 3, true);
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 20000);
 	sim_run(s, 10000);
 	assert_int_equal(sim_path(s, 1, 2, hop), 2);
@@ -598,7 +589,7 @@ static void test_transit_disable(void **state)
 	sim_set_rtt(s, 1, 2, 200000);
 	s->node[0].conf->transit_disable = true;
 	sim_set_rtt(s, 1, 3, 40000);
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 10000);
 	sim_run(s, 30000);
 	assert_int_equal(sim_path(s, 1, 2, hop), 2);
@@ -614,7 +605,7 @@ static void test_maximum_relays_zero_is_direct(void **state)
 	(void)state;
 	s->node[1].conf->maximum_relays = 0;
 	sim_set_rtt(s, 1, 2, 200000);
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 10000);
 	sim_run(s, 30000);
 	assert_int_equal(sim_path(s, 1, 2, hop), 1);
@@ -642,7 +633,7 @@ static void test_path_mtu(void **state)
 		sim_link(s, 0, i + 1)->mtu = limits[i];
 		sim_link(s, i + 1, 0)->mtu = limits[i];
 	}
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 10000);
 	sim_run(s, 60000);
 	for (unsigned i = 0; i < 8; i++) {
@@ -685,7 +676,7 @@ static void test_black_hole_during_search(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++)
 		sim_link(s, i, !i)->mtu = 1472;
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 10000);
 	sim_flow_start(s, 0, 1, 10000);
 	sim_run(s, 2000);
@@ -703,7 +694,7 @@ static void test_tiny_mtu(void **state)
 
 	(void)state;
 	sim_link(s, 0, 1)->mtu = 900;
-	boot_all(s);
+	sim_boot_all(s);
 	expect_converged(s, 10000);
 	sim_flow_start(s, 0, 1, 10000);
 	sim_run(s, 60000);

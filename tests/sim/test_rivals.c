@@ -175,11 +175,7 @@ static void restart_thrice(unsigned seed)
 {
 	struct sim *s = sim_new(3, seed);
 
-	for (unsigned i = 0; i < 3; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	for (unsigned k = 0; k < 3; k++) {
 		assert_true(sim_until(s, sim_converged, NULL, MINUTE) >= 0);
 		sim_run(s, 2 * MINUTE);

@@ -108,12 +108,9 @@ static void test_never_listed(void **state)
 	(void)state;
 	s->tap = watch;
 	s->tap_arg = &w;
-	for (unsigned i = 0; i < s->n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
+	for (unsigned i = 0; i < s->n; i++)
 		set_trusted(s, i, i == 2 ? 0 : 0x3);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, knows_only, &two, 20000) >= 0);
 	w.recording = true;
 	sim_run(s, 120000);
@@ -268,12 +265,9 @@ static void test_revoked_relay(void **state)
 	sim_set_rtt(s, 1, 3, 10000);
 	sim_set_rtt(s, 0, 2, 60000);
 	sim_set_rtt(s, 1, 2, 60000);
-	for (unsigned i = 0; i < s->n; i++) {
-		if (i)
-			sim_seed_of(s, i, 0);
+	for (unsigned i = 0; i < s->n; i++)
 		set_trusted(s, i, 0xf);
-		sim_boot(s, i);
-	}
+	sim_boot_all(s);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	sim_run(s, 30000);
 	assert_int_equal(sim_path(s, 0, 1, hop), 2);

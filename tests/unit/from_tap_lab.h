@@ -5,15 +5,13 @@
  */
 #pragma once
 
-#include "fwd_fixture.h"
+#include "fwd_one.h"
 
-#define HOST	       0x20 /* on our segment */
-#define REMOTE	       0x31 /* behind slot 1 */
-#define FAR	       0x32 /* behind slot 2, through slot 1 */
-#define LOST	       0x33 /* behind slot 3, to which no path leads */
-#define ETHERTYPE_TEST 0x88b6
+#define HOST   0x20 /* on our segment */
+#define REMOTE 0x31 /* behind slot 1 */
+#define FAR    0x32 /* behind slot 2, through slot 1 */
+#define LOST   0x33 /* behind slot 3, to which no path leads */
 
-static struct fixture fx;
 static uint8_t out[70000]; /* vnet header and frame, as a host sends it */
 static uint8_t *const frame = out + TAP_VNET_LEN;
 
@@ -28,16 +26,10 @@ static int open_with(bool gso)
 	memset(out, 0, sizeof(out));
 	return 0;
 }
-static int setup(void **state)
+static int from_tap_setup(void **state)
 {
 	(void)state;
 	return open_with(true);
-}
-static int teardown(void **state)
-{
-	(void)state;
-	fx_close(&fx);
-	return 0;
 }
 
 /* The next datagram that a node was sent; false where there is none. */

@@ -233,7 +233,7 @@ static void what_arrives_is_judged_by_what_holds_then(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, from_tap_setup, fx_teardown)
 	const struct CMUnitTest tests[] = {
 		T(many_frames_one_call),
 		T(small_frames_share),

@@ -13,28 +13,11 @@
 
 #include <linux/virtio_net.h>
 
-#include "fwd_fixture.h"
+#include "fwd_one.h"
 
 #include "wire/bundle.h"
 #include "wire/fragment.h"
 #include "wire/guard.h"
-
-#define ETHERTYPE_TEST 0x88b6
-
-static struct fixture fx;
-
-static int setup(void **state)
-{
-	(void)state;
-	return fx_open(&fx, true) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fx_close(&fx);
-	return 0;
-}
 
 /* --- one table: what is sent, and where it must end --- */
 
@@ -49,7 +32,6 @@ struct row {
 	enum drop_reason reason;
 };
 
-#define N(slot)	 (FX_SELF + (slot))
 #define STRANGER 0x0b0b0b0bu
 
 static const struct row rows[] = {
@@ -386,19 +368,6 @@ static void settings(void **state)
 
 /* --- events --- */
 
-static unsigned count_events(enum fwd_event_type type, struct fwd_event *last)
-{
-	struct fwd_event ev;
-	unsigned n = 0;
-
-	while (fwd_next_event(fx.f, &ev))
-		if (ev.type == type) {
-			*last = ev;
-			n++;
-		}
-	return n;
-}
-
 static void cannot_forward_once_a_second(void **state)
 {
 	const struct row *down = NULL;
@@ -413,14 +382,14 @@ static void cannot_forward_once_a_second(void **state)
 	for (unsigned i = 0; i < 5; i++)
 		fx_receive(&fx, &fx.ep[1], buf, build_row(down, buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_relay_next_down), 5);
-	assert_int_equal(count_events(FWD_CANNOT_FORWARD, &ev), 1);
+	assert_int_equal(fx_events(FWD_CANNOT_FORWARD, &ev), 1);
 	assert_int_equal(ev.cannot_forward.source, N(1));
 	assert_int_equal(ev.cannot_forward.next, N(3));
 	assert_int_equal(ev.cannot_forward.destination, N(3));
 	/* As if a second had passed. */
 	fx.w->told[1] = mono_add_ns(fx.w->told[1], -NS_PER_S);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(down, buf), 0);
-	assert_int_equal(count_events(FWD_CANNOT_FORWARD, &ev), 1);
+	assert_int_equal(fx_events(FWD_CANNOT_FORWARD, &ev), 1);
 }
 
 static void sources_are_learned(void **state)
@@ -432,17 +401,17 @@ static void sources_are_learned(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	/* Three frames within the hold time say it once. */
-	assert_int_equal(count_events(FWD_LEARN, &ev), 1);
+	assert_int_equal(fx_events(FWD_LEARN, &ev), 1);
 	assert_int_equal(ev.learn.slot, 2);
 	assert_int_equal(ev.learn.vlan, 0);
 	assert_int_equal(mac_to_u64(ev.learn.mac), mac_to_u64(fx_mac(0x20)));
 	fdb_learn(fx.fdb, 0, ev.learn.mac, ev.learn.slot, fx.w->now_s);
 	fx.w->recent = (struct recent){ 0 };
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
-	assert_int_equal(count_events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
 	/* The same host behind another node is news again. */
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[0], buf), 0);
-	assert_int_equal(count_events(FWD_LEARN, &ev), 1);
+	assert_int_equal(fx_events(FWD_LEARN, &ev), 1);
 	assert_int_equal(ev.learn.slot, 1);
 }
 
@@ -469,13 +438,13 @@ static void nobody_speaks_for_a_frozen_host(void **state)
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
 	assert_true(recv(fx.tap, got, sizeof(got), MSG_DONTWAIT) < 0);
-	assert_int_equal(count_events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
 	/* Frozen at nobody, all are heard. */
 	fdb_forget_slot(fx.fdb, SLOT_SELF, fx.w->now_s);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
 	assert_true(recv(fx.tap, got, sizeof(got), MSG_DONTWAIT) > 0);
-	assert_int_equal(count_events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
 }
 
 static mono_t receive_stamped(int64_t age_ns)
@@ -528,7 +497,7 @@ static void full_rings_count(void **state)
 		sent++;
 	}
 	assert_int_equal(fx_drops(&fx, DROP_control_ring_full), 1);
-	assert_int_equal(count_events(FWD_CONTROL, &ev), sent - 1);
+	assert_int_equal(fx_events(FWD_CONTROL, &ev), sent - 1);
 	assert_int_equal(fx_count(&fx, CNT_control_rx), sent - 1);
 	for (sent = 0; !fx_drops(&fx, DROP_event_ring_full) && sent < 50000; sent++) {
 		build_row(&rows[0], buf);
@@ -617,7 +586,7 @@ static void bundle_is_delivered(void **state)
 	assert_int_equal(fx_count(&fx, CNT_net_rx_datagrams), 1);
 	assert_int_equal(fx_count(&fx, CNT_delivered_frames), 3);
 	/* Each source is learned. */
-	assert_int_equal(count_events(FWD_LEARN, &ev), 3);
+	assert_int_equal(fx_events(FWD_LEARN, &ev), 3);
 	assert_int_equal(ev.learn.mac.b[5], 4);
 	assert_int_equal(ev.learn.slot, 1);
 	/* Through a relay just as well. */
@@ -761,7 +730,7 @@ static void refused_by_the_kernel(void **state)
 	fx.w->tx.family[0].fd = fx.near_tap;
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[2], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_tx_failed), 1);
-	assert_int_equal(count_events(FWD_SUSPECT, &ev), 1);
+	assert_int_equal(fx_events(FWD_SUSPECT, &ev), 1);
 	assert_true(endpoint_equal(&ev.suspect.ep, &fx.ep[2]));
 	fx.w->tx.family[0].fd = -1;
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[2], buf), 0);
@@ -772,22 +741,24 @@ static void refused_by_the_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(classification, setup, teardown),
-		cmocka_unit_test_setup_teardown(malformed, setup, teardown),
-		cmocka_unit_test_setup_teardown(never_local, setup, teardown),
-		cmocka_unit_test_setup_teardown(settings, setup, teardown),
-		cmocka_unit_test_setup_teardown(cannot_forward_once_a_second, setup, teardown),
-		cmocka_unit_test_setup_teardown(sources_are_learned, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_speaks_for_a_frozen_host, setup, teardown),
-		cmocka_unit_test_setup_teardown(arrival_times, setup, teardown),
-		cmocka_unit_test_setup_teardown(full_rings_count, setup, teardown),
-		cmocka_unit_test_setup_teardown(segments_of_a_message, setup, teardown),
-		cmocka_unit_test_setup_teardown(bundle_is_delivered, setup, teardown),
-		cmocka_unit_test_setup_teardown(bundle_with_checksums, setup, teardown),
-		cmocka_unit_test_setup_teardown(bundle_that_is_broken, setup, teardown),
-		cmocka_unit_test_setup_teardown(fragments, setup, teardown),
-		cmocka_unit_test_setup_teardown(fragments_given_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(refused_by_the_kernel, setup, teardown),
+		cmocka_unit_test_setup_teardown(classification, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(malformed, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(never_local, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(settings, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(cannot_forward_once_a_second, fx_setup,
+						fx_teardown),
+		cmocka_unit_test_setup_teardown(sources_are_learned, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(nobody_speaks_for_a_frozen_host, fx_setup,
+						fx_teardown),
+		cmocka_unit_test_setup_teardown(arrival_times, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(full_rings_count, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(segments_of_a_message, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(bundle_is_delivered, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(bundle_with_checksums, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(bundle_that_is_broken, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(fragments, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(fragments_given_up, fx_setup, fx_teardown),
+		cmocka_unit_test_setup_teardown(refused_by_the_kernel, fx_setup, fx_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

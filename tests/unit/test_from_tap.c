@@ -34,19 +34,6 @@ static void host_sends(size_t frame_len)
 	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + frame_len));
 }
 
-static unsigned events(enum fwd_event_type type, struct fwd_event *last)
-{
-	struct fwd_event ev;
-	unsigned n = 0;
-
-	while (fwd_next_event(fx.f, &ev))
-		if (ev.type == type) {
-			*last = ev;
-			n++;
-		}
-	return n;
-}
-
 /* --- where frames go --- */
 
 static void unicast(void **state)
@@ -185,7 +172,7 @@ static void blocked_but_hearing(void **state)
 	for (unsigned blocked = 0; blocked < 2; blocked++) {
 		guard_encode(&g, frame);
 		host_sends(GUARD_FRAME_LEN);
-		assert_int_equal(events(FWD_GUARD, &ev), 1);
+		assert_int_equal(fx_events(FWD_GUARD, &ev), 1);
 		assert_int_equal(ev.guard.len, GUARD_FRAME_LEN);
 		assert_memory_equal(ev.guard.frame, frame, GUARD_FRAME_LEN);
 		fx_publish(&fx, set_blocked);
@@ -195,7 +182,7 @@ static void blocked_but_hearing(void **state)
 	host_sends(100);
 	assert_int_equal(fx_drops(&fx, DROP_loop_blocked), 1);
 	/* What a blocked node hears may come over the loop: nothing is learned. */
-	assert_int_equal(events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
 	expect_silence();
 }
 
@@ -229,12 +216,12 @@ static void learning(void **state)
 	fx_eth(frame, REMOTE, 0x66, ETHERTYPE_TEST);
 	host_sends(100);
 	host_sends(100);
-	assert_int_equal(events(FWD_LEARN, &ev), 1);
+	assert_int_equal(fx_events(FWD_LEARN, &ev), 1);
 	assert_int_equal(ev.learn.slot, SLOT_SELF);
 	assert_int_equal(mac_to_u64(ev.learn.mac), mac_to_u64(fx_mac(0x66)));
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	host_sends(100);
-	assert_int_equal(events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
 }
 
 /* --- ARP and ND --- */
@@ -302,7 +289,7 @@ static void arp_suppression(void **state)
 	assert_true(ip_equal(&a.sender_ip, &remote));
 	assert_int_equal(fx_drops(&fx, DROP_suppressed_arp), 1);
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
-	assert_int_equal(events(FWD_NEIGH, &ev), 0);
+	assert_int_equal(fx_events(FWD_NEIGH, &ev), 0);
 	/* Asked again at once, it goes to everybody. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
@@ -330,7 +317,7 @@ static void what_contradicts_the_table_travels(void **state)
 	/* Never heard of: others may know it as it was before. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
-	assert_int_equal(events(FWD_NEIGH, &ev), 1);
+	assert_int_equal(fx_events(FWD_NEIGH, &ev), 1);
 	assert_int_equal(ev.neigh.slot, SLOT_SELF);
 	assert_int_equal(mac_to_u64(ev.neigh.mac), mac_to_u64(fx_mac(HOST)));
 	/* Learned, but so lately that the first question may have been lost on its way. */
@@ -711,7 +698,7 @@ static void super_frames_that_cannot_be_cut(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, from_tap_setup, fx_teardown)
 	const struct CMUnitTest tests[] = {
 		T(unicast),
 		T(flooding),
@@ -729,7 +716,7 @@ int main(void)
 		T(partial_checksums),
 		T(fragments_fit_and_join),
 		T(super_frames),
-		cmocka_unit_test_setup_teardown(super_frames, setup_no_gso, teardown),
+		cmocka_unit_test_setup_teardown(super_frames, setup_no_gso, fx_teardown),
 		T(udp_super_frame_is_split),
 		T(super_frames_that_cannot_be_cut),
 	};

@@ -8,32 +8,7 @@
 #include <cmocka.h>
 
 #include "fwd/events.h"
-#include "fwd_fixture.h"
-
-static struct fixture fx;
-
-static int setup(void **state)
-{
-	(void)state;
-	return fx_open(&fx, true) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fx_close(&fx);
-	return 0;
-}
-
-static unsigned count_learned(void)
-{
-	struct fwd_event ev;
-	unsigned n = 0;
-
-	while (fwd_next_event(fx.f, &ev))
-		n += ev.type == FWD_LEARN;
-	return n;
-}
+#include "fwd_one.h"
 
 /* The inverse of hash_mix64(), whose factors have inverses modulo 2^64. */
 static uint64_t unmix(uint64_t x)
@@ -75,14 +50,14 @@ static void no_host_hides_another(void **state)
 		event_learn(fx.w, vlan, other, 1);
 		event_learn(fx.w, 0, mac_from_u64(mac), 1);
 		worker_end(fx.w);
-		assert_int_equal(count_learned(), 2);
+		assert_int_equal(fx_events(FWD_LEARN, NULL), 2);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(no_host_hides_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_host_hides_another, fx_setup, fx_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

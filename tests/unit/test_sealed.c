@@ -13,18 +13,16 @@
 
 #include <linux/virtio_net.h>
 
-#include "fwd_fixture.h"
+#include "fwd_one.h"
 
 #include "wire/bundle.h"
 #include "wire/fragment.h"
 
-#define HOST	       0x20
-#define REMOTE	       0x31 /* behind slot 1 */
-#define FAR	       0x32 /* behind slot 2, through slot 1 */
-#define ETHERTYPE_TEST 0x88b6
-#define BODY	       100 /* of a frame, headers included */
+#define HOST   0x20
+#define REMOTE 0x31 /* behind slot 1 */
+#define FAR    0x32 /* behind slot 2, through slot 1 */
+#define BODY   100  /* of a frame, headers included */
 
-static struct fixture fx;
 static uint8_t out[70000];
 static uint8_t *const frame = out + TAP_VNET_LEN;
 

@@ -9,25 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fwd_fixture.h"
-
-#define ETHERTYPE_TEST 0x88b6
-#define N(slot)	       (FX_SELF + (slot))
-
-static struct fixture fx;
-
-static int setup(void **state)
-{
-	(void)state;
-	return fx_open(&fx, true) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fx_close(&fx);
-	return 0;
-}
+#include "fwd_one.h"
 
 /* Of a link all that carries data counts, of a path what ends here; control and what is refused do
  * not. */
@@ -63,7 +45,7 @@ static void data_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(data_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(data_is_counted, fx_setup, fx_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * For test programs of one packet path: the fixture `fx` that all their tests use, made anew for
+ * each of them by setup and teardown, and what they look at in it. Included after cmocka.
+ */
+#pragma once
+
+#include "fwd_fixture.h"
+
+#define ETHERTYPE_TEST 0x88b6 /* IEEE 802, local experimental */
+#define N(slot)	       (FX_SELF + (slot))
+
+static struct fixture fx;
+
+static inline int fx_setup(void **state)
+{
+	(void)state;
+	return fx_open(&fx, true) ? 0 : -1;
+}
+
+static inline int fx_teardown(void **state)
+{
+	(void)state;
+	fx_close(&fx);
+	return 0;
+}
+
+/* Takes all that was reported to the control thread: how many of this type, and the last of them,
+ * where `last` is not NULL. */
+static inline unsigned fx_events(enum fwd_event_type type, struct fwd_event *last)
+{
+	struct fwd_event ev;
+	unsigned n = 0;
+
+	if (last)
+		*last = (struct fwd_event){ 0 };
+	while (fwd_next_event(fx.f, &ev))
+		if (ev.type == type) {
+			if (last)
+				*last = ev;
+			n++;
+		}
+	return n;
+}
