@@ -246,7 +246,7 @@ def test_a_recorded_handshake_opens_nothing_later(attack):
     far.kill()
     wait_for(lambda: attack.victim.state_of(far) == 'unreachable', 30)
     replay()
-    # A recording may be answered, with no more than it has; but it raises nobody.
+    # A recorded HELLO may be answered, with no more bytes than it has, and makes no member.
     asked = sum(len(p) for _, _, p in caught) * 3
     answered = sum(len(udp_payload(f) or b'') for f in attack.answers(0.5))
     assert answered <= asked

@@ -134,7 +134,7 @@ static inline void expect_same_state(struct sim *s, const struct state *before)
 	assert_int_equal(now.key_exchanges, before->key_exchanges);
 }
 
-/* A member says something to another, and that arrives. */
+/* A member sends a message to another, and it arrives. */
 static inline void tell(struct sim *s, unsigned liar, unsigned to, const struct msg *m)
 {
 	struct peer *p = peer_find(s->node[liar].o, s->node[to].id);
@@ -159,7 +159,7 @@ static inline void sign_made_up(const struct sim *s, struct msg *m, uint64_t sec
 	sign_make(key, text, wbuf_len(&b) + (size_t)len, m->record.signature);
 }
 
-/* A record as somebody makes it up who has the key `secret`: signed, whatever it says. */
+/* A made-up record with any content, rightly signed with the identity key `secret`. */
 static inline struct msg made_up_record(const struct sim *s, node_id_t origin, uint64_t secret,
 					uint64_t incarnation, uint32_t seq, uint16_t flags)
 {

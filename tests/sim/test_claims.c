@@ -81,8 +81,8 @@ static void test_rebuilt_among_five(void **state)
 	}
 }
 
-/* One member has no direct link to a node, or none at all for a while: that is no reason to take
- * somebody else for it, who tries all the time. */
+/* One member has no direct link to a node, or no link to anybody, for a while; meanwhile another
+ * node claims that node-id again and again. The member must not accept it. */
 static void test_no_session_for_a_moment(void **state)
 {
 	(void)state;
@@ -161,9 +161,9 @@ static void restart_all_but(struct sim *s, unsigned absent, unsigned liar)
 	}
 }
 
-/* A member writes the record of a node that is away, in the highest version there can be, under a
- * key of its own, again and again, and all others start anew meanwhile. When the node returns it
- * is itself at once. */
+/* A member sends records of a node that is away, in the highest version there can be, signed with
+ * another key, again and again, while all others restart. When the node returns it has its node-id
+ * back at once. */
 static void test_record_of_an_absent_node(void **state)
 {
 	(void)state;
@@ -185,7 +185,8 @@ static void test_record_of_an_absent_node(void **state)
 			}
 			sim_run(s, 10000);
 		}
-		/* Who met the node itself keeps what it said. */
+		/* Nodes that were in session with the node itself keep the record that it gave
+		 * them. */
 		for (unsigned i = 0; i < n && seed < 2; i++)
 			if (i != 1 && i != 3)
 				assert_string_equal(nodedb_find(overlay_nodes(s->node[i].o),
@@ -200,7 +201,7 @@ static void test_record_of_an_absent_node(void **state)
 			tell_all(s, 3, &m);
 		}
 		assert_true(reach_each_other(s, &n));
-		/* Claims that nobody stands for are no news. */
+		/* Records whose node never came in session are not passed on. */
 		for (unsigned i = 0; i < n; i++)
 			assert_true(s->node[i].n_events[EV_IDENTITY_CHANGED] <= 1);
 		/* And stays so when it is away for a while and comes back. */
@@ -215,8 +216,9 @@ static void test_record_of_an_absent_node(void **state)
 	}
 }
 
-/* Two claims for a node-id of which nobody ever came: whoever hears them, in whatever order, has
- * the same one in the end, and not the one that says it is of the year 2255. */
+/* Two records for a node-id, by two keys, neither of which was ever in session with anybody: in
+ * whatever order nodes receive them, all have the same one in the end, and not the one with the
+ * incarnation of the year 2255. */
 static void test_claims_nobody_stands_for(void **state)
 {
 	struct sim *s = new_star(4, 350);
@@ -281,9 +283,9 @@ static void test_wrong_clocks(void **state)
 	}
 }
 
-/* Both halves of a partition have a node of this node-id, each with a key of its own. After it no
- * half gives up the one it hears, that is said, and costs little; once one of them has gone, all
- * have the other. */
+/* Both halves of a partition have a node with this node-id, each with a key of its own. After the
+ * partition each half keeps the node that it is in session with, both report the conflict, and it
+ * costs little traffic; once one of the two has gone, all have the other. */
 static void test_two_keys_after_a_partition(void **state)
 {
 	(void)state;
@@ -335,9 +337,9 @@ static bool knows(struct sim *s, unsigned at, node_id_t id)
 	return nodedb_find(overlay_nodes(s->node[at].o), id) != NULL;
 }
 
-/* A member makes up nodes, more than there is room for, and departures: those who are there stay, a
- * newcomer gets in everywhere, one that was away comes back, and what was made up is passed on by
- * nobody. */
+/* A member makes up more nodes than the table has room for, and departures of real ones: real
+ * members stay, a newcomer gets in everywhere, one that was away comes back, and nobody passes on
+ * what was made up. */
 static void test_made_up_nodes(void **state)
 {
 	(void)state;

@@ -120,7 +120,7 @@ static void test_other_secret_is_reported(void **state)
 	sim_free(s);
 }
 
-/* What is said of a peer, from what is seen of it. */
+/* What `show peers` would say of the only peer. */
 static enum seed_finding finding_at(struct sim *s, unsigned i)
 {
 	struct overlay_seed seed;
@@ -143,7 +143,7 @@ static void test_peer_that_is_not_reached(void **state)
 	assert_int_equal(finding_at(s, 0), SEED_SILENT);
 	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
 	assert_int_equal(finding_at(s, 0), SEED_REFUSED);
-	/* What it sends itself tells more, and an ICMP error does not hide it. */
+	/* Its own datagrams say more than an ICMP error, which does not replace that. */
 	overlay_seed_foreign(s->node[0].o, &s->node[1].ep, SEED_OTHER_VNI);
 	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
 	assert_int_equal(finding_at(s, 0), SEED_OTHER_VNI);
@@ -270,7 +270,7 @@ static void test_replay_of_a_dead_node(void **state)
 
 /* --- floods --- */
 
-/* Somebody with the secret makes up nodes: what that costs us is bounded. */
+/* HELLOs of made-up nodes under the right secret: what they cost is bounded. */
 static void test_flood_of_greetings(void **state)
 {
 	struct wire w;
@@ -429,8 +429,8 @@ static void test_nobody_uses_up_anothers_budget(void **state)
 	done(s, &w);
 }
 
-/* Whoever has the secret and saw the values of a session go by is not believed about where
- * a node is. */
+/* Who has the secret and saw the values of a session on the wire cannot make a node believe another
+ * address of itself: that field is signed. */
 static void test_observed_is_signed(void **state)
 {
 	struct wire w;

@@ -136,7 +136,7 @@ static void test_under_loss(void **state)
 	sim_free(s);
 }
 
-/* One end takes a session into use that the other never knew of: it finds back. */
+/* One end uses a session that the other never got: they agree on a new one. */
 static void test_half_open(void **state)
 {
 	struct sim *s = new_mesh(2, 6, 3600 * 1000);
@@ -262,8 +262,8 @@ static void test_rotation(void **state)
 	sim_free(s);
 }
 
-/* Who still has the old secret only is out soon after it was withdrawn, and in again
- * with the new. */
+/* A node that has the old secret only is out soon after the others withdrew it, and in again with
+ * the new one. */
 static void test_revocation(void **state)
 {
 	static const char fresh[] = "another secret for all";
@@ -320,7 +320,7 @@ static void test_secret_of_one_node(void **state)
 	sim_run(s, 30000);
 	assert_int_equal(sim_state(s, 1, 0), NODE_UNREACHABLE);
 	assert_int_equal(sim_state(s, 1, 2), NODE_REACHABLE);
-	/* Said once, however often it was told. */
+	/* One event, though the message came several times. */
 	assert_int_equal(s->node[1].n_events[EV_SECRET_DIFFERS], 1);
 	set_secrets(s, 1, fresh, NULL);
 	set_secrets(s, 2, fresh, NULL);

@@ -39,7 +39,7 @@ static void test_notice_about_others_links(void **state)
 	m.notice.next = s->node[4].id;
 	tell(s, 2, 0, &m); /* 2 relays, but not to 4 */
 	m.notice.next = s->node[0].id;
-	tell(s, 2, 0, &m); /* its link to us is ours to judge */
+	tell(s, 2, 0, &m); /* 0 measures its own link to 2 itself */
 	assert_int_equal(s->node[0].n_events[EV_NOTICE], 0);
 	assert_int_equal(sim_path(s, 0, 1, hop), 2);
 	assert_int_equal(hop[0], 2);
@@ -56,7 +56,7 @@ static void test_lies_about_others(void **state)
 	uint32_t seq;
 
 	(void)state;
-	/* "1 has left": 0 hears from 1 and knows better. */
+	/* "1 has left", says 3; but 0 is in session with 1. */
 	m.record = n->rec;
 	m.record.seq += 1;
 	m.record.flags |= RECORD_LEFT;
@@ -153,7 +153,8 @@ static void test_lying_relay(void **state)
 	assert_int_equal(sim_events(s, EV_CONTRADICTION), 0);
 	lie_about_a_link(s, 2, 1, 1000);
 	sim_run(s, 60000);
-	/* The lie is in the database, is not followed, and is said by all who can see it. */
+	/* The lie is in the database, no path follows it, and all who can see the contradiction
+	 * report it. */
 	rtt = latdb_get(overlay_latdb(s->node[0].o), sim_slot(s, 0, 2), sim_slot(s, 0, 1)).rtt_us;
 	assert_int_equal(rtt, 1000);
 	assert_int_equal(sim_path(s, 0, 1, hop), 1);
@@ -197,8 +198,8 @@ static struct sim *new_held(uint64_t seed, int64_t lie_us)
 	return s;
 }
 
-/* 2 says in each PONG that it held the PING for long, and in its own row whatever nobody
- * contradicts then: it gains a factor of two and 10 ms in all (decision 011), not more. */
+/* 2 claims in each PONG that it held the PING for long, and puts into its own row what does not
+ * contradict that: all it gains is a factor of two and 10 ms (decision 011). */
 static void test_held_time_buys_little(void **state)
 {
 	static const int64_t lie_us[] = { 110000, 119000, 60000, 2000, 500000 };
@@ -283,7 +284,8 @@ static void test_no_answer_ahead_of_the_question(void **state)
 	sim_free(s);
 }
 
-/* 1 is dead, and 2 goes on saying that it hears it: nobody else does, so it is not reachable. */
+/* 1 is dead, and 2 goes on reporting a link to it: the other end of that link reports nothing, so 1
+ * is not reachable. */
 static void test_liar_keeps_no_dead_node_alive(void **state)
 {
 	struct sim *s = sim_new(4, 15);

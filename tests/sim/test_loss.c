@@ -140,7 +140,7 @@ static void a_relay_that_swallows_is_left(void **state)
 		expect_gap(s, f, 20000, MOVES_MS);
 		assert_int_equal(via(s, 0, 1), 3);
 		assert_int_equal(s->node[0].n_events[EV_DATA_LOSS], 1);
-		/* Nothing is said of links, to nobody: it might be a lie. */
+		/* No link is blamed: the counters of the relays may be forged. */
 		assert_int_equal(sim_events(s, EV_DATA_LOSS), 1);
 		for (unsigned i = 0; i < 5; i++)
 			assert_true(said_loss(s, i, 2, 1) < 50 && said_loss(s, i, 0, 2) < 50);
@@ -155,7 +155,8 @@ static void a_relay_that_swallows_is_left(void **state)
 	}
 }
 
-/* 1 says that it received nothing. It keeps data from itself; nobody else is believed less. */
+/* 1 reports that it received nothing. That harms data to 1 alone: no loss is laid to any other
+ * node. */
 static void who_forges_counters_harms_itself(void **state)
 {
 	struct sim *s = new_diamond(105);

@@ -143,7 +143,7 @@ static void test_leave_and_return(void **state)
 	sim_free(s);
 }
 
-/* The leave reaches nobody but one: the others hear of it from that one. */
+/* The leave reaches one node only: the others get it from that one. */
 static void test_leave_that_gets_lost(void **state)
 {
 	struct sim *s = new_mesh(5, 7);
@@ -175,7 +175,7 @@ static void test_bootstrap_node_dies(void **state)
 	sim_run(s, 8000);
 	for (unsigned i = 1; i < 5; i++)
 		assert_int_equal(sim_state(s, i, 0), NODE_UNREACHABLE);
-	/* Nobody is special: another one takes newcomers in. */
+	/* No node is special: another one introduces newcomers. */
 	sim_boot(s, 5);
 	sim_run(s, 8000);
 	for (unsigned i = 1; i < 6; i++)
@@ -342,7 +342,8 @@ static void test_address_changes(void **state)
 		assert_true(endpoint_equal(&l.ep, &s->node[3].ep));
 		assert_true(s->node[i].n_events[EV_ENDPOINT] >= 1);
 	}
-	/* The new address is in its record by itself: peers told it. */
+	/* The node puts its new address into its record: its peers reported it (`observed` in
+	 * HELLO). */
 	sim_run(s, 5000);
 	assert_memory_equal(
 		&nodedb_find(overlay_nodes(s->node[0].o), s->node[3].id)->rec.locator[1],
@@ -464,7 +465,7 @@ static void test_duplicate_id(void **state)
 	}
 	sim_run(s, 60000);
 	assert_true(sim_events(s, EV_DUPLICATE_ID) > 0);
-	/* They do not shout each other down. */
+	/* They do not answer each other without end. */
 	bytes = sim_tx_bytes(s);
 	sim_run(s, 10000);
 	assert_true(sim_tx_bytes(s) - bytes < 5 * 10 * 10000);

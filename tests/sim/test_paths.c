@@ -407,8 +407,8 @@ static void one_jump(int64_t from_us, int64_t to_us, bool traffic, unsigned seed
 	sim_set_rtt(s, 1, 2, to_us);
 	/* A jump that three probes do not notice as missing answers is followed within seconds. */
 	sim_run(s, (to_us < 300000 ? 2500 : 600) + (traffic ? 0 : 1400));
-	/* Dear: the way over 0 is taken as soon as from a dead link, by the end that
-	 * has the traffic, and soon by the other. */
+	/* Much slower: the path over 0 is taken as fast as when a link dies, by the end that has
+	 * the traffic, and soon after by the other. */
 	if (to_us > 3 * from_us) {
 		expect_via(s, 1, 2, 0);
 		sim_run(s, 2000);
@@ -536,7 +536,7 @@ static void test_reached_through_relay_only(void **state)
 	assert_in_range(
 		latdb_get(overlay_latdb(s->node[1].o), sim_slot(s, 1, 2), sim_slot(s, 1, 0)).rtt_us,
 		85000, 95000);
-	/* Nothing is said for a long time: they hear of each other all the same. */
+	/* No latency changes for a long time: they keep each other reachable all the same. */
 	n = sim_events(s, EV_UNREACHABLE);
 	sim_run(s, 600000);
 	assert_int_equal(sim_events(s, EV_UNREACHABLE), n);
@@ -554,7 +554,7 @@ static void test_reached_through_relay_only(void **state)
 	sim_free(s);
 }
 
-/* Each hears its neighbors only, so each path is found by asking along what others claim. */
+/* Each node reaches its neighbors only; the other paths are known from their rows. */
 static void test_line(void **state)
 {
 	struct sim *s = sim_new(5, 18);

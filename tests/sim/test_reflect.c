@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Members that would have others flood a third party: by messages of theirs under its address, and
- * by records that say that nodes live there. What arrives at the victim is counted in bytes. And
- * that a node which really moves is followed at once.
+ * Members that want others to flood a third party: by messages with its address as source, and by
+ * records that name it as the address of nodes. What arrives at the victim is counted in bytes. And
+ * a node that really moves is followed at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,8 +93,7 @@ static void test_session_under_another_address(void **state)
 	w.bytes_to_mallory = 0;
 	s->tap = watch_liar;
 	sim_boot(s, LIAR);
-	/* Whatever it says comes from the victim's address; it hears all that is said
-	 * to its own. */
+	/* What it sends has the victim's address as source; it receives what is sent to its own. */
 	for (unsigned i = 0; i < 4000; i++) {
 		for (; n < w.n; n++)
 			if (w.rec[n].from == LIAR && endpoint_equal(&w.rec[n].to, &s->node[0].ep))

@@ -61,7 +61,7 @@ static void expect_all_know(struct sim *s, bool same_identity)
 	}
 	assert_true(overlay_rival(s->node[0].o, sim_slot(s, 0, 1), &r));
 	assert_int_equal(r.same_identity, same_identity);
-	/* At a pace that nobody's log minds. */
+	/* At a rate that does not fill a log. */
 	sim_run(s, 10 * MINUTE);
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(s->node[i].n_events[EV_DUPLICATE_ID] <= 13);
@@ -226,7 +226,7 @@ static void test_recordings(void **state)
 		}
 		sim_run(s, 7000);
 	}
-	/* Of node 1 itself nothing is believed that nobody stands for. */
+	/* Recorded datagrams of node 1 do not count as a second node. */
 	assert_int_equal(s->node[1].n_events[EV_DUPLICATE_ID], 0);
 	assert_true(sim_converged(s, NULL));
 	free(w.rec);

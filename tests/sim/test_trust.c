@@ -247,7 +247,7 @@ static void test_a_third_still_trusts(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		if (i != 2)
 			assert_int_equal(sim_path(s, 2, i, hop), 1);
-	/* No link of its own any more, and 2 knows nothing better for it than 2 itself. */
+	/* 3 has no link to the others any more; 2 is the only node that it reaches. */
 	assert_int_equal(sim_state(s, 3, 2), NODE_REACHABLE);
 	sim_free(s);
 }
@@ -277,7 +277,7 @@ static void test_revoked_relay(void **state)
 	sim_run(s, 5000);
 	sim_flow_mark(there);
 	sim_flow_mark(back);
-	/* 0 first; 1 hears of it by the rows. */
+	/* 0 first; 1 learns of it from the rows. */
 	set_trusted(s, 0, 0x7);
 	sim_run(s, 10000);
 	assert_int_equal(sim_path(s, 0, 1, hop), 1);
@@ -294,8 +294,8 @@ static void test_revoked_relay(void **state)
 	sim_free(s);
 }
 
-/* Many that are not listed come themselves, and with the help of a member that lists nobody:
- * neither an answer nor a place in any table, and those who are listed get in as ever. */
+/* Many nodes that are not listed come, directly and through a member without a list: they get no
+ * answer and no place in any table, and nodes that are listed get in as ever. */
 static void test_refused_leave_nothing(void **state)
 {
 	struct sim *s = sim_new(30, 8);

@@ -105,7 +105,7 @@ static void reload_keeps_what_stays(void **state)
 	announce_note(&a, 1, ANNOUNCE_NO_ROUTE, at_ms(0));
 	announce_configure(&a, &d);
 	assert_int_equal(a.n, 2);
-	/* No new prefix, so no look that decides at once. */
+	/* The prefix is not new, so the first look does not decide at once. */
 	assert_false(announce_note(&a, 0, ANNOUNCE_ROUTE, at_ms(10)));
 	assert_true(announce_note(&a, 1, ANNOUNCE_ROUTE, at_ms(10)));
 	d.export_unconditional = true;

@@ -115,7 +115,7 @@ static void bundles_keep_order(void **state)
 	(void)state;
 	queue(REMOTE, 60, 1);
 	queue(REMOTE, 60, 2);
-	queue(REMOTE, FX_MTU - LEON_HDR_LEN(1), 3); /* no room for company */
+	queue(REMOTE, FX_MTU - LEON_HDR_LEN(1), 3); /* no second frame fits */
 	queue(REMOTE, 60, 4);
 	queue(REMOTE, 60, 5);
 	queue(REMOTE, 3000, 6); /* is split */
@@ -207,8 +207,8 @@ static void set_blocked(struct snap *s)
 	s->blocked = true;
 }
 
-/* A worker that is not given the processor between the snapshot and the datagrams must not judge
- * them by what held before: they may be the answer to what was published meanwhile. */
+/* A worker may lose the processor after it took the snapshot and before it reads datagrams. It must
+ * not judge them by that old snapshot: they may be the answer to something published since. */
 static void what_arrives_is_judged_by_what_holds_then(void **state)
 {
 	const node_id_t hop[] = { fx_id(0) };

@@ -174,7 +174,7 @@ static void interleaved_flows(void **state)
 			add_run(&s[i], 1);
 	if (!gr_run(&g, &c))
 		fail_msg("%s", g.wrong);
-	/* Flows that share a bucket keep each other from it, but not all do. */
+	/* Flows that hash to one bucket are not coalesced; not all of these do. */
 	assert_in_range(g.n_writes, 8, 60);
 }
 
@@ -203,7 +203,7 @@ static void tcp_flags(void **state)
 		add_run(&s, 3);
 		expect_writes(4);
 	}
-	/* Nothing to append, and still of the flow. */
+	/* A segment without payload is not appended, though it is of the flow. */
 	add_run(&s, 2);
 	s.payload = 0;
 	add_run(&s, 2);
@@ -256,7 +256,8 @@ static void headers_that_differ(void **state)
 	change(6, false, 1, 31, 0x01, 3); /* options */
 	change(4, true, 1, 5, 0x01, 3);	  /* UDP length */
 	change(4, true, 1, 7, 0x01, 3);	  /* checksum */
-	/* Another source port may be another bucket: then the others meet again. */
+	/* Another source port may hash to another bucket: then the others are joined all the
+	 * same. */
 	change(4, true, 1, 0, 0, 1);
 }
 

@@ -276,7 +276,7 @@ static void what_is_unsafe_is_refused(void **state)
 		step(w, 1000 + (int64_t)i);
 		assert_int_equal(w->n_refused, 0);
 	}
-	/* What the operator names is taken, but for what would break something. */
+	/* What the operator lists is taken, unless it would break something. */
 	w->conf.import_address[w->conf.n_import_addresses++] = prefix("0.0.0.0/0");
 	w->rec[2].overlay[0] = ip("8.8.8.8");
 	step(w, 3000);
@@ -351,8 +351,8 @@ static void prefixes_that_would_harm_are_refused(void **state)
 	w->rec[1].prefix[0] = prefix("203.0.113.10/31");
 	step(w, 1000);
 	assert_int_equal(n_routes(w), 2);
-	/* Announced here as well; no address of that family at the
-	 * announcer; somebody's address. */
+	/* A prefix that this node announces too; one whose announcer has no address of that family;
+	 * one that is another node's address. */
 	w->conf.prefix[w->conf.n_prefixes++] = prefix("10.7.0.0/16");
 	w->rec[1].prefix[0] = prefix("10.7.0.0/16");
 	step(w, 1000);
@@ -505,7 +505,7 @@ static void the_kernel_follows_in_order(void **state)
 	step(w, 3000);
 	n = export_plan(w->x, have, n_have, MS(3000), s, array_size(s));
 	assert_int_equal(n, 4);
-	assert_int_equal(s[0].op, EXPORT_DELETE); /* the dead first */
+	assert_int_equal(s[0].op, EXPORT_DELETE); /* routes of the dead node first */
 	assert_int_equal(s[1].op, EXPORT_REPLACE);
 	assert_int_equal(s[2].op, EXPORT_ADD);
 	assert_int_equal(s[3].op, EXPORT_DELETE);
@@ -526,7 +526,8 @@ static void the_kernel_follows_in_order(void **state)
 	done(w);
 }
 
-/* FRR reads it from the highest bits; metrics and what is nearest know nothing of it. */
+/* The distance is in the highest bits of the kernel's metric, where FRR reads it; it does not
+ * change what is nearest. */
 static void prefixes_have_the_distance_of_imports(void **state)
 {
 	struct export_installed have[64];
@@ -584,7 +585,8 @@ static void what_the_kernel_refuses_is_tried_again_later(void **state)
 	have[1].retry_at = MS(8000);
 	assert_int_equal(export_plan(w->x, have, 2, MS(7999), s, 8), 0);
 	assert_int_equal(export_plan(w->x, have, 2, MS(8000), s, 8), 2);
-	/* Not wanted any more: the refused one is nothing to the kernel. */
+	/* Not wanted any more: the kernel never took the refused route, so there is nothing to
+	 * delete. */
 	w->latency_us[1] = 0;
 	step(w, 8000);
 	assert_int_equal(export_plan(w->x, have, 2, MS(8000), s, 8), 2);

@@ -225,7 +225,7 @@ static void a_thief_does_not_keep_what_it_takes(void **state)
 
 		for (uint32_t s = 1000; s < 1060; s++)
 			frame_from(f, m, OWNER, s);
-		/* What it takes before it counts as flapping, and one turn of each freeze later. */
+		/* The moves that it takes to count as flapping, and one more after each freeze. */
 		assert_in_range(contest(f, m, every_s[i], 1060, 1060 + 120), 0,
 				10 * (5 * every_s[i]));
 		assert_in_range(contest(f, m, every_s[i], 1180, 1180 + 600), 0,
@@ -234,7 +234,7 @@ static void a_thief_does_not_keep_what_it_takes(void **state)
 	}
 }
 
-/* Nobody had it before: neither of the two is known to be right, and both are served. */
+/* The MAC had no owner before, so neither of the two is known to be right: both get its frames. */
 static void a_mac_without_an_owner_belongs_to_nobody_while_it_flaps(void **state)
 {
 	struct fdb *f = fdb_new(16);
@@ -266,7 +266,7 @@ static void a_lan_that_changes_does_not_end_the_freeze(void **state)
 		frame_from(f, m, OWNER, s);
 	contest(f, m, 1, 1060, 1070);
 	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
-	/* The thief says that its LAN changed, whenever it likes to. */
+	/* The thief announces that its LAN changed, which forgets what is behind it. */
 	fdb_forget_slot(f, THIEF, 1070);
 	assert_int_equal(fdb_seen(f, 0, m, THIEF, 1070), FDB_FROZEN);
 	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
@@ -308,7 +308,7 @@ static void a_guest_that_migrates_is_followed_at_once(void **state)
 		frame_from(f, m, OWNER, s);
 	frame_from(f, m, 3, 5000);
 	assert_int_equal(fdb_lookup(f, 0, m), 3);
-	/* A contest soon after it is not decided for the place that it left. */
+	/* Where it begins to flap soon after that, it is not frozen at the node that it left. */
 	for (uint32_t s = 5001; s < 5020; s++) {
 		frame_from(f, m, THIEF, s);
 		frame_from(f, m, 3, s);
@@ -318,7 +318,7 @@ static void a_guest_that_migrates_is_followed_at_once(void **state)
 	fdb_free(f);
 }
 
-/* A long freeze ends where nothing more is heard from the owner: it has moved after all. */
+/* A long freeze ends where no frame comes from the owner any more: the host has really moved. */
 static void a_frozen_mac_whose_owner_fell_silent_moves(void **state)
 {
 	struct fdb *f = fdb_new(16);
@@ -345,7 +345,8 @@ static void full_table_keeps_what_it_has(void **state)
 	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 1), FDB_NEWS);
 	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 1), FDB_FULL);
 	assert_int_equal(fdb_count(f), 100);
-	/* The control thread knows; more news of the kind would only fill its ring. */
+	/* The control thread knows that the table is full; more reports would only fill its
+	 * ring. */
 	assert_int_equal(fdb_seen(f, 0, mac_of(1001), 1, 1), FDB_QUIET);
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), i % 50);
@@ -523,7 +524,8 @@ static void copy_keeps_the_most_recently_seen(void **state)
 #define N_HOSTS	  200u
 #define N_STEPS	  60000u
 
-/* A host may be behind any slot that is its own number modulo 97: what is not was torn. */
+/* A host is put behind slots only that equal its number modulo 97: any other that a reader finds is
+ * made of two halves. */
 static uint16_t some_slot(uint32_t host, uint32_t turn)
 {
 	return (uint16_t)(host % 97 + 97 * (turn % 5));

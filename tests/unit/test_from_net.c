@@ -92,7 +92,8 @@ static const struct row rows[] = {
 	  END_DROP,
 	  DROP_not_next_hop },
 	{ "our own", 1, LEON_FRAME, 0, 1, 2, N(0), { N(1), N(2) }, END_DROP, DROP_own_frame },
-	/* It may be from another who uses our node-id: that is not for the worker to tell. */
+	/* It may be of another node with our node-id: the control thread looks into that, not the
+	 * worker. */
 	{ "our own control", 1, LEON_CONTROL, 0, 0, 1, N(0), { NODE_ID_ANY }, END_CONTROL, 0 },
 	{ "unknown source",
 	  1,
@@ -333,7 +334,7 @@ static void never_local(void **state)
 	guard_encode(&g, buf + n);
 	fx_receive(&fx, &fx.ep[1], buf, n + GUARD_FRAME_LEN, 0);
 	assert_int_equal(fx_drops(&fx, DROP_link_local_control), 2);
-	/* A partial checksum that is nowhere. */
+	/* Said to have a partial checksum, but of a protocol that has none. */
 	fx_eth(buf + n, 1, 7, ETHERTYPE_TEST);
 	buf[1] = LEON_F_CSUM_PARTIAL;
 	fx_receive(&fx, &fx.ep[1], buf, n + 60, 0);
@@ -409,7 +410,7 @@ static void sources_are_learned(void **state)
 	fx.w->recent = (struct recent){ 0 };
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
-	/* The same host behind another node is news again. */
+	/* The same host behind another node is reported again. */
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[0], buf), 0);
 	assert_int_equal(fx_events(FWD_LEARN, &ev), 1);
 	assert_int_equal(ev.learn.slot, 1);
@@ -439,7 +440,7 @@ static void nobody_speaks_for_a_frozen_host(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
 	assert_true(recv(fx.tap, got, sizeof(got), MSG_DONTWAIT) < 0);
 	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
-	/* Frozen at nobody, all are heard. */
+	/* Frozen at no node: frames of all are accepted. */
 	fdb_forget_slot(fx.fdb, SLOT_SELF, fx.w->now_s);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
@@ -474,7 +475,7 @@ static void arrival_times(void **state)
 	(void)state;
 	rx = receive_stamped(200 * NS_PER_MS);
 	assert_true(mono_sub_ms(fx.w->now, rx) >= 190 && mono_sub_ms(fx.w->now, rx) <= 200);
-	/* A clock that was set says nothing. */
+	/* The wall clock was set meanwhile: the time stamp is not used. */
 	rx = receive_stamped(-5 * NS_PER_S);
 	assert_int_equal(rx.ns, fx.w->now.ns);
 	rx = receive_stamped(5 * NS_PER_S);

@@ -56,7 +56,7 @@ static void unicast(void **state)
 	fwd_traffic(fx.f, 2, &t);
 	assert_int_equal(t.path_tx, 1);
 	assert_int_equal(t.link_tx, 0);
-	/* No path to where it was: to all others, as if it were unknown. */
+	/* No path to the node where it was: flooded, as if it were unknown. */
 	fx_eth(frame, LOST, HOST, ETHERTYPE_TEST);
 	host_sends(100);
 	expect_frame(1, fx_id(1), 100, 0);
@@ -106,7 +106,7 @@ static void nobody_there(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_no_nodes), 1);
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	host_sends(100);
-	/* It is behind a node that no path leads to, and nobody else could be asked for it. */
+	/* It is behind a node that no path leads to, and there is no other node to flood it to. */
 	assert_int_equal(fx_drops(&fx, DROP_no_path), 1);
 	fx_eth(frame, 0x77, HOST, ETHERTYPE_TEST);
 	host_sends(100);
@@ -181,7 +181,7 @@ static void blocked_but_hearing(void **state)
 	fx_eth(frame, REMOTE, 0x55, ETHERTYPE_TEST);
 	host_sends(100);
 	assert_int_equal(fx_drops(&fx, DROP_loop_blocked), 1);
-	/* What a blocked node hears may come over the loop: nothing is learned. */
+	/* What arrives at a blocked node may have come over the loop: nothing is learned. */
 	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
 	expect_silence();
 }
@@ -247,7 +247,7 @@ static size_t build_arp(uint16_t op, uint8_t sender, uint8_t target)
 	return n + 28;
 }
 
-/* Hosts of ours that have been known for long: questions of theirs tell nobody anything. */
+/* A local host that is settled: its requests announce nothing that others do not know. */
 static void settle_host(const struct ip_addr *ip)
 {
 	worker_begin(fx.w);
@@ -303,7 +303,8 @@ static void arp_suppression(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
 }
 
-/* A host whose MAC changed asks for another: that its address moved is in the question. */
+/* A host whose MAC changed sends a request for another address: the request itself announces its
+ * new MAC, so it has to be flooded. */
 static void what_contradicts_the_table_travels(void **state)
 {
 	struct ip_addr remote = v4(9), host = v4(1);
@@ -314,7 +315,7 @@ static void what_contradicts_the_table_travels(void **state)
 	fx_publish(&fx, suppress);
 	worker_begin(fx.w);
 	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
-	/* Never heard of: others may know it as it was before. */
+	/* Unknown here: others may still have an older entry of it. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
 	assert_int_equal(fx_events(FWD_NEIGH, &ev), 1);
@@ -331,7 +332,8 @@ static void what_contradicts_the_table_travels(void **state)
 	neigh_learn(fx.neigh, 0, &host, fx_mac(HOST), 1, false, 1);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 8);
-	/* Says that another host has its address: nothing that could be checked. */
+	/* Its ARP sender MAC is not the source MAC of the frame: it announces the address of
+	 * another host. */
 	settle_host(&host);
 	len = build_arp(1, 1, 9);
 	memcpy(frame + 14 + 8, fx_mac(0x77).b, 6);
@@ -340,7 +342,8 @@ static void what_contradicts_the_table_travels(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 }
 
-/* A host that asks one host alone doubts what it knows; what we know is no better. */
+/* A host that sends a unicast request doubts its entry (RFC 1122 section 2.3.2.1); ours is no
+ * better. */
 static void a_question_to_one_host_is_doubt(void **state)
 {
 	struct ip_addr remote = v4(9), host = v4(1);
@@ -373,7 +376,7 @@ static void suppression_needs_the_fdb(void **state)
 	/* Not switched on. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
-	/* On, but the host is said to be elsewhere. */
+	/* On, but the FDB does not have the host's MAC behind that node. */
 	fx_publish(&fx, suppress);
 	fdb_forget_slot(fx.fdb, 1, fx.w->now_s);
 	host_sends(build_arp(1, 1, 9));
@@ -421,7 +424,8 @@ static void nd_suppression(void **state)
 	/* A probe for a duplicate is never answered here. */
 	host_sends(build_solicitation(&none, &target));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
-	/* Nor is one that nobody has heard of, or that has another MAC than before. */
+	/* Nor is the solicitation of a host that is unknown, or that has another MAC than
+	 * before. */
 	host_sends(build_solicitation(&source, &target));
 	neigh_learn(fx.neigh, 0, &source, fx_mac(0x77), SLOT_SELF, false, 1);
 	host_sends(build_solicitation(&source, &target));

@@ -194,7 +194,7 @@ static void through_a_relay(void **state)
 
 	(void)state;
 	transfers_through_a_relay(settings(1500, 1600, true, true), size, array_size(size));
-	/* Every node tells the same story. */
+	/* The source counted what it sent over the link to the relay. */
 	assert_true(fwd_link_tx(lab.node[0].f, lab_slot(0, 2)) > TRANSFER / 1600);
 	lab_close(&lab);
 }

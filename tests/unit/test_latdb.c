@@ -500,7 +500,7 @@ static void nonsense_is_ignored(void **state)
 	m.parts = 2;
 	m.part = 2;
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_OLD);
-	/* Nobody tells us about our own links. */
+	/* Rows of others do not change the own row. */
 	m = row_of(9, 9, 0);
 	add_entry(&m, 1002, 1, true);
 	assert_int_equal(latdb_merge(db, SLOT_SELF, &m, slot_by_id, nodes), ROW_OLD);

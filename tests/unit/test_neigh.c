@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The neighbor cache: when it answers, what is news, forgetting, its limit, readers in threads. */
+/* The neighbor cache: when it answers, what it reports, forgetting, its limit, readers in
+ * threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +78,7 @@ static void second_question_goes_to_everybody(void **state)
 	/* Confirmed again in the same place, it is still the same question. */
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1005);
 	assert_false(answers(n, 0, a, 1005));
-	/* In another place it is a new one. */
+	/* Behind another node it counts as a new neighbor. */
 	neigh_learn(n, 0, &a, mac_of(1), 6, false, 1005);
 	assert_true(answers(n, 0, a, 1005));
 	neigh_free(n);
@@ -123,7 +124,7 @@ static void news_is_what_differs_or_gets_old(void **state)
 	neigh_free(n);
 }
 
-/* Whose question may stay here: all others have had time to hear of the one who asks. */
+/* Whose requests may be answered here: a host that all others have had time to learn of. */
 static void a_sender_is_settled_after_a_while(void **state)
 {
 	struct neigh *n = neigh_new(100);
@@ -161,7 +162,7 @@ static void doubt_lasts_until_the_neighbor_speaks(void **state)
 	assert_false(answers(n, 0, a, 1001));
 	assert_false(answers(n, 0, a, 1030));
 	assert_true(answers(n, 0, b, 1001));
-	/* What it says then is news, though it says nothing new. */
+	/* What it sends then is reported, although nothing in it is new. */
 	assert_true(neigh_is_news(n, 0, &a, mac_of(1), 5, 1001));
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1031);
 	assert_false(neigh_is_news(n, 0, &a, mac_of(1), 5, 1031));

@@ -240,7 +240,7 @@ static void routes(void **state)
 	for (int i = 0; i < N_ROUTES; i++)
 		assert_int_equal(many[i].result, 0);
 
-	/* Told of what others do to routes of this protocol, not of what we do. */
+	/* Changes that others make to routes of this protocol are reported, our own are not. */
 	assert_true(run("ip route del 10.7.0.1/32 dev v10 proto 76"));
 	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
 	assert_int_equal(seen.routes, 2); /* the one to lo above, and this */
@@ -259,7 +259,8 @@ static struct nl_lookup look_up(const char *text, int own)
 	return l;
 }
 
-/* The kernel tells routes of a carrier, and makes those of an IPv6 address, when it has time. */
+/* The kernel notes in the routes that a carrier came, and makes the routes of an IPv6 address, some
+ * time later. */
 static void come_to_be(const char *text, enum nl_lookup_kind kind, bool alive)
 {
 	struct nl_lookup l = look_up(text, 0);

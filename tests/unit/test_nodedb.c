@@ -113,7 +113,7 @@ static void own_record_is_never_replaced(void **state)
 	assert_int_equal(self->rec.incarnation, 1000);
 	assert_string_equal(self->rec.name, "here");
 
-	/* What we know is older than this: nothing to outbid. */
+	/* The version that others have is older than our own: nothing to do. */
 	nodedb_outbid(db, 1000, 1, S(4));
 	assert_int_equal(self->rec.seq, 2);
 	nodedb_outbid(db, 1000, 7, S(4));
@@ -318,8 +318,8 @@ static void digest_is_about_versions_only(void **state)
 	nodedb_free(b);
 }
 
-/* Versions of two keys have nothing to do with each other; a digest tells records of
- * two keys apart. */
+/* Versions under two keys are not compared; records that differ by their key only have different
+ * digests. */
 static void versions_belong_to_keys(void **state)
 {
 	struct nodedb *a = nodedb_new(SELF, 4), *b = nodedb_new(SELF, 4);
@@ -352,7 +352,8 @@ static void versions_belong_to_keys(void **state)
 	nodedb_free(b);
 }
 
-/* A slot that was taken from a node is nobody's for a while, and its place another's at once. */
+/* A slot that was taken from a node stays empty for a while; another node may take its place in the
+ * table, in another slot, at once. */
 static void slot_of_a_removed_node_rests(void **state)
 {
 	struct nodedb *db = nodedb_new(SELF, 2);

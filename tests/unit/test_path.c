@@ -41,7 +41,7 @@ static uint32_t net_cost(const struct net *w, uint16_t u, uint16_t v)
 {
 	uint32_t c = w->cost[u * w->n + v], back = w->cost[v * w->n + u];
 
-	/* A link of others is one only where both ends say so (decision 020). */
+	/* A link between two other nodes is one only where both ends report it (decision 020). */
 	if (u == v || c == DOWN || (u && back == DOWN))
 		return COST_INFINITE;
 	return back != DOWN && back - back / 12 > 2 * (c - c / 12) + 8000 ? back : c;
@@ -521,7 +521,8 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 	latdb_free(db);
 }
 
-/* Decision 020: a link of others is there where both ends say so and both were heard lately. */
+/* Decision 020: a link between two other nodes is there where both ends report it, and something
+ * came from both lately. */
 static void a_link_takes_two_ends(void **state)
 {
 	struct latdb *db = latdb_new();

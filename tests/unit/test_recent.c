@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fwd/recent, fwd/events: what is told of one host never keeps another from being told of. */
+/* fwd/recent, fwd/events: a report of one host never suppresses the report of another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The resolver thread: questions, answers, errors, and an end that waits for nobody. Only names
- * that need no name server are asked for.
+ * The resolver thread: questions, answers, errors, and an end that does not wait for name servers.
+ * Only names that need no name server are asked for.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -576,7 +576,7 @@ static void replays_and_damage(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_seal_replayed), 1);
 }
 
-/* A path that a stranger wrote, or a flag that says what is not so. */
+/* A path that a stranger wrote, or a flag that is not true of the datagram. */
 static void header_is_covered(void **state)
 {
 	const struct in in = { 2, 1, 2, theirs[2][0], seal_tx_link(theirs[1][0]) };
@@ -605,7 +605,7 @@ static void sealed_fragments_are_reassembled(void **state)
 		struct fragment_hdr h = { .id = 7,
 					  .offset = (uint16_t)(i * BODY / 2),
 					  .total = BODY };
-		/* The second with another session, and with a link value that says nothing. */
+		/* The second time with another session, and with a random link value. */
 		uint8_t flags = LEON_F_SEALED | (i ? LEON_F_LINK_VALUE : 0);
 		size_t n = fx_header(sent, LEON_FRAGMENT, flags, fx_id(1), 0, 1, us);
 

@@ -125,7 +125,7 @@ static void losses_are_found_and_none_is_made_up(void **state)
 	}
 }
 
-/* What was lost while nothing passed, and is found to have been when the flow ends, was known. */
+/* What was lost during an outage is not counted a second time when the flow ends. */
 static void an_outage_is_found_once(void **state)
 {
 	(void)state;

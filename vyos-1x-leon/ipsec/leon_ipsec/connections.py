@@ -168,7 +168,7 @@ class Sa(NamedTuple):
 
 
 def sas(settings, events):
-    """Of what list-sas tells, ours."""
+    """The SAs of list-sas that are ours."""
     found = []
     for event in events:
         for name, sa in event.items():

@@ -17,7 +17,7 @@ FAILURE = re.compile(
 
 
 class Reasons:
-    """The last failure that charon told of, by address; None for those who began with us."""
+    """The last failure that charon reported, by address; None: of peers that are initiators."""
 
     def __init__(self):
         self.last = {}

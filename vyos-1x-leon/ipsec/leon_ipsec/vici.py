@@ -192,12 +192,12 @@ class Vici:
         return answer
 
     def stream(self, command, event, message=None):
-        """What the command tells as events."""
+        """The events that the command streams as its answer."""
         return self._ask(command, message, event)[1]
 
 
 class Listener:
-    """A second connection, on which charon tells of an event as it happens. The manager looks at
+    """A second connection, on which charon reports an event as it happens. The manager looks at
     it once a second and never waits for it."""
 
     def __init__(self, path, event):

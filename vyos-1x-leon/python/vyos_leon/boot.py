@@ -31,7 +31,8 @@ PACKAGES = ('leond', 'vyos-1x-leon')
 OWNER = 0
 
 LINE = '[ ! -x /config/leon-boot/run ] || /config/leon-boot/run  # by vyos-1x-leon'
-# What an earlier manual told to add: it installs, as root, what the daemon's user may write.
+# The line that an earlier manual had one add: it installs, as root, what the daemon's user may
+# write.
 UNSAFE = (
     '[ -e /usr/libexec/vyos/conf_mode/interfaces_leon.py ] || dpkg -i /config/leon/*.deb'
 )

@@ -72,7 +72,7 @@ def version(package):
 
 
 def digest(packages):
-    """What tells whether the same would be made again."""
+    """A fingerprint of all that goes into a package: unchanged, it need not be made again."""
     found = hashlib.sha256()
 
     def add(name, path):
