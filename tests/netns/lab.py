@@ -23,8 +23,9 @@ import ns
 import wan
 from host import Host
 from node import LeonctlError, Node, wait_for
+from traffic import Stream
 
-__all__ = ['Lab', 'LeonctlError', 'wait_for', 'PAPER', 'line_up']
+__all__ = ['Lab', 'LeonctlError', 'wait_for', 'PAPER', 'PATIENT', 'line_up']
 
 TIMING = {
     'fast': {'measurement': {'interval': 200, 'fast-interval': 100}, 'path': {'hold-time': 1}},
@@ -40,6 +41,11 @@ PAPER = {
     'sites': {'fujisawa': {}, 'inagi': {}, 'seoul': {}},
     'rtt_ms': {('fujisawa', 'seoul'): 32, ('inagi', 'seoul'): 17, ('fujisawa', 'inagi'): 4},
 }
+
+
+# Configuration for tests that are about something else than failing links: on a busy machine a node
+# may not get to its probes for a moment, and that is to be no failure.
+PATIENT = {'measurement': {'dead-multiplier': 20}}
 
 
 def line_up(n, **keys):
@@ -239,6 +245,17 @@ class Lab:
         """Both hosts know each other, and so do the FDBs."""
         wait_for(lambda: self.host[a].ping(self.host[b].ip4, within=0.5), within,
                  f'host of {a} reaches host of {b}')
+
+    def stream(self, a, b, **keys):
+        """A running Stream from the host of a to that of b, which know each other."""
+        self.settle_hosts(a, b)
+        host, far = self.host[a], self.host[b]
+        return Stream(host.namespace, far.namespace, far.ip4, **keys).start()
+
+    def streams(self, a, b, interval=0.002):
+        """One from a to b and one back."""
+        return [self.stream(a, b, interval=interval),
+                self.stream(b, a, interval=interval, port=40001)]
 
     def late_ms(self):
         return self.wan.late_us() / 1000

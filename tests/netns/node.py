@@ -208,6 +208,10 @@ class Node:
     def nodes(self):
         return {n['node_id']: n for n in self.show('nodes')['nodes']}
 
+    def identity(self):
+        """The public half of its key."""
+        return self.ctl('show', 'identity')['identity']
+
     def state_of(self, other):
         node = self.nodes().get(other.node_id)
         return node and node['state']

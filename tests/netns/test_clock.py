@@ -6,8 +6,7 @@ import struct
 from datetime import datetime
 
 import node as node_module
-from lab import merged, PAPER, wait_for
-from traffic import Stream
+from lab import merged, PAPER, PATIENT, wait_for
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -32,8 +31,7 @@ class Clock:
 
 
 def with_clocks(lab, **config):
-    config = {'measurement': {'dead-multiplier': 20}, **config}
-    net = lab(merged(PAPER, {'config': config}), start=False)
+    net = lab(merged(PAPER, {'config': {**PATIENT, **config}}), start=False)
     return net, {name: Clock(net, name) for name in net.node}
 
 
@@ -47,10 +45,7 @@ def test_jumps_disturb_nothing(lab):
     net.start()
     net.joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
-    net.settle_hosts('fujisawa', 'seoul')
-    a, b = net.host['fujisawa'], net.host['seoul']
-    running = [Stream(a.namespace, b.namespace, b.ip4, interval=0.002).start(),
-               Stream(b.namespace, a.namespace, a.ip4, interval=0.002, port=40001).start()]
+    running = net.streams('fujisawa', 'seoul')
     incarnations = {name: n.nodes()[n.node_id]['incarnation'] for name, n in net.node.items()}
 
     def exchanges():

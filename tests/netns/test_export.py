@@ -339,7 +339,7 @@ def test_only_what_the_rules_accept(lab):
     assert set(kernel(a)) == {'10.1.0.0/16', '10.2.4.0/24', '10.99.0.2/32', '10.99.0.3/32'}
     # By identity it is the same; a name is not taken, whoever bears it.
     rules = json.loads(json.dumps(a.config['import']))
-    rules['prefix']['10.2.0.0/16']['node'] = [c.ctl('show', 'identity')['identity']]
+    rules['prefix']['10.2.0.0/16']['node'] = [c.identity()]
     a.reload(**{'import': rules})
     name = a.nodes()[c.node_id]['name']
     b.reload(**{'node-name': name})

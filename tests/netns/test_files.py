@@ -31,10 +31,6 @@ def refused(node, within=30):
     return [line for line in node.log().splitlines() if line.startswith('<3>')]
 
 
-def identity(node):
-    return node.ctl('show', 'identity')['identity']
-
-
 @pytest.mark.parametrize('kind', OTHERS)
 def test_no_file_where_the_cache_should_be(lab, kind):
     node = one(lab)
@@ -69,7 +65,7 @@ def test_an_identity_that_others_may_read(lab):
     node = one(lab)
     path = node.config['identity-file']
     node.start()
-    before = identity(node)
+    before = node.identity()
     node.stop()
     for mode in (0o644, 0o640, 0o604):
         os.chmod(path, mode)
@@ -77,7 +73,7 @@ def test_an_identity_that_others_may_read(lab):
         assert path in said and 'chmod 600' in said
     os.chmod(path, 0o600)
     node.start()
-    assert identity(node) == before
+    assert node.identity() == before
 
 
 def test_an_identity_that_is_none(lab):
@@ -93,7 +89,7 @@ def test_an_identity_that_is_none(lab):
     with open(path, 'w', encoding='ascii') as f:
         subprocess.run(['openssl', 'rand', '-hex', '32'], stdout=f, check=True)
     node.start()
-    assert identity(node)
+    assert node.identity()
 
 
 def test_an_identity_that_cannot_be_kept(lab):
@@ -114,7 +110,7 @@ def test_an_identity_that_cannot_be_kept(lab):
         os.fchmod(f.fileno(), 0o600)
         f.write('11' * 32 + '\n')
     node.start()
-    assert identity(node)
+    assert node.identity()
     node.expected_trouble = False
 
 

@@ -287,7 +287,7 @@ def test_no_guard_goes_where_no_lan_is(lab):
     assert node.statistics()['loop_guard']['state'] == 'clear'
     time.sleep(2)
     assert guards_sent(node) == 0 and rx_dropped(node, 'leon0') == before
-    # A LAN that is no bridge of the kernel's: hosts are heard that are not this machine.
+    # The LAN is no bridge of the kernel's, so frames come with source addresses of other machines.
     port = Tap(node.namespace, 'leon0')
     port.send(ethernet(BROADCAST, '00:00:5e:00:01:07', TEST_TYPE, b'VRRP, this router itself'))
     port.send(ethernet(BROADCAST, node.statistics()['mac'], TEST_TYPE, b'this router'))
@@ -436,7 +436,7 @@ def set_mac(host, mac):
 
 
 def know_each_other(a, b):
-    """For long enough that nobody asks everybody any more, and confirmed just now."""
+    """For long enough that none of their requests is flooded any more, and confirmed just now."""
     begin = time.monotonic()
     while time.monotonic() - begin < 12:
         for host, other in ((a, b), (b, a)):

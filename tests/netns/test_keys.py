@@ -3,8 +3,7 @@
 import os
 import stat
 
-from lab import merged, PAPER, wait_for
-from traffic import Stream
+from lab import merged, PAPER, PATIENT, wait_for
 
 SECRET = 'a secret for the tests'
 FRESH = 'the secret that comes after'
@@ -24,31 +23,23 @@ def set_secrets(net, own, *accepted):
 
 
 def joined(lab):
-    # A machine that does not get to its probes for a moment is not what is looked for.
-    net = lab(merged(PAPER, {'config': {'measurement': {'dead-multiplier': 20}}}))
+    net = lab(merged(PAPER, {'config': PATIENT}))
     own = next(iter(net.node.values())).config['authentication']['pre-shared-secret']
     net.joined()
     net.settle_hosts('fujisawa', 'seoul')
     return net, own
 
 
-def streams(net):
-    a, b = net.host['fujisawa'], net.host['seoul']
-    return [Stream(a.namespace, b.namespace, b.ip4, interval=0.002).start(),
-            Stream(b.namespace, a.namespace, a.ip4, interval=0.002, port=40001).start()]
-
-
 def finish(running):
     for stream in running:
-        stream.stop(5)
-        assert not stream.lost, f'{stream.lost} of {len(stream.sent)} lost'
+        stream.stop_whole()
         # Some under each set of secrets; how many a busy machine sends in that time is its affair.
         assert len(stream.sent) > 100
 
 
 def test_another_secret_without_an_outage(lab):
     net, own = joined(lab)
-    running = streams(net)
+    running = net.streams('fujisawa', 'seoul')
     set_secrets(net, own, FRESH)
     wait_for(net.full_mesh, 10)
     set_secrets(net, FRESH, own)

@@ -4,7 +4,6 @@
 import time
 
 from lab import PAPER, wait_for
-from traffic import Stream
 
 MESH = {'sites': {'a': {}, 'r': {}, 'b': {}},
         'rtt_ms': {('a', 'b'): 10, ('a', 'r'): 20, ('r', 'b'): 20}}
@@ -13,8 +12,7 @@ TARGET_S = 3.0
 
 
 def stream(net, a, b, **keys):
-    net.settle_hosts(a, b)
-    flow = Stream(net.host[a].namespace, net.host[b].namespace, net.host[b].ip4, **keys).start()
+    flow = net.stream(a, b, **keys)
     flow.arrived(100, within=30)
     return flow
 

@@ -8,15 +8,9 @@ import pytest
 import matrix
 from lab import PAPER, line_up, merged, wait_for
 from node import LeonctlError
-from traffic import Stream
 
 # Direct, or relayed and only a little better: what the damping rule leaves alone.
 THRESHOLD_PERCENT, THRESHOLD_MS = 10, 2.0
-
-
-def stream(net, a, b, **keys):
-    net.settle_hosts(a, b)
-    return Stream(net.host[a].namespace, net.host[b].namespace, net.host[b].ip4, **keys).start()
 
 
 def test_paper_triangle_is_relayed_and_frames_go_through_the_relay(lab):
@@ -128,7 +122,7 @@ def measure_gaps(net, cut, mend, rounds=3):
     """Seconds without traffic in each round, and how long this machine itself held things up."""
     gaps, stalls = [], []
     for _ in range(rounds):
-        flow = stream(net, 'fujisawa', 'seoul')
+        flow = net.stream('fujisawa', 'seoul')
         flow.arrived(100)
         net.late_ms()
         cut()
@@ -214,7 +208,7 @@ RELOADS = [
 def test_reload_loses_no_frame(lab):
     net = lab(PAPER).joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
-    flow = stream(net, 'fujisawa', 'seoul', interval=0.002)
+    flow = net.stream('fujisawa', 'seoul', interval=0.002)
     for changes in RELOADS:
         for node in net.node.values():
             verdict = node.reload(**changes)
@@ -227,7 +221,7 @@ def test_reload_loses_no_frame(lab):
 
 def test_refused_reload_changes_nothing(lab):
     net = lab(line_up(2)).joined()
-    flow = stream(net, 'n0', 'n1')
+    flow = net.stream('n0', 'n1')
     node = net.node['n0']
     good = node.config['path']
     with pytest.raises(LeonctlError, match='path.*maximum-relays'):

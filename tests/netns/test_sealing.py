@@ -7,7 +7,7 @@ import pytest
 
 from lab import PAPER, line_up, merged, wait_for
 from test_strangers import LINK_VALUE, SEALED, Attack, node_id, udp_payload
-from traffic import Stream, Tap, ethernet, mac_bytes
+from traffic import Tap, ethernet, mac_bytes
 
 TEST_TYPE = 0x88b6
 DISABLED = {'encryption': {'disable': True}}
@@ -224,10 +224,8 @@ def expect_no_loss(net, stream):
 def test_new_keys_cost_no_frame(lab):
     net = lab(merged(PAPER, {'config': {'encryption': {'rekey-time': 1}}})).joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
-    net.settle_hosts('fujisawa', 'seoul')
     ear = Ears(net, 'fujisawa')
-    stream = Stream(net.host['fujisawa'].namespace, net.host['seoul'].namespace,
-                    net.host['seoul'].ip4, interval=0.002).start()
+    stream = net.stream('fujisawa', 'seoul', interval=0.002)
     epochs = []
 
     def changed():
@@ -243,9 +241,7 @@ def test_new_keys_cost_no_frame(lab):
 
 def test_another_cipher_or_none_costs_no_frame(lab):
     net = lab(line_up(2)).joined()
-    net.settle_hosts('n0', 'n1')
-    stream = Stream(net.host['n0'].namespace, net.host['n1'].namespace, net.host['n1'].ip4,
-                    interval=0.002).start()
+    stream = net.stream('n0', 'n1', interval=0.002)
     n0, n1 = net.node['n0'], net.node['n1']
     for encryption, seen in (({'cipher': 'chacha20poly1305'}, 'chacha20poly1305'),
                              ({'disable': True}, 'none'),

@@ -4,8 +4,7 @@ without a frame lost between those who stay. doc/decisions/015."""
 import os
 import re
 
-from lab import merged, PAPER, wait_for
-from traffic import Stream
+from lab import merged, PAPER, PATIENT, wait_for
 
 SECRET = 'correct horse battery staple'
 
@@ -14,12 +13,8 @@ def trusting(identities):
     return {'pre-shared-secret': SECRET, **({'trusted-identity': identities} if identities else {})}
 
 
-def identity(node):
-    return node.ctl('show', 'identity')['identity']
-
-
 def trust(node, *others):
-    answer = node.reload(authentication=trusting([identity(o) if hasattr(o, 'ctl') else o
+    answer = node.reload(authentication=trusting([o.identity() if hasattr(o, 'ctl') else o
                                                   for o in others]))
     assert answer['verdict'] == 'applied', answer
 
@@ -33,17 +28,10 @@ def knows(node, other):
 
 
 def joined(lab, **config):
-    # A machine that does not get to its probes for a moment is not what is looked for.
-    net = lab(merged(PAPER, {'config': {'measurement': {'dead-multiplier': 20}, **config}})).joined()
+    net = lab(merged(PAPER, {'config': {**PATIENT, **config}})).joined()
     for a, b in (('fujisawa', 'inagi'), ('inagi', 'seoul'), ('fujisawa', 'seoul')):
         net.settle_hosts(a, b)
     return net
-
-
-def streams(net, name_a, name_b):
-    a, b = net.host[name_a], net.host[name_b]
-    return [Stream(a.namespace, b.namespace, b.ip4, interval=0.002).start(),
-            Stream(b.namespace, a.namespace, a.ip4, interval=0.002, port=40001).start()]
 
 
 def some_more(running):
@@ -54,18 +42,17 @@ def some_more(running):
 def finish(running):
     some_more(running)
     for stream in running:
-        stream.stop(5)
-        assert not stream.lost, f'{stream.lost} of {len(stream.sent)} lost'
+        stream.stop_whole()
 
 
 def test_identity_is_shown(lab):
     net = lab(PAPER).joined()
     a, b = net.node['fujisawa'], net.node['seoul']
-    assert a.nodes()[b.node_id]['identity'] == identity(b)
-    assert a.nodes()[a.node_id]['identity'] == identity(a) != identity(b)
+    assert a.nodes()[b.node_id]['identity'] == b.identity()
+    assert a.nodes()[a.node_id]['identity'] == a.identity() != b.identity()
     shown = a.ctl('show', 'identity')
     assert shown['file'] == a.config['identity-file'] and not shown['restricted']
-    assert identity(b) in a.leonctl('show', 'identity', json_output=False)
+    assert b.identity() in a.leonctl('show', 'identity', json_output=False)
     with open(a.config['identity-file'], encoding='ascii') as f:
         assert f.read().strip() not in a.leonctl('show', 'identity')
 
@@ -73,8 +60,8 @@ def test_identity_is_shown(lab):
 def test_one_is_thrown_out_under_traffic(lab):
     net = joined(lab)
     fujisawa, inagi, seoul = net.node.values()
-    out, stay = identity(seoul), (identity(fujisawa), identity(inagi))
-    running = streams(net, 'fujisawa', 'inagi')
+    out, stay = seoul.identity(), (fujisawa.identity(), inagi.identity())
+    running = net.streams('fujisawa', 'inagi')
     for node in (fujisawa, inagi):
         trust(node, *stay, out)
         some_more(running)
@@ -111,10 +98,10 @@ def test_one_is_thrown_out_under_traffic(lab):
     os.rename(path, path + '.old')
     net.start('seoul')
     wait_for(lambda: [e for e in fujisawa.events('identity-not-trusted')
-                      if e['detail'] == identity(seoul)], 40, 'the new identity is named')
+                      if e['detail'] == seoul.identity()], 40, 'the new identity is named')
     seoul.stop()
     os.rename(path + '.old', path)
-    running = streams(net, 'fujisawa', 'inagi')
+    running = net.streams('fujisawa', 'inagi')
     net.start('seoul')
     trust(fujisawa)
     trust(inagi, *stay, out)
@@ -139,7 +126,7 @@ def test_a_third_still_trusts_it(lab):
     wait_for(lambda: fujisawa.drops('unknown_source') > before, 20, 'its frames are dropped')
     assert not knows(fujisawa, inagi)
     assert net.host['inagi'].ping(net.host['seoul'].ip4)
-    running = streams(net, 'fujisawa', 'seoul')
+    running = net.streams('fujisawa', 'seoul')
     # Seoul is asked for what it knows, and Fujisawa takes nothing of Inagi from it.
     for _ in range(5):
         some_more(running)
@@ -153,7 +140,7 @@ def test_the_list_outlives_a_restart(lab):
     """All of the others start anew, and the one that is not listed speaks first."""
     net = joined(lab)
     fujisawa, inagi, seoul = net.node.values()
-    stay = identity(fujisawa), identity(inagi)
+    stay = fujisawa.identity(), inagi.identity()
     for node in (fujisawa, inagi):
         trust(node, *stay)
         node.stop()
@@ -165,7 +152,7 @@ def test_the_list_outlives_a_restart(lab):
     assert not knows(fujisawa, inagi)
     net.start('inagi')
     wait_for(lambda: net.full_mesh(['fujisawa', 'inagi']), 40, 'Inagi is itself')
-    assert fujisawa.nodes()[inagi.node_id]['identity'] == identity(inagi)
+    assert fujisawa.nodes()[inagi.node_id]['identity'] == inagi.identity()
     assert not fujisawa.events('duplicate-id') and not fujisawa.events('identity-changed')
 
 
@@ -173,7 +160,7 @@ def test_bad_lists_are_refused_whole(lab):
     net = lab(PAPER).joined()
     node = net.node['fujisawa']
     for entry, says in (('seoul', 'entry 1 is not an identity'),
-                        (identity(node).upper(), 'entry 1 is not an identity')):
+                        (node.identity().upper(), 'entry 1 is not an identity')):
         node.config['authentication'] = trusting([entry])
         node.write_config()
         try:

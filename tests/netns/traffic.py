@@ -88,6 +88,11 @@ class Stream:
         self.receiver.close()
         return self
 
+    def stop_whole(self):
+        """Stops; everything that was sent has arrived."""
+        self.stop(5)
+        assert not self.lost, f'{self.lost} of {len(self.sent)} lost'
+
     def arrived(self, n, within=10.0):
         """Waits until n more packets have arrived."""
         goal, end = len(self.received) + n, time.monotonic() + within
