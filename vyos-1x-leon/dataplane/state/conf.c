@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading the configuration of conf.h: defaults first, then one function for each section of the
- * document, which also says what is wrong with it. Ranges are checked by base/jsonr. Called by
- * daemon/ at start and at reload, on the control thread. The secret never enters a message.
+ * Reading the configuration of conf.h: the leaves of conf.def first (conf_leaf.c), then one function
+ * for each section of the document that has more than those, or a rule between two of them. Called
+ * by daemon/ at start and at reload, on the control thread. The secret never enters a message.
  */
 #include "state/conf.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,72 +16,20 @@
 #include "base/defs.h"
 #include "base/jsonr.h"
 #include "base/mem.h"
+#include "crypto/keys.h"
 #include "state/conf_section.h"
 #include "wire/leon.h"
 
 #define CONF_VERSION  1
 #define DNS_LABEL_MAX 63
-#define FORGET_S_MAX  (30 * 86400)
+#define ECN_BITS      3
 
-static void set_defaults(struct conf *c)
-{
-	c->port = LEON_PORT;
-	c->vni = 1;
-	c->interval_ms = 1000;
-	c->fast_interval_ms = 100;
-	c->dead_multiplier = 3;
-	c->threshold_percent = 10;
-	c->threshold_min_us = 2000;
-	c->noise_percent = 60;
-	c->lasting_percent = 5;
-	c->lasting_s = 1800;
-	c->hold_time_ms = 10000;
-	c->maximum_relays = LEON_HOPS_MAX - 1;
-	c->relay_cost_us = 500;
-	c->fdb_aging_s = 300;
-	c->fdb_maximum = 16384;
-	c->storm_broadcast = 1000;
-	c->storm_multicast = 5000;
-	c->storm_unknown = 1000;
-	c->mss_clamp = true;
-	c->guard = true;
-	c->guard_interval_ms = 1000;
-	c->export_threshold_percent = 10;
-	c->export_threshold_min_us = 500;
-	c->export_interval_ms = 1000;
-	c->import_distance = 90;
-	c->nodes_maximum = 1024;
-	c->forget_ms = 3600 * 1000;
-	c->rekey_ms = 3600 * 1000;
-	c->log_level = LOG_LVL_INFO;
-}
-
-/* Seconds in the document, milliseconds in memory. */
-static void get_seconds(struct jsonr_node *obj, const char *key, uint32_t min_s, uint32_t max_s,
-			uint32_t *out_ms)
-{
-	uint32_t s;
-
-	if (conf_get_u32(obj, key, min_s, max_s, &s))
-		*out_ms = s * 1000;
-}
-
-static void get_port(struct jsonr_node *obj, uint16_t *out)
-{
-	uint32_t port;
-
-	if (conf_get_u32(obj, "port", 1, 65535, &port))
-		*out = (uint16_t)port;
-}
-
-/* "x": { "disable": true } turns off what is on by default. */
-static void get_disable(struct jsonr_node *obj, bool *enabled)
-{
-	bool disable;
-
-	if (jsonr_bool(obj, "disable", &disable))
-		*enabled = !disable;
-}
+/* What conf.def says in numbers, since scripts read it too, is what those layers have. */
+static_assert(CONF_NODE_NAME_MAX == MSG_NAME_MAX, "node-name");
+static_assert(CONF_OVERLAY_MAX == MSG_OVERLAY_MAX, "overlay-address");
+static_assert(CONF_PREFIXES_MAX == MSG_PREFIXES_MAX, "export prefix");
+static_assert(CONF_PEER_PORT_DEFAULT == LEON_PORT, "peer port");
+static_assert(CONF_SECRET_MIN == SECRET_MIN && CONF_SECRET_MAX == SECRET_MAX, "secret");
 
 static bool is_usable_address(const struct ip_addr *ip)
 {
@@ -177,8 +126,6 @@ static void read_identity(struct jsonr_node *root, struct conf *c)
 				       "must be a unicast MAC address such as "
 				       "02:00:00:00:00:01");
 	}
-	conf_get_u32(root, "mtu", 68, 9000, &c->mtu);
-	conf_get_u32(root, "vni", 0, LEON_VNI_MAX, &c->vni);
 	if (jsonr_str(root, "node-id", &s) &&
 	    (node_id_parse(s, &c->node_id) < 0 || c->node_id == NODE_ID_NONE ||
 	     c->node_id == NODE_ID_ANY))
@@ -190,11 +137,10 @@ static void read_identity(struct jsonr_node *root, struct conf *c)
 			jsonr_fail_key(root, "node-name",
 				       "must have 1 to %d printable ASCII "
 				       "characters without spaces",
-				       MSG_NAME_MAX);
+				       CONF_NODE_NAME_MAX);
 		else
 			snprintf(c->node_name, sizeof(c->node_name), "%s", s);
 	}
-	jsonr_bool(jsonr_object(root, "transit"), "disable", &c->transit_disable);
 }
 
 static void read_underlay(struct jsonr_node *root, struct conf *c)
@@ -203,7 +149,6 @@ static void read_underlay(struct jsonr_node *root, struct conf *c)
 	struct ip_addr ip;
 	const char *s;
 
-	get_port(root, &c->port);
 	get_ifname(root, "source-interface", c->source_interface);
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
 		struct ip_addr *source;
@@ -227,13 +172,31 @@ static void read_underlay(struct jsonr_node *root, struct conf *c)
 	}
 }
 
+/* DSCP and the two bits of ECN, of which only routers and hosts that count marks may make use. */
+static void check_class(struct jsonr_node *obj, const char *key, uint8_t class)
+{
+	if (class & ECN_BITS)
+		jsonr_fail_key(
+			obj, key,
+			"is %u and must be a multiple of 4: the last two bits are those of ECN",
+			class);
+}
+
+static void read_classes(struct jsonr_node *root, struct conf *c)
+{
+	struct jsonr_node *parameters = jsonr_object(root, "parameters");
+
+	check_class(jsonr_object(parameters, "ip"), "tos", c->tos);
+	check_class(jsonr_object(parameters, "ipv6"), "tclass", c->tclass);
+}
+
 static void read_overlay(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *list = jsonr_array(root, "overlay-address");
 	const char *s;
 
-	if (jsonr_len(list) > MSG_OVERLAY_MAX)
-		jsonr_fail(list, "has more than %d addresses", MSG_OVERLAY_MAX);
+	if (jsonr_len(list) > CONF_OVERLAY_MAX)
+		jsonr_fail(list, "has more than %d addresses", CONF_OVERLAY_MAX);
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
 		struct ip_addr *ip = &c->overlay[c->n_overlay];
 
@@ -258,6 +221,7 @@ static bool has_control(const char *s)
 static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer *p)
 {
 	const char *s;
+	uint32_t port;
 
 	if (!is_peer_name(name)) {
 		jsonr_fail(obj,
@@ -267,8 +231,9 @@ static void read_peer(struct jsonr_node *obj, const char *name, struct conf_peer
 		return;
 	}
 	snprintf(p->name, sizeof(p->name), "%s", name);
-	p->ep.port = LEON_PORT;
-	get_port(obj, &p->ep.port);
+	p->ep.port = CONF_PEER_PORT_DEFAULT;
+	if (conf_get_u32(obj, "port", CONF_PEER_PORT_MIN, CONF_PEER_PORT_MAX, &port))
+		p->ep.port = (uint16_t)port;
 	if (!jsonr_str(obj, "address", &s)) {
 		jsonr_fail_key(obj, "address",
 			       "is missing; give the IP address or DNS name of the "
@@ -341,10 +306,6 @@ static void read_measurement(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *m = jsonr_object(root, "measurement");
 
-	conf_get_u32(m, "interval", 100, 60000, &c->interval_ms);
-	conf_get_u32(m, "fast-interval", 20, 60000, &c->fast_interval_ms);
-	conf_get_u32(m, "dead-multiplier", 2, 20, &c->dead_multiplier);
-	conf_get_u32(m, "lasting-time", 60, 86400, &c->lasting_s);
 	if (c->fast_interval_ms > c->interval_ms)
 		jsonr_fail_key(m, "fast-interval",
 			       "is %u ms and must not be above the interval of "
@@ -352,53 +313,11 @@ static void read_measurement(struct jsonr_node *root, struct conf *c)
 			       c->fast_interval_ms, c->interval_ms);
 }
 
-static void read_path(struct jsonr_node *root, struct conf *c)
-{
-	struct jsonr_node *p = jsonr_object(root, "path");
-
-	conf_get_u32(p, "threshold", 0, 90, &c->threshold_percent);
-	conf_get_u32(p, "threshold-minimum", 0, 10000000, &c->threshold_min_us);
-	conf_get_u32(p, "noise-margin", 0, 1000, &c->noise_percent);
-	conf_get_u32(p, "lasting-threshold", 0, 90, &c->lasting_percent);
-	get_seconds(p, "hold-time", 0, 3600, &c->hold_time_ms);
-	conf_get_u32(p, "maximum-relays", 0, LEON_HOPS_MAX - 1, &c->maximum_relays);
-	conf_get_u32(p, "relay-cost", 0, 10000000, &c->relay_cost_us);
-}
-
-static void read_frames(struct jsonr_node *root, struct conf *c)
-{
-	struct jsonr_node *fdb = jsonr_object(root, "fdb");
-	struct jsonr_node *storm = jsonr_object(root, "storm-control");
-	struct jsonr_node *suppression = jsonr_object(root, "suppression");
-	struct jsonr_node *guard = jsonr_object(root, "loop-guard");
-
-	conf_get_u32(fdb, "aging", 10, 1000000, &c->fdb_aging_s);
-	conf_get_u32(fdb, "maximum", 16, 1048576, &c->fdb_maximum);
-	conf_get_u32(storm, "broadcast", 0, UINT32_MAX, &c->storm_broadcast);
-	conf_get_u32(storm, "multicast", 0, UINT32_MAX, &c->storm_multicast);
-	conf_get_u32(storm, "unknown-unicast", 0, UINT32_MAX, &c->storm_unknown);
-	jsonr_bool(suppression, "arp", &c->suppress_arp);
-	jsonr_bool(suppression, "nd", &c->suppress_nd);
-	get_disable(jsonr_object(root, "mss-clamp"), &c->mss_clamp);
-	get_disable(guard, &c->guard);
-	conf_get_u32(guard, "interval", 100, 60000, &c->guard_interval_ms);
-}
-
-static void read_members(struct jsonr_node *root, struct conf *c)
-{
-	struct jsonr_node *member = jsonr_object(root, "member");
-
-	conf_get_u32(member, "maximum", 2, CONF_NODES_LIMIT, &c->nodes_maximum);
-	get_seconds(member, "forget-time", 1, FORGET_S_MAX, &c->forget_ms);
-}
-
 static void read_system(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *sys = jsonr_object(root, "system");
 	const char *s;
 
-	conf_get_u32(sys, "workers", 0, 8, &c->workers);
-	conf_get_u32(sys, "busy-poll", 0, 1000, &c->busy_poll_us);
 	snprintf(c->control_socket, sizeof(c->control_socket), "/run/leon/%s.sock", c->interface);
 	if (jsonr_str(sys, "control-socket", &s)) {
 		if (s[0] != '/' || strlen(s) >= sizeof(c->control_socket))
@@ -409,8 +328,6 @@ static void read_system(struct jsonr_node *root, struct conf *c)
 		else
 			snprintf(c->control_socket, sizeof(c->control_socket), "%s", s);
 	}
-	if (jsonr_str(sys, "log-level", &s) && log_level_parse(s, &c->log_level) < 0)
-		jsonr_fail_key(sys, "log-level", "must be error, warning, notice, info or debug");
 }
 
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
@@ -419,17 +336,15 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	struct jsonr_node *root = jsonr_root(doc);
 	struct conf *c = x_new(struct conf);
 
-	set_defaults(c);
+	conf_default_leaves(c);
 	read_identity(root, c);
+	conf_read_leaves(root, c);
 	read_underlay(root, c);
-	conf_read_datagrams(root, c);
+	read_classes(root, c);
 	read_overlay(root, c);
 	conf_read_routes(root, c);
 	read_peers(root, c);
 	read_measurement(root, c);
-	read_path(root, c);
-	read_frames(root, c);
-	read_members(root, c);
 	conf_read_secrets(root, c);
 	read_system(root, c);
 	jsonr_finish(doc);

@@ -32,47 +32,12 @@ static bool peers_differ(const struct conf *a, const struct conf *b)
 
 static bool device_differs(const struct conf *a, const struct conf *b)
 {
-	return DIFFERS(a, b, has_mac) || mac_to_u64(a->mac) != mac_to_u64(b->mac) ||
-	       DIFFERS(a, b, mtu);
-}
-
-static bool probing_differs(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, interval_ms) || DIFFERS(a, b, fast_interval_ms) ||
-	       DIFFERS(a, b, dead_multiplier) || DIFFERS(a, b, lasting_s);
-}
-
-static bool paths_differ(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, threshold_percent) || DIFFERS(a, b, threshold_min_us) ||
-	       DIFFERS(a, b, noise_percent) || DIFFERS(a, b, lasting_percent) ||
-	       DIFFERS(a, b, hold_time_ms) || DIFFERS(a, b, maximum_relays) ||
-	       DIFFERS(a, b, relay_cost_us);
-}
-
-static bool fdb_differs(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, fdb_aging_s) || DIFFERS(a, b, fdb_maximum);
-}
-
-static bool frames_differ(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, storm_broadcast) || DIFFERS(a, b, storm_multicast) ||
-	       DIFFERS(a, b, storm_unknown) || DIFFERS(a, b, suppress_arp) ||
-	       DIFFERS(a, b, suppress_nd) || DIFFERS(a, b, mss_clamp) ||
-	       DIFFERS(a, b, busy_poll_us) || DIFFERS(a, b, guard) ||
-	       DIFFERS(a, b, guard_interval_ms);
+	return DIFFERS(a, b, has_mac) || mac_to_u64(a->mac) != mac_to_u64(b->mac);
 }
 
 static bool record_differs(const struct conf *a, const struct conf *b)
 {
-	return strcmp(a->node_name, b->node_name) != 0 || DIFFERS(a, b, transit_disable) ||
-	       conf_announced_differ(a, b);
-}
-
-static bool members_differ(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, nodes_maximum) || DIFFERS(a, b, forget_ms);
+	return strcmp(a->node_name, b->node_name) != 0 || conf_announced_differ(a, b);
 }
 
 static bool interface_differs(const struct conf *a, const struct conf *b)
@@ -90,24 +55,9 @@ static bool source_interface_differs(const struct conf *a, const struct conf *b)
 	return strcmp(a->source_interface, b->source_interface) != 0;
 }
 
-static bool port_differs(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, port);
-}
-
-static bool vni_differs(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, vni);
-}
-
 static bool node_id_differs(const struct conf *a, const struct conf *b)
 {
 	return DIFFERS(a, b, node_id);
-}
-
-static bool workers_differ(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, workers);
 }
 
 static bool control_socket_differs(const struct conf *a, const struct conf *b)
@@ -115,44 +65,29 @@ static bool control_socket_differs(const struct conf *a, const struct conf *b)
 	return strcmp(a->control_socket, b->control_socket) != 0;
 }
 
-static bool log_differs(const struct conf *a, const struct conf *b)
-{
-	return DIFFERS(a, b, log_level);
-}
-
-/* The key is named where a restart is needed; NULL elsewhere. */
+/* What is no leaf of conf.def. The key is named where a restart is needed; NULL elsewhere. */
 static const struct {
 	enum conf_change change;
 	const char *key;
 	bool (*differs)(const struct conf *a, const struct conf *b);
 } parts[] = {
 	{ CONF_PEERS, NULL, peers_differ },
-	{ CONF_PROBING, NULL, probing_differs },
-	{ CONF_PATHS, NULL, paths_differ },
-	{ CONF_FDB, NULL, fdb_differs },
-	{ CONF_FRAMES, NULL, frames_differ },
 	{ CONF_DEVICE, NULL, device_differs },
 	{ CONF_RECORD, NULL, record_differs },
-	{ CONF_LOG, NULL, log_differs },
-	{ CONF_MEMBERS, NULL, members_differ },
 	{ CONF_ROUTES, NULL, conf_routes_differ },
 	{ CONF_RESTART, "interface", interface_differs },
 	{ CONF_RESTART, "source-address", source_address_differs },
 	{ CONF_RESTART, "source-interface", source_interface_differs },
-	{ CONF_RESTART, "port", port_differs },
-	{ CONF_RESTART, "vni", vni_differs },
 	{ CONF_RESTART, "node-id", node_id_differs },
 	{ CONF_RESTART, "authentication.pre-shared-secret", conf_has_secret_differs },
 	{ CONF_KEYS, NULL, conf_keys_differ },
-	{ CONF_DATAGRAMS, NULL, conf_datagrams_differ },
 	{ CONF_RESTART, "identity-file", conf_identity_differs },
-	{ CONF_RESTART, "system.workers", workers_differ },
 	{ CONF_RESTART, "system.control-socket", control_socket_differs },
 };
 
 unsigned conf_diff(const struct conf *a, const struct conf *b)
 {
-	unsigned changes = CONF_SAME;
+	unsigned changes = conf_diff_leaves(a, b);
 
 	for (size_t i = 0; i < array_size(parts); i++)
 		if (parts[i].differs(a, b))
@@ -160,15 +95,30 @@ unsigned conf_diff(const struct conf *a, const struct conf *b)
 	return changes;
 }
 
+/* A key behind those before; the blanks of its path become the dots of messages. */
+static size_t add_key(const char *key, char *out, size_t at, size_t len)
+{
+	size_t from = at + (at ? 2 : 0);
+
+	if (at >= len)
+		return at;
+	at += (size_t)snprintf(out + at, len - at, "%s%s", at ? ", " : "", key);
+	for (size_t i = from; i < len && out[i]; i++)
+		if (out[i] == ' ')
+			out[i] = '.';
+	return at;
+}
+
 void conf_restart_keys(const struct conf *a, const struct conf *b, char *out, size_t len)
 {
-	size_t at = 0;
+	size_t at = 0, leaf = 0;
+	const char *path;
 
 	if (len)
 		out[0] = '\0';
-	for (size_t i = 0; i < array_size(parts) && at < len; i++) {
+	for (size_t i = 0; i < array_size(parts); i++)
 		if (parts[i].key && parts[i].differs(a, b))
-			at += (size_t)snprintf(out + at, len - at, "%s%s", at ? ", " : "",
-					       parts[i].key);
-	}
+			at = add_key(parts[i].key, out, at, len);
+	while ((path = conf_next_restart_leaf(a, b, &leaf)) != NULL)
+		at = add_key(path, out, at, len);
 }

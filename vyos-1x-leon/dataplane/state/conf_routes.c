@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The sections of the configuration that are about routes: which prefixes this node announces,
- * which it accepts of others, and how calmly the metrics follow the latency. Called by conf.c and
- * conf_diff.c; pure; control thread.
+ * The lists of the configuration that are about routes: which prefixes this node announces, and
+ * which it accepts of others. Called by conf.c and conf_diff.c; pure; control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,15 +62,9 @@ static bool has_family(const struct conf *c, uint8_t family)
 static void read_export(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *export = jsonr_object(root, "export");
-	struct jsonr_node *next_hop = jsonr_object(export, "next-hop");
 	struct jsonr_node *list = jsonr_array(export, "prefix");
 
-	c->export_next_hop = next_hop != NULL;
-	c->export_unconditional = jsonr_object(export, "unconditional") != NULL;
-	conf_get_u32(next_hop, "threshold", 0, 90, &c->export_threshold_percent);
-	conf_get_u32(next_hop, "threshold-minimum", 0, 10000000, &c->export_threshold_min_us);
-	conf_get_u32(next_hop, "interval", 1000, 60000, &c->export_interval_ms);
-	c->n_prefixes = read_prefixes(list, c->prefix, MSG_PREFIXES_MAX);
+	c->n_prefixes = read_prefixes(list, c->prefix, CONF_PREFIXES_MAX);
 	for (uint8_t i = 0; i < c->n_prefixes; i++)
 		if (!has_family(c, c->prefix[i].ip.family)) {
 			jsonr_fail(list,
@@ -141,7 +134,6 @@ static void read_import(struct jsonr_node *root, struct conf *c)
 
 	c->n_import_addresses = read_prefixes(jsonr_array(import, "address"), c->import_address,
 					      CONF_IMPORT_ADDRESSES_MAX);
-	conf_get_u32(import, "distance", 0, CONF_IMPORT_DISTANCE_MAX, &c->import_distance);
 	if (n > CONF_IMPORTS_MAX) {
 		jsonr_fail(map, "has more than %d prefixes", CONF_IMPORTS_MAX);
 		return;
@@ -205,12 +197,7 @@ bool conf_announced_differ(const struct conf *a, const struct conf *b)
 
 bool conf_routes_differ(const struct conf *a, const struct conf *b)
 {
-	if (conf_announced_differ(a, b) || a->export_next_hop != b->export_next_hop ||
-	    a->export_unconditional != b->export_unconditional ||
-	    a->export_threshold_percent != b->export_threshold_percent ||
-	    a->export_threshold_min_us != b->export_threshold_min_us ||
-	    a->export_interval_ms != b->export_interval_ms ||
-	    a->import_distance != b->import_distance || a->n_imports != b->n_imports ||
+	if (conf_announced_differ(a, b) || a->n_imports != b->n_imports ||
 	    prefixes_differ(a->import_address, a->n_import_addresses, b->import_address,
 			    b->n_import_addresses))
 		return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The secrets in the configuration, whose identities are trusted, where the own identity key is,
- * and how long session keys are used. Pure; control thread.
+ * The secrets in the configuration, whose identities are trusted, and where the own identity key
+ * is. Pure; control thread.
  * No secret ever enters a message.
  */
 #include <stdio.h>
@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "crypto/keys.h"
 #include "state/conf_section.h"
-
-#define REKEY_S_MAX 86400
 
 static bool is_length_right(const char *s)
 {
@@ -126,24 +124,8 @@ static void read_trusted(struct jsonr_node *auth, struct conf *c)
 		}
 }
 
-static void read_encryption(struct jsonr_node *enc, struct conf *c)
+static void check_cipher(struct jsonr_node *enc, const struct conf *c)
 {
-	uint32_t rekey_s;
-	const char *s;
-
-	if (conf_get_u32(enc, "rekey-time", 1, REKEY_S_MAX, &rekey_s))
-		c->rekey_ms = rekey_s * 1000;
-	jsonr_bool(enc, "disable", &c->encryption_disable);
-	if (!jsonr_str(enc, "cipher", &s))
-		return;
-	if (strcmp(s, "auto") == 0)
-		c->cipher = SEAL_CHOICE_AUTO;
-	else if (strcmp(s, "aes256gcm") == 0)
-		c->cipher = SEAL_CHOICE_AES_256_GCM;
-	else if (strcmp(s, "chacha20poly1305") == 0)
-		c->cipher = SEAL_CHOICE_CHACHA20_POLY1305;
-	else
-		jsonr_fail_key(enc, "cipher", "must be auto, aes256gcm or chacha20poly1305");
 	if (!c->secret && c->cipher != SEAL_CHOICE_AUTO)
 		jsonr_fail_key(enc, "cipher",
 			       "needs authentication.pre-shared-secret; without a secret "
@@ -180,7 +162,7 @@ void conf_read_secrets(struct jsonr_node *root, struct conf *c)
 	read_accepted(auth, c);
 	read_trusted(auth, c);
 	read_identity_file(root, c);
-	read_encryption(jsonr_object(root, "encryption"), c);
+	check_cipher(jsonr_object(root, "encryption"), c);
 }
 
 static void free_secret(char *s)
@@ -219,9 +201,7 @@ bool conf_keys_differ(const struct conf *a, const struct conf *b)
 {
 	if (trusted_differ(a, b))
 		return true;
-	if (a->cipher != b->cipher || a->encryption_disable != b->encryption_disable)
-		return true;
-	if (a->rekey_ms != b->rekey_ms || a->n_accept != b->n_accept)
+	if (a->n_accept != b->n_accept)
 		return true;
 	if (a->secret && b->secret && strcmp(a->secret, b->secret) != 0)
 		return true;

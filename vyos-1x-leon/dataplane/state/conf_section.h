@@ -17,6 +17,13 @@ bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_
 /* As in a record (wire/msg.h), because that is where the name goes. */
 bool conf_is_node_name(const char *s);
 
+/* conf_leaf.c: what is in conf.def. */
+void conf_default_leaves(struct conf *c);
+void conf_read_leaves(struct jsonr_node *root, struct conf *c);
+unsigned conf_diff_leaves(const struct conf *a, const struct conf *b);
+/* The path of the next leaf, from *at on, that differs and needs a restart; NULL where none does. */
+const char *conf_next_restart_leaf(const struct conf *a, const struct conf *b, size_t *at);
+
 /* conf_secrets.c: authentication and encryption. */
 void conf_read_secrets(struct jsonr_node *root, struct conf *c);
 void conf_free_secrets(struct conf *c); /* wipes */
@@ -25,12 +32,8 @@ bool conf_has_secret_differs(const struct conf *a, const struct conf *b);
 bool conf_identity_differs(const struct conf *a, const struct conf *b);
 bool conf_keys_differ(const struct conf *a, const struct conf *b);
 
-/* conf_datagrams.c: parameters and fwmark. */
-void conf_read_datagrams(struct jsonr_node *root, struct conf *c);
-bool conf_datagrams_differ(const struct conf *a, const struct conf *b);
-
 /* conf_routes.c: export and import. After overlay-address. */
 void conf_read_routes(struct jsonr_node *root, struct conf *c);
-/* Of overlay-address, export and import; of what goes into the record alone. */
+/* Of overlay-address and the lists of export and import; of what goes into the record alone. */
 bool conf_routes_differ(const struct conf *a, const struct conf *b);
 bool conf_announced_differ(const struct conf *a, const struct conf *b);
