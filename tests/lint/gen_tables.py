@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Keeps the tables of drop reasons, counters and events in reference.md, and the words that the
-schema of `show events` allows, equal to drop.def, counter.def and event.def. Without arguments:
-complains where they differ. With --write: regenerates what stands between the lines <!-- drops -->
-and <!-- /drops --> (the others likewise), and the schema.
+schema of `show events` allows, equal to drop.def, counter.def and event.def; and the leaves of the
+configuration there and in leond.json(5) to conf.def. Without arguments: complains where they
+differ. With --write: regenerates what stands between the lines <!-- drops --> and <!-- /drops -->
+(the others likewise; ; leaves and ; /leaves in a manual page), and the schema.
 """
 
 import json
@@ -11,9 +12,11 @@ import os
 import re
 import sys
 
+import leaf_pages
 import tree
 
-PAGE = 'vyos-1x-leon/doc/reference.md'
+REFERENCE = 'vyos-1x-leon/doc/reference.md'
+MANUAL = 'vyos-1x-leon/doc/man/leond.json.5.scd'
 SCHEMA = 'tests/schema/show_events.json'
 # List -> file, pattern of an entry with its key and its meaning, title of the first column.
 LISTS = {
@@ -43,14 +46,31 @@ def table(name):
     return '\n'.join(lines)
 
 
-def regenerate(page):
-    """The page with fresh tables, and the names of lists without their two marker lines."""
+# Page -> what is generated in it -> its text.
+PAGES = {
+    REFERENCE: {
+        'leaves': leaf_pages.leaf_table,
+        **{name: lambda name=name: table(name) for name in LISTS},
+    },
+    MANUAL: {'leaves': leaf_pages.leaf_pages},
+}
+
+
+def marks(path, name):
+    if path.endswith('.md'):
+        return f'<!-- {name} -->\n', f'<!-- /{name} -->'
+    return f'; {name}\n', f'; /{name}'
+
+
+def regenerate(path, page):
+    """The page with what is generated in it afresh, and the names without their two lines."""
     missing = []
-    for name in LISTS:
-        block = re.compile(rf'(<!-- {name} -->\n).*?(<!-- /{name} -->)', re.S)
+    for name, make in PAGES[path].items():
+        first, last = marks(path, name)
+        block = re.compile(f'({re.escape(first)}).*?({re.escape(last)})', re.S)
         if not block.search(page):
             missing.append(name)
-        page = block.sub(lambda m, n=name: f'{m[1]}{table(n)}\n{m[2]}', page)
+        page = block.sub(lambda m, text=make(): f'{m[1]}{text}\n{m[2]}', page)
     return page, missing
 
 
@@ -75,14 +95,14 @@ def write(path, text):
 
 
 def main():
-    if not os.path.exists(os.path.join(tree.TOP, PAGE)):
-        return 0
-    page = tree.read(PAGE)
-    fresh, missing = regenerate(page)
-    problems = [f'{PAGE}: no lines <!-- {name} --> and <!-- /{name} -->'
-                for name in missing]
-    problems += unknown_placeholders()
-    for path, old, new in ((PAGE, page, fresh), (SCHEMA, tree.read(SCHEMA), fresh_schema())):
+    problems = unknown_placeholders()
+    files = [(SCHEMA, tree.read(SCHEMA), fresh_schema())]
+    for path in PAGES:
+        page = tree.read(path)
+        fresh, missing = regenerate(path, page)
+        problems += [f'{path}: no lines around what is generated of {name}' for name in missing]
+        files.append((path, page, fresh))
+    for path, old, new in files:
         if new == old:
             continue
         if '--write' in sys.argv[1:]:

@@ -50,6 +50,7 @@ FILES = {
     '/usr/share/lintian/overrides/vyos-1x-leon',
     '/usr/share/vyos/config-mode-dependencies/vyos-1x-leon.json',
     '/usr/share/vyos/templates/leon/leond.json.j2',
+    '/usr/share/vyos-1x-leon/conf.def',
     '/usr/share/vyos-1x-leon/interface-definitions/interfaces_leon.xml',
     '/usr/share/vyos-1x-leon/interface-definitions/xml-component-version.xml',
 }

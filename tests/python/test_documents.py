@@ -166,16 +166,3 @@ def test_events_are_documented():
     names = set(re.findall(r'^EVENT\(\w+, "([a-z-]+)"', listed, re.M))
     assert {'joined', 'link-down', 'mac-moved'} <= names
     assert names - set(code((DOC / 'reference.md').read_text())) == set()
-
-
-def test_configuration_keys_are_documented():
-    source = ''.join(p.read_text() for p in sorted((DATAPLANE / 'state').glob('conf*.c')))
-    keys = set(re.findall(r'(?:get_\w+|jsonr_(?:str|bool|u64|object|array))\('
-                          r'(?:[^()"]|\([^()]*\))*"([a-z-]+)"', source))
-    assert {'threshold-minimum', 'pre-shared-secret', 'storm-control'} <= keys
-    page = (DOC / 'reference.md').read_text()
-    rows = '\n'.join(line for line in page.splitlines() if line.startswith('| `'))
-    manual = (DOC / 'man/leond.json.5.scd').read_text().replace('_', ' ')
-    for name, text in (('reference.md', rows), ('leond.json(5)', manual)):
-        missing = [key for key in sorted(keys) if not re.search(rf'(?<![\w-]){key}(?![\w-])', text)]
-        assert missing == [], name

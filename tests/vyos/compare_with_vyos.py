@@ -6,7 +6,7 @@ Usage: VYOS_1X=/path/to/vyos-1x compare_with_vyos.py
 Needs python3-lxml. Without VYOS_1X it says so and passes. It runs vyos-1x's own tools on copies
 of our definitions, in a temporary directory, and prints one line for each comparison:
 
-- our definitions against its RELAX NG schemas;
+- our definitions, with the leaves of conf.def in them, against its RELAX NG schemas;
 - the definitions with their includes and overrides, ours against theirs;
 - every node.def, byte for byte;
 - each parent that we leave out exists in its own templates, and none of our files does;
@@ -33,7 +33,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 import build_templates  # noqa: E402
-from leon_cli import source  # noqa: E402
+from leon_cli import leaves, source  # noqa: E402
 
 # Programs of vyos-utils, which is another repository.
 VYOS_UTILS = {'numeric', 'file-path', 'list_interfaces'}
@@ -78,6 +78,15 @@ def run(vyos, *command):
     return done.stdout
 
 
+def with_leaves(folder, copy):
+    """Our definitions in VyOS's own form: it has no `#leaves`."""
+    shutil.copytree(folder, copy)
+    for path in [p for p in copy.rglob('*') if p.is_file()]:
+        lines = path.read_text().splitlines()
+        path.write_text(''.join(f'{new}\n' for line in lines for new in leaves.expand(line) or [line]))
+    return sorted(copy.glob('*.xml.in'))
+
+
 def transclude(vyos, sources, folder):
     folder.mkdir()
     for path in sources:
@@ -109,7 +118,7 @@ def compare_mode(vyos, mode, work, report):
     definitions = build_templates.read_all(mode, sources)
     ours = {name: text.encode() for name, text in build_templates.build(mode, definitions).items()}
 
-    transclude(vyos, sources, work / 'xml')
+    transclude(vyos, with_leaves(settings['ours'], work / 'definitions'), work / 'xml')
     if mode == 'config':
         run(vyos, 'scripts/override-default', work / 'xml')
     schema = etree.RelaxNG(etree.parse(vyos / settings['schema']))

@@ -22,6 +22,32 @@ from vyos.utils.process import cmd
 from vyos.utils.process import process_named_running
 from vyos.utils.process import rc_cmd
 
+from vyos_leon import leaves
+
+# Set by each test, or by VyOS's own, or where routes are.
+ELSEWHERE = {'port', 'vni', 'mtu', 'export next-hop', 'import', 'import prefix PREFIX'}
+
+
+def add_the_rest(wanted):
+    """Puts another value than the default where `wanted` has none, for every number, flag
+    and choice that conf.def has."""
+    for leaf in leaves.LEAVES.values():
+        if {leaf.path, leaf.section} & ELSEWHERE or 'NAME' in leaf.words:
+            continue
+        if leaf.kind == 'NUMBER':
+            low, high = leaf.of['low'], leaf.of['high']
+            value = low if low != leaf.of['default'] else high
+        elif leaf.kind == 'FLAG':
+            value = True
+        elif leaf.kind == 'CHOICE':
+            value = leaf.of['names'].split()[-1]
+        else:
+            continue
+        nodes = wanted
+        for word in leaf.words[:-1]:
+            nodes = nodes.setdefault(word, {})
+        nodes.setdefault(leaf.words[-1], value)
+
 
 def document(interface):
     return json.loads(cmd(f'sudo cat /run/leon/{interface}.json'))
@@ -143,6 +169,8 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
                 },
             },
         }
+
+        add_the_rest(wanted)
 
         def set_all(nodes, path):
             for name, value in nodes.items():

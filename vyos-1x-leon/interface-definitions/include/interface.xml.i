@@ -82,19 +82,6 @@
     </leafNode>
   </children>
 </node>
-<leafNode name="mtu">
-  <properties>
-    <help>Maximum Transmission Unit (MTU), follows the smallest path MTU if not set</help>
-    <valueHelp>
-      <format>u32:68-9000</format>
-      <description>Maximum Transmission Unit in bytes</description>
-    </valueHelp>
-    <constraint>
-      <validator name="numeric" argument="--range 68-9000"/>
-    </constraint>
-    <constraintErrorMessage>MTU must be between 68 and 9000</constraintErrorMessage>
-  </properties>
-</leafNode>
 <leafNode name="redirect">
   <properties>
     <help>Destination to which received packets are redirected</help>

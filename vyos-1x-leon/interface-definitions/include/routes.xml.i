@@ -9,38 +9,7 @@
         <help>Routes to other nodes with the latency as metric: BGP next-hops follow it as they are, "protocols bgp address-family ipv4-unicast redistribute kernel" makes it the MED, "protocols ospf redistribute kernel" announces the nodes</help>
       </properties>
       <children>
-        <leafNode name="interval">
-          <properties>
-            <help>Time between two metrics of a node, 1000 if not set</help>
-            <valueHelp>
-              <format>u32:1000-60000</format>
-              <description>Interval in milliseconds</description>
-            </valueHelp>
-            <constraint>
-              <validator name="numeric" argument="--range 1000-60000"/>
-            </constraint>
-            <constraintErrorMessage>Interval must be between 1000 and 60000 milliseconds</constraintErrorMessage>
-          </properties>
-        </leafNode>
-        <leafNode name="threshold">
-          <properties>
-            <help>Percentage by which the latency must differ to move the metric, 10 if not set</help>
-            <valueHelp>
-              <format>u32:0-90</format>
-              <description>Percentage of the metric</description>
-            </valueHelp>
-            <constraint>
-              <validator name="numeric" argument="--range 0-90"/>
-            </constraint>
-            <constraintErrorMessage>Threshold must be between 0 and 90 percent</constraintErrorMessage>
-          </properties>
-        </leafNode>
-        <leafNode name="threshold-minimum">
-          <properties>
-            <help>Latency by which it must differ at least to move the metric, 500 if not set</help>
-            #include <include/microseconds.xml.i>
-          </properties>
-        </leafNode>
+        #leaves <export next-hop>
       </children>
     </node>
     <leafNode name="prefix">
@@ -70,37 +39,14 @@
         <multi/>
       </properties>
     </leafNode>
-    <leafNode name="distance">
-      <properties>
-        <help>Administrative distance of routes to prefixes, 90 if not set</help>
-        <valueHelp>
-          <format>u32:0-254</format>
-          <description>Distance, 0 is preferred to static routes</description>
-        </valueHelp>
-        <constraint>
-          <validator name="numeric" argument="--range 0-254"/>
-        </constraint>
-        <constraintErrorMessage>Distance must be 0 to 254</constraintErrorMessage>
-      </properties>
-    </leafNode>
+    #leaves <import>
     <tagNode name="prefix">
       <properties>
         <help>Prefix of other nodes that becomes a route, none if not set</help>
         #include <include/prefix.xml.i>
       </properties>
       <children>
-        <leafNode name="ge">
-          <properties>
-            <help>Shortest length that is accepted</help>
-            #include <include/prefix-length.xml.i>
-          </properties>
-        </leafNode>
-        <leafNode name="le">
-          <properties>
-            <help>Longest length that is accepted</help>
-            #include <include/prefix-length.xml.i>
-          </properties>
-        </leafNode>
+        #leaves <import prefix PREFIX>
         <leafNode name="node">
           <properties>
             <help>Node whose prefixes are accepted, all nodes if not set</help>

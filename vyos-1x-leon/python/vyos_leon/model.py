@@ -1,87 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From the configuration dictionary of VyOS to the document that leond reads.
 
-The words of the CLI are those of the document (vyos-1x-leon/dataplane/state/conf.h);
-what changes is the form: VyOS has strings where the document has numbers, empty
-dictionaries where it has true, and underscores where it has hyphens. Called by the
-configuration script; templates/leon/ leond.json.j2 writes what build() returns.
+The words of the CLI are those of the document (leaves.py has them); what changes is the
+form: VyOS has strings where the document has numbers, empty dictionaries where it has
+true, and underscores where it has hyphens. Called by the configuration script;
+templates/leon/ leond.json.j2 writes what build() returns.
 """
 
 from vyos_leon import keyfile
+from vyos_leon import leaves
 from vyos_leon import routes
 from vyos_leon.routes import listed
 
+# What the package says by itself, or leaves to leond.
+NOT_AT_CLI = {'interface', 'identity-file', 'system control-socket'}
 
-def flag(_):
+
+def _flag(_):
     """A valueless node is there or not."""
     return True
 
 
-def nested(nodes):
-    """A node with nodes below it; there or not is a value of its own."""
-    return lambda config: _convert(nodes, config)
+# Each kind of leaf, from the value that VyOS has.
+CONVERT = {
+    'NUMBER': int, 'ITEM': int, 'FLAG': _flag, 'ITEM_FLAG': _flag, 'CHOICE': str,
+    'TEXT': str, 'ADDRESS': str, 'LIST': listed,
+}  # fmt: skip
+# Objects that are there or not, and those with names below them.
+OBJECTS = {'OBJECT', 'TABLE'}
 
 
-def mapped(nodes):
-    """A tag node: whatever the names are, the same nodes below each."""
-    return lambda config: {n: _convert(nodes, config[n]) for n in sorted(config)}
+def _tree():
+    """Word -> how its value is converted, or the same for the words below it."""
+    root = {}
+    for leaf in leaves.LEAVES.values():
+        if leaf.path in NOT_AT_CLI:
+            continue
+        nodes = root
+        for word in leaf.words[:-1]:
+            nodes = nodes.setdefault(word, {})
+        nodes[leaf.words[-1]] = {} if leaf.kind in OBJECTS else CONVERT[leaf.kind]
+    return root
 
 
-# Nodes with a value, in the order they are written.
-VALUES = {
-    'mac': str,
-    'mtu': int,
-    'source-address': listed,
-    'source-interface': str,
-    'port': int,
-    'vni': int,
-    'node-id': str,
-    'node-name': str,
-    'overlay-address': listed,
-    'fwmark': int,
-}
-
-NEXT_HOP = {'threshold': int, 'threshold-minimum': int, 'interval': int}
-IMPORT_PREFIX = {'ge': int, 'le': int, 'node': listed}
-
-IP = {'tos': int, 'ttl': int, 'df': str}
-IPV6 = {'tclass': int, 'hoplimit': int}
-
-SECTIONS = {
-    'parameters': {'ip': nested(IP), 'ipv6': nested(IPV6)},
-    'transit': {'disable': flag},
-    'measurement': {'interval': int, 'fast-interval': int, 'dead-multiplier': int, 'lasting-time': int},
-    'path': {
-        'threshold': int,
-        'threshold-minimum': int,
-        'noise-margin': int,
-        'lasting-threshold': int,
-        'hold-time': int,
-        'maximum-relays': int,
-        'relay-cost': int,
-    },
-    'fdb': {'aging': int, 'maximum': int},
-    'storm-control': {'broadcast': int, 'multicast': int, 'unknown-unicast': int},
-    'suppression': {'arp': flag, 'nd': flag},
-    'mss-clamp': {'disable': flag},
-    'loop-guard': {'disable': flag, 'interval': int},
-    'authentication': {
-        'pre-shared-secret': str,
-        'accept-secret': listed,
-        'trusted-identity': listed,
-    },
-    'encryption': {'rekey-time': int, 'cipher': str, 'disable': flag},
-    'export': {
-        'next-hop': nested(NEXT_HOP),
-        'prefix': listed,
-        'unconditional': nested({}),
-    },
-    'import': {'distance': int, 'address': listed, 'prefix': mapped(IMPORT_PREFIX)},
-    'member': {'maximum': int, 'forget-time': int},
-    'system': {'workers': int, 'busy-poll': int, 'log-level': str},
-}
-
-PEER = {'address': str, 'port': int, 'disable': flag, 'description': str}
+NODES = _tree()
 
 
 def mangled(word):
@@ -89,31 +51,36 @@ def mangled(word):
     return word.replace('-', '_')
 
 
-def _convert(nodes, config):
+def _convert(nodes, value):
+    if callable(nodes):
+        return nodes(value)
+    (name,) = [word for word in nodes if word.isupper()] or [None]
+    if name:
+        return {key: _convert(nodes[name], value[key]) for key in sorted(value)}
     return {
-        word: convert(config[mangled(word)])
-        for word, convert in nodes.items()
-        if mangled(word) in config
+        word: _convert(below, value[mangled(word)])
+        for word, below in nodes.items()
+        if mangled(word) in value
     }
 
 
 def build(config):
     """{'interface', 'values', 'sections', 'peers'} for the template; empty sections are
     left out, so that the daemon's defaults hold."""
-    sections = {
-        name: _convert(nodes, config.get(mangled(name), {}))
-        for name, nodes in SECTIONS.items()
-    }
-    peers = config.get('peer', {})
     overlay = routes.overlay_addresses(config)
     if overlay:
         config = {**config, 'overlay_address': overlay}
+    document = _convert(NODES, config)
+    peers = document.pop('peer', {})
+    sections = {word for word in document if not callable(NODES[word])}
     return {
         'interface': config['ifname'],
         'values': {
-            **_convert(VALUES, config),
+            **{word: document[word] for word in document if word not in sections},
             'identity-file': keyfile.path(config['ifname']),
         },
-        'sections': {name: nodes for name, nodes in sections.items() if nodes},
-        'peers': {name: _convert(PEER, peers[name]) for name in sorted(peers)},
+        'sections': {
+            word: nodes for word, nodes in document.items() if word in sections and nodes
+        },
+        'peers': peers,
     }

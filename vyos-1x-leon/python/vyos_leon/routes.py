@@ -6,11 +6,13 @@ what an operator can get wrong. Rules are as those of verify.py, which runs them
 import ipaddress
 import re
 
-OVERLAY_MAX = 4
-PREFIXES_MAX = 32
-IMPORTS_MAX = 256
-IMPORT_ADDRESSES_MAX = 16
-IMPORT_NODES_MAX = 16
+from vyos_leon.leaves import limits
+
+OVERLAY_MAX = limits('overlay-address')[1]
+PREFIXES_MAX = limits('export prefix')[1]
+IMPORTS_MAX = limits('import prefix')[1]
+IMPORT_ADDRESSES_MAX = limits('import address')[1]
+IMPORT_NODES_MAX = limits('import prefix PREFIX node')[1]
 
 
 def listed(value):

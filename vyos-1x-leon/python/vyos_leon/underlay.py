@@ -5,9 +5,10 @@ anybody. Rules of vyos_leon.verify, in a file of their own."""
 import ipaddress
 import re
 
+from vyos_leon.leaves import default, limits
 from vyos_leon.routes import listed
 
-DESCRIPTION_MAX = 255
+DESCRIPTION_MAX = limits('peer NAME description')[1]
 # Nothing that is sent there leaves the router.
 INWARD_INTERFACE = re.compile(r'lo|dum\d+')
 
@@ -64,7 +65,7 @@ def source_interface_leads_out(config, _):
 
 
 def port_may_be_bound(config, host):
-    port = int(config.get('port', 5366))
+    port = int(config.get('port', default('port')))
     if port < host.first_port:
         yield (
             f'leond has no right to receive at port {port}: set "port" to '

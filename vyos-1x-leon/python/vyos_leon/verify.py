@@ -15,14 +15,15 @@ from typing import NamedTuple, Optional
 
 from vyos_leon import routes
 from vyos_leon import underlay
+from vyos_leon.leaves import default, limits
 from vyos_leon.routes import listed
 
-PORT = '5366'
-PEERS_MAX = 256
-SECRET_MIN, SECRET_MAX = 8, 128
-ACCEPTED_MAX = 3
-TRUSTED_MAX = 1024
-MTU_MIN, MTU_MAX = 68, 9000
+PORT = str(default('port'))
+PEERS_MAX = limits('peer')[1]
+SECRET_MIN, SECRET_MAX = limits('authentication pre-shared-secret')
+ACCEPTED_MAX = limits('authentication accept-secret')[1]
+TRUSTED_MAX = limits('authentication trusted-identity')[1]
+MTU_MIN, MTU_MAX = limits('mtu')
 MTU_ETHERNET = 1500
 DYNAMIC_INTERFACE = re.compile(r'(ppp|pppoe|sstpc|l2tp|ipoe)\d+')
 
@@ -63,8 +64,9 @@ def _address(text):
         return None
 
 
-def _number(config, section, word, default):
-    return int(config.get(section, {}).get(word, default))
+def _number(config, section, word):
+    value = config.get(section, {}).get(word.replace('-', '_'))
+    return default(f'{section} {word}') if value is None else int(value)
 
 
 # --- errors ---
@@ -195,8 +197,8 @@ def peers_are_few(config, _):
 
 
 def fast_interval_is_fast(config, _):
-    interval = _number(config, 'measurement', 'interval', 1000)
-    fast = _number(config, 'measurement', 'fast_interval', 100)
+    interval = _number(config, 'measurement', 'interval')
+    fast = _number(config, 'measurement', 'fast-interval')
     if fast > interval:
         yield (
             f'"measurement fast-interval" is {fast} ms and the interval is {interval} '

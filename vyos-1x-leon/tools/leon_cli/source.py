@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a definition file: `#include <...>` lines replaced, defaults overridden.
+"""Reads a definition file: `#include <...>` and `#leaves <...>` lines replaced, defaults overridden.
 
 An include stands alone on its line and is relative to the directory of the definition itself,
 also where it stands in an included file. A leafNode that repeats an earlier one and holds
-nothing but a defaultValue replaces that one's default.
+nothing but a defaultValue replaces that one's default. For `#leaves <...>` see leaves.py.
 """
 
 import re
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lxml import etree
+
+from leon_cli import leaves
 
 INCLUDE = re.compile(r' *#include <(.+)>')
 
@@ -54,8 +56,11 @@ def _expand(path, base, origin, active):
     for number, line in enumerate(path.read_text().splitlines(), 1):
         include = INCLUDE.fullmatch(line)
         if not include:
-            lines.append(line)
-            origin.append((path, number))
+            new = leaves.expand(line)
+            if new == []:
+                raise DefinitionError([f'{path}:{number}: conf.def has no leaf there'])
+            lines += new or [line]
+            origin += [(path, number)] * len(new or [line])
             continue
         target = base / include[1]
         if not target.is_file():

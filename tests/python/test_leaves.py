@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""conf.def: what reads it, that the daemon knows all of it and nothing else, and that what is made of
+it is whole."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from vyos_leon import leaves
+
+TOP = Path(__file__).resolve().parents[2]
+LEOND = Path(os.environ.get('LEON_BUILD', TOP / 'build')) / 'vyos-1x-leon/dataplane/leond'
+STATE = TOP / 'vyos-1x-leon/dataplane/state'
+LEAVES = leaves.LEAVES
+
+
+def module(path):
+    """A script of the tree; those of tests/lint find each other by their folder."""
+    folder = str((TOP / path).parent)
+    sys.path.insert(0, folder)
+    try:
+        spec = importlib.util.spec_from_file_location(path.stem, TOP / path)
+        loaded = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(loaded)
+    finally:
+        sys.path.remove(folder)
+    return loaded
+
+
+@pytest.fixture(scope='module')
+def schema():
+    return module(Path('vyos-1x-leon/tools/conf_schema.py')).schema()
+
+
+@pytest.fixture(scope='module')
+def tables():
+    return module(Path('tests/lint/gen_tables.py'))
+
+
+def refusal(tmp_path, document):
+    """What leond says of a document, '' where it takes it."""
+    file = tmp_path / 'leon0.json'
+    file.write_text(json.dumps(document))
+    file.chmod(0o600)
+    done = subprocess.run([LEOND, '--config', file, '--check'], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert bool(done.returncode) == bool(done.stderr.strip()) or done.returncode == 0
+    return done.stderr if done.returncode else ''
+
+
+# What else must be there for a leaf to be taken.
+BESIDES = {
+    'measurement interval': {'measurement': {'fast-interval': 20}},
+    'measurement fast-interval': {'measurement': {'interval': 60000}},
+    'encryption cipher': {'authentication': {'pre-shared-secret': 'correct horse'}},
+}
+# Of objects that have names of their own.
+NAMES = {'NAME': 'seoul', 'PREFIX': '10.0.0.0/8'}
+
+
+def with_leaf(path, value):
+    """A document in which this leaf has this value."""
+    document = {'version': 1, 'interface': 'leon0', 'node-id': '192.0.2.1'}
+    document.update(json.loads(json.dumps(BESIDES.get(path, {}))))
+    if path.startswith('peer NAME'):
+        document['peer'] = {'seoul': {'address': '192.0.2.2'}}
+    nodes = document
+    *above, last = [NAMES.get(word, word) for word in path.split()]
+    for word in above:
+        nodes = nodes.setdefault(word, {})
+    nodes[last] = value
+    return document
+
+
+def is_valid(schema, document):
+    return jsonschema.Draft7Validator(schema).is_valid(document)
+
+
+# --- the reader ---
+
+NUMBER = ('NUMBER(x_ms, "path x", uint32_t, 1000,\n\t1, 9, 3, "s", PATHS, DEFAULT, "",\n'
+          '\t"X", "Y (of X, \\"z\\")", "Help",\n\t"One, "\n\t"two.")\n')
+
+
+def test_entries_are_read():
+    text = f'/* NUMBER(no) */\n#ifndef NUMBER\n#endif\nGROUP("One")\n{NUMBER}GROUP("Two")\n'
+    (title, (leaf,)), two = leaves.read(text)
+    assert title == 'One' and two == ('Two', [])
+    assert leaf.path == 'path x' and leaf.section == 'path' and not leaf.restarts
+    assert (leaf.of['scale'], leaf.of['low'], leaf.of['high'], leaf.of['default']) == (1000, 1, 9, 3)
+    assert leaf.of['value'] == 'Y (of X, "z")' and leaf.of['text'] == 'One, two.'
+
+
+@pytest.mark.parametrize('text', [
+    'NUMBER(x, "path x")\n', 'NUMBRE("x")\n', NUMBER[:-2], NUMBER.replace('PATHS, ', ''),
+])
+def test_what_is_no_entry_is_not_passed_over(text):
+    with pytest.raises(leaves.Fault):
+        leaves.read('GROUP("One")\n' + text)
+
+
+def test_there_are_leaves_of_every_kind():
+    assert {leaf.kind for leaf in LEAVES.values()} == set(leaves.ARGUMENTS) - {'GROUP'}
+    assert len(LEAVES) == sum(len(group) for _, group in leaves.GROUPS) > 60
+
+
+# --- the daemon ---
+
+
+@pytest.mark.parametrize('path', LEAVES)
+def test_daemon_knows_it(tmp_path, path):
+    """A value of a type that the leaf has not is refused by its path, and not as an unknown key."""
+    bad = [1] if LEAVES[path].kind == 'OBJECT' else {'x': 1} if path != 'peer' else 7
+    said = refusal(tmp_path, with_leaf(path, bad))
+    key = '.'.join(NAMES.get(word, word) for word in path.split())
+    assert re.search(rf'(^|[ :]){re.escape(key)}(\.x)?: ', said), said
+    assert 'unknown key' not in said
+
+
+def test_daemon_has_no_other_keys():
+    source = ''.join(p.read_text() for p in sorted(STATE.glob('conf*.c')))
+    keys = set(re.findall(r'(?:get_\w+|jsonr_(?:str|bool|u64|object|array|has))\('
+                          r'(?:[^()"]|\([^()]*\))*"([a-z-]+)"', source))
+    assert {'pre-shared-secret', 'port', 'node'} <= keys
+    assert keys - {word for path in LEAVES for word in path.split()} == {'version'}
+
+
+RANGES = [path for path, leaf in LEAVES.items() if leaf.kind in leaves.NUMBERS]
+
+
+@pytest.mark.parametrize('path', RANGES)
+def test_ranges(tmp_path, schema, path):
+    """leond and the schema take the limits and not what is beside them."""
+    low, high = leaves.limits(path)
+    if path.startswith('import prefix'):
+        low, high = 8, 32  # of the prefix in question
+    for value, right in ((low, True), (high, True), (low - 1, False), (high + 1, False)):
+        document = with_leaf(path, value)
+        said = refusal(tmp_path, document)
+        assert (said == '') == right, (value, said)
+        if not path.startswith('import prefix'):
+            assert is_valid(schema, document) == right, value
+            assert right or f'{low} to {high}' in said
+
+
+@pytest.mark.parametrize('path', [p for p, leaf in LEAVES.items() if leaf.kind == 'CHOICE'])
+def test_choices(tmp_path, schema, path):
+    names = LEAVES[path].of['names'].split()
+    assert LEAVES[path].of['default'] in names
+    for value in [*names, 'other', names[0] + 'x', names[0][:-1], '']:
+        document = with_leaf(path, value)
+        said = refusal(tmp_path, document)
+        assert (said == '') == is_valid(schema, document) == (value in names), (value, said)
+    assert f'must be {", ".join(names[:-1])} or {names[-1]}' in said
+
+
+@pytest.mark.parametrize('path', [p for p, leaf in LEAVES.items()
+                                  if leaf.kind in leaves.FLAGS | {'OBJECT'}])
+def test_flags(tmp_path, schema, path):
+    good = [{}] if LEAVES[path].kind == 'OBJECT' else [True, False]
+    for value in [*good, 1, 'true', [], '']:
+        document = with_leaf(path, value)
+        right = any(value is g or value == g == {} for g in good)
+        said = refusal(tmp_path, document)
+        assert (said == '') == right, (value, said)
+        assert is_valid(schema, document) == right, value
+
+
+# --- the schema ---
+
+
+def test_schema_is_one(schema):
+    jsonschema.Draft7Validator.check_schema(schema)
+
+
+DOCUMENTS = sorted([*(TOP / 'tests/python/golden').glob('leond-*.json'),
+                    *(TOP / 'vyos-1x-leon/doc/examples').glob('*.json')])
+
+
+@pytest.mark.parametrize('path', DOCUMENTS, ids=lambda path: path.stem)
+def test_schema_takes_configurations(schema, path):
+    document = json.loads(path.read_text())
+    assert is_valid(schema, document)
+    assert not is_valid(schema, {**document, 'other': 1})
+    assert not is_valid(schema, {**document, 'path': {'treshold': 10}})
+    del document['interface']
+    assert not is_valid(schema, document)
+
+
+def test_schema_knows_lists_and_tables(schema):
+    many = {str(i): {'address': '192.0.2.1'} for i in range(257)}
+    assert not is_valid(schema, with_leaf('peer', many))
+    assert not is_valid(schema, with_leaf('peer NAME port', 0))
+    assert not is_valid(schema, with_leaf('peer', {'a': {}}))
+    assert is_valid(schema, with_leaf('overlay-address', ['10.0.0.1'] * 4))
+    assert not is_valid(schema, with_leaf('overlay-address', ['10.0.0.1'] * 5))
+    assert not is_valid(schema, with_leaf('interface', ''))
+
+
+# --- the manual ---
+
+
+def test_manual_is_up_to_date(tables):
+    for path in tables.PAGES:
+        page = (TOP / path).read_text()
+        assert tables.regenerate(path, page) == (page, []), path
+
+
+@pytest.mark.parametrize('path', ['path noise-margin', 'system log-level', 'peer NAME port'])
+def test_leaf_missing_in_the_manual_is_noticed(tables, path):
+    pages = {
+        tables.REFERENCE: rf'^\| `{path}`.*\n',
+        tables.MANUAL: rf'^_{path.replace(" ", ".")}_ .*\n(\t.*\n)*\n?',
+    }
+    for page, entry in pages.items():
+        whole = (TOP / page).read_text()
+        without, found = re.subn(entry, '', whole, flags=re.M)
+        assert found == 1
+        assert tables.regenerate(page, without) == (whole, [])
+
+
+def test_page_without_its_table_is_noticed(tables):
+    whole = (TOP / tables.REFERENCE).read_text().replace('<!-- leaves -->', '')
+    assert tables.regenerate(tables.REFERENCE, whole) == (whole, ['leaves'])
