@@ -93,30 +93,14 @@ class Namespace:
 
     def __init__(self, name):
         self.name = name
-        ready_r, ready_w = os.pipe()
-        done_r, done_w = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            # Keeps the new namespace alive until the parent holds a descriptor of it.
-            status = 1
-            try:
-                os.close(done_w)
-                _call('unshare', CLONE_NEWNET)
-                os.write(ready_w, b'x')
-                os.read(done_r, 1)
-                status = 0
-            finally:
-                os._exit(status)
-        os.close(ready_w)
-        os.close(done_r)
-        try:
-            if os.read(ready_r, 1) != b'x':
+        # Keeps the new namespace alive until there is a descriptor of it.
+        keeper = subprocess.Popen(['unshare', '--net', 'sh', '-c', 'echo ready; exec cat'],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with keeper:
+            if keeper.stdout.readline() != b'ready\n':
                 raise OSError(f'cannot make a network namespace for {name}')
-            self.fd = os.open(f'/proc/{pid}/ns/net', os.O_RDONLY | os.O_CLOEXEC)
-        finally:
-            os.close(ready_r)
-            os.close(done_w)
-            os.waitpid(pid, 0)
+            self.fd = os.open(f'/proc/{keeper.pid}/ns/net', os.O_RDONLY | os.O_CLOEXEC)
+            keeper.stdin.close()
         self._outer = []
         self.processes = []
         with self:
