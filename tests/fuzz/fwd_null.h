@@ -46,8 +46,8 @@ static inline void null_snap(struct null_path *n, void (*change)(struct snap *s)
 		s->node[i].link_up = i == 1 || i == 2;
 		s->node[i].link_mtu = NULL_MTU;
 	}
-	snap_set_route(s, 1, direct, 1, NULL_MTU);
-	snap_set_route(s, 2, relayed, 2, NULL_MTU);
+	snap_set_path(s, 1, direct, 1, NULL_MTU);
+	snap_set_path(s, 2, relayed, 2, NULL_MTU);
 	if (change)
 		change(s);
 	snap_finish(s);

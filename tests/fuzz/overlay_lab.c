@@ -209,7 +209,7 @@ static struct overlay *lab_node(struct lab *l, struct lab_side *side, enum overl
 				uint8_t flags)
 {
 	static const struct overlay_ops ops = { .send = lab_send,
-						.routes_changed = lab_nothing,
+						.snapshot_changed = lab_nothing,
 						.purge = lab_purge,
 						.wall_us = lab_wall_us,
 						.master_key = lab_master_key };

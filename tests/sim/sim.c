@@ -411,7 +411,7 @@ static void deliver(struct sim_node *n, const struct endpoint *from, uint8_t *da
 
 /* --- other ops --- */
 
-static void op_routes_changed(void *arg)
+static void op_snapshot_changed(void *arg)
 {
 	struct sim_node *n = arg;
 	struct snap *s = snap_new(nodedb_slots(overlay_nodes(n->o)));
@@ -421,7 +421,7 @@ static void op_routes_changed(void *arg)
 	overlay_fill_snap(n->o, s);
 	snap_finish(s);
 	snap_free(s);
-	n->n_routes_changed++;
+	n->n_snapshot_changed++;
 }
 
 static void op_purge(void *arg, uint16_t slot)
@@ -511,7 +511,7 @@ void sim_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MAS
 
 static const struct overlay_ops ops = {
 	.send = op_send,
-	.routes_changed = op_routes_changed,
+	.snapshot_changed = op_snapshot_changed,
 	.purge = op_purge,
 	.lan_changed = op_lan_changed,
 	.event = op_event,

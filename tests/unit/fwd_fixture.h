@@ -80,8 +80,8 @@ static inline void fx_publish(struct fixture *x, void (*change)(struct snap *s))
 		s->node[i].link_up = i == 1 || i == 2;
 		s->node[i].link_mtu = FX_MTU;
 	}
-	snap_set_route(s, 1, direct, 1, FX_MTU);
-	snap_set_route(s, 2, relayed, 2, FX_MTU);
+	snap_set_path(s, 1, direct, 1, FX_MTU);
+	snap_set_path(s, 2, relayed, 2, FX_MTU);
 	if (change)
 		change(s);
 	snap_finish(s);

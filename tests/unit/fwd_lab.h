@@ -96,9 +96,9 @@ static inline void lab_publish(struct lab *lab)
 			if (i == j)
 				continue;
 			if (lab->relayed && i < 2 && j < 2)
-				snap_set_route(s, slot, hop, 2, mtu);
+				snap_set_path(s, slot, hop, 2, mtu);
 			else
-				snap_set_route(s, slot, hop + 1, 1, mtu);
+				snap_set_path(s, slot, hop + 1, 1, mtu);
 		}
 		if (lab->change)
 			lab->change(s);

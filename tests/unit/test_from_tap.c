@@ -92,8 +92,8 @@ static void no_routes(struct snap *s)
 {
 	static const uint16_t none[] = { 0 };
 
-	snap_set_route(s, 1, none, 0, 0);
-	snap_set_route(s, 2, none, 0, 0);
+	snap_set_path(s, 1, none, 0, 0);
+	snap_set_path(s, 2, none, 0, 0);
 }
 
 static void nobody_there(void **state)

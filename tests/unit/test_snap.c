@@ -34,7 +34,7 @@ static void route(struct snap *s, uint16_t slot, uint16_t a, uint16_t b)
 {
 	uint16_t hop[2] = { a, b };
 
-	snap_set_route(s, slot, hop, b ? 2 : 1, 1400);
+	snap_set_path(s, slot, hop, b ? 2 : 1, 1400);
 }
 
 static void headers_are_ready_to_send(void **state)
@@ -47,9 +47,9 @@ static void headers_are_ready_to_send(void **state)
 	route(s, 1, 1, 0);
 	route(s, 2, 3, 2);
 	snap_finish(s);
-	assert_true(s->node[1].routed);
-	assert_true(s->node[2].routed);
-	assert_false(s->node[3].routed);
+	assert_true(s->node[1].has_path);
+	assert_true(s->node[2].has_path);
+	assert_false(s->node[3].has_path);
 	assert_int_equal(s->node[2].first, 3);
 	assert_int_equal(s->node[2].hdr_len, LEON_HDR_LEN(2));
 	assert_int_equal(s->node[2].path_mtu, 1400);
@@ -96,11 +96,11 @@ static void impossible_routes_are_none(void **state)
 	s->node[4].ep.ip.family = 0; /* first hop without an address */
 	route(s, 4, 4, 0);
 	route(s, 5, 77, 5); /* no such slot */
-	snap_set_route(s, 6, longest, LEON_HOPS_MAX + 1, 1400);
-	snap_set_route(s, 7, longest, 0, 1400);
+	snap_set_path(s, 6, longest, LEON_HOPS_MAX + 1, 1400);
+	snap_set_path(s, 7, longest, 0, 1400);
 	snap_finish(s);
 	for (uint16_t i = 0; i < 8; i++)
-		assert_false(s->node[i].routed);
+		assert_false(s->node[i].has_path);
 	assert_int_equal(s->n_flood, 0);
 	snap_free(s);
 }

@@ -168,7 +168,7 @@ static void op_master_key(void *arg, const char *secret, uint32_t vni, uint8_t o
 
 static const struct overlay_ops ops = {
 	.send = op_send,
-	.routes_changed = op_nothing,
+	.snapshot_changed = op_nothing,
 	.purge = op_purge,
 	.event = op_event,
 	.wall_us = op_wall_us,

@@ -21,7 +21,7 @@ static void glue_send(void *arg, const struct endpoint *to, const void *data, si
 		overlay_seed_error(d->overlay, to, -r, true);
 }
 
-static void glue_routes_changed(void *arg)
+static void glue_snapshot_changed(void *arg)
 {
 	snapshot_publish(arg);
 	routes_soon(arg);
@@ -86,7 +86,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 {
 	static const struct overlay_ops ops = {
 		.send = glue_send,
-		.routes_changed = glue_routes_changed,
+		.snapshot_changed = glue_snapshot_changed,
 		.purge = glue_purge,
 		.lan_changed = glue_lan_changed,
 		.event = glue_event,

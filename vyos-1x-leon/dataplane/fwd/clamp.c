@@ -29,7 +29,7 @@ static size_t frame_room(const struct snap *s, uint16_t slot)
 	size_t room = SIZE_MAX;
 
 	if (slot != SLOT_NONE)
-		return s->node[slot].routed ? s->node[slot].room : SIZE_MAX;
+		return s->node[slot].has_path ? s->node[slot].room : SIZE_MAX;
 	for (uint16_t i = 0; i < s->n_flood; i++)
 		room = min_of(room, (size_t)s->node[s->flood[i]].room);
 	return room;

@@ -46,7 +46,7 @@ static uint16_t whereabouts(const struct snap *s, const struct frame *f)
 	if (mac_is_multicast(f->v.dst))
 		return SLOT_NONE;
 	slot = fdb_lookup(s->fdb, f->v.vlan, f->v.dst);
-	if (slot == SLOT_SELF || likely(slot < s->n_slots && s->node[slot].routed))
+	if (slot == SLOT_SELF || likely(slot < s->n_slots && s->node[slot].has_path))
 		return slot;
 	return SLOT_NONE;
 }

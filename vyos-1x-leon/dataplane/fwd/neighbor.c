@@ -69,7 +69,7 @@ static bool find(struct worker *w, const struct frame *f, const struct ip_addr *
 
 	if (!neigh_answer(s->neigh, f->v.vlan, ip, w->now_s, hit))
 		return false;
-	return hit->slot != SLOT_SELF && hit->slot < s->n_slots && s->node[hit->slot].routed &&
+	return hit->slot != SLOT_SELF && hit->slot < s->n_slots && s->node[hit->slot].has_path &&
 	       fdb_lookup(s->fdb, f->v.vlan, hit->mac) == hit->slot;
 }
 

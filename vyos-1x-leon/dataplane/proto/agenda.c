@@ -8,13 +8,13 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-#define HELLO_GAP_MS  200 /* between two HELLOs to one peer, whatever calls for them */
-#define RUN_EVERY_MS  100
-#define FAILURES_MS   5
-#define TELL_EVERY_MS 20
-#define TRIGGERED_MS  50 /* between announcements of failures */
-#define AFTER_RUN_MS  10
-#define ROW_SOON_MS   200 /* a link came up, a member joined: wait for company */
+#define HELLO_GAP_MS	  200 /* between two HELLOs to one peer, whatever calls for them */
+#define RUN_EVERY_MS	  100
+#define FAILURES_MS	  5
+#define SNAPSHOT_EVERY_MS 20
+#define TRIGGERED_MS	  50 /* between announcements of failures */
+#define AFTER_RUN_MS	  10
+#define ROW_SOON_MS	  200 /* a link came up, a member joined: wait for company */
 /* Above so many members, what is not urgent is announced less often than once per interval: an
  * announcement costs the square of the members, and smoothing takes several intervals anyway. */
 #define SPREAD_MEMBERS 40u
@@ -118,7 +118,7 @@ void agenda_paths_later(struct overlay *o)
 /* A snapshot costs time in proportion to the members: what is not urgent waits for company. */
 void agenda_snapshot(struct overlay *o)
 {
-	int64_t ms = overlay_stretch(o, TELL_EVERY_MS);
+	int64_t ms = overlay_stretch(o, SNAPSHOT_EVERY_MS);
 
 	alarm_sooner(&o->snapshot, later_of(mono_add_ms(o->done.snapshot, ms), overlay_now(o)));
 }

@@ -159,7 +159,7 @@ struct overlay {
 	/* What is to be done; overlay.c connects each with who does it. */
 	struct alarm upkeep, seeding, answering, announce, pinging;
 	struct alarm run;      /* of the paths */
-	struct alarm snapshot; /* routes_changed is due */
+	struct alarm snapshot; /* snapshot_changed is due */
 	struct agenda_state done;
 
 	/* What is one module's. */

@@ -83,7 +83,7 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 		rekey_secrets(o, p, &m->secrets);
 		return;
 	case MSG_CONFLICT:
-		rival_told(o, p, &m->conflict);
+		rival_conflict(o, p, &m->conflict);
 		return;
 	case MSG_HELLO: /* has no place inside a session */
 		break;

@@ -56,7 +56,7 @@ struct overlay *overlay_new(struct loop *loop, const struct conf *conf, node_id_
 	answer_init(o);
 	alarm_init(o, &o->announce, rows_announce, o);
 	alarm_init(o, &o->run, paths_run, o);
-	alarm_init(o, &o->snapshot, paths_tell, o);
+	alarm_init(o, &o->snapshot, paths_snapshot, o);
 	alarm_init(o, &o->pinging, ping_due, o);
 	seed_configure(o, NULL);
 	return o;

@@ -41,7 +41,7 @@ struct overlay_ops {
 	void (*send)(void *arg, const struct endpoint *to, const void *data, size_t len);
 	/* Something a snapshot is made of changed; called at most once per loop iteration
 	 * (deferred). */
-	void (*routes_changed)(void *arg);
+	void (*snapshot_changed)(void *arg);
 	/* The node stayed unreachable, left or was forgotten: drop what hangs on it (FDB,
 	 * neighbors). */
 	void (*purge)(void *arg, uint16_t slot);
@@ -215,7 +215,7 @@ struct overlay_counters {
 };
 const struct overlay_counters *overlay_counters(const struct overlay *o);
 
-/* Fills node[] (ids, endpoints, link and path MTU, routes, keys) of a snapshot with room for all
+/* Fills node[] (ids, endpoints, link and path MTU, paths, keys) of a snapshot with room for all
  * slots. */
 void overlay_fill_snap(struct overlay *o, struct snap *s);
 

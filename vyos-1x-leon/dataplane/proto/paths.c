@@ -21,10 +21,11 @@
 
 #define NOTICE_EVERY_MS	 100 /* to one source */
 #define LASTING_EVERY_MS 2000
-/* A look for who is not heard that comes so late says more about this machine than about others. */
+/* When the look for silent peers comes so late, this machine was stopped, and did not hear
+ * because of that: nobody is called silent then. */
 #define LATE_MS 2500
 
-void paths_tell(void *arg, mono_t now)
+void paths_snapshot(void *arg, mono_t now)
 {
 	struct overlay *o = arg;
 
@@ -36,8 +37,8 @@ void paths_tell(void *arg, mono_t now)
 		paths_run(o, now);
 		alarm_set(&o->snapshot, MONO_NEVER);
 	}
-	if (o->ops.routes_changed)
-		o->ops.routes_changed(o->arg);
+	if (o->ops.snapshot_changed)
+		o->ops.snapshot_changed(o->arg);
 }
 
 /* --- notices --- */
@@ -94,7 +95,7 @@ void paths_forget(struct overlay *o, uint16_t slot)
 
 void paths_upkeep(struct overlay *o, mono_t now)
 {
-	bool late = mono_sub_ms(now, o->paths.listened) > LATE_MS, news = false;
+	bool late = mono_sub_ms(now, o->paths.listened) > LATE_MS, changed = false;
 
 	o->paths.listened = now;
 	for (uint32_t i = 0; i < o->cap_slots && !late; i++) {
@@ -103,9 +104,9 @@ void paths_upkeep(struct overlay *o, mono_t now)
 		if (!p || p->unheard || peer_is_alive(o, p))
 			continue;
 		p->unheard = true;
-		news = true;
+		changed = true;
 	}
-	if (news)
+	if (changed)
 		agenda_paths_now(o);
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i] && loss_path_expire(o, o->by_slot[i]))

@@ -10,7 +10,7 @@
 
 /* A run, and saying that a snapshot is due: as agenda.h has it done, or at once. */
 void paths_run(void *arg, mono_t now);
-void paths_tell(void *arg, mono_t now);
+void paths_snapshot(void *arg, mono_t now);
 void paths_notice(struct overlay *o, struct peer *p, const struct msg_notice *m);
 /* Marks those whose rows are not believed any longer, because they were not heard; takes relays
  * again that were avoided for long enough. */

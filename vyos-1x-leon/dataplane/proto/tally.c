@@ -125,8 +125,8 @@ bool tally_take(struct tally *t, const struct tally_answer *a, mono_t now)
 	}
 	begin_window(t, a, -missing, now);
 	conclude(t, judge(t, (uint32_t)sent, (uint32_t)max_of(missing, 0), dead), now);
-	/* What was lost while it was bad, and is found to have been only when less is under way, is
-	 * not to count a second time. */
+	/* The next window begins afresh: datagrams that were lost in the bad windows must not
+	 * be counted again when the rest of what was under way has arrived. */
 	if (was_bad && !t->bad)
 		begin_window(t, a, INT32_MAX, now);
 	return true;

@@ -157,7 +157,7 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		snap_set_keys(s, i, p->data.tx, p->data.rx, p->data.rx_before);
 		if (p->choice.path.n_hops == 0)
 			continue;
-		snap_set_route(s, i, p->choice.path.hop, p->choice.path.n_hops,
-			       p->choice.path.mtu ? p->choice.path.mtu : MTU_BASE);
+		snap_set_path(s, i, p->choice.path.hop, p->choice.path.n_hops,
+			      p->choice.path.mtu ? p->choice.path.mtu : MTU_BASE);
 	}
 }

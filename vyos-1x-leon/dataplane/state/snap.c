@@ -54,8 +54,8 @@ void snap_free(void *p)
 	free(s);
 }
 
-void snap_set_route(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
-		    uint16_t path_mtu)
+void snap_set_path(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
+		   uint16_t path_mtu)
 {
 	struct snap_node *n = &s->node[slot];
 
@@ -112,8 +112,8 @@ static void set_sockaddr(struct snap_node *n)
 	memcpy(n->sa, &ss, sizeof(n->sa));
 }
 
-/* A route is valid where all nodes on it are members and the first can be sent to. */
-static bool route_is_valid(const struct snap *s, const struct snap_node *n)
+/* A path is valid where all nodes on it are members and the first can be sent to. */
+static bool path_is_valid(const struct snap *s, const struct snap_node *n)
 {
 	if (n->n_hops == 0 || n->id == NODE_ID_NONE)
 		return false;
@@ -123,7 +123,7 @@ static bool route_is_valid(const struct snap *s, const struct snap_node *n)
 	return s->node[n->hop[0]].sa_len > 0;
 }
 
-/* What policy demands of data along the route: into the header where it is the same for all. */
+/* What policy demands of data along the path: into the header where it is the same for all. */
 static void set_protection(const struct snap *s, struct snap_node *n)
 {
 	bool sealed = n->seal_tx && seal_cipher(n->seal_tx) != SEAL_NONE;
@@ -149,8 +149,8 @@ static void set_header(struct snap *s, struct snap_node *n)
 		.source = s->self,
 	};
 
-	n->routed = route_is_valid(s, n);
-	if (!n->routed)
+	n->has_path = path_is_valid(s, n);
+	if (!n->has_path)
 		return;
 	for (uint8_t i = 0; i < n->n_hops; i++)
 		h.hop[i] = s->node[n->hop[i]].id;
@@ -184,8 +184,8 @@ void snap_finish(struct snap *s)
 	s->n_flood = 0;
 	for (uint16_t i = 0; i < s->n_slots; i++) {
 		set_header(s, &s->node[i]);
-		s->any_sealed |= s->node[i].routed && (s->node[i].flags & LEON_F_SEALED);
-		if (s->node[i].routed && i != SLOT_SELF)
+		s->any_sealed |= s->node[i].has_path && (s->node[i].flags & LEON_F_SEALED);
+		if (s->node[i].has_path && i != SLOT_SELF)
 			s->flood[s->n_flood++] = i;
 	}
 }

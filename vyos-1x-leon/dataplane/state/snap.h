@@ -21,9 +21,9 @@
 #define SNAP_HDR_LEN_MAX (LEON_HDR_LEN_MAX + LEON_LINK_LEN)
 
 struct snap_node {
-	node_id_t id; /* NODE_ID_NONE: free slot */
-	bool link_up; /* datagrams may be sent directly */
-	bool routed;  /* route below is valid */
+	node_id_t id;  /* NODE_ID_NONE: free slot */
+	bool link_up;  /* datagrams may be sent directly */
+	bool has_path; /* the path below is valid */
 	/* Where the node's datagrams come from and go to directly; family 0 where unknown. */
 	struct endpoint ep;
 	uint8_t sa[SNAP_SOCKADDR_LEN];
@@ -63,7 +63,7 @@ struct snap {
 	struct neigh *neigh;   /* likewise */
 	uint16_t n_slots;
 	uint16_t n_flood;
-	uint16_t *flood;	/* slots of all routed nodes but this one */
+	uint16_t *flood;	/* slots of all nodes with a path but this one */
 	struct snap_node *node; /* by slot; [SLOT_SELF] is this node */
 	uint64_t id_factor;	/* random: members do not choose node-ids that share a place */
 	uint32_t id_mask;
@@ -74,9 +74,9 @@ struct snap {
 struct snap *snap_new(uint16_t n_slots);
 /* Encodes headers and addresses, builds the id table and the flood list. */
 void snap_finish(struct snap *s);
-/* Sets the route of node[slot] from hops (slots). */
-void snap_set_route(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
-		    uint16_t path_mtu);
+/* Sets the path to node[slot] from hops (slots). */
+void snap_set_path(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
+		   uint16_t path_mtu);
 /* Keys with node[slot]: to send with, to receive with now and before. Takes references. */
 void snap_set_keys(struct snap *s, uint16_t slot, struct seal *tx, struct seal *rx,
 		   struct seal *rx_before);

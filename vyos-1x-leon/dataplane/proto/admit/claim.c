@@ -19,10 +19,10 @@
 #define HEARSAY_MS 60000
 #define AHEAD_US   (86400LL * 1000000) /* what a clock may be ahead of ours; time zones and all */
 
-/* When the key that the node-id is pinned to last proved itself to this node: by a message in its
- * session, which goes through relays too. What others say of the node counts for nothing here, as
- * they may mean the one with another key. A key known from a record alone was never proved, and has
- * no more than the benefit of having been first. */
+/* When the key that the node-id is pinned to last proved itself to this node: by a message in
+ * its session, which goes through relays too. What others say of the node counts for nothing
+ * here, as they may mean the one with another key. A key known from a record alone was never
+ * proved; for it the time counts at which it was first heard of. */
 static mono_t last_proof(const struct overlay *o, const struct node *n)
 {
 	const struct peer *p = n->slot < o->cap_slots ? o->by_slot[n->slot] : NULL;
@@ -53,7 +53,7 @@ struct msg_summary_entry claim_of(const struct msg_record *r)
 	return e;
 }
 
-/* Somebody who says of himself that he starts tomorrow has no precedence over others. */
+/* An incarnation that lies in the future gives its record no precedence over others. */
 static bool is_plausible(const struct overlay *o, uint64_t incarnation)
 {
 	return incarnation <= o->ops.wall_us(o->arg) + AHEAD_US;

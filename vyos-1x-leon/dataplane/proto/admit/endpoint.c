@@ -24,8 +24,9 @@ static int64_t ms_ns(int64_t ms)
 	return ms * NS_PER_MS;
 }
 
-/* A place is shared with whoever else has it, which costs a retry later: an empty one for each
- * newcomer would let somebody who names many addresses begin anew all the time. */
+/* Two names that fall on one bucket share it, so one of them may be asked a little later.
+ * Emptying the bucket for each new name would be worse: whoever names many addresses would be
+ * given a fresh budget each time. */
 static struct bucket *place(struct overlay *o, struct bucket table[ASKED_PLACES], const void *name,
 			    size_t len)
 {

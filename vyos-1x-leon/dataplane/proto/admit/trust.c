@@ -23,7 +23,8 @@ static struct refusal *place_of(struct overlay *o, node_id_t id, const uint8_t k
 	return &o->trust.refusal[siphash_u64(&o->hash_key, name ^ id) % REFUSALS];
 }
 
-/* Each that knocks is told of once in a while, and many of them do not fill the log. */
+/* One event for each identity in TELL_AGAIN_MS, and a limit for all of them, so that many do
+ * not fill the log. */
 static bool may_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
 	mono_t now = overlay_now(o);

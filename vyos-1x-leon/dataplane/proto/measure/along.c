@@ -3,7 +3,7 @@
  * PINGs along the path in use to a node that is reached through relays: while data flows along it,
  * because their answers say what arrived (loss.c); and where the direct link is down, because they
  * are what the two hear of each other: who was not heard lately is not believed to have links
- * (state/path.h). Owns struct along. Called by peer.c (timer), probe.c (answers) and route.c (a
+ * (state/path.h). Owns struct along. Called by upkeep.c (timer), dispatch.c (answers) and paths.c (a
  * path was chosen). Control thread. Protocol 6.
  */
 #include "proto/measure/along.h"
@@ -29,7 +29,7 @@ static bool is_relayed(const struct peer *p)
 	return p->cur && p->choice.path.n_hops > 1;
 }
 
-/* Nothing else makes the two hear each other. */
+/* Without these PINGs the two would hear nothing of each other. */
 static bool is_lifeline(const struct peer *p)
 {
 	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent);
@@ -128,8 +128,8 @@ void along_tick(struct overlay *o, struct peer *p, mono_t now)
 		if (loss_distrust(o, p, 1000))
 			agenda_paths_now(o);
 	}
-	/* An answer that is missing is asked for again: what it would have said is still to be
-	 * known. */
+	/* After a PING without an answer another follows even if no data flows: the counters of
+	 * the other end are still to be fetched. */
 	if (moved || a->start || is_lifeline(p) || a->n_unanswered)
 		send_ping(o, p);
 	a->start = false;
@@ -147,7 +147,7 @@ bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m)
 			q = a->out[i];
 	if (!q.id)
 		return false;
-	/* Those that were sent before it are of no use any more: counters go in one direction. */
+	/* Answers to earlier PINGs are of no use any more: the counters in them are older. */
 	for (unsigned i = 0; i < ALONG_OUT; i++)
 		if (!mono_before(q.sent, a->out[i].sent))
 			a->out[i].id = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Claims that contradict each other: both ends of a link measure the same round trip, so where
- * their rows differ by more than measuring can explain, and for longer than news takes to travel,
+ * their rows differ by more than measuring can explain, and for longer than a change takes to get through,
  * one of them is wrong or lies. Paths never use the better of two such claims (state/path.c); here
  * they are noticed and reported. Control thread. doc/decisions/011.
  */
@@ -45,9 +45,9 @@ static void note(struct overlay *o, uint16_t a, uint16_t b, mono_t now)
 	struct doubt *d = entry_of(o, a, b);
 	struct lat_entry there = latdb_get(o->lat, a, b), back = latdb_get(o->lat, b, a);
 
-	if (!d || d->told || mono_sub_ms(now, d->since) < HOLDS_MS || !na || !nb)
+	if (!d || d->reported || mono_sub_ms(now, d->since) < HOLDS_MS || !na || !nb)
 		return;
-	d->told = true;
+	d->reported = true;
 	if (bucket_pass(&o->doubt.event, now, 6 * NS_PER_S, 60 * NS_PER_S))
 		overlay_emit(o, EV_CONTRADICTION, na->id, nb->id,
 			     (uint64_t)there.rtt_us << 32 | back.rtt_us, NULL);
@@ -78,7 +78,7 @@ bool overlay_is_suspect(const struct overlay *o, uint16_t from, uint16_t to)
 	uint16_t a = from > to ? from : to, b = from > to ? to : from;
 
 	for (unsigned i = 0; i < DOUBTS_MAX; i++)
-		if (o->doubt.link[i].told && o->doubt.link[i].a == a && o->doubt.link[i].b == b)
+		if (o->doubt.link[i].reported && o->doubt.link[i].a == a && o->doubt.link[i].b == b)
 			return true;
 	return false;
 }

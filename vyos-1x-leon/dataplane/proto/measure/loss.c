@@ -4,7 +4,7 @@
  * and everybody goes round it; and on a path through relays, of which the own links and the rows of
  * the relays explain nothing: then somebody on it does not do what it says, and this node alone
  * takes other relays to that destination. PONGs carry the counters. Called by probe.c, along.c and
- * route.c, who see to what follows, on the control thread. Protocol 4.7, 6; doc/decisions/021.
+ * paths.c, who see to what follows, on the control thread. Protocol 4.7, 6; doc/decisions/021.
  */
 #include "proto/measure/loss.h"
 
@@ -57,7 +57,7 @@ uint32_t loss_link_mark(struct overlay *o, struct peer *p)
 }
 
 /* Its loss counts for paths from now on, or does not any longer. */
-static bool link_news(struct overlay *o, struct peer *p, bool loses)
+static bool set_link_loss(struct overlay *o, struct peer *p, bool loses)
 {
 	uint32_t pm = min_of((uint32_t)p->loss.link.loss_pm, (uint32_t)LOSS_MAX_PM);
 
@@ -82,9 +82,9 @@ bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
 	switch (tally_verdict(&l->link)) {
 	case TALLY_LOSES:
 		tally_hold(&l->link_hold, now);
-		return l->link_pm == 0 && link_news(o, p, true);
+		return l->link_pm == 0 && set_link_loss(o, p, true);
 	case TALLY_WELL:
-		return l->link_pm && link_news(o, p, false);
+		return l->link_pm && set_link_loss(o, p, false);
 	case TALLY_OPEN:
 		break;
 	}
@@ -94,7 +94,7 @@ bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
 bool loss_link_expire(struct overlay *o, struct peer *p)
 {
 	return p->loss.link_pm && !tally_holds(&p->loss.link_hold, overlay_now(o)) &&
-	       link_news(o, p, false);
+	       set_link_loss(o, p, false);
 }
 
 void loss_link_up(struct peer *p)

@@ -78,7 +78,7 @@ struct loss {
 /* A link about which its two ends disagree. */
 struct doubt {
 	uint16_t a, b; /* slots, a > b */
-	bool told;
+	bool reported;
 	mono_t since; /* never: unused */
 };
 #define DOUBTS_MAX 64

@@ -5,11 +5,11 @@
  * Control thread. Protocol 4.7, 6.
  *
  * A link is silent after dead-multiplier probes in a row went unanswered, and not before as many
- * fast intervals have passed since the first of them. A failure and a round-trip time that jumps
- * look the same then, so the link becomes dear at once, as dear as the age of what is unanswered
- * makes likely (and is called silent where such an age is unusual for it), and traffic goes where
- * it is cheaper. Down it is only after a longer silence. A late answer is an answer; its time is a
- * valid sample. doc/decisions/022.
+ * fast intervals have passed since the first of them. It may have failed, or its round-trip time
+ * may have jumped: that cannot be told apart yet. So its cost rises at once with the age of the
+ * oldest unanswered probe, and traffic goes where it is cheaper; where such an age is unusual for
+ * the link, it is called silent too. It counts as down only after a longer silence. A late answer
+ * is an answer; its time is a valid sample. doc/decisions/022.
  */
 #include "proto/measure/probe.h"
 
@@ -353,7 +353,7 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 }
 
 /* The link loses data, or does not any longer. */
-static void data_news(struct overlay *o, struct peer *p)
+static void link_loss_changed(struct overlay *o, struct peer *p)
 {
 	link_store(o, p);
 	agenda_row(o, p->loss.link_pm ? ROW_NOW : ROW_SOON);
@@ -367,7 +367,7 @@ void probe_upkeep(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i] && loss_link_expire(o, o->by_slot[i]))
-			data_news(o, o->by_slot[i]);
+			link_loss_changed(o, o->by_slot[i]);
 }
 
 void probe_used(struct overlay *o, struct peer *p)
@@ -397,7 +397,7 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 	pr->id = 0;
 	link_expect(p);
 	if (loss_link_answer(o, p, &was, m))
-		data_news(o, p);
+		link_loss_changed(o, p);
 	if (was.size && m->size == was.size)
 		pmtu_answer(o, p, was.size);
 	/* A large datagram is no fair sample, but it is a sign of life. */

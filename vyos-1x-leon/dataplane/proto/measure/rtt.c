@@ -13,7 +13,8 @@
 /* So much of what a node says it held the PING is taken off. A control thread that is not busy
  * answers in microseconds; a busier one looks as if it were farther away. */
 #define HELD_MAX_US 2000
-/* A node that says it was busier than that: for so long its answers make nothing worse. */
+/* From a node that says it held PINGs for longer than that, samples that would raise the
+ * estimate are skipped for so long. */
 #define HELD_SKIP_MS 3000
 
 /* Random: whoever could guess the next one could answer a PING before it came. */
@@ -32,7 +33,8 @@ uint32_t rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_n
 	us = mono_sub_us(rx, sent);
 	if (us > RTT_MAX_US)
 		return 0;
-	/* Held for longer than all of it took: not a word of it is true. */
+	/* It says that it held the PING for longer than the whole round trip took: nothing is
+	 * taken off. */
 	if (held_ns / NS_PER_US < us)
 		us -= held_us;
 	return (uint32_t)max_of(us, (int64_t)1);

@@ -49,7 +49,7 @@ static void say_links_down(struct overlay *o)
 }
 
 /* In two steps: what leads over it is found anew before its slot is free. */
-static void bury_untrusted(struct overlay *o, struct node *n)
+static void clear_untrusted(struct overlay *o, struct node *n)
 {
 	trust_tell(o, n->id, n->key);
 	member_clear(o, n);
@@ -66,7 +66,7 @@ static void remove_untrusted(struct overlay *o)
 
 		if (!is_untrusted(o, n))
 			continue;
-		bury_untrusted(o, n);
+		clear_untrusted(o, n);
 		any = true;
 	}
 	if (any)

@@ -50,9 +50,9 @@ static bool count_one(const struct overlay *o, struct minute_count *c)
 	return ++c->n >= OTHER_RUNS_MAX;
 }
 
-/* Two nodes with one id, each with its own incarnation, take turns. Questions do not count: a
- * run whose clock is behind that of its last asks many times before the last one's session is
- * over. */
+/* Sessions with other and other incarnations mean two nodes with one id, which take turns.
+ * HELLOs that opened no session do not count: a node that was restarted with its clock set back
+ * sends many of them until its session of before is over. */
 static void note_other_run(struct overlay *o, struct peer *p)
 {
 	if (count_one(o, &p->hello.restarts) &&
@@ -60,8 +60,8 @@ static void note_other_run(struct overlay *o, struct peer *p)
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
 }
 
-/* The other run goes on knocking, and the one in session goes on speaking: a run that is over,
- * or one with a clock behind that of its last, does one of the two only. */
+/* HELLOs with another incarnation keep coming, and the peer in session goes on speaking. A
+ * single node that was restarted does only one of the two, even where its clock was set back. */
 static bool are_two(struct overlay *o, struct peer *p)
 {
 	return count_one(o, &p->hello.knocks) &&
@@ -142,8 +142,8 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 	p->incarnation = incarnation;
 	p->established = now;
 	peer_heard(o, p);
-	/* Paired with a value that a seed was asked with: the offer may be on its way back
-	 * still. */
+	/* The session may also be made of a value that a seed was asked with; then what is on
+	 * offer to the peer may still be answered, and stays. */
 	if (session_mine(s) == p->offer.value) {
 		memcpy(p->cur_public, p->offer.key.public, sizeof(p->cur_public));
 		offer_withdraw(&p->offer);

@@ -58,8 +58,9 @@ void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_L
 
 	n->has_key = true;
 	memcpy(n->key, key, MSG_KEY_LEN);
-	/* What replaces another on a record alone gets no time in which it keeps others out: else
-	 * claims under new keys, one after the other, would keep the node itself out for ever. */
+	/* A key that takes the place of another by a record alone holds the node-id against
+	 * nobody. Otherwise somebody could send records under ever new keys, each held for a
+	 * while, and keep the node itself out for ever. */
 	if (is_first || changed)
 		n->pinned = is_first || proven ? overlay_now(o) : MONO_NEVER;
 	if (proven || changed)
@@ -67,7 +68,8 @@ void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_L
 	if (!changed)
 		return;
 	change_key(o, n);
-	/* Of claims that nobody stood for there is nothing to say, and nothing hangs on them. */
+	/* Where neither key was ever in session here, no event and no purge: nothing was
+	 * learned from the node. */
 	if (!proven && !was_proven)
 		return;
 	o->ops.purge(o->arg, n->slot);

@@ -63,8 +63,9 @@ static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
 	return seed_of_address(o, ip) != NULL;
 }
 
-/* Strangers and members do not draw on one budget, and no address on that of all: a flood under
- * forged addresses keeps out newcomers at most, one under a member's that member. */
+/* There is a budget for each address, one for all known addresses and one for all others. So a
+ * flood with forged addresses keeps out newcomers at most, and one with the address of a member
+ * only that member. */
 bool limit_may_open(struct overlay *o, const struct endpoint *from)
 {
 	mono_t now = overlay_now(o);

@@ -124,7 +124,7 @@ void member_session_up(struct overlay *o, struct peer *p)
 }
 
 /* A node is a tombstone now. */
-static void bury_node(struct overlay *o, struct node *n, enum event_kind kind)
+static void make_tombstone(struct overlay *o, struct node *n, enum event_kind kind)
 {
 	member_clear(o, n);
 	overlay_emit(o, kind, n->id, NODE_ID_NONE, 0, NULL);
@@ -270,9 +270,10 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	if (!n->proven)
 		n->by = p->id;
 	if (n->state == NODE_LEFT) {
-		/* Without a record too: a session was there, and hosts may have been learned. */
+		/* Even where it never had a record: there was a session, so hosts behind it may
+		 * have been learned. */
 		if (was_there && !was_left)
-			bury_node(o, n, EV_LEFT);
+			make_tombstone(o, n, EV_LEFT);
 		return;
 	}
 	if ((n->rec.flags ^ flags_before) & RECORD_LAN_MASK)
@@ -285,7 +286,7 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 static void forget(struct overlay *o, struct node *n)
 {
 	nodedb_forget(o->nodes, n, overlay_now(o));
-	bury_node(o, n, EV_FORGOTTEN);
+	make_tombstone(o, n, EV_FORGOTTEN);
 }
 
 static void forget_silent(struct overlay *o, mono_t now)

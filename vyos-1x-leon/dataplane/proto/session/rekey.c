@@ -108,7 +108,7 @@ static void tell_secrets(struct overlay *o, struct peer *p)
 	struct msg m = { .type = MSG_SECRETS };
 
 	keyring_ids(o->keys, m.secrets.name);
-	p->rekey.told_at = overlay_now(o);
+	p->rekey.sent_at = overlay_now(o);
 	peer_send(o, p, &m);
 }
 
@@ -136,7 +136,7 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 				confirm_soon(o, p, now);
 			continue;
 		}
-		if (p->rekey.estranged && mono_sub_ms(now, p->rekey.told_at) > TELL_AGAIN_MS)
+		if (p->rekey.estranged && mono_sub_ms(now, p->rekey.sent_at) > TELL_AGAIN_MS)
 			tell_secrets(o, p);
 		if (!mono_before(now, p->rekey.expires))
 			rekey_expire(o, p); /* no agreement on new keys */
@@ -149,7 +149,7 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 
 /* --- secrets --- */
 
-/* Could new keys be agreed on with it, as far as its last word goes? */
+/* Could new keys be agreed on with it, going by the names of its secrets that it sent last? */
 static bool has_one_of_ours(const struct overlay *o, const struct peer *p)
 {
 	uint32_t ours[SECRETS_MAX];
@@ -162,7 +162,7 @@ static bool has_one_of_ours(const struct overlay *o, const struct peer *p)
 	return false;
 }
 
-/* True where it is so since now. */
+/* True where it was not so before. */
 static bool note_estranged(struct overlay *o, struct peer *p)
 {
 	bool was = p->rekey.estranged;

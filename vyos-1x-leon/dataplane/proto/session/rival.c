@@ -98,10 +98,10 @@ static void warn(struct overlay *o, struct peer *p, const struct endpoint *at, u
 	struct msg m = { .type = MSG_CONFLICT,
 			 .conflict = { .incarnation = incarnation, .same_identity = same } };
 
-	if (!mono_is_never(p->rival.told_at) &&
-	    mono_sub_ms(overlay_now(o), p->rival.told_at) < TELL_AGAIN_MS)
+	if (!mono_is_never(p->rival.sent_at) &&
+	    mono_sub_ms(overlay_now(o), p->rival.sent_at) < TELL_AGAIN_MS)
 		return;
-	p->rival.told_at = overlay_now(o);
+	p->rival.sent_at = overlay_now(o);
 	if (at)
 		m.conflict.at = *at;
 	peer_send(o, p, &m);
@@ -188,7 +188,7 @@ static bool is_offered(struct overlay *o, node_id_t to, uint64_t value)
 	return p && (p->offer.value == value || (p->cur && session_mine(p->cur) == value));
 }
 
-void rival_told(struct overlay *o, const struct peer *p, const struct msg_conflict *c)
+void rival_conflict(struct overlay *o, const struct peer *p, const struct msg_conflict *c)
 {
 	note_own(o, &c->at, c->same_identity, p->id);
 }

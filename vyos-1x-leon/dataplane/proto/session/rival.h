@@ -16,6 +16,6 @@ void rival_own_hello(struct overlay *o, const struct rx_hello *h);
 /* A CONFLICT outside a session, and in the session with a peer. */
 void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflict *c,
 		   const struct rx_hello *h);
-void rival_told(struct overlay *o, const struct peer *p, const struct msg_conflict *c);
+void rival_conflict(struct overlay *o, const struct peer *p, const struct msg_conflict *c);
 /* Our own record keeps coming back newer than we make it. */
 void rival_suspected(struct overlay *o);

@@ -34,7 +34,7 @@ static const struct seed *find_old(const struct overlay *o, const struct conf *o
 	return NULL;
 }
 
-/* What is on offer to a seed is over: later answers are those of a stranger. */
+/* Takes back what is on offer to a seed: whoever answers it later is treated as a stranger. */
 static void withdraw(struct seed *s)
 {
 	memset(s->value, 0, sizeof(s->value));

@@ -50,7 +50,7 @@ struct rekey_state {
 	uint32_t tries;	   /* how often new keys were asked for */
 	bool estranged;	   /* none of its secrets is one of ours: the session will end */
 	mono_t ends;	   /* and when; never where that is not known */
-	mono_t told_at;	   /* the peer was told our secrets last */
+	mono_t sent_at;	   /* our secrets were sent to the peer last */
 };
 
 /* greet.c: HELLOs to a peer. */
@@ -99,7 +99,7 @@ struct rival {
 /* rival.c: another node that uses the node-id of a peer, or this node's. */
 struct rival_state {
 	struct rival seen;
-	mono_t told_at; /* the peer was told last */
+	mono_t sent_at; /* the last CONFLICT to the peer */
 	uint64_t value; /* that the other one is to echo; 0 none */
 	mono_t value_at;
 	struct bucket event;
@@ -144,8 +144,8 @@ struct own_state {
 	mono_t outbid_since, outbid_at;
 };
 
-/* What one address may do. Whoever else has the place of an address begins anew: nobody uses up
- * what belongs to another. */
+/* What one address may do. Where two addresses fall on one place, the later one takes it with a
+ * full bucket: so nobody can use up the budget of another. */
 struct source {
 	uint64_t name; /* hash of it */
 	struct bucket bucket;

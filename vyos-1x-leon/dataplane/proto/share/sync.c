@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Anti-entropy: what mends everything that got lost. Digests in PING and PONG say whether two
- * nodes know the same records; where they differ for longer than news takes to travel, the two
+ * nodes know the same records; where they differ for longer than a change takes to reach both, the two
  * exchange summaries and fetch what is newer. Answers to fetches are queued and paced, so that a
  * newcomer among hundreds does not get, or cause, a burst. Control thread. Protocol 4.3, 4.4, 4.8.
  */
@@ -125,9 +125,10 @@ void sync_upkeep(struct overlay *o, mono_t now)
 
 /* --- summaries --- */
 
-/* Only those are passed on that this node has met: whoever can reach a node learns of it from
- * the last relay before it, which has, and records that a member made up go nowhere. A node that
- * was merely forgotten is not named: whoever does not know it need not learn of it. */
+/* Only records of nodes that this node was in session with are passed on. That is enough:
+ * whoever reaches a node through relays learns of it from the last relay, which is in session
+ * with it. And records that a member made up get no farther. A node that was forgotten without
+ * having left is not named: who does not know it need not learn of it. */
 bool sync_is_listed(const struct node *n)
 {
 	return n && n->has_record && (n->proven || n->slot == SLOT_SELF) &&
