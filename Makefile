@@ -69,7 +69,7 @@ deb: ## Debian packages in build/deb/
 	.ci/deps deb
 	packaging/build-deb.sh build/deb
 
-lint: all ## layers, knots, banned functions, sizes, tables, format, shell, Python
+lint: all ## layers, knots, functions, sizes, tables, format, shell, Python, comments, includes
 	.ci/deps check
 	$(PYTHON) -B tests/lint/run.py
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Looks for knots: objects of one layer that need each other in a circle, so that nobody can read
 one of them without the others, and for objects that need one on a floor above them (floors.py). An
-object needs another where it leaves a symbol undefined that the other defines; what nm prints of the
-build is the whole truth, whatever the headers say.
+object needs another where it leaves a symbol undefined that the other defines; what nm prints of
+the build is the whole truth, whatever the headers say.
 
 Usage: knots.py [--report] [--edges LAYER] [BUILD]
   --report      says for each layer how many objects there are and how many of them are in knots

@@ -22,6 +22,8 @@ CHECKS = {
     'format': ['style.py', 'c'],
     'shell': ['style.py', 'shell'],
     'python': ['python.py'],
+    'comments': ['comments.py'],
+    'includes': ['includes.py'],
 }
 
 

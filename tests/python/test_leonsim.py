@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leonsim at its command line: traces packed and not, answers of the documented shape, failures, changes,
-curves, a database of an overlay, and what it says of input that it cannot use."""
+"""leonsim at its command line: traces packed and not, answers of the documented shape, failures,
+changes, curves, a database of an overlay, and what it says of input that it cannot use."""
 
 import gzip
 import json

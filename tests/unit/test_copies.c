@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -204,8 +203,8 @@ static void test_two_workers(void **state)
 	assert_int_equal(pthread_create(&t, NULL, path, one), 0);
 	path(other);
 	pthread_join(t, NULL);
-	/* The scheduler may let one path fall behind by more than the window: then a frame that this
-	 * path alone would have brought is none of ours, but none is taken twice. */
+	/* The scheduler may let one path fall behind by more than the window: then a frame that
+	 * this path alone would have brought is none of ours, but none is taken twice. */
 	assert_true(taken_by_both <= FRAMES);
 	assert_true(taken_by_both >= FRAMES - FRAMES / 100);
 	free(one);

@@ -97,8 +97,8 @@ static inline struct mac mac_from_u64(uint64_t v)
 			       (uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v } };
 }
 
-/* 64-bit finaliser (murmur3); spreads what this host chooses itself. Places that others' input decides are
- * for base/siphash.h. */
+/* 64-bit finaliser (murmur3); spreads what this host chooses itself. Places that others' input
+ * decides are for base/siphash.h. */
 static inline uint64_t hash_mix64(uint64_t x)
 {
 	x ^= x >> 33;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 
 #define attr_printf(fmt, args) __attribute__((format(printf, fmt, args)))
 #define attr_unused	       __attribute__((unused))

@@ -12,5 +12,6 @@
 
 /* `out` has room for HEX_LEN(n) + 1. Returns out. */
 char *hex_format(const uint8_t *bytes, size_t n, char *out);
-/* Exactly 2 n digits from text; 0, or -EINVAL where one is none. What is behind them is not looked at. */
+/* Exactly 2 n digits from text; 0, or -EINVAL where one is none. What is behind them is
+ * not looked at. */
 int hex_parse(const char *text, uint8_t *bytes, size_t n);

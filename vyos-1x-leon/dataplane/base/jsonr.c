@@ -10,7 +10,6 @@
  */
 #include "jsonr.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <json-c/printbuf.h>

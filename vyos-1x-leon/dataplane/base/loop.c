@@ -6,7 +6,6 @@
 #include "loop.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 #include "log.h"
 #include "loop_ops.h"

@@ -28,7 +28,8 @@ void loop_free(struct loop *l); /* NULL ok; all timers must have been freed befo
 /* Time of this iteration: read once per wake-up in production. */
 mono_t loop_now(struct loop *l);
 
-/* A timer is created disarmed; timer_set may be called from its own callback; re-arming moves it. */
+/* A timer is created disarmed; timer_set may be called from its own callback;
+ * re-arming moves it. */
 struct timer *timer_new(struct loop *l, timer_fn fn, void *arg);
 void timer_set(struct timer *t, mono_t at);
 void timer_stop(struct timer *t);

@@ -5,7 +5,6 @@
  */
 #include "mem.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

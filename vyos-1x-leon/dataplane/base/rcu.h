@@ -8,9 +8,6 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdint.h>
-
-#include "defs.h"
 
 #define RCU_READERS_MAX 64
 

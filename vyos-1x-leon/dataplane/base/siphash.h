@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SipHash-2-4 (Aumasson, Bernstein): places in tables that strangers' input indexes. Without the key, which is
- * random in each process, nobody can compute which inputs share a place, so nobody can aim at
- * somebody else's. hash_mix64() is for what only this host chooses. Pure; any thread.
+ * SipHash-2-4 (Aumasson, Bernstein): places in tables that strangers' input indexes. Without the
+ * key, which is random in each process, nobody can compute which inputs share a place, so nobody
+ * can aim at somebody else's. hash_mix64() is for what only this host chooses. Pure; any thread.
  */
 #pragma once
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, X25519 and Ed25519 over libcrypto,
- * and random bytes from the kernel. The only file that includes OpenSSL. Called by crypto/keys.c on the
- * control thread and by crypto/seal.c on the workers too; an aead belongs to the thread that uses it. Never logs;
- * a libcrypto that cannot do its work is a bug.
+ * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, X25519 and Ed25519 over
+ * libcrypto, and random bytes from the kernel. The only file that includes OpenSSL. Called by
+ * crypto/keys.c on the control thread and by crypto/seal.c on the workers too; an aead belongs to
+ * the thread that uses it. Never logs; a libcrypto that cannot do its work is a bug.
  */
 #include "crypto/aead.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>

@@ -40,15 +40,16 @@ struct aead_piece {
 };
 int aead_seal_pieces(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
 		     size_t aad_len, const struct aead_piece *in, unsigned n_in, void *out);
-/* in_len includes the tag; out has room for in_len - AEAD_TAG_LEN. 0, or -EBADMSG: not authentic. */
+/* in_len includes the tag; out has room for in_len - AEAD_TAG_LEN. 0, or
+ * -EBADMSG: not authentic. */
 int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad, size_t aad_len,
 	      const void *in, size_t in_len, void *out);
 
 /* HKDF-SHA-256 (RFC 5869). out_len at most 64. */
 void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_len, const void *info,
 	 size_t info_len, void *out, size_t out_len);
-/* scrypt (RFC 7914) with N = 2^14, r = 8, p = 1: some 80 ms and 16 MiB, for whoever knows the input and for
- * whoever guesses. 32 bytes. */
+/* scrypt (RFC 7914) with N = 2^14, r = 8, p = 1: some 80 ms and 16 MiB, for whoever knows the input
+ * and for whoever guesses. 32 bytes. */
 void stretch(const void *secret, size_t secret_len, const void *salt, size_t salt_len,
 	     uint8_t out[AEAD_KEY_LEN]);
 /* HMAC-SHA-256, first out_len (at most 32) bytes. */

@@ -27,8 +27,8 @@
 #define ENVELOPE_LEN	   16
 #define REPLAY_WINDOW	   1024 /* counters that may arrive out of order */
 
-/* Keys of one overlay derived from the master key that a secret was stretched to (crypto/stretch.h) and
- * the VNI; NULL: the clear mode. */
+/* Keys of one overlay derived from the master key that a secret was stretched to (crypto/stretch.h)
+ * and the VNI; NULL: the clear mode. */
 struct keyring;
 struct keyring *keyring_new(const uint8_t master[MASTER_KEY_LEN], uint32_t vni);
 /* One more secret under which HELLOs and guard frames of others are accepted; not in the clear

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * From the pre-shared secret, which people choose, to a master key, for which each guess costs as
- * much as knowing it (protocol 3.1): whoever records one datagram or one loop-guard frame can try secrets
- * a few times a second and core instead of millions of times. A stretcher remembers what it has
- * computed, so that a reload costs nothing; it keeps no secret in clear. Control thread.
+ * much as knowing it (protocol 3.1): whoever records one datagram or one loop-guard frame can try
+ * secrets a few times a second and core instead of millions of times. A stretcher remembers what it
+ * has computed, so that a reload costs nothing; it keeps no secret in clear. Control thread.
  */
 #pragma once
 

@@ -2,9 +2,10 @@
 /*
  * The server side of the control socket: see ctlsock.h. Control thread. A connection is in one of
  * four states, in this order: reading its request, waiting for the answer, writing it, gone. Each
- * has at most one timer, so a client that does nothing costs a slot for a few seconds only; and where
- * slots are short, the oldest that has not yet sent its request makes room for the newcomer. A user
- * has a few slots and root has some that nobody else gets, so nobody can lock out the operator.
+ * has at most one timer, so a client that does nothing costs a slot for a few seconds only;
+ * and where slots are short, the oldest that has not yet sent its request makes room for the
+ * newcomer. A user has a few slots and root has some that nobody else gets, so nobody can
+ * lock out the operator.
  */
 #include "io/ctlsock.h"
 
@@ -227,8 +228,8 @@ static unsigned count_of(const struct ctl_server *s, const uid_t *uid)
 	return n;
 }
 
-/* The oldest that has not sent its request; uid NULL: of anybody who is not privileged, and if there is
- * none and `all`, of the privileged. */
+/* The oldest that has not sent its request; uid NULL: of anybody who is not privileged, and if
+ * there is none and `all`, of the privileged. */
 static struct ctl_conn *oldest_half_open(const struct ctl_server *s, const uid_t *uid, bool all)
 {
 	struct ctl_conn *oldest = NULL, *privileged = NULL;
@@ -324,7 +325,8 @@ static void on_pause_over(void *arg, mono_t now)
 	loop_fd_mod(s->loop, s->fd, EPOLLIN);
 }
 
-/* Whoever waits to be accepted makes the socket readable for ever: nobody is looked at for a while. */
+/* Whoever waits to be accepted makes the socket readable for ever: nobody is looked at
+ * for a while. */
 static void pause_listening(struct ctl_server *s)
 {
 	loop_fd_mod(s->loop, s->fd, 0);

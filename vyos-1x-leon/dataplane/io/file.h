@@ -17,8 +17,8 @@ int file_open(const char *path, bool follow_links, struct stat *st);
 ssize_t file_read(int fd, void *buf, size_t room);
 
 enum file_existing { FILE_REPLACE, FILE_KEEP };
-/* Mode 0600, complete and on the disk before it has its name. 0 or -errno; -EEXIST: there is one, and it
- * is to be kept. */
+/* Mode 0600, complete and on the disk before it has its name. 0 or -errno; -EEXIST: there is one,
+ * and it is to be kept. */
 int file_write(const char *path, const void *data, size_t len, enum file_existing existing);
 
 /* What an error of these means: strerror(), and what it does not know. `err` is negative. */

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * rtnetlink over libmnl: links and addresses of netlink.h; routes are in netlink_route.c,
- * notifications in netlink_monitor.c. Control thread. Each request carries a sequence number and waits for its own
- * acknowledgement, at most NL_TIMEOUT_MS, so that a kernel that does not answer cannot hang the
- * control loop for ever.
+ * notifications in netlink_monitor.c. Control thread. Each request carries a sequence number and
+ * waits for its own acknowledgement, at most NL_TIMEOUT_MS, so that a kernel that does not answer
+ * cannot hang the control loop for ever.
  */
 #include "io/netlink.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>

@@ -22,8 +22,8 @@ struct nl {
 	uint8_t buf[NL_BUFFER];
 };
 
-/* libmnl callbacks stop at the first negative return and hand errno back: what the kernel said, with
- * its sign turned, whatever that is. */
+/* libmnl callbacks stop at the first negative return and hand errno back: what the kernel said,
+ * with its sign turned, whatever that is. */
 static inline int nl_errno_or(int fallback)
 {
 	return errno > 0 ? -errno : -fallback;

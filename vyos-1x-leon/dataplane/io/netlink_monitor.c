@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Notifications of rtnetlink: links, addresses and routes that change, as netlink.h has them. Control
- * thread. What overran the socket's buffer is said, so that the caller asks for everything anew.
+ * Notifications of rtnetlink: links, addresses and routes that change, as netlink.h has
+ * them. Control thread. What overran the socket's buffer is said, so that the caller
+ * asks for everything anew.
  */
 #include <arpa/inet.h>
 #include <errno.h>

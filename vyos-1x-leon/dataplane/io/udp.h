@@ -69,8 +69,8 @@ struct udp_rx;
 struct udp_rx_msg {
 	uint8_t *data; /* writable; valid until the next udp_rx_read() */
 	size_t len;
-	/* Several datagrams of this length one behind the other, the last may be shorter; `len` where
-	 * there is only one. Never 0. */
+	/* Several datagrams of this length one behind the other, the last may be shorter; `len`
+	 * where there is only one. Never 0. */
 	size_t segment;
 	bool truncated; /* the buffer was too small */
 	struct sockaddr_storage *from;
@@ -113,7 +113,8 @@ struct udp_tx_ops {
 	/* The kernel refused this message; error > 0 is the errno, EAGAIN where the socket buffer
 	 * stayed full. `n` datagrams were in it. */
 	void (*failed)(void *arg, uint32_t tag, int error, unsigned n, size_t len);
-	/* A GSO message had to be sent segment by segment: better make none for this tag for a while. */
+	/* A GSO message had to be sent segment by segment: better make none for this tag
+	 * for a while. */
 	void (*gso_refused)(void *arg, uint32_t tag);
 };
 struct udp_tx_result {

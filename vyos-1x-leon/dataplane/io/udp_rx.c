@@ -12,7 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 
 /* Room for a timestamp and a GRO size, each with its header. */

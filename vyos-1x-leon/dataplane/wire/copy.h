@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Payload of LEON_COPY: a frame, or a piece of one, that its source sends along two paths at a time.
- * Pure; workers.
+ * Payload of LEON_COPY: a frame, or a piece of one, that its source sends along two paths at
+ * a time. Pure; workers.
  *
  *   worker (8) | counter (56) | kind (8) | payload of that kind ...
  *
- * worker and counter are the same in all datagrams with this frame, on either path, and in no datagram
- * with another: each worker of the source counts for itself. The destination takes the frame once.
+ * worker and counter are the same in all datagrams with this frame, on either path, and in
+ * no datagram with another: each worker of the source counts for itself. The destination
+ * takes the frame once.
  */
 #pragma once
 
@@ -24,7 +25,8 @@ struct copy_hdr {
 	uint8_t kind;	  /* LEON_FRAME or LEON_FRAGMENT */
 };
 
-/* 0, or -EBADMSG where nothing is behind the header, the worker is too high, or the kind is another. */
+/* 0, or -EBADMSG where nothing is behind the header, the worker is too high, or the
+ * kind is another. */
 int copy_decode(const void *data, size_t len, struct copy_hdr *h);
 /* Writes COPY_HDR_LEN bytes. */
 void copy_encode(const struct copy_hdr *h, void *out);
