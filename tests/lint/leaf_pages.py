@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What gen_tables.py writes of the leaves of the configuration: a table of reference.md, and the entries
-of leond.json(5)."""
+"""What gen_tables.py writes of the leaves of the configuration: a table of reference.md, and the
+entries of leond.json(5)."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""conf.def: what reads it, that the daemon knows all of it and nothing else, and that what is made of
-it is whole."""
+"""conf.def: what reads it, that the daemon knows all of it and nothing else, and that what is made
+of it is whole."""
 
 import importlib.util
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a definition file: `#include <...>` and `#leaves <...>` lines replaced, defaults overridden.
+"""Reads a definition file: `#include <...>` and `#leaves <...>` lines replaced, defaults
+overridden.
 
 An include stands alone on its line and is relative to the directory of the definition itself,
 also where it stands in an included file. A leafNode that repeats an earlier one and holds
