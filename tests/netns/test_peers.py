@@ -124,6 +124,8 @@ def test_name_that_is_not_resolved(lab):
     wait_for(lambda: peers(node)['dns']['resolve_error'], 40, 'not resolved')
     peer = peers(node)['dns']
     assert peer['state'] == 'unresolved' and peer['resolve_error'] in peer['reason']
+    (event,) = node.events('peer-unresolved')
+    assert 'nowhere.invalid' in event['text'] or 'dns' in event['text']
 
 
 def test_disabled_peer_is_shown_and_not_asked(lab):

@@ -98,7 +98,7 @@ void seeds_run(struct leond *d, mono_t now)
 
 static void report_failure(struct leond *d, uint32_t i, const char *why)
 {
-	const struct note n = { .kind = EV_SEED_UNRESOLVED, .detail = why };
+	const struct note n = { .kind = EV_PEER_UNRESOLVED, .detail = why };
 
 	if (d->seed[i].failing)
 		return;
@@ -156,7 +156,7 @@ int seeds_start(struct leond *d)
 {
 	d->resolver = resolver_new();
 	if (!d->resolver) {
-		log_error("seeds", "resolver cannot be started: %s", strerror(errno));
+		log_error("peers", "resolver cannot be started: %s", strerror(errno));
 		return -errno;
 	}
 	seeds_reset(d);

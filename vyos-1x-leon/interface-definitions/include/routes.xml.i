@@ -29,7 +29,7 @@
 </node>
 <node name="import">
   <properties>
-    <help>What is accepted of that which other nodes export</help>
+    <help>What is accepted of that which other nodes announce</help>
   </properties>
   <children>
     <leafNode name="address">
