@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The façade of overlay.h: life cycle, the first look at each datagram, configuration, what the
- * daemon reads. Called by daemon/ (or the simulation) on the control thread.
+ * The façade of overlay.h: life cycle, configuration, what the host tells. Makes and frees the
+ * overlay, and connects the alarms of the agenda with the modules that do the work. Called by
+ * daemon/ (or the simulation) on the control thread.
  */
 #include "proto/overlay.h"
 

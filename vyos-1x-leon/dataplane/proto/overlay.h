@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One overlay as one node sees it: the façade over peer, member, probe and share. Everything the
- * protocol does happens between overlay_input(), timers and the ops below; there is no I/O and no
- * clock of its own, so hundreds of overlays run in one test process on virtual time.
- * Control thread. doc/protocol.md sections 3 to 6.
+ * One overlay as one node sees it: the contract of proto/ with daemon/. Everything the protocol
+ * does happens between overlay_input(), timers and the ops below; there is no I/O and no clock of
+ * its own, so hundreds of overlays run in one test process on virtual time. Each function is
+ * defined in the module that knows its answer (most in overlay.c and view.c). Control thread.
+ * doc/protocol.md sections 3 to 6.
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paths: runs Dijkstra and the rules of state/choice.h over the latency database, heeds notices of
- * relays, and derives from the paths which nodes are reachable. One run per loop iteration at most;
- * runs that no failure asks for keep a distance. Control thread. Protocol 4.9, 6.
+ * Paths: runs Dijkstra and the rules of state/choice.h over the latency database, takes notices of
+ * relays (topology.c keeps them), derives from the paths which nodes are reachable, and says when
+ * a snapshot is due. One run per loop iteration at most; runs that no failure asks for keep a
+ * distance (agenda.c). Control thread. Protocol 4.9, 6.
  */
 #include "proto/paths.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What all of proto/ speaks of: limits that several modules share, alarms, token buckets, ways to a peer.
- * Types only.
+ * What all of proto/ speaks of: limits that several modules share, alarms, token buckets, ways to a
+ * peer. Types only.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct peer;
 #define DATAGRAM_MAX	9216
 #define PENDING_MAX	64	     /* peers that said HELLO and proved nothing yet */
 #define PENDING_MS	10000	     /* and how long they are kept; also of a value on offer */
-#define REKEY_AFTER	(1ULL << 32) /* datagrams: AES-GCM is good for 2^32 random nonces, ours count */
+#define REKEY_AFTER	(1ULL << 32) /* datagrams; AES-GCM allows that many */
 #define ALIVE_MS	3000	     /* a session that heard nothing for so long may be lost */
 #define BACKOFF_MAX_MS	10000u	     /* retries of what does not answer */
 #define PROBES_OUT	32	     /* unanswered probes remembered for each link */

@@ -10,7 +10,6 @@
 #include "proto/core.h"
 #include "proto/measure/along.h"
 #include "proto/measure/doubt.h"
-#include "proto/measure/loss.h"
 #include "proto/measure/probe.h"
 #include "proto/paths.h"
 #include "proto/peer.h"
@@ -66,12 +65,6 @@ static void peer_tick(void *arg, mono_t now)
 	agenda_arm(p);
 }
 
-static void peer_begins(struct overlay *o, struct peer *p)
-{
-	loss_init(o, p);
-	probe_init(o, p);
-}
-
 static void peer_ends(struct peer *p)
 {
 	session_free(p->cur);
@@ -83,7 +76,7 @@ static void peer_ends(struct peer *p)
 void upkeep_start(struct overlay *o)
 {
 	o->hooks = (struct hooks){
-		.peer_begins = peer_begins,
+		.peer_begins = probe_init,
 		.peer_tick = peer_tick,
 		.peer_ends = peer_ends,
 	};

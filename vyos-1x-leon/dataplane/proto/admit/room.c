@@ -2,9 +2,9 @@
 /*
  * Who has to go when the node table is full. Places go to those who were in session with this node
  * before those that are known by a record alone, which any member can make up; and of these no
- * member brings more than its share. So records that nobody stands for keep nobody out, and what is
- * known and alive is never pushed out. Decides and changes nothing (member_make_room() does).
- * Called by member.c and sync.c; control thread. doc/decisions/018.
+ * member brings more than its share. So made-up records keep nobody out, and what is known and
+ * alive is never pushed out. Decides and changes nothing: member.c does what it says. Called by
+ * member.c and sync.c; control thread. doc/decisions/018.
  */
 #include "proto/admit/room.h"
 

@@ -3,8 +3,8 @@
  * PINGs along the path in use to a node that is reached through relays: while data flows along it,
  * because their answers say what arrived (loss.c); and where the direct link is down, because they
  * are what the two hear of each other: who was not heard lately is not believed to have links
- * (state/path.h). Owns struct along. Called by upkeep.c (timer), dispatch.c (answers) and paths.c (a
- * path was chosen). Control thread. Protocol 6.
+ * (state/path.h). Owns struct along. Called by upkeep.c (timer), dispatch.c (answers) and paths.c
+ * (a path was chosen). Control thread. Protocol 6.
  */
 #include "proto/measure/along.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the modules of measure/ keep of a peer and of the overlay. Each struct is touched by the files that
- * tests/lint/floors.py names beside it, and by nobody else. Types only.
+ * What the modules of measure/ keep of a peer and of the overlay. Each struct is touched by the
+ * files that tests/lint/floors.py names beside it, and by nobody else. Types only.
  */
 #pragma once
 

@@ -37,6 +37,7 @@
 
 void probe_init(struct overlay *o, struct peer *p)
 {
+	loss_init(o, p);
 	p->probe = (struct probing){ 0 };
 	link_filter_reset(&p->probe.filter, o->conf->lasting_s);
 	pmtu_reset(o, p);

@@ -7,6 +7,7 @@
 
 #include "proto/core.h"
 
+/* A peer begins: what measure/ keeps of it. */
 void probe_init(struct overlay *o, struct peer *p);
 void probe_session_up(struct overlay *o, struct peer *p);
 void probe_upkeep(struct overlay *o);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Why a configured peer is not reached, as far as this node can know. A node answers nothing to who
- * is none of its own, so a peer with another secret is silent when it is asked; what shows it is
+ * Why a configured peer is not reached, as far as this node can know. A node answers nothing to
+ * strangers, so a peer with another secret is silent when it is asked. What shows the reason is
  * what comes from its address by itself, because it has this node as a peer too, and what the
- * network says. Any of it can be forged by who forges addresses: it is shown to people and decides
- * nothing. Called by the files of proto/ and by daemon/; control thread.
+ * network says (ICMP). Any of it can be forged by who forges addresses: it is shown to people and
+ * decides nothing. Called by hello.c, rival.c, seed.c and daemon/; control thread.
  */
 #include "proto/session/finding.h"
 

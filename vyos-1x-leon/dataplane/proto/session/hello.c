@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The handshake that opens a session (protocol 3.2): when HELLO is sent, what is answered, when a
- * session is taken into use. The rules against replay and flooding are all here: a recorded HELLO
- * finds its value no longer on offer; a peer that is heard from is not bothered by HELLOs of the
- * same run; answers are limited for each address and in total, and never larger than the question.
- * Control thread.
+ * The receiving half of the handshake that opens a session (protocol 3.2): what is answered, and
+ * when a session is taken into use. A recorded HELLO opens nothing, because the value that it
+ * shows is not on offer any more (offer.c); a peer that is heard from is not bothered by HELLOs of
+ * the same run; answers are limited for each address and in total (limit.c), and never larger than
+ * the question (greet.c). Called by dispatch.c on the control thread.
  */
 #include "proto/session/hello.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who speaks: signatures on records and HELLOs, and the key that a node-id is pinned to. Whoever
- * has the secret can open a session; whose session it is, and what a record says, is proved by the
- * key of the node itself. Control thread. Protocol 3.4.
+ * Which key a node-id is pinned to, and whether a HELLO or a record comes under a key that may say
+ * it. Whoever has the secret can open a session; whose session it is, and what a record says, is
+ * proved by the key of the node itself (sign.c). Called by hello.c and member.c; control thread.
+ * Protocol 3.4.
  */
 #include "proto/session/identity.h"
 

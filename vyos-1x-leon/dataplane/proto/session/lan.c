@@ -2,9 +2,9 @@
 /*
  * The LAN behind another node changed, as the flags of its record say: hosts there are to be
  * learned anew. Each time costs every member a walk through its tables and floods until the hosts
- * are known again, and what is forgotten can be claimed by others, so each node may cause it a few
- * times only; what is beyond that is done once, when its time has come. Called by member.c and the
- * peer's timer; control thread.
+ * are known again, and what is forgotten can be claimed by others. So each node may cause it a few
+ * times only; further changes are put together and wait for their turn. Called by member.c and
+ * upkeep.c; control thread.
  */
 #include "proto/session/lan.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Membership: this node's own record and its announcement (the paper's join), leave, the records
- * of others and what they change, forgetting of silent nodes, and duplicates of our node-id.
- * Control thread. Protocol 5.1, 5.2.
+ * Membership: the records of others and what they change, room for them in the node table, their
+ * leave, and forgetting of silent nodes. Called by dispatch.c, hello.c, expel.c and upkeep.c on
+ * the control thread. Protocol 5.1, 5.2.
  *
- * Three times hang together. A node refreshes its own record four times within forget-time, so the
- * record of whoever is alive is always newer than the one that others may have forgotten: that is
- * what makes the two halves of a long partition take each other back, while the record of a dead
- * node, which nobody refreshes, revives nowhere. Tombstones are kept for twice forget-time and a
- * minute: by then all who were connected have forgotten the node too.
+ * Three times hang together. A node refreshes its own record (own.c) four times within
+ * forget-time, so the record of whoever is alive is always newer than the one that others may have
+ * forgotten: that is what makes the two halves of a long partition take each other back, while the
+ * record of a dead node, which nobody refreshes, revives nowhere. Tombstones are kept for twice
+ * forget-time and a minute: by then all who were connected have forgotten the node too.
  */
 #include "proto/session/member.h"
 

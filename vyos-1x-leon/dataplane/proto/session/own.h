@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This node's own record; overlay_set_prefixes() and overlay_set_lan() belong here. Control thread. Protocol 5.1, 5.2.
+ * This node's own record; overlay_set_prefixes() and overlay_set_lan() belong here. Control thread.
+ * Protocol 5.1, 5.2.
  */
 #pragma once
 

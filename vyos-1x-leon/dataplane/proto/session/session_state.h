@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the modules of session/ keep of a peer and of the overlay. Each struct is touched by the files that
- * tests/lint/floors.py names beside it, and by nobody else. Types only.
+ * What the modules of session/ keep of a peer and of the overlay. Each struct is touched by the
+ * files that tests/lint/floors.py names beside it, and by nobody else. Types only.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct rx_hello {
 	const struct endpoint *from;
 	const struct endpoint *direct; /* from, where it came straight from the peer; else NULL */
 	bool proved;		       /* a message came in the session it stands for */
-	bool returned; /* the value was sent to `direct` and nowhere else: the peer receives there */
+	bool returned; /* its value of ours was sent to `direct` only: the peer receives there */
 	struct via back;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Anti-entropy: what mends everything that got lost. Digests in PING and PONG say whether two
- * nodes know the same records; where they differ for longer than a change takes to reach both, the two
- * exchange summaries and fetch what is newer. Answers to fetches are queued and paced, so that a
- * newcomer among hundreds does not get, or cause, a burst. Control thread. Protocol 4.3, 4.4, 4.8.
+ * nodes know the same records; where they differ for longer than a change takes to reach both, the
+ * two exchange summaries and fetch what is newer. Called by dispatch.c, upkeep.c and those who
+ * miss a record; control thread. Protocol 4.3, 4.4, 4.8.
  */
 #include "proto/share/sync.h"
 
