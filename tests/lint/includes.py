@@ -92,8 +92,17 @@ def resolve(path, name, headers):
     return None
 
 
+def with_lists(text):
+    """The text, and those of the lists (.def) that it includes: their lines are its code too."""
+    for _, name in INCLUDE.findall(text):
+        list_file = os.path.join(tree.DATAPLANE, name)
+        if name.endswith('.def') and os.path.exists(os.path.join(tree.TOP, list_file)):
+            text += tree.read(list_file)
+    return text
+
+
 def unused(path, text, headers):
-    code = INCLUDE.sub('', NO_CODE.sub('', text))
+    code = INCLUDE.sub('', NO_CODE.sub('', with_lists(text)))
     words = set(re.findall(r'\w+', code))
     own = os.path.splitext(os.path.basename(path))[0] + '.h'
     needed = CMOCKA_NEEDS if '<cmocka.h>' in text else set()

@@ -14,6 +14,7 @@
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "sim.h"
+#include "wire/bytes.h"
 
 /* What was sent, and what was sent to the attacker. */
 struct wire {

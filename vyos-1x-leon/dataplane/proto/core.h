@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/siphash.h"
 #include "proto/measure/measure_state.h"
 #include "proto/overlay.h"
 #include "proto/session/session_state.h"

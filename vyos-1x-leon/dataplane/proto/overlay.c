@@ -6,7 +6,6 @@
  */
 #include "proto/overlay.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,10 +5,7 @@
  */
 #pragma once
 
-#include "base/defs.h"
-#include "base/siphash.h"
 #include "proto/overlay.h"
-#include "wire/bytes.h"
 #include "wire/leon.h"
 
 struct overlay;

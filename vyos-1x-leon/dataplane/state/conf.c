@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading the configuration of conf.h: the leaves of conf.def first (conf_leaf.c), then one function
- * for each section of the document that has more than those, or a rule between two of them. Called
- * by daemon/ at start and at reload, on the control thread. The secret never enters a message.
+ * Reading the configuration of conf.h: the leaves of conf.def first (conf_leaf.c), then one
+ * function for each section of the document that has more than those, or a rule between two
+ * of them. Called by daemon/ at start and at reload, on the control thread. The secret
+ * never enters a message.
  */
 #include "state/conf.h"
 
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/defs.h"
 #include "base/jsonr.h"
 #include "base/mem.h"
 #include "crypto/keys.h"

@@ -37,8 +37,8 @@ struct conf_peer {
 	char description[CONF_DESCRIPTION_MAX + 1];
 };
 
-/* A node that a rule speaks of: by its identity key, or by its node-id. Not by its name, which every
- * node gives itself. */
+/* A node that a rule speaks of: by its identity key, or by its node-id. Not by its name, which
+ * every node gives itself. */
 struct conf_node {
 	node_id_t id; /* NODE_ID_NONE: by key */
 	uint8_t key[MSG_KEY_LEN];
@@ -53,7 +53,8 @@ struct conf_import {
 };
 
 struct conf {
-	/* Numbers, flags, objects that are switches, and choices, each with its unit in its name. */
+	/* Numbers, flags, objects that are switches, and choices, each with its unit
+	 * in its name. */
 #define NUMBER(field, path, type, ...) type field;
 #define FLAG(field, ...)	       bool field;
 #define OBJECT(field, ...)	       bool field;

@@ -3,11 +3,9 @@
  * The lists of the configuration that are about routes: which prefixes this node announces, and
  * which it accepts of others. Called by conf.c and conf_diff.c; pure; control thread.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "base/hex.h"
 #include "base/mem.h"
 #include "state/conf_section.h"
@@ -105,7 +103,8 @@ static void read_import_nodes(struct jsonr_node *obj, struct conf_import *im)
 	}
 }
 
-/* Without ge and le the very prefix is accepted; with ge alone all that are longer, as in prefix lists. */
+/* Without ge and le the very prefix is accepted; with ge alone all that are longer, as
+ * in prefix lists. */
 static void read_import_rule(struct jsonr_node *obj, const char *name, struct conf_import *im)
 {
 	uint32_t max, ge, le;

@@ -21,7 +21,8 @@ bool conf_is_node_name(const char *s);
 void conf_default_leaves(struct conf *c);
 void conf_read_leaves(struct jsonr_node *root, struct conf *c);
 unsigned conf_diff_leaves(const struct conf *a, const struct conf *b);
-/* The path of the next leaf, from *at on, that differs and needs a restart; NULL where none does. */
+/* The path of the next leaf, from *at on, that differs and needs a restart; NULL
+ * where none does. */
 const char *conf_next_restart_leaf(const struct conf *a, const struct conf *b, size_t *at);
 
 /* conf_secrets.c: authentication and encryption. */

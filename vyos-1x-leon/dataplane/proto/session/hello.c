@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "base/mem.h"
 #include "proto/admit/trust.h"
 #include "proto/agenda.h"
 #include "proto/core.h"

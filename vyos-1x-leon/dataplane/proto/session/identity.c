@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "proto/admit/claim.h"
 #include "proto/admit/trust.h"
 #include "proto/agenda.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "proto/core.h"
+#include "wire/bytes.h"
 
 #define CONTEXT_MAX 32
 #define SIGNED_MAX  (CONTEXT_MAX + MSG_LEN_MAX)
