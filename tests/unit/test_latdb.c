@@ -82,7 +82,8 @@ static void a_fall_never_raises_the_cost(void **state)
 				assert_in_range(cost, 100000, before);
 				before = cost;
 			}
-			assert_in_range(before, 100000, 100100);
+			/* Of the largest step the averages still have a thousandth. */
+			assert_in_range(before, 100000, 101000);
 		}
 	}
 }

@@ -149,7 +149,7 @@ static void link_variation(struct out *o, const char *name, const struct node *n
 	if (!link_of(o, n, &l) || !l.up || l.filter.n_samples == 0)
 		return;
 	put_node_sample(o, name, n);
-	put_seconds(o, (uint64_t)l.filter.dev_us);
+	put_seconds(o, (uint64_t)l.filter.sway_us);
 }
 
 static void link_loss(struct out *o, const char *name, const struct node *n)

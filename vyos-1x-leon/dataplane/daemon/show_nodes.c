@@ -42,7 +42,7 @@ static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now
 	jsonw_str(w, "link", l->up ? "up" : "down");
 	answer_known(w, "rtt_us", sampled, (uint64_t)l->filter.now_us);
 	answer_known(w, "lasting_rtt_us", sampled, (uint64_t)l->filter.lasting_us);
-	answer_known(w, "variation_us", sampled, (uint64_t)l->filter.dev_us);
+	answer_known(w, "variation_us", sampled, (uint64_t)l->filter.sway_us);
 	answer_known(w, "loss_permille", sampled, l->filter.loss_pm);
 	answer_known(w, "min_rtt_us", sampled, l->filter.min.value);
 	answer_known(w, "link_mtu", l->mtu != 0, l->mtu);

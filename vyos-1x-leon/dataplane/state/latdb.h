@@ -14,8 +14,9 @@
 #include "wire/msg.h"
 
 /* --- filter of one link, fed by probes --- */
-#define FILTER_RISE_S 5
-#define FILTER_FALL_S 3
+#define FILTER_QUICK_MS 500
+#define FILTER_CALM_S	20
+#define FILTER_JITTER_S 60
 
 /* Maximum, or minimum, of this period and the one before. */
 struct extreme {
@@ -30,10 +31,13 @@ struct link_filter {
 	 * average as above. */
 	int64_t srtt_us, var_us;
 	/* For paths, by time and not by probe, so that traffic, which makes probes more frequent,
-	 * does not change them: the latency now (up within FILTER_RISE_S, down within
-	 * FILTER_FALL_S), and in the long run, with the mean deviation from that. */
-	int64_t now_us, lasting_us, dev_us;
-	uint32_t lasting_s; /* time scale of the latter two */
+	 * does not change them: the latency now, and in the long run, with the mean deviation from
+	 * that of the latency now, and of the single answer. */
+	int64_t now_us, lasting_us, sway_us, dev_us;
+	uint32_t lasting_s; /* time scale of the latter three */
+	/* What `now` is made of: the last answers, their average, and how much one answer differs
+	 * from the one before. */
+	int64_t quick_us, calm_us, jitter_us, before_us;
 	mono_t first_at, last_at;
 	uint32_t last_us;    /* last sample */
 	struct extreme min;  /* lowest of the current and the previous minute */
@@ -45,6 +49,9 @@ void link_filter_reset(struct link_filter *f, uint32_t lasting_s);
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now);
 /* The first answer after a silence, and to a probe that was taken for lost: the latency jumped. */
 void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now);
+/* A late answer after one to a later probe. It says nothing of what is, but without such answers
+ * the averages of a link that is slow now and then would be too good. */
+void link_filter_overtaken(struct link_filter *f, uint32_t rtt_us, mono_t now);
 void link_filter_loss(struct link_filter *f);
 /* Notes whether a probe was answered after its timeout. */
 void link_filter_late(struct link_filter *f, bool late);
@@ -56,7 +63,7 @@ uint32_t link_filter_chance(const struct link_filter *f);
 struct lat_entry {
 	uint32_t rtt_us;     /* what it is now */
 	uint32_t lasting_us; /* what it is in the long run */
-	uint32_t var_us;     /* mean deviation from that */
+	uint32_t var_us;     /* mean deviation of the one from the other */
 	uint16_t loss_pm;
 	uint16_t mtu; /* largest LEON datagram, 0 unknown */
 	bool up;

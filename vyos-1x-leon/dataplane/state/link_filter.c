@@ -28,6 +28,9 @@
 /* The first sample after a silence counts for no more than this of it. */
 #define DT_MAX_US 10000000
 
+/* So many mean deviations above what lasts is beyond anything usual. */
+#define OUTLIER 8
+
 #define LOSS_GAIN 32
 #define LOSS_FULL 1000
 
@@ -80,24 +83,63 @@ static int64_t follow(int64_t average, int64_t value, int64_t dt_us, int64_t sca
 
 static void start_averages(struct link_filter *f, int64_t r, mono_t now)
 {
+	f->before_us = r;
+	f->quick_us = r;
+	f->calm_us = r;
 	f->now_us = r;
 	f->lasting_us = r;
+	f->jitter_us = r / VAR_START_DIVISOR;
+	f->sway_us = r / VAR_START_DIVISOR;
 	f->dev_us = r / VAR_START_DIVISOR;
 	f->first_at = now;
 	f->last_at = now;
 }
 
-static void note_averages(struct link_filter *f, int64_t r, mono_t now)
+static int64_t distance(int64_t a, int64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * What the round trip is now. Where one answer says what the next one will (a value that stands),
+ * that is the last answers; where each is drawn anew, it is their average. The difference between
+ * one answer and the next tells the two apart: a move of the last answers that is within it is
+ * noise, and what is beyond it counts. One answer alone moves nothing: it takes two that lie to
+ * the same side, and what is far beyond anything usual counts in the average as if it were just
+ * that.
+ */
+static void note_now(struct link_filter *f, int64_t r, bool overtaken, int64_t dt_us,
+		     int64_t age_us)
+{
+	int64_t low = min_of(r, f->before_us), high = max_of(r, f->before_us);
+	int64_t most = max_of(f->lasting_us + OUTLIER * f->dev_us, f->calm_us), by;
+
+	if (!overtaken)
+		f->quick_us = follow(f->quick_us, min_of(max_of(f->quick_us, low), high), dt_us,
+				     FILTER_QUICK_MS * 1000);
+	f->calm_us = follow(f->calm_us, min_of(r, most), dt_us,
+			    min_of(FILTER_CALM_S * 1000000LL, age_us));
+	f->jitter_us = follow(f->jitter_us, min_of(high, most) - min_of(low, most), dt_us,
+			      min_of(FILTER_JITTER_S * 1000000LL, age_us));
+	if (!overtaken)
+		f->before_us = r;
+	by = f->quick_us - f->calm_us;
+	if (distance(by, 0) <= f->jitter_us)
+		f->now_us = f->calm_us;
+	else
+		f->now_us = f->quick_us + (by > 0 ? -f->jitter_us : f->jitter_us);
+}
+
+static void note_averages(struct link_filter *f, int64_t r, bool overtaken, mono_t now)
 {
 	int64_t dt_us = min_of(mono_sub_us(now, f->last_at), (int64_t)DT_MAX_US);
 	int64_t age_us = mono_sub_us(now, f->first_at) + AGE_MIN_US;
 	int64_t scale_us = min_of((int64_t)f->lasting_s * 1000000, age_us);
-	int64_t by = r - f->lasting_us;
 
-	f->now_us = follow(f->now_us, r, dt_us,
-			   (r > f->now_us ? FILTER_RISE_S : FILTER_FALL_S) * 1000000LL);
-	/* A plain mean while the link is young. The deviation is from the average as it was. */
-	f->dev_us = follow(f->dev_us, by < 0 ? -by : by, dt_us, scale_us);
+	note_now(f, r, overtaken, dt_us, age_us);
+	/* A plain mean while the link is young. Deviations are from the average as it was. */
+	f->sway_us = follow(f->sway_us, distance(f->now_us, f->lasting_us), dt_us, scale_us);
+	f->dev_us = follow(f->dev_us, distance(r, f->lasting_us), dt_us, scale_us);
 	f->lasting_us = follow(f->lasting_us, r, dt_us, scale_us);
 	f->last_at = now;
 }
@@ -116,7 +158,7 @@ void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 		 * falls is an improvement: it lowers the average, and must not raise the price. */
 		f->var_us += (2 * max_of(r - f->srtt_us, (int64_t)0) - f->var_us) / 4;
 		f->srtt_us += (r - f->srtt_us) / 8;
-		note_averages(f, r, now);
+		note_averages(f, r, false, now);
 	}
 	note_sample(f, rtt_us);
 }
@@ -130,11 +172,20 @@ void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now)
 		return;
 	}
 	note_extremes(f, rtt_us, now);
-	note_averages(f, r, now);
+	note_averages(f, r, false, now);
+	f->quick_us = max_of(f->quick_us, r);
 	f->now_us = max_of(f->now_us, r);
 	f->srtt_us = r;
 	f->var_us = max_of(f->var_us, r / VAR_START_DIVISOR);
 	note_sample(f, rtt_us);
+}
+
+void link_filter_overtaken(struct link_filter *f, uint32_t rtt_us, mono_t now)
+{
+	if (f->n_samples == 0)
+		return;
+	note_extremes(f, rtt_us, now);
+	note_averages(f, rtt_us, true, now);
 }
 
 void link_filter_loss(struct link_filter *f)

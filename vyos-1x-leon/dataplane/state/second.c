@@ -2,9 +2,20 @@
 /* See second.h. */
 #include "state/second.h"
 
+/* Silence is no reason to leave a path, since the other copy takes another; but it is one not to
+ * choose it. */
 static bool is_usable(const struct path *p)
 {
-	return p->n_hops && p->cost_us != COST_INFINITE && !p->silent;
+	return p->n_hops && p->cost_us != COST_INFINITE;
+}
+
+/* Mostly what lasts; what is now has a say, or a path that turned bad would be kept for half an
+ * hour. */
+static uint64_t cost_of(const struct path *p)
+{
+	return ((uint64_t)p->lasting_us * (100 - SECOND_NOW_PERCENT) +
+		(uint64_t)p->cost_us * SECOND_NOW_PERCENT) /
+	       100;
 }
 
 static bool may_relay(const struct path_params *pp, uint16_t slot)
@@ -24,7 +35,7 @@ static struct path best_relayed(const struct latdb *db, const struct path_params
 		if (k == to || k == but || !may_relay(pp, k))
 			continue;
 		path_evaluate(db, pp, SLOT_SELF, &p);
-		if (is_usable(&p) && p.lasting_us < best.lasting_us)
+		if (is_usable(&p) && !p.silent && cost_of(&p) < cost_of(&best))
 			best = p;
 	}
 	return best;
@@ -32,9 +43,9 @@ static struct path best_relayed(const struct latdb *db, const struct path_params
 
 static bool is_better(const struct path *p, const struct path *in_use)
 {
-	uint64_t bar = (uint64_t)in_use->lasting_us * (100 - SECOND_PERCENT) / 100;
+	uint64_t bar = cost_of(in_use) * (100 - SECOND_PERCENT) / 100;
 
-	return is_usable(p) && (!is_usable(in_use) || p->lasting_us < bar);
+	return is_usable(p) && (!is_usable(in_use) || cost_of(p) < bar);
 }
 
 /* The direct link, else the best relay, kept like the second one. */

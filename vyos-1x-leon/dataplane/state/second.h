@@ -6,8 +6,9 @@
  * nothing. Pure; control thread.
  *
  * The first path is the direct link while it is up, since that never changes; otherwise the best
- * one. The second goes over one relay: of those that are disjoint the best in the long run, kept
- * until another is better by SECOND_PERCENT, or until it breaks.
+ * one. The second goes over one relay: of those that are disjoint the best in the long run, with a
+ * little of what is now, kept until another is better by SECOND_PERCENT, or until it breaks.
+ * Silence alone does not count as broken: the other copy takes another path.
  */
 #pragma once
 
@@ -16,7 +17,8 @@
 #include "base/mono.h"
 #include "state/path.h"
 
-#define SECOND_PERCENT 20
+#define SECOND_PERCENT	   22
+#define SECOND_NOW_PERCENT 20 /* weight of what is now; the rest has what lasts */
 
 struct second {
 	struct path first, path; /* n_hops 0: there is none */

@@ -73,7 +73,7 @@ void link_store(struct overlay *o, struct peer *p)
 	struct lat_entry e = {
 		.rtt_us = (uint32_t)min_of(rtt_us, (int64_t)UINT32_MAX),
 		.lasting_us = (uint32_t)min_of(f->lasting_us, (int64_t)UINT32_MAX),
-		.var_us = (uint32_t)min_of(f->dev_us, (int64_t)UINT32_MAX),
+		.var_us = (uint32_t)min_of(f->sway_us, (int64_t)UINT32_MAX),
 		.loss_pm = (uint16_t)max_of(f->loss_pm, (uint32_t)p->loss.link_pm),
 		.mtu = p->pmtu.mtu,
 		.up = p->probe.up,

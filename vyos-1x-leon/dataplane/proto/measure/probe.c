@@ -295,8 +295,10 @@ static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, u
 		return;
 	link_filter_late(&pr->filter, q->missed);
 	/* Answers that were held up together: the first to come says what is, the rest what was. */
-	if (q->missed && overtaken)
+	if (q->missed && overtaken) {
+		link_filter_overtaken(&pr->filter, rtt_us, now);
 		return;
+	}
 	/* Two late answers in a row, later than is usual for the link: its time jumped. */
 	if (q->missed &&
 	    (pr->late_us || (pr->misses >= in_a_row && rtt_us > usual_us(&pr->filter))))

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The filter of one link: what its time is now. Its other parts are tested in test_latdb.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "state/latdb.h"
+
+#define S(n) ((mono_t){ (n)*NS_PER_S })
+
+/* Pseudo-random, even between 50 and 150 ms. */
+static uint32_t drawn(unsigned i)
+{
+	return 50000 + (i * 2654435761u >> 8) % 100001;
+}
+
+/* A value that stands is followed within three probes, whether it rises or falls; one answer alone
+ * moves nothing that a path would notice. */
+static void now_follows_what_stands(void **state)
+{
+	struct link_filter f;
+	int t = 1;
+
+	(void)state;
+	link_filter_reset(&f, 1800);
+	for (int i = 0; i < 200; i++)
+		link_filter_answer(&f, 40000 + (uint32_t)(i % 3) * 200, S(t++));
+	assert_in_range(f.now_us, 40000, 40400);
+	link_filter_answer(&f, 400000, S(t++));
+	assert_in_range(f.now_us, 40000, 40600);
+	for (int i = 0; i < 5; i++) {
+		link_filter_answer(&f, 40200, S(t++));
+		assert_in_range(f.now_us, 40000, 40600);
+	}
+	for (int i = 0; i < 3; i++)
+		link_filter_answer(&f, 60000, S(t++));
+	assert_in_range(f.now_us, 56000, 60000);
+	for (int i = 0; i < 60; i++)
+		link_filter_answer(&f, 60000, S(t++));
+	for (int i = 0; i < 3; i++)
+		link_filter_answer(&f, 40000, S(t++));
+	assert_in_range(f.now_us, 40000, 43000);
+}
+
+/* Where each answer is drawn anew, what is now is their average; what it varies itself is a
+ * fraction of what they do, with ten probes a second as with one. */
+static void now_is_the_average_of_noise(void **state)
+{
+	(void)state;
+	for (unsigned per_s = 1; per_s <= 10; per_s += 9) {
+		struct link_filter f;
+
+		link_filter_reset(&f, 1800);
+		for (unsigned i = 0; i < 1800 * per_s; i++) {
+			link_filter_answer(&f, drawn(i),
+					   (mono_t){ (1 + i / per_s) * NS_PER_S +
+						     i % per_s * (NS_PER_S / per_s) });
+			if (i > 120 * per_s)
+				assert_in_range(f.now_us, 82000, 118000);
+		}
+		assert_in_range(f.dev_us, 22000, 28000);
+		assert_in_range(f.sway_us, 300, 6000);
+		assert_in_range(f.lasting_us, 97000, 103000);
+	}
+}
+
+/* Answers so late that others came first belong to the average, and say nothing of now. */
+static void overtaken_answers_are_not_forgotten(void **state)
+{
+	struct link_filter f;
+
+	(void)state;
+	link_filter_reset(&f, 1800);
+	for (int i = 0; i < 1000; i++) {
+		mono_t at = S(1 + i);
+
+		link_filter_answer(&f, 100000, at);
+		if (i % 2)
+			link_filter_overtaken(&f, 3000000, mono_add_ms(at, 500));
+	}
+	assert_in_range(f.quick_us, 100000, 100000);
+	assert_in_range(f.lasting_us, 700000, 1300000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(now_follows_what_stands),
+		cmocka_unit_test(now_is_the_average_of_noise),
+		cmocka_unit_test(overtaken_answers_are_not_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
