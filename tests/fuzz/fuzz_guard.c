@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "crypto/keys.h"
-#include "daemon/guard.h"
+#include "daemon/host/loop_guard.h"
 #include "../unit/sample_session.h"
 #include "wire/guard.h"
 

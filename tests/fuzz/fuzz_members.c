@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* daemon/members: any text as the member cache; what is accepted is written and read the same. */
+/* daemon/life/members: any text as the member cache; what is accepted is written and read the same. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/members.h"
+#include "daemon/life/members.h"
 
 #define VNI 7
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/command.h"
+#include "daemon/control/command.h"
 #include "daemon/leond.h"
 #include "overlay_lab.h"
 

@@ -83,8 +83,8 @@ def fresh_schema():
 
 
 def unknown_placeholders():
-    """Sentences of event.def name only what daemon/event_text.c fills in."""
-    known = set(re.findall(r'"(\{\w+\})"', tree.read(f'{tree.DATAPLANE}/daemon/notes.c')))
+    """Sentences of event.def name only what daemon/life/event_text.c fills in."""
+    known = set(re.findall(r'"(\{\w+\})"', tree.read(f'{tree.DATAPLANE}/daemon/life/event_text.c')))
     used = set(re.findall(r'\{\w+\}', tree.read(f'{tree.DATAPLANE}/state/event.def')))
     return [f'event.def: nobody fills in {word}' for word in sorted(used - known)]
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/guard.h"
+#include "daemon/host/loop_guard.h"
 
 #define INTERVAL_MS 1000
 #define SELF	    0x0a000005u

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "daemon/members.h"
+#include "daemon/life/members.h"
 
 #define VNI 7
 

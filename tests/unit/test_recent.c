@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "fwd/events.h"
+#include "fwd/reports.h"
 #include "fwd_one.h"
 
 /* The inverse of hash_mix64(), whose factors have inverses modulo 2^64. */

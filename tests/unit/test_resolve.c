@@ -12,7 +12,7 @@
 
 #include <poll.h>
 
-#include "daemon/resolve.h"
+#include "daemon/host/resolve.h"
 
 #define DEADLINE_MS 30000
 

@@ -5,8 +5,8 @@
 #include "fwd/encap.h"
 
 #include "base/defs.h"
-#include "fwd/bundle.h"
-#include "fwd/frag.h"
+#include "fwd/bundling.h"
+#include "fwd/splitting.h"
 #include "fwd/outgoing.h"
 #include "fwd/tso.h"
 #include "fwd/worker.h"

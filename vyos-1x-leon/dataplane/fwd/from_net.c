@@ -9,9 +9,9 @@
 
 #include "base/defs.h"
 #include "fwd/copies.h"
-#include "fwd/events.h"
+#include "fwd/reports.h"
 #include "fwd/incoming.h"
-#include "fwd/local.h"
+#include "fwd/to_segment.h"
 #include "fwd/relay.h"
 #include "fwd/worker.h"
 #include "wire/bundle.h"

@@ -9,9 +9,9 @@
 #include "base/defs.h"
 #include "fwd/clamp.h"
 #include "fwd/encap.h"
-#include "fwd/events.h"
+#include "fwd/reports.h"
 #include "fwd/flood.h"
-#include "fwd/neighbor.h"
+#include "fwd/suppress.h"
 #include "fwd/worker.h"
 #include "wire/guard.h"
 

@@ -7,7 +7,7 @@
 #include "fwd/relay.h"
 
 #include "base/defs.h"
-#include "fwd/events.h"
+#include "fwd/reports.h"
 #include "fwd/worker.h"
 #include "wire/bytes.h"
 

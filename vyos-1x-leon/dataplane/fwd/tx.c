@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "fwd/events.h"
+#include "fwd/reports.h"
 #include "fwd/worker.h"
 
 void tx_init(struct worker *w, uint16_t slots_maximum)

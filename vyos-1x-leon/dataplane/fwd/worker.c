@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "crypto/aead.h"
-#include "fwd/events.h"
+#include "fwd/reports.h"
 #include "fwd/from_net.h"
 #include "fwd/from_tap.h"
 

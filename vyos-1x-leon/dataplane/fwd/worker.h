@@ -5,9 +5,9 @@
  * their first argument, work within one batch (one snapshot, one time) and count into its stats.
  * No step allocates, locks, logs or blocks.
  *
- * A batch from the TAP:  from_tap -> (events, suppress, storm) -> flood | encap -> (tso, frag,
- *                        bundle) -> outgoing -> tx
- * A batch from the net:  from_net -> events | incoming -> relay -> tx | reasm -> local -> deliver
+ * A batch from the TAP:  from_tap -> (reports, suppress, storm) -> flood | encap -> (tso,
+ *                        splitting, bundling) -> outgoing -> tx
+ * A batch from the net:  from_net -> reports | incoming -> relay -> tx | reasm -> to_segment -> deliver
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 #include "base/rcu.h"
 #include "base/ring.h"
 #include "base/siphash.h"
-#include "fwd/bundle.h"
+#include "fwd/bundling.h"
 #include "fwd/copies.h"
 #include "fwd/deliver.h"
 #include "fwd/fwd.h"
@@ -73,7 +73,7 @@ struct worker {
 
 	struct tap_rx tap_rx;
 	struct udp_rx *rx;
-	struct bundle bundle[BUNDLE_OPEN]; /* by slot, see bundle.h */
+	struct bundle bundle[BUNDLE_OPEN]; /* by slot, see bundling.h */
 	struct tx tx;
 	struct deliver deliver;
 	uint8_t *spare; /* NET_BUFFER bytes: sealed data that two keys are tried on */

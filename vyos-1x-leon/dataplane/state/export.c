@@ -3,7 +3,7 @@
  * The planner of export.h. Each run collects what reachable nodes announce as candidates, refuses
  * what rules and safety forbid, sorts the rest and picks one for each destination. Two things are
  * kept from run to run, so that routes do not flap: the metric of each node, and which announcer of
- * a prefix is in use. Called by daemon/routes.c on the control thread.
+ * a prefix is in use. Called by daemon/host/kernel_routes.c on the control thread.
  */
 #include "state/export.h"
 

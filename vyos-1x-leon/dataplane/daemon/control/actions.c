@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Commands that change something: `reload` and `reset node`. Control thread.
+ */
+#include <string.h>
+
+#include "base/defs.h"
+#include "daemon/control/answer.h"
+#include "daemon/control/command.h"
+#include "daemon/leond.h"
+
+/* The comma-separated list of conf_restart_keys() as an array. */
+static void write_keys(struct jsonw *w, const char *list)
+{
+	jsonw_array(w, "restart_keys");
+	while (*list) {
+		size_t len = strcspn(list, ",");
+		char key[64];
+
+		if (len < sizeof(key)) {
+			memcpy(key, list, len);
+			key[len] = '\0';
+			jsonw_str(w, NULL, key);
+		}
+		list += len;
+		list += strspn(list, ", ");
+	}
+	jsonw_end(w);
+}
+
+static void write_changes(struct jsonw *w, unsigned changes)
+{
+	static const struct {
+		enum conf_change bit;
+		const char *name;
+	} names[] = { { CONF_PEERS, "peers" },	   { CONF_PROBING, "measurement" },
+		      { CONF_PATHS, "paths" },	   { CONF_FDB, "fdb" },
+		      { CONF_FRAMES, "frames" },   { CONF_DEVICE, "device" },
+		      { CONF_RECORD, "record" },   { CONF_LOG, "log" },
+		      { CONF_MEMBERS, "members" }, { CONF_ROUTES, "routes" },
+		      { CONF_KEYS, "keys" },	   { CONF_DATAGRAMS, "datagrams" } };
+
+	jsonw_array(w, "changes");
+	for (size_t i = 0; i < array_size(names); i++)
+		if (changes & names[i].bit)
+			jsonw_str(w, NULL, names[i].name);
+	jsonw_end(w);
+}
+
+enum command_result do_reload(struct command *c)
+{
+	struct apply_verdict v;
+
+	leond_reload(c->d, &v);
+	if (!v.ok)
+		return command_refuse(c, "configuration refused, the old one stays: %s", v.text);
+	jsonw_str(c->w, "verdict", v.text);
+	write_keys(c->w, v.restart_keys);
+	write_changes(c->w, v.changes);
+	jsonw_array(c->w, "warnings");
+	if (v.warning[0])
+		jsonw_str(c->w, NULL, v.warning);
+	jsonw_end(c->w);
+	return CMD_DONE;
+}
+
+/*
+ * Drops what was learned behind the node and has its link probed at once. What the overlay knows of
+ * it stays: every other member would tell us again.
+ */
+enum command_result reset_node(struct command *c)
+{
+	const struct node *n = command_node(c);
+	struct overlay_link link;
+
+	if (!n)
+		return CMD_FAILED;
+	answer_id(c->w, "node_id", n->id);
+	answer_name(c->w, "name", c->d, n->id);
+	jsonw_u64(c->w, "removed", fdb_forget_slot(c->d->fdb, n->slot, now_s_of(c->now)));
+	neigh_forget_slot(c->d->neigh, n->slot);
+	if (n->slot != SLOT_SELF && overlay_link(c->d->overlay, n->slot, &link) &&
+	    link.ep.ip.family)
+		overlay_link_suspect(c->d->overlay, &link.ep);
+	return CMD_DONE;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The control socket: one JSON request, one JSON answer. Owns the table of commands and who may
+ * use them; what handlers share is in command.c. Who can open the socket (its group) may look; only root and the daemon's own user may
+ * change something. Control thread.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "daemon/control/command.h"
+#include "daemon/leond.h"
+
+enum access { ACCESS_READ, ACCESS_WRITE };
+
+struct command_row {
+	const char *name;
+	enum access access;
+	command_fn fn;
+};
+
+static const struct command_row table[] = {
+	{ "show nodes", ACCESS_READ, show_nodes },
+	{ "show peers", ACCESS_READ, show_peers },
+	{ "show paths", ACCESS_READ, show_paths },
+	{ "show ipsec", ACCESS_READ, show_ipsec },
+	{ "show latency", ACCESS_READ, show_latency },
+	{ "show fdb", ACCESS_READ, show_fdb },
+	{ "show statistics", ACCESS_READ, show_statistics },
+	{ "show routes", ACCESS_READ, show_routes },
+	{ "show events", ACCESS_READ, show_events },
+	{ "show identity", ACCESS_READ, show_identity },
+	{ "explain path", ACCESS_READ, explain_path },
+	{ "trace", ACCESS_READ, trace_path },
+	{ "ping", ACCESS_READ, ping_node },
+	{ "metrics", ACCESS_READ, show_metrics },
+	{ "report ipsec", ACCESS_WRITE, report_ipsec },
+	{ "reload", ACCESS_WRITE, do_reload },
+	{ "reset fdb", ACCESS_WRITE, reset_fdb },
+	{ "reset statistics", ACCESS_WRITE, reset_statistics },
+	{ "reset node", ACCESS_WRITE, reset_node },
+};
+
+static const struct command_row *find_row(const char *name)
+{
+	for (size_t i = 0; i < array_size(table); i++)
+		if (strcmp(table[i].name, name) == 0)
+			return &table[i];
+	return NULL;
+}
+
+static bool may_write(const struct command *c)
+{
+	const struct ctl_peer *peer = ctl_conn_peer(c->conn);
+
+	return peer->uid == 0 || peer->uid == geteuid();
+}
+
+static enum command_result dispatch(struct command *c)
+{
+	struct jsonr_node *root = jsonr_root(c->doc);
+	const struct command_row *row;
+	const char *name = "";
+	uint64_t version = 0;
+
+	jsonr_u64(root, "version", 1, UINT32_MAX, &version);
+	jsonr_str(root, "command", &name);
+	c->arguments = jsonr_object(root, "arguments");
+	if (jsonr_error(c->doc))
+		return command_refuse(c, "request: %s", jsonr_error(c->doc));
+	if (version != COMMAND_JSON_VERSION)
+		return command_refuse(c, "request: version %d is expected", COMMAND_JSON_VERSION);
+	row = find_row(name);
+	if (!row)
+		return command_refuse(c, "unknown command \"%.60s\"", name);
+	if (row->access == ACCESS_WRITE && !may_write(c))
+		return command_refuse(c, "command \"%s\" is for root and the daemon's user only",
+				      name);
+	return row->fn(c);
+}
+
+static void on_request(void *arg, struct ctl_conn *conn, const char *request, size_t len)
+{
+	struct leond *d = arg;
+	struct command *c = x_new(struct command);
+
+	c->d = d;
+	c->conn = conn;
+	c->now = loop_now(d->loop);
+	c->doc = jsonr_parse(request, len);
+	c->w = jsonw_new();
+	jsonw_object(c->w, NULL);
+	jsonw_u64(c->w, "version", COMMAND_JSON_VERSION);
+	jsonw_str(c->w, "interface", d->conf->interface);
+	command_finish(c, dispatch(c));
+}
+
+int cmds_start(struct leond *d)
+{
+	/* Failures are logged by io/ctlsock, which knows the path. */
+	return ctl_listen(&d->ctl, d->loop, d->conf->control_socket, on_request, d);
+}

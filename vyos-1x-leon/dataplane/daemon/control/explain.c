@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `explain path NODE`: the candidates with what their cost is made of, the rule of choice.h that
+ * decided, and what it would take to change. Computed from the database as it is now. Control
+ * thread.
+ */
+#include <stdio.h>
+
+#include "base/defs.h"
+#include "daemon/control/answer.h"
+#include "daemon/control/command.h"
+#include "daemon/leond.h"
+
+#define ALTERNATIVES_MAX 5
+#define CANDIDATES_MAX	 (ALTERNATIVES_MAX + 4)
+
+enum role {
+	ROLE_IN_USE = 1,
+	ROLE_BEST = 2,
+	ROLE_DIRECT = 4,
+	ROLE_ALTERNATIVE = 8,
+	ROLE_LASTING = 16
+};
+
+struct candidate {
+	struct path path;
+	unsigned roles; /* enum role bits */
+};
+struct candidates {
+	unsigned n;
+	struct candidate c[CANDIDATES_MAX];
+};
+
+/* One candidate may have several roles: the path in use is often the best. */
+static void add(struct candidates *list, const struct path *p, enum role role)
+{
+	if (p->n_hops == 0)
+		return;
+	for (unsigned i = 0; i < list->n; i++) {
+		if (path_same(&list->c[i].path, p)) {
+			list->c[i].roles |= role;
+			return;
+		}
+	}
+	if (list->n < CANDIDATES_MAX)
+		list->c[list->n++] = (struct candidate){ .path = *p, .roles = role };
+}
+
+/* Keeps the cheapest ALTERNATIVES_MAX, cheapest first. */
+static unsigned keep_cheapest(struct path best[ALTERNATIVES_MAX], unsigned n, const struct path *p)
+{
+	unsigned at = n;
+
+	while (at > 0 && best[at - 1].cost_us > p->cost_us)
+		at--;
+	if (at == ALTERNATIVES_MAX)
+		return n;
+	n = min_of(n + 1, (unsigned)ALTERNATIVES_MAX);
+	for (unsigned i = n - 1; i > at; i--)
+		best[i] = best[i - 1];
+	best[at] = *p;
+	return n;
+}
+
+/* Paths through one relay each. */
+static void add_alternatives(struct leond *d, uint16_t to, struct candidates *list)
+{
+	struct path_params pp = overlay_path_params(d->overlay);
+	struct nodedb *db = overlay_nodes(d->overlay);
+	struct path cheapest[ALTERNATIVES_MAX];
+	unsigned n = 0;
+
+	for (uint16_t relay = SLOT_SELF + 1; relay < nodedb_slots(db); relay++) {
+		const struct node *via = nodedb_at(db, relay);
+		struct path p = { .n_hops = 2, .hop = { relay, to } };
+
+		if (!via || relay == to || via->state == NODE_LEFT || pp.maximum_relays == 0 ||
+		    (pp.no_relay && pp.no_relay[relay]))
+			continue;
+		path_evaluate(overlay_latdb(d->overlay), &pp, SLOT_SELF, &p);
+		if (p.cost_us != COST_INFINITE)
+			n = keep_cheapest(cheapest, n, &p);
+	}
+	for (unsigned i = 0; i < n; i++)
+		add(list, &cheapest[i], ROLE_ALTERNATIVE);
+}
+
+static void write_link(struct command *c, uint16_t from, uint16_t to)
+{
+	struct lat_entry e = latdb_get(overlay_latdb(c->d->overlay), from, to);
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+	const struct node *a = nodedb_at(db, from), *b = nodedb_at(db, to);
+	struct path_params pp = overlay_path_params(c->d->overlay);
+	bool exists = path_link_exists(overlay_latdb(c->d->overlay), &pp, from, to);
+	uint32_t cost = link_cost(&e);
+	bool up = exists && cost != COST_INFINITE;
+
+	jsonw_object(c->w, NULL);
+	answer_id(c->w, "from", a ? a->id : NODE_ID_NONE);
+	answer_call(c->w, "from_name", c->d, a ? a->id : NODE_ID_NONE);
+	answer_id(c->w, "to", b ? b->id : NODE_ID_NONE);
+	answer_call(c->w, "to_name", c->d, b ? b->id : NODE_ID_NONE);
+	jsonw_bool(c->w, "up", exists);
+	jsonw_bool(c->w, "silent", exists && e.silent);
+	answer_known(c->w, "rtt_us", up, e.rtt_us);
+	answer_known(c->w, "lasting_rtt_us", up, e.lasting_us);
+	answer_known(c->w, "variation_us", up, e.var_us);
+	answer_known(c->w, "loss_permille", up, e.loss_pm);
+	answer_known(c->w, "loss_cost_us", up,
+		     up ? cost - min_of(cost, e.rtt_us + link_variation_cost(&e)) : 0);
+	answer_known(c->w, "cost_us", up, cost);
+	jsonw_end(c->w);
+}
+
+static void write_roles(struct jsonw *w, unsigned roles)
+{
+	static const struct {
+		enum role bit;
+		const char *name;
+	} names[] = { { ROLE_IN_USE, "in-use" },
+		      { ROLE_BEST, "best" },
+		      { ROLE_LASTING, "lasting" },
+		      { ROLE_DIRECT, "direct" },
+		      { ROLE_ALTERNATIVE, "alternative" } };
+
+	jsonw_array(w, "roles");
+	for (size_t i = 0; i < array_size(names); i++)
+		if (roles & names[i].bit)
+			jsonw_str(w, NULL, names[i].name);
+	jsonw_end(w);
+}
+
+static void write_candidate(struct command *c, const struct candidate *cand)
+{
+	struct path_params pp = overlay_path_params(c->d->overlay);
+	struct path p = cand->path;
+	uint16_t from = SLOT_SELF;
+
+	path_evaluate(overlay_latdb(c->d->overlay), &pp, SLOT_SELF, &p);
+	jsonw_object(c->w, NULL);
+	write_roles(c->w, cand->roles);
+	answer_hops(c->w, "hops", "hop_names", c->d, &p);
+	answer_known(c->w, "cost_us", p.cost_us != COST_INFINITE, p.cost_us);
+	answer_known(c->w, "lasting_cost_us", p.cost_us != COST_INFINITE, p.lasting_us);
+	answer_known(c->w, "noise_us", p.cost_us != COST_INFINITE, p.noise_us);
+	answer_known(c->w, "latency_us", p.cost_us != COST_INFINITE, p.rtt_us);
+	answer_known(c->w, "mtu", p.mtu != 0, p.mtu);
+	jsonw_u64(c->w, "relay_cost_us", (uint64_t)(p.n_hops - 1) * pp.relay_cost_us);
+	jsonw_array(c->w, "links");
+	for (unsigned i = 0; i < p.n_hops; i++) {
+		write_link(c, from, p.hop[i]);
+		from = p.hop[i];
+	}
+	jsonw_end(c->w);
+	jsonw_end(c->w);
+}
+
+static const char *ms(char *buf, size_t len, uint32_t us)
+{
+	snprintf(buf, len, "%u.%u ms", us / 1000, us % 1000 / 100);
+	return buf;
+}
+
+/* In words: which condition speaks for or against a change now, and what it would take. */
+static void write_what_it_takes(struct command *c, const struct choice *ch,
+				const struct choice_params *p)
+{
+	uint32_t now_us = choice_cost_to_beat(ch, &ch->best, p);
+	char text[512], a[32], b[32], d[32], e[32];
+	bool noisy = now_us + 1000 <
+		     choice_cost_to_beat(
+			     ch, &(struct path){ 0 },
+			     &(struct choice_params){ .threshold_percent = p->threshold_percent,
+						      .threshold_min_us = p->threshold_min_us });
+
+	if (ch->path.n_hops == 0 || ch->path.cost_us == COST_INFINITE)
+		snprintf(text, sizeof(text), "Any path that works would be taken at once.");
+	else
+		snprintf(
+			text, sizeof(text),
+			"The path in use costs %s now and %s in the long run. Another is taken where it "
+			"costs %s or less now%s, or %s or less in the long run and no more than this one "
+			"now; at once where a link of this one fails or falls silent.",
+			ms(a, sizeof(a), ch->path.cost_us), ms(b, sizeof(b), ch->path.lasting_us),
+			ms(d, sizeof(d), now_us),
+			noisy ? " (the noise of both paths asks for so much)" : "",
+			ms(e, sizeof(e), choice_lasting_to_beat(ch, p)));
+	jsonw_str(c->w, "what_it_takes", text);
+}
+
+static void write_rule(struct command *c, const struct choice *ch)
+{
+	const struct conf *conf = c->d->conf;
+	struct choice_params p = {
+		.threshold_percent = conf->threshold_percent,
+		.threshold_min_us = conf->threshold_min_us,
+		.noise_percent = conf->noise_percent,
+		.lasting_percent = conf->lasting_percent,
+		.hold_time_ms = conf->hold_time_ms,
+	};
+	int64_t hold_ms = mono_is_never(ch->hold_until) ? 0 : mono_sub_ms(ch->hold_until, c->now);
+	bool usable = ch->path.n_hops > 0 && ch->path.cost_us != COST_INFINITE;
+
+	jsonw_str(c->w, "reason", choice_reason_name(ch->reason));
+	jsonw_str(c->w, "reason_text", choice_reason_text(ch->reason));
+	jsonw_str(c->w, "chosen_by", choice_reason_name(ch->chosen_by));
+	answer_time(c->w, "since", wall_of(c->now, ch->since));
+	answer_age(c->w, "since_seconds", c->now, ch->since);
+	jsonw_u64(c->w, "changes", ch->n_changes);
+	answer_known(c->w, "cost_to_beat_us", usable,
+		     usable ? choice_cost_to_beat(ch, &ch->best, &p) : 0);
+	answer_known(c->w, "lasting_to_beat_us", usable,
+		     usable ? choice_lasting_to_beat(ch, &p) : 0);
+	write_what_it_takes(c, ch, &p);
+	jsonw_u64(c->w, "hold_remaining_ms", hold_ms > 0 ? (uint64_t)hold_ms : 0);
+	jsonw_object(c->w, "thresholds");
+	jsonw_u64(c->w, "threshold_percent", p.threshold_percent);
+	jsonw_u64(c->w, "threshold_minimum_us", p.threshold_min_us);
+	jsonw_u64(c->w, "noise_margin_percent", p.noise_percent);
+	jsonw_u64(c->w, "lasting_threshold_percent", p.lasting_percent);
+	jsonw_u64(c->w, "hold_time_ms", p.hold_time_ms);
+	jsonw_u64(c->w, "maximum_relays", conf->maximum_relays);
+	jsonw_u64(c->w, "relay_cost_us", conf->relay_cost_us);
+	jsonw_end(c->w);
+}
+
+enum command_result explain_path(struct command *c)
+{
+	const struct node *n = command_node(c);
+	struct candidates list = { 0 };
+	const struct choice *ch;
+
+	if (!n)
+		return CMD_FAILED;
+	if (n->slot == SLOT_SELF)
+		return command_refuse(c, "that is this node: there is no path to it");
+	ch = overlay_choice(c->d->overlay, n->slot);
+	if (!ch)
+		return command_refuse(c, "no path to this node has been computed yet");
+	add(&list, &ch->path, ROLE_IN_USE);
+	add(&list, &ch->best, ROLE_BEST);
+	add(&list, &ch->lasting, ROLE_LASTING);
+	add(&list, &(struct path){ .n_hops = 1, .hop = { n->slot } }, ROLE_DIRECT);
+	add_alternatives(c->d, n->slot, &list);
+
+	answer_id(c->w, "source", c->d->self);
+	answer_call(c->w, "source_name", c->d, c->d->self);
+	answer_id(c->w, "destination", n->id);
+	answer_name(c->w, "name", c->d, n->id);
+	write_rule(c, ch);
+	answer_path_data(c->w, c->d, n->slot, &ch->path);
+	jsonw_array(c->w, "candidates");
+	for (unsigned i = 0; i < list.n; i++)
+		write_candidate(c, &list.c[i]);
+	jsonw_end(c->w);
+	return CMD_DONE;
+}

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `metrics`: the Prometheus text format (version 0.0.4), base units as Prometheus wants them
+ * (seconds, bytes, ratios). Counters are those since the start: `reset statistics` does not touch
+ * them, since a scraper takes a decrease for a restart. Control thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "daemon/control/command.h"
+#include "daemon/leond.h"
+
+struct out {
+	FILE *f;
+	struct leond *d;
+};
+
+/* Backslash, quote and newline are escaped in label values. */
+static void put_label_value(FILE *f, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\\' || *s == '"')
+			fputc('\\', f);
+		if (*s == '\n')
+			fputs("\\n", f);
+		else
+			fputc(*s, f);
+	}
+}
+
+static void put_head(struct out *o, const char *name, const char *type, const char *help)
+{
+	fprintf(o->f, "# HELP leon_%s %s\n# TYPE leon_%s %s\n", name, help, name, type);
+}
+
+/* Begins a sample with the interface label; put_value() ends it. */
+static void put_sample(struct out *o, const char *name)
+{
+	fprintf(o->f, "leon_%s{interface=\"%s\"", name, o->d->conf->interface);
+}
+
+static void put_label(struct out *o, const char *key, const char *value)
+{
+	fprintf(o->f, ",%s=\"", key);
+	put_label_value(o->f, value);
+	fputc('"', o->f);
+}
+
+static void put_u64(struct out *o, uint64_t value)
+{
+	fprintf(o->f, "} %" PRIu64 "\n", value);
+}
+
+static void put_seconds(struct out *o, uint64_t us)
+{
+	fprintf(o->f, "} %" PRIu64 ".%06" PRIu64 "\n", us / 1000000, us % 1000000);
+}
+
+static void put_gauge(struct out *o, const char *name, const char *help, uint64_t value)
+{
+	put_head(o, name, "gauge", help);
+	put_sample(o, name);
+	put_u64(o, value);
+}
+
+static void put_counter(struct out *o, const char *name, const char *help, uint64_t value)
+{
+	put_head(o, name, "counter", help);
+	put_sample(o, name);
+	put_u64(o, value);
+}
+
+/* --- one value for each other member --- */
+
+static void put_node_sample(struct out *o, const char *name, const struct node *n)
+{
+	char id[NODE_ID_STRLEN];
+
+	put_sample(o, name);
+	put_label(o, "node_id", node_id_format(n->id, id, sizeof(id)));
+	put_label(o, "name", n->has_record ? n->rec.name : "");
+}
+
+/* Writes the sample of one node, or nothing where the value is not known. */
+typedef void (*node_fn)(struct out *o, const char *name, const struct node *n);
+
+static void put_per_node(struct out *o, const char *name, const char *type, const char *help,
+			 node_fn fn)
+{
+	struct nodedb *db = overlay_nodes(o->d->overlay);
+
+	put_head(o, name, type, help);
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+
+		if (n && n->state != NODE_LEFT)
+			fn(o, name, n);
+	}
+}
+
+static void node_reachable(struct out *o, const char *name, const struct node *n)
+{
+	put_node_sample(o, name, n);
+	put_u64(o, n->state == NODE_REACHABLE);
+}
+
+static bool link_of(struct out *o, const struct node *n, struct overlay_link *l)
+{
+	return overlay_link(o->d->overlay, n->slot, l);
+}
+
+static void link_is_up(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l))
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, l.up);
+}
+
+static void link_silences(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l))
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, l.silences);
+}
+
+static void link_rtt(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l) || !l.up || l.filter.n_samples == 0)
+		return;
+	put_node_sample(o, name, n);
+	put_seconds(o, (uint64_t)l.filter.now_us);
+}
+
+static void link_variation(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l) || !l.up || l.filter.n_samples == 0)
+		return;
+	put_node_sample(o, name, n);
+	put_seconds(o, (uint64_t)l.filter.sway_us);
+}
+
+static void link_loss(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l) || l.filter.n_samples == 0)
+		return;
+	put_node_sample(o, name, n);
+	fprintf(o->f, "} %u.%03u\n", l.filter.loss_pm / 1000, l.filter.loss_pm % 1000);
+}
+
+static void link_data_compared(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l))
+		return;
+	put_node_sample(o, name, n);
+	fprintf(o->f, "} %llu\n", (unsigned long long)l.data_tx);
+}
+
+static void link_data_lost(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l))
+		return;
+	put_node_sample(o, name, n);
+	fprintf(o->f, "} %llu\n", (unsigned long long)l.data_lost);
+}
+
+static void path_data_lost(struct out *o, const char *name, const struct node *n)
+{
+	uint64_t tx, lost;
+	const uint16_t *relay;
+
+	overlay_path_data(o->d->overlay, n->slot, &tx, &lost, &relay);
+	put_node_sample(o, name, n);
+	fprintf(o->f, "} %llu\n", (unsigned long long)lost);
+}
+
+static void link_is_sealed(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l) || !l.session)
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, l.cipher != SEAL_NONE);
+}
+
+static void link_is_ipsec(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l) || !l.ep.ip.family)
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, ipsec_protects(&o->d->ipsec, &l.ep.ip, loop_now(o->d->loop)));
+}
+
+static void link_mtu(struct out *o, const char *name, const struct node *n)
+{
+	struct overlay_link l;
+
+	if (!link_of(o, n, &l) || l.mtu == 0)
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, l.mtu);
+}
+
+static const struct choice *choice_of(struct out *o, const struct node *n)
+{
+	const struct choice *c = overlay_choice(o->d->overlay, n->slot);
+
+	return c && c->path.n_hops > 0 && c->path.cost_us != COST_INFINITE ? c : NULL;
+}
+
+static void path_latency(struct out *o, const char *name, const struct node *n)
+{
+	const struct choice *c = choice_of(o, n);
+
+	if (!c)
+		return;
+	put_node_sample(o, name, n);
+	put_seconds(o, c->path.rtt_us);
+}
+
+static void path_hops(struct out *o, const char *name, const struct node *n)
+{
+	const struct choice *c = choice_of(o, n);
+
+	if (!c)
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, c->path.n_hops);
+}
+
+static void path_changes(struct out *o, const char *name, const struct node *n)
+{
+	const struct choice *c = overlay_choice(o->d->overlay, n->slot);
+
+	if (!c)
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, c->n_changes);
+}
+
+static void put_nodes(struct out *o)
+{
+	put_per_node(o, "node_reachable", "gauge", "1 where a path leads to the node.",
+		     node_reachable);
+	put_per_node(o, "link_up", "gauge", "1 where the direct link to the node works.",
+		     link_is_up);
+	put_per_node(o, "link_silences_total", "counter",
+		     "Times that probes of the direct link stayed unanswered until it became dear.",
+		     link_silences);
+	put_per_node(o, "link_rtt_seconds", "gauge", "Smoothed round-trip time of the direct link.",
+		     link_rtt);
+	put_per_node(o, "link_rtt_variation_seconds", "gauge",
+		     "Smoothed mean deviation of the direct link's round-trip time.",
+		     link_variation);
+	put_per_node(o, "link_loss_ratio", "gauge", "Smoothed loss of probes on the direct link.",
+		     link_loss);
+	put_per_node(o, "link_data_compared_total", "counter",
+		     "Datagrams with data sent on the direct link that both ends compared.",
+		     link_data_compared);
+	put_per_node(o, "link_data_lost_total", "counter", "Of these, how many did not arrive.",
+		     link_data_lost);
+	put_per_node(o, "path_data_lost_total", "counter",
+		     "Datagrams with data to the node that were lost on paths through relays.",
+		     path_data_lost);
+	put_per_node(o, "link_mtu_bytes", "gauge", "Largest datagram that passes the direct link.",
+		     link_mtu);
+	put_per_node(o, "node_sealed", "gauge",
+		     "1 where frames to and from the node are sealed end to end.", link_is_sealed);
+	put_per_node(o, "link_ipsec", "gauge", "1 where IPsec protects the direct link.",
+		     link_is_ipsec);
+	put_per_node(o, "path_latency_seconds", "gauge", "Round-trip time of the path in use.",
+		     path_latency);
+	put_per_node(o, "path_hops", "gauge", "Hops of the path in use, 1 is direct.", path_hops);
+	put_per_node(o, "path_changes_total", "counter", "Changes of the path in use.",
+		     path_changes);
+}
+
+/* --- the packet path --- */
+
+static void put_counters(struct out *o)
+{
+	uint64_t counter[N_COUNTERS], drop[N_DROPS];
+	char name[64];
+
+	fwd_stats(o->d->fwd, counter, drop);
+	for (unsigned i = 0; i < N_COUNTERS; i++) {
+		snprintf(name, sizeof(name), "%s_total", counter_name((enum counter)i));
+		put_counter(o, name, counter_text((enum counter)i), counter[i]);
+	}
+	put_head(o, "drops_total", "counter", "Discarded frames and datagrams by reason.");
+	for (unsigned i = 0; i < N_DROPS; i++) {
+		put_sample(o, "drops_total");
+		put_label(o, "reason", drop_name((enum drop_reason)i));
+		put_u64(o, drop[i]);
+	}
+}
+
+static void put_control(struct out *o)
+{
+	const struct overlay_counters *c = overlay_counters(o->d->overlay);
+	const struct {
+		const char *reason;
+		uint64_t n;
+	} refused[] = {
+		{ "not_authentic", c->rx_not_authentic },
+		{ "replayed", c->rx_replayed },
+		{ "malformed", c->rx_malformed },
+		{ "no_session", c->rx_no_session },
+		{ "stranger", c->rx_stranger },
+		{ "rate_limited", c->rx_rate_limited },
+		{ "bad_signature", c->rx_bad_signature },
+		{ "other_identity", c->rx_other_identity },
+		{ "not_trusted", c->rx_not_trusted },
+	};
+
+	put_counter(o, "control_tx_messages_total", "Control messages sent.", c->tx_msgs);
+	put_counter(o, "control_tx_bytes_total", "Bytes of control messages sent.", c->tx_bytes);
+	put_counter(o, "control_rx_messages_total", "Control messages received.", c->rx_msgs);
+	put_counter(o, "control_rx_bytes_total", "Bytes of control messages received.",
+		    c->rx_bytes);
+	put_head(o, "control_refused_total", "counter", "Control messages refused by reason.");
+	for (size_t i = 0; i < array_size(refused); i++) {
+		put_sample(o, "control_refused_total");
+		put_label(o, "reason", refused[i].reason);
+		put_u64(o, refused[i].n);
+	}
+}
+
+static void put_routes(struct out *o)
+{
+	const struct announce *own = announcer_view(o->d);
+	struct prefix announced[MSG_PREFIXES_MAX];
+	struct routes_view v;
+	unsigned n_wanted, n_refused, n_failed = 0;
+
+	routes_view(o->d, &v);
+	export_routes(v.plan, &n_wanted);
+	export_refusals(v.plan, &n_refused);
+	for (unsigned i = 0; i < v.n_installed; i++)
+		n_failed += v.installed[i].error != 0;
+	put_gauge(o, "routes", "Routes that the kernel has.", v.n_installed - n_failed);
+	put_gauge(o, "routes_wanted", "Routes that it should have.", n_wanted);
+	put_gauge(o, "routes_failed", "Routes that it refused.", n_failed);
+	put_gauge(o, "routes_not_used", "Addresses and prefixes announced and not used.",
+		  n_refused);
+	put_gauge(o, "prefixes", "Prefixes that this node is to announce.", own->n);
+	put_gauge(o, "prefixes_announced", "Of them, those it has a route to and announces.",
+		  announce_list(own, announced));
+	put_counter(o, "routes_added_total", "Routes added.", v.added);
+	put_counter(o, "routes_changed_total", "Routes given another metric or gateway.",
+		    v.changed);
+	put_counter(o, "routes_withdrawn_total", "Routes withdrawn.", v.withdrawn);
+	put_counter(o, "routes_repaired_total", "Routes put back that somebody else removed.",
+		    v.repaired);
+	put_counter(o, "routes_refused_total", "Changes of routes that the kernel refused.",
+		    v.failed);
+	put_counter(o, "control_withheld_total",
+		    "Control messages not sent since their way leads into the overlay.",
+		    v.withheld);
+}
+
+static void put_peers(struct out *o)
+{
+	struct reach r;
+
+	put_head(o, "peer_reached", "gauge", "1 where a configured peer is in session.");
+	for (uint32_t i = 0; i < o->d->n_configured_peers && i < o->d->n_seeds; i++) {
+		reach_look(o->d, i, &r);
+		if (r.peer->disable)
+			continue;
+		put_sample(o, "peer_reached");
+		put_label(o, "peer", r.peer->name);
+		put_label(o, "result", r.seed.reached ? "" : reach_finding_name(r.best));
+		put_u64(o, r.seed.reached);
+	}
+}
+
+static void put_daemon(struct out *o)
+{
+	struct leond *d = o->d;
+	int64_t uptime_us = mono_sub_us(loop_now(d->loop), d->started);
+	char id[NODE_ID_STRLEN];
+
+	put_head(o, "info", "gauge", "This node; always 1.");
+	put_sample(o, "info");
+	put_label(o, "version", LEON_PACKAGE_VERSION);
+	put_label(o, "node_id", node_id_format(d->self, id, sizeof(id)));
+	put_label(o, "name", d->conf->node_name);
+	put_u64(o, 1);
+	put_head(o, "uptime_seconds", "gauge", "Time since the start of the daemon.");
+	put_sample(o, "uptime_seconds");
+	put_seconds(o, (uint64_t)uptime_us);
+	put_gauge(o, "nodes", "Members of the overlay, with this node.",
+		  nodedb_members(overlay_nodes(d->overlay)));
+	put_gauge(o, "trusted_identities",
+		  "Identities that may be members; 0: all that come with the secret.",
+		  d->conf->n_trusted);
+	put_gauge(o, "fdb_entries", "Entries of the forwarding database.", fdb_count(d->fdb));
+	put_gauge(o, "fdb_maximum_entries", "Limit of the forwarding database.",
+		  fdb_maximum(d->fdb));
+	put_gauge(o, "neighbors", "Neighbors known for ARP and ND suppression.",
+		  neigh_count(d->neigh));
+	put_gauge(o, "loop_guard_blocked", "1 where the loop guard stops forwarding.",
+		  d->guard.state == GUARD_BLOCKED);
+	put_gauge(o, "local_loop", "1 where own frames come back over the local segment.",
+		  d->guard.local_loop);
+	put_gauge(o, "interface_mtu_bytes", "MTU of the interface.", d->device.rule.mtu);
+	put_gauge(o, "reassembly_bytes", "Memory held by reassembly.",
+		  fwd_reassembly_bytes(d->fwd));
+	put_gauge(o, "resident_memory_bytes", "Resident memory of the daemon.", resident_bytes());
+	put_counter(o, "events_total", "Events since the start.", events_total(d->events));
+}
+
+enum command_result show_metrics(struct command *c)
+{
+	struct out o = { .d = c->d };
+	char *text = NULL;
+	size_t len = 0;
+
+	o.f = open_memstream(&text, &len);
+	if (!o.f)
+		bug("out of memory for metrics");
+	put_daemon(&o);
+	put_nodes(&o);
+	put_peers(&o);
+	put_control(&o);
+	put_routes(&o);
+	put_counters(&o);
+	fclose(o.f);
+	jsonw_str(c->w, "content_type", "text/plain; version=0.0.4");
+	jsonw_str(c->w, "text", text);
+	free(text);
+	return CMD_DONE;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show paths`: the path in use to every other member. Control thread.
+ */
+#include "daemon/control/answer.h"
+#include "daemon/control/command.h"
+#include "daemon/leond.h"
+
+/* Destinations of the routes through this node. */
+static void write_exported(struct command *c, node_id_t node)
+{
+	const struct export_route *route;
+	struct routes_view v;
+	unsigned n;
+
+	routes_view(c->d, &v);
+	route = export_routes(v.plan, &n);
+	jsonw_array(c->w, "exported");
+	for (unsigned i = 0; i < n; i++)
+		if (route[i].node == node)
+			answer_prefix(c->w, NULL, &route[i].dst);
+	jsonw_end(c->w);
+}
+
+/* Of the first link; what the other links have is known to the nodes at them. */
+static void write_protected(struct command *c, const struct path *p)
+{
+	struct overlay_link link = { .up = false };
+
+	if (p->n_hops > 0)
+		overlay_link(c->d->overlay, p->hop[0], &link);
+	answer_protected(c->w, c->d, &link.ep.ip, c->now);
+}
+
+static void write_path(struct command *c, const struct node *n, const struct choice *ch)
+{
+	static const struct choice none = { .path.cost_us = COST_INFINITE,
+					    .best.cost_us = COST_INFINITE,
+					    .direct.cost_us = COST_INFINITE,
+					    .reason = CHOICE_NO_PATH,
+					    .chosen_by = CHOICE_NO_PATH };
+	bool usable;
+
+	if (!ch)
+		ch = &none;
+	usable = ch->path.n_hops > 0 && ch->path.cost_us != COST_INFINITE;
+	jsonw_object(c->w, NULL);
+	answer_id(c->w, "destination", n->id);
+	answer_name(c->w, "name", c->d, n->id);
+	answer_hops(c->w, "hops", "hop_names", c->d, &ch->path);
+	answer_known(c->w, "latency_us", usable, ch->path.rtt_us);
+	answer_known(c->w, "direct_latency_us",
+		     ch->direct.n_hops > 0 && ch->direct.cost_us != COST_INFINITE,
+		     ch->direct.rtt_us);
+	answer_known(c->w, "cost_us", usable, ch->path.cost_us);
+	answer_known(c->w, "best_cost_us", ch->best.n_hops > 0 && ch->best.cost_us != COST_INFINITE,
+		     ch->best.cost_us);
+	answer_known(c->w, "mtu", usable && ch->path.mtu, ch->path.mtu);
+	write_protected(c, &ch->path);
+	answer_time(c->w, "since", wall_of(c->now, ch->since));
+	answer_age(c->w, "since_seconds", c->now, ch->since);
+	jsonw_str(c->w, "reason", choice_reason_name(ch->reason));
+	jsonw_str(c->w, "chosen_by", choice_reason_name(ch->chosen_by));
+	jsonw_u64(c->w, "changes", ch->n_changes);
+	answer_path_data(c->w, c->d, n->slot, &ch->path);
+	write_exported(c, n->id);
+	jsonw_end(c->w);
+}
+
+enum command_result show_paths(struct command *c)
+{
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+
+	answer_id(c->w, "source", c->d->self);
+	answer_call(c->w, "source_name", c->d, c->d->self);
+	jsonw_array(c->w, "paths");
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+
+		if (n && n->state != NODE_LEFT)
+			write_path(c, n, overlay_choice(c->d->overlay, slot));
+	}
+	jsonw_end(c->w);
+	return CMD_DONE;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show peers`: each configured peer, the addresses at which it is asked, and what came back.
+ * Control thread.
+ */
+#include "daemon/control/answer.h"
+#include "daemon/control/command.h"
+#include "daemon/leond.h"
+
+static void write_address(struct command *c, const struct overlay_seed *s, unsigned k, bool reached)
+{
+	bool asked = s->address[k].asked > 0, found = !mono_is_never(s->address[k].found_at);
+	enum seed_finding f = s->address[k].finding;
+
+	jsonw_object(c->w, NULL);
+	answer_endpoint(c->w, "endpoint", &s->address[k].ep);
+	jsonw_u64(c->w, "asked", s->address[k].asked);
+	answer_age(c->w, "asked_seconds", c->now, asked ? s->address[k].asked_at : MONO_NEVER);
+	/* Of a peer that is reached, what was seen while it was not says nothing any more. */
+	jsonw_str(c->w, "result", reached ? NULL : reach_finding_name(f));
+	jsonw_str(c->w, "text", reached ? NULL : reach_finding_text(f, s->address[k].error));
+	answer_age(c->w, "result_seconds", c->now,
+		   found && !reached ? s->address[k].found_at : MONO_NEVER);
+	jsonw_end(c->w);
+}
+
+static void write_peer(struct command *c, uint32_t i)
+{
+	const struct seed *s = &c->d->seed[i];
+	node_id_t node = NODE_ID_NONE;
+	struct reach r;
+	char buf[160];
+
+	reach_look(c->d, i, &r);
+	if (!r.peer->disable)
+		node = r.seed.node;
+	jsonw_object(c->w, NULL);
+	jsonw_str(c->w, "name", r.peer->name);
+	jsonw_str(c->w, "address", r.peer->host);
+	jsonw_u64(c->w, "port", r.peer->ep.port);
+	jsonw_str(c->w, "description", r.peer->description[0] ? r.peer->description : NULL);
+	jsonw_str(c->w, "state", r.state);
+	answer_age(c->w, "since_seconds", c->now, r.since);
+	answer_id(c->w, "node_id", node);
+	answer_name(c->w, "node_name", c->d, node);
+	jsonw_str(c->w, "reason", reach_reason(c->d, i, &r, buf, sizeof(buf)));
+	answer_age(c->w, "resolved_seconds", c->now, s->resolved_at);
+	jsonw_str(c->w, "resolve_error", s->error[0] ? s->error : NULL);
+	jsonw_array(c->w, "addresses");
+	for (unsigned k = 0; k < r.seed.n; k++)
+		write_address(c, &r.seed, k, r.seed.reached);
+	jsonw_end(c->w);
+	jsonw_end(c->w);
+}
+
+enum command_result show_peers(struct command *c)
+{
+	jsonw_array(c->w, "peers");
+	for (uint32_t i = 0; i < c->d->n_configured_peers && i < c->d->n_seeds; i++)
+		write_peer(c, i);
+	jsonw_end(c->w);
+	return CMD_DONE;
+}

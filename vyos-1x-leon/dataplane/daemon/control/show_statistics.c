@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show statistics`: counters since the start or the last reset, and the state of the things that
+ * have no command of their own: offloads, loop guard, MTU, memory. Control thread.
+ */
+#include <stdio.h>
+
+#include "base/defs.h"
+#include "daemon/control/answer.h"
+#include "daemon/control/command.h"
+#include "daemon/leond.h"
+
+static void write_counters(struct command *c)
+{
+	uint64_t counter[N_COUNTERS], drop[N_DROPS];
+
+	counters_read(c->d, counter, drop);
+	jsonw_object(c->w, "counters");
+	for (unsigned i = 0; i < N_COUNTERS; i++)
+		jsonw_u64(c->w, counter_name((enum counter)i), counter[i]);
+	jsonw_end(c->w);
+	jsonw_object(c->w, "drops");
+	for (unsigned i = 0; i < N_DROPS; i++)
+		jsonw_u64(c->w, drop_name((enum drop_reason)i), drop[i]);
+	jsonw_end(c->w);
+	jsonw_array(c->w, "drop_reasons");
+	for (unsigned i = 0; i < N_DROPS; i++) {
+		if (drop[i] == 0)
+			continue;
+		jsonw_object(c->w, NULL);
+		jsonw_str(c->w, "reason", drop_name((enum drop_reason)i));
+		jsonw_u64(c->w, "count", drop[i]);
+		jsonw_str(c->w, "text", drop_text((enum drop_reason)i));
+		jsonw_end(c->w);
+	}
+	jsonw_end(c->w);
+}
+
+static void write_by_type(struct jsonw *w, const char *key, const uint64_t count[16])
+{
+	jsonw_object(w, key);
+	for (uint8_t type = MSG_HELLO; type <= MSG_NOTICE; type++)
+		jsonw_u64(w, msg_type_name(type), count[type]);
+	jsonw_end(w);
+}
+
+static void write_control(struct command *c)
+{
+	const struct overlay_counters *o = overlay_counters(c->d->overlay);
+	struct jsonw *w = c->w;
+
+	jsonw_object(w, "control");
+	jsonw_u64(w, "tx_messages", o->tx_msgs);
+	jsonw_u64(w, "tx_bytes", o->tx_bytes);
+	jsonw_u64(w, "rx_messages", o->rx_msgs);
+	jsonw_u64(w, "rx_bytes", o->rx_bytes);
+	jsonw_u64(w, "rx_not_authentic", o->rx_not_authentic);
+	jsonw_u64(w, "rx_replayed", o->rx_replayed);
+	jsonw_u64(w, "rx_malformed", o->rx_malformed);
+	jsonw_u64(w, "rx_no_session", o->rx_no_session);
+	jsonw_u64(w, "rx_stranger", o->rx_stranger);
+	jsonw_u64(w, "rx_rate_limited", o->rx_rate_limited);
+	jsonw_u64(w, "rx_bad_signature", o->rx_bad_signature);
+	jsonw_u64(w, "rx_other_identity", o->rx_other_identity);
+	jsonw_u64(w, "rx_not_trusted", o->rx_not_trusted);
+	jsonw_u64(w, "rx_foreign_rows", o->rx_foreign_rows);
+	jsonw_u64(w, "key_exchanges", o->key_exchanges);
+	jsonw_u64(w, "path_runs", o->path_runs);
+	jsonw_u64(w, "path_run_us_max", o->path_run_ns_max / 1000);
+	write_by_type(w, "tx_by_type", o->tx_by_type);
+	write_by_type(w, "rx_by_type", o->rx_by_type);
+	jsonw_end(w);
+}
+
+static void write_offloads(struct command *c)
+{
+	const struct leond *d = c->d;
+
+	jsonw_object(c->w, "offloads");
+	/* Frames on the TAP are behind a vnet header always; what varies is what it may ask for. */
+	jsonw_bool(c->w, "tap_vnet_header", true);
+	jsonw_bool(c->w, "tso", d->tap.offload);
+	jsonw_bool(c->w, "uso", d->tap.uso);
+	jsonw_bool(c->w, "udp_gso", d->udp.gso);
+	jsonw_bool(c->w, "udp_gro", d->udp.gro);
+	jsonw_bool(c->w, "timestamps", d->udp.timestamps);
+	jsonw_end(c->w);
+}
+
+static void write_guard(struct command *c)
+{
+	const struct guard *g = &c->d->guard;
+
+	jsonw_object(c->w, "loop_guard");
+	jsonw_str(c->w, "state", guard_state_name(g->state));
+	answer_id(c->w, "other", guard_other(g));
+	answer_name(c->w, "other_name", c->d, guard_other(g));
+	answer_age(c->w, "since_seconds", c->now, g->since);
+	jsonw_bool(c->w, "local_loop", g->local_loop);
+	jsonw_u64(c->w, "interval_ms", g->interval_ms);
+	jsonw_u64(c->w, "frames_sent", g->n_sent);
+	jsonw_u64(c->w, "frames_heard", g->n_heard);
+	jsonw_u64(c->w, "frames_not_authentic", g->n_not_authentic);
+	jsonw_u64(c->w, "times_blocked", g->n_blocked);
+	jsonw_end(c->w);
+}
+
+static void write_memory(struct command *c)
+{
+	struct leond *d = c->d;
+	uint64_t resident = resident_bytes();
+
+	jsonw_object(c->w, "memory");
+	answer_known(c->w, "resident_bytes", resident != 0, resident);
+	jsonw_u64(c->w, "reassembly_bytes", fwd_reassembly_bytes(d->fwd));
+	jsonw_u64(c->w, "fdb_entries", fdb_count(d->fdb));
+	jsonw_u64(c->w, "fdb_maximum", fdb_maximum(d->fdb));
+	jsonw_u64(c->w, "neighbors", neigh_count(d->neigh));
+	jsonw_u64(c->w, "nodes", nodedb_members(overlay_nodes(d->overlay)));
+	jsonw_u64(c->w, "nodes_maximum", d->conf->nodes_maximum);
+	jsonw_end(c->w);
+}
+
+enum command_result show_statistics(struct command *c)
+{
+	struct leond *d = c->d;
+
+	write_counters(c);
+	write_control(c);
+	write_offloads(c);
+	write_guard(c);
+	write_memory(c);
+	jsonw_str(c->w, "daemon_version", LEON_PACKAGE_VERSION);
+	answer_id(c->w, "node_id", d->self);
+	answer_name(c->w, "name", d, d->self);
+	jsonw_u64(c->w, "vni", d->conf->vni);
+	jsonw_u64(c->w, "port", d->udp.port);
+	answer_mac(c->w, "mac", d->device.mac);
+	jsonw_u64(c->w, "workers", d->tap.n_queues);
+	jsonw_u64(c->w, "interface_mtu", d->device.rule.mtu);
+	jsonw_str(c->w, "interface_mtu_source", mtu_source_name(d->device.rule.source));
+	jsonw_bool(c->w, "bridge_port", d->device.bridge_port);
+	jsonw_bool(c->w, "authenticated", keyring_sealed(overlay_keyring(d->overlay)));
+	answer_age(c->w, "uptime_seconds", c->now, d->started);
+	answer_age(c->w, "counted_seconds", c->now, d->statistics_since);
+	return CMD_DONE;
+}

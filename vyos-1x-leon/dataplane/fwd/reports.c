@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: events to the control thread, see reports.h. Posting: workers; taking: control thread.
+ */
+#include "fwd/reports.h"
+
+#include <string.h>
+
+#include "base/ring.h"
+#include "fwd/worker.h"
+
+/* A control datagram in its ring: this, then the bytes. */
+struct control_record {
+	struct endpoint from;
+	mono_t rx;
+};
+
+void event_control(struct worker *w, const struct endpoint *from, mono_t rx, const uint8_t *data,
+		   size_t len)
+{
+	struct control_record *rec;
+
+	rec = ring_reserve(w->control, FWD_CONTROL, sizeof(*rec) + len);
+	if (!rec) {
+		drop(w, DROP_control_ring_full);
+		return;
+	}
+	*rec = (struct control_record){ *from, rx };
+	memcpy(rec + 1, data, len);
+	ring_commit(w->control);
+	count(w, CNT_control_rx, 1);
+	w->news = true;
+}
+
+static bool post(struct worker *w, const struct fwd_event *ev)
+{
+	struct fwd_event *rec = ring_reserve(w->events, (uint16_t)ev->type, sizeof(*rec));
+
+	if (!rec) {
+		drop(w, DROP_event_ring_full);
+		return false;
+	}
+	*rec = *ev;
+	ring_commit(w->events);
+	w->news = true;
+	return true;
+}
+
+/* Posts once in EVENT_HOLD_NS what has the same key; what did not fit may come again at once. */
+static bool post_once(struct worker *w, uint64_t key, const struct fwd_event *ev)
+{
+	if (recent_has(&w->recent, key, w->now, EVENT_HOLD_NS))
+		return false;
+	if (!post(w, ev))
+		return false;
+	recent_note(&w->recent, key, w->now);
+	return true;
+}
+
+void event_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot)
+{
+	struct fwd_event ev = { .type = FWD_LEARN,
+				.learn = { .vlan = vlan, .slot = slot, .mac = mac } };
+	const uint64_t words[2] = { mac_to_u64(mac) << 16 | slot, vlan };
+	uint64_t key = siphash(&w->hash_key, words, sizeof(words));
+
+	if (post_once(w, key, &ev))
+		count(w, CNT_learn_events, 1);
+}
+
+bool event_source(struct worker *w, const struct eth_view *v, uint16_t slot)
+{
+	switch (fdb_seen(w->snap->fdb, v->vlan, v->src, slot, w->now_s)) {
+	case FDB_FROZEN:
+		drop(w, DROP_source_frozen);
+		return false;
+	case FDB_NEWS:
+		event_learn(w, v->vlan, v->src, slot);
+		break;
+	case FDB_KNOWN:
+	case FDB_QUIET:
+		break;
+	}
+	return true;
+}
+
+void event_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		 uint16_t slot, bool router)
+{
+	struct fwd_event ev = {
+		.type = FWD_NEIGH,
+		.neigh = { .vlan = vlan, .slot = slot, .mac = mac, .ip = *ip, .router = router }
+	};
+	uint64_t words[4] = { mac_to_u64(mac) << 16 | slot, vlan };
+	uint64_t key;
+
+	memcpy(&words[2], ip->b, sizeof(ip->b));
+	key = siphash(&w->hash_key, words, sizeof(words));
+
+	post_once(w, key, &ev);
+}
+
+void event_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t source, node_id_t next,
+			  node_id_t destination)
+{
+	struct fwd_event ev = { .type = FWD_CANNOT_FORWARD,
+				.cannot_forward = { source, next, destination } };
+
+	mono_t *told = &w->told[source_slot];
+
+	if (!mono_is_never(*told) && mono_sub_ns(w->now, *told) < NS_PER_S)
+		return;
+	if (post(w, &ev))
+		*told = w->now;
+}
+
+void event_guard(struct worker *w, const uint8_t *frame, size_t len)
+{
+	struct fwd_event ev = { .type = FWD_GUARD };
+
+	ev.guard.len = min_of(len, sizeof(ev.guard.frame));
+	memcpy(ev.guard.frame, frame, ev.guard.len);
+	post(w, &ev);
+}
+
+static uint64_t endpoint_key(const struct worker *w, enum fwd_event_type type,
+			     const struct endpoint *ep)
+{
+	uint64_t words[3] = { (uint64_t)type << 32 | ep->port };
+
+	memcpy(&words[1], ep->ip.b, sizeof(ep->ip.b));
+	return siphash(&w->hash_key, words, sizeof(words));
+}
+
+void event_suspect(struct worker *w, const struct endpoint *ep, int error, bool local)
+{
+	struct fwd_event ev = { .type = FWD_SUSPECT, .suspect = { *ep, error, local } };
+	uint64_t key = endpoint_key(w, ev.type, ep);
+
+	post_once(w, key, &ev);
+}
+
+/* Whoever can reach the port can cause these: a few in a second, from whatever address. */
+void event_foreign(struct worker *w, const struct endpoint *from, bool other_version)
+{
+	struct fwd_event ev = { .type = FWD_FOREIGN, .foreign = { *from, other_version } };
+	uint64_t key = endpoint_key(w, ev.type, from);
+
+	if (!mono_is_never(w->foreign_at) && mono_sub_ns(w->now, w->foreign_at) < FOREIGN_GAP_NS)
+		return;
+	w->foreign_at = w->now;
+	post_once(w, key, &ev);
+}
+
+bool event_take(struct ring *r, struct fwd_event *ev)
+{
+	uint16_t type;
+	size_t len;
+	const void *rec = ring_peek(r, &type, &len);
+
+	if (!rec)
+		return false;
+	if (type != FWD_CONTROL) {
+		memcpy(ev, rec, sizeof(*ev));
+		return true;
+	}
+	ev->type = FWD_CONTROL;
+	ev->control.from = ((const struct control_record *)rec)->from;
+	ev->control.rx = ((const struct control_record *)rec)->rx;
+	/* Until its release a record is the consumer's alone, who may write to it. */
+	ev->control.data = (uint8_t *)(uintptr_t)rec + sizeof(struct control_record);
+	ev->control.len = len - sizeof(struct control_record);
+	return true;
+}
+
+void event_release(struct ring *r)
+{
+	ring_release(r);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: splitting frames, see splitting.h. Workers.
+ */
+#include "fwd/splitting.h"
+
+#include <string.h>
+
+#include "base/defs.h"
+#include "fwd/outgoing.h"
+#include "fwd/worker.h"
+#include "wire/fragment.h"
+
+/* One piece: `len` bytes of the frame from `offset`. False where it cannot be sent. */
+static bool send_piece(struct worker *w, const struct snap_node *node, const struct pieces *p,
+		       const struct fragment_hdr *h, size_t len, uint8_t flags)
+{
+	size_t from_head = h->offset < p->head_len ? min_of(len, p->head_len - h->offset) : 0;
+	size_t in_body = h->offset + from_head - p->head_len;
+	struct outgoing o = { .node = node,
+			      .kind = LEON_FRAGMENT,
+			      .flags = flags,
+			      .frames = 1,
+			      .head_len = FRAGMENT_HDR_LEN + from_head,
+			      .body_len = len - from_head };
+	uint8_t *out = outgoing_begin(w, &o);
+
+	if (!out)
+		return false;
+	fragment_encode(h, out);
+	if (from_head)
+		memcpy(out + FRAGMENT_HDR_LEN, p->head + h->offset, from_head);
+	return outgoing_end(w, &o, p->body + in_body);
+}
+
+bool frag_send(struct worker *w, const struct snap_node *node, const struct pieces *p, size_t room,
+	       uint8_t flags)
+{
+	size_t total = p->head_len + p->body_len;
+	size_t n, unit;
+	struct fragment_hdr h = { .total = (uint16_t)total };
+
+	if (total > FRAGMENT_FRAME_MAX || room < FRAGMENT_HDR_LEN + FRAG_UNIT_MIN) {
+		drop(w, DROP_too_big);
+		return false;
+	}
+	/* As few as possible, and all alike, so that they leave in one GSO message. */
+	unit = room - FRAGMENT_HDR_LEN;
+	n = (total + unit - 1) / unit;
+	unit = (total + n - 1) / n;
+	h.id = w->fragment_id++;
+	for (size_t offset = 0; offset < total; offset += unit) {
+		h.offset = (uint16_t)offset;
+		if (!send_piece(w, node, p, &h, min_of(unit, total - offset), flags))
+			return false;
+		count(w, CNT_fragments_tx, 1);
+	}
+	count(w, CNT_fragmented_frames, 1);
+	return true;
+}
