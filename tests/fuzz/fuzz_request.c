@@ -12,6 +12,10 @@
 
 #include "base/mem.h"
 #include "daemon/control/command.h"
+#include "daemon/control/cmds.h"
+#include "daemon/control/probes.h"
+#include "daemon/host/announcer.h"
+#include "daemon/host/kernel_routes.h"
 #include "daemon/leond.h"
 #include "overlay_lab.h"
 

@@ -7,6 +7,7 @@
 #include "base/defs.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/life/apply.h"
 #include "daemon/leond.h"
 
 /* The comma-separated list of conf_restart_keys() as an array. */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/hex.h"
+#include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 #include "state/path.h"
 

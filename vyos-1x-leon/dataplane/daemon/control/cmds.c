@@ -10,6 +10,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/control/command.h"
+#include "daemon/control/cmds.h"
 #include "daemon/leond.h"
 
 enum access { ACCESS_READ, ACCESS_WRITE };

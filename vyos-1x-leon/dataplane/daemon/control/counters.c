@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/control/command.h"
+#include "daemon/control/counters.h"
 #include "daemon/leond.h"
 
 void counters_read(struct leond *d, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS])

@@ -11,6 +11,10 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "daemon/control/command.h"
+#include "daemon/control/counters.h"
+#include "daemon/host/announcer.h"
+#include "daemon/host/kernel_routes.h"
+#include "daemon/host/reach.h"
 #include "daemon/leond.h"
 
 struct out {

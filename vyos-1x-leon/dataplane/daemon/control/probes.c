@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/control/probes.h"
 #include "daemon/leond.h"
 
 #define PROBE_TIMEOUT_MS 2000

@@ -4,6 +4,7 @@
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/host/kernel_routes.h"
 #include "daemon/leond.h"
 
 /* Destinations of the routes through this node. */

@@ -8,6 +8,8 @@
 
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/host/announcer.h"
+#include "daemon/host/kernel_routes.h"
 #include "daemon/leond.h"
 
 /* The entry of the kernel's routes that a wanted one stands for; NULL while it is not there yet. */

@@ -8,6 +8,7 @@
 #include "base/defs.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/control/counters.h"
 #include "daemon/leond.h"
 
 static void write_counters(struct command *c)

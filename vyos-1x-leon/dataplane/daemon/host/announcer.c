@@ -13,6 +13,9 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "daemon/host/announcer.h"
+#include "daemon/host/kernel_routes.h"
+#include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
 #define LOOK_MS	 1000
@@ -129,14 +132,14 @@ static enum announce_reach reach_of(struct announcer *a, const struct prefix *p)
 
 static void tell(struct announcer *a, const struct announced *e)
 {
-	struct note n = {
+	struct event_facts n = {
 		.kind = e->announced ? EV_PREFIX_ANNOUNCED : EV_PREFIX_WITHHELD,
 	};
 	char text[PREFIX_STRLEN];
 
 	n.detail = prefix_format(&e->prefix, text, sizeof(text));
-	note_event(a->d, &n, "prefix %s is %s: %s", text,
-		   e->announced ? "announced" : "not announced", announce_reason(&a->plan, e));
+	report_event(a->d, &n, "prefix %s is %s: %s", text,
+		     e->announced ? "announced" : "not announced", announce_reason(&a->plan, e));
 }
 
 static void hand_over(struct announcer *a)

@@ -3,6 +3,7 @@
  * Header fields and mark of the datagrams that this node sends, from the configuration to the sockets
  * of all workers, which may send meanwhile. Control thread.
  */
+#include "daemon/host/datagrams.h"
 #include "daemon/leond.h"
 
 int datagrams_apply_conf(struct leond *d)

@@ -7,6 +7,11 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "daemon/host/device.h"
+#include "daemon/host/kernel_routes.h"
+#include "daemon/host/loop_guard_io.h"
+#include "daemon/life/event_text.h"
+#include "daemon/life/node_identity.h"
 #include "daemon/leond.h"
 
 static void note_master(struct leond *d, int master)
@@ -78,13 +83,13 @@ void device_run_mtu(struct leond *d, mono_t now)
 		.smallest_path_mtu = smallest_path_mtu(d),
 		.header_len = header_len(d),
 	};
-	struct note n = { .kind = EV_INTERFACE_MTU };
+	struct event_facts n = { .kind = EV_INTERFACE_MTU };
 
 	if (!mtu_rule_run(&d->device.rule, &in, now))
 		return;
 	n.value = d->device.rule.mtu;
 	n.detail = mtu_source_name(d->device.rule.source);
-	note_event(d, &n, "interface MTU is %u bytes", d->device.rule.mtu);
+	report_event(d, &n, "interface MTU is %u bytes", d->device.rule.mtu);
 	set_mtu(d);
 }
 

@@ -16,6 +16,8 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "daemon/host/kernel_routes.h"
+#include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
 #define BATCH	       1000 /* zebra falls behind where much more changes at once */
@@ -144,14 +146,14 @@ static unsigned count_missing(const struct routes *r, const struct export_instal
 
 static void tell_repair(struct routes *r, unsigned n)
 {
-	const struct note note = {
+	const struct event_facts note = {
 		.kind = EV_ROUTE_REPAIRED,
 		.value = n,
 	};
 
 	r->repaired += n;
-	note_event(r->d, &note, "%u route%s of this interface %s removed by somebody else", n,
-		   n == 1 ? "" : "s", n == 1 ? "was" : "were");
+	report_event(r->d, &note, "%u route%s of this interface %s removed by somebody else", n,
+		     n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }
 
 /*
@@ -386,11 +388,11 @@ static void tell(struct routes *r, enum export_news news)
 {
 	struct tally *t = &r->tally[news];
 	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
-	struct note n = { .kind = words[news].kind };
+	struct event_facts n = { .kind = words[news].kind };
 
 	if (t->n > TOLD_MAX) {
 		n.value = t->n;
-		note_event(r->d, &n, "%u %s", t->n, words[news].many);
+		report_event(r->d, &n, "%u %s", t->n, words[news].many);
 	}
 	for (unsigned i = 0; t->n <= TOLD_MAX && i < t->n; i++) {
 		const struct export_route *e = &t->route[i];
@@ -398,8 +400,9 @@ static void tell(struct routes *r, enum export_news news)
 		n.node = e->node;
 		n.value = e->metric;
 		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
-		note_event(r->d, &n, "route to %s through %s %s, metric %u", dst,
-			   node_label(r->d, e->node, who, sizeof(who)), words[news].one, e->metric);
+		report_event(r->d, &n, "route to %s through %s %s, metric %u", dst,
+			     node_label(r->d, e->node, who, sizeof(who)), words[news].one,
+			     e->metric);
 	}
 	t->n = 0;
 }
@@ -417,25 +420,25 @@ static void tell_all(struct routes *r, mono_t now)
 	}
 	for (unsigned i = 0; i < r->n_refused; i++) {
 		const struct export_refused *e = &r->refused[i];
-		struct note n = { .kind = EV_ROUTE_REFUSED, .node = e->node };
+		struct event_facts n = { .kind = EV_ROUTE_REFUSED, .node = e->node };
 
 		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
-		note_event(r->d, &n, "route to %s that %s announces is refused: %s", dst,
-			   node_label(r->d, e->node, who, sizeof(who)),
-			   export_refusal_text(e->why));
+		report_event(r->d, &n, "route to %s that %s announces is refused: %s", dst,
+			     node_label(r->d, e->node, who, sizeof(who)),
+			     export_refusal_text(e->why));
 	}
 	r->n_refused = 0;
 }
 
 static void tell_failure(struct routes *r, const struct export_installed *e, int error)
 {
-	struct note n = { .kind = EV_ROUTE_FAILED, .value = e->metric & EXPORT_METRIC_MAX };
+	struct event_facts n = { .kind = EV_ROUTE_FAILED, .value = e->metric & EXPORT_METRIC_MAX };
 	char dst[PREFIX_STRLEN];
 
 	n.detail = prefix_format(&e->dst, dst, sizeof(dst));
-	note_event(r->d, &n, "route to %s cannot be set: %s", dst,
-		   error == EEXIST ? "a route of somebody else has this destination and metric"
-				   : strerror(error));
+	report_event(r->d, &n, "route to %s cannot be set: %s", dst,
+		     error == EEXIST ? "a route of somebody else has this destination and metric"
+				     : strerror(error));
 }
 
 /* --- to the kernel --- */

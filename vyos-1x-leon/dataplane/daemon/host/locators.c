@@ -11,6 +11,11 @@
 #include <sys/epoll.h>
 
 #include "base/defs.h"
+#include "daemon/host/announcer.h"
+#include "daemon/host/device.h"
+#include "daemon/host/kernel_routes.h"
+#include "daemon/host/locators.h"
+#include "daemon/host/source.h"
 #include "daemon/leond.h"
 
 #define GATHER_MS 200

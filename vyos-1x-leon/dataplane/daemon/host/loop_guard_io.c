@@ -10,6 +10,10 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "daemon/host/kernel_routes.h"
+#include "daemon/host/loop_guard_io.h"
+#include "daemon/life/event_text.h"
+#include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
 #include "wire/guard.h"
 
@@ -89,37 +93,37 @@ static void announce_state(struct leond *d)
 
 static void report_state(struct leond *d)
 {
-	struct note n = { .node = guard_other(&d->guard) };
+	struct event_facts n = { .node = guard_other(&d->guard) };
 	char who[NODE_LABEL_LEN];
 
 	node_label(d, n.node, who, sizeof(who));
 	switch (d->guard.state) {
 	case GUARD_BLOCKED:
 		n.kind = EV_LOOP_GUARD_BLOCKED;
-		note_event(d, &n, "node %s is on the same LAN: this node stops forwarding", who);
+		report_event(d, &n, "node %s is on the same LAN: this node stops forwarding", who);
 		break;
 	case GUARD_SHARED:
 		n.kind = EV_LOOP_GUARD_SHARED;
-		note_event(d, &n,
-			   "node %s is on the same LAN: it stops forwarding, this node "
-			   "goes on",
-			   who);
+		report_event(d, &n,
+			     "node %s is on the same LAN: it stops forwarding, this node "
+			     "goes on",
+			     who);
 		break;
 	case GUARD_OFF:
 		n.kind = EV_LOOP_GUARD_OFF;
-		note_event(d, &n, "the loop guard is switched off");
+		report_event(d, &n, "the loop guard is switched off");
 		break;
 	case GUARD_CLEAR:
 		n.kind = EV_LOOP_GUARD_CLEAR;
-		note_event(d, &n, "no other node is on the local LAN: forwarding");
+		report_event(d, &n, "no other node is on the local LAN: forwarding");
 		break;
 	}
 }
 
 static void act_on(struct leond *d, unsigned news)
 {
-	const struct note begins = { .kind = EV_LOCAL_LOOP };
-	const struct note ends = { .kind = EV_LOCAL_LOOP_OVER };
+	const struct event_facts begins = { .kind = EV_LOCAL_LOOP };
+	const struct event_facts ends = { .kind = EV_LOCAL_LOOP_OVER };
 
 	if (news & GUARD_STATE_CHANGED) {
 		snapshot_publish(d);
@@ -128,11 +132,11 @@ static void act_on(struct leond *d, unsigned news)
 		report_state(d);
 	}
 	if (news & GUARD_LOOP_BEGINS)
-		note_event(d, &begins,
-			   "a frame of this node came back over the local segment: "
-			   "the LAN has a loop");
+		report_event(d, &begins,
+			     "a frame of this node came back over the local segment: "
+			     "the LAN has a loop");
 	if (news & GUARD_LOOP_ENDS)
-		note_event(d, &ends, "frames of this node do not come back any more");
+		report_event(d, &ends, "frames of this node do not come back any more");
 	if (news & GUARD_NEWCOMER)
 		guard_send_now(d);
 }

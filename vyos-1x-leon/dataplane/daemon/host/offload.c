@@ -9,6 +9,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "daemon/host/offload.h"
 #include "daemon/leond.h"
 
 #define VARIABLE "LEON_WITHOUT"

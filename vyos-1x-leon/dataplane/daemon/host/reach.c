@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "daemon/host/reach.h"
+#include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
 #define PATIENCE_MS 30000 /* a peer not reached for so long is told of */
@@ -155,23 +157,24 @@ static void peer_label(const struct conf_peer *p, char *buf, size_t len)
 
 static void tell_lost(struct leond *d, uint32_t i, const struct reach *r, mono_t now)
 {
-	const struct note n = { .kind = EV_PEER_UNREACHED, .detail = reach_finding_name(r->best) };
+	const struct event_facts n = { .kind = EV_PEER_UNREACHED,
+				       .detail = reach_finding_name(r->best) };
 	char label[200], buf[160];
 
 	peer_label(r->peer, label, sizeof(label));
-	note_event(d, &n, "%s is not reached for %lld s: %s", label,
-		   (long long)mono_sub_ms(now, r->since) / 1000,
-		   reach_reason(d, i, r, buf, sizeof(buf)));
+	report_event(d, &n, "%s is not reached for %lld s: %s", label,
+		     (long long)mono_sub_ms(now, r->since) / 1000,
+		     reach_reason(d, i, r, buf, sizeof(buf)));
 }
 
 static void tell_back(struct leond *d, const struct reach *r)
 {
-	const struct note n = { .kind = EV_PEER_REACHED, .node = r->seed.node };
+	const struct event_facts n = { .kind = EV_PEER_REACHED, .node = r->seed.node };
 	char label[200], who[NODE_LABEL_LEN];
 
 	peer_label(r->peer, label, sizeof(label));
-	note_event(d, &n, "%s is reached: node %s", label,
-		   node_label(d, r->seed.node, who, sizeof(who)));
+	report_event(d, &n, "%s is reached: node %s", label,
+		     node_label(d, r->seed.node, who, sizeof(who)));
 }
 
 /* A few at once, then one after the other; who is not told of now is so later. */

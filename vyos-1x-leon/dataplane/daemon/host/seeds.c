@@ -12,6 +12,8 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "daemon/host/seeds.h"
+#include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
 #define BACKOFF_FIRST_S 5
@@ -98,13 +100,13 @@ void seeds_run(struct leond *d, mono_t now)
 
 static void report_failure(struct leond *d, uint32_t i, const char *why)
 {
-	const struct note n = { .kind = EV_PEER_UNRESOLVED, .detail = why };
+	const struct event_facts n = { .kind = EV_PEER_UNRESOLVED, .detail = why };
 
 	if (d->seed[i].failing)
 		return;
 	d->seed[i].failing = true;
-	note_event(d, &n, "peer %.40s: name %.60s cannot be resolved: %s", d->conf->peer[i].name,
-		   d->conf->peer[i].host, why);
+	report_event(d, &n, "peer %.40s: name %.60s cannot be resolved: %s", d->conf->peer[i].name,
+		     d->conf->peer[i].host, why);
 }
 
 /* Setting the same addresses again would break off a handshake that is under way. */

@@ -3,6 +3,8 @@
  * What this node sends from, while it runs: a source-address that somebody takes off the host, and a
  * source-interface that is deleted. Control thread.
  */
+#include "daemon/host/source.h"
+#include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
 static bool is_source(const struct conf *c, const struct ip_addr *ip)
@@ -12,17 +14,17 @@ static bool is_source(const struct conf *c, const struct ip_addr *ip)
 
 static void tell(struct leond *d, const struct ip_addr *ip, bool gone)
 {
-	const struct note n = { .kind = gone ? EV_SOURCE_LOST : EV_SOURCE_BACK };
+	const struct event_facts n = { .kind = gone ? EV_SOURCE_LOST : EV_SOURCE_BACK };
 	char text[IP_STRLEN];
 
 	ip_format(ip, text, sizeof(text));
 	if (gone)
-		note_event(d, &n,
-			   "source-address %s is not on this host any more: nothing can be sent "
-			   "from it until it is back",
-			   text);
+		report_event(d, &n,
+			     "source-address %s is not on this host any more: nothing can be sent "
+			     "from it until it is back",
+			     text);
 	else
-		note_event(d, &n, "source-address %s is on this host again", text);
+		report_event(d, &n, "source-address %s is on this host again", text);
 }
 
 void source_changed(struct leond *d, const struct nl_event *ev)

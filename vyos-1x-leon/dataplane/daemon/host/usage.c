@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "daemon/host/usage.h"
 #include "daemon/leond.h"
 
 #define LOOK_EVERY_MS 100

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/life/advice.h"
 #include "daemon/leond.h"
 
 #define PORT_START "/proc/sys/net/ipv4/ip_unprivileged_port_start"

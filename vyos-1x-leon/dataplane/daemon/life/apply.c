@@ -6,6 +6,18 @@
  */
 #include <stdio.h>
 
+#include "daemon/host/announcer.h"
+#include "daemon/host/datagrams.h"
+#include "daemon/host/device.h"
+#include "daemon/host/kernel_routes.h"
+#include "daemon/host/locators.h"
+#include "daemon/host/loop_guard_io.h"
+#include "daemon/host/seeds.h"
+#include "daemon/life/apply.h"
+#include "daemon/life/cache.h"
+#include "daemon/life/confread.h"
+#include "daemon/life/event_text.h"
+#include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
 
 #define NAMED_MAX 4 /* nodes in a warning; the others are counted */
@@ -55,7 +67,7 @@ static void list_nodes(struct leond *d, const node_id_t *id, unsigned n, unsigne
  * can still be undone. */
 static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
 {
-	const struct note n = { .kind = EV_SECRET_DIFFERS };
+	const struct event_facts n = { .kind = EV_SECRET_DIFFERS };
 	node_id_t id[NAMED_MAX];
 	unsigned n_all = overlay_estranged(d->overlay, id, NAMED_MAX);
 	char who[NAMED_MAX * (NODE_LABEL_LEN + 2) + 24];
@@ -69,7 +81,7 @@ static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
 		"none begins before they have one; to change a secret without that, let all accept the "
 		"new one first (accept-secret)",
 		n_all, n_all == 1 ? "node has" : "nodes have", who, SESSION_REVOKED_MS / 1000);
-	note_event(d, &n, "%s", v->warning);
+	report_event(d, &n, "%s", v->warning);
 }
 
 static void decide(struct leond *d, struct conf *fresh, struct apply_verdict *v)
@@ -112,8 +124,8 @@ void leond_reload(struct leond *d, struct apply_verdict *v)
 	} else if (v->restart_keys[0]) {
 		log_warn("config", "reload: %s", v->text);
 	} else {
-		const struct note n = { .kind = EV_RELOADED, .value = v->changes };
+		const struct event_facts n = { .kind = EV_RELOADED, .value = v->changes };
 
-		note_event(d, &n, "configuration %s", v->changes ? "applied" : "unchanged");
+		report_event(d, &n, "configuration %s", v->changes ? "applied" : "unchanged");
 	}
 }

@@ -12,6 +12,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "daemon/life/cache.h"
 #include "daemon/leond.h"
 #include "io/file.h"
 

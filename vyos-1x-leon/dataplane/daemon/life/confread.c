@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "daemon/life/confread.h"
 #include "daemon/leond.h"
 #include "io/file.h"
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
 const char *node_name_of(struct leond *d, node_id_t id)
@@ -33,7 +34,7 @@ char *node_label(struct leond *d, node_id_t id, char *buf, size_t len)
 	return buf;
 }
 
-void note_event(struct leond *d, const struct note *n, const char *fmt, ...)
+void report_event(struct leond *d, const struct event_facts *n, const char *fmt, ...)
 {
 	struct event e = {
 		.at = loop_now(d->loop),
@@ -208,9 +209,9 @@ static void sentence_of(struct leond *d, const struct overlay_event *e, char *bu
 	buf[at] = '\0';
 }
 
-void note_overlay_event(struct leond *d, const struct overlay_event *e)
+void report_overlay_event(struct leond *d, const struct overlay_event *e)
 {
-	struct note n = {
+	struct event_facts n = {
 		.kind = e->kind,
 		.node = e->node,
 		.other = e->other,
@@ -220,5 +221,5 @@ void note_overlay_event(struct leond *d, const struct overlay_event *e)
 	char text[400];
 
 	sentence_of(d, e, text, sizeof(text));
-	note_event(d, &n, "%s", text);
+	report_event(d, &n, "%s", text);
 }

@@ -6,11 +6,14 @@
  */
 #include <sys/epoll.h>
 
+#include "daemon/host/loop_guard_io.h"
+#include "daemon/life/event_text.h"
+#include "daemon/life/frames.h"
 #include "daemon/leond.h"
 
 #define DRAIN_MAX 2048
 
-static void note_flapping(struct leond *d, const struct fwd_event *ev, struct note *note,
+static void note_flapping(struct leond *d, const struct fwd_event *ev, struct event_facts *note,
 			  const char *mac, mono_t now)
 {
 	struct fdb_entry e;
@@ -24,23 +27,23 @@ static void note_flapping(struct leond *d, const struct fwd_event *ev, struct no
 	note->other = n ? n->id : NODE_ID_NONE;
 	note->value = e.thaw_s - now_s_of(now);
 	if (n)
-		note_event(d, note,
-			   "MAC %s (VLAN %u) keeps moving: kept at %s, where it was before, for "
-			   "%u s; look for a loop or a duplicate MAC",
-			   mac, e.vlan, node_label(d, n->id, at, sizeof(at)),
-			   (unsigned)note->value);
+		report_event(d, note,
+			     "MAC %s (VLAN %u) keeps moving: kept at %s, where it was before, for "
+			     "%u s; look for a loop or a duplicate MAC",
+			     mac, e.vlan, node_label(d, n->id, at, sizeof(at)),
+			     (unsigned)note->value);
 	else
-		note_event(d, note,
-			   "MAC %s (VLAN %u) keeps moving: its frames go to all nodes for %u s; "
-			   "look for a loop or a duplicate MAC",
-			   mac, e.vlan, (unsigned)note->value);
+		report_event(d, note,
+			     "MAC %s (VLAN %u) keeps moving: its frames go to all nodes for %u s; "
+			     "look for a loop or a duplicate MAC",
+			     mac, e.vlan, (unsigned)note->value);
 }
 
 static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
 {
 	uint16_t vlan = ev->learn.vlan, slot = ev->learn.slot;
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
-	struct note note = { .node = n ? n->id : NODE_ID_NONE };
+	struct event_facts note = { .node = n ? n->id : NODE_ID_NONE };
 	char mac[MAC_STRLEN], who[NODE_LABEL_LEN];
 
 	/* The node may have gone while the event waited. */
@@ -55,7 +58,7 @@ static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
 	case FDB_MOVED:
 		neigh_forget_mac(d->neigh, vlan, ev->learn.mac);
 		note.kind = EV_MAC_MOVED;
-		note_event(d, &note, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
+		report_event(d, &note, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
 		break;
 	case FDB_FLAP_BEGINS:
 		note_flapping(d, ev, &note, mac, now);
@@ -63,8 +66,8 @@ static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
 	case FDB_FULL:
 		note.kind = EV_FDB_FULL;
 		note.value = fdb_maximum(d->fdb);
-		note_event(d, &note, "FDB is full (%u entries): MAC %s is not learned",
-			   fdb_maximum(d->fdb), mac);
+		report_event(d, &note, "FDB is full (%u entries): MAC %s is not learned",
+			     fdb_maximum(d->fdb), mac);
 		break;
 	case FDB_ADDED:
 	case FDB_SAME:

@@ -7,6 +7,14 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "daemon/host/device.h"
+#include "daemon/host/offload.h"
+#include "daemon/host/reach.h"
+#include "daemon/host/seeds.h"
+#include "daemon/life/cache.h"
+#include "daemon/life/event_text.h"
+#include "daemon/life/housekeeping.h"
+#include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
 
 #define NEIGH_AGE_EVERY_S 10
@@ -51,14 +59,15 @@ static void report_status(struct leond *d)
 static void report_descriptors(struct leond *d)
 {
 	uint64_t n = ctl_counters(d->ctl)->no_descriptors;
-	const struct note note = { .kind = EV_NO_DESCRIPTORS, .value = n };
+	const struct event_facts note = { .kind = EV_NO_DESCRIPTORS, .value = n };
 
 	if (n == d->no_descriptors)
 		return;
 	if (d->no_descriptors == 0)
-		note_event(d, &note,
-			   "no file descriptor was left for the control socket: raise LimitNOFILE "
-			   "of the unit");
+		report_event(
+			d, &note,
+			"no file descriptor was left for the control socket: raise LimitNOFILE "
+			"of the unit");
 	d->no_descriptors = n;
 }
 

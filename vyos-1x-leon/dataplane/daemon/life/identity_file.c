@@ -12,6 +12,7 @@
 
 #include "base/hex.h"
 #include "base/mem.h"
+#include "daemon/life/identity_file.h"
 #include "daemon/leond.h"
 #include "io/file.h"
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "daemon/life/node_identity.h"
 #include "daemon/leond.h"
 
 #define ADDRS_MAX 256 /* of a VRF, those of all interfaces are looked through */

@@ -5,6 +5,11 @@
  */
 #include <errno.h>
 
+#include "daemon/host/kernel_routes.h"
+#include "daemon/host/loop_guard_io.h"
+#include "daemon/life/event_text.h"
+#include "daemon/life/overlay_glue.h"
+#include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
 
 static void glue_send(void *arg, const struct endpoint *to, const void *data, size_t len)
@@ -44,7 +49,7 @@ static void glue_lan_changed(void *arg, uint16_t slot)
 
 static void glue_event(void *arg, const struct overlay_event *e)
 {
-	note_overlay_event(arg, e);
+	report_overlay_event(arg, e);
 }
 
 static void glue_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)

@@ -4,6 +4,7 @@
  * Control thread; called when routes change, when the loop guard blocks or unblocks, at reload.
  */
 #include "base/defs.h"
+#include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
 
 void snapshot_publish(struct leond *d)

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The commands of the control socket. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+int cmds_start(struct leond *d);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counters of the packet path, as they are shown. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+void counters_read(struct leond *d, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
+uint64_t resident_bytes(void);

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Commands that take their time: trace and ping. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+void probe_jobs_drop(struct leond *d);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Prefixes that this node has routes to (state/announce.h). Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+#include "state/announce.h"
+
+void announcer_start(struct leond *d); /* before others hear of this node */
+void announcer_free(struct leond *d);
+void announcer_soon(struct leond *d); /* links or addresses of the host changed */
+void announcer_apply_conf(struct leond *d);
+const struct announce *announcer_view(const struct leond *d);

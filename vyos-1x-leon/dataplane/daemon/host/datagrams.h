@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Header fields and mark of what is sent. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+int datagrams_apply_conf(struct leond *d);

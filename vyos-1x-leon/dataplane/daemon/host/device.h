@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The interface itself: MTU, MAC, up and down, what it is a port of. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+int device_start(struct leond *d);
+void device_apply_conf(struct leond *d);
+void device_run_mtu(struct leond *d, mono_t now);
+void device_link_event(struct leond *d, const struct nl_event *ev);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The loop guard on the local segment. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+/* Forgets what may be wrong now that the LAN behind the node is another. */
+void lan_changed(struct leond *d, uint16_t slot);
+void guard_start(struct leond *d);
+void guard_apply_conf(struct leond *d);
+void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len);
+/* A host on the local segment: there is a LAN, though leon0 be no port of anything. */
+void guard_local_host(struct leond *d, struct mac mac);
+/* Something about the device changed: tell the segment at once. */
+void guard_send_now(struct leond *d);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Addresses of the configured peers. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+int seeds_start(struct leond *d);
+/* The list of peers changed. */
+void seeds_reset(struct leond *d);
+void seeds_run(struct leond *d, mono_t now); /* once a second */

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which links carry data. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+void usage_start(struct leond *d);

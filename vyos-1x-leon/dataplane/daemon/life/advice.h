@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is allowed in a configuration and will not work, one sentence each. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+typedef void (*advice_fn)(void *arg, const char *text);
+void advice_of(const struct conf *c, advice_fn fn, void *arg);

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading the configuration file. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+struct conf *conf_read_file(const char *path, char *err, size_t err_len);

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the workers report. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+int frames_start(struct leond *d);

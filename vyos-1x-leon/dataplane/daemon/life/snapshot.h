@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the workers are to know. Control thread.
+ */
+#pragma once
+
+#include "daemon/leond.h"
+
+void snapshot_publish(struct leond *d);
+/* Replaces the FDB by one of this capacity and publishes. */
+void snapshot_replace_fdb(struct leond *d, uint32_t maximum);
