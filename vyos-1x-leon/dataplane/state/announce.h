@@ -2,7 +2,8 @@
 /*
  * Which of the configured prefixes this node announces: those it has a route of its own to. Decides
  * when one is withheld and when it comes back. Pure: it gets what the kernel says and `now`;
- * daemon/host/announcer.c asks the kernel and changes the own record. Control thread. doc/decisions/009.
+ * daemon/host/announcer.c asks the kernel and changes the own record.
+ * Control thread. doc/decisions/009.
  */
 #pragma once
 

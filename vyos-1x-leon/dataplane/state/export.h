@@ -3,7 +3,8 @@
  * Which routes the kernel should have: a host route for the overlay address of each reachable node
  * and routes for the prefixes that nodes announce, with the latency of the path as metric. Decides
  * what is accepted, who wins where several announce the same, and when a metric moves. Pure: it
- * gets members, addresses and `now`, and says what it wants; daemon/host/kernel_routes.c makes it so.
+ * gets members, addresses and `now`, and says what it wants;
+ * daemon/host/kernel_routes.c makes it so.
  * Control thread. doc/decisions/009-routes.md has the reasons.
  */
 #pragma once
