@@ -17,6 +17,7 @@
 #include "daemon/host/announcer.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/leond.h"
+#include "daemon/life/event_log.h"
 #include "overlay_lab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

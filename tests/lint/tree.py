@@ -5,8 +5,6 @@ import os
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATAPLANE = 'vyos-1x-leon/dataplane'
-# Layers that comments.py and includes.py have not gone through yet.
-LATER = tuple(f'{DATAPLANE}/{part}' for part in ('daemon/', 'fwd/'))
 # Exit status of a check that cannot be done on this machine, and says so.
 SKIPPED_STATUS = 77
 SKIPPED = {'.git', '__pycache__', '.pytest_cache', '.cache'}

@@ -4,8 +4,8 @@
  * sockets, the tables, the protocol, the workers and the control socket. One exists per process;
  * it is passed down, there is no global. All functions here run on the control thread.
  *
- * What the modules offer is in their own headers, in three folders: life/ starts, stops, reloads and
- * takes in what the protocol and the workers report; control/ answers the control socket; host/
+ * What the modules offer is in their own headers, in three folders: life/ starts, stops, reloads
+ * and takes in what the protocol and the workers report; control/ answers the control socket; host/
  * watches the host and sets what is the interface's there, one thing a file.
  */
 #pragma once
@@ -15,8 +15,6 @@
 
 #include "base/loop.h"
 #include "crypto/keys.h"
-#include "daemon/life/clock.h"
-#include "daemon/life/event_log.h"
 #include "daemon/host/loop_guard.h"
 #include "daemon/host/ipsec.h"
 #include "daemon/life/members.h"
@@ -124,9 +122,8 @@ struct leond {
 	struct ipsec_report ipsec;
 
 	struct ctl_server *ctl;
-	uint64_t
-		no_descriptors; /* connections to it that were closed for that, as of the last look */
-	struct probe_job *jobs;		   /* trace and ping under way */
+	uint64_t no_descriptors; /* connections to it closed for lack of them, at the last look */
+	struct probe_job *jobs;	 /* trace and ping under way */
 	uint64_t counter_base[N_COUNTERS]; /* subtracted in `show statistics` */
 	uint64_t drop_base[N_DROPS];
 	mono_t statistics_since;

@@ -2,19 +2,17 @@
 /*
  * The windows of copies.h. Making, freeing and forgetting: control thread; the rest: workers.
  *
- * Counters are grouped into blocks of 16. Word i of a window belongs to the blocks whose number is i
- * modulo WORDS, and holds of the newest of them that was heard which turn of the window it is (upper
- * half), and of each of its counters whether one copy has come and whether the other has. A turn is 32 bits
- * of a number that never ends: it is compared as a serial number.
+ * Counters are grouped into blocks of 16. Word i of a window belongs to the blocks whose number is
+ * i modulo WORDS, and holds of the newest of them that was heard which turn of the window it is
+ * (upper half), and of each of its counters whether one copy has come and whether the other has. A
+ * turn is 32 bits of a number that never ends: it is compared as a serial number.
  */
 #include "fwd/copies.h"
 
 #include <assert.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 
 #define BLOCK 16
@@ -34,7 +32,8 @@ struct copies {
 	struct window *window; /* by slot and worker of the source */
 };
 
-/* calloc() gives memory of this size as the kernel gives it: pages that are not there until used. */
+/* calloc() gives memory of this size as the kernel gives it: pages that are not
+ * there until used. */
 struct copies *copies_new(uint16_t slots_maximum)
 {
 	struct copies *c = x_new(struct copies);

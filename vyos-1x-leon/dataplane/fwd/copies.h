@@ -6,8 +6,8 @@
  *
  * A kin of the replay window of crypto/seal.c, with other duties: it is no guard against
  * replays (that one is, and comes first), so a counter far behind means that the source was started
- * anew with its clock set back, and is taken; and it notes the second copy too, to tell which frames came
- * only once.
+ * anew with its clock set back, and is taken; and it notes the second copy too, to tell which
+ * frames came only once.
  */
 #pragma once
 
@@ -37,6 +37,7 @@ void copies_forget(struct copies *c, uint16_t slot);
 /* --- workers --- */
 /* What copies_take() would say, except that it notes nothing. */
 enum copy_verdict copies_look(struct copies *c, uint16_t slot, const struct copy_hdr *h);
-/* Notes the copy. *lost_one: how many frames, a window back, are known now to have come once only. */
+/* Notes the copy. *lost_one: how many frames, a window back, are known now to have
+ * come once only. */
 enum copy_verdict copies_take(struct copies *c, uint16_t slot, const struct copy_hdr *h,
 			      unsigned *lost_one);

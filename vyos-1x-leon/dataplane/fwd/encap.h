@@ -9,13 +9,12 @@
 #include <stdint.h>
 
 #include "fwd/frame.h"
-#include "state/snap.h"
 
 struct worker;
 
 /*
  * Sends the frame to the node of this slot, which is routed, by the end of the batch, and counts it
- * where it is sent. copy: one of those that go to all nodes, not a frame for a host there. last: the
- * frame is not needed afterwards, so the header may be written in front of it.
+ * where it is sent. copy: one of those that go to all nodes, not a frame for a host there. last:
+ * the frame is not needed afterwards, so the header may be written in front of it.
  */
 void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last);

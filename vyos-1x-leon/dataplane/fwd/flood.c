@@ -4,7 +4,6 @@
  */
 #include "fwd/flood.h"
 
-#include "base/defs.h"
 #include "fwd/encap.h"
 #include "fwd/worker.h"
 
@@ -32,7 +31,8 @@ static bool rate_allows(struct worker *w, const struct frame *f)
 	return false;
 }
 
-/* No path leads to any node; where the frame is for a host behind one that is known, this says so. */
+/* No path leads to any node; where the frame is for a host behind one that is known,
+ * this says so. */
 static enum drop_reason nobody(const struct snap *s, const struct frame *f)
 {
 	bool known =

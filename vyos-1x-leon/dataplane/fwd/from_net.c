@@ -91,7 +91,8 @@ static bool is_for_us(struct worker *w, const struct datagram *d)
 		event_foreign(w, d->from, false);
 		return false;
 	}
-	/* A HELLO of our own node-id may be from another who has it: that is for the protocol to see. */
+	/* A HELLO of our own node-id may be from another who has it: that is for the
+	 * protocol to see. */
 	if (unlikely(h->source == w->snap->self && !(h->kind == LEON_CONTROL && leon_is_last(h)))) {
 		drop(w, DROP_own_frame);
 		return false;
@@ -156,8 +157,8 @@ static bool copy_is_first(struct worker *w, const struct datagram *d, const stru
 	return false;
 }
 
-/* A piece of a frame; of one that travels twice, `copy` is which. Pieces of both copies make a frame
- * together; only then it has come. */
+/* A piece of a frame; of one that travels twice, `copy` is which. Pieces of both copies make a
+ * frame together; only then it has come. */
 static void take_piece(struct worker *w, const struct datagram *d, const struct copy_hdr *copy)
 {
 	struct fragment_hdr h;

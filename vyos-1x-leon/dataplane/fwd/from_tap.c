@@ -37,8 +37,8 @@ static bool stays_local(struct worker *w, const struct frame *f)
 	return false;
 }
 
-/* Where the frame goes: a node's slot, SLOT_SELF, or SLOT_NONE to all. While there is no path to the
- * node that it was seen behind, its host is looked for everywhere: it may be behind another. */
+/* Where the frame goes: a node's slot, SLOT_SELF, or SLOT_NONE to all. While there is no path to
+ * the node that it was seen behind, its host is looked for everywhere: it may be behind another. */
 static uint16_t whereabouts(const struct snap *s, const struct frame *f)
 {
 	uint16_t slot;

@@ -10,7 +10,8 @@
 
 struct worker;
 
-/* Reads and processes one batch of this queue; sending is worker_end()'s. True where more may wait. */
+/* Reads and processes one batch of this queue; sending is worker_end()'s. True where
+ * more may wait. */
 bool from_tap(struct worker *w, int fd);
 /* One frame. */
 void from_tap_frame(struct worker *w, struct frame *f);

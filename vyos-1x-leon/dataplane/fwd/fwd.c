@@ -11,7 +11,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "fwd/reports.h"

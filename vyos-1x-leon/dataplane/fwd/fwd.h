@@ -55,7 +55,7 @@ enum fwd_event_type {
 	FWD_CONTROL,	    /* control datagram for this node */
 	FWD_LEARN,	    /* source MAC new or moved */
 	FWD_NEIGH,	    /* neighbor new or changed */
-	FWD_CANNOT_FORWARD, /* relaying failed; at most one per source and second from each worker */
+	FWD_CANNOT_FORWARD, /* relaying failed; from each worker one per source and second */
 	FWD_GUARD,	    /* loop-guard frame heard on the local segment */
 	FWD_SUSPECT,	    /* ICMP error or send error for an endpoint */
 	FWD_FOREIGN,	    /* datagram of another overlay or version, a few of them */

@@ -29,12 +29,12 @@ struct outgoing {
  * header are to be written, NULL where nothing can be sent (counted). May flush.
  */
 uint8_t *outgoing_begin(struct worker *w, struct outgoing *o);
-/* Completes it; in clear, the body has to stay as it is until the flush. False (and counted) where it
- * is not sent. */
+/* Completes it; in clear, the body has to stay as it is until the flush. False (and counted) where
+ * it is not sent. */
 bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body);
 
-/* One frame by itself, which fits. own: it is not needed afterwards, so the header may be written in
- * front of it, where node->hdr_len bytes are free; else it has to stay as it is until the flush.
+/* One frame by itself, which fits. own: it is not needed afterwards, so the header may be written
+ * in front of it, where node->hdr_len bytes are free; else it has to stay as it is until the flush.
  * False (and counted) where it is not sent. */
 bool outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
 		    size_t len, bool own);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Putting LEON fragments together: a fixed pool of frame buffers, found by {source, identification},
- * given up after REASM_TIMEOUT_NS or, the oldest first, where the pool is empty. Pieces may come in
- * any order and twice; pieces that overlap otherwise condemn the frame (the lesson of RFC 5722).
+ * Putting LEON fragments together: a fixed pool of frame buffers, found by {source,
+ * identification}, given up after REASM_TIMEOUT_NS or, the oldest first, where the pool is empty.
+ * Pieces may come in any order and twice; pieces that overlap otherwise condemn the frame (the
+ * lesson of RFC 5722).
  *
  * One table a worker suffices: all pieces of a frame go from one socket to another, so they carry
  * the same addresses and ports on the last link, and SO_REUSEPORT hands them to one socket, that

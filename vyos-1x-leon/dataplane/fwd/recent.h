@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/addr.h"
 #include "base/mono.h"
 
 #define RECENT_PLACES 256

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Step: a datagram that is not for this node goes on to the next hop that its header names, with
- * `at` one higher, the link value of the next link, and nothing else changed. Data and control alike. Workers.
+ * `at` one higher, the link value of the next link, and nothing else changed. Data
+ * and control alike. Workers.
  */
 #pragma once
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "fwd/reports.h"
 #include "fwd/worker.h"

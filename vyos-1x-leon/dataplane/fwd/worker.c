@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "crypto/aead.h"

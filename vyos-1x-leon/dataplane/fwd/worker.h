@@ -7,7 +7,8 @@
  *
  * A batch from the TAP:  from_tap -> (reports, suppress, storm) -> flood | encap -> (tso,
  *                        splitting, bundling) -> outgoing -> tx
- * A batch from the net:  from_net -> reports | incoming -> relay -> tx | reasm -> to_segment -> deliver
+ * A batch from the net:  from_net -> reports | incoming -> relay -> tx | reasm -> to_segment ->
+ *                        deliver
  */
 #pragma once
 

@@ -9,6 +9,7 @@
 #include "daemon/control/command.h"
 #include "daemon/life/apply.h"
 #include "daemon/leond.h"
+#include "daemon/life/clock.h"
 
 /* The comma-separated list of conf_restart_keys() as an array. */
 static void write_keys(struct jsonw *w, const char *list)

@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "daemon/life/event_text.h"
 #include "daemon/leond.h"
+#include "daemon/life/clock.h"
 #include "state/path.h"
 
 void answer_id(struct jsonw *w, const char *key, node_id_t id)

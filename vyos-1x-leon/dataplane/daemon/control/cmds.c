@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The control socket: one JSON request, one JSON answer. Owns the table of commands and who may
- * use them; what handlers share is in command.c. Who can open the socket (its group) may look; only root and the daemon's own user may
- * change something. Control thread.
+ * use them; what handlers share is in command.c. Who can open the socket (its group) may look; only
+ * root and the daemon's own user may change something. Control thread.
  */
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What every handler of a command does: find the node it is asked about, refuse with one sentence, send
- * the answer. See command.h. Control thread.
+ * What every handler of a command does: find the node it is asked about, refuse with one sentence,
+ * send the answer. See command.h. Control thread.
  */
 #include "daemon/control/command.h"
 

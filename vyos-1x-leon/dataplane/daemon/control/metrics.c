@@ -16,6 +16,7 @@
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/reach.h"
 #include "daemon/leond.h"
+#include "daemon/life/event_log.h"
 
 struct out {
 	FILE *f;

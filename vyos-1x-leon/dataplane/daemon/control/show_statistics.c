@@ -3,9 +3,7 @@
  * `show statistics`: counters since the start or the last reset, and the state of the things that
  * have no command of their own: offloads, loop guard, MTU, memory. Control thread.
  */
-#include <stdio.h>
 
-#include "base/defs.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Asks the kernel's FIB whether this node has a route of its own to each prefix it is to announce,
- * and tells the protocol which ones to announce: what state/announce.h decides. Once a second, and at
- * once when a link or an address of the host changes. Control thread.
+ * and tells the protocol which ones to announce: what state/announce.h decides. Once a second, and
+ * at once when a link or an address of the host changes. Control thread.
  *
  * A lookup and not a list of all routes, because a router may have a million; without notifications
  * about routes for the same reason.
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/kernel_routes.h"
@@ -121,7 +120,8 @@ static enum announce_reach reach_of(struct announcer *a, const struct prefix *p)
 	struct ip_addr ip = first_address(p);
 	enum announce_reach reach = look_up(a, p, &ip);
 
-	/* A longer prefix of another node may begin at the same address, and hide what is behind. */
+	/* A longer prefix of another node may begin at the same address, and hide
+	 * what is behind. */
 	if (reach != ANNOUNCE_OVERLAY || p->len == 0 || p->len == prefix_host_len(&ip))
 		return reach;
 	ip = last_address(p);

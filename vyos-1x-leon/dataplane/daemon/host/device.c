@@ -3,10 +3,8 @@
  * The interface as the kernel has it: MAC, MTU (rule in mtu.c), and what it belongs to. Follows
  * changes that others make, above all being put into a bridge. Control thread.
  */
-#include <errno.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "daemon/host/device.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/loop_guard_io.h"

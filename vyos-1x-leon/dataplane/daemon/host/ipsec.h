@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which addresses are reached inside IPsec, as the IPsec manager (vyos-1x-leon/ipsec) reports it, and
- * why others are not.
- * A report is believed for a while and then forgotten, so that what is shown is never older than
- * that. Nothing here decides about a datagram: that is the kernel's firewall table. Control thread.
+ * Which addresses are reached inside IPsec, as the IPsec manager (vyos-1x-leon/ipsec) reports it,
+ * and why others are not. A report is believed for a while and then forgotten, so that what is
+ * shown is never older than that. Nothing here decides about a datagram: that is the kernel's
+ * firewall table. Control thread.
  */
 #pragma once
 

@@ -9,12 +9,10 @@
  * at the start.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/life/event_text.h"

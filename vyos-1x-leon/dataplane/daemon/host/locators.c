@@ -6,7 +6,6 @@
  * Control thread.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 
@@ -102,8 +101,8 @@ static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
 		return 0;
 	}
 	count = min_of(count, ADDRS_MAX);
-	/* Others will reach what this node announces through the overlay: no way to this node, unless
-	 * it announces all that it has. */
+	/* Others will reach what this node announces through the overlay: no way to this node,
+	 * unless it announces all that it has. */
 	n = add_wanted(d, list, addr, count, true);
 	return n ? n : add_wanted(d, list, addr, count, false);
 }

@@ -4,10 +4,8 @@
  * one (a router's own leon0 has none: it would only count them as dropped), checks those that are
  * heard, and does what the state machine (loop_guard.c) says. Control thread.
  */
-#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/defs.h"
 #include "daemon/host/kernel_routes.h"
@@ -15,6 +13,7 @@
 #include "daemon/life/event_text.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
+#include "daemon/life/clock.h"
 #include "wire/guard.h"
 
 static uint64_t own_incarnation(struct leond *d)
@@ -54,8 +53,8 @@ void guard_send_now(struct leond *d)
 		send_frame(d);
 }
 
-/* Addresses that this machine itself uses: the interface's, and those of VRRP (RFC 9568 section 7.3),
- * which are on a device above it. */
+/* Addresses that this machine itself uses: the interface's, and those of VRRP (RFC 9568 section
+ * 7.3), which are on a device above it. */
 static bool is_own(const struct leond *d, struct mac mac)
 {
 	static const uint8_t vrrp[] = { 0x00, 0x00, 0x5e, 0x00 };

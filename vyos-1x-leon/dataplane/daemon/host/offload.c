@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "base/log.h"
 #include "daemon/host/offload.h"
 #include "daemon/leond.h"

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "daemon/host/reach.h"
 #include "daemon/life/event_text.h"
 #include "daemon/leond.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What this node sends from, while it runs: a source-address that somebody takes off the host, and a
- * source-interface that is deleted. Control thread.
+ * What this node sends from, while it runs: a source-address that somebody takes off the host, and
+ * a source-interface that is deleted. Control thread.
  */
 #include "daemon/host/source.h"
 #include "daemon/life/event_text.h"

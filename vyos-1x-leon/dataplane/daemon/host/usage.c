@@ -3,7 +3,6 @@
  * Tells the protocol which links carry traffic, so that it probes them faster. Looks at the
  * workers' counters ten times a second. Control thread.
  */
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "daemon/host/usage.h"

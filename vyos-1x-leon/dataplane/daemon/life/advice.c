@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is allowed in a configuration and will not work: said by --check, and in the log at start and
- * reload. Control thread.
+ * What is allowed in a configuration and will not work: said by --check, and in the log at start
+ * and reload. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The member cache file beside the control socket, <interface>.members by default: read once at the start,
- * written when it changed, at most once a minute, and at the end. A file that does not parse is
- * ignored with a warning; one that cannot be written costs only the cache. Control thread.
+ * The member cache file beside the control socket, <interface>.members by default: read once at the
+ * start, written when it changed, at most once a minute, and at the end. A file that does not parse
+ * is ignored with a warning; one that cannot be written costs only the cache. Control thread.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The clocks of the machine, for what cannot do with the time of the loop's last wake-up. Any thread.
+ * The clocks of the machine, for what cannot do with the time of the loop's
+ * last wake-up. Any thread.
  */
 #pragma once
 

@@ -9,6 +9,8 @@
 
 #include "daemon/life/event_text.h"
 #include "daemon/leond.h"
+#include "daemon/life/clock.h"
+#include "daemon/life/event_log.h"
 
 const char *node_name_of(struct leond *d, node_id_t id)
 {

@@ -10,6 +10,7 @@
 #include "daemon/life/event_text.h"
 #include "daemon/life/frames.h"
 #include "daemon/leond.h"
+#include "daemon/life/clock.h"
 
 #define DRAIN_MAX 2048
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "daemon/host/device.h"
 #include "daemon/host/offload.h"
 #include "daemon/host/reach.h"
@@ -16,6 +15,7 @@
 #include "daemon/life/housekeeping.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
+#include "daemon/life/clock.h"
 
 #define NEIGH_AGE_EVERY_S 10
 #define CACHE_SAVE_MS	  60000
@@ -55,7 +55,8 @@ static void report_status(struct leond *d)
 	loop_notify(d->loop, text);
 }
 
-/* Whoever cannot be answered on the control socket is not told why: the events say it afterwards. */
+/* Whoever cannot be answered on the control socket is not told why: the events
+ * say it afterwards. */
 static void report_descriptors(struct leond *d)
 {
 	uint64_t n = ctl_counters(d->ctl)->no_descriptors;

@@ -6,7 +6,6 @@
 #include "daemon/life/members.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/jsonr.h"

@@ -11,6 +11,7 @@
 #include "daemon/life/overlay_glue.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
+#include "daemon/life/clock.h"
 
 static void glue_send(void *arg, const struct endpoint *to, const void *data, size_t len)
 {
@@ -18,8 +19,8 @@ static void glue_send(void *arg, const struct endpoint *to, const void *data, si
 
 	int r = -ELOOP;
 
-	/* A loss like any other: the protocol repeats what matters, probing sees the rest. Only who is
-	 * asked to join through them is told of. */
+	/* A loss like any other: the protocol repeats what matters, probing sees the rest. Only who
+	 * is asked to join through them is told of. */
 	if (!routes_withhold(d, &to->ip))
 		r = udp_send(d->udp.fd4[0], d->udp.fd6[0], to, data, len);
 	if (r < 0)

@@ -4,7 +4,5 @@
  */
 #pragma once
 
-#include "daemon/leond.h"
-
 /* What the protocol calls; arg is struct leond. */
 const struct overlay_ops *overlay_glue_ops(void);

@@ -3,7 +3,6 @@
  * Builds the forwarding snapshot from overlay, configuration and tables, and publishes it.
  * Control thread; called when routes change, when the loop guard blocks or unblocks, at reload.
  */
-#include "base/defs.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
 

@@ -6,13 +6,11 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/defs.h"
-#include "base/mem.h"
 #include "daemon/control/cmds.h"
 #include "daemon/control/probes.h"
 #include "daemon/host/announcer.h"
@@ -35,6 +33,7 @@
 #include "daemon/life/snapshot.h"
 #include "daemon/life/start.h"
 #include "daemon/leond.h"
+#include "daemon/life/event_log.h"
 
 #define WORKERS_MAX	 8
 #define LEAVE_COUNT	 3
@@ -52,7 +51,8 @@ static void on_leave(void *arg, mono_t now)
 		loop_quit(d->loop, 0);
 		return;
 	}
-	/* Repeated because nobody confirms it; spaced so that one burst of loss does not take all. */
+	/* Repeated because nobody confirms it; spaced so that one burst of loss does
+	 * not take all. */
 	overlay_leave(d->overlay);
 	d->leaves_sent++;
 	timer_set(d->leave_timer, mono_add_ms(now, LEAVE_SPACING_MS));
