@@ -47,6 +47,22 @@ def test_paths_trace_and_explain_tell_the_same_story(lab):
     assert 'inagi' in text
 
 
+def test_what_the_paths_gained_is_summed_by_time(lab):
+    net = lab(PAPER).joined()
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    node, seoul = net.node['fujisawa'], net.node['seoul']
+
+    def gained(gain, least):
+        return (gain['compared_seconds'] >= least
+                and gain['mean_latency_us'] < 0.95 * gain['mean_direct_latency_us'])
+
+    wait_for(lambda: gained(node.paths()[seoul.node_id]['gain'], 5), 60, 'a gain to Seoul')
+    # Inagi is reached directly, so that in all it is less, over the seconds of both.
+    wait_for(lambda: node.show('paths')['gain']['compared_seconds'] >= 10, 60, 'both are in the sum')
+    assert 'Since the start, by time' in node.leonctl('show', 'paths', json_output=False)
+    assert 'leon_path_mean_direct_latency_seconds' in node.leonctl('metrics', json_output=False)
+
+
 def test_transit_disable_is_respected(lab):
     net = lab(merged(PAPER, {'sites': {'inagi': {'config': {'transit': {'disable': True}}}}})).joined()
     net.settle_hosts('fujisawa', 'seoul')

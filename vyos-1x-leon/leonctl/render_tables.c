@@ -118,6 +118,25 @@ static void path_row(struct table *t, struct jsonr_node *n, const char *source)
 	table_cell(t, "%s", text_list(n, "avoided_names"));
 }
 
+/* What an operator shows to who pays. */
+static void print_gain(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *gain = jsonr_object(root, "gain");
+	uint64_t used, direct, alone = 0;
+
+	if (!gain || !jsonr_u64(gain, "mean_latency_us", 0, UINT64_MAX, &used) ||
+	    !jsonr_u64(gain, "mean_direct_latency_us", 0, UINT64_MAX, &direct) || !direct)
+		return;
+	fprintf(out,
+		"\nSince the start, by time: %s on average, %s on the direct links (%s%d %%).\n",
+		text_us(gain, "mean_latency_us"), text_us(gain, "mean_direct_latency_us"),
+		used <= direct ? "-" : "+",
+		(int)(100 * (used <= direct ? direct - used : used - direct) / direct));
+	if (jsonr_u64(gain, "without_direct_seconds", 0, UINT64_MAX, &alone) && alone)
+		fprintf(out, "Nodes were reached for %s in all while their direct link was down.\n",
+			text_age(gain, "without_direct_seconds"));
+}
+
 int render_paths(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
@@ -136,7 +155,9 @@ int render_paths(struct jsonr_node *root, FILE *out)
 	jsonr_str(root, "source_name", &source);
 	for (size_t i = 0; i < jsonr_len(list); i++)
 		path_row(t, jsonr_at(list, i), source);
-	return finish(t, out, "No other node is known.");
+	finish(t, out, "No other node is known.");
+	print_gain(root, out);
+	return 0;
 }
 
 static void route_row(struct table *t, struct jsonr_node *n)

@@ -58,6 +58,7 @@ struct peer {
 	uint8_t record_tries;	  /* own record is sent again until its digest matches */
 	bool purged;		  /* what hung on it was dropped since it became unreachable */
 	struct choice choice;	  /* the path in use */
+	struct gain gain;	  /* what it was worth so far */
 
 	/* What is one module's. */
 	struct data_keys data;

@@ -18,6 +18,7 @@
 #include "state/event.h"
 #include "state/choice.h"
 #include "state/conf.h"
+#include "state/gain.h"
 #include "state/latdb.h"
 #include "state/nodedb.h"
 #include "state/snap.h"
@@ -154,6 +155,8 @@ struct nodedb *overlay_nodes(struct overlay *o);
 const struct latdb *overlay_latdb(const struct overlay *o);
 /* Path choice to a slot; NULL where there is none. */
 const struct choice *overlay_choice(const struct overlay *o, uint16_t slot);
+/* What the paths to a slot were worth since it is known; NULL: none so far. */
+const struct gain *overlay_gain(const struct overlay *o, uint16_t slot);
 /* Data along relays to a slot: what was compared, and which relays are not taken (slots, their
  * number is returned). */
 unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx, uint64_t *lost,

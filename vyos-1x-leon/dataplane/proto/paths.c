@@ -205,6 +205,7 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	} else if (c->path.mtu != mtu) {
 		agenda_snapshot(o);
 	}
+	gain_note(&p->gain, &c->path, &c->direct, now);
 	update_state(o, n, c->path.n_hops > 0, now);
 	along_look(o, p);
 	return c->reason == CHOICE_HOLD_DOWN ? c->hold_until : MONO_NEVER;

@@ -29,6 +29,13 @@ const struct choice *overlay_choice(const struct overlay *o, uint16_t slot)
 	return p ? &p->choice : NULL;
 }
 
+const struct gain *overlay_gain(const struct overlay *o, uint16_t slot)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	return p ? &p->gain : NULL;
+}
+
 const struct keyring *overlay_keyring(const struct overlay *o)
 {
 	return o->keys;

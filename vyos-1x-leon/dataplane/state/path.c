@@ -115,6 +115,7 @@ bool path_link_exists(const struct latdb *db, const struct path_params *pp, uint
 void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_t from,
 		   struct path *p)
 {
+	uint32_t arrive_ppm = 1000000;
 	bool mtu_known = true;
 
 	p->cost_us = p->n_hops ? 0 : COST_INFINITE;
@@ -139,10 +140,13 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 			p->cost_us = COST_INFINITE;
 		p->rtt_us = cost_add(p->rtt_us, e.rtt_us);
 		p->silent |= e.silent;
+		arrive_ppm = arrive_ppm / LOSS_FULL *
+			     (uint32_t)(LOSS_FULL - min_of((int)e.loss_pm, LOSS_FULL));
 		mtu_known = mtu_known && e.mtu;
 		if (p->mtu == 0 || e.mtu < p->mtu)
 			p->mtu = e.mtu;
 	}
+	p->loss_pm = (uint16_t)(p->n_hops ? LOSS_FULL - arrive_ppm / 1000 : 0);
 	/* With one link unknown, the smallest of the others is not the MTU of the path. */
 	if (!mtu_known)
 		p->mtu = 0;

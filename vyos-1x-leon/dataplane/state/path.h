@@ -34,6 +34,7 @@ struct path {
 	uint32_t noise_us;   /* sum of the links' variations */
 	uint32_t rtt_us;     /* sum of the links' RTTs now */
 	uint16_t mtu;	     /* smallest link MTU on it, 0 unknown */
+	uint16_t loss_pm;    /* of the links together, 1/1000 */
 	bool silent;	     /* a link on it is silent (struct lat_entry) */
 };
 

@@ -21,6 +21,7 @@
 struct out {
 	FILE *f;
 	struct leond *d;
+	mono_t now;
 };
 
 /* Backslash, quote and newline are escaped in label values. */
@@ -264,6 +265,30 @@ static void path_changes(struct out *o, const char *name, const struct node *n)
 	put_u64(o, c->n_changes);
 }
 
+/* Of the path in use, or of the direct link meanwhile. */
+static void mean_latency(struct out *o, const char *name, const struct node *n, bool direct)
+{
+	const struct gain *g = overlay_gain(o->d->overlay, n->slot);
+	struct gain sum = { 0 };
+
+	if (g)
+		gain_add(&sum, g, o->now);
+	if (!sum.both_ms)
+		return;
+	put_node_sample(o, name, n);
+	put_seconds(o, direct ? gain_direct_us(&sum) : gain_used_us(&sum));
+}
+
+static void path_mean_latency(struct out *o, const char *name, const struct node *n)
+{
+	mean_latency(o, name, n, false);
+}
+
+static void path_mean_direct_latency(struct out *o, const char *name, const struct node *n)
+{
+	mean_latency(o, name, n, true);
+}
+
 static void put_nodes(struct out *o)
 {
 	put_per_node(o, "node_reachable", "gauge", "1 where a path leads to the node.",
@@ -299,6 +324,11 @@ static void put_nodes(struct out *o)
 	put_per_node(o, "path_hops", "gauge", "Hops of the path in use, 1 is direct.", path_hops);
 	put_per_node(o, "path_changes_total", "counter", "Changes of the path in use.",
 		     path_changes);
+	put_per_node(o, "path_mean_latency_seconds", "gauge",
+		     "Mean over the time since the start while the direct link worked too.",
+		     path_mean_latency);
+	put_per_node(o, "path_mean_direct_latency_seconds", "gauge",
+		     "The same mean of the direct link.", path_mean_direct_latency);
 }
 
 /* --- the packet path --- */
@@ -439,7 +469,7 @@ static void put_daemon(struct out *o)
 
 enum command_result show_metrics(struct command *c)
 {
-	struct out o = { .d = c->d };
+	struct out o = { .d = c->d, .now = c->now };
 	char *text = NULL;
 	size_t len = 0;
 

@@ -33,7 +33,19 @@ static void write_protected(struct command *c, const struct path *p)
 	answer_protected(c->w, c->d, &link.ep.ip, c->now);
 }
 
-static void write_path(struct command *c, const struct node *n, const struct choice *ch)
+/* Since the start, by time: the latency that applications had, and that of the direct link. */
+static void write_gain(struct command *c, const struct gain *g)
+{
+	jsonw_object(c->w, "gain");
+	jsonw_u64(c->w, "compared_seconds", g->both_ms / 1000);
+	answer_known(c->w, "mean_latency_us", g->both_ms > 0, gain_used_us(g));
+	answer_known(c->w, "mean_direct_latency_us", g->both_ms > 0, gain_direct_us(g));
+	jsonw_u64(c->w, "without_direct_seconds", g->without_direct_ms / 1000);
+	jsonw_end(c->w);
+}
+
+static void write_path(struct command *c, const struct node *n, const struct choice *ch,
+		       const struct gain *gain)
 {
 	static const struct choice none = { .path.cost_us = COST_INFINITE,
 					    .best.cost_us = COST_INFINITE,
@@ -56,6 +68,8 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 	answer_known(c->w, "cost_us", usable, ch->path.cost_us);
 	answer_known(c->w, "best_cost_us", ch->best.n_hops > 0 && ch->best.cost_us != COST_INFINITE,
 		     ch->best.cost_us);
+	answer_known(c->w, "variation_us", usable, ch->path.noise_us);
+	answer_known(c->w, "loss_permille", usable, ch->path.loss_pm);
 	answer_known(c->w, "mtu", usable && ch->path.mtu, ch->path.mtu);
 	write_protected(c, &ch->path);
 	answer_time(c->w, "since", wall_of(c->now, ch->since));
@@ -65,12 +79,14 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 	jsonw_u64(c->w, "changes", ch->n_changes);
 	answer_path_data(c->w, c->d, n->slot, &ch->path);
 	write_exported(c, n->id);
+	write_gain(c, gain);
 	jsonw_end(c->w);
 }
 
 enum command_result show_paths(struct command *c)
 {
 	struct nodedb *db = overlay_nodes(c->d->overlay);
+	struct gain all = { 0 };
 
 	answer_id(c->w, "source", c->d->self);
 	answer_call(c->w, "source_name", c->d, c->d->self);
@@ -78,9 +94,18 @@ enum command_result show_paths(struct command *c)
 	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
 
-		if (n && n->state != NODE_LEFT)
-			write_path(c, n, overlay_choice(c->d->overlay, slot));
+		const struct gain *gain = overlay_gain(c->d->overlay, slot);
+		struct gain one = { 0 };
+
+		if (!n || n->state == NODE_LEFT)
+			continue;
+		if (gain) {
+			gain_add(&one, gain, c->now);
+			gain_add(&all, gain, c->now);
+		}
+		write_path(c, n, overlay_choice(c->d->overlay, slot), &one);
 	}
 	jsonw_end(c->w);
+	write_gain(c, &all);
 	return CMD_DONE;
 }
