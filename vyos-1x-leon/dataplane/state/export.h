@@ -114,6 +114,7 @@ struct export_installed {
 	struct ip_addr gateway;
 	uint32_t metric;
 	int error;	 /* 0, or -errno with which the kernel refused it */
+	bool gone;	 /* for who keeps the list: to be taken out of it */
 	mono_t retry_at; /* of a refused one */
 };
 int export_installed_compare(const void *a, const void *b);

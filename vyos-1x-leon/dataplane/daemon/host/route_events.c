@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What people are told of routes, see kernel_routes_core.h: a few in full, many as one sentence.
+ * Control thread.
+ */
+#include "daemon/host/kernel_routes_core.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/life/event_text.h"
+
+#define METRIC_TELL_MS 10000 /* between events about metrics */
+
+void routes_on_news(void *arg, enum export_news news, const struct export_route *before,
+		    const struct export_route *now)
+{
+	struct routes *r = arg;
+	struct route_tally *t = &r->tally[news];
+
+	r->count[news]++;
+	if (t->n < ROUTE_TOLD_MAX)
+		t->route[t->n] = now ? *now : *before;
+	t->n++;
+}
+
+void routes_on_refused(void *arg, const struct export_refused *refused)
+{
+	struct routes *r = arg;
+
+	if (export_refusal_is_trouble(refused->why) && r->n_refused < ROUTE_TOLD_MAX)
+		r->refused[r->n_refused++] = *refused;
+}
+
+static const struct {
+	enum event_kind kind;
+	const char *one, *many;
+} words[N_EXPORT_NEWS] = {
+	[EXPORT_ADDED] = { EV_ROUTE_ADDED, "is added", "routes are added" },
+	[EXPORT_MOVED] = { EV_ROUTE_CHANGED, "leads there now", "routes lead elsewhere now" },
+	[EXPORT_METRIC] = { EV_ROUTE_METRIC, "has another metric", "routes have other metrics" },
+	[EXPORT_WITHDRAWN] = { EV_ROUTE_WITHDRAWN, "is withdrawn", "routes are withdrawn" },
+};
+
+static void tell(struct routes *r, enum export_news news)
+{
+	struct route_tally *t = &r->tally[news];
+	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
+	struct event_facts n = { .kind = words[news].kind };
+
+	if (t->n > ROUTE_TOLD_MAX) {
+		n.value = t->n;
+		report_event(r->d, &n, "%u %s", t->n, words[news].many);
+	}
+	for (unsigned i = 0; t->n <= ROUTE_TOLD_MAX && i < t->n; i++) {
+		const struct export_route *e = &t->route[i];
+
+		n.node = e->node;
+		n.value = e->metric;
+		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
+		report_event(r->d, &n, "route to %s through %s %s, metric %u", dst,
+			     node_label(r->d, e->node, who, sizeof(who)), words[news].one,
+			     e->metric);
+	}
+	t->n = 0;
+}
+
+void routes_tell_all(struct routes *r, mono_t now)
+{
+	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
+
+	tell(r, EXPORT_ADDED);
+	tell(r, EXPORT_MOVED);
+	tell(r, EXPORT_WITHDRAWN);
+	if (r->tally[EXPORT_METRIC].n && mono_sub_ms(now, r->metrics_told) >= METRIC_TELL_MS) {
+		r->metrics_told = now;
+		tell(r, EXPORT_METRIC);
+	}
+	for (unsigned i = 0; i < r->n_refused; i++) {
+		const struct export_refused *e = &r->refused[i];
+		struct event_facts n = { .kind = EV_ROUTE_REFUSED, .node = e->node };
+
+		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
+		report_event(r->d, &n, "route to %s that %s announces is refused: %s", dst,
+			     node_label(r->d, e->node, who, sizeof(who)),
+			     export_refusal_text(e->why));
+	}
+	r->n_refused = 0;
+}
+
+void routes_tell_failure(struct routes *r, const struct export_installed *e, int error)
+{
+	struct event_facts n = { .kind = EV_ROUTE_FAILED, .value = e->metric & EXPORT_METRIC_MAX };
+	char dst[PREFIX_STRLEN];
+
+	n.detail = prefix_format(&e->dst, dst, sizeof(dst));
+	report_event(r->d, &n, "route to %s cannot be set: %s", dst,
+		     error == EEXIST ? "a route of somebody else has this destination and metric"
+				     : strerror(error));
+}
+
+void routes_tell_repair(struct routes *r, unsigned n)
+{
+	const struct event_facts note = {
+		.kind = EV_ROUTE_REPAIRED,
+		.value = n,
+	};
+
+	r->repaired += n;
+	report_event(r->d, &note, "%u route%s of this interface %s removed by somebody else", n,
+		     n == 1 ? "" : "s", n == 1 ? "was" : "were");
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The picture of the routes that the kernel has, see kernel_routes_core.h: read from it, and
+ * brought to the plan in portions. Control thread.
+ */
+#include "daemon/host/kernel_routes_core.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static void have_add(struct routes *r, const struct export_installed *e)
+{
+	if (r->n_have == r->cap_have) {
+		r->cap_have = r->cap_have ? r->cap_have * 2 : 64;
+		r->have = x_realloc(r->have, r->cap_have, sizeof(*r->have));
+	}
+	r->have[r->n_have++] = *e;
+}
+
+static void have_sort(struct routes *r)
+{
+	if (r->n_have)
+		qsort(r->have, r->n_have, sizeof(*r->have), export_installed_compare);
+}
+
+static void on_route(void *arg, const struct nl_route *route)
+{
+	struct routes *r = arg;
+	struct export_installed e = {
+		.dst = route->dst,
+		.gateway = route->gateway,
+		.metric = route->metric,
+	};
+
+	if (route->table == r->table)
+		have_add(r, &e);
+	else if (r->n_strays < ROUTE_STRAYS_MAX)
+		r->stray[r->n_strays++] = (struct nl_route_change){
+			.op = NL_ROUTE_DELETE,
+			.route = *route,
+		};
+}
+
+/* What was set while the interface was on its way into another VRF, or by an earlier run. */
+static void delete_strays(struct routes *r, mono_t now)
+{
+	int rc = r->n_strays ? nl_routes_change(r->d->nl, r->stray, r->n_strays) : 0;
+
+	if (rc < 0)
+		log_error("routes", "the kernel cannot be asked: %s", strerror(-rc));
+	if (r->n_strays == ROUTE_STRAYS_MAX)
+		r->resync_at = now;
+	r->n_strays = 0;
+}
+
+static unsigned count_missing(const struct routes *r, const struct export_installed *before,
+			      unsigned n_before)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < n_before; i++)
+		n += !before[i].error &&
+		     (!r->n_have || !bsearch(&before[i], r->have, r->n_have, sizeof(*r->have),
+					     export_installed_compare));
+	return n;
+}
+
+/*
+ * The interface left the table that these were in. The kernel drops IPv4 routes then without a
+ * word, and zebra, which hears of the new VRF before it hears that the interface was down, keeps
+ * them. What is set once more and deleted is gone for everybody.
+ */
+static void say_gone(struct routes *r, const struct export_installed *e, unsigned n)
+{
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct nl_route_change c = {
+			.op = NL_ROUTE_ADD,
+			.route = { .dst = e[i].dst,
+				   .gateway = e[i].gateway,
+				   .metric = e[i].metric,
+				   .table = r->table,
+				   .index = r->d->tap.ifindex,
+				   .protocol = ROUTE_PROTOCOL },
+		};
+
+		if (!e[i].error && e[i].dst.ip.family == 4) {
+			r->change[k++] = c;
+			c.op = NL_ROUTE_DELETE;
+			r->change[k++] = c;
+		}
+		if (k + 2 > ROUTE_BATCH || (k && i + 1 == n)) {
+			nl_routes_change(r->d->nl, r->change, k);
+			k = 0;
+		}
+	}
+}
+
+/* Looks at the kernel's routes; what is not as it should be is for the next plan. */
+void routes_resync(struct routes *r, mono_t now)
+{
+	struct leond *d = r->d;
+	struct export_installed *before = r->have;
+	unsigned n_before = r->n_have, missing;
+	int rc;
+
+	r->resync_at = mono_add_ms(now, ROUTE_RESYNC_MS);
+	if (r->table != d->device.table) {
+		say_gone(r, before, n_before);
+		n_before = 0;
+	}
+	r->table = d->device.table;
+	r->have = NULL;
+	r->n_have = r->cap_have = 0;
+	rc = nl_routes(d->nl, ROUTE_PROTOCOL, d->tap.ifindex, on_route, r);
+	delete_strays(r, now);
+	if (rc < 0) {
+		/* As before; a table that changed while it was read is no news. */
+		free(r->have);
+		r->have = before;
+		r->n_have = r->cap_have = n_before;
+		if (rc != -EINTR)
+			log_warn("routes", "routes cannot be listed: %s", strerror(-rc));
+		r->resync_at = mono_add_ms(now, ROUTE_RETRY_MS);
+		return;
+	}
+	have_sort(r);
+	missing = count_missing(r, before, n_before);
+	if (missing && !r->loss_is_known)
+		routes_tell_repair(r, missing);
+	r->loss_is_known = false;
+	for (unsigned i = 0; i < n_before; i++)
+		if (before[i].error)
+			have_add(r, &before[i]);
+	have_sort(r);
+	free(before);
+}
+
+static const enum nl_route_op op_of[] = {
+	[EXPORT_ADD] = NL_ROUTE_ADD,
+	[EXPORT_REPLACE] = NL_ROUTE_REPLACE,
+	[EXPORT_DELETE] = NL_ROUTE_DELETE,
+};
+
+/* The results are in r->change, which leaves out what need not be asked. */
+static void ask_kernel(struct routes *r, const struct export_step *step, unsigned n)
+{
+	const struct leond *d = r->d;
+	unsigned n_changes = 0;
+	int rc;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (step[i].op == EXPORT_FORGET)
+			continue;
+		r->change[n_changes++] = (struct nl_route_change){
+			.op = op_of[step[i].op],
+			.route = { .dst = step[i].route.dst,
+				   .gateway = step[i].route.gateway,
+				   .metric = step[i].route.metric,
+				   .table = d->device.table,
+				   .index = d->tap.ifindex,
+				   .protocol = ROUTE_PROTOCOL },
+		};
+	}
+	rc = n_changes ? nl_routes_change(d->nl, r->change, n_changes) : 0;
+	if (rc < 0)
+		log_error("routes", "the kernel cannot be asked: %s", strerror(-rc));
+}
+
+static void have_drop(struct routes *r, unsigned n_sorted, const struct export_installed *e)
+{
+	struct export_installed *found =
+		n_sorted ? bsearch(e, r->have, n_sorted, sizeof(*e), export_installed_compare)
+			 : NULL;
+
+	if (found)
+		found->gone = true;
+}
+
+static void have_compact(struct routes *r)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < r->n_have; i++)
+		if (!r->have[i].gone)
+			r->have[n++] = r->have[i];
+	r->n_have = n;
+	have_sort(r);
+}
+
+static void note_result(struct routes *r, const struct export_step *s, unsigned n_sorted, int rc,
+			mono_t now)
+{
+	struct export_installed e = s->route;
+
+	have_drop(r, n_sorted, &e);
+	if (s->op == EXPORT_FORGET || (s->op == EXPORT_DELETE && (rc == 0 || rc == -ESRCH)))
+		return;
+	if (rc < 0) {
+		r->failed++;
+		/* A deletion that failed: look what there is. */
+		if (s->op == EXPORT_DELETE)
+			r->resync_at = mono_add_ms(now, ROUTE_RETRY_MS);
+		else
+			routes_tell_failure(r, &e, -rc);
+	}
+	e.error = s->op == EXPORT_DELETE ? 0 : rc;
+	e.retry_at = mono_add_ms(now, ROUTE_RETRY_MS);
+	have_add(r, &e);
+}
+
+/* The kernel has put the new route in place of the one with another gateway: that one is gone. */
+static void forget_replaced(struct routes *r, unsigned n_sorted, const struct export_installed *by)
+{
+	for (unsigned i = 0; i < n_sorted; i++)
+		if (prefix_compare(&r->have[i].dst, &by->dst) == 0 &&
+		    r->have[i].metric == by->metric && !ip_equal(&r->have[i].gateway, &by->gateway))
+			r->have[i].gone = true;
+}
+
+static void carry_out(struct routes *r, const struct export_step *step, unsigned n, mono_t now)
+{
+	unsigned n_sorted = r->n_have, k = 0;
+
+	ask_kernel(r, step, n);
+	for (unsigned i = 0; i < n; i++) {
+		int rc = step[i].op == EXPORT_FORGET ? 0 : r->change[k++].result;
+
+		if (step[i].op == EXPORT_REPLACE && rc == 0)
+			forget_replaced(r, n_sorted, &step[i].route);
+		note_result(r, &step[i], n_sorted, rc, now);
+	}
+	have_compact(r);
+}
+
+static bool is_addition(const struct export_step *s)
+{
+	return s->op == EXPORT_ADD || s->op == EXPORT_REPLACE;
+}
+
+/* Keeps the additions, or the deletions of destinations that wait for no addition. */
+static unsigned keep_steps(struct export_step *step, unsigned n, bool additions)
+{
+	const struct prefix *waiting = NULL;
+	struct prefix dst;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (is_addition(&step[i]) && !additions) {
+			dst = step[i].route.dst;
+			waiting = &dst;
+		} else if (is_addition(&step[i]) == additions &&
+			   !(waiting && prefix_compare(waiting, &step[i].route.dst) == 0)) {
+			step[kept++] = step[i];
+		}
+	}
+	return kept;
+}
+
+/*
+ * Additions first, so that their outcome is known before what they replace is deleted: the second
+ * plan leaves out the deletions that a refusal forbids. Returns the number of steps.
+ */
+unsigned routes_bring_up_to_date(struct routes *r, mono_t now)
+{
+	unsigned n = export_plan(r->plan, r->have, r->n_have, now, r->step, ROUTE_BATCH);
+	unsigned n_additions = keep_steps(r->step, n, true);
+
+	if (n_additions)
+		carry_out(r, r->step, n_additions, now);
+	n = export_plan(r->plan, r->have, r->n_have, now, r->step, ROUTE_BATCH);
+	n = keep_steps(r->step, n, false);
+	if (n)
+		carry_out(r, r->step, n, now);
+	return n + n_additions;
+}
