@@ -23,7 +23,8 @@ static uint8_t control;
 static void set_switches(struct snap *s)
 {
 	s->transit_disable = control & 4;
-	s->blocked = control & 8;
+	if (control & 8)
+		snap_add_lan(s);
 	s->secret = control & 16;
 }
 

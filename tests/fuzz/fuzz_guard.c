@@ -15,40 +15,54 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
+static struct guard guard;
+
 static void hear(const struct guard_frame *f)
 {
 	const node_id_t self = 0x80000000;
-	struct guard g;
+	struct guard *g = &guard;
+	const struct guard_vlan *v;
 
-	guard_init(&g, self, true, 1000, (mono_t){ 1 });
-	guard_heard(&g, f->node, (mono_t){ 2 });
-	if ((g.state == GUARD_BLOCKED) != (f->node < self) ||
-	    (g.state == GUARD_SHARED) != (f->node > self))
+	guard_free(g);
+	guard_init(g, self, true, 1000, (mono_t){ 1 });
+	guard_lan(g, true, (mono_t){ 2 });
+	guard_use(g, f->tag, (mono_t){ 2 });
+	guard_tick(g, (mono_t){ 2 * NS_PER_S });
+	guard_heard(g, f, (mono_t){ 2 * NS_PER_S });
+	v = g->vlan[f->tag];
+	if (v->n_heard != (f->node != self) || g->local_loop != (f->node == self))
 		abort();
-	guard_tick(&g, (mono_t){ 60 * NS_PER_S });
-	if (g.state != GUARD_CLEAR)
+	if (v->n_heard &&
+	    (v->state == GUARD_SHARED) !=
+		    (!(f->flags & GUARD_FORWARDS) && (f->node > self || !(f->flags & GUARD_READY))))
+		abort();
+	if (v->n_heard && !(guard_heard(g, f, (mono_t){ 2 * NS_PER_S }) & GUARD_REPLAYED))
+		abort();
+	for (int64_t ms = 2100; ms < 6000; ms += 100)
+		guard_tick(g, (mono_t){ ms * NS_PER_MS });
+	if (v->state != GUARD_CLEAR)
 		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static struct keyring *k;
-	uint8_t again[GUARD_FRAME_LEN];
+	uint8_t again[GUARD_FRAME_MAX];
 	struct guard_frame g;
+	bool held;
 
 	if (!k)
 		k = sample_keyring("correct horse battery staple", 1);
 	if (len < 1 || guard_decode(data + 1, len - 1, &g))
 		return 0;
-	guard_encode(&g, again);
-	if (len - 1 < GUARD_SIGNED_LEN + GUARD_AUTH_LEN ||
-	    memcmp(data + 1, again, GUARD_SIGNED_LEN + GUARD_AUTH_LEN))
+	held = data[0] & 1;
+	if (len - 1 < guard_encode(&g, again))
 		abort();
-	if (data[0] & 1)
-		keyring_guard_auth(k, again, GUARD_SIGNED_LEN, g.auth);
-	if (keyring_guard_check(k, again, GUARD_SIGNED_LEN, g.auth) != (data[0] & 1))
+	if (held)
+		keyring_guard_auth(k, guard_signed(again), GUARD_SIGNED_LEN, g.auth);
+	if (keyring_guard_check(k, guard_signed(again), GUARD_SIGNED_LEN, g.auth) != held)
 		abort();
-	if (data[0] & 1)
+	if (held)
 		hear(&g);
 	return 0;
 }

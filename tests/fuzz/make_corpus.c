@@ -94,8 +94,12 @@ static void seed_fragment_and_guard(void)
 				 .vni = OPEN_VNI,
 				 .node = NODE_A,
 				 .incarnation = 7,
+				 .sequence = 1,
+				 .vlan = 10,
+				 .flags = GUARD_READY | GUARD_FORWARDS,
+				 .heard = { NODE_B },
 				 .auth = { 1, 2, 3 } };
-	uint8_t buf[1 + GUARD_FRAME_LEN] = { 0 };
+	uint8_t buf[1 + GUARD_FRAME_MAX] = { 0 };
 
 	fragment_encode(&first, buf);
 	seed("fragment", "first", buf, FRAGMENT_HDR_LEN + 32);
@@ -105,6 +109,9 @@ static void seed_fragment_and_guard(void)
 	seed("guard", "forged", buf, 1 + GUARD_FRAME_LEN);
 	buf[0] = 1;
 	seed("guard", "authentic", buf, 1 + GUARD_FRAME_LEN);
+	g.tag = 10;
+	guard_encode(&g, buf + 1);
+	seed("guard", "tagged", buf, 1 + GUARD_FRAME_MAX);
 }
 
 static void seed_copy(void)

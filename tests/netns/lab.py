@@ -216,10 +216,17 @@ class Lab:
                     return False
         return True
 
+    def listening(self, names=None):
+        """Those whose loop guard lets nothing pass yet: the node has just come to its LAN."""
+        nodes = [self.node[n] for n in names or self.host if self.node[n].alive()]
+        return [n.name for n in nodes if n.name in self.host and
+                n.statistics()['loop_guard']['state'] == 'listening']
+
     def joined(self, within=30, names=None):
         # Asking many nodes is work too, and what is asked for needs the processor.
         wait_for(lambda: self.full_mesh(names), within, 'every node reaches every other',
                  every=0.05 * max(1, len(self.node) // 10))
+        wait_for(lambda: not self.listening(names), within, 'every node has listened to its LAN')
         return self
 
     def names(self, node_ids):

@@ -141,6 +141,7 @@ static inline void lab_drain(struct lab_node *n)
 		case FWD_SUSPECT:
 			n->n_suspect++;
 			break;
+		case FWD_VLAN:
 		case FWD_FOREIGN:
 			break;
 		}

@@ -204,7 +204,7 @@ static void refused_segmentation(void **state)
 
 static void set_blocked(struct snap *s)
 {
-	s->blocked = true;
+	vlan_set_add(&snap_add_lan(s)->blocked, 0);
 }
 
 /* A worker may lose the processor after it took the snapshot and before it reads datagrams. It must

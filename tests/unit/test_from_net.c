@@ -344,7 +344,7 @@ static void never_local(void **state)
 
 static void set_blocked(struct snap *s)
 {
-	s->blocked = true;
+	vlan_set_add(&snap_add_lan(s)->blocked, 0);
 }
 static void set_no_transit(struct snap *s)
 {

@@ -160,7 +160,7 @@ static void storms(void **state)
 
 static void set_blocked(struct snap *s)
 {
-	s->blocked = true;
+	vlan_set_add(&snap_add_lan(s)->blocked, 0);
 }
 
 static void blocked_but_hearing(void **state)

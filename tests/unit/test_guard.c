@@ -16,46 +16,64 @@ static const struct guard_frame sample = {
 	.vni = 0x012345,
 	.node = 0xc0000201,
 	.incarnation = 0x0102030405060708ULL,
+	.sequence = 0x1112131415161718ULL,
+	.vlan = 0x0abc,
+	.flags = GUARD_READY | GUARD_FORWARDS,
+	.heard = { 0xc0000202, 0xc0000203, 4, 5, 6, 7, 8, 9 },
 	.auth = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 },
 };
 
+static struct guard_frame tagged(uint16_t tag)
+{
+	struct guard_frame g = sample;
+
+	g.tag = tag;
+	return g;
+}
+
 static void test_round_trip(void **state)
 {
-	uint8_t buf[GUARD_FRAME_LEN];
-	struct guard_frame back;
-	struct eth_view v;
-
 	(void)state;
-	memset(buf, 0xa5, sizeof(buf));
-	guard_encode(&sample, buf);
-	assert_int_equal(guard_decode(buf, sizeof(buf), &back), 0);
-	assert_memory_equal(back.src.b, sample.src.b, MAC_LEN);
-	assert_int_equal(back.vni, sample.vni);
-	assert_int_equal(back.node, sample.node);
-	assert_int_equal(back.incarnation, sample.incarnation);
-	assert_memory_equal(back.auth, sample.auth, GUARD_AUTH_LEN);
-	for (size_t i = GUARD_SIGNED_LEN + GUARD_AUTH_LEN; i < GUARD_FRAME_LEN; i++)
-		assert_int_equal(buf[i], 0);
-	/* It is a frame like any other, of the type that the packet path looks for. */
-	assert_int_equal(eth_parse(buf, sizeof(buf), &v), 0);
-	assert_int_equal(v.ethertype, GUARD_TYPE);
-	assert_true(mac_is_multicast(v.dst));
-	assert_false(eth_is_link_local_control(v.dst));
+	for (uint16_t tag = 0; tag < 4096; tag += 819) {
+		struct guard_frame g = tagged(tag), back = { 0 };
+		uint8_t buf[GUARD_FRAME_MAX];
+		size_t len = guard_encode(&g, buf);
+		struct eth_view v;
+
+		assert_int_equal(len, tag ? GUARD_FRAME_MAX : GUARD_FRAME_LEN);
+		assert_int_equal(guard_decode(buf, len, &back), 0);
+		assert_memory_equal(back.src.b, g.src.b, MAC_LEN);
+		assert_int_equal(back.tag, tag);
+		assert_int_equal(back.vni, g.vni);
+		assert_int_equal(back.node, g.node);
+		assert_int_equal(back.incarnation, g.incarnation);
+		assert_int_equal(back.sequence, g.sequence);
+		assert_int_equal(back.vlan, g.vlan);
+		assert_int_equal(back.flags, g.flags);
+		assert_memory_equal(back.heard, g.heard, sizeof(g.heard));
+		assert_memory_equal(back.auth, g.auth, GUARD_AUTH_LEN);
+		/* It is a frame like any other, of the kind that the packet path looks for. */
+		assert_int_equal(eth_parse(buf, len, &v), 0);
+		assert_true(v.ethertype < ETH_TYPE_MIN);
+		assert_int_equal(v.vlan, tag);
+		assert_true(mac_is_multicast(v.dst));
+		assert_false(eth_is_link_local_control(v.dst));
+	}
 }
 
 static void test_truncated(void **state)
 {
-	uint8_t buf[GUARD_FRAME_LEN];
-	struct guard_frame back;
-
 	(void)state;
-	guard_encode(&sample, buf);
-	for (size_t len = 0; len < GUARD_FRAME_LEN; len++) {
-		int want = len < 22				     ? -ENOMSG
-			   : len < GUARD_SIGNED_LEN + GUARD_AUTH_LEN ? -EBADMSG
-								     : 0;
+	for (uint16_t tag = 0; tag < 20; tag += 10) {
+		struct guard_frame g = tagged(tag), back;
+		uint8_t buf[GUARD_FRAME_MAX];
+		size_t whole = guard_encode(&g, buf), header = tag ? 26 : 22;
 
-		assert_int_equal(guard_decode(buf, len, &back), want);
+		for (size_t len = 0; len <= whole; len++) {
+			int want = len < header ? -ENOMSG : len < whole ? -EBADMSG : 0;
+
+			assert_int_equal(guard_decode(buf, len, &back), want);
+		}
 	}
 }
 
@@ -77,15 +95,29 @@ static void test_damaged(void **state)
 	(void)state;
 	assert_int_equal(decode_with(0, 0x01), -ENOMSG); /* destination */
 	assert_int_equal(decode_with(5, 0x01), -ENOMSG);
-	assert_int_equal(decode_with(13, 41), -ENOMSG);	  /* length */
+	assert_int_equal(decode_with(12, 6), -ENOMSG);	  /* an EtherType */
+	assert_int_equal(decode_with(13, 41), -EBADMSG);  /* length: another version's */
 	assert_int_equal(decode_with(14, 0xab), -ENOMSG); /* LLC */
 	assert_int_equal(decode_with(17, 0), -ENOMSG);	  /* whose identifier */
 	assert_int_equal(decode_with(18, 'l'), -ENOMSG);
-	assert_int_equal(decode_with(22, 2), -EBADMSG);	  /* version */
-	assert_int_equal(decode_with(6, 0x03), -EBADMSG); /* source is a group */
+	assert_int_equal(decode_with(22, 1), -EBADMSG);	   /* version */
+	assert_int_equal(decode_with(46, 0x10), -EBADMSG); /* no VLAN */
+	assert_int_equal(decode_with(6, 0x03), -EBADMSG);  /* source is a group */
 	none.node = NODE_ID_NONE;
 	guard_encode(&none, buf);
 	assert_int_equal(guard_decode(buf, sizeof(buf), &back), -EBADMSG);
+}
+
+/* A port that takes the tag away leaves what is signed as it was. */
+static void test_signed_is_without_the_tag(void **state)
+{
+	struct guard_frame g = tagged(10);
+	uint8_t with[GUARD_FRAME_MAX], without[GUARD_FRAME_MAX];
+
+	(void)state;
+	guard_encode(&g, with);
+	guard_encode(&sample, without);
+	assert_memory_equal(guard_signed(with), guard_signed(without), GUARD_SIGNED_LEN);
 }
 
 int main(void)
@@ -94,6 +126,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_signed_is_without_the_tag),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -598,14 +598,29 @@ static void test_document_guard(void **state)
 	struct guard_frame g = { .src = { { 0x02, 0, 0, 0, 0, 1 } },
 				 .vni = VNI,
 				 .node = NODE_A,
-				 .incarnation = 0x0006123456789abcULL };
-	uint8_t frame[GUARD_FRAME_LEN];
+				 .incarnation = 0x0006123456789abcULL,
+				 .sequence = 1 };
+	uint8_t frame[GUARD_FRAME_MAX];
+	size_t len = guard_encode(&g, frame);
 
 	(void)state;
+	keyring_guard_auth(k, guard_signed(frame), GUARD_SIGNED_LEN, g.auth);
+	assert_int_equal(guard_encode(&g, frame), len);
+	assert_golden("guard", frame, len);
+	/* The same in VLAN 10, heard behind a port that took the tag: it is as authentic. */
+	g.sequence++;
+	g.tag = g.vlan = 10;
+	g.flags = GUARD_READY | GUARD_FORWARDS;
+	g.heard[0] = NODE_B;
 	guard_encode(&g, frame);
-	keyring_guard_auth(k, frame, GUARD_SIGNED_LEN, g.auth);
-	guard_encode(&g, frame);
-	assert_golden("guard", frame, sizeof(frame));
+	keyring_guard_auth(k, guard_signed(frame), GUARD_SIGNED_LEN, g.auth);
+	len = guard_encode(&g, frame);
+	assert_golden("guard-tagged", frame, len);
+	memmove(frame + 12, frame + 16, len - 16);
+	assert_int_equal(guard_decode(frame, len - 4, &g), 0);
+	assert_int_equal(g.tag, 0);
+	assert_int_equal(g.vlan, 10);
+	assert_true(keyring_guard_check(k, guard_signed(frame), GUARD_SIGNED_LEN, g.auth));
 	keyring_free(k);
 }
 

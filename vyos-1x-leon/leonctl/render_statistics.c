@@ -65,15 +65,45 @@ static void print_drops(FILE *out, struct jsonr_node *list)
 	table_free(t);
 }
 
+/* "inagi (10.0.0.2), does not hear this node" */
+static void print_guard_nodes(FILE *out, struct jsonr_node *nodes)
+{
+	for (size_t i = 0; i < jsonr_len(nodes); i++) {
+		struct jsonr_node *n = jsonr_at(nodes, i);
+
+		fprintf(out, "%s%s%s", i ? "; " : ": ", text_node(n, "node_id", "name"),
+			value_bool(n, "hears_us") ? "" : ", does not hear this node");
+	}
+}
+
+/* VLANs in which others are heard. */
+static void print_guard_vlans(FILE *out, struct jsonr_node *vlans)
+{
+	for (size_t i = 0; i < jsonr_len(vlans); i++) {
+		struct jsonr_node *v = jsonr_at(vlans, i);
+		struct jsonr_node *nodes = jsonr_array(v, "nodes");
+
+		if (!jsonr_len(nodes))
+			continue;
+		fprintf(out, "  VLAN %-9s %s for %s", text_number(v, "vlan"), text_str(v, "state"),
+			text_age(v, "since_seconds"));
+		print_guard_nodes(out, nodes);
+		fputc('\n', out);
+	}
+}
+
 static void print_guard(FILE *out, struct jsonr_node *g)
 {
 	fprintf(out, "loop guard      %s for %s", text_str(g, "state"),
 		text_age(g, "since_seconds"));
+	if (jsonr_len(jsonr_array(g, "vlans")) > 1)
+		fprintf(out, ", %zu VLANs", jsonr_len(jsonr_array(g, "vlans")));
 	if (jsonr_has(g, "other"))
 		fprintf(out, ", other node on this LAN: %s", text_node(g, "other", "other_name"));
 	if (value_bool(g, "local_loop"))
 		fputs(", LOCAL LOOP: own frames come back", out);
 	fputc('\n', out);
+	print_guard_vlans(out, jsonr_array(g, "vlans"));
 }
 
 static void print_offloads(FILE *out, struct jsonr_node *o)

@@ -86,7 +86,11 @@ struct leond {
 	struct stretcher *stretcher;
 	struct events *events;
 	struct guard guard;
-	struct timer *guard_timer;
+	struct timer *guard_timer, *guard_soon;
+	struct vlan_set lan_unsaid; /* changes of the guard that nobody was told of yet */
+	bool lan_moved;		    /* and other nodes must be told */
+	uint8_t lan_changes;	    /* that they were told of */
+	mono_t lan_said;
 
 	struct resolver *resolver;
 	uint32_t n_seeds;

@@ -11,6 +11,7 @@
 #include "fwd/encap.h"
 #include "fwd/reports.h"
 #include "fwd/flood.h"
+#include "fwd/to_segment.h"
 #include "fwd/suppress.h"
 #include "fwd/worker.h"
 #include "wire/guard.h"
@@ -21,7 +22,7 @@ static bool stays_local(struct worker *w, const struct frame *f)
 	struct guard_frame g;
 
 	/* Before anything else: a blocked node must hear when it is over. */
-	if (unlikely(f->v.ethertype == GUARD_TYPE) &&
+	if (unlikely(f->v.ethertype < ETH_TYPE_MIN) &&
 	    guard_decode(f->data, f->len, &g) != -ENOMSG) {
 		event_guard(w, f->data, f->len);
 		return true;
@@ -30,11 +31,7 @@ static bool stays_local(struct worker *w, const struct frame *f)
 		drop(w, DROP_link_local_control);
 		return true;
 	}
-	if (unlikely(w->snap->blocked)) {
-		drop(w, DROP_loop_blocked);
-		return true;
-	}
-	return false;
+	return !lan_passes(w, f->v.vlan);
 }
 
 /* Where the frame goes: a node's slot, SLOT_SELF, or SLOT_NONE to all. While there is no path to

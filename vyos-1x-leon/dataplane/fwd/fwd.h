@@ -15,6 +15,7 @@
 #include "fwd/stats.h"
 #include "state/snap.h"
 #include "wire/eth.h"
+#include "wire/guard.h"
 
 struct fwd;
 
@@ -57,6 +58,7 @@ enum fwd_event_type {
 	FWD_NEIGH,	    /* neighbor new or changed */
 	FWD_CANNOT_FORWARD, /* relaying failed; from each worker one per source and second */
 	FWD_GUARD,	    /* loop-guard frame heard on the local segment */
+	FWD_VLAN,	    /* frame of a VLAN that the loop guard does not know yet */
 	FWD_SUSPECT,	    /* ICMP error or send error for an endpoint */
 	FWD_FOREIGN,	    /* datagram of another overlay or version, a few of them */
 };
@@ -83,9 +85,10 @@ struct fwd_event {
 			node_id_t source, next, destination;
 		} cannot_forward;
 		struct {
-			uint8_t frame[64];
+			uint8_t frame[GUARD_FRAME_MAX];
 			size_t len;
 		} guard;
+		uint16_t vlan;
 		struct {
 			struct endpoint ep;
 			int error;  /* errno */

@@ -123,6 +123,14 @@ void event_guard(struct worker *w, const uint8_t *frame, size_t len)
 	post(w, &ev);
 }
 
+void event_vlan(struct worker *w, uint16_t vlan)
+{
+	struct fwd_event ev = { .type = FWD_VLAN, .vlan = vlan };
+	const uint64_t word = (uint64_t)ev.type << 32 | vlan;
+
+	post_once(w, siphash(&w->hash_key, &word, sizeof(word)), &ev);
+}
+
 static uint64_t endpoint_key(const struct worker *w, enum fwd_event_type type,
 			     const struct endpoint *ep)
 {

@@ -34,6 +34,8 @@ void event_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, stru
 void event_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t source, node_id_t next,
 			  node_id_t destination);
 void event_guard(struct worker *w, const uint8_t *frame, size_t len);
+/* Dropped, for nobody has listened to this VLAN yet: somebody should. */
+void event_vlan(struct worker *w, uint16_t vlan);
 void event_suspect(struct worker *w, const struct endpoint *ep, int error, bool local);
 void event_foreign(struct worker *w, const struct endpoint *from, bool other_version);
 

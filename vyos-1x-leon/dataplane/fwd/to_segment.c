@@ -20,7 +20,34 @@ static bool is_guard(const uint8_t *data, size_t len, const struct eth_view *v)
 {
 	struct guard_frame g;
 
-	return v->ethertype == GUARD_TYPE && guard_decode(data, len, &g) != -ENOMSG;
+	return v->ethertype < ETH_TYPE_MIN && guard_decode(data, len, &g) != -ENOMSG;
+}
+
+bool lan_passes(struct worker *w, uint16_t vlan)
+{
+	const struct snap_lan *lan = w->snap->lan;
+
+	if (likely(!lan || vlan_set_has(&lan->open, vlan)))
+		return true;
+	if (vlan_set_has(&lan->blocked, vlan)) {
+		drop(w, DROP_loop_blocked);
+		return false;
+	}
+	drop(w, DROP_lan_listening);
+	event_vlan(w, vlan);
+	return false;
+}
+
+/* Split horizon by LAN: what a node took from a LAN that is ours too has been on it, and would go
+ * round. This ends every circle, whoever forwards. */
+static bool comes_from_elsewhere(struct worker *w, uint16_t slot, uint16_t vlan)
+{
+	const struct vlan_set *same = w->snap->node[slot].same_lan;
+
+	if (likely(!same) || !vlan_set_has(same, vlan))
+		return true;
+	drop(w, DROP_same_lan);
+	return false;
 }
 
 void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uint8_t flags)
@@ -29,10 +56,6 @@ void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uin
 	struct delivery d = { .data = data, .len = len };
 	struct eth_view v;
 
-	if (unlikely(w->snap->blocked)) {
-		drop(w, DROP_loop_blocked);
-		return;
-	}
 	if (unlikely(eth_parse(data, len, &v) < 0)) {
 		drop(w, DROP_bad_frame);
 		return;
@@ -41,6 +64,8 @@ void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uin
 		drop(w, DROP_link_local_control);
 		return;
 	}
+	if (unlikely(!comes_from_elsewhere(w, slot, v.vlan) || !lan_passes(w, v.vlan)))
+		return;
 	if (partial) {
 		size_t at = checksum_place(&v, len);
 

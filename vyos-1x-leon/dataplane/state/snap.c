@@ -47,11 +47,28 @@ void snap_free(void *p)
 		seal_unref(s->node[i].seal_tx);
 		seal_unref(s->node[i].seal_rx[0]);
 		seal_unref(s->node[i].seal_rx[1]);
+		free(s->node[i].same_lan);
 	}
+	free(s->lan);
 	free(s->flood);
 	free(s->node);
 	free(s->id_table);
 	free(s);
+}
+
+struct snap_lan *snap_add_lan(struct snap *s)
+{
+	s->lan = x_new(struct snap_lan);
+	return s->lan;
+}
+
+void snap_add_same_lan(struct snap *s, uint16_t slot, uint16_t vlan)
+{
+	struct snap_node *n = &s->node[slot];
+
+	if (!n->same_lan)
+		n->same_lan = x_new(struct vlan_set);
+	vlan_set_add(n->same_lan, vlan);
 }
 
 void snap_set_path(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/vlan_set.h"
 #include "crypto/seal.h"
 #include "state/fdb.h"
 #include "state/neigh.h"
@@ -45,6 +46,15 @@ struct snap_node {
 	bool clear_rx;		 /* what comes from it need not be sealed */
 	/* Of the direct link; 0: none. */
 	uint64_t link_tx, link_rx[2];
+	/* VLANs, as the node tags them, whose LAN is this node's too: what comes from it has been
+	 * there. NULL: none. Of the snapshot. */
+	struct vlan_set *same_lan;
+};
+
+/* What the loop guard found out about the local segment, by VLAN. */
+struct snap_lan {
+	struct vlan_set open;	 /* frames pass between TAP and overlay */
+	struct vlan_set blocked; /* they do not, because another node forwards them */
 };
 
 struct snap {
@@ -52,13 +62,13 @@ struct snap {
 	uint32_t vni;
 	bool secret;	      /* data is sealed, or carries link values */
 	bool any_sealed;      /* to one node at least */
-	bool blocked;	      /* by the loop guard: nothing passes between TAP and overlay */
 	bool transit_disable; /* relay nothing */
 	bool mss_clamp;
 	uint32_t busy_poll_us; /* a worker that had work looks for more so long, then sleeps */
 	bool suppress_arp, suppress_nd;
 	uint32_t storm_broadcast, storm_multicast,
 		storm_unknown; /* frames/s for the whole node, 0 unlimited */
+	struct snap_lan *lan;  /* NULL: everything passes */
 	struct fdb *fdb;       /* shared by snapshots, replaced through rcu */
 	struct neigh *neigh;   /* likewise */
 	uint16_t n_slots;
@@ -72,6 +82,10 @@ struct snap {
 
 /* Zeroed snapshot with arrays for n_slots; the caller fills node[] and then calls snap_finish. */
 struct snap *snap_new(uint16_t n_slots);
+/* With a LAN of which no VLAN is open yet. */
+struct snap_lan *snap_add_lan(struct snap *s);
+/* What node[slot] sends with this tag is on our LAN already. */
+void snap_add_same_lan(struct snap *s, uint16_t slot, uint16_t vlan);
 /* Encodes headers and addresses, builds the id table and the flood list. */
 void snap_finish(struct snap *s);
 /* Sets the path to node[slot] from hops (slots). */

@@ -14,6 +14,8 @@
 #define ETH_HDR_LEN   14
 #define ETH_FRAME_MIN ETH_HDR_LEN
 
+#define ETH_TYPE_MIN 0x0600 /* below: a length, and LLC behind it */
+
 #define ETHERTYPE_V4	 0x0800
 #define ETHERTYPE_ARP_	 0x0806
 #define ETHERTYPE_V6	 0x86dd

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The loop-guard frame on the wire. Called by the workers for frames of its type and by the
- * control thread that sends it; the authenticator is computed by crypto/keys.h over the first
- * GUARD_SIGNED_LEN bytes. Pure.
+ * control thread that sends it; the authenticator is computed by crypto/keys.h over
+ * guard_signed(). Pure.
  */
 #include "wire/guard.h"
 
@@ -10,62 +10,109 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/vlan_set.h"
 #include "wire/bytes.h"
 #include "wire/eth.h"
 
-#define GUARD_VERSION  1
-#define AT_VERSION     (ETH_HDR_LEN + sizeof(snap_header))
+#define GUARD_VERSION 2
+#define TAG_LEN	      4
+#define TAG_PRIORITY  0xe000 /* network control: a full queue is no reason for a loop */
+
+/* From the LLC header on. */
+#define AT_VERSION     sizeof(snap_header)
 #define AT_VNI	       (AT_VERSION + 1)
 #define AT_NODE	       (AT_VNI + 3)
 #define AT_INCARNATION (AT_NODE + 4)
-#define GUARD_BODY_LEN (GUARD_SIGNED_LEN + GUARD_AUTH_LEN)
+#define AT_SEQUENCE    (AT_INCARNATION + 8)
+#define AT_VLAN	       (AT_SEQUENCE + 8)
+#define AT_FLAGS       (AT_VLAN + 2)
+#define AT_HEARD       (AT_FLAGS + 2)
 
 /* LLC of an unnumbered frame to SNAP (IEEE 802), and a protocol identifier that is administered
  * locally, as 02 says: nobody else's, and no EtherType that a radio bridge would turn back. */
 static const uint8_t snap_header[] = { 0xaa, 0xaa, 0x03, 0x02, 'L', 'E', 'O', 'N' };
 
-static_assert(AT_INCARNATION + 8 == GUARD_SIGNED_LEN, "guard layout");
-static_assert(GUARD_BODY_LEN <= GUARD_FRAME_LEN, "guard layout");
-static_assert(GUARD_BODY_LEN - ETH_HDR_LEN == GUARD_TYPE, "guard layout");
+static_assert(AT_HEARD + 4 * GUARD_HEARD_MAX == GUARD_SIGNED_LEN, "guard layout");
+static_assert(GUARD_SIGNED_LEN + GUARD_AUTH_LEN == GUARD_TYPE, "guard layout");
+static_assert(ETH_HDR_LEN + GUARD_TYPE == GUARD_FRAME_LEN, "guard layout");
+static_assert(GUARD_FRAME_LEN + TAG_LEN == GUARD_FRAME_MAX, "guard layout");
 
 /* A group address of our own, locally administered: 03 and the letters L, E, O, N, 0. */
 static const uint8_t guard_dst[MAC_LEN] = { 0x03, 'L', 'E', 'O', 'N', 0x00 };
 
+/* Length of the tag, 0 without one. */
+static size_t tag_len(const uint8_t *p)
+{
+	return get_u16(p + 2 * MAC_LEN) == ETHERTYPE_DOT1Q ? TAG_LEN : 0;
+}
+
+const void *guard_signed(const void *frame)
+{
+	return (const uint8_t *)frame + ETH_HDR_LEN + tag_len(frame);
+}
+
+/* Is there a guard frame of whatever version, up to where that stands? */
 static bool is_guard(const uint8_t *p, size_t len)
 {
-	return len >= AT_VERSION && !memcmp(p, guard_dst, MAC_LEN) &&
-	       get_u16(p + 2 * MAC_LEN) == GUARD_TYPE &&
-	       !memcmp(p + ETH_HDR_LEN, snap_header, sizeof(snap_header));
+	size_t header = ETH_HDR_LEN;
+
+	if (len < ETH_HDR_LEN + AT_VERSION || memcmp(p, guard_dst, MAC_LEN))
+		return false;
+	header += tag_len(p);
+	return len >= header + AT_VERSION && get_u16(p + header - 2) < ETH_TYPE_MIN &&
+	       !memcmp(p + header, snap_header, sizeof(snap_header));
 }
 
 int guard_decode(const void *frame, size_t len, struct guard_frame *g)
 {
-	const uint8_t *p = frame;
+	const uint8_t *p = frame, *body;
 
 	if (!is_guard(p, len))
 		return -ENOMSG;
-	if (len < GUARD_BODY_LEN || p[AT_VERSION] != GUARD_VERSION)
+	body = guard_signed(frame);
+	if (len < (size_t)(body - p) + GUARD_TYPE || get_u16(body - 2) != GUARD_TYPE ||
+	    body[AT_VERSION] != GUARD_VERSION)
 		return -EBADMSG;
 	memcpy(g->src.b, p + MAC_LEN, MAC_LEN);
-	g->vni = get_u24(p + AT_VNI);
-	g->node = get_u32(p + AT_NODE);
-	g->incarnation = get_u64(p + AT_INCARNATION);
-	memcpy(g->auth, p + GUARD_SIGNED_LEN, GUARD_AUTH_LEN);
-	return g->node == NODE_ID_NONE || mac_is_multicast(g->src) ? -EBADMSG : 0;
+	g->tag = tag_len(p) ? get_u16(p + ETH_HDR_LEN) & (VLAN_IDS - 1) : 0;
+	g->vni = get_u24(body + AT_VNI);
+	g->node = get_u32(body + AT_NODE);
+	g->incarnation = get_u64(body + AT_INCARNATION);
+	g->sequence = get_u64(body + AT_SEQUENCE);
+	g->vlan = get_u16(body + AT_VLAN);
+	g->flags = body[AT_FLAGS];
+	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)
+		g->heard[i] = get_u32(body + AT_HEARD + 4 * i);
+	memcpy(g->auth, body + GUARD_SIGNED_LEN, GUARD_AUTH_LEN);
+	return g->node == NODE_ID_NONE || g->vlan >= VLAN_IDS || mac_is_multicast(g->src) ? -EBADMSG
+											  : 0;
 }
 
-void guard_encode(const struct guard_frame *g, void *out)
+size_t guard_encode(const struct guard_frame *g, void *out)
 {
 	uint8_t *p = out;
 
-	memset(p, 0, GUARD_FRAME_LEN);
 	memcpy(p, guard_dst, MAC_LEN);
 	memcpy(p + MAC_LEN, g->src.b, MAC_LEN);
-	put_u16(p + 2 * MAC_LEN, GUARD_TYPE);
-	memcpy(p + ETH_HDR_LEN, snap_header, sizeof(snap_header));
+	p += 2 * MAC_LEN;
+	if (g->tag) {
+		put_u16(p, ETHERTYPE_DOT1Q);
+		put_u16(p + 2, TAG_PRIORITY | g->tag);
+		p += TAG_LEN;
+	}
+	put_u16(p, GUARD_TYPE);
+	p += 2;
+	memcpy(p, snap_header, sizeof(snap_header));
 	p[AT_VERSION] = GUARD_VERSION;
 	put_u24(p + AT_VNI, g->vni);
 	put_u32(p + AT_NODE, g->node);
 	put_u64(p + AT_INCARNATION, g->incarnation);
+	put_u64(p + AT_SEQUENCE, g->sequence);
+	put_u16(p + AT_VLAN, g->vlan);
+	p[AT_FLAGS] = g->flags;
+	p[AT_FLAGS + 1] = 0;
+	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)
+		put_u32(p + AT_HEARD + 4 * i, g->heard[i]);
 	memcpy(p + GUARD_SIGNED_LEN, g->auth, GUARD_AUTH_LEN);
+	return (size_t)(p - (uint8_t *)out) + GUARD_TYPE;
 }

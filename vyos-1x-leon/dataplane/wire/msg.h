@@ -89,9 +89,13 @@ enum record_flags {
 	 * change of either says that hosts behind the node are to be learned anew. */
 	RECORD_LAN_BLOCKED = 0x0008,
 	RECORD_LAN_SHARED = 0x0010,
-	RECORD_LAN_MASK = 0x0018,
 	/* It takes and relays LEON_COPY; a node that does not gets every frame once. */
 	RECORD_TAKES_COPIES = 0x0020,
+	/* A number that counts such changes: it says so where both are as before, because
+	 * it was another VLAN. */
+	RECORD_LAN_CHANGE = 0x0100,
+	RECORD_LAN_CHANGES = 0x0700,
+	RECORD_LAN_MASK = 0x0718,
 };
 struct msg_record {
 	node_id_t origin;

@@ -457,7 +457,7 @@ static void put_daemon(struct out *o)
 	put_gauge(o, "neighbors", "Neighbors known for ARP and ND suppression.",
 		  neigh_count(d->neigh));
 	put_gauge(o, "loop_guard_blocked", "1 where the loop guard stops forwarding.",
-		  d->guard.state == GUARD_BLOCKED);
+		  guard_state(&d->guard) == GUARD_BLOCKED);
 	put_gauge(o, "local_loop", "1 where own frames come back over the local segment.",
 		  d->guard.local_loop);
 	put_gauge(o, "interface_mtu_bytes", "MTU of the interface.", d->device.rule.mtu);

@@ -86,12 +86,45 @@ static void write_offloads(struct command *c)
 	jsonw_end(c->w);
 }
 
+static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
+{
+	jsonw_object(c->w, NULL);
+	jsonw_u64(c->w, "vlan", v->id);
+	jsonw_str(c->w, "state", guard_state_name(guard_vlan_state(&c->d->guard, v->id)));
+	answer_age(c->w, "since_seconds", c->now, v->since);
+	jsonw_array(c->w, "nodes");
+	for (unsigned i = 0; i < v->n_heard; i++) {
+		const struct guard_heard *h = &v->heard[i];
+
+		jsonw_object(c->w, NULL);
+		answer_id(c->w, "node_id", h->node);
+		answer_name(c->w, "name", c->d, h->node);
+		jsonw_u64(c->w, "vlan", h->vlan);
+		jsonw_bool(c->w, "forwards", h->flags & GUARD_FORWARDS);
+		jsonw_bool(c->w, "ready", h->flags & GUARD_READY);
+		jsonw_bool(c->w, "hears_us", h->hears_us);
+		jsonw_end(c->w);
+	}
+	jsonw_end(c->w);
+	jsonw_end(c->w);
+}
+
+static void write_guard_vlans(struct command *c)
+{
+	const struct guard *g = &c->d->guard;
+
+	jsonw_array(c->w, "vlans");
+	for (unsigned i = 0; i < g->n_used; i++)
+		write_guard_vlan(c, g->vlan[g->used[i]]);
+	jsonw_end(c->w);
+}
+
 static void write_guard(struct command *c)
 {
 	const struct guard *g = &c->d->guard;
 
 	jsonw_object(c->w, "loop_guard");
-	jsonw_str(c->w, "state", guard_state_name(g->state));
+	jsonw_str(c->w, "state", guard_state_name(guard_state(g)));
 	answer_id(c->w, "other", guard_other(g));
 	answer_name(c->w, "other_name", c->d, guard_other(g));
 	answer_age(c->w, "since_seconds", c->now, g->since);
@@ -100,7 +133,9 @@ static void write_guard(struct command *c)
 	jsonw_u64(c->w, "frames_sent", g->n_sent);
 	jsonw_u64(c->w, "frames_heard", g->n_heard);
 	jsonw_u64(c->w, "frames_not_authentic", g->n_not_authentic);
+	jsonw_u64(c->w, "frames_replayed", g->n_replayed);
 	jsonw_u64(c->w, "times_blocked", g->n_blocked);
+	write_guard_vlans(c);
 	jsonw_end(c->w);
 }
 

@@ -32,8 +32,10 @@ static void note_link(struct leond *d, const struct nl_link *link)
 	bool changed = d->device.up != (link->up && link->running);
 
 	d->device.up = link->up && link->running;
-	if (changed)
-		routes_device_changed(d);
+	if (!changed)
+		return;
+	routes_device_changed(d);
+	guard_lan_changed(d);
 }
 
 static void set_mtu(struct leond *d)
@@ -121,6 +123,8 @@ int device_start(struct leond *d)
 	if (r < 0)
 		log_error("device", "interface cannot be brought up: %s interface=%s", strerror(-r),
 			  d->tap.name);
+	else if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
+		note_link(d, &link);
 	return r;
 }
 
@@ -151,5 +155,5 @@ void device_link_event(struct leond *d, const struct nl_event *ev)
 		return;
 	note_master(d, ev->link.master);
 	device_run_mtu(d, loop_now(d->loop));
-	guard_send_now(d);
+	guard_lan_changed(d);
 }

@@ -4,6 +4,7 @@
  * one (a router's own leon0 has none: it would only count them as dropped), checks those that are
  * heard, and does what the state machine (loop_guard.c) says. Control thread.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -16,6 +17,9 @@
 #include "daemon/life/clock.h"
 #include "wire/guard.h"
 
+/* Between two announcements of changes. */
+#define GATHER_MS 200
+
 static uint64_t own_incarnation(struct leond *d)
 {
 	const struct node *self = nodedb_at(overlay_nodes(d->overlay), SLOT_SELF);
@@ -23,7 +27,7 @@ static uint64_t own_incarnation(struct leond *d)
 	return self ? self->rec.incarnation : 0;
 }
 
-static void send_frame(struct leond *d)
+static void send_frame(struct leond *d, uint16_t vlan)
 {
 	static const uint8_t no_offload[TAP_VNET_LEN];
 	struct guard_frame g = {
@@ -32,25 +36,42 @@ static void send_frame(struct leond *d)
 		.node = d->self,
 		.incarnation = own_incarnation(d),
 	};
-	uint8_t frame[GUARD_FRAME_LEN];
+	uint8_t frame[GUARD_FRAME_MAX];
 	struct iovec iov[2] = {
 		{ .iov_base = (void *)(uintptr_t)no_offload, .iov_len = sizeof(no_offload) },
-		{ .iov_base = frame, .iov_len = sizeof(frame) },
+		{ .iov_base = frame },
 	};
 
+	guard_fill(&d->guard, vlan, &g);
 	guard_encode(&g, frame);
-	keyring_guard_auth(overlay_keyring(d->overlay), frame, GUARD_SIGNED_LEN, g.auth);
-	guard_encode(&g, frame);
+	keyring_guard_auth(overlay_keyring(d->overlay), guard_signed(frame), GUARD_SIGNED_LEN,
+			   g.auth);
+	iov[1].iov_len = guard_encode(&g, frame);
 	/* Refused while the interface is down: then there is no loop either. */
 	if (writev(d->tap.fd[0], iov, array_size(iov)) > 0)
 		d->guard.n_sent++;
 }
 
-void guard_send_now(struct leond *d)
+static bool may_send(const struct leond *d)
 {
-	if (d->guard_timer && d->guard.state != GUARD_OFF &&
-	    (d->device.is_port || d->device.lan_heard))
-		send_frame(d);
+	return d->guard_timer && d->guard.enabled && d->guard.lan;
+}
+
+static void send_urgent(struct leond *d)
+{
+	unsigned i = 0;
+	uint16_t vlan;
+
+	while (may_send(d) && guard_next_urgent(&d->guard, &i, &vlan))
+		send_frame(d, vlan);
+}
+
+static void send_due(struct leond *d)
+{
+	uint16_t vlan;
+
+	while (may_send(d) && guard_next_due(&d->guard, &vlan))
+		send_frame(d, vlan);
 }
 
 /* Addresses that this machine itself uses: the interface's, and those of VRRP (RFC 9568 section
@@ -68,7 +89,8 @@ void guard_local_host(struct leond *d, struct mac mac)
 	if (d->device.lan_heard || is_own(d, mac))
 		return;
 	d->device.lan_heard = true;
-	guard_send_now(d);
+	if (!d->guard.lan)
+		guard_lan_changed(d);
 }
 
 void lan_changed(struct leond *d, uint16_t slot)
@@ -77,72 +99,174 @@ void lan_changed(struct leond *d, uint16_t slot)
 	neigh_forget_slot(d->neigh, slot);
 }
 
-/* The other nodes, too, must learn anew behind which of the nodes on this LAN its hosts are now. */
-static void announce_state(struct leond *d)
+/* --- telling others, and people --- */
+
+/* A change that no flag shows is one too: the number says so. */
+static uint16_t lan_flags(struct leond *d)
 {
-	uint16_t flags = 0;
+	uint16_t number = (uint16_t)(++d->lan_changes * RECORD_LAN_CHANGE) & RECORD_LAN_CHANGES;
 
-	if (d->guard.state == GUARD_BLOCKED)
-		flags = RECORD_LAN_BLOCKED;
-	else if (d->guard.state == GUARD_SHARED)
-		flags = RECORD_LAN_SHARED;
-	overlay_set_lan(d->overlay, flags);
-	lan_changed(d, SLOT_SELF);
-}
-
-static void report_state(struct leond *d)
-{
-	struct event_facts n = { .node = guard_other(&d->guard) };
-	char who[NODE_LABEL_LEN];
-
-	node_label(d, n.node, who, sizeof(who));
-	switch (d->guard.state) {
+	switch (guard_state(&d->guard)) {
 	case GUARD_BLOCKED:
-		n.kind = EV_LOOP_GUARD_BLOCKED;
-		report_event(d, &n, "node %s is on the same LAN: this node stops forwarding", who);
-		break;
+		return number | RECORD_LAN_BLOCKED;
 	case GUARD_SHARED:
-		n.kind = EV_LOOP_GUARD_SHARED;
-		report_event(d, &n,
-			     "node %s is on the same LAN: it stops forwarding, this node "
-			     "goes on",
-			     who);
-		break;
-	case GUARD_OFF:
-		n.kind = EV_LOOP_GUARD_OFF;
-		report_event(d, &n, "the loop guard is switched off");
-		break;
-	case GUARD_CLEAR:
-		n.kind = EV_LOOP_GUARD_CLEAR;
-		report_event(d, &n, "no other node is on the local LAN: forwarding");
-		break;
+		return number | RECORD_LAN_SHARED;
+	default:
+		return number;
 	}
 }
 
+/* "VLAN 10, 20 to 29"; VLAN 0 is what has no tag. */
+static void vlans_text(const struct vlan_set *s, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned first = 0; first < VLAN_IDS && at + 1 < len; first++) {
+		unsigned last = first;
+
+		if (!vlan_set_has(s, (uint16_t)first))
+			continue;
+		while (last + 1 < VLAN_IDS && vlan_set_has(s, (uint16_t)(last + 1)))
+			last++;
+		at += (size_t)snprintf(buf + at, len - at, "%s%u", at ? ", " : "VLAN ", first);
+		if (last > first && at + 1 < len)
+			at += (size_t)snprintf(buf + at, len - at, " to %u", last);
+		first = last;
+	}
+}
+
+/* The others that the changed VLANs in this state have to do with: the first of them. */
+static node_id_t changed_into(const struct leond *d, enum guard_state state, struct vlan_set *out)
+{
+	const struct guard *g = &d->guard;
+	node_id_t other = NODE_ID_NONE;
+
+	*out = (struct vlan_set){ 0 };
+	for (unsigned i = 0; i < g->n_used; i++) {
+		const struct guard_vlan *v = g->vlan[g->used[i]];
+
+		if (v->state != state || !vlan_set_has(&d->lan_unsaid, v->id))
+			continue;
+		vlan_set_add(out, v->id);
+		if (other == NODE_ID_NONE && v->n_heard)
+			other = v->heard[0].node;
+	}
+	return other;
+}
+
+static bool is_empty(const struct vlan_set *s)
+{
+	static const struct vlan_set none;
+
+	return memcmp(s, &none, sizeof(none)) == 0;
+}
+
+static void report_state(struct leond *d, enum guard_state state, enum event_kind kind,
+			 const char *what)
+{
+	struct vlan_set vlans;
+	struct event_facts n = { .kind = kind };
+	char who[NODE_LABEL_LEN], which[160];
+
+	n.node = changed_into(d, state, &vlans);
+	if (is_empty(&vlans))
+		return;
+	vlans_text(&vlans, which, sizeof(which));
+	if (n.node == NODE_ID_NONE) {
+		report_event(d, &n, "%s (%s)", what, which);
+		return;
+	}
+	node_label(d, n.node, who, sizeof(who));
+	report_event(d, &n, "node %s is on the same LAN (%s): %s", who, which, what);
+}
+
+static void report(struct leond *d)
+{
+	const struct event_facts off = { .kind = EV_LOOP_GUARD_OFF };
+
+	if (!d->guard.enabled) {
+		report_event(d, &off, "the loop guard is switched off");
+		return;
+	}
+	if (!d->guard.lan)
+		return;
+	report_state(d, GUARD_LISTENING, EV_LOOP_GUARD_LISTENING,
+		     "listening for other nodes on the local LAN before anything is forwarded");
+	report_state(d, GUARD_BLOCKED, EV_LOOP_GUARD_BLOCKED, "this node stops forwarding");
+	report_state(d, GUARD_SHARED, EV_LOOP_GUARD_SHARED,
+		     "it stops forwarding, this node goes on");
+	report_state(d, GUARD_CLEAR, EV_LOOP_GUARD_CLEAR,
+		     "no other node is on the local LAN: forwarding");
+}
+
+/* The other nodes, too, must learn anew behind which of the nodes on this LAN its hosts are now.
+ * Changes of many VLANs come together, and are told together. */
+static void tell(struct leond *d, mono_t now)
+{
+	if (is_empty(&d->lan_unsaid))
+		return;
+	if (!mono_is_never(d->lan_said) && mono_sub_ms(now, d->lan_said) < GATHER_MS) {
+		timer_set(d->guard_soon, mono_add_ms(d->lan_said, GATHER_MS));
+		return;
+	}
+	d->lan_said = now;
+	report(d);
+	d->lan_unsaid = (struct vlan_set){ 0 };
+	routes_soon(d);
+	if (!d->lan_moved)
+		return;
+	d->lan_moved = false;
+	overlay_set_lan(d->overlay, lan_flags(d));
+	lan_changed(d, SLOT_SELF);
+}
+
+/* Another node is, or was, on the LAN of one of the VLANs: hosts are elsewhere now. */
+static void note_changed(struct leond *d)
+{
+	struct guard *g = &d->guard;
+
+	for (unsigned i = 0; i < array_size(g->changed.word); i++)
+		d->lan_unsaid.word[i] |= g->changed.word[i];
+	d->lan_moved |= g->moved;
+	g->moved = false;
+	g->changed = (struct vlan_set){ 0 };
+}
+
+static void on_soon(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	if (!is_empty(&d->guard.changed)) {
+		note_changed(d);
+		snapshot_publish(d);
+	}
+	send_urgent(d);
+	tell(d, now);
+}
+
+/* What was heard together is acted on together: see on_soon(). */
 static void act_on(struct leond *d, unsigned news)
 {
 	const struct event_facts begins = { .kind = EV_LOCAL_LOOP };
 	const struct event_facts ends = { .kind = EV_LOCAL_LOOP_OVER };
 
-	if (news & GUARD_STATE_CHANGED) {
-		snapshot_publish(d);
-		routes_soon(d);
-		announce_state(d);
-		report_state(d);
-	}
+	if ((news & (GUARD_CHANGED | GUARD_URGENT)) && d->guard_soon)
+		timer_set(d->guard_soon, loop_now(d->loop));
 	if (news & GUARD_LOOP_BEGINS)
 		report_event(d, &begins,
 			     "a frame of this node came back over the local segment: "
 			     "the LAN has a loop");
 	if (news & GUARD_LOOP_ENDS)
 		report_event(d, &ends, "frames of this node do not come back any more");
-	if (news & GUARD_NEWCOMER)
-		guard_send_now(d);
 }
+
+/* --- what is heard, and when --- */
 
 static bool is_authentic(struct leond *d, const uint8_t *frame, const struct guard_frame *g)
 {
-	return keyring_guard_check(overlay_keyring(d->overlay), frame, GUARD_SIGNED_LEN, g->auth);
+	return keyring_guard_check(overlay_keyring(d->overlay), guard_signed(frame),
+				   GUARD_SIGNED_LEN, g->auth);
 }
 
 /* A frame recorded in an earlier life of its sender says nothing about now. */
@@ -157,30 +281,74 @@ void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len)
 {
 	struct guard_frame g;
 
-	if (len < GUARD_SIGNED_LEN || guard_decode(frame, len, &g) < 0 || g.vni != d->conf->vni)
+	if (guard_decode(frame, len, &g) < 0 || g.vni != d->conf->vni)
 		return;
 	if (!is_authentic(d, frame, &g)) {
 		d->guard.n_not_authentic++;
 		return;
 	}
-	if (is_outdated(d, &g) || (g.node == d->self && g.incarnation != own_incarnation(d)))
+	if (g.node == d->self && g.incarnation != own_incarnation(d))
 		return;
-	act_on(d, guard_heard(&d->guard, g.node, loop_now(d->loop)));
+	if (is_outdated(d, &g)) {
+		d->guard.n_replayed++;
+		return;
+	}
+	if (!d->guard.lan) {
+		d->device.lan_heard = true;
+		guard_lan_changed(d);
+	}
+	act_on(d, guard_heard(&d->guard, &g, loop_now(d->loop)));
+}
+
+void guard_vlan_seen(struct leond *d, uint16_t vlan)
+{
+	act_on(d, guard_use(&d->guard, vlan, loop_now(d->loop)));
+}
+
+void guard_lan_changed(struct leond *d)
+{
+	bool lan = d->device.up && (d->device.is_port || d->device.lan_heard);
+
+	if (lan || d->guard.lan)
+		act_on(d, guard_lan(&d->guard, lan, loop_now(d->loop)));
 }
 
 static void on_guard_timer(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	timer_set(d->guard_timer, mono_add_ms(now, d->guard.interval_ms));
+	timer_set(d->guard_timer, mono_add_ms(now, d->guard.interval_ms / GUARD_TICKS));
 	act_on(d, guard_tick(&d->guard, now));
-	guard_send_now(d);
+	send_due(d);
+}
+
+void guard_open(struct leond *d)
+{
+	mono_t now = loop_now(d->loop);
+
+	guard_init(&d->guard, d->self, d->conf->guard, d->conf->guard_interval_ms, now);
 }
 
 void guard_start(struct leond *d)
 {
 	d->guard_timer = timer_new(d->loop, on_guard_timer, d);
+	d->guard_soon = timer_new(d->loop, on_soon, d);
+	guard_lan_changed(d);
 	on_guard_timer(d, loop_now(d->loop));
+	on_soon(d, loop_now(d->loop));
+}
+
+void guard_close(struct leond *d)
+{
+	timer_free(d->guard_timer);
+	timer_free(d->guard_soon);
+	guard_free(&d->guard);
+}
+
+void guard_leave(struct leond *d)
+{
+	guard_lan(&d->guard, d->guard.lan, loop_now(d->loop));
+	on_soon(d, loop_now(d->loop));
 }
 
 void guard_apply_conf(struct leond *d)
@@ -189,6 +357,5 @@ void guard_apply_conf(struct leond *d)
 	mono_t now = loop_now(d->loop);
 
 	act_on(d, guard_configure(&d->guard, c->guard, c->guard_interval_ms, now));
-	timer_set(d->guard_timer, mono_add_ms(now, d->guard.interval_ms));
-	guard_send_now(d);
+	on_guard_timer(d, now);
 }

@@ -8,10 +8,16 @@
 
 /* Forgets what may be wrong now that the LAN behind the node is another. */
 void lan_changed(struct leond *d, uint16_t slot);
+void guard_open(struct leond *d); /* before anything is forwarded */
 void guard_start(struct leond *d);
+void guard_close(struct leond *d);
+/* The daemon stops: others on the LAN take over at once. */
+void guard_leave(struct leond *d);
 void guard_apply_conf(struct leond *d);
 void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len);
 /* A host on the local segment: there is a LAN, though leon0 be no port of anything. */
 void guard_local_host(struct leond *d, struct mac mac);
-/* Something about the device changed: tell the segment at once. */
-void guard_send_now(struct leond *d);
+/* A frame of this VLAN was not forwarded, because nobody has listened to the VLAN yet. */
+void guard_vlan_seen(struct leond *d, uint16_t vlan);
+/* The interface went up or down, or into another bridge or bond, or out of it. */
+void guard_lan_changed(struct leond *d);

@@ -37,7 +37,7 @@ const char *routes_why_unusable(const struct leond *d)
 		return "the interface is a port of a bridge or bond";
 	if (!d->device.up)
 		return "the interface is down";
-	if (d->guard.state == GUARD_BLOCKED)
+	if (guard_vlan_state(&d->guard, 0) == GUARD_BLOCKED)
 		return "the loop guard blocks";
 	return NULL;
 }

@@ -107,6 +107,9 @@ static void handle(struct leond *d, struct fwd_event *ev, mono_t now)
 	case FWD_GUARD:
 		guard_frame_heard(d, ev->guard.frame, ev->guard.len);
 		break;
+	case FWD_VLAN:
+		guard_vlan_seen(d, ev->vlan);
+		break;
 	case FWD_SUSPECT:
 		overlay_link_suspect(d->overlay, &ev->suspect.ep);
 		overlay_seed_error(d->overlay, &ev->suspect.ep, ev->suspect.error,

@@ -47,7 +47,7 @@ static void report_status(struct leond *d)
 	}
 	snprintf(text, sizeof(text), "STATUS=%s: %u of %u other nodes reachable%s",
 		 d->conf->interface, reachable, others,
-		 d->guard.state == GUARD_BLOCKED ? ", blocked by the loop guard" : "");
+		 guard_state(&d->guard) == GUARD_BLOCKED ? ", blocked by the loop guard" : "");
 	/* A service manager that is slow to read makes its clients wait. */
 	if (strcmp(text, d->status) == 0)
 		return;

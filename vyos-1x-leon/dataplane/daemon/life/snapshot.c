@@ -6,6 +6,31 @@
 #include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
 
+static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *s)
+{
+	if (v->state == GUARD_CLEAR || v->state == GUARD_SHARED)
+		vlan_set_add(&s->lan->open, v->id);
+	else if (v->state == GUARD_BLOCKED)
+		vlan_set_add(&s->lan->blocked, v->id);
+	for (unsigned i = 0; i < v->n_heard; i++) {
+		const struct node *n = nodedb_find(overlay_nodes(d->overlay), v->heard[i].node);
+
+		if (n)
+			snap_add_same_lan(s, n->slot, v->heard[i].vlan);
+	}
+}
+
+static void fill_lan(struct leond *d, struct snap *s)
+{
+	const struct guard *g = &d->guard;
+
+	if (!g->enabled || !g->lan)
+		return;
+	snap_add_lan(s);
+	for (unsigned i = 0; i < g->n_used; i++)
+		fill_vlan(d, g->vlan[g->used[i]], s);
+}
+
 void snapshot_publish(struct leond *d)
 {
 	const struct conf *c = d->conf;
@@ -16,7 +41,6 @@ void snapshot_publish(struct leond *d)
 	s = snap_new(nodedb_slots(overlay_nodes(d->overlay)));
 	s->self = d->self;
 	s->vni = c->vni;
-	s->blocked = d->guard.state == GUARD_BLOCKED;
 	s->transit_disable = c->transit_disable;
 	s->mss_clamp = c->mss_clamp;
 	s->busy_poll_us = c->busy_poll_us;
@@ -28,6 +52,7 @@ void snapshot_publish(struct leond *d)
 	s->fdb = d->fdb;
 	s->neigh = d->neigh;
 	overlay_fill_snap(d->overlay, s);
+	fill_lan(d, s);
 	snap_finish(s);
 	fwd_publish(d->fwd, s);
 	fwd_reclaim(d->fwd);

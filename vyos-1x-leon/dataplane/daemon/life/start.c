@@ -68,6 +68,7 @@ static void stop_begin(struct leond *d)
 	}
 	loop_notify(d->loop, "STOPPING=1");
 	routes_stop(d);
+	guard_leave(d);
 	cache_save(d, loop_now(d->loop));
 	d->leave_timer = timer_new(d->loop, on_leave, d);
 	on_leave(d, loop_now(d->loop));
@@ -167,15 +168,13 @@ static int kernel_side_open(struct leond *d)
 
 static void overlay_side_open(struct leond *d)
 {
-	mono_t now = loop_now(d->loop);
-
 	d->events = events_new(EVENTS_KEPT);
 	d->fdb = fdb_new(d->conf->fdb_maximum);
 	d->neigh = neigh_new(d->conf->fdb_maximum);
 	cache_load(d);
 	d->n_configured_peers = d->conf->n_peers;
 	cache_append_to(d, d->conf);
-	guard_init(&d->guard, d->self, d->conf->guard, d->conf->guard_interval_ms, now);
+	guard_open(d);
 	d->overlay = overlay_new(d->loop, d->conf, d->self, overlay_glue_ops(), d, 0);
 	overlay_set_workers(d->overlay, d->tap.n_queues);
 	identity_hand_over(d);
@@ -302,7 +301,7 @@ int leond_run(struct leond *d)
 
 static void timers_free(struct leond *d)
 {
-	timer_free(d->guard_timer);
+	guard_close(d);
 	timer_free(d->locators_timer);
 	timer_free(d->second_timer);
 	timer_free(d->usage_timer);

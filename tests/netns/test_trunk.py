@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two LEON routers at one site, on a LAN with VLANs: every broadcast reaches each host once,
+whatever the LAN passes. Numbered frames are counted where they arrive; the kernel of the
+namespaces need not know VLANs (test_vlans.py has bridges that filter them)."""
+import os
+
+import pytest
+
+import ns
+from lab import line_up, wait_for
+from traffic import Tap, ethernet
+
+BROADCAST = 'ff:ff:ff:ff:ff:ff'
+TEST_TYPE = 0x88b6
+FAST = {'loop-guard': {'interval': 200}}
+
+
+def drop_untagged(space, device):
+    """As a port does that has no native VLAN."""
+    space.run('nft', '-f', '-', input=f'''
+        table netdev trunk {{
+            chain in {{
+                type filter hook ingress device "{device}" priority 0; policy drop
+                vlan id 1-4094 accept
+            }}
+        }}''')
+
+
+def plug(net, tagged_only=False):
+    """A cable between the bridges of n0 and n1: one LAN, two routers."""
+    left, right = net.node['n0'].namespace, net.node['n1'].namespace
+    ns.connect(left, 'x0', right, 'x1')
+    if tagged_only:
+        drop_untagged(left, 'x0')
+        drop_untagged(right, 'x1')
+    left.ip('link set x0 master br0')
+    right.ip('link set x1 master br0')
+
+
+class Wire:
+    """The hosts of all sites, and what of each numbered frame arrived at them."""
+
+    def __init__(self, net):
+        self.net = net
+        self.tap = {name: Tap(host.namespace, 'eth0') for name, host in net.host.items()}
+        self.copies = {}  # (frame, host): how often
+
+    def send(self, source, vlan=None):
+        number = os.urandom(16)
+        self.tap[source].send(ethernet(BROADCAST, self.net.host[source].mac, TEST_TYPE, number,
+                                       vlan or None))
+        return number
+
+    def take(self, within=0.2):
+        """Counts what has arrived, until nothing does for a while."""
+        for name, tap in self.tap.items():
+            for frame in tap.frames(lambda f: b'\x88\xb6' in f[12:18], until=10**9, within=within):
+                at = 18 if frame[12:14] == b'\x81\x00' else 14
+                key = frame[at:at + 16], name
+                self.copies[key] = self.copies.get(key, 0) + 1
+
+    def counts(self, number, source, within=0.3):
+        """{host: copies} of a frame at all hosts but its sender."""
+        self.take(within)
+        return {n: self.copies.get((number, n), 0) for n in self.tap if n != source}
+
+    def once(self, source, vlan=None):
+        number = self.send(source, vlan)
+        return set(self.counts(number, source).values()) == {1}
+
+
+@pytest.mark.parametrize('tagged_only', [False, True], ids=['trunk', 'no native VLAN'])
+def test_a_tagged_broadcast_does_not_loop(lab, tagged_only):
+    """On a LAN that passes no untagged frames, too, the routers find each other."""
+    net = lab(line_up(3, config=FAST)).joined()
+    plug(net, tagged_only)
+    wire = Wire(net)
+    first = wire.send('n2', vlan=10)
+    wire.take(3)
+    assert max(wire.copies.values(), default=0) <= 2, f'{first.hex()} goes round'
+    wait_for(lambda: wire.once('n2', 10), 20, 'a broadcast arrives once')
+    wait_for(lambda: wire.once('n0', 10) and wire.once('n1', 10), 20, 'from the shared LAN too')
+    for source in ('n2', 'n0', 'n1') * 3:
+        number = wire.send(source, 10)
+        assert set(wire.counts(number, source).values()) == {1}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the packet path makes of the loop guard's findings, VLAN by VLAN: which frames pass between
+ * TAP and overlay, and which of them have been on this LAN before.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fwd_fixture.h"
+
+#define ETHERTYPE_TEST 0x88b6
+#define N(slot)	       (FX_SELF + (slot))
+
+static struct fixture fx;
+
+static int setup(void **state)
+{
+	(void)state;
+	return fx_open(&fx, true) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fx_close(&fx);
+	return 0;
+}
+
+static struct snap_lan *lan_of(struct snap *s)
+{
+	return s->lan ? s->lan : snap_add_lan(s);
+}
+static void share_vlan_10(struct snap *s)
+{
+	for (uint16_t vlan = 0; vlan < 30; vlan += 10)
+		vlan_set_add(&lan_of(s)->open, vlan);
+	snap_add_same_lan(s, 1, 10);
+}
+
+/* A frame of node 1 with a tag, 0 for none. */
+static void node_1_sends(uint16_t vlan)
+{
+	static const node_id_t us[] = { N(0) };
+	uint8_t buf[256] = { 0 }, *eth;
+	size_t n = fx_header(buf, LEON_FRAME, 0, N(1), 0, 1, us);
+
+	eth = buf + n;
+	fx_eth(eth, 1, 7, ETHERTYPE_TEST);
+	if (vlan) {
+		memcpy(eth + 12, "\x81\x00", 2);
+		eth[14] = (uint8_t)(vlan >> 8);
+		eth[15] = (uint8_t)vlan;
+		memcpy(eth + 16, "\x88\xb6", 2);
+	}
+	fx_receive(&fx, &fx.ep[1], buf, n + 60, 0);
+}
+
+static void what_was_on_this_lan_is_not_put_on_it_again(void **state)
+{
+	struct fwd_event ev;
+	uint8_t buf[256];
+
+	(void)state;
+	fx_publish(&fx, share_vlan_10);
+	node_1_sends(10);
+	assert_int_equal(fx_drops(&fx, DROP_same_lan), 1);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
+	while (fwd_next_event(fx.f, &ev))
+		assert_int_not_equal(ev.type, FWD_LEARN);
+	/* Other VLANs are other LANs. */
+	node_1_sends(20);
+	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
+	node_1_sends(0);
+	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
+	assert_int_equal(fx_all_drops(&fx), 1);
+}
+
+static void a_vlan_that_nobody_listened_to_is_closed(void **state)
+{
+	unsigned n = 0;
+	struct fwd_event ev;
+	uint8_t buf[256];
+
+	(void)state;
+	fx_publish(&fx, share_vlan_10);
+	for (unsigned i = 0; i < 5; i++)
+		node_1_sends(30);
+	assert_int_equal(fx_drops(&fx, DROP_lan_listening), 5);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
+	while (fwd_next_event(fx.f, &ev)) {
+		assert_int_equal(ev.type, FWD_VLAN);
+		assert_int_equal(ev.vlan, 30);
+		n++;
+	}
+	/* The control thread is told, and not with each frame. */
+	assert_int_equal(n, 1);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(what_was_on_this_lan_is_not_put_on_it_again),
+		T(a_vlan_that_nobody_listened_to_is_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
