@@ -308,7 +308,7 @@ def test_two_nodes_on_one_lan_do_not_loop(lab):
         return node.statistics()['loop_guard']['state']
     wait_for(lambda: guard(upper) == 'blocked' and guard(lower) == 'shared', 10,
              'one of the two stops')
-    assert upper.events('loop-guard-blocked')
+    wait_for(lambda: upper.events('loop-guard-blocked'), 10, 'and says so')
     taps = {name: tap(net, name) for name in net.node}
 
     def once(source):

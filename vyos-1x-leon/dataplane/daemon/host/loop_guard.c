@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loop-guard state machine, see guard.h. Pure; control thread. The state of a VLAN is a function of
- * what was heard in it within the last GUARD_SILENT_INTERVALS intervals.
+ * Loop-guard state machine, see loop_guard.h. Pure; control thread. The state of a VLAN is a
+ * function of what was heard in it within the last GUARD_SILENT_INTERVALS intervals.
  */
 #include "daemon/host/loop_guard.h"
 
