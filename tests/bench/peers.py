@@ -112,11 +112,12 @@ def start_nebula(net, place):
     for i, space in enumerate((net.a, net.b)):
         other = 1 - i
         directory = place.directory
+        lighthouse = (f'{{am_lighthouse: false, hosts: ["{place.inner[0]}"]}}' if i else
+                      '{am_lighthouse: true}')
         path = place.write(f'n{i}.yml', f'''
 pki: {{ca: {directory}/ca.crt, cert: {directory}/n{i}.crt, key: {directory}/n{i}.key}}
 static_host_map: {{"{place.inner[other]}": ["{WIRE[other]}:4242"]}}
-lighthouse: {{am_lighthouse: {'true' if i == 0 else 'false'}{
-    f', hosts: ["{place.inner[0]}"]' if i else ''}}}
+lighthouse: {lighthouse}
 listen: {{host: {WIRE[i]}, port: 4242, batch: 64, read_buffer: 10485760, write_buffer: 10485760}}
 tun: {{dev: nebula0, mtu: {place.mtu}, tx_queue: 1000}}
 firewall:

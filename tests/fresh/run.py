@@ -86,6 +86,9 @@ for node in null zero full random urandom tty net/tun; do
 done
 chmod 0600 dev/net/tun
 ln -s /proc/self/fd dev/fd
+ln -s /proc/self/fd/0 dev/stdin
+ln -s /proc/self/fd/1 dev/stdout
+ln -s /proc/self/fd/2 dev/stderr
 mount -t devpts -o newinstance,ptmxmode=0666 pts dev/pts
 ln -s pts/ptmx dev/ptmx
 for where in dev/shm tmp; do mount -t tmpfs -o mode=1777 tmpfs $where; done
