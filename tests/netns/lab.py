@@ -218,7 +218,7 @@ class Lab:
 
     def listening(self, names=None):
         """Those whose loop guard lets nothing pass yet: the node has just come to its LAN."""
-        nodes = [self.node[n] for n in names or self.host if self.node[n].alive()]
+        nodes = [self.node[n] for n in names or self.node if self.node[n].alive()]
         return [n.name for n in nodes if n.name in self.host and
                 n.statistics()['loop_guard']['state'] == 'listening']
 

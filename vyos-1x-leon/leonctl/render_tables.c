@@ -123,15 +123,16 @@ static void print_gain(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *gain = jsonr_object(root, "gain");
 	uint64_t used, direct, alone = 0;
+	int percent;
 
 	if (!gain || !jsonr_u64(gain, "mean_latency_us", 0, UINT64_MAX, &used) ||
 	    !jsonr_u64(gain, "mean_direct_latency_us", 0, UINT64_MAX, &direct) || !direct)
 		return;
+	percent = (int)(100 * (used <= direct ? direct - used : used - direct) / direct);
 	fprintf(out,
 		"\nSince the start, by time: %s on average, %s on the direct links (%s%d %%).\n",
 		text_us(gain, "mean_latency_us"), text_us(gain, "mean_direct_latency_us"),
-		used <= direct ? "-" : "+",
-		(int)(100 * (used <= direct ? direct - used : used - direct) / direct));
+		percent == 0 ? "" : (used <= direct ? "-" : "+"), percent);
 	if (jsonr_u64(gain, "without_direct_seconds", 0, UINT64_MAX, &alone) && alone)
 		fprintf(out, "Nodes were reached for %s in all while their direct link was down.\n",
 			text_age(gain, "without_direct_seconds"));
