@@ -27,7 +27,7 @@ struct result {
 	double msgs_s;
 	double by_type_s[16]; /* messages */
 	int64_t latency_ms;   /* until a changed latency is in every copy of the row */
-	int64_t failure_ms;   /* until a failed link is */
+	int64_t failure_ms;   /* until a failed link is, as silent or down */
 	double cpu_per_s;     /* of all nodes together, per second of virtual time */
 };
 
@@ -44,7 +44,9 @@ static bool is_known_everywhere(struct sim *s, void *arg)
 		struct lat_entry e = latdb_get(overlay_latdb(s->node[i].o), sim_slot(s, i, 0),
 					       sim_slot(s, i, 1));
 
-		if (w->down ? e.up : !e.up || llabs((int64_t)e.rtt_us - w->rtt_us) > w->rtt_us / 10)
+		/* Paths leave a link that is silent; down it is later. */
+		if (w->down ? e.up && !e.silent
+			    : !e.up || llabs((int64_t)e.rtt_us - w->rtt_us) > w->rtt_us / 10)
 			return false;
 	}
 	return true;
