@@ -133,7 +133,8 @@ def test_metrics_are_the_latency_in_microseconds(lab):
 def test_metric_follows_at_most_once_a_second_and_only_where_it_matters(lab):
     net = start(lab, exporting(['a', 'b'], {('a', 'b'): 20}))
     a = net.node['a']
-    first = wait_for(lambda: 20_000 <= (metric(a, 2) or 0) < 22_000 and metric(a, 2), 20)
+    # What a busy machine measured first stays, where less than a tenth is to be gained by a change.
+    first = wait_for(lambda: 20_000 <= (metric(a, 2) or 0) < 24_000 and metric(a, 2), 20)
     watch = RouteWatch(a.namespace)
     net.wan.rtt('a', 'b', 20_800)   # 4 %: no change
     wait_for(lambda: a.paths()[net.node['b'].node_id]['latency_us'] > 20_300, 15, 'latency moved')
