@@ -31,14 +31,14 @@ CONTRACTS = {'proto/overlay.h'}
 PRIVATE = {
     'proto': {
         'along': {'measure/along'},
-        'answers': {'share/answer'},
+        'answers': {'share/serve'},
         'asked': {'admit/endpoint'},
         'claim': {'session/member'},
         'data': {'session/data', 'send'},
         'done': {'agenda', 'paths', 'share/rows'},
         'doubt': {'measure/doubt'},
         'dropped': {'peer'},
-        'fetches': {'share/answer'},
+        'fetches': {'share/serve'},
         'greet': {'session/greet', 'session/hello', 'agenda', 'dispatch'},
         'hello': {'session/hello'},
         'hooks': {'peer', 'upkeep'},

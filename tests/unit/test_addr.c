@@ -134,7 +134,7 @@ static void prefixes_cover(void **state)
 	assert_true(prefix_covers(&six, &d));
 	assert_true(prefix_has(&d, &in.ip));
 	assert_false(prefix_has(&d, &out.ip));
-	/* What a prefix covers sorts behind it; the search in state/export.c relies on that. */
+	/* What a prefix covers sorts behind it; the search in state/rib.c relies on that. */
 	assert_true(prefix_compare(&all, &a) < 0 && prefix_compare(&a, &c) < 0 &&
 		    prefix_compare(&c, &b) < 0 && prefix_compare(&b, &six) < 0);
 	assert_int_equal(prefix_compare(&c, &c), 0);

@@ -21,7 +21,7 @@
 #include "proto/session/move.h"
 #include "proto/session/rekey.h"
 #include "proto/session/rival.h"
-#include "proto/share/answer.h"
+#include "proto/share/serve.h"
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
 #include "wire/bytes.h"

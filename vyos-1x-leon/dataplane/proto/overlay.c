@@ -23,7 +23,7 @@
 #include "proto/session/rekey.h"
 #include "proto/session/seed.h"
 #include "proto/session/sign.h"
-#include "proto/share/answer.h"
+#include "proto/share/serve.h"
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
 #include "proto/topology.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Carries out what state/export.h plans, see kernel_routes_core.h: when the kernel is looked at,
+ * Carries out what state/rib.h plans, see kernel_routes_core.h: when the kernel is looked at,
  * when the planner runs, and what the rest of the daemon asks. Control thread.
  *
  * All routes are of protocol 76 and lead to this interface; nobody else's are ever touched. They go

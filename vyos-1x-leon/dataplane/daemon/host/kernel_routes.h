@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Routes for the kernel, as state/export.h plans them. Control thread.
+ * Routes for the kernel, as state/rib.h plans them. Control thread.
  */
 #pragma once
 
 #include "daemon/leond.h"
-#include "state/export.h"
+#include "state/rib.h"
 
 #define ROUTE_PROTOCOL 76
 int routes_start(struct leond *d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the files that carry out state/export.h share: kernel_routes.c (when), route_facts.c (what
+ * What the files that carry out state/rib.h share: kernel_routes.c (when), route_facts.c (what
  * the planner has to know), route_table.c (what the kernel has, and bringing it to the plan), and
  * route_events.c (what people are told). Nobody else includes it. Control thread.
  */

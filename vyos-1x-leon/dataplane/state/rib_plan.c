@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * From the routes that are installed to those that are wanted, in an order in which no destination
- * is ever without a route that should have one: see export.h. Pure; control thread.
+ * is ever without a route that should have one: see rib.h. Pure; control thread.
  */
-#include "state/export.h"
+#include "state/rib.h"
 
 struct steps {
 	struct export_step *step;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "state/export.h"
+#include "state/rib.h"
 
 #define MS(n) ((mono_t){ (n)*NS_PER_MS })
 #define NODES 6

@@ -3,7 +3,7 @@
  * Answers to fetches: queued and paced, so that a newcomer among hundreds does not get, or cause, a
  * burst. Owns the queue. Called by dispatch.c and the loop; control thread. Protocol 4.4.
  */
-#include "proto/share/answer.h"
+#include "proto/share/serve.h"
 
 #include <stdlib.h>
 

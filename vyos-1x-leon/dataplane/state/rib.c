@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The planner of export.h. Each run collects what reachable nodes announce as candidates, refuses
+ * The planner of rib.h. Each run collects what reachable nodes announce as candidates, refuses
  * what rules and safety forbid, sorts the rest and picks one for each destination. Two things are
  * kept from run to run, so that routes do not flap: the metric of each node, and which announcer of
  * a prefix is in use. Called by daemon/host/kernel_routes.c on the control thread.
  */
-#include "state/export.h"
+#include "state/rib.h"
 
 #include <stdlib.h>
 #include <string.h>
