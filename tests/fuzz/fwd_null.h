@@ -93,10 +93,10 @@ static inline struct null_path *null_path(void)
 /* Takes what was told to the control thread, and reads every byte of it. */
 static inline void null_drain(struct null_path *n)
 {
-	struct fwd_event ev;
+	struct fwd_report ev;
 	volatile uint8_t sum = 0;
 
-	while (fwd_next_event(n->f, &ev))
+	while (fwd_next_report(n->f, &ev))
 		for (size_t i = 0; ev.type == FWD_CONTROL && i < ev.control.len; i++)
 			sum = (uint8_t)(sum + ev.control.data[i]);
 }

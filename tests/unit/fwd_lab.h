@@ -117,10 +117,10 @@ static inline uint32_t lab_now_s(void)
 
 static inline void lab_drain(struct lab_node *n)
 {
-	struct fwd_event ev;
+	struct fwd_report ev;
 
-	fwd_event_ack(n->f);
-	while (fwd_next_event(n->f, &ev)) {
+	fwd_report_ack(n->f);
+	while (fwd_next_report(n->f, &ev)) {
 		switch (ev.type) {
 		case FWD_CONTROL:
 			n->n_control++;
@@ -155,7 +155,7 @@ static inline void *lab_control(void *arg)
 	struct pollfd pfd[LAB_NODES];
 
 	for (unsigned i = 0; i < LAB_NODES; i++)
-		pfd[i] = (struct pollfd){ .fd = fwd_event_fd(lab->node[i].f), .events = POLLIN };
+		pfd[i] = (struct pollfd){ .fd = fwd_report_fd(lab->node[i].f), .events = POLLIN };
 	while (!lab->stop) {
 		poll(pfd, LAB_NODES, 50);
 		for (unsigned i = 0; i < LAB_NODES; i++)

@@ -27,14 +27,14 @@ static inline int fx_teardown(void **state)
 
 /* Takes all that was reported to the control thread: how many of this type, and the last of them,
  * where `last` is not NULL. */
-static inline unsigned fx_events(enum fwd_event_type type, struct fwd_event *last)
+static inline unsigned fx_reports(enum fwd_report_type type, struct fwd_report *last)
 {
-	struct fwd_event ev;
+	struct fwd_report ev;
 	unsigned n = 0;
 
 	if (last)
-		*last = (struct fwd_event){ 0 };
-	while (fwd_next_event(fx.f, &ev))
+		*last = (struct fwd_report){ 0 };
+	while (fwd_next_report(fx.f, &ev))
 		if (ev.type == type) {
 			if (last)
 				*last = ev;

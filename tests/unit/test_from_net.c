@@ -245,13 +245,13 @@ static void check_row(const struct row *r)
 	uint8_t sent[256], got[256];
 	uint64_t drops = fx_all_drops(&fx), of_reason = fx_drops(&fx, r->reason);
 	size_t len = build_row(r, sent), hdr = LEON_HDR_LEN(r->n_hops);
-	struct fwd_event ev;
+	struct fwd_report ev;
 	ssize_t local, relayed;
 	bool control = false;
 
 	memcpy(got, sent, len);
 	fx_receive(&fx, &fx.ep[r->from], got, len, 0);
-	while (fwd_next_event(fx.f, &ev))
+	while (fwd_next_report(fx.f, &ev))
 		if (ev.type == FWD_CONTROL) {
 			control = true;
 			assert_int_equal(ev.control.len, len);
@@ -372,7 +372,7 @@ static void settings(void **state)
 static void cannot_forward_once_a_second(void **state)
 {
 	const struct row *down = NULL;
-	struct fwd_event ev;
+	struct fwd_report ev;
 	uint8_t buf[256];
 
 	(void)state;
@@ -383,36 +383,36 @@ static void cannot_forward_once_a_second(void **state)
 	for (unsigned i = 0; i < 5; i++)
 		fx_receive(&fx, &fx.ep[1], buf, build_row(down, buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_relay_next_down), 5);
-	assert_int_equal(fx_events(FWD_CANNOT_FORWARD, &ev), 1);
+	assert_int_equal(fx_reports(FWD_CANNOT_FORWARD, &ev), 1);
 	assert_int_equal(ev.cannot_forward.source, N(1));
 	assert_int_equal(ev.cannot_forward.next, N(3));
 	assert_int_equal(ev.cannot_forward.destination, N(3));
 	/* As if a second had passed. */
-	fx.w->told[1] = mono_add_ns(fx.w->told[1], -NS_PER_S);
+	fx.w->cannot_forward_at[1] = mono_add_ns(fx.w->cannot_forward_at[1], -NS_PER_S);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(down, buf), 0);
-	assert_int_equal(fx_events(FWD_CANNOT_FORWARD, &ev), 1);
+	assert_int_equal(fx_reports(FWD_CANNOT_FORWARD, &ev), 1);
 }
 
 static void sources_are_learned(void **state)
 {
-	struct fwd_event ev;
+	struct fwd_report ev;
 	uint8_t buf[256];
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	/* Three frames within the hold time say it once. */
-	assert_int_equal(fx_events(FWD_LEARN, &ev), 1);
+	assert_int_equal(fx_reports(FWD_LEARN, &ev), 1);
 	assert_int_equal(ev.learn.slot, 2);
 	assert_int_equal(ev.learn.vlan, 0);
 	assert_int_equal(mac_to_u64(ev.learn.mac), mac_to_u64(fx_mac(0x20)));
 	fdb_learn(fx.fdb, 0, ev.learn.mac, ev.learn.slot, fx.w->now_s);
 	fx.w->recent = (struct recent){ 0 };
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
-	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_reports(FWD_LEARN, &ev), 0);
 	/* The same host behind another node is reported again. */
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[0], buf), 0);
-	assert_int_equal(fx_events(FWD_LEARN, &ev), 1);
+	assert_int_equal(fx_reports(FWD_LEARN, &ev), 1);
 	assert_int_equal(ev.learn.slot, 1);
 }
 
@@ -430,7 +430,7 @@ static void freeze_at(uint16_t owner, uint16_t other, struct mac m)
 /* The bridge of the owner's site would learn the host on the wrong port from such a frame. */
 static void nobody_speaks_for_a_frozen_host(void **state)
 {
-	struct fwd_event ev;
+	struct fwd_report ev;
 	uint8_t buf[256], got[256];
 
 	(void)state;
@@ -439,20 +439,20 @@ static void nobody_speaks_for_a_frozen_host(void **state)
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
 	assert_true(recv(fx.tap, got, sizeof(got), MSG_DONTWAIT) < 0);
-	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_reports(FWD_LEARN, &ev), 0);
 	/* Frozen at no node: frames of all are accepted. */
 	fdb_forget_slot(fx.fdb, SLOT_SELF, fx.w->now_s);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
 	assert_true(recv(fx.tap, got, sizeof(got), MSG_DONTWAIT) > 0);
-	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_reports(FWD_LEARN, &ev), 0);
 }
 
 static mono_t receive_stamped(int64_t age_ns)
 {
 	struct sockaddr_storage ss = { 0 };
 	struct timespec ts;
-	struct fwd_event ev;
+	struct fwd_report ev;
 	uint8_t buf[256];
 	struct udp_rx_msg m = { .data = buf, .from = &ss };
 
@@ -463,7 +463,7 @@ static mono_t receive_stamped(int64_t age_ns)
 	worker_begin(fx.w);
 	from_net_message(fx.w, &m);
 	worker_end(fx.w);
-	assert_true(fwd_next_event(fx.f, &ev));
+	assert_true(fwd_next_report(fx.f, &ev));
 	assert_int_equal(ev.type, FWD_CONTROL);
 	return ev.control.rx;
 }
@@ -488,7 +488,7 @@ static void full_rings_count(void **state)
 	static const node_id_t us[] = { N(0) };
 	size_t n;
 	unsigned sent = 0;
-	struct fwd_event ev;
+	struct fwd_report ev;
 
 	(void)state;
 	while (!fx_drops(&fx, DROP_control_ring_full) && sent < 5000) {
@@ -498,7 +498,7 @@ static void full_rings_count(void **state)
 		sent++;
 	}
 	assert_int_equal(fx_drops(&fx, DROP_control_ring_full), 1);
-	assert_int_equal(fx_events(FWD_CONTROL, &ev), sent - 1);
+	assert_int_equal(fx_reports(FWD_CONTROL, &ev), sent - 1);
 	assert_int_equal(fx_count(&fx, CNT_control_rx), sent - 1);
 	for (sent = 0; !fx_drops(&fx, DROP_event_ring_full) && sent < 50000; sent++) {
 		build_row(&rows[0], buf);
@@ -570,7 +570,7 @@ static void bundle_is_delivered(void **state)
 {
 	static const node_id_t us[] = { N(0) }, through[] = { N(1), N(0) };
 	uint8_t buf[1400];
-	struct fwd_event ev;
+	struct fwd_report ev;
 	size_t n;
 
 	(void)state;
@@ -587,7 +587,7 @@ static void bundle_is_delivered(void **state)
 	assert_int_equal(fx_count(&fx, CNT_net_rx_datagrams), 1);
 	assert_int_equal(fx_count(&fx, CNT_delivered_frames), 3);
 	/* Each source is learned. */
-	assert_int_equal(fx_events(FWD_LEARN, &ev), 3);
+	assert_int_equal(fx_reports(FWD_LEARN, &ev), 3);
 	assert_int_equal(ev.learn.mac.b[5], 4);
 	assert_int_equal(ev.learn.slot, 1);
 	/* Through a relay just as well. */
@@ -718,7 +718,7 @@ static void fragments_given_up(void **state)
 
 static void refused_by_the_kernel(void **state)
 {
-	struct fwd_event ev;
+	struct fwd_report ev;
 	uint8_t buf[256];
 
 	(void)state;
@@ -731,7 +731,7 @@ static void refused_by_the_kernel(void **state)
 	fx.w->tx.family[0].fd = fx.near_tap;
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[2], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_tx_failed), 1);
-	assert_int_equal(fx_events(FWD_SUSPECT, &ev), 1);
+	assert_int_equal(fx_reports(FWD_SUSPECT, &ev), 1);
 	assert_true(endpoint_equal(&ev.suspect.ep, &fx.ep[2]));
 	fx.w->tx.family[0].fd = -1;
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[2], buf), 0);

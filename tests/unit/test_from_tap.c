@@ -166,13 +166,13 @@ static void set_blocked(struct snap *s)
 static void blocked_but_hearing(void **state)
 {
 	struct guard_frame g = { .src = fx_mac(9), .vni = FX_VNI, .node = fx_id(1) };
-	struct fwd_event ev;
+	struct fwd_report ev;
 
 	(void)state;
 	for (unsigned blocked = 0; blocked < 2; blocked++) {
 		guard_encode(&g, frame);
 		host_sends(GUARD_FRAME_LEN);
-		assert_int_equal(fx_events(FWD_GUARD, &ev), 1);
+		assert_int_equal(fx_reports(FWD_GUARD, &ev), 1);
 		assert_int_equal(ev.guard.len, GUARD_FRAME_LEN);
 		assert_memory_equal(ev.guard.frame, frame, GUARD_FRAME_LEN);
 		fx_publish(&fx, set_blocked);
@@ -182,7 +182,7 @@ static void blocked_but_hearing(void **state)
 	host_sends(100);
 	assert_int_equal(fx_drops(&fx, DROP_loop_blocked), 1);
 	/* What arrives at a blocked node may have come over the loop: nothing is learned. */
-	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_reports(FWD_LEARN, &ev), 0);
 	expect_silence();
 }
 
@@ -210,18 +210,18 @@ static void reserved_and_broken(void **state)
 
 static void learning(void **state)
 {
-	struct fwd_event ev;
+	struct fwd_report ev;
 
 	(void)state;
 	fx_eth(frame, REMOTE, 0x66, ETHERTYPE_TEST);
 	host_sends(100);
 	host_sends(100);
-	assert_int_equal(fx_events(FWD_LEARN, &ev), 1);
+	assert_int_equal(fx_reports(FWD_LEARN, &ev), 1);
 	assert_int_equal(ev.learn.slot, SLOT_SELF);
 	assert_int_equal(mac_to_u64(ev.learn.mac), mac_to_u64(fx_mac(0x66)));
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	host_sends(100);
-	assert_int_equal(fx_events(FWD_LEARN, &ev), 0);
+	assert_int_equal(fx_reports(FWD_LEARN, &ev), 0);
 }
 
 /* --- ARP and ND --- */
@@ -265,7 +265,7 @@ static void arp_suppression(void **state)
 	uint8_t got[256];
 	struct eth_view v;
 	struct arp_view a;
-	struct fwd_event ev;
+	struct fwd_report ev;
 	uint32_t now_s;
 	ssize_t n;
 
@@ -289,7 +289,7 @@ static void arp_suppression(void **state)
 	assert_true(ip_equal(&a.sender_ip, &remote));
 	assert_int_equal(fx_drops(&fx, DROP_suppressed_arp), 1);
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
-	assert_int_equal(fx_events(FWD_NEIGH, &ev), 0);
+	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 0);
 	/* Asked again at once, it goes to everybody. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
@@ -308,7 +308,7 @@ static void arp_suppression(void **state)
 static void what_contradicts_the_table_travels(void **state)
 {
 	struct ip_addr remote = v4(9), host = v4(1);
-	struct fwd_event ev;
+	struct fwd_report ev;
 	size_t len;
 
 	(void)state;
@@ -318,7 +318,7 @@ static void what_contradicts_the_table_travels(void **state)
 	/* Unknown here: others may still have an older entry of it. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
-	assert_int_equal(fx_events(FWD_NEIGH, &ev), 1);
+	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 1);
 	assert_int_equal(ev.neigh.slot, SLOT_SELF);
 	assert_int_equal(mac_to_u64(ev.neigh.mac), mac_to_u64(fx_mac(HOST)));
 	/* Learned, but so lately that the first question may have been lost on its way. */

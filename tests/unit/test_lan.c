@@ -61,7 +61,7 @@ static void node_1_sends(uint16_t vlan)
 
 static void what_was_on_this_lan_is_not_put_on_it_again(void **state)
 {
-	struct fwd_event ev;
+	struct fwd_report ev;
 	uint8_t buf[256];
 
 	(void)state;
@@ -69,7 +69,7 @@ static void what_was_on_this_lan_is_not_put_on_it_again(void **state)
 	node_1_sends(10);
 	assert_int_equal(fx_drops(&fx, DROP_same_lan), 1);
 	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
-	while (fwd_next_event(fx.f, &ev))
+	while (fwd_next_report(fx.f, &ev))
 		assert_int_not_equal(ev.type, FWD_LEARN);
 	/* Other VLANs are other LANs. */
 	node_1_sends(20);
@@ -82,7 +82,7 @@ static void what_was_on_this_lan_is_not_put_on_it_again(void **state)
 static void a_vlan_that_nobody_listened_to_is_closed(void **state)
 {
 	unsigned n = 0;
-	struct fwd_event ev;
+	struct fwd_report ev;
 	uint8_t buf[256];
 
 	(void)state;
@@ -91,7 +91,7 @@ static void a_vlan_that_nobody_listened_to_is_closed(void **state)
 		node_1_sends(30);
 	assert_int_equal(fx_drops(&fx, DROP_lan_listening), 5);
 	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
-	while (fwd_next_event(fx.f, &ev)) {
+	while (fwd_next_report(fx.f, &ev)) {
 		assert_int_equal(ev.type, FWD_VLAN);
 		assert_int_equal(ev.vlan, 30);
 		n++;

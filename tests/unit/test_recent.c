@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fwd/recent, fwd/events: a report of one host never suppresses the report of another. */
+/* fwd/recent, fwd/reports: a report of one host never suppresses the report of another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,10 +47,10 @@ static void no_host_hides_another(void **state)
 			continue;
 		n++;
 		worker_begin(fx.w);
-		event_learn(fx.w, vlan, other, 1);
-		event_learn(fx.w, 0, mac_from_u64(mac), 1);
+		report_learn(fx.w, vlan, other, 1);
+		report_learn(fx.w, 0, mac_from_u64(mac), 1);
 		worker_end(fx.w);
-		assert_int_equal(fx_events(FWD_LEARN, NULL), 2);
+		assert_int_equal(fx_reports(FWD_LEARN, NULL), 2);
 	}
 }
 

@@ -249,7 +249,7 @@ static bool is_new(uint64_t word, const struct place *p)
 }
 
 /* Takes the counter; false where another worker took it, or the word moved on, meanwhile. */
-static bool note(const struct place *p)
+static bool take_counter(const struct place *p)
 {
 	uint64_t word = load(p->word), next;
 
@@ -284,7 +284,7 @@ int seal_open(struct seal *s, unsigned worker, const void *aad, size_t aad_len, 
 	if (unlikely(aead_open(s->channel[worker].aead, nonce, aad, aad_len, text,
 			       len - SEAL_NONCE_LEN, text)))
 		return -EBADMSG;
-	if (unlikely(!note(&p)))
+	if (unlikely(!take_counter(&p)))
 		return -EALREADY;
 	return (int)(len - SEAL_OVERHEAD);
 }

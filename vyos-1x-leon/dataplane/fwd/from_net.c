@@ -77,7 +77,7 @@ static bool parse(struct worker *w, struct datagram *d)
 		return true;
 	drop(w, reason[p]);
 	if (p == LEON_BAD_VERSION)
-		event_foreign(w, d->from, true);
+		report_foreign(w, d->from, true);
 	return false;
 }
 
@@ -88,7 +88,7 @@ static bool is_for_us(struct worker *w, const struct datagram *d)
 
 	if (unlikely(h->vni != w->snap->vni)) {
 		drop(w, DROP_wrong_vni);
-		event_foreign(w, d->from, false);
+		report_foreign(w, d->from, false);
 		return false;
 	}
 	/* A HELLO of our own node-id may be from another who has it: that is for the
@@ -236,7 +236,7 @@ static void take_bundle(struct worker *w, const struct datagram *d)
 
 static void take_control(struct worker *w, const struct datagram *d)
 {
-	event_control(w, d->from, arrival(w, d->msg->rx_real_ns), d->data, d->len);
+	report_control(w, d->from, arrival(w, d->msg->rx_real_ns), d->data, d->len);
 }
 
 static const struct kind kinds[LEON_KINDS] = {
@@ -310,7 +310,7 @@ bool from_net(struct worker *w, int fd)
 	if (n <= 0)
 		return false;
 	/* They may answer what was published since the batch began: new keys, a new member. */
-	worker_see_news(w);
+	worker_see_snapshot(w);
 	count(w, CNT_net_rx_batches, 1);
 	for (int i = 0; i < n; i++)
 		from_net_message(w, udp_rx_get(w->rx, (unsigned)i));

@@ -24,7 +24,7 @@ static bool stays_local(struct worker *w, const struct frame *f)
 	/* Before anything else: a blocked node must hear when it is over. */
 	if (unlikely(f->v.ethertype < ETH_TYPE_MIN) &&
 	    guard_decode(f->data, f->len, &g) != -ENOMSG) {
-		event_guard(w, f->data, f->len);
+		report_guard(w, f->data, f->len);
 		return true;
 	}
 	if (unlikely(eth_is_link_local_control(f->v.dst))) {
@@ -55,7 +55,7 @@ void from_tap_frame(struct worker *w, struct frame *f)
 
 	if (stays_local(w, f))
 		return;
-	if (unlikely(!event_source(w, &f->v, SLOT_SELF)))
+	if (unlikely(!learn_source(w, &f->v, SLOT_SELF)))
 		return;
 	neighbor_learn(w, f->data, f->len, &f->v, SLOT_SELF);
 	if (neighbor_answer(w, f))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The façade of the packet path: workers, snapshots, events and counters as the control thread
+ * The façade of the packet path: workers, snapshots, reports and counters as the control thread
  * sees them. See fwd.h. Control thread.
  */
 #include "fwd/fwd.h"
@@ -129,12 +129,12 @@ void fwd_reclaim(struct fwd *f)
 	rcu_reclaim(f->rcu);
 }
 
-int fwd_event_fd(const struct fwd *f)
+int fwd_report_fd(const struct fwd *f)
 {
 	return f->event_fd;
 }
 
-void fwd_event_ack(struct fwd *f)
+void fwd_report_ack(struct fwd *f)
 {
 	uint64_t n;
 
@@ -143,21 +143,21 @@ void fwd_event_ack(struct fwd *f)
 		return;
 }
 
-bool fwd_next_event(struct fwd *f, struct fwd_event *ev)
+bool fwd_next_report(struct fwd *f, struct fwd_report *r)
 {
 	unsigned n = 2 * f->n_workers;
 
 	if (f->held)
-		event_release(f->held);
+		report_release(f->held);
 	f->held = NULL;
 	/* One from each ring in turn, so that a busy one does not keep the others waiting. */
 	for (unsigned i = 0; i < n; i++) {
 		unsigned at = (f->next_ring + i) % n;
 		struct worker *w = &f->worker[at / 2];
-		struct ring *r = at % 2 ? w->events : w->control;
+		struct ring *ring = at % 2 ? w->reports : w->control;
 
-		if (event_take(r, ev)) {
-			f->held = r;
+		if (report_take(ring, r)) {
+			f->held = ring;
 			f->next_ring = (at + 1) % n;
 			return true;
 		}

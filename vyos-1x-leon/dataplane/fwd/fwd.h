@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The packet path as the daemon sees it: a fixed set of workers, each with a TAP queue and UDP
- * sockets, fed with snapshots, giving back events and counters. Calls here are for the control
+ * sockets, fed with snapshots, giving back reports and counters. Calls here are for the control
  * thread; what workers do is in worker.c and the steps from_tap.c, from_net.c, flood.c.
  */
 #pragma once
@@ -52,7 +52,7 @@ void fwd_retire(struct fwd *f, void *p, void (*fn)(void *));
 /* Call about once a second and after publishing: reclaims what was retired. */
 void fwd_reclaim(struct fwd *f);
 
-enum fwd_event_type {
+enum fwd_report_type {
 	FWD_CONTROL,	    /* control datagram for this node */
 	FWD_LEARN,	    /* source MAC new or moved */
 	FWD_NEIGH,	    /* neighbor new or changed */
@@ -62,13 +62,13 @@ enum fwd_event_type {
 	FWD_SUSPECT,	    /* ICMP error or send error for an endpoint */
 	FWD_FOREIGN,	    /* datagram of another overlay or version, a few of them */
 };
-struct fwd_event {
-	enum fwd_event_type type;
+struct fwd_report {
+	enum fwd_report_type type;
 	union {
 		struct {
 			struct endpoint from;
 			mono_t rx; /* kernel receive time where plausible, else time of the read */
-			uint8_t *data; /* writable until the next fwd_next_event() */
+			uint8_t *data; /* writable until the next fwd_next_report() */
 			size_t len;
 		} control;
 		struct {
@@ -100,11 +100,11 @@ struct fwd_event {
 		} foreign;
 	};
 };
-/* Readable when events wait (eventfd); the control thread polls it. */
-int fwd_event_fd(const struct fwd *f);
+/* Readable when reports wait (eventfd); the control thread polls it. */
+int fwd_report_fd(const struct fwd *f);
 /* Acknowledges the eventfd; call before draining. */
-void fwd_event_ack(struct fwd *f);
-bool fwd_next_event(struct fwd *f, struct fwd_event *ev);
+void fwd_report_ack(struct fwd *f);
+bool fwd_next_report(struct fwd *f, struct fwd_report *r);
 
 /* Datagrams with data since the start, by slot, summed over workers. What is under way between two
  * of the counters may be in one and not yet in the other. */

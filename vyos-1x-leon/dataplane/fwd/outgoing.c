@@ -9,7 +9,7 @@
 #include "base/defs.h"
 #include "fwd/worker.h"
 
-static void note(struct worker *w, const struct snap_node *node)
+static void count_traffic(struct worker *w, const struct snap_node *node)
 {
 	traffic_out(w, node->first, (uint16_t)(node - w->snap->node));
 }
@@ -47,7 +47,7 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 		o->start = tx_prepare(w, node->first, 1, len + SEAL_OVERHEAD);
 	} else if (tx_begin(w, node->first, len, 2, node->hdr_len + o->head_len)) {
 		o->start = tx_scratch(w, node->hdr_len + o->head_len);
-		note(w, node);
+		count_traffic(w, node);
 	}
 	if (unlikely(!o->start)) {
 		lost(w, o, DROP_tx_failed);
@@ -72,7 +72,7 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 	if (unlikely(!tx_begin(w, node->first, len, 1, len)))
 		return lost(w, o, DROP_tx_failed);
 	tx_scratch(w, len);
-	note(w, node);
+	count_traffic(w, node);
 	count(w, CNT_sealed_tx, 1);
 	return true;
 }
@@ -98,7 +98,7 @@ static bool send_whole(struct worker *w, const struct outgoing *o, uint8_t *payl
 		return lost(w, o, DROP_tx_failed);
 	write_header(o, start);
 	tx_piece(w, start, len);
-	note(w, o->node);
+	count_traffic(w, o->node);
 	return true;
 }
 

@@ -26,7 +26,7 @@ void relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uin
 	next = snap_find(s, next_id);
 	if (unlikely(next == SLOT_NONE || !s->node[next].link_up)) {
 		drop(w, next == SLOT_NONE ? DROP_relay_unknown_next : DROP_relay_next_down);
-		event_cannot_forward(w, source_slot, h->source, next_id, leon_destination(h));
+		report_cannot_forward(w, source_slot, h->source, next_id, leon_destination(h));
 		return;
 	}
 	if (h->flags & LEON_F_LINK_VALUE) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: events to the control thread, see reports.h. Posting: workers; taking: control thread.
+ * Step: reports to the control thread, see reports.h. Posting: workers; taking: control thread.
  */
 #include "fwd/reports.h"
 
@@ -15,8 +15,8 @@ struct control_record {
 	mono_t rx;
 };
 
-void event_control(struct worker *w, const struct endpoint *from, mono_t rx, const uint8_t *data,
-		   size_t len)
+void report_control(struct worker *w, const struct endpoint *from, mono_t rx, const uint8_t *data,
+		    size_t len)
 {
 	struct control_record *rec;
 
@@ -29,53 +29,53 @@ void event_control(struct worker *w, const struct endpoint *from, mono_t rx, con
 	memcpy(rec + 1, data, len);
 	ring_commit(w->control);
 	count(w, CNT_control_rx, 1);
-	w->news = true;
+	w->posted = true;
 }
 
-static bool post(struct worker *w, const struct fwd_event *ev)
+static bool post(struct worker *w, const struct fwd_report *r)
 {
-	struct fwd_event *rec = ring_reserve(w->events, (uint16_t)ev->type, sizeof(*rec));
+	struct fwd_report *rec = ring_reserve(w->reports, (uint16_t)r->type, sizeof(*rec));
 
 	if (!rec) {
 		drop(w, DROP_event_ring_full);
 		return false;
 	}
-	*rec = *ev;
-	ring_commit(w->events);
-	w->news = true;
+	*rec = *r;
+	ring_commit(w->reports);
+	w->posted = true;
 	return true;
 }
 
-/* Posts once in EVENT_HOLD_NS what has the same key; what did not fit may come again at once. */
-static bool post_once(struct worker *w, uint64_t key, const struct fwd_event *ev)
+/* Posts once in REPORT_HOLD_NS what has the same key; what did not fit may come again at once. */
+static bool post_once(struct worker *w, uint64_t key, const struct fwd_report *r)
 {
-	if (recent_has(&w->recent, key, w->now, EVENT_HOLD_NS))
+	if (recent_has(&w->recent, key, w->now, REPORT_HOLD_NS))
 		return false;
-	if (!post(w, ev))
+	if (!post(w, r))
 		return false;
 	recent_note(&w->recent, key, w->now);
 	return true;
 }
 
-void event_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot)
+void report_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot)
 {
-	struct fwd_event ev = { .type = FWD_LEARN,
+	struct fwd_report r = { .type = FWD_LEARN,
 				.learn = { .vlan = vlan, .slot = slot, .mac = mac } };
 	const uint64_t words[2] = { mac_to_u64(mac) << 16 | slot, vlan };
 	uint64_t key = siphash(&w->hash_key, words, sizeof(words));
 
-	if (post_once(w, key, &ev))
+	if (post_once(w, key, &r))
 		count(w, CNT_learn_events, 1);
 }
 
-bool event_source(struct worker *w, const struct eth_view *v, uint16_t slot)
+bool learn_source(struct worker *w, const struct eth_view *v, uint16_t slot)
 {
 	switch (fdb_seen(w->snap->fdb, v->vlan, v->src, slot, w->now_s)) {
 	case FDB_FROZEN:
 		drop(w, DROP_source_frozen);
 		return false;
 	case FDB_NEWS:
-		event_learn(w, v->vlan, v->src, slot);
+		report_learn(w, v->vlan, v->src, slot);
 		break;
 	case FDB_KNOWN:
 	case FDB_QUIET:
@@ -84,10 +84,10 @@ bool event_source(struct worker *w, const struct eth_view *v, uint16_t slot)
 	return true;
 }
 
-void event_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
-		 uint16_t slot, bool router)
+void report_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+		  uint16_t slot, bool router)
 {
-	struct fwd_event ev = {
+	struct fwd_report r = {
 		.type = FWD_NEIGH,
 		.neigh = { .vlan = vlan, .slot = slot, .mac = mac, .ip = *ip, .router = router }
 	};
@@ -97,41 +97,41 @@ void event_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, stru
 	memcpy(&words[2], ip->b, sizeof(ip->b));
 	key = siphash(&w->hash_key, words, sizeof(words));
 
-	post_once(w, key, &ev);
+	post_once(w, key, &r);
 }
 
-void event_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t source, node_id_t next,
-			  node_id_t destination)
+void report_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t source, node_id_t next,
+			   node_id_t destination)
 {
-	struct fwd_event ev = { .type = FWD_CANNOT_FORWARD,
+	struct fwd_report r = { .type = FWD_CANNOT_FORWARD,
 				.cannot_forward = { source, next, destination } };
 
-	mono_t *told = &w->told[source_slot];
+	mono_t *at = &w->cannot_forward_at[source_slot];
 
-	if (!mono_is_never(*told) && mono_sub_ns(w->now, *told) < NS_PER_S)
+	if (!mono_is_never(*at) && mono_sub_ns(w->now, *at) < NS_PER_S)
 		return;
-	if (post(w, &ev))
-		*told = w->now;
+	if (post(w, &r))
+		*at = w->now;
 }
 
-void event_guard(struct worker *w, const uint8_t *frame, size_t len)
+void report_guard(struct worker *w, const uint8_t *frame, size_t len)
 {
-	struct fwd_event ev = { .type = FWD_GUARD };
+	struct fwd_report r = { .type = FWD_GUARD };
 
-	ev.guard.len = min_of(len, sizeof(ev.guard.frame));
-	memcpy(ev.guard.frame, frame, ev.guard.len);
-	post(w, &ev);
+	r.guard.len = min_of(len, sizeof(r.guard.frame));
+	memcpy(r.guard.frame, frame, r.guard.len);
+	post(w, &r);
 }
 
-void event_vlan(struct worker *w, uint16_t vlan)
+void report_vlan(struct worker *w, uint16_t vlan)
 {
-	struct fwd_event ev = { .type = FWD_VLAN, .vlan = vlan };
-	const uint64_t word = (uint64_t)ev.type << 32 | vlan;
+	struct fwd_report r = { .type = FWD_VLAN, .vlan = vlan };
+	const uint64_t word = (uint64_t)r.type << 32 | vlan;
 
-	post_once(w, siphash(&w->hash_key, &word, sizeof(word)), &ev);
+	post_once(w, siphash(&w->hash_key, &word, sizeof(word)), &r);
 }
 
-static uint64_t endpoint_key(const struct worker *w, enum fwd_event_type type,
+static uint64_t endpoint_key(const struct worker *w, enum fwd_report_type type,
 			     const struct endpoint *ep)
 {
 	uint64_t words[3] = { (uint64_t)type << 32 | ep->port };
@@ -140,48 +140,48 @@ static uint64_t endpoint_key(const struct worker *w, enum fwd_event_type type,
 	return siphash(&w->hash_key, words, sizeof(words));
 }
 
-void event_suspect(struct worker *w, const struct endpoint *ep, int error, bool local)
+void report_suspect(struct worker *w, const struct endpoint *ep, int error, bool local)
 {
-	struct fwd_event ev = { .type = FWD_SUSPECT, .suspect = { *ep, error, local } };
-	uint64_t key = endpoint_key(w, ev.type, ep);
+	struct fwd_report r = { .type = FWD_SUSPECT, .suspect = { *ep, error, local } };
+	uint64_t key = endpoint_key(w, r.type, ep);
 
-	post_once(w, key, &ev);
+	post_once(w, key, &r);
 }
 
 /* Whoever can reach the port can cause these: a few in a second, from whatever address. */
-void event_foreign(struct worker *w, const struct endpoint *from, bool other_version)
+void report_foreign(struct worker *w, const struct endpoint *from, bool other_version)
 {
-	struct fwd_event ev = { .type = FWD_FOREIGN, .foreign = { *from, other_version } };
-	uint64_t key = endpoint_key(w, ev.type, from);
+	struct fwd_report r = { .type = FWD_FOREIGN, .foreign = { *from, other_version } };
+	uint64_t key = endpoint_key(w, r.type, from);
 
 	if (!mono_is_never(w->foreign_at) && mono_sub_ns(w->now, w->foreign_at) < FOREIGN_GAP_NS)
 		return;
 	w->foreign_at = w->now;
-	post_once(w, key, &ev);
+	post_once(w, key, &r);
 }
 
-bool event_take(struct ring *r, struct fwd_event *ev)
+bool report_take(struct ring *ring, struct fwd_report *r)
 {
 	uint16_t type;
 	size_t len;
-	const void *rec = ring_peek(r, &type, &len);
+	const void *rec = ring_peek(ring, &type, &len);
 
 	if (!rec)
 		return false;
 	if (type != FWD_CONTROL) {
-		memcpy(ev, rec, sizeof(*ev));
+		memcpy(r, rec, sizeof(*r));
 		return true;
 	}
-	ev->type = FWD_CONTROL;
-	ev->control.from = ((const struct control_record *)rec)->from;
-	ev->control.rx = ((const struct control_record *)rec)->rx;
+	r->type = FWD_CONTROL;
+	r->control.from = ((const struct control_record *)rec)->from;
+	r->control.rx = ((const struct control_record *)rec)->rx;
 	/* Until its release a record is the consumer's alone, who may write to it. */
-	ev->control.data = (uint8_t *)(uintptr_t)rec + sizeof(struct control_record);
-	ev->control.len = len - sizeof(struct control_record);
+	r->control.data = (uint8_t *)(uintptr_t)rec + sizeof(struct control_record);
+	r->control.len = len - sizeof(struct control_record);
 	return true;
 }
 
-void event_release(struct ring *r)
+void report_release(struct ring *ring)
 {
-	ring_release(r);
+	ring_release(ring);
 }

@@ -38,13 +38,13 @@ static bool is_set(const struct ip_addr *ip)
 }
 
 /* Only what the frame's sender says about itself is believed. */
-static void note(struct worker *w, const struct eth_view *v, const struct ip_addr *ip,
-		 struct mac mac, uint16_t slot, bool router)
+static void believe(struct worker *w, const struct eth_view *v, const struct ip_addr *ip,
+		    struct mac mac, uint16_t slot, bool router)
 {
 	if (mac_to_u64(mac) != mac_to_u64(v->src) || !is_set(ip))
 		return;
 	if (neigh_is_news(w->snap->neigh, v->vlan, ip, mac, slot, w->now_s))
-		event_neigh(w, v->vlan, ip, mac, slot, router);
+		report_neigh(w, v->vlan, ip, mac, slot, router);
 }
 
 void neighbor_learn(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
@@ -55,9 +55,10 @@ void neighbor_learn(struct worker *w, const uint8_t *data, size_t len, const str
 
 	if (v->ethertype == ETHERTYPE_ARP_) {
 		if (arp_parse(data, len, v, &a) == 0)
-			note(w, v, &a.sender_ip, a.sender_mac, slot, false);
+			believe(w, v, &a.sender_ip, a.sender_mac, slot, false);
 	} else if (is_nd(data, v) && nd_parse(data, len, v, &n) == 0 && n.has_lladdr) {
-		note(w, v, n.type == ND_ADVERT ? &n.target : &n.source, n.lladdr, slot, n.router);
+		believe(w, v, n.type == ND_ADVERT ? &n.target : &n.source, n.lladdr, slot,
+			n.router);
 	}
 }
 

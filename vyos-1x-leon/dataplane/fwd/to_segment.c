@@ -34,7 +34,7 @@ bool lan_passes(struct worker *w, uint16_t vlan)
 		return false;
 	}
 	drop(w, DROP_lan_listening);
-	event_vlan(w, vlan);
+	report_vlan(w, vlan);
 	return false;
 }
 
@@ -76,7 +76,7 @@ void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uin
 		d.csum_start = v.l4_offset;
 		d.csum_offset = (uint16_t)(at - v.l4_offset);
 	}
-	if (unlikely(!event_source(w, &v, slot)))
+	if (unlikely(!learn_source(w, &v, slot)))
 		return;
 	neighbor_learn(w, data, len, &v, slot);
 	clamp(w, data, len, &v, partial, slot);

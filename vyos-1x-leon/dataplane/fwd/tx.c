@@ -124,7 +124,7 @@ static void on_failed(void *arg, uint32_t slot, int error, unsigned n, size_t le
 	drop_many(f->w, DROP_tx_failed, n);
 	/* Too big is for the path MTU probes to find out; the link itself is fine. */
 	if (error != EMSGSIZE)
-		event_suspect(f->w, &f->w->snap->node[slot].ep, error, true);
+		report_suspect(f->w, &f->w->snap->node[slot].ep, error, true);
 }
 
 static void on_gso_refused(void *arg, uint32_t slot)

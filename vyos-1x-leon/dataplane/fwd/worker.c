@@ -48,7 +48,7 @@ static void drain_errors(struct worker *w, int fd)
 
 	while (udp_error_next(fd, &e))
 		if (e.error != EMSGSIZE)
-			event_suspect(w, &e.to, e.error, false);
+			report_suspect(w, &e.to, e.error, false);
 }
 
 static void add_source(struct worker *w, struct source s)
@@ -86,9 +86,9 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->reasm = reasm_new(REASM_BYTES);
 	random_bytes(&w->hash_key, sizeof(w->hash_key));
 	w->spare = x_calloc(NET_BUFFER, 1);
-	w->told = x_calloc(setup->slots_maximum, sizeof(w->told[0]));
+	w->cannot_forward_at = x_calloc(setup->slots_maximum, sizeof(w->cannot_forward_at[0]));
 	w->control = ring_new(CONTROL_RING_BYTES);
-	w->events = ring_new(EVENT_RING_BYTES);
+	w->reports = ring_new(REPORT_RING_BYTES);
 	w->traffic = x_calloc(setup->slots_maximum, sizeof(w->traffic[0]));
 	/* Numbers of different workers, and of this daemon and one before it, do not meet within
 	 * the time that a frame may wait. */
@@ -101,20 +101,20 @@ void worker_fini(struct worker *w)
 	udp_rx_free(w->rx);
 	tx_fini(w);
 	reasm_free(w->reasm);
-	free(w->told);
+	free(w->cannot_forward_at);
 	free(w->spare);
 	ring_free(w->control);
-	ring_free(w->events);
+	ring_free(w->reports);
 	free(w->traffic);
 }
 
 void worker_begin(struct worker *w)
 {
-	worker_see_news(w);
+	worker_see_snapshot(w);
 	w->now = read_clock();
 	w->now_s = (uint32_t)(w->now.ns / NS_PER_S);
 	w->real_ns = 0;
-	w->news = false;
+	w->posted = false;
 }
 
 /* Only where there is something: an idle worker writes nothing. */
@@ -139,8 +139,8 @@ void worker_end(struct worker *w)
 	tx_flush(w);
 	look_after_reasm(w);
 	/* Can only fail where the count is at its maximum, and then the reader is awake anyway. */
-	if (w->news && write(w->fwd->event_fd, &one, sizeof(one)) < 0)
-		w->news = false;
+	if (w->posted && write(w->fwd->event_fd, &one, sizeof(one)) < 0)
+		w->posted = false;
 }
 
 /* --- the thread --- */

@@ -39,7 +39,7 @@
 #define NET_BUFFER	   65536
 #define REASM_BYTES	   (4 << 20) /* of each worker */
 #define CONTROL_RING_BYTES (1u << 20)
-#define EVENT_RING_BYTES   (256u << 10)
+#define REPORT_RING_BYTES  (256u << 10)
 #define FWD_WORKERS_MAX	   UDP_SOCKETS_MAX
 
 /* Of one node, struct fwd_traffic says what. */
@@ -81,14 +81,14 @@ struct worker {
 	struct reasm *reasm;
 	struct storm storm[N_STORM];
 	struct hash_key hash_key;
-	struct recent recent; /* events posted a moment ago */
+	struct recent recent; /* reports posted a moment ago */
 	uint32_t fragment_id;
-	mono_t foreign_at; /* when a FWD_FOREIGN was posted last */
-	mono_t *told;	   /* by slot of the source: when a CANNOT_FORWARD was posted for it */
+	mono_t foreign_at;	   /* when a FWD_FOREIGN was posted last */
+	mono_t *cannot_forward_at; /* by slot of the source: when one was posted for it */
 
 	/* To the control thread. */
-	struct ring *control, *events;
-	bool news; /* posted in this batch */
+	struct ring *control, *reports;
+	bool posted; /* a report, in this batch */
 	/* Written here, read by the control thread. */
 	struct stats stats;
 	struct traffic *traffic; /* by slot */
@@ -104,7 +104,7 @@ struct fwd {
 	struct copies *copies; /* all workers */
 	int event_fd, stop_fd;
 	/* Control thread. */
-	struct ring *held;  /* its oldest record is with the caller of fwd_next_event() */
+	struct ring *held;  /* its oldest record is with the caller of fwd_next_report() */
 	unsigned next_ring; /* where the next search begins */
 	bool running;
 	pthread_t *thread;
@@ -146,7 +146,7 @@ void *worker_run(void *arg); /* thread */
 /* Begins a batch: reads the snapshot and the clock. The worker is online. */
 void worker_begin(struct worker *w);
 /* Takes the latest snapshot, in a batch that has used nothing of the one before yet. */
-static inline void worker_see_news(struct worker *w)
+static inline void worker_see_snapshot(struct worker *w)
 {
 	w->snap = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
 }

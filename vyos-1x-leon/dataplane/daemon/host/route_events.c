@@ -101,12 +101,12 @@ void routes_tell_failure(struct routes *r, const struct export_installed *e, int
 
 void routes_tell_repair(struct routes *r, unsigned n)
 {
-	const struct event_facts note = {
+	const struct event_facts facts = {
 		.kind = EV_ROUTE_REPAIRED,
 		.value = n,
 	};
 
 	r->repaired += n;
-	report_event(r->d, &note, "%u route%s of this interface %s removed by somebody else", n,
+	report_event(r->d, &facts, "%u route%s of this interface %s removed by somebody else", n,
 		     n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }

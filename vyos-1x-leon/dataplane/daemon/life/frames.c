@@ -2,7 +2,7 @@
 /*
  * Takes in what the workers report: control datagrams to the protocol, learned addresses to FDB
  * and neighbor table, the rest to its owner. Control thread. The amount done in one go is
- * bounded, so that a flood of events cannot starve timers and the control socket.
+ * bounded, so that a flood of reports cannot starve timers and the control socket.
  */
 #include <sys/epoll.h>
 
@@ -14,60 +14,60 @@
 
 #define DRAIN_MAX 2048
 
-static void note_flapping(struct leond *d, const struct fwd_event *ev, struct event_facts *note,
-			  const char *mac, mono_t now)
+static void report_flapping(struct leond *d, const struct fwd_report *r, struct event_facts *facts,
+			    const char *mac, mono_t now)
 {
 	struct fdb_entry e;
 	const struct node *n;
 	char at[NODE_LABEL_LEN];
 
-	note->kind = EV_MAC_FLAPPING;
-	if (!fdb_get(d->fdb, ev->learn.vlan, ev->learn.mac, &e))
+	facts->kind = EV_MAC_FLAPPING;
+	if (!fdb_get(d->fdb, r->learn.vlan, r->learn.mac, &e))
 		return;
 	n = nodedb_at(overlay_nodes(d->overlay), e.slot);
-	note->other = n ? n->id : NODE_ID_NONE;
-	note->value = e.thaw_s - now_s_of(now);
+	facts->other = n ? n->id : NODE_ID_NONE;
+	facts->value = e.thaw_s - now_s_of(now);
 	if (n)
-		report_event(d, note,
+		report_event(d, facts,
 			     "MAC %s (VLAN %u) keeps moving: kept at %s, where it was before, for "
 			     "%u s; look for a loop or a duplicate MAC",
 			     mac, e.vlan, node_label(d, n->id, at, sizeof(at)),
-			     (unsigned)note->value);
+			     (unsigned)facts->value);
 	else
-		report_event(d, note,
+		report_event(d, facts,
 			     "MAC %s (VLAN %u) keeps moving: its frames go to all nodes for %u s; "
 			     "look for a loop or a duplicate MAC",
-			     mac, e.vlan, (unsigned)note->value);
+			     mac, e.vlan, (unsigned)facts->value);
 }
 
-static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
+static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 {
-	uint16_t vlan = ev->learn.vlan, slot = ev->learn.slot;
+	uint16_t vlan = r->learn.vlan, slot = r->learn.slot;
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
-	struct event_facts note = { .node = n ? n->id : NODE_ID_NONE };
+	struct event_facts facts = { .node = n ? n->id : NODE_ID_NONE };
 	char mac[MAC_STRLEN], who[NODE_LABEL_LEN];
 
-	/* The node may have gone while the event waited. */
+	/* The node may have gone while the report waited. */
 	if (!n || n->state == NODE_LEFT)
 		return;
 	if (slot == SLOT_SELF)
-		guard_local_host(d, ev->learn.mac);
-	mac_format(ev->learn.mac, mac, sizeof(mac));
-	note.detail = mac;
+		guard_local_host(d, r->learn.mac);
+	mac_format(r->learn.mac, mac, sizeof(mac));
+	facts.detail = mac;
 	node_label(d, n->id, who, sizeof(who));
-	switch (fdb_learn(d->fdb, vlan, ev->learn.mac, slot, now_s_of(now))) {
+	switch (fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now))) {
 	case FDB_MOVED:
-		neigh_forget_mac(d->neigh, vlan, ev->learn.mac);
-		note.kind = EV_MAC_MOVED;
-		report_event(d, &note, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
+		neigh_forget_mac(d->neigh, vlan, r->learn.mac);
+		facts.kind = EV_MAC_MOVED;
+		report_event(d, &facts, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
 		break;
 	case FDB_FLAP_BEGINS:
-		note_flapping(d, ev, &note, mac, now);
+		report_flapping(d, r, &facts, mac, now);
 		break;
 	case FDB_FULL:
-		note.kind = EV_FDB_FULL;
-		note.value = fdb_maximum(d->fdb);
-		report_event(d, &note, "FDB is full (%u entries): MAC %s is not learned",
+		facts.kind = EV_FDB_FULL;
+		facts.value = fdb_maximum(d->fdb);
+		report_event(d, &facts, "FDB is full (%u entries): MAC %s is not learned",
 			     fdb_maximum(d->fdb), mac);
 		break;
 	case FDB_ADDED:
@@ -77,62 +77,61 @@ static void learn(struct leond *d, const struct fwd_event *ev, mono_t now)
 	}
 }
 
-static void neighbor(struct leond *d, const struct fwd_event *ev, mono_t now)
+static void neighbor(struct leond *d, const struct fwd_report *r, mono_t now)
 {
-	const struct node *n = nodedb_at(overlay_nodes(d->overlay), ev->neigh.slot);
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), r->neigh.slot);
 
 	if (!n || n->state == NODE_LEFT)
 		return;
-	neigh_learn(d->neigh, ev->neigh.vlan, &ev->neigh.ip, ev->neigh.mac, ev->neigh.slot,
-		    ev->neigh.router, now_s_of(now));
+	neigh_learn(d->neigh, r->neigh.vlan, &r->neigh.ip, r->neigh.mac, r->neigh.slot,
+		    r->neigh.router, now_s_of(now));
 }
 
-static void handle(struct leond *d, struct fwd_event *ev, mono_t now)
+static void handle(struct leond *d, struct fwd_report *r, mono_t now)
 {
-	switch (ev->type) {
+	switch (r->type) {
 	case FWD_CONTROL:
-		overlay_input(d->overlay, &ev->control.from, ev->control.data, ev->control.len,
-			      ev->control.rx);
+		overlay_input(d->overlay, &r->control.from, r->control.data, r->control.len,
+			      r->control.rx);
 		break;
 	case FWD_LEARN:
-		learn(d, ev, now);
+		learn(d, r, now);
 		break;
 	case FWD_NEIGH:
-		neighbor(d, ev, now);
+		neighbor(d, r, now);
 		break;
 	case FWD_CANNOT_FORWARD:
-		overlay_cannot_forward(d->overlay, ev->cannot_forward.source,
-				       ev->cannot_forward.next, ev->cannot_forward.destination);
+		overlay_cannot_forward(d->overlay, r->cannot_forward.source, r->cannot_forward.next,
+				       r->cannot_forward.destination);
 		break;
 	case FWD_GUARD:
-		guard_frame_heard(d, ev->guard.frame, ev->guard.len);
+		guard_frame_heard(d, r->guard.frame, r->guard.len);
 		break;
 	case FWD_VLAN:
-		guard_vlan_seen(d, ev->vlan);
+		guard_vlan_seen(d, r->vlan);
 		break;
 	case FWD_SUSPECT:
-		overlay_link_suspect(d->overlay, &ev->suspect.ep);
-		overlay_seed_error(d->overlay, &ev->suspect.ep, ev->suspect.error,
-				   ev->suspect.local);
+		overlay_link_suspect(d->overlay, &r->suspect.ep);
+		overlay_seed_error(d->overlay, &r->suspect.ep, r->suspect.error, r->suspect.local);
 		break;
 	case FWD_FOREIGN:
-		overlay_seed_foreign(d->overlay, &ev->foreign.from,
-				     ev->foreign.other_version ? SEED_OTHER_VERSION
-							       : SEED_OTHER_VNI);
+		overlay_seed_foreign(d->overlay, &r->foreign.from,
+				     r->foreign.other_version ? SEED_OTHER_VERSION
+							      : SEED_OTHER_VNI);
 		break;
 	}
 }
 
 static void drain(struct leond *d, mono_t now)
 {
-	struct fwd_event ev;
+	struct fwd_report r;
 	unsigned n = 0;
 
-	fwd_event_ack(d->fwd);
+	fwd_report_ack(d->fwd);
 	while (n++ < DRAIN_MAX) {
-		if (!fwd_next_event(d->fwd, &ev))
+		if (!fwd_next_report(d->fwd, &r))
 			return;
-		handle(d, &ev, now);
+		handle(d, &r, now);
 	}
 	/* More waits, but the descriptor is acknowledged: come back after the others. */
 	timer_set(d->drain_timer, now);
@@ -143,7 +142,7 @@ static void on_drain(void *arg, mono_t now)
 	drain(arg, now);
 }
 
-static void on_events(void *arg, int fd, uint32_t epoll_events)
+static void on_reports(void *arg, int fd, uint32_t epoll_events)
 {
 	struct leond *d = arg;
 
@@ -155,5 +154,5 @@ static void on_events(void *arg, int fd, uint32_t epoll_events)
 int frames_start(struct leond *d)
 {
 	d->drain_timer = timer_new(d->loop, on_drain, d);
-	return loop_fd_add(d->loop, fwd_event_fd(d->fwd), EPOLLIN, on_events, d);
+	return loop_fd_add(d->loop, fwd_report_fd(d->fwd), EPOLLIN, on_reports, d);
 }

@@ -60,13 +60,13 @@ static void report_status(struct leond *d)
 static void report_descriptors(struct leond *d)
 {
 	uint64_t n = ctl_counters(d->ctl)->no_descriptors;
-	const struct event_facts note = { .kind = EV_NO_DESCRIPTORS, .value = n };
+	const struct event_facts facts = { .kind = EV_NO_DESCRIPTORS, .value = n };
 
 	if (n == d->no_descriptors)
 		return;
 	if (d->no_descriptors == 0)
 		report_event(
-			d, &note,
+			d, &facts,
 			"no file descriptor was left for the control socket: raise LimitNOFILE "
 			"of the unit");
 	d->no_descriptors = n;

@@ -39,7 +39,7 @@ static bool is_contradicted(const struct overlay *o, uint16_t a, uint16_t b)
 	return lat_contradicts(&there, &back);
 }
 
-static void note(struct overlay *o, uint16_t a, uint16_t b, mono_t now)
+static void report_contradiction(struct overlay *o, uint16_t a, uint16_t b, mono_t now)
 {
 	const struct node *na = nodedb_at(o->nodes, a), *nb = nodedb_at(o->nodes, b);
 	struct doubt *d = entry_of(o, a, b);
@@ -70,7 +70,7 @@ void doubt_upkeep(struct overlay *o, mono_t now)
 	for (uint16_t a = 0; a < n; a++)
 		for (uint16_t b = 0; b < a; b++)
 			if (is_contradicted(o, a, b))
-				note(o, a, b, now);
+				report_contradiction(o, a, b, now);
 }
 
 bool overlay_is_suspect(const struct overlay *o, uint16_t from, uint16_t to)
