@@ -27,9 +27,9 @@ struct world {
 	struct ip_addr own[2], underlay[2];
 	struct prefix connected[1];
 	unsigned n_own, n_underlay, n_connected;
-	struct export *x;
-	unsigned news[N_EXPORT_NEWS], n_refused;
-	enum export_refusal why; /* of the last new refusal */
+	struct rib *x;
+	unsigned changes[N_RIB_CHANGES], n_refused;
+	enum rib_refusal why; /* of the last new refusal */
 };
 
 static struct ip_addr ip(const char *text)
@@ -53,17 +53,17 @@ static node_id_t id_of(unsigned n)
 	return 0x0a000000 + n;
 }
 
-static void on_news(void *arg, enum export_news news, const struct export_route *before,
-		    const struct export_route *now)
+static void on_change(void *arg, enum rib_change change, const struct rib_route *before,
+		      const struct rib_route *now)
 {
 	struct world *w = arg;
 
-	assert_true((before == NULL) == (news == EXPORT_ADDED));
-	assert_true((now == NULL) == (news == EXPORT_WITHDRAWN));
-	w->news[news]++;
+	assert_true((before == NULL) == (change == RIB_ADDED));
+	assert_true((now == NULL) == (change == RIB_WITHDRAWN));
+	w->changes[change]++;
 }
 
-static void on_refused(void *arg, const struct export_refused *refused)
+static void on_refused(void *arg, const struct rib_refused *refused)
 {
 	struct world *w = arg;
 
@@ -73,9 +73,9 @@ static void on_refused(void *arg, const struct export_refused *refused)
 
 static void step(struct world *w, int64_t at_ms)
 {
-	const struct export_report report = { on_news, on_refused, w };
-	struct export_node node[NODES];
-	struct export_input in = {
+	const struct rib_report report = { on_change, on_refused, w };
+	struct rib_node node[NODES];
+	struct rib_input in = {
 		.conf = &w->conf,
 		.node = node,
 		.own = w->own,
@@ -88,11 +88,11 @@ static void step(struct world *w, int64_t at_ms)
 
 	for (unsigned i = 1; i <= NODES; i++)
 		if (w->latency_us[i])
-			node[in.n_nodes++] = (struct export_node){ (uint16_t)i, id_of(i),
-								   w->latency_us[i], &w->rec[i] };
-	memset(w->news, 0, sizeof(w->news));
+			node[in.n_nodes++] = (struct rib_node){ (uint16_t)i, id_of(i),
+								w->latency_us[i], &w->rec[i] };
+	memset(w->changes, 0, sizeof(w->changes));
 	w->n_refused = 0;
-	export_run(w->x, &in, &report, MS(at_ms));
+	rib_run(w->x, &in, &report, MS(at_ms));
 }
 
 static struct world *world(void)
@@ -100,7 +100,7 @@ static struct world *world(void)
 	struct world *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
-	w->x = export_new();
+	w->x = rib_new();
 	w->conf.export_next_hop = true;
 	w->conf.export_threshold_percent = 10;
 	w->conf.export_threshold_min_us = 500;
@@ -120,7 +120,7 @@ static struct world *world(void)
 
 static void done(struct world *w)
 {
-	export_free(w->x);
+	rib_free(w->x);
 	free(w);
 }
 
@@ -139,11 +139,11 @@ static void accept_prefix(struct world *w, const char *text, uint8_t ge, uint8_t
 }
 
 /* NULL where there is none. */
-static const struct export_route *route(const struct world *w, const char *text)
+static const struct rib_route *route(const struct world *w, const char *text)
 {
 	struct prefix p = prefix(text);
 	unsigned n;
-	const struct export_route *list = export_routes(w->x, &n);
+	const struct rib_route *list = rib_routes(w->x, &n);
 
 	for (unsigned i = 0; i < n; i++)
 		if (prefix_compare(&list[i].dst, &p) == 0)
@@ -155,7 +155,7 @@ static unsigned n_routes(const struct world *w)
 {
 	unsigned n;
 
-	export_routes(w->x, &n);
+	rib_routes(w->x, &n);
 	return n;
 }
 
@@ -169,14 +169,14 @@ static void a_route_for_each_reachable_node(void **state)
 	w->latency_us[4] = 0;
 	step(w, 1000);
 	assert_int_equal(n_routes(w), 2);
-	assert_int_equal(w->news[EXPORT_ADDED], 2);
+	assert_int_equal(w->changes[RIB_ADDED], 2);
 	assert_int_equal(route(w, "10.99.0.1")->metric, 20000);
 	assert_int_equal(route(w, "10.99.0.1")->gateway.family, 0);
-	assert_int_equal(route(w, "10.99.0.3")->metric, EXPORT_METRIC_MAX);
+	assert_int_equal(route(w, "10.99.0.3")->metric, RIB_METRIC_MAX);
 	w->latency_us[1] = 0;
 	step(w, 1001);
 	assert_null(route(w, "10.99.0.1"));
-	assert_int_equal(w->news[EXPORT_WITHDRAWN], 1);
+	assert_int_equal(w->changes[RIB_WITHDRAWN], 1);
 	w->conf.export_next_hop = false;
 	step(w, 1002);
 	assert_int_equal(n_routes(w), 0);
@@ -194,11 +194,11 @@ static void metrics_move_where_it_matters_and_rarely(void **state)
 	w->latency_us[1] = 21900; /* below 10 % */
 	w->latency_us[2] = 1400;  /* below 500 us */
 	step(w, 5000);
-	assert_int_equal(w->news[EXPORT_METRIC], 0);
+	assert_int_equal(w->changes[RIB_METRIC], 0);
 	w->latency_us[1] = 22000;
 	w->latency_us[2] = 500;
 	step(w, 5100);
-	assert_int_equal(w->news[EXPORT_METRIC], 2);
+	assert_int_equal(w->changes[RIB_METRIC], 2);
 	assert_int_equal(route(w, "10.99.0.1")->metric, 22000);
 	assert_int_equal(route(w, "10.99.0.2")->metric, 500);
 	w->latency_us[1] = 50000;
@@ -218,7 +218,7 @@ static void a_flapping_node_goes_at_once_and_comes_back_slowly(void **state)
 	for (int64_t t = 1000; t < 21000; t += 100) {
 		w->latency_us[1] = t / 100 % 2 ? 20000 : 0;
 		step(w, t);
-		changes += w->news[EXPORT_ADDED] + w->news[EXPORT_WITHDRAWN];
+		changes += w->changes[RIB_ADDED] + w->changes[RIB_WITHDRAWN];
 		if (!w->latency_us[1])
 			assert_null(route(w, "10.99.0.1"));
 	}
@@ -239,7 +239,7 @@ static void noise_moves_no_more_than_allowed(void **state)
 		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
 		w->latency_us[1] = 20000 + (uint32_t)(x % 8000);
 		step(w, t);
-		changes += w->news[EXPORT_METRIC];
+		changes += w->changes[RIB_METRIC];
 	}
 	assert_in_range(changes, 1, 300);
 	done(w);
@@ -249,14 +249,14 @@ static void what_is_unsafe_is_refused(void **state)
 {
 	static const struct {
 		const char *address;
-		enum export_refusal why;
+		enum rib_refusal why;
 	} cases[] = {
-		{ "10.99.0.100", EXPORT_OWN },	    { "10.5.5.5", EXPORT_OWN },
-		{ "10.6.6.6", EXPORT_UNDERLAY },    { "169.254.1.1", EXPORT_UNUSABLE },
-		{ "127.0.0.1", EXPORT_UNUSABLE },   { "fe80::1", EXPORT_UNUSABLE },
-		{ "::1", EXPORT_UNUSABLE },	    { "192.168.7.7", EXPORT_CONNECTED },
-		{ "8.8.8.8", EXPORT_NOT_ACCEPTED }, { "2001:db8::1", EXPORT_NOT_ACCEPTED },
-		{ "10.99.0.1", EXPORT_CONFLICT },
+		{ "10.99.0.100", RIB_OWN },	 { "10.5.5.5", RIB_OWN },
+		{ "10.6.6.6", RIB_UNDERLAY },	 { "169.254.1.1", RIB_UNUSABLE },
+		{ "127.0.0.1", RIB_UNUSABLE },	 { "fe80::1", RIB_UNUSABLE },
+		{ "::1", RIB_UNUSABLE },	 { "192.168.7.7", RIB_CONNECTED },
+		{ "8.8.8.8", RIB_NOT_ACCEPTED }, { "2001:db8::1", RIB_NOT_ACCEPTED },
+		{ "10.99.0.1", RIB_CONFLICT },
 	};
 	struct world *w = world();
 
@@ -286,7 +286,7 @@ static void what_is_unsafe_is_refused(void **state)
 	assert_non_null(route(w, "192.168.7.7"));
 	w->rec[2].overlay[0] = ip("10.6.6.6");
 	step(w, 3000);
-	assert_int_equal(w->why, EXPORT_UNDERLAY);
+	assert_int_equal(w->why, RIB_UNDERLAY);
 	assert_int_equal(n_routes(w), 1);
 	done(w);
 }
@@ -344,10 +344,10 @@ static void prefixes_that_would_harm_are_refused(void **state)
 	w->underlay[w->n_underlay++] = ip("203.0.113.9");
 	announce(w, 1, "0.0.0.0/0");
 	step(w, 1000);
-	assert_int_equal(w->why, EXPORT_UNDERLAY);
+	assert_int_equal(w->why, RIB_UNDERLAY);
 	w->rec[1].prefix[0] = prefix("203.0.113.8/31");
 	step(w, 1000);
-	assert_int_equal(w->why, EXPORT_UNDERLAY);
+	assert_int_equal(w->why, RIB_UNDERLAY);
 	w->rec[1].prefix[0] = prefix("203.0.113.10/31");
 	step(w, 1000);
 	assert_int_equal(n_routes(w), 2);
@@ -356,18 +356,18 @@ static void prefixes_that_would_harm_are_refused(void **state)
 	w->conf.prefix[w->conf.n_prefixes++] = prefix("10.7.0.0/16");
 	w->rec[1].prefix[0] = prefix("10.7.0.0/16");
 	step(w, 1000);
-	assert_int_equal(w->why, EXPORT_OWN);
+	assert_int_equal(w->why, RIB_OWN);
 	w->rec[1].prefix[0] = prefix("fd00:7::/48");
 	step(w, 1000);
-	assert_int_equal(w->why, EXPORT_NO_GATEWAY);
+	assert_int_equal(w->why, RIB_NO_GATEWAY);
 	w->rec[1].prefix[0] = prefix("10.99.0.2/32");
 	w->latency_us[2] = 90000;
 	step(w, 2000);
-	assert_int_equal(w->why, EXPORT_CONFLICT);
+	assert_int_equal(w->why, RIB_CONFLICT);
 	assert_int_equal(route(w, "10.99.0.2")->node, id_of(2));
 	w->rec[1].prefix[0] = prefix("10.99.0.100/32");
 	step(w, 2000);
-	assert_int_equal(w->why, EXPORT_OWN);
+	assert_int_equal(w->why, RIB_OWN);
 	done(w);
 }
 
@@ -382,7 +382,7 @@ static void the_gateway_is_the_announcers_own_address(void **state)
 	w->rec[2].overlay[0] = w->rec[1].overlay[0]; /* node 1 has it: the lower node-id */
 	announce(w, 2, "10.2.0.0/16");
 	step(w, 1000);
-	assert_int_equal(w->why, EXPORT_NO_GATEWAY);
+	assert_int_equal(w->why, RIB_NO_GATEWAY);
 	w->rec[2].overlay[1] = ip("10.99.0.22");
 	w->rec[2].n_overlay = 2;
 	step(w, 2000);
@@ -409,7 +409,7 @@ static void anycast_goes_to_the_nearest_and_stays(void **state)
 	w->latency_us[1] = 23000;
 	step(w, 6000);
 	assert_int_equal(route(w, "10.53.0.0/24")->node, id_of(2));
-	assert_int_equal(w->news[EXPORT_MOVED], 1);
+	assert_int_equal(w->changes[RIB_MOVED], 1);
 	assert_int_equal(route(w, "10.53.0.0/24")->metric, 20000);
 	w->latency_us[1] = 5000;
 	step(w, 6500); /* not twice in a second */
@@ -418,7 +418,7 @@ static void anycast_goes_to_the_nearest_and_stays(void **state)
 	w->latency_us[1] = 0;
 	step(w, 6600);
 	assert_int_equal(route(w, "10.53.0.0/24")->node, id_of(3));
-	assert_int_equal(w->news[EXPORT_WITHDRAWN], 2);
+	assert_int_equal(w->changes[RIB_WITHDRAWN], 2);
 	done(w);
 }
 
@@ -434,13 +434,13 @@ static void covered_addresses(void **state)
 	announce(w, 1, "10.1.0.0/16");
 	announce(w, 1, "fd00::/64");
 	w->rec[1].overlay[w->rec[1].n_overlay++] = ip("fd01::1");
-	assert_false(export_covers(w->x, &a));
+	assert_false(rib_covers(w->x, &a));
 	w->latency_us[1] = 10000;
 	step(w, 1000);
-	assert_true(export_covers(w->x, &a));
-	assert_true(export_covers(w->x, &b));
-	assert_false(export_covers(w->x, &c));
-	assert_true(export_covers(w->x, &d));
+	assert_true(rib_covers(w->x, &a));
+	assert_true(rib_covers(w->x, &b));
+	assert_false(rib_covers(w->x, &c));
+	assert_true(rib_covers(w->x, &d));
 	done(w);
 }
 
@@ -448,21 +448,21 @@ static void covered_addresses(void **state)
 
 /* Carries out the steps and checks on the way that no wanted destination is ever
  * without a route. */
-static unsigned carry_out(const struct world *w, struct export_installed *have, unsigned n_have,
-			  const struct export_step *s, unsigned n)
+static unsigned carry_out(const struct world *w, struct rib_installed *have, unsigned n_have,
+			  const struct rib_step *s, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		unsigned k = 0, same = 0;
 
 		for (k = 0; k < n_have; k++)
-			if (s[i].op == EXPORT_REPLACE
+			if (s[i].op == RIB_REPLACE
 				    ? prefix_compare(&have[k].dst, &s[i].route.dst) == 0 &&
 					      have[k].metric == s[i].route.metric
-				    : export_installed_compare(&have[k], &s[i].route) == 0)
+				    : rib_installed_compare(&have[k], &s[i].route) == 0)
 				break;
-		assert_true((k < n_have) == (s[i].op != EXPORT_ADD));
-		if (s[i].op == EXPORT_ADD || s[i].op == EXPORT_REPLACE) {
-			n_have += s[i].op == EXPORT_ADD;
+		assert_true((k < n_have) == (s[i].op != RIB_ADD));
+		if (s[i].op == RIB_ADD || s[i].op == RIB_REPLACE) {
+			n_have += s[i].op == RIB_ADD;
 			have[k] = s[i].route;
 			continue;
 		}
@@ -472,18 +472,18 @@ static unsigned carry_out(const struct world *w, struct export_installed *have, 
 		for (unsigned j = 0; j < n_routes(w); j++) {
 			unsigned all;
 
-			if (prefix_compare(&export_routes(w->x, &all)[j].dst, &s[i].route.dst) == 0)
+			if (prefix_compare(&rib_routes(w->x, &all)[j].dst, &s[i].route.dst) == 0)
 				assert_true(same > 0);
 		}
 	}
-	qsort(have, n_have, sizeof(*have), export_installed_compare);
+	qsort(have, n_have, sizeof(*have), rib_installed_compare);
 	return n_have;
 }
 
 static void the_kernel_follows_in_order(void **state)
 {
-	struct export_installed have[64];
-	struct export_step s[64];
+	struct rib_installed have[64];
+	struct rib_step s[64];
 	struct world *w = world();
 	unsigned n_have = 0, n;
 
@@ -494,35 +494,35 @@ static void the_kernel_follows_in_order(void **state)
 	for (unsigned i = 1; i <= NODES; i++)
 		w->latency_us[i] = 10000;
 	step(w, 1000);
-	n = export_plan(w->x, have, n_have, MS(1000), s, array_size(s));
+	n = rib_plan(w->x, have, n_have, MS(1000), s, array_size(s));
 	assert_int_equal(n, NODES + 1);
 	n_have = carry_out(w, have, n_have, s, n);
-	assert_int_equal(export_plan(w->x, have, n_have, MS(1000), s, array_size(s)), 0);
+	assert_int_equal(rib_plan(w->x, have, n_have, MS(1000), s, array_size(s)), 0);
 
 	/* Node 1 dies: same metric through node 2, hence a replacement. Node 3 has a new metric. */
 	w->latency_us[1] = 0;
 	w->latency_us[3] = 30000;
 	step(w, 3000);
-	n = export_plan(w->x, have, n_have, MS(3000), s, array_size(s));
+	n = rib_plan(w->x, have, n_have, MS(3000), s, array_size(s));
 	assert_int_equal(n, 4);
-	assert_int_equal(s[0].op, EXPORT_DELETE); /* routes of the dead node first */
-	assert_int_equal(s[1].op, EXPORT_REPLACE);
-	assert_int_equal(s[2].op, EXPORT_ADD);
-	assert_int_equal(s[3].op, EXPORT_DELETE);
+	assert_int_equal(s[0].op, RIB_DELETE); /* routes of the dead node first */
+	assert_int_equal(s[1].op, RIB_REPLACE);
+	assert_int_equal(s[2].op, RIB_ADD);
+	assert_int_equal(s[3].op, RIB_DELETE);
 	n_have = carry_out(w, have, n_have, s, n);
 	assert_int_equal(n_have, NODES);
-	assert_int_equal(export_plan(w->x, have, n_have, MS(3000), s, array_size(s)), 0);
+	assert_int_equal(rib_plan(w->x, have, n_have, MS(3000), s, array_size(s)), 0);
 
 	/* In portions, too, nothing vanishes. */
 	for (unsigned i = 2; i <= NODES; i++)
 		w->latency_us[i] = 50000;
 	step(w, 9000);
 	for (unsigned rounds = 0; rounds < 20; rounds++) {
-		n = export_plan(w->x, have, n_have, MS(9000), s, 1);
+		n = rib_plan(w->x, have, n_have, MS(9000), s, 1);
 		n_have = carry_out(w, have, n_have, s, n);
 	}
 	assert_int_equal(n_have, NODES);
-	assert_int_equal(export_plan(w->x, have, n_have, MS(9000), s, array_size(s)), 0);
+	assert_int_equal(rib_plan(w->x, have, n_have, MS(9000), s, array_size(s)), 0);
 	done(w);
 }
 
@@ -530,8 +530,8 @@ static void the_kernel_follows_in_order(void **state)
  * change what is nearest. */
 static void prefixes_have_the_distance_of_imports(void **state)
 {
-	struct export_installed have[64];
-	struct export_step s[64];
+	struct rib_installed have[64];
+	struct rib_step s[64];
 	struct world *w = world();
 	unsigned n, n_have;
 
@@ -541,7 +541,7 @@ static void prefixes_have_the_distance_of_imports(void **state)
 	w->conf.import_distance = 90;
 	w->latency_us[1] = 10000;
 	step(w, 1000);
-	n = export_plan(w->x, have, 0, MS(1000), s, array_size(s));
+	n = rib_plan(w->x, have, 0, MS(1000), s, array_size(s));
 	assert_int_equal(n, 2);
 	for (unsigned i = 0; i < n; i++)
 		assert_int_equal(s[i].route.metric,
@@ -551,47 +551,47 @@ static void prefixes_have_the_distance_of_imports(void **state)
 	/* Another distance: the old one goes first, or zebra would drop the new one with it. */
 	w->conf.import_distance = 254;
 	step(w, 1001);
-	n = export_plan(w->x, have, n_have, MS(1001), s, array_size(s));
+	n = rib_plan(w->x, have, n_have, MS(1001), s, array_size(s));
 	assert_int_equal(n, 1);
-	assert_int_equal(s[0].op, EXPORT_DELETE);
+	assert_int_equal(s[0].op, RIB_DELETE);
 	assert_int_equal(s[0].route.metric, (90u << 24) + 10000u);
-	have[0] = have[export_installed_compare(&have[0], &s[0].route) == 0];
-	n = export_plan(w->x, have, 1, MS(1001), s, array_size(s));
+	have[0] = have[rib_installed_compare(&have[0], &s[0].route) == 0];
+	n = rib_plan(w->x, have, 1, MS(1001), s, array_size(s));
 	assert_int_equal(n, 1);
-	assert_int_equal(s[0].op, EXPORT_ADD);
+	assert_int_equal(s[0].op, RIB_ADD);
 	assert_int_equal(s[0].route.metric, (254u << 24) + 10000u);
 	done(w);
 }
 
 static void what_the_kernel_refuses_is_tried_again_later(void **state)
 {
-	struct export_installed have[2];
-	struct export_step s[8];
+	struct rib_installed have[2];
+	struct rib_step s[8];
 	struct world *w = world();
 
 	(void)state;
 	w->latency_us[1] = 10000;
 	step(w, 1000);
-	assert_int_equal(export_plan(w->x, have, 0, MS(1000), s, 8), 1);
+	assert_int_equal(rib_plan(w->x, have, 0, MS(1000), s, 8), 1);
 	have[0] = s[0].route;
 	w->latency_us[1] = 20000;
 	step(w, 3000);
-	assert_int_equal(export_plan(w->x, have, 1, MS(3000), s, 8), 2);
-	assert_int_equal(s[0].op, EXPORT_ADD);
-	assert_int_equal(s[1].op, EXPORT_DELETE);
+	assert_int_equal(rib_plan(w->x, have, 1, MS(3000), s, 8), 2);
+	assert_int_equal(s[0].op, RIB_ADD);
+	assert_int_equal(s[1].op, RIB_DELETE);
 	/* Refused: the old one stays, which leads there as well. */
 	have[1] = s[0].route;
 	have[1].error = -EEXIST;
 	have[1].retry_at = MS(8000);
-	assert_int_equal(export_plan(w->x, have, 2, MS(7999), s, 8), 0);
-	assert_int_equal(export_plan(w->x, have, 2, MS(8000), s, 8), 2);
+	assert_int_equal(rib_plan(w->x, have, 2, MS(7999), s, 8), 0);
+	assert_int_equal(rib_plan(w->x, have, 2, MS(8000), s, 8), 2);
 	/* Not wanted any more: the kernel never took the refused route, so there is nothing to
 	 * delete. */
 	w->latency_us[1] = 0;
 	step(w, 8000);
-	assert_int_equal(export_plan(w->x, have, 2, MS(8000), s, 8), 2);
-	assert_int_equal(s[0].op, EXPORT_DELETE);
-	assert_int_equal(s[1].op, EXPORT_FORGET);
+	assert_int_equal(rib_plan(w->x, have, 2, MS(8000), s, 8), 2);
+	assert_int_equal(s[0].op, RIB_DELETE);
+	assert_int_equal(s[1].op, RIB_FORGET);
 	done(w);
 }
 

@@ -28,12 +28,11 @@ struct claim {
 };
 
 struct candidate {
-	struct export_route route;
+	struct rib_route route;
 	uint32_t latency_us;
 };
 
-struct export
-{
+struct rib {
 	uint32_t run;
 	struct calm *calm; /* by slot */
 	unsigned n_calm;
@@ -42,9 +41,9 @@ struct export
 	unsigned n_claims, cap_claims;
 	struct candidate *candidate;
 	unsigned n_candidates, cap_candidates;
-	struct export_route *route, *before; /* sorted by destination */
+	struct rib_route *route, *before; /* sorted by destination */
 	unsigned n_routes, n_before, cap_routes, cap_before;
-	struct export_refused *refused, *refused_before; /* sorted */
+	struct rib_refused *refused, *refused_before; /* sorted */
 	unsigned n_refused, n_refused_before, cap_refused, cap_refused_before;
 	uint64_t lengths[2][3]; /* prefix lengths in use, IPv4 and IPv6, as bits */
 };
@@ -57,12 +56,12 @@ struct export
 		}                                                                                  \
 	} while (0)
 
-struct export *export_new(void)
+struct rib *rib_new(void)
 {
-	return x_new(struct export);
+	return x_new(struct rib);
 }
 
-void export_free(struct export *x)
+void rib_free(struct rib *x)
 {
 	if (!x)
 		return;
@@ -94,8 +93,8 @@ static int compare_claims(const void *a, const void *b)
 /* Overlay addresses before prefixes: an address is its node's, whoever announces it as a prefix. */
 static int compare_candidates(const void *a, const void *b)
 {
-	const struct export_route *x = &((const struct candidate *)a)->route,
-				  *y = &((const struct candidate *)b)->route;
+	const struct rib_route *x = &((const struct candidate *)a)->route,
+			       *y = &((const struct candidate *)b)->route;
 	int order = prefix_compare(&x->dst, &y->dst);
 
 	if (order)
@@ -106,7 +105,7 @@ static int compare_candidates(const void *a, const void *b)
 
 static int compare_refused(const void *a, const void *b)
 {
-	const struct export_refused *x = a, *y = b;
+	const struct rib_refused *x = a, *y = b;
 	int order = prefix_compare(&x->dst, &y->dst);
 
 	if (order)
@@ -172,13 +171,13 @@ static bool is_own_overlay(const struct conf *c, const struct ip_addr *ip)
 	return false;
 }
 
-static bool is_meant(const struct conf_node *meant, const struct export_node *n)
+static bool is_meant(const struct conf_node *meant, const struct rib_node *n)
 {
 	return meant->id != NODE_ID_NONE ? meant->id == n->id
 					 : memcmp(meant->key, n->rec->identity, MSG_KEY_LEN) == 0;
 }
 
-static bool is_named(const struct conf_import *rule, const struct export_node *n)
+static bool is_named(const struct conf_import *rule, const struct rib_node *n)
 {
 	for (uint8_t i = 0; i < rule->n_nodes; i++)
 		if (is_meant(&rule->node[i], n))
@@ -187,7 +186,7 @@ static bool is_named(const struct conf_import *rule, const struct export_node *n
 }
 
 static bool is_prefix_accepted(const struct conf *c, const struct prefix *p,
-			       const struct export_node *n)
+			       const struct rib_node *n)
 {
 	for (uint32_t i = 0; i < c->n_imports; i++) {
 		const struct conf_import *rule = &c->import[i];
@@ -200,17 +199,17 @@ static bool is_prefix_accepted(const struct conf *c, const struct prefix *p,
 }
 
 /* An address as next-hop, whether it gets a route of its own or serves as gateway. */
-static bool is_address_safe(const struct export_input *in, const struct ip_addr *ip,
-			    enum export_refusal *why)
+static bool is_address_safe(const struct rib_input *in, const struct ip_addr *ip,
+			    enum rib_refusal *why)
 {
 	struct prefix host = prefix_of_host(ip);
 
 	if (one_covers(unusable_networks, array_size(unusable_networks), &host))
-		*why = EXPORT_UNUSABLE;
+		*why = RIB_UNUSABLE;
 	else if (is_own_overlay(in->conf, ip) || has_ip(in->own, in->n_own, ip))
-		*why = EXPORT_OWN;
+		*why = RIB_OWN;
 	else if (has_ip(in->underlay, in->n_underlay, ip))
-		*why = EXPORT_UNDERLAY;
+		*why = RIB_UNDERLAY;
 	else
 		return true;
 	return false;
@@ -218,20 +217,20 @@ static bool is_address_safe(const struct export_input *in, const struct ip_addr 
 
 /* What the operator lists is taken as it is; without a list only what can hardly be meant for
  * somebody else: private networks, and none that this host is a part of. */
-static bool is_address_accepted(const struct export_input *in, const struct ip_addr *ip,
-				enum export_refusal *why)
+static bool is_address_accepted(const struct rib_input *in, const struct ip_addr *ip,
+				enum rib_refusal *why)
 {
 	const struct conf *c = in->conf;
 	struct prefix host = prefix_of_host(ip);
 
 	if (!is_address_safe(in, ip, why))
 		return false;
-	*why = EXPORT_NOT_ACCEPTED;
+	*why = RIB_NOT_ACCEPTED;
 	if (c->n_import_addresses)
 		return one_covers(c->import_address, c->n_import_addresses, &host);
 	if (!one_covers(private_networks, array_size(private_networks), &host))
 		return false;
-	*why = EXPORT_CONNECTED;
+	*why = RIB_CONNECTED;
 	return !one_covers(in->connected, in->n_connected, &host);
 }
 
@@ -250,7 +249,7 @@ static bool is_due(const struct conf *c, mono_t changed, mono_t now)
 	return mono_is_never(changed) || mono_sub_ms(now, changed) >= c->export_interval_ms;
 }
 
-static struct calm *calm_of(struct export *x, const struct export_node *n)
+static struct calm *calm_of(struct rib *x, const struct rib_node *n)
 {
 	struct calm *m;
 
@@ -268,11 +267,11 @@ static struct calm *calm_of(struct export *x, const struct export_node *n)
 }
 
 /* The metric of a reachable node; 0 where it came back too soon after its last change. */
-static uint32_t node_metric(struct export *x, const struct export_input *in,
-			    const struct export_node *n, mono_t now)
+static uint32_t node_metric(struct rib *x, const struct rib_input *in, const struct rib_node *n,
+			    mono_t now)
 {
 	struct calm *m = calm_of(x, n);
-	uint32_t latency = max_of(1u, min_of(n->latency_us, EXPORT_METRIC_MAX));
+	uint32_t latency = max_of(1u, min_of(n->latency_us, RIB_METRIC_MAX));
 
 	m->run = x->run;
 	if (is_due(in->conf, m->changed, now) &&
@@ -284,7 +283,7 @@ static uint32_t node_metric(struct export *x, const struct export_input *in,
 }
 
 /* Withdrawn at once, but a flapping node does not come back as quickly as it goes. */
-static void calm_expire(struct export *x, mono_t now)
+static void calm_expire(struct rib *x, mono_t now)
 {
 	for (unsigned i = 0; i < x->n_calm; i++) {
 		struct calm *m = &x->calm[i];
@@ -298,16 +297,16 @@ static void calm_expire(struct export *x, mono_t now)
 
 /* --- candidates --- */
 
-static void refuse(struct export *x, const struct prefix *dst, bool is_prefix, node_id_t node,
-		   enum export_refusal why)
+static void refuse(struct rib *x, const struct prefix *dst, bool is_prefix, node_id_t node,
+		   enum rib_refusal why)
 {
-	if (x->n_refused >= EXPORT_ROUTES_MAX)
+	if (x->n_refused >= RIB_ROUTES_MAX)
 		return;
 	GROW(x->refused, x->n_refused, x->cap_refused);
-	x->refused[x->n_refused++] = (struct export_refused){ *dst, is_prefix, node, why };
+	x->refused[x->n_refused++] = (struct rib_refused){ *dst, is_prefix, node, why };
 }
 
-static void add_candidate(struct export *x, const struct export_node *n, uint32_t metric,
+static void add_candidate(struct rib *x, const struct rib_node *n, uint32_t metric,
 			  const struct prefix *dst, const struct ip_addr *gateway)
 {
 	struct candidate *c;
@@ -324,11 +323,11 @@ static void add_candidate(struct export *x, const struct export_node *n, uint32_
 	}
 }
 
-static void collect_claims(struct export *x, const struct export_input *in)
+static void collect_claims(struct rib *x, const struct rib_input *in)
 {
 	x->n_claims = 0;
 	for (unsigned i = 0; i < in->n_nodes; i++) {
-		const struct export_node *n = &in->node[i];
+		const struct rib_node *n = &in->node[i];
 
 		for (uint8_t k = 0; k < n->rec->n_overlay; k++) {
 			GROW(x->claim, x->n_claims, x->cap_claims);
@@ -340,7 +339,7 @@ static void collect_claims(struct export *x, const struct export_input *in)
 }
 
 /* Of several nodes with the same address the lowest node-id has it, at every node alike. */
-static bool owns(const struct export *x, const struct ip_addr *ip, node_id_t node)
+static bool owns(const struct rib *x, const struct ip_addr *ip, node_id_t node)
 {
 	unsigned low = 0, high = x->n_claims;
 
@@ -355,10 +354,10 @@ static bool owns(const struct export *x, const struct ip_addr *ip, node_id_t nod
 	return low < x->n_claims && ip_equal(&x->claim[low].ip, ip) && x->claim[low].node == node;
 }
 
-static void collect_addresses(struct export *x, const struct export_input *in,
-			      const struct export_node *n, uint32_t metric)
+static void collect_addresses(struct rib *x, const struct rib_input *in, const struct rib_node *n,
+			      uint32_t metric)
 {
-	enum export_refusal why;
+	enum rib_refusal why;
 
 	for (uint8_t i = 0; i < n->rec->n_overlay; i++) {
 		const struct ip_addr *ip = &n->rec->overlay[i];
@@ -367,16 +366,16 @@ static void collect_addresses(struct export *x, const struct export_input *in,
 		if (!is_address_accepted(in, ip, &why))
 			refuse(x, &dst, false, n->id, why);
 		else if (!owns(x, ip, n->id))
-			refuse(x, &dst, false, n->id, EXPORT_CONFLICT);
+			refuse(x, &dst, false, n->id, RIB_CONFLICT);
 		else if (metric)
 			add_candidate(x, n, metric, &dst, NULL);
 	}
 }
 
-static const struct ip_addr *gateway_of(const struct export *x, const struct export_input *in,
-					const struct export_node *n, uint8_t family)
+static const struct ip_addr *gateway_of(const struct rib *x, const struct rib_input *in,
+					const struct rib_node *n, uint8_t family)
 {
-	enum export_refusal why;
+	enum rib_refusal why;
 
 	for (uint8_t i = 0; i < n->rec->n_overlay; i++) {
 		const struct ip_addr *ip = &n->rec->overlay[i];
@@ -387,34 +386,34 @@ static const struct ip_addr *gateway_of(const struct export *x, const struct exp
 	return NULL;
 }
 
-static bool is_prefix_usable(const struct export_input *in, const struct prefix *p,
-			     const struct export_node *n, enum export_refusal *why)
+static bool is_prefix_usable(const struct rib_input *in, const struct prefix *p,
+			     const struct rib_node *n, enum rib_refusal *why)
 {
 	const struct conf *c = in->conf;
 
 	if (!is_prefix_accepted(c, p, n)) {
-		*why = EXPORT_NOT_ACCEPTED;
+		*why = RIB_NOT_ACCEPTED;
 		return false;
 	}
 	if (one_covers(unusable_networks, array_size(unusable_networks), p)) {
-		*why = EXPORT_UNUSABLE;
+		*why = RIB_UNUSABLE;
 		return false;
 	}
-	*why = EXPORT_OWN;
+	*why = RIB_OWN;
 	for (uint8_t i = 0; i < c->n_prefixes; i++)
 		if (prefix_compare(&c->prefix[i], p) == 0)
 			return false;
 	if (p->len == prefix_host_len(&p->ip) &&
 	    (is_own_overlay(c, &p->ip) || has_ip(in->own, in->n_own, &p->ip)))
 		return false;
-	*why = EXPORT_UNDERLAY;
+	*why = RIB_UNDERLAY;
 	return !covers_one_of(p, in->underlay, in->n_underlay);
 }
 
-static void collect_prefixes(struct export *x, const struct export_input *in,
-			     const struct export_node *n, uint32_t metric)
+static void collect_prefixes(struct rib *x, const struct rib_input *in, const struct rib_node *n,
+			     uint32_t metric)
 {
-	enum export_refusal why;
+	enum rib_refusal why;
 
 	for (uint8_t i = 0; i < n->rec->n_prefixes; i++) {
 		const struct prefix *p = &n->rec->prefix[i];
@@ -426,18 +425,18 @@ static void collect_prefixes(struct export *x, const struct export_input *in,
 		}
 		gateway = gateway_of(x, in, n, p->ip.family);
 		if (!gateway)
-			refuse(x, p, true, n->id, EXPORT_NO_GATEWAY);
+			refuse(x, p, true, n->id, RIB_NO_GATEWAY);
 		else if (metric)
 			add_candidate(x, n, metric, p, gateway);
 	}
 }
 
-static void collect(struct export *x, const struct export_input *in, mono_t now)
+static void collect(struct rib *x, const struct rib_input *in, mono_t now)
 {
 	x->n_candidates = 0;
 	collect_claims(x, in);
 	for (unsigned i = 0; i < in->n_nodes; i++) {
-		const struct export_node *n = &in->node[i];
+		const struct rib_node *n = &in->node[i];
 		uint32_t metric = node_metric(x, in, n, now);
 
 		if (in->conf->export_next_hop)
@@ -454,18 +453,18 @@ static void collect(struct export *x, const struct export_input *in, mono_t now)
 
 static int compare_dst(const void *key, const void *route)
 {
-	return prefix_compare(key, &((const struct export_route *)route)->dst);
+	return prefix_compare(key, &((const struct rib_route *)route)->dst);
 }
 
-static const struct export_route *find(const struct export_route *list, unsigned n,
-				       const struct prefix *dst)
+static const struct rib_route *find(const struct rib_route *list, unsigned n,
+				    const struct prefix *dst)
 {
 	return n ? bsearch(dst, list, n, sizeof(*list), compare_dst) : NULL;
 }
 
 /* The announcer in use stays until another is nearer by as much as moves a metric. */
-static const struct candidate *nearest(const struct export_input *in, const struct candidate *c,
-				       unsigned n, const struct export_route *before, mono_t now)
+static const struct candidate *nearest(const struct rib_input *in, const struct candidate *c,
+				       unsigned n, const struct rib_route *before, mono_t now)
 {
 	const struct candidate *best = c, *in_use = NULL;
 
@@ -484,19 +483,19 @@ static const struct candidate *nearest(const struct export_input *in, const stru
 }
 
 /* The candidates c[0..n) have the same destination. */
-static void pick(struct export *x, const struct export_input *in, const struct candidate *c,
-		 unsigned n, mono_t now)
+static void pick(struct rib *x, const struct rib_input *in, const struct candidate *c, unsigned n,
+		 mono_t now)
 {
-	const struct export_route *before = find(x->before, x->n_before, &c->route.dst);
+	const struct rib_route *before = find(x->before, x->n_before, &c->route.dst);
 	const struct candidate *won = c->route.is_prefix ? nearest(in, c, n, before, now) : &c[0];
-	struct export_route *r;
+	struct rib_route *r;
 
 	for (unsigned i = 0; i < n; i++)
 		if (&c[i] != won)
 			refuse(x, &c[i].route.dst, c[i].route.is_prefix, c[i].route.node,
-			       won->route.is_prefix ? EXPORT_FARTHER : EXPORT_CONFLICT);
-	if (x->n_routes >= EXPORT_ROUTES_MAX) {
-		refuse(x, &won->route.dst, won->route.is_prefix, won->route.node, EXPORT_LIMIT);
+			       won->route.is_prefix ? RIB_FARTHER : RIB_CONFLICT);
+	if (x->n_routes >= RIB_ROUTES_MAX) {
+		refuse(x, &won->route.dst, won->route.is_prefix, won->route.node, RIB_LIMIT);
 		return;
 	}
 	GROW(x->route, x->n_routes, x->cap_routes);
@@ -507,7 +506,7 @@ static void pick(struct export *x, const struct export_input *in, const struct c
 	r->since = before && before->node == r->node ? before->since : now;
 }
 
-static void note_lengths(struct export *x)
+static void note_lengths(struct rib *x)
 {
 	memset(x->lengths, 0, sizeof(x->lengths));
 	for (unsigned i = 0; i < x->n_routes; i++) {
@@ -519,29 +518,29 @@ static void note_lengths(struct export *x)
 
 /* --- what is new --- */
 
-static void tell_routes(const struct export *x, const struct export_report *report)
+static void tell_routes(const struct rib *x, const struct rib_report *report)
 {
 	unsigned i = 0, k = 0;
 
 	while (i < x->n_before || k < x->n_routes) {
-		const struct export_route *old = i < x->n_before ? &x->before[i] : NULL;
-		const struct export_route *new = k < x->n_routes ? &x->route[k] : NULL;
+		const struct rib_route *old = i < x->n_before ? &x->before[i] : NULL;
+		const struct rib_route *new = k < x->n_routes ? &x->route[k] : NULL;
 		int order = !old ? 1 : !new ? -1 : prefix_compare(&old->dst, &new->dst);
 
 		i += order <= 0;
 		k += order >= 0;
 		if (order < 0)
-			report->news(report->arg, EXPORT_WITHDRAWN, old, NULL);
+			report->change(report->arg, RIB_WITHDRAWN, old, NULL);
 		else if (order > 0)
-			report->news(report->arg, EXPORT_ADDED, NULL, new);
+			report->change(report->arg, RIB_ADDED, NULL, new);
 		else if (old->node != new->node || !ip_equal(&old->gateway, &new->gateway))
-			report->news(report->arg, EXPORT_MOVED, old, new);
-		else if (export_kernel_metric(old) != export_kernel_metric(new))
-			report->news(report->arg, EXPORT_METRIC, old, new);
+			report->change(report->arg, RIB_MOVED, old, new);
+		else if (rib_kernel_metric(old) != rib_kernel_metric(new))
+			report->change(report->arg, RIB_METRIC, old, new);
 	}
 }
 
-static void tell_refusals(const struct export *x, const struct export_report *report)
+static void tell_refusals(const struct rib *x, const struct rib_report *report)
 {
 	for (unsigned i = 0; i < x->n_refused; i++)
 		if (!x->n_refused_before ||
@@ -557,8 +556,7 @@ static void tell_refusals(const struct export *x, const struct export_report *re
 		(b) = swap_;                                                                       \
 	} while (0)
 
-void export_run(struct export *x, const struct export_input *in, const struct export_report *report,
-		mono_t now)
+void rib_run(struct rib *x, const struct rib_input *in, const struct rib_report *report, mono_t now)
 {
 	SWAP(x->route, x->before);
 	SWAP(x->cap_routes, x->cap_before);
@@ -586,19 +584,19 @@ void export_run(struct export *x, const struct export_input *in, const struct ex
 
 /* --- looking at it --- */
 
-const struct export_route *export_routes(const struct export *x, unsigned *n)
+const struct rib_route *rib_routes(const struct rib *x, unsigned *n)
 {
 	*n = x->n_routes;
 	return x->route;
 }
 
-const struct export_refused *export_refusals(const struct export *x, unsigned *n)
+const struct rib_refused *rib_refusals(const struct rib *x, unsigned *n)
 {
 	*n = x->n_refused;
 	return x->refused;
 }
 
-bool export_covers(const struct export *x, const struct ip_addr *ip)
+bool rib_covers(const struct rib *x, const struct ip_addr *ip)
 {
 	const uint64_t *lengths = x->lengths[ip->family == 6];
 
@@ -614,42 +612,42 @@ bool export_covers(const struct export *x, const struct ip_addr *ip)
 	return false;
 }
 
-const char *export_refusal_name(enum export_refusal r)
+const char *rib_refusal_name(enum rib_refusal r)
 {
 	static const char *const names[] = {
-		[EXPORT_NOT_ACCEPTED] = "not-accepted",
-		[EXPORT_FARTHER] = "farther",
-		[EXPORT_UNUSABLE] = "unusable",
-		[EXPORT_OWN] = "own",
-		[EXPORT_UNDERLAY] = "underlay",
-		[EXPORT_CONNECTED] = "connected",
-		[EXPORT_CONFLICT] = "conflict",
-		[EXPORT_NO_GATEWAY] = "no-gateway",
-		[EXPORT_LIMIT] = "limit",
+		[RIB_NOT_ACCEPTED] = "not-accepted",
+		[RIB_FARTHER] = "farther",
+		[RIB_UNUSABLE] = "unusable",
+		[RIB_OWN] = "own",
+		[RIB_UNDERLAY] = "underlay",
+		[RIB_CONNECTED] = "connected",
+		[RIB_CONFLICT] = "conflict",
+		[RIB_NO_GATEWAY] = "no-gateway",
+		[RIB_LIMIT] = "limit",
 	};
 
 	return (unsigned)r < array_size(names) ? names[r] : "unknown";
 }
 
-const char *export_refusal_text(enum export_refusal r)
+const char *rib_refusal_text(enum rib_refusal r)
 {
 	static const char *const texts[] = {
-		[EXPORT_NOT_ACCEPTED] = "no import rule accepts it",
-		[EXPORT_FARTHER] = "another node announces it and is nearer",
-		[EXPORT_UNUSABLE] = "it is a loopback, link-local or multicast address",
-		[EXPORT_OWN] = "it is an address or a prefix of this node",
-		[EXPORT_UNDERLAY] = "a node or peer is reached at that address outside the overlay",
-		[EXPORT_CONNECTED] = "it is in a network of another interface: name its network in "
-				     "import address to accept it",
-		[EXPORT_CONFLICT] = "another node announces the same address",
-		[EXPORT_NO_GATEWAY] = "its node has no usable overlay-address of that family",
-		[EXPORT_LIMIT] = "there are too many routes",
+		[RIB_NOT_ACCEPTED] = "no import rule accepts it",
+		[RIB_FARTHER] = "another node announces it and is nearer",
+		[RIB_UNUSABLE] = "it is a loopback, link-local or multicast address",
+		[RIB_OWN] = "it is an address or a prefix of this node",
+		[RIB_UNDERLAY] = "a node or peer is reached at that address outside the overlay",
+		[RIB_CONNECTED] = "it is in a network of another interface: name its network in "
+				  "import address to accept it",
+		[RIB_CONFLICT] = "another node announces the same address",
+		[RIB_NO_GATEWAY] = "its node has no usable overlay-address of that family",
+		[RIB_LIMIT] = "there are too many routes",
 	};
 
 	return (unsigned)r < array_size(texts) ? texts[r] : "unknown";
 }
 
-bool export_refusal_is_trouble(enum export_refusal r)
+bool rib_refusal_is_trouble(enum rib_refusal r)
 {
-	return r != EXPORT_NOT_ACCEPTED && r != EXPORT_FARTHER;
+	return r != RIB_NOT_ACCEPTED && r != RIB_FARTHER;
 }

@@ -6,13 +6,13 @@
 #include "state/rib.h"
 
 struct steps {
-	struct export_step *step;
+	struct rib_step *step;
 	unsigned n, max;
 };
 
-int export_installed_compare(const void *a, const void *b)
+int rib_installed_compare(const void *a, const void *b)
 {
-	const struct export_installed *x = a, *y = b;
+	const struct rib_installed *x = a, *y = b;
 	int order = prefix_compare(&x->dst, &y->dst);
 
 	if (order)
@@ -22,42 +22,41 @@ int export_installed_compare(const void *a, const void *b)
 	return ip_compare(&x->gateway, &y->gateway);
 }
 
-static void put(struct steps *s, enum export_op op, const struct export_installed *route)
+static void put(struct steps *s, enum rib_op op, const struct rib_installed *route)
 {
 	if (s->n < s->max)
-		s->step[s->n++] = (struct export_step){ op, *route };
+		s->step[s->n++] = (struct rib_step){ op, *route };
 }
 
-static void put_gone(struct steps *s, const struct export_installed *have)
+static void put_gone(struct steps *s, const struct rib_installed *have)
 {
-	put(s, have->error ? EXPORT_FORGET : EXPORT_DELETE, have);
+	put(s, have->error ? RIB_FORGET : RIB_DELETE, have);
 }
 
-static bool is_wanted(const struct export_installed *have, const struct export_route *want)
+static bool is_wanted(const struct rib_installed *have, const struct rib_route *want)
 {
-	return have->metric == export_kernel_metric(want) &&
-	       ip_equal(&have->gateway, &want->gateway);
+	return have->metric == rib_kernel_metric(want) && ip_equal(&have->gateway, &want->gateway);
 }
 
 /* zebra knows routes of the kernel by destination and metric, without the distance: it would drop
  * the new one when the old one goes, so that has to go before. */
-static bool is_one_to_zebra(const struct export_installed *have, uint32_t metric)
+static bool is_one_to_zebra(const struct rib_installed *have, uint32_t metric)
 {
 	return !have->error && have->metric != metric &&
-	       (have->metric & EXPORT_METRIC_MAX) == (metric & EXPORT_METRIC_MAX);
+	       (have->metric & RIB_METRIC_MAX) == (metric & RIB_METRIC_MAX);
 }
 
 /* One destination: have[0..n) are its installed routes. While the kernel refuses the new route an
  * old one through the same gateway stays: its metric is outdated, but it leads there. */
-static void put_destination(struct steps *s, const struct export_route *want,
-			    const struct export_installed *have, unsigned n, mono_t now)
+static void put_destination(struct steps *s, const struct rib_route *want,
+			    const struct rib_installed *have, unsigned n, mono_t now)
 {
-	struct export_installed fresh = {
+	struct rib_installed fresh = {
 		.dst = want->dst,
 		.gateway = want->gateway,
-		.metric = export_kernel_metric(want),
+		.metric = rib_kernel_metric(want),
 	};
-	const struct export_installed *same = NULL, *in_place = NULL;
+	const struct rib_installed *same = NULL, *in_place = NULL;
 	bool refused, in_the_way = false;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -69,7 +68,7 @@ static void put_destination(struct steps *s, const struct export_route *want,
 	}
 	refused = same && same->error && mono_before(now, same->retry_at);
 	if (!in_the_way && (!same || (same->error && !refused)))
-		put(s, in_place ? EXPORT_REPLACE : EXPORT_ADD, &fresh);
+		put(s, in_place ? RIB_REPLACE : RIB_ADD, &fresh);
 	for (unsigned i = 0; i < n; i++) {
 		bool outdated = ip_equal(&have[i].gateway, &want->gateway);
 
@@ -81,8 +80,8 @@ static void put_destination(struct steps *s, const struct export_route *want,
 }
 
 /* Runs through both lists. `orphans`: only what has no wanted route; else only what has. */
-static void walk(struct steps *s, const struct export_route *want, unsigned n_want,
-		 const struct export_installed *have, unsigned n_have, bool orphans, mono_t now)
+static void walk(struct steps *s, const struct rib_route *want, unsigned n_want,
+		 const struct rib_installed *have, unsigned n_have, bool orphans, mono_t now)
 {
 	unsigned i = 0, k = 0;
 
@@ -107,12 +106,12 @@ static void walk(struct steps *s, const struct export_route *want, unsigned n_wa
 	}
 }
 
-unsigned export_plan(const struct export *x, const struct export_installed *have, unsigned n_have,
-		     mono_t now, struct export_step *step, unsigned max)
+unsigned rib_plan(const struct rib *x, const struct rib_installed *have, unsigned n_have,
+		  mono_t now, struct rib_step *step, unsigned max)
 {
 	struct steps s = { step, 0, max };
 	unsigned n_want;
-	const struct export_route *want = export_routes(x, &n_want);
+	const struct rib_route *want = rib_routes(x, &n_want);
 
 	walk(&s, want, n_want, have, n_have, true, now);
 	walk(&s, want, n_want, have, n_have, false, now);

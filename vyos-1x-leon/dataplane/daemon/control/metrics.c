@@ -390,8 +390,8 @@ static void put_routes(struct out *o)
 	unsigned n_wanted, n_refused, n_failed = 0;
 
 	routes_view(o->d, &v);
-	export_routes(v.plan, &n_wanted);
-	export_refusals(v.plan, &n_refused);
+	rib_routes(v.plan, &n_wanted);
+	rib_refusals(v.plan, &n_refused);
 	for (unsigned i = 0; i < v.n_installed; i++)
 		n_failed += v.installed[i].error != 0;
 	put_gauge(o, "routes", "Routes that the kernel has.", v.n_installed - n_failed);

@@ -10,12 +10,12 @@
 /* Destinations of the routes through this node. */
 static void write_exported(struct command *c, node_id_t node)
 {
-	const struct export_route *route;
+	const struct rib_route *route;
 	struct routes_view v;
 	unsigned n;
 
 	routes_view(c->d, &v);
-	route = export_routes(v.plan, &n);
+	route = rib_routes(v.plan, &n);
 	jsonw_array(c->w, "exported");
 	for (unsigned i = 0; i < n; i++)
 		if (route[i].node == node)

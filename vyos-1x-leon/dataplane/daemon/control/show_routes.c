@@ -13,21 +13,21 @@
 #include "daemon/leond.h"
 
 /* The entry of the kernel's routes that a wanted one stands for; NULL while it is not there yet. */
-static const struct export_installed *installed_as(const struct routes_view *v,
-						   const struct export_route *e)
+static const struct rib_installed *installed_as(const struct routes_view *v,
+						const struct rib_route *e)
 {
-	const struct export_installed key = {
+	const struct rib_installed key = {
 		.dst = e->dst,
 		.gateway = e->gateway,
-		.metric = export_kernel_metric(e),
+		.metric = rib_kernel_metric(e),
 	};
 
 	return v->n_installed ? bsearch(&key, v->installed, v->n_installed, sizeof(key),
-					export_installed_compare)
+					rib_installed_compare)
 			      : NULL;
 }
 
-static const char *state_of(const struct export_installed *e)
+static const char *state_of(const struct rib_installed *e)
 {
 	if (!e)
 		return "pending";
@@ -43,11 +43,10 @@ static void write_head(struct command *c, const struct prefix *dst, bool is_pref
 	answer_name(c->w, "name", c->d, node);
 }
 
-static void write_route(struct command *c, const struct routes_view *v,
-			const struct export_route *e)
+static void write_route(struct command *c, const struct routes_view *v, const struct rib_route *e)
 {
 	struct nodedb *db = overlay_nodes(c->d->overlay);
-	const struct export_installed *in = installed_as(v, e);
+	const struct rib_installed *in = installed_as(v, e);
 	const struct node *n = nodedb_find(db, e->node);
 	const struct choice *ch = n ? overlay_choice(c->d->overlay, n->slot) : NULL;
 
@@ -62,15 +61,15 @@ static void write_route(struct command *c, const struct routes_view *v,
 	jsonw_end(c->w);
 }
 
-static void write_refused(struct command *c, const struct export_refused *e)
+static void write_refused(struct command *c, const struct rib_refused *e)
 {
 	write_head(c, &e->dst, e->is_prefix, e->node);
 	jsonw_null(c->w, "gateway");
 	jsonw_null(c->w, "metric");
 	jsonw_null(c->w, "distance");
 	jsonw_null(c->w, "latency_us");
-	jsonw_str(c->w, "state", export_refusal_name(e->why));
-	jsonw_str(c->w, "reason", export_refusal_text(e->why));
+	jsonw_str(c->w, "state", rib_refusal_name(e->why));
+	jsonw_str(c->w, "reason", rib_refusal_text(e->why));
 	jsonw_null(c->w, "since_seconds");
 	jsonw_end(c->w);
 }
@@ -96,8 +95,8 @@ static void write_own(struct command *c)
 
 enum command_result show_routes(struct command *c)
 {
-	const struct export_route *route;
-	const struct export_refused *refused;
+	const struct rib_route *route;
+	const struct rib_refused *refused;
 	struct routes_view v;
 	unsigned n;
 
@@ -107,10 +106,10 @@ enum command_result show_routes(struct command *c)
 	jsonw_u64(c->w, "protocol", ROUTE_PROTOCOL);
 	jsonw_u64(c->w, "table", c->d->device.table);
 	jsonw_array(c->w, "routes");
-	route = export_routes(v.plan, &n);
+	route = rib_routes(v.plan, &n);
 	for (unsigned i = 0; i < n; i++)
 		write_route(c, &v, &route[i]);
-	refused = export_refusals(v.plan, &n);
+	refused = rib_refusals(v.plan, &n);
 	for (unsigned i = 0; i < n; i++)
 		write_refused(c, &refused[i]);
 	jsonw_end(c->w);

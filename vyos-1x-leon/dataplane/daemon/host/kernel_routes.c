@@ -25,8 +25,8 @@
 static void run(struct routes *r, mono_t now)
 {
 	struct leond *d = r->d;
-	const struct export_report report = { routes_on_news, routes_on_refused, r };
-	struct export_input in = {
+	const struct rib_report report = { routes_on_change, routes_on_refused, r };
+	struct rib_input in = {
 		.conf = d->conf,
 		.own = r->own,
 		.n_own = r->n_own,
@@ -45,7 +45,7 @@ static void run(struct routes *r, mono_t now)
 		in.underlay = r->underlay;
 		in.n_underlay = r->n_underlay;
 	}
-	export_run(r->plan, &in, &report, now);
+	rib_run(r->plan, &in, &report, now);
 	n_steps = routes_bring_up_to_date(r, now);
 	if (n_steps && n_steps < ROUTE_BATCH)
 		routes_bring_up_to_date(r, now); /* what waited for a deletion */
@@ -139,7 +139,7 @@ int routes_start(struct leond *d)
 
 	d->routes = r;
 	r->d = d;
-	r->plan = export_new();
+	r->plan = rib_new();
 	r->timer = timer_new(d->loop, on_timer, r);
 	r->resync_at = now;
 	r->table = d->device.table;
@@ -178,7 +178,7 @@ void routes_free(struct leond *d)
 	d->routes = NULL;
 	nl_monitor_close(r->monitor);
 	timer_free(r->timer);
-	export_free(r->plan);
+	rib_free(r->plan);
 	free(r->have);
 	free(r->node);
 	free(r->underlay);
@@ -189,7 +189,7 @@ void routes_free(struct leond *d)
 
 bool routes_withhold(struct leond *d, const struct ip_addr *to)
 {
-	if (!d->routes || routes_are_apart(d->routes) || !export_covers(d->routes->plan, to))
+	if (!d->routes || routes_are_apart(d->routes) || !rib_covers(d->routes->plan, to))
 		return false;
 	d->routes->withheld++;
 	return true;
@@ -215,9 +215,9 @@ void routes_view(const struct leond *d, struct routes_view *v)
 		.installed = r->have,
 		.n_installed = r->n_have,
 		.reason = routes_why_unusable(d),
-		.added = r->count[EXPORT_ADDED],
-		.changed = r->count[EXPORT_MOVED] + r->count[EXPORT_METRIC],
-		.withdrawn = r->count[EXPORT_WITHDRAWN],
+		.added = r->count[RIB_ADDED],
+		.changed = r->count[RIB_MOVED] + r->count[RIB_METRIC],
+		.withdrawn = r->count[RIB_WITHDRAWN],
 		.repaired = r->repaired,
 		.failed = r->failed,
 		.withheld = r->withheld,

@@ -20,8 +20,8 @@ bool routes_withhold(struct leond *d, const struct ip_addr *to);
 /* Is the address inside what this node announces? */
 bool routes_announces(const struct conf *c, const struct ip_addr *ip);
 struct routes_view {
-	const struct export *plan;
-	const struct export_installed *installed; /* sorted */
+	const struct rib *plan;
+	const struct rib_installed *installed; /* sorted */
 	unsigned n_installed;
 	bool usable;	    /* false: there are none, and `reason` says why */
 	const char *reason; /* static */

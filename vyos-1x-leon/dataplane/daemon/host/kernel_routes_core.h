@@ -18,38 +18,38 @@
 /* What is to be told of one kind. */
 struct route_tally {
 	unsigned n;
-	struct export_route route[ROUTE_TOLD_MAX];
+	struct rib_route route[ROUTE_TOLD_MAX];
 };
 
 struct routes {
 	struct leond *d;
-	struct export *plan;
+	struct rib *plan;
 	struct nl_monitor *monitor;
 	struct timer *timer;
-	mono_t ran, resync_at, metrics_told;
+	mono_t ran, resync_at, metrics_reported;
 	uint32_t table;		 /* that `have` is about */
 	uint32_t underlay_table; /* that datagrams to other nodes are routed by */
 	bool stopping;
 	bool loss_is_known; /* the link changed or lost an address: the kernel drops routes then */
 
-	struct export_installed *have; /* sorted */
+	struct rib_installed *have; /* sorted */
 	unsigned n_have, cap_have;
 	unsigned n_strays;
 	struct nl_route_change stray[ROUTE_STRAYS_MAX]; /* in tables that they do not belong to */
-	struct export_step step[ROUTE_BATCH];
+	struct rib_step step[ROUTE_BATCH];
 	struct nl_route_change change[ROUTE_BATCH];
 
-	struct export_node *node;
+	struct rib_node *node;
 	unsigned cap_nodes, n_own, n_connected;
 	struct ip_addr own[ROUTE_ADDRS_MAX];
 	struct prefix connected[ROUTE_ADDRS_MAX];
 	struct ip_addr *underlay;
 	unsigned n_underlay, cap_underlay;
 
-	struct route_tally tally[N_EXPORT_NEWS];
+	struct route_tally tally[N_RIB_CHANGES];
 	unsigned n_refused;
-	struct export_refused refused[ROUTE_TOLD_MAX];
-	uint64_t count[N_EXPORT_NEWS], repaired, failed, withheld;
+	struct rib_refused refused[ROUTE_TOLD_MAX];
+	uint64_t count[N_RIB_CHANGES], repaired, failed, withheld;
 };
 
 /* --- route_facts.c --- */
@@ -68,10 +68,10 @@ void routes_resync(struct routes *r, mono_t now);
 unsigned routes_bring_up_to_date(struct routes *r, mono_t now);
 
 /* --- route_events.c --- */
-/* For export_run(). */
-void routes_on_news(void *arg, enum export_news news, const struct export_route *before,
-		    const struct export_route *now);
-void routes_on_refused(void *arg, const struct export_refused *refused);
+/* For rib_run(). */
+void routes_on_change(void *arg, enum rib_change change, const struct rib_route *before,
+		      const struct rib_route *now);
+void routes_on_refused(void *arg, const struct rib_refused *refused);
 void routes_tell_all(struct routes *r, mono_t now);
 void routes_tell_repair(struct routes *r, unsigned n);
-void routes_tell_failure(struct routes *r, const struct export_installed *e, int error);
+void routes_tell_failure(struct routes *r, const struct rib_installed *e, int error);

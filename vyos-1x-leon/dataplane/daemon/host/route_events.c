@@ -12,54 +12,54 @@
 
 #define METRIC_TELL_MS 10000 /* between events about metrics */
 
-void routes_on_news(void *arg, enum export_news news, const struct export_route *before,
-		    const struct export_route *now)
+void routes_on_change(void *arg, enum rib_change change, const struct rib_route *before,
+		      const struct rib_route *now)
 {
 	struct routes *r = arg;
-	struct route_tally *t = &r->tally[news];
+	struct route_tally *t = &r->tally[change];
 
-	r->count[news]++;
+	r->count[change]++;
 	if (t->n < ROUTE_TOLD_MAX)
 		t->route[t->n] = now ? *now : *before;
 	t->n++;
 }
 
-void routes_on_refused(void *arg, const struct export_refused *refused)
+void routes_on_refused(void *arg, const struct rib_refused *refused)
 {
 	struct routes *r = arg;
 
-	if (export_refusal_is_trouble(refused->why) && r->n_refused < ROUTE_TOLD_MAX)
+	if (rib_refusal_is_trouble(refused->why) && r->n_refused < ROUTE_TOLD_MAX)
 		r->refused[r->n_refused++] = *refused;
 }
 
 static const struct {
 	enum event_kind kind;
 	const char *one, *many;
-} words[N_EXPORT_NEWS] = {
-	[EXPORT_ADDED] = { EV_ROUTE_ADDED, "is added", "routes are added" },
-	[EXPORT_MOVED] = { EV_ROUTE_CHANGED, "leads there now", "routes lead elsewhere now" },
-	[EXPORT_METRIC] = { EV_ROUTE_METRIC, "has another metric", "routes have other metrics" },
-	[EXPORT_WITHDRAWN] = { EV_ROUTE_WITHDRAWN, "is withdrawn", "routes are withdrawn" },
+} words[N_RIB_CHANGES] = {
+	[RIB_ADDED] = { EV_ROUTE_ADDED, "is added", "routes are added" },
+	[RIB_MOVED] = { EV_ROUTE_CHANGED, "leads there now", "routes lead elsewhere now" },
+	[RIB_METRIC] = { EV_ROUTE_METRIC, "has another metric", "routes have other metrics" },
+	[RIB_WITHDRAWN] = { EV_ROUTE_WITHDRAWN, "is withdrawn", "routes are withdrawn" },
 };
 
-static void tell(struct routes *r, enum export_news news)
+static void tell(struct routes *r, enum rib_change change)
 {
-	struct route_tally *t = &r->tally[news];
+	struct route_tally *t = &r->tally[change];
 	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
-	struct event_facts n = { .kind = words[news].kind };
+	struct event_facts n = { .kind = words[change].kind };
 
 	if (t->n > ROUTE_TOLD_MAX) {
 		n.value = t->n;
-		report_event(r->d, &n, "%u %s", t->n, words[news].many);
+		report_event(r->d, &n, "%u %s", t->n, words[change].many);
 	}
 	for (unsigned i = 0; t->n <= ROUTE_TOLD_MAX && i < t->n; i++) {
-		const struct export_route *e = &t->route[i];
+		const struct rib_route *e = &t->route[i];
 
 		n.node = e->node;
 		n.value = e->metric;
 		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
 		report_event(r->d, &n, "route to %s through %s %s, metric %u", dst,
-			     node_label(r->d, e->node, who, sizeof(who)), words[news].one,
+			     node_label(r->d, e->node, who, sizeof(who)), words[change].one,
 			     e->metric);
 	}
 	t->n = 0;
@@ -69,28 +69,27 @@ void routes_tell_all(struct routes *r, mono_t now)
 {
 	char dst[PREFIX_STRLEN], who[NODE_LABEL_LEN];
 
-	tell(r, EXPORT_ADDED);
-	tell(r, EXPORT_MOVED);
-	tell(r, EXPORT_WITHDRAWN);
-	if (r->tally[EXPORT_METRIC].n && mono_sub_ms(now, r->metrics_told) >= METRIC_TELL_MS) {
-		r->metrics_told = now;
-		tell(r, EXPORT_METRIC);
+	tell(r, RIB_ADDED);
+	tell(r, RIB_MOVED);
+	tell(r, RIB_WITHDRAWN);
+	if (r->tally[RIB_METRIC].n && mono_sub_ms(now, r->metrics_reported) >= METRIC_TELL_MS) {
+		r->metrics_reported = now;
+		tell(r, RIB_METRIC);
 	}
 	for (unsigned i = 0; i < r->n_refused; i++) {
-		const struct export_refused *e = &r->refused[i];
+		const struct rib_refused *e = &r->refused[i];
 		struct event_facts n = { .kind = EV_ROUTE_REFUSED, .node = e->node };
 
 		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
 		report_event(r->d, &n, "route to %s that %s announces is refused: %s", dst,
-			     node_label(r->d, e->node, who, sizeof(who)),
-			     export_refusal_text(e->why));
+			     node_label(r->d, e->node, who, sizeof(who)), rib_refusal_text(e->why));
 	}
 	r->n_refused = 0;
 }
 
-void routes_tell_failure(struct routes *r, const struct export_installed *e, int error)
+void routes_tell_failure(struct routes *r, const struct rib_installed *e, int error)
 {
-	struct event_facts n = { .kind = EV_ROUTE_FAILED, .value = e->metric & EXPORT_METRIC_MAX };
+	struct event_facts n = { .kind = EV_ROUTE_FAILED, .value = e->metric & RIB_METRIC_MAX };
 	char dst[PREFIX_STRLEN];
 
 	n.detail = prefix_format(&e->dst, dst, sizeof(dst));

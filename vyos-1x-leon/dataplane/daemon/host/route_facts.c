@@ -101,7 +101,7 @@ unsigned routes_gather_nodes(struct routes *r)
 		if (!n || n->state != NODE_REACHABLE || !n->has_record || !c ||
 		    c->path.n_hops == 0 || c->path.cost_us == COST_INFINITE)
 			continue;
-		r->node[n_nodes++] = (struct export_node){
+		r->node[n_nodes++] = (struct rib_node){
 			.slot = slot,
 			.id = n->id,
 			.latency_us = c->path.rtt_us,

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 
-static void have_add(struct routes *r, const struct export_installed *e)
+static void have_add(struct routes *r, const struct rib_installed *e)
 {
 	if (r->n_have == r->cap_have) {
 		r->cap_have = r->cap_have ? r->cap_have * 2 : 64;
@@ -23,13 +23,13 @@ static void have_add(struct routes *r, const struct export_installed *e)
 static void have_sort(struct routes *r)
 {
 	if (r->n_have)
-		qsort(r->have, r->n_have, sizeof(*r->have), export_installed_compare);
+		qsort(r->have, r->n_have, sizeof(*r->have), rib_installed_compare);
 }
 
 static void on_route(void *arg, const struct nl_route *route)
 {
 	struct routes *r = arg;
-	struct export_installed e = {
+	struct rib_installed e = {
 		.dst = route->dst,
 		.gateway = route->gateway,
 		.metric = route->metric,
@@ -56,7 +56,7 @@ static void delete_strays(struct routes *r, mono_t now)
 	r->n_strays = 0;
 }
 
-static unsigned count_missing(const struct routes *r, const struct export_installed *before,
+static unsigned count_missing(const struct routes *r, const struct rib_installed *before,
 			      unsigned n_before)
 {
 	unsigned n = 0;
@@ -64,7 +64,7 @@ static unsigned count_missing(const struct routes *r, const struct export_instal
 	for (unsigned i = 0; i < n_before; i++)
 		n += !before[i].error &&
 		     (!r->n_have || !bsearch(&before[i], r->have, r->n_have, sizeof(*r->have),
-					     export_installed_compare));
+					     rib_installed_compare));
 	return n;
 }
 
@@ -73,7 +73,7 @@ static unsigned count_missing(const struct routes *r, const struct export_instal
  * word, and zebra, which hears of the new VRF before it hears that the interface was down, keeps
  * them. What is set once more and deleted is gone for everybody.
  */
-static void say_gone(struct routes *r, const struct export_installed *e, unsigned n)
+static void say_gone(struct routes *r, const struct rib_installed *e, unsigned n)
 {
 	unsigned k = 0;
 
@@ -104,7 +104,7 @@ static void say_gone(struct routes *r, const struct export_installed *e, unsigne
 void routes_resync(struct routes *r, mono_t now)
 {
 	struct leond *d = r->d;
-	struct export_installed *before = r->have;
+	struct rib_installed *before = r->have;
 	unsigned n_before = r->n_have, missing;
 	int rc;
 
@@ -141,20 +141,20 @@ void routes_resync(struct routes *r, mono_t now)
 }
 
 static const enum nl_route_op op_of[] = {
-	[EXPORT_ADD] = NL_ROUTE_ADD,
-	[EXPORT_REPLACE] = NL_ROUTE_REPLACE,
-	[EXPORT_DELETE] = NL_ROUTE_DELETE,
+	[RIB_ADD] = NL_ROUTE_ADD,
+	[RIB_REPLACE] = NL_ROUTE_REPLACE,
+	[RIB_DELETE] = NL_ROUTE_DELETE,
 };
 
 /* The results are in r->change, which leaves out what need not be asked. */
-static void ask_kernel(struct routes *r, const struct export_step *step, unsigned n)
+static void ask_kernel(struct routes *r, const struct rib_step *step, unsigned n)
 {
 	const struct leond *d = r->d;
 	unsigned n_changes = 0;
 	int rc;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (step[i].op == EXPORT_FORGET)
+		if (step[i].op == RIB_FORGET)
 			continue;
 		r->change[n_changes++] = (struct nl_route_change){
 			.op = op_of[step[i].op],
@@ -171,11 +171,10 @@ static void ask_kernel(struct routes *r, const struct export_step *step, unsigne
 		log_error("routes", "the kernel cannot be asked: %s", strerror(-rc));
 }
 
-static void have_drop(struct routes *r, unsigned n_sorted, const struct export_installed *e)
+static void have_drop(struct routes *r, unsigned n_sorted, const struct rib_installed *e)
 {
-	struct export_installed *found =
-		n_sorted ? bsearch(e, r->have, n_sorted, sizeof(*e), export_installed_compare)
-			 : NULL;
+	struct rib_installed *found =
+		n_sorted ? bsearch(e, r->have, n_sorted, sizeof(*e), rib_installed_compare) : NULL;
 
 	if (found)
 		found->gone = true;
@@ -192,29 +191,29 @@ static void have_compact(struct routes *r)
 	have_sort(r);
 }
 
-static void note_result(struct routes *r, const struct export_step *s, unsigned n_sorted, int rc,
+static void note_result(struct routes *r, const struct rib_step *s, unsigned n_sorted, int rc,
 			mono_t now)
 {
-	struct export_installed e = s->route;
+	struct rib_installed e = s->route;
 
 	have_drop(r, n_sorted, &e);
-	if (s->op == EXPORT_FORGET || (s->op == EXPORT_DELETE && (rc == 0 || rc == -ESRCH)))
+	if (s->op == RIB_FORGET || (s->op == RIB_DELETE && (rc == 0 || rc == -ESRCH)))
 		return;
 	if (rc < 0) {
 		r->failed++;
 		/* A deletion that failed: look what there is. */
-		if (s->op == EXPORT_DELETE)
+		if (s->op == RIB_DELETE)
 			r->resync_at = mono_add_ms(now, ROUTE_RETRY_MS);
 		else
 			routes_tell_failure(r, &e, -rc);
 	}
-	e.error = s->op == EXPORT_DELETE ? 0 : rc;
+	e.error = s->op == RIB_DELETE ? 0 : rc;
 	e.retry_at = mono_add_ms(now, ROUTE_RETRY_MS);
 	have_add(r, &e);
 }
 
 /* The kernel has put the new route in place of the one with another gateway: that one is gone. */
-static void forget_replaced(struct routes *r, unsigned n_sorted, const struct export_installed *by)
+static void forget_replaced(struct routes *r, unsigned n_sorted, const struct rib_installed *by)
 {
 	for (unsigned i = 0; i < n_sorted; i++)
 		if (prefix_compare(&r->have[i].dst, &by->dst) == 0 &&
@@ -222,28 +221,28 @@ static void forget_replaced(struct routes *r, unsigned n_sorted, const struct ex
 			r->have[i].gone = true;
 }
 
-static void carry_out(struct routes *r, const struct export_step *step, unsigned n, mono_t now)
+static void carry_out(struct routes *r, const struct rib_step *step, unsigned n, mono_t now)
 {
 	unsigned n_sorted = r->n_have, k = 0;
 
 	ask_kernel(r, step, n);
 	for (unsigned i = 0; i < n; i++) {
-		int rc = step[i].op == EXPORT_FORGET ? 0 : r->change[k++].result;
+		int rc = step[i].op == RIB_FORGET ? 0 : r->change[k++].result;
 
-		if (step[i].op == EXPORT_REPLACE && rc == 0)
+		if (step[i].op == RIB_REPLACE && rc == 0)
 			forget_replaced(r, n_sorted, &step[i].route);
 		note_result(r, &step[i], n_sorted, rc, now);
 	}
 	have_compact(r);
 }
 
-static bool is_addition(const struct export_step *s)
+static bool is_addition(const struct rib_step *s)
 {
-	return s->op == EXPORT_ADD || s->op == EXPORT_REPLACE;
+	return s->op == RIB_ADD || s->op == RIB_REPLACE;
 }
 
 /* Keeps the additions, or the deletions of destinations that wait for no addition. */
-static unsigned keep_steps(struct export_step *step, unsigned n, bool additions)
+static unsigned keep_steps(struct rib_step *step, unsigned n, bool additions)
 {
 	const struct prefix *waiting = NULL;
 	struct prefix dst;
@@ -267,12 +266,12 @@ static unsigned keep_steps(struct export_step *step, unsigned n, bool additions)
  */
 unsigned routes_bring_up_to_date(struct routes *r, mono_t now)
 {
-	unsigned n = export_plan(r->plan, r->have, r->n_have, now, r->step, ROUTE_BATCH);
+	unsigned n = rib_plan(r->plan, r->have, r->n_have, now, r->step, ROUTE_BATCH);
 	unsigned n_additions = keep_steps(r->step, n, true);
 
 	if (n_additions)
 		carry_out(r, r->step, n_additions, now);
-	n = export_plan(r->plan, r->have, r->n_have, now, r->step, ROUTE_BATCH);
+	n = rib_plan(r->plan, r->have, r->n_have, now, r->step, ROUTE_BATCH);
 	n = keep_steps(r->step, n, false);
 	if (n)
 		carry_out(r, r->step, n, now);
