@@ -85,12 +85,12 @@ static void workers_report_news_only(void **state)
 	uint32_t iter = 0;
 
 	(void)state;
-	assert_int_equal(fdb_seen(f, 0, m, 4, 10), FDB_NEWS);
+	assert_int_equal(fdb_seen(f, 0, m, 4, 10), FDB_TO_LEARN);
 	fdb_learn(f, 0, m, 4, 10);
 	assert_int_equal(fdb_seen(f, 0, m, 4, 17), FDB_KNOWN);
 	assert_true(fdb_next(f, &iter, &e));
 	assert_int_equal(e.seen_s, 17);
-	assert_int_equal(fdb_seen(f, 0, m, 5, 18), FDB_NEWS);
+	assert_int_equal(fdb_seen(f, 0, m, 5, 18), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, m, 5, 18), FDB_MOVED);
 	assert_int_equal(fdb_lookup(f, 0, m), 5);
 	/* A local host is an entry like any other. */
@@ -145,7 +145,7 @@ static void flapping_mac_is_frozen_at_its_owner_and_thaws(void **state)
 	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S - 1, 300, 1000), 0);
 	assert_int_equal(fdb_seen(f, 0, m, 2, 129), FDB_FROZEN);
 	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S, 300, 1000), 0);
-	assert_int_equal(fdb_seen(f, 0, m, 2, 130), FDB_NEWS);
+	assert_int_equal(fdb_seen(f, 0, m, 2, 130), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, m, 2, 130), FDB_MOVED);
 	assert_int_equal(fdb_lookup(f, 0, m), 2);
 	/* Contested again it is frozen again at once, and for longer. */
@@ -191,7 +191,7 @@ static void seldom_moves_are_not_damped(void **state)
 /* A frame from behind the slot, as a worker and the control thread take it. */
 static void frame_from(struct fdb *f, struct mac m, uint16_t slot, uint32_t now_s)
 {
-	if (fdb_seen(f, 0, m, slot, now_s) == FDB_NEWS)
+	if (fdb_seen(f, 0, m, slot, now_s) == FDB_TO_LEARN)
 		fdb_learn(f, 0, m, slot, now_s);
 }
 
@@ -342,7 +342,7 @@ static void full_table_keeps_what_it_has(void **state)
 
 	(void)state;
 	learn_many(f, 100, 1);
-	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 1), FDB_NEWS);
+	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 1), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 1), FDB_FULL);
 	assert_int_equal(fdb_count(f), 100);
 	/* The control thread knows that the table is full; more reports would only fill its
@@ -350,11 +350,11 @@ static void full_table_keeps_what_it_has(void **state)
 	assert_int_equal(fdb_seen(f, 0, mac_of(1001), 1, 1), FDB_QUIET);
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), i % 50);
-	assert_int_equal(fdb_seen(f, 0, mac_of(3), 9, 2), FDB_NEWS);
+	assert_int_equal(fdb_seen(f, 0, mac_of(3), 9, 2), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(3), 9, 2), FDB_MOVED);
 	/* Room again. */
 	assert_int_equal(fdb_forget_slot(f, 4, 2), 2);
-	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 2), FDB_NEWS);
+	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 2), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 2), FDB_ADDED);
 	fdb_free(f);
 }
@@ -371,7 +371,7 @@ static void forgetting_a_node_forgets_its_macs(void **state)
 	assert_int_equal(fdb_count(f), 980);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(7)), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(8)), 8);
-	assert_int_equal(fdb_seen(f, 0, mac_of(7), 7, 2), FDB_NEWS);
+	assert_int_equal(fdb_seen(f, 0, mac_of(7), 7, 2), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(7), 9, 2), FDB_ADDED);
 	assert_int_equal(fdb_flush(f), 981);
 	assert_int_equal(fdb_count(f), 0);
@@ -400,7 +400,7 @@ static void a_changed_lan_forgets_what_is_there(void **state)
 	/* Its moves are not forgotten, and whoever claims it next has it at once. */
 	assert_true(fdb_get(f, 0, mac_of(3), &e));
 	assert_int_equal(e.n_moves, 1);
-	assert_int_equal(fdb_seen(f, 0, mac_of(3), 1, 101), FDB_NEWS);
+	assert_int_equal(fdb_seen(f, 0, mac_of(3), 1, 101), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(3), 1, 101), FDB_ADDED);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(3)), 1);
 	fdb_free(f);

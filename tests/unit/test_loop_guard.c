@@ -50,11 +50,11 @@ static unsigned hear(node_id_t node, uint8_t flags, int64_t ms)
 
 static unsigned ticks(int64_t from_ms, int64_t to_ms)
 {
-	unsigned news = GUARD_NO_NEWS;
+	unsigned outcome = GUARD_NOTHING;
 
 	for (int64_t ms = from_ms; ms <= to_ms; ms += TICK_MS)
-		news |= guard_tick(&g, at_ms(ms));
-	return news;
+		outcome |= guard_tick(&g, at_ms(ms));
+	return outcome;
 }
 
 /* On a LAN, and through with listening: time 0 of most tests. */
@@ -100,10 +100,10 @@ static void no_lan_no_guard(void **state)
 
 static void higher_id_blocks(void **state)
 {
-	unsigned news = hear(LOWER, BOTH, 10);
+	unsigned outcome = hear(LOWER, BOTH, 10);
 
 	(void)state;
-	assert_int_equal(news, GUARD_CHANGED | GUARD_URGENT);
+	assert_int_equal(outcome, GUARD_CHANGED | GUARD_URGENT);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	assert_int_equal(guard_other(&g), LOWER);
 	assert_int_equal(g.n_blocked, 1);
@@ -183,7 +183,7 @@ static void vlans_are_apart(void **state)
 {
 	(void)state;
 	assert_int_equal(guard_use(&g, 10, at_ms(0)), GUARD_CHANGED | GUARD_URGENT);
-	assert_int_equal(guard_use(&g, 10, at_ms(5)), GUARD_NO_NEWS);
+	assert_int_equal(guard_use(&g, 10, at_ms(5)), GUARD_NOTHING);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_LISTENING);
 	assert_int_equal(guard_vlan_state(&g, 0), GUARD_CLEAR);
 	/* A VLAN that is new does not make the whole node listen. */
@@ -313,9 +313,9 @@ static void own_frame_is_a_loop(void **state)
 	(void)state;
 	assert_int_equal(hear(SELF, BOTH, 5), GUARD_LOOP_BEGINS);
 	assert_true(g.local_loop);
-	assert_int_equal(hear(SELF, BOTH, 1005), GUARD_NO_NEWS);
+	assert_int_equal(hear(SELF, BOTH, 1005), GUARD_NOTHING);
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
-	assert_int_equal(ticks(1005, 4005), GUARD_NO_NEWS);
+	assert_int_equal(ticks(1005, 4005), GUARD_NOTHING);
 	assert_int_equal(guard_tick(&g, at_ms(1005 + 3001)), GUARD_LOOP_ENDS);
 	assert_false(g.local_loop);
 }
@@ -348,8 +348,8 @@ static void switched_off(void **state)
 	assert_true(guard_configure(&g, false, INTERVAL_MS, at_ms(10)) & GUARD_LOOP_ENDS);
 	assert_int_equal(guard_state(&g), GUARD_OFF);
 	assert_int_equal(guard_vlan_state(&g, 7), GUARD_OFF);
-	assert_int_equal(hear(LOWER, BOTH, 20), GUARD_NO_NEWS);
-	assert_int_equal(guard_tick(&g, at_ms(20)), GUARD_NO_NEWS);
+	assert_int_equal(hear(LOWER, BOTH, 20), GUARD_NOTHING);
+	assert_int_equal(guard_tick(&g, at_ms(20)), GUARD_NOTHING);
 
 	/* On again: what was heard before is forgotten. */
 	guard_configure(&g, true, INTERVAL_MS, at_ms(30));

@@ -114,13 +114,13 @@ static void news_is_what_differs_or_gets_old(void **state)
 	struct ip_addr a = v4(1);
 
 	(void)state;
-	assert_true(neigh_is_news(n, 0, &a, mac_of(1), 5, 1000));
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, 1000));
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
-	assert_false(neigh_is_news(n, 0, &a, mac_of(1), 5, 1000));
-	assert_true(neigh_is_news(n, 0, &a, mac_of(2), 5, 1000));
-	assert_true(neigh_is_news(n, 0, &a, mac_of(1), 6, 1000));
-	assert_true(neigh_is_news(n, 1, &a, mac_of(1), 5, 1000));
-	assert_true(neigh_is_news(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_FRESH_S - 1));
+	assert_false(neigh_differs(n, 0, &a, mac_of(1), 5, 1000));
+	assert_true(neigh_differs(n, 0, &a, mac_of(2), 5, 1000));
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 6, 1000));
+	assert_true(neigh_differs(n, 1, &a, mac_of(1), 5, 1000));
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_FRESH_S - 1));
 	neigh_free(n);
 }
 
@@ -163,9 +163,9 @@ static void doubt_lasts_until_the_neighbor_speaks(void **state)
 	assert_false(answers(n, 0, a, 1030));
 	assert_true(answers(n, 0, b, 1001));
 	/* What it sends then is reported, although nothing in it is new. */
-	assert_true(neigh_is_news(n, 0, &a, mac_of(1), 5, 1001));
+	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, 1001));
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1031);
-	assert_false(neigh_is_news(n, 0, &a, mac_of(1), 5, 1031));
+	assert_false(neigh_differs(n, 0, &a, mac_of(1), 5, 1031));
 	assert_true(answers(n, 0, a, 1031));
 	neigh_free(n);
 }
@@ -253,7 +253,7 @@ static void *reader(void *arg)
 			uint32_t now_s = (uint32_t)atomic_load(&s->now_s);
 			struct neigh_hit hit;
 
-			neigh_is_news(s->n, 1, &ip, mac_of(host), slot_for(host, 0), now_s);
+			neigh_differs(s->n, 1, &ip, mac_of(host), slot_for(host, 0), now_s);
 			if (!neigh_answer(s->n, 1, &ip, now_s, &hit))
 				continue;
 			n_found++;

@@ -229,7 +229,7 @@ static void set_failure(struct net *n, const struct failure *f, bool dead)
 static void apply_failures(struct run *run, const struct replay_options *o, int64_t from,
 			   int64_t to)
 {
-	bool news = false;
+	bool changed = false;
 
 	for (unsigned i = 0; i < o->n_failures; i++) {
 		const struct failure *f = &o->failure[i];
@@ -238,10 +238,10 @@ static void apply_failures(struct run *run, const struct replay_options *o, int6
 			set_failure(run->net, f, true);
 		if (f->at_us + f->for_us > from && f->at_us + f->for_us <= to)
 			set_failure(run->net, f, false);
-		news |= (f->at_us > from && f->at_us <= to) ||
-			(f->at_us + f->for_us > from && f->at_us + f->for_us <= to);
+		changed |= (f->at_us > from && f->at_us <= to) ||
+			   (f->at_us + f->for_us > from && f->at_us + f->for_us <= to);
 	}
-	if (news)
+	if (changed)
 		oracle_update(run->oracle, run->net, run->slice);
 }
 

@@ -48,7 +48,7 @@ struct seed {
 	/* reach.c */
 	uint64_t name; /* hash of what makes it this peer: survives a reload */
 	bool reached;  /* as seen last */
-	bool told;     /* that it is not reached */
+	bool reported; /* that it is not reached */
 	mono_t since;  /* of `reached` */
 };
 
@@ -87,9 +87,9 @@ struct leond {
 	struct events *events;
 	struct guard guard;
 	struct timer *guard_timer, *guard_soon;
-	struct vlan_set lan_unsaid; /* changes of the guard that nobody was told of yet */
-	bool lan_moved;		    /* and other nodes must be told */
-	uint8_t lan_changes;	    /* that they were told of */
+	struct vlan_set lan_unreported; /* changes of the guard that nobody was told of yet */
+	bool lan_moved;			/* and other nodes must be told */
+	uint8_t lan_changes;		/* that they were told of */
 	mono_t lan_said;
 
 	struct resolver *resolver;

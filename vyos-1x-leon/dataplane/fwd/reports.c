@@ -74,7 +74,7 @@ bool learn_source(struct worker *w, const struct eth_view *v, uint16_t slot)
 	case FDB_FROZEN:
 		drop(w, DROP_source_frozen);
 		return false;
-	case FDB_NEWS:
+	case FDB_TO_LEARN:
 		report_learn(w, v->vlan, v->src, slot);
 		break;
 	case FDB_KNOWN:

@@ -43,7 +43,7 @@ static void believe(struct worker *w, const struct eth_view *v, const struct ip_
 {
 	if (mac_to_u64(mac) != mac_to_u64(v->src) || !is_set(ip))
 		return;
-	if (neigh_is_news(w->snap->neigh, v->vlan, ip, mac, slot, w->now_s))
+	if (neigh_differs(w->snap->neigh, v->vlan, ip, mac, slot, w->now_s))
 		report_neigh(w, v->vlan, ip, mac, slot, router);
 }
 

@@ -149,13 +149,13 @@ enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t sl
 
 	if (!p)
 		return atomic_load_explicit(&f->refusing, memory_order_relaxed) ? FDB_QUIET
-										: FDB_NEWS;
+										: FDB_TO_LEARN;
 	if ((uint16_t)value == slot) {
 		touch(p, now_s);
 		return FDB_KNOWN;
 	}
 	if (!(value & VALUE_FROZEN) || is_silent(p, now_s))
-		return FDB_NEWS;
+		return FDB_TO_LEARN;
 	return (uint16_t)value == SLOT_NONE ? FDB_QUIET : FDB_FROZEN;
 }
 

@@ -36,10 +36,10 @@ void fdb_free(void *f); /* struct fdb *; NULL ok; void * so that rcu_retire can 
 /* Slot of the node behind the MAC, SLOT_NONE where unknown or claimed by several. */
 uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac);
 enum fdb_seen {
-	FDB_KNOWN, /* entry agrees; its time was touched */
-	FDB_NEWS,  /* new, or behind another node: report it to the control thread */
-	FDB_QUIET, /* nothing to report: frozen at no node, or new, but the table is full */
-	FDB_FROZEN /* frozen at another node: drop the frame */
+	FDB_KNOWN,    /* entry agrees; its time was touched */
+	FDB_TO_LEARN, /* new, or behind another node: report it to the control thread */
+	FDB_QUIET,    /* nothing to report: frozen at no node, or new, but the table is full */
+	FDB_FROZEN    /* frozen at another node: drop the frame */
 };
 /* A frame with this source came from `slot`. now_s: coarse monotonic seconds. */
 enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot, uint32_t now_s);

@@ -195,7 +195,7 @@ void neigh_doubt(struct neigh *n, uint16_t vlan, const struct ip_addr *ip)
 		atomic_store_explicit(&p->doubted, 1, memory_order_relaxed);
 }
 
-bool neigh_is_news(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		   uint16_t slot, uint32_t now_s)
 {
 	struct key k = key_of(vlan, ip);

@@ -46,7 +46,7 @@ bool neigh_is_settled(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, 
 void neigh_doubt(struct neigh *n, uint16_t vlan, const struct ip_addr *ip);
 /* True where (vlan, ip) is not stored with this mac and slot, is in doubt, or is getting old:
  * report it to the control thread. */
-bool neigh_is_news(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
+bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		   uint16_t slot, uint32_t now_s);
 
 /* --- control thread --- */

@@ -25,9 +25,9 @@ struct announcer {
 	struct announce plan;
 	struct timer *timer;
 	mono_t look_at;
-	int vrf;      /* whose routes are looked at; 0: the host's */
-	bool gave_up; /* in this look: a kernel that does not answer is not asked 32 times */
-	bool told;    /* that it cannot be asked */
+	int vrf;       /* whose routes are looked at; 0: the host's */
+	bool gave_up;  /* in this look: a kernel that does not answer is not asked 32 times */
+	bool reported; /* that it cannot be asked */
 };
 
 /* --- what the kernel says --- */
@@ -90,10 +90,10 @@ static enum announce_reach judge(struct leond *d, const struct nl_lookup *l, con
 static void give_up(struct announcer *a, int error)
 {
 	a->gave_up = true;
-	if (!a->told)
+	if (!a->reported)
 		log_warn("announce", "routes cannot be looked up, export prefix stays as it is: %s",
 			 strerror(error));
-	a->told = true;
+	a->reported = true;
 }
 
 static enum announce_reach look_up(struct announcer *a, const struct prefix *p,
@@ -179,7 +179,7 @@ static bool look(struct announcer *a, mono_t now)
 		if (!announce_note(&a->plan, i, reach, now))
 			continue;
 		changed = true;
-		/* One that is announced from the start on is as configured, and no news. */
+		/* One that is announced from the start on is as configured, and no event. */
 		if (!was_new || !e->announced)
 			tell(a, e);
 	}

@@ -59,7 +59,7 @@ static unsigned settle(struct guard *g, struct guard_vlan *v, mono_t now)
 	enum guard_state state = state_now(g, v, now);
 
 	if (state == v->state)
-		return GUARD_NO_NEWS;
+		return GUARD_NOTHING;
 	if (state == GUARD_BLOCKED)
 		g->n_blocked++;
 	/* Who begins and is alone has moved nothing. */
@@ -105,12 +105,12 @@ static unsigned drop_heard(struct guard *g, struct guard_vlan *v, unsigned i)
 
 static unsigned forget_silent(struct guard *g, struct guard_vlan *v, mono_t now)
 {
-	unsigned news = GUARD_NO_NEWS;
+	unsigned outcome = GUARD_NOTHING;
 
 	for (unsigned i = v->n_heard; i--;)
 		if (!is_recent(g, v->heard[i].at, now))
-			news |= drop_heard(g, v, i);
-	return news;
+			outcome |= drop_heard(g, v, i);
+	return outcome;
 }
 
 /* The place of a node in the list; where it is new, one is made. NULL where the list is full of
@@ -138,7 +138,7 @@ static struct guard_heard *place_of(struct guard_vlan *v, node_id_t node, bool *
 static unsigned greet(struct guard *g, struct guard_vlan *v, mono_t now)
 {
 	if (!mono_is_never(v->greeted) && mono_sub_ms(now, v->greeted) < g->interval_ms)
-		return GUARD_NO_NEWS;
+		return GUARD_NOTHING;
 	v->greeted = now;
 	v->urgent = true;
 	return GUARD_URGENT;
@@ -155,21 +155,21 @@ static bool lists(const struct guard_frame *f, node_id_t node)
 static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct guard_frame *f,
 			 mono_t now)
 {
-	unsigned news = GUARD_NO_NEWS;
+	unsigned outcome = GUARD_NOTHING;
 	bool is_new;
 	struct guard_heard *h = place_of(v, f->node, &is_new);
 
 	if (!h)
-		return GUARD_NO_NEWS;
+		return GUARD_NOTHING;
 	/* Overtaken on the way. */
 	if (!is_new && h->incarnation == f->incarnation && h->sequence > f->sequence)
-		return GUARD_NO_NEWS;
+		return GUARD_NOTHING;
 	if (is_new || h->vlan != f->vlan) {
 		vlan_set_add(&g->changed, v->id);
-		news |= GUARD_CHANGED;
+		outcome |= GUARD_CHANGED;
 	}
 	if (is_new || h->incarnation != f->incarnation)
-		news |= greet(g, v, now);
+		outcome |= greet(g, v, now);
 	*h = (struct guard_heard){ .node = f->node,
 				   .vlan = f->vlan,
 				   .flags = f->flags,
@@ -177,7 +177,7 @@ static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct gua
 				   .incarnation = f->incarnation,
 				   .sequence = f->sequence,
 				   .at = now };
-	return news | settle(g, v, now);
+	return outcome | settle(g, v, now);
 }
 
 /* --- replayed frames --- */
@@ -251,17 +251,17 @@ void guard_free(struct guard *g)
 
 unsigned guard_configure(struct guard *g, bool enabled, uint32_t interval_ms, mono_t now)
 {
-	unsigned news = GUARD_NO_NEWS;
+	unsigned outcome = GUARD_NOTHING;
 
 	g->interval_ms = interval_ms;
 	if (enabled == g->enabled)
 		return guard_tick(g, now);
 	if (g->local_loop)
-		news |= GUARD_LOOP_ENDS;
+		outcome |= GUARD_LOOP_ENDS;
 	g->local_loop = false;
 	g->enabled = enabled;
 	g->own_heard = MONO_NEVER;
-	return news | guard_lan(g, g->lan, now);
+	return outcome | guard_lan(g, g->lan, now);
 }
 
 unsigned guard_lan(struct guard *g, bool lan, mono_t now)
@@ -276,7 +276,7 @@ unsigned guard_lan(struct guard *g, bool lan, mono_t now)
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now)
 {
 	if (g->vlan[vlan % VLAN_IDS])
-		return GUARD_NO_NEWS;
+		return GUARD_NOTHING;
 	vlan_in_use(g, vlan, now);
 	return GUARD_CHANGED | GUARD_URGENT;
 }
@@ -285,7 +285,7 @@ static unsigned own_frame(struct guard *g, mono_t now)
 {
 	g->own_heard = now;
 	if (g->local_loop)
-		return GUARD_NO_NEWS;
+		return GUARD_NOTHING;
 	g->local_loop = true;
 	return GUARD_LOOP_BEGINS;
 }
@@ -295,7 +295,7 @@ unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now)
 	struct guard_peer *p;
 
 	if (!g->enabled)
-		return GUARD_NO_NEWS;
+		return GUARD_NOTHING;
 	g->n_heard++;
 	if (f->node == g->self)
 		return own_frame(g, now);
@@ -310,26 +310,26 @@ unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now)
 
 unsigned guard_tick(struct guard *g, mono_t now)
 {
-	unsigned news = GUARD_NO_NEWS;
+	unsigned outcome = GUARD_NOTHING;
 
 	if (!g->enabled || !g->lan)
-		return GUARD_NO_NEWS;
+		return GUARD_NOTHING;
 	if (g->local_loop && !is_recent(g, g->own_heard, now)) {
 		g->local_loop = false;
-		news |= GUARD_LOOP_ENDS;
+		outcome |= GUARD_LOOP_ENDS;
 	}
 	/* Others have given this node up: it begins anew. */
 	if (!mono_is_never(g->ticked) && !is_recent(g, g->ticked, now))
-		news |= guard_lan(g, g->lan, now);
+		outcome |= guard_lan(g, g->lan, now);
 	g->ticked = now;
 	for (unsigned i = 0; i < g->n_used; i++) {
 		struct guard_vlan *v = g->vlan[g->used[i]];
 
-		news |= forget_silent(g, v, now);
-		news |= settle(g, v, now);
+		outcome |= forget_silent(g, v, now);
+		outcome |= settle(g, v, now);
 	}
 	g->turn_part += g->n_used;
-	return news;
+	return outcome;
 }
 
 /* --- frames to send --- */

@@ -42,8 +42,8 @@ enum guard_state {
 const char *guard_state_name(enum guard_state s); /* "off", "listening", "clear" ... */
 
 /* What the caller has to report or do after a step. Bits. */
-enum guard_news {
-	GUARD_NO_NEWS = 0,
+enum guard_outcome {
+	GUARD_NOTHING = 0,
 	GUARD_CHANGED = 1 << 0,	    /* what the packet path goes by; see guard.changed */
 	GUARD_URGENT = 1 << 1,	    /* guard_next_urgent() has frames to send */
 	GUARD_LOOP_BEGINS = 1 << 2, /* our own frame came back over the local segment */
@@ -103,7 +103,7 @@ struct guard {
 
 void guard_init(struct guard *g, node_id_t self, bool enabled, uint32_t interval_ms, mono_t now);
 void guard_free(struct guard *g);
-/* All below return enum guard_news. */
+/* All below return enum guard_outcome. */
 /* A new configuration; switching off forgets what was heard. */
 unsigned guard_configure(struct guard *g, bool enabled, uint32_t interval_ms, mono_t now);
 /* The interface was put on a LAN, or on another one; or it is on none. */

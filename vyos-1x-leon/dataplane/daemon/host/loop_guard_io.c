@@ -146,7 +146,7 @@ static node_id_t changed_into(const struct leond *d, enum guard_state state, str
 	for (unsigned i = 0; i < g->n_used; i++) {
 		const struct guard_vlan *v = g->vlan[g->used[i]];
 
-		if (v->state != state || !vlan_set_has(&d->lan_unsaid, v->id))
+		if (v->state != state || !vlan_set_has(&d->lan_unreported, v->id))
 			continue;
 		vlan_set_add(out, v->id);
 		if (other == NODE_ID_NONE && v->n_heard)
@@ -204,7 +204,7 @@ static void report(struct leond *d)
  * Changes of many VLANs come together, and are told together. */
 static void tell(struct leond *d, mono_t now)
 {
-	if (is_empty(&d->lan_unsaid))
+	if (is_empty(&d->lan_unreported))
 		return;
 	if (!mono_is_never(d->lan_said) && mono_sub_ms(now, d->lan_said) < GATHER_MS) {
 		timer_set(d->guard_soon, mono_add_ms(d->lan_said, GATHER_MS));
@@ -212,7 +212,7 @@ static void tell(struct leond *d, mono_t now)
 	}
 	d->lan_said = now;
 	report(d);
-	d->lan_unsaid = (struct vlan_set){ 0 };
+	d->lan_unreported = (struct vlan_set){ 0 };
 	routes_soon(d);
 	if (!d->lan_moved)
 		return;
@@ -227,7 +227,7 @@ static void note_changed(struct leond *d)
 	struct guard *g = &d->guard;
 
 	for (unsigned i = 0; i < array_size(g->changed.word); i++)
-		d->lan_unsaid.word[i] |= g->changed.word[i];
+		d->lan_unreported.word[i] |= g->changed.word[i];
 	d->lan_moved |= g->moved;
 	g->moved = false;
 	g->changed = (struct vlan_set){ 0 };
@@ -246,18 +246,18 @@ static void on_soon(void *arg, mono_t now)
 }
 
 /* What was heard together is acted on together: see on_soon(). */
-static void act_on(struct leond *d, unsigned news)
+static void act_on(struct leond *d, unsigned outcome)
 {
 	const struct event_facts begins = { .kind = EV_LOCAL_LOOP };
 	const struct event_facts ends = { .kind = EV_LOCAL_LOOP_OVER };
 
-	if ((news & (GUARD_CHANGED | GUARD_URGENT)) && d->guard_soon)
+	if ((outcome & (GUARD_CHANGED | GUARD_URGENT)) && d->guard_soon)
 		timer_set(d->guard_soon, loop_now(d->loop));
-	if (news & GUARD_LOOP_BEGINS)
+	if (outcome & GUARD_LOOP_BEGINS)
 		report_event(d, &begins,
 			     "a frame of this node came back over the local segment: "
 			     "the LAN has a loop");
-	if (news & GUARD_LOOP_ENDS)
+	if (outcome & GUARD_LOOP_ENDS)
 		report_event(d, &ends, "frames of this node do not come back any more");
 }
 

@@ -199,11 +199,11 @@ static void watch(struct leond *d, uint32_t i, mono_t now)
 	}
 	if (r.peer->disable)
 		return;
-	if (s->reached ? !s->told : s->told || mono_sub_ms(now, s->since) < PATIENCE_MS)
+	if (s->reached ? !s->reported : s->reported || mono_sub_ms(now, s->since) < PATIENCE_MS)
 		return;
 	if (!may_tell(d, now))
 		return;
-	s->told = !s->reached;
+	s->reported = !s->reached;
 	if (s->reached)
 		tell_back(d, &r);
 	else

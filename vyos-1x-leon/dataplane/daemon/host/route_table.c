@@ -119,7 +119,7 @@ void routes_resync(struct routes *r, mono_t now)
 	rc = nl_routes(d->nl, ROUTE_PROTOCOL, d->tap.ifindex, on_route, r);
 	delete_strays(r, now);
 	if (rc < 0) {
-		/* As before; a table that changed while it was read is no news. */
+		/* As before; a table that changed while it was read says nothing. */
 		free(r->have);
 		r->have = before;
 		r->n_have = r->cap_have = n_before;

@@ -48,7 +48,7 @@ static void keep_reach(struct seed *s, const struct seed *old, uint32_t n_old)
 		if (old[i].name != s->name)
 			continue;
 		s->reached = old[i].reached;
-		s->told = old[i].told;
+		s->reported = old[i].reported;
 		s->since = old[i].since;
 	}
 }
@@ -110,7 +110,7 @@ static void report_failure(struct leond *d, uint32_t i, const char *why)
 }
 
 /* Setting the same addresses again would break off a handshake that is under way. */
-static bool is_news(const struct seed *s, const struct resolve_answer *a)
+static bool answer_differs(const struct seed *s, const struct resolve_answer *a)
 {
 	if (s->n != a->n)
 		return true;
@@ -136,7 +136,7 @@ static void take_answer(struct leond *d, const struct resolve_answer *a)
 	d->seed[i].failing = false;
 	d->seed[i].error[0] = '\0';
 	d->seed[i].resolved_at = loop_now(d->loop);
-	if (!is_news(&d->seed[i], a))
+	if (!answer_differs(&d->seed[i], a))
 		return;
 	memcpy(d->seed[i].ep, a->ep, sizeof(a->ep));
 	d->seed[i].n = a->n;

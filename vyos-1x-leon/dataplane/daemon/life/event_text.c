@@ -108,7 +108,7 @@ static void loss_text(struct leond *d, const struct overlay_event *e, char *buf,
 /* Of another node: it is used twice. Of this one: by whom else, and who says so. */
 static void duplicate_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
-	bool has_place = e->detail && *e->detail, told = e->other != NODE_ID_NONE;
+	bool has_place = e->detail && *e->detail, has_other = e->other != NODE_ID_NONE;
 	char who[NODE_LABEL_LEN], by[NODE_LABEL_LEN];
 
 	node_label(d, e->node, who, sizeof(who));
@@ -118,8 +118,9 @@ static void duplicate_text(struct leond *d, const struct overlay_event *e, char 
 		return;
 	}
 	snprintf(buf, len, "node-id %s of this node is used by another one too%s%s%s%s%s: %s", who,
-		 has_place ? ", at " : "", has_place ? e->detail : "", told ? ", says node " : "",
-		 told ? node_label(d, e->other, by, sizeof(by)) : "",
+		 has_place ? ", at " : "", has_place ? e->detail : "",
+		 has_other ? ", says node " : "",
+		 has_other ? node_label(d, e->other, by, sizeof(by)) : "",
 		 e->value ? ", which has its identity as well" : "",
 		 e->value ? "give it its own node-id and delete the identity-file of the clone"
 			  : "give each its own node-id");
