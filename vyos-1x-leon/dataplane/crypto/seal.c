@@ -36,7 +36,7 @@
  */
 #define BLOCK	     32
 #define WINDOW_WORDS 128
-struct window {
+struct replay_window {
 	_Atomic uint64_t word[WINDOW_WORDS];
 };
 
@@ -56,8 +56,8 @@ struct seal {
 	uint8_t epoch;
 	unsigned n_workers; /* 0 where nothing is sealed */
 	uint64_t tx_link, rx_link;
-	struct channel *channel; /* by worker */
-	struct window *window;	 /* by worker of the sender */
+	struct channel *channel;      /* by worker */
+	struct replay_window *window; /* by worker of the sender */
 };
 
 const char *seal_cipher_name(enum seal_cipher c)
@@ -228,20 +228,20 @@ int seal_data(struct seal *s, unsigned worker, const void *aad, size_t aad_len,
 	return (int)(len + SEAL_OVERHEAD);
 }
 
-struct place {
+struct replay_place {
 	_Atomic uint64_t *word;
 	uint32_t turn, bit;
 };
 
-static struct place place_of(struct window *w, uint64_t counter)
+static struct replay_place place_of(struct replay_window *w, uint64_t counter)
 {
 	uint64_t block = counter / BLOCK;
 
-	return (struct place){ &w->word[block % WINDOW_WORDS], (uint32_t)(block / WINDOW_WORDS),
-			       1u << counter % BLOCK };
+	return (struct replay_place){ &w->word[block % WINDOW_WORDS],
+				      (uint32_t)(block / WINDOW_WORDS), 1u << counter % BLOCK };
 }
 
-static bool is_new(uint64_t word, const struct place *p)
+static bool is_new(uint64_t word, const struct replay_place *p)
 {
 	uint32_t turn = (uint32_t)(word >> 32);
 
@@ -249,7 +249,7 @@ static bool is_new(uint64_t word, const struct place *p)
 }
 
 /* Takes the counter; false where another worker took it, or the word moved on, meanwhile. */
-static bool take_counter(const struct place *p)
+static bool take_counter(const struct replay_place *p)
 {
 	uint64_t word = load(p->word), next;
 
@@ -267,7 +267,7 @@ int seal_open(struct seal *s, unsigned worker, const void *aad, size_t aad_len, 
 {
 	uint8_t nonce[AEAD_NONCE_LEN], *text = data + SEAL_NONCE_LEN;
 	uint64_t field, counter, sender;
-	struct place p;
+	struct replay_place p;
 
 	if (unlikely(len < SEAL_OVERHEAD || len > INT_MAX || worker >= s->n_workers))
 		return -EBADMSG;

@@ -36,7 +36,7 @@ struct probe_job;
 struct routes;
 
 /* One configured or cached peer, by index in conf->peer. */
-struct seed {
+struct seed_host {
 	mono_t ask_at;	    /* next resolution not before */
 	uint32_t backoff_s; /* wait after the next one */
 	bool asking;	    /* an answer is outstanding */
@@ -94,7 +94,7 @@ struct leond {
 
 	struct resolver *resolver;
 	uint32_t n_seeds;
-	struct seed *seed;
+	struct seed_host *seed;
 	uint32_t seed_generation; /* answers about an older list of peers are ignored */
 	mono_t reach_at;	  /* events of reach.c are paced */
 

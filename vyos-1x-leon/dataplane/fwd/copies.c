@@ -23,13 +23,13 @@
 
 static_assert(COPIES_WINDOW == (WORDS - 1) * BLOCK, "whole blocks behind the newest");
 
-struct window {
+struct copy_window {
 	_Atomic uint64_t word[WORDS];
 };
 
 struct copies {
 	uint16_t slots_maximum;
-	struct window *window; /* by slot and worker of the source */
+	struct copy_window *window; /* by slot and worker of the source */
 };
 
 /* calloc() gives memory of this size as the kernel gives it: pages that are not
@@ -51,7 +51,7 @@ void copies_free(struct copies *c)
 	free(c);
 }
 
-static struct window *windows_of(struct copies *c, uint16_t slot)
+static struct copy_window *windows_of(struct copies *c, uint16_t slot)
 {
 	return &c->window[(size_t)slot * COPY_WORKERS_MAX];
 }
@@ -63,7 +63,7 @@ static uint64_t load(const _Atomic uint64_t *v)
 
 void copies_forget(struct copies *c, uint16_t slot)
 {
-	struct window *win = windows_of(c, slot);
+	struct copy_window *win = windows_of(c, slot);
 
 	/* Reading does not make pages of what was never used. */
 	for (unsigned i = 0; i < COPY_WORKERS_MAX; i++)
@@ -72,21 +72,21 @@ void copies_forget(struct copies *c, uint16_t slot)
 				atomic_store_explicit(&win[i].word[k], 0, memory_order_relaxed);
 }
 
-struct place {
+struct copy_place {
 	_Atomic uint64_t *word;
 	uint32_t turn, first, second; /* the bits of the counter */
 };
 
-static struct place place_of(struct copies *c, uint16_t slot, const struct copy_hdr *h)
+static struct copy_place place_of(struct copies *c, uint16_t slot, const struct copy_hdr *h)
 {
 	uint64_t block = h->counter / BLOCK;
 	uint32_t bit = 1u << h->counter % BLOCK;
 
-	return (struct place){ &windows_of(c, slot)[h->worker].word[block % WORDS],
-			       (uint32_t)(block / WORDS), bit, bit << BLOCK };
+	return (struct copy_place){ &windows_of(c, slot)[h->worker].word[block % WORDS],
+				    (uint32_t)(block / WORDS), bit, bit << BLOCK };
 }
 
-static enum copy_verdict judge(uint64_t word, const struct place *p)
+static enum copy_verdict judge(uint64_t word, const struct copy_place *p)
 {
 	int32_t ahead = (int32_t)(p->turn - (uint32_t)(word >> 32));
 
@@ -99,7 +99,7 @@ static enum copy_verdict judge(uint64_t word, const struct place *p)
 	return word & p->second ? COPY_AGAIN : COPY_SECOND;
 }
 
-static uint64_t with(uint64_t word, const struct place *p, enum copy_verdict v)
+static uint64_t with(uint64_t word, const struct copy_place *p, enum copy_verdict v)
 {
 	uint64_t fresh = (uint64_t)p->turn << 32 | p->first;
 
@@ -118,7 +118,7 @@ static unsigned single(uint64_t word)
 
 enum copy_verdict copies_look(struct copies *c, uint16_t slot, const struct copy_hdr *h)
 {
-	struct place p = place_of(c, slot, h);
+	struct copy_place p = place_of(c, slot, h);
 
 	return judge(load(p.word), &p);
 }
@@ -126,7 +126,7 @@ enum copy_verdict copies_look(struct copies *c, uint16_t slot, const struct copy
 enum copy_verdict copies_take(struct copies *c, uint16_t slot, const struct copy_hdr *h,
 			      unsigned *lost_one)
 {
-	struct place p = place_of(c, slot, h);
+	struct copy_place p = place_of(c, slot, h);
 	uint64_t word = load(p.word), next;
 	enum copy_verdict v;
 

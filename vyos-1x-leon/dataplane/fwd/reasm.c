@@ -17,9 +17,9 @@ struct range {
 	uint16_t start, end; /* bytes [start, end) */
 };
 
-struct entry {
-	struct entry *next, *prev; /* of its list; circular with the list head */
-	struct entry *chain;	   /* of its hash bucket */
+struct reasm_entry {
+	struct reasm_entry *next, *prev; /* of its list; circular with the list head */
+	struct reasm_entry *chain;	 /* of its hash bucket */
 	node_id_t source;
 	uint32_t id;
 	uint16_t total;
@@ -33,20 +33,20 @@ struct entry {
 struct reasm {
 	struct hash_key key; /* keeps senders from choosing identifications that share a bucket */
 	uint32_t mask;
-	struct entry **bucket;
-	struct entry *entry;
+	struct reasm_entry **bucket;
+	struct reasm_entry *entry;
 	uint8_t *buffers;
-	struct entry free, waiting, complete; /* list heads */
+	struct reasm_entry free, waiting, complete; /* list heads */
 	unsigned n_waiting;
 	size_t bytes;
 };
 
-static void list_init(struct entry *head)
+static void list_init(struct reasm_entry *head)
 {
 	head->next = head->prev = head;
 }
 
-static void list_append(struct entry *head, struct entry *e)
+static void list_append(struct reasm_entry *head, struct reasm_entry *e)
 {
 	e->prev = head->prev;
 	e->next = head;
@@ -54,7 +54,7 @@ static void list_append(struct entry *head, struct entry *e)
 	head->prev = e;
 }
 
-static void list_remove(struct entry *e)
+static void list_remove(struct reasm_entry *e)
 {
 	e->prev->next = e->next;
 	e->next->prev = e->prev;
@@ -63,14 +63,14 @@ static void list_remove(struct entry *e)
 struct reasm *reasm_new(size_t bytes)
 {
 	struct reasm *r = x_new(struct reasm);
-	size_t n = max_of(bytes / (FRAGMENT_FRAME_MAX + sizeof(struct entry)), (size_t)1);
+	size_t n = max_of(bytes / (FRAGMENT_FRAME_MAX + sizeof(struct reasm_entry)), (size_t)1);
 	uint32_t buckets = 16;
 
 	while (buckets < n)
 		buckets *= 2;
 	r->mask = buckets - 1;
 	random_bytes(&r->key, sizeof(r->key));
-	r->bucket = x_calloc(buckets, sizeof(struct entry *));
+	r->bucket = x_calloc(buckets, sizeof(struct reasm_entry *));
 	r->entry = x_calloc(n, sizeof(*r->entry));
 	r->buffers = x_buffer(n, FRAGMENT_FRAME_MAX);
 	list_init(&r->free);
@@ -93,14 +93,14 @@ void reasm_free(struct reasm *r)
 	free(r);
 }
 
-static struct entry **bucket_of(struct reasm *r, node_id_t source, uint32_t id)
+static struct reasm_entry **bucket_of(struct reasm *r, node_id_t source, uint32_t id)
 {
 	return &r->bucket[siphash_u64(&r->key, (uint64_t)source << 32 | id) & r->mask];
 }
 
-static struct entry *find(struct reasm *r, node_id_t source, uint32_t id)
+static struct reasm_entry *find(struct reasm *r, node_id_t source, uint32_t id)
 {
-	struct entry *e = *bucket_of(r, source, id);
+	struct reasm_entry *e = *bucket_of(r, source, id);
 
 	while (e && (e->source != source || e->id != id))
 		e = e->chain;
@@ -108,9 +108,9 @@ static struct entry *find(struct reasm *r, node_id_t source, uint32_t id)
 }
 
 /* Out of the hash and the list of those that wait, into another list. */
-static void stop_waiting(struct reasm *r, struct entry *e, struct entry *list)
+static void stop_waiting(struct reasm *r, struct reasm_entry *e, struct reasm_entry *list)
 {
-	struct entry **p = bucket_of(r, e->source, e->id);
+	struct reasm_entry **p = bucket_of(r, e->source, e->id);
 
 	while (*p != e)
 		p = &(*p)->chain;
@@ -122,11 +122,11 @@ static void stop_waiting(struct reasm *r, struct entry *e, struct entry *list)
 }
 
 /* NULL where all buffers hold complete frames that nobody has taken back. */
-static struct entry *begin(struct reasm *r, node_id_t source, const struct fragment_hdr *h,
-			   uint8_t flags, mono_t now, bool *evicted)
+static struct reasm_entry *begin(struct reasm *r, node_id_t source, const struct fragment_hdr *h,
+				 uint8_t flags, mono_t now, bool *evicted)
 {
-	struct entry **p = bucket_of(r, source, h->id);
-	struct entry *e = r->free.next;
+	struct reasm_entry **p = bucket_of(r, source, h->id);
+	struct reasm_entry *e = r->free.next;
 
 	if (e == &r->free && r->waiting.next != &r->waiting) {
 		stop_waiting(r, r->waiting.next, &r->free);
@@ -151,7 +151,7 @@ static struct entry *begin(struct reasm *r, node_id_t source, const struct fragm
 }
 
 /* Notes bytes [start, end) as there. */
-static enum reasm_verdict note_range(struct entry *e, uint16_t start, uint16_t end)
+static enum reasm_verdict note_range(struct reasm_entry *e, uint16_t start, uint16_t end)
 {
 	unsigned i = 0;
 	struct range *g = e->range;
@@ -191,7 +191,7 @@ struct reasm_result reasm_add(struct reasm *r, node_id_t source, const struct fr
 			      const uint8_t *data, size_t len, uint8_t flags, mono_t now)
 {
 	struct reasm_result res = { .verdict = REASM_BAD };
-	struct entry *e = find(r, source, h->id);
+	struct reasm_entry *e = find(r, source, h->id);
 
 	if (!e) {
 		e = begin(r, source, h, flags, now, &res.evicted);
@@ -220,7 +220,7 @@ struct reasm_result reasm_add(struct reasm *r, node_id_t source, const struct fr
 
 void reasm_forget(struct reasm *r, node_id_t source, uint32_t id)
 {
-	struct entry *e = find(r, source, id);
+	struct reasm_entry *e = find(r, source, id);
 
 	if (e)
 		stop_waiting(r, e, &r->free);
@@ -229,7 +229,7 @@ void reasm_forget(struct reasm *r, node_id_t source, uint32_t id)
 void reasm_reap(struct reasm *r)
 {
 	while (r->complete.next != &r->complete) {
-		struct entry *e = r->complete.next;
+		struct reasm_entry *e = r->complete.next;
 
 		list_remove(e);
 		list_append(&r->free, e);

@@ -105,14 +105,14 @@ void tx_piece(struct worker *w, const void *data, size_t len)
 	udp_tx_add(w->tx.current->tx, data, len);
 }
 
-struct flush {
+struct tx_flush {
 	struct worker *w;
 	struct tx_family *fam;
 };
 
 static void on_failed(void *arg, uint32_t slot, int error, unsigned n, size_t len)
 {
-	struct flush *f = arg;
+	struct tx_flush *f = arg;
 
 	stats_add(&f->w->traffic[slot].refused, n);
 	f->fam->datagrams -= n;
@@ -129,7 +129,7 @@ static void on_failed(void *arg, uint32_t slot, int error, unsigned n, size_t le
 
 static void on_gso_refused(void *arg, uint32_t slot)
 {
-	struct flush *f = arg;
+	struct tx_flush *f = arg;
 
 	count(f->w, CNT_gso_refused, 1);
 	f->w->tx.no_gso_s[slot] = f->w->now_s + TX_NO_GSO_S;
@@ -139,7 +139,7 @@ static const struct udp_tx_ops tx_ops = { .failed = on_failed, .gso_refused = on
 
 static void flush_family(struct worker *w, struct tx_family *fam)
 {
-	struct flush f = { w, fam };
+	struct tx_flush f = { w, fam };
 	struct udp_tx_result r;
 
 	if (!udp_tx_messages(fam->tx))

@@ -32,7 +32,7 @@ struct udp_tx {
 };
 
 /* What one flush needs to know. */
-struct flush {
+struct udp_flush {
 	struct udp_tx *tx;
 	int fd;
 	bool waited;
@@ -124,7 +124,7 @@ void udp_tx_set_segment(struct udp_tx *tx, uint16_t segment)
 }
 
 /* Waits once a flush for room in the socket buffer; false where that was no use. */
-static bool wait_for_room(struct flush *f)
+static bool wait_for_room(struct udp_flush *f)
 {
 	struct pollfd pfd = { .fd = f->fd, .events = POLLOUT };
 
@@ -135,7 +135,7 @@ static bool wait_for_room(struct flush *f)
 }
 
 /* One message by itself. 0 or errno. An error of an earlier datagram is taken off by retrying. */
-static int send_one(struct flush *f, const struct msghdr *mh)
+static int send_one(struct udp_flush *f, const struct msghdr *mh)
 {
 	int err = 0;
 
@@ -174,7 +174,7 @@ static unsigned slice(const struct msghdr *mh, size_t *piece, size_t *offset, si
 }
 
 /* A GSO message that the route refuses, as the datagrams it stands for. */
-static void send_segments(struct flush *f, unsigned i)
+static void send_segments(struct udp_flush *f, unsigned i)
 {
 	const struct msghdr *mh = &f->tx->mm[i].msg_hdr;
 	const struct tx_slot *s = &f->tx->slot[i];
@@ -202,7 +202,7 @@ static unsigned n_datagrams(const struct tx_slot *s)
 }
 
 /* The message that sendmmsg() stopped at: sent by other means, or given up and reported. */
-static void send_stubborn(struct flush *f, unsigned i)
+static void send_stubborn(struct udp_flush *f, unsigned i)
 {
 	const struct tx_slot *s = &f->tx->slot[i];
 	int err = send_one(f, &f->tx->mm[i].msg_hdr);
@@ -220,7 +220,7 @@ static void send_stubborn(struct flush *f, unsigned i)
 struct udp_tx_result udp_tx_flush(struct udp_tx *tx, int fd, const struct udp_tx_ops *ops,
 				  void *arg)
 {
-	struct flush f = { .tx = tx, .fd = fd, .ops = ops, .arg = arg };
+	struct udp_flush f = { .tx = tx, .fd = fd, .ops = ops, .arg = arg };
 	unsigned i = 0;
 
 	while (i < tx->messages) {

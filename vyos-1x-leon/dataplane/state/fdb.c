@@ -26,12 +26,12 @@
 #define CALM_S	       600 /* after so long a freeze is a first one again */
 
 /* What readers see. */
-struct place {
+struct fdb_place {
 	_Atomic uint64_t key; /* KEY_USED | vlan << 48 | mac; set once */
 	_Atomic uint32_t value;
 	_Atomic uint32_t seen_s;
 };
-static_assert(sizeof(struct place) == 16, "four places to a cache line");
+static_assert(sizeof(struct fdb_place) == 16, "four places to a cache line");
 
 /* What the writer remembers of the entry in the place of the same number. */
 struct history {
@@ -47,7 +47,7 @@ struct history {
 
 struct fdb {
 	/* Set once. */
-	struct place *place;
+	struct fdb_place *place;
 	struct history *history;
 	uint32_t mask;
 	uint32_t maximum;
@@ -67,7 +67,7 @@ struct fdb *fdb_new(uint32_t maximum)
 
 	while (size < 2 * (uint64_t)maximum)
 		size *= 2;
-	f->place = x_calloc_aligned(size, sizeof(struct place));
+	f->place = x_calloc_aligned(size, sizeof(struct fdb_place));
 	f->history = x_calloc(size, sizeof(struct history));
 	f->mask = (uint32_t)(size - 1);
 	f->maximum = maximum;
@@ -93,12 +93,12 @@ static uint64_t key_of(uint16_t vlan, struct mac mac)
 
 /* The key's place, or the empty place that ends its search. Terminates because a part of the
  * table always stays empty. */
-static struct place *find_place(const struct fdb *f, uint64_t wanted, uint64_t *found)
+static struct fdb_place *find_place(const struct fdb *f, uint64_t wanted, uint64_t *found)
 {
 	uint32_t i = (uint32_t)hash_mix64(wanted ^ f->seed) & f->mask;
 
 	for (;;) {
-		struct place *p = &f->place[i];
+		struct fdb_place *p = &f->place[i];
 
 		/* Acquire: the value was written before the key was. */
 		*found = atomic_load_explicit(&p->key, memory_order_acquire);
@@ -109,10 +109,10 @@ static struct place *find_place(const struct fdb *f, uint64_t wanted, uint64_t *
 }
 
 /* Place of an entry, NULL where there is none; *value is what it holds. */
-static struct place *find_entry(const struct fdb *f, uint64_t key, uint32_t *value)
+static struct fdb_place *find_entry(const struct fdb *f, uint64_t key, uint32_t *value)
 {
 	uint64_t found;
-	struct place *p = find_place(f, key, &found);
+	struct fdb_place *p = find_place(f, key, &found);
 
 	if (found != key)
 		return NULL;
@@ -121,14 +121,14 @@ static struct place *find_entry(const struct fdb *f, uint64_t key, uint32_t *val
 }
 
 /* A word that many workers would write with the same second costs less when it is read first. */
-static void touch(struct place *p, uint32_t now_s)
+static void touch(struct fdb_place *p, uint32_t now_s)
 {
 	if (atomic_load_explicit(&p->seen_s, memory_order_relaxed) != now_s)
 		atomic_store_explicit(&p->seen_s, now_s, memory_order_relaxed);
 }
 
 /* Signed: the clock that touched it may have ticked just before ours. */
-static bool is_silent(const struct place *p, uint32_t now_s)
+static bool is_silent(const struct fdb_place *p, uint32_t now_s)
 {
 	uint32_t seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed);
 
@@ -145,7 +145,7 @@ uint16_t fdb_lookup(const struct fdb *f, uint16_t vlan, struct mac mac)
 enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot, uint32_t now_s)
 {
 	uint32_t value;
-	struct place *p = find_entry(f, key_of(vlan, mac), &value);
+	struct fdb_place *p = find_entry(f, key_of(vlan, mac), &value);
 
 	if (!p)
 		return atomic_load_explicit(&f->refusing, memory_order_relaxed) ? FDB_QUIET
@@ -161,22 +161,22 @@ enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t sl
 
 /* --- control thread --- */
 
-static uint32_t value_of(const struct place *p)
+static uint32_t value_of(const struct fdb_place *p)
 {
 	return atomic_load_explicit(&p->value, memory_order_relaxed);
 }
 
-static struct history *history_of(const struct fdb *f, const struct place *p)
+static struct history *history_of(const struct fdb *f, const struct fdb_place *p)
 {
 	return &f->history[p - f->place];
 }
 
-static bool is_entry(const struct place *p)
+static bool is_entry(const struct fdb_place *p)
 {
 	return atomic_load_explicit(&p->key, memory_order_relaxed) && value_of(p) != VALUE_HOLE;
 }
 
-static void set_value(struct place *p, uint32_t value)
+static void set_value(struct fdb_place *p, uint32_t value)
 {
 	atomic_store_explicit(&p->value, value, memory_order_release);
 }
@@ -187,7 +187,7 @@ static bool has_room(const struct fdb *f, bool takes_place)
 	return f->count < f->maximum && (!takes_place || f->n_taken < f->mask - f->mask / 8);
 }
 
-static enum fdb_result add(struct fdb *f, struct place *p, bool takes_place, uint64_t key,
+static enum fdb_result add(struct fdb *f, struct fdb_place *p, bool takes_place, uint64_t key,
 			   uint16_t slot, uint32_t now_s)
 {
 	if (!has_room(f, takes_place)) {
@@ -236,7 +236,7 @@ static bool move_flaps(struct history *h, uint16_t slot, uint32_t now_s)
 	return ++h->window_moves > FDB_FLAP_MOVES;
 }
 
-static void freeze(struct place *p, struct history *h, uint32_t now_s)
+static void freeze(struct fdb_place *p, struct history *h, uint32_t now_s)
 {
 	uint32_t at = h->owner_claims ? h->owner : VALUE_NOBODY;
 
@@ -250,7 +250,7 @@ static void freeze(struct place *p, struct history *h, uint32_t now_s)
 }
 
 /* One more move is allowed, for the host may really have moved; a second one freezes it again. */
-static void thaw(struct place *p, struct history *h, uint32_t now_s)
+static void thaw(struct fdb_place *p, struct history *h, uint32_t now_s)
 {
 	h->window_s = now_s;
 	h->window_moves = FDB_FLAP_MOVES - 1;
@@ -258,12 +258,12 @@ static void thaw(struct place *p, struct history *h, uint32_t now_s)
 	set_value(p, value_of(p) & ~VALUE_FROZEN);
 }
 
-static bool thaws(const struct place *p, const struct history *h, uint32_t now_s)
+static bool thaws(const struct fdb_place *p, const struct history *h, uint32_t now_s)
 {
 	return is_over(now_s, h->thaw_s) || is_silent(p, now_s);
 }
 
-static void place_at(struct place *p, struct history *h, uint16_t slot, uint32_t now_s)
+static void place_at(struct fdb_place *p, struct history *h, uint16_t slot, uint32_t now_s)
 {
 	h->since_s = now_s;
 	touch(p, now_s);
@@ -271,7 +271,7 @@ static void place_at(struct place *p, struct history *h, uint16_t slot, uint32_t
 }
 
 /* The entry is another node's, or nobody's. */
-static enum fdb_result claim(struct place *p, struct history *h, uint16_t slot, uint32_t now_s)
+static enum fdb_result claim(struct fdb_place *p, struct history *h, uint16_t slot, uint32_t now_s)
 {
 	uint16_t had = (uint16_t)value_of(p);
 
@@ -299,7 +299,7 @@ enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t
 			  uint32_t now_s)
 {
 	uint64_t key = key_of(vlan, mac), found;
-	struct place *p = find_place(f, key, &found);
+	struct fdb_place *p = find_place(f, key, &found);
 
 	if (found != key || value_of(p) == VALUE_HOLE)
 		return add(f, p, found != key, key, slot, now_s);
@@ -309,7 +309,7 @@ enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t
 	return FDB_SAME;
 }
 
-static void remove_at(struct fdb *f, struct place *p)
+static void remove_at(struct fdb *f, struct fdb_place *p)
 {
 	set_value(p, VALUE_HOLE);
 	f->count--;
@@ -321,7 +321,7 @@ uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint32_t now_s)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; slot != SLOT_NONE && i <= f->mask; i++) {
-		struct place *p = &f->place[i];
+		struct fdb_place *p = &f->place[i];
 		struct history *h = &f->history[i];
 
 		if (!is_entry(p))
@@ -357,7 +357,7 @@ uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budge
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < budget && i <= f->mask; i++) {
-		struct place *p = &f->place[f->age_at];
+		struct fdb_place *p = &f->place[f->age_at];
 		struct history *h = &f->history[f->age_at];
 		uint32_t seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed);
 
@@ -392,23 +392,23 @@ bool fdb_wants_copy(const struct fdb *f)
 }
 
 /* What fdb_copy chooses by; a copy of the time, because workers go on touching it. */
-struct candidate {
+struct fdb_age {
 	uint32_t seen_s;
 	uint32_t place;
 };
 
 static int compare_newest_first(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct fdb_age *x = a, *y = b;
 
 	return (x->seen_s < y->seen_s) - (x->seen_s > y->seen_s);
 }
 
-static void copy_place(struct fdb *to, const struct place *from, const struct history *h,
+static void copy_place(struct fdb *to, const struct fdb_place *from, const struct history *h,
 		       uint32_t seen_s)
 {
 	uint64_t key = atomic_load_explicit(&from->key, memory_order_relaxed), found;
-	struct place *p = find_place(to, key, &found);
+	struct fdb_place *p = find_place(to, key, &found);
 
 	*history_of(to, p) = *h;
 	atomic_store_explicit(&p->seen_s, seen_s, memory_order_relaxed);
@@ -420,15 +420,15 @@ static void copy_place(struct fdb *to, const struct place *from, const struct hi
 
 struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum)
 {
-	struct candidate *c = x_calloc(f->count ? f->count : 1, sizeof(*c));
+	struct fdb_age *c = x_calloc(f->count ? f->count : 1, sizeof(*c));
 	struct fdb *copy = fdb_new(maximum);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i <= f->mask; i++) {
-		struct place *p = &f->place[i];
+		struct fdb_place *p = &f->place[i];
 
 		if (is_entry(p))
-			c[n++] = (struct candidate){
+			c[n++] = (struct fdb_age){
 				atomic_load_explicit(&p->seen_s, memory_order_relaxed), i
 			};
 	}
@@ -440,7 +440,7 @@ struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum)
 	return copy;
 }
 
-static void describe(const struct fdb *f, const struct place *p, struct fdb_entry *out)
+static void describe(const struct fdb *f, const struct fdb_place *p, struct fdb_entry *out)
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
 	const struct history *h = history_of(f, p);
@@ -459,7 +459,7 @@ static void describe(const struct fdb *f, const struct place *p, struct fdb_entr
 bool fdb_get(const struct fdb *f, uint16_t vlan, struct mac mac, struct fdb_entry *out)
 {
 	uint32_t value;
-	const struct place *p = find_entry(f, key_of(vlan, mac), &value);
+	const struct fdb_place *p = find_entry(f, key_of(vlan, mac), &value);
 
 	if (p)
 		describe(f, p, out);
@@ -469,7 +469,7 @@ bool fdb_get(const struct fdb *f, uint16_t vlan, struct mac mac, struct fdb_entr
 bool fdb_next(const struct fdb *f, uint32_t *iter, struct fdb_entry *out)
 {
 	while (*iter <= f->mask) {
-		const struct place *p = &f->place[(*iter)++];
+		const struct fdb_place *p = &f->place[(*iter)++];
 
 		if (!is_entry(p))
 			continue;

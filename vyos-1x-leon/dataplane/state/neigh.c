@@ -26,7 +26,7 @@
 #define META_ROUTER   0x40000000u /* not part of the key */
 #define META_KEY_MASK (~META_ROUTER)
 
-struct place {
+struct neigh_place {
 	_Atomic uint32_t seq;
 	_Atomic uint32_t meta;	  /* META_*, family << 16, VLAN */
 	_Atomic uint64_t ip_high; /* first eight bytes of the address */
@@ -39,7 +39,7 @@ struct place {
 };
 
 struct neigh {
-	struct place *place;
+	struct neigh_place *place;
 	uint32_t bucket_mask;
 	uint64_t seed;
 	uint32_t maximum;
@@ -68,7 +68,7 @@ struct neigh *neigh_new(uint32_t maximum)
 	/* Twice the places, so that few buckets fill up before the table does. */
 	while (buckets * BUCKET < 2 * (uint64_t)maximum)
 		buckets *= 2;
-	n->place = x_calloc_aligned(buckets * BUCKET, sizeof(struct place));
+	n->place = x_calloc_aligned(buckets * BUCKET, sizeof(struct neigh_place));
 	n->bucket_mask = (uint32_t)(buckets - 1);
 	n->seed = random_u64_nonzero();
 	n->maximum = maximum;
@@ -94,7 +94,7 @@ static struct key key_of(uint16_t vlan, const struct ip_addr *ip)
 	return k;
 }
 
-static struct place *bucket_of(const struct neigh *n, const struct key *k)
+static struct neigh_place *bucket_of(const struct neigh *n, const struct key *k)
 {
 	uint64_t h = hash_mix64(k->ip_high ^ n->seed);
 
@@ -121,7 +121,7 @@ static uint64_t load64(const _Atomic uint64_t *p)
 }
 
 /* True where the place holds the key and did not change while it was read. */
-static bool read_place(const struct place *p, const struct key *k, struct view *v)
+static bool read_place(const struct neigh_place *p, const struct key *k, struct view *v)
 {
 	uint32_t seq = load32(&p->seq);
 
@@ -136,9 +136,9 @@ static bool read_place(const struct place *p, const struct key *k, struct view *
 	return !(seq & 1) && load32(&p->seq) == seq;
 }
 
-static struct place *find(const struct neigh *n, const struct key *k, struct view *v)
+static struct neigh_place *find(const struct neigh *n, const struct key *k, struct view *v)
 {
-	struct place *p = bucket_of(n, k);
+	struct neigh_place *p = bucket_of(n, k);
 
 	for (uint32_t i = 0; i < BUCKET; i++, p++)
 		if (read_place(p, k, v))
@@ -157,7 +157,7 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 {
 	struct key k = key_of(vlan, ip);
 	struct view v;
-	struct place *p = find(n, &k, &v);
+	struct neigh_place *p = find(n, &k, &v);
 	uint32_t asked_s;
 
 	if (!p || v.doubted || age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S)
@@ -189,7 +189,7 @@ void neigh_doubt(struct neigh *n, uint16_t vlan, const struct ip_addr *ip)
 {
 	struct key k = key_of(vlan, ip);
 	struct view v;
-	struct place *p = find(n, &k, &v);
+	struct neigh_place *p = find(n, &k, &v);
 
 	if (p && !v.doubted)
 		atomic_store_explicit(&p->doubted, 1, memory_order_relaxed);
@@ -209,17 +209,17 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 
 /* --- control thread --- */
 
-static uint32_t meta_of(const struct place *p)
+static uint32_t meta_of(const struct neigh_place *p)
 {
 	return atomic_load_explicit(&p->meta, memory_order_relaxed);
 }
 
-static uint64_t where_at(const struct place *p)
+static uint64_t where_at(const struct neigh_place *p)
 {
 	return atomic_load_explicit(&p->where, memory_order_relaxed);
 }
 
-static uint32_t confirmed_at(const struct place *p)
+static uint32_t confirmed_at(const struct neigh_place *p)
 {
 	return atomic_load_explicit(&p->confirmed_s, memory_order_relaxed);
 }
@@ -234,17 +234,17 @@ static void store64(_Atomic uint64_t *p, uint64_t v)
 	atomic_store_explicit(p, v, memory_order_release);
 }
 
-static void write_begin(struct place *p)
+static void write_begin(struct neigh_place *p)
 {
 	store32(&p->seq, atomic_load_explicit(&p->seq, memory_order_relaxed) + 1);
 }
 
-static void write_end(struct place *p)
+static void write_end(struct neigh_place *p)
 {
 	store32(&p->seq, atomic_load_explicit(&p->seq, memory_order_relaxed) + 1);
 }
 
-static void remove_at(struct neigh *n, struct place *p)
+static void remove_at(struct neigh *n, struct neigh_place *p)
 {
 	write_begin(p);
 	store32(&p->meta, 0);
@@ -253,9 +253,9 @@ static void remove_at(struct neigh *n, struct place *p)
 }
 
 /* An empty place of the bucket, or the one that was confirmed longest ago. */
-static struct place *place_to_use(const struct neigh *n, const struct key *k)
+static struct neigh_place *place_to_use(const struct neigh *n, const struct key *k)
 {
-	struct place *p = bucket_of(n, k), *oldest = NULL, *empty = NULL;
+	struct neigh_place *p = bucket_of(n, k), *oldest = NULL, *empty = NULL;
 
 	for (uint32_t i = 0; i < BUCKET; i++, p++) {
 		if (!(meta_of(p) & META_USED))
@@ -274,7 +274,7 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 	struct key k = key_of(vlan, ip);
 	uint64_t where = where_of(mac, slot);
 	struct view v;
-	struct place *p = find(n, &k, &v);
+	struct neigh_place *p = find(n, &k, &v);
 	bool same = p && v.where == where;
 
 	if (!p)
@@ -307,7 +307,7 @@ static uint32_t n_places(const struct neigh *n)
 void neigh_forget_slot(struct neigh *n, uint16_t slot)
 {
 	for (uint32_t i = 0; i < n_places(n); i++) {
-		struct place *p = &n->place[i];
+		struct neigh_place *p = &n->place[i];
 
 		if ((meta_of(p) & META_USED) && where_at(p) >> 48 == slot)
 			remove_at(n, p);
@@ -319,7 +319,7 @@ void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac)
 	uint64_t wanted = mac_to_u64(mac);
 
 	for (uint32_t i = 0; i < n_places(n); i++) {
-		struct place *p = &n->place[i];
+		struct neigh_place *p = &n->place[i];
 		uint32_t meta = meta_of(p);
 
 		if ((meta & META_USED) && (meta & 0xfff) == (vlan & 0xfff) &&
@@ -331,7 +331,7 @@ void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac)
 void neigh_age(struct neigh *n, uint32_t now_s)
 {
 	for (uint32_t i = 0; i < n_places(n); i++) {
-		struct place *p = &n->place[i];
+		struct neigh_place *p = &n->place[i];
 
 		if ((meta_of(p) & META_USED) && age_s(now_s, confirmed_at(p)) > 4 * NEIGH_FRESH_S)
 			remove_at(n, p);

@@ -18,7 +18,7 @@
 
 #define REST_MS 10000 /* of a slot whose node was removed; snapshots are replaced within a second */
 
-struct entry {
+struct node_entry {
 	struct node node; /* first: nodes are handed out and come back as pointers to it */
 	bool counted;	  /* is in db->n_members */
 	uint64_t digest;  /* its share of db->digest */
@@ -26,15 +26,15 @@ struct entry {
 };
 
 struct nodedb {
-	struct entry **slot; /* NULL: free */
-	mono_t *rests;	     /* by slot: until then nobody gets it */
-	uint32_t n_slots;    /* one past the highest in use */
+	struct node_entry **slot; /* NULL: free */
+	mono_t *rests;		  /* by slot: until then nobody gets it */
+	uint32_t n_slots;	  /* one past the highest in use */
 	uint32_t cap_slots;
 	uint32_t n_used; /* with tombstones */
 	uint32_t n_members;
 	uint32_t maximum; /* of members */
 	uint64_t digest;
-	struct entry *by_id;
+	struct node_entry *by_id;
 };
 
 const char *node_state_name(enum node_state s)
@@ -61,9 +61,9 @@ int version_cmp(uint64_t inc_a, uint32_t seq_a, uint64_t inc_b, uint32_t seq_b)
 	return 0;
 }
 
-static struct entry *entry_of(struct node *n)
+static struct node_entry *entry_of(struct node *n)
 {
-	return container_of(n, struct entry, node);
+	return container_of(n, struct node_entry, node);
 }
 
 /* A sum of well-mixed shares does not depend on the order in which nodes became known, and one
@@ -81,7 +81,7 @@ static uint64_t share_of(const struct node *n)
 }
 
 /* To be called after every change of a node's state or record. */
-static void account(struct nodedb *db, struct entry *e)
+static void account(struct nodedb *db, struct node_entry *e)
 {
 	bool counts = e->node.state != NODE_LEFT;
 	uint64_t share = counts && e->node.has_record ? share_of(&e->node) : 0;
@@ -129,18 +129,19 @@ static uint16_t take_slot(struct nodedb *db, mono_t now)
 	if (i == db->cap_slots) {
 		uint32_t cap = db->cap_slots ? db->cap_slots * 2 : 16;
 
-		db->slot = x_realloc(db->slot, cap, sizeof(struct entry *));
+		db->slot = x_realloc(db->slot, cap, sizeof(struct node_entry *));
 		db->rests = x_realloc(db->rests, cap, sizeof(mono_t));
-		memset(db->slot + db->cap_slots, 0, (cap - db->cap_slots) * sizeof(struct entry *));
+		memset(db->slot + db->cap_slots, 0,
+		       (cap - db->cap_slots) * sizeof(struct node_entry *));
 		memset(db->rests + db->cap_slots, 0, (cap - db->cap_slots) * sizeof(mono_t));
 		db->cap_slots = cap;
 	}
 	return (uint16_t)i;
 }
 
-static struct entry *entry_new(struct nodedb *db, node_id_t id, mono_t now)
+static struct node_entry *entry_new(struct nodedb *db, node_id_t id, mono_t now)
 {
-	struct entry *e = x_new(struct entry);
+	struct node_entry *e = x_new(struct node_entry);
 
 	e->node.slot = take_slot(db, now);
 	e->node.id = id;
@@ -155,7 +156,7 @@ static struct entry *entry_new(struct nodedb *db, node_id_t id, mono_t now)
 	return e;
 }
 
-static void entry_free(struct nodedb *db, struct entry *e)
+static void entry_free(struct nodedb *db, struct node_entry *e)
 {
 	e->node.state = NODE_LEFT;
 	account(db, e);
@@ -189,7 +190,7 @@ void nodedb_free(struct nodedb *db)
 
 struct node *nodedb_find(struct nodedb *db, node_id_t id)
 {
-	struct entry *e;
+	struct node_entry *e;
 
 	HASH_FIND(hh, db->by_id, &id, sizeof(id), e);
 	return e ? &e->node : NULL;
@@ -358,7 +359,7 @@ void nodedb_expire(struct nodedb *db, mono_t now, int64_t keep_ms,
 		   void (*fn)(void *arg, uint16_t slot), void *arg)
 {
 	for (uint32_t i = SLOT_SELF + 1; i < db->n_slots; i++) {
-		struct entry *e = db->slot[i];
+		struct node_entry *e = db->slot[i];
 
 		if (!e || e->node.state != NODE_LEFT || mono_sub_ms(now, e->node.since) <= keep_ms)
 			continue;

@@ -27,7 +27,7 @@ struct claim {
 	node_id_t node;
 };
 
-struct candidate {
+struct rib_candidate {
 	struct rib_route route;
 	uint32_t latency_us;
 };
@@ -39,7 +39,7 @@ struct rib {
 
 	struct claim *claim; /* sorted */
 	unsigned n_claims, cap_claims;
-	struct candidate *candidate;
+	struct rib_candidate *candidate;
 	unsigned n_candidates, cap_candidates;
 	struct rib_route *route, *before; /* sorted by destination */
 	unsigned n_routes, n_before, cap_routes, cap_before;
@@ -93,8 +93,8 @@ static int compare_claims(const void *a, const void *b)
 /* Overlay addresses before prefixes: an address is its node's, whoever announces it as a prefix. */
 static int compare_candidates(const void *a, const void *b)
 {
-	const struct rib_route *x = &((const struct candidate *)a)->route,
-			       *y = &((const struct candidate *)b)->route;
+	const struct rib_route *x = &((const struct rib_candidate *)a)->route,
+			       *y = &((const struct rib_candidate *)b)->route;
 	int order = prefix_compare(&x->dst, &y->dst);
 
 	if (order)
@@ -309,11 +309,11 @@ static void refuse(struct rib *x, const struct prefix *dst, bool is_prefix, node
 static void add_candidate(struct rib *x, const struct rib_node *n, uint32_t metric,
 			  const struct prefix *dst, const struct ip_addr *gateway)
 {
-	struct candidate *c;
+	struct rib_candidate *c;
 
 	GROW(x->candidate, x->n_candidates, x->cap_candidates);
 	c = &x->candidate[x->n_candidates++];
-	*c = (struct candidate){
+	*c = (struct rib_candidate){
 		.route = { .dst = *dst, .node = n->id, .metric = metric },
 		.latency_us = n->latency_us,
 	};
@@ -463,10 +463,11 @@ static const struct rib_route *find(const struct rib_route *list, unsigned n,
 }
 
 /* The announcer in use stays until another is nearer by as much as moves a metric. */
-static const struct candidate *nearest(const struct rib_input *in, const struct candidate *c,
-				       unsigned n, const struct rib_route *before, mono_t now)
+static const struct rib_candidate *nearest(const struct rib_input *in,
+					   const struct rib_candidate *c, unsigned n,
+					   const struct rib_route *before, mono_t now)
 {
-	const struct candidate *best = c, *in_use = NULL;
+	const struct rib_candidate *best = c, *in_use = NULL;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (c[i].latency_us < best->latency_us)
@@ -483,11 +484,12 @@ static const struct candidate *nearest(const struct rib_input *in, const struct 
 }
 
 /* The candidates c[0..n) have the same destination. */
-static void pick(struct rib *x, const struct rib_input *in, const struct candidate *c, unsigned n,
-		 mono_t now)
+static void pick(struct rib *x, const struct rib_input *in, const struct rib_candidate *c,
+		 unsigned n, mono_t now)
 {
 	const struct rib_route *before = find(x->before, x->n_before, &c->route.dst);
-	const struct candidate *won = c->route.is_prefix ? nearest(in, c, n, before, now) : &c[0];
+	const struct rib_candidate *won =
+		c->route.is_prefix ? nearest(in, c, n, before, now) : &c[0];
 	struct rib_route *r;
 
 	for (unsigned i = 0; i < n; i++)
@@ -568,7 +570,7 @@ void rib_run(struct rib *x, const struct rib_input *in, const struct rib_report 
 	x->run++;
 	collect(x, in, now);
 	for (unsigned i = 0, n; i < x->n_candidates; i += n) {
-		const struct candidate *c = &x->candidate[i];
+		const struct rib_candidate *c = &x->candidate[i];
 
 		for (n = 1; i + n < x->n_candidates &&
 			    prefix_compare(&c->route.dst, &c[n].route.dst) == 0;)

@@ -20,7 +20,7 @@
 #define PING_MAX	 100
 #define JOBS_MAX	 16
 
-struct probe {
+struct probe_target {
 	struct probe_job *job;
 	node_id_t node;
 	bool sent, done;
@@ -37,7 +37,7 @@ struct probe_job {
 	unsigned n_hops;
 	node_id_t hop[LEON_HOPS_MAX];
 	unsigned n, n_sent, n_done;
-	struct probe *probe;
+	struct probe_target *probe;
 };
 
 static void job_free(struct leond *d, struct probe_job *job)
@@ -79,7 +79,7 @@ static void write_trace(struct command *c, const struct probe_job *job)
 
 	jsonw_array(c->w, "hops");
 	for (unsigned i = 0; i < job->n; i++) {
-		const struct probe *p = &job->probe[i];
+		const struct probe_target *p = &job->probe[i];
 
 		jsonw_object(c->w, NULL);
 		jsonw_u64(c->w, "hop", i + 1);
@@ -100,7 +100,7 @@ static void write_ping(struct command *c, const struct probe_job *job)
 
 	jsonw_array(c->w, "replies");
 	for (unsigned i = 0; i < job->n; i++) {
-		const struct probe *p = &job->probe[i];
+		const struct probe_target *p = &job->probe[i];
 		uint64_t rtt = (uint64_t)p->rtt_us;
 
 		jsonw_object(c->w, NULL);
@@ -146,7 +146,7 @@ static void job_finish_if_done(struct probe_job *job)
 
 static void on_result(void *arg, int64_t rtt_us)
 {
-	struct probe *p = arg;
+	struct probe_target *p = arg;
 
 	p->rtt_us = rtt_us;
 	p->done = true;
@@ -157,7 +157,7 @@ static void on_result(void *arg, int64_t rtt_us)
 /* Sends the next probe along the first n_hops of the path. */
 static void send_next(struct probe_job *job, unsigned n_hops)
 {
-	struct probe *p = &job->probe[job->n_sent++];
+	struct probe_target *p = &job->probe[job->n_sent++];
 
 	p->job = job;
 	p->node = job->hop[n_hops - 1];

@@ -27,7 +27,7 @@ static void write_address(struct command *c, const struct overlay_seed *s, unsig
 
 static void write_peer(struct command *c, uint32_t i)
 {
-	const struct seed *s = &c->d->seed[i];
+	const struct seed_host *s = &c->d->seed[i];
 	node_id_t node = NODE_ID_NONE;
 	struct reach r;
 	char buf[160];

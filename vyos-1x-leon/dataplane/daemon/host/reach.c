@@ -189,7 +189,7 @@ static bool may_tell(struct leond *d, mono_t now)
 
 static void watch(struct leond *d, uint32_t i, mono_t now)
 {
-	struct seed *s = &d->seed[i];
+	struct seed_host *s = &d->seed[i];
 	struct reach r;
 
 	reach_look(d, i, &r);

@@ -42,7 +42,7 @@ static uint64_t identity_of(const struct conf_peer *p)
 }
 
 /* How long a peer is reached, or is not, does not begin anew because others were changed. */
-static void keep_reach(struct seed *s, const struct seed *old, uint32_t n_old)
+static void keep_reach(struct seed_host *s, const struct seed_host *old, uint32_t n_old)
 {
 	for (uint32_t i = 0; i < n_old; i++) {
 		if (old[i].name != s->name)
@@ -55,7 +55,7 @@ static void keep_reach(struct seed *s, const struct seed *old, uint32_t n_old)
 
 void seeds_reset(struct leond *d)
 {
-	struct seed *old = d->seed;
+	struct seed_host *old = d->seed;
 	uint32_t n_old = d->n_seeds;
 
 	d->n_seeds = d->conf->n_peers;
@@ -81,7 +81,7 @@ void seeds_run(struct leond *d, mono_t now)
 {
 	for (uint32_t i = 0; i < d->n_seeds; i++) {
 		const struct conf_peer *p = &d->conf->peer[i];
-		struct seed *s = &d->seed[i];
+		struct seed_host *s = &d->seed[i];
 
 		if (!is_name(d, i) || s->asking)
 			continue;
@@ -110,7 +110,7 @@ static void report_failure(struct leond *d, uint32_t i, const char *why)
 }
 
 /* Setting the same addresses again would break off a handshake that is under way. */
-static bool answer_differs(const struct seed *s, const struct resolve_answer *a)
+static bool answer_differs(const struct seed_host *s, const struct resolve_answer *a)
 {
 	if (s->n != a->n)
 		return true;

@@ -23,12 +23,12 @@ static int64_t cost_ns(int64_t per_s)
 	return NS_PER_S / per_s;
 }
 
-static struct bucket *bucket_of(struct source *table, size_t places, uint64_t name)
+static struct bucket *bucket_of(struct limit_source *table, size_t places, uint64_t name)
 {
-	struct source *s = &table[name % places];
+	struct limit_source *s = &table[name % places];
 
 	if (s->name != name)
-		*s = (struct source){ .name = name };
+		*s = (struct limit_source){ .name = name };
 	return &s->bucket;
 }
 

@@ -146,7 +146,7 @@ struct own_state {
 
 /* What one address may do. Where two addresses fall on one place, the later one takes it with a
  * full bucket: so nobody can use up the budget of another. */
-struct source {
+struct limit_source {
 	uint64_t name; /* hash of it */
 	struct bucket bucket;
 };
@@ -154,5 +154,5 @@ struct source {
 /* limit.c: HELLOs opened and answered, in total and for each address. */
 struct limit_state {
 	struct bucket opened, opened_known, answered;
-	struct source answered_to[256], opened_from[256];
+	struct limit_source answered_to[256], opened_from[256];
 };
