@@ -23,6 +23,7 @@ SOURCES = os.path.join(run.TOP, 'vyos-1x-leon/dataplane')
 
 # What each target is for. Before authentication, unless AFTER says otherwise.
 TARGETS = {
+    'accel': ['wire/accel.c'],
     'addr': ['base/addr.c'],
     'bundle': ['wire/bundle.c'],
     'coalesce': ['fwd/coalesce.c'],
@@ -48,6 +49,7 @@ TARGETS = {
     'request': ['daemon/control/cmds.c'],
     'sclp': ['wire/sclp.c', 'wire/sclp_join.c'],
     'sealed': ['fwd/incoming.c', 'crypto/seal.c'],
+    'tcp': ['wire/tcp.c'],
 }
 
 

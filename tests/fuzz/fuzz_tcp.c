@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* wire/tcp: a segment that parses lies within its frame; half of its payload is a segment too. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "wire/tcp.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	uint8_t out[65536];
+	struct tcp_view t, u;
+	struct eth_view v;
+	size_t n;
+
+	if (eth_parse(data, len, &v) || tcp_parse(data, len, &v, &t))
+		return 0;
+	if (v.l4_offset + t.hdr_len + t.payload_len > len)
+		abort();
+	n = tcp_cut(data, &v, &t, 7, t.payload_len / 2, out, sizeof(out));
+	if (!n)
+		return 0;
+	if (eth_parse(out, n, &v) || tcp_parse(out, n, &v, &u))
+		abort();
+	if (u.payload_len != t.payload_len / 2 || u.seq != 7 || u.ack != t.ack ||
+	    u.flags & TCP_FIN || u.has_ts != t.has_ts)
+		abort();
+	return 0;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* wire/accel: what accelerators say to each other, at both ends of every range. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "golden.h"
+#include "wire/accel.h"
+#include "wire/bytes.h"
+#include "wire/tcp.h"
+
+static struct ip_addr ip(const char *text)
+{
+	struct ip_addr a;
+
+	assert_int_equal(ip_parse(text, &a), 0);
+	return a;
+}
+
+static struct accel_frame offer(const char *near, const char *far)
+{
+	return (struct accel_frame){
+		.type = ACCEL_OFFER,
+		.stream = 9,
+		.offer = { .key = { 20, ip(near), ip(far), 40000, 2049 },
+			   .point = 0xfffffff0,
+			   .near = { 7, true, true, 1460 },
+			   .far = { TCP_SCALE_UNKNOWN, false, false, 0 } },
+	};
+}
+
+static void test_document(void **state)
+{
+	struct accel_frame f = offer("192.0.2.1", "192.0.2.2");
+	struct accel_frame hello = { .type = ACCEL_HELLO,
+				     .hello = { ACCEL_VERSION, 0x0a000001, 26 } };
+	uint8_t buf[ACCEL_SMALL_MAX];
+
+	(void)state;
+	assert_golden("accel-hello", buf, accel_encode(&hello, buf));
+	assert_golden("accel-offer", buf, accel_encode(&f, buf));
+}
+
+/* What is encoded is decoded to the same bytes, and to nothing while a byte is missing. */
+static void assert_round(const struct accel_frame *f, struct accel_frame *back)
+{
+	uint8_t buf[ACCEL_SMALL_MAX], again[ACCEL_SMALL_MAX];
+	size_t len = accel_encode(f, buf), used;
+
+	for (size_t n = 0; n < len; n++)
+		assert_int_equal(accel_decode(buf, n, back, &used), ACCEL_MORE);
+	assert_int_equal(accel_decode(buf, len, back, &used), ACCEL_OK);
+	assert_int_equal(used, len);
+	assert_int_equal(accel_encode(back, again), len);
+	assert_memory_equal(buf, again, len);
+	/* Bytes that are too many or too few for its type. */
+	put_u24(buf + 5, (uint32_t)(len - ACCEL_HDR_LEN + 1));
+	assert_int_equal(accel_decode(buf, len + 1, back, &used), ACCEL_BAD);
+	if (len > ACCEL_HDR_LEN) {
+		put_u24(buf + 5, (uint32_t)(len - ACCEL_HDR_LEN - 1));
+		assert_int_equal(accel_decode(buf, len, back, &used), ACCEL_BAD);
+	}
+}
+
+static void test_every_type(void **state)
+{
+	struct accel_frame back, four = offer("192.0.2.1", "192.0.2.2"),
+				 six = offer("2001:db8::1", "2001:db8::2");
+
+	(void)state;
+	for (uint8_t type = ACCEL_HELLO; type < ACCEL_TYPES; type++) {
+		struct accel_frame f = { .type = type, .stream = 1 };
+
+		if (type == ACCEL_DATA || type == ACCEL_PACKED || type == ACCEL_OFFER ||
+		    type == ACCEL_WANT)
+			continue;
+		if (type == ACCEL_HELLO || type == ACCEL_PING || type == ACCEL_PONG)
+			f.stream = 0;
+		assert_round(&f, &back);
+		assert_int_equal(back.type, type);
+	}
+	assert_round(&four, &back);
+	assert_round(&six, &back);
+	assert_int_equal(back.stream, 9);
+	assert_int_equal(back.offer.key.vlan, 20);
+	assert_true(ip_equal(&back.offer.key.far, &six.offer.key.far));
+	assert_int_equal(back.offer.point, 0xfffffff0);
+	assert_int_equal(back.offer.near.scale, 7);
+	assert_true(back.offer.near.scaling && back.offer.near.sack);
+	assert_int_equal(back.offer.near.mss, 1460);
+	assert_int_equal(back.offer.far.scale, TCP_SCALE_UNKNOWN);
+}
+
+static void test_data(void **state)
+{
+	struct accel_frame f = { .type = ACCEL_DATA, .stream = 3, .data = { NULL, 5 } }, back;
+	uint8_t buf[ACCEL_SMALL_MAX];
+	size_t used;
+
+	(void)state;
+	assert_int_equal(accel_encode(&f, buf), ACCEL_HDR_LEN);
+	memcpy(buf + ACCEL_HDR_LEN, "hello", 5);
+	assert_int_equal(accel_decode(buf, ACCEL_HDR_LEN + 4, &back, &used), ACCEL_MORE);
+	assert_int_equal(accel_decode(buf, ACCEL_HDR_LEN + 5, &back, &used), ACCEL_OK);
+	assert_int_equal(used, ACCEL_HDR_LEN + 5);
+	assert_ptr_equal(back.data.data, buf + ACCEL_HDR_LEN);
+	assert_int_equal(back.data.len, 5);
+}
+
+static enum accel_parse try(uint8_t type, uint32_t stream, uint32_t len)
+{
+	uint8_t buf[ACCEL_HDR_LEN];
+	struct accel_frame f;
+	size_t used;
+
+	buf[0] = type;
+	put_u32(buf + 1, stream);
+	put_u24(buf + 5, len);
+	return accel_decode(buf, sizeof(buf), &f, &used);
+}
+
+static void test_bad(void **state)
+{
+	struct accel_frame f = offer("192.0.2.1", "192.0.2.2"), back;
+	uint8_t buf[ACCEL_SMALL_MAX];
+	size_t len, used;
+
+	(void)state;
+	assert_int_equal(try(0, 0, 0), ACCEL_BAD);
+	assert_int_equal(try(ACCEL_TYPES, 1, 0), ACCEL_BAD);
+	assert_int_equal(try(255, 1, 0), ACCEL_BAD);
+	assert_int_equal(try(ACCEL_DATA, 0, 5), ACCEL_BAD);
+	assert_int_equal(try(ACCEL_DATA, 1, 0), ACCEL_BAD);
+	assert_int_equal(try(ACCEL_PING, 1, 8), ACCEL_BAD);
+	assert_int_equal(try(ACCEL_DATA, 1, ACCEL_BODY_MAX), ACCEL_MORE);
+	/* Nobody waits for a frame that is larger than any. */
+	assert_int_equal(try(ACCEL_DATA, 1, ACCEL_BODY_MAX + 1), ACCEL_BAD);
+
+	len = accel_encode(&f, buf);
+	buf[ACCEL_HDR_LEN + 2] = 5; /* family */
+	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_BAD);
+	buf[ACCEL_HDR_LEN + 2] = 4;
+	put_u16(buf + ACCEL_HDR_LEN, 4095); /* VLAN */
+	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_BAD);
+	put_u16(buf + ACCEL_HDR_LEN, 4094);
+	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_OK);
+	buf[len - 8] = TCP_SCALE_MAX + 1;
+	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_BAD);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_document),
+		cmocka_unit_test(test_every_type),
+		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_bad),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

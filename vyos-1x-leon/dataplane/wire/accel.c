@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Frames between accelerators, see accel.h. Called by leon-accel for whatever a carrier brings.
+ */
+#include "wire/accel.h"
+
+#include <string.h>
+
+#include "wire/bytes.h"
+#include "wire/tcp.h"
+
+#define F_SCALING 0x01
+#define F_SACK	  0x02
+
+static void put_ip(struct wbuf *b, const struct ip_addr *ip)
+{
+	wbuf_bytes(b, ip->b, ip->family == 4 ? 4 : 16);
+}
+
+static void get_ip(struct rbuf *b, uint8_t family, struct ip_addr *ip)
+{
+	const uint8_t *p = rbuf_take(b, family == 4 ? 4 : 16);
+
+	*ip = (struct ip_addr){ .family = family };
+	if (p)
+		memcpy(ip->b, p, family == 4 ? 4 : 16);
+}
+
+static void put_options(struct wbuf *b, const struct accel_options *o)
+{
+	wbuf_u8(b, o->scale);
+	wbuf_u8(b, (uint8_t)((o->scaling ? F_SCALING : 0) | (o->sack ? F_SACK : 0)));
+	wbuf_u16(b, o->mss);
+}
+
+static void get_options(struct rbuf *b, struct accel_options *o)
+{
+	uint8_t flags;
+
+	o->scale = rbuf_u8(b);
+	flags = rbuf_u8(b);
+	o->scaling = flags & F_SCALING;
+	o->sack = flags & F_SACK;
+	o->mss = rbuf_u16(b);
+	b->ok &= (o->scale <= TCP_SCALE_MAX || o->scale == TCP_SCALE_UNKNOWN) &&
+		 !(flags & ~(F_SCALING | F_SACK));
+}
+
+static void put_offer(struct wbuf *b, const struct accel_frame *f)
+{
+	const struct accel_key *k = &f->offer.key;
+
+	wbuf_u16(b, k->vlan);
+	wbuf_u8(b, k->near.family);
+	put_ip(b, &k->near);
+	put_ip(b, &k->far);
+	wbuf_u16(b, k->near_port);
+	wbuf_u16(b, k->far_port);
+	wbuf_u32(b, f->offer.point);
+	put_options(b, &f->offer.near);
+	put_options(b, &f->offer.far);
+}
+
+static void get_offer(struct rbuf *b, struct accel_frame *f)
+{
+	struct accel_key *k = &f->offer.key;
+	uint8_t family;
+
+	k->vlan = rbuf_u16(b);
+	family = rbuf_u8(b);
+	if (k->vlan > 4094 || (family != 4 && family != 6)) {
+		b->ok = false;
+		return;
+	}
+	get_ip(b, family, &k->near);
+	get_ip(b, family, &k->far);
+	k->near_port = rbuf_u16(b);
+	k->far_port = rbuf_u16(b);
+	f->offer.point = rbuf_u32(b);
+	get_options(b, &f->offer.near);
+	get_options(b, &f->offer.far);
+}
+
+static void get_hello(struct rbuf *b, struct accel_frame *f)
+{
+	f->hello.version = rbuf_u8(b);
+	f->hello.node = rbuf_u32(b);
+	f->hello.window_log = rbuf_u8(b);
+}
+
+/* What is behind the header. False where it is not as its type demands. */
+static bool get_body(struct rbuf *b, struct accel_frame *f)
+{
+	switch (f->type) {
+	case ACCEL_HELLO:
+		get_hello(b, f);
+		break;
+	case ACCEL_OFFER:
+	case ACCEL_WANT:
+		get_offer(b, f);
+		break;
+	case ACCEL_ACCEPT:
+	case ACCEL_RELEASE:
+	case ACCEL_RELEASED:
+		f->at.point = rbuf_u32(b);
+		break;
+	case ACCEL_REFUSE:
+		f->refuse.reason = rbuf_u8(b);
+		break;
+	case ACCEL_CREDIT:
+		f->credit.bytes = rbuf_u32(b);
+		break;
+	case ACCEL_PING:
+	case ACCEL_PONG:
+		f->ping.value = rbuf_u64(b);
+		break;
+	case ACCEL_DATA:
+	case ACCEL_PACKED:
+		f->data.len = rbuf_left(b);
+		f->data.data = rbuf_take(b, f->data.len);
+		return f->data.len > 0;
+	default: /* those that say all with their type */
+		break;
+	}
+	return b->ok && !rbuf_left(b);
+}
+
+static bool belongs_to_stream(uint8_t type)
+{
+	return type != ACCEL_HELLO && type != ACCEL_WANT && type != ACCEL_PING &&
+	       type != ACCEL_PONG;
+}
+
+enum accel_parse accel_decode(const void *data, size_t len, struct accel_frame *f, size_t *used)
+{
+	const uint8_t *p = data;
+	struct rbuf body;
+	size_t body_len;
+
+	if (len < ACCEL_HDR_LEN)
+		return ACCEL_MORE;
+	*f = (struct accel_frame){ .type = p[0], .stream = get_u32(p + 1) };
+	body_len = get_u24(p + 5);
+	if (!f->type || f->type >= ACCEL_TYPES || body_len > ACCEL_BODY_MAX ||
+	    belongs_to_stream(f->type) != (f->stream != 0))
+		return ACCEL_BAD;
+	if (len - ACCEL_HDR_LEN < body_len)
+		return ACCEL_MORE;
+	body = rbuf_of(p + ACCEL_HDR_LEN, body_len);
+	if (!get_body(&body, f))
+		return ACCEL_BAD;
+	*used = ACCEL_HDR_LEN + body_len;
+	return ACCEL_OK;
+}
+
+static void put_body(struct wbuf *b, const struct accel_frame *f)
+{
+	switch (f->type) {
+	case ACCEL_HELLO:
+		wbuf_u8(b, f->hello.version);
+		wbuf_u32(b, f->hello.node);
+		wbuf_u8(b, f->hello.window_log);
+		break;
+	case ACCEL_OFFER:
+	case ACCEL_WANT:
+		put_offer(b, f);
+		break;
+	case ACCEL_ACCEPT:
+	case ACCEL_RELEASE:
+	case ACCEL_RELEASED:
+		wbuf_u32(b, f->at.point);
+		break;
+	case ACCEL_REFUSE:
+		wbuf_u8(b, f->refuse.reason);
+		break;
+	case ACCEL_CREDIT:
+		wbuf_u32(b, f->credit.bytes);
+		break;
+	case ACCEL_PING:
+	case ACCEL_PONG:
+		wbuf_u64(b, f->ping.value);
+		break;
+	default:
+		break;
+	}
+}
+
+size_t accel_encode(const struct accel_frame *f, void *out)
+{
+	struct wbuf b = wbuf_of(out, ACCEL_SMALL_MAX);
+	bool has_data = f->type == ACCEL_DATA || f->type == ACCEL_PACKED;
+	size_t body_len;
+
+	wbuf_u8(&b, f->type);
+	wbuf_u32(&b, f->stream);
+	wbuf_u24(&b, 0);
+	put_body(&b, f);
+	body_len = has_data ? f->data.len : wbuf_len(&b) - ACCEL_HDR_LEN;
+	put_u24((uint8_t *)out + 5, (uint32_t)body_len);
+	return wbuf_len(&b);
+}

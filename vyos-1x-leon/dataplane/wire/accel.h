@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What two accelerators say to each other over their carrier, a TCP connection: frames, one behind
+ * the other. Pure encode and decode. doc/protocol.md has the table and the test vectors.
+ *
+ *   type (8) | stream (32) | length (24) | `length` bytes of that type
+ *
+ * A stream is one TCP connection between two hosts, numbered by the node that leads (the one with
+ * the lower node-id); a number is not used again while the carrier lives. 0 is none.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+
+#define ACCEL_VERSION	1
+#define ACCEL_HDR_LEN	8
+#define ACCEL_DATA_MAX	65536			/* bytes of a host's in one frame */
+#define ACCEL_BODY_MAX	(ACCEL_DATA_MAX + 1024) /* compression may add a little */
+#define ACCEL_FRAME_MAX (ACCEL_HDR_LEN + ACCEL_BODY_MAX)
+#define ACCEL_SMALL_MAX 128 /* a whole frame of any type but data */
+
+enum accel_type {
+	ACCEL_HELLO = 1, /* first on a carrier */
+	ACCEL_OFFER,	 /* leader: let us take this connection; it is drained here from now on */
+	ACCEL_WANT,	 /* follower: offer this one */
+	ACCEL_ACCEPT,	 /* follower: drained here too, from this point on */
+	ACCEL_REFUSE,	 /* follower: not this one, for a while */
+	ACCEL_READY,	 /* the host here has acknowledged the other's point */
+	ACCEL_TAKE,	 /* leader: it is taken, for both */
+	ACCEL_ABORT,	 /* leader: it is not, go on as before */
+	ACCEL_DATA,	 /* bytes of the host here */
+	ACCEL_PACKED,	 /* the same, compressed: the next part of this direction's zstd stream */
+	ACCEL_FIN,	 /* the host here has no more to send */
+	ACCEL_RESET,	 /* the connection is dead */
+	ACCEL_CREDIT,	 /* so many more bytes of data may be sent */
+	ACCEL_RELEASE,	 /* leader: give it back from this point on; follower: please do */
+	ACCEL_RELEASED,	 /* follower: from this point on */
+	ACCEL_DRAINED,	 /* follower: its host has acknowledged all up to the leader's point */
+	ACCEL_RETURN,	 /* leader: it is given back, for both */
+	ACCEL_PING,	 /* stream 0: answer it */
+	ACCEL_PONG,
+	ACCEL_TYPES, /* end of them; 0 is none */
+};
+
+/* Which connection, as the sender sees it. */
+struct accel_key {
+	uint16_t vlan;		  /* 0: untagged */
+	struct ip_addr near, far; /* the host behind the sender; the one behind the receiver */
+	uint16_t near_port, far_port;
+};
+
+/* What the sender saw in the SYN of a host. */
+struct accel_options {
+	uint8_t scale; /* TCP_SCALE_UNKNOWN: no SYN was seen */
+	bool scaling;  /* false, and a SYN was seen: the host does not scale */
+	bool sack;
+	uint16_t mss; /* 0: unknown */
+};
+
+struct accel_frame {
+	uint8_t type;
+	uint32_t stream;
+	union {
+		struct {
+			uint8_t version;
+			node_id_t node;
+			uint8_t window_log; /* of the sender's zstd stream; 0: it packs nothing */
+		} hello;
+		struct { /* OFFER, WANT */
+			struct accel_key key;
+			uint32_t point; /* sequence number behind what the host here sent */
+			struct accel_options near, far;
+		} offer;
+		struct { /* ACCEPT, RELEASE, RELEASED */
+			uint32_t point;
+		} at;
+		struct { /* REFUSE */
+			uint8_t reason;
+		} refuse;
+		struct {
+			uint32_t bytes;
+		} credit;
+		struct { /* PING, PONG */
+			uint64_t value;
+		} ping;
+		struct { /* DATA, PACKED */
+			const uint8_t *data;
+			size_t len;
+		} data;
+	};
+};
+
+enum accel_parse {
+	ACCEL_OK,
+	ACCEL_MORE, /* the frame is not whole yet */
+	ACCEL_BAD,  /* this is no peer that we understand */
+};
+/* Reads the first frame of what came; on ACCEL_OK *used bytes of it, and data points into them. */
+enum accel_parse accel_decode(const void *data, size_t len, struct accel_frame *f, size_t *used);
+
+/* Writes a frame; of data only the header, the bytes follow. Returns the length written, at most
+ * ACCEL_SMALL_MAX. */
+size_t accel_encode(const struct accel_frame *f, void *out);
