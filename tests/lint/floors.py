@@ -17,6 +17,7 @@ FLOORS = {
         ['send'],
         ['admit/'],
         ['topology'],
+        ['pairs'],
         ['peer'],
         ['agenda'],
         ['service', 'tally', 'core', 'types', 'session/session_state', 'measure/measure_state',

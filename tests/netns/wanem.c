@@ -187,7 +187,8 @@ static bool is_leon_data(const struct frame *f)
 		at = (ip[0] & 15) * 4u;
 	if ((ip[0] >> 4 == 4 ? ip[9] : ip[6]) != IPPROTO_UDP)
 		return false;
-	return ip[at + 8] >> 4 == 1 && (ip[at + 8] & 15) >= 1 && (ip[at + 8] & 15) <= 3;
+	/* All kinds but 4, which is control. */
+	return ip[at + 8] >> 4 == 1 && (ip[at + 8] & 15) != 4;
 }
 
 /* Decides when, if ever, this copy arrives. */

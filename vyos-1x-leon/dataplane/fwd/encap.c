@@ -13,38 +13,41 @@
 
 /* A segment that is larger than the path although it is one: a UDP datagram. */
 static bool split_segment(struct worker *w, const struct tso *t, unsigned i,
-			  const struct snap_node *node, size_t room)
+			  const struct lane *lane)
 {
 	uint8_t head[TSO_HDR_MAX];
 	struct pieces p = tso_segment(t, i, head);
+	struct lane own = *lane;
 
-	return frag_send(w, node, &p, room, LEON_F_CSUM_PARTIAL);
+	own.counter += i;
+	return frag_send(w, &own, &p, LEON_F_CSUM_PARTIAL);
 }
 
-static bool send_super(struct worker *w, const struct frame *f, const struct snap_node *node,
-		       size_t room)
+static bool send_super(struct worker *w, const struct frame *f, const struct lane *lane)
 {
 	bool all = true;
 	struct tso t;
 
-	if (f->gso == FRAME_UNKNOWN_GSO || tso_open(&t, f, room) < 0) {
+	if (f->gso == FRAME_UNKNOWN_GSO || tso_open(&t, f, lane->room) < 0) {
 		drop(w, DROP_offload_unsupported);
 		return false;
 	}
 	for (unsigned i = 0; i < t.n; i++) {
 		size_t left = t.payload_len - i * t.size;
 		size_t len = t.hdr_len + min_of(t.size, left);
-		struct outgoing o = { .node = node,
+		struct outgoing o = { .node = lane->node,
+				      .twice = lane->twice,
+				      .counter = lane->counter + i,
 				      .kind = LEON_FRAME,
 				      .flags = LEON_F_CSUM_PARTIAL,
-				      .frames = 1,
+				      .frames = !lane->twice,
 				      .head_len = t.hdr_len,
 				      .body_len = len - t.hdr_len };
 		struct pieces p;
 		uint8_t *head;
 
-		if (unlikely(len > room)) {
-			all &= split_segment(w, &t, i, node, room);
+		if (unlikely(len > lane->room)) {
+			all &= split_segment(w, &t, i, lane);
 			continue;
 		}
 		head = outgoing_begin(w, &o);
@@ -56,24 +59,42 @@ static bool send_super(struct worker *w, const struct frame *f, const struct sna
 	return all;
 }
 
+static bool send_whole(struct worker *w, const struct frame *f, const struct lane *lane,
+		       uint8_t flags, bool own)
+{
+	struct outgoing o = { .node = lane->node,
+			      .twice = true,
+			      .counter = lane->counter,
+			      .kind = LEON_FRAME,
+			      .flags = flags,
+			      .body_len = f->len };
+
+	if (!lane->twice)
+		return outgoing_frame(w, lane->node, flags, f->data, f->len, own);
+	return outgoing_begin(w, &o) && outgoing_end(w, &o, f->data);
+}
+
+bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lane, bool own)
+{
+	uint8_t flags = f->partial ? LEON_F_CSUM_PARTIAL : 0;
+	struct pieces whole = { .body = f->data, .body_len = f->len };
+
+	if (f->gso != FRAME_PLAIN)
+		return send_super(w, f, lane);
+	if (likely(f->len <= lane->room))
+		return send_whole(w, f, lane, flags, own);
+	return frag_send(w, lane, &whole, flags);
+}
+
 void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last)
 {
 	const struct snap_node *node = &w->snap->node[slot];
-	uint8_t flags = f->partial ? LEON_F_CSUM_PARTIAL : 0;
-	size_t room = node->room;
-	struct pieces whole = { .body = f->data, .body_len = f->len };
-	bool sent;
+	struct lane lane = { .node = node, .room = node->room };
 
-	if (f->gso != FRAME_PLAIN) {
+	if (f->gso != FRAME_PLAIN)
 		bundle_flush_to(w, slot);
-		sent = send_super(w, f, node, room);
-	} else if (bundle_add(w, f, slot, copy, last)) {
+	else if (bundle_add(w, f, slot, copy, last))
 		return; /* counted when it is sent */
-	} else if (likely(f->len <= room)) {
-		sent = outgoing_frame(w, node, flags, f->data, f->len, last);
-	} else {
-		sent = frag_send(w, node, &whole, room, flags);
-	}
-	if (likely(sent))
+	if (likely(encap_alone(w, f, &lane, last)))
 		count(w, copy ? CNT_flood_tx : CNT_unicast_tx, 1);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "fwd/frame.h"
+#include "fwd/outgoing.h"
 
 struct worker;
 
@@ -18,3 +19,6 @@ struct worker;
  * the frame is not needed afterwards, so the header may be written in front of it.
  */
 void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last);
+/* The same frame, alone and at once, along this lane. own: the frame is not needed afterwards.
+ * False where nothing of it is sent (counted, unless it travels twice). */
+bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lane, bool own);

@@ -4,7 +4,7 @@
  */
 #include "fwd/flood.h"
 
-#include "fwd/encap.h"
+#include "fwd/critical.h"
 #include "fwd/worker.h"
 
 #define MAC_BROADCAST 0xffffffffffffULL
@@ -54,5 +54,5 @@ void flood(struct worker *w, struct frame *f)
 	if (!mac_is_multicast(f->v.dst))
 		count(w, CNT_unknown_tx, 1);
 	for (uint16_t i = 0; i < s->n_flood; i++)
-		encap_send(w, f, s->flood[i], true, i + 1 == s->n_flood);
+		critical_or_not(w, f, s->flood[i], true, i + 1 == s->n_flood);
 }

@@ -20,7 +20,8 @@ enum frame_gso {
 struct frame {
 	uint8_t *data; /* SNAP_HDR_LEN_MAX bytes in front of it are free to use, once */
 	size_t len;
-	bool partial; /* the transport checksum is that of the pseudo-header only */
+	bool partial;  /* the transport checksum is that of the pseudo-header only */
+	bool critical; /* as policy says */
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */
 	struct eth_view v;

@@ -8,7 +8,7 @@
 
 #include "base/defs.h"
 #include "fwd/clamp.h"
-#include "fwd/encap.h"
+#include "fwd/critical.h"
 #include "fwd/reports.h"
 #include "fwd/flood.h"
 #include "fwd/to_segment.h"
@@ -66,11 +66,12 @@ void from_tap_frame(struct worker *w, struct frame *f)
 		return;
 	}
 	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);
+	f->critical = critical_is(w, f);
 	if (slot == SLOT_NONE) {
 		flood(w, f);
 		return;
 	}
-	encap_send(w, f, slot, false, true);
+	critical_or_not(w, f, slot, false, true);
 }
 
 bool from_tap(struct worker *w, int fd)

@@ -8,10 +8,14 @@
 
 #include "base/defs.h"
 #include "fwd/worker.h"
+#include "wire/copy.h"
 
-static void count_traffic(struct worker *w, const struct snap_node *node)
+/* Copies take other paths than the one in use, and are not counted for that one. */
+static void count_traffic(struct worker *w, const struct outgoing *o)
 {
-	traffic_out(w, node->first, (uint16_t)(node - w->snap->node));
+	const struct snap_node *node = o->node;
+
+	traffic_out(w, node->first, o->twice ? SLOT_NONE : (uint16_t)(node - w->snap->node));
 }
 
 static bool is_sealed(const struct snap_node *node)
@@ -29,14 +33,27 @@ static bool lost(struct worker *w, const struct outgoing *o, enum drop_reason r)
 static void write_header(const struct outgoing *o, uint8_t *out)
 {
 	memcpy(out, o->node->hdr, o->node->hdr_len);
-	out[0] = (uint8_t)(LEON_VERSION << 4 | o->kind);
+	out[0] = (uint8_t)(LEON_VERSION << 4 | (o->twice ? LEON_COPY : o->kind));
 	out[1] = o->flags | o->node->flags;
+}
+
+static uint8_t *write_copy(const struct worker *w, const struct outgoing *o, uint8_t *out)
+{
+	struct copy_hdr h = { (uint8_t)w->index, o->counter, o->kind };
+
+	copy_encode(&h, out);
+	return out + COPY_HDR_LEN;
 }
 
 uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 {
 	const struct snap_node *node = o->node;
-	size_t len = node->hdr_len + o->head_len + o->body_len;
+	uint8_t *out;
+	size_t len;
+
+	if (unlikely(o->twice))
+		o->head_len += COPY_HDR_LEN;
+	len = node->hdr_len + o->head_len + o->body_len;
 
 	if (unlikely(node->no_key)) {
 		lost(w, o, DROP_no_key);
@@ -47,14 +64,15 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 		o->start = tx_prepare(w, node->first, 1, len + SEAL_OVERHEAD);
 	} else if (tx_begin(w, node->first, len, 2, node->hdr_len + o->head_len)) {
 		o->start = tx_scratch(w, node->hdr_len + o->head_len);
-		count_traffic(w, node);
+		count_traffic(w, o);
 	}
 	if (unlikely(!o->start)) {
 		lost(w, o, DROP_tx_failed);
 		return NULL;
 	}
 	write_header(o, o->start);
-	return o->start + node->hdr_len + (is_sealed(node) ? SEAL_NONCE_LEN : 0);
+	out = o->start + node->hdr_len + (is_sealed(node) ? SEAL_NONCE_LEN : 0);
+	return unlikely(o->twice) ? write_copy(w, o, out) : out;
 }
 
 /* The head is where its ciphertext goes; the body is encrypted on its way there. */
@@ -72,7 +90,7 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 	if (unlikely(!tx_begin(w, node->first, len, 1, len)))
 		return lost(w, o, DROP_tx_failed);
 	tx_scratch(w, len);
-	count_traffic(w, node);
+	count_traffic(w, o);
 	count(w, CNT_sealed_tx, 1);
 	return true;
 }
@@ -98,7 +116,7 @@ static bool send_whole(struct worker *w, const struct outgoing *o, uint8_t *payl
 		return lost(w, o, DROP_tx_failed);
 	write_header(o, start);
 	tx_piece(w, start, len);
-	count_traffic(w, o->node);
+	count_traffic(w, o);
 	return true;
 }
 

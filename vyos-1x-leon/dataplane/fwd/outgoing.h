@@ -15,11 +15,23 @@
 
 struct worker;
 
+/* Where the datagrams of a frame go. */
+struct lane {
+	const struct snap_node *node;
+	size_t room; /* for a frame, or a fragment with its header */
+	/* They travel along another path too, as kind LEON_COPY; with this counter, and those
+	 * behind it where the frame is cut into several. */
+	bool twice;
+	uint64_t counter;
+};
+
 struct outgoing {
 	const struct snap_node *node;
+	bool twice; /* as of a lane */
+	uint64_t counter;
 	uint8_t kind, flags;	   /* besides the flags of policy */
 	unsigned frames;	   /* that are lost with it */
-	size_t head_len, body_len; /* together at most node->room */
+	size_t head_len, body_len; /* together at most the room of the lane */
 	/* Of outgoing_begin(). */
 	uint8_t *start; /* the LEON header */
 };

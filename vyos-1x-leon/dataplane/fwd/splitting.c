@@ -12,15 +12,17 @@
 #include "wire/fragment.h"
 
 /* One piece: `len` bytes of the frame from `offset`. False where it cannot be sent. */
-static bool send_piece(struct worker *w, const struct snap_node *node, const struct pieces *p,
+static bool send_piece(struct worker *w, const struct lane *lane, const struct pieces *p,
 		       const struct fragment_hdr *h, size_t len, uint8_t flags)
 {
 	size_t from_head = h->offset < p->head_len ? min_of(len, p->head_len - h->offset) : 0;
 	size_t in_body = h->offset + from_head - p->head_len;
-	struct outgoing o = { .node = node,
+	struct outgoing o = { .node = lane->node,
+			      .twice = lane->twice,
+			      .counter = lane->counter,
 			      .kind = LEON_FRAGMENT,
 			      .flags = flags,
-			      .frames = 1,
+			      .frames = !lane->twice,
 			      .head_len = FRAGMENT_HDR_LEN + from_head,
 			      .body_len = len - from_head };
 	uint8_t *out = outgoing_begin(w, &o);
@@ -33,9 +35,9 @@ static bool send_piece(struct worker *w, const struct snap_node *node, const str
 	return outgoing_end(w, &o, p->body + in_body);
 }
 
-bool frag_send(struct worker *w, const struct snap_node *node, const struct pieces *p, size_t room,
-	       uint8_t flags)
+bool frag_send(struct worker *w, const struct lane *lane, const struct pieces *p, uint8_t flags)
 {
+	size_t room = lane->room;
 	size_t total = p->head_len + p->body_len;
 	size_t n, unit;
 	struct fragment_hdr h = { .total = (uint16_t)total };
@@ -51,7 +53,7 @@ bool frag_send(struct worker *w, const struct snap_node *node, const struct piec
 	h.id = w->fragment_id++;
 	for (size_t offset = 0; offset < total; offset += unit) {
 		h.offset = (uint16_t)offset;
-		if (!send_piece(w, node, p, &h, min_of(unit, total - offset), flags))
+		if (!send_piece(w, lane, p, &h, min_of(unit, total - offset), flags))
 			return false;
 		count(w, CNT_fragments_tx, 1);
 	}

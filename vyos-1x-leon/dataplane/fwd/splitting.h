@@ -7,18 +7,16 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "fwd/frame.h"
-#include "state/snap.h"
+#include "fwd/outgoing.h"
 
 struct worker;
 
 /* A path on which a fragment could carry less than this is no path. */
 #define FRAG_UNIT_MIN 64
 
-/* Sends a frame in pieces of at most `room` bytes behind the LEON header. The frame's body must
+/* Sends a frame in pieces that fit the lane. The frame's body must
  * stay as it is until the flush, its head is copied. False (and counted) where it is not sent. */
-bool frag_send(struct worker *w, const struct snap_node *node, const struct pieces *p, size_t room,
-	       uint8_t flags);
+bool frag_send(struct worker *w, const struct lane *lane, const struct pieces *p, uint8_t flags);

@@ -25,12 +25,22 @@
 /* How often incomplete frames are looked at while nothing else happens. */
 #define REASM_POLL_MS 100
 
+_Static_assert(FWD_WORKERS_MAX <= COPY_WORKERS_MAX, "each worker numbers frames for itself");
+
 static mono_t read_clock(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (mono_t){ (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec };
+}
+
+static uint64_t real_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
 /* --- what it waits for --- */
@@ -92,6 +102,8 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->traffic = x_calloc(setup->slots_maximum, sizeof(w->traffic[0]));
 	/* Numbers of different workers, and of this daemon and one before it, do not meet within
 	 * the time that a frame may wait. */
+	/* From the time of day: above what the daemon before this one used (protocol 2.8). */
+	w->copy_counter = real_us();
 	w->fragment_id = index << 28 | ((uint32_t)(read_clock().ns >> 10) & 0x0fffffff);
 }
 

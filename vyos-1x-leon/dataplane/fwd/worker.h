@@ -22,6 +22,7 @@
 #include "base/rcu.h"
 #include "base/ring.h"
 #include "base/siphash.h"
+#include "fwd/budget.h"
 #include "fwd/bundling.h"
 #include "fwd/copies.h"
 #include "fwd/deliver.h"
@@ -83,6 +84,7 @@ struct worker {
 	struct hash_key hash_key;
 	struct recent recent; /* reports posted a moment ago */
 	uint32_t fragment_id;
+	uint64_t copy_counter;	   /* of the next frame that travels twice */
 	mono_t foreign_at;	   /* when a FWD_FOREIGN was posted last */
 	mono_t *cannot_forward_at; /* by slot of the source: when one was posted for it */
 
@@ -101,7 +103,8 @@ struct fwd {
 	uint16_t slots_maximum;
 	_Atomic(struct snap *) snap;
 	struct rcu *rcu;
-	struct copies *copies; /* all workers */
+	struct copies *copies; /* all workers, as is the next */
+	struct budget budget;
 	int event_fd, stop_fd;
 	/* Control thread. */
 	struct ring *held;  /* its oldest record is with the caller of fwd_next_report() */

@@ -59,6 +59,7 @@ struct peer {
 	bool purged;		  /* what hung on it was dropped since it became unreachable */
 	struct choice choice;	  /* the path in use */
 	struct gain gain;	  /* what it was worth so far */
+	struct pairing pair;	  /* pairs.c: those of critical frames */
 
 	/* What is one module's. */
 	struct data_keys data;
@@ -102,6 +103,14 @@ struct paths_state {
 	mono_t lasting_at;
 	uint16_t n_lasting;
 	mono_t listened; /* last look for who is unheard */
+};
+
+/* pairs.c */
+struct pairs_state {
+	bool *no_copies; /* by slot: who does not relay copies */
+	uint32_t cap;
+	bool any;      /* there was a policy when it looked last */
+	mono_t looked; /* at all nodes */
 };
 
 /* agenda.c: when it was done last. */
@@ -173,6 +182,7 @@ struct overlay {
 	struct sync_state sync;
 	struct answers answers;
 	struct paths_state paths;
+	struct pairs_state pairs;
 	struct topology_state topology;
 	struct doubts doubt;
 	struct ping_job *pings;

@@ -15,6 +15,7 @@
 #include "proto/core.h"
 #include "proto/measure/ping.h"
 #include "proto/measure/probe.h"
+#include "proto/pairs.h"
 #include "proto/paths.h"
 #include "proto/peer.h"
 #include "proto/service.h"
@@ -71,6 +72,7 @@ void overlay_free(struct overlay *o)
 	seed_free(o);
 	answer_free(o);
 	paths_free(o);
+	pairs_free(o);
 	topology_free(o);
 	alarm_free(&o->upkeep);
 	alarm_free(&o->announce);
@@ -142,6 +144,7 @@ void overlay_set_conf(struct overlay *o, const struct conf *conf)
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
 			agenda_probe(o, o->by_slot[i]);
+	pairs_apply_conf(o);
 	agenda_paths_now(o);
 }
 

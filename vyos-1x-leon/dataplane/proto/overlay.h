@@ -21,6 +21,7 @@
 #include "state/gain.h"
 #include "state/latdb.h"
 #include "state/nodedb.h"
+#include "state/pair.h"
 #include "state/snap.h"
 
 struct overlay_event {
@@ -157,6 +158,8 @@ const struct latdb *overlay_latdb(const struct overlay *o);
 const struct choice *overlay_choice(const struct overlay *o, uint16_t slot);
 /* What the paths to a slot were worth since it is known; NULL: none so far. */
 const struct gain *overlay_gain(const struct overlay *o, uint16_t slot);
+/* The two paths of critical frames to a slot; NULL where there is none. */
+const struct pairing *overlay_pair(const struct overlay *o, uint16_t slot);
 /* Data along relays to a slot: what was compared, and which relays are not taken (slots, their
  * number is returned). */
 unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx, uint64_t *lost,

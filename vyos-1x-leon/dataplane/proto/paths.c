@@ -15,6 +15,7 @@
 #include "proto/core.h"
 #include "proto/measure/along.h"
 #include "proto/measure/loss.h"
+#include "proto/pairs.h"
 #include "proto/peer.h"
 #include "proto/send.h"
 #include "proto/service.h"
@@ -44,16 +45,25 @@ void paths_snapshot(void *arg, mono_t now)
 
 /* --- notices --- */
 
+static bool goes_over(const struct path *path, uint16_t from, uint16_t to)
+{
+	for (unsigned k = 0; k + 1 < path->n_hops; k++)
+		if (path->hop[k] == from && path->hop[k + 1] == to)
+			return true;
+	return false;
+}
+
 /* Does a path in use go from -> to behind its first hop? Only then is the notice any of our
  * business; a member cannot talk us out of links that it does not relay for us. */
 static bool relays_for_us(const struct overlay *o, uint16_t from, uint16_t to)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
-		const struct path *path = o->by_slot[i] ? &o->by_slot[i]->choice.path : NULL;
+		const struct peer *p = o->by_slot[i];
 
-		for (unsigned k = 0; path && k + 1 < path->n_hops; k++)
-			if (path->hop[k] == from && path->hop[k + 1] == to)
-				return true;
+		if (p && (goes_over(&p->choice.path, from, to) ||
+			  goes_over(&p->pair.way.first, from, to) ||
+			  goes_over(&p->pair.way.path, from, to)))
+			return true;
 	}
 	return false;
 }
@@ -247,6 +257,8 @@ void paths_run(void *arg, mono_t now)
 		if (n && p && n->state != NODE_LEFT)
 			next = earlier(next, choose(o, n, p, &pp, now));
 	}
+	if (pairs_run(o, &pp, n_slots, now))
+		agenda_snapshot(o);
 	o->count.path_runs++;
 	took_ns = mono_sub_ns(overlay_clock(o), started);
 	if (took_ns > 0)

@@ -142,6 +142,18 @@ unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx,
 	return p && loss_is_distrusting(o, p) ? p->loss.n_distrusted : 0;
 }
 
+static struct snap_way way_of(const struct path *p)
+{
+	return (struct snap_way){ p->hop, p->n_hops, p->mtu ? p->mtu : MTU_BASE };
+}
+
+const struct pairing *overlay_pair(const struct overlay *o, uint16_t slot)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	return p ? &p->pair : NULL;
+}
+
 void overlay_fill_snap(struct overlay *o, struct snap *s)
 {
 	uint16_t n_slots = nodedb_slots(o->nodes);
@@ -166,5 +178,7 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 			continue;
 		snap_set_path(s, i, p->choice.path.hop, p->choice.path.n_hops,
 			      p->choice.path.mtu ? p->choice.path.mtu : MTU_BASE);
+		if (s->pair && p->pair.state == PAIR_TWICE)
+			snap_set_pair(s, i, way_of(&p->pair.way.first), way_of(&p->pair.way.path));
 	}
 }

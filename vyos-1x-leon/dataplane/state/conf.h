@@ -15,6 +15,7 @@
 #include "base/addr.h"
 #include "base/log.h"
 #include "crypto/seal.h"
+#include "state/policy.h"
 #include "wire/msg.h"
 
 /* CONF_PEERS_MAX, CONF_PEER_PORT_DEFAULT, CONF_SECRET_MIN and so on. */
@@ -72,6 +73,8 @@ struct conf {
 
 	uint32_t n_peers;
 	struct conf_peer *peer;
+
+	struct policy policy; /* nothing reads it yet */
 
 	char *secret; /* NULL: none */
 	uint8_t n_accept;

@@ -51,6 +51,8 @@ void snap_free(void *p)
 	}
 	free(s->lan);
 	free(s->flood);
+	free(s->policy);
+	free(s->pair);
 	free(s->node);
 	free(s->id_table);
 	free(s);
@@ -71,15 +73,31 @@ void snap_add_same_lan(struct snap *s, uint16_t slot, uint16_t vlan)
 	vlan_set_add(n->same_lan, vlan);
 }
 
-void snap_set_path(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
-		   uint16_t path_mtu)
+static void set_hops(struct snap_node *n, const uint16_t *hop, uint8_t n_hops, uint16_t path_mtu)
 {
-	struct snap_node *n = &s->node[slot];
-
 	/* A part of a path would lead somewhere else: too long a path is none. */
 	n->n_hops = n_hops <= LEON_HOPS_MAX ? n_hops : 0;
 	memcpy(n->hop, hop, n->n_hops * sizeof(hop[0]));
 	n->path_mtu = path_mtu;
+}
+
+void snap_set_path(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
+		   uint16_t path_mtu)
+{
+	set_hops(&s->node[slot], hop, n_hops, path_mtu);
+}
+
+void snap_set_policy(struct snap *s, const struct policy *p)
+{
+	s->policy = x_new(struct policy);
+	*s->policy = *p;
+	s->pair = x_calloc(s->n_slots ? s->n_slots : 1u, sizeof(s->pair[0]));
+}
+
+void snap_set_pair(struct snap *s, uint16_t slot, struct snap_way first, struct snap_way second)
+{
+	set_hops(&s->pair[slot].first, first.hop, first.n_hops, first.mtu);
+	set_hops(&s->pair[slot].second, second.hop, second.n_hops, second.mtu);
 }
 
 void snap_set_keys(struct snap *s, uint16_t slot, struct seal *tx, struct seal *rx,
@@ -176,6 +194,18 @@ static void set_header(struct snap *s, struct snap_node *n)
 	set_protection(s, n);
 }
 
+/* Both paths lead to the same node, which has the keys. */
+static void set_pair_headers(struct snap *s, uint16_t slot)
+{
+	struct snap_node *const way[] = { &s->pair[slot].first, &s->pair[slot].second };
+
+	for (unsigned i = 0; i < array_size(way); i++) {
+		way[i]->id = s->node[slot].id;
+		way[i]->seal_tx = s->node[slot].seal_tx;
+		set_header(s, way[i]);
+	}
+}
+
 static uint32_t id_place(const struct snap *s, node_id_t id)
 {
 	/* Universal hashing by multiplication: all that it takes where nobody sees the factor. */
@@ -201,6 +231,8 @@ void snap_finish(struct snap *s)
 	s->n_flood = 0;
 	for (uint16_t i = 0; i < s->n_slots; i++) {
 		set_header(s, &s->node[i]);
+		if (s->pair)
+			set_pair_headers(s, i);
 		s->any_sealed |= s->node[i].has_path && (s->node[i].flags & LEON_F_SEALED);
 		if (s->node[i].has_path && i != SLOT_SELF)
 			s->flood[s->n_flood++] = i;

@@ -14,6 +14,7 @@
 #include "crypto/seal.h"
 #include "state/fdb.h"
 #include "state/neigh.h"
+#include "state/policy.h"
 #include "wire/leon.h"
 
 #define SNAP_SOCKADDR_LEN 28 /* sizeof(struct sockaddr_in6) */
@@ -57,6 +58,12 @@ struct snap_lan {
 	struct vlan_set blocked; /* they do not, because another node forwards them */
 };
 
+/* The two paths of critical frames to a node, as snap_node has the one path of others; only what
+ * belongs to a path is filled in. Both have a path: they travel twice. */
+struct snap_pair {
+	struct snap_node first, second;
+};
+
 struct snap {
 	node_id_t self;
 	uint32_t vni;
@@ -75,6 +82,8 @@ struct snap {
 	uint16_t n_flood;
 	uint16_t *flood;	/* slots of all nodes with a path but this one */
 	struct snap_node *node; /* by slot; [SLOT_SELF] is this node */
+	struct policy *policy;	/* NULL: no frame is critical */
+	struct snap_pair *pair; /* by slot; where there is a policy */
 	uint64_t id_factor;	/* random: members do not choose node-ids that share a place */
 	uint32_t id_mask;
 	uint16_t *id_table; /* open addressing, node-id to slot, SLOT_NONE empty */
@@ -91,6 +100,15 @@ void snap_finish(struct snap *s);
 /* Sets the path to node[slot] from hops (slots). */
 void snap_set_path(struct snap *s, uint16_t slot, const uint16_t *hop, uint8_t n_hops,
 		   uint16_t path_mtu);
+/* Critical frames are sent as it says; a copy is made. */
+void snap_set_policy(struct snap *s, const struct policy *p);
+/* The two paths of critical frames to node[slot]; after snap_set_policy(). */
+struct snap_way {
+	const uint16_t *hop; /* slots */
+	uint8_t n_hops;
+	uint16_t mtu;
+};
+void snap_set_pair(struct snap *s, uint16_t slot, struct snap_way first, struct snap_way second);
 /* Keys with node[slot]: to send with, to receive with now and before. Takes references. */
 void snap_set_keys(struct snap *s, uint16_t slot, struct seal *tx, struct seal *rx,
 		   struct seal *rx_before);

@@ -51,6 +51,8 @@ void snapshot_publish(struct leond *d)
 	s->storm_unknown = c->storm_unknown;
 	s->fdb = d->fdb;
 	s->neigh = d->neigh;
+	if (c->policy.duplicate)
+		snap_set_policy(s, &c->policy);
 	overlay_fill_snap(d->overlay, s);
 	fill_lan(d, s);
 	snap_finish(s);

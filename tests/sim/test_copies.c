@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The two paths of critical frames: chosen slowly, disjoint, left at once when one breaks; not
+ * where one is much slower, where the path in use is good enough, or where a node does not know
+ * copies.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim.h"
+
+#define MESH 5
+
+/* All nodes have the policy; 40 ms straight, relays 2 and 3 are better, 4 is far. */
+static struct sim *new_mesh(void)
+{
+	struct sim *s = sim_new(MESH, 11);
+
+	sim_set_all(s, (struct sim_link){ .delay_us = 100000, .mtu = 1472 });
+	sim_set_rtt(s, 0, 1, 40000);
+	for (unsigned k = 2; k < 4; k++) {
+		sim_set_rtt(s, 0, k, 10000 + 2000 * k);
+		sim_set_rtt(s, k, 1, 10000 + 2000 * k);
+	}
+	for (unsigned i = 0; i < MESH; i++) {
+		s->node[i].conf->policy =
+			(struct policy){ .duplicate = true, .extra_delay_us = 30000 };
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	sim_run(s, 60000);
+	return s;
+}
+
+static const struct pairing *pair(struct sim *s)
+{
+	return overlay_pair(s->node[0].o, sim_slot(s, 0, 1));
+}
+
+static void expect_way(struct sim *s, const struct path *p, unsigned relay)
+{
+	if (!relay) {
+		assert_int_equal(p->n_hops, 1);
+		return;
+	}
+	assert_int_equal(p->n_hops, 2);
+	assert_int_equal(p->hop[0], sim_slot(s, 0, relay));
+}
+
+static bool is_twice(struct sim *s, void *arg)
+{
+	(void)arg;
+	return pair(s)->state == PAIR_TWICE;
+}
+
+/* The snapshot of node 0 as its workers would see it. */
+static struct snap *snapshot(struct sim *s)
+{
+	struct snap *snap = snap_new(nodedb_slots(overlay_nodes(s->node[0].o)));
+
+	snap->self = s->node[0].id;
+	snap_set_policy(snap, &s->node[0].conf->policy);
+	overlay_fill_snap(s->node[0].o, snap);
+	snap_finish(snap);
+	return snap;
+}
+
+static void test_disjoint_and_slow(void **state)
+{
+	struct sim *s = new_mesh();
+	struct snap *snap;
+	uint64_t changes;
+
+	(void)state;
+	assert_true(is_twice(s, NULL));
+	expect_way(s, &pair(s)->way.first, 0);
+	expect_way(s, &pair(s)->way.path, 2);
+	snap = snapshot(s);
+	assert_true(snap->pair[sim_slot(s, 0, 1)].first.has_path);
+	assert_int_equal(snap->pair[sim_slot(s, 0, 1)].first.n_hops, 1);
+	assert_int_equal(snap->pair[sim_slot(s, 0, 1)].second.n_hops, 2);
+	snap_free(snap);
+	/* Noise, and a relay that is a little better for a while. */
+	changes = pair(s)->way.n_changes;
+	sim_set_rtt(s, 0, 3, 14000);
+	for (unsigned i = 0; i < MESH; i++)
+		for (unsigned k = 0; k < MESH; k++)
+			sim_link(s, i, k)->jitter_us = 4000;
+	sim_run(s, 600000);
+	assert_in_range(pair(s)->way.n_changes, changes, changes + 1);
+	assert_true(is_twice(s, NULL));
+	sim_free(s);
+}
+
+static void test_left_at_once(void **state)
+{
+	struct sim *s = new_mesh();
+
+	(void)state;
+	sim_kill(s, 2);
+	assert_true(sim_until(s, is_twice, NULL, 1) >= 0);
+	sim_run(s, 6000);
+	assert_true(is_twice(s, NULL));
+	expect_way(s, &pair(s)->way.first, 0);
+	expect_way(s, &pair(s)->way.path, 3);
+	sim_set_down(s, 0, 1, true);
+	sim_run(s, 6000);
+	/* Without the direct link: the relay, and none besides that is near. */
+	expect_way(s, &pair(s)->way.first, 3);
+	assert_int_equal(pair(s)->state, PAIR_TOO_SLOW);
+	sim_free(s);
+}
+
+static void test_slow_direct_link_makes_place(void **state)
+{
+	struct sim *s = new_mesh();
+
+	(void)state;
+	for (unsigned i = 0; i < MESH; i++)
+		s->node[i].conf->lasting_s = 60;
+	sim_set_rtt(s, 0, 1, 300000);
+	sim_run(s, 600000);
+	assert_true(is_twice(s, NULL));
+	expect_way(s, &pair(s)->way.first, 2);
+	expect_way(s, &pair(s)->way.path, 3);
+	sim_set_rtt(s, 0, 1, 20000);
+	sim_run(s, 20000000);
+	expect_way(s, &pair(s)->way.first, 0);
+	/* Either relay: they hardly differ. */
+	assert_int_equal(pair(s)->way.path.n_hops, 2);
+	assert_true(is_twice(s, NULL));
+	sim_free(s);
+}
+
+static void test_too_slow(void **state)
+{
+	struct sim *s = new_mesh();
+
+	(void)state;
+	s->node[0].conf->policy.extra_delay_us = 500;
+	overlay_set_conf(s->node[0].o, s->node[0].conf);
+	sim_run(s, 5000);
+	/* Both relays without the direct link differ by 4 ms. */
+	assert_int_equal(pair(s)->state, PAIR_TOO_SLOW);
+	sim_free(s);
+}
+
+static void test_only_while_it_is_bad(void **state)
+{
+	struct sim *s = new_mesh();
+
+	(void)state;
+	s->node[0].conf->policy.loss_pm = 20;
+	overlay_set_conf(s->node[0].o, s->node[0].conf);
+	sim_run(s, 5000);
+	assert_int_equal(pair(s)->state, PAIR_GOOD);
+	/* Whatever path is in use. */
+	for (unsigned i = 0; i < MESH; i++)
+		for (unsigned k = 0; k < MESH; k++)
+			sim_link(s, i, k)->loss_pm = 60;
+	assert_true(sim_until(s, is_twice, NULL, 120000) >= 0);
+	for (unsigned i = 0; i < MESH; i++)
+		for (unsigned k = 0; k < MESH; k++)
+			sim_link(s, i, k)->loss_pm = 0;
+	sim_run(s, 600000);
+	assert_int_equal(pair(s)->state, PAIR_GOOD);
+	sim_free(s);
+}
+
+/* What the record of an older version does not say. */
+static void forget_ability(struct sim *s, unsigned of)
+{
+	nodedb_find(overlay_nodes(s->node[0].o), s->node[of].id)->rec.flags &=
+		(uint16_t)~RECORD_TAKES_COPIES;
+}
+
+static void test_older_nodes(void **state)
+{
+	struct sim *s = new_mesh();
+	struct snap *snap;
+
+	(void)state;
+	forget_ability(s, 2);
+	sim_run(s, 5000);
+	expect_way(s, &pair(s)->way.path, 3);
+	assert_true(is_twice(s, NULL));
+	forget_ability(s, 1);
+	sim_run(s, 5000);
+	assert_int_equal(pair(s)->state, PAIR_UNKNOWN);
+	snap = snapshot(s);
+	assert_false(snap->pair[sim_slot(s, 0, 1)].second.has_path);
+	snap_free(snap);
+	sim_free(s);
+}
+
+static void test_no_policy(void **state)
+{
+	struct sim *s = new_mesh();
+
+	(void)state;
+	s->node[0].conf->policy.duplicate = false;
+	overlay_set_conf(s->node[0].o, s->node[0].conf);
+	sim_run(s, 1000);
+	assert_int_equal(pair(s)->state, PAIR_OFF);
+	sim_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_disjoint_and_slow),
+		cmocka_unit_test(test_left_at_once),
+		cmocka_unit_test(test_slow_direct_link_makes_place),
+		cmocka_unit_test(test_too_slow),
+		cmocka_unit_test(test_only_while_it_is_bad),
+		cmocka_unit_test(test_older_nodes),
+		cmocka_unit_test(test_no_policy),
+	};
+
+	cmocka_set_test_filter(getenv("SIM_FILTER"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

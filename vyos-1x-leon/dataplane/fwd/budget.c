@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The token bucket of budget.h. Workers, for each critical frame that could travel twice.
+ */
+#include "fwd/budget.h"
+
+#include "base/defs.h"
+
+static int64_t cost_ns(uint32_t kbits, size_t bytes)
+{
+	return (int64_t)(bytes * 8 * (NS_PER_S / 1000) / kbits);
+}
+
+bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now)
+{
+	int64_t cost, depth, paid, next;
+
+	if (!kbits)
+		return true;
+	cost = cost_ns(kbits, bytes);
+	depth = max_of((int64_t)BUDGET_BURST_NS, cost_ns(kbits, BUDGET_BURST_BYTES));
+	paid = atomic_load_explicit(&b->paid_ns, memory_order_relaxed);
+	do {
+		/* What was not used is not saved beyond the depth of the bucket. */
+		next = max_of(paid, now.ns) + cost;
+		if (next - now.ns > depth)
+			return false;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&b->paid_ns, &paid, next, memory_order_relaxed, memory_order_relaxed));
+	return true;
+}

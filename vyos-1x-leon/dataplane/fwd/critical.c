@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: critical frames, see critical.h. Workers.
+ */
+#include "fwd/critical.h"
+
+#include "base/defs.h"
+#include "fwd/budget.h"
+#include "fwd/splitting.h"
+#include "fwd/tso.h"
+#include "fwd/worker.h"
+#include "wire/copy.h"
+#include "wire/fragment.h"
+
+#define IPV4_UDP_LEN 28
+#define IPV6_UDP_LEN 48
+
+/* What the datagrams of a frame carry in all, and how many they are. */
+struct load {
+	unsigned frames; /* segments, each of which is a frame of its own */
+	size_t datagrams, bytes;
+};
+
+/* False where the frame cannot be sent like this. */
+static bool measure(const struct frame *f, size_t room, struct load *l)
+{
+	size_t pieces = 1, len = f->len;
+	struct tso t;
+
+	*l = (struct load){ .frames = 1 };
+	if (f->gso != FRAME_PLAIN) {
+		if (f->gso == FRAME_UNKNOWN_GSO || tso_open(&t, f, room) < 0)
+			return false;
+		l->frames = t.n;
+		len = t.hdr_len + min_of(t.size, t.payload_len);
+	}
+	if (len > room)
+		pieces = (len + room - FRAGMENT_HDR_LEN - 1) / (room - FRAGMENT_HDR_LEN);
+	l->datagrams = l->frames * pieces;
+	l->bytes = f->gso == FRAME_PLAIN ? len : l->frames * t.hdr_len + t.payload_len;
+	l->bytes += pieces > 1 ? l->datagrams * FRAGMENT_HDR_LEN : 0;
+	return true;
+}
+
+/* IP packets of the second copy, and what the first is longer than if it were alone. */
+static size_t extra_bytes(const struct snap *s, const struct snap_node *second,
+			  const struct load *l)
+{
+	size_t around = s->node[second->first].ep.ip.family == 6 ? IPV6_UDP_LEN : IPV4_UDP_LEN;
+
+	around += second->hdr_len + 2 * COPY_HDR_LEN;
+	around += second->flags & LEON_F_SEALED ? SEAL_OVERHEAD : 0;
+	return l->datagrams * around + l->bytes;
+}
+
+/* Both copies are cut alike, and their pieces have the same numbers. */
+static bool send_twice(struct worker *w, struct frame *f, const struct snap_pair *pair, size_t room,
+		       const struct load *l)
+{
+	const struct snap_node *const node[] = { &pair->first, &pair->second };
+	uint32_t fragment_id = w->fragment_id, last_id = fragment_id;
+	struct lane lane = { .room = room, .twice = true, .counter = w->copy_counter };
+	bool sent = false;
+
+	w->copy_counter += l->frames;
+	for (unsigned i = 0; i < array_size(node); i++) {
+		w->fragment_id = fragment_id;
+		lane.node = node[i];
+		sent |= encap_alone(w, f, &lane, false);
+		last_id = (int32_t)(w->fragment_id - last_id) > 0 ? w->fragment_id : last_id;
+	}
+	w->fragment_id = last_id;
+	/* Neither copy left: a reason of one of them says more than none. */
+	if (unlikely(!sent))
+		drop_many(w, DROP_tx_failed, l->frames);
+	return sent;
+}
+
+/* False where it is to travel once. */
+static bool twice(struct worker *w, struct frame *f, uint16_t slot, bool *sent)
+{
+	const struct snap *s = w->snap;
+	const struct snap_pair *pair = s->pair ? &s->pair[slot] : NULL;
+	struct load l;
+	size_t room, bytes;
+
+	if (!pair || !pair->first.has_path || !pair->second.has_path || pair->first.no_key ||
+	    pair->second.no_key)
+		return false;
+	room = min_of((size_t)pair->first.room, (size_t)pair->second.room);
+	if (room < COPY_HDR_LEN + FRAGMENT_HDR_LEN + FRAG_UNIT_MIN)
+		return false;
+	room -= COPY_HDR_LEN;
+	if (!measure(f, room, &l))
+		return false;
+	bytes = extra_bytes(s, &pair->second, &l);
+	if (!budget_take(&w->fwd->budget, s->policy->budget_kbits, bytes, w->now)) {
+		count(w, CNT_critical_over_budget, 1);
+		return false;
+	}
+	*sent = send_twice(w, f, pair, room, &l);
+	count(w, CNT_critical_twice, 1);
+	count(w, CNT_critical_extra_bytes, bytes);
+	return true;
+}
+
+void critical_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last)
+{
+	const struct snap_node *node = &w->snap->node[slot];
+	bool sent;
+
+	count(w, CNT_critical_frames, 1);
+	if (!twice(w, f, slot, &sent)) {
+		struct lane lane = { .node = node, .room = node->room };
+
+		sent = encap_alone(w, f, &lane, last);
+	}
+	if (likely(sent))
+		count(w, copy ? CNT_flood_tx : CNT_unicast_tx, 1);
+}
