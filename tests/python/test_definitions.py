@@ -24,7 +24,7 @@ sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 import build_templates  # noqa: E402
 from leon_cli import grammar, source  # noqa: E402
 from vyos_leon import leaves as leaves_  # noqa: E402
-from vyos_leon import model  # noqa: E402
+from vyos_leon import model, policy  # noqa: E402
 
 FOLDERS = {
     'config': TOP / 'vyos-1x-leon/interface-definitions',
@@ -43,11 +43,13 @@ NUMBERS = {
     for leaf in leaves_.LEAVES.values()
     if leaf.kind in leaves_.NUMBERS
 }
+# Objects that are switched on by being there and hold leaves besides: nodes, not leaves.
+SECTIONS = {leaf.section for leaf in leaves_.LEAVES.values()}
 # What leond is told, and what leon-ipsec is.
 OTHERS = {
     path.replace('PREFIX', 'NAME')
     for path, leaf in leaves_.LEAVES.items()
-    if path not in model.NOT_AT_CLI and leaf.kind != 'TABLE' and path != 'export next-hop'
+    if path not in model.NOT_AT_CLI and leaf.kind != 'TABLE' and path not in SECTIONS
 } | {
     *(f'ipsec {word}' for word in (
         'authentication local-id', 'authentication mode', 'authentication pre-shared-secret',
@@ -231,6 +233,8 @@ def nested(word, value):
      ['0123456789abcdef', '0123456789abcdeF' * 4, 'g' * 64, '1' * 65]),
     ('system log-level', ['error', 'debug'], ['loud', '']),
     ('encryption cipher', ['auto'], ['aes', 'aes256gcmx', 'xauto', '']),
+    ('policy critical ethertype', ['0x0600', '0x88b8', '0xFFFF'],
+     ['0x05ff', '0x88b', '0x088b8', '88b8', '']),
 ])  # fmt: skip
 def test_texts(leaves, tmp_path, word, good, bad):
     (regex,) = leaves[word].iter('regex')
@@ -257,6 +261,28 @@ def test_a_name_is_granted_nothing(leaves, tmp_path, value, accepted):
     for node, right in ((value, accepted), ('10.0.0.2', True)):
         rule = {'prefix': {'10.0.0.0/8': {'node': [node]}}}
         assert is_accepted(tmp_path, **{'import': rule}) == right
+
+
+def listed_names(element):
+    """What its completion offers, each of which its constraint takes."""
+    names = element.findtext('properties/completionHelp/list').split()
+    regex = element.findtext('properties/constraint/regex')
+    assert all(re.fullmatch(regex, name) for name in names)
+    assert not any(re.fullmatch(regex, name[:-1] + 'x') for name in names)
+    return names
+
+
+def test_names_of_critical_frames(leaves, tmp_path):
+    """leond knows the names that the CLI offers, and which protocols have ports."""
+    points = listed_names(leaves['policy critical dscp'])
+    assert len(points) == 22
+    assert is_accepted(tmp_path, policy={'critical': {'dscp': [*points, '0', '63']}})
+    protocols = listed_names(
+        next(leaves['policy critical protocol NAME port'].iterancestors('tagNode')))
+    for name in [*protocols, '1', '6', '17', '33', '132', '136', '255']:
+        with_port = {'critical': {'protocol': {name: {'port': ['7']}}}}
+        assert is_accepted(tmp_path, policy={'critical': {'protocol': {name: {}}}}), name
+        assert is_accepted(tmp_path, policy=with_port) == (name in policy.WITH_PORTS), name
 
 
 @pytest.mark.parametrize('name, accepted', [

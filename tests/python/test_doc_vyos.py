@@ -58,8 +58,8 @@ def accepts(element, value):
 
 def put(tree, element, words):
     """Sets one command in a configuration tree, as the CLI would, or complains."""
-    if not words and element.tag == 'node':
-        return  # a node that means something without a value, such as export next-hop
+    if not words and element.tag in ('node', 'tagNode'):
+        return  # a node that means something without a leaf, such as export next-hop
     node = step(element, words[0])
     if node.tag == 'node':
         put(tree.setdefault(words[0], {}), node, words[1:])

@@ -60,6 +60,9 @@ BESIDES = {
     'measurement fast-interval': {'measurement': {'interval': 60000}},
     'encryption cipher': {'authentication': {'pre-shared-secret': 'correct horse'}},
 }
+CRITICAL = {'policy': {'critical': {'vlan': ['7']}}}
+BESIDES.update({'policy critical duplicate' + leaf: CRITICAL
+                for leaf in ('', ' budget', ' maximum-extra-delay', ' loss', ' jitter')})
 # Of objects that have names of their own.
 NAMES = {'NAME': 'seoul', 'PREFIX': '10.0.0.0/8'}
 

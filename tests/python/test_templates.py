@@ -140,7 +140,28 @@ CONFIGS = {
                 '10.5.0.0/16': {},
             },
         },
+        'policy': {
+            'critical': {
+                'dscp': ['ef', '40'],
+                'vlan': ['1', '4094'],
+                'mac': ['02:00:00:00:00:07'],
+                'ethertype': ['0x88b8', '0x88BA'],
+                'protocol': {'udp': {'port': ['5060', '65535']}, 'vrrp': {}, '89': {}},
+                'duplicate': {
+                    'budget': '100000000',
+                    'maximum_extra_delay': '0',
+                    'loss': '100',
+                    'jitter': '10000',
+                },
+            },
+        },
         'system': {'workers': '8', 'busy_poll': '50', 'log_level': 'debug'},
+    },
+    # An object that is empty says something by being there.
+    'critical': {
+        'ifname': 'leon0',
+        'node_id': '10.0.0.1',
+        'policy': {'critical': {'dscp': 'ef', 'duplicate': {}}},
     },
     # Addresses of the interface are announced where something is exported.
     'exporting': {

@@ -416,7 +416,54 @@ ERRORS.update({
     ),
 })  # fmt: skip
 
+
+def critical(**words):
+    return config(policy={'critical': words})
+
+
+TWICE = {'duplicate': {}}
+ERRORS.update({
+    'nothing is critical': (
+        critical(duplicate={'budget': '5000'}),
+        host(),
+        '"policy critical duplicate" says what is done with critical frames and nothing says '
+        'which they are: set "policy critical dscp", "vlan", "mac", "ethertype" or "protocol".',
+    ),
+    'ports of what has none': (
+        critical(protocol={'gre': {'port': ['7']}}, **TWICE),
+        host(),
+        'Protocol gre has no ports: delete "policy critical protocol gre port".',
+    ),
+    'too many critical addresses': (
+        critical(mac=[f'02:00:00:00:00:{i:02x}' for i in range(65)], **TWICE),
+        host(),
+        '"policy critical" has 65 MAC addresses and at most 64 are possible: let their sender '
+        'mark the frames and set "policy critical dscp".',
+    ),
+    'too many critical EtherTypes': (
+        critical(ethertype=[f'0x88{i:02x}' for i in range(17)], **TWICE),
+        host(),
+        '"policy critical" has 17 EtherTypes and at most 16 are possible: let their sender '
+        'mark the frames and set "policy critical dscp".',
+    ),
+    'too many critical ports': (
+        critical(
+            protocol={'udp': {'port': [str(p) for p in range(1, 32)]}, 'gre': {}, '112': {}},
+            **TWICE,
+        ),
+        host(),
+        '"policy critical" has 33 protocols and ports and at most 32 are possible: let their '
+        'sender mark the frames and set "policy critical dscp".',
+    ),
+})  # fmt: skip
+
 WARNINGS = {
+    'nothing is done for critical frames': (
+        critical(dscp=['ef']),
+        host(),
+        '"policy critical" names frames and nothing is done for them: set "policy critical '
+        'duplicate".',
+    ),
     'connected network of all nodes': (
         config(export=EXPORT, address=['10.99.0.1/24']),
         host(),
@@ -482,6 +529,15 @@ WARNINGS = {
 }
 
 FINE = {
+    'critical frames': (
+        critical(
+            dscp='ef',
+            protocol={'udp': {'port': '5060'}, '17': {'port': ['1', '2']}, 'vrrp': {}},
+            mac=[f'02:00:00:00:00:{i:02x}' for i in range(64)],
+            **TWICE,
+        ),
+        host(),
+    ),
     'export with a host address': (
         config(export=EXPORT, address=['10.99.0.1/32', 'fd00:99::1/128']),
         host(),

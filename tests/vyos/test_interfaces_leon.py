@@ -25,7 +25,10 @@ from vyos.utils.process import rc_cmd
 from vyos_leon import leaves
 
 # Set by each test, or by VyOS's own, or where routes are.
-ELSEWHERE = {'port', 'vni', 'mtu', 'export next-hop', 'import', 'import prefix PREFIX'}
+ELSEWHERE = {
+    'port', 'vni', 'mtu', 'export next-hop', 'import', 'import prefix PREFIX',
+    'policy critical duplicate',
+}  # fmt: skip
 
 
 def add_the_rest(wanted):
@@ -251,6 +254,58 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assertNotIn('unconditional', document(interface)['export'])
         answer = json.loads(cmd(f'{script} show_routes --raw --interface {interface}'))
         self.assertFalse(answer['prefixes'][0]['announced'])
+
+    def test_leon_policy(self):
+        interface = 'leon0'
+        critical = self._base_path + [interface, 'policy', 'critical']
+        twice = {'budget': 5000, 'maximum-extra-delay': 20, 'loss': 1, 'jitter': 15}
+        self.set_options(interface)
+        self.cli_commit()
+        before = daemon(interface)
+        self.assertTrue(before)
+
+        self.cli_set(critical + ['duplicate'])
+        self.assert_refused('nothing says which they are')
+        for word, bad in (
+            ('dscp', '64'),
+            ('vlan', '4095'),
+            ('mac', 'seoul'),
+            ('ethertype', '0x05ff'),
+            ('protocol', 'http'),
+        ):
+            with self.assertRaises(ConfigSessionError):
+                self.cli_set(critical + [word, bad])
+        self.cli_set(critical + ['protocol', 'gre', 'port', '7'])
+        self.assert_refused('Protocol gre has no ports')
+        self.cli_delete(critical + ['protocol', 'gre', 'port'])
+        wanted = {
+            'dscp': ['40', 'ef'],
+            'vlan': ['7'],
+            'mac': ['02:00:00:00:47:11'],
+            'ethertype': ['0x88b8'],
+        }
+        for word, values in wanted.items():
+            for value in values:
+                self.cli_set(critical + [word, value])
+        self.cli_set(critical + ['protocol', 'udp', 'port', '5060'])
+        self.cli_commit()
+        # Switched on by being there, with the daemon's own budget.
+        self.assertEqual(document(interface)['policy']['critical']['duplicate'], {})
+
+        for word, value in twice.items():
+            self.cli_set(critical + ['duplicate', word, str(value)])
+        self.cli_commit()
+        found = document(interface)['policy']['critical']
+        for word, values in wanted.items():
+            self.assertEqual(sorted(found[word]), values, word)
+        self.assertEqual(found['protocol'], {'gre': {}, 'udp': {'port': ['5060']}})
+        self.assertEqual(found['duplicate'], twice)
+        # All of it is live.
+        self.assertEqual(daemon(interface), before)
+        self.cli_delete(self._base_path + [interface, 'policy'])
+        self.cli_commit()
+        self.assertNotIn('policy', document(interface))
+        self.assertEqual(daemon(interface), before)
 
     def test_leon_trusted_identity(self):
         interface = 'leon0'

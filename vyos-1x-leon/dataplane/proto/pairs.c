@@ -48,7 +48,7 @@ bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots
 	bool all = mono_is_never(o->pairs.looked) ||
 		   mono_sub_ms(now, o->pairs.looked) >= overlay_stretch(o, LOOK_EVERY_MS);
 	struct path_params own = *pp;
-	bool news = false;
+	bool changed = false;
 
 	if (!o->conf->policy.duplicate && !o->pairs.any)
 		return false;
@@ -60,10 +60,10 @@ bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots
 		struct peer *p = peer_at(o, i);
 
 		if (p)
-			news |= look(o, p, &own, n_slots, all, now);
+			changed |= look(o, p, &own, n_slots, all, now);
 	}
 	o->pairs.any = o->conf->policy.duplicate;
-	return news;
+	return changed;
 }
 
 void pairs_apply_conf(struct overlay *o)

@@ -74,7 +74,7 @@ struct conf {
 	uint32_t n_peers;
 	struct conf_peer *peer;
 
-	struct policy policy; /* nothing reads it yet */
+	struct policy policy;
 
 	char *secret; /* NULL: none */
 	uint8_t n_accept;
@@ -122,6 +122,7 @@ enum conf_change {
 	/* secrets, where both have one; trusted-identity; rekey-time, cipher, disable */
 	CONF_KEYS = 1 << 10,
 	CONF_DATAGRAMS = 1 << 11, /* parameters, fwmark */
+	CONF_POLICY = 1 << 12,	  /* policy */
 	/* Cannot be applied to a running daemon: interface, vni, node-id, port, source-*, whether
 	 * there is a secret, workers, control-socket. */
 	CONF_RESTART = 1 << 15,

@@ -81,6 +81,7 @@ static const struct {
 	{ CONF_RESTART, "node-id", node_id_differs },
 	{ CONF_RESTART, "authentication.pre-shared-secret", conf_has_secret_differs },
 	{ CONF_KEYS, NULL, conf_keys_differ },
+	{ CONF_POLICY, NULL, conf_policy_differs },
 	{ CONF_RESTART, "identity-file", conf_identity_differs },
 	{ CONF_RESTART, "system.control-socket", control_socket_differs },
 };

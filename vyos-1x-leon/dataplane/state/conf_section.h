@@ -33,6 +33,10 @@ bool conf_has_secret_differs(const struct conf *a, const struct conf *b);
 bool conf_identity_differs(const struct conf *a, const struct conf *b);
 bool conf_keys_differ(const struct conf *a, const struct conf *b);
 
+/* conf_policy.c: policy. */
+void conf_read_policy(struct jsonr_node *root, struct conf *c);
+bool conf_policy_differs(const struct conf *a, const struct conf *b);
+
 /* conf_routes.c: export and import. After overlay-address. */
 void conf_read_routes(struct jsonr_node *root, struct conf *c);
 /* Of overlay-address and the lists of export and import; of what goes into the record alone. */

@@ -13,6 +13,7 @@ import ipaddress
 import re
 from typing import NamedTuple, Optional
 
+from vyos_leon import policy
 from vyos_leon import routes
 from vyos_leon import underlay
 from vyos_leon.leaves import default, limits
@@ -389,6 +390,7 @@ ERRORS = (
     port_is_free,
     *underlay.ERRORS,
     *routes.ERRORS,
+    *policy.ERRORS,
 )
 WARNINGS = (
     secret_is_set,
@@ -399,6 +401,7 @@ WARNINGS = (
     bridge_keeps_its_mtu,
     *underlay.WARNINGS,
     *routes.WARNINGS,
+    *policy.WARNINGS,
 )
 
 

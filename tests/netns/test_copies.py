@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Critical frames travel along two paths at a time: what one of them loses, the other brings."""
+import time
+
+import pytest
+
+from lab import wait_for
+from traffic import Stream
+
+WITHIN = 60
+PORT = 40000
+POLICY = {'critical': {'protocol': {'udp': {'port': [str(PORT)]}}, 'duplicate': {}}}
+MESH = {'sites': {'a': {}, 'r': {}, 'b': {}},
+        'rtt_ms': {('a', 'b'): 10, ('a', 'r'): 8, ('r', 'b'): 8},
+        'timing': 'production', 'config': {'policy': POLICY}}
+CLEAR = {'secret': None, 'seeds': ['a', 'r', 'b']}
+UNSEALED = {'config': {'policy': POLICY, 'encryption': {'disable': True}}}
+
+
+def twice(net, a, b):
+    """Until critical frames from a to b travel along two paths."""
+    flow = stream(net, a, b)
+    before = net.node[a].counter('critical_twice')
+    wait_for(lambda: net.node[a].counter('critical_twice') > before + 20, WITHIN, 'two copies')
+    flow.stop()
+
+
+def stream(net, a, b, port=PORT, **keys):
+    return Stream(net.host[a].namespace, net.host[b].namespace, net.host[b].ip4, port=port,
+                  **keys).start()
+
+
+def built(lab, **more):
+    net = lab({**MESH, **more}).joined(WITHIN)
+    net.settle_hosts('a', 'b')
+    twice(net, 'a', 'b')
+    return net
+
+
+def passed(flow, n):
+    flow.arrived(n, within=WITHIN)
+    flow.stop(linger=2)
+    assert sorted(flow.order) == sorted(set(flow.order)), 'a frame came twice'
+    return flow
+
+
+@pytest.mark.parametrize('more', [{}, CLEAR, UNSEALED], ids=['sealed', 'no-secret', 'unsealed'])
+def test_loss_on_one_path_costs_nothing(lab, more):
+    net = built(lab, **more)
+    drops = net.node['b'].drops()
+    for one, other in ((('a', 'b'), ('r', 'b')), (('r', 'b'), ('a', 'b'))):
+        net.wan.link(*one, loss_permille=50)
+        net.wan.link(*other, loss_permille=0)
+        flow = passed(stream(net, 'a', 'b'), 800)
+        assert flow.lost == 0
+    b = net.node['b']
+    assert b.counter('copy_first') >= 1600 and b.counter('copy_second') > 1000
+    # Nothing was flooded, reassembled or learned from what came second.
+    assert {name for name, n in b.drops().items() if n != drops[name]} <= {'link_local_control'}
+
+
+def test_loss_on_both_paths_is_multiplied(lab):
+    net = built(lab)
+    for link in (('a', 'b'), ('r', 'b')):
+        net.wan.link(*link, loss_permille=50)
+    flow = passed(stream(net, 'a', 'b', interval=0.002), 4000)
+    print(f'{flow.lost} of {len(flow.sent)} lost')
+    # 0.25 % are to be expected; without copies, 5 %.
+    assert flow.lost / len(flow.sent) < 0.008
+
+
+def test_a_relay_that_dies_takes_no_frame_with_it(lab):
+    net = built(lab)
+    flow = stream(net, 'a', 'b')
+    flow.arrived(200, within=WITHIN)
+    net.node['r'].kill()
+    passed(flow, 600)
+    assert flow.lost == 0
+
+
+def test_a_link_that_fails_takes_no_frame_with_it(lab):
+    net = built(lab)
+    flow = stream(net, 'a', 'b')
+    flow.arrived(200, within=WITHIN)
+    net.wan.both('a', 'b', up=False)
+    passed(flow, 600)
+    assert flow.lost == 0
+
+
+def test_large_frames(lab):
+    net = built(lab)
+    net.wan.link('a', 'b', loss_permille=50)
+    flow = passed(stream(net, 'a', 'b', size=1472), 600)
+    assert flow.lost == 0
+    assert net.node['b'].counter('reassembled_frames') > 0
+
+
+def test_other_frames_travel_once(lab):
+    net = built(lab)
+    before, start = net.node['a'].counter('critical_frames'), net.node['b'].counter('copy_first')
+    passed(stream(net, 'a', 'b', port=PORT + 1), 400)
+    assert net.node['a'].counter('critical_frames') == before
+    assert net.node['b'].counter('copy_first') == start
+
+
+def test_the_budget_is_kept(lab):
+    net = built(lab)
+    limited = {'critical': {**POLICY['critical'], 'duplicate': {'budget': 200}}}
+    assert net.node['a'].reload(policy=limited)['verdict'] == 'applied'
+    at, begin = net.node['a'].counter('critical_extra_bytes'), time.monotonic()
+    flow = stream(net, 'a', 'b', interval=0.002, size=400)
+    time.sleep(8)
+    flow.stop(linger=2)
+    extra = net.node['a'].counter('critical_extra_bytes') - at
+    seconds = time.monotonic() - begin
+    # The bucket holds a quarter of a second.
+    assert extra <= 200e3 / 8 * (seconds * 1.02 + 0.25)
+    assert extra >= 200e3 / 8 * 5
+    assert net.node['a'].counter('critical_over_budget') > 0
+    assert flow.lost == 0
+
+
+def test_reload_under_traffic(lab):
+    net = built(lab)
+    flow = stream(net, 'a', 'b')
+    for policy in (None, POLICY, {'critical': {**POLICY['critical'], 'vlan': ['7']}}, None, POLICY):
+        flow.arrived(100, within=WITHIN)
+        assert net.node['a'].reload(policy=policy)['verdict'] == 'applied'
+    before = net.node['a'].counter('critical_twice')
+    wait_for(lambda: net.node['a'].counter('critical_twice') > before + 20, WITHIN, 'two copies')
+    passed(flow, 100)
+    assert flow.lost == 0
+
+
+def test_a_restart_of_the_source_loses_nothing_after_it(lab):
+    net = built(lab)
+    net.restart('a')
+    net.full_mesh()
+    net.settle_hosts('a', 'b')
+    twice(net, 'a', 'b')
+    flow = passed(stream(net, 'a', 'b'), 400)
+    assert flow.lost == 0
+    assert net.node['b'].drops('copy_old') == 0

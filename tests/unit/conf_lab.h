@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Configurations for tests: documents that are taken, and those that are refused with a sentence.
+ * For test_conf*.c. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "state/conf.h"
+
+#define ERR_LEN 700
+
+/* A document with version, interface and whatever else is given, quotes written as '. */
+static char *document(const char *more)
+{
+	size_t len = strlen(more) + 64;
+	char *text = x_calloc(len, 1);
+
+	snprintf(text, len, "{ 'version': 1, 'interface': 'leon0'%s%s }", more[0] ? ", " : "",
+		 more);
+	for (char *p = text; *p; p++)
+		if (*p == '\'')
+			*p = '"';
+	return text;
+}
+
+static struct conf *parse(const char *more, char err[ERR_LEN])
+{
+	char *text = document(more);
+	struct conf *c;
+
+	err[0] = '\0';
+	c = conf_parse(text, strlen(text), err, ERR_LEN);
+	free(text);
+	return c;
+}
+
+static struct conf *good(const char *more)
+{
+	char err[ERR_LEN];
+	struct conf *c = parse(more, err);
+
+	if (!c)
+		fail_msg("%s: %s", more, err);
+	return c;
+}
+
+/* What is wrong with a document, at which key, and what the sentence says. */
+struct refusal {
+	const char *text, *path, *says;
+};
+
+static void all_are_refused(const struct refusal *cases, size_t n)
+{
+	char err[ERR_LEN];
+
+	for (size_t i = 0; i < n; i++) {
+		struct conf *c = parse(cases[i].text, err);
+		size_t len = strlen(cases[i].path);
+
+		if (c)
+			fail_msg("accepted: %s", cases[i].text);
+		if (strncmp(err, cases[i].path, len) != 0 || err[len] != ':' ||
+		    !strstr(err, cases[i].says))
+			fail_msg("%s: refused with: %s", cases[i].text, err);
+	}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* policy of the configuration: what is read, what is refused, and when two differ. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/defs.h"
+#include "conf_lab.h"
+#include "state/conf.h"
+
+/* Numbers are decimal, or hexadecimal behind 0x: a zero in front does not make them octal. */
+static void policies_are_read(void **state)
+{
+	struct conf *c = good("'policy': { 'critical': { 'dscp': ['ef', '010', '0x3f', '0'],"
+			      "'vlan': ['07', '4094'], 'mac': ['02:00:00:00:00:AB'],"
+			      "'ethertype': ['0x88B8', '2048'],"
+			      "'protocol': { 'udp': { 'port': ['053', '65535'] }, '112': {} },"
+			      "'duplicate': { 'budget': 5000, 'loss': 2, 'jitter': 7 } } }");
+	const struct policy *p = &c->policy;
+
+	(void)state;
+	assert_true(p->duplicate);
+	assert_true(p->critical.dscp == (1ULL << 46 | 1ULL << 10 | 1ULL << 63 | 1));
+	assert_true(policy_has_vlan(&p->critical, 7) && policy_has_vlan(&p->critical, 4094));
+	assert_false(policy_has_vlan(&p->critical, 6));
+	assert_int_equal(p->critical.n_macs, 1);
+	assert_int_equal(p->critical.mac[0].b[5], 0xab);
+	assert_int_equal(p->critical.n_ethertypes, 2);
+	assert_int_equal(p->critical.ethertype[0], 0x88b8);
+	assert_int_equal(p->critical.ethertype[1], 2048);
+	assert_int_equal(p->critical.n_services, 3);
+	assert_int_equal(p->critical.service[0].protocol, 17);
+	assert_int_equal(p->critical.service[0].port, 53);
+	assert_int_equal(p->critical.service[1].port, 65535);
+	assert_int_equal(p->critical.service[2].protocol, 112);
+	assert_int_equal(p->critical.service[2].port, 0);
+	assert_int_equal(p->budget_kbits, 5000);
+	assert_int_equal(p->extra_delay_us, 30000);
+	assert_int_equal(p->loss_pm, 20);
+	assert_int_equal(p->jitter_us, 7000);
+	conf_free(c);
+}
+
+static void bad_policies_are_refused(void **state)
+{
+	static const struct refusal cases[] = {
+		{ "'policy': { 'critical': { 'dscp': ['EF'] } }", "policy.critical.dscp",
+		  "no code point" },
+		{ "'policy': { 'critical': { 'dscp': ['064'] } }", "policy.critical.dscp",
+		  "no code point" },
+		{ "'policy': { 'critical': { 'vlan': ['0x'] } }", "policy.critical.vlan",
+		  "no VLAN" },
+		{ "'policy': { 'critical': { 'ethertype': ['0x5ff'] } }",
+		  "policy.critical.ethertype", "0x0600" },
+		{ "'policy': { 'critical': { 'protocol': { 'x': {} } } }",
+		  "policy.critical.protocol.x", "no protocol" },
+		{ "'policy': { 'critical': { 'protocol': { 'gre': { 'port': ['1'] } } } }",
+		  "policy.critical.protocol.gre.port", "no ports" },
+		{ "'policy': { 'critical': { 'duplicate': {} } }", "policy.critical",
+		  "not which they are" },
+		{ "'policy': { 'critical': { 'vlan': ['1'], 'duplicate': { 'loss': 101 } } }",
+		  "policy.critical.duplicate.loss", "0 to 100" },
+	};
+
+	(void)state;
+	all_are_refused(cases, array_size(cases));
+}
+
+static void must_differ(const char *a, const char *b, unsigned changes)
+{
+	struct conf *one = good(a), *other = good(b);
+
+	assert_int_equal(conf_diff(one, other), changes);
+	assert_int_equal(conf_diff(other, one), changes);
+	assert_int_equal(conf_diff(one, one), 0);
+	conf_free(one);
+	conf_free(other);
+}
+
+#define CRITICAL(more) "'policy': { 'critical': { 'vlan': ['7'], " more " } }"
+
+/* All of it is live. */
+static void policies_differ(void **state)
+{
+	static const char *const others[] = {
+		"'policy': { 'critical': { 'vlan': ['8'], 'duplicate': {} } }",
+		"'policy': { 'critical': { 'vlan': ['7'] } }",
+		CRITICAL("'dscp': ['ef'], 'duplicate': {}"),
+		CRITICAL("'mac': ['02:00:00:00:00:01'], 'duplicate': {}"),
+		CRITICAL("'ethertype': ['0x88b8'], 'duplicate': {}"),
+		CRITICAL("'protocol': { 'vrrp': {} }, 'duplicate': {}"),
+		CRITICAL("'duplicate': { 'budget': 1 }"),
+		CRITICAL("'duplicate': { 'maximum-extra-delay': 1 }"),
+		CRITICAL("'duplicate': { 'loss': 1 }"),
+		CRITICAL("'duplicate': { 'jitter': 1 }"),
+		"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_size(others); i++)
+		must_differ(CRITICAL("'duplicate': {}"), others[i], CONF_POLICY);
+	must_differ(CRITICAL("'protocol': { 'udp': { 'port': ['1'] } }"),
+		    CRITICAL("'protocol': { 'udp': { 'port': ['2'] } }"), CONF_POLICY);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(policies_are_read),
+		cmocka_unit_test(bad_policies_are_refused),
+		cmocka_unit_test(policies_differ),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
