@@ -4,6 +4,7 @@ changes, curves, a database of an overlay, and what it says of input that it can
 
 import gzip
 import json
+import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
@@ -123,6 +124,35 @@ def test_a_database_gives_its_paths_and_those_after_a_change():
     assert 'via c b' in run('--database', TRIANGLE).stdout
 
 
+def test_a_configuration_counts_for_a_database_too(tmp_path):
+    config = tmp_path / 'leon0.json'
+    config.write_text('{"version": 1, "path": {"maximum-relays": 0}, "measurement": {"interval": 500}}')
+    answer = json.loads(run('--database', TRIANGLE, '--config', config, '--json').stdout)
+    assert [p['hops'] for p in answer['paths']] == [['10.0.0.2'], ['10.0.0.3']]
+    # What is said later counts: --set goes before the file.
+    answer = json.loads(run('--database', TRIANGLE, '--config', config, '--json',
+                            '--set', 'path.maximum-relays=1').stdout)
+    assert answer['paths'][0]['hops'] == ['10.0.0.3', '10.0.0.2']
+    assert 'cannot be read' in refused('--database', TRIANGLE, '--config', tmp_path / 'none')
+
+
+def numbers_of(section):
+    """Key and default of each number of a section of conf.def."""
+    text = (TOP / 'vyos-1x-leon/dataplane/state/conf.def').read_text(encoding='utf-8')
+    found = re.findall(r'^NUMBER\(\w+, "' + section + r' ([\w-]+)",\s*\w+,' + r'\s*(\d+),' * 4, text, re.M)
+    return {key: int(default) for key, _, _, _, default in found}
+
+
+def test_every_number_of_path_and_measurement_can_be_set(triangle):
+    paths, measurement = numbers_of('path'), numbers_of('measurement')
+    assert len(paths) >= 7 and len(measurement) >= 4
+    sets = [f'--set=path.{key}={value}' for key, value in paths.items()]
+    assert run('--database', TRIANGLE, *sets).stdout == run('--database', TRIANGLE, '--set=path.noise-margin=65').stdout
+    sets += [f'--set=measurement.{key}={value}' for key, value in measurement.items()]
+    assert replay(*sets, trace=triangle, hosts='0-2', slice_s=30) == \
+        replay(trace=triangle, hosts='0-2', slice_s=30)
+
+
 @pytest.mark.parametrize('words, says', [
     ([], 'either --trace FILE or --database FILE'),
     (['--trace', TRACE, '--reading', 'hold'], '--slice SECONDS'),
@@ -181,6 +211,9 @@ def test_what_does_not_fit_the_trace_is_refused(change, says):
     ('[]', 'object'),
     ('{"version": 1, "nodes": [], "rows": []}', 'show latency'),
     ('{"source": "10.0.0.1", "nodes": [{"node_id": "10.0.0.1"}]}', 'no other node'),
+    ('{"source": "10.0.0.1", "nodes": [{"node_id": "10.0.0.2"}]}', 'lacks the rule'),
+    ('{"source": "10.0.0.1", "nodes": [{"node_id": "10.0.0.2"}], "rules": {"threshold": 200}}', 'path.threshold'),
+    ('{"source": "10.0.0.1", "nodes": [{"node_id": "10.0.0.2"}], "rules": {"threshold": "x"}}', 'rules.threshold'),
 ])
 def test_a_database_that_is_none_is_refused(tmp_path, text, says):
     (tmp_path / 'db.json').write_text(text)
@@ -189,7 +222,10 @@ def test_a_database_that_is_none_is_refused(tmp_path, text, says):
 
 @pytest.mark.parametrize('change, says', [
     ('without:nobody', 'name or node-id'), ('cut:a:nobody', 'two names'), ('with:1', 'each node'),
-    ('set:path.speed=1', 'key of path'),
+    ('set:path.speed=1', 'key of path'), ('set:path.threshold=200', 'path.threshold'),
+    ('set:path.maximum-relays=4', 'path.maximum-relays'), ('set:measurement.interval=500', 'key of path,'),
 ])
 def test_a_change_that_does_not_fit_the_database_is_refused(change, says):
     assert says in refused('--database', TRIANGLE, '--what-if', change)
+    if change.startswith('set:'):
+        assert says in refused('--database', TRIANGLE, '--set', change[4:])

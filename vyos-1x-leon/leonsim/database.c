@@ -13,6 +13,7 @@
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "state/choice.h"
+#include "state/conf.h"
 #include "state/latdb.h"
 #include "state/nodedb.h"
 
@@ -32,8 +33,7 @@ struct live {
 	struct member member[NODES_MAX];
 	bool no_relay[NODES_MAX], unheard[NODES_MAX];
 	struct latdb *lat;
-	uint32_t maximum_relays, relay_cost_us;
-	struct choice_params rules;
+	struct conf *conf[2]; /* the rules as they are, and after the change */
 	/* Links, [from * n + to], before they are rows. */
 	struct lat_entry *link;
 	char err[ERR_LEN];
@@ -183,28 +183,38 @@ static void read_paths(struct live *l, struct jsonr_node *root)
 	}
 }
 
-static void read_rules(struct live *l, struct jsonr_node *root)
+/* The document's rules, and what the command line says instead, as the daemon reads its own: ranges
+ * and errors are those of a configuration. */
+static bool read_rules(struct live *l, struct jsonr_node *root, const struct options *o)
 {
-	struct jsonr_node *r = jsonr_object(root, "rules");
+	struct jsonr_node *rules = jsonr_object(root, "rules");
+	const char *key;
+	uint32_t value;
+	size_t at = 0;
 
-	l->rules = (struct choice_params){
-		.threshold_percent = (uint32_t)number(r, "threshold_percent"),
-		.threshold_min_us = (uint32_t)number(r, "threshold_minimum_us"),
-		.noise_percent = (uint32_t)number(r, "noise_margin_percent"),
-		.lasting_percent = (uint32_t)number(r, "lasting_threshold_percent"),
-		.hold_time_ms = (uint32_t)number(r, "hold_time_ms"),
-	};
-	l->maximum_relays = (uint32_t)number(r, "maximum_relays");
-	l->relay_cost_us = (uint32_t)number(r, "relay_cost_us");
+	for (unsigned i = 0; i < array_size(l->conf); i++) {
+		char err[ERR_LEN] = "", *text = options_conf(o, rules, i, err, sizeof(err));
+
+		l->conf[i] = text ? conf_parse(text, strlen(text), err, sizeof(err)) : NULL;
+		free(text);
+		if (!l->conf[i])
+			return fail(l, err, "");
+	}
+	while ((key = conf_next_number(l->conf[0], "path", &at, &value)))
+		if (!jsonr_has(rules, key))
+			jsonr_fail(rules ? rules : root,
+				   "lacks the rule %s: the document must come from `leonctl --json "
+				   "show latency` of this release",
+				   key);
+	return true;
 }
 
-static bool read_document(struct live *l, const char *text, size_t len)
+static bool read_document(struct live *l, const char *text, size_t len, const struct options *o)
 {
 	struct jsonr *r = jsonr_parse(text, len);
 
-	if (jsonr_root(r) && read_members(l, jsonr_root(r))) {
+	if (jsonr_root(r) && read_members(l, jsonr_root(r)) && read_rules(l, jsonr_root(r), o)) {
 		read_rows(l, jsonr_root(r));
-		read_rules(l, jsonr_root(r));
 		read_paths(l, jsonr_root(r));
 	}
 	if (jsonr_error(r))
@@ -316,37 +326,6 @@ static bool add_member(struct live *l, const char *text)
 	return true;
 }
 
-static bool set_rule(struct live *l, const char *text)
-{
-	const struct {
-		const char *key;
-		uint32_t *value, scale;
-	} keys[] = {
-		{ "path.threshold=", &l->rules.threshold_percent, 1 },
-		{ "path.threshold-minimum=", &l->rules.threshold_min_us, 1 },
-		{ "path.noise-margin=", &l->rules.noise_percent, 1 },
-		{ "path.lasting-threshold=", &l->rules.lasting_percent, 1 },
-		{ "path.hold-time=", &l->rules.hold_time_ms, 1000 },
-		{ "path.maximum-relays=", &l->maximum_relays, 1 },
-		{ "path.relay-cost=", &l->relay_cost_us, 1 },
-	};
-
-	for (size_t i = 0; i < array_size(keys); i++) {
-		size_t len = strlen(keys[i].key);
-		char *end;
-		unsigned long v;
-
-		if (strncmp(text, keys[i].key, len) != 0)
-			continue;
-		v = strtoul(text + len, &end, 10);
-		if (end == text + len || *end || v > 10000000)
-			break;
-		*keys[i].value = (uint32_t)v * keys[i].scale;
-		return true;
-	}
-	return fail(l, "expected a key of path and a number, as in path.threshold=20: ", text);
-}
-
 static bool change(struct live *l, const struct change *c)
 {
 	const char *colon = strchr(c->text, ':');
@@ -354,7 +333,7 @@ static bool change(struct live *l, const struct change *c)
 
 	switch (c->kind) {
 	case CHANGE_SET:
-		return set_rule(l, c->text);
+		return true; /* is in conf[1] */
 	case CHANGE_WITH:
 		return add_member(l, c->text);
 	case CHANGE_WITHOUT:
@@ -379,10 +358,11 @@ static bool change(struct live *l, const struct change *c)
 
 /* --- paths --- */
 
-static void run_choices(struct live *l)
+static void run_choices(struct live *l, const struct conf *conf)
 {
-	struct path_params pp = { .maximum_relays = min_of(l->maximum_relays, LEON_HOPS_MAX - 1u),
-				  .relay_cost_us = l->relay_cost_us,
+	struct choice_params cp = choice_params_of(conf);
+	struct path_params pp = { .maximum_relays = conf->maximum_relays,
+				  .relay_cost_us = conf->relay_cost_us,
 				  .no_relay = l->no_relay,
 				  .unheard = l->unheard };
 	struct path *best = x_calloc(l->n, sizeof(*best)), *lasting = x_calloc(l->n, sizeof(*best));
@@ -401,7 +381,7 @@ static void run_choices(struct live *l)
 			path_evaluate(l->lat, &pp, SLOT_SELF, &c->path);
 		c->lasting = lasting[to];
 		path_evaluate(l->lat, &pp, SLOT_SELF, &c->lasting);
-		choice_run(c, &best[to], &direct, &l->rules, now);
+		choice_run(c, &best[to], &direct, &cp, now);
 	}
 	free(best);
 	free(lasting);
@@ -474,14 +454,12 @@ bool database_answer(const char *text, size_t len, const struct options *o, stru
 		     FILE *table, char *err, unsigned err_len)
 {
 	struct live *l = x_new(struct live);
-	bool ok = read_document(l, text, len);
+	bool ok = read_document(l, text, len, o);
 
-	for (unsigned i = 0; ok && i < o->n_sets; i++)
-		ok = set_rule(l, o->set[i]);
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "version", 1);
 	if (ok) {
-		run_choices(l);
+		run_choices(l, l->conf[0]);
 		write_paths(l, w, "paths");
 		if (table)
 			print_paths(l, table, "paths");
@@ -489,13 +467,15 @@ bool database_answer(const char *text, size_t len, const struct options *o, stru
 	for (unsigned i = 0; ok && i < o->n_changes; i++)
 		ok = change(l, &o->change[i]);
 	if (ok && o->n_changes) {
-		run_choices(l);
+		run_choices(l, l->conf[1]);
 		write_paths(l, w, "what_if");
 		if (table)
 			print_paths(l, table, "\nwith the change");
 	}
 	jsonw_end(w);
 	snprintf(err, err_len, "%s", l->err);
+	conf_free(l->conf[0]);
+	conf_free(l->conf[1]);
 	free(l->link);
 	free(l);
 	return ok;

@@ -146,7 +146,7 @@ static struct result *run(const struct options *o, bool changed, char *err)
 		.n_failures = o->n_failures,
 	};
 	struct trace *t = read_trace(o, err);
-	char *conf = t ? options_conf(o, changed, err, ERR_LEN) : NULL;
+	char *conf = t ? options_conf(o, NULL, changed, err, ERR_LEN) : NULL;
 	struct result *r = NULL;
 
 	ro.conf_text = conf;

@@ -11,6 +11,7 @@
 #include "base/jsonr.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "state/conf.h"
 
 static const char usage[] =
 	"usage: leonsim --trace FILE --slice SECONDS --reading hold|noise [--window SLICES]\n"
@@ -283,51 +284,67 @@ bool options_read(struct options *o, int argc, char **argv)
 
 /* --- configuration --- */
 
-/* The parts of a configuration that a replay looks at, as KEY=VALUE. */
-static const struct {
+/* The numbers of the parts of a configuration that count here, as conf.def names them. */
+#define VALUES_MAX 32
+
+struct value {
 	const char *section, *key;
-} known[] = {
-	{ "measurement", "interval" },
-	{ "measurement", "fast-interval" },
-	{ "measurement", "dead-multiplier" },
-	{ "measurement", "lasting-time" },
-	{ "path", "threshold" },
-	{ "path", "threshold-minimum" },
-	{ "path", "noise-margin" },
-	{ "path", "lasting-threshold" },
-	{ "path", "hold-time" },
-	{ "path", "maximum-relays" },
-	{ "path", "relay-cost" },
+	bool set;
+	uint64_t is;
 };
 
 struct values {
-	bool set[array_size(known)];
-	uint64_t value[array_size(known)];
+	struct value of[VALUES_MAX];
+	unsigned n;
 };
+
+static void values_init(struct values *v, bool of_database)
+{
+	static const struct conf none;
+	static const char *const sections[] = { "path", "measurement" };
+
+	v->n = 0;
+	/* Nothing is measured in a database. */
+	for (unsigned i = 0; i < (of_database ? 1 : array_size(sections)); i++) {
+		const char *key;
+		uint32_t value;
+		size_t at = 0;
+
+		while (v->n < VALUES_MAX &&
+		       (key = conf_next_number(&none, sections[i], &at, &value)))
+			v->of[v->n++] = (struct value){ .section = sections[i], .key = key };
+	}
+}
 
 static bool set_value(struct values *v, const char *text, char *err, unsigned err_len)
 {
 	const char *equals = strchr(text, '=');
 	double value;
 
-	for (unsigned i = 0; equals && i < array_size(known); i++) {
+	for (unsigned i = 0; equals && i < v->n; i++) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "%s.%s", known[i].section, known[i].key);
+		snprintf(name, sizeof(name), "%s.%s", v->of[i].section, v->of[i].key);
 		if (strlen(name) != (size_t)(equals - text) ||
 		    strncmp(name, text, (size_t)(equals - text)) != 0)
 			continue;
 		if (!number(equals + 1, 0, 1e12, &value) || value > floor(value))
 			break;
-		v->set[i] = true;
-		v->value[i] = (uint64_t)value;
+		v->of[i].set = true;
+		v->of[i].is = (uint64_t)value;
 		return true;
 	}
-	snprintf(err, err_len,
-		 "%s: expected KEY=NUMBER with a key of measurement or path, as in "
-		 "path.threshold=20",
-		 text);
+	snprintf(err, err_len, "%s: expected KEY=NUMBER with a key of %s, as in path.threshold=20",
+		 text, v->of[v->n - 1].section[0] == 'p' ? "path" : "path or measurement");
 	return false;
+}
+
+static void read_section(struct values *v, const char *section, struct jsonr_node *from)
+{
+	for (unsigned i = 0; from && i < v->n; i++)
+		if (strcmp(v->of[i].section, section) == 0 &&
+		    jsonr_u64(from, v->of[i].key, 0, UINT32_MAX, &v->of[i].is))
+			v->of[i].set = true;
 }
 
 char *options_file(const char *file, size_t *len)
@@ -362,12 +379,8 @@ static bool read_config(struct values *v, const char *file, char *err, unsigned 
 		return false;
 	}
 	r = jsonr_parse(text, len);
-	for (unsigned i = 0; i < array_size(known); i++) {
-		struct jsonr_node *section = jsonr_object(jsonr_root(r), known[i].section);
-
-		if (section && jsonr_u64(section, known[i].key, 0, UINT32_MAX, &v->value[i]))
-			v->set[i] = true;
-	}
+	read_section(v, "path", jsonr_object(jsonr_root(r), "path"));
+	read_section(v, "measurement", jsonr_object(jsonr_root(r), "measurement"));
 	if (jsonr_error(r))
 		snprintf(err, err_len, "%s: %s", file, jsonr_error(r));
 	free(text);
@@ -379,18 +392,21 @@ static bool read_config(struct values *v, const char *file, char *err, unsigned 
 static void write_section(struct jsonw *w, const struct values *v, const char *section)
 {
 	jsonw_object(w, section);
-	for (unsigned i = 0; i < array_size(known); i++)
-		if (v->set[i] && strcmp(known[i].section, section) == 0)
-			jsonw_u64(w, known[i].key, v->value[i]);
+	for (unsigned i = 0; i < v->n; i++)
+		if (v->of[i].set && strcmp(v->of[i].section, section) == 0)
+			jsonw_u64(w, v->of[i].key, v->of[i].is);
 	jsonw_end(w);
 }
 
-char *options_conf(const struct options *o, bool changed, char *err, unsigned err_len)
+char *options_conf(const struct options *o, struct jsonr_node *rules, bool changed, char *err,
+		   unsigned err_len)
 {
-	struct values v = { 0 };
+	struct values v;
 	struct jsonw *w;
 	char *text;
 
+	values_init(&v, rules != NULL);
+	read_section(&v, "path", rules);
 	if (o->config && !read_config(&v, o->config, err, err_len))
 		return NULL;
 	for (unsigned i = 0; i < o->n_sets; i++)

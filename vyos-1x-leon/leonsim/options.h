@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/jsonr.h"
 #include "replay.h"
 #include "trace.h"
 
@@ -44,8 +45,10 @@ void options_usage(FILE *out);
 
 /* "3,7,10-12" as numbers below `limit`; the count, or -1. */
 int options_list(const char *text, unsigned limit, unsigned *out, unsigned max);
-/* A configuration of --config and these KEY=VALUE, as JSON text for conf_parse(), to be freed; NULL
+/* A configuration as JSON text for conf_parse(), to be freed: of the rules of a database (NULL: of
+ * a replay), what --config has in their place, then each --set, then --what-if where changed. NULL
  * with a sentence in err. */
-char *options_conf(const struct options *o, bool changed, char *err, unsigned err_len);
+char *options_conf(const struct options *o, struct jsonr_node *rules, bool changed, char *err,
+		   unsigned err_len);
 /* All of a file, to be freed; NULL where it cannot be read. */
 char *options_file(const char *file, size_t *len);

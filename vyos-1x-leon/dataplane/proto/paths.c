@@ -184,13 +184,7 @@ static void avoid_distrusted(struct overlay *o, uint16_t slot, const struct path
 static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 		     const struct path_params *pp, mono_t now)
 {
-	const struct choice_params cp = {
-		.threshold_percent = o->conf->threshold_percent,
-		.threshold_min_us = o->conf->threshold_min_us,
-		.noise_percent = o->conf->noise_percent,
-		.lasting_percent = o->conf->lasting_percent,
-		.hold_time_ms = o->conf->hold_time_ms,
-	};
+	const struct choice_params cp = choice_params_of(o->conf);
 	struct path direct = { .n_hops = 1, .hop = { n->slot } };
 	struct choice *c = &p->choice;
 	uint16_t mtu = c->path.mtu;

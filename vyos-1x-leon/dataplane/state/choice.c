@@ -6,6 +6,7 @@
 #include "state/choice.h"
 
 #include "base/defs.h"
+#include "state/conf.h"
 
 static const struct {
 	const char *name, *text;
@@ -35,6 +36,17 @@ const char *choice_reason_name(enum choice_reason r)
 const char *choice_reason_text(enum choice_reason r)
 {
 	return r < array_size(reasons) ? reasons[r].text : "unknown";
+}
+
+struct choice_params choice_params_of(const struct conf *c)
+{
+	return (struct choice_params){
+		.threshold_percent = c->threshold_percent,
+		.threshold_min_us = c->threshold_min_us,
+		.noise_percent = c->noise_percent,
+		.lasting_percent = c->lasting_percent,
+		.hold_time_ms = c->hold_time_ms,
+	};
 }
 
 static uint32_t less_by(uint64_t cost, uint32_t percent, uint64_t minimum_us)

@@ -48,6 +48,9 @@ struct choice_params {
 	uint32_t hold_time_ms;
 };
 
+struct conf;
+struct choice_params choice_params_of(const struct conf *c);
+
 struct choice {
 	struct path path;	   /* in use; cost and rtt as of the last run */
 	struct path best;	   /* what Dijkstra would take now */

@@ -105,6 +105,11 @@ bool conf_trusts(const struct conf *c, const uint8_t key[MSG_KEY_LEN]);
 /* Is there one among them that begins with these bytes? */
 bool conf_may_trust(const struct conf *c, const uint8_t *key, size_t len);
 
+/* The numbers of a section, such as "path", in the unit that the document has: the key of the
+ * next one from *at on (0 at first) and its value, NULL past the last. */
+const char *conf_next_number(const struct conf *c, const char *section, size_t *at,
+			     uint32_t *value);
+
 /* What a change from one configuration to another touches, as bits. */
 enum conf_change {
 	CONF_SAME = 0,

@@ -64,6 +64,20 @@ static void store(struct conf *c, const struct leaf *l, uint32_t v)
 	memcpy((char *)c + l->offset, from, l->size);
 }
 
+static uint32_t load(const struct conf *c, const struct leaf *l)
+{
+	const void *from = (const char *)c + l->offset;
+	uint8_t v8;
+	uint16_t v16;
+	uint32_t v32;
+
+	memcpy(l->size == 1   ? (void *)&v8
+	       : l->size == 2 ? (void *)&v16
+			      : (void *)&v32,
+	       from, l->size);
+	return l->size == 1 ? v8 : l->size == 2 ? v16 : v32;
+}
+
 /* The place of a word of that length among the names, or -1. */
 static int find_name(const char *names, const char *word)
 {
@@ -169,6 +183,22 @@ void conf_read_leaves(struct jsonr_node *root, struct conf *c)
 {
 	for (size_t i = 0; i < array_size(leaves); i++)
 		read_leaf(root, &leaves[i], c);
+}
+
+const char *conf_next_number(const struct conf *c, const char *section, size_t *at, uint32_t *value)
+{
+	size_t len = strlen(section);
+
+	while (*at < array_size(leaves)) {
+		const struct leaf *l = &leaves[(*at)++];
+
+		if (l->kind != LEAF_NUMBER || strncmp(l->path, section, len) != 0 ||
+		    l->path[len] != ' ')
+			continue;
+		*value = load(c, l) / l->scale;
+		return l->path + len + 1;
+	}
+	return NULL;
 }
 
 /* --- differences --- */

@@ -191,13 +191,7 @@ static void write_what_it_takes(struct command *c, const struct choice *ch,
 static void write_rule(struct command *c, const struct choice *ch)
 {
 	const struct conf *conf = c->d->conf;
-	struct choice_params p = {
-		.threshold_percent = conf->threshold_percent,
-		.threshold_min_us = conf->threshold_min_us,
-		.noise_percent = conf->noise_percent,
-		.lasting_percent = conf->lasting_percent,
-		.hold_time_ms = conf->hold_time_ms,
-	};
+	struct choice_params p = choice_params_of(conf);
 	int64_t hold_ms = mono_is_never(ch->hold_until) ? 0 : mono_sub_ms(ch->hold_until, c->now);
 	bool usable = ch->path.n_hops > 0 && ch->path.cost_us != COST_INFINITE;
 

@@ -51,19 +51,17 @@ static void write_row(struct command *c, struct nodedb *db, const struct node *f
 	jsonw_end(c->w);
 }
 
-/* What leonsim(1) needs besides the rows to come to the paths of `show paths`. */
+/* What leonsim(1) needs besides the rows to come to the paths of `show paths`: the numbers of the
+ * part path of the configuration, under their names there. */
 static void write_rules(struct command *c)
 {
-	const struct conf *conf = c->d->conf;
+	const char *key;
+	uint32_t value;
+	size_t at = 0;
 
 	jsonw_object(c->w, "rules");
-	jsonw_u64(c->w, "threshold_percent", conf->threshold_percent);
-	jsonw_u64(c->w, "threshold_minimum_us", conf->threshold_min_us);
-	jsonw_u64(c->w, "noise_margin_percent", conf->noise_percent);
-	jsonw_u64(c->w, "lasting_threshold_percent", conf->lasting_percent);
-	jsonw_u64(c->w, "hold_time_ms", conf->hold_time_ms);
-	jsonw_u64(c->w, "maximum_relays", conf->maximum_relays);
-	jsonw_u64(c->w, "relay_cost_us", conf->relay_cost_us);
+	while ((key = conf_next_number(c->d->conf, "path", &at, &value)))
+		jsonw_u64(c->w, key, value);
 	jsonw_end(c->w);
 }
 
