@@ -24,6 +24,7 @@ CHECKS = {
     'python': ['python.py'],
     'comments': ['comments.py'],
     'includes': ['includes.py'],
+    'names': ['names.py'],
 }
 
 
