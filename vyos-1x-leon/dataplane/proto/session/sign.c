@@ -19,111 +19,105 @@ void sign_set_key(struct overlay *o, const uint8_t secret[DH_KEY_LEN])
 	sign_public(o->identity.secret, o->identity.public);
 }
 
-/* Puts the message behind what b holds; length of the whole, 0 where it has no room. */
-static size_t with_message(struct wbuf *b, const struct msg *m, uint8_t *text)
-{
-	int len = msg_encode(m, text + wbuf_len(b), MSG_LEN_MAX);
+/* The messages that are signed, and whether it is said to one node only. */
+static const struct {
+	const char *word;
+	bool to_one;
+} kinds[] = {
+	[MSG_RECORD] = { "LEON record", false },
+	[MSG_HELLO] = { "LEON hello", true },
+	[MSG_CONFLICT] = { "LEON conflict", true },
+};
 
-	return len > 0 ? wbuf_len(b) + (size_t)len : 0;
+static uint8_t *signature_of(struct msg *m)
+{
+	return m->type == MSG_RECORD  ? m->record.signature
+	       : m->type == MSG_HELLO ? m->hello.signature
+				      : m->conflict.signature;
 }
 
-/* What is signed: a word, the overlay, for HELLO who speaks to whom, and the message with its
- * signature as zero. */
-static size_t record_text(const struct overlay *o, const struct msg_record *r,
+/* What is signed: a word, the overlay, who speaks to whom where it is said to one node only, and
+ * the message with its signature as zero. Length, 0 where the message cannot be encoded. */
+static size_t signed_text(const struct overlay *o, struct msg *m, node_id_t from, node_id_t to,
 			  uint8_t out[SIGNED_MAX])
 {
-	static const char word[] = "LEON record";
-	struct msg m = { .type = MSG_RECORD, .record = *r };
 	struct wbuf b = wbuf_of(out, SIGNED_MAX);
+	int len;
 
-	wbuf_bytes(&b, word, sizeof(word) - 1);
+	wbuf_bytes(&b, kinds[m->type].word, strlen(kinds[m->type].word));
 	wbuf_u24(&b, o->vni);
-	memset(m.record.signature, 0, sizeof(m.record.signature));
-	return with_message(&b, &m, out);
+	if (kinds[m->type].to_one) {
+		wbuf_u32(&b, from);
+		wbuf_u32(&b, to);
+	}
+	memset(signature_of(m), 0, MSG_SIGNATURE_LEN);
+	len = msg_encode(m, out + wbuf_len(&b), MSG_LEN_MAX);
+	return len > 0 ? wbuf_len(&b) + (size_t)len : 0;
 }
 
-static size_t hello_text(const struct overlay *o, const struct msg_hello *h, node_id_t from,
-			 node_id_t to, uint8_t out[SIGNED_MAX])
+/* m is a copy, whose signature is of no use afterwards. */
+static void make(const struct overlay *o, struct msg *m, node_id_t to,
+		 uint8_t signature[MSG_SIGNATURE_LEN])
 {
-	static const char word[] = "LEON hello";
-	struct msg m = { .type = MSG_HELLO, .hello = *h };
-	struct wbuf b = wbuf_of(out, SIGNED_MAX);
+	uint8_t text[SIGNED_MAX];
 
-	wbuf_bytes(&b, word, sizeof(word) - 1);
-	wbuf_u24(&b, o->vni);
-	wbuf_u32(&b, from);
-	wbuf_u32(&b, to);
-	memset(m.hello.signature, 0, sizeof(m.hello.signature));
-	return with_message(&b, &m, out);
+	sign_make(o->identity.secret, text, signed_text(o, m, o->self, to, text), signature);
 }
 
-static size_t conflict_text(const struct overlay *o, const struct msg_conflict *c, node_id_t from,
-			    node_id_t to, uint8_t out[SIGNED_MAX])
+static bool holds(const struct overlay *o, struct msg *m, node_id_t from, node_id_t to,
+		  const uint8_t identity[MSG_KEY_LEN], const uint8_t signature[MSG_SIGNATURE_LEN])
 {
-	static const char word[] = "LEON conflict";
-	struct msg m = { .type = MSG_CONFLICT, .conflict = *c };
-	struct wbuf b = wbuf_of(out, SIGNED_MAX);
+	uint8_t text[SIGNED_MAX];
 
-	wbuf_bytes(&b, word, sizeof(word) - 1);
-	wbuf_u24(&b, o->vni);
-	wbuf_u32(&b, from);
-	wbuf_u32(&b, to);
-	memset(m.conflict.signature, 0, sizeof(m.conflict.signature));
-	return with_message(&b, &m, out);
+	return sign_verify(identity, text, signed_text(o, m, from, to, text), signature);
+}
+
+void sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to)
+{
+	struct msg m = { .type = MSG_HELLO };
+
+	memcpy(h->identity, o->identity.public, sizeof(h->identity));
+	m.hello = *h;
+	make(o, &m, to, h->signature);
+}
+
+bool sign_holds_hello(const struct overlay *o, node_id_t from, const struct rx_hello *h)
+{
+	struct msg m = { .type = MSG_HELLO, .hello = *h->m };
+
+	return holds(o, &m, from, h->to, h->m->identity, h->m->signature);
 }
 
 void sign_conflict(const struct overlay *o, struct msg_conflict *c, node_id_t to)
 {
-	uint8_t text[SIGNED_MAX];
-	size_t len;
+	struct msg m = { .type = MSG_CONFLICT };
 
 	memcpy(c->identity, o->identity.public, sizeof(c->identity));
-	len = conflict_text(o, c, o->self, to, text);
-	sign_make(o->identity.secret, text, len, c->signature);
+	m.conflict = *c;
+	make(o, &m, to, c->signature);
 }
 
 bool sign_holds_conflict(const struct overlay *o, const struct msg_conflict *c, node_id_t from,
 			 node_id_t to)
 {
-	uint8_t text[SIGNED_MAX];
-	size_t len = conflict_text(o, c, from, to, text);
+	struct msg m = { .type = MSG_CONFLICT, .conflict = *c };
 
-	return sign_verify(c->identity, text, len, c->signature);
-}
-
-bool sign_holds_hello(const struct overlay *o, node_id_t from, const struct rx_hello *h)
-{
-	uint8_t text[SIGNED_MAX];
-	size_t len = hello_text(o, h->m, from, h->to, text);
-
-	return sign_verify(h->m->identity, text, len, h->m->signature);
-}
-
-void sign_hello(const struct overlay *o, struct msg_hello *h, node_id_t to)
-{
-	uint8_t text[SIGNED_MAX];
-	size_t len;
-
-	memcpy(h->identity, o->identity.public, sizeof(h->identity));
-	len = hello_text(o, h, o->self, to, text);
-	sign_make(o->identity.secret, text, len, h->signature);
+	return holds(o, &m, from, to, c->identity, c->signature);
 }
 
 void sign_own(struct overlay *o)
 {
 	struct msg_record *r = &nodedb_at(o->nodes, SLOT_SELF)->rec;
-	uint8_t text[SIGNED_MAX];
-	size_t len;
+	struct msg m = { .type = MSG_RECORD };
 
 	memcpy(r->identity, o->identity.public, sizeof(r->identity));
-	len = record_text(o, r, text);
-	sign_make(o->identity.secret, text, len, r->signature);
+	m.record = *r;
+	make(o, &m, NODE_ID_NONE, r->signature);
 }
 
 bool sign_holds_record(const struct overlay *o, const struct msg_record *r)
 {
-	uint8_t text[SIGNED_MAX];
-	size_t len = record_text(o, r, text);
+	struct msg m = { .type = MSG_RECORD, .record = *r };
 
-	return sign_verify(r->identity, text, len, r->signature);
+	return holds(o, &m, NODE_ID_NONE, NODE_ID_NONE, r->identity, r->signature);
 }
