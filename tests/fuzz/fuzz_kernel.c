@@ -139,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct nl_addr addr[4];
 	struct nl_link link;
 
-	if (!nl && (nl_open(&nl) < 0 || nl_monitor_open(&monitor) < 0))
+	if (!nl && (nl_open(&nl) < 0 || nl_monitor_open(&monitor, 76, nl) < 0))
 		abort();
 	if (len < 1)
 		return 0;

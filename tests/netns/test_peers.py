@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What an operator is told of a configured peer that is not reached (reference.md, show peers)."""
 import json
+import os
+import signal
 import subprocess
 
 import pytest
@@ -240,14 +242,37 @@ def test_source_address_that_goes_and_comes_back_is_told_of(lab):
     net.joined(within=60)
 
 
-def test_source_interface_that_goes_ends_leond(lab):
+def deafened(node, *lines):
+    """Does this while so much else changes on the host that leond is told of none of it in time."""
+    flood = [f'addr {verb} 10.66.{i // 250}.{i % 250}/32 dev lo'
+             for verb in ('add', 'del') for i in range(1500)]
+    os.kill(node.process.pid, signal.SIGSTOP)
+    try:
+        node.namespace.ip(*flood, *lines)
+    finally:
+        os.kill(node.process.pid, signal.SIGCONT)
+
+
+def test_source_address_that_goes_unnoticed_is_told_of(lab):
+    """The kernel throws away what a full buffer has no room for, and says so: all is looked at."""
+    net = lab(line_up(1, hosts=False))
+    node = net.node['n0']
+    deafened(node, f'addr del {wan.ip4(0)}/16 dev wan0')
+    wait_for(lambda: node.events('source-lost'), 20, 'it is told of')
+    deafened(node, f'addr add {wan.ip4(0)}/16 dev wan0')
+    wait_for(lambda: node.events('source-back'), 20, 'its return is')
+
+
+@pytest.mark.parametrize('change', [lambda node, line: node.namespace.ip(line), deafened],
+                         ids=['said', 'overrun'])
+def test_source_interface_that_goes_ends_leond(lab, change):
     """Its sockets would stay bound to what is no more, also when it is made again."""
     net = lab(line_up(1, hosts=False), start=False)
     node = net.node['n0']
     node.namespace.ip('link add up0 type bridge', 'addr add 192.0.2.1/24 dev up0', 'link set up0 up')
     node.config.update({'source-interface': 'up0', 'source-address': [], 'node-id': '10.0.0.1'})
     net.start()
-    node.namespace.ip('link del up0')
+    change(node, 'link del up0')
     wait_for(lambda: not node.alive(), 20, 'leond ends')
     assert node.process.returncode == 1
     node.killed = True  # the harness is not to wonder

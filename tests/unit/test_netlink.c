@@ -126,7 +126,7 @@ static void addresses(void **state)
 
 struct seen {
 	bool link_up, link_gone, addr_added, addr_gone;
-	unsigned routes;
+	unsigned routes, overruns;
 };
 
 static void on_event(void *arg, const struct nl_event *ev)
@@ -150,6 +150,7 @@ static void on_event(void *arg, const struct nl_event *ev)
 		s->routes++;
 		break;
 	case NL_OVERRUN:
+		s->overruns++;
 		break;
 	}
 }
@@ -198,7 +199,7 @@ static void routes(void **state)
 	assert_true(run("ip link set v10 up"));
 	assert_true(run("ip link set w10 up"));
 	assert_int_equal(nl_link_by_name(nl, "v10", &v), 0);
-	assert_int_equal(nl_monitor_open_routes(&m, 76, nl), 0);
+	assert_int_equal(nl_monitor_open(&m, 76, nl), 0);
 
 	/* A gateway need not be on a network of the interface, the same route fails twice. */
 	c[0] = change("10.9.0.1/32", NULL, 500, v.index);
@@ -324,7 +325,7 @@ static void monitor(void **state)
 	struct seen seen = { 0 };
 
 	(void)state;
-	assert_int_equal(nl_monitor_open(&m), 0);
+	assert_int_equal(nl_monitor_open(&m, 76, nl), 0);
 	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
 	assert_true(run("ip link add v9 type veth peer name w9"));
 	assert_true(run("ip link set v9 up"));
@@ -339,6 +340,58 @@ static void monitor(void **state)
 	}
 	assert_true(seen.link_up && seen.addr_added && seen.addr_gone);
 	nl_monitor_close(m);
+}
+
+/* Adds and deletes so many routes that their notifications fill any buffer. */
+static void many_routes(struct nl *by, int index, uint8_t protocol)
+{
+	struct nl_route_change c[N_ROUTES];
+	char text[32];
+
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < N_ROUTES; i++) {
+			snprintf(text, sizeof(text), "10.7.%d.%d/32", i / 256, i % 256);
+			c[i] = change(text, NULL, 1000, index);
+			c[i].route.protocol = protocol;
+			c[i].op = round % 2 ? NL_ROUTE_DELETE : NL_ROUTE_ADD;
+		}
+		assert_int_equal(nl_routes_change(by, c, N_ROUTES), 0);
+	}
+}
+
+/* What others change in routes that are not ours takes no room from links; what does is said. */
+static void monitor_room(void **state)
+{
+	struct nl_monitor *m = NULL;
+	struct nl *other = NULL;
+	struct seen seen = { 0 };
+	struct nl_link v;
+
+	(void)state;
+	assert_int_equal(nl_open(&other), 0);
+	assert_true(run("ip link add v10 type veth peer name w10"));
+	assert_true(run("ip link set v10 up"));
+	assert_int_equal(nl_link_by_name(nl, "v10", &v), 0);
+	assert_int_equal(nl_monitor_open(&m, 76, nl), 0);
+	many_routes(other, v.index, 77);
+	many_routes(nl, v.index, 76);
+	assert_true(run("ip link add v9 type veth peer name w9"));
+	assert_true(run("ip link set v9 up"));
+	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
+	assert_int_equal(seen.overruns, 0);
+	assert_int_equal(seen.routes, 0);
+	assert_true(seen.link_up);
+
+	many_routes(other, v.index, 76);
+	assert_true(run("ip link del v9"));
+	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
+	assert_true(seen.overruns > 0);
+	assert_true(run("ip addr add 192.0.2.9/24 dev v10"));
+	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
+	assert_true(seen.addr_added);
+	nl_monitor_close(m);
+	nl_close(other);
+	assert_true(run("ip link del v10"));
 }
 
 static bool tap_possible(void)
@@ -417,8 +470,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(links),   T(addresses),  T(routes),	    T(lookups),
-		T(monitor), T(tap_queues), T(tap_refusals), T(tap_that_persists),
+		T(links),	 T(addresses),	T(routes),	 T(lookups),	       T(monitor),
+		T(monitor_room), T(tap_queues), T(tap_refusals), T(tap_that_persists),
 	};
 
 	log_set_sink(silent, NULL);

@@ -24,14 +24,14 @@
 #define NL_TIMEOUT_MS 2000
 #define IFF_TAP_TYPE  2 /* IFLA_TUN_TYPE of a TAP: IFF_TAP of linux/if_tun.h */
 
-int nl_open_socket(struct mnl_socket **out, int flags, unsigned groups)
+int nl_open_socket(struct mnl_socket **out, int flags)
 {
 	struct mnl_socket *sock = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | flags);
 	int rc;
 
 	if (!sock)
 		return nl_errno_or(EIO);
-	if (mnl_socket_bind(sock, groups, MNL_SOCKET_AUTOPID) < 0) {
+	if (mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0) {
 		rc = nl_errno_or(EIO);
 		mnl_socket_close(sock);
 		return rc;
@@ -44,7 +44,7 @@ int nl_open(struct nl **out)
 {
 	struct timeval tv = { .tv_sec = NL_TIMEOUT_MS / 1000 };
 	struct nl *nl = x_new(struct nl);
-	int rc = nl_open_socket(&nl->sock, 0, 0);
+	int rc = nl_open_socket(&nl->sock, 0);
 
 	if (rc < 0) {
 		nl_close(nl);

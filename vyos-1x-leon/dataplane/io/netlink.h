@@ -127,10 +127,9 @@ struct nl_event {
 typedef void (*nl_event_fn)(void *arg, const struct nl_event *ev);
 
 struct nl_monitor;
-int nl_monitor_open(struct nl_monitor **out);
-/* For routes of one protocol; the kernel keeps all others away from us, of which there may be a
- * million. */
-int nl_monitor_open_routes(struct nl_monitor **out, uint8_t protocol, const struct nl *own);
+/* Links, addresses, and routes of one protocol that others than `own` change; the kernel keeps all
+ * other routes away from us, of which there may be a million. 0 or -errno. */
+int nl_monitor_open(struct nl_monitor **out, uint8_t route_protocol, const struct nl *own);
 void nl_monitor_close(struct nl_monitor *m);   /* NULL ok */
 int nl_monitor_fd(const struct nl_monitor *m); /* readable when there is something; non-blocking */
 /* Reads all that waits and calls fn for each. 0 or -errno. */

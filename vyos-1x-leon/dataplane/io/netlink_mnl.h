@@ -32,8 +32,8 @@ static inline int nl_errno_or(int fallback)
 /* Sends a request and feeds the answers with its sequence number to cb. 0 or -errno. */
 int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg);
 
-/* With MNL_SOCKET_AUTOPID, and in these groups. 0 or -errno. */
-int nl_open_socket(struct mnl_socket **out, int flags, unsigned groups);
+/* With MNL_SOCKET_AUTOPID. 0 or -errno. */
+int nl_open_socket(struct mnl_socket **out, int flags);
 
 /* arg is struct nl_link; what is not about a link leaves it as it is. */
 int nl_read_link(const struct nlmsghdr *nlh, void *arg);

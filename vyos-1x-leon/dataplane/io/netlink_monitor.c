@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Notifications of rtnetlink: links, addresses and routes that change, as netlink.h has
- * them. Control thread. What overran the socket's buffer is said, so that the caller
- * asks for everything anew.
+ * Notifications of rtnetlink: links, addresses and routes that change, as netlink.h has them, on
+ * one socket. What overran its buffer is said, so that the caller asks for everything anew.
+ * Another kind of notification is a group in groups[], a row in readers[] and, where there are more
+ * of it than concern us, a branch of the filter. Control thread.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,43 +22,64 @@ struct nl_monitor {
 	uint8_t buf[NL_BUFFER];
 };
 
-int nl_monitor_open(struct nl_monitor **out)
-{
-	struct nl_monitor *m = x_new(struct nl_monitor);
-	int rc = nl_open_socket(&m->sock, SOCK_NONBLOCK,
-				RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
+static const int groups[] = {
+	RTNLGRP_LINK,	    RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
+	RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+};
 
-	if (rc < 0) {
-		nl_monitor_close(m);
-		return rc;
-	}
-	*out = m;
-	return 0;
-}
+/* --- before they take room --- */
 
 /* Offsets in a notification, which carries one message. */
+#define TYPE_AT		(uint32_t) offsetof(struct nlmsghdr, nlmsg_type)
+#define PORT_AT		(uint32_t) offsetof(struct nlmsghdr, nlmsg_pid)
 #define RTM_PROTOCOL_AT (uint32_t)(sizeof(struct nlmsghdr) + offsetof(struct rtmsg, rtm_protocol))
-#define NL_PORT_AT	(uint32_t) offsetof(struct nlmsghdr, nlmsg_pid)
 
-int nl_monitor_open_routes(struct nl_monitor **out, uint8_t protocol, const struct nl *own)
+/* The kernel drops routes of other protocols, of which there may be a million, and those that our
+ * own requests changed, before they are queued: they do not fill the buffer that links and
+ * addresses need. Half words and words are loaded as if they were big-endian. */
+static int filter_routes(struct nl_monitor *m, uint8_t protocol, const struct nl *own)
 {
-	/* Words are loaded as if they were big-endian. */
 	uint32_t own_port = htonl(mnl_socket_get_portid(own->sock));
 	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, TYPE_AT),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htons(RTM_NEWROUTE), 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htons(RTM_DELROUTE), 0, 4),
 		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, RTM_PROTOCOL_AT),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, protocol, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NL_PORT_AT),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, PORT_AT),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own_port, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
 	struct sock_fprog program = { .len = array_size(code), .filter = code };
-	struct nl_monitor *m = x_new(struct nl_monitor);
-	int rc = nl_open_socket(&m->sock, SOCK_NONBLOCK, RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE);
 
-	if (rc == 0 && setsockopt(mnl_socket_get_fd(m->sock), SOL_SOCKET, SO_ATTACH_FILTER,
-				  &program, sizeof(program)) < 0)
-		rc = -errno;
+	return setsockopt(mnl_socket_get_fd(m->sock), SOL_SOCKET, SO_ATTACH_FILTER, &program,
+			  sizeof(program)) < 0
+		       ? -errno
+		       : 0;
+}
+
+static int join_groups(struct nl_monitor *m)
+{
+	for (size_t i = 0; i < array_size(groups); i++) {
+		int group = groups[i];
+
+		if (mnl_socket_setsockopt(m->sock, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) <
+		    0)
+			return nl_errno_or(EIO);
+	}
+	return 0;
+}
+
+int nl_monitor_open(struct nl_monitor **out, uint8_t route_protocol, const struct nl *own)
+{
+	struct nl_monitor *m = x_new(struct nl_monitor);
+	int rc = nl_open_socket(&m->sock, SOCK_NONBLOCK);
+
+	if (rc == 0)
+		rc = filter_routes(m, route_protocol, own);
+	if (rc == 0)
+		rc = join_groups(m);
 	if (rc < 0) {
 		nl_monitor_close(m);
 		return rc;
@@ -80,6 +102,46 @@ int nl_monitor_fd(const struct nl_monitor *m)
 	return mnl_socket_get_fd(m->sock);
 }
 
+/* --- what they say --- */
+
+/* Messages of AF_BRIDGE are about the port, not about the link. */
+static bool read_link(const struct nlmsghdr *nlh, struct nl_event *ev)
+{
+	if (((const struct ifinfomsg *)mnl_nlmsg_get_payload(nlh))->ifi_family != AF_UNSPEC)
+		return false;
+	nl_read_link(nlh, &ev->link);
+	return true;
+}
+
+static bool read_addr(const struct nlmsghdr *nlh, struct nl_event *ev)
+{
+	return nl_read_addr(nlh, &ev->addr);
+}
+
+static bool read_route(const struct nlmsghdr *nlh, struct nl_event *ev)
+{
+	struct nl_route route;
+
+	if (!nl_read_route(nlh, &route))
+		return false;
+	ev->route_index = route.index;
+	return true;
+}
+
+static const struct reader {
+	uint16_t type;
+	enum nl_change change;
+	/* False: it is of no interest. */
+	bool (*read)(const struct nlmsghdr *nlh, struct nl_event *ev);
+} readers[] = {
+	{ RTM_NEWLINK, NL_LINK_CHANGED, read_link },
+	{ RTM_DELLINK, NL_LINK_GONE, read_link },
+	{ RTM_NEWADDR, NL_ADDR_ADDED, read_addr },
+	{ RTM_DELADDR, NL_ADDR_GONE, read_addr },
+	{ RTM_NEWROUTE, NL_ROUTE_CHANGED, read_route },
+	{ RTM_DELROUTE, NL_ROUTE_CHANGED, read_route },
+};
+
 struct monitor_call {
 	nl_event_fn fn;
 	void *arg;
@@ -88,35 +150,13 @@ struct monitor_call {
 static int notify(const struct nlmsghdr *nlh, void *arg)
 {
 	struct monitor_call *call = arg;
-	struct nl_event ev = { 0 };
-	struct nl_route route;
 
-	switch (nlh->nlmsg_type) {
-	case RTM_NEWLINK:
-	case RTM_DELLINK:
-		/* Messages of AF_BRIDGE are about the port, not about the link. */
-		if (((const struct ifinfomsg *)mnl_nlmsg_get_payload(nlh))->ifi_family != AF_UNSPEC)
-			return MNL_CB_OK;
-		ev.change = nlh->nlmsg_type == RTM_NEWLINK ? NL_LINK_CHANGED : NL_LINK_GONE;
-		nl_read_link(nlh, &ev.link);
-		break;
-	case RTM_NEWADDR:
-	case RTM_DELADDR:
-		ev.change = nlh->nlmsg_type == RTM_NEWADDR ? NL_ADDR_ADDED : NL_ADDR_GONE;
-		if (!nl_read_addr(nlh, &ev.addr))
-			return MNL_CB_OK;
-		break;
-	case RTM_NEWROUTE:
-	case RTM_DELROUTE:
-		if (!nl_read_route(nlh, &route))
-			return MNL_CB_OK;
-		ev.change = NL_ROUTE_CHANGED;
-		ev.route_index = route.index;
-		break;
-	default:
-		return MNL_CB_OK;
+	for (size_t i = 0; i < array_size(readers); i++) {
+		struct nl_event ev = { .change = readers[i].change };
+
+		if (readers[i].type == nlh->nlmsg_type && readers[i].read(nlh, &ev))
+			call->fn(call->arg, &ev);
 	}
-	call->fn(call->arg, &ev);
 	return MNL_CB_OK;
 }
 

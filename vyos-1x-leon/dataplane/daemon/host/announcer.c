@@ -205,11 +205,12 @@ static void on_timer(void *arg, mono_t now)
 	arm(a, mono_add_ms(now, LOOK_MS));
 }
 
-void announcer_soon(struct leond *d)
+void announcer_changed(struct leond *d, const struct nl_event *ev)
 {
 	struct announcer *a = d->announcer;
 	mono_t at = mono_add_ms(loop_now(d->loop), REACT_MS);
 
+	(void)ev;
 	/* A burst that does not end puts nothing off. */
 	if (a && timer_is_set(a->timer) && mono_before(at, a->look_at))
 		arm(a, at);

@@ -3,6 +3,7 @@
  * The interface as the kernel has it: MAC, MTU (rule in mtu.c), and what it belongs to. Follows
  * changes that others make, above all being put into a bridge. Control thread.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/host/device.h"
@@ -137,23 +138,37 @@ void device_apply_conf(struct leond *d)
 	device_run_mtu(d, loop_now(d->loop));
 }
 
-void device_link_event(struct leond *d, const struct nl_event *ev)
+static void on_gone(struct leond *d)
 {
-	if (ev->link.index != d->tap.ifindex)
-		return;
-	if (ev->change == NL_LINK_GONE) {
-		log_error("device", "interface was deleted by somebody else, stopping interface=%s",
-			  d->tap.name);
-		loop_quit(d->loop, 1);
-		return;
-	}
-	d->device.kernel_mtu = ev->link.mtu;
+	log_error("device", "interface was deleted by somebody else, stopping interface=%s",
+		  d->tap.name);
+	loop_quit(d->loop, 1);
+}
+
+static void on_link(struct leond *d, const struct nl_link *link)
+{
+	d->device.kernel_mtu = link->mtu;
 	/* Somebody else may set the MAC (VyOS does); guard frames carry the true one. */
-	d->device.mac = ev->link.mac;
-	note_link(d, &ev->link);
-	if (ev->link.master == d->device.master)
+	d->device.mac = link->mac;
+	note_link(d, link);
+	if (link->master == d->device.master)
 		return;
-	note_master(d, ev->link.master);
+	note_master(d, link->master);
 	device_run_mtu(d, loop_now(d->loop));
 	guard_lan_changed(d);
+}
+
+void device_changed(struct leond *d, const struct nl_event *ev)
+{
+	struct nl_link link = ev->link;
+	int r = ev->change == NL_LINK_GONE ? -ENODEV : 0;
+
+	if (ev->change == NL_OVERRUN)
+		r = nl_link_by_index(d->nl, d->tap.ifindex, &link);
+	else if (link.index != d->tap.ifindex)
+		return;
+	if (r == -ENODEV)
+		on_gone(d);
+	else if (r == 0)
+		on_link(d, &link);
 }

@@ -9,10 +9,7 @@
  */
 #include "daemon/host/kernel_routes_core.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 
 #include "base/mem.h"
 
@@ -107,35 +104,23 @@ void routes_addresses_changed(struct leond *d)
 	look_again(d->routes);
 }
 
-static void on_kernel_change(void *arg, const struct nl_event *ev)
+void routes_changed(struct leond *d, const struct nl_event *ev)
 {
-	struct routes *r = arg;
+	int index = d->tap.ifindex;
 
+	/* With its last address a link loses its routes. */
+	if (ev->change == NL_ADDR_GONE && ev->addr.index == index)
+		routes_device_changed(d);
 	if (ev->change == NL_OVERRUN ||
-	    (ev->change == NL_ROUTE_CHANGED &&
-	     (ev->route_index == r->d->tap.ifindex || !ev->route_index)))
-		look_again(r);
+	    (ev->change == NL_ROUTE_CHANGED && (ev->route_index == index || !ev->route_index)))
+		look_again(d->routes);
 }
 
-static void on_readable(void *arg, int fd, uint32_t epoll_events)
-{
-	struct routes *r = arg;
-	int rc = nl_monitor_read(r->monitor, on_kernel_change, r);
-
-	(void)epoll_events;
-	if (rc < 0) {
-		log_error("routes", "changes by others are seen late from now on: %s",
-			  strerror(-rc));
-		loop_fd_del(r->d->loop, fd);
-	}
-}
-
-int routes_start(struct leond *d)
+void routes_start(struct leond *d)
 {
 	struct routes *r = x_new(struct routes);
 	mono_t now = loop_now(d->loop);
 	struct nl_link link;
-	int rc;
 
 	d->routes = r;
 	r->d = d;
@@ -145,14 +130,8 @@ int routes_start(struct leond *d)
 	r->table = d->device.table;
 	if (nl_link_by_index(d->nl, d->tap.ifindex, &link) == 0)
 		d->device.up = link.up && link.running;
-	rc = nl_monitor_open_routes(&r->monitor, ROUTE_PROTOCOL, d->nl);
-	if (rc < 0) {
-		log_error("routes", "changes of routes cannot be followed: %s", strerror(-rc));
-		return rc;
-	}
 	routes_gather_own(r);
 	timer_set(r->timer, now);
-	return loop_fd_add(d->loop, nl_monitor_fd(r->monitor), EPOLLIN, on_readable, r);
 }
 
 void routes_stop(struct leond *d)
@@ -176,7 +155,6 @@ void routes_free(struct leond *d)
 	if (!r)
 		return;
 	d->routes = NULL;
-	nl_monitor_close(r->monitor);
 	timer_free(r->timer);
 	rib_free(r->plan);
 	free(r->have);

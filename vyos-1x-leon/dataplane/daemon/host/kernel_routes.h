@@ -8,11 +8,12 @@
 #include "state/rib.h"
 
 #define ROUTE_PROTOCOL 76
-int routes_start(struct leond *d);
+void routes_start(struct leond *d);
 /* Takes them all back; the daemon stops. */
 void routes_stop(struct leond *d);
 void routes_free(struct leond *d);
 void routes_soon(struct leond *d); /* paths, members, configuration or the loop guard changed */
+void routes_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */
 void routes_device_changed(struct leond *d);
 void routes_addresses_changed(struct leond *d);
 /* Would a datagram to this address go into the overlay? Counted as withheld where it would. */

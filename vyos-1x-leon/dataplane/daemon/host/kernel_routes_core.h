@@ -24,7 +24,6 @@ struct route_tally {
 struct routes {
 	struct leond *d;
 	struct rib *plan;
-	struct nl_monitor *monitor;
 	struct timer *timer;
 	mono_t ran, resync_at, metrics_reported;
 	uint32_t table;		 /* that `have` is about */

@@ -2,19 +2,14 @@
 /*
  * Addresses under which this node can be reached, as far as the host knows: the configured source
  * addresses, else those of the source-interface, else all global unicast addresses of interfaces
- * that are up. Followed through netlink, gathered for a moment because changes come in bursts.
+ * that are up. Looked at anew a moment after the host changed, because changes come in bursts.
  * Control thread.
  */
-#include <errno.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "base/defs.h"
-#include "daemon/host/announcer.h"
-#include "daemon/host/device.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/locators.h"
-#include "daemon/host/source.h"
 #include "daemon/leond.h"
 
 #define GATHER_MS 200
@@ -136,59 +131,15 @@ static void on_gathered(void *arg, mono_t now)
 	routes_addresses_changed(arg);
 }
 
-static void on_change(void *arg, const struct nl_event *ev)
+void locators_changed(struct leond *d, const struct nl_event *ev)
 {
-	struct leond *d = arg;
-	struct nl_event own = { .change = NL_LINK_CHANGED };
-
-	source_changed(d, ev);
-	switch (ev->change) {
-	case NL_LINK_CHANGED:
-	case NL_LINK_GONE:
-		device_link_event(d, ev);
-		break;
-	case NL_OVERRUN:
-		if (nl_link_by_index(d->nl, d->tap.ifindex, &own.link) == 0)
-			device_link_event(d, &own);
-		break;
-	case NL_ADDR_GONE:
-		/* With its last address a link loses its routes. */
-		if (ev->addr.index == d->tap.ifindex)
-			routes_device_changed(d);
-		break;
-	case NL_ADDR_ADDED:
-		break;
-	case NL_ROUTE_CHANGED:
-		return;
-	}
-	announcer_soon(d);
+	(void)ev;
 	if (!timer_is_set(d->locators_timer))
 		timer_set(d->locators_timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
 }
 
-static void on_readable(void *arg, int fd, uint32_t epoll_events)
+void locators_start(struct leond *d)
 {
-	struct leond *d = arg;
-	int r = nl_monitor_read(d->monitor, on_change, d);
-
-	(void)epoll_events;
-	if (r < 0) {
-		log_error("netlink", "changes of the host are not followed any more: %s",
-			  strerror(-r));
-		loop_fd_del(d->loop, fd);
-	}
-}
-
-int monitor_start(struct leond *d)
-{
-	int r = nl_monitor_open(&d->monitor);
-
-	if (r < 0) {
-		log_error("netlink", "changes cannot be followed: %s", strerror(-r));
-		return r;
-	}
 	d->locators_timer = timer_new(d->loop, on_gathered, d);
-	source_start(d);
 	locators_update(d);
-	return loop_fd_add(d->loop, nl_monitor_fd(d->monitor), EPOLLIN, on_readable, d);
 }

@@ -4,8 +4,13 @@
  * a source-interface that is deleted. Control thread.
  */
 #include "daemon/host/source.h"
+
+#include <errno.h>
+
 #include "daemon/life/event_text.h"
 #include "daemon/leond.h"
+
+#define ADDRS_MAX 1024
 
 static bool is_source(const struct conf *c, const struct ip_addr *ip)
 {
@@ -27,24 +32,67 @@ static void tell(struct leond *d, const struct ip_addr *ip, bool gone)
 		report_event(d, &n, "source-address %s is on this host again", text);
 }
 
-void source_changed(struct leond *d, const struct nl_event *ev)
+static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
 {
-	const struct ip_addr *ip = &ev->addr.ip;
 	bool *lost = ip->family == 4 ? &d->source_lost[0] : &d->source_lost[1];
-	bool gone = ev->change == NL_ADDR_GONE;
 
-	if (ev->change == NL_LINK_GONE && d->source_index && ev->link.index == d->source_index) {
-		/* Sockets stay bound to the interface that was, also when one of its name is made
-		 * again; only a start binds them anew. */
-		log_error("daemon",
-			  "source-interface %s is gone: leond ends, and starts when it is back",
-			  d->conf->source_interface);
-		loop_quit(d->loop, 1);
+	if (!is_source(d->conf, ip) || *lost == gone)
+		return;
+	*lost = gone;
+	tell(d, ip, gone);
+}
+
+/* Sockets stay bound to the interface that was, also when one of its name is made again; only a
+ * start binds them anew. */
+static void on_gone(struct leond *d)
+{
+	log_error("daemon", "source-interface %s is gone: leond ends, and starts when it is back",
+		  d->conf->source_interface);
+	loop_quit(d->loop, 1);
+}
+
+static bool has(const struct nl_addr *addr, int n, const struct ip_addr *ip)
+{
+	for (int i = 0; i < n; i++)
+		if (ip_equal(&addr[i].ip, ip))
+			return true;
+	return false;
+}
+
+/* Notifications were lost. */
+static void look_again(struct leond *d)
+{
+	struct nl_addr addr[ADDRS_MAX];
+	int n = nl_addrs(d->nl, 0, addr, ADDRS_MAX);
+	struct nl_link link;
+
+	if (d->source_index && nl_link_by_index(d->nl, d->source_index, &link) == -ENODEV) {
+		on_gone(d);
 		return;
 	}
-	if ((gone || ev->change == NL_ADDR_ADDED) && is_source(d->conf, ip) && *lost != gone) {
-		*lost = gone;
-		tell(d, ip, gone);
+	if (n < 0 || n > ADDRS_MAX)
+		return;
+	note_address(d, &d->conf->source4, !has(addr, n, &d->conf->source4));
+	note_address(d, &d->conf->source6, !has(addr, n, &d->conf->source6));
+}
+
+void source_changed(struct leond *d, const struct nl_event *ev)
+{
+	switch (ev->change) {
+	case NL_LINK_GONE:
+		if (d->source_index && ev->link.index == d->source_index)
+			on_gone(d);
+		break;
+	case NL_ADDR_ADDED:
+	case NL_ADDR_GONE:
+		note_address(d, &ev->addr.ip, ev->change == NL_ADDR_GONE);
+		break;
+	case NL_OVERRUN:
+		look_again(d);
+		break;
+	case NL_LINK_CHANGED:
+	case NL_ROUTE_CHANGED:
+		break;
 	}
 }
 

@@ -7,4 +7,4 @@
 #include "daemon/leond.h"
 
 void source_start(struct leond *d);
-void source_changed(struct leond *d, const struct nl_event *ev);
+void source_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */

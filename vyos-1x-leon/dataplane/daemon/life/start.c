@@ -21,7 +21,9 @@
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/host/offload.h"
 #include "daemon/host/seeds.h"
+#include "daemon/host/source.h"
 #include "daemon/host/usage.h"
+#include "daemon/host/watch.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/cache.h"
@@ -211,12 +213,14 @@ static int workers_start(struct leond *d)
 
 static int watchers_start(struct leond *d)
 {
-	int r = monitor_start(d);
+	int r = watch_start(d);
 
-	if (r == 0)
-		r = routes_start(d);
-	if (r == 0)
-		r = seeds_start(d);
+	if (r < 0)
+		return r;
+	source_start(d);
+	locators_start(d);
+	routes_start(d);
+	r = seeds_start(d);
 	if (r < 0)
 		return r;
 	announcer_start(d);
@@ -334,7 +338,7 @@ void leond_free(struct leond *d)
 	resolver_free(d->resolver);
 	routes_free(d);
 	announcer_free(d);
-	nl_monitor_close(d->monitor);
+	watch_stop(d);
 	if (d->udp_is_open)
 		udp_close(&d->udp);
 	if (d->tap_is_open)

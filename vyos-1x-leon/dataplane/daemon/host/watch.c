@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What netlink says of the host, and who takes it: one row of takers[] each, in the order in which
+ * they must learn of it. Owns the monitor. Control thread.
+ */
+#include "daemon/host/watch.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/defs.h"
+#include "daemon/host/announcer.h"
+#include "daemon/host/device.h"
+#include "daemon/host/kernel_routes.h"
+#include "daemon/host/locators.h"
+#include "daemon/host/source.h"
+#include "daemon/leond.h"
+
+#define BIT(change) (1u << (change))
+/* All of these look at the host anew where notifications were lost. */
+#define LINKS  (BIT(NL_LINK_CHANGED) | BIT(NL_LINK_GONE) | BIT(NL_OVERRUN))
+#define ADDRS  (BIT(NL_ADDR_ADDED) | BIT(NL_ADDR_GONE) | BIT(NL_OVERRUN))
+#define ROUTES (BIT(NL_ROUTE_CHANGED) | BIT(NL_OVERRUN))
+
+static const struct {
+	unsigned changes;
+	void (*take)(struct leond *d, const struct nl_event *ev);
+} takers[] = {
+	{ LINKS | ADDRS, source_changed },   { LINKS, device_changed },
+	{ ADDRS | ROUTES, routes_changed },  { LINKS | ADDRS, announcer_changed },
+	{ LINKS | ADDRS, locators_changed },
+};
+
+static void on_change(void *arg, const struct nl_event *ev)
+{
+	for (size_t i = 0; i < array_size(takers); i++)
+		if (takers[i].changes & BIT(ev->change))
+			takers[i].take(arg, ev);
+}
+
+static void on_readable(void *arg, int fd, uint32_t epoll_events)
+{
+	struct leond *d = arg;
+	int r = nl_monitor_read(d->monitor, on_change, d);
+
+	(void)epoll_events;
+	if (r < 0) {
+		log_error("netlink", "changes of the host are not followed any more: %s",
+			  strerror(-r));
+		loop_fd_del(d->loop, fd);
+	}
+}
+
+int watch_start(struct leond *d)
+{
+	int r = nl_monitor_open(&d->monitor, ROUTE_PROTOCOL, d->nl);
+
+	if (r < 0) {
+		log_error("netlink", "changes cannot be followed: %s", strerror(-r));
+		return r;
+	}
+	return loop_fd_add(d->loop, nl_monitor_fd(d->monitor), EPOLLIN, on_readable, d);
+}
+
+void watch_stop(struct leond *d)
+{
+	nl_monitor_close(d->monitor);
+}
