@@ -50,6 +50,7 @@ TARGETS = {
     'sclp': ['wire/sclp.c', 'wire/sclp_join.c'],
     'sealed': ['fwd/incoming.c', 'crypto/seal.c'],
     'tcp': ['wire/tcp.c'],
+    'token': ['wire/token.c'],
 }
 
 

@@ -34,6 +34,8 @@ static const struct ctl_command table[] = {
 	{ "trace", ARG_NODE, render_trace, "send a packet to each hop of the path to NODE" },
 	{ "ping", ARG_NODE_COUNT, render_ping, "send COUNT packets (default 5) to NODE" },
 	{ "metrics", ARG_NONE, render_metrics, "everything as Prometheus text" },
+	{ "invite", ARG_ADDRESSES, render_invite,
+	  "a token by which a machine joins; it is a secret" },
 	{ "reload", ARG_NONE, render_reload, "apply the changed configuration file" },
 	{ "reset fdb", ARG_NONE, render_reset_fdb, "forget all learned MAC addresses" },
 	{ "reset statistics", ARG_NONE, render_reset_statistics, "count from zero" },
@@ -75,6 +77,8 @@ static const char *argument_text(enum command_argument a)
 		return " NODE";
 	case ARG_NODE_COUNT:
 		return " NODE [COUNT]";
+	case ARG_ADDRESSES:
+		return " [ADDRESS ...]";
 	case ARG_NONE:
 		break;
 	}
@@ -109,12 +113,24 @@ static bool parse_count(const char *s, uint64_t *out)
 	return v >= 1 && v <= COUNT_MAX;
 }
 
+static void write_addresses(struct jsonw *w, int argc, const char *const *argv)
+{
+	jsonw_array(w, "seeds");
+	for (int i = 0; i < argc; i++)
+		jsonw_str(w, NULL, argv[i]);
+	jsonw_end(w);
+}
+
 static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int argc,
 			    const char *const *argv, char *err, size_t err_len)
 {
 	int most = c->argument == ARG_NONE ? 0 : c->argument == ARG_NODE ? 1 : 2;
 	uint64_t count;
 
+	if (c->argument == ARG_ADDRESSES) {
+		write_addresses(w, argc, argv);
+		return true;
+	}
 	if (argc > most) {
 		snprintf(err, err_len, "%s: unexpected argument \"%s\"", c->words, argv[most]);
 		return false;

@@ -9,7 +9,7 @@
 
 #include "render.h"
 
-enum command_argument { ARG_NONE, ARG_NODE, ARG_NODE_COUNT };
+enum command_argument { ARG_NONE, ARG_NODE, ARG_NODE_COUNT, ARG_ADDRESSES };
 
 struct ctl_command {
 	const char *words; /* also what the daemon calls it */

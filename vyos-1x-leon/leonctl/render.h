@@ -26,6 +26,7 @@ int render_explain(struct jsonr_node *root, FILE *out);
 int render_trace(struct jsonr_node *root, FILE *out);
 int render_ping(struct jsonr_node *root, FILE *out);
 int render_metrics(struct jsonr_node *root, FILE *out);
+int render_invite(struct jsonr_node *root, FILE *out);
 int render_reload(struct jsonr_node *root, FILE *out);
 int render_reset_fdb(struct jsonr_node *root, FILE *out);
 int render_reset_statistics(struct jsonr_node *root, FILE *out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Commands that answer with a sentence, and `metrics`, which is text already.
+ * Commands that answer with a sentence, a token, or text already (`metrics`).
  */
 #include "render.h"
 #include "value.h"
@@ -8,6 +8,36 @@
 int render_metrics(struct jsonr_node *root, FILE *out)
 {
 	fputs(text_str(root, "text"), out);
+	return 0;
+}
+
+/* What a person is to know goes where it is in nobody's way: `leonctl invite >token`. */
+static void print_warning(struct jsonr_node *root)
+{
+	struct jsonr_node *seeds = jsonr_array(root, "seeds");
+
+	fputs("This token is a secret: who has it can join the overlay. Hand it over as you would a\n"
+	      "password; it stays good until the pre-shared-secret is changed. On the new machine:\n"
+	      "  leond --join - --config /etc/leon/leon0.json     and paste it, then Ctrl-D\n"
+	      "It joins through",
+	      stderr);
+	for (size_t i = 0; i < jsonr_len(seeds); i++) {
+		struct jsonr_node *seed = jsonr_at(seeds, i);
+
+		fprintf(stderr, "%s %s port %s", i ? "," : "", text_str(seed, "address"),
+			text_number(seed, "port"));
+	}
+	fputs(".\n", stderr);
+	if (value_u64(root, "trusted_identities"))
+		fputs("This overlay lists its identities: add that of the new node to trusted-identity\n"
+		      "on every node first (leonctl show identity), or they refuse it.\n",
+		      stderr);
+}
+
+int render_invite(struct jsonr_node *root, FILE *out)
+{
+	print_warning(root);
+	fprintf(out, "%s\n", text_str(root, "token"));
 	return 0;
 }
 

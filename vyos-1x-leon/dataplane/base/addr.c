@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "defs.h"
+
 static size_t ip_len(const struct ip_addr *ip)
 {
 	return ip->family == 4 ? 4 : ip->family == 6 ? 16 : 0;
@@ -300,6 +302,19 @@ static bool ipv6_is_usable(const uint8_t b[16])
 bool ip_is_v6_link_local(const struct ip_addr *ip)
 {
 	return ip->family == 6 && ip->b[0] == 0xfe && (ip->b[1] & 0xc0) == 0x80;
+}
+
+bool ip_is_private(const struct ip_addr *ip)
+{
+	static const struct prefix networks[] = {
+		{ { 4, { 10 } }, 8 },	    { { 4, { 172, 16 } }, 12 }, { { 4, { 192, 168 } }, 16 },
+		{ { 4, { 100, 64 } }, 10 }, { { 6, { 0xfc } }, 7 },
+	};
+
+	for (size_t i = 0; i < array_size(networks); i++)
+		if (prefix_has(&networks[i], ip))
+			return true;
+	return false;
 }
 
 bool endpoint_is_usable(const struct endpoint *ep)

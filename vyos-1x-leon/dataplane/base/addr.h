@@ -64,6 +64,8 @@ char *prefix_format(const struct prefix *p, char *buf, size_t len);
 
 /* fe80::/10: nothing without the interface that it is of. */
 bool ip_is_v6_link_local(const struct ip_addr *ip);
+/* Of a site, not of the Internet: RFC 1918, 6598 (carrier-grade NAT) and 4193. */
+bool ip_is_private(const struct ip_addr *ip);
 bool ip_equal(const struct ip_addr *a, const struct ip_addr *b);
 bool endpoint_equal(const struct endpoint *a, const struct endpoint *b);
 /* Order of family, address bytes and length: what a prefix covers follows it directly. */

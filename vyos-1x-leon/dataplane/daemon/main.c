@@ -15,18 +15,24 @@
 #include "daemon/life/advice.h"
 #include "daemon/life/confread.h"
 #include "daemon/life/identity_file.h"
+#include "daemon/life/join.h"
 #include "daemon/life/start.h"
 #include "daemon/leond.h"
 
-enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY };
+enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY, OPT_JOIN };
 
 static void usage(FILE *f)
 {
 	fputs("usage: leond --config FILE [--check] [--foreground]\n"
+	      "       leond --join TOKEN|FILE|- [--config FILE]\n"
 	      "       leond --generate-identity FILE\n"
 	      "       leond --version | --help\n"
 	      "  --config FILE  configuration (leond.json(5))\n"
 	      "  --check        parse it, say \"configuration OK\" or what is wrong, and exit\n"
+	      "  --join TOKEN|FILE|-\n"
+	      "                 make a configuration from what `leonctl invite` printed, in --config,\n"
+	      "                 never over a file that is there, or on the standard output. Others see\n"
+	      "                 the words of a command: give a file, or - for the standard input\n"
 	      "  --generate-identity FILE\n"
 	      "                 make an identity key, never over a file that is there, and print its\n"
 	      "                 public half\n"
@@ -35,7 +41,7 @@ static void usage(FILE *f)
 }
 
 struct arguments {
-	const char *config;
+	const char *config, *join;
 	bool check;
 };
 
@@ -61,6 +67,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		{ "config", required_argument, NULL, 'c' },
 		{ "check", no_argument, NULL, OPT_CHECK },
 		{ "generate-identity", required_argument, NULL, OPT_IDENTITY },
+		{ "join", required_argument, NULL, OPT_JOIN },
 		{ "foreground", no_argument, NULL, OPT_FOREGROUND },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ "help", no_argument, NULL, OPT_HELP },
@@ -78,6 +85,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			break;
 		case OPT_IDENTITY:
 			return generate_identity(optarg);
+		case OPT_JOIN:
+			a->join = optarg;
+			break;
 		case OPT_FOREGROUND:
 			break;
 		case OPT_VERSION:
@@ -91,7 +101,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			return 2;
 		}
 	}
-	if (!a->config || optind != argc) {
+	if ((!a->config && !a->join) || (a->join && a->check) || optind != argc) {
 		usage(stderr);
 		return 2;
 	}
@@ -148,6 +158,11 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	set_private(true);
+	if (a.join) {
+		code = join_run(a.join, a.config);
+		set_private(false);
+		return code;
+	}
 	c = conf_read_file(a.config, err, sizeof(err));
 	if (!c) {
 		fprintf(stderr, "%s\n", err);

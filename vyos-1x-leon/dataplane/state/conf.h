@@ -100,6 +100,9 @@ struct conf {
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len);
 void conf_free(struct conf *c); /* NULL ok; wipes the secret */
 
+/* As in a record (wire/msg.h), because that is where the name goes. */
+bool conf_is_node_name(const char *s);
+
 /* May a node with this identity key be a member, as far as the configuration goes? */
 bool conf_trusts(const struct conf *c, const uint8_t key[MSG_KEY_LEN]);
 /* Is there one among them that begins with these bytes? */

@@ -14,8 +14,6 @@
 /* False where the key is absent or wrong; then *out stays as it is. */
 bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
 		  uint32_t *out);
-/* As in a record (wire/msg.h), because that is where the name goes. */
-bool conf_is_node_name(const char *s);
 
 /* conf_leaf.c: what is in conf.def. */
 void conf_default_leaves(struct conf *c);

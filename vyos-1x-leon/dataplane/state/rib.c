@@ -144,10 +144,6 @@ static bool covers_one_of(const struct prefix *p, const struct ip_addr *list, un
 
 /* --- rules --- */
 
-static const struct prefix private_networks[] = {
-	{ { 4, { 10 } }, 8 },	    { { 4, { 172, 16 } }, 12 }, { { 4, { 192, 168 } }, 16 },
-	{ { 4, { 100, 64 } }, 10 }, { { 6, { 0xfc } }, 7 },
-};
 /* "This network", loopback, link-local and multicast: never a way to somebody else. */
 static const struct prefix unusable_networks[] = {
 	{ { 4, { 0 } }, 8 },	       { { 4, { 127 } }, 8 },  { { 4, { 169, 254 } }, 16 },
@@ -228,7 +224,7 @@ static bool is_address_accepted(const struct rib_input *in, const struct ip_addr
 	*why = RIB_NOT_ACCEPTED;
 	if (c->n_import_addresses)
 		return one_covers(c->import_address, c->n_import_addresses, &host);
-	if (!one_covers(private_networks, array_size(private_networks), &host))
+	if (!ip_is_private(ip))
 		return false;
 	*why = RIB_CONNECTED;
 	return !one_covers(in->connected, in->n_connected, &host);

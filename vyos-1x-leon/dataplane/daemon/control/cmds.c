@@ -37,6 +37,7 @@ static const struct command_row table[] = {
 	{ "ping", ACCESS_READ, ping_node },
 	{ "metrics", ACCESS_READ, show_metrics },
 	{ "report ipsec", ACCESS_WRITE, report_ipsec },
+	{ "invite", ACCESS_WRITE, make_invite }, /* it shows the secret */
 	{ "reload", ACCESS_WRITE, do_reload },
 	{ "reset fdb", ACCESS_WRITE, reset_fdb },
 	{ "reset statistics", ACCESS_WRITE, reset_statistics },

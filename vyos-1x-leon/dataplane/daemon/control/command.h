@@ -58,6 +58,7 @@ enum command_result show_identity(struct command *c);
 enum command_result explain_path(struct command *c);
 enum command_result trace_path(struct command *c);
 enum command_result ping_node(struct command *c);
+enum command_result make_invite(struct command *c);
 enum command_result do_reload(struct command *c);
 enum command_result show_metrics(struct command *c);
 enum command_result reset_fdb(struct command *c);

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A joining token: one node prints it, another machine is a member by nothing else."""
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+
+from lab import line_up, wait_for
+from node import leonctl_program, leond_program
+
+SECRET = 'a secret for "the" tests \\ and one more'
+AS_NOBODY = '''
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(10)
+s.connect(sys.argv[1])
+s.sendall(b'{"version": 1, "command": "invite", "arguments": {}}\\n')
+print(s.makefile().readline())
+'''
+
+
+def pair(lab, **keys):
+    """n0 and n1 run, n2 is a machine that knows nothing."""
+    net = lab(line_up(3, hosts=False, secret=SECRET, **keys), start=False)
+    net.start('n0', 'n1')
+    return net.joined(names=['n0', 'n1'])
+
+
+def invite(node, *words):
+    """(token, what is said besides)"""
+    result = subprocess.run([leonctl_program(), '--socket', node.socket, 'invite', *words],
+                            capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip(), result.stderr
+
+
+def join(token, *words):
+    return subprocess.run([leond_program(), '--join', '-', *words], input=token, text=True,
+                          capture_output=True, check=False)
+
+
+def joined_with(node, token):
+    """The node's configuration is what the token gives, and the paths of this test."""
+    result = join(token)
+    assert result.returncode == 0, result.stderr
+    config = json.loads(result.stdout)
+    node.config = {**config, 'system': node.config['system'],
+                   'identity-file': node.config['identity-file'],
+                   'measurement': node.config['measurement']}
+    return config
+
+
+def test_a_machine_joins_by_a_token_alone(lab):
+    net = pair(lab)
+    token, said = invite(net.node['n0'])
+    assert re.fullmatch(r'leon1\.[A-Za-z0-9_-]+', token) and 'This token is a secret' in said
+    assert SECRET not in said and SECRET not in net.node['n0'].log()
+    assert 'a joining token was made for user' in net.node['n0'].log()
+    config = joined_with(net.node['n2'], token)
+    assert config['authentication']['pre-shared-secret'] == SECRET
+    assert config['vni'] == 1 and config['node-id'].split('.')[0] in map(str, range(240, 256))
+    # Where n0 is, and the other member, whom it knows as a peer.
+    assert [p['address'] for p in config['peer'].values()] == ['198.18.0.1', '198.18.0.2']
+    net.start('n2')
+    net.joined()
+
+
+def test_one_address_named_is_enough(lab):
+    net = pair(lab)
+    token, said = invite(net.node['n0'], f'{net.node["n1"].node_id}:5366')
+    assert 'It joins through 198.18.0.2 port 5366.' in said
+    config = joined_with(net.node['n2'], token)
+    assert config['peer'] == {'seed-1': {'address': '198.18.0.2'}}
+    net.start('n2')
+    net.joined()
+
+
+def test_names_and_ports(lab):
+    net = pair(lab)
+    token, _ = invite(net.node['n0'], 'node.example.net', 'far.example.net:7000', '[2001:db8::1]:1', '2001:db8::2')
+    assert json.loads(join(token).stdout)['peer'] == {
+        'seed-1': {'address': 'node.example.net'},
+        'seed-2': {'address': 'far.example.net', 'port': 7000},
+        'seed-3': {'address': '2001:db8::1', 'port': 1}, 'seed-4': {'address': '2001:db8::2'}}
+
+
+def test_what_is_no_address_is_refused(lab):
+    node = pair(lab).node['n0']
+    for words, say in ((['10.0.0.300'], 'must be a unicast IP address or a DNS name'),
+                       (['name:0'], 'an address is an IP address or a DNS name'),
+                       (['name:70000'], 'an address is an IP address or a DNS name'),
+                       (['a b'], 'must be a unicast IP address or a DNS name'),
+                       ([f'192.0.2.{i}' for i in range(9)], 'at most 8 addresses')):
+        result = subprocess.run([leonctl_program(), '--socket', node.socket, 'invite', *words],
+                                capture_output=True, text=True, check=False)
+        assert result.returncode == 1 and say in result.stderr and result.stdout == '', (words, result)
+
+
+def test_a_list_of_identities_is_spoken_of(lab):
+    net = pair(lab)
+    node = net.node['n0']
+    node.config['authentication']['trusted-identity'] = [n.identity() for n in (node, net.node['n1'])]
+    node.reload()
+    assert 'trusted-identity' in invite(node)[1]
+
+
+def test_without_a_secret_there_is_no_token(lab):
+    node = lab(line_up(1, hosts=False, secret=None)).node['n0']
+    result = subprocess.run([leonctl_program(), '--socket', node.socket, 'invite'],
+                            capture_output=True, text=True, check=False)
+    assert result.returncode == 1 and 'has no secret to hand over' in result.stderr
+
+
+def test_only_who_may_change_something_gets_a_token(lab):
+    """The group of the socket may look; the secret is not for looking."""
+    node = lab(line_up(1, hosts=False)).node['n0']
+    os.chmod(os.path.dirname(node.socket), 0o755)
+    result = subprocess.run([sys.executable, '-c', AS_NOBODY, node.socket], capture_output=True,
+                            text=True, check=True, user=65534, group=os.stat(node.socket).st_gid,
+                            extra_groups=[])
+    assert json.loads(result.stdout)['error'] == \
+        'command "invite" is for root and the daemon\'s user only'
+
+
+TOKEN = 'leon1.AAABAhT2CTE5Mi4wLjIuMRtYEXNlb3VsLmV4YW1wbGUubmV0HGNvcnJlY3QgaG9yc2UgYmF0dGVyeSBzdGFwbGU7Hy_G'
+
+
+def test_the_file(tmp_path):
+    """For the group of its directory, as /etc/leon has it; valid; never over another."""
+    directory = tmp_path / 'leon'
+    directory.mkdir()
+    os.chown(directory, 0, 1)
+    path = str(directory / 'leon7.json')
+    result = join(TOKEN + '\n', '--config', path)
+    assert result.returncode == 0 and result.stdout == ''
+    assert re.fullmatch(rf'{path}: node \S+ joins VNI 1 through 192.0.2.1 port 5366, seoul.example.net '
+                        r'port 7000. Now: systemctl enable --now leond@leon7\n', result.stderr)
+    st = os.stat(path)
+    assert (stat.S_IMODE(st.st_mode), st.st_uid, st.st_gid) == (0o640, 0, 1)
+    text = open(path, encoding='utf-8').read()
+    assert json.loads(text)['interface'] == 'leon7' and '\n  "peer": {\n' in text
+    check = subprocess.run([leond_program(), '--check', '--config', path], capture_output=True,
+                           text=True, check=False)
+    assert check.stdout == 'configuration OK\n', check.stderr
+    again = join(TOKEN, '--config', path)
+    assert again.returncode == 1 and 'is there already and is not written over' in again.stderr
+    assert open(path, encoding='utf-8').read() == text
+
+
+def test_where_the_token_may_be(tmp_path):
+    file = tmp_path / 'token'
+    file.write_text('\n ' + TOKEN[:40] + '\r\n' + TOKEN[40:] + '\n')
+    for given in (TOKEN, str(file)):
+        result = subprocess.run([leond_program(), '--join', given], capture_output=True, text=True,
+                                check=False)
+        assert result.returncode == 0 and json.loads(result.stdout)['vni'] == 1
+
+
+def test_two_machines_draw_two_node_ids():
+    assert json.loads(join(TOKEN).stdout)['node-id'] != json.loads(join(TOKEN).stdout)['node-id']
+
+
+def test_a_bad_token_is_one_sentence_that_does_not_repeat_it(tmp_path):
+    for text in ('', TOKEN[:-1], TOKEN.replace('A', 'B', 1), 'leon9' + TOKEN[5:], 'hello', 'x' * 20000):
+        result = join(text, '--config', str(tmp_path / 'leon0.json'))
+        assert result.returncode == 1 and result.stdout == '' and not os.listdir(tmp_path)
+        assert re.fullmatch(r'leond: [^\n]+\n', result.stderr), result.stderr
+        assert not text or text not in result.stderr
+    mistyped = subprocess.run([leond_program(), '--join', TOKEN[1:]], capture_output=True, text=True,
+                              check=False)
+    assert mistyped.returncode == 1 and TOKEN[1:] not in mistyped.stderr
+    assert mistyped.stderr.startswith('leond: what is given is neither a token nor a file')
+
+
+def test_what_the_token_says_must_be_a_configuration():
+    """A checksum is easily made: the rest is read as any configuration is."""
+    import base64
+    import zlib
+    body = b'\0\0\1\1\x14\xf6\x0510.09\x08password'
+    body += zlib.crc32(b'leon1.' + body).to_bytes(4, 'big')
+    result = join('leon1.' + base64.urlsafe_b64encode(body).decode().rstrip('='))
+    assert result.returncode == 1 and 'the token gives no configuration: peer.seed-1.address' in result.stderr
+
+
+def test_an_old_configuration_is_not_needed_afterwards(lab):
+    """A member that joined by a token invites the next one."""
+    net = pair(lab)
+    joined_with(net.node['n2'], invite(net.node['n0'])[0])
+    net.start('n2')
+    net.joined()
+    wait_for(lambda: len(json.loads(join(invite(net.node['n2'])[0]).stdout)['peer']) >= 3, 10,
+             'n2 names itself and both others')

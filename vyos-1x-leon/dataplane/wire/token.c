@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Joining tokens: see token.h. Called by `leonctl invite` in the daemon, and by leond --join.
+ */
+#include "wire/token.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "wire/bytes.h"
+
+#define PREFIX_LEN (sizeof(TOKEN_PREFIX) - 1)
+#define CRC_LEN	   4
+#define VNI_MAX	   0xffffff
+/* VNI, number of seeds, each with port and length, secret with length, checksum. */
+#define PAYLOAD_MAX                                                                                \
+	(3 + 1 + TOKEN_SEEDS_MAX * (2 + 1 + TOKEN_HOST_MAX) + 1 + TOKEN_SECRET_MAX + CRC_LEN)
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* CRC-32 of Ethernet and zlib, of the prefix and what follows it. */
+static uint32_t crc_add(uint32_t crc, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < len; i++) {
+		crc ^= p[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	return crc;
+}
+
+static uint32_t checksum(const uint8_t *payload, size_t len)
+{
+	return ~crc_add(crc_add(UINT32_MAX, TOKEN_PREFIX, PREFIX_LEN), payload, len);
+}
+
+/* --- base64url without padding (RFC 4648 section 5) --- */
+
+static int digit_value(char c)
+{
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Number of bytes, or -1: a character that is none of the alphabet, or bits left over. */
+static int decode64(const char *text, size_t len, uint8_t *out)
+{
+	uint32_t bits = 0;
+	unsigned n_bits = 0;
+	int n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		int value = digit_value(text[i]);
+
+		if (value < 0)
+			return -1;
+		bits = bits << 6 | (uint32_t)value;
+		n_bits += 6;
+		if (n_bits < 8)
+			continue;
+		n_bits -= 8;
+		out[n++] = (uint8_t)(bits >> n_bits);
+		bits &= (1u << n_bits) - 1;
+	}
+	return bits == 0 && n_bits < 6 ? n : -1;
+}
+
+static void encode64(const uint8_t *in, size_t len, char *text)
+{
+	uint32_t bits = 0;
+	unsigned n_bits = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		bits = bits << 8 | in[i];
+		for (n_bits += 8; n_bits >= 6; n_bits -= 6)
+			*text++ = digits[bits >> (n_bits - 6) & 63];
+	}
+	if (n_bits)
+		*text++ = digits[bits << (6 - n_bits) & 63];
+	*text = '\0';
+}
+
+/* --- what the payload says --- */
+
+static bool is_host(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (s[i] <= ' ' || s[i] > '~')
+			return false;
+	return len > 0 && len <= TOKEN_HOST_MAX;
+}
+
+/* Characters, since it becomes a string of a configuration. */
+static bool is_secret(const char *s, size_t len)
+{
+	const char *end = s + len;
+
+	while (s < end) {
+		size_t n = *s ? utf8_len(s, end) : 0;
+
+		if (n == 0)
+			return false;
+		s += n;
+	}
+	return len >= TOKEN_SECRET_MIN && len <= TOKEN_SECRET_MAX;
+}
+
+static bool read_seed(struct rbuf *b, struct token_seed *seed)
+{
+	const char *host;
+	size_t len;
+
+	seed->port = rbuf_u16(b);
+	len = rbuf_u8(b);
+	host = (const char *)rbuf_take(b, len);
+	if (!host || !is_host(host, len) || seed->port == 0)
+		return false;
+	memcpy(seed->host, host, len);
+	seed->host[len] = '\0';
+	return true;
+}
+
+static bool read_payload(struct rbuf *b, struct token *t)
+{
+	const char *secret;
+	size_t len;
+
+	t->vni = rbuf_u24(b);
+	t->n_seeds = rbuf_u8(b);
+	if (t->n_seeds == 0 || t->n_seeds > TOKEN_SEEDS_MAX)
+		return false;
+	for (unsigned i = 0; i < t->n_seeds; i++)
+		if (!read_seed(b, &t->seed[i]))
+			return false;
+	len = rbuf_u8(b);
+	secret = (const char *)rbuf_take(b, len);
+	if (!secret || !is_secret(secret, len) || rbuf_left(b))
+		return false;
+	memcpy(t->secret, secret, len);
+	t->secret[len] = '\0';
+	return true;
+}
+
+static const char *decode_payload(const uint8_t *payload, int len, struct token *out)
+{
+	struct rbuf b;
+	struct token t = { 0 };
+
+	if (len < CRC_LEN ||
+	    checksum(payload, (size_t)len - CRC_LEN) != get_u32(payload + len - CRC_LEN))
+		return "the token is damaged or cut short; copy it again, all of it";
+	b = rbuf_of(payload, (size_t)len - CRC_LEN);
+	if (!read_payload(&b, &t))
+		return "the token is whole, but not one that leonctl made; make a new one with "
+		       "`leonctl invite`";
+	*out = t;
+	return NULL;
+}
+
+/* --- text --- */
+
+bool token_is_one(const char *text)
+{
+	return strncmp(text, "leon", 4) == 0 && text[4] >= '0' && text[4] <= '9' &&
+	       strspn(text + 4, "0123456789") < 4 &&
+	       text[4 + strspn(text + 4, "0123456789")] == '.';
+}
+
+/* Without white space, terminated; false where it is too long or holds a NUL. */
+static bool squeeze(const char *text, size_t len, char out[TOKEN_TEXT_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] && strchr(" \t\r\n", text[i]))
+			continue;
+		if (!text[i] || n == TOKEN_TEXT_MAX - 1)
+			return false;
+		out[n++] = text[i];
+	}
+	out[n] = '\0';
+	return true;
+}
+
+static const char *decode_text(const char *text, struct token *out)
+{
+	uint8_t payload[TOKEN_TEXT_MAX];
+	size_t len = strlen(text);
+	const char *error;
+	int n;
+
+	if (len == 0)
+		return "there is no token";
+	if (!token_is_one(text))
+		return "this is no token; a token begins with \"" TOKEN_PREFIX "\"";
+	if (strncmp(text, TOKEN_PREFIX, PREFIX_LEN) != 0)
+		return "the token is of another version than this leond reads (" TOKEN_PREFIX
+		       "...); make it with the older release of the two, or upgrade this one";
+	n = decode64(text + PREFIX_LEN, len - PREFIX_LEN, payload);
+	error = decode_payload(payload, n, out);
+	explicit_bzero(payload, sizeof(payload));
+	return error;
+}
+
+const char *token_decode(const char *text, size_t len, struct token *out)
+{
+	char squeezed[TOKEN_TEXT_MAX];
+	const char *error = "this is too long, or too odd, for a token";
+
+	if (squeeze(text, len, squeezed))
+		error = decode_text(squeezed, out);
+	explicit_bzero(squeezed, sizeof(squeezed));
+	return error;
+}
+
+static bool is_whole(const struct token *t)
+{
+	if (t->vni > VNI_MAX || t->n_seeds == 0 || t->n_seeds > TOKEN_SEEDS_MAX)
+		return false;
+	for (unsigned i = 0; i < t->n_seeds; i++)
+		if (!is_host(t->seed[i].host, strlen(t->seed[i].host)) || t->seed[i].port == 0)
+			return false;
+	return is_secret(t->secret, strlen(t->secret));
+}
+
+bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX])
+{
+	uint8_t payload[PAYLOAD_MAX];
+	struct wbuf b = wbuf_of(payload, sizeof(payload));
+	size_t len;
+
+	if (!is_whole(t))
+		return false;
+	wbuf_u24(&b, t->vni);
+	wbuf_u8(&b, (uint8_t)t->n_seeds);
+	for (unsigned i = 0; i < t->n_seeds; i++) {
+		len = strlen(t->seed[i].host);
+		wbuf_u16(&b, t->seed[i].port);
+		wbuf_u8(&b, (uint8_t)len);
+		wbuf_bytes(&b, t->seed[i].host, len);
+	}
+	len = strlen(t->secret);
+	wbuf_u8(&b, (uint8_t)len);
+	wbuf_bytes(&b, t->secret, len);
+	wbuf_u32(&b, checksum(payload, wbuf_len(&b)));
+	memcpy(text, TOKEN_PREFIX, PREFIX_LEN);
+	encode64(payload, wbuf_len(&b), text + PREFIX_LEN);
+	explicit_bzero(payload, sizeof(payload));
+	return true;
+}
