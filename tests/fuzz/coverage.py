@@ -37,7 +37,7 @@ TARGETS = {
                  'fwd/flood.c', 'fwd/encap.c', 'fwd/tso.c', 'fwd/splitting.c', 'fwd/clamp.c'],
     'guard': ['wire/guard.c', 'daemon/host/loop_guard.c'],
     'jsonr': ['base/jsonr.c'],
-    'kernel': ['io/netlink.c', 'io/netlink_route.c', 'io/udp.c'],
+    'kernel': ['io/netlink.c', 'io/netlink_bridge.c', 'io/netlink_route.c', 'io/udp.c'],
     'leon': ['wire/leon.c'],
     'matrices': ['../leonsim/trace.c'],
     'members': ['daemon/life/members.c'],

@@ -68,7 +68,7 @@ static void put_right(uint8_t *p, size_t left)
 
 ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf, size_t size)
 {
-	ssize_t n = hear(buf, min_of(size, (size_t)1024));
+	ssize_t n = hear(buf, min_of(size, (size_t)2048));
 
 	(void)nl;
 	if (n > 0)
@@ -101,6 +101,13 @@ static void on_event(void *arg, const struct nl_event *e)
 {
 	(void)arg;
 	if (strlen(e->link.name) > NL_NAME_MAX)
+		abort();
+}
+
+static void on_link(void *arg, const struct nl_link *link)
+{
+	(void)arg;
+	if (strlen(link->name) > NL_NAME_MAX || link->vlan_id >= VLAN_IDS)
 		abort();
 }
 
@@ -138,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	static struct nl_monitor *monitor;
 	struct nl_addr addr[4];
 	struct nl_link link;
+	struct vlan_set vlans;
 
 	if (!nl && (nl_open(&nl) < 0 || nl_monitor_open(&monitor, 76, nl) < 0))
 		abort();
@@ -166,6 +174,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		break;
 	case 6:
 		look_up(nl);
+		break;
+	case 7:
+		nl_port_vlans(nl, 3, &vlans);
+		break;
+	case 8:
+		nl_links(nl, on_link, NULL);
 		break;
 	default:
 		break;

@@ -86,6 +86,60 @@ def test_trunk_between_vlan_aware_bridges(lab):
     wait_for(lambda: ten[0].ping(ten[1].ip4), 10, 'VLAN 30 is open')
 
 
+def listened(node):
+    """{VLAN: state} of the loop guard."""
+    return {v['vlan']: v['state'] for v in node.statistics()['loop_guard']['vlans']}
+
+
+def test_the_vlans_of_the_bridge_are_known(lab):
+    """Before their first frame, and as long as leon0 is a member of them."""
+    net = lab(line_up(2)).joined()
+    n0 = net.node['n0']
+    assert 0 in listened(n0)
+    make_trunks(net, 10, '20-22')
+    wait_for(lambda: listened(n0) == dict.fromkeys((10, 20, 21, 22), 'clear'), 20,
+             'the VLANs are listened to')
+    assert any('10, 20 to 22' in e['text'] for e in n0.events('vlans'))
+    bridge_vlan(n0, 'del dev leon0 vid 20-21', 'add dev leon0 vid 30', 'add dev leon0 vid 1 pvid')
+    wait_for(lambda: listened(n0) == dict.fromkeys((0, 1, 10, 22, 30), 'clear'), 20,
+             'those that were taken off are forgotten')
+    # What the bridge keeps back is dropped where it comes from the overlay, and counted.
+    trunk(net.node['n1'], 'h0', 77)
+    bridge_vlan(net.node['n1'], 'add dev leon0 vid 77')
+    out = Tap(net.host['n1'].namespace, 'eth0')
+    try:
+        def refused():
+            out.send(ethernet('ff:ff:ff:ff:ff:ff', net.host['n1'].mac, 0x88b6, b'leon' * 20, 77))
+            return n0.drops('vlan_not_served')
+        wait_for(refused, 20, 'a frame of another VLAN is dropped')
+    finally:
+        out.close()
+    assert 77 not in listened(n0)
+    n0.namespace.ip('link set br0 type bridge vlan_filtering 0')
+    wait_for(lambda: any('all VLANs' in e['text'] for e in n0.events('vlans')), 20,
+             'a bridge that does not look at VLANs carries all')
+
+
+def test_the_vlans_of_interfaces_on_leon0(lab):
+    net = lab(line_up(2, hosts=False)).joined()
+    n0 = net.node['n0']
+    n0.namespace.ip('link add link leon0 name leon0.7 type vlan id 7', 'link set leon0.7 up')
+    wait_for(lambda: set(listened(n0)) == {0, 7}, 20, 'VLAN 7 is known')
+    # An interface of another namespace is none that this one sees: its frames say so.
+    n0.namespace.ip('link add link leon0 name leon0.8 type vlan id 8')
+    wait_for(lambda: set(listened(n0)) == {0, 7, 8}, 20, 'VLAN 8 is known')
+    n0.namespace.ip('link del leon0.8')
+    wait_for(lambda: set(listened(n0)) == {0, 7}, 20, 'VLAN 8 is forgotten')
+    out = Tap(n0.namespace, 'leon0')
+    try:
+        def everything_again():
+            out.send(ethernet('ff:ff:ff:ff:ff:ff', '02:00:00:00:00:09', 0x88b6, b'leon' * 20, 9))
+            return any('all VLANs' in e['text'] for e in n0.events('vlans'))
+        wait_for(everything_again, 20, 'a frame of VLAN 9 passes')
+    finally:
+        out.close()
+
+
 def test_trunk_to_tagged_hosts(lab):
     """Tagged at one end, untagged at the other, and a native VLAN."""
     net = lab(line_up(2))

@@ -100,12 +100,37 @@ static void a_vlan_that_nobody_listened_to_is_closed(void **state)
 	assert_int_equal(n, 1);
 }
 
+static void serve_vlan_10(struct snap *s)
+{
+	lan_of(s)->served = (struct vlan_set){ 0 };
+	vlan_set_add(&s->lan->served, 10);
+	s->lan->open = s->lan->served;
+}
+
+/* Neither way; and only a frame of the segment itself says that it may be carried after all. */
+static void other_vlans_are_not_served(void **state)
+{
+	struct fwd_report ev;
+	uint8_t buf[256];
+
+	(void)state;
+	fx_publish(&fx, serve_vlan_10);
+	node_1_sends(30);
+	node_1_sends(0);
+	assert_int_equal(fx_drops(&fx, DROP_vlan_not_served), 2);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
+	assert_false(fwd_next_report(fx.f, &ev));
+	node_1_sends(10);
+	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(what_was_on_this_lan_is_not_put_on_it_again),
 		T(a_vlan_that_nobody_listened_to_is_closed),
+		T(other_vlans_are_not_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

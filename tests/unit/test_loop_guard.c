@@ -198,6 +198,71 @@ static void vlans_are_apart(void **state)
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
 }
 
+static struct vlan_set set_of(const char *text)
+{
+	struct vlan_set s = { 0 };
+	char *end;
+
+	for (unsigned long id = strtoul(text, &end, 10); end != text;
+	     id = strtoul(text, &end, 10)) {
+		vlan_set_add(&s, (uint16_t)id);
+		text = end;
+	}
+	return s;
+}
+
+static void what_the_lan_carries_is_listened_to(void **state)
+{
+	struct vlan_set tagged = set_of("10 20"), ten = set_of("10");
+	unsigned i = 0, n = 0;
+	uint16_t vlan;
+
+	(void)state;
+	/* Before the first frame; and the untagged ones are none of this trunk's. */
+	assert_true(guard_carry(&g, &tagged, at_ms(0)) & GUARD_CHANGED);
+	assert_int_equal(g.n_used, 2);
+	while (guard_next_urgent(&g, &i, &vlan))
+		n += vlan;
+	assert_int_equal(n, 10 + 20);
+	assert_true(vlan_set_has(&g.changed, 0) && vlan_set_has(&g.changed, 20));
+	assert_int_equal(guard_state(&g), GUARD_LISTENING);
+	ticks(0, LISTEN_MS);
+	assert_int_equal(guard_state(&g), GUARD_CLEAR);
+	/* Other VLANs do not come up, whoever is heard there. */
+	assert_int_equal(guard_use(&g, 30, at_ms(LISTEN_MS)), GUARD_NOTHING);
+	assert_int_equal(hear_in(30, LOWER, BOTH, LISTEN_MS), GUARD_NOTHING);
+	assert_int_equal(g.n_used, 2);
+	/* One is taken off: nothing of it stays, and nothing of the other changes. */
+	hear_in(20, LOWER, BOTH, LISTEN_MS);
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+	guard_carry(&g, &ten, at_ms(LISTEN_MS));
+	assert_int_equal(g.n_used, 1);
+	assert_int_equal(guard_vlan_state(&g, 10), GUARD_CLEAR);
+	assert_int_equal(guard_state(&g), GUARD_CLEAR);
+	/* Back again: from the start. */
+	guard_carry(&g, &tagged, at_ms(LISTEN_MS));
+	assert_int_equal(guard_vlan_state(&g, 20), GUARD_LISTENING);
+	assert_int_equal(guard_vlan_state(&g, 10), GUARD_CLEAR);
+}
+
+static void a_lan_that_carries_nothing_is_quiet(void **state)
+{
+	struct vlan_set none = { 0 };
+	uint16_t vlan;
+
+	(void)state;
+	ticks(0, 950); /* something was due */
+	guard_carry(&g, &none, at_ms(1000));
+	assert_int_equal(g.n_used, 0);
+	guard_tick(&g, at_ms(1000));
+	assert_false(guard_next_due(&g, &vlan));
+	assert_int_equal(guard_state(&g), GUARD_CLEAR);
+	/* A bridge that does not look at VLANs any more. */
+	guard_carry(&g, NULL, at_ms(1000));
+	assert_int_equal(guard_vlan_state(&g, 0), GUARD_LISTENING);
+	assert_true(guard_use(&g, 30, at_ms(1000)) & GUARD_CHANGED);
+}
+
 /* Where a switch port takes or changes the tag, a LAN has two numbers. */
 static void a_lan_may_have_two_numbers(void **state)
 {
@@ -524,6 +589,8 @@ int main(void)
 		T(blocked_to_shared),
 		T(who_leaves_is_replaced_at_once),
 		T(vlans_are_apart),
+		T(what_the_lan_carries_is_listened_to),
+		T(a_lan_that_carries_nothing_is_quiet),
 		T(a_lan_may_have_two_numbers),
 		T(every_vlan_has_its_turn_once_an_interval),
 		T(what_was_heard_is_listed),

@@ -78,6 +78,22 @@ static void links(void **state)
 	assert_true(run("ip link del br7"));
 }
 
+static void port_of_a_bridge(void **state)
+{
+	struct vlan_set set;
+	struct nl_link v;
+
+	(void)state;
+	assert_true(run("ip link add v6 type veth peer name w6"));
+	assert_int_equal(nl_link_by_name(nl, "v6", &v), 0);
+	assert_int_equal(nl_port_vlans(nl, v.index, &set), -ENODEV);
+	assert_true(run("ip link add br6 type bridge"));
+	assert_true(run("ip link set v6 master br6"));
+	assert_int_equal(nl_port_vlans(nl, v.index, &set), 0);
+	assert_true(run("ip link del v6"));
+	assert_true(run("ip link del br6"));
+}
+
 static const struct nl_addr *find(const struct nl_addr *a, int n, const char *text)
 {
 	struct ip_addr ip;
@@ -148,6 +164,8 @@ static void on_event(void *arg, const struct nl_event *ev)
 		break;
 	case NL_ROUTE_CHANGED:
 		s->routes++;
+		break;
+	case NL_PORT_CHANGED:
 		break;
 	case NL_OVERRUN:
 		s->overruns++;
@@ -470,8 +488,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(links),	 T(addresses),	T(routes),	 T(lookups),	       T(monitor),
-		T(monitor_room), T(tap_queues), T(tap_refusals), T(tap_that_persists),
+		T(links),	 T(port_of_a_bridge),  T(addresses),	T(routes),
+		T(lookups),	 T(monitor),	       T(monitor_room), T(tap_queues),
+		T(tap_refusals), T(tap_that_persists),
 	};
 
 	log_set_sink(silent, NULL);

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define VLAN_IDS 4096
 
@@ -22,3 +24,45 @@ static inline void vlan_set_add(struct vlan_set *s, uint16_t vlan)
 {
 	s->word[(vlan & (VLAN_IDS - 1)) / 64] |= 1ULL << (vlan % 64);
 }
+
+static inline void vlan_set_add_range(struct vlan_set *s, uint16_t first, uint16_t last)
+{
+	for (unsigned vlan = first; vlan <= last && vlan < VLAN_IDS; vlan++)
+		vlan_set_add(s, (uint16_t)vlan);
+}
+
+static inline bool vlan_set_equal(const struct vlan_set *a, const struct vlan_set *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static inline bool vlan_set_is_empty(const struct vlan_set *s)
+{
+	static const struct vlan_set none;
+
+	return vlan_set_equal(s, &none);
+}
+
+struct vlan_range {
+	uint16_t first, last;
+};
+
+/* The next range of consecutive ids from *at on, which starts at 0; false: no more. */
+static inline bool vlan_set_next(const struct vlan_set *s, unsigned *at, struct vlan_range *r)
+{
+	unsigned first = *at, last;
+
+	while (first < VLAN_IDS && !vlan_set_has(s, (uint16_t)first))
+		first++;
+	if (first >= VLAN_IDS)
+		return false;
+	last = first;
+	while (last + 1 < VLAN_IDS && vlan_set_has(s, (uint16_t)(last + 1)))
+		last++;
+	*r = (struct vlan_range){ (uint16_t)first, (uint16_t)last };
+	*at = last + 1;
+	return true;
+}
+
+/* "VLAN 10, 20 to 29", empty for none; cut off where there is no room. */
+void vlan_set_format(const struct vlan_set *s, char *buf, size_t len);

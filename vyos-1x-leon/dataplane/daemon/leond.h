@@ -20,6 +20,7 @@
 #include "daemon/life/members.h"
 #include "daemon/host/mtu.h"
 #include "daemon/host/resolve.h"
+#include "daemon/host/vlans.h"
 #include "fwd/fwd.h"
 #include "fwd/stats.h"
 #include "io/ctlsock.h"
@@ -85,6 +86,7 @@ struct leond {
 	struct overlay *overlay;
 	struct stretcher *stretcher;
 	struct events *events;
+	struct vlans vlans;
 	struct guard guard;
 	struct timer *guard_timer, *guard_soon;
 	struct vlan_set lan_unreported; /* changes of the guard that nobody was told of yet */

@@ -31,7 +31,12 @@ static bool stays_local(struct worker *w, const struct frame *f)
 		drop(w, DROP_link_local_control);
 		return true;
 	}
-	return !lan_passes(w, f->v.vlan);
+	if (likely(lan_passes(w, f->v.vlan)))
+		return false;
+	/* Where the segment does carry it, somebody must know. */
+	if (!vlan_set_has(&w->snap->lan->served, f->v.vlan))
+		report_vlan(w, f->v.vlan);
+	return true;
 }
 
 /* Where the frame goes: a node's slot, SLOT_SELF, or SLOT_NONE to all. While there is no path to

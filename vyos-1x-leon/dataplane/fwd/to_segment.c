@@ -29,6 +29,10 @@ bool lan_passes(struct worker *w, uint16_t vlan)
 
 	if (likely(!lan || vlan_set_has(&lan->open, vlan)))
 		return true;
+	if (!vlan_set_has(&lan->served, vlan)) {
+		drop(w, DROP_vlan_not_served);
+		return false;
+	}
 	if (vlan_set_has(&lan->blocked, vlan)) {
 		drop(w, DROP_loop_blocked);
 		return false;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rtnetlink over libmnl: links and addresses of netlink.h; routes are in netlink_route.c,
- * notifications in netlink_monitor.c. Control thread. Each request carries a sequence number and
- * waits for its own acknowledgement, at most NL_TIMEOUT_MS, so that a kernel that does not answer
- * cannot hang the control loop for ever.
+ * rtnetlink over libmnl: links and addresses of netlink.h; ports of bridges are in
+ * netlink_bridge.c, routes in netlink_route.c, notifications in netlink_monitor.c. Control thread.
+ * Each request carries a sequence number and waits for its own acknowledgement, at most
+ * NL_TIMEOUT_MS, so that a kernel that does not answer cannot hang the control loop for ever.
  */
 #include "io/netlink.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -128,6 +130,10 @@ static int read_info_attr(const struct nlattr *a, void *arg)
 		memcpy(scan->link->kind, mnl_attr_get_str(a), n);
 		scan->link->kind[n] = 0;
 	}
+	if (mnl_attr_get_type(a) == IFLA_INFO_SLAVE_KIND &&
+	    mnl_attr_validate(a, MNL_TYPE_STRING) == 0)
+		scan->link->in_vrf =
+			strncmp(mnl_attr_get_str(a), "vrf", mnl_attr_get_payload_len(a)) == 0;
 	if (mnl_attr_get_type(a) == IFLA_INFO_DATA)
 		scan->data = a;
 	return MNL_CB_OK;
@@ -142,15 +148,57 @@ static int read_vrf_attr(const struct nlattr *a, void *arg)
 	return MNL_CB_OK;
 }
 
+static int read_bridge_attr(const struct nlattr *a, void *arg)
+{
+	struct nl_link *l = arg;
+
+	if (mnl_attr_get_type(a) == IFLA_BR_VLAN_FILTERING &&
+	    mnl_attr_validate(a, MNL_TYPE_U8) == 0)
+		l->vlan_filtering = mnl_attr_get_u8(a);
+	return MNL_CB_OK;
+}
+
+struct vlan_dev_scan {
+	uint16_t id;
+	bool is_8021ad; /* service tags, which LEON carries as part of the frame */
+};
+
+static int read_vlan_attr(const struct nlattr *a, void *arg)
+{
+	struct vlan_dev_scan *scan = arg;
+
+	if (mnl_attr_validate(a, MNL_TYPE_U16) < 0)
+		return MNL_CB_OK;
+	if (mnl_attr_get_type(a) == IFLA_VLAN_ID)
+		scan->id = mnl_attr_get_u16(a) % VLAN_IDS;
+	if (mnl_attr_get_type(a) == IFLA_VLAN_PROTOCOL)
+		scan->is_8021ad = mnl_attr_get_u16(a) != htons(ETH_P_8021Q);
+	return MNL_CB_OK;
+}
+
+static void read_vlan(const struct nlattr *data, struct nl_link *l)
+{
+	struct vlan_dev_scan scan = { 0 };
+
+	mnl_attr_parse_nested(data, read_vlan_attr, &scan);
+	l->vlan_id = scan.is_8021ad ? 0 : scan.id;
+}
+
 static void read_info(const struct nlattr *info, struct nl_link *l)
 {
 	struct info_scan scan = { .link = l };
 
 	mnl_attr_parse_nested(info, read_info_attr, &scan);
-	if (scan.data && strcmp(l->kind, "tun") == 0)
+	if (!scan.data)
+		return;
+	if (strcmp(l->kind, "tun") == 0)
 		mnl_attr_parse_nested(scan.data, read_tun_attr, l);
-	if (scan.data && strcmp(l->kind, "vrf") == 0)
+	if (strcmp(l->kind, "vrf") == 0)
 		mnl_attr_parse_nested(scan.data, read_vrf_attr, l);
+	if (strcmp(l->kind, "bridge") == 0)
+		mnl_attr_parse_nested(scan.data, read_bridge_attr, l);
+	if (strcmp(l->kind, "vlan") == 0)
+		read_vlan(scan.data, l);
 }
 
 static int read_link_attr(const struct nlattr *a, void *arg)
@@ -190,6 +238,16 @@ static int read_link_attr(const struct nlattr *a, void *arg)
 	return MNL_CB_OK;
 }
 
+static bool is_stacked(const char *kind)
+{
+	static const char *const kinds[] = { "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap" };
+
+	for (size_t i = 0; i < array_size(kinds); i++)
+		if (strcmp(kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
 int nl_read_link(const struct nlmsghdr *nlh, void *arg)
 {
 	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
@@ -202,13 +260,12 @@ int nl_read_link(const struct nlmsghdr *nlh, void *arg)
 			       .running = ifi->ifi_flags & IFF_RUNNING };
 	mnl_attr_parse(nlh, sizeof(*ifi), read_link_attr, l);
 	/* That of others may be a peer in another namespace. */
-	if (strcmp(l->kind, "vlan") != 0 && strcmp(l->kind, "macvlan") != 0)
+	if (!is_stacked(l->kind))
 		l->lower = 0;
 	return MNL_CB_OK;
 }
 
-/* Starts a link request; index 0 leaves the choice to an attribute. */
-static struct nlmsghdr *link_request(void *buf, uint16_t type, int index, struct ifinfomsg **ifi)
+struct nlmsghdr *nl_link_request(void *buf, uint16_t type, int index, struct ifinfomsg **ifi)
 {
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
 
@@ -225,7 +282,7 @@ static int get_link(struct nl *nl, const char *name, int index, struct nl_link *
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct nl_link link = { 0 };
 	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = link_request(buf, RTM_GETLINK, index, &ifi);
+	struct nlmsghdr *nlh = nl_link_request(buf, RTM_GETLINK, index, &ifi);
 	int rc;
 
 	if (name)
@@ -251,6 +308,33 @@ int nl_link_by_index(struct nl *nl, int index, struct nl_link *out)
 	return index > 0 ? get_link(nl, NULL, index, out) : -ENODEV;
 }
 
+struct link_scan {
+	nl_link_fn fn;
+	void *arg;
+};
+
+static int each_link(const struct nlmsghdr *nlh, void *arg)
+{
+	struct link_scan *scan = arg;
+	struct nl_link link = { 0 };
+
+	nl_read_link(nlh, &link);
+	if (link.index)
+		scan->fn(scan->arg, &link);
+	return MNL_CB_OK;
+}
+
+int nl_links(struct nl *nl, nl_link_fn fn, void *arg)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct link_scan scan = { fn, arg };
+	struct ifinfomsg *ifi;
+	struct nlmsghdr *nlh = nl_link_request(buf, RTM_GETLINK, 0, &ifi);
+
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	return nl_transact(nl, nlh, each_link, &scan);
+}
+
 uint32_t nl_link_table(struct nl *nl, const struct nl_link *link)
 {
 	struct nl_link master;
@@ -266,7 +350,7 @@ int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = link_request(buf, RTM_SETLINK, index, &ifi);
+	struct nlmsghdr *nlh = nl_link_request(buf, RTM_SETLINK, index, &ifi);
 
 	mnl_attr_put_u32(nlh, IFLA_MTU, mtu);
 	return nl_transact(nl, nlh, NULL, NULL);
@@ -276,7 +360,7 @@ int nl_link_set_mac(struct nl *nl, int index, struct mac mac)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = link_request(buf, RTM_SETLINK, index, &ifi);
+	struct nlmsghdr *nlh = nl_link_request(buf, RTM_SETLINK, index, &ifi);
 
 	mnl_attr_put(nlh, IFLA_ADDRESS, MAC_LEN, mac.b);
 	return nl_transact(nl, nlh, NULL, NULL);
@@ -286,7 +370,7 @@ int nl_link_set_up(struct nl *nl, int index, bool up)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct ifinfomsg *ifi;
-	struct nlmsghdr *nlh = link_request(buf, RTM_SETLINK, index, &ifi);
+	struct nlmsghdr *nlh = nl_link_request(buf, RTM_SETLINK, index, &ifi);
 
 	ifi->ifi_change = IFF_UP;
 	ifi->ifi_flags = up ? IFF_UP : 0;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/vlan_set.h"
 
 #define NL_NAME_MAX 15
 
@@ -21,8 +22,11 @@ struct nl_link {
 	char name[NL_NAME_MAX + 1];
 	struct mac mac; /* zero where the link has none */
 	uint32_t mtu;
-	int master;	     /* index of the bridge, bond or VRF it belongs to; 0 none */
-	int lower;	     /* kinds "vlan" and "macvlan": index of the link below; else 0 */
+	int master;	  /* index of the bridge, bond or VRF it belongs to; 0 none */
+	bool in_vrf;	  /* the master is a VRF */
+	int lower;	  /* kinds "vlan", "macvlan", "ipvlan": index of the link below; else 0 */
+	uint16_t vlan_id; /* kind "vlan" with 802.1Q tags */
+	bool vlan_filtering; /* kind "bridge": what passes a port is said by nl_port_vlans() */
 	bool up;	     /* administratively */
 	bool running;	     /* and has carrier */
 	char kind[16];	     /* "tun", "bridge", "vlan" ...; empty for hardware */
@@ -44,6 +48,13 @@ uint32_t nl_link_table(struct nl *nl, const struct nl_link *link);
 int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu);
 int nl_link_set_mac(struct nl *nl, int index, struct mac mac);
 int nl_link_set_up(struct nl *nl, int index, bool up);
+
+/* Calls fn for each link. 0 or -errno. */
+typedef void (*nl_link_fn)(void *arg, const struct nl_link *link);
+int nl_links(struct nl *nl, nl_link_fn fn, void *arg);
+/* VLANs that a port of a bridge is a member of, as frames are tagged there, 0: untagged. They count
+ * where the bridge filters VLANs. 0 or -errno; -ENODEV where the link is no bridge's port. */
+int nl_port_vlans(struct nl *nl, int index, struct vlan_set *out);
 
 struct nl_addr {
 	int index; /* of the link */
@@ -113,6 +124,7 @@ int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_in
 enum nl_change {
 	NL_LINK_CHANGED, /* new, or flags, MTU, master or name changed */
 	NL_LINK_GONE,
+	NL_PORT_CHANGED, /* a bridge's port: its VLANs, or whose it is; of `link` the index only */
 	NL_ADDR_ADDED,
 	NL_ADDR_GONE,
 	NL_ROUTE_CHANGED, /* a route of the protocol came or went, not by the requests of `own` */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <libmnl/libmnl.h>
+#include <linux/rtnetlink.h>
 
 #include "io/netlink.h"
 
@@ -37,6 +38,13 @@ int nl_open_socket(struct mnl_socket **out, int flags);
 
 /* arg is struct nl_link; what is not about a link leaves it as it is. */
 int nl_read_link(const struct nlmsghdr *nlh, void *arg);
+
+/* Starts a link request; index 0 leaves the choice to an attribute, or asks for all. */
+struct nlmsghdr *nl_link_request(void *buf, uint16_t type, int index, struct ifinfomsg **ifi);
+
+/* False where the message is not about a port of a bridge, or is about another than `index`. What
+ * has no sense in it is left out. */
+bool nl_read_port_vlans(const struct nlmsghdr *nlh, int index, struct vlan_set *out);
 
 /* False where the message is not an IPv4 or IPv6 address. */
 bool nl_read_addr(const struct nlmsghdr *nlh, struct nl_addr *out);

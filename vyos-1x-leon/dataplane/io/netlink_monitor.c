@@ -113,6 +113,14 @@ static bool read_link(const struct nlmsghdr *nlh, struct nl_event *ev)
 	return true;
 }
 
+static bool read_port(const struct nlmsghdr *nlh, struct nl_event *ev)
+{
+	const struct ifinfomsg *ifi = mnl_nlmsg_get_payload(nlh);
+
+	ev->link.index = ifi->ifi_index;
+	return ifi->ifi_family == AF_BRIDGE;
+}
+
 static bool read_addr(const struct nlmsghdr *nlh, struct nl_event *ev)
 {
 	return nl_read_addr(nlh, &ev->addr);
@@ -136,6 +144,8 @@ static const struct reader {
 } readers[] = {
 	{ RTM_NEWLINK, NL_LINK_CHANGED, read_link },
 	{ RTM_DELLINK, NL_LINK_GONE, read_link },
+	{ RTM_NEWLINK, NL_PORT_CHANGED, read_port },
+	{ RTM_DELLINK, NL_PORT_CHANGED, read_port },
 	{ RTM_NEWADDR, NL_ADDR_ADDED, read_addr },
 	{ RTM_DELADDR, NL_ADDR_GONE, read_addr },
 	{ RTM_NEWROUTE, NL_ROUTE_CHANGED, read_route },

@@ -61,6 +61,7 @@ void snap_free(void *p)
 struct snap_lan *snap_add_lan(struct snap *s)
 {
 	s->lan = x_new(struct snap_lan);
+	vlan_set_add_range(&s->lan->served, 0, VLAN_IDS - 1);
 	return s->lan;
 }
 

@@ -52,10 +52,11 @@ struct snap_node {
 	struct vlan_set *same_lan;
 };
 
-/* What the loop guard found out about the local segment, by VLAN. */
+/* What the loop guard and the kernel know about the local segment, by VLAN. */
 struct snap_lan {
 	struct vlan_set open;	 /* frames pass between TAP and overlay */
 	struct vlan_set blocked; /* they do not, because another node forwards them */
+	struct vlan_set served;	 /* the segment carries them at all */
 };
 
 /* The two paths of critical frames to a node, as snap_node has the one path of others; only what
@@ -91,7 +92,7 @@ struct snap {
 
 /* Zeroed snapshot with arrays for n_slots; the caller fills node[] and then calls snap_finish. */
 struct snap *snap_new(uint16_t n_slots);
-/* With a LAN of which no VLAN is open yet. */
+/* With a LAN that carries all VLANs, of which none is open yet. */
 struct snap_lan *snap_add_lan(struct snap *s);
 /* What node[slot] sends with this tag is on our LAN already. */
 void snap_add_same_lan(struct snap *s, uint16_t slot, uint16_t vlan);

@@ -83,17 +83,33 @@ static void listen_to(struct guard *g, struct guard_vlan *v, mono_t now)
 	vlan_set_add(&g->changed, v->id);
 }
 
+static bool is_carried(const struct guard *g, uint16_t id)
+{
+	return !g->carries_known || vlan_set_has(&g->carries, id);
+}
+
+/* NULL: it is none of this LAN. */
 static struct guard_vlan *vlan_in_use(struct guard *g, uint16_t id, mono_t now)
 {
 	struct guard_vlan *v = g->vlan[id % VLAN_IDS];
 
-	if (v)
+	if (v || !is_carried(g, id))
 		return v;
 	v = g->vlan[id % VLAN_IDS] = x_new(struct guard_vlan);
 	v->id = id % VLAN_IDS;
 	g->used[g->n_used++] = v->id;
 	listen_to(g, v, now);
 	return v;
+}
+
+static void forget_vlan(struct guard *g, unsigned i)
+{
+	uint16_t id = g->used[i];
+
+	g->used[i] = g->used[--g->n_used];
+	free(g->vlan[id]);
+	g->vlan[id] = NULL;
+	vlan_set_add(&g->changed, id);
 }
 
 static unsigned drop_heard(struct guard *g, struct guard_vlan *v, unsigned i)
@@ -235,18 +251,10 @@ void guard_init(struct guard *g, node_id_t self, bool enabled, uint32_t interval
 	vlan_in_use(g, 0, now);
 }
 
-static void forget_vlans(struct guard *g)
-{
-	for (unsigned i = 0; i < g->n_used; i++) {
-		free(g->vlan[g->used[i]]);
-		g->vlan[g->used[i]] = NULL;
-	}
-	g->n_used = g->turn = 0;
-}
-
 void guard_free(struct guard *g)
 {
-	forget_vlans(g);
+	while (g->n_used)
+		forget_vlan(g, 0);
 }
 
 unsigned guard_configure(struct guard *g, bool enabled, uint32_t interval_ms, mono_t now)
@@ -275,9 +283,27 @@ unsigned guard_lan(struct guard *g, bool lan, mono_t now)
 
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now)
 {
-	if (g->vlan[vlan % VLAN_IDS])
+	if (g->vlan[vlan % VLAN_IDS] || !vlan_in_use(g, vlan, now))
 		return GUARD_NOTHING;
-	vlan_in_use(g, vlan, now);
+	return GUARD_CHANGED | GUARD_URGENT;
+}
+
+unsigned guard_carry(struct guard *g, const struct vlan_set *carries, mono_t now)
+{
+	struct vlan_range r;
+	unsigned at = 0;
+
+	g->carries_known = carries != NULL;
+	g->carries = carries ? *carries : (struct vlan_set){ 0 };
+	for (unsigned i = g->n_used; i--;)
+		if (!is_carried(g, g->used[i]))
+			forget_vlan(g, i);
+	while (carries && vlan_set_next(carries, &at, &r))
+		for (unsigned id = r.first; id <= r.last; id++)
+			vlan_in_use(g, (uint16_t)id, now);
+	/* As before anything was known: untagged frames are for a LAN that may carry any. */
+	if (!carries)
+		vlan_in_use(g, 0, now);
 	return GUARD_CHANGED | GUARD_URGENT;
 }
 
@@ -293,6 +319,7 @@ static unsigned own_frame(struct guard *g, mono_t now)
 unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now)
 {
 	struct guard_peer *p;
+	struct guard_vlan *v;
 
 	if (!g->enabled)
 		return GUARD_NOTHING;
@@ -305,7 +332,8 @@ unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now)
 		return GUARD_REPLAYED;
 	}
 	p->at = now;
-	return heard_in(g, vlan_in_use(g, f->tag, now), f, now);
+	v = vlan_in_use(g, f->tag, now);
+	return v ? heard_in(g, v, f, now) : GUARD_NOTHING;
 }
 
 unsigned guard_tick(struct guard *g, mono_t now)
@@ -336,6 +364,8 @@ unsigned guard_tick(struct guard *g, mono_t now)
 
 bool guard_next_due(struct guard *g, uint16_t *vlan)
 {
+	if (!g->n_used)
+		g->turn_part = 0;
 	if (g->turn_part < GUARD_TICKS)
 		return false;
 	g->turn_part -= GUARD_TICKS;
@@ -395,14 +425,16 @@ static bool any_in(const struct guard *g, enum guard_state state)
 
 enum guard_state guard_state(const struct guard *g)
 {
-	enum guard_state untagged = guard_vlan_state(g, 0);
+	static const enum guard_state by_weight[] = { GUARD_SHARED, GUARD_BLOCKED, GUARD_CLEAR,
+						      GUARD_LISTENING };
 
+	if (!g->enabled)
+		return GUARD_OFF;
 	/* A VLAN that is new listens while all others go on. */
-	if (!g->enabled || !g->lan || untagged == GUARD_LISTENING)
-		return untagged;
-	if (any_in(g, GUARD_SHARED))
-		return GUARD_SHARED;
-	return any_in(g, GUARD_BLOCKED) ? GUARD_BLOCKED : GUARD_CLEAR;
+	for (unsigned i = 0; g->lan && i < array_size(by_weight); i++)
+		if (any_in(g, by_weight[i]))
+			return by_weight[i];
+	return GUARD_CLEAR;
 }
 
 node_id_t guard_other(const struct guard *g)

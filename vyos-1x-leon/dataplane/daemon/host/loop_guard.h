@@ -90,6 +90,8 @@ struct guard {
 	uint64_t sequence;		   /* of the frame sent last */
 	struct guard_vlan *vlan[VLAN_IDS]; /* NULL: not in use */
 	uint16_t n_used, used[VLAN_IDS];
+	bool carries_known; /* which VLANs the LAN carries: no others are looked at */
+	struct vlan_set carries;
 	uint16_t turn;	    /* index in used[] of what was sent last in its turn */
 	uint32_t turn_part; /* GUARD_TICKS: one frame is due */
 	mono_t ticked;
@@ -108,7 +110,10 @@ void guard_free(struct guard *g);
 unsigned guard_configure(struct guard *g, bool enabled, uint32_t interval_ms, mono_t now);
 /* The interface was put on a LAN, or on another one; or it is on none. */
 unsigned guard_lan(struct guard *g, bool lan, mono_t now);
-/* The VLAN is in use, as frames or the bridge say. */
+/* Which VLANs the LAN carries; NULL: nobody can tell, they are found from frames. Those that it
+ * does not carry any more are forgotten. */
+unsigned guard_carry(struct guard *g, const struct vlan_set *carries, mono_t now);
+/* A frame of the VLAN was seen. */
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now);
 /* An authentic guard frame of this overlay (which may be our own) was heard. */
 unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now);

@@ -4,7 +4,6 @@
  * one (a router's own leon0 has none: it would only count them as dropped), checks those that are
  * heard, and does what the state machine (loop_guard.c) says. Control thread.
  */
-#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -86,11 +85,8 @@ static bool is_own(const struct leond *d, struct mac mac)
 
 void guard_local_host(struct leond *d, struct mac mac)
 {
-	if (d->device.lan_heard || is_own(d, mac))
-		return;
-	d->device.lan_heard = true;
-	if (!d->guard.lan)
-		guard_lan_changed(d);
+	if (!d->device.lan_heard && !is_own(d, mac))
+		guard_lan_found(d);
 }
 
 void lan_changed(struct leond *d, uint16_t slot)
@@ -116,26 +112,6 @@ static uint16_t lan_flags(struct leond *d)
 	}
 }
 
-/* "VLAN 10, 20 to 29"; VLAN 0 is what has no tag. */
-static void vlans_text(const struct vlan_set *s, char *buf, size_t len)
-{
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (unsigned first = 0; first < VLAN_IDS && at + 1 < len; first++) {
-		unsigned last = first;
-
-		if (!vlan_set_has(s, (uint16_t)first))
-			continue;
-		while (last + 1 < VLAN_IDS && vlan_set_has(s, (uint16_t)(last + 1)))
-			last++;
-		at += (size_t)snprintf(buf + at, len - at, "%s%u", at ? ", " : "VLAN ", first);
-		if (last > first && at + 1 < len)
-			at += (size_t)snprintf(buf + at, len - at, " to %u", last);
-		first = last;
-	}
-}
-
 /* The others that the changed VLANs in this state have to do with: the first of them. */
 static node_id_t changed_into(const struct leond *d, enum guard_state state, struct vlan_set *out)
 {
@@ -155,13 +131,6 @@ static node_id_t changed_into(const struct leond *d, enum guard_state state, str
 	return other;
 }
 
-static bool is_empty(const struct vlan_set *s)
-{
-	static const struct vlan_set none;
-
-	return memcmp(s, &none, sizeof(none)) == 0;
-}
-
 static void report_state(struct leond *d, enum guard_state state, enum event_kind kind,
 			 const char *what)
 {
@@ -170,9 +139,9 @@ static void report_state(struct leond *d, enum guard_state state, enum event_kin
 	char who[NODE_LABEL_LEN], which[160];
 
 	n.node = changed_into(d, state, &vlans);
-	if (is_empty(&vlans))
+	if (vlan_set_is_empty(&vlans))
 		return;
-	vlans_text(&vlans, which, sizeof(which));
+	vlan_set_format(&vlans, which, sizeof(which));
 	if (n.node == NODE_ID_NONE) {
 		report_event(d, &n, "%s (%s)", what, which);
 		return;
@@ -204,7 +173,7 @@ static void report(struct leond *d)
  * Changes of many VLANs come together, and are told together. */
 static void tell(struct leond *d, mono_t now)
 {
-	if (is_empty(&d->lan_unreported))
+	if (vlan_set_is_empty(&d->lan_unreported))
 		return;
 	if (!mono_is_never(d->lan_said) && mono_sub_ms(now, d->lan_said) < GATHER_MS) {
 		timer_set(d->guard_soon, mono_add_ms(d->lan_said, GATHER_MS));
@@ -237,7 +206,7 @@ static void on_soon(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	if (!is_empty(&d->guard.changed)) {
+	if (!vlan_set_is_empty(&d->guard.changed)) {
 		note_changed(d);
 		snapshot_publish(d);
 	}
@@ -293,16 +262,31 @@ void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len)
 		d->guard.n_replayed++;
 		return;
 	}
-	if (!d->guard.lan) {
-		d->device.lan_heard = true;
-		guard_lan_changed(d);
-	}
+	if (!d->guard.lan)
+		guard_lan_found(d);
 	act_on(d, guard_heard(&d->guard, &g, loop_now(d->loop)));
 }
 
 void guard_vlan_seen(struct leond *d, uint16_t vlan)
 {
 	act_on(d, guard_use(&d->guard, vlan, loop_now(d->loop)));
+}
+
+void guard_vlans_changed(struct leond *d)
+{
+	const struct vlan_set *served = vlans_served(&d->vlans);
+
+	act_on(d, guard_carry(&d->guard, served, loop_now(d->loop)));
+	snapshot_publish(d);
+}
+
+void guard_lan_found(struct leond *d)
+{
+	if (d->device.lan_heard)
+		return;
+	d->device.lan_heard = true;
+	if (!d->guard.lan)
+		guard_lan_changed(d);
 }
 
 void guard_lan_changed(struct leond *d)

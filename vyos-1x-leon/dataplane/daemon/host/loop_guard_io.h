@@ -17,6 +17,10 @@ void guard_apply_conf(struct leond *d);
 void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len);
 /* A host on the local segment: there is a LAN, though leon0 be no port of anything. */
 void guard_local_host(struct leond *d, struct mac mac);
+/* There is one for certain. */
+void guard_lan_found(struct leond *d);
+/* This node serves other VLANs than before. */
+void guard_vlans_changed(struct leond *d);
 /* A frame of this VLAN was not forwarded, because nobody has listened to the VLAN yet. */
 void guard_vlan_seen(struct leond *d, uint16_t vlan);
 /* The interface went up or down, or into another bridge or bond, or out of it. */

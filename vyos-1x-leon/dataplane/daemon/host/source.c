@@ -91,6 +91,7 @@ void source_changed(struct leond *d, const struct nl_event *ev)
 		look_again(d);
 		break;
 	case NL_LINK_CHANGED:
+	case NL_PORT_CHANGED:
 	case NL_ROUTE_CHANGED:
 		break;
 	}

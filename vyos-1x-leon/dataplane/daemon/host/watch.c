@@ -14,6 +14,7 @@
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/locators.h"
 #include "daemon/host/source.h"
+#include "daemon/host/vlans.h"
 #include "daemon/leond.h"
 
 #define BIT(change) (1u << (change))
@@ -28,7 +29,7 @@ static const struct {
 } takers[] = {
 	{ LINKS | ADDRS, source_changed },   { LINKS, device_changed },
 	{ ADDRS | ROUTES, routes_changed },  { LINKS | ADDRS, announcer_changed },
-	{ LINKS | ADDRS, locators_changed },
+	{ LINKS | ADDRS, locators_changed }, { LINKS | BIT(NL_PORT_CHANGED), vlans_changed },
 };
 
 static void on_change(void *arg, const struct nl_event *ev)

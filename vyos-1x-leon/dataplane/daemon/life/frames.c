@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "daemon/host/loop_guard_io.h"
+#include "daemon/host/vlans.h"
 #include "daemon/life/event_text.h"
 #include "daemon/life/frames.h"
 #include "daemon/leond.h"
@@ -108,7 +109,7 @@ static void handle(struct leond *d, struct fwd_report *r, mono_t now)
 		guard_frame_heard(d, r->guard.frame, r->guard.len);
 		break;
 	case FWD_VLAN:
-		guard_vlan_seen(d, r->vlan);
+		vlans_frame_seen(d, r->vlan);
 		break;
 	case FWD_SUSPECT:
 		overlay_link_suspect(d->overlay, &r->suspect.ep);

@@ -22,12 +22,18 @@ static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *
 
 static void fill_lan(struct leond *d, struct snap *s)
 {
+	const struct vlan_set *served = vlans_served(&d->vlans);
 	const struct guard *g = &d->guard;
+	bool guarded = g->enabled && g->lan;
 
-	if (!g->enabled || !g->lan)
+	if (!guarded && !served)
 		return;
 	snap_add_lan(s);
-	for (unsigned i = 0; i < g->n_used; i++)
+	if (served)
+		s->lan->served = *served;
+	if (!guarded)
+		s->lan->open = s->lan->served;
+	for (unsigned i = 0; guarded && i < g->n_used; i++)
 		fill_vlan(d, g->vlan[g->used[i]], s);
 }
 

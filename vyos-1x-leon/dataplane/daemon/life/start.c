@@ -224,6 +224,7 @@ static int watchers_start(struct leond *d)
 	if (r < 0)
 		return r;
 	announcer_start(d);
+	vlans_start(d);
 	guard_start(d);
 	usage_start(d);
 	housekeeping_start(d);
@@ -306,6 +307,7 @@ int leond_run(struct leond *d)
 static void timers_free(struct leond *d)
 {
 	guard_close(d);
+	vlans_stop(d);
 	timer_free(d->locators_timer);
 	timer_free(d->second_timer);
 	timer_free(d->usage_timer);

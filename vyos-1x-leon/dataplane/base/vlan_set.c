@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * VLAN ids as people write them, see vlan_set.h. Pure.
+ */
+#include "base/vlan_set.h"
+
+#include <stdio.h>
+
+void vlan_set_format(const struct vlan_set *s, char *buf, size_t len)
+{
+	struct vlan_range r;
+	size_t at = 0;
+	unsigned from = 0;
+
+	buf[0] = '\0';
+	while (at + 1 < len && vlan_set_next(s, &from, &r)) {
+		at += (size_t)snprintf(buf + at, len - at, "%s%u", at ? ", " : "VLAN ", r.first);
+		if (r.last > r.first && at + 1 < len)
+			at += (size_t)snprintf(buf + at, len - at, " to %u", r.last);
+	}
+}
