@@ -31,7 +31,7 @@ static void visit(struct jsonr_node *obj)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct jsonr *r = jsonr_parse((const char *)data, len);
+	struct jsonr *r = jsonr_parse((const char *)data, len, JSONR_USUAL_MAX);
 	struct jsonr_node *root = jsonr_root(r), *map;
 	const char *name;
 

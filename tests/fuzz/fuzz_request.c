@@ -53,7 +53,7 @@ const struct ctl_peer *ctl_conn_peer(const struct ctl_conn *c)
 
 void ctl_answer(struct ctl_conn *c, const char *answer, size_t len)
 {
-	struct jsonr *doc = jsonr_parse(answer, len);
+	struct jsonr *doc = jsonr_parse(answer, len, JSONR_USUAL_MAX);
 
 	if (memchr(answer, '\n', len) || jsonr_error(doc))
 		abort();

@@ -36,6 +36,18 @@ def test_large_answers_arrive_whole(daemon):
     assert client.request('leon0', 'show', 'fdb')['entries'] == entries
 
 
+def test_a_great_fdb_is_shown(daemon):
+    """More than leonctl reads of a configuration: 16 MiB are some 100,000 hosts."""
+    n = 130000
+    entry = {'vlan': 0, 'node_id': '10.0.0.1', 'name': 'fujisawa', 'local': True, 'age_seconds': 2,
+             'moves': 0, 'frozen': False}
+    entries = [{'mac': f'02:00:00:{i >> 16:02x}:{i >> 8 & 255:02x}:{i & 255:02x}', **entry}
+               for i in range(n)]
+    daemon({'version': 1, 'interface': 'leon0', 'entries': entries, 'count': n, 'maximum': n})
+    text = client.text('leon0', 'show', 'fdb')
+    assert text.count('fujisawa') == n and entries[-1]['mac'] in text
+
+
 @pytest.fixture(params=[client.request, client.text], ids=['request', 'text'])
 def ask(request):
     return request.param

@@ -23,7 +23,7 @@ static struct jsonr *parse(const char *text)
 
 	assert_non_null(copy);
 	memcpy(copy, text, len);
-	r = jsonr_parse(copy, len);
+	r = jsonr_parse(copy, len, JSONR_USUAL_MAX);
 	free(copy);
 	return r;
 }
@@ -281,7 +281,7 @@ static void characters_beyond_ascii(void **state)
 
 static void nul_in_text(void **state)
 {
-	struct jsonr *r = jsonr_parse("{}\0{}", 5);
+	struct jsonr *r = jsonr_parse("{}\0{}", 5, JSONR_USUAL_MAX);
 
 	(void)state;
 	assert_string_equal(jsonr_error(r), "line 1, column 3: not valid JSON (NUL character)");
@@ -320,10 +320,13 @@ static void size_is_limited(void **state)
 	memset(text, ' ', len);
 	text[0] = '{';
 	text[len - 2] = '}';
-	r = jsonr_parse(text, len);
+	r = jsonr_parse(text, len, JSONR_USUAL_MAX);
 	assert_string_equal(jsonr_error(r), "document is larger than 16 MiB");
 	jsonr_free(r);
-	r = jsonr_parse(text, len - 1);
+	r = jsonr_parse(text, len - 1, JSONR_USUAL_MAX);
+	assert_null(jsonr_error(r));
+	jsonr_free(r);
+	r = jsonr_parse(text, len, len);
 	assert_null(jsonr_error(r));
 	jsonr_free(r);
 	free(text);

@@ -54,7 +54,7 @@ static void write_golden(const char *name, const char *text)
 static void check(const char *name, render_fn render, int want_code)
 {
 	static char json[FILE_MAX], want[FILE_MAX];
-	struct jsonr *doc = jsonr_parse(json, read_file(name, ".json", json));
+	struct jsonr *doc = jsonr_parse(json, read_file(name, ".json", json), JSONR_USUAL_MAX);
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
@@ -134,7 +134,8 @@ static void survives_anything(void **state)
 
 	for (size_t i = 0; i < array_size(all); i++) {
 		for (size_t k = 0; k < array_size(answers); k++) {
-			struct jsonr *doc = jsonr_parse(answers[k], strlen(answers[k]));
+			struct jsonr *doc =
+				jsonr_parse(answers[k], strlen(answers[k]), JSONR_USUAL_MAX);
 			char *text = NULL;
 			size_t len = 0;
 			FILE *out = open_memstream(&text, &len);

@@ -144,6 +144,10 @@ static int explain_failure(const char *path, int error)
 		fprintf(stderr, "leonctl: leond closed the connection without an answer (%s)\n",
 			path);
 		break;
+	case EMSGSIZE:
+		fprintf(stderr, "leonctl: the answer is larger than %u MiB (%s)\n",
+			CTL_ANSWER_MAX >> 20, path);
+		break;
 	default:
 		fprintf(stderr, "leonctl: %s: %s\n", path, strerror(error));
 	}
@@ -154,7 +158,7 @@ static int explain_failure(const char *path, int error)
 static int show(const struct options *o, const struct ctl_command *c, const char *answer,
 		size_t len)
 {
-	struct jsonr *doc = jsonr_parse(answer, len);
+	struct jsonr *doc = jsonr_parse(answer, len, CTL_ANSWER_MAX);
 	struct jsonr_node *root = jsonr_root(doc);
 	const char *error;
 	int code;

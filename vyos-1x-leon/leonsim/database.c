@@ -17,9 +17,10 @@
 #include "state/latdb.h"
 #include "state/nodedb.h"
 
-#define NODES_MAX 1024
-#define NAME_LEN  48
-#define ERR_LEN	  512
+#define NODES_MAX    1024
+#define DATABASE_MAX ((size_t)64 << 20) /* what leonctl prints at most */
+#define NAME_LEN     48
+#define ERR_LEN	     512
 
 struct member {
 	node_id_t id;
@@ -211,7 +212,7 @@ static bool read_rules(struct live *l, struct jsonr_node *root, const struct opt
 
 static bool read_document(struct live *l, const char *text, size_t len, const struct options *o)
 {
-	struct jsonr *r = jsonr_parse(text, len);
+	struct jsonr *r = jsonr_parse(text, len, DATABASE_MAX);
 
 	if (jsonr_root(r) && read_members(l, jsonr_root(r)) && read_rules(l, jsonr_root(r), o)) {
 		read_rows(l, jsonr_root(r));

@@ -378,7 +378,7 @@ static bool read_config(struct values *v, const char *file, char *err, unsigned 
 		snprintf(err, err_len, "%s: cannot be read", file);
 		return false;
 	}
-	r = jsonr_parse(text, len);
+	r = jsonr_parse(text, len, JSONR_USUAL_MAX);
 	read_section(v, "path", jsonr_object(jsonr_root(r), "path"));
 	read_section(v, "measurement", jsonr_object(jsonr_root(r), "measurement"));
 	if (jsonr_error(r))

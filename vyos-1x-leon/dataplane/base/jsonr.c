@@ -24,7 +24,6 @@
 #include "utf8.h"
 
 #define DEPTH_MAX     32
-#define TEXT_MAX      ((size_t)16 << 20)
 #define ERROR_MAX     576
 #define PATH_TEXT_MAX 256
 #define FOUND_MAX     48
@@ -202,17 +201,16 @@ static void parse(struct jsonr *r, const char *text, size_t len)
 	free(escaped);
 }
 
-struct jsonr *jsonr_parse(const char *text, size_t len)
+struct jsonr *jsonr_parse(const char *text, size_t len, size_t max)
 {
 	struct jsonr *r = x_new(struct jsonr);
 	const char *nul;
 
 	r->root.doc = r;
 	r->root.known = true;
-	if (len > TEXT_MAX) {
+	if (len > max) {
 		r->failed = true;
-		snprintf(r->error, sizeof(r->error), "document is larger than %zu MiB",
-			 TEXT_MAX >> 20);
+		snprintf(r->error, sizeof(r->error), "document is larger than %zu MiB", max >> 20);
 		return r;
 	}
 	nul = len ? memchr(text, '\0', len) : NULL;

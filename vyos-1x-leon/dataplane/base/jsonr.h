@@ -16,8 +16,11 @@
 struct jsonr;	   /* a document */
 struct jsonr_node; /* a value in it, owned by the document */
 
-/* Never NULL; a syntax error is the document's error. Nesting is limited to 32, size to 16 MiB. */
-struct jsonr *jsonr_parse(const char *text, size_t len);
+/* What people write is smaller by far. */
+#define JSONR_USUAL_MAX ((size_t)16 << 20)
+/* Never NULL; a syntax error, or more than `max` bytes, is the document's error. Nesting is limited
+ * to 32. `max` is at most 256 MiB. */
+struct jsonr *jsonr_parse(const char *text, size_t len, size_t max);
 /* Overwrites every string of the document, since any may be a secret. NULL ok. */
 void jsonr_free(struct jsonr *r);
 

@@ -90,7 +90,7 @@ static void on_request(void *arg, struct ctl_conn *conn, const char *request, si
 	c->d = d;
 	c->conn = conn;
 	c->now = loop_now(d->loop);
-	c->doc = jsonr_parse(request, len);
+	c->doc = jsonr_parse(request, len, JSONR_USUAL_MAX);
 	c->w = jsonw_new();
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "version", COMMAND_JSON_VERSION);

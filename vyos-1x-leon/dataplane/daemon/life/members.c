@@ -47,7 +47,7 @@ static void read_member(struct jsonr_node *n, struct member_list *out)
 int members_parse(const char *text, size_t len, uint32_t vni, struct member_list *out, char *err,
 		  size_t err_len)
 {
-	struct jsonr *doc = jsonr_parse(text, len);
+	struct jsonr *doc = jsonr_parse(text, len, JSONR_USUAL_MAX);
 	struct jsonr_node *root = jsonr_root(doc);
 	struct jsonr_node *list = jsonr_array(root, "members");
 	uint64_t version = 0, file_vni = UINT64_MAX;
