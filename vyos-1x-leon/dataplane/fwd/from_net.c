@@ -82,7 +82,7 @@ static bool parse(struct worker *w, struct datagram *d)
 }
 
 /* Is it of this overlay, and is this the node that it is on its way to? */
-static bool is_for_us(struct worker *w, const struct datagram *d)
+static bool is_for_us(struct worker *w, const struct kind *k, const struct datagram *d)
 {
 	const struct leon_hdr *h = &d->h;
 
@@ -93,7 +93,7 @@ static bool is_for_us(struct worker *w, const struct datagram *d)
 	}
 	/* A HELLO of our own node-id may be from another who has it: that is for the
 	 * protocol to see. */
-	if (unlikely(h->source == w->snap->self && !(h->kind == LEON_CONTROL && leon_is_last(h)))) {
+	if (unlikely(h->source == w->snap->self && (k->is_data || !leon_is_last(h)))) {
 		drop(w, DROP_own_frame);
 		return false;
 	}
@@ -260,18 +260,24 @@ static void take_data(struct worker *w, const struct kind *k, struct datagram *d
 
 static void pass_on(struct worker *w, const struct kind *k, const struct datagram *d)
 {
-	if (k->is_data)
-		traffic_in(w, d->previous, SLOT_NONE);
-	relay(w, &d->h, d->source, d->data, d->len);
+	uint16_t next = relay(w, &d->h, d->source, d->data, d->len);
+
+	if (!k->is_data)
+		return;
+	traffic_in(w, d->previous, SLOT_NONE);
+	if (next != SLOT_NONE)
+		traffic_out(w, next, SLOT_NONE);
 }
 
 static void take(struct worker *w, struct datagram *d)
 {
 	const struct kind *k;
 
-	if (!parse(w, d) || !is_for_us(w, d))
+	if (!parse(w, d))
 		return;
 	k = &kinds[d->h.kind];
+	if (!is_for_us(w, k, d))
+		return;
 	if (!k->is_data && leon_is_last(&d->h))
 		k->take(w, d);
 	else if (!check_sender(w, d))

@@ -11,8 +11,8 @@
 #include "fwd/worker.h"
 #include "wire/bytes.h"
 
-void relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uint8_t *data,
-	   size_t len)
+uint16_t relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uint8_t *data,
+	       size_t len)
 {
 	const struct snap *s = w->snap;
 	uint8_t at = (uint8_t)(h->at + 1);
@@ -21,29 +21,28 @@ void relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uin
 
 	if (unlikely(s->transit_disable)) {
 		drop(w, DROP_relay_disabled);
-		return;
+		return SLOT_NONE;
 	}
 	next = snap_find(s, next_id);
 	if (unlikely(next == SLOT_NONE || !s->node[next].link_up)) {
 		drop(w, next == SLOT_NONE ? DROP_relay_unknown_next : DROP_relay_next_down);
 		report_cannot_forward(w, source_slot, h->source, next_id, leon_destination(h));
-		return;
+		return SLOT_NONE;
 	}
 	if (h->flags & LEON_F_LINK_VALUE) {
 		if (unlikely(!s->node[next].link_tx)) {
 			drop(w, DROP_no_key);
-			return;
+			return SLOT_NONE;
 		}
 		put_u64(data + leon_link_at(h), s->node[next].link_tx);
 	}
 	data[LEON_HOPS_OFFSET] = (uint8_t)(h->n_hops << 4 | at);
 	if (unlikely(!tx_begin(w, next, len, 1, 0))) {
 		drop(w, DROP_tx_failed);
-		return;
+		return SLOT_NONE;
 	}
 	tx_piece(w, data, len);
-	if (h->kind != LEON_CONTROL)
-		traffic_out(w, next, SLOT_NONE);
 	count(w, CNT_relayed_datagrams, 1);
 	count(w, CNT_relayed_bytes, len);
+	return next;
 }
