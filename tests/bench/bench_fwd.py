@@ -73,6 +73,15 @@ NAMES = {
 
 # --- the network ---
 
+
+def end(nodes, spaces, directory):
+    for node in nodes:
+        node.stop()
+    for space in spaces:
+        space.close()
+    shutil.rmtree(directory)
+
+
 def wire(a, name_a, b, name_b):
     """A veth pair that behaves like a cable between two network cards."""
     ns.connect(a, name_a, b, name_b)
@@ -229,11 +238,7 @@ class Net:
                 self.variants[place].remove(variant)
 
     def close(self):
-        for node in self.nodes:
-            node.stop()
-        for space in (self.a, self.r, self.b):
-            space.close()
-        shutil.rmtree(self.directory)
+        end(self.nodes, (self.a, self.r, self.b), self.directory)
 
 
 # --- measuring ---

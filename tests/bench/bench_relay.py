@@ -21,7 +21,6 @@ outruns the relay, and other work on the machine hardly changes it. `passed` is 
 import argparse
 import json
 import os
-import shutil
 import socket
 import statistics
 import sys
@@ -181,11 +180,7 @@ class Net:
         return sent['packets'] + sent['dropped']
 
     def close(self):
-        for node in self.nodes:
-            node.stop()
-        for space in (self.a, self.r, self.b):
-            space.close()
-        shutil.rmtree(self.directory)
+        bench_fwd.end(self.nodes, (self.a, self.r, self.b), self.directory)
 
 
 # --- measuring ---

@@ -8,7 +8,6 @@ figures are medians, and what counts is the ratio.
 """
 import argparse
 import json
-import shutil
 import statistics
 import subprocess
 import sys
@@ -64,11 +63,7 @@ class Net:
         self.programs['direct', 'leon'].append(node.process)
 
     def close(self):
-        for node in self.nodes:
-            node.stop()
-        for space in (self.a, self.b):
-            space.close()
-        shutil.rmtree(self.directory)
+        fwd.end(self.nodes, (self.a, self.b), self.directory)
 
 
 def main():

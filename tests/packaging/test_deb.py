@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from deb import field
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -52,12 +53,6 @@ FILES = {
 }
 # What a VyOS image has already (design.md section 5), and nothing else.
 LIBRARIES = {'libc6', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0'}
-
-
-def field(deb: Path, name: str) -> str:
-    return subprocess.run(
-        ['dpkg-deb', '-f', deb, name], check=True, capture_output=True, text=True, timeout=60
-    ).stdout.strip()
 
 
 def documented_configurations():

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from deb import field
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
@@ -55,12 +56,6 @@ FILES = {
     '/usr/share/vyos-1x-leon/interface-definitions/xml-component-version.xml',
 }
 MODULES = '/usr/lib/python3/dist-packages/vyos_leon/'
-
-
-def field(deb: Path, name: str) -> str:
-    return subprocess.run(
-        ['dpkg-deb', '-f', deb, name], check=True, capture_output=True, text=True, timeout=60
-    ).stdout.strip()
 
 
 @pytest.fixture(scope='module')

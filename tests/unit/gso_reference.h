@@ -16,6 +16,8 @@
 
 #include "fwd/coalesce.h"
 
+#include "ones_sum.h"
+
 #define GR_FRAMES 2048
 #define GR_ARENA  (4u << 20)
 
@@ -69,27 +71,17 @@ static inline void gr_put32(uint8_t *p, uint32_t v)
 	gr_put16(p + 2, v & 0xffff);
 }
 
-/* One's complement sum, the slow way. */
-static inline unsigned gr_sum(unsigned sum, const uint8_t *p, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		sum += i & 1 ? p[i] : (unsigned)p[i] << 8;
-		if (sum > 0xffff)
-			sum -= 0xffff;
-	}
-	return sum;
-}
 static inline void gr_ip_sum(uint8_t *ip)
 {
 	gr_put16(ip + 10, 0);
-	gr_put16(ip + 10, ~gr_sum(0, ip, 20) & 0xffff);
+	gr_put16(ip + 10, ~ones_sum(0, ip, 20) & 0xffff);
 }
 static inline unsigned gr_pseudo(const uint8_t *ip, unsigned proto, size_t l4_len)
 {
 	uint8_t tail[4] = { 0, (uint8_t)proto, (uint8_t)(l4_len >> 8), (uint8_t)l4_len };
-	unsigned sum = gr_sum(0, tail, sizeof(tail));
+	unsigned sum = ones_sum(0, tail, sizeof(tail));
 
-	return ip[0] >> 4 == 4 ? gr_sum(sum, ip + 12, 8) : gr_sum(sum, ip + 8, 32);
+	return ip[0] >> 4 == 4 ? ones_sum(sum, ip + 12, 8) : ones_sum(sum, ip + 8, 32);
 }
 
 /* Writes IPv4 or IPv6 header and returns its length. */
@@ -158,7 +150,7 @@ static inline size_t gr_build(uint8_t *out, const struct gr_spec *s, size_t *l4)
 		out[*l4 + hdr_len + i] = (uint8_t)(s->fill + i * 31 + (i >> 8));
 	sum = gr_pseudo(out + l3, s->udp ? 17 : 6, l4_len);
 	if (s->whole)
-		sum = ~gr_sum(sum, out + *l4, l4_len) & 0xffff;
+		sum = ~ones_sum(sum, out + *l4, l4_len) & 0xffff;
 	gr_put16(out + *l4 + at, sum);
 	return *l4 + l4_len;
 }
@@ -218,7 +210,7 @@ static inline bool gr_same(const uint8_t *a, const uint8_t *b, size_t len)
 		return false;
 	return memcmp(a, b, l3 + 4) == 0 && memcmp(a + l3 + 6, b + l3 + 6, 4) == 0 &&
 	       memcmp(a + l3 + 12, b + l3 + 12, len - l3 - 12) == 0 &&
-	       gr_sum(0, b + l3, 20) == gr_sum(0, a + l3, 20);
+	       ones_sum(0, b + l3, 20) == ones_sum(0, a + l3, 20);
 }
 
 /* Where addresses and ports are, NULL where it has none in the simple places. */
@@ -275,7 +267,7 @@ static inline void gr_segment(uint8_t *seg, unsigned k, unsigned n, const struct
 
 	gr_put16(delta, ~(unsigned)total & 0xffff);
 	gr_put16(delta + 2, (unsigned)l4_len);
-	gr_put16(sum, gr_sum(gr_get16(sum), delta, 4));
+	gr_put16(sum, ones_sum(gr_get16(sum), delta, 4));
 	if (ip[0] >> 4 == 4) {
 		gr_put16(ip + 2, (unsigned)(h->csum_start - l3 + l4_len));
 		gr_put16(ip + 4, gr_get16(ip + 4) + k);
@@ -307,7 +299,7 @@ static inline void gr_cut(struct gr *g, const struct virtio_net_hdr *h, const ui
 	}
 	if (gr_get16(super + l3 + (super[l3] >> 4 == 4 ? 2 : 4)) !=
 		    (super[l3] >> 4 == 4 ? len - l3 : total) ||
-	    (super[l3] >> 4 == 4 && gr_sum(0, super + l3, 20) != 0xffff) ||
+	    (super[l3] >> 4 == 4 && ones_sum(0, super + l3, 20) != 0xffff) ||
 	    (h->gso_type == 5 && gr_get16(super + h->csum_start + 4) != total))
 		gr_fail(g, "lengths and header checksum of a super-frame");
 	for (unsigned k = 0; k < n; k++) {

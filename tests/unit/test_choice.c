@@ -11,6 +11,7 @@
 
 #include "base/defs.h"
 #include "state/choice.h"
+#include "random.h"
 
 #define S(n)  ((mono_t){ (n)*NS_PER_S })
 #define MS(n) ((mono_t){ (n)*NS_PER_MS })
@@ -364,17 +365,6 @@ static void traces(void **state)
 	}
 }
 
-/* xorshift64*: the same numbers on every machine. */
-static uint64_t rng;
-
-static uint32_t random_below(uint32_t n)
-{
-	rng ^= rng >> 12;
-	rng ^= rng << 25;
-	rng ^= rng >> 27;
-	return (uint32_t)((rng * 0x2545f4914f6cdd1dULL) >> 33) % n;
-}
-
 /* Noise of any kind: voluntary changes are never nearer than the hold-time to the change before. */
 static void changes_keep_their_distance(void **state)
 {
@@ -384,7 +374,7 @@ static void changes_keep_their_distance(void **state)
 		mono_t last = MONO_NEVER;
 		unsigned n_better = 0;
 
-		rng = seed * 0x9e3779b97f4a7c15ULL;
+		random_seed(seed);
 		for (int t = 1; t < 3000; t++) {
 			uint32_t direct = random_below(50) ? 40 + random_below(40) : 0;
 			uint32_t relayed = random_below(50) ? 40 + random_below(40) : 0;

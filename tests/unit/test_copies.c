@@ -15,6 +15,7 @@
 
 #include "base/defs.h"
 #include "fwd/copies.h"
+#include "random.h"
 
 #define FRAMES 1000000u
 #define SLOTS  3
@@ -45,16 +46,6 @@ static enum copy_verdict take(uint16_t slot, uint8_t worker, uint64_t counter)
 
 	lost += lost_one;
 	return v;
-}
-
-static uint32_t random_below(uint32_t n)
-{
-	static uint32_t x = 2463534242u;
-
-	x ^= x << 13;
-	x ^= x >> 17;
-	x ^= x << 5;
-	return x % n;
 }
 
 /* The order in which one path delivers: blocks of `distance` frames, each shuffled. */

@@ -20,6 +20,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "state/path.h"
+#include "random.h"
 
 #define N_MAX 490
 #define SITES 128 /* in a file of tests/latency */
@@ -295,17 +296,6 @@ static void compare(const struct net *w, uint16_t from,
 	}
 }
 
-/* xorshift64*: the same numbers on every machine. */
-static uint64_t rng;
-
-static uint32_t random_below(uint32_t n)
-{
-	rng ^= rng >> 12;
-	rng ^= rng << 25;
-	rng ^= rng >> 27;
-	return (uint32_t)((rng * 0x2545f4914f6cdd1dULL) >> 33) % n;
-}
-
 /* Small numbers make ties; wide ones make relays worth while; some links and relays are missing. */
 static struct net random_net(uint16_t n, uint64_t seed)
 {
@@ -313,7 +303,7 @@ static struct net random_net(uint16_t n, uint64_t seed)
 	struct net w = net_new(n);
 	uint32_t range, missing;
 
-	rng = seed * 0x9e3779b97f4a7c15ULL;
+	random_seed(seed);
 	range = ranges[random_below(array_size(ranges))];
 	missing = random_below(60);
 	for (uint32_t i = 0; i < (uint32_t)n * n; i++)
@@ -622,7 +612,7 @@ static struct net part_of(const double *ms, uint16_t n, uint64_t seed)
 	uint16_t pick[N_MAX];
 	struct net w = net_new(n);
 
-	rng = seed * 0x9e3779b97f4a7c15ULL;
+	random_seed(seed);
 	for (uint16_t i = 0; i < N_MAX; i++)
 		pick[i] = i % SITES;
 	for (uint16_t i = 0; i < n; i++) {

@@ -13,6 +13,7 @@
 
 #include "base/defs.h"
 #include "fwd/tso.h"
+#include "ones_sum.h"
 
 /* --- an independent idea of a packet --- */
 
@@ -45,17 +46,6 @@ static unsigned rd16(const uint8_t *p)
 static uint32_t rd32(const uint8_t *p)
 {
 	return (uint32_t)rd16(p) << 16 | rd16(p + 2);
-}
-
-/* One's complement sum, the slow way: byte by byte, end-around carry each time. */
-static unsigned ones_sum(unsigned sum, const uint8_t *p, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		sum += i & 1 ? p[i] : (unsigned)p[i] << 8;
-		if (sum > 0xffff)
-			sum -= 0xffff;
-	}
-	return sum;
 }
 
 static unsigned pseudo_sum(const uint8_t *ip, int version, unsigned proto, size_t l4_len)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a .deb says of itself."""
+import subprocess
+from pathlib import Path
+
+
+def field(deb: Path, name: str) -> str:
+    return subprocess.run(
+        ['dpkg-deb', '-f', deb, name], check=True, capture_output=True, text=True, timeout=60
+    ).stdout.strip()
