@@ -93,6 +93,10 @@ def show_paths(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'paths')
 
 
+def show_policy(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show', 'policy')
+
+
 def show_ipsec(raw: bool, interface: typing.Optional[str]):
     shown = _show(raw, interface, 'show', 'ipsec')
     if raw:

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Critical frames travel along two paths at a time: what one of them loses, the other brings."""
+import re
 import time
 
+import jsonschema
 import pytest
 
 from lab import wait_for
+from test_answers import schema_of, strict
 from traffic import Stream
 
 WITHIN = 60
@@ -37,6 +40,24 @@ def built(lab, **more):
     return net
 
 
+def policy(net, a):
+    shown = net.node[a].ctl('show', 'policy')
+    jsonschema.validate(shown, strict(schema_of('show_policy')))
+    return shown
+
+
+def pair(net, a, b):
+    """What is said of the two paths from a to b."""
+    (found,) = [p for p in policy(net, a)['pairs'] if p['destination'] == net.node[b].node_id]
+    return found
+
+
+def copies_in_metrics(net, a, b):
+    line = (rf'^leon_critical_paths{{interface="leon0",node_id="{net.node[b].node_id}",name=".*?"}} '
+            r'(\d)$')
+    return int(re.search(line, net.node[a].ctl('metrics')['text'], re.M)[1])
+
+
 def passed(flow, n):
     flow.arrived(n, within=WITHIN)
     flow.stop(linger=2)
@@ -55,6 +76,15 @@ def test_loss_on_one_path_costs_nothing(lab, more):
         assert flow.lost == 0
     b = net.node['b']
     assert b.counter('copy_first') >= 1600 and b.counter('copy_second') > 1000
+    found = pair(net, 'a', 'b')
+    assert found['state'] == 'twice' and not found['reason']
+    ways = {tuple(found[way]['hops']) for way in ('first', 'second')}
+    assert ways == {(b.node_id,), (net.node['r'].node_id, b.node_id)}
+    assert found['difference_us'] < 30000 and found['first']['latency_us'] > 0
+    sent, received = policy(net, 'a')['sent'], policy(net, 'b')['received']
+    assert sent['frames'] >= sent['twice'] >= 1600 and sent['bytes'] > 60 * sent['frames']
+    assert received['first'] >= 1600 and received['second_dropped'] > 1000
+    assert copies_in_metrics(net, 'a', 'b') == 2
     # Nothing was flooded, reassembled or learned from what came second.
     assert {name for name, n in b.drops().items() if n != drops[name]} <= {'link_local_control'}
 
@@ -76,6 +106,11 @@ def test_a_relay_that_dies_takes_no_frame_with_it(lab):
     net.node['r'].kill()
     passed(flow, 600)
     assert flow.lost == 0
+    # Who looks is told why they travel once now, and so is who does not look.
+    a = net.node['a']
+    wait_for(lambda: a.events('critical-once'), WITHIN, 'the event')
+    assert pair(net, 'a', 'b')['state'] == 'no-second-path'
+    assert copies_in_metrics(net, 'a', 'b') == 1
 
 
 def test_a_link_that_fails_takes_no_frame_with_it(lab):

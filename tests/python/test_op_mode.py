@@ -38,6 +38,7 @@ COMMANDS = {
     'show_nodes': ('nodes', 'show nodes', {}),
     'show_peers': ('peers', 'show peers', {}),
     'show_paths': ('paths', 'show paths', {}),
+    'show_policy': ('policy', 'show policy', {}),
     'show_ipsec': ('ipsec', 'show ipsec', {}),
     'show_routes': ('routes', 'show routes', {}),
     'show_latency': ('latency', 'show latency', {}),

@@ -211,6 +211,66 @@ static void test_no_policy(void **state)
 	sim_free(s);
 }
 
+/* Three nodes that are all as near: each pair has the third as its relay. */
+static struct sim *new_triangle(void)
+{
+	struct sim *s = sim_new(3, 5);
+
+	sim_set_all(s, (struct sim_link){ .delay_us = 5000, .mtu = 1472 });
+	for (unsigned i = 0; i < 3; i++) {
+		s->node[i].conf->policy =
+			(struct policy){ .duplicate = true, .extra_delay_us = 30000 };
+		if (i)
+			sim_seed_of(s, i, 0);
+		sim_boot(s, i);
+	}
+	sim_run(s, 60000);
+	return s;
+}
+
+static unsigned told(const struct sim *s, enum event_kind k)
+{
+	return s->node[0].n_events[k];
+}
+
+/* Not of the node that is gone, nor while it is only for a moment. */
+static void test_people_are_told(void **state)
+{
+	struct sim *s = new_triangle();
+
+	(void)state;
+	assert_true(is_twice(s, NULL));
+	assert_int_equal(told(s, EV_CRITICAL_ONCE), 0);
+	sim_kill(s, 2);
+	sim_run(s, 8000);
+	assert_int_equal(told(s, EV_CRITICAL_ONCE), 0);
+	sim_run(s, 20000);
+	assert_int_equal(told(s, EV_CRITICAL_ONCE), 1);
+	assert_int_equal(told(s, EV_CRITICAL_TWICE), 0);
+	sim_boot(s, 2);
+	sim_run(s, 120000);
+	assert_true(is_twice(s, NULL));
+	assert_int_equal(told(s, EV_CRITICAL_ONCE), 1);
+	assert_int_equal(told(s, EV_CRITICAL_TWICE), 1);
+	sim_free(s);
+}
+
+/* A relay that comes and goes every 30 s for 20 minutes: at most one event a minute. */
+static void test_people_are_not_told_too_often(void **state)
+{
+	struct sim *s = new_triangle();
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++) {
+		sim_set_down(s, 0, 2, i % 2 == 0);
+		sim_set_down(s, 1, 2, i % 2 == 0);
+		sim_run(s, 30000);
+	}
+	assert_in_range(told(s, EV_CRITICAL_ONCE), 2, 11);
+	assert_in_range(told(s, EV_CRITICAL_ONCE) + told(s, EV_CRITICAL_TWICE), 4, 21);
+	sim_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +281,8 @@ int main(void)
 		cmocka_unit_test(test_only_while_it_is_bad),
 		cmocka_unit_test(test_older_nodes),
 		cmocka_unit_test(test_no_policy),
+		cmocka_unit_test(test_people_are_told),
+		cmocka_unit_test(test_people_are_not_told_too_often),
 	};
 
 	cmocka_set_test_filter(getenv("SIM_FILTER"));

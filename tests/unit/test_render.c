@@ -78,6 +78,8 @@ static void tables(void **state)
 	check("peers", render_peers, 0);
 	check("peers_none", render_peers, 0);
 	check("paths", render_paths, 0);
+	check("policy", render_policy, 0);
+	check("policy_off", render_policy, 0);
 	check("routes", render_routes, 0);
 	check("routes_off", render_routes, 0);
 	check("ipsec", render_ipsec, 0);

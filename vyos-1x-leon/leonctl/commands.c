@@ -19,6 +19,8 @@ static const struct ctl_command table[] = {
 	{ "show nodes", ARG_NONE, render_nodes, "nodes of the overlay and the links to them" },
 	{ "show peers", ARG_NONE, render_peers, "configured peers: reached or not, and why not" },
 	{ "show paths", ARG_NONE, render_paths, "path in use to each node, with its latency" },
+	{ "show policy", ARG_NONE, render_policy,
+	  "critical frames: what was done for them, and their two paths" },
 	{ "show routes", ARG_NONE, render_routes,
 	  "routes exported to the kernel, and what is not" },
 	{ "show ipsec", ARG_NONE, render_ipsec,

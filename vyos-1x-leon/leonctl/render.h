@@ -15,6 +15,7 @@ typedef int (*render_fn)(struct jsonr_node *root, FILE *out);
 int render_nodes(struct jsonr_node *root, FILE *out);
 int render_peers(struct jsonr_node *root, FILE *out);
 int render_paths(struct jsonr_node *root, FILE *out);
+int render_policy(struct jsonr_node *root, FILE *out);
 int render_routes(struct jsonr_node *root, FILE *out);
 int render_latency(struct jsonr_node *root, FILE *out);
 int render_ipsec(struct jsonr_node *root, FILE *out);

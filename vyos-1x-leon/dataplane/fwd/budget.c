@@ -11,6 +11,21 @@ static int64_t cost_ns(uint32_t kbits, size_t bytes)
 	return (int64_t)(bytes * 8 * (NS_PER_S / 1000) / kbits);
 }
 
+/* In time that it takes to fill again. */
+static int64_t depth_ns(uint32_t kbits)
+{
+	return max_of((int64_t)BUDGET_BURST_NS, cost_ns(kbits, BUDGET_BURST_BYTES));
+}
+
+unsigned budget_taken_percent(const struct budget *b, uint32_t kbits, mono_t now)
+{
+	int64_t paid = atomic_load_explicit(&b->paid_ns, memory_order_relaxed);
+
+	if (!kbits || paid <= now.ns)
+		return 0;
+	return (unsigned)min_of((paid - now.ns) * 100 / depth_ns(kbits), (int64_t)100);
+}
+
 bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now)
 {
 	int64_t cost, depth, paid, next;
@@ -18,7 +33,7 @@ bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now)
 	if (!kbits)
 		return true;
 	cost = cost_ns(kbits, bytes);
-	depth = max_of((int64_t)BUDGET_BURST_NS, cost_ns(kbits, BUDGET_BURST_BYTES));
+	depth = depth_ns(kbits);
 	paid = atomic_load_explicit(&b->paid_ns, memory_order_relaxed);
 	do {
 		/* What was not used is not saved beyond the depth of the bucket. */

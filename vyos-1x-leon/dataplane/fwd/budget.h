@@ -21,5 +21,7 @@ struct budget {
 	_Atomic int64_t paid_ns; /* on the clock of mono_t */
 };
 
+/* How much of what the bucket holds is taken now, in percent; 0 where there is no limit. */
+unsigned budget_taken_percent(const struct budget *b, uint32_t kbits, mono_t now);
 /* Takes so many bytes; false, and nothing is taken, where they are not there. kbits 0: no limit. */
 bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now);

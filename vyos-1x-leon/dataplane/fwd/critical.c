@@ -110,6 +110,7 @@ void critical_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, 
 	bool sent;
 
 	count(w, CNT_critical_frames, 1);
+	count(w, CNT_critical_bytes, f->len);
 	if (!twice(w, f, slot, &sent)) {
 		struct lane lane = { .node = node, .room = node->room };
 

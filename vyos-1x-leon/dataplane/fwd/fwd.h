@@ -117,5 +117,7 @@ void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out);
 uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);
 /* Sum over all workers. */
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
+/* How much of the saved budget of second copies is taken now, in percent. */
+unsigned fwd_budget_taken_percent(const struct fwd *f, mono_t now);
 /* Bytes held by reassembly, summed; for `show statistics`. */
 uint64_t fwd_reassembly_bytes(const struct fwd *f);

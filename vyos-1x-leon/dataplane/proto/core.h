@@ -34,6 +34,13 @@ enum due {
 	DUE_N,
 };
 
+/* pairs.c: what people were told of a node's pair last. */
+struct pair_told {
+	bool once;	    /* that critical frames travel once */
+	mono_t at;	    /* never: nothing yet */
+	mono_t other_since; /* it is otherwise now; never: it is not */
+};
+
 struct peer {
 	struct overlay *o;
 	node_id_t id;
@@ -62,6 +69,7 @@ struct peer {
 	struct pairing pair;	  /* pairs.c: those of critical frames */
 
 	/* What is one module's. */
+	struct pair_told pair_told;
 	struct data_keys data;
 	struct offer offer;
 	struct rekey_state rekey;

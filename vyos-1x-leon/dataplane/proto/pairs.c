@@ -12,6 +12,9 @@
 
 /* A look costs time in proportion to the members for each of them. */
 #define LOOK_EVERY_MS 2000
+/* People are told of what has stood for so long, and not more often than the other of each node. */
+#define TELL_AFTER_MS 10000
+#define TELL_EVERY_MS 60000
 
 /* Relays that know copies: an older version would drop them. */
 static void mark_relays(struct overlay *o, const struct path_params *pp, uint16_t n_slots)
@@ -34,13 +37,40 @@ static bool look(struct overlay *o, struct peer *p, const struct path_params *pp
 	const struct node *n = nodedb_at(o->nodes, p->slot);
 
 	if (!o->conf->policy.duplicate)
-		return pair_end(&p->pair, PAIR_OFF);
+		return pair_end(&p->pair, PAIR_OFF, now);
 	if (!n || !n->has_record || !(n->rec.flags & RECORD_TAKES_COPIES))
-		return pair_end(&p->pair, PAIR_UNKNOWN);
+		return pair_end(&p->pair, PAIR_UNKNOWN, now);
 	if (!all && p->pair.state != PAIR_OFF && pair_holds(&p->pair, o->lat, pp))
 		return false;
 	return pair_run(&p->pair, o->lat, pp, n_slots, p->slot, &p->choice.path, &o->conf->policy,
 			now);
+}
+
+static bool travels_once(enum pair_state s)
+{
+	return s == PAIR_NO_SECOND || s == PAIR_TOO_SLOW || s == PAIR_UNKNOWN;
+}
+
+static void tell(struct overlay *o, struct peer *p, mono_t now)
+{
+	const struct node *n = nodedb_at(o->nodes, p->slot);
+	bool once = travels_once(p->pair.state);
+	struct pair_told *t = &p->pair_told;
+
+	if (p->pair.state == PAIR_OFF)
+		t->once = once;
+	if (!n || n->state != NODE_REACHABLE || once == t->once) {
+		t->other_since = MONO_NEVER;
+		return;
+	}
+	if (mono_is_never(t->other_since))
+		t->other_since = now;
+	if (mono_sub_ms(now, t->other_since) < TELL_AFTER_MS ||
+	    (!mono_is_never(t->at) && mono_sub_ms(now, t->at) < TELL_EVERY_MS))
+		return;
+	*t = (struct pair_told){ .once = once, .at = now };
+	overlay_emit(o, once ? EV_CRITICAL_ONCE : EV_CRITICAL_TWICE, n->id, NODE_ID_NONE, 0,
+		     pair_state_text(p->pair.state));
 }
 
 bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots, mono_t now)
@@ -59,11 +89,20 @@ bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots
 	for (uint16_t i = SLOT_SELF + 1; i < n_slots; i++) {
 		struct peer *p = peer_at(o, i);
 
-		if (p)
-			changed |= look(o, p, &own, n_slots, all, now);
+		if (!p)
+			continue;
+		changed |= look(o, p, &own, n_slots, all, now);
+		tell(o, p, now);
 	}
 	o->pairs.any = o->conf->policy.duplicate;
 	return changed;
+}
+
+mono_t pairs_next(const struct overlay *o)
+{
+	return o->conf->policy.duplicate
+		       ? mono_add_ms(o->pairs.looked, overlay_stretch(o, LOOK_EVERY_MS))
+		       : MONO_NEVER;
 }
 
 void pairs_apply_conf(struct overlay *o)

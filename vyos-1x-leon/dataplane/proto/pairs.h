@@ -10,6 +10,8 @@
 
 /* True where a snapshot is due. */
 bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots, mono_t now);
+/* When it is to run again although nothing changes; never where there is no policy. */
+mono_t pairs_next(const struct overlay *o);
 /* The policy is another: the next run looks at all. */
 void pairs_apply_conf(struct overlay *o);
 void pairs_free(struct overlay *o);

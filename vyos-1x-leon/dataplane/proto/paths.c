@@ -253,6 +253,7 @@ void paths_run(void *arg, mono_t now)
 	}
 	if (pairs_run(o, &pp, n_slots, now))
 		agenda_snapshot(o);
+	next = earlier(next, pairs_next(o));
 	o->count.path_runs++;
 	took_ns = mono_sub_ns(overlay_clock(o), started);
 	if (took_ns > 0)

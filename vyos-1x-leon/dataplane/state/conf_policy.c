@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/defs.h"
 #include "state/conf_section.h"
 
 #define DSCP_MAX      63
@@ -104,31 +103,17 @@ static void read_ethertypes(struct jsonr_node *critical, struct policy_class *c)
 	}
 }
 
-static const struct {
-	const char *name;
-	uint8_t number;
-	bool has_ports;
-} protocols[] = {
-	{ "icmp", 1, false },	{ "tcp", 6, true },	    { "udp", 17, true },
-	{ "dccp", 33, true },	{ "gre", 47, false },	    { "esp", 50, false },
-	{ "ah", 51, false },	{ "ipv6-icmp", 58, false }, { "ospf", 89, false },
-	{ "vrrp", 112, false }, { "sctp", 132, true },	    { "udplite", 136, true },
-};
-
 static bool find_protocol(const char *name, uint8_t *number, bool *has_ports)
 {
 	unsigned long n;
-	bool numeric = parse_number(name, PROTOCOL_MAX, &n);
 
-	*has_ports = false;
-	for (size_t i = 0; i < array_size(protocols); i++)
-		if (numeric ? protocols[i].number == n : strcmp(protocols[i].name, name) == 0) {
-			*number = protocols[i].number;
-			*has_ports = protocols[i].has_ports;
-			return true;
-		}
-	*number = numeric ? (uint8_t)n : 0;
-	return numeric && n > 0;
+	if (!policy_protocol_parse(name, number)) {
+		if (!parse_number(name, PROTOCOL_MAX, &n) || !n)
+			return false;
+		*number = (uint8_t)n;
+	}
+	*has_ports = policy_protocol_has_ports(*number);
+	return true;
 }
 
 static void add_service(struct jsonr_node *at, struct policy_class *c, uint8_t protocol,

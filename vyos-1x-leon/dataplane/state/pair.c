@@ -29,6 +29,24 @@ const char *pair_state_name(enum pair_state s)
 	return "unknown";
 }
 
+const char *pair_state_text(enum pair_state s)
+{
+	switch (s) {
+	case PAIR_OFF:
+	case PAIR_TWICE:
+		return NULL;
+	case PAIR_NO_SECOND:
+		return "no second path shares neither a relay nor a link with the first";
+	case PAIR_TOO_SLOW:
+		return "the longer of the two paths is longer by more than maximum-extra-delay";
+	case PAIR_GOOD:
+		return "the path in use is better than loss and jitter ask for";
+	case PAIR_UNKNOWN:
+		return "the node runs a version that does not know copies";
+	}
+	return NULL;
+}
+
 /* The links without the direct one. */
 struct apart {
 	const struct path_params *pp;
@@ -65,6 +83,14 @@ static uint32_t difference(const struct path *a, const struct path *b)
 {
 	return a->lasting_us > b->lasting_us ? a->lasting_us - b->lasting_us
 					     : b->lasting_us - a->lasting_us;
+}
+
+bool pair_difference_us(const struct pairing *p, uint32_t *out)
+{
+	if (!is_there(&p->way.first) || !is_there(&p->way.path))
+		return false;
+	*out = difference(&p->way.first, &p->way.path);
+	return true;
 }
 
 static uint32_t bound(uint32_t us, bool in_force)
@@ -149,6 +175,8 @@ bool pair_run(struct pairing *p, const struct latdb *db, const struct path_param
 	p->loss_pm = loss_of(db, in_use);
 	p->jitter_us = in_use->noise_us;
 	p->state = judge(p, policy, now);
+	if (p->state != before.state)
+		p->since = now;
 	if (p->state != PAIR_TWICE)
 		return before.state == PAIR_TWICE;
 	return before.state != PAIR_TWICE || !is_same_way(&before.way, &p->way);
@@ -165,11 +193,11 @@ bool pair_holds(const struct pairing *p, const struct latdb *db, const struct pa
 	return is_there(&first) && is_there(&path) && !first.silent && !path.silent;
 }
 
-bool pair_end(struct pairing *p, enum pair_state s)
+bool pair_end(struct pairing *p, enum pair_state s, mono_t now)
 {
 	bool was = p->state == PAIR_TWICE;
 
 	if (p->state != s)
-		*p = (struct pairing){ .state = s };
+		*p = (struct pairing){ .state = s, .since = now };
 	return was;
 }

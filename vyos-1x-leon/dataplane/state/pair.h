@@ -22,9 +22,12 @@ enum pair_state {
 	PAIR_UNKNOWN,	/* the node does not know copies: an older version */
 };
 const char *pair_state_name(enum pair_state s); /* "twice", "no-second-path"... */
+/* Why critical frames travel once, for people; NULL where nothing needs a reason. */
+const char *pair_state_text(enum pair_state s);
 
 struct pairing {
 	enum pair_state state;
+	mono_t since; /* it is in that state */
 	struct second way;
 	bool without_direct;
 	mono_t bad_at;		     /* when the path in use was last bad; never */
@@ -39,4 +42,6 @@ bool pair_run(struct pairing *p, const struct latdb *db, const struct path_param
 /* Only whether the two paths are still there: cheap. False: pair_run() is due. */
 bool pair_holds(const struct pairing *p, const struct latdb *db, const struct path_params *pp);
 /* There is no policy, or the node does not know copies. True where that is new. */
-bool pair_end(struct pairing *p, enum pair_state s);
+bool pair_end(struct pairing *p, enum pair_state s, mono_t now);
+/* By how much the longer of the two is longer, in the long run; false where there are not two. */
+bool pair_difference_us(const struct pairing *p, uint32_t *out);

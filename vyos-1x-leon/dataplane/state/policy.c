@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Whether a frame is critical, see policy.h. Workers, for each frame from the local segment where
- * there is such a policy; the names of code points: control thread.
+ * there is such a policy; names of code points and protocols: control thread.
  */
 #include "state/policy.h"
 
@@ -121,4 +121,43 @@ const char *policy_dscp_name(uint8_t value)
 		if (code_points[i].value == value)
 			return code_points[i].name;
 	return NULL;
+}
+
+/* --- protocols above IP --- */
+
+static const struct {
+	const char *name;
+	uint8_t number;
+	bool has_ports;
+} protocols[] = {
+	{ "icmp", 1, false },	{ "tcp", 6, true },	    { "udp", 17, true },
+	{ "dccp", 33, true },	{ "gre", 47, false },	    { "esp", 50, false },
+	{ "ah", 51, false },	{ "ipv6-icmp", 58, false }, { "ospf", 89, false },
+	{ "vrrp", 112, false }, { "sctp", 132, true },	    { "udplite", 136, true },
+};
+
+bool policy_protocol_parse(const char *name, uint8_t *out)
+{
+	for (size_t i = 0; i < array_size(protocols); i++)
+		if (strcmp(protocols[i].name, name) == 0) {
+			*out = protocols[i].number;
+			return true;
+		}
+	return false;
+}
+
+const char *policy_protocol_name(uint8_t number)
+{
+	for (size_t i = 0; i < array_size(protocols); i++)
+		if (protocols[i].number == number)
+			return protocols[i].name;
+	return NULL;
+}
+
+bool policy_protocol_has_ports(uint8_t number)
+{
+	for (size_t i = 0; i < array_size(protocols); i++)
+		if (protocols[i].number == number)
+			return protocols[i].has_ports;
+	return false;
 }

@@ -55,3 +55,7 @@ bool policy_has_vlan(const struct policy_class *c, uint16_t vlan);
 bool policy_dscp_parse(const char *name, uint8_t *out);
 /* "ef", "cs5", "af41"...; NULL where the value has none. */
 const char *policy_dscp_name(uint8_t value);
+/* The same of protocols above IP: "udp", "vrrp"... */
+bool policy_protocol_parse(const char *name, uint8_t *out);
+const char *policy_protocol_name(uint8_t number);
+bool policy_protocol_has_ports(uint8_t number);

@@ -25,6 +25,7 @@ static const struct command_row table[] = {
 	{ "show nodes", ACCESS_READ, show_nodes },
 	{ "show peers", ACCESS_READ, show_peers },
 	{ "show paths", ACCESS_READ, show_paths },
+	{ "show policy", ACCESS_READ, show_policy },
 	{ "show ipsec", ACCESS_READ, show_ipsec },
 	{ "show latency", ACCESS_READ, show_latency },
 	{ "show fdb", ACCESS_READ, show_fdb },

@@ -47,6 +47,7 @@ const struct node *command_node(struct command *c);
 enum command_result show_nodes(struct command *c);
 enum command_result show_peers(struct command *c);
 enum command_result show_paths(struct command *c);
+enum command_result show_policy(struct command *c);
 enum command_result show_ipsec(struct command *c);
 enum command_result report_ipsec(struct command *c);
 enum command_result show_latency(struct command *c);

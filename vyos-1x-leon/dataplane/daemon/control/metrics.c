@@ -289,6 +289,16 @@ static void path_mean_direct_latency(struct out *o, const char *name, const stru
 	mean_latency(o, name, n, true);
 }
 
+static void critical_paths(struct out *o, const char *name, const struct node *n)
+{
+	const struct pairing *p = overlay_pair(o->d->overlay, n->slot);
+
+	if (!p || p->state == PAIR_OFF)
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, p->state == PAIR_TWICE ? 2 : 1);
+}
+
 static void put_nodes(struct out *o)
 {
 	put_per_node(o, "node_reachable", "gauge", "1 where a path leads to the node.",
@@ -329,6 +339,9 @@ static void put_nodes(struct out *o)
 		     path_mean_latency);
 	put_per_node(o, "path_mean_direct_latency_seconds", "gauge",
 		     "The same mean of the direct link.", path_mean_direct_latency);
+	put_per_node(o, "critical_paths", "gauge",
+		     "Along how many paths at a time critical frames to the node travel.",
+		     critical_paths);
 }
 
 /* --- the packet path --- */
@@ -464,6 +477,11 @@ static void put_daemon(struct out *o)
 	put_gauge(o, "reassembly_bytes", "Memory held by reassembly.",
 		  fwd_reassembly_bytes(d->fwd));
 	put_gauge(o, "resident_memory_bytes", "Resident memory of the daemon.", resident_bytes());
+	/* To be compared with rate(leon_critical_extra_bytes_total[5m]). */
+	if (d->conf->policy.duplicate)
+		put_gauge(o, "critical_budget_bytes_per_second",
+			  "What second copies of critical frames may cost.",
+			  (uint64_t)d->conf->policy.budget_kbits * 125);
 	put_counter(o, "events_total", "Events since the start.", events_total(d->events));
 }
 

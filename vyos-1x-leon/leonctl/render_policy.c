@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show policy`: which frames are critical, what was done for them, and their two paths to each
+ * node.
+ */
+#include <string.h>
+
+#include "base/defs.h"
+#include "render.h"
+#include "table.h"
+#include "value.h"
+
+/* --- which frames --- */
+
+/* "DSCP ef, cs5; " where the list has any. */
+static void print_list(FILE *out, const char *what, struct jsonr_node *list, const char **between)
+{
+	const char *s;
+
+	if (!jsonr_len(list))
+		return;
+	fprintf(out, "%s%s", *between, what);
+	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++)
+		fprintf(out, "%s%s", i ? ", " : " ", s);
+	*between = "; ";
+}
+
+static void print_services(FILE *out, struct jsonr_node *list, const char **between)
+{
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+		const char *port = text_number(n, "port");
+		bool any = strcmp(port, UNKNOWN) == 0;
+
+		fprintf(out, "%s%s%s%s", *between, text_str(n, "protocol"), any ? "" : " port ",
+			any ? "" : port);
+		*between = "; ";
+	}
+}
+
+static void print_class(FILE *out, struct jsonr_node *root)
+{
+	struct jsonr_node *class = jsonr_object(root, "critical");
+	const char *between = "";
+
+	fputs("critical        ", out);
+	print_list(out, "DSCP", jsonr_array(class, "dscp"), &between);
+	print_list(out, "VLAN", jsonr_array(class, "vlan"), &between);
+	print_list(out, "MAC", jsonr_array(class, "mac"), &between);
+	print_list(out, "EtherType", jsonr_array(class, "ethertype"), &between);
+	print_services(out, jsonr_array(class, "services"), &between);
+	fputs(*between ? "\n" : "no frames\n", out);
+}
+
+static void print_terms(FILE *out, struct jsonr_node *root)
+{
+	const char *loss = text_permille(root, "loss_permille");
+	const char *jitter = text_us(root, "jitter_us");
+	bool by_loss = strcmp(loss, UNKNOWN) != 0, by_jitter = strcmp(jitter, UNKNOWN) != 0;
+
+	fprintf(out, "budget          %s kbit/s of second copies, %s %% of its reserve in use\n",
+		text_number(root, "budget_kbits"), text_number(root, "budget_taken_percent"));
+	fprintf(out, "longer path     by at most %s\n", text_us(root, "maximum_extra_delay_us"));
+	if (by_loss || by_jitter)
+		fprintf(out, "only while      the path in use has %s%s%s%s%s\n",
+			by_loss ? loss : "", by_loss ? " loss" : "",
+			by_loss && by_jitter ? " or " : "", by_jitter ? jitter : "",
+			by_jitter ? " jitter" : "");
+}
+
+/* --- what was done --- */
+
+static void print_sent(FILE *out, struct jsonr_node *sent)
+{
+	fprintf(out,
+		"sent            %s frames (%s): %s twice, %s once above the budget, %s once "
+		"without a second path\n",
+		text_number(sent, "frames"), text_bytes(sent, "bytes"), text_number(sent, "twice"),
+		text_number(sent, "once_over_budget"),
+		text_number(sent, "once_without_second_path"));
+	fprintf(out, "second copies   %s, %s kbit/s on average\n", text_bytes(sent, "extra_bytes"),
+		text_number(sent, "extra_kbits_mean"));
+}
+
+static void print_received(FILE *out, struct jsonr_node *root)
+{
+	struct jsonr_node *received = jsonr_object(root, "received");
+
+	fprintf(out,
+		"received        %s frames of which two copies were sent: %s second copies "
+		"dropped, %s lost one, %s too late\n",
+		text_number(received, "first"), text_number(received, "second_dropped"),
+		text_number(received, "lost_one"), text_number(received, "late"));
+	fprintf(out, "counted since   %s ago\n", text_age(root, "counted_seconds"));
+}
+
+/* --- the two paths --- */
+
+static void way_cells(struct table *t, struct jsonr_node *way, const char *source)
+{
+	bool none = jsonr_len(jsonr_array(way, "hop_names")) == 0;
+
+	table_cell(t, "%s", none ? UNKNOWN : text_hops(way, "hop_names", source));
+	table_cell(t, "%s", text_us(way, "latency_us"));
+}
+
+static void pair_row(struct table *t, struct jsonr_node *n, const char *source)
+{
+	const char *why = text_str(n, "reason");
+
+	table_cell(t, "%s", text_str(n, "destination"));
+	table_cell(t, "%s", text_str(n, "name"));
+	table_cell(t, "%s", text_str(n, "state"));
+	table_cell(t, "%s", text_age(n, "since_seconds"));
+	way_cells(t, jsonr_object(n, "first"), source);
+	way_cells(t, jsonr_object(n, "second"), source);
+	table_cell(t, "%s", text_us(n, "difference_us"));
+	table_cell(t, "%s", text_number(n, "changes"));
+	table_cell(t, "%s", strcmp(why, UNKNOWN) == 0 ? "" : why);
+}
+
+static void print_pairs(FILE *out, struct jsonr_node *root)
+{
+	static const struct table_column columns[] = {
+		{ "DESTINATION", ALIGN_LEFT },	 { "NAME", ALIGN_LEFT },
+		{ "COPIES", ALIGN_LEFT },	 { "SINCE", ALIGN_RIGHT },
+		{ "FIRST", ALIGN_LEFT },	 { "LATENCY", ALIGN_RIGHT },
+		{ "SECOND", ALIGN_LEFT },	 { "LATENCY", ALIGN_RIGHT },
+		{ "LONGER BY", ALIGN_RIGHT },	 { "CHANGES", ALIGN_RIGHT },
+		{ "WHY NOT TWICE", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	struct jsonr_node *list = jsonr_array(root, "pairs");
+	const char *source = NULL;
+
+	jsonr_str(root, "source_name", &source);
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		pair_row(t, jsonr_at(list, i), source);
+	fputs("\n", out);
+	if (table_rows(t) == 0)
+		fputs("No other node is known.\n", out);
+	else
+		table_print(t, out);
+	table_free(t);
+}
+
+int render_policy(struct jsonr_node *root, FILE *out)
+{
+	if (!value_bool(root, "duplicate")) {
+		fputs("No frame travels twice: policy critical duplicate is not configured.\n",
+		      out);
+		/* Others may send copies to this node all the same. */
+		if (value_u64(jsonr_object(root, "received"), "first"))
+			print_received(out, root);
+		return 0;
+	}
+	print_class(out, root);
+	print_terms(out, root);
+	print_sent(out, jsonr_object(root, "sent"));
+	print_received(out, root);
+	print_pairs(out, root);
+	return 0;
+}
