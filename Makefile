@@ -13,8 +13,8 @@ VM_TESTS ?= vrf vlans vyos_device offload export export_own
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-fresh check-ipsec check-vm bench eval deb lint format fuzz \
-	fuzz-long fuzz-coverage soak clean help
+	check-packaging check-fresh check-ipsec check-vm check-image bench eval deb image lint format \
+	fuzz fuzz-long fuzz-coverage soak clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -54,6 +54,10 @@ check-ipsec: all ## IPsec on a kernel with ESP, in a virtual machine: minutes, P
 	.ci/deps check vm ipsec
 	$(VM_PYTEST) -s $(PYTEST_ARGS) tests/ipsec/test_kernel_esp.py
 
+check-image: all ## three virtual machines boot the image and are an overlay: an hour without KVM
+	.ci/deps check check-image
+	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image
+
 bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps bench)
 	.ci/deps check
 	$(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
@@ -68,6 +72,10 @@ eval: ## the paper's evaluation: NFSv3 directly and over LEON
 deb: ## Debian packages in build/deb/
 	.ci/deps deb
 	packaging/build-deb.sh build/deb
+
+image: deb ## cloud image of Debian 13 (qcow2, raw) in build/image/; IMAGE_ARGS: build.py --help
+	.ci/deps image
+	$(PYTHON) -B packaging/image/build.py $(IMAGE_ARGS)
 
 lint: all ## layers, knots, functions, sizes, tables, format, shell, Python, comments, includes
 	.ci/deps check

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Turns the section `leon:` of user-data into a running overlay, once for each instance.
+
+Called by /usr/lib/leon/leon-cloud (leon-cloud.service) after cloud-init has the user-data. It asks
+the machine for its default route, fetches the secret where the section says from where, has leond
+judge the document, and only then writes files and starts leond. Where something is wrong it
+writes nothing but sentences, to the console and above its login prompt, and the machine stays as
+it was: reached by SSH as before. What an operator changed later is not written again: the
+instance-id says if this is still the machine that was set up. The machine (class Machine) is a
+parameter, so that tests give another.
+"""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import yaml
+
+from . import network, section
+
+# A network, a volume or a service may appear a while after the machine.
+FETCH_S = 120
+DISK_S = 180
+TRY_S = 3
+SECRET_BYTES = 4096
+STATE = 'var/lib/leon'
+ISSUE = 'run/issue.d/leon.issue'
+DONE = 'var/lib/leon-cloud/instance-id'
+CLOCKS = {'aws': '169.254.169.123', 'gce': '169.254.169.254'}
+GCE_ADDRESS = ('http://169.254.169.254/computeMetadata/v1/instance/network-interfaces/0/'
+               'access-configs/0/external-ip')
+
+
+class Machine:
+    """Files below a root, programs, and what is fetched."""
+
+    root = Path('/')
+
+    def run(self, *command):
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def fetch(self, url, headers, timeout):
+        request = urllib.request.Request(url, headers=headers)
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            return answer.read(SECRET_BYTES + 1)
+
+    def wait(self, seconds):
+        time.sleep(seconds)
+
+    def now(self):
+        return time.monotonic()
+
+    def say(self, text):
+        # systemd takes it to the console and the journal.
+        print(text, flush=True)
+
+    def read(self, name):
+        try:
+            return (self.root / name).read_text(encoding='utf-8', errors='replace')
+        except OSError:
+            return ''
+
+    def write(self, name, text, mode=0o644, group=None):
+        """Replaces a file; nobody ever sees half of it, or one that others may read too early."""
+        path = self.root / name.lstrip('/')
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(path.name + '.new')
+        fresh.unlink(missing_ok=True)
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), 'w') as file:
+            file.write(text)
+        if group:
+            shutil.chown(fresh, group=group)
+        fresh.chmod(mode)
+        fresh.replace(path)
+
+
+def fault(key, sentence):
+    return section.SectionError([f'leon.{key}: {sentence}'])
+
+
+def read_section(machine):
+    """The value of `leon:`, or None where there is none. cloud-init merges parts into one file."""
+    text = machine.read('var/lib/cloud/instance/cloud-config.txt')
+    raw = machine.read('var/lib/cloud/instance/user-data.txt')
+    for source in (raw if raw.startswith('#cloud-config') else '', text):
+        try:
+            found = yaml.safe_load(source)
+        except yaml.YAMLError as error:
+            mark = getattr(error, 'problem_mark', None)
+            where = f' in line {mark.line + 1}' if mark else ''
+            raise section.SectionError([f'leon: user-data is no YAML{where}: '
+                                        f'{getattr(error, "problem", None) or "cannot be read"}'])
+    return found.get('leon') if isinstance(found, dict) else None
+
+
+def instance_data(machine):
+    for name in ('instance-data-sensitive.json', 'instance-data.json'):
+        try:
+            return json.loads(machine.read(f'run/cloud-init/{name}'))
+        except ValueError:
+            continue
+    return {}
+
+
+def answer(machine, *command):
+    """What a program of iproute2 says in JSON."""
+    try:
+        return json.loads(machine.run(*command).stdout)
+    except ValueError:
+        return []
+
+
+def public_address(machine, instance):
+    known = section.public_address(instance)
+    if known or (instance.get('v1') or {}).get('cloud_name') != 'gce':
+        return known
+    try:
+        text = machine.fetch(GCE_ADDRESS, {'Metadata-Flavor': 'Google'}, TRY_S).decode('ascii')
+        return section.public_address({'ds': {'meta_data': {'public-ipv4': text}}})
+    except (OSError, ValueError):
+        return None
+
+
+def facts(machine, instance):
+    """What section.plan() wants to know."""
+    found = {'hostname': str((instance.get('v1') or {}).get('local_hostname') or '')}
+    for family in ('-4', '-6'):
+        routes = answer(machine, 'ip', '-j', family, 'route', 'show', 'default')
+        if routes:
+            found['uplink'] = routes[0].get('dev')
+            break
+    for link in answer(machine, 'ip', '-j', 'address', 'show', 'dev', found.get('uplink', 'lo')):
+        found['uplink-mac'] = link.get('address')
+        addresses = [entry.get('local') for entry in link.get('addr_info', ())
+                     if entry.get('family') == 'inet' and entry.get('scope') == 'global']
+        found['address'] = addresses[0] if addresses else None
+    found['public-address'] = public_address(machine, instance)
+    return found
+
+
+def secret_of(machine, plan):
+    if plan.secret_kind != 'secret-from':
+        return plan.secret
+    deadline = machine.now() + FETCH_S
+    while True:
+        try:
+            data = machine.fetch(plan.secret['url'], plan.secret['headers'], TRY_S)
+            break
+        except (OSError, ValueError) as error:
+            denied = isinstance(error, urllib.error.HTTPError) and error.code in (401, 403)
+            if denied or machine.now() > deadline:
+                raise fault('secret-from', f'{plan.secret["url"]} cannot be fetched: {error}')
+        machine.wait(TRY_S)
+    try:
+        text = data.decode('utf-8').strip()
+    except ValueError:
+        text = ''
+    if not text or len(data) > SECRET_BYTES or '\n' in text:
+        raise fault('secret-from', f'{plan.secret["url"]} has not one line of text')
+    return text
+
+
+def mount_data_disk(machine, plan):
+    """The disk of the identity key and of what else a node keeps, at /var/lib/leon."""
+    disk = plan.data_disk
+    deadline = machine.now() + DISK_S
+    while not (machine.root / disk.lstrip('/')).exists():
+        if machine.now() > deadline:
+            raise fault('data-disk', f'{disk} did not appear; attach it, then restart the machine')
+        machine.wait(TRY_S)
+    found = machine.run('blkid', '-p', '-o', 'export', disk)
+    if found.returncode == 2:
+        made = machine.run('mkfs.ext4', '-q', '-L', 'leon-data', disk)
+        if made.returncode != 0:
+            raise fault('data-disk', f'{disk} cannot be formatted: {made.stderr.strip()}')
+        found = machine.run('blkid', '-p', '-o', 'export', disk)
+    known = dict(line.split('=', 1) for line in found.stdout.splitlines() if '=' in line)
+    if known.get('TYPE') not in ('ext4', 'xfs', 'btrfs') or 'UUID' not in known:
+        raise fault('data-disk', f'{disk} has no file system that is known and is not blank; give a '
+                    'partition of it, or another disk')
+    at = '/' + STATE
+    lines = [line for line in machine.read('etc/fstab').splitlines() if line.split()[1:2] != [at]]
+    lines.append(f'UUID={known["UUID"]} {at} {known["TYPE"]} '
+                 'nofail,nodev,nosuid,noexec,x-systemd.device-timeout=60 0 2')
+    machine.write('etc/fstab', '\n'.join(lines) + '\n')
+    machine.run('systemctl', 'daemon-reload')
+    done = machine.run('systemctl', 'start', 'var-lib-leon.mount')
+    if done.returncode != 0:
+        raise fault('data-disk', f'{disk} cannot be mounted: {done.stderr.strip()}')
+
+
+def judge(machine, plan, document):
+    """Has leond and leon-ipsec look at what they would read; raises their sentences."""
+    with tempfile.TemporaryDirectory(prefix='leon-cloud-') as folder:
+        file = Path(folder, f'{plan.interface}.json')
+        file.touch(mode=0o600)
+        file.write_text(json.dumps(document))
+        under, faults = 'leon', said(machine.run('leond', '--config', str(file), '--check'))
+        if plan.ipsec is not None and not faults:
+            other = Path(folder, 'ipsec.json')
+            other.touch(mode=0o600)
+            other.write_text(json.dumps(plan.ipsec))
+            under, faults = 'leon.ipsec', said(machine.run(
+                '/usr/lib/leon/leon-ipsec', '--config', str(file), '--ipsec', str(other), 'check'))
+    if faults:
+        raise section.SectionError([f'{under}.{line}' for line in faults])
+
+
+def said(done):
+    """The sentences of a check that failed."""
+    if done.returncode == 0:
+        return []
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    return lines or [f'the check ended with {done.returncode}']
+
+
+def forget_the_original(machine, plan):
+    """A copy of another machine's disk is another node: no key and no file of that one is kept."""
+    for folder, pattern in (('etc/systemd/network', '05-leon-*'), ('etc/sysctl.d', '60-leon-*')):
+        for path in (machine.root / folder).glob(pattern):
+            path.unlink()
+    if machine.read(DONE) and not plan.data_disk:
+        (machine.root / STATE / f'{plan.interface}.identity').unlink(missing_ok=True)
+
+
+def install(machine, plan, document):
+    for name, text in network.files(plan).items():
+        machine.write(name, text)
+    name = f'etc/leon/{plan.interface}'
+    if plan.ipsec is not None:
+        machine.write(f'{name}.ipsec.json', json.dumps(plan.ipsec, indent=2) + '\n', mode=0o600)
+    machine.write(f'{name}.json', json.dumps(document, indent=2) + '\n', mode=0o640, group='leon')
+    if plan.routes:
+        machine.run('sysctl', '-q', '-p', '/etc/sysctl.d/60-leon-routes.conf')
+    machine.run('networkctl', 'reload')
+    machine.run('systemctl', '--no-block', 'enable', '--now', f'leond@{plan.interface}.service')
+
+
+def tell_the_time(machine, cloud):
+    if cloud in CLOCKS and (machine.root / 'etc/chrony/sources.d').is_dir():
+        machine.write('etc/chrony/sources.d/leon-cloud.sources',
+                      f'server {CLOCKS[cloud]} prefer iburst minpoll 4 maxpoll 4\n')
+        machine.run('chronyc', 'reload', 'sources')
+
+
+def complain(machine, faults):
+    lines = [*faults, 'leon: nothing was configured. Correct the user-data and restart the machine, or '
+             'write /etc/leon/leon0.json and run: systemctl enable --now leond@leon0']
+    for line in lines:
+        machine.say(line)
+    machine.write(ISSUE, '\n'.join(lines) + '\n\n')
+
+
+def apply(machine):
+    """Exit status for leon-cloud.service."""
+    instance = instance_data(machine)
+    number = str((instance.get('v1') or {}).get('instance_id') or '')
+    (machine.root / ISSUE).unlink(missing_ok=True)
+    if number and machine.read(DONE).strip() == number:
+        return 0
+    tell_the_time(machine, (instance.get('v1') or {}).get('cloud_name'))
+    try:
+        given = read_section(machine)
+        if given is None:
+            machine.say('leon: the user-data has no section "leon:", so no overlay was configured')
+            return 0
+        plan = section.plan(given, facts(machine, instance))
+        document = plan.with_secret(secret_of(machine, plan))
+        judge(machine, plan, document)
+        forget_the_original(machine, plan)
+        if plan.data_disk:
+            mount_data_disk(machine, plan)
+        install(machine, plan, document)
+    except section.SectionError as error:
+        complain(machine, error.faults)
+        return 1
+    machine.write(DONE, number + '\n')
+    machine.say(f'leon: {plan.interface} is configured from the user-data: node '
+                f'{document.get("node-name", document.get("node-id", "without a name"))}, '
+                f'{len(document.get("peer", {}))} peers; leonctl show nodes')
+    return 0

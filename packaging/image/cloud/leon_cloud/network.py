@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files for systemd-networkd and the kernel: addresses of the interface, a bridge with local ports.
+
+Pure. leond makes its interface when it starts; networkd gives it an address or a bridge each time
+it appears. A file named 05- comes before those that netplan makes of the cloud's own network data,
+which would ask for an address on a local port.
+"""
+FOLDER = '/etc/systemd/network'
+
+
+def unit(*sections):
+    """Text of a file of systemd: ('Match', [('Name', 'leon0')]), ..."""
+    blocks = ('[{}]\n{}'.format(name, ''.join(f'{key}={value}\n' for key, value in pairs))
+              for name, pairs in sections)
+    return '# Made of the section leon: of user-data.\n' + '\n'.join(blocks)
+
+
+def matching(port):
+    return ('Match', [('PermanentMACAddress' if ':' in port else 'Name', port)])
+
+
+def files(plan):
+    """{path: text} for a plan of section.py."""
+    # Whoever waits for the network does not wait for the overlay.
+    idle = ('Link', [('RequiredForOnline', 'no')])
+    addresses = [('Address', address) for address in plan.addresses]
+    made = {}
+    if plan.ports:
+        made[f'{FOLDER}/05-leon-{plan.bridge}.netdev'] = unit(
+            ('NetDev', [('Name', plan.bridge), ('Kind', 'bridge')]))
+        made[f'{FOLDER}/05-leon-{plan.bridge}.network'] = unit(
+            matching(plan.bridge), idle,
+            ('Network', [*addresses, ('ConfigureWithoutCarrier', 'yes')]))
+        inside = [('Bridge', plan.bridge), ('LinkLocalAddressing', 'no')]
+        for port in plan.ports:
+            made[f'{FOLDER}/05-leon-port-{port.replace(":", "")}.network'] = unit(
+                matching(port), idle, ('Network', inside))
+    else:
+        inside = addresses
+    made[f'{FOLDER}/05-leon-{plan.interface}.network'] = unit(
+        matching(plan.interface), idle, ('Network', inside))
+    if plan.routes:
+        made['/etc/sysctl.d/60-leon-routes.conf'] = (
+            '# This node routes prefixes: section leon: of user-data.\n'
+            'net.ipv4.ip_forward = 1\nnet.ipv6.conf.all.forwarding = 1\n')
+    return made

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The section `leon:` of user-data and what the machine knows of itself, turned into leond.json(5).
+
+Pure: apply.py reads and writes files and asks the network. A leaf of leond.json(5) has the same
+name and form here and is passed on as it is, for `leond --check` to judge; so no leaf is listed
+here. What is listed are the words that are the cloud's own (OWN) and short forms of leaves that
+otherwise need an object (SHORT). Every fault is one sentence, and all are found at once.
+"""
+import ipaddress
+import re
+
+INTERFACE = 'leon0'
+BRIDGE = 'br0'
+NAME = re.compile(r'[A-Za-z][A-Za-z0-9_.-]{0,14}')
+MAC = re.compile(r'[0-9a-f]{2}(:[0-9a-f]{2}){5}')
+LABEL = re.compile(r'[!-~]{1,32}')
+SECRET_SOURCES = ('secret', 'secret-from')
+# What is taken out before the rest is handed to leond.
+OWN = ('interface', 'address', 'ports', 'bridge', 'data-disk', 'ipsec', *SECRET_SOURCES)
+
+
+class SectionError(Exception):
+    """Sentences for the operator, one a line."""
+
+    def __init__(self, faults):
+        super().__init__('\n'.join(faults))
+        self.faults = faults
+
+
+def as_list(value):
+    """A string stands for a list of one."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+class Reader:
+    """One section being read; `faults` collects sentences."""
+
+    def __init__(self, section, machine):
+        self.section, self.machine = section, machine
+        self.faults = []
+
+    def fault(self, key, sentence):
+        self.faults.append(f'leon.{key}: {sentence}')
+
+    def strings(self, key):
+        """The list at a key, of strings only."""
+        found = as_list(self.section.get(key))
+        bad = [item for item in found if not isinstance(item, str)]
+        for item in bad:
+            self.fault(key, f'{item!r} is no string; put it in quotes')
+        return [item for item in found if isinstance(item, str)]
+
+    def name(self, key, default):
+        value = self.section.get(key, default)
+        if isinstance(value, str) and NAME.fullmatch(value):
+            return value
+        self.fault(key, f'{value!r} is no name of an interface: 1 to 15 letters, digits and . _ -')
+        return default
+
+    def addresses(self):
+        found = []
+        for text in self.strings('address'):
+            try:
+                address = ipaddress.ip_interface(text)
+            except ValueError:
+                self.fault('address', f'{text} is no address with its length, such as 10.99.0.1/24')
+                continue
+            if '/' not in text:
+                self.fault('address', f'{text} has no length; write {text}/24, or {text}/32 where '
+                           'this node routes prefixes')
+            found.append(address)
+        return found
+
+    def ports(self):
+        found = []
+        for port in self.strings('ports'):
+            port = port.lower() if MAC.fullmatch(port.lower()) else port
+            if not MAC.fullmatch(port) and not NAME.fullmatch(port):
+                self.fault('ports', f'{port} is neither the name nor the MAC address of an interface')
+            elif port in (self.machine.get('uplink'), self.machine.get('uplink-mac')):
+                self.fault('ports', f'{port} carries the default route of this machine, which would '
+                           'be out of reach; give the interface of the local segment')
+            else:
+                found.append(port)
+        return found
+
+    def data_disk(self):
+        disk = self.section.get('data-disk')
+        if disk is None or isinstance(disk, str) and re.fullmatch(r'/dev/[\w./:@+-]+', disk):
+            return disk
+        self.fault('data-disk', f'{disk!r} is no disk, such as /dev/vdb or '
+                   '/dev/disk/by-label/leon-data')
+        return None
+
+    def secret_source(self):
+        """('secret', text), ('secret-from', {url, headers}) or (None, None)."""
+        given = [key for key in SECRET_SOURCES if key in self.section]
+        if given and 'pre-shared-secret' in (self.section.get('authentication') or ()):
+            self.fault(given[0], 'authentication.pre-shared-secret is given too; give one of them')
+        if len(given) > 1:
+            self.fault('secret-from', 'secret is given too; give one of them')
+        if not given:
+            return None, None
+        value = self.section[given[0]]
+        if given[0] == 'secret':
+            if not isinstance(value, str):
+                self.fault('secret', 'is no string; put it in quotes')
+            return 'secret', value
+        return 'secret-from', self.location(value)
+
+    def location(self, value):
+        where = {'url': value} if isinstance(value, str) else value
+        if not isinstance(where, dict) or not isinstance(where.get('url'), str):
+            self.fault('secret-from', 'is neither an address nor { url, headers }')
+            return None
+        for key in where:
+            if key not in ('url', 'headers'):
+                self.fault(f'secret-from.{key}', 'unknown key')
+        headers = where.get('headers', {})
+        if not isinstance(headers, dict) or \
+                not all(isinstance(text, str) for pair in headers.items() for text in pair):
+            self.fault('secret-from.headers', 'is no object of strings')
+            headers = {}
+        if not is_private(where['url']):
+            self.fault('secret-from', 'is sent in the clear; give an address with https:// (http:// '
+                       'only for the metadata service of the cloud), or file:///')
+        return {'url': where['url'], 'headers': headers}
+
+
+def is_private(url):
+    """True where nobody on the way reads what is fetched."""
+    match = re.fullmatch(r'(https|http|file)://([^/]*)(/.*)?', url)
+    if not match:
+        return False
+    scheme, host = match[1], match[2]
+    if scheme == 'file':
+        return host == '' and bool(match[3])
+    return bool(host) and (scheme == 'https' or host in ('169.254.169.254', '[fd00:ec2::254]',
+                                                         'metadata.google.internal'))
+
+
+def peer_object(values, reader):
+    """`peer: [198.51.100.1, seoul.example.net:5366]` as the object that leond reads."""
+    peers = {}
+    for value in values:
+        match = isinstance(value, str) and re.fullmatch(
+            r'(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<host>[^\s:\[\]]+))(?::(?P<port>\d+))?'
+            r'|(?P<bare>[0-9a-fA-F:.]+)', value)
+        if not match:
+            reader.fault('peer', f'{value!r} is no address or name, with or without :PORT')
+            continue
+        address = match['six'] or match['host'] or match['bare']
+        peers[f'peer{len(peers) + 1}'] = {'address': address,
+                                          **({'port': int(match['port'])} if match['port'] else {})}
+    return peers
+
+
+def export_object(values, _):
+    return {'next-hop': {}, 'prefix': values}
+
+
+def import_object(values, reader):
+    if all(isinstance(value, str) for value in values):
+        return {'prefix': {value: {} for value in values}}
+    reader.fault('import', 'is no list of prefixes such as 10.0.0.0/8')
+    return {}
+
+
+# Leaves that may be a string or a list here, and are an object for leond.
+SHORT = {'peer': peer_object, 'export': export_object, 'import': import_object}
+
+
+def leond_document(reader, interface, addresses, has_ports):
+    """leond.json(5) but for the secret."""
+    section, machine = reader.section, reader.machine
+    document = {'version': 1, 'interface': interface}
+    label = machine.get('hostname', '').split('.')[0]
+    if LABEL.fullmatch(label):
+        document['node-name'] = label
+    for key, value in section.items():
+        if key in OWN:
+            continue
+        short = SHORT.get(key)
+        document[key] = short(as_list(value), reader) \
+            if short and isinstance(value, (str, list)) else value
+    if 'source-address' not in document and 'source-interface' not in document \
+            and machine.get('uplink'):
+        document['source-interface'] = machine['uplink']
+    number = machine.get('public-address') or machine.get('address')
+    if 'node-id' not in document and 'source-address' not in document and number:
+        document['node-id'] = number
+    if addresses and not has_ports:
+        document.setdefault('overlay-address', [str(address.ip) for address in addresses])
+    return document
+
+
+class Plan:
+    """What is to be written: see apply.py."""
+
+    def __init__(self, reader):
+        section = reader.section
+        self.interface = reader.name('interface', INTERFACE)
+        self.addresses = reader.addresses()
+        self.ports = reader.ports()
+        self.bridge = reader.name('bridge', BRIDGE) if self.ports else None
+        self.data_disk = reader.data_disk()
+        self.secret_kind, self.secret = reader.secret_source()
+        self.ipsec = section.get('ipsec')
+        if self.ipsec is not None and not isinstance(self.ipsec, dict):
+            reader.fault('ipsec', 'is no object; see leon-ipsec(8)')
+        if self.ports and 'export' in section and 'overlay-address' not in section:
+            reader.fault('export', 'a node that routes prefixes has leon0 to itself, and one with '
+                         'ports has it in a bridge; take out one of them')
+        self.document = leond_document(reader, self.interface, self.addresses, bool(self.ports))
+        self.routes = 'export' in self.document or 'import' in self.document
+
+    def with_secret(self, secret):
+        """The whole document of leond; without an own secret that which the section has."""
+        if secret is None:
+            return self.document
+        others = self.document.get('authentication')
+        return {**self.document, 'authentication': {
+            **(others if isinstance(others, dict) else {}), 'pre-shared-secret': secret}}
+
+
+def plan(section, machine):
+    """Reads a section. machine: hostname, uplink (interface of the default route), uplink-mac,
+    address (its IPv4 address), public-address, as far as they are known."""
+    if not isinstance(section, dict):
+        raise SectionError(['leon: is no object; write keys below it, such as peer and secret'])
+    odd = [key for key in section if not isinstance(key, str)]
+    if odd:
+        raise SectionError([f'leon.{key}: unknown key' for key in odd])
+    reader = Reader(section, machine)
+    made = Plan(reader)
+    if reader.faults:
+        raise SectionError(reader.faults)
+    return made
+
+
+def public_address(instance):
+    """The elastic or external IPv4 address in cloud-init's instance data, or None: unique all over
+    the Internet, while two sites may have the same private one."""
+    data = (instance.get('ds') or {}).get('meta_data') or {}
+    candidates = [data.get('public-ipv4'), data.get('public_ipv4')]
+    ec2 = (instance.get('ds') or {}).get('ec2_metadata') or {}
+    candidates.append(ec2.get('public-ipv4'))
+    for path in (('imds', 'network', 'interface', 0, 'ipv4', 'ipAddress', 0, 'publicIpAddress'),
+                 ('instance', 'networkInterfaces', 0, 'accessConfigs', 0, 'externalIp'),
+                 ('network-interfaces', 0, 'access-configs', 0, 'external-ip')):
+        candidates.append(reached(data, path))
+    for text in candidates:
+        try:
+            return str(ipaddress.IPv4Address(text))
+        except ValueError:
+            continue
+    return None
+
+
+def reached(value, path):
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debian roots as tar files by mmdebstrap, and a root of tools to run programs in.
+
+Nobody has to be root: mmdebstrap takes a user namespace then (and needs uidmap, and lines in
+/etc/subuid and /etc/subgid), and what the tools do needs no owner.
+"""
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SUITE = 'trixie'
+MIRROR = 'http://deb.debian.org/debian'
+SECURITY = 'http://deb.debian.org/debian-security'
+TOOLS = ('dosfstools', 'e2fsprogs', 'fdisk', 'grub-common', 'grub-pc-bin', 'libarchive13t64', 'mtools',
+         'qemu-utils')
+LEAVE_OUT = ('--dpkgopt=path-exclude=/usr/share/man/*', '--dpkgopt=path-exclude=/usr/share/locale/*',
+             '--dpkgopt=path-exclude=/usr/share/doc/*',
+             '--dpkgopt=path-include=/usr/share/doc/*/copyright',
+             '--dpkgopt=path-include=/usr/share/doc/leon*')
+
+
+def environment(epoch):
+    """No variable of the builder's gets into what is built."""
+    return {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'HOME': '/root', 'LANG': 'C.UTF-8', 'TZ': 'UTC',
+            'SOURCE_DATE_EPOCH': str(epoch), 'PYTHONHASHSEED': '0',
+            'DEBIAN_FRONTEND': 'noninteractive', 'MTOOLS_SKIP_CHECK': '1',
+            **{name: os.environ[name] for name in ('TMPDIR', 'http_proxy') if name in os.environ}}
+
+
+def sources(mirror, security):
+    return [f'deb {mirror} {SUITE} main', f'deb {mirror} {SUITE}-updates main',
+            f'deb {security} {SUITE}-security main']
+
+
+def words(path, arch):
+    """Names of the packages in a list; lines that begin with another architecture are not meant."""
+    found = []
+    for line in Path(path).read_text(encoding='utf-8').splitlines():
+        first, colon, rest = line.partition(':')
+        if line.startswith('#') or colon and first != arch:
+            continue
+        found += (rest if colon else line).split()
+    return found
+
+
+class Mirror:
+    """Where packages come from; `debs` keeps what was downloaded for the next build."""
+
+    def __init__(self, debs, mirror=MIRROR, security=SECURITY):
+        self.debs, self.mirror, self.security = debs, mirror, security
+        (debs / 'partial').mkdir(parents=True, exist_ok=True)
+
+    def root(self, out, arch, packages, epoch, *options, env=None):
+        """Makes a root as a tar; mmdebstrap speaks where it fails."""
+        fresh = out.with_name(out.name + '.new')
+        command = ['mmdebstrap', '--variant=minbase', f'--architectures={arch}', '--format=tar',
+                   '--aptopt=APT::Install-Recommends "false"', '--aptopt=Acquire::Languages "none"',
+                   # The packages of the last build are looked at first.
+                   '--skip=download/empty,essential/unlink,cleanup/apt/cache',
+                   f'--setup-hook=mkdir -p "$1/var/cache/apt/archives" && find {self.debs} -name '
+                   '"*.deb" -exec cp -l -t "$1/var/cache/apt/archives" {} + 2>/dev/null || find '
+                   f'{self.debs} -name "*.deb" -exec cp -t "$1/var/cache/apt/archives" {{}} +',
+                   '--include=' + ' '.join(packages), *options,
+                   f'--customize-hook=find "$1/var/cache/apt/archives" -name "*.deb" -exec cp -n -t '
+                   f'{self.debs} {{}} +; find "$1/var/cache/apt/archives" -name "*.deb" -delete',
+                   SUITE, str(fresh), *sources(self.mirror, self.security)]
+        done = subprocess.run(command, env={**environment(epoch), **(env or {})}, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors='replace', stdin=subprocess.DEVNULL)
+        out.with_suffix('.log').write_text(done.stdout)
+        if done.returncode != 0:
+            sys.stderr.write('\n'.join(done.stdout.splitlines()[-30:]) + '\n')
+            raise SystemExit(f'mmdebstrap failed; all it said is in {out.with_suffix(".log")}')
+        fresh.replace(out)
+
+
+class Tools:
+    """A root that programs run in; its folder /image is `work`."""
+
+    def __init__(self, cache, mirror, arch, epoch):
+        self.epoch = epoch
+        name = hashlib.sha256(' '.join((SUITE, arch, *TOOLS)).encode()).hexdigest()[:12]
+        self.root = cache / f'tools-{name}'
+        self.work = self.root / 'image'
+        if not self.work.is_dir():
+            tar = cache / f'tools-{name}.tar'
+            mirror.root(tar, arch, TOOLS, epoch)
+            self.root.mkdir(exist_ok=True)
+            subprocess.run(['tar', '-C', self.root, '-xf', tar, '--no-same-owner', '--exclude=./dev/*'],
+                           check=True)
+            tar.unlink()
+            self.work.mkdir()
+
+    def run(self, *command, given=''):
+        enter = ['chroot'] if os.geteuid() == 0 else ['unshare', '--map-root-user', 'chroot']
+        done = subprocess.run([*enter, self.root, *command], input=given, text=True, check=False,
+                              env=environment(self.epoch), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            raise SystemExit(f'{command[0]} failed: {done.stdout.strip()}')
+        return done.stdout

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A virtual machine that boots the image, in a site's network namespace, with user-data on a disk
+of its own (NoCloud). It is reached by SSH, as a cloud's machine is; its serial console is a file.
+
+The site is a cloud's: the machine has a private address, the same at all sites, and the namespace
+translates an elastic one to it. Without KVM the machine is emulated: a boot takes a minute where
+nobody else works, and many where they do, so deadlines are generous and never slept out.
+"""
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import ns
+
+IMAGE_VARIABLE = 'LEON_IMAGE'
+BOOT_S = int(os.environ.get('IMAGE_BOOT_S', '1800'))
+POLL_S = 2
+MEMORY_MIB = os.environ.get('IMAGE_MEMORY', '640')
+PRIVATE, GATEWAY, WIDTH = '10.0.0.5', '10.0.0.1', 24
+# Debian's and Fedora's names of the firmware that has the keys of Secure Boot enrolled.
+OVMF = ('/usr/share/OVMF/OVMF_CODE_4M.secboot.fd', '/usr/share/OVMF/OVMF_VARS_4M.ms.fd')
+
+NAT = '''table ip elastic {{
+    chain in {{
+        type nat hook prerouting priority -100
+        iifname "wan0" udp dport 5366 dnat to {private}
+    }}
+    chain out {{
+        type nat hook postrouting priority 100
+        oifname "wan0" snat to {elastic}
+    }}
+}}
+'''
+
+
+def wait_for(condition, what, seconds=BOOT_S):
+    """The first true value of condition(), which is asked again and again."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f'{what}: still not so after {seconds} s'
+        time.sleep(POLL_S)
+
+
+class Key:
+    """A pair of SSH keys for one run."""
+
+    def __init__(self, folder):
+        self.private = folder / 'key'
+        subprocess.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', self.private], check=True)
+        self.public = self.private.with_suffix('.pub').read_text().strip()
+
+
+class Site:
+    """A namespace on the emulated Internet, with a port for one machine."""
+
+    def __init__(self, wan, name):
+        self.name = name
+        self.namespace = ns.Namespace(name)
+        index = wan.add_site(name, self.namespace)
+        self.elastic = f'198.18.0.{index + 1}'
+        self.namespace.sysctl('ipv4/ip_forward', 1)
+        self.namespace.ip('tuntap add dev vm0 mode tap', f'addr add {GATEWAY}/{WIDTH} dev vm0',
+                          'link set vm0 up')
+        self.namespace.run('nft', '-f', '-',
+                           input=NAT.format(private=PRIVATE, elastic=self.elastic))
+
+
+class Machine:
+    live = []
+
+    def __init__(self, site, folder, image, key, number, uefi=False, data_disk=None):
+        self.name = f'{site.name}-{number}'
+        self.site, self.key, self.number = site, key, number
+        self.folder = folder / self.name
+        self.folder.mkdir()
+        self.serial = self.folder / 'console'
+        self.image, self.uefi, self.data_disk = image, uefi, data_disk
+        self.process = None
+        self.begin = None
+
+    def start(self, user_data):
+        """Boots; user_data is the text."""
+        self.make_seed(user_data)
+        disk = self.folder / 'disk.qcow2'
+        run('qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', self.image, disk, '4G')
+        command = ['qemu-system-x86_64', '-machine', 'q35,smm=on' if self.uefi else 'q35',
+                   '-accel', 'tcg,tb-size=256', '-cpu', 'max', '-m', MEMORY_MIB, '-smp', '1',
+                   '-nographic', '-nodefaults', '-monitor', 'none', '-serial', f'file:{self.serial}',
+                   '-drive', f'if=virtio,file={disk},format=qcow2,cache=unsafe',
+                   '-drive', f'if=virtio,file={self.folder}/seed,format=raw,readonly=on',
+                   '-netdev', 'tap,id=n,ifname=vm0,script=no,downscript=no',
+                   '-device', f'virtio-net-pci,netdev=n,mac=52:54:00:00:00:{os.urandom(1).hex()}',
+                   '-object', 'rng-random,id=r,filename=/dev/urandom', '-device',
+                   'virtio-rng-pci,rng=r', '-no-reboot']
+        if self.data_disk:
+            command += ['-drive', f'if=virtio,file={self.data_disk},format=raw,cache=unsafe']
+        if self.uefi:
+            variables = shutil.copy(OVMF[1], self.folder / 'vars.fd')
+            command += ['-global', 'driver=cfi.pflash01,property=secure,value=on',
+                        '-drive', f'if=pflash,unit=0,format=raw,readonly=on,file={OVMF[0]}',
+                        '-drive', f'if=pflash,unit=1,format=raw,file={variables}']
+        self.begin = time.monotonic()
+        self.process = self.site.namespace.start(*command, stdin=subprocess.DEVNULL,
+                                                 stdout=subprocess.DEVNULL)
+        Machine.live.append(self)
+        return self
+
+    def make_seed(self, user_data):
+        """A FAT with the label that cloud-init looks for."""
+        parts = {
+            'user-data': user_data,
+            'meta-data': json.dumps({'instance-id': self.name, 'local-hostname': self.site.name,
+                                     'public-ipv4': self.site.elastic}),
+            'network-config': json.dumps({'version': 2, 'ethernets': {'one': {
+                'match': {'name': 'en*'}, 'addresses': [f'{PRIVATE}/{WIDTH}'],
+                'routes': [{'to': '0.0.0.0/0', 'via': GATEWAY}]}}}),
+        }
+        seed = self.folder / 'seed'
+        run('mkfs.vfat', '-n', 'CIDATA', '-C', seed, '1024')
+        for name, text in parts.items():
+            (self.folder / name).write_text(text)
+            run('mcopy', '-i', seed, self.folder / name, f'::{name}')
+
+    def console(self):
+        return self.serial.read_text(errors='replace') if self.serial.exists() else ''
+
+    def ssh(self, command, check=True, timeout=120):
+        """Runs a command as the user debian; its result."""
+        done = self.site.namespace.run(
+            'ssh', '-i', self.key.private, '-o', 'StrictHostKeyChecking=no', '-o',
+            'UserKnownHostsFile=/dev/null', '-o', 'ConnectTimeout=20', '-o', 'BatchMode=yes', '-o',
+            'LogLevel=ERROR', f'debian@{PRIVATE}', command, check=False, timeout=timeout)
+        assert not check or done.returncode == 0, \
+            f'{self.name}: {command}: {done.returncode}\n{done.stdout}{done.stderr}'
+        return done
+
+    def leonctl(self, *words):
+        """The answer in JSON, or None while there is none."""
+        done = self.ssh('sudo leonctl --json ' + shlex.join(words), check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def wait_for_ssh(self):
+        """Seconds from the start until somebody can log in."""
+        def logged_in():
+            assert self.process.poll() is None, f'{self.name} has ended: {self.console()[-2000:]}'
+            try:
+                return self.ssh('true', check=False, timeout=60).returncode == 0
+            except subprocess.TimeoutExpired:
+                return False
+        wait_for(logged_in, f'{self.name} is reached by SSH')
+        return time.monotonic() - self.begin
+
+    def stop(self):
+        """Ends the machine in good order, or by force where it does not end."""
+        if self.process.poll() is None:
+            try:
+                self.ssh('sudo systemctl poweroff', check=False, timeout=60)
+                self.process.wait(300)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self in Machine.live:
+            Machine.live.remove(self)
+
+
+def run(*command):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True)
+
+
+def image():
+    """The qcow2 that LEON_IMAGE names, or the one in build/image."""
+    given = os.environ.get(IMAGE_VARIABLE)
+    if given:
+        return Path(given).resolve()
+    found = sorted((Path(__file__).resolve().parents[2] / 'build/image').glob('leon-*-amd64.qcow2'))
+    assert found, 'no image: run "make image" first, or name one with LEON_IMAGE'
+    return found[-1]

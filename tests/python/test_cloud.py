@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The section `leon:` of user-data: what becomes of it, and the sentence for each fault. leond
+itself judges; the machine is a folder, and a list of what would have been run.
+"""
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+from pathlib import Path
+
+import pytest
+import yaml
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get('LEON_BUILD') or TOP / 'build')
+sys.path.insert(0, str(TOP / 'packaging/image/cloud'))
+
+from leon_cloud import apply, network, section  # noqa: E402
+
+HERE = {'hostname': 'fujisawa.example.net', 'uplink': 'ens3', 'uplink-mac': '52:54:00:00:00:01',
+        'address': '10.0.0.5'}
+SECRET = 'a secret for the tests'
+
+
+def plan(machine=None, **keys):
+    return section.plan({key.replace('_', '-'): value for key, value in keys.items()},
+                        HERE if machine is None else machine)
+
+
+def faults(**keys):
+    with pytest.raises(section.SectionError) as caught:
+        plan(**keys)
+    return caught.value.faults
+
+
+def test_short_forms():
+    made = plan(peer=['198.51.100.1', 'seoul.example.net:5367', '[2001:db8::1]:5366', '2001:db8::2'],
+                address='10.99.0.1/32', export='10.1.0.0/16')
+    assert made.document == {
+        'version': 1,
+        'interface': 'leon0',
+        'node-name': 'fujisawa',
+        'node-id': '10.0.0.5',
+        'source-interface': 'ens3',
+        'overlay-address': ['10.99.0.1'],
+        'peer': {
+            'peer1': {'address': '198.51.100.1'},
+            'peer2': {'address': 'seoul.example.net', 'port': 5367},
+            'peer3': {'address': '2001:db8::1', 'port': 5366},
+            'peer4': {'address': '2001:db8::2'},
+        },
+        'export': {'next-hop': {}, 'prefix': ['10.1.0.0/16']},
+    }
+
+
+def test_every_leaf_of_leond_is_passed_on():
+    """Whatever leond.json(5) has or will have."""
+    schema = json.loads(subprocess.run(
+        ['/usr/bin/python3', '-B', TOP / 'vyos-1x-leon/tools/conf_schema.py'],
+        capture_output=True, text=True, check=True).stdout)
+    leaves = set(schema['properties']) - {'version', 'interface'}
+    assert len(leaves) > 20
+    assert leaves & set(section.OWN) == set()
+    made = section.plan({leaf: {'x': leaf} for leaf in leaves}, HERE)
+    assert {leaf: made.document[leaf] for leaf in leaves} == {leaf: {'x': leaf} for leaf in leaves}
+    assert set(section.SHORT) <= leaves
+
+
+def test_long_forms_are_left_alone():
+    peer = {'seoul': {'address': '203.0.113.1', 'disable': True}}
+    made = plan(peer=peer, export={'prefix': ['10.1.0.0/16']}, node_name='a', node_id='1.2.3.4',
+                overlay_address=['10.99.0.9'], address='10.99.0.1/24')
+    assert made.document['peer'] == peer
+    assert made.document['export'] == {'prefix': ['10.1.0.0/16']}
+    assert (made.document['node-name'], made.document['node-id']) == ('a', '1.2.3.4')
+    assert made.document['overlay-address'] == ['10.99.0.9']
+
+
+def test_import_of_prefixes():
+    made = plan(**{'import': ['10.0.0.0/8', 'fd00::/16']})
+    assert made.document['import'] == {'prefix': {'10.0.0.0/8': {}, 'fd00::/16': {}}}
+    assert made.routes
+
+
+def test_elastic_address_is_the_node_id():
+    """Two sites may have the same private address, never the same elastic one."""
+    assert plan({**HERE, 'public-address': '198.51.100.9'}).document['node-id'] == '198.51.100.9'
+    assert 'node-id' not in plan({**HERE, 'public-address': '198.51.100.9'},
+                                 source_address=['10.0.0.5']).document
+    assert 'node-id' not in plan({}).document
+
+
+@pytest.mark.parametrize('data', [
+    {'ds': {'meta_data': {'public-ipv4': '198.51.100.9'}}},
+    {'ds': {'ec2_metadata': {'public-ipv4': '198.51.100.9'}, 'meta_data': {'uuid': 'x'}}},
+    {'ds': {'meta_data': {'imds': {'network': {'interface': [
+        {'ipv4': {'ipAddress': [{'privateIpAddress': '10.0.0.4',
+                                 'publicIpAddress': '198.51.100.9'}]}}]}}}}},
+])
+def test_public_address_in_instance_data(data):
+    assert section.public_address(data) == '198.51.100.9'
+
+
+@pytest.mark.parametrize('data', [
+    {}, {'ds': None}, {'ds': {'meta_data': {'public-ipv4': ''}}},
+    {'ds': {'meta_data': {'imds': {'network': {'interface': []}}}}},
+])
+def test_no_public_address(data):
+    assert section.public_address(data) is None
+
+
+def test_secret_joins_what_else_says_who_may_be_a_member():
+    trusted = {'trusted-identity': ['ab' * 32]}
+    assert plan(authentication=trusted, secret=SECRET).with_secret(SECRET)['authentication'] == {
+        **trusted, 'pre-shared-secret': SECRET}
+    assert plan(authentication=trusted).with_secret(None)['authentication'] == trusted
+
+
+@pytest.mark.parametrize('keys, sentences', [
+    ({'address': '10.99.0.1'},
+     ['leon.address: 10.99.0.1 has no length; write 10.99.0.1/24, or 10.99.0.1/32 where this node '
+      'routes prefixes']),
+    ({'address': 'ten/24'},
+     ['leon.address: ten/24 is no address with its length, such as 10.99.0.1/24']),
+    ({'address': 5}, ['leon.address: 5 is no string; put it in quotes']),
+    ({'interface': 'a name with spaces'},
+     ["leon.interface: 'a name with spaces' is no name of an interface: 1 to 15 letters, digits and "
+      '. _ -']),
+    ({'ports': ['ens3']},
+     ['leon.ports: ens3 carries the default route of this machine, which would be out of reach; give '
+      'the interface of the local segment']),
+    ({'ports': ['52:54:00:00:00:01']},
+     ['leon.ports: 52:54:00:00:00:01 carries the default route of this machine, which would be out '
+      'of reach; give the interface of the local segment']),
+    ({'ports': ['../x']},
+     ['leon.ports: ../x is neither the name nor the MAC address of an interface']),
+    ({'ports': 'ens4', 'export': '10.1.0.0/16'},
+     ['leon.export: a node that routes prefixes has leon0 to itself, and one with ports has it in a '
+      'bridge; take out one of them']),
+    ({'data-disk': 'vdb'},
+     ["leon.data-disk: 'vdb' is no disk, such as /dev/vdb or /dev/disk/by-label/leon-data"]),
+    ({'peer': [17]}, ['leon.peer: 17 is no address or name, with or without :PORT']),
+    ({'import': [17]}, ['leon.import: is no list of prefixes such as 10.0.0.0/8']),
+    ({'secret': 12345678}, ['leon.secret: is no string; put it in quotes']),
+    ({'secret': SECRET, 'secret-from': 'https://x/'},
+     ['leon.secret-from: secret is given too; give one of them']),
+    ({'secret': SECRET, 'authentication': {'pre-shared-secret': SECRET}},
+     ['leon.secret: authentication.pre-shared-secret is given too; give one of them']),
+    ({'secret-from': 'http://vault.example.net/leon'},
+     ['leon.secret-from: is sent in the clear; give an address with https:// (http:// only for the '
+      'metadata service of the cloud), or file:///']),
+    ({'secret-from': {'url': 'https://x/', 'token': 'y'}},
+     ['leon.secret-from.token: unknown key']),
+    ({'secret-from': {'url': 'https://x/', 'headers': {'a': 1}}},
+     ['leon.secret-from.headers: is no object of strings']),
+    ({'secret-from': {}}, ['leon.secret-from: is neither an address nor { url, headers }']),
+    ({'ipsec': 'yes'}, ['leon.ipsec: is no object; see leon-ipsec(8)']),
+    # All at once.
+    ({'address': 'x', 'data-disk': 7},
+     ['leon.address: x is no address with its length, such as 10.99.0.1/24',
+      'leon.data-disk: 7 is no disk, such as /dev/vdb or /dev/disk/by-label/leon-data']),
+])
+def test_faults(keys, sentences):
+    assert faults(**keys) == sentences
+
+
+@pytest.mark.parametrize('given, sentence', [
+    (['peer'], 'leon: is no object; write keys below it, such as peer and secret'),
+    ({5: 6}, 'leon.5: unknown key'),
+])
+def test_sections_that_are_none(given, sentence):
+    with pytest.raises(section.SectionError) as caught:
+        section.plan(given, HERE)
+    assert caught.value.faults == [sentence]
+
+
+@pytest.mark.parametrize('url', [
+    'https://vault.example.net/v1/leon', 'file:///run/secret', 'http://169.254.169.254/latest/user',
+    'http://metadata.google.internal/computeMetadata/v1/instance/attributes/leon'])
+def test_places_of_secrets(url):
+    assert plan(secret_from=url).secret == {'url': url, 'headers': {}}
+
+
+def units_of(text):
+    """{section: {key: value}} of a file of systemd."""
+    found, inside = {}, None
+    for line in text.splitlines():
+        if line.startswith('['):
+            inside = found.setdefault(line.strip('[]'), {})
+        elif '=' in line:
+            key, _, value = line.partition('=')
+            inside[key] = value
+    return found
+
+
+def test_network_of_a_node_alone():
+    made = network.files(plan(address=['10.99.0.1/24', 'fd00:99::1/64']))
+    (text,) = made.values()
+    assert list(made) == ['/etc/systemd/network/05-leon-leon0.network']
+    assert text.count('Address=') == 2
+    assert units_of(text)['Match'] == {'Name': 'leon0'}
+
+
+def test_network_of_a_bridge():
+    made = {os.path.basename(name): units_of(text) for name, text in
+            network.files(plan(ports=['ens4', '52:54:00:aa:bb:cc'], address='10.1.0.9/24')).items()}
+    assert made['05-leon-br0.netdev']['NetDev'] == {'Name': 'br0', 'Kind': 'bridge'}
+    assert made['05-leon-br0.network']['Network']['Address'] == '10.1.0.9/24'
+    assert made['05-leon-leon0.network']['Network'] == {'Bridge': 'br0', 'LinkLocalAddressing': 'no'}
+    assert made['05-leon-port-ens4.network']['Match'] == {'Name': 'ens4'}
+    assert made['05-leon-port-525400aabbcc.network']['Match'] == {
+        'PermanentMACAddress': '52:54:00:aa:bb:cc'}
+    assert 'overlay-address' not in plan(ports=['ens4'], address='10.1.0.9/24').document
+
+
+def test_routes_are_forwarded():
+    made = network.files(plan(address='10.99.0.1/32', export='10.1.0.0/16'))
+    assert 'net.ipv4.ip_forward = 1' in made['/etc/sysctl.d/60-leon-routes.conf']
+    assert '/etc/sysctl.d/60-leon-routes.conf' not in network.files(plan())
+
+
+class Machine(apply.Machine):
+    """A folder as root; leond --check is leond's own, others answer what they are told to."""
+
+    def __init__(self, root):
+        self.root, self.clock = root, 0
+        self.ran, self.said, self.answers = [], [], {}
+        self.fetched = []
+        self.pages = {}
+        (root / 'etc').mkdir()
+        (root / 'etc/fstab').write_text('UUID=1 / ext4 defaults 0 1\n')
+
+    def run(self, *command):
+        self.ran.append(' '.join(command))
+        if command[0] == 'leond':
+            return super().run(str(BUILD / 'vyos-1x-leon/dataplane/leond'), *command[1:])
+        for start, (status, out, err) in self.answers.items():
+            if self.ran[-1].startswith(start):
+                return subprocess.CompletedProcess(command, status, out, err)
+        return subprocess.CompletedProcess(command, 0, '', '')
+
+    def fetch(self, url, headers, timeout):
+        self.fetched.append((url, headers))
+        page = self.pages.get(url)
+        if page is None or isinstance(page, Exception):
+            raise page or OSError('nobody there')
+        return page
+
+    def wait(self, seconds):
+        self.clock += seconds
+
+    def now(self):
+        return self.clock
+
+    def say(self, text):
+        self.said.append(text)
+
+    def write(self, name, text, mode=0o644, group=None):
+        super().write(name, text, mode)
+
+    def tell(self, leon, number='i-1', cloud='nocloud'):
+        """What cloud-init leaves: user-data, and data of the instance."""
+        folder = self.root / 'var/lib/cloud/instance'
+        folder.mkdir(parents=True, exist_ok=True)
+        text = leon if isinstance(leon, str) else '#cloud-config\n' + yaml.safe_dump({'leon': leon})
+        (folder / 'user-data.txt').write_text(text)
+        (folder / 'cloud-config.txt').write_text(text)
+        (self.root / 'run/cloud-init').mkdir(parents=True, exist_ok=True)
+        (self.root / 'run/cloud-init/instance-data-sensitive.json').write_text(json.dumps(
+            {'v1': {'instance_id': number, 'cloud_name': cloud, 'local_hostname': 'seoul'}}))
+
+    def document(self):
+        return json.loads(self.read('etc/leon/leon0.json'))
+
+
+@pytest.fixture
+def machine(tmp_path):
+    made = Machine(tmp_path)
+    made.answers['ip -j -4 route'] = (0, '[{"dev": "ens3"}]', '')
+    made.answers['ip -j address'] = (0, json.dumps([{'address': '52:54:00:00:00:01', 'addr_info': [
+        {'family': 'inet', 'scope': 'global', 'local': '10.0.0.5'}]}]), '')
+    return made
+
+
+def test_first_boot(machine):
+    machine.tell({'peer': '198.51.100.1', 'secret': SECRET, 'address': '10.99.0.1/24'})
+    assert apply.apply(machine) == 0
+    assert machine.document() == {
+        'version': 1, 'interface': 'leon0', 'node-name': 'seoul', 'node-id': '10.0.0.5',
+        'source-interface': 'ens3', 'overlay-address': ['10.99.0.1'],
+        'peer': {'peer1': {'address': '198.51.100.1'}},
+        'authentication': {'pre-shared-secret': SECRET}}
+    assert (machine.root / 'etc/leon/leon0.json').stat().st_mode & 0o777 == 0o640
+    assert machine.ran[-2:] == ['networkctl reload',
+                                'systemctl --no-block enable --now leond@leon0.service']
+    assert machine.said == ['leon: leon0 is configured from the user-data: node seoul, 1 peers; '
+                            'leonctl show nodes']
+    assert SECRET not in ' '.join(machine.ran + machine.said)
+
+
+def test_later_boots_leave_it_to_the_operator(machine):
+    machine.tell({'peer': '198.51.100.1'})
+    assert apply.apply(machine) == 0
+    (machine.root / 'etc/leon/leon0.json').write_text('mine')
+    machine.ran.clear()
+    assert apply.apply(machine) == 0
+    assert machine.read('etc/leon/leon0.json') == 'mine'
+    assert machine.ran == []
+
+
+def test_a_copy_of_the_disk_is_another_node(machine):
+    machine.tell({'ports': 'ens4'})
+    assert apply.apply(machine) == 0
+    identity = machine.root / 'var/lib/leon/leon0.identity'
+    identity.parent.mkdir(parents=True)
+    identity.write_text('key')
+    machine.tell({'address': '10.99.0.1/24'}, number='i-2')
+    assert apply.apply(machine) == 0
+    assert not identity.exists()
+    assert [path.name for path in (machine.root / 'etc/systemd/network').iterdir()] == [
+        '05-leon-leon0.network']
+
+
+@pytest.mark.parametrize('leon, sentence', [
+    ({'peer': '198.51.100.1', 'secret': 'short'}, 'leon.authentication.pre-shared-secret: '),
+    ({'pear': '198.51.100.1'}, 'leon.pear: unknown key'),
+    ({'port': 70000}, 'leon.port: '),
+    ({'address': 'x'}, 'leon.address: x is no address with its length, such as 10.99.0.1/24'),
+    ('#cloud-config\nleon:\n  peer: [\n', 'leon: user-data is no YAML in line 4: '),
+    ({'secret-from': 'file:///nowhere'},
+     'leon.secret-from: file:///nowhere cannot be fetched: nobody there'),
+])
+def test_wrong_user_data(machine, leon, sentence):
+    """A sentence, on the console and above the login prompt; nothing else was touched; and the next
+    boot, with better user-data, succeeds."""
+    before = sorted((machine.root / 'etc').rglob('*'))
+    machine.tell(leon)
+    assert apply.apply(machine) == 1
+    assert machine.said[0].startswith(sentence)
+    assert machine.said[-1].startswith('leon: nothing was configured. ')
+    assert machine.read('run/issue.d/leon.issue').splitlines()[0] == machine.said[0]
+    assert sorted((machine.root / 'etc').rglob('*')) == before
+    assert not any(line.startswith(('systemctl', 'networkctl')) for line in machine.ran)
+
+    machine.tell({'peer': '198.51.100.1'})
+    assert apply.apply(machine) == 0
+    assert machine.read('run/issue.d/leon.issue') == ''
+    assert machine.document()['peer']
+
+
+@pytest.mark.parametrize('text', ['#cloud-config\npackages: [mtr]\n', '#!/bin/sh\necho\n', ''])
+def test_no_section(machine, text):
+    machine.tell(text)
+    assert apply.apply(machine) == 0
+    assert machine.said == ['leon: the user-data has no section "leon:", so no overlay was configured']
+
+
+def test_secret_is_waited_for(machine):
+    url = 'https://vault.example.net/leon'
+    machine.tell({'secret-from': {'url': url, 'headers': {'X-Token': 't'}}})
+
+    def wait(seconds):
+        machine.clock += seconds
+        machine.pages[url] = SECRET.encode() + b'\n'
+
+    machine.wait = wait
+    assert apply.apply(machine) == 0
+    assert machine.fetched == [(url, {'X-Token': 't'})] * 2
+    assert machine.document()['authentication'] == {'pre-shared-secret': SECRET}
+
+
+@pytest.mark.parametrize('page, sentence', [
+    (b'', 'has not one line of text'),
+    (b'two\nlines', 'has not one line of text'),
+    (b'\xff' * 9, 'has not one line of text'),
+    (b'x' * 5000, 'has not one line of text'),
+    (urllib.error.HTTPError('u', 403, 'Forbidden', None, None),
+     'cannot be fetched: HTTP Error 403: Forbidden'),
+])
+def test_secret_that_is_none(machine, page, sentence):
+    url = 'https://vault.example.net/leon'
+    machine.pages[url] = page
+    machine.tell({'secret-from': url})
+    assert apply.apply(machine) == 1
+    assert machine.said[0] == f'leon.secret-from: {url} {sentence}'
+    assert machine.clock == 0  # a refusal is final
+
+
+def disk_of(machine, *answers):
+    """A disk of which blkid says this, then that."""
+    (machine.root / 'dev').mkdir()
+    (machine.root / 'dev/vdb').touch()
+    left = list(answers)
+    usual = machine.run
+
+    def run(*command):
+        if command[0] == 'blkid':
+            machine.ran.append('blkid')
+            return subprocess.CompletedProcess(command, *left.pop(0))
+        return usual(*command)
+
+    machine.run = run
+
+
+def test_data_disk_keeps_the_identity(machine):
+    """A blank disk is formatted once; one with a file system is taken as it is."""
+    known = (0, 'UUID=6a-7\nTYPE=ext4\n', '')
+    disk_of(machine, (2, '', ''), known, known)
+    machine.tell({'data-disk': '/dev/vdb'})
+    assert apply.apply(machine) == 0
+    assert machine.ran.count('mkfs.ext4 -q -L leon-data /dev/vdb') == 1
+    line = 'UUID=6a-7 /var/lib/leon ext4 '
+    assert [text for text in machine.read('etc/fstab').splitlines() if text.startswith(line)]
+    assert 'systemctl start var-lib-leon.mount' in machine.ran
+    machine.ran.clear()
+    machine.tell({'data-disk': '/dev/vdb'}, number='i-2')
+    assert apply.apply(machine) == 0
+    assert not any(text.startswith('mkfs') for text in machine.ran)
+    assert machine.read('etc/fstab').count(line) == 1
+
+
+def test_data_disk_with_something_else(machine):
+    disk_of(machine, (0, 'PTTYPE=gpt\n', ''))
+    machine.tell({'data-disk': '/dev/vdb'})
+    assert apply.apply(machine) == 1
+    assert machine.said[0] == (
+        'leon.data-disk: /dev/vdb has no file system that is known and is not blank; give a '
+        'partition of it, or another disk')
+    assert not any(text.startswith('mkfs') for text in machine.ran)
+
+
+def test_data_disk_that_never_comes(machine):
+    machine.tell({'data-disk': '/dev/vdb'})
+    assert apply.apply(machine) == 1
+    assert 'did not appear' in machine.said[0]
+
+
+def test_clock_of_the_cloud(machine):
+    (machine.root / 'etc/chrony/sources.d').mkdir(parents=True)
+    machine.tell({}, cloud='aws')
+    apply.apply(machine)
+    assert machine.read('etc/chrony/sources.d/leon-cloud.sources').startswith('server 169.254.169.123 ')
+
+
+def test_ipsec_is_judged_and_kept_from_others(machine):
+    machine.tell({'ipsec': {'version': 1}})
+    machine.answers['/usr/lib/leon/leon-ipsec'] = (1, '', 'authentication: is missing\n')
+    assert apply.apply(machine) == 1
+    assert machine.said[0] == 'leon.ipsec.authentication: is missing'
+    machine.answers.pop('/usr/lib/leon/leon-ipsec')
+    assert apply.apply(machine) == 0
+    assert (machine.root / 'etc/leon/leon0.ipsec.json').stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The maker of cloud images, as far as it goes without making one: partitions, the code that a BIOS
+runs, lists of packages. `make image` and `make check-image` do the rest.
+"""
+import io
+import struct
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / 'packaging/image'))
+
+import build  # noqa: E402
+import disk  # noqa: E402
+import roots  # noqa: E402
+
+
+def test_partitions_follow_each_other():
+    """None overlaps another, all begin at a MiB, and the root is the last, so that it can grow."""
+    root_size = 2048 * disk.MIB - disk.ROOT_AT - disk.END
+    text = disk.table(disk.Ids.of('x'), 'amd64', root_size)
+    parts = sorted((int(start), int(size)) for start, size in
+                   ((line.split('start=')[1].split(',')[0], line.split('size=')[1].split(',')[0])
+                    for line in text.splitlines() if 'start=' in line))
+    assert len(parts) == 3 and all(start % 2048 == 0 for start, _ in parts)
+    assert all(a + size <= b for (a, size), (b, _) in zip(parts, parts[1:]))
+    assert parts[-1] == (disk.ROOT_AT // 512, root_size // 512)
+    assert 'raw14' not in disk.table(disk.Ids.of('x'), 'arm64', root_size)
+
+
+def test_numbers_come_from_the_name():
+    one, same, other = (disk.Ids.of(name) for name in ('leon-1', 'leon-1', 'leon-2'))
+    assert one == same
+    assert len({one.disk, one.root, other.disk, other.root, *one.parts.values()}) == 7
+    assert one.esp_uuid() == f'{one.esp[:4]}-{one.esp[4:]}' and len(one.esp) == 8
+
+
+def test_code_of_the_bios():
+    boot = disk.patched_boot(bytes(512), 2048)
+    assert len(boot) == 440  # the partition table's part of sector 0 is left alone
+    assert struct.unpack_from('<Q', boot, 0x5c) == (2048,)
+    core = disk.patched_core(bytes(2048), 2048)
+    assert struct.unpack_from('<Q', core, 0x1f4) == (2049,)
+    assert len(core) == 2048
+
+
+def test_lists_of_packages():
+    for arch, other in (('amd64', 'arm64'), ('arm64', 'amd64')):
+        words = roots.words(TOP / 'packaging/image/packages', arch)
+        assert f'linux-image-cloud-{arch}' in words and f'linux-image-cloud-{other}' not in words
+        assert not any(word.startswith('#') or ':' in word for word in words)
+        assert len(words) == len(set(words))
+        assert {'cloud-init', 'frr', 'charon-systemd', 'shim-signed'} <= set(words)
+
+
+def status_tar(path, text):
+    with tarfile.open(path, 'w') as archive:
+        member = tarfile.TarInfo('./var/lib/dpkg/status')
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text.encode()))
+    return path
+
+
+def test_pinned_packages(tmp_path):
+    text = ('Package: b\nVersion: 2\nArchitecture: all\nDescription: x\n A: b\n\n'
+            'Package: a\nVersion: 1:1\nArchitecture: amd64\n')
+    lines = build.installed(status_tar(tmp_path / 'root.tar', text))
+    assert lines == ['a 1:1 amd64', 'b 2 all']
+    pinned = tmp_path / 'packages'
+    pinned.write_text('a 1:1 amd64\nb 2 all\n')
+    build.compare(pinned, lines)
+    pinned.write_text('a 1:2 amd64\nb 2 all\n')
+    with pytest.raises(SystemExit, match='a 1:1 amd64\na 1:2 amd64\nthese are not as in'):
+        build.compare(pinned, lines)
+
+
+def test_files_that_a_root_lacks(tmp_path):
+    with pytest.raises(SystemExit, match='run "make deb" first'):
+        build.own_packages(tmp_path, '1.0', 'amd64')
+    found = disk.take(status_tar(tmp_path / 'root.tar', ''), tmp_path,
+                      {'var/lib/dpkg/status': 'status', 'boot/none': 'none'})
+    assert found == ['boot/none'] and (tmp_path / 'status').exists()
+
+
+def test_no_variable_of_the_builder_gets_in(monkeypatch):
+    monkeypatch.setenv('LC_ALL', 'de_DE.UTF-8')
+    made = roots.environment(5)
+    assert made['SOURCE_DATE_EPOCH'] == '5' and 'LC_ALL' not in made
