@@ -13,7 +13,7 @@ VM_TESTS ?= vrf vlans vyos_device offload export export_own
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-fresh check-ipsec check-vm check-image bench eval deb image lint format \
+	check-packaging check-fresh check-ipsec check-vm check-image check-deploy bench eval deb image lint format \
 	fuzz fuzz-long fuzz-coverage soak clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
@@ -57,6 +57,9 @@ check-ipsec: all ## IPsec on a kernel with ESP, in a virtual machine: minutes, P
 check-image: all ## three virtual machines boot the image and are an overlay: an hour without KVM
 	.ci/deps check check-image
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image
+
+check-deploy: ## Terraform files against the schemas of the providers: pip, 160 MB
+	$(PYTHON) -B tests/deploy/run.py
 
 bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps bench)
 	.ci/deps check

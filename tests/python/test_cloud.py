@@ -4,8 +4,10 @@ itself judges; the machine is a folder, and a list of what would have been run.
 """
 import json
 import os
+import re
 import subprocess
 import sys
+import textwrap
 import urllib.error
 from pathlib import Path
 
@@ -385,6 +387,29 @@ def test_secret_that_is_none(machine, page, sentence):
     assert apply.apply(machine) == 1
     assert machine.said[0] == f'leon.secret-from: {url} {sentence}'
     assert machine.clock == 0  # a refusal is final
+
+
+def documented():
+    """User-data that the pages ask to be copied."""
+    text = (TOP / 'vyos-1x-leon/doc/cloud.md').read_text()
+    blocks = re.findall(r'^    #cloud-config\n(?:    .*\n)+', text, re.M)
+    assert len(blocks) >= 3
+    for number, block in enumerate(blocks):
+        yield pytest.param(textwrap.dedent(block), id=f'cloud.md-{number}')
+    for path in sorted((TOP / 'packaging/deploy').glob('*/user-data')):
+        yield pytest.param(path.read_text(), id=path.parent.name)
+
+
+@pytest.mark.parametrize('text', documented())
+def test_documented_user_data(machine, text):
+    machine.tell(text)
+    assert apply.apply(machine) == 0, machine.said
+    assert machine.document()['peer'] and machine.document()['authentication']
+
+
+def test_every_word_is_documented():
+    text = (TOP / 'vyos-1x-leon/doc/cloud.md').read_text()
+    assert [word for word in (*section.OWN, *section.SHORT) if f'`{word}`' not in text] == []
 
 
 def disk_of(machine, *answers):
