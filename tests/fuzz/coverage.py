@@ -36,6 +36,7 @@ TARGETS = {
     'from_tap': ['fwd/tap_rx.c', 'fwd/from_tap.c', 'fwd/storm.c', 'fwd/suppress.c',
                  'fwd/flood.c', 'fwd/encap.c', 'fwd/tso.c', 'fwd/splitting.c', 'fwd/clamp.c'],
     'guard': ['wire/guard.c', 'daemon/host/loop_guard.c'],
+    'http': ['../leonctl/http.c'],
     'jsonr': ['base/jsonr.c'],
     'kernel': ['io/netlink.c', 'io/netlink_bridge.c', 'io/netlink_route.c', 'io/udp.c'],
     'leon': ['wire/leon.c'],

@@ -19,6 +19,7 @@ TOP = Path(__file__).resolve().parents[2]
 FILES = {
     '/etc/leon/',
     'UNITS/leon-ipsec@.service',
+    'UNITS/leon-metrics@.service',
     'UNITS/leond@.service',
     '/usr/bin/leonctl',
     '/usr/bin/leonsim',
@@ -120,7 +121,7 @@ def test_lintian_is_silent(deb):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize('name', ['leond', 'leon-ipsec'])
+@pytest.mark.parametrize('name', ['leond', 'leon-ipsec', 'leon-metrics'])
 def test_unit_is_valid(unpacked, units, name):
     """systemd understands each line, and the programs it names are in the package."""
     if not shutil.which('systemd-analyze'):
@@ -143,7 +144,7 @@ def test_unit_is_valid(unpacked, units, name):
 
 
 # What is left is what each is for: networks, netlink, and CAP_NET_ADMIN.
-@pytest.mark.parametrize('name, most', [('leond', 2.0), ('leon-ipsec', 1.6)])
+@pytest.mark.parametrize('name, most', [('leond', 2.0), ('leon-ipsec', 1.6), ('leon-metrics', 1.6)])
 def test_unit_is_confined(unpacked, units, tmp_path, name, most):
     if not shutil.which('systemd-analyze'):
         pytest.skip('systemd-analyze is not installed')
@@ -233,9 +234,10 @@ def test_what_systemd_is_told(root, tmp_path):
 
     assert told_by('--install', '/tmp/leond.deb') == []
     assert told_by('--install', '/tmp/leond.deb') == [
-        'try-restart leon-ipsec@*.service', 'try-restart leond@*.service']
+        'try-restart leon-ipsec@*.service', 'try-restart leond@*.service',
+        'try-restart leon-metrics@*.service']
     assert told_by('--remove', 'leond') == [
-        'stop leond@*.service leon-ipsec@*.service']
+        'stop leond@*.service leon-ipsec@*.service leon-metrics@*.service']
 
 
 def as_user(user: str, *groups: str) -> tuple:

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +14,16 @@
 #include "base/jsonr.h"
 #include "commands.h"
 #include "io/ctlsock.h"
+#include "serve.h"
 
-#define RUN_DIR	   "/run/leon"
-#define SOCKET_LEN 108
 /* A ping of 100 packets takes 20 s, and the last one may be lost. */
 #define TIMEOUT_MS    30000
 #define SECRET_DIGITS 44 /* of 6 bits: 264 bits */
 
-enum { EXIT_REFUSED = 1, EXIT_USAGE, EXIT_NO_ANSWER, EXIT_NOT_PERMITTED };
 enum { OPT_SOCKET = 256, OPT_VERSION };
 
 struct options {
-	const char *interface, *socket;
+	struct target target;
 	bool json;
 };
 
@@ -35,10 +32,13 @@ static void usage(FILE *f)
 	fputs("usage: leonctl [-i INTERFACE] [--json] [--socket PATH] COMMAND ...\n"
 	      "  -i INTERFACE   which overlay; needed where several run (default: the only one)\n"
 	      "  --json         the daemon's answer as it is\n"
-	      "  --socket PATH  control socket (default: " RUN_DIR "/INTERFACE.sock)\n",
+	      "  --socket PATH  control socket (default: " TARGET_RUN_DIR "/INTERFACE.sock)\n",
 	      f);
 	command_help(f);
-	fputs("  generate secret        print a random secret; asks no daemon\n", f);
+	fputs("  metrics --listen ADDRESS[:PORT]\n"
+	      "                         serve them over HTTP at /metrics, until it is killed\n"
+	      "  generate secret        print a random secret; asks no daemon\n",
+	      f);
 }
 
 /* -1: go on; else the exit code. Options end at the first word of the command. */
@@ -57,13 +57,13 @@ static int parse_options(int argc, char **argv, struct options *o)
 	while ((c = getopt_long(argc, argv, "+i:jh", options, NULL)) != -1) {
 		switch (c) {
 		case 'i':
-			o->interface = optarg;
+			o->target.interface = optarg;
 			break;
 		case 'j':
 			o->json = true;
 			break;
 		case OPT_SOCKET:
-			o->socket = optarg;
+			o->target.socket = optarg;
 			break;
 		case OPT_VERSION:
 			puts("leonctl " LEON_PACKAGE_VERSION);
@@ -77,81 +77,6 @@ static int parse_options(int argc, char **argv, struct options *o)
 		}
 	}
 	return -1;
-}
-
-/* The only socket in RUN_DIR. */
-static int find_only_socket(char path[SOCKET_LEN])
-{
-	glob_t g = { 0 };
-	int r = EXIT_NO_ANSWER;
-
-	if (glob(RUN_DIR "/*.sock", 0, NULL, &g) != 0 || g.gl_pathc == 0) {
-		fputs("leonctl: no leond is running here (no socket in " RUN_DIR
-		      "); start leond@INTERFACE, or name the socket with --socket\n",
-		      stderr);
-	} else if (g.gl_pathc > 1) {
-		fputs("leonctl: several overlays run here, choose one with -i:", stderr);
-		for (size_t i = 0; i < g.gl_pathc; i++) {
-			const char *name = strrchr(g.gl_pathv[i], '/') + 1;
-
-			fprintf(stderr, " %.*s", (int)strlen(name) - 5, name);
-		}
-		fputc('\n', stderr);
-		r = EXIT_USAGE;
-	} else {
-		snprintf(path, SOCKET_LEN, "%s", g.gl_pathv[0]);
-		r = -1;
-	}
-	globfree(&g);
-	return r;
-}
-
-static int find_socket(const struct options *o, char path[SOCKET_LEN])
-{
-	int n;
-
-	if (o->socket)
-		n = snprintf(path, SOCKET_LEN, "%s", o->socket);
-	else if (o->interface)
-		n = snprintf(path, SOCKET_LEN, RUN_DIR "/%s.sock", o->interface);
-	else
-		return find_only_socket(path);
-	if (n < SOCKET_LEN)
-		return -1;
-	fputs("leonctl: the path of the socket is too long\n", stderr);
-	return EXIT_USAGE;
-}
-
-/* Why there is no answer; exit code. */
-static int explain_failure(const char *path, int error)
-{
-	switch (error) {
-	case ENOENT:
-	case ECONNREFUSED:
-		fprintf(stderr, "leonctl: leond is not running (nobody listens at %s)\n", path);
-		break;
-	case EACCES:
-	case EPERM:
-		fprintf(stderr,
-			"leonctl: %s: permission denied; become root or a member of the "
-			"socket's group\n",
-			path);
-		return EXIT_NOT_PERMITTED;
-	case ETIMEDOUT:
-		fprintf(stderr, "leonctl: leond did not answer in time (%s)\n", path);
-		break;
-	case EPROTO:
-		fprintf(stderr, "leonctl: leond closed the connection without an answer (%s)\n",
-			path);
-		break;
-	case EMSGSIZE:
-		fprintf(stderr, "leonctl: the answer is larger than %u MiB (%s)\n",
-			CTL_ANSWER_MAX >> 20, path);
-		break;
-	default:
-		fprintf(stderr, "leonctl: %s: %s\n", path, strerror(error));
-	}
-	return EXIT_NO_ANSWER;
 }
 
 /* Shows the answer; exit code. */
@@ -186,17 +111,20 @@ static int show(const struct options *o, const struct ctl_command *c, const char
 	return code;
 }
 
-static int ask(const struct options *o, const struct ctl_command *c, const char *request)
+static int ask(struct options *o, const struct ctl_command *c, const char *request)
 {
-	char path[SOCKET_LEN], *answer = NULL;
-	int code = find_socket(o, path), r;
+	char *answer = NULL, reason[256];
+	int code = target_find(&o->target), r;
 	size_t len;
 
 	if (code >= 0)
 		return code;
-	r = ctl_request(path, request, strlen(request), TIMEOUT_MS, &answer, &len);
-	if (r < 0)
-		return explain_failure(path, -r);
+	r = target_request(&o->target, request, TIMEOUT_MS, &answer, &len);
+	if (r < 0) {
+		fprintf(stderr, "leonctl: %s\n",
+			target_reason(&o->target, r, reason, sizeof(reason)));
+		return target_exit_code(r);
+	}
 	code = show(o, c, answer, len);
 	free(answer);
 	return code;
@@ -238,6 +166,10 @@ int main(int argc, char **argv)
 	}
 	if (argc == 2 && strcmp(words[0], "generate") == 0 && strcmp(words[1], "secret") == 0)
 		return generate_secret();
+	if (argc == 3 && strcmp(words[0], "metrics") == 0 && strcmp(words[1], "--listen") == 0) {
+		code = target_find(&o.target);
+		return code >= 0 ? code : serve_metrics(&o.target, words[2]);
+	}
 	c = command_find(argc, words, &used);
 	if (!c) {
 		fprintf(stderr, "leonctl: unknown command \"%s%s%s\"\n", words[0],

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzz target of leonctl/http: any bytes that a client may send, at once and in pieces. A verdict
+ * that was reached stays as more comes, but for a head that grew too long.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "http.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	enum http_verdict now, before = HTTP_MORE;
+
+	if (len > HTTP_HEAD_MAX)
+		len = HTTP_HEAD_MAX;
+	for (size_t n = 0; n <= len; n++) {
+		now = http_request((const char *)data, n);
+		if (now >= N_HTTP_VERDICTS || (before != HTTP_MORE && now != before))
+			abort();
+		before = now;
+	}
+	return 0;
+}
