@@ -45,7 +45,7 @@ const char *text_str(struct jsonr_node *n, const char *key)
 	return s;
 }
 
-const char *text_ms_of_us(uint64_t us)
+static const char *text_ms_of_us(uint64_t us)
 {
 	char *buf = next_buffer();
 

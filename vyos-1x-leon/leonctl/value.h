@@ -15,7 +15,6 @@
 
 const char *text_str(struct jsonr_node *n, const char *key); /* UNKNOWN where absent */
 const char *text_us(struct jsonr_node *n, const char *key);  /* "21.0 ms" */
-const char *text_ms_of_us(uint64_t us);
 const char *text_number(struct jsonr_node *n, const char *key);
 const char *text_permille(struct jsonr_node *n, const char *key); /* "1.5 %" */
 const char *text_age(struct jsonr_node *n, const char *key);	  /* "3 min 20 s" */

@@ -59,7 +59,7 @@ uint32_t link_cost(const struct lat_entry *e)
 	return cost_of(e, e->rtt_us);
 }
 
-uint32_t link_lasting(const struct lat_entry *e)
+static uint32_t link_lasting(const struct lat_entry *e)
 {
 	return cost_of(e, e->lasting_us);
 }

@@ -51,9 +51,8 @@ struct path_params {
 	bool by_lasting; /* path_compute(): the cheapest in the long run */
 };
 
-/* Cost of one link now and in the long run, COST_INFINITE where it is down. */
+/* Cost of one link now, COST_INFINITE where it is down. */
 uint32_t link_cost(const struct lat_entry *e);
-uint32_t link_lasting(const struct lat_entry *e);
 /* The part of either cost that its variation makes up. */
 uint32_t link_variation_cost(const struct lat_entry *e);
 /* Is there a link from -> to, by the rows of both ends? */

@@ -44,7 +44,7 @@ void loss_fill(const struct overlay *o, const struct peer *p, struct msg_pong *m
 
 /* --- links --- */
 
-uint32_t loss_link_tx(const struct overlay *o, const struct peer *p)
+static uint32_t sent_on_link(const struct overlay *o, const struct peer *p)
 {
 	struct overlay_traffic t = counters(o, p->slot);
 
@@ -53,7 +53,7 @@ uint32_t loss_link_tx(const struct overlay *o, const struct peer *p)
 
 uint32_t loss_link_mark(struct overlay *o, struct peer *p)
 {
-	return tally_mark(&p->loss.link, loss_link_tx(o, p), overlay_now(o));
+	return tally_mark(&p->loss.link, sent_on_link(o, p), overlay_now(o));
 }
 
 /* Its loss counts for paths from now on, or does not any longer. */
@@ -71,7 +71,7 @@ bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
 		      const struct msg_pong *m)
 {
 	struct loss *l = &p->loss;
-	struct tally_answer a = { m->epoch, m->link_rx, q->data_tx, loss_link_tx(o, p) };
+	struct tally_answer a = { m->epoch, m->link_rx, q->data_tx, sent_on_link(o, p) };
 	mono_t now = overlay_now(o);
 
 	if (!p->probe.up || mono_before(q->sent, l->link_asked))

@@ -10,8 +10,7 @@
 void loss_init(struct overlay *o, struct peer *p);
 /* Counters for a PONG to the peer. */
 void loss_fill(const struct overlay *o, const struct peer *p, struct msg_pong *m);
-/* Datagrams with data that were sent straight to it, and to it along any path. */
-uint32_t loss_link_tx(const struct overlay *o, const struct peer *p);
+/* Datagrams with data that were sent to it along any path. */
 uint32_t loss_path_tx(const struct overlay *o, const struct peer *p);
 /* A PING is about to be sent, directly or along the path in use. */
 uint32_t loss_link_mark(struct overlay *o, struct peer *p);
