@@ -22,7 +22,6 @@
 #include "daemon/host/resolve.h"
 #include "daemon/host/vlans.h"
 #include "fwd/fwd.h"
-#include "fwd/stats.h"
 #include "io/ctlsock.h"
 #include "io/netlink.h"
 #include "io/tap.h"
@@ -32,9 +31,17 @@
 #include "state/fdb.h"
 #include "state/neigh.h"
 
+/* Each is its module's alone. */
 struct announcer;
+struct cache;
+struct counters_reset;
+struct guard_io;
+struct housekeeping;
+struct locators;
 struct probe_job;
 struct routes;
+struct source_state;
+struct usage;
 
 /* One configured or cached peer, by index in conf->peer. */
 struct seed_host {
@@ -88,11 +95,6 @@ struct leond {
 	struct events *events;
 	struct vlans vlans;
 	struct guard guard;
-	struct timer *guard_timer, *guard_soon;
-	struct vlan_set lan_unreported; /* changes of the guard that nobody was told of yet */
-	bool lan_moved;			/* and other nodes must be told */
-	uint8_t lan_changes;		/* that they were told of */
-	mono_t lan_said;
 
 	struct resolver *resolver;
 	uint32_t n_seeds;
@@ -100,27 +102,19 @@ struct leond {
 	uint32_t seed_generation; /* answers about an older list of peers are ignored */
 	mono_t reach_at;	  /* events of reach.c are paced */
 
-	char cache_path[160];
-	struct member_list cached; /* as read at the start; appended to every configuration */
 	uint32_t n_configured_peers;
-	char *saved;	 /* text of the file as written last */
-	bool save_fails; /* it could not be written, which was said */
-	mono_t saved_at;
-
-	int source_index;    /* of source-interface; 0 none */
-	bool source_lost[2]; /* source-address of IPv4, IPv6 */
-
-	unsigned n_locators;
-	struct endpoint locator[MSG_LOCATORS_MAX];
-	struct timer *locators_timer; /* gathers bursts of netlink changes */
-
-	struct timer *second_timer, *usage_timer, *drain_timer;
-	uint64_t *link_tx; /* by slot, as of the last look of usage.c */
-	uint16_t n_link_tx;
+	struct timer *drain_timer;
 	bool gso_refused; /* and said so */
 
-	struct routes *routes;
 	struct announcer *announcer;
+	struct cache *cache;
+	struct counters_reset *counters_reset; /* NULL: they never were */
+	struct guard_io *guard_io;
+	struct housekeeping *housekeeping;
+	struct locators *locators;
+	struct routes *routes;
+	struct source_state *source;
+	struct usage *usage;
 
 	struct timer *leave_timer;
 	unsigned leaves_sent;
@@ -128,10 +122,5 @@ struct leond {
 	struct ipsec_report ipsec;
 
 	struct ctl_server *ctl;
-	uint64_t no_descriptors; /* connections to it closed for lack of them, at the last look */
-	struct probe_job *jobs;	 /* trace and ping under way */
-	uint64_t counter_base[N_COUNTERS]; /* subtracted in `show statistics` */
-	uint64_t drop_base[N_DROPS];
-	mono_t statistics_since;
-	char status[128]; /* as told to the service manager last */
+	struct probe_job *jobs; /* trace and ping under way */
 };

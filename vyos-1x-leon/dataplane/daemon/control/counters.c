@@ -4,19 +4,40 @@
  * reset remembers where they stood and subtracts. Control thread.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
 #include "daemon/leond.h"
 
+/* What they stood at. */
+struct counters_reset {
+	uint64_t counter[N_COUNTERS], drop[N_DROPS];
+	mono_t at;
+};
+
 void counters_read(struct leond *d, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS])
 {
+	const struct counters_reset *r = d->counters_reset;
+
 	fwd_stats(d->fwd, counter, drop);
-	for (unsigned i = 0; i < N_COUNTERS; i++)
-		counter[i] -= d->counter_base[i];
-	for (unsigned i = 0; i < N_DROPS; i++)
-		drop[i] -= d->drop_base[i];
+	for (unsigned i = 0; r && i < N_COUNTERS; i++)
+		counter[i] -= r->counter[i];
+	for (unsigned i = 0; r && i < N_DROPS; i++)
+		drop[i] -= r->drop[i];
+}
+
+mono_t counters_since(const struct leond *d)
+{
+	return d->counters_reset ? d->counters_reset->at : d->started;
+}
+
+void counters_free(struct leond *d)
+{
+	free(d->counters_reset);
+	d->counters_reset = NULL;
 }
 
 uint64_t resident_bytes(void)
@@ -34,7 +55,11 @@ uint64_t resident_bytes(void)
 
 enum command_result reset_statistics(struct command *c)
 {
-	fwd_stats(c->d->fwd, c->d->counter_base, c->d->drop_base);
-	c->d->statistics_since = c->now;
+	struct counters_reset *r = c->d->counters_reset;
+
+	if (!r)
+		r = c->d->counters_reset = x_new(struct counters_reset);
+	fwd_stats(c->d->fwd, r->counter, r->drop);
+	r->at = c->now;
 	return CMD_DONE;
 }

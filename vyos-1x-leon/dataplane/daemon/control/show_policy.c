@@ -83,7 +83,7 @@ static void write_terms(struct command *c, const struct policy *p)
 static void write_counts(struct command *c)
 {
 	uint64_t n[N_COUNTERS], drop[N_DROPS];
-	int64_t ms = mono_sub_ms(c->now, c->d->statistics_since);
+	int64_t ms = mono_sub_ms(c->now, counters_since(c->d));
 	struct jsonw *w = c->w;
 
 	counters_read(c->d, n, drop);
@@ -107,7 +107,7 @@ static void write_counts(struct command *c)
 	jsonw_u64(w, "lost_one", n[CNT_copy_lost_one]);
 	jsonw_u64(w, "late", drop[DROP_copy_old]);
 	jsonw_end(w);
-	answer_age(w, "counted_seconds", c->now, c->d->statistics_since);
+	answer_age(w, "counted_seconds", c->now, counters_since(c->d));
 }
 
 /* --- the two paths to each node --- */

@@ -176,6 +176,6 @@ enum command_result show_statistics(struct command *c)
 	jsonw_bool(c->w, "bridge_port", d->device.bridge_port);
 	jsonw_bool(c->w, "authenticated", keyring_sealed(overlay_keyring(d->overlay)));
 	answer_age(c->w, "uptime_seconds", c->now, d->started);
-	answer_age(c->w, "counted_seconds", c->now, d->statistics_since);
+	answer_age(c->w, "counted_seconds", c->now, counters_since(d));
 	return CMD_DONE;
 }

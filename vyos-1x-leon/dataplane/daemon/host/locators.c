@@ -5,9 +5,11 @@
  * that are up. Looked at anew a moment after the host changed, because changes come in bursts.
  * Control thread.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/defs.h"
+#include "base/mem.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/locators.h"
 #include "daemon/leond.h"
@@ -16,6 +18,12 @@
 #define ADDRS_MAX 256
 
 #define STACKED_MAX 4 /* interfaces on one another */
+
+struct locators {
+	unsigned n;
+	struct endpoint list[MSG_LOCATORS_MAX];
+	struct timer *timer; /* gathers bursts of changes */
+};
 
 /* Addresses inside an overlay lead nowhere without the overlay: our own interface, the bridge it
  * is a port of, other LEON interfaces of this host, and VLANs of these. */
@@ -104,10 +112,10 @@ static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
 
 static bool same(const struct leond *d, const struct endpoint *list, unsigned n)
 {
-	if (n != d->n_locators)
+	if (n != d->locators->n)
 		return false;
 	for (unsigned i = 0; i < n; i++)
-		if (!endpoint_equal(&list[i], &d->locator[i]))
+		if (!endpoint_equal(&list[i], &d->locators->list[i]))
 			return false;
 	return true;
 }
@@ -119,8 +127,8 @@ void locators_update(struct leond *d)
 
 	if (same(d, list, n))
 		return;
-	memcpy(d->locator, list, n * sizeof(list[0]));
-	d->n_locators = n;
+	memcpy(d->locators->list, list, n * sizeof(list[0]));
+	d->locators->n = n;
 	overlay_set_locators(d->overlay, list, n);
 }
 
@@ -134,12 +142,21 @@ static void on_gathered(void *arg, mono_t now)
 void locators_changed(struct leond *d, const struct nl_event *ev)
 {
 	(void)ev;
-	if (!timer_is_set(d->locators_timer))
-		timer_set(d->locators_timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
+	if (!timer_is_set(d->locators->timer))
+		timer_set(d->locators->timer, mono_add_ms(loop_now(d->loop), GATHER_MS));
 }
 
 void locators_start(struct leond *d)
 {
-	d->locators_timer = timer_new(d->loop, on_gathered, d);
+	d->locators = x_new(struct locators);
+	d->locators->timer = timer_new(d->loop, on_gathered, d);
 	locators_update(d);
+}
+
+void locators_free(struct leond *d)
+{
+	if (d->locators)
+		timer_free(d->locators->timer);
+	free(d->locators);
+	d->locators = NULL;
 }

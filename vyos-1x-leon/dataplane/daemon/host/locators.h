@@ -7,5 +7,6 @@
 #include "daemon/leond.h"
 
 void locators_start(struct leond *d);
+void locators_free(struct leond *d);
 void locators_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */
 void locators_update(struct leond *d);

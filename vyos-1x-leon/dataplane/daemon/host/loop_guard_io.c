@@ -4,10 +4,12 @@
  * one (a router's own leon0 has none: it would only count them as dropped), checks those that are
  * heard, and does what the state machine (loop_guard.c) says. Control thread.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "base/defs.h"
+#include "base/mem.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/life/event_text.h"
@@ -18,6 +20,14 @@
 
 /* Between two announcements of changes. */
 #define GATHER_MS 200
+
+struct guard_io {
+	struct timer *timer, *soon;
+	struct vlan_set unreported; /* changes of the guard that nobody was told of yet */
+	bool moved;		    /* and other nodes must be told */
+	uint8_t changes;	    /* that they were told of */
+	mono_t said;
+};
 
 static uint64_t own_incarnation(struct leond *d)
 {
@@ -53,7 +63,7 @@ static void send_frame(struct leond *d, uint16_t vlan)
 
 static bool may_send(const struct leond *d)
 {
-	return d->guard_timer && d->guard.enabled && d->guard.lan;
+	return d->guard_io->timer && d->guard.enabled && d->guard.lan;
 }
 
 static void send_urgent(struct leond *d)
@@ -100,7 +110,8 @@ void lan_changed(struct leond *d, uint16_t slot)
 /* A change that no flag shows is one too: the number says so. */
 static uint16_t lan_flags(struct leond *d)
 {
-	uint16_t number = (uint16_t)(++d->lan_changes * RECORD_LAN_CHANGE) & RECORD_LAN_CHANGES;
+	uint16_t number =
+		(uint16_t)(++d->guard_io->changes * RECORD_LAN_CHANGE) & RECORD_LAN_CHANGES;
 
 	switch (guard_state(&d->guard)) {
 	case GUARD_BLOCKED:
@@ -122,7 +133,7 @@ static node_id_t changed_into(const struct leond *d, enum guard_state state, str
 	for (unsigned i = 0; i < g->n_used; i++) {
 		const struct guard_vlan *v = g->vlan[g->used[i]];
 
-		if (v->state != state || !vlan_set_has(&d->lan_unreported, v->id))
+		if (v->state != state || !vlan_set_has(&d->guard_io->unreported, v->id))
 			continue;
 		vlan_set_add(out, v->id);
 		if (other == NODE_ID_NONE && v->n_heard)
@@ -173,19 +184,19 @@ static void report(struct leond *d)
  * Changes of many VLANs come together, and are told together. */
 static void tell(struct leond *d, mono_t now)
 {
-	if (vlan_set_is_empty(&d->lan_unreported))
+	if (vlan_set_is_empty(&d->guard_io->unreported))
 		return;
-	if (!mono_is_never(d->lan_said) && mono_sub_ms(now, d->lan_said) < GATHER_MS) {
-		timer_set(d->guard_soon, mono_add_ms(d->lan_said, GATHER_MS));
+	if (!mono_is_never(d->guard_io->said) && mono_sub_ms(now, d->guard_io->said) < GATHER_MS) {
+		timer_set(d->guard_io->soon, mono_add_ms(d->guard_io->said, GATHER_MS));
 		return;
 	}
-	d->lan_said = now;
+	d->guard_io->said = now;
 	report(d);
-	d->lan_unreported = (struct vlan_set){ 0 };
+	d->guard_io->unreported = (struct vlan_set){ 0 };
 	routes_soon(d);
-	if (!d->lan_moved)
+	if (!d->guard_io->moved)
 		return;
-	d->lan_moved = false;
+	d->guard_io->moved = false;
 	overlay_set_lan(d->overlay, lan_flags(d));
 	lan_changed(d, SLOT_SELF);
 }
@@ -196,8 +207,8 @@ static void note_changed(struct leond *d)
 	struct guard *g = &d->guard;
 
 	for (unsigned i = 0; i < array_size(g->changed.word); i++)
-		d->lan_unreported.word[i] |= g->changed.word[i];
-	d->lan_moved |= g->moved;
+		d->guard_io->unreported.word[i] |= g->changed.word[i];
+	d->guard_io->moved |= g->moved;
 	g->moved = false;
 	g->changed = (struct vlan_set){ 0 };
 }
@@ -220,8 +231,8 @@ static void act_on(struct leond *d, unsigned outcome)
 	const struct event_facts begins = { .kind = EV_LOCAL_LOOP };
 	const struct event_facts ends = { .kind = EV_LOCAL_LOOP_OVER };
 
-	if ((outcome & (GUARD_CHANGED | GUARD_URGENT)) && d->guard_soon)
-		timer_set(d->guard_soon, loop_now(d->loop));
+	if ((outcome & (GUARD_CHANGED | GUARD_URGENT)) && d->guard_io->soon)
+		timer_set(d->guard_io->soon, loop_now(d->loop));
 	if (outcome & GUARD_LOOP_BEGINS)
 		report_event(d, &begins,
 			     "a frame of this node came back over the local segment: "
@@ -301,7 +312,7 @@ static void on_guard_timer(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	timer_set(d->guard_timer, mono_add_ms(now, d->guard.interval_ms / GUARD_TICKS));
+	timer_set(d->guard_io->timer, mono_add_ms(now, d->guard.interval_ms / GUARD_TICKS));
 	act_on(d, guard_tick(&d->guard, now));
 	send_due(d);
 }
@@ -310,13 +321,14 @@ void guard_open(struct leond *d)
 {
 	mono_t now = loop_now(d->loop);
 
+	d->guard_io = x_new(struct guard_io);
 	guard_init(&d->guard, d->self, d->conf->guard, d->conf->guard_interval_ms, now);
 }
 
 void guard_start(struct leond *d)
 {
-	d->guard_timer = timer_new(d->loop, on_guard_timer, d);
-	d->guard_soon = timer_new(d->loop, on_soon, d);
+	d->guard_io->timer = timer_new(d->loop, on_guard_timer, d);
+	d->guard_io->soon = timer_new(d->loop, on_soon, d);
 	guard_lan_changed(d);
 	on_guard_timer(d, loop_now(d->loop));
 	on_soon(d, loop_now(d->loop));
@@ -324,8 +336,12 @@ void guard_start(struct leond *d)
 
 void guard_close(struct leond *d)
 {
-	timer_free(d->guard_timer);
-	timer_free(d->guard_soon);
+	if (!d->guard_io)
+		return;
+	timer_free(d->guard_io->timer);
+	timer_free(d->guard_io->soon);
+	free(d->guard_io);
+	d->guard_io = NULL;
 	guard_free(&d->guard);
 }
 

@@ -13,6 +13,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 #include "daemon/host/seeds.h"
+#include "daemon/life/cache.h"
 #include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
@@ -22,7 +23,7 @@
 static void set_address(struct leond *d, uint32_t i)
 {
 	if (i >= d->n_configured_peers) {
-		const struct member_entry *m = &d->cached.member[i - d->n_configured_peers];
+		const struct member_entry *m = cache_member(d, i - d->n_configured_peers);
 
 		overlay_set_seed(d->overlay, i, m->ep, m->n);
 	} else if (d->conf->peer[i].is_ip && !d->conf->peer[i].disable) {

@@ -6,11 +6,18 @@
 #include "daemon/host/source.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
 #define ADDRS_MAX 1024
+
+struct source_state {
+	int index;    /* of source-interface; 0 none */
+	bool lost[2]; /* source-address of IPv4, IPv6 */
+};
 
 static bool is_source(const struct conf *c, const struct ip_addr *ip)
 {
@@ -34,7 +41,7 @@ static void tell(struct leond *d, const struct ip_addr *ip, bool gone)
 
 static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
 {
-	bool *lost = ip->family == 4 ? &d->source_lost[0] : &d->source_lost[1];
+	bool *lost = ip->family == 4 ? &d->source->lost[0] : &d->source->lost[1];
 
 	if (!is_source(d->conf, ip) || *lost == gone)
 		return;
@@ -66,7 +73,7 @@ static void look_again(struct leond *d)
 	int n = nl_addrs(d->nl, 0, addr, ADDRS_MAX);
 	struct nl_link link;
 
-	if (d->source_index && nl_link_by_index(d->nl, d->source_index, &link) == -ENODEV) {
+	if (d->source->index && nl_link_by_index(d->nl, d->source->index, &link) == -ENODEV) {
 		on_gone(d);
 		return;
 	}
@@ -80,7 +87,7 @@ void source_changed(struct leond *d, const struct nl_event *ev)
 {
 	switch (ev->change) {
 	case NL_LINK_GONE:
-		if (d->source_index && ev->link.index == d->source_index)
+		if (d->source->index && ev->link.index == d->source->index)
 			on_gone(d);
 		break;
 	case NL_ADDR_ADDED:
@@ -101,7 +108,14 @@ void source_start(struct leond *d)
 {
 	struct nl_link link;
 
+	d->source = x_new(struct source_state);
 	if (d->conf->source_interface[0] &&
 	    nl_link_by_name(d->nl, d->conf->source_interface, &link) == 0)
-		d->source_index = link.index;
+		d->source->index = link.index;
+}
+
+void source_free(struct leond *d)
+{
+	free(d->source);
+	d->source = NULL;
 }

@@ -7,4 +7,5 @@
 #include "daemon/leond.h"
 
 void source_start(struct leond *d);
+void source_free(struct leond *d);
 void source_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */

@@ -7,3 +7,4 @@
 #include "daemon/leond.h"
 
 void usage_start(struct leond *d);
+void usage_free(struct leond *d);

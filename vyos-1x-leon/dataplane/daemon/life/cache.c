@@ -16,6 +16,16 @@
 #include "daemon/leond.h"
 #include "io/file.h"
 
+#define SAVE_EVERY_MS 60000
+
+struct cache {
+	char path[160];
+	struct member_list read; /* at the start; appended to every configuration */
+	char *saved;		 /* text of the file as written last */
+	bool fails;		 /* it could not be written, which was said */
+	mono_t saved_at;
+};
+
 /* /run/leon/leon0.sock has /run/leon/leon0.members beside it. */
 static void make_path(struct leond *d)
 {
@@ -24,7 +34,7 @@ static void make_path(struct leond *d)
 
 	if (len > 5 && strcmp(path + len - 5, ".sock") == 0)
 		len -= 5;
-	snprintf(d->cache_path, sizeof(d->cache_path), "%.*s.members", (int)len, path);
+	snprintf(d->cache->path, sizeof(d->cache->path), "%.*s.members", (int)len, path);
 }
 
 static bool is_configured(const struct conf *c, const struct endpoint *ep)
@@ -40,13 +50,13 @@ static void drop_known(struct leond *d)
 {
 	struct member_list kept = { 0 };
 
-	for (unsigned i = 0; i < d->cached.n; i++) {
-		const struct member_entry *m = &d->cached.member[i];
+	for (unsigned i = 0; i < d->cache->read.n; i++) {
+		const struct member_entry *m = &d->cache->read.member[i];
 
 		if (m->node != d->self && !is_configured(d->conf, &m->ep[0]))
 			kept.member[kept.n++] = *m;
 	}
-	d->cached = kept;
+	d->cache->read = kept;
 }
 
 void cache_load(struct leond *d)
@@ -56,27 +66,35 @@ void cache_load(struct leond *d)
 	ssize_t len;
 	int fd;
 
+	d->cache = x_new(struct cache);
+	d->cache->saved_at = loop_now(d->loop);
 	make_path(d);
-	fd = file_open(d->cache_path, false, &st);
+	fd = file_open(d->cache->path, false, &st);
 	if (fd < 0) {
 		if (fd != -ENOENT)
-			log_warn("cache", "%s is ignored: %s", d->cache_path, file_error(fd));
+			log_warn("cache", "%s is ignored: %s", d->cache->path, file_error(fd));
 		return;
 	}
 	text = x_calloc(1, MEMBERS_FILE_MAX);
 	len = file_read(fd, text, MEMBERS_FILE_MAX);
 	close(fd);
 	if (len < 0)
-		log_warn("cache", "%s is ignored: %s", d->cache_path, file_error((int)len));
-	else if (members_parse(text, (size_t)len, d->conf->vni, &d->cached, err, sizeof(err)) < 0)
-		log_warn("cache", "%s is ignored: %s", d->cache_path, err);
+		log_warn("cache", "%s is ignored: %s", d->cache->path, file_error((int)len));
+	else if (members_parse(text, (size_t)len, d->conf->vni, &d->cache->read, err, sizeof(err)) <
+		 0)
+		log_warn("cache", "%s is ignored: %s", d->cache->path, err);
 	free(text);
 	drop_known(d);
 }
 
+const struct member_entry *cache_member(const struct leond *d, uint32_t i)
+{
+	return &d->cache->read.member[i];
+}
+
 void cache_append_to(const struct leond *d, struct conf *c)
 {
-	uint32_t n = min_of((uint32_t)d->cached.n,
+	uint32_t n = min_of((uint32_t)d->cache->read.n,
 			    c->n_peers < CONF_PEERS_MAX ? CONF_PEERS_MAX - c->n_peers : 0);
 
 	if (n == 0)
@@ -85,7 +103,7 @@ void cache_append_to(const struct leond *d, struct conf *c)
 	for (uint32_t i = 0; i < n; i++) {
 		struct conf_peer *p = &c->peer[c->n_peers + i];
 
-		*p = (struct conf_peer){ .is_ip = true, .ep = d->cached.member[i].ep[0] };
+		*p = (struct conf_peer){ .is_ip = true, .ep = d->cache->read.member[i].ep[0] };
 		snprintf(p->name, sizeof(p->name), "cached-%u", i + 1);
 		ip_format(&p->ep.ip, p->host, sizeof(p->host));
 	}
@@ -129,23 +147,23 @@ static void save_text(struct leond *d, const char *text, size_t len)
 {
 	int r;
 
-	if (d->saved && strcmp(d->saved, text) == 0)
+	if (d->cache->saved && strcmp(d->cache->saved, text) == 0)
 		return;
-	r = file_write(d->cache_path, text, len, FILE_REPLACE);
+	r = file_write(d->cache->path, text, len, FILE_REPLACE);
 	if (r < 0) {
-		if (!d->save_fails)
+		if (!d->cache->fails)
 			log_warn("cache",
 				 "%s cannot be written: %s; after a restart this node joins "
 				 "through its configured peers only",
-				 d->cache_path, file_error(r));
-		d->save_fails = true;
+				 d->cache->path, file_error(r));
+		d->cache->fails = true;
 		return;
 	}
-	if (d->save_fails)
-		log_notice("cache", "%s is written again", d->cache_path);
-	d->save_fails = false;
-	free(d->saved);
-	d->saved = x_strdup(text);
+	if (d->cache->fails)
+		log_notice("cache", "%s is written again", d->cache->path);
+	d->cache->fails = false;
+	free(d->cache->saved);
+	d->cache->saved = x_strdup(text);
 }
 
 void cache_save(struct leond *d, mono_t now)
@@ -156,7 +174,7 @@ void cache_save(struct leond *d, mono_t now)
 	size_t len;
 
 	collect(d, &l);
-	d->saved_at = now;
+	d->cache->saved_at = now;
 	/* Nobody is reached: what the file says is the best that is known. */
 	if (l.n == 0)
 		return;
@@ -165,4 +183,18 @@ void cache_save(struct leond *d, mono_t now)
 	text = jsonw_text(w, &len);
 	save_text(d, text, len);
 	jsonw_free(w);
+}
+
+void cache_upkeep(struct leond *d, mono_t now)
+{
+	if (mono_sub_ms(now, d->cache->saved_at) >= SAVE_EVERY_MS)
+		cache_save(d, now);
+}
+
+void cache_free(struct leond *d)
+{
+	if (d->cache)
+		free(d->cache->saved);
+	free(d->cache);
+	d->cache = NULL;
 }

@@ -5,7 +5,12 @@
 #pragma once
 
 #include "daemon/leond.h"
+#include "daemon/life/members.h"
 
 void cache_load(struct leond *d);
 void cache_append_to(const struct leond *d, struct conf *c);
+/* The i-th that it appended. */
+const struct member_entry *cache_member(const struct leond *d, uint32_t i);
 void cache_save(struct leond *d, mono_t now);
+void cache_upkeep(struct leond *d, mono_t now); /* each second */
+void cache_free(struct leond *d);

@@ -4,8 +4,10 @@
  * seeds that wait for a name, the member cache, the status line of systemd. Control thread.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "daemon/host/device.h"
 #include "daemon/host/offload.h"
 #include "daemon/host/reach.h"
@@ -18,9 +20,14 @@
 #include "daemon/life/clock.h"
 
 #define NEIGH_AGE_EVERY_S 10
-#define CACHE_SAVE_MS	  60000
 /* The whole FDB is looked at in about this many seconds. */
 #define FDB_ROUND_S 8
+
+struct housekeeping {
+	struct timer *timer;
+	uint64_t no_descriptors; /* connections to ctl closed for lack of them, at the last look */
+	char status[128];	 /* as the service manager has it */
+};
 
 static void age_tables(struct leond *d, mono_t now)
 {
@@ -37,7 +44,7 @@ static void report_status(struct leond *d)
 {
 	struct nodedb *db = overlay_nodes(d->overlay);
 	unsigned others = 0, reachable = 0;
-	char text[sizeof(d->status)];
+	char text[sizeof(d->housekeeping->status)];
 
 	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
@@ -49,9 +56,9 @@ static void report_status(struct leond *d)
 		 d->conf->interface, reachable, others,
 		 guard_state(&d->guard) == GUARD_BLOCKED ? ", blocked by the loop guard" : "");
 	/* A service manager that is slow to read makes its clients wait. */
-	if (strcmp(text, d->status) == 0)
+	if (strcmp(text, d->housekeeping->status) == 0)
 		return;
-	snprintf(d->status, sizeof(d->status), "%s", text);
+	snprintf(d->housekeeping->status, sizeof(d->housekeeping->status), "%s", text);
 	loop_notify(d->loop, text);
 }
 
@@ -62,36 +69,43 @@ static void report_descriptors(struct leond *d)
 	uint64_t n = ctl_counters(d->ctl)->no_descriptors;
 	const struct event_facts facts = { .kind = EV_NO_DESCRIPTORS, .value = n };
 
-	if (n == d->no_descriptors)
+	if (n == d->housekeeping->no_descriptors)
 		return;
-	if (d->no_descriptors == 0)
+	if (d->housekeeping->no_descriptors == 0)
 		report_event(
 			d, &facts,
 			"no file descriptor was left for the control socket: raise LimitNOFILE "
 			"of the unit");
-	d->no_descriptors = n;
+	d->housekeeping->no_descriptors = n;
 }
 
 static void on_second(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	timer_set(d->second_timer, mono_add_ms(now, 1000));
+	timer_set(d->housekeeping->timer, mono_add_ms(now, 1000));
 	age_tables(d, now);
 	fwd_reclaim(d->fwd);
 	device_run_mtu(d, now);
 	seeds_run(d, now);
 	reach_run(d, now);
 	offload_look(d);
-	if (mono_sub_ms(now, d->saved_at) >= CACHE_SAVE_MS)
-		cache_save(d, now);
+	cache_upkeep(d, now);
 	report_descriptors(d);
 	report_status(d);
 }
 
 void housekeeping_start(struct leond *d)
 {
-	d->second_timer = timer_new(d->loop, on_second, d);
-	d->saved_at = loop_now(d->loop);
-	timer_set(d->second_timer, mono_add_ms(loop_now(d->loop), 1000));
+	d->housekeeping = x_new(struct housekeeping);
+	d->housekeeping->timer = timer_new(d->loop, on_second, d);
+	timer_set(d->housekeeping->timer, mono_add_ms(loop_now(d->loop), 1000));
+}
+
+void housekeeping_free(struct leond *d)
+{
+	if (d->housekeeping)
+		timer_free(d->housekeeping->timer);
+	free(d->housekeeping);
+	d->housekeeping = NULL;
 }

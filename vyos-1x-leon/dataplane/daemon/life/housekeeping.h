@@ -7,3 +7,4 @@
 #include "daemon/leond.h"
 
 void housekeeping_start(struct leond *d);
+void housekeeping_free(struct leond *d);

@@ -12,6 +12,7 @@
 
 #include "base/defs.h"
 #include "daemon/control/cmds.h"
+#include "daemon/control/counters.h"
 #include "daemon/control/probes.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/datagrams.h"
@@ -277,7 +278,7 @@ int leond_start(struct leond *d, const char *config_path, struct conf *conf)
 		log_error("daemon", "event loop cannot be made: %s", strerror(errno));
 		return -errno;
 	}
-	d->started = d->statistics_since = loop_now(d->loop);
+	d->started = loop_now(d->loop);
 	r = begin(d);
 	if (r < 0)
 		return r;
@@ -308,9 +309,9 @@ static void timers_free(struct leond *d)
 {
 	guard_close(d);
 	vlans_stop(d);
-	timer_free(d->locators_timer);
-	timer_free(d->second_timer);
-	timer_free(d->usage_timer);
+	locators_free(d);
+	housekeeping_free(d);
+	usage_free(d);
 	timer_free(d->drain_timer);
 	timer_free(d->leave_timer);
 }
@@ -328,8 +329,9 @@ static void tables_free(struct leond *d)
 	neigh_free(d->neigh);
 	events_free(d->events);
 	free(d->seed);
-	free(d->saved);
-	free(d->link_tx);
+	cache_free(d);
+	source_free(d);
+	counters_free(d);
 	ipsec_report_free(&d->ipsec);
 }
 
