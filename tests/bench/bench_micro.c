@@ -293,8 +293,24 @@ static uint16_t slot_of(void *arg, node_id_t id)
 	return (uint16_t)(id - NODE_ID0);
 }
 
-/* Every node measures every other one; times are what a hash says. */
-static void load_row(struct latdb *db, uint16_t from, uint16_t n)
+/* Round-trip time of two nodes, the same at both ends: on a plane, with a detour of up to a half
+ * that is the pair's own, so that relays are worth it; or with two nodes at any distance, where
+ * nearly every pair has a relay that is. */
+static uint32_t rtt_of(unsigned a, unsigned b, bool on_plane)
+{
+	uint64_t pair = hash_mix64((uint64_t)max_of(a, b) << 32 | min_of(a, b));
+	uint64_t at = hash_mix64(a), bt = hash_mix64(b);
+	int32_t dx = (int32_t)(at & 0xffff) - (int32_t)(bt & 0xffff);
+	int32_t dy = (int32_t)(at >> 16 & 0xffff) - (int32_t)(bt >> 16 & 0xffff);
+	uint32_t x = (uint32_t)abs(dx), y = (uint32_t)abs(dy);
+
+	if (!on_plane)
+		return 5000 + (uint32_t)(pair % 200000);
+	return 1000 + (uint32_t)((max_of(x, y) + min_of(x, y) / 2) * (1000 + pair % 500) / 1000);
+}
+
+/* Every node measures every other one. */
+static void load_row(struct latdb *db, uint16_t from, uint16_t n, bool on_plane)
 {
 	static struct msg_row m;
 	uint16_t parts = (uint16_t)((n + MSG_ROW_MAX - 1) / MSG_ROW_MAX);
@@ -308,33 +324,36 @@ static void load_row(struct latdb *db, uint16_t from, uint16_t n)
 		for (uint16_t to = (uint16_t)(part * MSG_ROW_MAX); to < n && m.n < MSG_ROW_MAX;
 		     to++)
 			if (to != from)
-				m.entry[m.n++] = (struct row_entry){
-					.node = NODE_ID0 + to,
-					.up = true,
-					.rtt_us = 5000 + (from * 31u ^ to * 17u) * 7919u % 200000,
-					.var_us = 500,
-					.mtu = 1472
-				};
+				m.entry[m.n++] =
+					(struct row_entry){ .node = NODE_ID0 + to,
+							    .up = true,
+							    .rtt_us = rtt_of(from, to, on_plane),
+							    .lasting_us =
+								    rtt_of(from, to, on_plane),
+							    .var_us = 500,
+							    .mtu = 1472 };
 		latdb_merge(db, from, &m, slot_of, NULL);
 	}
 }
 
-static void measure_paths(uint16_t n)
+static void measure_paths(uint16_t n, bool on_plane)
 {
 	struct path_case c = { .db = latdb_new(), .n = n, .pp = { .maximum_relays = 3 } };
 	char what[80];
 
 	c.out = x_calloc(n, sizeof(c.out[0]));
 	for (uint16_t from = 1; from < n; from++)
-		load_row(c.db, from, n);
+		load_row(c.db, from, n, on_plane);
 	for (uint16_t to = 1; to < n; to++) {
-		struct lat_entry e = { .rtt_us = 5000 + to * 7919u % 200000,
+		struct lat_entry e = { .rtt_us = rtt_of(0, to, on_plane),
+				       .lasting_us = rtt_of(0, to, on_plane),
 				       .mtu = 1472,
 				       .up = true };
 
 		latdb_set(c.db, to, &e);
 	}
-	snprintf(what, sizeof(what), "all paths of one node, %u nodes", n);
+	snprintf(what, sizeof(what), "all paths of one node, %u nodes, %s", n,
+		 on_plane ? "on a plane" : "anywhere");
 	report(what, best_ns(compute, &c, n > 200 ? 3 : 30) / 1e3, "us");
 	latdb_free(c.db);
 	free(c.out);
@@ -356,7 +375,9 @@ int main(int argc, char **argv)
 	measure_headers();
 	measure_workers();
 	for (size_t i = 0; i < array_size(nodes); i++)
-		measure_paths(nodes[i]);
+		measure_paths(nodes[i], true);
+	for (size_t i = 0; i < array_size(nodes); i++)
+		measure_paths(nodes[i], false);
 	printf("%s", json ? "]\n" : "");
 	return 0;
 }

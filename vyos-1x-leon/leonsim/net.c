@@ -226,6 +226,7 @@ struct net *net_new(struct trace *t, const char *conf_text, uint64_t seed, char 
 	n->loop = loop_sim_new();
 	n->node = x_calloc(n->n, sizeof(*n->node));
 	n->dead = x_calloc((size_t)n->n * n->n, sizeof(*n->dead));
+	n->slot = x_calloc((size_t)n->n * n->n, sizeof(*n->slot));
 	n->start = MONO_NEVER;
 	n->traffic = timer_new(n->loop, traffic_tick, n);
 	t->rng = seed;
@@ -260,6 +261,7 @@ void net_free(struct net *n)
 	loop_free(n->loop);
 	free(n->node);
 	free(n->dead);
+	free(n->slot);
 	free(n);
 }
 
@@ -347,9 +349,15 @@ void net_cut(struct net *n, unsigned a, unsigned b, bool dead)
 
 uint16_t net_slot(const struct net *n, unsigned at, unsigned of)
 {
-	struct node *node = nodedb_find(overlay_nodes(n->node[at].o), n->node[of].id);
+	struct nodedb *nodes = overlay_nodes(n->node[at].o);
+	uint16_t *known = &n->slot[at * n->n + of];
+	struct node *node = nodedb_at(nodes, *known);
 
-	return node ? node->slot : SLOT_NONE;
+	/* It is asked for all pairs at each look. */
+	if (!node || node->id != n->node[of].id)
+		node = nodedb_find(nodes, n->node[of].id);
+	*known = node ? node->slot : SLOT_NONE;
+	return *known;
 }
 
 const struct choice *net_choice(const struct net *n, unsigned a, unsigned b)

@@ -32,7 +32,8 @@ struct net {
 	mono_t start; /* of the trace; before: its first slice */
 	unsigned n;
 	struct net_node *node;
-	bool *dead; /* [a * n + b]: that way */
+	bool *dead;	/* [a * n + b]: that way */
+	uint16_t *slot; /* the same: of b at a, when it was last asked for */
 	bool all_traffic;
 	struct timer *traffic;
 };

@@ -23,7 +23,7 @@ struct run {
 	struct result *r;
 	struct oracle *oracle;
 	struct second *second; /* [a * n + b] */
-	uint64_t *changes;     /* of each pair when the trace began */
+	mono_t *seconds_at;    /* when they are due, by host */
 	unsigned slice;
 };
 
@@ -154,6 +154,21 @@ static void run_second(struct run *run, unsigned a)
 	}
 }
 
+/* As often as the daemon does. */
+static void run_seconds(struct run *run)
+{
+	struct net *net = run->net;
+	mono_t now = loop_now(net->loop);
+
+	for (unsigned a = 0; a < net->n; a++) {
+		if (net->node[a].dead ||
+		    (!mono_is_never(run->seconds_at[a]) && mono_before(now, run->seconds_at[a])))
+			continue;
+		run->seconds_at[a] = mono_add_ms(now, overlay_pairs_every_ms(net->node[a].o));
+		run_second(run, a);
+	}
+}
+
 static void look(struct run *run)
 {
 	struct net *net = run->net;
@@ -163,10 +178,10 @@ static void look(struct run *run)
 		run->slice = slice;
 		oracle_update(run->oracle, net, slice);
 	}
+	run_seconds(run);
 	for (unsigned a = 0; a < net->n; a++) {
 		if (net->node[a].dead)
 			continue;
-		run_second(run, a);
 		for (unsigned b = 0; b < net->n; b++)
 			if (a != b && !net->node[b].dead)
 				look_at_pair(run, a, b);
@@ -260,8 +275,8 @@ struct result *replay(struct trace *t, const struct replay_options *o, char *err
 	run.oracle = oracle_new(run.net);
 	run.second = x_calloc((size_t)t->n * t->n, sizeof(*run.second));
 	net_settle(run.net, o->warm_up_ms);
-	for (unsigned a = 0; a < t->n; a++)
-		run_second(&run, a);
+	run.seconds_at = x_calloc(t->n, sizeof(*run.seconds_at));
+	run_seconds(&run);
 	take_counters(&run, true);
 	while (net_now_us(run.net) < end) {
 		apply_failures(&run, o, before, net_now_us(run.net));
@@ -272,6 +287,7 @@ struct result *replay(struct trace *t, const struct replay_options *o, char *err
 	finish(&run);
 	oracle_free(run.oracle);
 	free(run.second);
+	free(run.seconds_at);
 	net_free(run.net);
 	return r;
 }

@@ -160,6 +160,8 @@ const struct choice *overlay_choice(const struct overlay *o, uint16_t slot);
 const struct gain *overlay_gain(const struct overlay *o, uint16_t slot);
 /* The two paths of critical frames to a slot; NULL where there is none. */
 const struct pairing *overlay_pair(const struct overlay *o, uint16_t slot);
+/* They are looked at anew at this distance. */
+int64_t overlay_pairs_every_ms(const struct overlay *o);
 /* Data along relays to a slot: what was compared, and which relays are not taken (slots, their
  * number is returned). */
 unsigned overlay_path_data(const struct overlay *o, uint16_t slot, uint64_t *tx, uint64_t *lost,

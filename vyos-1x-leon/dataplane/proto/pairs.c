@@ -16,6 +16,11 @@
 #define TELL_AFTER_MS 10000
 #define TELL_EVERY_MS 60000
 
+int64_t overlay_pairs_every_ms(const struct overlay *o)
+{
+	return overlay_stretch(o, LOOK_EVERY_MS);
+}
+
 /* Relays that know copies: an older version would drop them. */
 static void mark_relays(struct overlay *o, const struct path_params *pp, uint16_t n_slots)
 {
@@ -76,7 +81,7 @@ static void tell(struct overlay *o, struct peer *p, mono_t now)
 bool pairs_run(struct overlay *o, const struct path_params *pp, uint16_t n_slots, mono_t now)
 {
 	bool all = mono_is_never(o->pairs.looked) ||
-		   mono_sub_ms(now, o->pairs.looked) >= overlay_stretch(o, LOOK_EVERY_MS);
+		   mono_sub_ms(now, o->pairs.looked) >= overlay_pairs_every_ms(o);
 	struct path_params own = *pp;
 	bool changed = false;
 

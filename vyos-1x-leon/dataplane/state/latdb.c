@@ -13,20 +13,9 @@
 #include "base/defs.h"
 #include "base/mem.h"
 
-/* Rows are many (N * N cells on each node), so a cell has what the wire has and no padding. */
 #define CONTRADICTION_FACTOR 2
 #define CONTRADICTION_US     8000
 
-struct cell {
-	uint32_t rtt_up;     /* rtt in us, 24 bits; CELL_UP, CELL_SILENT */
-	uint32_t lasting_us; /* 24 bits */
-	uint32_t var_us;     /* 24 bits */
-	uint16_t loss_pm;
-	uint16_t mtu;
-};
-#define CELL_UP	    0x80000000u
-#define CELL_SILENT 0x40000000u
-#define CELL_US_MAX 0xffffffu
 static_assert(sizeof(struct cell) == 16, "a cell is 16 bytes");
 
 #define ROW_GROWTH 16
@@ -152,20 +141,15 @@ bool lat_contradicts(const struct lat_entry *a, const struct lat_entry *b)
 
 struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to)
 {
-	struct cell c;
-
 	if (from >= db->n_rows || to >= db->row[from].n_cells)
 		return (struct lat_entry){ 0 };
-	c = db->row[from].cell[to];
-	return (struct lat_entry){
-		.rtt_us = c.rtt_up & CELL_US_MAX,
-		.lasting_us = c.lasting_us,
-		.var_us = c.var_us,
-		.loss_pm = c.loss_pm,
-		.mtu = c.mtu,
-		.up = cell_is_up(c),
-		.silent = c.rtt_up & CELL_SILENT,
-	};
+	return cell_entry(&db->row[from].cell[to]);
+}
+
+const struct cell *latdb_row(const struct latdb *db, uint16_t from, uint32_t *n)
+{
+	*n = from < db->n_rows ? db->row[from].n_cells : 0;
+	return *n ? db->row[from].cell : NULL;
 }
 
 uint32_t latdb_row_seq(const struct latdb *db, uint16_t from)

@@ -70,6 +70,32 @@ struct lat_entry {
 	bool silent; /* up, but its last probes are unanswered: rtt_us is an estimate */
 };
 
+/* An entry as it is kept. Rows are many (N * N cells on each node), so a cell has what the wire has
+ * and no padding. */
+struct cell {
+	uint32_t rtt_up;     /* rtt in us, 24 bits; CELL_UP, CELL_SILENT */
+	uint32_t lasting_us; /* 24 bits */
+	uint32_t var_us;     /* 24 bits */
+	uint16_t loss_pm;
+	uint16_t mtu;
+};
+#define CELL_UP	    0x80000000u
+#define CELL_SILENT 0x40000000u
+#define CELL_US_MAX 0xffffffu
+
+static inline struct lat_entry cell_entry(const struct cell *c)
+{
+	return (struct lat_entry){
+		.rtt_us = c->rtt_up & CELL_US_MAX,
+		.lasting_us = c->lasting_us,
+		.var_us = c->var_us,
+		.loss_pm = c->loss_pm,
+		.mtu = c->mtu,
+		.up = c->rtt_up & CELL_UP,
+		.silent = c->rtt_up & CELL_SILENT,
+	};
+}
+
 /* Both ends of a link measured it: is one of them wrong? Twice as much and 8 ms more than the other
  * is beyond what measuring explains. */
 bool lat_contradicts(const struct lat_entry *a, const struct lat_entry *b);
@@ -80,6 +106,9 @@ void latdb_free(struct latdb *db); /* NULL ok */
 
 /* Entry of link from -> to, all zero (down) where unknown. */
 struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to);
+/* The whole row, by slot of the far end, for whoever looks at all of it; what is beyond *n is not
+ * known. Valid until the database changes. */
+const struct cell *latdb_row(const struct latdb *db, uint16_t from, uint32_t *n);
 uint32_t latdb_row_seq(const struct latdb *db,
 		       uint16_t from); /* complete up to this sequence; 0 none */
 uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from);

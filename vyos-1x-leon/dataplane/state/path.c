@@ -20,7 +20,6 @@
 
 /* A node's labels; the index is the number of relays between source and node. */
 struct vertex {
-	uint32_t cost[LEVELS];
 	uint16_t parent[LEVELS]; /* node before this one */
 	uint8_t open;		 /* levels below this one are not settled */
 	uint8_t best;		 /* cheapest open level */
@@ -34,9 +33,16 @@ struct search {
 	uint16_t n;
 	uint8_t levels;
 	struct vertex *v;
-	uint32_t
-		*key; /* cost of each vertex's cheapest open label; dense, because it is searched */
+	/* Of the labels, by level and then by node: all of a level are looked at in a row. A label
+	 * that is closed costs nothing, so that no way to it is ever better. */
+	uint32_t *cost[LEVELS];
+	/* Nodes that have an open label which costs something finite, in no order. */
+	uint16_t *open;
+	uint16_t n_open;
+	/* Cost of each one's cheapest open label and then its level, in one number. */
+	uint64_t *key;
 };
+#define KEY_NONE UINT64_MAX
 
 uint32_t link_variation_cost(const struct lat_entry *e)
 {
@@ -154,78 +160,100 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		p->lasting_us = COST_INFINITE;
 }
 
+/* A way to i, over u with `level` relays, was found that costs less than the one known. */
+static void improve(struct search *s, uint16_t i, uint16_t u, uint8_t level, uint32_t cost)
+{
+	struct vertex *v = &s->v[i];
+	uint64_t key = (uint64_t)cost << 8 | level;
+
+	s->cost[level][i] = cost;
+	v->parent[level] = u;
+	if (key >= s->key[i])
+		return;
+	if (s->key[i] == KEY_NONE)
+		s->open[s->n_open++] = i;
+	s->key[i] = key;
+	v->best = level;
+}
+
 /* Offers every vertex the way over u, which was reached at `cost` with `level` - 1 relays. */
 static void relax_from(struct search *s, uint16_t u, uint32_t cost, uint8_t level)
 {
-	for (uint16_t i = 0; i < s->n; i++) {
-		struct vertex *v = &s->v[i];
-		struct lat_entry e;
-		uint32_t c, rtt_us;
+	const uint32_t *known = s->cost[level];
+	bool by_lasting = s->pp->by_lasting;
+	uint32_t n;
+	const struct cell *row = latdb_row(s->db, u, &n);
 
-		if (level >= v->open)
-			continue;
-		e = latdb_get(s->db, u, i);
+	n = min_of(n, (uint32_t)s->n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t rtt_us = by_lasting ? row[i].lasting_us : row[i].rtt_up & CELL_US_MAX, c;
+		struct lat_entry e;
+
 		/* Most end here, before the arithmetic of loss: no link costs less than its RTT. */
-		rtt_us = s->pp->by_lasting ? e.lasting_us : e.rtt_us;
-		if (!e.up || cost_add(cost, rtt_us) >= v->cost[level])
+		if (cost >= COST_INFINITE - rtt_us || cost + rtt_us >= known[i] ||
+		    !(row[i].rtt_up & CELL_UP))
 			continue;
-		hear_other_end(s->db, s->pp, u, i, &e);
-		c = cost_add(cost, s->pp->by_lasting ? link_lasting(&e) : link_cost(&e));
-		if (c >= v->cost[level] || link_is_broken(s->pp, u, i))
-			continue;
-		v->cost[level] = c;
-		v->parent[level] = u;
-		if (c < s->key[i] || (c == s->key[i] && level < v->best)) {
-			s->key[i] = c;
-			v->best = level;
-		}
+		e = cell_entry(&row[i]);
+		hear_other_end(s->db, s->pp, u, (uint16_t)i, &e);
+		c = cost_add(cost, by_lasting ? link_lasting(&e) : link_cost(&e));
+		if (c < known[i] && !link_is_broken(s->pp, u, (uint16_t)i))
+			improve(s, (uint16_t)i, u, level, c);
 	}
 }
 
-/* Vertex with the cheapest open label, the one with fewer relays among equals; n: none left. */
+/* Place in s->open of the vertex with the cheapest open label, the one with fewer relays and then
+ * the lower slot among equals. */
 static uint16_t cheapest(const struct search *s)
 {
-	uint32_t best = COST_INFINITE;
-	uint16_t at = s->n;
+	uint64_t best = KEY_NONE;
+	uint16_t at = 0;
 
-	for (uint16_t i = 0; i < s->n; i++) {
-		if (s->key[i] > best || s->key[i] == COST_INFINITE)
-			continue;
-		if (s->key[i] < best || s->v[i].best < s->v[at].best) {
-			best = s->key[i];
-			at = i;
+	for (uint16_t k = 0; k < s->n_open; k++) {
+		uint64_t key = s->key[s->open[k]];
+
+		if (key < best || (key == best && s->open[k] < s->open[at])) {
+			best = key;
+			at = k;
 		}
 	}
 	return at;
 }
 
-/* Closes the vertex's best label and all that it makes useless; returns its level. */
-static uint8_t settle(struct search *s, uint16_t i)
+/* Closes the best label of the vertex at that place of s->open, and all that it makes useless;
+ * returns its level. */
+static uint8_t settle(struct search *s, uint16_t at)
 {
+	uint16_t i = s->open[at];
 	struct vertex *v = &s->v[i];
 	uint8_t level = v->best;
 
+	for (uint8_t l = level; l < v->open; l++)
+		s->cost[l][i] = 0;
 	v->open = level;
-	s->key[i] = COST_INFINITE;
+	s->key[i] = KEY_NONE;
 	for (uint8_t l = 0; l < v->open; l++) {
-		if (v->cost[l] < s->key[i]) {
-			s->key[i] = v->cost[l];
-			v->best = l;
-		}
+		uint64_t key = (uint64_t)s->cost[l][i] << 8 | l;
+
+		if (s->cost[l][i] == COST_INFINITE || key >= s->key[i])
+			continue;
+		s->key[i] = key;
+		v->best = l;
 	}
+	if (s->key[i] == KEY_NONE)
+		s->open[at] = s->open[--s->n_open];
 	return level;
 }
 
 static void search_run(struct search *s)
 {
 	uint16_t n_left = (uint16_t)(s->n - (s->from < s->n));
-	uint16_t i;
 
 	relax_from(s, s->from, 0, 0);
-	while (n_left && (i = cheapest(s)) < s->n) {
+	while (n_left && s->n_open) {
+		uint16_t at = cheapest(s), i = s->open[at];
 		struct vertex *v = &s->v[i];
-		uint8_t level = settle(s, i);
-		uint32_t cost = cost_add(v->cost[level], s->pp->relay_cost_us);
+		uint32_t cost = cost_add(s->cost[v->best][i], s->pp->relay_cost_us);
+		uint8_t level = settle(s, at);
 
 		if (v->first == LEVELS) {
 			v->first = level;
@@ -258,19 +286,25 @@ void path_compute(const struct latdb *db, const struct path_params *pp, uint16_t
 
 	s.levels = (uint8_t)min_of(pp->maximum_relays + 1, (uint32_t)LEVELS);
 	s.v = x_calloc(n_slots, sizeof(struct vertex));
-	s.key = x_calloc(n_slots, sizeof(uint32_t));
+	s.key = x_calloc(n_slots, sizeof(uint64_t));
+	s.open = x_calloc(n_slots, sizeof(uint16_t));
+	s.cost[0] = x_calloc((size_t)n_slots * LEVELS, sizeof(uint32_t));
+	for (uint8_t l = 0; l < LEVELS; l++)
+		s.cost[l] = s.cost[0] + (size_t)l * n_slots;
 	for (uint16_t i = 0; i < n_slots; i++) {
 		for (uint8_t l = 0; l < LEVELS; l++)
-			s.v[i].cost[l] = COST_INFINITE;
+			s.cost[l][i] = i == from || l >= s.levels ? 0 : COST_INFINITE;
 		s.v[i].open = i == from ? 0 : s.levels;
 		s.v[i].first = LEVELS;
-		s.key[i] = COST_INFINITE;
+		s.key[i] = KEY_NONE;
 	}
 	search_run(&s);
 	for (uint16_t i = 0; i < n_slots; i++)
 		read_path(&s, i, &out[i]);
 	free(s.v);
 	free(s.key);
+	free(s.open);
+	free(s.cost[0]);
 }
 
 bool path_same(const struct path *a, const struct path *b)

@@ -2,6 +2,8 @@
 /* See second.h. */
 #include "state/second.h"
 
+#include "base/defs.h"
+
 /* Silence is no reason to leave a path, since the other copy takes another; but it is one not to
  * choose it. */
 static bool is_usable(const struct path *p)
@@ -18,6 +20,14 @@ static uint64_t cost_of(const struct path *p)
 	       100;
 }
 
+/* No path that begins with this link costs less. */
+static uint64_t least_cost(const struct cell *link)
+{
+	struct path p = { .cost_us = link->rtt_up & CELL_US_MAX, .lasting_us = link->lasting_us };
+
+	return cost_of(&p);
+}
+
 static bool may_relay(const struct path_params *pp, uint16_t slot)
 {
 	return pp->maximum_relays && !(pp->no_relay && pp->no_relay[slot]);
@@ -28,11 +38,15 @@ static struct path best_relayed(const struct latdb *db, const struct path_params
 				uint16_t n_slots, uint16_t to, uint16_t but)
 {
 	struct path best = { .cost_us = COST_INFINITE, .lasting_us = COST_INFINITE };
+	uint32_t n;
+	const struct cell *own = latdb_row(db, SLOT_SELF, &n);
 
+	n_slots = (uint16_t)min_of(n, (uint32_t)n_slots);
 	for (uint16_t k = SLOT_SELF + 1; k < n_slots; k++) {
 		struct path p = { .n_hops = 2, .hop = { k, to } };
 
-		if (k == to || k == but || !may_relay(pp, k))
+		if (k == to || k == but || !may_relay(pp, k) ||
+		    least_cost(&own[k]) >= cost_of(&best))
 			continue;
 		path_evaluate(db, pp, SLOT_SELF, &p);
 		if (is_usable(&p) && !p.silent && cost_of(&p) < cost_of(&best))
