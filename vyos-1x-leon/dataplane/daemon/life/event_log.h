@@ -23,7 +23,7 @@ struct event {
 	char node_name[MSG_NAME_MAX + 1];
 	uint64_t value; /* meaning depends on the event; 0 none */
 	char detail[72];
-	char text[240]; /* one sentence */
+	char text[320]; /* one sentence, with the longest names (test_event_text) */
 };
 
 struct events;
