@@ -27,7 +27,9 @@ OP_TEMPLATES = '/opt/vyatta/share/vyatta-op/templates'
 
 FILES = {
     'UNITS/leon-ipsec@.service.d/vyos-ipsec.conf',
+    'UNITS/leon-lisp.service',
     'UNITS/leond@.service.d/vyos.conf',
+    'UNITS/oor.service.d/oor-unused.conf',
     '/opt/vyatta/etc/config-migrate/migrate/leon/0-to-1',
     '/opt/vyatta/etc/config-migrate/migrate/leon/1-to-2',
     '/usr/lib/python3/dist-packages/vyos-1x-leon.pth',
@@ -36,14 +38,19 @@ FILES = {
     '/usr/libexec/vyos/completion/list_interfaces',
     '/usr/libexec/vyos/completion/list_leon_nodes.py',
     '/usr/libexec/vyos/conf_mode/interfaces_leon.py',
+    '/usr/libexec/vyos/conf_mode/protocols_lisp.py',
     '/usr/libexec/vyos/conf_mode/vpn_ipsec.py',
     '/usr/libexec/vyos/op_mode/leon.py',
+    '/usr/libexec/vyos/op_mode/leon_lisp.py',
     '/usr/libexec/vyos/tests/smoke/cli/test_interfaces_leon.py',
+    '/usr/libexec/vyos/tests/smoke/cli/test_protocols_lisp.py',
     '/usr/libexec/vyos/validators/file-path',
     '/usr/libexec/vyos-1x-leon/leon-boot',
+    '/usr/libexec/vyos-1x-leon/leon-lisp',
     '/usr/share/doc/vyos-1x-leon/README.md',
     '/usr/share/doc/vyos-1x-leon/changelog',
     '/usr/share/doc/vyos-1x-leon/copyright',
+    '/usr/share/doc/vyos-1x-leon/lisp.md',
     '/usr/share/doc/vyos-1x-leon/vyos-image.md',
     '/usr/share/doc/vyos-1x-leon/vyos-internals.md',
     '/usr/share/doc/vyos-1x-leon/vyos-reference.md',
@@ -51,8 +58,10 @@ FILES = {
     '/usr/share/lintian/overrides/vyos-1x-leon',
     '/usr/share/vyos/config-mode-dependencies/vyos-1x-leon.json',
     '/usr/share/vyos/templates/leon/leond.json.j2',
+    '/usr/share/vyos/templates/leon/oor.conf.j2',
     '/usr/share/vyos-1x-leon/conf.def',
     '/usr/share/vyos-1x-leon/interface-definitions/interfaces_leon.xml',
+    '/usr/share/vyos-1x-leon/interface-definitions/protocols_lisp.xml',
     '/usr/share/vyos-1x-leon/interface-definitions/xml-component-version.xml',
 }
 MODULES = '/usr/lib/python3/dist-packages/vyos_leon/'
@@ -79,7 +88,8 @@ def test_file_list(content, units):
     assert found == {name.replace('UNITS', units) for name in FILES}
     modules = {name.removeprefix(MODULES) for name in content if name.startswith(MODULES)}
     assert modules == {
-        path.name for path in (TOP / 'vyos-1x-leon/python/vyos_leon').glob('*.py')
+        str(path.relative_to(TOP / 'vyos-1x-leon/python/vyos_leon'))
+        for path in (TOP / 'vyos-1x-leon/python/vyos_leon').rglob('*.py')
     }
 
 
@@ -100,7 +110,7 @@ def test_templates(content, mode, folder, sources):
     }
     assert found == wanted
     assert len(found) > 50
-    assert all('/leon/' in f'/{name}' for name in found)
+    assert all('/leon/' in f'/{name}' or '/lisp/' in f'/{name}' for name in found)
 
 
 def test_what_is_run_can_be_run(content):
@@ -243,7 +253,9 @@ def test_life_of_the_package(vyos):
     assert status(vyos) == 'ii'
     assert vyos.run('dpkg', '--verify', 'vyos-1x-leon').stdout == ''
     assert "'vyos': 1" in text(vyos, f'{XML_REF}/cache.py')
-    definitions = "'leon': ['interfaces_leon.xml', 'xml-component-version.xml']"
+    definitions = (
+        "'leon': ['interfaces_leon.xml', 'protocols_lisp.xml', 'xml-component-version.xml']"
+    )
     assert definitions in text(vyos, f'{XML_REF}/cache.py')
     # Files of VyOS that are not diverted are what they were.
     assert vyos.run('dpkg', '--verify', 'vyos-1x').stdout.split() == [
@@ -388,13 +400,13 @@ def test_what_a_running_system_is_told(vyos, tmp_path):
     told, _ = told_by('--install', '/tmp/vyos-1x-leon.deb')
     assert told == restarts
     told, _ = told_by('--install', '/tmp/vyos-1x-leon.deb')
-    assert told == restarts
+    assert told == [*restarts, 'systemctl try-restart leon-lisp.service']
     assert vyos.run('test', '-e', '/run/leon/leon0.json').returncode == 0
 
     told, warning = told_by('--remove', 'vyos-1x-leon')
     assert told == [
         'systemctl stop leond@*.service', 'systemctl stop leon-ipsec@*.service',
-        'ip link delete dev leon0', *restarts]  # fmt: skip
+        'systemctl stop leon-lisp.service', 'ip link delete dev leon0', *restarts]  # fmt: skip
     assert 'interfaces leon is configured' in warning
     assert vyos.run('test', '-e', '/run/leon/leon0.json', check=False).returncode != 0
 

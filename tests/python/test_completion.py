@@ -49,6 +49,11 @@ def test_no_names_where_something_is_granted(complete):
     assert complete({'leon0': answer}, '--authority') == ['192.0.2.2', '192.0.2.3', 'a1' * 32]
 
 
+def test_node_ids_alone(complete):
+    answer = json.dumps({'version': 1, 'nodes': [{**n, 'identity': 'a1' * 32} for n in NODES]})
+    assert complete({'leon0': answer}, '--ids') == ['192.0.2.2', '192.0.2.3']
+
+
 def test_all_interfaces(complete):
     other = {'version': 1, 'nodes': [{'node_id': '10.0.0.1', 'name': 'b', 'state': 'known'}]}
     answer = json.dumps({'version': 1, 'nodes': NODES})

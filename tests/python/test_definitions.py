@@ -25,6 +25,7 @@ import build_templates  # noqa: E402
 from leon_cli import grammar, source  # noqa: E402
 from vyos_leon import leaves as leaves_  # noqa: E402
 from vyos_leon import model, policy  # noqa: E402
+from vyos_leon.lisp import model as lisp_model  # noqa: E402
 
 FOLDERS = {
     'config': TOP / 'vyos-1x-leon/interface-definitions',
@@ -117,8 +118,9 @@ def test_recorded_node_defs(mode, trees):
 
 def test_no_file_of_another_package(trees):
     """Parents that vyos-1x owns would make dpkg refuse the package."""
-    assert all(name.startswith('interfaces/leon/') for name in trees['config'])
-    assert all('/leon/' in f'/{name}' for name in trees['op'])
+    ours = ('interfaces/leon/', 'protocols/lisp/')
+    assert all(name.startswith(ours) for name in trees['config'])
+    assert all('/leon/' in f'/{name}' or '/lisp/' in f'/{name}' for name in trees['op'])
 
 
 def test_complete(leaves):
@@ -180,6 +182,16 @@ def test_smoketest_sets_every_leaf(leaves):
     assert not missing
 
 
+def test_smoketest_sets_every_word_of_lisp():
+    text = (TOP / 'tests/vyos/test_protocols_lisp.py').read_text()
+    words = {c.value for c in ast.walk(ast.parse(text)) if isinstance(c, ast.Constant)}
+    (definition,) = [
+        d for p, d in definitions('config').items() if p.name == 'protocols_lisp.xml.in'
+    ]
+    ours = {node.get('name') for node in definition.root.iter('leafNode', 'tagNode')}
+    assert len(ours) > 12 and not ours - words
+
+
 def test_help_names_what_needs_a_restart(leaves):
     said = {
         word for word, leaf in leaves.items() if 'restarts' in leaf.findtext('properties/help')
@@ -187,9 +199,10 @@ def test_help_names_what_needs_a_restart(leaves):
     assert said == NEEDS_RESTART
 
 
-def test_owner(trees):
-    text = trees['config']['interfaces/leon/node.def']
-    assert 'priority: 460\n' in text
+@pytest.mark.parametrize('node, priority', [('interfaces/leon', 460), ('protocols/lisp', 640)])
+def test_owner(trees, node, priority):
+    text = trees['config'][f'{node}/node.def']
+    assert f'priority: {priority}\n' in text
     (script,) = re.findall(r'vyos_conf_scripts_dir\}/(\S+\.py)"', text)
     assert (TOP / 'vyos-1x-leon/conf_mode' / script).is_file()
 
@@ -294,12 +307,31 @@ def test_interface_names(leaves, name, accepted):
     assert bool(re.fullmatch(regex.text, name)) == accepted
 
 
+def test_defaults_of_lisp():
+    """Those of the CLI are those of the script, which is given what is set only."""
+    found = {}
+    (definition,) = [
+        d for p, d in definitions('config').items() if p.name == 'protocols_lisp.xml.in'
+    ]
+    for leaf in definition.root.iter('leafNode'):
+        if leaf.find('defaultValue') is not None:
+            found.setdefault(leaf.get('name'), set()).add(leaf.findtext('defaultValue'))
+    words = {'locator': {'192.0.2.1': {}}, 'proxy_etr': {'192.0.2.2': {}}}
+    built = lisp_model.build(words)
+    ranked = built['locators'] + built['proxy_etrs']
+    assert found == {
+        'role': {built['role']}, 'encapsulation': {built['encapsulation']},
+        'priority': {str(of['priority']) for of in ranked},
+        'weight': {str(of['weight']) for of in ranked},
+    }  # fmt: skip
+
+
 # --- against the op-mode script ---
 
 
-def script_functions():
-    """Function -> {parameter: True where it may be left out} of the op-mode script."""
-    tree = ast.parse((TOP / 'op-mode/leon.py').read_text())
+def script_functions(script):
+    """Function -> {parameter: True where it may be left out} of an op-mode script."""
+    tree = ast.parse((TOP / 'op-mode' / script).read_text())
     return {
         f.name: {a.arg: 'Optional' in ast.unparse(a.annotation) for a in f.args.args}
         for f in tree.body
@@ -307,11 +339,15 @@ def script_functions():
     }
 
 
-def test_every_command_calls_a_function_that_exists(trees):
-    functions = script_functions()
+SCRIPTS = ['leon.py', 'leon_lisp.py']
+
+
+@pytest.mark.parametrize('script', SCRIPTS)
+def test_every_command_calls_a_function_that_exists(trees, script):
+    functions = script_functions(script)
     called = set()
     for name, text in trees['op'].items():
-        command = re.search(r'^run: .*op_scripts_dir\}/leon\.py (\w+)(.*)$', text, re.M)
+        command = re.search(rf'^run: .*op_scripts_dir\}}/{script} (\w+)(.*)$', text, re.M)
         if not command:
             continue
         function, arguments = command.groups()
@@ -344,8 +380,9 @@ def test_arguments_are_where_the_words_are(trees):
 def test_privileges(trees):
     """Only root may ask the daemon; operators may use sudo for scripts in op_mode alone."""
     for name, text in trees['op'].items():
-        if 'leon.py' in text:
-            assert 'sudo ${vyos_op_scripts_dir}/leon.py' in text, name
+        for script in SCRIPTS:
+            if script in text:
+                assert f'sudo ${{vyos_op_scripts_dir}}/{script}' in text, name
 
 
 # --- the rest ---

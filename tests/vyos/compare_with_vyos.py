@@ -223,7 +223,7 @@ def compare_helpers(vyos, report):
     missing = [
         f'{folder}/{name}'
         for folder, name in sorted(names)
-        if name not in VYOS_UTILS | OUR_HELPERS | {'leon.py'}
+        if name not in VYOS_UTILS | OUR_HELPERS | {'leon.py', 'leon_lisp.py'}
         and not (vyos / 'src' / folder / name).exists()
     ]
     report.line('helpers that we name are in vyos-1x', missing, len(names))

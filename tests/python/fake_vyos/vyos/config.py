@@ -2,7 +2,10 @@
 from fake_host import host
 
 
-TAG_NODES = ('leon', 'peer', 'ike-group', 'esp-group', 'proposal', 'ca', 'certificate')
+TAG_NODES = (
+    'leon', 'peer', 'ike-group', 'esp-group', 'proposal', 'ca', 'certificate',
+    'locator', 'map-server', 'proxy-etr', 'site', 'node',
+)  # fmt: skip
 
 
 def mangle(tree, path=()):

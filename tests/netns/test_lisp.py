@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`protocols lisp` with the real package: sites reach each other over one link, a map server that
+is gone and comes back, nothing left behind however it ends, LEON's prefixes at a map server."""
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+import lisp
+import ns
+from lab import merged, wait_for
+
+pytestmark = [
+    pytest.mark.skipif(ns.host_uid != 0, reason='Open Overlay Router wants to be root'),
+    pytest.mark.skipif(not lisp.has_oor(), reason='needs openoverlayrouter'),
+    pytest.mark.skipif(importlib.util.find_spec('seccomp') is None
+                       or not shutil.which('systemd-analyze'),
+                       reason='needs python3-seccomp and systemd-analyze'),
+]
+
+
+def nets():
+    made = []
+
+    def make(*prefixes):
+        ns.open_tun_for_all()
+        made.append(lisp.Net(*prefixes))
+        return made[-1]
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def net():
+    """net(PREFIX, ...): a link with a map server that has these prefixes."""
+    yield from nets()
+
+
+@pytest.fixture(scope='module')
+def two_sites():
+    """(net, router of site 1, router of site 2): each test leaves them as they were."""
+    for net in nets():
+        made = net('10.1.0.0/24', '10.2.0.0/24')
+        a, b = made.site(1), made.site(2)
+        a.untouched, b.untouched = a.rules(), b.rules()
+        for router in (made.server, a, b):
+            router.start()
+        for router in (a, b):
+            router.runs()
+            router.registered()
+        yield made, a, b
+
+
+def test_sites_reach_each_other(two_sites):
+    made, a, b = two_sites
+    # The first packets to a prefix that was not asked for yet are lost.
+    wait_for(lambda: made.ping(1, '10.2.0.2'), 20, 'a host of the other site')
+    assert made.ping(1, '10.2.0.2', count=5) and made.ping(2, '10.1.0.2', count=5)
+    wait_for(lambda: set(made.server.registered()) == {'10.1.0.0/24', '10.2.0.0/24'}, 20)
+    (entry,) = [e for e in a.state()['map_cache'] if e['prefix'] == '10.2.0.0/24']
+    assert [e['address'] for e in entry['locators']] == ['192.0.2.12']
+    server = made.hosts[2].start('iperf3', '-s', '-1', stdout=subprocess.PIPE)
+    wait_for(lambda: made.hosts[2].run('ss', '-Hltn', 'sport', '=', ':5201').stdout, 10)
+    report = json.loads(made.hosts[1].run('iperf3', '-J', '-c', '10.2.0.2', '-n', '10M').stdout)
+    server.wait(20)
+    # Not all: what is under way when the client has written its last is not waited for.
+    assert report['end']['sum_received']['bytes'] > 2_000_000
+    print(f'{report["end"]["sum_received"]["bits_per_second"] / 1e6:.0f} Mbit/s')
+    # But for our rule, what is on this link would go to the default gateway, which drops it.
+    rule = ['pref', 9, 'from', '192.0.2.11', 'lookup', 'main', 'suppress_prefixlength', 0]
+    a.namespace.run('ip', 'rule', 'del', *rule)
+    assert not made.ping(1, '10.2.0.2')
+    a.namespace.run('ip', 'rule', 'add', *rule)
+    wait_for(lambda: made.ping(1, '10.2.0.2'), 20, 'with the rule again')
+    # The same configuration again, and one that differs.
+    pid, starts = a.runs(), a.state()['starts']
+    a.reload()
+    wait_for(lambda: made.ping(1, '10.2.0.2', count=5), 20)
+    assert a.state()['pid'] == pid and a.state()['starts'] == starts
+    a.reload(locator={'192.0.2.11': {'weight': '7'}})
+    wait_for(lambda: a.state()['starts'] == starts + 1 and a.runs() != pid, 20, 'OOR has the change')
+    wait_for(lambda: made.server.registered()['10.1.0.0/24']['locators'][0]['weight'] == 7, 20)
+    assert lisp.KEY not in a.said() + made.server.said()
+
+
+def test_map_server_dies_and_comes_back(two_sites):
+    made, a, b = two_sites
+    wait_for(lambda: made.ping(1, '10.2.0.2'), 20)
+    made.server.stop(signal.SIGKILL)
+    made.server.clean()
+    # What is in the map-cache lasts.
+    assert made.ping(1, '10.2.0.2', count=3)
+    # A router that starts now has nobody to ask.
+    a.reload(locator={'192.0.2.11': {'priority': '2'}})
+    wait_for(lambda: [r['state'] for r in a.state()['registrations']] == ['no-answer'], 20)
+    assert not made.ping(1, '10.2.0.2')
+    # Until it has given up: a map server that is asked before it knows the site says that there is
+    # none, which holds for a minute.
+    unanswered = wait_for(lambda: a.state()['unanswered']['last'], 30, 'nobody answers')
+    assert unanswered.startswith('10.2.0.2')
+    b.reload(locator={'192.0.2.12': {'priority': '2'}})
+    made.server.start()
+    assert set(a.registered(60)) == {'10.1.0.0/24'} and set(b.registered(60)) == {'10.2.0.0/24'}
+    wait_for(lambda: made.ping(1, '10.2.0.2'), 60, 'the sites reach each other again')
+
+
+def test_nothing_stays_behind(two_sites):
+    _, a, b = two_sites
+    for router in (a, b):
+        router.runs()
+    text, routes = a.rules()
+    for rule in ('9:\tfrom 192.0.2.11 lookup main', '98:\tfrom 10.1.0.0/24 lookup main',
+                 '99:\tfrom all to 10.1.0.0/24 lookup main', '100:\tfrom 10.1.0.0/24 lookup 100'):
+        assert rule in text
+    assert any('via 192.0.2.254' in r for r in routes)
+    pid = a.state()['pid']
+    # All at once, as kill -9 of the unit's processes.
+    a.stop(signal.SIGKILL)
+    wait_for(lambda: not os.path.exists(f'/proc/{pid}'), 10, 'OOR ends with leon-lisp')
+    assert a.rules() != a.untouched and '100:\tfrom 10.1.0.0/24 lookup 100' in a.rules()[0]
+    a.clean()
+    assert a.rules() == a.untouched
+    # OOR alone: leon-lisp sees it, cleans and fails, so that the unit starts both again.
+    os.kill(b.state()['pid'], signal.SIGKILL)
+    assert b.process.wait(20) == 1
+    assert b.rules() == b.untouched and 'OOR ended with status -9' in b.said()
+    # In order, and an operator's own rule of a like kind stays.
+    a.start().runs()
+    a.namespace.ip('rule add pref 100 from 10.1.0.0/24 lookup 77')
+    assert a.stop() == 0
+    assert a.rules()[0].count('lookup 77') == 1
+    a.namespace.ip('rule del pref 100')
+    assert a.rules() == a.untouched
+    for router in (a, b):
+        router.start().runs()
+
+
+def test_what_is_wrong_is_said(net):
+    """A locator that is not there is waited for; a wrong key is refused, and not written down."""
+    made = net('10.1.0.0/24')
+    a = made.site(1)
+    a.namespace.ip('addr del 192.0.2.11/24 dev u0')
+    a.words['site']['s']['authentication_key'] = 'wrong'
+    a.write()
+    made.server.start()
+    a.start()
+    wait_for(lambda: a.state()['state'] == 'waiting', 20)
+    assert a.state()['reason'] == 'no interface that is up has 192.0.2.11'
+    a.namespace.ip('addr add 192.0.2.11/24 dev u0', f'route replace default via {lisp.GATEWAY}')
+    a.runs()
+    (one,) = wait_for(lambda: made.server.state().get('refused'), 20, 'refused')
+    assert one['prefix'] == '10.1.0.0/24' and one['peer'] == '192.0.2.11'
+    assert one['reason'] == 'the key is another one'
+    wait_for(lambda: [r['state'] for r in a.state()['registrations']] == ['no-answer'], 20)
+    # OOR writes the right one to its log.
+    assert lisp.KEY not in made.server.said() and lisp.KEY not in json.dumps(made.server.state())
+
+
+PREFIX = '10.50.0.0/24'
+
+
+def test_leon_says_what_is_registered(net, lab):
+    """a and b announce one prefix, c is where most is: a is nearer to it. A LISP site outside
+    reaches the prefix through a; b is registered behind it until it is gone."""
+    sites = {name: {} for name in 'abc'}
+    for number, name in enumerate('ab', 1):
+        sites[name] = {'config': {'overlay-address': [f'10.99.0.{number}'],
+                                  'export': {'prefix': [PREFIX], 'unconditional': {}}}}
+    overlay = lab(merged({'sites': sites, 'hosts': False},
+                         {'rtt_ms': {('a', 'b'): 30, ('a', 'c'): 5, ('b', 'c'): 60}})).joined()
+    made = net('10.1.0.0/24', PREFIX)
+    outside = made.site(1)
+    at = {'a': '192.0.2.31', 'b': '192.0.2.32'}
+    routers = {}
+    for name, other in (('a', 'b'), ('b', 'a')):
+        node = overlay.node[name]
+        node.namespace.ip('addr add 10.50.0.1/32 dev lo',
+                          f'addr add {node.config["overlay-address"][0]}/32 dev leon0')
+        words = lisp.xtr(at[name], None)
+        words['site']['s']['redistribute'] = {'leon': {'leon0': {'node': {
+            overlay.node[other].node_id: {'locator': [at[other]]}}}}}
+        run_dir = os.path.join(made.directory, name)
+        os.mkdir(run_dir)
+        os.symlink(node.socket, f'{run_dir}/leon0.sock')
+        routers[name] = made.router(name, at[name], words, namespace=node.namespace,
+                                    run_dir=run_dir)
+    for router in (made.server, outside, *routers.values()):
+        router.start()
+
+    def locators():
+        found = made.server.state()['registrations']
+        return {of['address']: of['priority']
+                for r in found if r['prefix'] == PREFIX for of in r['locators']}
+    wait_for(lambda: locators() == {at['a']: 1, at['b']: 2}, 60, 'both, the nearer one first')
+    outside.registered()
+    wait_for(lambda: made.ping(1, '10.50.0.1'), 30, 'from outside')
+    # LEON knows at once; nobody waits for a registration to time out.
+    overlay.node['b'].kill()
+    wait_for(lambda: locators() == {at['a']: 1}, 60, 'the dead node is no locator any more')
+    wait_for(lambda: made.ping(1, '10.50.0.1'), 30, 'from outside again')

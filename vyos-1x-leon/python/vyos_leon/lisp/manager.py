@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""leon-lisp: starts Open Overlay Router as `protocols lisp` says, restarts it only where what
+it is told changes, follows LEON's prefixes, keeps the state that `show lisp` prints, and
+leaves no policy rule behind. Run by leon-lisp.service; one thread.
+
+usage: leon-lisp run|clean [--directory DIR] [--templates DIR]
+  run     until SIGTERM; SIGHUP reads the document again
+  clean   removes the rules of a run that was killed
+"""
+
+import argparse
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+import jinja2
+
+from vyos_leon import client
+from vyos_leon.lisp import RUN_DIR
+from vyos_leon.lisp import model
+from vyos_leon.lisp import overlay
+from vyos_leon.lisp import process
+from vyos_leon.lisp import state
+
+TEMPLATES = '/usr/share/vyos/templates'
+TICK_S = 1
+# Of questions to LEON; how long its last answer counts while it gives none, as at a restart.
+ASK_S, FORGET_S = 5, 30
+
+
+class Ended(Exception):
+    """OOR has ended by itself; the unit starts everything again."""
+
+
+def log(level, text):
+    print(f'<{level}>{text}', flush=True)
+
+
+def notify(text):
+    """Tells the service manager, where there is one."""
+    path = os.environ.get('NOTIFY_SOCKET')
+    if path:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+            sock.sendto(text.encode(), path.replace('@', '\0', 1) if path[0] == '@' else path)
+
+
+class Files:
+    """All in one directory of /run, for root alone: OOR's configuration has keys."""
+
+    def __init__(self, directory, templates):
+        self.document = f'{directory}/lisp.json'
+        self.config = f'{directory}/oor.conf'
+        self.record = f'{directory}/rules.json'
+        self.state = f'{directory}/state.json'
+        self.templates = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(templates),
+            trim_blocks=True,
+            keep_trailing_newline=True,
+        )
+
+    def render(self, content):
+        return self.templates.get_template('leon/oor.conf.j2').render(content)
+
+    @staticmethod
+    def read(path):
+        with open(path, encoding='utf-8') as file:
+            return json.load(file)
+
+    @staticmethod
+    def write(path, text):
+        new = f'{path}.new'
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, 'w', encoding='utf-8') as file:
+            file.write(text)
+        os.replace(new, path)
+
+    def clean(self):
+        """Rules that a run has left: the record says what it was about."""
+        try:
+            record = self.read(self.record)
+        except (OSError, ValueError):
+            return
+        process.remove_rules(record['locators'], record['prefixes'])
+        os.unlink(self.record)
+
+    def clean_all(self):
+        """And what tells of it."""
+        self.clean()
+        for path in (self.state, self.config):
+            if os.path.exists(path):
+                os.unlink(path)
+
+
+class Overlays:
+    """LEON's answers, asked for now and then."""
+
+    def __init__(self):
+        self.judged = {}  # interface -> (when, what overlay.judge() said)
+        self.asked = None
+        self.damper = overlay.Damper()
+
+    def _ask(self, interface, siblings, now):
+        try:
+            answers = [
+                client.request(interface, 'show', what) for what in ('routes', 'nodes', 'latency')
+            ]
+        except (client.ClientError, ValueError):
+            when, _ = self.judged.get(interface, (None, {}))
+            if when is None or now - when > FORGET_S:
+                self.judged[interface] = (now, {})
+            return
+        self.judged[interface] = (now, overlay.judge(*answers, siblings))
+
+    def ranks(self, document, now, force=False):
+        if force or self.asked is None or now - self.asked >= ASK_S:
+            self.asked = now
+            wanted = [o for site in document['sites'] for o in site['overlays']]
+            for one in wanted:
+                self._ask(one['interface'], one['nodes'], now)
+            names = {one['interface'] for one in wanted}
+            self.judged = {k: v for k, v in self.judged.items() if k in names}
+        return self.damper.take({k: found for k, (_, found) in self.judged.items()}, now)
+
+
+class Manager:
+    def __init__(self, files):
+        self.files = files
+        self.document = files.read(files.document)
+        self.overlays = Overlays()
+        self.oor, self.text, self.tracker = None, None, None
+        self.mappings = []
+        self.reason, self.since, self.starts = 'starts', int(time.time()), 0
+        self.shown = None
+
+    def reload(self):
+        """A document that cannot be read leaves everything as it is."""
+        try:
+            self.document = self.files.read(self.files.document)
+        except (OSError, ValueError) as e:
+            log(3, f'the old configuration stays: {e}')
+        self.overlays.asked = None
+
+    def _wanted(self, now):
+        """(configuration of OOR, mappings), or why there is none yet."""
+        here = process.interfaces()
+        locators = [of['address'] for of in self.document['locators']]
+        missing = [address for address in locators if address not in here]
+        if missing:
+            return None, f'no interface that is up has {", ".join(missing)}'
+        ranks = self.overlays.ranks(self.document, now)
+        mappings = model.mappings(self.document, ranks)
+        if not mappings:
+            return None, 'LEON announces no prefix of a site'
+        content = model.oor(self.document, mappings, here[locators[0]])
+        return self.files.render(content), mappings
+
+    def _halt(self):
+        if self.oor:
+            self.oor.stop()
+            self.oor = None
+        self.text = None
+        self.files.clean()
+
+    def _start(self, text, mappings):
+        self._halt()
+        self.files.write(self.files.config, text)
+        is_xtr = self.document['role'] == 'xtr'
+        locators = [of['address'] for of in self.document['locators']]
+        prefixes = [m['prefix'] for m in mappings] if is_xtr else []
+        record = {'locators': locators, 'prefixes': prefixes}
+        # Before there is anything to remove.
+        self.files.write(self.files.record, json.dumps(record))
+        failed = process.add_rules(locators, prefixes)
+        if failed:
+            log(3, f'policy rules: {failed}')
+        self.tracker = state.Tracker(self.document['role'])
+        self.oor = process.Oor(self.files.config)
+        self.text, self.mappings = text, mappings
+        self.starts += 1
+        self._say(None)
+        log(6, f'OOR runs with {len(mappings)} prefixes')
+
+    def _say(self, reason):
+        if reason != self.reason:
+            self.reason, self.since = reason, int(time.time())
+            if reason:
+                log(4, f'OOR does not run: {reason}')
+            notify(f'STATUS={reason or "runs"}')
+
+    def _follow(self):
+        """Reads OOR's log; ends with it."""
+        if not self.oor:
+            return
+        # First, so that nothing is missed that it wrote before.
+        ended = self.oor.ended()
+        for line in self.oor.lines():
+            said = self.tracker.feed(line, int(time.time()))
+            if said:
+                log(*said)
+        if ended:
+            raise Ended(f'OOR ended with status {self.oor.process.returncode}')
+
+    def show(self):
+        now = int(time.time())
+        found = {
+            'version': 1,
+            'state': 'running' if self.oor else 'waiting',
+            'reason': self.reason,
+            'since': self.since,
+            'pid': self.oor.process.pid if self.oor else None,
+            'starts': self.starts,
+            'role': self.document['role'],
+            'encapsulation': self.document['encapsulation'],
+            'instance_id': self.document['instance_id'],
+            'locators': self.document['locators'],
+            'map_servers': [s['address'] for s in self.document['map_servers']],
+            'map_resolvers': self.document['map_resolvers'],
+            'mappings': self.mappings if self.oor else [],
+        }
+        tracker = self.tracker if self.oor else state.Tracker(self.document['role'])
+        return {**found, **tracker.show(now)}
+
+    def tick(self):
+        self._follow()
+        text, found = self._wanted(time.monotonic())
+        if text is None:
+            if self.oor:
+                self._halt()
+            self._say(found)
+        elif text != self.text:
+            self._start(text, found)
+        shown = json.dumps(self.show())
+        if shown != self.shown:
+            self.shown = shown
+            self.files.write(self.files.state, shown)
+        notify('WATCHDOG=1')
+
+    def wait(self, wakeup):
+        """Until something happens or a second is over."""
+        watched = [wakeup] + ([self.oor.master] if self.oor else [])
+        ready, _, _ = select.select(watched, [], [], TICK_S)
+        if ready and wakeup not in ready:
+            # The lines of one message in one go.
+            time.sleep(0.1)
+
+    def end(self):
+        self._halt()
+        self.files.clean_all()
+
+
+def _wake_on_signals():
+    """(descriptor that is readable after a signal, the set of those that came)."""
+    came = set()
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    os.set_blocking(write, False)
+    signal.set_wakeup_fd(write)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda n, _: came.add(n))
+    return read, came
+
+
+def run(files):
+    wakeup, came = _wake_on_signals()
+    files.clean_all()
+    manager = Manager(files)
+    notify('READY=1')
+    try:
+        while not came & {signal.SIGTERM, signal.SIGINT}:
+            if signal.SIGHUP in came:
+                came.discard(signal.SIGHUP)
+                manager.reload()
+            manager.tick()
+            manager.wait(wakeup)
+            try:
+                os.read(wakeup, 64)
+            except BlockingIOError:
+                pass
+    finally:
+        manager.end()
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('action', choices=('run', 'clean'))
+    parser.add_argument('--directory', default=RUN_DIR)
+    parser.add_argument('--templates', default=TEMPLATES)
+    arguments = parser.parse_args()
+    files = Files(arguments.directory, arguments.templates)
+    if arguments.action == 'clean':
+        files.clean_all()
+        return
+    try:
+        run(files)
+    except (Ended, OSError, ValueError) as e:
+        log(3, str(e))
+        sys.exit(1)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The configuration of VyOS as the document that leon-lisp reads, and the document with
+what LEON says as what the template of OOR's configuration is given."""
+
+import ipaddress
+
+from vyos_leon.routes import listed
+
+VERSION = 1
+# Minutes that others keep a mapping of prefixes that LEON may move to another node.
+TTL_MOVING = 1
+TTL = 10
+LAST_PRIORITY = 254
+
+
+def _number(words, word, otherwise):
+    return int(words.get(word, otherwise))
+
+
+def _ranked(words):
+    """Locators and proxies, by their addresses, so that a document changes only with what
+    is in it."""
+    return [
+        {
+            'address': address,
+            'priority': _number(of, 'priority', 1),
+            'weight': _number(of, 'weight', 100),
+        }
+        for address, of in sorted(words.items())
+    ]
+
+
+def _network(text):
+    return str(ipaddress.ip_network(text, strict=False))
+
+
+def _overlays(site):
+    return [
+        {
+            'interface': interface,
+            'nodes': {
+                node: sorted(listed(of.get('locator', [])))
+                for node, of in sorted(words.get('node', {}).items())
+            },
+        }
+        for interface, words in sorted(site.get('redistribute', {}).get('leon', {}).items())
+    ]
+
+
+def build(lisp):
+    """The document."""
+    servers = lisp.get('map_server', {})
+    return {
+        'version': VERSION,
+        'role': lisp.get('role', 'xtr'),
+        'encapsulation': lisp.get('encapsulation', 'lisp'),
+        'instance_id': _number(lisp, 'instance_id', 0),
+        'locators': _ranked(lisp.get('locator', {})),
+        'map_servers': [
+            {'address': address, 'proxy_reply': 'proxy_reply' in of}
+            for address, of in sorted(servers.items())
+        ],
+        # As in lixy, which had map servers only.
+        'map_resolvers': sorted(listed(lisp.get('map_resolver', []))) or sorted(servers),
+        'proxy_etrs': _ranked(lisp.get('proxy_etr', {})),
+        'sites': [
+            {
+                'name': name,
+                'key': site['authentication_key'],
+                'accept_more_specifics': 'accept_more_specifics' in site,
+                'prefixes': sorted(_network(p) for p in listed(site.get('prefix', []))),
+                'overlays': _overlays(site),
+            }
+            for name, site in sorted(lisp.get('site', {}).items())
+        ],
+    }
+
+
+def _own(document, rank):
+    return [
+        {**of, 'priority': min(of['priority'] + rank, LAST_PRIORITY), 'local': True}
+        for of in document['locators']
+    ]
+
+
+def _configured(document):
+    for site in document['sites']:
+        for prefix in site['prefixes']:
+            yield {
+                'prefix': prefix,
+                'site': site['name'],
+                'source': 'configured',
+                'ttl': TTL,
+                # A map server accepts them; whose they are, the routers tell.
+                'locators': _own(document, 0) if document['role'] == 'xtr' else [],
+            }
+
+
+def _inside(prefix, others):
+    network = ipaddress.ip_network(prefix)
+    return any(
+        network.version == other.version and network.overlaps(other) for other in others
+    )
+
+
+def _from_overlay(document, site, overlay, ranks):
+    """ranks: prefix -> {node-id, or None for this node: rank}."""
+    for prefix, rank_of in sorted(ranks.items()):
+        locators = _own(document, rank_of[None])
+        for node, addresses in overlay['nodes'].items():
+            if node in rank_of:
+                locators += [
+                    {
+                        'address': address,
+                        'priority': min(1 + rank_of[node], LAST_PRIORITY),
+                        'weight': 100,
+                        'local': False,
+                    }
+                    for address in addresses
+                ]
+        yield {
+            'prefix': prefix,
+            'site': site['name'],
+            'source': overlay['interface'],
+            'ttl': TTL_MOVING,
+            'locators': locators,
+        }
+
+
+def mappings(document, ranks_of):
+    """What is registered. ranks_of: interface -> prefix -> ranks, see overlay.py. A prefix of
+    LEON inside or around one that is there already is left out, since OOR has no such."""
+    found = list(_configured(document))
+    if document['role'] != 'xtr':
+        return found
+    for site in document['sites']:
+        for overlay in site['overlays']:
+            for mapping in _from_overlay(
+                document, site, overlay, ranks_of.get(overlay['interface'], {})
+            ):
+                there = [ipaddress.ip_network(m['prefix']) for m in found]
+                if not _inside(mapping['prefix'], there):
+                    found.append(mapping)
+    return found
+
+
+def oor(document, found, interface):
+    """Variables of the template. interface: the one with the locators, for a map server."""
+    return {
+        **document,
+        'mappings': found,
+        'control_interface': interface,
+        'key': document['sites'][0]['key'] if document['sites'] else '',
+    }

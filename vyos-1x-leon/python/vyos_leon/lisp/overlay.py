@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What LEON says of a prefix: which nodes announce it, and how near each of them is.
+
+LEON does not measure to LISP sites outside. What it knows is how near a node is to the
+rest of the overlay, from the latency database that is the same at all nodes: the mean of
+the round-trip times, along the best paths, to the nodes that do not announce the prefix.
+Nodes within a tenth of each other have the same rank, so that all nodes come to the same
+ranks without telling each other: a map server keeps what was registered last, and all
+must register the same.
+"""
+
+import heapq
+
+# Of the nearest one of a rank; and so many microseconds besides.
+SAME_SHARE, SAME_US = 0.1, 1000
+
+
+def announced(routes):
+    """Prefixes that this node announces, of the answer to `show routes`."""
+    return {p['prefix'] for p in routes['prefixes'] if p['announced']}
+
+
+def announcers(nodes):
+    """prefix -> node-ids of the others that announce it and can be reached, of the answer to
+    `show nodes`."""
+    found = {}
+    for node in nodes['nodes']:
+        if node['state'] == 'reachable':
+            for prefix in node['prefixes']:
+                found.setdefault(prefix, set()).add(node['node_id'])
+    return found
+
+
+def _links(latency):
+    """{node: {neighbour: microseconds}}; both ends measure, the lower value counts."""
+    links = {}
+    for row in latency['rows']:
+        for entry in row['entries']:
+            rtt = entry['lasting_rtt_us'] or entry['rtt_us']
+            if not entry['up'] or not rtt:
+                continue
+            for a, b in ((row['origin'], entry['node']), (entry['node'], row['origin'])):
+                known = links.setdefault(a, {})
+                known[b] = min(rtt, known.get(b, rtt))
+    return links
+
+
+def _distances(links, closed, start):
+    """Of the best paths from a node; those in `closed` forward nothing."""
+    best, queue = {}, [(0, start)]
+    while queue:
+        distance, node = heapq.heappop(queue)
+        if node in best:
+            continue
+        best[node] = distance
+        if node == start or node not in closed:
+            for other, rtt in links.get(node, {}).items():
+                heapq.heappush(queue, (distance + rtt, other))
+    return best
+
+
+def nearness(latency, candidates):
+    """{candidate: mean microseconds} to the nodes that are none, as far as all candidates reach
+    them; empty where there is no such node."""
+    links = _links(latency)
+    closed = {n['node_id'] for n in latency['nodes'] if n['transit_disabled']}
+    alive = {n['node_id'] for n in latency['nodes'] if not n['unheard']}
+    best = {c: _distances(links, closed, c) for c in candidates}
+    others = alive - set(candidates)
+    others = [n for n in others if all(n in best[c] for c in candidates)]
+    if not others:
+        return {}
+    return {c: sum(best[c][n] for n in others) / len(others) for c in candidates}
+
+
+def ranks(near, candidates):
+    """{candidate: 0 for the nearest, 1 for the next, ...}; the same where they are as near."""
+    if not near:
+        return {c: 0 for c in candidates}
+    found, rank, first = {}, -1, None
+    for candidate in sorted(near, key=lambda c: (near[c], c)):
+        if first is None or near[candidate] > first * (1 + SAME_SHARE) + SAME_US:
+            first = near[candidate]
+            rank += 1
+        found[candidate] = rank
+    return found
+
+
+def judge(routes, nodes, latency, siblings):
+    """prefix -> {None for this node, or one of `siblings` that announces it too: rank}."""
+    own, others = latency['source'], announcers(nodes)
+    found = {}
+    for prefix in announced(routes):
+        candidates = [own, *sorted(set(siblings) & others.get(prefix, set()) - {own})]
+        if len(candidates) == 1:
+            found[prefix] = {None: 0}
+            continue
+        rank_of = ranks(nearness(latency, candidates), candidates)
+        found[prefix] = {(None if c == own else c): rank_of[c] for c in candidates}
+    return found
+
+
+class Damper:
+    """Decides when what LEON says is told to OOR, which must restart for it. Prefixes and nodes
+    that come and go count at once; ranks only when they have stood for a while."""
+
+    def __init__(self, stand_s=60, apart_s=300):
+        self.stand_s, self.apart_s = stand_s, apart_s
+        self.told = None
+        self.told_at = None
+        self.seen = None
+        self.seen_at = None
+
+    def take(self, found, now):
+        """What OOR is to have: `found`, or what it has."""
+        if found != self.seen:
+            self.seen, self.seen_at = found, now
+        if self.told is None or _shape(found) != _shape(self.told):
+            self._tell(found, now)
+        elif found != self.told:
+            stood = now - self.seen_at >= self.stand_s
+            apart = now - self.told_at >= self.apart_s
+            if stood and apart:
+                self._tell(found, now)
+        return self.told
+
+    def _tell(self, found, now):
+        self.told, self.told_at = found, now
+
+
+def _shape(found):
+    return {
+        interface: {prefix: set(rank_of) for prefix, rank_of in by_prefix.items()}
+        for interface, by_prefix in found.items()
+    }

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One running OOR, and the commands around it. Called by manager.py, on its one thread."""
+
+import ctypes
+import json
+import os
+import pty
+import signal
+import subprocess
+import tty
+
+from vyos_leon.lisp import OOR
+from vyos_leon.lisp import rules
+
+PR_SET_PDEATHSIG = 1
+STOP_S = 5
+LINE_MAX = 65536
+
+
+def _end_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+class Oor:
+    """Its output comes through a terminal: into a pipe it would write a page at a time."""
+
+    def __init__(self, config):
+        self.master, slave = pty.openpty()
+        tty.setraw(slave)
+        os.set_blocking(self.master, False)
+        self.rest = b''
+        try:
+            self.process = subprocess.Popen(
+                [OOR, '-f', config],
+                stdin=subprocess.DEVNULL,
+                stdout=slave,
+                stderr=slave,
+                preexec_fn=_end_with_parent,
+            )
+        except OSError:
+            os.close(self.master)
+            raise
+        finally:
+            os.close(slave)
+
+    def lines(self):
+        """What it has written since."""
+        while True:
+            try:
+                data = os.read(self.master, LINE_MAX)
+            except OSError:
+                break
+            if not data:
+                break
+            *whole, self.rest = (self.rest + data)[-LINE_MAX:].split(b'\n')
+            for line in whole:
+                yield line.decode(errors='replace').rstrip('\r')
+
+    def ended(self):
+        return self.process.poll() is not None
+
+    def stop(self):
+        """In order where it does, so that it removes what it made."""
+        if not self.ended():
+            self.process.terminate()
+            try:
+                self.process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
+def _ip(family, lines):
+    """Goes on after a line that fails; what failed is returned."""
+    done = subprocess.run(
+        ['ip', f'-{family}', '-force', '-batch', '-'],
+        input='\n'.join([*lines, '']),
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    return done.stderr.strip()
+
+
+def _ip_json(*words):
+    done = subprocess.run(
+        ['ip', '-json', *words], capture_output=True, text=True, timeout=30
+    )
+    try:
+        return json.loads(done.stdout or '[]')
+    except ValueError:
+        return []
+
+
+def interfaces():
+    """address -> name of the interface that has it and is up."""
+    return {
+        info['local']: link['ifname']
+        for link in _ip_json('address', 'show', 'up')
+        for info in link.get('addr_info', [])
+        if 'local' in info
+    }
+
+
+def add_rules(locators, prefixes):
+    """What failed, nothing where all is well."""
+    wanted = rules.wanted(locators, prefixes)
+    for family in (4, 6):
+        lines = [rule.words('add') for rule in wanted if rule.family == family]
+        failed = _ip(family, lines) if lines else ''
+        if failed:
+            return failed
+    return ''
+
+
+def remove_rules(locators, prefixes):
+    """Also those of an OOR that was killed. Each rule once for each time that it is there."""
+    for family in (4, 6):
+        present = _ip_json(f'-{family}', 'rule')
+        left = rules.leftovers(present, locators, prefixes)
+        if left:
+            _ip(family, left)

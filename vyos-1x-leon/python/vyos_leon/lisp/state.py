@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What OOR knows, read from its log, since it answers no questions: registrations, the
+map-cache, and what it complains of.
+
+The lines are those of OOR 1.3.0 at debug level 1. `now` is given with each, in seconds of
+the epoch; nothing here reads a clock.
+"""
+
+import re
+
+ESCAPE = re.compile(r'\x1b\[[0-9;]*m')
+LINE = re.compile(r'\[\d+/\d+/\d+ \d+:\d+:\d+\] ([A-Z0-9-]+): ?(.*)')
+# For the journal.
+LEVELS = {'CRITICAL': 2, 'CRIT': 2, 'ERROR': 3, 'ERR': 3, 'WARNING': 4, 'INFO': 6}
+
+MESSAGE = re.compile(
+    r'Received (Map-Reply|Map-Notify|Map-Register|Map-Request|ECM) ?-> .*?'
+    r'(?:flags:P=(?P<probe>\d).*)?IP: (?P<sender>\S+) -> '
+)
+RECORD = re.compile(
+    r'Mapping-record -> ttl: (?P<ttl>\d+) loc-count: (?P<count>\d+) '
+    r'action: (?P<action>\S+) .* eid: (?P<eid>.+)'
+)
+LOCATOR = re.compile(
+    r'Locator-record -> .* p/w: (?P<priority>\d+)/(?P<weight>\d+) .* addr: (?P<address>.+)'
+)
+EID = r'(?P<eid>.+?)'
+EVENTS = {
+    'probed': re.compile(rf'Successfully probed RLOC (?P<address>\S+) of cache entry with EID {EID}'),
+    'dead': re.compile(
+        rf'rloc_probing: No Map-Reply Probe received for locator (?P<address>\S+) and EID: {EID}'
+        r' -> Locator state changes to DOWN'
+    ),
+    'expired': re.compile(rf'Got expiration for EID {EID}'),
+    'removed': re.compile(rf'SMR: No Map Reply for EID {EID}\. Removing entry.*'),
+    'unanswered': re.compile(rf'No Map-Reply for EID {EID} after \d+ retries\. Aborting!'),
+    'confirmed': re.compile(rf'Map-Notify message confirms correct registration of {EID}'),
+    'sent': re.compile(
+        rf'Sent Map-Register (?:retry )?for mapping {EID} to (?P<server>\S+) '
+        r'\((?P<retries>\d+) retries\)'
+    ),
+    'timed_out': re.compile(rf'Registration of site with EID {EID} timed out'),
+    'bad_key': re.compile(rf'Message validation failed for EID {EID} with key .*'),
+    'unknown': re.compile(rf'EID {EID} not in configured lisp-sites DB.*'),
+    'too_long': re.compile(rf'EID {EID} is a more specific of .*'),
+}  # fmt: skip
+REFUSALS = {
+    'bad_key': 'the key is another one',
+    'unknown': 'no site has the prefix',
+    'too_long': 'the site does not accept more specific prefixes',
+}
+# A map server forgets who has not registered for so long (RFC 9301).
+REGISTRATION_S = 180
+COMPLAINTS = 10
+# Said of what is configured, and of locators of other routers, each time.
+NO_COMPLAINTS = ('No Proxy-ETR defined', 'iface_locators_get_element_with_loct')
+
+
+def plain(text):
+    """'10.1.0.0/16' of what OOR calls an EID, which has its instance with it."""
+    found = re.search(r'([0-9a-fA-F.:]+/\d+)', text)
+    return found[1] if found else text.strip()
+
+
+def split(line):
+    """(level, text) of a line; level is None for the rest of a message of several lines."""
+    line = ESCAPE.sub('', line).rstrip()
+    match = LINE.fullmatch(line)
+    return (match[1], match[2]) if match else (None, line)
+
+
+def _up(entry, address, is_up):
+    for locator in entry['locators']:
+        if locator['address'] == address:
+            locator['up'] = is_up
+
+
+class Tracker:
+    """Fed with the lines of one OOR from its start on."""
+
+    def __init__(self, role):
+        self.role = role
+        self.map_cache = {}
+        self.registrations = {}
+        self.refused = {}
+        self.unanswered = {'count': 0, 'last': None, 'at': None}
+        self.complaints = []
+        # The message whose records follow, and what of it is not yet decided.
+        self.message, self.sender, self.is_probe = None, None, False
+        self.record, self.pending = None, []
+
+    def feed(self, line, now):
+        """(level, text) of what a person should read of it, or None."""
+        level, text = split(line)
+        if text.startswith(NO_COMPLAINTS):
+            return None
+        if level in LEVELS:
+            self._complain(level, text, now)
+            return (LEVELS[level], text) if text.strip() else None
+        self._take(text.strip(), now)
+        return None
+
+    def _complain(self, level, text, now):
+        if LEVELS[level] <= 4:
+            self.complaints = [*self.complaints, {'at': now, 'text': text}][-COMPLAINTS:]
+
+    def _take(self, text, now):
+        match = MESSAGE.match(text)
+        if match:
+            self._decide(now)
+            self.message, self.sender = match[1], match['sender'].rstrip(',')
+            self.is_probe = match['probe'] == '1'
+            return
+        match = RECORD.fullmatch(text)
+        if match:
+            self._begin_record(match, now)
+            return
+        match = LOCATOR.fullmatch(text)
+        if match and self.record is not None:
+            self.record['locators'].append({
+                'address': match['address'].strip(), 'priority': int(match['priority']),
+                'weight': int(match['weight']), 'up': True,
+            })  # fmt: skip
+            return
+        for name, event in EVENTS.items():
+            match = event.fullmatch(text)
+            if match:
+                getattr(self, f'_on_{name}', self._on_refused)(match, now, name)
+                return
+        if text.startswith('Map-Notify'):
+            self._decide(now)
+
+    def _begin_record(self, match, now):
+        self.record = {
+            'prefix': plain(match['eid']), 'ttl_minutes': int(match['ttl']),
+            'action': match['action'], 'received': now, 'locators': [],
+        }  # fmt: skip
+        if self.message == 'Map-Reply' and not self.is_probe:
+            self.map_cache[self.record['prefix']] = self.record
+        elif self.message == 'Map-Register':
+            self.pending.append(self.record)
+
+    def _decide(self, now):
+        """A Map-Register is accepted where nothing was said against it."""
+        for record in self.pending:
+            prefix = record['prefix']
+            known = self.registrations.get(prefix, {})
+            self.registrations[prefix] = {
+                'prefix': prefix, 'peer': self.sender, 'state': 'registered',
+                'since': known.get('since', now), 'last': now, 'retries': 0,
+                'locators': record['locators'],
+            }  # fmt: skip
+            self.refused.pop(prefix, None)
+        self.message, self.record, self.pending = None, None, []
+
+    def _on_refused(self, match, now, name):
+        prefix = plain(match['eid'])
+        self.pending = [r for r in self.pending if r['prefix'] != prefix]
+        self.refused[prefix] = {
+            'prefix': prefix, 'peer': self.sender, 'at': now, 'reason': REFUSALS[name]
+        }  # fmt: skip
+
+    def _on_probed(self, match, _now, _name):
+        entry = self.map_cache.get(plain(match['eid']))
+        if entry:
+            _up(entry, match['address'], True)
+
+    def _on_dead(self, match, _now, _name):
+        entry = self.map_cache.get(plain(match['eid']))
+        if entry:
+            _up(entry, match['address'], False)
+
+    def _on_expired(self, match, _now, _name):
+        self.map_cache.pop(plain(match['eid']), None)
+
+    _on_removed = _on_expired
+
+    def _on_unanswered(self, match, now, _name):
+        self.unanswered = {
+            'count': self.unanswered['count'] + 1, 'last': plain(match['eid']), 'at': now
+        }  # fmt: skip
+
+    def _on_timed_out(self, match, _now, _name):
+        self.registrations.pop(plain(match['eid']), None)
+
+    def _on_sent(self, match, now, _name):
+        """Each is sent again until it is confirmed."""
+        key = (plain(match['eid']), match['server'])
+        known = self.registrations.setdefault(key, {
+            'prefix': key[0], 'peer': key[1], 'state': 'pending', 'since': now, 'last': None,
+            'retries': 0, 'locators': [],
+        })  # fmt: skip
+        known['retries'] = int(match['retries'])
+        if known['retries'] and known['state'] != 'no-answer':
+            known.update(state='no-answer', since=now)
+
+    def _on_confirmed(self, match, now, _name):
+        key = (plain(match['eid']), self.sender)
+        known = self.registrations.setdefault(key, {
+            'prefix': key[0], 'peer': key[1], 'state': 'pending', 'since': now, 'last': None,
+            'retries': 0, 'locators': [],
+        })  # fmt: skip
+        if known['state'] != 'registered':
+            known.update(state='registered', since=now)
+        known.update(last=now, retries=0)
+
+    def _living(self, now):
+        for entry in self.map_cache.values():
+            if now - entry['received'] <= entry['ttl_minutes'] * 60:
+                yield entry
+
+    def show(self, now):
+        """What of it is in the state document."""
+        registered = list(self.registrations.values())
+        if self.role == 'map-server':
+            registered = [r for r in registered if now - r['last'] <= REGISTRATION_S]
+        return {
+            'map_cache': sorted(self._living(now), key=lambda e: e['prefix']),
+            'registrations': sorted(registered, key=lambda r: (r['prefix'], r['peer'])),
+            'refused': sorted(self.refused.values(), key=lambda r: r['prefix']),
+            'unanswered': self.unanswered,
+            'complaints': self.complaints,
+        }

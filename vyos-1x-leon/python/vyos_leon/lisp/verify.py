@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an operator can get wrong in `protocols lisp`: one function for each rule, one
+sentence for each fault, which says what to do. Much of it is what OOR cannot do and
+would pass over in silence.
+
+Rules see the dictionary of VyOS (strings, underscores) and what the router looks like;
+they change nothing and ask nobody.
+"""
+
+import ipaddress
+from typing import NamedTuple, Optional
+
+from vyos_leon.lisp import rules as policy
+from vyos_leon.routes import listed
+from vyos_leon.verify import Verdict
+
+XTR, MAP_SERVER = 'xtr', 'map-server'
+# OOR counts routing tables in 8 bits; it adds 10 to the number of an interface.
+LAST_INDEX = 255 - policy.TABLE_OF_INTERFACE
+GLOBAL_IPV6 = ipaddress.ip_network('2000::/3')
+
+
+class Interface(NamedTuple):
+    """An interface that has one of the locators."""
+
+    name: str
+    index: int
+    # The first address of each family is the one that OOR takes.
+    addresses: tuple
+    vrf: Optional[str] = None
+
+
+class Host(NamedTuple):
+    """What verify() of the configuration script finds out about this router."""
+
+    # Locator -> Interface; those that no interface has are not in it.
+    interfaces: dict = {}
+    # Names under `interfaces leon` that are not disabled.
+    leon: tuple = ()
+    # Numbers of routing tables that `protocols static table` has.
+    tables: tuple = ()
+    # Numbers of `policy local-route rule` and `policy local-route6 rule`.
+    local_rules: tuple = ()
+    source_validation: Optional[str] = None
+    # False where the package openoverlayrouter is not installed.
+    has_oor: bool = True
+
+
+def prefixes(lisp):
+    """(site, network) of all that are configured."""
+    for name, site in lisp.get('site', {}).items():
+        for text in listed(site.get('prefix', [])):
+            yield name, ipaddress.ip_network(text, strict=False)
+
+
+def overlays(lisp):
+    """(site, interface, its words) of all prefixes that LEON is asked for."""
+    for name, site in lisp.get('site', {}).items():
+        for interface, words in site.get('redistribute', {}).get('leon', {}).items():
+            yield name, interface, words
+
+
+def _is(lisp, role):
+    return lisp.get('role', XTR) == role
+
+
+# --- errors ---
+
+
+def oor_is_installed(_, host):
+    if not host.has_oor:
+        yield (
+            'LISP is spoken by Open Overlay Router, which is not installed: install the '
+            'package openoverlayrouter.'
+        )
+
+
+def locator_is_known(lisp, _):
+    if not lisp.get('locator'):
+        yield (
+            'There is no address to receive encapsulated packets at: set "locator" to an '
+            'address of this router.'
+        )
+
+
+def locator_is_usable(lisp, _):
+    for text in lisp.get('locator', {}):
+        address = ipaddress.ip_address(text)
+        if address.version == 6 and address not in GLOBAL_IPV6:
+            yield (
+                f'Open Overlay Router takes locators from 2000::/3 only: set another '
+                f'"locator" than {text}.'
+            )
+        elif address.version == 4 and (
+            address.is_unspecified or address.is_multicast or address.is_loopback
+        ):
+            yield f'No other router can send to {text}: set "locator" to another address.'
+
+
+def locator_is_first(lisp, host):
+    for text in lisp.get('locator', {}):
+        interface = host.interfaces.get(text)
+        if interface is None:
+            continue
+        version = ipaddress.ip_address(text).version
+        first = next(
+            a for a in interface.addresses if ipaddress.ip_address(a).version == version
+        )
+        if first != text:
+            yield (
+                f'Open Overlay Router uses one IPv{version} address of an interface, on '
+                f'{interface.name} it is {first}: set that as "locator" instead of {text}.'
+            )
+
+
+def locator_is_in_no_vrf(lisp, host):
+    for text in lisp.get('locator', {}):
+        interface = host.interfaces.get(text)
+        if interface and interface.vrf:
+            yield (
+                f'Open Overlay Router knows no VRF, and {interface.name} with {text} is in '
+                f'{interface.vrf}: set "locator" to an address outside of it.'
+            )
+
+
+def tables_are_free(lisp, host):
+    taken = {policy.TABLE_OF_SITES: 'sites'}
+    for text in lisp.get('locator', {}):
+        interface = host.interfaces.get(text)
+        if interface is None:
+            continue
+        table = policy.TABLE_OF_INTERFACE + interface.index
+        if interface.index > LAST_INDEX or table in (policy.TO_SITES, policy.TABLE_OF_SITES):
+            yield (
+                f'{interface.name} has the number {interface.index}, for which Open Overlay '
+                f'Router has no routing table: reboot, or set "locator" to an address of '
+                f'another interface.'
+            )
+        taken[table] = interface.name
+    if _is(lisp, MAP_SERVER):
+        del taken[policy.TABLE_OF_SITES]
+    for table in sorted(set(taken) & {int(t) for t in host.tables}):
+        yield (
+            f'Open Overlay Router uses routing table {table} for {taken[table]}: move what '
+            f'"protocols static table {table}" has to another table.'
+        )
+
+
+def local_rules_are_others(lisp, host):
+    ours = {policy.NATIVE, policy.TO_SITES, policy.TABLE_OF_SITES, policy.ON_LINK}
+    for number in sorted(ours & {int(n) for n in host.local_rules}):
+        yield (
+            f'LISP uses the policy rule {number} itself: give "policy local-route rule '
+            f'{number}" another number.'
+        )
+
+
+def site_exists(lisp, _):
+    if not lisp.get('site'):
+        yield 'LISP has nothing to do without a site: set "site NAME prefix".'
+    for name, site in lisp.get('site', {}).items():
+        if not listed(site.get('prefix', [])) and not site.get('redistribute', {}).get('leon'):
+            yield (
+                f'Site "{name}" has no prefix: set "site {name} prefix", or "site {name} '
+                f'redistribute leon".'
+            )
+        if 'authentication_key' not in site:
+            yield (
+                f'Site "{name}" has no key: set "site {name} authentication-key" to that of '
+                f'the map server.'
+            )
+
+
+def keys_are_one(lisp, _):
+    """OOR has a key for each map server, not for each prefix."""
+    if not _is(lisp, XTR):
+        return
+    keys = {}
+    for name, site in sorted(lisp.get('site', {}).items()):
+        keys.setdefault(site.get('authentication_key'), name)
+    keys.pop(None, None)
+    if len(keys) > 1:
+        a, b = sorted(keys.values())[:2]
+        yield (
+            f'Open Overlay Router registers all sites with one key, and sites "{a}" and '
+            f'"{b}" have two: set the same "authentication-key".'
+        )
+
+
+def prefixes_do_not_overlap(lisp, _):
+    found = sorted(prefixes(lisp), key=lambda p: (p[1].version, p[1]))
+    for (site_a, a), (site_b, b) in zip(found, found[1:]):
+        if a == b:
+            yield f'Sites "{site_a}" and "{site_b}" both have {a}: delete one of them.'
+        elif _is(lisp, XTR) and a.version == b.version and a.overlaps(b):
+            yield (
+                f'Open Overlay Router has no prefixes inside others, and {b} of site '
+                f'"{site_b}" is inside {a} of site "{site_a}": delete one of them.'
+            )
+
+
+def prefixes_are_not_default(lisp, _):
+    for name, network in prefixes(lisp):
+        if network.prefixlen == 0:
+            yield (
+                f'Site "{name}" cannot be the whole Internet: set the prefixes of this '
+                f'site, and "proxy-etr" for destinations outside LISP.'
+            )
+
+
+def locator_is_outside_sites(lisp, _):
+    words = [('locator', a) for a in lisp.get('locator', {})]
+    words += [('map-server', a) for a in lisp.get('map_server', {})]
+    words += [('map-resolver', a) for a in listed(lisp.get('map_resolver', []))]
+    for name, network in prefixes(lisp):
+        for word, text in words:
+            address = ipaddress.ip_address(text)
+            if address.version == network.version and address in network:
+                yield (
+                    f'{text} is inside {network} of site "{name}", so what is sent to it '
+                    f'would be encapsulated again: set "{word}" to an address of the '
+                    f'underlay.'
+                )
+
+
+def xtr_registers(lisp, _):
+    if _is(lisp, XTR) and not lisp.get('map_server'):
+        yield 'A tunnel router registers its sites: set "map-server".'
+
+
+def map_server_is_only_that(lisp, _):
+    if not _is(lisp, MAP_SERVER):
+        return
+    for word in ('map_server', 'map_resolver', 'proxy_etr'):
+        if lisp.get(word):
+            yield (
+                f'Open Overlay Router is a tunnel router or a map server, not both: delete '
+                f'"{word.replace("_", "-")}", or set "role xtr" here and the map server up '
+                f'elsewhere.'
+            )
+    for name, _, _ in overlays(lisp):
+        yield (
+            f'A map server registers nothing: delete "site {name} redistribute", and set it '
+            f'at the tunnel router.'
+        )
+
+
+def map_server_has_one_interface(lisp, host):
+    if not _is(lisp, MAP_SERVER):
+        return
+    names = sorted({i.name for i in host.interfaces.values()})
+    if len(names) > 1:
+        yield (
+            f'Open Overlay Router serves mappings at one interface, and the locators are on '
+            f'{" and ".join(names)}: keep those of one.'
+        )
+
+
+def more_specifics_are_served(lisp, _):
+    for name, site in lisp.get('site', {}).items():
+        if 'accept_more_specifics' in site and _is(lisp, XTR):
+            yield (
+                f'A tunnel router accepts no registrations: delete "site {name} '
+                f'accept-more-specifics", or set "role map-server".'
+            )
+
+
+def overlays_exist(lisp, host):
+    for name, interface, _ in overlays(lisp):
+        if interface not in host.leon:
+            yield (
+                f'Site "{name}" takes prefixes from {interface}, which does not exist or is '
+                f'disabled: set "interfaces leon {interface}".'
+            )
+
+
+def nodes_have_locators(lisp, _):
+    for name, interface, words in overlays(lisp):
+        for node, of in words.get('node', {}).items():
+            where = f'site {name} redistribute leon {interface} node {node}'
+            found = listed(of.get('locator', []))
+            if not found:
+                yield f'Node {node} has no locator: set "{where} locator".'
+            for text in set(found) & set(lisp.get('locator', {})):
+                yield (
+                    f'{text} is a locator of this router: set "{where} locator" to that of '
+                    f'the other node.'
+                )
+
+
+def source_validation_lets_pass(lisp, host):
+    if _is(lisp, XTR) and host.source_validation == 'strict':
+        yield (
+            'Strict source validation drops what LISP brings from other sites: set "firewall '
+            'global-options source-validation" to loose or disable.'
+        )
+
+
+# --- warnings ---
+
+
+def locator_is_here(lisp, host):
+    for text in lisp.get('locator', {}):
+        if text not in host.interfaces:
+            yield f'No interface has {text}; LISP waits for it.'
+
+
+# About the configuration alone.
+ERRORS = (
+    locator_is_known, locator_is_usable, local_rules_are_others, site_exists, keys_are_one,
+    prefixes_do_not_overlap, prefixes_are_not_default, locator_is_outside_sites,
+    xtr_registers, map_server_is_only_that, more_specifics_are_served, nodes_have_locators,
+    source_validation_lets_pass,
+)  # fmt: skip
+# About what the router has just then. No error at a boot, which would lose the configuration.
+FAULTS_OF_THE_HOST = (
+    oor_is_installed, locator_is_first, locator_is_in_no_vrf, tables_are_free,
+    map_server_has_one_interface, overlays_exist,
+)  # fmt: skip
+WARNINGS = (locator_is_here,)
+
+
+def check(lisp, host, booted=True):
+    """Verdict on a configuration; never raises for what an operator can type."""
+
+    def said(functions):
+        return [text for function in functions for text in function(lisp, host)]
+
+    faults = said(FAULTS_OF_THE_HOST)
+    errors, warnings = said(ERRORS), said(WARNINGS)
+    return Verdict(errors + faults, warnings) if booted else Verdict(errors, warnings + faults)
