@@ -97,11 +97,14 @@ class Router:
         wait_for(lambda: self.state()['state'] == 'running', within, 'OOR runs')
         return self.state()['pid']
 
-    def registered(self, within=30):
-        """Prefixes that are confirmed, or at a map server those that it has."""
+    def registered(self, number=1, within=30):
+        """Prefixes that are confirmed, or at a map server those that it has, when there are so
+        many."""
         def found():
-            return [r for r in self.state()['registrations'] if r['state'] == 'registered']
-        return {r['prefix']: r for r in wait_for(found, within, 'registered')}
+            seen = {r['prefix']: r for r in self.state()['registrations']
+                    if r['state'] == 'registered'}
+            return seen if len(seen) >= number else None
+        return wait_for(found, within, 'registered')
 
     def rules(self):
         """Of both families, and what is in other routing tables than those of the kernel."""
@@ -128,28 +131,27 @@ class Router:
             return f.read()
 
 
-def xtr(locator, prefix, **more):
+def xtr(locator, *prefixes, **more):
     return {'locator': {locator: {}}, 'map_server': {MAP_SERVER: {}},
-            'site': {'s': {'authentication_key': KEY, 'prefix': [prefix] if prefix else []}},
-            **more}
+            'site': {'s': {'authentication_key': KEY, 'prefix': list(prefixes)}}, **more}
 
 
-def map_server(*prefixes):
+def map_server(*prefixes, **more):
     return {'role': 'map-server', 'locator': {MAP_SERVER: {}},
-            'site': {'s': {'authentication_key': KEY, 'prefix': list(prefixes)}}}
+            'site': {'s': {'authentication_key': KEY, 'prefix': list(prefixes)}}, **more}
 
 
 class Net:
     """A map server, tunnel routers, and a host behind each of them."""
 
-    def __init__(self, *prefixes):
+    def __init__(self, *prefixes, **more):
         self.stack = contextlib.ExitStack()
         self.directory = tempfile.mkdtemp(prefix='leon-lisp.')
         self.stack.callback(self._remove_files)
         self.routers = []
         self.link = Link()
         self.stack.callback(self.link.namespace.close)
-        self.server = self.router('ms', MAP_SERVER, map_server(*prefixes))
+        self.server = self.router('ms', MAP_SERVER, map_server(*prefixes, **more))
         self.hosts = {}
 
     def namespace(self, name):
@@ -170,13 +172,18 @@ class Net:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def site(self, number, **more):
-        """A tunnel router 192.0.2.1N with 10.N.0.0/24."""
+        """A tunnel router 192.0.2.1N with 10.N.0.0/24 and 2001:db8:N::/64."""
+        prefixes = [f'10.{number}.0.0/24', f'2001:db8:{number}::/64']
         router = self.router(f'x{number}', f'192.0.2.1{number}',
-                             xtr(f'192.0.2.1{number}', f'10.{number}.0.0/24', **more))
+                             xtr(f'192.0.2.1{number}', *prefixes, **more))
         host = self.namespace(f'h{number}')
         ns.connect(router.namespace, 'lan', host, 'eth0')
-        router.namespace.ip(f'addr add 10.{number}.0.1/24 dev lan')
-        host.ip(f'addr add 10.{number}.0.2/24 dev eth0', f'route add default via 10.{number}.0.1')
+        router.namespace.sysctl('ipv6/conf/all/forwarding', 1)
+        router.namespace.ip(f'addr add 10.{number}.0.1/24 dev lan',
+                            f'addr add 2001:db8:{number}::1/64 dev lan nodad')
+        host.ip(f'addr add 10.{number}.0.2/24 dev eth0', f'route add default via 10.{number}.0.1',
+                f'addr add 2001:db8:{number}::2/64 dev eth0 nodad',
+                f'route add default via 2001:db8:{number}::1')
         self.hosts[number] = host
         return router
 

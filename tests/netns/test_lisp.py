@@ -26,9 +26,9 @@ pytestmark = [
 def nets():
     made = []
 
-    def make(*prefixes):
+    def make(*prefixes, **more):
         ns.open_tun_for_all()
-        made.append(lisp.Net(*prefixes))
+        made.append(lisp.Net(*prefixes, **more))
         return made[-1]
     yield make
     for one in made:
@@ -41,18 +41,22 @@ def net():
     yield from nets()
 
 
+SITES = ['10.1.0.0/24', '2001:db8:1::/64'], ['10.2.0.0/24', '2001:db8:2::/64']
+ALL = sum(SITES, [])
+
+
 @pytest.fixture(scope='module')
 def two_sites():
     """(net, router of site 1, router of site 2): each test leaves them as they were."""
     for net in nets():
-        made = net('10.1.0.0/24', '10.2.0.0/24')
-        a, b = made.site(1), made.site(2)
+        made = net(*ALL, instance_id='7')
+        a, b = made.site(1, instance_id='7'), made.site(2, instance_id='7')
         a.untouched, b.untouched = a.rules(), b.rules()
         for router in (made.server, a, b):
             router.start()
         for router in (a, b):
             router.runs()
-            router.registered()
+            router.registered(2)
         yield made, a, b
 
 
@@ -60,8 +64,10 @@ def test_sites_reach_each_other(two_sites):
     made, a, b = two_sites
     # The first packets to a prefix that was not asked for yet are lost.
     wait_for(lambda: made.ping(1, '10.2.0.2'), 20, 'a host of the other site')
-    assert made.ping(1, '10.2.0.2', count=5) and made.ping(2, '10.1.0.2', count=5)
-    wait_for(lambda: set(made.server.registered()) == {'10.1.0.0/24', '10.2.0.0/24'}, 20)
+    wait_for(lambda: made.ping(1, '2001:db8:2::2'), 20, 'the same by IPv6')
+    for a_host, other in ((1, '10.2.0.2'), (2, '10.1.0.2'), (1, '2001:db8:2::2')):
+        assert made.ping(a_host, other, count=5)
+    assert set(made.server.registered(4)) == set(ALL)
     (entry,) = [e for e in a.state()['map_cache'] if e['prefix'] == '10.2.0.0/24']
     assert [e['address'] for e in entry['locators']] == ['192.0.2.12']
     server = made.hosts[2].start('iperf3', '-s', '-1', stdout=subprocess.PIPE)
@@ -97,7 +103,7 @@ def test_map_server_dies_and_comes_back(two_sites):
     assert made.ping(1, '10.2.0.2', count=3)
     # A router that starts now has nobody to ask.
     a.reload(locator={'192.0.2.11': {'priority': '2'}})
-    wait_for(lambda: [r['state'] for r in a.state()['registrations']] == ['no-answer'], 20)
+    wait_for(lambda: [r['state'] for r in a.state()['registrations']] == ['no-answer'] * 2, 20)
     assert not made.ping(1, '10.2.0.2')
     # Until it has given up: a map server that is asked before it knows the site says that there is
     # none, which holds for a minute.
@@ -105,7 +111,8 @@ def test_map_server_dies_and_comes_back(two_sites):
     assert unanswered.startswith('10.2.0.2')
     b.reload(locator={'192.0.2.12': {'priority': '2'}})
     made.server.start()
-    assert set(a.registered(60)) == {'10.1.0.0/24'} and set(b.registered(60)) == {'10.2.0.0/24'}
+    for router, prefixes in zip((a, b), SITES):
+        assert set(router.registered(2, 60)) == set(prefixes)
     wait_for(lambda: made.ping(1, '10.2.0.2'), 60, 'the sites reach each other again')
 
 
@@ -142,7 +149,7 @@ def test_nothing_stays_behind(two_sites):
 
 def test_what_is_wrong_is_said(net):
     """A locator that is not there is waited for; a wrong key is refused, and not written down."""
-    made = net('10.1.0.0/24')
+    made = net(*SITES[0])
     a = made.site(1)
     a.namespace.ip('addr del 192.0.2.11/24 dev u0')
     a.words['site']['s']['authentication_key'] = 'wrong'
@@ -153,10 +160,10 @@ def test_what_is_wrong_is_said(net):
     assert a.state()['reason'] == 'no interface that is up has 192.0.2.11'
     a.namespace.ip('addr add 192.0.2.11/24 dev u0', f'route replace default via {lisp.GATEWAY}')
     a.runs()
-    (one,) = wait_for(lambda: made.server.state().get('refused'), 20, 'refused')
+    one, *_ = wait_for(lambda: made.server.state().get('refused'), 20, 'refused')
     assert one['prefix'] == '10.1.0.0/24' and one['peer'] == '192.0.2.11'
     assert one['reason'] == 'the key is another one'
-    wait_for(lambda: [r['state'] for r in a.state()['registrations']] == ['no-answer'], 20)
+    wait_for(lambda: {r['state'] for r in a.state()['registrations']} == {'no-answer'}, 20)
     # OOR writes the right one to its log.
     assert lisp.KEY not in made.server.said() and lisp.KEY not in json.dumps(made.server.state())
 
@@ -173,7 +180,7 @@ def test_leon_says_what_is_registered(net, lab):
                                   'export': {'prefix': [PREFIX], 'unconditional': {}}}}
     overlay = lab(merged({'sites': sites, 'hosts': False},
                          {'rtt_ms': {('a', 'b'): 30, ('a', 'c'): 5, ('b', 'c'): 60}})).joined()
-    made = net('10.1.0.0/24', PREFIX)
+    made = net(*SITES[0], PREFIX)
     outside = made.site(1)
     at = {'a': '192.0.2.31', 'b': '192.0.2.32'}
     routers = {}
@@ -181,7 +188,7 @@ def test_leon_says_what_is_registered(net, lab):
         node = overlay.node[name]
         node.namespace.ip('addr add 10.50.0.1/32 dev lo',
                           f'addr add {node.config["overlay-address"][0]}/32 dev leon0')
-        words = lisp.xtr(at[name], None)
+        words = lisp.xtr(at[name])
         words['site']['s']['redistribute'] = {'leon': {'leon0': {'node': {
             overlay.node[other].node_id: {'locator': [at[other]]}}}}}
         run_dir = os.path.join(made.directory, name)

@@ -450,6 +450,23 @@ def test_drop_in_points_the_unit_at_run(content, deb, units, tmp_path):
         assert [line for line in done.stderr.splitlines() if 'vyos.conf' in line] == []
 
 
+def test_unit_of_lisp(content, units, tmp_path):
+    """systemd understands each line, and what it starts is in the package."""
+    if not shutil.which('systemd-analyze'):
+        pytest.skip('systemd-analyze is not installed')
+    unit = tmp_path / units.lstrip('/') / 'leon-lisp.service'
+    program = tmp_path / 'usr/libexec/vyos-1x-leon/leon-lisp'
+    for path in (unit, program):
+        path.parent.mkdir(parents=True)
+        shutil.copy(content[f'/{path.relative_to(tmp_path)}'], path)
+    done = subprocess.run(
+        ['systemd-analyze', 'verify', '--man=no', '--recursive-errors=no', f'--root={tmp_path}',
+         'leon-lisp.service'], capture_output=True, text=True, timeout=60,
+    )
+    assert [line for line in done.stderr.splitlines()
+            if 'leon-lisp' in line and '/bin/kill' not in line] == []
+
+
 def test_dependencies_are_merged_by_name(content):
     """VyOS merges all files of the directory; ours must not be called as one of its own."""
     path = content['/usr/share/vyos/config-mode-dependencies/vyos-1x-leon.json']

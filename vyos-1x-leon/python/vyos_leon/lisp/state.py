@@ -57,9 +57,9 @@ NO_COMPLAINTS = ('No Proxy-ETR defined', 'iface_locators_get_element_with_loct')
 
 
 def plain(text):
-    """'10.1.0.0/16' of what OOR calls an EID, which has its instance with it."""
-    found = re.search(r'([0-9a-fA-F.:]+/\d+)', text)
-    return found[1] if found else text.strip()
+    """'10.1.0.0/16' of what OOR calls an EID, behind its instance where it has one."""
+    found = re.findall(r'[0-9a-fA-F.:]+/\d+', text)
+    return found[-1] if found else text.strip()
 
 
 def split(line):

@@ -2,7 +2,7 @@
 """`protocols lisp` without a router: every rule of verify, what OOR is told (golden files), which
 policy rules stand around it, what its log says, and what LEON's answers come to.
 
-After a change of the template: LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_lisp.py, and
+After a change of the template: LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_lisp_parts.py, and
 read the difference before committing it. tests/netns/test_lisp.py has the real OOR.
 """
 
@@ -462,7 +462,7 @@ def test_map_cache():
 def test_probes_and_instances():
     probe = [REPLY[1].replace('P=0', 'P=1'), *REPLY[2:]]
     assert fed('xtr', *probe).show(1000)['map_cache'] == []
-    with_iid = [REPLY[1], REPLY[2].replace('eid: ', 'eid: IID 7: '), *REPLY[3:]]
+    with_iid = [REPLY[1], REPLY[2].replace('10.2.0.0/24', '(IID 7/32, EID 10.2.0.0/24)'), *REPLY[3:]]
     assert fed('xtr', *with_iid).show(1000)['map_cache'][0]['prefix'] == '10.2.0.0/24'
 
 
