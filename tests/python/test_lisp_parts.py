@@ -2,8 +2,9 @@
 """`protocols lisp` without a router: every rule of verify, what OOR is told (golden files), which
 policy rules stand around it, what its log says, and what LEON's answers come to.
 
-After a change of the template: LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_lisp_parts.py, and
-read the difference before committing it. tests/netns/test_lisp.py has the real OOR.
+After a change of the template:
+    LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_lisp_parts.py
+and read the difference before committing it.
 """
 
 import os
