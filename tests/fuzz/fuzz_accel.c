@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/accel: whatever decodes encodes to what it was read from; nothing is read beyond the end. */
+/* wire/accel, wire/accel_queue: whatever decodes encodes to what it was read from; nothing is read
+ * beyond the end. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "wire/accel.h"
+#include "wire/accel_queue.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void check_say(const uint8_t *data, size_t len)
+{
+	uint8_t again[ACCEL_SAY_MAX];
+	struct accel_say_frame f;
+
+	if (accel_say_decode(data, len, &f))
+		return;
+	if (accel_say_encode(&f, again) != len || memcmp(data, again, len))
+		abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -14,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct accel_frame f;
 	size_t used;
 
+	check_say(data, len);
 	while (accel_decode(data, len, &f, &used) == ACCEL_OK) {
 		bool has_data = f.type == ACCEL_DATA || f.type == ACCEL_PACKED;
 		size_t n = accel_encode(&f, again);

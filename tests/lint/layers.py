@@ -30,6 +30,7 @@ BELOW = {
     'fwd': {'state', 'io', 'wire', 'crypto', 'base'},
     'daemon': {'proto', 'fwd', 'state', 'io', 'wire', 'crypto', 'base'},
     'leonctl': {'io', 'base'},
+    'leon-accel': {'io', 'wire', 'base'},
     'leon-sclp': {'io', 'wire', 'base'},
     'leonsim': {'proto', 'state', 'wire', 'crypto', 'base'},
 }
@@ -40,6 +41,7 @@ OWNERS = {
     'json-c/': 'base/jsonr.c',
     'libmnl/': 'io/netlink_mnl.h',
     'openssl/': 'crypto/',
+    'zstd.h': 'leon-accel/pack.c',
 }
 
 # The core runs on virtual time in one process: it can reach neither a clock nor the kernel.
@@ -127,7 +129,7 @@ def compile_alone(header):
     run = subprocess.run(
         ['cc', '-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror', '-fsyntax-only',
          '-I', tree.DATAPLANE, '-I', 'vyos-1x-leon/leonctl', '-I', 'vyos-1x-leon/leon-sclp',
-         '-x', 'c', '-'],
+         '-I', 'vyos-1x-leon/leon-accel', '-x', 'c', '-'],
         # Through a one-line file, because #pragma once in a main file is a warning.
         input=f'#include "{os.path.join(tree.TOP, header)}"\n', cwd=tree.TOP, text=True,
         stderr=subprocess.PIPE, check=False)
@@ -139,6 +141,7 @@ def compile_alone(header):
 def main():
     paths = tree.files('.c', '.h', under=tree.DATAPLANE)
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leonctl')
+    paths += tree.files('.c', '.h', under='vyos-1x-leon/leon-accel')
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leon-sclp')
     paths += tree.files('.c', '.h', under='vyos-1x-leon/leonsim')
     problems = [problem for path in paths for problem in check_text(path)]

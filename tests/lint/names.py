@@ -13,7 +13,7 @@ import sys
 import tree
 
 # Each is linked with some of the dataplane, never with one another.
-PROGRAMS = ('leonctl', 'leonsim', 'leon-sclp')
+PROGRAMS = ('leonctl', 'leonsim', 'leon-accel', 'leon-sclp')
 
 
 def types(paths):

@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <string.h>
 
 #include "golden.h"
 #include "wire/accel.h"
+#include "wire/accel_queue.h"
 #include "wire/bytes.h"
 #include "wire/tcp.h"
 
@@ -151,13 +153,40 @@ static void test_bad(void **state)
 	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_BAD);
 }
 
+static void test_queue(void **state)
+{
+	struct accel_say_frame say[] = {
+		{ .what = ACCEL_SAY_HERE, .version = 1 },
+		{ .what = ACCEL_SAY_SETUP, .setup = { 0x0a000001, 2, 0, 50000, 32 } },
+		{ .what = ACCEL_SAY_NODE, .node = { 0x0a000002, 100000, 1400 } },
+	};
+	uint8_t buf[ACCEL_SAY_MAX], again[ACCEL_SAY_MAX];
+	struct accel_say_frame back;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		size_t len = accel_say_encode(&say[i], buf);
+
+		assert_int_equal(accel_say_decode(buf, len, &back), 0);
+		assert_int_equal(accel_say_encode(&back, again), len);
+		assert_memory_equal(buf, again, len);
+		assert_int_equal(accel_say_decode(buf, len - 1, &back), -EBADMSG);
+		assert_int_equal(accel_say_decode(buf, len + 1, &back), -EBADMSG);
+	}
+	say[1].setup.n_queues = ACCEL_QUEUES_MAX + 1;
+	assert_int_equal(accel_say_decode(buf, accel_say_encode(&say[1], buf), &back), -EBADMSG);
+	buf[0] = ACCEL_SAY_END;
+	assert_int_equal(accel_say_decode(buf, 2, &back), -EBADMSG);
+	accel_queue_put(buf, ACCEL_NODE, 0x0a000001);
+	assert_memory_equal(buf, "\x02\0\0\0\x0a\0\0\x01", ACCEL_QUEUE_HDR);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_document),
-		cmocka_unit_test(test_every_type),
-		cmocka_unit_test(test_data),
-		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_document), cmocka_unit_test(test_every_type),
+		cmocka_unit_test(test_data),	 cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,6 +209,35 @@ static void test_cut(void **state)
 	assert_memory_equal(out + 54, "xxx", 3);
 }
 
+static void test_refusal(void **state)
+{
+	struct tcp_segment s = sample(true), r;
+	uint8_t frame[TCP_FRAME_MAX];
+	struct tcp_view t;
+	struct eth_view v;
+	size_t len;
+
+	(void)state;
+	s.vlan = 5;
+	len = tcp_make(&s, frame);
+	assert_int_equal(eth_parse(frame, len, &v), 0);
+	assert_int_equal(tcp_parse(frame, len, &v, &t), 0);
+	assert_true(tcp_refusal(&v, &t, &r));
+	assert_int_equal(r.flags, TCP_RST);
+	assert_int_equal(r.seq, 77);
+	assert_int_equal(r.vlan, 5);
+	assert_true(ip_equal(&r.dst, &s.src) && ip_equal(&r.src, &s.dst));
+	assert_int_equal(r.dst_port, 40000);
+	assert_memory_equal(&r.dst_mac, &HOST, sizeof(HOST));
+	t.flags = TCP_SYN;
+	t.end = t.seq + 1;
+	assert_true(tcp_refusal(&v, &t, &r));
+	assert_int_equal(r.flags, TCP_RST | TCP_ACK);
+	assert_int_equal(r.ack, 0xffffffff);
+	t.flags = TCP_RST | TCP_ACK;
+	assert_false(tcp_refusal(&v, &t, &r));
+}
+
 static void test_other_frames(void **state)
 {
 	struct tcp_segment s = sample(false);
@@ -232,7 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_made_is_read), cmocka_unit_test(test_options),
 		cmocka_unit_test(test_lengths),	     cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_other_frames),
+		cmocka_unit_test(test_refusal),	     cmocka_unit_test(test_other_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

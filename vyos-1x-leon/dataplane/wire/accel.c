@@ -100,6 +100,10 @@ static bool get_body(struct rbuf *b, struct accel_frame *f)
 		get_offer(b, f);
 		break;
 	case ACCEL_ACCEPT:
+		f->accept.point = rbuf_u32(b);
+		get_options(b, &f->accept.near);
+		get_options(b, &f->accept.far);
+		break;
 	case ACCEL_RELEASE:
 	case ACCEL_RELEASED:
 		f->at.point = rbuf_u32(b);
@@ -166,6 +170,10 @@ static void put_body(struct wbuf *b, const struct accel_frame *f)
 		put_offer(b, f);
 		break;
 	case ACCEL_ACCEPT:
+		wbuf_u32(b, f->accept.point);
+		put_options(b, &f->accept.near);
+		put_options(b, &f->accept.far);
+		break;
 	case ACCEL_RELEASE:
 	case ACCEL_RELEASED:
 		wbuf_u32(b, f->at.point);

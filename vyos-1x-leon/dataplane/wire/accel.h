@@ -75,7 +75,11 @@ struct accel_frame {
 			uint32_t point; /* sequence number behind what the host here sent */
 			struct accel_options near, far;
 		} offer;
-		struct { /* ACCEPT, RELEASE, RELEASED */
+		struct { /* ACCEPT */
+			uint32_t point;
+			struct accel_options near, far;
+		} accept;
+		struct { /* RELEASE, RELEASED */
 			uint32_t point;
 		} at;
 		struct { /* REFUSE */

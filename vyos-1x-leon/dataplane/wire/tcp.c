@@ -245,3 +245,22 @@ size_t tcp_make(const struct tcp_segment *s, uint8_t out[TCP_FRAME_MAX])
 	complete(p, v4 ? 4 : 6, ip_len, tcp_len);
 	return (size_t)(p - out) + ip_len + tcp_len;
 }
+
+bool tcp_refusal(const struct eth_view *v, const struct tcp_view *t, struct tcp_segment *out)
+{
+	bool acks = t->flags & TCP_ACK;
+
+	if (t->flags & TCP_RST)
+		return false;
+	*out = (struct tcp_segment){ .dst_mac = v->src,
+				     .src_mac = v->dst,
+				     .vlan = v->vlan,
+				     .src = t->dst,
+				     .dst = t->src,
+				     .src_port = t->dst_port,
+				     .dst_port = t->src_port,
+				     .seq = acks ? t->ack : 0,
+				     .ack = acks ? 0 : t->end,
+				     .flags = acks ? TCP_RST : TCP_RST | TCP_ACK };
+	return true;
+}

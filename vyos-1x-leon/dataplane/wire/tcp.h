@@ -70,6 +70,10 @@ struct tcp_segment {
 /* Returns its length, at most TCP_FRAME_MAX bytes are written. */
 size_t tcp_make(const struct tcp_segment *s, uint8_t out[TCP_FRAME_MAX]);
 
+/* What a host answers a segment (of a frame with v) of a connection that it does not know: RFC 9293
+ * section 3.10.7.1. False where it answers nothing. */
+bool tcp_refusal(const struct eth_view *v, const struct tcp_view *t, struct tcp_segment *out);
+
 /* a is before b, around the end of the numbers. */
 static inline bool seq_before(uint32_t a, uint32_t b)
 {

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leon-accel/flow: two of them, a leader and a follower, step by step, between two hosts that are
+ * made up here. Messages and frames are under way until the test lets them arrive.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow.h"
+
+#define LOG_MAX 64
+
+/* What one side did, in order. */
+struct side {
+	struct flow flow;
+	struct accel_frame told[LOG_MAX];
+	unsigned n_told, n_taken;
+	uint32_t far[LOG_MAX], near[LOG_MAX], inside[LOG_MAX]; /* `end` of the frames */
+	unsigned n_far, n_near, n_inside, n_refused;
+	int stand_in; /* result */
+	bool stands, drained, reset;
+	int64_t held;
+};
+
+struct lab {
+	struct side leader, follower;
+	mono_t now;
+};
+
+static uint32_t end_of(const struct flow_frame *f)
+{
+	struct tcp_view t;
+	struct eth_view v;
+
+	assert_int_equal(eth_parse(f->data, f->len, &v), 0);
+	assert_int_equal(tcp_parse(f->data, f->len, &v, &t), 0);
+	return t.end;
+}
+
+static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->far[s->n_far++ % LOG_MAX] = end_of(frame);
+}
+static void to_near(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->near[s->n_near++ % LOG_MAX] = end_of(frame);
+}
+static void to_stand_in(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->inside[s->n_inside++ % LOG_MAX] = end_of(frame);
+}
+static void tell(void *arg, struct flow *f, const struct accel_frame *frame)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->told[s->n_told++ % LOG_MAX] = *frame;
+}
+static int stand_in(void *arg, struct flow *f)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->stands = s->stand_in == 0;
+	return s->stand_in;
+}
+static bool is_drained(void *arg, struct flow *f)
+{
+	(void)f;
+	return ((struct side *)arg)->drained;
+}
+static void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	(void)f;
+	(void)frame;
+	((struct side *)arg)->n_refused++;
+}
+static void give_up(void *arg, struct flow *f, bool reset)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->stands = false;
+	s->reset = reset;
+}
+static bool may_hold(void *arg, int64_t bytes)
+{
+	struct side *s = arg;
+
+	if (bytes > 0 && s->held + bytes > 1000)
+		return false;
+	s->held += bytes;
+	assert_true(s->held >= 0);
+	return true;
+}
+
+static const struct flow_ops OPS = { to_far,	 to_near,    to_stand_in, tell,	   stand_in,
+				     is_drained, refuse_far, give_up,	  may_hold };
+
+/* A segment of the host behind `from`. Numbers count from 1000 at the leader's, from 5000 at the
+ * other's. */
+static void segment(struct lab *l, struct side *from, struct side *at, uint32_t seq, uint32_t len,
+		    uint32_t ack, uint8_t flags)
+{
+	bool of_leader = from == &l->leader;
+	struct tcp_segment s = { .src = { 4, { 10, 0, 0, of_leader ? 1 : 2 } },
+				 .dst = { 4, { 10, 0, 0, of_leader ? 2 : 1 } },
+				 .src_port = of_leader ? 1 : 2,
+				 .dst_port = of_leader ? 2 : 1,
+				 .seq = seq,
+				 .ack = ack,
+				 .window = 100,
+				 .flags = flags };
+	uint8_t message[18 + TCP_FRAME_MAX + 512] = { 0 };
+	struct flow_frame f = { .message = message, .data = message + 18 };
+	struct eth_view v;
+	struct tcp_view t;
+
+	f.len = tcp_make(&s, f.data) + len;
+	f.data[16] = (uint8_t)((f.len - 14) >> 8);
+	f.data[17] = (uint8_t)(f.len - 14);
+	f.message_len = 18 + f.len;
+	assert_int_equal(eth_parse(f.data, f.len, &v), 0);
+	assert_int_equal(tcp_parse(f.data, f.len, &v, &t), 0);
+	f.v = &v;
+	f.t = &t;
+	if (from == at)
+		flow_from_near(&at->flow, &f, l->now);
+	else
+		flow_from_far(&at->flow, &f, l->now);
+}
+
+/* The same, seen at both nodes. */
+static void across(struct lab *l, struct side *from, uint32_t seq, uint32_t len, uint32_t ack)
+{
+	struct side *to = from == &l->leader ? &l->follower : &l->leader;
+
+	segment(l, from, from, seq, len, ack, TCP_ACK);
+	segment(l, from, to, seq, len, ack, TCP_ACK);
+}
+
+static const struct accel_frame *last_told(const struct side *s)
+{
+	assert_true(s->n_told > 0);
+	return &s->told[(s->n_told - 1) % LOG_MAX];
+}
+
+/* All that one said and the other has not heard. */
+static void deliver(struct lab *l, struct side *from)
+{
+	struct side *to = from == &l->leader ? &l->follower : &l->leader;
+
+	for (; from->n_taken < from->n_told; from->n_taken++) {
+		const struct accel_frame *m = &from->told[from->n_taken % LOG_MAX];
+
+		if (m->type == ACCEL_OFFER)
+			flow_offered(&to->flow, m, l->now);
+		else if (m->stream == to->flow.stream)
+			assert_true(flow_message(&to->flow, m, l->now));
+	}
+}
+
+static void begin(struct lab *l)
+{
+	struct accel_key k = { 0 };
+
+	memset(l, 0, sizeof(*l));
+	l->now = (mono_t){ NS_PER_S };
+	flow_init(&l->leader.flow, &OPS, &l->leader, true, &k, l->now);
+	flow_init(&l->follower.flow, &OPS, &l->follower, false, &k, l->now);
+	across(l, &l->leader, 1000, 100, 5000);
+	across(l, &l->follower, 5000, 100, 1100);
+	across(l, &l->leader, 1100, 0, 5100);
+}
+
+static void end(struct lab *l)
+{
+	flow_fini(&l->leader.flow);
+	flow_fini(&l->follower.flow);
+	assert_int_equal(l->leader.held, 0);
+	assert_int_equal(l->follower.held, 0);
+}
+
+static void take(struct lab *l)
+{
+	flow_offer(&l->leader.flow, 7, l->now);
+	deliver(l, &l->leader);
+	deliver(l, &l->follower);
+	deliver(l, &l->leader);
+	assert_int_equal(l->leader.flow.state, FLOW_TAKEN);
+	assert_int_equal(l->follower.flow.state, FLOW_TAKEN);
+	assert_true(l->leader.stands && l->follower.stands);
+}
+
+static void test_quiet_one_is_taken_at_once(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	assert_true(flow_can_be_taken(&l.leader.flow, l.now));
+	take(&l);
+	assert_int_equal(l.leader.flow.near_start, 1100);
+	assert_int_equal(l.leader.flow.far_start, 5100);
+	assert_int_equal(l.follower.flow.near_start, 5100);
+	assert_int_equal(l.follower.flow.far_start, 1100);
+	/* From now on it is the stand-ins' business; late copies are dropped. */
+	l.leader.n_near = l.follower.n_far = 0;
+	across(&l, &l.follower, 5100, 50, 1100);
+	assert_int_equal(l.follower.n_inside, 1);
+	assert_int_equal(l.follower.n_far, 0);
+	assert_int_equal(l.leader.n_near, 0);
+	end(&l);
+}
+
+/* What is in flight must arrive first; what comes meanwhile waits, and its ACK does not. */
+static void test_data_in_flight(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+	flow_offer(&l.leader.flow, 7, l.now);
+	assert_int_equal(last_told(&l.leader)->offer.point, 1200);
+	deliver(&l, &l.leader);
+	deliver(&l, &l.follower);
+	/* The follower's host has not acknowledged 1200. */
+	assert_int_equal(l.leader.flow.state, FLOW_DRAINING);
+	l.leader.n_far = 0;
+	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
+	assert_int_equal(l.leader.flow.n_held, 1);
+	assert_int_equal(l.leader.n_far, 1);
+	assert_int_equal(l.leader.far[0], 1200);
+	/* It says the rest again, together with new data: what is in front of the point goes on. */
+	segment(&l, &l.leader, &l.leader, 1150, 200, 5100, TCP_ACK);
+	assert_int_equal(l.leader.far[1], 1200);
+	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
+	assert_int_equal(l.follower.near[l.follower.n_near - 1], 1200);
+	segment(&l, &l.follower, &l.follower, 5100, 0, 1200, TCP_ACK);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_READY);
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
+	/* What was held is for the stand-in now. */
+	assert_int_equal(l.leader.n_inside, 2);
+	assert_int_equal(l.leader.inside[0], 1300);
+	assert_int_equal(l.leader.inside[1], 1350);
+	assert_int_equal(l.leader.flow.near.next, 1350);
+	deliver(&l, &l.leader);
+	assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
+	end(&l);
+}
+
+static void test_given_up_in_time(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	deliver(&l, &l.follower);
+	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
+	segment(&l, &l.follower, &l.follower, 5100, 100, 1100, TCP_ACK);
+	l.now = mono_add_ms(l.now, 400);
+	flow_tick(&l.leader.flow, 100, l.now);
+	assert_int_equal(l.leader.flow.state, FLOW_DRAINING);
+	l.now = mono_add_ms(l.now, 200);
+	flow_tick(&l.leader.flow, 100, l.now);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_int_equal(last_told(&l.leader)->type, ACCEL_ABORT);
+	/* What was held is on its way, and the connection is left alone for a while. */
+	assert_int_equal(l.leader.far[l.leader.n_far - 1], 1300);
+	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
+	assert_true(flow_can_be_taken(&l.leader.flow, mono_add_ms(l.now, 2000)));
+	deliver(&l, &l.leader);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	assert_int_equal(l.follower.far[l.follower.n_far - 1], 5200);
+	/* An answer that was under way changes nothing. */
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	end(&l);
+}
+
+static void test_given_back(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	take(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+	flow_release(&l.leader.flow, l.now);
+	assert_int_equal(last_told(&l.leader)->at.point, 1200);
+	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
+	assert_int_equal(l.leader.flow.n_held, 1);
+	deliver(&l, &l.leader);
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_RETURNING);
+	l.leader.drained = true;
+	flow_tick(&l.leader.flow, 100, l.now);
+	assert_int_equal(l.leader.flow.state, FLOW_RETURNING);
+	l.follower.drained = true;
+	flow_tick(&l.follower.flow, 100, l.now);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_DRAINED);
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_false(l.leader.stands || l.leader.reset);
+	assert_int_equal(l.leader.far[l.leader.n_far - 1], 1300);
+	/* Its first frame may be faster than its word. */
+	segment(&l, &l.leader, &l.follower, 1200, 100, 5100, TCP_ACK);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	assert_int_equal(l.follower.near[l.follower.n_near - 1], 1300);
+	assert_false(l.follower.stands || l.follower.reset);
+	end(&l);
+}
+
+static void test_late_copy_returns_nothing(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	take(&l);
+	l.follower.drained = true;
+	flow_release(&l.leader.flow, l.now);
+	deliver(&l, &l.leader);
+	assert_int_equal(l.follower.flow.state, FLOW_RETURNING);
+	segment(&l, &l.leader, &l.follower, 1000, 100, 5100, TCP_ACK);
+	assert_int_equal(l.follower.flow.state, FLOW_RETURNING);
+	assert_true(l.follower.stands);
+	end(&l);
+}
+
+static void test_reset_while_drained(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_RST);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	assert_int_equal(l.follower.far[l.follower.n_far - 1], 5100);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_RESET);
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_false(l.leader.reset);
+	end(&l);
+}
+
+/* What may be taken at the other end cannot go on as if nothing had been. */
+static void test_carrier_breaks(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	flow_carrier_gone(&l.leader.flow, l.now);
+	flow_carrier_gone(&l.follower.flow, l.now);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	end(&l);
+
+	begin(&l);
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_READY);
+	flow_carrier_gone(&l.follower.flow, l.now);
+	assert_int_equal(l.follower.flow.state, FLOW_CLOSED);
+	assert_true(l.follower.reset);
+	end(&l);
+
+	begin(&l);
+	take(&l);
+	flow_carrier_gone(&l.leader.flow, l.now);
+	assert_int_equal(l.leader.flow.state, FLOW_CLOSED);
+	assert_true(l.leader.reset);
+	/* The host at the other end, which has lost its accelerator, is told when it speaks. */
+	segment(&l, &l.follower, &l.leader, 5100, 10, 1100, TCP_ACK);
+	assert_int_equal(l.leader.n_refused, 1);
+	/* The same addresses again are another connection. */
+	segment(&l, &l.leader, &l.leader, 9000, 0, 0, TCP_SYN);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	end(&l);
+}
+
+static void test_no_socket(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	l.leader.stand_in = -1;
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	deliver(&l, &l.follower);
+	deliver(&l, &l.leader);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	assert_false(l.leader.reset || l.follower.reset);
+	end(&l);
+
+	begin(&l);
+	l.follower.stand_in = -1;
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	deliver(&l, &l.follower);
+	deliver(&l, &l.leader);
+	assert_true(l.follower.reset);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_RESET);
+	deliver(&l, &l.follower);
+	assert_true(l.leader.reset);
+	end(&l);
+}
+
+static void test_memory_is_bounded(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+	flow_offer(&l.leader.flow, 7, l.now);
+	for (uint32_t i = 0; i < 20; i++)
+		segment(&l, &l.leader, &l.leader, 1200 + 100 * i, 100, 5100, TCP_ACK);
+	assert_true(l.leader.flow.n_held > 0 && l.leader.flow.n_held < 10);
+	assert_true(l.leader.held <= 1000);
+	end(&l);
+}
+
+static void test_one_end_is_done(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 0, 5100, TCP_ACK | TCP_FIN);
+	segment(&l, &l.leader, &l.follower, 1100, 0, 5100, TCP_ACK | TCP_FIN);
+	across(&l, &l.follower, 5100, 0, 1101);
+	take(&l);
+	/* Both begin in front of the FIN, which is said again. */
+	assert_int_equal(l.leader.flow.near_start, 1100);
+	assert_int_equal(l.follower.flow.far_start, 1100);
+	assert_int_equal(l.leader.flow.far_start, 5100);
+	end(&l);
+
+	begin(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 0, 5100, TCP_ACK | TCP_FIN);
+	segment(&l, &l.follower, &l.leader, 5100, 0, 1101, TCP_ACK | TCP_FIN);
+	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
+	end(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_quiet_one_is_taken_at_once),
+		cmocka_unit_test(test_data_in_flight),
+		cmocka_unit_test(test_given_up_in_time),
+		cmocka_unit_test(test_given_back),
+		cmocka_unit_test(test_late_copy_returns_nothing),
+		cmocka_unit_test(test_reset_while_drained),
+		cmocka_unit_test(test_carrier_breaks),
+		cmocka_unit_test(test_no_socket),
+		cmocka_unit_test(test_memory_is_bounded),
+		cmocka_unit_test(test_one_end_is_done),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/pack and fifo: what is packed comes out the same, and what came before is not sent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fifo.h"
+#include "pack.h"
+
+#define BLOCK  65536
+#define BLOCKS 64 /* 4 MiB */
+
+static uint8_t data[BLOCKS][BLOCK], packed[PACK_BOUND(BLOCK)], out[BLOCK + 1];
+
+static void fill(void)
+{
+	uint64_t x = 88172645463325252ULL;
+
+	for (unsigned i = 0; i < BLOCKS; i++)
+		for (unsigned k = 0; k < BLOCK; k++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			data[i][k] = (uint8_t)(x >> 32);
+		}
+}
+
+static size_t round_trip(struct packer *p, struct unpacker *u, const void *in, size_t len)
+{
+	size_t n = packer_run(p, in, len, packed, sizeof(packed));
+
+	assert_true(n > 0 && n <= PACK_BOUND(len));
+	assert_int_equal(unpacker_run(u, packed, n, out, sizeof(out)), len);
+	assert_memory_equal(in, out, len);
+	return n;
+}
+
+static void test_second_time_is_free(void **state)
+{
+	struct packer *p = packer_new(23, 1);
+	struct unpacker *u = unpacker_new(23);
+	size_t first = 0, second = 0;
+
+	(void)state;
+	fill();
+	for (unsigned i = 0; i < BLOCKS; i++)
+		first += round_trip(p, u, data[i], BLOCK);
+	/* In other portions: it is a stream. */
+	for (size_t at = 0; at < sizeof(data); at += 30000) {
+		size_t left = sizeof(data) - at;
+
+		second += round_trip(p, u, (uint8_t *)data + at, left < 30000 ? left : 30000);
+	}
+	assert_true(first >= sizeof(data));
+	assert_true(second * 100 < sizeof(data));
+	packer_free(p);
+	unpacker_free(u);
+}
+
+static void test_what_cannot_be_unpacked(void **state)
+{
+	struct packer *p = packer_new(20, 1);
+	struct unpacker *u = unpacker_new(20);
+	size_t n;
+
+	(void)state;
+	memset(data, 'x', sizeof(data));
+	assert_int_equal(unpacker_run(u, "this is nothing", 15, out, sizeof(out)), 0);
+	unpacker_free(u);
+	/* More than anybody may send. */
+	u = unpacker_new(20);
+	n = packer_run(p, data, BLOCK, packed, sizeof(packed));
+	assert_int_equal(unpacker_run(u, packed, n, out, BLOCK), 0);
+	unpacker_free(u);
+	/* A window larger than was agreed on. */
+	packer_free(p);
+	p = packer_new(24, 1);
+	u = unpacker_new(20);
+	n = packer_run(p, data, BLOCK, packed, sizeof(packed));
+	assert_int_equal(unpacker_run(u, packed, n, out, sizeof(out)), 0);
+	packer_free(p);
+	unpacker_free(u);
+	packer_free(NULL);
+	unpacker_free(NULL);
+}
+
+static void test_fifo(void **state)
+{
+	struct fifo f = { 0 };
+	uint8_t next_in = 0, next_out = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 2000; i++) {
+		size_t n = (i * 7919) % 1500, take;
+
+		for (size_t k = 0; k < n; k++)
+			fifo_reserve(&f, n)[k] = next_in++;
+		fifo_added(&f, n);
+		take = (i * 104729) % (f.len + 1);
+		for (size_t k = 0; k < take; k++)
+			assert_int_equal(fifo_data(&f)[k], next_out++);
+		fifo_drop(&f, take);
+	}
+	fifo_drop(&f, f.len);
+	assert_int_equal(f.len, 0);
+	fifo_put(&f, "ab", 2);
+	assert_memory_equal(fifo_data(&f), "ab", 2);
+	fifo_free(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_second_time_is_free),
+		cmocka_unit_test(test_what_cannot_be_unpacked),
+		cmocka_unit_test(test_fifo),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Between leond and leon-accel, see accel_queue.h. Pure.
+ */
+#include "wire/accel_queue.h"
+
+#include <errno.h>
+
+size_t accel_say_encode(const struct accel_say_frame *f, uint8_t out[ACCEL_SAY_MAX])
+{
+	struct wbuf b = wbuf_of(out, ACCEL_SAY_MAX);
+
+	wbuf_u8(&b, f->what);
+	switch (f->what) {
+	case ACCEL_SAY_HERE:
+		wbuf_u8(&b, f->version);
+		break;
+	case ACCEL_SAY_SETUP:
+		wbuf_u32(&b, f->setup.self);
+		wbuf_u8(&b, f->setup.n_queues);
+		wbuf_u8(&b, f->setup.always);
+		wbuf_u32(&b, f->setup.threshold_us);
+		wbuf_u32(&b, f->setup.segments);
+		break;
+	case ACCEL_SAY_NODE:
+		wbuf_u32(&b, f->node.id);
+		wbuf_u32(&b, f->node.rtt_us);
+		wbuf_u16(&b, f->node.room);
+		break;
+	default:
+		break;
+	}
+	return wbuf_len(&b);
+}
+
+int accel_say_decode(const void *data, size_t len, struct accel_say_frame *f)
+{
+	struct rbuf b = rbuf_of(data, len);
+
+	*f = (struct accel_say_frame){ .what = rbuf_u8(&b) };
+	switch (f->what) {
+	case ACCEL_SAY_HERE:
+		f->version = rbuf_u8(&b);
+		break;
+	case ACCEL_SAY_SETUP:
+		f->setup.self = rbuf_u32(&b);
+		f->setup.n_queues = rbuf_u8(&b);
+		f->setup.always = rbuf_u8(&b);
+		f->setup.threshold_us = rbuf_u32(&b);
+		f->setup.segments = rbuf_u32(&b);
+		b.ok &= f->setup.n_queues <= ACCEL_QUEUES_MAX;
+		break;
+	case ACCEL_SAY_NODE:
+		f->node.id = rbuf_u32(&b);
+		f->node.rtt_us = rbuf_u32(&b);
+		f->node.room = rbuf_u16(&b);
+		break;
+	default:
+		return -EBADMSG;
+	}
+	return b.ok && !rbuf_left(&b) ? 0 : -EBADMSG;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What leond and leon-accel of one interface say to each other, on this host: frames on a pair of
+ * seqpacket sockets for each worker, and at the socket /run/leon/<interface>.accel, seqpacket too,
+ * what both must know. Pure encode and decode; workers, control thread, leon-accel.
+ *
+ * A message of the queue: where (8) | zero (24) | node-id (32) | struct virtio_net_hdr (80) | frame
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "wire/bytes.h"
+
+#define ACCEL_QUEUE_HDR 8
+#define ACCEL_VNET_LEN	10 /* struct virtio_net_hdr */
+/* 64 KiB of an IP packet, Ethernet, two tags, and some. */
+#define ACCEL_QUEUE_MAX	  (ACCEL_QUEUE_HDR + ACCEL_VNET_LEN + 65536 + 128)
+#define ACCEL_QUEUES_MAX  8
+#define ACCEL_QUEUE_BYTES (8 << 20) /* that may wait in one direction of a pair */
+
+/* Where a frame comes from (to leon-accel) or goes to (from it). */
+enum accel_where {
+	ACCEL_LAN = 1,	/* the local segment; node: where it would go, or came from */
+	ACCEL_NODE = 2, /* the node, as an ordinary frame */
+	ACCEL_PEER = 3, /* the accelerator of the node */
+};
+
+static inline void accel_queue_put(uint8_t *p, enum accel_where where, node_id_t node)
+{
+	put_u32(p, (uint32_t)where << 24);
+	put_u32(p + 4, node);
+}
+
+/* At the socket. The first is leon-accel's, all others are leond's. */
+enum accel_say {
+	ACCEL_SAY_HERE = 1, /* leon-accel: version; hand me the queues */
+	ACCEL_SAY_SETUP,    /* who this is; one descriptor for each queue comes with it */
+	ACCEL_SAY_NODE,	    /* what is known of a node, said each second and when it changes */
+	ACCEL_SAY_END,
+};
+#define ACCEL_SAY_VERSION 1
+#define ACCEL_SAY_MAX	  64
+
+struct accel_say_frame {
+	uint8_t what; /* enum accel_say */
+	union {
+		uint8_t version; /* HERE */
+		struct {	 /* SETUP */
+			node_id_t self;
+			uint8_t n_queues;
+			uint8_t always; /* not only where the latency is above the threshold */
+			uint32_t threshold_us;
+			uint32_t segments; /* with data, that make a connection worth it */
+		} setup;
+		struct { /* NODE */
+			node_id_t id;
+			uint32_t rtt_us; /* of the path in use; 0: none */
+			uint16_t room;	 /* bytes of the largest frame that fits one datagram */
+		} node;
+	};
+};
+size_t accel_say_encode(const struct accel_say_frame *f, uint8_t out[ACCEL_SAY_MAX]);
+/* 0 or -EBADMSG. */
+int accel_say_decode(const void *data, size_t len, struct accel_say_frame *f);

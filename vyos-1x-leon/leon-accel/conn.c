@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One connection, see conn.h: what its flow asks for, done with sockets, TAPs and the carrier.
+ * Bytes of the near host go from its stand-in to the carrier as far as the other end gave credit;
+ * what the carrier brings goes into the stand-in, and credit is given for what it took.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "conn_state.h"
+#include "stand_in.h"
+
+#define RECEIVE_WINDOW	     (16u << 20)
+#define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14 to a host of another */
+#define MSS_V4_MIN	     536
+#define MSS_V6_MIN	     1220
+#define MSS_MIN		     88
+#define MSS_MAX		     1460
+#define TS_OPTION_LEN	     12
+
+const struct flow *conn_flow(const struct conn *c)
+{
+	return &c->flow;
+}
+
+struct accel_peer *conn_peer(const struct conn *c)
+{
+	return c->peer;
+}
+
+uint32_t conn_hash(const struct conn *c)
+{
+	return c->hash;
+}
+
+/* --- what a flow asks for --- */
+
+static void send_frame(struct conn *c, const struct flow_frame *f, enum accel_where where)
+{
+	if (f->message) {
+		accel_queue_put(f->message, where, peer_id(c->peer));
+		engine_send(c->e, c->hash, where, peer_id(c->peer), NULL, f->message,
+			    f->message_len);
+	} else {
+		static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
+
+		engine_send(c->e, c->hash, where, peer_id(c->peer), plain, f->data, f->len);
+	}
+}
+
+static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	(void)f;
+	send_frame(arg, frame, ACCEL_NODE);
+}
+
+static void to_near(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	(void)f;
+	send_frame(arg, frame, ACCEL_LAN);
+}
+
+static void to_stand_in(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
+	struct conn *c = arg;
+	struct lan *lan = engine_lan(c->e, f->key.vlan);
+	const uint8_t *vnet = frame->message ? frame->message + ACCEL_QUEUE_HDR : plain;
+
+	if (lan)
+		tun_write(&lan->tun, vnet, frame->data, frame->len, frame->v->l3_offset);
+}
+
+static void tell(void *arg, struct flow *f, const struct accel_frame *frame)
+{
+	struct conn *c = arg;
+
+	(void)f;
+	peer_tell(c->peer, frame);
+}
+
+static bool may_hold(void *arg, int64_t bytes)
+{
+	struct engine *e = ((struct conn *)arg)->e;
+
+	if (bytes > 0 && e->held + bytes > HELD_MAX) {
+		e->counters.held_dropped++;
+		return false;
+	}
+	e->held += bytes;
+	return true;
+}
+
+/* Between what the kernel takes and what a LAN does. */
+static uint16_t clamp_mss(uint16_t mss)
+{
+	if (mss < MSS_MIN)
+		return MSS_MIN;
+	return mss < MSS_MAX ? mss : MSS_MAX;
+}
+
+static uint16_t mss_of(const struct flow *f)
+{
+	uint16_t mss = f->near.syn.mss;
+
+	if (!mss && f->far.largest)
+		mss = (uint16_t)(f->far.largest + (f->far.has_ts ? TS_OPTION_LEN : 0));
+	if (!mss)
+		mss = f->key.near.family == 4 ? MSS_V4_MIN : MSS_V6_MIN;
+	return clamp_mss(mss);
+}
+
+/* With which shifts windows are read and stated. Where no SYN was seen: read with what was proved,
+ * stated with the largest: that says too little, never too much. */
+static void choose_scales(const struct flow *f, struct stand_in *s)
+{
+	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
+
+	if (near->scale != TCP_SCALE_UNKNOWN && far->scale != TCP_SCALE_UNKNOWN) {
+		s->scaling = near->scaling && far->scaling;
+		s->near_scale = near->scale;
+		s->far_scale = far->scale;
+		s->sack = near->sack && far->sack;
+		return;
+	}
+	s->scaling = true;
+	s->near_scale = f->near.scale_seen;
+	s->far_scale = TCP_SCALE_MAX;
+	s->receive_window = RECEIVE_WINDOW_BLIND;
+	s->sack = f->near.sack_seen || f->far.sack_seen;
+}
+
+static uint32_t credit_of_one(const struct engine *e)
+{
+	uint32_t share = CREDIT_ALL / max_of(e->n_taken, 1u);
+
+	share = min_of(share, CREDIT_MAX);
+	return max_of(share, CREDIT_MIN);
+}
+
+/* Gives what the bound allows, in large portions. */
+static void give_credit(struct conn *c)
+{
+	struct accel_frame f = { .type = ACCEL_CREDIT, .stream = c->bound };
+	uint32_t all = credit_of_one(c->e);
+
+	if (!c->bound || c->given + c->in.len >= all)
+		return;
+	f.credit.bytes = all - c->given - (uint32_t)c->in.len;
+	if (f.credit.bytes < all / 4)
+		return;
+	c->given += f.credit.bytes;
+	peer_tell(c->peer, &f);
+}
+
+static void on_socket(void *arg, int fd, uint32_t events);
+
+/* The near host will not say again what was acknowledged. */
+static void repeat_fin(struct conn *c)
+{
+	const struct flow *f = &c->flow;
+	struct tcp_segment s = { .src = f->key.near,
+				 .dst = f->key.far,
+				 .src_port = f->key.near_port,
+				 .dst_port = f->key.far_port,
+				 .seq = f->near_start,
+				 .ack = f->far_start,
+				 .window = f->near.window,
+				 .flags = TCP_FIN | TCP_ACK,
+				 .has_ts = f->near.has_ts && f->far.has_ts,
+				 .ts_val = f->near.ts_val,
+				 .ts_ecr = f->far.ts_val };
+	struct lan *lan = engine_lan(c->e, f->key.vlan);
+	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
+	uint8_t frame[TCP_FRAME_MAX];
+	size_t len = tcp_make(&s, frame);
+
+	if (lan)
+		tun_write(&lan->tun, plain, frame, len, ETH_HDR_LEN);
+}
+
+static int open_stand_in(void *arg, struct flow *f)
+{
+	struct conn *c = arg;
+	struct lan *lan = engine_lan(c->e, f->key.vlan);
+	struct stand_in s = { .near = { f->key.near, f->key.near_port },
+			      .far = { f->key.far, f->key.far_port },
+			      .send_seq = f->far_start,
+			      .receive_seq = f->near_start,
+			      .window = f->near.window,
+			      .receive_window = RECEIVE_WINDOW,
+			      .mss = mss_of(f),
+			      .timestamps = f->near.has_ts && f->far.has_ts,
+			      .timestamp = f->far.ts_val };
+
+	if (!lan || c->e->n_taken >= TAKEN_MAX)
+		return -ENOBUFS;
+	s.device = lan->name;
+	choose_scales(f, &s);
+	c->fd = stand_in_open(&s);
+	if (c->fd < 0) {
+		log_warn("accel", "no socket can be made: %s", strerror(-c->fd));
+		c->fd = -1;
+		return -EIO;
+	}
+	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
+		 s.window, s.near_scale, s.far_scale, s.mss, f->n_held);
+	c->e->n_taken++;
+	c->e->counters.taken++;
+	c->written = 0;
+	c->far_fin = c->fin_out = c->near_eof = false;
+	c->watched = EPOLLIN;
+	loop_fd_add(c->e->loop, c->fd, c->watched, on_socket, c);
+	if (f->near.fin)
+		repeat_fin(c);
+	/* After TAKE, which is said when this returns: the other end knows the stream anyway. */
+	give_credit(c);
+	return 0;
+}
+
+void conn_detach(struct conn *c)
+{
+	if (c->fd >= 0) {
+		loop_fd_del(c->e->loop, c->fd);
+		c->e->n_taken--;
+	}
+	c->fd = -1;
+	fifo_free(&c->in);
+	c->may_send = c->given = 0;
+	if (c->bound)
+		peer_unbind(c->peer, c->bound);
+	c->bound = 0;
+}
+
+void conn_sync_stream(struct conn *c)
+{
+	if (!c->bound || c->flow.stream)
+		return;
+	peer_unbind(c->peer, c->bound);
+	c->bound = 0;
+}
+
+/* No stand-in, and the host may not be left with a connection that nobody has. */
+static void reset_by_hand(struct conn *c)
+{
+	const struct flow *f = &c->flow;
+	struct tcp_segment s = { .dst_mac = f->near.mac,
+				 .src_mac = f->far.mac,
+				 .vlan = f->key.vlan,
+				 .src = f->key.far,
+				 .dst = f->key.near,
+				 .src_port = f->key.far_port,
+				 .dst_port = f->key.near_port,
+				 .seq = f->near.acked,
+				 .ack = f->near.next,
+				 .flags = TCP_RST | TCP_ACK };
+	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
+	uint8_t frame[TCP_FRAME_MAX];
+	size_t len = tcp_make(&s, frame);
+
+	engine_send(c->e, c->hash, ACCEL_LAN, peer_id(c->peer), plain, frame, len);
+}
+
+static void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
+	struct conn *c = arg;
+	uint8_t made[TCP_FRAME_MAX];
+	struct tcp_segment s;
+
+	(void)f;
+	if (tcp_refusal(frame->v, frame->t, &s))
+		engine_send(c->e, c->hash, ACCEL_NODE, peer_id(c->peer), plain, made,
+			    tcp_make(&s, made));
+}
+
+/*
+ * The other accelerator cannot reset the far host any more. Nobody here knows what that host has
+ * acknowledged to it, but it answers an old segment with an acknowledgement that says so, and that
+ * is refused when it comes.
+ */
+static void ask_far(struct conn *c)
+{
+	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
+	const struct flow *f = &c->flow;
+	struct tcp_segment s = { .dst_mac = f->far.mac,
+				 .src_mac = f->near.mac,
+				 .vlan = f->key.vlan,
+				 .src = f->key.near,
+				 .dst = f->key.far,
+				 .src_port = f->key.near_port,
+				 .dst_port = f->key.far_port,
+				 .seq = f->near_start - 1,
+				 .ack = f->far_start,
+				 .flags = TCP_ACK };
+	uint8_t frame[TCP_FRAME_MAX];
+
+	engine_send(c->e, c->hash, ACCEL_NODE, peer_id(c->peer), plain, frame, tcp_make(&s, frame));
+}
+
+static void give_up(void *arg, struct flow *f, bool reset)
+{
+	struct conn *c = arg;
+	int fd = c->fd;
+
+	(void)f;
+	conn_detach(c);
+	if (reset) {
+		c->e->counters.reset++;
+		/* The host has acknowledged more than the stand-in may know: both are sent. */
+		reset_by_hand(c);
+		if (!peer_is_up(c->peer))
+			ask_far(c);
+		if (fd >= 0)
+			stand_in_reset(fd);
+	} else if (fd >= 0) {
+		c->e->counters.returned++;
+		log_info("accel", "returned");
+		stand_in_leave(fd);
+	}
+}
+
+static bool is_drained(void *arg, struct flow *f)
+{
+	struct conn *c = arg;
+
+	return c->fd >= 0 && !c->in.len &&
+	       c->written + (c->fin_out ? 1 : 0) == f->far_point - f->far_start &&
+	       !stand_in_unacknowledged(c->fd);
+}
+
+const struct flow_ops conn_ops = {
+	.to_far = to_far,
+	.to_near = to_near,
+	.to_stand_in = to_stand_in,
+	.tell = tell,
+	.stand_in = open_stand_in,
+	.is_drained = is_drained,
+	.refuse_far = refuse_far,
+	.give_up = give_up,
+	.may_hold = may_hold,
+};
+
+/* --- bytes --- */
+
+static void watch(struct conn *c, uint32_t events)
+{
+	if (c->watched == events)
+		return;
+	c->watched = events;
+	loop_fd_mod(c->e->loop, c->fd, events);
+}
+
+static void choose_events(struct conn *c)
+{
+	bool reads = !c->near_eof && c->may_send && peer_has_room(c->peer);
+
+	watch(c, (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u));
+}
+
+/* Both hosts said that they are done, and know it of each other. */
+static bool end_where_done(struct conn *c)
+{
+	int fd = c->fd;
+
+	if (!c->near_eof || !c->fin_out || c->flow.state == FLOW_RETURNING)
+		return false;
+	conn_detach(c);
+	close(fd);
+	flow_closed(&c->flow, loop_now(c->e->loop));
+	return true;
+}
+
+static void failed(struct conn *c)
+{
+	flow_reset(&c->flow, false, loop_now(c->e->loop));
+}
+
+/* From the near host to the carrier. False where the connection is no more. */
+static bool pump_out(struct conn *c)
+{
+	static uint8_t buf[ACCEL_DATA_MAX]; /* one thread */
+	struct accel_frame fin = { .type = ACCEL_FIN, .stream = c->bound };
+
+	while (!c->near_eof && c->may_send && peer_has_room(c->peer)) {
+		ssize_t n = recv(c->fd, buf, min_of(sizeof(buf), (size_t)c->may_send), 0);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			break;
+		if (n < 0) {
+			failed(c);
+			return false;
+		}
+		if (n == 0) {
+			c->near_eof = true;
+			peer_tell(c->peer, &fin);
+			break;
+		}
+		c->may_send -= (uint32_t)n;
+		c->from_near += (uint64_t)n;
+		peer_send(c->peer, c->bound, buf, (size_t)n);
+	}
+	return true;
+}
+
+/* From what waits to the near host. False where the connection is no more. */
+static bool pump_in(struct conn *c)
+{
+	while (c->in.len) {
+		ssize_t n = send(c->fd, fifo_data(&c->in), c->in.len, MSG_NOSIGNAL);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			break;
+		if (n < 0) {
+			failed(c);
+			return false;
+		}
+		fifo_drop(&c->in, (size_t)n);
+		c->written += (uint32_t)n;
+		c->from_far += (uint64_t)n;
+	}
+	give_credit(c);
+	if (c->far_fin && !c->fin_out && !c->in.len) {
+		c->fin_out = true;
+		shutdown(c->fd, SHUT_WR);
+	}
+	return true;
+}
+
+static void pump(struct conn *c)
+{
+	if (c->fd < 0 || !pump_in(c) || !pump_out(c))
+		return;
+	if (!end_where_done(c))
+		choose_events(c);
+}
+
+static void on_socket(void *arg, int fd, uint32_t events)
+{
+	struct conn *c = arg;
+	int error = 0;
+	socklen_t len = sizeof(error);
+
+	if (events & EPOLLERR && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error) {
+		failed(c);
+		return;
+	}
+	/* Both directions are shut: what is left to read is read whatever the credit. */
+	if (events & EPOLLHUP && !(c->watched & EPOLLIN) && !c->in.len && c->near_eof)
+		watch(c, 0);
+	pump(c);
+}
+
+void conn_go_on(struct conn *c)
+{
+	pump(c);
+}
+
+void conn_data(struct conn *c, const void *data, size_t len)
+{
+	if (c->fd < 0)
+		return;
+	c->given -= min_of(c->given, (uint32_t)len);
+	fifo_put(&c->in, data, len);
+	pump(c);
+}
+
+/* --- messages --- */
+
+bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
+{
+	switch (f->type) {
+	case ACCEL_CREDIT:
+		c->may_send += min_of(f->credit.bytes, UINT32_MAX - c->may_send);
+		break;
+	case ACCEL_FIN:
+		c->far_fin = c->flow.far.fin = true;
+		break;
+	default:
+		if (!flow_message(&c->flow, f, now))
+			return false;
+		break;
+	}
+	conn_sync_stream(c);
+	pump(c);
+	engine_hurry(c->e);
+	return true;
+}
+
+void conn_carrier_gone(struct conn *c, mono_t now)
+{
+	flow_carrier_gone(&c->flow, now);
+	conn_sync_stream(c);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A connection that is followed: its flow, and while it is taken the stand-in and its stream on the
+ * carrier. Made for the first frame of a connection, freed after a long silence. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flow.h"
+#include "wire/accel.h"
+
+struct conn;
+struct engine;
+struct accel_peer;
+
+/* One of the queue: where it came from, and what it is; pointers into the message. */
+struct conn_frame {
+	bool from_lan;
+	struct accel_peer *peer;
+	struct flow_frame frame;
+};
+/* False where the connection is not followed: the frame goes on as it came. */
+bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now);
+/* A packet of the kernel here for a host: where it goes. NULL: nowhere. */
+struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t);
+const struct flow *conn_flow(const struct conn *c);
+struct accel_peer *conn_peer(const struct conn *c);
+uint32_t conn_hash(const struct conn *c);
+
+/* A message of the carrier about a stream; c NULL: of one that is new (OFFER). False: nonsense. */
+bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now);
+/* An OFFER of the peer, or its wish for one. */
+void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now);
+void conn_data(struct conn *c, const void *data, size_t len);
+/* There is room on the carrier again. */
+void conn_go_on(struct conn *c);
+void conn_carrier_gone(struct conn *c, mono_t now);
+
+/* Those that are drained or returned; true where there are any. */
+bool conns_tick(struct engine *e, mono_t now);
+/* Gives back what needs it no longer, forgets what is silent. */
+void conns_second(struct engine *e, mono_t now);
+void conns_release_all(struct engine *e, mono_t now);
+void conns_reset_all(struct engine *e, mono_t now);
+struct jsonw;
+void conns_write(const struct engine *e, struct jsonw *w);
+void conns_free(struct engine *e);

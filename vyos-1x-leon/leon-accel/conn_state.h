@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a connection that is followed consists of, for conn.c (its stand-in and its bytes) and
+ * conns.c (the table of all, and time). One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "conn.h"
+#include "engine.h"
+#include "fifo.h"
+#include "flow.h"
+#include "peer.h"
+
+struct conn {
+	struct engine *e;
+	struct accel_peer *peer;
+	struct flow flow;
+	unsigned hash;
+	uint32_t bound; /* stream that the peer knows this by; 0: none */
+	/* Of the stand-in. */
+	int fd; /* -1: none */
+	uint32_t watched;
+	struct fifo in;	       /* for the near host */
+	uint32_t written;      /* bytes of the far host that the stand-in has, modulo 2^32 */
+	uint32_t may_send;     /* credit */
+	uint32_t given;	       /* credit that the other end has not used */
+	uint32_t freed;	       /* of it that was used, and not given anew yet */
+	bool far_fin, fin_out; /* the far host has no more; the stand-in was told */
+	bool near_eof;
+	uint64_t from_near, from_far; /* bytes, while it was taken */
+};
+
+extern const struct flow_ops conn_ops;
+/* Forgets stand-in and stream; the descriptor stays open. */
+void conn_detach(struct conn *c);
+/* What the flow has ended the peer need not know. */
+void conn_sync_stream(struct conn *c);

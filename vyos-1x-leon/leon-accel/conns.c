@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * All connections that are followed, see conn.h: the table, which of them are taken, what time does
+ * to them, and what is shown of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/jsonw.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conn_state.h"
+
+#define uthash_fatal(msg) bug("%s", msg)
+#include <uthash.h>
+
+#define PLAIN_SILENT_MS	 300000
+#define CLOSED_SILENT_MS 70000
+
+struct conn_entry {
+	struct conn conn;
+	UT_hash_handle hh;
+};
+
+/* --- the table --- */
+
+static struct conn *find(struct engine *e, const struct accel_key *k, unsigned *hash)
+{
+	struct conn_entry *entry;
+
+	*hash = (unsigned)siphash(&e->hash_key, k, sizeof(*k));
+	HASH_FIND_BYHASHVALUE(hh, e->conns, k, sizeof(*k), *hash, entry);
+	return entry ? &entry->conn : NULL;
+}
+
+static struct conn *add(struct engine *e, struct accel_peer *p, const struct accel_key *k,
+			unsigned hash, mono_t now)
+{
+	struct conn_entry *entry = x_new(struct conn_entry);
+	struct conn *c = &entry->conn;
+
+	c->e = e;
+	c->peer = p;
+	c->hash = hash;
+	c->fd = -1;
+	flow_init(&c->flow, &conn_ops, c, peer_leads(p), k, now);
+	HASH_ADD_KEYPTR_BYHASHVALUE(hh, e->conns, &c->flow.key, sizeof(c->flow.key), hash, entry);
+	e->n_conns++;
+	return c;
+}
+
+static void forget(struct conn *c)
+{
+	struct conn_entry *entry = container_of(c, struct conn_entry, conn);
+	struct engine *e = c->e;
+
+	flow_fini(&c->flow);
+	if (c->fd >= 0)
+		close(c->fd);
+	conn_detach(c);
+	HASH_DEL(e->conns, entry);
+	e->n_conns--;
+	free(entry);
+}
+
+/* As this node sees it. */
+static struct accel_key key_of(const struct tcp_view *t, uint16_t vlan, bool from_near)
+{
+	struct accel_key k;
+
+	memset(&k, 0, sizeof(k));
+	k.vlan = vlan;
+	k.near = from_near ? t->src : t->dst;
+	k.far = from_near ? t->dst : t->src;
+	k.near_port = from_near ? t->src_port : t->dst_port;
+	k.far_port = from_near ? t->dst_port : t->src_port;
+	return k;
+}
+
+static bool is_worth_it(const struct conn *c)
+{
+	return c->flow.near.segments + c->flow.far.segments >= c->e->segments;
+}
+
+static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
+{
+	const struct engine *e = c->e;
+
+	/* No path: nobody knows. */
+	if (!peer_rtt_us(c->peer) && of_threshold_percent < 100)
+		return true;
+	return e->always || (uint64_t)peer_rtt_us(c->peer) * 100 >=
+				    (uint64_t)e->threshold_us * of_threshold_percent;
+}
+
+static void consider(struct conn *c, mono_t now)
+{
+	struct engine *e = c->e;
+
+	if (!c->flow.leader || e->stopping || !peer_is_up(c->peer) || e->n_taken >= TAKEN_MAX ||
+	    !is_worth_it(c) || !is_far_enough(c, 100) || !flow_can_be_taken(&c->flow, now))
+		return;
+	c->bound = peer_new_stream(c->peer);
+	peer_bind(c->peer, c->bound, c);
+	flow_offer(&c->flow, c->bound, now);
+	engine_hurry(e);
+}
+
+/* The host that was behind one node is behind another. */
+static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
+{
+	const struct accel_key key = c->flow.key;
+
+	/* RST: what its stand-in has acknowledged cannot follow. */
+	flow_reset(&c->flow, false, now);
+	conn_detach(c);
+	flow_fini(&c->flow);
+	c->peer = p;
+	flow_init(&c->flow, &conn_ops, c, peer_leads(p), &key, now);
+}
+
+bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
+{
+	const struct flow_frame *f = &cf->frame;
+	struct accel_key k = key_of(f->t, f->v->vlan, cf->from_lan);
+	unsigned hash;
+	struct conn *c = find(e, &k, &hash);
+
+	if (!c && e->n_conns >= CONNS_MAX)
+		return false;
+	if (!c)
+		c = add(e, cf->peer, &k, hash, now);
+	if (c->peer != cf->peer)
+		change_peer(c, cf->peer, now);
+	if (cf->from_lan)
+		flow_from_near(&c->flow, f, now);
+	else
+		flow_from_far(&c->flow, f, now);
+	conn_sync_stream(c);
+	consider(c, now);
+	return true;
+}
+
+struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t)
+{
+	/* From the stand-in for the far host. */
+	struct accel_key k = key_of(t, vlan, false);
+	unsigned hash;
+
+	return find(e, &k, &hash);
+}
+
+void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now)
+{
+	struct accel_frame no = { .type = ACCEL_REFUSE, .stream = f->stream };
+	const struct accel_key *theirs = &f->offer.key;
+	struct accel_key k;
+	struct conn *c;
+	unsigned hash;
+
+	memset(&k, 0, sizeof(k));
+	k.vlan = theirs->vlan;
+	k.near = theirs->far;
+	k.far = theirs->near;
+	k.near_port = theirs->far_port;
+	k.far_port = theirs->near_port;
+	c = find(e, &k, &hash);
+	if (!c || c->peer != p || c->bound || e->stopping || e->n_taken >= TAKEN_MAX ||
+	    !is_far_enough(c, 80)) {
+		e->counters.refused++;
+		peer_tell(p, &no);
+		return;
+	}
+	flow_offered(&c->flow, f, now);
+	if (!c->flow.stream)
+		return;
+	c->bound = f->stream;
+	peer_bind(p, c->bound, c);
+	engine_hurry(e);
+}
+
+/* --- time --- */
+
+bool conns_tick(struct engine *e, mono_t now)
+{
+	struct conn_entry *entry, *next;
+	bool any = false;
+
+	HASH_ITER(hh, e->conns, entry, next) {
+		struct conn *c = &entry->conn;
+		if (c->flow.state != FLOW_DRAINING && c->flow.state != FLOW_RETURNING)
+			continue;
+		flow_tick(&c->flow, peer_rtt_ms(c->peer), now);
+		conn_sync_stream(c);
+		any = true;
+	}
+	return any;
+}
+
+static void release(struct conn *c, mono_t now)
+{
+	struct accel_frame ask = { .type = ACCEL_RELEASE,
+				   .stream = c->bound,
+				   .at = { c->flow.near.next } };
+
+	if (c->flow.state != FLOW_TAKEN)
+		return;
+	if (c->flow.leader)
+		flow_release(&c->flow, now);
+	else
+		peer_tell(c->peer, &ask);
+	engine_hurry(c->e);
+}
+
+void conns_second(struct engine *e, mono_t now)
+{
+	struct conn_entry *entry, *next;
+
+	HASH_ITER(hh, e->conns, entry, next) {
+		struct conn *c = &entry->conn;
+		int64_t silent = mono_sub_ms(now, c->flow.last);
+
+		if (c->flow.state == FLOW_TAKEN && (e->stopping || !is_far_enough(c, 80)))
+			release(c, now);
+		if ((c->flow.state == FLOW_PLAIN && silent > PLAIN_SILENT_MS) ||
+		    (c->flow.state == FLOW_CLOSED && silent > CLOSED_SILENT_MS))
+			forget(c);
+	}
+}
+
+void conns_release_all(struct engine *e, mono_t now)
+{
+	struct conn_entry *entry, *next;
+
+	HASH_ITER(hh, e->conns, entry, next)
+		release(&entry->conn, now);
+}
+
+void conns_reset_all(struct engine *e, mono_t now)
+{
+	struct conn_entry *entry, *next;
+
+	HASH_ITER(hh, e->conns, entry, next)
+		flow_reset(&entry->conn.flow, false, now);
+}
+
+static const char *state_name(enum flow_state s)
+{
+	switch (s) {
+	case FLOW_PLAIN:
+		return "plain";
+	case FLOW_DRAINING:
+		return "draining";
+	case FLOW_TAKEN:
+		return "taken";
+	case FLOW_RETURNING:
+		return "returning";
+	case FLOW_CLOSED:
+		return "closed";
+	}
+	return "unknown";
+}
+
+static void write_end(struct jsonw *w, const char *key, const struct ip_addr *ip, uint16_t port)
+{
+	struct endpoint ep = { *ip, port };
+	char text[ENDPOINT_STRLEN];
+
+	jsonw_str(w, key, endpoint_format(&ep, text, sizeof(text)));
+}
+
+void conns_write(const struct engine *e, struct jsonw *w)
+{
+	char id[NODE_ID_STRLEN];
+
+	for (const struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
+		const struct conn *c = &entry->conn;
+		const struct accel_key *k = &c->flow.key;
+
+		jsonw_object(w, NULL);
+		jsonw_u64(w, "vlan", k->vlan);
+		write_end(w, "near", &k->near, k->near_port);
+		write_end(w, "far", &k->far, k->far_port);
+		jsonw_str(w, "node", node_id_format(peer_id(c->peer), id, sizeof(id)));
+		jsonw_str(w, "state", state_name(c->flow.state));
+		jsonw_u64(w, "bytes_from_near", c->from_near);
+		jsonw_u64(w, "bytes_from_far", c->from_far);
+		jsonw_end(w);
+	}
+}
+
+void conns_free(struct engine *e)
+{
+	struct conn_entry *entry, *next;
+
+	HASH_ITER(hh, e->conns, entry, next)
+		forget(&entry->conn);
+}

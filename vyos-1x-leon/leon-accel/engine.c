@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The parts of leon-accel put together, see engine.h: what comes from leond, what comes from the
+ * kernel of the namespace, and time.
+ */
+#include "engine.h"
+
+#include <errno.h>
+#include <linux/virtio_net.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "conn.h"
+#include "peer.h"
+#include "wire/bytes.h"
+
+#define BATCH	     64 /* of one descriptor, before the others get their turn */
+#define TICK_MS	     5
+#define STOP_MS	     10000
+#define CARRIER_NAME "carrier"
+#define ROUTE_METRIC 1000 /* of the first LAN; the others follow */
+#define IPV6_MTU_MIN 1280
+
+/* --- to leond --- */
+
+void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_id_t node,
+		 const void *vnet, const void *frame, size_t len)
+{
+	uint8_t header[ACCEL_QUEUE_HDR];
+	struct iovec iov[3] = { { (void *)(uintptr_t)frame, len } };
+	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 1 };
+
+	if (!e->n_queues)
+		return;
+	if (vnet) {
+		accel_queue_put(header, where, node);
+		iov[0] = (struct iovec){ header, sizeof(header) };
+		iov[1] = (struct iovec){ (void *)(uintptr_t)vnet, ACCEL_VNET_LEN };
+		iov[2] = (struct iovec){ (void *)(uintptr_t)frame, len };
+		m.msg_iovlen = 3;
+	}
+	/* A full queue loses it, as any does. */
+	if (sendmsg(e->queue[hash % e->n_queues], &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		e->counters.queue_full++;
+}
+
+/* --- from leond --- */
+
+static void take_carrier(struct engine *e, const uint8_t *vnet, const uint8_t *frame, size_t len)
+{
+	struct eth_view v;
+
+	if (e->carrier_is_open && eth_parse(frame, len, &v) == 0 && v.ip_version == 6)
+		tun_write(&e->carrier, vnet, frame, len, v.l3_offset);
+}
+
+/* A frame between two hosts. What is no connection that can be followed goes on as it came. */
+static void take_hosts(struct engine *e, uint8_t *message, size_t message_len, node_id_t node)
+{
+	uint8_t *frame = message + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN;
+	size_t len = message_len - ACCEL_QUEUE_HDR - ACCEL_VNET_LEN;
+	bool from_lan = message[0] == ACCEL_LAN;
+	enum accel_where on = from_lan ? ACCEL_NODE : ACCEL_LAN;
+	struct virtio_net_hdr h;
+	struct eth_view v;
+	struct tcp_view t;
+	struct conn_frame cf = { .from_lan = from_lan,
+				 .peer = peer_find(e, node),
+				 .frame = { message, message_len, frame, len, 0, &v, &t } };
+
+	memcpy(&h, message + ACCEL_QUEUE_HDR, sizeof(h));
+	cf.frame.gso_size = h.gso_type ? h.gso_size : 0;
+	if (cf.peer && eth_parse(frame, len, &v) == 0 && tcp_parse(frame, len, &v, &t) == 0 &&
+	    conn_frame(e, &cf, loop_now(e->loop)))
+		return;
+	accel_queue_put(message, on, node);
+	engine_send(e, node, on, node, NULL, message, message_len);
+}
+
+static void take_message(struct engine *e, uint8_t *message, size_t len)
+{
+	size_t at = ACCEL_QUEUE_HDR + ACCEL_VNET_LEN;
+
+	if (len <= at)
+		return;
+	if (message[0] == ACCEL_PEER)
+		take_carrier(e, message + ACCEL_QUEUE_HDR, message + at, len - at);
+	else if (message[0] == ACCEL_LAN || message[0] == ACCEL_NODE)
+		take_hosts(e, message, len, get_u32(message + 4));
+}
+
+static void on_queue(void *arg, int fd, uint32_t events)
+{
+	struct engine *e = arg;
+
+	(void)events;
+	for (unsigned i = 0; i < BATCH; i++) {
+		ssize_t n = recv(fd, e->message, ACCEL_QUEUE_MAX, MSG_DONTWAIT);
+
+		if (n <= 0)
+			break;
+		take_message(e, e->message, (size_t)n);
+	}
+}
+
+/* --- from the kernel of the namespace --- */
+
+static void on_carrier(void *arg, int fd, uint32_t events)
+{
+	struct engine *e = arg;
+	uint8_t *vnet = e->message, *frame = vnet + ACCEL_VNET_LEN;
+
+	(void)events;
+	for (unsigned i = 0; i < BATCH; i++) {
+		ssize_t n = read(fd, e->message, ACCEL_QUEUE_MAX);
+		struct ip_addr to;
+		struct eth_view v;
+		size_t len = (size_t)n - ACCEL_VNET_LEN;
+		node_id_t node;
+
+		if (n <= ACCEL_VNET_LEN)
+			break;
+		if (eth_parse(frame, len, &v) < 0 || v.ip_version != 6 || len < v.l3_offset + 40u)
+			continue;
+		node = get_u32(frame + v.l3_offset + 36);
+		to = peer_address(node);
+		if (memcmp(frame + v.l3_offset + 24, to.b, 16) == 0)
+			engine_send(e, node, ACCEL_PEER, node, vnet, frame, len);
+	}
+}
+
+/* Puts the tag of the LAN in front of what follows the addresses. Room for it is in front. */
+static uint8_t *add_tag(uint8_t *vnet, uint16_t vlan)
+{
+	uint8_t *start = vnet - 4, *frame = start + ACCEL_VNET_LEN;
+	struct virtio_net_hdr h;
+
+	memcpy(&h, vnet, sizeof(h));
+	h.csum_start = (uint16_t)(h.csum_start + (h.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM ? 4 : 0));
+	h.hdr_len = (uint16_t)(h.hdr_len + (h.hdr_len ? 4 : 0));
+	memcpy(start, &h, sizeof(h));
+	put_u16(frame + 2 * MAC_LEN, ETHERTYPE_DOT1Q);
+	put_u16(frame + 2 * MAC_LEN + 2, vlan);
+	return start;
+}
+
+/* One of a stand-in: as if the far host had sent it. */
+static void take_packet(struct lan *lan, uint8_t *vnet, size_t len)
+{
+	struct engine *e = lan->e;
+	uint8_t *frame = vnet + ACCEL_VNET_LEN;
+	const struct flow *f;
+	struct conn *c;
+	struct eth_view v;
+	struct tcp_view t;
+
+	if (eth_parse(frame, len, &v) < 0 || tcp_parse(frame, len, &v, &t) < 0)
+		return;
+	c = conn_of_packet(e, lan->vlan, &t);
+	if (!c)
+		return;
+	f = conn_flow(c);
+	/* What a socket still says of a connection that it has not any more. */
+	if (f->state == FLOW_PLAIN || f->state == FLOW_DRAINING)
+		return;
+	if (lan->vlan) {
+		vnet = add_tag(vnet, lan->vlan);
+		frame = vnet + ACCEL_VNET_LEN;
+		len += 4;
+	}
+	memcpy(frame, f->near.mac.b, MAC_LEN);
+	memcpy(frame + MAC_LEN, f->far.mac.b, MAC_LEN);
+	engine_send(e, conn_hash(c), ACCEL_LAN, peer_id(conn_peer(c)), vnet, frame, len);
+}
+
+static void on_lan(void *arg, int fd, uint32_t events)
+{
+	struct lan *lan = arg;
+	/* Behind the room for a tag. */
+	uint8_t *vnet = lan->e->message + 4;
+
+	(void)events;
+	for (unsigned i = 0; i < BATCH; i++) {
+		ssize_t n = read(fd, vnet, ACCEL_QUEUE_MAX - 4);
+
+		if (n <= ACCEL_VNET_LEN)
+			break;
+		take_packet(lan, vnet, (size_t)n - ACCEL_VNET_LEN);
+	}
+}
+
+struct lan *engine_lan(struct engine *e, uint16_t vlan)
+{
+	struct lan *lan;
+
+	if (vlan >= VLANS || e->lan[vlan])
+		return vlan < VLANS ? e->lan[vlan] : NULL;
+	if (e->n_lans == LANS_MAX)
+		return NULL;
+	lan = x_new(struct lan);
+	lan->e = e;
+	lan->vlan = vlan;
+	snprintf(lan->name, sizeof(lan->name), "lan%u", vlan);
+	if (tun_open_lan(&lan->tun, e->nl, lan->name, ROUTE_METRIC + vlan) < 0) {
+		log_error("accel", "no device for the stand-ins of a VLAN: %s vlan=%u",
+			  strerror(errno), vlan);
+		free(lan);
+		return NULL;
+	}
+	e->lan[vlan] = lan;
+	e->n_lans++;
+	loop_fd_add(e->loop, lan->tun.tap.fd[0], EPOLLIN, on_lan, lan);
+	return lan;
+}
+
+/* --- carriers --- */
+
+static void on_listener(void *arg, int fd, uint32_t events)
+{
+	struct engine *e = arg;
+	int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	(void)events;
+	if (peer >= 0)
+		peer_accept(e, peer, loop_now(e->loop));
+}
+
+static int listen_for_carriers(struct engine *e)
+{
+	struct endpoint own = { peer_address(e->self), PEER_PORT };
+	struct sockaddr_storage ss;
+	socklen_t len = endpoint_to_sockaddr(&own, &ss);
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&ss, len) < 0 || listen(fd, 64) < 0) {
+		int rc = -errno;
+
+		close(fd);
+		return rc;
+	}
+	e->listener = fd;
+	return loop_fd_add(e->loop, fd, EPOLLIN, on_listener, e);
+}
+
+static int open_carrier(struct engine *e)
+{
+	struct ip_addr own = peer_address(e->self);
+	int rc = tun_open_carrier(&e->carrier, e->nl, CARRIER_NAME, &own, PEER_PREFIX_LEN);
+
+	if (rc < 0)
+		return rc;
+	e->carrier_is_open = true;
+	rc = tun_set_mtu(&e->carrier, e->nl, IPV6_MTU_MIN);
+	if (rc == 0)
+		rc = loop_fd_add(e->loop, e->carrier.tap.fd[0], EPOLLIN, on_carrier, e);
+	return rc < 0 ? rc : listen_for_carriers(e);
+}
+
+/* --- leond's word --- */
+
+static void close_queues(struct engine *e)
+{
+	for (unsigned i = 0; i < e->n_queues; i++) {
+		loop_fd_del(e->loop, e->queue[i]);
+		close(e->queue[i]);
+	}
+	e->n_queues = 0;
+}
+
+int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n)
+{
+	close_queues(e);
+	e->always = f->setup.always;
+	e->threshold_us = f->setup.threshold_us;
+	e->segments = f->setup.segments;
+	for (unsigned i = 0; i < n; i++) {
+		e->queue[i] = fd[i];
+		loop_fd_add(e->loop, fd[i], EPOLLIN, on_queue, e);
+	}
+	e->n_queues = n;
+	if (e->carrier_is_open)
+		return 0;
+	e->self = f->setup.self;
+	return open_carrier(e);
+}
+
+void engine_node(struct engine *e, const struct accel_say_frame *f)
+{
+	peer_learn(e, f, loop_now(e->loop));
+}
+
+/* --- time --- */
+
+static void on_tick(void *arg, mono_t now)
+{
+	struct engine *e = arg;
+
+	if (conns_tick(e, now))
+		timer_set(e->tick, mono_add_ms(now, TICK_MS));
+}
+
+void engine_hurry(struct engine *e)
+{
+	if (!timer_is_set(e->tick))
+		timer_set(e->tick, mono_add_ms(loop_now(e->loop), TICK_MS));
+}
+
+static void on_second(void *arg, mono_t now)
+{
+	struct engine *e = arg;
+
+	timer_set(e->second, mono_add_ms(now, e->stopping ? 50 : 1000));
+	conns_second(e, now);
+	peers_second(e, now);
+	if (!e->stopping || (e->n_taken && mono_sub_ms(now, e->stop_at) < STOP_MS))
+		return;
+	conns_reset_all(e, now);
+	loop_quit(e->loop, 0);
+}
+
+void engine_init(struct engine *e, struct loop *loop, struct nl *nl)
+{
+	*e = (struct engine){ .loop = loop, .nl = nl, .listener = -1, .window_log = 26 };
+	if (getrandom(&e->hash_key, sizeof(e->hash_key), 0) != sizeof(e->hash_key))
+		bug("no random bytes");
+	e->message = x_buffer(ACCEL_QUEUE_MAX, 1);
+	e->tick = timer_new(loop, on_tick, e);
+	e->second = timer_new(loop, on_second, e);
+	timer_set(e->second, mono_add_ms(loop_now(loop), 1000));
+	tun_tune();
+}
+
+void engine_stop(struct engine *e)
+{
+	mono_t now = loop_now(e->loop);
+
+	e->stopping = true;
+	e->stop_at = now;
+	conns_release_all(e, now);
+	timer_set(e->second, mono_add_ms(now, 50));
+}
+
+void engine_fini(struct engine *e)
+{
+	conns_free(e);
+	peers_free(e);
+	close_queues(e);
+	for (unsigned i = 0; i < VLANS; i++) {
+		if (!e->lan[i])
+			continue;
+		loop_fd_del(e->loop, e->lan[i]->tun.tap.fd[0]);
+		tun_close(&e->lan[i]->tun);
+		free(e->lan[i]);
+	}
+	if (e->listener >= 0) {
+		loop_fd_del(e->loop, e->listener);
+		close(e->listener);
+	}
+	if (e->carrier_is_open) {
+		loop_fd_del(e->loop, e->carrier.tap.fd[0]);
+		tun_close(&e->carrier);
+	}
+	timer_free(e->tick);
+	timer_free(e->second);
+	free(e->message);
+}

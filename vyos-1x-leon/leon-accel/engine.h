@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leon-accel as a whole: the queues to leond, the namespace's TAPs, one peer for each node, one
+ * conn for each connection. All on one thread, that of its loop.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+#include "base/siphash.h"
+#include "flow.h"
+#include "io/netlink.h"
+#include "tun.h"
+#include "wire/accel_queue.h"
+
+#define CONNS_MAX  65536
+#define TAKEN_MAX  4096
+#define HELD_MAX   (64 << 20)
+#define CREDIT_ALL (256u << 20)
+#define CREDIT_MAX (16u << 20) /* of one connection and direction */
+#define CREDIT_MIN (64u << 10)
+#define LANS_MAX   64
+#define VLANS	   4095
+
+struct conn_entry;
+struct accel_peer;
+
+/* A TAP for the stand-ins of one VLAN. */
+struct lan {
+	struct engine *e;
+	uint16_t vlan;
+	char name[TAP_NAME_MAX + 1];
+	struct tun tun;
+};
+
+struct engine_counters {
+	uint64_t taken, returned, reset, refused; /* connections */
+	uint64_t bytes_in, bytes_out;		  /* of hosts, from the carriers and to them */
+	uint64_t carrier_in, carrier_out;	  /* the same as they were carried */
+	uint64_t queue_full, held_dropped;
+};
+
+struct engine {
+	struct loop *loop;
+	struct nl *nl;
+	struct hash_key hash_key;
+	/* Of leond. */
+	node_id_t self;
+	bool always;
+	uint32_t threshold_us, segments;
+	unsigned n_queues;
+	int queue[ACCEL_QUEUES_MAX];
+	/* Of the namespace. */
+	struct tun carrier;
+	bool carrier_is_open;
+	int listener;
+	struct lan *lan[VLANS]; /* by VLAN; NULL: none yet */
+	unsigned n_lans;
+	/* Tables. */
+	struct accel_peer *peers;
+	struct conn_entry *conns; /* conns.c */
+	unsigned n_conns, n_taken;
+	int64_t held;
+	struct timer *tick, *second;
+	bool stopping;
+	mono_t stop_at;
+	struct engine_counters counters;
+	uint8_t window_log;
+	uint8_t *message; /* ACCEL_QUEUE_MAX bytes: what was read last */
+};
+
+/* Takes over the loop. After it the queues come with engine_setup(). */
+void engine_init(struct engine *e, struct loop *loop, struct nl *nl);
+void engine_fini(struct engine *e);
+/* What leond says; fd: the queues, taken over. 0 or -errno. */
+int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n);
+void engine_node(struct engine *e, const struct accel_say_frame *f);
+/* Gives everything back, then ends the loop. */
+void engine_stop(struct engine *e);
+
+/* Sends a message to leond: header, vnet header and frame in one piece, or (vnet NULL: none is
+ * needed) in two. hash: which queue. */
+void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_id_t node,
+		 const void *vnet, const void *frame, size_t len);
+/* The TAP for a VLAN, NULL where it cannot be had. */
+struct lan *engine_lan(struct engine *e, uint16_t vlan);
+/* Something is drained or returned: looks every few milliseconds. */
+void engine_hurry(struct engine *e);

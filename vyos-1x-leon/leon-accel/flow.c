@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Steps of one connection, see flow.h. Every message that changes a state goes over a carrier that
+ * neither loses nor reorders, and one side alone commits; so the two sides never disagree for
+ * longer than a message is under way, and what comes in between is a retransmission at most.
+ */
+#include "flow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+
+#define DRAIN_RTTS    3
+#define DRAIN_MIN_MS  500
+#define RETURN_MAX_MS 20000
+/* After a try that failed: doubled each time, up to the last. */
+#define AGAIN_MS     2000
+#define AGAIN_MAX_MS 60000
+/* A window of RFC 7323 is no larger. */
+#define SEQ_WINDOW_MAX (1u << 30)
+#define MADE_MAX       (TCP_FRAME_MAX + 65536)
+
+struct waiting {
+	struct waiting *next;
+	size_t message_len, data_at, len;
+	uint16_t gso_size;
+	struct eth_view v;
+	struct tcp_view t;
+	uint8_t message[];
+};
+
+void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
+	       const struct accel_key *key, mono_t now)
+{
+	*f = (struct flow){
+		.ops = ops, .arg = arg, .leader = leader, .key = *key, .since = now, .last = now
+	};
+	f->near.syn.scale = f->far.syn.scale = TCP_SCALE_UNKNOWN;
+	f->held_end = &f->held;
+}
+
+static void enter(struct flow *f, enum flow_state state, mono_t now)
+{
+	f->state = state;
+	f->since = now;
+	f->near_ready = f->far_ready = false;
+}
+
+static void tell(struct flow *f, uint8_t type)
+{
+	struct accel_frame m = { .type = type, .stream = f->stream };
+
+	f->ops->tell(f->arg, f, &m);
+}
+
+static void tell_point(struct flow *f, uint8_t type)
+{
+	struct accel_frame m = { .type = type, .stream = f->stream, .at = { f->near_point } };
+
+	f->ops->tell(f->arg, f, &m);
+}
+
+/* --- what is known of a host --- */
+
+static void begin_anew(struct flow_end *e)
+{
+	*e = (struct flow_end){ .syn = { .scale = TCP_SCALE_UNKNOWN } };
+}
+
+static void take_syn(struct flow_end *e, const struct tcp_view *t)
+{
+	begin_anew(e);
+	e->next = t->end;
+	e->syn = (struct accel_options){ .scale = t->scale,
+					 .scaling = t->scale != TCP_SCALE_UNKNOWN,
+					 .sack = t->sack_permitted,
+					 .mss = t->mss };
+	/* A SYN without scale says that there is none: as good as a shift of 0. */
+	if (!e->syn.scaling)
+		e->syn.scale = 0;
+	e->has_ts = t->has_ts;
+	e->ts_val = t->ts_val;
+}
+
+/* What every segment says; what it sends is counted by took(). */
+static void hear(struct flow_end *e, const struct tcp_view *t)
+{
+	if (t->has_ts && (!e->has_ts || seq_before(e->ts_val, t->ts_val)))
+		e->ts_val = t->ts_val;
+	e->has_ts |= t->has_ts;
+	e->sack_seen |= t->sack_blocks;
+	if (!(t->flags & TCP_ACK))
+		return;
+	if (!e->seen) {
+		e->next = t->end;
+		e->acked = t->ack;
+	}
+	e->seen = true;
+	if (!seq_before(t->ack, e->acked)) {
+		e->acked = t->ack;
+		e->window = t->window;
+	}
+}
+
+/* It was passed on. */
+static void took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_size)
+{
+	uint32_t size = gso_size ? gso_size : t->payload_len;
+
+	if (!seq_before(e->next, t->end))
+		return;
+	e->next = t->end;
+	e->fin |= t->flags & TCP_FIN;
+	if (!t->payload_len)
+		return;
+	e->segments += gso_size ? (t->payload_len + gso_size - 1) / gso_size : 1;
+	if (size > e->largest && size <= UINT16_MAX)
+		e->largest = (uint16_t)size;
+}
+
+/* The near host granted what is in flight to it: so its windows are scaled by that at least. */
+static void see_window(struct flow_end *near, const struct flow_end *far)
+{
+	uint32_t flight = far->next - near->acked;
+
+	if (!near->seen || !far->seen || !near->window || flight > SEQ_WINDOW_MAX)
+		return;
+	while (near->scale_seen < TCP_SCALE_MAX &&
+	       (uint32_t)near->window << near->scale_seen < flight)
+		near->scale_seen++;
+}
+
+static void track(struct flow *f, struct flow_end *e, const struct flow_frame *frame)
+{
+	const struct tcp_view *t = frame->t;
+
+	f->foreign |= t->foreign;
+	/* Nothing that a stand-in is told by these moves the connection on. */
+	if (f->state != FLOW_PLAIN && t->flags & (TCP_SYN | TCP_RST))
+		return;
+	if (t->flags & TCP_SYN) {
+		/* The first of a connection: nothing before it counts. */
+		if (!(t->flags & TCP_ACK)) {
+			f->foreign = t->foreign;
+			f->failed = 0;
+			f->not_before = (mono_t){ 0 };
+			begin_anew(e == &f->near ? &f->far : &f->near);
+		}
+		take_syn(e, t);
+		return;
+	}
+	hear(e, t);
+	took(e, t, frame->gso_size);
+	see_window(&f->near, &f->far);
+}
+
+/* --- holding --- */
+
+static void hold(struct flow *f, const struct flow_frame *frame)
+{
+	struct waiting *h;
+
+	/* What is not held is lost, as on any full queue: the host still has it. */
+	if (!f->ops->may_hold(f->arg, (int64_t)frame->message_len))
+		return;
+	h = x_calloc(1, sizeof(*h) + frame->message_len);
+	h->message_len = frame->message_len;
+	h->data_at = (size_t)(frame->data - frame->message);
+	h->len = frame->len;
+	h->gso_size = frame->gso_size;
+	h->v = *frame->v;
+	h->t = *frame->t;
+	memcpy(h->message, frame->message, frame->message_len);
+	*f->held_end = h;
+	f->held_end = &h->next;
+	f->n_held++;
+}
+
+typedef void (*way_fn)(void *arg, struct flow *f, const struct flow_frame *frame);
+
+/* In the order in which they came; way NULL: nowhere. */
+static void let_go(struct flow *f, way_fn way)
+{
+	struct waiting *h = f->held;
+
+	f->held = NULL;
+	f->held_end = &f->held;
+	f->n_held = 0;
+	while (h) {
+		struct waiting *next = h->next;
+		struct flow_frame frame = { h->message, h->message_len, h->message + h->data_at,
+					    h->len,	h->gso_size,	&h->v,
+					    &h->t };
+
+		f->ops->may_hold(f->arg, -(int64_t)h->message_len);
+		if (way) {
+			took(&f->near, &h->t, h->gso_size);
+			way(f->arg, f, &frame);
+		}
+		free(h);
+		h = next;
+	}
+}
+
+/* Holds what is beyond the point. Its acknowledgement goes on, or two hosts that both send would
+ * wait for each other; so does what is in front of the point: the far end may lack it. */
+static void hold_beyond(struct flow *f, const struct flow_frame *frame, way_fn way)
+{
+	static uint8_t made[MADE_MAX]; /* one thread */
+	const struct tcp_view *t = frame->t;
+	bool straddles = seq_before(t->seq, f->near_point);
+	size_t keep = straddles ? f->near_point - t->seq : 0;
+	struct flow_frame rest = { .data = made, .v = frame->v, .t = t };
+
+	hold(f, frame);
+	if (frame->gso_size)
+		keep = min_of(keep, (size_t)frame->gso_size);
+	rest.len = tcp_cut(frame->data, frame->v, t, straddles ? t->seq : f->near_point, keep, made,
+			   sizeof(made));
+	if (rest.len)
+		way(f->arg, f, &rest);
+}
+
+void flow_fini(struct flow *f)
+{
+	let_go(f, NULL);
+}
+
+/* --- steps --- */
+
+static void go_plain(struct flow *f, mono_t now)
+{
+	enter(f, FLOW_PLAIN, now);
+	f->stream = 0;
+	f->far_point_known = false;
+	let_go(f, f->ops->to_far);
+}
+
+static void try_again_later(struct flow *f, mono_t now)
+{
+	int64_t ms = AGAIN_MS << min_of(f->failed, 5u);
+
+	f->failed++;
+	f->not_before = mono_add_ms(now, min_of(ms, (int64_t)AGAIN_MAX_MS));
+}
+
+void flow_reset(struct flow *f, bool told, mono_t now)
+{
+	if (f->state == FLOW_PLAIN || f->state == FLOW_CLOSED)
+		return;
+	if (!told)
+		tell(f, ACCEL_RESET);
+	let_go(f, NULL);
+	f->ops->give_up(f->arg, f, true);
+	enter(f, FLOW_CLOSED, now);
+	f->was_reset = true;
+	f->stream = 0;
+}
+
+static bool near_is_ready(const struct flow *f)
+{
+	return f->far_point_known && !seq_before(f->near.acked, f->far_point);
+}
+
+/* Where the stand-in begins. A FIN that the other host has already is said again by its stand-in,
+ * so that it is in the right state; it begins in front of it. */
+static int stand_in(struct flow *f)
+{
+	if (f->near.fin && f->far.fin)
+		return -EALREADY;
+	f->near_start = f->near_point - f->near.fin;
+	f->far_start = f->far_point - f->far.fin;
+	return f->ops->stand_in(f->arg, f);
+}
+
+static void begin_taken(struct flow *f, mono_t now)
+{
+	f->failed = 0;
+	enter(f, FLOW_TAKEN, now);
+	let_go(f, f->ops->to_stand_in);
+}
+
+static void commit_take(struct flow *f, mono_t now)
+{
+	if (stand_in(f) < 0) {
+		tell(f, ACCEL_ABORT);
+		try_again_later(f, now);
+		go_plain(f, now);
+		return;
+	}
+	tell(f, ACCEL_TAKE);
+	begin_taken(f, now);
+}
+
+static void finish_return(struct flow *f, mono_t now)
+{
+	f->ops->give_up(f->arg, f, false);
+	if (f->leader)
+		tell(f, ACCEL_RETURN);
+	f->far.next = f->far_point;
+	f->far.acked = f->near_point;
+	f->far.seen = false;
+	f->not_before = mono_add_ms(now, AGAIN_MS);
+	go_plain(f, now);
+}
+
+/* Is the next step due? */
+static void step(struct flow *f, mono_t now)
+{
+	bool ready;
+
+	if (f->state != FLOW_DRAINING && f->state != FLOW_RETURNING)
+		return;
+	ready = f->state == FLOW_DRAINING ? near_is_ready(f)
+					  : f->far_point_known && f->ops->is_drained(f->arg, f);
+	if (ready && !f->near_ready && !f->leader)
+		tell(f, f->state == FLOW_DRAINING ? ACCEL_READY : ACCEL_DRAINED);
+	f->near_ready |= ready;
+	if (!f->leader || !f->near_ready || !f->far_ready)
+		return;
+	if (f->state == FLOW_DRAINING)
+		commit_take(f, now);
+	else
+		finish_return(f, now);
+}
+
+static void begin_draining(struct flow *f, mono_t now)
+{
+	enter(f, FLOW_DRAINING, now);
+	f->near_point = f->near.next;
+}
+
+bool flow_can_be_taken(const struct flow *f, mono_t now)
+{
+	return f->state == FLOW_PLAIN && !f->foreign && f->near.seen && f->far.seen &&
+	       !(f->near.fin && f->far.fin) && !mono_before(now, f->not_before);
+}
+
+void flow_offer(struct flow *f, uint32_t stream, mono_t now)
+{
+	struct accel_frame m = { .type = ACCEL_OFFER, .stream = stream };
+
+	f->stream = stream;
+	f->far_point_known = false;
+	begin_draining(f, now);
+	m.offer.key = f->key;
+	m.offer.point = f->near_point;
+	m.offer.near = f->near.syn;
+	m.offer.far = f->far.syn;
+	f->ops->tell(f->arg, f, &m);
+}
+
+static void learn_syn(struct accel_options *mine, const struct accel_options *told)
+{
+	if (mine->scale == TCP_SCALE_UNKNOWN)
+		*mine = *told;
+}
+
+void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
+{
+	struct accel_frame yes = { .type = ACCEL_ACCEPT };
+
+	f->stream = offer->stream;
+	if (!flow_can_be_taken(f, now)) {
+		struct accel_frame no = { .type = ACCEL_REFUSE, .stream = offer->stream };
+
+		f->ops->tell(f->arg, f, &no);
+		if (f->state == FLOW_PLAIN)
+			f->stream = 0;
+		return;
+	}
+	learn_syn(&f->near.syn, &offer->offer.far);
+	learn_syn(&f->far.syn, &offer->offer.near);
+	begin_draining(f, now);
+	f->far_point = offer->offer.point;
+	f->far_point_known = true;
+	yes.stream = f->stream;
+	yes.accept.point = f->near_point;
+	yes.accept.near = f->near.syn;
+	yes.accept.far = f->far.syn;
+	f->ops->tell(f->arg, f, &yes);
+	step(f, now);
+}
+
+void flow_release(struct flow *f, mono_t now)
+{
+	if (f->state != FLOW_TAKEN)
+		return;
+	enter(f, FLOW_RETURNING, now);
+	f->near_point = f->near.next;
+	f->far_point_known = false;
+	tell_point(f, ACCEL_RELEASE);
+}
+
+/* Follower: the leader gives it back, or goes on after all. */
+static void released(struct flow *f, uint32_t point, mono_t now)
+{
+	enter(f, FLOW_RETURNING, now);
+	f->near_point = f->near.next;
+	f->far_point = point;
+	f->far_point_known = true;
+	tell_point(f, ACCEL_RELEASED);
+	step(f, now);
+}
+
+static void keep_taken(struct flow *f, mono_t now)
+{
+	enter(f, FLOW_TAKEN, now);
+	let_go(f, f->ops->to_stand_in);
+}
+
+static bool leader_says(struct flow *f, const struct accel_frame *m, mono_t now)
+{
+	switch (m->type) {
+	case ACCEL_TAKE:
+		if (f->state == FLOW_RETURNING) {
+			keep_taken(f, now);
+			return true;
+		}
+		if (f->state != FLOW_DRAINING || !f->near_ready)
+			return false;
+		if (stand_in(f) < 0)
+			flow_reset(f, false, now);
+		else
+			begin_taken(f, now);
+		return true;
+	case ACCEL_ABORT:
+		if (f->state == FLOW_DRAINING)
+			go_plain(f, now);
+		return true;
+	case ACCEL_RELEASE:
+		if (f->state != FLOW_TAKEN)
+			return false;
+		released(f, m->at.point, now);
+		return true;
+	case ACCEL_RETURN:
+		if (f->state == FLOW_RETURNING)
+			finish_return(f, now);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void accepted(struct flow *f, const struct accel_frame *m)
+{
+	f->far_point = m->accept.point;
+	f->far_point_known = true;
+	learn_syn(&f->far.syn, &m->accept.near);
+	learn_syn(&f->near.syn, &m->accept.far);
+}
+
+static bool follower_says(struct flow *f, const struct accel_frame *m, mono_t now)
+{
+	bool draining = f->state == FLOW_DRAINING, returning = f->state == FLOW_RETURNING;
+
+	switch (m->type) {
+	/* What was given up meanwhile may still be answered. */
+	case ACCEL_ACCEPT:
+		if (draining)
+			accepted(f, m);
+		break;
+	case ACCEL_RELEASED:
+		if (returning) {
+			f->far_point = m->at.point;
+			f->far_point_known = true;
+		}
+		break;
+	case ACCEL_REFUSE:
+		if (draining) {
+			try_again_later(f, now);
+			go_plain(f, now);
+		}
+		break;
+	case ACCEL_READY:
+		f->far_ready |= draining;
+		break;
+	case ACCEL_DRAINED:
+		f->far_ready |= returning;
+		break;
+	case ACCEL_RELEASE:
+		flow_release(f, now);
+		break;
+	default:
+		return false;
+	}
+	step(f, now);
+	return true;
+}
+
+bool flow_message(struct flow *f, const struct accel_frame *m, mono_t now)
+{
+	if (m->type != ACCEL_RESET)
+		return f->leader ? follower_says(f, m, now) : leader_says(f, m, now);
+	if (f->state == FLOW_DRAINING)
+		go_plain(f, now);
+	else
+		flow_reset(f, true, now);
+	return true;
+}
+
+void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
+{
+	int64_t age = mono_sub_ms(now, f->since);
+
+	step(f, now);
+	if (!f->leader)
+		return;
+	if (f->state == FLOW_DRAINING && age > max_of(DRAIN_RTTS * rtt_ms, (int64_t)DRAIN_MIN_MS)) {
+		tell(f, ACCEL_ABORT);
+		try_again_later(f, now);
+		go_plain(f, now);
+	} else if (f->state == FLOW_RETURNING && age > RETURN_MAX_MS) {
+		tell(f, ACCEL_TAKE);
+		keep_taken(f, now);
+	}
+}
+
+void flow_carrier_gone(struct flow *f, mono_t now)
+{
+	if (f->state == FLOW_DRAINING && (f->leader || !f->near_ready)) {
+		try_again_later(f, now);
+		go_plain(f, now);
+		return;
+	}
+	flow_reset(f, true, now);
+}
+
+void flow_closed(struct flow *f, mono_t now)
+{
+	let_go(f, f->ops->to_stand_in);
+	enter(f, FLOW_CLOSED, now);
+	f->stream = 0;
+}
+
+/* --- frames --- */
+
+/* A new connection, or the end of this one, while it is drained: let it pass. */
+static bool ends_draining(struct flow *f, const struct flow_frame *frame, mono_t now)
+{
+	if (f->state != FLOW_DRAINING || !(frame->t->flags & (TCP_RST | TCP_SYN)))
+		return false;
+	tell(f, f->leader ? ACCEL_ABORT : ACCEL_RESET);
+	go_plain(f, now);
+	return true;
+}
+
+static void begin_again(struct flow *f, mono_t now)
+{
+	f->was_reset = false;
+	enter(f, FLOW_PLAIN, now);
+}
+
+/* A closed one has its addresses for another. */
+static void reopen(struct flow *f, const struct tcp_view *t, mono_t now)
+{
+	if (f->state == FLOW_CLOSED && (t->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN)
+		begin_again(f, now);
+}
+
+void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
+{
+	bool holds = f->state == FLOW_DRAINING || f->state == FLOW_RETURNING;
+	way_fn way;
+
+	f->last = now;
+	f->near.mac = frame->v->src;
+	f->far.mac = frame->v->dst;
+	reopen(f, frame->t, now);
+	if (ends_draining(f, frame, now))
+		holds = false;
+	way = f->state == FLOW_PLAIN || f->state == FLOW_DRAINING ? f->ops->to_far
+								  : f->ops->to_stand_in;
+	if (holds && !(frame->t->flags & (TCP_RST | TCP_SYN)) &&
+	    seq_before(f->near_point, frame->t->end)) {
+		hear(&f->near, frame->t);
+		hold_beyond(f, frame, way);
+	} else {
+		track(f, &f->near, frame);
+		way(f->arg, f, frame);
+	}
+	step(f, now);
+}
+
+/* The leader returned it, and that word is still under way. */
+static bool is_returned(const struct flow *f, const struct tcp_view *t)
+{
+	return f->state == FLOW_RETURNING && !f->leader && f->near_ready &&
+	       seq_before(f->far_point, t->end);
+}
+
+void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now)
+{
+	f->last = now;
+	reopen(f, frame->t, now);
+	ends_draining(f, frame, now);
+	if (is_returned(f, frame->t))
+		finish_return(f, now);
+	if (f->state == FLOW_CLOSED && f->was_reset)
+		f->ops->refuse_far(f->arg, f, frame);
+	/* A late copy: the host has acknowledged what is in it. */
+	if (f->state != FLOW_PLAIN && f->state != FLOW_DRAINING)
+		return;
+	track(f, &f->far, frame);
+	f->ops->to_near(f->arg, f, frame);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One TCP connection between a host behind this node ("near") and one behind another ("far"): what
+ * is known of it, and the steps in which it is taken over and given back (decision 034). Knows no
+ * sockets: what has to be done is asked for through struct flow_ops, time is a parameter. Owned by
+ * the engine; one thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+#include "wire/accel.h"
+#include "wire/eth.h"
+#include "wire/tcp.h"
+
+struct flow;
+
+enum flow_state {
+	FLOW_PLAIN,	/* frames pass as they are */
+	FLOW_DRAINING,	/* what is beyond the point is held, until nothing is in flight */
+	FLOW_TAKEN,	/* the stand-in has the connection */
+	FLOW_RETURNING, /* it is given back: what is beyond the point is held */
+	FLOW_CLOSED,	/* the stand-in ends by itself, frames of the host still go to it */
+};
+
+/* What is known of a host. */
+struct flow_end {
+	bool seen;	    /* a segment with an ACK, so that all below is known */
+	uint32_t next;	    /* behind the last that it sent */
+	uint32_t acked;	    /* its last acknowledgement */
+	uint16_t window;    /* as it is in the header */
+	uint8_t scale_seen; /* its windows are scaled by this at least: so much is in flight */
+	bool has_ts;
+	uint32_t ts_val;
+	struct accel_options syn; /* from its SYN, or what the other node saw of it */
+	bool sack_seen;
+	uint16_t largest;  /* segment with data */
+	bool fin;	   /* it has no more to send */
+	uint32_t segments; /* with data */
+	struct mac mac;	   /* as frames on the near LAN have it */
+};
+
+/* A frame in a message of the queue: `room` bytes in front of `data` belong to the message. */
+struct flow_frame {
+	uint8_t *message;
+	size_t message_len;
+	uint8_t *data;
+	size_t len;
+	uint16_t gso_size; /* payload of each segment of a super-frame, 0: it is none */
+	const struct eth_view *v;
+	const struct tcp_view *t;
+};
+
+struct flow_ops {
+	/* A message as it came, or a frame that was made here: to the other node, to the host
+	 * behind this one, or into the stand-in. */
+	void (*to_far)(void *arg, struct flow *f, const struct flow_frame *frame);
+	void (*to_near)(void *arg, struct flow *f, const struct flow_frame *frame);
+	void (*to_stand_in)(void *arg, struct flow *f, const struct flow_frame *frame);
+	/* To the other accelerator. */
+	void (*tell)(void *arg, struct flow *f, const struct accel_frame *frame);
+	/* Makes the stand-in for the far host; 0 or -errno. */
+	int (*stand_in)(void *arg, struct flow *f);
+	/* The near host has acknowledged all that the far one sent up to flow_point(far). */
+	bool (*is_drained)(void *arg, struct flow *f);
+	/* A frame of the far host about a connection that was reset: it is told so. */
+	void (*refuse_far)(void *arg, struct flow *f, const struct flow_frame *frame);
+	/* Ends the stand-in without a word, or with a RST to the host. */
+	void (*give_up)(void *arg, struct flow *f, bool reset);
+	/* Room for so many bytes more to hold, or (negative) less; false where there is none. */
+	bool (*may_hold)(void *arg, int64_t bytes);
+};
+
+struct waiting; /* a message that waits */
+
+struct flow {
+	const struct flow_ops *ops;
+	void *arg;
+	bool leader; /* of the two nodes, this one offers and commits */
+	enum flow_state state;
+	struct accel_key key;
+	uint32_t stream; /* 0: none */
+	struct flow_end near, far;
+	bool foreign; /* not for one in the middle */
+	/* While it is drained or returned. */
+	uint32_t near_point, far_point;
+	bool far_point_known, near_ready, far_ready;
+	mono_t since;	   /* of the state */
+	mono_t not_before; /* of another try */
+	unsigned failed;   /* tries, one after the other */
+	/* Where the last stand-in began. */
+	uint32_t near_start, far_start;
+	struct waiting *held, **held_end;
+	unsigned n_held;
+	bool was_reset; /* FLOW_CLOSED: by force */
+	mono_t last;	/* a frame was seen */
+};
+
+void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
+	       const struct accel_key *key, mono_t now);
+/* Frees what is held. */
+void flow_fini(struct flow *f);
+
+/* A frame of the near host, and one of the far host that came as an ordinary one. */
+void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now);
+void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now);
+
+/* May it be taken, as far as it is known here? */
+bool flow_can_be_taken(const struct flow *f, mono_t now);
+
+/* Leader: begins. The stream is new. */
+void flow_offer(struct flow *f, uint32_t stream, mono_t now);
+/* Follower: an OFFER came for it. */
+void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now);
+/* Another message of its stream, but for those about data. False: it makes no sense. */
+bool flow_message(struct flow *f, const struct accel_frame *m, mono_t now);
+/* Leader: gives it back. */
+void flow_release(struct flow *f, mono_t now);
+/* Looks whether a step is due that nothing else reports; rtt_ms of the path. */
+void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now);
+/* The carrier is gone. */
+void flow_carrier_gone(struct flow *f, mono_t now);
+/* The stand-in failed, or the far one did (told: the other side knows). */
+void flow_reset(struct flow *f, bool told, mono_t now);
+/* Both hosts are done: the stand-in ends by itself. */
+void flow_closed(struct flow *f, mono_t now);

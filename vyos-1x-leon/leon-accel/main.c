@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leon-accel: options, the socket of leond, signals. It belongs into a network namespace of its
+ * own, which the unit sees to. Exit codes: 0 told to end, 1 something is not to be had, 2 wrong
+ * usage.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/loop.h"
+#include "control.h"
+#include "engine.h"
+
+#define RETRY_MS 1000
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, OPT_VERSION = 256 };
+
+struct accel {
+	const char *path, *control_path;
+	struct control *control;
+	struct loop *loop;
+	struct engine engine;
+	struct timer *retry;
+	int fd; /* to leond; -1: none */
+};
+
+static void lost(struct accel *a, mono_t now)
+{
+	if (a->fd >= 0) {
+		loop_fd_del(a->loop, a->fd);
+		close(a->fd);
+		log_notice("accel", "leond is gone; connections wait for it");
+	}
+	a->fd = -1;
+	timer_set(a->retry, mono_add_ms(now, RETRY_MS));
+}
+
+static unsigned descriptors(struct msghdr *m, int out[ACCEL_QUEUES_MAX])
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	size_t n = 0;
+
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(out, CMSG_DATA(c), n * sizeof(int));
+	}
+	return (unsigned)n;
+}
+
+static void take(struct accel *a, const void *data, size_t len, const int *fd, unsigned n)
+{
+	struct accel_say_frame f;
+	int rc = accel_say_decode(data, len, &f);
+
+	if (rc == 0 && f.what == ACCEL_SAY_SETUP && n == f.setup.n_queues) {
+		rc = engine_setup(&a->engine, &f, fd, n);
+		if (rc < 0) {
+			log_error("accel", "its namespace cannot be set up: %s", strerror(-rc));
+			loop_quit(a->loop, EXIT_FAILED);
+		}
+		return;
+	}
+	for (unsigned i = 0; i < n; i++)
+		close(fd[i]);
+	if (rc == 0 && f.what == ACCEL_SAY_NODE)
+		engine_node(&a->engine, &f);
+}
+
+static void on_leond(void *arg, int fd, uint32_t events)
+{
+	struct accel *a = arg;
+	uint8_t buf[ACCEL_SAY_MAX];
+	union {
+		struct cmsghdr header;
+		uint8_t bytes[CMSG_SPACE(ACCEL_QUEUES_MAX * sizeof(int))];
+	} control;
+	struct iovec iov = { buf, sizeof(buf) };
+	struct msghdr m = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+	int passed[ACCEL_QUEUES_MAX];
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		lost(a, loop_now(a->loop));
+		return;
+	}
+	take(a, buf, (size_t)n, passed, descriptors(&m, passed));
+}
+
+static void connect_leond(void *arg, mono_t now)
+{
+	struct accel *a = arg;
+	struct accel_say_frame here = { .what = ACCEL_SAY_HERE, .version = ACCEL_SAY_VERSION };
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	uint8_t buf[ACCEL_SAY_MAX];
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", a->path);
+	a->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (a->fd >= 0 && connect(a->fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+	    send(a->fd, buf, accel_say_encode(&here, buf), MSG_NOSIGNAL) > 0) {
+		loop_fd_add(a->loop, a->fd, EPOLLIN, on_leond, a);
+		log_notice("accel", "connected to leond");
+		return;
+	}
+	if (a->fd >= 0)
+		close(a->fd);
+	a->fd = -1;
+	timer_set(a->retry, mono_add_ms(now, RETRY_MS));
+}
+
+static void on_terminate(void *arg, int signo)
+{
+	struct accel *a = arg;
+
+	log_notice("accel", "stopping signal=%d", signo);
+	engine_stop(&a->engine);
+}
+
+static int run(struct accel *a, struct nl *nl)
+{
+	int rc;
+
+	engine_init(&a->engine, a->loop, nl);
+	a->retry = timer_new(a->loop, connect_leond, a);
+	signal(SIGPIPE, SIG_IGN);
+	loop_signal_add(a->loop, SIGTERM, on_terminate, a);
+	loop_signal_add(a->loop, SIGINT, on_terminate, a);
+	connect_leond(a, loop_now(a->loop));
+	rc = a->control_path ? control_start(&a->control, &a->engine, a->control_path) : 0;
+	if (rc == 0) {
+		loop_notify(a->loop, "READY=1");
+		rc = loop_run(a->loop);
+	}
+	control_free(a->control);
+	if (a->fd >= 0) {
+		loop_fd_del(a->loop, a->fd);
+		close(a->fd);
+	}
+	timer_free(a->retry);
+	engine_fini(&a->engine);
+	return rc;
+}
+
+static void usage(FILE *f)
+{
+	fputs("usage: leon-accel --socket PATH [--control PATH]\n"
+	      "Takes over TCP connections for the leond that listens at PATH. It must run in a\n"
+	      "network namespace of its own, with CAP_NET_ADMIN there.\n",
+	      f);
+}
+
+/* -1: go on; else the exit code. */
+static int parse_options(int argc, char **argv, struct accel *a)
+{
+	static const struct option options[] = { { "socket", required_argument, NULL, 's' },
+						 { "control", required_argument, NULL, 'c' },
+						 { "version", no_argument, NULL, OPT_VERSION },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			a->control_path = optarg;
+			break;
+		case 's':
+			a->path = optarg;
+			break;
+		case OPT_VERSION:
+			puts("leon-accel " LEON_PACKAGE_VERSION);
+			return 0;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (a->path && optind == argc)
+		return -1;
+	usage(stderr);
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	static struct accel a = { .fd = -1 };
+	int status = parse_options(argc, argv, &a), rc;
+	struct nl *nl;
+
+	if (status >= 0)
+		return status;
+	log_set_level(LOG_LVL_INFO);
+	a.loop = loop_sd_new();
+	rc = a.loop ? nl_open(&nl) : -errno;
+	if (rc < 0) {
+		log_error("accel", "cannot start: %s", strerror(-rc));
+		return EXIT_FAILED;
+	}
+	rc = run(&a, nl);
+	nl_close(nl);
+	loop_free(a.loop);
+	return rc < 0 ? EXIT_FAILED : rc;
+}

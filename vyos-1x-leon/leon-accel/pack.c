@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Compression over libzstd, see pack.h.
+ */
+#include "pack.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <zstd.h>
+
+#include "base/mem.h"
+
+struct packer {
+	ZSTD_CCtx *ctx;
+};
+struct unpacker {
+	ZSTD_DCtx *ctx;
+};
+
+static bool set(ZSTD_CCtx *ctx, ZSTD_cParameter parameter, int value)
+{
+	return !ZSTD_isError(ZSTD_CCtx_setParameter(ctx, parameter, value));
+}
+
+struct packer *packer_new(unsigned window_log, int level)
+{
+	struct packer *p = x_new(struct packer);
+
+	p->ctx = ZSTD_createCCtx();
+	if (p->ctx && set(p->ctx, ZSTD_c_compressionLevel, level) &&
+	    set(p->ctx, ZSTD_c_windowLog, (int)window_log) &&
+	    set(p->ctx, ZSTD_c_enableLongDistanceMatching, 1))
+		return p;
+	packer_free(p);
+	return NULL;
+}
+
+void packer_free(struct packer *p)
+{
+	if (p)
+		ZSTD_freeCCtx(p->ctx);
+	free(p);
+}
+
+size_t packer_run(struct packer *p, const void *in, size_t len, void *out, size_t room)
+{
+	ZSTD_inBuffer i = { in, len, 0 };
+	ZSTD_outBuffer o = { out, room, 0 };
+	size_t left = ZSTD_compressStream2(p->ctx, &o, &i, ZSTD_e_flush);
+
+	/* Nothing may stay behind: the other end would wait for it. */
+	return left == 0 && i.pos == len ? o.pos : 0;
+}
+
+struct unpacker *unpacker_new(unsigned window_log)
+{
+	struct unpacker *u = x_new(struct unpacker);
+
+	u->ctx = ZSTD_createDCtx();
+	if (u->ctx &&
+	    !ZSTD_isError(ZSTD_DCtx_setParameter(u->ctx, ZSTD_d_windowLogMax, (int)window_log)))
+		return u;
+	unpacker_free(u);
+	return NULL;
+}
+
+void unpacker_free(struct unpacker *u)
+{
+	if (u)
+		ZSTD_freeDCtx(u->ctx);
+	free(u);
+}
+
+size_t unpacker_run(struct unpacker *u, const void *in, size_t len, void *out, size_t room)
+{
+	ZSTD_inBuffer i = { in, len, 0 };
+	ZSTD_outBuffer o = { out, room, 0 };
+
+	while (i.pos < len) {
+		size_t before = i.pos, had = o.pos;
+
+		if (ZSTD_isError(ZSTD_decompressStream(u->ctx, &o, &i)))
+			return 0;
+		if (i.pos == before && o.pos == had)
+			return 0;
+	}
+	/* A full buffer may hide that there is more. */
+	return o.pos < room ? o.pos : 0;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Compression of what a carrier carries, one zstd stream for each direction: its window is the
+ * cache, in which what was sent before is found again, however long ago (long-distance matching).
+ * The only user of libzstd. One thread.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#define PACK_WINDOW_MIN 20 /* log2 of bytes */
+#define PACK_WINDOW_MAX 27
+/* Room for n bytes that do not shrink. */
+#define PACK_BOUND(n) ((n) + ((n) >> 8) + 128)
+
+struct packer;
+struct unpacker;
+
+/* NULL where there is no memory. */
+struct packer *packer_new(unsigned window_log, int level);
+void packer_free(struct packer *p); /* NULL ok */
+/* All of in, so that the other end can read it as soon as it has it. Returns the length, at most
+ * PACK_BOUND(len), 0 on failure: the stream is of no use any more. */
+size_t packer_run(struct packer *p, const void *in, size_t len, void *out, size_t room);
+
+struct unpacker *unpacker_new(unsigned window_log);
+void unpacker_free(struct unpacker *u); /* NULL ok */
+/* What one packer_run() gave. Returns the length, 0 where it is none, or more than room. */
+size_t unpacker_run(struct unpacker *u, const void *in, size_t len, void *out, size_t room);

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Carriers, see peer.h. What waits to be sent is bounded, so that messages do not queue behind more
+ * data than the line takes in a moment.
+ */
+#include "peer.h"
+
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/jsonw.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "conn.h"
+#include "engine.h"
+#include "pack.h"
+#include "wire/bytes.h"
+#include "wire/eth.h"
+
+#define uthash_fatal(msg) bug("%s", msg)
+#include <uthash.h>
+
+#define OUT_MAX	   (128u << 10) /* waits in a peer; more is not asked for */
+#define UNSENT_MAX (128u << 10) /* and in its socket */
+#define IN_CHUNK   (256u << 10)
+#define RETRY_MS   1000
+#define SILENT_MS  10000
+#define PACK_LEVEL 1
+#define MTU_MIN	   1280 /* of IPv6 */
+
+enum state { DOWN, CONNECTING, GREETING, UP };
+
+struct stream {
+	uint32_t number;
+	struct conn *conn;
+	UT_hash_handle hh;
+};
+
+struct accel_peer {
+	struct engine *e;
+	node_id_t id;
+	uint32_t rtt_us;
+	uint16_t room;
+	enum state state;
+	int fd;
+	bool waits_out;	     /* for the socket to take more */
+	bool somebody_waits; /* a conn, for room */
+	mono_t since, heard, learned;
+	struct fifo out, in;
+	struct packer *packer;
+	struct unpacker *unpacker;
+	uint32_t last_stream;
+	struct stream *streams;
+	UT_hash_handle hh;
+};
+
+static const uint8_t PREFIX[6] = { 0xfd, 0x6c, 0x65, 0x6f, 0x6e, 0 };
+
+struct ip_addr peer_address(node_id_t id)
+{
+	struct ip_addr a = { .family = 6 };
+
+	memcpy(a.b, PREFIX, sizeof(PREFIX));
+	put_u32(a.b + 12, id);
+	return a;
+}
+
+struct accel_peer *peer_find(struct engine *e, node_id_t id)
+{
+	struct accel_peer *p;
+
+	HASH_FIND(hh, e->peers, &id, sizeof(id), p);
+	return p;
+}
+
+node_id_t peer_id(const struct accel_peer *p)
+{
+	return p->id;
+}
+
+bool peer_is_up(const struct accel_peer *p)
+{
+	return p->state == UP;
+}
+
+bool peer_leads(const struct accel_peer *p)
+{
+	return p->e->self < p->id;
+}
+
+uint32_t peer_rtt_us(const struct accel_peer *p)
+{
+	return p->rtt_us;
+}
+
+int64_t peer_rtt_ms(const struct accel_peer *p)
+{
+	return p->rtt_us / 1000 + 1;
+}
+
+uint32_t peer_new_stream(struct accel_peer *p)
+{
+	return ++p->last_stream;
+}
+
+/* --- streams --- */
+
+static struct stream *stream_find(struct accel_peer *p, uint32_t number)
+{
+	struct stream *s;
+
+	HASH_FIND(hh, p->streams, &number, sizeof(number), s);
+	return s;
+}
+
+void peer_bind(struct accel_peer *p, uint32_t number, struct conn *c)
+{
+	struct stream *s = stream_find(p, number);
+
+	if (!s) {
+		s = x_new(struct stream);
+		s->number = number;
+		HASH_ADD(hh, p->streams, number, sizeof(number), s);
+	}
+	s->conn = c;
+}
+
+void peer_unbind(struct accel_peer *p, uint32_t number)
+{
+	struct stream *s = stream_find(p, number);
+
+	if (!s)
+		return;
+	HASH_DEL(p->streams, s);
+	free(s);
+}
+
+unsigned peer_streams(const struct accel_peer *p)
+{
+	return HASH_COUNT(p->streams);
+}
+
+/* --- the socket --- */
+
+static void peer_down(struct accel_peer *p, const char *why, mono_t now)
+{
+	struct stream *s, *next;
+	char id[NODE_ID_STRLEN];
+
+	if (p->state == DOWN)
+		return;
+	if (p->state == UP)
+		log_notice("accel", "carrier is down: %s node=%s streams=%u", why,
+			   node_id_format(p->id, id, sizeof(id)), peer_streams(p));
+	p->state = DOWN;
+	p->since = now;
+	loop_fd_del(p->e->loop, p->fd);
+	close(p->fd);
+	p->fd = -1;
+	fifo_free(&p->out);
+	fifo_free(&p->in);
+	packer_free(p->packer);
+	unpacker_free(p->unpacker);
+	p->packer = NULL;
+	p->unpacker = NULL;
+	HASH_ITER(hh, p->streams, s, next)
+		conn_carrier_gone(s->conn, now);
+}
+
+static void watch(struct accel_peer *p, bool out)
+{
+	if (p->waits_out == out)
+		return;
+	p->waits_out = out;
+	loop_fd_mod(p->e->loop, p->fd, EPOLLIN | (out ? EPOLLOUT : 0u));
+}
+
+static void flush(struct accel_peer *p)
+{
+	while (p->out.len) {
+		ssize_t n = send(p->fd, fifo_data(&p->out), p->out.len, MSG_NOSIGNAL);
+
+		if (n < 0)
+			break; /* an error is seen where it is read */
+		fifo_drop(&p->out, (size_t)n);
+	}
+	watch(p, p->out.len > 0 || p->somebody_waits);
+}
+
+/* Who is told that there is none is called when there is, whatever made it. */
+bool peer_has_room(struct accel_peer *p)
+{
+	if (p->state != UP)
+		return false;
+	if (p->out.len < OUT_MAX)
+		return true;
+	p->somebody_waits = true;
+	watch(p, true);
+	return false;
+}
+
+void peer_tell(struct accel_peer *p, const struct accel_frame *f)
+{
+	uint8_t buf[ACCEL_SMALL_MAX];
+
+	if (p->state != UP && f->type != ACCEL_HELLO)
+		return;
+	fifo_put(&p->out, buf, accel_encode(f, buf));
+	flush(p);
+}
+
+void peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len)
+{
+	struct accel_frame f = { .type = ACCEL_DATA, .stream = stream, .data = { data, len } };
+	uint8_t *out = fifo_reserve(&p->out, ACCEL_HDR_LEN + PACK_BOUND(len));
+	uint8_t header[ACCEL_SMALL_MAX];
+	size_t n = 0;
+
+	if (p->packer)
+		n = packer_run(p->packer, data, len, out + ACCEL_HDR_LEN, PACK_BOUND(len));
+	if (n) {
+		f.type = ACCEL_PACKED;
+		f.data.len = n;
+	} else {
+		/* A stream of zstd that failed is not gone on with. */
+		packer_free(p->packer);
+		p->packer = NULL;
+		memcpy(out + ACCEL_HDR_LEN, data, len);
+	}
+	memcpy(out, header, accel_encode(&f, header));
+	fifo_added(&p->out, ACCEL_HDR_LEN + f.data.len);
+	p->e->counters.bytes_out += len;
+	p->e->counters.carrier_out += ACCEL_HDR_LEN + f.data.len;
+	flush(p);
+}
+
+/* --- what comes --- */
+
+static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
+{
+	char id[NODE_ID_STRLEN];
+
+	if (p->state != GREETING || f->hello.version != ACCEL_VERSION || f->hello.node != p->id ||
+	    f->hello.window_log > PACK_WINDOW_MAX)
+		return false;
+	if (f->hello.window_log)
+		p->unpacker = unpacker_new(f->hello.window_log);
+	p->state = UP;
+	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
+	return !f->hello.window_log || p->unpacker;
+}
+
+static bool take_data(struct accel_peer *p, const struct accel_frame *f)
+{
+	static uint8_t unpacked[ACCEL_DATA_MAX + 1]; /* one thread */
+	struct stream *s;
+	const uint8_t *data = f->data.data;
+	size_t len = f->data.len;
+
+	p->e->counters.carrier_in += ACCEL_HDR_LEN + len;
+	if (f->type == ACCEL_PACKED) {
+		if (!p->unpacker)
+			return false;
+		/* Also of streams that are gone: the next one needs what is in it. */
+		len = unpacker_run(p->unpacker, data, len, unpacked, sizeof(unpacked));
+		data = unpacked;
+	}
+	if (!len || len > ACCEL_DATA_MAX)
+		return false;
+	p->e->counters.bytes_in += len;
+	s = stream_find(p, f->stream);
+	if (s)
+		conn_data(s->conn, data, len);
+	return true;
+}
+
+static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t now)
+{
+	struct accel_frame pong = { .type = ACCEL_PONG, .ping = f->ping };
+	struct stream *s;
+
+	if (f->type == ACCEL_HELLO)
+		return take_hello(p, f);
+	if (p->state != UP)
+		return false;
+	switch (f->type) {
+	case ACCEL_DATA:
+	case ACCEL_PACKED:
+		return take_data(p, f);
+	case ACCEL_PING:
+		peer_tell(p, &pong);
+		return true;
+	case ACCEL_PONG:
+		return true;
+	case ACCEL_OFFER:
+		if (peer_leads(p))
+			return false;
+		conn_offered(p->e, p, f, now);
+		return true;
+	case ACCEL_WANT:
+		return true;
+	default:
+		/* One that ended here while the message was under way. */
+		s = stream_find(p, f->stream);
+		return !s || conn_message(s->conn, f, now);
+	}
+}
+
+static void take_frames(struct accel_peer *p, mono_t now)
+{
+	struct accel_frame f;
+	enum accel_parse parse = ACCEL_MORE;
+	size_t used;
+
+	while (p->state != DOWN) {
+		parse = accel_decode(fifo_data(&p->in), p->in.len, &f, &used);
+		if (parse != ACCEL_OK)
+			break;
+		if (!take_frame(p, &f, now)) {
+			parse = ACCEL_BAD;
+			break;
+		}
+		fifo_drop(&p->in, used);
+	}
+	if (parse == ACCEL_BAD)
+		peer_down(p, "what came makes no sense", now);
+}
+
+static void read_all(struct accel_peer *p, mono_t now)
+{
+	ssize_t n = recv(p->fd, fifo_reserve(&p->in, IN_CHUNK), IN_CHUNK, 0);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		peer_down(p, n ? strerror(errno) : "closed by the other node", now);
+		return;
+	}
+	p->heard = now;
+	fifo_added(&p->in, (size_t)n);
+	take_frames(p, now);
+}
+
+static void greet(struct accel_peer *p, mono_t now)
+{
+	struct accel_frame f = { .type = ACCEL_HELLO,
+				 .hello = { ACCEL_VERSION, p->e->self, p->e->window_log } };
+
+	if (p->e->window_log)
+		p->packer = packer_new(p->e->window_log, PACK_LEVEL);
+	if (!p->packer)
+		f.hello.window_log = 0;
+	p->state = GREETING;
+	p->heard = now;
+	peer_tell(p, &f);
+}
+
+static void room_again(struct accel_peer *p)
+{
+	struct stream *s, *next;
+
+	HASH_ITER(hh, p->streams, s, next) {
+		if (!peer_has_room(p))
+			return;
+		conn_go_on(s->conn);
+	}
+}
+
+static void on_event(void *arg, int fd, uint32_t events)
+{
+	struct accel_peer *p = arg;
+	mono_t now = loop_now(p->e->loop);
+
+	(void)fd;
+	if (p->state == CONNECTING && events & (EPOLLERR | EPOLLHUP)) {
+		peer_down(p, "no connection", now);
+		return;
+	}
+	if (p->state == CONNECTING && events & EPOLLOUT) {
+		watch(p, false);
+		greet(p, now);
+	}
+	if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+		read_all(p, now);
+	if (p->state == DOWN || !(events & EPOLLOUT))
+		return;
+	p->somebody_waits = false;
+	flush(p);
+	if (peer_has_room(p))
+		room_again(p);
+}
+
+static void set_options(int fd)
+{
+	int one = 1, unsent = UNSENT_MAX, timeout = SILENT_MS;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof(timeout));
+	/* Where the kernel has no BBR its default has to do. */
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) < 0)
+		log_info("accel", "no BBR for carriers: %s", strerror(errno));
+}
+
+static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
+{
+	p->fd = fd;
+	p->state = state;
+	p->since = p->heard = now;
+	p->waits_out = state == CONNECTING;
+	p->last_stream = 0;
+	p->somebody_waits = false;
+	set_options(fd);
+	loop_fd_add(p->e->loop, fd, EPOLLIN | (p->waits_out ? EPOLLOUT : 0u), on_event, p);
+}
+
+static void connect_out(struct accel_peer *p, mono_t now)
+{
+	struct endpoint to = { peer_address(p->id), PEER_PORT };
+	struct endpoint from = { peer_address(p->e->self), 0 };
+	struct sockaddr_storage ss;
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	socklen_t len = endpoint_to_sockaddr(&from, &ss);
+
+	p->since = now;
+	if (fd < 0)
+		return;
+	if (bind(fd, (struct sockaddr *)&ss, len) == 0) {
+		len = endpoint_to_sockaddr(&to, &ss);
+		if (connect(fd, (struct sockaddr *)&ss, len) == 0 || errno == EINPROGRESS) {
+			begin(p, fd, CONNECTING, now);
+			return;
+		}
+	}
+	close(fd);
+}
+
+void peer_accept(struct engine *e, int fd, mono_t now)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct accel_peer *p = NULL;
+	struct endpoint from;
+
+	if (getpeername(fd, (struct sockaddr *)&ss, &len) == 0 &&
+	    endpoint_from_sockaddr(&ss, &from) == 0 && from.ip.family == 6)
+		p = peer_find(e, get_u32(from.ip.b + 12));
+	if (!p || peer_leads(p)) {
+		close(fd);
+		return;
+	}
+	peer_down(p, "replaced by a new one", now);
+	begin(p, fd, GREETING, now);
+	greet(p, now);
+}
+
+/* --- time --- */
+
+void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
+{
+	struct accel_peer *p = peer_find(e, f->node.id);
+
+	if (!p) {
+		p = x_new(struct accel_peer);
+		p->e = e;
+		p->id = f->node.id;
+		p->fd = -1;
+		HASH_ADD(hh, e->peers, id, sizeof(p->id), p);
+	}
+	p->rtt_us = f->node.rtt_us;
+	p->room = f->node.room;
+	p->learned = now;
+}
+
+static void second(struct accel_peer *p, mono_t now)
+{
+	struct accel_frame ping = { .type = ACCEL_PING };
+	bool wanted = p->rtt_us && p->room >= ETH_HDR_LEN + MTU_MIN &&
+		      (p->e->always || p->rtt_us >= p->e->threshold_us);
+
+	if (p->state == DOWN) {
+		if (wanted && peer_leads(p) && !p->e->stopping &&
+		    mono_sub_ms(now, p->since) >= RETRY_MS)
+			connect_out(p, now);
+		return;
+	}
+	if (mono_sub_ms(now, p->heard) > SILENT_MS)
+		peer_down(p, "silent", now);
+	else if (p->state == UP)
+		peer_tell(p, &ping);
+}
+
+void peers_second(struct engine *e, mono_t now)
+{
+	struct accel_peer *p, *next;
+
+	HASH_ITER(hh, e->peers, p, next)
+		second(p, now);
+}
+
+uint16_t peers_room(const struct engine *e)
+{
+	uint16_t room = 0;
+
+	for (const struct accel_peer *p = e->peers; p; p = p->hh.next)
+		if (p->state != DOWN && (!room || p->room < room))
+			room = p->room;
+	return room;
+}
+
+void peers_write(const struct engine *e, struct jsonw *w)
+{
+	static const char *const name[] = { "down", "connecting", "connecting", "up" };
+	char id[NODE_ID_STRLEN];
+
+	for (const struct accel_peer *p = e->peers; p; p = p->hh.next) {
+		jsonw_object(w, NULL);
+		jsonw_str(w, "node", node_id_format(p->id, id, sizeof(id)));
+		jsonw_str(w, "carrier", name[p->state]);
+		jsonw_u64(w, "latency_us", p->rtt_us);
+		jsonw_u64(w, "streams", peer_streams(p));
+		jsonw_end(w);
+	}
+}
+
+void peers_free(struct engine *e)
+{
+	struct accel_peer *p, *next;
+
+	HASH_ITER(hh, e->peers, p, next) {
+		peer_down(p, "stopping", loop_now(e->loop));
+		HASH_DEL(e->peers, p);
+		free(p);
+	}
+}

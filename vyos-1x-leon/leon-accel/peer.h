@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The accelerator of another node and the carrier to it: a TCP connection, kept while the node is
+ * known and far enough, so that it is warm when it is needed. The lower node-id connects. One
+ * thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/mono.h"
+#include "fifo.h"
+#include "wire/accel.h"
+#include "wire/accel_queue.h"
+
+struct conn;
+struct engine;
+struct accel_peer;
+
+/* 0xfd6c656f6e00::<node-id> */
+struct ip_addr peer_address(node_id_t id);
+#define PEER_PREFIX_LEN 64
+#define PEER_PORT	5366
+
+struct accel_peer *peer_find(struct engine *e, node_id_t id);
+/* What leond knows of the node; made where it is new. */
+void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now);
+/* A carrier from another node. Takes fd. */
+void peer_accept(struct engine *e, int fd, mono_t now);
+/* Once a second: carriers are opened, and looked after. */
+void peers_second(struct engine *e, mono_t now);
+/* Bytes of the smallest room for a frame on the ways to those with a carrier; 0: there is none. */
+uint16_t peers_room(const struct engine *e);
+struct jsonw;
+void peers_write(const struct engine *e, struct jsonw *w);
+void peers_free(struct engine *e);
+
+node_id_t peer_id(const struct accel_peer *p);
+bool peer_is_up(const struct accel_peer *p);
+bool peer_leads(const struct accel_peer *p); /* this node leads */
+int64_t peer_rtt_ms(const struct accel_peer *p);
+uint32_t peer_rtt_us(const struct accel_peer *p);
+uint32_t peer_new_stream(struct accel_peer *p);
+
+void peer_tell(struct accel_peer *p, const struct accel_frame *f);
+/* More data may be sent now; else the conns are called when it may. */
+bool peer_has_room(struct accel_peer *p);
+void peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len);
+
+/* Streams and their conns. */
+void peer_bind(struct accel_peer *p, uint32_t stream, struct conn *c);
+void peer_unbind(struct accel_peer *p, uint32_t stream);
+unsigned peer_streams(const struct accel_peer *p);

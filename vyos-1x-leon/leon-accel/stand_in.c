@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sockets made with TCP_REPAIR, see stand_in.h. The order of the calls is the kernel's: sequence
+ * numbers before connect(), options after it, windows last.
+ */
+#include "stand_in.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+
+#define TCP_OPT_MSS    2
+#define TCP_OPT_SCALE  3
+#define TCP_OPT_SACK   4
+#define TCP_OPT_TS     8
+#define REPAIR_ON      1
+#define REPAIR_OFF     0
+#define REPAIR_SILENT  (-1) /* off, without a window probe */
+#define TRANSPARENT_V6 75   /* IPV6_TRANSPARENT */
+
+static int set(int fd, int level, int option, const void *value, size_t len)
+{
+	return setsockopt(fd, level, option, value, (socklen_t)len) < 0 ? -errno : 0;
+}
+
+static int set_int(int fd, int level, int option, int value)
+{
+	return set(fd, level, option, &value, sizeof(value));
+}
+
+static int set_seq(int fd, int queue, uint32_t seq)
+{
+	int rc = set_int(fd, IPPROTO_TCP, TCP_REPAIR_QUEUE, queue);
+
+	return rc < 0 ? rc : set(fd, IPPROTO_TCP, TCP_QUEUE_SEQ, &seq, sizeof(seq));
+}
+
+static int prepare(int fd, const struct stand_in *s)
+{
+	bool v6 = s->far.ip.family == 6;
+	int buffer = (int)min_of(s->receive_window, (uint32_t)INT32_MAX / 4);
+	int rc = set_int(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? TRANSPARENT_V6 : IP_TRANSPARENT, 1);
+
+	if (rc == 0)
+		rc = set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (rc == 0 && s->device)
+		rc = set(fd, SOL_SOCKET, SO_BINDTODEVICE, s->device, strlen(s->device));
+	if (rc == 0)
+		rc = set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, buffer);
+	/* What connect() makes of it stays, whatever the options say later. */
+	if (rc == 0)
+		rc = set_int(fd, IPPROTO_TCP, TCP_MAXSEG, s->mss);
+	if (rc == 0)
+		rc = set_int(fd, IPPROTO_TCP, TCP_REPAIR, REPAIR_ON);
+	if (rc == 0)
+		rc = set_seq(fd, TCP_SEND_QUEUE, s->send_seq);
+	if (rc == 0)
+		rc = set_seq(fd, TCP_RECV_QUEUE, s->receive_seq);
+	return rc;
+}
+
+/* As if the handshake had been: in repair mode connect() sends nothing. */
+static int establish(int fd, const struct stand_in *s)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = endpoint_to_sockaddr(&s->far, &ss);
+
+	if (bind(fd, (struct sockaddr *)&ss, len) < 0)
+		return -errno;
+	len = endpoint_to_sockaddr(&s->near, &ss);
+	return connect(fd, (struct sockaddr *)&ss, len) < 0 ? -errno : 0;
+}
+
+static int set_options(int fd, const struct stand_in *s)
+{
+	struct tcp_repair_opt o[4];
+	/* Later than any, as PAWS demands; the lowest bit would ask for microseconds (6.7). */
+	uint32_t timestamp = (s->timestamp + 2) & ~1u;
+	size_t n = 0;
+	int rc;
+
+	o[n++] = (struct tcp_repair_opt){ TCP_OPT_MSS, s->mss };
+	if (s->scaling)
+		o[n++] = (struct tcp_repair_opt){ TCP_OPT_SCALE,
+						  s->near_scale | (uint32_t)s->far_scale << 16 };
+	if (s->sack)
+		o[n++] = (struct tcp_repair_opt){ TCP_OPT_SACK, 0 };
+	if (s->timestamps)
+		o[n++] = (struct tcp_repair_opt){ TCP_OPT_TS, 0 };
+	rc = set(fd, IPPROTO_TCP, TCP_REPAIR_OPTIONS, o, n * sizeof(o[0]));
+	if (rc == 0 && s->timestamps)
+		rc = set(fd, IPPROTO_TCP, TCP_TIMESTAMP, &timestamp, sizeof(timestamp));
+	return rc;
+}
+
+static int set_windows(int fd, const struct stand_in *s)
+{
+	struct tcp_repair_window w;
+	socklen_t len = sizeof(w);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_REPAIR_WINDOW, &w, &len) < 0)
+		return -errno;
+	w.snd_wnd = (uint32_t)s->window << (s->scaling ? s->near_scale : 0);
+	w.max_window = max_of(w.max_window, w.snd_wnd);
+	w.snd_wl1 = s->receive_seq;
+	w.rcv_wnd = s->receive_window / 2;
+	w.rcv_wup = s->receive_seq;
+	return set(fd, IPPROTO_TCP, TCP_REPAIR_WINDOW, &w, sizeof(w));
+}
+
+int stand_in_open(const struct stand_in *s)
+{
+	int fd = socket(s->far.ip.family == 6 ? AF_INET6 : AF_INET,
+			SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int rc = fd < 0 ? -errno : prepare(fd, s);
+
+	if (rc == 0)
+		rc = establish(fd, s);
+	if (rc == 0)
+		rc = set_options(fd, s);
+	if (rc == 0)
+		rc = set_windows(fd, s);
+	if (rc == 0)
+		rc = set_int(fd, IPPROTO_TCP, TCP_REPAIR, s->probe ? REPAIR_OFF : REPAIR_SILENT);
+	if (rc == 0)
+		rc = set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	if (rc == 0)
+		return fd;
+	/* Still in repair mode: closed without a word. */
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+void stand_in_leave(int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_REPAIR, REPAIR_ON);
+	close(fd);
+}
+
+void stand_in_reset(int fd)
+{
+	struct linger now = { 1, 0 };
+
+	set(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(fd);
+}
+
+uint32_t stand_in_unacknowledged(int fd)
+{
+	int n = 0;
+
+	return ioctl(fd, SIOCOUTQ, &n) < 0 || n < 0 ? 0 : (uint32_t)n;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The TAPs of leon-accel, see tun.h.
+ */
+#include "tun.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "io/netlink_own.h"
+#include "wire/bytes.h"
+#include "wire/eth.h"
+
+#define LOCAL_TABLE 100
+
+/* Nobody answers ARP or ND there. */
+static int set_flags(const char *name)
+{
+	struct ifreq r = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc = 0;
+
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", name);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, SIOCGIFFLAGS, &r) < 0)
+		rc = -errno;
+	r.ifr_flags |= IFF_NOARP;
+	if (rc == 0 && ioctl(fd, SIOCSIFFLAGS, &r) < 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static int open_device(struct tun *t, struct nl *nl, const char *name)
+{
+	struct nl_link link;
+	int rc = tap_open(&t->tap, nl, name, 1);
+
+	if (rc < 0)
+		return rc;
+	rc = set_flags(name);
+	if (rc == 0)
+		rc = nl_link_by_index(nl, t->tap.ifindex, &link);
+	if (rc == 0)
+		rc = tap_set_up(&t->tap, nl, true);
+	if (rc < 0) {
+		tap_close(&t->tap);
+		return rc;
+	}
+	t->mac = link.mac;
+	return 0;
+}
+
+int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric)
+{
+	int rc = open_device(t, nl, name);
+
+	for (uint8_t family = 4; rc == 0 && family <= 6; family += 2) {
+		rc = nl_all_is_local(nl, family, name, LOCAL_TABLE);
+		if (rc == 0)
+			rc = nl_default_route(nl, family, t->tap.ifindex, metric);
+		/* A kernel without IPv6 has no connections of IPv6. */
+		if (rc < 0 && family == 6)
+			rc = 0;
+	}
+	if (rc < 0)
+		tap_close(&t->tap);
+	return rc;
+}
+
+int tun_open_carrier(struct tun *t, struct nl *nl, const char *name, const struct ip_addr *own,
+		     uint8_t prefix_len)
+{
+	int rc = open_device(t, nl, name);
+
+	if (rc < 0)
+		return rc;
+	rc = nl_addr_add(nl, t->tap.ifindex, own, prefix_len);
+	if (rc < 0)
+		tap_close(&t->tap);
+	return rc;
+}
+
+void tun_close(struct tun *t)
+{
+	tap_close(&t->tap);
+}
+
+int tun_set_mtu(struct tun *t, struct nl *nl, uint32_t mtu)
+{
+	return tap_set_mtu(&t->tap, nl, mtu);
+}
+
+bool tun_write(const struct tun *t, const uint8_t *vnet, const uint8_t *frame, size_t len,
+	       uint16_t l3)
+{
+	uint8_t eth[ETH_HDR_LEN] = { 0 };
+	struct virtio_net_hdr h;
+	struct iovec iov[] = { { &h, sizeof(h) },
+			       { eth, sizeof(eth) },
+			       { (void *)(uintptr_t)(frame + l3), len - l3 } };
+	uint16_t tags = (uint16_t)(l3 - ETH_HDR_LEN);
+
+	memcpy(&h, vnet, sizeof(h));
+	if (h.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM)
+		h.csum_start = (uint16_t)(h.csum_start - tags);
+	if (h.hdr_len)
+		h.hdr_len = (uint16_t)(h.hdr_len - tags);
+	memcpy(eth, t->mac.b, MAC_LEN);
+	eth[MAC_LEN] = 2; /* somebody */
+	eth[2 * MAC_LEN - 1] = 1;
+	put_u16(eth + 2 * MAC_LEN, frame[l3] >> 4 == 4 ? ETHERTYPE_V4 : ETHERTYPE_V6);
+	return writev(t->tap.fd[0], iov, array_size(iov)) > 0;
+}
+
+static void tune(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		log_info("accel", "cannot be set: %s %s: %s", path, value, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
+void tun_tune(void)
+{
+	tune("/proc/sys/net/ipv4/conf/all/rp_filter", "0");
+	tune("/proc/sys/net/ipv4/conf/default/rp_filter", "0");
+	/* A carrier is kept warm, and may have a second at 1 Gbit/s under way. */
+	tune("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0");
+	tune("/proc/sys/net/ipv4/tcp_no_metrics_save", "1");
+	tune("/proc/sys/net/ipv4/tcp_rmem", "4096 1048576 134217728");
+	tune("/proc/sys/net/ipv4/tcp_wmem", "4096 1048576 134217728");
+}
