@@ -13,7 +13,7 @@ VM_TESTS ?= vrf vlans vyos_device offload export export_own
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-fresh check-ipsec check-vm check-image check-deploy bench eval deb image lint format \
+	check-packaging check-observability check-fresh check-ipsec check-vm check-image check-deploy bench eval deb image lint format \
 	fuzz fuzz-long fuzz-coverage soak clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
@@ -45,6 +45,10 @@ check-packaging: ## installs, upgrades and removes the packages in throw-away ro
 check-fresh: ## the README's commands on bare Debian 12 and 13, FRESH=13 for one: an hour, root
 	.ci/deps fresh
 	$(PYTHON) -B tests/fresh/run.py $(FRESH)
+
+check-observability: all ## alert rules with promtool, the map in a browser; installs Prometheus
+	.ci/deps observability
+	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/netns/test_observability.py
 
 check-vm: all ## VRFs, VLANs and offloads of Debian's kernel, in a virtual machine: minutes
 	.ci/deps check vm

@@ -14,6 +14,7 @@
 #include "base/jsonr.h"
 #include "commands.h"
 #include "io/ctlsock.h"
+#include "map.h"
 #include "serve.h"
 
 /* A ping of 100 packets takes 20 s, and the last one may be lost. */
@@ -35,7 +36,8 @@ static void usage(FILE *f)
 	      "  --socket PATH  control socket (default: " TARGET_RUN_DIR "/INTERFACE.sock)\n",
 	      f);
 	command_help(f);
-	fputs("  metrics --listen ADDRESS[:PORT]\n"
+	fputs("  map                    the overlay as a page of HTML that needs nothing else\n"
+	      "  metrics --listen ADDRESS[:PORT]\n"
 	      "                         serve them over HTTP at /metrics, until it is killed\n"
 	      "  generate secret        print a random secret; asks no daemon\n",
 	      f);
@@ -166,6 +168,8 @@ int main(int argc, char **argv)
 	}
 	if (argc == 2 && strcmp(words[0], "generate") == 0 && strcmp(words[1], "secret") == 0)
 		return generate_secret();
+	if (argc == 1 && strcmp(words[0], "map") == 0)
+		return map_print(&o.target);
 	if (argc == 3 && strcmp(words[0], "metrics") == 0 && strcmp(words[1], "--listen") == 0) {
 		code = target_find(&o.target);
 		return code >= 0 ? code : serve_metrics(&o.target, words[2]);

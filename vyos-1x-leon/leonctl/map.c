@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `leonctl map`: see map.h. The answers go into the page as they are, in a script that is data; the
+ * page's own script draws them.
+ */
+#include "map.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/jsonr.h"
+#include "io/ctlsock.h"
+#include "map_page.h"
+
+#define TIMEOUT_MS 30000
+
+static const char marker[] = "<!--data-->";
+
+/* In JSON "<" stands inside strings only, where it may be written as its number: no name ends the
+ * script or begins a comment. */
+static void put_json(FILE *out, const char *json)
+{
+	for (; *json; json++) {
+		if (*json == '<')
+			fputs("\\u003c", out);
+		else
+			fputc(*json, out);
+	}
+}
+
+void map_write(const struct map_answers *a, const char *time, FILE *out)
+{
+	const char *at = strstr(map_page, marker);
+
+	fwrite(map_page, 1, (size_t)(at - map_page), out);
+	fprintf(out, "{\"time\":\"%s\",\n\"nodes\":", time);
+	put_json(out, a->nodes);
+	fputs(",\n\"paths\":", out);
+	put_json(out, a->paths);
+	fputs(",\n\"latency\":", out);
+	put_json(out, a->latency);
+	fputc('}', out);
+	fputs(at + strlen(marker), out);
+}
+
+/* 0, or the exit code. */
+static int check(const char *answer, size_t len)
+{
+	struct jsonr *doc = jsonr_parse(answer, len, CTL_ANSWER_MAX);
+	struct jsonr_node *root = jsonr_root(doc);
+	const char *error;
+	int code = 0;
+
+	if (!root) {
+		fprintf(stderr, "leonctl: answer not understood: %s\n", jsonr_error(doc));
+		code = EXIT_NO_ANSWER;
+	} else if (jsonr_str(root, "error", &error)) {
+		fprintf(stderr, "leonctl: %s\n", error);
+		code = EXIT_REFUSED;
+	}
+	jsonr_free(doc);
+	return code;
+}
+
+static int get(const struct target *t, const char *command, char **answer)
+{
+	char request[128], reason[256];
+	size_t len;
+	int r;
+
+	snprintf(request, sizeof(request), "{\"version\":1,\"command\":\"%s\",\"arguments\":{}}",
+		 command);
+	r = target_request(t, request, TIMEOUT_MS, answer, &len);
+	if (r == 0)
+		return check(*answer, len);
+	fprintf(stderr, "leonctl: %s\n", target_reason(t, r, reason, sizeof(reason)));
+	return target_exit_code(r);
+}
+
+int map_print(struct target *t)
+{
+	struct map_answers a = { 0 };
+	time_t now = time(NULL);
+	char when[32];
+	struct tm tm;
+	int code = target_find(t);
+
+	if (code >= 0)
+		return code;
+	code = get(t, "show nodes", &a.nodes);
+	if (code == 0)
+		code = get(t, "show paths", &a.paths);
+	if (code == 0)
+		code = get(t, "show latency", &a.latency);
+	if (code == 0) {
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&now, &tm));
+		map_write(&a, when, stdout);
+	}
+	free(a.nodes);
+	free(a.paths);
+	free(a.latency);
+	return code;
+}
