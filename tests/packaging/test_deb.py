@@ -30,6 +30,7 @@ FILES = {
     '/usr/lib/sysusers.d/leond.conf',
     '/usr/sbin/leon-sclp',
     '/usr/sbin/leond',
+    '/usr/share/bash-completion/completions/leonctl.bash',
     '/usr/share/leond/leond.schema.json',
     '/usr/share/doc/leond/README.md',
     '/usr/share/doc/leond/architecture.md',

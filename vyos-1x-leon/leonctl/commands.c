@@ -5,6 +5,7 @@
 #include "commands.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,10 @@
 #include "base/defs.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "map.h"
+#include "nearest.h"
+#include "secret.h"
+#include "serve.h"
 
 #define COUNT_MAX 100
 
@@ -35,6 +40,8 @@ static const struct ctl_command table[] = {
 	  "why this path to NODE, and what else there is" },
 	{ "trace", ARG_NODE, render_trace, "send a packet to each hop of the path to NODE" },
 	{ "ping", ARG_NODE_COUNT, render_ping, "send COUNT packets (default 5) to NODE" },
+	{ "map", ARG_NONE, NULL, "the overlay as a page of HTML that needs nothing else" },
+	{ "metrics --listen", ARG_LISTEN, NULL, "serve them over HTTP, until it is killed" },
 	{ "metrics", ARG_NONE, render_metrics, "everything as Prometheus text" },
 	{ "invite", ARG_ADDRESSES, render_invite,
 	  "a token by which a machine joins; it is a secret" },
@@ -43,7 +50,25 @@ static const struct ctl_command table[] = {
 	{ "reset statistics", ARG_NONE, render_reset_statistics, "count from zero" },
 	{ "reset node", ARG_NODE, render_reset_node,
 	  "forget what was learned behind NODE, probe it" },
+	{ "generate secret", ARG_NONE, NULL, "print a random secret; asks no daemon" },
 };
+
+static const struct {
+	const char *words;
+	command_run_fn run;
+} own[] = {
+	{ "map", map_print },
+	{ "metrics --listen", serve_metrics },
+	{ "generate secret", secret_print },
+};
+
+command_run_fn command_run(const struct ctl_command *c)
+{
+	for (size_t i = 0; i < array_size(own); i++)
+		if (strcmp(own[i].words, c->words) == 0)
+			return own[i].run;
+	return NULL;
+}
 
 /* Number of argv words that the command's words match, 0 where they do not. */
 static int match(const char *words, int argc, const char *const *argv)
@@ -81,23 +106,102 @@ static const char *argument_text(enum command_argument a)
 		return " NODE [COUNT]";
 	case ARG_ADDRESSES:
 		return " [ADDRESS ...]";
+	case ARG_LISTEN:
+		return " ADDRESS[:PORT]";
 	case ARG_NONE:
 		break;
 	}
 	return "";
 }
 
-void command_help(FILE *f)
+static void help_line(const struct ctl_command *c, FILE *f)
 {
 	char left[64];
 
-	fputs("commands (NODE is a node-id or a node-name):\n", f);
-	for (size_t i = 0; i < array_size(table); i++) {
-		snprintf(left, sizeof(left), "%s%s", table[i].words,
-			 argument_text(table[i].argument));
-		fprintf(f, "  %-22s %s\n", left, table[i].help);
-	}
+	snprintf(left, sizeof(left), "%s%s", c->words, argument_text(c->argument));
+	fprintf(f, "  %-22s%s%s\n", left, strlen(left) > 22 ? "\n                         " : " ",
+		c->help);
 }
+
+void command_help(FILE *f)
+{
+	fputs("commands (NODE is a node-id or a node-name):\n", f);
+	for (size_t i = 0; i < array_size(table); i++)
+		help_line(&table[i], f);
+}
+
+/* --- what was meant --- */
+
+/* "show" is the first word of several. */
+static bool is_group(const struct ctl_command *c, const char *word)
+{
+	size_t len = strlen(word);
+
+	return strncmp(c->words, word, len) == 0 && c->words[len] == ' ';
+}
+
+static bool help_group(const char *word, FILE *f)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < array_size(table); i++) {
+		if (!is_group(&table[i], word))
+			continue;
+		if (!any)
+			fprintf(f, "leonctl: %s what? One of\n", word);
+		help_line(&table[i], f);
+		any = true;
+	}
+	return any;
+}
+
+/* As many of the typed words as the command has. */
+static unsigned distance_to(const char *words, int argc, const char *const *argv)
+{
+	bool two = strchr(words, ' ') && argc > 1;
+	char typed[2 * NEAREST_LEN_MAX + 2];
+
+	snprintf(typed, sizeof(typed), "%.*s%s%.*s", NEAREST_LEN_MAX, argv[0], two ? " " : "",
+		 NEAREST_LEN_MAX, two ? argv[1] : "");
+	return nearest_distance(typed, words);
+}
+
+static const struct ctl_command *find_nearest(int argc, const char *const *argv, unsigned *distance)
+{
+	const struct ctl_command *nearest = &table[0];
+
+	*distance = UINT_MAX;
+	for (size_t i = 0; i < array_size(table); i++) {
+		unsigned d = distance_to(table[i].words, argc, argv);
+
+		if (d >= *distance)
+			continue;
+		*distance = d;
+		nearest = &table[i];
+	}
+	return nearest;
+}
+
+void command_unknown(int argc, const char *const *argv, FILE *f)
+{
+	const struct ctl_command *nearest;
+	unsigned distance;
+
+	if (argc == 1 && help_group(argv[0], f))
+		return;
+	fprintf(f, "leonctl: unknown command \"%s%s%s\"", argv[0], argc > 1 ? " " : "",
+		argc > 1 ? argv[1] : "");
+	nearest = find_nearest(argc, argv, &distance);
+	if (nearest_is_near(nearest->words, distance)) {
+		fprintf(f, "; did you mean \"%s\"?\n", nearest->words);
+		return;
+	}
+	fputc('\n', f);
+	if (!help_group(argv[0], f))
+		command_help(f);
+}
+
+/* --- arguments --- */
 
 /* Digits only, 1..COUNT_MAX. */
 static bool parse_count(const char *s, uint64_t *out)
@@ -121,6 +225,21 @@ static void write_addresses(struct jsonw *w, int argc, const char *const *argv)
 	for (int i = 0; i < argc; i++)
 		jsonw_str(w, NULL, argv[i]);
 	jsonw_end(w);
+}
+
+bool command_argument(const struct ctl_command *c, int argc, const char *const *argv,
+		      const char **argument, char *err, size_t err_len)
+{
+	int want = c->argument == ARG_NONE ? 0 : 1;
+
+	*argument = want ? argv[0] : NULL;
+	if (argc == want)
+		return true;
+	if (argc < want)
+		snprintf(err, err_len, "usage: leonctl %s%s", c->words, argument_text(c->argument));
+	else
+		snprintf(err, err_len, "%s: unexpected argument \"%s\"", c->words, argv[want]);
+	return false;
 }
 
 static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int argc,

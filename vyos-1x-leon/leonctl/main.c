@@ -3,23 +3,18 @@
  * leonctl: finds the daemon's control socket, sends one request, shows the answer. Exit codes: 0
  * all well, 1 the daemon refused, 2 wrong usage, 3 no daemon answers, 4 this user may not ask it.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/jsonr.h"
 #include "commands.h"
 #include "io/ctlsock.h"
-#include "map.h"
-#include "serve.h"
 
 /* A ping of 100 packets takes 20 s, and the last one may be lost. */
-#define TIMEOUT_MS    30000
-#define SECRET_DIGITS 44 /* of 6 bits: 264 bits */
+#define TIMEOUT_MS 30000
 
 enum { OPT_SOCKET = 256, OPT_VERSION };
 
@@ -36,11 +31,6 @@ static void usage(FILE *f)
 	      "  --socket PATH  control socket (default: " TARGET_RUN_DIR "/INTERFACE.sock)\n",
 	      f);
 	command_help(f);
-	fputs("  map                    the overlay as a page of HTML that needs nothing else\n"
-	      "  metrics --listen ADDRESS[:PORT]\n"
-	      "                         serve them over HTTP at /metrics, until it is killed\n"
-	      "  generate secret        print a random secret; asks no daemon\n",
-	      f);
 }
 
 /* -1: go on; else the exit code. Options end at the first word of the command. */
@@ -132,22 +122,17 @@ static int ask(struct options *o, const struct ctl_command *c, const char *reque
 	return code;
 }
 
-/* No daemon is asked: a secret is made before there is one. */
-static int generate_secret(void)
+/* One of leonctl's own; exit code. */
+static int run(struct options *o, const struct ctl_command *c, int argc, const char *const *argv)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-	uint8_t random[SECRET_DIGITS];
+	const char *argument;
+	char err[256];
 
-	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
-		fprintf(stderr, "leonctl: no random numbers: %s\n", strerror(errno));
-		return EXIT_REFUSED;
+	if (!command_argument(c, argc, argv, &argument, err, sizeof(err))) {
+		fprintf(stderr, "leonctl: %s\n", err);
+		return EXIT_USAGE;
 	}
-	for (size_t i = 0; i < sizeof(random); i++)
-		putchar(digits[random[i] % 64]);
-	putchar('\n');
-	explicit_bzero(random, sizeof(random));
-	return 0;
+	return command_run(c)(&o->target, argument);
 }
 
 int main(int argc, char **argv)
@@ -166,21 +151,13 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (argc == 2 && strcmp(words[0], "generate") == 0 && strcmp(words[1], "secret") == 0)
-		return generate_secret();
-	if (argc == 1 && strcmp(words[0], "map") == 0)
-		return map_print(&o.target);
-	if (argc == 3 && strcmp(words[0], "metrics") == 0 && strcmp(words[1], "--listen") == 0) {
-		code = target_find(&o.target);
-		return code >= 0 ? code : serve_metrics(&o.target, words[2]);
-	}
 	c = command_find(argc, words, &used);
 	if (!c) {
-		fprintf(stderr, "leonctl: unknown command \"%s%s%s\"\n", words[0],
-			argc > 1 ? " " : "", argc > 1 ? words[1] : "");
-		command_help(stderr);
+		command_unknown(argc, words, stderr);
 		return EXIT_USAGE;
 	}
+	if (!c->render)
+		return run(&o, c, argc - used, words + used);
 	request = command_request(c, argc - used, words + used, err, sizeof(err));
 	if (!request) {
 		fprintf(stderr, "leonctl: %s\n", err);

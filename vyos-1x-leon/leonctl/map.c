@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/defs.h"
 #include "base/jsonr.h"
 #include "io/ctlsock.h"
 #include "map_page.h"
@@ -78,7 +79,7 @@ static int get(const struct target *t, const char *command, char **answer)
 	return target_exit_code(r);
 }
 
-int map_print(struct target *t)
+int map_print(struct target *t, const char *unused attr_unused)
 {
 	struct map_answers a = { 0 };
 	time_t now = time(NULL);

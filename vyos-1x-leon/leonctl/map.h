@@ -15,4 +15,4 @@ struct map_answers {
 /* The page; `time` says when it was. What could end a script is written otherwise. */
 void map_write(const struct map_answers *a, const char *time, FILE *out);
 /* Asks the daemon and prints the page. The exit code. */
-int map_print(struct target *t);
+int map_print(struct target *t, const char *unused);

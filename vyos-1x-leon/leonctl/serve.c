@@ -333,8 +333,10 @@ int serve_metrics(struct target *t, const char *where)
 	struct server *s;
 	struct endpoint ep;
 	char text[ENDPOINT_STRLEN];
-	int fd;
+	int fd, code = target_find(t);
 
+	if (code >= 0)
+		return code;
 	if (!is_where(where, &ep)) {
 		fprintf(stderr,
 			"leonctl: metrics --listen needs an IP address of this host, with or without a "

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""leonctl at a prompt: what is said to words that are no command, and what the Tab key offers."""
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+
+import pytest
+
+from conftest import BUILD, TOP
+
+LEONCTL = BUILD / 'vyos-1x-leon/leonctl/leonctl'
+COMPLETION = TOP / 'vyos-1x-leon/completion/leonctl.bash'
+
+
+def run(*words):
+    return subprocess.run([LEONCTL, *words], capture_output=True, text=True, check=False, timeout=60)
+
+
+def commands():
+    """What the help lists, without arguments."""
+    text = run('--help').stdout.split('commands (')[1]
+    return [re.sub(r'( [A-Z[].*|  .*)', '', m) for m in re.findall(r'^ {2}(\w.*)$', text, re.M)]
+
+
+def test_a_word_is_missing():
+    for group in ('show', 'reset', 'explain', 'generate'):
+        result = run(group)
+        assert result.returncode == 2 and result.stdout == ''
+        first, *rest = result.stderr.splitlines()
+        assert first == f'leonctl: {group} what? One of'
+        assert [c for c in commands() if c.startswith(group + ' ')] == \
+            [re.sub(r'( [A-Z[].*|  .*)', '', line.strip()) for line in rest]
+
+
+@pytest.mark.parametrize('typed, meant', [
+    ('show noeds', 'show nodes'), ('show node', 'show nodes'), ('show path', 'show paths'),
+    ('shwo nodes', 'show nodes'), ('show statistic', 'show statistics'), ('show latancy', 'show latency'),
+    ('pnig inagi', 'ping'), ('trcae seoul', 'trace'), ('relaod', 'reload'), ('metric', 'metrics'),
+    ('reset fbd', 'reset fdb'), ('explian path seoul', 'explain path'), ('invte', 'invite'), ('mpa', 'map')])
+def test_a_misspelt_word(typed, meant):
+    result = run(*typed.split())
+    assert result.returncode == 2 and result.stdout == ''
+    two = ' '.join(typed.split()[:2])
+    assert result.stderr == f'leonctl: unknown command "{two}"; did you mean "{meant}"?\n'
+
+
+def test_each_command_is_nearest_to_itself():
+    """With any one character left out of it, unless that is a command too."""
+    for command in [c for c in commands() if '-' not in c]:
+        for i in range(len(command)):
+            typed = command[:i] + command[i + 1:]
+            words = typed.split(' ')
+            if command[i] == ' ' or '' in words or len(words[-1]) < 3:
+                continue
+            error = run(*words).stderr
+            assert f'did you mean "{command}"?' in error or 'which node' in error or 'usage' in error, (typed, error)
+
+
+def test_a_word_that_is_near_nothing():
+    result = run('frobnicate')
+    assert result.returncode == 2 and 'did you mean' not in result.stderr
+    assert all(f'  {command}' in result.stderr for command in commands())
+    result = run('show', 'frobnicate')
+    assert 'show what? One of' in result.stderr and 'did you mean' not in result.stderr
+    assert run('x' * 5000, 'y' * 5000).returncode == 2
+
+
+def test_exit_status_of_wrong_usage(tmp_path):
+    gone = ['--socket', str(tmp_path / 'gone.sock')]
+    for words in ([], ['--frobnicate'], ['-i'], ['show', 'nodes', 'x'], ['trace'], ['ping', 'a', '0'], ['map', 'x'],
+                  ['metrics', '--listen'], ['--socket', 'x' * 200, 'show', 'nodes']):
+        assert run(*words).returncode == 2, words
+    for words in (['show', 'nodes'], ['map'], ['reload'], ['--json', 'show', 'paths'], ['invite']):
+        result = run(*gone, *words)
+        assert (result.returncode, result.stdout) == (3, ''), words
+        assert result.stderr == f'leonctl: leond is not running (nobody listens at {gone[1]})\n'
+    assert run('--version').returncode == run('--help').returncode == run('generate', 'secret').returncode == 0
+
+
+def daemon(path, answer):
+    """A socket that answers every request with this line."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+
+    def serve():
+        while True:
+            client, _ = listener.accept()
+            with client, client.makefile() as request:
+                request.readline()
+                client.sendall(answer.encode())
+    threading.Thread(target=serve, daemon=True).start()
+
+
+@pytest.mark.parametrize('answer, status', [
+    ('{"version":1,"error":"no"}\n', 1), ('no JSON\n', 3), ('', 3), ('{"version":1,"nodes":[]}\n', 0),
+    ('{"version":1,"nodes":3}\n', 3)])
+def test_exit_status_of_what_the_daemon_says(tmp_path, answer, status):
+    path = str(tmp_path / 's')
+    daemon(path, answer)
+    assert run('--socket', path, 'show', 'nodes').returncode == status
+
+
+def test_exit_status_without_permission(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip('needs root to become somebody else')
+    # Where others may enter, as they may not everywhere above a clone.
+    with tempfile.TemporaryDirectory(prefix='leonctl-') as directory:
+        os.chmod(directory, 0o755)
+        path, program = f'{directory}/s', f'{directory}/leonctl'
+        daemon(path, '{}\n')
+        os.chmod(path, 0o600)
+        shutil.copy(LEONCTL, program)
+        os.chmod(program, 0o755)
+        result = subprocess.run([program, '--socket', path, 'show', 'nodes'], capture_output=True,
+                                text=True, check=False, user=65534, group=65534, extra_groups=[])
+    assert result.returncode == 4 and 'permission denied' in result.stderr, result
+
+
+# --- the Tab key ---
+
+def offered(line):
+    """What bash offers for the last word of the line."""
+    words = line.split(' ')
+    script = f'''PATH={shlex.quote(str(LEONCTL.parent))}:$PATH
+        source {shlex.quote(str(COMPLETION))}
+        COMP_WORDS=({' '.join(shlex.quote(w) for w in words)}); COMP_CWORD={len(words) - 1}
+        _leonctl; printf '%s\\n' "${{COMPREPLY[@]}}"'''
+    result = subprocess.run(['bash', '-c', script], capture_output=True, text=True, check=True, timeout=60)
+    assert result.stderr == ''
+    return result.stdout.split()
+
+
+def test_tab_offers_every_command():
+    for command in commands():
+        words = command.split(' ')
+        for i, word in enumerate(words):
+            before = ' '.join(['leonctl', *words[:i]])
+            assert word in offered(f'{before} '), command
+            assert word in offered(f'{before} {word[:2]}'), command
+    assert offered('leonctl ') == sorted({c.split(' ')[0] for c in commands()})
+    assert offered('leonctl show pa') == ['paths']
+    assert offered('leonctl -i leon0 --json reset n') == ['node']
+    assert offered('leonctl show nodes ') == [] and offered('leonctl frobnicate ') == []
+
+
+def test_tab_offers_options():
+    assert offered('leonctl --so') == ['--socket']
+    assert '--json' in offered('leonctl -')
+
+
+def test_tab_offers_nodes(tmp_path):
+    path = str(tmp_path / 's')
+    daemon(path, json.dumps({'version': 1, 'nodes': [{'node_id': '10.0.0.2', 'name': 'inagi'},
+                                                     {'node_id': '10.0.0.3', 'name': None}]}) + '\n')
+    for command in ('explain path', 'trace', 'ping', 'reset node'):
+        assert offered(f'leonctl --socket {path} {command} ') == ['10.0.0.2', 'inagi', '10.0.0.3']
+        assert offered(f'leonctl --socket {path} {command} in') == ['inagi']
+    assert offered('leonctl --socket /nonexistent trace ') == []

@@ -1,0 +1,70 @@
+# bash completion for leonctl                                  -*- shell-script -*-
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# What there is comes from leonctl itself: commands from its help, nodes from the daemon. So nothing
+# here is to be changed when a command comes.
+
+_leonctl_commands() {
+	leonctl --help 2>/dev/null |
+		sed -n 's/^  \([a-z][a-z -]*[a-z]\).*/\1/p' | sed 's/  .*//'
+}
+
+# Words that may stand behind those that are there: "$1" begins with a space where it is not empty.
+_leonctl_next() {
+	_leonctl_commands | while read -r command; do
+		case " $command " in
+		"$1 "*)
+			command=" $command"
+			command=${command#"$1"}
+			command=${command# }
+			echo "${command%% *}"
+			;;
+		esac
+	done | sort -u
+}
+
+_leonctl_nodes() {
+	"$@" --json show nodes 2>/dev/null | grep -oE '"(node_id|name)": ?"[^"]*"' | sed 's/.*"\(.*\)"/\1/'
+}
+
+_leonctl_interfaces() {
+	local socket
+	for socket in /run/leon/*.sock; do
+		[ -S "$socket" ] || continue
+		socket=${socket##*/}
+		echo "${socket%.sock}"
+	done
+}
+
+_leonctl() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words='' i
+	local ask=(leonctl)
+	COMPREPLY=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-i | --interface | --socket)
+			ask+=("${COMP_WORDS[i]}" "${COMP_WORDS[i + 1]}")
+			((++i))
+			;;
+		--listen) words+=" --listen" ;;
+		-*) ;;
+		*) words+=" ${COMP_WORDS[i]}" ;;
+		esac
+	done
+	case $prev in
+	-i | --interface) mapfile -t COMPREPLY < <(compgen -W "$(_leonctl_interfaces)" -- "$cur") && return ;;
+	--socket) mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return ;;
+	esac
+	case $words in
+	" explain path" | " trace" | " ping" | " reset node")
+		mapfile -t COMPREPLY < <(compgen -W "$(_leonctl_nodes "${ask[@]}")" -- "$cur")
+		return
+		;;
+	esac
+	[[ $cur == -* && -z $words ]] &&
+		mapfile -t COMPREPLY < <(compgen -W '--interface --json --socket --version --help' -- "$cur") && return
+	mapfile -t COMPREPLY < <(compgen -W "$(_leonctl_next "$words")" -- "$cur")
+}
+
+complete -F _leonctl leonctl

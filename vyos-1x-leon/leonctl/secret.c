@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A random pre-shared secret: see secret.h. leonctl only.
+ */
+#include "secret.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/defs.h"
+
+#define SECRET_DIGITS 44 /* of 6 bits: 264 bits */
+
+int secret_print(struct target *t attr_unused, const char *unused attr_unused)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	uint8_t random[SECRET_DIGITS];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
+		fprintf(stderr, "leonctl: no random numbers: %s\n", strerror(errno));
+		return EXIT_REFUSED;
+	}
+	for (size_t i = 0; i < sizeof(random); i++)
+		putchar(digits[random[i] % 64]);
+	putchar('\n');
+	explicit_bzero(random, sizeof(random));
+	return 0;
+}
