@@ -132,6 +132,10 @@ def show_fdb(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'fdb')
 
 
+def show_segments(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show', 'segments')
+
+
 def show_statistics(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'statistics')
 

@@ -285,6 +285,14 @@ def listed_names(element):
     return names
 
 
+def test_vlans(leaves, tmp_path):
+    """VyOS checks them with its own validator, leond accepts what that does."""
+    (validator,) = leaves['vlan'].iter('validator')
+    assert validator.get('argument') == '--allow-range --range 0-4094'
+    assert is_accepted(tmp_path, vlan=['0', '10', '20-29', '4094'])
+    assert not is_accepted(tmp_path, vlan=['4095'])
+
+
 def test_names_of_critical_frames(leaves, tmp_path):
     """leond knows the names that the CLI offers, and which protocols have ports."""
     points = listed_names(leaves['policy critical dscp'])

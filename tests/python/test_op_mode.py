@@ -43,6 +43,7 @@ COMMANDS = {
     'show_routes': ('routes', 'show routes', {}),
     'show_latency': ('latency', 'show latency', {}),
     'show_fdb': ('fdb', 'show fdb', {}),
+    'show_segments': ('segments', 'show segments', {}),
     'show_statistics': ('statistics', 'show statistics', {}),
     'show_events': ('events', 'show events', {}),
     'show_identity': ('identity', 'show identity', {}),

@@ -101,8 +101,10 @@ CONFIGS = {
             'maximum_relays': '0',
             'relay_cost': '0',
         },
-        'fdb': {'aging': '10', 'maximum': '16'},
+        'fdb': {'aging': '10', 'maximum': '16', 'maximum_per_vlan': '8'},
+        'vlan': ['10', '20-29'],
         'storm_control': {
+            'per_vlan': '50',
             'broadcast': '0',
             'multicast': '0',
             'unknown_unicast': '4294967295',

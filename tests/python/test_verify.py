@@ -455,6 +455,17 @@ ERRORS.update({
         '"policy critical" has 33 protocols and ports and at most 32 are possible: let their '
         'sender mark the frames and set "policy critical dscp".',
     ),
+    'VLANs the wrong way round': (
+        config(vlan=['10', '29-20']),
+        host(),
+        'VLANs "29-20" run downwards: set "vlan 20-29".',
+    ),
+    'too many VLANs': (
+        config(vlan=[str(i) for i in range(0, 514, 2)]),
+        host(),
+        'There are 257 entries in "vlan" and at most 256 are possible: set ranges such as '
+        '"vlan 20-29".',
+    ),
 })  # fmt: skip
 
 WARNINGS = {

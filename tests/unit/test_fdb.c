@@ -336,6 +336,34 @@ static void a_frozen_mac_whose_owner_fell_silent_moves(void **state)
 	fdb_free(f);
 }
 
+static void a_vlan_has_its_share(void **state)
+{
+	struct fdb *f = fdb_new(100), *copy;
+
+	(void)state;
+	fdb_set_vlan_maximum(f, 10);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(fdb_learn(f, 7, mac_of(i), 1, 1), FDB_ADDED);
+	assert_int_equal(fdb_learn(f, 7, mac_of(10), 1, 1), FDB_VLAN_FULL);
+	assert_int_equal(fdb_count_in(f, 7), 10);
+	/* The others have theirs, and what is known goes on. */
+	assert_int_equal(fdb_learn(f, 8, mac_of(10), 1, 1), FDB_ADDED);
+	assert_int_equal(fdb_learn(f, 7, mac_of(3), 2, 1), FDB_MOVED);
+	copy = fdb_copy(f, 50);
+	fdb_free(f);
+	assert_int_equal(fdb_count_in(copy, 7), 10);
+	assert_int_equal(fdb_count_in(copy, 8), 1);
+	assert_int_equal(fdb_learn(copy, 7, mac_of(10), 1, 1), FDB_VLAN_FULL);
+	/* A place that becomes free is free in its VLAN. */
+	fdb_age(copy, 1000, 10, 1000);
+	assert_int_equal(fdb_count_in(copy, 7), 0);
+	assert_int_equal(fdb_learn(copy, 7, mac_of(10), 1, 1), FDB_ADDED);
+	fdb_set_vlan_maximum(copy, 0);
+	for (uint32_t i = 20; i < 40; i++)
+		assert_int_equal(fdb_learn(copy, 7, mac_of(i), 1, 1), FDB_ADDED);
+	fdb_free(copy);
+}
+
 static void full_table_keeps_what_it_has(void **state)
 {
 	struct fdb *f = fdb_new(100);
@@ -643,6 +671,7 @@ int main(void)
 		cmocka_unit_test(a_lan_that_changes_frees_what_was_frozen_there),
 		cmocka_unit_test(a_guest_that_migrates_is_followed_at_once),
 		cmocka_unit_test(a_frozen_mac_whose_owner_fell_silent_moves),
+		cmocka_unit_test(a_vlan_has_its_share),
 		cmocka_unit_test(full_table_keeps_what_it_has),
 		cmocka_unit_test(forgetting_a_node_forgets_its_macs),
 		cmocka_unit_test(a_changed_lan_forgets_what_is_there),

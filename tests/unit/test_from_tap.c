@@ -88,6 +88,53 @@ static void flooding(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
+static void serve_vlan_10(struct snap *s)
+{
+	static const struct vlan_range ten = { 10, 10 };
+
+	s->storm_per_vlan = 4; /* one at once, the next after a quarter of a second */
+	snap_limit_vlans(s, 1, &ten, 1);
+	snap_limit_vlans(s, 2, NULL, 0);
+}
+
+/* A broadcast with a tag. */
+static void broadcast_in(uint16_t vlan)
+{
+	memset(frame, 0xff, 6);
+	memcpy(frame + 6, "\x02\x00\x00\x00\x00\x20", 6);
+	memcpy(frame + 12, "\x81\x00", 2);
+	frame[14] = (uint8_t)(vlan >> 8);
+	frame[15] = (uint8_t)vlan;
+	memcpy(frame + 16, "\x88\xb6", 2);
+	host_sends(100);
+}
+
+static void only_those_who_serve_the_vlan(void **state)
+{
+	struct fwd_vlan counted;
+
+	(void)state;
+	fx_publish(&fx, serve_vlan_10);
+	broadcast_in(10);
+	expect_frame(1, fx_id(1), 100, 0);
+	expect_silence();
+	assert_int_equal(fx_count(&fx, CNT_flood_spared), 1);
+	fwd_vlan(fx.f, 10, &counted);
+	assert_int_equal(counted.flooded, 1);
+	assert_int_equal(counted.spared, 1);
+	/* Its own limit is used up, that of another VLAN is not; nobody serves that one. */
+	broadcast_in(10);
+	expect_silence();
+	assert_int_equal(fx_drops(&fx, DROP_storm_vlan), 1);
+	broadcast_in(20);
+	expect_silence();
+	assert_int_equal(fx_drops(&fx, DROP_vlan_nowhere), 1);
+	fwd_vlan(fx.f, 20, &counted);
+	assert_int_equal(counted.spared, 2);
+	fwd_vlan(fx.f, 10, &counted);
+	assert_int_equal(counted.limited, 1);
+}
+
 static void no_routes(struct snap *s)
 {
 	static const uint16_t none[] = { 0 };
@@ -706,6 +753,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(unicast),
 		T(flooding),
+		T(only_those_who_serve_the_vlan),
 		T(nobody_there),
 		T(storms),
 		T(blocked_but_hearing),

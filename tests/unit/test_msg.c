@@ -60,9 +60,9 @@ static void test_round_trip(void **state)
 {
 	/* Longest of each type, by hand from doc/protocol.md section 4. */
 	static const size_t longest[] = {
-		[MSG_HELLO] = 191,  [MSG_SUMMARY_REQ] = 1, [MSG_SUMMARY] = 1159, [MSG_FETCH] = 515,
-		[MSG_RECORD] = 947, [MSG_ROW] = 1115,	   [MSG_PING] = 19,	 [MSG_PONG] = 35,
-		[MSG_NOTICE] = 9,   [MSG_SECRETS] = 17,	   [MSG_CONFLICT] = 141
+		[MSG_HELLO] = 191,   [MSG_SUMMARY_REQ] = 1, [MSG_SUMMARY] = 1159, [MSG_FETCH] = 515,
+		[MSG_RECORD] = 1108, [MSG_ROW] = 1115,	    [MSG_PING] = 19,	  [MSG_PONG] = 35,
+		[MSG_NOTICE] = 9,    [MSG_SECRETS] = 17,    [MSG_CONFLICT] = 141
 	};
 	struct msg m;
 
@@ -319,6 +319,34 @@ static void test_record_ranges(void **state)
 }
 
 /* Host bits behind a prefix are not an error, they are just not there. */
+static int with_vlans(uint16_t flags, uint8_t n, struct vlan_range a, struct vlan_range b)
+{
+	uint8_t buf[MSG_LEN_MAX];
+	struct msg m;
+
+	sample_small(MSG_RECORD, &m);
+	m.record.flags = flags;
+	m.record.n_vlans = n;
+	m.record.vlan[0] = a;
+	m.record.vlan[1] = b;
+	return msg_encode(&m, buf, sizeof(buf));
+}
+
+static void test_record_vlans(void **state)
+{
+	const struct vlan_range low = { 10, 19 }, high = { 21, 4095 };
+
+	(void)state;
+	assert_true(with_vlans(RECORD_VLANS, 2, low, high) > 0);
+	assert_true(with_vlans(RECORD_VLANS, 0, low, high) > 0); /* it serves none */
+	assert_true(with_vlans(0, 0, low, high) > 0);		 /* it serves all */
+	assert_int_equal(with_vlans(0, 1, low, high), -EINVAL);
+	assert_int_equal(with_vlans(RECORD_VLANS, 2, high, low), -EINVAL);
+	assert_int_equal(with_vlans(RECORD_VLANS, 2, low, (struct vlan_range){ 20, 30 }), -EINVAL);
+	assert_int_equal(with_vlans(RECORD_VLANS, 1, (struct vlan_range){ 5, 4 }, low), -EINVAL);
+	assert_int_equal(with_vlans(RECORD_VLANS, 1, (struct vlan_range){ 5, 4096 }, low), -EINVAL);
+}
+
 static void test_prefix_mask(void **state)
 {
 	uint8_t buf[MSG_LEN_MAX];
@@ -329,7 +357,7 @@ static void test_prefix_mask(void **state)
 	sample_small(MSG_RECORD, &m);
 	memset(m.record.prefix[0].ip.b, 0xff, 4);
 	len = msg_encode(&m, buf, sizeof(buf));
-	assert_int_equal(len, 65 + MSG_KEY_LEN + MSG_SIGNATURE_LEN);
+	assert_int_equal(len, 65 + 5 + MSG_KEY_LEN + MSG_SIGNATURE_LEN);
 	assert_memory_equal(buf + 60, "\xff\xff\x80\x00\x11", 5);
 	memset(buf + 60, 0xff, 4);
 	assert_int_equal(msg_decode(buf, (size_t)len, &back), 0);
@@ -388,8 +416,8 @@ int main(void)
 		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_document),
 		cmocka_unit_test(test_mutation),      cmocka_unit_test(test_unknown_type),
 		cmocka_unit_test(test_hello_ranges),  cmocka_unit_test(test_list_ranges),
-		cmocka_unit_test(test_record_ranges), cmocka_unit_test(test_prefix_mask),
-		cmocka_unit_test(test_row_ranges),
+		cmocka_unit_test(test_record_ranges), cmocka_unit_test(test_record_vlans),
+		cmocka_unit_test(test_prefix_mask),   cmocka_unit_test(test_row_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,11 +53,54 @@ static void as_text(void **state)
 	assert_string_equal(small, "VLAN 10, 20");
 }
 
+static bool covered(const struct vlan_range *r, unsigned n, unsigned id)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (id >= r[i].first && id <= r[i].last)
+			return true;
+	return false;
+}
+
+/* However few the ranges, nothing of the set is lost; and no more is added than must be. */
+static void few_ranges(void **state)
+{
+	struct vlan_range r[VLAN_IDS / 2];
+	struct vlan_set s = { 0 };
+
+	(void)state;
+	assert_int_equal(vlan_set_ranges(&s, r, 40), 0);
+	vlan_set_add_range(&s, 10, 19);
+	vlan_set_add_range(&s, 21, 29); /* a gap of 1 */
+	vlan_set_add(&s, 33);		/* of 3 */
+	vlan_set_add(&s, 37);		/* of 3 */
+	vlan_set_add(&s, 100);
+	assert_int_equal(vlan_set_ranges(&s, r, 5), 5);
+	assert_int_equal(vlan_set_ranges(&s, r, 4), 4);
+	assert_int_equal(r[0].last, 29);
+	assert_int_equal(vlan_set_ranges(&s, r, 3), 3);
+	assert_int_equal(r[0].last, 33);
+	assert_int_equal(vlan_set_ranges(&s, r, 2), 2);
+	assert_int_equal(r[0].last, 37);
+	assert_int_equal(vlan_set_ranges(&s, r, 1), 1);
+	assert_int_equal(r[0].last, 100);
+	/* The worst there is. */
+	s = (struct vlan_set){ 0 };
+	for (unsigned id = 0; id < VLAN_IDS; id += 2)
+		vlan_set_add(&s, (uint16_t)id);
+	assert_int_equal(vlan_set_ranges(&s, r, VLAN_IDS / 2), VLAN_IDS / 2);
+	assert_int_equal(vlan_set_ranges(&s, r, 40), 40);
+	for (unsigned id = 0; id < VLAN_IDS; id += 2)
+		assert_true(covered(r, 40, id));
+	for (unsigned i = 1; i < 40; i++)
+		assert_true(r[i].first > r[i - 1].last + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(as_text),
+		cmocka_unit_test(few_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

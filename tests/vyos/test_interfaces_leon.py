@@ -139,8 +139,9 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
                 'maximum-relays': 1,
                 'relay-cost': 700,
             },
-            'fdb': {'aging': 60, 'maximum': 512},
+            'fdb': {'aging': 60, 'maximum': 512, 'maximum-per-vlan': 100},
             'storm-control': {
+                'per-vlan': 50,
                 'broadcast': 100,
                 'multicast': 200,
                 'unknown-unicast': 300,
@@ -187,12 +188,15 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.set_options(interface)
         set_all(wanted, path)
         self.cli_set(path + ['authentication', 'accept-secret', 'the secret before'])
+        for vlan in ('10', '20-29'):
+            self.cli_set(path + ['vlan', vlan])
         self.cli_commit()
 
         found = document(interface)
         self.assertEqual(
             found['authentication']['accept-secret'], ['the secret before']
         )
+        self.assertEqual(found['vlan'], ['10', '20-29'])
         for word, value in wanted.items():
             self.assertEqual(found[word], value, word)
         self.assertEqual(found['interface'], interface)

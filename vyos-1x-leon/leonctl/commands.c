@@ -32,6 +32,8 @@ static const struct ctl_command table[] = {
 	  "addresses that are sent to, and if IPsec protects" },
 	{ "show latency", ARG_NONE, render_latency, "latency database: all measured links" },
 	{ "show fdb", ARG_NONE, render_fdb, "MAC addresses and the nodes they are behind" },
+	{ "show segments", ARG_NONE, render_segments,
+	  "VLANs served here, who forwards them, and who serves them" },
 	{ "show statistics", ARG_NONE, render_statistics, "counters, drops, offloads, loop guard" },
 	{ "show events", ARG_NONE, render_events, "what happened, oldest first" },
 	{ "show identity", ARG_NONE, render_identity,

@@ -64,5 +64,9 @@ static inline bool vlan_set_next(const struct vlan_set *s, unsigned *at, struct 
 	return true;
 }
 
+/* At most `max` ranges, sorted and apart, that hold the whole set. Where it has more, the smallest
+ * gaps are closed: the ranges hold other ids, too. Returns their number. */
+unsigned vlan_set_ranges(const struct vlan_set *s, struct vlan_range *out, unsigned max);
+
 /* "VLAN 10, 20 to 29", empty for none; cut off where there is no room. */
 void vlan_set_format(const struct vlan_set *s, char *buf, size_t len);

@@ -31,6 +31,15 @@ static bool rate_allows(struct worker *w, const struct frame *f)
 	return false;
 }
 
+static bool vlan_allows(struct worker *w, struct vlan_flood *vlan)
+{
+	if (storm_pass(&vlan->storm, w->snap->storm_per_vlan, w->fwd->n_workers, w->now))
+		return true;
+	stats_add(&vlan->limited, 1);
+	drop(w, DROP_storm_vlan);
+	return false;
+}
+
 /* No path leads to any node; where the frame is for a host behind one that is known,
  * this says so. */
 static enum drop_reason nobody(const struct snap *s, const struct frame *f)
@@ -41,18 +50,48 @@ static enum drop_reason nobody(const struct snap *s, const struct frame *f)
 	return known ? DROP_no_path : DROP_no_nodes;
 }
 
-void flood(struct worker *w, struct frame *f)
+/* One copy to each node that serves the frame's VLAN. Returns how many. */
+static unsigned flood_to_members(struct worker *w, struct frame *f)
+{
+	const struct snap_members *m = w->snap->members;
+	uint16_t slot = snap_flood_next(m, f->v.vlan, 0);
+	unsigned sent = 0;
+
+	for (uint16_t next; slot != SLOT_NONE; slot = next, sent++) {
+		next = snap_flood_next(m, f->v.vlan, slot + 1u);
+		critical_or_not(w, f, slot, true, next == SLOT_NONE);
+	}
+	return sent;
+}
+
+static unsigned flood_to_all(struct worker *w, struct frame *f)
 {
 	const struct snap *s = w->snap;
+
+	for (uint16_t i = 0; i < s->n_flood; i++)
+		critical_or_not(w, f, s->flood[i], true, i + 1 == s->n_flood);
+	return s->n_flood;
+}
+
+void flood(struct worker *w, struct frame *f)
+{
+	struct vlan_flood *vlan = &w->vlan[f->v.vlan % VLAN_IDS];
+	const struct snap *s = w->snap;
+	unsigned sent;
 
 	if (!s->n_flood) {
 		drop(w, nobody(s, f));
 		return;
 	}
-	if (!rate_allows(w, f))
+	/* That of the VLAN first: what it refuses takes nothing from the others. */
+	if (!vlan_allows(w, vlan) || !rate_allows(w, f))
 		return;
 	if (!mac_is_multicast(f->v.dst))
 		count(w, CNT_unknown_tx, 1);
-	for (uint16_t i = 0; i < s->n_flood; i++)
-		critical_or_not(w, f, s->flood[i], true, i + 1 == s->n_flood);
+	sent = s->members ? flood_to_members(w, f) : flood_to_all(w, f);
+	stats_add(&vlan->flooded, 1);
+	stats_add(&vlan->spared, s->n_flood - sent);
+	count(w, CNT_flood_spared, s->n_flood - sent);
+	if (!sent)
+		drop(w, DROP_vlan_nowhere);
 }

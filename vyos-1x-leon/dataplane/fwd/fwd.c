@@ -192,6 +192,18 @@ uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot)
 	return t.link_tx;
 }
 
+void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out)
+{
+	*out = (struct fwd_vlan){ 0 };
+	for (unsigned i = 0; i < f->n_workers; i++) {
+		const struct vlan_flood *v = &f->worker[i].vlan[vlan % VLAN_IDS];
+
+		out->flooded += atomic_load_explicit(&v->flooded, memory_order_relaxed);
+		out->spared += atomic_load_explicit(&v->spared, memory_order_relaxed);
+		out->limited += atomic_load_explicit(&v->limited, memory_order_relaxed);
+	}
+}
+
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drops[N_DROPS])
 {
 	for (unsigned c = 0; c < N_COUNTERS; c++)

@@ -115,6 +115,13 @@ struct fwd_traffic {
 };
 void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out);
 uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);
+/* Frames of a VLAN that went to all who serve it, summed over workers. */
+struct fwd_vlan {
+	uint64_t flooded; /* frames */
+	uint64_t spared;  /* copies that were not sent, because the node does not serve the VLAN */
+	uint64_t limited; /* frames above storm-control per-vlan */
+};
+void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out);
 /* Sum over all workers. */
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
 /* How much of the saved budget of second copies is taken now, in percent. */

@@ -100,6 +100,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->control = ring_new(CONTROL_RING_BYTES);
 	w->reports = ring_new(REPORT_RING_BYTES);
 	w->traffic = x_calloc(setup->slots_maximum, sizeof(w->traffic[0]));
+	w->vlan = x_calloc(VLAN_IDS, sizeof(w->vlan[0]));
 	/* Numbers of different workers, and of this daemon and one before it, do not meet within
 	 * the time that a frame may wait. */
 	/* From the time of day: above what the daemon before this one used (protocol 2.8). */
@@ -118,6 +119,7 @@ void worker_fini(struct worker *w)
 	ring_free(w->control);
 	ring_free(w->reports);
 	free(w->traffic);
+	free(w->vlan);
 }
 
 void worker_begin(struct worker *w)

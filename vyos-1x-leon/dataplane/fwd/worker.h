@@ -48,6 +48,12 @@ struct traffic {
 	_Atomic uint64_t link_tx, link_rx, path_tx, path_rx, refused;
 };
 
+/* Flooded frames of one VLAN, struct fwd_vlan says what. */
+struct vlan_flood {
+	struct storm storm;
+	_Atomic uint64_t flooded, spared, limited;
+};
+
 /* A descriptor that a worker waits for. */
 struct source {
 	int fd;
@@ -94,6 +100,7 @@ struct worker {
 	/* Written here, read by the control thread. */
 	struct stats stats;
 	struct traffic *traffic; /* by slot */
+	struct vlan_flood *vlan; /* by VLAN id; memory comes with the first frame of each */
 	_Atomic uint64_t reasm_bytes;
 } attr_cacheline;
 

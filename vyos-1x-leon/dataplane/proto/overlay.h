@@ -94,6 +94,8 @@ void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned
 /* Which prefixes this node announces, sorted, at most MSG_PREFIXES_MAX. Without a call: all that
  * the configuration names. */
 void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n);
+/* VLANs that this node serves; NULL: all. Without a call: all. */
+void overlay_set_vlans(struct overlay *o, const struct vlan_set *served);
 /* What the loop guard found: bits of RECORD_LAN_MASK. Announced to all. */
 void overlay_set_lan(struct overlay *o, uint16_t lan_flags);
 /* Addresses of configured peer `index` (conf order): from the configuration or from DNS. */

@@ -173,6 +173,8 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		sn->link_up = p->probe.up;
 		sn->ep = p->ep;
 		sn->link_mtu = p->pmtu.mtu;
+		if (node->has_record && (node->rec.flags & RECORD_VLANS))
+			snap_limit_vlans(s, i, node->rec.vlan, node->rec.n_vlans);
 		snap_set_keys(s, i, p->data.tx, p->data.rx, p->data.rx_before);
 		if (p->choice.path.n_hops == 0)
 			continue;

@@ -27,6 +27,7 @@ enum conf_limit {
 #define TABLE(name, path, high, ...)	 CONF_##name##_MAX = high,
 #include "state/conf.def"
 	CONF_NODES_LIMIT = 4096, /* of member maximum */
+	CONF_VLAN_MAX = 4094,
 };
 
 struct conf_peer {
@@ -83,6 +84,9 @@ struct conf {
 	uint8_t (*trusted)[MSG_KEY_LEN]; /* sorted */
 	char identity_file[CONF_IDENTITY_FILE_MAX + 1];
 
+	bool has_vlans; /* false: as the kernel says, or all */
+	struct vlan_set vlans;
+
 	uint8_t n_overlay;
 	struct ip_addr overlay[CONF_OVERLAY_MAX];
 
@@ -120,7 +124,8 @@ enum conf_change {
 	CONF_PROBING = 1 << 1, /* measurement */
 	CONF_PATHS = 1 << 2,   /* path */
 	CONF_FDB = 1 << 3,
-	CONF_FRAMES = 1 << 4, /* storm-control, suppression, mss-clamp, loop-guard, busy-poll */
+	CONF_FRAMES =
+		1 << 4, /* storm-control, suppression, mss-clamp, loop-guard, vlan, busy-poll */
 	CONF_DEVICE = 1 << 5, /* mac, mtu */
 	/* node-name, transit, overlay-address, export prefix: a new record is announced */
 	CONF_RECORD = 1 << 6,

@@ -3,7 +3,6 @@
  * What the configuration says of critical frames: which they are, and when they travel twice. Pure;
  * control thread.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,17 +11,6 @@
 #define DSCP_MAX      63
 #define PROTOCOL_MAX  255
 #define ETHERTYPE_MIN 0x0600 /* below it, the field is a length */
-
-/* A whole number, decimal or hexadecimal behind 0x; never octal, which nobody means by 010. */
-static bool parse_number(const char *s, unsigned long max, unsigned long *out)
-{
-	bool is_hex = s[0] == '0' && s[1] == 'x';
-	char *end;
-
-	errno = 0;
-	*out = strtoul(s, &end, is_hex ? 16 : 10);
-	return s[0] >= '0' && s[0] <= '9' && !*end && !errno && *out <= max;
-}
 
 static void read_dscp(struct jsonr_node *critical, struct policy_class *c)
 {
@@ -34,7 +22,7 @@ static void read_dscp(struct jsonr_node *critical, struct policy_class *c)
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
 		if (policy_dscp_parse(s, &value)) {
 			c->dscp |= 1ULL << value;
-		} else if (parse_number(s, DSCP_MAX, &number)) {
+		} else if (conf_number(s, DSCP_MAX, &number)) {
 			c->dscp |= 1ULL << number;
 		} else {
 			jsonr_fail(
@@ -54,7 +42,7 @@ static void read_vlans(struct jsonr_node *critical, struct policy_class *c)
 	const char *s;
 
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (!parse_number(s, POLICY_VLAN_MAX, &vlan) || !vlan) {
+		if (!conf_number(s, POLICY_VLAN_MAX, &vlan) || !vlan) {
 			jsonr_fail(list, "\"%.64s\" is no VLAN; write a number from 1 to %d", s,
 				   POLICY_VLAN_MAX);
 			return;
@@ -91,7 +79,7 @@ static void read_ethertypes(struct jsonr_node *critical, struct policy_class *c)
 		return;
 	}
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (!parse_number(s, UINT16_MAX, &number) || number < ETHERTYPE_MIN) {
+		if (!conf_number(s, UINT16_MAX, &number) || number < ETHERTYPE_MIN) {
 			jsonr_fail(
 				list,
 				"\"%.64s\" is no EtherType; write a number from 0x0600 to 0xffff, "
@@ -108,7 +96,7 @@ static bool find_protocol(const char *name, uint8_t *number, bool *has_ports)
 	unsigned long n;
 
 	if (!policy_protocol_parse(name, number)) {
-		if (!parse_number(name, PROTOCOL_MAX, &n) || !n)
+		if (!conf_number(name, PROTOCOL_MAX, &n) || !n)
 			return false;
 		*number = (uint8_t)n;
 	}
@@ -144,7 +132,7 @@ static void read_protocol(struct jsonr_node *obj, const char *name, struct polic
 	if (!jsonr_len(ports))
 		add_service(obj, c, number, 0);
 	for (size_t i = 0; i < jsonr_len(ports) && jsonr_str_at(ports, i, &s); i++) {
-		if (!parse_number(s, UINT16_MAX, &port) || !port) {
+		if (!conf_number(s, UINT16_MAX, &port) || !port) {
 			jsonr_fail(ports, "\"%.64s\" is no port; write a number from 1 to 65535",
 				   s);
 			return;

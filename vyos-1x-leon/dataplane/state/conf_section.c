@@ -4,6 +4,8 @@
  */
 #include "state/conf_section.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
@@ -27,4 +29,14 @@ bool conf_is_node_name(const char *s)
 		if (*s <= ' ' || *s > '~')
 			return false;
 	return true;
+}
+
+bool conf_number(const char *s, unsigned long max, unsigned long *out)
+{
+	bool is_hex = s[0] == '0' && s[1] == 'x';
+	char *end;
+
+	errno = 0;
+	*out = strtoul(s, &end, is_hex ? 16 : 10);
+	return s[0] >= '0' && s[0] <= '9' && !*end && !errno && *out <= max;
 }

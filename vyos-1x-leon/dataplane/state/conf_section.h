@@ -14,6 +14,8 @@
 /* False where the key is absent or wrong; then *out stays as it is. */
 bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
 		  uint32_t *out);
+/* A whole number, decimal or hexadecimal behind 0x; never octal, which nobody means by 010. */
+bool conf_number(const char *s, unsigned long max, unsigned long *out);
 
 /* conf_leaf.c: what is in conf.def. */
 void conf_default_leaves(struct conf *c);
@@ -40,3 +42,7 @@ void conf_read_routes(struct jsonr_node *root, struct conf *c);
 /* Of overlay-address and the lists of export and import; of what goes into the record alone. */
 bool conf_routes_differ(const struct conf *a, const struct conf *b);
 bool conf_announced_differ(const struct conf *a, const struct conf *b);
+
+/* conf_vlans.c */
+void conf_read_vlans(struct jsonr_node *root, struct conf *c);
+bool conf_vlans_differ(const struct conf *a, const struct conf *b);

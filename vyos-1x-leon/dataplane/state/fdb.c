@@ -16,6 +16,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "base/vlan_set.h"
 #include "crypto/aead.h"
 
 #define KEY_USED       (1ULL << 60)	      /* tells VLAN 0, MAC 0 from a place never used */
@@ -58,6 +59,8 @@ struct fdb {
 	uint32_t count attr_cacheline; /* entries */
 	uint32_t n_taken;	       /* entries and holes */
 	uint32_t age_at;	       /* next place to look at in fdb_age */
+	uint32_t vlan_maximum;	       /* entries in each VLAN; 0: any */
+	uint32_t in_vlan[VLAN_IDS];
 };
 
 struct fdb *fdb_new(uint32_t maximum)
@@ -187,6 +190,11 @@ static bool has_room(const struct fdb *f, bool takes_place)
 	return f->count < f->maximum && (!takes_place || f->n_taken < f->mask - f->mask / 8);
 }
 
+static uint32_t *vlan_count(struct fdb *f, uint64_t key)
+{
+	return &f->in_vlan[key >> 48 & (VLAN_IDS - 1)];
+}
+
 static enum fdb_result add(struct fdb *f, struct fdb_place *p, bool takes_place, uint64_t key,
 			   uint16_t slot, uint32_t now_s)
 {
@@ -194,6 +202,8 @@ static enum fdb_result add(struct fdb *f, struct fdb_place *p, bool takes_place,
 		atomic_store_explicit(&f->refusing, true, memory_order_relaxed);
 		return FDB_FULL;
 	}
+	if (f->vlan_maximum && *vlan_count(f, key) >= f->vlan_maximum)
+		return FDB_VLAN_FULL;
 	*history_of(f, p) = (struct history){ .owner = SLOT_NONE, .since_s = now_s };
 	atomic_store_explicit(&p->seen_s, now_s, memory_order_relaxed);
 	set_value(p, slot);
@@ -202,6 +212,7 @@ static enum fdb_result add(struct fdb *f, struct fdb_place *p, bool takes_place,
 		atomic_store_explicit(&p->key, key, memory_order_release);
 	}
 	f->count++;
+	(*vlan_count(f, key))++;
 	return FDB_ADDED;
 }
 
@@ -313,6 +324,7 @@ static void remove_at(struct fdb *f, struct fdb_place *p)
 {
 	set_value(p, VALUE_HOLE);
 	f->count--;
+	(*vlan_count(f, atomic_load_explicit(&p->key, memory_order_relaxed)))--;
 	atomic_store_explicit(&f->refusing, false, memory_order_relaxed);
 }
 
@@ -375,6 +387,16 @@ uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budge
 	return n;
 }
 
+void fdb_set_vlan_maximum(struct fdb *f, uint32_t maximum)
+{
+	f->vlan_maximum = maximum;
+}
+
+uint32_t fdb_count_in(const struct fdb *f, uint16_t vlan)
+{
+	return f->in_vlan[vlan % VLAN_IDS];
+}
+
 uint32_t fdb_count(const struct fdb *f)
 {
 	return f->count;
@@ -415,6 +437,7 @@ static void copy_place(struct fdb *to, const struct fdb_place *from, const struc
 	set_value(p, value_of(from));
 	atomic_store_explicit(&p->key, key, memory_order_release);
 	to->count++;
+	(*vlan_count(to, key))++;
 	to->n_taken++;
 }
 
@@ -424,6 +447,7 @@ struct fdb *fdb_copy(const struct fdb *f, uint32_t maximum)
 	struct fdb *copy = fdb_new(maximum);
 	uint32_t n = 0;
 
+	copy->vlan_maximum = f->vlan_maximum;
 	for (uint32_t i = 0; i <= f->mask; i++) {
 		struct fdb_place *p = &f->place[i];
 

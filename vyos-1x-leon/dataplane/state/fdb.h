@@ -45,7 +45,15 @@ enum fdb_seen {
 enum fdb_seen fdb_seen(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot, uint32_t now_s);
 
 /* --- control thread --- */
-enum fdb_result { FDB_ADDED, FDB_MOVED, FDB_SAME, FDB_DAMPED, FDB_FLAP_BEGINS, FDB_FULL };
+enum fdb_result {
+	FDB_ADDED,
+	FDB_MOVED,
+	FDB_SAME,
+	FDB_DAMPED,
+	FDB_FLAP_BEGINS,
+	FDB_FULL,
+	FDB_VLAN_FULL
+};
 enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot,
 			  uint32_t now_s);
 /* The node left, or the LAN behind it changed: forgets what is behind it, and that it owns
@@ -57,6 +65,9 @@ uint32_t fdb_flush(struct fdb *f); /* everything; returns entries removed */
 /* Removes entries not seen for aging_s; thaws frozen ones whose time is over. Incremental: looks at
  * up to `budget` table places from where it stopped last. Returns entries removed. */
 uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budget);
+/* Entries that each VLAN may have, 0: any number. Those beyond that there are stay. */
+void fdb_set_vlan_maximum(struct fdb *f, uint32_t maximum);
+uint32_t fdb_count_in(const struct fdb *f, uint16_t vlan);
 uint32_t fdb_count(const struct fdb *f);
 uint32_t fdb_maximum(const struct fdb *f);
 /* True where removals have left so many holes that lookups suffer: make a copy with fdb_copy,

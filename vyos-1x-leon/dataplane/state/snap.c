@@ -37,6 +37,41 @@ struct snap *snap_new(uint16_t n_slots)
 	return s;
 }
 
+static void members_free(struct snap_members *m)
+{
+	if (!m)
+		return;
+	free(m->to_flood);
+	free(m->limited);
+	free(m->serves);
+	free(m);
+}
+
+static struct snap_members *members_of(struct snap *s)
+{
+	struct snap_members *m = s->members;
+
+	if (m)
+		return m;
+	m = s->members = x_new(struct snap_members);
+	m->n_words = (uint16_t)((s->n_slots + 63) / 64);
+	m->to_flood = x_calloc(m->n_words, sizeof(uint64_t));
+	m->limited = x_calloc(m->n_words, sizeof(uint64_t));
+	m->serves = x_calloc((size_t)m->n_words * VLAN_IDS, sizeof(uint64_t));
+	return m;
+}
+
+void snap_limit_vlans(struct snap *s, uint16_t slot, const struct vlan_range *range, unsigned n)
+{
+	struct snap_members *m = members_of(s);
+	uint64_t bit = 1ULL << slot % 64;
+
+	m->limited[slot / 64] |= bit;
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned vlan = range[i].first; vlan <= range[i].last; vlan++)
+			m->serves[(size_t)vlan * m->n_words + slot / 64] |= bit;
+}
+
 void snap_free(void *p)
 {
 	struct snap *s = p;
@@ -50,6 +85,7 @@ void snap_free(void *p)
 		free(s->node[i].same_lan);
 	}
 	free(s->lan);
+	members_free(s->members);
 	free(s->flood);
 	free(s->policy);
 	free(s->pair);
@@ -222,6 +258,13 @@ static void add_id(struct snap *s, uint16_t slot)
 	s->id_table[i] = slot;
 }
 
+static void add_to_flood(struct snap *s, uint16_t slot)
+{
+	s->flood[s->n_flood++] = slot;
+	if (s->members)
+		s->members->to_flood[slot / 64] |= 1ULL << slot % 64;
+}
+
 void snap_finish(struct snap *s)
 {
 	for (uint16_t i = 0; i < s->n_slots; i++) {
@@ -236,7 +279,7 @@ void snap_finish(struct snap *s)
 			set_pair_headers(s, i);
 		s->any_sealed |= s->node[i].has_path && (s->node[i].flags & LEON_F_SEALED);
 		if (s->node[i].has_path && i != SLOT_SELF)
-			s->flood[s->n_flood++] = i;
+			add_to_flood(s, i);
 	}
 }
 

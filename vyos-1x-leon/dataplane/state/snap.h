@@ -65,6 +65,14 @@ struct snap_pair {
 	struct snap_node first, second;
 };
 
+/* Who serves which VLAN. Bits by slot, 64 a word. */
+struct snap_members {
+	uint16_t n_words;
+	uint64_t *to_flood; /* nodes with a path */
+	uint64_t *limited;  /* that serve some VLANs only */
+	uint64_t *serves;   /* n_words for each VLAN: those of the limited ones that serve it */
+};
+
 struct snap {
 	node_id_t self;
 	uint32_t vni;
@@ -76,12 +84,15 @@ struct snap {
 	bool suppress_arp, suppress_nd;
 	uint32_t storm_broadcast, storm_multicast,
 		storm_unknown; /* frames/s for the whole node, 0 unlimited */
-	struct snap_lan *lan;  /* NULL: everything passes */
-	struct fdb *fdb;       /* shared by snapshots, replaced through rcu */
-	struct neigh *neigh;   /* likewise */
+	uint32_t storm_per_vlan;
+	struct snap_lan *lan; /* NULL: everything passes */
+	struct fdb *fdb;      /* shared by snapshots, replaced through rcu */
+	struct neigh *neigh;  /* likewise */
 	uint16_t n_slots;
 	uint16_t n_flood;
-	uint16_t *flood;	/* slots of all nodes with a path but this one */
+	uint16_t *flood; /* slots of all nodes with a path but this one */
+	/* Where some of them do not serve all VLANs; NULL: all do. See snap_flood_next(). */
+	struct snap_members *members;
 	struct snap_node *node; /* by slot; [SLOT_SELF] is this node */
 	struct policy *policy;	/* NULL: no frame is critical */
 	struct snap_pair *pair; /* by slot; where there is a policy */
@@ -96,6 +107,8 @@ struct snap *snap_new(uint16_t n_slots);
 struct snap_lan *snap_add_lan(struct snap *s);
 /* What node[slot] sends with this tag is on our LAN already. */
 void snap_add_same_lan(struct snap *s, uint16_t slot, uint16_t vlan);
+/* node[slot] serves these VLANs and no others. */
+void snap_limit_vlans(struct snap *s, uint16_t slot, const struct vlan_range *range, unsigned n);
 /* Encodes headers and addresses, builds the id table and the flood list. */
 void snap_finish(struct snap *s);
 /* Sets the path to node[slot] from hops (slots). */
@@ -119,3 +132,19 @@ size_t snap_overhead(bool secret, bool sealed, unsigned n_hops);
 void snap_free(void *s); /* struct snap *; does not free fdb and neigh */
 /* Slot of a node-id, SLOT_NONE where it is not a member. */
 uint16_t snap_find(const struct snap *s, node_id_t id);
+
+/* The first slot from `from` on that frames of the VLAN are flooded to, or SLOT_NONE. With
+ * members only. */
+static inline uint16_t snap_flood_next(const struct snap_members *m, uint16_t vlan, unsigned from)
+{
+	const uint64_t *serves = m->serves + (size_t)(vlan % VLAN_IDS) * m->n_words;
+
+	for (unsigned w = from / 64; w < m->n_words; w++, from = w * 64) {
+		uint64_t bits = m->to_flood[w] & (~m->limited[w] | serves[w]);
+
+		bits &= ~0ULL << from % 64;
+		if (bits)
+			return (uint16_t)(w * 64 + (unsigned)__builtin_ctzll(bits));
+	}
+	return SLOT_NONE;
+}

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/vlan_set.h"
 
 /* Type and body. With all that goes around it, this fits the smallest link that IPv6 permits
  * (1280 bytes): IPv6 and UDP, the LEON header with the most hops, the link value, the envelope
@@ -28,6 +29,7 @@
 #define MSG_LOCATORS_MAX  8
 #define MSG_OVERLAY_MAX	  4
 #define MSG_PREFIXES_MAX  32
+#define MSG_VLANS_MAX	  40 /* ranges */
 #define MSG_SUMMARY_MAX	  48 /* entries in one message */
 #define MSG_FETCH_MAX	  128
 #define MSG_ROW_MAX	  64
@@ -91,6 +93,8 @@ enum record_flags {
 	RECORD_LAN_SHARED = 0x0010,
 	/* It takes and relays LEON_COPY; a node that does not gets every frame once. */
 	RECORD_TAKES_COPIES = 0x0020,
+	/* It serves the VLANs named alone; a node without the flag serves all. */
+	RECORD_VLANS = 0x0040,
 	/* A number that counts such changes: it says so where both are as before, because
 	 * it was another VLAN. */
 	RECORD_LAN_CHANGE = 0x0100,
@@ -103,11 +107,12 @@ struct msg_record {
 	uint32_t seq; /* from 1 */
 	uint16_t flags;
 	char name[MSG_NAME_MAX + 1]; /* printable ASCII without spaces, may be empty */
-	uint8_t n_locators, n_overlay, n_prefixes;
+	uint8_t n_locators, n_overlay, n_prefixes, n_vlans;
 	struct endpoint locator[MSG_LOCATORS_MAX];
 	struct ip_addr overlay[MSG_OVERLAY_MAX]; /* overlay addresses, for next-hop export */
 	struct prefix prefix[MSG_PREFIXES_MAX];
-	uint8_t identity[MSG_KEY_LEN]; /* Ed25519 key of the origin */
+	struct vlan_range vlan[MSG_VLANS_MAX]; /* with RECORD_VLANS; sorted, with gaps between */
+	uint8_t identity[MSG_KEY_LEN];	       /* Ed25519 key of the origin */
 	uint8_t signature[MSG_SIGNATURE_LEN];
 };
 

@@ -39,3 +39,21 @@
     #leaves <suppression>
   </children>
 </node>
+<leafNode name="vlan">
+  <properties>
+    <help>VLAN that this node serves, those of the bridge port if not set</help>
+    <valueHelp>
+      <format>u32:0-4094</format>
+      <description>VLAN, 0 for untagged frames</description>
+    </valueHelp>
+    <valueHelp>
+      <format>range</format>
+      <description>Range of VLANs such as 20-29</description>
+    </valueHelp>
+    <constraint>
+      <validator name="numeric" argument="--allow-range --range 0-4094"/>
+    </constraint>
+    <constraintErrorMessage>VLAN must be a number between 0 and 4094 or a range such as 20-29</constraintErrorMessage>
+    <multi/>
+  </properties>
+</leafNode>

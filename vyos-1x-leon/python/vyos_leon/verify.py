@@ -14,6 +14,7 @@ import re
 from typing import NamedTuple, Optional
 
 from vyos_leon import policy
+from vyos_leon import segments
 from vyos_leon import routes
 from vyos_leon import underlay
 from vyos_leon.leaves import default, limits
@@ -391,6 +392,7 @@ ERRORS = (
     *underlay.ERRORS,
     *routes.ERRORS,
     *policy.ERRORS,
+    *segments.ERRORS,
 )
 WARNINGS = (
     secret_is_set,

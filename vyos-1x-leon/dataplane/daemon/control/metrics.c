@@ -364,6 +364,35 @@ static void put_counters(struct out *o)
 	}
 }
 
+/* VLANs in which something was flooded. */
+static void put_per_vlan(struct out *o, const char *name, const char *help, size_t field)
+{
+	struct fwd_vlan counted;
+	char number[8];
+
+	put_head(o, name, "counter", help);
+	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++) {
+		fwd_vlan(o->d->fwd, vlan, &counted);
+		if (!counted.flooded && !counted.limited)
+			continue;
+		snprintf(number, sizeof(number), "%u", vlan);
+		put_sample(o, name);
+		put_label(o, "vlan", number);
+		put_u64(o, *(const uint64_t *)((const char *)&counted + field));
+	}
+}
+
+static void put_segments(struct out *o)
+{
+	put_per_vlan(o, "vlan_flooded_total", "Frames flooded to the nodes that serve the VLAN.",
+		     offsetof(struct fwd_vlan, flooded));
+	put_per_vlan(o, "vlan_spared_total",
+		     "Copies of them not sent, because the node does not serve the VLAN.",
+		     offsetof(struct fwd_vlan, spared));
+	put_per_vlan(o, "vlan_limited_total", "Frames above storm-control per-vlan.",
+		     offsetof(struct fwd_vlan, limited));
+}
+
 static void put_control(struct out *o)
 {
 	const struct overlay_counters *c = overlay_counters(o->d->overlay);
@@ -500,6 +529,7 @@ enum command_result show_metrics(struct command *c)
 	put_control(&o);
 	put_routes(&o);
 	put_counters(&o);
+	put_segments(&o);
 	fclose(o.f);
 	jsonw_str(c->w, "content_type", "text/plain; version=0.0.4");
 	jsonw_str(c->w, "text", text);

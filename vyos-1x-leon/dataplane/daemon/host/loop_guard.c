@@ -451,3 +451,16 @@ node_id_t guard_other(const struct guard *g)
 	}
 	return NODE_ID_NONE;
 }
+
+node_id_t guard_forwarder(const struct guard *g, uint16_t vlan)
+{
+	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
+	enum guard_state state = guard_vlan_state(g, vlan);
+
+	if (state != GUARD_BLOCKED && state != GUARD_LISTENING)
+		return g->self;
+	for (unsigned i = 0; v && i < v->n_heard; i++)
+		if (v->heard[i].flags & GUARD_FORWARDS)
+			return v->heard[i].node;
+	return NODE_ID_NONE;
+}

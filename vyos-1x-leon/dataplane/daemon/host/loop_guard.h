@@ -131,3 +131,6 @@ enum guard_state guard_vlan_state(const struct guard *g, uint16_t vlan);
 enum guard_state guard_state(const struct guard *g);
 /* The node that explains the state, NODE_ID_NONE where there is none. */
 node_id_t guard_other(const struct guard *g);
+/* The node that moves frames of the VLAN between this LAN and the overlay, as far as is heard here;
+ * NODE_ID_NONE: nobody does. */
+node_id_t guard_forwarder(const struct guard *g, uint16_t vlan);

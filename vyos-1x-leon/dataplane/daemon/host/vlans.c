@@ -22,6 +22,7 @@ const char *vlans_source_name(enum vlans_source s)
 		[VLANS_ANY] = "any",
 		[VLANS_BRIDGE] = "bridge",
 		[VLANS_DEVICES] = "interfaces",
+		[VLANS_CONFIGURED] = "configuration",
 	};
 
 	return name[s];
@@ -81,6 +82,16 @@ static enum vlans_source of_kernel(struct leond *d, struct vlan_set *out)
 	return VLANS_BRIDGE;
 }
 
+static enum vlans_source find(struct leond *d, struct vlan_set *out)
+{
+	enum vlans_source source = of_kernel(d, out);
+
+	if (!d->conf->has_vlans)
+		return source;
+	*out = d->conf->vlans;
+	return VLANS_CONFIGURED;
+}
+
 /* --- what follows --- */
 
 static void report(struct leond *d)
@@ -93,20 +104,21 @@ static void report(struct leond *d)
 		return;
 	}
 	vlan_set_format(&d->vlans.set, which, sizeof(which));
-	report_event(d, &n, "frames of %s are carried, as the %s of this host have it",
+	report_event(d, &n, "frames of %s are carried, as the %s has it",
 		     *which ? which : "no VLAN", vlans_source_name(d->vlans.source));
 }
 
 static void update(struct leond *d)
 {
 	struct vlan_set set = { 0 };
-	enum vlans_source source = of_kernel(d, &set);
+	enum vlans_source source = find(d, &set);
 
 	if (source == d->vlans.source && vlan_set_equal(&set, &d->vlans.set))
 		return;
 	d->vlans.source = source;
 	d->vlans.set = set;
 	report(d);
+	overlay_set_vlans(d->overlay, vlans_served(&d->vlans));
 	guard_vlans_changed(d);
 }
 
@@ -153,4 +165,9 @@ void vlans_start(struct leond *d)
 void vlans_stop(struct leond *d)
 {
 	timer_free(d->vlans.timer);
+}
+
+void vlans_apply_conf(struct leond *d)
+{
+	update(d);
 }

@@ -13,8 +13,9 @@ struct leond;
 struct timer;
 
 enum vlans_source {
-	VLANS_ANY,     /* nobody can tell: all */
-	VLANS_BRIDGE,  /* those of leon0 as port of a bridge that filters VLANs */
+	VLANS_ANY,    /* nobody can tell: all */
+	VLANS_BRIDGE, /* those of leon0 as port of a bridge that filters VLANs */
+	VLANS_CONFIGURED,
 	VLANS_DEVICES, /* untagged frames, and those of the VLAN interfaces on leon0 */
 };
 const char *vlans_source_name(enum vlans_source s); /* "any", "bridge" ... */
@@ -40,3 +41,4 @@ void vlans_changed(struct leond *d, const struct nl_event *ev);
 /* A frame of this VLAN was not forwarded, because nobody listens there: not yet, or because it is
  * not served. */
 void vlans_frame_seen(struct leond *d, uint16_t vlan);
+void vlans_apply_conf(struct leond *d);

@@ -36,8 +36,12 @@ static void apply_changes(struct leond *d, unsigned changes)
 		seeds_reset(d);
 	if ((changes & CONF_FDB) && c->fdb_maximum != fdb_maximum(d->fdb))
 		snapshot_replace_fdb(d, c->fdb_maximum);
-	if (changes & CONF_FRAMES)
+	if (changes & CONF_FDB)
+		fdb_set_vlan_maximum(d->fdb, c->fdb_vlan_maximum);
+	if (changes & CONF_FRAMES) {
 		guard_apply_conf(d);
+		vlans_apply_conf(d);
+	}
 	if (changes & (CONF_DEVICE | CONF_PATHS))
 		device_apply_conf(d);
 	if (changes & CONF_ROUTES) {

@@ -71,6 +71,14 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 		report_event(d, &facts, "FDB is full (%u entries): MAC %s is not learned",
 			     fdb_maximum(d->fdb), mac);
 		break;
+	case FDB_VLAN_FULL:
+		facts.kind = EV_FDB_FULL;
+		facts.value = fdb_count_in(d->fdb, vlan);
+		report_event(
+			d, &facts,
+			"VLAN %u has %u MACs, which is fdb maximum-per-vlan: %s is not learned",
+			vlan, fdb_count_in(d->fdb, vlan), mac);
+		break;
 	case FDB_ADDED:
 	case FDB_SAME:
 	case FDB_DAMPED:

@@ -55,6 +55,7 @@ void snapshot_publish(struct leond *d)
 	s->storm_broadcast = c->storm_broadcast;
 	s->storm_multicast = c->storm_multicast;
 	s->storm_unknown = c->storm_unknown;
+	s->storm_per_vlan = c->storm_per_vlan;
 	s->fdb = d->fdb;
 	s->neigh = d->neigh;
 	if (c->policy.duplicate)

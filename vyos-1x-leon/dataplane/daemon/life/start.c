@@ -173,6 +173,7 @@ static void overlay_side_open(struct leond *d)
 {
 	d->events = events_new(EVENTS_KEPT);
 	d->fdb = fdb_new(d->conf->fdb_maximum);
+	fdb_set_vlan_maximum(d->fdb, d->conf->fdb_vlan_maximum);
 	d->neigh = neigh_new(d->conf->fdb_maximum);
 	cache_load(d);
 	d->n_configured_peers = d->conf->n_peers;

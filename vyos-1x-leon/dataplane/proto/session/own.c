@@ -94,6 +94,10 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	r->n_prefixes = o->own.prefixes_are_given ? o->own.n_prefixes : c->n_prefixes;
 	memcpy(r->prefix, o->own.prefixes_are_given ? o->own.prefix : c->prefix,
 	       r->n_prefixes * sizeof(r->prefix[0]));
+	if (o->own.serves_some_vlans)
+		r->flags |= RECORD_VLANS;
+	r->n_vlans = o->own.n_vlans;
+	memcpy(r->vlan, o->own.vlan, r->n_vlans * sizeof(r->vlan[0]));
 }
 
 static bool is_same_endpoint_set(const struct msg_record *a, const struct msg_record *b)
@@ -119,7 +123,9 @@ static bool is_same_facts(const struct msg_record *a, const struct msg_record *b
 	for (unsigned i = 0; i < a->n_prefixes; i++)
 		if (prefix_compare(&a->prefix[i], &b->prefix[i]) != 0)
 			return false;
-	return is_same_endpoint_set(a, b);
+	return a->n_vlans == b->n_vlans &&
+	       memcmp(a->vlan, b->vlan, a->n_vlans * sizeof(a->vlan[0])) == 0 &&
+	       is_same_endpoint_set(a, b);
 }
 
 static void schedule_refresh(struct overlay *o)
@@ -180,6 +186,16 @@ void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n)
 	o->own.n_prefixes = (uint8_t)min_of(n, (unsigned)MSG_PREFIXES_MAX);
 	if (n)
 		memcpy(o->own.prefix, p, o->own.n_prefixes * sizeof(*p));
+	if (o->started && !o->leaving)
+		own_refresh(o, false);
+}
+
+void overlay_set_vlans(struct overlay *o, const struct vlan_set *served)
+{
+	o->own.serves_some_vlans = served != NULL;
+	o->own.n_vlans = 0;
+	if (served)
+		o->own.n_vlans = (uint8_t)vlan_set_ranges(served, o->own.vlan, MSG_VLANS_MAX);
 	if (o->started && !o->leaving)
 		own_refresh(o, false);
 }

@@ -138,6 +138,9 @@ struct own_state {
 	bool prefixes_are_given; /* false: those of the configuration are announced */
 	uint8_t n_prefixes;
 	struct prefix prefix[MSG_PREFIXES_MAX];
+	bool serves_some_vlans; /* false: all */
+	uint8_t n_vlans;
+	struct vlan_range vlan[MSG_VLANS_MAX];
 	uint16_t lan_flags; /* from the loop guard */
 	mono_t refresh_at;  /* it is announced anew */
 	uint32_t n_outbids; /* since outbid_since */

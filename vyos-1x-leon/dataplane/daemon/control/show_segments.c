@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show segments`: which VLANs this node serves and why, who moves the frames of each between LAN
+ * and overlay, what was flooded there; and which VLANs the other nodes serve. Control thread.
+ */
+#include "daemon/control/answer.h"
+#include "daemon/control/command.h"
+#include "daemon/leond.h"
+
+static void write_ranges(struct jsonw *w, const struct vlan_range *range, unsigned n)
+{
+	jsonw_array(w, "vlans");
+	for (unsigned i = 0; i < n; i++) {
+		jsonw_object(w, NULL);
+		jsonw_u64(w, "first", range[i].first);
+		jsonw_u64(w, "last", range[i].last);
+		jsonw_end(w);
+	}
+	jsonw_end(w);
+}
+
+static void write_served(struct command *c)
+{
+	const struct vlan_set *served = vlans_served(&c->d->vlans);
+	struct vlan_range range[VLAN_IDS / 2];
+
+	jsonw_str(c->w, "source", vlans_source_name(c->d->vlans.source));
+	if (served)
+		write_ranges(c->w, range, vlan_set_ranges(served, range, array_size(range)));
+	else
+		jsonw_null(c->w, "vlans");
+}
+
+/* Other nodes to which frames for all go. */
+static unsigned count_members(const struct snap *s, uint16_t vlan)
+{
+	unsigned n = 0;
+
+	if (!s->members)
+		return s->n_flood;
+	for (uint16_t slot = snap_flood_next(s->members, vlan, 0); slot != SLOT_NONE;
+	     slot = snap_flood_next(s->members, vlan, slot + 1u))
+		n++;
+	return n;
+}
+
+static void write_segment(struct command *c, uint16_t vlan)
+{
+	const struct guard *g = &c->d->guard;
+	node_id_t forwarder = guard_forwarder(g, vlan);
+	struct fwd_vlan counted;
+
+	fwd_vlan(c->d->fwd, vlan, &counted);
+	jsonw_object(c->w, NULL);
+	jsonw_u64(c->w, "vlan", vlan);
+	jsonw_str(c->w, "state", guard_state_name(guard_vlan_state(g, vlan)));
+	answer_id(c->w, "forwarder", forwarder);
+	answer_name(c->w, "forwarder_name", c->d, forwarder);
+	jsonw_u64(c->w, "nodes", count_members(fwd_snap(c->d->fwd), vlan));
+	jsonw_u64(c->w, "macs", fdb_count_in(c->d->fdb, vlan));
+	jsonw_u64(c->w, "flooded", counted.flooded);
+	jsonw_u64(c->w, "spared", counted.spared);
+	jsonw_u64(c->w, "limited", counted.limited);
+	jsonw_end(c->w);
+}
+
+/* All that are served where that is known, else those that are in use. */
+static bool is_shown(const struct leond *d, uint16_t vlan)
+{
+	const struct vlan_set *served = vlans_served(&d->vlans);
+
+	if (served)
+		return vlan_set_has(served, vlan);
+	return d->guard.vlan[vlan] || fdb_count_in(d->fdb, vlan);
+}
+
+static void write_node(struct command *c, const struct node *n)
+{
+	jsonw_object(c->w, NULL);
+	answer_id(c->w, "node_id", n->id);
+	answer_name(c->w, "name", c->d, n->id);
+	if (n->rec.flags & RECORD_VLANS)
+		write_ranges(c->w, n->rec.vlan, n->rec.n_vlans);
+	else
+		jsonw_null(c->w, "vlans");
+	jsonw_end(c->w);
+}
+
+enum command_result show_segments(struct command *c)
+{
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+
+	write_served(c);
+	jsonw_array(c->w, "segments");
+	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++)
+		if (is_shown(c->d, vlan))
+			write_segment(c, vlan);
+	jsonw_end(c->w);
+	jsonw_array(c->w, "nodes");
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+
+		if (n && n->state != NODE_LEFT && n->has_record)
+			write_node(c, n);
+	}
+	jsonw_end(c->w);
+	return CMD_DONE;
+}

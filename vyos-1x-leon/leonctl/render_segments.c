@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show segments`: a table of VLANs, and one of the nodes that serve them. leonctl only.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "render.h"
+#include "table.h"
+#include "value.h"
+
+/* "10, 20-29", "none", or "all" where the answer has null. */
+static void vlans_text(struct jsonr_node *n, char *buf, size_t len)
+{
+	struct jsonr_node *list = jsonr_array(n, "vlans");
+	size_t at = 0;
+
+	snprintf(buf, len, "%s", jsonr_has(n, "vlans") && list ? "none" : "all");
+	for (size_t i = 0; i < jsonr_len(list) && at < len; i++) {
+		struct jsonr_node *r = jsonr_at(list, i);
+		unsigned long long first = value_u64(r, "first"), last = value_u64(r, "last");
+
+		at += (size_t)snprintf(buf + at, len - at, "%s%llu", at ? ", " : "", first);
+		if (last > first && at < len)
+			at += (size_t)snprintf(buf + at, len - at, "-%llu", last);
+	}
+}
+
+static void segment_row(struct table *t, struct jsonr_node *n)
+{
+	table_cell(t, "%s", text_number(n, "vlan"));
+	table_cell(t, "%s", text_str(n, "state"));
+	table_cell(t, "%s", text_node(n, "forwarder", "forwarder_name"));
+	table_cell(t, "%s", text_number(n, "nodes"));
+	table_cell(t, "%s", text_number(n, "macs"));
+	table_cell(t, "%s", text_number(n, "flooded"));
+	table_cell(t, "%s", text_number(n, "spared"));
+	table_cell(t, "%s", text_number(n, "limited"));
+}
+
+static void print_segments(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "VLAN", ALIGN_RIGHT },   { "STATE", ALIGN_LEFT },    { "FORWARDER", ALIGN_LEFT },
+		{ "NODES", ALIGN_RIGHT },  { "MACS", ALIGN_RIGHT },    { "FLOODED", ALIGN_RIGHT },
+		{ "SPARED", ALIGN_RIGHT }, { "LIMITED", ALIGN_RIGHT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		segment_row(t, jsonr_at(list, i));
+	if (table_rows(t))
+		table_print(t, out);
+	table_free(t);
+}
+
+static void print_nodes(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "NODE-ID", ALIGN_LEFT },
+		{ "NAME", ALIGN_LEFT },
+		{ "SERVES VLANS", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+	char vlans[512];
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+
+		vlans_text(n, vlans, sizeof(vlans));
+		table_cell(t, "%s", text_str(n, "node_id"));
+		table_cell(t, "%s", text_str(n, "name"));
+		table_cell(t, "%s", vlans);
+	}
+	if (table_rows(t)) {
+		fputc('\n', out);
+		table_print(t, out);
+	}
+	table_free(t);
+}
+
+int render_segments(struct jsonr_node *root, FILE *out)
+{
+	const char *source = text_str(root, "source");
+	char vlans[2048];
+
+	vlans_text(root, vlans, sizeof(vlans));
+	if (strcmp(source, "any") == 0)
+		fputs("This node serves all VLANs; listed are those in use.\n\n", out);
+	else
+		fprintf(out, "This node serves VLANs %s, as the %s has it.\n\n", vlans, source);
+	print_segments(jsonr_array(root, "segments"), out);
+	print_nodes(jsonr_array(root, "nodes"), out);
+	return 0;
+}
