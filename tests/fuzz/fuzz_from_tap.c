@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The whole step from the TAP, against a fixed snapshot. The input is what one read gives: vnet
- * header and frame. It comes twice in one batch, so that small frames share a datagram. What leaves
- * is checked: each datagram is no longer than the path allows.
+ * header and frame. It comes twice in one batch, so that small frames share a datagram; UDP and
+ * what the policy names besides travels along two paths to slot 2. What leaves is checked: each
+ * datagram is no longer than the path allows.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +13,24 @@
 #include "fwd_null.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void set_policy(struct snap *s)
+{
+	static const uint16_t straight[] = { 2 }, relayed[] = { 1, 2 };
+	struct policy p = { .duplicate = true,
+			    .critical = { .dscp = 1ULL << 46,
+					  .n_macs = 1,
+					  .mac = { { { 2, 0, 0, 0, 0, 0x99 } } },
+					  .n_ethertypes = 1,
+					  .ethertype = { 0x88b8 },
+					  .n_services = 2,
+					  .service = { { 6, 5060 }, { 17, 0 } } } };
+
+	policy_add_vlan(&p.critical, 7);
+	snap_set_policy(s, &p);
+	snap_set_pair(s, 2, (struct snap_way){ straight, 1, NULL_MTU },
+		      (struct snap_way){ relayed, 2, NULL_MTU - 100 });
+}
 
 static void check_sizes(const struct null_path *n)
 {
@@ -27,7 +46,7 @@ static void check_sizes(const struct null_path *n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	struct null_path *n = null_path();
+	struct null_path *n = null_path_with(set_policy);
 	uint8_t *copy[2];
 	struct frame f;
 

@@ -122,6 +122,19 @@ def test_a_link_that_fails_takes_no_frame_with_it(lab):
     assert flow.lost == 0
 
 
+def test_two_workers(lab):
+    """Flows that go through both workers of either end; each numbers its frames by itself."""
+    ports = [str(PORT + i) for i in range(6)]
+    several = {'critical': {'protocol': {'udp': {'port': ports}}, 'duplicate': {}}}
+    net = built(lab, config={'policy': several, 'system': {'workers': 2}})
+    assert net.node['a'].statistics()['workers'] == 2
+    net.wan.link('r', 'b', loss_permille=50)
+    flows = [stream(net, 'a', 'b', port=int(port)) for port in ports]
+    for flow in flows:
+        assert passed(flow, 200).lost == 0
+    assert net.node['b'].drops('copy_old') == 0
+
+
 def test_large_frames(lab):
     net = built(lab)
     net.wan.link('a', 'b', loss_permille=50)

@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "base/defs.h"
+#include "fwd/budget.h"
 #include "fwd/copies.h"
 #include "random.h"
 
@@ -202,6 +203,43 @@ static void test_two_workers(void **state)
 	free(other);
 }
 
+/* --- the budget of two workers --- */
+
+#define KBITS  8000
+#define FRAME  200
+#define TRIES  400000u
+#define PER_NS 10000 /* a frame of each worker every 10 us: 40 times the budget */
+
+static struct budget budget;
+
+static void *spend(void *arg)
+{
+	uint64_t *bytes = arg;
+
+	for (uint32_t i = 0; i < TRIES; i++) {
+		mono_t now = { NS_PER_S + (int64_t)i * PER_NS };
+
+		*bytes += budget_take(&budget, KBITS, FRAME, now) ? FRAME : 0;
+	}
+	return NULL;
+}
+
+/* What one of them takes, the other has not. */
+static void test_one_budget(void **state)
+{
+	uint64_t here = 0, there = 0, allowed = KBITS / 8 * (TRIES / (1000000 / PER_NS));
+	pthread_t t;
+
+	(void)state;
+	atomic_store(&budget.paid_ns, 0);
+	assert_int_equal(pthread_create(&t, NULL, spend, &there), 0);
+	spend(&here);
+	pthread_join(t, NULL);
+	/* Of four seconds, and a quarter of one that is saved. One of the two may be behind in its
+	 * own time, and finds what the other has taken. */
+	assert_in_range(here + there, allowed, allowed + KBITS * 1000 / 8 / 4 + FRAME);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +250,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_restart, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_two_workers, setup, teardown),
+		cmocka_unit_test(test_one_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "fwd_one.h"
 
 #include "wire/bundle.h"
+#include "wire/copy.h"
 #include "wire/fragment.h"
 
 #define HOST   0x20
@@ -671,6 +672,74 @@ static void relay_checks_and_rewrites(void **state)
 	assert_true(get_u64(got + n) == seal_rx_link(theirs[2][0]));
 }
 
+/* --- two copies --- */
+
+static void set_keys_and_policy(struct snap *s)
+{
+	static const uint16_t straight[] = { 2 }, relayed[] = { 1, 2 };
+	struct policy p = { .duplicate = true,
+			    .critical = { .n_ethertypes = 1, .ethertype = { ETHERTYPE_TEST } } };
+
+	set_keys(s);
+	snap_set_policy(s, &p);
+	snap_set_pair(s, 2, (struct snap_way){ straight, 1, FX_MTU },
+		      (struct snap_way){ relayed, 2, FX_MTU });
+}
+
+#define NONCES_MAX 4000
+
+struct nonces {
+	unsigned n;
+	uint64_t value[NONCES_MAX];
+};
+
+/* Every datagram that went to this node: noted, and opened as its end does it, which refuses a
+ * nonce that it has seen. Returns how many there were. */
+static unsigned note_nonces(struct nonces *seen, unsigned slot)
+{
+	struct copy_hdr h;
+	struct datagram d;
+	unsigned n = 0;
+	size_t len;
+
+	for (; fx_node_gets(&fx, slot, &d); n++) {
+		uint64_t nonce = get_u64(d.b + d.hdr_len);
+		const uint8_t *text;
+
+		assert_int_equal(d.h.kind, LEON_COPY);
+		assert_true(d.h.flags & LEON_F_SEALED);
+		for (unsigned i = 0; i < seen->n; i++)
+			assert_true(seen->value[i] != nonce);
+		assert_true(seen->n < NONCES_MAX);
+		seen->value[seen->n++] = nonce;
+		text = opened(&d, 2, &len);
+		assert_int_equal(copy_decode(text, len, &h), 0);
+	}
+	return n;
+}
+
+/* One nonce under two headers would give away the key of the tags to whoever sees both paths. */
+static void copies_have_nonces_of_their_own(void **state)
+{
+	static const size_t lengths[] = { 60, 1200, FX_MTU + 10, 5000 };
+	static struct nonces seen;
+
+	(void)state;
+	seen.n = 0;
+	fx_publish(&fx, set_keys_and_policy);
+	for (unsigned i = 0; i < 400; i++) {
+		unsigned straight, relayed;
+
+		host_sends(FAR, lengths[i % array_size(lengths)]);
+		straight = note_nonces(&seen, 2);
+		relayed = note_nonces(&seen, 1);
+		assert_true(straight > 0 && straight == relayed);
+	}
+	assert_int_equal(fx_count(&fx, CNT_critical_twice), 400);
+	assert_int_equal(fx_count(&fx, CNT_sealed_tx), seen.n);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
 int main(void)
 {
 #define WITH(test, open) cmocka_unit_test_setup_teardown(test, open, teardown)
@@ -700,6 +769,8 @@ int main(void)
 		WITH(sealed_fragments_are_reassembled, setup),
 		WITH(relay_checks_and_rewrites, setup),
 		WITH(relay_checks_and_rewrites, setup_disabled),
+		WITH(copies_have_nonces_of_their_own, setup),
+		WITH(copies_have_nonces_of_their_own, setup_chacha),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
