@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wireload: small UDP datagrams for bench_fwd.py and bench_relay.py, which start it inside their
- * namespaces: as many as go, and one at a time. One thread; prints one JSON object at its end. Ends
- * by itself.
+ * wireload: small UDP datagrams for bench_fwd.py, bench_relay.py and bench_copies.py, which start
+ * it inside their namespaces: as many as go, one at a time, and numbered ones at a pace. One
+ * thread; prints one JSON object at its end. Ends by itself.
  *
  *   sink PORT BYTES SECONDS             counts datagrams of this size from the first to the last
  *   blast ADDRESS PORT BYTES SECONDS    sends as fast as the kernel takes them
@@ -11,6 +11,9 @@
  *                                       HEX; the port may be one that a leond has
  *   echo PORT SECONDS                   sends back what comes, until nothing has come for so long
  *   pingpong ADDRESS PORT BYTES SECONDS one at a time; percentiles of the round-trip time
+ *   paced ADDRESS PORT BYTES COUNT RATE numbered from 0, so many a second
+ *   tally PORT BYTES COUNT SECONDS      which of these numbers came, and how often; ends when all
+ *                                       are here, or when nothing has come for so long
  *
  * BYTES are those of the UDP payload.
  */
@@ -33,9 +36,10 @@
 #define BYTES_MAX   1500
 #define SAMPLES_MAX 1000000
 #define NS_PER_S    1000000000LL
-#define LOST_MS	    1000  /* a datagram of pingpong that did not come back */
-#define SEGMENTS    64	  /* of one call of flood, */
-#define GSO_BYTES   65000 /* and its bytes */
+#define LOST_MS	    1000     /* a datagram of pingpong that did not come back */
+#define CATCH_UP_NS 20000000 /* by so much a paced sender may be late and make up for it */
+#define SEGMENTS    64	     /* of one call of flood, */
+#define GSO_BYTES   65000    /* and its bytes */
 
 static int64_t now_ns(void)
 {
@@ -257,6 +261,73 @@ static int pingpong(int fd, size_t bytes, double seconds)
 	return 0;
 }
 
+/* --- numbered --- */
+
+static void sleep_until(int64_t ns)
+{
+	struct timespec ts = { ns / NS_PER_S, ns % NS_PER_S };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+}
+
+static int paced(int fd, size_t bytes, uint32_t count, double rate)
+{
+	uint8_t buf[BYTES_MAX] = { 0 };
+	int64_t start = now_ns(), due = start, worst = 0;
+	uint32_t failed = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t now = now_ns();
+
+		if (now < due)
+			sleep_until(due);
+		worst = now - due > worst ? now - due : worst;
+		/* After a stall it goes on from now: a burst would measure queues, not paths. */
+		due = (due > now - CATCH_UP_NS ? due : now) + (int64_t)((double)NS_PER_S / rate);
+		memcpy(buf, &i, sizeof(i));
+		failed += send(fd, buf, bytes, 0) < 0;
+	}
+	printf("{\"datagrams\": %u, \"failed\": %u, \"seconds\": %.6f, \"late_ms\": %.1f}\n",
+	       count - failed, failed, (double)(now_ns() - start) / (double)NS_PER_S,
+	       (double)worst / 1e6);
+	return 0;
+}
+
+static int tally(int fd, size_t bytes, uint32_t count, double seconds)
+{
+	uint32_t once = 0, again = 0, late = 0, highest = 0, strange = 0;
+	struct batch *b = new_batch(BYTES_MAX);
+	uint8_t *seen = calloc(count, 1);
+
+	if (!seen)
+		die("memory");
+	/* What comes again comes soon. */
+	while (wait_for(fd, once < count ? (int)(seconds * 1000) : LOST_MS)) {
+		int got = recvmmsg(fd, b->mm, BATCH, MSG_DONTWAIT, NULL);
+
+		for (int i = 0; i < got; i++) {
+			uint32_t number;
+
+			memcpy(&number, b->data[i], sizeof(number));
+			if (b->mm[i].msg_len != bytes || number >= count) {
+				strange++;
+				continue;
+			}
+			again += seen[number];
+			once += !seen[number];
+			seen[number] = 1;
+			late += number < highest;
+			highest = number > highest ? number : highest;
+		}
+	}
+	printf("{\"arrived\": %u, \"again\": %u, \"missing\": %u, \"out_of_order\": %u, "
+	       "\"strange\": %u}\n",
+	       once, again, count - once, late, strange);
+	free(seen);
+	free(b);
+	return 0;
+}
+
 static size_t read_bytes(const char *text)
 {
 	unsigned long n = strtoul(text, NULL, 10);
@@ -287,6 +358,12 @@ int main(int argc, char **argv)
 		return echo(open_socket(NULL, argv[2]), atof(argv[3]));
 	if (strcmp(what, "pingpong") == 0 && argc == 6)
 		return pingpong(open_socket(argv[2], argv[3]), read_bytes(argv[4]), atof(argv[5]));
-	fprintf(stderr, "usage: wireload sink|blast|echo|pingpong ...; see wireload.c\n");
+	if (strcmp(what, "paced") == 0 && argc == 7)
+		return paced(open_socket(argv[2], argv[3]), read_bytes(argv[4]),
+			     (uint32_t)atoll(argv[5]), atof(argv[6]));
+	if (strcmp(what, "tally") == 0 && argc == 6)
+		return tally(open_socket(NULL, argv[2]), read_bytes(argv[3]),
+			     (uint32_t)atoll(argv[4]), atof(argv[5]));
+	fprintf(stderr, "usage: wireload sink|blast|echo|... ...; see wireload.c\n");
 	return 2;
 }
