@@ -63,6 +63,23 @@ def test_what_the_paths_gained_is_summed_by_time(lab):
     assert 'leon_path_mean_direct_latency_seconds' in node.leonctl('metrics', json_output=False)
 
 
+def test_what_varies_in_each_direction_is_shown(lab):
+    net = lab(PAPER).joined()
+    net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
+    node, host = net.node['fujisawa'], net.host['fujisawa']
+    keys = ('jitter_us', 'there_variation_us', 'back_variation_us')
+
+    def measured(of):
+        path = node.paths()[net.node[of].node_id]
+        return all(path[key] is not None and path[key] < 1_000_000 for key in keys)
+
+    wait_for(lambda: measured('inagi'), 60, 'the direct path is measured by probes')
+    # Through a relay it takes traffic.
+    wait_for(lambda: host.ping(net.host['seoul'].ip4, count=5) is not None and measured('seoul'), 60, 'so is the relayed one')
+    assert 'leon_path_there_variation_seconds' in node.leonctl('metrics', json_output=False)
+    assert 'THERE' in node.leonctl('show', 'paths', json_output=False)
+
+
 def test_transit_disable_is_respected(lab):
     net = lab(merged(PAPER, {'sites': {'inagi': {'config': {'transit': {'disable': True}}}}})).joined()
     net.settle_hosts('fujisawa', 'seoul')

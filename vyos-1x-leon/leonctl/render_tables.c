@@ -108,6 +108,10 @@ static void path_row(struct table *t, struct jsonr_node *n, const char *source)
 	table_cell(t, "%s", text_hops(n, "hop_names", source));
 	table_cell(t, "%s", text_us(n, "latency_us"));
 	table_cell(t, "%s", text_us(n, "direct_latency_us"));
+	table_cell(t, "%s", text_us(n, "jitter_us"));
+	table_cell(t, "%s", text_us(n, "there_variation_us"));
+	table_cell(t, "%s", text_us(n, "back_variation_us"));
+	table_cell(t, "%s", text_permille(n, "loss_permille"));
 	table_cell(t, "%s", text_us(n, "cost_us"));
 	table_cell(t, "%s", text_us(n, "best_cost_us"));
 	table_cell(t, "%s", text_number(n, "mtu"));
@@ -143,7 +147,9 @@ int render_paths(struct jsonr_node *root, FILE *out)
 	static const struct table_column columns[] = {
 		{ "DESTINATION", ALIGN_LEFT },	  { "NAME", ALIGN_LEFT },
 		{ "PATH", ALIGN_LEFT },		  { "LATENCY", ALIGN_RIGHT },
-		{ "DIRECT", ALIGN_RIGHT },	  { "COST", ALIGN_RIGHT },
+		{ "DIRECT", ALIGN_RIGHT },	  { "JITTER", ALIGN_RIGHT },
+		{ "THERE", ALIGN_RIGHT },	  { "BACK", ALIGN_RIGHT },
+		{ "LOSS", ALIGN_RIGHT },	  { "COST", ALIGN_RIGHT },
 		{ "BEST COST", ALIGN_RIGHT },	  { "MTU", ALIGN_RIGHT },
 		{ "SINCE", ALIGN_RIGHT },	  { "CHANGES", ALIGN_RIGHT },
 		{ "REASON", ALIGN_LEFT },	  { "EXPORTED", ALIGN_LEFT },

@@ -42,7 +42,7 @@ static void pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bo
 	if (move_shown(o, p, m->id))
 		return;
 	compare(o, p, m->digest, m->row_seq);
-	if (!probe_pong(o, p, m, direct, rx) && !along_pong(o, p, m))
+	if (!probe_pong(o, p, m, direct, rx) && !along_pong(o, p, m, rx))
 		ping_pong(o, p, m, rx);
 }
 

@@ -19,6 +19,7 @@
 #include "state/choice.h"
 #include "state/conf.h"
 #include "state/gain.h"
+#include "state/one_way.h"
 #include "state/latdb.h"
 #include "state/nodedb.h"
 #include "state/pair.h"
@@ -160,6 +161,8 @@ const struct latdb *overlay_latdb(const struct overlay *o);
 const struct choice *overlay_choice(const struct overlay *o, uint16_t slot);
 /* What the paths to a slot were worth since it is known; NULL: none so far. */
 const struct gain *overlay_gain(const struct overlay *o, uint16_t slot);
+/* What was measured along the path in use to a slot; NULL where there is none. */
+const struct one_way *overlay_one_way(const struct overlay *o, uint16_t slot);
 /* The two paths of critical frames to a slot; NULL where there is none. */
 const struct pairing *overlay_pair(const struct overlay *o, uint16_t slot);
 /* They are looked at anew at this distance. */

@@ -29,6 +29,15 @@ const struct choice *overlay_choice(const struct overlay *o, uint16_t slot)
 	return p ? &p->choice : NULL;
 }
 
+const struct one_way *overlay_one_way(const struct overlay *o, uint16_t slot)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	if (!p || !p->choice.path.n_hops)
+		return NULL;
+	return p->choice.path.n_hops > 1 ? &p->along.ways : &p->probe.ways;
+}
+
 const struct gain *overlay_gain(const struct overlay *o, uint16_t slot)
 {
 	const struct peer *p = peer_at(o, slot);

@@ -154,6 +154,8 @@ struct msg_pong {
 	uint32_t epoch;
 	uint32_t link_rx; /* that came straight from the asker */
 	uint32_t path_rx; /* of which the asker is the source */
+	/* When the ping arrived by the clock of the answering node, us, modulo 2^32. */
+	uint32_t arrived_us;
 };
 
 struct msg_notice {

@@ -289,6 +289,43 @@ static void path_mean_direct_latency(struct out *o, const char *name, const stru
 	mean_latency(o, name, n, true);
 }
 
+static const struct one_way *ways_of(struct out *o, const struct node *n)
+{
+	const struct one_way *w = overlay_one_way(o->d->overlay, n->slot);
+
+	return w && one_way_is_known(w, o->now) ? w : NULL;
+}
+
+static void put_us(struct out *o, const char *name, const struct node *n, int64_t us)
+{
+	put_node_sample(o, name, n);
+	put_seconds(o, us > 0 ? (uint64_t)us : 0);
+}
+
+static void path_jitter(struct out *o, const char *name, const struct node *n)
+{
+	const struct one_way *w = ways_of(o, n);
+
+	if (w)
+		put_us(o, name, n, w->jitter_us);
+}
+
+static void path_there_variation(struct out *o, const char *name, const struct node *n)
+{
+	const struct one_way *w = ways_of(o, n);
+
+	if (w)
+		put_us(o, name, n, w->there.beyond_us);
+}
+
+static void path_back_variation(struct out *o, const char *name, const struct node *n)
+{
+	const struct one_way *w = ways_of(o, n);
+
+	if (w)
+		put_us(o, name, n, w->back.beyond_us);
+}
+
 static void critical_paths(struct out *o, const char *name, const struct node *n)
 {
 	const struct pairing *p = overlay_pair(o->d->overlay, n->slot);
@@ -339,6 +376,14 @@ static void put_nodes(struct out *o)
 		     path_mean_latency);
 	put_per_node(o, "path_mean_direct_latency_seconds", "gauge",
 		     "The same mean of the direct link.", path_mean_direct_latency);
+	put_per_node(o, "path_jitter_seconds", "gauge",
+		     "Mean difference of one round trip along the path in use and the next.",
+		     path_jitter);
+	put_per_node(o, "path_there_variation_seconds", "gauge",
+		     "By how much the way there takes longer than at its best of late.",
+		     path_there_variation);
+	put_per_node(o, "path_back_variation_seconds", "gauge", "The same of the way back.",
+		     path_back_variation);
 	put_per_node(o, "critical_paths", "gauge",
 		     "Along how many paths at a time critical frames to the node travel.",
 		     critical_paths);

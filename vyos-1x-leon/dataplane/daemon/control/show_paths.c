@@ -44,6 +44,25 @@ static void write_gain(struct command *c, const struct gain *g)
 	jsonw_end(c->w);
 }
 
+static uint64_t us_of(int64_t us)
+{
+	return us > 0 ? (uint64_t)us : 0;
+}
+
+/* As PINGs along it see it. */
+static void write_jitter(struct command *c, const struct node *n)
+{
+	static const struct one_way none;
+	const struct one_way *w = overlay_one_way(c->d->overlay, n->slot);
+	bool known = w && one_way_is_known(w, c->now);
+
+	if (!w)
+		w = &none;
+	answer_known(c->w, "jitter_us", known, us_of(w->jitter_us));
+	answer_known(c->w, "there_variation_us", known, us_of(w->there.beyond_us));
+	answer_known(c->w, "back_variation_us", known, us_of(w->back.beyond_us));
+}
+
 static void write_path(struct command *c, const struct node *n, const struct choice *ch,
 		       const struct gain *gain)
 {
@@ -70,6 +89,7 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 		     ch->best.cost_us);
 	answer_known(c->w, "variation_us", usable, ch->path.noise_us);
 	answer_known(c->w, "loss_permille", usable, ch->path.loss_pm);
+	write_jitter(c, n);
 	answer_known(c->w, "mtu", usable && ch->path.mtu, ch->path.mtu);
 	write_protected(c, &ch->path);
 	answer_time(c->w, "since", wall_of(c->now, ch->since));

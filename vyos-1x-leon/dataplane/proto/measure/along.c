@@ -84,6 +84,7 @@ static void begin(struct overlay *o, struct peer *p)
 	memset(a->out, 0, sizeof(a->out));
 	a->path = p->choice.path;
 	a->n_unanswered = 0;
+	one_way_reset(&a->ways);
 	a->seen_tx = loss_path_tx(o, p);
 	loss_path_changed(p);
 }
@@ -137,7 +138,7 @@ void along_tick(struct overlay *o, struct peer *p, mono_t now)
 	p->due[DUE_ALONG] = overlay_in(o, ms * 9 / 10, ms);
 }
 
-bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m)
+bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, mono_t rx)
 {
 	struct along *a = &p->along;
 	struct along_ping q = { 0 };
@@ -152,6 +153,7 @@ bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m)
 		if (!mono_before(q.sent, a->out[i].sent))
 			a->out[i].id = 0;
 	a->n_unanswered = 0;
+	rtt_ways(o, &a->ways, q.sent, rx, m);
 	if (is_relayed(p) && loss_path_answer(o, p, q.data_tx, m))
 		agenda_paths_now(o);
 	return true;

@@ -10,4 +10,4 @@
 void along_look(struct overlay *o, struct peer *p);
 void along_tick(struct overlay *o, struct peer *p, mono_t now);
 /* True where the answer was to one of these pings. */
-bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m);
+bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, mono_t rx);

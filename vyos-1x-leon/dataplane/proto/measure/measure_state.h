@@ -35,6 +35,7 @@ struct probing {
 	mono_t up_since;
 	uint64_t tx, lost, silences;
 	struct link_filter filter;
+	struct one_way ways; /* of the direct link */
 };
 
 struct pmtu {
@@ -56,6 +57,7 @@ struct along {
 	} out[ALONG_OUT];
 	uint32_t next_out;
 	struct path path; /* that they are about */
+	struct one_way ways;
 	bool start;	  /* it is new: the first one is due whatever flows */
 	uint32_t seen_tx; /* data sent to the node until the last look */
 	unsigned n_unanswered;

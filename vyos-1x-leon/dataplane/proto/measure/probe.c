@@ -403,6 +403,8 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 		link_loss_changed(o, p);
 	if (was.size && m->size == was.size)
 		pmtu_answer(o, p, was.size);
+	if (!was.size)
+		rtt_ways(o, &p->probe.ways, was.sent, rx, m);
 	/* A large datagram is no fair sample, but it is a sign of life. */
 	if (!was.size || p->probe.up)
 		answered(o, p, &was, was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns),
@@ -421,6 +423,7 @@ void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, con
 	answer.pong.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
 	answer.pong.size = (uint16_t)min_of(len, (size_t)UINT16_MAX);
 	loss_fill(o, p, &answer.pong);
+	answer.pong.arrived_us = (uint32_t)(rx.ns / NS_PER_US);
 	answer.pong.held_ns = (uint32_t)min_of(max_of(held_ns, (int64_t)0), (int64_t)UINT32_MAX);
 	peer_send_via(o, p, back, &answer, 0);
 }

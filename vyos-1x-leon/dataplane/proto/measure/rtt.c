@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What one PING and its PONG say of the round-trip time, where the node that answers may lie: ids
- * that nobody can guess, and a held time that is believed no further than an honest node needs.
- * Called by probe.c and ping.c on the control thread. Protocol 4.7; doc/decisions/011 and 007.
+ * What one PING and its PONG say of the round-trip time and of each direction, where the node
+ * that answers may lie: ids that nobody can guess, and a held time that is believed no further
+ * than an honest node needs. Called by probe.c and ping.c on the control thread. Protocol 4.7;
+ * doc/decisions/011 and 007.
  */
 #include "proto/measure/rtt.h"
 
@@ -55,4 +56,19 @@ uint32_t rtt_sample_us(const struct overlay *o, struct peer *p, mono_t sent, mon
 	if (mono_is_never(p->probe.held_since))
 		p->probe.held_since = overlay_now(o);
 	return mono_sub_ms(overlay_now(o), p->probe.held_since) < HELD_SKIP_MS ? 0 : us;
+}
+
+void rtt_ways(const struct overlay *o, struct one_way *w, mono_t sent, mono_t rx,
+	      const struct msg_pong *m)
+{
+	struct one_way_times t = { .sent_us = sent.ns / NS_PER_US,
+				   .answered_us = rx.ns / NS_PER_US,
+				   .arrived_us = m->arrived_us,
+				   .held_us = (uint32_t)(m->held_ns / NS_PER_US) };
+
+	/* Outside [sent, now]: of a clock that jumped; held longer than it took: not true. */
+	if (mono_before(rx, sent) || mono_before(overlay_clock(o), rx) ||
+	    t.held_us > t.answered_us - t.sent_us)
+		return;
+	one_way_note(w, &t, overlay_now(o));
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One-way delay variation with clocks that do not agree: offsets cancel, each direction has its
+ * own, clocks may wrap, drift and jump. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "state/one_way.h"
+
+/* Two nodes, a PING a second. */
+struct pair {
+	struct one_way w;
+	int64_t at_us;	   /* by the clock of the asker */
+	int64_t offset_us; /* of the other clock from that */
+	int64_t drift_ppm;
+};
+
+static mono_t mono_of(int64_t us)
+{
+	return (mono_t){ us * 1000 };
+}
+
+static void ping(struct pair *p, int64_t there_us, int64_t back_us, uint32_t held_us)
+{
+	int64_t sent = p->at_us, arrived = sent + there_us;
+	struct one_way_times t = {
+		.sent_us = sent,
+		.answered_us = arrived + held_us + back_us,
+		.arrived_us = (uint32_t)(arrived + p->offset_us + arrived * p->drift_ppm / 1000000),
+		.held_us = held_us,
+	};
+
+	one_way_note(&p->w, &t, mono_of(t.answered_us));
+	p->at_us += 1000000;
+}
+
+static void the_direction_that_varies_is_told(void **state)
+{
+	static const int64_t offsets[] = { 0, 123456789, -987654321, 1LL << 40 };
+
+	(void)state;
+	for (unsigned k = 0; k < 4; k++) {
+		struct pair p = { .at_us = 5000000, .offset_us = offsets[k] };
+
+		for (unsigned i = 0; i < 120; i++)
+			ping(&p, 20000 + (i % 2 ? 8000 : 0), 35000, i % 3 * 700);
+		assert_true(one_way_is_known(&p.w, mono_of(p.at_us)));
+		assert_in_range(p.w.there.beyond_us, 3500, 4500);
+		assert_in_range(p.w.back.beyond_us, 0, 10);
+		assert_in_range(p.w.jitter_us, 7500, 8000);
+	}
+}
+
+static void what_lasts_is_the_new_least(void **state)
+{
+	struct pair p = { .at_us = 1000000 };
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++)
+		ping(&p, 20000, 20000, 0);
+	ping(&p, 20000, 50000, 0);
+	assert_true(p.w.back.beyond_us > 0);
+	/* A way that became longer for good does not vary. */
+	for (unsigned i = 0; i < 400; i++)
+		ping(&p, 20000, 50000, 0);
+	assert_in_range(p.w.back.beyond_us, 0, 60);
+	assert_int_equal(p.w.there.beyond_us, 0);
+}
+
+static void a_clock_may_wrap_and_drift(void **state)
+{
+	/* It wraps within the test, in the middle of the first minute. */
+	struct pair p = { .at_us = 1000000, .offset_us = (1LL << 32) - 30000000 };
+
+	(void)state;
+	for (unsigned i = 0; i < 120; i++)
+		ping(&p, 20000, 20000, 0);
+	assert_int_equal(p.w.there.beyond_us, 0);
+	assert_int_equal(p.w.back.beyond_us, 0);
+	p = (struct pair){ .at_us = 1000000, .drift_ppm = 50 };
+	for (unsigned i = 0; i < 5000; i++)
+		ping(&p, 20000, 20000, 0);
+	assert_in_range(p.w.there.beyond_us, 100, 1000);
+	assert_in_range(p.w.back.beyond_us, 0, 60);
+}
+
+static void a_clock_that_jumps_begins_anew(void **state)
+{
+	struct pair p = { .at_us = 1000000, .offset_us = 3600000000LL };
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++)
+		ping(&p, 20000, 20000, 0);
+	p.offset_us = 0;
+	ping(&p, 20000, 20000, 0);
+	assert_false(one_way_is_known(&p.w, mono_of(p.at_us)));
+	for (unsigned i = 0; i < 30; i++)
+		ping(&p, 20000, 20000, 0);
+	assert_true(one_way_is_known(&p.w, mono_of(p.at_us)));
+	assert_int_equal(p.w.there.beyond_us, 0);
+	/* Nothing for a minute: it is not known any more. */
+	assert_false(one_way_is_known(&p.w, mono_of(p.at_us + 61000000)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_direction_that_varies_is_told),
+		cmocka_unit_test(what_lasts_is_the_new_least),
+		cmocka_unit_test(a_clock_may_wrap_and_drift),
+		cmocka_unit_test(a_clock_that_jumps_begins_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
