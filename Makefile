@@ -13,8 +13,9 @@ VM_TESTS ?= vrf vlans vyos_device offload export export_own
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-observability check-fresh check-ipsec check-vm check-image check-deploy bench eval deb image lint format \
-	fuzz fuzz-long fuzz-coverage soak clean help
+	check-packaging check-observability check-fresh check-ipsec check-vm check-image check-deploy \
+	check-release check-mixed bench eval deb image release lint format fuzz fuzz-long fuzz-coverage \
+	soak clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -65,6 +66,14 @@ check-image: all ## three virtual machines boot the image and are an overlay: an
 check-deploy: ## Terraform files against the schemas of the providers: pip, 160 MB
 	$(PYTHON) -B tests/deploy/run.py
 
+check-release: ## the packages twice, bit for bit, and a release that apt installs from
+	.ci/deps check deb release
+	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/release
+
+check-mixed: all ## RELEASE=FILE or URL: leond of another release beside today's, under traffic
+	.ci/deps check
+	RELEASE=$(RELEASE) $(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/mixed
+
 bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps bench)
 	.ci/deps check
 	$(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
@@ -83,6 +92,10 @@ deb: ## Debian packages in build/deb/
 image: deb ## cloud image of Debian 13 (qcow2, raw) in build/image/; IMAGE_ARGS: build.py --help
 	.ci/deps image
 	$(PYTHON) -B packaging/image/build.py $(IMAGE_ARGS)
+
+release: deb ## source, packages, apt repository, SBOM, checksums; RELEASE_ARGS: release.py --help
+	.ci/deps release
+	$(PYTHON) -B packaging/release/release.py $(RELEASE_ARGS)
 
 lint: all ## layers, knots, functions, sizes, tables, format, shell, Python, comments, includes
 	.ci/deps check

@@ -85,6 +85,7 @@ class Node:
         self.process = None
         self.prepare = None          # run in the child before leond, e.g. a private /etc/hosts
         self.wrapper = []            # a program that runs leond
+        self.program = None          # another leond than that of the build
         self.config_owner = None     # user who reads the configuration, where it is not root
         self.expected_trouble = False  # the test wants an abnormal end
         self.killed = False
@@ -112,7 +113,7 @@ class Node:
         self.killed = False
         with open(self.log_file, 'a', encoding='utf-8') as log:
             self.process = self.namespace.start(
-                *self.wrapper, leond_program(), '--config', self.config_file, stdin=subprocess.DEVNULL,
+                *self.wrapper, self.program or leond_program(), '--config', self.config_file, stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, prepare=self.prepare, env={**os.environ, **SANITIZERS})
 
     def start(self, within=10):

@@ -1,0 +1,201 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lays out a release: source, packages, an apt repository, lists of what is in them, checksums.
+
+Usage: release.py [--out DIR] [--debs DIR] [--image DIR] [--key KEY] [--dirty]
+
+    --out DIR    where the release goes, build/release/leon-VERSION; made anew
+    --debs DIR   the packages of `make deb`, build/deb
+    --image DIR  the image of `make image`, if the release is to have it
+    --key KEY    key of gpg that signs the repository and the checksums; unsigned without
+    --dirty      take HEAD though files of the tree are changed
+
+`make release` is the caller; doc/releases.md says what comes before and after. The version is that of
+packaging/debian/changelog, which meson and the image read too. Needs git, reprepro, zstd, gpg where a
+key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX).
+"""
+import argparse
+import gzip
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+PACKAGES = ('leond', 'leon-cloud', 'vyos-1x-leon')
+SBOM_TOOL = 'debsbom[cdx,spdx]==0.10.2'
+NAMESPACE = uuid.UUID('6f0c7d5a-53a1-5d50-9c58-4c454f4e494d')
+SUITE = 'leon'
+
+DISTRIBUTION = '''Origin: LEON
+Label: LEON
+Suite: {suite}
+Codename: {suite}
+Architectures: amd64 arm64
+Components: main
+Description: LEON for Debian 12 and 13, and VyOS 1.5
+{sign}'''
+
+
+def run(*command, given=None, env=None):
+    done = subprocess.run([str(word) for word in command], input=given, capture_output=True, env=env,
+                          check=False)
+    if done.returncode != 0:
+        raise SystemExit(f'{command[0]} failed: {done.stderr.decode(errors="replace").strip()}')
+    return done.stdout
+
+
+def changelog(field):
+    return run('dpkg-parsechangelog', '-l', TOP / 'packaging/debian/changelog', '-S',
+               field).decode().strip()
+
+
+def source(out, version, dirty):
+    """The tree of HEAD, the same bytes each time."""
+    changed = run('git', '-C', TOP, 'status', '--porcelain').decode()
+    if changed and not dirty:
+        raise SystemExit(f'{changed}commit these first: a release is what a clone has (or --dirty)')
+    tar = run('git', '-C', TOP, 'archive', '--format=tar', f'--prefix=leon-{version}/', 'HEAD')
+    path = out / f'leon-{version}.tar.gz'
+    path.write_bytes(gzip.compress(tar, mtime=0))
+    return path
+
+
+def packages(out, debs, version):
+    """The packages of this version; the first that is missing is named."""
+    found = []
+    for name in PACKAGES:
+        paths = sorted(debs.glob(f'{name}_{version}_*.deb'))
+        if not paths:
+            raise SystemExit(f'{debs}/{name}_{version}_*.deb is not there: run "make deb" first')
+        found += [Path(shutil.copy2(path, out)) for path in paths]
+    return found
+
+
+def repository(folder, debs, key=None):
+    """An apt repository of the packages; with a key its public half lies beside."""
+    conf = folder / 'conf'
+    conf.mkdir(parents=True)
+    sign = f'SignWith: {key}\n' if key else ''
+    (conf / 'distributions').write_text(DISTRIBUTION.format(suite=SUITE, sign=sign))
+    for deb in debs:
+        run('reprepro', '--basedir', folder, 'includedeb', SUITE, deb)
+    if key:
+        (folder / 'leon.gpg').write_bytes(run('gpg', '--export', key))
+    # The database is reprepro's; a web server has no use for it.
+    for name in ('conf', 'db'):
+        shutil.rmtree(folder / name)
+
+
+def image(out, folder, version):
+    """Copies of the images: the raw one compressed, as it is mostly zero. Their lists of packages."""
+    lists = []
+    for qcow2 in sorted(folder.glob(f'leon-{version}-*.qcow2')):
+        shutil.copy2(qcow2, out)
+        run('zstd', '-q', '-T0', '-f', qcow2.with_suffix('.raw'), '-o', out / f'{qcow2.stem}.raw.zst')
+        lists.append(Path(shutil.copy2(qcow2.with_suffix('.packages'), out)))
+    if not lists:
+        raise SystemExit(f'{folder} has no image of {version}: run "make image" first')
+    return lists
+
+
+def closure(names):
+    """Lines 'package version architecture' of what is installed here and these need."""
+    form = '${Package}\t${Version}\t${Architecture}\t${Depends},${Pre-Depends}\t${Provides}\n'
+    known, provided = {}, {}
+    for line in run('dpkg-query', '-W', '-f', form).decode().splitlines():
+        name, version, arch, depends, provides = line.split('\t')
+        known[name] = (version, arch, depends)
+        for other in re.findall(r'([a-z0-9][a-z0-9.+-]+)', re.sub(r'\([^)]*\)', '', provides)):
+            provided.setdefault(other, name)
+    found, todo = {}, list(names)
+    while todo:
+        name = todo.pop()
+        name = name if name in known else provided.get(name)
+        if name is None or name in found:
+            continue
+        found[name] = known[name]
+        for choice in re.sub(r'\([^)]*\)|:any', '', known[name][2]).split(','):
+            todo += [word for word in (part.strip() for part in choice.split('|')) if word][:1]
+    return [f'{name} {version} {arch}' for name, (version, arch, _) in sorted(found.items())]
+
+
+def contents(debs):
+    """What the packages are and what of Debian they run on, as on the machine that built them."""
+    lines, names = [], set()
+    for deb in debs:
+        fields = run('dpkg-deb', '-f', deb, 'Package', 'Version', 'Architecture', 'Depends').decode()
+        field = dict(line.split(': ', 1) for line in fields.splitlines())
+        lines.append(f'{field["Package"]} {field["Version"]} {field["Architecture"]}')
+        names |= set(re.findall(r'(?:^|, )([a-z0-9.+-]+)', field.get('Depends', '')))
+    own = {line.split()[0] for line in lines}
+    return lines + [line for line in closure(names - own) if line.split()[0] not in own]
+
+
+def sbom(tools, target, lines, version):
+    """TARGET.cdx.json and TARGET.spdx.json about packages; no time or number in it is by chance."""
+    if not (tools / 'debsbom').is_dir():
+        run(sys.executable, '-m', 'pip', '-q', '--disable-pip-version-check', 'install', '--target',
+            tools, SBOM_TOOL)
+    number = uuid.uuid5(NAMESPACE, f'sbom/{target.name}')
+    stamp = run('date', '-u', '-d', f'@{changelog("Timestamp")}', '+%Y-%m-%dT%H:%M:%SZ').decode()
+    arch = run('dpkg', '--print-architecture').decode().strip()
+    run(sys.executable, tools / 'bin/debsbom', 'generate', '--from-pkglist', '-t', 'cdx', '-t', 'spdx',
+        '--validate', '--distro-name', 'LEON', '--distro-version', version, '--distro-arch', arch,
+        '--timestamp', stamp.strip(), '--cdx-serialnumber', str(number), '--spdx-namespace',
+        f'urn:uuid:{number}', '-o', target, given=('\n'.join(lines) + '\n').encode(),
+        env={'PYTHONPATH': str(tools), 'PATH': '/usr/bin:/bin', 'PYTHONHASHSEED': '0'})
+
+
+def notes(version):
+    """The part of the changelog about this version, else about what is not released yet."""
+    text = (TOP / 'CHANGELOG.md').read_text(encoding='utf-8')
+    for name in (re.escape(version), 'Unreleased'):
+        found = re.search(rf'^## \[{name}\].*?(?=^## \[|\Z)', text, re.M | re.S)
+        if found:
+            return found[0].rstrip() + '\n'
+    raise SystemExit(f'CHANGELOG.md has no section "## [{version}]"')
+
+
+def checksums(out, key):
+    lines = []
+    for path in sorted(out.rglob('*')):
+        if path.is_file():
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            lines.append(f'{digest}  {path.relative_to(out)}\n')
+    sums = out / 'SHA256SUMS'
+    sums.write_text(''.join(lines))
+    if key:
+        run('gpg', '--batch', '--yes', '--local-user', key, '--armor', '--detach-sign', sums)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    version = changelog('Version')
+    parser.add_argument('--out', type=Path, default=TOP / f'build/release/leon-{version}')
+    parser.add_argument('--debs', type=Path, default=TOP / 'build/deb')
+    parser.add_argument('--image', type=Path)
+    parser.add_argument('--key')
+    parser.add_argument('--dirty', action='store_true')
+    options = parser.parse_args()
+    out = options.out.resolve()
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    source(out, version, options.dirty)
+    debs = packages(out, options.debs, version)
+    repository(out / 'apt', debs, options.key)
+    tools = out.parent / 'debsbom'
+    sbom(tools, out / f'leon-{version}', contents(debs), version)
+    if options.image:
+        for path in image(out, options.image, version):
+            sbom(tools, out / f'{path.stem}.image', path.read_text().splitlines(), version)
+    (out / 'NOTES.md').write_text(notes(version))
+    checksums(out, options.key)
+    print(f'{out}: {len(debs)} packages, {"signed by " + options.key if options.key else "not signed"}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The labs of tests/netns, and leond of another release."""
+import importlib.util
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+NETNS = Path(__file__).resolve().parents[1] / 'netns'
+sys.path.insert(0, str(NETNS))
+_spec = importlib.util.spec_from_file_location('netns_conftest', NETNS / 'conftest.py')
+_netns = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_netns)
+lab = _netns.lab
+pytest_runtest_makereport = _netns.pytest_runtest_makereport
+
+
+def pytest_configure(config):
+    # The package first: in the lab's namespaces there is no network to fetch it by.
+    config.released = fetched(os.environ.get('RELEASE'))
+    _netns.pytest_configure(config)
+
+
+def fetched(release):
+    """Path of leond in a package given as a file or an address."""
+    if not release:
+        raise pytest.UsageError('name the leond package of another release: make check-mixed '
+                                'RELEASE=leond_0.1.0_amd64.deb, a file or an address')
+    folder = Path(os.environ['LEON_BUILD'], 'mixed')
+    folder.mkdir(parents=True, exist_ok=True)
+    package = Path(release)
+    if '://' in release:
+        package = folder / 'leond.deb'
+        with urllib.request.urlopen(release, timeout=60) as answer:
+            package.write_bytes(answer.read())
+    subprocess.run(['dpkg-deb', '-x', package, folder / 'root'], check=True)
+    return str(folder / 'root/usr/sbin/leond')
+
+
+@pytest.fixture
+def released(request):
+    """Path of the other release's leond."""
+    return request.config.released

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""leond of another release beside today's in one overlay: what doc/releases.md promises of two
+releases with one wire version. `make check-mixed RELEASE=...` is the caller.
+"""
+import subprocess
+
+import pytest
+
+from lab import PAPER, PATIENT, merged, wait_for
+from traffic import Stream
+
+TOPOLOGY = merged(PAPER, {'config': merged(PATIENT, {'path': {'hold-time': 1}})})
+WAIT_S = 60
+# What operations.md says of an upgrade, a second, and what a busy machine adds to a start of leond.
+RESTART_S = 1.0
+SLACK_S = 4.0
+
+
+def started(lab, released, old):
+    """An overlay in which these sites run the other release."""
+    made = lab(TOPOLOGY, start=False)
+    for name in old:
+        made.node[name].program = released
+    made.start()
+    return made
+
+
+def relayed(made, source, destination):
+    """Waits until the path leads by way of Inagi."""
+    wanted = [made.node['inagi'].node_id, made.node[destination].node_id]
+
+    def path():
+        paths = made.node[source].show('paths')['paths']
+        return any(p['hops'] == wanted for p in paths)
+    wait_for(path, WAIT_S, f'{source} reaches {destination} by way of inagi')
+
+
+def stream(made, source='fujisawa', destination='seoul'):
+    there = made.host[destination]
+    return Stream(made.host[source].namespace, there.namespace, there.ip4, interval=0.01)
+
+
+def test_the_release_is_what_was_given(released):
+    done = subprocess.run([released, '--version'], check=True, capture_output=True, text=True)
+    assert done.stdout.startswith('leond ')
+
+
+@pytest.mark.parametrize('old', [['seoul'], ['inagi'], ['fujisawa', 'seoul']], ids='+'.join)
+def test_old_and_new_are_one_overlay(lab, released, old):
+    """Members, paths by way of each other, frames both ways; no datagram is of another wire."""
+    made = started(lab, released, old)
+    relayed(made, 'fujisawa', 'seoul')
+    relayed(made, 'seoul', 'fujisawa')
+    for a, b in (('fujisawa', 'seoul'), ('seoul', 'fujisawa')):
+        flow = stream(made, a, b).start()
+        flow.arrived(200, within=WAIT_S)
+        flow.stop()
+    for name, node in made.node.items():
+        drops = node.show('statistics').get('drops', {})
+        assert drops.get('bad_version', 0) == 0, f'{name} drops datagrams of another wire version'
+
+
+@pytest.mark.parametrize('name', ['inagi', 'seoul'])
+def test_upgrade_under_traffic(lab, released, name):
+    """One node is stopped in good order and started anew with today's leond. Traffic is interrupted
+    for no longer than operations.md says."""
+    made = started(lab, released, list(TOPOLOGY['sites']))
+    relayed(made, 'fujisawa', 'seoul')
+    flow = stream(made).start()
+    flow.arrived(200, within=WAIT_S)
+    node = made.node[name]
+    node.stop()
+    node.program = None
+    node.start(WAIT_S)
+    flow.arrived(300, within=WAIT_S)
+    relayed(made, 'fujisawa', 'seoul')
+    flow.stop()
+    gap = flow.gap()[0] - flow.stall
+    print(f'{name} upgraded: gap {gap * 1000:.0f} ms, lost {flow.lost} of {len(flow.sent)}')
+    assert gap < RESTART_S + SLACK_S

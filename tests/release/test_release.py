@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `make release` lays out: packages that are the same bytes when they are built again, a
+repository that apt installs from, lists and checksums. Builds the packages twice: `make
+check-release` is the caller, `make check` is not.
+"""
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / 'packaging/release'))
+_spec = importlib.util.spec_from_file_location('packaging_conftest',
+                                               TOP / 'tests/packaging/conftest.py')
+_packaging = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_packaging)
+
+import release  # noqa: E402
+
+# What a builder may have otherwise.
+OTHERS = {'TZ': 'Asia/Tokyo', 'LANG': 'C', 'LC_ALL': 'C', 'HOME': '/nonexistent', 'USER': 'somebody'}
+
+
+def built(folder, umask, **env):
+    subprocess.run(
+        ['sh', '-c', f'umask {umask}; exec "$0" "$1"', TOP / 'packaging/build-deb.sh', folder],
+        env={**os.environ, 'DEB_BUILD_OPTIONS': 'nocheck parallel=2', **env}, check=True,
+        stdout=subprocess.DEVNULL, timeout=1800)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.glob('*.deb'))}
+
+
+@pytest.fixture(scope='module')
+def debs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('debs')
+    return folder, built(folder, '022')
+
+
+def test_packages_are_the_same_bytes_twice(debs, tmp_path):
+    """In another directory, time zone, language and umask."""
+    first = debs[1]
+    assert len(first) >= 3
+    assert built(tmp_path / 'somewhere/else', '027', **OTHERS) == first
+
+
+@pytest.fixture(scope='module')
+def key(tmp_path_factory):
+    """A key of gpg for this run, in a home of its own."""
+    home = tmp_path_factory.mktemp('gpg')
+    home.chmod(0o700)
+    before = os.environ.get('GNUPGHOME')
+    os.environ['GNUPGHOME'] = str(home)
+    subprocess.run(['gpg', '--batch', '--passphrase', '', '--quick-gen-key', 'leon@example.net',
+                    'ed25519', 'sign', 'never'], check=True, capture_output=True)
+    yield 'leon@example.net'
+    subprocess.run(['gpgconf', '--kill', 'all'], check=False)
+    os.environ.pop('GNUPGHOME')
+    if before:
+        os.environ['GNUPGHOME'] = before
+
+
+@pytest.fixture(scope='module')
+def out(debs, key, tmp_path_factory):
+    folder = tmp_path_factory.mktemp('release') / 'leon'
+    subprocess.run([sys.executable, '-B', TOP / 'packaging/release/release.py', '--out', folder,
+                    '--debs', debs[0], '--key', key, '--dirty'], check=True, timeout=900)
+    return folder
+
+
+def test_apt_installs_from_the_repository(out, tmp_path):
+    """By a signature that apt checks; with another key it refuses."""
+    if os.geteuid() != 0:
+        pytest.skip('installing a package needs several user ids: run as root')
+    root = _packaging.Root(tmp_path)
+    try:
+        subprocess.run(['tar', '-C', out, '-cf', tmp_path / 'apt.tar', 'apt'], check=True)
+        root.put(tmp_path / 'apt.tar', '/tmp/apt.tar')
+        root.run('rm', '-f', '/usr/sbin/policy-rc.d', '/var/lib/man-db/auto-update')
+        root.run('tar', '-C', '/srv', '-xf', '/tmp/apt.tar')
+        root.run('chmod', '-R', 'go+rX', '/srv/apt')
+        line = 'deb [signed-by=/srv/apt/{}] file:/srv/apt leon main'
+        options = ('-o', 'Dir::Etc::sourcelist=/srv/leon.list', '-o', 'Dir::Etc::sourceparts=-',
+                   '-o', 'APT::Sandbox::User=root')
+
+        def update(file):
+            root.run('sh', '-c', f'echo "{line.format(file)}" >/srv/leon.list')
+            return root.run('apt-get', *options, '-o', 'APT::Update::Error-Mode=any', 'update',
+                            check=False)
+
+        root.run('sh', '-c', 'head -c 300 /dev/zero >/srv/apt/other.gpg')
+        assert update('other.gpg').returncode != 0
+        done = update('leon.gpg')
+        assert done.returncode == 0, done.stdout + done.stderr
+        root.run('apt-get', *options, 'install', '-y', '--no-install-recommends', 'leond')
+        assert root.run('leond', '--version').stdout == f'leond {release.changelog("Version")}\n'
+        policy = root.run('apt-cache', *options, 'policy', 'leond', 'leon-cloud', 'vyos-1x-leon')
+        assert policy.stdout.count('file:/srv/apt') >= 3
+    finally:
+        root.close()
+
+
+def test_checksums_and_signature(out):
+    done = subprocess.run(['sha256sum', '--quiet', '--check', 'SHA256SUMS'], cwd=out, check=False)
+    assert done.returncode == 0
+    subprocess.run(['gpg', '--verify', out / 'SHA256SUMS.asc', out / 'SHA256SUMS'], check=True,
+                   capture_output=True)
+    named = {line.split('  ')[1] for line in (out / 'SHA256SUMS').read_text().splitlines()}
+    files = {str(path.relative_to(out)) for path in out.rglob('*') if path.is_file()}
+    assert files - named == {'SHA256SUMS', 'SHA256SUMS.asc'}
+
+
+def test_what_is_in_it(out):
+    """Both lists name our packages and what they run on, with versions."""
+    version = release.changelog('Version')
+    cdx = json.loads((out / f'leon-{version}.cdx.json').read_text())
+    spdx = json.loads((out / f'leon-{version}.spdx.json').read_text())
+    assert cdx['bomFormat'] == 'CycloneDX' and spdx['spdxVersion'].startswith('SPDX-2')
+    for names in ({part['name']: part['version'] for part in cdx['components']},
+                  {part['name']: part.get('versionInfo') for part in spdx['packages']}):
+        assert names['leond'] == names['vyos-1x-leon'] == version
+        assert {'libjson-c5', 'libc6', 'libmnl0'} <= set(names)
+
+
+def test_source_is_what_a_clone_has(out):
+    version = release.changelog('Version')
+    with tarfile.open(out / f'leon-{version}.tar.gz') as archive:
+        names = set(archive.getnames())
+    known = subprocess.run(['git', '-C', TOP, 'ls-files'], check=True, capture_output=True,
+                           text=True).stdout.split()
+    assert f'leon-{version}/packaging/release/release.py' in names
+    assert len(names) >= len(known)
+    assert (out / 'NOTES.md').read_text().startswith('## [')
