@@ -82,25 +82,25 @@ def test_apt_installs_from_the_repository(out, tmp_path):
         subprocess.run(['tar', '-C', out, '-cf', tmp_path / 'apt.tar', 'apt'], check=True)
         root.put(tmp_path / 'apt.tar', '/tmp/apt.tar')
         root.run('rm', '-f', '/usr/sbin/policy-rc.d', '/var/lib/man-db/auto-update')
-        root.run('tar', '-C', '/srv', '-xf', '/tmp/apt.tar')
-        root.run('chmod', '-R', 'go+rX', '/srv/apt')
-        line = 'deb [signed-by=/srv/apt/{}] file:/srv/apt leon main'
-        options = ('-o', 'Dir::Etc::sourcelist=/srv/leon.list', '-o', 'Dir::Etc::sourceparts=-',
+        root.run('tar', '-C', '/var/local', '-xf', '/tmp/apt.tar')
+        root.run('chmod', '-R', 'go+rX', '/var/local/apt')
+        line = 'deb [signed-by=/var/local/apt/{}] file:/var/local/apt leon main'
+        options = ('-o', 'Dir::Etc::sourcelist=/var/local/leon.list', '-o', 'Dir::Etc::sourceparts=-',
                    '-o', 'APT::Sandbox::User=root')
 
         def update(file):
-            root.run('sh', '-c', f'echo "{line.format(file)}" >/srv/leon.list')
+            root.run('sh', '-c', f'echo "{line.format(file)}" >/var/local/leon.list')
             return root.run('apt-get', *options, '-o', 'APT::Update::Error-Mode=any', 'update',
                             check=False)
 
-        root.run('sh', '-c', 'head -c 300 /dev/zero >/srv/apt/other.gpg')
+        root.run('sh', '-c', 'head -c 300 /dev/zero >/var/local/apt/other.gpg')
         assert update('other.gpg').returncode != 0
         done = update('leon.gpg')
         assert done.returncode == 0, done.stdout + done.stderr
         root.run('apt-get', *options, 'install', '-y', '--no-install-recommends', 'leond')
         assert root.run('leond', '--version').stdout == f'leond {release.changelog("Version")}\n'
         policy = root.run('apt-cache', *options, 'policy', 'leond', 'leon-cloud', 'vyos-1x-leon')
-        assert policy.stdout.count('file:/srv/apt') >= 3
+        assert policy.stdout.count('file:/var/local/apt') >= 3
     finally:
         root.close()
 
