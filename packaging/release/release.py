@@ -10,9 +10,9 @@ Usage: release.py [--out DIR] [--debs DIR] [--image DIR] [--key KEY] [--dirty]
     --key KEY    key of gpg that signs the repository and the checksums; unsigned without
     --dirty      take HEAD though files of the tree are changed
 
-`make release` is the caller; doc/releases.md says what comes before and after. The version is that of
-packaging/debian/changelog, which meson and the image read too. Needs git, reprepro, zstd, gpg where a
-key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX).
+`make release` is the caller; doc/releases.md says what comes before and after. The version is that
+of packaging/debian/changelog, which meson and the image read too. Needs git, reprepro, zstd, gpg
+where a key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX).
 """
 import argparse
 import gzip
@@ -91,7 +91,7 @@ def repository(folder, debs, key=None):
 
 
 def image(out, folder, version):
-    """Copies of the images: the raw one compressed, as it is mostly zero. Their lists of packages."""
+    """Copies of the images, the raw one compressed as it is mostly zero, and of their lists."""
     lists = []
     for qcow2 in sorted(folder.glob(f'leon-{version}-*.qcow2')):
         shutil.copy2(qcow2, out)
@@ -192,7 +192,7 @@ def main():
     if options.image:
         for path in image(out, options.image, version):
             sbom(tools, out / f'{path.stem}.image', path.read_text().splitlines(), version)
-    (out / 'NOTES.md').write_text(notes(version))
+    (out / 'NOTES').write_text(notes(version))
     checksums(out, options.key)
     print(f'{out}: {len(debs)} packages, {"signed by " + options.key if options.key else "not signed"}')
 

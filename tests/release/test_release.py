@@ -135,4 +135,4 @@ def test_source_is_what_a_clone_has(out):
                            text=True).stdout.split()
     assert f'leon-{version}/packaging/release/release.py' in names
     assert len(names) >= len(known)
-    assert (out / 'NOTES.md').read_text().startswith('## [')
+    assert (out / 'NOTES').read_text().startswith('## [')
