@@ -17,6 +17,7 @@
 #include "nearest.h"
 #include "secret.h"
 #include "serve.h"
+#include "top.h"
 
 #define COUNT_MAX 100
 
@@ -42,6 +43,7 @@ static const struct ctl_command table[] = {
 	  "why this path to NODE, and what else there is" },
 	{ "trace", ARG_NODE, render_trace, "send a packet to each hop of the path to NODE" },
 	{ "ping", ARG_NODE_COUNT, render_ping, "send COUNT packets (default 5) to NODE" },
+	{ "top", ARG_NONE, NULL, "all of it on a terminal, once a second" },
 	{ "map", ARG_NONE, NULL, "the overlay as a page of HTML that needs nothing else" },
 	{ "metrics --listen", ARG_LISTEN, NULL, "serve them over HTTP, until it is killed" },
 	{ "metrics", ARG_NONE, render_metrics, "everything as Prometheus text" },
@@ -59,6 +61,7 @@ static const struct {
 	const char *words;
 	command_run_fn run;
 } own[] = {
+	{ "top", top_run },
 	{ "map", map_print },
 	{ "metrics --listen", serve_metrics },
 	{ "generate secret", secret_print },
