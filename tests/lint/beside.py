@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A clone is all that is needed: no file names a path of somebody's machine, and none reaches over
-the top of the tree.
+the top of the tree. And it is small: what others have built does not belong into it.
 """
 
+import os
 import re
 import sys
 
@@ -16,6 +17,7 @@ OWN_ROOT = ('tests/vm/', 'tests/fresh/')
 # From the top upwards, as C and Python would say it.
 OVER_THE_TOP = re.compile(r'(?:SOURCE_ROOT|\bTOP\b|%s|@0@)[}"\', )+]*/?\.\./')
 UPWARDS = re.compile(r'(?<![\w.])(?:\.\./)*\.\.(?=[/\'"\s)])')
+LARGEST = 256 * 1024
 CODE = ('.c', '.h', '.py', '.sh', 'meson.build', 'Makefile')
 
 
@@ -38,6 +40,9 @@ def problems_of(path, text):
 def main():
     problems = []
     for path in tree.files(''):
+        size = os.path.getsize(os.path.join(tree.TOP, path))
+        if size > LARGEST:
+            problems.append(f'{path}: {size} bytes, larger than any source')
         try:
             text = tree.read(path)
         except UnicodeDecodeError:
