@@ -11,8 +11,9 @@ from lab import LeonctlError, line_up, wait_for
 SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../schema')
 ARGUMENTS = {'explain_path': ['n1'], 'trace': ['n1'], 'ping': ['n1'], 'reset_node': ['n1']}
 # Errors of the command line have no answer in JSON; the socket's own are read below.
+OF_OTHERS = ('error', 'leonsim_', 'lisp_')
 NAMES = sorted(name[:-len('.json')] for name in os.listdir(SCHEMAS)
-               if name != 'error.json' and not name.startswith('leonsim_'))
+               if not name.startswith(OF_OTHERS))
 
 
 def schema_of(name):

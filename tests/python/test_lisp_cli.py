@@ -20,7 +20,7 @@ sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 from leon_cli import source  # noqa: E402
 
-SCHEMA = TOP / 'tests/schema/show_lisp.json'
+SCHEMA = TOP / 'tests/schema/lisp_show.json'
 START = 'timeout 20 systemctl reload-or-restart leon-lisp.service'
 WORDS = {
     'locator': {'192.0.2.11': {'priority': '1', 'weight': '100'}},
