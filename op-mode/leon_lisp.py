@@ -3,7 +3,7 @@
 """Operational commands of LISP, from the state that leon-lisp keeps: Open Overlay Router
 itself answers no questions.
 
-`raw` is that part of the state document, tests/schema/show_lisp.json.
+`raw` is that part of the state document, tests/schema/lisp_show.json.
 """
 
 import json

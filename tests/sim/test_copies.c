@@ -228,6 +228,58 @@ static struct sim *new_triangle(void)
 	return s;
 }
 
+/* Loss is what two copies are for: it makes no path slow. */
+static void test_loss_makes_no_path_slow(void **state)
+{
+	static const unsigned lossy[][2] = { { 0, 1 }, { 2, 1 } };
+	struct sim *s = new_triangle();
+
+	(void)state;
+	for (unsigned k = 0; k < array_size(lossy); k++) {
+		sim_link(s, lossy[k][0], lossy[k][1])->loss_pm = 160;
+		sim_link(s, lossy[k][1], lossy[k][0])->loss_pm = 160;
+		for (unsigned i = 0; i < 600; i++) {
+			sim_run(s, 500);
+			assert_true(is_twice(s, NULL));
+		}
+		expect_way(s, &pair(s)->way.first, 0);
+		expect_way(s, &pair(s)->way.path, 2);
+		sim_link(s, lossy[k][0], lossy[k][1])->loss_pm = 0;
+		sim_link(s, lossy[k][1], lossy[k][0])->loss_pm = 0;
+		sim_run(s, 60000);
+	}
+	sim_free(s);
+}
+
+static bool relay_loses_data(struct sim *s, void *arg)
+{
+	struct lat_entry e =
+		latdb_get(overlay_latdb(s->node[0].o), sim_slot(s, 0, 2), sim_slot(s, 0, 1));
+
+	(void)arg;
+	return e.silent && e.loss_pm;
+}
+
+/* A second path that loses much is better than none. */
+static void test_better_a_bad_one_than_none(void **state)
+{
+	struct sim *s = new_triangle();
+
+	(void)state;
+	s->node[0].conf->policy.duplicate = false;
+	overlay_set_conf(s->node[0].o, s->node[0].conf);
+	sim_flow_start(s, 2, 1, 5000);
+	sim_run(s, 5000);
+	sim_link(s, 2, 1)->data_loss_pm = 300;
+	assert_true(sim_until(s, relay_loses_data, NULL, 60000) >= 0);
+	s->node[0].conf->policy.duplicate = true;
+	overlay_set_conf(s->node[0].o, s->node[0].conf);
+	sim_run(s, 5000);
+	assert_true(relay_loses_data(s, NULL));
+	assert_true(is_twice(s, NULL));
+	sim_free(s);
+}
+
 static unsigned told(const struct sim *s, enum event_kind k)
 {
 	return s->node[0].n_events[k];
@@ -279,6 +331,8 @@ int main(void)
 		cmocka_unit_test(test_slow_direct_link_makes_place),
 		cmocka_unit_test(test_too_slow),
 		cmocka_unit_test(test_only_while_it_is_bad),
+		cmocka_unit_test(test_loss_makes_no_path_slow),
+		cmocka_unit_test(test_better_a_bad_one_than_none),
 		cmocka_unit_test(test_older_nodes),
 		cmocka_unit_test(test_no_policy),
 		cmocka_unit_test(test_people_are_told),

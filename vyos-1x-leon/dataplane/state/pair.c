@@ -78,11 +78,12 @@ static void run_second(struct pairing *p, const struct latdb *db, const struct p
 	second_run(&p->way, db, p->without_direct ? &without : pp, n_slots, to, now);
 }
 
-/* By how much the longer of the two is longer, in the long run. */
+/* By how much the longer of the two is longer, in the long run. Their round-trip times count, not
+ * their costs: a path that loses is no slower for it, and loss is what two copies are for. */
 static uint32_t difference(const struct path *a, const struct path *b)
 {
-	return a->lasting_us > b->lasting_us ? a->lasting_us - b->lasting_us
-					     : b->lasting_us - a->lasting_us;
+	return a->lasting_rtt_us > b->lasting_rtt_us ? a->lasting_rtt_us - b->lasting_rtt_us
+						     : b->lasting_rtt_us - a->lasting_rtt_us;
 }
 
 bool pair_difference_us(const struct pairing *p, uint32_t *out)
@@ -111,9 +112,8 @@ static bool leave_or_take_direct(struct pairing *p, const struct latdb *db,
 	path_evaluate(db, pp, SLOT_SELF, &direct);
 	if (!is_there(&direct) || !is_there(relayed))
 		return false;
-	without = direct.lasting_us > relayed->lasting_us &&
-		  direct.lasting_us - relayed->lasting_us >
-			  bound(policy->extra_delay_us, !p->without_direct);
+	without = direct.lasting_rtt_us > relayed->lasting_rtt_us &&
+		  difference(&direct, relayed) > bound(policy->extra_delay_us, !p->without_direct);
 	if (without == p->without_direct)
 		return false;
 	p->without_direct = without;

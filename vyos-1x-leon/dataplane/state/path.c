@@ -128,6 +128,7 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 	p->lasting_us = p->cost_us;
 	p->noise_us = 0;
 	p->rtt_us = 0;
+	p->lasting_rtt_us = 0;
 	p->mtu = 0;
 	p->silent = false;
 	if (p->n_hops > pp->maximum_relays + 1)
@@ -145,6 +146,7 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 		if ((i && !may_relay(pp, u)) || link_is_broken(pp, u, p->hop[i]))
 			p->cost_us = COST_INFINITE;
 		p->rtt_us = cost_add(p->rtt_us, e.rtt_us);
+		p->lasting_rtt_us = cost_add(p->lasting_rtt_us, e.lasting_us);
 		p->silent |= e.silent;
 		arrive_ppm = arrive_ppm / LOSS_FULL *
 			     (uint32_t)(LOSS_FULL - min_of((int)e.loss_pm, LOSS_FULL));

@@ -30,12 +30,13 @@ struct path {
 	uint8_t n_hops;		     /* 0: no path */
 	uint16_t hop[LEON_HOPS_MAX]; /* slots, destination last */
 	uint32_t cost_us;
-	uint32_t lasting_us; /* the cost in the long run */
-	uint32_t noise_us;   /* sum of the links' variations */
-	uint32_t rtt_us;     /* sum of the links' RTTs now */
-	uint16_t mtu;	     /* smallest link MTU on it, 0 unknown */
-	uint16_t loss_pm;    /* of the links together, 1/1000 */
-	bool silent;	     /* a link on it is silent (struct lat_entry) */
+	uint32_t lasting_us;	 /* the cost in the long run */
+	uint32_t noise_us;	 /* sum of the links' variations */
+	uint32_t rtt_us;	 /* sum of the links' RTTs now */
+	uint32_t lasting_rtt_us; /* and in the long run: no price of loss in it, no relay's cost */
+	uint16_t mtu;		 /* smallest link MTU on it, 0 unknown */
+	uint16_t loss_pm;	 /* of the links together, 1/1000 */
+	bool silent;		 /* a link on it is silent (struct lat_entry) */
 };
 
 struct path_params {

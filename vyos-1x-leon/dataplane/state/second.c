@@ -4,8 +4,8 @@
 
 #include "base/defs.h"
 
-/* Silence is no reason to leave a path, since the other copy takes another; but it is one not to
- * choose it. */
+/* Silence is no reason to leave a path, since the other copy takes another; but it is one to choose
+ * any other first. */
 static bool is_usable(const struct path *p)
 {
 	return p->n_hops && p->cost_us != COST_INFINITE;
@@ -33,6 +33,13 @@ static bool may_relay(const struct path_params *pp, uint16_t slot)
 	return pp->maximum_relays && !(pp->no_relay && pp->no_relay[slot]);
 }
 
+static bool is_before(const struct path *p, const struct path *best)
+{
+	if (!is_usable(p) || !is_usable(best))
+		return is_usable(p);
+	return p->silent != best->silent ? best->silent : cost_of(p) < cost_of(best);
+}
+
 /* Over the relay that is best in the long run, leaving out `but`; n_hops 0 where there is none. */
 static struct path best_relayed(const struct latdb *db, const struct path_params *pp,
 				uint16_t n_slots, uint16_t to, uint16_t but)
@@ -46,10 +53,10 @@ static struct path best_relayed(const struct latdb *db, const struct path_params
 		struct path p = { .n_hops = 2, .hop = { k, to } };
 
 		if (k == to || k == but || !may_relay(pp, k) ||
-		    least_cost(&own[k]) >= cost_of(&best))
+		    (!best.silent && least_cost(&own[k]) >= cost_of(&best)))
 			continue;
 		path_evaluate(db, pp, SLOT_SELF, &p);
-		if (is_usable(&p) && !p.silent && cost_of(&p) < cost_of(&best))
+		if (is_before(&p, &best))
 			best = p;
 	}
 	return best;
