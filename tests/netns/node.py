@@ -23,9 +23,14 @@ class LeonctlError(RuntimeError):
     """leonctl ended with a status other than 0."""
 
 
+# Times that a quiet machine needs with room to spare; a busy one is given so many times that.
+PATIENCE = 3
+
+
 def wait_for(predicate, within, what='', every=0.05):
     """Polls until the predicate gives something true and returns that. Errors of leonctl (a daemon
     not there yet) count as false."""
+    within *= PATIENCE
     end = time.monotonic() + within
     while True:
         try:

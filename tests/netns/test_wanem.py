@@ -41,8 +41,8 @@ def test_rtt_is_what_was_asked(net, asked_ms):
     for address in (wan.ip4(1), wan.ip6(1)):
         seen = rtts(site['a'], address)
         assert len(seen) == 15
-        assert min(seen) >= asked_ms
-        assert statistics.median(seen) / asked_ms < 1.5
+        # A busy machine adds to most of them, and takes from none.
+        assert asked_ms <= min(seen) < 1.5 * asked_ms
 
 
 def test_each_direction_and_pair_has_its_own_delay(net):

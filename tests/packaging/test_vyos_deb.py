@@ -238,14 +238,13 @@ def status(root, name='vyos-1x-leon'):
 
 
 def left_behind(root):
-    """Files that have our name, documents and dpkg's own records apart."""
-    return root.run(
+    """Files that have our name, what leond has, documents and dpkg's own records apart."""
+    found = root.run(
         'find', '/opt/vyatta', '/usr/lib', '/usr/libexec', '/usr/share/vyos', '/lib/systemd',
         '-xdev', '(', '-name', '*leon*', '-o', '-name', '*.vyos', ')',
-        # What leond has.
-        '-not', '-name', 'leond@.service', '-not', '-name', 'leond.conf',
-        '-not', '-name', 'leon-ipsec@.service', '-not', '-path', '/usr/lib/leon*', check=False,
-    ).stdout.split()  # fmt: skip
+        '-not', '-path', '/usr/lib/leon*', check=False).stdout.split()  # fmt: skip
+    of_leond = {Path(path).name for path in root.run('dpkg', '-L', 'leond').stdout.split()}
+    return [path for path in found if Path(path).name not in of_leond]
 
 
 def test_life_of_the_package(vyos):
