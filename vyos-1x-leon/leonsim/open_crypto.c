@@ -93,14 +93,6 @@ int aead_seal_pieces(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const 
 	return 0;
 }
 
-int aead_seal(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad, size_t aad_len,
-	      const void *in, size_t in_len, void *out)
-{
-	const struct aead_piece piece = { in, in_len };
-
-	return aead_seal_pieces(a, nonce, aad, aad_len, &piece, 1, out);
-}
-
 int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad, size_t aad_len,
 	      const void *in, size_t in_len, void *out)
 {

@@ -29,17 +29,23 @@ struct aead *aead_new_pair(enum aead_cipher cipher, const uint8_t seal_key[AEAD_
 bool aead_aes_is_fast(void);
 void aead_free(struct aead *a); /* NULL ok; wipes */
 
-/* out may be the same memory as in; out has room for in_len + AEAD_TAG_LEN. Returns 0 or -EIO. */
-int aead_seal(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad, size_t aad_len,
-	      const void *in, size_t in_len, void *out);
-/* The same of text that lies in several places; out may be the memory of the first piece only where
- * there is no other. */
+/* Text that lies in one place or in several. */
 struct aead_piece {
 	const void *data;
 	size_t len;
 };
+/* out has room for all pieces and AEAD_TAG_LEN, and may be the memory of the first piece only where
+ * there is no other. Returns 0 or -EIO. */
 int aead_seal_pieces(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
 		     size_t aad_len, const struct aead_piece *in, unsigned n_in, void *out);
+/* The same of one piece; out may be the same memory as in. */
+static inline int aead_seal(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
+			    size_t aad_len, const void *in, size_t in_len, void *out)
+{
+	const struct aead_piece piece = { in, in_len };
+
+	return aead_seal_pieces(a, nonce, aad, aad_len, &piece, 1, out);
+}
 /* in_len includes the tag; out has room for in_len - AEAD_TAG_LEN. 0, or
  * -EBADMSG: not authentic. */
 int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad, size_t aad_len,
