@@ -24,6 +24,9 @@
 #define MSS_MAX		     1460
 #define TS_OPTION_LEN	     12
 
+/* The virtio_net_hdr of a frame that is whole as it is. */
+static const uint8_t no_offload[ACCEL_VNET_LEN];
+
 const struct flow *conn_flow(const struct conn *c)
 {
 	return &c->flow;
@@ -48,9 +51,7 @@ static void send_frame(struct conn *c, const struct flow_frame *f, enum accel_wh
 		engine_send(c->e, c->hash, where, peer_id(c->peer), NULL, f->message,
 			    f->message_len);
 	} else {
-		static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
-
-		engine_send(c->e, c->hash, where, peer_id(c->peer), plain, f->data, f->len);
+		engine_send(c->e, c->hash, where, peer_id(c->peer), no_offload, f->data, f->len);
 	}
 }
 
@@ -68,10 +69,9 @@ static void to_near(void *arg, struct flow *f, const struct flow_frame *frame)
 
 static void to_stand_in(void *arg, struct flow *f, const struct flow_frame *frame)
 {
-	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
 	struct conn *c = arg;
 	struct lan *lan = engine_lan(c->e, f->key.vlan);
-	const uint8_t *vnet = frame->message ? frame->message + ACCEL_QUEUE_HDR : plain;
+	const uint8_t *vnet = frame->message ? frame->message + ACCEL_QUEUE_HDR : no_offload;
 
 	if (lan)
 		tun_write(&lan->tun, vnet, frame->data, frame->len, frame->v->l3_offset);
@@ -177,12 +177,11 @@ static void repeat_fin(struct conn *c)
 				 .ts_val = f->near.ts_val,
 				 .ts_ecr = f->far.ts_val };
 	struct lan *lan = engine_lan(c->e, f->key.vlan);
-	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
 	uint8_t frame[TCP_FRAME_MAX];
 	size_t len = tcp_make(&s, frame);
 
 	if (lan)
-		tun_write(&lan->tun, plain, frame, len, ETH_HDR_LEN);
+		tun_write(&lan->tun, no_offload, frame, len, ETH_HDR_LEN);
 }
 
 static int open_stand_in(void *arg, struct flow *f)
@@ -246,6 +245,13 @@ void conn_sync_stream(struct conn *c)
 	c->bound = 0;
 }
 
+static void send_made(struct conn *c, enum accel_where where, const struct tcp_segment *s)
+{
+	uint8_t frame[TCP_FRAME_MAX];
+
+	engine_send(c->e, c->hash, where, peer_id(c->peer), no_offload, frame, tcp_make(s, frame));
+}
+
 /* No stand-in, and the host may not be left with a connection that nobody has. */
 static void reset_by_hand(struct conn *c)
 {
@@ -260,24 +266,17 @@ static void reset_by_hand(struct conn *c)
 				 .seq = f->near.acked,
 				 .ack = f->near.next,
 				 .flags = TCP_RST | TCP_ACK };
-	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
-	uint8_t frame[TCP_FRAME_MAX];
-	size_t len = tcp_make(&s, frame);
 
-	engine_send(c->e, c->hash, ACCEL_LAN, peer_id(c->peer), plain, frame, len);
+	send_made(c, ACCEL_LAN, &s);
 }
 
 static void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame)
 {
-	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
-	struct conn *c = arg;
-	uint8_t made[TCP_FRAME_MAX];
 	struct tcp_segment s;
 
 	(void)f;
 	if (tcp_refusal(frame->v, frame->t, &s))
-		engine_send(c->e, c->hash, ACCEL_NODE, peer_id(c->peer), plain, made,
-			    tcp_make(&s, made));
+		send_made(arg, ACCEL_NODE, &s);
 }
 
 /*
@@ -287,7 +286,6 @@ static void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame
  */
 static void ask_far(struct conn *c)
 {
-	static const uint8_t plain[ACCEL_VNET_LEN] = { 0 };
 	const struct flow *f = &c->flow;
 	struct tcp_segment s = { .dst_mac = f->far.mac,
 				 .src_mac = f->near.mac,
@@ -299,9 +297,8 @@ static void ask_far(struct conn *c)
 				 .seq = f->near_start - 1,
 				 .ack = f->far_start,
 				 .flags = TCP_ACK };
-	uint8_t frame[TCP_FRAME_MAX];
 
-	engine_send(c->e, c->hash, ACCEL_NODE, peer_id(c->peer), plain, frame, tcp_make(&s, frame));
+	send_made(c, ACCEL_NODE, &s);
 }
 
 static void give_up(void *arg, struct flow *f, bool reset)
