@@ -115,9 +115,9 @@ def test_small_gain_does_not_change_the_path(lab):
     wait_for(lambda: min(relayed_cost(), default=90_000) < 50_000, 60, 'the relay is known to be faster')
     changes, heard = node.paths()[far]['changes'], node.counter('net_rx_datagrams')
     wait_for(lambda: node.counter('net_rx_datagrams') > heard + 100, 30)
-    path = node.paths()[far]
-    assert net.hops('a', 'b') == ['b'] and path['changes'] == changes
-    assert path['reason'] == 'threshold'
+    # What is measured on a busy machine may close the gap for a moment; the path stays.
+    wait_for(lambda: node.paths()[far]['reason'] == 'threshold', 30, 'the gain is too small')
+    assert net.hops('a', 'b') == ['b'] and node.paths()[far]['changes'] == changes
 
 
 def test_every_pair_of_planetlab_sites_is_on_the_path_of_an_independent_dijkstra(lab):

@@ -105,6 +105,21 @@ static void a_clock_that_jumps_begins_anew(void **state)
 	assert_false(one_way_is_known(&p.w, mono_of(p.at_us + 61000000)));
 }
 
+static void answers_of_one_instant_are_taken(void **state)
+{
+	struct pair p = { .at_us = 1000000 };
+
+	(void)state;
+	/* A thread that had to wait finds several in its queue, and reads the clock once. */
+	for (unsigned i = 0; i < 5; i++)
+		one_way_note(&p.w, &(struct one_way_times){ .answered_us = 20000 + i },
+			     mono_of(p.at_us));
+	assert_true(one_way_is_known(&p.w, mono_of(p.at_us)));
+	for (unsigned i = 0; i < 60; i++)
+		ping(&p, 20000, 20000, 0);
+	assert_in_range(p.w.jitter_us, 0, 20000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +127,7 @@ int main(void)
 		cmocka_unit_test(what_lasts_is_the_new_least),
 		cmocka_unit_test(a_clock_may_wrap_and_drift),
 		cmocka_unit_test(a_clock_that_jumps_begins_anew),
+		cmocka_unit_test(answers_of_one_instant_are_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

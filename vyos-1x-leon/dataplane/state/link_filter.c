@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "state/follow.h"
 
 #define MINUTE_NS (60 * NS_PER_S)
 #define HOUR_NS	  (60 * MINUTE_NS)
@@ -72,13 +73,6 @@ static void note_sample(struct link_filter *f, uint32_t rtt_us)
 	f->loss_pm -= (f->loss_pm + LOSS_GAIN - 1) / LOSS_GAIN;
 	if (f->n_samples < UINT32_MAX)
 		f->n_samples++;
-}
-
-/* Share of a new value that takes over an average of this time scale after dt: dt / (scale + dt),
- * which for small dt is what 1 - exp(-dt / scale) is, without the library of floats. */
-static int64_t follow(int64_t average, int64_t value, int64_t dt_us, int64_t scale_us)
-{
-	return average + (value - average) * dt_us / (scale_us + dt_us);
 }
 
 static void start_averages(struct link_filter *f, int64_t r, mono_t now)

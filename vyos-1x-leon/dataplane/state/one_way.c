@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/defs.h"
+#include "state/follow.h"
 
 /* Short, so that clocks which drift apart spoil little; at one probe a second the least of ten to
  * twenty samples is near the least there is. */
@@ -20,11 +21,6 @@
 void one_way_reset(struct one_way *w)
 {
 	memset(w, 0, sizeof(*w));
-}
-
-static int64_t follow(int64_t average, int64_t value, int64_t dt_us, int64_t scale_us)
-{
-	return average + (value - average) * dt_us / (scale_us + dt_us);
 }
 
 static int32_t sample_of(struct one_way_dir *d, uint32_t raw_us, bool first)
