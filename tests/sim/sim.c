@@ -224,6 +224,16 @@ static void packet_arrives(void *arg, mono_t now)
 	packet_free(p);
 }
 
+/* When a node reads what reaches it then: each has its own turns. */
+static mono_t read_at(const struct sim *s, unsigned to, mono_t at)
+{
+	int64_t turn_ns = s->turn_us * 1000, phase_ns = turn_ns * to / s->n;
+
+	if (!turn_ns)
+		return at;
+	return mono_add_ns(at, turn_ns - (at.ns + phase_ns) % turn_ns);
+}
+
 static void launch(struct sim *s, const struct endpoint *from, unsigned to, const void *data,
 		   size_t len, int64_t delay_us)
 {
@@ -239,7 +249,7 @@ static void launch(struct sim *s, const struct endpoint *from, unsigned to, cons
 	if (p->next)
 		p->next->prev = p;
 	s->packets = p;
-	timer_set(p->timer, mono_add_us(loop_now(s->loop), delay_us));
+	timer_set(p->timer, read_at(s, to, mono_add_us(loop_now(s->loop), delay_us)));
 }
 
 void sim_inject(struct sim *s, const struct endpoint *from, unsigned to, const void *data,

@@ -90,6 +90,7 @@ struct sim {
 	sim_tap_fn tap;
 	void *tap_arg;
 	uint64_t n_lost, n_too_big, n_delivered, n_refused;
+	int64_t turn_us; /* machines so busy that they read only so often; 0: at once */
 	bool trace;
 };
 

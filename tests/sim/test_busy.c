@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Machines that come to read only now and then: everything that arrived in between is taken at one
+ * instant, answers of all nodes, second answers, several records, as a thread does that had to wait
+ * for its processor.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/defs.h"
+#include "sim.h"
+
+#define NODES 6
+
+static void expect_calm(const struct sim *s)
+{
+	assert_int_equal(sim_events(s, EV_UNREACHABLE), 0);
+	assert_int_equal(sim_events(s, EV_LINK_DOWN), 0);
+}
+
+static void live_through(int64_t turn_ms, uint64_t seed)
+{
+	struct sim *s = sim_new(NODES, seed);
+
+	sim_set_rtt(s, 0, 1, 200000);
+	s->turn_us = turn_ms * 1000;
+	sim_boot_all(s);
+	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+	for (unsigned i = 1; i < NODES; i++)
+		sim_flow_start(s, 0, i, 10000);
+	sim_run(s, 120000);
+	expect_calm(s);
+	sim_kill(s, 3);
+	sim_run(s, 20000);
+	assert_int_equal(sim_state(s, 0, 3), NODE_UNREACHABLE);
+	sim_boot(s, 3);
+	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
+	sim_free(s);
+}
+
+/* Up to three times what a node asks of another in a second arrives at once; beyond a second
+ * links may well go down. */
+static void what_comes_at_once_is_taken(void **state)
+{
+	static const int64_t turns_ms[] = { 3, 20, 100, 250, 500 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(turns_ms); i++)
+		for (uint64_t seed = 1; seed <= 4; seed++)
+			live_through(turns_ms[i], 900 + 10 * i + seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_comes_at_once_is_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
