@@ -23,6 +23,12 @@ from leon_cloud import apply, network, section  # noqa: E402
 HERE = {'hostname': 'fujisawa.example.net', 'uplink': 'ens3', 'uplink-mac': '52:54:00:00:00:01',
         'address': '10.0.0.5'}
 SECRET = 'a secret for the tests'
+# The one of protocol.md: VNI 1, 192.0.2.1, seoul.example.net:7000.
+TOKEN = ('leon1.AAABAhT2CTE5Mi4wLjIuMRtYEXNlb3VsLmV4YW1wbGUubmV0HGNvcnJlY3QgaG9yc2UgYmF0dGVyeSBzdGFw'
+         'bGU7Hy_G')
+OF_TOKEN = {'vni': 1, 'peer': {'seed-1': {'address': '192.0.2.1'},
+                               'seed-2': {'address': 'seoul.example.net', 'port': 7000}},
+            'authentication': {'pre-shared-secret': 'correct horse battery staple'}}
 
 
 def plan(machine=None, **keys):
@@ -149,6 +155,18 @@ def test_secret_joins_what_else_says_who_may_be_a_member():
      ['leon.secret-from: secret is given too; give one of them']),
     ({'secret': SECRET, 'authentication': {'pre-shared-secret': SECRET}},
      ['leon.secret: authentication.pre-shared-secret is given too; give one of them']),
+    ({'token': 7}, ['leon.token: is no string; put it in quotes']),
+    ({'token': TOKEN, 'secret': SECRET},
+     ['leon.token: secret is given too; give one of them']),
+    ({'token': TOKEN, 'token-from': 'https://x/'},
+     ['leon.token-from: token is given too; give one of them']),
+    ({'token': TOKEN, 'authentication': {'pre-shared-secret': SECRET}},
+     ['leon.token: authentication.pre-shared-secret is given too; give one of them']),
+    ({'token': TOKEN, 'vni': 7},
+     ['leon.vni: the token has one; take this one out, or give peer and secret in place of the token']),
+    ({'token-from': 'http://vault.example.net/leon'},
+     ['leon.token-from: is sent in the clear; give an address with https:// (http:// only for the '
+      'metadata service of the cloud), or file:///']),
     ({'secret-from': 'http://vault.example.net/leon'},
      ['leon.secret-from: is sent in the clear; give an address with https:// (http:// only for the '
       'metadata service of the cloud), or file:///']),
@@ -233,10 +251,10 @@ class Machine(apply.Machine):
         (root / 'etc').mkdir()
         (root / 'etc/fstab').write_text('UUID=1 / ext4 defaults 0 1\n')
 
-    def run(self, *command):
+    def run(self, *command, given=None):
         self.ran.append(' '.join(command))
         if command[0] == 'leond':
-            return super().run(str(BUILD / 'vyos-1x-leon/dataplane/leond'), *command[1:])
+            return super().run(str(BUILD / 'vyos-1x-leon/dataplane/leond'), *command[1:], given=given)
         for start, (status, out, err) in self.answers.items():
             if self.ran[-1].startswith(start):
                 return subprocess.CompletedProcess(command, status, out, err)
@@ -332,6 +350,10 @@ def test_a_copy_of_the_disk_is_another_node(machine):
     ('#cloud-config\nleon:\n  peer: [\n', 'leon: user-data is no YAML in line 4: '),
     ({'secret-from': 'file:///nowhere'},
      'leon.secret-from: file:///nowhere cannot be fetched: nobody there'),
+    ({'token': TOKEN[:-9]},
+     'leon.token: the token is damaged or cut short; copy it again, all of it'),
+    ({'token': 'seoul.example.net'}, 'leon.token: this is no token; a token begins with "leon1."'),
+    ({'token': TOKEN, 'mtu': 1}, 'leon.mtu: '),
 ])
 def test_wrong_user_data(machine, leon, sentence):
     """A sentence, on the console and above the login prompt; nothing else was touched; and the next
@@ -356,6 +378,42 @@ def test_no_section(machine, text):
     machine.tell(text)
     assert apply.apply(machine) == 0
     assert machine.said == ['leon: the user-data has no section "leon:", so no overlay was configured']
+
+
+def test_one_string_is_enough(machine):
+    machine.tell({'token': TOKEN})
+    assert apply.apply(machine) == 0, machine.said
+    assert machine.document() == {
+        'version': 1, 'interface': 'leon0', 'node-name': 'seoul', 'node-id': '10.0.0.5',
+        'source-interface': 'ens3', **OF_TOKEN}
+    assert machine.said == ['leon: leon0 is configured from the user-data: node seoul, 2 peers; '
+                            'leonctl show nodes']
+    assert TOKEN not in ' '.join(machine.ran + machine.said)
+
+
+def test_token_beside_what_is_the_site_s_own(machine):
+    """Broken into lines as a mail does; more peers and who is trusted are added."""
+    trusted = {'trusted-identity': ['ab' * 32]}
+    machine.tell({'token': f'{TOKEN[:60]}\n{TOKEN[60:]}\n', 'peer': '198.51.100.1',
+                  'authentication': trusted, 'address': '10.99.0.4/24'})
+    assert apply.apply(machine) == 0, machine.said
+    document = machine.document()
+    assert document['peer'] == {**OF_TOKEN['peer'], 'peer1': {'address': '198.51.100.1'}}
+    assert document['authentication'] == {**trusted, **OF_TOKEN['authentication']}
+    assert (document['vni'], document['overlay-address']) == (1, ['10.99.0.4'])
+
+
+def test_token_is_fetched(machine):
+    url = 'https://vault.example.net/leon'
+    machine.pages[url] = TOKEN.encode() + b'\n'
+    machine.tell({'token-from': url})
+    assert apply.apply(machine) == 0, machine.said
+    assert machine.document()['peer'] == OF_TOKEN['peer']
+    machine.pages[url] = TOKEN[:-3].encode()
+    machine.tell({'token-from': url}, number='i-2')
+    assert apply.apply(machine) == 1
+    assert machine.said[1] == ('leon.token-from: the token is damaged or cut short; copy it again, all '
+                               'of it')
 
 
 def test_secret_is_waited_for(machine):
@@ -391,11 +449,13 @@ def test_secret_that_is_none(machine, page, sentence):
 
 def documented():
     """User-data that the pages ask to be copied."""
-    text = (TOP / 'vyos-1x-leon/doc/cloud.md').read_text()
-    blocks = re.findall(r'^    #cloud-config\n(?:    .*\n)+', text, re.M)
-    assert len(blocks) >= 3
-    for number, block in enumerate(blocks):
-        yield pytest.param(textwrap.dedent(block), id=f'cloud.md-{number}')
+    for name, least in {'vyos-1x-leon/doc/cloud.md': 4, 'README.md': 2}.items():
+        blocks = re.findall(r'^    #cloud-config\n(?:    .*\n)+', (TOP / name).read_text(), re.M)
+        assert len(blocks) >= least
+        for number, block in enumerate(blocks):
+            # A token that can be read is a secret that somebody would use.
+            block = textwrap.dedent(block).replace('leon1.replace-this-by-your-own', TOKEN)
+            yield pytest.param(block, id=f'{Path(name).name}-{number}')
     for path in sorted((TOP / 'packaging/deploy').glob('*/user-data')):
         yield pytest.param(path.read_text(), id=path.parent.name)
 
@@ -419,11 +479,11 @@ def disk_of(machine, *answers):
     left = list(answers)
     usual = machine.run
 
-    def run(*command):
+    def run(*command, **keys):
         if command[0] == 'blkid':
             machine.ran.append('blkid')
             return subprocess.CompletedProcess(command, *left.pop(0))
-        return usual(*command)
+        return usual(*command, **keys)
 
     machine.run = run
 

@@ -41,8 +41,8 @@ class Machine:
 
     root = Path('/')
 
-    def run(self, *command):
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+    def run(self, *command, given=None):
+        return subprocess.run(command, capture_output=True, text=True, check=False, input=given)
 
     def fetch(self, url, headers, timeout):
         request = urllib.request.Request(url, headers=headers)
@@ -143,26 +143,44 @@ def facts(machine, instance):
     return found
 
 
-def secret_of(machine, plan):
-    if plan.secret_kind != 'secret-from':
-        return plan.secret
+def fetched(machine, key, where):
+    """The line of text that lies somewhere else: a secret, or a token."""
     deadline = machine.now() + FETCH_S
     while True:
         try:
-            data = machine.fetch(plan.secret['url'], plan.secret['headers'], TRY_S)
+            data = machine.fetch(where['url'], where['headers'], TRY_S)
             break
         except (OSError, ValueError) as error:
             denied = isinstance(error, urllib.error.HTTPError) and error.code in (401, 403)
             if denied or machine.now() > deadline:
-                raise fault('secret-from', f'{plan.secret["url"]} cannot be fetched: {error}')
+                raise fault(key, f'{where["url"]} cannot be fetched: {error}')
         machine.wait(TRY_S)
     try:
         text = data.decode('utf-8').strip()
     except ValueError:
         text = ''
     if not text or len(data) > SECRET_BYTES or '\n' in text:
-        raise fault('secret-from', f'{plan.secret["url"]} has not one line of text')
+        raise fault(key, f'{where["url"]} has not one line of text')
     return text
+
+
+def invited(machine, key, token):
+    """What leond makes of a token. By its standard input: others see the words of a command."""
+    done = machine.run('leond', '--join', '-', given=token)
+    if done.returncode != 0:
+        sentences = [line.removeprefix('leond: ') for line in said(done)]
+        raise section.SectionError([f'leon.{key}: {sentence}' for sentence in sentences])
+    return json.loads(done.stdout)
+
+
+def whole_document(machine, plan):
+    """leond.json(5) with the secret, wherever that comes from."""
+    key, text = plan.secret_kind, plan.secret
+    if key and key.endswith('-from'):
+        text = fetched(machine, key, text)
+    if key and key.startswith('token'):
+        return plan.with_token(invited(machine, key, text))
+    return plan.with_secret(text)
 
 
 def mount_data_disk(machine, plan):
@@ -270,7 +288,7 @@ def apply(machine):
             machine.say('leon: the user-data has no section "leon:", so no overlay was configured')
             return 0
         plan = section.plan(given, facts(machine, instance))
-        document = plan.with_secret(secret_of(machine, plan))
+        document = whole_document(machine, plan)
         judge(machine, plan, document)
         forget_the_original(machine, plan)
         if plan.data_disk:

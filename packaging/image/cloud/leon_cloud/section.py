@@ -14,7 +14,8 @@ BRIDGE = 'br0'
 NAME = re.compile(r'[A-Za-z][A-Za-z0-9_.-]{0,14}')
 MAC = re.compile(r'[0-9a-f]{2}(:[0-9a-f]{2}){5}')
 LABEL = re.compile(r'[!-~]{1,32}')
-SECRET_SOURCES = ('secret', 'secret-from')
+# Where the secret comes from: said here, or fetched; by itself, or in a token with peers and VNI.
+SECRET_SOURCES = ('secret', 'secret-from', 'token', 'token-from')
 # What is taken out before the rest is handed to leond.
 OWN = ('interface', 'address', 'ports', 'bridge', 'data-disk', 'ipsec', *SECRET_SOURCES)
 
@@ -95,36 +96,40 @@ class Reader:
         return None
 
     def secret_source(self):
-        """('secret', text), ('secret-from', {url, headers}) or (None, None)."""
+        """(word, text), (word-from, {url, headers}) or (None, None)."""
         given = [key for key in SECRET_SOURCES if key in self.section]
-        if given and 'pre-shared-secret' in (self.section.get('authentication') or ()):
-            self.fault(given[0], 'authentication.pre-shared-secret is given too; give one of them')
-        if len(given) > 1:
-            self.fault('secret-from', 'secret is given too; give one of them')
         if not given:
             return None, None
-        value = self.section[given[0]]
-        if given[0] == 'secret':
-            if not isinstance(value, str):
-                self.fault('secret', 'is no string; put it in quotes')
-            return 'secret', value
-        return 'secret-from', self.location(value)
+        key = given[-1]
+        if 'pre-shared-secret' in (self.section.get('authentication') or ()):
+            self.fault(key, 'authentication.pre-shared-secret is given too; give one of them')
+        for other in given[:-1]:
+            self.fault(key, f'{other} is given too; give one of them')
+        if key.startswith('token') and 'vni' in self.section:
+            self.fault('vni', 'the token has one; take this one out, or give peer and secret in place '
+                       'of the token')
+        value = self.section[key]
+        if key.endswith('-from'):
+            return key, self.location(key, value)
+        if not isinstance(value, str):
+            self.fault(key, 'is no string; put it in quotes')
+        return key, value
 
-    def location(self, value):
+    def location(self, key, value):
         where = {'url': value} if isinstance(value, str) else value
         if not isinstance(where, dict) or not isinstance(where.get('url'), str):
-            self.fault('secret-from', 'is neither an address nor { url, headers }')
+            self.fault(key, 'is neither an address nor { url, headers }')
             return None
-        for key in where:
-            if key not in ('url', 'headers'):
-                self.fault(f'secret-from.{key}', 'unknown key')
+        for inner in where:
+            if inner not in ('url', 'headers'):
+                self.fault(f'{key}.{inner}', 'unknown key')
         headers = where.get('headers', {})
         if not isinstance(headers, dict) or \
                 not all(isinstance(text, str) for pair in headers.items() for text in pair):
-            self.fault('secret-from.headers', 'is no object of strings')
+            self.fault(f'{key}.headers', 'is no object of strings')
             headers = {}
         if not is_private(where['url']):
-            self.fault('secret-from', 'is sent in the clear; give an address with https:// (http:// '
+            self.fault(key, 'is sent in the clear; give an address with https:// (http:// '
                        'only for the metadata service of the cloud), or file:///')
         return {'url': where['url'], 'headers': headers}
 
@@ -220,9 +225,23 @@ class Plan:
         """The whole document of leond; without an own secret that which the section has."""
         if secret is None:
             return self.document
-        others = self.document.get('authentication')
-        return {**self.document, 'authentication': {
-            **(others if isinstance(others, dict) else {}), 'pre-shared-secret': secret}}
+        return {**self.document, 'authentication': joined(
+            self.document.get('authentication'), {'pre-shared-secret': secret})}
+
+    def with_token(self, invited):
+        """The whole document of leond; invited: what `leond --join` makes of the token. Of that the
+        name, the node-id and the interface are not taken, which are this machine's own."""
+        return {**self.document, 'vni': invited['vni'],
+                'peer': joined(invited['peer'], self.document.get('peer', {})),
+                'authentication': joined(self.document.get('authentication'),
+                                         invited['authentication'])}
+
+
+def joined(first, second):
+    """Keys of both; what is no object is left to leond's sentence."""
+    if not isinstance(second, dict):
+        return second
+    return {**(first if isinstance(first, dict) else {}), **second}
 
 
 def plan(section, machine):
