@@ -32,6 +32,7 @@
 #include "state/neigh.h"
 
 /* Each is its module's alone. */
+struct accelerator;
 struct announcer;
 struct cache;
 struct counters_reset;
@@ -115,6 +116,7 @@ struct leond {
 	struct routes *routes;
 	struct source_state *source;
 	struct usage *usage;
+	struct accelerator *accelerator; /* NULL: none is configured */
 
 	struct timer *leave_timer;
 	unsigned leaves_sent;

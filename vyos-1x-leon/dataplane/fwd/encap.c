@@ -38,7 +38,7 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 		struct outgoing o = { .node = lane->node,
 				      .twice = lane->twice,
 				      .counter = lane->counter + i,
-				      .kind = LEON_FRAME,
+				      .kind = f->accel ? LEON_ACCEL : LEON_FRAME,
 				      .flags = LEON_F_CSUM_PARTIAL,
 				      .frames = !lane->twice,
 				      .head_len = t.hdr_len,
@@ -46,6 +46,11 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 		struct pieces p;
 		uint8_t *head;
 
+		if (unlikely(f->accel && len > lane->room)) {
+			drop(w, DROP_accel_room);
+			all = false;
+			continue;
+		}
 		if (unlikely(len > lane->room)) {
 			all &= split_segment(w, &t, i, lane);
 			continue;
@@ -84,6 +89,32 @@ bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lan
 	if (likely(f->len <= lane->room))
 		return send_whole(w, f, lane, flags, own);
 	return frag_send(w, lane, &whole, flags);
+}
+
+/* Between accelerators: alone, and whole or not at all; TCP there makes it smaller. */
+static bool send_accel(struct worker *w, const struct frame *f, const struct lane *lane)
+{
+	struct outgoing o = { .node = lane->node,
+			      .kind = LEON_ACCEL,
+			      .flags = f->partial ? LEON_F_CSUM_PARTIAL : 0,
+			      .frames = 1,
+			      .body_len = f->len };
+
+	if (f->gso != FRAME_PLAIN)
+		return send_super(w, f, lane);
+	if (f->len > lane->room) {
+		drop(w, DROP_accel_room);
+		return false;
+	}
+	return outgoing_begin(w, &o) && outgoing_end(w, &o, f->data);
+}
+
+void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
+{
+	const struct snap_node *node = &w->snap->node[slot];
+	struct lane lane = { .node = node, .room = node->room };
+
+	send_accel(w, f, &lane);
 }
 
 void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last)

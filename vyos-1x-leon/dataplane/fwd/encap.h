@@ -22,3 +22,5 @@ void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, boo
 /* The same frame, alone and at once, along this lane. own: the frame is not needed afterwards.
  * False where nothing of it is sent (counted, unless it travels twice). */
 bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lane, bool own);
+/* One frame (f->accel) from the accelerator here to that of the node. */
+void encap_accel(struct worker *w, const struct frame *f, uint16_t slot);

@@ -25,6 +25,7 @@ struct frame {
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */
 	struct eth_view v;
+	bool accel; /* for the accelerator of the node, not for its segment */
 };
 
 /* A frame in one or two pieces, as it is put into datagrams: a segment of a super-frame has its

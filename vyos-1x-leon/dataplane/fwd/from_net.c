@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/defs.h"
+#include "fwd/accel.h"
 #include "fwd/copies.h"
 #include "fwd/reports.h"
 #include "fwd/incoming.h"
@@ -239,11 +240,17 @@ static void take_control(struct worker *w, const struct datagram *d)
 	report_control(w, d->from, arrival(w, d->msg->rx_real_ns), d->data, d->len);
 }
 
+static void take_accel(struct worker *w, const struct datagram *d)
+{
+	accel_from_peer(w, d->source, d->payload, d->payload_len, d->h.flags & FRAME_FLAGS);
+}
+
 static const struct kind kinds[LEON_KINDS] = {
 	[LEON_FRAME] = { take_frame, .is_data = true },
 	[LEON_FRAGMENT] = { take_fragment, .is_data = true },
 	[LEON_BUNDLE] = { take_bundle, .is_data = true },
 	[LEON_COPY] = { take_copy, .is_data = true, .any_path = true },
+	[LEON_ACCEL] = { take_accel, .is_data = true },
 	/* May come from strangers: its seal decides, not its address. */
 	[LEON_CONTROL] = { take_control, .is_data = false },
 };

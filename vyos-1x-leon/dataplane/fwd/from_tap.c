@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "base/defs.h"
+#include "fwd/accel.h"
 #include "fwd/clamp.h"
 #include "fwd/critical.h"
 #include "fwd/reports.h"
@@ -70,6 +71,8 @@ void from_tap_frame(struct worker *w, struct frame *f)
 		drop(w, DROP_local_destination);
 		return;
 	}
+	if (unlikely(s->accelerator) && accel_from_tap(w, f, slot))
+		return;
 	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);
 	f->critical = critical_is(w, f);
 	if (slot == SLOT_NONE) {

@@ -23,6 +23,7 @@ struct fwd;
 struct fwd_io {
 	int tap;
 	int udp4, udp6;
+	int accel; /* queue to the accelerator, seqpacket */
 };
 struct fwd_setup {
 	unsigned n_workers;

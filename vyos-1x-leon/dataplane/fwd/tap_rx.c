@@ -64,6 +64,7 @@ bool tap_rx_decode(uint8_t *data, size_t len, struct frame *f)
 	f->gso = gso_of(&h, &f->v);
 	f->gso_size = h.gso_size;
 	f->partial = false;
+	f->accel = false;
 	if (f->gso != FRAME_PLAIN || !(h.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
 		return true;
 	/* The receiver finds the place by parsing. Where it would find another, the sum is done

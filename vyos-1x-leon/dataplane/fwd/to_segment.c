@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "base/defs.h"
+#include "fwd/accel.h"
 #include "fwd/checksum.h"
 #include "fwd/clamp.h"
 #include "fwd/deliver.h"
@@ -83,6 +84,8 @@ void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uin
 	if (unlikely(!learn_source(w, &v, slot)))
 		return;
 	neighbor_learn(w, data, len, &v, slot);
+	if (unlikely(w->snap->accelerator) && accel_from_node(w, slot, &d, &v))
+		return;
 	clamp(w, data, len, &v, partial, slot);
 	deliver_add(w, &d, &v);
 }

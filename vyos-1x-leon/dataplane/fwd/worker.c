@@ -77,6 +77,8 @@ static void add_sources(struct worker *w)
 	add_source(w, (struct source){ w->io.tap, from_tap, NULL });
 	add_source(w, (struct source){ w->io.udp4, from_net, drain_errors });
 	add_source(w, (struct source){ w->io.udp6, from_net, drain_errors });
+	if (w->io.accel > 0)
+		add_source(w, (struct source){ w->io.accel, from_accel, NULL });
 	add_source(w, (struct source){ w->fwd->stop_fd, take_stop, NULL });
 }
 
@@ -87,6 +89,8 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	};
 	add_sources(w);
 	tap_rx_init(&w->tap_rx);
+	if (w->io.accel > 0)
+		accel_rx_init(&w->accel_rx);
 	w->rx = udp_rx_new(NET_BATCH, NET_BUFFER);
 	tx_init(w, setup->slots_maximum);
 	/* A worker without a queue of its own writes to the first one. */
@@ -111,6 +115,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 void worker_fini(struct worker *w)
 {
 	tap_rx_fini(&w->tap_rx);
+	accel_rx_fini(&w->accel_rx);
 	udp_rx_free(w->rx);
 	tx_fini(w);
 	reasm_free(w->reasm);

@@ -22,6 +22,7 @@
 #include "base/rcu.h"
 #include "base/ring.h"
 #include "base/siphash.h"
+#include "fwd/accel.h"
 #include "fwd/budget.h"
 #include "fwd/bundling.h"
 #include "fwd/copies.h"
@@ -80,6 +81,7 @@ struct worker {
 	int64_t real_ns; /* CLOCK_REALTIME at `now`, 0: not read yet */
 
 	struct tap_rx tap_rx;
+	struct accel_rx accel_rx;
 	struct udp_rx *rx;
 	struct bundle bundle[BUNDLE_OPEN]; /* by slot, see bundling.h */
 	struct tx tx;

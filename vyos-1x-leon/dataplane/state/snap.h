@@ -47,6 +47,7 @@ struct snap_node {
 	bool clear_rx;		 /* what comes from it need not be sealed */
 	/* Of the direct link; 0: none. */
 	uint64_t link_tx, link_rx[2];
+	bool accelerated; /* TCP to and from it passes the accelerator, while there is one */
 	/* VLANs, as the node tags them, whose LAN is this node's too: what comes from it has been
 	 * there. NULL: none. Of the snapshot. */
 	struct vlan_set *same_lan;
@@ -82,6 +83,7 @@ struct snap {
 	bool mss_clamp;
 	uint32_t busy_poll_us; /* a worker that had work looks for more so long, then sleeps */
 	bool suppress_arp, suppress_nd;
+	bool accelerator; /* it is there, and has the queues */
 	uint32_t storm_broadcast, storm_multicast,
 		storm_unknown; /* frames/s for the whole node, 0 unlimited */
 	uint32_t storm_per_vlan;

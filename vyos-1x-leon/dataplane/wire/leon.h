@@ -51,6 +51,7 @@ enum leon_kind {
 	LEON_BUNDLE = 3,   /* several Ethernet frames, each behind a 16-bit length */
 	LEON_CONTROL = 4,  /* a control message, see wire/msg.h */
 	LEON_COPY = 5,	   /* a frame that travels twice, or a piece of it, see wire/copy.h */
+	LEON_ACCEL = 6,	   /* a frame from one accelerator to another, see wire/accel_queue.h */
 	LEON_KINDS,	   /* end of them; 0 is none */
 };
 

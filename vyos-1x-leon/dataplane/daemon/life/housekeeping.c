@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "daemon/host/accelerator.h"
 #include "daemon/host/device.h"
 #include "daemon/host/offload.h"
 #include "daemon/host/reach.h"
@@ -90,6 +91,7 @@ static void on_second(void *arg, mono_t now)
 	seeds_run(d, now);
 	reach_run(d, now);
 	offload_look(d);
+	accelerator_second(d);
 	cache_upkeep(d, now);
 	report_descriptors(d);
 	report_status(d);

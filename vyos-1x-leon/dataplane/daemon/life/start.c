@@ -14,6 +14,7 @@
 #include "daemon/control/cmds.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/probes.h"
+#include "daemon/host/accelerator.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/datagrams.h"
 #include "daemon/host/device.h"
@@ -198,10 +199,14 @@ static int workers_start(struct leond *d)
 	};
 	int r;
 
+	r = accelerator_open(d);
+	if (r < 0)
+		return r;
 	for (unsigned i = 0; i < d->tap.n_queues; i++)
 		io[i] = (struct fwd_io){ .tap = d->tap.fd[i],
 					 .udp4 = d->udp.fd4[i],
-					 .udp6 = d->udp.fd6[i] };
+					 .udp6 = d->udp.fd6[i],
+					 .accel = accelerator_queue(d, i) };
 	d->fwd = fwd_new(&setup);
 	snapshot_publish(d);
 	r = fwd_start(d->fwd);
@@ -254,6 +259,8 @@ static int begin(struct leond *d)
 	 * Requests are served once the loop runs. */
 	if (r == 0)
 		r = cmds_start(d);
+	if (r == 0)
+		r = accelerator_start(d);
 	if (r == 0)
 		overlay_start(d->overlay);
 	return r;
@@ -343,6 +350,7 @@ void leond_free(struct leond *d)
 	resolver_free(d->resolver);
 	routes_free(d);
 	announcer_free(d);
+	accelerator_free(d);
 	watch_stop(d);
 	if (d->udp_is_open)
 		udp_close(&d->udp);

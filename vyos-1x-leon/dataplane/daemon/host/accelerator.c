@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leon-accel as leond sees it, see accelerator.h. Control thread.
+ */
+#include "daemon/host/accelerator.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "daemon/leond.h"
+#include "daemon/life/snapshot.h"
+#include "wire/accel_queue.h"
+
+struct accelerator {
+	char path[CONF_CONTROL_SOCKET_MAX + 8];
+	unsigned n;
+	int ours[ACCEL_QUEUES_MAX], theirs[ACCEL_QUEUES_MAX];
+	int listener, fd; /* -1: none */
+	bool ready;	  /* it has the queues */
+};
+
+static void enlarge(int fd)
+{
+	int bytes = ACCEL_QUEUE_BYTES;
+
+	/* Beyond the limit for all users where it may be, else up to it. */
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+int accelerator_open(struct leond *d)
+{
+	struct accelerator *a;
+
+	if (!d->conf->acceleration)
+		return 0;
+	a = x_new(struct accelerator);
+	d->accelerator = a;
+	a->listener = a->fd = -1;
+	for (; a->n < d->tap.n_queues; a->n++) {
+		int pair[2];
+
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+			return -errno;
+		a->ours[a->n] = pair[0];
+		a->theirs[a->n] = pair[1];
+		enlarge(pair[0]);
+		enlarge(pair[1]);
+	}
+	return 0;
+}
+
+int accelerator_queue(const struct leond *d, unsigned worker)
+{
+	const struct accelerator *a = d->accelerator;
+
+	return a && worker < a->n ? a->ours[worker] : -1;
+}
+
+/* What was on its way when it went is of no use to the next. */
+static void drain(struct accelerator *a)
+{
+	uint8_t some[64];
+
+	for (unsigned i = 0; i < a->n; i++)
+		while (recv(a->theirs[i], some, sizeof(some), MSG_DONTWAIT) > 0)
+			continue;
+}
+
+static void gone(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+
+	if (a->fd < 0)
+		return;
+	loop_fd_del(d->loop, a->fd);
+	close(a->fd);
+	a->fd = -1;
+	if (!a->ready)
+		return;
+	a->ready = false;
+	log_warn("accel", "leon-accel is gone: TCP connections are not accelerated");
+	snapshot_publish(d);
+	drain(a);
+}
+
+static void say(struct leond *d, const struct accel_say_frame *f)
+{
+	uint8_t buf[ACCEL_SAY_MAX];
+	size_t len = accel_say_encode(f, buf);
+
+	if (send(d->accelerator->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN)
+		gone(d);
+}
+
+static int hand_queues(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+	struct accel_say_frame f = { .what = ACCEL_SAY_SETUP,
+				     .setup = { .self = d->self,
+						.n_queues = (uint8_t)a->n,
+						.threshold_us = d->conf->accel_threshold_us,
+						.segments = d->conf->accel_segments } };
+	uint8_t buf[ACCEL_SAY_MAX];
+	union {
+		struct cmsghdr header;
+		uint8_t bytes[CMSG_SPACE(ACCEL_QUEUES_MAX * sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { buf, accel_say_encode(&f, buf) };
+	struct msghdr m = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = CMSG_SPACE(a->n * sizeof(int)) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(a->n * sizeof(int));
+	memcpy(CMSG_DATA(c), a->theirs, a->n * sizeof(int));
+	return sendmsg(a->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static void on_say(void *arg, int fd, uint32_t events)
+{
+	struct leond *d = arg;
+	struct accelerator *a = d->accelerator;
+	struct accel_say_frame f;
+	uint8_t buf[ACCEL_SAY_MAX];
+	ssize_t n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0 || accel_say_decode(buf, (size_t)n, &f) < 0 || f.what != ACCEL_SAY_HERE ||
+	    f.version != ACCEL_SAY_VERSION || hand_queues(d) < 0) {
+		gone(d);
+		return;
+	}
+	a->ready = true;
+	log_notice("accel", "leon-accel is here: TCP connections may be accelerated");
+	accelerator_second(d);
+	snapshot_publish(d);
+}
+
+static void on_connect(void *arg, int fd, uint32_t events)
+{
+	struct leond *d = arg;
+	int s = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)events;
+	if (s < 0)
+		return;
+	/* A second one takes the place of the first, which hears of it. */
+	gone(d);
+	d->accelerator->fd = s;
+	loop_fd_add(d->loop, s, EPOLLIN, on_say, d);
+}
+
+/* leon0.sock has leon0.accel beside it. */
+static void name_path(const char *control, char *out, size_t room)
+{
+	size_t len = strlen(control), tail = strlen(".sock");
+
+	if (len > tail && strcmp(control + len - tail, ".sock") == 0)
+		len -= tail;
+	snprintf(out, room, "%.*s.accel", (int)len, control);
+}
+
+static int listen_at(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
+
+	if (fd < 0)
+		return -errno;
+	if (strlen(path) >= sizeof(at.sun_path)) {
+		close(fd);
+		return -ENAMETOOLONG;
+	}
+	memcpy(at.sun_path, path, strlen(path) + 1);
+	/* The control socket is this daemon's alone, and so is what lies beside it. */
+	unlink(path);
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && chmod(path, 0600) == 0 &&
+	    listen(fd, 4) == 0)
+		return fd;
+	rc = -errno;
+	close(fd);
+	return rc;
+}
+
+int accelerator_start(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+	int fd;
+
+	if (!a)
+		return 0;
+	name_path(d->conf->control_socket, a->path, sizeof(a->path));
+	fd = listen_at(a->path);
+	if (fd < 0) {
+		log_error("accel", "no socket for leon-accel: %s path=%s", strerror(-fd), a->path);
+		return fd;
+	}
+	a->listener = fd;
+	return loop_fd_add(d->loop, fd, EPOLLIN, on_connect, d);
+}
+
+static uint32_t rtt_of(const struct leond *d, uint16_t slot)
+{
+	const struct choice *ch = overlay_choice(d->overlay, slot);
+
+	if (!ch || !ch->path.n_hops || ch->path.cost_us == COST_INFINITE)
+		return 0;
+	return max_of(ch->path.rtt_us, 1u);
+}
+
+void accelerator_fill_snap(const struct leond *d, struct snap *s)
+{
+	const struct accelerator *a = d->accelerator;
+
+	if (!a || !a->ready)
+		return;
+	s->accelerator = true;
+	for (uint16_t slot = SLOT_SELF + 1; slot < s->n_slots; slot++)
+		s->node[slot].accelerated = s->node[slot].id != NODE_ID_NONE;
+}
+
+void accelerator_second(struct leond *d)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+	const struct snap *s = fwd_snap(d->fwd);
+
+	if (!d->accelerator || !d->accelerator->ready)
+		return;
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db) && slot < s->n_slots; slot++) {
+		const struct node *n = nodedb_at(db, slot);
+		struct accel_say_frame f = { .what = ACCEL_SAY_NODE };
+
+		if (!n || n->state == NODE_LEFT || d->accelerator->fd < 0)
+			continue;
+		f.node.id = n->id;
+		f.node.rtt_us = rtt_of(d, slot);
+		f.node.room = s->node[slot].room;
+		say(d, &f);
+	}
+}
+
+void accelerator_free(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+
+	if (!a)
+		return;
+	if (a->fd >= 0) {
+		loop_fd_del(d->loop, a->fd);
+		close(a->fd);
+	}
+	if (a->listener >= 0) {
+		loop_fd_del(d->loop, a->listener);
+		close(a->listener);
+		unlink(a->path);
+	}
+	for (unsigned i = 0; i < a->n; i++) {
+		close(a->ours[i]);
+		close(a->theirs[i]);
+	}
+	free(a);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: TCP frames that pass leon-accel, see accel.h. Workers.
+ */
+#include "fwd/accel.h"
+
+#include <linux/virtio_net.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "fwd/checksum.h"
+#include "fwd/clamp.h"
+#include "fwd/critical.h"
+#include "fwd/encap.h"
+#include "fwd/outgoing.h"
+#include "fwd/worker.h"
+#include "wire/accel_queue.h"
+#include "wire/tcp.h"
+
+#define RX_FRAMES 32
+#define RX_ARENA  (512u << 10)
+/* In front of a message: with its headers it makes room for the longest LEON header. */
+#define HEADROOM    32
+#define TCP_HDR_LEN 20
+_Static_assert(HEADROOM + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN >= SNAP_HDR_LEN_MAX, "room in front");
+_Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
+
+void accel_rx_init(struct accel_rx *rx)
+{
+	rx->arena = x_buffer(RX_ARENA, 1);
+}
+
+void accel_rx_fini(struct accel_rx *rx)
+{
+	free(rx->arena);
+}
+
+/* --- to leon-accel --- */
+
+static void hand_over(struct worker *w, enum accel_where where, node_id_t node,
+		      const struct virtio_net_hdr *vnet, const uint8_t *data, size_t len)
+{
+	uint8_t header[ACCEL_QUEUE_HDR];
+	struct iovec iov[] = { { header, sizeof(header) },
+			       { (void *)(uintptr_t)vnet, sizeof(*vnet) },
+			       { (void *)(uintptr_t)data, len } };
+	struct msghdr m = { .msg_iov = iov, .msg_iovlen = array_size(iov) };
+
+	accel_queue_put(header, where, node);
+	if (unlikely(sendmsg(w->io.accel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0))
+		drop(w, DROP_accel_queue_full);
+	else
+		count(w, CNT_accel_in, 1);
+}
+
+static bool is_for_it(const struct worker *w, uint16_t slot, const struct eth_view *v)
+{
+	return w->io.accel > 0 && slot < w->snap->n_slots && w->snap->node[slot].accelerated &&
+	       v->ip_proto == IP_PROTO_TCP && !v->ip_fragment && v->l4_offset;
+}
+
+static void say_partial(struct virtio_net_hdr *h, const struct eth_view *v, size_t len)
+{
+	h->flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+	h->csum_start = v->l4_offset;
+	h->csum_offset = (uint16_t)(checksum_place(v, len) - v->l4_offset);
+}
+
+static void say_super(struct virtio_net_hdr *h, const struct frame *f)
+{
+	h->gso_type = f->v.ip_version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
+	h->gso_size = f->gso_size;
+	h->hdr_len = (uint16_t)(f->v.l4_offset + TCP_HDR_LEN);
+}
+
+bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot)
+{
+	struct virtio_net_hdr h = { 0 };
+
+	if (slot == SLOT_NONE || !is_for_it(w, slot, &f->v) || f->gso == FRAME_UNKNOWN_GSO)
+		return false;
+	if (f->gso != FRAME_PLAIN)
+		say_super(&h, f);
+	if (f->partial || f->gso != FRAME_PLAIN)
+		say_partial(&h, &f->v, f->len);
+	hand_over(w, ACCEL_LAN, w->snap->node[slot].id, &h, f->data, f->len);
+	return true;
+}
+
+bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
+		     const struct eth_view *v)
+{
+	struct virtio_net_hdr h = { .csum_start = d->csum_start, .csum_offset = d->csum_offset };
+
+	if (!is_for_it(w, slot, v))
+		return false;
+	if (d->csum_start)
+		h.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+	hand_over(w, ACCEL_NODE, w->snap->node[slot].id, &h, d->data, d->len);
+	return true;
+}
+
+/* As a host does at a port where nobody listens: so the other end of a carrier knows at once. */
+static void refuse(struct worker *w, uint16_t slot, const uint8_t *data, size_t len,
+		   const struct eth_view *v)
+{
+	uint8_t frame[TCP_FRAME_MAX], *out;
+	struct tcp_segment s;
+	struct tcp_view t;
+	struct outgoing o = { .node = &w->snap->node[slot], .kind = LEON_ACCEL, .frames = 1 };
+
+	drop(w, DROP_accel_absent);
+	if (!o.node->has_path || tcp_parse(data, len, v, &t) < 0 || !tcp_refusal(v, &t, &s))
+		return;
+	o.head_len = tcp_make(&s, frame);
+	out = outgoing_begin(w, &o);
+	if (!out)
+		return;
+	memcpy(out, frame, o.head_len);
+	outgoing_end(w, &o, NULL);
+}
+
+void accel_from_peer(struct worker *w, uint16_t slot, const uint8_t *data, size_t len,
+		     uint8_t flags)
+{
+	struct virtio_net_hdr h = { 0 };
+	struct eth_view v;
+
+	if (eth_parse(data, len, &v) < 0 || v.ip_version != 6) {
+		drop(w, DROP_bad_frame);
+		return;
+	}
+	if (!w->snap->accelerator || w->io.accel <= 0) {
+		refuse(w, slot, data, len, &v);
+		return;
+	}
+	if (flags & LEON_F_CSUM_PARTIAL) {
+		if (!checksum_place(&v, len)) {
+			drop(w, DROP_bad_frame);
+			return;
+		}
+		say_partial(&h, &v, len);
+	}
+	hand_over(w, ACCEL_PEER, w->snap->node[slot].id, &h, data, len);
+}
+
+/* --- from leon-accel --- */
+
+/* As it is, super-frames whole. What waits of this batch goes first. */
+static void to_tap(struct worker *w, uint8_t *vnet, const struct frame *f)
+{
+	struct iovec iov[] = { { vnet, ACCEL_VNET_LEN }, { f->data, f->len } };
+
+	deliver_flush(w);
+	if (unlikely(writev(w->deliver.fd, iov, array_size(iov)) < 0)) {
+		drop(w, DROP_tap_write_failed);
+		return;
+	}
+	count(w, CNT_tap_tx_frames, 1);
+	count(w, CNT_tap_tx_bytes, f->len);
+	count(w, CNT_delivered_frames, 1);
+}
+
+static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel)
+{
+	if (slot == SLOT_NONE || slot == SLOT_SELF || !w->snap->node[slot].has_path) {
+		drop(w, DROP_accel_no_path);
+		return;
+	}
+	f->accel = accel;
+	if (accel) {
+		encap_accel(w, f, slot);
+		return;
+	}
+	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);
+	f->critical = critical_is(w, f);
+	critical_or_not(w, f, slot, false, true);
+}
+
+static void take(struct worker *w, uint8_t *message, size_t len)
+{
+	uint8_t *vnet = message + ACCEL_QUEUE_HDR;
+	uint16_t slot;
+	struct frame f;
+
+	if (len < ACCEL_QUEUE_HDR || !tap_rx_decode(vnet, len - ACCEL_QUEUE_HDR, &f)) {
+		drop(w, DROP_bad_frame);
+		return;
+	}
+	count(w, CNT_accel_out, 1);
+	slot = snap_find(w->snap, get_u32(message + 4));
+	if (message[0] != ACCEL_LAN) {
+		to_node(w, &f, slot, message[0] == ACCEL_PEER);
+		return;
+	}
+	clamp(w, f.data, f.len, &f.v, f.partial, slot);
+	to_tap(w, vnet, &f);
+}
+
+bool from_accel(struct worker *w, int fd)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < RX_FRAMES && RX_ARENA - used >= HEADROOM + ACCEL_QUEUE_MAX; i++) {
+		uint8_t *message = w->accel_rx.arena + used + HEADROOM;
+		ssize_t len = recv(fd, message, ACCEL_QUEUE_MAX, MSG_DONTWAIT);
+
+		if (len <= 0)
+			return false;
+		take(w, message, (size_t)len);
+		used += HEADROOM + (((size_t)len + 15) & ~(size_t)15);
+	}
+	return true;
+}
