@@ -79,6 +79,10 @@ bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps b
 	$(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
 	$(PYTHON) -B tests/bench/bench_relay.py
 
+eval-accel: ## the paper on WAN acceleration: its Table 1
+	.ci/deps eval
+	$(PYTHON) -B tests/eval/eval_accel.py $(EVAL_ARGS)
+
 eval: ## the paper's evaluation: NFSv3 directly and over LEON
 	.ci/deps eval
 	meson setup --reconfigure build >/dev/null
