@@ -35,6 +35,7 @@ PAPER = {250: .25, 500: .10, 750: .08, 1000: .07}
 CONFIG = merged(PATIENT, {'acceleration': {'threshold': 50, 'minimum-segments': 4}})
 RATE_KBIT, QUEUE_US = 100_000, 100_000
 port = [6000]
+options_cc = ['cubic']
 
 
 def send(lab, data):
@@ -81,6 +82,9 @@ class World:
                               loss_permille=loss)
         for host in self.lab.host.values():
             host.namespace.sysctl('ipv4/tcp_no_metrics_save', 1)
+            # Whatever the default of this kernel is.
+            host.namespace.run('ip', 'route', 'replace', '10.10.0.0/16', 'dev', 'eth0', 'congctl',
+                               options_cc[0])
             if windows == 'small':
                 host.namespace.sysctl('ipv4/tcp_window_scaling', 0)
         self.accel = None
@@ -138,7 +142,9 @@ def main():
     parser.add_argument('--loss', type=int, default=0, help='per thousand')
     parser.add_argument('--mb', type=int, default=50)
     parser.add_argument('--plain-mb', type=int, default=5)
+    parser.add_argument('--cc', default='cubic', help='congestion control of the hosts')
     options = parser.parse_args()
+    options_cc[0] = options.cc
     ns.enter_lab()
     print('hosts    d ms   plain    cold    warm   again  share  T cold  T warm  paper', flush=True)
     for windows in options.windows:

@@ -317,6 +317,17 @@ void engine_hurry(struct engine *e)
 		timer_set(e->tick, mono_add_ms(loop_now(e->loop), TICK_MS));
 }
 
+/* As large as the narrowest way takes; TCP follows the device. */
+static void fit_carrier(struct engine *e)
+{
+	uint16_t room = peers_room(e);
+	uint32_t mtu = room > ETH_HDR_LEN + IPV6_MTU_MIN ? room - ETH_HDR_LEN : IPV6_MTU_MIN;
+
+	if (e->carrier_is_open && mtu != e->carrier_mtu &&
+	    tun_set_mtu(&e->carrier, e->nl, mtu) == 0)
+		e->carrier_mtu = mtu;
+}
+
 static void on_second(void *arg, mono_t now)
 {
 	struct engine *e = arg;
@@ -324,6 +335,7 @@ static void on_second(void *arg, mono_t now)
 	timer_set(e->second, mono_add_ms(now, e->stopping ? 50 : 1000));
 	conns_second(e, now);
 	peers_second(e, now);
+	fit_carrier(e);
 	if (!e->stopping || (e->n_taken && mono_sub_ms(now, e->stop_at) < STOP_MS))
 		return;
 	conns_reset_all(e, now);
