@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/defs.h"
-#include "fwd/accel.h"
+#include "fwd/divert.h"
 #include "fwd/copies.h"
 #include "fwd/reports.h"
 #include "fwd/incoming.h"

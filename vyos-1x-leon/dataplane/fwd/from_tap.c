@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/defs.h"
-#include "fwd/accel.h"
+#include "fwd/divert.h"
 #include "fwd/clamp.h"
 #include "fwd/critical.h"
 #include "fwd/reports.h"

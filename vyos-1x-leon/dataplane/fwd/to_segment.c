@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/defs.h"
-#include "fwd/accel.h"
+#include "fwd/divert.h"
 #include "fwd/checksum.h"
 #include "fwd/clamp.h"
 #include "fwd/deliver.h"

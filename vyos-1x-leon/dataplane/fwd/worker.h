@@ -22,7 +22,7 @@
 #include "base/rcu.h"
 #include "base/ring.h"
 #include "base/siphash.h"
-#include "fwd/accel.h"
+#include "fwd/divert.h"
 #include "fwd/budget.h"
 #include "fwd/bundling.h"
 #include "fwd/copies.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: TCP frames that pass leon-accel, see accel.h. Workers.
+ * Step: TCP frames that pass leon-accel, see divert.h. Workers.
  */
-#include "fwd/accel.h"
+#include "fwd/divert.h"
 
 #include <linux/virtio_net.h>
 #include <stdlib.h>
