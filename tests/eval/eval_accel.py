@@ -93,7 +93,7 @@ class World:
     def start(self):
         self.accel = [Accelerator(n).start() for n in self.lab.node.values()]
         for a in self.accel:
-            wait_for(lambda a=a: 'carrier is up' in a.log(), 60, 'carrier is up')
+            wait_for(lambda a=a: a.carriers() == ['up'], 60, 'carrier is up')
         time.sleep(2)
 
     def carried(self):

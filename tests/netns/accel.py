@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """leon-accel beside a node, and TCP transfers whose every byte is accounted for."""
 import hashlib
+import itertools
 import json
 import os
 import signal
@@ -10,7 +11,11 @@ import threading
 import time
 
 import ns
-from node import LeonctlError, SANITIZERS, find_program, log_text
+from lab import PATIENT, merged, wait_for
+from node import LeonctlError, SANITIZERS, TROUBLE, find_program, log_text
+
+CONFIG = merged(PATIENT, {'acceleration': {'threshold': 20, 'minimum-segments': 4}})
+MB = 1 << 20
 
 
 def program():
@@ -44,6 +49,12 @@ class Accelerator:
     def counters(self):
         return self.show()['counters']
 
+    def carriers(self):
+        return [n['carrier'] for n in self.show()['nodes']]
+
+    def runs(self):
+        return self.process is not None and self.process.poll() is None
+
     def start(self):
         with open(self.log_file, 'a', encoding='utf-8') as log:
             self.process = self.namespace.start(
@@ -65,6 +76,7 @@ class Accelerator:
 
 
 ENDLESS = 1 << 60
+_ports = itertools.count(5001)
 BLOCK = 1 << 18
 
 
@@ -72,7 +84,8 @@ class Transfer:
     """Random bytes over one TCP connection, from either end or both at once, each with its threads.
     up and down: bytes from client and server; ENDLESS: until finish()."""
 
-    def __init__(self, client, server, address, up=0, down=0, port=5001, prepare=None, pause=0.0):
+    def __init__(self, client, server, address, up=0, down=0, prepare=None, pause=0.0):
+        port = next(_ports)
         family = socket.AF_INET6 if ':' in address else socket.AF_INET
         with server.namespace:
             self.listener = socket.socket(family, socket.SOCK_STREAM)
@@ -131,6 +144,12 @@ class Transfer:
             self.error.setdefault(name, e)
         self.got[name] = digest.hexdigest()
 
+    def wait_more(self, n, within=60):
+        """Until n bytes more have arrived, of both directions together."""
+        enough = sum(self.count.values()) + n
+        wait_for(lambda: sum(self.count.values()) >= enough or self.error, within, 'it flows')
+        assert not self.error, self.error
+
     def finish(self, within):
         """No more is sent; all that was arrives."""
         self.enough.set()
@@ -158,10 +177,67 @@ class Transfer:
             s.close()
 
 
-def describe(lab):
+class Far:
+    """Overlays whose sites are far from each other, with an accelerator beside each node."""
+
+    def __init__(self, lab, start=True):
+        self.lab, self.node, self.host, self.wan = lab, lab.node, lab.host, lab.wan
+        self.accel = {name: Accelerator(node) for name, node in lab.node.items()}
+        self.base = {}
+        if start:
+            self.ready()
+
+    def ready(self):
+        """Accelerators run, carriers are up, nothing is taken; counters are those from here on."""
+        for a in self.accel.values():
+            if not a.runs():
+                a.start()
+        for a in self.accel.values():
+            wait_for(lambda a=a: set(a.carriers()) == {'up'}, 30, 'carriers are up')
+            wait_for(lambda a=a: a.show()['connections_taken'] == 0, 30, 'nothing is taken')
+        self.base = {name: a.counters() for name, a in self.accel.items()}
+        return self
+
+    def count(self, name, counter):
+        return self.accel[name].counters()[counter] - self.base[name][counter]
+
+    def taken(self):
+        return [a.show()['connections_taken'] for a in self.accel.values()]
+
+    def wait_taken(self, n=1, within=60):
+        wait_for(lambda: self.taken() == [n] * len(self.accel), within, f'{n} taken')
+
+    def wait_returned(self, within=60):
+        wait_for(lambda: not any(self.taken()), within, 'returned')
+
+    def cycle(self, transfer, n):
+        """n times: taken, and given back."""
+        for _ in range(n):
+            self.wait_taken()
+            transfer.wait_more(MB)
+            self.accel['a'].ask('reset acceleration')
+            self.wait_returned()
+
+    def assert_no_resets(self):
+        for name in self.accel:
+            assert self.count(name, 'reset') == 0, name
+
+    def stop(self):
+        """Each ends as it should, and its log has no trouble."""
+        print(describe(self))
+        for a in self.accel.values():
+            if a.process is None:
+                continue
+            assert a.stop() in (0, -signal.SIGKILL), a.log()
+            assert not TROUBLE.search(a.log()), a.log()
+
+
+def describe(far):
     """For a person: what both accelerators say."""
     text = []
-    for name, a in lab.accel.items():
+    for name, a in far.accel.items():
+        if a.process is None:
+            continue
         try:
             text.append(f'{name}: {json.dumps(a.show())}')
         except LeonctlError as e:

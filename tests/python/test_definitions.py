@@ -42,7 +42,7 @@ NUMBERS = {
         leaf.of['default'] if leaf.of['cli'] == 'DEFAULT' else None,
     )
     for leaf in leaves_.LEAVES.values()
-    if leaf.kind in leaves_.NUMBERS
+    if leaf.kind in leaves_.NUMBERS and leaf.path not in model.NOT_AT_CLI
 }
 # Objects that are switched on by being there and hold leaves besides: nodes, not leaves.
 SECTIONS = {leaf.section for leaf in leaves_.LEAVES.values()}

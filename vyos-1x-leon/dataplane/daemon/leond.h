@@ -32,6 +32,7 @@
 #include "state/neigh.h"
 
 /* Each is its module's alone. */
+struct accel_queues;
 struct accelerator;
 struct announcer;
 struct cache;
@@ -116,7 +117,8 @@ struct leond {
 	struct routes *routes;
 	struct source_state *source;
 	struct usage *usage;
-	struct accelerator *accelerator; /* NULL: none is configured */
+	struct accel_queues *accel_queues; /* NULL: none is configured; nor the next */
+	struct accelerator *accelerator;
 
 	struct timer *leave_timer;
 	unsigned leaves_sent;

@@ -95,6 +95,8 @@ enum record_flags {
 	RECORD_TAKES_COPIES = 0x0020,
 	/* It serves the VLANs named alone; a node without the flag serves all. */
 	RECORD_VLANS = 0x0040,
+	/* It has an accelerator, which takes LEON_ACCEL; nobody else is sent one. */
+	RECORD_ACCELERATES = 0x0080,
 	/* A number that counts such changes: it says so where both are as before, because
 	 * it was another VLAN. */
 	RECORD_LAN_CHANGE = 0x0100,

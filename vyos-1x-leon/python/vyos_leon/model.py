@@ -13,7 +13,10 @@ from vyos_leon import routes
 from vyos_leon.routes import listed
 
 # What the package says by itself, or leaves to leond.
-NOT_AT_CLI = {'interface', 'identity-file', 'system control-socket'}
+NOT_AT_CLI = {
+    'interface', 'identity-file', 'system control-socket',
+    'acceleration', 'acceleration threshold', 'acceleration minimum-segments',
+}  # fmt: skip
 
 
 def _flag(_):

@@ -17,65 +17,15 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "daemon/host/accel_queues.h"
 #include "daemon/leond.h"
 #include "daemon/life/snapshot.h"
 #include "wire/accel_queue.h"
 
 struct accelerator {
 	char path[CONF_CONTROL_SOCKET_MAX + 8];
-	unsigned n;
-	int ours[ACCEL_QUEUES_MAX], theirs[ACCEL_QUEUES_MAX];
 	int listener, fd; /* -1: none */
-	bool ready;	  /* it has the queues */
 };
-
-static void enlarge(int fd)
-{
-	int bytes = ACCEL_QUEUE_BYTES;
-
-	/* Beyond the limit for all users where it may be, else up to it. */
-	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0)
-		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-}
-
-int accelerator_open(struct leond *d)
-{
-	struct accelerator *a;
-
-	if (!d->conf->acceleration)
-		return 0;
-	a = x_new(struct accelerator);
-	d->accelerator = a;
-	a->listener = a->fd = -1;
-	for (; a->n < d->tap.n_queues; a->n++) {
-		int pair[2];
-
-		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
-			return -errno;
-		a->ours[a->n] = pair[0];
-		a->theirs[a->n] = pair[1];
-		enlarge(pair[0]);
-		enlarge(pair[1]);
-	}
-	return 0;
-}
-
-int accelerator_queue(const struct leond *d, unsigned worker)
-{
-	const struct accelerator *a = d->accelerator;
-
-	return a && worker < a->n ? a->ours[worker] : -1;
-}
-
-/* What was on its way when it went is of no use to the next. */
-static void drain(struct accelerator *a)
-{
-	uint8_t some[64];
-
-	for (unsigned i = 0; i < a->n; i++)
-		while (recv(a->theirs[i], some, sizeof(some), MSG_DONTWAIT) > 0)
-			continue;
-}
 
 static void gone(struct leond *d)
 {
@@ -86,12 +36,12 @@ static void gone(struct leond *d)
 	loop_fd_del(d->loop, a->fd);
 	close(a->fd);
 	a->fd = -1;
-	if (!a->ready)
+	if (!accel_queues_are_ready(d))
 		return;
-	a->ready = false;
+	accel_queues_set_ready(d, false);
 	log_warn("accel", "leon-accel is gone: TCP connections are not accelerated");
 	snapshot_publish(d);
-	drain(a);
+	accel_queues_drain(d);
 }
 
 static void say(struct leond *d, const struct accel_say_frame *f)
@@ -105,10 +55,10 @@ static void say(struct leond *d, const struct accel_say_frame *f)
 
 static int hand_queues(struct leond *d)
 {
-	struct accelerator *a = d->accelerator;
+	unsigned n = accel_queues_count(d);
 	struct accel_say_frame f = { .what = ACCEL_SAY_SETUP,
 				     .setup = { .self = d->self,
-						.n_queues = (uint8_t)a->n,
+						.n_queues = (uint8_t)n,
 						.threshold_us = d->conf->accel_threshold_us,
 						.segments = d->conf->accel_segments } };
 	uint8_t buf[ACCEL_SAY_MAX];
@@ -120,20 +70,19 @@ static int hand_queues(struct leond *d)
 	struct msghdr m = { .msg_iov = &iov,
 			    .msg_iovlen = 1,
 			    .msg_control = &control,
-			    .msg_controllen = CMSG_SPACE(a->n * sizeof(int)) };
+			    .msg_controllen = CMSG_SPACE(n * sizeof(int)) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(a->n * sizeof(int));
-	memcpy(CMSG_DATA(c), a->theirs, a->n * sizeof(int));
-	return sendmsg(a->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+	c->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(c), accel_queues_theirs(d), n * sizeof(int));
+	return sendmsg(d->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 static void on_say(void *arg, int fd, uint32_t events)
 {
 	struct leond *d = arg;
-	struct accelerator *a = d->accelerator;
 	struct accel_say_frame f;
 	uint8_t buf[ACCEL_SAY_MAX];
 	ssize_t n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
@@ -146,7 +95,7 @@ static void on_say(void *arg, int fd, uint32_t events)
 		gone(d);
 		return;
 	}
-	a->ready = true;
+	accel_queues_set_ready(d, true);
 	log_notice("accel", "leon-accel is here: TCP connections may be accelerated");
 	accelerator_second(d);
 	snapshot_publish(d);
@@ -200,11 +149,14 @@ static int listen_at(const char *path)
 
 int accelerator_start(struct leond *d)
 {
-	struct accelerator *a = d->accelerator;
+	struct accelerator *a;
 	int fd;
 
-	if (!a)
+	if (!d->conf->acceleration)
 		return 0;
+	a = x_new(struct accelerator);
+	a->listener = a->fd = -1;
+	d->accelerator = a;
 	name_path(d->conf->control_socket, a->path, sizeof(a->path));
 	fd = listen_at(a->path);
 	if (fd < 0) {
@@ -224,31 +176,31 @@ static uint32_t rtt_of(const struct leond *d, uint16_t slot)
 	return max_of(ch->path.rtt_us, 1u);
 }
 
-void accelerator_fill_snap(const struct leond *d, struct snap *s)
+/* Whoever got an accelerator, or has none any more, since the last snapshot. */
+static bool is_stale(const struct leond *d, const struct snap *s)
 {
-	const struct accelerator *a = d->accelerator;
-
-	if (!a || !a->ready)
-		return;
-	s->accelerator = true;
-	for (uint16_t slot = SLOT_SELF + 1; slot < s->n_slots; slot++)
-		s->node[slot].accelerated = s->node[slot].id != NODE_ID_NONE;
+	for (uint16_t slot = 0; slot < s->n_slots; slot++)
+		if (s->node[slot].accelerated != accel_queues_reach(d, slot))
+			return true;
+	return false;
 }
 
 void accelerator_second(struct leond *d)
 {
-	struct nodedb *db = overlay_nodes(d->overlay);
 	const struct snap *s = fwd_snap(d->fwd);
 
-	if (!d->accelerator || !d->accelerator->ready)
+	if (!accel_queues_are_ready(d))
 		return;
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db) && slot < s->n_slots; slot++) {
-		const struct node *n = nodedb_at(db, slot);
+	if (is_stale(d, s)) {
+		snapshot_publish(d);
+		s = fwd_snap(d->fwd);
+	}
+	for (uint16_t slot = 0; slot < s->n_slots; slot++) {
 		struct accel_say_frame f = { .what = ACCEL_SAY_NODE };
 
-		if (!n || n->state == NODE_LEFT || d->accelerator->fd < 0)
+		if (!s->node[slot].accelerated || d->accelerator->fd < 0)
 			continue;
-		f.node.id = n->id;
+		f.node.id = s->node[slot].id;
 		f.node.rtt_us = rtt_of(d, slot);
 		f.node.room = s->node[slot].room;
 		say(d, &f);
@@ -270,9 +222,6 @@ void accelerator_free(struct leond *d)
 		close(a->listener);
 		unlink(a->path);
 	}
-	for (unsigned i = 0; i < a->n; i++) {
-		close(a->ours[i]);
-		close(a->theirs[i]);
-	}
 	free(a);
+	d->accelerator = NULL;
 }

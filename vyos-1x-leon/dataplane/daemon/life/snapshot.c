@@ -3,8 +3,8 @@
  * Builds the forwarding snapshot from overlay, configuration and tables, and publishes it.
  * Control thread; called when routes change, when the loop guard blocks or unblocks, at reload.
  */
-#include "daemon/host/accelerator.h"
 #include "daemon/life/snapshot.h"
+#include "daemon/host/accel_queues.h"
 #include "daemon/leond.h"
 
 static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *s)
@@ -63,7 +63,7 @@ void snapshot_publish(struct leond *d)
 		snap_set_policy(s, &c->policy);
 	overlay_fill_snap(d->overlay, s);
 	fill_lan(d, s);
-	accelerator_fill_snap(d, s);
+	accel_queues_fill_snap(d, s);
 	snap_finish(s);
 	fwd_publish(d->fwd, s);
 	fwd_reclaim(d->fwd);

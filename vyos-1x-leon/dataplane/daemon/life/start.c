@@ -14,6 +14,7 @@
 #include "daemon/control/cmds.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/probes.h"
+#include "daemon/host/accel_queues.h"
 #include "daemon/host/accelerator.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/datagrams.h"
@@ -199,14 +200,14 @@ static int workers_start(struct leond *d)
 	};
 	int r;
 
-	r = accelerator_open(d);
+	r = accel_queues_open(d);
 	if (r < 0)
 		return r;
 	for (unsigned i = 0; i < d->tap.n_queues; i++)
 		io[i] = (struct fwd_io){ .tap = d->tap.fd[i],
 					 .udp4 = d->udp.fd4[i],
 					 .udp6 = d->udp.fd6[i],
-					 .accel = accelerator_queue(d, i) };
+					 .accel = accel_queues_ours(d, i) };
 	d->fwd = fwd_new(&setup);
 	snapshot_publish(d);
 	r = fwd_start(d->fwd);
@@ -351,6 +352,7 @@ void leond_free(struct leond *d)
 	routes_free(d);
 	announcer_free(d);
 	accelerator_free(d);
+	accel_queues_free(d);
 	watch_stop(d);
 	if (d->udp_is_open)
 		udp_close(&d->udp);

@@ -84,6 +84,8 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	r->flags = o->own.lan_flags | RECORD_TAKES_COPIES;
 	if (c->transit_disable)
 		r->flags |= RECORD_TRANSIT_DISABLED;
+	if (c->acceleration)
+		r->flags |= RECORD_ACCELERATES;
 	memcpy(r->name, c->node_name, sizeof(r->name));
 	for (unsigned i = 0; i < o->n_locators; i++)
 		if (!has_locator(r, &o->locator[i]))

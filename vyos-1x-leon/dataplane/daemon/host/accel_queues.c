@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The queues between the workers and leon-accel, see accel_queues.h. Control thread.
+ */
+#include "daemon/host/accel_queues.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "daemon/leond.h"
+#include "wire/accel_queue.h"
+
+struct accel_queues {
+	unsigned n;
+	int ours[ACCEL_QUEUES_MAX], theirs[ACCEL_QUEUES_MAX];
+	bool ready; /* leon-accel has them */
+};
+
+static void enlarge(int fd)
+{
+	int bytes = ACCEL_QUEUE_BYTES;
+
+	/* Beyond the limit for all users where it may be, else up to it. */
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+int accel_queues_open(struct leond *d)
+{
+	struct accel_queues *q;
+
+	if (!d->conf->acceleration)
+		return 0;
+	q = x_new(struct accel_queues);
+	d->accel_queues = q;
+	for (; q->n < d->tap.n_queues && q->n < ACCEL_QUEUES_MAX; q->n++) {
+		int pair[2];
+
+		if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+			return -errno;
+		q->ours[q->n] = pair[0];
+		q->theirs[q->n] = pair[1];
+		enlarge(pair[0]);
+		enlarge(pair[1]);
+	}
+	return 0;
+}
+
+void accel_queues_free(struct leond *d)
+{
+	struct accel_queues *q = d->accel_queues;
+
+	for (unsigned i = 0; q && i < q->n; i++) {
+		close(q->ours[i]);
+		close(q->theirs[i]);
+	}
+	free(q);
+	d->accel_queues = NULL;
+}
+
+unsigned accel_queues_count(const struct leond *d)
+{
+	return d->accel_queues ? d->accel_queues->n : 0;
+}
+
+int accel_queues_ours(const struct leond *d, unsigned worker)
+{
+	return worker < accel_queues_count(d) ? d->accel_queues->ours[worker] : -1;
+}
+
+const int *accel_queues_theirs(const struct leond *d)
+{
+	return d->accel_queues->theirs;
+}
+
+void accel_queues_drain(struct leond *d)
+{
+	uint8_t some[64];
+
+	for (unsigned i = 0; i < accel_queues_count(d); i++)
+		while (recv(d->accel_queues->theirs[i], some, sizeof(some), MSG_DONTWAIT) > 0)
+			continue;
+}
+
+void accel_queues_set_ready(struct leond *d, bool ready)
+{
+	d->accel_queues->ready = ready;
+}
+
+bool accel_queues_are_ready(const struct leond *d)
+{
+	return d->accel_queues && d->accel_queues->ready;
+}
+
+bool accel_queues_reach(const struct leond *d, uint16_t slot)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	return accel_queues_are_ready(d) && slot != SLOT_SELF && n && n->has_record &&
+	       n->rec.flags & RECORD_ACCELERATES;
+}
+
+void accel_queues_fill_snap(const struct leond *d, struct snap *s)
+{
+	s->accelerator = accel_queues_are_ready(d);
+	for (uint16_t slot = 0; s->accelerator && slot < s->n_slots; slot++)
+		s->node[slot].accelerated = accel_queues_reach(d, slot);
+}

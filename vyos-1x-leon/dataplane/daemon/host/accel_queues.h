@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The queues between the workers and leon-accel: a seqpacket pair for each worker, made before the
+ * workers start and kept for as long as they run, whoever has the other ends. Control thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct leond;
+struct snap;
+
+/* None where no acceleration is configured. 0 or -errno. */
+int accel_queues_open(struct leond *d);
+void accel_queues_free(struct leond *d);
+unsigned accel_queues_count(const struct leond *d);
+/* The worker's end; -1: there is none. */
+int accel_queues_ours(const struct leond *d, unsigned worker);
+/* The ends for leon-accel, one for each worker. */
+const int *accel_queues_theirs(const struct leond *d);
+/* What is on its way to a leon-accel that is gone is of no use to the next. */
+void accel_queues_drain(struct leond *d);
+/* leon-accel has them, or has them no more: the next snapshot says so. */
+void accel_queues_set_ready(struct leond *d, bool ready);
+bool accel_queues_are_ready(const struct leond *d);
+/* That node has an accelerator too. */
+bool accel_queues_reach(const struct leond *d, uint16_t slot);
+void accel_queues_fill_snap(const struct leond *d, struct snap *s);
