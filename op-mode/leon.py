@@ -136,6 +136,10 @@ def show_segments(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'segments')
 
 
+def show_queues(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show', 'queues')
+
+
 def show_statistics(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'statistics')
 

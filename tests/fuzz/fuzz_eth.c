@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/ecn.h"
 #include "wire/eth.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -44,6 +45,23 @@ static void clamp(const uint8_t *data, size_t len, const struct eth_view *v, boo
 	free(copy);
 }
 
+/* Within the frame, and marking twice is marking once. */
+static void mark(const uint8_t *data, size_t len, const struct eth_view *v)
+{
+	uint8_t *copy = malloc(len);
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, len);
+	if (ecn_takes_marks(copy, len, v)) {
+		ecn_mark(copy, v);
+		if (!ecn_takes_marks(copy, len, v))
+			abort();
+		ecn_mark(copy, v);
+	}
+	free(copy);
+}
+
 static void answer(const uint8_t *data, size_t len, const struct eth_view *v)
 {
 	uint8_t out[94];
@@ -75,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (v.l3_offset > len || (v.l4_offset && v.l4_offset >= len))
 		abort();
 	answer(data, len, &v);
+	mark(data, len, &v);
 	clamp(data, len, &v, false);
 	clamp(data, len, &v, true);
 	return 0;

@@ -44,6 +44,7 @@ COMMANDS = {
     'show_latency': ('latency', 'show latency', {}),
     'show_fdb': ('fdb', 'show fdb', {}),
     'show_segments': ('segments', 'show segments', {}),
+    'show_queues': ('queues', 'show queues', {}),
     'show_statistics': ('statistics', 'show statistics', {}),
     'show_events': ('events', 'show events', {}),
     'show_identity': ('identity', 'show identity', {}),

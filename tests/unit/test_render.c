@@ -85,6 +85,7 @@ static void tables(void **state)
 	check("ipsec", render_ipsec, 0);
 	check("ipsec_late", render_ipsec, 0);
 	check("ipsec_none", render_ipsec, 0);
+	check("queues", render_queues, 0);
 	check("segments", render_segments, 0);
 	check("segments_any", render_segments, 0);
 	check("fdb", render_fdb, 0);
@@ -126,7 +127,8 @@ static void survives_anything(void **state)
 		render_statistics, render_explain,    render_trace,
 		render_ping,	   render_metrics,    render_reload,
 		render_reset_fdb,  render_reset_node, render_reset_statistics,
-		render_ipsec,	   render_identity,   render_segments
+		render_ipsec,	   render_identity,   render_segments,
+		render_queues
 	};
 	static const char *const answers[] = {
 		"{}",

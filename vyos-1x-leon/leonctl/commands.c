@@ -35,6 +35,8 @@ static const struct ctl_command table[] = {
 	{ "show fdb", ARG_NONE, render_fdb, "MAC addresses and the nodes they are behind" },
 	{ "show segments", ARG_NONE, render_segments,
 	  "VLANs served here, who forwards them, and who serves them" },
+	{ "show queues", ARG_NONE, render_queues,
+	  "what waits to be sent, for how long, marks and drops" },
 	{ "show statistics", ARG_NONE, render_statistics, "counters, drops, offloads, loop guard" },
 	{ "show events", ARG_NONE, render_events, "what happened, oldest first" },
 	{ "show identity", ARG_NONE, render_identity,

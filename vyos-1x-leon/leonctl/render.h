@@ -19,6 +19,7 @@ int render_policy(struct jsonr_node *root, FILE *out);
 int render_routes(struct jsonr_node *root, FILE *out);
 int render_latency(struct jsonr_node *root, FILE *out);
 int render_ipsec(struct jsonr_node *root, FILE *out);
+int render_queues(struct jsonr_node *root, FILE *out);
 int render_segments(struct jsonr_node *root, FILE *out);
 int render_fdb(struct jsonr_node *root, FILE *out);
 int render_statistics(struct jsonr_node *root, FILE *out);

@@ -82,7 +82,8 @@ void from_tap_frame(struct worker *w, struct frame *f)
 	critical_or_not(w, f, slot, false, true);
 }
 
-bool from_tap(struct worker *w, int fd)
+/* While no bulk stands in the TAP: a batch, as it comes. */
+static bool straight(struct worker *w, int fd)
 {
 	struct tap_rx_result r = tap_rx_read(&w->tap_rx, fd);
 
@@ -92,5 +93,27 @@ bool from_tap(struct worker *w, int fd)
 	drop_many(w, DROP_bad_frame, r.bad);
 	for (unsigned i = 0; i < w->tap_rx.n; i++)
 		from_tap_frame(w, &w->tap_rx.frame[i]);
+	if (unlikely(r.more && r.super))
+		queue_begin(&w->queue);
 	return r.more;
+}
+
+static bool queued(struct worker *w, int fd)
+{
+	bool more = queue_intake(w, fd);
+	struct frame *f;
+
+	while ((f = queue_next(w)))
+		from_tap_frame(w, f);
+	return queue_goes_on(w, more);
+}
+
+bool from_tap(struct worker *w, int fd)
+{
+	return queue_in_use(&w->queue) ? queued(w, fd) : straight(w, fd);
+}
+
+bool from_tap_waits(const struct worker *w)
+{
+	return queue_in_use(&w->queue);
 }

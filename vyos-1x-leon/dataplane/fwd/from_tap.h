@@ -13,5 +13,7 @@ struct worker;
 /* Reads and processes one batch of this queue; sending is worker_end()'s. True where
  * more may wait. */
 bool from_tap(struct worker *w, int fd);
+/* Do frames wait that this queue gave before? */
+bool from_tap_waits(const struct worker *w);
 /* One frame. */
 void from_tap_frame(struct worker *w, struct frame *f);

@@ -204,6 +204,23 @@ void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out)
 	}
 }
 
+void fwd_queue(const struct fwd *f, unsigned worker, struct fwd_queue *out)
+{
+	const struct worker *w = &f->worker[worker];
+
+	*out = (struct fwd_queue){
+		.backlog_bytes = read_counter(&w->queue.backlog_bytes),
+		.backlog_frames = read_counter(&w->queue.backlog_frames),
+		.sent = read_counter(&w->stats.counter[CNT_queue_frames]),
+		.marked = read_counter(&w->stats.counter[CNT_queue_marked]),
+		.full = read_counter(&w->stats.drop[DROP_queue_full]),
+		.late = read_counter(&w->stats.drop[DROP_queue_late]),
+		.waits_us = read_counter(&w->queue.waits_us),
+	};
+	for (unsigned i = 0; i < FWD_WAITS; i++)
+		out->waits[i] = read_counter(&w->queue.waits[i]);
+}
+
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drops[N_DROPS])
 {
 	for (unsigned c = 0; c < N_COUNTERS; c++)

@@ -123,6 +123,16 @@ struct fwd_vlan {
 	uint64_t limited; /* frames above storm-control per-vlan */
 };
 void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out);
+/* Frames that waited between the TAP and the overlay, of one worker, since the start. */
+#define FWD_WAITS 24 /* classes of waiting times */
+struct fwd_queue {
+	uint64_t backlog_bytes, backlog_frames; /* waiting now */
+	uint64_t sent, marked, full, late;	/* as counter.def and drop.def say */
+	uint64_t waits[FWD_WAITS]; /* frames sent that waited less than 2^i us, and not less than
+				      half of that; the last: or longer */
+	uint64_t waits_us;	   /* their sum */
+};
+void fwd_queue(const struct fwd *f, unsigned worker, struct fwd_queue *out);
 /* Sum over all workers. */
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
 /* How much of the saved budget of second copies is taken now, in percent. */

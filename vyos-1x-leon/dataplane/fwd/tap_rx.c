@@ -15,10 +15,7 @@
 #include "io/tap.h"
 #include "state/snap.h"
 
-/* In front of each read: with the vnet header it makes room for the longest LEON header, and puts
- * the IP header of an untagged frame at a multiple of 4. */
-#define HEADROOM 32
-_Static_assert(HEADROOM + TAP_VNET_LEN >= SNAP_HDR_LEN_MAX, "room in front of the frame");
+_Static_assert(TAP_RX_HEADROOM + TAP_VNET_LEN >= SNAP_HDR_LEN_MAX, "room in front of the frame");
 
 void tap_rx_init(struct tap_rx *rx)
 {
@@ -80,14 +77,14 @@ struct tap_rx_result tap_rx_read(struct tap_rx *rx, int fd)
 	size_t used = 0;
 
 	rx->n = 0;
-	while (rx->n < TAP_RX_FRAMES && TAP_RX_ARENA - used >= HEADROOM + TAP_RX_FRAME_MAX) {
+	while (rx->n < TAP_RX_FRAMES && TAP_RX_ARENA - used >= TAP_RX_HEADROOM + TAP_RX_FRAME_MAX) {
 		struct frame *f = &rx->frame[rx->n];
-		ssize_t len = read(fd, rx->arena + used + HEADROOM, TAP_RX_FRAME_MAX);
+		ssize_t len = read(fd, rx->arena + used + TAP_RX_HEADROOM, TAP_RX_FRAME_MAX);
 
 		if (len <= 0)
 			return r;
 		r.bytes += max_of((size_t)len, (size_t)TAP_VNET_LEN) - TAP_VNET_LEN;
-		if (!tap_rx_decode(rx->arena + used + HEADROOM, (size_t)len, f)) {
+		if (!tap_rx_decode(rx->arena + used + TAP_RX_HEADROOM, (size_t)len, f)) {
 			r.bad++;
 			/* So that a stream of such cannot keep the worker here. */
 			if (r.bad > TAP_RX_FRAMES)
@@ -95,7 +92,7 @@ struct tap_rx_result tap_rx_read(struct tap_rx *rx, int fd)
 			continue;
 		}
 		r.super += f->gso != FRAME_PLAIN;
-		used += HEADROOM + (((size_t)len + 15) & ~(size_t)15);
+		used += TAP_RX_HEADROOM + (((size_t)len + 15) & ~(size_t)15);
 		rx->n++;
 	}
 	r.more = true;

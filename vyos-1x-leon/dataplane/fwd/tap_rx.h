@@ -17,6 +17,10 @@
 /* A 64 KiB IP packet, Ethernet header, two VLAN tags, and some. */
 #define TAP_RX_FRAME_MAX (65536u + 128)
 
+/* In front of each read: with the vnet header it makes room for the longest LEON header, and puts
+ * the IP header of an untagged frame at a multiple of 4. */
+#define TAP_RX_HEADROOM 32
+
 struct tap_rx {
 	uint8_t *arena;
 	unsigned n;

@@ -74,12 +74,12 @@ static void add_sources(struct worker *w)
 {
 	/* A TAP queue with an error is a device that was deleted, and stays so; the control thread
 	 * hears of it through netlink. */
-	add_source(w, (struct source){ w->io.tap, from_tap, NULL });
-	add_source(w, (struct source){ w->io.udp4, from_net, drain_errors });
-	add_source(w, (struct source){ w->io.udp6, from_net, drain_errors });
+	add_source(w, (struct source){ w->io.tap, from_tap, from_tap_waits, NULL });
+	add_source(w, (struct source){ w->io.udp4, from_net, NULL, drain_errors });
+	add_source(w, (struct source){ w->io.udp6, from_net, NULL, drain_errors });
 	if (w->io.accel > 0)
-		add_source(w, (struct source){ w->io.accel, from_accel, NULL });
-	add_source(w, (struct source){ w->fwd->stop_fd, take_stop, NULL });
+		add_source(w, (struct source){ w->io.accel, from_accel, NULL, NULL });
+	add_source(w, (struct source){ w->fwd->stop_fd, take_stop, NULL, NULL });
 }
 
 void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct fwd_setup *setup)
@@ -89,6 +89,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	};
 	add_sources(w);
 	tap_rx_init(&w->tap_rx);
+	queue_init(&w->queue);
 	if (w->io.accel > 0)
 		accel_rx_init(&w->accel_rx);
 	w->rx = udp_rx_new(NET_BATCH, NET_BUFFER);
@@ -115,6 +116,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 void worker_fini(struct worker *w)
 {
 	tap_rx_fini(&w->tap_rx);
+	queue_fini(&w->queue);
 	accel_rx_fini(&w->accel_rx);
 	udp_rx_free(w->rx);
 	tx_fini(w);
@@ -156,6 +158,7 @@ void worker_end(struct worker *w)
 	deliver_flush(w);
 	bundle_flush(w);
 	tx_flush(w);
+	queue_reap(&w->queue);
 	look_after_reasm(w);
 	/* Can only fail where the count is at its maximum, and then the reader is awake anyway. */
 	if (w->posted && write(w->fwd->event_fd, &one, sizeof(one)) < 0)
@@ -204,7 +207,7 @@ static void serve(struct worker *w, bool ready[SOURCES_MAX])
 static void look(struct worker *w, struct pollfd pfd[SOURCES_MAX], bool ready[SOURCES_MAX])
 {
 	for (unsigned i = 0; i < w->n_sources; i++) {
-		ready[i] = pfd[i].revents & POLLIN;
+		ready[i] |= (pfd[i].revents & POLLIN) != 0;
 		if (!(pfd[i].revents & (POLLERR | POLLHUP | POLLNVAL)))
 			continue;
 		if (w->source[i].error)
@@ -217,6 +220,17 @@ static void look(struct worker *w, struct pollfd pfd[SOURCES_MAX], bool ready[SO
 static int sleep_ms(const struct worker *w)
 {
 	return reasm_waiting(w->reasm) ? REASM_POLL_MS : -1;
+}
+
+/* Sources of which something waits here have their turn too. True where there is one. */
+static bool look_here(const struct worker *w, bool ready[SOURCES_MAX])
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < w->n_sources; i++)
+		if (w->source[i].waits && w->source[i].waits(w))
+			ready[i] = any = true;
+	return any;
 }
 
 /* There was work: until when more is waited for without sleep, which takes the system tens of
@@ -253,9 +267,10 @@ void *worker_run(void *arg)
 	w->stopping = false;
 	while (!w->stopping) {
 		bool ready[SOURCES_MAX] = { false }, awake = is_before(awake_until);
-		int n = poll(pfd, w->n_sources, awake ? 0 : sleep_ms(w));
+		bool here = look_here(w, ready);
+		int n = poll(pfd, w->n_sources, awake || here ? 0 : sleep_ms(w));
 
-		if (n == 0 && awake) {
+		if (n == 0 && awake && !here) {
 			count(w, CNT_busy_polls, 1);
 			continue;
 		}
@@ -263,9 +278,9 @@ void *worker_run(void *arg)
 		if (n > 0)
 			look(w, pfd, ready);
 		serve(w, ready);
-		if (n == 0)
+		if (n == 0 && !here)
 			run(w, NULL);
-		awake_until = n > 0 ? stay_awake(w) : (mono_t){ 0 };
+		awake_until = n > 0 || here ? stay_awake(w) : (mono_t){ 0 };
 		rcu_offline(w->fwd->rcu, w->index);
 	}
 	return NULL;

@@ -5,8 +5,8 @@
  * their first argument, work within one batch (one snapshot, one time) and count into its stats.
  * No step allocates, locks, logs or blocks.
  *
- * A batch from the TAP:  from_tap -> (reports, suppress, storm) -> flood | encap -> (tso,
- *                        splitting, bundling) -> outgoing -> tx
+ * A batch from the TAP:  from_tap -> (queue) -> (reports, suppress, storm) -> flood | encap ->
+ *                        (tso, splitting, bundling) -> outgoing -> tx
  * A batch from the net:  from_net -> reports | incoming -> relay -> tx | reasm -> to_segment ->
  *                        deliver
  */
@@ -28,6 +28,7 @@
 #include "fwd/copies.h"
 #include "fwd/deliver.h"
 #include "fwd/fwd.h"
+#include "fwd/queue.h"
 #include "fwd/reasm.h"
 #include "fwd/recent.h"
 #include "fwd/stats.h"
@@ -60,6 +61,8 @@ struct source {
 	int fd;
 	/* One batch of what it has; true where more may wait. */
 	bool (*take)(struct worker *w, int fd);
+	/* What it gave waits here: it has its turn without the descriptor being ready. NULL: no. */
+	bool (*waits)(const struct worker *w);
 	/* poll() says that something is wrong with it. NULL: it is of no use any more. */
 	void (*error)(struct worker *w, int fd);
 };
@@ -81,6 +84,7 @@ struct worker {
 	int64_t real_ns; /* CLOCK_REALTIME at `now`, 0: not read yet */
 
 	struct tap_rx tap_rx;
+	struct queue queue;
 	struct accel_rx accel_rx;
 	struct udp_rx *rx;
 	struct bundle bundle[BUNDLE_OPEN]; /* by slot, see bundling.h */

@@ -29,6 +29,7 @@ static const struct command_row table[] = {
 	{ "show ipsec", ACCESS_READ, show_ipsec },
 	{ "show latency", ACCESS_READ, show_latency },
 	{ "show fdb", ACCESS_READ, show_fdb },
+	{ "show queues", ACCESS_READ, show_queues },
 	{ "show segments", ACCESS_READ, show_segments },
 	{ "show statistics", ACCESS_READ, show_statistics },
 	{ "show routes", ACCESS_READ, show_routes },

@@ -52,6 +52,7 @@ enum command_result show_ipsec(struct command *c);
 enum command_result report_ipsec(struct command *c);
 enum command_result show_latency(struct command *c);
 enum command_result show_fdb(struct command *c);
+enum command_result show_queues(struct command *c);
 enum command_result show_segments(struct command *c);
 enum command_result show_statistics(struct command *c);
 enum command_result show_routes(struct command *c);

@@ -438,6 +438,43 @@ static void put_segments(struct out *o)
 		     offsetof(struct fwd_vlan, limited));
 }
 
+static struct fwd_queue all_queues(const struct leond *d)
+{
+	struct fwd_queue all = { 0 }, q;
+
+	for (unsigned i = 0; i < d->tap.n_queues; i++) {
+		fwd_queue(d->fwd, i, &q);
+		all.backlog_bytes += q.backlog_bytes;
+		all.waits_us += q.waits_us;
+		for (unsigned k = 0; k < FWD_WAITS; k++)
+			all.waits[k] += q.waits[k];
+	}
+	return all;
+}
+
+static void put_queues(struct out *o)
+{
+	struct fwd_queue q = all_queues(o->d);
+	uint64_t below = 0;
+	char bound[32];
+
+	put_gauge(o, "queue_bytes", "Bytes that wait between the TAP and the overlay.",
+		  q.backlog_bytes);
+	put_head(o, "queue_wait_seconds", "histogram",
+		 "For how long frames waited there, of those that did (beside bulk).");
+	for (unsigned i = 0; i < FWD_WAITS; i++) {
+		below += q.waits[i];
+		snprintf(bound, sizeof(bound), "%u.%06u", (1u << i) / 1000000, (1u << i) % 1000000);
+		put_sample(o, "queue_wait_seconds_bucket");
+		put_label(o, "le", i == FWD_WAITS - 1 ? "+Inf" : bound);
+		put_u64(o, below);
+	}
+	put_sample(o, "queue_wait_seconds_sum");
+	put_seconds(o, q.waits_us);
+	put_sample(o, "queue_wait_seconds_count");
+	put_u64(o, below);
+}
+
 static void put_control(struct out *o)
 {
 	const struct overlay_counters *c = overlay_counters(o->d->overlay);
@@ -575,6 +612,7 @@ enum command_result show_metrics(struct command *c)
 	put_routes(&o);
 	put_counters(&o);
 	put_segments(&o);
+	put_queues(&o);
 	fclose(o.f);
 	jsonw_str(c->w, "content_type", "text/plain; version=0.0.4");
 	jsonw_str(c->w, "text", text);

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The queue that knows flows: turns and fairness, sparse flows first, order within a flow, CoDel
+ * against the pseudo-code of RFC 8289 (in floating point), what is shed, and no time passing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fwd/fq.h"
+#include "random.h"
+
+#define ITEMS 4096
+
+struct numbered {
+	struct fq_item item;
+	uint32_t flow, number;
+	bool in_use;
+};
+
+static struct fq q;
+static struct numbered pool[ITEMS];
+static const struct fq_params internet = { FQ_TARGET_NS, FQ_INTERVAL_NS, 1514 };
+
+static int setup(void **state)
+{
+	(void)state;
+	fq_init(&q, &internet);
+	memset(pool, 0, sizeof(pool));
+	return 0;
+}
+
+static mono_t at_us(int64_t us)
+{
+	return (mono_t){ NS_PER_S + us * NS_PER_US };
+}
+
+static struct numbered *put(uint32_t flow, uint32_t number, uint32_t len, mono_t now)
+{
+	for (unsigned i = 0; i < ITEMS; i++) {
+		struct numbered *m = &pool[i];
+
+		if (m->in_use)
+			continue;
+		*m = (struct numbered){ { .len = len }, flow, number, true };
+		fq_put(&q, &m->item, flow, now);
+		return m;
+	}
+	fail_msg("the pool of the test is empty");
+	return NULL;
+}
+
+static struct numbered *release(struct fq_item *item)
+{
+	struct numbered *m = (struct numbered *)item;
+
+	if (!m)
+		return NULL;
+	assert_true(m->in_use);
+	m->in_use = false;
+	return m;
+}
+
+static struct numbered *next(mono_t now)
+{
+	return release(fq_next(&q, now));
+}
+
+static unsigned drops(void)
+{
+	unsigned n = 0;
+
+	while (release(fq_dropped(&q)))
+		n++;
+	return n;
+}
+
+static void empty(void **state)
+{
+	(void)state;
+	assert_null(fq_next(&q, at_us(0)));
+	assert_null(fq_shed(&q));
+	assert_null(fq_dropped(&q));
+	/* An item without a byte, and one put and taken at the same time as all others. */
+	for (unsigned i = 0; i < 300; i++)
+		put(1, i, i % 2 ? 0 : 1500, at_us(0));
+	for (unsigned i = 0; i < 300; i++)
+		assert_int_equal(next(at_us(0))->number, i);
+	assert_null(next(at_us(0)));
+	assert_int_equal(q.n, 0);
+	assert_int_equal(q.bytes, 0);
+	assert_int_equal(drops(), 0);
+}
+
+/* Eight flows that always have something, of all sizes of items. */
+static void eight_flows_share(void **state)
+{
+	static const uint32_t len[8] = { 66, 200, 600, 1514, 1514, 1000, 65000, 20000 };
+	double sum = 0, squares = 0;
+	uint64_t sent[8] = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++)
+		for (unsigned k = 0; k < 4; k++)
+			put(i, k, len[i], at_us(0));
+	for (unsigned i = 0; i < 200000; i++) {
+		struct numbered *m = next(at_us(0));
+
+		sent[m->flow] += m->item.len;
+		put(m->flow, 0, len[m->flow], at_us(0));
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		sum += (double)sent[i];
+		squares += (double)sent[i] * (double)sent[i];
+	}
+	/* Jain's index. */
+	assert_true(sum * sum / (8 * squares) > 0.999);
+}
+
+static void sparse_flow_passes(void **state)
+{
+	(void)state;
+	for (unsigned flow = 0; flow < 4; flow++)
+		for (unsigned i = 0; i < 20; i++)
+			put(flow, i, 65000, at_us(0));
+	for (unsigned i = 0; i < 8; i++)
+		next(at_us(i));
+	for (unsigned i = 0; i < 10; i++) {
+		unsigned before = 0;
+
+		put(99, i, 98, at_us(10 + i));
+		while (next(at_us(10 + i))->flow != 99)
+			before++;
+		/* One of each flow, where it is their turn. */
+		assert_in_range(before, 0, i ? 4 : 0);
+		assert_int_equal(next(at_us(10 + i))->item.len, 65000);
+	}
+	/* A second item before its flow had another turn does not pass once more for ever: who
+	 * sends more than a quantum at once stands with the others. */
+	for (unsigned i = 0; i < 100; i++)
+		put(98, i, 1000, at_us(100));
+	assert_int_equal(next(at_us(100))->flow, 98);
+	assert_int_equal(next(at_us(100))->flow, 98);
+	assert_int_not_equal(next(at_us(100))->flow, 98);
+}
+
+/* Whatever is put, taken, dropped and shed: numbers of a flow rise, and none is lost or made. */
+static void order_is_kept(void **state)
+{
+	uint32_t put_next[40] = { 0 }, seen[40] = { 0 };
+	unsigned n_put = 0, n_out = 0;
+	int64_t us = 0;
+
+	(void)state;
+	random_seed(7);
+	for (unsigned step = 0; step < 200000; step++) {
+		uint32_t flow = random_below(40);
+		struct numbered *m;
+
+		us += random_below(300);
+		if (q.n < 3000 && random_below(100) < 52) {
+			m = put(flow, ++put_next[flow], random_below(9000), at_us(us));
+			m->item.takes_marks = flow % 3 == 0;
+			n_put++;
+			continue;
+		}
+		m = random_below(50) ? next(at_us(us)) : release(fq_shed(&q));
+		n_out += drops() + (m != NULL);
+		if (!m)
+			continue;
+		assert_true(m->number > seen[m->flow]);
+		seen[m->flow] = m->number;
+	}
+	while (next(at_us(us)))
+		n_out++;
+	assert_int_equal(n_out + drops(), n_put);
+	assert_int_equal(q.bytes, 0);
+	for (unsigned i = 0; i < FQ_FLOWS; i++)
+		assert_int_equal(q.backlog[i], 0);
+}
+
+static void fattest_is_shed(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 5; i++)
+		put(3, i, 9000, at_us(0));
+	for (unsigned i = 0; i < 100; i++)
+		put(4, i, 100, at_us(0));
+	for (unsigned i = 0; i < 3; i++) {
+		struct numbered *m = release(fq_shed(&q));
+
+		assert_int_equal(m->flow, 3);
+		assert_int_equal(m->number, i);
+	}
+	/* 18,000 and 10,000 bytes are left: one more, and the other is the fattest. */
+	assert_int_equal(release(fq_shed(&q))->flow, 3);
+	assert_int_equal(release(fq_shed(&q))->flow, 4);
+	/* All of a flow shed while it is in the list of those who have a turn. */
+	while (release(fq_shed(&q)))
+		;
+	assert_null(next(at_us(1)));
+	put(3, 9, 10, at_us(1));
+	assert_int_equal(next(at_us(1))->number, 9);
+}
+
+/* --- CoDel --- */
+
+static double root(double n)
+{
+	double r = n;
+
+	for (unsigned i = 0; i < 60; i++)
+		r = (r + n / r) / 2;
+	return r;
+}
+
+/* RFC 8289, section 5, as it is printed: one queue, times in seconds. */
+struct rfc {
+	double t[ITEMS];
+	uint32_t number[ITEMS];
+	unsigned head, tail, size;
+	double first_above, drop_next;
+	unsigned count, lastcount;
+	bool dropping;
+};
+
+static bool rfc_dodequeue(struct rfc *r, double now, unsigned *number, bool *ok)
+{
+	*ok = false;
+	if (r->head == r->tail) {
+		r->first_above = 0;
+		return false;
+	}
+	*number = r->number[r->head % ITEMS];
+	double sojourn = now - r->t[r->head++ % ITEMS];
+
+	if (sojourn < 0.005 || (r->tail - r->head) * r->size <= r->size)
+		r->first_above = 0;
+	else if (r->first_above == 0)
+		r->first_above = now + 0.1;
+	else
+		*ok = now >= r->first_above;
+	return true;
+}
+
+static bool rfc_dequeue(struct rfc *r, double now, unsigned *number, unsigned *dropped)
+{
+	bool ok, got = rfc_dodequeue(r, now, number, &ok);
+
+	if (r->dropping) {
+		if (!ok)
+			r->dropping = false;
+		while (now >= r->drop_next && r->dropping) {
+			(*dropped)++;
+			r->count++;
+			got = rfc_dodequeue(r, now, number, &ok);
+			if (!ok)
+				r->dropping = false;
+			else
+				r->drop_next += 0.1 / root(r->count);
+		}
+	} else if (ok) {
+		unsigned delta = r->count - r->lastcount;
+
+		(*dropped)++;
+		got = rfc_dodequeue(r, now, number, &ok);
+		r->dropping = true;
+		r->count = 1;
+		if (delta > 1 && now - r->drop_next < 16 * 0.1)
+			r->count = delta;
+		r->drop_next = now + 0.1 / root(r->count);
+		r->lastcount = r->count;
+	}
+	return got;
+}
+
+/* One flow that comes faster than it goes, then slower, for a minute; both drop the same. */
+static void codel_as_printed(void **state)
+{
+	static struct rfc rfc;
+	unsigned dropped = 0, rfc_dropped = 0, number = 0, at_most = 0, exact = 0;
+
+	(void)state;
+	random_seed(5);
+	rfc = (struct rfc){ .size = 1500 };
+	for (int64_t us = 0; us < 60000000; us += 1003) {
+		unsigned expected = 0;
+		bool fast = us / 4000000 % 2 == 0;
+		struct numbered *m;
+
+		for (unsigned i = 0; i < random_below(fast ? 4 : 2) && q.n < 2000; i++) {
+			put(1, number, 1500, at_us(us));
+			rfc.t[rfc.tail % ITEMS] = (double)at_us(us).ns / 1e9;
+			rfc.number[rfc.tail++ % ITEMS] = number++;
+		}
+		m = next(at_us(us));
+		dropped += drops();
+		assert_int_equal(rfc_dequeue(&rfc, (double)at_us(us).ns / 1e9, &expected,
+					     &rfc_dropped),
+				 m != NULL);
+		/* Roots of integers may be due a turn later. */
+		assert_in_range(dropped + 1, rfc_dropped, rfc_dropped + 2);
+		if (m)
+			assert_in_range(m->number + 1, expected, expected + 2);
+		exact += dropped == rfc_dropped;
+		at_most = q.n > at_most ? q.n : at_most;
+	}
+	assert_true(dropped > 100);
+	assert_true(at_most > 50);
+	assert_true(exact > 50000); /* of 59,821 turns */
+}
+
+/* Marks take the place of drops: nothing is lost, and as many are told. */
+static void marks_instead(void **state)
+{
+	unsigned marked = 0, out = 0, in = 0;
+
+	(void)state;
+	for (int64_t ms = 0; ms < 3000; ms++) {
+		struct numbered *m;
+
+		for (unsigned i = 0; i < 2 && q.n < 2000; i++)
+			put(1, in++, 1500, at_us(ms * 1000))->item.takes_marks = true;
+		m = next(at_us(ms * 1000));
+		assert_int_equal(m->number, out++);
+		marked += m->item.marked;
+		assert_int_equal(drops(), 0);
+	}
+	assert_true(marked > 20);
+}
+
+/* Short queues are left alone for ever, also where a single item takes longer than the target. */
+static void no_drop_below_target(void **state)
+{
+	(void)state;
+	for (int64_t ms = 0; ms < 2000; ms += 10) {
+		put(1, 0, 1500, at_us(ms * 1000));
+		assert_non_null(next(at_us(ms * 1000 + 8000)));
+	}
+	for (int64_t ms = 2000; ms < 4000; ms += 4) {
+		put(1, 0, 1500, at_us(ms * 1000));
+		put(1, 1, 1500, at_us(ms * 1000));
+		assert_non_null(next(at_us(ms * 1000)));
+		assert_non_null(next(at_us(ms * 1000 + 3000)));
+	}
+	assert_int_equal(drops(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(empty, setup),
+		cmocka_unit_test_setup(eight_flows_share, setup),
+		cmocka_unit_test_setup(sparse_flow_passes, setup),
+		cmocka_unit_test_setup(order_is_kept, setup),
+		cmocka_unit_test_setup(fattest_is_shed, setup),
+		cmocka_unit_test_setup(codel_as_printed, setup),
+		cmocka_unit_test_setup(marks_instead, setup),
+		cmocka_unit_test_setup(no_drop_below_target, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

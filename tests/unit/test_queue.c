@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Frames that wait between the TAP and the overlay: when they do, that a sparse flow passes bulk,
+ * that what leaves is what came, that memory is bounded and comes back, drops and marks; and the
+ * marks themselves.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <linux/virtio_net.h>
+
+#include "from_tap_lab.h"
+
+#include "fwd/checksum.h"
+#include "ones_sum.h"
+#include "wire/ecn.h"
+
+#define ALONE 1000 /* bytes of a frame that shares its datagram with no other */
+
+/* A frame of a UDP flow to REMOTE that is told apart by its port; `number` is in it. */
+static size_t build(uint16_t port, uint32_t number, size_t len, uint8_t tos)
+{
+	uint8_t *ip = frame + fx_eth(frame, REMOTE, HOST, ETHERTYPE_V4);
+
+	memset(out, 0, TAP_VNET_LEN);
+	memset(ip, 0, len - ETH_HDR_LEN);
+	ip[0] = 0x45;
+	ip[1] = tos;
+	put_u16(ip + 2, (uint16_t)(len - ETH_HDR_LEN));
+	ip[8] = 64;
+	ip[9] = IP_PROTO_UDP;
+	memcpy(ip + 12, "\x0a\x01\x00\x01\x0a\x01\x00\x02", 8);
+	checksum_v4_header(ip);
+	put_u16(ip + 20, port);
+	put_u16(ip + 24, (uint16_t)(len - ETH_HDR_LEN - 20));
+	put_u32(ip + 28, number);
+	return TAP_VNET_LEN + len;
+}
+
+/* The same as a super-frame of TCP. */
+static size_t build_super(uint16_t port, size_t len)
+{
+	struct virtio_net_hdr h = { .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+				    .gso_type = VIRTIO_NET_HDR_GSO_TCPV4,
+				    .gso_size = 1300,
+				    .csum_start = 34,
+				    .csum_offset = 16 };
+
+	build(port, 0, len, 0);
+	memcpy(out, &h, sizeof(h));
+	frame[ETH_HDR_LEN + 9] = IP_PROTO_TCP;
+	frame[ETH_HDR_LEN + 20 + 12] = 5 << 4;
+	checksum_v4_header(frame + ETH_HDR_LEN);
+	return TAP_VNET_LEN + len;
+}
+
+/* Goes into the queue, and none out of it. */
+static void stands(size_t len)
+{
+	assert_int_equal(write(fx.tap, out, len), len);
+	worker_begin(fx.w);
+	queue_begin(&fx.w->queue);
+	assert_false(queue_intake(fx.w, fx.near_tap));
+}
+
+/* One turn of the worker. */
+static bool turn(void)
+{
+	bool more;
+
+	worker_begin(fx.w);
+	more = from_tap(fx.w, fx.near_tap);
+	worker_end(fx.w);
+	return more;
+}
+
+static uint16_t port_of(const struct datagram *d)
+{
+	return get_u16(d->b + d->hdr_len + ETH_HDR_LEN + 20);
+}
+
+static unsigned free_places(void)
+{
+	unsigned n = 0;
+
+	for (const struct fq_item *i = fx.w->queue.large.head; i; i = i->next)
+		n++;
+	for (const struct fq_item *i = fx.w->queue.small.head; i; i = i->next)
+		n++;
+	return n;
+}
+
+static void all_is_free(void)
+{
+	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
+	assert_int_equal(fx.w->queue.fq.bytes, 0);
+	assert_false(from_tap_waits(fx.w));
+}
+
+static void only_beside_bulk(void **state)
+{
+	struct datagram d;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(fx_host_sends(&fx, out, build(1, i, ALONE, 0)));
+	assert_true(fx_host_sends(&fx, out, build_super(2, 9000)));
+	assert_false(from_tap_waits(fx.w));
+	assert_int_equal(fx_count(&fx, CNT_queue_frames), 0);
+	while (node_gets(1, &d))
+		;
+	/* It ends with what stood there. */
+	stands(build(1, 0, ALONE, 0));
+	assert_true(from_tap_waits(fx.w));
+	assert_false(turn());
+	assert_int_equal(fx_count(&fx, CNT_queue_frames), 1);
+	expect_frame(1, fx_id(1), ALONE, 0);
+	expect_silence();
+	all_is_free();
+}
+
+static void sparse_passes(void **state)
+{
+	unsigned segments = 0;
+	struct datagram d;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		stands(build_super(1, 20000));
+	stands(build(2, 0, ALONE, 0));
+	assert_false(turn());
+	/* What is left of the turn of bulk, then the other. */
+	while (node_gets(1, &d) && port_of(&d) == 1)
+		segments++;
+	assert_int_equal(port_of(&d), 2);
+	assert_in_range(segments, 1, 16);
+	while (node_gets(1, &d))
+		segments++;
+	assert_int_equal(segments, 4 * 16);
+	assert_int_equal(fx_all_drops(&fx), 0);
+	all_is_free();
+}
+
+/* Numbers of a flow rise; how many came. */
+static unsigned in_order(uint32_t last[5])
+{
+	unsigned n = 0;
+
+	for (struct datagram d; node_gets(1, &d); n++) {
+		uint32_t number = get_u32(d.b + d.hdr_len + ETH_HDR_LEN + 28);
+
+		assert_true(number > last[port_of(&d)]);
+		last[port_of(&d)] = number;
+	}
+	return n;
+}
+
+/* More than one turn sends: the worker comes back though nothing new is in the TAP. */
+static void turns(void **state)
+{
+	unsigned frames = 0, n_turns = 0;
+	uint32_t last[5] = { 0 };
+	bool more;
+
+	(void)state;
+	for (unsigned i = 0; i < 200; i++)
+		stands(build((uint16_t)(i % 5), i + 1, ALONE, 0));
+	do {
+		assert_true(from_tap_waits(fx.w));
+		more = turn();
+		frames += in_order(last);
+		n_turns++;
+	} while (more);
+	assert_int_equal(n_turns, 4);
+	assert_int_equal(frames, 200);
+	all_is_free();
+}
+
+static void bounded(void **state)
+{
+	uint64_t full;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) {
+		stands(build_super(1, 60000));
+		assert_true(fx.w->queue.fq.bytes <= QUEUE_BYTES);
+	}
+	full = fx_drops(&fx, DROP_queue_full);
+	assert_int_equal(full, 100 - QUEUE_BYTES / 60000);
+	/* Small frames of others find room: it is bulk that loses. */
+	for (unsigned i = 0; i < QUEUE_SMALL; i++)
+		stands(build((uint16_t)(10 + i % 100), i, 100, 0));
+	assert_in_range(fx_drops(&fx, DROP_queue_full), full, full + 1);
+	/* No place for small ones left: still bulk, until it has least. */
+	stands(build(9, 0, 100, 0));
+	assert_int_equal(fx.w->queue.fq.n, QUEUE_SMALL);
+	while (turn())
+		;
+	all_is_free();
+	/* Super-frames that are hardly larger than a frame: places are what runs out. */
+	for (unsigned i = 0; i < QUEUE_LARGE + 20; i++)
+		stands(build_super((uint16_t)i, 2500));
+	assert_int_equal(fx.w->queue.fq.n, QUEUE_LARGE - 1);
+	while (turn())
+		;
+	all_is_free();
+}
+
+static void broken(void **state)
+{
+	(void)state;
+	stands(5);
+	stands(build(1, 0, ALONE, 0));
+	memset(out, 0xff, sizeof(out));
+	stands(TAP_VNET_LEN + 8);
+	assert_false(turn());
+	assert_int_equal(fx_drops(&fx, DROP_bad_frame), 2);
+	all_is_free();
+	memset(out, 0, sizeof(out));
+}
+
+/* Waits for so long that CoDel acts; what one turn then sends of it. */
+static void wait_long(uint8_t tos)
+{
+	mono_t begin;
+
+	for (unsigned i = 0; i < 200; i++)
+		stands(build(1, i, ALONE, tos));
+	begin = fx.w->now;
+	for (unsigned i = 1; i < 10; i++) {
+		worker_begin(fx.w);
+		fx.w->now = mono_add_ms(begin, 50 * i);
+		queue_intake(fx.w, fx.near_tap);
+		for (unsigned k = 0; k < 4; k++)
+			assert_non_null(queue_next(fx.w));
+		worker_end(fx.w);
+	}
+}
+
+static void who_waits_long_loses(void **state)
+{
+	(void)state;
+	wait_long(0);
+	assert_in_range(fx_drops(&fx, DROP_queue_late), 3, 30);
+	assert_int_equal(fx_count(&fx, CNT_queue_marked), 0);
+	assert_int_equal(fx_count(&fx, CNT_queue_frames), 36);
+	while (turn())
+		;
+	all_is_free();
+}
+
+static void or_is_marked(void **state)
+{
+	unsigned marked = 0;
+	struct frame *f;
+
+	(void)state;
+	wait_long(2);
+	assert_int_equal(fx_all_drops(&fx), 0);
+	assert_in_range(fx_count(&fx, CNT_queue_marked), 3, 30);
+	worker_begin(fx.w);
+	fx.w->now = mono_add_ms(fx.w->now, 2000);
+	queue_intake(fx.w, fx.near_tap);
+	while ((f = queue_next(fx.w))) {
+		marked += (f->data[ETH_HDR_LEN + 1] & 3) == 3;
+		assert_int_equal(ones_sum(0, f->data + ETH_HDR_LEN, 20), 0xffff);
+	}
+	worker_end(fx.w);
+	assert_true(marked > 0);
+	while (turn())
+		;
+	all_is_free();
+}
+
+static uint64_t waits(unsigned from, unsigned to)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = from; i < to; i++)
+		sum += atomic_load(&fx.w->queue.waits[i]);
+	return sum;
+}
+
+/* Also where no time passes, or more than any class has. */
+static void waiting_is_counted(void **state)
+{
+	static const int64_t us[] = { 0, 0, 1, 1000, INT64_C(1) << 40 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(us); i++) {
+		stands(build(1, i, ALONE, 0));
+		fx.w->now = mono_add_us(fx.w->now, us[i]);
+		assert_non_null(queue_next(fx.w));
+		worker_end(fx.w);
+	}
+	assert_int_equal(waits(0, 1), 2);
+	assert_int_equal(waits(1, 2), 1);
+	assert_int_equal(waits(10, 11), 1);
+	assert_int_equal(waits(FWD_WAITS - 1, FWD_WAITS), 1);
+	assert_int_equal(waits(0, FWD_WAITS), 5);
+}
+
+/* --- marks --- */
+
+static void marks(void **state)
+{
+	struct eth_view v;
+
+	(void)state;
+	for (unsigned tos = 0; tos < 256; tos++)
+		for (uint32_t id = 0; id < 70000; id += 9973) {
+			build(1, 0, 100, (uint8_t)tos);
+			put_u16(frame + ETH_HDR_LEN + 4, (uint16_t)id);
+			checksum_v4_header(frame + ETH_HDR_LEN);
+			assert_int_equal(eth_parse(frame, 100, &v), 0);
+			assert_int_equal(ecn_takes_marks(frame, 100, &v), (tos & 3) != 0);
+			if (!(tos & 3))
+				continue;
+			ecn_mark(frame, &v);
+			assert_int_equal(frame[ETH_HDR_LEN + 1], tos | 3);
+			assert_int_equal(ones_sum(0, frame + ETH_HDR_LEN, 20), 0xffff);
+		}
+	fx_eth(frame, REMOTE, HOST, 0x86dd);
+	memset(frame + ETH_HDR_LEN, 0, 60);
+	memcpy(frame + ETH_HDR_LEN, "\x6a\xaf\xff\xff\x00\x14\x3b", 7);
+	assert_int_equal(eth_parse(frame, 74, &v), 0);
+	assert_true(ecn_takes_marks(frame, 74, &v));
+	ecn_mark(frame, &v);
+	assert_memory_equal(frame + ETH_HDR_LEN, "\x6a\xbf\xff\xff", 4);
+	frame[ETH_HDR_LEN + 1] = 0xcf;
+	assert_false(ecn_takes_marks(frame, 74, &v));
+	/* Neither is there where it is not IP. */
+	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
+	assert_int_equal(eth_parse(frame, 74, &v), 0);
+	assert_false(ecn_takes_marks(frame, 74, &v));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, from_tap_setup, fx_teardown)
+	const struct CMUnitTest tests[] = {
+		T(only_beside_bulk),
+		T(sparse_passes),
+		T(turns),
+		T(bounded),
+		T(broken),
+		T(who_waits_long_loses),
+		T(or_is_marked),
+		T(waiting_is_counted),
+		T(marks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show queues`: what waits between the TAP and the overlay, for how long frames waited, and what
+ * was marked and dropped there. One queue for each worker. Control thread.
+ */
+#include "daemon/control/answer.h"
+#include "daemon/control/command.h"
+#include "daemon/leond.h"
+
+/* So many of a hundred frames waited less than this; null where none has waited yet. */
+static void write_wait(struct jsonw *w, const char *key, const struct fwd_queue *q,
+		       unsigned percent)
+{
+	uint64_t total = 0, below = 0;
+	unsigned class = 0;
+
+	for (unsigned i = 0; i < FWD_WAITS; i++)
+		total += q->waits[i];
+	while (class < FWD_WAITS - 1 && (below += q->waits[class]) * 100 < total * percent)
+		class ++;
+	answer_known(w, key, total != 0, UINT64_C(1) << class);
+}
+
+static void write_queue(struct command *c, unsigned worker)
+{
+	struct fwd_queue q;
+
+	fwd_queue(c->d->fwd, worker, &q);
+	jsonw_object(c->w, NULL);
+	jsonw_u64(c->w, "worker", worker);
+	jsonw_u64(c->w, "backlog_bytes", q.backlog_bytes);
+	jsonw_u64(c->w, "backlog_frames", q.backlog_frames);
+	jsonw_u64(c->w, "frames", q.sent);
+	write_wait(c->w, "wait_p50_us", &q, 50);
+	write_wait(c->w, "wait_p99_us", &q, 99);
+	jsonw_u64(c->w, "marked", q.marked);
+	jsonw_u64(c->w, "dropped_full", q.full);
+	jsonw_u64(c->w, "dropped_late", q.late);
+	jsonw_end(c->w);
+}
+
+enum command_result show_queues(struct command *c)
+{
+	jsonw_array(c->w, "queues");
+	for (unsigned i = 0; i < c->d->tap.n_queues; i++)
+		write_queue(c, i);
+	jsonw_end(c->w);
+	return CMD_DONE;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: frames that wait between the TAP and the overlay, see queue.h. Worker.
+ */
+#include "fwd/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "fwd/checksum.h"
+#include "fwd/tap_rx.h"
+#include "fwd/worker.h"
+#include "io/tap.h"
+#include "wire/ecn.h"
+
+#define LARGE_BYTES (TAP_RX_HEADROOM + TAP_RX_FRAME_MAX)
+#define SMALL_BYTES 2048
+#define SMALL_MAX   (SMALL_BYTES - TAP_RX_HEADROOM)
+#define ADDRESSES   32 /* of an IPv6 packet */
+
+struct place {
+	struct fq_item item; /* first, so that it is found from there */
+	struct frame frame;
+	uint8_t *room;
+	bool large;
+};
+_Static_assert(offsetof(struct place, item) == 0, "a place is found from its item");
+
+static struct place *place_of(struct fq_item *item)
+{
+	return (struct place *)item;
+}
+
+/* --- places --- */
+
+static void give_back(struct queue *q, struct fq_item *item)
+{
+	fq_chain_put_first(place_of(item)->large ? &q->large : &q->small, item);
+}
+
+static uint8_t *make_places(struct queue *q, unsigned first, unsigned n, bool large, uint8_t *room)
+{
+	for (unsigned i = first; i < first + n; i++) {
+		struct place *p = &q->place[i];
+
+		*p = (struct place){ .room = room, .large = large };
+		give_back(q, &p->item);
+		room += large ? LARGE_BYTES : SMALL_BYTES;
+	}
+	return room;
+}
+
+void queue_init(struct queue *q)
+{
+	static const struct fq_params params = { FQ_TARGET_NS, FQ_INTERVAL_NS, QUEUE_QUANTUM };
+	uint8_t *room;
+
+	fq_init(&q->fq, &params);
+	q->arena = x_buffer(QUEUE_LARGE * (size_t)LARGE_BYTES + QUEUE_SMALL * SMALL_BYTES, 1);
+	q->place = x_calloc(QUEUE_LARGE + QUEUE_SMALL, sizeof(q->place[0]));
+	room = make_places(q, 0, QUEUE_LARGE, true, q->arena);
+	make_places(q, QUEUE_LARGE, QUEUE_SMALL, false, room);
+}
+
+void queue_fini(struct queue *q)
+{
+	free(q->arena);
+	free(q->place);
+}
+
+void queue_reap(struct queue *q)
+{
+	struct fq_item *item;
+
+	while ((item = fq_chain_take(&q->sent)))
+		give_back(q, item);
+}
+
+static bool shed(struct worker *w)
+{
+	struct fq_item *item = fq_shed(&w->queue.fq);
+
+	if (!item)
+		return false;
+	give_back(&w->queue, item);
+	drop(w, DROP_queue_full);
+	return true;
+}
+
+/* NULL only where all places are those of frames on their way out. */
+static struct place *place_take(struct worker *w, struct fq_chain *from)
+{
+	struct fq_item *item;
+
+	while (!(item = fq_chain_take(from)))
+		if (!shed(w))
+			return NULL;
+	return place_of(item);
+}
+
+/* --- in --- */
+
+/* Fragments of a packet go with their first one, which alone has the ports. */
+static uint32_t flow_of(const struct worker *w, const struct frame *f)
+{
+	struct {
+		uint8_t address[ADDRESSES];
+		uint32_t ports;
+		uint16_t vlan, protocol;
+	} key = { .vlan = f->v.vlan };
+	const uint8_t *l3 = f->data + f->v.l3_offset;
+
+	if (f->v.ip_version == 4)
+		memcpy(key.address, l3 + 12, 8);
+	else if (f->v.ip_version == 6)
+		memcpy(key.address, l3 + 8, ADDRESSES);
+	else
+		memcpy(key.address, f->data, 2 * sizeof(struct mac));
+	key.protocol = f->v.ip_version ? f->v.ip_proto : f->v.ethertype;
+	if (f->v.l4_offset && !f->v.ip_fragment && f->v.l4_offset + sizeof(key.ports) <= f->len &&
+	    (f->v.ip_proto == IP_PROTO_TCP || f->v.ip_proto == IP_PROTO_UDP))
+		memcpy(&key.ports, f->data + f->v.l4_offset, sizeof(key.ports));
+	return (uint32_t)siphash(&w->hash_key, &key, sizeof(key));
+}
+
+static struct place *shrink(struct worker *w, struct place *large, size_t len)
+{
+	struct place *p = place_take(w, &w->queue.small);
+
+	if (unlikely(!p))
+		return large;
+	memcpy(p->room + TAP_RX_HEADROOM, large->room + TAP_RX_HEADROOM, len);
+	give_back(&w->queue, &large->item);
+	return p;
+}
+
+static void put(struct worker *w, struct place *p, size_t len)
+{
+	struct queue *q = &w->queue;
+	struct frame *f = &p->frame;
+
+	if (unlikely(!tap_rx_decode(p->room + TAP_RX_HEADROOM, len, f))) {
+		drop(w, DROP_bad_frame);
+		give_back(q, &p->item);
+		return;
+	}
+	count(w, CNT_tap_rx_super, f->gso != FRAME_PLAIN);
+	while (q->fq.bytes + f->len > QUEUE_BYTES && shed(w))
+		;
+	p->item.len = (uint32_t)f->len;
+	p->item.takes_marks = ecn_takes_marks(f->data, f->len, &f->v);
+	fq_put(&q->fq, &p->item, flow_of(w, f), w->now);
+}
+
+bool queue_intake(struct worker *w, int fd)
+{
+	struct queue *q = &w->queue;
+
+	q->bytes = q->frames = 0;
+	for (unsigned i = 0; i < QUEUE_INTAKE_FRAMES; i++) {
+		struct place *p = place_take(w, &q->large);
+		ssize_t len;
+
+		if (unlikely(!p))
+			return true;
+		len = read(fd, p->room + TAP_RX_HEADROOM, TAP_RX_FRAME_MAX);
+		if (len <= 0) {
+			give_back(q, &p->item);
+			return false;
+		}
+		count(w, CNT_tap_rx_frames, 1);
+		count(w, CNT_tap_rx_bytes,
+		      max_of((size_t)len, (size_t)TAP_VNET_LEN) - TAP_VNET_LEN);
+		if ((size_t)len <= SMALL_MAX)
+			p = shrink(w, p, (size_t)len);
+		put(w, p, (size_t)len);
+	}
+	return true;
+}
+
+/* --- out --- */
+
+static void drop_late(struct worker *w)
+{
+	struct fq_item *item;
+
+	while ((item = fq_dropped(&w->queue.fq))) {
+		give_back(&w->queue, item);
+		drop(w, DROP_queue_late);
+	}
+}
+
+static void count_wait(struct queue *q, int64_t us)
+{
+	unsigned class = us > 0 ? 64 - (unsigned)__builtin_clzll((unsigned long long)us) : 0;
+
+	stats_add(&q->waits[min_of(class, FWD_WAITS - 1u)], 1);
+	stats_add(&q->waits_us, us > 0 ? (uint64_t)us : 0);
+}
+
+struct frame *queue_next(struct worker *w)
+{
+	struct queue *q = &w->queue;
+	struct fq_item *item;
+	struct frame *f;
+
+	if (q->bytes >= QUEUE_TURN_BYTES || q->frames == QUEUE_TURN_FRAMES)
+		return NULL;
+	item = fq_next(&q->fq, w->now);
+	drop_late(w);
+	if (!item)
+		return NULL;
+	f = &place_of(item)->frame;
+	if (item->marked) {
+		ecn_mark(f->data, &f->v);
+		count(w, CNT_queue_marked, 1);
+	}
+	count(w, CNT_queue_frames, 1);
+	count_wait(q, mono_sub_us(w->now, item->since));
+	q->bytes += item->len;
+	q->frames++;
+	fq_chain_add(&q->sent, item);
+	return f;
+}
+
+bool queue_goes_on(struct worker *w, bool more)
+{
+	struct queue *q = &w->queue;
+
+	q->in_use = more || q->fq.n;
+	atomic_store_explicit(&q->backlog_bytes, q->fq.bytes, memory_order_relaxed);
+	atomic_store_explicit(&q->backlog_frames, q->fq.n, memory_order_relaxed);
+	return q->in_use;
+}

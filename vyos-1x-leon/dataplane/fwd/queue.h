@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Step: frames that wait between the TAP and the overlay. The queue of the TAP is one line in which
+ * a ping stands behind megabytes. So where bulk stands there, frames are taken out as they come and
+ * wait in a queue that knows flows (fq.h), of which a little is sent at a time. While no bulk
+ * stands in the TAP, nothing passes through here. Memory is made with the worker: QUEUE_LARGE and
+ * QUEUE_SMALL places; where they or QUEUE_BYTES are used up, the flow with the most loses. Worker.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fwd/fq.h"
+#include "fwd/frame.h"
+#include "fwd/fwd.h"
+
+struct worker;
+
+/* More only makes bulk slower: it falls out of the core's cache while it waits. */
+#define QUEUE_BYTES (1u << 20)
+#define QUEUE_LARGE 48	/* places, each for a super-frame */
+#define QUEUE_SMALL 512 /* places, each for an ordinary frame */
+/* How much is taken from the TAP, and sent, before others get their turn. */
+#define QUEUE_INTAKE_FRAMES 128
+#define QUEUE_TURN_BYTES    (128u << 10)
+#define QUEUE_TURN_FRAMES   64
+/* A flow that has not sent more since it was empty passes the others. */
+#define QUEUE_QUANTUM 16384
+
+struct queue {
+	struct fq fq;
+	struct fq_chain large, small; /* free places */
+	struct fq_chain sent;	      /* until the datagrams made of them have left */
+	uint8_t *arena;
+	struct place *place;
+	bool in_use;		/* bulk stands in the TAP, or here */
+	uint32_t bytes, frames; /* sent in this turn */
+	/* Written here, read by the control thread (struct fwd_queue). */
+	_Atomic uint64_t backlog_bytes, backlog_frames;
+	_Atomic uint64_t waits[FWD_WAITS], waits_us;
+};
+
+void queue_init(struct queue *q);
+void queue_fini(struct queue *q);
+/* The next turn takes from the queue: the TAP gave a whole batch, and super-frames in it. */
+static inline void queue_begin(struct queue *q)
+{
+	q->in_use = true;
+}
+static inline bool queue_in_use(const struct queue *q)
+{
+	return q->in_use;
+}
+/* Begins a turn: takes what stands in the TAP, so many at most. True where more may. */
+bool queue_intake(struct worker *w, int fd);
+/* The next frame of this turn, valid until the end of the batch; NULL: the turn is over. */
+struct frame *queue_next(struct worker *w);
+/* Ends the turn. True where frames wait here, or `more` do in the TAP; else the queue is out of
+ * use. */
+bool queue_goes_on(struct worker *w, bool more);
+/* What was sent has left: its places are free. */
+void queue_reap(struct queue *q);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show queues`: a table of what waits between the TAP and the overlay. leonctl only.
+ */
+#include <stdio.h>
+
+#include "base/defs.h"
+#include "render.h"
+#include "table.h"
+#include "value.h"
+
+static void queue_row(struct table *t, struct jsonr_node *n)
+{
+	table_cell(t, "%s", text_number(n, "worker"));
+	table_cell(t, "%s", text_number(n, "backlog_bytes"));
+	table_cell(t, "%s", text_number(n, "backlog_frames"));
+	table_cell(t, "%s", text_number(n, "frames"));
+	table_cell(t, "%s", text_number(n, "wait_p50_us"));
+	table_cell(t, "%s", text_number(n, "wait_p99_us"));
+	table_cell(t, "%s", text_number(n, "marked"));
+	table_cell(t, "%s", text_number(n, "dropped_full"));
+	table_cell(t, "%s", text_number(n, "dropped_late"));
+}
+
+int render_queues(struct jsonr_node *root, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "WORKER", ALIGN_RIGHT }, { "BYTES", ALIGN_RIGHT },  { "FRAMES", ALIGN_RIGHT },
+		{ "SENT", ALIGN_RIGHT },   { "P50 us", ALIGN_RIGHT }, { "P99 us", ALIGN_RIGHT },
+		{ "MARKED", ALIGN_RIGHT }, { "FULL", ALIGN_RIGHT },   { "LATE", ALIGN_RIGHT },
+	};
+	struct jsonr_node *list = jsonr_array(root, "queues");
+	struct table *t = table_new(columns, array_size(columns));
+
+	fputs("Frames from the local segment pass through here while bulk stands there.\n\n", out);
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		queue_row(t, jsonr_at(list, i));
+	table_print(t, out);
+	table_free(t);
+	return 0;
+}
