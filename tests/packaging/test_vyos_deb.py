@@ -28,6 +28,7 @@ OP_TEMPLATES = '/opt/vyatta/share/vyatta-op/templates'
 FILES = {
     'UNITS/leon-ipsec@.service.d/vyos-ipsec.conf',
     'UNITS/leon-lisp.service',
+    'UNITS/leon-metrics@.service.d/vyos-metrics.conf',
     'UNITS/leond@.service.d/vyos.conf',
     'UNITS/oor.service.d/oor-unused.conf',
     '/opt/vyatta/etc/config-migrate/migrate/leon/0-to-1',
@@ -405,7 +406,8 @@ def test_what_a_running_system_is_told(vyos, tmp_path):
     told, warning = told_by('--remove', 'vyos-1x-leon')
     assert told == [
         'systemctl stop leond@*.service', 'systemctl stop leon-ipsec@*.service',
-        'systemctl stop leon-lisp.service', 'ip link delete dev leon0', *restarts]  # fmt: skip
+        'systemctl stop leon-metrics@*.service', 'systemctl stop leon-lisp.service',
+        'ip link delete dev leon0', *restarts]  # fmt: skip
     assert 'interfaces leon is configured' in warning
     assert vyos.run('test', '-e', '/run/leon/leon0.json', check=False).returncode != 0
 

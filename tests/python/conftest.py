@@ -25,7 +25,7 @@ sys.path[:0] = [
 
 import fake_host  # noqa: E402
 import vyos_leon_hook  # noqa: E402, F401 (what vyos-1x-leon.pth does)
-from vyos_leon import boot, client, keyfile, runfile  # noqa: E402
+from vyos_leon import boot, client, keyfile, metrics, runfile  # noqa: E402
 
 
 @pytest.fixture(scope='session')
@@ -57,6 +57,7 @@ def run_dir(monkeypatch):
     assert LEONCTL.exists(), f'no {LEONCTL}: run make first'
     monkeypatch.setattr(client, 'LEONCTL', str(LEONCTL))
     monkeypatch.setattr(runfile, 'RUN_DIR', folder)
+    monkeypatch.setattr(metrics, 'RUN_DIR', f'{folder}/metrics')
     monkeypatch.setattr(runfile, 'USER', os.getuid())
     monkeypatch.setattr(runfile, 'GROUP', os.getgid())
     keys = tempfile.mkdtemp(prefix='leon.')

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from vyos import ConfigError
-from vyos_leon import keyfile, mac
+from vyos_leon import keyfile, mac, metrics
 
 LEON0 = {
     'address': ['10.99.0.1/24'],
@@ -70,6 +70,39 @@ def test_first_commit(commit, host, run_dir):
     document = json.loads((run_dir / 'leon0.json').read_text())
     assert document['peer'] == {'seoul-2': {'address': '203.0.113.1', 'port': 5366}}
     assert document['source-address'] == ['192.0.2.1']
+
+
+def test_metrics_are_served_where_asked_for(commit, host):
+    """Started, moved and stopped with the configuration and nothing else; off where only
+    the default of the port is there, which VyOS puts into every interface."""
+    host.defaults = {'metrics': {'port': '5366'}}
+    unit = 'leon-metrics@leon0.service'
+    file = Path(metrics.path('leon0'))
+
+    def served(**leaves):
+        journal = commit(leon0={**LEON0, **({'metrics': leaves} if leaves else {})})
+        return [what for what in runs(journal, 'systemctl') if unit in what]
+
+    assert served() == [] and not file.exists()
+    here = {'listen-address': '127.0.0.1', 'port': '5366'}
+    assert served(**here) == [f'systemctl restart {unit}']
+    assert file.read_text() == 'LISTEN=127.0.0.1:5366\n'
+    assert served(**here) == []
+    there = {'listen-address': '2001:db8::1', 'port': '9366'}
+    assert served(**there) == [f'systemctl restart {unit}']
+    assert file.read_text() == 'LISTEN=[2001:db8::1]:9366\n'
+    commit(leon0={**LEON0, 'metrics': there, 'disable': {}})
+    assert runs(host.journal, 'systemctl')[-1] == f'systemctl stop {unit}'
+    assert not file.exists()
+    assert served(**there) == [f'systemctl restart {unit}']
+    commit()
+    assert f'systemctl stop {unit}' in runs(host.journal, 'systemctl')
+    assert not file.exists()
+
+
+def test_metrics_without_an_address_are_refused(commit):
+    with pytest.raises(ConfigError, match='Metrics have no address'):
+        commit(leon0={**LEON0, 'metrics': {'port': '5366'}})
 
 
 CARDS = {'eth0': {'address': '02:00:00:00:00:99', 'permaddr': '00:11:22:33:44:55'}}

@@ -46,7 +46,7 @@ NUMBERS = {
 }
 # Objects that are switched on by being there and hold leaves besides: nodes, not leaves.
 SECTIONS = {leaf.section for leaf in leaves_.LEAVES.values()}
-# What leond is told, and what leon-ipsec is.
+# What leond is told, what leon-ipsec is, and leon-metrics.
 OTHERS = {
     path.replace('PREFIX', 'NAME')
     for path, leaf in leaves_.LEAVES.items()
@@ -57,6 +57,7 @@ OTHERS = {
         'authentication remote-id', 'authentication x509 ca-certificate',
         'authentication x509 certificate', 'authentication x509 passphrase', 'esp-group',
         'force-udp-encapsulation', 'ike-group')),
+    'metrics listen-address', 'metrics port',
 }  # fmt: skip
 # What every tunnel interface of VyOS has.
 OF_VYOS = {

@@ -230,8 +230,8 @@ def model_words(nodes=None, above=()):
 
 
 # What VyOS itself does with an interface; leond is told mac and mtu as well. IPsec has a document
-# of its own (test_ipsec_cli.py).
-OF_VYOS = {'address', 'description', 'disable', 'redirect', 'vrf', 'ipsec'}
+# of its own (test_ipsec_cli.py), and so do metrics (test_conf_mode.py).
+OF_VYOS = {'address', 'description', 'disable', 'redirect', 'vrf', 'ipsec', 'metrics'}
 
 
 def test_model_has_the_nodes_of_the_command_line():

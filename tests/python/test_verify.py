@@ -46,6 +46,28 @@ ERRORS = {
         'fe80::1 is of no use without its interface: set "source-address" to a global '
         'IPv6 address, or "source-interface" instead.',
     ),
+    'metrics without an address': (
+        config(metrics={'port': '5366'}),
+        host(),
+        'Metrics have no address to be fetched at: set "metrics listen-address" to one '
+        'of this router that only Prometheus reaches, or delete "metrics".',
+    ),
+    'metrics at a low port': (
+        config(metrics={'listen_address': '192.0.2.1', 'port': '80'}),
+        host(),
+        'Metrics are served by a process without privileges, and TCP port 80 needs one: '
+        'set "metrics port" to 1024 or higher.',
+    ),
+    'metrics of another interface': (
+        config(metrics={'listen_address': '192.0.2.1', 'port': '5366'}),
+        host(
+            source_address=['192.0.2.9'],
+            port='5367',
+            metrics={'listen_address': '::'},
+        ),
+        'leon1 serves its metrics at TCP port 5366 of that address already: set "metrics '
+        'port" to another one.',
+    ),
     'link-local peer': (
         config(peer=peers(seoul='fe80::2')),
         host(),
@@ -469,6 +491,13 @@ ERRORS.update({
 })  # fmt: skip
 
 WARNINGS = {
+    'metrics for all': (
+        config(metrics={'listen_address': '0.0.0.0', 'port': '5366'}),
+        host(),
+        'Metrics are served at every address of this router, to whoever asks: set '
+        '"metrics listen-address" to one that only Prometheus reaches, or let the '
+        'firewall see to it at TCP port 5366.',
+    ),
     'nothing is done for critical frames': (
         critical(dscp=['ef']),
         host(),
@@ -540,6 +569,29 @@ WARNINGS = {
 }
 
 FINE = {
+    'metrics, each interface at its place': (
+        config(metrics={'listen_address': '192.0.2.1', 'port': '5366'}),
+        host(
+            source_address=['192.0.2.9'],
+            port='5367',
+            metrics={'listen_address': '192.0.2.1', 'port': '5367'},
+        ),
+    ),
+    'metrics of IPv6 and of all of IPv4': (
+        config(metrics={'listen_address': '2001:db8::1', 'port': '5366'}),
+        host(
+            source_address=['192.0.2.9'], port='5367', metrics={'listen_address': '0.0.0.0'}
+        ),
+    ),
+    'metrics of a disabled interface': (
+        config(metrics={'listen_address': '192.0.2.1', 'port': '5366'}),
+        host(
+            source_address=['192.0.2.9'],
+            port='5367',
+            disable={},
+            metrics={'listen_address': '192.0.2.1'},
+        ),
+    ),
     'critical frames': (
         critical(
             dscp='ef',

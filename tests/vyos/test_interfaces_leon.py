@@ -515,6 +515,33 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assertEqual(daemon(interface), before)
         self.assertEqual(shown()['resting'], 'trying')
 
+    def test_leon_metrics(self):
+        interface = 'leon0'
+        unit = f'leon-metrics@{interface}.service'
+        path = self._base_path + [interface, 'metrics']
+        self.set_options(interface)
+        self.cli_set(path)
+        self.assert_refused('Metrics have no address to be fetched at')
+        self.cli_set(path + ['listen-address', '127.0.0.1'])
+        self.cli_set(path + ['port', '15367'])
+        self.cli_commit()
+
+        self.assertTrue(daemon(interface))
+        found = cmd(
+            'curl --silent --fail --retry 20 --retry-delay 1 --retry-connrefused '
+            'http://127.0.0.1:15367/metrics'
+        )
+        self.assertIn('leon_', found)
+        self.cli_set(self._base_path + [interface, 'disable'])
+        self.cli_commit()
+        self.assertEqual(rc_cmd(f'systemctl is-active {unit}')[0], 3)
+        self.cli_delete(self._base_path + [interface, 'disable'])
+        self.cli_commit()
+        self.assertEqual(rc_cmd(f'systemctl is-active {unit}')[0], 0)
+        self.cli_delete(path)
+        self.cli_commit()
+        self.assertEqual(rc_cmd(f'systemctl is-active {unit}')[0], 3)
+
     def test_leon_disable(self):
         interface = 'leon0'
         self.set_options(interface)

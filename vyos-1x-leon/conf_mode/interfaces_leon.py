@@ -41,6 +41,7 @@ from vyos_leon import client
 from vyos_leon import ipsec
 from vyos_leon import keyfile
 from vyos_leon import mac
+from vyos_leon import metrics
 from vyos_leon import model
 from vyos_leon import routes
 from vyos_leon import runfile
@@ -69,9 +70,10 @@ def get_config(config=None):
     if 'deleted' not in leon:
         sources = routes.listed(leon.get('source_address', []))
         leon.setdefault('mac', mac.derive(ifname, _permanent_address, sources))
-    if not conf.exists(base + [ifname, 'ipsec']):
-        # VyOS puts in what has a default, the mode of the authentication.
-        leon.pop('ipsec', None)
+    for name in ('ipsec', 'metrics'):
+        # VyOS puts in what has a default, the mode of the authentication and the port.
+        if not conf.exists(base + [ifname, name]):
+            leon.pop(name, None)
     if 'ipsec' in leon:
         leon['router'] = _router(conf)
     return leon
@@ -194,6 +196,8 @@ def generate(leon):
         ipsec.write(ifname, ipsec.document(leon, leon['router']))
     else:
         leon['ipsec_ends'] = ipsec.remove(ifname)
+    served = None if unused else metrics.text(leon)
+    leon['metrics_change'] = metrics.replace(ifname, served)
     return None
 
 
@@ -265,6 +269,13 @@ def _bring_up_to_date(ifname):
         _restart(ifname)
 
 
+def _serve_metrics(leon):
+    """The unit asks leond for them, and waits for it; it tries again where it cannot listen."""
+    if leon['metrics_change']:
+        verb = 'restart' if metrics.is_served(leon['ifname']) else 'stop'
+        call(f'systemctl {verb} {metrics.unit(leon["ifname"])}')
+
+
 def _arrange_boot(leon):
     """What an image without this package needs in order not to lose more than us."""
     try:
@@ -288,6 +299,7 @@ def apply(leon):
             _unprotect(leon)
         runfile.remove(ifname)
     if 'deleted' in leon:
+        _serve_metrics(leon)
         if interface_exists(ifname):
             LeonIf(ifname).remove()
         return None
@@ -302,6 +314,8 @@ def apply(leon):
             _unprotect(leon)
         _bring_up_to_date(ifname)
     interface.update(leon)
+    # It may listen at an address of this interface.
+    _serve_metrics(leon)
     return None
 
 

@@ -13,6 +13,7 @@ import ipaddress
 import re
 from typing import NamedTuple, Optional
 
+from vyos_leon import metrics
 from vyos_leon import policy
 from vyos_leon import segments
 from vyos_leon import routes
@@ -391,6 +392,7 @@ ERRORS = (
     port_is_free,
     *underlay.ERRORS,
     *routes.ERRORS,
+    *metrics.ERRORS,
     *policy.ERRORS,
     *segments.ERRORS,
 )
@@ -403,6 +405,7 @@ WARNINGS = (
     bridge_keeps_its_mtu,
     *underlay.WARNINGS,
     *routes.WARNINGS,
+    *metrics.WARNINGS,
     *policy.WARNINGS,
 )
 
