@@ -204,7 +204,7 @@ def mount_data_disk(machine, plan):
     at = '/' + STATE
     lines = [line for line in machine.read('etc/fstab').splitlines() if line.split()[1:2] != [at]]
     lines.append(f'UUID={known["UUID"]} {at} {known["TYPE"]} '
-                 'nofail,nodev,nosuid,noexec,x-systemd.device-timeout=60 0 2')
+                 'nofail,nodev,nosuid,noexec,x-systemd.device-timeout=15min 0 2')
     machine.write('etc/fstab', '\n'.join(lines) + '\n')
     machine.run('systemctl', 'daemon-reload')
     done = machine.run('systemctl', 'start', 'var-lib-leon.mount')
