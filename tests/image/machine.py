@@ -3,8 +3,12 @@
 of its own (NoCloud). It is reached by SSH, as a cloud's machine is; its serial console is a file.
 
 The site is a cloud's: the machine has a private address, the same at all sites, and the namespace
-translates an elastic one to it. Without KVM the machine is emulated: a boot takes a minute where
-nobody else works, and many where they do, so deadlines are generous and never slept out.
+translates an elastic one to it.
+
+Without KVM the machine is emulated: a boot takes a minute where nobody else works, and many where
+they do. Deadlines are generous, are never slept out, and leave out the time for which an emulator
+waited for a processor. A machine that is slow by its own clock, whatever else the host does, is
+asked for by `slow`: that clock counts instructions (-icount) while the machine works.
 """
 import json
 import os
@@ -17,10 +21,14 @@ from pathlib import Path
 import ns
 
 IMAGE_VARIABLE = 'LEON_IMAGE'
-BOOT_S = int(os.environ.get('IMAGE_BOOT_S', '1800'))
+BOOT_S = int(os.environ.get('IMAGE_BOOT_S', '900'))
+SSH_S = 120
 POLL_S = 2
 MEMORY_MIB = os.environ.get('IMAGE_MEMORY', '640')
 PRIVATE, GATEWAY, WIDTH = '10.0.0.5', '10.0.0.1', 24
+# Nanoseconds that an instruction of a slow machine takes, as a power of two: about thirty times as
+# long as one of an emulated machine on a quiet host. It needs half an hour of its time to boot.
+SLOW = 6
 # Debian's and Fedora's names of the firmware that has the keys of Secure Boot enrolled.
 OVMF = ('/usr/share/OVMF/OVMF_CODE_4M.secboot.fd', '/usr/share/OVMF/OVMF_VARS_4M.ms.fd')
 
@@ -37,14 +45,27 @@ NAT = '''table ip elastic {{
 '''
 
 
+class Deadline:
+    """Seconds from now, without those for which a machine waited for a processor of this host."""
+
+    def __init__(self, seconds):
+        self.end = time.monotonic() + seconds
+        self.held_up = {machine: machine.held_up() for machine in Machine.live}
+
+    def is_over(self):
+        waited = [machine.held_up() - before for machine, before in self.held_up.items()
+                  if machine in Machine.live]
+        return time.monotonic() > self.end + max(waited, default=0)
+
+
 def wait_for(condition, what, seconds=BOOT_S):
     """The first true value of condition(), which is asked again and again."""
-    deadline = time.monotonic() + seconds
+    deadline = Deadline(seconds)
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < deadline, f'{what}: still not so after {seconds} s'
+        assert not deadline.is_over(), f'{what}: still not so after {seconds} s'
         time.sleep(POLL_S)
 
 
@@ -75,13 +96,14 @@ class Site:
 class Machine:
     live = []
 
-    def __init__(self, site, folder, image, key, number, uefi=False, data_disk=None):
+    def __init__(self, site, folder, image, key, number, uefi=False, data_disk=None, slow=False):
         self.name = f'{site.name}-{number}'
         self.site, self.key, self.number = site, key, number
         self.folder = folder / self.name
         self.folder.mkdir()
         self.serial = self.folder / 'console'
         self.image, self.uefi, self.data_disk = image, uefi, data_disk
+        self.slow = slow
         self.process = None
         self.begin = None
 
@@ -91,7 +113,8 @@ class Machine:
         disk = self.folder / 'disk.qcow2'
         run('qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', self.image, disk, '4G')
         command = ['qemu-system-x86_64', '-machine', 'q35,smm=on' if self.uefi else 'q35',
-                   '-accel', 'tcg,tb-size=256', '-cpu', 'max', '-m', MEMORY_MIB, '-smp', '1',
+                   '-accel', 'tcg,tb-size=256', *self.clock(),
+                   '-cpu', 'max', '-m', MEMORY_MIB, '-smp', '1',
                    '-nographic', '-nodefaults', '-monitor', 'none', '-serial', f'file:{self.serial}',
                    '-drive', f'if=virtio,file={disk},format=qcow2,cache=unsafe',
                    '-drive', f'if=virtio,file={self.folder}/seed,format=raw,readonly=on',
@@ -112,6 +135,9 @@ class Machine:
         Machine.live.append(self)
         return self
 
+    def clock(self):
+        return ['-icount', f'shift={SLOW},sleep=on'] if self.slow else []
+
     def make_seed(self, user_data):
         """A FAT with the label that cloud-init looks for."""
         parts = {
@@ -131,15 +157,35 @@ class Machine:
     def console(self):
         return self.serial.read_text(errors='replace') if self.serial.exists() else ''
 
-    def ssh(self, command, check=True, timeout=120):
-        """Runs a command as the user debian; its result."""
-        done = self.site.namespace.run(
+    def held_up(self):
+        """Seconds for which the emulator was ready to run and waited for a processor."""
+        waited = [0]
+        for task in Path('/proc', str(self.process.pid), 'task').glob('*/schedstat'):
+            try:
+                waited.append(int(task.read_text().split()[1]) / 1e9)
+            except (OSError, IndexError):
+                continue  # the thread has just ended
+        return max(waited)
+
+    def ssh(self, command, check=True, timeout=SSH_S):
+        """Runs a command as the user debian; its result. What does not end is ended."""
+        process = self.site.namespace.start(
             'ssh', '-i', self.key.private, '-o', 'StrictHostKeyChecking=no', '-o',
-            'UserKnownHostsFile=/dev/null', '-o', 'ConnectTimeout=20', '-o', 'BatchMode=yes', '-o',
-            'LogLevel=ERROR', f'debian@{PRIVATE}', command, check=False, timeout=timeout)
-        assert not check or done.returncode == 0, \
-            f'{self.name}: {command}: {done.returncode}\n{done.stdout}{done.stderr}'
-        return done
+            'UserKnownHostsFile=/dev/null', '-o', 'ConnectTimeout=60', '-o', 'BatchMode=yes', '-o',
+            'LogLevel=ERROR', f'debian@{PRIVATE}', command, text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = Deadline(timeout)
+        while True:
+            try:
+                out, err = process.communicate(timeout=POLL_S)
+                break
+            except subprocess.TimeoutExpired:
+                if deadline.is_over():
+                    process.kill()
+        self.site.namespace.processes.remove(process)
+        assert not check or process.returncode == 0, \
+            f'{self.name}: {command}: {process.returncode}\n{out}{err}'
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
 
     def leonctl(self, *words):
         """The answer in JSON, or None while there is none."""
@@ -150,22 +196,19 @@ class Machine:
         """Seconds from the start until somebody can log in."""
         def logged_in():
             assert self.process.poll() is None, f'{self.name} has ended: {self.console()[-2000:]}'
-            try:
-                return self.ssh('true', check=False, timeout=60).returncode == 0
-            except subprocess.TimeoutExpired:
-                return False
+            return self.ssh('true', check=False, timeout=60).returncode == 0
         wait_for(logged_in, f'{self.name} is reached by SSH')
         return time.monotonic() - self.begin
 
     def stop(self):
         """Ends the machine in good order, or by force where it does not end."""
         if self.process.poll() is None:
-            try:
-                self.ssh('sudo systemctl poweroff', check=False, timeout=60)
-                self.process.wait(300)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+            self.ssh('sudo systemctl poweroff', check=False, timeout=60)
+            deadline = Deadline(300)
+            while self.process.poll() is None and not deadline.is_over():
+                time.sleep(POLL_S)
+            self.process.kill()
+            self.process.wait()
         if self in Machine.live:
             Machine.live.remove(self)
 

@@ -150,9 +150,31 @@ def test_replaced_machine_keeps_its_identity(three, data_disk):
     assert 'identity-changed' not in json.dumps(three.machines['fujisawa'].leonctl('show', 'events'))
 
 
-def test_wrong_user_data_leaves_a_machine_that_is_reached(overlay):
+def stop_all():
     for machine in list(Machine.live):
         machine.stop()
+
+
+def test_a_slow_machine_comes_up(overlay):
+    """One that needs half an hour of its own time to boot, as a small instance out of credits may:
+    nothing gives up on the way, and leond runs."""
+    stop_all()
+    machine = overlay.boot('fujisawa', overlay.section('fujisawa'), slow=True)
+    machine.wait_for_ssh()
+    wait_for(lambda: machine.ssh('systemctl is-active leond@leon0', check=False).returncode == 0,
+             'leond runs')
+    wait_for(lambda: machine.ssh('systemctl is-system-running', check=False).stdout.strip() in
+             ('running', 'degraded'), 'the boot is over')
+    print(machine.ssh('cat /proc/uptime; systemd-analyze time').stdout)
+    assert machine.ssh('systemctl --failed --no-legend --plain').stdout == ''
+    given_up = machine.ssh('sudo journalctl -b -o cat | grep -E "timed out|Timed out|due to start"',
+                           check=False).stdout
+    assert given_up == '', given_up
+    machine.stop()
+
+
+def test_wrong_user_data_leaves_a_machine_that_is_reached(overlay):
+    stop_all()
     machine = overlay.boot('fujisawa', {'peer': '198.51.100.1', 'pear': 1})
     machine.wait_for_ssh()
     sentence = 'leon.pear: unknown key'

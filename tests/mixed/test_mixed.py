@@ -12,7 +12,7 @@ from traffic import Stream
 TOPOLOGY = merged(PAPER, {'config': merged(PATIENT, {'path': {'hold-time': 1}})})
 WAIT_S = 180
 # What operations.md says of an upgrade: of a relay; of the node of a host that takes part; and how
-# long the loop guard of that one listens besides. Then, what a busy machine adds to a start of leond.
+# long the loop guard of that one listens besides. Then what a busy machine adds to a start.
 RELAY_S, RESTART_S, LISTENING_S = 0.0, 1.0, 1.1
 SLACK_S = 3.0
 
