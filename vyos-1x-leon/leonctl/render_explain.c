@@ -101,7 +101,7 @@ static void print_links(struct jsonr_node *list, FILE *out)
 
 static void print_change(struct jsonr_node *root, FILE *out)
 {
-	struct jsonr_node *p = jsonr_object(root, "thresholds");
+	struct jsonr_node *p = jsonr_object(root, "rules");
 	uint64_t hold_ms = value_u64(root, "hold_remaining_ms");
 
 	fputs("\nTo change\n", out);
@@ -109,17 +109,17 @@ static void print_change(struct jsonr_node *root, FILE *out)
 		fprintf(out,
 			"another path must cost at most %s: better than the one in use by %s %% and "
 			"by %s\n",
-			text_us(root, "cost_to_beat_us"), text_number(p, "threshold_percent"),
-			text_us(p, "threshold_minimum_us"));
+			text_us(root, "cost_to_beat_us"), text_number(p, "threshold"),
+			text_us(p, "threshold-minimum"));
 	else
 		fputs("the first path that works is taken\n", out);
 	if (jsonr_has(root, "what_it_takes"))
 		fprintf(out, "%s\n", text_str(root, "what_it_takes"));
 	if (hold_ms > 0)
 		fprintf(out, "voluntary changes wait for another %.1f s (hold-time %.0f s)\n",
-			(double)hold_ms / 1000, (double)value_u64(p, "hold_time_ms") / 1000);
+			(double)hold_ms / 1000, (double)value_u64(p, "hold-time"));
 	fprintf(out, "at most %s relays, each costs %s; a broken path is left at once\n",
-		text_number(p, "maximum_relays"), text_us(p, "relay_cost_us"));
+		text_number(p, "maximum-relays"), text_us(p, "relay-cost"));
 }
 
 int render_explain(struct jsonr_node *root, FILE *out)

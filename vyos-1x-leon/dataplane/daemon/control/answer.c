@@ -194,3 +194,15 @@ void answer_path_data(struct jsonw *w, struct leond *d, uint16_t slot, const str
 	jsonw_u64(w, "data_lost", lost);
 	answer_slots(w, "avoided_relays", "avoided_names", d, relay, n);
 }
+
+void answer_rules(struct jsonw *w, const struct conf *conf)
+{
+	const char *key;
+	uint32_t value;
+	size_t at = 0;
+
+	jsonw_object(w, "rules");
+	while ((key = conf_next_number(conf, "path", &at, &value)))
+		jsonw_u64(w, key, value);
+	jsonw_end(w);
+}

@@ -12,6 +12,7 @@
 #include "base/jsonw.h"
 #include "base/mono.h"
 
+struct conf;
 struct leond;
 struct path;
 
@@ -44,3 +45,5 @@ void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, st
 		 const struct path *p);
 /* What was found about data on the way to the node, and relays that are not taken for it. */
 void answer_path_data(struct jsonw *w, struct leond *d, uint16_t slot, const struct path *p);
+/* The object "rules": the numbers of the part `path` of the configuration, by their names there. */
+void answer_rules(struct jsonw *w, const struct conf *conf);

@@ -207,15 +207,7 @@ static void write_rule(struct command *c, const struct choice *ch)
 		     usable ? choice_lasting_to_beat(ch, &p) : 0);
 	write_what_it_takes(c, ch, &p);
 	jsonw_u64(c->w, "hold_remaining_ms", hold_ms > 0 ? (uint64_t)hold_ms : 0);
-	jsonw_object(c->w, "thresholds");
-	jsonw_u64(c->w, "threshold_percent", p.threshold_percent);
-	jsonw_u64(c->w, "threshold_minimum_us", p.threshold_min_us);
-	jsonw_u64(c->w, "noise_margin_percent", p.noise_percent);
-	jsonw_u64(c->w, "lasting_threshold_percent", p.lasting_percent);
-	jsonw_u64(c->w, "hold_time_ms", p.hold_time_ms);
-	jsonw_u64(c->w, "maximum_relays", conf->maximum_relays);
-	jsonw_u64(c->w, "relay_cost_us", conf->relay_cost_us);
-	jsonw_end(c->w);
+	answer_rules(c->w, conf);
 }
 
 enum command_result explain_path(struct command *c)

@@ -51,20 +51,6 @@ static void write_row(struct command *c, struct nodedb *db, const struct node *f
 	jsonw_end(c->w);
 }
 
-/* What leonsim(1) needs besides the rows to come to the paths of `show paths`: the numbers of the
- * part path of the configuration, under their names there. */
-static void write_rules(struct command *c)
-{
-	const char *key;
-	uint32_t value;
-	size_t at = 0;
-
-	jsonw_object(c->w, "rules");
-	while ((key = conf_next_number(c->d->conf, "path", &at, &value)))
-		jsonw_u64(c->w, key, value);
-	jsonw_end(c->w);
-}
-
 static void write_in_use(struct command *c, struct nodedb *db)
 {
 	jsonw_array(c->w, "paths");
@@ -89,7 +75,8 @@ enum command_result show_latency(struct command *c)
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 
 	answer_id(c->w, "source", c->d->self);
-	write_rules(c);
+	/* What leonsim(1) needs besides the rows to come to the paths of `show paths`. */
+	answer_rules(c->w, c->d->conf);
 	jsonw_array(c->w, "nodes");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {
 		const struct node *n = nodedb_at(db, slot);
