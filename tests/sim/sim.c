@@ -442,6 +442,14 @@ static void op_purge(void *arg, uint16_t slot)
 	n->n_purges++;
 }
 
+static void op_new_run(void *arg, uint16_t slot)
+{
+	struct sim_node *n = arg;
+
+	(void)slot;
+	n->n_new_runs++;
+}
+
 static void op_lan_changed(void *arg, uint16_t slot)
 {
 	struct sim_node *n = arg;
@@ -523,6 +531,7 @@ static const struct overlay_ops ops = {
 	.send = op_send,
 	.snapshot_changed = op_snapshot_changed,
 	.purge = op_purge,
+	.new_run = op_new_run,
 	.lan_changed = op_lan_changed,
 	.event = op_event,
 	.wall_us = op_wall_us,

@@ -54,7 +54,7 @@ struct sim_node {
 	/* What happened */
 	unsigned n_events[N_EVENT_KINDS];
 	mono_t last_event[N_EVENT_KINDS];
-	unsigned n_snapshot_changed, n_purges, n_lan_changes;
+	unsigned n_snapshot_changed, n_purges, n_lan_changes, n_new_runs;
 	unsigned n_fast_flaps; /* voluntary path changes sooner than hold-time after the last */
 	mono_t *path_since;    /* by node index */
 	uint64_t tx_msgs, tx_bytes, rx_msgs, rx_bytes;

@@ -311,6 +311,46 @@ static void test_restart_with_clock_set_back(void **state)
 	sim_free(s);
 }
 
+/* What was counted of its frames says nothing of those of its next run, which may count from less.
+ * A new session with the same run is none. */
+static void expect_new_run_told(struct sim *s, int64_t wall_shift_us, unsigned purges)
+{
+	unsigned before[5], purged[5];
+
+	for (unsigned i = 0; i < 5; i++) {
+		before[i] = s->node[i].n_new_runs;
+		purged[i] = s->node[i].n_purges;
+	}
+	sim_kill(s, 2);
+	s->node[2].wall_shift_us += wall_shift_us;
+	sim_run(s, 300);
+	sim_boot(s, 2);
+	sim_run(s, 100);
+	expect_converged(s, 15000);
+	sim_run(s, 60000);
+	for (unsigned i = 0; i < 5; i++) {
+		if (i == 2)
+			continue;
+		assert_int_equal(s->node[i].n_new_runs, before[i] + 1);
+		assert_int_equal(s->node[i].n_purges, purged[i] + purges);
+	}
+}
+
+static void test_a_new_run_is_told(void **state)
+{
+	struct sim *s = new_mesh(5, 19);
+
+	(void)state;
+	sim_run(s, 60000);
+	/* Everybody met everybody once. */
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(s->node[i].n_new_runs, 4);
+	expect_new_run_told(s, 0, 0);
+	/* Within the time that is run so far: less than the run before counts from. */
+	expect_new_run_told(s, -sim_now(s).ns / 1000 - 500000, 0);
+	sim_free(s);
+}
+
 static void test_leave_then_return_with_clock_set_back(void **state)
 {
 	struct sim *s = new_mesh(4, 16);
@@ -585,6 +625,7 @@ int main(void)
 		cmocka_unit_test(test_partition_longer_than_memory),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_restart_with_clock_set_back),
+		cmocka_unit_test(test_a_new_run_is_told),
 		cmocka_unit_test(test_leave_then_return_with_clock_set_back),
 		cmocka_unit_test(test_address_changes),
 		cmocka_unit_test(test_returns_at_another_address),

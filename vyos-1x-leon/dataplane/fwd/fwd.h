@@ -42,7 +42,8 @@ int fwd_start(struct fwd *f);
 void fwd_stop(struct fwd *f);
 void fwd_free(struct fwd *f); /* NULL ok */
 
-/* The node of this slot is gone, and with it what workers know of its frames. */
+/* The node of this slot is gone, or was started anew: what workers know of its frames counts no
+ * more. */
 void fwd_forget(struct fwd *f, uint16_t slot);
 
 /* Takes ownership of the snapshot; frees the one before when no worker can see it. */

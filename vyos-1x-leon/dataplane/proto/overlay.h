@@ -49,6 +49,10 @@ struct overlay_ops {
 	/* The node stayed unreachable, left or was forgotten: drop what hangs on it (FDB,
 	 * neighbors). */
 	void (*purge)(void *arg, uint16_t slot);
+	/* A session with another run of the node than the one before, or the first: what its frames
+	 * were counted by may begin anew, also from less, where its clock was set back. Before
+	 * anything of that run can be opened. NULL: there is no data. */
+	void (*new_run)(void *arg, uint16_t slot);
 	/* The LAN behind the node changed (its loop guard says so): hosts are to be learned
 	 * anew. NULL: nobody learns hosts. */
 	void (*lan_changed)(void *arg, uint16_t slot);

@@ -43,6 +43,14 @@ static void glue_purge(void *arg, uint16_t slot)
 		fwd_forget(d->fwd, slot);
 }
 
+static void glue_new_run(void *arg, uint16_t slot)
+{
+	struct leond *d = arg;
+
+	if (d->fwd)
+		fwd_forget(d->fwd, slot);
+}
+
 static void glue_lan_changed(void *arg, uint16_t slot)
 {
 	lan_changed(arg, slot);
@@ -94,6 +102,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.send = glue_send,
 		.snapshot_changed = glue_snapshot_changed,
 		.purge = glue_purge,
+		.new_run = glue_new_run,
 		.lan_changed = glue_lan_changed,
 		.event = glue_event,
 		.traffic = glue_traffic,

@@ -115,6 +115,18 @@ static void speak_up(struct overlay *o, struct peer *p)
 		link_ping(o, p, &v, rtt_new_id(), 0);
 }
 
+/* Also after a peer that was forgotten in between. */
+static void note_new_run(struct overlay *o, struct peer *p, uint64_t incarnation)
+{
+	if (p->incarnation == incarnation)
+		return;
+	if (p->incarnation)
+		note_other_run(o, p);
+	p->incarnation = incarnation;
+	if (o->ops.new_run)
+		o->ops.new_run(o->arg, p->slot);
+}
+
 static void establish(struct overlay *o, struct peer *p, struct session *s,
 		      const struct rx_hello *h)
 {
@@ -135,9 +147,7 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 	p->secret = h->secret;
 	memcpy(p->secrets, h->m->secret, sizeof(p->secrets));
 	data_established(o, p, renewed);
-	if (p->incarnation && p->incarnation != incarnation)
-		note_other_run(o, p);
-	p->incarnation = incarnation;
+	note_new_run(o, p, incarnation);
 	p->established = now;
 	peer_heard(o, p);
 	/* The session may also be made of a value that a seed was asked with; then what is on
