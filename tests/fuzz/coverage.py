@@ -23,7 +23,7 @@ SOURCES = os.path.join(run.TOP, 'vyos-1x-leon/dataplane')
 
 # What each target is for. Before authentication, unless AFTER says otherwise.
 TARGETS = {
-    'accel': ['wire/accel.c', 'wire/accel_queue.c'],
+    'accel': ['wire/accel.c', 'wire/accel_queue.c', 'wire/accel_report.c'],
     'addr': ['base/addr.c'],
     'bundle': ['wire/bundle.c'],
     'coalesce': ['fwd/coalesce.c'],

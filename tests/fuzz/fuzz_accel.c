@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/accel, wire/accel_queue: whatever decodes encodes to what it was read from; nothing is read
+/* wire/accel, wire/accel_queue, wire/accel_report: whatever decodes encodes to what it was read from; nothing is read
  * beyond the end. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "wire/accel.h"
 #include "wire/accel_queue.h"
+#include "wire/accel_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -21,6 +22,17 @@ static void check_say(const uint8_t *data, size_t len)
 		abort();
 }
 
+static void check_report(const uint8_t *data, size_t len)
+{
+	static uint8_t again[ACCEL_REPORT_MAX];
+	static struct accel_report r;
+
+	if (accel_report_decode(data, len, &r))
+		return;
+	if (accel_report_encode(&r, again) != len || memcmp(data, again, len))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	uint8_t again[ACCEL_SMALL_MAX];
@@ -28,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	size_t used;
 
 	check_say(data, len);
+	check_report(data, len);
 	while (accel_decode(data, len, &f, &used) == ACCEL_OK) {
 		bool has_data = f.type == ACCEL_DATA || f.type == ACCEL_PACKED;
 		size_t n = accel_encode(&f, again);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* wire/accel_report: what leon-accel tells leond, at both ends of every range. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "wire/accel_report.h"
+
+static struct accel_report sent, back; /* too large for a stack */
+
+/* What is encoded is decoded to the same bytes, and refused while a byte is missing or one too
+ * many. */
+static size_t assert_round(void)
+{
+	static uint8_t buf[ACCEL_REPORT_MAX + 1], again[ACCEL_REPORT_MAX];
+	size_t len = accel_report_encode(&sent, buf);
+
+	assert_true(len <= ACCEL_REPORT_MAX);
+	for (size_t n = 0; n < len; n++)
+		assert_int_equal(accel_report_decode(buf, n, &back), -EBADMSG);
+	buf[len] = 0;
+	assert_int_equal(accel_report_decode(buf, len + 1, &back), -EBADMSG);
+	assert_int_equal(accel_report_decode(buf, len, &back), 0);
+	assert_int_equal(accel_report_encode(&back, again), len);
+	assert_memory_equal(buf, again, len);
+	return len;
+}
+
+static struct ip_addr ip(const char *text)
+{
+	struct ip_addr a;
+
+	assert_int_equal(ip_parse(text, &a), 0);
+	return a;
+}
+
+static struct accel_conn conn(const char *near, const char *far)
+{
+	return (struct accel_conn){
+		.serial = UINT64_MAX,
+		.vlan = 4094,
+		.near = ip(near),
+		.far = ip(far),
+		.near_port = 65535,
+		.far_port = 2049,
+		.node = 0x0a000002,
+		.state = ACCEL_CONN_CLOSED,
+		.since_ms = UINT32_MAX,
+		.held = UINT32_MAX,
+		.times = UINT16_MAX,
+		.bytes = { UINT64_MAX, 1, 2, 3 },
+		.time = { 4, UINT64_MAX },
+	};
+}
+
+static void test_totals(void **state)
+{
+	struct accel_totals *t = &sent.totals;
+
+	(void)state;
+	memset(&sent, 0, sizeof(sent));
+	sent.what = ACCEL_REPORT_TOTALS;
+	assert_round();
+	*t = (struct accel_totals){ .followed = 65536,
+				    .taken_now = 4096,
+				    .held = 64 << 20,
+				    .taken = UINT64_MAX,
+				    .returned = 5,
+				    .reset = 6,
+				    .refused = 7,
+				    .queue_full = 8,
+				    .held_dropped = 9,
+				    .bytes = { 10, 11, 12, 13 },
+				    .time = { 14, 15 } };
+	assert_round();
+	assert_memory_equal(&back.totals, t, sizeof(*t));
+}
+
+static void test_node(void **state)
+{
+	static uint8_t buf[ACCEL_REPORT_MAX];
+	size_t len;
+
+	(void)state;
+	memset(&sent, 0, sizeof(sent));
+	sent.what = ACCEL_REPORT_NODE;
+	sent.node = (struct accel_node){ 0x0a000002, true, 3, 4, 5, 6, UINT64_MAX };
+	assert_round();
+	assert_true(back.node.reached);
+	assert_int_equal(back.node.refused, UINT64_MAX);
+	len = accel_report_encode(&sent, buf);
+	buf[5] = 2; /* reached: neither yes nor no */
+	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
+}
+
+static void test_page(void **state)
+{
+	(void)state;
+	memset(&sent, 0, sizeof(sent));
+	sent.what = ACCEL_REPORT_PAGE;
+	assert_round(); /* nothing is taken */
+	sent.page.ask = 7;
+	sent.page.more = true;
+	sent.page.n = ACCEL_PAGE_CONNS;
+	for (unsigned i = 0; i < ACCEL_PAGE_CONNS; i++)
+		sent.page.conn[i] =
+			i & 1 ? conn("192.0.2.1", "192.0.2.2") : conn("2001:db8::1", "2001:db8::2");
+	assert_int_equal(assert_round(), 7 + ACCEL_PAGE_CONNS * ACCEL_CONN_LEN);
+	assert_true(ip_equal(&back.page.conn[1].far, &sent.page.conn[1].far));
+	assert_true(ip_equal(&back.page.conn[0].near, &sent.page.conn[0].near));
+	assert_int_equal(back.page.conn[63].bytes.out, UINT64_MAX);
+}
+
+static void test_page_that_lies(void **state)
+{
+	static uint8_t buf[ACCEL_REPORT_MAX];
+	size_t len;
+
+	(void)state;
+	memset(&sent, 0, sizeof(sent));
+	sent.what = ACCEL_REPORT_PAGE;
+	sent.page.more = true;
+	/* More behind nothing: who asks on would never end. */
+	len = accel_report_encode(&sent, buf);
+	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
+	sent.page.n = 1;
+	sent.page.conn[0] = conn("192.0.2.1", "192.0.2.2");
+	sent.page.conn[0].state = ACCEL_CONN_STATES;
+	len = accel_report_encode(&sent, buf);
+	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
+	sent.page.conn[0].state = 0;
+	sent.page.conn[0].near.family = 5;
+	len = accel_report_encode(&sent, buf);
+	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
+	buf[6] = ACCEL_PAGE_CONNS + 1;
+	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
+}
+
+static void test_asks(void **state)
+{
+	(void)state;
+	memset(&sent, 0, sizeof(sent));
+	sent.what = ACCEL_ASK_PAGE;
+	sent.ask.ask = 9;
+	sent.ask.behind = 1ULL << 40;
+	assert_round();
+	assert_int_equal(back.ask.behind, 1ULL << 40);
+	sent.what = ACCEL_ASK_RETURN;
+	assert_int_equal(assert_round(), 1);
+}
+
+/* Of a version that is newer, or of enum accel_say. */
+static void test_others(void **state)
+{
+	uint8_t what;
+
+	(void)state;
+	for (unsigned i = 0; i < 256; i++) {
+		what = (uint8_t)i;
+		if (i != ACCEL_ASK_RETURN)
+			assert_int_equal(accel_report_decode(&what, 1, &back), -EBADMSG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_totals), cmocka_unit_test(test_node),
+		cmocka_unit_test(test_page),   cmocka_unit_test(test_page_that_lies),
+		cmocka_unit_test(test_asks),   cmocka_unit_test(test_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

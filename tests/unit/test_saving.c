@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/saving: time with and without, where nothing is known yet, and where it is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "saving.h"
+
+#define RTT_US 250000
+#define WINDOW 65535
+
+static mono_t at(int64_t ms)
+{
+	return mono_add_ms((mono_t){ 0 }, 1000 + ms);
+}
+
+static void add(struct saving *s, enum saving_direction d, uint64_t bytes, int64_t ms)
+{
+	struct saving_step step = { d, bytes, RTT_US, WINDOW };
+
+	saving_add(s, &step, at(ms));
+}
+
+static void assert_time(const struct saving *s, uint64_t with, uint64_t without)
+{
+	struct accel_time t = saving_time(s);
+
+	assert_int_equal(t.with_ms, with);
+	assert_int_equal(t.without_ms, without);
+}
+
+static void test_nothing_yet(void **state)
+{
+	struct saving s = { 0 };
+
+	(void)state;
+	assert_time(&s, 0, 0);
+	/* The first byte takes no time that was seen. */
+	add(&s, SAVING_OUT, 0, 0);
+	assert_time(&s, 0, 0);
+}
+
+/* 50 MB through a window of 64 KiB at 250 ms are 191 s. */
+static void test_one_window_a_round_trip(void **state)
+{
+	struct saving s = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i <= 100; i++)
+		add(&s, SAVING_IN, 500000, i * 50);
+	assert_time(&s, 5000, 192645);
+}
+
+static void test_many_small_pieces_are_as_one(void **state)
+{
+	struct saving s = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 65535; i++)
+		add(&s, SAVING_OUT, 1, 0);
+	assert_in_range(saving_time(&s).without_ms, 249, 250);
+}
+
+/* All within one instant: divided by nothing. */
+static void test_no_time_passed(void **state)
+{
+	struct saving s = { 0 };
+
+	(void)state;
+	add(&s, SAVING_OUT, WINDOW, 0);
+	add(&s, SAVING_OUT, WINDOW, 0);
+	assert_time(&s, 0, 500);
+}
+
+static void test_pauses_are_the_hosts(void **state)
+{
+	struct saving s = { 0 };
+
+	(void)state;
+	add(&s, SAVING_OUT, 1000, 0);
+	add(&s, SAVING_OUT, 1000, 700); /* two round trips and 200 ms */
+	add(&s, SAVING_OUT, 1000, 60000);
+	assert_time(&s, 700, 700);
+}
+
+/* Both directions at a time take no longer than the slower. */
+static void test_two_directions(void **state)
+{
+	struct saving s = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i <= 10; i++) {
+		add(&s, SAVING_OUT, WINDOW, i * 10);
+		add(&s, SAVING_IN, 2 * WINDOW, i * 10);
+	}
+	assert_time(&s, 100, 5500);
+}
+
+static void test_nothing_known_claims_nothing(void **state)
+{
+	struct saving_step step = { SAVING_OUT, 1 << 20, RTT_US, 0 };
+	struct saving s = { 0 };
+
+	(void)state;
+	saving_add(&s, &step, at(0));
+	saving_add(&s, &step, at(100));
+	assert_time(&s, 100, 100);
+	step.window = WINDOW;
+	step.rtt_us = 0;
+	saving_add(&s, &step, at(200));
+	assert_time(&s, 200, 200);
+}
+
+/* A clock that was read before that of the last. */
+static void test_time_does_not_run_back(void **state)
+{
+	struct saving s = { 0 };
+
+	(void)state;
+	add(&s, SAVING_OUT, 1, 100);
+	add(&s, SAVING_OUT, 1, 50);
+	assert_int_equal(saving_time(&s).with_ms, 0);
+}
+
+static void test_no_overflow(void **state)
+{
+	struct saving_step step = { SAVING_OUT, 1ULL << 30, 10000000, 1 };
+	struct saving s = { 0 };
+
+	(void)state;
+	saving_add(&s, &step, at(0));
+	/* A gigabyte a byte at a time, 10 s each. */
+	assert_int_equal(saving_time(&s).without_ms, (1ULL << 30) * 10000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_yet),
+		cmocka_unit_test(test_one_window_a_round_trip),
+		cmocka_unit_test(test_many_small_pieces_are_as_one),
+		cmocka_unit_test(test_no_time_passed),
+		cmocka_unit_test(test_pauses_are_the_hosts),
+		cmocka_unit_test(test_two_directions),
+		cmocka_unit_test(test_nothing_known_claims_nothing),
+		cmocka_unit_test(test_time_does_not_run_back),
+		cmocka_unit_test(test_no_overflow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What it is worth that a connection is taken, see saving.h. Pure.
+ */
+#include "saving.h"
+
+#include "base/defs.h"
+
+/* A pause that is longer than this and two round trips is the hosts': nobody waited for the line. */
+#define PAUSE_US 200000
+
+void saving_add(struct saving *s, const struct saving_step *step, mono_t now)
+{
+	int64_t gap = s->began ? mono_sub_us(now, s->last) : 0;
+
+	if (gap > 0 && gap <= PAUSE_US + 2 * (int64_t)step->rtt_us)
+		s->with_us += (uint64_t)gap;
+	s->began = true;
+	s->last = now;
+	if (step->window)
+		s->without_ns[step->direction] +=
+			step->bytes * step->rtt_us / step->window * 1000 +
+			step->bytes * step->rtt_us % step->window * 1000 / step->window;
+}
+
+struct accel_time saving_time(const struct saving *s)
+{
+	struct accel_time t = { .with_ms = s->with_us / 1000,
+				.without_ms =
+					max_of(s->without_ns[0], s->without_ns[1]) / 1000000 };
+
+	/* It saved nothing, rather than that it cost something: who knows what else it was. */
+	t.without_ms = max_of(t.without_ms, t.with_ms);
+	return t;
+}
