@@ -140,6 +140,14 @@ def show_queues(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'queues')
 
 
+def show_acceleration(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show', 'acceleration')
+
+
+def show_acceleration_connections(raw: bool, interface: typing.Optional[str]):
+    return _show(raw, interface, 'show', 'acceleration', 'connections')
+
+
 def show_statistics(raw: bool, interface: typing.Optional[str]):
     return _show(raw, interface, 'show', 'statistics')
 
@@ -193,6 +201,10 @@ def _reset(interface: typing.Optional[str], *words: str):
     texts, errors = _ask(client.text, interface, *words)
     for line in [*texts.values(), *errors]:
         print(line)
+
+
+def reset_acceleration(interface: typing.Optional[str]):
+    _reset(interface, 'reset', 'acceleration')
 
 
 def reset_fdb(interface: typing.Optional[str]):

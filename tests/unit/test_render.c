@@ -88,6 +88,11 @@ static void tables(void **state)
 	check("queues", render_queues, 0);
 	check("segments", render_segments, 0);
 	check("segments_any", render_segments, 0);
+	check("acceleration", render_acceleration, 0);
+	check("acceleration_off", render_acceleration, 0);
+	check("acceleration_absent", render_acceleration, 0);
+	check("acceleration_connections", render_acceleration_connections, 0);
+	check("acceleration_connections_none", render_acceleration_connections, 0);
 	check("fdb", render_fdb, 0);
 	check("fdb_empty", render_fdb, 0);
 	check("events", render_events, 0);
@@ -121,15 +126,28 @@ static void probes(void **state)
 /* An answer of a newer daemon, or a broken one, must not crash the client. */
 static void survives_anything(void **state)
 {
-	static const render_fn all[] = {
-		render_routes,	   render_nodes,      render_paths,
-		render_latency,	   render_fdb,	      render_events,
-		render_statistics, render_explain,    render_trace,
-		render_ping,	   render_metrics,    render_reload,
-		render_reset_fdb,  render_reset_node, render_reset_statistics,
-		render_ipsec,	   render_identity,   render_segments,
-		render_queues
-	};
+	static const render_fn all[] = { render_routes,
+					 render_nodes,
+					 render_paths,
+					 render_latency,
+					 render_fdb,
+					 render_events,
+					 render_statistics,
+					 render_explain,
+					 render_trace,
+					 render_ping,
+					 render_metrics,
+					 render_reload,
+					 render_reset_fdb,
+					 render_reset_node,
+					 render_reset_statistics,
+					 render_ipsec,
+					 render_identity,
+					 render_segments,
+					 render_queues,
+					 render_acceleration,
+					 render_acceleration_connections,
+					 render_reset_acceleration };
 	static const char *const answers[] = {
 		"{}",
 		"{\"nodes\":[{}],\"paths\":[{}],\"routes\":[{}],\"rows\":[{}],\"entries\":[{}],\"hops\":[{}]}",

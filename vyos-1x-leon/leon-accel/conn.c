@@ -212,6 +212,10 @@ static int open_stand_in(void *arg, struct flow *f)
 		 s.window, s.near_scale, s.far_scale, s.mss, f->n_held);
 	c->e->n_taken++;
 	c->e->counters.taken++;
+	peer_counted(c->peer)->taken++;
+	peer_counted(c->peer)->taken_now++;
+	if (c->times < UINT16_MAX)
+		c->times++;
 	c->written = 0;
 	c->far_fin = c->fin_out = c->near_eof = false;
 	c->watched = EPOLLIN;
@@ -228,6 +232,7 @@ void conn_detach(struct conn *c)
 	if (c->fd >= 0) {
 		loop_fd_del(c->e->loop, c->fd);
 		c->e->n_taken--;
+		peer_counted(c->peer)->taken_now--;
 	}
 	c->fd = -1;
 	fifo_free(&c->in);
@@ -310,6 +315,7 @@ static void give_up(void *arg, struct flow *f, bool reset)
 	conn_detach(c);
 	if (reset) {
 		c->e->counters.reset++;
+		peer_counted(c->peer)->reset++;
 		/* The host has acknowledged more than the stand-in may know: both are sent. */
 		reset_by_hand(c);
 		if (!peer_is_up(c->peer))
@@ -318,6 +324,7 @@ static void give_up(void *arg, struct flow *f, bool reset)
 			stand_in_reset(fd);
 	} else if (fd >= 0) {
 		c->e->counters.returned++;
+		peer_counted(c->peer)->returned++;
 		log_info("accel", "returned");
 		stand_in_leave(fd);
 	}
@@ -379,6 +386,22 @@ static void failed(struct conn *c)
 	flow_reset(&c->flow, false, loop_now(c->e->loop));
 }
 
+static void count(struct conn *c, enum saving_direction d, size_t n)
+{
+	const struct flow *f = &c->flow;
+	struct saving_step step = { .direction = d,
+				    .bytes = n,
+				    .rtt_us = peer_rtt_us(c->peer),
+				    .window =
+					    flow_widest(f, d == SAVING_OUT ? &f->far : &f->near) };
+
+	saving_add(&c->saving, &step, loop_now(c->e->loop));
+	if (d == SAVING_OUT)
+		c->bytes.out += n;
+	else
+		c->bytes.in += n;
+}
+
 /* From the near host to the carrier. False where the connection is no more. */
 static bool pump_out(struct conn *c)
 {
@@ -400,8 +423,8 @@ static bool pump_out(struct conn *c)
 			break;
 		}
 		c->may_send -= (uint32_t)n;
-		c->from_near += (uint64_t)n;
-		peer_send(c->peer, c->bound, buf, (size_t)n);
+		count(c, SAVING_OUT, (size_t)n);
+		c->bytes.carried_out += peer_send(c->peer, c->bound, buf, (size_t)n);
 	}
 	return true;
 }
@@ -420,7 +443,6 @@ static bool pump_in(struct conn *c)
 		}
 		fifo_drop(&c->in, (size_t)n);
 		c->written += (uint32_t)n;
-		c->from_far += (uint64_t)n;
 	}
 	give_credit(c);
 	if (c->far_fin && !c->fin_out && !c->in.len) {
@@ -459,11 +481,13 @@ void conn_go_on(struct conn *c)
 	pump(c);
 }
 
-void conn_data(struct conn *c, const void *data, size_t len)
+void conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 {
 	if (c->fd < 0)
 		return;
 	c->given -= min_of(c->given, (uint32_t)len);
+	c->bytes.carried_in += carried;
+	count(c, SAVING_IN, len);
 	fifo_put(&c->in, data, len);
 	pump(c);
 }
@@ -479,6 +503,9 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 	case ACCEL_FIN:
 		c->far_fin = c->flow.far.fin = true;
 		break;
+	case ACCEL_REFUSE:
+		peer_counted(c->peer)->refused++;
+		/* fall through */
 	default:
 		if (!flow_message(&c->flow, f, now))
 			return false;

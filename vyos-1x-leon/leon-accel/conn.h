@@ -11,6 +11,7 @@
 
 #include "flow.h"
 #include "wire/accel.h"
+#include "wire/accel_report.h"
 
 struct conn;
 struct engine;
@@ -34,7 +35,8 @@ uint32_t conn_hash(const struct conn *c);
 bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now);
 /* An OFFER of the peer, or its wish for one. */
 void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now);
-void conn_data(struct conn *c, const void *data, size_t len);
+/* carried: bytes of it on the carrier. */
+void conn_data(struct conn *c, const void *data, size_t len, size_t carried);
 /* There is room on the carrier again. */
 void conn_go_on(struct conn *c);
 void conn_carrier_gone(struct conn *c, mono_t now);
@@ -45,6 +47,10 @@ bool conns_tick(struct engine *e, mono_t now);
 void conns_second(struct engine *e, mono_t now);
 void conns_release_all(struct engine *e, mono_t now);
 void conns_reset_all(struct engine *e, mono_t now);
+/* Of all that there were. */
+struct accel_time conns_time(const struct engine *e);
+/* Those that are, or were, taken, behind the one with this serial. */
+void conns_page(const struct engine *e, uint64_t behind, struct accel_page *page, mono_t now);
 struct jsonw;
 void conns_write(const struct engine *e, struct jsonw *w);
 void conns_free(struct engine *e);

@@ -13,6 +13,7 @@
 #include "fifo.h"
 #include "flow.h"
 #include "peer.h"
+#include "saving.h"
 
 struct conn {
 	struct engine *e;
@@ -30,7 +31,11 @@ struct conn {
 	uint32_t freed;	       /* of it that was used, and not given anew yet */
 	bool far_fin, fin_out; /* the far host has no more; the stand-in was told */
 	bool near_eof;
-	uint64_t from_near, from_far; /* bytes, while it was taken */
+	/* While it was taken. */
+	struct accel_bytes bytes;
+	struct saving saving;
+	uint64_t serial;
+	uint16_t times; /* it was taken */
 };
 
 extern const struct flow_ops conn_ops;

@@ -45,6 +45,7 @@ static struct conn *add(struct engine *e, struct accel_peer *p, const struct acc
 	c->peer = p;
 	c->hash = hash;
 	c->fd = -1;
+	c->serial = ++e->last_serial;
 	flow_init(&c->flow, &conn_ops, c, peer_leads(p), k, now);
 	HASH_ADD_KEYPTR_BYHASHVALUE(hh, e->conns, &c->flow.key, sizeof(c->flow.key), hash, entry);
 	e->n_conns++;
@@ -56,6 +57,10 @@ static void forget(struct conn *c)
 	struct conn_entry *entry = container_of(c, struct conn_entry, conn);
 	struct engine *e = c->e;
 
+	struct accel_time time = saving_time(&c->saving);
+
+	e->forgotten.with_ms += time.with_ms;
+	e->forgotten.without_ms += time.without_ms;
 	flow_fini(&c->flow);
 	if (c->fd >= 0)
 		close(c->fd);
@@ -170,6 +175,7 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 	if (!c || c->peer != p || c->bound || e->stopping || e->n_taken >= TAKEN_MAX ||
 	    !is_far_enough(c, 80)) {
 		e->counters.refused++;
+		peer_counted(p)->refused++;
 		peer_tell(p, &no);
 		return;
 	}
@@ -246,6 +252,68 @@ void conns_reset_all(struct engine *e, mono_t now)
 		flow_reset(&entry->conn.flow, false, now);
 }
 
+struct accel_time conns_time(const struct engine *e)
+{
+	struct accel_time all = e->forgotten;
+
+	for (const struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
+		struct accel_time t = saving_time(&entry->conn.saving);
+
+		all.with_ms += t.with_ms;
+		all.without_ms += t.without_ms;
+	}
+	return all;
+}
+
+static uint8_t state_of(const struct flow *f)
+{
+	static const uint8_t state[] = {
+		[FLOW_PLAIN] = ACCEL_CONN_PLAIN,   [FLOW_DRAINING] = ACCEL_CONN_DRAINING,
+		[FLOW_TAKEN] = ACCEL_CONN_TAKEN,   [FLOW_RETURNING] = ACCEL_CONN_RETURNING,
+		[FLOW_CLOSED] = ACCEL_CONN_CLOSED,
+	};
+
+	return state[f->state];
+}
+
+static void describe(const struct conn *c, struct accel_conn *out, mono_t now)
+{
+	const struct flow *f = &c->flow;
+	int64_t since_ms = mono_sub_ms(now, f->since);
+
+	*out = (struct accel_conn){
+		.serial = c->serial,
+		.vlan = f->key.vlan,
+		.near = f->key.near,
+		.far = f->key.far,
+		.near_port = f->key.near_port,
+		.far_port = f->key.far_port,
+		.node = peer_id(c->peer),
+		.state = state_of(f),
+		.since_ms = (uint32_t)min_of(max_of(since_ms, (int64_t)0), (int64_t)UINT32_MAX),
+		.held = f->n_held,
+		.times = c->times,
+		.bytes = c->bytes,
+		.time = saving_time(&c->saving),
+	};
+}
+
+void conns_page(const struct engine *e, uint64_t behind, struct accel_page *page, mono_t now)
+{
+	/* uthash keeps the order in which they were added, and that is the order of serials. */
+	for (const struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
+		const struct conn *c = &entry->conn;
+
+		if (c->serial <= behind || (c->flow.state == FLOW_PLAIN && !c->times))
+			continue;
+		if (page->n == ACCEL_PAGE_CONNS) {
+			page->more = true;
+			return;
+		}
+		describe(c, &page->conn[page->n++], now);
+	}
+}
+
 static const char *state_name(enum flow_state s)
 {
 	switch (s) {
@@ -285,8 +353,8 @@ void conns_write(const struct engine *e, struct jsonw *w)
 		write_end(w, "far", &k->far, k->far_port);
 		jsonw_str(w, "node", node_id_format(peer_id(c->peer), id, sizeof(id)));
 		jsonw_str(w, "state", state_name(c->flow.state));
-		jsonw_u64(w, "bytes_from_near", c->from_near);
-		jsonw_u64(w, "bytes_from_far", c->from_far);
+		jsonw_u64(w, "bytes_from_near", c->bytes.out);
+		jsonw_u64(w, "bytes_from_far", c->bytes.in);
 		jsonw_end(w);
 	}
 }

@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "conn.h"
 #include "peer.h"
+#include "report.h"
 #include "wire/bytes.h"
 
 #define BATCH	     64 /* of one descriptor, before the others get their turn */
@@ -290,6 +291,7 @@ int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *f
 		loop_fd_add(e->loop, fd[i], EPOLLIN, on_queue, e);
 	}
 	e->n_queues = n;
+	report_anew(e);
 	if (e->carrier_is_open)
 		return 0;
 	e->self = f->setup.self;
@@ -336,6 +338,7 @@ static void on_second(void *arg, mono_t now)
 	conns_second(e, now);
 	peers_second(e, now);
 	fit_carrier(e);
+	report_second(e);
 	if (!e->stopping || (e->n_taken && mono_sub_ms(now, e->stop_at) < STOP_MS))
 		return;
 	conns_reset_all(e, now);
@@ -344,7 +347,9 @@ static void on_second(void *arg, mono_t now)
 
 void engine_init(struct engine *e, struct loop *loop, struct nl *nl)
 {
-	*e = (struct engine){ .loop = loop, .nl = nl, .listener = -1, .window_log = 26 };
+	*e = (struct engine){
+		.loop = loop, .nl = nl, .listener = -1, .leond = -1, .window_log = 26
+	};
 	if (getrandom(&e->hash_key, sizeof(e->hash_key), 0) != sizeof(e->hash_key))
 		bug("no random bytes");
 	e->message = x_buffer(ACCEL_QUEUE_MAX, 1);

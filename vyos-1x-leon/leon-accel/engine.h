@@ -15,6 +15,7 @@
 #include "io/netlink.h"
 #include "tun.h"
 #include "wire/accel_queue.h"
+#include "wire/accel_report.h"
 
 #define CONNS_MAX  65536
 #define TAKEN_MAX  4096
@@ -48,6 +49,7 @@ struct engine {
 	struct nl *nl;
 	struct hash_key hash_key;
 	/* Of leond. */
+	int leond; /* its socket; -1: it is not there */
 	node_id_t self;
 	bool always;
 	uint32_t threshold_us, segments;
@@ -64,6 +66,8 @@ struct engine {
 	struct accel_peer *peers;
 	struct conn_entry *conns; /* conns.c */
 	unsigned n_conns, n_taken;
+	uint64_t last_serial;
+	struct accel_time forgotten; /* of connections that are not in the table any more */
 	int64_t held;
 	struct timer *tick, *second;
 	bool stopping;

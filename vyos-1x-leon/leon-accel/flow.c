@@ -42,6 +42,17 @@ void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leade
 	f->held_end = &f->held;
 }
 
+uint32_t flow_widest(const struct flow *f, const struct flow_end *e)
+{
+	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
+
+	if (near->scale == TCP_SCALE_UNKNOWN || far->scale == TCP_SCALE_UNKNOWN)
+		return e->widest
+			       ? max_of((uint32_t)e->widest << e->scale_seen, (uint32_t)UINT16_MAX)
+			       : 0;
+	return (uint32_t)e->widest << (near->scaling && far->scaling ? e->syn.scale : 0);
+}
+
 static void enter(struct flow *f, enum flow_state state, mono_t now)
 {
 	f->state = state;
@@ -102,6 +113,8 @@ static void hear(struct flow_end *e, const struct tcp_view *t)
 	if (!seq_before(t->ack, e->acked)) {
 		e->acked = t->ack;
 		e->window = t->window;
+		if (e->widest < t->window)
+			e->widest = t->window;
 	}
 }
 

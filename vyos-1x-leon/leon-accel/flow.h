@@ -32,6 +32,7 @@ struct flow_end {
 	uint32_t next;	    /* behind the last that it sent */
 	uint32_t acked;	    /* its last acknowledgement */
 	uint16_t window;    /* as it is in the header */
+	uint16_t widest;    /* of all that it stated, not scaled */
 	uint8_t scale_seen; /* its windows are scaled by this at least: so much is in flight */
 	bool has_ts;
 	uint32_t ts_val;
@@ -98,6 +99,10 @@ struct flow {
 	bool was_reset; /* FLOW_CLOSED: by force */
 	mono_t last;	/* a frame was seen */
 };
+
+/* The widest window that a host stated, in bytes. Where its scale is unknown, 64 KiB or what was
+ * proved, if that is more. 0: it stated none. */
+uint32_t flow_widest(const struct flow *f, const struct flow_end *e);
 
 void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
 	       const struct accel_key *key, mono_t now);

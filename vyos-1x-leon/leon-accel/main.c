@@ -19,6 +19,7 @@
 #include "base/loop.h"
 #include "control.h"
 #include "engine.h"
+#include "report.h"
 
 #define RETRY_MS 1000
 
@@ -40,7 +41,7 @@ static void lost(struct accel *a, mono_t now)
 		close(a->fd);
 		log_notice("accel", "leond is gone; connections wait for it");
 	}
-	a->fd = -1;
+	a->fd = a->engine.leond = -1;
 	timer_set(a->retry, mono_add_ms(now, RETRY_MS));
 }
 
@@ -73,6 +74,8 @@ static void take(struct accel *a, const void *data, size_t len, const int *fd, u
 		close(fd[i]);
 	if (rc == 0 && f.what == ACCEL_SAY_NODE)
 		engine_node(&a->engine, &f);
+	if (rc < 0)
+		report_asked(&a->engine, data, len);
 }
 
 static void on_leond(void *arg, int fd, uint32_t events)
@@ -113,6 +116,7 @@ static void connect_leond(void *arg, mono_t now)
 	if (a->fd >= 0 && connect(a->fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
 	    send(a->fd, buf, accel_say_encode(&here, buf), MSG_NOSIGNAL) > 0) {
 		loop_fd_add(a->loop, a->fd, EPOLLIN, on_leond, a);
+		a->engine.leond = a->fd;
 		log_notice("accel", "connected to leond");
 		return;
 	}

@@ -20,6 +20,7 @@
 #include "conn.h"
 #include "engine.h"
 #include "pack.h"
+#include "report.h"
 #include "wire/bytes.h"
 #include "wire/eth.h"
 
@@ -57,6 +58,8 @@ struct accel_peer {
 	struct unpacker *unpacker;
 	uint32_t last_stream;
 	struct stream *streams;
+	struct accel_node counted;
+	bool changed; /* and leond was not told */
 	UT_hash_handle hh;
 };
 
@@ -102,6 +105,12 @@ uint32_t peer_rtt_us(const struct accel_peer *p)
 int64_t peer_rtt_ms(const struct accel_peer *p)
 {
 	return p->rtt_us / 1000 + 1;
+}
+
+struct accel_node *peer_counted(struct accel_peer *p)
+{
+	p->changed = true;
+	return &p->counted;
 }
 
 uint32_t peer_new_stream(struct accel_peer *p)
@@ -160,6 +169,7 @@ static void peer_down(struct accel_peer *p, const char *why, mono_t now)
 			   node_id_format(p->id, id, sizeof(id)), peer_streams(p));
 	p->state = DOWN;
 	p->since = now;
+	peer_counted(p)->reached = false;
 	loop_fd_del(p->e->loop, p->fd);
 	close(p->fd);
 	p->fd = -1;
@@ -215,7 +225,7 @@ void peer_tell(struct accel_peer *p, const struct accel_frame *f)
 	flush(p);
 }
 
-void peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len)
+size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len)
 {
 	struct accel_frame f = { .type = ACCEL_DATA, .stream = stream, .data = { data, len } };
 	uint8_t *out = fifo_reserve(&p->out, ACCEL_HDR_LEN + PACK_BOUND(len));
@@ -238,6 +248,7 @@ void peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t l
 	p->e->counters.bytes_out += len;
 	p->e->counters.carrier_out += ACCEL_HDR_LEN + f.data.len;
 	flush(p);
+	return ACCEL_HDR_LEN + f.data.len;
 }
 
 /* --- what comes --- */
@@ -252,6 +263,7 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 	if (f->hello.window_log)
 		p->unpacker = unpacker_new(f->hello.window_log);
 	p->state = UP;
+	peer_counted(p)->reached = true;
 	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
 	return !f->hello.window_log || p->unpacker;
 }
@@ -276,7 +288,7 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	p->e->counters.bytes_in += len;
 	s = stream_find(p, f->stream);
 	if (s)
-		conn_data(s->conn, data, len);
+		conn_data(s->conn, data, len, ACCEL_HDR_LEN + f->data.len);
 	return true;
 }
 
@@ -471,6 +483,7 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 		p->e = e;
 		p->id = f->node.id;
 		p->fd = -1;
+		p->counted.id = p->id;
 		HASH_ADD(hh, e->peers, id, sizeof(p->id), p);
 	}
 	p->rtt_us = f->node.rtt_us;
@@ -512,6 +525,17 @@ uint16_t peers_room(const struct engine *e)
 		if (p->state != DOWN && (!room || p->room < room))
 			room = p->room;
 	return room;
+}
+
+void peers_report(struct engine *e, bool all)
+{
+	for (struct accel_peer *p = e->peers; p; p = p->hh.next) {
+		const struct accel_node *n = &p->counted;
+
+		p->changed |= all && (n->reached || n->taken || n->refused);
+		if (p->changed && report_node(e, n))
+			p->changed = false;
+	}
 }
 
 void peers_write(const struct engine *e, struct jsonw *w)

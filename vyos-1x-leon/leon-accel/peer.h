@@ -15,6 +15,7 @@
 #include "fifo.h"
 #include "wire/accel.h"
 #include "wire/accel_queue.h"
+#include "wire/accel_report.h"
 
 struct conn;
 struct engine;
@@ -34,6 +35,10 @@ void peer_accept(struct engine *e, int fd, mono_t now);
 void peers_second(struct engine *e, mono_t now);
 /* Bytes of the smallest room for a frame on the ways to those with a carrier; 0: there is none. */
 uint16_t peers_room(const struct engine *e);
+/* What leond is told of it; who asks for it changes it. */
+struct accel_node *peer_counted(struct accel_peer *p);
+/* Says what changed since, or (all) everything; what cannot be said is said the next time. */
+void peers_report(struct engine *e, bool all);
 struct jsonw;
 void peers_write(const struct engine *e, struct jsonw *w);
 void peers_free(struct engine *e);
@@ -48,7 +53,8 @@ uint32_t peer_new_stream(struct accel_peer *p);
 void peer_tell(struct accel_peer *p, const struct accel_frame *f);
 /* More data may be sent now; else the conns are called when it may. */
 bool peer_has_room(struct accel_peer *p);
-void peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len);
+/* Returns how many bytes of the carrier it took. */
+size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len);
 
 /* Streams and their conns. */
 void peer_bind(struct accel_peer *p, uint32_t stream, struct conn *c);

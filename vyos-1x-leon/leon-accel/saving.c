@@ -6,7 +6,7 @@
 
 #include "base/defs.h"
 
-/* A pause that is longer than this and two round trips is the hosts': nobody waited for the line. */
+/* A pause longer than this and two round trips is that of the hosts: nobody waited for the line. */
 #define PAUSE_US 200000
 
 void saving_add(struct saving *s, const struct saving_step *step, mono_t now)

@@ -53,6 +53,13 @@ int render_reload(struct jsonr_node *root, FILE *out)
 	return jsonr_len(jsonr_array(root, "restart_keys")) > 0 ? 1 : 0;
 }
 
+int render_reset_acceleration(struct jsonr_node *root, FILE *out)
+{
+	fprintf(out, "%s: %s TCP connections are handed back to their hosts\n",
+		text_str(root, "interface"), text_number(root, "connections"));
+	return 0;
+}
+
 int render_reset_fdb(struct jsonr_node *root, FILE *out)
 {
 	fprintf(out, "%s: %s FDB entries removed\n", text_str(root, "interface"),

@@ -33,6 +33,7 @@
 
 /* Each is its module's alone. */
 struct accel_queues;
+struct accel_reports;
 struct accelerator;
 struct announcer;
 struct cache;
@@ -119,6 +120,7 @@ struct leond {
 	struct usage *usage;
 	struct accel_queues *accel_queues; /* NULL: none is configured; nor the next */
 	struct accelerator *accelerator;
+	struct accel_reports *accel_reports;
 
 	struct timer *leave_timer;
 	unsigned leaves_sent;

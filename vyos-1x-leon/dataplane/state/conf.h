@@ -136,6 +136,7 @@ enum conf_change {
 	CONF_KEYS = 1 << 10,
 	CONF_DATAGRAMS = 1 << 11, /* parameters, fwmark */
 	CONF_POLICY = 1 << 12,	  /* policy */
+	CONF_ACCELERATION = 1 << 13,
 	/* Cannot be applied to a running daemon: interface, vni, node-id, port, source-*, whether
 	 * there is a secret, workers, control-socket. */
 	CONF_RESTART = 1 << 15,

@@ -16,6 +16,7 @@ from vyos_leon.routes import listed
 NOT_AT_CLI = {
     'interface', 'identity-file', 'system control-socket',
     'acceleration', 'acceleration threshold', 'acceleration minimum-segments',
+    'acceleration power slow', 'acceleration power fast', 'acceleration power sleep',
 }  # fmt: skip
 
 

@@ -40,7 +40,8 @@ static void write_changes(struct jsonw *w, unsigned changes)
 		      { CONF_FRAMES, "frames" },   { CONF_DEVICE, "device" },
 		      { CONF_RECORD, "record" },   { CONF_LOG, "log" },
 		      { CONF_MEMBERS, "members" }, { CONF_ROUTES, "routes" },
-		      { CONF_KEYS, "keys" },	   { CONF_DATAGRAMS, "datagrams" } };
+		      { CONF_KEYS, "keys" },	   { CONF_DATAGRAMS, "datagrams" },
+		      { CONF_POLICY, "policy" },   { CONF_ACCELERATION, "acceleration" } };
 
 	jsonw_array(w, "changes");
 	for (size_t i = 0; i < array_size(names); i++)

@@ -31,6 +31,8 @@ static const struct command_row table[] = {
 	{ "show fdb", ACCESS_READ, show_fdb },
 	{ "show queues", ACCESS_READ, show_queues },
 	{ "show segments", ACCESS_READ, show_segments },
+	{ "show acceleration", ACCESS_READ, show_acceleration },
+	{ "show acceleration connections", ACCESS_READ, show_acceleration_connections },
 	{ "show statistics", ACCESS_READ, show_statistics },
 	{ "show routes", ACCESS_READ, show_routes },
 	{ "show events", ACCESS_READ, show_events },
@@ -42,6 +44,7 @@ static const struct command_row table[] = {
 	{ "report ipsec", ACCESS_WRITE, report_ipsec },
 	{ "invite", ACCESS_WRITE, make_invite }, /* it shows the secret */
 	{ "reload", ACCESS_WRITE, do_reload },
+	{ "reset acceleration", ACCESS_WRITE, reset_acceleration },
 	{ "reset fdb", ACCESS_WRITE, reset_fdb },
 	{ "reset statistics", ACCESS_WRITE, reset_statistics },
 	{ "reset node", ACCESS_WRITE, reset_node },

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
+#include "daemon/host/accel_reports.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/reach.h"
@@ -596,6 +597,77 @@ static void put_daemon(struct out *o)
 	put_counter(o, "events_total", "Events since the start.", events_total(d->events));
 }
 
+/* --- acceleration --- */
+
+static void put_directions(struct out *o, const char *name, const char *help, uint64_t out,
+			   uint64_t in)
+{
+	put_head(o, name, "counter", help);
+	put_sample(o, name);
+	put_label(o, "direction", "out");
+	put_u64(o, out);
+	put_sample(o, name);
+	put_label(o, "direction", "in");
+	put_u64(o, in);
+}
+
+static void put_milliseconds(struct out *o, const char *name, const char *help, uint64_t ms)
+{
+	put_head(o, name, "counter", help);
+	put_sample(o, name);
+	put_seconds(o, ms * 1000);
+}
+
+static void accelerator_reached(struct out *o, const char *name, const struct node *n)
+{
+	struct accel_node counted;
+
+	if (!accel_reports_node(o->d, n->id, &counted))
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, counted.reached);
+}
+
+static void put_accelerator(struct out *o, const struct accel_totals *t)
+{
+	put_gauge(o, "accel_followed", "TCP connections that leon-accel follows.", t->followed);
+	put_gauge(o, "accel_connections", "TCP connections that are taken over.", t->taken_now);
+	put_gauge(o, "accel_held_bytes", "Frames held while connections are taken or returned.",
+		  t->held);
+	put_counter(o, "accel_taken_total", "TCP connections taken over.", t->taken);
+	put_counter(o, "accel_returned_total", "Of them, handed back to their hosts.", t->returned);
+	put_counter(o, "accel_reset_total", "Of them, reset.", t->reset);
+	put_counter(o, "accel_refused_total", "Offers to take a connection that were refused here.",
+		    t->refused);
+	put_counter(o, "accel_held_dropped_total",
+		    "Frames not held, because the memory for it is used up.", t->held_dropped);
+	put_counter(o, "accel_queue_full_total", "Frames lost where the queue to leond was full.",
+		    t->queue_full);
+	put_directions(o, "accel_bytes_total", "Bytes of hosts that accelerators carried.",
+		       t->bytes.out, t->bytes.in);
+	put_directions(o, "accel_carried_bytes_total", "The same as they were carried, compressed.",
+		       t->bytes.carried_out, t->bytes.carried_in);
+	put_milliseconds(o, "accel_with_seconds_total",
+			 "Time in which data of taken connections flowed.", t->time.with_ms);
+	put_milliseconds(o, "accel_without_seconds_total",
+			 "What the hosts alone would have needed at least, estimated.",
+			 t->time.without_ms);
+	put_per_node(o, "accel_reached", "gauge",
+		     "1 where there is a carrier to the accelerator of the node.",
+		     accelerator_reached);
+}
+
+static void put_acceleration(struct out *o)
+{
+	const struct accel_totals *t = accel_reports_totals(o->d);
+
+	if (!o->d->conf->acceleration)
+		return;
+	put_gauge(o, "accel_up", "1 where leon-accel is there.", t != NULL);
+	if (t)
+		put_accelerator(o, t);
+}
+
 enum command_result show_metrics(struct command *c)
 {
 	struct out o = { .d = c->d, .now = c->now };
@@ -613,6 +685,7 @@ enum command_result show_metrics(struct command *c)
 	put_counters(&o);
 	put_segments(&o);
 	put_queues(&o);
+	put_acceleration(&o);
 	fclose(o.f);
 	jsonw_str(c->w, "content_type", "text/plain; version=0.0.4");
 	jsonw_str(c->w, "text", text);

@@ -18,9 +18,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/host/accel_queues.h"
+#include "daemon/host/accel_reports.h"
 #include "daemon/leond.h"
 #include "daemon/life/snapshot.h"
 #include "wire/accel_queue.h"
+#include "wire/accel_report.h"
 
 struct accelerator {
 	char path[CONF_CONTROL_SOCKET_MAX + 8];
@@ -39,7 +41,7 @@ static void gone(struct leond *d)
 	if (!accel_queues_are_ready(d))
 		return;
 	accel_queues_set_ready(d, false);
-	log_warn("accel", "leon-accel is gone: TCP connections are not accelerated");
+	accel_reports_gone(d);
 	snapshot_publish(d);
 	accel_queues_drain(d);
 }
@@ -80,25 +82,34 @@ static int hand_queues(struct leond *d)
 	return sendmsg(d->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+static bool take_here(struct leond *d, const void *data, size_t len)
+{
+	struct accel_say_frame f;
+
+	if (accel_say_decode(data, len, &f) < 0 || f.what != ACCEL_SAY_HERE ||
+	    f.version != ACCEL_SAY_VERSION || hand_queues(d) < 0)
+		return false;
+	accel_queues_set_ready(d, true);
+	accel_reports_here(d, d->accelerator->fd);
+	accelerator_second(d);
+	snapshot_publish(d);
+	return true;
+}
+
 static void on_say(void *arg, int fd, uint32_t events)
 {
+	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; one thread */
 	struct leond *d = arg;
-	struct accel_say_frame f;
-	uint8_t buf[ACCEL_SAY_MAX];
 	ssize_t n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+	bool ok;
 
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0 || accel_say_decode(buf, (size_t)n, &f) < 0 || f.what != ACCEL_SAY_HERE ||
-	    f.version != ACCEL_SAY_VERSION || hand_queues(d) < 0) {
+	ok = n > 0 && (accel_queues_are_ready(d) ? accel_reports_take(d, buf, (size_t)n)
+						 : take_here(d, buf, (size_t)n));
+	if (!ok)
 		gone(d);
-		return;
-	}
-	accel_queues_set_ready(d, true);
-	log_notice("accel", "leon-accel is here: TCP connections may be accelerated");
-	accelerator_second(d);
-	snapshot_publish(d);
 }
 
 static void on_connect(void *arg, int fd, uint32_t events)

@@ -15,6 +15,7 @@
 #include "daemon/control/counters.h"
 #include "daemon/control/probes.h"
 #include "daemon/host/accel_queues.h"
+#include "daemon/host/accel_reports.h"
 #include "daemon/host/accelerator.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/datagrams.h"
@@ -174,6 +175,7 @@ static int kernel_side_open(struct leond *d)
 static void overlay_side_open(struct leond *d)
 {
 	d->events = events_new(EVENTS_KEPT);
+	accel_reports_open(d);
 	d->fdb = fdb_new(d->conf->fdb_maximum);
 	fdb_set_vlan_maximum(d->fdb, d->conf->fdb_vlan_maximum);
 	d->neigh = neigh_new(d->conf->fdb_maximum);
@@ -346,6 +348,7 @@ static void tables_free(struct leond *d)
 
 void leond_free(struct leond *d)
 {
+	accel_reports_free(d); /* who asked is told while there is a socket */
 	ctl_server_free(d->ctl);
 	tables_free(d);
 	resolver_free(d->resolver);

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an operator is shown of connections that are taken over, and what he can do about them."""
+import socket
+
+import jsonschema
+import pytest
+
+from accel import ENDLESS, Accelerator, Transfer, describe
+from lab import PATIENT, merged, wait_for
+from node import LeonctlError
+from test_answers import schema_of, strict
+
+POWER = {'slow': 10000, 'fast': 20000, 'sleep': 2000}
+CONFIG = merged(PATIENT, {'acceleration': {'threshold': 20, 'minimum-segments': 4, 'power': POWER}})
+MB = 1 << 20
+WITHIN = 60
+
+
+def pair(lab, config=CONFIG):
+    net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100, 'config': config})
+    net.accel = {}
+    return net
+
+
+def accelerate(net, *names):
+    for name in names or net.node:
+        net.accel[name] = Accelerator(net.node[name]).start()
+
+
+@pytest.fixture
+def far(lab):
+    net = pair(lab)
+    accelerate(net)
+    try:
+        for node in net.node.values():
+            wait_for(lambda node=node: reached(node), WITHIN, 'both accelerators are reached')
+        yield net
+    finally:
+        print(describe(net))
+    for a in net.accel.values():
+        assert a.stop() in (0, -9), a.log()
+
+
+def reached(node):
+    return [n['reached'] for n in node.show('acceleration')['nodes']] == [True]
+
+
+def shown(node, *words):
+    return node.ctl('show', 'acceleration', *words)
+
+
+def connections(node):
+    return shown(node, 'connections')['connections']
+
+
+def taken(net):
+    return [shown(node)['connections'] for node in net.node.values()]
+
+
+def kinds(node):
+    return [e['event'] for e in node.events()]
+
+
+def metric(node, name):
+    for line in node.ctl('metrics')['text'].splitlines():
+        if line.startswith(f'leon_{name}{{'):
+            return float(line.split()[-1])
+    return None
+
+
+def test_what_is_taken_is_shown(far):
+    a, b = far.node['a'], far.node['b']
+    hosts = far.host
+    for host in hosts.values():
+        host.namespace.sysctl('ipv4/tcp_window_scaling', 0)
+    t = Transfer(hosts['a'], hosts['b'], hosts['b'].ip4, down=ENDLESS)
+    wait_for(lambda: taken(far) == [1, 1], WITHIN, 'taken')
+    enough = t.count['client'] + 8 * MB
+    wait_for(lambda: t.count['client'] > enough, WITHIN, 'it flows')
+    wait_for(lambda: shown(a)['in']['bytes'] > 6 * MB, WITHIN, 'it is counted')
+    (here,), (there,) = connections(a), connections(b)
+    assert here['state'] == there['state'] == 'taken' and here['times_taken'] == 1
+    assert here['near'] == there['far'] and here['near'].startswith(hosts['a'].ip4 + ':')
+    assert here['far'] == there['near'] == f'{hosts["b"].ip4}:{t.server.getsockname()[1]}'
+    assert here['node_id'] == b.node_id and there['node_id'] == a.node_id
+    # Random bytes: nothing is gained by compression, and little lost.
+    assert here['in']['bytes'] > 6 * MB and here['out']['bytes'] == 0
+    assert 900 < here['ratio_permille'] <= 1000
+    assert abs(there['out']['bytes'] - there['out']['carried_bytes']) < there['out']['bytes'] / 50
+    # 64 KiB for each round trip of 100 ms: 8 MiB take 12.8 s at least.
+    assert here['time']['without_ms'] >= here['in']['bytes'] / 65536 * 95
+    assert 0 < here['time']['with_ms'] <= here['time']['without_ms']
+    # By the model, with the watts that are configured.
+    time, energy = here['time'], here['energy']
+    assert energy['without_mj'] == pytest.approx(10 * time['without_ms'], abs=20)
+    saved = time['without_ms'] - time['with_ms']
+    assert time['saved_ms'] == saved
+    assert energy['with_mj'] == pytest.approx(20 * time['with_ms'] + 2 * saved, abs=20)
+    jsonschema.validate(shown(a), strict(schema_of('show_acceleration')))
+    jsonschema.validate(shown(a, 'connections'), strict(schema_of('show_acceleration_connections')))
+    assert metric(a, 'accel_up') == 1 and metric(a, 'accel_connections') == 1
+    assert metric(a, 'accel_taken_total') == 1
+    for node in (a, b):
+        taking = [e for e in node.events() if e['event'] == 'tcp-taken']
+        assert [e['value'] for e in taking] == [1]
+    # By hand: all is given back, and shown as such; the transfer goes on.
+    answer = a.ctl('reset', 'acceleration')
+    assert answer['connections'] == 1
+    jsonschema.validate(answer, strict(schema_of('reset_acceleration')))
+    for node in (a, b):
+        wait_for(lambda node=node: shown(node)['counted']['returned'] == 1, WITHIN, 'returned')
+        wait_for(lambda node=node: 'tcp-returned' in kinds(node), WITHIN, 'an event')
+    t.finish(WITHIN).assert_whole()
+    t.close()
+    wait_for(lambda: taken(far) == [0, 0], WITHIN, 'none is left')
+    assert metric(a, 'accel_reset_total') == 0
+
+
+def open_many(a, b, n):
+    """n connections from host a to host b, all at once."""
+    with b.namespace:
+        listener = socket.create_server((b.ip4, 7000), backlog=n)
+    with a.namespace:
+        clients = [socket.socket() for _ in range(n)]
+    for s in clients:
+        s.setblocking(False)
+        s.connect_ex((b.ip4, 7000))
+    listener.settimeout(WITHIN)
+    servers = [listener.accept()[0] for _ in clients]
+    for s in servers:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return [listener, *clients], servers
+
+
+def test_the_table_is_paged(far):
+    """More than two pages of 64; none is left out, none is there twice."""
+    n = 140
+    others, servers = open_many(far.host['a'], far.host['b'], n)
+
+    def all_taken():
+        for s in servers:
+            s.send(b'x')
+        return taken(far) == [n, n]
+    wait_for(all_taken, WITHIN, 'taken', every=0.3)
+    for node in far.node.values():
+        seen = connections(node)
+        assert len({(c['near'], c['far']) for c in seen}) == len(seen) == n
+        assert {c['state'] for c in seen} == {'taken'}
+        assert 'and' not in node.leonctl('show', 'acceleration', 'connections', json_output=False)
+    # As many events as there were seconds, and not as there are connections.
+    events = [e for e in far.node['a'].events() if e['event'] == 'tcp-taken']
+    assert sum(e['value'] for e in events) == n and len(events) < n / 4
+    for s in [*others, *servers]:
+        s.close()
+
+
+def test_off(lab):
+    net = pair(lab, PATIENT)
+    a = net.node['a']
+    assert shown(a)['state'] == shown(a, 'connections')['state'] == 'off'
+    with pytest.raises(LeonctlError, match='not configured'):
+        a.ctl('reset', 'acceleration')
+    assert metric(a, 'accel_up') is None
+
+
+def test_gone_and_back(lab):
+    net = pair(lab)
+    a = net.node['a']
+    assert shown(a)['state'] == shown(a, 'connections')['state'] == 'absent'
+    assert connections(a) == []
+    with pytest.raises(LeonctlError, match='not here'):
+        a.ctl('reset', 'acceleration')
+    assert metric(a, 'accel_up') == 0
+    accelerate(net)
+    wait_for(lambda: all(reached(n) for n in net.node.values()), WITHIN, 'reached')
+    assert {'accelerator-here', 'accelerator-reached'} <= set(kinds(a))
+    net.accel['b'].kill()
+    wait_for(lambda: 'accelerator-lost' in kinds(a), WITHIN, 'a lost that of b')
+    wait_for(lambda: 'accelerator-gone' in kinds(net.node['b']), WITHIN, 'b lost its own')
+    assert shown(net.node['b'])['state'] == 'absent' and not reached(a)
+    accelerate(net, 'b')
+    wait_for(lambda: reached(a) and reached(net.node['b']), WITHIN, 'all is as before')
+    for accel in net.accel.values():
+        assert accel.stop() == 0

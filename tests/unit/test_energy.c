@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* state/energy: the example of the paper, and times in which nothing or all is saved. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "state/energy.h"
+
+static const struct energy_model paper = { 10100, 13600, 1000 };
+
+/* 100 t at 10 Mbit/s against t at 1 Gbit/s and 99 t of sleep: 1010 t and 112.6 t. */
+static void test_paper(void **state)
+{
+	(void)state;
+	assert_int_equal(energy_slow_mj(&paper, 100000), 1010000);
+	assert_int_equal(energy_fast_mj(&paper, 100000, 1000), 112600);
+}
+
+static void test_nothing(void **state)
+{
+	const struct energy_model nothing = { 0, 0, 0 };
+
+	(void)state;
+	assert_int_equal(energy_slow_mj(&paper, 0), 0);
+	assert_int_equal(energy_fast_mj(&paper, 0, 0), 0);
+	assert_int_equal(energy_fast_mj(&nothing, 1000, 10), 0);
+}
+
+/* No time is saved: none is slept. */
+static void test_as_slow(void **state)
+{
+	(void)state;
+	assert_int_equal(energy_fast_mj(&paper, 1000, 1000), 13600);
+	assert_int_equal(energy_fast_mj(&paper, 500, 1000), 13600);
+}
+
+/* 4,096 connections for a year, at the largest power there is. */
+static void test_large(void **state)
+{
+	uint64_t ms = 4096ULL * 365 * 86400 * 1000;
+
+	(void)state;
+	assert_int_equal(energy_mj(10000000, ms), ms * 10000);
+	assert_int_equal(energy_mj(10100, 1), 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paper),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_as_slow),
+		cmocka_unit_test(test_large),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

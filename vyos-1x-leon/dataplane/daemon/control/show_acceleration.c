@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `show acceleration`, `show acceleration connections` and `reset acceleration`: what leon-accel
+ * says of the connections that it took over. It is asked for single ones, so that these commands
+ * wait for its pages. Control thread.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "daemon/control/answer.h"
+#include "daemon/control/command.h"
+#include "daemon/host/accel_reports.h"
+#include "daemon/leond.h"
+#include "state/energy.h"
+
+#define LISTED_MAX 8192 /* in one answer; the others are counted */
+
+static const char *state_word(const struct leond *d)
+{
+	if (!d->conf->acceleration)
+		return "off";
+	return accel_reports_totals(d) ? "here" : "absent";
+}
+
+static struct energy_model model_of(const struct conf *c)
+{
+	return (struct energy_model){ c->accel_slow_mw, c->accel_fast_mw, c->accel_sleep_mw };
+}
+
+/* --- what both have --- */
+
+static void write_direction(struct jsonw *w, const char *key, uint64_t bytes, uint64_t carried)
+{
+	jsonw_object(w, key);
+	jsonw_u64(w, "bytes", bytes);
+	jsonw_u64(w, "carried_bytes", carried);
+	jsonw_end(w);
+}
+
+/* Thousand bytes of hosts for each that was carried; null before there are any. */
+static void write_bytes(struct jsonw *w, const struct accel_bytes *b)
+{
+	uint64_t all = b->out + b->in, carried = b->carried_out + b->carried_in;
+
+	write_direction(w, "out", b->out, b->carried_out);
+	write_direction(w, "in", b->in, b->carried_in);
+	answer_known(w, "ratio_permille", carried > 0, carried ? all * 1000 / carried : 0);
+}
+
+static void write_worth(struct command *c, const struct accel_time *t)
+{
+	struct energy_model m = model_of(c->d->conf);
+	struct jsonw *w = c->w;
+
+	jsonw_object(w, "time");
+	jsonw_u64(w, "with_ms", t->with_ms);
+	jsonw_u64(w, "without_ms", t->without_ms);
+	jsonw_u64(w, "saved_ms", t->without_ms - min_of(t->with_ms, t->without_ms));
+	jsonw_end(w);
+	jsonw_object(w, "energy");
+	jsonw_u64(w, "with_mj", energy_fast_mj(&m, t->without_ms, t->with_ms));
+	jsonw_u64(w, "without_mj", energy_slow_mj(&m, t->without_ms));
+	jsonw_end(w);
+}
+
+/* --- all of them --- */
+
+static void write_terms(struct command *c)
+{
+	const struct conf *conf = c->d->conf;
+	struct jsonw *w = c->w;
+
+	jsonw_str(w, "state", state_word(c->d));
+	jsonw_u64(w, "threshold_us", conf->accel_threshold_us);
+	jsonw_u64(w, "minimum_segments", conf->accel_segments);
+	jsonw_object(w, "power");
+	jsonw_u64(w, "slow_mw", conf->accel_slow_mw);
+	jsonw_u64(w, "fast_mw", conf->accel_fast_mw);
+	jsonw_u64(w, "sleep_mw", conf->accel_sleep_mw);
+	jsonw_end(w);
+}
+
+static void write_totals(struct command *c, const struct accel_totals *t)
+{
+	struct jsonw *w = c->w;
+
+	jsonw_u64(w, "followed", t->followed);
+	jsonw_u64(w, "connections", t->taken_now);
+	jsonw_u64(w, "held_bytes", t->held);
+	jsonw_object(w, "counted");
+	jsonw_u64(w, "taken", t->taken);
+	jsonw_u64(w, "returned", t->returned);
+	jsonw_u64(w, "refused", t->refused);
+	jsonw_u64(w, "reset", t->reset);
+	jsonw_u64(w, "queue_full", t->queue_full);
+	jsonw_u64(w, "held_dropped", t->held_dropped);
+	jsonw_end(w);
+	write_bytes(w, &t->bytes);
+	write_worth(c, &t->time);
+}
+
+static void write_node(struct command *c, const struct node *n)
+{
+	const struct choice *ch = overlay_choice(c->d->overlay, n->slot);
+	bool known = ch && ch->path.n_hops && ch->path.cost_us != COST_INFINITE;
+	struct accel_node counted = { 0 };
+	struct jsonw *w = c->w;
+
+	accel_reports_node(c->d, n->id, &counted);
+	jsonw_object(w, NULL);
+	answer_id(w, "node_id", n->id);
+	answer_name(w, "name", c->d, n->id);
+	answer_known(w, "latency_us", known, known ? ch->path.rtt_us : 0);
+	jsonw_bool(w, "reached", counted.reached);
+	jsonw_u64(w, "connections", counted.taken_now);
+	jsonw_u64(w, "taken", counted.taken);
+	jsonw_u64(w, "returned", counted.returned);
+	jsonw_u64(w, "refused", counted.refused);
+	jsonw_u64(w, "reset", counted.reset);
+	jsonw_end(w);
+}
+
+enum command_result show_acceleration(struct command *c)
+{
+	const struct accel_totals none = { 0 }, *t = accel_reports_totals(c->d);
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+
+	write_terms(c);
+	write_totals(c, t ? t : &none);
+	jsonw_array(c->w, "nodes");
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+
+		if (n && n->state != NODE_LEFT)
+			write_node(c, n);
+	}
+	jsonw_end(c->w);
+	return CMD_DONE;
+}
+
+/* --- each of them --- */
+
+struct listing {
+	struct command *c;
+	unsigned n, omitted;
+};
+
+static const char *conn_state_word(uint8_t state)
+{
+	static const char *const word[ACCEL_CONN_STATES] = {
+		[ACCEL_CONN_PLAIN] = "returned", [ACCEL_CONN_DRAINING] = "draining",
+		[ACCEL_CONN_TAKEN] = "taken",	 [ACCEL_CONN_RETURNING] = "returning",
+		[ACCEL_CONN_CLOSED] = "closed",
+	};
+
+	return word[state];
+}
+
+static void write_conn(struct command *c, const struct accel_conn *conn)
+{
+	struct endpoint near = { conn->near, conn->near_port }, far = { conn->far, conn->far_port };
+	struct jsonw *w = c->w;
+
+	jsonw_object(w, NULL);
+	jsonw_u64(w, "vlan", conn->vlan);
+	answer_endpoint(w, "near", &near);
+	answer_endpoint(w, "far", &far);
+	answer_id(w, "node_id", conn->node);
+	answer_name(w, "name", c->d, conn->node);
+	jsonw_str(w, "state", conn_state_word(conn->state));
+	jsonw_u64(w, "since_seconds", conn->since_ms / 1000);
+	jsonw_u64(w, "times_taken", conn->times);
+	jsonw_u64(w, "held_frames", conn->held);
+	write_bytes(w, &conn->bytes);
+	write_worth(c, &conn->time);
+	jsonw_end(w);
+}
+
+static void end_listing(struct listing *l)
+{
+	struct command *c = l->c;
+
+	jsonw_end(c->w);
+	jsonw_u64(c->w, "omitted", l->omitted);
+	free(l);
+	command_finish(c, CMD_DONE);
+}
+
+static void on_answer(void *arg, enum accel_answer answer, const struct accel_conn *conn,
+		      unsigned n)
+{
+	struct listing *l = arg;
+	struct command *c = l->c;
+
+	if (answer == ACCEL_ANSWER_NONE) {
+		free(l);
+		command_finish(c, command_refuse(c, "leon-accel went away, or does not answer: "
+						    "see `show events`"));
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (l->n == LISTED_MAX) {
+			l->omitted++;
+			continue;
+		}
+		write_conn(c, &conn[i]);
+		l->n++;
+	}
+	if (answer == ACCEL_ANSWER_LAST)
+		end_listing(l);
+}
+
+enum command_result show_acceleration_connections(struct command *c)
+{
+	struct listing *l = x_new(struct listing);
+
+	l->c = c;
+	jsonw_str(c->w, "state", state_word(c->d));
+	jsonw_array(c->w, "connections");
+	if (!accel_reports_totals(c->d)) {
+		/* There is nobody to ask, and nothing is taken. */
+		jsonw_end(c->w);
+		jsonw_u64(c->w, "omitted", 0);
+		free(l);
+		return CMD_DONE;
+	}
+	if (accel_reports_ask(c->d, on_answer, l))
+		return CMD_LATER;
+	free(l);
+	return command_refuse(c, "too many ask for connections at a time: try again");
+}
+
+enum command_result reset_acceleration(struct command *c)
+{
+	const struct accel_totals *t = accel_reports_totals(c->d);
+
+	if (!c->d->conf->acceleration)
+		return command_refuse(c, "acceleration is not configured");
+	if (!t || !accel_reports_return(c->d))
+		return command_refuse(c, "leon-accel is not here: no connection is taken");
+	jsonw_u64(c->w, "connections", t->taken_now);
+	return CMD_DONE;
+}

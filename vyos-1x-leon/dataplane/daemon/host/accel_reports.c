@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What leon-accel says of its connections, see accel_reports.h. Control thread.
+ */
+#include "daemon/host/accel_reports.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "daemon/leond.h"
+#include "daemon/life/event_text.h"
+
+#define uthash_fatal(msg) bug("%s", msg)
+#include <uthash.h>
+
+#define QUESTIONS_MAX 8
+#define SILENT_MS     5000
+
+struct accel_known {
+	struct accel_node node;
+	UT_hash_handle hh;
+};
+
+struct accel_question {
+	struct leond *d;
+	struct accel_question *next;
+	uint32_t number;
+	struct timer *silent;
+	accel_answer_fn fn;
+	void *arg;
+};
+
+struct accel_reports {
+	int fd; /* of the socket to it, not owned; -1: it is not here */
+	bool has_totals;
+	struct accel_totals totals;
+	struct accel_known *nodes; /* at most CONF_NODES_LIMIT */
+	struct accel_question *questions;
+	unsigned n_questions;
+	uint32_t last_number;
+};
+
+void accel_reports_open(struct leond *d)
+{
+	d->accel_reports = x_new(struct accel_reports);
+	d->accel_reports->fd = -1;
+}
+
+static void forget_nodes(struct accel_reports *r)
+{
+	struct accel_known *k, *next;
+
+	HASH_ITER(hh, r->nodes, k, next) {
+		HASH_DEL(r->nodes, k);
+		free(k);
+	}
+}
+
+static bool tell(const struct accel_reports *r, const struct accel_report *report)
+{
+	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; one thread */
+
+	return r->fd >= 0 &&
+	       send(r->fd, buf, accel_report_encode(report, buf), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+}
+
+/* --- questions --- */
+
+static void question_free(struct accel_reports *r, struct accel_question *q)
+{
+	struct accel_question **link = &r->questions;
+
+	while (*link != q)
+		link = &(*link)->next;
+	*link = q->next;
+	r->n_questions--;
+	timer_free(q->silent);
+	free(q);
+}
+
+static void question_end(struct accel_question *q, enum accel_answer answer,
+			 const struct accel_conn *conn, unsigned n)
+{
+	accel_answer_fn fn = q->fn;
+	void *arg = q->arg;
+
+	question_free(q->d->accel_reports, q);
+	fn(arg, answer, conn, n);
+}
+
+static void on_silent(void *arg, mono_t now)
+{
+	(void)now;
+	question_end(arg, ACCEL_ANSWER_NONE, NULL, 0);
+}
+
+/* Those behind the one with this serial. What cannot be said is not answered either: the question
+ * ends when it was silent for too long. */
+static void ask_on(struct accel_question *q, uint64_t behind)
+{
+	struct accel_report r = { .what = ACCEL_ASK_PAGE, .ask = { q->number, behind } };
+
+	timer_set(q->silent, mono_add_ms(loop_now(q->d->loop), SILENT_MS));
+	tell(q->d->accel_reports, &r);
+}
+
+bool accel_reports_ask(struct leond *d, accel_answer_fn fn, void *arg)
+{
+	struct accel_reports *r = d->accel_reports;
+	struct accel_question *q;
+
+	if (r->fd < 0 || r->n_questions == QUESTIONS_MAX)
+		return false;
+	q = x_new(struct accel_question);
+	*q = (struct accel_question){
+		.d = d, .next = r->questions, .number = ++r->last_number, .fn = fn, .arg = arg
+	};
+	q->silent = timer_new(d->loop, on_silent, q);
+	r->questions = q;
+	r->n_questions++;
+	ask_on(q, 0);
+	return true;
+}
+
+bool accel_reports_return(struct leond *d)
+{
+	struct accel_report r = { .what = ACCEL_ASK_RETURN };
+
+	return tell(d->accel_reports, &r);
+}
+
+static void take_page(struct leond *d, const struct accel_page *p)
+{
+	struct accel_question *q = d->accel_reports->questions;
+
+	while (q && q->number != p->ask)
+		q = q->next;
+	if (!q)
+		return; /* it was silent for too long */
+	if (!p->more) {
+		question_end(q, ACCEL_ANSWER_LAST, p->conn, p->n);
+		return;
+	}
+	q->fn(q->arg, ACCEL_ANSWER_PAGE, p->conn, p->n);
+	ask_on(q, p->conn[p->n - 1].serial);
+}
+
+/* --- nodes and totals --- */
+
+static struct accel_known *find(const struct accel_reports *r, node_id_t id)
+{
+	struct accel_known *k;
+
+	HASH_FIND(hh, r->nodes, &id, sizeof(id), k);
+	return k;
+}
+
+/* "connection", or "connections". */
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "connection" : "connections";
+}
+
+static void report_reached(struct leond *d, const struct accel_node *n, const char *who)
+{
+	struct event_facts facts = { .kind = n->reached ? EV_ACCELERATOR_REACHED
+							: EV_ACCELERATOR_LOST,
+				     .node = n->id };
+
+	report_event(d, &facts, "the accelerator of node %s is %s", who,
+		     n->reached ? "reached" : "not reached any more");
+}
+
+/* One event for all of a second. */
+static void report_counts(struct leond *d, const struct accel_node *n, const struct accel_node *was,
+			  const char *who)
+{
+	const struct {
+		enum event_kind kind;
+		uint64_t n;
+		const char *done;
+	} news[] = {
+		{ EV_TCP_TAKEN, n->taken - was->taken, "taken over" },
+		{ EV_TCP_RETURNED, n->returned - was->returned, "handed back" },
+		{ EV_TCP_REFUSED, n->refused - was->refused, "refused" },
+		{ EV_TCP_RESET, n->reset - was->reset, "reset" },
+	};
+
+	for (size_t i = 0; i < array_size(news); i++) {
+		struct event_facts facts = { .kind = news[i].kind,
+					     .node = n->id,
+					     .value = news[i].n };
+
+		if (news[i].n)
+			report_event(d, &facts, "%llu TCP %s to hosts at node %s %s, %u taken now",
+				     (unsigned long long)news[i].n, plural(news[i].n), who,
+				     news[i].done, n->taken_now);
+	}
+}
+
+static void take_node(struct leond *d, const struct accel_node *n)
+{
+	struct accel_reports *r = d->accel_reports;
+	struct accel_known *k = find(r, n->id);
+	char who[NODE_LABEL_LEN];
+
+	if (!k && HASH_COUNT(r->nodes) >= CONF_NODES_LIMIT)
+		return;
+	if (!k) {
+		k = x_new(struct accel_known);
+		k->node.id = n->id;
+		HASH_ADD(hh, r->nodes, node.id, sizeof(k->node.id), k);
+	}
+	node_label(d, n->id, who, sizeof(who));
+	/* Before the first totals it says what was, while this daemon was not there. */
+	if (r->has_totals) {
+		if (n->reached != k->node.reached)
+			report_reached(d, n, who);
+		report_counts(d, n, &k->node, who);
+	}
+	k->node = *n;
+}
+
+bool accel_reports_take(struct leond *d, const void *data, size_t len)
+{
+	static struct accel_report report; /* large; one thread */
+	struct accel_reports *r = d->accel_reports;
+
+	if (accel_report_decode(data, len, &report) < 0)
+		return false;
+	switch (report.what) {
+	case ACCEL_REPORT_TOTALS:
+		r->totals = report.totals;
+		r->has_totals = true;
+		return true;
+	case ACCEL_REPORT_NODE:
+		take_node(d, &report.node);
+		return true;
+	case ACCEL_REPORT_PAGE:
+		take_page(d, &report.page);
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct accel_totals *accel_reports_totals(const struct leond *d)
+{
+	const struct accel_reports *r = d->accel_reports;
+
+	return r->fd >= 0 && r->has_totals ? &r->totals : NULL;
+}
+
+bool accel_reports_node(const struct leond *d, node_id_t id, struct accel_node *out)
+{
+	const struct accel_known *k = d->accel_reports->fd >= 0 ? find(d->accel_reports, id) : NULL;
+
+	if (k)
+		*out = k->node;
+	return k;
+}
+
+/* --- it comes and goes --- */
+
+void accel_reports_here(struct leond *d, int fd)
+{
+	const struct event_facts facts = { .kind = EV_ACCELERATOR_HERE };
+
+	d->accel_reports->fd = fd;
+	report_event(d, &facts, "leon-accel is here: TCP connections may be taken over");
+}
+
+void accel_reports_gone(struct leond *d)
+{
+	struct event_facts facts = { .kind = EV_ACCELERATOR_GONE };
+	struct accel_reports *r = d->accel_reports;
+
+	if (r->fd < 0)
+		return;
+	facts.value = r->has_totals ? r->totals.taken_now : 0;
+	report_event(d, &facts,
+		     "leon-accel is gone: TCP goes as it is; of connections it had %llu taken",
+		     (unsigned long long)facts.value);
+	r->fd = -1;
+	r->has_totals = false;
+	forget_nodes(r);
+	while (r->questions)
+		question_end(r->questions, ACCEL_ANSWER_NONE, NULL, 0);
+}
+
+void accel_reports_free(struct leond *d)
+{
+	struct accel_reports *r = d->accel_reports;
+
+	if (!r)
+		return;
+	forget_nodes(r);
+	while (r->questions)
+		question_end(r->questions, ACCEL_ANSWER_NONE, NULL, 0);
+	free(r);
+	d->accel_reports = NULL;
+}

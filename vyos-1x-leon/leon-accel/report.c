@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What leon-accel tells leond, see report.h.
+ */
+#include "report.h"
+
+#include <sys/socket.h>
+
+#include "base/loop.h"
+#include "conn.h"
+#include "engine.h"
+#include "peer.h"
+
+static bool tell(const struct engine *e, const struct accel_report *r)
+{
+	static uint8_t buf[ACCEL_REPORT_MAX]; /* one thread */
+
+	return e->leond >= 0 &&
+	       send(e->leond, buf, accel_report_encode(r, buf), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+}
+
+static void tell_totals(const struct engine *e)
+{
+	const struct engine_counters *n = &e->counters;
+	struct accel_report r = { .what = ACCEL_REPORT_TOTALS };
+
+	r.totals = (struct accel_totals){
+		.followed = e->n_conns,
+		.taken_now = e->n_taken,
+		.held = (uint64_t)e->held,
+		.taken = n->taken,
+		.returned = n->returned,
+		.reset = n->reset,
+		.refused = n->refused,
+		.queue_full = n->queue_full,
+		.held_dropped = n->held_dropped,
+		.bytes = { n->bytes_out, n->bytes_in, n->carrier_out, n->carrier_in },
+		.time = conns_time(e),
+	};
+	tell(e, &r);
+}
+
+void report_second(struct engine *e)
+{
+	if (e->leond < 0)
+		return;
+	tell_totals(e);
+	peers_report(e, false);
+}
+
+void report_anew(struct engine *e)
+{
+	/* Totals behind nodes: what follows is news. */
+	peers_report(e, true);
+	tell_totals(e);
+}
+
+bool report_node(struct engine *e, const struct accel_node *n)
+{
+	struct accel_report r = { .what = ACCEL_REPORT_NODE };
+
+	r.node = *n;
+	return tell(e, &r);
+}
+
+static void tell_page(struct engine *e, const struct accel_report *asked)
+{
+	static struct accel_report r; /* one thread */
+
+	r.what = ACCEL_REPORT_PAGE;
+	r.page.ask = asked->ask.ask;
+	r.page.more = false;
+	r.page.n = 0;
+	conns_page(e, asked->ask.behind, &r.page, loop_now(e->loop));
+	tell(e, &r);
+}
+
+void report_asked(struct engine *e, const void *data, size_t len)
+{
+	static struct accel_report asked; /* one thread */
+
+	if (accel_report_decode(data, len, &asked) < 0)
+		return;
+	if (asked.what == ACCEL_ASK_PAGE)
+		tell_page(e, &asked);
+	else if (asked.what == ACCEL_ASK_RETURN)
+		conns_release_all(e, loop_now(e->loop));
+}
