@@ -100,11 +100,33 @@ static int match(const char *words, int argc, const char *const *argv)
 	return n;
 }
 
+static int n_words(const char *words)
+{
+	int n = 1;
+
+	for (; *words; words++)
+		n += *words == ' ';
+	return n;
+}
+
+/* Another command begins with the words of this one. */
+static bool goes_on(const struct ctl_command *c)
+{
+	size_t len = strlen(c->words);
+
+	for (size_t i = 0; i < array_size(table); i++)
+		if (strncmp(table[i].words, c->words, len) == 0 && table[i].words[len] == ' ' &&
+		    table[i].words[len + 1] != '-')
+			return true;
+	return false;
+}
+
 const struct ctl_command *command_find(int argc, const char *const *argv, int *used)
 {
 	for (size_t i = 0; i < array_size(table); i++) {
 		*used = match(table[i].words, argc, argv);
-		if (*used)
+		/* A word behind it that is none of its arguments was meant for the longer one. */
+		if (*used && (*used == argc || !goes_on(&table[i])))
 			return &table[i];
 	}
 	return NULL;
@@ -169,14 +191,19 @@ static bool help_group(const char *word, FILE *f)
 }
 
 /* As many of the typed words as the command has. */
-static unsigned distance_to(const char *words, int argc, const char *const *argv)
+static unsigned distance_to(const char *all, int argc, const char *const *argv)
 {
-	bool two = strchr(words, ' ') && argc > 1;
-	char typed[2 * NEAREST_LEN_MAX + 2];
+	const char *words = all;
+	char typed[3 * NEAREST_LEN_MAX + 3];
+	size_t at = 0;
 
-	snprintf(typed, sizeof(typed), "%.*s%s%.*s", NEAREST_LEN_MAX, argv[0], two ? " " : "",
-		 NEAREST_LEN_MAX, two ? argv[1] : "");
-	return nearest_distance(typed, words);
+	for (int i = 0; i < argc && words && at < sizeof(typed); i++) {
+		at += (size_t)snprintf(typed + at, sizeof(typed) - at, "%s%.*s", i ? " " : "",
+				       NEAREST_LEN_MAX, argv[i]);
+		words = strchr(words, ' ');
+		words += words ? 1 : 0;
+	}
+	return nearest_distance(typed, all);
 }
 
 static const struct ctl_command *find_nearest(int argc, const char *const *argv, unsigned *distance)
@@ -187,7 +214,8 @@ static const struct ctl_command *find_nearest(int argc, const char *const *argv,
 	for (size_t i = 0; i < array_size(table); i++) {
 		unsigned d = distance_to(table[i].words, argc, argv);
 
-		if (d >= *distance)
+		/* With a word more than it has, the longer one was meant. */
+		if (d >= *distance || (argc > n_words(table[i].words) && goes_on(&table[i])))
 			continue;
 		*distance = d;
 		nearest = &table[i];
@@ -202,9 +230,11 @@ void command_unknown(int argc, const char *const *argv, FILE *f)
 
 	if (argc == 1 && help_group(argv[0], f))
 		return;
-	fprintf(f, "leonctl: unknown command \"%s%s%s\"", argv[0], argc > 1 ? " " : "",
-		argc > 1 ? argv[1] : "");
 	nearest = find_nearest(argc, argv, &distance);
+	fputs("leonctl: unknown command \"", f);
+	for (int i = 0; i < min_of(argc, max_of(2, n_words(nearest->words))); i++)
+		fprintf(f, "%s%s", i ? " " : "", argv[i]);
+	fputc('"', f);
 	if (nearest_is_near(nearest->words, distance)) {
 		fprintf(f, "; did you mean \"%s\"?\n", nearest->words);
 		return;
