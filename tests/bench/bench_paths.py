@@ -68,8 +68,8 @@ def gained(is_at, best):
     return (1 - is_at) / (1 - best) if best < 1 else float('nan')
 
 
-def summary(reading, answers):
-    """The rows of the table for one reading."""
+def summary(reading, given, answers):
+    """The rows of the table for one reading, and what was set."""
     oracle = {'mean': mean_of(answers, 'oracle', 'mean'), 'p99': mean_of(answers, 'oracle', 'p99')}
     rows = [{'path': 'direct', 'changes_per_hour': 0, 'mean': 1, 'p99': 1}, {'path': 'oracle', **oracle}]
     for name, where in (('one path', ()), ('two copies', ('two_copies',))):
@@ -77,7 +77,7 @@ def summary(reading, answers):
         row |= {f'share_{key}': gained(row[key], oracle[key]) for key in ('mean', 'p99')}
         rows.append({'path': name, **row})
     rows[2]['most_changes_per_hour'] = max(a['changes_per_hour'] for a in answers)
-    return {'reading': reading, 'rows': rows, 'failovers_per_hour': mean_of(answers, 'failovers_per_hour'),
+    return {'reading': reading, 'set': given, 'rows': rows, 'failovers_per_hour': mean_of(answers, 'failovers_per_hour'),
             'link_downs_per_hour': mean_of(answers, 'link_downs_per_hour')}
 
 
@@ -106,7 +106,7 @@ def main():
     parser.add_argument('--traffic', choices=('idle', 'all'), default='idle')
     parser.add_argument('--set', action='append', default=[], metavar='KEY=VALUE')
     parser.add_argument('--jobs', type=int, default=2)
-    parser.add_argument('--json', type=pathlib.Path, help='the figures for machines')
+    parser.add_argument('--json', type=pathlib.Path, help='figures for machines; added to those that are there')
     args = parser.parse_args()
     part = TUNING if args.tuning else KEPT_ASIDE
     subsets = subsets_of(bounds(args.hosts or part['hosts']), args.subsets, args.size, args.seed)
@@ -116,10 +116,11 @@ def main():
         excerpt(args.trace, bounds(args.slices or part['slices']), cut)
         for reading in ('hold', 'noise') if args.reading == 'both' else (args.reading,):
             answers = pool.map(lambda hosts, r=reading: replay(cut.name, hosts, r, args), subsets)
-            found.append(summary(reading, list(answers)))
+            found.append(summary(reading, args.set, list(answers)))
             print_summary(found[-1])
     if args.json:
-        args.json.write_text(json.dumps(found, indent=1) + '\n', encoding='utf-8')
+        before = json.loads(args.json.read_text(encoding='utf-8')) if args.json.exists() else []
+        args.json.write_text(json.dumps(before + found, indent=1) + '\n', encoding='utf-8')
 
 
 if __name__ == '__main__':

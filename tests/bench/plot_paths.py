@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Draws the front that figures of bench_paths.py make: mean and 99th percentile of the paths in
+use, relative to the direct ones, over changes an hour, a point for each set of parameters. Plain
+SVG that is legible on a light and on a dark page.
+
+    tests/bench/plot_paths.py FIGURES.json > front.svg
+"""
+import json
+import sys
+from html import escape
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 420, 60, 150, 44, 50
+LOWEST, HIGHEST = 0.4, 1.0
+STYLE = """<style>
+text{font:12px sans-serif;fill:#222}line{stroke:#8886}
+.mean{fill:#c02020;stroke:#c02020}.p99{fill:#2060c0;stroke:#2060c0}
+path{fill:none!important;stroke-width:2}text.mean,text.p99{stroke:none}
+@media(prefers-color-scheme:dark){text{fill:#ddd}
+.mean{fill:#ff8080;stroke:#ff8080}.p99{fill:#80b0ff;stroke:#80b0ff}}
+</style>"""
+MEASURES = (('mean', 'mean'), ('p99', '99th percentile'))
+
+
+def row_of(run, path):
+    return next(row for row in run['rows'] if row['path'] == path)
+
+
+class Plane:
+    """Where a number of changes and a share of the direct latency lie."""
+
+    def __init__(self, most):
+        self.most = most
+
+    def x(self, changes):
+        return LEFT + changes / self.most * (WIDTH - LEFT - RIGHT)
+
+    @staticmethod
+    def y(share):
+        return TOP + (HIGHEST - share) / (HIGHEST - LOWEST) * (HEIGHT - TOP - BOTTOM)
+
+
+def axes(plane):
+    out = []
+    for tenths in range(int(LOWEST * 10), int(HIGHEST * 10) + 1):
+        y = plane.y(tenths / 10)
+        out.append(f'<line x1="{LEFT}" y1="{y:.0f}" x2="{WIDTH - RIGHT}" y2="{y:.0f}"/>'
+                   f'<text x="{LEFT - 8}" y="{y + 4:.0f}" text-anchor="end">{tenths / 10:.1f}</text>')
+    for changes in range(0, plane.most + 1, 5):
+        out.append(f'<text x="{plane.x(changes):.0f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">'
+                   f'{changes}</text>')
+    out.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 10}" text-anchor="middle">changes of '
+               'a direction of a pair in an hour</text>')
+    return out
+
+
+def front(plane, runs, measure, name):
+    """One path as a line, two copies as circles, the best there is as a dashed line."""
+    points = sorted((row['changes_per_hour'], row[measure]) for row in (row_of(r, 'one path') for r in runs))
+    copies = [row_of(r, 'two copies') for r in runs]
+    best = plane.y(row_of(runs[0], 'oracle')[measure])
+    steps = ' '.join(f'{plane.x(c):.1f},{plane.y(v):.1f}' for c, v in points)
+    out = [f'<path class="{measure}" d="M{steps}"/>',
+           f'<path class="{measure}" stroke-dasharray="2 5" d="M{LEFT},{best:.1f} H{WIDTH - RIGHT}"/>']
+    out += [f'<circle class="{measure}" cx="{plane.x(c):.1f}" cy="{plane.y(v):.1f}" r="3"/>' for c, v in points]
+    out += [f'<circle class="{measure}" fill-opacity="0" cx="{plane.x(c["changes_per_hour"]):.1f}" '
+            f'cy="{plane.y(c[measure]):.1f}" r="4"/>' for c in copies[:1]]
+    for y, what in ((best, 'best there is'), (plane.y(points[-1][1]), 'one path')):
+        out.append(f'<text class="{measure}" x="{WIDTH - RIGHT + 8}" y="{y + 4:.0f}">{what}, {escape(name)}</text>')
+    return out
+
+
+def draw(runs):
+    most = max(row_of(r, 'one path')['changes_per_hour'] for r in runs)
+    plane = Plane(int(most // 5 + 1) * 5)
+    body = [f'<text x="{LEFT}" y="20">Latency of the paths in use, relative to the direct ones; '
+            f'{escape(runs[0]["reading"])}. Rings: two copies.</text>', *axes(plane)]
+    for measure, name in MEASURES:
+        body += front(plane, runs, measure, name)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+            f'viewBox="0 0 {WIDTH} {HEIGHT}">{STYLE}\n' + '\n'.join(body) + '\n</svg>')
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with open(sys.argv[1], encoding='utf-8') as f:
+        print(draw(json.load(f)))
+
+
+if __name__ == '__main__':
+    main()
