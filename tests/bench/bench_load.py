@@ -3,8 +3,8 @@
 """Round trips of a sparse flow (one ping every few milliseconds) beside bulk TCP streams.
 
     LEON_BUILD=build tests/bench/bench_load.py [--rounds 3] [--seconds 3] [--streams 0 1 4]
-                [--lines [--rates 10 50 200] [--rtts 20 80] [--backwards]] [--before LEOND]
-                [--congestion cubic] [--json FILE]
+                [--lines [--rates 10 50 200] [--rtts 20 80] [--shaper 95] [--backwards]]
+                [--before LEOND] [--congestion cubic] [--json FILE]
 
 On a fast wire (that of bench_fwd.py), or with --lines on lines of so many Mbit/s and this round
 trip whose buffer holds 200 ms and drops what comes last. LEON, not sealed and sealed, beside kernel
@@ -125,6 +125,14 @@ class Line(Net):
     def set(self, mbits, rtt_ms):
         self.wan.both('a', 'b', rate_kbit=mbits * 1000, delay_us=rtt_ms * 500, queue_us=BUFFER_US)
 
+    def shape(self, kbits):
+        """LEON's own shaper at both ends, not that of --before."""
+        for variant, pair in self.node.items():
+            for node in pair if not LEON[variant][1] else ():
+                answer = node.reload(shaper={'egress': kbits})
+                if answer['verdict'] not in ('applied', 'unchanged'):
+                    raise RuntimeError(f'{node.name}: {answer}')
+
     def close(self):
         super().close()
         self.wan.close()
@@ -234,6 +242,8 @@ def run_lines(arguments, samples, about):
             for mbits in arguments.rates:
                 for rtt in arguments.rtts:
                     net.set(mbits, rtt)
+                    if arguments.shaper:
+                        net.shape(mbits * 10 * arguments.shaper)
                     one_round(net, arguments, f'{mbits} Mbit/s, {rtt} ms', samples, turn)
             about['load_rounds'].append(os.getloadavg()[0])
     finally:
@@ -248,6 +258,7 @@ def main():
     parser.add_argument('--lines', action='store_true', help='slow lines, not the fast wire')
     parser.add_argument('--rates', type=int, nargs='+', default=[10, 50, 200], help='Mbit/s')
     parser.add_argument('--rtts', type=int, nargs='+', default=[20, 80], help='ms')
+    parser.add_argument('--shaper', type=int, help="of LEON, in percent of the line's rate")
     parser.add_argument('--backwards', action='store_true', help='bulk comes from the other end')
     parser.add_argument('--before', help='another leond to take along')
     parser.add_argument('--congestion', default='cubic', help="TCP's, of the bulk streams")

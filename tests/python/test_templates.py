@@ -111,6 +111,7 @@ CONFIGS = {
         },
         'suppression': {'arp': {}, 'nd': {}},
         'mss_clamp': {'disable': {}},
+        'shaper': {'egress': '47500'},
         'loop_guard': {'disable': {}, 'interval': '100'},
         'authentication': {
             'pre_shared_secret': 'x' * 128,

@@ -87,6 +87,7 @@ static void defaults(void **state)
 	"'fdb': { 'aging': 60, 'maximum': 100 },"                                                  \
 	"'storm-control': { 'broadcast': 0, 'multicast': 1, 'unknown-unicast': 2 },"               \
 	"'suppression': { 'arp': true, 'nd': true }, 'mss-clamp': { 'disable': true },"            \
+	"'shaper': { 'egress': 47500 },"                                                           \
 	"'loop-guard': { 'disable': true, 'interval': 500 },"                                      \
 	"'authentication': { 'pre-shared-secret': 'correct horse',"                                \
 	"'accept-secret': ['battery staple', 'twice again'] },"                                    \
@@ -135,6 +136,7 @@ static void every_key_is_read(void **state)
 	assert_true(c->suppress_arp);
 	assert_true(c->suppress_nd);
 	assert_false(c->mss_clamp);
+	assert_int_equal(c->shaper_egress_kbits, 47500);
 	assert_false(c->guard);
 	assert_int_equal(c->guard_interval_ms, 500);
 	assert_string_equal(c->secret, "correct horse");
@@ -395,6 +397,7 @@ static void bad_values_are_refused(void **state)
 		{ "'fdb': { 'aging': 9 }", "fdb.aging", "10 to" },
 		{ "'fdb': { 'maximum': 15 }", "fdb.maximum", "16 to 1048576" },
 		{ "'storm-control': { 'broadcast': -1 }", "storm-control.broadcast", "0 to" },
+		{ "'shaper': { 'egress': -1 }", "shaper.egress", "0 to" },
 		{ "'suppression': { 'arp': 1 }", "suppression.arp", "true or false" },
 		{ "'loop-guard': { 'interval': 99 }", "loop-guard.interval", "100 to 60000" },
 		{ "'encryption': { 'cipher': 'rot13' }", "encryption.cipher", "auto, aes256gcm" },
@@ -593,8 +596,8 @@ static void differences_are_told_apart(void **state)
 		{ "", "'storm-control': { 'multicast': 1 }", CONF_FRAMES, "" },
 		{ "", "'storm-control': { 'unknown-unicast': 1 }", CONF_FRAMES, "" },
 		{ "", "'suppression': { 'arp': true }", CONF_FRAMES, "" },
-		{ "", "'suppression': { 'nd': true }", CONF_FRAMES, "" },
 		{ "", "'mss-clamp': { 'disable': true }", CONF_FRAMES, "" },
+		{ "", "'suppression': { 'nd': true }", CONF_FRAMES, "" },
 		{ "", "'loop-guard': { 'disable': true }", CONF_FRAMES, "" },
 		{ "", "'loop-guard': { 'interval': 100 }", CONF_FRAMES, "" },
 		{ "", "'mac': '02:00:00:00:00:01'", CONF_DEVICE, "" },

@@ -98,7 +98,7 @@ static void all_is_free(void)
 {
 	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
 	assert_int_equal(fx.w->queue.fq.bytes, 0);
-	assert_false(from_tap_waits(fx.w));
+	assert_true(mono_is_never(from_tap_due(fx.w)));
 }
 
 static void only_beside_bulk(void **state)
@@ -109,13 +109,13 @@ static void only_beside_bulk(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(fx_host_sends(&fx, out, build(1, i, ALONE, 0)));
 	assert_true(fx_host_sends(&fx, out, build_super(2, 9000)));
-	assert_false(from_tap_waits(fx.w));
+	assert_true(mono_is_never(from_tap_due(fx.w)));
 	assert_int_equal(fx_count(&fx, CNT_queue_frames), 0);
 	while (node_gets(1, &d))
 		;
 	/* It ends with what stood there. */
 	stands(build(1, 0, ALONE, 0));
-	assert_true(from_tap_waits(fx.w));
+	assert_false(mono_is_never(from_tap_due(fx.w)));
 	assert_false(turn());
 	assert_int_equal(fx_count(&fx, CNT_queue_frames), 1);
 	expect_frame(1, fx_id(1), ALONE, 0);
@@ -170,7 +170,7 @@ static void turns(void **state)
 	for (unsigned i = 0; i < 200; i++)
 		stands(build((uint16_t)(i % 5), i + 1, ALONE, 0));
 	do {
-		assert_true(from_tap_waits(fx.w));
+		assert_false(mono_is_never(from_tap_due(fx.w)));
 		more = turn();
 		frames += in_order(last);
 		n_turns++;
@@ -304,6 +304,72 @@ static void waiting_is_counted(void **state)
 	assert_int_equal(waits(0, FWD_WAITS), 5);
 }
 
+/* --- a line with a rate --- */
+
+static void ten_mbits(struct snap *s)
+{
+	s->shape_kbits = 10000;
+}
+
+/* One turn at this time; frames that were sent. */
+static unsigned turn_at(mono_t now)
+{
+	unsigned n = 0;
+
+	worker_begin(fx.w);
+	fx.w->now = now;
+	queue_intake(fx.w, fx.near_tap);
+	while (queue_next(fx.w))
+		n++;
+	queue_goes_on(fx.w, false);
+	shaper_pay(&fx.f->shaper, 10000, n * (ALONE + 50), now);
+	worker_end(fx.w);
+	return n;
+}
+
+static void rate_is_waited_for(void **state)
+{
+	unsigned n = 0;
+	mono_t begin;
+
+	(void)state;
+	fx_publish(&fx, ten_mbits);
+	for (unsigned i = 0; i < 100; i++)
+		stands(build(1, i, ALONE, 2));
+	begin = fx.w->now;
+	/* A hundred milliseconds carry 119 of these frames; nothing is lost though all wait. */
+	for (unsigned ms = 0; ms < 60; ms++)
+		n += turn_at(mono_add_ms(begin, ms));
+	assert_in_range(n, 60, 80);
+	assert_int_equal(turn_at(mono_add_ms(begin, 59)), 0);
+	assert_false(mono_is_never(from_tap_due(fx.w)));
+	assert_true(from_tap_due(fx.w).ns > mono_add_ms(begin, 59).ns);
+	/* Another flow need not wait so long. */
+	stands(build(2, 0, ALONE, 0));
+	assert_true(from_tap_due(fx.w).ns <= mono_add_ms(begin, 60).ns);
+	for (unsigned ms = 60; ms < 130; ms++)
+		n += turn_at(mono_add_ms(begin, ms));
+	assert_int_equal(n, 101);
+	assert_int_equal(fx_all_drops(&fx), 0);
+	all_is_free();
+}
+
+/* A frame by itself passes through too, and is sent at once. */
+static void idle_line(void **state)
+{
+	(void)state;
+	fx_publish(&fx, ten_mbits);
+	assert_true(fx_host_sends(&fx, out, build(1, 0, ALONE, 0)));
+	expect_frame(1, fx_id(1), ALONE, 0);
+	assert_int_equal(fx_count(&fx, CNT_queue_frames), 1);
+	/* What left is charged, with its headers. */
+	assert_true(shaper_due(&fx.f->shaper, false).ns > fx.w->now.ns - 4 * NS_PER_MS);
+	fx_publish(&fx, NULL);
+	assert_true(fx_host_sends(&fx, out, build(1, 0, ALONE, 0)));
+	assert_int_equal(fx_count(&fx, CNT_queue_frames), 1);
+	all_is_free();
+}
+
 /* --- marks --- */
 
 static void marks(void **state)
@@ -351,6 +417,8 @@ int main(void)
 		T(who_waits_long_loses),
 		T(or_is_marked),
 		T(waiting_is_counted),
+		T(rate_is_waited_for),
+		T(idle_line),
 		T(marks),
 	};
 

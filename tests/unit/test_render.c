@@ -86,6 +86,7 @@ static void tables(void **state)
 	check("ipsec_late", render_ipsec, 0);
 	check("ipsec_none", render_ipsec, 0);
 	check("queues", render_queues, 0);
+	check("queues_shaped", render_queues, 0);
 	check("segments", render_segments, 0);
 	check("segments_any", render_segments, 0);
 	check("acceleration", render_acceleration, 0);

@@ -32,7 +32,11 @@ int render_queues(struct jsonr_node *root, FILE *out)
 	struct jsonr_node *list = jsonr_array(root, "queues");
 	struct table *t = table_new(columns, array_size(columns));
 
-	fputs("Frames from the local segment pass through here while bulk stands there.\n\n", out);
+	if (value_u64(root, "shaper_egress_kbits"))
+		fprintf(out, "Shaped to %s kbit/s.\n\n", text_number(root, "shaper_egress_kbits"));
+	else
+		fputs("Frames from the local segment pass through here while bulk stands there.\n\n",
+		      out);
 	for (size_t i = 0; i < jsonr_len(list); i++)
 		queue_row(t, jsonr_at(list, i));
 	table_print(t, out);

@@ -148,6 +148,12 @@ void fq_init(struct fq *q, const struct fq_params *params)
 	*q = (struct fq){ .params = *params };
 }
 
+void fq_set_params(struct fq *q, const struct fq_params *params)
+{
+	q->params = *params;
+	q->largest = 0;
+}
+
 void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 {
 	uint32_t place = hash % FQ_FLOWS;

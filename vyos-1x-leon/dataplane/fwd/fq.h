@@ -97,6 +97,13 @@ struct fq {
 #define FQ_INTERVAL_NS (100 * NS_PER_MS)
 
 void fq_init(struct fq *q, const struct fq_params *params);
+/* Other parameters from now on; for what is in it too. */
+void fq_set_params(struct fq *q, const struct fq_params *params);
+/* Is a flow that has only begun to send next? */
+static inline bool fq_has_fresh(const struct fq *q)
+{
+	return q->fresh.head && q->fresh.head->items.head;
+}
 /* Appends an item to its flow; `hash` says which. */
 void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now);
 /* The next in turn, NULL where the queue is empty. What CoDel dropped on the way is left for

@@ -110,10 +110,10 @@ static bool queued(struct worker *w, int fd)
 
 bool from_tap(struct worker *w, int fd)
 {
-	return queue_in_use(&w->queue) ? queued(w, fd) : straight(w, fd);
+	return unlikely(queue_in_use(w)) ? queued(w, fd) : straight(w, fd);
 }
 
-bool from_tap_waits(const struct worker *w)
+mono_t from_tap_due(const struct worker *w)
 {
-	return queue_in_use(&w->queue);
+	return queue_due(w);
 }

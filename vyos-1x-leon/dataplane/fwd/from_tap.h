@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "base/mono.h"
 #include "fwd/frame.h"
 
 struct worker;
@@ -13,7 +14,7 @@ struct worker;
 /* Reads and processes one batch of this queue; sending is worker_end()'s. True where
  * more may wait. */
 bool from_tap(struct worker *w, int fd);
-/* Do frames wait that this queue gave before? */
-bool from_tap_waits(const struct worker *w);
+/* When frames are due that this queue gave before; MONO_NEVER: there are none. Between batches. */
+mono_t from_tap_due(const struct worker *w);
 /* One frame. */
 void from_tap_frame(struct worker *w, struct frame *f);

@@ -124,6 +124,9 @@ struct fwd_vlan {
 	uint64_t limited; /* frames above storm-control per-vlan */
 };
 void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out);
+/* A line of this rate carries a super-frame in half a millisecond; none is to stand on slower
+ * ones. */
+#define FWD_SUPER_KBITS 1000000
 /* Frames that waited between the TAP and the overlay, of one worker, since the start. */
 #define FWD_WAITS 24 /* classes of waiting times */
 struct fwd_queue {

@@ -20,6 +20,7 @@
 #define SMALL_BYTES 2048
 #define SMALL_MAX   (SMALL_BYTES - TAP_RX_HEADROOM)
 #define ADDRESSES   32 /* of an IPv6 packet */
+#define FRAME_BYTES 1514
 
 struct place {
 	struct fq_item item; /* first, so that it is found from there */
@@ -55,7 +56,7 @@ static uint8_t *make_places(struct queue *q, unsigned first, unsigned n, bool la
 
 void queue_init(struct queue *q)
 {
-	static const struct fq_params params = { FQ_TARGET_NS, FQ_INTERVAL_NS, QUEUE_QUANTUM };
+	struct fq_params params = { FQ_TARGET_NS, FQ_INTERVAL_NS, QUEUE_QUANTUM };
 	uint8_t *room;
 
 	fq_init(&q->fq, &params);
@@ -99,6 +100,58 @@ static struct place *place_take(struct worker *w, struct fq_chain *from)
 		if (!shed(w))
 			return NULL;
 	return place_of(item);
+}
+
+/* --- the rate --- */
+
+/* A frame takes the line for so long; it should not be late for that. */
+static struct fq_params params_for(uint32_t kbits)
+{
+	int64_t frame_ns = FRAME_BYTES * 8 * (NS_PER_S / 1000) / max_of(kbits, 1u);
+	struct fq_params p = { FQ_TARGET_NS, FQ_INTERVAL_NS, QUEUE_QUANTUM };
+
+	if (!kbits)
+		return p;
+	p.target_ns = max_of(p.target_ns, 2 * frame_ns);
+	p.interval_ns = max_of(p.interval_ns, 4 * p.target_ns);
+	p.quantum = kbits < FWD_SUPER_KBITS ? FRAME_BYTES : QUEUE_QUANTUM;
+	return p;
+}
+
+static void see_rate(struct worker *w)
+{
+	struct queue *q = &w->queue;
+	struct fq_params p;
+
+	if (likely(q->kbits == w->snap->shape_kbits))
+		return;
+	q->kbits = w->snap->shape_kbits;
+	p = params_for(q->kbits);
+	fq_set_params(&q->fq, &p);
+}
+
+bool queue_in_use(const struct worker *w)
+{
+	return w->queue.in_use || w->snap->shape_kbits;
+}
+
+mono_t queue_due(const struct worker *w)
+{
+	const struct queue *q = &w->queue;
+
+	if (!q->in_use)
+		return MONO_NEVER;
+	return q->kbits && q->fq.n ? shaper_due(&w->fwd->shaper, fq_has_fresh(&q->fq))
+				   : (mono_t){ 1 };
+}
+
+static size_t turn_bytes(const struct worker *w)
+{
+	const struct queue *q = &w->queue;
+
+	if (likely(!q->kbits))
+		return QUEUE_TURN_BYTES;
+	return shaper_room(&w->fwd->shaper, q->kbits, fq_has_fresh(&q->fq), w->now);
 }
 
 /* --- in --- */
@@ -160,6 +213,7 @@ bool queue_intake(struct worker *w, int fd)
 	struct queue *q = &w->queue;
 
 	q->bytes = q->frames = 0;
+	see_rate(w);
 	for (unsigned i = 0; i < QUEUE_INTAKE_FRAMES; i++) {
 		struct place *p = place_take(w, &q->large);
 		ssize_t len;
@@ -207,7 +261,9 @@ struct frame *queue_next(struct worker *w)
 	struct fq_item *item;
 	struct frame *f;
 
-	if (q->bytes >= QUEUE_TURN_BYTES || q->frames == QUEUE_TURN_FRAMES)
+	if (!q->frames)
+		q->turn_bytes = turn_bytes(w);
+	if (q->bytes >= q->turn_bytes || q->frames == QUEUE_TURN_FRAMES)
 		return NULL;
 	item = fq_next(&q->fq, w->now);
 	drop_late(w);
@@ -233,5 +289,6 @@ bool queue_goes_on(struct worker *w, bool more)
 	q->in_use = more || q->fq.n;
 	atomic_store_explicit(&q->backlog_bytes, q->fq.bytes, memory_order_relaxed);
 	atomic_store_explicit(&q->backlog_frames, q->fq.n, memory_order_relaxed);
-	return q->in_use;
+	/* A line with a rate is waited for, see queue_due(). */
+	return q->kbits ? more : q->in_use;
 }

@@ -3,8 +3,9 @@
  * Step: frames that wait between the TAP and the overlay. The queue of the TAP is one line in which
  * a ping stands behind megabytes. So where bulk stands there, frames are taken out as they come and
  * wait in a queue that knows flows (fq.h), of which a little is sent at a time. While no bulk
- * stands in the TAP, nothing passes through here. Memory is made with the worker: QUEUE_LARGE and
- * QUEUE_SMALL places; where they or QUEUE_BYTES are used up, the flow with the most loses. Worker.
+ * stands in the TAP, nothing passes through here, unless the line has a rate (shaper.h). Memory is
+ * made with the worker: QUEUE_LARGE and QUEUE_SMALL places; where they or QUEUE_BYTES are used up,
+ * the flow with the most loses. Worker.
  */
 #pragma once
 
@@ -37,6 +38,8 @@ struct queue {
 	struct place *place;
 	bool in_use;		/* bulk stands in the TAP, or here */
 	uint32_t bytes, frames; /* sent in this turn */
+	size_t turn_bytes;	/* may be sent in it */
+	uint32_t kbits;		/* the rate it is made for, 0: none */
 	/* Written here, read by the control thread (struct fwd_queue). */
 	_Atomic uint64_t backlog_bytes, backlog_frames;
 	_Atomic uint64_t waits[FWD_WAITS], waits_us;
@@ -49,10 +52,10 @@ static inline void queue_begin(struct queue *q)
 {
 	q->in_use = true;
 }
-static inline bool queue_in_use(const struct queue *q)
-{
-	return q->in_use;
-}
+/* Does this turn take from the queue? Always where the line has a rate. */
+bool queue_in_use(const struct worker *w);
+/* When the next turn is due though nothing new is in the TAP; MONO_NEVER: not. Between batches. */
+mono_t queue_due(const struct worker *w);
 /* Begins a turn: takes what stands in the TAP, so many at most. True where more may. */
 bool queue_intake(struct worker *w, int fd);
 /* The next frame of this turn, valid until the end of the batch; NULL: the turn is over. */

@@ -12,6 +12,9 @@
 #include "fwd/reports.h"
 #include "fwd/worker.h"
 
+#define IPV4_UDP_LEN 28
+#define IPV6_UDP_LEN 48
+
 void tx_init(struct worker *w, uint16_t slots_maximum)
 {
 	struct tx *tx = &w->tx;
@@ -137,6 +140,13 @@ static void on_gso_refused(void *arg, uint32_t slot)
 
 static const struct udp_tx_ops tx_ops = { .failed = on_failed, .gso_refused = on_gso_refused };
 
+/* Bytes of the IP packets. */
+static size_t on_the_line(const struct worker *w, const struct tx_family *fam)
+{
+	return fam->bytes +
+	       fam->datagrams * (fam == &w->tx.family[1] ? IPV6_UDP_LEN : IPV4_UDP_LEN);
+}
+
 static void flush_family(struct worker *w, struct tx_family *fam)
 {
 	struct tx_flush f = { w, fam };
@@ -145,6 +155,8 @@ static void flush_family(struct worker *w, struct tx_family *fam)
 	if (!udp_tx_messages(fam->tx))
 		return;
 	r = udp_tx_flush(fam->tx, fam->fd, &tx_ops, &f);
+	if (unlikely(w->snap->shape_kbits))
+		shaper_pay(&w->fwd->shaper, w->snap->shape_kbits, on_the_line(w, fam), w->now);
 	count(w, CNT_net_tx_batches, r.calls);
 	count(w, CNT_net_tx_datagrams, fam->datagrams);
 	count(w, CNT_net_tx_bytes, fam->bytes);

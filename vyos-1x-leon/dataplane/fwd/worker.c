@@ -74,7 +74,7 @@ static void add_sources(struct worker *w)
 {
 	/* A TAP queue with an error is a device that was deleted, and stays so; the control thread
 	 * hears of it through netlink. */
-	add_source(w, (struct source){ w->io.tap, from_tap, from_tap_waits, NULL });
+	add_source(w, (struct source){ w->io.tap, from_tap, from_tap_due, NULL });
 	add_source(w, (struct source){ w->io.udp4, from_net, NULL, drain_errors });
 	add_source(w, (struct source){ w->io.udp6, from_net, NULL, drain_errors });
 	if (w->io.accel > 0)
@@ -217,20 +217,30 @@ static void look(struct worker *w, struct pollfd pfd[SOURCES_MAX], bool ready[SO
 	}
 }
 
-static int sleep_ms(const struct worker *w)
+/* Sources of which something that waits here is due have their turn too. Returns for how long to
+ * sleep otherwise, negative: until something comes. */
+static int64_t look_here(const struct worker *w, bool ready[SOURCES_MAX])
 {
-	return reasm_waiting(w->reasm) ? REASM_POLL_MS : -1;
+	int64_t sleep_ns = reasm_waiting(w->reasm) ? REASM_POLL_MS * NS_PER_MS : -1;
+
+	for (unsigned i = 0; i < w->n_sources; i++) {
+		mono_t due = w->source[i].due ? w->source[i].due(w) : MONO_NEVER;
+		int64_t left;
+
+		if (likely(mono_is_never(due)))
+			continue;
+		left = max_of(mono_sub_ns(due, read_clock()), (int64_t)0);
+		ready[i] = left == 0;
+		sleep_ns = sleep_ns < 0 ? left : min_of(sleep_ns, left);
+	}
+	return sleep_ns;
 }
 
-/* Sources of which something waits here have their turn too. True where there is one. */
-static bool look_here(const struct worker *w, bool ready[SOURCES_MAX])
+static int wait_for_work(const struct worker *w, struct pollfd pfd[SOURCES_MAX], int64_t sleep_ns)
 {
-	bool any = false;
+	struct timespec ts = { sleep_ns / NS_PER_S, sleep_ns % NS_PER_S };
 
-	for (unsigned i = 0; i < w->n_sources; i++)
-		if (w->source[i].waits && w->source[i].waits(w))
-			ready[i] = any = true;
-	return any;
+	return ppoll(pfd, w->n_sources, sleep_ns < 0 ? NULL : &ts, NULL);
 }
 
 /* There was work: until when more is waited for without sleep, which takes the system tens of
@@ -267,8 +277,9 @@ void *worker_run(void *arg)
 	w->stopping = false;
 	while (!w->stopping) {
 		bool ready[SOURCES_MAX] = { false }, awake = is_before(awake_until);
-		bool here = look_here(w, ready);
-		int n = poll(pfd, w->n_sources, awake || here ? 0 : sleep_ms(w));
+		int64_t sleep_ns = look_here(w, ready);
+		bool here = sleep_ns == 0;
+		int n = wait_for_work(w, pfd, awake ? 0 : sleep_ns);
 
 		if (n == 0 && awake && !here) {
 			count(w, CNT_busy_polls, 1);

@@ -30,6 +30,7 @@
 #include "fwd/fwd.h"
 #include "fwd/queue.h"
 #include "fwd/reasm.h"
+#include "fwd/shaper.h"
 #include "fwd/recent.h"
 #include "fwd/stats.h"
 #include "fwd/storm.h"
@@ -61,8 +62,9 @@ struct source {
 	int fd;
 	/* One batch of what it has; true where more may wait. */
 	bool (*take)(struct worker *w, int fd);
-	/* What it gave waits here: it has its turn without the descriptor being ready. NULL: no. */
-	bool (*waits)(const struct worker *w);
+	/* When it has its turn without the descriptor being ready, because something that it gave
+	 * waits here; MONO_NEVER: nothing does. NULL: never. */
+	mono_t (*due)(const struct worker *w);
 	/* poll() says that something is wrong with it. NULL: it is of no use any more. */
 	void (*error)(struct worker *w, int fd);
 };
@@ -118,6 +120,7 @@ struct fwd {
 	struct rcu *rcu;
 	struct copies *copies; /* all workers, as is the next */
 	struct budget budget;
+	struct shaper shaper;
 	int event_fd, stop_fd;
 	/* Control thread. */
 	struct ring *held;  /* its oldest record is with the caller of fwd_next_report() */

@@ -198,6 +198,14 @@ void tap_limit_offload(struct tap *t, bool tso, bool uso)
 	      (unsigned long)((t->offload ? OFFLOAD_BASE : 0) | (t->uso ? OFFLOAD_USO : 0)));
 }
 
+void tap_pass_super(const struct tap *t, bool pass)
+{
+	unsigned long flags = (t->offload ? OFFLOAD_BASE : 0) | (t->uso ? OFFLOAD_USO : 0);
+
+	/* Less than was granted before is not refused. */
+	ioctl(t->fd[0], TUNSETOFFLOAD, pass ? flags : flags & TUN_F_CSUM);
+}
+
 void tap_close(struct tap *t)
 {
 	for (unsigned i = 0; i < t->n_queues; i++)

@@ -42,6 +42,8 @@ struct tap {
 int tap_open(struct tap *t, struct nl *nl, const char *name, unsigned n_queues);
 /* Does without offloads that were granted: a flag that is false turns its offload off. */
 void tap_limit_offload(struct tap *t, bool tso, bool uso);
+/* Whether the kernel hands over super-frames, where that was granted; else it cuts them before. */
+void tap_pass_super(const struct tap *t, bool pass);
 /* Closes the queues; a device that tap_open() created goes away with them. */
 void tap_close(struct tap *t);
 

@@ -124,8 +124,8 @@ enum conf_change {
 	CONF_PROBING = 1 << 1, /* measurement */
 	CONF_PATHS = 1 << 2,   /* path */
 	CONF_FDB = 1 << 3,
-	CONF_FRAMES =
-		1 << 4, /* storm-control, suppression, mss-clamp, loop-guard, vlan, busy-poll */
+	/* storm-control, suppression, mss-clamp, loop-guard, vlan, shaper, busy-poll */
+	CONF_FRAMES = 1 << 4,
 	CONF_DEVICE = 1 << 5, /* mac, mtu */
 	/* node-name, transit, overlay-address, export prefix: a new record is announced */
 	CONF_RECORD = 1 << 6,

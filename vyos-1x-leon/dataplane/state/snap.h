@@ -82,6 +82,7 @@ struct snap {
 	bool transit_disable; /* relay nothing */
 	bool mss_clamp;
 	uint32_t busy_poll_us; /* a worker that had work looks for more so long, then sleeps */
+	uint32_t shape_kbits;  /* what is sent in all, 0: no limit */
 	bool suppress_arp, suppress_nd;
 	bool accelerator; /* it is there, and has the queues */
 	uint32_t storm_broadcast, storm_multicast,

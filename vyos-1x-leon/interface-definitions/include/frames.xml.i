@@ -23,6 +23,14 @@
     #leaves <mss-clamp>
   </children>
 </node>
+<node name="shaper">
+  <properties>
+    <help>Rate of the line, so that what is too much waits here</help>
+  </properties>
+  <children>
+    #leaves <shaper>
+  </children>
+</node>
 <node name="storm-control">
   <properties>
     <help>Limits of what this node floods into the overlay</help>

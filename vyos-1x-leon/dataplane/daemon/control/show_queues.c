@@ -41,6 +41,9 @@ static void write_queue(struct command *c, unsigned worker)
 
 enum command_result show_queues(struct command *c)
 {
+	uint32_t kbits = c->d->conf->shaper_egress_kbits;
+
+	answer_known(c->w, "shaper_egress_kbits", kbits != 0, kbits);
 	jsonw_array(c->w, "queues");
 	for (unsigned i = 0; i < c->d->tap.n_queues; i++)
 		write_queue(c, i);

@@ -51,6 +51,7 @@ void snapshot_publish(struct leond *d)
 	s->transit_disable = c->transit_disable;
 	s->mss_clamp = c->mss_clamp;
 	s->busy_poll_us = c->busy_poll_us;
+	s->shape_kbits = c->shaper_egress_kbits;
 	s->suppress_arp = c->suppress_arp;
 	s->suppress_nd = c->suppress_nd;
 	s->storm_broadcast = c->storm_broadcast;

@@ -165,8 +165,10 @@ static int kernel_side_open(struct leond *d)
 		return r;
 	d->tap_is_open = true;
 	r = sockets_open(d);
-	if (r == 0)
+	if (r == 0) {
 		offload_limit(d);
+		offload_apply_conf(d);
+	}
 	return r;
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Shaping: the rate that comes out whatever the turns, workers that share it, sparse flows a
+ * little ahead, what is saved and what is owed at most, and no time passing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fwd/shaper.h"
+
+#define KBITS 10000
+
+static mono_t at_us(int64_t us)
+{
+	return (mono_t){ NS_PER_S + us * NS_PER_US };
+}
+
+/* Sends frames of `len` bytes for ten seconds, with a turn every `every` us;
+ * kbit/s that came out. */
+static double rate_of(int64_t every, size_t len, unsigned workers)
+{
+	struct shaper s = { 0 };
+	size_t sent = 0;
+
+	for (int64_t us = 0; us < 10000000; us += every)
+		for (unsigned i = 0; i < workers; i++) {
+			size_t room = shaper_room(&s, KBITS, false, at_us(us)), now = 0;
+
+			while (now < room)
+				now += len;
+			shaper_pay(&s, KBITS, now, at_us(us));
+			sent += now;
+		}
+	return (double)sent * 8 / 10000;
+}
+
+static void rate_is_kept(void **state)
+{
+	static const int64_t every[] = { 10, 100, 1000, 1900 };
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned workers = 1; workers <= 3; workers++) {
+			double kbits = rate_of(every[i], 1500, workers);
+
+			assert_true(kbits <= KBITS * 1.001 + 8 * 1.5 * workers);
+			assert_true(kbits >= (i < 3 ? KBITS * 0.99 : KBITS * 0.6));
+			assert_true(rate_of(every[i], 60, workers) <= KBITS * 1.001 + 12);
+		}
+}
+
+static void waits_for_the_line(void **state)
+{
+	struct shaper s = { 0 };
+
+	(void)state;
+	/* Nothing sent yet: a millisecond of the line. */
+	assert_int_equal(shaper_room(&s, KBITS, false, at_us(0)), 1250);
+	/* 12500 bytes take 10 ms, of which 4 were saved. */
+	shaper_pay(&s, KBITS, 12500, at_us(0));
+	assert_int_equal(shaper_due(&s, false).ns, at_us(6000).ns);
+	assert_int_equal(shaper_room(&s, KBITS, false, at_us(5999)), 0);
+	assert_int_equal(shaper_room(&s, KBITS, false, at_us(6000)), 1250);
+	/* Twice at the same time: no more is saved. */
+	shaper_pay(&s, KBITS, 1250, at_us(6000));
+	shaper_pay(&s, KBITS, 1250, at_us(6000));
+	assert_int_equal(shaper_due(&s, false).ns, at_us(8000).ns);
+	/* A sparse flow: one frame, two milliseconds ahead. */
+	assert_int_equal(shaper_room(&s, KBITS, true, at_us(5999)), 0);
+	assert_int_equal(shaper_room(&s, KBITS, true, at_us(6000)), 1);
+	assert_int_equal(shaper_room(&s, KBITS, true, at_us(8000)), 1250);
+}
+
+static void debts_are_forgotten(void **state)
+{
+	struct shaper s = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		shaper_pay(&s, KBITS, 65000, at_us(0));
+	assert_int_equal(shaper_due(&s, false).ns, at_us(100000).ns);
+	/* The slowest line and the fastest. */
+	assert_int_equal(shaper_room(&s, 1, false, at_us(100000)), 1);
+	shaper_pay(&s, 1, 1500, at_us(100000));
+	assert_int_equal(shaper_due(&s, false).ns, at_us(200000).ns);
+	assert_int_equal(shaper_room(&s, UINT32_MAX, false, at_us(200000)), 536870911);
+	shaper_pay(&s, UINT32_MAX, 65507, at_us(200000));
+	assert_true(shaper_due(&s, false).ns <= at_us(200001).ns);
+	/* Turned off by a reload in the middle of a batch. */
+	shaper_pay(&s, 0, 1500, at_us(200000));
+	shaper_pay(&s, 0, 0, at_us(200000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rate_is_kept),
+		cmocka_unit_test(waits_for_the_line),
+		cmocka_unit_test(debts_are_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
