@@ -4,6 +4,7 @@ runs, lists of packages. `make image` and `make check-image` do the rest.
 """
 import io
 import struct
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -45,6 +46,23 @@ def test_code_of_the_bios():
     core = disk.patched_core(bytes(2048), 2048)
     assert struct.unpack_from('<Q', core, 0x1f4) == (2049,)
     assert len(core) == 2048
+
+
+def test_services_have_time_to_start(tmp_path):
+    """All that ask for a shorter time than the image gives to those that ask for none."""
+    units, own = tmp_path / 'usr/lib/systemd/system', tmp_path / 'etc/systemd'
+    units.mkdir(parents=True)
+    for name, line in {'short': 'TimeoutSec=90s', 'start@': 'TimeoutStartSec=2min', 'ever': 'TimeoutSec=0',
+                       'never': 'TimeoutStartSec=infinity', 'none': '', 'stop': 'TimeoutStopSec=5'}.items():
+        (units / f'{name}.service').write_text(f'[Service]\n{line}\n')
+    (units / 'alias.service').symlink_to('short.service')
+    given = TOP / 'packaging/image/root/etc/systemd/system.conf.d/leon.conf'
+    (own / 'system.conf.d').mkdir(parents=True)
+    (own / 'system.conf.d/leon.conf').write_text(given.read_text())
+    subprocess.run([TOP / 'packaging/image/patience', tmp_path], check=True)
+    made = {path.parent.name: path.read_text() for path in (own / 'system').glob('*/*.conf')}
+    assert set(made) == {'short.service.d', 'start@.service.d'}
+    assert all(text.endswith('[Service]\nTimeoutStartSec=15min\n') for text in made.values())
 
 
 def test_lists_of_packages():
