@@ -28,9 +28,11 @@ def program():
         raise RuntimeError(f'{own} belongs to somebody else')
     binary = os.path.join(own, 'wanem')
     if not os.path.exists(binary) or os.path.getmtime(binary) < os.path.getmtime(source):
+        # Two runs may do it at a time.
+        fresh = f'{binary}.{os.getpid()}'
         subprocess.run([os.environ.get('CC', 'cc'), '-std=gnu11', '-D_GNU_SOURCE', '-O2', '-g',
-                        '-Wall', '-Wextra', source, '-o', binary + '.new'], check=True)
-        os.rename(binary + '.new', binary)
+                        '-Wall', '-Wextra', source, '-o', fresh], check=True)
+        os.rename(fresh, binary)
     return binary
 
 
