@@ -14,7 +14,7 @@ export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
 	check-packaging check-observability check-fresh check-ipsec check-vm check-image check-deploy \
-	check-release check-mixed bench eval eval-accel deb image release lint format fuzz fuzz-long fuzz-coverage \
+	check-release check-mixed bench eval eval-accel deb image image-vyos release lint format fuzz fuzz-long fuzz-coverage \
 	soak clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
@@ -97,6 +97,10 @@ deb: ## Debian packages in build/deb/
 image: deb ## cloud image of Debian 13 (qcow2, raw) in build/image/; IMAGE_ARGS: build.py --help
 	.ci/deps image
 	$(PYTHON) -B packaging/image/build.py $(IMAGE_ARGS)
+
+image-vyos: deb ## vyos-build's own programs on our flavors; IMAGE_VYOS_ARGS: image_vyos.py --help
+	.ci/deps image image-vyos
+	$(PYTHON) -B packaging/vyos-build/image_vyos.py $(IMAGE_VYOS_ARGS)
 
 release: deb ## source, packages, apt repository, SBOM, checksums; RELEASE_ARGS: release.py --help
 	.ci/deps release

@@ -29,9 +29,9 @@ def environment(epoch):
             **{name: os.environ[name] for name in ('TMPDIR', 'http_proxy') if name in os.environ}}
 
 
-def sources(mirror, security):
-    return [f'deb {mirror} {SUITE} main', f'deb {mirror} {SUITE}-updates main',
-            f'deb {security} {SUITE}-security main']
+def sources(suite, mirror, security):
+    return [f'deb {mirror} {suite} main', f'deb {mirror} {suite}-updates main',
+            f'deb {security} {suite}-security main']
 
 
 def words(path, arch):
@@ -48,8 +48,8 @@ def words(path, arch):
 class Mirror:
     """Where packages come from; `debs` keeps what was downloaded for the next build."""
 
-    def __init__(self, debs, mirror=MIRROR, security=SECURITY):
-        self.debs, self.mirror, self.security = debs, mirror, security
+    def __init__(self, debs, mirror=MIRROR, security=SECURITY, suite=SUITE):
+        self.debs, self.mirror, self.security, self.suite = debs, mirror, security, suite
         (debs / 'partial').mkdir(parents=True, exist_ok=True)
 
     def root(self, out, arch, packages, epoch, *options, env=None):
@@ -65,7 +65,8 @@ class Mirror:
                    '--include=' + ' '.join(packages), *options,
                    f'--customize-hook=find "$1/var/cache/apt/archives" -name "*.deb" -exec cp -n -t '
                    f'{self.debs} {{}} +; find "$1/var/cache/apt/archives" -name "*.deb" -delete',
-                   SUITE, str(fresh), *sources(self.mirror, self.security)]
+                   self.suite, str(fresh),
+                   *sources(self.suite, self.mirror, self.security)]
         done = subprocess.run(command, env={**environment(epoch), **(env or {})}, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors='replace', stdin=subprocess.DEVNULL)
@@ -76,17 +77,22 @@ class Mirror:
         fresh.replace(out)
 
 
+# Enters a root that sees devices and processes, in mounts of its own, and leaves nothing mounted.
+WITH_DEVICES = ('sh', '-c', 'mount --rbind /dev "$1/dev" && mount --rbind /proc "$1/proc" && '
+                'exec chroot "$@"', 'sh')
+
+
 class Tools:
     """A root that programs run in; its folder /image is `work`."""
 
-    def __init__(self, cache, mirror, arch, epoch):
-        self.epoch = epoch
-        name = hashlib.sha256(' '.join((SUITE, arch, *TOOLS)).encode()).hexdigest()[:12]
+    def __init__(self, cache, mirror, arch, epoch, packages=TOOLS, devices=False):
+        self.epoch, self.devices = epoch, devices
+        name = hashlib.sha256(' '.join((mirror.suite, arch, *packages)).encode()).hexdigest()[:12]
         self.root = cache / f'tools-{name}'
         self.work = self.root / 'image'
         if not self.work.is_dir():
             tar = cache / f'tools-{name}.tar'
-            mirror.root(tar, arch, TOOLS, epoch)
+            mirror.root(tar, arch, packages, epoch)
             self.root.mkdir(exist_ok=True)
             subprocess.run(['tar', '-C', self.root, '-xf', tar, '--no-same-owner', '--exclude=./dev/*'],
                            check=True)
@@ -94,7 +100,9 @@ class Tools:
             self.work.mkdir()
 
     def run(self, *command, given=''):
-        enter = ['chroot'] if os.geteuid() == 0 else ['unshare', '--map-root-user', 'chroot']
+        namespaces = [*(['--map-root-user'] if os.geteuid() else []), *(['--mount'] * self.devices)]
+        enter = [*(['unshare', *namespaces] if namespaces else []),
+                 *(WITH_DEVICES if self.devices else ['chroot'])]
         done = subprocess.run([*enter, self.root, *command], input=given, text=True, check=False,
                               env=environment(self.epoch), stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
