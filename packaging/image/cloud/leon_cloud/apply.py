@@ -206,8 +206,10 @@ def mount_data_disk(machine, plan):
     lines.append(f'UUID={known["UUID"]} {at} {known["TYPE"]} '
                  'nofail,nodev,nosuid,noexec,x-systemd.device-timeout=15min 0 2')
     machine.write('etc/fstab', '\n'.join(lines) + '\n')
-    machine.run('systemctl', 'daemon-reload')
-    done = machine.run('systemctl', 'start', 'var-lib-leon.mount')
+    (machine.root / STATE).mkdir(parents=True, exist_ok=True)
+    # Not by a unit, for which systemd would have to read its configuration again: on a slow machine
+    # its generators run out of time, and there is no such unit.
+    done = machine.run('mount', at)
     if done.returncode != 0:
         raise fault('data-disk', f'{disk} cannot be mounted: {done.stderr.strip()}')
 
@@ -256,7 +258,17 @@ def install(machine, plan, document):
     if plan.routes:
         machine.run('sysctl', '-q', '-p', '/etc/sysctl.d/60-leon-routes.conf')
     machine.run('networkctl', 'reload')
-    machine.run('systemctl', '--no-block', 'enable', '--now', f'leond@{plan.interface}.service')
+
+
+def start(machine, unit):
+    """Now and at each boot; systemd has no need to read its configuration again, see above. What is
+    wrong, or None."""
+    for words in (('enable', '--no-reload'), ('start', '--no-block')):
+        done = machine.run('systemctl', *words, unit)
+        if done.returncode != 0:
+            return (f'leon: {unit} cannot be started: {done.stderr.strip()}; run: systemctl enable '
+                    f'--now {unit}')
+    return None
 
 
 def tell_the_time(machine, cloud):
@@ -266,9 +278,11 @@ def tell_the_time(machine, cloud):
         machine.run('chronyc', 'reload', 'sources')
 
 
-def complain(machine, faults):
-    lines = [*faults, 'leon: nothing was configured. Correct the user-data and restart the machine, or '
-             'write /etc/leon/leon0.json and run: systemctl enable --now leond@leon0']
+NOTHING = ('leon: nothing was configured. Correct the user-data and restart the machine, or write '
+           '/etc/leon/leon0.json and run: systemctl enable --now leond@leon0')
+
+
+def complain(machine, *lines):
     for line in lines:
         machine.say(line)
     machine.write(ISSUE, '\n'.join(lines) + '\n\n')
@@ -295,7 +309,11 @@ def apply(machine):
             mount_data_disk(machine, plan)
         install(machine, plan, document)
     except section.SectionError as error:
-        complain(machine, error.faults)
+        complain(machine, *error.faults, NOTHING)
+        return 1
+    failed = start(machine, f'leond@{plan.interface}.service')
+    if failed:
+        complain(machine, failed)
         return 1
     machine.write(DONE, number + '\n')
     machine.say(f'leon: {plan.interface} is configured from the user-data: node '
