@@ -18,6 +18,7 @@ TOP = Path(__file__).resolve().parents[2]
 
 FILES = {
     '/etc/leon/',
+    'UNITS/leon-accel@.service',
     'UNITS/leon-ipsec@.service',
     'UNITS/leon-metrics@.service',
     'UNITS/leond@.service',
@@ -28,11 +29,13 @@ FILES = {
         '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'reasons', 'settings',
         'vici')),
     '/usr/lib/sysusers.d/leond.conf',
+    '/usr/sbin/leon-accel',
     '/usr/sbin/leon-sclp',
     '/usr/sbin/leond',
     '/usr/share/bash-completion/completions/leonctl.bash',
     '/usr/share/leond/leond.schema.json',
     '/usr/share/doc/leond/README.md',
+    '/usr/share/doc/leond/acceleration.md',
     '/usr/share/doc/leond/architecture.md',
     '/usr/share/doc/leond/behaviour.md',
     '/usr/share/doc/leond/changelog',
@@ -50,6 +53,7 @@ FILES = {
     '/usr/share/doc/leond/examples/prometheus/leon.rules.yml',
     '/usr/share/doc/leond/examples/prometheus/prometheus.yml',
     '/usr/share/man/man5/leond.json.5.gz',
+    '/usr/share/man/man8/leon-accel.8.gz',
     '/usr/share/man/man8/leon-ipsec.8.gz',
     '/usr/share/man/man8/leon-sclp.8.gz',
     '/usr/share/man/man1/leonsim.1.gz',
@@ -57,7 +61,8 @@ FILES = {
     '/usr/share/man/man8/leond.8.gz',
 }
 # What a VyOS image has already (design.md section 5), and nothing else.
-LIBRARIES = {'libc6', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0'}
+LIBRARIES = {'libc6', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0',
+             'libzstd1'}
 
 
 def documented_configurations():
@@ -125,7 +130,7 @@ def test_lintian_is_silent(deb):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize('name', ['leond', 'leon-ipsec', 'leon-metrics'])
+@pytest.mark.parametrize('name', ['leond', 'leon-accel', 'leon-ipsec', 'leon-metrics'])
 def test_unit_is_valid(unpacked, units, name):
     """systemd understands each line, and the programs it names are in the package."""
     if not shutil.which('systemd-analyze'):
@@ -148,7 +153,7 @@ def test_unit_is_valid(unpacked, units, name):
 
 
 # What is left is what each is for: networks, netlink, and CAP_NET_ADMIN.
-@pytest.mark.parametrize('name, most', [('leond', 2.0), ('leon-ipsec', 1.6), ('leon-metrics', 1.6)])
+@pytest.mark.parametrize('name, most', [('leond', 2.0), ('leon-accel', 1.7), ('leon-ipsec', 1.6), ('leon-metrics', 1.6)])
 def test_unit_is_confined(unpacked, units, tmp_path, name, most):
     if not shutil.which('systemd-analyze'):
         pytest.skip('systemd-analyze is not installed')
@@ -238,9 +243,11 @@ def test_what_systemd_is_told(root, tmp_path):
 
     assert told_by('--install', '/tmp/leond.deb') == []
     assert told_by('--install', '/tmp/leond.deb') == [
-        'try-restart leon-ipsec@*.service', 'try-restart leond@*.service',
+        'try-restart leon-ipsec@*.service', 'try-restart leon-accel@*.service',
+        'try-restart leond@*.service',
         'try-restart leon-metrics@*.service']
     assert told_by('--remove', 'leond') == [
+        'stop leon-accel@*.service',
         'stop leond@*.service leon-ipsec@*.service leon-metrics@*.service']
 
 
