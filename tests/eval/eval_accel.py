@@ -32,7 +32,8 @@ from lab import PATIENT, Lab, merged, wait_for  # noqa: E402
 
 MB = 1 << 20
 PAPER = {250: .25, 500: .10, 750: .08, 1000: .07}
-CONFIG = merged(PATIENT, {'acceleration': {'threshold': 50, 'minimum-segments': 4}})
+CONFIG = merged(PATIENT, {'acceleration': {'mode': 'latency', 'threshold': 50,
+                                           'minimum-segments': 4}})
 RATE_KBIT, QUEUE_US = 100_000, 100_000
 port = [6000]
 options_cc = ['cubic']

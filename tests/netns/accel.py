@@ -14,7 +14,7 @@ import ns
 from lab import PATIENT, merged, wait_for
 from node import LeonctlError, SANITIZERS, TROUBLE, find_program, log_text
 
-CONFIG = merged(PATIENT, {'acceleration': {'threshold': 20, 'minimum-segments': 4}})
+CONFIG = merged(PATIENT, {'acceleration': {'mode': 'latency', 'threshold': 20, 'minimum-segments': 4}})
 MB = 1 << 20
 
 
@@ -85,7 +85,7 @@ class Transfer:
     up and down: bytes from client and server; ENDLESS: until finish()."""
 
     def __init__(self, client, server, address, up=0, down=0, prepare=None, pause=0.0):
-        port = next(_ports)
+        self.port = port = next(_ports)
         family = socket.AF_INET6 if ':' in address else socket.AF_INET
         with server.namespace:
             self.listener = socket.socket(family, socket.SOCK_STREAM)

@@ -96,14 +96,60 @@ def test_reset_by_a_host(far, ends):
     wait_for(lambda: far.taken() == [0, 0], 20, 'it is over')
 
 
-def test_orderly_stop_gives_back(far, ends):
+@pytest.mark.parametrize('who', ['a', 'b'])
+def test_orderly_stop_gives_back(far, ends, who):
+    """Of the one that leads (a) or of the other."""
+    other = {'a': 'b', 'b': 'a'}[who]
     t = both_ways(ends)
     far.wait_taken()
-    assert far.accel['b'].stop() == 0
-    wait_for(lambda: far.accel['a'].show()['connections_taken'] == 0, 20, 'returned')
+    assert far.accel[who].stop() == 0
+    wait_for(lambda: far.accel[other].show()['connections_taken'] == 0, 20, 'returned')
     t.wait_more(MB)
     t.finish(60).assert_whole()
-    assert far.count('a', 'reset') == 0
+    assert far.count(other, 'reset') == 0
+
+
+@pytest.mark.parametrize('who', ['a', 'b'])
+def test_switched_off_gives_back(far, ends, who):
+    """By a reload; and on again by another, without a restart of leond."""
+    t = both_ways(ends)
+    far.wait_taken()
+    node = far.node[who]
+    assert node.reload(acceleration=None)['verdict'] == 'applied'
+    far.wait_returned()
+
+    def nothing_is_diverted():
+        before = node.statistics()['counters']['accel_in']
+        t.wait_more(MB)
+        return node.statistics()['counters']['accel_in'] == before
+    wait_for(nothing_is_diverted, 20)
+    far.assert_no_resets()
+    assert node.reload(acceleration=CONFIG['acceleration'])['verdict'] == 'applied'
+    far.wait_taken()
+    t.finish(60).assert_whole()
+    far.assert_no_resets()
+
+
+def test_excluded_by_a_reload(far, ends):
+    t = both_ways(ends)
+    far.wait_taken()
+    excluded = {**CONFIG['acceleration'], 'exclude': {'port': [str(t.port)]}}
+    far.node['b'].reload(acceleration=excluded)
+    far.wait_returned()
+    far.node['b'].reload(acceleration=CONFIG['acceleration'])
+    t.finish(60).assert_whole()
+    far.assert_no_resets()
+
+
+def test_leond_stops(far, ends):
+    """An upgrade: what is taken is given back before leond leaves."""
+    t = both_ways(ends)
+    far.wait_taken()
+    far.node['b'].stop()
+    wait_for(lambda: far.accel['a'].show()['connections_taken'] == 0, 20, 'returned')
+    assert far.count('a', 'reset') == 0 and far.count('b', 'reset') == 0
+    far.lab.start('b')
+    t.finish(120).assert_whole()
 
 
 def test_accelerator_dies(far, ends):

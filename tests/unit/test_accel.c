@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
 #include <errno.h>
 #include <string.h>
 
+#include "base/defs.h"
 #include "golden.h"
 #include "wire/accel.h"
 #include "wire/accel_queue.h"
@@ -153,18 +155,113 @@ static void test_bad(void **state)
 	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_BAD);
 }
 
+static struct accel_settings largest(void)
+{
+	struct accel_settings s = { ACCEL_MOVED, 50000, 32, 4096, 27, { 0 }, { 0 } };
+
+	s.include.n_prefixes = ACCEL_PREFIXES_MAX;
+	for (unsigned i = 0; i < ACCEL_PREFIXES_MAX; i++)
+		s.include.prefix[i] = (struct prefix){ { 6, { 0x20, 1 } }, 128 };
+	s.include.n_ports = ACCEL_PORTS_MAX;
+	for (unsigned i = 0; i < ACCEL_PORTS_MAX; i++)
+		s.include.port[i] = (struct accel_ports){ 1, 65535 };
+	s.exclude = s.include;
+	return s;
+}
+
+/* Whatever leond says: no number is taken that an array or a window has no room for. */
+static void test_bad_settings(void **state)
+{
+	struct accel_say_frame f = { .what = ACCEL_SAY_SETTINGS, .settings = largest() }, back;
+	uint8_t buf[ACCEL_SAY_MAX];
+	size_t len = accel_say_encode(&f, buf), prefixes = 15;
+
+	(void)state;
+	assert_int_equal(accel_say_decode(buf, len, &back), 0);
+	buf[1] = ACCEL_MODES;
+	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
+	buf[1] = ACCEL_OFF;
+	buf[prefixes - 1] = 28; /* log2 of the cache */
+	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
+	buf[prefixes - 1] = 0;
+	buf[prefixes] = ACCEL_PREFIXES_MAX + 1;
+	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
+	buf[prefixes] = ACCEL_PREFIXES_MAX;
+	buf[prefixes + 1] = 5; /* family */
+	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
+	buf[prefixes + 1] = 4;
+	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG); /* 128 bits of IPv4 */
+}
+
+static bool admits(const struct accel_settings *s, const char *a, const char *b, uint16_t port)
+{
+	struct ip_addr x = ip(a), y = ip(b);
+
+	/* Whichever of the two is the client. */
+	assert_int_equal(accel_settings_admit(s, &x, &y, port, 50000),
+			 accel_settings_admit(s, &y, &x, 50000, port));
+	return accel_settings_admit(s, &x, &y, port, 50000);
+}
+
+static void test_selection(void **state)
+{
+	struct accel_settings s = { 0 };
+
+	(void)state;
+	assert_true(admits(&s, "10.0.0.1", "10.0.0.2", 80));
+	s.include.n_ports = 1;
+	assert_true(accel_ports_parse("8000-8080", &s.include.port[0]));
+	assert_false(admits(&s, "10.0.0.1", "10.0.0.2", 80));
+	assert_true(admits(&s, "10.0.0.1", "10.0.0.2", 8000));
+	assert_true(admits(&s, "10.0.0.1", "10.0.0.2", 8080));
+	assert_false(admits(&s, "10.0.0.1", "10.0.0.2", 8081));
+	/* Both have to fit. */
+	s.include.n_prefixes = 1;
+	assert_int_equal(prefix_parse("10.9.0.0/16", &s.include.prefix[0]), 0);
+	assert_false(admits(&s, "10.0.0.1", "10.0.0.2", 8000));
+	assert_true(admits(&s, "10.9.0.1", "10.0.0.2", 8000));
+	assert_false(admits(&s, "2001:db8::1", "2001:db8::2", 8000));
+	/* What is excluded is so whatever includes it. */
+	s.exclude.n_prefixes = 1;
+	assert_int_equal(prefix_parse("10.0.0.2", &s.exclude.prefix[0]), 0);
+	assert_false(admits(&s, "10.9.0.1", "10.0.0.2", 8000));
+	assert_true(admits(&s, "10.9.0.1", "10.0.0.3", 8000));
+	s.exclude.n_ports = 1;
+	assert_true(accel_ports_parse("8080", &s.exclude.port[0]));
+	assert_false(admits(&s, "10.9.0.1", "10.0.0.3", 8080));
+}
+
+static void test_ports(void **state)
+{
+	static const char *const bad[] = {
+		"",    "0",  "-",  "1-", "65536", "1-65536",
+		"2-1", " 1", "1 ", "+1", "01",	  "99999999999999999999"
+	};
+	struct accel_ports p;
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(bad); i++)
+		if (accel_ports_parse(bad[i], &p))
+			fail_msg("\"%s\" is a port", bad[i]);
+	assert_true(accel_ports_parse("1-65535", &p));
+	assert_int_equal(p.last, 65535);
+}
+
 static void test_queue(void **state)
 {
 	struct accel_say_frame say[] = {
 		{ .what = ACCEL_SAY_HERE, .version = 1 },
-		{ .what = ACCEL_SAY_SETUP, .setup = { 0x0a000001, 2, 0, 50000, 32 } },
+		{ .what = ACCEL_SAY_SETUP, .setup = { 0x0a000001, 2 } },
 		{ .what = ACCEL_SAY_NODE, .node = { 0x0a000002, 100000, 1400 } },
+		{ .what = ACCEL_SAY_SETTINGS, .settings = { .mode = ACCEL_ALWAYS } },
+		{ .what = ACCEL_SAY_SETTINGS, .settings = largest() },
+		{ .what = ACCEL_SAY_MOVED, .moved = { 4094, { { 2, 0, 0, 0, 0, 9 } } } },
 	};
 	uint8_t buf[ACCEL_SAY_MAX], again[ACCEL_SAY_MAX];
 	struct accel_say_frame back;
 
 	(void)state;
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < array_size(say); i++) {
 		size_t len = accel_say_encode(&say[i], buf);
 
 		assert_int_equal(accel_say_decode(buf, len, &back), 0);
@@ -184,9 +281,10 @@ static void test_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_document), cmocka_unit_test(test_every_type),
-		cmocka_unit_test(test_data),	 cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_queue),
+		cmocka_unit_test(test_document),  cmocka_unit_test(test_every_type),
+		cmocka_unit_test(test_data),	  cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_queue),	  cmocka_unit_test(test_bad_settings),
+		cmocka_unit_test(test_selection), cmocka_unit_test(test_ports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

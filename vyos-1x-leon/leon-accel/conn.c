@@ -82,6 +82,7 @@ static void tell(void *arg, struct flow *f, const struct accel_frame *frame)
 	struct conn *c = arg;
 
 	(void)f;
+	c->e->counters.again += frame->type == ACCEL_ABORT;
 	peer_tell(c->peer, frame);
 }
 
@@ -198,7 +199,7 @@ static int open_stand_in(void *arg, struct flow *f)
 			      .timestamps = f->near.has_ts && f->far.has_ts,
 			      .timestamp = f->far.ts_val };
 
-	if (!lan || c->e->n_taken >= TAKEN_MAX)
+	if (!lan)
 		return -ENOBUFS;
 	s.device = lan->name;
 	choose_scales(f, &s);

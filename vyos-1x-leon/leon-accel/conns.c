@@ -18,6 +18,7 @@
 
 #define PLAIN_SILENT_MS	 300000
 #define CLOSED_SILENT_MS 70000
+#define KEEP_PERCENT	 80 /* of the threshold, below it a connection is given back */
 
 struct conn_entry {
 	struct conn conn;
@@ -86,27 +87,59 @@ static struct accel_key key_of(const struct tcp_view *t, uint16_t vlan, bool fro
 
 static bool is_worth_it(const struct conn *c)
 {
-	return c->flow.near.segments + c->flow.far.segments >= c->e->segments;
+	return c->flow.near.segments + c->flow.far.segments >= c->e->settings.segments;
 }
 
 static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
 {
-	const struct engine *e = c->e;
+	const struct accel_settings *s = &c->e->settings;
 
 	/* No path: nobody knows. */
 	if (!peer_rtt_us(c->peer) && of_threshold_percent < 100)
 		return true;
-	return e->always || (uint64_t)peer_rtt_us(c->peer) * 100 >=
-				    (uint64_t)e->threshold_us * of_threshold_percent;
+	return s->mode == ACCEL_ALWAYS || (uint64_t)peer_rtt_us(c->peer) * 100 >=
+						  (uint64_t)s->threshold_us * of_threshold_percent;
+}
+
+/* One of its hosts is elsewhere than it was. */
+static bool has_moved(const struct conn *c)
+{
+	const struct flow *f = &c->flow;
+
+	return moved_has(&c->e->moved, f->key.vlan, f->near.mac) ||
+	       moved_has(&c->e->moved, f->key.vlan, f->far.mac);
+}
+
+/* It may stay taken. */
+static bool is_wanted(const struct conn *c)
+{
+	const struct accel_settings *s = &c->e->settings;
+	const struct accel_key *k = &c->flow.key;
+
+	return s->mode != ACCEL_OFF && !c->e->stopping && is_far_enough(c, KEEP_PERCENT) &&
+	       accel_settings_admit(s, &k->near, &k->far, k->near_port, k->far_port);
+}
+
+static bool is_full(const struct engine *e)
+{
+	return e->n_taken >= e->settings.maximum;
 }
 
 static void consider(struct conn *c, mono_t now)
 {
 	struct engine *e = c->e;
 
-	if (!c->flow.leader || e->stopping || !peer_is_up(c->peer) || e->n_taken >= TAKEN_MAX ||
-	    !is_worth_it(c) || !is_far_enough(c, 100) || !flow_can_be_taken(&c->flow, now))
+	if (!c->flow.leader || c->flow.state != FLOW_PLAIN || !peer_is_up(c->peer) ||
+	    !is_worth_it(c) || !is_wanted(c) || !is_far_enough(c, 100) ||
+	    !flow_can_be_taken(&c->flow, now))
 		return;
+	if (e->settings.mode == ACCEL_MOVED && !has_moved(c))
+		return;
+	if (is_full(e)) {
+		e->counters.full++;
+		flow_wait(&c->flow, now);
+		return;
+	}
 	c->bound = peer_new_stream(c->peer);
 	peer_bind(c->peer, c->bound, c);
 	flow_offer(&c->flow, c->bound, now);
@@ -172,8 +205,7 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 	k.near_port = theirs->far_port;
 	k.far_port = theirs->near_port;
 	c = find(e, &k, &hash);
-	if (!c || c->peer != p || c->bound || e->stopping || e->n_taken >= TAKEN_MAX ||
-	    !is_far_enough(c, 80)) {
+	if (!c || c->peer != p || c->bound || is_full(e) || !is_wanted(c)) {
 		e->counters.refused++;
 		peer_counted(p)->refused++;
 		peer_tell(p, &no);
@@ -228,7 +260,7 @@ void conns_second(struct engine *e, mono_t now)
 		struct conn *c = &entry->conn;
 		int64_t silent = mono_sub_ms(now, c->flow.last);
 
-		if (c->flow.state == FLOW_TAKEN && (e->stopping || !is_far_enough(c, 80)))
+		if (c->flow.state == FLOW_TAKEN && !is_wanted(c))
 			release(c, now);
 		if ((c->flow.state == FLOW_PLAIN && silent > PLAIN_SILENT_MS) ||
 		    (c->flow.state == FLOW_CLOSED && silent > CLOSED_SILENT_MS))

@@ -38,6 +38,8 @@ static void write_counters(const struct engine *e, struct jsonw *w)
 	jsonw_u64(w, "carrier_bytes_out", n->carrier_out);
 	jsonw_u64(w, "queue_full", n->queue_full);
 	jsonw_u64(w, "held_dropped", n->held_dropped);
+	jsonw_u64(w, "maximum_reached", n->full);
+	jsonw_u64(w, "not_drained", n->again);
 	jsonw_end(w);
 }
 

@@ -283,9 +283,6 @@ static void close_queues(struct engine *e)
 int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n)
 {
 	close_queues(e);
-	e->always = f->setup.always;
-	e->threshold_us = f->setup.threshold_us;
-	e->segments = f->setup.segments;
 	for (unsigned i = 0; i < n; i++) {
 		e->queue[i] = fd[i];
 		loop_fd_add(e->loop, fd[i], EPOLLIN, on_queue, e);
@@ -301,6 +298,19 @@ int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *f
 void engine_node(struct engine *e, const struct accel_say_frame *f)
 {
 	peer_learn(e, f, loop_now(e->loop));
+}
+
+void engine_set(struct engine *e, const struct accel_settings *s)
+{
+	if (accel_settings_equal(&e->settings, s))
+		return;
+	e->settings = *s;
+	conns_second(e, loop_now(e->loop));
+}
+
+bool engine_is_idle(const struct engine *e)
+{
+	return (e->stopping || e->settings.mode == ACCEL_OFF) && !e->n_taken && !peers_unsent(e);
 }
 
 /* --- time --- */
@@ -339,7 +349,7 @@ static void on_second(void *arg, mono_t now)
 	peers_second(e, now);
 	fit_carrier(e);
 	report_second(e);
-	if (!e->stopping || (e->n_taken && mono_sub_ms(now, e->stop_at) < STOP_MS))
+	if (!e->stopping || (!engine_is_idle(e) && mono_sub_ms(now, e->stop_at) < STOP_MS))
 		return;
 	conns_reset_all(e, now);
 	loop_quit(e->loop, 0);
@@ -347,9 +357,7 @@ static void on_second(void *arg, mono_t now)
 
 void engine_init(struct engine *e, struct loop *loop, struct nl *nl)
 {
-	*e = (struct engine){
-		.loop = loop, .nl = nl, .listener = -1, .leond = -1, .window_log = 26
-	};
+	*e = (struct engine){ .loop = loop, .nl = nl, .listener = -1, .leond = -1 };
 	if (getrandom(&e->hash_key, sizeof(e->hash_key), 0) != sizeof(e->hash_key))
 		bug("no random bytes");
 	e->message = x_buffer(ACCEL_QUEUE_MAX, 1);
@@ -389,6 +397,7 @@ void engine_fini(struct engine *e)
 		loop_fd_del(e->loop, e->carrier.tap.fd[0]);
 		tun_close(&e->carrier);
 	}
+	moved_free(&e->moved);
 	timer_free(e->tick);
 	timer_free(e->second);
 	free(e->message);

@@ -13,12 +13,12 @@
 #include "base/siphash.h"
 #include "flow.h"
 #include "io/netlink.h"
+#include "moved.h"
 #include "tun.h"
 #include "wire/accel_queue.h"
 #include "wire/accel_report.h"
 
 #define CONNS_MAX  65536
-#define TAKEN_MAX  4096
 #define HELD_MAX   (64 << 20)
 #define CREDIT_ALL (256u << 20)
 #define CREDIT_MAX (16u << 20) /* of one connection and direction */
@@ -42,6 +42,8 @@ struct engine_counters {
 	uint64_t bytes_in, bytes_out;		  /* of hosts, from the carriers and to them */
 	uint64_t carrier_in, carrier_out;	  /* the same as they were carried */
 	uint64_t queue_full, held_dropped;
+	uint64_t full;	/* connections not taken, for the maximum was */
+	uint64_t again; /* that were not drained in time: later again */
 };
 
 struct engine {
@@ -51,8 +53,8 @@ struct engine {
 	/* Of leond. */
 	int leond; /* its socket; -1: it is not there */
 	node_id_t self;
-	bool always;
-	uint32_t threshold_us, segments;
+	struct accel_settings settings;
+	struct moved moved;
 	unsigned n_queues;
 	int queue[ACCEL_QUEUES_MAX];
 	/* Of the namespace. */
@@ -73,7 +75,6 @@ struct engine {
 	bool stopping;
 	mono_t stop_at;
 	struct engine_counters counters;
-	uint8_t window_log;
 	uint8_t *message; /* ACCEL_QUEUE_MAX bytes: what was read last */
 };
 
@@ -83,6 +84,9 @@ void engine_fini(struct engine *e);
 /* What leond says; fd: the queues, taken over. 0 or -errno. */
 int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n);
 void engine_node(struct engine *e, const struct accel_say_frame *f);
+void engine_set(struct engine *e, const struct accel_settings *s);
+/* Nothing is to be taken, nothing is any more, and the other accelerators know. */
+bool engine_is_idle(const struct engine *e);
 /* Gives everything back, then ends the loop. */
 void engine_stop(struct engine *e);
 

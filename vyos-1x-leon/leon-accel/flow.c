@@ -260,6 +260,11 @@ static void try_again_later(struct flow *f, mono_t now)
 	f->not_before = mono_add_ms(now, min_of(ms, (int64_t)AGAIN_MAX_MS));
 }
 
+void flow_wait(struct flow *f, mono_t now)
+{
+	f->not_before = mono_add_ms(now, AGAIN_MS);
+}
+
 void flow_reset(struct flow *f, bool told, mono_t now)
 {
 	if (f->state == FLOW_PLAIN || f->state == FLOW_CLOSED)

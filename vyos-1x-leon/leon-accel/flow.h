@@ -116,6 +116,9 @@ void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now);
 /* May it be taken, as far as it is known here? */
 bool flow_can_be_taken(const struct flow *f, mono_t now);
 
+/* Not now: it may be taken later. */
+void flow_wait(struct flow *f, mono_t now);
+
 /* Leader: begins. The stream is new. */
 void flow_offer(struct flow *f, uint32_t stream, mono_t now);
 /* Follower: an OFFER came for it. */

@@ -22,6 +22,7 @@
 #include "report.h"
 
 #define RETRY_MS 1000
+#define IDLE_MS	 50
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, OPT_VERSION = 256 };
 
@@ -30,7 +31,7 @@ struct accel {
 	struct control *control;
 	struct loop *loop;
 	struct engine engine;
-	struct timer *retry;
+	struct timer *retry, *idle;
 	int fd; /* to leond; -1: none */
 };
 
@@ -45,6 +46,19 @@ static void lost(struct accel *a, mono_t now)
 	timer_set(a->retry, mono_add_ms(now, RETRY_MS));
 }
 
+/* Acceleration is off: leond, which waits for it, sees that all is given back. */
+static void on_idle(void *arg, mono_t now)
+{
+	struct accel *a = arg;
+
+	if (a->fd < 0 || a->engine.settings.mode != ACCEL_OFF)
+		return;
+	if (engine_is_idle(&a->engine))
+		lost(a, now);
+	else
+		timer_set(a->idle, mono_add_ms(now, IDLE_MS));
+}
+
 static unsigned descriptors(struct msghdr *m, int out[ACCEL_QUEUES_MAX])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(m);
@@ -55,6 +69,18 @@ static unsigned descriptors(struct msghdr *m, int out[ACCEL_QUEUES_MAX])
 		memcpy(out, CMSG_DATA(c), n * sizeof(int));
 	}
 	return (unsigned)n;
+}
+
+static void hear(struct accel *a, const struct accel_say_frame *f)
+{
+	if (f->what == ACCEL_SAY_NODE)
+		engine_node(&a->engine, f);
+	else if (f->what == ACCEL_SAY_SETTINGS)
+		engine_set(&a->engine, &f->settings);
+	else if (f->what == ACCEL_SAY_MOVED)
+		moved_add(&a->engine.moved, f->moved.vlan, f->moved.mac);
+	if (a->engine.settings.mode == ACCEL_OFF && !timer_is_set(a->idle))
+		timer_set(a->idle, mono_add_ms(loop_now(a->loop), IDLE_MS));
 }
 
 static void take(struct accel *a, const void *data, size_t len, const int *fd, unsigned n)
@@ -72,8 +98,8 @@ static void take(struct accel *a, const void *data, size_t len, const int *fd, u
 	}
 	for (unsigned i = 0; i < n; i++)
 		close(fd[i]);
-	if (rc == 0 && f.what == ACCEL_SAY_NODE)
-		engine_node(&a->engine, &f);
+	if (rc == 0)
+		hear(a, &f);
 	if (rc < 0)
 		report_asked(&a->engine, data, len);
 }
@@ -140,6 +166,7 @@ static int run(struct accel *a, struct nl *nl)
 
 	engine_init(&a->engine, a->loop, nl);
 	a->retry = timer_new(a->loop, connect_leond, a);
+	a->idle = timer_new(a->loop, on_idle, a);
 	signal(SIGPIPE, SIG_IGN);
 	loop_signal_add(a->loop, SIGTERM, on_terminate, a);
 	loop_signal_add(a->loop, SIGINT, on_terminate, a);
@@ -155,6 +182,7 @@ static int run(struct accel *a, struct nl *nl)
 		close(a->fd);
 	}
 	timer_free(a->retry);
+	timer_free(a->idle);
 	engine_fini(&a->engine);
 	return rc;
 }

@@ -6,11 +6,13 @@
 #include "peer.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -361,11 +363,12 @@ static void read_all(struct accel_peer *p, mono_t now)
 
 static void greet(struct accel_peer *p, mono_t now)
 {
+	uint8_t window_log = p->e->settings.cache_log;
 	struct accel_frame f = { .type = ACCEL_HELLO,
-				 .hello = { ACCEL_VERSION, p->e->self, p->e->window_log } };
+				 .hello = { ACCEL_VERSION, p->e->self, window_log } };
 
-	if (p->e->window_log)
-		p->packer = packer_new(p->e->window_log, PACK_LEVEL);
+	if (window_log)
+		p->packer = packer_new(window_log, PACK_LEVEL);
 	if (!p->packer)
 		f.hello.window_log = 0;
 	p->state = GREETING;
@@ -491,11 +494,21 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 	p->learned = now;
 }
 
+/* A carrier to it. */
+static bool is_wanted(const struct accel_peer *p, mono_t now)
+{
+	const struct accel_settings *s = &p->e->settings;
+
+	if (s->mode == ACCEL_OFF || !p->rtt_us || p->room < ETH_HDR_LEN + MTU_MIN ||
+	    mono_sub_ms(now, p->learned) > SILENT_MS)
+		return false;
+	return s->mode == ACCEL_ALWAYS || p->rtt_us >= s->threshold_us;
+}
+
 static void second(struct accel_peer *p, mono_t now)
 {
 	struct accel_frame ping = { .type = ACCEL_PING };
-	bool wanted = p->rtt_us && p->room >= ETH_HDR_LEN + MTU_MIN &&
-		      (p->e->always || p->rtt_us >= p->e->threshold_us);
+	bool wanted = is_wanted(p, now);
 
 	if (p->state == DOWN) {
 		if (wanted && peer_leads(p) && !p->e->stopping &&
@@ -505,7 +518,7 @@ static void second(struct accel_peer *p, mono_t now)
 	}
 	if (mono_sub_ms(now, p->heard) > SILENT_MS)
 		peer_down(p, "silent", now);
-	else if (p->state == UP)
+	else if (p->state == UP && !p->e->stopping)
 		peer_tell(p, &ping);
 }
 
@@ -536,6 +549,21 @@ void peers_report(struct engine *e, bool all)
 		if (p->changed && report_node(e, n))
 			p->changed = false;
 	}
+}
+
+static bool is_unsent(const struct accel_peer *p)
+{
+	int n = 0;
+
+	return p->state == UP && (p->out.len || (ioctl(p->fd, SIOCOUTQ, &n) == 0 && n > 0));
+}
+
+bool peers_unsent(const struct engine *e)
+{
+	for (const struct accel_peer *p = e->peers; p; p = p->hh.next)
+		if (is_unsent(p))
+			return true;
+	return false;
 }
 
 void peers_write(const struct engine *e, struct jsonw *w)

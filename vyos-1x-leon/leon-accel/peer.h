@@ -39,6 +39,8 @@ uint16_t peers_room(const struct engine *e);
 struct accel_node *peer_counted(struct accel_peer *p);
 /* Says what changed since, or (all) everything; what cannot be said is said the next time. */
 void peers_report(struct engine *e, bool all);
+/* Something is on its way to another accelerator. */
+bool peers_unsent(const struct engine *e);
 struct jsonw;
 void peers_write(const struct engine *e, struct jsonw *w);
 void peers_free(struct engine *e);

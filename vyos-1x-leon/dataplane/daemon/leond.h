@@ -118,11 +118,12 @@ struct leond {
 	struct routes *routes;
 	struct source_state *source;
 	struct usage *usage;
-	struct accel_queues *accel_queues; /* NULL: none is configured; nor the next */
+	struct accel_queues *accel_queues;
 	struct accelerator *accelerator;
 	struct accel_reports *accel_reports;
 
-	struct timer *leave_timer;
+	struct timer *leave_timer, *give_back_timer;
+	mono_t stop_at;
 	unsigned leaves_sent;
 
 	struct ipsec_report ipsec;

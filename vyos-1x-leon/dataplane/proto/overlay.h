@@ -103,6 +103,8 @@ void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n)
 void overlay_set_vlans(struct overlay *o, const struct vlan_set *served);
 /* What the loop guard found: bits of RECORD_LAN_MASK. Announced to all. */
 void overlay_set_lan(struct overlay *o, uint16_t lan_flags);
+/* There is an accelerator, or one is waited for. */
+void overlay_set_accelerates(struct overlay *o, bool accelerates);
 /* Addresses of configured peer `index` (conf order): from the configuration or from DNS. */
 void overlay_set_seed(struct overlay *o, unsigned index, const struct endpoint *ep, unsigned n);
 /* True where seed `index` is not reached at present, so that its name should be resolved again. */

@@ -346,6 +346,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	read_peers(root, c);
 	read_measurement(root, c);
 	conf_read_policy(root, c);
+	conf_read_acceleration(root, c);
 	conf_read_vlans(root, c);
 	conf_read_secrets(root, c);
 	read_system(root, c);

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "crypto/seal.h"
 #include "state/policy.h"
+#include "wire/accel_settings.h"
 #include "wire/msg.h"
 
 /* CONF_PEERS_MAX, CONF_PEER_PORT_DEFAULT, CONF_SECRET_MIN and so on. */
@@ -76,6 +77,7 @@ struct conf {
 	struct conf_peer *peer;
 
 	struct policy policy;
+	struct accel_settings accel; /* `acceleration`, put together */
 
 	char *secret; /* NULL: none */
 	uint8_t n_accept;
@@ -134,9 +136,9 @@ enum conf_change {
 	CONF_ROUTES = 1 << 9,  /* overlay-address, export, import: what the kernel is told */
 	/* secrets, where both have one; trusted-identity; rekey-time, cipher, disable */
 	CONF_KEYS = 1 << 10,
-	CONF_DATAGRAMS = 1 << 11, /* parameters, fwmark */
-	CONF_POLICY = 1 << 12,	  /* policy */
-	CONF_ACCELERATION = 1 << 13,
+	CONF_DATAGRAMS = 1 << 11,    /* parameters, fwmark */
+	CONF_POLICY = 1 << 12,	     /* policy */
+	CONF_ACCELERATION = 1 << 13, /* acceleration */
 	/* Cannot be applied to a running daemon: interface, vni, node-id, port, source-*, whether
 	 * there is a secret, workers, control-socket. */
 	CONF_RESTART = 1 << 15,

@@ -83,6 +83,7 @@ static const struct {
 	{ CONF_RESTART, "authentication.pre-shared-secret", conf_has_secret_differs },
 	{ CONF_KEYS, NULL, conf_keys_differ },
 	{ CONF_POLICY, NULL, conf_policy_differs },
+	{ CONF_ACCELERATION, NULL, conf_acceleration_differs },
 	{ CONF_RESTART, "identity-file", conf_identity_differs },
 	{ CONF_RESTART, "system.control-socket", control_socket_differs },
 };

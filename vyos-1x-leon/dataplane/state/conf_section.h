@@ -37,6 +37,10 @@ bool conf_keys_differ(const struct conf *a, const struct conf *b);
 void conf_read_policy(struct jsonr_node *root, struct conf *c);
 bool conf_policy_differs(const struct conf *a, const struct conf *b);
 
+/* conf_accel.c: acceleration. After the leaves. */
+void conf_read_acceleration(struct jsonr_node *root, struct conf *c);
+bool conf_acceleration_differs(const struct conf *a, const struct conf *b);
+
 /* conf_routes.c: export and import. After overlay-address. */
 void conf_read_routes(struct jsonr_node *root, struct conf *c);
 /* Of overlay-address and the lists of export and import; of what goes into the record alone. */

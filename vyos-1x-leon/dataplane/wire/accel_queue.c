@@ -5,6 +5,7 @@
 #include "wire/accel_queue.h"
 
 #include <errno.h>
+#include <string.h>
 
 size_t accel_say_encode(const struct accel_say_frame *f, uint8_t out[ACCEL_SAY_MAX])
 {
@@ -18,19 +19,31 @@ size_t accel_say_encode(const struct accel_say_frame *f, uint8_t out[ACCEL_SAY_M
 	case ACCEL_SAY_SETUP:
 		wbuf_u32(&b, f->setup.self);
 		wbuf_u8(&b, f->setup.n_queues);
-		wbuf_u8(&b, f->setup.always);
-		wbuf_u32(&b, f->setup.threshold_us);
-		wbuf_u32(&b, f->setup.segments);
 		break;
 	case ACCEL_SAY_NODE:
 		wbuf_u32(&b, f->node.id);
 		wbuf_u32(&b, f->node.rtt_us);
 		wbuf_u16(&b, f->node.room);
 		break;
+	case ACCEL_SAY_SETTINGS:
+		accel_settings_put(&b, &f->settings);
+		break;
+	case ACCEL_SAY_MOVED:
+		wbuf_u16(&b, f->moved.vlan);
+		wbuf_bytes(&b, f->moved.mac.b, MAC_LEN);
+		break;
 	default:
 		break;
 	}
 	return wbuf_len(&b);
+}
+
+static void take_mac(struct rbuf *b, struct mac *mac)
+{
+	const uint8_t *p = rbuf_take(b, MAC_LEN);
+
+	if (p)
+		memcpy(mac->b, p, MAC_LEN);
 }
 
 int accel_say_decode(const void *data, size_t len, struct accel_say_frame *f)
@@ -45,15 +58,19 @@ int accel_say_decode(const void *data, size_t len, struct accel_say_frame *f)
 	case ACCEL_SAY_SETUP:
 		f->setup.self = rbuf_u32(&b);
 		f->setup.n_queues = rbuf_u8(&b);
-		f->setup.always = rbuf_u8(&b);
-		f->setup.threshold_us = rbuf_u32(&b);
-		f->setup.segments = rbuf_u32(&b);
 		b.ok &= f->setup.n_queues <= ACCEL_QUEUES_MAX;
 		break;
 	case ACCEL_SAY_NODE:
 		f->node.id = rbuf_u32(&b);
 		f->node.rtt_us = rbuf_u32(&b);
 		f->node.room = rbuf_u16(&b);
+		break;
+	case ACCEL_SAY_SETTINGS:
+		accel_settings_take(&b, &f->settings);
+		break;
+	case ACCEL_SAY_MOVED:
+		f->moved.vlan = rbuf_u16(&b);
+		take_mac(&b, &f->moved.mac);
 		break;
 	default:
 		return -EBADMSG;

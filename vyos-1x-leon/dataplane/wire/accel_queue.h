@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "wire/accel_settings.h"
 #include "wire/bytes.h"
 
 #define ACCEL_QUEUE_HDR 8
@@ -39,10 +40,12 @@ enum accel_say {
 	ACCEL_SAY_HERE = 1, /* leon-accel: version; hand me the queues */
 	ACCEL_SAY_SETUP,    /* who this is; one descriptor for each queue comes with it */
 	ACCEL_SAY_NODE,	    /* what is known of a node, said each second and when it changes */
+	ACCEL_SAY_SETTINGS, /* which connections are taken over, said first and when it changes */
+	ACCEL_SAY_MOVED,    /* a host is behind another node now; the last ones are said first */
 	ACCEL_SAY_END,
 };
-#define ACCEL_SAY_VERSION 1
-#define ACCEL_SAY_MAX	  64
+#define ACCEL_SAY_VERSION 2
+#define ACCEL_SAY_MAX	  2048
 
 struct accel_say_frame {
 	uint8_t what; /* enum accel_say */
@@ -51,15 +54,17 @@ struct accel_say_frame {
 		struct {	 /* SETUP */
 			node_id_t self;
 			uint8_t n_queues;
-			uint8_t always; /* not only where the latency is above the threshold */
-			uint32_t threshold_us;
-			uint32_t segments; /* with data, that make a connection worth it */
 		} setup;
 		struct { /* NODE */
 			node_id_t id;
 			uint32_t rtt_us; /* of the path in use; 0: none */
 			uint16_t room;	 /* bytes of the largest frame that fits one datagram */
 		} node;
+		struct accel_settings settings;
+		struct { /* MOVED */
+			uint16_t vlan;
+			struct mac mac;
+		} moved;
 	};
 };
 size_t accel_say_encode(const struct accel_say_frame *f, uint8_t out[ACCEL_SAY_MAX]);

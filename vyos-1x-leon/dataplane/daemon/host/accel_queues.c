@@ -30,11 +30,8 @@ static void enlarge(int fd)
 
 int accel_queues_open(struct leond *d)
 {
-	struct accel_queues *q;
+	struct accel_queues *q = x_new(struct accel_queues);
 
-	if (!d->conf->acceleration)
-		return 0;
-	q = x_new(struct accel_queues);
 	d->accel_queues = q;
 	for (; q->n < d->tap.n_queues && q->n < ACCEL_QUEUES_MAX; q->n++) {
 		int pair[2];
@@ -99,8 +96,8 @@ bool accel_queues_reach(const struct leond *d, uint16_t slot)
 {
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
 
-	return accel_queues_are_ready(d) && slot != SLOT_SELF && n && n->has_record &&
-	       n->rec.flags & RECORD_ACCELERATES;
+	return accel_queues_are_ready(d) && slot != SLOT_SELF && n && n->state != NODE_LEFT &&
+	       n->has_record && n->rec.flags & RECORD_ACCELERATES;
 }
 
 void accel_queues_fill_snap(const struct leond *d, struct snap *s)

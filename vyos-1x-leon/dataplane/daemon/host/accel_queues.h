@@ -11,7 +11,7 @@
 struct leond;
 struct snap;
 
-/* None where no acceleration is configured. 0 or -errno. */
+/* 0 or -errno. */
 int accel_queues_open(struct leond *d);
 void accel_queues_free(struct leond *d);
 unsigned accel_queues_count(const struct leond *d);

@@ -24,10 +24,27 @@
 #include "wire/accel_queue.h"
 #include "wire/accel_report.h"
 
+#define MOVED_MAX 128 /* hosts that a leon-accel that comes is told of */
+
+struct moved_mac {
+	uint16_t vlan;
+	struct mac mac;
+};
+
 struct accelerator {
 	char path[CONF_CONTROL_SOCKET_MAX + 8];
 	int listener, fd; /* -1: none */
+	/* The last that moved, a ring: n of them, the next one goes to n % MOVED_MAX. */
+	struct moved_mac moved[MOVED_MAX];
+	uint32_t n_moved;
+	bool stopping;
 };
+
+/* In the record. It stays there until the last connection is given back. */
+static void say_what_there_is(struct leond *d)
+{
+	overlay_set_accelerates(d->overlay, d->conf->acceleration || accel_queues_are_ready(d));
+}
 
 static void gone(struct leond *d)
 {
@@ -44,6 +61,7 @@ static void gone(struct leond *d)
 	accel_reports_gone(d);
 	snapshot_publish(d);
 	accel_queues_drain(d);
+	say_what_there_is(d);
 }
 
 static void say(struct leond *d, const struct accel_say_frame *f)
@@ -55,14 +73,37 @@ static void say(struct leond *d, const struct accel_say_frame *f)
 		gone(d);
 }
 
+static void say_settings(struct leond *d)
+{
+	struct accel_say_frame f = { .what = ACCEL_SAY_SETTINGS, .settings = d->conf->accel };
+
+	if (d->accelerator->stopping)
+		f.settings.mode = ACCEL_OFF;
+	say(d, &f);
+}
+
+static void say_moved(struct leond *d, const struct moved_mac *m)
+{
+	struct accel_say_frame f = { .what = ACCEL_SAY_MOVED, .moved = { m->vlan, m->mac } };
+
+	if (d->accelerator->fd >= 0)
+		say(d, &f);
+}
+
+static void say_all_moved(struct leond *d)
+{
+	const struct accelerator *a = d->accelerator;
+	uint32_t n = min_of(a->n_moved, (uint32_t)MOVED_MAX);
+
+	for (uint32_t i = a->n_moved - n; i != a->n_moved; i++)
+		say_moved(d, &a->moved[i % MOVED_MAX]);
+}
+
 static int hand_queues(struct leond *d)
 {
 	unsigned n = accel_queues_count(d);
 	struct accel_say_frame f = { .what = ACCEL_SAY_SETUP,
-				     .setup = { .self = d->self,
-						.n_queues = (uint8_t)n,
-						.threshold_us = d->conf->accel_threshold_us,
-						.segments = d->conf->accel_segments } };
+				     .setup = { .self = d->self, .n_queues = (uint8_t)n } };
 	uint8_t buf[ACCEL_SAY_MAX];
 	union {
 		struct cmsghdr header;
@@ -92,6 +133,7 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 	accel_queues_set_ready(d, true);
 	accel_reports_here(d, d->accelerator->fd);
 	accelerator_second(d);
+	say_all_moved(d);
 	snapshot_publish(d);
 	return true;
 }
@@ -158,16 +200,11 @@ static int listen_at(const char *path)
 	return rc;
 }
 
-int accelerator_start(struct leond *d)
+static int listen_here(struct leond *d)
 {
-	struct accelerator *a;
+	struct accelerator *a = d->accelerator;
 	int fd;
 
-	if (!d->conf->acceleration)
-		return 0;
-	a = x_new(struct accelerator);
-	a->listener = a->fd = -1;
-	d->accelerator = a;
 	name_path(d->conf->control_socket, a->path, sizeof(a->path));
 	fd = listen_at(a->path);
 	if (fd < 0) {
@@ -176,6 +213,67 @@ int accelerator_start(struct leond *d)
 	}
 	a->listener = fd;
 	return loop_fd_add(d->loop, fd, EPOLLIN, on_connect, d);
+}
+
+/* Whoever is connected stays so until he has given everything back. */
+static void listen_no_more(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+
+	if (a->listener < 0)
+		return;
+	loop_fd_del(d->loop, a->listener);
+	close(a->listener);
+	a->listener = -1;
+	unlink(a->path);
+}
+
+int accelerator_start(struct leond *d)
+{
+	struct accelerator *a = x_new(struct accelerator);
+
+	a->listener = a->fd = -1;
+	d->accelerator = a;
+	say_what_there_is(d);
+	return d->conf->acceleration ? listen_here(d) : 0;
+}
+
+void accelerator_apply_conf(struct leond *d)
+{
+	struct accelerator *a = d->accelerator;
+
+	if (d->conf->acceleration && a->listener < 0)
+		listen_here(d); /* logged */
+	else if (!d->conf->acceleration)
+		listen_no_more(d);
+	if (accel_queues_are_ready(d))
+		say_settings(d);
+	say_what_there_is(d);
+}
+
+bool accelerator_stop(struct leond *d)
+{
+	if (!d->accelerator || !accel_queues_are_ready(d))
+		return false;
+	if (!d->accelerator->stopping) {
+		d->accelerator->stopping = true;
+		listen_no_more(d);
+		say_settings(d);
+	}
+	return true;
+}
+
+void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac)
+{
+	struct accelerator *a = d->accelerator;
+	struct moved_mac *m;
+
+	if (!a)
+		return;
+	m = &a->moved[a->n_moved++ % MOVED_MAX];
+	*m = (struct moved_mac){ vlan, mac };
+	if (accel_queues_are_ready(d))
+		say_moved(d, m);
 }
 
 static uint32_t rtt_of(const struct leond *d, uint16_t slot)
@@ -202,6 +300,8 @@ void accelerator_second(struct leond *d)
 
 	if (!accel_queues_are_ready(d))
 		return;
+	/* Again: what did not fit into the socket is not lost for long. */
+	say_settings(d);
 	if (is_stale(d, s)) {
 		snapshot_publish(d);
 		s = fwd_snap(d->fwd);
@@ -228,11 +328,7 @@ void accelerator_free(struct leond *d)
 		loop_fd_del(d->loop, a->fd);
 		close(a->fd);
 	}
-	if (a->listener >= 0) {
-		loop_fd_del(d->loop, a->listener);
-		close(a->listener);
-		unlink(a->path);
-	}
+	listen_no_more(d);
 	free(a);
 	d->accelerator = NULL;
 }

@@ -5,10 +5,21 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+
 struct leond;
 
 /* The socket, when the workers run. 0 or -errno. */
 int accelerator_start(struct leond *d);
+/* It is configured now, or not any more, or otherwise. */
+void accelerator_apply_conf(struct leond *d);
+/* leond is to end: what is taken is given back. True while that goes on; asked again and again. */
+bool accelerator_stop(struct leond *d);
+/* A host is behind another node, or this one, now. */
+void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac);
 void accelerator_free(struct leond *d);
 /* Once a second: nodes and their latencies. */
 void accelerator_second(struct leond *d);

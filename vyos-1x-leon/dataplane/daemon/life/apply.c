@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "daemon/host/accelerator.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/datagrams.h"
 #include "daemon/host/device.h"
@@ -46,6 +47,8 @@ static void apply_changes(struct leond *d, unsigned changes)
 	}
 	if (changes & (CONF_DEVICE | CONF_PATHS))
 		device_apply_conf(d);
+	if (changes & CONF_ACCELERATION)
+		accelerator_apply_conf(d);
 	if (changes & CONF_ROUTES) {
 		announcer_apply_conf(d);
 		locators_update(d);

@@ -6,6 +6,7 @@
  */
 #include <sys/epoll.h>
 
+#include "daemon/host/accelerator.h"
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/host/vlans.h"
 #include "daemon/life/event_text.h"
@@ -59,6 +60,7 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 	switch (fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now))) {
 	case FDB_MOVED:
 		neigh_forget_mac(d->neigh, vlan, r->learn.mac);
+		accelerator_moved(d, vlan, r->learn.mac);
 		facts.kind = EV_MAC_MOVED;
 		report_event(d, &facts, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
 		break;

@@ -44,6 +44,9 @@
 #define WORKERS_MAX	 8
 #define LEAVE_COUNT	 3
 #define LEAVE_SPACING_MS 20
+/* leon-accel needs some round trips. */
+#define GIVE_BACK_MS	  8000
+#define GIVE_BACK_STEP_MS 20
 /* The node table keeps tombstones besides members, at most as many again. */
 #define SLOTS_MAX (2 * CONF_NODES_LIMIT)
 
@@ -64,6 +67,26 @@ static void on_leave(void *arg, mono_t now)
 	timer_set(d->leave_timer, mono_add_ms(now, LEAVE_SPACING_MS));
 }
 
+static void begin_to_leave(struct leond *d, mono_t now)
+{
+	routes_stop(d);
+	guard_leave(d);
+	cache_save(d, now);
+	on_leave(d, now);
+}
+
+/* What leon-accel has taken is given back while frames still pass. */
+static void on_give_back(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	if (accelerator_stop(d) && mono_sub_ms(now, d->stop_at) < GIVE_BACK_MS) {
+		timer_set(d->give_back_timer, mono_add_ms(now, GIVE_BACK_STEP_MS));
+		return;
+	}
+	begin_to_leave(d, now);
+}
+
 /* Says leave, then ends the loop. */
 static void stop_begin(struct leond *d)
 {
@@ -73,11 +96,10 @@ static void stop_begin(struct leond *d)
 		return;
 	}
 	loop_notify(d->loop, "STOPPING=1");
-	routes_stop(d);
-	guard_leave(d);
-	cache_save(d, loop_now(d->loop));
 	d->leave_timer = timer_new(d->loop, on_leave, d);
-	on_leave(d, loop_now(d->loop));
+	d->give_back_timer = timer_new(d->loop, on_give_back, d);
+	d->stop_at = loop_now(d->loop);
+	on_give_back(d, d->stop_at);
 }
 
 /* --- signals --- */
@@ -327,6 +349,7 @@ static void timers_free(struct leond *d)
 	usage_free(d);
 	timer_free(d->drain_timer);
 	timer_free(d->leave_timer);
+	timer_free(d->give_back_timer);
 }
 
 static void tables_free(struct leond *d)

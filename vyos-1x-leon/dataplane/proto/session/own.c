@@ -84,7 +84,7 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	r->flags = o->own.lan_flags | RECORD_TAKES_COPIES;
 	if (c->transit_disable)
 		r->flags |= RECORD_TRANSIT_DISABLED;
-	if (c->acceleration)
+	if (o->own.accelerates)
 		r->flags |= RECORD_ACCELERATES;
 	memcpy(r->name, c->node_name, sizeof(r->name));
 	for (unsigned i = 0; i < o->n_locators; i++)
@@ -205,6 +205,13 @@ void overlay_set_vlans(struct overlay *o, const struct vlan_set *served)
 void overlay_set_lan(struct overlay *o, uint16_t lan_flags)
 {
 	o->own.lan_flags = lan_flags & RECORD_LAN_MASK;
+	if (o->started && !o->leaving)
+		own_refresh(o, false);
+}
+
+void overlay_set_accelerates(struct overlay *o, bool accelerates)
+{
+	o->own.accelerates = accelerates;
 	if (o->started && !o->leaving)
 		own_refresh(o, false);
 }

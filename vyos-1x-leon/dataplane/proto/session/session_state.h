@@ -142,6 +142,7 @@ struct own_state {
 	uint8_t n_vlans;
 	struct vlan_range vlan[MSG_VLANS_MAX];
 	uint16_t lan_flags; /* from the loop guard */
+	bool accelerates;
 	mono_t refresh_at;  /* it is announced anew */
 	uint32_t n_outbids; /* since outbid_since */
 	mono_t outbid_since, outbid_at;

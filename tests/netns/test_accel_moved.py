@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A machine that moves far away, with its connections: `mode moved`."""
+import pytest
+
+import ns
+from accel import CONFIG, ENDLESS, MB, Far, Transfer
+from lab import merged, wait_for
+
+MOVED = merged(CONFIG, {'acceleration': {'mode': 'moved'}})
+
+
+class Machine:
+    """The host of a site, which can go on at another one: same MAC and addresses, same sockets."""
+
+    def __init__(self, lab, home, other):
+        self.host = lab.host[home]
+        self.namespace = self.host.namespace
+        ns.connect(lab.node[other].namespace, 'h1', self.namespace, 'eth1')
+        lab.node[other].namespace.ip('link set h1 master br0')
+        self.namespace.ip('link set eth1 down', f'link set eth1 address {self.host.mac}')
+
+    def move(self, port, old, to):
+        self.namespace.ip(f'link set {old} down', f'addr flush dev {old}', f'link set {port} up',
+                          f'addr add {self.host.ip4}/16 dev {port}')
+        # As a hypervisor announces it.
+        wait_for(lambda: self.host.ping(to.ip4), 30, 'it is reached at its new site')
+
+
+@pytest.fixture
+def three(lab):
+    """A client at a, a site near it, and one far away."""
+    made = Far(lab({'sites': {'a': {}, 'b': {}, 'c': {}}, 'rtt_ms': {('a', 'b'): 2},
+                    'rtt_ms_default': 100, 'config': MOVED}), start=False)
+    for a in made.accel.values():
+        a.start()
+    wait_for(lambda: 'up' in made.accel['a'].carriers(), 30, 'a carrier to the far site is up')
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def test_taken_where_it_moved_and_is_far(three):
+    """Neither the machine near by nor one that was always far is taken; the one that moved is."""
+    a, b, c = (three.host[name] for name in 'abc')
+    machine = Machine(three.lab, 'b', 'c')
+    t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+    always_far = Transfer(a, c, c.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+    t.wait_more(MB)
+    always_far.wait_more(MB)
+    assert three.taken() == [0, 0, 0]
+    machine.move('eth1', 'eth0', a)
+    wait_for(lambda: three.taken() == [1, 0, 1], 60, 'it is taken at both ends')
+    taken = [x for x in three.accel['a'].show()['connections'] if x['state'] == 'taken']
+    assert [x['far'] for x in taken] == [f'{b.ip4}:{t.port}']
+    t.wait_more(MB)
+    always_far.wait_more(MB)
+    for transfer in (t, always_far):
+        transfer.finish(120).assert_whole()
+    three.base = {name: dict.fromkeys(x.counters(), 0) for name, x in three.accel.items()}
+    three.assert_no_resets()
