@@ -26,6 +26,7 @@ CONFIG_TEMPLATES = '/opt/vyatta/share/vyatta-cfg/templates'
 OP_TEMPLATES = '/opt/vyatta/share/vyatta-op/templates'
 
 FILES = {
+    'UNITS/leon-accel@.service.d/vyos-accel.conf',
     'UNITS/leon-ipsec@.service.d/vyos-ipsec.conf',
     'UNITS/leon-lisp.service',
     'UNITS/leon-metrics@.service.d/vyos-metrics.conf',
@@ -405,6 +406,7 @@ def test_what_a_running_system_is_told(vyos, tmp_path):
 
     told, warning = told_by('--remove', 'vyos-1x-leon')
     assert told == [
+        'systemctl stop leon-accel@*.service',
         'systemctl stop leond@*.service', 'systemctl stop leon-ipsec@*.service',
         'systemctl stop leon-metrics@*.service', 'systemctl stop leon-lisp.service',
         'ip link delete dev leon0', *restarts]  # fmt: skip

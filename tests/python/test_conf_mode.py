@@ -100,6 +100,36 @@ def test_metrics_are_served_where_asked_for(commit, host):
     assert not file.exists()
 
 
+def test_acceleration_comes_and_goes(commit, host, run_dir):
+    """Its process is started after leond was told, and stopped with the configuration of it; not
+    where only the defaults are there, which VyOS puts into every interface."""
+    host.defaults = {'acceleration': {'mode': 'moved', 'threshold': '50'}}
+    unit = 'leon-accel@leon0.service'
+    start = f'timeout 20 systemctl start {unit}'
+
+    def told(**leaves):
+        commit(leon0={**LEON0, **leaves})
+        return [what for verb, what in host.journal if verb == 'run' and unit in what]
+
+    assert told() == []
+    assert 'acceleration' not in json.loads((run_dir / 'leon0.json').read_text())
+    assert told(acceleration={'mode': 'latency'}) == [start]
+    document = json.loads((run_dir / 'leon0.json').read_text())
+    assert document['acceleration']['mode'] == 'latency'
+    assert told() == [f'systemctl stop {unit}']
+    assert told() == []
+    assert told(acceleration={}) == [start]
+    told(acceleration={}, disable={})
+    stops = runs(host.journal, 'systemctl stop')
+    assert stops.index(f'systemctl stop {unit}') < stops.index('systemctl stop leond@leon0.service')
+
+
+def test_acceleration_that_does_not_start_is_no_error(commit, host):
+    host.programs['timeout 20 systemctl start leon-accel@leon0.service'] = (1, '')
+    commit(leon0={**LEON0, 'acceleration': {'mode': 'always'}})
+    assert any('leon-accel does not run' in what for verb, what in host.journal if verb == 'warning')
+
+
 def test_metrics_without_an_address_are_refused(commit):
     with pytest.raises(ConfigError, match='Metrics have no address'):
         commit(leon0={**LEON0, 'metrics': {'port': '5366'}})

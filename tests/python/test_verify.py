@@ -443,8 +443,23 @@ def critical(**words):
     return config(policy={'critical': words})
 
 
+def accelerated(**words):
+    return config(acceleration=words)
+
+
 TWICE = {'duplicate': {}}
 ERRORS.update({
+    'ports of acceleration downwards': (
+        accelerated(exclude={'port': ['443', '8080-8000']}),
+        host(),
+        'Ports "8080-8000" run downwards: set "acceleration exclude port 8000-8080".',
+    ),
+    'too many prefixes of acceleration': (
+        accelerated(include={'prefix': [f'10.{i}.0.0/16' for i in range(33)]}),
+        host(),
+        '"acceleration include prefix" has 33 entries and at most 32 are possible: set larger '
+        'ones.',
+    ),
     'nothing is critical': (
         critical(duplicate={'budget': '5000'}),
         host(),
@@ -497,6 +512,12 @@ WARNINGS = {
         'Metrics are served at every address of this router, to whoever asks: set '
         '"metrics listen-address" to one that only Prometheus reaches, or let the '
         'firewall see to it at TCP port 5366.',
+    ),
+    'all that is included is excluded': (
+        accelerated(include={'port': '2049'}, exclude={'port': ['443', '2049']}),
+        host(),
+        'All of "acceleration include port" is excluded too, so no TCP connection is taken over: '
+        'delete one of the two.',
     ),
     'nothing is done for critical frames': (
         critical(dscp=['ef']),

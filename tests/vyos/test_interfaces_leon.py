@@ -259,6 +259,45 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         answer = json.loads(cmd(f'{script} show_routes --raw --interface {interface}'))
         self.assertFalse(answer['prefixes'][0]['announced'])
 
+    def test_leon_acceleration(self):
+        interface = 'leon0'
+        unit = f'leon-accel@{interface}.service'
+        path = self._base_path + [interface, 'acceleration']
+        self.set_options(interface)
+        self.cli_delete(path)
+        self.cli_commit()
+        before = daemon(interface)
+        self.assertTrue(before)
+        self.assertEqual(rc_cmd(f'systemctl is-active {unit}')[0], 3)
+
+        self.cli_set(path + ['exclude', 'port', '8080-8000'])
+        self.assert_refused('run downwards')
+        self.cli_delete(path + ['exclude'])
+        self.cli_set(path + ['mode', 'latency'])
+        self.cli_set(path + ['include', 'prefix', '10.0.0.0/8'])
+        self.cli_set(path + ['include', 'port', '2049'])
+        self.cli_set(path + ['exclude', 'prefix', '10.1.0.0/16'])
+        self.cli_set(path + ['exclude', 'port', '443'])
+        self.cli_set(path + ['exclude', 'port', '8000-8080'])
+        self.cli_commit()
+        found = document(interface)['acceleration']
+        self.assertEqual(found['mode'], 'latency')
+        self.assertEqual(found['include'], {'prefix': ['10.0.0.0/8'], 'port': ['2049']})
+        self.assertEqual(sorted(found['exclude']['port']), ['443', '8000-8080'])
+        # All of it is live.
+        self.assertEqual(daemon(interface), before)
+        self.assertEqual(rc_cmd(f'systemctl is-active {unit}')[0], 0)
+        script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
+        for what in ('show_acceleration', 'show_acceleration_connections'):
+            answer = json.loads(cmd(f'{script} {what} --raw --interface {interface}'))
+            self.assertIn(answer['state'], ('absent', 'here'))
+
+        self.cli_delete(path)
+        self.cli_commit()
+        self.assertNotIn('acceleration', document(interface))
+        self.assertEqual(rc_cmd(f'systemctl is-active {unit}')[0], 3)
+        self.assertEqual(daemon(interface), before)
+
     def test_leon_policy(self):
         interface = 'leon0'
         critical = self._base_path + [interface, 'policy', 'critical']

@@ -36,6 +36,7 @@ from vyos.utils.process import rc_cmd
 from vyos import ConfigError
 from vyos import airbag
 
+from vyos_leon import acceleration
 from vyos_leon import boot
 from vyos_leon import client
 from vyos_leon import ipsec
@@ -70,8 +71,8 @@ def get_config(config=None):
     if 'deleted' not in leon:
         sources = routes.listed(leon.get('source_address', []))
         leon.setdefault('mac', mac.derive(ifname, _permanent_address, sources))
-    for name in ('ipsec', 'metrics'):
-        # VyOS puts in what has a default, the mode of the authentication and the port.
+    for name in ('acceleration', 'ipsec', 'metrics'):
+        # VyOS puts in what has a default, such as the mode of the authentication.
         if not conf.exists(base + [ifname, name]):
             leon.pop(name, None)
     if 'ipsec' in leon:
@@ -188,6 +189,7 @@ def _keep_identity(ifname):
 def generate(leon):
     ifname = leon['ifname']
     unused = 'deleted' in leon or 'disable' in leon
+    leon['was_accelerated'] = acceleration.is_configured(runfile.config_path(ifname))
     if not unused:
         text = render_to_string('leon/leond.json.j2', model.build(leon))
         runfile.replace(runfile.config_path(ifname), text, _check)
@@ -276,6 +278,22 @@ def _serve_metrics(leon):
         call(f'systemctl {verb} {metrics.unit(leon["ifname"])}')
 
 
+def _accelerate(leon):
+    """leond diverts TCP to it while it is there, so it comes last and goes first."""
+    unit = acceleration.unit(leon['ifname'])
+    if 'acceleration' not in leon or 'deleted' in leon or 'disable' in leon:
+        if leon['was_accelerated']:
+            call(f'systemctl stop {unit}')
+        return
+    code, _ = rc_cmd(f'timeout {START_WAIT_S} systemctl start {unit}')
+    if code != 0:
+        # No error: TCP goes as it does without.
+        Warning(
+            f'No TCP connection of {leon["ifname"]} is taken over, since leon-accel does not '
+            f'run: see "show log leon"'
+        )
+
+
 def _arrange_boot(leon):
     """What an image without this package needs in order not to lose more than us."""
     try:
@@ -294,6 +312,7 @@ def apply(leon):
     _arrange_boot(leon)
     ifname = leon['ifname']
     if 'deleted' in leon or 'disable' in leon:
+        _accelerate(leon)
         call(f'systemctl stop leond@{ifname}.service')
         if leon['ipsec_ends']:
             _unprotect(leon)
@@ -313,6 +332,7 @@ def apply(leon):
         elif leon['ipsec_ends']:
             _unprotect(leon)
         _bring_up_to_date(ifname)
+        _accelerate(leon)
     interface.update(leon)
     # It may listen at an address of this interface.
     _serve_metrics(leon)

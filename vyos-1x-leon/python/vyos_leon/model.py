@@ -13,14 +13,7 @@ from vyos_leon import routes
 from vyos_leon.routes import listed
 
 # What the package says by itself, or leaves to leond.
-NOT_AT_CLI = {
-    'interface', 'identity-file', 'system control-socket',
-    'acceleration', 'acceleration mode', 'acceleration threshold', 'acceleration minimum-segments',
-    'acceleration maximum-connections', 'acceleration compression disable',
-    'acceleration compression cache-size', 'acceleration include prefix',
-    'acceleration include port', 'acceleration exclude prefix', 'acceleration exclude port',
-    'acceleration power slow', 'acceleration power fast', 'acceleration power sleep',
-}  # fmt: skip
+NOT_AT_CLI = {'interface', 'identity-file', 'system control-socket'}
 
 
 def _flag(_):

@@ -13,6 +13,7 @@ import ipaddress
 import re
 from typing import NamedTuple, Optional
 
+from vyos_leon import acceleration
 from vyos_leon import metrics
 from vyos_leon import policy
 from vyos_leon import segments
@@ -394,6 +395,7 @@ ERRORS = (
     *routes.ERRORS,
     *metrics.ERRORS,
     *policy.ERRORS,
+    *acceleration.ERRORS,
     *segments.ERRORS,
 )
 WARNINGS = (
@@ -407,6 +409,7 @@ WARNINGS = (
     *routes.WARNINGS,
     *metrics.WARNINGS,
     *policy.WARNINGS,
+    *acceleration.WARNINGS,
 )
 
 
