@@ -19,22 +19,29 @@ static struct guard guard;
 
 static void hear(const struct guard_frame *f)
 {
-	const node_id_t self = 0x80000000;
+	const struct guard_conf conf = { .enabled = true, .preference = 128, .interval_ms = 1000 };
+	/* Nobody is both of them. */
+	const node_id_t self = 0x80000000, reached[] = { 0x80000001, 0x80000002 };
 	struct guard *g = &guard;
 	const struct guard_vlan *v;
+	struct guard_rank rank, own;
 
 	guard_free(g);
-	guard_init(g, self, true, 1000, (mono_t){ 1 });
+	guard_init(g, self, &conf, (mono_t){ 1 });
+	guard_reach(g, reached, 2, (mono_t){ 1 });
 	guard_lan(g, true, (mono_t){ 2 });
 	guard_use(g, f->tag, (mono_t){ 2 });
-	guard_tick(g, (mono_t){ 2 * NS_PER_S });
+	for (int64_t ms = 0; ms <= 2000; ms += 100)
+		guard_tick(g, (mono_t){ ms * NS_PER_MS });
 	guard_heard(g, f, (mono_t){ 2 * NS_PER_S });
+	rank = guard_rank_of(f->preference, f->node, f->vlan);
+	own = guard_rank_of(128, self, f->tag);
 	v = g->vlan[f->tag];
 	if (v->n_heard != (f->node != self) || g->local_loop != (f->node == self))
 		abort();
-	if (v->n_heard &&
-	    (v->state == GUARD_SHARED) !=
-		    (!(f->flags & GUARD_FORWARDS) && (f->node > self || !(f->flags & GUARD_READY))))
+	if (v->n_heard && (v->state == GUARD_SHARED) !=
+				  (!(f->flags & GUARD_FORWARDS) &&
+				   (!guard_outranks(&rank, &own) || !(f->flags & GUARD_READY))))
 		abort();
 	if (v->n_heard && !(guard_heard(g, f, (mono_t){ 2 * NS_PER_S }) & GUARD_REPLAYED))
 		abort();

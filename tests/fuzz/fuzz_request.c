@@ -63,6 +63,7 @@ void ctl_answer(struct ctl_conn *c, const char *answer, size_t len)
 
 static struct leond *daemon_new(struct lab *l)
 {
+	const struct guard_conf guard = { .enabled = true, .preference = 128, .interval_ms = 1000 };
 	struct fwd_io io = { .tap = -1, .udp4 = -1, .udp6 = -1 };
 	struct fwd_setup setup = { .n_workers = 1, .io = &io, .slots_maximum = 16 };
 	struct event e = { .kind = EV_STARTED, .text = "\"\\\n\xff" };
@@ -80,7 +81,7 @@ static struct leond *daemon_new(struct lab *l)
 	d->events = events_new(4);
 	events_add(d->events, &e);
 	fdb_learn(d->fdb, 5, (struct mac){ { 2, 0, 0, 0, 0, 1 } }, 1, 1);
-	guard_init(&d->guard, d->self, true, 1000, loop_now(l->loop));
+	guard_init(&d->guard, d->self, &guard, loop_now(l->loop));
 	/* There is no descriptor on virtual time, so it follows nothing; and it stays still. */
 	if (nl_open(&d->nl) < 0)
 		abort();

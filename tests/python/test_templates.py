@@ -58,7 +58,7 @@ CONFIGS = {
             'multicast': '5000',
             'unknown_unicast': '1000',
         },
-        'loop_guard': {'interval': '1000'},
+        'loop_guard': {'interval': '1000', 'preference': '128'},
         'member': {'maximum': '1024', 'forget_time': '3600'},
         'authentication': {'pre_shared_secret': 'replace-this-by-your-own'},
         'encryption': {'cipher': 'auto'},
@@ -122,7 +122,7 @@ CONFIGS = {
         'suppression': {'arp': {}, 'nd': {}},
         'mss_clamp': {'disable': {}},
         'shaper': {'egress': '47500'},
-        'loop_guard': {'disable': {}, 'interval': '100'},
+        'loop_guard': {'disable': {}, 'interval': '100', 'preference': '200'},
         'authentication': {
             'pre_shared_secret': 'x' * 128,
             'accept_secret': ['y' * 8, 'z' * 128],

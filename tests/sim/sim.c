@@ -450,12 +450,21 @@ static void op_new_run(void *arg, uint16_t slot)
 	n->n_new_runs++;
 }
 
-static void op_lan_changed(void *arg, uint16_t slot)
+static void op_lan_changed(void *arg, uint16_t slot, uint64_t classes)
 {
 	struct sim_node *n = arg;
 
 	(void)slot;
 	n->n_lan_changes++;
+	n->lan_classes |= classes;
+}
+
+static void op_lan_left(void *arg, uint16_t slot)
+{
+	struct sim_node *n = arg;
+
+	(void)slot;
+	n->n_lan_left++;
 }
 
 static void note_path(struct sim_node *n, const struct overlay_event *e)
@@ -533,6 +542,7 @@ static const struct overlay_ops ops = {
 	.purge = op_purge,
 	.new_run = op_new_run,
 	.lan_changed = op_lan_changed,
+	.lan_left = op_lan_left,
 	.event = op_event,
 	.wall_us = op_wall_us,
 	.precise_now = op_precise_now,

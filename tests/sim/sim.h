@@ -54,7 +54,8 @@ struct sim_node {
 	/* What happened */
 	unsigned n_events[N_EVENT_KINDS];
 	mono_t last_event[N_EVENT_KINDS];
-	unsigned n_snapshot_changed, n_purges, n_lan_changes, n_new_runs;
+	unsigned n_snapshot_changed, n_purges, n_lan_changes, n_lan_left, n_new_runs;
+	uint64_t lan_classes;  /* of the changes of LANs */
 	unsigned n_fast_flaps; /* voluntary path changes sooner than hold-time after the last */
 	mono_t *path_since;    /* by node index */
 	uint64_t tx_msgs, tx_bytes, rx_msgs, rx_bytes;

@@ -512,33 +512,90 @@ static void test_duplicate_id(void **state)
 	sim_free(s);
 }
 
+/* A VLAN of a class moved; the nodes named are on the LAN. */
+static void move_vlans(struct sim *s, unsigned who, struct record_lan *lan, uint64_t classes)
+{
+	record_lan_count(lan, classes);
+	overlay_set_lan(s->node[who].o, RECORD_LAN, lan);
+}
+
 /* A node may say that its LAN changed as often as it likes; what that costs the others is bounded,
  * and its last word counts. */
-static void test_lan_flags(void **state)
+static void test_lan_changes(void **state)
 {
 	struct sim *s = new_mesh(3, 27);
 	struct sim_node *other = &s->node[0];
+	struct record_lan lan = { 0 };
 
 	(void)state;
 	/* Two routers at one site that change over now and then: each time, at once. */
 	for (unsigned i = 0; i < 3; i++) {
-		overlay_set_lan(s->node[2].o, i % 2 ? 0 : RECORD_LAN_BLOCKED);
+		move_vlans(s, 2, &lan, 1ULL << i);
 		sim_run(s, 1000);
 		assert_int_equal(other->n_lan_changes, i + 1);
+		assert_true(other->lan_classes == (2ULL << i) - 1);
 	}
+	/* Flags alone move nothing. */
+	overlay_set_lan(s->node[2].o, RECORD_LAN | RECORD_LAN_BLOCKED, &lan);
 	sim_run(s, 60000);
+	assert_int_equal(other->n_lan_changes, 3);
 	assert_int_equal(other->n_events[EV_LAN_FLAPPING], 0);
 	other->n_lan_changes = 0;
+	other->lan_classes = 0;
 	for (unsigned i = 0; i < 300; i++) {
-		overlay_set_lan(s->node[2].o, i % 2 ? RECORD_LAN_BLOCKED : 0);
+		move_vlans(s, 2, &lan, 1ULL << i % 10);
 		sim_run(s, 200);
 	}
 	assert_in_range(other->n_lan_changes, 4, 4 + 6 + 1);
 	assert_in_range(other->n_events[EV_LAN_FLAPPING], 1, 7);
 	other->n_lan_changes = 0;
-	overlay_set_lan(s->node[2].o, 0);
+	move_vlans(s, 2, &lan, 1ULL << 63);
 	sim_run(s, 11000);
 	assert_in_range(other->n_lan_changes, 1, 2); /* one may have waited */
+	/* What had to wait is forgotten with the rest. */
+	assert_true(other->lan_classes == (((1ULL << 10) - 1) | 1ULL << 63));
+	sim_free(s);
+}
+
+/* Who takes over from one that died tells of both; but only where both said that they share it. */
+static void test_lan_of_two(void **state)
+{
+	struct sim *s = new_mesh(4, 28);
+	struct sim_node *other = &s->node[0];
+	struct record_lan lan[4] = { 0 };
+
+	(void)state;
+	lan[2].n = lan[3].n = 1;
+	lan[2].node[0] = s->node[3].id;
+	lan[3].node[0] = s->node[1].id;
+	move_vlans(s, 3, &lan[3], 0);
+	move_vlans(s, 2, &lan[2], 1);
+	sim_run(s, 1000);
+	assert_int_equal(other->n_lan_changes, 1);
+	lan[3].node[0] = s->node[2].id;
+	move_vlans(s, 3, &lan[3], 0);
+	sim_run(s, 1000);
+	move_vlans(s, 2, &lan[2], 1);
+	sim_run(s, 1000);
+	assert_int_equal(other->n_lan_changes, 3);
+	sim_free(s);
+}
+
+static void test_lan_down(void **state)
+{
+	struct sim *s = new_mesh(3, 29);
+
+	(void)state;
+	for (unsigned i = 1; i < 4; i++) {
+		overlay_set_lan(s->node[2].o, RECORD_LAN_DOWN, NULL);
+		sim_run(s, 200);
+		assert_int_equal(s->node[0].n_lan_left, i);
+		assert_int_equal(s->node[1].n_lan_left, i);
+		overlay_set_lan(s->node[2].o, 0, NULL);
+		sim_run(s, 200);
+	}
+	assert_int_equal(s->node[0].n_lan_left, 3);
+	assert_int_equal(s->node[0].n_lan_changes, 0);
 	sim_free(s);
 }
 
@@ -633,7 +690,9 @@ int main(void)
 		cmocka_unit_test(test_lost_duplicated_reordered),
 		cmocka_unit_test(test_table_full),
 		cmocka_unit_test(test_duplicate_id),
-		cmocka_unit_test(test_lan_flags),
+		cmocka_unit_test(test_lan_changes),
+		cmocka_unit_test(test_lan_of_two),
+		cmocka_unit_test(test_lan_down),
 		cmocka_unit_test(test_reload),
 		cmocka_unit_test(test_ping),
 	};

@@ -29,7 +29,12 @@ static inline void sample_small_record(struct msg_record *r)
 	r->origin = NODE_A;
 	r->incarnation = 0x0006123456789abcULL;
 	r->seq = 3;
-	r->flags = RECORD_TRANSIT_DISABLED | RECORD_VLANS;
+	r->flags = RECORD_TRANSIT_DISABLED | RECORD_VLANS | RECORD_LAN;
+	record_lan_count(&r->lan, lan_class(10) | lan_class(20));
+	record_lan_count(&r->lan, lan_class(10));
+	record_lan_count(&r->lan, lan_class(10));
+	r->lan.n = 1;
+	r->lan.node[0] = 0xc6336402;
 	memcpy(r->name, "tokyo", 6);
 	r->n_locators = 2;
 	r->locator[0] = sample_v4(1);
@@ -137,6 +142,9 @@ static inline void sample_full_record(struct msg_record *r)
 		r->vlan[i] = (struct vlan_range){ (uint16_t)(100 * i), (uint16_t)(100 * i + 98) };
 	for (uint8_t i = 0; i < MSG_PREFIXES_MAX; i++)
 		r->prefix[i] = (struct prefix){ sample_v6((uint8_t)(i + 1)).ip, 128 };
+	r->lan.n = MSG_LAN_NODES_MAX;
+	for (uint8_t i = 0; i < MSG_LAN_NODES_MAX; i++)
+		r->lan.node[i] = NODE_A + i;
 }
 
 /* The longest message of each type, every element different. */

@@ -88,7 +88,7 @@ static void defaults(void **state)
 	"'storm-control': { 'broadcast': 0, 'multicast': 1, 'unknown-unicast': 2 },"               \
 	"'suppression': { 'arp': true, 'nd': true }, 'mss-clamp': { 'disable': true },"            \
 	"'shaper': { 'egress': 47500 },"                                                           \
-	"'loop-guard': { 'disable': true, 'interval': 500 },"                                      \
+	"'loop-guard': { 'disable': true, 'interval': 500, 'preference': 7 },"                     \
 	"'authentication': { 'pre-shared-secret': 'correct horse',"                                \
 	"'accept-secret': ['battery staple', 'twice again'] },"                                    \
 	"'encryption': { 'rekey-time': 60 },"                                                      \
@@ -400,6 +400,7 @@ static void bad_values_are_refused(void **state)
 		{ "'shaper': { 'egress': -1 }", "shaper.egress", "0 to" },
 		{ "'suppression': { 'arp': 1 }", "suppression.arp", "true or false" },
 		{ "'loop-guard': { 'interval': 99 }", "loop-guard.interval", "100 to 60000" },
+		{ "'loop-guard': { 'preference': 256 }", "loop-guard.preference", "0 to 255" },
 		{ "'encryption': { 'cipher': 'rot13' }", "encryption.cipher", "auto, aes256gcm" },
 		{ "'encryption': { 'cipher': 7 }", "encryption.cipher", "string" },
 		{ "'encryption': { 'cipher': 'aes256gcm' }", "encryption.cipher",
@@ -599,7 +600,7 @@ static void differences_are_told_apart(void **state)
 		{ "", "'mss-clamp': { 'disable': true }", CONF_FRAMES, "" },
 		{ "", "'suppression': { 'nd': true }", CONF_FRAMES, "" },
 		{ "", "'loop-guard': { 'disable': true }", CONF_FRAMES, "" },
-		{ "", "'loop-guard': { 'interval': 100 }", CONF_FRAMES, "" },
+		{ "", "'loop-guard': { 'preference': 0 }", CONF_FRAMES, "" },
 		{ "", "'mac': '02:00:00:00:00:01'", CONF_DEVICE, "" },
 		{ "", "'mtu': 1300", CONF_DEVICE, "" },
 		{ "", "'node-name': 'x'", CONF_RECORD, "" },

@@ -425,7 +425,7 @@ static void suppression_needs_the_fdb(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 	/* On, but the FDB does not have the host's MAC behind that node. */
 	fx_publish(&fx, suppress);
-	fdb_forget_slot(fx.fdb, 1, fx.w->now_s);
+	fdb_forget_slot(fx.fdb, 1, FDB_ALL_CLASSES, fx.w->now_s);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);

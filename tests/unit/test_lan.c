@@ -100,6 +100,29 @@ static void a_vlan_that_nobody_listened_to_is_closed(void **state)
 	assert_int_equal(n, 1);
 }
 
+static void block_vlan_10(struct snap *s)
+{
+	vlan_set_add(&lan_of(s)->blocked, 10);
+}
+
+/* Who takes over has to know where hosts are, and tells the LAN. */
+static void a_vlan_of_another_forwarder_is_learned_from(void **state)
+{
+	struct fwd_report ev;
+	uint8_t buf[256];
+
+	(void)state;
+	fx_publish(&fx, block_vlan_10);
+	node_1_sends(10);
+	assert_int_equal(fx_drops(&fx, DROP_loop_blocked), 1);
+	assert_int_equal(fx_all_drops(&fx), 1);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
+	assert_true(fwd_next_report(fx.f, &ev));
+	assert_int_equal(ev.type, FWD_LEARN);
+	assert_int_equal(ev.learn.vlan, 10);
+	assert_int_equal(ev.learn.slot, 1);
+}
+
 static void serve_vlan_10(struct snap *s)
 {
 	lan_of(s)->served = (struct vlan_set){ 0 };
@@ -130,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(what_was_on_this_lan_is_not_put_on_it_again),
 		T(a_vlan_that_nobody_listened_to_is_closed),
+		T(a_vlan_of_another_forwarder_is_learned_from),
 		T(other_vlans_are_not_served),
 	};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The loop guard's state machine: who listens, who blocks and for how long, in each VLAN alone, and
- * what is refused. Several of them on one LAN are run against each other at random.
+ * what is refused. test_guard_site.c runs several of them against each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,16 +19,34 @@
 #define TICK_MS	    (INTERVAL_MS / GUARD_TICKS)
 #define LISTEN_MS   (INTERVAL_MS + GUARD_ROUND_TRIP_MS)
 #define SELF	    0x0a000005u
-#define LOWER	    0x0a000001u
-#define HIGHER	    0x0a000009u
+#define BETTER	    0x0a000001u
+#define WORSE	    0x0a000009u
 #define BOTH	    (GUARD_READY | GUARD_FORWARDS)
+#define ELSEWHERE   0x0b000001u /* reached through the overlay */
 
 static struct guard g;
 static uint64_t sequence;
 
+static const struct guard_conf conf = { .enabled = true,
+					.preference = 128,
+					.interval_ms = INTERVAL_MS };
+
 static mono_t at_ms(int64_t ms)
 {
 	return (mono_t){ NS_PER_S + ms * NS_PER_MS };
+}
+
+static uint8_t preference_of(node_id_t node)
+{
+	return node == BETTER ? 200 : node == WORSE ? 50 : 128;
+}
+
+static void open_at(const struct guard_conf *c, int64_t ms)
+{
+	const node_id_t elsewhere = ELSEWHERE;
+
+	guard_init(&g, SELF, c, at_ms(ms));
+	guard_reach(&g, &elsewhere, 1, at_ms(ms));
 }
 
 static unsigned hear_in(uint16_t vlan, node_id_t node, uint8_t flags, int64_t ms)
@@ -37,6 +55,7 @@ static unsigned hear_in(uint16_t vlan, node_id_t node, uint8_t flags, int64_t ms
 				 .tag = vlan,
 				 .vlan = vlan,
 				 .flags = flags,
+				 .preference = preference_of(node),
 				 .incarnation = 1,
 				 .sequence = ++sequence };
 
@@ -61,7 +80,7 @@ static unsigned ticks(int64_t from_ms, int64_t to_ms)
 static int setup(void **state)
 {
 	(void)state;
-	guard_init(&g, SELF, true, INTERVAL_MS, at_ms(-LISTEN_MS));
+	open_at(&conf, -LISTEN_MS);
 	guard_lan(&g, true, at_ms(-LISTEN_MS));
 	ticks(-LISTEN_MS, 0);
 	g.changed = (struct vlan_set){ 0 };
@@ -82,7 +101,7 @@ static void no_lan_no_guard(void **state)
 
 	(void)state;
 	guard_free(&g);
-	guard_init(&g, SELF, true, INTERVAL_MS, at_ms(0));
+	open_at(&conf, 0);
 	assert_int_equal(guard_vlan_state(&g, 0), GUARD_CLEAR);
 	assert_int_equal(guard_vlan_state(&g, 77), GUARD_CLEAR);
 	/* A LAN, then: whatever VLAN, nothing passes yet, and the LAN hears of us at once. */
@@ -95,39 +114,44 @@ static void no_lan_no_guard(void **state)
 	assert_true(guard_tick(&g, at_ms(LISTEN_MS)) & GUARD_CHANGED);
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 	/* Nobody was there: no host moved. */
-	assert_false(g.moved);
+	assert_true(vlan_set_is_empty(&g.moved) && vlan_set_is_empty(&g.begun));
 }
 
-static void higher_id_blocks(void **state)
+static void a_worse_rank_blocks(void **state)
 {
-	unsigned outcome = hear(LOWER, BOTH, 10);
+	unsigned outcome = hear(BETTER, BOTH, 10);
 
 	(void)state;
 	assert_int_equal(outcome, GUARD_CHANGED | GUARD_URGENT);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
-	assert_int_equal(guard_other(&g), LOWER);
+	assert_int_equal(guard_other(&g), BETTER);
 	assert_int_equal(g.n_blocked, 1);
-	assert_true(g.moved && vlan_set_has(&g.changed, 0));
+	assert_true(vlan_set_has(&g.moved, 0) && vlan_set_has(&g.changed, 0));
+	assert_false(vlan_set_has(&g.begun, 0));
+	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_PREFERENCE);
 }
 
 /* It begins when the other says that it has stopped. */
-static void lower_id_forwards_when_the_other_has_stopped(void **state)
+static void a_better_rank_forwards_when_the_other_has_stopped(void **state)
 {
 	(void)state;
-	hear(HIGHER, BOTH, 10);
+	hear(WORSE, BOTH, 10);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
-	hear(HIGHER, GUARD_READY, 20);
+	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_HOLDING);
+	hear(WORSE, GUARD_READY, 20);
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
-	assert_int_equal(guard_other(&g), HIGHER);
+	assert_int_equal(guard_other(&g), WORSE);
+	assert_true(vlan_set_has(&g.begun, 0));
+	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_PREFERENCE);
 }
 
 /* Who has just come takes nothing from anybody. */
 static void a_newcomer_that_listens_stops_nobody(void **state)
 {
 	(void)state;
-	hear(LOWER, 0, 10);
+	hear(BETTER, 0, 10);
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
-	hear(LOWER, GUARD_READY, 1110);
+	hear(BETTER, GUARD_READY, 1110);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 }
 
@@ -136,7 +160,7 @@ static void one_that_does_not_hear_us_goes_first(void **state)
 {
 	(void)state;
 	for (int64_t ms = 0; ms < 5000; ms += INTERVAL_MS) {
-		hear(HIGHER, BOTH, ms);
+		hear(WORSE, BOTH, ms);
 		ticks(ms, ms + INTERVAL_MS - TICK_MS);
 		assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 		assert_false(g.vlan[0]->heard[0].hears_us);
@@ -148,7 +172,7 @@ static void silence_unblocks(void **state)
 	int64_t last = 10, limit = last + GUARD_SILENT_INTERVALS * INTERVAL_MS;
 
 	(void)state;
-	hear(LOWER, BOTH, last);
+	hear(BETTER, BOTH, last);
 	ticks(last, limit);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	assert_true(guard_tick(&g, at_ms(limit + 1)) & GUARD_CHANGED);
@@ -160,22 +184,22 @@ static void silence_unblocks(void **state)
 static void blocked_to_shared(void **state)
 {
 	(void)state;
-	hear(LOWER, BOTH, 0);
+	hear(BETTER, BOTH, 0);
 	for (int64_t ms = 0; ms <= 4000; ms += INTERVAL_MS) {
-		hear(HIGHER, GUARD_READY, ms);
+		hear(WORSE, GUARD_READY, ms);
 		ticks(ms, ms + INTERVAL_MS - TICK_MS);
 	}
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
-	assert_int_equal(guard_other(&g), HIGHER);
+	assert_int_equal(guard_other(&g), WORSE);
 }
 
 /* One that says it stops is not waited for. */
 static void who_leaves_is_replaced_at_once(void **state)
 {
 	(void)state;
-	hear(LOWER, BOTH, 0);
+	hear(BETTER, BOTH, 0);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
-	hear(LOWER, 0, 100);
+	hear(BETTER, 0, 100);
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
 }
 
@@ -189,8 +213,8 @@ static void vlans_are_apart(void **state)
 	/* A VLAN that is new does not make the whole node listen. */
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 	ticks(0, LISTEN_MS);
-	hear_in(10, LOWER, BOTH, LISTEN_MS);
-	hear_in(20, HIGHER, GUARD_READY, LISTEN_MS);
+	hear_in(10, BETTER, BOTH, LISTEN_MS);
+	hear_in(20, WORSE, GUARD_READY, LISTEN_MS);
 	ticks(LISTEN_MS, 2 * LISTEN_MS + TICK_MS);
 	assert_int_equal(guard_vlan_state(&g, 0), GUARD_CLEAR);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_BLOCKED);
@@ -230,10 +254,10 @@ static void what_the_lan_carries_is_listened_to(void **state)
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 	/* Other VLANs do not come up, whoever is heard there. */
 	assert_int_equal(guard_use(&g, 30, at_ms(LISTEN_MS)), GUARD_NOTHING);
-	assert_int_equal(hear_in(30, LOWER, BOTH, LISTEN_MS), GUARD_NOTHING);
+	assert_int_equal(hear_in(30, BETTER, BOTH, LISTEN_MS), GUARD_NOTHING);
 	assert_int_equal(g.n_used, 2);
 	/* One is taken off: nothing of it stays, and nothing of the other changes. */
-	hear_in(20, LOWER, BOTH, LISTEN_MS);
+	hear_in(20, BETTER, BOTH, LISTEN_MS);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	guard_carry(&g, &ten, at_ms(LISTEN_MS));
 	assert_int_equal(g.n_used, 1);
@@ -267,7 +291,7 @@ static void a_lan_that_carries_nothing_is_quiet(void **state)
 static void a_lan_may_have_two_numbers(void **state)
 {
 	struct guard_frame f = {
-		.node = HIGHER, .tag = 0, .vlan = 10, .incarnation = 1, .sequence = ++sequence
+		.node = WORSE, .tag = 0, .vlan = 10, .incarnation = 1, .sequence = ++sequence
 	};
 
 	(void)state;
@@ -303,17 +327,19 @@ static void every_vlan_has_its_turn_once_an_interval(void **state)
 static void what_was_heard_is_listed(void **state)
 {
 	struct guard_frame f = { .node = NODE_ID_NONE };
+	const struct guard_heard *h = g.vlan[0]->heard;
 
 	(void)state;
-	hear(HIGHER, GUARD_READY, 0);
-	hear(LOWER, 0, 0);
+	hear(WORSE, GUARD_READY, 0);
+	hear(BETTER, 0, 0);
 	guard_fill(&g, 0, &f);
-	assert_int_equal(f.heard[0], LOWER);
-	assert_int_equal(f.heard[1], HIGHER);
+	assert_int_equal(f.heard[0], BETTER);
+	assert_int_equal(f.heard[1], WORSE);
 	assert_int_equal(f.heard[2], NODE_ID_NONE);
 	assert_int_equal(f.flags, BOTH);
 	assert_int_equal(f.sequence, 1);
-	f.node = LOWER;
+	f.node = BETTER;
+	f.preference = preference_of(BETTER);
 	f.heard[0] = SELF;
 	f.incarnation = 1;
 	f.sequence = ++sequence;
@@ -322,16 +348,18 @@ static void what_was_heard_is_listed(void **state)
 	/* Of more nodes than there is room for those are kept that take precedence. */
 	for (node_id_t id = 0x0a0000ff; id > 0x0a0000e0; id--)
 		hear(id, GUARD_READY, 20);
-	hear(HIGHER + 1, GUARD_READY, 20);
 	assert_int_equal(g.vlan[0]->n_heard, GUARD_HEARD_MAX);
-	assert_int_equal(g.vlan[0]->heard[0].node, LOWER);
-	assert_int_equal(g.vlan[0]->heard[2].node, HIGHER + 1);
+	assert_int_equal(h[0].node, BETTER);
+	for (unsigned i = 1; i < GUARD_HEARD_MAX; i++) {
+		assert_true(guard_outranks(&h[i - 1].rank, &h[i].rank));
+		assert_int_not_equal(h[i].node, WORSE);
+	}
 }
 
 static unsigned replay(uint64_t incarnation, uint64_t number)
 {
 	struct guard_frame f = {
-		.node = LOWER, .flags = BOTH, .incarnation = incarnation, .sequence = number
+		.node = BETTER, .flags = BOTH, .incarnation = incarnation, .sequence = number
 	};
 
 	return guard_heard(&g, &f, at_ms(0)) & GUARD_REPLAYED;
@@ -392,7 +420,7 @@ static void greets_at_most_once_an_interval(void **state)
 
 	(void)state;
 	for (int64_t ms = 0; ms < 5000; ms += 10) {
-		struct guard_frame f = { .node = HIGHER,
+		struct guard_frame f = { .node = WORSE,
 					 .incarnation = (uint64_t)ms + 1,
 					 .sequence = 1 };
 		unsigned i = 0;
@@ -407,173 +435,295 @@ static void greets_at_most_once_an_interval(void **state)
 
 static void switched_off(void **state)
 {
+	const struct guard_conf off = { .preference = 128, .interval_ms = INTERVAL_MS };
+
 	(void)state;
-	hear(LOWER, BOTH, 0);
+	hear(BETTER, BOTH, 0);
 	hear(SELF, BOTH, 0);
-	assert_true(guard_configure(&g, false, INTERVAL_MS, at_ms(10)) & GUARD_LOOP_ENDS);
+	assert_true(guard_configure(&g, &off, at_ms(10)) & GUARD_LOOP_ENDS);
 	assert_int_equal(guard_state(&g), GUARD_OFF);
 	assert_int_equal(guard_vlan_state(&g, 7), GUARD_OFF);
-	assert_int_equal(hear(LOWER, BOTH, 20), GUARD_NOTHING);
+	assert_int_equal(hear(BETTER, BOTH, 20), GUARD_NOTHING);
 	assert_int_equal(guard_tick(&g, at_ms(20)), GUARD_NOTHING);
 
 	/* On again: what was heard before is forgotten. */
-	guard_configure(&g, true, INTERVAL_MS, at_ms(30));
+	guard_configure(&g, &conf, at_ms(30));
 	assert_int_equal(guard_state(&g), GUARD_LISTENING);
 	ticks(30, 30 + LISTEN_MS);
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 }
 
-/* --- several on one LAN --- */
+/* --- who takes precedence --- */
 
-#define NODES	    4
-#define TRIAL_MS    20000
-#define CROSSING_MS 3
-
-struct site {
-	struct guard node[NODES];
-	bool hears[NODES][NODES]; /* [a][b]: a hears b */
-	struct guard_frame wire[256];
-	int64_t due[256];
-	unsigned n_wire;
-	uint64_t random;
-};
-
-static uint64_t dice(struct site *s)
+static void who_reaches_nobody_leaves_it_to_others(void **state)
 {
-	s->random ^= s->random << 13;
-	s->random ^= s->random >> 7;
-	s->random ^= s->random << 17;
-	return s->random;
+	const node_id_t both[] = { WORSE, ELSEWHERE }, here = WORSE;
+	struct guard_frame f = { 0 };
+
+	(void)state;
+	hear(WORSE, GUARD_READY, 10);
+	assert_int_equal(guard_state(&g), GUARD_SHARED);
+	/* A node on this LAN is no way out of it. */
+	assert_true(guard_reach(&g, &here, 1, at_ms(20)) & GUARD_URGENT);
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_NO_PATH);
+	guard_fill(&g, 0, &f);
+	assert_int_equal(f.flags, 0);
+	guard_reach(&g, NULL, 0, at_ms(30));
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+	guard_reach(&g, both, 2, at_ms(40));
+	assert_int_equal(guard_state(&g), GUARD_SHARED);
+	/* Where nobody else is, it does not matter, and costs nothing when the overlay comes. */
+	guard_gone(&g, WORSE, at_ms(50));
+	guard_reach(&g, NULL, 0, at_ms(60));
+	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 }
 
-static void say(struct site *s, unsigned who, uint16_t vlan, int64_t ms)
+static unsigned hear_confirmed(node_id_t node, uint8_t flags, int64_t ms)
 {
-	struct guard_frame f = { .node = LOWER + who, .incarnation = 1 };
+	struct guard_frame f = { .node = node,
+				 .flags = flags,
+				 .preference = preference_of(node),
+				 .heard = { SELF },
+				 .incarnation = 1,
+				 .sequence = ++sequence };
 
-	guard_fill(&s->node[who], vlan, &f);
-	assert_true(s->n_wire < array_size(s->wire));
-	s->due[s->n_wire] = ms + CROSSING_MS;
-	s->wire[s->n_wire++] = f;
+	return guard_heard(&g, &f, at_ms(ms));
 }
 
-static void say_urgent(struct site *s, unsigned who, int64_t ms)
+/* It might not hear that we gave way, nor carry what we do not carry any more. */
+static void who_does_not_hear_us_does_not_stop_us_for_long(void **state)
 {
-	unsigned i = 0;
-	uint16_t vlan;
-
-	while (guard_next_urgent(&s->node[who], &i, &vlan))
-		say(s, who, vlan, ms);
-}
-
-static void deliver_due(struct site *s, int64_t ms)
-{
-	unsigned n = 0;
-
-	while (n < s->n_wire && s->due[n] <= ms) {
-		const struct guard_frame f = s->wire[n++];
-
-		for (unsigned i = 0; i < NODES; i++)
-			if (LOWER + i != f.node && s->hears[i][f.node - LOWER])
-				guard_heard(&s->node[i], &f, at_ms(ms));
-	}
-	memmove(s->wire, s->wire + n, (s->n_wire - n) * sizeof(s->wire[0]));
-	memmove(s->due, s->due + n, (s->n_wire - n) * sizeof(s->due[0]));
-	s->n_wire -= n;
-}
-
-static void step(struct site *s, int64_t ms)
-{
-	uint16_t vlan;
-
-	deliver_due(s, ms);
-	for (unsigned i = 0; i < NODES; i++) {
-		if ((ms + i * 17) % TICK_MS == 0) {
-			guard_tick(&s->node[i], at_ms(ms));
-			while (guard_next_due(&s->node[i], &vlan))
-				say(s, i, vlan, ms);
-		}
-		say_urgent(s, i, ms);
-	}
-}
-
-static bool forwards(const struct site *s, unsigned i)
-{
-	enum guard_state state = guard_vlan_state(&s->node[i], 0);
-
-	return state == GUARD_CLEAR || state == GUARD_SHARED;
-}
-
-/* A frame that a takes from the LAN and b puts back on it, where a hears it: a circle. Splitting
- * the horizon ends it where b hears a. */
-static bool goes_round(const struct site *s, unsigned a, unsigned b)
-{
-	const struct guard_vlan *v = s->node[b].vlan[0];
-
-	if (!forwards(s, a) || !forwards(s, b))
-		return false;
-	for (unsigned i = 0; i < v->n_heard; i++)
-		if (v->heard[i].node == LOWER + a)
-			return false;
-	return true;
-}
-
-static void cut(struct site *s)
-{
-	bool one_way = dice(s) % 4 == 0;
-
-	for (unsigned a = 0; a < NODES; a++) {
-		for (unsigned b = 0; b < a; b++) {
-			s->hears[a][b] = dice(s) % 3 != 0;
-			s->hears[b][a] = one_way ? dice(s) % 3 != 0 : s->hears[a][b];
-		}
-	}
-}
-
-/* Between two who hear each other, or one of whom hears the other, nothing goes round once they
- * had the time to say so; and where all hear each other, exactly one forwards. */
-static void check(const struct site *s, bool whole)
-{
-	unsigned n = 0;
-
-	for (unsigned a = 0; a < NODES; a++) {
-		n += forwards(s, a);
-		for (unsigned b = 0; b < NODES; b++)
-			if (a != b && s->hears[a][b])
-				assert_false(goes_round(s, a, b));
-	}
-	if (whole)
-		assert_int_equal(n, 1);
-}
-
-static void at_random_nothing_goes_round(void **state)
-{
-	static struct site s;
 	int64_t ms = 0;
 
 	(void)state;
-	s = (struct site){ .random = 88172645463325252ULL };
-	memset(s.hears, true, sizeof(s.hears));
-	for (unsigned i = 0; i < NODES; i++) {
-		guard_init(&s.node[i], LOWER + i, true, INTERVAL_MS, at_ms(0));
-		guard_lan(&s.node[i], true, at_ms(0));
+	hear(BETTER, GUARD_READY, 0);
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+	for (; ms <= GUARD_SILENT_INTERVALS * INTERVAL_MS; ms += TICK_MS) {
+		assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+		hear(BETTER, GUARD_READY, ms);
+		guard_tick(&g, at_ms(ms));
 	}
-	for (unsigned trial = 0; trial < 200; trial++) {
-		bool whole = trial % 2 == 0;
-		int64_t end = ms + TRIAL_MS;
+	hear(BETTER, GUARD_READY, ms);
+	assert_int_equal(guard_state(&g), GUARD_SHARED);
+	hear_confirmed(BETTER, GUARD_READY, ms + 10);
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+}
 
-		for (; ms < end; ms++)
-			step(&s, ms);
-		check(&s, whole);
-		/* Somebody begins anew, or the LAN changes, or is healed. */
-		if (whole)
-			cut(&s);
-		else
-			memset(s.hears, true, sizeof(s.hears));
-		if (dice(&s) % 3 == 0)
-			guard_lan(&s.node[dice(&s) % NODES], true, at_ms(ms));
+/* --- silence --- */
+
+static void who_owes_guards_is_soon_replaced_and_still_on_the_lan(void **state)
+{
+	int64_t ms = 0;
+
+	(void)state;
+	hear_confirmed(BETTER, BOTH, 0);
+	guard_tick(&g, at_ms(0));
+	for (ms = 50; guard_state(&g) == GUARD_BLOCKED; ms += 50)
+		guard_tick(&g, at_ms(ms));
+	assert_in_range(ms, GUARD_FAST_MISSED * GUARD_FAST_MS + 50,
+			GUARD_FAST_MISSED * GUARD_FAST_MS + 100);
+	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_SILENCE);
+	assert_int_equal(g.n_silenced, 1);
+	/* What it sends through the overlay is not put on the LAN yet. */
+	assert_int_equal(g.vlan[0]->n_heard, 1);
+	assert_true(vlan_set_has(&g.begun, 0));
+	/* It only stood still: one of the two stops, at once. */
+	hear_confirmed(BETTER, BOTH, ms);
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+}
+
+/* Guards of one VLAN in an interval are all that is owed to who is not heard. */
+static void who_does_not_hear_us_owes_no_more_than_before(void **state)
+{
+	(void)state;
+	hear(BETTER, BOTH, 0);
+	ticks(0, 2900);
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+	assert_int_equal(g.n_silenced, 0);
+}
+
+/* Frames that came while this machine stood still have not been read yet. */
+static void what_was_slept_through_is_no_silence(void **state)
+{
+	(void)state;
+	hear_confirmed(BETTER, BOTH, 0);
+	guard_tick(&g, at_ms(0));
+	guard_tick(&g, at_ms(2500));
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+	assert_int_equal(g.vlan[0]->n_heard, 1);
+	assert_int_equal(g.n_silenced, 0);
+	assert_int_equal(g.n_standstills, 1);
+}
+
+/* Others may have taken over: it asks, and hosts have moved only where that is so. */
+static void who_stood_still_asks_first(void **state)
+{
+	(void)state;
+	hear_confirmed(WORSE, GUARD_READY, 0);
+	guard_tick(&g, at_ms(0));
+	g.moved = (struct vlan_set){ 0 };
+	assert_true(guard_tick(&g, at_ms(GUARD_STILL_MS)) & GUARD_URGENT);
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_STANDSTILL);
+	assert_true(vlan_set_is_empty(&g.moved));
+	hear_confirmed(WORSE, GUARD_READY, 300);
+	ticks(300, 500);
+	assert_int_equal(guard_state(&g), GUARD_SHARED);
+	assert_true(vlan_set_is_empty(&g.moved));
+	/* Another time it was so. */
+	hear_confirmed(WORSE, GUARD_READY, 510);
+	guard_tick(&g, at_ms(510 + GUARD_STILL_MS));
+	hear_confirmed(WORSE, BOTH, 511 + GUARD_STILL_MS);
+	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_HOLDING);
+	assert_true(vlan_set_has(&g.moved, 0));
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+}
+
+/* Alone on a LAN there is nobody to ask. */
+static void who_is_alone_goes_on(void **state)
+{
+	(void)state;
+	guard_tick(&g, at_ms(0));
+	guard_tick(&g, at_ms(1000));
+	assert_int_equal(guard_state(&g), GUARD_CLEAR);
+}
+
+static void several_steps_of_no_time_are_none(void **state)
+{
+	uint16_t vlan;
+	unsigned n = 0;
+
+	(void)state;
+	guard_tick(&g, at_ms(0));
+	while (guard_next_due(&g, &vlan))
+		;
+	for (unsigned i = 0; i < 100; i++)
+		guard_tick(&g, at_ms(0));
+	/* A clock that went back is one that stood. */
+	guard_tick(&g, at_ms(-500));
+	while (guard_next_due(&g, &vlan))
+		n++;
+	assert_int_equal(n, 0);
+	assert_int_equal(guard_state(&g), GUARD_CLEAR);
+}
+
+/* A link went down, which is told through the overlay. */
+static void who_says_it_is_gone_is_replaced_at_once(void **state)
+{
+	(void)state;
+	guard_use(&g, 10, at_ms(0));
+	ticks(0, LISTEN_MS);
+	hear_in(0, BETTER, BOTH, LISTEN_MS);
+	hear_in(10, BETTER, BOTH, LISTEN_MS);
+	hear_in(10, WORSE, GUARD_READY, LISTEN_MS);
+	assert_true(guard_gone(&g, BETTER, at_ms(LISTEN_MS + 5)) & GUARD_URGENT);
+	assert_int_equal(guard_vlan_state(&g, 0), GUARD_CLEAR);
+	assert_int_equal(guard_vlan_state(&g, 10), GUARD_SHARED);
+	assert_true(vlan_set_has(&g.begun, 0) && vlan_set_has(&g.begun, 10));
+	assert_int_equal(guard_gone(&g, BETTER, at_ms(LISTEN_MS + 5)), GUARD_NOTHING);
+}
+
+/* Its own LAN has no link any more: its hosts are nowhere, or behind the other. */
+static void a_lan_that_is_gone_took_its_hosts_along(void **state)
+{
+	(void)state;
+	guard_use(&g, 10, at_ms(0));
+	hear_in(10, BETTER, BOTH, LISTEN_MS);
+	ticks(0, LISTEN_MS);
+	hear_in(10, BETTER, BOTH, LISTEN_MS);
+	g.moved = (struct vlan_set){ 0 };
+	guard_lan(&g, false, at_ms(LISTEN_MS));
+	assert_true(vlan_set_has(&g.moved, 0));
+	assert_false(vlan_set_has(&g.moved, 10)); /* none were behind it */
+}
+
+/* --- guards each 100 ms --- */
+
+static unsigned fast_in(int64_t from_ms, int64_t to_ms, unsigned sent[VLAN_IDS])
+{
+	unsigned n = 0;
+
+	for (int64_t ms = from_ms; ms < to_ms; ms += 50) {
+		struct guard_frame f;
+		unsigned i = 0;
+		uint16_t vlan;
+
+		guard_tick(&g, at_ms(ms));
+		while (guard_next_fast(&g, &i, &vlan)) {
+			guard_fill(&g, vlan, &f);
+			sent[vlan]++;
+			n++;
+		}
 	}
-	for (unsigned i = 0; i < NODES; i++)
-		guard_free(&s.node[i]);
+	return n;
+}
+
+static void each_node_heard_is_told_ten_times_a_second(void **state)
+{
+	unsigned sent[VLAN_IDS] = { 0 }, none[VLAN_IDS] = { 0 };
+
+	(void)state;
+	assert_int_equal(fast_in(0, 1000, none), 0);
+	for (uint16_t vlan = 1; vlan <= 5; vlan++)
+		guard_use(&g, vlan, at_ms(1000));
+	for (uint16_t vlan = 2; vlan <= 3; vlan++) {
+		hear_in(vlan, BETTER, BOTH, 1000);
+		hear_in(vlan, WORSE, 0, 1000);
+	}
+	/* One frame tells both, and the VLANs take turns. */
+	assert_in_range(fast_in(1000, 2000, sent), 9, 11);
+	assert_in_range(sent[2], 4, 6);
+	assert_in_range(sent[3], 4, 6);
+	/* A VLAN in which it has not been heard lately tells it nothing. */
+	for (int64_t ms = 2000; ms < 3500; ms += 500) {
+		hear_in(3, BETTER, BOTH, ms);
+		hear_in(3, WORSE, 0, ms);
+		fast_in(ms, ms + 500, none);
+	}
+	memset(sent, 0, sizeof(sent));
+	hear_in(3, BETTER, BOTH, 3500);
+	fast_in(3500, 3900, sent);
+	assert_int_equal(sent[2], 0);
+	assert_in_range(sent[3], 3, 5);
+}
+
+static void tick_length(void **state)
+{
+	struct guard_conf c = conf;
+
+	(void)state;
+	assert_int_equal(guard_tick_ms(&g), 100);
+	hear(WORSE, 0, 0);
+	guard_tick(&g, at_ms(0));
+	assert_int_equal(guard_tick_ms(&g), 50);
+	c.interval_ms = 100;
+	guard_configure(&g, &c, at_ms(0));
+	assert_int_equal(guard_tick_ms(&g), 10);
+}
+
+static void a_new_preference_is_said_at_once(void **state)
+{
+	struct guard_conf c = conf;
+	struct guard_frame f = { 0 };
+	unsigned i = 0;
+	uint16_t vlan;
+
+	(void)state;
+	while (guard_next_urgent(&g, &i, &vlan))
+		;
+	hear_confirmed(WORSE, GUARD_READY, 0);
+	i = 0;
+	while (guard_next_urgent(&g, &i, &vlan))
+		;
+	c.preference = 10;
+	assert_true(guard_configure(&g, &c, at_ms(10)) & GUARD_URGENT);
+	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
+	i = 0;
+	assert_true(guard_next_urgent(&g, &i, &vlan));
+	guard_fill(&g, vlan, &f);
+	assert_int_equal(f.preference, 10);
+	assert_int_equal(f.flags, GUARD_READY);
 }
 
 int main(void)
@@ -581,8 +731,8 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(no_lan_no_guard),
-		T(higher_id_blocks),
-		T(lower_id_forwards_when_the_other_has_stopped),
+		T(a_worse_rank_blocks),
+		T(a_better_rank_forwards_when_the_other_has_stopped),
 		T(a_newcomer_that_listens_stops_nobody),
 		T(one_that_does_not_hear_us_goes_first),
 		T(silence_unblocks),
@@ -599,7 +749,19 @@ int main(void)
 		T(own_frame_is_a_loop),
 		T(greets_at_most_once_an_interval),
 		T(switched_off),
-		cmocka_unit_test(at_random_nothing_goes_round),
+		T(who_reaches_nobody_leaves_it_to_others),
+		T(who_does_not_hear_us_does_not_stop_us_for_long),
+		T(who_owes_guards_is_soon_replaced_and_still_on_the_lan),
+		T(who_does_not_hear_us_owes_no_more_than_before),
+		T(what_was_slept_through_is_no_silence),
+		T(who_stood_still_asks_first),
+		T(who_is_alone_goes_on),
+		T(several_steps_of_no_time_are_none),
+		T(who_says_it_is_gone_is_replaced_at_once),
+		T(a_lan_that_is_gone_took_its_hosts_along),
+		T(each_node_heard_is_told_ten_times_a_second),
+		T(tick_length),
+		T(a_new_preference_is_said_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

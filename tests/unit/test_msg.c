@@ -61,7 +61,7 @@ static void test_round_trip(void **state)
 	/* Longest of each type, by hand from doc/protocol.md section 4. */
 	static const size_t longest[] = {
 		[MSG_HELLO] = 191,   [MSG_SUMMARY_REQ] = 1, [MSG_SUMMARY] = 1159, [MSG_FETCH] = 515,
-		[MSG_RECORD] = 1108, [MSG_ROW] = 1115,	    [MSG_PING] = 19,	  [MSG_PONG] = 39,
+		[MSG_RECORD] = 1157, [MSG_ROW] = 1115,	    [MSG_PING] = 19,	  [MSG_PONG] = 39,
 		[MSG_NOTICE] = 9,    [MSG_SECRETS] = 17,    [MSG_CONFLICT] = 141
 	};
 	struct msg m;
@@ -326,6 +326,7 @@ static int with_vlans(uint16_t flags, uint8_t n, struct vlan_range a, struct vla
 
 	sample_small(MSG_RECORD, &m);
 	m.record.flags = flags;
+	m.record.lan = (struct record_lan){ 0 };
 	m.record.n_vlans = n;
 	m.record.vlan[0] = a;
 	m.record.vlan[1] = b;
@@ -357,7 +358,7 @@ static void test_prefix_mask(void **state)
 	sample_small(MSG_RECORD, &m);
 	memset(m.record.prefix[0].ip.b, 0xff, 4);
 	len = msg_encode(&m, buf, sizeof(buf));
-	assert_int_equal(len, 65 + 5 + MSG_KEY_LEN + MSG_SIGNATURE_LEN);
+	assert_int_equal(len, 65 + 5 + 21 + MSG_KEY_LEN + MSG_SIGNATURE_LEN);
 	assert_memory_equal(buf + 60, "\xff\xff\x80\x00\x11", 5);
 	memset(buf + 60, 0xff, 4);
 	assert_int_equal(msg_decode(buf, (size_t)len, &back), 0);
@@ -410,6 +411,56 @@ static void test_row_ranges(void **state)
 	assert_int_equal(back.row.entry[0].var_us, 0xffffff);
 }
 
+static int with_lan(uint16_t flags, const struct record_lan *lan)
+{
+	struct msg m, back;
+	uint8_t buf[MSG_LEN_MAX];
+	int len;
+
+	sample_small(MSG_RECORD, &m);
+	m.record.flags = flags;
+	m.record.n_vlans = 0;
+	m.record.lan = *lan;
+	len = msg_encode(&m, buf, sizeof(buf));
+	if (len > 0) {
+		assert_int_equal(msg_decode(buf, (size_t)len, &back), 0);
+		assert_memory_equal(&back.record.lan, lan, sizeof(*lan));
+	}
+	return len;
+}
+
+static void test_record_lan(void **state)
+{
+	struct record_lan lan = { .n = 2, .node = { 5, 7 } }, none = { 0 }, many = { .n = 9 };
+
+	(void)state;
+	assert_true(with_lan(RECORD_LAN, &lan) == with_lan(0, &none) + 17 + 2 * 4);
+	assert_true(with_lan(RECORD_LAN, &none) > 0);
+	assert_int_equal(with_lan(0, &lan), -EINVAL);
+	assert_int_equal(with_lan(RECORD_LAN, &many), -EINVAL);
+	lan.node[1] = 5; /* twice */
+	assert_int_equal(with_lan(RECORD_LAN, &lan), -EINVAL);
+	lan.node[1] = NODE_ID_NONE;
+	assert_int_equal(with_lan(RECORD_LAN, &lan), -EINVAL);
+}
+
+/* Each class counts for itself, to 3 and on with 0; whoever missed four changes missed them. */
+static void test_lan_counters(void **state)
+{
+	struct record_lan a = { 0 }, b = { 0 };
+
+	(void)state;
+	for (unsigned i = 1; i < 4; i++) {
+		record_lan_count(&b, lan_class(63) | lan_class(64));
+		assert_true(record_lan_changed(&a, &b) == (1ULL << 63 | 1));
+		assert_true(record_lan_changed(&b, &a) == (1ULL << 63 | 1));
+	}
+	record_lan_count(&b, lan_class(63));
+	assert_true(record_lan_changed(&a, &b) == 1);
+	record_lan_count(&b, 0);
+	assert_true(record_lan_changed(&a, &b) == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_hello_ranges),  cmocka_unit_test(test_list_ranges),
 		cmocka_unit_test(test_record_ranges), cmocka_unit_test(test_record_vlans),
 		cmocka_unit_test(test_prefix_mask),   cmocka_unit_test(test_row_ranges),
+		cmocka_unit_test(test_record_lan),    cmocka_unit_test(test_lan_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,7 +148,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
             },
             'suppression': {'arp': True, 'nd': True},
             'mss-clamp': {'disable': True},
-            'loop-guard': {'disable': True, 'interval': 500},
+            'loop-guard': {'disable': True, 'interval': 500, 'preference': 200},
             'transit': {'disable': True},
             'member': {'maximum': 100, 'forget-time': 60},
             'system': {'workers': 1, 'busy-poll': 50, 'log-level': 'debug'},

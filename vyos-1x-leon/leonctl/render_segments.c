@@ -27,11 +27,35 @@ static void vlans_text(struct jsonr_node *n, char *buf, size_t len)
 	}
 }
 
+/* Why that node forwards, and no other; "" where the state says it. */
+static const char *why(struct jsonr_node *n)
+{
+	static const struct {
+		const char *reason, *text;
+	} known[] = {
+		{ "preference", "highest preference" },
+		{ "rank", "drawn for this VLAN" },
+		{ "holding", "has not stopped yet" },
+		{ "no-path", "this node reaches nobody elsewhere" },
+		{ "standstill", "this node stood still" },
+		{ "silence", "no other is ready" },
+	};
+	const char *reason = text_str(n, "reason");
+
+	if (!jsonr_has(n, "reason"))
+		return "-";
+	for (size_t i = 0; i < array_size(known); i++)
+		if (strcmp(reason, known[i].reason) == 0)
+			return known[i].text;
+	return reason;
+}
+
 static void segment_row(struct table *t, struct jsonr_node *n)
 {
 	table_cell(t, "%s", text_number(n, "vlan"));
 	table_cell(t, "%s", text_str(n, "state"));
 	table_cell(t, "%s", text_node(n, "forwarder", "forwarder_name"));
+	table_cell(t, "%s", why(n));
 	table_cell(t, "%s", text_number(n, "nodes"));
 	table_cell(t, "%s", text_number(n, "macs"));
 	table_cell(t, "%s", text_number(n, "flooded"));
@@ -42,9 +66,9 @@ static void segment_row(struct table *t, struct jsonr_node *n)
 static void print_segments(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "VLAN", ALIGN_RIGHT },   { "STATE", ALIGN_LEFT },    { "FORWARDER", ALIGN_LEFT },
-		{ "NODES", ALIGN_RIGHT },  { "MACS", ALIGN_RIGHT },    { "FLOODED", ALIGN_RIGHT },
-		{ "SPARED", ALIGN_RIGHT }, { "LIMITED", ALIGN_RIGHT },
+		{ "VLAN", ALIGN_RIGHT },    { "STATE", ALIGN_LEFT },   { "FORWARDER", ALIGN_LEFT },
+		{ "WHY", ALIGN_LEFT },	    { "NODES", ALIGN_RIGHT },  { "MACS", ALIGN_RIGHT },
+		{ "FLOODED", ALIGN_RIGHT }, { "SPARED", ALIGN_RIGHT }, { "LIMITED", ALIGN_RIGHT },
 	};
 	struct table *t = table_new(columns, array_size(columns));
 

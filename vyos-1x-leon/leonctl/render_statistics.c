@@ -71,8 +71,9 @@ static void print_guard_nodes(FILE *out, struct jsonr_node *nodes)
 	for (size_t i = 0; i < jsonr_len(nodes); i++) {
 		struct jsonr_node *n = jsonr_at(nodes, i);
 
-		fprintf(out, "%s%s%s", i ? "; " : ": ", text_node(n, "node_id", "name"),
-			value_bool(n, "hears_us") ? "" : ", does not hear this node");
+		fprintf(out, "%s%s%s%s", i ? "; " : ": ", text_node(n, "node_id", "name"),
+			value_bool(n, "hears_us") ? "" : ", does not hear this node",
+			value_bool(n, "silent") ? ", silent" : "");
 	}
 }
 

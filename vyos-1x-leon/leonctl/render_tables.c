@@ -32,6 +32,7 @@ static void node_notes(struct jsonr_node *n, char *out, size_t len)
 		{ value_bool(n, "transit_disabled"), "no transit" },
 		{ value_u64(n, "data_loss_permille") > 0, "loses data" },
 		{ strcmp(text_str(n, "lan"), "blocked") == 0, "LAN blocked" },
+		{ strcmp(text_str(n, "lan"), "down") == 0, "LAN down" },
 		{ strcmp(text_str(n, "encryption"), "none") == 0, "not encrypted" },
 		{ strcmp(text_str(n, "protected"), "ipsec") == 0, "ipsec" },
 		{ strcmp(text_str(n, "secret"), "other") == 0, ends },

@@ -44,6 +44,7 @@ struct locators;
 struct probe_job;
 struct routes;
 struct source_state;
+struct takeover;
 struct usage;
 
 /* One configured or cached peer, by index in conf->peer. */
@@ -71,7 +72,9 @@ struct device {
 	uint32_t table;	  /* of routes: the VRF's, or the main one */
 	uint32_t kernel_mtu;
 	struct mac mac;
-	bool lan_heard; /* a host of a LAN, while no port: somebody bridges it in another way */
+	bool lan_heard;	 /* a host of a LAN, while no port: somebody bridges it in another way */
+	bool ports_down; /* the bridge has other ports, and none of them has a carrier */
+	unsigned ports_running;
 	struct mtu_rule rule;
 };
 
@@ -106,7 +109,7 @@ struct leond {
 	mono_t reach_at;	  /* events of reach.c are paced */
 
 	uint32_t n_configured_peers;
-	struct timer *drain_timer;
+	struct timer *drain_timer, *ports_timer;
 	bool gso_refused; /* and said so */
 
 	struct announcer *announcer;
@@ -117,6 +120,7 @@ struct leond {
 	struct locators *locators;
 	struct routes *routes;
 	struct source_state *source;
+	struct takeover *takeover;
 	struct usage *usage;
 	struct accel_queues *accel_queues;
 	struct accelerator *accelerator;

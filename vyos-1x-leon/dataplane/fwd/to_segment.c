@@ -55,6 +55,14 @@ static bool comes_from_elsewhere(struct worker *w, uint16_t slot, uint16_t vlan)
 	return false;
 }
 
+/* Who takes over a VLAN knows by then where its hosts are. */
+static void learn_while_blocked(struct worker *w, const uint8_t *data, size_t len,
+				const struct eth_view *v, uint16_t slot)
+{
+	if (vlan_set_has(&w->snap->lan->blocked, v->vlan) && learn_source(w, v, slot))
+		neighbor_learn(w, data, len, v, slot);
+}
+
 void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uint8_t flags)
 {
 	bool partial = flags & LEON_F_CSUM_PARTIAL;
@@ -69,8 +77,12 @@ void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uin
 		drop(w, DROP_link_local_control);
 		return;
 	}
-	if (unlikely(!comes_from_elsewhere(w, slot, v.vlan) || !lan_passes(w, v.vlan)))
+	if (unlikely(!comes_from_elsewhere(w, slot, v.vlan)))
 		return;
+	if (unlikely(!lan_passes(w, v.vlan))) {
+		learn_while_blocked(w, data, len, &v, slot);
+		return;
+	}
 	if (partial) {
 		size_t at = checksum_place(&v, len);
 

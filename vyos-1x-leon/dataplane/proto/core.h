@@ -78,6 +78,7 @@ struct peer {
 	struct move_state move;
 	struct rival_state rival;
 	struct bucket lan;    /* changes of the LAN behind it */
+	uint64_t lan_classes; /* VLANs of such changes that nobody acted on yet */
 	struct bucket verify; /* signatures of records that it passes on */
 	struct probing probe;
 	struct pmtu pmtu;

@@ -55,7 +55,9 @@ struct overlay_ops {
 	void (*new_run)(void *arg, uint16_t slot);
 	/* The LAN behind the node changed (its loop guard says so): hosts are to be learned
 	 * anew. NULL: nobody learns hosts. */
-	void (*lan_changed)(void *arg, uint16_t slot);
+	void (*lan_changed)(void *arg, uint16_t slot, uint64_t classes);
+	/* It says that it is not on any LAN any more. */
+	void (*lan_left)(void *arg, uint16_t slot);
 	void (*event)(void *arg, const struct overlay_event *e);
 	/* NULL: there is no data. */
 	void (*traffic)(void *arg, uint16_t slot, struct overlay_traffic *out);
@@ -101,8 +103,9 @@ void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned
 void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n);
 /* VLANs that this node serves; NULL: all. Without a call: all. */
 void overlay_set_vlans(struct overlay *o, const struct vlan_set *served);
-/* What the loop guard found: bits of RECORD_LAN_MASK. Announced to all. */
-void overlay_set_lan(struct overlay *o, uint16_t lan_flags);
+/* What the loop guard found: bits of RECORD_LAN_MASK, and with RECORD_LAN among them what it has to
+ * say. Announced to all. */
+void overlay_set_lan(struct overlay *o, uint16_t lan_flags, const struct record_lan *lan);
 /* There is an accelerator, or one is waited for. */
 void overlay_set_accelerates(struct overlay *o, bool accelerates);
 /* Addresses of configured peer `index` (conf order): from the configuration or from DNS. */

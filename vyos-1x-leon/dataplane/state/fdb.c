@@ -328,7 +328,14 @@ static void remove_at(struct fdb *f, struct fdb_place *p)
 	atomic_store_explicit(&f->refusing, false, memory_order_relaxed);
 }
 
-uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint32_t now_s)
+static bool is_of(const struct fdb_place *p, uint64_t classes)
+{
+	uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
+
+	return classes >> ((key >> 48) % 64) & 1;
+}
+
+uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint64_t classes, uint32_t now_s)
 {
 	uint32_t n = 0;
 
@@ -336,7 +343,7 @@ uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint32_t now_s)
 		struct fdb_place *p = &f->place[i];
 		struct history *h = &f->history[i];
 
-		if (!is_entry(p))
+		if (!is_entry(p) || !is_of(p, classes))
 			continue;
 		if (h->owner == slot)
 			h->owner = SLOT_NONE;

@@ -304,12 +304,13 @@ static uint32_t n_places(const struct neigh *n)
 	return (n->bucket_mask + 1) * BUCKET;
 }
 
-void neigh_forget_slot(struct neigh *n, uint16_t slot)
+void neigh_forget_slot(struct neigh *n, uint16_t slot, uint64_t classes)
 {
 	for (uint32_t i = 0; i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
 
-		if ((meta_of(p) & META_USED) && where_at(p) >> 48 == slot)
+		if ((meta_of(p) & META_USED) && where_at(p) >> 48 == slot &&
+		    (classes >> meta_of(p) % 64 & 1))
 			remove_at(n, p);
 	}
 }
@@ -341,4 +342,34 @@ void neigh_age(struct neigh *n, uint32_t now_s)
 uint32_t neigh_count(const struct neigh *n)
 {
 	return n->count;
+}
+
+static void describe(const struct neigh_place *p, struct neigh_entry *out)
+{
+	uint32_t meta = meta_of(p);
+	uint64_t high = load64(&p->ip_high), low = load64(&p->ip_low);
+
+	*out = (struct neigh_entry){
+		.vlan = meta & 0xfff,
+		.slot = (uint16_t)(where_at(p) >> 48),
+		.ip.family = meta >> 16 & 0xff,
+		.mac = mac_from_u64(where_at(p)),
+		.router = meta & META_ROUTER,
+		.confirmed_s = confirmed_at(p),
+	};
+	memcpy(out->ip.b, &high, 8);
+	memcpy(out->ip.b + 8, &low, 8);
+}
+
+bool neigh_next(const struct neigh *n, uint32_t *iter, struct neigh_entry *out)
+{
+	while (*iter < n_places(n)) {
+		const struct neigh_place *p = &n->place[(*iter)++];
+
+		if (!(meta_of(p) & META_USED))
+			continue;
+		describe(p, out);
+		return true;
+	}
+	return false;
 }

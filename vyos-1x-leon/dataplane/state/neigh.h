@@ -52,8 +52,19 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 /* --- control thread --- */
 void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		 uint16_t slot, bool router, uint32_t now_s);
-void neigh_forget_slot(struct neigh *n, uint16_t slot);
+/* In VLANs of these classes, see fdb_forget_slot(). */
+void neigh_forget_slot(struct neigh *n, uint16_t slot, uint64_t classes);
 /* A MAC moved: its neighbors are not known any more. */
 void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac);
 void neigh_age(struct neigh *n, uint32_t now_s); /* removes what is older than 4 * NEIGH_FRESH_S */
 uint32_t neigh_count(const struct neigh *n);
+
+struct neigh_entry {
+	uint16_t vlan, slot;
+	struct ip_addr ip;
+	struct mac mac;
+	bool router;
+	uint32_t confirmed_s;
+};
+/* Iterates; *iter starts at 0. */
+bool neigh_next(const struct neigh *n, uint32_t *iter, struct neigh_entry *out);

@@ -9,12 +9,11 @@
 #include "wire/bytes.h"
 #include "wire/eth.h"
 
-#define ARP_LEN	       28
-#define ARP_ETHERNET   1
-#define ARP_REQUEST    1
-#define ARP_REPLY      2
-#define V4_LEN	       4
-#define ETH_PADDED_LEN 60 /* the Ethernet minimum without its check sequence */
+#define ARP_LEN	     28
+#define ARP_ETHERNET 1
+#define ARP_REQUEST  1
+#define ARP_REPLY    2
+#define V4_LEN	     4
 
 static struct ip_addr read_v4(struct rbuf *b)
 {
@@ -61,9 +60,9 @@ int arp_parse(const void *frame, size_t len, const struct eth_view *v, struct ar
 size_t arp_build_reply(const void *request, const struct eth_view *v, const struct arp_view *a,
 		       struct mac mac, void *out, size_t out_len)
 {
-	struct wbuf b = wbuf_of(out, ETH_PADDED_LEN);
+	struct wbuf b = wbuf_of(out, ETH_MIN_LEN);
 
-	if (a->op != ARP_REQUEST || out_len < ETH_PADDED_LEN)
+	if (a->op != ARP_REQUEST || out_len < ETH_MIN_LEN)
 		return 0;
 	wbuf_bytes(&b, a->sender_mac.b, MAC_LEN);
 	wbuf_bytes(&b, mac.b, MAC_LEN);
@@ -79,5 +78,5 @@ size_t arp_build_reply(const void *request, const struct eth_view *v, const stru
 	wbuf_bytes(&b, a->sender_mac.b, MAC_LEN);
 	wbuf_bytes(&b, a->sender_ip.b, V4_LEN);
 	memset(b.p, 0, wbuf_left(&b));
-	return ETH_PADDED_LEN;
+	return ETH_MIN_LEN;
 }

@@ -55,6 +55,15 @@ int arp_parse(const void *frame, size_t len, const struct eth_view *v, struct ar
 size_t arp_build_reply(const void *request, const struct eth_view *v, const struct arp_view *a,
 		       struct mac mac, void *out, size_t out_len);
 
+/* Frames that announce where a host is, tagged where the VLAN is not 0: at most ETH_ANNOUNCE_MAX
+ * bytes; return their length. */
+#define ETH_MIN_LEN	 60 /* without its check sequence */
+#define ETH_ANNOUNCE_MAX 90
+size_t rarp_build_announcement(uint16_t vlan, struct mac mac, void *out);
+size_t arp_build_announcement(uint16_t vlan, struct mac mac, const struct ip_addr *ip, void *out);
+size_t nd_build_announcement(uint16_t vlan, struct mac mac, const struct ip_addr *ip, bool router,
+			     void *out);
+
 /* Neighbor discovery (RFC 4861), solicitation and advertisement only; hop limit, checksum and the
  * rules of sections 7.1.1 and 7.1.2 verified. 0 or -EBADMSG. */
 struct nd_view {

@@ -26,7 +26,8 @@
 #define AT_SEQUENCE    (AT_INCARNATION + 8)
 #define AT_VLAN	       (AT_SEQUENCE + 8)
 #define AT_FLAGS       (AT_VLAN + 2)
-#define AT_HEARD       (AT_FLAGS + 2)
+#define AT_PREFERENCE  (AT_FLAGS + 1)
+#define AT_HEARD       (AT_PREFERENCE + 1)
 
 /* LLC of an unnumbered frame to SNAP (IEEE 802), and a protocol identifier that is administered
  * locally, as 02 says: nobody else's, and no EtherType that a radio bridge would turn back. */
@@ -81,6 +82,7 @@ int guard_decode(const void *frame, size_t len, struct guard_frame *g)
 	g->sequence = get_u64(body + AT_SEQUENCE);
 	g->vlan = get_u16(body + AT_VLAN);
 	g->flags = body[AT_FLAGS];
+	g->preference = body[AT_PREFERENCE];
 	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)
 		g->heard[i] = get_u32(body + AT_HEARD + 4 * i);
 	memcpy(g->auth, body + GUARD_SIGNED_LEN, GUARD_AUTH_LEN);
@@ -110,7 +112,7 @@ size_t guard_encode(const struct guard_frame *g, void *out)
 	put_u64(p + AT_SEQUENCE, g->sequence);
 	put_u16(p + AT_VLAN, g->vlan);
 	p[AT_FLAGS] = g->flags;
-	p[AT_FLAGS + 1] = 0;
+	p[AT_PREFERENCE] = g->preference;
 	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)
 		put_u32(p + AT_HEARD + 4 * i, g->heard[i]);
 	memcpy(p + GUARD_SIGNED_LEN, g->auth, GUARD_AUTH_LEN);

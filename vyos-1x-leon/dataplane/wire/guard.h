@@ -6,7 +6,7 @@
  *
  *   dst 03:4c:45:4f:4e:00 | src TAP MAC | 802.1Q tag, but for untagged frames | length 84 (16) |
  *   LLC aa aa 03 | 02 "LEON" | version 2 (8) | VNI (24) | node-id (32) | incarnation (64) |
- *   sequence (64) | VLAN (16) | flags (8) | 0 (8) | 8 x node-id heard (32) |
+ *   sequence (64) | VLAN (16) | flags (8) | preference (8) | 8 x node-id heard (32) |
  *   authenticator (16 bytes)
  *
  * It has a length and LLC with a SNAP identifier of our own (IEEE 802), and no EtherType: a frame
@@ -33,8 +33,9 @@
 
 enum guard_flags {
 	GUARD_FORWARDS =
-		0x01,	    /* frames of this VLAN pass between its sender's LAN and the overlay */
-	GUARD_READY = 0x02, /* its sender has listened long enough, and takes its turn */
+		0x01, /* frames of this VLAN pass between its sender's LAN and the overlay */
+	/* Its sender has listened long enough, reaches a node elsewhere, and takes its turn. */
+	GUARD_READY = 0x02,
 };
 
 struct guard_frame {
@@ -45,6 +46,7 @@ struct guard_frame {
 	uint64_t incarnation, sequence;
 	uint16_t vlan; /* in which it was sent: the sender's name for this LAN */
 	uint8_t flags; /* enum guard_flags */
+	uint8_t preference;
 	/* Other nodes that the sender hears in this VLAN; NODE_ID_NONE at the end. */
 	node_id_t heard[GUARD_HEARD_MAX];
 	uint8_t auth[GUARD_AUTH_LEN];

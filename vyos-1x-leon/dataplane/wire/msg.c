@@ -280,6 +280,28 @@ static bool are_vlans_valid(const struct msg_record *r)
 	return true;
 }
 
+bool record_lan_names(const struct record_lan *l, node_id_t node)
+{
+	for (unsigned i = 0; i < l->n; i++)
+		if (l->node[i] == node)
+			return true;
+	return false;
+}
+
+static bool is_lan_valid(const struct msg_record *r)
+{
+	const struct record_lan *l = &r->lan;
+
+	if (!(r->flags & RECORD_LAN))
+		return !l->n && !l->low && !l->high;
+	if (l->n > MSG_LAN_NODES_MAX)
+		return false;
+	for (unsigned i = 0; i < l->n; i++)
+		if (l->node[i] == NODE_ID_NONE || (i && l->node[i] <= l->node[i - 1]))
+			return false;
+	return true;
+}
+
 static bool valid_record(const struct msg *m)
 {
 	const struct msg_record *r = &m->record;
@@ -299,7 +321,7 @@ static bool valid_record(const struct msg *m)
 	for (size_t i = 0; i < r->n_prefixes; i++)
 		if (!is_prefix_valid(&r->prefix[i]))
 			return false;
-	return are_vlans_valid(r);
+	return are_vlans_valid(r) && is_lan_valid(r);
 }
 
 static void read_name(struct rbuf *b, char name[MSG_NAME_MAX + 1])
@@ -337,6 +359,34 @@ static void write_vlans(struct wbuf *b, const struct msg_record *r)
 	}
 }
 
+static void read_lan(struct rbuf *b, struct msg_record *r)
+{
+	struct record_lan *l = &r->lan;
+
+	if (!(r->flags & RECORD_LAN))
+		return;
+	l->low = rbuf_u64(b);
+	l->high = rbuf_u64(b);
+	l->n = rbuf_u8(b);
+	if (!fits(b, l->n, MSG_LAN_NODES_MAX))
+		return;
+	for (unsigned i = 0; i < l->n; i++)
+		l->node[i] = rbuf_u32(b);
+}
+
+static void write_lan(struct wbuf *b, const struct msg_record *r)
+{
+	const struct record_lan *l = &r->lan;
+
+	if (!(r->flags & RECORD_LAN))
+		return;
+	wbuf_u64(b, l->low);
+	wbuf_u64(b, l->high);
+	wbuf_u8(b, l->n);
+	for (unsigned i = 0; i < l->n; i++)
+		wbuf_u32(b, l->node[i]);
+}
+
 static void read_record(struct rbuf *b, struct msg *m)
 {
 	struct msg_record *r = &m->record;
@@ -366,6 +416,7 @@ static void read_record(struct rbuf *b, struct msg *m)
 		prefix_mask(&r->prefix[i]);
 	}
 	read_vlans(b, r);
+	read_lan(b, r);
 	read_bytes(b, r->identity, MSG_KEY_LEN);
 	read_bytes(b, r->signature, MSG_SIGNATURE_LEN);
 }
@@ -396,6 +447,7 @@ static void write_record(struct wbuf *b, const struct msg *m)
 		wbuf_u8(b, p.len);
 	}
 	write_vlans(b, r);
+	write_lan(b, r);
 	wbuf_bytes(b, r->identity, MSG_KEY_LEN);
 	wbuf_bytes(b, r->signature, MSG_SIGNATURE_LEN);
 }
@@ -594,7 +646,7 @@ static void write_conflict(struct wbuf *b, const struct msg *m)
 #define RECORD_MAX                                                                                 \
 	(RECORD_MIN + MSG_NAME_MAX + EP_WIRE_MAX * MSG_LOCATORS_MAX +                              \
 	 IP_WIRE_MAX * MSG_OVERLAY_MAX + PREFIX_WIRE_MAX * MSG_PREFIXES_MAX +                      \
-	 VLANS_WIRE * MSG_VLANS_MAX)
+	 VLANS_WIRE * MSG_VLANS_MAX + 17 + 4 * MSG_LAN_NODES_MAX)
 #define ROW_MIN 27
 #define ROW_MAX (ROW_MIN + ROW_ENTRY * MSG_ROW_MAX)
 

@@ -30,6 +30,7 @@
 #define MSG_OVERLAY_MAX	  4
 #define MSG_PREFIXES_MAX  32
 #define MSG_VLANS_MAX	  40 /* ranges */
+#define MSG_LAN_NODES_MAX 8
 #define MSG_SUMMARY_MAX	  48 /* entries in one message */
 #define MSG_FETCH_MAX	  128
 #define MSG_ROW_MAX	  64
@@ -87,8 +88,8 @@ enum record_flags {
 	RECORD_LEFT = 0x0001,		  /* the node has left: forget it, keep the tombstone */
 	RECORD_TRANSIT_DISABLED = 0x0002, /* never relay through it */
 	RECORD_BEHIND_NAT = 0x0004, /* others see it at an address that its host does not have */
-	/* Another node is on its LAN, and the loop guard stops this one, or lets this one go on. A
-	 * change of either says that hosts behind the node are to be learned anew. */
+	/* Another node is on its LAN, and the loop guard stops this one in all VLANs, or lets it go
+	 * on in some. */
 	RECORD_LAN_BLOCKED = 0x0008,
 	RECORD_LAN_SHARED = 0x0010,
 	/* It takes and relays LEON_COPY; a node that does not gets every frame once. */
@@ -97,12 +98,33 @@ enum record_flags {
 	RECORD_VLANS = 0x0040,
 	/* It has an accelerator, which takes LEON_ACCEL; nobody else is sent one. */
 	RECORD_ACCELERATES = 0x0080,
-	/* A number that counts such changes: it says so where both are as before, because
-	 * it was another VLAN. */
-	RECORD_LAN_CHANGE = 0x0100,
-	RECORD_LAN_CHANGES = 0x0700,
-	RECORD_LAN_MASK = 0x0718,
+	RECORD_LAN = 0x0800,	  /* struct record_lan is there */
+	RECORD_LAN_DOWN = 0x1000, /* its LAN has no link: it is on nobody's LAN any more */
+	RECORD_LAN_MASK = 0x1818,
 };
+/* What the loop guard has to say to nodes elsewhere. VLANs are told apart by their id modulo 64:
+ * each such class has a counter of two bits, one of `low` and one of `high`. When it changes, hosts
+ * in those VLANs, behind this node or behind another on its LAN, are to be learned anew. */
+struct record_lan {
+	uint64_t low, high;
+	uint8_t n; /* other nodes on the LAN */
+	node_id_t node[MSG_LAN_NODES_MAX];
+};
+static inline uint64_t lan_class(uint16_t vlan)
+{
+	return 1ULL << vlan % 64;
+}
+static inline void record_lan_count(struct record_lan *l, uint64_t classes)
+{
+	l->high ^= l->low & classes;
+	l->low ^= classes;
+}
+static inline uint64_t record_lan_changed(const struct record_lan *a, const struct record_lan *b)
+{
+	return (a->low ^ b->low) | (a->high ^ b->high);
+}
+bool record_lan_names(const struct record_lan *l, node_id_t node);
+
 struct msg_record {
 	node_id_t origin;
 	uint64_t incarnation;
@@ -114,6 +136,7 @@ struct msg_record {
 	struct ip_addr overlay[MSG_OVERLAY_MAX]; /* overlay addresses, for next-hop export */
 	struct prefix prefix[MSG_PREFIXES_MAX];
 	struct vlan_range vlan[MSG_VLANS_MAX]; /* with RECORD_VLANS; sorted, with gaps between */
+	struct record_lan lan;		       /* with RECORD_LAN, else zero */
 	uint8_t identity[MSG_KEY_LEN];	       /* Ed25519 key of the origin */
 	uint8_t signature[MSG_SIGNATURE_LEN];
 };

@@ -37,6 +37,16 @@ void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id
 		answer_id(w, key, id);
 }
 
+void answer_forwarder(struct jsonw *w, struct leond *d, uint16_t vlan)
+{
+	node_id_t forwarder = guard_forwarder(&d->guard, vlan);
+	const char *reason = guard_reason_name(guard_vlan_reason(&d->guard, vlan));
+
+	answer_id(w, "forwarder", forwarder);
+	answer_name(w, "forwarder_name", d, forwarder);
+	jsonw_str(w, "reason", *reason ? reason : NULL);
+}
+
 void answer_mac(struct jsonw *w, const char *key, struct mac mac)
 {
 	char buf[MAC_STRLEN];

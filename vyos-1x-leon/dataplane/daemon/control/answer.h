@@ -21,6 +21,8 @@ void answer_id(struct jsonw *w, const char *key, node_id_t id); /* NODE_ID_NONE:
 void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
 /* What to call a node: its node-name, or its node-id where it has none. */
 void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
+/* Who moves frames of a VLAN between LAN and overlay, as far as is known here, and why. */
+void answer_forwarder(struct jsonw *w, struct leond *d, uint16_t vlan);
 void answer_mac(struct jsonw *w, const char *key, struct mac mac);
 void answer_ip(struct jsonw *w, const char *key, const struct ip_addr *ip);
 void answer_prefix(struct jsonw *w, const char *key, const struct prefix *p);

@@ -585,6 +585,11 @@ static void put_daemon(struct out *o)
 		  neigh_count(d->neigh));
 	put_gauge(o, "loop_guard_blocked", "1 where the loop guard stops forwarding.",
 		  guard_state(&d->guard) == GUARD_BLOCKED);
+	put_gauge(o, "loop_guard_vlans_forwarded",
+		  "VLANs shared with another node on the LAN that this node forwards.",
+		  guard_count(&d->guard, GUARD_SHARED));
+	put_gauge(o, "loop_guard_vlans_blocked", "VLANs that another node on the LAN forwards.",
+		  guard_count(&d->guard, GUARD_BLOCKED));
 	put_gauge(o, "local_loop", "1 where own frames come back over the local segment.",
 		  d->guard.local_loop);
 	put_gauge(o, "interface_mtu_bytes", "MTU of the interface.", d->device.rule.mtu);

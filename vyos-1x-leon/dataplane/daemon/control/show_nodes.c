@@ -91,6 +91,8 @@ static void write_no_link(struct jsonw *w, const struct node *n)
 
 static const char *lan_name(const struct node *n)
 {
+	if (n->rec.flags & RECORD_LAN_DOWN)
+		return "down";
 	if (n->rec.flags & RECORD_LAN_BLOCKED)
 		return "blocked";
 	return n->rec.flags & RECORD_LAN_SHARED ? "shared" : "own";

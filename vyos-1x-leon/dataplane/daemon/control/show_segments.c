@@ -47,15 +47,13 @@ static unsigned count_members(const struct snap *s, uint16_t vlan)
 static void write_segment(struct command *c, uint16_t vlan)
 {
 	const struct guard *g = &c->d->guard;
-	node_id_t forwarder = guard_forwarder(g, vlan);
 	struct fwd_vlan counted;
 
 	fwd_vlan(c->d->fwd, vlan, &counted);
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "vlan", vlan);
 	jsonw_str(c->w, "state", guard_state_name(guard_vlan_state(g, vlan)));
-	answer_id(c->w, "forwarder", forwarder);
-	answer_name(c->w, "forwarder_name", c->d, forwarder);
+	answer_forwarder(c->w, c->d, vlan);
 	jsonw_u64(c->w, "nodes", count_members(fwd_snap(c->d->fwd), vlan));
 	jsonw_u64(c->w, "macs", fdb_count_in(c->d->fdb, vlan));
 	jsonw_u64(c->w, "flooded", counted.flooded);

@@ -91,6 +91,7 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "vlan", v->id);
 	jsonw_str(c->w, "state", guard_state_name(guard_vlan_state(&c->d->guard, v->id)));
+	answer_forwarder(c->w, c->d, v->id);
 	answer_age(c->w, "since_seconds", c->now, v->since);
 	jsonw_array(c->w, "nodes");
 	for (unsigned i = 0; i < v->n_heard; i++) {
@@ -103,6 +104,8 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 		jsonw_bool(c->w, "forwards", h->flags & GUARD_FORWARDS);
 		jsonw_bool(c->w, "ready", h->flags & GUARD_READY);
 		jsonw_bool(c->w, "hears_us", h->hears_us);
+		jsonw_bool(c->w, "silent", guard_is_silent(&c->d->guard, h));
+		jsonw_u64(c->w, "preference", h->rank.preference);
 		jsonw_end(c->w);
 	}
 	jsonw_end(c->w);
@@ -129,12 +132,16 @@ static void write_guard(struct command *c)
 	answer_name(c->w, "other_name", c->d, guard_other(g));
 	answer_age(c->w, "since_seconds", c->now, g->since);
 	jsonw_bool(c->w, "local_loop", g->local_loop);
-	jsonw_u64(c->w, "interval_ms", g->interval_ms);
+	jsonw_u64(c->w, "interval_ms", g->conf.interval_ms);
+	jsonw_u64(c->w, "preference", g->conf.preference);
 	jsonw_u64(c->w, "frames_sent", g->n_sent);
 	jsonw_u64(c->w, "frames_heard", g->n_heard);
 	jsonw_u64(c->w, "frames_not_authentic", g->n_not_authentic);
 	jsonw_u64(c->w, "frames_replayed", g->n_replayed);
 	jsonw_u64(c->w, "times_blocked", g->n_blocked);
+	jsonw_u64(c->w, "times_silent", g->n_silenced);
+	jsonw_u64(c->w, "standstills", g->n_standstills);
+	jsonw_u64(c->w, "hosts_announced", g->n_announced);
 	write_guard_vlans(c);
 	jsonw_end(c->w);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/host/bridge_ports.h"
 #include "daemon/host/device.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/loop_guard_io.h"
@@ -23,6 +24,8 @@ static void note_master(struct leond *d, int master)
 	d->device.bridge_port = strcmp(link.kind, "bridge") == 0;
 	d->device.is_port = master && !link.vrf_table;
 	d->device.lan_heard = false;
+	d->device.ports_down = false;
+	d->device.ports_running = 0;
 	d->device.table = link.vrf_table ? link.vrf_table : NL_TABLE_MAIN;
 	routes_device_changed(d);
 }
@@ -154,6 +157,7 @@ static void on_link(struct leond *d, const struct nl_link *link)
 	if (link->master == d->device.master)
 		return;
 	note_master(d, link->master);
+	bridge_ports_look(d);
 	device_run_mtu(d, loop_now(d->loop));
 	guard_lan_changed(d);
 }

@@ -21,64 +21,198 @@ const char *guard_state_name(enum guard_state s)
 	return name[s];
 }
 
-/* --- one VLAN --- */
-
-static bool is_recent(const struct guard *g, mono_t heard, mono_t now)
+const char *guard_reason_name(enum guard_reason r)
 {
-	int64_t silence_ms = (int64_t)GUARD_SILENT_INTERVALS * g->interval_ms;
+	static const char *const name[] = {
+		[GUARD_BY_NOTHING] = "",	[GUARD_BY_PREFERENCE] = "preference",
+		[GUARD_BY_RANK] = "rank",	[GUARD_BY_HOLDING] = "holding",
+		[GUARD_BY_NO_PATH] = "no-path", [GUARD_BY_STANDSTILL] = "standstill",
+		[GUARD_BY_SILENCE] = "silence",
+	};
 
-	return !mono_is_never(heard) && mono_sub_ns(now, heard) <= silence_ms * NS_PER_MS;
+	return name[r];
 }
 
-/* Whoever forwards does so until it is heard to have stopped, and a lower node-id takes
- * precedence as soon as it is ready. What a node that does not hear us forwards goes in a circle
- * through us. */
-static bool gives_way(const struct guard *g, const struct guard_vlan *v)
+/* --- rank --- */
+
+/* The mix is part of the protocol: all nodes of a LAN compute the same. */
+struct guard_rank guard_rank_of(uint8_t preference, node_id_t node, uint16_t vlan)
+{
+	return (struct guard_rank){ .preference = preference,
+				    .mix = hash_mix64((uint64_t)node << 16 | vlan),
+				    .node = node };
+}
+
+bool guard_outranks(const struct guard_rank *a, const struct guard_rank *b)
+{
+	if (a->preference != b->preference)
+		return a->preference > b->preference;
+	if (a->mix != b->mix)
+		return a->mix > b->mix;
+	return a->node < b->node;
+}
+
+/* --- time --- */
+
+static int64_t interval_ns(const struct guard *g)
+{
+	return g->conf.interval_ms * NS_PER_MS;
+}
+
+static bool is_recent(const struct guard *g, mono_t heard)
+{
+	return !mono_is_never(heard) &&
+	       mono_sub_ns(g->lived, heard) <= GUARD_SILENT_INTERVALS * interval_ns(g);
+}
+
+/* --- one VLAN --- */
+
+bool guard_is_silent(const struct guard *g, const struct guard_heard *h)
+{
+	const struct guard_peer *p = &g->peer[h->peer];
+
+	return p->node == h->node && p->silent;
+}
+
+/* Who does not say that it hears us, might not hear that we gave way to it. */
+static bool takes_precedence(const struct guard *g, const struct guard_vlan *v,
+			     const struct guard_heard *h)
+{
+	return (h->flags & GUARD_READY) && guard_outranks(&h->rank, &v->rank) &&
+	       (h->hears_us || is_recent(g, h->confirmed));
+}
+
+/* The one to whom we leave the VLAN, or NULL. Whoever forwards does so until it is heard to have
+ * stopped, and a better rank takes precedence as soon as it is ready. What a node that does not
+ * hear us forwards goes in a circle through us. */
+static const struct guard_heard *gives_way_to(const struct guard *g, const struct guard_vlan *v)
 {
 	for (unsigned i = 0; i < v->n_heard; i++) {
 		const struct guard_heard *h = &v->heard[i];
 
-		if ((h->flags & GUARD_FORWARDS) || (h->node < g->self && (h->flags & GUARD_READY)))
-			return true;
+		if (!guard_is_silent(g, h) &&
+		    ((h->flags & GUARD_FORWARDS) || takes_precedence(g, v, h)))
+			return h;
 	}
-	return false;
+	return NULL;
 }
 
-static enum guard_state state_now(const struct guard *g, const struct guard_vlan *v, mono_t now)
+static int compare_ids(const void *a, const void *b)
 {
-	if (mono_before(now, v->listen))
+	const node_id_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Is there a path to a node that is not on this LAN? */
+static bool reaches_others(const struct guard *g, const struct guard_vlan *v)
+{
+	unsigned here = 0;
+
+	for (unsigned i = 0; i < v->n_heard && g->n_reached; i++)
+		here += bsearch(&v->heard[i].node, g->reached, g->n_reached, sizeof(*g->reached),
+				compare_ids) != NULL;
+	return g->n_reached > here;
+}
+
+static enum guard_reason why_not_us(const struct guard_vlan *v, const struct guard_heard *h)
+{
+	if (!guard_outranks(&h->rank, &v->rank))
+		return GUARD_BY_HOLDING;
+	return h->rank.preference > v->rank.preference ? GUARD_BY_PREFERENCE : GUARD_BY_RANK;
+}
+
+static enum guard_reason why_us(const struct guard *g, const struct guard_vlan *v)
+{
+	enum guard_reason reason = GUARD_BY_SILENCE;
+
+	for (unsigned i = 0; i < v->n_heard; i++) {
+		const struct guard_heard *h = &v->heard[i];
+
+		if (guard_is_silent(g, h) || !(h->flags & GUARD_READY))
+			continue;
+		if (h->rank.preference >= v->rank.preference)
+			return GUARD_BY_RANK;
+		reason = GUARD_BY_PREFERENCE;
+	}
+	return reason;
+}
+
+static enum guard_state state_now(const struct guard *g, const struct guard_vlan *v,
+				  enum guard_reason *reason)
+{
+	const struct guard_heard *other;
+
+	*reason = GUARD_BY_NOTHING;
+	if (mono_before(g->lived, v->listen))
 		return GUARD_LISTENING;
 	if (!v->n_heard)
 		return GUARD_CLEAR;
-	return gives_way(g, v) ? GUARD_BLOCKED : GUARD_SHARED;
+	other = gives_way_to(g, v);
+	if (other)
+		*reason = why_not_us(v, other);
+	else if (!reaches_others(g, v))
+		*reason = GUARD_BY_NO_PATH;
+	else if (mono_before(g->lived, g->unsure))
+		*reason = GUARD_BY_STANDSTILL;
+	if (*reason != GUARD_BY_NOTHING)
+		return GUARD_BLOCKED;
+	*reason = why_us(g, v);
+	return GUARD_SHARED;
+}
+
+/* Hosts are behind another node now. Who begins and is alone has moved nothing; and who only asks
+ * whether it still forwards has not, either, until it hears that it does not. */
+static unsigned note_moved(struct guard *g, struct guard_vlan *v)
+{
+	bool begins = v->state == GUARD_SHARED || v->state == GUARD_CLEAR;
+
+	if (v->reason == GUARD_BY_STANDSTILL || v->state == v->settled)
+		return GUARD_NOTHING;
+	if (v->settled != GUARD_LISTENING || v->state != GUARD_CLEAR) {
+		vlan_set_add(&g->moved, v->id);
+		if (begins && v->settled != GUARD_SHARED)
+			vlan_set_add(&g->begun, v->id);
+	}
+	v->settled = v->state;
+	vlan_set_add(&g->changed, v->id);
+	return GUARD_CHANGED;
 }
 
 /* Derives the state of a VLAN from what was heard in it. Others are told of a new one at once. */
-static unsigned settle(struct guard *g, struct guard_vlan *v, mono_t now)
+static unsigned settle(struct guard *g, struct guard_vlan *v)
 {
-	enum guard_state state = state_now(g, v, now);
+	enum guard_state state = state_now(g, v, &v->reason);
 
 	if (state == v->state)
-		return GUARD_NOTHING;
+		return note_moved(g, v);
 	if (state == GUARD_BLOCKED)
 		g->n_blocked++;
-	/* Who begins and is alone has moved nothing. */
-	if (v->state != GUARD_LISTENING || state != GUARD_CLEAR)
-		g->moved = true;
 	v->state = state;
-	v->since = g->since = now;
+	v->since = g->since = g->now;
 	v->urgent = true;
 	vlan_set_add(&g->changed, v->id);
+	note_moved(g, v);
 	return GUARD_CHANGED | GUARD_URGENT;
 }
 
-static void listen_to(struct guard *g, struct guard_vlan *v, mono_t now)
+static unsigned settle_all(struct guard *g)
+{
+	unsigned outcome = GUARD_NOTHING;
+
+	for (unsigned i = 0; i < g->n_used; i++)
+		outcome |= settle(g, g->vlan[g->used[i]]);
+	return outcome;
+}
+
+static void listen_to(struct guard *g, struct guard_vlan *v)
 {
 	v->n_heard = 0;
-	v->state = GUARD_LISTENING;
-	v->since = g->since = now;
+	v->state = v->settled = GUARD_LISTENING;
+	v->reason = GUARD_BY_NOTHING;
+	v->since = g->since = g->now;
 	v->greeted = MONO_NEVER;
-	v->listen = mono_add_ms(now, g->interval_ms + GUARD_ROUND_TRIP_MS);
+	v->listen = mono_add_ms(g->lived, g->conf.interval_ms + GUARD_ROUND_TRIP_MS);
 	v->urgent = true;
 	vlan_set_add(&g->changed, v->id);
 }
@@ -88,8 +222,13 @@ static bool is_carried(const struct guard *g, uint16_t id)
 	return !g->carries_known || vlan_set_has(&g->carries, id);
 }
 
+static struct guard_rank own_rank(const struct guard *g, uint16_t id)
+{
+	return guard_rank_of(g->conf.preference, g->self, id);
+}
+
 /* NULL: it is none of this LAN. */
-static struct guard_vlan *vlan_in_use(struct guard *g, uint16_t id, mono_t now)
+static struct guard_vlan *vlan_in_use(struct guard *g, uint16_t id)
 {
 	struct guard_vlan *v = g->vlan[id % VLAN_IDS];
 
@@ -97,8 +236,9 @@ static struct guard_vlan *vlan_in_use(struct guard *g, uint16_t id, mono_t now)
 		return v;
 	v = g->vlan[id % VLAN_IDS] = x_new(struct guard_vlan);
 	v->id = id % VLAN_IDS;
+	v->rank = own_rank(g, v->id);
 	g->used[g->n_used++] = v->id;
-	listen_to(g, v, now);
+	listen_to(g, v);
 	return v;
 }
 
@@ -112,50 +252,58 @@ static void forget_vlan(struct guard *g, unsigned i)
 	vlan_set_add(&g->changed, id);
 }
 
+/* It is told, too, that it is not heard any more. */
 static unsigned drop_heard(struct guard *g, struct guard_vlan *v, unsigned i)
 {
 	memmove(&v->heard[i], &v->heard[i + 1], (--v->n_heard - i) * sizeof(v->heard[0]));
+	v->urgent = true;
 	vlan_set_add(&g->changed, v->id);
-	return GUARD_CHANGED;
+	return GUARD_CHANGED | GUARD_URGENT;
 }
 
-static unsigned forget_silent(struct guard *g, struct guard_vlan *v, mono_t now)
+static unsigned forget_silent(struct guard *g, struct guard_vlan *v)
 {
 	unsigned outcome = GUARD_NOTHING;
 
 	for (unsigned i = v->n_heard; i--;)
-		if (!is_recent(g, v->heard[i].at, now))
+		if (!is_recent(g, v->heard[i].at))
 			outcome |= drop_heard(g, v, i);
 	return outcome;
 }
 
-/* The place of a node in the list; where it is new, one is made. NULL where the list is full of
- * lower node-ids, which take precedence over this one. */
-static struct guard_heard *place_of(struct guard_vlan *v, node_id_t node, bool *is_new)
+/* Where a node stands in the list, n_heard where it does not. */
+static unsigned find_heard(const struct guard_vlan *v, node_id_t node)
 {
 	unsigned i = 0;
 
-	while (i < v->n_heard && v->heard[i].node < node)
+	while (i < v->n_heard && v->heard[i].node != node)
 		i++;
-	*is_new = i == v->n_heard || v->heard[i].node != node;
-	if (!*is_new)
-		return &v->heard[i];
+	return i;
+}
+
+/* Puts it into its place among the others; false where the list is full of better ranks. */
+static bool insert(struct guard_vlan *v, const struct guard_heard *h)
+{
+	unsigned i = 0;
+
+	while (i < v->n_heard && guard_outranks(&v->heard[i].rank, &h->rank))
+		i++;
 	if (i == GUARD_HEARD_MAX)
-		return NULL;
+		return false;
 	if (v->n_heard == GUARD_HEARD_MAX)
 		v->n_heard--;
 	memmove(&v->heard[i + 1], &v->heard[i], (v->n_heard - i) * sizeof(v->heard[0]));
 	v->n_heard++;
-	v->heard[i] = (struct guard_heard){ .node = node };
-	return &v->heard[i];
+	v->heard[i] = *h;
+	return true;
 }
 
 /* Several nodes on one LAN take turns in being new; greeting each would be a storm of its own. */
-static unsigned greet(struct guard *g, struct guard_vlan *v, mono_t now)
+static unsigned greet(struct guard *g, struct guard_vlan *v)
 {
-	if (!mono_is_never(v->greeted) && mono_sub_ms(now, v->greeted) < g->interval_ms)
+	if (!mono_is_never(v->greeted) && mono_sub_ns(g->lived, v->greeted) < interval_ns(g))
 		return GUARD_NOTHING;
-	v->greeted = now;
+	v->greeted = g->lived;
 	v->urgent = true;
 	return GUARD_URGENT;
 }
@@ -169,129 +317,146 @@ static bool lists(const struct guard_frame *f, node_id_t node)
 }
 
 static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct guard_frame *f,
-			 mono_t now)
+			 unsigned peer)
 {
-	unsigned outcome = GUARD_NOTHING;
-	bool is_new;
-	struct guard_heard *h = place_of(v, f->node, &is_new);
+	unsigned outcome = GUARD_NOTHING, i = find_heard(v, f->node);
+	bool is_new = i == v->n_heard;
+	struct guard_heard h = { .node = f->node,
+				 .vlan = f->vlan,
+				 .flags = f->flags,
+				 .hears_us = lists(f, g->self),
+				 .peer = (uint8_t)peer,
+				 .rank = guard_rank_of(f->preference, f->node, f->vlan),
+				 .incarnation = f->incarnation,
+				 .sequence = f->sequence,
+				 .at = g->lived };
+	struct guard_heard before = is_new ? (struct guard_heard){ 0 } : v->heard[i];
 
-	if (!h)
-		return GUARD_NOTHING;
 	/* Overtaken on the way. */
-	if (!is_new && h->incarnation == f->incarnation && h->sequence > f->sequence)
+	if (!is_new && before.incarnation == f->incarnation && before.sequence > f->sequence)
 		return GUARD_NOTHING;
-	if (is_new || h->vlan != f->vlan) {
+	h.confirmed = is_new || h.hears_us ? g->lived : before.confirmed;
+	if (!is_new)
+		memmove(&v->heard[i], &v->heard[i + 1], (--v->n_heard - i) * sizeof(v->heard[0]));
+	if (!insert(v, &h))
+		return GUARD_NOTHING;
+	if (is_new || before.vlan != f->vlan) {
 		vlan_set_add(&g->changed, v->id);
 		outcome |= GUARD_CHANGED;
 	}
-	if (is_new || h->incarnation != f->incarnation)
-		outcome |= greet(g, v, now);
-	*h = (struct guard_heard){ .node = f->node,
-				   .vlan = f->vlan,
-				   .flags = f->flags,
-				   .hears_us = lists(f, g->self),
-				   .incarnation = f->incarnation,
-				   .sequence = f->sequence,
-				   .at = now };
-	return outcome | settle(g, v, now);
-}
-
-/* --- replayed frames --- */
-
-static struct guard_peer *peer_of(struct guard *g, node_id_t node)
-{
-	struct guard_peer *oldest = &g->peer[0];
-
-	for (unsigned i = 0; i < GUARD_PEERS; i++) {
-		struct guard_peer *p = &g->peer[i];
-
-		if (p->node == node)
-			return p;
-		if (mono_is_never(p->at) ||
-		    (!mono_is_never(oldest->at) && mono_before(p->at, oldest->at)))
-			oldest = p;
-	}
-	*oldest = (struct guard_peer){ .node = node };
-	return oldest;
-}
-
-static bool is_fresh(struct guard_peer *p, const struct guard_frame *f)
-{
-	uint64_t *word = &p->seen[f->sequence % GUARD_WINDOW / 64], bit = 1ULL << f->sequence % 64;
-
-	if (f->incarnation < p->incarnation)
-		return false;
-	if (f->incarnation > p->incarnation) {
-		*p = (struct guard_peer){ .node = f->node, .incarnation = f->incarnation };
-		p->top = f->sequence;
-	}
-	if (f->sequence > p->top) {
-		uint64_t n = min_of(f->sequence - p->top, (uint64_t)GUARD_WINDOW);
-
-		for (uint64_t s = f->sequence - n + 1; s <= f->sequence; s++)
-			p->seen[s % GUARD_WINDOW / 64] &= ~(1ULL << s % 64);
-		p->top = f->sequence;
-	}
-	if (p->top - f->sequence >= GUARD_WINDOW || (*word & bit))
-		return false;
-	*word |= bit;
-	return true;
+	if (is_new || before.incarnation != f->incarnation)
+		outcome |= greet(g, v);
+	return outcome | settle(g, v);
 }
 
 /* --- the whole --- */
 
-void guard_init(struct guard *g, node_id_t self, bool enabled, uint32_t interval_ms, mono_t now)
+void guard_init(struct guard *g, node_id_t self, const struct guard_conf *c, mono_t now)
 {
 	*g = (struct guard){
-		.enabled = enabled,
-		.interval_ms = interval_ms,
+		.conf = *c,
 		.self = self,
+		.now = now,
+		.lived = now,
 		.since = now,
 	};
-	vlan_in_use(g, 0, now);
+	vlan_in_use(g, 0);
 }
 
 void guard_free(struct guard *g)
 {
 	while (g->n_used)
 		forget_vlan(g, 0);
+	free(g->reached);
+	g->reached = NULL;
+	g->n_reached = 0;
 }
 
-unsigned guard_configure(struct guard *g, bool enabled, uint32_t interval_ms, mono_t now)
+static unsigned begin_anew(struct guard *g)
 {
-	unsigned outcome = GUARD_NOTHING;
+	g->due_ns = 0;
+	g->unsure = MONO_NEVER;
+	g->since = g->now;
+	for (unsigned i = 0; i < g->n_used; i++)
+		listen_to(g, g->vlan[g->used[i]]);
+	return GUARD_CHANGED | GUARD_URGENT;
+}
 
-	g->interval_ms = interval_ms;
-	if (enabled == g->enabled)
-		return guard_tick(g, now);
+/* Every step begins here. Who did nothing for so long that others may have given it up does not
+ * go on as if nothing had been. */
+static unsigned go_on(struct guard *g, mono_t now)
+{
+	int64_t passed_ns = max_of(mono_sub_ns(now, g->now), (int64_t)0);
+	int64_t step_ns = min_of(passed_ns, GUARD_STEP_MS * NS_PER_MS);
+
+	g->now = now;
+	g->lived = mono_add_ns(g->lived, step_ns);
+	if (!g->conf.enabled || !g->lan)
+		return GUARD_NOTHING;
+	g->due_ns += step_ns * g->n_used;
+	if (passed_ns < GUARD_STILL_MS * NS_PER_MS)
+		return GUARD_NOTHING;
+	g->n_standstills++;
+	if (passed_ns > GUARD_SILENT_INTERVALS * interval_ns(g))
+		return begin_anew(g);
+	g->unsure = mono_add_ms(g->lived, GUARD_UNSURE_MS);
+	return settle_all(g);
+}
+
+unsigned guard_configure(struct guard *g, const struct guard_conf *c, mono_t now)
+{
+	bool switched = c->enabled != g->conf.enabled;
+	unsigned outcome = go_on(g, now);
+
+	g->conf = *c;
+	for (unsigned i = 0; i < g->n_used; i++) {
+		struct guard_vlan *v = g->vlan[g->used[i]];
+
+		v->urgent |= v->rank.preference != c->preference;
+		v->rank = own_rank(g, v->id);
+	}
+	if (!switched)
+		return outcome | guard_tick(g, now) | GUARD_URGENT;
 	if (g->local_loop)
 		outcome |= GUARD_LOOP_ENDS;
 	g->local_loop = false;
-	g->enabled = enabled;
 	g->own_heard = MONO_NEVER;
-	return outcome | guard_lan(g, g->lan, now);
+	return outcome | begin_anew(g);
+}
+
+/* Hosts that were behind this node are not any more. */
+static void leave_lan(struct guard *g)
+{
+	for (unsigned i = 0; i < g->n_used; i++) {
+		const struct guard_vlan *v = g->vlan[g->used[i]];
+
+		if (v->settled == GUARD_SHARED || v->settled == GUARD_CLEAR)
+			vlan_set_add(&g->moved, v->id);
+	}
 }
 
 unsigned guard_lan(struct guard *g, bool lan, mono_t now)
 {
+	if (g->lan && !lan)
+		leave_lan(g);
 	g->lan = lan;
-	g->since = g->ticked = now;
-	for (unsigned i = 0; i < g->n_used; i++)
-		listen_to(g, g->vlan[g->used[i]], now);
-	return GUARD_CHANGED | GUARD_URGENT;
+	g->now = now;
+	return begin_anew(g);
 }
 
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now)
 {
-	if (g->vlan[vlan % VLAN_IDS] || !vlan_in_use(g, vlan, now))
-		return GUARD_NOTHING;
-	return GUARD_CHANGED | GUARD_URGENT;
+	unsigned outcome = go_on(g, now);
+
+	if (g->vlan[vlan % VLAN_IDS] || !vlan_in_use(g, vlan))
+		return outcome;
+	return outcome | GUARD_CHANGED | GUARD_URGENT;
 }
 
 unsigned guard_carry(struct guard *g, const struct vlan_set *carries, mono_t now)
 {
+	unsigned at = 0, outcome = go_on(g, now);
 	struct vlan_range r;
-	unsigned at = 0;
 
 	g->carries_known = carries != NULL;
 	g->carries = carries ? *carries : (struct vlan_set){ 0 };
@@ -299,65 +464,154 @@ unsigned guard_carry(struct guard *g, const struct vlan_set *carries, mono_t now
 		if (!is_carried(g, g->used[i]))
 			forget_vlan(g, i);
 	while (carries && vlan_set_next(carries, &at, &r))
-		for (unsigned id = r.first; id <= r.last; id++)
-			vlan_in_use(g, (uint16_t)id, now);
-	/* As before anything was known: untagged frames are for a LAN that may carry any. */
+		for (unsigned vlan = r.first; vlan <= r.last; vlan++)
+			vlan_in_use(g, (uint16_t)vlan);
 	if (!carries)
-		vlan_in_use(g, 0, now);
-	return GUARD_CHANGED | GUARD_URGENT;
+		vlan_in_use(g, 0);
+	return outcome | GUARD_CHANGED | GUARD_URGENT;
 }
 
-static unsigned own_frame(struct guard *g, mono_t now)
+unsigned guard_reach(struct guard *g, const node_id_t *node, unsigned n, mono_t now)
 {
-	g->own_heard = now;
-	if (g->local_loop)
-		return GUARD_NOTHING;
+	unsigned outcome = go_on(g, now);
+
+	free(g->reached);
+	g->reached = n ? x_calloc(n, sizeof(*node)) : NULL;
+	if (n)
+		memcpy(g->reached, node, n * sizeof(*node));
+	g->n_reached = n;
+	return outcome | settle_all(g);
+}
+
+unsigned guard_gone(struct guard *g, node_id_t node, mono_t now)
+{
+	unsigned outcome = go_on(g, now);
+
+	for (unsigned i = 0; i < g->n_used; i++) {
+		struct guard_vlan *v = g->vlan[g->used[i]];
+		unsigned at = find_heard(v, node);
+
+		if (at == v->n_heard)
+			continue;
+		outcome |= drop_heard(g, v, at);
+		outcome |= settle(g, v);
+	}
+	return outcome;
+}
+
+unsigned guard_greet_all(struct guard *g, mono_t now)
+{
+	unsigned outcome = go_on(g, now);
+
+	for (unsigned i = 0; i < g->n_used; i++)
+		g->vlan[g->used[i]]->urgent = true;
+	return outcome | GUARD_URGENT;
+}
+
+static unsigned own_frame(struct guard *g)
+{
+	bool was = g->local_loop;
+
+	g->own_heard = g->lived;
 	g->local_loop = true;
-	return GUARD_LOOP_BEGINS;
+	return was ? GUARD_NOTHING : GUARD_LOOP_BEGINS;
 }
 
 unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now)
 {
+	unsigned outcome, place;
 	struct guard_peer *p;
 	struct guard_vlan *v;
 
-	if (!g->enabled)
+	if (!g->conf.enabled)
 		return GUARD_NOTHING;
+	outcome = go_on(g, now);
 	g->n_heard++;
 	if (f->node == g->self)
-		return own_frame(g, now);
-	p = peer_of(g, f->node);
-	if (!is_fresh(p, f)) {
+		return outcome | own_frame(g);
+	place = guard_peer_of(g->peer, f->node);
+	p = &g->peer[place];
+	if (!guard_peer_takes(p, f)) {
 		g->n_replayed++;
-		return GUARD_REPLAYED;
+		return outcome | GUARD_REPLAYED;
 	}
-	p->at = now;
-	v = vlan_in_use(g, f->tag, now);
-	return v ? heard_in(g, v, f, now) : GUARD_NOTHING;
+	p->at = g->lived;
+	v = vlan_in_use(g, f->tag);
+	if (v)
+		outcome |= heard_in(g, v, f, place);
+	if (!p->silent)
+		return outcome;
+	/* It may still forward what it did before. */
+	p->silent = false;
+	return outcome | settle_all(g);
+}
+
+static struct guard_peer *peer_in(struct guard *g, const struct guard_heard *h)
+{
+	struct guard_peer *p = &g->peer[h->peer];
+
+	return p->node == h->node ? p : NULL;
+}
+
+static void count_shared(struct guard *g)
+{
+	for (unsigned i = 0; i < GUARD_PEERS; i++)
+		g->peer[i].n_shared = g->peer[i].n_mutual = 0;
+	for (unsigned i = 0; i < g->n_used; i++) {
+		const struct guard_vlan *v = g->vlan[g->used[i]];
+
+		for (unsigned k = 0; k < v->n_heard; k++) {
+			struct guard_peer *p = peer_in(g, &v->heard[k]);
+
+			if (!p)
+				continue;
+			p->n_shared++;
+			p->n_mutual += v->heard[k].hears_us;
+		}
+	}
+}
+
+/* Who hears us owes us a guard each GUARD_FAST_MS. */
+static void find_silent(struct guard *g)
+{
+	for (unsigned i = 0; i < GUARD_PEERS; i++) {
+		struct guard_peer *p = &g->peer[i];
+		int64_t silence_ns = mono_sub_ns(g->lived, p->at);
+
+		if (p->silent || !p->n_mutual ||
+		    silence_ns <= GUARD_FAST_MISSED * GUARD_FAST_MS * NS_PER_MS)
+			continue;
+		p->silent = true;
+		g->n_silenced++;
+	}
 }
 
 unsigned guard_tick(struct guard *g, mono_t now)
 {
-	unsigned outcome = GUARD_NOTHING;
+	unsigned outcome = go_on(g, now);
 
-	if (!g->enabled || !g->lan)
+	if (!g->conf.enabled || !g->lan)
 		return GUARD_NOTHING;
-	if (g->local_loop && !is_recent(g, g->own_heard, now)) {
+	if (g->local_loop && !is_recent(g, g->own_heard)) {
 		g->local_loop = false;
 		outcome |= GUARD_LOOP_ENDS;
 	}
-	/* Others have given this node up: it begins anew. */
-	if (!mono_is_never(g->ticked) && !is_recent(g, g->ticked, now))
-		outcome |= guard_lan(g, g->lan, now);
-	g->ticked = now;
-	for (unsigned i = 0; i < g->n_used; i++) {
-		struct guard_vlan *v = g->vlan[g->used[i]];
+	for (unsigned i = 0; i < g->n_used; i++)
+		outcome |= forget_silent(g, g->vlan[g->used[i]]);
+	count_shared(g);
+	find_silent(g);
+	return outcome | settle_all(g);
+}
 
-		outcome |= forget_silent(g, v, now);
-		outcome |= settle(g, v, now);
-	}
-	g->turn_part += g->n_used;
-	return outcome;
+/* Twice as often while another node is to be told each GUARD_FAST_MS. */
+uint32_t guard_tick_ms(const struct guard *g)
+{
+	uint32_t most_ms = GUARD_FAST_MS;
+
+	for (unsigned i = 0; i < GUARD_PEERS; i++)
+		if (g->peer[i].n_shared)
+			most_ms = GUARD_FAST_MS / 2;
+	return min_of(g->conf.interval_ms / GUARD_TICKS, most_ms);
 }
 
 /* --- frames to send --- */
@@ -365,10 +619,10 @@ unsigned guard_tick(struct guard *g, mono_t now)
 bool guard_next_due(struct guard *g, uint16_t *vlan)
 {
 	if (!g->n_used)
-		g->turn_part = 0;
-	if (g->turn_part < GUARD_TICKS)
+		g->due_ns = 0;
+	if (g->due_ns < interval_ns(g))
 		return false;
-	g->turn_part -= GUARD_TICKS;
+	g->due_ns -= interval_ns(g);
 	g->turn = (uint16_t)((g->turn + 1) % g->n_used);
 	*vlan = g->used[g->turn];
 	return true;
@@ -388,6 +642,42 @@ bool guard_next_urgent(struct guard *g, unsigned *i, uint16_t *vlan)
 	return false;
 }
 
+/* The VLANs that are shared with a node take turns, so that one that broke does not silence it;
+ * those where it was heard within the last interval, if there are any. */
+static bool next_shared(struct guard *g, struct guard_peer *p, bool lately, uint16_t *vlan)
+{
+	int64_t limit_ns = interval_ns(g) + interval_ns(g) / 2;
+
+	for (unsigned n = 1; n <= g->n_used; n++) {
+		unsigned at = (p->turn + n) % g->n_used;
+		const struct guard_vlan *v = g->vlan[g->used[at]];
+		unsigned i = find_heard(v, p->node);
+
+		if (i == v->n_heard || (lately && mono_sub_ns(g->lived, v->heard[i].at) > limit_ns))
+			continue;
+		p->turn = at;
+		*vlan = v->id;
+		return true;
+	}
+	return false;
+}
+
+bool guard_next_fast(struct guard *g, unsigned *i, uint16_t *vlan)
+{
+	/* Ticks are as long, and none is exact. */
+	int64_t due_ns = (GUARD_FAST_MS - GUARD_FAST_MS / 4) * NS_PER_MS;
+
+	while (*i < GUARD_PEERS) {
+		struct guard_peer *p = &g->peer[(*i)++];
+
+		if (!p->n_shared || mono_sub_ns(g->now, p->told) < due_ns)
+			continue;
+		if (next_shared(g, p, true, vlan) || next_shared(g, p, false, vlan))
+			return true;
+	}
+	return false;
+}
+
 void guard_fill(struct guard *g, uint16_t vlan, struct guard_frame *f)
 {
 	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
@@ -395,11 +685,19 @@ void guard_fill(struct guard *g, uint16_t vlan, struct guard_frame *f)
 
 	f->sequence = ++g->sequence;
 	f->vlan = f->tag = vlan;
-	f->flags = state == GUARD_LISTENING ? 0 : GUARD_READY;
+	f->preference = g->conf.preference;
+	f->flags = 0;
+	if (v && state != GUARD_LISTENING && reaches_others(g, v))
+		f->flags |= GUARD_READY;
 	if (state == GUARD_CLEAR || state == GUARD_SHARED)
 		f->flags |= GUARD_FORWARDS;
-	for (unsigned i = 0; v && i < v->n_heard; i++)
+	for (unsigned i = 0; v && i < v->n_heard; i++) {
+		struct guard_peer *p = peer_in(g, &v->heard[i]);
+
 		f->heard[i] = v->heard[i].node;
+		if (p)
+			p->told = g->now;
+	}
 }
 
 /* --- what came of it --- */
@@ -408,19 +706,27 @@ enum guard_state guard_vlan_state(const struct guard *g, uint16_t vlan)
 {
 	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
 
-	if (!g->enabled)
+	if (!g->conf.enabled)
 		return GUARD_OFF;
 	if (!g->lan)
 		return GUARD_CLEAR;
 	return v ? v->state : GUARD_LISTENING;
 }
 
-static bool any_in(const struct guard *g, enum guard_state state)
+enum guard_reason guard_vlan_reason(const struct guard *g, uint16_t vlan)
 {
-	for (unsigned i = 0; i < g->n_used; i++)
-		if (g->vlan[g->used[i]]->state == state)
-			return true;
-	return false;
+	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
+
+	return g->conf.enabled && g->lan && v ? v->reason : GUARD_BY_NOTHING;
+}
+
+unsigned guard_count(const struct guard *g, enum guard_state state)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; g->conf.enabled && g->lan && i < g->n_used; i++)
+		n += g->vlan[g->used[i]]->state == state;
+	return n;
 }
 
 enum guard_state guard_state(const struct guard *g)
@@ -428,11 +734,11 @@ enum guard_state guard_state(const struct guard *g)
 	static const enum guard_state by_weight[] = { GUARD_SHARED, GUARD_BLOCKED, GUARD_CLEAR,
 						      GUARD_LISTENING };
 
-	if (!g->enabled)
+	if (!g->conf.enabled)
 		return GUARD_OFF;
 	/* A VLAN that is new listens while all others go on. */
 	for (unsigned i = 0; g->lan && i < array_size(by_weight); i++)
-		if (any_in(g, by_weight[i]))
+		if (guard_count(g, by_weight[i]))
 			return by_weight[i];
 	return GUARD_CLEAR;
 }
@@ -460,7 +766,19 @@ node_id_t guard_forwarder(const struct guard *g, uint16_t vlan)
 	if (state != GUARD_BLOCKED && state != GUARD_LISTENING)
 		return g->self;
 	for (unsigned i = 0; v && i < v->n_heard; i++)
-		if (v->heard[i].flags & GUARD_FORWARDS)
+		if ((v->heard[i].flags & GUARD_FORWARDS) && !guard_is_silent(g, &v->heard[i]))
 			return v->heard[i].node;
 	return NODE_ID_NONE;
+}
+
+unsigned guard_others(struct guard *g, node_id_t *out, unsigned max)
+{
+	unsigned n = 0;
+
+	count_shared(g);
+	for (unsigned i = 0; i < GUARD_PEERS && n < max; i++)
+		if (g->peer[i].n_shared)
+			out[n++] = g->peer[i].node;
+	qsort(out, n, sizeof(*out), compare_ids);
+	return n;
 }

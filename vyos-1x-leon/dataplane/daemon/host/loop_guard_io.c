@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/loop_guard_io.h"
+#include "daemon/host/takeover.h"
 #include "daemon/life/event_text.h"
 #include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
@@ -24,8 +25,8 @@
 struct guard_io {
 	struct timer *timer, *soon;
 	struct vlan_set unreported; /* changes of the guard that nobody was told of yet */
-	bool moved;		    /* and other nodes must be told */
-	uint8_t changes;	    /* that they were told of */
+	uint64_t moved;		    /* classes of VLANs whose hosts others must learn anew */
+	struct record_lan lan;	    /* as it was said last */
 	mono_t said;
 };
 
@@ -63,7 +64,7 @@ static void send_frame(struct leond *d, uint16_t vlan)
 
 static bool may_send(const struct leond *d)
 {
-	return d->guard_io->timer && d->guard.enabled && d->guard.lan;
+	return d->guard_io->timer && d->guard.conf.enabled && d->guard.lan;
 }
 
 static void send_urgent(struct leond *d)
@@ -77,9 +78,12 @@ static void send_urgent(struct leond *d)
 
 static void send_due(struct leond *d)
 {
+	unsigned i = 0;
 	uint16_t vlan;
 
 	while (may_send(d) && guard_next_due(&d->guard, &vlan))
+		send_frame(d, vlan);
+	while (may_send(d) && guard_next_fast(&d->guard, &i, &vlan))
 		send_frame(d, vlan);
 }
 
@@ -99,28 +103,62 @@ void guard_local_host(struct leond *d, struct mac mac)
 		guard_lan_found(d);
 }
 
-void lan_changed(struct leond *d, uint16_t slot)
+void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
 {
-	fdb_forget_slot(d->fdb, slot, now_s_of(loop_now(d->loop)));
-	neigh_forget_slot(d->neigh, slot);
+	fdb_forget_slot(d->fdb, slot, classes, now_s_of(loop_now(d->loop)));
+	neigh_forget_slot(d->neigh, slot, classes);
 }
 
 /* --- telling others, and people --- */
 
-/* A change that no flag shows is one too: the number says so. */
-static uint16_t lan_flags(struct leond *d)
+static uint16_t lan_flags(const struct leond *d)
 {
-	uint16_t number =
-		(uint16_t)(++d->guard_io->changes * RECORD_LAN_CHANGE) & RECORD_LAN_CHANGES;
+	const struct record_lan *lan = &d->guard_io->lan;
+	uint16_t flags = lan->low || lan->high || lan->n ? RECORD_LAN : 0;
 
+	if (d->device.ports_down)
+		flags |= RECORD_LAN_DOWN;
 	switch (guard_state(&d->guard)) {
 	case GUARD_BLOCKED:
-		return number | RECORD_LAN_BLOCKED;
+		return flags | RECORD_LAN_BLOCKED;
 	case GUARD_SHARED:
-		return number | RECORD_LAN_SHARED;
+		return flags | RECORD_LAN_SHARED;
 	default:
-		return number;
+		return flags;
 	}
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const node_id_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Who has just gone is named once more, for hosts behind it are to be forgotten. */
+static void name_others(struct leond *d, bool moved)
+{
+	struct record_lan before = d->guard_io->lan, *now = &d->guard_io->lan;
+
+	now->n = (uint8_t)guard_others(&d->guard, now->node, MSG_LAN_NODES_MAX);
+	for (unsigned i = 0; moved && i < before.n && now->n < MSG_LAN_NODES_MAX; i++)
+		if (!record_lan_names(now, before.node[i]))
+			now->node[now->n++] = before.node[i];
+	qsort(now->node, now->n, sizeof(now->node[0]), compare_ids);
+}
+
+/* The other nodes, too, must learn anew behind which of the nodes on this LAN its hosts are now. */
+static void announce(struct leond *d)
+{
+	struct guard_io *io = d->guard_io;
+	uint64_t moved = io->moved;
+
+	io->moved = 0;
+	record_lan_count(&io->lan, moved);
+	name_others(d, moved);
+	overlay_set_lan(d->overlay, lan_flags(d), &io->lan);
+	if (moved)
+		lan_changed(d, SLOT_SELF, moved);
 }
 
 /* The others that the changed VLANs in this state have to do with: the first of them. */
@@ -165,7 +203,7 @@ static void report(struct leond *d)
 {
 	const struct event_facts off = { .kind = EV_LOOP_GUARD_OFF };
 
-	if (!d->guard.enabled) {
+	if (!d->guard.conf.enabled) {
 		report_event(d, &off, "the loop guard is switched off");
 		return;
 	}
@@ -173,15 +211,13 @@ static void report(struct leond *d)
 		return;
 	report_state(d, GUARD_LISTENING, EV_LOOP_GUARD_LISTENING,
 		     "listening for other nodes on the local LAN before anything is forwarded");
-	report_state(d, GUARD_BLOCKED, EV_LOOP_GUARD_BLOCKED, "this node stops forwarding");
-	report_state(d, GUARD_SHARED, EV_LOOP_GUARD_SHARED,
-		     "it stops forwarding, this node goes on");
+	report_state(d, GUARD_BLOCKED, EV_LOOP_GUARD_BLOCKED, "this node does not forward");
+	report_state(d, GUARD_SHARED, EV_LOOP_GUARD_SHARED, "this node forwards");
 	report_state(d, GUARD_CLEAR, EV_LOOP_GUARD_CLEAR,
 		     "no other node is on the local LAN: forwarding");
 }
 
-/* The other nodes, too, must learn anew behind which of the nodes on this LAN its hosts are now.
- * Changes of many VLANs come together, and are told together. */
+/* Changes of many VLANs come together, and are told together. */
 static void tell(struct leond *d, mono_t now)
 {
 	if (vlan_set_is_empty(&d->guard_io->unreported))
@@ -194,11 +230,7 @@ static void tell(struct leond *d, mono_t now)
 	report(d);
 	d->guard_io->unreported = (struct vlan_set){ 0 };
 	routes_soon(d);
-	if (!d->guard_io->moved)
-		return;
-	d->guard_io->moved = false;
-	overlay_set_lan(d->overlay, lan_flags(d));
-	lan_changed(d, SLOT_SELF);
+	announce(d);
 }
 
 /* Another node is, or was, on the LAN of one of the VLANs: hosts are elsewhere now. */
@@ -206,11 +238,13 @@ static void note_changed(struct leond *d)
 {
 	struct guard *g = &d->guard;
 
-	for (unsigned i = 0; i < array_size(g->changed.word); i++)
+	for (unsigned i = 0; i < array_size(g->changed.word); i++) {
 		d->guard_io->unreported.word[i] |= g->changed.word[i];
-	d->guard_io->moved |= g->moved;
-	g->moved = false;
-	g->changed = (struct vlan_set){ 0 };
+		/* A word has one VLAN of each class. */
+		d->guard_io->moved |= g->moved.word[i];
+	}
+	takeover_say(d, &g->begun);
+	g->moved = g->begun = g->changed = (struct vlan_set){ 0 };
 }
 
 static void on_soon(void *arg, mono_t now)
@@ -302,27 +336,77 @@ void guard_lan_found(struct leond *d)
 
 void guard_lan_changed(struct leond *d)
 {
-	bool lan = d->device.up && (d->device.is_port || d->device.lan_heard);
+	bool lan =
+		d->device.up && !d->device.ports_down && (d->device.is_port || d->device.lan_heard);
 
-	if (lan || d->guard.lan)
-		act_on(d, guard_lan(&d->guard, lan, loop_now(d->loop)));
+	if (!lan && !d->guard.lan)
+		return;
+	act_on(d, guard_lan(&d->guard, lan, loop_now(d->loop)));
+	/* Whoever shares the LAN does not have to find out by itself, nor to wait for this. */
+	if (d->device.ports_down && d->guard_io->soon) {
+		note_changed(d);
+		snapshot_publish(d);
+		announce(d);
+	}
+}
+
+void guard_port_up(struct leond *d)
+{
+	if (d->guard.lan)
+		act_on(d, guard_greet_all(&d->guard, loop_now(d->loop)));
+}
+
+void guard_node_gone(struct leond *d, uint16_t slot)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	if (n)
+		act_on(d, guard_gone(&d->guard, n->id, loop_now(d->loop)));
+}
+
+void guard_paths_changed(struct leond *d)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+	uint16_t slots = nodedb_slots(db);
+	node_id_t *reached = x_calloc(slots ? slots : 1, sizeof(*reached));
+	unsigned n = 0;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < slots; slot++) {
+		const struct choice *c = overlay_choice(d->overlay, slot);
+		const struct node *node = nodedb_at(db, slot);
+
+		if (node && c && c->path.n_hops)
+			reached[n++] = node->id;
+	}
+	qsort(reached, n, sizeof(*reached), compare_ids);
+	act_on(d, guard_reach(&d->guard, reached, n, loop_now(d->loop)));
+	free(reached);
 }
 
 static void on_guard_timer(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 
-	timer_set(d->guard_io->timer, mono_add_ms(now, d->guard.interval_ms / GUARD_TICKS));
+	timer_set(d->guard_io->timer, mono_add_ms(now, guard_tick_ms(&d->guard)));
 	act_on(d, guard_tick(&d->guard, now));
 	send_due(d);
+}
+
+static struct guard_conf conf_of(const struct leond *d)
+{
+	return (struct guard_conf){ .enabled = d->conf->guard,
+				    .preference = d->conf->guard_preference,
+				    .interval_ms = d->conf->guard_interval_ms };
 }
 
 void guard_open(struct leond *d)
 {
 	mono_t now = loop_now(d->loop);
 
+	struct guard_conf c = conf_of(d);
+
 	d->guard_io = x_new(struct guard_io);
-	guard_init(&d->guard, d->self, d->conf->guard, d->conf->guard_interval_ms, now);
+	guard_init(&d->guard, d->self, &c, now);
 }
 
 void guard_start(struct leond *d)
@@ -353,9 +437,9 @@ void guard_leave(struct leond *d)
 
 void guard_apply_conf(struct leond *d)
 {
-	const struct conf *c = d->conf;
+	struct guard_conf c = conf_of(d);
 	mono_t now = loop_now(d->loop);
 
-	act_on(d, guard_configure(&d->guard, c->guard, c->guard_interval_ms, now));
+	act_on(d, guard_configure(&d->guard, &c, now));
 	on_guard_timer(d, now);
 }

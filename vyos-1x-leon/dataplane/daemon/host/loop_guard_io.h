@@ -6,8 +6,9 @@
 
 #include "daemon/leond.h"
 
-/* Forgets what may be wrong now that the LAN behind the node is another. */
-void lan_changed(struct leond *d, uint16_t slot);
+/* Forgets what may be wrong now that the LAN behind the node is another in VLANs of these classes
+ * (struct record_lan). */
+void lan_changed(struct leond *d, uint16_t slot, uint64_t classes);
 void guard_open(struct leond *d); /* before anything is forwarded */
 void guard_start(struct leond *d);
 void guard_close(struct leond *d);
@@ -23,5 +24,12 @@ void guard_lan_found(struct leond *d);
 void guard_vlans_changed(struct leond *d);
 /* A frame of this VLAN was not forwarded, because nobody has listened to the VLAN yet. */
 void guard_vlan_seen(struct leond *d, uint16_t vlan);
-/* The interface went up or down, or into another bridge or bond, or out of it. */
+/* One more port of the bridge came up. */
+void guard_port_up(struct leond *d);
+/* Another node says that it is not on any LAN any more. */
+void guard_node_gone(struct leond *d, uint16_t slot);
+/* Nodes became reachable, or are no more. */
+void guard_paths_changed(struct leond *d);
+/* The interface went up or down, or into another bridge or bond, or out of it; or the other ports
+ * of the bridge did. */
 void guard_lan_changed(struct leond *d);

@@ -10,6 +10,7 @@
 
 #include "base/defs.h"
 #include "daemon/host/announcer.h"
+#include "daemon/host/bridge_ports.h"
 #include "daemon/host/device.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/locators.h"
@@ -27,9 +28,13 @@ static const struct {
 	unsigned changes;
 	void (*take)(struct leond *d, const struct nl_event *ev);
 } takers[] = {
-	{ LINKS | ADDRS, source_changed },   { LINKS, device_changed },
-	{ ADDRS | ROUTES, routes_changed },  { LINKS | ADDRS, announcer_changed },
-	{ LINKS | ADDRS, locators_changed }, { LINKS | BIT(NL_PORT_CHANGED), vlans_changed },
+	{ LINKS | ADDRS, source_changed },
+	{ LINKS, device_changed },
+	{ LINKS, bridge_ports_changed },
+	{ ADDRS | ROUTES, routes_changed },
+	{ LINKS | ADDRS, announcer_changed },
+	{ LINKS | ADDRS, locators_changed },
+	{ LINKS | BIT(NL_PORT_CHANGED), vlans_changed },
 };
 
 static void on_change(void *arg, const struct nl_event *ev)

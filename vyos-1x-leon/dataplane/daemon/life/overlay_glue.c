@@ -29,6 +29,7 @@ static void glue_send(void *arg, const struct endpoint *to, const void *data, si
 
 static void glue_snapshot_changed(void *arg)
 {
+	guard_paths_changed(arg);
 	snapshot_publish(arg);
 	routes_soon(arg);
 }
@@ -37,8 +38,8 @@ static void glue_purge(void *arg, uint16_t slot)
 {
 	struct leond *d = arg;
 
-	fdb_forget_slot(d->fdb, slot, now_s_of(loop_now(d->loop)));
-	neigh_forget_slot(d->neigh, slot);
+	fdb_forget_slot(d->fdb, slot, FDB_ALL_CLASSES, now_s_of(loop_now(d->loop)));
+	neigh_forget_slot(d->neigh, slot, FDB_ALL_CLASSES);
 	if (d->fwd)
 		fwd_forget(d->fwd, slot);
 }
@@ -51,9 +52,14 @@ static void glue_new_run(void *arg, uint16_t slot)
 		fwd_forget(d->fwd, slot);
 }
 
-static void glue_lan_changed(void *arg, uint16_t slot)
+static void glue_lan_changed(void *arg, uint16_t slot, uint64_t classes)
 {
-	lan_changed(arg, slot);
+	lan_changed(arg, slot, classes);
+}
+
+static void glue_lan_left(void *arg, uint16_t slot)
+{
+	guard_node_gone(arg, slot);
 }
 
 static void glue_event(void *arg, const struct overlay_event *e)
@@ -104,6 +110,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.purge = glue_purge,
 		.new_run = glue_new_run,
 		.lan_changed = glue_lan_changed,
+		.lan_left = glue_lan_left,
 		.event = glue_event,
 		.traffic = glue_traffic,
 		.wall_us = glue_wall_us,

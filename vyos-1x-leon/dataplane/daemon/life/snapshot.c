@@ -25,7 +25,7 @@ static void fill_lan(struct leond *d, struct snap *s)
 {
 	const struct vlan_set *served = vlans_served(&d->vlans);
 	const struct guard *g = &d->guard;
-	bool guarded = g->enabled && g->lan;
+	bool guarded = g->conf.enabled && g->lan;
 
 	if (!guarded && !served)
 		return;

@@ -18,6 +18,7 @@
 #include "daemon/host/accel_reports.h"
 #include "daemon/host/accelerator.h"
 #include "daemon/host/announcer.h"
+#include "daemon/host/bridge_ports.h"
 #include "daemon/host/datagrams.h"
 #include "daemon/host/device.h"
 #include "daemon/host/kernel_routes.h"
@@ -26,6 +27,7 @@
 #include "daemon/host/offload.h"
 #include "daemon/host/seeds.h"
 #include "daemon/host/source.h"
+#include "daemon/host/takeover.h"
 #include "daemon/host/usage.h"
 #include "daemon/host/watch.h"
 #include "daemon/life/advice.h"
@@ -259,6 +261,8 @@ static int watchers_start(struct leond *d)
 		return r;
 	announcer_start(d);
 	vlans_start(d);
+	bridge_ports_start(d);
+	takeover_start(d);
 	guard_start(d);
 	usage_start(d);
 	housekeeping_start(d);
@@ -343,6 +347,8 @@ int leond_run(struct leond *d)
 static void timers_free(struct leond *d)
 {
 	guard_close(d);
+	takeover_stop(d);
+	bridge_ports_stop(d);
 	vlans_stop(d);
 	locators_free(d);
 	housekeeping_free(d);

@@ -6,7 +6,7 @@
 
 #include "proto/core.h"
 
-/* The record of the peer's node says something else about its LAN than before. agenda_arm()
- * after it. */
-void lan_flags_changed(struct overlay *o, struct peer *p);
+/* The record of the peer's node says that its LAN changed in these classes of VLANs (struct
+ * record_lan). agenda_arm() after it. */
+void lan_classes_changed(struct overlay *o, struct peer *p, uint64_t classes);
 void lan_tick(struct overlay *o, struct peer *p, mono_t now);

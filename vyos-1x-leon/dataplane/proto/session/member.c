@@ -142,11 +142,15 @@ static bool is_doubtful_leave(struct overlay *o, const struct peer *from,
 	       peer_is_alive(o, origin);
 }
 
-static void note_lan(struct overlay *o, const struct node *n)
+/* What the node says of its LAN, beside what it said before. */
+static void note_lan(struct overlay *o, const struct node *n, const struct record_lan *lan_before,
+		     uint16_t flags_before)
 {
 	struct peer *p = peer_of_node(o, n);
 
-	lan_flags_changed(o, p);
+	if ((n->rec.flags & ~flags_before & RECORD_LAN_DOWN) && o->ops.lan_left)
+		o->ops.lan_left(o->arg, n->slot);
+	lan_classes_changed(o, p, record_lan_changed(lan_before, &n->rec.lan));
 	agenda_arm(p);
 }
 
@@ -242,6 +246,7 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	bool was_known = n && n->has_record;
 	bool restarted = was_known && r->incarnation != n->rec.incarnation;
 	uint16_t flags_before = was_known ? n->rec.flags : 0;
+	struct record_lan lan_before = was_known ? n->rec.lan : r->lan;
 
 	if (r->origin == o->self) {
 		own_record(o, p, r);
@@ -276,8 +281,7 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 			make_tombstone(o, n, EV_LEFT);
 		return;
 	}
-	if ((n->rec.flags ^ flags_before) & RECORD_LAN_MASK)
-		note_lan(o, n);
+	note_lan(o, n, &lan_before, flags_before);
 	took_record(o, n, !was_known || was_left, restarted, was_known);
 }
 

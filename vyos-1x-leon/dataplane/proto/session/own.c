@@ -82,6 +82,7 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	memset(r, 0, sizeof(*r));
 	memcpy(r->identity, o->identity.public, sizeof(r->identity));
 	r->flags = o->own.lan_flags | RECORD_TAKES_COPIES;
+	r->lan = o->own.lan;
 	if (c->transit_disable)
 		r->flags |= RECORD_TRANSIT_DISABLED;
 	if (o->own.accelerates)
@@ -112,6 +113,12 @@ static bool is_same_endpoint_set(const struct msg_record *a, const struct msg_re
 	return true;
 }
 
+static bool is_same_lan(const struct record_lan *a, const struct record_lan *b)
+{
+	return a->low == b->low && a->high == b->high && a->n == b->n &&
+	       memcmp(a->node, b->node, a->n * sizeof(a->node[0])) == 0;
+}
+
 static bool is_same_facts(const struct msg_record *a, const struct msg_record *b)
 {
 	if (a->flags != b->flags || a->n_overlay != b->n_overlay || strcmp(a->name, b->name) != 0)
@@ -127,7 +134,7 @@ static bool is_same_facts(const struct msg_record *a, const struct msg_record *b
 			return false;
 	return a->n_vlans == b->n_vlans &&
 	       memcmp(a->vlan, b->vlan, a->n_vlans * sizeof(a->vlan[0])) == 0 &&
-	       is_same_endpoint_set(a, b);
+	       is_same_lan(&a->lan, &b->lan) && is_same_endpoint_set(a, b);
 }
 
 static void schedule_refresh(struct overlay *o)
@@ -202,9 +209,10 @@ void overlay_set_vlans(struct overlay *o, const struct vlan_set *served)
 		own_refresh(o, false);
 }
 
-void overlay_set_lan(struct overlay *o, uint16_t lan_flags)
+void overlay_set_lan(struct overlay *o, uint16_t lan_flags, const struct record_lan *lan)
 {
 	o->own.lan_flags = lan_flags & RECORD_LAN_MASK;
+	o->own.lan = lan_flags & RECORD_LAN ? *lan : (struct record_lan){ 0 };
 	if (o->started && !o->leaving)
 		own_refresh(o, false);
 }

@@ -141,7 +141,8 @@ struct own_state {
 	bool serves_some_vlans; /* false: all */
 	uint8_t n_vlans;
 	struct vlan_range vlan[MSG_VLANS_MAX];
-	uint16_t lan_flags; /* from the loop guard */
+	uint16_t lan_flags; /* and this from the loop guard */
+	struct record_lan lan;
 	bool accelerates;
 	mono_t refresh_at;  /* it is announced anew */
 	uint32_t n_outbids; /* since outbid_since */

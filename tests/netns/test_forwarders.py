@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Several routers at one site share out its VLANs, and take over from each other: who forwards
+what, and that every broadcast arrives. How long a change takes is measured by
+tests/bench/bench_forwarder.py; here only that it comes."""
+import random
+
+import ns
+from lab import PATIENT, line_up, merged, wait_for
+from test_trunk import Wire, plug
+
+VLANS = range(1, 101)
+SHARED = merged(PATIENT, {'vlan': ['1-100'], 'loop-guard': {'interval': 500}})
+
+
+def cable(net, a, b):
+    """One LAN of the bridges of both."""
+    left, right = net.node[a].namespace, net.node[b].namespace
+    ns.connect(left, f'to-{b}', right, f'to-{a}')
+    left.ip(f'link set to-{b} master br0')
+    right.ip(f'link set to-{a} master br0')
+
+
+def forwarded(node):
+    """The VLANs that it forwards, by its own account."""
+    return {s['vlan'] for s in node.show('segments')['segments']
+            if s['state'] in ('shared', 'clear')}
+
+
+def shared_out(net, *names):
+    """{name: VLANs} where each VLAN is forwarded by one of them, None while that is not so."""
+    by_name = {n: forwarded(net.node[n]) for n in names}
+    every = [v for vlans in by_name.values() for v in vlans]
+    return by_name if sorted(every) == list(VLANS) else None
+
+
+def wait_shared_out(net, *names, without=()):
+    def found():
+        shares = shared_out(net, *names)
+        return shares if shares and all(shares[n] or n in without for n in names) else None
+    return wait_for(found, 20, f'{names} share out the VLANs')
+
+
+def test_two_routers_share_the_vlans_and_only_a_leaver_s_move(lab):
+    net = lab(line_up(3, config=SHARED)).joined()
+    cable(net, 'n0', 'n1')
+    before = wait_shared_out(net, 'n0', 'n1')
+    assert 40 <= len(before['n0']) <= 60
+    # Both say the same of who forwards what, and why.
+    for name, other in (('n0', 'n1'), ('n1', 'n0')):
+        for s in net.node[name].show('segments')['segments']:
+            mine = s['vlan'] in before[name]
+            assert s['state'] == ('shared' if mine else 'blocked') and s['reason'] == 'rank'
+            assert s['forwarder'] == net.node[name if mine else other].node_id
+    wire = Wire(net)
+    for vlan in random.sample(VLANS, 3):
+        for source in ('n2', 'n0', 'n1'):
+            wait_for(lambda v=vlan, s=source: wire.once(s, v), 20, 'a broadcast arrives once')
+    # One dies: the other has all, and nothing happened to those that it had.
+    blocked = net.node['n0'].statistics()['loop_guard']['times_blocked']
+    net.node['n1'].kill()
+    wait_for(lambda: forwarded(net.node['n0']) == set(VLANS), 20, 'the other takes over')
+    assert net.node['n0'].statistics()['loop_guard']['times_blocked'] == blocked
+    net.start('n1')
+    assert wait_shared_out(net, 'n0', 'n1') == before
+    # Preference goes before all else; 0 is for who stands by.
+    net.node['n0'].reload(loop_guard={'interval': 500, 'preference': 0})
+    wait_for(lambda: forwarded(net.node['n1']) == set(VLANS), 20, 'the preferred one has all')
+    row = net.node['n0'].show('segments')['segments'][0]
+    assert row['reason'] == 'preference' and row['forwarder'] == net.node['n1'].node_id
+    assert not forwarded(net.node['n0'])
+
+
+def test_three_routers(lab):
+    net = lab(line_up(4, config=SHARED)).joined()
+    cable(net, 'n0', 'n1')
+    cable(net, 'n1', 'n2')
+    before = wait_shared_out(net, 'n0', 'n1', 'n2')
+    net.node['n2'].kill()
+    after = wait_shared_out(net, 'n0', 'n1')
+    assert all(before[n] < after[n] for n in ('n0', 'n1'))
+    # One that reaches nobody elsewhere leaves its VLANs to the other.
+    net.wan.isolate('n1')
+    wait_for(lambda: forwarded(net.node['n0']) == set(VLANS), 60, 'who has the overlay has all')
+    assert not forwarded(net.node['n1'])
+    assert {s['reason'] for s in net.node['n1'].show('segments')['segments']
+            if s['vlan'] in after['n1']} <= {'no-path', 'holding'}
+    net.wan.isolate('n1', up=True)
+    wait_for(lambda: shared_out(net, 'n0', 'n1') == after, 60, 'it has them back')
+
+
+def test_a_lan_without_link_is_told_through_the_overlay(lab):
+    net = lab(line_up(3, config=SHARED)).joined()
+    cable(net, 'n0', 'n1')
+    wait_shared_out(net, 'n0', 'n1')
+    n0, n1 = net.node['n0'], net.node['n1']
+
+    def lan_of_n1():
+        return net.node['n2'].nodes()[n1.node_id]['lan']
+    wait_for(lambda: lan_of_n1() == 'shared', 20, 'the record says that the LAN is shared')
+    wire = Wire(net)
+    vlan = min(forwarded(n1))
+
+    def behind(node):
+        return [e for e in net.node['n2'].fdb().values() if e['node_id'] == node.node_id]
+
+    def is_found():
+        wire.send('n0', vlan)
+        return behind(n1)
+    wait_for(is_found, 20, 'a host of the LAN is behind the forwarder')
+    n1.namespace.ip('link set h0 down', 'link set to-n0 down')
+    wait_for(lambda: lan_of_n1() == 'down', 20, 'the record says that there is no LAN')
+    # Hosts of the LAN are not looked for behind it any more.
+    wait_for(lambda: not behind(n1), 20, 'who was behind it is forgotten')
+    wait_for(lambda: {s['state'] for s in n0.show('segments')['segments']} == {'clear'}, 20,
+             'the other is alone')
+    n1.namespace.ip('link set h0 up', 'link set to-n0 up')
+    wait_shared_out(net, 'n0', 'n1')
+    wait_for(lambda: lan_of_n1() == 'shared', 20, 'as before')
+
+
+def test_cuts_and_heals_make_no_loop(lab):
+    """Numbered broadcasts while the LAN is cut and healed: some come twice, none without end."""
+    net = lab(line_up(3, config=merged(PATIENT, {'loop-guard': {'interval': 200}}))).joined()
+    plug(net)
+    wire = Wire(net)
+    wait_for(lambda: wire.once('n2', 10), 20, 'a broadcast arrives once')
+    numbers = []
+    for cut in range(8):
+        net.node['n0'].namespace.ip(f'link set x0 {"up" if cut % 2 else "down"}')
+        for _ in range(10):
+            numbers.append(wire.send(('n2', 'n0', 'n1')[len(numbers) % 3], 10))
+            wire.take(0.02)
+    wire.take(1)
+    copies = [n for (number, _), n in wire.copies.items() if number in numbers]
+    assert max(copies) <= 4
+    # And when it is over, as before.
+    for source in ('n2', 'n0', 'n1'):
+        wait_for(lambda s=source: wire.once(s, 10), 20, 'a broadcast arrives once')

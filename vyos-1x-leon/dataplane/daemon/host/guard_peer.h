@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The other nodes whose guard frames were heard, in whatever VLAN: which of their frames were seen
+ * before, and whether they have fallen silent. Part of the loop guard's state machine
+ * (loop_guard.h). No I/O, no clock; control thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/mono.h"
+#include "wire/guard.h"
+
+/* Nodes that are remembered. */
+#define GUARD_PEERS 64
+
+/* What was accepted of a node's frames, for ever: old frames played again are refused when it is
+ * long silent, too. The bit of a sequence number is its value modulo the window. */
+#define GUARD_WINDOW 1024
+struct guard_peer {
+	node_id_t node;
+	uint64_t incarnation, top;
+	uint64_t seen[GUARD_WINDOW / 64];
+	mono_t at;	   /* last heard */
+	mono_t told;	   /* a frame went into a VLAN that is shared with it */
+	unsigned n_shared; /* VLANs in which it is heard */
+	unsigned n_mutual; /* and it hears us */
+	unsigned turn;	   /* place in used[] of the VLAN in which it was told last */
+	bool silent;	   /* it owes us frames */
+};
+
+/* Its place in peer[]. Where there is no room, the one not heard for longest is forgotten. */
+unsigned guard_peer_of(struct guard_peer peer[GUARD_PEERS], node_id_t node);
+/* False: the frame was heard before, or is too old to tell. */
+bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f);

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a bond or a virtual router does after a change-over, for hosts elsewhere: a frame with the
+ * source address of each, so that switches send its frames here. RARP says no more than that; where
+ * the address of a host is known, a gratuitous ARP or an unsolicited neighbor advertisement says it
+ * to devices that look further. At most 1000 a second. Control thread.
+ */
+#include "daemon/host/takeover.h"
+
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "base/defs.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "daemon/life/clock.h"
+#include "wire/eth.h"
+
+#define RUN_EVERY_MS 10
+#define FRAMES_A_RUN 10
+#define LOOKS_A_RUN  4096
+
+enum round { HOSTS, NEIGHBORS, DONE };
+
+struct takeover {
+	struct timer *timer;
+	struct vlan_set vlans;
+	enum round round;
+	uint32_t at;
+};
+
+static void send_frame(struct leond *d, void *frame, size_t len)
+{
+	static const uint8_t no_offload[TAP_VNET_LEN];
+	struct iovec iov[2] = {
+		{ .iov_base = (void *)(uintptr_t)no_offload, .iov_len = sizeof(no_offload) },
+		{ .iov_base = frame, .iov_len = len },
+	};
+
+	/* Refused while the interface is down: then nobody is to be told. */
+	if (writev(d->tap.fd[0], iov, array_size(iov)) > 0)
+		d->guard.n_announced++;
+}
+
+static bool is_meant(const struct leond *d, uint16_t vlan)
+{
+	enum guard_state state = guard_vlan_state(&d->guard, vlan);
+
+	return vlan_set_has(&d->takeover->vlans, vlan) &&
+	       (state == GUARD_SHARED || state == GUARD_CLEAR);
+}
+
+/* True where it sent one; *more: there are others. */
+static bool next_host(struct leond *d, bool *more)
+{
+	uint8_t frame[ETH_ANNOUNCE_MAX];
+	struct fdb_entry e;
+
+	*more = fdb_next(d->fdb, &d->takeover->at, &e);
+	if (!*more || e.slot == SLOT_SELF || e.slot == SLOT_NONE || !is_meant(d, e.vlan))
+		return false;
+	send_frame(d, frame, rarp_build_announcement(e.vlan, e.mac, frame));
+	return true;
+}
+
+static bool next_neighbor(struct leond *d, bool *more)
+{
+	uint8_t frame[ETH_ANNOUNCE_MAX];
+	struct neigh_entry e;
+	size_t len;
+
+	*more = neigh_next(d->neigh, &d->takeover->at, &e);
+	if (!*more || !is_meant(d, e.vlan) || e.slot == SLOT_SELF ||
+	    now_s_of(loop_now(d->loop)) - e.confirmed_s >= NEIGH_FRESH_S ||
+	    fdb_lookup(d->fdb, e.vlan, e.mac) != e.slot)
+		return false;
+	len = e.ip.family == 4 ? arp_build_announcement(e.vlan, e.mac, &e.ip, frame)
+			       : nd_build_announcement(e.vlan, e.mac, &e.ip, e.router, frame);
+	send_frame(d, frame, len);
+	return true;
+}
+
+static void run(struct leond *d)
+{
+	struct takeover *t = d->takeover;
+	unsigned sent = 0;
+	bool more = true;
+
+	for (unsigned i = 0; i < LOOKS_A_RUN && sent < FRAMES_A_RUN && t->round != DONE; i++) {
+		sent += t->round == HOSTS ? next_host(d, &more) : next_neighbor(d, &more);
+		if (more)
+			continue;
+		t->round++;
+		t->at = 0;
+	}
+}
+
+static void on_timer(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	run(d);
+	if (d->takeover->round != DONE)
+		timer_set(d->takeover->timer, mono_add_ms(now, RUN_EVERY_MS));
+	else
+		d->takeover->vlans = (struct vlan_set){ 0 };
+}
+
+void takeover_say(struct leond *d, const struct vlan_set *vlans)
+{
+	struct takeover *t = d->takeover;
+
+	if (!t || vlan_set_is_empty(vlans))
+		return;
+	for (unsigned i = 0; i < array_size(t->vlans.word); i++)
+		t->vlans.word[i] |= vlans->word[i];
+	t->round = HOSTS;
+	t->at = 0;
+	/* When those who were heard together have been acted on. */
+	if (!timer_is_set(t->timer))
+		timer_set(t->timer, loop_now(d->loop));
+}
+
+void takeover_start(struct leond *d)
+{
+	d->takeover = x_new(struct takeover);
+	d->takeover->round = DONE;
+	d->takeover->timer = timer_new(d->loop, on_timer, d);
+}
+
+void takeover_stop(struct leond *d)
+{
+	if (d->takeover)
+		timer_free(d->takeover->timer);
+	free(d->takeover);
+	d->takeover = NULL;
+}
