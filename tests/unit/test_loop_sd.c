@@ -236,12 +236,12 @@ static void on_notify(void *arg, int fd, uint32_t events)
 	(void)events;
 	assert_true(len > 0);
 	text[len] = '\0';
-	/* The loop says it is alive as soon as it exists, before we say READY. */
-	if (c->n == 1)
+	/* Nothing before READY: the first sign of life has systemd wait for more of them. */
+	if (c->n == 0)
 		assert_string_equal(text, "READY=1\nSTATUS=up");
 	else
 		assert_string_equal(text, "WATCHDOG=1");
-	/* Two more: it is repeated. */
+	/* It is repeated. */
 	if (++c->n == 4)
 		loop_quit(c->loop, 0);
 }

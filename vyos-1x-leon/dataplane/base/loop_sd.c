@@ -246,7 +246,12 @@ static int sd_signal_add(struct loop *l, int signo, loop_signal_fn fn, void *arg
 static int sd_run(struct loop *l)
 {
 	struct sd_loop *s = sd_of(l);
+	/* Not before: it says at once that we live, and from then on systemd wants to hear that
+	 * again, which a start that takes long on a slow machine would not say. */
+	int watchdog = sd_event_set_watchdog(s->event, true);
 
+	if (watchdog < 0)
+		return watchdog;
 	/* Not sd_event_loop(): that one cannot be run a second time. */
 	while (!s->quit) {
 		int r = sd_event_run(s->event, UINT64_MAX);
@@ -296,8 +301,6 @@ struct loop *loop_sd_new(void)
 	int r = sd_event_new(&s->event);
 
 	s->loop.ops = &sd_ops;
-	if (r >= 0)
-		r = sd_event_set_watchdog(s->event, true);
 	if (r < 0) {
 		sd_loop_free(&s->loop);
 		errno = -r;
