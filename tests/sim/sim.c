@@ -13,7 +13,6 @@
 #include "base/mem.h"
 
 #define PORT	   5366
-#define UDP_IP_LEN 28
 #define MAGIC_FLOW 0x464c4f57u
 
 struct packet {
@@ -121,7 +120,7 @@ struct sim *sim_new(unsigned n, uint64_t default_seed)
 
 		node->sim = s;
 		node->index = i;
-		node->id = 0x0a000001u + i;
+		node->id = SIM_FIRST_ID + i;
 		node->ep = address_of(i, 0);
 		node->conf = new_conf();
 		node->conf->node_id = node->id;
@@ -350,11 +349,6 @@ static void flow_arrives(struct sim *s, unsigned src, unsigned dst)
 	f->last_rx = now;
 }
 
-static unsigned index_of(node_id_t id)
-{
-	return id - 0x0a000001u;
-}
-
 static bool link_of(struct sim_node *n, node_id_t id, uint16_t *slot, struct overlay_link *l)
 {
 	struct node *node = nodedb_find(overlay_nodes(n->o), id);
@@ -374,7 +368,7 @@ static void relay(struct sim_node *n, const struct leon_hdr *h, const struct end
 	if (!link_of(n, leon_previous(h), &slot, &l) || !endpoint_equal(&l.ep, from))
 		return;
 	if (h->kind != LEON_CONTROL)
-		n->traffic[index_of(leon_previous(h))].link_rx++;
+		n->traffic[sim_index(leon_previous(h))].link_rx++;
 	if (n->liar == SIM_SWALLOWS_ALL ||
 	    (n->liar == SIM_SWALLOWS_DATA && h->kind != LEON_CONTROL))
 		return;
@@ -385,7 +379,7 @@ static void relay(struct sim_node *n, const struct leon_hdr *h, const struct end
 	}
 	data[LEON_HOPS_OFFSET]++;
 	if (h->kind == LEON_FRAME) {
-		n->traffic[index_of(h->hop[h->at + 1])].link_tx++;
+		n->traffic[sim_index(h->hop[h->at + 1])].link_tx++;
 		overlay_link_used(n->o, slot);
 	}
 	travel(n->sim, n, &l.ep, data, len);
@@ -393,7 +387,7 @@ static void relay(struct sim_node *n, const struct leon_hdr *h, const struct end
 
 static void take_data(struct sim_node *n, const struct leon_hdr *h)
 {
-	unsigned source = index_of(h->source), previous = index_of(leon_previous(h));
+	unsigned source = sim_index(h->source), previous = sim_index(leon_previous(h));
 
 	if (source >= n->sim->n || previous >= n->sim->n)
 		return;
@@ -469,7 +463,7 @@ static void op_lan_left(void *arg, uint16_t slot)
 
 static void note_path(struct sim_node *n, const struct overlay_event *e)
 {
-	unsigned to = index_of(e->node);
+	unsigned to = sim_index(e->node);
 	/* In the first minute a path twice as good may end a hold-down: rule
 	 * 6 of state/choice.h. */
 	bool voluntary = strcmp(e->detail, "better") == 0 && e->at.ns > 60 * NS_PER_S;
@@ -503,9 +497,9 @@ static void op_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
 	struct sim_node *n = arg;
 	const struct node *to = n->o ? nodedb_at(overlay_nodes(n->o), slot) : NULL;
 
-	if (!to || index_of(to->id) >= n->sim->n)
+	if (!to || sim_index(to->id) >= n->sim->n)
 		return;
-	*out = n->traffic[index_of(to->id)];
+	*out = n->traffic[sim_index(to->id)];
 	if (n->forges_counters)
 		out->link_rx = out->path_rx = 0;
 }
@@ -622,138 +616,6 @@ int64_t sim_until(struct sim *s, sim_cond_fn cond, void *arg, int64_t ms)
 	return -1;
 }
 
-/* --- conditions --- */
-
-bool sim_is_up(const struct sim *s, unsigned i)
-{
-	return s->node[i].o != NULL;
-}
-
-uint16_t sim_slot(struct sim *s, unsigned at, unsigned of)
-{
-	struct node *n = nodedb_find(overlay_nodes(s->node[at].o), s->node[of].id);
-
-	return n ? n->slot : SLOT_NONE;
-}
-
-enum node_state sim_state(struct sim *s, unsigned at, unsigned of)
-{
-	struct node *n = nodedb_find(overlay_nodes(s->node[at].o), s->node[of].id);
-
-	return n ? n->state : NODE_LEFT;
-}
-
-const struct choice *sim_choice(struct sim *s, unsigned at, unsigned of)
-{
-	return overlay_choice(s->node[at].o, sim_slot(s, at, of));
-}
-
-unsigned sim_path(struct sim *s, unsigned a, unsigned b, unsigned hop[LEON_HOPS_MAX])
-{
-	const struct choice *c = sim_choice(s, a, b);
-
-	if (!c)
-		return 0;
-	for (unsigned i = 0; i < c->path.n_hops; i++) {
-		struct node *n = nodedb_at(overlay_nodes(s->node[a].o), c->path.hop[i]);
-
-		hop[i] = n ? index_of(n->id) : SIM_NODES_MAX;
-	}
-	return c->path.n_hops;
-}
-
-bool sim_converged(struct sim *s, void *arg)
-{
-	uint64_t digest = 0;
-	unsigned n_up = 0;
-
-	(void)arg;
-	for (unsigned i = 0; i < s->n; i++)
-		n_up += sim_is_up(s, i);
-	for (unsigned i = 0; i < s->n; i++) {
-		struct nodedb *db;
-
-		if (!sim_is_up(s, i))
-			continue;
-		db = overlay_nodes(s->node[i].o);
-		if (nodedb_members(db) != n_up)
-			return false;
-		if (digest && nodedb_digest(db) != digest)
-			return false;
-		digest = nodedb_digest(db);
-		for (unsigned k = 0; k < s->n; k++)
-			if (k != i && sim_is_up(s, k) && sim_state(s, i, k) != NODE_REACHABLE)
-				return false;
-	}
-	return true;
-}
-
-/* What of the row of `origin` at `a` differs from that at `b`, printed where `say`. */
-static bool row_equal(struct sim *s, unsigned a, unsigned b, unsigned origin, bool say)
-{
-	const struct latdb *la = overlay_latdb(s->node[a].o), *lb = overlay_latdb(s->node[b].o);
-	uint16_t sa = sim_slot(s, a, origin), sb = sim_slot(s, b, origin);
-
-	if (latdb_row_seq(la, sa) != latdb_row_seq(lb, sb)) {
-		if (say)
-			printf("# row of n%u: n%u has sequence %u, n%u has %u\n", origin, a,
-			       latdb_row_seq(la, sa), b, latdb_row_seq(lb, sb));
-		return false;
-	}
-	for (unsigned to = 0; to < s->n; to++) {
-		struct lat_entry ea, eb;
-
-		if (to == origin || !sim_is_up(s, to))
-			continue;
-		ea = latdb_get(la, sa, sim_slot(s, a, to));
-		eb = latdb_get(lb, sb, sim_slot(s, b, to));
-		if (ea.up == eb.up && ea.rtt_us == eb.rtt_us && ea.var_us == eb.var_us &&
-		    ea.loss_pm == eb.loss_pm && ea.mtu == eb.mtu)
-			continue;
-		if (say)
-			printf("# row of n%u, link to n%u: n%u %d/%u/%u/%u/%u, n%u %d/%u/%u/%u/%u\n",
-			       origin, to, a, ea.up, ea.rtt_us, ea.var_us, ea.loss_pm, ea.mtu, b,
-			       eb.up, eb.rtt_us, eb.var_us, eb.loss_pm, eb.mtu);
-		return false;
-	}
-	return true;
-}
-
-bool sim_rows_equal(struct sim *s, void *arg)
-{
-	bool equal = true, say = arg != NULL;
-
-	if (!sim_converged(s, NULL))
-		return false;
-	for (unsigned origin = 0; origin < s->n; origin++) {
-		if (!sim_is_up(s, origin))
-			continue;
-		/* All against the origin's own; its staged but unannounced entries count too. */
-		for (unsigned a = 0; a < s->n; a++)
-			if (a != origin && sim_is_up(s, a))
-				equal = equal && row_equal(s, a, origin, origin, say);
-	}
-	return equal;
-}
-
-unsigned sim_events(const struct sim *s, enum event_kind k)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < s->n; i++)
-		n += s->node[i].n_events[k];
-	return n;
-}
-
-uint64_t sim_tx_bytes(const struct sim *s)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < s->n; i++)
-		n += s->node[i].tx_bytes + UDP_IP_LEN * s->node[i].tx_msgs;
-	return n;
-}
-
 /* --- traffic --- */
 
 static void flow_tick(void *arg, mono_t now)
@@ -775,7 +637,7 @@ static void flow_tick(void *arg, mono_t now)
 	if (!overlay_link(n->o, c->path.hop[0], &first))
 		return;
 	f->sent++;
-	n->traffic[index_of(h.hop[0])].link_tx++;
+	n->traffic[sim_index(h.hop[0])].link_tx++;
 	n->traffic[f->dst].path_tx++;
 	overlay_link_used(n->o, c->path.hop[0]);
 	travel(s, n, &first.ep, buf, leon_encode(&h, buf) + 100);

@@ -18,7 +18,8 @@
 #include "wire/leon.h"
 
 #define SIM_NODES_MAX 512
-#define SIM_NAT_MAX   64 /* destinations that a NAT remembers */
+#define SIM_NAT_MAX   64	  /* destinations that a NAT remembers */
+#define SIM_FIRST_ID  0x0a000001u /* node-id of the first node; the others' follow */
 #define SIM_SECRET    "correct horse battery staple"
 
 struct sim;
@@ -121,7 +122,12 @@ typedef bool (*sim_cond_fn)(struct sim *s, void *arg);
 /* Runs until cond holds or `ms` are over; returns the time it took, or -1. */
 int64_t sim_until(struct sim *s, sim_cond_fn cond, void *arg, int64_t ms);
 
-/* --- conditions --- */
+/* --- conditions.c --- */
+static inline unsigned sim_index(node_id_t id)
+{
+	return id - SIM_FIRST_ID;
+}
+
 uint16_t sim_slot(struct sim *s, unsigned at, unsigned of); /* SLOT_NONE where unknown */
 bool sim_is_up(const struct sim *s, unsigned i);
 enum node_state sim_state(struct sim *s, unsigned at, unsigned of); /* NODE_LEFT where unknown */
