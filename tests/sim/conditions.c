@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 #define UDP_IP_LEN 28
 
 bool sim_is_up(const struct sim *s, unsigned i)
