@@ -164,6 +164,24 @@ def test_accelerator_dies(far, ends):
     Transfer(a, b, b.ip4, up=MB, down=MB).wait(60).assert_whole()
 
 
+def test_both_accelerators_die(far, ends):
+    """Of an idle connection, whose hosts have nothing to send: both are told all the same."""
+    t = both_ways(ends)
+    far.wait_taken()
+    t.pause = 100000
+    quiet = far.accel['a'].show
+    wait_for(lambda: quiet()['counters']['bytes_in'] == (time.sleep(1), quiet())[1]['counters']['bytes_in'], 30,
+             'it is idle')
+    for a in far.accel.values():
+        a.kill()
+    for a in far.accel.values():
+        a.start()
+    wait_for(lambda: set(t.error) == {'client', 'server'}, 20, 'both ends are reset')
+    far.ready()
+    a, b = ends
+    Transfer(a, b, b.ip4, up=MB, down=MB).wait(60).assert_whole()
+
+
 def test_none_at_the_other_node(lab):
     """Nothing of a connection with a node that has no acceleration is diverted, nothing of kind 6
     is sent to it."""

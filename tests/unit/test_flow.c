@@ -89,6 +89,10 @@ static void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame
 	(void)frame;
 	((struct side *)arg)->n_refused++;
 }
+static void refuse_near(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	refuse_far(arg, f, frame);
+}
 static void give_up(void *arg, struct flow *f, bool reset)
 {
 	struct side *s = arg;
@@ -109,7 +113,7 @@ static bool may_hold(void *arg, int64_t bytes)
 }
 
 static const struct flow_ops OPS = { to_far,	 to_near,    to_stand_in, tell,	   stand_in,
-				     is_drained, refuse_far, give_up,	  may_hold };
+				     is_drained, refuse_far, refuse_near, give_up, may_hold };
 
 /* A segment of the host behind `from`. Numbers count from 1000 at the leader's, from 5000 at the
  * other's. */
@@ -399,7 +403,27 @@ static void test_carrier_breaks(void **state)
 	/* The host at the other end, which has lost its accelerator, is told when it speaks. */
 	segment(&l, &l.follower, &l.leader, 5100, 10, 1100, TCP_ACK);
 	assert_int_equal(l.leader.n_refused, 1);
+	/* So is the host here: the RST that it was sent may be lost. */
+	segment(&l, &l.leader, &l.leader, 1100, 10, 5100, TCP_ACK);
+	assert_int_equal(l.leader.n_refused, 2);
 	/* The same addresses again are another connection. */
+	segment(&l, &l.leader, &l.leader, 9000, 0, 0, TCP_SYN);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	end(&l);
+}
+
+/* Taken by a process that is dead: both hosts are refused until they begin anew. */
+static void test_buried(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	flow_bury(&l.leader.flow, l.now);
+	assert_int_equal(l.leader.flow.state, FLOW_CLOSED);
+	segment(&l, &l.leader, &l.leader, 1100, 0, 5100, TCP_ACK);
+	segment(&l, &l.follower, &l.leader, 5100, 10, 1100, TCP_ACK);
+	assert_int_equal(l.leader.n_refused, 2);
 	segment(&l, &l.leader, &l.leader, 9000, 0, 0, TCP_SYN);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	end(&l);
@@ -482,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_late_copy_returns_nothing),
 		cmocka_unit_test(test_reset_while_drained),
 		cmocka_unit_test(test_carrier_breaks),
+		cmocka_unit_test(test_buried),
 		cmocka_unit_test(test_no_socket),
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_one_end_is_done),

@@ -23,6 +23,7 @@
 #define MSS_MIN		     88
 #define MSS_MAX		     1460
 #define TS_OPTION_LEN	     12
+#define ASKS		     5 /* one a second, for any may be lost */
 
 /* The virtio_net_hdr of a frame that is whole as it is. */
 static const uint8_t no_offload[ACCEL_VNET_LEN];
@@ -185,6 +186,19 @@ static void repeat_fin(struct conn *c)
 		tun_write(&lan->tun, no_offload, frame, len, ETH_HDR_LEN);
 }
 
+static void remember(struct conn *c)
+{
+	const struct flow *f = &c->flow;
+	struct taken_one one = { .key = f->key,
+				 .near_mac = f->near.mac,
+				 .far_mac = f->far.mac,
+				 .node = peer_id(c->peer),
+				 .near_start = f->near_start,
+				 .far_start = f->far_start };
+
+	c->remembered = taken_put(c->e->taken, &one);
+}
+
 static int open_stand_in(void *arg, struct flow *f)
 {
 	struct conn *c = arg;
@@ -211,6 +225,7 @@ static int open_stand_in(void *arg, struct flow *f)
 	}
 	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
 		 s.window, s.near_scale, s.far_scale, s.mss, f->n_held);
+	remember(c);
 	c->e->n_taken++;
 	c->e->counters.taken++;
 	peer_counted(c->peer)->taken++;
@@ -236,6 +251,8 @@ void conn_detach(struct conn *c)
 		peer_counted(c->peer)->taken_now--;
 	}
 	c->fd = -1;
+	taken_drop(c->e->taken, c->remembered);
+	c->remembered = -1;
 	fifo_free(&c->in);
 	c->may_send = c->given = 0;
 	if (c->bound)
@@ -285,6 +302,15 @@ static void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame
 		send_made(arg, ACCEL_NODE, &s);
 }
 
+static void refuse_near(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	struct tcp_segment s;
+
+	(void)f;
+	if (tcp_refusal(frame->v, frame->t, &s))
+		send_made(arg, ACCEL_LAN, &s);
+}
+
 /*
  * The other accelerator cannot reset the far host any more. Nobody here knows what that host has
  * acknowledged to it, but it answers an old segment with an acknowledgement that says so, and that
@@ -305,6 +331,36 @@ static void ask_far(struct conn *c)
 				 .flags = TCP_ACK };
 
 	send_made(c, ACCEL_NODE, &s);
+}
+
+void conn_ask_near(struct conn *c)
+{
+	const struct flow *f = &c->flow;
+	struct tcp_segment s = { .dst_mac = f->near.mac,
+				 .src_mac = f->far.mac,
+				 .vlan = f->key.vlan,
+				 .src = f->key.far,
+				 .dst = f->key.near,
+				 .src_port = f->key.far_port,
+				 .dst_port = f->key.near_port,
+				 .seq = f->far_start - 1,
+				 .ack = f->near_start,
+				 .flags = TCP_ACK };
+
+	send_made(c, ACCEL_LAN, &s);
+}
+
+void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
+{
+	struct flow *f = &c->flow;
+
+	f->near.mac = one->near_mac;
+	f->far.mac = one->far_mac;
+	f->near_start = one->near_start;
+	f->far_start = one->far_start;
+	flow_bury(f, now);
+	c->e->counters.reset++;
+	c->asks = ASKS;
 }
 
 static void give_up(void *arg, struct flow *f, bool reset)
@@ -348,6 +404,7 @@ const struct flow_ops conn_ops = {
 	.stand_in = open_stand_in,
 	.is_drained = is_drained,
 	.refuse_far = refuse_far,
+	.refuse_near = refuse_near,
 	.give_up = give_up,
 	.may_hold = may_hold,
 };

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "flow.h"
+#include "taken.h"
 #include "wire/accel.h"
 #include "wire/accel_report.h"
 
@@ -41,6 +42,10 @@ void conn_data(struct conn *c, const void *data, size_t len, size_t carried);
 void conn_go_on(struct conn *c);
 void conn_carrier_gone(struct conn *c, mono_t now);
 
+/* One that the process before left behind: its host is told that it is dead. */
+void conn_bury(struct conn *c, const struct taken_one *one, mono_t now);
+/* Asks the near host where it is; what it answers is refused. */
+void conn_ask_near(struct conn *c);
 /* Those that are drained or returned; true where there are any. */
 bool conns_tick(struct engine *e, mono_t now);
 /* Gives back what needs it no longer, forgets what is silent. */

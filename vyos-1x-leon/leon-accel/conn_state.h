@@ -22,7 +22,9 @@ struct conn {
 	unsigned hash;
 	uint32_t bound; /* stream that the peer knows this by; 0: none */
 	/* Of the stand-in. */
-	int fd; /* -1: none */
+	int fd;		/* -1: none */
+	int remembered; /* in the file; -1: not */
+	uint8_t asks;	/* of a host whose connection died with the process before */
 	uint32_t watched;
 	struct fifo in;	       /* for the near host */
 	uint32_t written;      /* bytes of the far host that the stand-in has, modulo 2^32 */

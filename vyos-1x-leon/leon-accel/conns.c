@@ -45,7 +45,7 @@ static struct conn *add(struct engine *e, struct accel_peer *p, const struct acc
 	c->e = e;
 	c->peer = p;
 	c->hash = hash;
-	c->fd = -1;
+	c->fd = c->remembered = -1;
 	c->serial = ++e->last_serial;
 	flow_init(&c->flow, &conn_ops, c, peer_leads(p), k, now);
 	HASH_ADD_KEYPTR_BYHASHVALUE(hh, e->conns, &c->flow.key, sizeof(c->flow.key), hash, entry);
@@ -69,6 +69,20 @@ static void forget(struct conn *c)
 	HASH_DEL(e->conns, entry);
 	e->n_conns--;
 	free(entry);
+}
+
+/* Keys are compared as bytes: what is between their fields is zero. */
+static struct accel_key clean_key(const struct accel_key *of)
+{
+	struct accel_key k;
+
+	memset(&k, 0, sizeof(k));
+	k.vlan = of->vlan;
+	k.near = of->near;
+	k.far = of->far;
+	k.near_port = of->near_port;
+	k.far_port = of->far_port;
+	return k;
 }
 
 /* As this node sees it. */
@@ -219,6 +233,39 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 	engine_hurry(e);
 }
 
+/* --- what the process before left behind --- */
+
+/* Where the node is not known yet, or leond is not here, it waits. */
+static bool bury(struct engine *e, const struct taken_one *one, mono_t now)
+{
+	struct accel_peer *p = peer_find(e, one->node);
+	struct accel_key k;
+	struct conn *c;
+	unsigned hash;
+
+	if (!p || !e->n_queues)
+		return false;
+	k = clean_key(&one->key);
+	c = find(e, &k, &hash);
+	if (!c)
+		c = add(e, p, &k, hash, now);
+	if (c->flow.state == FLOW_PLAIN)
+		conn_bury(c, one, now);
+	return true;
+}
+
+static void bury_all(struct engine *e, mono_t now)
+{
+	const struct taken_one *one;
+	unsigned i = 0;
+
+	while ((one = taken_before(e->taken, i)) != NULL)
+		if (bury(e, one, now))
+			taken_forget_before(e->taken, i);
+		else
+			i++;
+}
+
 /* --- time --- */
 
 bool conns_tick(struct engine *e, mono_t now)
@@ -256,10 +303,15 @@ void conns_second(struct engine *e, mono_t now)
 {
 	struct conn_entry *entry, *next;
 
+	bury_all(e, now);
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
 		int64_t silent = mono_sub_ms(now, c->flow.last);
 
+		if (c->asks && c->flow.state == FLOW_CLOSED) {
+			c->asks--;
+			conn_ask_near(c);
+		}
 		if (c->flow.state == FLOW_TAKEN && !is_wanted(c))
 			release(c, now);
 		if ((c->flow.state == FLOW_PLAIN && silent > PLAIN_SILENT_MS) ||

@@ -355,9 +355,9 @@ static void on_second(void *arg, mono_t now)
 	loop_quit(e->loop, 0);
 }
 
-void engine_init(struct engine *e, struct loop *loop, struct nl *nl)
+void engine_init(struct engine *e, struct loop *loop, struct nl *nl, struct taken_file *taken)
 {
-	*e = (struct engine){ .loop = loop, .nl = nl, .listener = -1, .leond = -1 };
+	*e = (struct engine){ .loop = loop, .nl = nl, .taken = taken, .listener = -1, .leond = -1 };
 	if (getrandom(&e->hash_key, sizeof(e->hash_key), 0) != sizeof(e->hash_key))
 		bug("no random bytes");
 	e->message = x_buffer(ACCEL_QUEUE_MAX, 1);
@@ -398,6 +398,7 @@ void engine_fini(struct engine *e)
 		tun_close(&e->carrier);
 	}
 	moved_free(&e->moved);
+	taken_close(e->taken);
 	timer_free(e->tick);
 	timer_free(e->second);
 	free(e->message);

@@ -14,6 +14,7 @@
 #include "flow.h"
 #include "io/netlink.h"
 #include "moved.h"
+#include "taken.h"
 #include "tun.h"
 #include "wire/accel_queue.h"
 #include "wire/accel_report.h"
@@ -55,6 +56,7 @@ struct engine {
 	node_id_t self;
 	struct accel_settings settings;
 	struct moved moved;
+	struct taken_file *taken;
 	unsigned n_queues;
 	int queue[ACCEL_QUEUES_MAX];
 	/* Of the namespace. */
@@ -78,8 +80,9 @@ struct engine {
 	uint8_t *message; /* ACCEL_QUEUE_MAX bytes: what was read last */
 };
 
-/* Takes over the loop. After it the queues come with engine_setup(). */
-void engine_init(struct engine *e, struct loop *loop, struct nl *nl);
+/* Takes over the loop and the file, up to engine_fini(). After it the queues come with
+ * engine_setup(). */
+void engine_init(struct engine *e, struct loop *loop, struct nl *nl, struct taken_file *taken);
 void engine_fini(struct engine *e);
 /* What leond says; fd: the queues, taken over. 0 or -errno. */
 int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n);

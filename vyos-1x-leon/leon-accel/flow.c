@@ -547,6 +547,15 @@ void flow_carrier_gone(struct flow *f, mono_t now)
 	flow_reset(f, true, now);
 }
 
+void flow_bury(struct flow *f, mono_t now)
+{
+	let_go(f, NULL);
+	enter(f, FLOW_CLOSED, now);
+	f->last = now;
+	f->was_reset = true;
+	f->stream = 0;
+}
+
 void flow_closed(struct flow *f, mono_t now)
 {
 	let_go(f, f->ops->to_stand_in);
@@ -592,6 +601,8 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 		holds = false;
 	way = f->state == FLOW_PLAIN || f->state == FLOW_DRAINING ? f->ops->to_far
 								  : f->ops->to_stand_in;
+	if (f->state == FLOW_CLOSED && f->was_reset)
+		way = f->ops->refuse_near;
 	if (holds && !(frame->t->flags & (TCP_RST | TCP_SYN)) &&
 	    seq_before(f->near_point, frame->t->end)) {
 		hear(&f->near, frame->t);

@@ -69,6 +69,8 @@ struct flow_ops {
 	bool (*is_drained)(void *arg, struct flow *f);
 	/* A frame of the far host about a connection that was reset: it is told so. */
 	void (*refuse_far)(void *arg, struct flow *f, const struct flow_frame *frame);
+	/* And one of the near host: the namespace, where its address is nobody's, says nothing. */
+	void (*refuse_near)(void *arg, struct flow *f, const struct flow_frame *frame);
 	/* Ends the stand-in without a word, or with a RST to the host. */
 	void (*give_up)(void *arg, struct flow *f, bool reset);
 	/* Room for so many bytes more to hold, or (negative) less; false where there is none. */
@@ -133,5 +135,7 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now);
 void flow_carrier_gone(struct flow *f, mono_t now);
 /* The stand-in failed, or the far one did (told: the other side knows). */
 void flow_reset(struct flow *f, bool told, mono_t now);
+/* It was taken by a process that is dead: whatever comes of it is refused. */
+void flow_bury(struct flow *f, mono_t now);
 /* Both hosts are done: the stand-in ends by itself. */
 void flow_closed(struct flow *f, mono_t now);

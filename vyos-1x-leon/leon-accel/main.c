@@ -27,7 +27,7 @@
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, OPT_VERSION = 256 };
 
 struct accel {
-	const char *path, *control_path;
+	const char *path, *control_path, *taken_path;
 	struct control *control;
 	struct loop *loop;
 	struct engine engine;
@@ -162,9 +162,15 @@ static void on_terminate(void *arg, int signo)
 
 static int run(struct accel *a, struct nl *nl)
 {
-	int rc;
+	struct taken_file *taken;
+	int rc = taken_open(&taken, a->taken_path);
 
-	engine_init(&a->engine, a->loop, nl);
+	if (rc < 0) {
+		log_error("accel", "the file of taken connections cannot be used: %s path=%s",
+			  strerror(-rc), a->taken_path ? a->taken_path : "none");
+		return rc;
+	}
+	engine_init(&a->engine, a->loop, nl, taken);
 	a->retry = timer_new(a->loop, connect_leond, a);
 	a->idle = timer_new(a->loop, on_idle, a);
 	signal(SIGPIPE, SIG_IGN);
@@ -189,9 +195,10 @@ static int run(struct accel *a, struct nl *nl)
 
 static void usage(FILE *f)
 {
-	fputs("usage: leon-accel --socket PATH [--control PATH]\n"
+	fputs("usage: leon-accel --socket PATH [--control PATH] [--taken FILE]\n"
 	      "Takes over TCP connections for the leond that listens at PATH. It must run in a\n"
-	      "network namespace of its own, with CAP_NET_ADMIN there.\n",
+	      "network namespace of its own, with CAP_NET_ADMIN there. FILE says what is taken: what\n"
+	      "a process that was killed left there, the next one resets.\n",
 	      f);
 }
 
@@ -200,6 +207,7 @@ static int parse_options(int argc, char **argv, struct accel *a)
 {
 	static const struct option options[] = { { "socket", required_argument, NULL, 's' },
 						 { "control", required_argument, NULL, 'c' },
+						 { "taken", required_argument, NULL, 't' },
 						 { "version", no_argument, NULL, OPT_VERSION },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
@@ -212,6 +220,9 @@ static int parse_options(int argc, char **argv, struct accel *a)
 			break;
 		case 's':
 			a->path = optarg;
+			break;
+		case 't':
+			a->taken_path = optarg;
 			break;
 		case OPT_VERSION:
 			puts("leon-accel " LEON_PACKAGE_VERSION);
