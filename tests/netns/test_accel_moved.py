@@ -18,6 +18,10 @@ class Machine:
         ns.connect(lab.node[other].namespace, 'h1', self.namespace, 'eth1')
         lab.node[other].namespace.ip('link set h1 master br0')
         self.namespace.ip('link set eth1 down', f'link set eth1 address {self.host.mac}')
+        # Another host of its old site, which stays: a LAN without any link has no hosts, and a node
+        # forgets them.
+        ns.connect(lab.node[home].namespace, 'h2', self.namespace, 'eth2')
+        lab.node[home].namespace.ip('link set h2 master br0')
 
     def move(self, port, old, to):
         self.namespace.ip(f'link set {old} down', f'addr flush dev {old}', f'link set {port} up',

@@ -5,13 +5,14 @@ import socket
 import jsonschema
 import pytest
 
+import accel
 from accel import ENDLESS, Accelerator, Transfer, describe
 from lab import PATIENT, merged, wait_for
 from node import LeonctlError
 from test_answers import schema_of, strict
 
 POWER = {'slow': 10000, 'fast': 20000, 'sleep': 2000}
-CONFIG = merged(PATIENT, {'acceleration': {'threshold': 20, 'minimum-segments': 4, 'power': POWER}})
+CONFIG = merged(accel.CONFIG, {'acceleration': {'power': POWER}})
 MB = 1 << 20
 WITHIN = 60
 
