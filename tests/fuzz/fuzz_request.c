@@ -14,6 +14,7 @@
 #include "daemon/control/command.h"
 #include "daemon/control/cmds.h"
 #include "daemon/control/probes.h"
+#include "daemon/host/accel_reports.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/leond.h"
@@ -88,6 +89,7 @@ static struct leond *daemon_new(struct lab *l)
 	routes_start(d);
 	routes_stop(d);
 	announcer_start(d);
+	accel_reports_open(d);
 	cmds_start(d);
 	return d;
 }

@@ -181,5 +181,5 @@ def test_gone_and_back(lab):
     assert shown(net.node['b'])['state'] == 'absent' and not reached(a)
     accelerate(net, 'b')
     wait_for(lambda: reached(a) and reached(net.node['b']), WITHIN, 'all is as before')
-    for accel in net.accel.values():
-        assert accel.stop() == 0
+    for one in net.accel.values():
+        assert one.stop() == 0
