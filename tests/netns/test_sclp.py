@@ -130,7 +130,8 @@ def test_any_order_is_delivered_and_damage_is_not(pair):
         for segment in segments:
             wire.send(segment)
     wait_for(lambda: net.b.counters()['rx_bad'] == before['rx_bad'] + 20, 10, 'damage is counted')
-    assert net.b.counters()['rx_frames'] == before['rx_frames']
+    # Not by rx_frames, which counts what the kernel of the other end says for itself too.
+    assert not tap.frames(lambda f: len(f) > 1000, within=0.5)
     # Another VNI, another port.
     wire.send(sclp.encode(sclp.cut(sclp.vxlan(frame, 8), 1468, 5000)[0]))
     wire.send(sclp.encode(sclp.cut(sclp.vxlan(frame), 1468, 5002)[0]._replace(dest=8472)))

@@ -461,8 +461,8 @@ static void put_queues(struct out *o)
 
 	put_gauge(o, "queue_bytes", "Bytes that wait between the TAP and the overlay.",
 		  q.backlog_bytes);
-	put_gauge(o, "shaper_egress_bits_per_second", "Rate of shaper egress, 0: none.",
-		  o->d->conf->shaper_egress_kbits * UINT64_C(1000));
+	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress, 0: none.",
+		  o->d->conf->shaper_egress_kbits * UINT64_C(125));
 	put_head(o, "queue_wait_seconds", "histogram",
 		 "For how long frames waited there, of those that did (beside bulk).");
 	for (unsigned i = 0; i < FWD_WAITS; i++) {
