@@ -394,7 +394,7 @@ static void write_paths(const struct live *l, struct jsonw *w, const char *key)
 	jsonw_array(w, key);
 	for (unsigned to = 1; to < l->n; to++) {
 		const struct choice *c = &l->member[to].choice;
-		bool usable = c->path.n_hops && c->path.cost_us != COST_INFINITE;
+		bool usable = path_works(&c->path);
 		char id[NODE_ID_STRLEN];
 
 		if (l->member[to].gone)
@@ -439,7 +439,7 @@ static void print_paths(const struct live *l, FILE *out, const char *title)
 		if (l->member[to].gone)
 			continue;
 		fprintf(out, "%-20s", call(l, to, id));
-		if (c->path.n_hops == 0 || c->path.cost_us == COST_INFINITE) {
+		if (!path_works(&c->path)) {
 			fprintf(out, " no path\n");
 			continue;
 		}

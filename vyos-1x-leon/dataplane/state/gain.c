@@ -2,11 +2,6 @@
 /* See gain.h. */
 #include "state/gain.h"
 
-static bool works(const struct path *p)
-{
-	return p->n_hops && p->cost_us != COST_INFINITE;
-}
-
 /* Takes what stood for so long into the sums. */
 static void take(struct gain *sum, const struct gain *g, mono_t now)
 {
@@ -32,8 +27,8 @@ void gain_note(struct gain *g, const struct path *used, const struct path *direc
 	g->at = mono_is_never(g->at) ? now : mono_add_ms(g->at, ms);
 	g->used_us = used->rtt_us;
 	g->direct_us = direct->rtt_us;
-	g->used_works = works(used);
-	g->direct_works = works(direct);
+	g->used_works = path_works(used);
+	g->direct_works = path_works(direct);
 	g->guessed = used->silent || direct->silent;
 }
 

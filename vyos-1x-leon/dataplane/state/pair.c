@@ -62,11 +62,6 @@ static bool is_broken(void *arg, uint16_t from, uint16_t to)
 	return a->pp->link_broken && a->pp->link_broken(a->pp->arg, from, to);
 }
 
-static bool is_there(const struct path *p)
-{
-	return p->n_hops && p->cost_us != COST_INFINITE;
-}
-
 static void run_second(struct pairing *p, const struct latdb *db, const struct path_params *pp,
 		       uint16_t n_slots, uint16_t to, mono_t now)
 {
@@ -88,7 +83,7 @@ static uint32_t difference(const struct path *a, const struct path *b)
 
 bool pair_difference_us(const struct pairing *p, uint32_t *out)
 {
-	if (!is_there(&p->way.first) || !is_there(&p->way.path))
+	if (!path_works(&p->way.first) || !path_works(&p->way.path))
 		return false;
 	*out = difference(&p->way.first, &p->way.path);
 	return true;
@@ -110,7 +105,7 @@ static bool leave_or_take_direct(struct pairing *p, const struct latdb *db,
 	bool without;
 
 	path_evaluate(db, pp, SLOT_SELF, &direct);
-	if (!is_there(&direct) || !is_there(relayed))
+	if (!path_works(&direct) || !path_works(relayed))
 		return false;
 	without = direct.lasting_rtt_us > relayed->lasting_rtt_us &&
 		  difference(&direct, relayed) > bound(policy->extra_delay_us, !p->without_direct);
@@ -149,7 +144,7 @@ static enum pair_state judge(struct pairing *p, const struct policy *policy, mon
 {
 	bool needed = is_needed(p, policy, now);
 
-	if (!is_there(&p->way.first) || !is_there(&p->way.path))
+	if (!path_works(&p->way.first) || !path_works(&p->way.path))
 		return PAIR_NO_SECOND;
 	if (difference(&p->way.first, &p->way.path) >
 	    bound(policy->extra_delay_us, p->state == PAIR_TWICE))
@@ -190,7 +185,7 @@ bool pair_holds(const struct pairing *p, const struct latdb *db, const struct pa
 		return true;
 	path_evaluate(db, pp, SLOT_SELF, &first);
 	path_evaluate(db, pp, SLOT_SELF, &path);
-	return is_there(&first) && is_there(&path) && !first.silent && !path.silent;
+	return path_works(&first) && path_works(&path) && !first.silent && !path.silent;
 }
 
 bool pair_end(struct pairing *p, enum pair_state s, mono_t now)

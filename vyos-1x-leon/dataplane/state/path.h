@@ -66,4 +66,9 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 /* Fills out[0..n_slots) with the best path from `from` to each slot (n_hops 0: none). */
 void path_compute(const struct latdb *db, const struct path_params *pp, uint16_t from,
 		  uint16_t n_slots, struct path *out);
+/* There is one, and all its links work. */
+static inline bool path_works(const struct path *p)
+{
+	return p->n_hops && p->cost_us != COST_INFINITE;
+}
 bool path_same(const struct path *a, const struct path *b); /* same hops */

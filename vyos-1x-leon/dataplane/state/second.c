@@ -4,13 +4,6 @@
 
 #include "base/defs.h"
 
-/* Silence is no reason to leave a path, since the other copy takes another; but it is one to choose
- * any other first. */
-static bool is_usable(const struct path *p)
-{
-	return p->n_hops && p->cost_us != COST_INFINITE;
-}
-
 /* Mostly what lasts; what is now has a say, or a path that turned bad would be kept for half an
  * hour. */
 static uint64_t cost_of(const struct path *p)
@@ -33,10 +26,12 @@ static bool may_relay(const struct path_params *pp, uint16_t slot)
 	return pp->maximum_relays && !(pp->no_relay && pp->no_relay[slot]);
 }
 
+/* Silence is no reason to leave a path, since the other copy takes another; but it is one to choose
+ * any other first. */
 static bool is_before(const struct path *p, const struct path *best)
 {
-	if (!is_usable(p) || !is_usable(best))
-		return is_usable(p);
+	if (!path_works(p) || !path_works(best))
+		return path_works(p);
 	return p->silent != best->silent ? best->silent : cost_of(p) < cost_of(best);
 }
 
@@ -66,7 +61,7 @@ static bool is_better(const struct path *p, const struct path *in_use)
 {
 	uint64_t bar = cost_of(in_use) * (100 - SECOND_PERCENT) / 100;
 
-	return is_usable(p) && (!is_usable(in_use) || cost_of(p) < bar);
+	return path_works(p) && (!path_works(in_use) || cost_of(p) < bar);
 }
 
 /* The direct link, else the best relay, kept like the second one. */
@@ -76,7 +71,7 @@ static struct path choose_first(const struct second *s, const struct latdb *db,
 	struct path direct = { .n_hops = 1, .hop = { to } }, kept = s->first, best;
 
 	path_evaluate(db, pp, SLOT_SELF, &direct);
-	if (is_usable(&direct))
+	if (path_works(&direct))
 		return direct;
 	path_evaluate(db, pp, SLOT_SELF, &kept);
 	best = best_relayed(db, pp, n_slots, to, SLOT_NONE);

@@ -173,7 +173,7 @@ static void write_what_it_takes(struct command *c, const struct choice *ch,
 			     &(struct choice_params){ .threshold_percent = p->threshold_percent,
 						      .threshold_min_us = p->threshold_min_us });
 
-	if (ch->path.n_hops == 0 || ch->path.cost_us == COST_INFINITE)
+	if (!path_works(&ch->path))
 		snprintf(text, sizeof(text), "Any path that works would be taken at once.");
 	else
 		snprintf(
@@ -193,7 +193,7 @@ static void write_rule(struct command *c, const struct choice *ch)
 	const struct conf *conf = c->d->conf;
 	struct choice_params p = choice_params_of(conf);
 	int64_t hold_ms = mono_is_never(ch->hold_until) ? 0 : mono_sub_ms(ch->hold_until, c->now);
-	bool usable = ch->path.n_hops > 0 && ch->path.cost_us != COST_INFINITE;
+	bool usable = path_works(&ch->path);
 
 	jsonw_str(c->w, "reason", choice_reason_name(ch->reason));
 	jsonw_str(c->w, "reason_text", choice_reason_text(ch->reason));

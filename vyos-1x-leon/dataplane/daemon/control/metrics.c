@@ -233,7 +233,7 @@ static const struct choice *choice_of(struct out *o, const struct node *n)
 {
 	const struct choice *c = overlay_choice(o->d->overlay, n->slot);
 
-	return c && c->path.n_hops > 0 && c->path.cost_us != COST_INFINITE ? c : NULL;
+	return c && path_works(&c->path) ? c : NULL;
 }
 
 static void path_latency(struct out *o, const char *name, const struct node *n)

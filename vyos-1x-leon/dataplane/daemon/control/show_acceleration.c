@@ -102,7 +102,7 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 static void write_node(struct command *c, const struct node *n)
 {
 	const struct choice *ch = overlay_choice(c->d->overlay, n->slot);
-	bool known = ch && ch->path.n_hops && ch->path.cost_us != COST_INFINITE;
+	bool known = ch && path_works(&ch->path);
 	struct accel_node counted = { 0 };
 	struct jsonw *w = c->w;
 

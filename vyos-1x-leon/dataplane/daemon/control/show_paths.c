@@ -75,18 +75,15 @@ static void write_path(struct command *c, const struct node *n, const struct cho
 
 	if (!ch)
 		ch = &none;
-	usable = ch->path.n_hops > 0 && ch->path.cost_us != COST_INFINITE;
+	usable = path_works(&ch->path);
 	jsonw_object(c->w, NULL);
 	answer_id(c->w, "destination", n->id);
 	answer_name(c->w, "name", c->d, n->id);
 	answer_hops(c->w, "hops", "hop_names", c->d, &ch->path);
 	answer_known(c->w, "latency_us", usable, ch->path.rtt_us);
-	answer_known(c->w, "direct_latency_us",
-		     ch->direct.n_hops > 0 && ch->direct.cost_us != COST_INFINITE,
-		     ch->direct.rtt_us);
+	answer_known(c->w, "direct_latency_us", path_works(&ch->direct), ch->direct.rtt_us);
 	answer_known(c->w, "cost_us", usable, ch->path.cost_us);
-	answer_known(c->w, "best_cost_us", ch->best.n_hops > 0 && ch->best.cost_us != COST_INFINITE,
-		     ch->best.cost_us);
+	answer_known(c->w, "best_cost_us", path_works(&ch->best), ch->best.cost_us);
 	answer_known(c->w, "variation_us", usable, ch->path.noise_us);
 	answer_known(c->w, "loss_permille", usable, ch->path.loss_pm);
 	write_jitter(c, n);

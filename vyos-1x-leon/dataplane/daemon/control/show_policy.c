@@ -112,17 +112,12 @@ static void write_counts(struct command *c)
 
 /* --- the two paths to each node --- */
 
-static bool is_there(const struct path *p)
-{
-	return p->n_hops > 0 && p->cost_us != COST_INFINITE;
-}
-
 static void write_way(struct command *c, const char *key, const struct path *p)
 {
 	jsonw_object(c->w, key);
 	answer_hops(c->w, "hops", "hop_names", c->d, p);
-	answer_known(c->w, "latency_us", is_there(p), p->rtt_us);
-	answer_known(c->w, "lasting_us", is_there(p), p->lasting_us);
+	answer_known(c->w, "latency_us", path_works(p), p->rtt_us);
+	answer_known(c->w, "lasting_us", path_works(p), p->lasting_us);
 	jsonw_end(c->w);
 }
 

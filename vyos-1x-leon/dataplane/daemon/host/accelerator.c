@@ -280,7 +280,7 @@ static uint32_t rtt_of(const struct leond *d, uint16_t slot)
 {
 	const struct choice *ch = overlay_choice(d->overlay, slot);
 
-	if (!ch || !ch->path.n_hops || ch->path.cost_us == COST_INFINITE)
+	if (!ch || !path_works(&ch->path))
 		return 0;
 	return max_of(ch->path.rtt_us, 1u);
 }

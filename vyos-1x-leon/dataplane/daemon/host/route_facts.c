@@ -99,7 +99,7 @@ unsigned routes_gather_nodes(struct routes *r)
 		const struct choice *c = overlay_choice(r->d->overlay, slot);
 
 		if (!n || n->state != NODE_REACHABLE || !n->has_record || !c ||
-		    c->path.n_hops == 0 || c->path.cost_us == COST_INFINITE)
+		    !path_works(&c->path))
 			continue;
 		r->node[n_nodes++] = (struct rib_node){
 			.slot = slot,
