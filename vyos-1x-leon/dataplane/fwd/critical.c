@@ -12,9 +12,6 @@
 #include "wire/copy.h"
 #include "wire/fragment.h"
 
-#define IPV4_UDP_LEN 28
-#define IPV6_UDP_LEN 48
-
 /* What the datagrams of a frame carry in all, and how many they are. */
 struct load {
 	unsigned frames; /* segments, each of which is a frame of its own */
@@ -46,7 +43,7 @@ static bool measure(const struct frame *f, size_t room, struct load *l)
 static size_t extra_bytes(const struct snap *s, const struct snap_node *second,
 			  const struct load *l)
 {
-	size_t around = s->node[second->first].ep.ip.family == 6 ? IPV6_UDP_LEN : IPV4_UDP_LEN;
+	size_t around = tx_around(s->node[second->first].ep.ip.family);
 
 	around += second->hdr_len + 2 * COPY_HDR_LEN;
 	around += second->flags & LEON_F_SEALED ? SEAL_OVERHEAD : 0;

@@ -12,9 +12,6 @@
 #include "fwd/reports.h"
 #include "fwd/worker.h"
 
-#define IPV4_UDP_LEN 28
-#define IPV6_UDP_LEN 48
-
 void tx_init(struct worker *w, uint16_t slots_maximum)
 {
 	struct tx *tx = &w->tx;
@@ -143,8 +140,7 @@ static const struct udp_tx_ops tx_ops = { .failed = on_failed, .gso_refused = on
 /* Bytes of the IP packets. */
 static size_t on_the_line(const struct worker *w, const struct tx_family *fam)
 {
-	return fam->bytes +
-	       fam->datagrams * (fam == &w->tx.family[1] ? IPV6_UDP_LEN : IPV4_UDP_LEN);
+	return fam->bytes + fam->datagrams * tx_around(fam == &w->tx.family[1] ? 6 : 4);
 }
 
 static void flush_family(struct worker *w, struct tx_family *fam)

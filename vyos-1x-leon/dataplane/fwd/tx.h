@@ -23,6 +23,12 @@ struct worker;
 /* For this long no GSO message is made for a node whose route refused one. */
 #define TX_NO_GSO_S 10
 
+/* Bytes of the headers around a datagram on an underlay of this family, 4 or 6: IP and UDP. */
+static inline size_t tx_around(uint8_t family)
+{
+	return family == 6 ? 48 : 28;
+}
+
 struct tx_family {
 	struct udp_tx *tx;
 	int fd; /* -1: no socket of this family */
