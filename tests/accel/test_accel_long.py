@@ -2,16 +2,14 @@
 """Taken over and given back on hosts and lines of many kinds; `make eval-accel` runs it."""
 import pytest
 
-from accel import CONFIG, ENDLESS, Far, Transfer
+from accel import CONFIG, ENDLESS, Transfer, far_apart
 
 
 @pytest.fixture
 def far(lab):
-    made = Far(lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100, 'config': CONFIG}))
-    try:
+    with far_apart(lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100,
+                        'config': CONFIG})) as made:
         yield made
-    finally:
-        made.stop()
 
 
 HOSTS = {

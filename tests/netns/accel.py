@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """leon-accel beside a node, and TCP transfers whose every byte is accounted for."""
+import contextlib
 import hashlib
 import itertools
 import json
@@ -181,12 +182,10 @@ class Transfer:
 class Far:
     """Overlays whose sites are far from each other, with an accelerator beside each node."""
 
-    def __init__(self, lab, start=True):
+    def __init__(self, lab):
         self.lab, self.node, self.host, self.wan = lab, lab.node, lab.host, lab.wan
         self.accel = {name: Accelerator(node) for name, node in lab.node.items()}
         self.base = {}
-        if start:
-            self.ready()
 
     def ready(self):
         """Accelerators run, carriers are up, nothing is taken; counters are those from here on."""
@@ -231,6 +230,16 @@ class Far:
                 continue
             assert a.stop() in (0, -signal.SIGKILL), a.log()
             assert not TROUBLE.search(a.log()), a.log()
+
+
+@contextlib.contextmanager
+def far_apart(overlay, start=True):
+    """Far of it, stopped at the end whatever happens."""
+    made = Far(overlay)
+    try:
+        yield made.ready() if start else made
+    finally:
+        made.stop()
 
 
 def describe(far):

@@ -7,17 +7,15 @@ import time
 
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Far, Transfer
+from accel import CONFIG, ENDLESS, MB, Transfer, far_apart
 from lab import wait_for
 
 
 @pytest.fixture(scope='module')
 def world(module_lab):
-    made = Far(module_lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100, 'config': CONFIG}))
-    try:
+    with far_apart(module_lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100,
+                               'config': CONFIG})) as made:
         yield made
-    finally:
-        made.stop()
 
 
 @pytest.fixture
@@ -172,11 +170,15 @@ def test_both_accelerators_die(far, ends):
     quiet = far.accel['a'].show
     wait_for(lambda: quiet()['counters']['bytes_in'] == (time.sleep(1), quiet())[1]['counters']['bytes_in'], 30,
              'it is idle')
+    resets = {name: len(node.events('tcp-reset')) for name, node in far.node.items()}
     for a in far.accel.values():
         a.kill()
     for a in far.accel.values():
         a.start()
     wait_for(lambda: set(t.error) == {'client', 'server'}, 20, 'both ends are reset')
+    for name, node in far.node.items():
+        wait_for(lambda n=node, had=resets[name]: len(n.events('tcp-reset')) > had, 20,
+                 f'an event at {name} says so')
     far.ready()
     a, b = ends
     Transfer(a, b, b.ip4, up=MB, down=MB).wait(60).assert_whole()
@@ -186,14 +188,12 @@ def test_none_at_the_other_node(lab):
     """Nothing of a connection with a node that has no acceleration is diverted, nothing of kind 6
     is sent to it."""
     made = lab({'sites': {'a': {'config': CONFIG}, 'b': {}}, 'rtt_ms_default': 30})
-    far = Far(made, start=False)
     a, b = made.host['a'], made.host['b']
-    far.accel['a'].start()
-    wait_for(lambda: 'leon-accel is here' in made.node['a'].log(), 30, 'leond hands it the queues')
-    try:
+    with far_apart(made, start=False) as far:
+        far.accel['a'].start()
+        wait_for(lambda: 'leon-accel is here' in made.node['a'].log(), 30,
+                 'leond hands it the queues')
         Transfer(a, b, b.ip4, up=MB, down=MB).wait(60).assert_whole()
         assert made.node['a'].statistics()['counters']['accel_in'] == 0
         assert far.accel['a'].show()['nodes'] == []
-    finally:
-        far.stop()
     assert made.node['b'].drops('accel_absent') == 0

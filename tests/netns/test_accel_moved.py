@@ -3,7 +3,7 @@
 import pytest
 
 import ns
-from accel import CONFIG, ENDLESS, MB, Far, Transfer
+from accel import CONFIG, ENDLESS, MB, Transfer, far_apart
 from lab import merged, wait_for
 
 MOVED = merged(CONFIG, {'acceleration': {'mode': 'moved'}})
@@ -33,15 +33,12 @@ class Machine:
 @pytest.fixture
 def three(lab):
     """A client at a, a site near it, and one far away."""
-    made = Far(lab({'sites': {'a': {}, 'b': {}, 'c': {}}, 'rtt_ms': {('a', 'b'): 2},
-                    'rtt_ms_default': 100, 'config': MOVED}), start=False)
-    for a in made.accel.values():
-        a.start()
-    wait_for(lambda: 'up' in made.accel['a'].carriers(), 30, 'a carrier to the far site is up')
-    try:
+    with far_apart(lab({'sites': {'a': {}, 'b': {}, 'c': {}}, 'rtt_ms': {('a', 'b'): 2},
+                        'rtt_ms_default': 100, 'config': MOVED}), start=False) as made:
+        for a in made.accel.values():
+            a.start()
+        wait_for(lambda: 'up' in made.accel['a'].carriers(), 30, 'a carrier to the far site is up')
         yield made
-    finally:
-        made.stop()
 
 
 def test_taken_where_it_moved_and_is_far(three):

@@ -275,79 +275,79 @@ static void send_made(struct conn *c, enum accel_where where, const struct tcp_s
 	engine_send(c->e, c->hash, where, peer_id(c->peer), no_offload, frame, tcp_make(s, frame));
 }
 
+/* Without payload, as if one host had sent it to the other: to the far one, or to the near one. */
+static struct tcp_segment made_for(const struct flow *f, enum accel_where where, uint8_t flags)
+{
+	bool to_near = where == ACCEL_LAN;
+	const struct accel_key *k = &f->key;
+
+	return (struct tcp_segment){
+		.dst_mac = to_near ? f->near.mac : f->far.mac,
+		.src_mac = to_near ? f->far.mac : f->near.mac,
+		.vlan = k->vlan,
+		.src = to_near ? k->far : k->near,
+		.dst = to_near ? k->near : k->far,
+		.src_port = to_near ? k->far_port : k->near_port,
+		.dst_port = to_near ? k->near_port : k->far_port,
+		.flags = flags,
+	};
+}
+
 /* No stand-in, and the host may not be left with a connection that nobody has. */
 static void reset_by_hand(struct conn *c)
 {
 	const struct flow *f = &c->flow;
-	struct tcp_segment s = { .dst_mac = f->near.mac,
-				 .src_mac = f->far.mac,
-				 .vlan = f->key.vlan,
-				 .src = f->key.far,
-				 .dst = f->key.near,
-				 .src_port = f->key.far_port,
-				 .dst_port = f->key.near_port,
-				 .seq = f->near.acked,
-				 .ack = f->near.next,
-				 .flags = TCP_RST | TCP_ACK };
+	struct tcp_segment s = made_for(f, ACCEL_LAN, TCP_RST | TCP_ACK);
 
+	s.seq = f->near.acked;
+	s.ack = f->near.next;
 	send_made(c, ACCEL_LAN, &s);
+}
+
+static void refuse(struct conn *c, enum accel_where where, const struct flow_frame *frame)
+{
+	struct tcp_segment s;
+
+	if (tcp_refusal(frame->v, frame->t, &s))
+		send_made(c, where, &s);
 }
 
 static void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame)
 {
-	struct tcp_segment s;
-
 	(void)f;
-	if (tcp_refusal(frame->v, frame->t, &s))
-		send_made(arg, ACCEL_NODE, &s);
+	refuse(arg, ACCEL_NODE, frame);
 }
 
 static void refuse_near(void *arg, struct flow *f, const struct flow_frame *frame)
 {
-	struct tcp_segment s;
-
 	(void)f;
-	if (tcp_refusal(frame->v, frame->t, &s))
-		send_made(arg, ACCEL_LAN, &s);
+	refuse(arg, ACCEL_LAN, frame);
 }
 
 /*
- * The other accelerator cannot reset the far host any more. Nobody here knows what that host has
- * acknowledged to it, but it answers an old segment with an acknowledgement that says so, and that
- * is refused when it comes.
+ * Nobody here knows what a host has acknowledged, but it answers an old segment with an
+ * acknowledgement that says so, and that is refused when it comes.
  */
-static void ask_far(struct conn *c)
+static void ask(struct conn *c, enum accel_where where)
 {
 	const struct flow *f = &c->flow;
-	struct tcp_segment s = { .dst_mac = f->far.mac,
-				 .src_mac = f->near.mac,
-				 .vlan = f->key.vlan,
-				 .src = f->key.near,
-				 .dst = f->key.far,
-				 .src_port = f->key.near_port,
-				 .dst_port = f->key.far_port,
-				 .seq = f->near_start - 1,
-				 .ack = f->far_start,
-				 .flags = TCP_ACK };
+	bool near = where == ACCEL_LAN;
+	struct tcp_segment s = made_for(f, where, TCP_ACK);
 
-	send_made(c, ACCEL_NODE, &s);
+	s.seq = (near ? f->far_start : f->near_start) - 1;
+	s.ack = near ? f->near_start : f->far_start;
+	send_made(c, where, &s);
 }
 
 void conn_ask_near(struct conn *c)
 {
-	const struct flow *f = &c->flow;
-	struct tcp_segment s = { .dst_mac = f->near.mac,
-				 .src_mac = f->far.mac,
-				 .vlan = f->key.vlan,
-				 .src = f->key.far,
-				 .dst = f->key.near,
-				 .src_port = f->key.far_port,
-				 .dst_port = f->key.near_port,
-				 .seq = f->far_start - 1,
-				 .ack = f->near_start,
-				 .flags = TCP_ACK };
+	ask(c, ACCEL_LAN);
+}
 
-	send_made(c, ACCEL_LAN, &s);
+static void count_reset(struct conn *c)
+{
+	c->e->counters.reset++;
+	peer_counted(c->peer)->reset++;
 }
 
 void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
@@ -359,7 +359,7 @@ void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
 	f->near_start = one->near_start;
 	f->far_start = one->far_start;
 	flow_bury(f, now);
-	c->e->counters.reset++;
+	count_reset(c);
 	c->asks = ASKS;
 }
 
@@ -371,12 +371,12 @@ static void give_up(void *arg, struct flow *f, bool reset)
 	(void)f;
 	conn_detach(c);
 	if (reset) {
-		c->e->counters.reset++;
-		peer_counted(c->peer)->reset++;
+		count_reset(c);
 		/* The host has acknowledged more than the stand-in may know: both are sent. */
 		reset_by_hand(c);
+		/* The other accelerator cannot reset the far host any more. */
 		if (!peer_is_up(c->peer))
-			ask_far(c);
+			ask(c, ACCEL_NODE);
 		if (fd >= 0)
 			stand_in_reset(fd);
 	} else if (fd >= 0) {

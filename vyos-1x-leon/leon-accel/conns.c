@@ -72,31 +72,34 @@ static void forget(struct conn *c)
 }
 
 /* Keys are compared as bytes: what is between their fields is zero. */
-static struct accel_key clean_key(const struct accel_key *of)
+static struct accel_key key_between(uint16_t vlan, const struct endpoint *near,
+				    const struct endpoint *far)
 {
 	struct accel_key k;
 
 	memset(&k, 0, sizeof(k));
-	k.vlan = of->vlan;
-	k.near = of->near;
-	k.far = of->far;
-	k.near_port = of->near_port;
-	k.far_port = of->far_port;
+	k.vlan = vlan;
+	k.near = near->ip;
+	k.far = far->ip;
+	k.near_port = near->port;
+	k.far_port = far->port;
 	return k;
 }
 
 /* As this node sees it. */
 static struct accel_key key_of(const struct tcp_view *t, uint16_t vlan, bool from_near)
 {
-	struct accel_key k;
+	const struct endpoint src = { t->src, t->src_port }, dst = { t->dst, t->dst_port };
 
-	memset(&k, 0, sizeof(k));
-	k.vlan = vlan;
-	k.near = from_near ? t->src : t->dst;
-	k.far = from_near ? t->dst : t->src;
-	k.near_port = from_near ? t->src_port : t->dst_port;
-	k.far_port = from_near ? t->dst_port : t->src_port;
-	return k;
+	return key_between(vlan, from_near ? &src : &dst, from_near ? &dst : &src);
+}
+
+/* One that was decoded; mirrored: the other node sees it so. */
+static struct accel_key key_from(const struct accel_key *of, bool mirrored)
+{
+	const struct endpoint near = { of->near, of->near_port }, far = { of->far, of->far_port };
+
+	return key_between(of->vlan, mirrored ? &far : &near, mirrored ? &near : &far);
 }
 
 static bool is_worth_it(const struct conn *c)
@@ -207,18 +210,10 @@ struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_vi
 void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
 	struct accel_frame no = { .type = ACCEL_REFUSE, .stream = f->stream };
-	const struct accel_key *theirs = &f->offer.key;
-	struct accel_key k;
-	struct conn *c;
+	struct accel_key k = key_from(&f->offer.key, true);
 	unsigned hash;
+	struct conn *c = find(e, &k, &hash);
 
-	memset(&k, 0, sizeof(k));
-	k.vlan = theirs->vlan;
-	k.near = theirs->far;
-	k.far = theirs->near;
-	k.near_port = theirs->far_port;
-	k.far_port = theirs->near_port;
-	c = find(e, &k, &hash);
 	if (!c || c->peer != p || c->bound || is_full(e) || !is_wanted(c)) {
 		e->counters.refused++;
 		peer_counted(p)->refused++;
@@ -239,13 +234,12 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 static bool bury(struct engine *e, const struct taken_one *one, mono_t now)
 {
 	struct accel_peer *p = peer_find(e, one->node);
-	struct accel_key k;
-	struct conn *c;
+	struct accel_key k = key_from(&one->key, false);
 	unsigned hash;
+	struct conn *c;
 
 	if (!p || !e->n_queues)
 		return false;
-	k = clean_key(&one->key);
 	c = find(e, &k, &hash);
 	if (!c)
 		c = add(e, p, &k, hash, now);

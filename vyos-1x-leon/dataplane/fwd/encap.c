@@ -92,29 +92,22 @@ bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lan
 }
 
 /* Between accelerators: alone, and whole or not at all; TCP there makes it smaller. */
-static bool send_accel(struct worker *w, const struct frame *f, const struct lane *lane)
+void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
 {
-	struct outgoing o = { .node = lane->node,
+	const struct snap_node *node = &w->snap->node[slot];
+	struct lane lane = { .node = node, .room = node->room };
+	struct outgoing o = { .node = node,
 			      .kind = LEON_ACCEL,
 			      .flags = f->partial ? LEON_F_CSUM_PARTIAL : 0,
 			      .frames = 1,
 			      .body_len = f->len };
 
 	if (f->gso != FRAME_PLAIN)
-		return send_super(w, f, lane);
-	if (f->len > lane->room) {
+		send_super(w, f, &lane);
+	else if (f->len > node->room)
 		drop(w, DROP_accel_room);
-		return false;
-	}
-	return outgoing_begin(w, &o) && outgoing_end(w, &o, f->data);
-}
-
-void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
-{
-	const struct snap_node *node = &w->snap->node[slot];
-	struct lane lane = { .node = node, .room = node->room };
-
-	send_accel(w, f, &lane);
+	else if (outgoing_begin(w, &o))
+		outgoing_end(w, &o, f->data);
 }
 
 void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last)

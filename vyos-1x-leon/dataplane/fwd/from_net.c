@@ -8,12 +8,12 @@
 #include <time.h>
 
 #include "base/defs.h"
-#include "fwd/divert.h"
 #include "fwd/copies.h"
-#include "fwd/reports.h"
+#include "fwd/divert.h"
 #include "fwd/incoming.h"
-#include "fwd/to_segment.h"
 #include "fwd/relay.h"
+#include "fwd/reports.h"
+#include "fwd/to_segment.h"
 #include "fwd/worker.h"
 #include "wire/bundle.h"
 #include "wire/copy.h"

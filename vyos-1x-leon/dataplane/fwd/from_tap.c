@@ -7,13 +7,13 @@
 #include <errno.h>
 
 #include "base/defs.h"
-#include "fwd/divert.h"
 #include "fwd/clamp.h"
 #include "fwd/critical.h"
-#include "fwd/reports.h"
+#include "fwd/divert.h"
 #include "fwd/flood.h"
-#include "fwd/to_segment.h"
+#include "fwd/reports.h"
 #include "fwd/suppress.h"
+#include "fwd/to_segment.h"
 #include "fwd/worker.h"
 #include "wire/guard.h"
 

@@ -46,15 +46,21 @@ static void say_what_there_is(struct leond *d)
 	overlay_set_accelerates(d->overlay, d->conf->acceleration || accel_queues_are_ready(d));
 }
 
+/* False where it was none. */
+static bool close_watched(struct leond *d, int *fd)
+{
+	if (*fd < 0)
+		return false;
+	loop_fd_del(d->loop, *fd);
+	close(*fd);
+	*fd = -1;
+	return true;
+}
+
 static void gone(struct leond *d)
 {
-	struct accelerator *a = d->accelerator;
-
-	if (a->fd < 0)
+	if (!close_watched(d, &d->accelerator->fd))
 		return;
-	loop_fd_del(d->loop, a->fd);
-	close(a->fd);
-	a->fd = -1;
 	if (!accel_queues_are_ready(d))
 		return;
 	accel_queues_set_ready(d, false);
@@ -220,12 +226,8 @@ static void listen_no_more(struct leond *d)
 {
 	struct accelerator *a = d->accelerator;
 
-	if (a->listener < 0)
-		return;
-	loop_fd_del(d->loop, a->listener);
-	close(a->listener);
-	a->listener = -1;
-	unlink(a->path);
+	if (close_watched(d, &a->listener))
+		unlink(a->path);
 }
 
 int accelerator_start(struct leond *d)
@@ -324,10 +326,7 @@ void accelerator_free(struct leond *d)
 
 	if (!a)
 		return;
-	if (a->fd >= 0) {
-		loop_fd_del(d->loop, a->fd);
-		close(a->fd);
-	}
+	close_watched(d, &a->fd);
 	listen_no_more(d);
 	free(a);
 	d->accelerator = NULL;
