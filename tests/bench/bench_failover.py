@@ -8,43 +8,18 @@ relay between runs). Targets (design.md section 4): 500 ms and 1 s.
 """
 import argparse
 import os
-import statistics
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../netns'))
 
+import gaps  # noqa: E402
 import ns  # noqa: E402
 from lab import PAPER, Lab  # noqa: E402
-from traffic import Stream  # noqa: E402
 
 
 def relayed(net):
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'], within=60)
     net.wait_path('seoul', 'fujisawa', ['inagi', 'fujisawa'], within=60)
-
-
-def one_run(net, fail, interval):
-    net.settle_hosts('fujisawa', 'seoul')
-    host = net.host['seoul']
-    flow = Stream(net.host['fujisawa'].namespace, host.namespace, host.ip4, interval=interval)
-    flow.start()
-    flow.arrived(100)
-    net.late_ms()
-    fail()
-    flow.arrived(100, within=30)
-    flow.stop()
-    seconds, lost = flow.gap()
-    return 1000 * seconds, lost, max(1000 * flow.stall, net.late_ms())
-
-
-def report(title, target_ms, runs):
-    gaps = sorted(gap for gap, _, _ in runs)
-    print(f'\n{title} (target {target_ms} ms)')
-    print('  gap ms    ' + ' '.join(f'{g:.0f}' for g in gaps))
-    print(f'  median {statistics.median(gaps):.0f}  p90 {gaps[int(0.9 * (len(gaps) - 1))]:.0f}  '
-          f'worst {gaps[-1]:.0f}  lost frames median {statistics.median(r[1] for r in runs):.0f}')
-    print(f'  this machine held packets up for at worst {max(r[2] for r in runs):.0f} ms')
-    print(f'  within the target: {sum(g <= target_ms for g in gaps)} of {len(gaps)}', flush=True)
 
 
 def main():
@@ -69,9 +44,10 @@ def main():
             runs = []
             for _ in range(arguments.runs):
                 relayed(net)
-                runs.append(one_run(net, fail, arguments.interval_ms / 1000))
+                runs.append(gaps.one_run(net, 'fujisawa', 'seoul', fail,
+                                         arguments.interval_ms / 1000))
                 mend()
-            report(title, target, runs)
+            gaps.report(title, target, runs)
     except BaseException:
         net.close(check=False)
         raise

@@ -5,20 +5,21 @@ LAN, hands over as planned, or is restarted: a host of a third site sends number
 millisecond or so to a host of the LAN, which says nothing. Rounds are interleaved. Targets: killed
 500 ms (95 of 100), LAN link down 200 ms, planned 20 ms and no packet twice.
 
-    LEON_BUILD=build tests/bench/bench_forwarder.py [--runs 20]
+    LEON_BUILD=build tests/bench/bench_forwarder.py [--runs 20] [--only killed] [--json FILE]
+
+What is in FILE from earlier stretches is counted in.
 """
 import argparse
 import os
-import statistics
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../netns'))
 
+import gaps  # noqa: E402
 import ns  # noqa: E402
 from lab import Lab, line_up, wait_for  # noqa: E402
 from test_trunk import plug  # noqa: E402
-from traffic import Stream  # noqa: E402
 
 
 def preferred(net, name, preference=200):
@@ -30,32 +31,6 @@ def preferred(net, name, preference=200):
 def state(net, name):
     rows = net.node[name].show('segments')['segments']
     return next(s['state'] for s in rows if s['vlan'] == 0)
-
-
-def one_run(net, fail, interval):
-    net.settle_hosts('n2', 'n0', within=60)
-    host = net.host['n0']
-    flow = Stream(net.host['n2'].namespace, host.namespace, host.ip4, interval=interval)
-    flow.start()
-    flow.arrived(300)
-    net.late_ms()
-    fail()
-    flow.arrived(300, within=60)
-    flow.stop()
-    seconds, lost = flow.gap()
-    return 1000 * seconds, lost, max(1000 * flow.stall, net.late_ms())
-
-
-def report(title, target_ms, runs):
-    gaps = sorted(gap for gap, _, _ in runs)
-    p95 = gaps[max(0, -(-95 * len(gaps) // 100) - 1)]
-    print(f'\n{title} (target {target_ms} ms)')
-    print('  gap ms    ' + ' '.join(f'{g:.0f}' for g in gaps))
-    print(f'  median {statistics.median(gaps):.0f}  p95 {p95:.0f}  worst {gaps[-1]:.0f}  '
-          f'lost packets median {statistics.median(r[1] for r in runs):.0f}')
-    print(f'  this machine held packets up for at worst {max(r[2] for r in runs):.0f} ms, '
-          f'load {os.getloadavg()[0]:.1f}')
-    print(f'  within the target: {sum(g <= target_ms for g in gaps)} of {len(gaps)}', flush=True)
 
 
 def failures(net):
@@ -82,23 +57,31 @@ def main():
     parser.add_argument('--runs', type=int, default=20)
     parser.add_argument('--interval-ms', type=float, default=2, help='between two packets')
     parser.add_argument('--pause', type=float, default=20, help='seconds before each failure')
+    parser.add_argument('--only', default='', help='failures with this in their title')
+    parser.add_argument('--json', help='a file that runs are added to')
     arguments = parser.parse_args()
     ns.enter_lab()
     net = Lab(line_up(3, timing='production'))
     results = {}
+    targets = {}
     try:
         net.joined(60)
         plug(net)
         for _ in range(arguments.runs):
             for title, (target, fail, mend) in failures(net).items():
+                if arguments.only not in title:
+                    continue
+                targets[title] = target
                 preferred(net, 'n1')
                 # Other nodes take a site's word that its hosts moved once in 10 s.
                 time.sleep(arguments.pause)
-                result = one_run(net, fail, arguments.interval_ms / 1000)
-                results.setdefault((title, target), []).append(result)
+                results.setdefault(title, []).append(
+                    gaps.one_run(net, 'n2', 'n0', fail, arguments.interval_ms / 1000,
+                                 packets=300, within=60))
                 mend()
-        for (title, target), runs in results.items():
-            report(title, target, runs)
+        kept = gaps.add_to(arguments.json, results)
+        for title, target in targets.items():
+            gaps.report(title, target, kept[title])
     except BaseException:
         net.close(check=False)
         raise

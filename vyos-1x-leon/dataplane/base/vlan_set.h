@@ -31,6 +31,12 @@ static inline void vlan_set_add_range(struct vlan_set *s, uint16_t first, uint16
 		vlan_set_add(s, (uint16_t)vlan);
 }
 
+static inline void vlan_set_add_all(struct vlan_set *s, const struct vlan_set *others)
+{
+	for (unsigned i = 0; i < VLAN_IDS / 64; i++)
+		s->word[i] |= others->word[i];
+}
+
 static inline bool vlan_set_equal(const struct vlan_set *a, const struct vlan_set *b)
 {
 	return memcmp(a, b, sizeof(*a)) == 0;

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/vlan_set.h"
 #include "crypto/aead.h"
+#include "wire/msg.h"
 
 #define KEY_USED       (1ULL << 60)	      /* tells VLAN 0, MAC 0 from a place never used */
 #define VALUE_HOLE     SLOT_NONE	      /* a removed entry */
@@ -332,7 +333,7 @@ static bool is_of(const struct fdb_place *p, uint64_t classes)
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
 
-	return classes >> ((key >> 48) % 64) & 1;
+	return classes & lan_class((uint16_t)(key >> 48));
 }
 
 uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint64_t classes, uint32_t now_s)

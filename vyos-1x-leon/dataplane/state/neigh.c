@@ -19,6 +19,7 @@
 
 #include "base/mem.h"
 #include "crypto/aead.h"
+#include "wire/msg.h"
 
 #define BUCKET 8
 
@@ -310,7 +311,7 @@ void neigh_forget_slot(struct neigh *n, uint16_t slot, uint64_t classes)
 		struct neigh_place *p = &n->place[i];
 
 		if ((meta_of(p) & META_USED) && where_at(p) >> 48 == slot &&
-		    (classes >> meta_of(p) % 64 & 1))
+		    (classes & lan_class((uint16_t)meta_of(p))))
 			remove_at(n, p);
 	}
 }

@@ -252,10 +252,15 @@ static void forget_vlan(struct guard *g, unsigned i)
 	vlan_set_add(&g->changed, id);
 }
 
+static void take_out(struct guard_vlan *v, unsigned i)
+{
+	memmove(&v->heard[i], &v->heard[i + 1], (--v->n_heard - i) * sizeof(v->heard[0]));
+}
+
 /* It is told, too, that it is not heard any more. */
 static unsigned drop_heard(struct guard *g, struct guard_vlan *v, unsigned i)
 {
-	memmove(&v->heard[i], &v->heard[i + 1], (--v->n_heard - i) * sizeof(v->heard[0]));
+	take_out(v, i);
 	v->urgent = true;
 	vlan_set_add(&g->changed, v->id);
 	return GUARD_CHANGED | GUARD_URGENT;
@@ -337,7 +342,7 @@ static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct gua
 		return GUARD_NOTHING;
 	h.confirmed = is_new || h.hears_us ? g->lived : before.confirmed;
 	if (!is_new)
-		memmove(&v->heard[i], &v->heard[i + 1], (--v->n_heard - i) * sizeof(v->heard[0]));
+		take_out(v, i);
 	if (!insert(v, &h))
 		return GUARD_NOTHING;
 	if (is_new || before.vlan != f->vlan) {

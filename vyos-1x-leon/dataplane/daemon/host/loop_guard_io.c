@@ -238,11 +238,10 @@ static void note_changed(struct leond *d)
 {
 	struct guard *g = &d->guard;
 
-	for (unsigned i = 0; i < array_size(g->changed.word); i++) {
-		d->guard_io->unreported.word[i] |= g->changed.word[i];
-		/* A word has one VLAN of each class. */
+	vlan_set_add_all(&d->guard_io->unreported, &g->changed);
+	/* A word has one VLAN of each class. */
+	for (unsigned i = 0; i < array_size(g->moved.word); i++)
 		d->guard_io->moved |= g->moved.word[i];
-	}
 	takeover_say(d, &g->begun);
 	g->moved = g->begun = g->changed = (struct vlan_set){ 0 };
 }

@@ -112,8 +112,7 @@ void takeover_say(struct leond *d, const struct vlan_set *vlans)
 
 	if (!t || vlan_set_is_empty(vlans))
 		return;
-	for (unsigned i = 0; i < array_size(t->vlans.word); i++)
-		t->vlans.word[i] |= vlans->word[i];
+	vlan_set_add_all(&t->vlans, vlans);
 	t->round = HOSTS;
 	t->at = 0;
 	/* When those who were heard together have been acted on. */

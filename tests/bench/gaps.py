@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long a stream of numbered packets stops when something fails: one failure, and the
+distribution over many. bench_failover.py and bench_forwarder.py use it.
+
+A run is (gap in ms, packets lost, the longest that this machine held packets up in ms)."""
+import json
+import os
+import statistics
+
+from traffic import Stream
+
+
+def one_run(net, source, target, fail, interval, packets=100, within=30):
+    """Host of `source` sends to the host of `target`; `packets` of them arrive before and after."""
+    net.settle_hosts(source, target, within=60)
+    host = net.host[target]
+    flow = Stream(net.host[source].namespace, host.namespace, host.ip4, interval=interval)
+    flow.start()
+    flow.arrived(packets)
+    net.late_ms()
+    fail()
+    flow.arrived(packets, within=within)
+    flow.stop()
+    seconds, lost = flow.gap()
+    return 1000 * seconds, lost, max(1000 * flow.stall, net.late_ms())
+
+
+def percentile(gaps, share):
+    """The smallest that at least `share` of 100 are not above; of sorted ones."""
+    return gaps[max(0, -(-share * len(gaps) // 100) - 1)]
+
+
+def report(title, target_ms, runs):
+    gaps = sorted(gap for gap, _, _ in runs)
+    print(f'\n{title} (target {target_ms} ms)')
+    print('  gap ms    ' + ' '.join(f'{g:.0f}' for g in gaps))
+    print(f'  median {statistics.median(gaps):.0f}  p90 {percentile(gaps, 90):.0f}  '
+          f'p95 {percentile(gaps, 95):.0f}  worst {gaps[-1]:.0f}  '
+          f'lost packets median {statistics.median(r[1] for r in runs):.0f}')
+    print(f'  this machine held packets up for at worst {max(r[2] for r in runs):.0f} ms, '
+          f'load {os.getloadavg()[0]:.1f}')
+    print(f'  within the target: {sum(g <= target_ms for g in gaps)} of {len(gaps)}', flush=True)
+
+
+def add_to(path, results):
+    """Runs of several stretches, {title: [run, ...]}, kept in a file; returns all of them."""
+    kept = {}
+    if path and os.path.exists(path):
+        with open(path, encoding='utf-8') as f:
+            kept = json.load(f)
+    for title, runs in results.items():
+        kept[title] = kept.get(title, []) + runs
+    if path:
+        with open(path, 'w', encoding='utf-8') as f:
+            json.dump(kept, f)
+    return kept
