@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Live TCP connections are taken over and given back, and no byte is wrong. All tests share one
 overlay; the long ones are in tests/accel."""
+import signal
 import socket
 import struct
 import time
@@ -182,6 +183,28 @@ def test_both_accelerators_die(far, ends):
     far.ready()
     a, b = ends
     Transfer(a, b, b.ip4, up=MB, down=MB).wait(60).assert_whole()
+
+
+def test_hung_accelerator_is_done_without(far, ends):
+    """It keeps what it is given: what it had is reset at both hosts, what is new goes past it."""
+    a, b = ends
+    had = both_ways(ends)
+    far.wait_taken()
+    hung = far.accel['a'].process
+    hung.send_signal(signal.SIGSTOP)
+    try:
+        had.wait(60)
+        assert set(had.error) == {'client', 'server'}, had.error
+        new = Transfer(a, b, b.ip4, up=2 * MB, down=2 * MB)
+        new.wait(60).assert_whole()
+        new.close()
+    finally:
+        hung.send_signal(signal.SIGCONT)
+    assert 'leon-accel hangs' in far.node['a'].log()
+    far.ready()
+    t = both_ways(ends)
+    far.wait_taken()
+    t.finish(60).assert_whole()
 
 
 def test_none_at_the_other_node(lab):

@@ -25,6 +25,8 @@
 #include "wire/accel_report.h"
 
 #define MOVED_MAX 128 /* hosts that a leon-accel that comes is told of */
+/* It reports each second. One that hangs keeps every segment that it is given. */
+#define SILENT_MAX 5
 
 struct moved_mac {
 	uint16_t vlan;
@@ -37,6 +39,7 @@ struct accelerator {
 	/* The last that moved, a ring: n of them, the next one goes to n % MOVED_MAX. */
 	struct moved_mac moved[MOVED_MAX];
 	uint32_t n_moved;
+	unsigned silent; /* seconds of the loop since it said something */
 	bool stopping;
 };
 
@@ -129,6 +132,49 @@ static int hand_queues(struct leond *d)
 	return sendmsg(d->accelerator->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+static uint32_t rtt_of(const struct leond *d, uint16_t slot)
+{
+	const struct choice *ch = overlay_choice(d->overlay, slot);
+
+	if (!ch || !path_works(&ch->path))
+		return 0;
+	return max_of(ch->path.rtt_us, 1u);
+}
+
+/* This node or another got an accelerator, or has none any more, since the last snapshot. */
+static bool is_stale(const struct leond *d, const struct snap *s)
+{
+	if (s->accelerator != accel_queues_are_ready(d))
+		return true;
+	for (uint16_t slot = 0; slot < s->n_slots; slot++)
+		if (s->node[slot].accelerated != accel_queues_reach(d, slot))
+			return true;
+	return false;
+}
+
+/* Only where it is ready. */
+static void say_all(struct leond *d)
+{
+	const struct snap *s = fwd_snap(d->fwd);
+
+	/* Again: what did not fit into the socket is not lost for long. */
+	say_settings(d);
+	if (is_stale(d, s)) {
+		snapshot_publish(d);
+		s = fwd_snap(d->fwd);
+	}
+	for (uint16_t slot = 0; slot < s->n_slots; slot++) {
+		struct accel_say_frame f = { .what = ACCEL_SAY_NODE };
+
+		if (!s->node[slot].accelerated || d->accelerator->fd < 0)
+			continue;
+		f.node.id = s->node[slot].id;
+		f.node.rtt_us = rtt_of(d, slot);
+		f.node.room = s->node[slot].room;
+		say(d, &f);
+	}
+}
+
 static bool take_here(struct leond *d, const void *data, size_t len)
 {
 	struct accel_say_frame f;
@@ -138,9 +184,8 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 		return false;
 	accel_queues_set_ready(d, true);
 	accel_reports_here(d, d->accelerator->fd);
-	accelerator_second(d);
+	say_all(d);
 	say_all_moved(d);
-	snapshot_publish(d);
 	return true;
 }
 
@@ -154,6 +199,7 @@ static void on_say(void *arg, int fd, uint32_t events)
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	d->accelerator->silent = 0;
 	ok = n > 0 && (accel_queues_are_ready(d) ? accel_reports_take(d, buf, (size_t)n)
 						 : take_here(d, buf, (size_t)n));
 	if (!ok)
@@ -278,46 +324,17 @@ void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac)
 		say_moved(d, m);
 }
 
-static uint32_t rtt_of(const struct leond *d, uint16_t slot)
-{
-	const struct choice *ch = overlay_choice(d->overlay, slot);
-
-	if (!ch || !path_works(&ch->path))
-		return 0;
-	return max_of(ch->path.rtt_us, 1u);
-}
-
-/* Whoever got an accelerator, or has none any more, since the last snapshot. */
-static bool is_stale(const struct leond *d, const struct snap *s)
-{
-	for (uint16_t slot = 0; slot < s->n_slots; slot++)
-		if (s->node[slot].accelerated != accel_queues_reach(d, slot))
-			return true;
-	return false;
-}
-
 void accelerator_second(struct leond *d)
 {
-	const struct snap *s = fwd_snap(d->fwd);
-
 	if (!accel_queues_are_ready(d))
 		return;
-	/* Again: what did not fit into the socket is not lost for long. */
-	say_settings(d);
-	if (is_stale(d, s)) {
-		snapshot_publish(d);
-		s = fwd_snap(d->fwd);
+	if (++d->accelerator->silent <= SILENT_MAX) {
+		say_all(d);
+		return;
 	}
-	for (uint16_t slot = 0; slot < s->n_slots; slot++) {
-		struct accel_say_frame f = { .what = ACCEL_SAY_NODE };
-
-		if (!s->node[slot].accelerated || d->accelerator->fd < 0)
-			continue;
-		f.node.id = s->node[slot].id;
-		f.node.rtt_us = rtt_of(d, slot);
-		f.node.room = s->node[slot].room;
-		say(d, &f);
-	}
+	log_warn("accel", "leon-accel hangs: nothing heard for %d s, TCP goes without it",
+		 SILENT_MAX);
+	gone(d);
 }
 
 void accelerator_free(struct leond *d)
