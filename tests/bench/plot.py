@@ -5,11 +5,10 @@ kernel VXLAN in the same run. Plain SVG, no library.
 
     tests/bench/plot.py FIGURES.json > bench.svg
 """
-import json
-import sys
 from html import escape
 
 from bench_fwd import METERS, NAMES
+from drawing import draw_file
 
 ROWS = (('direct', 'tcp1'), ('direct', 'small'), ('relay', 'tcp1'), ('relay', 'small'))
 PLACES = {'direct': 'between two nodes', 'relay': 'through one relay'}
@@ -55,12 +54,5 @@ def draw(figures):
             '<rect width="100%" height="100%" fill="white"/>\n' + '\n'.join(body) + '\n</svg>')
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    with open(sys.argv[1], encoding='utf-8') as f:
-        print(draw(json.load(f)))
-
-
 if __name__ == '__main__':
-    main()
+    draw_file(draw, __doc__)

@@ -6,9 +6,9 @@ SVG that is legible on a light and on a dark page.
 
     tests/bench/plot_paths.py FIGURES.json > front.svg
 """
-import json
-import sys
 from html import escape
+
+from drawing import draw_file
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 420, 60, 150, 44, 50
 LOWEST, HIGHEST = 0.4, 1.0
@@ -81,12 +81,5 @@ def draw(runs):
             f'viewBox="0 0 {WIDTH} {HEIGHT}">{STYLE}\n' + '\n'.join(body) + '\n</svg>')
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    with open(sys.argv[1], encoding='utf-8') as f:
-        print(draw(json.load(f)))
-
-
 if __name__ == '__main__':
-    main()
+    draw_file(draw, __doc__)
