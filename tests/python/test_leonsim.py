@@ -110,6 +110,38 @@ def test_curves_are_drawn(tmp_path, triangle):
         status=1)
 
 
+def luminance(color):
+    """Of #rrggbb, as WCAG 2 has it."""
+    parts = [int(color[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_curves_are_legible_on_a_light_and_on_a_dark_page(tmp_path, triangle):
+    run('--trace', triangle, '--slice', 60, '--reading', 'hold', '--svg', tmp_path / 'a.svg')
+    text = (tmp_path / 'a.svg').read_text()
+    style, drawn = re.search(r'<style>(.*?)</style>(.*)', text, re.DOTALL).groups()
+    # A color of its own would stay as it is whatever the page is.
+    assert not re.search(r'(fill|stroke)=|style=', drawn)
+    classes = {'.' + c for c in re.findall(r"class='(\w+)'", drawn)} - {'.title'}
+    needed = {'text'} | {kind + c for c in classes for kind in ('text', 'polyline')}
+    assert len(needed) == 9
+    light, dark = style.split('@media(prefers-color-scheme:dark)')
+    pages = []
+    for rules in (light, dark):
+        color = dict(re.findall(r'([a-z.]+)\{(?:fill|stroke):(#\w{6})', rules))
+        assert needed <= set(color), 'every color has its like on the other page'
+        assert all(contrast(color[name], color['rect']) >= 4 for name in needed)
+        assert contrast(color['line'], color['rect']) < 2, 'the grid stays behind the curves'
+        pages.append(luminance(color['rect']))
+    assert pages[0] > 0.9 and pages[1] < 0.05
+
+
 def test_a_database_gives_its_paths_and_those_after_a_change():
     answer = json.loads(run('--database', TRIANGLE, '--what-if', 'without:c', '--json').stdout)
     with open(TOP / 'tests/schema/leonsim_database.json', encoding='utf-8') as f:

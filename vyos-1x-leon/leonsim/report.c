@@ -151,6 +151,22 @@ void report_text(FILE *out, const char *title, const struct result *r, bool pair
 #define RIGHT  20
 #define BOTTOM 50
 
+/* Every color is here, so that a page's colors, light or dark, decide about all of them. */
+static const char style[] = "<style>\n"
+			    "rect{fill:#ffffff}text{fill:#222222}line{stroke:#dddddd}\n"
+			    "polyline{fill:none;stroke-width:2}text.title{font-size:14px}\n"
+			    "polyline.direct{stroke:#777777}text.direct{fill:#777777}\n"
+			    "polyline.leon{stroke:#c02020}text.leon{fill:#c02020}\n"
+			    "polyline.copies{stroke:#2060c0}text.copies{fill:#2060c0}\n"
+			    "polyline.oracle{stroke:#208040}text.oracle{fill:#208040}\n"
+			    "@media(prefers-color-scheme:dark){\n"
+			    "rect{fill:#161616}text{fill:#dddddd}line{stroke:#444444}\n"
+			    "polyline.direct{stroke:#a0a0a0}text.direct{fill:#a0a0a0}\n"
+			    "polyline.leon{stroke:#ff8080}text.leon{fill:#ff8080}\n"
+			    "polyline.copies{stroke:#80b0ff}text.copies{fill:#80b0ff}\n"
+			    "polyline.oracle{stroke:#60c080}text.oracle{fill:#60c080}}\n"
+			    "</style>\n";
+
 struct axes {
 	double low, high; /* log10 of ms */
 };
@@ -171,7 +187,7 @@ static void svg_axes(FILE *f, const struct axes *a)
 {
 	for (int k = 0; k <= 10; k += 2)
 		fprintf(f,
-			"<line x1='%d' y1='%.1f' x2='%d' y2='%.1f' stroke='#ddd'/>"
+			"<line x1='%d' y1='%.1f' x2='%d' y2='%.1f'/>"
 			"<text x='%d' y='%.1f' text-anchor='end'>%d %%</text>\n",
 			LEFT, y_of(k / 10.0), WIDTH - RIGHT, y_of(k / 10.0), LEFT - 6,
 			y_of(k / 10.0) + 4, k * 10);
@@ -182,7 +198,7 @@ static void svg_axes(FILE *f, const struct axes *a)
 			double ms = steps[i] * pow(10, e);
 
 			fprintf(f,
-				"<line x1='%.1f' y1='%d' x2='%.1f' y2='%d' stroke='#ddd'/>"
+				"<line x1='%.1f' y1='%d' x2='%.1f' y2='%d'/>"
 				"<text x='%.1f' y='%d' text-anchor='middle'>%g</text>\n",
 				x_of(a, ms * 1000), TOP, x_of(a, ms * 1000), HEIGHT - BOTTOM,
 				x_of(a, ms * 1000), HEIGHT - BOTTOM + 16, ms);
@@ -195,14 +211,14 @@ static void svg_axes(FILE *f, const struct axes *a)
 }
 
 static void svg_curve(FILE *f, const struct axes *a, const struct figures *of, const char *name,
-		      const char *color, int at)
+		      const char *class, int at)
 {
-	fprintf(f, "<polyline fill='none' stroke='%s' stroke-width='2' points='", color);
+	fprintf(f, "<polyline class='%s' points='", class);
 	for (int k = 1; k < 1000; k++)
 		fprintf(f, "%.1f,%.1f ", x_of(a, figures_quantile(of, k / 1000.0)),
 			y_of(k / 1000.0));
-	fprintf(f, "'/>\n<text x='%d' y='%d' fill='%s'>%s</text>\n", LEFT + 16, TOP + 16 * at,
-		color, name);
+	fprintf(f, "'/>\n<text class='%s' x='%d' y='%d'>%s</text>\n", class, LEFT + 16,
+		TOP + 16 * at, name);
 }
 
 int report_svg(const char *file, const struct options *o, const struct result *r)
@@ -216,18 +232,18 @@ int report_svg(const char *file, const struct options *o, const struct result *r
 	fprintf(f,
 		"<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
 		"font-family='sans-serif' font-size='12'>\n"
-		"<rect width='100%%' height='100%%' fill='white'/>\n",
-		WIDTH, HEIGHT);
+		"%s<rect width='100%%' height='100%%'/>\n",
+		WIDTH, HEIGHT, style);
 	fprintf(f,
-		"<text x='%d' y='24' font-size='14'>%u nodes, %s, traffic %s: %.1f changes an "
+		"<text class='title' x='%d' y='24'>%u nodes, %s, traffic %s: %.1f changes an "
 		"hour</text>\n",
 		LEFT, r->n, o->reading == READING_HOLD ? "hold" : "noise",
 		o->all_traffic ? "all" : "idle", per_hour(r->changes, r->hours, n_pairs(r)));
 	svg_axes(f, &a);
-	svg_curve(f, &a, r->direct, "direct", "#888888", 1);
-	svg_curve(f, &a, r->leon, "LEON", "#c02020", 2);
-	svg_curve(f, &a, r->copies, "two copies", "#2060c0", 3);
-	svg_curve(f, &a, r->oracle, "oracle", "#208040", 4);
+	svg_curve(f, &a, r->direct, "direct", "direct", 1);
+	svg_curve(f, &a, r->leon, "LEON", "leon", 2);
+	svg_curve(f, &a, r->copies, "two copies", "copies", 3);
+	svg_curve(f, &a, r->oracle, "oracle", "oracle", 4);
 	fprintf(f, "</svg>\n");
 	return fclose(f) ? -errno : 0;
 }
