@@ -379,6 +379,36 @@ static void slot_of_a_removed_node_rests(void **state)
 	nodedb_free(db);
 }
 
+/* Nodes that come and go: each is found where it is, and nobody else is. */
+static void whoever_is_there_is_found(void **state)
+{
+	enum { IDS = 600, ROUNDS = 20000, LOOK_EVERY = 500 };
+	struct nodedb *db = nodedb_new(SELF, 1000);
+	bool is_there[IDS] = { false };
+	uint32_t members = 1;
+
+	(void)state;
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		uint32_t i = (uint32_t)(hash_mix64(round) % IDS);
+		node_id_t id = SELF + 1 + i;
+
+		if (is_there[i])
+			nodedb_remove(db, nodedb_find(db, id), S(20 * round));
+		else
+			assert_non_null(nodedb_add(db, id, S(20 * round)));
+		is_there[i] = !is_there[i];
+		members += is_there[i] ? 1 : -1u;
+		assert_int_equal(nodedb_members(db), members);
+		for (uint32_t k = 0; round % LOOK_EVERY == 0 && k < IDS; k++) {
+			struct node *n = nodedb_find(db, SELF + 1 + k);
+
+			assert_int_equal(n != NULL, is_there[k]);
+			assert_true(!n || (n->id == SELF + 1 + k && nodedb_at(db, n->slot) == n));
+		}
+	}
+	nodedb_free(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -397,6 +427,7 @@ int main(void)
 		cmocka_unit_test(digest_is_about_versions_only),
 		cmocka_unit_test(versions_belong_to_keys),
 		cmocka_unit_test(slot_of_a_removed_node_rests),
+		cmocka_unit_test(whoever_is_there_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/addr.h"
+#include "base/defs.h"
 #include "base/mem.h"
 #include "base/siphash.h"
 #include "crypto/aead.h"
@@ -40,9 +41,13 @@ static uint64_t digest(const uint8_t *key, const void *data, size_t len)
 static void expand(uint64_t from, void *out, size_t len)
 {
 	uint8_t *p = out;
+	uint64_t word = 0;
 
-	for (size_t i = 0; i < len; i++)
-		p[i] = (uint8_t)(hash_mix64(from + i / 8) >> i % 8 * 8);
+	for (size_t i = 0; i < len; i++, word >>= 8) {
+		if (i % 8 == 0)
+			word = hash_mix64(from + i / 8);
+		p[i] = (uint8_t)word;
+	}
 }
 
 struct aead *aead_new_pair(enum aead_cipher cipher, const uint8_t seal_key[AEAD_KEY_LEN],
@@ -71,13 +76,30 @@ void aead_free(struct aead *a)
 	free(a);
 }
 
+/* A sum that any change of the text changes: what is left of its last word ends in zeros. */
+static uint64_t sum_up(uint64_t sum, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	uint64_t word;
+
+	for (size_t at = 0; at < len; at += sizeof(word)) {
+		word = 0;
+		memcpy(&word, p + at, min_of(len - at, sizeof(word)));
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15ULL;
+		sum ^= sum >> 32;
+	}
+	return sum + len;
+}
+
 static void tag_of(const uint8_t *key, const uint8_t *nonce, const void *aad, size_t aad_len,
 		   const void *text, size_t len, uint8_t tag[AEAD_TAG_LEN])
 {
-	uint64_t sum = digest(key, nonce, AEAD_NONCE_LEN);
+	uint64_t sum = sum_up(sum_up(0, key, AEAD_KEY_LEN), nonce, AEAD_NONCE_LEN);
 
-	sum = hash_mix64(sum) + (aad_len ? digest(key, aad, aad_len) : 0);
-	sum = hash_mix64(sum) + (len ? digest(key, text, len) : 0);
+	if (aad_len)
+		sum = sum_up(sum, aad, aad_len);
+	if (len)
+		sum = sum_up(sum, text, len);
 	expand(hash_mix64(sum), tag, AEAD_TAG_LEN);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The node table of nodedb.h: an array of slots that own the nodes, a hash from node-id to node,
+ * The node table of nodedb.h: an array of slots that own the nodes, an index from node-id to slot,
  * and two figures kept up to date with every change because each ping asks for them: the number
  * of members and the digest of their versions. Called by proto/ and daemon/ on the control thread.
  */
@@ -9,12 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "wire/leon.h"
-
-#define uthash_fatal(msg) bug("%s", msg)
-#include <uthash.h>
 
 #define REST_MS 10000 /* of a slot whose node was removed; snapshots are replaced within a second */
 
@@ -22,8 +18,17 @@ struct node_entry {
 	struct node node; /* first: nodes are handed out and come back as pointers to it */
 	bool counted;	  /* is in db->n_members */
 	uint64_t digest;  /* its share of db->digest */
-	UT_hash_handle hh;
 };
+
+/* Of the index. A row that comes in names every node, so looking one up must touch nothing but
+ * this: places of eight bytes, at most half of them taken, each as near behind the one that its
+ * node-id calls for as there was room. Members choose their node-ids, but cannot make a search
+ * longer than the table, which is some kilobytes. */
+struct id_place {
+	node_id_t id;
+	uint16_t slot; /* SLOT_NONE: free */
+};
+#define PLACES_MIN 32
 
 struct nodedb {
 	struct node_entry **slot; /* NULL: free */
@@ -34,7 +39,8 @@ struct nodedb {
 	uint32_t n_members;
 	uint32_t maximum; /* of members */
 	uint64_t digest;
-	struct node_entry *by_id;
+	struct id_place *place;
+	uint32_t n_places; /* a power of two */
 };
 
 const char *node_state_name(enum node_state s)
@@ -59,6 +65,64 @@ int version_cmp(uint64_t inc_a, uint32_t seq_a, uint64_t inc_b, uint32_t seq_b)
 	if (seq_a != seq_b)
 		return seq_a > seq_b ? 1 : -1;
 	return 0;
+}
+
+/* --- from node-id to slot --- */
+
+static uint32_t home_of(const struct nodedb *db, node_id_t id)
+{
+	return (uint32_t)hash_mix64(id) & (db->n_places - 1);
+}
+
+static uint32_t next_place(const struct nodedb *db, uint32_t i)
+{
+	return (i + 1) & (db->n_places - 1);
+}
+
+/* Where it is, or is to be. */
+static struct id_place *place_of(const struct nodedb *db, node_id_t id)
+{
+	uint32_t i = home_of(db, id);
+
+	while (db->place[i].slot != SLOT_NONE && db->place[i].id != id)
+		i = next_place(db, i);
+	return &db->place[i];
+}
+
+static void make_places(struct nodedb *db, uint32_t n)
+{
+	free(db->place);
+	db->place = x_calloc(n, sizeof(struct id_place));
+	db->n_places = n;
+	for (uint32_t i = 0; i < n; i++)
+		db->place[i].slot = SLOT_NONE;
+	for (uint32_t i = 0; i < db->n_slots; i++)
+		if (db->slot[i])
+			*place_of(db, db->slot[i]->node.id) =
+				(struct id_place){ .id = db->slot[i]->node.id,
+						   .slot = (uint16_t)i };
+}
+
+/* A node whose slot is set. */
+static void index_add(struct nodedb *db, const struct node *n)
+{
+	if (2 * db->n_used > db->n_places)
+		make_places(db, max_of(2 * db->n_places, (uint32_t)PLACES_MIN));
+	*place_of(db, n->id) = (struct id_place){ .id = n->id, .slot = n->slot };
+}
+
+static void index_remove(struct nodedb *db, node_id_t id)
+{
+	uint32_t hole = (uint32_t)(place_of(db, id) - db->place), i = hole, last = db->n_places - 1;
+
+	/* Whoever was pushed on past the hole moves back into it. */
+	while (db->place[i = next_place(db, i)].slot != SLOT_NONE) {
+		if (((i - home_of(db, db->place[i].id)) & last) < ((i - hole) & last))
+			continue;
+		db->place[hole] = db->place[i];
+		hole = i;
+	}
+	db->place[hole].slot = SLOT_NONE;
 }
 
 static struct node_entry *entry_of(struct node *n)
@@ -151,7 +215,7 @@ static struct node_entry *entry_new(struct nodedb *db, node_id_t id, mono_t now)
 	db->slot[e->node.slot] = e;
 	db->n_slots = max_of(db->n_slots, e->node.slot + 1u);
 	db->n_used++;
-	HASH_ADD(hh, db->by_id, node.id, sizeof(e->node.id), e);
+	index_add(db, &e->node);
 	account(db, e);
 	return e;
 }
@@ -160,7 +224,7 @@ static void entry_free(struct nodedb *db, struct node_entry *e)
 {
 	e->node.state = NODE_LEFT;
 	account(db, e);
-	HASH_DEL(db->by_id, e);
+	index_remove(db, e->node.id);
 	db->slot[e->node.slot] = NULL;
 	db->n_used--;
 	while (db->n_slots && !db->slot[db->n_slots - 1])
@@ -184,16 +248,16 @@ void nodedb_free(struct nodedb *db)
 	while (db->n_slots)
 		entry_free(db, db->slot[db->n_slots - 1]);
 	free(db->slot);
+	free(db->place);
 	free(db->rests);
 	free(db);
 }
 
 struct node *nodedb_find(struct nodedb *db, node_id_t id)
 {
-	struct node_entry *e;
+	uint16_t slot = place_of(db, id)->slot;
 
-	HASH_FIND(hh, db->by_id, &id, sizeof(id), e);
-	return e ? &e->node : NULL;
+	return slot == SLOT_NONE ? NULL : &db->slot[slot]->node;
 }
 
 struct node *nodedb_at(struct nodedb *db, uint16_t slot)
