@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	check_say(data, len);
 	check_report(data, len);
 	while (accel_decode(data, len, &f, &used) == ACCEL_OK) {
-		bool has_data = f.type == ACCEL_DATA || f.type == ACCEL_PACKED;
+		bool has_data = accel_has_data(f.type);
 		size_t n = accel_encode(&f, again);
 
 		if (used > len || n > sizeof(again) || memcmp(data, again, n))

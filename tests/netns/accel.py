@@ -84,26 +84,32 @@ BLOCK = 1 << 18
 
 class Transfer:
     """Random bytes over one TCP connection, from either end or both at once, each with its threads.
-    up and down: bytes from client and server; ENDLESS: until finish()."""
+    up and down: bytes from client and server; ENDLESS: until finish(). prepare(socket, is_client)
+    is called for each that is made; the client connects from `source`."""
 
-    def __init__(self, client, server, address, up=0, down=0, prepare=None, pause=0.0):
-        self.port = port = next(_ports)
+    def __init__(self, client, server, address, up=0, down=0, prepare=None, pause=0.0, port=0,
+                 source=None, protocol=0):
+        self.port = port = port or next(_ports)
         family = socket.AF_INET6 if ':' in address else socket.AF_INET
         with server.namespace:
-            self.listener = socket.socket(family, socket.SOCK_STREAM)
+            self.listener = socket.socket(family, socket.SOCK_STREAM, protocol)
+        with client.namespace:
+            self.client = socket.socket(family, socket.SOCK_STREAM, protocol)
+        if prepare:
+            prepare(self.listener, False)
+            prepare(self.client, True)
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.listener.bind((address, port))
         self.listener.listen(1)
-        with client.namespace:
-            self.client = socket.socket(family, socket.SOCK_STREAM)
-        for s in (self.listener, self.client):
-            if prepare:
-                prepare(s)
+        if source:
+            self.client.bind(source)
         self.client.settimeout(60)
         self.client.connect((address, port))
         self.server, _ = self.listener.accept()
         self.pause = pause
         self.enough = threading.Event()
+        self.reading = threading.Event()
+        self.reading.set()
         self.sent = {}
         self.got = {}
         self.error = {}
@@ -137,6 +143,7 @@ class Transfer:
         digest = hashlib.sha256()
         try:
             while True:
+                self.reading.wait()
                 block = s.recv(1 << 18)
                 if not block:
                     break

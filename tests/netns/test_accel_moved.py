@@ -20,6 +20,7 @@ class Machine:
         self.namespace.ip('link set eth1 down', f'link set eth1 address {self.host.mac}')
         # Another host of its old site, which stays: a LAN without any link has no hosts, and a node
         # forgets them.
+        self.namespace.sysctl('ipv4/conf/all/arp_ignore', 1)  # which does not answer for this one
         ns.connect(lab.node[home].namespace, 'h2', self.namespace, 'eth2')
         lab.node[home].namespace.ip('link set h2 master br0')
 
@@ -60,3 +61,49 @@ def test_taken_where_it_moved_and_is_far(three):
         transfer.finish(120).assert_whole()
     three.base = {name: dict.fromkeys(x.counters(), 0) for name, x in three.accel.items()}
     three.assert_no_resets()
+
+
+@pytest.fixture
+def apart(lab):
+    """Three sites, each far from the others."""
+    with far_apart(lab({'sites': {'a': {}, 'b': {}, 'c': {}}, 'rtt_ms_default': 60,
+                        'config': CONFIG})) as made:
+        yield made
+
+
+@pytest.mark.parametrize('who', ['a', 'b'])
+def test_moves_again_while_taken(apart, who):
+    """To a third site, and back: given back, taken where it is now, and no byte is wrong. The one
+    that moves is behind the node that leads (a), or behind the other."""
+    a, b = apart.host['a'], apart.host['b']
+    stays = {'a': 'b', 'b': 'a'}[who]
+    machine = Machine(apart.lab, who, 'c')
+    t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+
+    def taken_at(*names):
+        return lambda: not t.error and all(
+            apart.accel[n].show()['connections_taken'] == (n in names) for n in apart.accel)
+    wait_for(taken_at('a', 'b'), 60, 'it is taken')
+    t.wait_more(MB)
+    machine.move('eth1', 'eth0', apart.host[stays])
+    wait_for(taken_at(stays, 'c'), 90, 'it is taken with its new site')
+    t.wait_more(MB)
+    machine.move('eth0', 'eth1', apart.host[stays])
+    wait_for(taken_at('a', 'b'), 90, 'it is taken with its old one')
+    t.wait_more(MB)
+    t.finish(120).assert_whole()
+    apart.assert_no_resets()
+
+
+def test_moves_to_a_site_without_acceleration(apart):
+    """Nothing of it is seen there: both ends are told at once, and wait for nothing."""
+    a, b = apart.host['a'], apart.host['b']
+    machine = Machine(apart.lab, 'b', 'c')
+    apart.node['c'].reload(acceleration=None)
+    t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+    wait_for(lambda: apart.accel['a'].show()['connections_taken'] == 1, 60, 'it is taken')
+    t.wait_more(MB)
+    machine.move('eth1', 'eth0', a)
+    wait_for(lambda: set(t.error) == {'client', 'server'}, 60, 'both ends are reset')
+    t.enough.set()
+    assert all(isinstance(e, ConnectionError) for e in t.error.values()), t.error

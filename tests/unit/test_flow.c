@@ -30,6 +30,8 @@ struct side {
 struct lab {
 	struct side leader, follower;
 	mono_t now;
+	unsigned clock_hz; /* of the hosts' timestamps; 0: none */
+	bool foreign;	   /* what comes has an option that forbids one in the middle */
 };
 
 static uint32_t end_of(const struct flow_frame *f)
@@ -128,7 +130,9 @@ static void segment(struct lab *l, struct side *from, struct side *at, uint32_t 
 				 .seq = seq,
 				 .ack = ack,
 				 .window = 100,
-				 .flags = flags };
+				 .flags = flags,
+				 .has_ts = l->clock_hz,
+				 .ts_val = (uint32_t)(l->now.ns / 1000000 * l->clock_hz / 1000) };
 	uint8_t message[18 + TCP_FRAME_MAX + 512] = { 0 };
 	struct flow_frame f = { .message = message, .data = message + 18 };
 	struct eth_view v;
@@ -140,6 +144,7 @@ static void segment(struct lab *l, struct side *from, struct side *at, uint32_t 
 	f.message_len = 18 + f.len;
 	assert_int_equal(eth_parse(f.data, f.len, &v), 0);
 	assert_int_equal(tcp_parse(f.data, f.len, &v, &t), 0);
+	t.foreign = l->foreign;
 	f.v = &v;
 	f.t = &t;
 	if (from == at)
@@ -496,6 +501,113 @@ static void test_one_end_is_done(void **state)
 	end(&l);
 }
 
+static void test_foreign(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	assert_true(flow_can_be_taken(&l.leader.flow, l.now));
+	l.foreign = true;
+	segment(&l, &l.follower, &l.leader, 5100, 0, 1100, TCP_ACK);
+	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
+	/* Also where only the follower saw it. */
+	segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_ACK);
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_REFUSE);
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	end(&l);
+}
+
+/* Can be taken after that many milliseconds of a connection whose hosts have such a clock. */
+static bool fits(unsigned clock_hz, int64_t ms)
+{
+	struct lab l;
+	bool can;
+
+	begin(&l);
+	flow_fini(&l.leader.flow);
+	flow_init(&l.leader.flow, &OPS, &l.leader, true, &(struct accel_key){ 0 }, l.now);
+	l.clock_hz = clock_hz;
+	across(&l, &l.leader, 1000, 100, 5000);
+	across(&l, &l.follower, 5000, 100, 1100);
+	l.now = mono_add_ms(l.now, ms);
+	across(&l, &l.leader, 1100, 0, 5100);
+	across(&l, &l.follower, 5100, 0, 1100);
+	can = flow_can_be_taken(&l.leader.flow, l.now);
+	end(&l);
+	return can;
+}
+
+/* A stand-in's clock counts milliseconds. When it gives back to a host whose clock is slower, the
+ * other host would take all for old (PAWS); after a while also of one that is much faster. */
+static void test_clocks(void **state)
+{
+	(void)state;
+	assert_true(fits(0, 0));
+	assert_false(fits(1000, 0)); /* nobody knows yet */
+	assert_true(fits(1000, 50));
+	assert_true(fits(1000, 100000));
+	assert_true(fits(1000, 10000000));
+	assert_false(fits(2, 5000));
+	assert_false(fits(100, 50));
+	assert_false(fits(100, 5000));
+	assert_false(fits(1000000, 500));
+}
+
+/* A host moves on: what is not decided is called off; a follower that is ready waits. */
+static void test_called_off(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
+	flow_call_off(&l.follower.flow, l.now);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	assert_false(flow_can_be_taken(&l.follower.flow, l.now));
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	end(&l);
+
+	begin(&l);
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_READY);
+	flow_call_off(&l.follower.flow, l.now);
+	assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
+	assert_false(flow_other_node(&l.follower.flow, true));
+	flow_call_off(&l.leader.flow, l.now);
+	assert_int_equal(last_told(&l.leader)->type, ACCEL_ABORT);
+	deliver(&l, &l.leader);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	end(&l);
+}
+
+/* Plain: what was in the SYNs is kept, what is in flight is learned anew. */
+static void test_other_node(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	l.leader.flow.near.syn.scale = 7;
+	assert_true(flow_other_node(&l.leader.flow, false));
+	assert_false(l.leader.flow.leader);
+	assert_int_equal(l.leader.flow.near.syn.scale, 7);
+	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
+	across(&l, &l.leader, 9000, 100, 8000);
+	across(&l, &l.follower, 8000, 0, 9100);
+	assert_true(flow_can_be_taken(&l.leader.flow, l.now));
+	assert_int_equal(l.leader.flow.near.scale_seen, 0);
+	end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -510,6 +622,10 @@ int main(void)
 		cmocka_unit_test(test_no_socket),
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_one_end_is_done),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_called_off),
+		cmocka_unit_test(test_other_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,46 @@ static void test_second_time_is_free(void **state)
 	unpacker_free(u);
 }
 
+static size_t sent(struct packer *p, struct pack_worth *w, const uint8_t *in, size_t len)
+{
+	size_t n;
+
+	if (!pack_is_worth_it(w, 22))
+		return len;
+	n = packer_run(p, in, len, packed, sizeof(packed));
+	pack_learn(w, len, n);
+	return n;
+}
+
+/* Of 4 MiB: a stream that does not shrink goes in as far as the cache is large, and not further. */
+static void test_what_is_not_worth_it(void **state)
+{
+	struct packer *p = packer_new(22, 1);
+	struct pack_worth w = { 0 }, again = { 0 };
+	unsigned packs = 0;
+	size_t second = 0;
+
+	(void)state;
+	fill();
+	for (unsigned i = 0; i < BLOCKS; i++)
+		sent(p, &w, data[i], BLOCK);
+	assert_false(pack_is_worth_it(&w, 22));
+	/* Bulk that follows does not drive it out. */
+	for (unsigned i = 0; i < 2 * BLOCKS; i++)
+		packs += pack_is_worth_it(&w, 22);
+	assert_true(packs >= 4 && packs <= 12);
+	/* The same bytes on another stream. */
+	for (unsigned i = 0; i < BLOCKS / 2; i++)
+		second += sent(p, &again, data[i], BLOCK);
+	assert_true(second * 100 < sizeof(data) / 2);
+	/* One that shrinks in the end is found out by a sample. */
+	memset(data, 'x', sizeof(data));
+	for (unsigned i = 0; i < 16; i++)
+		sent(p, &w, data[i], BLOCK);
+	assert_true(w.in_vain == 0 && pack_is_worth_it(&w, 22));
+	packer_free(p);
+}
+
 static void test_what_cannot_be_unpacked(void **state)
 {
 	struct packer *p = packer_new(20, 1);
@@ -116,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_second_time_is_free),
+		cmocka_unit_test(test_what_is_not_worth_it),
 		cmocka_unit_test(test_what_cannot_be_unpacked),
 		cmocka_unit_test(test_fifo),
 	};

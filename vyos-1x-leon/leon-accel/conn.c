@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "away.h"
 #include "base/defs.h"
 #include "base/log.h"
 #include "conn_state.h"
@@ -47,19 +48,25 @@ uint32_t conn_hash(const struct conn *c)
 
 static void send_frame(struct conn *c, const struct flow_frame *f, enum accel_where where)
 {
-	if (f->message) {
-		accel_queue_put(f->message, where, peer_id(c->peer));
-		engine_send(c->e, c->hash, where, peer_id(c->peer), NULL, f->message,
-			    f->message_len);
-	} else {
-		engine_send(c->e, c->hash, where, peer_id(c->peer), no_offload, f->data, f->len);
-	}
+	const uint8_t *vnet = f->message ? f->message + ACCEL_QUEUE_HDR : no_offload;
+
+	away_send(c, where, vnet, f->data, f->len);
+}
+
+void conn_to_near(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_t len)
+{
+	away_send(c, ACCEL_LAN, vnet, frame, len);
 }
 
 static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
 {
+	struct conn *c = arg;
+
 	(void)f;
-	send_frame(arg, frame, ACCEL_NODE);
+	/* It came from the node where the host is now, and must not seem to come from this one. The
+	 * host says it again. */
+	if (!c->near_away)
+		send_frame(c, frame, ACCEL_NODE);
 }
 
 static void to_near(void *arg, struct flow *f, const struct flow_frame *frame)
@@ -272,7 +279,7 @@ static void send_made(struct conn *c, enum accel_where where, const struct tcp_s
 {
 	uint8_t frame[TCP_FRAME_MAX];
 
-	engine_send(c->e, c->hash, where, peer_id(c->peer), no_offload, frame, tcp_make(s, frame));
+	away_send(c, where, no_offload, frame, tcp_make(s, frame));
 }
 
 /* Without payload, as if one host had sent it to the other: to the far one, or to the near one. */
@@ -375,7 +382,7 @@ static void give_up(void *arg, struct flow *f, bool reset)
 		/* The host has acknowledged more than the stand-in may know: both are sent. */
 		reset_by_hand(c);
 		/* The other accelerator cannot reset the far host any more. */
-		if (!peer_is_up(c->peer))
+		if (!peer_is_up(c->peer) || c->far_at)
 			ask(c, ACCEL_NODE);
 		if (fd >= 0)
 			stand_in_reset(fd);

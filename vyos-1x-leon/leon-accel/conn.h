@@ -28,6 +28,8 @@ struct conn_frame {
 bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now);
 /* A packet of the kernel here for a host: where it goes. NULL: nowhere. */
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t);
+/* One of the stand-in. */
+void conn_to_near(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_t len);
 const struct flow *conn_flow(const struct conn *c);
 struct accel_peer *conn_peer(const struct conn *c);
 uint32_t conn_hash(const struct conn *c);
@@ -48,6 +50,8 @@ void conn_bury(struct conn *c, const struct taken_one *one, mono_t now);
 void conn_ask_near(struct conn *c);
 /* Those that are drained or returned; true where there are any. */
 bool conns_tick(struct engine *e, mono_t now);
+/* A host is behind that node now, says leond. */
+void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node, mono_t now);
 /* Gives back what needs it no longer, forgets what is silent. */
 void conns_second(struct engine *e, mono_t now);
 void conns_release_all(struct engine *e, mono_t now);

@@ -20,7 +20,9 @@ struct conn {
 	struct accel_peer *peer;
 	struct flow flow;
 	unsigned hash;
-	uint32_t bound; /* stream that the peer knows this by; 0: none */
+	node_id_t far_at; /* the far host is there now, not behind the peer; 0: it is */
+	bool near_away;	  /* the near host is behind another node now */
+	uint32_t bound;	  /* stream that the peer knows this by; 0: none */
 	/* Of the stand-in. */
 	int fd;		/* -1: none */
 	int remembered; /* in the file; -1: not */
@@ -43,5 +45,7 @@ struct conn {
 extern const struct flow_ops conn_ops;
 /* Forgets stand-in and stream; the descriptor stays open. */
 void conn_detach(struct conn *c);
+/* Gives it back, or asks the other end to. */
+void conn_release(struct conn *c, mono_t now);
 /* What the flow has ended the peer need not know. */
 void conn_sync_stream(struct conn *c);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "away.h"
 #include "base/defs.h"
 #include "base/jsonw.h"
 #include "base/log.h"
@@ -168,12 +169,34 @@ static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 {
 	const struct accel_key key = c->flow.key;
 
-	/* RST: what its stand-in has acknowledged cannot follow. */
-	flow_reset(&c->flow, false, now);
+	c->peer = p;
+	if (flow_other_node(&c->flow, peer_leads(p)))
+		return;
 	conn_detach(c);
 	flow_fini(&c->flow);
-	c->peer = p;
 	flow_init(&c->flow, &conn_ops, c, peer_leads(p), &key, now);
+}
+
+/* Has a stand-in, or may be about to have one. */
+static bool is_taken(const struct conn *c)
+{
+	enum flow_state s = c->flow.state;
+
+	return s == FLOW_DRAINING || s == FLOW_TAKEN || s == FLOW_RETURNING;
+}
+
+/* The frame comes from a node, or goes to one. True where that is done with. */
+static bool is_elsewhere(struct conn *c, const struct conn_frame *cf, mono_t now)
+{
+	if (c->peer != cf->peer && c->flow.state == FLOW_DRAINING)
+		flow_call_off(&c->flow, now);
+	if (is_taken(c))
+		return away_frame(c, cf, now);
+	c->far_at = NODE_ID_NONE;
+	c->near_away = false;
+	if (c->peer != cf->peer)
+		change_peer(c, cf->peer, now);
+	return false;
 }
 
 bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
@@ -187,8 +210,10 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 		return false;
 	if (!c)
 		c = add(e, cf->peer, &k, hash, now);
-	if (c->peer != cf->peer)
-		change_peer(c, cf->peer, now);
+	if (is_elsewhere(c, cf, now)) {
+		conn_sync_stream(c);
+		return true;
+	}
 	if (cf->from_lan)
 		flow_from_near(&c->flow, f, now);
 	else
@@ -278,7 +303,7 @@ bool conns_tick(struct engine *e, mono_t now)
 	return any;
 }
 
-static void release(struct conn *c, mono_t now)
+void conn_release(struct conn *c, mono_t now)
 {
 	struct accel_frame ask = { .type = ACCEL_RELEASE,
 				   .stream = c->bound,
@@ -306,8 +331,10 @@ void conns_second(struct engine *e, mono_t now)
 			c->asks--;
 			conn_ask_near(c);
 		}
-		if (c->flow.state == FLOW_TAKEN && !is_wanted(c))
-			release(c, now);
+		if (is_taken(c) && away_is_lost(c, now))
+			flow_reset(&c->flow, false, now);
+		if (c->flow.state == FLOW_TAKEN && (!is_wanted(c) || away_is(c)))
+			conn_release(c, now);
 		if ((c->flow.state == FLOW_PLAIN && silent > PLAIN_SILENT_MS) ||
 		    (c->flow.state == FLOW_CLOSED && silent > CLOSED_SILENT_MS))
 			forget(c);
@@ -319,7 +346,17 @@ void conns_release_all(struct engine *e, mono_t now)
 	struct conn_entry *entry, *next;
 
 	HASH_ITER(hh, e->conns, entry, next)
-		release(&entry->conn, now);
+		conn_release(&entry->conn, now);
+}
+
+void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node, mono_t now)
+{
+	struct conn_entry *entry, *next;
+
+	moved_add(&e->moved, vlan, mac);
+	HASH_ITER(hh, e->conns, entry, next)
+		if (entry->conn.flow.key.vlan == vlan && is_taken(&entry->conn))
+			away_moved(&entry->conn, mac, node, now);
 }
 
 void conns_reset_all(struct engine *e, mono_t now)

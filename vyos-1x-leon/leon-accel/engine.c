@@ -64,6 +64,14 @@ static void take_carrier(struct engine *e, const uint8_t *vnet, const uint8_t *f
 		tun_write(&e->carrier, vnet, frame, len, v.l3_offset);
 }
 
+uint16_t engine_gso_size(const uint8_t *vnet)
+{
+	struct virtio_net_hdr h;
+
+	memcpy(&h, vnet, sizeof(h));
+	return h.gso_type ? h.gso_size : 0;
+}
+
 /* A frame between two hosts. What is no connection that can be followed goes on as it came. */
 static void take_hosts(struct engine *e, uint8_t *message, size_t message_len, node_id_t node)
 {
@@ -71,15 +79,13 @@ static void take_hosts(struct engine *e, uint8_t *message, size_t message_len, n
 	size_t len = message_len - ACCEL_QUEUE_HDR - ACCEL_VNET_LEN;
 	bool from_lan = message[0] == ACCEL_LAN;
 	enum accel_where on = from_lan ? ACCEL_NODE : ACCEL_LAN;
-	struct virtio_net_hdr h;
 	struct eth_view v;
 	struct tcp_view t;
 	struct conn_frame cf = { .from_lan = from_lan,
 				 .peer = peer_find(e, node),
 				 .frame = { message, message_len, frame, len, 0, &v, &t } };
 
-	memcpy(&h, message + ACCEL_QUEUE_HDR, sizeof(h));
-	cf.frame.gso_size = h.gso_type ? h.gso_size : 0;
+	cf.frame.gso_size = engine_gso_size(message + ACCEL_QUEUE_HDR);
 	if (cf.peer && eth_parse(frame, len, &v) == 0 && tcp_parse(frame, len, &v, &t) == 0 &&
 	    conn_frame(e, &cf, loop_now(e->loop)))
 		return;
@@ -180,7 +186,7 @@ static void take_packet(struct lan *lan, uint8_t *vnet, size_t len)
 	}
 	memcpy(frame, f->near.mac.b, MAC_LEN);
 	memcpy(frame + MAC_LEN, f->far.mac.b, MAC_LEN);
-	engine_send(e, conn_hash(c), ACCEL_LAN, peer_id(conn_peer(c)), vnet, frame, len);
+	conn_to_near(c, vnet, frame, len);
 }
 
 static void on_lan(void *arg, int fd, uint32_t events)

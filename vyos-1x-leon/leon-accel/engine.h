@@ -99,5 +99,7 @@ void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_i
 		 const void *vnet, const void *frame, size_t len);
 /* The TAP for a VLAN, NULL where it cannot be had. */
 struct lan *engine_lan(struct engine *e, uint16_t vlan);
+/* Of a frame behind such a header: payload of each segment, 0: it is no super-frame. */
+uint16_t engine_gso_size(const uint8_t *vnet);
 /* Something is drained or returned: looks every few milliseconds. */
 void engine_hurry(struct engine *e);

@@ -19,6 +19,11 @@
 /* After a try that failed: doubled each time, up to the last. */
 #define AGAIN_MS     2000
 #define AGAIN_MAX_MS 60000
+/* So long timestamps are watched before their clock is known, so long they are compared; what a
+ * queue on the way may add. */
+#define CLOCK_MIN_MS   20
+#define CLOCK_MAX_MS   86400000
+#define CLOCK_NOISE_MS 500
 /* A window of RFC 7323 is no larger. */
 #define SEQ_WINDOW_MAX (1u << 30)
 #define MADE_MAX       (TCP_FRAME_MAX + 65536)
@@ -81,7 +86,20 @@ static void begin_anew(struct flow_end *e)
 	*e = (struct flow_end){ .syn = { .scale = TCP_SCALE_UNKNOWN } };
 }
 
-static void take_syn(struct flow_end *e, const struct tcp_view *t)
+static void hear_clock(struct flow_end *e, const struct tcp_view *t, mono_t now)
+{
+	if (!t->has_ts || (e->has_ts && seq_before(t->ts_val, e->ts_val)))
+		return;
+	if (!e->has_ts || mono_sub_ms(now, e->ts_first_at) > CLOCK_MAX_MS) {
+		e->ts_first = t->ts_val;
+		e->ts_first_at = now;
+	}
+	e->has_ts = true;
+	e->ts_val = t->ts_val;
+	e->ts_at = now;
+}
+
+static void take_syn(struct flow_end *e, const struct tcp_view *t, mono_t now)
 {
 	begin_anew(e);
 	e->next = t->end;
@@ -92,16 +110,29 @@ static void take_syn(struct flow_end *e, const struct tcp_view *t)
 	/* A SYN without scale says that there is none: as good as a shift of 0. */
 	if (!e->syn.scaling)
 		e->syn.scale = 0;
-	e->has_ts = t->has_ts;
-	e->ts_val = t->ts_val;
+	hear_clock(e, t, now);
+}
+
+/*
+ * Timestamps count milliseconds, as those of a stand-in do. When a connection is given back to a
+ * host whose clock is slower, the other host takes all that it says for old (PAWS, RFC 7323); one
+ * that is much faster is half of all numbers ahead after a while, which is the same.
+ */
+static bool clock_fits(const struct flow_end *e)
+{
+	int64_t seen_ms = mono_sub_ms(e->ts_at, e->ts_first_at);
+	int64_t ticks = (int32_t)(e->ts_val - e->ts_first);
+
+	if (!e->has_ts)
+		return true;
+	return seen_ms >= CLOCK_MIN_MS && 2 * ticks >= seen_ms &&
+	       ticks <= 2 * seen_ms + CLOCK_NOISE_MS;
 }
 
 /* What every segment says; what it sends is counted by took(). */
-static void hear(struct flow_end *e, const struct tcp_view *t)
+static void hear(struct flow_end *e, const struct tcp_view *t, mono_t now)
 {
-	if (t->has_ts && (!e->has_ts || seq_before(e->ts_val, t->ts_val)))
-		e->ts_val = t->ts_val;
-	e->has_ts |= t->has_ts;
+	hear_clock(e, t, now);
 	e->sack_seen |= t->sack_blocks;
 	if (!(t->flags & TCP_ACK))
 		return;
@@ -146,7 +177,7 @@ static void see_window(struct flow_end *near, const struct flow_end *far)
 		near->scale_seen++;
 }
 
-static void track(struct flow *f, struct flow_end *e, const struct flow_frame *frame)
+static void track(struct flow *f, struct flow_end *e, const struct flow_frame *frame, mono_t now)
 {
 	const struct tcp_view *t = frame->t;
 
@@ -162,10 +193,10 @@ static void track(struct flow *f, struct flow_end *e, const struct flow_frame *f
 			f->not_before = (mono_t){ 0 };
 			begin_anew(e == &f->near ? &f->far : &f->near);
 		}
-		take_syn(e, t);
+		take_syn(e, t, now);
 		return;
 	}
-	hear(e, t);
+	hear(e, t, now);
 	took(e, t, frame->gso_size);
 	see_window(&f->near, &f->far);
 }
@@ -354,7 +385,8 @@ static void begin_draining(struct flow *f, mono_t now)
 bool flow_can_be_taken(const struct flow *f, mono_t now)
 {
 	return f->state == FLOW_PLAIN && !f->foreign && f->near.seen && f->far.seen &&
-	       !(f->near.fin && f->far.fin) && !mono_before(now, f->not_before);
+	       !(f->near.fin && f->far.fin) && clock_fits(&f->near) && clock_fits(&f->far) &&
+	       !mono_before(now, f->not_before);
 }
 
 void flow_offer(struct flow *f, uint32_t stream, mono_t now)
@@ -547,6 +579,30 @@ void flow_carrier_gone(struct flow *f, mono_t now)
 	flow_reset(f, true, now);
 }
 
+static void call_off(struct flow *f, mono_t now)
+{
+	tell(f, f->leader ? ACCEL_ABORT : ACCEL_RESET);
+	go_plain(f, now);
+}
+
+void flow_call_off(struct flow *f, mono_t now)
+{
+	/* A follower that is ready may be taken already: it waits for the word. */
+	if (f->state != FLOW_DRAINING || (!f->leader && f->near_ready))
+		return;
+	try_again_later(f, now);
+	call_off(f, now);
+}
+
+bool flow_other_node(struct flow *f, bool leader)
+{
+	if (f->state != FLOW_PLAIN)
+		return false;
+	f->leader = leader;
+	f->near.seen = f->far.seen = false;
+	return true;
+}
+
 void flow_bury(struct flow *f, mono_t now)
 {
 	let_go(f, NULL);
@@ -570,8 +626,7 @@ static bool ends_draining(struct flow *f, const struct flow_frame *frame, mono_t
 {
 	if (f->state != FLOW_DRAINING || !(frame->t->flags & (TCP_RST | TCP_SYN)))
 		return false;
-	tell(f, f->leader ? ACCEL_ABORT : ACCEL_RESET);
-	go_plain(f, now);
+	call_off(f, now);
 	return true;
 }
 
@@ -605,10 +660,10 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 		way = f->ops->refuse_near;
 	if (holds && !(frame->t->flags & (TCP_RST | TCP_SYN)) &&
 	    seq_before(f->near_point, frame->t->end)) {
-		hear(&f->near, frame->t);
+		hear(&f->near, frame->t, now);
 		hold_beyond(f, frame, way);
 	} else {
-		track(f, &f->near, frame);
+		track(f, &f->near, frame, now);
 		way(f->arg, f, frame);
 	}
 	step(f, now);
@@ -633,6 +688,6 @@ void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now)
 	/* A late copy: the host has acknowledged what is in it. */
 	if (f->state != FLOW_PLAIN && f->state != FLOW_DRAINING)
 		return;
-	track(f, &f->far, frame);
+	track(f, &f->far, frame, now);
 	f->ops->to_near(f->arg, f, frame);
 }

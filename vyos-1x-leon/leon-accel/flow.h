@@ -35,7 +35,8 @@ struct flow_end {
 	uint16_t widest;    /* of all that it stated, not scaled */
 	uint8_t scale_seen; /* its windows are scaled by this at least: so much is in flight */
 	bool has_ts;
-	uint32_t ts_val;
+	uint32_t ts_val, ts_first; /* of its timestamps the latest, and the one that is compared */
+	mono_t ts_at, ts_first_at;
 	struct accel_options syn; /* from its SYN, or what the other node saw of it */
 	bool sack_seen;
 	uint16_t largest;  /* segment with data */
@@ -129,6 +130,11 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now);
 bool flow_message(struct flow *f, const struct accel_frame *m, mono_t now);
 /* Leader: gives it back. */
 void flow_release(struct flow *f, mono_t now);
+/* Called off, where it is drained and that can be said without asking. */
+void flow_call_off(struct flow *f, mono_t now);
+/* Plain: the far host is behind another node, and this one leads or not. What the hosts said in
+ * their SYNs stays true. False where it is not plain. */
+bool flow_other_node(struct flow *f, bool leader);
 /* Looks whether a step is due that nothing else reports; rtt_ms of the path. */
 void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now);
 /* The carrier is gone. */

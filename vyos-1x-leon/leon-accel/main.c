@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "base/loop.h"
+#include "conn.h"
 #include "control.h"
 #include "engine.h"
 #include "report.h"
@@ -78,7 +79,8 @@ static void hear(struct accel *a, const struct accel_say_frame *f)
 	else if (f->what == ACCEL_SAY_SETTINGS)
 		engine_set(&a->engine, &f->settings);
 	else if (f->what == ACCEL_SAY_MOVED)
-		moved_add(&a->engine.moved, f->moved.vlan, f->moved.mac);
+		conns_moved(&a->engine, f->moved.vlan, f->moved.mac, f->moved.node,
+			    loop_now(a->loop));
 	if (a->engine.settings.mode == ACCEL_OFF && !timer_is_set(a->idle))
 		timer_set(a->idle, mono_add_ms(loop_now(a->loop), IDLE_MS));
 }

@@ -4,11 +4,12 @@
  */
 #include "pack.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <zstd.h>
 
 #include "base/mem.h"
+
+#define SAMPLE_EVERY 16 /* portions */
 
 struct packer {
 	ZSTD_CCtx *ctx;
@@ -50,6 +51,24 @@ size_t packer_run(struct packer *p, const void *in, size_t len, void *out, size_
 
 	/* Nothing may stay behind: the other end would wait for it. */
 	return left == 0 && i.pos == len ? o.pos : 0;
+}
+
+bool pack_is_worth_it(struct pack_worth *w, unsigned window_log)
+{
+	uint64_t window = 1ULL << window_log;
+
+	if (w->in_vain < window - window / 16)
+		return true;
+	w->skipped = (w->skipped + 1) % SAMPLE_EVERY;
+	return w->skipped == 0;
+}
+
+void pack_learn(struct pack_worth *w, size_t len, size_t packed)
+{
+	if (packed < len - len / 16)
+		w->in_vain = 0;
+	else
+		w->in_vain += len;
 }
 
 struct unpacker *unpacker_new(unsigned window_log)

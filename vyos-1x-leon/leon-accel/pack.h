@@ -6,7 +6,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define PACK_WINDOW_MIN 20 /* log2 of bytes */
 #define PACK_WINDOW_MAX 27
@@ -22,6 +24,21 @@ void packer_free(struct packer *p); /* NULL ok */
 /* All of in, so that the other end can read it as soon as it has it. Returns the length, at most
  * PACK_BOUND(len), 0 on failure: the stream is of no use any more. */
 size_t packer_run(struct packer *p, const void *in, size_t len, void *out, size_t room);
+
+/*
+ * Whether the bytes of one stream are worth packing. What does not shrink by itself may be sent a
+ * second time, and is found again only if it was packed the first time. So a stream is left out
+ * when it went in vain through nearly the whole window: so much of it is in the cache, more would
+ * drive it out again, with what others have there. A sample now and then tells when that changes.
+ */
+struct pack_worth {
+	uint64_t in_vain; /* bytes since it shrank */
+	unsigned skipped; /* portions since the last sample */
+};
+/* The next portion is to be packed. */
+bool pack_is_worth_it(struct pack_worth *w, unsigned window_log);
+/* It was: from len to packed. */
+void pack_learn(struct pack_worth *w, size_t len, size_t packed);
 
 struct unpacker *unpacker_new(unsigned window_log);
 void unpacker_free(struct unpacker *u); /* NULL ok */

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "away.h"
 #include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -42,6 +43,7 @@ enum state { DOWN, CONNECTING, GREETING, UP };
 struct stream {
 	uint32_t number;
 	struct conn *conn;
+	struct pack_worth worth;
 	UT_hash_handle hh;
 };
 
@@ -57,6 +59,7 @@ struct accel_peer {
 	mono_t since, heard, learned;
 	struct fifo out, in;
 	struct packer *packer;
+	uint8_t window_log; /* of it */
 	struct unpacker *unpacker;
 	uint32_t last_stream;
 	struct stream *streams;
@@ -92,6 +95,11 @@ node_id_t peer_id(const struct accel_peer *p)
 bool peer_is_up(const struct accel_peer *p)
 {
 	return p->state == UP;
+}
+
+bool peer_is_known(const struct accel_peer *p, mono_t now)
+{
+	return mono_sub_ms(now, p->learned) <= SILENT_MS;
 }
 
 bool peer_leads(const struct accel_peer *p)
@@ -227,22 +235,37 @@ void peer_tell(struct accel_peer *p, const struct accel_frame *f)
 	flush(p);
 }
 
+/* Returns the length, 0 where it is sent as it is. */
+static size_t pack(struct accel_peer *p, uint32_t stream, const void *data, size_t len,
+		   uint8_t *out)
+{
+	struct stream *s = stream_find(p, stream);
+	size_t n;
+
+	if (!p->packer || (s && !pack_is_worth_it(&s->worth, p->window_log)))
+		return 0;
+	n = packer_run(p->packer, data, len, out, PACK_BOUND(len));
+	/* A stream of zstd that failed is not gone on with. */
+	if (!n) {
+		packer_free(p->packer);
+		p->packer = NULL;
+	} else if (s) {
+		pack_learn(&s->worth, len, n);
+	}
+	return n;
+}
+
 size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len)
 {
 	struct accel_frame f = { .type = ACCEL_DATA, .stream = stream, .data = { data, len } };
 	uint8_t *out = fifo_reserve(&p->out, ACCEL_HDR_LEN + PACK_BOUND(len));
 	uint8_t header[ACCEL_SMALL_MAX];
-	size_t n = 0;
+	size_t n = pack(p, stream, data, len, out + ACCEL_HDR_LEN);
 
-	if (p->packer)
-		n = packer_run(p->packer, data, len, out + ACCEL_HDR_LEN, PACK_BOUND(len));
 	if (n) {
 		f.type = ACCEL_PACKED;
 		f.data.len = n;
 	} else {
-		/* A stream of zstd that failed is not gone on with. */
-		packer_free(p->packer);
-		p->packer = NULL;
 		memcpy(out + ACCEL_HDR_LEN, data, len);
 	}
 	memcpy(out, header, accel_encode(&f, header));
@@ -251,6 +274,22 @@ size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t
 	p->e->counters.carrier_out += ACCEL_HDR_LEN + f.data.len;
 	flush(p);
 	return ACCEL_HDR_LEN + f.data.len;
+}
+
+void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_t *vnet,
+	       const uint8_t *frame, size_t len)
+{
+	struct accel_frame f = { .type = type,
+				 .stream = stream,
+				 .data = { NULL, ACCEL_VNET_LEN + len } };
+	uint8_t header[ACCEL_SMALL_MAX];
+
+	if (p->state != UP || !stream || p->out.len > OUT_MAX || f.data.len > ACCEL_BODY_MAX)
+		return;
+	fifo_put(&p->out, header, accel_encode(&f, header));
+	fifo_put(&p->out, vnet, ACCEL_VNET_LEN);
+	fifo_put(&p->out, frame, len);
+	flush(p);
 }
 
 /* --- what comes --- */
@@ -319,6 +358,12 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 		return true;
 	case ACCEL_WANT:
 		return true;
+	case ACCEL_FOUND:
+	case ACCEL_FORWARD:
+		s = stream_find(p, f->stream);
+		if (s)
+			away_lent(s->conn, f, now);
+		return true;
 	default:
 		/* One that ended here while the message was under way. */
 		s = stream_find(p, f->stream);
@@ -367,6 +412,7 @@ static void greet(struct accel_peer *p, mono_t now)
 	struct accel_frame f = { .type = ACCEL_HELLO,
 				 .hello = { ACCEL_VERSION, p->e->self, window_log } };
 
+	p->window_log = window_log;
 	if (window_log)
 		p->packer = packer_new(window_log, PACK_LEVEL);
 	if (!p->packer)
@@ -500,7 +546,7 @@ static bool is_wanted(const struct accel_peer *p, mono_t now)
 	const struct accel_settings *s = &p->e->settings;
 
 	if (s->mode == ACCEL_OFF || !p->rtt_us || p->room < ETH_HDR_LEN + MTU_MIN ||
-	    mono_sub_ms(now, p->learned) > SILENT_MS)
+	    !peer_is_known(p, now))
 		return false;
 	return s->mode == ACCEL_ALWAYS || p->rtt_us >= s->threshold_us;
 }

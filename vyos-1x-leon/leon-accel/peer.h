@@ -47,6 +47,8 @@ void peers_free(struct engine *e);
 
 node_id_t peer_id(const struct accel_peer *p);
 bool peer_is_up(const struct accel_peer *p);
+/* leond spoke of it lately: frames between hosts here and there come by. */
+bool peer_is_known(const struct accel_peer *p, mono_t now);
 bool peer_leads(const struct accel_peer *p); /* this node leads */
 int64_t peer_rtt_ms(const struct accel_peer *p);
 uint32_t peer_rtt_us(const struct accel_peer *p);
@@ -57,6 +59,10 @@ void peer_tell(struct accel_peer *p, const struct accel_frame *f);
 bool peer_has_room(struct accel_peer *p);
 /* Returns how many bytes of the carrier it took. */
 size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len);
+
+/* A frame of a host, with its vnet header; lost where there is no room, as frames are. */
+void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_t *vnet,
+	       const uint8_t *frame, size_t len);
 
 /* Streams and their conns. */
 void peer_bind(struct accel_peer *p, uint32_t stream, struct conn *c);

@@ -120,6 +120,8 @@ static bool get_body(struct rbuf *b, struct accel_frame *f)
 		break;
 	case ACCEL_DATA:
 	case ACCEL_PACKED:
+	case ACCEL_FOUND:
+	case ACCEL_FORWARD:
 		f->data.len = rbuf_left(b);
 		f->data.data = rbuf_take(b, f->data.len);
 		return f->data.len > 0;
@@ -133,6 +135,12 @@ static bool belongs_to_stream(uint8_t type)
 {
 	return type != ACCEL_HELLO && type != ACCEL_WANT && type != ACCEL_PING &&
 	       type != ACCEL_PONG;
+}
+
+bool accel_has_data(uint8_t type)
+{
+	return type == ACCEL_DATA || type == ACCEL_PACKED || type == ACCEL_FOUND ||
+	       type == ACCEL_FORWARD;
 }
 
 enum accel_parse accel_decode(const void *data, size_t len, struct accel_frame *f, size_t *used)
@@ -196,7 +204,7 @@ static void put_body(struct wbuf *b, const struct accel_frame *f)
 size_t accel_encode(const struct accel_frame *f, void *out)
 {
 	struct wbuf b = wbuf_of(out, ACCEL_SMALL_MAX);
-	bool has_data = f->type == ACCEL_DATA || f->type == ACCEL_PACKED;
+	bool has_data = accel_has_data(f->type);
 	size_t body_len;
 
 	wbuf_u8(&b, f->type);

@@ -43,7 +43,9 @@ enum accel_type {
 	ACCEL_RETURN,	 /* leader: it is given back, for both */
 	ACCEL_PING,	 /* stream 0: answer it */
 	ACCEL_PONG,
-	ACCEL_TYPES, /* end of them; 0 is none */
+	ACCEL_FOUND,   /* a frame of the receiver's host, which came in here: the host moved */
+	ACCEL_FORWARD, /* one for the sender's host, which is where the receiver sees it */
+	ACCEL_TYPES,   /* end of them; 0 is none */
 };
 
 /* Which connection, as the sender sees it. */
@@ -91,7 +93,7 @@ struct accel_frame {
 		struct { /* PING, PONG */
 			uint64_t value;
 		} ping;
-		struct { /* DATA, PACKED */
+		struct { /* DATA, PACKED; FOUND, FORWARD: vnet header and frame */
 			const uint8_t *data;
 			size_t len;
 		} data;
@@ -106,6 +108,8 @@ enum accel_parse {
 /* Reads the first frame of what came; on ACCEL_OK *used bytes of it, and data points into them. */
 enum accel_parse accel_decode(const void *data, size_t len, struct accel_frame *f, size_t *used);
 
+/* Bytes follow what accel_encode() writes. */
+bool accel_has_data(uint8_t type);
 /* Writes a frame; of data only the header, the bytes follow. Returns the length written, at most
  * ACCEL_SMALL_MAX. */
 size_t accel_encode(const struct accel_frame *f, void *out);

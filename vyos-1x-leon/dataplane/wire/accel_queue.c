@@ -31,6 +31,7 @@ size_t accel_say_encode(const struct accel_say_frame *f, uint8_t out[ACCEL_SAY_M
 	case ACCEL_SAY_MOVED:
 		wbuf_u16(&b, f->moved.vlan);
 		wbuf_bytes(&b, f->moved.mac.b, MAC_LEN);
+		wbuf_u32(&b, f->moved.node);
 		break;
 	default:
 		break;
@@ -71,6 +72,7 @@ int accel_say_decode(const void *data, size_t len, struct accel_say_frame *f)
 	case ACCEL_SAY_MOVED:
 		f->moved.vlan = rbuf_u16(&b);
 		take_mac(&b, &f->moved.mac);
+		f->moved.node = rbuf_u32(&b);
 		break;
 	default:
 		return -EBADMSG;

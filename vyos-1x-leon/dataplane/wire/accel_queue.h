@@ -44,7 +44,7 @@ enum accel_say {
 	ACCEL_SAY_MOVED,    /* a host is behind another node now; the last ones are said first */
 	ACCEL_SAY_END,
 };
-#define ACCEL_SAY_VERSION 2
+#define ACCEL_SAY_VERSION 3
 #define ACCEL_SAY_MAX	  2048
 
 struct accel_say_frame {
@@ -64,6 +64,7 @@ struct accel_say_frame {
 		struct { /* MOVED */
 			uint16_t vlan;
 			struct mac mac;
+			node_id_t node; /* where it is now */
 		} moved;
 	};
 };

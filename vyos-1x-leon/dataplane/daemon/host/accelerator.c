@@ -31,6 +31,7 @@
 struct moved_mac {
 	uint16_t vlan;
 	struct mac mac;
+	node_id_t node; /* where it is now */
 };
 
 struct accelerator {
@@ -93,7 +94,8 @@ static void say_settings(struct leond *d)
 
 static void say_moved(struct leond *d, const struct moved_mac *m)
 {
-	struct accel_say_frame f = { .what = ACCEL_SAY_MOVED, .moved = { m->vlan, m->mac } };
+	struct accel_say_frame f = { .what = ACCEL_SAY_MOVED,
+				     .moved = { m->vlan, m->mac, m->node } };
 
 	if (d->accelerator->fd >= 0)
 		say(d, &f);
@@ -311,7 +313,7 @@ bool accelerator_stop(struct leond *d)
 	return true;
 }
 
-void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac)
+void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, node_id_t node)
 {
 	struct accelerator *a = d->accelerator;
 	struct moved_mac *m;
@@ -319,7 +321,7 @@ void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac)
 	if (!a)
 		return;
 	m = &a->moved[a->n_moved++ % MOVED_MAX];
-	*m = (struct moved_mac){ vlan, mac };
+	*m = (struct moved_mac){ vlan, mac, node };
 	if (accel_queues_are_ready(d))
 		say_moved(d, m);
 }

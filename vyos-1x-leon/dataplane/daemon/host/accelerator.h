@@ -19,7 +19,7 @@ void accelerator_apply_conf(struct leond *d);
 /* leond is to end: what is taken is given back. True while that goes on; asked again and again. */
 bool accelerator_stop(struct leond *d);
 /* A host is behind another node, or this one, now. */
-void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac);
+void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, node_id_t node);
 void accelerator_free(struct leond *d);
 /* Once a second: nodes and their latencies. */
 void accelerator_second(struct leond *d);

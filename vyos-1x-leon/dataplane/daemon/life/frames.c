@@ -60,7 +60,7 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 	switch (fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now))) {
 	case FDB_MOVED:
 		neigh_forget_mac(d->neigh, vlan, r->learn.mac);
-		accelerator_moved(d, vlan, r->learn.mac);
+		accelerator_moved(d, vlan, r->learn.mac, n->id);
 		facts.kind = EV_MAC_MOVED;
 		report_event(d, &facts, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
 		break;

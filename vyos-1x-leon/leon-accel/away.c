@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Hosts that move on, see away.h. Of the two nodes of a connection the one whose host stayed sees
+ * where the other one is (far_at); the other only learns that its host is gone (near_away).
+ */
+#include "away.h"
+
+#include <string.h>
+
+#include "conn_state.h"
+
+bool away_is(const struct conn *c)
+{
+	return c->far_at || c->near_away;
+}
+
+bool away_is_lost(const struct conn *c, mono_t now)
+{
+	const struct accel_peer *at = c->far_at ? peer_find(c->e, c->far_at) : NULL;
+
+	return c->far_at && (!at || !peer_is_known(at, now));
+}
+
+static void far_is_at(struct conn *c, node_id_t node, mono_t now)
+{
+	if (node == peer_id(c->peer))
+		node = NODE_ID_NONE;
+	if (c->far_at == node)
+		return;
+	c->far_at = node;
+	if (node)
+		conn_release(c, now);
+}
+
+static void near_is_away(struct conn *c, bool away, mono_t now)
+{
+	if (c->near_away == away)
+		return;
+	c->near_away = away;
+	if (away)
+		conn_release(c, now);
+}
+
+bool away_frame(struct conn *c, const struct conn_frame *cf, mono_t now)
+{
+	const struct flow_frame *f = &cf->frame;
+
+	if (cf->from_lan)
+		near_is_away(c, false, now);
+	/* One that was queued before the host moved says nothing: leond says when it is back. */
+	if (cf->peer == c->peer)
+		return false;
+	if (cf->from_lan) {
+		far_is_at(c, peer_id(cf->peer), now);
+		return false;
+	}
+	far_is_at(c, peer_id(cf->peer), now);
+	peer_lend(c->peer, ACCEL_FOUND, c->bound, f->message + ACCEL_QUEUE_HDR, f->data, f->len);
+	return true;
+}
+
+void away_moved(struct conn *c, struct mac mac, node_id_t node, mono_t now)
+{
+	const struct flow *f = &c->flow;
+
+	if (mac_to_u64(f->far.mac) == mac_to_u64(mac))
+		far_is_at(c, node, now);
+	if (mac_to_u64(f->near.mac) == mac_to_u64(mac))
+		near_is_away(c, node != c->e->self, now);
+}
+
+/* What came with the message is of this connection, from its near host. */
+static bool is_of(const struct conn *c, const struct eth_view *v, const struct tcp_view *t)
+{
+	const struct accel_key *k = &c->flow.key;
+
+	return v->vlan == k->vlan && t->src_port == k->near_port && t->dst_port == k->far_port &&
+	       ip_equal(&t->src, &k->near) && ip_equal(&t->dst, &k->far);
+}
+
+static void found(struct conn *c, const struct flow_frame *f, mono_t now)
+{
+	near_is_away(c, true, now);
+	flow_from_near(&c->flow, f, now);
+	conn_sync_stream(c);
+}
+
+void away_lent(struct conn *c, const struct accel_frame *m, mono_t now)
+{
+	uint8_t *message = c->e->message, *data = message + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN;
+	size_t len = m->data.len;
+	struct eth_view v;
+	struct tcp_view t;
+	struct flow_frame f = { .message = message, .data = data, .v = &v, .t = &t };
+
+	if (len <= ACCEL_VNET_LEN || len > ACCEL_QUEUE_MAX - ACCEL_QUEUE_HDR)
+		return;
+	memcpy(message + ACCEL_QUEUE_HDR, m->data.data, len);
+	f.message_len = ACCEL_QUEUE_HDR + len;
+	f.len = len - ACCEL_VNET_LEN;
+	f.gso_size = engine_gso_size(message + ACCEL_QUEUE_HDR);
+	if (eth_parse(data, f.len, &v) < 0 || tcp_parse(data, f.len, &v, &t) < 0 ||
+	    !is_of(c, &v, &t))
+		return;
+	if (m->type == ACCEL_FOUND)
+		found(c, &f, now);
+	else if (c->far_at)
+		away_send(c, ACCEL_NODE, message + ACCEL_QUEUE_HDR, data, f.len);
+}
+
+void away_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
+	       size_t len)
+{
+	node_id_t node = peer_id(c->peer);
+
+	if (where == ACCEL_LAN && c->near_away) {
+		peer_lend(c->peer, ACCEL_FORWARD, c->bound, vnet, frame, len);
+		return;
+	}
+	if (where == ACCEL_NODE && c->far_at == c->e->self)
+		where = ACCEL_LAN;
+	else if (where == ACCEL_NODE && c->far_at)
+		node = c->far_at;
+	engine_send(c->e, c->hash, where, node, vnet, frame, len);
+}
