@@ -125,6 +125,21 @@ def test_exit_status_without_permission(tmp_path):
     assert result.returncode == 4 and 'permission denied' in result.stderr, result
 
 
+def test_exit_status_where_sockets_cannot_be_looked_for():
+    """/run/leon is for root and the group; who is neither is not told that nothing runs."""
+    if os.geteuid() != 0 or subprocess.run(['unshare', '--mount', 'true'], check=False).returncode != 0:
+        pytest.skip('needs root to become somebody else, with a /run of its own')
+    with tempfile.TemporaryDirectory(prefix='leonctl-') as directory:
+        os.chmod(directory, 0o755)
+        shutil.copy(LEONCTL, f'{directory}/leonctl')
+        result = subprocess.run(
+            ['unshare', '--mount', 'sh', '-c',
+             'mount -t tmpfs -o mode=0755 run /run && mkdir -m 0750 /run/leon && exec setpriv '
+             f'--reuid=65534 --regid=65534 --clear-groups {directory}/leonctl show nodes'],
+            capture_output=True, text=True, check=False)
+    assert result.returncode == 4 and 'become root or a member of the group' in result.stderr, result
+
+
 # --- the Tab key ---
 
 def offered(line):

@@ -8,6 +8,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/ctlsock.h"
 
@@ -17,6 +18,12 @@ static int find_only_socket(char path[TARGET_PATH_LEN])
 	glob_t g = { 0 };
 	int r = EXIT_NO_ANSWER;
 
+	if (access(TARGET_RUN_DIR, R_OK | X_OK) != 0 && errno == EACCES) {
+		fputs("leonctl: " TARGET_RUN_DIR
+		      ": permission denied; become root or a member of the group leon\n",
+		      stderr);
+		return EXIT_NOT_PERMITTED;
+	}
 	if (glob(TARGET_RUN_DIR "/*.sock", 0, NULL, &g) != 0 || g.gl_pathc == 0) {
 		fputs("leonctl: no leond is running here (no socket in " TARGET_RUN_DIR
 		      "); start leond@INTERFACE, or name the socket with --socket\n",
