@@ -55,16 +55,18 @@ def changelog(field):
     return said('dpkg-parsechangelog', '-l', str(TOP / 'packaging/debian/changelog'), '-S', field)
 
 
+def own_package(folder, name, version, arch):
+    """The .deb file of this version."""
+    candidates = [folder / f'{name}_{version}_{kind}.deb' for kind in (arch, 'all')]
+    present = [path for path in candidates if path.exists()]
+    if not present:
+        raise SystemExit(f'{candidates[0]} is not there: run "make deb" first')
+    return present[0].resolve()
+
+
 def own_packages(folder, version, arch):
-    """The .deb files of this version that the image gets."""
-    found = []
-    for name in PACKAGES:
-        candidates = [folder / f'{name}_{version}_{kind}.deb' for kind in (arch, 'all')]
-        present = [path for path in candidates if path.exists()]
-        if not present:
-            raise SystemExit(f'{candidates[0]} is not there: run "make deb" first')
-        found.append(present[0].resolve())
-    return found
+    """Those that the image gets."""
+    return [own_package(folder, name, version, arch) for name in PACKAGES]
 
 
 def installed(root_tar):
@@ -105,11 +107,16 @@ class Build:
     def root(self, mirror):
         debs = own_packages(self.options.debs, self.version, self.options.arch)
         tar = self.out / f'{self.name}.root.tar'
-        command = ' '.join([shlex.quote(str(HERE / 'customize')), '"$1"',
-                            *(shlex.quote(str(path)) for path in debs)])
+        ours = roots.packed(self.out / f'{self.name}.ours.tar', self.epoch, {
+            **{str(path.relative_to(HERE / 'root')): path
+               for path in (HERE / 'root').rglob('*') if path.is_file()},
+            **{f'leon-build/{path.name}': path
+               for path in (*debs, *(HERE / name for name in ('customize', 'patience', 'grub.cfg')))}})
         mirror.root(tar, self.options.arch, roots.words(HERE / 'packages', self.options.arch),
-                    self.epoch, *roots.LEAVE_OUT, f'--customize-hook={command}',
+                    self.epoch, *roots.LEAVE_OUT, f'--customize-hook=tar-in {shlex.quote(str(ours))} /',
+                    '--customize-hook=sh "$1/leon-build/customize" "$1"',
                     env={'ROOT_UUID': self.ids.root, 'ESP_UUID': self.ids.esp_uuid()})
+        ours.unlink()
         return tar
 
     def run(self):

@@ -2,12 +2,17 @@
 """Debian roots as tar files by mmdebstrap, and a root of tools to run programs in.
 
 Nobody has to be root: mmdebstrap takes a user namespace then (and needs uidmap, and lines in
-/etc/subuid and /etc/subgid), and what the tools do needs no owner.
+/etc/subuid and /etc/subgid), and what the tools do needs no owner. In that namespace the builder is
+nobody and his files may be closed to it, so all goes in and out by mmdebstrap's own hooks, which
+copy as the builder.
 """
 import hashlib
+import io
 import os
+import shlex
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 SUITE = 'trixie'
@@ -15,6 +20,7 @@ MIRROR = 'http://deb.debian.org/debian'
 SECURITY = 'http://deb.debian.org/debian-security'
 TOOLS = ('dosfstools', 'e2fsprogs', 'fdisk', 'grub-common', 'grub-pc-bin', 'libarchive13t64', 'mtools',
          'qemu-utils')
+APT_CACHE = '/var/cache/apt/archives'
 LEAVE_OUT = ('--dpkgopt=path-exclude=/usr/share/man/*', '--dpkgopt=path-exclude=/usr/share/locale/*',
              '--dpkgopt=path-exclude=/usr/share/doc/*',
              '--dpkgopt=path-include=/usr/share/doc/*/copyright',
@@ -23,7 +29,8 @@ LEAVE_OUT = ('--dpkgopt=path-exclude=/usr/share/man/*', '--dpkgopt=path-exclude=
 
 def environment(epoch):
     """No variable of the builder's gets into what is built."""
-    return {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'HOME': '/root', 'LANG': 'C.UTF-8', 'TZ': 'UTC',
+    home = '/' if os.geteuid() else '/root'
+    return {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'HOME': home, 'LANG': 'C.UTF-8', 'TZ': 'UTC',
             'SOURCE_DATE_EPOCH': str(epoch), 'PYTHONHASHSEED': '0',
             'DEBIAN_FRONTEND': 'noninteractive', 'MTOOLS_SKIP_CHECK': '1',
             **{name: os.environ[name] for name in ('TMPDIR', 'http_proxy') if name in os.environ}}
@@ -53,28 +60,56 @@ class Mirror:
         (debs / 'partial').mkdir(parents=True, exist_ok=True)
 
     def root(self, out, arch, packages, epoch, *options, env=None):
-        """Makes a root as a tar; mmdebstrap speaks where it fails."""
-        fresh = out.with_name(out.name + '.new')
-        command = ['mmdebstrap', '--variant=minbase', f'--architectures={arch}', '--format=tar',
-                   '--aptopt=APT::Install-Recommends "false"', '--aptopt=Acquire::Languages "none"',
-                   # The packages of the last build are looked at first.
-                   '--skip=download/empty,essential/unlink,cleanup/apt/cache',
-                   f'--setup-hook=mkdir -p "$1/var/cache/apt/archives" && find {self.debs} -name '
-                   '"*.deb" -exec cp -l -t "$1/var/cache/apt/archives" {} + 2>/dev/null || find '
-                   f'{self.debs} -name "*.deb" -exec cp -t "$1/var/cache/apt/archives" {{}} +',
-                   '--include=' + ' '.join(packages), *options,
-                   f'--customize-hook=find "$1/var/cache/apt/archives" -name "*.deb" -exec cp -n -t '
-                   f'{self.debs} {{}} +; find "$1/var/cache/apt/archives" -name "*.deb" -delete',
-                   self.suite, str(fresh),
-                   *sources(self.suite, self.mirror, self.security)]
-        done = subprocess.run(command, env={**environment(epoch), **(env or {})}, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors='replace', stdin=subprocess.DEVNULL)
-        out.with_suffix('.log').write_text(done.stdout)
-        if done.returncode != 0:
-            sys.stderr.write('\n'.join(done.stdout.splitlines()[-30:]) + '\n')
-            raise SystemExit(f'mmdebstrap failed; all it said is in {out.with_suffix(".log")}')
-        fresh.replace(out)
+        """Makes a root as a tar."""
+        debs = shlex.quote(str(self.debs))
+        debootstrap(out, epoch, '--variant=minbase', f'--architectures={arch}',
+                    '--aptopt=APT::Install-Recommends "false"', '--aptopt=Acquire::Languages "none"',
+                    # The packages of the last build are looked at first.
+                    '--skip=download/empty,essential/unlink,cleanup/apt/cache',
+                    f'--setup-hook=mkdir -p "$1{APT_CACHE}"', f'--setup-hook=sync-in {debs} {APT_CACHE}',
+                    '--include=' + ' '.join(packages), *options,
+                    f'--customize-hook=sync-out {APT_CACHE} {debs}',
+                    f'--customize-hook=find "$1{APT_CACHE}" -name "*.deb" -delete',
+                    words=(self.suite, *sources(self.suite, self.mirror, self.security)), env=env)
+
+
+def debootstrap(out, epoch, *options, words, env=None):
+    """Has mmdebstrap make the tar `out`; it speaks where it fails. `words`: suite and sources."""
+    fresh = out.with_name(out.name + '.new')
+    done = subprocess.run(['mmdebstrap', '--format=tar', *options, words[0], str(fresh), *words[1:]],
+                          env={**environment(epoch), **(env or {})}, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors='replace', stdin=subprocess.DEVNULL,
+                          # Programs in its hooks have to be able to come back to where they began.
+                          cwd='/')
+    out.with_suffix('.log').write_text(done.stdout)
+    if done.returncode != 0:
+        sys.stderr.write('\n'.join(done.stdout.splitlines()[-30:]) + '\n')
+        raise SystemExit(f'mmdebstrap failed; all it said is in {out.with_suffix(".log")}')
+    fresh.replace(out)
+
+
+def packed(out, epoch, files):
+    """A tar of {name in the root: file of ours}, as root has them there."""
+    with tarfile.open(out, 'w') as archive:
+        made = set()
+        for name in sorted(files):
+            for parent in reversed(Path(name).parents[:-1]):
+                if parent not in made:
+                    made.add(parent)
+                    add(archive, epoch, parent, None, 0o755)
+            executable = os.access(files[name], os.X_OK)
+            add(archive, epoch, name, Path(files[name]).read_bytes(), 0o755 if executable else 0o644)
+    return out
+
+
+def add(archive, epoch, name, content, mode):
+    """One member; a directory where it has no content."""
+    member = tarfile.TarInfo(f'./{name}')
+    member.mode, member.mtime = mode, epoch
+    member.type = tarfile.DIRTYPE if content is None else tarfile.REGTYPE
+    member.size = len(content or b'')
+    archive.addfile(member, io.BytesIO(content or b''))
 
 
 # Enters a root that sees devices and processes, in mounts of its own, and leaves nothing mounted.
