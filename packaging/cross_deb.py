@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds the Debian packages for another architecture by a cross compiler.
+
+Usage: cross_deb.py [--arch ARCH] [--out DIR] [--root DIR]
+
+    --arch ARCH   arm64
+    --out DIR     where packages go, build/deb, beside those of `make deb`
+    --root DIR    where the root with the compiler is kept for the next time, build/cross
+
+It runs packaging/build-deb.sh in a root of Debian 12 with Debian's cross compiler, so the packages
+install on 12 and 13 as the others do. Packages without an architecture are those of `make deb`.
+What is built is not run there: unit tests are for the machine's own architecture. Needs mmdebstrap
+and, where it is not run as root, uidmap. `make deb-cross` calls it.
+"""
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parent
+sys.path.insert(0, str(HERE / 'image'))
+
+import build  # noqa: E402
+import roots  # noqa: E402
+
+SUITE = 'bookworm'
+# Build-Depends of packaging/debian/control: what runs while building, and what is built against.
+TOOLS = ('build-essential', 'debhelper', 'dpkg-dev', 'fakeroot', 'meson', 'python3', 'scdoc', 'systemd')
+AGAINST = ('libjson-c-dev', 'libmnl-dev', 'libssl-dev', 'libsystemd-dev', 'libzstd-dev', 'pkg-config',
+           'uthash-dev')
+
+
+def parse():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--arch', default='arm64')
+    parser.add_argument('--out', type=Path, default=TOP / 'build/deb')
+    parser.add_argument('--root', type=Path, default=TOP / 'build/cross')
+    return parser.parse_args()
+
+
+def packages(arch):
+    return (*TOOLS, f'crossbuild-essential-{arch}', *(f'{name}:{arch}' for name in AGAINST))
+
+
+def copy_sources(work):
+    """The tree without what was built in it."""
+    target = work / 'src'
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(TOP, target, symlinks=True, ignore=lambda folder, names: [
+        name for name in names
+        if name in ('.git', '__pycache__', '.pytest_cache', '.cache') or
+        Path(folder) == TOP and name.startswith('build')])
+
+
+def main():
+    options = parse()
+    cache = options.root.resolve()
+    cache.mkdir(parents=True, exist_ok=True)
+    epoch = int(build.changelog('Timestamp'))
+    print(f'a root with a compiler for {options.arch}', flush=True)
+    tools = roots.Tools(cache, roots.Mirror(cache / 'debs', suite=SUITE),
+                        f'{build.own_architecture()},{options.arch}', epoch, packages(options.arch))
+    copy_sources(tools.work)
+    print('packages', flush=True)
+    made = tools.work / 'deb'
+    shutil.rmtree(made, ignore_errors=True)
+    try:
+        tools.run('env', 'DEB_BUILD_OPTIONS=nocheck', '/image/src/packaging/build-deb.sh', '/image/deb',
+                  '-B', f'-a{options.arch}', '-Pcross,nocheck')
+    finally:
+        if (made / 'build.log').exists():
+            options.out.mkdir(parents=True, exist_ok=True)
+            shutil.copy(made / 'build.log', options.out / f'build-{options.arch}.log')
+    for path in sorted(made.glob('*.deb')):
+        shutil.copy(path, options.out)
+        print(f'./{path.name}')
+        subprocess.run(['dpkg-deb', '--field', path, 'Package', 'Architecture', 'Depends'], check=True)
+
+
+if __name__ == '__main__':
+    main()
