@@ -13,9 +13,9 @@ VM_TESTS ?= vrf vlans vyos_device offload export export_own
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-observability check-fresh check-ipsec check-vm check-image check-deploy \
-	check-release check-mixed bench eval eval-accel deb image image-vyos release lint format fuzz fuzz-long fuzz-coverage \
-	soak clean help
+	check-packaging check-observability check-fresh check-ipsec check-vm check-image check-image-vyos \
+	check-deploy check-release check-mixed bench eval eval-accel deb deb-cross image image-vyos release \
+	lint format fuzz fuzz-long fuzz-coverage soak clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -61,7 +61,13 @@ check-ipsec: all ## IPsec on a kernel with ESP, in a virtual machine: minutes, P
 
 check-image: all ## three virtual machines boot the image and are an overlay: an hour without KVM
 	.ci/deps check check-image
-	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image
+	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image/test_boot.py
+
+check-image-vyos: deb ## a root file system becomes a VyOS disk, and it boots: half an hour without KVM
+	.ci/deps check check-image image
+	$(PYTHON) -B tests/image/vyos_root.py build/image-vyos/stand-in.tar.xz
+	$(PYTHON) -B packaging/vyos-build/image_vyos.py --rootfs build/image-vyos/stand-in.tar.xz
+	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image/test_vyos_disk.py
 
 check-deploy: ## Terraform files against the schemas of the providers: pip, 160 MB
 	$(PYTHON) -B tests/deploy/run.py
@@ -93,6 +99,10 @@ eval: ## the paper's evaluation: NFSv3 directly and over LEON
 deb: ## Debian packages in build/deb/
 	.ci/deps deb
 	packaging/build-deb.sh build/deb
+
+deb-cross: deb ## the package leond for arm64 as well, by a cross compiler, in build/deb/
+	.ci/deps image
+	$(PYTHON) -B packaging/cross_deb.py
 
 image: deb ## cloud image of Debian 13 (qcow2, raw) in build/image/; IMAGE_ARGS: build.py --help
 	.ci/deps image

@@ -36,6 +36,10 @@ MODULES = ['biosdisk', 'part_gpt', 'ext2', 'search', 'search_fs_uuid', 'normal',
 # EFI names of the architecture: suffix, directory of the signed GRUB.
 EFI = {'amd64': ('x64', 'x86_64-efi-signed'), 'arm64': ('aa64', 'arm64-efi-signed')}
 
+# Of a GRUB for UEFI that is made here, for roots that have no signed one.
+EFI_MODULES = ['part_gpt', 'fat', 'ext2', 'search', 'search_fs_uuid', 'normal', 'configfile', 'linux',
+               'gzio', 'serial', 'terminal', 'echo', 'test', 'reboot', 'halt', 'all_video']
+
 EARLY = '''search.fs_uuid {root} root
 set prefix=($root){prefix}
 '''
@@ -101,10 +105,12 @@ def table(ids, arch, root_size):
 
 
 class Disk:
-    """Builds in `tools.work`, a folder that the tools see as /image."""
+    """Builds in `tools.work`, a folder that the tools see as /image. With `signed` the root has to
+    have a shim and a GRUB that Secure Boot trusts; without, a GRUB is made where it has none."""
 
-    def __init__(self, tools, ids, arch, size_mib, prefix='/boot/grub'):
+    def __init__(self, tools, ids, arch, size_mib, prefix='/boot/grub', signed=True):
         self.tools, self.ids, self.arch, self.prefix = tools, ids, arch, prefix
+        self.signed = signed
         self.size = size_mib * MIB
         self.root_size = self.size - ROOT_AT - END
         self.folder = tools.work
@@ -149,31 +155,39 @@ class Disk:
     def make_esp(self, root_tar):
         made = self.folder / 'esp.fat'
         made.unlink(missing_ok=True)
-        suffix, signed = EFI[self.arch]
-        lacking = take(root_tar, self.folder, {
-            f'usr/lib/shim/shim{suffix}.efi.signed': 'shim.efi',
-            f'usr/lib/shim/mm{suffix}.efi.signed': 'mm.efi',
-            f'usr/lib/grub/{signed}/grub{suffix}.efi.signed': 'grub.efi'})
-        if lacking:
-            raise SystemExit(f'the root lacks {", ".join(lacking)}: install shim-signed and '
-                             f'grub-efi-{self.arch}-signed in it')
+        loaders = self.take_loaders(root_tar)
         (self.folder / 'grub.cfg').write_text(
             f'search --no-floppy --fs-uuid --set=root {self.ids.root}\n'
             f'set prefix=($root){self.prefix}\nconfigfile $prefix/grub.cfg\n')
         self.tools.run('mkfs.vfat', '--invariant', '-F', '32', '-i', self.ids.esp, '-n', 'ESP', '-C',
                        '/image/esp.fat', str(ESP_SIZE // 1024))
         self.tools.run('mmd', '-i', '/image/esp.fat', '::EFI', '::EFI/BOOT', '::EFI/debian')
-        # The path that firmware tries by itself, and the one that the signed GRUB was built for.
-        for source, targets in {
-            'shim.efi': (f'BOOT/BOOT{suffix.upper()}.EFI', f'debian/shim{suffix}.efi'),
-            'grub.efi': (f'BOOT/grub{suffix}.efi', f'debian/grub{suffix}.efi'),
-            'mm.efi': (f'BOOT/mm{suffix}.efi', f'debian/mm{suffix}.efi'),
-            'grub.cfg': ('debian/grub.cfg', 'BOOT/grub.cfg'),
-        }.items():
+        for source, targets in {**loaders, 'grub.cfg': ('debian/grub.cfg', 'BOOT/grub.cfg')}.items():
             for target in targets:
                 self.tools.run('mcopy', '-i', '/image/esp.fat', f'/image/{source}', f'::EFI/{target}')
             (self.folder / source).unlink()
         return made
+
+    def take_loaders(self, root_tar):
+        """Puts what UEFI loads into the folder: {file: paths below EFI}. The first is the path that
+        firmware tries by itself, the second the one that the signed GRUB was built for."""
+        suffix, signed = EFI[self.arch]
+        lacking = take(root_tar, self.folder, {
+            f'usr/lib/shim/shim{suffix}.efi.signed': 'shim.efi',
+            f'usr/lib/shim/mm{suffix}.efi.signed': 'mm.efi',
+            f'usr/lib/grub/{signed}/grub{suffix}.efi.signed': 'grub.efi'})
+        if not lacking:
+            return {'shim.efi': (f'BOOT/BOOT{suffix.upper()}.EFI', f'debian/shim{suffix}.efi'),
+                    'grub.efi': (f'BOOT/grub{suffix}.efi', f'debian/grub{suffix}.efi'),
+                    'mm.efi': (f'BOOT/mm{suffix}.efi', f'debian/mm{suffix}.efi')}
+        if self.signed:
+            raise SystemExit(f'the root lacks {", ".join(lacking)}: install shim-signed and '
+                             f'grub-efi-{self.arch}-signed in it')
+        for name in ('shim.efi', 'mm.efi', 'grub.efi'):
+            (self.folder / name).unlink(missing_ok=True)
+        self.tools.run('grub-mkimage', '-O', signed.removesuffix('-signed'), '-p', '/EFI/debian', '-o',
+                       '/image/grub.efi', *EFI_MODULES)
+        return {'grub.efi': (f'BOOT/BOOT{suffix.upper()}.EFI', f'debian/grub{suffix}.efi')}
 
     def boot_by_bios(self):
         (self.folder / 'early.cfg').write_text(EARLY.format(root=self.ids.root, prefix=self.prefix))

@@ -3,7 +3,7 @@
 """Runs vyos-build's own programs on our flavors and packages.
 
 Usage: image_vyos.py [--out DIR] [--debs DIR] [--vyos-build SOURCE] [--vyos-1x SOURCE]
-                     [--build FLAVOR]
+                     [--build FLAVOR] [--rootfs ROOT [--size MIB]]
 
     --out DIR            where all of it happens, build/image-vyos
     --debs DIR           the packages of `make deb`, build/deb
@@ -11,6 +11,9 @@ Usage: image_vyos.py [--out DIR] [--debs DIR] [--vyos-build SOURCE] [--vyos-1x S
     --vyos-1x SOURCE     the same of vyos-1x, of which vyos-build takes modules
     --build FLAVOR       go on to an image (leon-iso, leon-qcow2, ...): needs VyOS's mirror of
                          packages, 20 GB and an hour
+    --rootfs ROOT        makes a disk (raw, qcow2) of a root file system of VyOS, a directory or a
+                         tar, with our packages, and does nothing else; see rootfs.py
+    --size MIB           of that disk; without, what the files need and 1 GiB
 
 Without --build it goes as far as nothing of VyOS has to be downloaded but these two repositories:
 for each flavor build-vyos-image takes its configuration, makes that of live-build and stops there
@@ -30,6 +33,7 @@ TOP = HERE.parents[1]
 sys.path.insert(0, str(TOP / 'packaging/image'))
 
 import roots  # noqa: E402
+import rootfs  # noqa: E402
 
 SUITE = 'bookworm'
 # What build-vyos-image asks for, and what its modules of vyos-1x import.
@@ -46,6 +50,8 @@ def parse():
     parser.add_argument('--vyos-build', default='https://github.com/vyos/vyos-build')
     parser.add_argument('--vyos-1x', default='https://github.com/vyos/vyos-1x')
     parser.add_argument('--build')
+    parser.add_argument('--rootfs', type=Path)
+    parser.add_argument('--size', type=int)
     return parser.parse_args()
 
 
@@ -122,6 +128,9 @@ class Builder:
 
 def main():
     options = parse()
+    if options.rootfs:
+        rootfs.RootDisk(options).run(step)
+        return
     builder = Builder(options)
     builder.prepare()
     if options.build:

@@ -31,6 +31,8 @@ PRIVATE, GATEWAY, WIDTH = '10.0.0.5', '10.0.0.1', 24
 SLOW = 6
 # Debian's and Fedora's names of the firmware that has the keys of Secure Boot enrolled.
 OVMF = ('/usr/share/OVMF/OVMF_CODE_4M.secboot.fd', '/usr/share/OVMF/OVMF_VARS_4M.ms.fd')
+# The one without them, which starts any loader.
+OVMF_OPEN = '/usr/share/OVMF/OVMF_CODE_4M.fd'
 
 NAT = '''table ip elastic {{
     chain in {{

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The Debian package vyos-1x-leon: what is in it, and what it does to a system with VyOS.
 
-VyOS itself is stood in for by two packages made here: `vyos-1x` with a reference tree and the two
-tools that make it, and `vyos-utils` with the two programs that are diverted. They do as little as
-the maintainer scripts can notice. Installing, upgrading and removing is done by the real dpkg.
+VyOS itself is stood in for by two packages (stand_ins.py). Installing, upgrading and removing is
+done by the real dpkg.
 """
 import json
 import re
@@ -14,16 +13,21 @@ from pathlib import Path
 
 import pytest
 from deb import field
+from stand_ins import (
+    COMPLETION,
+    CONFIG_TEMPLATES,
+    OP_TEMPLATES,
+    ORIGINAL,
+    VALIDATOR,
+    VPN_IPSEC,
+    XML_REF,
+    make_package,
+    make_vyos_1x,
+    make_vyos_utils,
+)
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
-
-VALIDATOR = '/usr/libexec/vyos/validators/file-path'
-VPN_IPSEC = '/usr/libexec/vyos/conf_mode/vpn_ipsec.py'
-COMPLETION = '/usr/libexec/vyos/completion/list_interfaces'
-XML_REF = '/usr/lib/python3/dist-packages/vyos/xml_ref'
-CONFIG_TEMPLATES = '/opt/vyatta/share/vyatta-cfg/templates'
-OP_TEMPLATES = '/opt/vyatta/share/vyatta-op/templates'
 
 FILES = {
     'UNITS/leon-accel@.service.d/vyos-accel.conf',
@@ -150,75 +154,12 @@ def test_merged_definitions_stand_alone(content):
 
 # --- what it does to a system ---
 
-GENERATE = '''import json, sys
-arguments = dict(zip(sys.argv[1::2], sys.argv[2::2]))
-import os
-names = sorted(os.listdir(arguments['--xml-dir']))
-here = os.path.dirname(os.path.abspath(__file__))
-cache = arguments['--package-name'].replace('-', '_') + '_cache.py'
-with open(os.path.join(here, 'pkg_cache', cache), 'w') as f:
-    f.write('reference = ' + repr({'leon': names}))
-'''
-UPDATE = '''import os
-here = os.path.dirname(os.path.abspath(__file__))
-merged = {}
-for name in os.listdir(os.path.join(here, 'pkg_cache')):
-    if name.endswith('_cache.py'):
-        scope = {}
-        exec(open(os.path.join(here, 'pkg_cache', name)).read(), scope)
-        merged.update(scope['reference'])
-with open(os.path.join(here, 'cache.py'), 'w') as f:
-    f.write('reference = ' + repr(merged))
-'''
-INTERFACE = '''class Interface:
-    definition = {}
-
-    @classmethod
-    def register(cls, klass):
-        return klass
-'''
-ORIGINAL = '#!/bin/sh\necho "original $*"\nexit 3\n'
-
-
-def make_package(folder: Path, name: str, files: dict, version='1') -> Path:
-    tree = folder / f'{name}-{version}'
-    for path, text in files.items():
-        target = tree / path.lstrip('/')
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-        target.chmod(0o755 if text.startswith('#!') else 0o644)
-    (tree / 'DEBIAN').mkdir()
-    (tree / 'DEBIAN/control').write_text(
-        f'Package: {name}\nVersion: {version}\nArchitecture: all\n'
-        'Maintainer: nobody <nobody@example.net>\nDescription: stands in for that of VyOS\n'
-    )
-    deb = folder / f'{name}_{version}.deb'
-    subprocess.run(
-        ['dpkg-deb', '--root-owner-group', '--build', tree, deb], check=True, timeout=60,
-        stdout=subprocess.DEVNULL,
-    )
-    return deb
-
-
 @pytest.fixture
 def vyos(root, vyos_deb, tmp_path):
     """A root with the two stand-ins, leond, and our package's file, not yet installed."""
     folder = tmp_path / 'stand-ins'
     folder.mkdir()
-    modules = '/usr/lib/python3/dist-packages/vyos'
-    vyos_1x = make_package(folder, 'vyos-1x', {
-        f'{CONFIG_TEMPLATES}/interfaces/node.def': 'help: Network interfaces\n',
-        f'{OP_TEMPLATES}/show/node.def': 'help: Show\n',
-        VPN_IPSEC: '#!/usr/bin/env python3\n# original\n',
-        f'{modules}/__init__.py': '',
-        f'{modules}/ifconfig/__init__.py': 'from vyos.ifconfig.interface import Interface\n',
-        f'{modules}/ifconfig/interface.py': INTERFACE,
-        f'{XML_REF}/generate_cache.py': GENERATE,
-        f'{XML_REF}/update_cache.py': UPDATE,
-        f'{XML_REF}/pkg_cache/vyos_1x_cache.py': "reference = {'vyos': 1}",
-        f'{XML_REF}/cache.py': "reference = {'vyos': 1}",
-    })  # fmt: skip
-    utils = make_package(folder, 'vyos-utils', {VALIDATOR: ORIGINAL, COMPLETION: ORIGINAL})
+    vyos_1x, utils = make_vyos_1x(folder), make_vyos_utils(folder)
     newer = make_package(
         folder, 'vyos-utils', {VALIDATOR: ORIGINAL.replace('original', 'newer')}, version='2')
     for package in (vyos_1x, utils, newer):

@@ -3,6 +3,7 @@
 runs, lists of packages. `make image` and `make check-image` do the rest.
 """
 import io
+import shutil
 import struct
 import subprocess
 import sys
@@ -12,10 +13,12 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / 'packaging/image'))
+sys.path[:0] = [str(TOP / 'packaging/image'), str(TOP / 'packaging/vyos-build'), str(TOP / 'packaging')]
 
 import build  # noqa: E402
+import cross_deb  # noqa: E402
 import disk  # noqa: E402
+import rootfs  # noqa: E402
 import roots  # noqa: E402
 
 
@@ -107,3 +110,69 @@ def test_no_variable_of_the_builder_gets_in(monkeypatch):
     monkeypatch.setenv('LC_ALL', 'de_DE.UTF-8')
     made = roots.environment(5)
     assert made['SOURCE_DATE_EPOCH'] == '5' and 'LC_ALL' not in made
+
+
+def test_our_files_are_those_of_root(tmp_path):
+    """Whoever owns them here, whatever the umask was; the same bytes each time."""
+    for name, mode in (('plain', 0o600), ('program', 0o700)):
+        (tmp_path / name).write_text(name)
+        (tmp_path / name).chmod(mode)
+    files = {'etc/a/plain': tmp_path / 'plain', 'etc/a/program': tmp_path / 'program'}
+    made = roots.packed(tmp_path / 'ours.tar', 7, files)
+    with tarfile.open(made) as archive:
+        members = [(m.name, oct(m.mode), m.uid, m.gid, m.mtime) for m in archive]
+        assert archive.extractfile('./etc/a/program').read() == b'program'
+    assert members == [('./etc', '0o755', 0, 0, 7), ('./etc/a', '0o755', 0, 0, 7),
+                       ('./etc/a/plain', '0o644', 0, 0, 7), ('./etc/a/program', '0o755', 0, 0, 7)]
+    assert made.read_bytes() == roots.packed(tmp_path / 'again.tar', 7, files).read_bytes()
+
+
+@pytest.mark.parametrize('program', ['gzip', 'xz', 'zstd', 'bzip2', 'cat'])
+def test_a_root_file_system_of_any_compression(tmp_path, program):
+    tar = status_tar(tmp_path / 'root.tar', 'Package: vyos-1x\n')
+    given = tmp_path / 'given'
+    if not shutil.which(program):
+        pytest.skip(f'{program} is not installed')
+    with open(given, 'wb') as out:
+        subprocess.run([program, *(['-c'] if program != 'cat' else []), tar], stdout=out, check=True)
+    assert subprocess.run(rootfs.plain(given), capture_output=True, check=True).stdout == tar.read_bytes()
+
+
+def test_a_root_file_system_in_a_directory(tmp_path):
+    """What a running system has in proc or dev is not of the disk."""
+    for name in ('etc/hostname', 'proc/1', 'dev/null', 'tmp/x'):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text('vyos')
+    done = subprocess.run(rootfs.plain(tmp_path), capture_output=True, check=True)
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        assert sorted(archive.getnames()) == ['.', './dev', './etc', './etc/hostname', './proc', './tmp']
+
+
+def test_a_root_without_signed_loaders_gets_one(tmp_path):
+    """Where it is asked for: the cloud image is not made without Secure Boot's."""
+    ran = []
+
+    class Tools:
+        work = tmp_path
+
+        def run(self, *command):
+            ran.append(command)
+
+    tar = status_tar(tmp_path / 'root.tar', '')
+    with pytest.raises(SystemExit, match='install shim-signed and grub-efi-amd64-signed'):
+        disk.Disk(Tools(), disk.Ids.of('x'), 'amd64', 256).take_loaders(tar)
+    loaders = disk.Disk(Tools(), disk.Ids.of('x'), 'amd64', 256, signed=False).take_loaders(tar)
+    assert loaders == {'grub.efi': ('BOOT/BOOTX64.EFI', 'debian/grubx64.efi')}
+    assert ran[0][:3] == ('grub-mkimage', '-O', 'x86_64-efi')
+
+
+def test_a_root_with_a_cross_compiler_has_all_that_is_built_against():
+    """Build-Depends of the packages, but for what another build needs."""
+    control = (TOP / 'packaging/debian/control').read_text()
+    field = control.split('Build-Depends:')[1].split('Build-Depends-Indep:')[0]
+    wanted = {item.split()[0].split(':')[0] for item in field.replace('\n', ' ').split(',')
+              if '<!nocheck>' not in item}
+    given = {name.split(':')[0] for name in cross_deb.packages('arm64')}
+    # Part of debhelper; the unit file's directory is in the package systemd of Debian 12.
+    assert wanted - given == {'debhelper-compat', 'dh-sequence-installsysusers', 'systemd-dev'}
+    assert 'libssl-dev:arm64' in cross_deb.packages('arm64')
