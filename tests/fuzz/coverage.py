@@ -50,6 +50,7 @@ TARGETS = {
     'request': ['daemon/control/cmds.c'],
     'sclp': ['wire/sclp.c', 'wire/sclp_join.c'],
     'sealed': ['fwd/incoming.c', 'crypto/seal.c'],
+    'segment': ['wire/segment.c'],
     'tcp': ['wire/tcp.c'],
     'token': ['wire/token.c'],
 }

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	while (bundle_next(data, len, &at, &f) > 0) {
 		uint8_t again[BUNDLE_HDR_LEN];
 
-		bundle_encode(f.len, f.partial, again);
+		bundle_encode(f.len, f.flags, again);
 		if (f.at != before + BUNDLE_HDR_LEN || f.at + f.len != at || at > len ||
 		    memcmp(again, data + before, sizeof(again)) != 0)
 			abort();

@@ -34,7 +34,7 @@ static void hear(const struct guard_frame *f)
 	for (int64_t ms = 0; ms <= 2000; ms += 100)
 		guard_tick(g, (mono_t){ ms * NS_PER_MS });
 	guard_heard(g, f, (mono_t){ 2 * NS_PER_S });
-	rank = guard_rank_of(f->preference, f->node, f->vlan);
+	rank = guard_rank_of(f->preference, f->node, f->segment);
 	own = guard_rank_of(128, self, f->tag);
 	v = g->vlan[f->tag];
 	if (v->n_heard != (f->node != self) || g->local_loop != (f->node == self))

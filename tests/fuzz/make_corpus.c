@@ -21,6 +21,7 @@
 #include "wire/copy.h"
 #include "wire/bytes.h"
 #include "wire/eth.h"
+#include "wire/segment.h"
 #include "wire/fragment.h"
 #include "wire/guard.h"
 #include "wire/leon.h"
@@ -95,7 +96,7 @@ static void seed_fragment_and_guard(void)
 				 .node = NODE_A,
 				 .incarnation = 7,
 				 .sequence = 1,
-				 .vlan = 10,
+				 .segment = 10,
 				 .flags = GUARD_READY | GUARD_FORWARDS,
 				 .heard = { NODE_B },
 				 .auth = { 1, 2, 3 } };
@@ -134,12 +135,25 @@ static void seed_bundle(void)
 {
 	uint8_t buf[128] = { 0 };
 
-	bundle_encode(14, false, buf);
+	bundle_encode(14, LEON_F_SEGMENT, buf);
 	seed("bundle", "one", buf, 16);
-	bundle_encode(60, true, buf + 16);
+	bundle_encode(60, LEON_F_CSUM_PARTIAL, buf + 16);
 	seed("bundle", "two", buf, 78);
 	seed("bundle", "cut", buf, 77);
 	seed("bundle", "rest", buf, 79);
+}
+
+/* The first byte says whether a segment stands in place of the tag. */
+static void seed_segment(void)
+{
+	uint8_t buf[1 + 18] = { 0, [13] = 0x81, 0x00, 0xa0, 0x0a };
+
+	seed("segment", "tagged", buf, sizeof(buf));
+	seed("segment", "cut", buf, sizeof(buf) - 2);
+	buf[0] = segment_put(buf + 1, 70010);
+	seed("segment", "replaced", buf, sizeof(buf));
+	memset(buf, 0, sizeof(buf));
+	seed("segment", "untagged", buf, sizeof(buf));
 }
 
 /* Frames as literals: the code under test only builds answers. All with right checksums. */
@@ -437,6 +451,7 @@ int main(int argc, char **argv)
 	seed_fragment_and_guard();
 	seed_copy();
 	seed_bundle();
+	seed_segment();
 	seed_eth();
 	seed_open(OPEN_SECRET, "sealed");
 	seed_open(NULL, "clear");

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several segments in one overlay: each node announces the VLANs that it serves, and what goes to
-all goes to those who serve the VLAN. What the bridge serves is in test_vlans.py; here it is
-configured, which every kernel can."""
+all goes to those who serve the VLAN; and a segment may have another VLAN at each site. What the
+bridge serves is in test_vlans.py; here it is configured, which every kernel can."""
+import os
+
 from lab import PATIENT, line_up, merged, wait_for
-from test_trunk import Wire
+from test_offload import everything
+from test_trunk import BROADCAST, TEST_TYPE, Wire, plug
+from traffic import ethernet
 
 
 def served(node):
-    return {n['node_id']: n['vlans'] for n in node.show('segments')['nodes']}
+    return {n['node_id']: n['segments'] for n in node.show('segments')['nodes']}
 
 
 def sites(**vlans):
@@ -70,3 +74,105 @@ def test_a_vlan_that_storms_leaves_the_others_alone(lab):
     wait_for(lambda: wire.once('n0', 20), 20, 'another VLAN is as before')
     rows = {s['vlan']: s for s in net.node['n0'].show('segments')['segments']}
     assert rows[10]['limited'] > 25 and rows[20]['limited'] == 0
+
+
+def segment(**vlans):
+    """{'segment': ...} of {name: (vlan, id)}."""
+    return {'segment': {name: {'vlan': vlan, 'id': number} for name, (vlan, number) in vlans.items()}}
+
+
+class Trunk(Wire):
+    """In which VLANs frames arrive."""
+
+    def vlans(self, source, vlan, within=0.3):
+        number = os.urandom(16)
+        self.tap[source].send(ethernet(BROADCAST, self.net.host[source].mac, TEST_TYPE, number,
+                                       vlan or None))
+        got = {}
+        for name, tap in self.tap.items():
+            found = tap.frames(lambda f: number in f, until=10**9, within=within)
+            within = 0.03  # all are on their way at the same time
+            for frame in found:
+                tagged = frame[12:14] == b'\x81\x00'
+                got.setdefault(name, []).append(int.from_bytes(frame[14:16], 'big') & 0xfff
+                                                if tagged else 0)
+        return {name: v for name, v in got.items() if name != source}
+
+    def arrives(self, source, vlan, **want):
+        """As {host: the VLAN there}, once."""
+        want = {name: [v] for name, v in want.items()}
+        wait_for(lambda: self.vlans(source, vlan) == want, 30,
+                 f'VLAN {vlan} of {source} arrives as {want}')
+
+
+def test_a_segment_has_another_vlan_at_each_site(lab):
+    """n0 has storage as VLAN 10, n1 as VLAN 20, n3 untagged; n2 maps nothing, and its VLAN 10 is
+    something else."""
+    quick = merged(PATIENT, {'loop-guard': {'interval': 200}})
+    net = lab({'sites': {'n0': {'config': segment(storage=(10, 70010), office=(40, 30))},
+                         'n1': {'config': segment(storage=(20, 70010))},
+                         'n2': {},
+                         'n3': {'config': segment(storage=(0, 70010))}},
+               'config': quick}).joined()
+    n0, n1, n2, _ = net.node.values()
+    wait_for(lambda: all(v is not None or i == n2.node_id for i, v in served(n0).items()) and
+             len(served(n0)) == 3, 20, 'all records are there')
+    trunk = Trunk(net)
+    trunk.arrives('n0', 10, n1=20, n3=0)
+    trunk.arrives('n1', 20, n0=10, n3=0)
+    trunk.arrives('n3', 0, n0=10, n1=20)
+    # What n2 calls 10 is VLAN 10 at those who do not say anything else of it.
+    trunk.arrives('n2', 10, n1=10, n3=10)
+    trunk.arrives('n1', 10, n2=10, n3=10)
+    # The number of a segment may be that of a VLAN elsewhere; VLAN 30 of n0 is nothing then.
+    trunk.arrives('n0', 40, n1=30, n2=30, n3=30)
+    trunk.arrives('n2', 30, n0=40, n1=30, n3=30)
+    trunk.arrives('n0', 30)
+    trunk.arrives('n2', 20, n0=20, n3=20)
+    trunk.arrives('n2', 0, n0=0, n1=0)
+    assert net.node['n2'].drops('segment_unknown') == 0, 'nothing is sent in vain'
+    row = {s['vlan']: s for s in n0.show('segments')['segments']}[10]
+    assert (row['segment'], row['name'], row['nodes']) == (70010, 'storage', 2)
+    assert '70010 (storage)' in n0.leonctl('show', 'segments', json_output=False)
+    assert (10, net.host['n1'].mac) in n0.fdb() and (20, net.host['n0'].mac) in n1.fdb()
+    # Another VLAN, live: what was known in the old one is forgotten everywhere.
+    n1.reload(**segment(storage=(21, 70010)))
+    trunk.arrives('n0', 10, n1=21, n3=0)
+    trunk.arrives('n1', 21, n0=10, n3=0)
+    trunk.arrives('n1', 20, n0=20, n2=20, n3=20)
+    n1.reload(segment={})
+    trunk.arrives('n0', 10, n3=0)
+    trunk.arrives('n1', 10, n2=10, n3=10)
+
+
+def test_all_traffic_passes_a_segment(lab):
+    """Super-frames, pieces, partial checksums: hosts whose untagged frames are a segment."""
+    net = lab(line_up(3, config=segment(storage=(0, 70010)))).joined()
+    net.settle_hosts('n0', 'n1')
+    assert net.host['n0'].ping(net.host['n1'].ip4, size=1472, forbid_fragments=True)
+    everything(net)
+    assert all(n.drops('segment_unknown') == n.drops('bad_frame') == 0 for n in net.node.values())
+
+
+def test_two_routers_name_the_vlan_of_their_lan(lab):
+    """n0 and n1 are on one LAN: every broadcast arrives once, in the VLAN of each site."""
+    here = segment(storage=(10, 70010))
+    net = lab({'sites': {'n0': {'config': here}, 'n1': {'config': here},
+                         'n2': {'config': segment(storage=(20, 70010))}},
+               'config': {'loop-guard': {'interval': 200}}}).joined()
+    plug(net)
+    trunk = Trunk(net)
+    trunk.arrives('n2', 20, n0=10, n1=10)
+    trunk.arrives('n0', 10, n1=10, n2=20)
+
+    def states():
+        rows = [{s['vlan']: s for s in net.node[n].show('segments')['segments']}.get(10, {})
+                for n in ('n0', 'n1')]
+        return sorted(row.get('state') for row in rows)
+
+    wait_for(lambda: states() == ['blocked', 'shared'], 20, 'one forwards')
+    heard = [v['nodes'] for v in net.node['n0'].statistics()['loop_guard']['vlans']
+             if v['vlan'] == 10][0]
+    assert [h['segment'] for h in heard] == [70010]
+    trunk.arrives('n2', 20, n0=10, n1=10)
+    trunk.arrives('n1', 10, n0=10, n2=20)

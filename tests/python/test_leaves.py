@@ -63,6 +63,8 @@ BESIDES = {
 CRITICAL = {'policy': {'critical': {'vlan': ['7']}}}
 BESIDES.update({'policy critical duplicate' + leaf: CRITICAL
                 for leaf in ('', ' budget', ' maximum-extra-delay', ' loss', ' jitter')})
+BESIDES.update({'segment NAME vlan': {'segment': {'seoul': {'id': 7}}},
+                'segment NAME id': {'segment': {'seoul': {'vlan': 7}}}})
 # Of objects that have names of their own.
 NAMES = {'NAME': 'seoul', 'PREFIX': '10.0.0.0/8'}
 

@@ -176,6 +176,15 @@ CONFIGS = {
         'node_id': '10.0.0.1',
         'policy': {'critical': {'dscp': 'ef', 'duplicate': {}}},
     },
+    # Not together with acceleration.
+    'segments': {
+        'ifname': 'leon0',
+        'node_id': '10.0.0.1',
+        'segment': {
+            'storage': {'vlan': '10', 'id': '16777215'},
+            'a.b-c_d': {'vlan': '0', 'id': '1'},
+        },
+    },
     # Addresses of the interface are announced where something is exported.
     'exporting': {
         'ifname': 'leon0',

@@ -503,6 +503,44 @@ ERRORS.update({
         'There are 257 entries in "vlan" and at most 256 are possible: set ranges such as '
         '"vlan 20-29".',
     ),
+    'a segment without VLAN': (
+        config(segment={'a': {'id': '7'}}),
+        host(),
+        'Segment a has no vlan: set "segment a vlan" to the VLAN that it has here, 0 for '
+        'untagged frames.',
+    ),
+    'a segment without id': (
+        config(segment={'a': {'vlan': '7'}}),
+        host(),
+        'Segment a has no id: set "segment a id" to the number that it has at all nodes.',
+    ),
+    'two segments of one VLAN': (
+        config(segment={'a': {'vlan': '7', 'id': '9'}, 'b': {'vlan': '7', 'id': '8'}}),
+        host(),
+        'Segments a and b have the same vlan 7: set another for one of them.',
+    ),
+    'two segments of one id': (
+        config(segment={'a': {'vlan': '7', 'id': '9'}, 'b': {'vlan': '6', 'id': '9'}}),
+        host(),
+        'Segments a and b have the same id 9: set another for one of them.',
+    ),
+    'the number of a VLAN that is served': (
+        config(vlan=['10-20'], segment={'a': {'vlan': '10', 'id': '20'}}),
+        host(),
+        'Segment a has id 20, and so has VLAN 20, which "vlan" names: set a segment for that VLAN, '
+        'or delete it from "vlan".',
+    ),
+    'a number that no VLAN has': (
+        config(segment={'a': {'vlan': '10', 'id': '4095'}}),
+        host(),
+        'Segment a has id 4095, which no VLAN tag can have: set another.',
+    ),
+    'segments and acceleration': (
+        config(segment={'a': {'vlan': '10', 'id': '20'}}, acceleration={}),
+        host(),
+        '"segment" and "acceleration" cannot be used together: acceleration does not know of '
+        'other VLANs. Delete one of the two.',
+    ),
 })  # fmt: skip
 
 WARNINGS = {

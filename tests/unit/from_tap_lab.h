@@ -43,7 +43,7 @@ static bool node_gets(unsigned slot, struct datagram *d)
 	return true;
 }
 
-static void expect_frame(unsigned slot, node_id_t destination, size_t len, uint8_t flags)
+static inline void expect_frame(unsigned slot, node_id_t destination, size_t len, uint8_t flags)
 {
 	struct datagram d;
 

@@ -29,7 +29,7 @@ static inline void sample_small_record(struct msg_record *r)
 	r->origin = NODE_A;
 	r->incarnation = 0x0006123456789abcULL;
 	r->seq = 3;
-	r->flags = RECORD_TRANSIT_DISABLED | RECORD_VLANS | RECORD_LAN;
+	r->flags = RECORD_TRANSIT_DISABLED | RECORD_SEGMENTS | RECORD_LAN;
 	record_lan_count(&r->lan, lan_class(10) | lan_class(20));
 	record_lan_count(&r->lan, lan_class(10));
 	record_lan_count(&r->lan, lan_class(10));
@@ -43,8 +43,8 @@ static inline void sample_small_record(struct msg_record *r)
 	r->overlay[0] = (struct ip_addr){ 4, { 10, 0, 0, 1 } };
 	r->n_prefixes = 1;
 	r->prefix[0] = (struct prefix){ { 4, { 10, 1, 128 } }, 17 };
-	r->n_vlans = 1;
-	r->vlan[0] = (struct vlan_range){ 20, 29 };
+	r->n_segments = 1;
+	r->segment[0] = (struct id_range){ 20, 29 };
 	memset(r->identity, 0x1d, MSG_KEY_LEN);
 	memset(r->signature, 0x51, MSG_SIGNATURE_LEN);
 }
@@ -137,9 +137,9 @@ static inline void sample_full_record(struct msg_record *r)
 		r->locator[i] = sample_v6((uint8_t)(i + 1));
 	for (uint8_t i = 0; i < MSG_OVERLAY_MAX; i++)
 		r->overlay[i] = sample_v6((uint8_t)(i + 1)).ip;
-	r->n_vlans = MSG_VLANS_MAX;
-	for (uint16_t i = 0; i < MSG_VLANS_MAX; i++)
-		r->vlan[i] = (struct vlan_range){ (uint16_t)(100 * i), (uint16_t)(100 * i + 98) };
+	r->n_segments = MSG_SEGMENTS_MAX;
+	for (uint16_t i = 0; i < MSG_SEGMENTS_MAX; i++)
+		r->segment[i] = (struct id_range){ (uint16_t)(100 * i), (uint16_t)(100 * i + 98) };
 	for (uint8_t i = 0; i < MSG_PREFIXES_MAX; i++)
 		r->prefix[i] = (struct prefix){ sample_v6((uint8_t)(i + 1)).ip, 128 };
 	r->lan.n = MSG_LAN_NODES_MAX;

@@ -70,7 +70,7 @@ static void expect_bundle(node_id_t destination, const struct bundled *want, uns
 	for (unsigned i = 0; i < n; i++) {
 		assert_int_equal(bundle_next(d.b + d.hdr_len, d.len - d.hdr_len, &at, &f), 1);
 		assert_int_equal(f.len, want[i].len);
-		assert_false(f.partial);
+		assert_int_equal(f.flags, 0);
 		assert_int_equal(d.b[d.hdr_len + f.at + 11], HOST);
 		assert_int_equal(d.b[d.hdr_len + f.at + 14], want[i].mark);
 		assert_int_equal(d.b[d.hdr_len + f.at + f.len - 1], want[i].mark);

@@ -10,10 +10,11 @@
 
 #include "golden.h"
 #include "wire/bundle.h"
+#include "wire/leon.h"
 
-static size_t add(uint8_t *buf, size_t at, size_t len, bool partial, uint8_t fill)
+static size_t add(uint8_t *buf, size_t at, size_t len, uint8_t flags, uint8_t fill)
 {
-	bundle_encode(len, partial, buf + at);
+	bundle_encode(len, flags, buf + at);
 	memset(buf + at + BUNDLE_HDR_LEN, fill, len);
 	return at + BUNDLE_HDR_LEN + len;
 }
@@ -25,17 +26,17 @@ static void test_document(void **state)
 	size_t end = 0, at = 0;
 
 	(void)state;
-	end = add(buf, end, 16, true, 0xaa);
-	end = add(buf, end, 14, false, 0xbb);
+	end = add(buf, end, 16, LEON_F_CSUM_PARTIAL, 0xaa);
+	end = add(buf, end, 14, LEON_F_SEGMENT, 0xbb);
 	assert_golden("bundle", buf, end);
 	assert_int_equal(bundle_next(buf, end, &at, &f), 1);
 	assert_int_equal(f.at, 2);
 	assert_int_equal(f.len, 16);
-	assert_true(f.partial);
+	assert_int_equal(f.flags, LEON_F_CSUM_PARTIAL);
 	assert_int_equal(bundle_next(buf, end, &at, &f), 1);
 	assert_int_equal(f.at, 20);
 	assert_int_equal(f.len, 14);
-	assert_false(f.partial);
+	assert_int_equal(f.flags, LEON_F_SEGMENT);
 	assert_int_equal(bundle_next(buf, end, &at, &f), 0);
 	/* And stays there. */
 	assert_int_equal(bundle_next(buf, end, &at, &f), 0);
@@ -45,14 +46,15 @@ static void test_limits(void **state)
 {
 	static uint8_t buf[BUNDLE_HDR_LEN + BUNDLE_FRAME_MAX];
 	struct bundle_frame f;
-	size_t at = 0, end = add(buf, 0, BUNDLE_FRAME_MAX, true, 1);
+	size_t at = 0, end = add(buf, 0, BUNDLE_FRAME_MAX, LEON_FLAGS_FRAME, 1);
 
 	(void)state;
 	assert_int_equal(bundle_next(buf, end, &at, &f), 1);
 	assert_int_equal(f.len, BUNDLE_FRAME_MAX);
+	assert_int_equal(f.flags, LEON_FLAGS_FRAME);
 	at = 0;
 	assert_int_equal(bundle_next(buf, end - 1, &at, &f), -EBADMSG);
-	end = add(buf, 0, BUNDLE_FRAME_MIN, false, 1);
+	end = add(buf, 0, BUNDLE_FRAME_MIN, 0, 1);
 	assert_int_equal(bundle_next(buf, end, &at, &f), 1);
 	assert_int_equal(f.len, BUNDLE_FRAME_MIN);
 }
@@ -65,7 +67,7 @@ static void test_bad(void **state)
 
 	(void)state;
 	assert_int_equal(bundle_next(buf, 0, &at, &f), -EBADMSG);
-	end = add(buf, 0, BUNDLE_FRAME_MIN, false, 1);
+	end = add(buf, 0, BUNDLE_FRAME_MIN, 0, 1);
 	for (size_t cut = 1; cut < end; cut++) {
 		at = 0;
 		assert_int_equal(bundle_next(buf, cut, &at, &f), -EBADMSG);
@@ -75,10 +77,10 @@ static void test_bad(void **state)
 	at = 0;
 	assert_int_equal(bundle_next(buf, end + 1, &at, &f), 1);
 	assert_int_equal(bundle_next(buf, end + 1, &at, &f), -EBADMSG);
-	add(buf, 0, BUNDLE_FRAME_MIN - 1, true, 1);
+	add(buf, 0, BUNDLE_FRAME_MIN - 1, LEON_F_CSUM_PARTIAL, 1);
 	at = 0;
 	assert_int_equal(bundle_next(buf, sizeof(buf), &at, &f), -EBADMSG);
-	bundle_encode(0, false, buf);
+	bundle_encode(0, 0, buf);
 	assert_int_equal(bundle_next(buf, sizeof(buf), &at, &f), -EBADMSG);
 }
 

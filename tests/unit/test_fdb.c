@@ -70,8 +70,8 @@ static void vlans_are_apart(void **state)
 	assert_int_equal(fdb_lookup(f, 1, zero), 2);
 	assert_int_equal(fdb_lookup(f, 4095, zero), 3);
 	assert_int_equal(fdb_lookup(f, 2, zero), SLOT_NONE);
-	assert_int_equal(fdb_forget_slot(f, 2, FDB_ALL_CLASSES, 1), 1);
-	assert_int_equal(fdb_forget_slot(f, 2, FDB_ALL_CLASSES, 1), 0);
+	assert_int_equal(fdb_forget_slot(f, 2, NULL, 1), 1);
+	assert_int_equal(fdb_forget_slot(f, 2, NULL, 1), 0);
 	assert_int_equal(fdb_lookup(f, 1, zero), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, zero), 1);
 	fdb_free(f);
@@ -267,7 +267,7 @@ static void a_lan_that_changes_does_not_end_the_freeze(void **state)
 	contest(f, m, 1, 1060, 1070);
 	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
 	/* The thief announces that its LAN changed, which forgets what is behind it. */
-	fdb_forget_slot(f, THIEF, FDB_ALL_CLASSES, 1070);
+	fdb_forget_slot(f, THIEF, NULL, 1070);
 	assert_int_equal(fdb_seen(f, 0, m, THIEF, 1070), FDB_FROZEN);
 	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
 	/* The moves are counted on where it forgets the MAC just after taking it. */
@@ -275,7 +275,7 @@ static void a_lan_that_changes_does_not_end_the_freeze(void **state)
 	for (uint32_t s = 2040; s < 2100; s++) {
 		frame_from(f, mac_of(2), OWNER, s);
 		frame_from(f, mac_of(2), THIEF, s);
-		fdb_forget_slot(f, THIEF, FDB_ALL_CLASSES, s);
+		fdb_forget_slot(f, THIEF, NULL, s);
 	}
 	assert_int_equal(fdb_seen(f, 0, mac_of(2), THIEF, 2100), FDB_FROZEN);
 	assert_int_not_equal(fdb_lookup(f, 0, mac_of(2)), THIEF);
@@ -292,7 +292,7 @@ static void a_lan_that_changes_frees_what_was_frozen_there(void **state)
 	for (uint32_t s = 1000; s < 1060; s++)
 		frame_from(f, m, OWNER, s);
 	contest(f, m, 1, 1060, 1070);
-	fdb_forget_slot(f, OWNER, FDB_ALL_CLASSES, 1070);
+	fdb_forget_slot(f, OWNER, NULL, 1070);
 	assert_int_equal(fdb_lookup(f, 0, m), SLOT_NONE);
 	assert_int_equal(fdb_count(f), 1);
 	fdb_free(f);
@@ -381,7 +381,7 @@ static void full_table_keeps_what_it_has(void **state)
 	assert_int_equal(fdb_seen(f, 0, mac_of(3), 9, 2), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(3), 9, 2), FDB_MOVED);
 	/* Room again. */
-	assert_int_equal(fdb_forget_slot(f, 4, FDB_ALL_CLASSES, 2), 2);
+	assert_int_equal(fdb_forget_slot(f, 4, NULL, 2), 2);
 	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 2), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 2), FDB_ADDED);
 	fdb_free(f);
@@ -393,9 +393,9 @@ static void forgetting_a_node_forgets_its_macs(void **state)
 
 	(void)state;
 	learn_many(f, 1000, 1);
-	assert_int_equal(fdb_forget_slot(f, 7, FDB_ALL_CLASSES, 1), 20);
-	assert_int_equal(fdb_forget_slot(f, 7, FDB_ALL_CLASSES, 1), 0);
-	assert_int_equal(fdb_forget_slot(f, SLOT_NONE, FDB_ALL_CLASSES, 1), 0);
+	assert_int_equal(fdb_forget_slot(f, 7, NULL, 1), 20);
+	assert_int_equal(fdb_forget_slot(f, 7, NULL, 1), 0);
+	assert_int_equal(fdb_forget_slot(f, SLOT_NONE, NULL, 1), 0);
 	assert_int_equal(fdb_count(f), 980);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(7)), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(8)), 8);
@@ -419,7 +419,7 @@ static void a_changed_lan_forgets_what_is_there(void **state)
 	fdb_learn(f, 0, mac_of(3), 2, 100);
 	fdb_learn(f, 0, mac_of(4), 2, 100); /* moved away */
 	fdb_learn(f, 0, mac_of(4), 3, 100);
-	assert_int_equal(fdb_forget_slot(f, 2, FDB_ALL_CLASSES, 101), 2);
+	assert_int_equal(fdb_forget_slot(f, 2, NULL, 101), 2);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(1)), 1);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(2)), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(3)), SLOT_NONE);
@@ -493,7 +493,7 @@ static void churn_without_copies_refuses_but_ends(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 1000; i++) {
 		n_refused += fdb_learn(f, 0, mac_of(i), 1, i) == FDB_FULL;
-		fdb_forget_slot(f, 1, FDB_ALL_CLASSES, i);
+		fdb_forget_slot(f, 1, NULL, i);
 		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), SLOT_NONE);
 	}
 	assert_true(n_refused > 0);
@@ -623,7 +623,7 @@ static void writer(struct shared *s)
 		if (i % 50 == 0)
 			fdb_age(f, i / 100, 20, 64);
 		if (i % 1000 == 0)
-			fdb_forget_slot(f, some_slot(host, 0), FDB_ALL_CLASSES, i / 100);
+			fdb_forget_slot(f, some_slot(host, 0), NULL, i / 100);
 		if (i % 500 == 0)
 			replace(s, f);
 		if (i % 5000 == 0)
@@ -657,22 +657,25 @@ static void readers_never_see_a_torn_entry(void **state)
 }
 
 /* VLANs 10 and 74 are of one class. */
-static void test_forget_classes(void **state)
+static void test_forget_vlans(void **state)
 {
+	struct vlan_set some = { 0 }, none = { 0 };
 	static const uint16_t vlans[] = { 0, 10, 11, 74 };
 	struct fdb *f = fdb_new(16);
 	struct mac mac = { { 2, 0, 0, 0, 0, 9 } };
 
 	(void)state;
+	vlan_set_add(&some, 10);
+	vlan_set_add(&some, 74);
 	for (unsigned i = 0; i < array_size(vlans); i++)
 		fdb_learn(f, vlans[i], mac, 3, 1);
-	assert_int_equal(fdb_forget_slot(f, 3, 1ULL << 10, 1), 2);
+	assert_int_equal(fdb_forget_slot(f, 3, &some, 1), 2);
 	assert_int_equal(fdb_lookup(f, 10, mac), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 74, mac), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, mac), 3);
 	assert_int_equal(fdb_lookup(f, 11, mac), 3);
-	assert_int_equal(fdb_forget_slot(f, 3, 0, 1), 0);
-	assert_int_equal(fdb_forget_slot(f, 3, FDB_ALL_CLASSES, 1), 2);
+	assert_int_equal(fdb_forget_slot(f, 3, &none, 1), 0);
+	assert_int_equal(fdb_forget_slot(f, 3, NULL, 1), 2);
 	fdb_free(f);
 }
 
@@ -701,7 +704,7 @@ int main(void)
 		cmocka_unit_test(full_of_entries_wants_no_copy),
 		cmocka_unit_test(copy_keeps_the_most_recently_seen),
 		cmocka_unit_test(readers_never_see_a_torn_entry),
-		cmocka_unit_test(test_forget_classes),
+		cmocka_unit_test(test_forget_vlans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

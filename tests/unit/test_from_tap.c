@@ -90,11 +90,11 @@ static void flooding(void **state)
 
 static void serve_vlan_10(struct snap *s)
 {
-	static const struct vlan_range ten = { 10, 10 };
+	static const struct id_range ten = { 10, 10 };
 
 	s->storm_per_vlan = 4; /* one at once, the next after a quarter of a second */
-	snap_limit_vlans(s, 1, &ten, 1);
-	snap_limit_vlans(s, 2, NULL, 0);
+	snap_limit_segments(s, 1, &ten, 1);
+	snap_limit_segments(s, 2, NULL, 0);
 }
 
 /* A broadcast with a tag. */
@@ -425,7 +425,7 @@ static void suppression_needs_the_fdb(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 	/* On, but the FDB does not have the host's MAC behind that node. */
 	fx_publish(&fx, suppress);
-	fdb_forget_slot(fx.fdb, 1, FDB_ALL_CLASSES, fx.w->now_s);
+	fdb_forget_slot(fx.fdb, 1, NULL, fx.w->now_s);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);

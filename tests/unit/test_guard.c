@@ -17,7 +17,7 @@ static const struct guard_frame sample = {
 	.node = 0xc0000201,
 	.incarnation = 0x0102030405060708ULL,
 	.sequence = 0x1112131415161718ULL,
-	.vlan = 0x0abc,
+	.segment = 0x0abcde,
 	.flags = GUARD_READY | GUARD_FORWARDS,
 	.heard = { 0xc0000202, 0xc0000203, 4, 5, 6, 7, 8, 9 },
 	.auth = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 },
@@ -48,7 +48,7 @@ static void test_round_trip(void **state)
 		assert_int_equal(back.node, g.node);
 		assert_int_equal(back.incarnation, g.incarnation);
 		assert_int_equal(back.sequence, g.sequence);
-		assert_int_equal(back.vlan, g.vlan);
+		assert_int_equal(back.segment, g.segment);
 		assert_int_equal(back.flags, g.flags);
 		assert_memory_equal(back.heard, g.heard, sizeof(g.heard));
 		assert_memory_equal(back.auth, g.auth, GUARD_AUTH_LEN);
@@ -100,9 +100,8 @@ static void test_damaged(void **state)
 	assert_int_equal(decode_with(14, 0xab), -ENOMSG); /* LLC */
 	assert_int_equal(decode_with(17, 0), -ENOMSG);	  /* whose identifier */
 	assert_int_equal(decode_with(18, 'l'), -ENOMSG);
-	assert_int_equal(decode_with(22, 1), -EBADMSG);	   /* version */
-	assert_int_equal(decode_with(46, 0x10), -EBADMSG); /* no VLAN */
-	assert_int_equal(decode_with(6, 0x03), -EBADMSG);  /* source is a group */
+	assert_int_equal(decode_with(22, 2), -EBADMSG);	  /* version */
+	assert_int_equal(decode_with(6, 0x03), -EBADMSG); /* source is a group */
 	none.node = NODE_ID_NONE;
 	guard_encode(&none, buf);
 	assert_int_equal(guard_decode(buf, sizeof(buf), &back), -EBADMSG);

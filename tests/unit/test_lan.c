@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "fwd_fixture.h"
+#include "wire/segment.h"
 
 #define ETHERTYPE_TEST 0x88b6
 #define N(slot)	       (FX_SELF + (slot))
@@ -147,6 +148,92 @@ static void other_vlans_are_not_served(void **state)
 	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
 }
 
+/* --- segments --- */
+
+static const struct segment storage[] = { { "storage", 10, 70010 },
+					  { "plain", 0, 70000 },
+					  { "near", 20, 30 } };
+static struct segments *map;
+
+static void map_segments(struct snap *s)
+{
+	s->segments = map;
+	snap_add_same_lan(s, 1, 20);
+}
+
+/* A frame of node 1 of this segment, as it is on the wire. */
+static void node_1_sends_segment(uint32_t id)
+{
+	static const node_id_t us[] = { N(0) };
+	bool large = id >= VLAN_IDS;
+	uint8_t buf[256] = { 0 }, *eth;
+	size_t n = fx_header(buf, LEON_FRAME, large ? LEON_F_SEGMENT : 0, N(1), 0, 1, us);
+
+	eth = buf + n;
+	fx_eth(eth, 1, 7, ETHERTYPE_TEST);
+	memcpy(eth + 12, "\x81\x00\xa0\x00\x88\xb6", 6);
+	assert_int_equal(segment_put(eth, id), large);
+	fx_receive(&fx, &fx.ep[1], buf, n + 60, 0);
+}
+
+static void expect_delivered(uint16_t vlan, size_t len)
+{
+	uint8_t buf[256];
+	struct eth_view v;
+
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), TAP_VNET_LEN + len);
+	assert_int_equal(eth_parse(buf + TAP_VNET_LEN, len, &v), 0);
+	assert_int_equal(v.vlan, vlan);
+	assert_int_equal(v.ethertype, ETHERTYPE_TEST);
+	assert_int_equal(v.l3_offset, vlan ? 18 : 14);
+}
+
+static void a_segment_has_the_vlan_that_it_has_here(void **state)
+{
+	struct fwd_report ev;
+	uint8_t buf[256];
+
+	(void)state;
+	map = segments_new(storage, array_size(storage));
+	fx_publish(&fx, map_segments);
+	node_1_sends_segment(70010);
+	expect_delivered(10, 60);
+	assert_true(fwd_next_report(fx.f, &ev));
+	assert_int_equal(ev.type, FWD_LEARN);
+	assert_int_equal(ev.learn.vlan, 10);
+	node_1_sends_segment(70000); /* untagged here */
+	expect_delivered(0, 56);
+	node_1_sends_segment(40); /* of which nothing is said */
+	expect_delivered(40, 60);
+	/* VLAN 20 is segment 30, whose LAN is that of node 1 too. */
+	node_1_sends_segment(30);
+	assert_int_equal(fx_drops(&fx, DROP_same_lan), 1);
+	assert_int_equal(fx_all_drops(&fx), 1);
+	/* Whatever a node calls by a number that is none here. */
+	node_1_sends_segment(70011);
+	node_1_sends_segment(10);
+	node_1_sends_segment(20);
+	node_1_sends(0);
+	assert_int_equal(fx_drops(&fx, DROP_segment_unknown), 4);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
+	fx_publish(&fx, NULL);
+	segments_free(map);
+	map = NULL;
+}
+
+/* A node that maps nothing has no VLAN for a large id, and keeps all others. */
+static void without_a_map(void **state)
+{
+	uint8_t buf[256];
+
+	(void)state;
+	node_1_sends_segment(70010);
+	assert_int_equal(fx_drops(&fx, DROP_segment_unknown), 1);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
+	node_1_sends_segment(10);
+	expect_delivered(10, 60);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -155,6 +242,8 @@ int main(void)
 		T(a_vlan_that_nobody_listened_to_is_closed),
 		T(a_vlan_of_another_forwarder_is_learned_from),
 		T(other_vlans_are_not_served),
+		T(a_segment_has_the_vlan_that_it_has_here),
+		T(without_a_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

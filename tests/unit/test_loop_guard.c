@@ -53,7 +53,7 @@ static unsigned hear_in(uint16_t vlan, node_id_t node, uint8_t flags, int64_t ms
 {
 	struct guard_frame f = { .node = node,
 				 .tag = vlan,
-				 .vlan = vlan,
+				 .segment = vlan,
 				 .flags = flags,
 				 .preference = preference_of(node),
 				 .incarnation = 1,
@@ -291,13 +291,13 @@ static void a_lan_that_carries_nothing_is_quiet(void **state)
 static void a_lan_may_have_two_numbers(void **state)
 {
 	struct guard_frame f = {
-		.node = WORSE, .tag = 0, .vlan = 10, .incarnation = 1, .sequence = ++sequence
+		.node = WORSE, .tag = 0, .segment = 10, .incarnation = 1, .sequence = ++sequence
 	};
 
 	(void)state;
 	guard_heard(&g, &f, at_ms(0));
 	assert_int_equal(g.vlan[0]->n_heard, 1);
-	assert_int_equal(g.vlan[0]->heard[0].vlan, 10);
+	assert_int_equal(g.vlan[0]->heard[0].segment, 10);
 	assert_null(g.vlan[10]);
 }
 

@@ -61,7 +61,7 @@ static void test_round_trip(void **state)
 	/* Longest of each type, by hand from doc/protocol.md section 4. */
 	static const size_t longest[] = {
 		[MSG_HELLO] = 191,   [MSG_SUMMARY_REQ] = 1, [MSG_SUMMARY] = 1159, [MSG_FETCH] = 515,
-		[MSG_RECORD] = 1157, [MSG_ROW] = 1115,	    [MSG_PING] = 19,	  [MSG_PONG] = 39,
+		[MSG_RECORD] = 1153, [MSG_ROW] = 1115,	    [MSG_PING] = 19,	  [MSG_PONG] = 39,
 		[MSG_NOTICE] = 9,    [MSG_SECRETS] = 17,    [MSG_CONFLICT] = 141
 	};
 	struct msg m;
@@ -319,7 +319,7 @@ static void test_record_ranges(void **state)
 }
 
 /* Host bits behind a prefix are not an error, they are just not there. */
-static int with_vlans(uint16_t flags, uint8_t n, struct vlan_range a, struct vlan_range b)
+static int with_vlans(uint16_t flags, uint8_t n, struct id_range a, struct id_range b)
 {
 	uint8_t buf[MSG_LEN_MAX];
 	struct msg m;
@@ -327,25 +327,26 @@ static int with_vlans(uint16_t flags, uint8_t n, struct vlan_range a, struct vla
 	sample_small(MSG_RECORD, &m);
 	m.record.flags = flags;
 	m.record.lan = (struct record_lan){ 0 };
-	m.record.n_vlans = n;
-	m.record.vlan[0] = a;
-	m.record.vlan[1] = b;
+	m.record.n_segments = n;
+	m.record.segment[0] = a;
+	m.record.segment[1] = b;
 	return msg_encode(&m, buf, sizeof(buf));
 }
 
 static void test_record_vlans(void **state)
 {
-	const struct vlan_range low = { 10, 19 }, high = { 21, 4095 };
+	const struct id_range low = { 10, 19 }, high = { 21, 0xffffff };
 
 	(void)state;
-	assert_true(with_vlans(RECORD_VLANS, 2, low, high) > 0);
-	assert_true(with_vlans(RECORD_VLANS, 0, low, high) > 0); /* it serves none */
-	assert_true(with_vlans(0, 0, low, high) > 0);		 /* it serves all */
+	assert_true(with_vlans(RECORD_SEGMENTS, 2, low, high) > 0);
+	assert_true(with_vlans(RECORD_SEGMENTS, 0, low, high) > 0); /* it serves none */
+	assert_true(with_vlans(0, 0, low, high) > 0);		    /* it serves all */
 	assert_int_equal(with_vlans(0, 1, low, high), -EINVAL);
-	assert_int_equal(with_vlans(RECORD_VLANS, 2, high, low), -EINVAL);
-	assert_int_equal(with_vlans(RECORD_VLANS, 2, low, (struct vlan_range){ 20, 30 }), -EINVAL);
-	assert_int_equal(with_vlans(RECORD_VLANS, 1, (struct vlan_range){ 5, 4 }, low), -EINVAL);
-	assert_int_equal(with_vlans(RECORD_VLANS, 1, (struct vlan_range){ 5, 4096 }, low), -EINVAL);
+	assert_int_equal(with_vlans(RECORD_SEGMENTS, 2, high, low), -EINVAL);
+	assert_int_equal(with_vlans(RECORD_SEGMENTS, 2, low, (struct id_range){ 20, 30 }), -EINVAL);
+	assert_int_equal(with_vlans(RECORD_SEGMENTS, 1, (struct id_range){ 5, 4 }, low), -EINVAL);
+	assert_int_equal(with_vlans(RECORD_SEGMENTS, 1, (struct id_range){ 5, 0x1000000 }, low),
+			 -EINVAL);
 }
 
 static void test_prefix_mask(void **state)
@@ -358,7 +359,7 @@ static void test_prefix_mask(void **state)
 	sample_small(MSG_RECORD, &m);
 	memset(m.record.prefix[0].ip.b, 0xff, 4);
 	len = msg_encode(&m, buf, sizeof(buf));
-	assert_int_equal(len, 65 + 5 + 21 + MSG_KEY_LEN + MSG_SIGNATURE_LEN);
+	assert_int_equal(len, 65 + 7 + 21 + MSG_KEY_LEN + MSG_SIGNATURE_LEN);
 	assert_memory_equal(buf + 60, "\xff\xff\x80\x00\x11", 5);
 	memset(buf + 60, 0xff, 4);
 	assert_int_equal(msg_decode(buf, (size_t)len, &back), 0);
@@ -419,7 +420,7 @@ static int with_lan(uint16_t flags, const struct record_lan *lan)
 
 	sample_small(MSG_RECORD, &m);
 	m.record.flags = flags;
-	m.record.n_vlans = 0;
+	m.record.n_segments = 0;
 	m.record.lan = *lan;
 	len = msg_encode(&m, buf, sizeof(buf));
 	if (len > 0) {

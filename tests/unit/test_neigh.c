@@ -180,7 +180,7 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 	neigh_learn(n, 0, &a[1], mac_of(2), 6, false, 1000);
 	neigh_learn(n, 0, &a[2], mac_of(2), 6, false, 1000);
 	neigh_learn(n, 7, &a[3], mac_of(2), 6, false, 1100);
-	neigh_forget_slot(n, 5, UINT64_MAX);
+	neigh_forget_slot(n, 5, NULL);
 	assert_int_equal(neigh_count(n), 3);
 	assert_false(answers(n, 0, a[0], 1001));
 	neigh_forget_mac(n, 0, mac_of(2));
@@ -282,7 +282,7 @@ static void writer(struct shared *s)
 		neigh_learn(s->n, 1, &ip, mac_of(host + 5000 * turn), slot_for(host, turn), false,
 			    (uint32_t)atomic_load(&s->now_s));
 		if (i % 100 == 0)
-			neigh_forget_slot(s->n, slot_for(host, turn), UINT64_MAX);
+			neigh_forget_slot(s->n, slot_for(host, turn), NULL);
 		if (i % 1000 == 0) {
 			atomic_fetch_add(&s->now_s, NEIGH_ASK_AGAIN_S);
 			neigh_age(s->n, (uint32_t)atomic_load(&s->now_s));
@@ -319,6 +319,7 @@ static void test_each_is_told(void **state)
 	const struct ip_addr four = { 4, { 10, 0, 0, 7 } }, six = { 6, { 0xfd, [15] = 7 } };
 	const struct mac mac = { { 2, 0, 0, 0, 0, 7 } };
 	struct neigh *n = neigh_new(16);
+	struct vlan_set vlans = { 0 };
 	struct neigh_entry e;
 	uint32_t iter = 0;
 	unsigned seen = 0;
@@ -339,10 +340,11 @@ static void test_each_is_told(void **state)
 		assert_memory_equal(e.mac.b, mac.b, MAC_LEN);
 	}
 	assert_int_equal(seen, 3);
-	/* VLANs 10 and 74 are of one class, the nodes are not. */
-	neigh_forget_slot(n, 3, 1ULL << 11);
+	vlan_set_add(&vlans, 11);
+	neigh_forget_slot(n, 3, &vlans);
 	assert_int_equal(neigh_count(n), 2);
-	neigh_forget_slot(n, 3, 1ULL << 10);
+	vlan_set_add(&vlans, 10);
+	neigh_forget_slot(n, 3, &vlans);
 	assert_int_equal(neigh_count(n), 1);
 	neigh_free(n);
 }

@@ -135,17 +135,16 @@ static unsigned flooded(const struct snap *s, uint16_t vlan)
 
 static void frames_go_to_those_who_serve_the_vlan(void **state)
 {
-	static const struct vlan_range some[] = { { 0, 0 }, { 10, 19 } },
-				       other[] = { { 19, 4095 } };
+	static const struct id_range some[] = { { 0, 0 }, { 10, 19 } }, other[] = { { 19, 4095 } };
 	struct snap *s = snap_of(7);
 
 	(void)state;
 	for (uint16_t slot = 1; slot < 6; slot++)
 		route(s, slot, slot, 0);
-	snap_limit_vlans(s, 1, some, 2);
-	snap_limit_vlans(s, 2, other, 1);
-	snap_limit_vlans(s, 3, NULL, 0);
-	snap_limit_vlans(s, 6, some, 2); /* no path leads there */
+	snap_limit_segments(s, 1, some, 2);
+	snap_limit_segments(s, 2, other, 1);
+	snap_limit_segments(s, 3, NULL, 0);
+	snap_limit_segments(s, 6, some, 2); /* no path leads there */
 	snap_finish(s);
 	/* 4 and 5 have not said anything: they get all. */
 	assert_int_equal(flooded(s, 0), 1u << 1 | 1u << 4 | 1u << 5);
@@ -169,10 +168,10 @@ static void many_nodes_and_their_vlans(void **state)
 
 	(void)state;
 	for (uint16_t slot = 1; slot < 200; slot++) {
-		struct vlan_range r = { slot, (uint16_t)(slot + 9) };
+		struct id_range r = { slot, (uint16_t)(slot + 9) };
 
 		route(s, slot, slot, 0);
-		snap_limit_vlans(s, slot, &r, 1);
+		snap_limit_segments(s, slot, &r, 1);
 	}
 	snap_finish(s);
 	for (uint16_t slot = snap_flood_next(s->members, 130, 0); slot != SLOT_NONE;
@@ -185,21 +184,21 @@ static void many_nodes_and_their_vlans(void **state)
 /* 1000 VLANs and 12 nodes: what a snapshot costs more. */
 static void a_thousand_vlans_are_cheap(void **state)
 {
-	struct vlan_range r[MSG_VLANS_MAX];
+	struct id_range r[MSG_SEGMENTS_MAX];
 	struct snap *s = NULL;
 	struct timespec t[2];
 	double ms;
 
 	(void)state;
-	for (uint16_t i = 0; i < MSG_VLANS_MAX; i++)
-		r[i] = (struct vlan_range){ (uint16_t)(100 * i), (uint16_t)(100 * i + 24) };
+	for (uint16_t i = 0; i < MSG_SEGMENTS_MAX; i++)
+		r[i] = (struct id_range){ (uint16_t)(100 * i), (uint16_t)(100 * i + 24) };
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t[0]);
 	for (unsigned i = 0; i < 20; i++) {
 		snap_free(s);
 		s = snap_of(12);
 		for (uint16_t slot = 1; slot < 12; slot++) {
 			route(s, slot, slot, 0);
-			snap_limit_vlans(s, slot, r, MSG_VLANS_MAX);
+			snap_limit_segments(s, slot, r, MSG_SEGMENTS_MAX);
 		}
 		snap_finish(s);
 	}

@@ -13,7 +13,7 @@
 static void ranges(void **state)
 {
 	struct vlan_set s = { 0 };
-	struct vlan_range r;
+	struct id_range r;
 	unsigned at = 0;
 
 	(void)state;
@@ -53,7 +53,7 @@ static void as_text(void **state)
 	assert_string_equal(small, "VLAN 10, 20");
 }
 
-static bool covered(const struct vlan_range *r, unsigned n, unsigned id)
+static bool covered(const struct id_range *r, unsigned n, unsigned id)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (id >= r[i].first && id <= r[i].last)
@@ -61,34 +61,40 @@ static bool covered(const struct vlan_range *r, unsigned n, unsigned id)
 	return false;
 }
 
+/* Ranges of the set, of which there may be `max`. */
+static unsigned few(const struct vlan_set *s, struct id_range *r, unsigned max)
+{
+	return id_ranges_close(r, vlan_set_ranges(s, r), max);
+}
+
 /* However few the ranges, nothing of the set is lost; and no more is added than must be. */
 static void few_ranges(void **state)
 {
-	struct vlan_range r[VLAN_IDS / 2];
+	struct id_range r[VLAN_RANGES_MAX];
 	struct vlan_set s = { 0 };
 
 	(void)state;
-	assert_int_equal(vlan_set_ranges(&s, r, 40), 0);
+	assert_int_equal(few(&s, r, 40), 0);
 	vlan_set_add_range(&s, 10, 19);
 	vlan_set_add_range(&s, 21, 29); /* a gap of 1 */
 	vlan_set_add(&s, 33);		/* of 3 */
 	vlan_set_add(&s, 37);		/* of 3 */
 	vlan_set_add(&s, 100);
-	assert_int_equal(vlan_set_ranges(&s, r, 5), 5);
-	assert_int_equal(vlan_set_ranges(&s, r, 4), 4);
+	assert_int_equal(few(&s, r, 5), 5);
+	assert_int_equal(few(&s, r, 4), 4);
 	assert_int_equal(r[0].last, 29);
-	assert_int_equal(vlan_set_ranges(&s, r, 3), 3);
+	assert_int_equal(few(&s, r, 3), 3);
 	assert_int_equal(r[0].last, 33);
-	assert_int_equal(vlan_set_ranges(&s, r, 2), 2);
+	assert_int_equal(few(&s, r, 2), 2);
 	assert_int_equal(r[0].last, 37);
-	assert_int_equal(vlan_set_ranges(&s, r, 1), 1);
+	assert_int_equal(few(&s, r, 1), 1);
 	assert_int_equal(r[0].last, 100);
 	/* The worst there is. */
 	s = (struct vlan_set){ 0 };
 	for (unsigned id = 0; id < VLAN_IDS; id += 2)
 		vlan_set_add(&s, (uint16_t)id);
-	assert_int_equal(vlan_set_ranges(&s, r, VLAN_IDS / 2), VLAN_IDS / 2);
-	assert_int_equal(vlan_set_ranges(&s, r, 40), 40);
+	assert_int_equal(few(&s, r, VLAN_RANGES_MAX), VLAN_RANGES_MAX);
+	assert_int_equal(few(&s, r, 40), 40);
 	for (unsigned id = 0; id < VLAN_IDS; id += 2)
 		assert_true(covered(r, 40, id));
 	for (unsigned i = 1; i < 40; i++)

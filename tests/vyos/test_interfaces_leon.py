@@ -190,6 +190,8 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.cli_set(path + ['authentication', 'accept-secret', 'the secret before'])
         for vlan in ('10', '20-29'):
             self.cli_set(path + ['vlan', vlan])
+        self.cli_set(path + ['segment', 'storage', 'vlan', '10'])
+        self.cli_set(path + ['segment', 'storage', 'id', '70010'])
         self.cli_commit()
 
         found = document(interface)
@@ -197,6 +199,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
             found['authentication']['accept-secret'], ['the secret before']
         )
         self.assertEqual(found['vlan'], ['10', '20-29'])
+        self.assertEqual(found['segment'], {'storage': {'vlan': 10, 'id': 70010}})
         for word, value in wanted.items():
             self.assertEqual(found[word], value, word)
         self.assertEqual(found['interface'], interface)

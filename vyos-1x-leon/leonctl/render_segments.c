@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show segments`: a table of VLANs, and one of the nodes that serve them. leonctl only.
+ * `show segments`: a table of VLANs and the segments they are, and one of the nodes that serve
+ * those. leonctl only.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +12,12 @@
 #include "value.h"
 
 /* "10, 20-29", "none", or "all" where the answer has null. */
-static void vlans_text(struct jsonr_node *n, char *buf, size_t len)
+static void ranges_text(struct jsonr_node *n, const char *key, char *buf, size_t len)
 {
-	struct jsonr_node *list = jsonr_array(n, "vlans");
+	struct jsonr_node *list = jsonr_array(n, key);
 	size_t at = 0;
 
-	snprintf(buf, len, "%s", jsonr_has(n, "vlans") && list ? "none" : "all");
+	snprintf(buf, len, "%s", jsonr_has(n, key) && list ? "none" : "all");
 	for (size_t i = 0; i < jsonr_len(list) && at < len; i++) {
 		struct jsonr_node *r = jsonr_at(list, i);
 		unsigned long long first = value_u64(r, "first"), last = value_u64(r, "last");
@@ -50,9 +51,21 @@ static const char *why(struct jsonr_node *n)
 	return reason;
 }
 
+/* "70010 (storage)", or the number alone. */
+static const char *segment_text(struct jsonr_node *n, char *buf, size_t len)
+{
+	if (!jsonr_has(n, "name"))
+		return text_number(n, "segment");
+	snprintf(buf, len, "%s (%s)", text_number(n, "segment"), text_str(n, "name"));
+	return buf;
+}
+
 static void segment_row(struct table *t, struct jsonr_node *n)
 {
+	char segment[64];
+
 	table_cell(t, "%s", text_number(n, "vlan"));
+	table_cell(t, "%s", segment_text(n, segment, sizeof(segment)));
 	table_cell(t, "%s", text_str(n, "state"));
 	table_cell(t, "%s", text_node(n, "forwarder", "forwarder_name"));
 	table_cell(t, "%s", why(n));
@@ -66,9 +79,10 @@ static void segment_row(struct table *t, struct jsonr_node *n)
 static void print_segments(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "VLAN", ALIGN_RIGHT },    { "STATE", ALIGN_LEFT },   { "FORWARDER", ALIGN_LEFT },
-		{ "WHY", ALIGN_LEFT },	    { "NODES", ALIGN_RIGHT },  { "MACS", ALIGN_RIGHT },
-		{ "FLOODED", ALIGN_RIGHT }, { "SPARED", ALIGN_RIGHT }, { "LIMITED", ALIGN_RIGHT },
+		{ "VLAN", ALIGN_RIGHT },     { "SEGMENT", ALIGN_LEFT },	 { "STATE", ALIGN_LEFT },
+		{ "FORWARDER", ALIGN_LEFT }, { "WHY", ALIGN_LEFT },	 { "NODES", ALIGN_RIGHT },
+		{ "MACS", ALIGN_RIGHT },     { "FLOODED", ALIGN_RIGHT }, { "SPARED", ALIGN_RIGHT },
+		{ "LIMITED", ALIGN_RIGHT },
 	};
 	struct table *t = table_new(columns, array_size(columns));
 
@@ -84,18 +98,18 @@ static void print_nodes(struct jsonr_node *list, FILE *out)
 	static const struct table_column columns[] = {
 		{ "NODE-ID", ALIGN_LEFT },
 		{ "NAME", ALIGN_LEFT },
-		{ "SERVES VLANS", ALIGN_LEFT },
+		{ "SERVES SEGMENTS", ALIGN_LEFT },
 	};
 	struct table *t = table_new(columns, array_size(columns));
-	char vlans[512];
+	char segments[512];
 
 	for (size_t i = 0; i < jsonr_len(list); i++) {
 		struct jsonr_node *n = jsonr_at(list, i);
 
-		vlans_text(n, vlans, sizeof(vlans));
+		ranges_text(n, "segments", segments, sizeof(segments));
 		table_cell(t, "%s", text_str(n, "node_id"));
 		table_cell(t, "%s", text_str(n, "name"));
-		table_cell(t, "%s", vlans);
+		table_cell(t, "%s", segments);
 	}
 	if (table_rows(t)) {
 		fputc('\n', out);
@@ -109,7 +123,7 @@ int render_segments(struct jsonr_node *root, FILE *out)
 	const char *source = text_str(root, "source");
 	char vlans[2048];
 
-	vlans_text(root, vlans, sizeof(vlans));
+	ranges_text(root, "vlans", vlans, sizeof(vlans));
 	if (strcmp(source, "any") == 0)
 		fputs("This node serves all VLANs; listed are those in use.\n\n", out);
 	else

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/id_range.h"
+
 #define VLAN_IDS 4096
 
 struct vlan_set {
@@ -23,6 +25,11 @@ static inline bool vlan_set_has(const struct vlan_set *s, uint16_t vlan)
 static inline void vlan_set_add(struct vlan_set *s, uint16_t vlan)
 {
 	s->word[(vlan & (VLAN_IDS - 1)) / 64] |= 1ULL << (vlan % 64);
+}
+
+static inline void vlan_set_remove(struct vlan_set *s, uint16_t vlan)
+{
+	s->word[(vlan & (VLAN_IDS - 1)) / 64] &= ~(1ULL << (vlan % 64));
 }
 
 static inline void vlan_set_add_range(struct vlan_set *s, uint16_t first, uint16_t last)
@@ -49,12 +56,8 @@ static inline bool vlan_set_is_empty(const struct vlan_set *s)
 	return vlan_set_equal(s, &none);
 }
 
-struct vlan_range {
-	uint16_t first, last;
-};
-
 /* The next range of consecutive ids from *at on, which starts at 0; false: no more. */
-static inline bool vlan_set_next(const struct vlan_set *s, unsigned *at, struct vlan_range *r)
+static inline bool vlan_set_next(const struct vlan_set *s, unsigned *at, struct id_range *r)
 {
 	unsigned first = *at, last;
 
@@ -65,14 +68,15 @@ static inline bool vlan_set_next(const struct vlan_set *s, unsigned *at, struct 
 	last = first;
 	while (last + 1 < VLAN_IDS && vlan_set_has(s, (uint16_t)(last + 1)))
 		last++;
-	*r = (struct vlan_range){ (uint16_t)first, (uint16_t)last };
+	*r = (struct id_range){ first, last };
 	*at = last + 1;
 	return true;
 }
 
-/* At most `max` ranges, sorted and apart, that hold the whole set. Where it has more, the smallest
- * gaps are closed: the ranges hold other ids, too. Returns their number. */
-unsigned vlan_set_ranges(const struct vlan_set *s, struct vlan_range *out, unsigned max);
+/* Most ranges that a set can have. */
+#define VLAN_RANGES_MAX (VLAN_IDS / 2)
+/* All of it, in order and apart. Returns their number. */
+unsigned vlan_set_ranges(const struct vlan_set *s, struct id_range out[VLAN_RANGES_MAX]);
 
 /* "VLAN 10, 20 to 29", empty for none; cut off where there is no room. */
 void vlan_set_format(const struct vlan_set *s, char *buf, size_t len);

@@ -25,7 +25,7 @@ static bool send_bundle(struct worker *w, const struct bundle *b)
 	for (unsigned i = 0; i < b->n; i++) {
 		const struct bundle_item *m = &b->item[i];
 
-		bundle_encode(m->len, m->partial, out);
+		bundle_encode(m->len, m->flags, out);
 		memcpy(out + BUNDLE_HDR_LEN, m->data, m->len);
 		out += BUNDLE_HDR_LEN + m->len;
 	}
@@ -40,8 +40,7 @@ static bool send_alone(struct worker *w, const struct bundle *b)
 {
 	const struct bundle_item *m = &b->item[0];
 
-	return outgoing_frame(w, &w->snap->node[b->slot], m->partial ? LEON_F_CSUM_PARTIAL : 0,
-			      m->data, m->len, m->own);
+	return outgoing_frame(w, &w->snap->node[b->slot], m->flags, m->data, m->len, m->own);
 }
 
 static void send_waiting(struct worker *w, struct bundle *b)
@@ -69,7 +68,7 @@ bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool cop
 		b->slot = slot;
 		b->len = 0;
 	}
-	b->item[b->n++] = (struct bundle_item){ f->data, (uint16_t)f->len, f->partial, last };
+	b->item[b->n++] = (struct bundle_item){ f->data, (uint16_t)f->len, frame_flags(f), last };
 	b->n_copies += copy;
 	b->len += len;
 	return true;

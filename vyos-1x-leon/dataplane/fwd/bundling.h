@@ -21,8 +21,8 @@ struct worker;
 struct bundle_item {
 	uint8_t *data;
 	uint16_t len;
-	bool partial;
-	bool own; /* not needed afterwards: a LEON header may be written in front of it */
+	uint8_t flags; /* LEON_FLAGS_FRAME */
+	bool own;      /* not needed afterwards: a LEON header may be written in front of it */
 };
 struct bundle {
 	uint16_t slot;

@@ -18,8 +18,10 @@
 #include "fwd/critical.h"
 #include "fwd/encap.h"
 #include "fwd/outgoing.h"
+#include "fwd/translate.h"
 #include "fwd/worker.h"
 #include "wire/accel_queue.h"
+#include "wire/segment.h"
 #include "wire/tcp.h"
 
 #define RX_FRAMES 32
@@ -27,7 +29,8 @@
 /* In front of a message: with its headers it makes room for the longest LEON header. */
 #define HEADROOM    32
 #define TCP_HDR_LEN 20
-_Static_assert(HEADROOM + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN >= SNAP_HDR_LEN_MAX, "room in front");
+_Static_assert(HEADROOM + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
+	       "room in front");
 _Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
 
 void accel_rx_init(struct accel_rx *rx)
@@ -177,6 +180,8 @@ static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel
 		encap_accel(w, f, slot);
 		return;
 	}
+	if (!translate_out(w, f))
+		return;
 	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);
 	f->critical = critical_is(w, f);
 	critical_or_not(w, f, slot, false, true);

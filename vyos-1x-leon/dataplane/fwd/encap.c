@@ -13,18 +13,19 @@
 
 /* A segment that is larger than the path although it is one: a UDP datagram. */
 static bool split_segment(struct worker *w, const struct tso *t, unsigned i,
-			  const struct lane *lane)
+			  const struct lane *lane, uint8_t flags)
 {
 	uint8_t head[TSO_HDR_MAX];
 	struct pieces p = tso_segment(t, i, head);
 	struct lane own = *lane;
 
 	own.counter += i;
-	return frag_send(w, &own, &p, LEON_F_CSUM_PARTIAL);
+	return frag_send(w, &own, &p, flags);
 }
 
 static bool send_super(struct worker *w, const struct frame *f, const struct lane *lane)
 {
+	uint8_t flags = frame_flags(f) | LEON_F_CSUM_PARTIAL;
 	bool all = true;
 	struct tso t;
 
@@ -39,7 +40,7 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 				      .twice = lane->twice,
 				      .counter = lane->counter + i,
 				      .kind = f->accel ? LEON_ACCEL : LEON_FRAME,
-				      .flags = LEON_F_CSUM_PARTIAL,
+				      .flags = flags,
 				      .frames = !lane->twice,
 				      .head_len = t.hdr_len,
 				      .body_len = len - t.hdr_len };
@@ -52,7 +53,7 @@ static bool send_super(struct worker *w, const struct frame *f, const struct lan
 			continue;
 		}
 		if (unlikely(len > lane->room)) {
-			all &= split_segment(w, &t, i, lane);
+			all &= split_segment(w, &t, i, lane, flags);
 			continue;
 		}
 		head = outgoing_begin(w, &o);
@@ -81,7 +82,7 @@ static bool send_whole(struct worker *w, const struct frame *f, const struct lan
 
 bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lane, bool own)
 {
-	uint8_t flags = f->partial ? LEON_F_CSUM_PARTIAL : 0;
+	uint8_t flags = frame_flags(f);
 	struct pieces whole = { .body = f->data, .body_len = f->len };
 
 	if (f->gso != FRAME_PLAIN)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "wire/eth.h"
+#include "wire/leon.h"
 
 enum frame_gso {
 	FRAME_PLAIN, /* not a super-frame */
@@ -18,15 +19,24 @@ enum frame_gso {
 };
 
 struct frame {
-	uint8_t *data; /* SNAP_HDR_LEN_MAX bytes in front of it are free to use, once */
+	uint8_t *data; /* SNAP_HDR_LEN_MAX bytes in front of it are free to use, once, and those
+			* of a tag besides */
 	size_t len;
 	bool partial;  /* the transport checksum is that of the pseudo-header only */
+	bool segment;  /* its segment stands in place of the tag, wire/segment.h */
 	bool critical; /* as policy says */
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */
 	struct eth_view v;
 	bool accel; /* for the accelerator of the node, not for its segment */
 };
+
+/* What the header of a datagram says of it. */
+static inline uint8_t frame_flags(const struct frame *f)
+{
+	return (uint8_t)((f->partial ? LEON_F_CSUM_PARTIAL : 0) |
+			 (f->segment ? LEON_F_SEGMENT : 0));
+}
 
 /* A frame in one or two pieces, as it is put into datagrams: a segment of a super-frame has its
  * own headers in one place and its payload in another. */

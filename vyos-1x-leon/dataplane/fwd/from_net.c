@@ -19,9 +19,6 @@
 #include "wire/copy.h"
 #include "wire/fragment.h"
 
-/* Flags that say something about the frame; the others are about the datagram. */
-#define FRAME_FLAGS LEON_F_CSUM_PARTIAL
-
 /* One datagram and what is known of it so far. */
 struct datagram {
 	const struct udp_rx_msg *msg;
@@ -131,7 +128,7 @@ static bool check_sender(struct worker *w, struct datagram *d)
 
 static void take_frame(struct worker *w, const struct datagram *d)
 {
-	local_frame(w, d->source, d->payload, d->payload_len, d->h.flags & FRAME_FLAGS);
+	local_frame(w, d->source, d->payload, d->payload_len, d->h.flags & LEON_FLAGS_FRAME);
 }
 
 /* False where the frame of this copy came before, or may have. */
@@ -176,7 +173,7 @@ static void take_piece(struct worker *w, const struct datagram *d, const struct 
 		return;
 	}
 	r = reasm_add(w->reasm, d->h.source, &h, d->payload + FRAGMENT_HDR_LEN,
-		      d->payload_len - FRAGMENT_HDR_LEN, d->h.flags & FRAME_FLAGS, w->now);
+		      d->payload_len - FRAGMENT_HDR_LEN, d->h.flags & LEON_FLAGS_FRAME, w->now);
 	if (r.evicted)
 		drop(w, DROP_fragment_memory);
 	switch (r.verdict) {
@@ -229,8 +226,7 @@ static void take_bundle(struct worker *w, const struct datagram *d)
 
 	count(w, CNT_bundles_rx, 1);
 	while ((rc = bundle_next(d->payload, d->payload_len, &at, &f)) > 0)
-		local_frame(w, d->source, d->payload + f.at, f.len,
-			    f.partial ? LEON_F_CSUM_PARTIAL : 0);
+		local_frame(w, d->source, d->payload + f.at, f.len, f.flags);
 	if (unlikely(rc < 0))
 		drop(w, DROP_bundle_bad);
 }
@@ -242,7 +238,7 @@ static void take_control(struct worker *w, const struct datagram *d)
 
 static void take_accel(struct worker *w, const struct datagram *d)
 {
-	accel_from_peer(w, d->source, d->payload, d->payload_len, d->h.flags & FRAME_FLAGS);
+	accel_from_peer(w, d->source, d->payload, d->payload_len, d->h.flags & LEON_FLAGS_FRAME);
 }
 
 static const struct kind kinds[LEON_KINDS] = {

@@ -13,6 +13,7 @@
 #include "fwd/flood.h"
 #include "fwd/reports.h"
 #include "fwd/suppress.h"
+#include "fwd/translate.h"
 #include "fwd/to_segment.h"
 #include "fwd/worker.h"
 #include "wire/guard.h"
@@ -72,6 +73,8 @@ void from_tap_frame(struct worker *w, struct frame *f)
 		return;
 	}
 	if (unlikely(s->accelerator) && accel_from_tap(w, f, slot))
+		return;
+	if (unlikely(!translate_out(w, f)))
 		return;
 	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);
 	f->critical = critical_is(w, f);

@@ -14,8 +14,10 @@
 #include "fwd/checksum.h"
 #include "io/tap.h"
 #include "state/snap.h"
+#include "wire/segment.h"
 
-_Static_assert(TAP_RX_HEADROOM + TAP_VNET_LEN >= SNAP_HDR_LEN_MAX, "room in front of the frame");
+_Static_assert(TAP_RX_HEADROOM + TAP_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
+	       "room in front of the frame");
 
 void tap_rx_init(struct tap_rx *rx)
 {
@@ -60,7 +62,7 @@ bool tap_rx_decode(uint8_t *data, size_t len, struct frame *f)
 		return false;
 	f->gso = gso_of(&h, &f->v);
 	f->gso_size = h.gso_size;
-	f->partial = false;
+	f->partial = f->segment = false;
 	f->accel = false;
 	if (f->gso != FRAME_PLAIN || !(h.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
 		return true;

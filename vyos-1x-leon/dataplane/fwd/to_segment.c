@@ -13,6 +13,7 @@
 #include "fwd/deliver.h"
 #include "fwd/reports.h"
 #include "fwd/suppress.h"
+#include "fwd/translate.h"
 #include "fwd/worker.h"
 #include "wire/guard.h"
 
@@ -69,6 +70,10 @@ void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uin
 	struct delivery d = { .data = data, .len = len };
 	struct eth_view v;
 
+	if (unlikely(!translate_in(w, &d, flags)))
+		return;
+	data = d.data;
+	len = d.len;
 	if (unlikely(eth_parse(data, len, &v) < 0)) {
 		drop(w, DROP_bad_frame);
 		return;

@@ -101,8 +101,9 @@ void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned
 /* Which prefixes this node announces, sorted, at most MSG_PREFIXES_MAX. Without a call: all that
  * the configuration names. */
 void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n);
-/* VLANs that this node serves; NULL: all. Without a call: all. */
-void overlay_set_vlans(struct overlay *o, const struct vlan_set *served);
+/* Segments that this node serves, at most MSG_SEGMENTS_MAX ranges; NULL: all VLANs. Without a call:
+ * all. */
+void overlay_set_segments(struct overlay *o, const struct id_range *served, unsigned n);
 /* What the loop guard found: bits of RECORD_LAN_MASK, and with RECORD_LAN among them what it has to
  * say. Announced to all. */
 void overlay_set_lan(struct overlay *o, uint16_t lan_flags, const struct record_lan *lan);

@@ -165,6 +165,8 @@ const struct pairing *overlay_pair(const struct overlay *o, uint16_t slot)
 
 void overlay_fill_snap(struct overlay *o, struct snap *s)
 {
+	/* Whoever names no segments has all that VLANs can be, and no others. */
+	static const struct id_range all_vlans = { 0, VLAN_IDS - 1 };
 	uint16_t n_slots = nodedb_slots(o->nodes);
 	uint16_t n = (uint16_t)min_of(s->n_slots, n_slots);
 
@@ -182,8 +184,10 @@ void overlay_fill_snap(struct overlay *o, struct snap *s)
 		sn->link_up = p->probe.up;
 		sn->ep = p->ep;
 		sn->link_mtu = p->pmtu.mtu;
-		if (node->has_record && (node->rec.flags & RECORD_VLANS))
-			snap_limit_vlans(s, i, node->rec.vlan, node->rec.n_vlans);
+		if (node->has_record && (node->rec.flags & RECORD_SEGMENTS))
+			snap_limit_segments(s, i, node->rec.segment, node->rec.n_segments);
+		else if (s->segments)
+			snap_limit_segments(s, i, &all_vlans, 1);
 		snap_set_keys(s, i, p->data.tx, p->data.rx, p->data.rx_before);
 		if (p->choice.path.n_hops == 0)
 			continue;

@@ -348,6 +348,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	conf_read_policy(root, c);
 	conf_read_acceleration(root, c);
 	conf_read_vlans(root, c);
+	conf_read_segments(root, c);
 	conf_read_secrets(root, c);
 	read_system(root, c);
 	jsonr_finish(doc);
@@ -367,5 +368,6 @@ void conf_free(struct conf *c)
 	conf_free_secrets(c);
 	free(c->peer);
 	free(c->import);
+	free(c->segment);
 	free(c);
 }

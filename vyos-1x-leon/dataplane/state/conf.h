@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "crypto/seal.h"
 #include "state/policy.h"
+#include "state/segments.h"
 #include "wire/accel_settings.h"
 #include "wire/msg.h"
 
@@ -88,6 +89,8 @@ struct conf {
 
 	bool has_vlans; /* false: as the kernel says, or all */
 	struct vlan_set vlans;
+	uint32_t n_segments;
+	struct segment *segment; /* by id, ascending */
 
 	uint8_t n_overlay;
 	struct ip_addr overlay[CONF_OVERLAY_MAX];

@@ -75,6 +75,7 @@ static const struct {
 	{ CONF_DEVICE, NULL, device_differs },
 	{ CONF_RECORD, NULL, record_differs },
 	{ CONF_FRAMES, NULL, conf_vlans_differ },
+	{ CONF_FRAMES, NULL, conf_segments_differ },
 	{ CONF_ROUTES, NULL, conf_routes_differ },
 	{ CONF_RESTART, "interface", interface_differs },
 	{ CONF_RESTART, "source-address", source_address_differs },

@@ -50,3 +50,7 @@ bool conf_announced_differ(const struct conf *a, const struct conf *b);
 /* conf_vlans.c */
 void conf_read_vlans(struct jsonr_node *root, struct conf *c);
 bool conf_vlans_differ(const struct conf *a, const struct conf *b);
+
+/* conf_segments.c: segment. After vlan and acceleration. */
+void conf_read_segments(struct jsonr_node *root, struct conf *c);
+bool conf_segments_differ(const struct conf *a, const struct conf *b);

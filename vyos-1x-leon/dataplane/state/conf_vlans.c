@@ -10,7 +10,7 @@
 #define VLAN_TEXT_MAX 16
 
 /* "10", or "20-29". */
-static bool parse_range(const char *s, struct vlan_range *r)
+static bool parse_range(const char *s, struct id_range *r)
 {
 	char first[VLAN_TEXT_MAX];
 	const char *dash = strchr(s, '-');
@@ -24,14 +24,14 @@ static bool parse_range(const char *s, struct vlan_range *r)
 	if (!conf_number(first, CONF_VLAN_MAX, &from) ||
 	    !conf_number(*dash ? dash + 1 : first, CONF_VLAN_MAX, &to) || from > to)
 		return false;
-	*r = (struct vlan_range){ (uint16_t)from, (uint16_t)to };
+	*r = (struct id_range){ (uint32_t)from, (uint32_t)to };
 	return true;
 }
 
 void conf_read_vlans(struct jsonr_node *root, struct conf *c)
 {
 	struct jsonr_node *list = jsonr_array(root, "vlan");
-	struct vlan_range r;
+	struct id_range r;
 	const char *s;
 
 	if (jsonr_len(list) > CONF_VLANS_MAX) {
@@ -48,7 +48,7 @@ void conf_read_vlans(struct jsonr_node *root, struct conf *c)
 			return;
 		}
 		c->has_vlans = true;
-		vlan_set_add_range(&c->vlans, r.first, r.last);
+		vlan_set_add_range(&c->vlans, (uint16_t)r.first, (uint16_t)r.last);
 	}
 }
 

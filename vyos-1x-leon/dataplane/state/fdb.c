@@ -18,7 +18,6 @@
 #include "base/mem.h"
 #include "base/vlan_set.h"
 #include "crypto/aead.h"
-#include "wire/msg.h"
 
 #define KEY_USED       (1ULL << 60)	      /* tells VLAN 0, MAC 0 from a place never used */
 #define VALUE_HOLE     SLOT_NONE	      /* a removed entry */
@@ -329,14 +328,14 @@ static void remove_at(struct fdb *f, struct fdb_place *p)
 	atomic_store_explicit(&f->refusing, false, memory_order_relaxed);
 }
 
-static bool is_of(const struct fdb_place *p, uint64_t classes)
+static bool is_in(const struct fdb_place *p, const struct vlan_set *vlans)
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
 
-	return classes & lan_class((uint16_t)(key >> 48));
+	return !vlans || vlan_set_has(vlans, (key >> 48) % VLAN_IDS);
 }
 
-uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint64_t classes, uint32_t now_s)
+uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vlans, uint32_t now_s)
 {
 	uint32_t n = 0;
 
@@ -344,7 +343,7 @@ uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint64_t classes, uint32_
 		struct fdb_place *p = &f->place[i];
 		struct history *h = &f->history[i];
 
-		if (!is_entry(p) || !is_of(p, classes))
+		if (!is_entry(p) || !is_in(p, vlans))
 			continue;
 		if (h->owner == slot)
 			h->owner = SLOT_NONE;

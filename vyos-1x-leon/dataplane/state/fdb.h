@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/vlan_set.h"
 #include "state/nodedb.h"
 
 /*
@@ -56,12 +57,12 @@ enum fdb_result {
 };
 enum fdb_result fdb_learn(struct fdb *f, uint16_t vlan, struct mac mac, uint16_t slot,
 			  uint32_t now_s);
-/* The node left, or the LAN behind it changed: forgets what is behind it in VLANs of these classes
- * (bits, by id modulo 64), and that it owns anything there. A MAC that moved lately stays, at no
+/* The node left, or the LAN behind it changed: forgets what is behind it in these VLANs (NULL:
+ * in all), and that it owns anything there. A MAC that moved lately stays, at no
  * node, with its moves and freezes: otherwise a node that takes the MACs of others would start
  * afresh each time. Returns how many entries were behind the node. */
-#define FDB_ALL_CLASSES UINT64_MAX
-uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, uint64_t classes, uint32_t now_s);
+uint32_t fdb_forget_slot(struct fdb *f, uint16_t slot, const struct vlan_set *vlans,
+			 uint32_t now_s);
 uint32_t fdb_flush(struct fdb *f); /* everything; returns entries removed */
 /* Removes entries not seen for aging_s; thaws frozen ones whose time is over. Incremental: looks at
  * up to `budget` table places from where it stopped last. Returns entries removed. */

@@ -19,7 +19,6 @@
 
 #include "base/mem.h"
 #include "crypto/aead.h"
-#include "wire/msg.h"
 
 #define BUCKET 8
 
@@ -305,13 +304,13 @@ static uint32_t n_places(const struct neigh *n)
 	return (n->bucket_mask + 1) * BUCKET;
 }
 
-void neigh_forget_slot(struct neigh *n, uint16_t slot, uint64_t classes)
+void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans)
 {
 	for (uint32_t i = 0; i < n_places(n); i++) {
 		struct neigh_place *p = &n->place[i];
 
 		if ((meta_of(p) & META_USED) && where_at(p) >> 48 == slot &&
-		    (classes & lan_class((uint16_t)meta_of(p))))
+		    (!vlans || vlan_set_has(vlans, meta_of(p) % VLAN_IDS)))
 			remove_at(n, p);
 	}
 }

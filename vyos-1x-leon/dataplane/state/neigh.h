@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/vlan_set.h"
 #include "state/nodedb.h"
 
 #define NEIGH_FRESH_S	  60
@@ -52,8 +53,8 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 /* --- control thread --- */
 void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		 uint16_t slot, bool router, uint32_t now_s);
-/* In VLANs of these classes, see fdb_forget_slot(). */
-void neigh_forget_slot(struct neigh *n, uint16_t slot, uint64_t classes);
+/* In these VLANs, NULL: in all. */
+void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans);
 /* A MAC moved: its neighbors are not known any more. */
 void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac);
 void neigh_age(struct neigh *n, uint32_t now_s); /* removes what is older than 4 * NEIGH_FRESH_S */

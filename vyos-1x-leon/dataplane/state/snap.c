@@ -61,14 +61,18 @@ static struct snap_members *members_of(struct snap *s)
 	return m;
 }
 
-void snap_limit_vlans(struct snap *s, uint16_t slot, const struct vlan_range *range, unsigned n)
+void snap_limit_segments(struct snap *s, uint16_t slot, const struct id_range *range, unsigned n)
 {
 	struct snap_members *m = members_of(s);
 	uint64_t bit = 1ULL << slot % 64;
+	struct vlan_set vlans = { 0 };
+	struct id_range r;
+	unsigned at = 0;
 
 	m->limited[slot / 64] |= bit;
-	for (unsigned i = 0; i < n; i++)
-		for (unsigned vlan = range[i].first; vlan <= range[i].last; vlan++)
+	segments_in(s->segments, range, n, &vlans);
+	while (vlan_set_next(&vlans, &at, &r))
+		for (uint32_t vlan = r.first; vlan <= r.last; vlan++)
 			m->serves[(size_t)vlan * m->n_words + slot / 64] |= bit;
 }
 

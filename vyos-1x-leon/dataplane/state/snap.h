@@ -15,6 +15,7 @@
 #include "state/fdb.h"
 #include "state/neigh.h"
 #include "state/policy.h"
+#include "state/segments.h"
 #include "wire/leon.h"
 
 #define SNAP_SOCKADDR_LEN 28 /* sizeof(struct sockaddr_in6) */
@@ -48,8 +49,8 @@ struct snap_node {
 	/* Of the direct link; 0: none. */
 	uint64_t link_tx, link_rx[2];
 	bool accelerated; /* TCP to and from it passes the accelerator, while there is one */
-	/* VLANs, as the node tags them, whose LAN is this node's too: what comes from it has been
-	 * there. NULL: none. Of the snapshot. */
+	/* VLANs of this node whose segment the node has on this LAN, too: what comes from it in
+	 * them has been there. NULL: none. Of the snapshot. */
 	struct vlan_set *same_lan;
 };
 
@@ -89,8 +90,10 @@ struct snap {
 		storm_unknown; /* frames/s for the whole node, 0 unlimited */
 	uint32_t storm_per_vlan;
 	struct snap_lan *lan; /* NULL: everything passes */
-	struct fdb *fdb;      /* shared by snapshots, replaced through rcu */
-	struct neigh *neigh;  /* likewise */
+	/* Shared by snapshots, replaced through rcu; NULL: frames keep their VLAN. */
+	const struct segments *segments;
+	struct fdb *fdb;     /* shared by snapshots, replaced through rcu */
+	struct neigh *neigh; /* likewise */
 	uint16_t n_slots;
 	uint16_t n_flood;
 	uint16_t *flood; /* slots of all nodes with a path but this one */
@@ -108,10 +111,10 @@ struct snap {
 struct snap *snap_new(uint16_t n_slots);
 /* With a LAN that carries all VLANs, of which none is open yet. */
 struct snap_lan *snap_add_lan(struct snap *s);
-/* What node[slot] sends with this tag is on our LAN already. */
+/* What node[slot] sends in the segment that is this VLAN here is on our LAN already. */
 void snap_add_same_lan(struct snap *s, uint16_t slot, uint16_t vlan);
-/* node[slot] serves these VLANs and no others. */
-void snap_limit_vlans(struct snap *s, uint16_t slot, const struct vlan_range *range, unsigned n);
+/* node[slot] serves these segments and no others. After s->segments. */
+void snap_limit_segments(struct snap *s, uint16_t slot, const struct id_range *range, unsigned n);
 /* Encodes headers and addresses, builds the id table and the flood list. */
 void snap_finish(struct snap *s);
 /* Sets the path to node[slot] from hops (slots). */

@@ -14,7 +14,7 @@
 #include "wire/bytes.h"
 #include "wire/eth.h"
 
-#define GUARD_VERSION 2
+#define GUARD_VERSION 3
 #define TAG_LEN	      4
 #define TAG_PRIORITY  0xe000 /* network control: a full queue is no reason for a loop */
 
@@ -24,8 +24,8 @@
 #define AT_NODE	       (AT_VNI + 3)
 #define AT_INCARNATION (AT_NODE + 4)
 #define AT_SEQUENCE    (AT_INCARNATION + 8)
-#define AT_VLAN	       (AT_SEQUENCE + 8)
-#define AT_FLAGS       (AT_VLAN + 2)
+#define AT_SEGMENT     (AT_SEQUENCE + 8)
+#define AT_FLAGS       (AT_SEGMENT + 3)
 #define AT_PREFERENCE  (AT_FLAGS + 1)
 #define AT_HEARD       (AT_PREFERENCE + 1)
 
@@ -80,14 +80,13 @@ int guard_decode(const void *frame, size_t len, struct guard_frame *g)
 	g->node = get_u32(body + AT_NODE);
 	g->incarnation = get_u64(body + AT_INCARNATION);
 	g->sequence = get_u64(body + AT_SEQUENCE);
-	g->vlan = get_u16(body + AT_VLAN);
+	g->segment = get_u24(body + AT_SEGMENT);
 	g->flags = body[AT_FLAGS];
 	g->preference = body[AT_PREFERENCE];
 	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)
 		g->heard[i] = get_u32(body + AT_HEARD + 4 * i);
 	memcpy(g->auth, body + GUARD_SIGNED_LEN, GUARD_AUTH_LEN);
-	return g->node == NODE_ID_NONE || g->vlan >= VLAN_IDS || mac_is_multicast(g->src) ? -EBADMSG
-											  : 0;
+	return g->node == NODE_ID_NONE || mac_is_multicast(g->src) ? -EBADMSG : 0;
 }
 
 size_t guard_encode(const struct guard_frame *g, void *out)
@@ -110,7 +109,7 @@ size_t guard_encode(const struct guard_frame *g, void *out)
 	put_u32(p + AT_NODE, g->node);
 	put_u64(p + AT_INCARNATION, g->incarnation);
 	put_u64(p + AT_SEQUENCE, g->sequence);
-	put_u16(p + AT_VLAN, g->vlan);
+	put_u24(p + AT_SEGMENT, g->segment);
 	p[AT_FLAGS] = g->flags;
 	p[AT_PREFERENCE] = g->preference;
 	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)

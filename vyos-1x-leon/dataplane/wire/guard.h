@@ -4,9 +4,9 @@
  * into the overlay. A node that hears another node's guard frame of its overlay shares the LAN of
  * that VLAN with it. Pure.
  *
- *   dst 03:4c:45:4f:4e:00 | src TAP MAC | 802.1Q tag, but for untagged frames | length 84 (16) |
- *   LLC aa aa 03 | 02 "LEON" | version 2 (8) | VNI (24) | node-id (32) | incarnation (64) |
- *   sequence (64) | VLAN (16) | flags (8) | preference (8) | 8 x node-id heard (32) |
+ *   dst 03:4c:45:4f:4e:00 | src TAP MAC | 802.1Q tag, but for untagged frames | length 85 (16) |
+ *   LLC aa aa 03 | 02 "LEON" | version 3 (8) | VNI (24) | node-id (32) | incarnation (64) |
+ *   sequence (64) | segment (24) | flags (8) | preference (8) | 8 x node-id heard (32) |
  *   authenticator (16 bytes)
  *
  * It has a length and LLC with a SNAP identifier of our own (IEEE 802), and no EtherType: a frame
@@ -14,8 +14,8 @@
  * Linux host of the LAN; LLC has a handler, which ignores SNAP identifiers it does not know.
  *
  * The authenticator is keyed with the pre-shared secret (crypto/keys.h), zero without one. It
- * covers what is behind the length: a switch may add or take the tag on the way, and the VLAN
- * inside says in which the sender sent it.
+ * covers what is behind the length: a switch may add or take the tag on the way, and the segment
+ * inside (wire/segment.h) says what the sender calls the VLAN in which it sent it.
  */
 #pragma once
 
@@ -26,10 +26,10 @@
 
 #define GUARD_HEARD_MAX	 8
 #define GUARD_AUTH_LEN	 16
-#define GUARD_SIGNED_LEN 68 /* bytes that the authenticator covers, from the LLC header on */
-#define GUARD_TYPE	 84 /* in place of an EtherType: bytes of LLC */
-#define GUARD_FRAME_LEN	 98 /* untagged; a tag is 4 bytes more */
-#define GUARD_FRAME_MAX	 102
+#define GUARD_SIGNED_LEN 69 /* bytes that the authenticator covers, from the LLC header on */
+#define GUARD_TYPE	 85 /* in place of an EtherType: bytes of LLC */
+#define GUARD_FRAME_LEN	 99 /* untagged; a tag is 4 bytes more */
+#define GUARD_FRAME_MAX	 103
 
 enum guard_flags {
 	GUARD_FORWARDS =
@@ -44,8 +44,8 @@ struct guard_frame {
 	uint32_t vni;
 	node_id_t node;
 	uint64_t incarnation, sequence;
-	uint16_t vlan; /* in which it was sent: the sender's name for this LAN */
-	uint8_t flags; /* enum guard_flags */
+	uint32_t segment; /* in which it was sent: the sender's name for this LAN */
+	uint8_t flags;	  /* enum guard_flags */
 	uint8_t preference;
 	/* Other nodes that the sender hears in this VLAN; NODE_ID_NONE at the end. */
 	node_id_t heard[GUARD_HEARD_MAX];

@@ -64,8 +64,12 @@ enum leon_flags {
 	/* The link value follows the hops, which the node before us and we have agreed on and
 	 * nobody else can know. */
 	LEON_F_LINK_VALUE = 0x04,
+	/* In place of the frame's VLAN tag stands its segment, see wire/segment.h. */
+	LEON_F_SEGMENT = 0x08,
 };
-#define LEON_FLAGS_KNOWN (LEON_F_CSUM_PARTIAL | LEON_F_SEALED | LEON_F_LINK_VALUE)
+#define LEON_FLAGS_KNOWN (LEON_F_CSUM_PARTIAL | LEON_F_SEALED | LEON_F_LINK_VALUE | LEON_F_SEGMENT)
+/* Those that say something about the frame inside; the others are about the datagram. */
+#define LEON_FLAGS_FRAME (LEON_F_CSUM_PARTIAL | LEON_F_SEGMENT)
 
 struct leon_hdr {
 	uint8_t kind;

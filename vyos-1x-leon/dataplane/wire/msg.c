@@ -266,15 +266,15 @@ static bool is_prefix_valid(const struct prefix *p)
 	       p->len <= 8 * family_len(p->ip.family);
 }
 
-static bool are_vlans_valid(const struct msg_record *r)
+static bool are_segments_valid(const struct msg_record *r)
 {
-	if (r->n_vlans > MSG_VLANS_MAX || (r->n_vlans && !(r->flags & RECORD_VLANS)))
+	if (r->n_segments > MSG_SEGMENTS_MAX || (r->n_segments && !(r->flags & RECORD_SEGMENTS)))
 		return false;
-	for (size_t i = 0; i < r->n_vlans; i++) {
-		const struct vlan_range *v = &r->vlan[i];
+	for (size_t i = 0; i < r->n_segments; i++) {
+		const struct id_range *v = &r->segment[i];
 
-		if (v->first > v->last || v->last >= VLAN_IDS ||
-		    (i && v->first <= r->vlan[i - 1].last + 1))
+		if (v->first > v->last || v->last > U24_MAX ||
+		    (i && v->first <= r->segment[i - 1].last + 1))
 			return false;
 	}
 	return true;
@@ -321,7 +321,7 @@ static bool valid_record(const struct msg *m)
 	for (size_t i = 0; i < r->n_prefixes; i++)
 		if (!is_prefix_valid(&r->prefix[i]))
 			return false;
-	return are_vlans_valid(r) && is_lan_valid(r);
+	return are_segments_valid(r) && is_lan_valid(r);
 }
 
 static void read_name(struct rbuf *b, char name[MSG_NAME_MAX + 1])
@@ -339,23 +339,23 @@ static void read_name(struct rbuf *b, char name[MSG_NAME_MAX + 1])
 	b->ok = strnlen(name, len) == len;
 }
 
-static void read_vlans(struct rbuf *b, struct msg_record *r)
+static void read_segments(struct rbuf *b, struct msg_record *r)
 {
-	r->n_vlans = rbuf_u8(b);
-	if (!fits(b, r->n_vlans, MSG_VLANS_MAX))
+	r->n_segments = rbuf_u8(b);
+	if (!fits(b, r->n_segments, MSG_SEGMENTS_MAX))
 		return;
-	for (size_t i = 0; i < r->n_vlans; i++) {
-		r->vlan[i].first = rbuf_u16(b);
-		r->vlan[i].last = rbuf_u16(b);
+	for (size_t i = 0; i < r->n_segments; i++) {
+		r->segment[i].first = rbuf_u24(b);
+		r->segment[i].last = rbuf_u24(b);
 	}
 }
 
-static void write_vlans(struct wbuf *b, const struct msg_record *r)
+static void write_segments(struct wbuf *b, const struct msg_record *r)
 {
-	wbuf_u8(b, r->n_vlans);
-	for (size_t i = 0; i < r->n_vlans; i++) {
-		wbuf_u16(b, r->vlan[i].first);
-		wbuf_u16(b, r->vlan[i].last);
+	wbuf_u8(b, r->n_segments);
+	for (size_t i = 0; i < r->n_segments; i++) {
+		wbuf_u24(b, r->segment[i].first);
+		wbuf_u24(b, r->segment[i].last);
 	}
 }
 
@@ -415,7 +415,7 @@ static void read_record(struct rbuf *b, struct msg *m)
 		/* Host bits are zero whatever was sent: a prefix has one spelling. */
 		prefix_mask(&r->prefix[i]);
 	}
-	read_vlans(b, r);
+	read_segments(b, r);
 	read_lan(b, r);
 	read_bytes(b, r->identity, MSG_KEY_LEN);
 	read_bytes(b, r->signature, MSG_SIGNATURE_LEN);
@@ -446,7 +446,7 @@ static void write_record(struct wbuf *b, const struct msg *m)
 		write_ip(b, &p.ip);
 		wbuf_u8(b, p.len);
 	}
-	write_vlans(b, r);
+	write_segments(b, r);
 	write_lan(b, r);
 	wbuf_bytes(b, r->identity, MSG_KEY_LEN);
 	wbuf_bytes(b, r->signature, MSG_SIGNATURE_LEN);
@@ -641,12 +641,12 @@ static void write_conflict(struct wbuf *b, const struct msg *m)
 #define SUMMARY_MAX  (SUMMARY_MIN + SUMMARY_ENTRY * MSG_SUMMARY_MAX)
 #define FETCH_MIN    3
 #define FETCH_MAX    (FETCH_MIN + 4 * MSG_FETCH_MAX)
-#define VLANS_WIRE   4
+#define RANGE_WIRE   6
 #define RECORD_MIN   120
 #define RECORD_MAX                                                                                 \
 	(RECORD_MIN + MSG_NAME_MAX + EP_WIRE_MAX * MSG_LOCATORS_MAX +                              \
 	 IP_WIRE_MAX * MSG_OVERLAY_MAX + PREFIX_WIRE_MAX * MSG_PREFIXES_MAX +                      \
-	 VLANS_WIRE * MSG_VLANS_MAX + 17 + 4 * MSG_LAN_NODES_MAX)
+	 RANGE_WIRE * MSG_SEGMENTS_MAX + 17 + 4 * MSG_LAN_NODES_MAX)
 #define ROW_MIN 27
 #define ROW_MAX (ROW_MIN + ROW_ENTRY * MSG_ROW_MAX)
 

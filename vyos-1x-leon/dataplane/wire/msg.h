@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "base/vlan_set.h"
+#include "base/id_range.h"
 
 /* Type and body. With all that goes around it, this fits the smallest link that IPv6 permits
  * (1280 bytes): IPv6 and UDP, the LEON header with the most hops, the link value, the envelope
@@ -29,7 +29,7 @@
 #define MSG_LOCATORS_MAX  8
 #define MSG_OVERLAY_MAX	  4
 #define MSG_PREFIXES_MAX  32
-#define MSG_VLANS_MAX	  40 /* ranges */
+#define MSG_SEGMENTS_MAX  26 /* ranges */
 #define MSG_LAN_NODES_MAX 8
 #define MSG_SUMMARY_MAX	  48 /* entries in one message */
 #define MSG_FETCH_MAX	  128
@@ -94,25 +94,27 @@ enum record_flags {
 	RECORD_LAN_SHARED = 0x0010,
 	/* It takes and relays LEON_COPY; a node that does not gets every frame once. */
 	RECORD_TAKES_COPIES = 0x0020,
-	/* It serves the VLANs named alone; a node without the flag serves all. */
-	RECORD_VLANS = 0x0040,
+	/* It serves the segments named alone; a node without the flag serves all VLANs, and maps
+	 * none of them. */
+	RECORD_SEGMENTS = 0x0040,
 	/* It has an accelerator, which takes LEON_ACCEL; nobody else is sent one. */
 	RECORD_ACCELERATES = 0x0080,
 	RECORD_LAN = 0x0800,	  /* struct record_lan is there */
 	RECORD_LAN_DOWN = 0x1000, /* its LAN has no link: it is on nobody's LAN any more */
 	RECORD_LAN_MASK = 0x1818,
 };
-/* What the loop guard has to say to nodes elsewhere. VLANs are told apart by their id modulo 64:
- * each such class has a counter of two bits, one of `low` and one of `high`. When it changes, hosts
- * in those VLANs, behind this node or behind another on its LAN, are to be learned anew. */
+/* What the loop guard has to say to nodes elsewhere. Segments are told apart by their id modulo
+ * 64: each such class has a counter of two bits, one of `low` and one of `high`. When it changes,
+ * hosts in those segments, behind this node or behind another on its LAN, are to be learned
+ * anew. */
 struct record_lan {
 	uint64_t low, high;
 	uint8_t n; /* other nodes on the LAN */
 	node_id_t node[MSG_LAN_NODES_MAX];
 };
-static inline uint64_t lan_class(uint16_t vlan)
+static inline uint64_t lan_class(uint32_t segment)
 {
-	return 1ULL << vlan % 64;
+	return 1ULL << segment % 64;
 }
 static inline void record_lan_count(struct record_lan *l, uint64_t classes)
 {
@@ -131,13 +133,14 @@ struct msg_record {
 	uint32_t seq; /* from 1 */
 	uint16_t flags;
 	char name[MSG_NAME_MAX + 1]; /* printable ASCII without spaces, may be empty */
-	uint8_t n_locators, n_overlay, n_prefixes, n_vlans;
+	uint8_t n_locators, n_overlay, n_prefixes, n_segments;
 	struct endpoint locator[MSG_LOCATORS_MAX];
 	struct ip_addr overlay[MSG_OVERLAY_MAX]; /* overlay addresses, for next-hop export */
 	struct prefix prefix[MSG_PREFIXES_MAX];
-	struct vlan_range vlan[MSG_VLANS_MAX]; /* with RECORD_VLANS; sorted, with gaps between */
-	struct record_lan lan;		       /* with RECORD_LAN, else zero */
-	uint8_t identity[MSG_KEY_LEN];	       /* Ed25519 key of the origin */
+	struct id_range
+		segment[MSG_SEGMENTS_MAX]; /* with RECORD_SEGMENTS; sorted, with gaps between */
+	struct record_lan lan;		   /* with RECORD_LAN, else zero */
+	uint8_t identity[MSG_KEY_LEN];	   /* Ed25519 key of the origin */
 	uint8_t signature[MSG_SIGNATURE_LEN];
 };
 

@@ -80,9 +80,8 @@ enum command_result reset_node(struct command *c)
 		return CMD_FAILED;
 	answer_id(c->w, "node_id", n->id);
 	answer_name(c->w, "name", c->d, n->id);
-	jsonw_u64(c->w, "removed",
-		  fdb_forget_slot(c->d->fdb, n->slot, FDB_ALL_CLASSES, now_s_of(c->now)));
-	neigh_forget_slot(c->d->neigh, n->slot, FDB_ALL_CLASSES);
+	jsonw_u64(c->w, "removed", fdb_forget_slot(c->d->fdb, n->slot, NULL, now_s_of(c->now)));
+	neigh_forget_slot(c->d->neigh, n->slot, NULL);
 	if (n->slot != SLOT_SELF && overlay_link(c->d->overlay, n->slot, &link) &&
 	    link.ep.ip.family)
 		overlay_link_suspect(c->d->overlay, &link.ep);

@@ -46,6 +46,6 @@ enum command_result reset_fdb(struct command *c)
 
 	jsonw_u64(c->w, "removed", fdb_flush(c->d->fdb));
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++)
-		neigh_forget_slot(c->d->neigh, slot, FDB_ALL_CLASSES);
+		neigh_forget_slot(c->d->neigh, slot, NULL);
 	return CMD_DONE;
 }

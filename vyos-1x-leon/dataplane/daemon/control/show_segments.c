@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show segments`: which VLANs this node serves and why, who moves the frames of each between LAN
- * and overlay, what was flooded there; and which VLANs the other nodes serve. Control thread.
+ * `show segments`: which VLANs this node serves and why, which segments of the overlay they are,
+ * who moves the frames of each between LAN and overlay, what was flooded there; and which segments
+ * the other nodes serve. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
 
-static void write_ranges(struct jsonw *w, const struct vlan_range *range, unsigned n)
+static void write_ranges(struct jsonw *w, const char *key, const struct id_range *range, unsigned n)
 {
-	jsonw_array(w, "vlans");
+	jsonw_array(w, key);
 	for (unsigned i = 0; i < n; i++) {
 		jsonw_object(w, NULL);
 		jsonw_u64(w, "first", range[i].first);
@@ -22,11 +23,11 @@ static void write_ranges(struct jsonw *w, const struct vlan_range *range, unsign
 static void write_served(struct command *c)
 {
 	const struct vlan_set *served = vlans_served(&c->d->vlans);
-	struct vlan_range range[VLAN_IDS / 2];
+	struct id_range range[VLAN_RANGES_MAX];
 
 	jsonw_str(c->w, "source", vlans_source_name(c->d->vlans.source));
 	if (served)
-		write_ranges(c->w, range, vlan_set_ranges(served, range, array_size(range)));
+		write_ranges(c->w, "vlans", range, vlan_set_ranges(served, range));
 	else
 		jsonw_null(c->w, "vlans");
 }
@@ -47,11 +48,17 @@ static unsigned count_members(const struct snap *s, uint16_t vlan)
 static void write_segment(struct command *c, uint16_t vlan)
 {
 	const struct guard *g = &c->d->guard;
+	const struct segment *mapped = segments_of(c->d->vlans.map, vlan);
 	struct fwd_vlan counted;
 
 	fwd_vlan(c->d->fwd, vlan, &counted);
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "vlan", vlan);
+	jsonw_u64(c->w, "segment", segments_id(c->d->vlans.map, vlan));
+	if (mapped)
+		jsonw_str(c->w, "name", mapped->name);
+	else
+		jsonw_null(c->w, "name");
 	jsonw_str(c->w, "state", guard_state_name(guard_vlan_state(g, vlan)));
 	answer_forwarder(c->w, c->d, vlan);
 	jsonw_u64(c->w, "nodes", count_members(fwd_snap(c->d->fwd), vlan));
@@ -69,7 +76,7 @@ static bool is_shown(const struct leond *d, uint16_t vlan)
 
 	if (served)
 		return vlan_set_has(served, vlan);
-	return d->guard.vlan[vlan] || fdb_count_in(d->fdb, vlan);
+	return d->guard.vlan[vlan] || segments_of(d->vlans.map, vlan) || fdb_count_in(d->fdb, vlan);
 }
 
 static void write_node(struct command *c, const struct node *n)
@@ -77,10 +84,10 @@ static void write_node(struct command *c, const struct node *n)
 	jsonw_object(c->w, NULL);
 	answer_id(c->w, "node_id", n->id);
 	answer_name(c->w, "name", c->d, n->id);
-	if (n->rec.flags & RECORD_VLANS)
-		write_ranges(c->w, n->rec.vlan, n->rec.n_vlans);
+	if (n->rec.flags & RECORD_SEGMENTS)
+		write_ranges(c->w, "segments", n->rec.segment, n->rec.n_segments);
 	else
-		jsonw_null(c->w, "vlans");
+		jsonw_null(c->w, "segments");
 	jsonw_end(c->w);
 }
 

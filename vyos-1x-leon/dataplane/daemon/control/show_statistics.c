@@ -100,7 +100,7 @@ static void write_guard_vlan(struct command *c, const struct guard_vlan *v)
 		jsonw_object(c->w, NULL);
 		answer_id(c->w, "node_id", h->node);
 		answer_name(c->w, "name", c->d, h->node);
-		jsonw_u64(c->w, "vlan", h->vlan);
+		jsonw_u64(c->w, "segment", h->segment);
 		jsonw_bool(c->w, "forwards", h->flags & GUARD_FORWARDS);
 		jsonw_bool(c->w, "ready", h->flags & GUARD_READY);
 		jsonw_bool(c->w, "hears_us", h->hears_us);

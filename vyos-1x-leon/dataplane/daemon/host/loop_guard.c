@@ -11,35 +11,13 @@
 #include "base/defs.h"
 #include "base/mem.h"
 
-const char *guard_state_name(enum guard_state s)
-{
-	static const char *const name[] = {
-		[GUARD_OFF] = "off",	   [GUARD_LISTENING] = "listening", [GUARD_CLEAR] = "clear",
-		[GUARD_SHARED] = "shared", [GUARD_BLOCKED] = "blocked",
-	};
-
-	return name[s];
-}
-
-const char *guard_reason_name(enum guard_reason r)
-{
-	static const char *const name[] = {
-		[GUARD_BY_NOTHING] = "",	[GUARD_BY_PREFERENCE] = "preference",
-		[GUARD_BY_RANK] = "rank",	[GUARD_BY_HOLDING] = "holding",
-		[GUARD_BY_NO_PATH] = "no-path", [GUARD_BY_STANDSTILL] = "standstill",
-		[GUARD_BY_SILENCE] = "silence",
-	};
-
-	return name[r];
-}
-
 /* --- rank --- */
 
 /* The mix is part of the protocol: all nodes of a LAN compute the same. */
-struct guard_rank guard_rank_of(uint8_t preference, node_id_t node, uint16_t vlan)
+struct guard_rank guard_rank_of(uint8_t preference, node_id_t node, uint32_t segment)
 {
 	return (struct guard_rank){ .preference = preference,
-				    .mix = hash_mix64((uint64_t)node << 16 | vlan),
+				    .mix = hash_mix64((uint64_t)node << 24 | segment),
 				    .node = node };
 }
 
@@ -219,12 +197,13 @@ static void listen_to(struct guard *g, struct guard_vlan *v)
 
 static bool is_carried(const struct guard *g, uint16_t id)
 {
-	return !g->carries_known || vlan_set_has(&g->carries, id);
+	return (!g->carries_known || vlan_set_has(&g->carries, id)) &&
+	       segments_id(g->conf.segments, id) != SEGMENT_ID_NONE;
 }
 
 static struct guard_rank own_rank(const struct guard *g, uint16_t id)
 {
-	return guard_rank_of(g->conf.preference, g->self, id);
+	return guard_rank_of(g->conf.preference, g->self, segments_id(g->conf.segments, id));
 }
 
 /* NULL: it is none of this LAN. */
@@ -327,11 +306,11 @@ static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct gua
 	unsigned outcome = GUARD_NOTHING, i = find_heard(v, f->node);
 	bool is_new = i == v->n_heard;
 	struct guard_heard h = { .node = f->node,
-				 .vlan = f->vlan,
+				 .segment = f->segment,
 				 .flags = f->flags,
 				 .hears_us = lists(f, g->self),
 				 .peer = (uint8_t)peer,
-				 .rank = guard_rank_of(f->preference, f->node, f->vlan),
+				 .rank = guard_rank_of(f->preference, f->node, f->segment),
 				 .incarnation = f->incarnation,
 				 .sequence = f->sequence,
 				 .at = g->lived };
@@ -345,7 +324,7 @@ static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct gua
 		take_out(v, i);
 	if (!insert(v, &h))
 		return GUARD_NOTHING;
-	if (is_new || before.vlan != f->vlan) {
+	if (is_new || before.segment != f->segment) {
 		vlan_set_add(&g->changed, v->id);
 		outcome |= GUARD_CHANGED;
 	}
@@ -408,18 +387,33 @@ static unsigned go_on(struct guard *g, mono_t now)
 	return settle_all(g);
 }
 
+/* One that has no segment any more is forgotten; who hears us learns the new name, or preference,
+ * of another at once. */
+static void reconfigure_vlan(struct guard *g, unsigned i, bool renamed)
+{
+	struct guard_vlan *v = g->vlan[g->used[i]];
+	struct guard_rank rank = own_rank(g, v->id);
+
+	if (!is_carried(g, v->id)) {
+		forget_vlan(g, i);
+		return;
+	}
+	v->urgent |= v->rank.preference != rank.preference || v->rank.mix != rank.mix;
+	v->rank = rank;
+	/* What others call it is a VLAN of ours, or none, by the new map. */
+	if (renamed)
+		vlan_set_add(&g->changed, v->id);
+}
+
 unsigned guard_configure(struct guard *g, const struct guard_conf *c, mono_t now)
 {
-	bool switched = c->enabled != g->conf.enabled;
+	bool switched = c->enabled != g->conf.enabled, renamed;
 	unsigned outcome = go_on(g, now);
 
+	renamed = g->conf.segments != c->segments;
 	g->conf = *c;
-	for (unsigned i = 0; i < g->n_used; i++) {
-		struct guard_vlan *v = g->vlan[g->used[i]];
-
-		v->urgent |= v->rank.preference != c->preference;
-		v->rank = own_rank(g, v->id);
-	}
+	for (unsigned i = g->n_used; i--;)
+		reconfigure_vlan(g, i, renamed);
 	if (!switched)
 		return outcome | guard_tick(g, now) | GUARD_URGENT;
 	if (g->local_loop)
@@ -461,7 +455,7 @@ unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now)
 unsigned guard_carry(struct guard *g, const struct vlan_set *carries, mono_t now)
 {
 	unsigned at = 0, outcome = go_on(g, now);
-	struct vlan_range r;
+	struct id_range r;
 
 	g->carries_known = carries != NULL;
 	g->carries = carries ? *carries : (struct vlan_set){ 0 };
@@ -689,7 +683,8 @@ void guard_fill(struct guard *g, uint16_t vlan, struct guard_frame *f)
 	enum guard_state state = guard_vlan_state(g, vlan);
 
 	f->sequence = ++g->sequence;
-	f->vlan = f->tag = vlan;
+	f->tag = vlan;
+	f->segment = segments_id(g->conf.segments, vlan);
 	f->preference = g->conf.preference;
 	f->flags = 0;
 	if (v && state != GUARD_LISTENING && reaches_others(g, v))

@@ -29,6 +29,7 @@
 #include "base/mono.h"
 #include "base/vlan_set.h"
 #include "daemon/host/guard_peer.h"
+#include "state/segments.h"
 #include "wire/guard.h"
 
 /* Intervals of silence after which the other node is taken to be gone from the LAN. */
@@ -84,14 +85,16 @@ struct guard_rank {
 	uint64_t mix;	    /* then this, of node-id and the node's name for the LAN */
 	node_id_t node;	    /* the lower one, should two ever be alike */
 };
-struct guard_rank guard_rank_of(uint8_t preference, node_id_t node, uint16_t vlan);
+struct guard_rank guard_rank_of(uint8_t preference, node_id_t node, uint32_t segment);
 bool guard_outranks(const struct guard_rank *a, const struct guard_rank *b);
 
 /* Another node on the LAN of a VLAN. */
 struct guard_heard {
 	node_id_t node;
-	uint16_t vlan; /* its name for this LAN: where a switch changes tags, not ours */
-	uint8_t flags; /* enum guard_flags */
+	uint32_t
+		segment; /* its name for this LAN: by mistake, or at a switch that changes tags, not
+			   * ours */
+	uint8_t flags;	 /* enum guard_flags */
 	bool hears_us;
 	uint8_t peer; /* place in guard.peer, unless that is another node's by now */
 	struct guard_rank rank;
@@ -116,6 +119,7 @@ struct guard_conf {
 	bool enabled;
 	uint8_t preference;
 	uint32_t interval_ms;
+	const struct segments *segments; /* names of VLANs; NULL: all have their own */
 };
 
 struct guard {

@@ -25,7 +25,7 @@
 struct guard_io {
 	struct timer *timer, *soon;
 	struct vlan_set unreported; /* changes of the guard that nobody was told of yet */
-	uint64_t moved;		    /* classes of VLANs whose hosts others must learn anew */
+	uint64_t moved;		    /* classes of segments whose hosts others must learn anew */
 	struct record_lan lan;	    /* as it was said last */
 	mono_t said;
 };
@@ -105,8 +105,11 @@ void guard_local_host(struct leond *d, struct mac mac)
 
 void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
 {
-	fdb_forget_slot(d->fdb, slot, classes, now_s_of(loop_now(d->loop)));
-	neigh_forget_slot(d->neigh, slot, classes);
+	struct vlan_set vlans;
+
+	segments_of_classes(d->vlans.map, classes, &vlans);
+	fdb_forget_slot(d->fdb, slot, &vlans, now_s_of(loop_now(d->loop)));
+	neigh_forget_slot(d->neigh, slot, &vlans);
 }
 
 /* --- telling others, and people --- */
@@ -239,9 +242,7 @@ static void note_changed(struct leond *d)
 	struct guard *g = &d->guard;
 
 	vlan_set_add_all(&d->guard_io->unreported, &g->changed);
-	/* A word has one VLAN of each class. */
-	for (unsigned i = 0; i < array_size(g->moved.word); i++)
-		d->guard_io->moved |= g->moved.word[i];
+	d->guard_io->moved |= segments_classes(d->vlans.map, &g->moved);
 	takeover_say(d, &g->begun);
 	g->moved = g->begun = g->changed = (struct vlan_set){ 0 };
 }
@@ -349,6 +350,12 @@ void guard_lan_changed(struct leond *d)
 	}
 }
 
+void guard_hosts_moved(struct leond *d, uint64_t classes)
+{
+	d->guard_io->moved |= classes;
+	announce(d);
+}
+
 void guard_port_up(struct leond *d)
 {
 	if (d->guard.lan)
@@ -395,7 +402,8 @@ static struct guard_conf conf_of(const struct leond *d)
 {
 	return (struct guard_conf){ .enabled = d->conf->guard,
 				    .preference = d->conf->guard_preference,
-				    .interval_ms = d->conf->guard_interval_ms };
+				    .interval_ms = d->conf->guard_interval_ms,
+				    .segments = d->vlans.map };
 }
 
 void guard_open(struct leond *d)

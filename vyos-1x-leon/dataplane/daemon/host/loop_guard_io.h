@@ -33,3 +33,5 @@ void guard_paths_changed(struct leond *d);
 /* The interface went up or down, or into another bridge or bond, or out of it; or the other ports
  * of the bridge did. */
 void guard_lan_changed(struct leond *d);
+/* Hosts in segments of these classes are not where others know them: tells them. */
+void guard_hosts_moved(struct leond *d, uint64_t classes);

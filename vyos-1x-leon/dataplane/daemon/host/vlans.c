@@ -11,6 +11,8 @@
 #include "base/loop.h"
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/leond.h"
+#include "daemon/life/clock.h"
+#include "daemon/life/snapshot.h"
 #include "daemon/life/event_text.h"
 
 /* `bridge vlan add` of many is one message each. */
@@ -86,10 +88,12 @@ static enum vlans_source find(struct leond *d, struct vlan_set *out)
 {
 	enum vlans_source source = of_kernel(d, out);
 
-	if (!d->conf->has_vlans)
-		return source;
-	*out = d->conf->vlans;
-	return VLANS_CONFIGURED;
+	if (d->conf->has_vlans) {
+		*out = d->conf->vlans;
+		source = VLANS_CONFIGURED;
+	}
+	segments_limit(d->vlans.map, out);
+	return source;
 }
 
 /* --- what follows --- */
@@ -108,6 +112,20 @@ static void report(struct leond *d)
 		     *which ? which : "no VLAN", vlans_source_name(d->vlans.source));
 }
 
+static void announce(struct leond *d)
+{
+	const struct vlan_set *served = vlans_served(&d->vlans);
+	struct id_range range[MSG_SEGMENTS_MAX];
+	unsigned n;
+
+	if (!served && !d->vlans.map) {
+		overlay_set_segments(d->overlay, NULL, 0);
+		return;
+	}
+	n = segments_ranges(d->vlans.map, served, range, MSG_SEGMENTS_MAX);
+	overlay_set_segments(d->overlay, range, n);
+}
+
 static void update(struct leond *d)
 {
 	struct vlan_set set = { 0 };
@@ -118,7 +136,7 @@ static void update(struct leond *d)
 	d->vlans.source = source;
 	d->vlans.set = set;
 	report(d);
-	overlay_set_vlans(d->overlay, vlans_served(&d->vlans));
+	announce(d);
 	guard_vlans_changed(d);
 }
 
@@ -156,8 +174,14 @@ void vlans_frame_seen(struct leond *d, uint16_t vlan)
 	guard_vlan_seen(d, vlan);
 }
 
+void vlans_open(struct leond *d)
+{
+	d->vlans.map = segments_new(d->conf->segment, d->conf->n_segments);
+}
+
 void vlans_start(struct leond *d)
 {
+	announce(d);
 	d->vlans.timer = timer_new(d->loop, on_gathered, d);
 	update(d);
 }
@@ -167,7 +191,56 @@ void vlans_stop(struct leond *d)
 	timer_free(d->vlans.timer);
 }
 
+/* --- another map --- */
+
+static bool is_as_configured(const struct segments *m, const struct conf *c)
+{
+	if (!m || m->n != c->n_segments)
+		return !m && !c->n_segments;
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->mapped[i].id != c->segment[i].id ||
+		    m->mapped[i].vlan != c->segment[i].vlan ||
+		    strcmp(m->mapped[i].name, c->segment[i].name) != 0)
+			return false;
+	return true;
+}
+
+/* VLANs that are another segment now, and the classes of what they were and are. */
+static uint64_t difference(const struct segments *a, const struct segments *b, struct vlan_set *out)
+{
+	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++)
+		if (segments_id(a, vlan) != segments_id(b, vlan))
+			vlan_set_add(out, vlan);
+	return segments_classes(a, out) | segments_classes(b, out);
+}
+
+/* Others, and we, know hosts of those VLANs in segments that they are not in any more. */
+static void replace_map(struct leond *d)
+{
+	struct segments *old = d->vlans.map;
+	struct vlan_set changed = { 0 };
+	uint64_t classes;
+
+	d->vlans.map = segments_new(d->conf->segment, d->conf->n_segments);
+	classes = difference(old, d->vlans.map, &changed);
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(overlay_nodes(d->overlay));
+	     slot++) {
+		fdb_forget_slot(d->fdb, slot, &changed, now_s_of(loop_now(d->loop)));
+		neigh_forget_slot(d->neigh, slot, &changed);
+	}
+	guard_apply_conf(d);
+	announce(d);
+	guard_hosts_moved(d, classes);
+	/* Publish first: a retired pointer must not be in the current snapshot. */
+	snapshot_publish(d);
+	if (old)
+		fwd_retire(d->fwd, old, segments_free);
+	fwd_reclaim(d->fwd);
+}
+
 void vlans_apply_conf(struct leond *d)
 {
+	if (!is_as_configured(d->vlans.map, d->conf))
+		replace_map(d);
 	update(d);
 }

@@ -8,6 +8,7 @@
 
 #include "base/vlan_set.h"
 #include "io/netlink.h"
+#include "state/segments.h"
 
 struct leond;
 struct timer;
@@ -25,7 +26,8 @@ struct vlans {
 	struct vlan_set set; /* with VLANS_ANY: meaningless */
 	/* Somebody whom the kernel does not show sends frames of others than VLANS_DEVICES. */
 	bool hidden;
-	struct timer *timer; /* changes come in bursts */
+	struct segments *map; /* which segments they are; published; owned here until retired */
+	struct timer *timer;  /* changes come in bursts */
 };
 
 /* The set, NULL where it is not known. */
@@ -34,6 +36,7 @@ static inline const struct vlan_set *vlans_served(const struct vlans *v)
 	return v->source == VLANS_ANY ? NULL : &v->set;
 }
 
+void vlans_open(struct leond *d);  /* with the tables */
 void vlans_start(struct leond *d); /* when the guard is there */
 void vlans_stop(struct leond *d);
 /* Something about links changed. */

@@ -42,8 +42,8 @@ static void apply_changes(struct leond *d, unsigned changes)
 		fdb_set_vlan_maximum(d->fdb, c->fdb_vlan_maximum);
 	if (changes & CONF_FRAMES) {
 		offload_apply_conf(d);
-		guard_apply_conf(d);
 		vlans_apply_conf(d);
+		guard_apply_conf(d);
 	}
 	if (changes & (CONF_DEVICE | CONF_PATHS))
 		device_apply_conf(d);

@@ -38,8 +38,8 @@ static void glue_purge(void *arg, uint16_t slot)
 {
 	struct leond *d = arg;
 
-	fdb_forget_slot(d->fdb, slot, FDB_ALL_CLASSES, now_s_of(loop_now(d->loop)));
-	neigh_forget_slot(d->neigh, slot, FDB_ALL_CLASSES);
+	fdb_forget_slot(d->fdb, slot, NULL, now_s_of(loop_now(d->loop)));
+	neigh_forget_slot(d->neigh, slot, NULL);
 	if (d->fwd)
 		fwd_forget(d->fwd, slot);
 }

@@ -16,8 +16,10 @@ static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *
 	for (unsigned i = 0; i < v->n_heard; i++) {
 		const struct node *n = nodedb_find(overlay_nodes(d->overlay), v->heard[i].node);
 
-		if (n)
-			snap_add_same_lan(s, n->slot, v->heard[i].vlan);
+		uint16_t vlan = segments_vlan(d->vlans.map, v->heard[i].segment);
+
+		if (n && vlan != VLAN_NONE)
+			snap_add_same_lan(s, n->slot, vlan);
 	}
 }
 
@@ -27,11 +29,12 @@ static void fill_lan(struct leond *d, struct snap *s)
 	const struct guard *g = &d->guard;
 	bool guarded = g->conf.enabled && g->lan;
 
-	if (!guarded && !served)
+	if (!guarded && !served && !d->vlans.map)
 		return;
 	snap_add_lan(s);
 	if (served)
 		s->lan->served = *served;
+	segments_limit(d->vlans.map, &s->lan->served);
 	if (!guarded)
 		s->lan->open = s->lan->served;
 	for (unsigned i = 0; guarded && i < g->n_used; i++)
@@ -60,6 +63,7 @@ void snapshot_publish(struct leond *d)
 	s->storm_per_vlan = c->storm_per_vlan;
 	s->fdb = d->fdb;
 	s->neigh = d->neigh;
+	s->segments = d->vlans.map;
 	if (c->policy.duplicate)
 		snap_set_policy(s, &c->policy);
 	overlay_fill_snap(d->overlay, s);

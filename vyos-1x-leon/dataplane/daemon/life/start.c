@@ -208,6 +208,7 @@ static void overlay_side_open(struct leond *d)
 	cache_load(d);
 	d->n_configured_peers = d->conf->n_peers;
 	cache_append_to(d, d->conf);
+	vlans_open(d);
 	guard_open(d);
 	d->overlay = overlay_new(d->loop, d->conf, d->self, overlay_glue_ops(), d, 0);
 	overlay_set_workers(d->overlay, d->tap.n_queues);
@@ -369,6 +370,7 @@ static void tables_free(struct leond *d)
 	fwd_free(d->fwd);
 	fdb_free(d->fdb);
 	neigh_free(d->neigh);
+	segments_free(d->vlans.map);
 	events_free(d->events);
 	free(d->seed);
 	cache_free(d);

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/defs.h"
 #include "proto/agenda.h"
 #include "proto/core.h"
 #include "proto/peer.h"
@@ -97,10 +98,10 @@ static void own_facts(struct overlay *o, struct msg_record *r)
 	r->n_prefixes = o->own.prefixes_are_given ? o->own.n_prefixes : c->n_prefixes;
 	memcpy(r->prefix, o->own.prefixes_are_given ? o->own.prefix : c->prefix,
 	       r->n_prefixes * sizeof(r->prefix[0]));
-	if (o->own.serves_some_vlans)
-		r->flags |= RECORD_VLANS;
-	r->n_vlans = o->own.n_vlans;
-	memcpy(r->vlan, o->own.vlan, r->n_vlans * sizeof(r->vlan[0]));
+	if (o->own.serves_some)
+		r->flags |= RECORD_SEGMENTS;
+	r->n_segments = o->own.n_segments;
+	memcpy(r->segment, o->own.segment, r->n_segments * sizeof(r->segment[0]));
 }
 
 static bool is_same_endpoint_set(const struct msg_record *a, const struct msg_record *b)
@@ -132,8 +133,8 @@ static bool is_same_facts(const struct msg_record *a, const struct msg_record *b
 	for (unsigned i = 0; i < a->n_prefixes; i++)
 		if (prefix_compare(&a->prefix[i], &b->prefix[i]) != 0)
 			return false;
-	return a->n_vlans == b->n_vlans &&
-	       memcmp(a->vlan, b->vlan, a->n_vlans * sizeof(a->vlan[0])) == 0 &&
+	return a->n_segments == b->n_segments &&
+	       memcmp(a->segment, b->segment, a->n_segments * sizeof(a->segment[0])) == 0 &&
 	       is_same_lan(&a->lan, &b->lan) && is_same_endpoint_set(a, b);
 }
 
@@ -199,12 +200,12 @@ void overlay_set_prefixes(struct overlay *o, const struct prefix *p, unsigned n)
 		own_refresh(o, false);
 }
 
-void overlay_set_vlans(struct overlay *o, const struct vlan_set *served)
+void overlay_set_segments(struct overlay *o, const struct id_range *served, unsigned n)
 {
-	o->own.serves_some_vlans = served != NULL;
-	o->own.n_vlans = 0;
+	o->own.serves_some = served != NULL;
+	o->own.n_segments = (uint8_t)min_of(n, (unsigned)MSG_SEGMENTS_MAX);
 	if (served)
-		o->own.n_vlans = (uint8_t)vlan_set_ranges(served, o->own.vlan, MSG_VLANS_MAX);
+		memcpy(o->own.segment, served, o->own.n_segments * sizeof(*served));
 	if (o->started && !o->leaving)
 		own_refresh(o, false);
 }

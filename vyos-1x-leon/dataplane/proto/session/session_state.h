@@ -138,9 +138,9 @@ struct own_state {
 	bool prefixes_are_given; /* false: those of the configuration are announced */
 	uint8_t n_prefixes;
 	struct prefix prefix[MSG_PREFIXES_MAX];
-	bool serves_some_vlans; /* false: all */
-	uint8_t n_vlans;
-	struct vlan_range vlan[MSG_VLANS_MAX];
+	bool serves_some; /* false: all */
+	uint8_t n_segments;
+	struct id_range segment[MSG_SEGMENTS_MAX];
 	uint16_t lan_flags; /* and this from the loop guard */
 	struct record_lan lan;
 	bool accelerates;
