@@ -10,8 +10,9 @@ from html import escape
 
 from drawing import draw_file
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 420, 60, 150, 44, 50
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 770, 420, 60, 200, 44, 50
 LOWEST, HIGHEST = 0.4, 1.0
+LINE = 14  # of text
 STYLE = """<style>
 text{font:12px sans-serif;fill:#222}line{stroke:#8886}
 .mean{fill:#c02020;stroke:#c02020}.p99{fill:#2060c0;stroke:#2060c0}
@@ -55,7 +56,8 @@ def axes(plane):
 
 
 def front(plane, runs, measure, name):
-    """One path as a line, two copies as circles, the best there is as a dashed line."""
+    """One path as a line, two copies as circles, the best there is as a dashed line; and where each
+    line ends, with what it is called there."""
     points = sorted((row['changes_per_hour'], row[measure]) for row in (row_of(r, 'one path') for r in runs))
     copies = [row_of(r, 'two copies') for r in runs]
     best = plane.y(row_of(runs[0], 'oracle')[measure])
@@ -65,8 +67,17 @@ def front(plane, runs, measure, name):
     out += [f'<circle class="{measure}" cx="{plane.x(c):.1f}" cy="{plane.y(v):.1f}" r="3"/>' for c, v in points]
     out += [f'<circle class="{measure}" fill-opacity="0" cx="{plane.x(c["changes_per_hour"]):.1f}" '
             f'cy="{plane.y(c[measure]):.1f}" r="4"/>' for c in copies[:1]]
-    for y, what in ((best, 'best there is'), (plane.y(points[-1][1]), 'one path')):
-        out.append(f'<text class="{measure}" x="{WIDTH - RIGHT + 8}" y="{y + 4:.0f}">{what}, {escape(name)}</text>')
+    ends = ((best, 'best there is'), (plane.y(points[-1][1]), 'one path'))
+    return out, [(y, measure, f'{what}, {name}') for y, what in ends]
+
+
+def names(ends):
+    """Beside the ends of the lines, from the top, each clear of the one above it."""
+    out, free = [], 0
+    for y, measure, what in sorted(ends):
+        free = max(y, free)
+        out.append(f'<text class="{measure}" x="{WIDTH - RIGHT + 8}" y="{free + 4:.0f}">{escape(what)}</text>')
+        free += LINE
     return out
 
 
@@ -75,8 +86,12 @@ def draw(runs):
     plane = Plane(int(most // 5 + 1) * 5)
     body = [f'<text x="{LEFT}" y="20">Latency of the paths in use, relative to the direct ones; '
             f'{escape(runs[0]["reading"])}. Rings: two copies.</text>', *axes(plane)]
+    ends = []
     for measure, name in MEASURES:
-        body += front(plane, runs, measure, name)
+        lines, of_lines = front(plane, runs, measure, name)
+        body += lines
+        ends += of_lines
+    body += names(ends)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
             f'viewBox="0 0 {WIDTH} {HEIGHT}">{STYLE}\n' + '\n'.join(body) + '\n</svg>')
 
