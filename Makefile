@@ -15,7 +15,7 @@ export LEON_BUILD := $(CURDIR)/build
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
 	check-packaging check-observability check-fresh check-ipsec check-vm check-image check-image-vyos \
 	check-deploy check-release check-mixed bench eval eval-accel deb deb-cross image image-vyos release \
-	lint format fuzz fuzz-long fuzz-coverage soak clean help
+	lint format fuzz fuzz-long fuzz-coverage soak soak-accel clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -142,6 +142,14 @@ soak: ## nodes and links that fail for SOAK_MINUTES, with sanitizers, memory wat
 		-Db_sanitize=address,undefined -Db_lundef=false
 	ninja -C build-asan
 	SOAK_MINUTES=$(SOAK_MINUTES) LEON_BUILD=$(CURDIR)/build-asan $(PYTHON) -B tests/netns/soak.py
+
+soak-accel: ## acceleration: taken over and given back at random for ACCEL_MINUTES, with sanitizers
+	.ci/deps check
+	test -f build-asan/build.ninja || meson setup build-asan -Dwerror=true \
+		-Db_sanitize=address,undefined -Db_lundef=false
+	ninja -C build-asan
+	ACCEL_MINUTES=$(or $(ACCEL_MINUTES),30) LEON_BUILD=$(CURDIR)/build-asan $(PYTHON) -B -m pytest \
+		-p no:cacheprovider -s $(PYTEST_ARGS) tests/accel/test_accel_cycles.py
 
 clean: ## remove everything that was built
 	rm -rf build build-asan build-tsan build-fuzz build-coverage

@@ -257,17 +257,23 @@ class Many:
         client, server = ends
         self.selector = selectors.DefaultSelector()
         self.ends, self.wrong = [], []
+        server.namespace.sysctl('core/somaxconn', n)
         with server.namespace:
             listener = socket.socket()
         listener.bind((server.ip4, 4000))
-        listener.listen(1024)
+        listener.listen(n)
+        listener.settimeout(60)
+        clients = {}
         for _ in range(n):
             with client.namespace:
                 c = socket.socket()
-            c.connect((server.ip4, 4000))
-            s, _ = listener.accept()
+            c.setblocking(False)
+            c.connect_ex((server.ip4, 4000))
+            clients[c.getsockname()] = c
+        for _ in range(n):
+            s, whose = listener.accept()
             data = os.urandom(size), os.urandom(size)
-            self.add(c, *data)
+            self.add(clients[whose], *data)
             self.add(s, *reversed(data))
         listener.close()
 
