@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import struct
 import subprocess
 import time
@@ -478,6 +479,19 @@ def test_an_answer_from_here_does_not_keep_an_old_mac_alive(lab, family):
     assert time.monotonic() - begin < 40
 
 
+def advertisement(host):
+    """Unsolicited (RFC 4861 section 7.2.6), of its own address, to all nodes."""
+    source, everybody = (socket.inet_pton(socket.AF_INET6, a) for a in (host.ip6, 'ff02::1'))
+    body = bytes.fromhex('88000000 20000000') + source + b'\x02\x01' + mac_bytes(host.mac)
+    total = source + everybody + struct.pack('!II', len(body), 58) + body
+    words = sum(struct.unpack(f'!{len(total) // 2}H', total))
+    words = (words & 0xffff) + (words >> 16)
+    words = (words & 0xffff) + (words >> 16)
+    body = body[:2] + struct.pack('!H', words ^ 0xffff) + body[4:]
+    return ethernet('33:33:00:00:00:01', host.mac, 0x86dd,
+                    struct.pack('!IHBB', 6 << 28, len(body), 58, 255) + source + everybody + body)
+
+
 def test_probes_and_announcements_travel(lab):
     """RFC 5227 and RFC 4862: whoever takes an address asks everybody first and tells everybody."""
     net = lab(line_up(2, config=SUPPRESSION)).joined()
@@ -488,10 +502,14 @@ def test_probes_and_announcements_travel(lab):
     arp = bytes.fromhex('0001080006040001')
     probe = arp + mac_bytes(a.mac) + bytes(4) + bytes(6) + v4
     announcement = arp + mac_bytes(a.mac) + v4 + bytes(6) + v4
+    reply = arp[:-1] + b'\x02' + mac_bytes(a.mac) + v4 + mac_bytes(BROADCAST) + v4
     port = tap(net, 'n0')
-    for body in (probe, announcement):
+    for body in (probe, announcement, reply):
         port.send(ethernet(BROADCAST, a.mac, 0x0806, body))
         assert wire.frames(carries(body), within=5)
+    frame = advertisement(a)
+    port.send(frame)
+    assert wire.frames(carries(frame[14:]), within=5), 'nobody asked, and it travels'
     # Duplicate address detection of the kernel itself, for an address that is b's.
     for where in ('all', 'eth0'):
         a.namespace.sysctl(f'ipv6/conf/{where}/accept_dad', 1)
