@@ -16,6 +16,54 @@ SOL_PACKET = 263
 PACKET_IGNORE_OUTGOING = 23
 
 
+class Bulk:
+    """TCP connections that send what they can, from one namespace to an address in another."""
+
+    def __init__(self, source, destination, address, streams=1, port=40100):
+        with destination:
+            listener = socket.create_server(('0.0.0.0', port), backlog=streams)
+        self.received = 0
+        self._stop = threading.Event()
+        self._sockets, self._threads = [], []
+        for _ in range(streams):
+            with source:
+                sender = socket.create_connection((address, port), timeout=20)
+            receiver = listener.accept()[0]
+            self._sockets += [sender, receiver]
+            self._threads += [threading.Thread(target=self._send, args=(sender,), daemon=True),
+                              threading.Thread(target=self._take, args=(receiver,), daemon=True)]
+        listener.close()
+        for thread in self._threads:
+            thread.start()
+
+    def _send(self, sender):
+        sender.settimeout(0.2)
+        while not self._stop.is_set():
+            try:
+                sender.send(bytes(1 << 16))
+            except TimeoutError:
+                pass
+            except OSError:
+                return
+
+    def _take(self, receiver):
+        receiver.settimeout(0.2)
+        while not self._stop.is_set():
+            try:
+                self.received += len(receiver.recv(1 << 16))
+            except TimeoutError:
+                pass
+            except OSError:
+                return
+
+    def stop(self):
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(10)
+        for s in self._sockets:
+            s.close()
+
+
 class Stream:
     """Numbered UDP packets from one namespace to an address in another, one per interval."""
 

@@ -121,7 +121,7 @@ CONFIGS = {
         },
         'suppression': {'arp': {}, 'nd': {}},
         'mss_clamp': {'disable': {}},
-        'shaper': {'egress': '47500'},
+        'shaper': {'automatic': {}, 'egress': '47500'},
         'loop_guard': {'disable': {}, 'interval': '100', 'preference': '200'},
         'authentication': {
             'pre_shared_secret': 'x' * 128,

@@ -87,7 +87,7 @@ static void defaults(void **state)
 	"'fdb': { 'aging': 60, 'maximum': 100 },"                                                  \
 	"'storm-control': { 'broadcast': 0, 'multicast': 1, 'unknown-unicast': 2 },"               \
 	"'suppression': { 'arp': true, 'nd': true }, 'mss-clamp': { 'disable': true },"            \
-	"'shaper': { 'egress': 47500 },"                                                           \
+	"'shaper': { 'egress': 47500, 'automatic': true },"                                        \
 	"'loop-guard': { 'disable': true, 'interval': 500, 'preference': 7 },"                     \
 	"'authentication': { 'pre-shared-secret': 'correct horse',"                                \
 	"'accept-secret': ['battery staple', 'twice again'] },"                                    \
@@ -137,6 +137,7 @@ static void every_key_is_read(void **state)
 	assert_true(c->suppress_nd);
 	assert_false(c->mss_clamp);
 	assert_int_equal(c->shaper_egress_kbits, 47500);
+	assert_true(c->shaper_automatic);
 	assert_false(c->guard);
 	assert_int_equal(c->guard_interval_ms, 500);
 	assert_string_equal(c->secret, "correct horse");

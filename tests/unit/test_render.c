@@ -87,6 +87,7 @@ static void tables(void **state)
 	check("ipsec_none", render_ipsec, 0);
 	check("queues", render_queues, 0);
 	check("queues_shaped", render_queues, 0);
+	check("queues_automatic", render_queues, 0);
 	check("segments", render_segments, 0);
 	check("segments_any", render_segments, 0);
 	check("acceleration", render_acceleration, 0);

@@ -78,6 +78,21 @@ static bool seen_before(struct jsonr_node *list, size_t to, size_t upto, struct 
 	return false;
 }
 
+/* Links of this node that its own traffic keeps full: that is no reason to leave them. */
+static void print_loads(struct jsonr_node *list, FILE *out)
+{
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *link = jsonr_at(jsonr_array(jsonr_at(list, i), "links"), 0);
+
+		if (value_u64(link, "own_load_us") && !seen_before(list, i, 0, link))
+			fprintf(out,
+				"%s > %s took %s more just now, a queue of our own traffic: not "
+				"counted\n",
+				text_str(link, "from_name"), text_str(link, "to_name"),
+				text_us(link, "own_load_us"));
+	}
+}
+
 /* Every link of the candidates once. */
 static void print_links(struct jsonr_node *list, FILE *out)
 {
@@ -97,6 +112,7 @@ static void print_links(struct jsonr_node *list, FILE *out)
 	fputs("\nLinks (cost = RTT + variation + loss cost)\n", out);
 	table_print(t, out);
 	table_free(t);
+	print_loads(list, out);
 }
 
 static void print_change(struct jsonr_node *root, FILE *out)

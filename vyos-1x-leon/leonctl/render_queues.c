@@ -22,6 +22,22 @@ static void queue_row(struct table *t, struct jsonr_node *n)
 	table_cell(t, "%s", text_number(n, "dropped_late"));
 }
 
+/* What `shaper automatic` found. */
+static void print_line(struct jsonr_node *line, FILE *out)
+{
+	if (!value_bool(line, "automatic"))
+		return;
+	if (!value_u64(line, "limit_kbits")) {
+		fprintf(out, "shaper automatic: %s, no limit.\n\n", text_str(line, "state"));
+		return;
+	}
+	fprintf(out,
+		"shaper automatic: %s, limited to %s kbit/s of %s that the line carries; %s wait "
+		"on it.\n\n",
+		text_str(line, "state"), text_number(line, "limit_kbits"),
+		text_number(line, "carries_kbits"), text_us(line, "queue_us"));
+}
+
 int render_queues(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
@@ -32,9 +48,10 @@ int render_queues(struct jsonr_node *root, FILE *out)
 	struct jsonr_node *list = jsonr_array(root, "queues");
 	struct table *t = table_new(columns, array_size(columns));
 
+	print_line(jsonr_object(root, "line"), out);
 	if (value_u64(root, "shaper_egress_kbits"))
 		fprintf(out, "Shaped to %s kbit/s.\n\n", text_number(root, "shaper_egress_kbits"));
-	else
+	else if (!value_u64(jsonr_object(root, "line"), "limit_kbits"))
 		fputs("Frames from the local segment pass through here while bulk stands there.\n\n",
 		      out);
 	for (size_t i = 0; i < jsonr_len(list); i++)

@@ -40,6 +40,7 @@ struct cache;
 struct counters_reset;
 struct guard_io;
 struct housekeeping;
+struct line;
 struct locators;
 struct probe_job;
 struct routes;
@@ -117,6 +118,7 @@ struct leond {
 	struct counters_reset *counters_reset; /* NULL: they never were */
 	struct guard_io *guard_io;
 	struct housekeeping *housekeeping;
+	struct line *line;
 	struct locators *locators;
 	struct routes *routes;
 	struct source_state *source;

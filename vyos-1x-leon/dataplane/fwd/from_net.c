@@ -257,7 +257,7 @@ static void take_data(struct worker *w, const struct kind *k, struct datagram *d
 	d->payload_len = d->len - d->hdr_len;
 	if (unlikely(!incoming_open(w, &d->h, d->source, d->data, &d->payload, &d->payload_len)))
 		return;
-	traffic_in(w, d->previous, k->any_path ? SLOT_NONE : d->source);
+	traffic_in(w, d->previous, k->any_path ? SLOT_NONE : d->source, d->len);
 	k->take(w, d);
 }
 
@@ -267,9 +267,9 @@ static void pass_on(struct worker *w, const struct kind *k, const struct datagra
 
 	if (!k->is_data)
 		return;
-	traffic_in(w, d->previous, SLOT_NONE);
+	traffic_in(w, d->previous, SLOT_NONE, d->len);
 	if (next != SLOT_NONE)
-		traffic_out(w, next, SLOT_NONE);
+		traffic_out(w, next, SLOT_NONE, d->len);
 }
 
 static void take(struct worker *w, struct datagram *d)

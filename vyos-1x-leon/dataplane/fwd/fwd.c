@@ -181,6 +181,8 @@ void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out)
 		out->path_tx += read_counter(&t->path_tx);
 		out->path_rx += read_counter(&t->path_rx);
 		out->refused += read_counter(&t->refused);
+		out->link_tx_bytes += read_counter(&t->link_tx_bytes);
+		out->link_rx_bytes += read_counter(&t->link_rx_bytes);
 	}
 }
 
@@ -202,6 +204,11 @@ void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out)
 		out->spared += atomic_load_explicit(&v->spared, memory_order_relaxed);
 		out->limited += atomic_load_explicit(&v->limited, memory_order_relaxed);
 	}
+}
+
+void fwd_set_line(struct fwd *f, uint32_t kbits)
+{
+	atomic_store_explicit(&f->line_kbits, kbits, memory_order_relaxed);
 }
 
 void fwd_queue(const struct fwd *f, unsigned worker, struct fwd_queue *out)

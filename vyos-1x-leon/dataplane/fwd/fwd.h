@@ -114,6 +114,7 @@ struct fwd_traffic {
 	uint64_t link_tx, link_rx; /* straight to and from the node, relayed ones too */
 	uint64_t path_tx, path_rx; /* from here to the node and from it to here, along any path */
 	uint64_t refused;	   /* of link_tx: the kernel did not take them */
+	uint64_t link_tx_bytes, link_rx_bytes; /* of the IP packets */
 };
 void fwd_traffic(const struct fwd *f, uint16_t slot, struct fwd_traffic *out);
 uint64_t fwd_link_tx(const struct fwd *f, uint16_t slot);
@@ -124,6 +125,8 @@ struct fwd_vlan {
 	uint64_t limited; /* frames above storm-control per-vlan */
 };
 void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out);
+/* What is sent in all is limited to this, besides what the snapshot says; 0: not. Any time. */
+void fwd_set_line(struct fwd *f, uint32_t kbits);
 /* A line of this rate carries a super-frame in half a millisecond; none is to stand on slower
  * ones. */
 #define FWD_SUPER_KBITS 1000000

@@ -11,11 +11,11 @@
 #include "wire/copy.h"
 
 /* Copies take other paths than the one in use, and are not counted for that one. */
-static void count_traffic(struct worker *w, const struct outgoing *o)
+static void count_traffic(struct worker *w, const struct outgoing *o, size_t len)
 {
 	const struct snap_node *node = o->node;
 
-	traffic_out(w, node->first, o->twice ? SLOT_NONE : (uint16_t)(node - w->snap->node));
+	traffic_out(w, node->first, o->twice ? SLOT_NONE : (uint16_t)(node - w->snap->node), len);
 }
 
 static bool is_sealed(const struct snap_node *node)
@@ -64,7 +64,7 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 		o->start = tx_prepare(w, node->first, 1, len + SEAL_OVERHEAD);
 	} else if (tx_begin(w, node->first, len, 2, node->hdr_len + o->head_len)) {
 		o->start = tx_scratch(w, node->hdr_len + o->head_len);
-		count_traffic(w, o);
+		count_traffic(w, o, len);
 	}
 	if (unlikely(!o->start)) {
 		lost(w, o, DROP_tx_failed);
@@ -90,7 +90,7 @@ static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 	if (unlikely(!tx_begin(w, node->first, len, 1, len)))
 		return lost(w, o, DROP_tx_failed);
 	tx_scratch(w, len);
-	count_traffic(w, o);
+	count_traffic(w, o, len);
 	count(w, CNT_sealed_tx, 1);
 	return true;
 }
@@ -116,7 +116,7 @@ static bool send_whole(struct worker *w, const struct outgoing *o, uint8_t *payl
 		return lost(w, o, DROP_tx_failed);
 	write_header(o, start);
 	tx_piece(w, start, len);
-	count_traffic(w, o);
+	count_traffic(w, o, len);
 	return true;
 }
 

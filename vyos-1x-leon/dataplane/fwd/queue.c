@@ -123,16 +123,16 @@ static void see_rate(struct worker *w)
 	struct queue *q = &w->queue;
 	struct fq_params p;
 
-	if (likely(q->kbits == w->snap->shape_kbits))
+	if (likely(q->kbits == w->kbits))
 		return;
-	q->kbits = w->snap->shape_kbits;
+	q->kbits = w->kbits;
 	p = params_for(q->kbits);
 	fq_set_params(&q->fq, &p);
 }
 
 bool queue_in_use(const struct worker *w)
 {
-	return w->queue.in_use || w->snap->shape_kbits;
+	return w->queue.in_use || w->kbits;
 }
 
 mono_t queue_due(const struct worker *w)

@@ -151,8 +151,8 @@ static void flush_family(struct worker *w, struct tx_family *fam)
 	if (!udp_tx_messages(fam->tx))
 		return;
 	r = udp_tx_flush(fam->tx, fam->fd, &tx_ops, &f);
-	if (unlikely(w->snap->shape_kbits))
-		shaper_pay(&w->fwd->shaper, w->snap->shape_kbits, on_the_line(w, fam), w->now);
+	if (unlikely(w->kbits))
+		shaper_pay(&w->fwd->shaper, w->kbits, on_the_line(w, fam), w->now);
 	count(w, CNT_net_tx_batches, r.calls);
 	count(w, CNT_net_tx_datagrams, fam->datagrams);
 	count(w, CNT_net_tx_bytes, fam->bytes);

@@ -49,6 +49,7 @@
 /* Of one node, struct fwd_traffic says what. */
 struct traffic {
 	_Atomic uint64_t link_tx, link_rx, path_tx, path_rx, refused;
+	_Atomic uint64_t link_tx_bytes, link_rx_bytes;
 };
 
 /* Flooded frames of one VLAN, struct fwd_vlan says what. */
@@ -83,6 +84,7 @@ struct worker {
 	const struct snap *snap;
 	mono_t now;
 	uint32_t now_s;
+	uint32_t kbits;	 /* what is sent in all, 0: no limit */
 	int64_t real_ns; /* CLOCK_REALTIME at `now`, 0: not read yet */
 
 	struct tap_rx tap_rx;
@@ -121,6 +123,7 @@ struct fwd {
 	struct copies *copies; /* all workers, as is the next */
 	struct budget budget;
 	struct shaper shaper;
+	_Atomic uint32_t line_kbits; /* as found automatically, 0: no limit */
 	int event_fd, stop_fd;
 	/* Control thread. */
 	struct ring *held;  /* its oldest record is with the caller of fwd_next_report() */
@@ -143,17 +146,21 @@ static inline void drop_many(struct worker *w, enum drop_reason r, uint64_t n)
 }
 
 /* A datagram with data was begun on the link to `first`; `to` is its destination where this node is
- * its source, else SLOT_NONE. */
-static inline void traffic_out(struct worker *w, uint16_t first, uint16_t to)
+ * its source, else SLOT_NONE; `len` without headers of UDP and IP. */
+static inline void traffic_out(struct worker *w, uint16_t first, uint16_t to, size_t len)
 {
 	stats_add(&w->traffic[first].link_tx, 1);
+	stats_add(&w->traffic[first].link_tx_bytes,
+		  len + tx_around(w->snap->node[first].ep.ip.family));
 	if (to != SLOT_NONE)
 		stats_add(&w->traffic[to].path_tx, 1);
 }
 /* One came on the link from `previous`; `source` where this node is its destination. */
-static inline void traffic_in(struct worker *w, uint16_t previous, uint16_t source)
+static inline void traffic_in(struct worker *w, uint16_t previous, uint16_t source, size_t len)
 {
 	stats_add(&w->traffic[previous].link_rx, 1);
+	stats_add(&w->traffic[previous].link_rx_bytes,
+		  len + tx_around(w->snap->node[previous].ep.ip.family));
 	if (source != SLOT_NONE)
 		stats_add(&w->traffic[source].path_rx, 1);
 }
@@ -167,7 +174,12 @@ void worker_begin(struct worker *w);
 /* Takes the latest snapshot, in a batch that has used nothing of the one before yet. */
 static inline void worker_see_snapshot(struct worker *w)
 {
+	uint32_t line = atomic_load_explicit(&w->fwd->line_kbits, memory_order_relaxed);
+
 	w->snap = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
+	w->kbits = w->snap->shape_kbits;
+	if (unlikely(line) && (!w->kbits || line < w->kbits))
+		w->kbits = line;
 }
 /* Ends it: writes and sends what waits, tells the control thread. */
 void worker_end(struct worker *w);

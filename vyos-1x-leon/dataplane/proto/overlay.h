@@ -21,6 +21,7 @@
 #include "state/gain.h"
 #include "state/one_way.h"
 #include "state/latdb.h"
+#include "state/link_load.h"
 #include "state/nodedb.h"
 #include "state/pair.h"
 #include "state/snap.h"
@@ -35,9 +36,10 @@ struct overlay_event {
 
 /* Datagrams with data, counted by the workers since their start. */
 struct overlay_traffic {
-	uint64_t link_tx, link_rx; /* straight to and from the node, relayed ones too */
-	uint64_t path_tx, path_rx; /* from us to it and from it to us, along any path */
-	uint64_t refused;	   /* of link_tx: they never left this host */
+	uint64_t link_tx, link_rx;	       /* straight to and from the node, relayed ones too */
+	uint64_t path_tx, path_rx;	       /* from us to it and from it to us, along any path */
+	uint64_t refused;		       /* of link_tx: they never left this host */
+	uint64_t link_tx_bytes, link_rx_bytes; /* of the IP packets */
 };
 
 struct overlay_ops {
@@ -166,6 +168,9 @@ void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
 
 /* --- looking at it --- */
 struct nodedb *overlay_nodes(struct overlay *o);
+/* What of the direct link's delay is ours, and how much one round trip differs from the next; NULL:
+ * it is down. */
+const struct link_load *overlay_load(const struct overlay *o, uint16_t slot, int64_t *jitter_us);
 const struct latdb *overlay_latdb(const struct overlay *o);
 /* Path choice to a slot; NULL where there is none. */
 const struct choice *overlay_choice(const struct overlay *o, uint16_t slot);
@@ -192,6 +197,7 @@ struct overlay_link {
 	struct endpoint ep; /* where it is reached; family 0 unknown */
 	bool behind_nat;    /* answers from an address that its record does not list */
 	struct link_filter filter;
+	struct link_load load;
 	uint16_t mtu; /* bytes of UDP payload */
 	enum link_secret {
 		LINK_SECRET_NONE,

@@ -110,6 +110,16 @@ unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max)
 	return n;
 }
 
+const struct link_load *overlay_load(const struct overlay *o, uint16_t slot, int64_t *jitter_us)
+{
+	const struct peer *p = peer_at(o, slot);
+
+	if (!p || !p->probe.up)
+		return NULL;
+	*jitter_us = p->probe.filter.jitter_us;
+	return &p->probe.load;
+}
+
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out)
 {
 	const struct peer *p = peer_at(o, slot);
@@ -123,6 +133,7 @@ bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *o
 		.ep = p->ep,
 		.behind_nat = is_behind_nat(peer_node(p->o, p), &p->ep),
 		.filter = p->probe.filter,
+		.load = p->probe.load,
 		.mtu = p->pmtu.mtu,
 		.secret = secret_of(o, p),
 		.session_ends = p->cur && p->rekey.estranged ? p->rekey.ends : MONO_NEVER,

@@ -38,6 +38,7 @@ struct link_filter {
 	/* What `now` is made of: the last answers, their average, and how much one answer differs
 	 * from the one before. */
 	int64_t quick_us, calm_us, jitter_us, before_us;
+	int64_t load_us; /* of the answer to come, that our own traffic makes: not the link's */
 	mono_t first_at, last_at;
 	uint32_t last_us;    /* last sample */
 	struct extreme min;  /* lowest of the current and the previous minute */

@@ -138,6 +138,12 @@ static void note_averages(struct link_filter *f, int64_t r, bool overtaken, mono
 	f->last_at = now;
 }
 
+/* What the answer says of the link itself. Timeouts go by the whole of it. */
+static int64_t without_load(const struct link_filter *f, int64_t r)
+{
+	return max_of(r - f->load_us, (int64_t)1);
+}
+
 void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 {
 	int64_t r = rtt_us;
@@ -152,7 +158,7 @@ void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 		 * falls is an improvement: it lowers the average, and must not raise the price. */
 		f->var_us += (2 * max_of(r - f->srtt_us, (int64_t)0) - f->var_us) / 4;
 		f->srtt_us += (r - f->srtt_us) / 8;
-		note_averages(f, r, false, now);
+		note_averages(f, without_load(f, r), false, now);
 	}
 	note_sample(f, rtt_us);
 }
@@ -166,9 +172,9 @@ void link_filter_jump(struct link_filter *f, uint32_t rtt_us, mono_t now)
 		return;
 	}
 	note_extremes(f, rtt_us, now);
-	note_averages(f, r, false, now);
-	f->quick_us = max_of(f->quick_us, r);
-	f->now_us = max_of(f->now_us, r);
+	note_averages(f, without_load(f, r), false, now);
+	f->quick_us = max_of(f->quick_us, without_load(f, r));
+	f->now_us = max_of(f->now_us, without_load(f, r));
 	f->srtt_us = r;
 	f->var_us = max_of(f->var_us, r / VAR_START_DIVISOR);
 	note_sample(f, rtt_us);
@@ -179,7 +185,7 @@ void link_filter_overtaken(struct link_filter *f, uint32_t rtt_us, mono_t now)
 	if (f->n_samples == 0)
 		return;
 	note_extremes(f, rtt_us, now);
-	note_averages(f, rtt_us, true, now);
+	note_averages(f, without_load(f, rtt_us), true, now);
 }
 
 void link_filter_loss(struct link_filter *f)

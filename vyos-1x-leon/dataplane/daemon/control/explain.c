@@ -85,6 +85,15 @@ static void add_alternatives(struct leond *d, uint16_t to, struct candidates *li
 		add(list, &cheapest[i], ROLE_ALTERNATIVE);
 }
 
+/* Of a link of this node: what its own traffic made of the last round trip. rtt_us is without. */
+static void write_load(struct command *c, uint16_t from, uint16_t to)
+{
+	struct overlay_link l = { 0 };
+	bool own = from == SLOT_SELF && overlay_link(c->d->overlay, to, &l) && l.load.known;
+
+	answer_known(c->w, "own_load_us", own, l.load.load_us);
+}
+
 static void write_link(struct command *c, uint16_t from, uint16_t to)
 {
 	struct lat_entry e = latdb_get(overlay_latdb(c->d->overlay), from, to);
@@ -109,6 +118,7 @@ static void write_link(struct command *c, uint16_t from, uint16_t to)
 	answer_known(c->w, "loss_cost_us", up,
 		     up ? cost - min_of(cost, e.rtt_us + link_variation_cost(&e)) : 0);
 	answer_known(c->w, "cost_us", up, cost);
+	write_load(c, from, to);
 	jsonw_end(c->w);
 }
 

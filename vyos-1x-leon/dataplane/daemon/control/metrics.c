@@ -15,6 +15,7 @@
 #include "daemon/host/accel_reports.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/kernel_routes.h"
+#include "daemon/host/line.h"
 #include "daemon/host/reach.h"
 #include "daemon/leond.h"
 #include "daemon/life/event_log.h"
@@ -463,6 +464,9 @@ static void put_queues(struct out *o)
 		  q.backlog_bytes);
 	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress, 0: none.",
 		  o->d->conf->shaper_egress_kbits * UINT64_C(125));
+	put_gauge(o, "line_limit_bytes_per_second",
+		  "Limit of what is sent, by shaper egress or automatic, 0: none.",
+		  line_view(o->d).limit_kbits * UINT64_C(125));
 	put_head(o, "queue_wait_seconds", "histogram",
 		 "For how long frames waited there, of those that did (beside bulk).");
 	for (unsigned i = 0; i < FWD_WAITS; i++) {

@@ -5,6 +5,7 @@
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/host/line.h"
 #include "daemon/leond.h"
 
 /* So many of a hundred frames waited less than this; null where none has waited yet. */
@@ -39,11 +40,28 @@ static void write_queue(struct command *c, unsigned worker)
 	jsonw_end(c->w);
 }
 
+static void write_line(struct command *c)
+{
+	struct line_view v = line_view(c->d);
+
+	jsonw_object(c->w, "line");
+	jsonw_bool(c->w, "automatic", v.automatic);
+	answer_known(c->w, "limit_kbits", v.limit_kbits != 0, v.limit_kbits);
+	jsonw_str(c->w, "state", autorate_state_name(v.state));
+	answer_known(c->w, "carries_kbits", v.carries_kbits != 0, v.carries_kbits);
+	answer_known(c->w, "queue_us", v.automatic, v.queue_us);
+	answer_known(c->w, "delivered_kbits", v.automatic, v.delivered_kbits);
+	jsonw_u64(c->w, "found", v.found);
+	jsonw_u64(c->w, "yielded", v.yielded);
+	jsonw_end(c->w);
+}
+
 enum command_result show_queues(struct command *c)
 {
 	uint32_t kbits = c->d->conf->shaper_egress_kbits;
 
 	answer_known(c->w, "shaper_egress_kbits", kbits != 0, kbits);
+	write_line(c);
 	jsonw_array(c->w, "queues");
 	for (unsigned i = 0; i < c->d->tap.n_queues; i++)
 		write_queue(c, i);

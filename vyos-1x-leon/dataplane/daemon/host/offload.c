@@ -42,14 +42,6 @@ void offload_limit(struct leond *d)
 	log_notice("daemon", "works without offloads " VARIABLE "=%s", without);
 }
 
-void offload_apply_conf(struct leond *d)
-{
-	uint32_t kbits = d->conf->shaper_egress_kbits;
-
-	/* On a slow line a super-frame would be in everybody's way for milliseconds. */
-	tap_pass_super(&d->tap, !kbits || kbits >= FWD_SUPER_KBITS);
-}
-
 void offload_look(struct leond *d)
 {
 	uint64_t counter[N_COUNTERS], drops[N_DROPS];

@@ -8,6 +8,4 @@
 
 /* Turns off what the environment says; after the device and the sockets were opened. */
 void offload_limit(struct leond *d);
-/* Super-frames only where the line carries them in no time. */
-void offload_apply_conf(struct leond *d);
 void offload_look(struct leond *d); /* once a second */

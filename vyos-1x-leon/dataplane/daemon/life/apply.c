@@ -13,7 +13,7 @@
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/locators.h"
 #include "daemon/host/loop_guard_io.h"
-#include "daemon/host/offload.h"
+#include "daemon/host/line.h"
 #include "daemon/host/seeds.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/cache.h"
@@ -41,7 +41,7 @@ static void apply_changes(struct leond *d, unsigned changes)
 	if (changes & CONF_FDB)
 		fdb_set_vlan_maximum(d->fdb, c->fdb_vlan_maximum);
 	if (changes & CONF_FRAMES) {
-		offload_apply_conf(d);
+		line_apply_conf(d);
 		vlans_apply_conf(d);
 		guard_apply_conf(d);
 	}

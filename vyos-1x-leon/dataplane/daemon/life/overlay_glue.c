@@ -77,7 +77,9 @@ static void glue_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
 					 .link_rx = t.link_rx,
 					 .path_tx = t.path_tx,
 					 .path_rx = t.path_rx,
-					 .refused = t.refused };
+					 .refused = t.refused,
+					 .link_tx_bytes = t.link_tx_bytes,
+					 .link_rx_bytes = t.link_rx_bytes };
 }
 
 static uint64_t glue_wall_us(void *arg)

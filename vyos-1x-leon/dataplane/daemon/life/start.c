@@ -22,6 +22,7 @@
 #include "daemon/host/datagrams.h"
 #include "daemon/host/device.h"
 #include "daemon/host/kernel_routes.h"
+#include "daemon/host/line.h"
 #include "daemon/host/locators.h"
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/host/offload.h"
@@ -191,7 +192,7 @@ static int kernel_side_open(struct leond *d)
 	r = sockets_open(d);
 	if (r == 0) {
 		offload_limit(d);
-		offload_apply_conf(d);
+		line_apply_conf(d);
 	}
 	return r;
 }
@@ -266,6 +267,7 @@ static int watchers_start(struct leond *d)
 	takeover_start(d);
 	guard_start(d);
 	usage_start(d);
+	line_start(d);
 	housekeeping_start(d);
 	return 0;
 }
@@ -353,6 +355,7 @@ static void timers_free(struct leond *d)
 	vlans_stop(d);
 	locators_free(d);
 	housekeeping_free(d);
+	line_free(d);
 	usage_free(d);
 	timer_free(d->drain_timer);
 	timer_free(d->leave_timer);

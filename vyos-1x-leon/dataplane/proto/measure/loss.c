@@ -9,6 +9,7 @@
 #include "proto/measure/loss.h"
 
 #include "proto/core.h"
+#include "proto/measure/load.h"
 #include "proto/service.h"
 #include "proto/tally.h"
 
@@ -81,6 +82,10 @@ bool loss_link_answer(struct overlay *o, struct peer *p, const struct probe *q,
 		return false;
 	switch (tally_verdict(&l->link)) {
 	case TALLY_LOSES:
+		if (load_is_ours(o, p)) {
+			tally_restart(&l->link);
+			return false;
+		}
 		tally_hold(&l->link_hold, now);
 		return l->link_pm == 0 && set_link_loss(o, p, true);
 	case TALLY_WELL:

@@ -35,6 +35,7 @@ struct probing {
 	mono_t up_since;
 	uint64_t tx, lost, silences;
 	struct link_filter filter;
+	struct link_load load;
 	struct one_way ways; /* of the direct link */
 };
 

@@ -19,6 +19,7 @@
 #include "proto/agenda.h"
 #include "proto/core.h"
 #include "proto/measure/link.h"
+#include "proto/measure/load.h"
 #include "proto/measure/loss.h"
 #include "proto/measure/pmtu.h"
 #include "proto/measure/rtt.h"
@@ -40,6 +41,7 @@ void probe_init(struct overlay *o, struct peer *p)
 	loss_init(o, p);
 	p->probe = (struct probing){ 0 };
 	link_filter_reset(&p->probe.filter, o->conf->lasting_s);
+	link_load_reset(&p->probe.load);
 	pmtu_reset(o, p);
 }
 
@@ -264,7 +266,9 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 		pr->missing = sent;
 		pr->loss_before = pr->filter.loss_pm;
 	}
-	link_filter_loss(&pr->filter);
+	/* What overflows a queue of ours says nothing of the link. */
+	if (!load_is_ours(o, p))
+		link_filter_loss(&pr->filter);
 	if (pr->misses >= o->conf->dead_multiplier + link_filter_chance(&pr->filter) &&
 	    missing_us(pr, now) >= 1000 * dead_ms)
 		silent(o, p, missing_us(pr, now));
@@ -390,6 +394,7 @@ void probe_used(struct overlay *o, struct peer *p)
 bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct, mono_t rx)
 {
 	struct probe *pr = NULL, was;
+	uint32_t rtt;
 
 	for (unsigned i = 0; i < PROBES_OUT && !pr && m->id; i++)
 		if (p->probe.out[i].id == m->id)
@@ -406,9 +411,10 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 	if (!was.size)
 		rtt_ways(o, &p->probe.ways, was.sent, rx, m);
 	/* A large datagram is no fair sample, but it is a sign of life. */
+	rtt = was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns);
+	load_note(o, p, m, was.sent, rx, rtt);
 	if (!was.size || p->probe.up)
-		answered(o, p, &was, was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns),
-			 overlay_now(o));
+		answered(o, p, &was, rtt, overlay_now(o));
 	return true;
 }
 

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines that our own traffic keeps full: the queue is not taken for the line."""
+from lab import PATIENT, line_up, wait_for
+from traffic import Bulk
+
+# By way of c it takes five times as long as straight to b, when idle; full, a to b takes ten times.
+THREE = {'sites': {'a': {}, 'b': {}, 'c': {}},
+         'rtt_ms': {('a', 'b'): 20, ('a', 'c'): 50, ('c', 'b'): 50}, 'config': PATIENT}
+LINE_KBITS = 10000
+QUEUE_US = 200000
+
+
+def test_paths_stay_on_a_line_that_our_own_traffic_fills(lab):
+    net = lab(THREE).joined()
+    net.wait_path('a', 'b', ['b'])
+    net.settle_hosts('a', 'b')
+    net.wan.both('a', 'b', rate_kbit=LINE_KBITS, queue_us=QUEUE_US)
+    a, b = net.node['a'], net.node['b']
+
+    def changes():
+        """Of the paths between a and b; what a busy machine does to those to c is not asked."""
+        return [[e for e in n.events('path') if e['node_id'] == m.node_id] for n, m in ((a, b), (b, a))]
+    before = changes()
+
+    def load():
+        links = a.ctl('explain', 'path', 'b')['candidates'][0]['links']
+        return links[0]['own_load_us'] or 0
+    bulk = Bulk(net.host['a'].namespace, net.host['b'].namespace, net.host['b'].ip4, streams=4)
+    try:
+        wait_for(lambda: load() > 50000, 30, 'a queue of our own')
+        # A while of it, in data and not in time: 4 MB are 3.4 s of the line.
+        wait_for(lambda: bulk.received > 4 << 20, 60, '4 MB')
+    finally:
+        bulk.stop()
+    assert [len(c) for c in changes()] == [len(c) for c in before], changes()
+    assert net.hops('a', 'b') == ['b'] and net.hops('b', 'a') == ['a']
+
+
+def test_the_rate_of_a_line_is_found_and_followed(lab):
+    """Slower and faster again; how soon is for test_autorate.c, on virtual time."""
+    net = lab(line_up(2, config={**PATIENT, 'shaper': {'automatic': True}}, rtt_ms_default=20))
+    net.joined()
+    net.settle_hosts('n0', 'n1')
+    n0 = net.node['n0']
+
+    def line():
+        return n0.show('queues')['line']
+    assert line()['limit_kbits'] is None and line()['state'] == 'open'
+    net.wan.both('n0', 'n1', rate_kbit=20000, queue_us=QUEUE_US)
+    bulk = Bulk(net.host['n0'].namespace, net.host['n1'].namespace, net.host['n1'].ip4, streams=4)
+    try:
+        wait_for(lambda: 8000 < (line()['limit_kbits'] or 0) < 22000, 60, 'a limit')
+        assert n0.events('line-found')
+        # It would be 200 ms.
+        wait_for(lambda: line()['queue_us'] < 30000, 60, 'a short queue')
+        net.wan.both('n0', 'n1', rate_kbit=6000)
+        wait_for(lambda: (line()['limit_kbits'] or 99999) < 7500, 60, 'a lower limit')
+        net.wan.both('n0', 'n1', rate_kbit=24000)
+        wait_for(lambda: (line()['limit_kbits'] or 0) > 12000, 60, 'a higher limit')
+    finally:
+        bulk.stop()
+    assert n0.reload(shaper=None)['verdict'] == 'applied'
+    assert line()['limit_kbits'] is None and line()['automatic'] is False

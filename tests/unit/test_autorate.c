@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rate of a line that is found automatically, on a simulated line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "line.h"
+#include "state/autorate.h"
+
+#define PLENTY	1e9 /* kbit/s that bulk would like */
+#define CLASSES 4000
+
+struct site {
+	struct line line;
+	struct link_load load;
+	struct autorate rate;
+	struct autorate_input in;
+	int64_t sent_ms; /* of the PING answered last */
+	/* Since run() began. */
+	unsigned waits[CLASSES]; /* ms of the queue, by tenths */
+	double delivered;
+	unsigned shaped; /* steps with a limit */
+};
+
+static struct site site(double kbits, double base_ms)
+{
+	struct site s = { .line = { .kbits = kbits,
+				    .buffer_ms = 200,
+				    .base_ms = base_ms,
+				    .jitter_ms = .5,
+				    .wants_kbits = PLENTY } };
+
+	link_load_reset(&s.load);
+	autorate_reset(&s.rate);
+	return s;
+}
+
+static void step(struct site *s)
+{
+	s->in.stood_us = s->load.stood_us;
+	s->in.queue_us = s->load.queue_us - s->load.stood_us;
+	s->in.delivered_kbits = s->load.delivered_kbits;
+	s->in.ours = s->load.there.ours;
+	s->in.rtt_us = (uint32_t)s->load.idle_us;
+	s->in.jitter_us = (uint32_t)(s->line.jitter_ms * 300);
+	s->in.backlog = s->line.shaped_kbits && s->line.wants_kbits > s->line.shaped_kbits;
+	s->line.shaped_kbits = autorate_step(&s->rate, &s->in, line_now(&s->line));
+	s->in.fresh = false;
+	s->shaped += s->line.shaped_kbits != 0;
+}
+
+static void run(struct site *s, int64_t ms)
+{
+	int64_t end = s->line.ms + ms;
+	double before = s->line.delivered;
+	struct load_sample a;
+
+	memset(s->waits, 0, sizeof(s->waits));
+	s->shaped = 0;
+	while (s->line.ms < end) {
+		line_step(&s->line);
+		while (line_answer(&s->line, &a)) {
+			link_load_note(&s->load, &a, line_now(&s->line));
+			s->in.fresh = true;
+			s->in.asked = mono_add_us(line_now(&s->line), -(int64_t)a.rtt_us);
+		}
+		if (s->line.ms % AUTORATE_STEP_MS == 0)
+			step(s);
+		s->waits[min_of((unsigned)(line_queue_ms(&s->line) * 10), CLASSES - 1u)]++;
+	}
+	s->delivered = (s->line.delivered - before) * 8 / (double)ms;
+}
+
+/* Milliseconds that the queue of the line was not longer than, for so many of a hundred. */
+static double p(const struct site *s, unsigned percent)
+{
+	unsigned total = 0, below = 0, i = 0;
+
+	for (unsigned k = 0; k < CLASSES; k++)
+		total += s->waits[k];
+	while (i < CLASSES && (below += s->waits[i]) * 100.0 < total * (double)percent)
+		i++;
+	return i / 10.0;
+}
+
+static void say(const char *what, const struct site *s)
+{
+	printf("%s %.0f kbit/s %.0f ms: carries %.3f of the line, queue p50 %.1f p99 %.1f ms, "
+	       "%s at %u kbit/s, found %u, yielded %u\n",
+	       what, s->line.kbits, s->line.base_ms, s->delivered / s->line.kbits, p(s, 50),
+	       p(s, 99), autorate_state_name(s->rate.state), s->rate.kbits, (unsigned)s->rate.found,
+	       (unsigned)s->rate.yielded);
+}
+
+static void short_queues_and_a_full_line(void **state)
+{
+	static const double kbits[] = { 1000, 10000, 50000, 200000 }, base[] = { 5, 20, 80, 200 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits); i++) {
+		for (unsigned k = 0; k < array_size(base); k++) {
+			struct site s = site(kbits[i], base[k]);
+
+			s.line.wants_kbits = 0;
+			run(&s, 5000);
+			s.line.wants_kbits = PLENTY;
+			run(&s, 5000);
+			run(&s, 60000);
+			say("steady", &s);
+			assert_true(s.delivered >= .92 * s.line.kbits);
+			assert_true(p(&s, 99) <= (base[k] > 100 ? 25 : 12) + 60e3 / kbits[i]);
+		}
+	}
+}
+
+static void a_line_that_changes_is_followed(void **state)
+{
+	static const double base[] = { 20, 80 };
+
+	(void)state;
+	for (unsigned k = 0; k < array_size(base); k++) {
+		struct site s = site(50000, base[k]);
+
+		s.line.wants_kbits = 0;
+		run(&s, 5000);
+		s.line.wants_kbits = PLENTY;
+		run(&s, 10000);
+		for (unsigned i = 0; i < 10; i++) {
+			s.line.kbits = 25000;
+			run(&s, 3000);
+			run(&s, 2000);
+			say("halved", &s);
+			assert_true(p(&s, 99) <= 15);
+			assert_true(s.delivered >= .85 * s.line.kbits);
+			run(&s, (int64_t)(i * 137));
+			s.line.kbits = 50000;
+			run(&s, 3000);
+			run(&s, 2000);
+			say("doubled", &s);
+			assert_true(s.delivered >= .85 * s.line.kbits);
+			run(&s, (int64_t)(i * 59));
+		}
+	}
+}
+
+/* Half an hour, with noise, pauses, a route that gets longer and bulk of the other end. */
+static void no_collapse(void **state)
+{
+	struct site s = site(20000, 40);
+
+	(void)state;
+	s.line.jitter_ms = 4;
+	s.line.wants_kbits = 0;
+	run(&s, 5000);
+	for (unsigned minute = 0; minute < 30; minute++) {
+		s.line.base_ms = minute < 20 ? 40 : 60;
+		s.line.wants_kbits = minute % 5 == 4 ? 3000 : PLENTY;
+		s.line.back_ms = minute % 7 == 3 ? 100 : 0;
+		run(&s, 60000);
+		if (minute % 5 == 4)
+			continue;
+		say("half an hour", &s);
+		assert_true(s.delivered >= .85 * s.line.kbits);
+	}
+}
+
+/* A fast line is left alone; so is one that is not full, and one of which nothing is known. */
+static void fast_lines_are_left_alone(void **state)
+{
+	struct site s = site(10000000, 1);
+
+	(void)state;
+	run(&s, 20000);
+	assert_int_equal(s.shaped, 0);
+	s = site(100000, 20);
+	s.line.wants_kbits = 60000;
+	run(&s, 20000);
+	assert_int_equal(s.shaped, 0);
+	s = site(100000, 20);
+	assert_int_equal(autorate_step(&s.rate, &s.in, line_now(&s.line)), 0);
+	assert_int_equal(autorate_step(&s.rate, &s.in, line_now(&s.line)), 0);
+}
+
+/* Others keep the line full whatever we do: after a while we do not give way for nothing. */
+static void a_queue_of_others_is_not_drained_for_ever(void **state)
+{
+	struct site s = site(20000, 20);
+
+	(void)state;
+	s.line.wants_kbits = 0;
+	run(&s, 5000);
+	s.line.wants_kbits = PLENTY;
+	run(&s, 10000);
+	assert_true(s.shaped > 0);
+	s.line.others_kbits = 25000;
+	run(&s, 15000);
+	assert_true(s.rate.yielded > 0);
+	run(&s, 60000);
+	say("beside others", &s);
+	assert_true(s.delivered >= .25 * s.line.kbits);
+	s.line.others_kbits = 0;
+	run(&s, 60000);
+	run(&s, 30000);
+	say("alone again", &s);
+	assert_true(s.delivered >= .9 * s.line.kbits);
+	assert_true(p(&s, 99) <= 15);
+}
+
+/* What was found is kept over a pause, and forgotten after a long one. */
+static void pauses(void **state)
+{
+	struct site s = site(20000, 20);
+	uint64_t found;
+
+	(void)state;
+	s.line.wants_kbits = 0;
+	run(&s, 5000);
+	s.line.wants_kbits = PLENTY;
+	run(&s, 10000);
+	found = s.rate.found;
+	s.line.wants_kbits = 0;
+	run(&s, 60000);
+	s.line.wants_kbits = PLENTY;
+	run(&s, 5000);
+	say("after a pause", &s);
+	assert_true(p(&s, 99) <= 15);
+	assert_int_equal(s.rate.found, found);
+	s.line.wants_kbits = 0;
+	run(&s, AUTORATE_FORGET_MS + 5000);
+	assert_int_equal(s.rate.state, AUTORATE_OPEN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(short_queues_and_a_full_line),
+		cmocka_unit_test(a_line_that_changes_is_followed),
+		cmocka_unit_test(no_collapse),
+		cmocka_unit_test(fast_lines_are_left_alone),
+		cmocka_unit_test(a_queue_of_others_is_not_drained_for_ever),
+		cmocka_unit_test(pauses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What of a link's delay is our own queue, on a simulated line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "line.h"
+#include "state/latdb.h"
+
+/* A link as it is measured; the worst of what the metric makes of it since `worst` was cleared. */
+struct link {
+	struct line line;
+	struct link_load load;
+	struct link_filter filter;
+	int64_t least, most;
+};
+
+static struct link slow_line(void)
+{
+	struct link k = {
+		.line = { .kbits = 10000, .buffer_ms = 200, .base_ms = 20, .jitter_ms = 1 }
+	};
+
+	link_load_reset(&k.load);
+	link_filter_reset(&k.filter, 600);
+	return k;
+}
+
+static void run(struct link *k, int64_t ms)
+{
+	struct load_sample s;
+
+	k->least = INT64_MAX;
+	k->most = 0;
+	for (int64_t end = k->line.ms + ms; k->line.ms < end;) {
+		line_step(&k->line);
+		while (line_answer(&k->line, &s)) {
+			k->filter.load_us = link_load_note(&k->load, &s, line_now(&k->line));
+			link_filter_answer(&k->filter, s.rtt_us, line_now(&k->line));
+			k->least = min_of(k->least, k->filter.now_us);
+			k->most = max_of(k->most, k->filter.now_us);
+		}
+	}
+}
+
+/* Ten minutes of a line that our bulk keeps full: the metric sees the line as it is when idle. */
+static void own_load_is_taken_off(void **state)
+{
+	struct link k = slow_line();
+
+	(void)state;
+	run(&k, 20000);
+	assert_in_range(k.most, 20000, 23000);
+	k.line.wants_kbits = 1e6;
+	run(&k, 600000);
+	assert_in_range(k.least, 18000, 23000);
+	assert_in_range(k.most, 20000, 26000);
+	/* It was there, and is known. */
+	assert_in_range(k.load.load_us, 50000, 220000);
+	assert_in_range(k.load.delivered_kbits, 9000, 11000);
+	assert_true(k.filter.srtt_us > 80000);
+	k.line.wants_kbits = 0;
+	run(&k, 5000);
+	assert_in_range(k.most, 18000, 26000);
+	assert_int_equal(k.load.load_us, 0);
+}
+
+/* The same where it comes from the other end. */
+static void load_of_the_other_end_too(void **state)
+{
+	struct link k = slow_line();
+
+	(void)state;
+	run(&k, 20000);
+	for (int i = 0; i < 600; i++) {
+		k.line.back += 10000 / 8 * 100;
+		k.line.back_ms = 150 + i % 50;
+		run(&k, 100);
+		if (k.most)
+			assert_in_range(k.most, 18000, 27000);
+	}
+	assert_in_range(k.load.load_us, 140000, 210000);
+}
+
+/* What others keep full is a reason to leave, also where a little of ours is in it. */
+static void load_of_others_counts(void **state)
+{
+	struct link k = slow_line();
+
+	(void)state;
+	run(&k, 20000);
+	k.line.wants_kbits = 9000;
+	run(&k, 5000);
+	k.line.wants_kbits = 100;
+	run(&k, 5000);
+	k.line.others_kbits = 12000;
+	run(&k, 10000);
+	assert_in_range(k.filter.now_us, 150000, 260000);
+	assert_int_equal(k.load.load_us, 0);
+}
+
+/* A queue of ours on another link of the same site explains as much here, and not more. */
+static void queue_of_the_site(void **state)
+{
+	struct link k = slow_line();
+	struct load_sample s;
+
+	(void)state;
+	run(&k, 20000);
+	k.line.others_kbits = 12000;
+	for (int i = 0; i < 5000; i++) {
+		line_step(&k.line);
+		while (line_answer(&k.line, &s)) {
+			s.site_there_us = 60000;
+			link_load_note(&k.load, &s, line_now(&k.line));
+		}
+	}
+	assert_in_range(k.load.load_us, 59000, 60000);
+}
+
+/* None yet, several at one instant, counters of another run, a clock that jumped. */
+static void odd_samples(void **state)
+{
+	struct load_sample s = { .rtt_us = 20000, .there_us = 5, .back_us = 19995 };
+	struct link_load l;
+	mono_t t = { NS_PER_S };
+
+	(void)state;
+	link_load_reset(&l);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(link_load_note(&l, &s, t), 0);
+	assert_int_equal(l.delivered_kbits, 0);
+	s.tx_datagrams = 1000;
+	s.tx_bytes = 1000000;
+	s.arrived_us = 100000;
+	assert_int_equal(link_load_note(&l, &s, mono_add_ms(t, 100)), 0);
+	s.epoch = 7;
+	s.delivered = 3000000000u;
+	assert_int_equal(link_load_note(&l, &s, mono_add_ms(t, 200)), 0);
+	assert_int_equal(l.epoch, 7);
+	assert_int_equal(l.delivered_kbits, 0);
+	s.there_us = 2000000000u;
+	assert_int_equal(link_load_note(&l, &s, mono_add_ms(t, 300)), 0);
+	assert_int_equal(l.queue_us, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_load_is_taken_off),
+		cmocka_unit_test(load_of_the_other_end_too),
+		cmocka_unit_test(load_of_others_counts),
+		cmocka_unit_test(queue_of_the_site),
+		cmocka_unit_test(odd_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The rate of the site's line, see line.h: puts together what the links measure for
+ * state/autorate.h, twenty times a second where `shaper automatic` is set, and tells the workers
+ * and the TAP. Control thread.
+ *
+ * All links that carry a good part of the data are looked at together, and the shortest queue on
+ * any of them counts: what all of them see is at our line, what one sees is at the other end's.
+ */
+#include "daemon/host/line.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "daemon/life/event_text.h"
+
+/* A link counts that sends this part of what the one with the most does, */
+#define PART 8
+/* and of which an answer came so lately. */
+#define FRESH_MS 1000
+
+struct line {
+	struct timer *timer;
+	struct autorate rate;
+	struct autorate_input in;
+	uint32_t found_kbits; /* its limit, 0: none */
+	mono_t seen;	      /* latest sample at the step before */
+};
+
+/* --- what is measured --- */
+
+static const struct link_load *load_at(const struct leond *d, uint16_t slot, mono_t now,
+				       int64_t *jitter_us)
+{
+	const struct link_load *l = overlay_load(d->overlay, slot, jitter_us);
+
+	return l && l->known && mono_sub_ms(now, l->at) < FRESH_MS ? l : NULL;
+}
+
+static int64_t most_sent(const struct leond *d, uint16_t n, mono_t now)
+{
+	int64_t most = 0, jitter_us;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
+		const struct link_load *l = load_at(d, slot, now, &jitter_us);
+
+		if (l)
+			most = max_of(most, link_load_sent(l));
+	}
+	return most;
+}
+
+static void take_link(struct autorate_input *in, const struct link_load *l, int64_t jitter_us)
+{
+	uint32_t stood_us = min_of(l->queue_us, l->stood_us);
+
+	in->queue_us = min_of(in->queue_us, l->queue_us - stood_us);
+	in->stood_us = min_of(in->stood_us, l->stood_us);
+	in->rtt_us = max_of(in->rtt_us, (uint32_t)min_of(l->idle_us, (int64_t)UINT32_MAX));
+	in->jitter_us = max_of(in->jitter_us, (uint32_t)min_of(jitter_us, (int64_t)UINT32_MAX));
+	in->delivered_kbits += min_of(l->delivered_kbits, UINT32_MAX - in->delivered_kbits);
+	in->ours |= l->there.ours;
+	if (mono_is_never(in->asked) || mono_before(l->asked, in->asked))
+		in->asked = l->asked;
+}
+
+static bool frames_wait(const struct leond *d)
+{
+	struct fwd_queue q;
+
+	for (unsigned i = 0; i < d->tap.n_queues; i++) {
+		fwd_queue(d->fwd, i, &q);
+		if (q.backlog_frames)
+			return true;
+	}
+	return false;
+}
+
+static void look(struct leond *d, mono_t now)
+{
+	struct line *line = d->line;
+	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+	struct autorate_input in = { .queue_us = UINT32_MAX, .stood_us = UINT32_MAX };
+	int64_t most = most_sent(d, n, now), jitter_us;
+	mono_t latest = line->seen;
+	bool any = false;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
+		const struct link_load *l = load_at(d, slot, now, &jitter_us);
+
+		if (!l || !most || link_load_sent(l) < most / PART)
+			continue;
+		take_link(&in, l, jitter_us);
+		any = true;
+		if (mono_before(latest, l->at))
+			latest = l->at;
+	}
+	in.fresh = any && mono_before(line->seen, latest);
+	if (!any)
+		in.queue_us = in.stood_us = 0;
+	in.backlog = frames_wait(d);
+	line->seen = latest;
+	line->in = in;
+}
+
+/* --- what follows --- */
+
+static uint32_t lower_of(uint32_t a, uint32_t b)
+{
+	return a && b ? min_of(a, b) : max_of(a, b);
+}
+
+static uint32_t limit_kbits(const struct leond *d)
+{
+	return lower_of(d->conf->shaper_egress_kbits, d->line ? d->line->found_kbits : 0);
+}
+
+/* On a slow line a super-frame would be in everybody's way for milliseconds. */
+static void tell_tap(struct leond *d)
+{
+	uint32_t kbits = limit_kbits(d);
+
+	tap_pass_super(&d->tap, !kbits || kbits >= FWD_SUPER_KBITS);
+}
+
+static void tell(struct leond *d, bool limited)
+{
+	struct event_facts facts = { .kind = limited ? EV_LINE_FOUND : EV_LINE_OPEN,
+				     .value = d->line->rate.kbits };
+
+	if (limited)
+		report_event(d, &facts,
+			     "the line of this site is full at %u kbit/s: from now on what is too "
+			     "much waits here (shaper automatic)",
+			     d->line->rate.kbits);
+	else if (d->line->rate.state == AUTORATE_YIELD)
+		report_event(
+			d, &facts,
+			"what waits behind this router does so whatever it sends: no limit for "
+			"a while (shaper automatic)");
+	else
+		report_event(d, &facts,
+			     "the line of this site has no limit any more (shaper automatic)");
+}
+
+static void set_found(struct leond *d, uint32_t kbits)
+{
+	struct line *line = d->line;
+	bool was = line->found_kbits != 0;
+
+	if (kbits == line->found_kbits)
+		return;
+	line->found_kbits = kbits;
+	fwd_set_line(d->fwd, kbits);
+	if (was == (kbits != 0))
+		return;
+	tell_tap(d);
+	tell(d, kbits != 0);
+}
+
+static void on_step(void *arg, mono_t now)
+{
+	struct leond *d = arg;
+
+	timer_set(d->line->timer, mono_add_ms(now, AUTORATE_STEP_MS));
+	look(d, now);
+	set_found(d, autorate_step(&d->line->rate, &d->line->in, now));
+}
+
+/* --- life --- */
+
+void line_start(struct leond *d)
+{
+	d->line = x_new(struct line);
+	d->line->timer = timer_new(d->loop, on_step, d);
+	line_apply_conf(d);
+}
+
+void line_free(struct leond *d)
+{
+	if (!d->line)
+		return;
+	timer_free(d->line->timer);
+	free(d->line);
+	d->line = NULL;
+}
+
+void line_apply_conf(struct leond *d)
+{
+	tell_tap(d);
+	if (!d->line)
+		return;
+	if (d->conf->shaper_automatic) {
+		timer_set(d->line->timer, loop_now(d->loop));
+		return;
+	}
+	timer_stop(d->line->timer);
+	autorate_reset(&d->line->rate);
+	d->line->in = (struct autorate_input){ 0 };
+	set_found(d, 0);
+}
+
+struct line_view line_view(const struct leond *d)
+{
+	struct line_view v = { .automatic = d->conf->shaper_automatic,
+			       .limit_kbits = limit_kbits(d) };
+
+	if (!d->line)
+		return v;
+	v.state = d->line->rate.state;
+	v.carries_kbits = d->line->rate.kbits;
+	v.queue_us = d->line->in.queue_us;
+	v.delivered_kbits = d->line->in.delivered_kbits;
+	v.found = d->line->rate.found;
+	v.yielded = d->line->rate.yielded;
+	return v;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which part of a link's round-trip time our own traffic makes, see load.h: brings together what
+ * state/link_load.h is made of. Links of one node often share a line, so a queue that is ours on
+ * one of them explains as much of the delay on the others. Called by probe.c and loss.c, control
+ * thread.
+ */
+#include "proto/measure/load.h"
+
+#include "proto/core.h"
+#include "proto/service.h"
+
+/* What a link showed is so long good for the others, and for what is lost. */
+#define FRESH_MS 1500
+
+static bool is_fresh(const struct link_load *l, mono_t now)
+{
+	return l->known && mono_sub_ms(now, l->at) < FRESH_MS;
+}
+
+/* The longest queues of ours on other links. */
+static void look_around(const struct overlay *o, const struct peer *self, struct load_sample *s)
+{
+	mono_t now = overlay_now(o);
+
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		const struct peer *p = o->by_slot[i];
+		const struct link_load *l = p ? &p->probe.load : NULL;
+
+		if (!p || p == self || !p->probe.up || !is_fresh(l, now))
+			continue;
+		if (l->there.ours)
+			s->site_there_us = max_of(s->site_there_us, l->queue_us);
+		if (l->back.ours)
+			s->site_back_us = max_of(s->site_back_us, l->back_us);
+	}
+}
+
+void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono_t sent, mono_t rx,
+	       uint32_t rtt_us)
+{
+	uint32_t held_us = (uint32_t)(m->held_ns / NS_PER_US);
+	struct overlay_traffic t = { 0 };
+	struct load_sample s = { .rtt_us = rtt_us,
+				 .there_us = m->arrived_us - (uint32_t)(sent.ns / NS_PER_US),
+				 .back_us = (uint32_t)(rx.ns / NS_PER_US) - m->arrived_us - held_us,
+				 .arrived_us = m->arrived_us,
+				 .delivered = m->link_rx,
+				 .epoch = m->epoch };
+
+	if (!o->ops.traffic || !rtt_us)
+		return;
+	o->ops.traffic(o->arg, p->slot, &t);
+	s.tx_datagrams = t.link_tx;
+	s.tx_bytes = t.link_tx_bytes;
+	s.rx_bytes = t.link_rx_bytes;
+	look_around(o, p, &s);
+	p->probe.filter.load_us = link_load_note(&p->probe.load, &s, overlay_now(o));
+}
+
+bool load_is_ours(const struct overlay *o, const struct peer *p)
+{
+	const struct link_load *l = &p->probe.load;
+
+	return l->load_us && (l->there.ours || l->back.ours) && is_fresh(l, overlay_now(o));
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The rate of a site's line, found from what its links measure anyway (link_load.h): a queue that
+ * grows while we send says that the line is full, and what arrives meanwhile says what it carries.
+ * From then on a little less is sent, so that the queue stands in leond, where flows are known, and
+ * now and then a little more for a moment, to see whether there is room. Nothing is sent for it.
+ * Owned by the daemon; pure; control thread. doc/decisions/041.
+ *
+ *   open    no limit: the line was never found full, or is faster than what is worth a queue
+ *   drain   less than the line carries, until the queue is gone
+ *   cruise  a little less than the line carries
+ *   bump    a little more for a moment; what PINGs sent in it find decides
+ *   yield   no limit for a while: sending less did not make the queue shorter, so it is not ours
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+
+#define AUTORATE_STEP_MS   50
+#define AUTORATE_LEAST	   128	   /* kbit/s */
+#define AUTORATE_MOST	   1000000 /* a line that carries more is left alone */
+#define AUTORATE_FORGET_MS (600 * 1000)
+
+enum autorate_state {
+	AUTORATE_OPEN,
+	AUTORATE_DRAIN,
+	AUTORATE_CRUISE,
+	AUTORATE_BUMP,
+	AUTORATE_YIELD
+};
+
+/* All links of the site that carry some of its data, together. */
+struct autorate_input {
+	bool fresh;		  /* there is a sample that was not there at the step before */
+	mono_t asked;		  /* when the PING of that was sent */
+	uint32_t queue_us;	  /* the least that waits on any of them; lately, */
+	uint32_t stood_us;	  /* and for long, perhaps on the way back */
+	uint32_t jitter_us;	  /* what round trips differ anyway */
+	uint32_t rtt_us;	  /* the longest, without the queue */
+	uint32_t delivered_kbits; /* to all of them, as IP packets */
+	bool ours;		  /* the queue is ours on one of them at least */
+	bool backlog;		  /* frames wait here: more would be sent */
+};
+
+struct autorate {
+	enum autorate_state state;
+	mono_t since;	   /* of the state */
+	uint32_t kbits;	   /* what the line carries, as far as known; 0: nothing is */
+	uint32_t best;	   /* the most of it, lately */
+	uint32_t step_pm;  /* of the next bump, in thousandths */
+	uint32_t at_first; /* us of the queue when the draining began */
+	unsigned high;	   /* samples in a row that found a queue */
+	unsigned in_vain;  /* times that it yielded, lately */
+	mono_t judge_from; /* PINGs of a bump that count */
+	mono_t judge_until;
+	bool full, tried;	 /* of this bump: a queue; a sample that counts */
+	mono_t busy;		 /* when it carried something last */
+	uint64_t found, yielded; /* times */
+};
+
+void autorate_reset(struct autorate *a);
+/* To be called each AUTORATE_STEP_MS. Returns the limit in kbit/s, 0: none. */
+uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono_t now);
+const char *autorate_state_name(enum autorate_state s);

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See link_load.h. Called by proto/measure/ with the answers to PINGs. Pure; control thread.
+ */
+#include "state/link_load.h"
+
+#include <string.h>
+
+#include "base/defs.h"
+#include "state/follow.h"
+
+#define WAY_MS	10000 /* one way: short, since clocks drift by up to a millisecond in it */
+#define BASE_MS (300 * 1000)
+#define BEST_MS (300 * 1000)
+#define SENT_MS 500
+#define IDLE_US 20000000
+/* The first sample after a silence counts for no more than this of it. */
+#define DT_MAX_US 1000000
+/* The base is kept while the queue is ours, but not for ever: routes change. */
+#define KEPT_MS (3600 * 1000)
+/* Delivery is reckoned over one to two of these. */
+#define MARK_US 200000
+/* So much of a queue is bulk; a few datagrams are not. */
+#define QUEUE_BYTES 12000
+/* Rates of shorter times than this say nothing. */
+#define LEAST_US 20000
+/* No delay is longer, so a clock jumped. */
+#define JUMP_US 60000000
+#define BITS	8
+
+void link_load_reset(struct link_load *l)
+{
+	memset(l, 0, sizeof(*l));
+}
+
+/* --- extremes --- */
+
+static void begin(struct load_extreme *e, int64_t value, mono_t now)
+{
+	*e = (struct load_extreme){ now, value, value };
+}
+
+static bool is_over(const struct load_extreme *e, int64_t ms, mono_t now)
+{
+	return mono_sub_ms(now, e->since) >= ms;
+}
+
+static void next_period(struct load_extreme *e, int64_t value, int64_t ms, mono_t now)
+{
+	if (!is_over(e, ms, now))
+		return;
+	e->prev = is_over(e, 2 * ms, now) ? value : e->cur;
+	e->cur = value;
+	e->since = now;
+}
+
+static int64_t note_most(struct load_extreme *e, int64_t value, int64_t ms, mono_t now)
+{
+	next_period(e, value, ms, now);
+	e->cur = max_of(e->cur, value);
+	return max_of(e->cur, e->prev);
+}
+
+static int64_t note_least(struct load_extreme *e, int64_t value, int64_t ms, mono_t now)
+{
+	next_period(e, value, ms, now);
+	e->cur = min_of(e->cur, value);
+	return min_of(e->cur, e->prev);
+}
+
+/* --- rates --- */
+
+static int64_t rate_kbits(uint64_t bytes, int64_t us)
+{
+	return us > 0 ? (int64_t)(bytes * BITS * 1000 / (uint64_t)us) : 0;
+}
+
+static void note_sent(struct load_way *w, uint64_t bytes, int64_t dt_us, mono_t now)
+{
+	note_most(&w->sent, rate_kbits(bytes - w->bytes, dt_us), SENT_MS, now);
+	w->bytes = bytes;
+}
+
+static int64_t sent_kbits(const struct load_way *w)
+{
+	return max_of(w->sent.cur, w->sent.prev);
+}
+
+/* The size of a datagram of ours, of those of the last moments. */
+static void note_size(struct link_load *l, const struct load_sample *s)
+{
+	uint64_t n = s->tx_datagrams - l->seen_datagrams, bytes = s->tx_bytes - l->there.bytes;
+
+	l->seen_datagrams = s->tx_datagrams;
+	l->size_datagrams = l->size_datagrams / 2 + n;
+	l->size_bytes = l->size_bytes / 2 + bytes;
+}
+
+static void note_delivered(struct link_load *l, const struct load_sample *s, mono_t now)
+{
+	struct load_mark here = { s->arrived_us, s->delivered };
+	int32_t us = (int32_t)(here.at_us - l->mark[0].at_us);
+	int32_t n = (int32_t)(here.datagrams - l->mark[0].datagrams);
+
+	/* An answer that another one overtook. */
+	if ((int32_t)(here.at_us - l->mark[1].at_us) < 0 || n < 0)
+		return;
+	if (us >= LEAST_US && l->size_datagrams)
+		l->delivered_kbits = (uint32_t)min_of(
+			rate_kbits((uint64_t)n * l->size_bytes / l->size_datagrams, us),
+			(int64_t)UINT32_MAX);
+	else if (us >= LEAST_US)
+		l->delivered_kbits = 0;
+	note_most(&l->there.best, l->delivered_kbits, BEST_MS, now);
+	if ((int32_t)(here.at_us - l->mark[1].at_us) >= MARK_US) {
+		l->mark[0] = l->mark[1];
+		l->mark[1] = here;
+	}
+}
+
+/* The other end's datagrams, which are delivered when they are here. */
+static void note_received(struct link_load *l, const struct load_sample *s, mono_t now)
+{
+	int64_t us = mono_sub_us(now, l->back_at);
+
+	if (us < MARK_US)
+		return;
+	note_most(&l->back.best, rate_kbits(s->rx_bytes - l->back_bytes, us), BEST_MS, now);
+	l->back_at = now;
+	l->back_bytes = s->rx_bytes;
+}
+
+/* --- queues --- */
+
+static bool note_way(struct load_way *w, uint32_t raw_us, mono_t now)
+{
+	int32_t us = (int32_t)(raw_us - w->zero);
+	int64_t least = note_least(&w->least, us, WAY_MS, now);
+
+	w->rise_us = us - least;
+	return w->rise_us < JUMP_US && us - w->least.prev > -JUMP_US;
+}
+
+/* `us` of a queue, filled at this rate: is it as much as bulk makes? */
+static bool is_bulk(int64_t kbits, int64_t us)
+{
+	return kbits > 0 && us >= (int64_t)QUEUE_BYTES * BITS * 1000 / kbits;
+}
+
+static bool is_ours(const struct load_way *w, int64_t us)
+{
+	int64_t kbits = sent_kbits(w), best = max_of(w->best.cur, w->best.prev);
+
+	return kbits >= best / 2 && is_bulk(min_of(kbits, best), us);
+}
+
+/*
+ * What waits in each direction. A queue that stood for longer than WAY_MS is in what that direction
+ * takes at least by now; the base of the round trip, which needs no clock but ours, still knows of
+ * it, but not where it is: it is where we send.
+ */
+static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t rise_us)
+{
+	int64_t there = max_of(l->there.rise_us, (int64_t)0);
+	int64_t back = max_of(l->back.rise_us, (int64_t)0);
+	int64_t stood = max_of(rise_us - there - back, (int64_t)0), ours;
+
+	l->there.ours = is_ours(&l->there, min_of(there + stood, rise_us));
+	l->back.ours = is_ours(&l->back, min_of(back + stood, rise_us));
+	if (l->there.ours && !l->back.ours)
+		there += stood;
+	else if (l->back.ours)
+		back += stood;
+	ours = l->there.ours ? there : min_of(there, (int64_t)s->site_there_us);
+	ours += l->back.ours ? back : min_of(back, (int64_t)s->site_back_us);
+	l->queue_us = (uint32_t)min_of(there, rise_us);
+	l->stood_us = l->there.ours && !l->back.ours ? (uint32_t)min_of(stood, rise_us) : 0;
+	l->back_us = (uint32_t)min_of(back, rise_us);
+	l->load_us = (uint32_t)min_of(ours, rise_us);
+}
+
+static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t now)
+{
+	if (l->load_us) {
+		if (is_over(&l->base, KEPT_MS, now))
+			begin(&l->base, rtt_us, now);
+		return;
+	}
+	note_least(&l->base, rtt_us, BASE_MS, now);
+	/* A plain mean while it is young. */
+	l->idle_us = follow(l->idle_us, rtt_us, min_of(dt_us, (int64_t)DT_MAX_US),
+			    min_of(mono_sub_us(now, l->first_at), (int64_t)IDLE_US));
+}
+
+static void start(struct link_load *l, const struct load_sample *s, mono_t now)
+{
+	struct load_mark here = { s->arrived_us, s->delivered };
+
+	*l = (struct link_load){ .known = true,
+				 .epoch = s->epoch,
+				 .first_at = now,
+				 .at = now,
+				 .back_at = now,
+				 .back_bytes = s->rx_bytes,
+				 .there = { .zero = s->there_us, .bytes = s->tx_bytes },
+				 .back = { .zero = s->back_us, .bytes = s->rx_bytes },
+				 .idle_us = s->rtt_us,
+				 .mark = { here, here },
+				 .seen_datagrams = s->tx_datagrams };
+	begin(&l->base, s->rtt_us, now);
+	begin(&l->there.least, 0, now);
+	begin(&l->back.least, 0, now);
+	begin(&l->there.sent, 0, now);
+	begin(&l->back.sent, 0, now);
+	begin(&l->there.best, 0, now);
+	begin(&l->back.best, 0, now);
+}
+
+uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t now)
+{
+	int64_t dt_us = mono_sub_us(now, l->at), base;
+
+	if (!l->known || s->epoch != l->epoch || !note_way(&l->there, s->there_us, now) ||
+	    !note_way(&l->back, s->back_us, now)) {
+		start(l, s, now);
+		return 0;
+	}
+	/* Several answers at once: rates are reckoned with the next. */
+	if (dt_us >= LEAST_US) {
+		note_size(l, s);
+		note_sent(&l->there, s->tx_bytes, dt_us, now);
+		note_sent(&l->back, s->rx_bytes, dt_us, now);
+		note_delivered(l, s, now);
+		note_received(l, s, now);
+		l->at = now;
+	}
+	base = min_of(l->base.cur, l->base.prev);
+	tell_apart(l, s, max_of((int64_t)s->rtt_us - base, (int64_t)0));
+	/* What the link is without us is what it was then, not the least that it ever was. */
+	l->asked = mono_add_us(now, -(int64_t)s->rtt_us);
+	l->load_us = (uint32_t)min_of((int64_t)l->load_us,
+				      max_of((int64_t)s->rtt_us - l->idle_us, (int64_t)0));
+	note_idle(l, s->rtt_us, dt_us, now);
+	return l->load_us;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How much of a link's round-trip time is a queue that our own traffic keeps: frames of this node
+ * on their way there, frames of the other end on their way back. What the link is without them is
+ * its base; a metric that took the queue for the link would leave it for a worse one, fill that,
+ * and come back. Made of the times and counters of PING and PONG; nothing is sent for it. Owned by
+ * whoever probes (proto/); pure; control thread. doc/decisions/041.
+ *
+ * A queue is ours where we lately sent at half the rate or more that the link carried at best, and
+ * where that makes several datagrams of what waits. A queue that others keep is no load: to leave
+ * such a link is right.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+
+/* Largest, or least, of this period and of the one before. */
+struct load_extreme {
+	mono_t since;
+	int64_t cur, prev;
+};
+
+/* One direction of a link. */
+struct load_way {
+	uint32_t zero; /* of the first sample; clocks do not agree, so all count from it */
+	struct load_extreme least; /* of its delay, lately */
+	int64_t rise_us;	   /* beyond that */
+	uint64_t bytes;		   /* sent, as of the last look */
+	struct load_extreme sent;  /* kbit/s, for a second */
+	struct load_extreme best;  /* kbit/s that were delivered, for minutes */
+	bool ours;		   /* what waits there does so because of us */
+};
+
+/* A moment from which on delivery is reckoned. */
+struct load_mark {
+	uint32_t at_us, datagrams; /* by the clock and the counter of the other end */
+};
+
+struct link_load {
+	bool known; /* there was a sample */
+	uint32_t epoch;
+	mono_t first_at, at; /* of the samples */
+	mono_t asked;	     /* when the PING of the last one was sent */
+	struct load_way there, back;
+	struct load_extreme base; /* least round trip in us, without own load */
+	int64_t idle_us;	  /* smoothed round trip without own load */
+	struct load_mark mark[2]; /* older, newer */
+	mono_t back_at;		  /* the same of what we received, by our clock */
+	uint64_t back_bytes;
+	uint64_t size_bytes, size_datagrams; /* sent lately: the size of one */
+	uint64_t seen_datagrams;
+	uint32_t delivered_kbits; /* to the other end, as IP packets */
+	uint32_t queue_us;	  /* what waits on the way there, */
+	uint32_t stood_us;	  /* of it, what may as well wait on the way back, */
+	uint32_t back_us;	  /* and on the way back, where it is ours */
+	uint32_t load_us;	  /* of the last round trip, both ways */
+};
+
+/* One answered PING. */
+struct load_sample {
+	uint32_t rtt_us;
+	/* By clocks that differ, modulo 2^32. */
+	uint32_t there_us, back_us;
+	/* The other end: our datagrams that it had, by its clock; its run. */
+	uint32_t arrived_us, delivered, epoch;
+	/* Ours, now: datagrams sent, and bytes of IP packets each way. */
+	uint64_t tx_datagrams, tx_bytes, rx_bytes;
+	/* Queues of ours on other links of this node: theirs may be the same line. */
+	uint32_t site_there_us, site_back_us;
+};
+
+/* The most that was sent there in a second, in kbit/s of IP packets. */
+static inline int64_t link_load_sent(const struct link_load *l)
+{
+	return l->there.sent.cur > l->there.sent.prev ? l->there.sent.cur : l->there.sent.prev;
+}
+
+void link_load_reset(struct link_load *l);
+/* Takes a sample; returns load_us: what to take off its round-trip time to have the link's. */
+uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t now);
