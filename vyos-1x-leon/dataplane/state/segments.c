@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/addr.h"
+#include "base/mem.h"
 #include "wire/msg.h"
 
 static int compare_segments(const void *a, const void *b)
