@@ -3,8 +3,8 @@
 """Round trips of a sparse flow (one ping every few milliseconds) beside bulk TCP streams.
 
     LEON_BUILD=build tests/bench/bench_load.py [--rounds 3] [--seconds 3] [--streams 0 1 4]
-                [--lines [--rates 10 50 200] [--rtts 20 80] [--shaper 95] [--backwards]]
-                [--before LEOND] [--congestion cubic] [--json FILE]
+                [--lines [--rates 10 50 200] [--rtts 20 80] [--shaper 95 | --automatic]
+                [--backwards]] [--before LEOND] [--congestion cubic] [--json FILE]
 
 On a fast wire (that of bench_fwd.py), or with --lines on lines of so many Mbit/s and this round
 trip whose buffer holds 200 ms and drops what comes last. LEON, not sealed and sealed, beside kernel
@@ -32,6 +32,7 @@ from wan import Wan, ip4  # noqa: E402
 
 PORT = 9000
 SETTLE_S = 1.0      # of bulk, before the first ping
+FINDING_S = 5.0     # the same where leond has to find the rate first
 EVERY_S = {'fast': 0.005, 'line': 0.01}
 BUFFER_US = 200000  # of a line, in each direction
 SECRET = {'authentication': {'pre-shared-secret': 'a secret for the bench'}}
@@ -51,6 +52,7 @@ class Net:
         self.a, self.b = (ns.Namespace(name) for name in 'ab')
         self.nodes, self.address, self.node = [], {}, {}
         self.congestion = arguments.congestion
+        self.settle_s = FINDING_S if arguments.automatic else SETTLE_S
         self.source = self.underlay()
         self.address['none'] = self.source[1]
         self._vxlan()
@@ -125,11 +127,11 @@ class Line(Net):
     def set(self, mbits, rtt_ms):
         self.wan.both('a', 'b', rate_kbit=mbits * 1000, delay_us=rtt_ms * 500, queue_us=BUFFER_US)
 
-    def shape(self, kbits):
+    def shape(self, shaper):
         """LEON's own shaper at both ends, not that of --before."""
         for variant, pair in self.node.items():
             for node in pair if not LEON[variant][1] else ():
-                answer = node.reload(shaper={'egress': kbits})
+                answer = node.reload(shaper=shaper)
                 if answer['verdict'] not in ('applied', 'unchanged'):
                     raise RuntimeError(f'{node.name}: {answer}')
 
@@ -169,8 +171,8 @@ def measure(net, variant, streams, seconds, backwards=False):
     programs = [node.process for node in net.node.get(variant, ())]
     bulk, used = None, cpu_seconds(programs)
     if streams:
-        bulk = start_bulk(net, address, streams, seconds + 2 * SETTLE_S, backwards)
-        time.sleep(SETTLE_S)
+        bulk = start_bulk(net, address, streams, seconds + net.settle_s + SETTLE_S, backwards)
+        time.sleep(net.settle_s)
     times, lost = pings(net, address, seconds)
     mbits = cpu = None
     if bulk:
@@ -242,8 +244,11 @@ def run_lines(arguments, samples, about):
             for mbits in arguments.rates:
                 for rtt in arguments.rtts:
                     net.set(mbits, rtt)
-                    if arguments.shaper:
-                        net.shape(mbits * 10 * arguments.shaper)
+                    if arguments.automatic:
+                        net.shape(None)  # what was found of the line before is forgotten
+                        net.shape({'automatic': True})
+                    elif arguments.shaper:
+                        net.shape({'egress': mbits * 10 * arguments.shaper})
                     one_round(net, arguments, f'{mbits} Mbit/s, {rtt} ms', samples, turn)
             about['load_rounds'].append(os.getloadavg()[0])
     finally:
@@ -259,6 +264,7 @@ def main():
     parser.add_argument('--rates', type=int, nargs='+', default=[10, 50, 200], help='Mbit/s')
     parser.add_argument('--rtts', type=int, nargs='+', default=[20, 80], help='ms')
     parser.add_argument('--shaper', type=int, help="of LEON, in percent of the line's rate")
+    parser.add_argument('--automatic', action='store_true', help='LEON finds the rate by itself')
     parser.add_argument('--backwards', action='store_true', help='bulk comes from the other end')
     parser.add_argument('--before', help='another leond to take along')
     parser.add_argument('--congestion', default='cubic', help="TCP's, of the bulk streams")
@@ -266,6 +272,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.rounds < 1 or arguments.seconds < 1:
         parser.error('at least one round, and one second')
+    if arguments.shaper and arguments.automatic:
+        parser.error('--shaper or --automatic')
     about = {**machine(), 'arguments': vars(arguments), 'load_before': os.getloadavg()[0],
              'load_rounds': []}
     ns.enter_lab()
