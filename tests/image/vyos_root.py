@@ -32,6 +32,11 @@ TTYPath=/dev/ttyS0
 [Install]
 WantedBy=multi-user.target
 '''
+# On a busy host an emulated machine found its serial port after 90 s, and had no login prompt.
+PATIENCE = '''[Manager]
+DefaultTimeoutStartSec=15min
+DefaultDeviceTimeoutSec=15min
+'''
 
 
 def main():
@@ -40,12 +45,14 @@ def main():
     tar = packed.with_suffix('')
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
-        unit = out / 'inside.service'
+        unit, patience = out / 'inside.service', out / 'patience.conf'
         unit.write_text(UNIT)
+        patience.write_text(PATIENCE)
         ours = roots.packed(out / 'ours.tar', 0, {
             **{f'debs/{path.name}': path for path in (stand_ins.make_vyos_1x(out),
                                                       stand_ins.make_vyos_utils(out))},
-            'etc/systemd/system/inside.service': unit})
+            'etc/systemd/system/inside.service': unit,
+            'etc/systemd/system.conf.d/patience.conf': patience})
         roots.Mirror(packed.parent / 'debs', suite='bookworm').root(
             tar, 'amd64', PACKAGES, 0, *roots.LEAVE_OUT, f'--customize-hook=tar-in {ours} /',
             '--customize-hook=chroot "$1" sh -c "dpkg --install /debs/*.deb && rm -r /debs && '
