@@ -298,18 +298,25 @@ def test_no_guard_goes_where_no_lan_is(lab):
     wait_for(lambda: guards_sent(node) > 3, 10, 'guards are sent')
 
 
+def guard(node):
+    return node.statistics()['loop_guard']['state']
+
+
+def one_stops(net, *names):
+    """Of two nodes on one LAN, whichever ranks behind the other; its name."""
+    wait_for(lambda: sorted(guard(net.node[n]) for n in names) == ['blocked', 'shared'], 10,
+             'one of the two stops')
+    return next(n for n in names if guard(net.node[n]) == 'blocked')
+
+
 def test_two_nodes_on_one_lan_do_not_loop(lab):
     net = lab(line_up(3, config={'loop-guard': {'interval': 200}})).joined()
-    lower, upper = net.node['n0'], net.node['n1']
-    ns.connect(lower.namespace, 'x0', upper.namespace, 'x1')
-    lower.namespace.ip('link set x0 master br0')
-    upper.namespace.ip('link set x1 master br0')
-
-    def guard(node):
-        return node.statistics()['loop_guard']['state']
-    wait_for(lambda: guard(upper) == 'blocked' and guard(lower) == 'shared', 10,
-             'one of the two stops')
-    wait_for(lambda: upper.events('loop-guard-blocked'), 10, 'and says so')
+    both = n0, n1 = net.node['n0'], net.node['n1']
+    ns.connect(n0.namespace, 'x0', n1.namespace, 'x1')
+    n0.namespace.ip('link set x0 master br0')
+    n1.namespace.ip('link set x1 master br0')
+    stopped = one_stops(net, 'n0', 'n1')
+    wait_for(lambda: net.node[stopped].events('loop-guard-blocked'), 10, 'and says so')
     taps = {name: tap(net, name) for name in net.node}
 
     def once(source):
@@ -322,20 +329,21 @@ def test_two_nodes_on_one_lan_do_not_loop(lab):
     wait_for(lambda: once('n2'), 15, 'a broadcast arrives once')
     wait_for(lambda: once('n0') and once('n1'), 15, 'from the shared LAN too')
     # Hosts at the blocked site are reached through the other one.
-    wait_for(lambda: net.host['n2'].ping(net.host['n1'].ip4), 15, 'the blocked site is reached')
-    lower.namespace.ip('link del x0')
-    wait_for(lambda: guard(upper) == 'clear' and guard(lower) == 'clear', 10, 'both forward again')
-    wait_for(lambda: net.host['n2'].ping(net.host['n1'].ip4), 15, 'and the site is reached')
+    wait_for(lambda: net.host['n2'].ping(net.host[stopped].ip4), 15, 'the blocked site is reached')
+    n0.namespace.ip('link del x0')
+    wait_for(lambda: [guard(n) for n in both] == ['clear', 'clear'], 10, 'both forward again')
+    wait_for(lambda: net.host['n2'].ping(net.host[stopped].ip4), 15, 'and the site is reached')
 
 
 def test_hosts_that_a_loop_moved_are_found_again(lab):
     net = lab(line_up(3, config={'loop-guard': {'disable': True}})).joined()
-    lower, upper = net.node['n0'], net.node['n1']
+    n0, n1 = net.node['n0'], net.node['n1']
     net.settle_hosts('n2', 'n1')
+    net.settle_hosts('n2', 'n0')
     wire = tap(net, 'n2')
-    ns.connect(lower.namespace, 'x0', upper.namespace, 'x1')
-    lower.namespace.ip('link set x0 master br0')
-    upper.namespace.ip('link set x1 master br0')
+    ns.connect(n0.namespace, 'x0', n1.namespace, 'x1')
+    n0.namespace.ip('link set x0 master br0')
+    n1.namespace.ip('link set x1 master br0')
 
     def is_frozen(name):
         wire.send(ethernet(BROADCAST, net.host['n2'].mac, TEST_TYPE, os.urandom(16)))
@@ -344,13 +352,13 @@ def test_hosts_that_a_loop_moved_are_found_again(lab):
     wait_for(lambda: is_frozen('n1'), 20, 'the loop moves a host around')
     for node in net.node.values():
         node.reload(loop_guard={'interval': 200})
-    wait_for(lambda: upper.statistics()['loop_guard']['state'] == 'blocked', 10, 'one stops')
+    stopped = one_stops(net, 'n0', 'n1')
     # The bridges learned wrong places too, until hosts ask for each other anew.
-    wait_for(lambda: net.host['n2'].ping(net.host['n1'].ip4), 90, 'through the other node')
-    wait_for(lambda: net.host['n1'].ping(net.host['n2'].ip4), 90, 'and back')
-    lower.namespace.ip('link del x0')
-    wait_for(lambda: upper.statistics()['loop_guard']['state'] == 'clear', 10, 'it goes on')
-    wait_for(lambda: net.host['n2'].ping(net.host['n1'].ip4), 90, 'no host stays where it is not')
+    wait_for(lambda: net.host['n2'].ping(net.host[stopped].ip4), 90, 'through the other node')
+    wait_for(lambda: net.host[stopped].ping(net.host['n2'].ip4), 90, 'and back')
+    n0.namespace.ip('link del x0')
+    wait_for(lambda: guard(net.node[stopped]) == 'clear', 10, 'it goes on')
+    wait_for(lambda: net.host['n2'].ping(net.host[stopped].ip4), 90, 'no host stays where it is not')
 
 
 def pause(net, near, far):
