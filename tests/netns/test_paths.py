@@ -98,9 +98,10 @@ def test_path_follows_latency_both_ways(lab):
 
 
 def test_small_gain_does_not_change_the_path(lab):
-    # A threshold so far from the gain that what a busy machine adds to either does not matter.
+    # Thresholds, now and in the long run, so far from the gain that what a busy machine adds
+    # does not matter.
     net = lab({'sites': {'a': {}, 'r': {}, 'b': {}}, 'hosts': False,
-               'config': {'path': {'threshold': 60, 'hold-time': 1}},
+               'config': {'path': {'threshold': 60, 'lasting-threshold': 60, 'hold-time': 1}},
                'rtt_ms': {('a', 'b'): 60, ('a', 'r'): 45, ('r', 'b'): 45}}).joined()
     net.wait_path('a', 'b', ['b'])
     # Through the relay 40 ms instead of 60. It is the relay's links that change, because one that
