@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Transfer, far_apart
+from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart
 from lab import merged, wait_for
 
 TCP_MD5SIG, IPPROTO_MPTCP = 14, 262
@@ -32,11 +32,6 @@ def far(world):
 @pytest.fixture
 def ends(far):
     return far.host['a'], far.host['b']
-
-
-def both_ways(ends, **keys):
-    client, server = ends
-    return Transfer(client, server, server.ip4, up=ENDLESS, down=ENDLESS, pause=0.05, **keys)
 
 
 def is_idle(far):

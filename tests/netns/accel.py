@@ -186,6 +186,13 @@ class Transfer:
             s.close()
 
 
+def both_ways(ends, family='ip4', **keys):
+    """Two hosts that send to each other without an end, at leisure."""
+    client, server = ends
+    return Transfer(client, server, getattr(server, family), up=ENDLESS, down=ENDLESS, pause=0.05,
+                    **keys)
+
+
 class Far:
     """Overlays whose sites are far from each other, with an accelerator beside each node."""
 

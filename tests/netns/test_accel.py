@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Transfer, far_apart
+from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart
 from lab import wait_for
 
 
@@ -27,12 +27,6 @@ def far(world):
 @pytest.fixture
 def ends(far):
     return far.host['a'], far.host['b']
-
-
-def both_ways(ends, family='ip4', **keys):
-    client, server = ends
-    return Transfer(client, server, getattr(server, family), up=ENDLESS, down=ENDLESS, pause=0.05,
-                    **keys)
 
 
 @pytest.fixture

@@ -74,3 +74,17 @@ static void all_are_refused(const struct refusal *cases, size_t n)
 			fail_msg("%s: refused with: %s", cases[i].text, err);
 	}
 }
+
+/* Each of these configurations differs from every other one, by `how` (CONF_...), and not from
+ * itself. */
+static inline void all_differ(const char *const all[], size_t n, unsigned how)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++) {
+			struct conf *a = good(all[i]), *b = good(all[k]);
+
+			assert_int_equal(conf_diff(a, b), i == k ? CONF_SAME : how);
+			conf_free(a);
+			conf_free(b);
+		}
+}

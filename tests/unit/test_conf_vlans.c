@@ -44,14 +44,7 @@ static void vlans_differ(void **state)
 	static const char *const all[] = { "", "'vlan': ['10']", "'vlan': ['10-11']" };
 
 	(void)state;
-	for (size_t i = 0; i < array_size(all); i++)
-		for (size_t k = 0; k < array_size(all); k++) {
-			struct conf *a = good(all[i]), *b = good(all[k]);
-
-			assert_int_equal(conf_diff(a, b), i == k ? CONF_SAME : CONF_FRAMES);
-			conf_free(a);
-			conf_free(b);
-		}
+	all_differ(all, array_size(all), CONF_FRAMES);
 }
 
 int main(void)

@@ -91,10 +91,9 @@ bool guard_outranks(const struct guard_rank *a, const struct guard_rank *b);
 /* Another node on the LAN of a VLAN. */
 struct guard_heard {
 	node_id_t node;
-	uint32_t
-		segment; /* its name for this LAN: by mistake, or at a switch that changes tags, not
-			   * ours */
-	uint8_t flags;	 /* enum guard_flags */
+	/* Its name for this LAN: another than ours by mistake, or where a switch changes tags. */
+	uint32_t segment;
+	uint8_t flags; /* enum guard_flags */
 	bool hears_us;
 	uint8_t peer; /* place in guard.peer, unless that is another node's by now */
 	struct guard_rank rank;
