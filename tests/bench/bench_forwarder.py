@@ -56,7 +56,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--runs', type=int, default=20)
     parser.add_argument('--interval-ms', type=float, default=2, help='between two packets')
-    parser.add_argument('--pause', type=float, default=20, help='seconds before each failure')
+    parser.add_argument('--pause', type=float, default=3, help='seconds before each failure')
     parser.add_argument('--only', default='', help='failures with this in their title')
     parser.add_argument('--json', help='a file that runs are added to')
     arguments = parser.parse_args()
@@ -73,7 +73,6 @@ def main():
                     continue
                 targets[title] = target
                 preferred(net, 'n1')
-                # Other nodes take a site's word that its hosts moved once in 10 s.
                 time.sleep(arguments.pause)
                 results.setdefault(title, []).append(
                     gaps.one_run(net, 'n2', 'n0', fail, arguments.interval_ms / 1000,

@@ -124,6 +124,26 @@ def test_a_lan_without_link_is_told_through_the_overlay(lab):
     wait_for(lambda: lan_of_n1() == 'shared', 20, 'as before')
 
 
+def test_a_lan_that_is_cut_again_and_again_is_believed_at_once(lab):
+    """No cut has to wait for those before it (lan-flapping would say so)."""
+    quick = {'loop-guard': {'interval': 200, 'preference': 128}}
+    net = lab(line_up(3, config=merged(PATIENT, quick))).joined()
+    n0, n1, n2 = net.node.values()
+    cable(net, 'n0', 'n1')
+    n1.reload(loop_guard={'interval': 200, 'preference': 200})
+    wire = Wire(net)
+
+    def behind(node):
+        wire.send('n0')
+        return n2.fdb().get((0, net.host['n0'].mac), {}).get('node_id') == node.node_id
+    for _ in range(5):
+        wait_for(lambda: behind(n1), 20, 'the LAN of both is reached through the preferred one')
+        n1.namespace.ip('link set h0 down', 'link set to-n0 down')
+        wait_for(lambda: behind(n0), 20, 'and through the other where that has lost it')
+        n1.namespace.ip('link set h0 up', 'link set to-n0 up')
+    assert not n2.events('lan-flapping')
+
+
 def test_cuts_and_heals_make_no_loop(lab):
     """Numbered broadcasts while the LAN is cut and healed: some come twice, none without end."""
     net = lab(line_up(3, config=merged(PATIENT, {'loop-guard': {'interval': 200}}))).joined()

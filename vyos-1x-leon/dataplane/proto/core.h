@@ -41,6 +41,15 @@ struct pair_told {
 	mono_t other_since; /* it is otherwise now; never: it is not */
 };
 
+/* lan.c: hosts that are to be learned anew, behind the node itself and behind others on its LAN. */
+struct lan_news {
+	struct lan_share {
+		struct bucket bucket;
+		uint64_t waits; /* classes of segments (struct record_lan) not acted on yet */
+	} own, others;
+	mono_t told; /* people, that it changes all the time */
+};
+
 struct peer {
 	struct overlay *o;
 	node_id_t id;
@@ -77,8 +86,7 @@ struct peer {
 	struct hello_state hello;
 	struct move_state move;
 	struct rival_state rival;
-	struct bucket lan;    /* changes of the LAN behind it */
-	uint64_t lan_classes; /* VLANs of such changes that nobody acted on yet */
+	struct lan_news lan;
 	struct bucket verify; /* signatures of records that it passes on */
 	struct probing probe;
 	struct pmtu pmtu;

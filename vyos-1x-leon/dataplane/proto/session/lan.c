@@ -2,61 +2,108 @@
 /*
  * The LAN behind another node changed, as its record says: in some VLANs another node forwards, and
  * hosts there are to be learned anew. Each time costs every member a walk through its tables and
- * floods until the hosts are known again, and what is forgotten can be claimed by others. So each
- * node may cause it a few times only; further changes are put together and wait for their turn.
+ * floods until the hosts are known again. A node that says so of the hosts behind itself harms
+ * nobody else: it is believed at once, as often as a node can honestly say it. What it says of
+ * the hosts behind others on its LAN is believed less often, but as often as an honest LAN
+ * that is cut and healed again and again needs. What is beyond is put together and waits for its
+ * turn, which is soon: one walk is as good as many (decisions/046).
  * Called by member.c and upkeep.c; control thread.
  */
 #include "proto/session/lan.h"
 
+#include "proto/agenda.h"
 #include "proto/core.h"
 #include "proto/service.h"
 
-#define LAN_COST_NS  (10 * NS_PER_S)
-#define LAN_BURST_NS (4 * LAN_COST_NS)
+/* So often for ever, and so often in a row. The announcing side gathers for as long as OWN_NS. */
+#define OWN_NS	     (200 * NS_PER_MS)
+#define OWN_BURST    8
+#define OTHERS_NS    (2 * NS_PER_S)
+#define OTHERS_BURST 30
+#define TOLD_AGAIN_S 60
 
-static bool may_change(struct overlay *o, struct peer *p, mono_t now)
+static bool names_back(const struct node *other, const struct peer *p)
 {
-	if (bucket_pass(&p->lan, now, LAN_COST_NS, LAN_BURST_NS))
-		return true;
-	if (mono_is_never(p->due[DUE_LAN]))
-		overlay_emit(o, EV_LAN_FLAPPING, p->id, NODE_ID_NONE, 0, NULL);
-	p->due[DUE_LAN] = mono_add_ns(now, LAN_COST_NS - p->lan.credit_ns);
-	return false;
+	return other && other->slot != SLOT_SELF && record_lan_names(&other->rec.lan, p->id);
 }
 
 /* A node that took over from one that died is the only one to say so. Only those that name each
  * other are on one LAN. */
-static void forget_behind(struct overlay *o, struct peer *p)
+static void forget_behind_others(struct overlay *o, const struct peer *p, uint64_t classes)
 {
 	const struct node *n = nodedb_find(o->nodes, p->id);
-	uint64_t classes = p->lan_classes;
 
-	p->lan_classes = 0;
-	o->ops.lan_changed(o->arg, p->slot, classes);
 	for (unsigned i = 0; n && i < n->rec.lan.n; i++) {
 		const struct node *other = nodedb_find(o->nodes, n->rec.lan.node[i]);
 
-		if (other && other->slot != SLOT_SELF && record_lan_names(&other->rec.lan, p->id))
+		if (names_back(other, p))
 			o->ops.lan_changed(o->arg, other->slot, classes);
 	}
+}
+
+static bool has_others(struct overlay *o, const struct peer *p)
+{
+	const struct node *n = nodedb_find(o->nodes, p->id);
+
+	for (unsigned i = 0; n && i < n->rec.lan.n; i++)
+		if (names_back(nodedb_find(o->nodes, n->rec.lan.node[i]), p))
+			return true;
+	return false;
+}
+
+/* The classes whose turn it is; what is left waits until DUE_LAN. */
+static uint64_t take_turn(struct peer *p, struct lan_share *share, mono_t now, int64_t cost_ns,
+			  int64_t burst)
+{
+	uint64_t classes = share->waits;
+
+	if (!classes)
+		return 0;
+	if (bucket_pass(&share->bucket, now, cost_ns, burst * cost_ns)) {
+		share->waits = 0;
+		return classes;
+	}
+	p->due[DUE_LAN] =
+		earlier(p->due[DUE_LAN], mono_add_ns(now, cost_ns - share->bucket.credit_ns));
+	return 0;
+}
+
+static void tell(struct overlay *o, struct peer *p, mono_t now)
+{
+	if (!mono_is_never(p->lan.told) && mono_sub_ns(now, p->lan.told) < TOLD_AGAIN_S * NS_PER_S)
+		return;
+	p->lan.told = now;
+	overlay_emit(o, EV_LAN_FLAPPING, p->id, NODE_ID_NONE, 0, NULL);
+}
+
+static void act(struct overlay *o, struct peer *p, mono_t now)
+{
+	uint64_t own, others;
+
+	own = take_turn(p, &p->lan.own, now, OWN_NS, OWN_BURST);
+	if (!has_others(o, p))
+		p->lan.others.waits = 0;
+	others = take_turn(p, &p->lan.others, now, OTHERS_NS, OTHERS_BURST);
+	if (own)
+		o->ops.lan_changed(o->arg, p->slot, own);
+	if (others)
+		forget_behind_others(o, p, others);
+	if (p->lan.own.waits | p->lan.others.waits)
+		tell(o, p, now);
 }
 
 void lan_classes_changed(struct overlay *o, struct peer *p, uint64_t classes)
 {
 	if (!o->ops.lan_changed || !classes)
 		return;
-	p->lan_classes |= classes;
-	/* What waits takes this change along. */
-	if (mono_is_never(p->due[DUE_LAN]) && may_change(o, p, overlay_now(o)))
-		forget_behind(o, p);
+	p->lan.own.waits |= classes;
+	p->lan.others.waits |= classes;
+	p->due[DUE_LAN] = MONO_NEVER;
+	act(o, p, overlay_now(o));
 }
 
 void lan_tick(struct overlay *o, struct peer *p, mono_t now)
 {
-	if (mono_is_never(p->due[DUE_LAN]) || mono_before(now, p->due[DUE_LAN]))
-		return;
-	if (!may_change(o, p, now))
-		return;
-	p->due[DUE_LAN] = MONO_NEVER;
-	forget_behind(o, p);
+	if (agenda_take(p, DUE_LAN, now))
+		act(o, p, now);
 }
