@@ -12,7 +12,8 @@
  *
  *   site NAME NETNS IFNAME MTU     NETNS is a path; the site's MAC is 02:4c:00:00:00:<index>
  *   link FROM TO [KEY VALUE]...    FROM and TO may be "*"; keys below, in link_set()
- *   count FROM TO                  what happened to the frames of this link
+ *   count FROM TO                  what happened to the frames of this link, and for how long the
+ *                                  next one would wait for its rate
  *   late                           how late the latest frame left since the last such question
  */
 #include <errno.h>
@@ -455,16 +456,19 @@ static int command_count(struct wan *w, char **word, unsigned n)
 {
 	int from = n == 3 ? find_site(w, word[1]) : -1, to = n == 3 ? find_site(w, word[2]) : -1;
 	struct link *l;
+	int64_t waits_us;
 
 	if (from < 0 || to < 0)
 		return answer("error: count FROM TO");
 	l = link_at(w, (unsigned)from, (unsigned)to);
+	waits_us = (l->busy_until - now_ns()) / 1000;
 	printf("ok {\"delivered\": %llu, \"bytes\": %llu, \"lost\": %llu, \"down\": %llu, \"too_big\": %llu, "
-	       "\"overflow\": %llu, \"duplicated\": %llu, \"reordered\": %llu}\n",
+	       "\"overflow\": %llu, \"duplicated\": %llu, \"reordered\": %llu, \"waits_us\": %lld}\n",
 	       (unsigned long long)l->delivered, (unsigned long long)l->bytes,
 	       (unsigned long long)l->lost, (unsigned long long)l->down,
 	       (unsigned long long)l->too_big, (unsigned long long)l->overflow,
-	       (unsigned long long)l->duplicated, (unsigned long long)l->reordered);
+	       (unsigned long long)l->duplicated, (unsigned long long)l->reordered,
+	       (long long)(waits_us > 0 ? waits_us : 0));
 	fflush(stdout);
 	return 0;
 }

@@ -2,8 +2,9 @@
 /*
  * A line of the Internet for tests, in steps of a millisecond: a rate, a round trip, a buffer that
  * drops what comes last; bulk of ours, as a TCP that halves nothing but falls to seven tenths where
- * something was lost; traffic of others in the same buffer; and a PING each 100 ms, whose answer
- * says what link_load.h asks for. Traffic is a fluid of datagrams of 1,428 bytes.
+ * something was lost; traffic of others in the same buffer; and a PING each 90 to 110 ms, as LEON
+ * sends them, or when it is asked for, whose answer says what link_load.h asks for. Traffic is a
+ * fluid of datagrams of 1,428 bytes.
  */
 #pragma once
 
@@ -26,7 +27,7 @@ struct line {
 	double wants_kbits;    /* ours: no more than this */
 	uint32_t shaped_kbits; /* 0: as TCP likes */
 	/* What is. */
-	int64_t ms, cut_ms;
+	int64_t ms, cut_ms, ping_ms;
 	double queue, queue_others; /* bytes */
 	double window;
 	double sent, delivered, lost, back; /* bytes of ours */
@@ -73,6 +74,8 @@ static inline void line_ping(struct line *l)
 {
 	struct line_ping *p = &l->ping[(l->first + l->n) % LINE_PINGS];
 
+	l->seed = l->seed * 1664525 + 1013904223;
+	l->ping_ms = l->ms + 90 + (l->seed >> 8) % 21;
 	if (l->n == LINE_PINGS)
 		return;
 	l->n++;
@@ -116,7 +119,7 @@ static inline void line_step(struct line *l)
 			p->delivered = l->delivered;
 	}
 	l->ms++;
-	if (l->ms % 100 == 0)
+	if (l->ms >= l->ping_ms)
 		line_ping(l);
 }
 
@@ -137,7 +140,7 @@ static inline bool line_answer(struct line *l, struct load_sample *s)
 		.there_us = (uint32_t)(int64_t)((arrived - (double)p->sent_ms) * 1000),
 		.back_us = (uint32_t)(int64_t)((p->sent_ms + p->there_ms + p->back_ms - arrived) *
 					       1000),
-		.arrived_us = (uint32_t)(int64_t)(arrived * 1000),
+		.counted_us = (uint32_t)(int64_t)(arrived * 1000),
 		.delivered = (uint32_t)(p->delivered / LINE_DATAGRAM),
 		.epoch = 1,
 		.tx_datagrams = (uint64_t)(l->sent / LINE_DATAGRAM),

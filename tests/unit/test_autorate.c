@@ -44,12 +44,16 @@ static void step(struct site *s)
 {
 	s->in.stood_us = s->load.stood_us;
 	s->in.queue_us = s->load.queue_us - s->load.stood_us;
+	s->in.base_us = link_load_base(&s->load);
 	s->in.delivered_kbits = s->load.delivered_kbits;
+	s->in.latest_kbits = s->load.latest_kbits;
 	s->in.ours = s->load.there.ours;
 	s->in.rtt_us = (uint32_t)s->load.idle_us;
 	s->in.jitter_us = (uint32_t)(s->line.jitter_ms * 300);
 	s->in.backlog = s->line.shaped_kbits && s->line.wants_kbits > s->line.shaped_kbits;
 	s->line.shaped_kbits = autorate_step(&s->rate, &s->in, line_now(&s->line));
+	if (autorate_asks(&s->rate, line_now(&s->line)))
+		line_ping(&s->line);
 	s->in.fresh = false;
 	s->shaped += s->line.shaped_kbits != 0;
 }
@@ -148,6 +152,33 @@ static void a_line_that_changes_is_followed(void **state)
 	}
 }
 
+/* To any part of it, at any moment. */
+static void a_line_that_falls_is_followed(void **state)
+{
+	static const double part[] = { .3, .5, .7, .85 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(part); i++) {
+		struct site s = site(50000, 40);
+
+		s.line.wants_kbits = 0;
+		run(&s, 5000);
+		s.line.wants_kbits = PLENTY;
+		run(&s, 10000);
+		for (unsigned k = 0; k < 40; k++) {
+			s.line.kbits = 50000 * part[i];
+			run(&s, 3000);
+			run(&s, 2000);
+			if (p(&s, 99) > 15 || s.delivered < .85 * s.line.kbits)
+				say("fell", &s);
+			assert_true(p(&s, 99) <= 15);
+			assert_true(s.delivered >= .85 * s.line.kbits);
+			s.line.kbits = 50000;
+			run(&s, 6000 + k * 37);
+		}
+	}
+}
+
 /* Half an hour, with noise, pauses, a route that gets longer and bulk of the other end. */
 static void no_collapse(void **state)
 {
@@ -166,6 +197,81 @@ static void no_collapse(void **state)
 			continue;
 		say("half an hour", &s);
 		assert_true(s.delivered >= .85 * s.line.kbits);
+	}
+}
+
+/* The way becomes longer, shortly before bulk or beside it: that is no queue, and sending less does
+ * not make it go away. */
+static void a_longer_way_is_no_queue(void **state)
+{
+	static const double kbits[] = { 10000, 50000, 200000 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits); i++) {
+		struct site s = site(kbits[i], .1);
+
+		s.line.wants_kbits = 0;
+		run(&s, 20000);
+		s.line.base_ms = 20;
+		run(&s, 3000);
+		s.line.wants_kbits = PLENTY;
+		run(&s, 3000);
+		run(&s, 20000);
+		say("longer way", &s);
+		assert_true(s.delivered >= .92 * s.line.kbits);
+		assert_true(p(&s, 99) <= 15);
+		s.line.base_ms = 50;
+		run(&s, 2000);
+		run(&s, 20000);
+		say("longer still", &s);
+		assert_true(s.delivered >= .92 * s.line.kbits);
+		assert_true(p(&s, 99) <= 20);
+		assert_int_equal(s.rate.yielded, 0);
+	}
+}
+
+/* What was found is too much, and bulk sends a little more than the line carries: nothing waits
+ * here, and the queue there grows slowly. */
+static void a_limit_that_does_not_bind(void **state)
+{
+	struct site s = site(50000, 20);
+
+	(void)state;
+	s.line.wants_kbits = 0;
+	run(&s, 5000);
+	s.line.wants_kbits = PLENTY;
+	run(&s, 10000);
+	for (unsigned i = 0; i < 20; i++) {
+		s.rate.kbits = (uint32_t)(s.line.kbits * 1.2);
+		s.line.wants_kbits = s.line.kbits * 1.01;
+		run(&s, 3000 + 53 * i);
+		run(&s, 5000);
+		say("does not bind", &s);
+		assert_true(p(&s, 99) <= 15);
+		assert_true(s.delivered >= .92 * s.line.kbits);
+	}
+}
+
+/* What was delivered before the line was full is not what it carries. */
+static void found_within_two_seconds(void **state)
+{
+	static const double kbits[] = { 10000, 50000, 200000 }, base[] = { 20, 80 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits); i++) {
+		for (unsigned k = 0; k < array_size(base); k++) {
+			struct site s = site(kbits[i], base[k]);
+
+			s.line.wants_kbits = 0;
+			run(&s, 30000);
+			s.line.wants_kbits = PLENTY;
+			for (unsigned ms = 0; ms < 20000 && !s.rate.found; ms += 100)
+				run(&s, 100);
+			run(&s, 2000);
+			say("found", &s);
+			assert_true(s.rate.kbits >= .9 * s.line.kbits);
+			assert_true(s.rate.kbits <= 1.1 * s.line.kbits);
+		}
 	}
 }
 
@@ -240,7 +346,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_queues_and_a_full_line),
 		cmocka_unit_test(a_line_that_changes_is_followed),
+		cmocka_unit_test(a_line_that_falls_is_followed),
 		cmocka_unit_test(no_collapse),
+		cmocka_unit_test(a_longer_way_is_no_queue),
+		cmocka_unit_test(a_limit_that_does_not_bind),
+		cmocka_unit_test(found_within_two_seconds),
 		cmocka_unit_test(fast_lines_are_left_alone),
 		cmocka_unit_test(a_queue_of_others_is_not_drained_for_ever),
 		cmocka_unit_test(pauses),

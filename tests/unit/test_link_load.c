@@ -135,7 +135,7 @@ static void odd_samples(void **state)
 	assert_int_equal(l.delivered_kbits, 0);
 	s.tx_datagrams = 1000;
 	s.tx_bytes = 1000000;
-	s.arrived_us = 100000;
+	s.counted_us = 100000;
 	assert_int_equal(link_load_note(&l, &s, mono_add_ms(t, 100)), 0);
 	s.epoch = 7;
 	s.delivered = 3000000000u;

@@ -173,6 +173,14 @@ void overlay_link_used(struct overlay *o, uint16_t slot)
 		probe_used(o, p);
 }
 
+void overlay_probe(struct overlay *o, uint16_t slot)
+{
+	struct peer *p = peer_at(o, slot);
+
+	if (p && p->probe.up)
+		agenda_probe(o, p);
+}
+
 void overlay_link_suspect(struct overlay *o, const struct endpoint *ep)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {

@@ -159,6 +159,8 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
 		   mono_t rx);
 /* Data was sent to `slot` directly since the last call: its link is in use and is probed faster. */
 void overlay_link_used(struct overlay *o, uint16_t slot);
+/* A PING on the direct link to `slot`, now and not when it would be due. */
+void overlay_probe(struct overlay *o, uint16_t slot);
 /* The kernel or an ICMP error hints that this endpoint is dead: probe now. Never trusted by
  * itself. */
 void overlay_link_suspect(struct overlay *o, const struct endpoint *ep);

@@ -22,18 +22,27 @@
 /* The queue that is there is to be gone after this; at most so much less is sent for it. */
 #define DRAIN_US     250000
 #define DRAIN_PM_MAX 400
-/* A bump is so long, and so high at first; PINGs count that were sent from its middle to a little
- * after its end. Where it finds room the next one is twice as high. */
+/* A bump is so long, and so high at first: longer where round trips differ by more than it makes. A
+ * PING goes at its end; those count that were sent from JUDGE_MS before to as much after that.
+ * Where it finds room the next one is twice as high. */
 #define BUMP_MS	    100
-#define BUMP_PM	    80
-#define BUMP_PM_MAX 500
-#define JUDGE_MS    50
+#define BUMP_MS_MAX 400
+#define BUMP_PM	    60
+#define BUMP_PM_MAX 160
+#define JUDGE_MS    40
 #define HOLD_MS	    500
 /* So much of the limit must be used to say anything about more. */
 #define USED_PM 850
+/* The same of less. */
+#define BUSY_PM 700
 /* One sample lowers what is known by so much at most. */
 #define LOWER_PM 750
-/* Sending less must shorten a queue in this time. */
+/* Sending less must shorten a queue of ours by a quarter in this time and a round trip. */
+#define LOOK_MS 300
+/* It is looked at anew after this. */
+#define FLOOR_MS 10000
+/* A queue that so much changes in from one sample to the next is one. */
+#define MOVES_US      3000
 #define VAIN_MS	      3000
 #define YIELD_MS      10000
 #define YIELD_TIMES   5 /* doublings of it */
@@ -84,6 +93,7 @@ static void open_line(struct autorate *a, mono_t now)
 {
 	a->kbits = a->best = 0;
 	a->high = 0;
+	a->floor_us = 0;
 	enter(a, AUTORATE_OPEN, now);
 }
 
@@ -96,24 +106,45 @@ static uint32_t threshold(const struct autorate *a, const struct autorate_input 
 	return max_of(least_us, in->jitter_us * jitters);
 }
 
+/* What a PING may find on a line that is not full: a frame before it, and what differs anyway. */
+static uint32_t noise_us(const struct autorate *a, const struct autorate_input *in)
+{
+	return threshold(a, in, 0, HIGH_JITTERS) / 2 + in->jitter_us;
+}
+
+/* What waits and is not the way. */
+static uint32_t queue_us(const struct autorate *a, const struct autorate_input *in)
+{
+	return in->queue_us - min_of(in->queue_us, a->floor_us);
+}
+
 /* While there is a limit the queue is empty again and again, so what waits is known without what
  * stood for long. */
 static bool is_high(const struct autorate *a, const struct autorate_input *in)
 {
-	return in->queue_us > threshold(a, in, HIGH_US, HIGH_JITTERS);
+	return queue_us(a, in) > threshold(a, in, HIGH_US, HIGH_JITTERS);
+}
+
+/* The next look at whether the queue goes away. */
+static void look_again(struct autorate *a, const struct autorate_input *in, mono_t now)
+{
+	a->goal_us = queue_us(a, in) / 4 * 3;
+	a->least_us = UINT32_MAX;
+	a->look_at = mono_add_us(now, LOOK_MS * 1000 + (int64_t)in->rtt_us);
 }
 
 static void drain(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	a->at_first = in->queue_us;
+	a->at_first = queue_us(a, in);
 	a->step_pm = BUMP_PM;
 	a->high = 0;
+	look_again(a, in, now);
 	enter(a, AUTORATE_DRAIN, now);
 }
 
 /* --- states --- */
 
-/* It was found full: what arrives while a queue stands is what it carries. */
+/* It was found full. */
 static void when_open(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	if (!in->fresh)
@@ -124,7 +155,7 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	if (a->high < IN_A_ROW || !in->delivered_kbits || in->delivered_kbits >= AUTORATE_MOST)
 		return;
 	a->best = 0;
-	set_kbits(a, in->delivered_kbits);
+	set_kbits(a, max_of(in->delivered_kbits, in->latest_kbits));
 	a->found++;
 	drain(a, in, now);
 }
@@ -136,9 +167,52 @@ static void yield(struct autorate *a, mono_t now)
 	enter(a, AUTORATE_YIELD, now);
 }
 
-static bool is_used(const struct autorate *a, const struct autorate_input *in)
+static bool is_used(const struct autorate *a, const struct autorate_input *in, uint32_t pm)
 {
-	return in->backlog || in->delivered_kbits >= part(a->kbits, USED_PM);
+	return in->backlog || in->delivered_kbits >= part(a->kbits, pm);
+}
+
+/* What arrived may be no more than what we sent, while what seems to be a queue is the way. But a
+ * queue moves, since more or less is sent than the line carries; or it overflows, and then less
+ * arrives than is ever sent; or it stands there and none does here, so that nothing is held back.
+ */
+static bool is_queue(const struct autorate *a, const struct autorate_input *in)
+{
+	uint32_t was = a->before_us, is = queue_us(a, in);
+	uint32_t moved = max_of(was, is) - min_of(was, is);
+
+	return moved > max_of((uint32_t)MOVES_US, in->jitter_us * HIGH_JITTERS) ||
+	       in->latest_kbits < part(a->kbits, CRUISE_PM - DRAIN_PM_MAX) || !in->backlog;
+}
+
+/* The line was busy from one sample that found a queue to the next that did, so what arrived
+ * between them is what it carries. */
+static void learn(struct autorate *a, const struct autorate_input *in, mono_t now)
+{
+	uint32_t more = min_of(in->latest_kbits, in->delivered_kbits);
+
+	if (!in->latest_kbits || !is_used(a, in, BUSY_PM))
+		return;
+	if (more > a->kbits) {
+		set_kbits(a, more);
+	} else if (in->latest_kbits < a->kbits && is_queue(a, in)) {
+		set_kbits(a, max_of(in->latest_kbits, part(a->kbits, LOWER_PM)));
+		look_again(a, in, now);
+	}
+}
+
+/* True where less was sent for long enough, and what was there stayed: it is not our queue. */
+static bool it_stays(struct autorate *a, const struct autorate_input *in, mono_t now)
+{
+	if (mono_before(in->asked, a->since))
+		return false;
+	a->least_us = min_of(a->least_us, queue_us(a, in));
+	if (mono_before(now, a->look_at))
+		return false;
+	if (a->least_us > a->goal_us)
+		return true;
+	look_again(a, in, now);
+	return false;
 }
 
 static void when_draining(struct autorate *a, const struct autorate_input *in, mono_t now)
@@ -149,60 +223,89 @@ static void when_draining(struct autorate *a, const struct autorate_input *in, m
 		enter(a, AUTORATE_CRUISE, now);
 		return;
 	}
-	if (in->delivered_kbits < a->kbits && is_used(a, in))
-		set_kbits(a, max_of(in->delivered_kbits, part(a->kbits, LOWER_PM)));
+	learn(a, in, now);
+	if (it_stays(a, in, now)) {
+		a->floor_us += a->least_us;
+		a->floor_at = now;
+		enter(a, AUTORATE_CRUISE, now);
+		return;
+	}
 	if (for_ms(a, now) < VAIN_MS)
 		return;
-	if (in->queue_us > a->at_first / 2)
+	if (queue_us(a, in) > a->at_first / 2)
 		yield(a, now);
 	else
 		drain(a, in, now);
 }
 
-static void when_cruising(struct autorate *a, const struct autorate_input *in, mono_t now)
+/* True where a queue stands, as several samples say. */
+static bool stands(struct autorate *a, const struct autorate_input *in)
 {
 	if (in->fresh)
 		a->high = is_high(a, in) ? a->high + 1 : 0;
-	if (a->high >= IN_A_ROW) {
+	return a->high >= IN_A_ROW;
+}
+
+static void when_cruising(struct autorate *a, const struct autorate_input *in, mono_t now)
+{
+	if (stands(a, in)) {
 		drain(a, in, now);
 		return;
 	}
-	if (a->high || for_ms(a, now) < HOLD_MS || !is_used(a, in))
+	if (is_high(a, in) || for_ms(a, now) < HOLD_MS || !is_used(a, in, USED_PM))
 		return;
-	a->full = a->tried = false;
-	a->judge_from = mono_add_ms(now, JUDGE_MS);
-	a->judge_until = mono_add_ms(now, BUMP_MS + JUDGE_MS);
+	a->full = a->tried = a->used = a->asked = false;
+	a->bump_ms = 2 * noise_us(a, in) / a->step_pm;
+	a->bump_ms = max_of(min_of(a->bump_ms, (uint32_t)BUMP_MS_MAX), (uint32_t)BUMP_MS);
+	a->judge_from = mono_add_ms(now, (int64_t)a->bump_ms - JUDGE_MS);
+	a->judge_until = mono_add_ms(now, (int64_t)a->bump_ms + JUDGE_MS);
 	enter(a, AUTORATE_BUMP, now);
+}
+
+/* What a bump makes where there is no room. */
+static uint32_t bump_us(const struct autorate *a)
+{
+	return a->step_pm * a->bump_ms;
 }
 
 /* What PINGs may find after a bump on a line that has that much room. */
 static uint32_t bump_limit_us(const struct autorate *a, const struct autorate_input *in)
 {
-	return threshold(a, in, a->step_pm * BUMP_MS / 3, HIGH_JITTERS);
+	return max_of(bump_us(a) / 2, noise_us(a, in));
 }
 
 static void judge(struct autorate *a, const struct autorate_input *in)
 {
-	if (!in->fresh || mono_before(in->asked, a->judge_from) ||
+	a->used |= is_used(a, in, USED_PM);
+	if (!in->fresh || mono_before(in->asked, a->since) ||
 	    mono_before(a->judge_until, in->asked))
 		return;
-	a->tried = true;
-	a->full |= in->queue_us > bump_limit_us(a, in);
+	a->tried |= !mono_before(in->asked, a->judge_from);
+	a->full |= queue_us(a, in) > bump_limit_us(a, in);
 }
 
-static void after_bump(struct autorate *a, const struct autorate_input *in, mono_t now)
+/* While part of what seems to wait is held to be the way, no more than was known before: a buffer
+ * that others keep full does not grow. */
+static void raise(struct autorate *a)
 {
-	bool room = a->tried && !a->full && is_used(a, in);
+	uint64_t kbits = (uint64_t)a->kbits * (1000 + a->step_pm) / 1000;
 
-	if (room) {
-		set_kbits(a, (uint64_t)a->kbits * (1000 + a->step_pm) / 1000);
-		a->step_pm = min_of(a->step_pm * 2, (uint32_t)BUMP_PM_MAX);
-	} else {
-		a->step_pm = BUMP_PM;
-	}
-	enter(a, AUTORATE_CRUISE, now);
-	/* Where there was room, there may be more. */
+	set_kbits(a, a->floor_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);
+	a->step_pm = min_of(a->step_pm * 2, (uint32_t)BUMP_PM_MAX);
+}
+
+static void after_bump(struct autorate *a, mono_t now)
+{
+	bool room = a->tried && !a->full && a->used;
+
 	if (room)
+		raise(a);
+	else if (a->tried)
+		a->step_pm = BUMP_PM;
+	enter(a, AUTORATE_CRUISE, now);
+	/* Where there was room there may be more; where nothing was heard, it counts for nothing.
+	 */
+	if (room || !a->tried)
 		a->since = mono_add_ms(now, -HOLD_MS);
 	if (a->kbits >= AUTORATE_MOST)
 		open_line(a, now);
@@ -211,16 +314,17 @@ static void after_bump(struct autorate *a, const struct autorate_input *in, mono
 static void when_bumping(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	judge(a, in);
-	if (a->tried && a->full && in->fresh) {
-		a->step_pm = BUMP_PM;
-		if (in->queue_us > 2 * bump_limit_us(a, in))
-			drain(a, in, now);
-		else
-			enter(a, AUTORATE_CRUISE, now);
+	if (stands(a, in) || (a->full && is_high(a, in))) {
+		drain(a, in, now);
 		return;
 	}
-	if (for_ms(a, now) >= BUMP_MS + 2 * JUDGE_MS + (int64_t)(in->rtt_us / 1000))
-		after_bump(a, in, now);
+	if (a->full) {
+		a->step_pm = BUMP_PM;
+		enter(a, AUTORATE_CRUISE, now);
+		return;
+	}
+	if (for_ms(a, now) >= a->bump_ms + 2 * JUDGE_MS + (int64_t)(in->rtt_us / 1000))
+		after_bump(a, now);
 }
 
 static void when_yielding(struct autorate *a, const struct autorate_input *in, mono_t now)
@@ -234,23 +338,45 @@ static void when_yielding(struct autorate *a, const struct autorate_input *in, m
 
 /* --- what is sent --- */
 
+bool autorate_asks(struct autorate *a, mono_t now)
+{
+	if (a->state != AUTORATE_BUMP || a->asked || for_ms(a, now) < a->bump_ms)
+		return false;
+	a->asked = true;
+	return true;
+}
+
 static uint32_t limit(const struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	uint32_t less =
-		(uint32_t)min_of((uint64_t)in->queue_us * 1000 / DRAIN_US, (uint64_t)DRAIN_PM_MAX);
+	uint32_t less = (uint32_t)min_of((uint64_t)queue_us(a, in) * 1000 / DRAIN_US,
+					 (uint64_t)DRAIN_PM_MAX);
 
 	switch (a->state) {
 	case AUTORATE_DRAIN:
-		return part(a->kbits, CRUISE_PM - less);
 	case AUTORATE_CRUISE:
-		return part(a->kbits, CRUISE_PM);
+		return part(a->kbits, CRUISE_PM - less);
 	case AUTORATE_BUMP:
-		return part(a->kbits, for_ms(a, now) < BUMP_MS ? 1000 + a->step_pm : CRUISE_PM);
+		return part(a->kbits,
+			    for_ms(a, now) < a->bump_ms ? 1000 + a->step_pm : CRUISE_PM - less);
 	case AUTORATE_OPEN:
 	case AUTORATE_YIELD:
 		break;
 	}
 	return 0;
+}
+
+/* A longer way becomes part of what queues are reckoned from, after a while. */
+static void keep_floor(struct autorate *a, const struct autorate_input *in, mono_t now)
+{
+	int64_t risen_us = max_of(in->base_us - a->base_us, (int64_t)0);
+
+	if (!in->fresh)
+		return;
+	a->base_us = in->base_us;
+	a->floor_us -= (uint32_t)min_of(risen_us, (int64_t)a->floor_us);
+	a->floor_us = min_of(a->floor_us, in->queue_us);
+	if (a->floor_us && mono_sub_ms(now, a->floor_at) >= FLOOR_MS)
+		a->floor_us = 0;
 }
 
 uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono_t now)
@@ -263,9 +389,12 @@ uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono
 
 	if (mono_is_never(a->since))
 		a->since = a->busy = now;
+	keep_floor(a, in, now);
 	if (in->delivered_kbits >= part(a->kbits, 1000 / LEAST_OF_BEST))
 		a->busy = now;
 	when[a->state](a, in, now);
+	if (in->fresh)
+		a->before_us = queue_us(a, in);
 	if (a->state == AUTORATE_CRUISE && mono_sub_ms(now, a->busy) >= AUTORATE_FORGET_MS)
 		open_line(a, now);
 	if (a->in_vain && a->state != AUTORATE_YIELD && for_ms(a, now) >= FORGIVEN_MS)

@@ -7,7 +7,7 @@
  * Owned by the daemon; pure; control thread. doc/decisions/041.
  *
  *   open    no limit: the line was never found full, or is faster than what is worth a queue
- *   drain   less than the line carries, until the queue is gone
+ *   drain   less than the line carries, until the queue is gone, or is seen not to be one
  *   cruise  a little less than the line carries
  *   bump    a little more for a moment; what PINGs sent in it find decides
  *   yield   no limit for a while: sending less did not make the queue shorter, so it is not ours
@@ -37,10 +37,12 @@ struct autorate_input {
 	bool fresh;		  /* there is a sample that was not there at the step before */
 	mono_t asked;		  /* when the PING of that was sent */
 	uint32_t queue_us;	  /* the least that waits on any of them; lately, */
+	int64_t base_us;	  /* reckoned from this, */
 	uint32_t stood_us;	  /* and for long, perhaps on the way back */
 	uint32_t jitter_us;	  /* what round trips differ anyway */
 	uint32_t rtt_us;	  /* the longest, without the queue */
-	uint32_t delivered_kbits; /* to all of them, as IP packets */
+	uint32_t delivered_kbits; /* to all of them, as IP packets, lately, */
+	uint32_t latest_kbits;	  /* and between the last two samples alone */
 	bool ours;		  /* the queue is ours on one of them at least */
 	bool backlog;		  /* frames wait here: more would be sent */
 };
@@ -50,18 +52,29 @@ struct autorate {
 	mono_t since;	   /* of the state */
 	uint32_t kbits;	   /* what the line carries, as far as known; 0: nothing is */
 	uint32_t best;	   /* the most of it, lately */
-	uint32_t step_pm;  /* of the next bump, in thousandths */
+	uint32_t step_pm;  /* of the next bump, in thousandths, */
+	uint32_t bump_ms;  /* and how long it is */
 	uint32_t at_first; /* us of the queue when the draining began */
-	unsigned high;	   /* samples in a row that found a queue */
-	unsigned in_vain;  /* times that it yielded, lately */
-	mono_t judge_from; /* PINGs of a bump that count */
+	uint32_t floor_us; /* of what seems to wait: it stays whatever is sent, so it is the way, */
+	mono_t floor_at;   /* as found then, */
+	int64_t base_us;   /* reckoned from this */
+	uint32_t before_us; /* what the sample before found above that */
+	uint32_t least_us;  /* while it drains: the least that was found, of late */
+	uint32_t goal_us;   /* what it has to be below, to be a queue of ours, */
+	mono_t look_at;	    /* by then */
+	unsigned high;	    /* samples in a row that found a queue */
+	unsigned in_vain;   /* times that it yielded, lately */
+	mono_t judge_from;  /* PINGs of a bump that count */
 	mono_t judge_until;
-	bool full, tried;	 /* of this bump: a queue; a sample that counts */
+	bool full, tried;	 /* of this bump: a queue; a sample that counts; */
+	bool used, asked;	 /* there was something to send; the PING was asked for */
 	mono_t busy;		 /* when it carried something last */
 	uint64_t found, yielded; /* times */
 };
 
 void autorate_reset(struct autorate *a);
+/* A bump is at its height: a PING that is sent now says what it made. Once for each. */
+bool autorate_asks(struct autorate *a, mono_t now);
 /* To be called each AUTORATE_STEP_MS. Returns the limit in kbit/s, 0: none. */
 uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono_t now);
 const char *autorate_state_name(enum autorate_state s);

@@ -96,21 +96,32 @@ static void note_size(struct link_load *l, const struct load_sample *s)
 	l->size_bytes = l->size_bytes / 2 + bytes;
 }
 
+/* What arrived from a mark on, in kbit/s; `before` where that is too short a time. */
+static uint32_t since_mark(const struct link_load *l, const struct load_mark *mark,
+			   const struct load_mark *here, uint32_t before)
+{
+	int32_t us = (int32_t)(here->at_us - mark->at_us);
+	uint64_t n = here->datagrams - mark->datagrams;
+
+	if (us < LEAST_US)
+		return before;
+	if (!l->size_datagrams)
+		return 0;
+	return (uint32_t)min_of(rate_kbits(n * l->size_bytes / l->size_datagrams, us),
+				(int64_t)UINT32_MAX);
+}
+
 static void note_delivered(struct link_load *l, const struct load_sample *s, mono_t now)
 {
-	struct load_mark here = { s->arrived_us, s->delivered };
-	int32_t us = (int32_t)(here.at_us - l->mark[0].at_us);
-	int32_t n = (int32_t)(here.datagrams - l->mark[0].datagrams);
+	struct load_mark here = { s->counted_us, s->delivered };
 
 	/* An answer that another one overtook. */
-	if ((int32_t)(here.at_us - l->mark[1].at_us) < 0 || n < 0)
+	if ((int32_t)(here.at_us - l->latest.at_us) < 0 ||
+	    (int32_t)(here.datagrams - l->latest.datagrams) < 0)
 		return;
-	if (us >= LEAST_US && l->size_datagrams)
-		l->delivered_kbits = (uint32_t)min_of(
-			rate_kbits((uint64_t)n * l->size_bytes / l->size_datagrams, us),
-			(int64_t)UINT32_MAX);
-	else if (us >= LEAST_US)
-		l->delivered_kbits = 0;
+	l->delivered_kbits = since_mark(l, &l->mark[0], &here, l->delivered_kbits);
+	l->latest_kbits = since_mark(l, &l->latest, &here, l->latest_kbits);
+	l->latest = here;
 	note_most(&l->there.best, l->delivered_kbits, BEST_MS, now);
 	if ((int32_t)(here.at_us - l->mark[1].at_us) >= MARK_US) {
 		l->mark[0] = l->mark[1];
@@ -194,7 +205,7 @@ static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t
 
 static void start(struct link_load *l, const struct load_sample *s, mono_t now)
 {
-	struct load_mark here = { s->arrived_us, s->delivered };
+	struct load_mark here = { s->counted_us, s->delivered };
 
 	*l = (struct link_load){ .known = true,
 				 .epoch = s->epoch,
@@ -206,6 +217,7 @@ static void start(struct link_load *l, const struct load_sample *s, mono_t now)
 				 .back = { .zero = s->back_us, .bytes = s->rx_bytes },
 				 .idle_us = s->rtt_us,
 				 .mark = { here, here },
+				 .latest = here,
 				 .seen_datagrams = s->tx_datagrams };
 	begin(&l->base, s->rtt_us, now);
 	begin(&l->there.least, 0, now);

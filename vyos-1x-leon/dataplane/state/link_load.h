@@ -53,10 +53,12 @@ struct link_load {
 	uint64_t size_bytes, size_datagrams; /* sent lately: the size of one */
 	uint64_t seen_datagrams;
 	uint32_t delivered_kbits; /* to the other end, as IP packets */
-	uint32_t queue_us;	  /* what waits on the way there, */
-	uint32_t stood_us;	  /* of it, what may as well wait on the way back, */
-	uint32_t back_us;	  /* and on the way back, where it is ours */
-	uint32_t load_us;	  /* of the last round trip, both ways */
+	uint32_t latest_kbits;	  /* the same between the last two answers alone */
+	struct load_mark latest;
+	uint32_t queue_us; /* what waits on the way there, */
+	uint32_t stood_us; /* of it, what may as well wait on the way back, */
+	uint32_t back_us;  /* and on the way back, where it is ours */
+	uint32_t load_us;  /* of the last round trip, both ways */
 };
 
 /* One answered PING. */
@@ -64,8 +66,8 @@ struct load_sample {
 	uint32_t rtt_us;
 	/* By clocks that differ, modulo 2^32. */
 	uint32_t there_us, back_us;
-	/* The other end: our datagrams that it had, by its clock; its run. */
-	uint32_t arrived_us, delivered, epoch;
+	/* The other end: our datagrams that it had, and when, by its clock; its run. */
+	uint32_t counted_us, delivered, epoch;
 	/* Ours, now: datagrams sent, and bytes of IP packets each way. */
 	uint64_t tx_datagrams, tx_bytes, rx_bytes;
 	/* Queues of ours on other links of this node: theirs may be the same line. */
@@ -76,6 +78,13 @@ struct load_sample {
 static inline int64_t link_load_sent(const struct link_load *l)
 {
 	return l->there.sent.cur > l->there.sent.prev ? l->there.sent.cur : l->there.sent.prev;
+}
+
+/* What a queue there is reckoned from: it falls at once, and rises when a longer way is 10 to 20 s
+ * old. Counts from the first sample. */
+static inline int64_t link_load_base(const struct link_load *l)
+{
+	return l->there.least.cur < l->there.least.prev ? l->there.least.cur : l->there.least.prev;
 }
 
 void link_load_reset(struct link_load *l);

@@ -50,15 +50,24 @@ static int64_t most_sent(const struct leond *d, uint16_t n, mono_t now)
 	return most;
 }
 
+static bool counts(const struct link_load *l, int64_t most)
+{
+	return most && link_load_sent(l) >= most / PART;
+}
+
 static void take_link(struct autorate_input *in, const struct link_load *l, int64_t jitter_us)
 {
 	uint32_t stood_us = min_of(l->queue_us, l->stood_us);
 
-	in->queue_us = min_of(in->queue_us, l->queue_us - stood_us);
+	if (l->queue_us - stood_us < in->queue_us) {
+		in->queue_us = l->queue_us - stood_us;
+		in->base_us = link_load_base(l);
+	}
 	in->stood_us = min_of(in->stood_us, l->stood_us);
 	in->rtt_us = max_of(in->rtt_us, (uint32_t)min_of(l->idle_us, (int64_t)UINT32_MAX));
 	in->jitter_us = max_of(in->jitter_us, (uint32_t)min_of(jitter_us, (int64_t)UINT32_MAX));
 	in->delivered_kbits += min_of(l->delivered_kbits, UINT32_MAX - in->delivered_kbits);
+	in->latest_kbits += min_of(l->latest_kbits, UINT32_MAX - in->latest_kbits);
 	in->ours |= l->there.ours;
 	if (mono_is_never(in->asked) || mono_before(l->asked, in->asked))
 		in->asked = l->asked;
@@ -88,7 +97,7 @@ static void look(struct leond *d, mono_t now)
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
 		const struct link_load *l = load_at(d, slot, now, &jitter_us);
 
-		if (!l || !most || link_load_sent(l) < most / PART)
+		if (!l || !counts(l, most))
 			continue;
 		take_link(&in, l, jitter_us);
 		any = true;
@@ -101,6 +110,20 @@ static void look(struct leond *d, mono_t now)
 	in.backlog = frames_wait(d);
 	line->seen = latest;
 	line->in = in;
+}
+
+/* PINGs on all links that count, now. */
+static void ask(struct leond *d, mono_t now)
+{
+	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+	int64_t most = most_sent(d, n, now), jitter_us;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
+		const struct link_load *l = load_at(d, slot, now, &jitter_us);
+
+		if (l && counts(l, most))
+			overlay_probe(d->overlay, slot);
+	}
 }
 
 /* --- what follows --- */
@@ -165,6 +188,8 @@ static void on_step(void *arg, mono_t now)
 	timer_set(d->line->timer, mono_add_ms(now, AUTORATE_STEP_MS));
 	look(d, now);
 	set_found(d, autorate_step(&d->line->rate, &d->line->in, now));
+	if (autorate_asks(&d->line->rate, now))
+		ask(d, now);
 }
 
 /* --- life --- */

@@ -44,7 +44,7 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 	struct load_sample s = { .rtt_us = rtt_us,
 				 .there_us = m->arrived_us - (uint32_t)(sent.ns / NS_PER_US),
 				 .back_us = (uint32_t)(rx.ns / NS_PER_US) - m->arrived_us - held_us,
-				 .arrived_us = m->arrived_us,
+				 .counted_us = m->arrived_us + held_us,
 				 .delivered = m->link_rx,
 				 .epoch = m->epoch };
 
