@@ -6,7 +6,7 @@ import ns
 from accel import CONFIG, ENDLESS, MB, Transfer, far_apart
 from lab import merged, wait_for
 
-MOVED = merged(CONFIG, {'acceleration': {'mode': 'moved'}})
+MOVED = merged(CONFIG, {'acceleration': {'mode': 'moved', 'threshold': 20}})
 
 
 class Machine:

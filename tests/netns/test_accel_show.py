@@ -69,6 +69,34 @@ def metric(node, name):
     return None
 
 
+def test_what_is_fast_enough_is_left_alone(lab):
+    """One that fills the line before the carrier has carried anything; but one that pauses begins
+    with less than the carrier has room for, and is taken then."""
+    slow = merged(PATIENT, {'acceleration': {'mode': 'latency', 'threshold': 50}})
+    net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 400, 'config': slow})
+    net.accel = {}
+    for x, y in (('a', 'b'), ('b', 'a')):
+        net.wan.link(x, y, delay_us=200_000, rate_kbit=20_000, queue_us=200_000)
+    a, b = net.host['a'], net.host['b']
+    t = Transfer(a, b, b.ip4, down=ENDLESS)
+    t.wait_more(3 * MB)
+    accelerate(net)
+    try:
+        wait_for(lambda: [(c['state'], c['reason']) for c in connections(net.node['a'])] ==
+                 [('plain', 'fast-enough')], WITHIN, 'it is left alone, and why')
+        wait_for(lambda: shown(net.node['a'])['fast_enough'] == 1, WITHIN, 'it is counted')
+        assert metric(net.node['a'], 'accel_fast_enough') == 1
+        assert taken(net) == [0, 0]
+        t.pause = 4
+        wait_for(lambda: taken(net) == [1, 1], WITHIN, 'it is taken behind a pause')
+        assert [c['reason'] for c in connections(net.node['a'])] == [None]
+        t.finish(120).assert_whole()
+    finally:
+        print(describe(net))
+        for accelerator in net.accel.values():
+            accelerator.stop()
+
+
 def test_what_is_taken_is_shown(far):
     a, b = far.node['a'], far.node['b']
     hosts = far.host

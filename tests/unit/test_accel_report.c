@@ -52,6 +52,7 @@ static struct accel_conn conn(const char *near, const char *far)
 		.since_ms = UINT32_MAX,
 		.held = UINT32_MAX,
 		.times = UINT16_MAX,
+		.why = ACCEL_WHY_LATER,
 		.bytes = { UINT64_MAX, 1, 2, 3 },
 		.time = { 4, UINT64_MAX },
 	};
@@ -67,6 +68,7 @@ static void test_totals(void **state)
 	assert_round();
 	*t = (struct accel_totals){ .followed = 65536,
 				    .taken_now = 4096,
+				    .fast = 65535,
 				    .held = 64 << 20,
 				    .taken = UINT64_MAX,
 				    .returned = 5,
@@ -133,6 +135,10 @@ static void test_page_that_lies(void **state)
 	len = accel_report_encode(&sent, buf);
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
 	sent.page.conn[0].state = 0;
+	sent.page.conn[0].why = ACCEL_WHYS;
+	len = accel_report_encode(&sent, buf);
+	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
+	sent.page.conn[0].why = 0;
 	sent.page.conn[0].near.family = 5;
 	len = accel_report_encode(&sent, buf);
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);

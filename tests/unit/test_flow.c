@@ -204,6 +204,14 @@ static void end(struct lab *l)
 	assert_int_equal(l->follower.held, 0);
 }
 
+/* Offered while a segment of the leader's host is under way, which the follower has not seen. */
+static void begin_offer(struct lab *l)
+{
+	begin(l);
+	segment(l, &l->leader, &l->leader, 1100, 100, 5100, TCP_ACK);
+	flow_offer(&l->leader.flow, 7, l->now);
+}
+
 static void take(struct lab *l)
 {
 	flow_offer(&l->leader.flow, 7, l->now);
@@ -242,9 +250,7 @@ static void test_data_in_flight(void **state)
 	struct lab l;
 
 	(void)state;
-	begin(&l);
-	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
-	flow_offer(&l.leader.flow, 7, l.now);
+	begin_offer(&l);
 	assert_int_equal(last_told(&l.leader)->offer.point, 1200);
 	deliver(&l, &l.leader);
 	deliver(&l, &l.follower);
@@ -279,9 +285,7 @@ static void test_given_up_in_time(void **state)
 	struct lab l;
 
 	(void)state;
-	begin(&l);
-	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
-	flow_offer(&l.leader.flow, 7, l.now);
+	begin_offer(&l);
 	deliver(&l, &l.leader);
 	deliver(&l, &l.follower);
 	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
@@ -361,9 +365,7 @@ static void test_reset_while_drained(void **state)
 	struct lab l;
 
 	(void)state;
-	begin(&l);
-	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
-	flow_offer(&l.leader.flow, 7, l.now);
+	begin_offer(&l);
 	deliver(&l, &l.leader);
 	segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_RST);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
@@ -381,9 +383,7 @@ static void test_carrier_breaks(void **state)
 	struct lab l;
 
 	(void)state;
-	begin(&l);
-	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
-	flow_offer(&l.leader.flow, 7, l.now);
+	begin_offer(&l);
 	deliver(&l, &l.leader);
 	flow_carrier_gone(&l.leader.flow, l.now);
 	flow_carrier_gone(&l.follower.flow, l.now);
@@ -468,9 +468,7 @@ static void test_memory_is_bounded(void **state)
 	struct lab l;
 
 	(void)state;
-	begin(&l);
-	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
-	flow_offer(&l.leader.flow, 7, l.now);
+	begin_offer(&l);
 	for (uint32_t i = 0; i < 20; i++)
 		segment(&l, &l.leader, &l.leader, 1200 + 100 * i, 100, 5100, TCP_ACK);
 	assert_true(l.leader.flow.n_held > 0 && l.leader.flow.n_held < 10);
@@ -563,9 +561,7 @@ static void test_called_off(void **state)
 	struct lab l;
 
 	(void)state;
-	begin(&l);
-	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
-	flow_offer(&l.leader.flow, 7, l.now);
+	begin_offer(&l);
 	deliver(&l, &l.leader);
 	assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
 	flow_call_off(&l.follower.flow, l.now);

@@ -12,6 +12,7 @@
 #include "engine.h"
 #include "fifo.h"
 #include "flow.h"
+#include "meter.h"
 #include "peer.h"
 #include "saving.h"
 
@@ -40,6 +41,9 @@ struct conn {
 	struct saving saving;
 	uint64_t serial;
 	uint16_t times; /* it was taken */
+	/* While it is plain. */
+	struct meter plain[2]; /* by direction */
+	uint8_t why;	       /* enum accel_why */
 };
 
 extern const struct flow_ops conn_ops;

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conn_state.h"
+#include "worth.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
@@ -143,21 +144,70 @@ static bool is_full(const struct engine *e)
 	return e->n_taken >= e->settings.maximum;
 }
 
+/* It is of those that are to be taken, whatever else is in the way. */
+static bool is_candidate(const struct conn *c)
+{
+	return peer_is_up(c->peer) && is_worth_it(c) && is_wanted(c) && is_far_enough(c, 100) &&
+	       (c->e->settings.mode != ACCEL_MOVED || has_moved(c));
+}
+
+/* What it brings is known: it was seen from its first segment on, or for two rounds. */
+static bool is_measured(const struct conn *c, mono_t now)
+{
+	const struct flow *f = &c->flow;
+	bool from_start = !c->times && f->near.syn.scale != TCP_SCALE_UNKNOWN &&
+			  f->far.syn.scale != TCP_SCALE_UNKNOWN;
+
+	return from_start || mono_sub_us(now, f->since) >= 2 * (int64_t)peer_rtt_us(c->peer);
+}
+
+static bool gains(struct conn *c, enum saving_direction d, mono_t now)
+{
+	const struct flow *f = &c->flow;
+	struct accel_peer *p = c->peer;
+	struct worth w = { .flow = meter_best(&c->plain[d], peer_rtt_us(p), now),
+			   .window = flow_window(f, d == SAVING_OUT ? &f->far : &f->near),
+			   .carrier = peer_room(p, d, now),
+			   .age_ms = mono_sub_ms(now, f->since),
+			   .rtt_ms = peer_rtt_ms(p) };
+
+	return worth_taking(&w);
+}
+
+/* Of a candidate; ACCEL_WHY_NONE: nothing is. */
+static enum accel_why what_is_in_the_way(struct conn *c, mono_t now)
+{
+	const struct engine *e = c->e;
+
+	if (mono_before(now, c->flow.not_before))
+		return c->why == ACCEL_WHY_FULL ? ACCEL_WHY_FULL : ACCEL_WHY_LATER;
+	if (!flow_can_be_taken(&c->flow, now))
+		return ACCEL_WHY_UNFIT;
+	if (e->settings.mode != ACCEL_ALWAYS && !is_measured(c, now))
+		return ACCEL_WHY_LATER;
+	if (e->settings.mode != ACCEL_ALWAYS &&
+	    (!gains(c, SAVING_OUT, now) || !gains(c, SAVING_IN, now)))
+		return ACCEL_WHY_FAST;
+	return is_full(e) ? ACCEL_WHY_FULL : ACCEL_WHY_NONE;
+}
+
 static void consider(struct conn *c, mono_t now)
 {
 	struct engine *e = c->e;
 
-	if (!c->flow.leader || c->flow.state != FLOW_PLAIN || !peer_is_up(c->peer) ||
-	    !is_worth_it(c) || !is_wanted(c) || !is_far_enough(c, 100) ||
-	    !flow_can_be_taken(&c->flow, now))
+	enum accel_why before = c->why;
+
+	c->why = ACCEL_WHY_NONE;
+	if (!c->flow.leader || c->flow.state != FLOW_PLAIN || !is_candidate(c))
 		return;
-	if (e->settings.mode == ACCEL_MOVED && !has_moved(c))
-		return;
-	if (is_full(e)) {
+	c->why = before;
+	c->why = what_is_in_the_way(c, now);
+	if (c->why == ACCEL_WHY_FULL && !mono_before(now, c->flow.not_before)) {
 		e->counters.full++;
 		flow_wait(&c->flow, now);
-		return;
 	}
+	if (c->why)
+		return;
 	c->bound = peer_new_stream(c->peer);
 	peer_bind(c->peer, c->bound, c);
 	flow_offer(&c->flow, c->bound, now);
@@ -214,6 +264,9 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 		conn_sync_stream(c);
 		return true;
 	}
+	if (f->t->payload_len && c->flow.state == FLOW_PLAIN)
+		meter_add(&c->plain[cf->from_lan ? SAVING_OUT : SAVING_IN], f->t->payload_len,
+			  peer_rtt_us(c->peer), now);
 	if (cf->from_lan)
 		flow_from_near(&c->flow, f, now);
 	else
@@ -323,10 +376,12 @@ void conns_second(struct engine *e, mono_t now)
 	struct conn_entry *entry, *next;
 
 	bury_all(e, now);
+	e->n_fast = 0;
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
 		int64_t silent = mono_sub_ms(now, c->flow.last);
 
+		e->n_fast += c->why == ACCEL_WHY_FAST && c->flow.state == FLOW_PLAIN;
 		if (c->asks && c->flow.state == FLOW_CLOSED) {
 			c->asks--;
 			conn_ask_near(c);
@@ -408,6 +463,7 @@ static void describe(const struct conn *c, struct accel_conn *out, mono_t now)
 		.since_ms = (uint32_t)min_of(max_of(since_ms, (int64_t)0), (int64_t)UINT32_MAX),
 		.held = f->n_held,
 		.times = c->times,
+		.why = c->flow.state == FLOW_PLAIN ? c->why : ACCEL_WHY_NONE,
 		.bytes = c->bytes,
 		.time = saving_time(&c->saving),
 	};
@@ -419,7 +475,7 @@ void conns_page(const struct engine *e, uint64_t behind, struct accel_page *page
 	for (const struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
 		const struct conn *c = &entry->conn;
 
-		if (c->serial <= behind || (c->flow.state == FLOW_PLAIN && !c->times))
+		if (c->serial <= behind || (c->flow.state == FLOW_PLAIN && !c->times && !c->why))
 			continue;
 		if (page->n == ACCEL_PAGE_CONNS) {
 			page->more = true;

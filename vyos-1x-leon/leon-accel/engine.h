@@ -70,6 +70,7 @@ struct engine {
 	struct accel_peer *peers;
 	struct conn_entry *conns; /* conns.c */
 	unsigned n_conns, n_taken;
+	unsigned n_fast; /* a second ago at most: not taken since they would not gain */
 	uint64_t last_serial;
 	struct accel_time forgotten; /* of connections that are not in the table any more */
 	int64_t held;

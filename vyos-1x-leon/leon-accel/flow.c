@@ -58,6 +58,16 @@ uint32_t flow_widest(const struct flow *f, const struct flow_end *e)
 	return (uint32_t)e->widest << (near->scaling && far->scaling ? e->syn.scale : 0);
 }
 
+uint32_t flow_window(const struct flow *f, const struct flow_end *e)
+{
+	bool known =
+		f->near.syn.scale != TCP_SCALE_UNKNOWN && f->far.syn.scale != TCP_SCALE_UNKNOWN;
+
+	if (known)
+		return flow_widest(f, e);
+	return e->scale_seen ? 0 : e->widest;
+}
+
 static void enter(struct flow *f, enum flow_state state, mono_t now)
 {
 	f->state = state;

@@ -107,6 +107,10 @@ struct flow {
  * proved, if that is more. 0: it stated none. */
 uint32_t flow_widest(const struct flow *f, const struct flow_end *e);
 
+/* The same where it bounds what is under way to that host; 0: unknown. Where a scale is unknown,
+ * a window that is full says nothing, unless it was never seen to be scaled. */
+uint32_t flow_window(const struct flow *f, const struct flow_end *e);
+
 void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
 	       const struct accel_key *key, mono_t now);
 /* Frees what is held. */

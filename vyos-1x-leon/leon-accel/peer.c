@@ -17,26 +17,30 @@
 #include <unistd.h>
 
 #include "away.h"
+#include "base/defs.h"
 #include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "carrier.h"
 #include "conn.h"
 #include "engine.h"
+#include "meter.h"
 #include "pack.h"
 #include "report.h"
 #include "wire/bytes.h"
 #include "wire/eth.h"
+#include "worth.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
 
 #define OUT_MAX	   (128u << 10) /* waits in a peer; more is not asked for */
-#define UNSENT_MAX (128u << 10) /* and in its socket */
 #define IN_CHUNK   (256u << 10)
 #define RETRY_MS   1000
 #define SILENT_MS  10000
 #define PACK_LEVEL 1
 #define MTU_MIN	   1280 /* of IPv6 */
+#define SEGMENT	   1200 /* at least */
 
 enum state { DOWN, CONNECTING, GREETING, UP };
 
@@ -57,6 +61,10 @@ struct accel_peer {
 	bool waits_out;	     /* for the socket to take more */
 	bool somebody_waits; /* a conn, for room */
 	mono_t since, heard, learned;
+	struct carrier carrier;
+	uint32_t first_segments; /* that the route has; 0: there is none */
+	uint64_t far_room;	 /* of the other end, as it said; 0: it did not */
+	struct meter used[2];	 /* by direction: what the carrier carries */
 	struct fifo out, in;
 	struct packer *packer;
 	uint8_t window_log; /* of it */
@@ -126,6 +134,19 @@ struct accel_node *peer_counted(struct accel_peer *p)
 uint32_t peer_new_stream(struct accel_peer *p)
 {
 	return ++p->last_stream;
+}
+
+static void use(struct accel_peer *p, enum saving_direction d, size_t bytes)
+{
+	meter_add(&p->used[d], bytes, p->rtt_us, loop_now(p->e->loop));
+}
+
+uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now)
+{
+	uint64_t room = d == SAVING_OUT ? p->carrier.room : p->far_room;
+
+	room = max_of(room, (uint64_t)carrier_first_segments(p->rtt_us) * SEGMENT);
+	return worth_share(room, meter_best(&p->used[d], p->rtt_us, now), peer_streams(p));
 }
 
 /* --- streams --- */
@@ -270,6 +291,7 @@ size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t
 	}
 	memcpy(out, header, accel_encode(&f, header));
 	fifo_added(&p->out, ACCEL_HDR_LEN + f.data.len);
+	use(p, SAVING_OUT, ACCEL_HDR_LEN + f.data.len);
 	p->e->counters.bytes_out += len;
 	p->e->counters.carrier_out += ACCEL_HDR_LEN + f.data.len;
 	flush(p);
@@ -316,6 +338,7 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	const uint8_t *data = f->data.data;
 	size_t len = f->data.len;
 
+	use(p, SAVING_IN, ACCEL_HDR_LEN + len);
 	p->e->counters.carrier_in += ACCEL_HDR_LEN + len;
 	if (f->type == ACCEL_PACKED) {
 		if (!p->unpacker)
@@ -347,6 +370,7 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 	case ACCEL_PACKED:
 		return take_data(p, f);
 	case ACCEL_PING:
+		p->far_room = f->ping.value;
 		peer_tell(p, &pong);
 		return true;
 	case ACCEL_PONG:
@@ -438,7 +462,6 @@ static void on_event(void *arg, int fd, uint32_t events)
 	struct accel_peer *p = arg;
 	mono_t now = loop_now(p->e->loop);
 
-	(void)fd;
 	if (p->state == CONNECTING && events & (EPOLLERR | EPOLLHUP)) {
 		peer_down(p, "no connection", now);
 		return;
@@ -452,21 +475,10 @@ static void on_event(void *arg, int fd, uint32_t events)
 	if (p->state == DOWN || !(events & EPOLLOUT))
 		return;
 	p->somebody_waits = false;
+	carrier_tune(&p->carrier, fd, p->rtt_us, now);
 	flush(p);
 	if (peer_has_room(p))
 		room_again(p);
-}
-
-static void set_options(int fd)
-{
-	int one = 1, unsent = UNSENT_MAX, timeout = SILENT_MS;
-
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
-	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof(timeout));
-	/* Where the kernel has no BBR its default has to do. */
-	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) < 0)
-		log_info("accel", "no BBR for carriers: %s", strerror(errno));
 }
 
 static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
@@ -476,8 +488,9 @@ static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
 	p->since = p->heard = now;
 	p->waits_out = state == CONNECTING;
 	p->last_stream = 0;
+	p->far_room = 0;
 	p->somebody_waits = false;
-	set_options(fd);
+	carrier_prepare(&p->carrier, fd, SILENT_MS);
 	loop_fd_add(p->e->loop, fd, EPOLLIN | (p->waits_out ? EPOLLOUT : 0u), on_event, p);
 }
 
@@ -523,6 +536,29 @@ void peer_accept(struct engine *e, int fd, mono_t now)
 
 /* --- time --- */
 
+/* A carrier to it. */
+static bool is_wanted(const struct accel_peer *p, mono_t now)
+{
+	const struct accel_settings *s = &p->e->settings;
+
+	if (s->mode == ACCEL_OFF || !p->rtt_us || p->room < ETH_HDR_LEN + MTU_MIN ||
+	    !peer_is_known(p, now))
+		return false;
+	return s->mode == ACCEL_ALWAYS || p->rtt_us >= s->threshold_us;
+}
+
+/* What the next carrier to it begins with; it takes that from the route. */
+static void fit_start(struct accel_peer *p, mono_t now)
+{
+	const struct ip_addr to = peer_address(p->id);
+	uint32_t n = carrier_first_segments(p->rtt_us);
+
+	if (p->state != DOWN || !is_wanted(p, now) || n == p->first_segments)
+		return;
+	p->first_segments = n;
+	tun_set_first_segments(&p->e->carrier, p->e->nl, &to, n);
+}
+
 void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 {
 	struct accel_peer *p = peer_find(e, f->node.id);
@@ -538,22 +574,20 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 	p->rtt_us = f->node.rtt_us;
 	p->room = f->node.room;
 	p->learned = now;
+	fit_start(p, now);
 }
 
-/* A carrier to it. */
-static bool is_wanted(const struct accel_peer *p, mono_t now)
+static void ping_it(struct accel_peer *p, mono_t now)
 {
-	const struct accel_settings *s = &p->e->settings;
+	struct accel_frame ping = { .type = ACCEL_PING };
 
-	if (s->mode == ACCEL_OFF || !p->rtt_us || p->room < ETH_HDR_LEN + MTU_MIN ||
-	    !peer_is_known(p, now))
-		return false;
-	return s->mode == ACCEL_ALWAYS || p->rtt_us >= s->threshold_us;
+	carrier_tune(&p->carrier, p->fd, p->rtt_us, now);
+	ping.ping.value = p->carrier.room;
+	peer_tell(p, &ping);
 }
 
 static void second(struct accel_peer *p, mono_t now)
 {
-	struct accel_frame ping = { .type = ACCEL_PING };
 	bool wanted = is_wanted(p, now);
 
 	if (p->state == DOWN) {
@@ -565,7 +599,7 @@ static void second(struct accel_peer *p, mono_t now)
 	if (mono_sub_ms(now, p->heard) > SILENT_MS)
 		peer_down(p, "silent", now);
 	else if (p->state == UP && !p->e->stopping)
-		peer_tell(p, &ping);
+		ping_it(p, now);
 }
 
 void peers_second(struct engine *e, mono_t now)

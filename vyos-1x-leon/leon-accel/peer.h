@@ -13,6 +13,7 @@
 #include "base/addr.h"
 #include "base/mono.h"
 #include "fifo.h"
+#include "saving.h"
 #include "wire/accel.h"
 #include "wire/accel_queue.h"
 #include "wire/accel_report.h"
@@ -52,6 +53,8 @@ bool peer_is_known(const struct accel_peer *p, mono_t now);
 bool peer_leads(const struct accel_peer *p); /* this node leads */
 int64_t peer_rtt_ms(const struct accel_peer *p);
 uint32_t peer_rtt_us(const struct accel_peer *p);
+/* Bytes a round trip that its carrier has room for, for one stream more. */
+uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now);
 uint32_t peer_new_stream(struct accel_peer *p);
 
 void peer_tell(struct accel_peer *p, const struct accel_frame *f);

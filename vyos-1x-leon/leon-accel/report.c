@@ -27,6 +27,7 @@ static void tell_totals(const struct engine *e)
 	r.totals = (struct accel_totals){
 		.followed = e->n_conns,
 		.taken_now = e->n_taken,
+		.fast = e->n_fast,
 		.held = (uint64_t)e->held,
 		.taken = n->taken,
 		.returned = n->returned,

@@ -101,6 +101,14 @@ int tun_set_mtu(struct tun *t, struct nl *nl, uint32_t mtu)
 	return tap_set_mtu(&t->tap, nl, mtu);
 }
 
+void tun_set_first_segments(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t n)
+{
+	int rc = nl_host_route(nl, t->tap.ifindex, to, n);
+
+	if (rc < 0)
+		log_info("accel", "a carrier begins with the kernel's window: %s", strerror(-rc));
+}
+
 bool tun_write(const struct tun *t, const uint8_t *vnet, const uint8_t *frame, size_t len,
 	       uint16_t l3)
 {

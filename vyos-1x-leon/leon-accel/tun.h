@@ -26,6 +26,8 @@ int tun_open_carrier(struct tun *t, struct nl *nl, const char *name, const struc
 		     uint8_t prefix_len);
 void tun_close(struct tun *t);
 int tun_set_mtu(struct tun *t, struct nl *nl, uint32_t mtu);
+/* A TCP connection to it begins with so many segments; where that fails, as every one does. */
+void tun_set_first_segments(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t n);
 
 /*
  * Writes an IP packet of a message (vnet header, frame) to the kernel here, as if it had come

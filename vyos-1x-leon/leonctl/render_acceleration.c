@@ -86,6 +86,9 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 	fprintf(out, "counted         %s taken over, %s handed back, %s refused, %s reset\n",
 		text_number(n, "taken"), text_number(n, "returned"), text_number(n, "refused"),
 		text_number(n, "reset"));
+	if (value_u64(root, "fast_enough"))
+		fprintf(out, "left alone      %s that would not gain\n",
+			text_number(root, "fast_enough"));
 	if (value_u64(n, "queue_full") || value_u64(n, "held_dropped"))
 		fprintf(out, "dropped         %s where the queue to leond was full, %s not held\n",
 			text_number(n, "queue_full"), text_number(n, "held_dropped"));
@@ -162,6 +165,7 @@ static void connection_row(struct table *t, struct jsonr_node *n)
 	char buf[FIGURE_MAX];
 
 	table_cell(t, "%s", text_str(n, "state"));
+	table_cell(t, "%s", text_str(n, "reason"));
 	table_cell(t, "%s", text_age(n, "since_seconds"));
 	table_cell(t, "%s", value_u64(n, "vlan") ? text_number(n, "vlan") : "");
 	table_cell(t, "%s", text_str(n, "near"));
@@ -178,10 +182,11 @@ static void connection_row(struct table *t, struct jsonr_node *n)
 int render_acceleration_connections(struct jsonr_node *root, FILE *out)
 {
 	static const struct table_column columns[] = {
-		{ "STATE", ALIGN_LEFT },  { "SINCE", ALIGN_RIGHT },   { "VLAN", ALIGN_RIGHT },
-		{ "HOST", ALIGN_LEFT },	  { "FAR HOST", ALIGN_LEFT }, { "NODE", ALIGN_LEFT },
-		{ "OUT", ALIGN_RIGHT },	  { "IN", ALIGN_RIGHT },      { "RATIO", ALIGN_RIGHT },
-		{ "SAVED", ALIGN_RIGHT }, { "ENERGY", ALIGN_RIGHT },  { "WITHOUT", ALIGN_RIGHT },
+		{ "STATE", ALIGN_LEFT },    { "WHY", ALIGN_LEFT },    { "SINCE", ALIGN_RIGHT },
+		{ "VLAN", ALIGN_RIGHT },    { "HOST", ALIGN_LEFT },   { "FAR HOST", ALIGN_LEFT },
+		{ "NODE", ALIGN_LEFT },	    { "OUT", ALIGN_RIGHT },   { "IN", ALIGN_RIGHT },
+		{ "RATIO", ALIGN_RIGHT },   { "SAVED", ALIGN_RIGHT }, { "ENERGY", ALIGN_RIGHT },
+		{ "WITHOUT", ALIGN_RIGHT },
 	};
 	struct jsonr_node *list = jsonr_array(root, "connections");
 	struct table *t;

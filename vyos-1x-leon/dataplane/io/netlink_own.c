@@ -96,3 +96,20 @@ int nl_default_route(struct nl *nl, uint8_t family, int index, uint32_t metric)
 	mnl_attr_put_u32(nlh, RTA_PRIORITY, metric);
 	return run(nl, nlh);
 }
+
+int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, uint32_t segments)
+{
+	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
+	struct nlmsghdr *nlh = route(buf, ip->family, RTN_UNICAST, index, NL_TABLE_MAIN);
+	uint8_t len = ip->family == 4 ? 4 : 16;
+	struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+	struct nlattr *metrics;
+
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
+	rtm->rtm_dst_len = (uint8_t)(8 * len);
+	mnl_attr_put(nlh, RTA_DST, len, ip->b);
+	metrics = mnl_attr_nest_start(nlh, RTA_METRICS);
+	mnl_attr_put_u32(nlh, RTAX_INITCWND, segments);
+	mnl_attr_nest_end(nlh, metrics);
+	return nl_transact(nl, nlh, NULL, NULL);
+}

@@ -17,3 +17,6 @@ int nl_addr_add(struct nl *nl, int index, const struct ip_addr *ip, uint8_t pref
 int nl_all_is_local(struct nl *nl, uint8_t family, const char *device, uint32_t table);
 /* Everything else goes out through the link, for sockets that are bound to it. */
 int nl_default_route(struct nl *nl, uint8_t family, int index, uint32_t metric);
+/* Packets to ip go out through the link, and a TCP connection to it begins with so many segments
+ * under way. In place of such a route that is there. */
+int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, uint32_t segments);

@@ -71,6 +71,7 @@ static void put_totals(struct wbuf *b, const struct accel_totals *t)
 {
 	wbuf_u32(b, t->followed);
 	wbuf_u32(b, t->taken_now);
+	wbuf_u32(b, t->fast);
 	wbuf_u64(b, t->held);
 	wbuf_u64(b, t->taken);
 	wbuf_u64(b, t->returned);
@@ -86,6 +87,7 @@ static void take_totals(struct rbuf *b, struct accel_totals *t)
 {
 	t->followed = rbuf_u32(b);
 	t->taken_now = rbuf_u32(b);
+	t->fast = rbuf_u32(b);
 	t->held = rbuf_u64(b);
 	t->taken = rbuf_u64(b);
 	t->returned = rbuf_u64(b);
@@ -133,6 +135,7 @@ static void put_conn(struct wbuf *b, const struct accel_conn *c)
 	wbuf_u32(b, c->since_ms);
 	wbuf_u32(b, c->held);
 	wbuf_u16(b, c->times);
+	wbuf_u8(b, c->why);
 	put_bytes(b, &c->bytes);
 	put_time(b, &c->time);
 }
@@ -155,6 +158,8 @@ static void take_conn(struct rbuf *b, struct accel_conn *c)
 	c->since_ms = rbuf_u32(b);
 	c->held = rbuf_u32(b);
 	c->times = rbuf_u16(b);
+	c->why = rbuf_u8(b);
+	b->ok &= c->why < ACCEL_WHYS;
 	c->bytes = take_bytes(b);
 	c->time = take_time(b);
 }

@@ -24,7 +24,7 @@ enum accel_report_what {
 };
 
 #define ACCEL_PAGE_CONNS 64
-#define ACCEL_CONN_LEN	 110
+#define ACCEL_CONN_LEN	 111
 #define ACCEL_REPORT_MAX (7 + ACCEL_PAGE_CONNS * ACCEL_CONN_LEN)
 
 enum accel_conn_state {
@@ -34,6 +34,16 @@ enum accel_conn_state {
 	ACCEL_CONN_RETURNING,
 	ACCEL_CONN_CLOSED,
 	ACCEL_CONN_STATES,
+};
+
+/* Why one that is to be taken is not. */
+enum accel_why {
+	ACCEL_WHY_NONE,
+	ACCEL_WHY_FAST,	 /* it is as fast as it would be */
+	ACCEL_WHY_UNFIT, /* it cannot be: MPTCP and the like, clocks */
+	ACCEL_WHY_FULL,	 /* the maximum of connections is */
+	ACCEL_WHY_LATER, /* a try failed, or it was just given back */
+	ACCEL_WHYS,
 };
 
 /* Of one direction or both: bytes of hosts, and the same as the carrier had them. */
@@ -48,6 +58,7 @@ struct accel_time {
 
 struct accel_totals {
 	uint32_t followed, taken_now;
+	uint32_t fast; /* of those that are followed, not taken since they would not gain */
 	uint64_t held; /* bytes of frames that wait */
 	uint64_t taken, returned, reset, refused;
 	uint64_t queue_full, held_dropped;
@@ -71,6 +82,7 @@ struct accel_conn {
 	uint8_t state; /* enum accel_conn_state */
 	uint32_t since_ms, held;
 	uint16_t times; /* taken so often */
+	uint8_t why;	/* enum accel_why */
 	struct accel_bytes bytes;
 	struct accel_time time;
 };

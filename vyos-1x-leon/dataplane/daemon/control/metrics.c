@@ -642,6 +642,8 @@ static void accelerator_reached(struct out *o, const char *name, const struct no
 static void put_accelerator(struct out *o, const struct accel_totals *t)
 {
 	put_gauge(o, "accel_followed", "TCP connections that leon-accel follows.", t->followed);
+	put_gauge(o, "accel_fast_enough",
+		  "Of those that are followed, not taken for they would not gain.", t->fast);
 	put_gauge(o, "accel_connections", "TCP connections that are taken over.", t->taken_now);
 	put_gauge(o, "accel_held_bytes", "Frames held while connections are taken or returned.",
 		  t->held);

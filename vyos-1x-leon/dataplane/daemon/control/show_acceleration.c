@@ -85,6 +85,7 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 	struct jsonw *w = c->w;
 
 	jsonw_u64(w, "followed", t->followed);
+	jsonw_u64(w, "fast_enough", t->fast);
 	jsonw_u64(w, "connections", t->taken_now);
 	jsonw_u64(w, "held_bytes", t->held);
 	jsonw_object(w, "counted");
@@ -145,7 +146,7 @@ struct listing {
 	unsigned n, omitted;
 };
 
-static const char *conn_state_word(uint8_t state)
+static const char *conn_state_word(const struct accel_conn *conn)
 {
 	static const char *const word[ACCEL_CONN_STATES] = {
 		[ACCEL_CONN_PLAIN] = "returned", [ACCEL_CONN_DRAINING] = "draining",
@@ -153,7 +154,20 @@ static const char *conn_state_word(uint8_t state)
 		[ACCEL_CONN_CLOSED] = "closed",
 	};
 
-	return word[state];
+	if (conn->state == ACCEL_CONN_PLAIN && !conn->times)
+		return "plain";
+	return word[conn->state];
+}
+
+static const char *why_word(uint8_t why)
+{
+	static const char *const word[ACCEL_WHYS] = {
+		[ACCEL_WHY_NONE] = NULL,     [ACCEL_WHY_FAST] = "fast-enough",
+		[ACCEL_WHY_UNFIT] = "unfit", [ACCEL_WHY_FULL] = "maximum",
+		[ACCEL_WHY_LATER] = "later",
+	};
+
+	return word[why];
 }
 
 static void write_conn(struct command *c, const struct accel_conn *conn)
@@ -167,7 +181,8 @@ static void write_conn(struct command *c, const struct accel_conn *conn)
 	answer_endpoint(w, "far", &far);
 	answer_id(w, "node_id", conn->node);
 	answer_name(w, "name", c->d, conn->node);
-	jsonw_str(w, "state", conn_state_word(conn->state));
+	jsonw_str(w, "state", conn_state_word(conn));
+	jsonw_str(w, "reason", why_word(conn->why));
 	jsonw_u64(w, "since_seconds", conn->since_ms / 1000);
 	jsonw_u64(w, "times_taken", conn->times);
 	jsonw_u64(w, "held_frames", conn->held);

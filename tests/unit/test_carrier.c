@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/carrier: what the socket of a carrier is told, before anything is known and after. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "carrier.h"
+
+#define KIB   1024u
+#define RATE  8000000u /* bytes a second */
+#define ROUND 250000u
+
+static void test_first_segments(void **state)
+{
+	(void)state;
+	assert_int_equal(carrier_first_segments(0), 10);
+	assert_int_equal(carrier_first_segments(20000), 10);
+	assert_int_equal(carrier_first_segments(50000), 10);
+	assert_int_equal(carrier_first_segments(250000), 50);
+	assert_int_equal(carrier_first_segments(1000000), 200);
+	assert_int_equal(carrier_first_segments(UINT32_MAX), 400);
+}
+
+static void test_unsent(void **state)
+{
+	(void)state;
+	assert_int_equal(carrier_unsent(0), 128 * KIB);
+	assert_int_equal(carrier_unsent(100000), 128 * KIB);
+	assert_int_equal(carrier_unsent(12500000), 625000);
+	assert_int_equal(carrier_unsent(1250000000), 4096 * KIB);
+	/* Without a bound, as before the first bytes. */
+	assert_int_equal(carrier_unsent(UINT64_MAX), 128 * KIB);
+	assert_int_equal(carrier_unsent(UINT32_MAX), 128 * KIB);
+}
+
+static struct carrier_sample starting(void)
+{
+	return (struct carrier_sample){ .starting = true,
+					.rate = RATE,
+					.sent = 1000 * KIB,
+					.rtt_us = ROUND,
+					.min_us = ROUND,
+					.window = 100000 };
+}
+
+static void test_nothing_known(void **state)
+{
+	struct carrier c = { 0 };
+	struct carrier_sample s = { 0 };
+
+	(void)state;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	assert_int_equal(carrier_room(&s), 0);
+	s.starting = true;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	/* Nothing was measured, but it took long: there is no rate to hold it to. */
+	s.rtt_us = ROUND;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	s.min_us = 1000;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+}
+
+static void test_queue(void **state)
+{
+	struct carrier c = { 0 };
+	struct carrier_sample s = starting();
+
+	(void)state;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	s.rtt_us = ROUND + ROUND / 8;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	s.rtt_us++;
+	assert_int_equal(carrier_limit(&c, &s), RATE / 4 * 5);
+	/* Out of its start BBR looks after that itself. */
+	s.starting = false;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	/* On a short path an eighth is noise. */
+	s = starting();
+	s.min_us = 20000;
+	s.rtt_us = 30000;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+}
+
+static void test_flood(void **state)
+{
+	struct carrier c = { .sent = 500 * KIB, .resent = 10 * KIB };
+	struct carrier_sample s = starting();
+
+	(void)state;
+	/* A line that loses is not flooded. */
+	s.resent = 109 * KIB;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	s.resent = 110 * KIB;
+	assert_int_equal(carrier_limit(&c, &s), RATE / 8 * 7);
+	/* Of so little nobody can tell; nor of nothing. */
+	c.sent = s.sent - 64 * KIB + 1;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	c.sent = s.sent;
+	c.resent = s.resent;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+}
+
+static void test_room(void **state)
+{
+	struct carrier_sample s = starting();
+
+	(void)state;
+	assert_int_equal(carrier_room(&s), 100000);
+	s.starting = false;
+	assert_int_equal(carrier_room(&s), RATE / 4);
+	/* A kernel without BBR says no rate. */
+	s.rate = 0;
+	assert_int_equal(carrier_room(&s), 100000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first_segments), cmocka_unit_test(test_unsent),
+		cmocka_unit_test(test_nothing_known),  cmocka_unit_test(test_queue),
+		cmocka_unit_test(test_flood),	       cmocka_unit_test(test_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

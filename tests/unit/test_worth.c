@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/worth: which connections gain by being taken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "worth.h"
+
+#define RTT_MS	250
+#define COLD	60000	/* room of a carrier that has carried nothing */
+#define LINE	3000000 /* what the line takes in a round trip */
+#define LONG_MS (20 * 8 * RTT_MS)
+
+static bool takes(uint64_t flow, uint64_t window, uint64_t carrier, int64_t age_ms)
+{
+	struct worth w = { flow, window, carrier, age_ms, RTT_MS };
+
+	return worth_taking(&w);
+}
+
+/* The direction in which nothing flows is in nobody's way, whatever else is unknown. */
+static void test_nothing_flows(void **state)
+{
+	struct worth none = { 0 };
+
+	(void)state;
+	assert_true(worth_taking(&none));
+	assert_true(takes(0, 0, 0, 0));
+	assert_true(takes(0, 65535, COLD, 0));
+}
+
+static void test_slower_than_the_carrier(void **state)
+{
+	(void)state;
+	assert_true(takes(14600, 0, COLD, 0));
+	assert_true(takes(LINE / 2, 0, LINE, 0));
+	assert_true(takes(45000, 0, COLD, 0));
+	assert_false(takes(45001, 0, COLD, 0));
+}
+
+/* It doubles, or fills the line: the carrier would have to come there first. */
+static void test_fast_already(void **state)
+{
+	(void)state;
+	assert_false(takes(200000, 0, COLD, 1000));
+	assert_false(takes(LINE, 6000000, COLD, 1000));
+	assert_false(takes(LINE, 6000000, LINE, 1000));
+	/* A window of modern hosts that is full: they are at the rate of the line, or near. */
+	assert_false(takes(LINE, LINE, COLD, 1000));
+}
+
+static void test_full_window(void **state)
+{
+	(void)state;
+	assert_true(takes(65535, 65535, COLD, 0));
+	assert_true(takes(65535, 65535, 14000, 0));
+	assert_false(takes(65535, 65535, 8000, 0));
+	/* Half a window: something else holds it back. */
+	assert_false(takes(65535, 131070, COLD, 0));
+	/* Nobody knows the window. */
+	assert_false(takes(65535, 0, COLD, 0));
+}
+
+static void test_long_life(void **state)
+{
+	(void)state;
+	assert_false(takes(LINE, 0, COLD, LONG_MS - 1));
+	assert_true(takes(LINE, 0, COLD, LONG_MS));
+}
+
+static void test_share(void **state)
+{
+	(void)state;
+	assert_int_equal(worth_share(0, 0, 0), 0);
+	assert_int_equal(worth_share(100, 0, 0), 100);
+	/* Idle streams leave all of it, busy ones a share. */
+	assert_int_equal(worth_share(100, 0, 9), 100);
+	assert_int_equal(worth_share(100, 95, 9), 10);
+	/* More than it is good for, as was believed. */
+	assert_int_equal(worth_share(100, 200, 1), 50);
+	assert_int_equal(worth_share(100, 200, 0), 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_flows),
+		cmocka_unit_test(test_slower_than_the_carrier),
+		cmocka_unit_test(test_fast_already),
+		cmocka_unit_test(test_full_window),
+		cmocka_unit_test(test_long_life),
+		cmocka_unit_test(test_share),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

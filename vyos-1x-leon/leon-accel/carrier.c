@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sockets of carriers, see carrier.h.
+ */
+#include "carrier.h"
+
+#include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+
+#define FIRST_SEGMENTS	   10
+#define FIRST_SEGMENTS_MAX 400
+#define FIRST_RTT_US	   50000
+#define UNSENT_MIN	   (128u << 10)
+#define UNSENT_MAX	   (4u << 20)
+#define UNSENT_MS	   50
+#define BBR_UNIT	   256
+#define BBR_STARTING	   (2 * BBR_UNIT) /* its pacing gain is above that in its start only */
+#define LOOK_MIN_US	   5000
+#define LOOKS_A_ROUND	   16
+#define QUEUE_MIN_US	   10000
+#define SENT_MIN	   (64u << 10) /* less says nothing about loss */
+#define NO_LIMIT	   UINT64_MAX
+
+uint32_t carrier_first_segments(uint32_t rtt_us)
+{
+	uint64_t n = (uint64_t)FIRST_SEGMENTS * rtt_us / FIRST_RTT_US;
+
+	return (uint32_t)max_of(min_of(n, (uint64_t)FIRST_SEGMENTS_MAX), (uint64_t)FIRST_SEGMENTS);
+}
+
+uint32_t carrier_unsent(uint64_t pacing)
+{
+	/* Without a bound: nobody knows yet. */
+	uint64_t n = pacing < UINT32_MAX ? pacing * UNSENT_MS / 1000 : 0;
+
+	return (uint32_t)max_of(min_of(n, (uint64_t)UNSENT_MAX), (uint64_t)UNSENT_MIN);
+}
+
+static bool is_queued(const struct carrier_sample *s)
+{
+	return s->min_us && s->rtt_us > s->min_us + max_of(s->min_us / 8, (uint32_t)QUEUE_MIN_US);
+}
+
+static bool is_flooded(const struct carrier *c, const struct carrier_sample *s)
+{
+	uint64_t sent = s->sent - c->sent, resent = s->resent - c->resent;
+
+	return sent >= SENT_MIN && resent * 5 >= sent;
+}
+
+uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s)
+{
+	if (!s->starting)
+		return 0;
+	if (is_flooded(c, s))
+		return s->rate - s->rate / 8;
+	return is_queued(s) ? s->rate + s->rate / 4 : 0;
+}
+
+uint64_t carrier_room(const struct carrier_sample *s)
+{
+	if (s->starting || !s->rate)
+		return s->window;
+	return s->rate * s->min_us / 1000000;
+}
+
+static bool look(int fd, struct carrier_sample *s)
+{
+	struct tcp_info t = { 0 };
+	union tcp_cc_info cc = { 0 };
+	socklen_t len = sizeof(t), cc_len = sizeof(cc);
+
+	*s = (struct carrier_sample){ 0 };
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) < 0)
+		return false;
+	s->pacing = t.tcpi_pacing_rate;
+	s->sent = t.tcpi_bytes_sent;
+	s->resent = t.tcpi_bytes_retrans;
+	s->rtt_us = t.tcpi_rtt;
+	s->min_us = t.tcpi_min_rtt;
+	s->window = (uint64_t)t.tcpi_snd_cwnd * t.tcpi_snd_mss;
+	/* Another congestion control says less, or other things. */
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CC_INFO, &cc, &cc_len) == 0 &&
+	    cc_len == sizeof(cc.bbr)) {
+		s->starting = cc.bbr.bbr_pacing_gain > BBR_STARTING;
+		s->rate = (uint64_t)cc.bbr.bbr_bw_hi << 32 | cc.bbr.bbr_bw_lo;
+	}
+	return true;
+}
+
+void carrier_prepare(struct carrier *c, int fd, int timeout_ms)
+{
+	int one = 1, unsent = UNSENT_MIN;
+
+	*c = (struct carrier){ .unsent = UNSENT_MIN };
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
+	/* Where the kernel has no BBR its default has to do. */
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) < 0)
+		log_info("accel", "no BBR for carriers: %s", strerror(errno));
+}
+
+static void set_unsent(struct carrier *c, int fd, uint32_t unsent)
+{
+	int value = (int)unsent;
+
+	if (unsent == c->unsent)
+		return;
+	c->unsent = unsent;
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &value, sizeof(value));
+}
+
+static void set_limit(struct carrier *c, int fd, uint64_t limit)
+{
+	uint64_t value = limit ? limit : NO_LIMIT;
+
+	if (limit == c->limit)
+		return;
+	c->limit = limit;
+	setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value));
+}
+
+void carrier_tune(struct carrier *c, int fd, uint32_t rtt_us, mono_t now)
+{
+	struct carrier_sample s;
+
+	if (mono_sub_us(now, c->looked) <
+		    max_of((int64_t)rtt_us / LOOKS_A_ROUND, (int64_t)LOOK_MIN_US) ||
+	    !look(fd, &s))
+		return;
+	set_unsent(c, fd, carrier_unsent(s.pacing));
+	set_limit(c, fd, carrier_limit(c, &s));
+	c->room = carrier_room(&s);
+	c->looked = now;
+	if (s.sent - c->sent < SENT_MIN)
+		return;
+	c->sent = s.sent;
+	c->resent = s.resent;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the socket of a carrier is told, so that it fills a long line soon and does not flood it:
+ * with how much it begins, how much waits in it, and when its start ends. Called by peer.c; but for
+ * carrier_tune() and carrier_prepare() pure. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mono.h"
+
+struct carrier {
+	mono_t looked;	       /* at the socket */
+	uint64_t sent, resent; /* bytes, until loss was reckoned last */
+	uint64_t limit;	       /* bytes a second that the socket was told; 0: none */
+	uint32_t unsent;       /* bytes that may wait in it */
+	uint64_t room;	       /* bytes a round trip that it is good for; 0: unknown */
+};
+
+/* Of a socket with BBR. */
+struct carrier_sample {
+	bool starting;		 /* it still looks for the rate of the line */
+	uint64_t rate;		 /* bytes a second that arrive */
+	uint64_t pacing;	 /* that it sends at most; without BBR too */
+	uint64_t sent, resent;	 /* bytes since the first */
+	uint32_t rtt_us, min_us; /* now, and the shortest */
+	uint64_t window;	 /* bytes that may be under way */
+};
+
+/*
+ * Segments under way in the first round trip. Ten of them at 50 ms, as every connection has, are
+ * 2 Mbit/s: that much everywhere, for a carrier stands for all connections between two nodes, and
+ * the rounds in which it doubles are long where it begins with less.
+ */
+uint32_t carrier_first_segments(uint32_t rtt_us);
+
+/* Bytes that may wait in the socket: what it sends in a moment. Less, and it runs dry whenever this
+ * process comes late, and takes that for the rate of the line; more, and messages wait behind. */
+uint32_t carrier_unsent(uint64_t pacing);
+
+/*
+ * Bytes a second that the socket may send, 0: no bound. BBR doubles what it sends until what
+ * arrives has not grown for three rounds, and looks away from the queue and from all that is lost
+ * meanwhile: several times what a short queue has room for, and seconds until that is mended. So it
+ * gets a quarter more than arrives while the round trip is long with what waits; and less than
+ * arrives where a fifth of what was sent lately is sent again: no line is that bad, so it is the
+ * queue.
+ */
+uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s);
+
+/* Bytes a round trip that it is good for: what may be under way as long as it doubles that, then
+ * what arrives. */
+uint64_t carrier_room(const struct carrier_sample *s);
+
+/* For a new socket. */
+void carrier_prepare(struct carrier *c, int fd, int timeout_ms);
+/* Now and then, while it sends. */
+void carrier_tune(struct carrier *c, int fd, uint32_t rtt_us, mono_t now);

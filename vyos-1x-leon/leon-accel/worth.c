@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What taking a connection is worth, see worth.h.
+ */
+#include "worth.h"
+
+#include "base/defs.h"
+
+#define WARM_UP_ROUNDS 8 /* in which a carrier becomes as fast as a line of any kind */
+#define COST_OF_LIFE   20
+#define WINDOW_WARM_UP 8 /* times as fast, in three rounds */
+
+bool worth_taking(const struct worth *w)
+{
+	if (w->flow <= w->carrier / 4 * 3)
+		return true;
+	if (w->window && w->flow >= w->window / 4 * 3 && w->flow <= WINDOW_WARM_UP * w->carrier)
+		return true;
+	return w->age_ms >= COST_OF_LIFE * WARM_UP_ROUNDS * w->rtt_ms;
+}
+
+uint64_t worth_share(uint64_t room, uint64_t used, unsigned streams)
+{
+	return max_of(room - min_of(room, used), room / (streams + 1u));
+}
