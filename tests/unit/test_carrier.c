@@ -72,7 +72,7 @@ static void test_queue(void **state)
 	s.rtt_us = ROUND + ROUND / 8;
 	assert_int_equal(carrier_limit(&c, &s), 0);
 	s.rtt_us++;
-	assert_int_equal(carrier_limit(&c, &s), RATE / 4 * 5);
+	assert_int_equal(carrier_limit(&c, &s), RATE / 2 * 3);
 	/* Out of its start BBR looks after that itself. */
 	s.starting = false;
 	assert_int_equal(carrier_limit(&c, &s), 0);

@@ -61,7 +61,7 @@ uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s)
 		return 0;
 	if (is_flooded(c, s))
 		return s->rate - s->rate / 8;
-	return is_queued(s) ? s->rate + s->rate / 4 : 0;
+	return is_queued(s) ? s->rate + s->rate / 2 : 0;
 }
 
 uint64_t carrier_room(const struct carrier_sample *s)

@@ -44,9 +44,9 @@ uint32_t carrier_unsent(uint64_t pacing);
  * Bytes a second that the socket may send, 0: no bound. BBR doubles what it sends until what
  * arrives has not grown for three rounds, and looks away from the queue and from all that is lost
  * meanwhile: several times what a short queue has room for, and seconds until that is mended. So it
- * gets a quarter more than arrives while the round trip is long with what waits; and less than
- * arrives where a fifth of what was sent lately is sent again: no line is that bad, so it is the
- * queue.
+ * gets half more than arrives while the round trip is long with what waits, which may be of others:
+ * with a quarter more BBR would take its start for over. Less than arrives where a fifth of what
+ * was sent lately is sent again: no line is that bad, so it is the queue.
  */
 uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s);
 
