@@ -6,6 +6,7 @@ import random
 import time
 
 import ns
+from held import held
 from lab import PATIENT, line_up, merged, wait_for
 from test_trunk import Wire, plug
 
@@ -142,6 +143,38 @@ def test_a_lan_that_is_cut_again_and_again_is_believed_at_once(lab):
         wait_for(lambda: behind(n0), 20, 'and through the other where that has lost it')
         n1.namespace.ip('link set h0 up', 'link set to-n0 up')
     assert not n2.events('lan-flapping')
+
+
+def guard_of(node):
+    """(state in VLAN 0, standstills so far)"""
+    found = node.statistics()['loop_guard']
+    return found['vlans'][0]['state'], found['standstills']
+
+
+def test_half_of_a_router_stands_still(lab):
+    """Of the one that does not forward: first the threads that hear the LAN, then the one that
+    decides. Neither takes silence that it did not listen to for a LAN without others."""
+    net = lab(line_up(3, config=merged(PATIENT, {'loop-guard': {'interval': 200}}))).joined()
+    cable(net, 'n0', 'n1')
+    n0, n1, _ = net.node.values()
+    n0.reload(loop_guard={'interval': 200, 'preference': 200})
+    wire = Wire(net)
+    wait_for(lambda: (guard_of(n0)[0], guard_of(n1)[0]) == ('shared', 'blocked')
+             and wire.once('n2'), 20, 'one forwards')
+    with held(n1.process.pid, 'leon-worker'):
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            assert guard_of(n1)[0] != 'clear'
+    # Now the other one decides nothing, and for what it had decided it is too late.
+    wait_for(lambda: (guard_of(n0)[0], guard_of(n1)[0]) == ('shared', 'blocked')
+             and wire.once('n2'), 20, 'as before')
+    late = n0.drops('lan_standstill')
+    with held(n0.process.pid, 'leond'):
+        wait_for(lambda: guard_of(n1)[0] in ('shared', 'clear'), 20, 'the other takes over')
+        wait_for(lambda: wire.once('n2'), 20, 'a broadcast arrives once')
+    assert n0.drops('lan_standstill') > late
+    wait_for(lambda: (guard_of(n0)[0], guard_of(n1)[0]) == ('shared', 'blocked')
+             and wire.once('n2'), 20, 'as before')
 
 
 def test_cuts_and_heals_make_no_loop(lab):

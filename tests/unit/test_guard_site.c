@@ -31,6 +31,7 @@ struct site {
 	bool reaches[NODES];	  /* the overlay */
 	bool is_dead[NODES];
 	int64_t wakes_ms[NODES]; /* stands still until then */
+	int64_t deaf_ms[NODES];	 /* its workers do: frames of the LAN wait until then */
 	int64_t tick_ms[NODES];	 /* next */
 	int64_t cut_ms;		 /* something changed last */
 	int64_t alone_ms[VLANS]; /* since when nobody forwards */
@@ -89,7 +90,7 @@ static bool is_taken(unsigned at, int64_t ms)
 	const struct guard_frame *f = &s.wire[at].f;
 
 	for (unsigned i = 0; i < NODES; i++) {
-		if (!runs(i, ms) || s.wire[at].taken_by & 1u << i)
+		if (!runs(i, ms) || s.deaf_ms[i] > ms || s.wire[at].taken_by & 1u << i)
 			continue;
 		s.wire[at].taken_by |= 1u << i;
 		if (FIRST + i != f->node && s.hears[i][f->node - FIRST])
@@ -118,6 +119,7 @@ static void run_node(unsigned i, int64_t ms)
 	uint16_t vlan;
 
 	if (ms >= s.tick_ms[i]) {
+		guard_hears(g, s.deaf_ms[i] <= ms);
 		guard_tick(g, at_ms(ms));
 		s.tick_ms[i] = ms + guard_tick_ms(g);
 		while (guard_next_due(g, &vlan))
@@ -347,6 +349,51 @@ static void standing_still_makes_no_circle(void **state)
 	close_site();
 }
 
+/* Half of a machine stands still: the guard runs, and the workers, who hear the LAN for it, do not.
+ * What it did not hear is no silence. */
+static void who_cannot_hear_makes_no_circle(void **state)
+{
+	int64_t ms = open_site(4711, 0);
+
+	(void)state;
+	for (unsigned trial = 0; trial < 60; trial++) {
+		s.deaf_ms[trial % NODES] = ms + 50 + 100 * trial;
+		for (unsigned i = 0; i < 80; i++) {
+			ms = run(ms, 100);
+			for (unsigned k = 0; k < VLANS; k++)
+				for (unsigned a = 0; a < NODES; a++)
+					for (unsigned b = 0; b < NODES; b++)
+						assert_false(a != b &&
+							     goes_round(a, b, vlan_of(k)));
+		}
+		/* The others hear it, and nothing changes hands. */
+		assert_int_equal(s.worst_pair_ms, 0);
+		assert_int_equal(s.worst_gap_ms, 0);
+		expect_forwarders(NODES);
+	}
+	close_site();
+}
+
+/* One that begins while it cannot hear goes on listening. */
+static void who_cannot_hear_does_not_begin(void **state)
+{
+	int64_t ms = open_site(815, 0);
+
+	(void)state;
+	for (unsigned i = 0; i < NODES; i++) {
+		s.is_dead[i] = true;
+		ms = run(ms, 5000);
+		boot(i, ms);
+		s.deaf_ms[i] = ms + 4000;
+		ms = run(ms, 3999);
+		for (unsigned k = 0; k < VLANS; k++)
+			assert_false(forwards(i, vlan_of(k)));
+		ms = run(ms, 2000);
+		expect_forwarders(NODES);
+	}
+	close_site();
+}
+
 static void change_something(int64_t ms)
 {
 	unsigned who = dice(NODES);
@@ -489,6 +536,8 @@ int main(void)
 		cmocka_unit_test(the_dead_are_replaced_within_three_guards),
 		cmocka_unit_test(who_leaves_or_loses_the_overlay_hands_over_in_two_messages),
 		cmocka_unit_test(standing_still_makes_no_circle),
+		cmocka_unit_test(who_cannot_hear_makes_no_circle),
+		cmocka_unit_test(who_cannot_hear_does_not_begin),
 		cmocka_unit_test(a_hundred_cuts_and_heals),
 		cmocka_unit_test(a_hundred_cuts_and_heals_with_losses),
 	};

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "fwd_fixture.h"
@@ -122,6 +123,60 @@ static void a_vlan_of_another_forwarder_is_learned_from(void **state)
 	assert_int_equal(ev.type, FWD_LEARN);
 	assert_int_equal(ev.learn.vlan, 10);
 	assert_int_equal(ev.learn.slot, 1);
+}
+
+/* The control thread did not run: what it found is not believed any longer. */
+static void what_is_old_is_not_believed(void **state)
+{
+	uint8_t buf[256];
+	struct timespec ts;
+	mono_t now;
+
+	(void)state;
+	fx_publish(&fx, share_vlan_10);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = (mono_t){ ts.tv_sec * NS_PER_S + ts.tv_nsec };
+	fwd_lan_until(fx.f, mono_add_ns(now, -NS_PER_MS));
+	node_1_sends(20);
+	assert_int_equal(fx_drops(&fx, DROP_lan_standstill), 1);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
+	fwd_lan_until(fx.f, mono_add_ns(now, 3600 * NS_PER_S));
+	node_1_sends(20);
+	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
+	fwd_lan_until(fx.f, MONO_NEVER);
+	node_1_sends(20);
+	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
+	/* Where there is no LAN, nothing of it is old. */
+	fwd_lan_until(fx.f, mono_add_ns(now, -NS_PER_MS));
+	fx_publish(&fx, NULL);
+	node_1_sends(20);
+	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
+}
+
+/* Frames wait in the TAP, and nobody reads them. */
+static void a_worker_that_does_not_read_is_noticed(void **state)
+{
+	uint8_t frame[64] = { 0 };
+
+	(void)state;
+	/* What a worker had at the call is only then waited for. */
+	fwd_keeps_up(fx.f);
+	assert_true(fwd_keeps_up(fx.f));
+	assert_int_equal(send(fx.tap, frame, sizeof(frame), 0), sizeof(frame));
+	assert_false(fwd_keeps_up(fx.f));
+	assert_false(fwd_keeps_up(fx.f));
+	worker_begin(fx.w);
+	from_tap(fx.w, fx.near_tap);
+	worker_end(fx.w);
+	assert_true(fwd_keeps_up(fx.f));
+	assert_true(fwd_keeps_up(fx.f));
+	/* Or it holds what it has read. */
+	rcu_online(fx.f->rcu, 0);
+	fwd_keeps_up(fx.f);
+	assert_false(fwd_keeps_up(fx.f));
+	rcu_quiescent(fx.f->rcu, 0);
+	assert_true(fwd_keeps_up(fx.f));
+	rcu_offline(fx.f->rcu, 0);
 }
 
 static void serve_vlan_10(struct snap *s)
@@ -241,6 +296,8 @@ int main(void)
 		T(what_was_on_this_lan_is_not_put_on_it_again),
 		T(a_vlan_that_nobody_listened_to_is_closed),
 		T(a_vlan_of_another_forwarder_is_learned_from),
+		T(what_is_old_is_not_believed),
+		T(a_worker_that_does_not_read_is_noticed),
 		T(other_vlans_are_not_served),
 		T(a_segment_has_the_vlan_that_it_has_here),
 		T(without_a_map),

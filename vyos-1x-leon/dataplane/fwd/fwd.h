@@ -53,6 +53,11 @@ const struct snap *fwd_snap(const struct fwd *f); /* the current one, control th
 void fwd_retire(struct fwd *f, void *p, void (*fn)(void *));
 /* Call about once a second and after publishing: reclaims what was retired. */
 void fwd_reclaim(struct fwd *f);
+/* Control thread, each some 10 ms. True where every worker has taken frames from its TAP queue
+ * since the last call, or nothing waits there, and none is still busy with what it had then. */
+bool fwd_keeps_up(struct fwd *f);
+/* What snapshots say of the LAN is not believed after that; never: always. */
+void fwd_lan_until(struct fwd *f, mono_t until);
 
 enum fwd_report_type {
 	FWD_CONTROL,	    /* control datagram for this node */

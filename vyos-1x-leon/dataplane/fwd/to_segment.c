@@ -29,8 +29,12 @@ bool lan_passes(struct worker *w, uint16_t vlan)
 {
 	const struct snap_lan *lan = w->snap->lan;
 
-	if (likely(!lan || vlan_set_has(&lan->open, vlan)))
+	if (likely(!lan || (vlan_set_has(&lan->open, vlan) && !w->lan_is_old)))
 		return true;
+	if (vlan_set_has(&lan->open, vlan)) {
+		drop(w, DROP_lan_standstill);
+		return false;
+	}
 	if (!vlan_set_has(&lan->served, vlan)) {
 		drop(w, DROP_vlan_not_served);
 		return false;

@@ -129,11 +129,19 @@ void worker_fini(struct worker *w)
 	free(w->vlan);
 }
 
+static bool lan_is_old(const struct worker *w)
+{
+	int64_t until_ns = atomic_load_explicit(&w->fwd->lan_until_ns, memory_order_relaxed);
+
+	return until_ns && w->now.ns > until_ns;
+}
+
 void worker_begin(struct worker *w)
 {
 	worker_see_snapshot(w);
 	w->now = read_clock();
 	w->now_s = (uint32_t)(w->now.ns / NS_PER_S);
+	w->lan_is_old = unlikely(w->snap->lan) && lan_is_old(w);
 	w->real_ns = 0;
 	w->posted = false;
 }

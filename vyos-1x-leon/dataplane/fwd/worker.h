@@ -84,6 +84,7 @@ struct worker {
 	const struct snap *snap;
 	mono_t now;
 	uint32_t now_s;
+	bool lan_is_old; /* the control thread did not run: what the snapshot says of the LAN */
 	uint32_t kbits;	 /* what is sent in all, 0: no limit */
 	int64_t real_ns; /* CLOCK_REALTIME at `now`, 0: not read yet */
 
@@ -125,7 +126,12 @@ struct fwd {
 	struct shaper shaper;
 	_Atomic uint32_t line_kbits; /* as found automatically, 0: no limit */
 	int event_fd, stop_fd;
+	_Atomic int64_t lan_until_ns; /* as the loop guard found; 0: for ever */
 	/* Control thread. */
+	struct keeping_up {
+		bool waits;			  /* for workers to end what they had */
+		uint64_t frames[FWD_WORKERS_MAX]; /* taken from their TAP queues */
+	} keeping_up;
 	struct ring *held;  /* its oldest record is with the caller of fwd_next_report() */
 	unsigned next_ring; /* where the next search begins */
 	bool running;

@@ -46,3 +46,11 @@ bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f)
 	*word |= bit;
 	return true;
 }
+
+bool guard_peer_shares_lan(const struct guard_peer peer[GUARD_PEERS])
+{
+	for (unsigned i = 0; i < GUARD_PEERS; i++)
+		if (peer[i].n_shared)
+			return true;
+	return false;
+}

@@ -33,5 +33,7 @@ struct guard_peer {
 
 /* Its place in peer[]. Where there is no room, the one not heard for longest is forgotten. */
 unsigned guard_peer_of(struct guard_peer peer[GUARD_PEERS], node_id_t node);
+/* Is any of them heard, in any VLAN? */
+bool guard_peer_shares_lan(const struct guard_peer peer[GUARD_PEERS]);
 /* False: the frame was heard before, or is too old to tell. */
 bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f);

@@ -374,7 +374,8 @@ static unsigned go_on(struct guard *g, mono_t now)
 	int64_t step_ns = min_of(passed_ns, GUARD_STEP_MS * NS_PER_MS);
 
 	g->now = now;
-	g->lived = mono_add_ns(g->lived, step_ns);
+	if (!g->deaf)
+		g->lived = mono_add_ns(g->lived, step_ns);
 	if (!g->conf.enabled || !g->lan)
 		return GUARD_NOTHING;
 	g->due_ns += step_ns * g->n_used;
@@ -605,12 +606,21 @@ unsigned guard_tick(struct guard *g, mono_t now)
 /* Twice as often while another node is to be told each GUARD_FAST_MS. */
 uint32_t guard_tick_ms(const struct guard *g)
 {
-	uint32_t most_ms = GUARD_FAST_MS;
+	uint32_t most_ms = guard_peer_shares_lan(g->peer) ? GUARD_FAST_MS / 2 : GUARD_FAST_MS;
 
-	for (unsigned i = 0; i < GUARD_PEERS; i++)
-		if (g->peer[i].n_shared)
-			most_ms = GUARD_FAST_MS / 2;
 	return min_of(g->conf.interval_ms / GUARD_TICKS, most_ms);
+}
+
+/* Whoever steps later than this asks the others first, or listens anew: see go_on(). */
+mono_t guard_valid_until(const struct guard *g)
+{
+	int64_t silent_ns = GUARD_SILENT_INTERVALS * interval_ns(g);
+
+	if (!g->conf.enabled || !g->lan)
+		return MONO_NEVER;
+	return mono_add_ns(g->now, guard_peer_shares_lan(g->peer)
+					   ? min_of(GUARD_STILL_MS * NS_PER_MS, silent_ns)
+					   : silent_ns);
 }
 
 /* --- frames to send --- */

@@ -18,7 +18,8 @@
  * though, because a machine that stood still a moment is still there, and still forwards.
  *
  * Time is counted as this node lived it: what it slept through counts as one short step, because
- * frames that came meanwhile have not been read yet.
+ * frames that came meanwhile have not been read yet. While its workers do not read what the LAN
+ * sends, no time passes at all: what was not heard is no silence.
  */
 #pragma once
 
@@ -137,6 +138,7 @@ struct guard {
 	mono_t now;	/* of the last step */
 	mono_t lived;	/* as this node counts time, see above */
 	mono_t unsure;	/* until then others may have taken over */
+	bool deaf;	/* frames of the LAN wait unread */
 	struct guard_peer peer[GUARD_PEERS];
 	struct vlan_set changed; /* since the caller cleared it */
 	struct vlan_set moved;	 /* and hosts may be behind another node now */
@@ -168,9 +170,16 @@ unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now);
 unsigned guard_gone(struct guard *g, node_id_t node, mono_t now);
 /* Another link of the LAN came up: who is behind it shall hear of us at once. */
 unsigned guard_greet_all(struct guard *g, mono_t now);
+/* Before guard_tick(): whether what the LAN sent has been read. */
+static inline void guard_hears(struct guard *g, bool hears)
+{
+	g->deaf = !hears;
+}
 /* Time passed: silence ends what was heard. Call each guard_tick_ms(). */
 unsigned guard_tick(struct guard *g, mono_t now);
 uint32_t guard_tick_ms(const struct guard *g);
+/* What was found holds until then, if there is no further step; never: for ever. */
+mono_t guard_valid_until(const struct guard *g);
 
 /* The next VLAN whose frame is due; false: no more. Each is due once an interval, some at once. */
 bool guard_next_due(struct guard *g, uint16_t *vlan);

@@ -247,6 +247,14 @@ static void note_changed(struct leond *d)
 	g->moved = g->begun = g->changed = (struct vlan_set){ 0 };
 }
 
+/* Workers go by the snapshot for as long as the guard steps on; not by one that it has changed its
+ * mind about. */
+static void renew(struct leond *d)
+{
+	if (vlan_set_is_empty(&d->guard.changed))
+		fwd_lan_until(d->fwd, guard_valid_until(&d->guard));
+}
+
 static void on_soon(void *arg, mono_t now)
 {
 	struct leond *d = arg;
@@ -256,6 +264,7 @@ static void on_soon(void *arg, mono_t now)
 		snapshot_publish(d);
 	}
 	send_urgent(d);
+	renew(d);
 	tell(d, now);
 }
 
@@ -394,8 +403,10 @@ static void on_guard_timer(void *arg, mono_t now)
 	struct leond *d = arg;
 
 	timer_set(d->guard_io->timer, mono_add_ms(now, guard_tick_ms(&d->guard)));
+	guard_hears(&d->guard, fwd_keeps_up(d->fwd));
 	act_on(d, guard_tick(&d->guard, now));
 	send_due(d);
+	renew(d);
 }
 
 static struct guard_conf conf_of(const struct leond *d)
