@@ -10,5 +10,6 @@ _spec = importlib.util.spec_from_file_location('netns_conftest', NETNS / 'confte
 _netns = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_netns)
 lab, module_lab = _netns.lab, _netns.module_lab
+far_world, far, ends = _netns.far_world, _netns.far, _netns.ends
 pytest_configure = _netns.pytest_configure
 pytest_runtest_makereport = _netns.pytest_runtest_makereport

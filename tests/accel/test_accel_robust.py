@@ -11,27 +11,11 @@ import time
 
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart
+from accel import CONFIG, ENDLESS, MB, Transfer, both_ways
 from lab import merged, wait_for
 
 TCP_MD5SIG, IPPROTO_MPTCP = 14, 262
-
-
-@pytest.fixture(scope='module')
-def world(module_lab):
-    with far_apart(module_lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 60,
-                               'config': CONFIG})) as made:
-        yield made
-
-
-@pytest.fixture
-def far(world):
-    return world.ready()
-
-
-@pytest.fixture
-def ends(far):
-    return far.host['a'], far.host['b']
+RTT_MS = 60
 
 
 def is_idle(far):

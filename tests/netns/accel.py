@@ -18,6 +18,9 @@ from node import LeonctlError, SANITIZERS, TROUBLE, find_program, log_text
 # `always`: at once, whether it gains or not.
 CONFIG = merged(PATIENT, {'acceleration': {'mode': 'always', 'minimum-segments': 4}})
 MB = 1 << 20
+# What leon-accel@.service leaves of its privileges.
+ITS_UNIT = ('setpriv', '--bounding-set=-all,+net_admin', '--inh-caps=-all,+net_admin',
+            '--ambient-caps=-all,+net_admin', '--no-new-privs', '--')
 
 
 def program():
@@ -60,7 +63,7 @@ class Accelerator:
     def start(self):
         with open(self.log_file, 'a', encoding='utf-8') as log:
             self.process = self.namespace.start(
-                program(), '--socket', self.node.socket.replace('.sock', '.accel'), '--control', self.control,
+                *ITS_UNIT, program(), '--socket', self.node.socket.replace('.sock', '.accel'), '--control', self.control,
                 '--taken', self.control.replace('.accel.sock', '.taken'),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **SANITIZERS})
         return self

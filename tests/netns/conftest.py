@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import ns  # noqa: E402
+from accel import CONFIG as ACCELERATED, far_apart  # noqa: E402
 from lab import Lab  # noqa: E402
 from node import leond_program  # noqa: E402
 
@@ -40,6 +41,26 @@ def lab():
 def module_lab():
     """The same for tests that only look: one overlay for all of them."""
     yield from labs()
+
+
+@pytest.fixture(scope='module')
+def far_world(request, module_lab):
+    """Two sites, RTT_MS of the module apart, with an accelerator each."""
+    with far_apart(module_lab({'sites': {'a': {}, 'b': {}}, 'config': ACCELERATED,
+                               'rtt_ms_default': request.module.RTT_MS})) as made:
+        yield made
+
+
+@pytest.fixture
+def far(far_world):
+    """The same, with nothing taken and counters that begin anew."""
+    return far_world.ready()
+
+
+@pytest.fixture
+def ends(far):
+    """Its two hosts."""
+    return far.host['a'], far.host['b']
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -11,22 +11,8 @@ import pytest
 from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart
 from lab import wait_for
 
-
-@pytest.fixture(scope='module')
-def world(module_lab):
-    with far_apart(module_lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100,
-                               'config': CONFIG})) as made:
-        yield made
-
-
-@pytest.fixture
-def far(world):
-    return world.ready()
-
-
-@pytest.fixture
-def ends(far):
-    return far.host['a'], far.host['b']
+RTT_MS = 100
+CAP_NET_ADMIN = 1 << 12
 
 
 @pytest.fixture
@@ -37,6 +23,15 @@ def small_windows(far):
     yield
     for host in far.host.values():
         host.namespace.sysctl('ipv4/tcp_window_scaling', 1)
+
+
+def test_one_capability_is_enough(far):
+    """As in its unit; all tests here are with it."""
+    with open(f'/proc/{far.accel["a"].process.pid}/status', encoding='ascii') as f:
+        status = dict(line.rstrip('\n').split(':\t', 1) for line in f)
+    assert status['Name'] == 'leon-accel'
+    assert int(status['CapEff'], 16) == int(status['CapBnd'], 16) == CAP_NET_ADMIN
+    assert status['NoNewPrivs'] == '1'
 
 
 def test_one_way(far, ends, small_windows):
