@@ -52,12 +52,13 @@ struct frame {
 /* The way from one site to another. Probabilities are 0 to 1. */
 struct link {
 	int64_t delay_ns, jitter_ns, queue_ns;
+	int64_t mark_ns; /* who waits longer is marked, where able to bear it (ECN); 0: never */
 	double loss, duplicate, reorder;
 	uint64_t rate_kbit;  /* 0: no limit */
 	unsigned mtu;	     /* bytes of the IP packet; 0: no limit */
 	bool up, drops_data; /* a middle box that lets LEON's control pass and nothing else of it */
 	int64_t busy_until, last_out; /* end of the last frame's sending; its arrival */
-	uint64_t delivered, bytes, lost, down, too_big, overflow, duplicated, reordered;
+	uint64_t delivered, bytes, lost, down, too_big, overflow, duplicated, reordered, marked;
 };
 
 struct site {
@@ -192,6 +193,32 @@ static bool is_leon_data(const struct frame *f)
 	return ip[at + 8] >> 4 == 1 && (ip[at + 8] & 15) != 4;
 }
 
+/* Congestion experienced (RFC 3168), as a router with an AQM says it. True where it could. */
+static bool mark(struct frame *f)
+{
+	uint8_t *ip = f->data + ETH_HLEN;
+	uint32_t sum;
+
+	if (f->len < ETH_HLEN + 40u)
+		return false;
+	if (ip[0] >> 4 == 6 && ip[1] & 0x30) {
+		ip[1] |= 0x30;
+		return true;
+	}
+	if (ip[0] >> 4 != 4 || !(ip[1] & 3))
+		return false;
+	ip[1] |= 3;
+	ip[10] = ip[11] = 0;
+	sum = 0;
+	for (unsigned i = 0; i < (ip[0] & 15) * 4u; i += 2)
+		sum += (uint32_t)(ip[i] << 8 | ip[i + 1]);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~(sum + (sum >> 16));
+	ip[10] = (uint8_t)(sum >> 8);
+	ip[11] = (uint8_t)sum;
+	return true;
+}
+
 /* Decides when, if ever, this copy arrives. */
 static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to, int64_t now)
 {
@@ -217,6 +244,9 @@ static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to,
 			l->overflow++;
 			return;
 		}
+		/* A frame to all is one piece of memory. */
+		if (l->mark_ns && start - now > l->mark_ns && !(f->data[0] & 1))
+			l->marked += mark(f);
 		l->busy_until = start + (int64_t)(f->len * 8ULL * 1000000ULL / l->rate_kbit);
 		at = l->busy_until;
 	}
@@ -407,6 +437,8 @@ static bool link_set(struct link *l, const char *key, const char *value)
 		l->jitter_ns = (int64_t)(v * 1000);
 	else if (!strcmp(key, "queue_us"))
 		l->queue_ns = (int64_t)(v * 1000);
+	else if (!strcmp(key, "mark_us"))
+		l->mark_ns = (int64_t)(v * 1000);
 	else if (!strcmp(key, "loss_permille"))
 		l->loss = v / 1000;
 	else if (!strcmp(key, "duplicate_permille"))
@@ -463,12 +495,13 @@ static int command_count(struct wan *w, char **word, unsigned n)
 	l = link_at(w, (unsigned)from, (unsigned)to);
 	waits_us = (l->busy_until - now_ns()) / 1000;
 	printf("ok {\"delivered\": %llu, \"bytes\": %llu, \"lost\": %llu, \"down\": %llu, \"too_big\": %llu, "
-	       "\"overflow\": %llu, \"duplicated\": %llu, \"reordered\": %llu, \"waits_us\": %lld}\n",
+	       "\"overflow\": %llu, \"duplicated\": %llu, \"reordered\": %llu, \"marked\": %llu, "
+	       "\"waits_us\": %lld}\n",
 	       (unsigned long long)l->delivered, (unsigned long long)l->bytes,
 	       (unsigned long long)l->lost, (unsigned long long)l->down,
 	       (unsigned long long)l->too_big, (unsigned long long)l->overflow,
 	       (unsigned long long)l->duplicated, (unsigned long long)l->reordered,
-	       (long long)(waits_us > 0 ? waits_us : 0));
+	       (unsigned long long)l->marked, (long long)(waits_us > 0 ? waits_us : 0));
 	fflush(stdout);
 	return 0;
 }

@@ -77,6 +77,8 @@ CONFIGS = {
         'node_name': 'a',
         'transit': {'disable': {}},
         'fwmark': '4294967295',
+        'dscp': {'copy': {}, 'control': 'cs6'},
+        'ecn': {'disable': {}},
         'parameters': {
             'ip': {'df': 'unset', 'tos': '184', 'ttl': '255'},
             'ipv6': {'hoplimit': '255', 'tclass': '184'},

@@ -114,6 +114,11 @@ ERRORS = {
         host('198.51.100.9'),
         '"source-address" and "source-interface" exclude each other: delete one of them.',
     ),
+    'two code points': (
+        config(dscp={'copy': {}, 'set': 'ef'}),
+        host(),
+        '"dscp copy" and "dscp set" exclude each other: delete one of them.',
+    ),
     'two IPv4 addresses': (
         config(source_address=['192.0.2.1', '192.0.2.2']),
         host(),

@@ -106,12 +106,37 @@ static void policies_differ(void **state)
 		    CRITICAL("'protocol': { 'udp': { 'port': ['2'] } }"), CONF_POLICY);
 }
 
+static void code_points_of_datagrams(void **state)
+{
+	static const struct refusal cases[] = {
+		{ "'dscp': { 'set': 'best' }", "dscp.set", "0 to 63" },
+		{ "'dscp': { 'control': '64' }", "dscp.control", "0 to 63" },
+		{ "'dscp': { 'set': 'ef', 'copy': true }", "dscp.set", "exclude each other" },
+	};
+	struct conf *c = good("'dscp': { 'set': 'af21', 'control': '48' }"), *none = good("");
+
+	(void)state;
+	assert_int_equal(c->dscp_set, 18);
+	assert_int_equal(c->dscp_control, 48);
+	assert_false(c->dscp_copy || c->ecn_disable);
+	assert_int_equal(none->dscp_set, CONF_DSCP_NONE);
+	assert_int_equal(none->dscp_control, CONF_DSCP_NONE);
+	conf_free(none);
+	conf_free(c);
+	all_are_refused(cases, array_size(cases));
+	must_differ("'dscp': { 'set': 'af21' }", "'dscp': { 'set': '19' }", CONF_DATAGRAMS);
+	must_differ("'dscp': { 'control': 'cs6' }", "", CONF_DATAGRAMS);
+	must_differ("'dscp': { 'copy': true }", "", CONF_DATAGRAMS);
+	must_differ("'ecn': { 'disable': true }", "", CONF_DATAGRAMS);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(policies_are_read),
 		cmocka_unit_test(bad_policies_are_refused),
 		cmocka_unit_test(policies_differ),
+		cmocka_unit_test(code_points_of_datagrams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

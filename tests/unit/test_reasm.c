@@ -24,7 +24,7 @@ static struct reasm_result add_at(struct reasm *r, uint32_t id, uint16_t offset,
 {
 	struct fragment_hdr h = { .id = id, .offset = offset, .total = TOTAL };
 
-	return reasm_add(r, SOURCE, &h, frame + offset, len, 1, now);
+	return reasm_add(r, SOURCE, &h, frame + offset, len, (struct reasm_around){ 1, 0 }, now);
 }
 
 static struct reasm_result add(struct reasm *r, uint16_t offset, size_t len)
@@ -50,7 +50,7 @@ static void check_complete(struct reasm *r, struct reasm_result res)
 {
 	assert_int_equal(res.verdict, REASM_COMPLETE);
 	assert_int_equal(res.len, TOTAL);
-	assert_int_equal(res.flags, 1);
+	assert_int_equal(res.around.flags, 1);
 	assert_memory_equal(res.data, frame, TOTAL);
 	assert_int_equal(reasm_waiting(r), 0);
 	assert_int_equal(reasm_bytes(r), 0);
@@ -138,11 +138,15 @@ static void contradictions_condemn(void **state)
 	struct fragment_hdr h = { .id = 7, .offset = 800, .total = TOTAL - 1 };
 
 	assert_int_equal(add(r, 0, 800).verdict, REASM_WAITING);
-	assert_int_equal(reasm_add(r, SOURCE, &h, frame, 800, 1, T0).verdict, REASM_BAD);
+	assert_int_equal(
+		reasm_add(r, SOURCE, &h, frame, 800, (struct reasm_around){ 1, 0 }, T0).verdict,
+		REASM_BAD);
 	assert_int_equal(reasm_waiting(r), 0);
 	assert_int_equal(add(r, 0, 800).verdict, REASM_WAITING);
 	h.total = TOTAL;
-	assert_int_equal(reasm_add(r, SOURCE, &h, frame, 800, 0, T0).verdict, REASM_BAD);
+	assert_int_equal(
+		reasm_add(r, SOURCE, &h, frame, 800, (struct reasm_around){ 0, 0 }, T0).verdict,
+		REASM_BAD);
 	assert_int_equal(reasm_waiting(r), 0);
 }
 
@@ -163,7 +167,9 @@ static void frames_do_not_mix(void **state)
 
 	assert_int_equal(add_at(r, 7, 0, 2000, T0).verdict, REASM_WAITING);
 	assert_int_equal(add_at(r, 8, 2000, 2000, T0).verdict, REASM_WAITING);
-	assert_int_equal(reasm_add(r, SOURCE + 1, &h, frame + 2000, 2000, 1, T0).verdict,
+	assert_int_equal(reasm_add(r, SOURCE + 1, &h, frame + 2000, 2000,
+				   (struct reasm_around){ 1, 0 }, T0)
+				 .verdict,
 			 REASM_WAITING);
 	assert_int_equal(reasm_waiting(r), 3);
 	assert_int_equal(add_at(r, 7, 2000, 2000, T0).verdict, REASM_COMPLETE);

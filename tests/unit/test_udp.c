@@ -189,6 +189,73 @@ static void batches_v6(void **state)
 	batches(true);
 }
 
+/* The next message: its class. */
+static unsigned class_of_next(struct udp_rx *rx, int fd, size_t *len)
+{
+	wait_readable(fd);
+	assert_int_equal(udp_rx_read(rx, fd), 1);
+	*len = udp_rx_get(rx, 0)->len;
+	return udp_rx_get(rx, 0)->class;
+}
+
+/* By itself, with segments, in either order of saying so, and not with the message after it. */
+static void classes(bool v6)
+{
+	static uint8_t data[3000];
+	struct udp_tx *tx = udp_tx_new(16, 128);
+	struct udp_rx *rx = udp_rx_new(1, 65536);
+	struct failures f = { 0 };
+	struct endpoint to = { v6 ? lo6 : lo4, 0 };
+	struct udp_marking m = { .tos = 40, .tclass = 80 };
+	struct sockaddr_storage ss;
+	unsigned sa_len, usual = v6 ? 80 : 40, n = 0;
+	struct udp a, b;
+	size_t len;
+
+	if (!open_pair(&a, 1, v6) || !open_pair(&b, 1, v6)) {
+		print_message("# skipped: no loopback of this family\n");
+		skip();
+	}
+	assert_int_equal(udp_set_marking(&a, &m), 0);
+	to.port = b.port;
+	sa_len = endpoint_to_sockaddr(&to, &ss);
+	for (unsigned i = 0; i < 4; i++) {
+		udp_tx_begin(tx, &ss, sa_len, i);
+		if (i == 1 || i == 2)
+			udp_tx_set_class(tx, v6, (uint8_t)(0xb8 | i));
+		udp_tx_add(tx, data, i == 2 || i == 3 ? 3000 : 700);
+		if (a.gso && i >= 2)
+			udp_tx_set_segment(tx, 1000);
+	}
+	udp_tx_flush(tx, fd_of(&a, v6), &ops, &f);
+	assert_int_equal(f.n, 0);
+	assert_int_equal(class_of_next(rx, fd_of(&b, v6), &len), usual);
+	assert_int_equal(class_of_next(rx, fd_of(&b, v6), &len), 0xb9);
+	while (n < 6000) {
+		assert_int_equal(class_of_next(rx, fd_of(&b, v6), &len), n < 3000 ? 0xba : usual);
+		n += (unsigned)len;
+	}
+	assert_int_equal(udp_send_class(a.fd4[0], a.fd6[0], &to, "x", 1, 0xc0), 0);
+	assert_int_equal(udp_send(a.fd4[0], a.fd6[0], &to, "x", 1), 0);
+	assert_int_equal(class_of_next(rx, fd_of(&b, v6), &len), 0xc0);
+	assert_int_equal(class_of_next(rx, fd_of(&b, v6), &len), usual);
+	udp_rx_free(rx);
+	udp_tx_free(tx);
+	udp_close(&a);
+	udp_close(&b);
+}
+
+static void classes_v4(void **state)
+{
+	(void)state;
+	classes(false);
+}
+static void classes_v6(void **state)
+{
+	(void)state;
+	classes(true);
+}
+
 static void arrival_times(void **state)
 {
 	struct udp_rx *rx = udp_rx_new(2, 2048);
@@ -378,6 +445,8 @@ int main(void)
 		cmocka_unit_test(ports),
 		cmocka_unit_test(batches_v4),
 		cmocka_unit_test(batches_v6),
+		cmocka_unit_test(classes_v4),
+		cmocka_unit_test(classes_v6),
 		cmocka_unit_test(arrival_times),
 		cmocka_unit_test(too_large_for_the_buffer),
 		cmocka_unit_test(errors_of_others),

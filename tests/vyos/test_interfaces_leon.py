@@ -154,6 +154,8 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
             'system': {'workers': 1, 'busy-poll': 50, 'log-level': 'debug'},
             'mac': '02:00:00:00:47:11',
             'fwmark': 4711,
+            'dscp': {'copy': True, 'control': 'cs6'},
+            'ecn': {'disable': True},
             'parameters': {
                 'ip': {'tos': 184, 'ttl': 64, 'df': 'unset'},
                 'ipv6': {'tclass': 184, 'hoplimit': 64},

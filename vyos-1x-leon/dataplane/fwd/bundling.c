@@ -47,6 +47,7 @@ static void send_waiting(struct worker *w, struct bundle *b)
 {
 	if (!b->n)
 		return;
+	w->tx.class = b->class;
 	if (likely(b->n > 1 ? send_bundle(w, b) : send_alone(w, b))) {
 		count(w, CNT_flood_tx, b->n_copies);
 		count(w, CNT_unicast_tx, b->n - b->n_copies);
@@ -59,13 +60,15 @@ bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool cop
 	struct bundle *b = &w->bundle[slot % BUNDLE_OPEN];
 	size_t room = w->snap->node[slot].room, len = BUNDLE_HDR_LEN + f->len;
 
-	if (b->n && (b->slot != slot || b->n == BUNDLE_FRAMES || b->len + len > room))
+	if (b->n && (b->slot != slot || b->class != f->class || b->n == BUNDLE_FRAMES ||
+		     b->len + len > room))
 		send_waiting(w, b);
 	/* It begins one only where there is room for another like it. */
 	if (!b->n && (2 * len > room || f->len > BUNDLE_FRAME_MAX))
 		return false;
 	if (!b->n) {
 		b->slot = slot;
+		b->class = f->class;
 		b->len = 0;
 	}
 	b->item[b->n++] = (struct bundle_item){ f->data, (uint16_t)f->len, frame_flags(f), last };

@@ -26,6 +26,7 @@ struct bundle_item {
 };
 struct bundle {
 	uint16_t slot;
+	uint16_t class; /* of all frames in it */
 	unsigned n, n_copies;
 	size_t len; /* of the payload */
 	struct bundle_item item[BUNDLE_FRAMES];

@@ -17,6 +17,7 @@
 #include "fwd/clamp.h"
 #include "fwd/critical.h"
 #include "fwd/encap.h"
+#include "fwd/marking.h"
 #include "fwd/outgoing.h"
 #include "fwd/translate.h"
 #include "fwd/worker.h"
@@ -121,6 +122,7 @@ static void refuse(struct worker *w, uint16_t slot, const uint8_t *data, size_t 
 	if (!o.node->has_path || tcp_parse(data, len, v, &t) < 0 || !tcp_refusal(v, &t, &s))
 		return;
 	o.head_len = tcp_make(&s, frame);
+	w->tx.class = CLASS_OF_SOCKET;
 	out = outgoing_begin(w, &o);
 	if (!out)
 		return;
@@ -128,9 +130,9 @@ static void refuse(struct worker *w, uint16_t slot, const uint8_t *data, size_t 
 	outgoing_end(w, &o, NULL);
 }
 
-void accel_from_peer(struct worker *w, uint16_t slot, const uint8_t *data, size_t len,
-		     uint8_t flags)
+void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, size_t len)
 {
+	uint16_t slot = a->slot;
 	struct virtio_net_hdr h = { 0 };
 	struct eth_view v;
 
@@ -142,7 +144,9 @@ void accel_from_peer(struct worker *w, uint16_t slot, const uint8_t *data, size_
 		refuse(w, slot, data, len, &v);
 		return;
 	}
-	if (flags & LEON_F_CSUM_PARTIAL) {
+	if (unlikely(!marking_arrives(w, data, len, &v, a->ecn)))
+		return;
+	if (a->flags & LEON_F_CSUM_PARTIAL) {
 		if (!checksum_place(&v, len)) {
 			drop(w, DROP_bad_frame);
 			return;
@@ -176,6 +180,7 @@ static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel
 		return;
 	}
 	f->accel = accel;
+	f->class = marking_of_frame(w->snap, f);
 	if (accel) {
 		encap_accel(w, f, slot);
 		return;

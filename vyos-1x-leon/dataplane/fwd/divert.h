@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arrived;
 struct delivery;
 struct eth_view;
 struct frame;
@@ -28,8 +29,7 @@ bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot);
 /* A frame from that node for the local segment; the same. */
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
 		     const struct eth_view *v);
-/* A frame from the accelerator of that node. flags: of the LEON header. */
-void accel_from_peer(struct worker *w, uint16_t slot, const uint8_t *data, size_t len,
-		     uint8_t flags);
+/* A frame from the accelerator of that node. */
+void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, size_t len);
 /* Source: what leon-accel handed back. */
 bool from_accel(struct worker *w, int fd);

@@ -85,6 +85,7 @@ bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lan
 	uint8_t flags = frame_flags(f);
 	struct pieces whole = { .body = f->data, .body_len = f->len };
 
+	w->tx.class = f->class;
 	if (f->gso != FRAME_PLAIN)
 		return send_super(w, f, lane);
 	if (likely(f->len <= lane->room))
@@ -103,6 +104,7 @@ void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
 			      .frames = 1,
 			      .body_len = f->len };
 
+	w->tx.class = f->class;
 	if (f->gso != FRAME_PLAIN)
 		send_super(w, f, &lane);
 	else if (f->len > node->room)

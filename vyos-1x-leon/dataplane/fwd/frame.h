@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A frame on its way from the TAP into the overlay. Worker-owned; valid within its batch.
+ * A frame on its way from the TAP into the overlay, and what comes with one out of it.
+ * Worker-owned; valid within its batch.
  */
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/ecn.h"
 #include "wire/eth.h"
 #include "wire/leon.h"
 
@@ -28,7 +30,15 @@ struct frame {
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */
 	struct eth_view v;
-	bool accel; /* for the accelerator of the node, not for its segment */
+	uint16_t class; /* of the datagrams that carry it, fwd/marking.h */
+	bool accel;	/* for the accelerator of the node, not for its segment */
+};
+
+/* What came with a frame out of the overlay. */
+struct arrived {
+	uint16_t slot; /* of the source node */
+	uint8_t flags; /* of the LEON header */
+	enum ecn ecn;  /* of the IP header; of frames in pieces, of all of them */
 };
 
 /* What the header of a datagram says of it. */

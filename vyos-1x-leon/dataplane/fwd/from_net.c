@@ -126,9 +126,16 @@ static bool check_sender(struct worker *w, struct datagram *d)
 	return true;
 }
 
+static enum ecn ecn_of(const struct datagram *d)
+{
+	return (enum ecn)(d->msg->class & ECN_MASK);
+}
+
 static void take_frame(struct worker *w, const struct datagram *d)
 {
-	local_frame(w, d->source, d->payload, d->payload_len, d->h.flags & LEON_FLAGS_FRAME);
+	struct arrived a = { d->source, d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
+
+	local_frame(w, &a, d->payload, d->payload_len);
 }
 
 /* False where the frame of this copy came before, or may have. */
@@ -159,8 +166,10 @@ static bool copy_is_first(struct worker *w, const struct datagram *d, const stru
  * frame together; only then it has come. */
 static void take_piece(struct worker *w, const struct datagram *d, const struct copy_hdr *copy)
 {
+	struct reasm_around around = { d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
 	struct fragment_hdr h;
 	struct reasm_result r;
+	struct arrived a;
 
 	if (fragment_decode(d->payload, d->payload_len, &h) < 0) {
 		drop(w, DROP_fragment_bad);
@@ -173,7 +182,7 @@ static void take_piece(struct worker *w, const struct datagram *d, const struct 
 		return;
 	}
 	r = reasm_add(w->reasm, d->h.source, &h, d->payload + FRAGMENT_HDR_LEN,
-		      d->payload_len - FRAGMENT_HDR_LEN, d->h.flags & LEON_FLAGS_FRAME, w->now);
+		      d->payload_len - FRAGMENT_HDR_LEN, around, w->now);
 	if (r.evicted)
 		drop(w, DROP_fragment_memory);
 	switch (r.verdict) {
@@ -190,7 +199,8 @@ static void take_piece(struct worker *w, const struct datagram *d, const struct 
 		if (copy && !copy_is_first(w, d, copy))
 			break;
 		count(w, CNT_reassembled_frames, 1);
-		local_frame(w, d->source, r.data, r.len, r.flags);
+		a = (struct arrived){ d->source, r.around.flags, r.around.ecn };
+		local_frame(w, &a, r.data, r.len);
 		break;
 	}
 }
@@ -225,8 +235,11 @@ static void take_bundle(struct worker *w, const struct datagram *d)
 	int rc;
 
 	count(w, CNT_bundles_rx, 1);
-	while ((rc = bundle_next(d->payload, d->payload_len, &at, &f)) > 0)
-		local_frame(w, d->source, d->payload + f.at, f.len, f.flags);
+	while ((rc = bundle_next(d->payload, d->payload_len, &at, &f)) > 0) {
+		struct arrived a = { d->source, f.flags, ecn_of(d) };
+
+		local_frame(w, &a, d->payload + f.at, f.len);
+	}
 	if (unlikely(rc < 0))
 		drop(w, DROP_bundle_bad);
 }
@@ -238,7 +251,9 @@ static void take_control(struct worker *w, const struct datagram *d)
 
 static void take_accel(struct worker *w, const struct datagram *d)
 {
-	accel_from_peer(w, d->source, d->payload, d->payload_len, d->h.flags & LEON_FLAGS_FRAME);
+	struct arrived a = { d->source, d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
+
+	accel_from_peer(w, &a, d->payload, d->payload_len);
 }
 
 static const struct kind kinds[LEON_KINDS] = {
@@ -263,7 +278,7 @@ static void take_data(struct worker *w, const struct kind *k, struct datagram *d
 
 static void pass_on(struct worker *w, const struct kind *k, const struct datagram *d)
 {
-	uint16_t next = relay(w, &d->h, d->source, d->data, d->len);
+	uint16_t next = relay(w, &d->h, d->source, d->data, d->len, d->msg->class);
 
 	if (!k->is_data)
 		return;

@@ -11,6 +11,7 @@
 #include "fwd/critical.h"
 #include "fwd/divert.h"
 #include "fwd/flood.h"
+#include "fwd/marking.h"
 #include "fwd/reports.h"
 #include "fwd/suppress.h"
 #include "fwd/translate.h"
@@ -74,6 +75,7 @@ void from_tap_frame(struct worker *w, struct frame *f)
 	}
 	if (unlikely(s->accelerator) && accel_from_tap(w, f, slot))
 		return;
+	f->class = marking_of_frame(s, f);
 	if (unlikely(!translate_out(w, f)))
 		return;
 	clamp(w, f->data, f->len, &f->v, f->partial || f->gso != FRAME_PLAIN, slot);

@@ -23,7 +23,7 @@ struct reasm_entry {
 	node_id_t source;
 	uint32_t id;
 	uint16_t total;
-	uint8_t flags;
+	struct reasm_around around;
 	uint8_t n_ranges; /* what is there: ascending, not touching */
 	struct range range[REASM_RANGES_MAX];
 	mono_t since;
@@ -123,7 +123,7 @@ static void stop_waiting(struct reasm *r, struct reasm_entry *e, struct reasm_en
 
 /* NULL where all buffers hold complete frames that nobody has taken back. */
 static struct reasm_entry *begin(struct reasm *r, node_id_t source, const struct fragment_hdr *h,
-				 uint8_t flags, mono_t now, bool *evicted)
+				 struct reasm_around around, mono_t now, bool *evicted)
 {
 	struct reasm_entry **p = bucket_of(r, source, h->id);
 	struct reasm_entry *e = r->free.next;
@@ -138,7 +138,7 @@ static struct reasm_entry *begin(struct reasm *r, node_id_t source, const struct
 	e->source = source;
 	e->id = h->id;
 	e->total = h->total;
-	e->flags = flags;
+	e->around = around;
 	e->n_ranges = 0;
 	e->since = now;
 	list_remove(e);
@@ -188,32 +188,34 @@ static enum reasm_verdict note_range(struct reasm_entry *e, uint16_t start, uint
 }
 
 struct reasm_result reasm_add(struct reasm *r, node_id_t source, const struct fragment_hdr *h,
-			      const uint8_t *data, size_t len, uint8_t flags, mono_t now)
+			      const uint8_t *data, size_t len, struct reasm_around around,
+			      mono_t now)
 {
 	struct reasm_result res = { .verdict = REASM_BAD };
 	struct reasm_entry *e = find(r, source, h->id);
 
 	if (!e) {
-		e = begin(r, source, h, flags, now, &res.evicted);
+		e = begin(r, source, h, around, now, &res.evicted);
 		if (!e) {
 			res.evicted = true;
 			res.verdict = REASM_WAITING;
 			return res;
 		}
 	}
-	if (e->total == h->total && e->flags == flags)
+	if (e->total == h->total && e->around.flags == around.flags)
 		res.verdict = note_range(e, h->offset, (uint16_t)(h->offset + len));
 	if (res.verdict == REASM_BAD)
 		stop_waiting(r, e, &r->free);
 	if (res.verdict != REASM_WAITING)
 		return res;
 	memcpy(e->data + h->offset, data, len);
+	e->around.ecn = ecn_of_both(e->around.ecn, around.ecn);
 	if (e->range[0].start == 0 && e->range[0].end == e->total) {
 		stop_waiting(r, e, &r->complete);
 		res.verdict = REASM_COMPLETE;
 		res.data = e->data;
 		res.len = e->total;
-		res.flags = e->flags;
+		res.around = e->around;
 	}
 	return res;
 }

@@ -18,6 +18,7 @@
 
 #include "base/addr.h"
 #include "base/mono.h"
+#include "wire/ecn.h"
 #include "wire/fragment.h"
 
 #define REASM_TIMEOUT_NS NS_PER_S
@@ -27,6 +28,12 @@
 struct reasm;
 struct reasm *reasm_new(size_t bytes);
 void reasm_free(struct reasm *r); /* NULL ok */
+
+/* What came around a piece. */
+struct reasm_around {
+	uint8_t flags; /* of the LEON header, equal in all pieces of a frame */
+	enum ecn ecn;  /* of the IP header: the frame has a mark where one of them has */
+};
 
 enum reasm_verdict {
 	REASM_WAITING,
@@ -40,12 +47,12 @@ struct reasm_result {
 	/* REASM_COMPLETE: valid until reasm_reap(). */
 	uint8_t *data;
 	size_t len;
-	uint8_t flags;
+	struct reasm_around around;
 };
-/* data: the piece behind its header `h`, which fragment_decode() has checked. flags: of the LEON
- * header, equal in all pieces of a frame. */
+/* data: the piece behind its header `h`, which fragment_decode() has checked. */
 struct reasm_result reasm_add(struct reasm *r, node_id_t source, const struct fragment_hdr *h,
-			      const uint8_t *data, size_t len, uint8_t flags, mono_t now);
+			      const uint8_t *data, size_t len, struct reasm_around around,
+			      mono_t now);
 /* Gives up what there is of this frame, which came in another way. */
 void reasm_forget(struct reasm *r, node_id_t source, uint32_t id);
 /* Takes back the buffers of complete frames. */

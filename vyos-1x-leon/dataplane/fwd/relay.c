@@ -7,12 +7,13 @@
 #include "fwd/relay.h"
 
 #include "base/defs.h"
+#include "fwd/marking.h"
 #include "fwd/reports.h"
 #include "fwd/worker.h"
 #include "wire/bytes.h"
 
 uint16_t relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uint8_t *data,
-	       size_t len)
+	       size_t len, uint8_t class)
 {
 	const struct snap *s = w->snap;
 	uint8_t at = (uint8_t)(h->at + 1);
@@ -37,6 +38,7 @@ uint16_t relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot,
 		put_u64(data + leon_link_at(h), s->node[next].link_tx);
 	}
 	data[LEON_HOPS_OFFSET] = (uint8_t)(h->n_hops << 4 | at);
+	w->tx.class = marking_of_relayed(s, h->kind, class);
 	if (unlikely(!tx_begin(w, next, len, 1, 0))) {
 		drop(w, DROP_tx_failed);
 		return SLOT_NONE;
@@ -44,5 +46,6 @@ uint16_t relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot,
 	tx_piece(w, data, len);
 	count(w, CNT_relayed_datagrams, 1);
 	count(w, CNT_relayed_bytes, len);
+	count(w, CNT_relayed_marked, (class & ECN_MASK) == ECN_CE);
 	return next;
 }

@@ -13,7 +13,8 @@
 
 struct worker;
 
-/* source_slot: of the node that sent it first. The bytes stay as they are until the flush. Returns
- * the slot of the next hop, SLOT_NONE where it was dropped (counted). */
+/* source_slot: of the node that sent it first. class: of its IP header as it came. The bytes
+ * stay as they are until the flush. Returns the slot of the next hop, SLOT_NONE where it was
+ * dropped (counted). */
 uint16_t relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uint8_t *data,
-	       size_t len);
+	       size_t len, uint8_t class);

@@ -11,6 +11,7 @@
 #include "fwd/checksum.h"
 #include "fwd/clamp.h"
 #include "fwd/deliver.h"
+#include "fwd/marking.h"
 #include "fwd/reports.h"
 #include "fwd/suppress.h"
 #include "fwd/translate.h"
@@ -68,13 +69,14 @@ static void learn_while_blocked(struct worker *w, const uint8_t *data, size_t le
 		neighbor_learn(w, data, len, v, slot);
 }
 
-void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uint8_t flags)
+void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_t len)
 {
-	bool partial = flags & LEON_F_CSUM_PARTIAL;
+	bool partial = a->flags & LEON_F_CSUM_PARTIAL;
+	uint16_t slot = a->slot;
 	struct delivery d = { .data = data, .len = len };
 	struct eth_view v;
 
-	if (unlikely(!translate_in(w, &d, flags)))
+	if (unlikely(!translate_in(w, &d, a->flags)))
 		return;
 	data = d.data;
 	len = d.len;
@@ -92,6 +94,8 @@ void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uin
 		learn_while_blocked(w, data, len, &v, slot);
 		return;
 	}
+	if (unlikely(!marking_arrives(w, data, len, &v, a->ecn)))
+		return;
 	if (partial) {
 		size_t at = checksum_place(&v, len);
 

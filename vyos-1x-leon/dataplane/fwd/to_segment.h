@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fwd/frame.h"
+
 struct worker;
 
-/* slot: of the source node. flags: of the LEON header. The bytes stay as they are until
- * deliver_flush(). */
 /* False, and counted: the loop guard does not let frames of this VLAN pass, either way. */
 bool lan_passes(struct worker *w, uint16_t vlan);
-void local_frame(struct worker *w, uint16_t slot, uint8_t *data, size_t len, uint8_t flags);
+/* The bytes stay as they are until deliver_flush(). */
+void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_t len);

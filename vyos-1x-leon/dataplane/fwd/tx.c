@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "fwd/marking.h"
 #include "fwd/reports.h"
 #include "fwd/worker.h"
 
@@ -33,10 +34,10 @@ void tx_fini(struct worker *w)
 }
 
 /* May this datagram become one more segment of the message begun last? */
-static bool extends(const struct tx_family *fam, uint16_t slot, size_t len)
+static bool extends(const struct tx_family *fam, uint16_t slot, uint16_t class, size_t len)
 {
-	return fam->open && fam->slot == slot && len <= fam->segment && fam->n < UDP_GSO_SEGMENTS &&
-	       fam->len + len <= UDP_GSO_BYTES;
+	return fam->open && fam->slot == slot && fam->class == class && len <= fam->segment &&
+	       fam->n < UDP_GSO_SEGMENTS && fam->len + len <= UDP_GSO_BYTES;
 }
 
 static bool gso_allowed(struct worker *w, uint16_t slot)
@@ -48,6 +49,20 @@ static bool gso_allowed(struct worker *w, uint16_t slot)
 	if ((int32_t)(w->now_s - *until) >= 0)
 		*until = 0;
 	return false;
+}
+
+/* Of the message begun just now: where it is that of the socket, nothing has to be said. */
+static void set_class(struct worker *w, struct tx_family *fam)
+{
+	bool v6 = fam == &w->tx.family[1];
+	uint8_t bits;
+
+	fam->class = w->tx.class;
+	if (likely(fam->class == CLASS_OF_SOCKET))
+		return;
+	bits = marking_bits(w->snap, fam->class, v6);
+	if (bits != marking_bits(w->snap, CLASS_OF_SOCKET, v6))
+		udp_tx_set_class(fam->tx, v6, bits);
 }
 
 uint8_t *tx_prepare(struct worker *w, uint16_t slot, unsigned pieces, size_t scratch)
@@ -72,7 +87,7 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 	if (!tx_prepare(w, slot, pieces, scratch))
 		return false;
 	fam = w->tx.current;
-	if (extends(fam, slot, len)) {
+	if (extends(fam, slot, w->tx.class, len)) {
 		if (fam->n == 1)
 			udp_tx_set_segment(fam->tx, (uint16_t)fam->segment);
 		fam->len += len;
@@ -81,6 +96,7 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 		fam->open = len == fam->segment;
 	} else {
 		udp_tx_begin(fam->tx, node->sa, node->sa_len, slot);
+		set_class(w, fam);
 		fam->slot = slot;
 		fam->segment = fam->len = len;
 		fam->n = 1;

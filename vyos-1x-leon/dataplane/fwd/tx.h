@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Step: datagrams on their way out. Every producer (encap, tso, frag, flood, relay) hands over one
- * datagram after the other; consecutive ones of equal length to the same node leave as one
- * UDP_SEGMENT message, where that works, and all of a batch in as few system calls as possible.
- * Order to a node is kept. Worker-owned.
+ * datagram after the other; consecutive ones of equal length and class to the same node leave as
+ * one UDP_SEGMENT message, where that works, and all of a batch in as few system calls as
+ * possible. Order to a node is kept. Worker-owned.
  */
 #pragma once
 
@@ -35,6 +35,7 @@ struct tx_family {
 	/* The message begun last, where it can take another datagram. */
 	bool open;
 	uint16_t slot;
+	uint16_t class;
 	size_t segment; /* length of its first datagram */
 	size_t len;
 	unsigned n;
@@ -44,6 +45,8 @@ struct tx_family {
 struct tx {
 	struct tx_family family[2]; /* IPv4, IPv6 */
 	struct tx_family *current;
+	/* Of the datagrams that are begun from now on, fwd/marking.h. */
+	uint16_t class;
 	uint8_t *scratch;
 	size_t scratch_used;
 	uint32_t *

@@ -52,6 +52,10 @@ static int set_required(int fd, bool v6, const char *device)
 	rc = set_int(fd, level, v6 ? IPV6_RECVERR : IP_RECVERR, 1);
 	if (rc < 0)
 		return rc;
+	/* Congestion marks of the way must not get lost (ECN). */
+	rc = set_int(fd, level, v6 ? IPV6_RECVTCLASS : IP_RECVTOS, 1);
+	if (rc < 0)
+		return rc;
 	if (device &&
 	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)) < 0)
 		return -errno;
@@ -272,25 +276,59 @@ void udp_close(struct udp *u)
 	u->n = 0;
 }
 
-int udp_send(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len)
+static int fd_for(int fd4, int fd6, const struct endpoint *to)
+{
+	return to->ip.family == 4 ? fd4 : to->ip.family == 6 ? fd6 : -1;
+}
+
+/* Everything but the destination is in m. */
+static int send_to(int fd, const struct endpoint *to, struct msghdr *m)
 {
 	struct sockaddr_storage ss;
-	unsigned ss_len = endpoint_to_sockaddr(to, &ss);
-	int fd = to->ip.family == 4 ? fd4 : to->ip.family == 6 ? fd6 : -1;
 	int err = 0;
 
 	if (fd < 0)
 		return -EAFNOSUPPORT;
+	m->msg_namelen = endpoint_to_sockaddr(to, &ss);
+	m->msg_name = &ss;
 	/* With IP_RECVERR an ICMP error about any earlier datagram is reported to the next call,
 	 * whoever that is for; reporting it clears it. */
 	for (int i = 0; i < PENDING_ERRORS; i++) {
-		if (sendto(fd, data, len, MSG_NOSIGNAL, (struct sockaddr *)&ss, ss_len) >= 0)
+		if (sendmsg(fd, m, MSG_NOSIGNAL) >= 0)
 			return 0;
 		err = errno;
 		if (err == EAGAIN || err == ENOBUFS || err == EINVAL || err == EPERM)
 			break;
 	}
 	return -err;
+}
+
+int udp_send(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len)
+{
+	/* sendmsg() does not write to it; the type is not const for recvmsg()'s sake. */
+	struct iovec iov = { (void *)(uintptr_t)data, len };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	return send_to(fd_for(fd4, fd6, to), to, &m);
+}
+
+int udp_send_class(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len,
+		   uint8_t class)
+{
+	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec iov = { (void *)(uintptr_t)data, len };
+	struct msghdr m = { .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = control,
+			    .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = (struct cmsghdr *)control;
+	int value = class;
+
+	c->cmsg_level = to->ip.family == 6 ? IPPROTO_IPV6 : IPPROTO_IP;
+	c->cmsg_type = to->ip.family == 6 ? IPV6_TCLASS : IP_TOS;
+	c->cmsg_len = CMSG_LEN(sizeof(value));
+	memcpy(CMSG_DATA(c), &value, sizeof(value));
+	return send_to(fd_for(fd4, fd6, to), to, &m);
 }
 
 /* Extended error and MTU out of the control messages; false where there is none. */

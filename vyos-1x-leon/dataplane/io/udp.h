@@ -63,6 +63,9 @@ void udp_limit(struct udp *u, bool gso, bool gro);
  * socket of that family, -EMSGSIZE where it is larger than the interface's MTU.
  */
 int udp_send(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len);
+/* The same with this TOS or traffic class instead of that of udp_set_marking(). */
+int udp_send_class(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len,
+		   uint8_t class);
 
 /* --- receiving in batches --- */
 struct udp_rx;
@@ -74,6 +77,7 @@ struct udp_rx_msg {
 	size_t segment;
 	bool truncated; /* the buffer was too small */
 	struct sockaddr_storage *from;
+	uint8_t class;	    /* TOS of IPv4, traffic class of IPv6; of all datagrams in it */
 	int64_t rx_real_ns; /* CLOCK_REALTIME at arrival, 0 unknown */
 };
 struct udp_rx *udp_rx_new(unsigned n_messages, size_t buffer_bytes);
@@ -107,6 +111,9 @@ void udp_tx_begin(struct udp_tx *tx, const void *sa, unsigned sa_len, uint32_t t
 void udp_tx_add(struct udp_tx *tx, const void *data, size_t len);
 /* Makes the message begun last a GSO message of segments of this size (0: a plain datagram). */
 void udp_tx_set_segment(struct udp_tx *tx, uint16_t segment);
+/* Gives the message begun last this TOS (v6: traffic class) instead of that of
+ * udp_set_marking(). */
+void udp_tx_set_class(struct udp_tx *tx, bool v6, uint8_t class);
 unsigned udp_tx_messages(const struct udp_tx *tx);
 
 struct udp_tx_ops {

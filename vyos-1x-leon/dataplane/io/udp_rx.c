@@ -14,8 +14,8 @@
 
 #include "base/mem.h"
 
-/* Room for a timestamp and a GRO size, each with its header. */
-#define CONTROL_LEN (CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(int)))
+/* Room for a timestamp, a GRO size and a class, each with its header. */
+#define CONTROL_LEN (CMSG_SPACE(sizeof(struct timespec)) + 2 * CMSG_SPACE(sizeof(int)))
 
 struct rx_slot {
 	struct sockaddr_storage from;
@@ -67,7 +67,7 @@ void udp_rx_free(struct udp_rx *rx)
 	free(rx);
 }
 
-/* Segment size and arrival time out of the control messages. */
+/* Segment size, arrival time and class out of the control messages. */
 static void read_control(struct msghdr *mh, struct udp_rx_msg *m)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
@@ -82,6 +82,13 @@ static void read_control(struct msghdr *mh, struct udp_rx_msg *m)
 
 			memcpy(&ts, CMSG_DATA(c), sizeof(ts));
 			m->rx_real_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+		} else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
+			m->class = *CMSG_DATA(c);
+		} else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS) {
+			int class;
+
+			memcpy(&class, CMSG_DATA(c), sizeof(class));
+			m->class = (uint8_t) class;
 		}
 	}
 }
@@ -107,6 +114,7 @@ int udp_rx_read(struct udp_rx *rx, int fd)
 		m->segment = m->len ? m->len : 1;
 		m->truncated = rx->mm[i].msg_hdr.msg_flags & MSG_TRUNC;
 		m->rx_real_ns = 0;
+		m->class = 0;
 		read_control(&rx->mm[i].msg_hdr, m);
 	}
 	return n;

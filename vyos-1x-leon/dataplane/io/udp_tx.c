@@ -17,7 +17,10 @@
 #include "base/mem.h"
 
 struct tx_slot {
-	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(uint16_t))];
+	/* A class, then a segment size: as much of it as is used. */
+	_Alignas(struct cmsghdr)
+		uint8_t control[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint16_t))];
+	uint8_t class_len; /* of the class in it */
 	uint32_t tag;
 	uint16_t segment; /* 0: a plain datagram */
 	size_t len;
@@ -86,6 +89,7 @@ void udp_tx_begin(struct udp_tx *tx, const void *sa, unsigned sa_len, uint32_t t
 			       .msg_iov = &tx->iov[tx->pieces] };
 	tx->slot[tx->messages].tag = tag;
 	tx->slot[tx->messages].segment = 0;
+	tx->slot[tx->messages].class_len = 0;
 	tx->slot[tx->messages].len = 0;
 	tx->messages++;
 }
@@ -110,17 +114,31 @@ void udp_tx_set_segment(struct udp_tx *tx, uint16_t segment)
 {
 	struct tx_slot *s = &tx->slot[tx->messages - 1];
 	struct msghdr *mh = &tx->mm[tx->messages - 1].msg_hdr;
-	struct cmsghdr *c = (struct cmsghdr *)s->control;
+	struct cmsghdr *c = (struct cmsghdr *)(s->control + s->class_len);
 
 	s->segment = segment;
-	mh->msg_control = segment ? s->control : NULL;
-	mh->msg_controllen = segment ? sizeof(s->control) : 0;
+	mh->msg_controllen = s->class_len + (segment ? CMSG_SPACE(sizeof(segment)) : 0);
+	mh->msg_control = mh->msg_controllen ? s->control : NULL;
 	if (!segment)
 		return;
 	c->cmsg_level = IPPROTO_UDP;
 	c->cmsg_type = UDP_SEGMENT;
 	c->cmsg_len = CMSG_LEN(sizeof(segment));
 	memcpy(CMSG_DATA(c), &segment, sizeof(segment));
+}
+
+void udp_tx_set_class(struct udp_tx *tx, bool v6, uint8_t class)
+{
+	struct tx_slot *s = &tx->slot[tx->messages - 1];
+	struct cmsghdr *c = (struct cmsghdr *)s->control;
+	int value = class;
+
+	c->cmsg_level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
+	c->cmsg_type = v6 ? IPV6_TCLASS : IP_TOS;
+	c->cmsg_len = CMSG_LEN(sizeof(value));
+	memcpy(CMSG_DATA(c), &value, sizeof(value));
+	s->class_len = CMSG_SPACE(sizeof(value));
+	udp_tx_set_segment(tx, s->segment);
 }
 
 /* Waits once a flush for room in the socket buffer; false where that was no use. */
@@ -185,7 +203,9 @@ static void send_segments(struct udp_flush *f, unsigned i)
 		size_t len = min_of(left, (size_t)s->segment);
 		struct msghdr one = { .msg_name = mh->msg_name,
 				      .msg_namelen = mh->msg_namelen,
-				      .msg_iov = iov };
+				      .msg_iov = iov,
+				      .msg_control = s->class_len ? mh->msg_control : NULL,
+				      .msg_controllen = s->class_len };
 		int err;
 
 		one.msg_iovlen = slice(mh, &piece, &offset, len, iov, array_size(iov));

@@ -341,6 +341,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	conf_read_leaves(root, c);
 	read_underlay(root, c);
 	read_classes(root, c);
+	conf_read_dscp(root, c);
 	read_overlay(root, c);
 	conf_read_routes(root, c);
 	read_peers(root, c);

@@ -30,6 +30,7 @@ enum conf_limit {
 #include "state/conf.def"
 	CONF_NODES_LIMIT = 4096, /* of member maximum */
 	CONF_VLAN_MAX = 4094,
+	CONF_DSCP_NONE = 255,
 };
 
 struct conf_peer {
@@ -68,6 +69,8 @@ struct conf {
 	char interface[CONF_IFNAME_MAX + 1];
 	bool has_mac;
 	struct mac mac;
+
+	uint8_t dscp_set, dscp_control; /* CONF_DSCP_NONE: as the socket */
 
 	struct ip_addr source4, source6; /* family 0: any */
 	char source_interface[CONF_SOURCE_INTERFACE_MAX + 1];
@@ -139,7 +142,7 @@ enum conf_change {
 	CONF_ROUTES = 1 << 9,  /* overlay-address, export, import: what the kernel is told */
 	/* secrets, where both have one; trusted-identity; rekey-time, cipher, disable */
 	CONF_KEYS = 1 << 10,
-	CONF_DATAGRAMS = 1 << 11,    /* parameters, fwmark */
+	CONF_DATAGRAMS = 1 << 11,    /* parameters, dscp, ecn, fwmark */
 	CONF_POLICY = 1 << 12,	     /* policy */
 	CONF_ACCELERATION = 1 << 13, /* acceleration */
 	/* Cannot be applied to a running daemon: interface, vni, node-id, port, source-*, whether

@@ -74,6 +74,7 @@ static const struct {
 	{ CONF_PEERS, NULL, peers_differ },
 	{ CONF_DEVICE, NULL, device_differs },
 	{ CONF_RECORD, NULL, record_differs },
+	{ CONF_DATAGRAMS, NULL, conf_dscp_differs },
 	{ CONF_FRAMES, NULL, conf_vlans_differ },
 	{ CONF_FRAMES, NULL, conf_segments_differ },
 	{ CONF_ROUTES, NULL, conf_routes_differ },

@@ -7,23 +7,20 @@
 #include <string.h>
 
 #include "state/conf_section.h"
+#include "wire/ecn.h"
 
-#define DSCP_MAX      63
 #define PROTOCOL_MAX  255
 #define ETHERTYPE_MIN 0x0600 /* below it, the field is a length */
 
 static void read_dscp(struct jsonr_node *critical, struct policy_class *c)
 {
 	struct jsonr_node *list = jsonr_array(critical, "dscp");
-	unsigned long number;
 	uint8_t value;
 	const char *s;
 
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (policy_dscp_parse(s, &value)) {
+		if (conf_dscp(s, &value)) {
 			c->dscp |= 1ULL << value;
-		} else if (conf_number(s, DSCP_MAX, &number)) {
-			c->dscp |= 1ULL << number;
 		} else {
 			jsonr_fail(
 				list,

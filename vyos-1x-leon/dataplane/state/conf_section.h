@@ -47,6 +47,11 @@ void conf_read_routes(struct jsonr_node *root, struct conf *c);
 bool conf_routes_differ(const struct conf *a, const struct conf *b);
 bool conf_announced_differ(const struct conf *a, const struct conf *b);
 
+/* conf_dscp.c: a code point, by name or number; dscp. After the leaves. */
+bool conf_dscp(const char *s, uint8_t *out);
+void conf_read_dscp(struct jsonr_node *root, struct conf *c);
+bool conf_dscp_differs(const struct conf *a, const struct conf *b);
+
 /* conf_vlans.c */
 void conf_read_vlans(struct jsonr_node *root, struct conf *c);
 bool conf_vlans_differ(const struct conf *a, const struct conf *b);

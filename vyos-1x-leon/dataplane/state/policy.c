@@ -10,21 +10,16 @@
 
 #include "base/defs.h"
 #include "wire/bytes.h"
-
-#define DSCP_SHIFT 2 /* the other two bits are those of ECN */
+#include "wire/ecn.h"
 
 /* --- the class --- */
 
 static bool has_dscp(const struct policy_class *c, const uint8_t *frame, size_t len,
 		     const struct eth_view *v)
 {
-	unsigned traffic_class;
+	uint8_t class;
 
-	if (!c->dscp || !v->ip_version || v->l3_offset + 2u > len)
-		return false;
-	traffic_class = v->ip_version == 4 ? frame[v->l3_offset + 1]
-					   : get_u16(frame + v->l3_offset) >> 4 & 0xff;
-	return c->dscp >> (traffic_class >> DSCP_SHIFT) & 1;
+	return c->dscp && ip_class(frame, len, v, &class) && c->dscp >> (class >> DSCP_SHIFT) & 1;
 }
 
 static bool has_mac(const struct policy_class *c, const struct eth_view *v)

@@ -75,6 +75,21 @@ struct snap_members {
 	uint64_t *serves;   /* n_words for each VLAN: those of the limited ones that serve it */
 };
 
+/* Header fields of datagrams that carry frames, and of those that are relayed. */
+enum snap_dscp {
+	SNAP_DSCP_SOCKET, /* as the sockets have it */
+	SNAP_DSCP_COPY,	  /* of the frame inside, of the datagram that is relayed */
+	SNAP_DSCP_SET,
+};
+struct snap_marking {
+	uint8_t tos, tclass; /* of the sockets: IPv4, IPv6 */
+	enum snap_dscp dscp;
+	uint8_t dscp_set;
+	bool control_has_dscp; /* control datagrams have one of their own */
+	uint8_t dscp_control;
+	bool ecn_disable; /* nothing of our own is sent as able to bear marks */
+};
+
 struct snap {
 	node_id_t self;
 	uint32_t vni;
@@ -84,6 +99,7 @@ struct snap {
 	bool mss_clamp;
 	uint32_t busy_poll_us; /* a worker that had work looks for more so long, then sleeps */
 	uint32_t shape_kbits;  /* what is sent in all, 0: no limit */
+	struct snap_marking marking;
 	bool suppress_arp, suppress_nd;
 	bool accelerator; /* it is there, and has the queues */
 	uint32_t storm_broadcast, storm_multicast,

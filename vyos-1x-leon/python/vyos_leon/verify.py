@@ -92,6 +92,11 @@ def source_is_one(config, _):
         )
 
 
+def dscp_is_one(config, _):
+    if {'copy', 'set'} <= set(config.get('dscp', {})):
+        yield '"dscp copy" and "dscp set" exclude each other: delete one of them.'
+
+
 def source_addresses(config, _):
     sources = _sources(config)
     for version in (4, 6):
@@ -375,6 +380,7 @@ def bridge_keeps_its_mtu(config, _):
 ERRORS = (
     source_is_known,
     source_is_one,
+    dscp_is_one,
     source_addresses,
     ipv6_underlay_has_node_id,
     node_id_is_usable,

@@ -12,6 +12,17 @@
 #include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
 #include "daemon/life/clock.h"
+#include "wire/ecn.h"
+
+static int send_control(struct leond *d, const struct endpoint *to, const void *data, size_t len)
+{
+	int fd4 = d->udp.fd4[0], fd6 = d->udp.fd6[0];
+
+	if (d->conf->dscp_control == CONF_DSCP_NONE)
+		return udp_send(fd4, fd6, to, data, len);
+	return udp_send_class(fd4, fd6, to, data, len,
+			      (uint8_t)(d->conf->dscp_control << DSCP_SHIFT));
+}
 
 static void glue_send(void *arg, const struct endpoint *to, const void *data, size_t len)
 {
@@ -22,7 +33,7 @@ static void glue_send(void *arg, const struct endpoint *to, const void *data, si
 	/* A loss like any other: the protocol repeats what matters, probing sees the rest. Only who
 	 * is asked to join through them is told of. */
 	if (!routes_withhold(d, &to->ip))
-		r = udp_send(d->udp.fd4[0], d->udp.fd6[0], to, data, len);
+		r = send_control(d, to, data, len);
 	if (r < 0)
 		overlay_seed_error(d->overlay, to, -r, true);
 }

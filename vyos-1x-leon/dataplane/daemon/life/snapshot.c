@@ -41,6 +41,20 @@ static void fill_lan(struct leond *d, struct snap *s)
 		fill_vlan(d, g->vlan[g->used[i]], s);
 }
 
+static void fill_marking(const struct conf *c, struct snap_marking *m)
+{
+	*m = (struct snap_marking){ .tos = c->tos,
+				    .tclass = c->tclass,
+				    .dscp_set = c->dscp_set,
+				    .control_has_dscp = c->dscp_control != CONF_DSCP_NONE,
+				    .dscp_control = c->dscp_control,
+				    .ecn_disable = c->ecn_disable };
+	if (c->dscp_copy)
+		m->dscp = SNAP_DSCP_COPY;
+	else if (c->dscp_set != CONF_DSCP_NONE)
+		m->dscp = SNAP_DSCP_SET;
+}
+
 void snapshot_publish(struct leond *d)
 {
 	const struct conf *c = d->conf;
@@ -55,6 +69,7 @@ void snapshot_publish(struct leond *d)
 	s->mss_clamp = c->mss_clamp;
 	s->busy_poll_us = c->busy_poll_us;
 	s->shape_kbits = c->shaper_egress_kbits;
+	fill_marking(c, &s->marking);
 	s->suppress_arp = c->suppress_arp;
 	s->suppress_nd = c->suppress_nd;
 	s->storm_broadcast = c->storm_broadcast;

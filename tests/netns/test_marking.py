@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""DSCP and congestion marks around frames, with real daemons: a line that marks slows a TCP
+connection down without a loss, also by way of a relay; a code point survives its way."""
+import json
+
+from lab import PATIENT, wait_for
+from traffic import Bulk
+
+# By way of r it takes a third of the time.
+THREE = {'sites': {'a': {}, 'r': {}, 'b': {}}, 'config': PATIENT,
+         'rtt_ms': {('a', 'b'): 60, ('a', 'r'): 10, ('r', 'b'): 10}}
+EF, CS6 = 46, 48
+
+
+def relayed(lab, **config):
+    net = lab({**THREE, 'config': {**PATIENT, **config}}).joined()
+    net.wait_path('a', 'b', ['r', 'b'])
+    net.wait_path('b', 'a', ['r', 'a'])
+    net.settle_hosts('a', 'b')
+    return net
+
+
+def kernel_count(namespace, name):
+    """A counter of the kernel's TCP, of /proc/net/snmp or netstat."""
+    with namespace:
+        text = open('/proc/thread-self/net/snmp').read() + open('/proc/thread-self/net/netstat').read()
+    lines = [line.split() for line in text.splitlines()]
+    for names, values in zip(lines[::2], lines[1::2]):
+        if name in names:
+            return int(values[names.index(name)])
+    raise KeyError(name)
+
+
+def understand_marks(host):
+    with host.namespace, open('/proc/sys/net/ipv4/tcp_ecn', 'w', encoding='ascii') as f:
+        f.write('1')
+
+
+def test_marks_of_a_relayed_path_reach_the_sender(lab):
+    net = relayed(lab)
+    hosts = net.host['a'], net.host['b']
+    for host in hosts:
+        understand_marks(host)
+    # 200 ms of queue; a mark for all that wait more than 10.
+    net.wan.both('r', 'b', rate_kbit=10000, queue_us=200000, mark_us=10000)
+    retransmitted = kernel_count(hosts[0].namespace, 'RetransSegs')
+    bulk = Bulk(hosts[0].namespace, hosts[1].namespace, hosts[1].ip4, streams=1)
+    try:
+        wait_for(lambda: net.wan.count('r', 'b')['marked'] > 20, 60, 'marks')
+        wait_for(lambda: net.node['b'].counter('marked_on_the_way') > 20, 60, 'marks handed on')
+        # Only who was told slows down.
+        wait_for(lambda: kernel_count(hosts[0].namespace, 'TCPDeliveredCE') > 20, 60, 'told')
+        wait_for(lambda: bulk.received > 4 << 20, 60, '4 MB')
+    finally:
+        bulk.stop()
+    assert net.node['b'].drops('ecn_not_capable') == 0
+    assert net.wan.count('r', 'b')['overflow'] == 0
+    assert kernel_count(hosts[0].namespace, 'RetransSegs') - retransmitted < 20
+    # The mark was set before the relay, too.
+    net.wan.both('r', 'b', mark_us=0, rate_kbit=0)
+    net.wan.both('a', 'r', rate_kbit=10000, queue_us=200000, mark_us=10000)
+    bulk = Bulk(hosts[0].namespace, hosts[1].namespace, hosts[1].ip4, streams=1)
+    try:
+        wait_for(lambda: net.node['r'].counter('relayed_marked') > 20, 60, 'marks relayed')
+    finally:
+        bulk.stop()
+    # Who does not take part gets none.
+    assert net.node['a'].reload(ecn={'disable': True})['changes'] == ['datagrams']
+    before = net.wan.count('a', 'r')['marked']
+    bulk = Bulk(hosts[0].namespace, hosts[1].namespace, hosts[1].ip4, streams=1)
+    try:
+        wait_for(lambda: bulk.received > 2 << 20, 60, '2 MB')
+    finally:
+        bulk.stop()
+    assert net.wan.count('a', 'r')['marked'] == before
+
+
+def watch(node):
+    """Counts what comes to leond, by code point."""
+    node.namespace.run('nft', '-f', '-', input='''
+        table inet look {
+            counter ef { }
+            counter cs6 { }
+            counter cs2 { }
+            chain in {
+                type filter hook input priority filter
+                udp dport 5366 ip dscp ef counter name ef
+                udp dport 5366 ip dscp cs6 counter name cs6
+                udp dport 5366 ip dscp cs2 counter name cs2
+            }
+        }''')
+
+
+def seen(node):
+    text = node.namespace.run('nft', '-j', 'list', 'counters').stdout
+    return {c['counter']['name']: c['counter']['packets']
+            for c in json.loads(text)['nftables'] if 'counter' in c}
+
+
+def test_a_code_point_survives_its_way(lab):
+    net = relayed(lab, dscp={'copy': True, 'control': 'cs6'})
+    node, host = net.node, net.host
+    for n in node.values():
+        watch(n)
+
+    def ping(**words):
+        host['a'].namespace.run('ping', '-n', '-c', '10', '-i', '0.05', '-Q', EF << 2, host['b'].ip4,
+                                check=False)
+        return all(seen(node[name])[word] for name, word in words.items())
+    wait_for(lambda: ping(r='ef', b='ef'), 60, 'EF at both hops')
+    wait_for(lambda: all(seen(n)['cs6'] for n in node.values()), 30, 'control')
+    # Without, as before: relays and receivers see none.
+    for n in node.values():
+        assert n.reload(dscp=None)['changes'] == ['datagrams']
+    before = seen(node['b'])['ef']
+    ping()
+    assert seen(node['b'])['ef'] == before
+    # Each says for itself what leaves it.
+    assert node['r'].reload(dscp={'set': 'cs2'})['changes'] == ['datagrams']
+    wait_for(lambda: ping(b='cs2'), 60, 'CS2 of the relay')
+    assert seen(node['r'])['cs2'] == 0
