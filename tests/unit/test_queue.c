@@ -97,7 +97,7 @@ static unsigned free_places(void)
 static void all_is_free(void)
 {
 	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
-	assert_int_equal(fx.w->queue.fq.bytes, 0);
+	assert_int_equal(fx.w->queue.tiers.bytes, 0);
 	assert_true(mono_is_never(from_tap_due(fx.w)));
 }
 
@@ -187,7 +187,7 @@ static void bounded(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 100; i++) {
 		stands(build_super(1, 60000));
-		assert_true(fx.w->queue.fq.bytes <= QUEUE_BYTES);
+		assert_true(fx.w->queue.tiers.bytes <= QUEUE_BYTES);
 	}
 	full = fx_drops(&fx, DROP_queue_full);
 	assert_int_equal(full, 100 - QUEUE_BYTES / 60000);
@@ -197,14 +197,14 @@ static void bounded(void **state)
 	assert_in_range(fx_drops(&fx, DROP_queue_full), full, full + 1);
 	/* No place for small ones left: still bulk, until it has least. */
 	stands(build(9, 0, 100, 0));
-	assert_int_equal(fx.w->queue.fq.n, QUEUE_SMALL);
+	assert_int_equal(fx.w->queue.tiers.n, QUEUE_SMALL);
 	while (turn())
 		;
 	all_is_free();
 	/* Super-frames that are hardly larger than a frame: places are what runs out. */
 	for (unsigned i = 0; i < QUEUE_LARGE + 20; i++)
 		stands(build_super((uint16_t)i, 2500));
-	assert_int_equal(fx.w->queue.fq.n, QUEUE_LARGE - 1);
+	assert_int_equal(fx.w->queue.tiers.n, QUEUE_LARGE - 1);
 	while (turn())
 		;
 	all_is_free();
@@ -281,7 +281,7 @@ static uint64_t waits(unsigned from, unsigned to)
 	uint64_t sum = 0;
 
 	for (unsigned i = from; i < to; i++)
-		sum += atomic_load(&fx.w->queue.waits[i]);
+		sum += atomic_load(&fx.w->queue.tier[TIER_BEST_EFFORT].waits[i]);
 	return sum;
 }
 

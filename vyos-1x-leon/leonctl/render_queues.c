@@ -9,9 +9,16 @@
 #include "table.h"
 #include "value.h"
 
-static void queue_row(struct table *t, struct jsonr_node *n)
+#define FIGURES                                                                                    \
+	{ "BYTES", ALIGN_RIGHT }, { "FRAMES", ALIGN_RIGHT }, { "SENT", ALIGN_RIGHT },              \
+		{ "P50 us", ALIGN_RIGHT }, { "P99 us", ALIGN_RIGHT }, { "MARKED", ALIGN_RIGHT },   \
+		{ "FULL", ALIGN_RIGHT },                                                           \
+	{                                                                                          \
+		"LATE", ALIGN_RIGHT                                                                \
+	}
+
+static void figures(struct table *t, struct jsonr_node *n)
 {
-	table_cell(t, "%s", text_number(n, "worker"));
 	table_cell(t, "%s", text_number(n, "backlog_bytes"));
 	table_cell(t, "%s", text_number(n, "backlog_frames"));
 	table_cell(t, "%s", text_number(n, "frames"));
@@ -20,6 +27,36 @@ static void queue_row(struct table *t, struct jsonr_node *n)
 	table_cell(t, "%s", text_number(n, "marked"));
 	table_cell(t, "%s", text_number(n, "dropped_full"));
 	table_cell(t, "%s", text_number(n, "dropped_late"));
+}
+
+static void print_workers(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = { { "WORKER", ALIGN_RIGHT }, FIGURES };
+	struct table *t = table_new(columns, array_size(columns));
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		table_cell(t, "%s", text_number(jsonr_at(list, i), "worker"));
+		figures(t, jsonr_at(list, i));
+	}
+	table_print(t, out);
+	table_free(t);
+}
+
+static void print_tiers(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = { { "TIER", ALIGN_LEFT },
+						       { "SHARE", ALIGN_RIGHT },
+						       FIGURES };
+	struct table *t = table_new(columns, array_size(columns));
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		table_cell(t, "%s", text_str(jsonr_at(list, i), "tier"));
+		table_cell(t, "%s %%", text_number(jsonr_at(list, i), "share_percent"));
+		figures(t, jsonr_at(list, i));
+	}
+	fputs("\n", out);
+	table_print(t, out);
+	table_free(t);
 }
 
 /* What `shaper automatic` found. */
@@ -40,23 +77,13 @@ static void print_line(struct jsonr_node *line, FILE *out)
 
 int render_queues(struct jsonr_node *root, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{ "WORKER", ALIGN_RIGHT }, { "BYTES", ALIGN_RIGHT },  { "FRAMES", ALIGN_RIGHT },
-		{ "SENT", ALIGN_RIGHT },   { "P50 us", ALIGN_RIGHT }, { "P99 us", ALIGN_RIGHT },
-		{ "MARKED", ALIGN_RIGHT }, { "FULL", ALIGN_RIGHT },   { "LATE", ALIGN_RIGHT },
-	};
-	struct jsonr_node *list = jsonr_array(root, "queues");
-	struct table *t = table_new(columns, array_size(columns));
-
 	print_line(jsonr_object(root, "line"), out);
 	if (value_u64(root, "shaper_egress_kbits"))
 		fprintf(out, "Shaped to %s kbit/s.\n\n", text_number(root, "shaper_egress_kbits"));
 	else if (!value_u64(jsonr_object(root, "line"), "limit_kbits"))
 		fputs("Frames from the local segment pass through here while bulk stands there.\n\n",
 		      out);
-	for (size_t i = 0; i < jsonr_len(list); i++)
-		queue_row(t, jsonr_at(list, i));
-	table_print(t, out);
-	table_free(t);
+	print_workers(jsonr_array(root, "queues"), out);
+	print_tiers(jsonr_array(root, "tiers"), out);
 	return 0;
 }

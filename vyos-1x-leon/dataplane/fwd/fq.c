@@ -213,15 +213,28 @@ struct fq_item *fq_dropped(struct fq *q)
 	return fq_chain_take(&q->dropped);
 }
 
-struct fq_item *fq_shed(struct fq *q)
+static uint32_t fattest_of(const struct fq *q)
 {
 	uint32_t fattest = 0;
 
-	if (!q->n)
-		return NULL;
 	for (uint32_t i = 1; i < FQ_FLOWS; i++)
 		if (q->backlog[i] > q->backlog[fattest])
 			fattest = i;
+	return fattest;
+}
+
+uint32_t fq_most(const struct fq *q)
+{
+	return q->backlog[fattest_of(q)];
+}
+
+struct fq_item *fq_shed(struct fq *q)
+{
+	uint32_t fattest;
+
+	if (!q->n)
+		return NULL;
+	fattest = fattest_of(q);
 	/* So that CoDel goes on from here where they keep coming. */
 	q->flow[fattest].codel.count++;
 	return flow_take(q, &q->flow[fattest]);

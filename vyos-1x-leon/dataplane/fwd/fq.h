@@ -111,6 +111,8 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now);
 struct fq_item *fq_next(struct fq *q, mono_t now);
 /* One after the other, what fq_next() dropped. NULL: no more. */
 struct fq_item *fq_dropped(struct fq *q);
+/* Bytes of the flow with the most. */
+uint32_t fq_most(const struct fq *q);
 /* Takes the oldest item of the flow with the most bytes out, which is to be dropped because there
  * is no room. NULL where the queue is empty. */
 struct fq_item *fq_shed(struct fq *q);

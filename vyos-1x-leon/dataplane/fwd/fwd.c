@@ -211,21 +211,46 @@ void fwd_set_line(struct fwd *f, uint32_t kbits)
 	atomic_store_explicit(&f->line_kbits, kbits, memory_order_relaxed);
 }
 
+static void add_queue(const struct queue_tier *t, struct fwd_queue *sum)
+{
+	sum->backlog_bytes += read_counter(&t->backlog_bytes);
+	sum->backlog_frames += read_counter(&t->backlog_frames);
+	sum->sent += read_counter(&t->sent);
+	sum->marked += read_counter(&t->marked);
+	sum->full += read_counter(&t->full);
+	sum->late += read_counter(&t->late);
+	sum->waits_us += read_counter(&t->waits_us);
+	for (unsigned i = 0; i < FWD_WAITS; i++)
+		sum->waits[i] += read_counter(&t->waits[i]);
+}
+
 void fwd_queue(const struct fwd *f, unsigned worker, struct fwd_queue *out)
 {
-	const struct worker *w = &f->worker[worker];
+	*out = (struct fwd_queue){ 0 };
+	for (unsigned i = 0; i < FWD_TIERS; i++)
+		add_queue(&f->worker[worker].queue.tier[i], out);
+}
 
-	*out = (struct fwd_queue){
-		.backlog_bytes = read_counter(&w->queue.backlog_bytes),
-		.backlog_frames = read_counter(&w->queue.backlog_frames),
-		.sent = read_counter(&w->stats.counter[CNT_queue_frames]),
-		.marked = read_counter(&w->stats.counter[CNT_queue_marked]),
-		.full = read_counter(&w->stats.drop[DROP_queue_full]),
-		.late = read_counter(&w->stats.drop[DROP_queue_late]),
-		.waits_us = read_counter(&w->queue.waits_us),
-	};
-	for (unsigned i = 0; i < FWD_WAITS; i++)
-		out->waits[i] = read_counter(&w->queue.waits[i]);
+void fwd_queue_tier(const struct fwd *f, enum fwd_tier tier, struct fwd_queue *out)
+{
+	*out = (struct fwd_queue){ 0 };
+	for (unsigned i = 0; i < f->n_workers; i++)
+		add_queue(&f->worker[i].queue.tier[tier], out);
+}
+
+const char *fwd_tier_name(enum fwd_tier tier)
+{
+	static const char *const names[] = { [TIER_BULK] = "bulk",
+					     [TIER_BEST_EFFORT] = "best-effort",
+					     [TIER_VIDEO] = "video",
+					     [TIER_VOICE] = "voice" };
+
+	return names[tier];
+}
+
+unsigned fwd_tier_percent(enum fwd_tier tier)
+{
+	return tier_share_percent(tier);
 }
 
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drops[N_DROPS])

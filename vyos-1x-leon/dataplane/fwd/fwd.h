@@ -135,7 +135,7 @@ void fwd_set_line(struct fwd *f, uint32_t kbits);
 /* A line of this rate carries a super-frame in half a millisecond; none is to stand on slower
  * ones. */
 #define FWD_SUPER_KBITS 1000000
-/* Frames that waited between the TAP and the overlay, of one worker, since the start. */
+/* Frames that waited between the TAP and the overlay, since the start. */
 #define FWD_WAITS 24 /* classes of waiting times */
 struct fwd_queue {
 	uint64_t backlog_bytes, backlog_frames; /* waiting now */
@@ -144,7 +144,14 @@ struct fwd_queue {
 				      half of that; the last: or longer */
 	uint64_t waits_us;	   /* their sum */
 };
+/* Where a frame waits, by its DSCP (fwd/tiers.h). */
+enum fwd_tier { TIER_BULK, TIER_BEST_EFFORT, TIER_VIDEO, TIER_VOICE, FWD_TIERS };
+const char *fwd_tier_name(enum fwd_tier tier);
+/* Of what is sent, where all tiers have something to send. */
+unsigned fwd_tier_percent(enum fwd_tier tier);
+/* Of one worker, all tiers; of one tier, all workers. */
 void fwd_queue(const struct fwd *f, unsigned worker, struct fwd_queue *out);
+void fwd_queue_tier(const struct fwd *f, enum fwd_tier tier, struct fwd_queue *out);
 /* Sum over all workers. */
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
 /* How much of the saved budget of second copies is taken now, in percent. */

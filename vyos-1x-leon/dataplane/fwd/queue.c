@@ -26,6 +26,7 @@ struct place {
 	struct fq_item item; /* first, so that it is found from there */
 	struct frame frame;
 	uint8_t *room;
+	uint8_t tier;
 	bool large;
 };
 _Static_assert(offsetof(struct place, item) == 0, "a place is found from its item");
@@ -33,6 +34,11 @@ _Static_assert(offsetof(struct place, item) == 0, "a place is found from its ite
 static struct place *place_of(struct fq_item *item)
 {
 	return (struct place *)item;
+}
+
+static struct queue_tier *tier_of(struct queue *q, struct fq_item *item)
+{
+	return &q->tier[place_of(item)->tier];
 }
 
 /* --- places --- */
@@ -59,7 +65,7 @@ void queue_init(struct queue *q)
 	struct fq_params params = { FQ_TARGET_NS, FQ_INTERVAL_NS, QUEUE_QUANTUM };
 	uint8_t *room;
 
-	fq_init(&q->fq, &params);
+	tiers_init(&q->tiers, &params);
 	q->arena = x_buffer(QUEUE_LARGE * (size_t)LARGE_BYTES + QUEUE_SMALL * SMALL_BYTES, 1);
 	q->place = x_calloc(QUEUE_LARGE + QUEUE_SMALL, sizeof(q->place[0]));
 	room = make_places(q, 0, QUEUE_LARGE, true, q->arena);
@@ -82,12 +88,13 @@ void queue_reap(struct queue *q)
 
 static bool shed(struct worker *w)
 {
-	struct fq_item *item = fq_shed(&w->queue.fq);
+	struct fq_item *item = tiers_shed(&w->queue.tiers);
 
 	if (!item)
 		return false;
 	give_back(&w->queue, item);
 	drop(w, DROP_queue_full);
+	stats_add(&tier_of(&w->queue, item)->full, 1);
 	return true;
 }
 
@@ -127,7 +134,7 @@ static void see_rate(struct worker *w)
 		return;
 	q->kbits = w->kbits;
 	p = params_for(q->kbits);
-	fq_set_params(&q->fq, &p);
+	tiers_set_params(&q->tiers, &p);
 }
 
 bool queue_in_use(const struct worker *w)
@@ -141,8 +148,8 @@ mono_t queue_due(const struct worker *w)
 
 	if (!q->in_use)
 		return MONO_NEVER;
-	return q->kbits && q->fq.n ? shaper_due(&w->fwd->shaper, fq_has_fresh(&q->fq))
-				   : (mono_t){ 1 };
+	return q->kbits && q->tiers.n ? shaper_due(&w->fwd->shaper, tiers_have_fresh(&q->tiers))
+				      : (mono_t){ 1 };
 }
 
 static size_t turn_bytes(const struct worker *w)
@@ -151,7 +158,7 @@ static size_t turn_bytes(const struct worker *w)
 
 	if (likely(!q->kbits))
 		return QUEUE_TURN_BYTES;
-	return shaper_room(&w->fwd->shaper, q->kbits, fq_has_fresh(&q->fq), w->now);
+	return shaper_room(&w->fwd->shaper, q->kbits, tiers_have_fresh(&q->tiers), w->now);
 }
 
 /* --- in --- */
@@ -194,6 +201,7 @@ static void put(struct worker *w, struct place *p, size_t len)
 {
 	struct queue *q = &w->queue;
 	struct frame *f = &p->frame;
+	uint8_t class = 0;
 
 	if (unlikely(!tap_rx_decode(p->room + TAP_RX_HEADROOM, len, f))) {
 		drop(w, DROP_bad_frame);
@@ -201,11 +209,13 @@ static void put(struct worker *w, struct place *p, size_t len)
 		return;
 	}
 	count(w, CNT_tap_rx_super, f->gso != FRAME_PLAIN);
-	while (q->fq.bytes + f->len > QUEUE_BYTES && shed(w))
+	while (q->tiers.bytes + f->len > QUEUE_BYTES && shed(w))
 		;
+	ip_class(f->data, f->len, &f->v, &class);
+	p->tier = (uint8_t)tier_of_dscp(class >> DSCP_SHIFT);
 	p->item.len = (uint32_t)f->len;
-	p->item.takes_marks = ecn_takes_marks(f->data, f->len, &f->v);
-	fq_put(&q->fq, &p->item, flow_of(w, f), w->now);
+	p->item.takes_marks = (class & ECN_MASK) != ECN_NOT_ECT;
+	tiers_put(&q->tiers, (enum fwd_tier)p->tier, &p->item, flow_of(w, f), w->now);
 }
 
 bool queue_intake(struct worker *w, int fd)
@@ -241,18 +251,20 @@ static void drop_late(struct worker *w)
 {
 	struct fq_item *item;
 
-	while ((item = fq_dropped(&w->queue.fq))) {
+	while ((item = tiers_dropped(&w->queue.tiers))) {
+		stats_add(&tier_of(&w->queue, item)->late, 1);
 		give_back(&w->queue, item);
 		drop(w, DROP_queue_late);
 	}
 }
 
-static void count_wait(struct queue *q, int64_t us)
+static void count_wait(struct queue_tier *t, int64_t us)
 {
 	unsigned class = us > 0 ? 64 - (unsigned)__builtin_clzll((unsigned long long)us) : 0;
 
-	stats_add(&q->waits[min_of(class, FWD_WAITS - 1u)], 1);
-	stats_add(&q->waits_us, us > 0 ? (uint64_t)us : 0);
+	stats_add(&t->sent, 1);
+	stats_add(&t->waits[min_of(class, FWD_WAITS - 1u)], 1);
+	stats_add(&t->waits_us, us > 0 ? (uint64_t)us : 0);
 }
 
 struct frame *queue_next(struct worker *w)
@@ -265,7 +277,7 @@ struct frame *queue_next(struct worker *w)
 		q->turn_bytes = turn_bytes(w);
 	if (q->bytes >= q->turn_bytes || q->frames == QUEUE_TURN_FRAMES)
 		return NULL;
-	item = fq_next(&q->fq, w->now);
+	item = tiers_next(&q->tiers, w->now);
 	drop_late(w);
 	if (!item)
 		return NULL;
@@ -273,9 +285,10 @@ struct frame *queue_next(struct worker *w)
 	if (item->marked) {
 		ecn_mark(f->data, &f->v);
 		count(w, CNT_queue_marked, 1);
+		stats_add(&tier_of(q, item)->marked, 1);
 	}
 	count(w, CNT_queue_frames, 1);
-	count_wait(q, mono_sub_us(w->now, item->since));
+	count_wait(tier_of(q, item), mono_sub_us(w->now, item->since));
 	q->bytes += item->len;
 	q->frames++;
 	fq_chain_add(&q->sent, item);
@@ -286,9 +299,14 @@ bool queue_goes_on(struct worker *w, bool more)
 {
 	struct queue *q = &w->queue;
 
-	q->in_use = more || q->fq.n;
-	atomic_store_explicit(&q->backlog_bytes, q->fq.bytes, memory_order_relaxed);
-	atomic_store_explicit(&q->backlog_frames, q->fq.n, memory_order_relaxed);
+	q->in_use = more || q->tiers.n;
+	for (unsigned i = 0; i < FWD_TIERS; i++) {
+		const struct fq *fq = &q->tiers.fq[i];
+		struct queue_tier *t = &q->tier[i];
+
+		atomic_store_explicit(&t->backlog_bytes, fq->bytes, memory_order_relaxed);
+		atomic_store_explicit(&t->backlog_frames, fq->n, memory_order_relaxed);
+	}
 	/* A line with a rate is waited for, see queue_due(). */
 	return q->kbits ? more : q->in_use;
 }

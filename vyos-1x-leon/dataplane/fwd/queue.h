@@ -2,10 +2,10 @@
 /*
  * Step: frames that wait between the TAP and the overlay. The queue of the TAP is one line in which
  * a ping stands behind megabytes. So where bulk stands there, frames are taken out as they come and
- * wait in a queue that knows flows (fq.h), of which a little is sent at a time. While no bulk
- * stands in the TAP, nothing passes through here, unless the line has a rate (shaper.h). Memory is
- * made with the worker: QUEUE_LARGE and QUEUE_SMALL places; where they or QUEUE_BYTES are used up,
- * the flow with the most loses. Worker.
+ * wait in a queue that knows flows and classes (tiers.h), of which a little is sent at a time.
+ * While no bulk stands in the TAP, nothing passes through here, unless the line has a rate
+ * (shaper.h). Memory is made with the worker: QUEUE_LARGE and QUEUE_SMALL places; where they or
+ * QUEUE_BYTES are used up, the flow with the most loses. Worker.
  */
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "fwd/fq.h"
 #include "fwd/frame.h"
 #include "fwd/fwd.h"
+#include "fwd/tiers.h"
 
 struct worker;
 
@@ -30,8 +31,15 @@ struct worker;
 /* A flow that has not sent more since it was empty passes the others. */
 #define QUEUE_QUANTUM 16384
 
+/* Of one tier. Written here, read by the control thread (struct fwd_queue). */
+struct queue_tier {
+	_Atomic uint64_t backlog_bytes, backlog_frames;
+	_Atomic uint64_t sent, marked, full, late;
+	_Atomic uint64_t waits[FWD_WAITS], waits_us;
+};
+
 struct queue {
-	struct fq fq;
+	struct tiers tiers;
 	struct fq_chain large, small; /* free places */
 	struct fq_chain sent;	      /* until the datagrams made of them have left */
 	uint8_t *arena;
@@ -40,9 +48,7 @@ struct queue {
 	uint32_t bytes, frames; /* sent in this turn */
 	size_t turn_bytes;	/* may be sent in it */
 	uint32_t kbits;		/* the rate it is made for, 0: none */
-	/* Written here, read by the control thread (struct fwd_queue). */
-	_Atomic uint64_t backlog_bytes, backlog_frames;
-	_Atomic uint64_t waits[FWD_WAITS], waits_us;
+	struct queue_tier tier[FWD_TIERS];
 };
 
 void queue_init(struct queue *q);

@@ -454,6 +454,20 @@ static struct fwd_queue all_queues(const struct leond *d)
 	return all;
 }
 
+static void put_tiers(struct out *o, const char *name, const char *kind, const char *help,
+		      size_t field)
+{
+	struct fwd_queue q;
+
+	put_head(o, name, kind, help);
+	for (unsigned i = 0; i < FWD_TIERS; i++) {
+		fwd_queue_tier(o->d->fwd, (enum fwd_tier)i, &q);
+		put_sample(o, name);
+		put_label(o, "tier", fwd_tier_name((enum fwd_tier)i));
+		put_u64(o, *(const uint64_t *)((const char *)&q + field));
+	}
+}
+
 static void put_queues(struct out *o)
 {
 	struct fwd_queue q = all_queues(o->d);
@@ -480,6 +494,20 @@ static void put_queues(struct out *o)
 	put_seconds(o, q.waits_us);
 	put_sample(o, "queue_wait_seconds_count");
 	put_u64(o, below);
+	put_tiers(o, "queue_tier_bytes", "gauge", "Bytes that wait there, by tier.",
+		  offsetof(struct fwd_queue, backlog_bytes));
+	put_tiers(o, "queue_tier_frames_total", "counter", "Frames that waited there, by tier.",
+		  offsetof(struct fwd_queue, sent));
+	put_tiers(o, "queue_tier_wait_microseconds_total", "counter",
+		  "For how long they waited, added up.", offsetof(struct fwd_queue, waits_us));
+	put_tiers(o, "queue_tier_marked_total", "counter", "Of those, marked (ECN).",
+		  offsetof(struct fwd_queue, marked));
+	put_tiers(o, "queue_tier_late_total", "counter",
+		  "Frames of a flow that kept waiting too long, dropped.",
+		  offsetof(struct fwd_queue, late));
+	put_tiers(o, "queue_tier_full_total", "counter",
+		  "Frames of the flow that had most waiting, dropped for want of room.",
+		  offsetof(struct fwd_queue, full));
 }
 
 static void put_control(struct out *o)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * `show queues`: what waits between the TAP and the overlay, for how long frames waited, and what
- * was marked and dropped there. One queue for each worker. Control thread.
+ * was marked and dropped there, for each worker and for each tier. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
@@ -22,6 +22,18 @@ static void write_wait(struct jsonw *w, const char *key, const struct fwd_queue 
 	answer_known(w, key, total != 0, UINT64_C(1) << class);
 }
 
+static void write_figures(struct jsonw *w, const struct fwd_queue *q)
+{
+	jsonw_u64(w, "backlog_bytes", q->backlog_bytes);
+	jsonw_u64(w, "backlog_frames", q->backlog_frames);
+	jsonw_u64(w, "frames", q->sent);
+	write_wait(w, "wait_p50_us", q, 50);
+	write_wait(w, "wait_p99_us", q, 99);
+	jsonw_u64(w, "marked", q->marked);
+	jsonw_u64(w, "dropped_full", q->full);
+	jsonw_u64(w, "dropped_late", q->late);
+}
+
 static void write_queue(struct command *c, unsigned worker)
 {
 	struct fwd_queue q;
@@ -29,14 +41,19 @@ static void write_queue(struct command *c, unsigned worker)
 	fwd_queue(c->d->fwd, worker, &q);
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "worker", worker);
-	jsonw_u64(c->w, "backlog_bytes", q.backlog_bytes);
-	jsonw_u64(c->w, "backlog_frames", q.backlog_frames);
-	jsonw_u64(c->w, "frames", q.sent);
-	write_wait(c->w, "wait_p50_us", &q, 50);
-	write_wait(c->w, "wait_p99_us", &q, 99);
-	jsonw_u64(c->w, "marked", q.marked);
-	jsonw_u64(c->w, "dropped_full", q.full);
-	jsonw_u64(c->w, "dropped_late", q.late);
+	write_figures(c->w, &q);
+	jsonw_end(c->w);
+}
+
+static void write_tier(struct command *c, enum fwd_tier tier)
+{
+	struct fwd_queue q;
+
+	fwd_queue_tier(c->d->fwd, tier, &q);
+	jsonw_object(c->w, NULL);
+	jsonw_str(c->w, "tier", fwd_tier_name(tier));
+	jsonw_u64(c->w, "share_percent", fwd_tier_percent(tier));
+	write_figures(c->w, &q);
 	jsonw_end(c->w);
 }
 
@@ -65,6 +82,10 @@ enum command_result show_queues(struct command *c)
 	jsonw_array(c->w, "queues");
 	for (unsigned i = 0; i < c->d->tap.n_queues; i++)
 		write_queue(c, i);
+	jsonw_end(c->w);
+	jsonw_array(c->w, "tiers");
+	for (unsigned i = FWD_TIERS; i-- > 0;)
+		write_tier(c, (enum fwd_tier)i);
 	jsonw_end(c->w);
 	return CMD_DONE;
 }
