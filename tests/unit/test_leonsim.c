@@ -301,8 +301,8 @@ static struct effort effort_of(unsigned n)
 }
 
 /* What makes hundreds of nodes possible: sessions and messages grow with the pairs, bytes with
- * little more than them, the runs of a node's paths not at all; and when a link changes, what is sent
- * about it does not grow with the row it stands in. Counted, not timed. */
+ * little more than them, the runs of a node's paths not at all; and when a link changes, what is
+ * sent about it does not grow with the row it stands in. Counted, not timed. */
 static void effort_grows_with_the_pairs(void **state)
 {
 	struct effort few = effort_of(20), many = effort_of(60);

@@ -44,10 +44,14 @@ struct latdb {
 	uint32_t *changed_at;
 	uint32_t n_changed_at;
 	uint32_t n_dirty;
-	/* Announcement under way. */
+	/* Announcement under way; which of its messages each cell goes with, by slot. */
 	bool out_whole;
 	uint32_t out_base;
+	uint8_t *out_part;
+	uint32_t n_out_part, out_parts;
 };
+#define PART_NONE 0xff /* it is not sent */
+static_assert(MSG_PARTS_MAX < PART_NONE, "a part fits into a byte");
 
 struct latdb *latdb_new(void)
 {
@@ -69,6 +73,7 @@ void latdb_free(struct latdb *db)
 		row_clear(&db->row[i]);
 	free(db->row);
 	free(db->changed_at);
+	free(db->out_part);
 	free(db);
 }
 
@@ -419,54 +424,58 @@ static uint32_t part_for(node_id_t id, uint32_t parts, uint16_t *used, bool *spi
 	return part;
 }
 
-/* Number of messages that the slice makes; *n is the number of its entries. */
-static uint32_t slice_parts(const struct slice *s, uint32_t *n)
-{
-	uint32_t parts;
-
-	*n = 0;
-	for (uint32_t i = 0; i < s->r->n_cells; i++)
-		*n += slice_node(s, i) != NODE_ID_NONE;
-	parts = max_of((*n + MSG_ROW_MAX - 1) / MSG_ROW_MAX, 1u);
-	for (; parts > 1 && parts < MSG_PARTS_MAX; parts++) {
-		uint16_t used[MSG_PARTS_MAX] = { 0 };
-		bool spilled = false;
-
-		for (uint32_t i = 0; i < s->r->n_cells && !spilled; i++) {
-			node_id_t id = slice_node(s, i);
-
-			if (id != NODE_ID_NONE)
-				part_for(id, parts, used, &spilled);
-		}
-		if (!spilled)
-			break;
-	}
-	return min_of(parts, (uint32_t)MSG_PARTS_MAX);
-}
-
-/* Part number *iter of the slice; false where there is no such part. */
-static bool slice_next(const struct slice *s, uint32_t *iter, struct msg_row *out)
+/* Notes the part of each cell that is sent, of so many; false where one would have to spill. */
+static bool place(struct latdb *db, const struct slice *s, uint32_t parts)
 {
 	uint16_t used[MSG_PARTS_MAX] = { 0 };
-	uint32_t n, parts = slice_parts(s, &n);
-	bool spilled;
+	bool spilled = false;
 
-	if (*iter >= parts)
+	for (uint32_t i = 0; i < s->r->n_cells && (!spilled || parts == MSG_PARTS_MAX); i++)
+		if (db->out_part[i] != PART_NONE)
+			db->out_part[i] = (uint8_t)part_for(nodedb_at(s->nodes, (uint16_t)i)->id,
+							    parts, used, &spilled);
+	return !spilled;
+}
+
+/* Cuts the slice into messages, once for all of them: with hundreds of nodes a row is several, and
+ * it is cut anew for whoever joins. */
+static void plan_parts(struct latdb *db, const struct slice *s)
+{
+	uint32_t n = 0, parts;
+
+	db->out_part = grow(db->out_part, &db->n_out_part, s->r->n_cells, 1);
+	for (uint32_t i = 0; i < s->r->n_cells; i++) {
+		/* CONF_NODES_LIMIT entries fit into MSG_PARTS_MAX parts; n is compared all the
+		 * same. */
+		bool sent = n < MSG_PARTS_MAX * MSG_ROW_MAX && slice_node(s, i) != NODE_ID_NONE;
+
+		db->out_part[i] = sent ? 0 : PART_NONE;
+		n += sent;
+	}
+	parts = max_of((n + MSG_ROW_MAX - 1) / MSG_ROW_MAX, 1u);
+	while (!place(db, s, parts) && parts < MSG_PARTS_MAX)
+		parts++;
+	db->out_parts = parts;
+}
+
+/* Part number *iter of the slice, as it was cut; false where there is no such part. */
+static bool slice_next(const struct latdb *db, const struct slice *s, uint32_t *iter,
+		       struct msg_row *out)
+{
+	if (*iter >= db->out_parts)
 		return false;
 	out->incarnation = s->r->incarnation;
 	out->seq = s->r->seq;
 	out->part = (uint16_t)*iter;
-	out->parts = (uint16_t)parts;
+	out->parts = (uint16_t)db->out_parts;
 	out->n = 0;
-	/* CONF_NODES_LIMIT entries fit into MSG_PARTS_MAX parts; n is compared all the same. */
-	for (uint32_t i = 0; i < s->r->n_cells && n <= MSG_PARTS_MAX * MSG_ROW_MAX; i++) {
-		node_id_t id = slice_node(s, i);
+	for (uint32_t i = 0; i < min_of(s->r->n_cells, db->n_out_part); i++) {
 		struct cell c = s->r->cell[i];
 
-		if (id == NODE_ID_NONE || part_for(id, parts, used, &spilled) != *iter)
+		if (db->out_part[i] != *iter)
 			continue;
 		out->entry[out->n++] = (struct row_entry){
-			.node = id,
+			.node = nodedb_at(s->nodes, (uint16_t)i)->id,
 			.up = cell_is_up(c),
 			.rtt_us = c.rtt_up & CELL_US_MAX,
 			.lasting_us = c.lasting_us,
@@ -536,5 +545,7 @@ bool latdb_own_next(struct latdb *db, struct nodedb *nodes, uint64_t incarnation
 	s.changes = db->out_whole ? NULL : db;
 	out->origin = nodedb_at(nodes, SLOT_SELF)->id;
 	out->base = db->out_base;
-	return slice_next(&s, iter, out);
+	if (*iter == 0)
+		plan_parts(db, &s);
+	return slice_next(db, &s, iter, out);
 }

@@ -148,8 +148,8 @@ bool latdb_own_dirty(const struct latdb *db);
 /*
  * Next messages of the own row: with whole = false only what changed, as one new sequence with
  * base = the sequence before (all of it, base 0, where it is the first of an incarnation); with
- * whole = true everything at the current sequence, base 0. Call until it returns false; *iter
- * starts at 0. Node-ids come from nodedb.
+ * whole = true everything at the current sequence, base 0. Call until it returns false, without
+ * changing the database or the nodes in between; *iter starts at 0. Node-ids come from nodedb.
  */
 bool latdb_own_next(struct latdb *db, struct nodedb *nodes, uint64_t incarnation, bool whole,
 		    uint32_t *iter, struct msg_row *out);
