@@ -4,21 +4,28 @@
 
 #include "base/defs.h"
 
-/* Mostly what lasts; what is now has a say, or a path that turned bad would be kept for half an
- * hour. */
-static uint64_t cost_of(const struct path *p)
+/* By what a path is chosen. */
+struct yardstick {
+	uint32_t first_us;    /* what the other copy takes now; COST_INFINITE: there is none */
+	uint32_t now_percent; /* weight of what is now; the rest has what lasts */
+	uint32_t percent;     /* to be better by, for a change */
+};
+
+/* Now the copy that comes first counts. What is now has a say of its own without another copy
+ * too, or a path that turned bad would be kept for as long as what lasts takes to tell. */
+static uint64_t cost_of(const struct path *p, const struct yardstick *y)
 {
-	return ((uint64_t)p->lasting_us * (100 - SECOND_NOW_PERCENT) +
-		(uint64_t)p->cost_us * SECOND_NOW_PERCENT) /
+	return ((uint64_t)p->lasting_us * (100 - y->now_percent) +
+		(uint64_t)min_of(p->cost_us, y->first_us) * y->now_percent) /
 	       100;
 }
 
 /* No path that begins with this link costs less. */
-static uint64_t least_cost(const struct cell *link)
+static uint64_t least_cost(const struct cell *link, const struct yardstick *y)
 {
 	struct path p = { .cost_us = link->rtt_up & CELL_US_MAX, .lasting_us = link->lasting_us };
 
-	return cost_of(&p);
+	return cost_of(&p, y);
 }
 
 static bool may_relay(const struct path_params *pp, uint16_t slot)
@@ -28,69 +35,105 @@ static bool may_relay(const struct path_params *pp, uint16_t slot)
 
 /* Silence is no reason to leave a path, since the other copy takes another; but it is one to choose
  * any other first. */
-static bool is_before(const struct path *p, const struct path *best)
+static bool is_before(const struct path *p, const struct path *best, const struct yardstick *y)
 {
 	if (!path_works(p) || !path_works(best))
 		return path_works(p);
-	return p->silent != best->silent ? best->silent : cost_of(p) < cost_of(best);
+	return p->silent != best->silent ? best->silent : cost_of(p, y) < cost_of(best, y);
 }
 
-/* Over the relay that is best in the long run, leaving out `but`; n_hops 0 where there is none. */
-static struct path best_relayed(const struct latdb *db, const struct path_params *pp,
-				uint16_t n_slots, uint16_t to, uint16_t but)
+/* What is looked at for the paths to one node. */
+struct look {
+	const struct latdb *db;
+	const struct path_params *pp;
+	uint16_t n_slots, to;
+};
+
+/* Over the relay that is best by the yardstick, leaving out `but`; n_hops 0 where there is none. */
+static struct path best_relayed(const struct look *l, uint16_t but, const struct yardstick *y)
 {
 	struct path best = { .cost_us = COST_INFINITE, .lasting_us = COST_INFINITE };
 	uint32_t n;
-	const struct cell *own = latdb_row(db, SLOT_SELF, &n);
+	const struct cell *own = latdb_row(l->db, SLOT_SELF, &n);
 
-	n_slots = (uint16_t)min_of(n, (uint32_t)n_slots);
-	for (uint16_t k = SLOT_SELF + 1; k < n_slots; k++) {
-		struct path p = { .n_hops = 2, .hop = { k, to } };
+	n = min_of(n, (uint32_t)l->n_slots);
+	for (uint16_t k = SLOT_SELF + 1; k < n; k++) {
+		struct path p = { .n_hops = 2, .hop = { k, l->to } };
 
-		if (k == to || k == but || !may_relay(pp, k) ||
-		    (!best.silent && least_cost(&own[k]) >= cost_of(&best)))
+		if (k == l->to || k == but || !may_relay(l->pp, k) ||
+		    (!best.silent && least_cost(&own[k], y) >= cost_of(&best, y)))
 			continue;
-		path_evaluate(db, pp, SLOT_SELF, &p);
-		if (is_before(&p, &best))
+		path_evaluate(l->db, l->pp, SLOT_SELF, &p);
+		if (is_before(&p, &best, y))
 			best = p;
 	}
 	return best;
 }
 
-static bool is_better(const struct path *p, const struct path *in_use)
+static bool is_better(const struct path *p, const struct path *in_use, const struct yardstick *y)
 {
-	uint64_t bar = cost_of(in_use) * (100 - SECOND_PERCENT) / 100;
+	uint64_t bar = cost_of(in_use, y) * (100 - y->percent) / 100;
 
-	return path_works(p) && (!path_works(in_use) || cost_of(p) < bar);
+	return path_works(p) && (!path_works(in_use) || cost_of(p, y) < bar);
 }
 
 /* The direct link, else the best relay, kept like the second one. */
-static struct path choose_first(const struct second *s, const struct latdb *db,
-				const struct path_params *pp, uint16_t n_slots, uint16_t to)
+static struct path choose_first(const struct second *s, const struct look *l)
 {
-	struct path direct = { .n_hops = 1, .hop = { to } }, kept = s->first, best;
+	const struct yardstick alone = { .first_us = COST_INFINITE,
+					 .now_percent = FIRST_NOW_PERCENT,
+					 .percent = FIRST_PERCENT };
+	struct path direct = { .n_hops = 1, .hop = { l->to } }, kept = s->first, best;
 
-	path_evaluate(db, pp, SLOT_SELF, &direct);
+	path_evaluate(l->db, l->pp, SLOT_SELF, &direct);
 	if (path_works(&direct))
 		return direct;
-	path_evaluate(db, pp, SLOT_SELF, &kept);
-	best = best_relayed(db, pp, n_slots, to, SLOT_NONE);
-	return kept.n_hops > 1 && !is_better(&best, &kept) ? kept : best;
+	path_evaluate(l->db, l->pp, SLOT_SELF, &kept);
+	best = best_relayed(l, SLOT_NONE, &alone);
+	return kept.n_hops > 1 && !is_better(&best, &kept, &alone) ? kept : best;
+}
+
+/* Whichever of the two copies comes first, it comes no later with p than with q. */
+static bool is_no_later(const struct path *p, const struct path *q, uint32_t first_us)
+{
+	return !p->silent && min_of(p->cost_us, first_us) <= min_of(q->cost_us, first_us);
+}
+
+/* What to take in place of s->path, which was evaluated just now; n_hops 0: it stays. */
+static struct path choose_second(const struct second *s, const struct look *l)
+{
+	/* Along a link that is silent maybe nothing arrives. */
+	bool first_works = path_works(&s->first) && !s->first.silent;
+	const struct yardstick beside = { .first_us =
+						  first_works ? s->first.cost_us : COST_INFINITE,
+					  .now_percent = SECOND_NOW_PERCENT,
+					  .percent = SECOND_PERCENT },
+			       lasting = { .percent = SECOND_LASTING_PERCENT };
+	uint16_t but = s->first.n_hops > 1 ? s->first.hop[0] : SLOT_NONE;
+	struct path best = best_relayed(l, but, &beside);
+
+	if (is_better(&best, &s->path, &beside))
+		return best;
+	best = best_relayed(l, but, &lasting);
+	if (is_better(&best, &s->path, &lasting) && is_no_later(&best, &s->path, beside.first_us))
+		return best;
+	return (struct path){ 0 };
 }
 
 void second_run(struct second *s, const struct latdb *db, const struct path_params *pp,
 		uint16_t n_slots, uint16_t to, mono_t now)
 {
-	struct path first = choose_first(s, db, pp, n_slots, to), best;
+	const struct look l = { db, pp, n_slots, to };
+	struct path first = choose_first(s, &l), path;
 	bool had = s->first.n_hops > 0 || s->path.n_hops > 0, same = path_same(&first, &s->first);
 
 	s->first = first;
 	path_evaluate(db, pp, SLOT_SELF, &s->path);
-	best = best_relayed(db, pp, n_slots, to, first.n_hops > 1 ? first.hop[0] : SLOT_NONE);
 	if (first.n_hops > 1 && s->path.n_hops > 1 && s->path.hop[0] == first.hop[0])
 		s->path.n_hops = 0;
-	if (is_better(&best, &s->path)) {
-		s->path = best;
+	path = choose_second(s, &l);
+	if (path.n_hops) {
+		s->path = path;
 		s->since = now;
 		same = false;
 	}

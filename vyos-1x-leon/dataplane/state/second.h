@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two paths for two copies of critical traffic: a first one, and the best that shares no
- * link and no relay with it. Both are chosen by their latency in the long run: of the two
- * copies the one that arrives first is used, so following each short change would gain
- * nothing. Pure; control thread.
+ * Two paths for two copies of critical traffic: a first one, and a second that shares no
+ * link and no relay with it. Of the two copies the one that arrives first is used, so what counts
+ * is the smaller of the two latencies. Pure; control thread. Decision 048 has the figures.
  *
  * The first path is the direct link while it is up, since that never changes; otherwise the best
- * one. The second goes over one relay: of those that are disjoint the best in the long run, with a
- * little of what is now, kept until another is better by SECOND_PERCENT, or until it breaks.
- * Silence alone does not count as broken: the other copy takes another path.
+ * relay in the long run. The second goes over one relay, and is kept until another
+ *  - is better by SECOND_PERCENT of a cost in which most of the weight has the latency of the copy
+ *    that would arrive first now, and the rest what lasts. While the first path is good the former
+ *    is the same with any second; when the first turns bad, the second is what the traffic sees;
+ *  - or is better in the long run by SECOND_LASTING_PERCENT and lets no copy arrive later now;
+ * or until it breaks. Silence alone does not count as broken: the other copy takes another path.
  */
 #pragma once
 
@@ -17,8 +19,12 @@
 #include "base/mono.h"
 #include "state/path.h"
 
-#define SECOND_PERCENT	   22
-#define SECOND_NOW_PERCENT 20 /* weight of what is now; the rest has what lasts */
+#define SECOND_PERCENT	       32
+#define SECOND_NOW_PERCENT     70 /* weight of what is now; the rest has what lasts */
+#define SECOND_LASTING_PERCENT 30
+/* The same as the upper two of the first path, where that is a relayed one. */
+#define FIRST_PERCENT	  22
+#define FIRST_NOW_PERCENT 20
 
 struct second {
 	struct path first, path; /* n_hops 0: there is none */

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The two paths of critical frames (state/second.h): node 0 sends to node 1, over the direct link
+ * and over one of the relays 2, 3 and 4. Times in ms: what is now, and what lasts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "state/second.h"
+
+#define N  5
+#define TO 1
+
+struct lab {
+	struct latdb *db;
+	struct path_params pp;
+	struct second s;
+	uint32_t seq;
+};
+
+static int setup(void **state)
+{
+	static struct lab l;
+
+	l = (struct lab){ .db = latdb_new(), .pp = { .maximum_relays = 3 } };
+	*state = &l;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	latdb_free(((struct lab *)*state)->db);
+	return 0;
+}
+
+static uint16_t slot_is_id_minus_one(void *arg, node_id_t id)
+{
+	(void)arg;
+	return (uint16_t)(id - 1);
+}
+
+/* Our own link to a node. */
+static void link_is(struct lab *l, uint16_t to, uint32_t now_ms, uint32_t lasting_ms)
+{
+	struct lat_entry e = { .rtt_us = now_ms * 1000,
+			       .lasting_us = lasting_ms * 1000,
+			       .mtu = 1400,
+			       .up = now_ms > 0 };
+
+	latdb_set(l->db, to, &e);
+}
+
+/* The link between a relay and the destination takes a millisecond, so that ours to the relay is
+ * what counts. */
+static void relays_reach_it(struct lab *l)
+{
+	l->seq++;
+	for (uint16_t from = 1; from < N; from++) {
+		struct msg_row m = { .incarnation = 1, .seq = l->seq, .parts = 1 };
+
+		for (uint16_t to = 1; to < N; to++)
+			if (to != from)
+				m.entry[m.n++] = (struct row_entry){ .node = to + 1u,
+								     .up = true,
+								     .rtt_us = 1000,
+								     .lasting_us = 1000,
+								     .mtu = 1400 };
+		latdb_merge(l->db, from, &m, slot_is_id_minus_one, NULL);
+	}
+}
+
+static void run(struct lab *l)
+{
+	second_run(&l->s, l->db, &l->pp, N, TO, (mono_t){ .ns = 1 });
+}
+
+static uint16_t relay_of(const struct path *p)
+{
+	return p->n_hops == 2 ? p->hop[0] : SLOT_NONE;
+}
+
+static void begin(struct lab *l, uint32_t direct_ms, uint32_t two_ms, uint32_t three_ms)
+{
+	relays_reach_it(l);
+	link_is(l, TO, direct_ms, direct_ms);
+	link_is(l, 2, two_ms, two_ms);
+	link_is(l, 3, three_ms, three_ms);
+	run(l);
+	assert_int_equal(l->s.first.n_hops, 1);
+	assert_int_equal(relay_of(&l->s.path), two_ms <= three_ms ? 2 : 3);
+	assert_int_equal(l->s.n_changes, 0);
+}
+
+/* While the direct link is good, what the second does at the moment is of no account. */
+static void nothing_moves_while_the_first_is_good(void **state)
+{
+	struct lab *l = *state;
+
+	begin(l, 40, 50, 60);
+	link_is(l, 2, 400, 55);
+	run(l);
+	assert_int_equal(relay_of(&l->s.path), 2);
+	assert_int_equal(l->s.n_changes, 0);
+}
+
+/* When it turns bad, the second is what the traffic sees: the one that is good now is taken, though
+ * another is better in the long run. */
+static void what_is_good_now_counts_when_the_first_is_bad(void **state)
+{
+	struct lab *l = *state;
+
+	begin(l, 40, 50, 60);
+	link_is(l, 2, 120, 50);
+	link_is(l, TO, 300, 40);
+	run(l);
+	assert_int_equal(relay_of(&l->s.path), 3);
+	assert_int_equal(l->s.n_changes, 1);
+	/* And stays when it is good again: now nothing is gained by another change. */
+	link_is(l, TO, 40, 40);
+	link_is(l, 2, 50, 50);
+	run(l);
+	assert_int_equal(relay_of(&l->s.path), 3);
+	assert_int_equal(l->s.n_changes, 1);
+}
+
+/* A silent link is as good as none, whatever it took before. */
+static void a_silent_first_counts_for_nothing(void **state)
+{
+	struct lab *l = *state;
+	struct lat_entry silent = {
+		.rtt_us = 45000, .lasting_us = 40000, .up = true, .silent = true
+	};
+
+	begin(l, 40, 50, 60);
+	link_is(l, 2, 120, 50);
+	run(l);
+	assert_int_equal(relay_of(&l->s.path), 2);
+	latdb_set(l->db, TO, &silent);
+	run(l);
+	assert_int_equal(l->s.first.n_hops, 1);
+	assert_int_equal(relay_of(&l->s.path), 3);
+}
+
+/* A second that is much too long in the long run is replaced too, though no copy comes earlier for
+ * it now: it would be all that is left when the first breaks. */
+static void what_lasts_counts_too(void **state)
+{
+	struct lab *l = *state;
+
+	begin(l, 60, 70, 200);
+	link_is(l, 4, 60, 60);
+	run(l);
+	assert_int_equal(relay_of(&l->s.path), 2);
+	link_is(l, 4, 45, 45);
+	link_is(l, TO, 40, 40);
+	run(l);
+	assert_int_equal(relay_of(&l->s.path), 4);
+	assert_int_equal(l->s.n_changes, 1);
+}
+
+/* But not as long as copies would come later for it. */
+static void what_lasts_waits_while_it_is_worse_now(void **state)
+{
+	struct lab *l = *state;
+
+	begin(l, 60, 70, 200);
+	link_is(l, TO, 80, 60);
+	link_is(l, 4, 75, 40);
+	run(l);
+	assert_int_equal(relay_of(&l->s.path), 2);
+	link_is(l, 4, 65, 40);
+	run(l);
+	assert_int_equal(relay_of(&l->s.path), 4);
+}
+
+/* Without a direct link two relays, never the same. */
+static void two_relays_share_nothing(void **state)
+{
+	struct lab *l = *state;
+
+	begin(l, 40, 50, 60);
+	link_is(l, TO, 0, 0);
+	run(l);
+	assert_int_equal(relay_of(&l->s.first), 2);
+	assert_int_equal(relay_of(&l->s.path), 3);
+	link_is(l, 2, 0, 0);
+	run(l);
+	assert_int_equal(relay_of(&l->s.first), 3);
+	assert_int_equal(l->s.path.n_hops, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(nothing_moves_while_the_first_is_good, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_good_now_counts_when_the_first_is_bad,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_silent_first_counts_for_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_lasts_counts_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_lasts_waits_while_it_is_worse_now, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(two_relays_share_nothing, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
