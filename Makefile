@@ -10,9 +10,6 @@ SOAK_MINUTES ?= 30
 VM_PYTEST := $(PYTHON) -B tests/vm/run.py $(PYTHON) -B -m pytest -p no:cacheprovider -ra
 # Tests of tests/netns that look at what kernels have or have not.
 VM_TESTS ?= vrf vlans vyos_device offload export export_own
-# Acceleration there: sockets in the middle of a connection, and what needs VLAN devices.
-VM_ACCEL ?= 'tests/netns/test_accel.py::test_cycles' \
-	tests/accel/test_accel_robust.py::test_same_connection_in_two_vlans
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
@@ -56,7 +53,7 @@ check-observability: all ## alert rules with promtool, the map in a browser; ins
 
 check-vm: all ## VRFs, VLANs and offloads of Debian's kernel, in a virtual machine: minutes
 	.ci/deps check vm
-	$(VM_PYTEST) $(PYTEST_ARGS) $(addprefix tests/netns/test_,$(VM_TESTS:=.py)) $(VM_ACCEL)
+	$(VM_PYTEST) $(PYTEST_ARGS) $(addprefix tests/netns/test_,$(VM_TESTS:=.py))
 
 check-ipsec: all ## IPsec on a kernel with ESP, in a virtual machine: minutes, PYTEST_ARGS selects
 	.ci/deps check vm ipsec
