@@ -22,7 +22,8 @@
 struct line {
 	/* Set by the test. */
 	double kbits, buffer_ms, base_ms, jitter_ms;
-	double back_ms; /* a queue on the way back */
+	uint32_t shaken_us; /* what round trips differ because of others' bulk, lately */
+	double back_ms;	    /* a queue on the way back */
 	double others_kbits;
 	double wants_kbits;    /* ours: no more than this */
 	uint32_t shaped_kbits; /* 0: as TCP likes */
@@ -143,6 +144,7 @@ static inline bool line_answer(struct line *l, struct load_sample *s)
 		.counted_us = (uint32_t)(int64_t)(arrived * 1000),
 		.delivered = (uint32_t)(p->delivered / LINE_DATAGRAM),
 		.epoch = 1,
+		.jitter_us = l->shaken_us + (uint32_t)(l->jitter_ms * 300),
 		.tx_datagrams = (uint64_t)(l->sent / LINE_DATAGRAM),
 		.tx_bytes = (uint64_t)(l->sent / LINE_DATAGRAM) * LINE_DATAGRAM,
 		.rx_bytes = (uint64_t)l->back,

@@ -49,7 +49,7 @@ static void step(struct site *s)
 	s->in.latest_kbits = s->load.latest_kbits;
 	s->in.ours = s->load.there.ours;
 	s->in.rtt_us = (uint32_t)s->load.idle_us;
-	s->in.jitter_us = (uint32_t)(s->line.jitter_ms * 300);
+	s->in.jitter_us = link_load_jitter(&s->load);
 	s->in.backlog = s->line.shaped_kbits && s->line.wants_kbits > s->line.shaped_kbits;
 	s->line.shaped_kbits = autorate_step(&s->rate, &s->in, line_now(&s->line));
 	if (autorate_asks(&s->rate, line_now(&s->line)))
@@ -230,6 +230,28 @@ static void a_longer_way_is_no_queue(void **state)
 	}
 }
 
+/* Bulk of others shook the round trips until a moment ago: that is no noise of the line. */
+static void bulk_of_others_before(void **state)
+{
+	static const double kbits[] = { 10000, 50000, 200000 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits); i++) {
+		struct site s = site(kbits[i], 20);
+
+		s.line.wants_kbits = 0;
+		run(&s, 20000);
+		s.line.shaken_us = 22000;
+		run(&s, 20000);
+		s.line.wants_kbits = PLENTY;
+		run(&s, 5000);
+		run(&s, 10000);
+		say("others before", &s);
+		assert_true(p(&s, 99) <= 12);
+		assert_true(s.delivered >= .92 * s.line.kbits);
+	}
+}
+
 /* What was found is too much, and bulk sends a little more than the line carries: nothing waits
  * here, and the queue there grows slowly. */
 static void a_limit_that_does_not_bind(void **state)
@@ -349,6 +371,7 @@ int main(void)
 		cmocka_unit_test(a_line_that_falls_is_followed),
 		cmocka_unit_test(no_collapse),
 		cmocka_unit_test(a_longer_way_is_no_queue),
+		cmocka_unit_test(bulk_of_others_before),
 		cmocka_unit_test(a_limit_that_does_not_bind),
 		cmocka_unit_test(found_within_two_seconds),
 		cmocka_unit_test(fast_lines_are_left_alone),

@@ -170,9 +170,8 @@ void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
 
 /* --- looking at it --- */
 struct nodedb *overlay_nodes(struct overlay *o);
-/* What of the direct link's delay is ours, and how much one round trip differs from the next; NULL:
- * it is down. */
-const struct link_load *overlay_load(const struct overlay *o, uint16_t slot, int64_t *jitter_us);
+/* What of the direct link's delay is ours; NULL: it is down. */
+const struct link_load *overlay_load(const struct overlay *o, uint16_t slot);
 const struct latdb *overlay_latdb(const struct overlay *o);
 /* Path choice to a slot; NULL where there is none. */
 const struct choice *overlay_choice(const struct overlay *o, uint16_t slot);

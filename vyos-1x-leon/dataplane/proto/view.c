@@ -110,14 +110,11 @@ unsigned overlay_estranged(const struct overlay *o, node_id_t *id, unsigned max)
 	return n;
 }
 
-const struct link_load *overlay_load(const struct overlay *o, uint16_t slot, int64_t *jitter_us)
+const struct link_load *overlay_load(const struct overlay *o, uint16_t slot)
 {
 	const struct peer *p = peer_at(o, slot);
 
-	if (!p || !p->probe.up)
-		return NULL;
-	*jitter_us = p->probe.filter.jitter_us;
-	return &p->probe.load;
+	return p && p->probe.up ? &p->probe.load : NULL;
 }
 
 bool overlay_link(const struct overlay *o, uint16_t slot, struct overlay_link *out)

@@ -220,6 +220,7 @@ static void start(struct link_load *l, const struct load_sample *s, mono_t now)
 				 .latest = here,
 				 .seen_datagrams = s->tx_datagrams };
 	begin(&l->base, s->rtt_us, now);
+	begin(&l->jitter, s->jitter_us, now);
 	begin(&l->there.least, 0, now);
 	begin(&l->back.least, 0, now);
 	begin(&l->there.sent, 0, now);
@@ -246,6 +247,7 @@ uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t
 		note_received(l, s, now);
 		l->at = now;
 	}
+	note_least(&l->jitter, s->jitter_us, BASE_MS, now);
 	base = min_of(l->base.cur, l->base.prev);
 	tell_apart(l, s, max_of((int64_t)s->rtt_us - base, (int64_t)0));
 	/* What the link is without us is what it was then, not the least that it ever was. */

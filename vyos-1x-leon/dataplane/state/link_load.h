@@ -45,10 +45,11 @@ struct link_load {
 	mono_t first_at, at; /* of the samples */
 	mono_t asked;	     /* when the PING of the last one was sent */
 	struct load_way there, back;
-	struct load_extreme base; /* least round trip in us, without own load */
-	int64_t idle_us;	  /* smoothed round trip without own load */
-	struct load_mark mark[2]; /* older, newer */
-	mono_t back_at;		  /* the same of what we received, by our clock */
+	struct load_extreme base;   /* least round trip in us, without own load */
+	struct load_extreme jitter; /* least of it for minutes, in us */
+	int64_t idle_us;	    /* smoothed round trip without own load */
+	struct load_mark mark[2];   /* older, newer */
+	mono_t back_at;		    /* the same of what we received, by our clock */
 	uint64_t back_bytes;
 	uint64_t size_bytes, size_datagrams; /* sent lately: the size of one */
 	uint64_t seen_datagrams;
@@ -68,6 +69,8 @@ struct load_sample {
 	uint32_t there_us, back_us;
 	/* The other end: our datagrams that it had, and when, by its clock; its run. */
 	uint32_t counted_us, delivered, epoch;
+	/* What one round trip differs from the next, lately. */
+	uint32_t jitter_us;
 	/* Ours, now: datagrams sent, and bytes of IP packets each way. */
 	uint64_t tx_datagrams, tx_bytes, rx_bytes;
 	/* Queues of ours on other links of this node: theirs may be the same line. */
@@ -85,6 +88,13 @@ static inline int64_t link_load_sent(const struct link_load *l)
 static inline int64_t link_load_base(const struct link_load *l)
 {
 	return l->there.least.cur < l->there.least.prev ? l->there.least.cur : l->there.least.prev;
+}
+
+/* How much round trips differ when nothing fills the line: bulk, ours and that of others, makes
+ * them differ more. */
+static inline uint32_t link_load_jitter(const struct link_load *l)
+{
+	return (uint32_t)(l->jitter.cur < l->jitter.prev ? l->jitter.cur : l->jitter.prev);
 }
 
 void link_load_reset(struct link_load *l);

@@ -29,20 +29,19 @@ struct line {
 
 /* --- what is measured --- */
 
-static const struct link_load *load_at(const struct leond *d, uint16_t slot, mono_t now,
-				       int64_t *jitter_us)
+static const struct link_load *load_at(const struct leond *d, uint16_t slot, mono_t now)
 {
-	const struct link_load *l = overlay_load(d->overlay, slot, jitter_us);
+	const struct link_load *l = overlay_load(d->overlay, slot);
 
 	return l && l->known && mono_sub_ms(now, l->at) < FRESH_MS ? l : NULL;
 }
 
 static int64_t most_sent(const struct leond *d, uint16_t n, mono_t now)
 {
-	int64_t most = 0, jitter_us;
+	int64_t most = 0;
 
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
-		const struct link_load *l = load_at(d, slot, now, &jitter_us);
+		const struct link_load *l = load_at(d, slot, now);
 
 		if (l)
 			most = max_of(most, link_load_sent(l));
@@ -55,7 +54,7 @@ static bool counts(const struct link_load *l, int64_t most)
 	return most && link_load_sent(l) >= most / PART;
 }
 
-static void take_link(struct autorate_input *in, const struct link_load *l, int64_t jitter_us)
+static void take_link(struct autorate_input *in, const struct link_load *l)
 {
 	uint32_t stood_us = min_of(l->queue_us, l->stood_us);
 
@@ -65,7 +64,7 @@ static void take_link(struct autorate_input *in, const struct link_load *l, int6
 	}
 	in->stood_us = min_of(in->stood_us, l->stood_us);
 	in->rtt_us = max_of(in->rtt_us, (uint32_t)min_of(l->idle_us, (int64_t)UINT32_MAX));
-	in->jitter_us = max_of(in->jitter_us, (uint32_t)min_of(jitter_us, (int64_t)UINT32_MAX));
+	in->jitter_us = max_of(in->jitter_us, link_load_jitter(l));
 	in->delivered_kbits += min_of(l->delivered_kbits, UINT32_MAX - in->delivered_kbits);
 	in->latest_kbits += min_of(l->latest_kbits, UINT32_MAX - in->latest_kbits);
 	in->ours |= l->there.ours;
@@ -90,16 +89,16 @@ static void look(struct leond *d, mono_t now)
 	struct line *line = d->line;
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
 	struct autorate_input in = { .queue_us = UINT32_MAX, .stood_us = UINT32_MAX };
-	int64_t most = most_sent(d, n, now), jitter_us;
+	int64_t most = most_sent(d, n, now);
 	mono_t latest = line->seen;
 	bool any = false;
 
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
-		const struct link_load *l = load_at(d, slot, now, &jitter_us);
+		const struct link_load *l = load_at(d, slot, now);
 
 		if (!l || !counts(l, most))
 			continue;
-		take_link(&in, l, jitter_us);
+		take_link(&in, l);
 		any = true;
 		if (mono_before(latest, l->at))
 			latest = l->at;
@@ -116,10 +115,10 @@ static void look(struct leond *d, mono_t now)
 static void ask(struct leond *d, mono_t now)
 {
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
-	int64_t most = most_sent(d, n, now), jitter_us;
+	int64_t most = most_sent(d, n, now);
 
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
-		const struct link_load *l = load_at(d, slot, now, &jitter_us);
+		const struct link_load *l = load_at(d, slot, now);
 
 		if (l && counts(l, most))
 			overlay_probe(d->overlay, slot);
