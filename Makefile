@@ -14,8 +14,8 @@ export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
 	check-packaging check-observability check-fresh check-ipsec check-vm check-image check-image-vyos \
-	check-deploy check-release check-mixed bench eval eval-accel deb deb-cross image image-vyos release \
-	lint format fuzz fuzz-long fuzz-coverage soak soak-accel clean help
+	check-image-arm check-deploy check-release check-mixed bench eval eval-accel deb deb-cross \
+	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage soak soak-accel clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -63,6 +63,10 @@ check-image: all ## three virtual machines boot the image and are an overlay: an
 	.ci/deps check check-image
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image/test_boot.py
 
+check-image-arm: all ## a machine of arm64 boots its image and joins a node here: half an hour
+	.ci/deps check check-image-arm
+	$(PYTHON) -B -m pytest -p no:cacheprovider -ra -s $(PYTEST_ARGS) tests/image/test_arm64.py
+
 check-image-vyos: deb ## a root file system becomes a VyOS disk, and it boots: half an hour without KVM
 	.ci/deps check check-image image
 	$(PYTHON) -B tests/image/vyos_root.py build/image-vyos/stand-in.tar.xz
@@ -107,6 +111,10 @@ deb-cross: deb ## the package leond for arm64 as well, by a cross compiler, in b
 image: deb ## cloud image of Debian 13 (qcow2, raw) in build/image/; IMAGE_ARGS: build.py --help
 	.ci/deps image
 	$(PYTHON) -B packaging/image/build.py $(IMAGE_ARGS)
+
+image-arm: deb-cross ## the cloud image for arm64, in build/image/; its programs are emulated
+	.ci/deps image-arm
+	$(PYTHON) -B packaging/image/build.py --arch arm64 $(IMAGE_ARGS)
 
 image-vyos: deb ## vyos-build's own programs on our flavors; IMAGE_VYOS_ARGS: image_vyos.py --help
 	.ci/deps image image-vyos

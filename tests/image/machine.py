@@ -33,6 +33,7 @@ SLOW = 6
 OVMF = ('/usr/share/OVMF/OVMF_CODE_4M.secboot.fd', '/usr/share/OVMF/OVMF_VARS_4M.ms.fd')
 # The one without them, which starts any loader.
 OVMF_OPEN = '/usr/share/OVMF/OVMF_CODE_4M.fd'
+AAVMF = ('/usr/share/AAVMF/AAVMF_CODE.ms.fd', '/usr/share/AAVMF/AAVMF_VARS.ms.fd')
 
 NAT = '''table ip elastic {{
     chain in {{
@@ -98,14 +99,15 @@ class Site:
 class Machine:
     live = []
 
-    def __init__(self, site, folder, image, key, number, uefi=False, data_disk=None, slow=False):
+    def __init__(self, site, folder, image, key, number, uefi=False, data_disk=None, slow=False,
+                 arch='amd64'):
         self.name = f'{site.name}-{number}'
         self.site, self.key, self.number = site, key, number
         self.folder = folder / self.name
         self.folder.mkdir()
         self.serial = self.folder / 'console'
         self.image, self.uefi, self.data_disk = image, uefi, data_disk
-        self.slow = slow
+        self.slow, self.arch = slow, arch
         self.process = None
         self.begin = None
 
@@ -114,9 +116,7 @@ class Machine:
         self.make_seed(user_data)
         disk = self.folder / 'disk.qcow2'
         run('qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', self.image, disk, '4G')
-        command = ['qemu-system-x86_64', '-machine', 'q35,smm=on' if self.uefi else 'q35',
-                   '-accel', 'tcg,tb-size=256', *self.clock(),
-                   '-cpu', 'max', '-m', MEMORY_MIB, '-smp', '1',
+        command = [*self.board(), '-accel', 'tcg,tb-size=256', *self.clock(), '-m', MEMORY_MIB, '-smp', '1',
                    '-nographic', '-nodefaults', '-monitor', 'none', '-serial', f'file:{self.serial}',
                    '-drive', f'if=virtio,file={disk},format=qcow2,cache=unsafe',
                    '-drive', f'if=virtio,file={self.folder}/seed,format=raw,readonly=on',
@@ -126,16 +126,26 @@ class Machine:
                    'virtio-rng-pci,rng=r', '-no-reboot']
         if self.data_disk:
             command += ['-drive', f'if=virtio,file={self.data_disk},format=raw,cache=unsafe']
-        if self.uefi:
-            variables = shutil.copy(OVMF[1], self.folder / 'vars.fd')
-            command += ['-global', 'driver=cfi.pflash01,property=secure,value=on',
-                        '-drive', f'if=pflash,unit=0,format=raw,readonly=on,file={OVMF[0]}',
-                        '-drive', f'if=pflash,unit=1,format=raw,file={variables}']
         self.begin = time.monotonic()
         self.process = self.site.namespace.start(*command, stdin=subprocess.DEVNULL,
                                                  stdout=subprocess.DEVNULL)
         Machine.live.append(self)
         return self
+
+    def board(self):
+        """The emulator, and machine, processor and firmware."""
+        if self.arch == 'arm64':
+            # A processor of Graviton 1; emulating what newer ones have is slow.
+            return ['qemu-system-aarch64', '-machine', 'virt', '-cpu', 'cortex-a72', *self.flash(*AAVMF)]
+        words = ['qemu-system-x86_64', '-cpu', 'max', '-machine', 'q35,smm=on' if self.uefi else 'q35']
+        if self.uefi:
+            words += ['-global', 'driver=cfi.pflash01,property=secure,value=on', *self.flash(*OVMF)]
+        return words
+
+    def flash(self, code, variables):
+        own = shutil.copy(variables, self.folder / 'vars.fd')
+        return ['-drive', f'if=pflash,unit=0,format=raw,readonly=on,file={code}',
+                '-drive', f'if=pflash,unit=1,format=raw,file={own}']
 
     def clock(self):
         return ['-icount', f'shift={SLOW},sleep=on'] if self.slow else []
@@ -219,11 +229,11 @@ def run(*command):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True)
 
 
-def image():
+def image(arch='amd64'):
     """The qcow2 that LEON_IMAGE names, or the one in build/image."""
     given = os.environ.get(IMAGE_VARIABLE)
     if given:
         return Path(given).resolve()
-    found = sorted((Path(__file__).resolve().parents[2] / 'build/image').glob('leon-*-amd64.qcow2'))
-    assert found, 'no image: run "make image" first, or name one with LEON_IMAGE'
+    found = sorted((Path(__file__).resolve().parents[2] / 'build/image').glob(f'leon-*-{arch}.qcow2'))
+    assert found, 'no image: run "make image" first (arm64: "make image-arm"), or name one with LEON_IMAGE'
     return found[-1]
