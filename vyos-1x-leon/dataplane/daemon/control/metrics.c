@@ -457,6 +457,7 @@ static struct fwd_queue all_queues(const struct leond *d)
 static void put_tiers(struct out *o, const char *name, const char *kind, const char *help,
 		      size_t field)
 {
+	bool is_time = field == offsetof(struct fwd_queue, waits_us);
 	struct fwd_queue q;
 
 	put_head(o, name, kind, help);
@@ -464,7 +465,7 @@ static void put_tiers(struct out *o, const char *name, const char *kind, const c
 		fwd_queue_tier(o->d->fwd, (enum fwd_tier)i, &q);
 		put_sample(o, name);
 		put_label(o, "tier", fwd_tier_name((enum fwd_tier)i));
-		put_u64(o, *(const uint64_t *)((const char *)&q + field));
+		(is_time ? put_seconds : put_u64)(o, *(const uint64_t *)((const char *)&q + field));
 	}
 }
 
@@ -498,7 +499,7 @@ static void put_queues(struct out *o)
 		  offsetof(struct fwd_queue, backlog_bytes));
 	put_tiers(o, "queue_tier_frames_total", "counter", "Frames that waited there, by tier.",
 		  offsetof(struct fwd_queue, sent));
-	put_tiers(o, "queue_tier_wait_microseconds_total", "counter",
+	put_tiers(o, "queue_tier_wait_seconds_total", "counter",
 		  "For how long they waited, added up.", offsetof(struct fwd_queue, waits_us));
 	put_tiers(o, "queue_tier_marked_total", "counter", "Of those, marked (ECN).",
 		  offsetof(struct fwd_queue, marked));
