@@ -321,13 +321,8 @@ int udp_send_class(int fd4, int fd6, const struct endpoint *to, const void *data
 			    .msg_iovlen = 1,
 			    .msg_control = control,
 			    .msg_controllen = sizeof(control) };
-	struct cmsghdr *c = (struct cmsghdr *)control;
-	int value = class;
 
-	c->cmsg_level = to->ip.family == 6 ? IPPROTO_IPV6 : IPPROTO_IP;
-	c->cmsg_type = to->ip.family == 6 ? IPV6_TCLASS : IP_TOS;
-	c->cmsg_len = CMSG_LEN(sizeof(value));
-	memcpy(CMSG_DATA(c), &value, sizeof(value));
+	udp_put_class((struct cmsghdr *)control, to->ip.family == 6, class);
 	return send_to(fd_for(fd4, fd6, to), to, &m);
 }
 

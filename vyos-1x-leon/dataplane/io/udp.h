@@ -67,6 +67,10 @@ int udp_send(int fd4, int fd6, const struct endpoint *to, const void *data, size
 int udp_send_class(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len,
 		   uint8_t class);
 
+struct cmsghdr;
+/* The control message that says so; room: CMSG_SPACE(sizeof(int)). */
+void udp_put_class(struct cmsghdr *c, bool v6, uint8_t class);
+
 /* --- receiving in batches --- */
 struct udp_rx;
 struct udp_rx_msg {

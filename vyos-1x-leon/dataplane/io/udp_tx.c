@@ -127,17 +127,22 @@ void udp_tx_set_segment(struct udp_tx *tx, uint16_t segment)
 	memcpy(CMSG_DATA(c), &segment, sizeof(segment));
 }
 
-void udp_tx_set_class(struct udp_tx *tx, bool v6, uint8_t class)
+void udp_put_class(struct cmsghdr *c, bool v6, uint8_t class)
 {
-	struct tx_slot *s = &tx->slot[tx->messages - 1];
-	struct cmsghdr *c = (struct cmsghdr *)s->control;
 	int value = class;
 
 	c->cmsg_level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
 	c->cmsg_type = v6 ? IPV6_TCLASS : IP_TOS;
 	c->cmsg_len = CMSG_LEN(sizeof(value));
 	memcpy(CMSG_DATA(c), &value, sizeof(value));
-	s->class_len = CMSG_SPACE(sizeof(value));
+}
+
+void udp_tx_set_class(struct udp_tx *tx, bool v6, uint8_t class)
+{
+	struct tx_slot *s = &tx->slot[tx->messages - 1];
+
+	udp_put_class((struct cmsghdr *)s->control, v6, class);
+	s->class_len = CMSG_SPACE(sizeof(int));
 	udp_tx_set_segment(tx, s->segment);
 }
 
