@@ -195,12 +195,10 @@ static void consider(struct conn *c, mono_t now)
 {
 	struct engine *e = c->e;
 
-	enum accel_why before = c->why;
-
-	c->why = ACCEL_WHY_NONE;
-	if (!c->flow.leader || c->flow.state != FLOW_PLAIN || !is_candidate(c))
+	if (!c->flow.leader || c->flow.state != FLOW_PLAIN || !is_candidate(c)) {
+		c->why = ACCEL_WHY_NONE;
 		return;
-	c->why = before;
+	}
 	c->why = what_is_in_the_way(c, now);
 	if (c->why == ACCEL_WHY_FULL && !mono_before(now, c->flow.not_before)) {
 		e->counters.full++;
