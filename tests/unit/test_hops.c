@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Queues of next hops with a rate each: a slow one does not hold up the others, a sparse flow is
+ * next, turns are fair, the pool is bounded, nothing gets lost, and a hop without anything waiting
+ * gives its place back. In virtual time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "fwd/hops.h"
+
+#define KBITS 10000
+#define LEN   1250 /* a millisecond of it */
+#define N     4000
+#define SLOTS 100
+static const mono_t T0 = { 1000 * NS_PER_S };
+static const struct fq_params params = { FQ_TARGET_NS, 1000 * FQ_INTERVAL_NS, 1514 };
+
+struct thing {
+	struct fq_item item;
+	uint16_t slot;
+};
+
+struct lab {
+	struct hops h;
+	struct shaper account[SLOTS];
+	struct thing thing[N];
+	unsigned used;
+	unsigned sent[SLOTS + 1];
+};
+
+static int setup(void **state)
+{
+	struct lab *l = x_calloc(1, sizeof(*l));
+
+	hops_init(&l->h, &params, l->account);
+	hops_set_rate(&l->h, &params, KBITS);
+	*state = l;
+	return 0;
+}
+static int teardown(void **state)
+{
+	struct lab *l = *state;
+
+	hops_fini(&l->h);
+	free(l);
+	return 0;
+}
+
+static void put(struct lab *l, uint16_t slot, uint32_t flow, unsigned n, mono_t now)
+{
+	while (n--) {
+		struct thing *x = &l->thing[l->used++ % N];
+
+		*x = (struct thing){ .item = { .len = LEN }, .slot = slot };
+		hops_put(&l->h, slot, TIER_BEST_EFFORT, &x->item, flow, now);
+	}
+}
+
+/* One turn; what was sent is charged at its end, as datagrams are. Returns how many. */
+static unsigned turn(struct lab *l, mono_t now, unsigned most)
+{
+	uint32_t bytes[SLOTS] = { 0 };
+	unsigned n = 0;
+	struct fq_item *item;
+
+	hops_begin(&l->h, now);
+	for (; n < most && (item = hops_next(&l->h, now)); n++) {
+		uint16_t slot = ((struct thing *)item)->slot;
+
+		l->sent[min_of(slot, (uint16_t)SLOTS)]++;
+		if (slot != HOP_NONE)
+			bytes[slot] += item->len;
+	}
+	for (unsigned i = 0; i < SLOTS; i++)
+		if (bytes[i])
+			shaper_pay(&l->account[i], KBITS, bytes[i], now);
+	return n;
+}
+
+static void each_has_its_rate(void **state)
+{
+	struct lab *l = *state;
+
+	put(l, 1, 1, 1000, T0);
+	put(l, 2, 2, 1000, T0);
+	put(l, 3, 3, 20, T0);
+	for (unsigned ms = 0; ms < 500; ms++)
+		turn(l, mono_add_ms(T0, ms), 64);
+	/* 500 and what may be made up for. */
+	assert_in_range(l->sent[1], 495, 506);
+	assert_in_range(l->sent[2], 495, 506);
+	assert_int_equal(l->sent[3], 20);
+}
+
+static void what_has_no_hop_waits_for_none(void **state)
+{
+	struct lab *l = *state;
+
+	put(l, 1, 1, 100, T0);
+	put(l, HOP_NONE, 2, 100, T0);
+	turn(l, T0, 64);
+	turn(l, T0, 64);
+	assert_true(l->sent[SLOTS] >= 100);
+	assert_true(l->sent[1] <= 6);
+}
+
+static void a_sparse_flow_is_next(void **state)
+{
+	struct lab *l = *state;
+
+	for (uint16_t slot = 1; slot <= 20; slot++)
+		put(l, slot, 1, 50, T0);
+	for (unsigned ms = 0; ms < 20; ms++)
+		turn(l, mono_add_ms(T0, ms), 64);
+	hops_begin(&l->h, mono_add_ms(T0, 20));
+	assert_false(hops_have_fresh(&l->h));
+	put(l, 30, 2, 1, mono_add_ms(T0, 20));
+	assert_true(hops_have_fresh(&l->h));
+	assert_int_equal(((struct thing *)hops_next(&l->h, mono_add_ms(T0, 20)))->slot, 30);
+}
+
+/* The line gives less than all may have: they share it. */
+static void turns_are_fair(void **state)
+{
+	struct lab *l = *state;
+
+	for (uint16_t slot = 1; slot <= 4; slot++)
+		put(l, slot, slot, 900, T0);
+	for (unsigned ms = 0; ms < 400; ms++)
+		turn(l, mono_add_ms(T0, ms), 2);
+	for (uint16_t slot = 1; slot <= 4; slot++)
+		assert_in_range(l->sent[slot], 190, 210);
+}
+
+static void due(void **state)
+{
+	struct lab *l = *state;
+
+	assert_true(mono_is_never(hops_due(&l->h)));
+	assert_int_equal(turn(l, T0, 64), 0);
+	put(l, 1, 1, 100, T0);
+	assert_false(mono_before(T0, hops_due(&l->h)));
+	while (turn(l, T0, 64))
+		;
+	assert_true(mono_before(T0, hops_due(&l->h)));
+	assert_true(mono_sub_us(hops_due(&l->h), T0) < 10000);
+	put(l, HOP_NONE, 1, 1, T0);
+	assert_false(mono_before(T0, hops_due(&l->h)));
+}
+
+/* More hops than places: those that find none wait together, and none is lost. */
+static void the_pool_is_bounded(void **state)
+{
+	struct lab *l = *state;
+	unsigned sent = 0, used = 0;
+
+	for (uint16_t slot = 0; slot < SLOTS; slot++)
+		put(l, slot, slot, 3, T0);
+	for (unsigned i = 0; i < HOPS; i++)
+		used += l->h.hop[i].in_use;
+	assert_int_equal(used, HOPS);
+	for (unsigned ms = 0; l->h.n; ms++)
+		sent += turn(l, mono_add_ms(T0, ms), 64);
+	assert_int_equal(sent, 3 * SLOTS);
+	assert_int_equal(l->h.bytes, 0);
+	/* Empty ones are for others again. */
+	hops_begin(&l->h, mono_add_ms(T0, 9000));
+	put(l, 77, 1, 1, mono_add_ms(T0, 9000));
+	used = 0;
+	for (unsigned i = 0; i < HOPS; i++)
+		used += l->h.hop[i].in_use;
+	assert_int_equal(used, 1);
+}
+
+static void the_fattest_loses(void **state)
+{
+	struct lab *l = *state;
+
+	put(l, 1, 1, 5, T0);
+	put(l, 2, 2, 50, T0);
+	put(l, HOP_NONE, 3, 7, T0);
+	for (unsigned i = 0; i < 40; i++)
+		assert_int_equal(((struct thing *)hops_shed(&l->h))->slot, 2);
+	while (l->h.n)
+		assert_non_null(hops_shed(&l->h));
+	assert_null(hops_shed(&l->h));
+	assert_int_equal(l->h.bytes, 0);
+}
+
+/* Without a rate all wait together, as ever; what waits when one comes or goes is not lost. */
+static void rates_come_and_go(void **state)
+{
+	struct lab *l = *state;
+
+	put(l, 1, 1, 200, T0);
+	hops_set_rate(&l->h, &params, 0);
+	put(l, 1, 1, 200, T0);
+	put(l, 2, 1, 10, T0);
+	for (unsigned i = 0; l->h.n && i < 100; i++)
+		turn(l, T0, 64);
+	assert_int_equal(l->sent[1] + l->sent[2], 410);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(each_has_its_rate),
+		T(what_has_no_hop_waits_for_none),
+		T(a_sparse_flow_is_next),
+		T(turns_are_fair),
+		T(due),
+		T(the_pool_is_bounded),
+		T(the_fattest_loses),
+		T(rates_come_and_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
