@@ -20,7 +20,6 @@
 #define N     4000
 #define SLOTS 100
 static const mono_t T0 = { 1000 * NS_PER_S };
-static const struct fq_params params = { FQ_TARGET_NS, 1000 * FQ_INTERVAL_NS, 1514 };
 
 struct thing {
 	struct fq_item item;
@@ -29,18 +28,24 @@ struct thing {
 
 struct lab {
 	struct hops h;
-	struct shaper account[SLOTS];
+	struct hop_account account[SLOTS];
 	struct thing thing[N];
 	unsigned used;
 	unsigned sent[SLOTS + 1];
 };
 
+static void set_rates(struct lab *l, uint32_t kbits)
+{
+	for (unsigned i = 0; i < SLOTS; i++)
+		atomic_store(&l->account[i].kbits, kbits);
+}
+
 static int setup(void **state)
 {
 	struct lab *l = x_calloc(1, sizeof(*l));
 
-	hops_init(&l->h, &params, l->account);
-	hops_set_rate(&l->h, &params, KBITS);
+	hops_init(&l->h, l->account);
+	set_rates(l, KBITS);
 	*state = l;
 	return 0;
 }
@@ -58,7 +63,8 @@ static void put(struct lab *l, uint16_t slot, uint32_t flow, unsigned n, mono_t 
 	while (n--) {
 		struct thing *x = &l->thing[l->used++ % N];
 
-		*x = (struct thing){ .item = { .len = LEN }, .slot = slot };
+		/* Takes marks: how long something waits is not what is asked here. */
+		*x = (struct thing){ .item = { .len = LEN, .takes_marks = true }, .slot = slot };
 		hops_put(&l->h, slot, TIER_BEST_EFFORT, &x->item, flow, now);
 	}
 }
@@ -80,7 +86,7 @@ static unsigned turn(struct lab *l, mono_t now, unsigned most)
 	}
 	for (unsigned i = 0; i < SLOTS; i++)
 		if (bytes[i])
-			shaper_pay(&l->account[i], KBITS, bytes[i], now);
+			hops_pay(&l->account[i], bytes[i], now);
 	return n;
 }
 
@@ -159,13 +165,11 @@ static void due(void **state)
 static void the_pool_is_bounded(void **state)
 {
 	struct lab *l = *state;
-	unsigned sent = 0, used = 0;
+	unsigned sent = 0;
 
 	for (uint16_t slot = 0; slot < SLOTS; slot++)
 		put(l, slot, slot, 3, T0);
-	for (unsigned i = 0; i < HOPS; i++)
-		used += l->h.hop[i].in_use;
-	assert_int_equal(used, HOPS);
+	assert_int_equal(l->h.n_used, HOPS);
 	for (unsigned ms = 0; l->h.n; ms++)
 		sent += turn(l, mono_add_ms(T0, ms), 64);
 	assert_int_equal(sent, 3 * SLOTS);
@@ -173,10 +177,9 @@ static void the_pool_is_bounded(void **state)
 	/* Empty ones are for others again. */
 	hops_begin(&l->h, mono_add_ms(T0, 9000));
 	put(l, 77, 1, 1, mono_add_ms(T0, 9000));
-	used = 0;
-	for (unsigned i = 0; i < HOPS; i++)
-		used += l->h.hop[i].in_use;
-	assert_int_equal(used, 1);
+	assert_int_equal(l->h.n_used, 1);
+	assert_int_equal(hops_used(&l->h, 0)->slot, 77);
+	assert_int_equal(hops_used(&l->h, 0)->tiers.n, 1);
 }
 
 static void the_fattest_loses(void **state)
@@ -200,12 +203,113 @@ static void rates_come_and_go(void **state)
 	struct lab *l = *state;
 
 	put(l, 1, 1, 200, T0);
-	hops_set_rate(&l->h, &params, 0);
+	set_rates(l, 0);
 	put(l, 1, 1, 200, T0);
 	put(l, 2, 1, 10, T0);
 	for (unsigned i = 0; l->h.n && i < 100; i++)
 		turn(l, T0, 64);
 	assert_int_equal(l->sent[1] + l->sent[2], 410);
+	hops_begin(&l->h, T0);
+	assert_int_equal(l->h.n_used, 0);
+}
+
+/* Another one for a hop that has frames waiting is in force from the next turn on. */
+static void a_rate_changes(void **state)
+{
+	struct lab *l = *state;
+
+	put(l, 1, 1, 1000, T0);
+	for (unsigned ms = 0; ms < 100; ms++)
+		turn(l, mono_add_ms(T0, ms), 64);
+	assert_in_range(l->sent[1], 95, 106);
+	atomic_store(&l->account[1].kbits, 2 * KBITS);
+	for (unsigned ms = 100; ms < 200; ms++)
+		turn(l, mono_add_ms(T0, ms), 64);
+	assert_in_range(l->sent[1], 95 + 190, 106 + 210);
+}
+
+/* One of a twentieth of the others: these have theirs, and so has it. */
+static void a_slow_one_holds_up_nobody(void **state)
+{
+	struct lab *l = *state;
+
+	atomic_store(&l->account[5].kbits, KBITS / 20);
+	put(l, 5, 1, 1500, T0);
+	for (uint16_t slot = 1; slot < 5; slot++)
+		put(l, slot, 1, 600, T0);
+	for (unsigned ms = 0; ms < 400; ms++)
+		turn(l, mono_add_ms(T0, ms), 64);
+	for (uint16_t slot = 1; slot < 5; slot++)
+		assert_in_range(l->sent[slot], 395, 406);
+	assert_in_range(l->sent[5], 20, 22);
+	assert_true(hops_held(&l->h) >= 1400);
+}
+
+/* Where it does not hold back anybody: the line does. */
+static void nothing_is_held(void **state)
+{
+	struct lab *l = *state;
+
+	assert_int_equal(hops_held(&l->h), 0);
+	set_rates(l, 10 * KBITS);
+	put(l, 1, 1, 3, T0);
+	put(l, HOP_NONE, 1, 3, T0);
+	hops_begin(&l->h, T0);
+	assert_non_null(hops_next(&l->h, T0));
+	assert_int_equal(hops_held(&l->h), 0);
+}
+
+/* At most one frame of bulk, for which the line was just taken, is before it. */
+static void a_sparse_flow_of_a_slow_hop(void **state)
+{
+	struct lab *l = *state;
+	unsigned waited_ms = 0, sent;
+	mono_t now = T0;
+
+	atomic_store(&l->account[5].kbits, KBITS / 20); /* 20 ms a frame */
+	put(l, 5, 1, 1000, T0);
+	for (unsigned ms = 0; ms < 400; ms++)
+		turn(l, now = mono_add_ms(T0, ms), 64);
+	for (unsigned i = 0; i < 10; i++) {
+		struct thing x = { .item = { .len = 100 }, .slot = 5 };
+
+		hops_put(&l->h, 5, TIER_BEST_EFFORT, &x.item, 2, now);
+		sent = l->sent[5];
+		for (waited_ms = 0; l->sent[5] == sent; waited_ms++)
+			turn(l, now = mono_add_ms(now, 1), 1);
+		assert_true(waited_ms <= 20);
+		assert_int_equal(x.item.since.ns, mono_add_ms(now, -(int)waited_ms).ns);
+		/* It is out: what comes next is bulk again. */
+		for (unsigned ms = 0; ms < 50; ms++)
+			turn(l, now = mono_add_ms(now, 1), 64);
+	}
+}
+
+/* What is sent besides, such as copies of floods, is paid by the hop. */
+static void others_pay_too(void **state)
+{
+	struct lab *l = *state;
+
+	put(l, 1, 1, 1000, T0);
+	for (unsigned ms = 0; ms < 200; ms++) {
+		hops_pay(&l->account[1], LEN / 2, mono_add_ms(T0, ms));
+		turn(l, mono_add_ms(T0, ms), 64);
+	}
+	assert_in_range(l->sent[1], 95, 106);
+	/* Without a rate nothing is written. */
+	atomic_store(&l->account[2].kbits, 0);
+	hops_pay(&l->account[2], LEN, T0);
+	assert_int_equal(atomic_load(&l->account[2].shaper.paid_ns), 0);
+}
+
+/* An account that nothing was charged to, at the very begin of time: due at once, not never. */
+static void due_from_the_first_on(void **state)
+{
+	struct lab *l = *state;
+
+	put(l, 1, 1, 1, (mono_t){ 1 });
+	assert_false(mono_is_never(hops_due(&l->h)));
+	assert_int_equal(hops_due(&l->h).ns, 1);
 }
 
 int main(void)
@@ -220,6 +324,12 @@ int main(void)
 		T(the_pool_is_bounded),
 		T(the_fattest_loses),
 		T(rates_come_and_go),
+		T(a_rate_changes),
+		T(a_slow_one_holds_up_nobody),
+		T(nothing_is_held),
+		T(a_sparse_flow_of_a_slow_hop),
+		T(others_pay_too),
+		T(due_from_the_first_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static unsigned free_places(void)
 static void all_is_free(void)
 {
 	assert_int_equal(free_places(), QUEUE_LARGE + QUEUE_SMALL);
-	assert_int_equal(fx.w->queue.tiers.bytes, 0);
+	assert_int_equal(fx.w->queue.hops.bytes, 0);
 	assert_true(mono_is_never(from_tap_due(fx.w)));
 }
 
@@ -187,7 +187,7 @@ static void bounded(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 100; i++) {
 		stands(build_super(1, 60000));
-		assert_true(fx.w->queue.tiers.bytes <= QUEUE_BYTES);
+		assert_true(fx.w->queue.hops.bytes <= QUEUE_BYTES);
 	}
 	full = fx_drops(&fx, DROP_queue_full);
 	assert_int_equal(full, 100 - QUEUE_BYTES / 60000);
@@ -197,14 +197,14 @@ static void bounded(void **state)
 	assert_in_range(fx_drops(&fx, DROP_queue_full), full, full + 1);
 	/* No place for small ones left: still bulk, until it has least. */
 	stands(build(9, 0, 100, 0));
-	assert_int_equal(fx.w->queue.tiers.n, QUEUE_SMALL);
+	assert_int_equal(fx.w->queue.hops.n, QUEUE_SMALL);
 	while (turn())
 		;
 	all_is_free();
 	/* Super-frames that are hardly larger than a frame: places are what runs out. */
 	for (unsigned i = 0; i < QUEUE_LARGE + 20; i++)
 		stands(build_super((uint16_t)i, 2500));
-	assert_int_equal(fx.w->queue.tiers.n, QUEUE_LARGE - 1);
+	assert_int_equal(fx.w->queue.hops.n, QUEUE_LARGE - 1);
 	while (turn())
 		;
 	all_is_free();
@@ -370,6 +370,200 @@ static void idle_line(void **state)
 	all_is_free();
 }
 
+/* --- next hops with rates --- */
+
+#define HOP_KBITS 10000
+#define WIRE	  (ALONE + 8 + 28 + 4) /* about what a frame is on the line */
+
+static void both_direct(struct snap *s)
+{
+	static const uint16_t direct[] = { 2 };
+
+	snap_set_path(s, 2, direct, 1, FX_MTU);
+}
+
+/* Frames of one flow to a host; they stand in the TAP. */
+static void host_offers(unsigned host, uint16_t port, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		size_t len = build(port, i + 1, ALONE, 2);
+		struct mac dst = fx_mac(host);
+
+		memcpy(frame, &dst, sizeof(dst));
+		assert_int_equal(write(fx.tap, out, len), len);
+	}
+}
+
+/* One turn of the worker at this time, with all that leaves. */
+static void sends_at(mono_t now)
+{
+	worker_begin(fx.w);
+	fx.w->now = now;
+	from_tap(fx.w, fx.near_tap);
+	worker_end(fx.w);
+}
+
+static unsigned arrived(unsigned slot)
+{
+	struct datagram d;
+	unsigned n = 0;
+
+	while (node_gets(slot, &d))
+		n++;
+	return n;
+}
+
+static struct fwd_queue of_hop(uint16_t slot)
+{
+	struct fwd_queue q;
+
+	fwd_queue_hop(fx.f, slot, &q);
+	return q;
+}
+
+static int64_t paid(unsigned slot)
+{
+	return atomic_load(&fx.f->hop[slot].shaper.paid_ns);
+}
+
+static mono_t begin_hops(void (*change)(struct snap *s), uint32_t kbits1, uint32_t kbits2)
+{
+	fx_publish(&fx, change);
+	fwd_set_hop(fx.f, 1, kbits1);
+	fwd_set_hop(fx.f, 2, kbits2);
+	worker_begin(fx.w);
+	return fx.w->now;
+}
+
+static void a_slow_hop_holds_up_nobody(void **state)
+{
+	mono_t now = begin_hops(both_direct, HOP_KBITS, 0);
+	unsigned slow = 0, other = 0;
+
+	(void)state;
+	host_offers(REMOTE, 1, 60);
+	sends_at(now);
+	host_offers(REMOTE, 1, 40);
+	host_offers(FAR, 1, 20);
+	for (unsigned ms = 0; ms < 60; ms++) {
+		sends_at(mono_add_ms(now, ms));
+		other += arrived(2);
+		slow += arrived(1);
+		assert_int_equal(other, 20);
+	}
+	/* 60 ms of 10 Mbit/s, and 4 ms that are made up for. */
+	assert_in_range(slow, 60 * HOP_KBITS / 8 / WIRE - 3, 66 * HOP_KBITS / 8 / WIRE + 3);
+	assert_int_equal(of_hop(1).backlog_frames, 100 - slow);
+	assert_int_equal(of_hop(1).sent, slow);
+	assert_int_equal(of_hop(2).sent, 20);
+	assert_int_equal(fwd_held_frames(fx.f), 100 - slow);
+	assert_true(from_tap_due(fx.w).ns > mono_add_ms(now, 59).ns);
+	assert_true(from_tap_due(fx.w).ns < mono_add_ms(now, 63).ns);
+	for (unsigned ms = 60; ms < 130; ms++)
+		sends_at(mono_add_ms(now, ms));
+	assert_int_equal(slow + arrived(1), 100);
+	assert_int_equal(fx_all_drops(&fx), 0);
+	all_is_free();
+}
+
+/* The same hop, to it and through it. */
+static void what_is_behind_a_hop_is_its(void **state)
+{
+	mono_t now = begin_hops(NULL, HOP_KBITS, 0);
+
+	(void)state;
+	host_offers(REMOTE, 1, 35);
+	host_offers(FAR, 1, 35);
+	for (unsigned ms = 0; ms < 20; ms++)
+		sends_at(mono_add_ms(now, ms));
+	assert_in_range(arrived(1), 20 * HOP_KBITS / 8 / WIRE - 3, 26 * HOP_KBITS / 8 / WIRE + 3);
+	for (unsigned ms = 20; ms < 130; ms++)
+		sends_at(mono_add_ms(now, ms));
+	arrived(1);
+	all_is_free();
+}
+
+/* A flood waits for none of them and is charged to each. */
+static void floods_are_charged_to_each(void **state)
+{
+	mono_t now = begin_hops(both_direct, HOP_KBITS, 2 * HOP_KBITS);
+	int64_t frame_ns = WIRE * 8 * NS_PER_S / 1000 / HOP_KBITS;
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++) {
+		size_t len = build(1, i, ALONE, 2);
+
+		memset(frame, 0xff, 6);
+		assert_int_equal(write(fx.tap, out, len), len);
+	}
+	sends_at(now);
+	assert_int_equal(arrived(1), 40);
+	assert_int_equal(arrived(2), 40);
+	assert_in_range(paid(1) - now.ns, 34 * frame_ns, 41 * frame_ns);
+	assert_in_range(paid(2) - now.ns, 34 * frame_ns / 2 - 3 * NS_PER_MS, 41 * frame_ns / 2);
+	/* So its own frames wait for that. */
+	host_offers(REMOTE, 1, 1);
+	sends_at(mono_add_ms(now, 10));
+	assert_int_equal(arrived(1), 0);
+	sends_at(mono_add_ms(now, 40));
+	assert_int_equal(arrived(1), 1);
+	all_is_free();
+}
+
+/* The lower of both is what one hop sees; two share what the line has. */
+static void line_and_hops(void **state)
+{
+	mono_t now = begin_hops(both_direct, 2 * HOP_KBITS, 2 * HOP_KBITS);
+	unsigned n[2] = { 0 };
+
+	(void)state;
+	fwd_set_line(fx.f, HOP_KBITS);
+	for (unsigned i = 0; i < 4; i++) {
+		host_offers(i % 2 ? REMOTE : FAR, 1, 50);
+		worker_begin(fx.w);
+		fx.w->now = now;
+		queue_intake(fx.w, fx.near_tap);
+	}
+	for (unsigned ms = 0; ms < 80; ms++) {
+		sends_at(mono_add_ms(now, ms));
+		n[0] += arrived(1);
+		n[1] += arrived(2);
+		/* It is the line that they wait for. */
+		assert_true(ms < 10 || fwd_held_frames(fx.f) == 0);
+	}
+	assert_in_range(n[0] + n[1], 78 * HOP_KBITS / 8 / WIRE, 86 * HOP_KBITS / 8 / WIRE);
+	assert_in_range(n[0], n[1] - 6, n[1] + 6);
+	fwd_set_line(fx.f, 0);
+	for (unsigned ms = 80; ms < 180; ms++)
+		sends_at(mono_add_ms(now, ms));
+	assert_int_equal(n[0] + n[1] + arrived(1) + arrived(2), 200);
+	all_is_free();
+}
+
+/* With the last rate ends the queue, in order and without a loss. */
+static void hops_end(void **state)
+{
+	mono_t now = begin_hops(both_direct, HOP_KBITS, HOP_KBITS);
+	uint32_t last[5] = { 0 };
+
+	(void)state;
+	host_offers(REMOTE, 1, 30);
+	sends_at(now);
+	fwd_set_hop(fx.f, 1, 0);
+	fwd_set_hop(fx.f, 2, 0);
+	for (unsigned i = 30; i < 50; i++) {
+		size_t len = build(1, i + 1, ALONE, 2);
+
+		assert_int_equal(write(fx.tap, out, len), len);
+	}
+	sends_at(mono_add_ms(now, 1));
+	assert_int_equal(in_order(last), 50);
+	assert_int_equal(of_hop(1).backlog_frames, 0);
+	sends_at(mono_add_ms(now, 2));
+	all_is_free();
+	assert_false(queue_in_use(fx.w));
+}
+
 /* --- marks --- */
 
 static void marks(void **state)
@@ -419,6 +613,11 @@ int main(void)
 		T(waiting_is_counted),
 		T(rate_is_waited_for),
 		T(idle_line),
+		T(a_slow_hop_holds_up_nobody),
+		T(what_is_behind_a_hop_is_its),
+		T(floods_are_charged_to_each),
+		T(line_and_hops),
+		T(hops_end),
 		T(marks),
 	};
 

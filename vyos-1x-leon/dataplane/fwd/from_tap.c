@@ -16,6 +16,7 @@
 #include "fwd/suppress.h"
 #include "fwd/translate.h"
 #include "fwd/to_segment.h"
+#include "fwd/whereabouts.h"
 #include "fwd/worker.h"
 #include "wire/guard.h"
 
@@ -40,20 +41,6 @@ static bool stays_local(struct worker *w, const struct frame *f)
 	if (!vlan_set_has(&w->snap->lan->served, f->v.vlan))
 		report_vlan(w, f->v.vlan);
 	return true;
-}
-
-/* Where the frame goes: a node's slot, SLOT_SELF, or SLOT_NONE to all. While there is no path to
- * the node that it was seen behind, its host is looked for everywhere: it may be behind another. */
-static uint16_t whereabouts(const struct snap *s, const struct frame *f)
-{
-	uint16_t slot;
-
-	if (mac_is_multicast(f->v.dst))
-		return SLOT_NONE;
-	slot = fdb_lookup(s->fdb, f->v.vlan, f->v.dst);
-	if (slot == SLOT_SELF || likely(slot < s->n_slots && s->node[slot].has_path))
-		return slot;
-	return SLOT_NONE;
 }
 
 void from_tap_frame(struct worker *w, struct frame *f)

@@ -33,6 +33,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	f->thread = x_calloc(f->n_workers, sizeof(f->thread[0]));
 	f->worker = x_calloc_aligned(f->n_workers, sizeof(f->worker[0]));
 	f->copies = copies_new(f->slots_maximum);
+	f->hop = x_calloc(f->slots_maximum, sizeof(f->hop[0]));
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_init(&f->worker[i], f, i, setup);
 	return f;
@@ -88,6 +89,7 @@ void fwd_free(struct fwd *f)
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_fini(&f->worker[i]);
 	copies_free(f->copies);
+	free(f->hop);
 	rcu_free(f->rcu);
 	snap_free(atomic_load_explicit(&f->snap, memory_order_relaxed));
 	close(f->event_fd);
@@ -211,7 +213,16 @@ void fwd_set_line(struct fwd *f, uint32_t kbits)
 	atomic_store_explicit(&f->line_kbits, kbits, memory_order_relaxed);
 }
 
-static void add_queue(const struct queue_tier *t, struct fwd_queue *sum)
+void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits)
+{
+	uint32_t was = atomic_exchange_explicit(&f->hop[slot].kbits, kbits, memory_order_relaxed);
+
+	f->n_shaped += kbits != 0;
+	f->n_shaped -= was != 0;
+	atomic_store_explicit(&f->shapes_hops, f->n_shaped != 0, memory_order_relaxed);
+}
+
+static void add_queue(const struct queue_figures *t, struct fwd_queue *sum)
 {
 	sum->backlog_bytes += read_counter(&t->backlog_bytes);
 	sum->backlog_frames += read_counter(&t->backlog_frames);
@@ -236,6 +247,22 @@ void fwd_queue_tier(const struct fwd *f, enum fwd_tier tier, struct fwd_queue *o
 	*out = (struct fwd_queue){ 0 };
 	for (unsigned i = 0; i < f->n_workers; i++)
 		add_queue(&f->worker[i].queue.tier[tier], out);
+}
+
+void fwd_queue_hop(const struct fwd *f, uint16_t slot, struct fwd_queue *out)
+{
+	*out = (struct fwd_queue){ 0 };
+	for (unsigned i = 0; i < f->n_workers; i++)
+		add_queue(&f->worker[i].queue.hop[slot], out);
+}
+
+uint64_t fwd_held_frames(const struct fwd *f)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < f->n_workers; i++)
+		n += read_counter(&f->worker[i].queue.held_frames);
+	return n;
 }
 
 const char *fwd_tier_name(enum fwd_tier tier)

@@ -132,6 +132,8 @@ struct fwd_vlan {
 void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out);
 /* What is sent in all is limited to this, besides what the snapshot says; 0: not. Any time. */
 void fwd_set_line(struct fwd *f, uint32_t kbits);
+/* What is sent straight to this node is limited to this, whatever it is; 0: not. Any time. */
+void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits);
 /* A line of this rate carries a super-frame in half a millisecond; none is to stand on slower
  * ones. */
 #define FWD_SUPER_KBITS 1000000
@@ -149,9 +151,12 @@ enum fwd_tier { TIER_BULK, TIER_BEST_EFFORT, TIER_VIDEO, TIER_VOICE, FWD_TIERS }
 const char *fwd_tier_name(enum fwd_tier tier);
 /* Of what is sent, where all tiers have something to send. */
 unsigned fwd_tier_percent(enum fwd_tier tier);
-/* Of one worker, all tiers; of one tier, all workers. */
+/* Of one worker, all tiers; of one tier, all workers; of what waits for a next hop with a rate. */
 void fwd_queue(const struct fwd *f, unsigned worker, struct fwd_queue *out);
 void fwd_queue_tier(const struct fwd *f, enum fwd_tier tier, struct fwd_queue *out);
+void fwd_queue_hop(const struct fwd *f, uint16_t slot, struct fwd_queue *out);
+/* Of all that wait, those that the rate of their next hop holds back, and not that of the line. */
+uint64_t fwd_held_frames(const struct fwd *f);
 /* Sum over all workers. */
 void fwd_stats(const struct fwd *f, uint64_t counter[N_COUNTERS], uint64_t drop[N_DROPS]);
 /* How much of the saved budget of second copies is taken now, in percent. */

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "fwd/checksum.h"
 #include "fwd/tap_rx.h"
+#include "fwd/whereabouts.h"
 #include "fwd/worker.h"
 #include "io/tap.h"
 #include "wire/ecn.h"
@@ -20,12 +21,12 @@
 #define SMALL_BYTES 2048
 #define SMALL_MAX   (SMALL_BYTES - TAP_RX_HEADROOM)
 #define ADDRESSES   32 /* of an IPv6 packet */
-#define FRAME_BYTES 1514
 
 struct place {
 	struct fq_item item; /* first, so that it is found from there */
 	struct frame frame;
 	uint8_t *room;
+	uint16_t hop; /* slot of the next one, where that is asked; else HOP_NONE */
 	uint8_t tier;
 	bool large;
 };
@@ -36,9 +37,40 @@ static struct place *place_of(struct fq_item *item)
 	return (struct place *)item;
 }
 
-static struct queue_tier *tier_of(struct queue *q, struct fq_item *item)
+typedef void figure_fn(struct queue_figures *f, const struct fq_item *item, int64_t us);
+
+/* What befell an item counts for its tier, and for its next hop. */
+static void count_item(struct queue *q, struct fq_item *item, figure_fn *add, int64_t us)
 {
-	return &q->tier[place_of(item)->tier];
+	const struct place *p = place_of(item);
+
+	add(&q->tier[p->tier], item, us);
+	if (unlikely(p->hop != HOP_NONE))
+		add(&q->hop[p->hop], item, us);
+}
+
+static void add_full(struct queue_figures *f, const struct fq_item *item, int64_t us)
+{
+	(void)item;
+	(void)us;
+	stats_add(&f->full, 1);
+}
+
+static void add_late(struct queue_figures *f, const struct fq_item *item, int64_t us)
+{
+	(void)item;
+	(void)us;
+	stats_add(&f->late, 1);
+}
+
+static void add_sent(struct queue_figures *f, const struct fq_item *item, int64_t us)
+{
+	unsigned class = us > 0 ? 64 - (unsigned)__builtin_clzll((unsigned long long)us) : 0;
+
+	stats_add(&f->sent, 1);
+	stats_add(&f->waits[min_of(class, FWD_WAITS - 1u)], 1);
+	stats_add(&f->waits_us, us > 0 ? (uint64_t)us : 0);
+	stats_add(&f->marked, item->marked);
 }
 
 /* --- places --- */
@@ -60,12 +92,12 @@ static uint8_t *make_places(struct queue *q, unsigned first, unsigned n, bool la
 	return room;
 }
 
-void queue_init(struct queue *q)
+void queue_init(struct queue *q, struct hop_account *account, uint16_t slots_maximum)
 {
-	struct fq_params params = { FQ_TARGET_NS, FQ_INTERVAL_NS, QUEUE_QUANTUM };
 	uint8_t *room;
 
-	tiers_init(&q->tiers, &params);
+	hops_init(&q->hops, account);
+	q->hop = x_calloc(slots_maximum, sizeof(q->hop[0]));
 	q->arena = x_buffer(QUEUE_LARGE * (size_t)LARGE_BYTES + QUEUE_SMALL * SMALL_BYTES, 1);
 	q->place = x_calloc(QUEUE_LARGE + QUEUE_SMALL, sizeof(q->place[0]));
 	room = make_places(q, 0, QUEUE_LARGE, true, q->arena);
@@ -76,6 +108,8 @@ void queue_fini(struct queue *q)
 {
 	free(q->arena);
 	free(q->place);
+	free(q->hop);
+	hops_fini(&q->hops);
 }
 
 void queue_reap(struct queue *q)
@@ -88,13 +122,13 @@ void queue_reap(struct queue *q)
 
 static bool shed(struct worker *w)
 {
-	struct fq_item *item = tiers_shed(&w->queue.tiers);
+	struct fq_item *item = hops_shed(&w->queue.hops);
 
 	if (!item)
 		return false;
+	count_item(&w->queue, item, add_full, 0);
 	give_back(&w->queue, item);
 	drop(w, DROP_queue_full);
-	stats_add(&tier_of(&w->queue, item)->full, 1);
 	return true;
 }
 
@@ -111,45 +145,37 @@ static struct place *place_take(struct worker *w, struct fq_chain *from)
 
 /* --- the rate --- */
 
-/* A frame takes the line for so long; it should not be late for that. */
-static struct fq_params params_for(uint32_t kbits)
-{
-	int64_t frame_ns = FRAME_BYTES * 8 * (NS_PER_S / 1000) / max_of(kbits, 1u);
-	struct fq_params p = { FQ_TARGET_NS, FQ_INTERVAL_NS, QUEUE_QUANTUM };
-
-	if (!kbits)
-		return p;
-	p.target_ns = max_of(p.target_ns, 2 * frame_ns);
-	p.interval_ns = max_of(p.interval_ns, 4 * p.target_ns);
-	p.quantum = kbits < FWD_SUPER_KBITS ? FRAME_BYTES : QUEUE_QUANTUM;
-	return p;
-}
-
 static void see_rate(struct worker *w)
 {
 	struct queue *q = &w->queue;
-	struct fq_params p;
 
-	if (likely(q->kbits == w->kbits))
-		return;
-	q->kbits = w->kbits;
-	p = params_for(q->kbits);
-	tiers_set_params(&q->tiers, &p);
+	if (unlikely(q->kbits != w->kbits)) {
+		q->kbits = w->kbits;
+		hops_set_line(&q->hops, q->kbits);
+	}
+	hops_begin(&q->hops, w->now);
 }
 
 bool queue_in_use(const struct worker *w)
 {
-	return w->queue.in_use || w->kbits;
+	return w->queue.in_use || w->kbits || w->shapes_hops;
 }
 
+/* Each by its own account, all by that of the line. */
 mono_t queue_due(const struct worker *w)
 {
 	const struct queue *q = &w->queue;
+	mono_t hop, line;
 
 	if (!q->in_use)
 		return MONO_NEVER;
-	return q->kbits && q->tiers.n ? shaper_due(&w->fwd->shaper, tiers_have_fresh(&q->tiers))
-				      : (mono_t){ 1 };
+	if (!q->hops.n)
+		return (mono_t){ 1 };
+	hop = hops_due(&q->hops);
+	if (!q->kbits)
+		return hop;
+	line = shaper_due(&w->fwd->shaper, hops_have_fresh(&q->hops));
+	return mono_before(line, hop) ? hop : line;
 }
 
 static size_t turn_bytes(const struct worker *w)
@@ -158,7 +184,7 @@ static size_t turn_bytes(const struct worker *w)
 
 	if (likely(!q->kbits))
 		return QUEUE_TURN_BYTES;
-	return shaper_room(&w->fwd->shaper, q->kbits, tiers_have_fresh(&q->tiers), w->now);
+	return shaper_room(&w->fwd->shaper, q->kbits, hops_have_fresh(&q->hops), w->now);
 }
 
 /* --- in --- */
@@ -186,6 +212,17 @@ static uint32_t flow_of(const struct worker *w, const struct frame *f)
 	return (uint32_t)siphash(&w->hash_key, &key, sizeof(key));
 }
 
+/* The one that this frame leaves to first, where any has a rate, or had one for what waits. */
+static uint16_t hop_of(const struct worker *w, const struct frame *f)
+{
+	uint16_t slot;
+
+	if (likely(!w->shapes_hops && !w->queue.hops.n_used))
+		return HOP_NONE;
+	slot = whereabouts(w->snap, f);
+	return slot == SLOT_NONE || slot == SLOT_SELF ? HOP_NONE : w->snap->node[slot].first;
+}
+
 static struct place *shrink(struct worker *w, struct place *large, size_t len)
 {
 	struct place *p = place_take(w, &w->queue.small);
@@ -209,13 +246,14 @@ static void put(struct worker *w, struct place *p, size_t len)
 		return;
 	}
 	count(w, CNT_tap_rx_super, f->gso != FRAME_PLAIN);
-	while (q->tiers.bytes + f->len > QUEUE_BYTES && shed(w))
+	while (q->hops.bytes + f->len > QUEUE_BYTES && shed(w))
 		;
 	ip_class(f->data, f->len, &f->v, &class);
 	p->tier = (uint8_t)tier_of_dscp(class >> DSCP_SHIFT);
+	p->hop = hop_of(w, f);
 	p->item.len = (uint32_t)f->len;
 	p->item.takes_marks = (class & ECN_MASK) != ECN_NOT_ECT;
-	tiers_put(&q->tiers, (enum fwd_tier)p->tier, &p->item, flow_of(w, f), w->now);
+	hops_put(&q->hops, p->hop, (enum fwd_tier)p->tier, &p->item, flow_of(w, f), w->now);
 }
 
 bool queue_intake(struct worker *w, int fd)
@@ -251,20 +289,11 @@ static void drop_late(struct worker *w)
 {
 	struct fq_item *item;
 
-	while ((item = tiers_dropped(&w->queue.tiers))) {
-		stats_add(&tier_of(&w->queue, item)->late, 1);
+	while ((item = hops_dropped(&w->queue.hops))) {
+		count_item(&w->queue, item, add_late, 0);
 		give_back(&w->queue, item);
 		drop(w, DROP_queue_late);
 	}
-}
-
-static void count_wait(struct queue_tier *t, int64_t us)
-{
-	unsigned class = us > 0 ? 64 - (unsigned)__builtin_clzll((unsigned long long)us) : 0;
-
-	stats_add(&t->sent, 1);
-	stats_add(&t->waits[min_of(class, FWD_WAITS - 1u)], 1);
-	stats_add(&t->waits_us, us > 0 ? (uint64_t)us : 0);
 }
 
 struct frame *queue_next(struct worker *w)
@@ -277,7 +306,7 @@ struct frame *queue_next(struct worker *w)
 		q->turn_bytes = turn_bytes(w);
 	if (q->bytes >= q->turn_bytes || q->frames == QUEUE_TURN_FRAMES)
 		return NULL;
-	item = tiers_next(&q->tiers, w->now);
+	item = hops_next(&q->hops, w->now);
 	drop_late(w);
 	if (!item)
 		return NULL;
@@ -285,28 +314,42 @@ struct frame *queue_next(struct worker *w)
 	if (item->marked) {
 		ecn_mark(f->data, &f->v);
 		count(w, CNT_queue_marked, 1);
-		stats_add(&tier_of(q, item)->marked, 1);
 	}
 	count(w, CNT_queue_frames, 1);
-	count_wait(tier_of(q, item), mono_sub_us(w->now, item->since));
+	count_item(q, item, add_sent, mono_sub_us(w->now, item->since));
 	q->bytes += item->len;
 	q->frames++;
 	fq_chain_add(&q->sent, item);
 	return f;
 }
 
+static void tell_backlog(struct queue_figures *f, uint64_t bytes, uint64_t frames)
+{
+	atomic_store_explicit(&f->backlog_bytes, bytes, memory_order_relaxed);
+	atomic_store_explicit(&f->backlog_frames, frames, memory_order_relaxed);
+}
+
+static void tell_backlogs(struct queue *q)
+{
+	for (unsigned i = 0; i < FWD_TIERS; i++) {
+		struct hops_backlog b = hops_backlog(&q->hops, (enum fwd_tier)i);
+
+		tell_backlog(&q->tier[i], b.bytes, b.n);
+	}
+	for (unsigned i = 0; i < q->hops.n_used; i++) {
+		const struct hop *hop = hops_used(&q->hops, i);
+
+		tell_backlog(&q->hop[hop->slot], hop->tiers.bytes, hop->tiers.n);
+	}
+	atomic_store_explicit(&q->held_frames, hops_held(&q->hops), memory_order_relaxed);
+}
+
 bool queue_goes_on(struct worker *w, bool more)
 {
 	struct queue *q = &w->queue;
 
-	q->in_use = more || q->tiers.n;
-	for (unsigned i = 0; i < FWD_TIERS; i++) {
-		const struct fq *fq = &q->tiers.fq[i];
-		struct queue_tier *t = &q->tier[i];
-
-		atomic_store_explicit(&t->backlog_bytes, fq->bytes, memory_order_relaxed);
-		atomic_store_explicit(&t->backlog_frames, fq->n, memory_order_relaxed);
-	}
-	/* A line with a rate is waited for, see queue_due(). */
-	return q->kbits ? more : q->in_use;
+	q->in_use = more || q->hops.n;
+	tell_backlogs(q);
+	/* A rate is waited for, see queue_due(). */
+	return q->kbits || q->hops.n_used ? more : q->in_use;
 }

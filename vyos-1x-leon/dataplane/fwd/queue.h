@@ -2,10 +2,11 @@
 /*
  * Step: frames that wait between the TAP and the overlay. The queue of the TAP is one line in which
  * a ping stands behind megabytes. So where bulk stands there, frames are taken out as they come and
- * wait in a queue that knows flows and classes (tiers.h), of which a little is sent at a time.
- * While no bulk stands in the TAP, nothing passes through here, unless the line has a rate
- * (shaper.h). Memory is made with the worker: QUEUE_LARGE and QUEUE_SMALL places; where they or
- * QUEUE_BYTES are used up, the flow with the most loses. Worker.
+ * wait in a queue that knows flows and classes (tiers.h), and next hops where these have rates
+ * (hops.h), of which a little is sent at a time. While no bulk stands in the TAP, nothing passes
+ * through here, unless the line or a next hop has a rate (shaper.h). Memory is made with the
+ * worker: QUEUE_LARGE and QUEUE_SMALL places; where they or QUEUE_BYTES are used up, the flow with
+ * the most loses. Worker.
  */
 #pragma once
 
@@ -16,7 +17,7 @@
 #include "fwd/fq.h"
 #include "fwd/frame.h"
 #include "fwd/fwd.h"
-#include "fwd/tiers.h"
+#include "fwd/hops.h"
 
 struct worker;
 
@@ -28,18 +29,16 @@ struct worker;
 #define QUEUE_INTAKE_FRAMES 128
 #define QUEUE_TURN_BYTES    (128u << 10)
 #define QUEUE_TURN_FRAMES   64
-/* A flow that has not sent more since it was empty passes the others. */
-#define QUEUE_QUANTUM 16384
 
-/* Of one tier. Written here, read by the control thread (struct fwd_queue). */
-struct queue_tier {
+/* Of one tier, of one next hop. Written here, read by the control thread (struct fwd_queue). */
+struct queue_figures {
 	_Atomic uint64_t backlog_bytes, backlog_frames;
 	_Atomic uint64_t sent, marked, full, late;
 	_Atomic uint64_t waits[FWD_WAITS], waits_us;
 };
 
 struct queue {
-	struct tiers tiers;
+	struct hops hops;
 	struct fq_chain large, small; /* free places */
 	struct fq_chain sent;	      /* until the datagrams made of them have left */
 	uint8_t *arena;
@@ -48,17 +47,19 @@ struct queue {
 	uint32_t bytes, frames; /* sent in this turn */
 	size_t turn_bytes;	/* may be sent in it */
 	uint32_t kbits;		/* the rate it is made for, 0: none */
-	struct queue_tier tier[FWD_TIERS];
+	struct queue_figures tier[FWD_TIERS];
+	struct queue_figures *hop;    /* by slot, while any has a rate; memory comes with use */
+	_Atomic uint64_t held_frames; /* of the backlog, by the rate of their next hop */
 };
 
-void queue_init(struct queue *q);
+void queue_init(struct queue *q, struct hop_account *account, uint16_t slots_maximum);
 void queue_fini(struct queue *q);
 /* The next turn takes from the queue: the TAP gave a whole batch, and super-frames in it. */
 static inline void queue_begin(struct queue *q)
 {
 	q->in_use = true;
 }
-/* Does this turn take from the queue? Always where the line has a rate. */
+/* Does this turn take from the queue? Always where the line or a next hop has a rate. */
 bool queue_in_use(const struct worker *w);
 /* When the next turn is due though nothing new is in the TAP; MONO_NEVER: not. Between batches. */
 mono_t queue_due(const struct worker *w);

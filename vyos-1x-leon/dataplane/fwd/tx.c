@@ -104,6 +104,9 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 	}
 	fam->datagrams++;
 	fam->bytes += len;
+	/* Whatever it carries: a frame that waited, a copy of a flood, what is relayed. */
+	if (unlikely(w->shapes_hops))
+		hops_pay(&w->fwd->hop[slot], len + tx_around(node->ep.ip.family), w->now);
 	return true;
 }
 

@@ -89,7 +89,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	};
 	add_sources(w);
 	tap_rx_init(&w->tap_rx);
-	queue_init(&w->queue);
+	queue_init(&w->queue, f->hop, setup->slots_maximum);
 	if (w->io.accel > 0)
 		accel_rx_init(&w->accel_rx);
 	w->rx = udp_rx_new(NET_BATCH, NET_BUFFER);

@@ -84,9 +84,10 @@ struct worker {
 	const struct snap *snap;
 	mono_t now;
 	uint32_t now_s;
-	bool lan_is_old; /* the control thread did not run: what the snapshot says of the LAN */
-	uint32_t kbits;	 /* what is sent in all, 0: no limit */
-	int64_t real_ns; /* CLOCK_REALTIME at `now`, 0: not read yet */
+	bool lan_is_old;  /* the control thread did not run: what the snapshot says of the LAN */
+	uint32_t kbits;	  /* what is sent in all, 0: no limit */
+	bool shapes_hops; /* one next hop at least has a rate */
+	int64_t real_ns;  /* CLOCK_REALTIME at `now`, 0: not read yet */
 
 	struct tap_rx tap_rx;
 	struct queue queue;
@@ -125,6 +126,9 @@ struct fwd {
 	struct budget budget;
 	struct shaper shaper;
 	_Atomic uint32_t line_kbits; /* as found automatically, 0: no limit */
+	struct hop_account *hop;     /* by slot */
+	_Atomic bool shapes_hops;
+	unsigned n_shaped; /* control thread */
 	int event_fd, stop_fd;
 	_Atomic int64_t lan_until_ns; /* as the loop guard found; 0: for ever */
 	/* Control thread. */
@@ -186,6 +190,7 @@ static inline void worker_see_snapshot(struct worker *w)
 	w->kbits = w->snap->shape_kbits;
 	if (unlikely(line) && (!w->kbits || line < w->kbits))
 		w->kbits = line;
+	w->shapes_hops = atomic_load_explicit(&w->fwd->shapes_hops, memory_order_relaxed);
 }
 /* Ends it: writes and sends what waits, tells the control thread. */
 void worker_end(struct worker *w);

@@ -72,16 +72,17 @@ static void take_link(struct autorate_input *in, const struct link_load *l)
 		in->asked = l->asked;
 }
 
+/* For the line: what the rate of one node holds back says nothing about it. */
 static bool frames_wait(const struct leond *d)
 {
+	uint64_t frames = 0;
 	struct fwd_queue q;
 
 	for (unsigned i = 0; i < d->tap.n_queues; i++) {
 		fwd_queue(d->fwd, i, &q);
-		if (q.backlog_frames)
-			return true;
+		frames += q.backlog_frames;
 	}
-	return false;
+	return frames > fwd_held_frames(d->fwd);
 }
 
 static void look(struct leond *d, mono_t now)

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where a frame from the local segment goes. Workers.
+ */
+#pragma once
+
+#include "base/defs.h"
+#include "fwd/frame.h"
+#include "state/snap.h"
+#include "wire/eth.h"
+
+/* A node's slot, SLOT_SELF, or SLOT_NONE to all. While there is no path to the node that it was
+ * seen behind, its host is looked for everywhere: it may be behind another. */
+static inline uint16_t whereabouts(const struct snap *s, const struct frame *f)
+{
+	uint16_t slot;
+
+	if (mac_is_multicast(f->v.dst))
+		return SLOT_NONE;
+	slot = fdb_lookup(s->fdb, f->v.vlan, f->v.dst);
+	if (slot == SLOT_SELF || likely(slot < s->n_slots && s->node[slot].has_path))
+		return slot;
+	return SLOT_NONE;
+}
