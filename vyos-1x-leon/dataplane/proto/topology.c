@@ -84,6 +84,18 @@ void topology_forget(struct overlay *o, uint16_t slot)
 			o->topology.notice[i] = (struct notice){ 0 };
 }
 
+static uint32_t most_relays(const struct overlay *o)
+{
+	return min_of(o->conf->maximum_relays, LEON_HOPS_MAX - 1u);
+}
+
+static bool may_relay(const struct overlay *o, uint16_t slot)
+{
+	const struct node *node = nodedb_at(o->nodes, slot);
+
+	return node && node->state != NODE_LEFT && !(node->rec.flags & RECORD_TRANSIT_DISABLED);
+}
+
 struct path_params overlay_path_params(struct overlay *o)
 {
 	uint16_t n = nodedb_slots(o->nodes);
@@ -96,16 +108,13 @@ struct path_params overlay_path_params(struct overlay *o)
 		o->topology.unheard = x_realloc(o->topology.unheard, o->topology.cap, sizeof(bool));
 	}
 	for (uint16_t i = 0; i < n; i++) {
-		const struct node *node = nodedb_at(o->nodes, i);
-
-		o->topology.no_relay[i] = !node || node->state == NODE_LEFT ||
-					  (node->rec.flags & RECORD_TRANSIT_DISABLED);
+		o->topology.no_relay[i] = !may_relay(o, i);
 		o->topology.unheard[i] = !peer_at(o, i) || peer_at(o, i)->unheard;
 	}
 	for (unsigned i = 0; i < NOTICES_MAX && !notices; i++)
 		notices = !mono_is_never(o->topology.notice[i].until);
 	return (struct path_params){
-		.maximum_relays = min_of(o->conf->maximum_relays, LEON_HOPS_MAX - 1u),
+		.maximum_relays = most_relays(o),
 		.relay_cost_us = o->conf->relay_cost_us,
 		.no_relay = o->topology.no_relay,
 		.unheard = o->topology.unheard,
@@ -124,20 +133,21 @@ static bool leads_through(const struct path *path, uint16_t slot)
 
 bool topology_claimed(struct overlay *o, const struct peer *p, struct path *best)
 {
-	struct path_params pp = overlay_path_params(o);
+	uint32_t relays = most_relays(o);
 
 	*best = (struct path){ .cost_us = COST_INFINITE };
 	for (uint16_t i = SLOT_SELF + 1; i < nodedb_slots(o->nodes); i++) {
 		const struct peer *last = peer_at(o, i);
-		struct lat_entry e = latdb_get(o->lat, i, p->slot);
-		struct path path = last ? last->choice.path : *best;
+		const struct path *path = last ? &last->choice.path : NULL;
 
-		/* Any path in use to somebody who claims a link to it. */
-		if (path.n_hops == 0 || path.n_hops > pp.maximum_relays || pp.no_relay[i] ||
-		    !e.up || path.cost_us >= best->cost_us || leads_through(&path, p->slot))
+		/* Any path in use to somebody who claims a link to it. Each message to a node that
+		 * has no path yet asks, a whole overlay's while it joins: what is cheap first. */
+		if (!path || path->n_hops == 0 || path->n_hops > relays ||
+		    path->cost_us >= best->cost_us || !latdb_get(o->lat, i, p->slot).up ||
+		    !may_relay(o, i) || leads_through(path, p->slot))
 			continue;
-		path.hop[path.n_hops++] = p->slot;
-		*best = path;
+		*best = *path;
+		best->hop[best->n_hops++] = p->slot;
 	}
 	return best->n_hops > 0;
 }
