@@ -102,6 +102,84 @@ static void test_flood(void **state)
 	assert_int_equal(carrier_limit(&c, &s), 0);
 }
 
+/* Pings say nothing of the line; held to what they bring it would need a minute to fill it. */
+static void test_idle_so_far(void **state)
+{
+	struct carrier c = { 0 };
+	struct carrier_sample s = starting();
+
+	(void)state;
+	s.rate = 2000;
+	s.rtt_us = 2 * ROUND;
+	assert_int_equal(carrier_limit(&c, &s), 240000);
+	s.resent = s.sent;
+	assert_int_equal(carrier_limit(&c, &s), 240000);
+}
+
+static const mono_t began = { 1000000000 };
+
+/* Eight rounds later, at that rate: does it start again? */
+static bool after_a_try(struct carrier *c, unsigned tries, struct carrier_sample s, uint64_t rate)
+{
+	s.rate = rate;
+	s.starting = false;
+	return carrier_starts_again(c, &s, mono_add_us(began, (int64_t)tries * 8 * ROUND));
+}
+
+static void test_start_over_too_soon(void **state)
+{
+	struct carrier c = { 0 };
+	struct carrier_sample s = starting();
+
+	(void)state;
+	assert_false(carrier_starts_again(&c, &s, began));
+	assert_false(after_a_try(&c, 1, s, 100000));
+	assert_false(after_a_try(&c, 2, s, 125000));
+	assert_true(after_a_try(&c, 3, s, 156250));
+	/* It did not start (no BBR any more, say): the same again, not at once. */
+	assert_false(after_a_try(&c, 4, s, 195312));
+	assert_true(after_a_try(&c, 5, s, 244140));
+}
+
+static void test_line_is_full(void **state)
+{
+	struct carrier c = { 0 };
+	struct carrier_sample s = starting();
+
+	(void)state;
+	assert_false(carrier_starts_again(&c, &s, began));
+	for (unsigned i = 1; i < 10; i++)
+		assert_false(after_a_try(&c, i, s, RATE + i * (RATE / 100)));
+	/* Once more is noise, or what others left. */
+	assert_false(after_a_try(&c, 10, s, 2 * RATE));
+	assert_false(after_a_try(&c, 11, s, 2 * RATE));
+	assert_false(after_a_try(&c, 12, s, 3 * RATE));
+	/* More, and a queue: the line is full. */
+	s.rtt_us = 2 * ROUND;
+	assert_false(after_a_try(&c, 13, s, 4 * RATE));
+	assert_false(after_a_try(&c, 14, s, 5 * RATE));
+}
+
+static void test_nothing_to_compare(void **state)
+{
+	struct carrier c = { 0 };
+	struct carrier_sample none = { 0 }, s = starting();
+
+	(void)state;
+	assert_false(carrier_starts_again(&c, &none, began));
+	assert_false(carrier_starts_again(&c, &none, began));
+	/* From nothing to something is no growth. */
+	assert_false(after_a_try(&c, 1, s, 1000));
+	assert_false(after_a_try(&c, 2, s, 2000));
+	assert_true(after_a_try(&c, 3, s, 4000));
+	/* Several looks in one try are one. */
+	c = (struct carrier){ 0 };
+	assert_false(after_a_try(&c, 1, s, 1000));
+	assert_false(after_a_try(&c, 1, s, 2000));
+	assert_false(after_a_try(&c, 1, s, 4000));
+	assert_false(after_a_try(&c, 2, s, 8000));
+}
+
 static void test_room(void **state)
 {
 	struct carrier_sample s = starting();
@@ -121,6 +199,8 @@ int main(void)
 		cmocka_unit_test(test_first_segments), cmocka_unit_test(test_unsent),
 		cmocka_unit_test(test_nothing_known),  cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_flood),	       cmocka_unit_test(test_room),
+		cmocka_unit_test(test_idle_so_far),    cmocka_unit_test(test_start_over_too_soon),
+		cmocka_unit_test(test_line_is_full),   cmocka_unit_test(test_nothing_to_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

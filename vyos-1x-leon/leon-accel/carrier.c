@@ -25,8 +25,13 @@
 #define LOOK_MIN_US	   5000
 #define LOOKS_A_ROUND	   16
 #define QUEUE_MIN_US	   10000
+#define FIRST_RATE	   (FIRST_SEGMENTS * 1200ull * 1000000 / FIRST_RTT_US)
 #define SENT_MIN	   (64u << 10) /* less says nothing about loss */
 #define NO_LIMIT	   UINT64_MAX
+#define TRY_ROUNDS	   8 /* from one try of BBR for more to the next */
+#define TRY_MIN_US	   ((int64_t)400000)
+#define TRIES		   2
+#define GROWN_PART	   8 /* of the rate: so much more is more */
 
 uint32_t carrier_first_segments(uint32_t rtt_us)
 {
@@ -57,11 +62,41 @@ static bool is_flooded(const struct carrier *c, const struct carrier_sample *s)
 
 uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s)
 {
-	if (!s->starting)
+	uint64_t limit;
+
+	if (!s->starting || !s->rate)
 		return 0;
 	if (is_flooded(c, s))
-		return s->rate - s->rate / 8;
-	return is_queued(s) ? s->rate + s->rate / 2 : 0;
+		limit = s->rate - s->rate / 8;
+	else if (is_queued(s))
+		limit = s->rate + s->rate / 2;
+	else
+		return 0;
+	return max_of(limit, FIRST_RATE);
+}
+
+static void compare_anew(struct carrier *c, uint64_t rate, unsigned grew, mono_t now)
+{
+	c->turned = now;
+	c->past_rate = rate;
+	c->grew = grew;
+}
+
+bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mono_t now)
+{
+	bool more = s->rate >= c->past_rate + c->past_rate / GROWN_PART;
+
+	if (s->starting || !s->rate || !c->turned.ns) {
+		compare_anew(c, s->rate, 0, s->starting || !s->rate ? (mono_t){ 0 } : now);
+		return false;
+	}
+	if (mono_sub_us(now, c->turned) < max_of((int64_t)TRY_ROUNDS * s->min_us, TRY_MIN_US))
+		return false;
+	compare_anew(c, s->rate, more && !is_queued(s) ? c->grew + 1 : 0, now);
+	if (c->grew < TRIES)
+		return false;
+	c->grew = 0;
+	return true;
 }
 
 uint64_t carrier_room(const struct carrier_sample *s)
@@ -91,6 +126,9 @@ static bool look(int fd, struct carrier_sample *s)
 	    cc_len == sizeof(cc.bbr)) {
 		s->starting = cc.bbr.bbr_pacing_gain > BBR_STARTING;
 		s->rate = (uint64_t)cc.bbr.bbr_bw_hi << 32 | cc.bbr.bbr_bw_lo;
+		/* Of the last ten seconds, not of five minutes: paths change. */
+		if (cc.bbr.bbr_min_rtt && cc.bbr.bbr_min_rtt != UINT32_MAX)
+			s->min_us = cc.bbr.bbr_min_rtt;
 	}
 	return true;
 }
@@ -128,6 +166,22 @@ static void set_limit(struct carrier *c, int fd, uint64_t limit)
 	setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &value, sizeof(value));
 }
 
+static void set_congestion(int fd, const char *name)
+{
+	setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
+}
+
+/* Another one and back: BBR begins as for a new connection, but with the window that there is. Its
+ * first rate would be six times what arrives. */
+static void start_again(struct carrier *c, int fd, uint64_t rate)
+{
+	set_limit(c, fd, 2 * rate);
+	set_congestion(fd, "reno");
+	set_congestion(fd, "bbr");
+	log_info("accel", "carrier starts again: the line has room bytes_s=%llu",
+		 (unsigned long long)rate);
+}
+
 void carrier_tune(struct carrier *c, int fd, uint32_t rtt_us, mono_t now)
 {
 	struct carrier_sample s;
@@ -137,7 +191,10 @@ void carrier_tune(struct carrier *c, int fd, uint32_t rtt_us, mono_t now)
 	    !look(fd, &s))
 		return;
 	set_unsent(c, fd, carrier_unsent(s.pacing));
-	set_limit(c, fd, carrier_limit(c, &s));
+	if (carrier_starts_again(c, &s, now))
+		start_again(c, fd, s.rate);
+	else
+		set_limit(c, fd, carrier_limit(c, &s));
 	c->room = carrier_room(&s);
 	c->looked = now;
 	if (s.sent - c->sent < SENT_MIN)

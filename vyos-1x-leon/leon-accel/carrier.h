@@ -17,6 +17,9 @@ struct carrier {
 	uint64_t limit;	       /* bytes a second that the socket was told; 0: none */
 	uint32_t unsent;       /* bytes that may wait in it */
 	uint64_t room;	       /* bytes a round trip that it is good for; 0: unknown */
+	mono_t turned;	       /* when its rate was compared last; 0: it was not */
+	uint64_t past_rate;    /* as it was then */
+	unsigned grew;	       /* so many times, one after the other */
 };
 
 /* Of a socket with BBR. */
@@ -47,12 +50,24 @@ uint32_t carrier_unsent(uint64_t pacing);
  * gets half more than arrives while the round trip is long with what waits, which may be of others:
  * with a quarter more BBR would take its start for over. Less than arrives where a fifth of what
  * was sent lately is sent again: no line is that bad, so it is the queue.
+ *
+ * Never less than what it begins with: a carrier that was idle has a rate of nothing, for
+ * nothing was sent, and what is held to that does not come to more for a minute.
  */
 uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s);
 
 /* Bytes a round trip that it is good for: what may be under way as long as it doubles that, then
  * what arrives. */
 uint64_t carrier_room(const struct carrier_sample *s);
+
+/*
+ * Its start was over too soon? BBR believes the line full when three rounds bring no more than
+ * those before, also where a process here or on the way stood still meanwhile, or others had the
+ * line; from then on it tries a quarter more every eight rounds, and needs a minute to come from a
+ * fiftieth of the line to all of it. Where two such tries, one after the other, have found more
+ * and no queue, the line has room: it is to start again from where it is. Called now and then.
+ */
+bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mono_t now);
 
 /* For a new socket. */
 void carrier_prepare(struct carrier *c, int fd, int timeout_ms);
