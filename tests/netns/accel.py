@@ -83,7 +83,6 @@ class Accelerator:
 
 ENDLESS = 1 << 60
 _ports = itertools.count(5001)
-BLOCK = 1 << 18
 
 
 class Transfer:
@@ -111,6 +110,7 @@ class Transfer:
         self.client.connect((address, port))
         self.server, _ = self.listener.accept()
         self.pause = pause
+        self.block = 1 << 18  # bytes between two pauses
         self.enough = threading.Event()
         self.reading = threading.Event()
         self.reading.set()
@@ -132,7 +132,7 @@ class Transfer:
         digest = hashlib.sha256()
         try:
             while n > 0 and not self.enough.is_set():
-                block = os.urandom(min(n, BLOCK))
+                block = os.urandom(min(n, self.block))
                 s.sendall(block)
                 digest.update(block)
                 n -= len(block)
@@ -195,6 +195,28 @@ def both_ways(ends, family='ip4', **keys):
     client, server = ends
     return Transfer(client, server, getattr(server, family), up=ENDLESS, down=ENDLESS, pause=0.05,
                     **keys)
+
+
+class Machine:
+    """The host of a site, which can go on at another one: same MAC and addresses, same sockets."""
+
+    def __init__(self, lab, home, other):
+        self.host = lab.host[home]
+        self.namespace = self.host.namespace
+        ns.connect(lab.node[other].namespace, 'h1', self.namespace, 'eth1')
+        lab.node[other].namespace.ip('link set h1 master br0')
+        self.namespace.ip('link set eth1 down', f'link set eth1 address {self.host.mac}')
+        # Another host of its old site, which stays: a LAN without any link has no hosts, and a node
+        # forgets them.
+        self.namespace.sysctl('ipv4/conf/all/arp_ignore', 1)  # which does not answer for this one
+        ns.connect(lab.node[home].namespace, 'h2', self.namespace, 'eth2')
+        lab.node[home].namespace.ip('link set h2 master br0')
+
+    def move(self, port, old, to):
+        self.namespace.ip(f'link set {old} down', f'addr flush dev {old}', f'link set {port} up',
+                          f'addr add {self.host.ip4}/16 dev {port}')
+        # As a hypervisor announces it.
+        wait_for(lambda: self.host.ping(to.ip4), 30, 'it is reached at its new site')
 
 
 class Far:

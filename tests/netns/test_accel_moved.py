@@ -2,33 +2,10 @@
 """A machine that moves far away, with its connections: `mode moved`."""
 import pytest
 
-import ns
-from accel import CONFIG, ENDLESS, MB, Transfer, far_apart
+from accel import CONFIG, ENDLESS, MB, Machine, Transfer, far_apart
 from lab import merged, wait_for
 
 MOVED = merged(CONFIG, {'acceleration': {'mode': 'moved', 'threshold': 20}})
-
-
-class Machine:
-    """The host of a site, which can go on at another one: same MAC and addresses, same sockets."""
-
-    def __init__(self, lab, home, other):
-        self.host = lab.host[home]
-        self.namespace = self.host.namespace
-        ns.connect(lab.node[other].namespace, 'h1', self.namespace, 'eth1')
-        lab.node[other].namespace.ip('link set h1 master br0')
-        self.namespace.ip('link set eth1 down', f'link set eth1 address {self.host.mac}')
-        # Another host of its old site, which stays: a LAN without any link has no hosts, and a node
-        # forgets them.
-        self.namespace.sysctl('ipv4/conf/all/arp_ignore', 1)  # which does not answer for this one
-        ns.connect(lab.node[home].namespace, 'h2', self.namespace, 'eth2')
-        lab.node[home].namespace.ip('link set h2 master br0')
-
-    def move(self, port, old, to):
-        self.namespace.ip(f'link set {old} down', f'addr flush dev {old}', f'link set {port} up',
-                          f'addr add {self.host.ip4}/16 dev {port}')
-        # As a hypervisor announces it.
-        wait_for(lambda: self.host.ping(to.ip4), 30, 'it is reached at its new site')
 
 
 @pytest.fixture

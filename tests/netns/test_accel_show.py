@@ -97,6 +97,56 @@ def test_what_is_fast_enough_is_left_alone(lab):
             accelerator.stop()
 
 
+ONE_PLACE = {'mode': 'latency', 'threshold': 50, 'maximum-connections': 1}
+
+
+@pytest.fixture
+def one_place(lab):
+    """Two sites, hosts with windows of 64 KiB, and one connection is taken at a time."""
+    net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100,
+               'config': merged(PATIENT, {'acceleration': ONE_PLACE})})
+    for host in net.host.values():
+        host.namespace.sysctl('ipv4/tcp_window_scaling', 0)
+    net.accel = {}
+    accelerate(net)
+    wait_for(lambda: all(reached(n) for n in net.node.values()), WITHIN, 'reached')
+    yield net
+    print(describe(net))
+    for accelerator in net.accel.values():
+        accelerator.stop()
+
+
+def test_what_no_longer_gains_is_given_back(one_place):
+    """One that has become idle makes place for another that waits, and is not taken again while it
+    brings little; it is when it brings much. Then the path is short for the threshold."""
+    net, (a, b) = one_place, (one_place.host['a'], one_place.host['b'])
+    states = {}
+
+    def state(t):
+        here = f'{a.ip4}:{t.client.getsockname()[1]}'
+        states.update({c['near']: (c['state'], c['reason']) for c in connections(net.node['a'])})
+        return states.get(here, ('unknown', None))
+    first = Transfer(a, b, b.ip4, down=ENDLESS, pause=0.05)
+    wait_for(lambda: state(first)[0] == 'taken', WITHIN, 'it is taken')
+    other = Transfer(a, b, b.ip4, down=ENDLESS, pause=0.05)
+    wait_for(lambda: state(other) == ('plain', 'maximum'), WITHIN, 'there is no place for the other')
+    assert state(first)[0] == 'taken'
+    first.pause, first.block = 1, 1000
+    wait_for(lambda: state(first) == ('returned', 'calm'), WITHIN, 'it is given back, and why')
+    wait_for(lambda: state(other)[0] == 'taken', WITHIN, 'the other has its place')
+    first.wait_more(2 * 1000)
+    assert state(first) == ('returned', 'calm')
+    other.finish(WITHIN).assert_whole()
+    first.pause, first.block = 0.05, 1 << 18
+    wait_for(lambda: state(first)[0] == 'taken', WITHIN, 'it is taken again')
+    for node in net.node.values():
+        node.reload(acceleration=merged(ONE_PLACE, {'threshold': 500}))
+    wait_for(lambda: state(first)[0] == 'returned', WITHIN, 'it is given back below the threshold')
+    wait_for(lambda: taken(net) == [0, 0], WITHIN, 'nothing is taken')
+    first.finish(WITHIN).assert_whole()
+    assert not any(metric(n, 'accel_reset_total') for n in net.node.values())
+
+
 def test_what_is_taken_is_shown(far):
     a, b = far.node['a'], far.node['b']
     hosts = far.host

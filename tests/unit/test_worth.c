@@ -70,6 +70,21 @@ static void test_long_life(void **state)
 	assert_true(takes(LINE, 0, COLD, LONG_MS));
 }
 
+/* What any host sends at once is as fast without. */
+static void test_keeping(void **state)
+{
+	(void)state;
+	assert_false(worth_keeping(0, 0));
+	assert_false(worth_keeping(12000, 0));
+	assert_true(worth_keeping(12001, 0));
+	/* A small window is full sooner: half of it at most. */
+	assert_false(worth_keeping(2000, 4000));
+	assert_true(worth_keeping(2001, 4000));
+	assert_false(worth_keeping(12000, 65535));
+	assert_true(worth_keeping(12001, 65535));
+	assert_true(worth_keeping(1, 1));
+}
+
 static void test_share(void **state)
 {
 	(void)state;
@@ -91,6 +106,7 @@ int main(void)
 		cmocka_unit_test(test_fast_already),
 		cmocka_unit_test(test_full_window),
 		cmocka_unit_test(test_long_life),
+		cmocka_unit_test(test_keeping),
 		cmocka_unit_test(test_share),
 	};
 

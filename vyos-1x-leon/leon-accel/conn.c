@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "conn_state.h"
 #include "stand_in.h"
+#include "worth.h"
 
 #define RECEIVE_WINDOW	     (16u << 20)
 #define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14 to a host of another */
@@ -233,6 +234,8 @@ static int open_stand_in(void *arg, struct flow *f)
 	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
 		 s.window, s.near_scale, s.far_scale, s.mss, f->n_held);
 	remember(c);
+	c->gained = loop_now(c->e->loop);
+	c->calm = false;
 	c->e->n_taken++;
 	c->e->counters.taken++;
 	peer_counted(c->peer)->taken++;
@@ -451,16 +454,28 @@ static void failed(struct conn *c)
 	flow_reset(&c->flow, false, loop_now(c->e->loop));
 }
 
+bool conn_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow)
+{
+	const struct flow *f = &c->flow;
+
+	return worth_keeping(flow, flow_window(f, d == SAVING_OUT ? &f->far : &f->near));
+}
+
 static void count(struct conn *c, enum saving_direction d, size_t n)
 {
 	const struct flow *f = &c->flow;
+	uint32_t rtt_us = peer_rtt_us(c->peer);
+	mono_t now = loop_now(c->e->loop);
 	struct saving_step step = { .direction = d,
 				    .bytes = n,
-				    .rtt_us = peer_rtt_us(c->peer),
+				    .rtt_us = rtt_us,
 				    .window =
 					    flow_widest(f, d == SAVING_OUT ? &f->far : &f->near) };
 
-	saving_add(&c->saving, &step, loop_now(c->e->loop));
+	saving_add(&c->saving, &step, now);
+	meter_add(&c->through[d], n, rtt_us, now);
+	if (conn_is_worth_keeping(c, d, meter_best(&c->through[d], rtt_us, now)))
+		c->gained = now;
 	if (d == SAVING_OUT)
 		c->bytes.out += n;
 	else

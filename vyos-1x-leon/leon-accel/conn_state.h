@@ -39,16 +39,21 @@ struct conn {
 	/* While it was taken. */
 	struct accel_bytes bytes;
 	struct saving saving;
+	struct meter through[2]; /* by direction: what the stand-in gave and got */
+	mono_t gained;		 /* when it last brought what it would not bring by itself */
 	uint64_t serial;
 	uint16_t times; /* it was taken */
 	/* While it is plain. */
 	struct meter plain[2]; /* by direction */
+	bool calm;	       /* it was given back while it brought little */
 	uint8_t why;	       /* enum accel_why */
 };
 
 extern const struct flow_ops conn_ops;
 /* Forgets stand-in and stream; the descriptor stays open. */
 void conn_detach(struct conn *c);
+/* Bytes a round trip in that direction: more than it would bring by itself at once? */
+bool conn_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow);
 /* Gives it back, or asks the other end to. */
 void conn_release(struct conn *c, mono_t now);
 /* What the flow has ended the peer need not know. */

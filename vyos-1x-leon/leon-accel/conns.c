@@ -21,6 +21,11 @@
 #define PLAIN_SILENT_MS	 300000
 #define CLOSED_SILENT_MS 70000
 #define KEEP_PERCENT	 80 /* of the threshold, below it a connection is given back */
+/* So long a connection that is taken gains nothing before it is given back, and so long where there
+ * is another that would have its place. Not sooner: it may be a pause. */
+#define CALM_MS	     60000
+#define CALM_FULL_MS 5000
+#define FULL_MS	     10000 /* so long somebody is believed to wait for a place */
 
 struct conn_entry {
 	struct conn conn;
@@ -144,6 +149,20 @@ static bool is_full(const struct engine *e)
 	return e->n_taken >= e->settings.maximum;
 }
 
+/* It is taken, and gains nothing by that for so long. */
+static bool is_calm(const struct conn *c, int64_t ms, mono_t now)
+{
+	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->gained) >= ms;
+}
+
+static bool is_needed(const struct conn *c, mono_t now)
+{
+	const struct engine *e = c->e;
+	bool others_wait = e->full_at.ns && mono_sub_ms(now, e->full_at) < FULL_MS;
+
+	return !is_calm(c, others_wait ? CALM_FULL_MS : CALM_MS, now);
+}
+
 /* It is of those that are to be taken, whatever else is in the way. */
 static bool is_candidate(const struct conn *c)
 {
@@ -159,6 +178,16 @@ static bool is_measured(const struct conn *c, mono_t now)
 			  f->far.syn.scale != TCP_SCALE_UNKNOWN;
 
 	return from_start || mono_sub_us(now, f->since) >= 2 * (int64_t)peer_rtt_us(c->peer);
+}
+
+/* Given back while it brought little, and nothing has changed. */
+static bool is_still_calm(struct conn *c, mono_t now)
+{
+	uint32_t rtt_us = peer_rtt_us(c->peer);
+
+	for (enum saving_direction d = SAVING_OUT; d <= SAVING_IN && c->calm; d++)
+		c->calm = !conn_is_worth_keeping(c, d, meter_best(&c->plain[d], rtt_us, now));
+	return c->calm;
 }
 
 static bool gains(struct conn *c, enum saving_direction d, mono_t now)
@@ -183,6 +212,8 @@ static enum accel_why what_is_in_the_way(struct conn *c, mono_t now)
 		return c->why == ACCEL_WHY_FULL ? ACCEL_WHY_FULL : ACCEL_WHY_LATER;
 	if (!flow_can_be_taken(&c->flow, now))
 		return ACCEL_WHY_UNFIT;
+	if (e->settings.mode != ACCEL_ALWAYS && is_still_calm(c, now))
+		return ACCEL_WHY_CALM;
 	if (e->settings.mode != ACCEL_ALWAYS && !is_measured(c, now))
 		return ACCEL_WHY_LATER;
 	if (e->settings.mode != ACCEL_ALWAYS &&
@@ -202,6 +233,7 @@ static void consider(struct conn *c, mono_t now)
 	c->why = what_is_in_the_way(c, now);
 	if (c->why == ACCEL_WHY_FULL && !mono_before(now, c->flow.not_before)) {
 		e->counters.full++;
+		e->full_at = now;
 		flow_wait(&c->flow, now);
 	}
 	if (c->why)
@@ -290,6 +322,8 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 	unsigned hash;
 	struct conn *c = find(e, &k, &hash);
 
+	if (is_full(e))
+		e->full_at = now;
 	if (!c || c->peer != p || c->bound || is_full(e) || !is_wanted(c)) {
 		e->counters.refused++;
 		peer_counted(p)->refused++;
@@ -362,6 +396,7 @@ void conn_release(struct conn *c, mono_t now)
 
 	if (c->flow.state != FLOW_TAKEN)
 		return;
+	c->calm = is_calm(c, CALM_FULL_MS, now);
 	if (c->flow.leader)
 		flow_release(&c->flow, now);
 	else
@@ -386,7 +421,8 @@ void conns_second(struct engine *e, mono_t now)
 		}
 		if (is_taken(c) && away_is_lost(c, now))
 			flow_reset(&c->flow, false, now);
-		if (c->flow.state == FLOW_TAKEN && (!is_wanted(c) || away_is(c)))
+		if (c->flow.state == FLOW_TAKEN &&
+		    (!is_wanted(c) || !is_needed(c, now) || away_is(c)))
 			conn_release(c, now);
 		if ((c->flow.state == FLOW_PLAIN && silent > PLAIN_SILENT_MS) ||
 		    (c->flow.state == FLOW_CLOSED && silent > CLOSED_SILENT_MS))

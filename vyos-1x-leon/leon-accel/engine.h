@@ -22,7 +22,9 @@
 #define CONNS_MAX  65536
 #define HELD_MAX   (64 << 20)
 #define CREDIT_ALL (256u << 20)
-#define CREDIT_MAX (16u << 20) /* of one connection and direction */
+/* Of one connection and direction: what is under way at 100 Mbit/s and a second, and again while
+ * what was lost of it is sent anew. */
+#define CREDIT_MAX (32u << 20)
 #define CREDIT_MIN (64u << 10)
 #define LANS_MAX   64
 #define VLANS	   4095
@@ -70,6 +72,7 @@ struct engine {
 	struct accel_peer *peers;
 	struct conn_entry *conns; /* conns.c */
 	unsigned n_conns, n_taken;
+	mono_t full_at;	 /* when one was not taken since the maximum was; 0: never */
 	unsigned n_fast; /* a second ago at most: not taken since they would not gain */
 	uint64_t last_serial;
 	struct accel_time forgotten; /* of connections that are not in the table any more */

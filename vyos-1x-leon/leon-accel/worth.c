@@ -9,6 +9,7 @@
 #define WARM_UP_ROUNDS 8 /* in which a carrier becomes as fast as a line of any kind */
 #define COST_OF_LIFE   20
 #define WINDOW_WARM_UP 8 /* times as fast, in three rounds */
+#define AT_ONCE	       (10 * 1200)
 
 bool worth_taking(const struct worth *w)
 {
@@ -17,6 +18,13 @@ bool worth_taking(const struct worth *w)
 	if (w->window && w->flow >= w->window / 4 * 3 && w->flow <= WINDOW_WARM_UP * w->carrier)
 		return true;
 	return w->age_ms >= COST_OF_LIFE * WARM_UP_ROUNDS * w->rtt_ms;
+}
+
+bool worth_keeping(uint64_t flow, uint64_t window)
+{
+	uint64_t at_once = window ? min_of(window / 2, (uint64_t)AT_ONCE) : AT_ONCE;
+
+	return flow > at_once;
 }
 
 uint64_t worth_share(uint64_t room, uint64_t used, unsigned streams)

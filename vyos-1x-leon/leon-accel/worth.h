@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Would a connection gain by being taken? It costs the round trip in which it is drained, and the
- * rounds in which the carrier comes to the rate that the connection had. Pure.
+ * Would a connection gain by being taken, and does it while it is? Taking it costs the round trip
+ * in which it is drained, and the rounds in which the carrier comes to the rate that the connection
+ * had. Pure.
  */
 #pragma once
 
@@ -24,6 +25,13 @@ struct worth {
  *   They are taken when they have lived so long that the cost is less than a twentieth of that.
  */
 bool worth_taking(const struct worth *w);
+
+/*
+ * Is it worth the stand-ins that a connection has? `flow`: bytes a round trip that it brings. What
+ * a host sends without waiting, whoever acknowledges it, is as fast without them: ten segments
+ * (RFC 6928), or half of what its receiver permits (0: unknown).
+ */
+bool worth_keeping(uint64_t flow, uint64_t window);
 
 /* What is left for one connection more of a carrier for `room` bytes a round trip, with `used` of
  * them in use by `streams` others: what is free, or its share. */

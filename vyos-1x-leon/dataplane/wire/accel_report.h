@@ -43,6 +43,7 @@ enum accel_why {
 	ACCEL_WHY_UNFIT, /* it cannot be: MPTCP and the like, clocks */
 	ACCEL_WHY_FULL,	 /* the maximum of connections is */
 	ACCEL_WHY_LATER, /* a try failed, or it was just given back */
+	ACCEL_WHY_CALM,	 /* it was given back since it brings little, and still does */
 	ACCEL_WHYS,
 };
 

@@ -164,7 +164,7 @@ static const char *why_word(uint8_t why)
 	static const char *const word[ACCEL_WHYS] = {
 		[ACCEL_WHY_NONE] = NULL,     [ACCEL_WHY_FAST] = "fast-enough",
 		[ACCEL_WHY_UNFIT] = "unfit", [ACCEL_WHY_FULL] = "maximum",
-		[ACCEL_WHY_LATER] = "later",
+		[ACCEL_WHY_LATER] = "later", [ACCEL_WHY_CALM] = "calm",
 	};
 
 	return word[why];
