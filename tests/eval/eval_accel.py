@@ -1,21 +1,28 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Table 1 of the WAN accelerator paper: a file of 50 MB from a server that has moved away, with and
-without leon-accel, at delays (round-trip times) of 250 to 1000 ms over 100 Mbit/s with a queue of
-100 ms. T is the time with over the time without. Hosts have windows of 64 KiB, as the paper's, or
-are as Linux makes them. Random bytes; both ends' hashes are compared in every run.
+"""What acceleration brings: Table 1 and the image of the WAN accelerator paper, and what it costs.
 
-    cold   the carrier was idle since its start
-    warm   60 MB went over it before
-    again  the same bytes a second time: the time, and the share of them that the line carried
+    plain  50 MB without acceleration, over 100 Mbit/s with a queue of 100 ms, at delays (round-trip
+           times) of 250 to 1000 ms; hosts have windows of 64 KiB, as the paper's, or are as Linux
+           makes them. The time of those with 64 KiB grows with the bytes: fewer are sent
+           (--plain-mb) and the time multiplied.
+    with   the same with leon-accel: `cold`, its carrier was idle since its start, and `warm`, 60 MB
+           went over it before. T is this time over that without.
+    again  the same bytes a second time: seconds, and the share of them that the line carried
+    image  a machine that sends a picture bit by bit, as fast as 300 ms cut to a fifth with 64 KiB
+           windows, moves from 2 ms away to 300: its speed in the 30 s after over that before, on
+           the same connection, with and without
+    bulk   no delay, no limit: MB/s and seconds of CPU a GB, without, with, and without compression
 
-What a host with small windows needs without acceleration grows with the bytes: less of them is sent
-(--plain-mb) and the time multiplied.
+Random bytes; both ends' hashes are compared in every run. Each run is one line of JSON in --out, so
+that it can be done in parts; --table prints the medians (least and most) of all that is in it.
 
-    make eval-accel [EVAL_ARGS='--rounds 1 --delays 250']
+    make eval-accel [EVAL_ARGS='--rounds 1 --delays 250 --cases with']
 """
 import argparse
+import collections
 import hashlib
+import json
 import os
 import socket
 import statistics
@@ -27,116 +34,289 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '../netns'))
 
 import ns  # noqa: E402
-from accel import Accelerator  # noqa: E402
+from accel import Accelerator, Machine  # noqa: E402
 from lab import PATIENT, Lab, merged, wait_for  # noqa: E402
 
 MB = 1 << 20
+GB = 1e9
 PAPER = {250: .25, 500: .10, 750: .08, 1000: .07}
 CONFIG = merged(PATIENT, {'acceleration': {'mode': 'latency', 'threshold': 50,
                                            'minimum-segments': 4}})
 RATE_KBIT, QUEUE_US = 100_000, 100_000
-port = [6000]
-options_cc = ['cubic']
+WARM_MB = 60
+IMAGE_MS, IMAGE_SECONDS = 300, 30
+IMAGE_RATE = 5 * 65535 / (IMAGE_MS / 1000)  # bytes/s
+BULK_MB = 256
+ports = iter(range(6001, 65536))
 
 
-def send(lab, data):
-    """Seconds from connect to the last byte of `data` at the client, which checks it."""
-    client, server = lab.host['a'], lab.host['b']
-    port[0] += 1
+# --- what is sent ---
+
+def connected(client, server):
+    """Two sockets."""
+    port = next(ports)
     with server.namespace:
         listener = socket.socket()
-    listener.bind((server.ip4, port[0]))
+    listener.bind((server.ip4, port))
     listener.listen()
     with client.namespace:
         c = socket.socket()
-
-    def serve():
-        s, _ = listener.accept()
-        s.sendall(data)
-        s.close()
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    began = time.monotonic()
     c.settimeout(1200)
-    c.connect((server.ip4, port[0]))
-    digest = hashlib.sha256()
-    n = 0
+    c.connect((server.ip4, port))
+    s, _ = listener.accept()
+    listener.close()
+    return c, s
+
+
+def send(lab, data):
+    """Seconds until the last byte of `data` is at the client, over a new connection."""
+    began = time.monotonic()
+    c, s = connected(lab.host['a'], lab.host['b'])
+    thread = threading.Thread(target=lambda: (s.sendall(data), s.close()), daemon=True)
+    thread.start()
+    got = bytearray(len(data))
+    view, n = memoryview(got), 0
     while True:
-        block = c.recv(1 << 20)
-        if not block:
+        some = c.recv_into(view[n:n + MB]) if n < len(data) else len(c.recv(1))
+        if not some:
             break
-        digest.update(block)
-        n += len(block)
+        n += some
     seconds = time.monotonic() - began
     thread.join()
-    listener.close()
     c.close()
-    assert n == len(data) and digest.digest() == hashlib.sha256(data).digest(), 'bytes are wrong'
+    assert n == len(data) and hashlib.sha256(got).digest() == hashlib.sha256(data).digest(), \
+        'bytes are wrong'
     return seconds
 
 
+class Image:
+    """Bytes from one host to another, IMAGE_RATE of them a second where it takes so many."""
+
+    def __init__(self, client, server):
+        self.client, self.server = connected(client, server)
+        self.sent, self.received = hashlib.sha256(), hashlib.sha256()
+        self.count = 0
+        self.enough = False
+        self.threads = [threading.Thread(target=f, daemon=True) for f in (self._send, self._receive)]
+        for t in self.threads:
+            t.start()
+
+    def _send(self):
+        due = time.monotonic()
+        while not self.enough:
+            block = os.urandom(8192)
+            self.server.sendall(block)
+            self.sent.update(block)
+            # It does not make up for the time that it had to wait.
+            due = max(due + len(block) / IMAGE_RATE, time.monotonic() - .05)
+            time.sleep(max(0, due - time.monotonic()))
+        self.server.close()
+
+    def _receive(self):
+        while block := self.client.recv(1 << 16):
+            self.received.update(block)
+            self.count += len(block)
+
+    def speed(self, seconds):
+        """Bytes a second from now on."""
+        count, began = self.count, time.monotonic()
+        time.sleep(seconds)
+        return (self.count - count) / (time.monotonic() - began)
+
+    def finish(self):
+        self.enough = True
+        for t in self.threads:
+            t.join(120)
+        assert self.sent.digest() == self.received.digest(), 'bytes are wrong'
+
+
+# --- where it is sent ---
+
 class World:
-    def __init__(self, delay, windows, loss):
-        self.lab = Lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': delay, 'config': CONFIG})
-        for x, y in (('a', 'b'), ('b', 'a')):
-            self.lab.wan.link(x, y, delay_us=delay * 500, rate_kbit=RATE_KBIT, queue_us=QUEUE_US,
-                              loss_permille=loss)
+    def __init__(self, topology, windows='modern', cc='cubic'):
+        self.lab = Lab({'config': CONFIG, **topology})
         for host in self.lab.host.values():
             host.namespace.sysctl('ipv4/tcp_no_metrics_save', 1)
             # Whatever the default of this kernel is.
-            host.namespace.run('ip', 'route', 'replace', '10.10.0.0/16', 'dev', 'eth0', 'congctl',
-                               options_cc[0])
+            host.namespace.run('ip', 'route', 'replace', '10.10.0.0/16', 'dev', 'eth0', 'congctl', cc)
             if windows == 'small':
                 host.namespace.sysctl('ipv4/tcp_window_scaling', 0)
-        self.accel = None
-        time.sleep(3)
+        self.accel = {}
+        self.lab.joined(60)
 
-    def start(self):
-        self.accel = [Accelerator(n).start() for n in self.lab.node.values()]
-        for a in self.accel:
-            wait_for(lambda a=a: a.carriers() == ['up'], 60, 'carrier is up')
+    def limit(self, a, b, delay, loss=0):
+        self.lab.wan.both(a, b, delay_us=delay * 500, rate_kbit=RATE_KBIT, queue_us=QUEUE_US,
+                          loss_permille=loss)
+
+    def accelerate(self):
+        self.accel = {name: Accelerator(n).start() for name, n in self.lab.node.items()}
+        for a in self.accel.values():
+            wait_for(lambda a=a: 'up' in a.carriers(), 60, 'carrier is up')
         time.sleep(2)
 
     def carried(self):
-        return self.accel[1].counters()['carrier_bytes_out']
+        return self.accel['b'].counters()['carrier_bytes_out']
 
-    def stop(self):
-        for a in self.accel or ():
+    def cpu(self):
+        """Seconds that leond and leon-accel have had of the processors."""
+        ticks = 0
+        for p in (*self.lab.node.values(), *self.accel.values()):
+            with open(f'/proc/{p.process.pid}/stat', encoding='ascii') as f:
+                ticks += sum(map(int, f.read().rsplit(')', 1)[1].split()[11:13]))
+        return ticks / os.sysconf('SC_CLK_TCK')
+
+    def plain_again(self):
+        for a in self.accel.values():
             a.stop()
-        self.accel = None
+        self.accel = {}
 
     def close(self):
-        self.stop()
+        self.plain_again()
         self.lab.close()
 
 
-def measure(delay, windows, loss, options):
-    """One round: {'plain', 'cold', 'warm', 'again', 'share'}."""
-    world = World(delay, windows, loss)
+def two_far(options, windows, delay):
+    world = World({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': delay}, windows, options.cc)
+    world.limit('a', 'b', delay, options.loss)
+    time.sleep(3)
+    return world
+
+
+# --- the cases: each gives {name: figure} ---
+
+def run_plain(world, options, windows):
+    mb = options.plain_mb if windows == 'small' else options.mb
+    return {'plain': send(world.lab, os.urandom(mb * MB)) * options.mb / mb}
+
+
+def run_with(world, options, windows):
+    world.accelerate()
+    figures = {'cold': send(world.lab, os.urandom(options.mb * MB))}
+    if options.mb < WARM_MB:
+        send(world.lab, os.urandom((WARM_MB - options.mb) * MB))
+    figures['warm'] = send(world.lab, os.urandom(options.mb * MB))
+    return figures
+
+
+def run_again(world, options, windows):
+    world.accelerate()
     data = os.urandom(options.mb * MB)
+    send(world.lab, data)
+    before = world.carried()
+    seconds = send(world.lab, data)
+    return {'again': seconds, 'share': (world.carried() - before) / len(data)}
+
+
+TABLE = {'plain': run_plain, 'with': run_with, 'again': run_again}
+
+
+def run_image(accelerated):
+    moved = {'acceleration': {'mode': 'moved'}}
+    world = World({'sites': {'a': {}, 'b': {}, 'c': {}}, 'rtt_ms': {('a', 'b'): 2},
+                   'rtt_ms_default': IMAGE_MS, 'config': merged(CONFIG, moved)}, 'small')
     try:
-        mb = options.plain_mb if windows == 'small' else options.mb
-        plain = send(world.lab, os.urandom(mb * MB)) * options.mb / mb
-        world.start()
-        cold = send(world.lab, data)
-        send(world.lab, os.urandom(10 * MB))
-        warm = send(world.lab, os.urandom(options.mb * MB))
-        before = world.carried()
-        world.stop()
-        world.start()
-        send(world.lab, data)
-        before = world.carried()
-        again = send(world.lab, data)
-        return {'plain': plain, 'cold': cold, 'warm': warm, 'again': again,
-                'share': (world.carried() - before) / len(data)}
+        world.limit('a', 'c', IMAGE_MS)
+        machine = Machine(world.lab, 'b', 'c')
+        if accelerated:
+            world.accelerate()
+        image = Image(world.lab.host['a'], world.lab.host['b'])
+        image.speed(3)
+        before = image.speed(10)
+        machine.move('eth1', 'eth0', world.lab.host['a'])
+        after = image.speed(IMAGE_SECONDS)
+        if accelerated:
+            assert world.accel['a'].counters()['taken'] == 1, 'it was not taken'
+        image.finish()
+        return {'image with' if accelerated else 'image without': after / before}
     finally:
         world.close()
+
+
+def run_bulk():
+    always = {'mode': 'always', 'minimum-segments': 4}
+    world = World({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 0})
+    figures = {}
+
+    def one(name):
+        data = os.urandom(BULK_MB * MB)
+        cpu = world.cpu()
+        seconds = send(world.lab, data)
+        figures[name + ' MB/s'] = len(data) / 1e6 / seconds
+        figures[name + ' s/GB'] = (world.cpu() - cpu) * GB / len(data)
+    try:
+        one('bulk plain')
+        for name, settings in (('bulk with', always),
+                               ('bulk unpacked', merged(always, {'compression': {'disable': True}}))):
+            for node in world.lab.node.values():
+                node.reload(acceleration=settings)
+            world.accelerate()
+            one(name)
+            assert world.accel['a'].counters()['taken'] == 1, 'it was not taken'
+            world.plain_again()
+        return figures
+    finally:
+        world.close()
+
+
+# --- what came out ---
+
+def keep(options, **figures):
+    line = json.dumps({'load': round(os.getloadavg()[0], 1), **figures})
+    print(line, flush=True)
+    if options.out:
+        with open(options.out, 'a', encoding='utf-8') as f:
+            f.write(line + '\n')
+
+
+def measure(options):
+    for case in options.cases:
+        if case == 'image':
+            keep(options, **run_image(False))
+            keep(options, **run_image(True))
+        elif case == 'bulk':
+            keep(options, **run_bulk())
+        else:
+            for windows in options.windows:
+                for delay in options.delays:
+                    world = two_far(options, windows, delay)
+                    try:
+                        figures = TABLE[case](world, options, windows)
+                    finally:
+                        world.close()
+                    keep(options, hosts=windows, cc=options.cc, delay=delay, loss=options.loss, **figures)
+
+
+KEY = ('hosts', 'cc', 'delay', 'loss')
+
+
+def spread(values):
+    return f'{statistics.median(values):.3g} ({min(values):.3g}-{max(values):.3g}; {len(values)})'
+
+
+def table(lines):
+    rows = collections.defaultdict(lambda: collections.defaultdict(list))
+    for line in map(json.loads, lines):
+        row = rows[tuple(line.pop(k, '') for k in KEY)]
+        line.pop('load')
+        for name, value in line.items():
+            row[name].append(value)
+    for key, row in rows.items():
+        print(' '.join(f'{k} {v}' for k, v in zip(KEY, key) if v != ''))
+        for name, values in row.items():
+            t = ''
+            if name in ('cold', 'warm') and 'plain' in row:
+                t = f', T {statistics.median(values) / statistics.median(row["plain"]):.3f}'
+                if key[0] == 'small' and key[2] in PAPER:
+                    t += f', the paper\'s {PAPER[key[2]]:.2f}'
+            print(f'    {name:20} {spread(values)}{t}')
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--cases', nargs='+', default=[*TABLE, 'image', 'bulk'],
+                        choices=[*TABLE, 'image', 'bulk'])
     parser.add_argument('--delays', type=int, nargs='+', default=sorted(PAPER))
     parser.add_argument('--windows', nargs='+', default=['small', 'modern'],
                         choices=['small', 'modern'])
@@ -144,17 +324,16 @@ def main():
     parser.add_argument('--mb', type=int, default=50)
     parser.add_argument('--plain-mb', type=int, default=5)
     parser.add_argument('--cc', default='cubic', help='congestion control of the hosts')
+    parser.add_argument('--out', help='file to which the runs are added')
+    parser.add_argument('--table', help='measures nothing, prints what is in that file')
     options = parser.parse_args()
-    options_cc[0] = options.cc
-    ns.enter_lab()
-    print('hosts    d ms   plain    cold    warm   again  share  T cold  T warm  paper', flush=True)
-    for windows in options.windows:
-        for delay in options.delays:
-            rounds = [measure(delay, windows, options.loss, options) for _ in range(options.rounds)]
-            m = {key: statistics.median(r[key] for r in rounds) for key in rounds[0]}
-            print(f'{windows:8}{delay:5}{m["plain"]:8.1f}{m["cold"]:8.1f}{m["warm"]:8.1f}'
-                  f'{m["again"]:8.1f}{m["share"]:7.3f}{m["cold"] / m["plain"]:8.3f}'
-                  f'{m["warm"] / m["plain"]:8.3f}{PAPER.get(delay, float("nan")):7.2f}', flush=True)
+    if not options.table:
+        ns.enter_lab()
+        options.out = options.out or 'build/eval-accel.json'
+        for _ in range(options.rounds):
+            measure(options)
+    with open(options.table or options.out, encoding='utf-8') as f:
+        table(f)
 
 
 if __name__ == '__main__':
