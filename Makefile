@@ -9,7 +9,7 @@ FUZZ_MINUTES ?= 120
 SOAK_MINUTES ?= 30
 VM_PYTEST := $(PYTHON) -B tests/vm/run.py $(PYTHON) -B -m pytest -p no:cacheprovider -ra
 # Tests of tests/netns that look at what kernels have or have not.
-VM_TESTS ?= vrf vlans vyos_device offload export export_own
+VM_TESTS ?= vrf vlans vxlan_edge vyos_device offload export export_own
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \

@@ -15,8 +15,7 @@ def kernel_can(space, *command):
     return space.run('ip', 'link', 'add', *command, check=False).returncode == 0
 
 
-@pytest.fixture(autouse=True, scope='module')
-def need_vlans():
+def skip_without_vlans():
     space = ns.Namespace('probe')
     try:
         if not kernel_can(space, 'br0', 'type', 'bridge', 'vlan_filtering', '1'):
@@ -25,6 +24,11 @@ def need_vlans():
             pytest.skip('no VLAN devices in this kernel')
     finally:
         space.close()
+
+
+@pytest.fixture(autouse=True, scope='module')
+def need_vlans():
+    skip_without_vlans()
 
 
 def bridge_vlan(node, *lines):

@@ -34,7 +34,7 @@ STATUS = 'vm-status'
 # What the guest needs before it can see a file system with the other modules.
 EARLY = ('virtio_pci', '9pnet_virtio', '9p', 'overlay')
 # No udev loads these; what they need comes along.
-LATER = ('tun', 'veth', 'bridge', 'vrf', '8021q', 'esp4', 'esp6', 'xfrm_user', 'af_key',
+LATER = ('tun', 'veth', 'bridge', 'vrf', '8021q', 'vxlan', 'esp4', 'esp6', 'xfrm_user', 'af_key',
          'nf_tables', 'nft_xfrm', 'nft_ct', 'gcm', 'seqiv', 'ghash_generic', 'sch_netem',
          'af_packet')
 
