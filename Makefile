@@ -6,6 +6,7 @@ PYTHON := /usr/bin/python3
 CHECK := $(PYTHON) -B tests/run_check.py --pytest-args='$(PYTEST_ARGS)'
 FUZZ_SECONDS ?= 60
 FUZZ_MINUTES ?= 120
+CUTS ?= 100
 SOAK_MINUTES ?= 30
 VM_PYTEST := $(PYTHON) -B tests/vm/run.py $(PYTHON) -B -m pytest -p no:cacheprovider -ra
 # Tests of tests/netns that look at what kernels have or have not.
@@ -13,7 +14,7 @@ VM_TESTS ?= vrf vlans vxlan_edge vyos_device offload export export_own
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-observability check-fresh check-ipsec check-vm check-image check-image-vyos \
+	check-packaging check-observability check-fresh check-ipsec check-vm check-cuts check-image check-image-vyos \
 	check-image-arm check-deploy check-release check-mixed bench eval eval-accel deb deb-cross \
 	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage soak soak-accel clean help
 
@@ -54,6 +55,11 @@ check-observability: all ## alert rules with promtool, the map in a browser; ins
 check-vm: all ## VRFs, VLANs and offloads of Debian's kernel, in a virtual machine: minutes
 	.ci/deps check vm
 	$(VM_PYTEST) $(PYTEST_ARGS) $(addprefix tests/netns/test_,$(VM_TESTS:=.py))
+
+check-cuts: all ## a LAN with 2 and with 3 routers cut and healed CUTS times, CUTS_SEED repeats: minutes
+	.ci/deps check
+	for routers in 2 3; do $(PYTHON) -B tests/netns/cuts.py --routers $$routers --cuts $(CUTS) \
+		$(addprefix --seed=,$(CUTS_SEED)) || exit 1; done
 
 check-ipsec: all ## IPsec on a kernel with ESP, in a virtual machine: minutes, PYTEST_ARGS selects
 	.ci/deps check vm ipsec

@@ -2,7 +2,8 @@
 """VXLAN at the edge: a VLAN-aware bridge with one VXLAN device of many VNIs (external mode) and
 leon0 as trunk, as `interfaces vxlan vxlan0 parameters external` of VyOS makes it. Each VLAN of the
 bridge is a VNI on the site's side and a segment in the overlay. Skipped where the kernel has no
-VLAN filtering (make check-vm runs it on one that has), but for one VNI in a bridge without VLANs."""
+VLAN filtering (make check-vm runs it on one that has), but for one VNI in a bridge without VLANs.
+"""
 import contextlib
 import os
 
@@ -183,7 +184,7 @@ def test_payloads_of_all_sizes(edge):
 
 
 def test_payloads_of_one_vni(lab):
-    """Without VLANs, on this machine's own kernel: what takes two datagrams does not take longer."""
+    """Without VLANs, on any kernel: what takes two datagrams does not take longer."""
     net = lab(line_up(2, config=FAST))
     with with_fabrics(net, {'n0': {0: 11}, 'n1': {0: 21}}):
         least = sweep(net, 0)

@@ -413,6 +413,34 @@ static void own_frame_is_a_loop(void **state)
 	assert_false(g.local_loop);
 }
 
+/* A host that comes from the overlay to the LAN may be a frame that came round: the LAN is asked at
+ * once, in its VLAN, and not with every frame. */
+static void a_host_that_moves_raises_a_doubt(void **state)
+{
+	uint16_t vlan;
+	unsigned i = 0;
+
+	(void)state;
+	guard_use(&g, 10, at_ms(0));
+	ticks(TICK_MS, LISTEN_MS + TICK_MS);
+	while (guard_next_urgent(&g, &i, &vlan))
+		;
+	assert_int_equal(guard_doubt(&g, 10, at_ms(2000)), GUARD_URGENT);
+	i = 0;
+	assert_true(guard_next_urgent(&g, &i, &vlan));
+	assert_int_equal(vlan, 10);
+	assert_false(guard_next_urgent(&g, &i, &vlan));
+	assert_int_equal(guard_doubt(&g, 10, at_ms(2000)), GUARD_NOTHING);
+	assert_int_equal(guard_doubt(&g, 10, at_ms(2000 + GUARD_DOUBT_MS - 1)), GUARD_NOTHING);
+	/* Hosts of many VLANs that move at once, too. */
+	assert_int_equal(guard_doubt(&g, 0, at_ms(2000)), GUARD_NOTHING);
+	assert_int_equal(guard_doubt(&g, 0, at_ms(2000 + GUARD_ALL_DOUBT_MS)), GUARD_URGENT);
+	assert_int_equal(guard_doubt(&g, 10, at_ms(2000 + GUARD_DOUBT_MS)), GUARD_URGENT);
+	/* Nothing is used there. */
+	assert_int_equal(guard_doubt(&g, 20, at_ms(3000)), GUARD_NOTHING);
+	assert_int_equal(guard_vlan_state(&g, 10), GUARD_CLEAR);
+}
+
 /* One that restarts again and again; greeting each time would be a storm. */
 static void greets_at_most_once_an_interval(void **state)
 {
@@ -747,6 +775,7 @@ int main(void)
 		T(played_again_is_refused),
 		T(a_pause_begins_with_listening),
 		T(own_frame_is_a_loop),
+		T(a_host_that_moves_raises_a_doubt),
 		T(greets_at_most_once_an_interval),
 		T(switched_off),
 		T(who_reaches_nobody_leaves_it_to_others),

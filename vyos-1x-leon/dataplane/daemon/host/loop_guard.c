@@ -189,7 +189,7 @@ static void listen_to(struct guard *g, struct guard_vlan *v)
 	v->state = v->settled = GUARD_LISTENING;
 	v->reason = GUARD_BY_NOTHING;
 	v->since = g->since = g->now;
-	v->greeted = MONO_NEVER;
+	v->greeted = v->asked = MONO_NEVER;
 	v->listen = mono_add_ms(g->lived, g->conf.interval_ms + GUARD_ROUND_TRIP_MS);
 	v->urgent = true;
 	vlan_set_add(&g->changed, v->id);

@@ -41,6 +41,9 @@
 #define GUARD_FAST_MISSED 3
 /* Beyond one interval, who begins listens for as long as a question and its answer take. */
 #define GUARD_ROUND_TRIP_MS 100
+/* Between two questions of a doubt, in one VLAN and in all; see guard_doubt(). */
+#define GUARD_DOUBT_MS	   20
+#define GUARD_ALL_DOUBT_MS 1
 /* Ticks in an interval, at least: guards of many VLANs are spread over it. */
 #define GUARD_TICKS 10
 /* The longest step of the time that counts. */
@@ -109,6 +112,7 @@ struct guard_vlan {
 	mono_t since;	/* of the state */
 	mono_t listen;	/* until then */
 	mono_t greeted; /* a newcomer */
+	mono_t asked;	/* whether somebody new is there */
 	bool urgent;
 	struct guard_rank rank; /* ours */
 	unsigned n_heard;
@@ -143,7 +147,7 @@ struct guard {
 	struct vlan_set changed; /* since the caller cleared it */
 	struct vlan_set moved;	 /* and hosts may be behind another node now */
 	struct vlan_set begun;	 /* and this node forwards where another did, or may have */
-	mono_t own_heard, since;
+	mono_t own_heard, since, asked;
 	bool local_loop;
 	uint64_t n_sent, n_heard, n_blocked, n_not_authentic, n_replayed, n_announced;
 	uint64_t n_silenced, n_standstills;
@@ -170,6 +174,9 @@ unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now);
 unsigned guard_gone(struct guard *g, node_id_t node, mono_t now);
 /* Another link of the LAN came up: who is behind it shall hear of us at once. */
 unsigned guard_greet_all(struct guard *g, mono_t now);
+/* A host of the VLAN moved between LAN and overlay. It may be that the LAN was joined with another
+ * one, where no link of ours says so, and frames come round: who is there shall hear of us now. */
+unsigned guard_doubt(struct guard *g, uint16_t vlan, mono_t now);
 /* Before guard_tick(): whether what the LAN sent has been read. */
 static inline void guard_hears(struct guard *g, bool hears)
 {

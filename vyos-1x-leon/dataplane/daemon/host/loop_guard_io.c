@@ -326,6 +326,11 @@ void guard_vlan_seen(struct leond *d, uint16_t vlan)
 	act_on(d, guard_use(&d->guard, vlan, loop_now(d->loop)));
 }
 
+void guard_host_moved(struct leond *d, uint16_t vlan)
+{
+	act_on(d, guard_doubt(&d->guard, vlan, loop_now(d->loop)));
+}
+
 void guard_vlans_changed(struct leond *d)
 {
 	const struct vlan_set *served = vlans_served(&d->vlans);

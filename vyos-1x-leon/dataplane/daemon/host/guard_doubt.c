@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * When the loop guard asks out of its turn because a host seems to have moved, see loop_guard.h. A
+ * LAN that was joined with another one somewhere behind its switches shows in nothing else until
+ * the next guard, an interval later; and meanwhile each broadcast goes round, a hundred times.
+ * Pure; control thread.
+ */
+#include "daemon/host/loop_guard.h"
+
+static bool is_older(mono_t now, mono_t then, int64_t ms)
+{
+	return mono_is_never(then) || mono_sub_ms(now, then) >= ms;
+}
+
+unsigned guard_doubt(struct guard *g, uint16_t vlan, mono_t now)
+{
+	struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
+
+	if (!v || !is_older(now, v->asked, GUARD_DOUBT_MS) ||
+	    !is_older(now, g->asked, GUARD_ALL_DOUBT_MS))
+		return GUARD_NOTHING;
+	g->asked = v->asked = now;
+	v->urgent = true;
+	return GUARD_URGENT;
+}
