@@ -78,12 +78,50 @@ static void test_unsolicited_advertisement(void **state)
 	}
 }
 
+/* The answer goes everywhere, and who is about to take the address is not told that it is taken:
+ * from 0 the question would be a probe, and from the address itself a claim. */
+static void test_questions(void **state)
+{
+	const struct ip_addr v4 = { 4, { 10, 77, 0, 7 } };
+	const struct ip_addr v6 = { 6, { 0xfd, 0, 0, 0x77, [13] = 1, 2, 7 } };
+
+	(void)state;
+	for (uint16_t vlan = 0; vlan < 20; vlan += 10) {
+		uint8_t frame[ETH_ANNOUNCE_MAX];
+		size_t len = arp_build_question(vlan, host, &v4, frame);
+		struct eth_view v;
+		struct arp_view a;
+		struct nd_view n;
+
+		view_of(frame, len, vlan, &v);
+		assert_int_equal(len, ETH_MIN_LEN + (vlan ? 4 : 0));
+		assert_int_equal(arp_parse(frame, len, &v, &a), 0);
+		assert_int_equal(a.op, 1);
+		assert_true(ip_equal(&a.target_ip, &v4));
+		assert_memory_equal(a.sender_ip.b, "\xc0\0\0\x08", 4);
+		assert_memory_not_equal(a.sender_mac.b, host.b, MAC_LEN);
+		assert_false(mac_is_multicast(a.sender_mac));
+		len = nd_build_question(vlan, host, &v6, frame);
+		view_of(frame, len, vlan, &v);
+		assert_memory_equal(v.dst.b, "\x33\x33\xff\x01\x02\x07", MAC_LEN);
+		assert_int_equal(nd_parse(frame, len, &v, &n), 0);
+		assert_int_equal(n.type, 135);
+		assert_true(ip_equal(&n.target, &v6));
+		assert_memory_equal(n.source.b,
+				    "\xfe\x80\0\0\0\0\0\0\0\x4c\x45\xff\xfe\x4f\x4e\x01", 16);
+		assert_true(n.has_lladdr);
+		assert_memory_not_equal(n.lladdr.b, host.b, MAC_LEN);
+		assert_memory_equal(n.lladdr.b, a.sender_mac.b, MAC_LEN);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rarp),
 		cmocka_unit_test(test_gratuitous_arp),
 		cmocka_unit_test(test_unsolicited_advertisement),
+		cmocka_unit_test(test_questions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -331,7 +331,10 @@ static void what_was_heard_is_listed(void **state)
 
 	(void)state;
 	hear(WORSE, GUARD_READY, 0);
+	assert_false(guard_is_here(&g, 0, BETTER));
 	hear(BETTER, 0, 0);
+	assert_true(guard_is_here(&g, 0, BETTER));
+	assert_false(guard_is_here(&g, 7, BETTER));
 	guard_fill(&g, 0, &f);
 	assert_int_equal(f.heard[0], BETTER);
 	assert_int_equal(f.heard[1], WORSE);

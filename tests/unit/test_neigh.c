@@ -184,9 +184,11 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 	assert_int_equal(neigh_count(n), 3);
 	assert_false(answers(n, 0, a[0], 1001));
 	neigh_forget_mac(n, 0, mac_of(2));
-	assert_int_equal(neigh_count(n), 1);
+	assert_int_equal(neigh_count(n), 3);
 	assert_false(answers(n, 0, a[2], 1001));
 	assert_true(answers(n, 7, a[3], 1101));
+	/* Who it is stays known, and where it is comes with the next frame. */
+	assert_true(neigh_differs(n, 0, &a[2], mac_of(2), 6, 1001));
 	neigh_age(n, 1100 + 4 * NEIGH_FRESH_S);
 	assert_int_equal(neigh_count(n), 1);
 	neigh_age(n, 1101 + 4 * NEIGH_FRESH_S);

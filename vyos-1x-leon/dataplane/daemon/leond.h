@@ -45,6 +45,7 @@ struct locators;
 struct probe_job;
 struct routes;
 struct source_state;
+struct ask_hosts;
 struct takeover;
 struct usage;
 
@@ -123,6 +124,7 @@ struct leond {
 	struct routes *routes;
 	struct source_state *source;
 	struct takeover *takeover;
+	struct ask_hosts *ask_hosts;
 	struct usage *usage;
 	struct accel_queues *accel_queues;
 	struct accelerator *accelerator;

@@ -165,7 +165,7 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 	hit->mac = mac_from_u64(v.where);
 	hit->slot = (uint16_t)(v.where >> 48);
 	hit->router = v.meta & META_ROUTER;
-	if (hit->slot == SLOT_SELF)
+	if (hit->slot == SLOT_SELF || hit->slot == SLOT_NONE)
 		return false;
 	asked_s = atomic_load_explicit(&p->asked_s, memory_order_relaxed);
 	if (asked_s && age_s(now_s, asked_s) < NEIGH_ASK_AGAIN_S)
@@ -323,9 +323,12 @@ void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac)
 		struct neigh_place *p = &n->place[i];
 		uint32_t meta = meta_of(p);
 
-		if ((meta & META_USED) && (meta & 0xfff) == (vlan & 0xfff) &&
-		    (where_at(p) & 0xffffffffffffULL) == wanted)
-			remove_at(n, p);
+		if (!(meta & META_USED) || (meta & 0xfff) != (vlan & 0xfff) ||
+		    (where_at(p) & 0xffffffffffffULL) != wanted)
+			continue;
+		write_begin(p);
+		store64(&p->where, where_of(mac, SLOT_NONE));
+		write_end(p);
 	}
 }
 

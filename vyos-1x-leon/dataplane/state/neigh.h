@@ -55,7 +55,7 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 		 uint16_t slot, bool router, uint32_t now_s);
 /* In these VLANs, NULL: in all. */
 void neigh_forget_slot(struct neigh *n, uint16_t slot, const struct vlan_set *vlans);
-/* A MAC moved: its neighbors are not known any more. */
+/* A MAC moved: it is not known where its neighbors are, SLOT_NONE; only who they are. */
 void neigh_forget_mac(struct neigh *n, uint16_t vlan, struct mac mac);
 void neigh_age(struct neigh *n, uint32_t now_s); /* removes what is older than 4 * NEIGH_FRESH_S */
 uint32_t neigh_count(const struct neigh *n);

@@ -64,6 +64,13 @@ size_t arp_build_announcement(uint16_t vlan, struct mac mac, const struct ip_add
 size_t nd_build_announcement(uint16_t vlan, struct mac mac, const struct ip_addr *ip, bool router,
 			     void *out);
 
+/* Questions for a host that is known, from the machine with this MAC, in the name of addresses that
+ * are nobody's. They are not those of a probe (RFC 5227 section 2.1.1, RFC 4862 section 5.4.3): a
+ * host that is just about to take the address pays no heed to them. Any switch learns from the
+ * answer where the host is, for it goes to a MAC that is nobody's either, and so everywhere. */
+size_t arp_build_question(uint16_t vlan, struct mac src, const struct ip_addr *ip, void *out);
+size_t nd_build_question(uint16_t vlan, struct mac src, const struct ip_addr *ip, void *out);
+
 /* Neighbor discovery (RFC 4861), solicitation and advertisement only; hop limit, checksum and the
  * rules of sections 7.1.1 and 7.1.2 verified. 0 or -EBADMSG. */
 struct nd_view {

@@ -142,6 +142,7 @@ static void write_guard(struct command *c)
 	jsonw_u64(c->w, "times_silent", g->n_silenced);
 	jsonw_u64(c->w, "standstills", g->n_standstills);
 	jsonw_u64(c->w, "hosts_announced", g->n_announced);
+	jsonw_u64(c->w, "hosts_asked", g->n_asked);
 	write_guard_vlans(c);
 	jsonw_end(c->w);
 }

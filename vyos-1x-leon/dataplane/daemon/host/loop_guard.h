@@ -149,7 +149,7 @@ struct guard {
 	struct vlan_set begun;	 /* and this node forwards where another did, or may have */
 	mono_t own_heard, since, asked;
 	bool local_loop;
-	uint64_t n_sent, n_heard, n_blocked, n_not_authentic, n_replayed, n_announced;
+	uint64_t n_sent, n_heard, n_blocked, n_not_authentic, n_replayed, n_announced, n_asked;
 	uint64_t n_silenced, n_standstills;
 };
 
@@ -207,6 +207,17 @@ node_id_t guard_other(const struct guard *g);
 /* The node that moves frames of the VLAN between this LAN and the overlay, as far as is heard here;
  * NODE_ID_NONE: nobody does. */
 node_id_t guard_forwarder(const struct guard *g, uint16_t vlan);
+/* The node is on this LAN of the VLAN, as far as is heard here. */
+static inline bool guard_is_here(const struct guard *g, uint16_t vlan, node_id_t node)
+{
+	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
+
+	for (unsigned i = 0; v && i < v->n_heard; i++)
+		if (v->heard[i].node == node)
+			return true;
+	return false;
+}
+
 /* It has missed its turns: it has no say. */
 bool guard_is_silent(const struct guard *g, const struct guard_heard *h);
 /* Others on the LAN of any VLAN, in no order; returns how many, at most max. */

@@ -50,6 +50,16 @@ static bool is_meant(const struct leond *d, uint16_t vlan)
 	       (state == GUARD_SHARED || state == GUARD_CLEAR);
 }
 
+/* Not those of this LAN, which its switches would learn here: as long as the other node forwarded,
+ * they were behind that. */
+static bool is_elsewhere(const struct leond *d, uint16_t slot, uint16_t vlan)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	return slot != SLOT_SELF && slot != SLOT_NONE &&
+	       !(n && guard_is_here(&d->guard, vlan, n->id));
+}
+
 /* True where it sent one; *more: there are others. */
 static bool next_host(struct leond *d, bool *more)
 {
@@ -57,7 +67,7 @@ static bool next_host(struct leond *d, bool *more)
 	struct fdb_entry e;
 
 	*more = fdb_next(d->fdb, &d->takeover->at, &e);
-	if (!*more || e.slot == SLOT_SELF || e.slot == SLOT_NONE || !is_meant(d, e.vlan))
+	if (!*more || !is_elsewhere(d, e.slot, e.vlan) || !is_meant(d, e.vlan))
 		return false;
 	send_frame(d, frame, rarp_build_announcement(e.vlan, e.mac, frame));
 	return true;
@@ -70,7 +80,7 @@ static bool next_neighbor(struct leond *d, bool *more)
 	size_t len;
 
 	*more = neigh_next(d->neigh, &d->takeover->at, &e);
-	if (!*more || !is_meant(d, e.vlan) || e.slot == SLOT_SELF ||
+	if (!*more || !is_meant(d, e.vlan) || !is_elsewhere(d, e.slot, e.vlan) ||
 	    now_s_of(loop_now(d->loop)) - e.confirmed_s >= NEIGH_FRESH_S ||
 	    fdb_lookup(d->fdb, e.vlan, e.mac) != e.slot)
 		return false;

@@ -28,6 +28,7 @@
 #include "daemon/host/offload.h"
 #include "daemon/host/seeds.h"
 #include "daemon/host/source.h"
+#include "daemon/host/ask_hosts.h"
 #include "daemon/host/takeover.h"
 #include "daemon/host/usage.h"
 #include "daemon/host/watch.h"
@@ -265,6 +266,7 @@ static int watchers_start(struct leond *d)
 	vlans_start(d);
 	bridge_ports_start(d);
 	takeover_start(d);
+	ask_hosts_start(d);
 	guard_start(d);
 	usage_start(d);
 	line_start(d);
@@ -350,6 +352,7 @@ int leond_run(struct leond *d)
 static void timers_free(struct leond *d)
 {
 	guard_close(d);
+	ask_hosts_stop(d);
 	takeover_stop(d);
 	bridge_ports_stop(d);
 	vlans_stop(d);
