@@ -10,7 +10,7 @@ import textwrap
 import tree
 
 sys.path.insert(0, os.path.join(tree.TOP, 'vyos-1x-leon/python'))
-from vyos_leon import leaves  # noqa: E402
+from vyos_leon import leaves, rates  # noqa: E402
 
 SWITCHED = 'an object, even empty, switches it on'
 
@@ -18,7 +18,8 @@ SWITCHED = 'an object, even empty, switches it on'
 def accepted(leaf):
     """What a leaf accepts, in words."""
     if leaf.kind in leaves.NUMBERS:
-        return f'{leaf.of["low"]} to {leaf.of["high"]} {leaf.of["unit"]}'.rstrip()
+        written = ', or with a unit such as "50mbit"' if rates.is_rate(leaf) else ''
+        return f'{leaf.of["low"]} to {leaf.of["high"]} {leaf.of["unit"]}'.rstrip() + written
     if leaf.kind in leaves.FLAGS:
         return 'true or false'
     if leaf.kind == 'OBJECT':

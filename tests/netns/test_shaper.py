@@ -4,7 +4,7 @@ machine makes everything slower, never faster: only that is asserted."""
 import socket
 import time
 
-from lab import line_up, wait_for
+from lab import PATIENT, line_up, wait_for
 from traffic import Stream
 
 RATE_KBITS = 4000
@@ -77,3 +77,100 @@ def test_tiers_have_their_shares(lab):
     assert sent['best-effort'] > 3 * sent['bulk'] > 0 and sent['video'] > 3 * sent['bulk'], sent
     assert after['voice']['dropped_late'] == after['voice']['dropped_full'] == 0
     assert after['voice']['wait_p99_us'] < after['bulk']['wait_p50_us']
+
+
+# --- rates to single nodes ---
+
+SLOW_KBITS = 2000
+
+
+def next_hops(node):
+    return {hop['name'] or hop['node_id']: hop for hop in node.show('queues')['next_hops']}
+
+
+def stream(net, source, destination, **options):
+    hosts = net.host
+    return Stream(hosts[source].namespace, hosts[destination].namespace, hosts[destination].ip4, **options)
+
+
+def rate_kbits(net, run):
+    """Payload of a stream that has stopped; from the first that was sent, as in flood()."""
+    return len(run.received) * SIZE * 8 / 1000 / (max(run.received.values()) - run.sent[0])
+
+
+def test_a_slow_node_does_not_slow_down_another(lab):
+    """n0 sends more than n1 may have, and as much to n2, which may have what it likes. A sparse
+    flow to n1 does not wait for what stands there."""
+    net = lab(line_up(3, config=PATIENT)).joined()
+    net.settle_hosts('n0', 'n1')
+    net.settle_hosts('n0', 'n2')
+    n0 = net.node['n0']
+    n1 = net.node['n1'].node_id
+    assert n0.show('queues')['next_hops'] == []
+    assert n0.reload(shaper={'peer': {n1: {'rate': f'{SLOW_KBITS}kbit'}}})['verdict'] == 'applied'
+    (hop,) = next_hops(n0).values()
+    assert hop['node_id'] == n1 and hop['limit_kbits'] == SLOW_KBITS
+    limits = n0.leonctl('metrics', json_output=False)
+    assert f'leon_next_hop_limit_bytes_per_second{{node_id="{n1}"' in limits
+    offered = {'slow': stream(net, 'n0', 'n1', interval=0.002, size=SIZE),
+               'other': stream(net, 'n0', 'n2', interval=0.002, size=SIZE, port=40001),
+               'sparse': stream(net, 'n0', 'n1', interval=0.1, port=40002)}
+    for run in offered.values():
+        run.start()
+    try:
+        def hop_of_n1():
+            (hop,) = next_hops(n0).values()
+            return hop
+        wait_for(lambda: hop_of_n1()['frames'] > 500 and hop_of_n1()['dropped_late'] +
+                 hop_of_n1()['dropped_full'] > 20 and len(offered['sparse'].received) > 20, 60,
+                 'more is offered than the node takes')
+    finally:
+        for run in offered.values():
+            run.stop()
+    hop = hop_of_n1()
+    assert hop['wait_p50_us'] > 5000
+    # Less than its packets, which are limited, and most of what they can carry.
+    assert rate_kbits(net, offered['slow']) < SLOW_KBITS
+    # All that was offered arrived: what waits for n1 takes nothing from it.
+    assert len(offered['other'].received) > 0.97 * len(offered['other'].sent)
+    assert len(offered['sparse'].received) > 0.9 * len(offered['sparse'].sent)
+
+    def median_ms(run):
+        times = sorted(run.received[i] - run.sent[i] for i in run.received)
+        return 1000 * times[len(times) // 2]
+    # Against what stands there, on the same machine at the same time.
+    assert median_ms(offered['sparse']) < median_ms(offered['slow']) / 2
+    assert n0.reload(shaper=None)['verdict'] == 'applied'
+    assert n0.show('queues')['next_hops'] == []
+
+
+def test_the_rate_to_each_node_is_used(lab):
+    """Two nodes have their rates at the same time, by the datagrams that leave."""
+    net = lab(line_up(3, config={**PATIENT, 'shaper': {'per-peer': f'{SLOW_KBITS * 1000}bit'}})).joined()
+    net.settle_hosts('n0', 'n1')
+    net.settle_hosts('n0', 'n2')
+    n0 = net.node['n0']
+    assert n0.show('queues')['shaper_per_peer_kbits'] == SLOW_KBITS
+    streams = [stream(net, 'n0', name, interval=0.002, size=SIZE, port=40000 + i).start()
+               for i, name in enumerate(('n1', 'n2'))]
+
+    def both_full():
+        hops = next_hops(n0)
+        return len(hops) == 2 and all(hop['backlog_frames'] > 5 for hop in hops.values())
+    try:
+        wait_for(both_full, 30, 'both have something waiting')
+        # A machine that is held up makes less of it: one second in some is whole.
+        best = [0, 0]
+
+        def near():
+            before = [len(run.received) for run in streams], time.monotonic()
+            time.sleep(2)
+            seconds = time.monotonic() - before[1]
+            for i, run in enumerate(streams):
+                best[i] = max(best[i], (len(run.received) - before[0][i]) * (SIZE + 90) * 8 / 1000 / seconds)
+            return min(best) > 0.93 * SLOW_KBITS
+        wait_for(near, 60, 'the rate is used')
+        assert max(best) < 1.1 * SLOW_KBITS, best
+    finally:
+        for run in streams:
+            run.stop()

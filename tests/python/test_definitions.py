@@ -35,7 +35,7 @@ LEON = 'interfaces/leon/node.tag'
 
 # What conf.def says of numbers: least, most, and the default of the CLI.
 NUMBERS = {
-    leaf.path.replace('PREFIX', 'NAME'): (
+    leaf.path.replace('PREFIX', 'NAME').replace('NODE', 'NAME'): (
         # What the CLI says by leaving the leaf out is no value there.
         leaf.of['low'] + (leaf.of['cli'] == 'NOT_0'),
         leaf.of['high'],
@@ -48,7 +48,7 @@ NUMBERS = {
 SECTIONS = {leaf.section for leaf in leaves_.LEAVES.values()}
 # What leond is told, what leon-ipsec is, and leon-metrics.
 OTHERS = {
-    path.replace('PREFIX', 'NAME')
+    path.replace('PREFIX', 'NAME').replace('NODE', 'NAME')
     for path, leaf in leaves_.LEAVES.items()
     if path not in model.NOT_AT_CLI and leaf.kind != 'TABLE' and path not in SECTIONS
 } | {

@@ -66,7 +66,7 @@ BESIDES.update({'policy critical duplicate' + leaf: CRITICAL
 BESIDES.update({'segment NAME vlan': {'segment': {'seoul': {'id': 7}}},
                 'segment NAME id': {'segment': {'seoul': {'vlan': 7}}}})
 # Of objects that have names of their own.
-NAMES = {'NAME': 'seoul', 'PREFIX': '10.0.0.0/8'}
+NAMES = {'NAME': 'seoul', 'PREFIX': '10.0.0.0/8', 'NODE': '192.0.2.7'}
 
 
 def with_leaf(path, value):

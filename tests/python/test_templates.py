@@ -123,7 +123,12 @@ CONFIGS = {
         },
         'suppression': {'arp': {}, 'nd': {}},
         'mss_clamp': {'disable': {}},
-        'shaper': {'automatic': {}, 'egress': '47500'},
+        'shaper': {
+            'automatic': {},
+            'egress': '47500kbit',
+            'per_peer': '10mbit',
+            'peer': {'192.0.2.7': {'rate': '0'}, '192.0.2.6': {'rate': '1500000bit'}},
+        },
         'loop_guard': {'disable': {}, 'interval': '100', 'preference': '200'},
         'authentication': {
             'pre_shared_secret': 'x' * 128,

@@ -3,6 +3,7 @@
 it."""
 
 import pytest
+import rates_cases
 from vyos_leon import verify
 
 SECRET = {'pre_shared_secret': 'correct-horse-battery'}
@@ -548,6 +549,7 @@ ERRORS.update({
     ),
 })  # fmt: skip
 
+ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in rates_cases.ERRORS.items()})
 WARNINGS = {
     'metrics for all': (
         config(metrics={'listen_address': '0.0.0.0', 'port': '5366'}),
@@ -631,6 +633,7 @@ WARNINGS = {
         'bytes: delete "mtu" and long frames are split.',
     ),
 }
+WARNINGS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in rates_cases.WARNINGS.items()})
 
 FINE = {
     'metrics, each interface at its place': (
@@ -748,6 +751,7 @@ FINE = {
     ),
     'disabled, port is taken': (config(disable={}), host(source_address=['192.0.2.1'])),
 }
+FINE.update({name: (config(**right), host()) for name, right in rates_cases.FINE.items()})
 
 
 @pytest.mark.parametrize('wrong, where, sentence', ERRORS.values(), ids=ERRORS)

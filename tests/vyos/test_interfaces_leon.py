@@ -140,6 +140,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
                 'relay-cost': 700,
             },
             'fdb': {'aging': 60, 'maximum': 512, 'maximum-per-vlan': 100},
+            'shaper': {'peer': {'192.0.2.77': {'rate': 20000}}},
             'storm-control': {
                 'per-vlan': 50,
                 'broadcast': 100,

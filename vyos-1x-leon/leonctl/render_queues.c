@@ -59,6 +59,29 @@ static void print_tiers(struct jsonr_node *list, FILE *out)
 	table_free(t);
 }
 
+/* Only where there are rates. */
+static void print_next_hops(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = { { "NEXT HOP", ALIGN_LEFT },
+						       { "LIMIT kbit/s", ALIGN_RIGHT },
+						       FIGURES };
+	struct table *t;
+
+	if (!jsonr_len(list))
+		return;
+	t = table_new(columns, array_size(columns));
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+
+		table_cell(t, "%s", text_node(n, "node_id", "name"));
+		table_cell(t, "%s", text_number(n, "limit_kbits"));
+		figures(t, n);
+	}
+	fputs("\n", out);
+	table_print(t, out);
+	table_free(t);
+}
+
 /* What `shaper automatic` found. */
 static void print_line(struct jsonr_node *line, FILE *out)
 {
@@ -75,15 +98,26 @@ static void print_line(struct jsonr_node *line, FILE *out)
 		text_number(line, "carries_kbits"), text_us(line, "queue_us"));
 }
 
+/* What keeps frames here at all. */
+static void print_rates(struct jsonr_node *root, FILE *out)
+{
+	bool to_hops = jsonr_len(jsonr_array(root, "next_hops")) > 0;
+
+	if (value_u64(root, "shaper_egress_kbits"))
+		fprintf(out, "Shaped to %s kbit/s.\n\n", text_number(root, "shaper_egress_kbits"));
+	if (to_hops)
+		fputs("No next hop is sent more than its limit.\n\n", out);
+	if (!to_hops && !value_u64(jsonr_object(root, "line"), "limit_kbits"))
+		fputs("Frames from the local segment pass through here while bulk stands there.\n\n",
+		      out);
+}
+
 int render_queues(struct jsonr_node *root, FILE *out)
 {
 	print_line(jsonr_object(root, "line"), out);
-	if (value_u64(root, "shaper_egress_kbits"))
-		fprintf(out, "Shaped to %s kbit/s.\n\n", text_number(root, "shaper_egress_kbits"));
-	else if (!value_u64(jsonr_object(root, "line"), "limit_kbits"))
-		fputs("Frames from the local segment pass through here while bulk stands there.\n\n",
-		      out);
+	print_rates(root, out);
 	print_workers(jsonr_array(root, "queues"), out);
 	print_tiers(jsonr_array(root, "tiers"), out);
+	print_next_hops(jsonr_array(root, "next_hops"), out);
 	return 0;
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'python'))
 
-from vyos_leon import leaves  # noqa: E402
+from vyos_leon import leaves, rates  # noqa: E402
 
 
 def _closed(words=None):
@@ -23,6 +23,8 @@ def _form(leaf):
     of = leaf.of
     if leaf.kind in leaves.NUMBERS:
         form = {'type': 'integer', 'minimum': of['low'], 'maximum': of['high']}
+        if rates.is_rate(leaf):
+            form = {'anyOf': [form, {'type': 'string', 'pattern': f'^{rates.FORM}$'}]}
     elif leaf.kind in leaves.FLAGS:
         form = {'type': 'boolean'}
     elif leaf.kind == 'OBJECT':

@@ -497,6 +497,13 @@ bool jsonr_has(struct jsonr_node *obj, const char *key)
 	return member(obj, key) != NULL;
 }
 
+bool jsonr_is_str(struct jsonr_node *obj, const char *key)
+{
+	struct jsonr_node *n = member(obj, key);
+
+	return n && json_object_is_type(n->value, json_type_string);
+}
+
 size_t jsonr_len(const struct jsonr_node *arr)
 {
 	return arr && !arr->doc->failed ? arr->n_children : 0;

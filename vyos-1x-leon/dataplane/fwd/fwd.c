@@ -39,6 +39,11 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	return f;
 }
 
+uint16_t fwd_slots(const struct fwd *f)
+{
+	return f->slots_maximum;
+}
+
 static void join(struct fwd *f, unsigned n)
 {
 	uint64_t value = 1;
@@ -215,11 +220,24 @@ void fwd_set_line(struct fwd *f, uint32_t kbits)
 
 void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits)
 {
-	uint32_t was = atomic_exchange_explicit(&f->hop[slot].kbits, kbits, memory_order_relaxed);
+	uint32_t was = fwd_hop_kbits(f, slot);
 
+	if (kbits == was)
+		return;
+	atomic_store_explicit(&f->hop[slot].kbits, kbits, memory_order_relaxed);
 	f->n_shaped += kbits != 0;
 	f->n_shaped -= was != 0;
 	atomic_store_explicit(&f->shapes_hops, f->n_shaped != 0, memory_order_relaxed);
+}
+
+bool fwd_shapes_hops(const struct fwd *f)
+{
+	return f->n_shaped != 0;
+}
+
+uint32_t fwd_hop_kbits(const struct fwd *f, uint16_t slot)
+{
+	return atomic_load_explicit(&f->hop[slot].kbits, memory_order_relaxed);
 }
 
 static void add_queue(const struct queue_figures *t, struct fwd_queue *sum)

@@ -36,6 +36,7 @@ struct fwd_setup {
 };
 
 struct fwd *fwd_new(const struct fwd_setup *setup);
+uint16_t fwd_slots(const struct fwd *f); /* slots_maximum */
 /* First snapshot must be published before. Starts the threads. 0 or -errno. */
 int fwd_start(struct fwd *f);
 /* Stops and joins the threads. */
@@ -134,6 +135,8 @@ void fwd_vlan(const struct fwd *f, uint16_t vlan, struct fwd_vlan *out);
 void fwd_set_line(struct fwd *f, uint32_t kbits);
 /* What is sent straight to this node is limited to this, whatever it is; 0: not. Any time. */
 void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits);
+bool fwd_shapes_hops(const struct fwd *f); /* is there any? */
+uint32_t fwd_hop_kbits(const struct fwd *f, uint16_t slot);
 /* A line of this rate carries a super-frame in half a millisecond; none is to stand on slower
  * ones. */
 #define FWD_SUPER_KBITS 1000000

@@ -342,6 +342,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	read_underlay(root, c);
 	read_classes(root, c);
 	conf_read_dscp(root, c);
+	conf_read_shaper(root, c);
 	read_overlay(root, c);
 	conf_read_routes(root, c);
 	read_peers(root, c);
@@ -369,6 +370,7 @@ void conf_free(struct conf *c)
 	conf_free_secrets(c);
 	free(c->peer);
 	free(c->import);
+	free(c->rate);
 	free(c->segment);
 	free(c);
 }

@@ -49,6 +49,12 @@ struct conf_node {
 	uint8_t key[MSG_KEY_LEN];
 };
 
+/* What is sent straight to a node. */
+struct conf_rate {
+	node_id_t id;
+	uint32_t kbits; /* 0: no limit */
+};
+
 /* Which prefixes of others are accepted. */
 struct conf_import {
 	struct prefix prefix;
@@ -90,6 +96,9 @@ struct conf {
 	uint8_t (*trusted)[MSG_KEY_LEN]; /* sorted */
 	char identity_file[CONF_IDENTITY_FILE_MAX + 1];
 
+	uint32_t n_rates;
+	struct conf_rate *rate; /* by node-id, ascending */
+
 	bool has_vlans; /* false: as the kernel says, or all */
 	struct vlan_set vlans;
 	uint32_t n_segments;
@@ -119,6 +128,11 @@ bool conf_is_node_name(const char *s);
 bool conf_trusts(const struct conf *c, const uint8_t key[MSG_KEY_LEN]);
 /* Is there one among them that begins with these bytes? */
 bool conf_may_trust(const struct conf *c, const uint8_t *key, size_t len);
+
+/* The rate of what is sent straight to this node, 0: no limit. */
+uint32_t conf_rate_to(const struct conf *c, node_id_t id);
+/* The lowest of all such rates, 0: there is none. */
+uint32_t conf_lowest_rate(const struct conf *c);
 
 /* The numbers of a section, such as "path", in the unit that the document has: the key of the
  * next one from *at on (0 at first) and its value, NULL past the last. */

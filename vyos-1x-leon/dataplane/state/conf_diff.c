@@ -77,6 +77,7 @@ static const struct {
 	{ CONF_DATAGRAMS, NULL, conf_dscp_differs },
 	{ CONF_FRAMES, NULL, conf_vlans_differ },
 	{ CONF_FRAMES, NULL, conf_segments_differ },
+	{ CONF_FRAMES, NULL, conf_shaper_differs },
 	{ CONF_ROUTES, NULL, conf_routes_differ },
 	{ CONF_RESTART, "interface", interface_differs },
 	{ CONF_RESTART, "source-address", source_address_differs },

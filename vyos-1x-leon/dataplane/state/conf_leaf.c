@@ -16,6 +16,7 @@ enum leaf_kind { LEAF_NUMBER, LEAF_FLAG, LEAF_OBJECT, LEAF_CHOICE };
 
 struct leaf {
 	const char *path; /* words with blanks between */
+	const char *unit; /* of a number */
 	enum leaf_kind kind;
 	size_t offset, size; /* of the field in struct conf */
 	uint32_t scale, low, high, initial;
@@ -26,8 +27,9 @@ struct leaf {
 #define FIELD(f) .offset = offsetof(struct conf, f), .size = sizeof(((struct conf *)NULL)->f)
 
 static const struct leaf leaves[] = {
-#define NUMBER(field, words, type, times, least, most, otherwise, unit, part, ...)                 \
+#define NUMBER(field, words, type, times, least, most, otherwise, of, part, ...)                   \
 	{ .path = words,                                                                           \
+	  .unit = of,                                                                              \
 	  .kind = LEAF_NUMBER,                                                                     \
 	  FIELD(field),                                                                            \
 	  .scale = times,                                                                          \
@@ -154,6 +156,13 @@ static void read_choice(struct jsonr_node *obj, const char *key, const struct le
 		store(c, l, l->low + (uint32_t)at);
 }
 
+static bool get_number(struct jsonr_node *obj, const char *key, const struct leaf *l, uint32_t *v)
+{
+	if (strcmp(l->unit, CONF_RATE_UNIT) == 0)
+		return conf_get_rate(obj, key, l->low, l->high, v);
+	return conf_get_u32(obj, key, l->low, l->high, v);
+}
+
 static void read_leaf(struct jsonr_node *root, const struct leaf *l, struct conf *c)
 {
 	const char *key;
@@ -163,7 +172,7 @@ static void read_leaf(struct jsonr_node *root, const struct leaf *l, struct conf
 
 	switch (l->kind) {
 	case LEAF_NUMBER:
-		if (conf_get_u32(obj, key, l->low, l->high, &v))
+		if (get_number(obj, key, l, &v))
 			store(c, l, v * l->scale);
 		break;
 	case LEAF_FLAG:

@@ -52,6 +52,13 @@ bool conf_dscp(const char *s, uint8_t *out);
 void conf_read_dscp(struct jsonr_node *root, struct conf *c);
 bool conf_dscp_differs(const struct conf *a, const struct conf *b);
 
+/* conf_shaper.c: a rate in kbit/s, a number or a string with a unit, as conf_get_u32(); shaper. */
+#define CONF_RATE_UNIT "kbit/s"
+bool conf_get_rate(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
+		   uint32_t *out);
+void conf_read_shaper(struct jsonr_node *root, struct conf *c);
+bool conf_shaper_differs(const struct conf *a, const struct conf *b);
+
 /* conf_vlans.c */
 void conf_read_vlans(struct jsonr_node *root, struct conf *c);
 bool conf_vlans_differ(const struct conf *a, const struct conf *b);

@@ -29,6 +29,22 @@
   </properties>
   <children>
     #leaves <shaper>
+    <tagNode name="peer">
+      <properties>
+        <help>Another rate for one node than per-peer</help>
+        <valueHelp>
+          <format>ipv4</format>
+          <description>Node-id of the node</description>
+        </valueHelp>
+        <constraint>
+          <validator name="ipv4-address"/>
+        </constraint>
+        <constraintErrorMessage>Node-id must be written like an IPv4 address, as show leon nodes has it</constraintErrorMessage>
+      </properties>
+      <children>
+        #leaves <shaper peer NODE>
+      </children>
+    </tagNode>
   </children>
 </node>
 <node name="storm-control">

@@ -9,6 +9,7 @@ templates/leon/ leond.json.j2 writes what build() returns.
 
 from vyos_leon import keyfile
 from vyos_leon import leaves
+from vyos_leon import rates
 from vyos_leon import routes
 from vyos_leon.routes import listed
 
@@ -30,6 +31,10 @@ CONVERT = {
 OBJECTS = {'OBJECT', 'TABLE'}
 
 
+def _converter(leaf):
+    return rates.kbits if rates.is_rate(leaf) else CONVERT[leaf.kind]
+
+
 def _tree():
     """Word -> how its value is converted, or the same for the words below it."""
     root = {}
@@ -39,7 +44,7 @@ def _tree():
         nodes = root
         for word in leaf.words[:-1]:
             nodes = nodes.setdefault(word, {})
-        nodes[leaf.words[-1]] = {} if leaf.kind in OBJECTS else CONVERT[leaf.kind]
+        nodes[leaf.words[-1]] = {} if leaf.kind in OBJECTS else _converter(leaf)
     return root
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple, Optional
 from vyos_leon import acceleration
 from vyos_leon import metrics
 from vyos_leon import policy
+from vyos_leon import rates
 from vyos_leon import segments
 from vyos_leon import routes
 from vyos_leon import underlay
@@ -403,6 +404,7 @@ ERRORS = (
     *policy.ERRORS,
     *acceleration.ERRORS,
     *segments.ERRORS,
+    *rates.ERRORS,
 )
 WARNINGS = (
     secret_is_set,
@@ -416,6 +418,7 @@ WARNINGS = (
     *metrics.WARNINGS,
     *policy.WARNINGS,
     *acceleration.WARNINGS,
+    *rates.WARNINGS,
 )
 
 

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 sys.path.insert(0, str(Path(__file__).parents[2] / 'python'))
 
-from vyos_leon import leaves  # noqa: E402
+from vyos_leon import leaves, rates  # noqa: E402
 
 LINE = re.compile(r'( *)#leaves <(.*)>')
 UNITS = {
@@ -40,12 +40,23 @@ def _constraint(test, error):
     ]
 
 
+def _rate(of, numeric, error):
+    """As a number, or as VyOS writes bandwidths."""
+    value = _value(f'u32:{of["low"]}-{of["high"]}', of['value'])
+    for unit in rates.UNITS:
+        value += _value(f'&lt;number&gt;{unit}', f'Rate with its unit, such as 50{unit}')
+    error += f', or have a unit ({", ".join(rates.UNITS)})'
+    return value + _constraint(f'{numeric}\n  <regex>{rates.FORM}</regex>', error)
+
+
 def _number(of):
     """What the leaf says by being left out is no value of the CLI."""
     low = of['low'] + (of['cli'] == 'NOT_0')
     unit = UNITS.get(of['unit'], of['unit'])
     error = f'{of["what"]} must be between {low} and {of["high"]} {unit}'.rstrip()
     test = f'<validator name="numeric" argument="--range {low}-{of["high"]}"/>'
+    if of['unit'] == rates.UNIT:
+        return _rate(of, test, error)
     return _value(f'u32:{low}-{of["high"]}', of['value']) + _constraint(test, error)
 
 

@@ -469,6 +469,58 @@ static void put_tiers(struct out *o, const char *name, const char *kind, const c
 	}
 }
 
+/* Of nodes to which there is a rate. */
+static void put_next_hops(struct out *o, const char *name, const char *kind, const char *help,
+			  size_t field)
+{
+	bool is_time = field == offsetof(struct fwd_queue, waits_us);
+	struct nodedb *db = overlay_nodes(o->d->overlay);
+	struct fwd_queue q;
+
+	put_head(o, name, kind, help);
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+
+		if (!n || n->state == NODE_LEFT || !fwd_hop_kbits(o->d->fwd, slot))
+			continue;
+		fwd_queue_hop(o->d->fwd, slot, &q);
+		put_node_sample(o, name, n);
+		(is_time ? put_seconds : put_u64)(o, *(const uint64_t *)((const char *)&q + field));
+	}
+}
+
+static void next_hop_limit(struct out *o, const char *name, const struct node *n)
+{
+	uint32_t kbits = fwd_hop_kbits(o->d->fwd, n->slot);
+
+	if (!kbits)
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, kbits * UINT64_C(125));
+}
+
+static void put_next_hop_queues(struct out *o)
+{
+	put_per_node(o, "next_hop_limit_bytes_per_second", "gauge",
+		     "Limit of what is sent straight to the node, by shaper per-peer.",
+		     next_hop_limit);
+	put_next_hops(o, "next_hop_queue_bytes", "gauge", "Bytes that wait for the node.",
+		      offsetof(struct fwd_queue, backlog_bytes));
+	put_next_hops(o, "next_hop_queue_frames_total", "counter",
+		      "Frames that waited for the node.", offsetof(struct fwd_queue, sent));
+	put_next_hops(o, "next_hop_queue_wait_seconds_total", "counter",
+		      "For how long they waited, added up.", offsetof(struct fwd_queue, waits_us));
+	put_next_hops(o, "next_hop_queue_marked_total", "counter", "Of those, marked (ECN).",
+		      offsetof(struct fwd_queue, marked));
+	put_next_hops(o, "next_hop_queue_late_total", "counter",
+		      "Frames to the node of a flow that kept waiting too long, dropped.",
+		      offsetof(struct fwd_queue, late));
+	put_next_hops(
+		o, "next_hop_queue_full_total", "counter",
+		"Frames to the node of the flow that had most waiting, dropped for want of room.",
+		offsetof(struct fwd_queue, full));
+}
+
 static void put_queues(struct out *o)
 {
 	struct fwd_queue q = all_queues(o->d);
@@ -727,6 +779,7 @@ enum command_result show_metrics(struct command *c)
 	put_counters(&o);
 	put_segments(&o);
 	put_queues(&o);
+	put_next_hop_queues(&o);
 	put_acceleration(&o);
 	fclose(o.f);
 	jsonw_str(c->w, "content_type", "text/plain; version=0.0.4");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * `show queues`: what waits between the TAP and the overlay, for how long frames waited, and what
- * was marked and dropped there, for each worker and for each tier. Control thread.
+ * was marked and dropped there, for each worker, for each tier and for each next hop with a rate.
+ * Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
@@ -57,6 +58,34 @@ static void write_tier(struct command *c, enum fwd_tier tier)
 	jsonw_end(c->w);
 }
 
+static void write_next_hop(struct command *c, const struct node *n, uint32_t kbits)
+{
+	struct fwd_queue q;
+
+	fwd_queue_hop(c->d->fwd, n->slot, &q);
+	jsonw_object(c->w, NULL);
+	answer_id(c->w, "node_id", n->id);
+	answer_name(c->w, "name", c->d, n->id);
+	jsonw_u64(c->w, "limit_kbits", kbits);
+	write_figures(c->w, &q);
+	jsonw_end(c->w);
+}
+
+static void write_next_hops(struct command *c)
+{
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+
+	jsonw_array(c->w, "next_hops");
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+		uint32_t kbits = fwd_hop_kbits(c->d->fwd, slot);
+
+		if (n && n->state != NODE_LEFT && kbits)
+			write_next_hop(c, n, kbits);
+	}
+	jsonw_end(c->w);
+}
+
 static void write_line(struct command *c)
 {
 	struct line_view v = line_view(c->d);
@@ -76,8 +105,10 @@ static void write_line(struct command *c)
 enum command_result show_queues(struct command *c)
 {
 	uint32_t kbits = c->d->conf->shaper_egress_kbits;
+	uint32_t per_peer = c->d->conf->shaper_per_peer_kbits;
 
 	answer_known(c->w, "shaper_egress_kbits", kbits != 0, kbits);
+	answer_known(c->w, "shaper_per_peer_kbits", per_peer != 0, per_peer);
 	write_line(c);
 	jsonw_array(c->w, "queues");
 	for (unsigned i = 0; i < c->d->tap.n_queues; i++)
@@ -87,5 +118,6 @@ enum command_result show_queues(struct command *c)
 	for (unsigned i = FWD_TIERS; i-- > 0;)
 		write_tier(c, (enum fwd_tier)i);
 	jsonw_end(c->w);
+	write_next_hops(c);
 	return CMD_DONE;
 }

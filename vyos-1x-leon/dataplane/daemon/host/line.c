@@ -138,10 +138,10 @@ static uint32_t limit_kbits(const struct leond *d)
 	return lower_of(d->conf->shaper_egress_kbits, d->line ? d->line->found_kbits : 0);
 }
 
-/* On a slow line a super-frame would be in everybody's way for milliseconds. */
+/* On a slow line, or to a slow node, a super-frame would be in everybody's way for milliseconds. */
 static void tell_tap(struct leond *d)
 {
-	uint32_t kbits = limit_kbits(d);
+	uint32_t kbits = lower_of(limit_kbits(d), conf_lowest_rate(d->conf));
 
 	tap_pass_super(&d->tap, !kbits || kbits >= FWD_SUPER_KBITS);
 }
@@ -223,6 +223,21 @@ void line_apply_conf(struct leond *d)
 	autorate_reset(&d->line->rate);
 	d->line->in = (struct autorate_input){ 0 };
 	set_found(d, 0);
+}
+
+/* Slots that have no node any more have no rate either. */
+void line_tell_peers(struct leond *d)
+{
+	struct nodedb *db = overlay_nodes(d->overlay);
+	bool any = conf_lowest_rate(d->conf) != 0;
+
+	for (uint16_t slot = SLOT_SELF + 1; slot < fwd_slots(d->fwd); slot++) {
+		const struct node *n = any ? nodedb_at(db, slot) : NULL;
+
+		if (!any && !fwd_shapes_hops(d->fwd))
+			return;
+		fwd_set_hop(d->fwd, slot, n ? conf_rate_to(d->conf, n->id) : 0);
+	}
 }
 
 struct line_view line_view(const struct leond *d)

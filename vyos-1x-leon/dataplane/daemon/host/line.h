@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The rate of the site's line: as configured (shaper egress), as found (shaper automatic), or the
- * lower of both. Control thread. doc/decisions/041.
+ * lower of both; and of what is sent straight to each node (shaper per-peer). Control thread.
+ * doc/decisions/041, 050.
  */
 #pragma once
 
@@ -12,6 +13,9 @@ void line_start(struct leond *d);
 void line_free(struct leond *d);
 /* After a reload, and before line_start(): what the configuration says is in force. */
 void line_apply_conf(struct leond *d);
+
+/* Tells the workers the rates to the nodes that there are now. With each snapshot. */
+void line_tell_peers(struct leond *d);
 
 /* What is found of it, for those who look. */
 struct line_view {

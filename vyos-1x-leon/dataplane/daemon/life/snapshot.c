@@ -5,6 +5,7 @@
  */
 #include "daemon/life/snapshot.h"
 #include "daemon/host/accel_queues.h"
+#include "daemon/host/line.h"
 #include "daemon/leond.h"
 
 static void fill_vlan(struct leond *d, const struct guard_vlan *v, struct snap *s)
@@ -85,6 +86,7 @@ void snapshot_publish(struct leond *d)
 	fill_lan(d, s);
 	accel_queues_fill_snap(d, s);
 	snap_finish(s);
+	line_tell_peers(d);
 	fwd_publish(d->fwd, s);
 	fwd_reclaim(d->fwd);
 }
