@@ -53,6 +53,8 @@ def accepts(element, value):
     validators = [v.get('name') for v in element.findall('properties/constraint/validator')]
     if regexes and 'ipv4-address' in validators:
         regexes.append(r'(\d{1,3}\.){3}\d{1,3}')
+    if regexes and 'numeric' in validators:
+        regexes.append(r'\d+')
     return not regexes or any(re.fullmatch(regex, value) for regex in regexes)
 
 
