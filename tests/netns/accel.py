@@ -198,24 +198,27 @@ def both_ways(ends, family='ip4', **keys):
 
 
 class Machine:
-    """The host of a site, which can go on at another one: same MAC and addresses, same sockets."""
+    """The host of a site, which can go on at another one: same MAC and addresses, same sockets.
+    stays: another host does not go with it."""
 
-    def __init__(self, lab, home, other):
+    def __init__(self, lab, home, other, stays=True):
         self.host = lab.host[home]
         self.namespace = self.host.namespace
         ns.connect(lab.node[other].namespace, 'h1', self.namespace, 'eth1')
         lab.node[other].namespace.ip('link set h1 master br0')
         self.namespace.ip('link set eth1 down', f'link set eth1 address {self.host.mac}')
-        # Another host of its old site, which stays: a LAN without any link has no hosts, and a node
-        # forgets them.
+        if not stays:
+            return
+        # A LAN without any link has no hosts, and a node forgets them.
         self.namespace.sysctl('ipv4/conf/all/arp_ignore', 1)  # which does not answer for this one
         ns.connect(lab.node[home].namespace, 'h2', self.namespace, 'eth2')
         lab.node[home].namespace.ip('link set h2 master br0')
 
     def move(self, port, old, to):
-        self.namespace.ip(f'link set {old} down', f'addr flush dev {old}', f'link set {port} up',
-                          f'addr add {self.host.ip4}/16 dev {port}')
-        # As a hypervisor announces it.
+        # It is announced, as a hypervisor does that.
+        self.namespace.sysctl(f'ipv4/conf/{port}/arp_notify', 1)
+        self.namespace.ip(f'link set {old} down', f'addr flush dev {old}',
+                          f'addr add {self.host.ip4}/16 dev {port}', f'link set {port} up')
         wait_for(lambda: self.host.ping(to.ip4), 30, 'it is reached at its new site')
 
 

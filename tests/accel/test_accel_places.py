@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Places that connections lose while they are taken: a machine whose old site has no LAN any more,
+a LAN that is gone for a while or for good. Nothing hangs, no byte is wrong. `make eval-accel` runs
+it."""
+import time
+
+import pytest
+
+from accel import CONFIG, ENDLESS, MB, Machine, Transfer, far_apart
+from lab import wait_for
+
+
+@pytest.fixture
+def apart(lab):
+    """Three sites, each far from the others."""
+    with far_apart(lab({'sites': {'a': {}, 'b': {}, 'c': {}}, 'rtt_ms_default': 60,
+                        'config': CONFIG})) as made:
+        yield made
+
+
+def endless(far):
+    a, b = far.host['a'], far.host['b']
+    return Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+
+
+def is_reset(t):
+    """Both ends, as far as is known yet."""
+    assert all(isinstance(e, ConnectionError) for e in t.error.values()), t.error
+    return set(t.error) == {'client', 'server'}
+
+
+def wait_taken(far, t, *names):
+    wait_for(lambda: not t.error and all(
+        far.accel[n].show()['connections_taken'] == (n in names) for n in far.accel), 90,
+        f'it is taken at {names}')
+
+
+def test_away_from_a_site_without_a_lan(apart):
+    """The old site has nothing left that it could hear: the connection goes on at the new one, or
+    both ends are told."""
+    machine = Machine(apart.lab, 'b', 'c', stays=False)
+    t = endless(apart)
+    wait_taken(apart, t, 'a', 'b')
+    t.wait_more(MB)
+    machine.move('eth1', 'eth0', apart.host['a'])
+    before = sum(t.count.values())
+    wait_for(lambda: is_reset(t) or (not t.error and sum(t.count.values()) > before + 2 * MB), 90,
+             'it flows, or both ends are reset')
+    if t.error:
+        t.enough.set()
+    else:
+        wait_taken(apart, t, 'a', 'c')
+        t.finish(120).assert_whole()
+
+
+def test_a_lan_that_comes_back(apart):
+    """As without acceleration: what the hosts said is said again."""
+    t = endless(apart)
+    wait_taken(apart, t, 'a', 'b')
+    t.wait_more(MB)
+    lan = apart.node['b'].namespace
+    lan.ip('link set h0 down')
+    wait_for(lambda: is_still(apart), 60, 'nothing flows')
+    lan.ip('link set h0 up')
+    t.wait_more(MB, 90)
+    t.finish(120).assert_whole()
+    apart.assert_no_resets()
+
+
+def is_still(far):
+    before = far.accel['b'].counters()['bytes_out']
+    time.sleep(1)
+    return far.accel['b'].counters()['bytes_out'] == before
+
+
+def test_given_back_without_a_lan(apart):
+    """A process that ends does not wait for a host that is gone: the other one is told."""
+    t = endless(apart)
+    wait_taken(apart, t, 'a', 'b')
+    t.wait_more(MB)
+    apart.node['b'].namespace.ip('link set h0 down')
+    apart.accel['b'].stop(40)
+    wait_for(lambda: 'client' in t.error, 60, 'the far host is reset')
+    t.enough.set()
+    apart.node['b'].namespace.ip('link set h0 up')
+    wait_for(lambda: 'server' in t.error, 120, 'and the other one, when it is back')
