@@ -176,3 +176,13 @@ def test_two_routers_name_the_vlan_of_their_lan(lab):
     assert [h['segment'] for h in heard] == [70010]
     trunk.arrives('n2', 20, n0=10, n1=10)
     trunk.arrives('n1', 10, n0=10, n2=20)
+    # One of them is told another id: people hear of it at both, once.
+    net.node['n1'].reload(**segment(storage=(10, 70011)))
+    for name, other in (('n0', 'n1'), ('n1', 'n0')):
+        wait_for(lambda n=name: net.node[n].events('segment-unlike'), 20, f'{name} says so')
+        (event,) = net.node[name].events('segment-unlike')
+        assert other in event['text'] and 'VLAN 10 ' in event['text']
+    net.node['n1'].reload(**here)
+    trunk.arrives('n1', 10, n0=10, n2=20)
+    net.node['n1'].reload(**segment(storage=(10, 70011)))
+    wait_for(lambda: len(net.node['n0'].events('segment-unlike')) == 2, 20, 'and again')

@@ -321,7 +321,6 @@ static void arp_suppression(void **state)
 
 	(void)state;
 	fx_publish(&fx, suppress);
-	now_s = fx.w->now_s;
 	worker_begin(fx.w);
 	now_s = fx.w->now_s;
 	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, now_s);
@@ -479,8 +478,7 @@ static void nd_suppression(void **state)
 	/* A probe for a duplicate is never answered here. */
 	host_sends(build_solicitation(&none, &target));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
-	/* Nor is the solicitation of a host that is unknown, or that has another MAC than
-	 * before. */
+	/* Nor is the solicitation of a host that is unknown, or has another MAC than before. */
 	host_sends(build_solicitation(&source, &target));
 	neigh_learn(fx.neigh, 0, &source, fx_mac(0x77), SLOT_SELF, false, 1);
 	host_sends(build_solicitation(&source, &target));
@@ -507,6 +505,22 @@ static void nd_suppression(void **state)
 	host_sends(build_solicitation(&source, &target));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 8);
 	assert_int_equal(fx_count(&fx, CNT_nd_answered), 1);
+}
+
+/* An address is a host's now, which the table has elsewhere; and nobody asks, see wire/eth.h. */
+static void announcements_and_questions_travel(void **state)
+{
+	struct ip_addr target = { 6, { 0xfe, 0x80, [15] = 9 } };
+	struct fwd_report ev;
+
+	(void)state;
+	fx_publish(&fx, suppress);
+	worker_begin(fx.w);
+	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, false, fx.w->now_s);
+	host_sends(nd_build_question(0, fx_mac(HOST), &target, frame));
+	host_sends(nd_build_announcement(0, fx_mac(HOST), &target, false, frame));
+	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);
+	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 1);
 }
 
 /* --- TCP and UDP over IPv4 --- */
@@ -772,6 +786,7 @@ int main(void)
 		T(what_contradicts_the_table_travels),
 		T(a_question_to_one_host_is_doubt),
 		T(nd_suppression),
+		T(announcements_and_questions_travel),
 		T(mss),
 		T(partial_checksums),
 		T(fragments_fit_and_join),

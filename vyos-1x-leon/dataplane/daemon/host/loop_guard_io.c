@@ -26,6 +26,7 @@
 struct guard_io {
 	struct timer *timer, *soon;
 	struct vlan_set unreported; /* changes of the guard that nobody was told of yet */
+	struct vlan_set unlike;	    /* named otherwise by another node; people were told */
 	uint64_t moved;		    /* classes of segments whose hosts others must learn anew */
 	struct record_lan lan;	    /* as it was said last */
 	mono_t said;
@@ -222,6 +223,48 @@ static void report(struct leond *d)
 		     "no other node is on the local LAN: forwarding");
 }
 
+/* Another node on the LAN of a VLAN that does not name it as we do. */
+static const struct guard_heard *heard_unlike(const struct leond *d, const struct guard_vlan *v)
+{
+	uint32_t own = segments_id(d->vlans.map, v->id);
+
+	for (unsigned i = 0; i < v->n_heard; i++)
+		if (v->heard[i].segment != own)
+			return &v->heard[i];
+	return NULL;
+}
+
+/* One LAN would be two segments, and each router move its frames into another one. */
+static void report_unlike(struct leond *d)
+{
+	struct event_facts n = { .kind = EV_SEGMENT_UNLIKE };
+	const struct guard_heard *first = NULL;
+	struct vlan_set found = { 0 };
+	char who[NODE_LABEL_LEN], which[160];
+
+	for (unsigned i = 0; i < d->guard.n_used; i++) {
+		const struct guard_vlan *v = d->guard.vlan[d->guard.used[i]];
+		const struct guard_heard *h = heard_unlike(d, v);
+
+		if (!h) {
+			vlan_set_remove(&d->guard_io->unlike, v->id);
+		} else if (!vlan_set_has(&d->guard_io->unlike, v->id)) {
+			vlan_set_add(&found, v->id);
+			first = first ? first : h;
+		}
+	}
+	if (!first)
+		return;
+	vlan_set_add_all(&d->guard_io->unlike, &found);
+	vlan_set_format(&found, which, sizeof(which));
+	n.node = first->node;
+	n.value = first->segment;
+	report_event(d, &n,
+		     "node %s is on the same LAN and has another segment id for %s (the first of "
+		     "them is %u there): give them the same segment at both",
+		     node_label(d, first->node, who, sizeof(who)), which, first->segment);
+}
+
 /* Changes of many VLANs come together, and are told together. */
 static void tell(struct leond *d, mono_t now)
 {
@@ -233,6 +276,7 @@ static void tell(struct leond *d, mono_t now)
 	}
 	d->guard_io->said = now;
 	report(d);
+	report_unlike(d);
 	d->guard_io->unreported = (struct vlan_set){ 0 };
 	routes_soon(d);
 	announce(d);
