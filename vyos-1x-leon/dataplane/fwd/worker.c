@@ -20,8 +20,6 @@
 #include "fwd/from_net.h"
 #include "fwd/from_tap.h"
 
-/* Batches of one kind before the others and the stop request get their turn. */
-#define ROUNDS 16
 /* How often incomplete frames are looked at while nothing else happens. */
 #define REASM_POLL_MS 100
 
@@ -195,20 +193,12 @@ static void run_error(struct worker *w, const struct source *s)
 	rcu_quiescent(w->fwd->rcu, w->index);
 }
 
-/* Serves the sources that are ready, in turn, until none has more or the rounds are over. */
+/* A batch of each source that is ready; those that may have more stay so. */
 static void serve(struct worker *w, bool ready[SOURCES_MAX])
 {
-	bool again = true;
-
-	for (unsigned round = 0; again && round < ROUNDS; round++) {
-		again = false;
-		for (unsigned i = 0; i < w->n_sources; i++) {
-			if (!ready[i])
-				continue;
+	for (unsigned i = 0; i < w->n_sources; i++)
+		if (ready[i])
 			ready[i] = run(w, &w->source[i]);
-			again |= ready[i];
-		}
-	}
 }
 
 /* What poll() found: errors at once, the rest in `ready`. */
@@ -226,7 +216,7 @@ static void look(struct worker *w, struct pollfd pfd[SOURCES_MAX], bool ready[SO
 }
 
 /* Sources of which something that waits here is due have their turn too. Returns for how long to
- * sleep otherwise, negative: until something comes. */
+ * sleep: not at all where one is ready; negative: until something comes. */
 static int64_t look_here(const struct worker *w, bool ready[SOURCES_MAX])
 {
 	int64_t sleep_ns = reasm_waiting(w->reasm) ? REASM_POLL_MS * NS_PER_MS : -1;
@@ -235,9 +225,9 @@ static int64_t look_here(const struct worker *w, bool ready[SOURCES_MAX])
 		mono_t due = w->source[i].due ? w->source[i].due(w) : MONO_NEVER;
 		int64_t left;
 
-		if (likely(mono_is_never(due)))
+		if (likely(mono_is_never(due) && !ready[i]))
 			continue;
-		left = max_of(mono_sub_ns(due, read_clock()), (int64_t)0);
+		left = ready[i] ? 0 : max_of(mono_sub_ns(due, read_clock()), (int64_t)0);
 		ready[i] = left == 0;
 		sleep_ns = sleep_ns < 0 ? left : min_of(sleep_ns, left);
 	}
@@ -270,11 +260,15 @@ static bool is_before(mono_t t)
  * poll() and not epoll: an epoll instance stays on the wait queue of a socket while its worker
  * runs, so that the kernel would call it for each segment sent whose memory it frees (a sixteenth
  * of the time of a bulk sender); poll() is on it only while the worker sleeps.
+ *
+ * It looks at all of them before each turn, which costs a microsecond: what becomes ready while
+ * another source has more and more waits for one batch of that, not for all that it has.
  */
 void *worker_run(void *arg)
 {
 	struct worker *w = arg;
 	struct pollfd pfd[SOURCES_MAX];
+	bool ready[SOURCES_MAX] = { false };
 	mono_t awake_until = { 0 };
 	char name[16];
 
@@ -284,7 +278,7 @@ void *worker_run(void *arg)
 		pfd[i] = (struct pollfd){ .fd = w->source[i].fd, .events = POLLIN };
 	w->stopping = false;
 	while (!w->stopping) {
-		bool ready[SOURCES_MAX] = { false }, awake = is_before(awake_until);
+		bool awake = is_before(awake_until);
 		int64_t sleep_ns = look_here(w, ready);
 		bool here = sleep_ns == 0;
 		int n = wait_for_work(w, pfd, awake ? 0 : sleep_ns);
