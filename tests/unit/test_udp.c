@@ -19,6 +19,7 @@
 #include "io/udp.h"
 
 #define WAIT_MS 20000
+#define ALL	100 /* messages: more than any batch here */
 
 static void silent(void *arg, enum log_level level, const char *token, const char *text)
 {
@@ -87,7 +88,7 @@ static unsigned receive_all(int fd, size_t expect, uint8_t *out, size_t *len, un
 		int got;
 
 		wait_readable(fd);
-		got = udp_rx_read(rx, fd);
+		got = udp_rx_read(rx, fd, ALL);
 		assert_true(got >= 0);
 		*messages += (unsigned)got;
 		for (int i = 0; i < got; i++) {
@@ -193,7 +194,7 @@ static void batches_v6(void **state)
 static unsigned class_of_next(struct udp_rx *rx, int fd, size_t *len)
 {
 	wait_readable(fd);
-	assert_int_equal(udp_rx_read(rx, fd), 1);
+	assert_int_equal(udp_rx_read(rx, fd, ALL), 1);
 	*len = udp_rx_get(rx, 0)->len;
 	return udp_rx_get(rx, 0)->class;
 }
@@ -269,7 +270,7 @@ static void arrival_times(void **state)
 	to.port = b.port;
 	assert_int_equal(udp_send(a.fd4[0], -1, &to, "hello", 5), 0);
 	wait_readable(b.fd4[0]);
-	assert_int_equal(udp_rx_read(rx, b.fd4[0]), 1);
+	assert_int_equal(udp_rx_read(rx, b.fd4[0], ALL), 1);
 	clock_gettime(CLOCK_REALTIME, &now);
 	assert_int_equal(udp_rx_get(rx, 0)->len, 5);
 	assert_int_equal(endpoint_from_sockaddr(udp_rx_get(rx, 0)->from, &from), 0);
@@ -280,7 +281,7 @@ static void arrival_times(void **state)
 		      udp_rx_get(rx, 0)->rx_real_ns;
 		assert_true(age >= 0 && age < 60LL * 1000000000);
 	}
-	assert_int_equal(udp_rx_read(rx, b.fd4[0]), 0);
+	assert_int_equal(udp_rx_read(rx, b.fd4[0], ALL), 0);
 	to.ip = lo6;
 	assert_int_equal(udp_send(a.fd4[0], -1, &to, "x", 1), -EAFNOSUPPORT);
 	udp_rx_free(rx);
@@ -300,7 +301,7 @@ static void too_large_for_the_buffer(void **state)
 	to.port = b.port;
 	assert_int_equal(udp_send(a.fd4[0], -1, &to, data, sizeof(data)), 0);
 	wait_readable(b.fd4[0]);
-	assert_int_equal(udp_rx_read(rx, b.fd4[0]), 1);
+	assert_int_equal(udp_rx_read(rx, b.fd4[0], ALL), 1);
 	assert_true(udp_rx_get(rx, 0)->truncated);
 	udp_rx_free(rx);
 	udp_close(&a);
@@ -336,7 +337,7 @@ static void errors_of_others(void **state)
 	udp_tx_flush(tx, a.fd4[0], &ops, &f);
 	assert_int_equal(f.n, 0);
 	wait_readable(c.fd4[0]);
-	assert_int_equal(udp_rx_read(rx, c.fd4[0]), 2);
+	assert_int_equal(udp_rx_read(rx, c.fd4[0], ALL), 2);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_true(udp_error_next(a.fd4[0], &e));
 		assert_int_equal(e.error, ECONNREFUSED);
@@ -380,7 +381,7 @@ static void what_cannot_be_sent(void **state)
 	assert_int_equal(f.tag, 8);
 	assert_int_equal(f.error, EACCES);
 	wait_readable(b.fd4[0]);
-	assert_int_equal(udp_rx_read(rx, b.fd4[0]), 2);
+	assert_int_equal(udp_rx_read(rx, b.fd4[0], ALL), 2);
 	/* Too large for any datagram. */
 	f = (struct failures){ 0 };
 	udp_tx_begin(tx, &ss_good, good_len, 1);

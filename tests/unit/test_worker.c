@@ -94,12 +94,74 @@ static void who_has_more_is_not_forgotten(void **state)
 	close(late_fd);
 }
 
+/* --- how much is read from the underlay in a turn --- */
+
+static void messages_by_their_size(void **state)
+{
+	(void)state;
+	/* None yet, none, and of no length. */
+	assert_int_equal(fx.w->rx_messages, NET_BATCH);
+	assert_int_equal(from_net_messages(NET_BATCH, 0, 0), 1);
+	assert_int_equal(from_net_messages(NET_BATCH, NET_BATCH, 0), NET_BATCH);
+	/* Small ones: a whole batch; a flood after GRO too. */
+	assert_int_equal(from_net_messages(NET_BATCH, 1, 100), NET_BATCH);
+	assert_int_equal(from_net_messages(NET_BATCH, NET_BATCH, NET_BATCH * 4000), NET_BATCH);
+	/* Large ones: as many as are the bytes of a turn, one at least. */
+	assert_int_equal(from_net_messages(NET_BATCH, NET_BATCH, NET_BATCH * 65536), 2);
+	assert_int_equal(from_net_messages(2, 2, 2 * 65536), 2);
+	assert_int_equal(from_net_messages(1, 1, 10 * NET_TURN_BYTES), 1);
+	/* Then small ones again: not at once a whole batch, which may be of large ones. */
+	assert_int_equal(from_net_messages(2, 1, 100), 4);
+	assert_int_equal(from_net_messages(4, 4, 400), 8);
+	assert_int_equal(from_net_messages(NET_BATCH - 1, 1, 100), NET_BATCH);
+}
+
+#define LARGE 60000
+
+/* A batch from the socket; datagrams in it. */
+static uint64_t batch(bool *more)
+{
+	uint64_t before = fx_count(&fx, CNT_net_rx_datagrams);
+
+	worker_begin(fx.w);
+	*more = from_net(fx.w, fx.udp);
+	worker_end(fx.w);
+	return fx_count(&fx, CNT_net_rx_datagrams) - before;
+}
+
+static void a_turn_is_so_many_bytes(void **state)
+{
+	static uint8_t buf[LARGE];
+	struct sockaddr_storage to;
+	socklen_t to_len = endpoint_to_sockaddr(&fx.ep[0], &to);
+	uint64_t n, sum = 0, longest = 0;
+	bool more;
+
+	(void)state;
+	/* What the kernel gives a socket without being asked takes three of them. */
+	for (unsigned round = 0; round < 4; round++) {
+		for (unsigned i = 0; i < 3; i++)
+			assert_int_equal(sendto(fx.node_fd[1], buf, sizeof(buf), 0,
+						(struct sockaddr *)&to, to_len),
+					 sizeof(buf));
+		do {
+			n = batch(&more);
+			sum += n;
+			longest = round && n > longest ? n : longest;
+		} while (more);
+	}
+	assert_int_equal(sum, 12);
+	assert_int_equal(longest, NET_TURN_BYTES / LARGE);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 	const struct CMUnitTest tests[] = {
 		T(one_batch_and_then_others),
 		T(who_has_more_is_not_forgotten),
+		T(messages_by_their_size),
+		T(a_turn_is_so_many_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -327,16 +327,33 @@ void from_net_message(struct worker *w, const struct udp_rx_msg *m)
 	}
 }
 
+/* Twice as many as before at most: after a batch of small messages, one of large ones is not as
+ * long. */
+unsigned from_net_messages(unsigned before, unsigned n, size_t bytes)
+{
+	size_t fit = NET_TURN_BYTES * (size_t)n / max_of(bytes, (size_t)1);
+	size_t twice = min_of(2 * (size_t)before, (size_t)NET_BATCH);
+
+	return (unsigned)min_of(max_of(fit, (size_t)1), twice);
+}
+
 bool from_net(struct worker *w, int fd)
 {
-	int n = udp_rx_read(w->rx, fd);
+	unsigned most = w->rx_messages;
+	int n = udp_rx_read(w->rx, fd, most);
+	size_t bytes = 0;
 
 	if (n <= 0)
 		return false;
 	/* They may answer what was published since the batch began: new keys, a new member. */
 	worker_see_snapshot(w);
 	count(w, CNT_net_rx_batches, 1);
-	for (int i = 0; i < n; i++)
-		from_net_message(w, udp_rx_get(w->rx, (unsigned)i));
-	return n == NET_BATCH;
+	for (int i = 0; i < n; i++) {
+		const struct udp_rx_msg *m = udp_rx_get(w->rx, (unsigned)i);
+
+		bytes += m->len;
+		from_net_message(w, m);
+	}
+	w->rx_messages = from_net_messages(most, (unsigned)n, bytes);
+	return (unsigned)n == most;
 }

@@ -27,7 +27,7 @@ struct worker;
 #define QUEUE_SMALL 512 /* places, each for an ordinary frame */
 /* How much is taken from the TAP, and sent, before others get their turn. */
 #define QUEUE_INTAKE_FRAMES 128
-#define QUEUE_TURN_BYTES    (128u << 10)
+#define QUEUE_TURN_BYTES    (32u << 10)
 #define QUEUE_TURN_FRAMES   64
 
 /* Of one tier, of one next hop. Written here, read by the control thread (struct fwd_queue). */

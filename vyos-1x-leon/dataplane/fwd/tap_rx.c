@@ -96,6 +96,8 @@ struct tap_rx_result tap_rx_read(struct tap_rx *rx, int fd)
 		r.super += f->gso != FRAME_PLAIN;
 		used += TAP_RX_HEADROOM + (((size_t)len + 15) & ~(size_t)15);
 		rx->n++;
+		if (f->gso != FRAME_PLAIN && used >= TAP_RX_SUPER)
+			break;
 	}
 	r.more = true;
 	return r;

@@ -14,6 +14,9 @@
 
 #define TAP_RX_FRAMES 64
 #define TAP_RX_ARENA  (320u << 10)
+/* Where super-frames are in it, a batch ends from so many bytes on: what comes next must not wait
+ * behind more of them. */
+#define TAP_RX_SUPER (32u << 10)
 /* A 64 KiB IP packet, Ethernet header, two VLAN tags, and some. */
 #define TAP_RX_FRAME_MAX (65536u + 128)
 

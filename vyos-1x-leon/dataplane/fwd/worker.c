@@ -91,6 +91,7 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	if (w->io.accel > 0)
 		accel_rx_init(&w->accel_rx);
 	w->rx = udp_rx_new(NET_BATCH, NET_BUFFER);
+	w->rx_messages = NET_BATCH;
 	tx_init(w, setup->slots_maximum);
 	/* A worker without a queue of its own writes to the first one. */
 	w->deliver.fd = w->io.tap >= 0 ? w->io.tap : setup->io[0].tap;

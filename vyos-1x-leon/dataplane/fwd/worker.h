@@ -39,7 +39,8 @@
 #include "io/udp.h"
 #include "state/snap.h"
 
-#define NET_BATCH	   32 /* messages, each of up to 64 KiB after GRO */
+#define NET_BATCH	   32		/* messages, each of up to 64 KiB after GRO */
+#define NET_TURN_BYTES	   (128u << 10) /* about as many are read before others get their turn */
 #define NET_BUFFER	   65536
 #define REASM_BYTES	   (4 << 20) /* of each worker */
 #define CONTROL_RING_BYTES (1u << 20)
@@ -93,6 +94,7 @@ struct worker {
 	struct queue queue;
 	struct accel_rx accel_rx;
 	struct udp_rx *rx;
+	unsigned rx_messages; /* how many are read next, by how large those before were */
 	struct bundle bundle[BUNDLE_OPEN]; /* by slot, see bundling.h */
 	struct tx tx;
 	struct deliver deliver;

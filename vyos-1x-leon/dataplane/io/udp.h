@@ -86,8 +86,8 @@ struct udp_rx_msg {
 };
 struct udp_rx *udp_rx_new(unsigned n_messages, size_t buffer_bytes);
 void udp_rx_free(struct udp_rx *rx); /* NULL ok */
-/* Messages read (0: none waits), or -errno (never -EAGAIN). */
-int udp_rx_read(struct udp_rx *rx, int fd);
+/* Reads so many messages at `most`. How many (0: none waits), or -errno (never -EAGAIN). */
+int udp_rx_read(struct udp_rx *rx, int fd, unsigned most);
 const struct udp_rx_msg *udp_rx_get(const struct udp_rx *rx, unsigned i);
 
 /* One entry of the error queue: an ICMP message about a datagram that this socket sent. */

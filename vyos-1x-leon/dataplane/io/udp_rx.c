@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/defs.h"
 #include "base/mem.h"
 
 /* Room for a timestamp, a GRO size and a class, each with its header. */
@@ -93,17 +94,18 @@ static void read_control(struct msghdr *mh, struct udp_rx_msg *m)
 	}
 }
 
-int udp_rx_read(struct udp_rx *rx, int fd)
+int udp_rx_read(struct udp_rx *rx, int fd, unsigned most)
 {
 	int n;
 
-	for (unsigned i = 0; i < rx->n; i++) {
+	most = min_of(most, rx->n);
+	for (unsigned i = 0; i < most; i++) {
 		struct msghdr *mh = &rx->mm[i].msg_hdr;
 
 		mh->msg_namelen = sizeof(rx->slot[i].from);
 		mh->msg_controllen = CONTROL_LEN;
 	}
-	n = recvmmsg(fd, rx->mm, rx->n, MSG_DONTWAIT, NULL);
+	n = recvmmsg(fd, rx->mm, most, MSG_DONTWAIT, NULL);
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	for (int i = 0; i < n; i++) {
