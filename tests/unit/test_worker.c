@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose turn it is in a worker's loop: no source waits for all that another one has. The sources
- * are stand-ins; each notes which turn of the loop it had.
+ * Whose turn it is in a worker's loop: no source waits for all that another one has (the sources
+ * are stand-ins, each notes which turn it had); how much is read from a socket in one, and how
+ * long it stood there.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fwd_one.h"
@@ -154,14 +156,80 @@ static void a_turn_is_so_many_bytes(void **state)
 	assert_int_equal(longest, NET_TURN_BYTES / LARGE);
 }
 
+/* --- how long it stood in the socket --- */
+
+static void stamped(void)
+{
+	struct sockaddr_storage to;
+	socklen_t to_len = endpoint_to_sockaddr(&fx.ep[0], &to);
+	int one = 1;
+
+	assert_int_equal(setsockopt(fx.udp, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one)), 0);
+	assert_int_equal(sendto(fx.node_fd[1], "x", 1, 0, (struct sockaddr *)&to, to_len), 1);
+}
+
+static uint64_t socket_waits(unsigned from, unsigned to)
+{
+	struct fwd_waits f = { 0 };
+	uint64_t n = 0;
+
+	fwd_add_socket_waits(fx.f, 0, &f);
+	for (unsigned i = from; i < to; i++)
+		n += f.waits[i];
+	return n;
+}
+
+/* Of each batch the oldest; nothing of none, and where the kernel tells no time. */
+static void waits_in_the_socket(void **state)
+{
+	struct timespec nap = { .tv_nsec = 4 * NS_PER_MS };
+	bool more;
+
+	(void)state;
+	batch(&more);
+	assert_int_equal(socket_waits(0, FWD_WAITS), 0);
+	stamped();
+	nanosleep(&nap, NULL);
+	stamped();
+	assert_int_equal(batch(&more), 2);
+	assert_int_equal(socket_waits(0, FWD_WAITS), 1);
+	/* The first waited for 4 ms and more. */
+	assert_int_equal(socket_waits(12, FWD_WAITS), 1);
+}
+
+/* It may come between the begin of a batch and the read. */
+static void what_has_just_come_waited_for_nothing(void **state)
+{
+	(void)state;
+	worker_begin(fx.w);
+	fx.w->now = mono_add_ms(fx.w->now, -100);
+	stamped();
+	from_net(fx.w, fx.udp);
+	worker_end(fx.w);
+	assert_int_equal(socket_waits(0, 1), 1);
+	assert_int_equal(socket_waits(0, FWD_WAITS), 1);
+}
+
+static void without_a_time_of_arrival(void **state)
+{
+	struct sockaddr_storage to;
+	socklen_t to_len = endpoint_to_sockaddr(&fx.ep[0], &to);
+	bool more;
+
+	(void)state;
+	assert_int_equal(sendto(fx.node_fd[1], "x", 1, 0, (struct sockaddr *)&to, to_len), 1);
+	assert_int_equal(batch(&more), 1);
+	assert_int_equal(socket_waits(0, FWD_WAITS), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 	const struct CMUnitTest tests[] = {
-		T(one_batch_and_then_others),
-		T(who_has_more_is_not_forgotten),
-		T(messages_by_their_size),
-		T(a_turn_is_so_many_bytes),
+		T(one_batch_and_then_others), T(who_has_more_is_not_forgotten),
+		T(messages_by_their_size),    T(a_turn_is_so_many_bytes),
+		T(waits_in_the_socket),	      T(what_has_just_come_waited_for_nothing),
+		T(without_a_time_of_arrival),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,12 +31,17 @@ static void figures(struct table *t, struct jsonr_node *n)
 
 static void print_workers(struct jsonr_node *list, FILE *out)
 {
-	static const struct table_column columns[] = { { "WORKER", ALIGN_RIGHT }, FIGURES };
+	static const struct table_column columns[] = { { "WORKER", ALIGN_RIGHT },
+						       FIGURES,
+						       { "SOCKET P50 us", ALIGN_RIGHT },
+						       { "P99 us", ALIGN_RIGHT } };
 	struct table *t = table_new(columns, array_size(columns));
 
 	for (size_t i = 0; i < jsonr_len(list); i++) {
 		table_cell(t, "%s", text_number(jsonr_at(list, i), "worker"));
 		figures(t, jsonr_at(list, i));
+		table_cell(t, "%s", text_number(jsonr_at(list, i), "socket_wait_p50_us"));
+		table_cell(t, "%s", text_number(jsonr_at(list, i), "socket_wait_p99_us"));
 	}
 	table_print(t, out);
 	table_free(t);

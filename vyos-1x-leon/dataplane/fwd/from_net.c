@@ -327,6 +327,17 @@ void from_net_message(struct worker *w, const struct udp_rx_msg *m)
 	}
 }
 
+static void count_wait(struct worker *w, const struct udp_rx_msg *oldest)
+{
+	int64_t us;
+
+	if (!oldest->rx_real_ns)
+		return;
+	us = mono_sub_us(w->now, arrival(w, oldest->rx_real_ns));
+	stats_add(&w->socket_waits.waits[wait_class(us)], 1);
+	stats_add(&w->socket_waits.waits_us, (uint64_t)us);
+}
+
 /* Twice as many as before at most: after a batch of small messages, one of large ones is not as
  * long. */
 unsigned from_net_messages(unsigned before, unsigned n, size_t bytes)
@@ -348,6 +359,7 @@ bool from_net(struct worker *w, int fd)
 	/* They may answer what was published since the batch began: new keys, a new member. */
 	worker_see_snapshot(w);
 	count(w, CNT_net_rx_batches, 1);
+	count_wait(w, udp_rx_get(w->rx, 0));
 	for (int i = 0; i < n; i++) {
 		const struct udp_rx_msg *m = udp_rx_get(w->rx, (unsigned)i);
 

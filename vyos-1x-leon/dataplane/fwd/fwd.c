@@ -253,6 +253,19 @@ static void add_queue(const struct queue_figures *t, struct fwd_queue *sum)
 		sum->waits[i] += read_counter(&t->waits[i]);
 }
 
+void fwd_add_socket_waits(const struct fwd *f, unsigned worker, struct fwd_waits *sum)
+{
+	const struct socket_waits *s = &f->worker[worker].socket_waits;
+
+	sum->waits_us += read_counter(&s->waits_us);
+	for (unsigned i = 0; i < FWD_WAITS; i++) {
+		uint64_t n = read_counter(&s->waits[i]);
+
+		sum->waits[i] += n;
+		sum->n += n;
+	}
+}
+
 void fwd_queue(const struct fwd *f, unsigned worker, struct fwd_queue *out)
 {
 	*out = (struct fwd_queue){ 0 };

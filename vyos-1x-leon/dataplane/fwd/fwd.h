@@ -149,6 +149,13 @@ struct fwd_queue {
 				      half of that; the last: or longer */
 	uint64_t waits_us;	   /* their sum */
 };
+/* How long what came from the network stood in the sockets of a worker before it was read: of each
+ * batch the oldest. Classes as those of struct fwd_queue; nothing where the kernel tells no time of
+ * arrival. */
+struct fwd_waits {
+	uint64_t n, waits[FWD_WAITS], waits_us;
+};
+void fwd_add_socket_waits(const struct fwd *f, unsigned worker, struct fwd_waits *sum);
 /* Where a frame waits, by its DSCP (fwd/tiers.h). */
 enum fwd_tier { TIER_BULK, TIER_BEST_EFFORT, TIER_VIDEO, TIER_VOICE, FWD_TIERS };
 const char *fwd_tier_name(enum fwd_tier tier);

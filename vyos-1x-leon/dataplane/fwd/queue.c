@@ -65,10 +65,8 @@ static void add_late(struct queue_figures *f, const struct fq_item *item, int64_
 
 static void add_sent(struct queue_figures *f, const struct fq_item *item, int64_t us)
 {
-	unsigned class = us > 0 ? 64 - (unsigned)__builtin_clzll((unsigned long long)us) : 0;
-
 	stats_add(&f->sent, 1);
-	stats_add(&f->waits[min_of(class, FWD_WAITS - 1u)], 1);
+	stats_add(&f->waits[wait_class(us)], 1);
 	stats_add(&f->waits_us, us > 0 ? (uint64_t)us : 0);
 	stats_add(&f->marked, item->marked);
 }

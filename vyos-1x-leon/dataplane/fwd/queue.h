@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/defs.h"
 #include "fwd/fq.h"
 #include "fwd/frame.h"
 #include "fwd/fwd.h"
@@ -29,6 +30,14 @@ struct worker;
 #define QUEUE_INTAKE_FRAMES 128
 #define QUEUE_TURN_BYTES    (32u << 10)
 #define QUEUE_TURN_FRAMES   64
+
+/* The class of a waiting time, see struct fwd_queue. */
+static inline unsigned wait_class(int64_t us)
+{
+	unsigned bits = us > 0 ? 64 - (unsigned)__builtin_clzll((unsigned long long)us) : 0;
+
+	return min_of(bits, FWD_WAITS - 1u);
+}
 
 /* Of one tier, of one next hop. Written here, read by the control thread (struct fwd_queue). */
 struct queue_figures {

@@ -59,6 +59,11 @@ struct vlan_flood {
 	_Atomic uint64_t flooded, spared, limited;
 };
 
+/* struct fwd_waits says what. */
+struct socket_waits {
+	_Atomic uint64_t waits[FWD_WAITS], waits_us;
+};
+
 /* A descriptor that a worker waits for. */
 struct source {
 	int fd;
@@ -116,6 +121,7 @@ struct worker {
 	struct traffic *traffic; /* by slot */
 	struct vlan_flood *vlan; /* by VLAN id; memory comes with the first frame of each */
 	_Atomic uint64_t reasm_bytes;
+	struct socket_waits socket_waits;
 } attr_cacheline;
 
 struct fwd {

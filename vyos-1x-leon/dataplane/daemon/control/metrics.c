@@ -524,6 +524,7 @@ static void put_next_hop_queues(struct out *o)
 static void put_queues(struct out *o)
 {
 	struct fwd_queue q = all_queues(o->d);
+	struct fwd_waits socket = { 0 };
 	uint64_t below = 0;
 	char bound[32];
 
@@ -547,6 +548,14 @@ static void put_queues(struct out *o)
 	put_seconds(o, q.waits_us);
 	put_sample(o, "queue_wait_seconds_count");
 	put_u64(o, below);
+	for (unsigned i = 0; i < o->d->tap.n_queues; i++)
+		fwd_add_socket_waits(o->d->fwd, i, &socket);
+	put_head(o, "socket_wait_seconds", "summary",
+		 "How long what came stood in a socket, the oldest of each batch.");
+	put_sample(o, "socket_wait_seconds_sum");
+	put_seconds(o, socket.waits_us);
+	put_sample(o, "socket_wait_seconds_count");
+	put_u64(o, socket.n);
 	put_tiers(o, "queue_tier_bytes", "gauge", "Bytes that wait there, by tier.",
 		  offsetof(struct fwd_queue, backlog_bytes));
 	put_tiers(o, "queue_tier_frames_total", "counter", "Frames that waited there, by tier.",

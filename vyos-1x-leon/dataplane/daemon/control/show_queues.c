@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * `show queues`: what waits between the TAP and the overlay, for how long frames waited, and what
- * was marked and dropped there, for each worker, for each tier and for each next hop with a rate.
- * Control thread.
+ * was marked and dropped there, for each worker, for each tier and for each next hop with a rate;
+ * for each worker how long what came from the network stood in its sockets. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/host/line.h"
 #include "daemon/leond.h"
 
-/* So many of a hundred frames waited less than this; null where none has waited yet. */
-static void write_wait(struct jsonw *w, const char *key, const struct fwd_queue *q,
+/* So many of a hundred waited less than this; null where none has waited yet. */
+static void write_wait(struct jsonw *w, const char *key, const uint64_t waits[FWD_WAITS],
 		       unsigned percent)
 {
 	uint64_t total = 0, below = 0;
 	unsigned class = 0;
 
 	for (unsigned i = 0; i < FWD_WAITS; i++)
-		total += q->waits[i];
-	while (class < FWD_WAITS - 1 && (below += q->waits[class]) * 100 < total * percent)
+		total += waits[i];
+	while (class < FWD_WAITS - 1 && (below += waits[class]) * 100 < total * percent)
 		class ++;
 	answer_known(w, key, total != 0, UINT64_C(1) << class);
 }
@@ -28,8 +28,8 @@ static void write_figures(struct jsonw *w, const struct fwd_queue *q)
 	jsonw_u64(w, "backlog_bytes", q->backlog_bytes);
 	jsonw_u64(w, "backlog_frames", q->backlog_frames);
 	jsonw_u64(w, "frames", q->sent);
-	write_wait(w, "wait_p50_us", q, 50);
-	write_wait(w, "wait_p99_us", q, 99);
+	write_wait(w, "wait_p50_us", q->waits, 50);
+	write_wait(w, "wait_p99_us", q->waits, 99);
 	jsonw_u64(w, "marked", q->marked);
 	jsonw_u64(w, "dropped_full", q->full);
 	jsonw_u64(w, "dropped_late", q->late);
@@ -38,11 +38,15 @@ static void write_figures(struct jsonw *w, const struct fwd_queue *q)
 static void write_queue(struct command *c, unsigned worker)
 {
 	struct fwd_queue q;
+	struct fwd_waits socket = { 0 };
 
 	fwd_queue(c->d->fwd, worker, &q);
+	fwd_add_socket_waits(c->d->fwd, worker, &socket);
 	jsonw_object(c->w, NULL);
 	jsonw_u64(c->w, "worker", worker);
 	write_figures(c->w, &q);
+	write_wait(c->w, "socket_wait_p50_us", socket.waits, 50);
+	write_wait(c->w, "socket_wait_p99_us", socket.waits, 99);
 	jsonw_end(c->w);
 }
 
