@@ -18,9 +18,15 @@
 #define V6_LEN	       16
 #define V6_HDR_LEN     40
 #define PROTO_ICMPV6   58
-#define ADVERT_LEN     32
-#define SOLICIT_LEN    32
-#define TAG_LEN	       4
+/* Neighbor discovery, RFC 4861 section 4. */
+#define ND_LEN		  32
+#define ND_SOLICIT	  135
+#define ND_ADVERT	  136
+#define ND_ROUTER	  0x80000000u
+#define ND_OVERRIDE	  0x20000000u
+#define ND_SOURCE_ADDRESS 1
+#define ND_TARGET_ADDRESS 2
+#define TAG_LEN		  4
 
 /* Locally administered, and no machine's. */
 static const struct mac nobody = { { 0x02, 0x4c, 0x45, 0x4f, 0x4e, 0x01 } };
@@ -46,23 +52,28 @@ static void put_header(struct wbuf *b, struct mac dst, struct mac src, uint16_t 
 	wbuf_u16(b, ethertype);
 }
 
-/* Both addresses of ARP are the host's. */
-static size_t build_arp(uint16_t vlan, struct mac mac, uint16_t ethertype, uint16_t op,
-			const uint8_t ip[V4_LEN], struct mac target, void *out)
+/* One of ARP or RARP, to everybody. */
+struct arp_body {
+	uint16_t ethertype, op;
+	struct mac sender, target;
+	const uint8_t *sender_ip, *target_ip;
+};
+
+static size_t build_arp(uint16_t vlan, struct mac src, const struct arp_body *a, void *out)
 {
 	size_t len = ETH_MIN_LEN + (vlan ? TAG_LEN : 0u);
 	struct wbuf b = wbuf_of(out, len);
 
-	put_header(&b, everybody, mac, vlan, ethertype);
+	put_header(&b, everybody, src, vlan, a->ethertype);
 	wbuf_u16(&b, ARP_ETHERNET);
 	wbuf_u16(&b, ETHERTYPE_V4);
 	wbuf_u8(&b, MAC_LEN);
 	wbuf_u8(&b, V4_LEN);
-	wbuf_u16(&b, op);
-	wbuf_bytes(&b, mac.b, MAC_LEN);
-	wbuf_bytes(&b, ip, V4_LEN);
-	wbuf_bytes(&b, target.b, MAC_LEN);
-	wbuf_bytes(&b, ip, V4_LEN);
+	wbuf_u16(&b, a->op);
+	wbuf_bytes(&b, a->sender.b, MAC_LEN);
+	wbuf_bytes(&b, a->sender_ip, V4_LEN);
+	wbuf_bytes(&b, a->target.b, MAC_LEN);
+	wbuf_bytes(&b, a->target_ip, V4_LEN);
 	memset(b.p, 0, wbuf_left(&b));
 	return len;
 }
@@ -71,94 +82,104 @@ size_t rarp_build_announcement(uint16_t vlan, struct mac mac, void *out)
 {
 	static const uint8_t none[V4_LEN];
 
-	return build_arp(vlan, mac, ETHERTYPE_RARP, RARP_REQUEST, none, mac, out);
+	return build_arp(vlan, mac,
+			 &(struct arp_body){ .ethertype = ETHERTYPE_RARP,
+					     .op = RARP_REQUEST,
+					     .sender = mac,
+					     .sender_ip = none,
+					     .target = mac,
+					     .target_ip = none },
+			 out);
 }
 
 size_t arp_build_announcement(uint16_t vlan, struct mac mac, const struct ip_addr *ip, void *out)
 {
-	static const struct mac unknown;
-
-	return build_arp(vlan, mac, ETHERTYPE_ARP_, ARP_REQUEST, ip->b, unknown, out);
+	return build_arp(vlan, mac,
+			 &(struct arp_body){ .ethertype = ETHERTYPE_ARP_,
+					     .op = ARP_REQUEST,
+					     .sender = mac,
+					     .sender_ip = ip->b,
+					     .target_ip = ip->b },
+			 out);
 }
 
-size_t nd_build_announcement(uint16_t vlan, struct mac mac, const struct ip_addr *ip, bool router,
-			     void *out)
+size_t arp_build_question(uint16_t vlan, struct mac src, const struct ip_addr *ip, void *out)
+{
+	return build_arp(vlan, src,
+			 &(struct arp_body){ .ethertype = ETHERTYPE_ARP_,
+					     .op = ARP_REQUEST,
+					     .sender = nobody,
+					     .sender_ip = nobody_ip4,
+					     .target_ip = ip->b },
+			 out);
+}
+
+/* A neighbor advertisement or solicitation, with one link-layer address. */
+struct nd_body {
+	struct mac dst;
+	const uint8_t *from, *to, *target;
+	uint8_t type;
+	uint32_t flags;
+	uint8_t option;
+	struct mac link_layer;
+};
+
+static size_t build_nd(uint16_t vlan, struct mac src, const struct nd_body *n, void *out)
 {
 	struct wbuf b = wbuf_of(out, ETH_ANNOUNCE_MAX);
 	uint8_t *v6, *icmp;
 	uint32_t sum;
 
-	put_header(&b, all_nodes, mac, vlan, ETHERTYPE_V6);
+	put_header(&b, n->dst, src, vlan, ETHERTYPE_V6);
 	v6 = b.p;
 	wbuf_u32(&b, 6u << 28);
-	wbuf_u16(&b, ADVERT_LEN);
+	wbuf_u16(&b, ND_LEN);
 	wbuf_u8(&b, PROTO_ICMPV6);
 	wbuf_u8(&b, 255);
-	wbuf_bytes(&b, ip->b, V6_LEN);
-	wbuf_bytes(&b, all_nodes_ip, V6_LEN);
+	wbuf_bytes(&b, n->from, V6_LEN);
+	wbuf_bytes(&b, n->to, V6_LEN);
 	icmp = b.p;
-	wbuf_u8(&b, 136);
+	wbuf_u8(&b, n->type);
 	wbuf_u8(&b, 0);
 	wbuf_u16(&b, 0);
-	wbuf_u8(&b, router ? 0xa0 : 0x20); /* router, override */
-	wbuf_u24(&b, 0);
-	wbuf_bytes(&b, ip->b, V6_LEN);
-	wbuf_u8(&b, 2); /* the host's link-layer address */
-	wbuf_u8(&b, 1);
-	wbuf_bytes(&b, mac.b, MAC_LEN);
-	sum = csum_add(ADVERT_LEN + PROTO_ICMPV6, v6 + 8, 2 * V6_LEN);
-	put_u16(icmp + 2, (uint16_t)~csum_fold(csum_add(sum, icmp, ADVERT_LEN)));
+	wbuf_u32(&b, n->flags);
+	wbuf_bytes(&b, n->target, V6_LEN);
+	wbuf_u8(&b, n->option);
+	wbuf_u8(&b, 1); /* unit of 8 bytes */
+	wbuf_bytes(&b, n->link_layer.b, MAC_LEN);
+	sum = csum_add(ND_LEN + PROTO_ICMPV6, v6 + 8, 2 * V6_LEN);
+	put_u16(icmp + 2, (uint16_t)~csum_fold(csum_add(sum, icmp, ND_LEN)));
 	return wbuf_len(&b);
 }
 
-size_t arp_build_question(uint16_t vlan, struct mac src, const struct ip_addr *ip, void *out)
+size_t nd_build_announcement(uint16_t vlan, struct mac mac, const struct ip_addr *ip, bool router,
+			     void *out)
 {
-	static const uint8_t unknown[MAC_LEN];
-	size_t len = ETH_MIN_LEN + (vlan ? TAG_LEN : 0u);
-	struct wbuf b = wbuf_of(out, len);
-
-	put_header(&b, everybody, src, vlan, ETHERTYPE_ARP_);
-	wbuf_u16(&b, ARP_ETHERNET);
-	wbuf_u16(&b, ETHERTYPE_V4);
-	wbuf_u8(&b, MAC_LEN);
-	wbuf_u8(&b, V4_LEN);
-	wbuf_u16(&b, ARP_REQUEST);
-	wbuf_bytes(&b, nobody.b, MAC_LEN);
-	wbuf_bytes(&b, nobody_ip4, V4_LEN);
-	wbuf_bytes(&b, unknown, MAC_LEN);
-	wbuf_bytes(&b, ip->b, V4_LEN);
-	memset(b.p, 0, wbuf_left(&b));
-	return len;
+	return build_nd(vlan, mac,
+			&(struct nd_body){ .dst = all_nodes,
+					   .from = ip->b,
+					   .to = all_nodes_ip,
+					   .type = ND_ADVERT,
+					   .flags = ND_OVERRIDE | (router ? ND_ROUTER : 0),
+					   .target = ip->b,
+					   .option = ND_TARGET_ADDRESS,
+					   .link_layer = mac },
+			out);
 }
 
 /* To the solicited-node address (RFC 4291 section 2.7.1). */
 size_t nd_build_question(uint16_t vlan, struct mac src, const struct ip_addr *ip, void *out)
 {
 	const uint8_t *end = ip->b + V6_LEN - 3;
-	struct mac dst = { { 0x33, 0x33, 0xff, end[0], end[1], end[2] } };
 	uint8_t group[V6_LEN] = { 0xff, 0x02, [11] = 1, 0xff, end[0], end[1], end[2] };
-	struct wbuf b = wbuf_of(out, ETH_ANNOUNCE_MAX);
-	uint8_t *v6, *icmp;
-	uint32_t sum;
 
-	put_header(&b, dst, src, vlan, ETHERTYPE_V6);
-	v6 = b.p;
-	wbuf_u32(&b, 6u << 28);
-	wbuf_u16(&b, SOLICIT_LEN);
-	wbuf_u8(&b, PROTO_ICMPV6);
-	wbuf_u8(&b, 255);
-	wbuf_bytes(&b, nobody_ip6, V6_LEN);
-	wbuf_bytes(&b, group, V6_LEN);
-	icmp = b.p;
-	wbuf_u8(&b, 135);
-	wbuf_u8(&b, 0);
-	wbuf_u16(&b, 0);
-	wbuf_u32(&b, 0);
-	wbuf_bytes(&b, ip->b, V6_LEN);
-	wbuf_u8(&b, 1); /* source link-layer address, of one unit of 8 bytes */
-	wbuf_u8(&b, 1);
-	wbuf_bytes(&b, nobody.b, MAC_LEN);
-	sum = csum_add(SOLICIT_LEN + PROTO_ICMPV6, v6 + 8, 2 * V6_LEN);
-	put_u16(icmp + 2, (uint16_t)~csum_fold(csum_add(sum, icmp, SOLICIT_LEN)));
-	return wbuf_len(&b);
+	return build_nd(vlan, src,
+			&(struct nd_body){ .dst = { { 0x33, 0x33, 0xff, end[0], end[1], end[2] } },
+					   .from = nobody_ip6,
+					   .to = group,
+					   .type = ND_SOLICIT,
+					   .target = ip->b,
+					   .option = ND_SOURCE_ADDRESS,
+					   .link_layer = nobody },
+			out);
 }
