@@ -10,13 +10,17 @@ from cuts import accept, refuse, trial
 from lab import wait_for
 
 
+# What others run beside it holds everything up for seconds.
+SLACK_S = 4
+
+
 def seed():
     return int(os.environ.get('CUTS_SEED') or random.SystemRandom().randrange(10**6))
 
 
 @pytest.mark.parametrize('routers', [2, 3])
 def test_a_few_cuts_and_heals(routers):
-    with trial(routers, seed()) as made:
+    with trial(routers, seed(), slack_s=SLACK_S) as made:
         made.run(4)
         print(made.summary())
 
@@ -31,4 +35,4 @@ def test_lans_that_are_joined_unseen():
         for name in ('r0', 'r1'):
             nodes[name].reload(loop_guard={'interval': 60000})
         accept(switch, 'r0')
-        wait_for(made.all_once, 2, 'each broadcast arrives once')
+        wait_for(made.all_once, 20, 'each broadcast arrives once')
