@@ -114,6 +114,20 @@ def test_full_queue_drops_the_tail(net):
     assert 0 < stream.lost <= emulator.count('a', 'b')['overflow'] <= stream.lost + 10
 
 
+def test_a_shared_line_is_shared(net):
+    """Two links of 1 Mbit/s each, or one line: what b sends to a stands before what c sends."""
+    emulator, site = net
+    emulator.link('*', 'a', rate_kbit=1000, queue_us=10_000_000)
+    assert emulator.count('c', 'a')['waits_us'] == 0
+    emulator.link('*', 'a', shares_line=True)
+    stream = Stream(site['b'], site['a'], wan.ip4(0), interval=0.001, size=1208).start()
+    wait_for(lambda: len(stream.sent) >= 100, 10)
+    assert emulator.count('c', 'a')['waits_us'] > 100_000
+    emulator.link('c', 'a', shares_line=False)
+    assert emulator.count('c', 'a')['waits_us'] == 0
+    stream.stop(0.1)
+
+
 def test_duplicates_and_reordering(net):
     emulator, site = net
     emulator.link('a', 'b', duplicate_permille=1000)

@@ -22,16 +22,16 @@ class Bulk:
     def __init__(self, source, destination, address, streams=1, port=40100):
         with destination:
             listener = socket.create_server(('0.0.0.0', port), backlog=streams)
-        self.received = 0
+        self._received = [0] * streams
         self._stop = threading.Event()
         self._sockets, self._threads = [], []
-        for _ in range(streams):
+        for number in range(streams):
             with source:
                 sender = socket.create_connection((address, port), timeout=20)
             receiver = listener.accept()[0]
             self._sockets += [sender, receiver]
             self._threads += [threading.Thread(target=self._send, args=(sender,), daemon=True),
-                              threading.Thread(target=self._take, args=(receiver,), daemon=True)]
+                              threading.Thread(target=self._take, args=(receiver, number), daemon=True)]
         listener.close()
         for thread in self._threads:
             thread.start()
@@ -46,11 +46,15 @@ class Bulk:
             except OSError:
                 return
 
-    def _take(self, receiver):
+    @property
+    def received(self):
+        return sum(self._received)
+
+    def _take(self, receiver, number):
         receiver.settimeout(0.2)
         while not self._stop.is_set():
             try:
-                self.received += len(receiver.recv(1 << 16))
+                self._received[number] += len(receiver.recv(1 << 16))
             except TimeoutError:
                 pass
             except OSError:

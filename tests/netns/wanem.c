@@ -57,6 +57,7 @@ struct link {
 	uint64_t rate_kbit;  /* 0: no limit */
 	unsigned mtu;	     /* bytes of the IP packet; 0: no limit */
 	bool up, drops_data; /* a middle box that lets LEON's control pass and nothing else of it */
+	bool shares_line;    /* its rate is of the line into the site, which all such links share */
 	int64_t busy_until, last_out; /* end of the last frame's sending; its arrival */
 	uint64_t delivered, bytes, lost, down, too_big, overflow, duplicated, reordered, marked;
 };
@@ -65,6 +66,7 @@ struct site {
 	char name[32];
 	uint8_t mac[ETH_ALEN];
 	int tap;
+	int64_t busy_until; /* of the line into it */
 };
 
 struct due {
@@ -219,6 +221,12 @@ static bool mark(struct frame *f)
 	return true;
 }
 
+/* When the last frame that has the link's rate is sent. */
+static int64_t *busy_until(struct wan *w, struct link *l, unsigned to)
+{
+	return l->shares_line ? &w->site[to].busy_until : &l->busy_until;
+}
+
 /* Decides when, if ever, this copy arrives. */
 static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to, int64_t now)
 {
@@ -238,7 +246,7 @@ static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to,
 		return;
 	}
 	if (l->rate_kbit) {
-		int64_t start = l->busy_until > now ? l->busy_until : now;
+		int64_t *busy = busy_until(w, l, to), start = *busy > now ? *busy : now;
 
 		if (start - now > l->queue_ns) {
 			l->overflow++;
@@ -247,8 +255,8 @@ static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to,
 		/* A frame to all is one piece of memory. */
 		if (l->mark_ns && start - now > l->mark_ns && !(f->data[0] & 1))
 			l->marked += mark(f);
-		l->busy_until = start + (int64_t)(f->len * 8ULL * 1000000ULL / l->rate_kbit);
-		at = l->busy_until;
+		*busy = start + (int64_t)(f->len * 8ULL * 1000000ULL / l->rate_kbit);
+		at = *busy;
 	}
 	if (w->queued_bytes + f->len > QUEUED_BYTES_MAX) {
 		l->overflow++;
@@ -453,6 +461,8 @@ static bool link_set(struct link *l, const char *key, const char *value)
 		l->up = v != 0;
 	else if (!strcmp(key, "drops_data"))
 		l->drops_data = v != 0;
+	else if (!strcmp(key, "shares_line"))
+		l->shares_line = v != 0;
 	else
 		return false;
 	return true;
@@ -493,7 +503,7 @@ static int command_count(struct wan *w, char **word, unsigned n)
 	if (from < 0 || to < 0)
 		return answer("error: count FROM TO");
 	l = link_at(w, (unsigned)from, (unsigned)to);
-	waits_us = (l->busy_until - now_ns()) / 1000;
+	waits_us = (*busy_until(w, l, (unsigned)to) - now_ns()) / 1000;
 	printf("ok {\"delivered\": %llu, \"bytes\": %llu, \"lost\": %llu, \"down\": %llu, \"too_big\": %llu, "
 	       "\"overflow\": %llu, \"duplicated\": %llu, \"reordered\": %llu, \"marked\": %llu, "
 	       "\"waits_us\": %lld}\n",
