@@ -43,6 +43,7 @@ PRIVATE = {
         'greet': {'session/greet', 'session/hello', 'agenda', 'dispatch'},
         'hello': {'session/hello'},
         'hooks': {'peer', 'upkeep'},
+        'inward': {'measure/inward'},
         'lan': {'session/lan'},
         'limit': {'session/limit'},
         'loss': {'measure/loss', 'measure/link', 'measure/probe'},

@@ -18,6 +18,10 @@ ERRORS = {
         {'shaper': peer(n7={'rate': '101gbit'})},
         f'"shaper peer 192.0.2.7 rate" is 101gbit, {RANGE.format(100000000)}',
     ),
+    'a rate inwards that is too high': (
+        {'shaper': {'ingress': '101gbit'}},
+        f'"shaper ingress" is 101gbit, {RANGE.format(100000000)}',
+    ),
     'a rate of less than a kilobit': (
         {'shaper': {'per_peer': '999bit'}},
         f'"shaper per-peer" is 999bit, {RANGE.format(100000000)}',
@@ -52,5 +56,5 @@ FINE = {
         'shaper': {'egress': '1gbit', 'per_peer': '64000bit', 'automatic': {},
                    **peer(n7={'rate': '0'}, n8={'rate': '100gbit'}, n9={'rate': '0kbit'})},
     },
-    'rates without units': {'shaper': {'egress': '0', 'per_peer': '20000'}},
+    'rates without units': {'shaper': {'egress': '0', 'per_peer': '20000', 'ingress': '47500kbit'}},
 }

@@ -23,7 +23,7 @@ def test_kbits(text):
 
 def test_which_leaves_are_rates():
     assert {path for path, leaf in leaves.LEAVES.items() if rates.is_rate(leaf)} == {
-        'policy critical duplicate budget', 'shaper egress', 'shaper per-peer',
+        'policy critical duplicate budget', 'shaper egress', 'shaper ingress', 'shaper per-peer',
         'shaper peer NODE rate'}
 
 

@@ -127,6 +127,7 @@ CONFIGS = {
             'automatic': {},
             'egress': '47500kbit',
             'per_peer': '10mbit',
+            'ingress': '95mbit',
             'peer': {'192.0.2.7': {'rate': '0'}, '192.0.2.6': {'rate': '1500000bit'}},
         },
         'loop_guard': {'disable': {}, 'interval': '100', 'preference': '200'},

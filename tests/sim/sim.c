@@ -504,6 +504,14 @@ static void op_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
 		out->link_rx = out->path_rx = 0;
 }
 
+static void op_asked(void *arg, uint16_t slot)
+{
+	struct sim_node *n = arg;
+
+	(void)slot;
+	n->n_asked++;
+}
+
 static uint64_t op_wall_us(void *arg)
 {
 	struct sim_node *n = arg;
@@ -542,6 +550,7 @@ static const struct overlay_ops ops = {
 	.precise_now = op_precise_now,
 	.master_key = sim_master_key,
 	.traffic = op_traffic,
+	.asked = op_asked,
 };
 
 /* --- running --- */

@@ -55,6 +55,7 @@ struct sim_node {
 	/* What happened */
 	unsigned n_events[N_EVENT_KINDS];
 	mono_t last_event[N_EVENT_KINDS];
+	unsigned n_asked; /* times that another was asked to send no more than so much, or not */
 	unsigned n_snapshot_changed, n_purges, n_lan_changes, n_lan_left, n_new_runs;
 	uint64_t lan_classes;  /* of the changes of LANs */
 	unsigned n_fast_flaps; /* voluntary path changes sooner than hold-time after the last */

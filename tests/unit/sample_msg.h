@@ -101,11 +101,11 @@ static inline void sample_small(uint8_t type, struct msg *m)
 		m->ping = (struct msg_ping){ 7, 0x0123456789abcdefULL, 41, 65 };
 		break;
 	case MSG_PONG:
-		m->pong = (struct msg_pong){ 7,		0x0123456789abcdefULL,
-					     12,	65,
-					     15000,	0xe90c0001,
-					     1000000,	999990,
-					     0xfffffff6 };
+		m->pong = (struct msg_pong){ 7,		 0x0123456789abcdefULL,
+					     12,	 65,
+					     15000,	 0xe90c0001,
+					     1000000,	 999990,
+					     0xfffffff6, 47500 };
 		break;
 	case MSG_NOTICE:
 		m->notice = (struct msg_notice){ NODE_C, NODE_B };

@@ -42,12 +42,13 @@ static void all_rates_may_have_units(void **state)
 {
 	struct conf *c = good("'policy': { 'critical': { 'dscp': ['ef'],"
 			      " 'duplicate': { 'budget': '2mbit' } } },"
-			      " 'shaper': { 'per-peer': '3mbit', 'peer': {"
+			      " 'shaper': { 'ingress': '9500kbit', 'per-peer': '3mbit', 'peer': {"
 			      " '192.0.2.7': { 'rate': '4mbit' } } }");
 
 	(void)state;
 	assert_int_equal(c->critical_budget_kbits, 2000);
 	assert_int_equal(c->shaper_per_peer_kbits, 3000);
+	assert_int_equal(c->shaper_ingress_kbits, 9500);
 	assert_int_equal(conf_rate_to(c, 0xc0000207), 4000);
 	conf_free(c);
 }
@@ -70,6 +71,7 @@ static void bad_rates_are_refused(void **state)
 		{ "'shaper': { 'egress': '999999999999999tbit' }", "shaper.egress", "\"50mbit\"" },
 		{ "'shaper': { 'egress': '4294967296kbit' }", "shaper.egress", "0 to 4294967295" },
 		{ "'shaper': { 'per-peer': '101gbit' }", "shaper.per-peer", "0 to 100000000" },
+		{ "'shaper': { 'ingress': '101gbit' }", "shaper.ingress", "0 to 100000000" },
 		{ "'shaper': { 'per-peer': true }", "shaper.per-peer", "0 to 100000000" },
 		{ "'shaper': { 'peer': { 'seoul': { 'rate': 1 } } }", "shaper.peer.seoul",
 		  "show nodes" },
@@ -143,6 +145,7 @@ static void rates_differ(void **state)
 	static const char *const all[] = {
 		"",
 		"'shaper': { 'per-peer': 1 }",
+		"'shaper': { 'ingress': 1 }",
 		"'shaper': { 'peer': { '192.0.2.7': { 'rate': 1 } } }",
 		"'shaper': { 'peer': { '192.0.2.7': { 'rate': 2 } } }",
 		"'shaper': { 'peer': { '192.0.2.8': { 'rate': 1 } } }",

@@ -502,6 +502,50 @@ static void a_slow_hop_holds_up_nobody(void **state)
 	all_is_free();
 }
 
+static uint32_t seq_of(const struct datagram *d)
+{
+	return get_u32(d->b + d->hdr_len + ETH_HDR_LEN + 24);
+}
+
+/* A super-frame to a slow hop leaves bit by bit, one to another in one piece. */
+static void super_frames_to_a_slow_hop_are_cut(void **state)
+{
+	mono_t now = begin_hops(both_direct, HOP_KBITS, 0);
+	uint64_t whole = fx_count(&fx, CNT_queue_frames);
+	size_t len = build_super(1, 20000);
+	struct mac far = fx_mac(FAR);
+	uint32_t first = 0;
+	unsigned n = 0;
+	struct datagram d;
+
+	(void)state;
+	assert_int_equal(write(fx.tap, out, len), len);
+	memcpy(frame, &far, sizeof(far));
+	assert_int_equal(write(fx.tap, out, len), len);
+	sends_at(now);
+	/* 19,946 bytes of payload in segments of 1300. */
+	assert_int_equal(arrived(2), 16);
+	while (node_gets(1, &d)) {
+		assert_in_range(d.len, 1300, 1500);
+		if (!n++)
+			first = seq_of(&d);
+	}
+	assert_in_range(n, 1, 6);
+	assert_int_equal(of_hop(1).backlog_frames, 16 - n);
+	assert_int_equal(fx_count(&fx, CNT_tap_rx_super), 2);
+	for (unsigned ms = 1; ms < 40; ms++)
+		sends_at(mono_add_ms(now, ms));
+	while (node_gets(1, &d)) {
+		/* Each has its headers, and its place in the stream. */
+		assert_int_equal(seq_of(&d), first + 1300 * n);
+		n++;
+	}
+	assert_int_equal(n, 16);
+	assert_int_equal(fx_count(&fx, CNT_queue_frames) - whole, 17);
+	assert_int_equal(fx_all_drops(&fx), 0);
+	all_is_free();
+}
+
 /* The same hop, to it and through it. */
 static void what_is_behind_a_hop_is_its(void **state)
 {
@@ -651,6 +695,7 @@ int main(void)
 		T(rate_is_waited_for),
 		T(idle_line),
 		T(a_slow_hop_holds_up_nobody),
+		T(super_frames_to_a_slow_hop_are_cut),
 		T(what_is_behind_a_hop_is_its),
 		T(floods_are_charged_to_each),
 		T(line_and_hops),

@@ -69,6 +69,7 @@ static void print_next_hops(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = { { "NEXT HOP", ALIGN_LEFT },
 						       { "LIMIT kbit/s", ALIGN_RIGHT },
+						       { "ASKED", ALIGN_RIGHT },
 						       FIGURES };
 	struct table *t;
 
@@ -80,7 +81,31 @@ static void print_next_hops(struct jsonr_node *list, FILE *out)
 
 		table_cell(t, "%s", text_node(n, "node_id", "name"));
 		table_cell(t, "%s", text_number(n, "limit_kbits"));
+		table_cell(t, "%s", text_number(n, "asked_kbits"));
 		figures(t, n);
+	}
+	fputs("\n", out);
+	table_print(t, out);
+	table_free(t);
+}
+
+/* Only with `shaper ingress`. */
+static void print_senders(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = { { "SENDER", ALIGN_LEFT },
+						       { "RECEIVED kbit/s", ALIGN_RIGHT },
+						       { "SHARE kbit/s", ALIGN_RIGHT } };
+	struct table *t;
+
+	if (!jsonr_len(list))
+		return;
+	t = table_new(columns, array_size(columns));
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+
+		table_cell(t, "%s", text_node(n, "node_id", "name"));
+		table_cell(t, "%s", text_number(n, "received_kbits"));
+		table_cell(t, "%s", text_number(n, "share_kbits"));
 	}
 	fputs("\n", out);
 	table_print(t, out);
@@ -110,6 +135,9 @@ static void print_rates(struct jsonr_node *root, FILE *out)
 
 	if (value_u64(root, "shaper_egress_kbits"))
 		fprintf(out, "Shaped to %s kbit/s.\n\n", text_number(root, "shaper_egress_kbits"));
+	if (value_u64(root, "shaper_ingress_kbits"))
+		fprintf(out, "All senders together are asked to keep to %s kbit/s.\n\n",
+			text_number(root, "shaper_ingress_kbits"));
 	if (to_hops)
 		fputs("No next hop is sent more than its limit.\n\n", out);
 	if (!to_hops && !value_u64(jsonr_object(root, "line"), "limit_kbits"))
@@ -124,5 +152,6 @@ int render_queues(struct jsonr_node *root, FILE *out)
 	print_workers(jsonr_array(root, "queues"), out);
 	print_tiers(jsonr_array(root, "tiers"), out);
 	print_next_hops(jsonr_array(root, "next_hops"), out);
+	print_senders(jsonr_array(root, "senders"), out);
 	return 0;
 }

@@ -44,6 +44,7 @@ struct line;
 struct locators;
 struct probe_job;
 struct routes;
+struct senders;
 struct source_state;
 struct ask_hosts;
 struct takeover;
@@ -122,6 +123,7 @@ struct leond {
 	struct line *line;
 	struct locators *locators;
 	struct routes *routes;
+	struct senders *senders;
 	struct source_state *source;
 	struct takeover *takeover;
 	struct ask_hosts *ask_hosts;

@@ -138,7 +138,7 @@ void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits);
 bool fwd_shapes_hops(const struct fwd *f); /* is there any? */
 uint32_t fwd_hop_kbits(const struct fwd *f, uint16_t slot);
 /* A line of this rate carries a super-frame in half a millisecond; none is to stand on slower
- * ones. */
+ * ones: workers cut those to a slow hop, and for a slow line the TAP gives none. */
 #define FWD_SUPER_KBITS 1000000
 /* Frames that waited between the TAP and the overlay, since the start. */
 #define FWD_WAITS 24 /* classes of waiting times */

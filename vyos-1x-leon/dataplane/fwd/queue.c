@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "fwd/checksum.h"
 #include "fwd/tap_rx.h"
+#include "fwd/tso.h"
 #include "fwd/whereabouts.h"
 #include "fwd/worker.h"
 #include "io/tap.h"
@@ -232,26 +233,77 @@ static struct place *shrink(struct worker *w, struct place *large, size_t len)
 	return p;
 }
 
-static void put(struct worker *w, struct place *p, size_t len)
+static void put_one(struct worker *w, struct place *p, uint16_t hop)
 {
 	struct queue *q = &w->queue;
-	struct frame *f = &p->frame;
+	const struct frame *f = &p->frame;
 	uint8_t class = 0;
 
-	if (unlikely(!tap_rx_decode(p->room + TAP_RX_HEADROOM, len, f))) {
-		drop(w, DROP_bad_frame);
-		give_back(q, &p->item);
-		return;
-	}
-	count(w, CNT_tap_rx_super, f->gso != FRAME_PLAIN);
 	while (q->hops.bytes + f->len > QUEUE_BYTES && shed(w))
 		;
 	ip_class(f->data, f->len, &f->v, &class);
 	p->tier = (uint8_t)tier_of_dscp(class >> DSCP_SHIFT);
-	p->hop = hop_of(w, f);
+	p->hop = hop;
 	p->item.len = (uint32_t)f->len;
 	p->item.takes_marks = (class & ECN_MASK) != ECN_NOT_ECT;
 	hops_put(&q->hops, p->hop, (enum fwd_tier)p->tier, &p->item, flow_of(w, f), w->now);
+}
+
+/* A super-frame would be in everybody's way to this hop for milliseconds. */
+static bool is_slow(const struct worker *w, uint16_t hop)
+{
+	uint32_t kbits;
+
+	if (likely(hop == HOP_NONE))
+		return false;
+	kbits = atomic_load_explicit(&w->queue.hops.account[hop].kbits, memory_order_relaxed);
+	return kbits && kbits < FWD_SUPER_KBITS;
+}
+
+/* Its segments, each as a frame of its own. False where it cannot be cut, and stays whole. */
+static bool put_cut(struct worker *w, const struct frame *f, uint16_t hop)
+{
+	struct tso t;
+
+	if (f->gso == FRAME_UNKNOWN_GSO || tso_open(&t, f, SMALL_MAX - TAP_VNET_LEN) < 0 ||
+	    t.hdr_len + t.size > SMALL_MAX - TAP_VNET_LEN)
+		return false;
+	for (unsigned i = 0; i < t.n; i++) {
+		struct place *p = place_take(w, &w->queue.small);
+		struct pieces of;
+
+		if (unlikely(!p)) {
+			drop(w, DROP_queue_full);
+			continue;
+		}
+		p->frame = *f;
+		p->frame.data = p->room + TAP_RX_HEADROOM + TAP_VNET_LEN;
+		of = tso_segment(&t, i, p->frame.data);
+		memcpy(p->frame.data + of.head_len, of.body, of.body_len);
+		p->frame.len = of.head_len + of.body_len;
+		p->frame.gso = FRAME_PLAIN;
+		p->frame.partial = true;
+		put_one(w, p, hop);
+	}
+	return true;
+}
+
+static void put(struct worker *w, struct place *p, size_t len)
+{
+	struct frame *f = &p->frame;
+	uint16_t hop;
+
+	if (unlikely(!tap_rx_decode(p->room + TAP_RX_HEADROOM, len, f))) {
+		drop(w, DROP_bad_frame);
+		give_back(&w->queue, &p->item);
+		return;
+	}
+	count(w, CNT_tap_rx_super, f->gso != FRAME_PLAIN);
+	hop = hop_of(w, f);
+	if (f->gso != FRAME_PLAIN && unlikely(is_slow(w, hop)) && put_cut(w, f, hop))
+		give_back(&w->queue, &p->item);
+	else
+		put_one(w, p, hop);
 }
 
 bool queue_intake(struct worker *w, int fd)

@@ -92,6 +92,7 @@ struct peer {
 	struct pmtu pmtu;
 	struct along along;
 	struct loss loss;
+	struct inward inward;
 	struct sync_peer sync;
 	struct rows_peer rows;
 	struct bucket fetches;

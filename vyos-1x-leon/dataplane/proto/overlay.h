@@ -63,6 +63,9 @@ struct overlay_ops {
 	void (*event)(void *arg, const struct overlay_event *e);
 	/* NULL: there is no data. */
 	void (*traffic)(void *arg, uint16_t slot, struct overlay_traffic *out);
+	/* What the node asks to be sent no more than is another than before: overlay_asked(). NULL:
+	 * there is no data. */
+	void (*asked)(void *arg, uint16_t slot);
 	/* Microseconds since 1970 for the incarnation; clocks may jump, protocol 5.1 says why
 	 * that is harmless. */
 	uint64_t (*wall_us)(void *arg);
@@ -168,7 +171,14 @@ void overlay_link_suspect(struct overlay *o, const struct endpoint *ep);
 void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,
 			    node_id_t destination);
 
+/* What this node asks the one of `slot` to keep below, of what it sends straight to here, in kbit/s
+ * of IP packets; 0: nothing. It is said in each PONG. */
+void overlay_set_share(struct overlay *o, uint16_t slot, uint32_t kbits);
+
 /* --- looking at it --- */
+uint32_t overlay_share(const struct overlay *o, uint16_t slot);
+/* What that node asks of this one; 0: nothing, or not for long enough. */
+uint32_t overlay_asked(const struct overlay *o, uint16_t slot);
 struct nodedb *overlay_nodes(struct overlay *o);
 /* What of the direct link's delay is ours; NULL: it is down. */
 const struct link_load *overlay_load(const struct overlay *o, uint16_t slot);

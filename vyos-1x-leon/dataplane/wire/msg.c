@@ -551,6 +551,7 @@ static void read_pong(struct rbuf *b, struct msg *m)
 	m->pong.link_rx = rbuf_u32(b);
 	m->pong.path_rx = rbuf_u32(b);
 	m->pong.arrived_us = rbuf_u32(b);
+	m->pong.limit_kbits = rbuf_u32(b);
 }
 
 static void write_pong(struct wbuf *b, const struct msg *m)
@@ -564,6 +565,7 @@ static void write_pong(struct wbuf *b, const struct msg *m)
 	wbuf_u32(b, m->pong.link_rx);
 	wbuf_u32(b, m->pong.path_rx);
 	wbuf_u32(b, m->pong.arrived_us);
+	wbuf_u32(b, m->pong.limit_kbits);
 }
 
 /* NOTICE */
@@ -671,7 +673,7 @@ static const struct msg_type_row {
 			 write_record },
 	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, valid_row, read_row, write_row },
 	[MSG_PING] = { "ping", 19, 19, valid_empty, read_ping, write_ping },
-	[MSG_PONG] = { "pong", 39, 39, valid_empty, read_pong, write_pong },
+	[MSG_PONG] = { "pong", 43, 43, valid_empty, read_pong, write_pong },
 	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, read_notice, write_notice },
 	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, read_conflict,
 			   write_conflict },

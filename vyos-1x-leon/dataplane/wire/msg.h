@@ -184,6 +184,8 @@ struct msg_pong {
 	uint32_t path_rx; /* of which the asker is the source */
 	/* When the ping arrived by the clock of the answering node, us, modulo 2^32. */
 	uint32_t arrived_us;
+	/* Straight to the answering node no more than so much, IP packets; 0: no limit. */
+	uint32_t limit_kbits;
 };
 
 struct msg_notice {

@@ -4,7 +4,6 @@
  * (seconds, bytes, ratios). Counters are those since the start: `reset statistics` does not touch
  * them, since a scraper takes a decrease for a restart. Control thread.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,85 +11,15 @@
 #include "base/log.h"
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
+#include "daemon/control/metrics_out.h"
 #include "daemon/host/accel_reports.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/kernel_routes.h"
-#include "daemon/host/line.h"
 #include "daemon/host/reach.h"
 #include "daemon/leond.h"
 #include "daemon/life/event_log.h"
 
-struct out {
-	FILE *f;
-	struct leond *d;
-	mono_t now;
-};
-
-/* Backslash, quote and newline are escaped in label values. */
-static void put_label_value(FILE *f, const char *s)
-{
-	for (; *s; s++) {
-		if (*s == '\\' || *s == '"')
-			fputc('\\', f);
-		if (*s == '\n')
-			fputs("\\n", f);
-		else
-			fputc(*s, f);
-	}
-}
-
-static void put_head(struct out *o, const char *name, const char *type, const char *help)
-{
-	fprintf(o->f, "# HELP leon_%s %s\n# TYPE leon_%s %s\n", name, help, name, type);
-}
-
-/* Begins a sample with the interface label; put_value() ends it. */
-static void put_sample(struct out *o, const char *name)
-{
-	fprintf(o->f, "leon_%s{interface=\"%s\"", name, o->d->conf->interface);
-}
-
-static void put_label(struct out *o, const char *key, const char *value)
-{
-	fprintf(o->f, ",%s=\"", key);
-	put_label_value(o->f, value);
-	fputc('"', o->f);
-}
-
-static void put_u64(struct out *o, uint64_t value)
-{
-	fprintf(o->f, "} %" PRIu64 "\n", value);
-}
-
-static void put_seconds(struct out *o, uint64_t us)
-{
-	fprintf(o->f, "} %" PRIu64 ".%06" PRIu64 "\n", us / 1000000, us % 1000000);
-}
-
-static void put_gauge(struct out *o, const char *name, const char *help, uint64_t value)
-{
-	put_head(o, name, "gauge", help);
-	put_sample(o, name);
-	put_u64(o, value);
-}
-
-static void put_counter(struct out *o, const char *name, const char *help, uint64_t value)
-{
-	put_head(o, name, "counter", help);
-	put_sample(o, name);
-	put_u64(o, value);
-}
-
 /* --- one value for each other member --- */
-
-static void put_node_sample(struct out *o, const char *name, const struct node *n)
-{
-	char id[NODE_ID_STRLEN];
-
-	put_sample(o, name);
-	put_label(o, "node_id", node_id_format(n->id, id, sizeof(id)));
-	put_label(o, "name", n->has_record ? n->rec.name : "");
-}
 
 /* Writes the sample of one node, or nothing where the value is not known. */
 typedef void (*node_fn)(struct out *o, const char *name, const struct node *n);
@@ -98,15 +27,9 @@ typedef void (*node_fn)(struct out *o, const char *name, const struct node *n);
 static void put_per_node(struct out *o, const char *name, const char *type, const char *help,
 			 node_fn fn)
 {
-	struct nodedb *db = overlay_nodes(o->d->overlay);
-
 	put_head(o, name, type, help);
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-
-		if (n && n->state != NODE_LEFT)
-			fn(o, name, n);
-	}
+	for (const struct node *n = NULL; (n = next_node(o, n));)
+		fn(o, name, n);
 }
 
 static void node_reachable(struct out *o, const char *name, const struct node *n)
@@ -438,138 +361,6 @@ static void put_segments(struct out *o)
 		     offsetof(struct fwd_vlan, spared));
 	put_per_vlan(o, "vlan_limited_total", "Frames above storm-control per-vlan.",
 		     offsetof(struct fwd_vlan, limited));
-}
-
-static struct fwd_queue all_queues(const struct leond *d)
-{
-	struct fwd_queue all = { 0 }, q;
-
-	for (unsigned i = 0; i < d->tap.n_queues; i++) {
-		fwd_queue(d->fwd, i, &q);
-		all.backlog_bytes += q.backlog_bytes;
-		all.waits_us += q.waits_us;
-		for (unsigned k = 0; k < FWD_WAITS; k++)
-			all.waits[k] += q.waits[k];
-	}
-	return all;
-}
-
-static void put_tiers(struct out *o, const char *name, const char *kind, const char *help,
-		      size_t field)
-{
-	bool is_time = field == offsetof(struct fwd_queue, waits_us);
-	struct fwd_queue q;
-
-	put_head(o, name, kind, help);
-	for (unsigned i = 0; i < FWD_TIERS; i++) {
-		fwd_queue_tier(o->d->fwd, (enum fwd_tier)i, &q);
-		put_sample(o, name);
-		put_label(o, "tier", fwd_tier_name((enum fwd_tier)i));
-		(is_time ? put_seconds : put_u64)(o, *(const uint64_t *)((const char *)&q + field));
-	}
-}
-
-/* Of nodes to which there is a rate. */
-static void put_next_hops(struct out *o, const char *name, const char *kind, const char *help,
-			  size_t field)
-{
-	bool is_time = field == offsetof(struct fwd_queue, waits_us);
-	struct nodedb *db = overlay_nodes(o->d->overlay);
-	struct fwd_queue q;
-
-	put_head(o, name, kind, help);
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-
-		if (!n || n->state == NODE_LEFT || !fwd_hop_kbits(o->d->fwd, slot))
-			continue;
-		fwd_queue_hop(o->d->fwd, slot, &q);
-		put_node_sample(o, name, n);
-		(is_time ? put_seconds : put_u64)(o, *(const uint64_t *)((const char *)&q + field));
-	}
-}
-
-static void next_hop_limit(struct out *o, const char *name, const struct node *n)
-{
-	uint32_t kbits = fwd_hop_kbits(o->d->fwd, n->slot);
-
-	if (!kbits)
-		return;
-	put_node_sample(o, name, n);
-	put_u64(o, kbits * UINT64_C(125));
-}
-
-static void put_next_hop_queues(struct out *o)
-{
-	put_per_node(o, "next_hop_limit_bytes_per_second", "gauge",
-		     "Limit of what is sent straight to the node, by shaper per-peer.",
-		     next_hop_limit);
-	put_next_hops(o, "next_hop_queue_bytes", "gauge", "Bytes that wait for the node.",
-		      offsetof(struct fwd_queue, backlog_bytes));
-	put_next_hops(o, "next_hop_queue_frames_total", "counter",
-		      "Frames that waited for the node.", offsetof(struct fwd_queue, sent));
-	put_next_hops(o, "next_hop_queue_wait_seconds_total", "counter",
-		      "For how long they waited, added up.", offsetof(struct fwd_queue, waits_us));
-	put_next_hops(o, "next_hop_queue_marked_total", "counter", "Of those, marked (ECN).",
-		      offsetof(struct fwd_queue, marked));
-	put_next_hops(o, "next_hop_queue_late_total", "counter",
-		      "Frames to the node of a flow that kept waiting too long, dropped.",
-		      offsetof(struct fwd_queue, late));
-	put_next_hops(
-		o, "next_hop_queue_full_total", "counter",
-		"Frames to the node of the flow that had most waiting, dropped for want of room.",
-		offsetof(struct fwd_queue, full));
-}
-
-static void put_queues(struct out *o)
-{
-	struct fwd_queue q = all_queues(o->d);
-	struct fwd_waits socket = { 0 };
-	uint64_t below = 0;
-	char bound[32];
-
-	put_gauge(o, "queue_bytes", "Bytes that wait between the TAP and the overlay.",
-		  q.backlog_bytes);
-	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress, 0: none.",
-		  o->d->conf->shaper_egress_kbits * UINT64_C(125));
-	put_gauge(o, "line_limit_bytes_per_second",
-		  "Limit of what is sent, by shaper egress or automatic, 0: none.",
-		  line_view(o->d).limit_kbits * UINT64_C(125));
-	put_head(o, "queue_wait_seconds", "histogram",
-		 "For how long frames waited there, of those that did (beside bulk).");
-	for (unsigned i = 0; i < FWD_WAITS; i++) {
-		below += q.waits[i];
-		snprintf(bound, sizeof(bound), "%u.%06u", (1u << i) / 1000000, (1u << i) % 1000000);
-		put_sample(o, "queue_wait_seconds_bucket");
-		put_label(o, "le", i == FWD_WAITS - 1 ? "+Inf" : bound);
-		put_u64(o, below);
-	}
-	put_sample(o, "queue_wait_seconds_sum");
-	put_seconds(o, q.waits_us);
-	put_sample(o, "queue_wait_seconds_count");
-	put_u64(o, below);
-	for (unsigned i = 0; i < o->d->tap.n_queues; i++)
-		fwd_add_socket_waits(o->d->fwd, i, &socket);
-	put_head(o, "socket_wait_seconds", "summary",
-		 "How long what came stood in a socket, the oldest of each batch.");
-	put_sample(o, "socket_wait_seconds_sum");
-	put_seconds(o, socket.waits_us);
-	put_sample(o, "socket_wait_seconds_count");
-	put_u64(o, socket.n);
-	put_tiers(o, "queue_tier_bytes", "gauge", "Bytes that wait there, by tier.",
-		  offsetof(struct fwd_queue, backlog_bytes));
-	put_tiers(o, "queue_tier_frames_total", "counter", "Frames that waited there, by tier.",
-		  offsetof(struct fwd_queue, sent));
-	put_tiers(o, "queue_tier_wait_seconds_total", "counter",
-		  "For how long they waited, added up.", offsetof(struct fwd_queue, waits_us));
-	put_tiers(o, "queue_tier_marked_total", "counter", "Of those, marked (ECN).",
-		  offsetof(struct fwd_queue, marked));
-	put_tiers(o, "queue_tier_late_total", "counter",
-		  "Frames of a flow that kept waiting too long, dropped.",
-		  offsetof(struct fwd_queue, late));
-	put_tiers(o, "queue_tier_full_total", "counter",
-		  "Frames of the flow that had most waiting, dropped for want of room.",
-		  offsetof(struct fwd_queue, full));
 }
 
 static void put_control(struct out *o)

@@ -2,11 +2,13 @@
 /*
  * `show queues`: what waits between the TAP and the overlay, for how long frames waited, and what
  * was marked and dropped there, for each worker, for each tier and for each next hop with a rate;
- * for each worker how long what came from the network stood in its sockets. Control thread.
+ * for each worker how long what came from the network stood in its sockets; what each sender is
+ * asked to keep below, and what came of it. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/host/line.h"
+#include "daemon/host/senders.h"
 #include "daemon/leond.h"
 
 /* So many of a hundred waited less than this; null where none has waited yet. */
@@ -64,6 +66,7 @@ static void write_tier(struct command *c, enum fwd_tier tier)
 
 static void write_next_hop(struct command *c, const struct node *n, uint32_t kbits)
 {
+	uint32_t asked = overlay_asked(c->d->overlay, n->slot);
 	struct fwd_queue q;
 
 	fwd_queue_hop(c->d->fwd, n->slot, &q);
@@ -71,6 +74,7 @@ static void write_next_hop(struct command *c, const struct node *n, uint32_t kbi
 	answer_id(c->w, "node_id", n->id);
 	answer_name(c->w, "name", c->d, n->id);
 	jsonw_u64(c->w, "limit_kbits", kbits);
+	answer_known(c->w, "asked_kbits", asked != 0, asked);
 	write_figures(c->w, &q);
 	jsonw_end(c->w);
 }
@@ -86,6 +90,27 @@ static void write_next_hops(struct command *c)
 
 		if (n && n->state != NODE_LEFT && kbits)
 			write_next_hop(c, n, kbits);
+	}
+	jsonw_end(c->w);
+}
+
+static void write_senders(struct command *c)
+{
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+
+	jsonw_array(c->w, "senders");
+	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
+		const struct node *n = nodedb_at(db, slot);
+		uint32_t kbits = overlay_share(c->d->overlay, slot);
+
+		if (!n || n->state == NODE_LEFT || !kbits)
+			continue;
+		jsonw_object(c->w, NULL);
+		answer_id(c->w, "node_id", n->id);
+		answer_name(c->w, "name", c->d, n->id);
+		jsonw_u64(c->w, "received_kbits", senders_kbits(c->d, slot));
+		jsonw_u64(c->w, "share_kbits", kbits);
+		jsonw_end(c->w);
 	}
 	jsonw_end(c->w);
 }
@@ -110,9 +135,11 @@ enum command_result show_queues(struct command *c)
 {
 	uint32_t kbits = c->d->conf->shaper_egress_kbits;
 	uint32_t per_peer = c->d->conf->shaper_per_peer_kbits;
+	uint32_t ingress = c->d->conf->shaper_ingress_kbits;
 
 	answer_known(c->w, "shaper_egress_kbits", kbits != 0, kbits);
 	answer_known(c->w, "shaper_per_peer_kbits", per_peer != 0, per_peer);
+	answer_known(c->w, "shaper_ingress_kbits", ingress != 0, ingress);
 	write_line(c);
 	jsonw_array(c->w, "queues");
 	for (unsigned i = 0; i < c->d->tap.n_queues; i++)
@@ -123,5 +150,6 @@ enum command_result show_queues(struct command *c)
 		write_tier(c, (enum fwd_tier)i);
 	jsonw_end(c->w);
 	write_next_hops(c);
+	write_senders(c);
 	return CMD_DONE;
 }

@@ -138,10 +138,11 @@ static uint32_t limit_kbits(const struct leond *d)
 	return lower_of(d->conf->shaper_egress_kbits, d->line ? d->line->found_kbits : 0);
 }
 
-/* On a slow line, or to a slow node, a super-frame would be in everybody's way for milliseconds. */
+/* On a slow line a super-frame would be in everybody's way for milliseconds. Those to a slow node
+ * alone are cut by the workers. */
 static void tell_tap(struct leond *d)
 {
-	uint32_t kbits = lower_of(limit_kbits(d), conf_lowest_rate(d->conf));
+	uint32_t kbits = limit_kbits(d);
 
 	tap_pass_super(&d->tap, !kbits || kbits >= FWD_SUPER_KBITS);
 }
@@ -226,18 +227,24 @@ void line_apply_conf(struct leond *d)
 }
 
 /* Slots that have no node any more have no rate either. */
+void line_tell_peer(struct leond *d, uint16_t slot)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	if (slot < fwd_slots(d->fwd))
+		fwd_set_hop(d->fwd, slot,
+			    n ? lower_of(conf_rate_to(d->conf, n->id),
+					 overlay_asked(d->overlay, slot))
+			      : 0);
+}
+
 void line_tell_peers(struct leond *d)
 {
-	struct nodedb *db = overlay_nodes(d->overlay);
-	bool any = conf_lowest_rate(d->conf) != 0;
-
-	for (uint16_t slot = SLOT_SELF + 1; slot < fwd_slots(d->fwd); slot++) {
-		const struct node *n = any ? nodedb_at(db, slot) : NULL;
-
-		if (!any && !fwd_shapes_hops(d->fwd))
-			return;
-		fwd_set_hop(d->fwd, slot, n ? conf_rate_to(d->conf, n->id) : 0);
-	}
+	/* What is asked was told when it was asked. */
+	if (!conf_lowest_rate(d->conf) && !fwd_shapes_hops(d->fwd))
+		return;
+	for (uint16_t slot = SLOT_SELF + 1; slot < fwd_slots(d->fwd); slot++)
+		line_tell_peer(d, slot);
 }
 
 struct line_view line_view(const struct leond *d)

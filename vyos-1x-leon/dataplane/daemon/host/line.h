@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The rate of the site's line: as configured (shaper egress), as found (shaper automatic), or the
- * lower of both; and of what is sent straight to each node (shaper per-peer). Control thread.
- * doc/decisions/041, 050.
+ * lower of both; and of what is sent straight to each node: as configured (shaper per-peer), as the
+ * node asks (its shaper ingress), or the lower of both. Control thread.
+ * doc/decisions/041, 050, 052.
  */
 #pragma once
 
@@ -16,6 +17,8 @@ void line_apply_conf(struct leond *d);
 
 /* Tells the workers the rates to the nodes that there are now. With each snapshot. */
 void line_tell_peers(struct leond *d);
+/* The same of one: what it asks to be sent no more than has changed. */
+void line_tell_peer(struct leond *d, uint16_t slot);
 
 /* What is found of it, for those who look. */
 struct line_view {

@@ -15,6 +15,7 @@
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/host/line.h"
 #include "daemon/host/seeds.h"
+#include "daemon/host/senders.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/cache.h"
 #include "daemon/life/confread.h"
@@ -42,6 +43,7 @@ static void apply_changes(struct leond *d, unsigned changes)
 		fdb_set_vlan_maximum(d->fdb, c->fdb_vlan_maximum);
 	if (changes & CONF_FRAMES) {
 		line_apply_conf(d);
+		senders_apply_conf(d);
 		vlans_apply_conf(d);
 		guard_apply_conf(d);
 	}

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "daemon/host/kernel_routes.h"
+#include "daemon/host/line.h"
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/life/event_text.h"
 #include "daemon/life/overlay_glue.h"
@@ -93,6 +94,14 @@ static void glue_traffic(void *arg, uint16_t slot, struct overlay_traffic *out)
 					 .link_rx_bytes = t.link_rx_bytes };
 }
 
+static void glue_asked(void *arg, uint16_t slot)
+{
+	struct leond *d = arg;
+
+	if (d->fwd)
+		line_tell_peer(d, slot);
+}
+
 static uint64_t glue_wall_us(void *arg)
 {
 	(void)arg;
@@ -126,6 +135,7 @@ const struct overlay_ops *overlay_glue_ops(void)
 		.lan_left = glue_lan_left,
 		.event = glue_event,
 		.traffic = glue_traffic,
+		.asked = glue_asked,
 		.wall_us = glue_wall_us,
 		.precise_now = glue_clock,
 		.master_key = glue_master_key,

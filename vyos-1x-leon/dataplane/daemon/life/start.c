@@ -27,6 +27,7 @@
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/host/offload.h"
 #include "daemon/host/seeds.h"
+#include "daemon/host/senders.h"
 #include "daemon/host/source.h"
 #include "daemon/host/ask_hosts.h"
 #include "daemon/host/takeover.h"
@@ -270,6 +271,7 @@ static int watchers_start(struct leond *d)
 	guard_start(d);
 	usage_start(d);
 	line_start(d);
+	senders_start(d);
 	housekeeping_start(d);
 	return 0;
 }
@@ -358,6 +360,7 @@ static void timers_free(struct leond *d)
 	vlans_stop(d);
 	locators_free(d);
 	housekeeping_free(d);
+	senders_free(d);
 	line_free(d);
 	usage_free(d);
 	timer_free(d->drain_timer);

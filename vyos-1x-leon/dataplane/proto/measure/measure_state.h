@@ -7,6 +7,7 @@
 
 #include "proto/tally.h"
 #include "proto/types.h"
+#include "state/shares.h"
 
 struct probe {
 	uint32_t id;	  /* 0: free */
@@ -76,6 +77,12 @@ struct loss {
 	/* Relays that are not taken on the way to the peer while path_hold lasts. */
 	uint16_t distrusted[LOSS_RELAYS_MAX];
 	unsigned n_distrusted;
+};
+
+/* Shares of a receiver's line, inward.c. */
+struct inward {
+	uint32_t share_kbits;	  /* what we ask the peer to keep below; 0: nothing */
+	struct share_asked asked; /* what it asks of us */
 };
 
 /* A link about which its two ends disagree. */

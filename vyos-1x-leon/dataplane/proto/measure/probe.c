@@ -18,6 +18,7 @@
 #include "proto/admit/endpoint.h"
 #include "proto/agenda.h"
 #include "proto/core.h"
+#include "proto/measure/inward.h"
 #include "proto/measure/link.h"
 #include "proto/measure/load.h"
 #include "proto/measure/loss.h"
@@ -172,6 +173,7 @@ static void link_down(struct overlay *o, struct peer *p)
 
 void probe_link_lost(struct overlay *o, struct peer *p)
 {
+	inward_end(o, p);
 	if (!p->probe.up)
 		return;
 	p->probe.up = false;
@@ -372,9 +374,15 @@ static void link_loss_changed(struct overlay *o, struct peer *p)
 
 void probe_upkeep(struct overlay *o)
 {
-	for (uint32_t i = 0; i < o->cap_slots; i++)
-		if (o->by_slot[i] && loss_link_expire(o, o->by_slot[i]))
-			link_loss_changed(o, o->by_slot[i]);
+	for (uint32_t i = 0; i < o->cap_slots; i++) {
+		struct peer *p = o->by_slot[i];
+
+		if (!p)
+			continue;
+		if (loss_link_expire(o, p))
+			link_loss_changed(o, p);
+		inward_expire(o, p);
+	}
 }
 
 void probe_used(struct overlay *o, struct peer *p)
@@ -404,6 +412,7 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 	was = *pr;
 	pr->id = 0;
 	link_expect(p);
+	inward_answer(o, p, m);
 	if (loss_link_answer(o, p, &was, m))
 		link_loss_changed(o, p);
 	if (was.size && m->size == was.size)
@@ -429,6 +438,7 @@ void probe_ping(struct overlay *o, struct peer *p, const struct msg_ping *m, con
 	answer.pong.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
 	answer.pong.size = (uint16_t)min_of(len, (size_t)UINT16_MAX);
 	loss_fill(o, p, &answer.pong);
+	inward_fill(p, &answer.pong);
 	answer.pong.arrived_us = (uint32_t)(rx.ns / NS_PER_US);
 	answer.pong.held_ns = (uint32_t)min_of(max_of(held_ns, (int64_t)0), (int64_t)UINT32_MAX);
 	peer_send_via(o, p, back, &answer, 0);

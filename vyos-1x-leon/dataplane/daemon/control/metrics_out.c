@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How `metrics` writes a sample, see metrics_out.h. Control thread.
+ */
+#include "daemon/control/metrics_out.h"
+
+#include <inttypes.h>
+
+/* Backslash, quote and newline are escaped in label values. */
+static void put_label_value(FILE *f, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\\' || *s == '"')
+			fputc('\\', f);
+		if (*s == '\n')
+			fputs("\\n", f);
+		else
+			fputc(*s, f);
+	}
+}
+
+void put_head(struct out *o, const char *name, const char *type, const char *help)
+{
+	fprintf(o->f, "# HELP leon_%s %s\n# TYPE leon_%s %s\n", name, help, name, type);
+}
+
+void put_sample(struct out *o, const char *name)
+{
+	fprintf(o->f, "leon_%s{interface=\"%s\"", name, o->d->conf->interface);
+}
+
+void put_label(struct out *o, const char *key, const char *value)
+{
+	fprintf(o->f, ",%s=\"", key);
+	put_label_value(o->f, value);
+	fputc('"', o->f);
+}
+
+void put_u64(struct out *o, uint64_t value)
+{
+	fprintf(o->f, "} %" PRIu64 "\n", value);
+}
+
+void put_seconds(struct out *o, uint64_t us)
+{
+	fprintf(o->f, "} %" PRIu64 ".%06" PRIu64 "\n", us / 1000000, us % 1000000);
+}
+
+void put_gauge(struct out *o, const char *name, const char *help, uint64_t value)
+{
+	put_head(o, name, "gauge", help);
+	put_sample(o, name);
+	put_u64(o, value);
+}
+
+void put_counter(struct out *o, const char *name, const char *help, uint64_t value)
+{
+	put_head(o, name, "counter", help);
+	put_sample(o, name);
+	put_u64(o, value);
+}
+
+void put_node_sample(struct out *o, const char *name, const struct node *n)
+{
+	char id[NODE_ID_STRLEN];
+
+	put_sample(o, name);
+	put_label(o, "node_id", node_id_format(n->id, id, sizeof(id)));
+	put_label(o, "name", n->has_record ? n->rec.name : "");
+}
+
+const struct node *next_node(const struct out *o, const struct node *n)
+{
+	struct nodedb *db = overlay_nodes(o->d->overlay);
+	unsigned slot = n ? n->slot : SLOT_SELF;
+
+	while (++slot < nodedb_slots(db)) {
+		n = nodedb_at(db, (uint16_t)slot);
+		if (n && n->state != NODE_LEFT)
+			return n;
+	}
+	return NULL;
+}

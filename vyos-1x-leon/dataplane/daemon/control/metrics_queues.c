@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `metrics`: what waits between the TAP and the overlay, and the rates that it waits for. Control
+ * thread.
+ */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "daemon/control/metrics_out.h"
+#include "daemon/host/line.h"
+#include "daemon/host/senders.h"
+#include "daemon/leond.h"
+
+static struct fwd_queue all_queues(const struct leond *d)
+{
+	struct fwd_queue all = { 0 }, q;
+
+	for (unsigned i = 0; i < d->tap.n_queues; i++) {
+		fwd_queue(d->fwd, i, &q);
+		all.backlog_bytes += q.backlog_bytes;
+		all.waits_us += q.waits_us;
+		for (unsigned k = 0; k < FWD_WAITS; k++)
+			all.waits[k] += q.waits[k];
+	}
+	return all;
+}
+
+static void put_figure(struct out *o, const struct fwd_queue *q, size_t field)
+{
+	bool is_time = field == offsetof(struct fwd_queue, waits_us);
+
+	(is_time ? put_seconds : put_u64)(o, *(const uint64_t *)((const char *)q + field));
+}
+
+static void put_tiers(struct out *o, const char *name, const char *kind, const char *help,
+		      size_t field)
+{
+	struct fwd_queue q;
+
+	put_head(o, name, kind, help);
+	for (unsigned i = 0; i < FWD_TIERS; i++) {
+		fwd_queue_tier(o->d->fwd, (enum fwd_tier)i, &q);
+		put_sample(o, name);
+		put_label(o, "tier", fwd_tier_name((enum fwd_tier)i));
+		put_figure(o, &q, field);
+	}
+}
+
+/* Of nodes to which there is a rate. */
+static void put_next_hops(struct out *o, const char *name, const char *kind, const char *help,
+			  size_t field)
+{
+	struct fwd_queue q;
+
+	put_head(o, name, kind, help);
+	for (const struct node *n = NULL; (n = next_node(o, n));) {
+		if (!fwd_hop_kbits(o->d->fwd, n->slot))
+			continue;
+		fwd_queue_hop(o->d->fwd, n->slot, &q);
+		put_node_sample(o, name, n);
+		put_figure(o, &q, field);
+	}
+}
+
+/* What is sent straight to a node and comes straight from it, in kbit/s. */
+struct node_rates {
+	uint32_t limit, asked, share, received;
+};
+
+static void put_rates(struct out *o, const char *name, const char *help, size_t field)
+{
+	put_head(o, name, "gauge", help);
+	for (const struct node *n = NULL; (n = next_node(o, n));) {
+		const struct node_rates r = { fwd_hop_kbits(o->d->fwd, n->slot),
+					      overlay_asked(o->d->overlay, n->slot),
+					      overlay_share(o->d->overlay, n->slot),
+					      senders_kbits(o->d, n->slot) };
+		uint32_t kbits = *(const uint32_t *)((const char *)&r + field);
+
+		if (!kbits && !(field == offsetof(struct node_rates, received) && r.share))
+			continue;
+		put_node_sample(o, name, n);
+		put_u64(o, kbits * UINT64_C(125));
+	}
+}
+
+void put_next_hop_queues(struct out *o)
+{
+	put_rates(o, "next_hop_limit_bytes_per_second",
+		  "Limit of what is sent straight to the node, by shaper per-peer or as it asks.",
+		  offsetof(struct node_rates, limit));
+	put_rates(o, "next_hop_asked_bytes_per_second",
+		  "What the node asks to be sent no more than, by its shaper ingress.",
+		  offsetof(struct node_rates, asked));
+	put_next_hops(o, "next_hop_queue_bytes", "gauge", "Bytes that wait for the node.",
+		      offsetof(struct fwd_queue, backlog_bytes));
+	put_next_hops(o, "next_hop_queue_frames_total", "counter",
+		      "Frames that waited for the node.", offsetof(struct fwd_queue, sent));
+	put_next_hops(o, "next_hop_queue_wait_seconds_total", "counter",
+		      "For how long they waited, added up.", offsetof(struct fwd_queue, waits_us));
+	put_next_hops(o, "next_hop_queue_marked_total", "counter", "Of those, marked (ECN).",
+		      offsetof(struct fwd_queue, marked));
+	put_next_hops(o, "next_hop_queue_late_total", "counter",
+		      "Frames to the node of a flow that kept waiting too long, dropped.",
+		      offsetof(struct fwd_queue, late));
+	put_next_hops(
+		o, "next_hop_queue_full_total", "counter",
+		"Frames to the node of the flow that had most waiting, dropped for want of room.",
+		offsetof(struct fwd_queue, full));
+	put_gauge(o, "shaper_ingress_bytes_per_second", "Rate of shaper ingress, 0: none.",
+		  o->d->conf->shaper_ingress_kbits * UINT64_C(125));
+	put_rates(o, "sender_share_bytes_per_second",
+		  "What the node is asked to send straight to here no more than.",
+		  offsetof(struct node_rates, share));
+	put_rates(o, "sender_received_bytes_per_second",
+		  "What came straight from it in the last 300 ms.",
+		  offsetof(struct node_rates, received));
+}
+
+void put_queues(struct out *o)
+{
+	struct fwd_queue q = all_queues(o->d);
+	struct fwd_waits socket = { 0 };
+	uint64_t below = 0;
+	char bound[32];
+
+	put_gauge(o, "queue_bytes", "Bytes that wait between the TAP and the overlay.",
+		  q.backlog_bytes);
+	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress, 0: none.",
+		  o->d->conf->shaper_egress_kbits * UINT64_C(125));
+	put_gauge(o, "line_limit_bytes_per_second",
+		  "Limit of what is sent, by shaper egress or automatic, 0: none.",
+		  line_view(o->d).limit_kbits * UINT64_C(125));
+	put_head(o, "queue_wait_seconds", "histogram",
+		 "For how long frames waited there, of those that did (beside bulk).");
+	for (unsigned i = 0; i < FWD_WAITS; i++) {
+		below += q.waits[i];
+		snprintf(bound, sizeof(bound), "%u.%06u", (1u << i) / 1000000, (1u << i) % 1000000);
+		put_sample(o, "queue_wait_seconds_bucket");
+		put_label(o, "le", i == FWD_WAITS - 1 ? "+Inf" : bound);
+		put_u64(o, below);
+	}
+	put_sample(o, "queue_wait_seconds_sum");
+	put_seconds(o, q.waits_us);
+	put_sample(o, "queue_wait_seconds_count");
+	put_u64(o, below);
+	for (unsigned i = 0; i < o->d->tap.n_queues; i++)
+		fwd_add_socket_waits(o->d->fwd, i, &socket);
+	put_head(o, "socket_wait_seconds", "summary",
+		 "How long what came stood in a socket, the oldest of each batch.");
+	put_sample(o, "socket_wait_seconds_sum");
+	put_seconds(o, socket.waits_us);
+	put_sample(o, "socket_wait_seconds_count");
+	put_u64(o, socket.n);
+	put_tiers(o, "queue_tier_bytes", "gauge", "Bytes that wait there, by tier.",
+		  offsetof(struct fwd_queue, backlog_bytes));
+	put_tiers(o, "queue_tier_frames_total", "counter", "Frames that waited there, by tier.",
+		  offsetof(struct fwd_queue, sent));
+	put_tiers(o, "queue_tier_wait_seconds_total", "counter",
+		  "For how long they waited, added up.", offsetof(struct fwd_queue, waits_us));
+	put_tiers(o, "queue_tier_marked_total", "counter", "Of those, marked (ECN).",
+		  offsetof(struct fwd_queue, marked));
+	put_tiers(o, "queue_tier_late_total", "counter",
+		  "Frames of a flow that kept waiting too long, dropped.",
+		  offsetof(struct fwd_queue, late));
+	put_tiers(o, "queue_tier_full_total", "counter",
+		  "Frames of the flow that had most waiting, dropped for want of room.",
+		  offsetof(struct fwd_queue, full));
+}
