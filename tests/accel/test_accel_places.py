@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Places that connections lose while they are taken: a machine whose old site has no LAN any more,
-a LAN that is gone for a while or for good. Nothing hangs, no byte is wrong. `make eval-accel` runs
-it."""
+a LAN that is gone for a while or for good, a machine that moves to where its peer is. Nothing
+hangs, no byte is wrong. `make eval-accel` runs it."""
+import signal
 import time
 
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Machine, Transfer, far_apart
+from accel import CONFIG, ENDLESS, MB, Machine, Transfer, far_apart, moves_together, settled
 from lab import wait_for
 
 
@@ -84,3 +85,32 @@ def test_given_back_without_a_lan(apart):
     t.enough.set()
     apart.node['b'].namespace.ip('link set h0 up')
     wait_for(lambda: 'server' in t.error, 120, 'and the other one, when it is back')
+
+
+def test_onto_the_lan_of_the_one_that_leads_not(apart):
+    """tests/netns has the other way round."""
+    t, _ = moves_together(apart, 'a', 'b')
+    assert settled(t) == 'flows'
+    t.finish(60).assert_whole()
+    apart.assert_no_resets()
+
+
+def test_together_and_away_again(apart):
+    """Before it is given back, or behind it: wherever they are, it goes on."""
+    t, machine = moves_together(apart, 'b', 'a')
+    machine.move('eth0', 'eth1', apart.host['a'])
+    wait_taken(apart, t, 'a', 'b')
+    t.wait_more(MB)
+    t.finish(120).assert_whole()
+    apart.assert_no_resets()
+
+
+def test_together_without_the_other_accelerator(apart):
+    """What it has of them nobody brings any more. They speak past leond, and both are told."""
+    other = apart.accel['b']
+    t, _ = moves_together(apart, 'b', 'a', lambda: other.process.send_signal(signal.SIGSTOP))
+    try:
+        assert settled(t) == 'reset'
+    finally:
+        t.enough.set()
+        other.kill()

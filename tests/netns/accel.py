@@ -297,3 +297,28 @@ def describe(far):
             text.append(str(e))
         text.append(a.log())
     return '\n'.join(text)
+
+
+def moves_together(far, who, stays, before=lambda: None):
+    """A transfer that was taken, and then one of its hosts moved onto the LAN of the other."""
+    a, b = far.host['a'], far.host['b']
+    machine = Machine(far.lab, who, stays)
+    t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+    wait_for(lambda: far.accel['a'].show()['connections_taken'] == 1, 60, 'it is taken')
+    t.wait_more(MB)
+    before()
+    machine.move('eth1', 'eth0', far.host[stays])
+    return t, machine
+
+
+def settled(t):
+    """Once its hosts are on one LAN: it flows both ways, or both ends are told; never a hang."""
+    before = dict(t.count)
+
+    def is_settled():
+        if t.error:
+            return set(t.error) == {'client', 'server'}
+        return all(n > before[end] + 2 * MB for end, n in t.count.items())
+    wait_for(is_settled, 60, 'it flows both ways, or both ends are reset')
+    assert all(isinstance(e, ConnectionError) for e in t.error.values()), t.error
+    return 'reset' if t.error else 'flows'

@@ -2,7 +2,7 @@
 """A machine that moves far away, with its connections: `mode moved`."""
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Machine, Transfer, far_apart
+from accel import CONFIG, ENDLESS, MB, Machine, Transfer, far_apart, moves_together, settled
 from lab import merged, wait_for
 
 MOVED = merged(CONFIG, {'acceleration': {'mode': 'moved', 'threshold': 20}})
@@ -84,3 +84,12 @@ def test_moves_to_a_site_without_acceleration(apart):
     wait_for(lambda: set(t.error) == {'client', 'server'}, 60, 'both ends are reset')
     t.enough.set()
     assert all(isinstance(e, ConnectionError) for e in t.error.values()), t.error
+
+
+def test_moves_onto_the_lan_of_its_peer(apart):
+    """The hosts speak past leond there, and the stand-ins have bytes of both: it is given back."""
+    t, _ = moves_together(apart, 'b', 'a')
+    assert settled(t) == 'flows'
+    t.finish(60).assert_whole()
+    assert apart.taken() == [0, 0, 0]
+    apart.assert_no_resets()

@@ -250,7 +250,7 @@ static void test_queue(void **state)
 {
 	struct accel_say_frame say[] = {
 		{ .what = ACCEL_SAY_HERE, .version = 1 },
-		{ .what = ACCEL_SAY_SETUP, .setup = { 0x0a000001, 2 } },
+		{ .what = ACCEL_SAY_SETUP, .setup = { 0x0a000001, { { 2, 1, 2, 3, 4, 5 } }, 2 } },
 		{ .what = ACCEL_SAY_NODE, .node = { 0x0a000002, 100000, 1400 } },
 		{ .what = ACCEL_SAY_SETTINGS, .settings = { .mode = ACCEL_ALWAYS } },
 		{ .what = ACCEL_SAY_SETTINGS, .settings = largest() },

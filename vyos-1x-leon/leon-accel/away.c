@@ -9,6 +9,15 @@
 
 #include "conn_state.h"
 
+/* So long it may take until both hosts of one LAN have what the stand-ins have. */
+#define HERE_MAX_MS 15000
+#define FINDS	    3
+
+bool away_is_here(const struct conn *c)
+{
+	return c->far_at && c->far_at == c->e->self;
+}
+
 bool away_is(const struct conn *c)
 {
 	return c->far_at || c->near_away;
@@ -16,9 +25,14 @@ bool away_is(const struct conn *c)
 
 bool away_is_lost(const struct conn *c, mono_t now)
 {
-	const struct accel_peer *at = c->far_at ? peer_find(c->e, c->far_at) : NULL;
+	const struct accel_peer *at;
 
-	return c->far_at && (!at || !peer_is_known(at, now));
+	if (!c->far_at)
+		return false;
+	if (away_is_here(c))
+		return mono_sub_ms(now, c->here) > HERE_MAX_MS;
+	at = peer_find(c->e, c->far_at);
+	return !at || !peer_is_known(at, now);
 }
 
 static void far_is_at(struct conn *c, node_id_t node, mono_t now)
@@ -28,6 +42,13 @@ static void far_is_at(struct conn *c, node_id_t node, mono_t now)
 	if (c->far_at == node)
 		return;
 	c->far_at = node;
+	c->here = now;
+	c->finds = 0;
+	here_free(c);
+	if (away_is_here(c)) {
+		c->finds = FINDS;
+		here_begin(c, now);
+	}
 	if (node)
 		conn_release(c, now);
 }
@@ -57,6 +78,30 @@ bool away_frame(struct conn *c, const struct conn_frame *cf, mono_t now)
 	far_is_at(c, peer_id(cf->peer), now);
 	peer_lend(c->peer, ACCEL_FOUND, c->bound, f->message + ACCEL_QUEUE_HDR, f->data, f->len);
 	return true;
+}
+
+/*
+ * leond sees of what they say to each other only what a switch takes to be for this node: the
+ * stand-ins speak from here in both their names, so each thing that they say brings the answer
+ * here. That is enough to know what both have, and what is missed comes from the stand-ins; it is
+ * as with a host at another node, but that it may have been told more than its stand-in said.
+ */
+void away_here(struct conn *c, bool from_near, const struct flow_frame *f, mono_t now)
+{
+	if (c->flow.state == FLOW_DRAINING)
+		flow_call_off(&c->flow, now);
+	if (c->flow.state == FLOW_PLAIN)
+		return;
+	far_is_at(c, c->e->self, now);
+	if (from_near) {
+		near_is_away(c, false, now);
+		flow_from_near(&c->flow, f, now);
+	} else if (c->flow.state == FLOW_CLOSED) {
+		flow_from_far(&c->flow, f, now);
+	} else {
+		peer_lend(c->peer, ACCEL_FOUND, c->bound, f->message + ACCEL_QUEUE_HDR, f->data,
+			  f->len);
+	}
 }
 
 void away_moved(struct conn *c, struct mac mac, node_id_t node, mono_t now)
@@ -117,7 +162,11 @@ void away_send(struct conn *c, enum accel_where where, const uint8_t *vnet, cons
 		peer_lend(c->peer, ACCEL_FORWARD, c->bound, vnet, frame, len);
 		return;
 	}
-	if (where == ACCEL_NODE && c->far_at == c->e->self)
+	if (away_is_here(c) && c->flow.state == FLOW_RETURNING) {
+		here_send(c, where == ACCEL_NODE, vnet, frame, len);
+		return;
+	}
+	if (where == ACCEL_NODE && away_is_here(c))
 		where = ACCEL_LAN;
 	else if (where == ACCEL_NODE && c->far_at)
 		node = c->far_at;

@@ -17,13 +17,18 @@
 /* A frame of a connection that is taken, from or for another node than that of its stand-in. True
  * where that is done with. */
 bool away_frame(struct conn *c, const struct conn_frame *cf, mono_t now);
+/* One between the two hosts, which are both on the LAN here. */
+void away_here(struct conn *c, bool from_near, const struct flow_frame *f, mono_t now);
 /* leond saw a host move to that node. */
 void away_moved(struct conn *c, struct mac mac, node_id_t node, mono_t now);
 /* FOUND or FORWARD of the other accelerator. */
 void away_lent(struct conn *c, const struct accel_frame *f, mono_t now);
 /* One of its hosts is not where its stand-in is. */
 bool away_is(const struct conn *c);
-/* Nothing of the host is seen here where it is now: it cannot be given back. */
+/* Both are on the LAN here. */
+bool away_is_here(const struct conn *c);
+/* Nothing of the host is seen here where it is now, or not enough for too long: it cannot be given
+ * back. */
 bool away_is_lost(const struct conn *c, mono_t now);
 /* A frame for a host, wherever it is. */
 void away_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,

@@ -64,9 +64,9 @@ static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
 	struct conn *c = arg;
 
 	(void)f;
-	/* It came from the node where the host is now, and must not seem to come from this one. The
-	 * host says it again. */
-	if (!c->near_away)
+	/* It came from the node where the host is now, or from the LAN of the other one, and must
+	 * not seem to come from this node. The host says it again. */
+	if (!c->near_away && !away_is_here(c))
 		send_frame(c, frame, ACCEL_NODE);
 }
 
@@ -264,6 +264,7 @@ void conn_detach(struct conn *c)
 	taken_drop(c->e->taken, c->remembered);
 	c->remembered = -1;
 	fifo_free(&c->in);
+	here_free(c);
 	c->may_send = c->given = 0;
 	if (c->bound)
 		peer_unbind(c->peer, c->bound);
@@ -349,9 +350,27 @@ static void ask(struct conn *c, enum accel_where where)
 	send_made(c, where, &s);
 }
 
-void conn_ask_near(struct conn *c)
+void conn_ask(struct conn *c)
 {
-	ask(c, ACCEL_LAN);
+	/* One of two on the same LAN at a time, see here.c. */
+	ask(c, away_is_here(c) && c->asks % 2 ? ACCEL_NODE : ACCEL_LAN);
+}
+
+static void find_host(struct conn *c, const struct ip_addr *ip)
+{
+	const struct engine *e = c->e;
+	uint16_t vlan = c->flow.key.vlan;
+	uint8_t frame[ETH_ANNOUNCE_MAX];
+	size_t len = ip->family == 4 ? arp_build_question(vlan, e->device, ip, frame)
+				     : nd_build_question(vlan, e->device, ip, frame);
+
+	engine_send(c->e, c->hash, ACCEL_LAN, e->self, no_offload, frame, len);
+}
+
+void conn_find_hosts(struct conn *c)
+{
+	find_host(c, &c->flow.key.near);
+	find_host(c, &c->flow.key.far);
 }
 
 static void count_reset(struct conn *c)
@@ -387,6 +406,9 @@ static void give_up(void *arg, struct flow *f, bool reset)
 		/* The other accelerator cannot reset the far host any more. */
 		if (!peer_is_up(c->peer) || c->far_at)
 			ask(c, ACCEL_NODE);
+		/* Each may be past that number, for the other one speaks to it: it will say so. */
+		if (away_is_here(c))
+			c->asks = 2 * ASKS;
 		if (fd >= 0)
 			stand_in_reset(fd);
 	} else if (fd >= 0) {
@@ -395,12 +417,19 @@ static void give_up(void *arg, struct flow *f, bool reset)
 		log_info("accel", "returned");
 		stand_in_leave(fd);
 	}
+	if (away_is_here(c))
+		conn_find_hosts(c);
 }
 
 static bool is_drained(void *arg, struct flow *f)
 {
 	struct conn *c = arg;
 
+	/* Where the other host speaks to it too it may have acknowledged more than its stand-in
+	 * said, and that does not count for the kernel. */
+	if (c->fd >= 0 && (away_is_here(c) || c->near_away) &&
+	    !seq_before(f->near.acked, f->far_point))
+		return true;
 	return c->fd >= 0 && !c->in.len &&
 	       c->written + (c->fin_out ? 1 : 0) == f->far_point - f->far_start &&
 	       !stand_in_unacknowledged(c->fd);

@@ -26,6 +26,9 @@ struct conn_frame {
 };
 /* False where the connection is not followed: the frame goes on as it came. */
 bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now);
+/* One between two hosts of the LAN here, which leond does not forward: it is of a connection that
+ * was taken while one of them was elsewhere, or it is left alone. */
+void conn_frame_here(struct engine *e, const struct flow_frame *f, mono_t now);
 /* A packet of the kernel here for a host: where it goes. NULL: nowhere. */
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t);
 /* One of the stand-in. */
@@ -46,8 +49,11 @@ void conn_carrier_gone(struct conn *c, mono_t now);
 
 /* One that the process before left behind: its host is told that it is dead. */
 void conn_bury(struct conn *c, const struct taken_one *one, mono_t now);
-/* Asks the near host where it is; what it answers is refused. */
-void conn_ask_near(struct conn *c);
+/* Asks the near host where it is, or both where both are here; what they answer is refused. */
+void conn_ask(struct conn *c);
+/* Both hosts are on the LAN here, and its switches may believe them behind this node, since its
+ * stand-ins spoke for them: they are asked, and what they answer goes everywhere. */
+void conn_find_hosts(struct conn *c);
 /* Those that are drained or returned; true where there are any. */
 bool conns_tick(struct engine *e, mono_t now);
 /* A host is behind that node now, says leond. */

@@ -12,6 +12,7 @@
 #include "engine.h"
 #include "fifo.h"
 #include "flow.h"
+#include "here.h"
 #include "meter.h"
 #include "peer.h"
 #include "saving.h"
@@ -23,7 +24,10 @@ struct conn {
 	unsigned hash;
 	node_id_t far_at; /* the far host is there now, not behind the peer; 0: it is */
 	bool near_away;	  /* the near host is behind another node now */
-	uint32_t bound;	  /* stream that the peer knows this by; 0: none */
+	mono_t here;	  /* since when the far host is on the LAN of the near one; 0: it is not */
+	struct here together;
+	uint8_t finds;	/* so many times more both are asked where they are */
+	uint32_t bound; /* stream that the peer knows this by; 0: none */
 	/* Of the stand-in. */
 	int fd;		/* -1: none */
 	int remembered; /* in the file; -1: not */

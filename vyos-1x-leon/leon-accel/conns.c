@@ -306,6 +306,23 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 	return true;
 }
 
+void conn_frame_here(struct engine *e, const struct flow_frame *f, mono_t now)
+{
+	struct accel_key k = key_of(f->t, f->v->vlan, true);
+	unsigned hash;
+	struct conn *c = find(e, &k, &hash);
+	bool from_near = c != NULL;
+
+	if (!c) {
+		k = key_of(f->t, f->v->vlan, false);
+		c = find(e, &k, &hash);
+	}
+	if (!c)
+		return;
+	away_here(c, from_near, f, now);
+	conn_sync_stream(c);
+}
+
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t)
 {
 	/* From the stand-in for the far host. */
@@ -381,6 +398,8 @@ bool conns_tick(struct engine *e, mono_t now)
 		struct conn *c = &entry->conn;
 		if (c->flow.state != FLOW_DRAINING && c->flow.state != FLOW_RETURNING)
 			continue;
+		if (away_is_here(c))
+			here_tick(c, now);
 		flow_tick(&c->flow, peer_rtt_ms(c->peer), now);
 		conn_sync_stream(c);
 		any = true;
@@ -417,7 +436,11 @@ void conns_second(struct engine *e, mono_t now)
 		e->n_fast += c->why == ACCEL_WHY_FAST && c->flow.state == FLOW_PLAIN;
 		if (c->asks && c->flow.state == FLOW_CLOSED) {
 			c->asks--;
-			conn_ask_near(c);
+			conn_ask(c);
+		}
+		if (c->finds && !is_taken(c)) {
+			c->finds--;
+			conn_find_hosts(c);
 		}
 		if (is_taken(c) && away_is_lost(c, now))
 			flow_reset(&c->flow, false, now);

@@ -86,6 +86,11 @@ static void take_hosts(struct engine *e, uint8_t *message, size_t message_len, n
 				 .frame = { message, message_len, frame, len, 0, &v, &t } };
 
 	cf.frame.gso_size = engine_gso_size(message + ACCEL_QUEUE_HDR);
+	if (from_lan && node == e->self) {
+		if (eth_parse(frame, len, &v) == 0 && tcp_parse(frame, len, &v, &t) == 0)
+			conn_frame_here(e, &cf.frame, loop_now(e->loop));
+		return;
+	}
 	if (cf.peer && eth_parse(frame, len, &v) == 0 && tcp_parse(frame, len, &v, &t) == 0 &&
 	    conn_frame(e, &cf, loop_now(e->loop)))
 		return;
@@ -294,6 +299,7 @@ int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *f
 		loop_fd_add(e->loop, fd[i], EPOLLIN, on_queue, e);
 	}
 	e->n_queues = n;
+	e->device = f->setup.device;
 	report_anew(e);
 	if (e->carrier_is_open)
 		return 0;

@@ -56,6 +56,7 @@ struct engine {
 	/* Of leond. */
 	int leond; /* its socket; -1: it is not there */
 	node_id_t self;
+	struct mac device; /* of leond's interface */
 	struct accel_settings settings;
 	struct moved moved;
 	struct taken_file *taken;

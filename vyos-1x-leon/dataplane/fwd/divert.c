@@ -62,10 +62,15 @@ static void hand_over(struct worker *w, enum accel_where where, node_id_t node,
 		count(w, CNT_accel_in, 1);
 }
 
+static bool is_whole_tcp(const struct eth_view *v)
+{
+	return v->ip_proto == IP_PROTO_TCP && !v->ip_fragment && v->l4_offset;
+}
+
 static bool is_for_it(const struct worker *w, uint16_t slot, const struct eth_view *v)
 {
 	return w->io.accel > 0 && slot < w->snap->n_slots && w->snap->node[slot].accelerated &&
-	       v->ip_proto == IP_PROTO_TCP && !v->ip_fragment && v->l4_offset;
+	       is_whole_tcp(v);
 }
 
 static void say_partial(struct virtio_net_hdr *h, const struct eth_view *v, size_t len)
@@ -82,18 +87,29 @@ static void say_super(struct virtio_net_hdr *h, const struct frame *f)
 	h->hdr_len = (uint16_t)(f->v.l4_offset + TCP_HDR_LEN);
 }
 
-bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot)
+static void hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t slot)
 {
 	struct virtio_net_hdr h = { 0 };
 
-	if (slot == SLOT_NONE || !is_for_it(w, slot, &f->v) || f->gso == FRAME_UNKNOWN_GSO)
-		return false;
 	if (f->gso != FRAME_PLAIN)
 		say_super(&h, f);
 	if (f->partial || f->gso != FRAME_PLAIN)
 		say_partial(&h, &f->v, f->len);
 	hand_over(w, ACCEL_LAN, w->snap->node[slot].id, &h, f->data, f->len);
+}
+
+bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot)
+{
+	if (slot == SLOT_NONE || !is_for_it(w, slot, &f->v) || f->gso == FRAME_UNKNOWN_GSO)
+		return false;
+	hand_over_of_tap(w, f, slot);
 	return true;
+}
+
+void accel_sees(struct worker *w, const struct frame *f)
+{
+	if (w->io.accel > 0 && is_whole_tcp(&f->v) && f->gso != FRAME_UNKNOWN_GSO)
+		hand_over_of_tap(w, f, SLOT_SELF);
 }
 
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,

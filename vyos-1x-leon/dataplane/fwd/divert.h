@@ -26,7 +26,10 @@ void accel_rx_fini(struct accel_rx *rx);
 /* A frame from the TAP for the node of a slot; true where it was diverted (or lost to a full
  * queue). */
 bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot);
-/* A frame from that node for the local segment; the same. */
+/* A frame from the TAP for a host that is on its LAN too, and goes nowhere: it may be of a
+ * connection whose host moved here while it was taken. */
+void accel_sees(struct worker *w, const struct frame *f);
+/* A frame from that node for the local segment; true where it was diverted, or lost. */
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
 		     const struct eth_view *v);
 /* A frame from the accelerator of that node. */

@@ -58,6 +58,8 @@ void from_tap_frame(struct worker *w, struct frame *f)
 	slot = whereabouts(s, f);
 	if (slot == SLOT_SELF) {
 		drop(w, DROP_local_destination);
+		if (unlikely(s->accelerator))
+			accel_sees(w, f);
 		return;
 	}
 	if (unlikely(s->accelerator) && accel_from_tap(w, f, slot))

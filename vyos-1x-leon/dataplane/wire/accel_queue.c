@@ -18,6 +18,7 @@ size_t accel_say_encode(const struct accel_say_frame *f, uint8_t out[ACCEL_SAY_M
 		break;
 	case ACCEL_SAY_SETUP:
 		wbuf_u32(&b, f->setup.self);
+		wbuf_bytes(&b, f->setup.device.b, MAC_LEN);
 		wbuf_u8(&b, f->setup.n_queues);
 		break;
 	case ACCEL_SAY_NODE:
@@ -58,6 +59,7 @@ int accel_say_decode(const void *data, size_t len, struct accel_say_frame *f)
 		break;
 	case ACCEL_SAY_SETUP:
 		f->setup.self = rbuf_u32(&b);
+		take_mac(&b, &f->setup.device);
 		f->setup.n_queues = rbuf_u8(&b);
 		b.ok &= f->setup.n_queues <= ACCEL_QUEUES_MAX;
 		break;

@@ -24,7 +24,9 @@
 
 /* Where a frame comes from (to leon-accel) or goes to (from it). */
 enum accel_where {
-	ACCEL_LAN = 1,	/* the local segment; node: where it would go, or came from */
+	/* The local segment; node: where it would go, or came from. With the node's own id, to
+	 * leon-accel: both its hosts are on that segment. */
+	ACCEL_LAN = 1,
 	ACCEL_NODE = 2, /* the node, as an ordinary frame */
 	ACCEL_PEER = 3, /* the accelerator of the node */
 };
@@ -44,7 +46,7 @@ enum accel_say {
 	ACCEL_SAY_MOVED,    /* a host is behind another node now; the last ones are said first */
 	ACCEL_SAY_END,
 };
-#define ACCEL_SAY_VERSION 3
+#define ACCEL_SAY_VERSION 4
 #define ACCEL_SAY_MAX	  2048
 
 struct accel_say_frame {
@@ -53,6 +55,7 @@ struct accel_say_frame {
 		uint8_t version; /* HERE */
 		struct {	 /* SETUP */
 			node_id_t self;
+			struct mac device; /* of the interface: in its name leon-accel asks */
 			uint8_t n_queues;
 		} setup;
 		struct { /* NODE */

@@ -113,8 +113,10 @@ static void say_all_moved(struct leond *d)
 static int hand_queues(struct leond *d)
 {
 	unsigned n = accel_queues_count(d);
-	struct accel_say_frame f = { .what = ACCEL_SAY_SETUP,
-				     .setup = { .self = d->self, .n_queues = (uint8_t)n } };
+	struct accel_say_frame f = {
+		.what = ACCEL_SAY_SETUP,
+		.setup = { .self = d->self, .device = d->device.mac, .n_queues = (uint8_t)n }
+	};
 	uint8_t buf[ACCEL_SAY_MAX];
 	union {
 		struct cmsghdr header;

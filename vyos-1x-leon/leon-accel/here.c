@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Turns on one LAN, see here.h. What is sent to a host in the name of the other one makes switches
+ * believe that other one behind this node. That brings its answer here; but a frame from here to
+ * that other one is lost then, since a switch sends nothing back to where it came from. So
+ * the two have turns: while one is spoken to, what is for the other waits. Between them both are
+ * asked where they are.
+ */
+#include "here.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "base/mem.h"
+#include "conn_state.h"
+
+#define TURN_MS	 40
+#define ASKED_MS 10 /* until the answers have taught the switches */
+#define KEPT_MAX (4u << 20)
+
+struct here_frame {
+	struct here_frame *next;
+	size_t len; /* with its virtio_net_hdr */
+	uint8_t data[];
+};
+
+void here_free(struct conn *c)
+{
+	struct here *h = &c->together;
+
+	for (unsigned i = 0; i < array_size(h->first); i++)
+		while (h->first[i]) {
+			struct here_frame *next = h->first[i]->next;
+
+			free(h->first[i]);
+			h->first[i] = next;
+		}
+	*h = (struct here){ 0 };
+}
+
+static void turn_to(struct conn *c, bool far, mono_t now)
+{
+	struct here *h = &c->together;
+
+	h->turn = far;
+	h->is_open = false;
+	h->turned = now;
+	conn_find_hosts(c);
+}
+
+void here_begin(struct conn *c, mono_t now)
+{
+	here_free(c);
+	turn_to(c, false, now);
+}
+
+static void put(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_t len)
+{
+	engine_send(c->e, c->hash, ACCEL_LAN, c->e->self, vnet, frame, len);
+}
+
+static void keep(struct here *h, bool for_far, const uint8_t *vnet, const uint8_t *frame,
+		 size_t len)
+{
+	struct here_frame *f;
+
+	/* Lost, as on any full queue. */
+	if (h->kept + len > KEPT_MAX)
+		return;
+	f = x_calloc(1, sizeof(*f) + ACCEL_VNET_LEN + len);
+	f->len = len;
+	memcpy(f->data, vnet, ACCEL_VNET_LEN);
+	memcpy(f->data + ACCEL_VNET_LEN, frame, len);
+	if (h->first[for_far])
+		*h->end[for_far] = f;
+	else
+		h->first[for_far] = f;
+	h->end[for_far] = &f->next;
+	h->kept += len;
+}
+
+void here_send(struct conn *c, bool to_far, const uint8_t *vnet, const uint8_t *frame, size_t len)
+{
+	struct here *h = &c->together;
+
+	if (h->is_open && to_far == h->turn)
+		put(c, vnet, frame, len);
+	else
+		keep(h, to_far, vnet, frame, len);
+}
+
+static void open_turn(struct conn *c)
+{
+	struct here *h = &c->together;
+	struct here_frame *f = h->first[h->turn];
+
+	h->is_open = true;
+	h->first[h->turn] = NULL;
+	while (f) {
+		struct here_frame *next = f->next;
+
+		put(c, f->data, f->data + ACCEL_VNET_LEN, f->len);
+		h->kept -= f->len;
+		free(f);
+		f = next;
+	}
+}
+
+void here_tick(struct conn *c, mono_t now)
+{
+	struct here *h = &c->together;
+	int64_t age_ms = mono_sub_ms(now, h->turned);
+
+	if (!h->is_open && age_ms >= ASKED_MS)
+		open_turn(c);
+	else if (h->is_open && age_ms >= TURN_MS && h->first[!h->turn])
+		turn_to(c, !h->turn, now);
+}
