@@ -47,6 +47,8 @@ static void self_is_slot_zero(void **state)
 
 	(void)state;
 	assert_int_equal(nodedb_find(db, SELF)->slot, SLOT_SELF);
+	assert_int_equal(nodedb_slot(db, SELF), SLOT_SELF);
+	assert_int_equal(nodedb_slot(db, SELF + 1), SLOT_NONE);
 	assert_int_equal(nodedb_slots(db), 1);
 	assert_int_equal(nodedb_members(db), 1);
 	assert_null(nodedb_at(db, 1));
@@ -404,6 +406,7 @@ static void whoever_is_there_is_found(void **state)
 
 			assert_int_equal(n != NULL, is_there[k]);
 			assert_true(!n || (n->id == SELF + 1 + k && nodedb_at(db, n->slot) == n));
+			assert_int_equal(nodedb_slot(db, SELF + 1 + k), n ? n->slot : SLOT_NONE);
 		}
 	}
 	nodedb_free(db);

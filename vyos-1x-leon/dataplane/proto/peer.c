@@ -21,8 +21,7 @@ struct peer *peer_at(const struct overlay *o, uint16_t slot)
 
 struct peer *peer_find(struct overlay *o, node_id_t id)
 {
-	struct node *n = nodedb_find(o->nodes, id);
-	struct peer *p = n ? peer_at(o, n->slot) : NULL;
+	struct peer *p = peer_at(o, nodedb_slot(o->nodes, id));
 
 	if (p)
 		return p;

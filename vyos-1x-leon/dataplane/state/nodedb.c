@@ -253,9 +253,14 @@ void nodedb_free(struct nodedb *db)
 	free(db);
 }
 
+uint16_t nodedb_slot(const struct nodedb *db, node_id_t id)
+{
+	return place_of(db, id)->slot;
+}
+
 struct node *nodedb_find(struct nodedb *db, node_id_t id)
 {
-	uint16_t slot = place_of(db, id)->slot;
+	uint16_t slot = nodedb_slot(db, id);
 
 	return slot == SLOT_NONE ? NULL : &db->slot[slot]->node;
 }

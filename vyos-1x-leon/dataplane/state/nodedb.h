@@ -47,6 +47,9 @@ void nodedb_free(struct nodedb *db); /* NULL ok */
 
 struct node *nodedb_find(struct nodedb *db,
 			 node_id_t id); /* NULL where unknown; tombstones are found */
+/* Its slot alone, SLOT_NONE where unknown: for whoever looks up many and needs no more, as a node
+ * is more than a kilobyte, and far from its neighbours. */
+uint16_t nodedb_slot(const struct nodedb *db, node_id_t id);
 struct node *nodedb_at(struct nodedb *db, uint16_t slot); /* NULL where the slot is free */
 struct node *nodedb_add(struct nodedb *db, node_id_t id,
 			mono_t now);		  /* finds or makes; NULL where full */

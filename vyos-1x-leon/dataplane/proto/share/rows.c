@@ -83,10 +83,9 @@ void rows_send_whole(struct overlay *o, struct peer *p)
 
 static uint16_t slot_of(void *arg, node_id_t id)
 {
-	struct overlay *o = arg;
-	const struct node *n = nodedb_find(o->nodes, id);
+	const struct overlay *o = arg;
 
-	return n ? n->slot : SLOT_NONE;
+	return nodedb_slot(o->nodes, id);
 }
 
 /* Does it say that a link went down, or fell silent, or stays so? Paths over it must not wait. */
