@@ -185,6 +185,39 @@ static void free_in_callback(void **state)
 	loop_free(l);
 }
 
+/* Timers come and go while others are armed: what is kept of one is never taken for another's. */
+static void new_ones_in_the_place_of_old_ones(void **state)
+{
+	enum { N = 300, ROUNDS = 20 };
+	struct loop *l = loop_sim_new();
+	struct record r[N] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		r[i].loop = l;
+		r[i].timer = timer_new(l, note, &r[i]);
+		timer_set(r[i].timer, ms(1000 + i));
+	}
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = round % 3; i < N; i += 3)
+			timer_free(r[i].timer);
+		for (int i = N - 1; i >= 0; i--) {
+			if (i % 3 != round % 3)
+				continue;
+			r[i].timer = timer_new(l, note, &r[i]);
+			assert_false(timer_is_set(r[i].timer));
+			timer_set(r[i].timer, ms(1000 + i));
+		}
+	}
+	loop_sim_run_until(l, ms(2000));
+	for (int i = 0; i < N; i++) {
+		assert_int_equal(r[i].n, 1);
+		assert_true(r[i].last.ns == ms(1000 + i).ns);
+		timer_free(r[i].timer);
+	}
+	loop_free(l);
+}
+
 static struct {
 	mono_t last;
 	unsigned n;
@@ -263,6 +296,7 @@ int main(void)
 		cmocka_unit_test(past_runs_now),
 		cmocka_unit_test(rearm_in_callback),
 		cmocka_unit_test(free_in_callback),
+		cmocka_unit_test(new_ones_in_the_place_of_old_ones),
 		cmocka_unit_test(half_a_million),
 		cmocka_unit_test(not_supported),
 		cmocka_unit_test(misuse_aborts),

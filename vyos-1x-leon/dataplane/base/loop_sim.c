@@ -2,9 +2,10 @@
 /*
  * The loop of the tests and of leonsim: no descriptors, no clock; time jumps from timer to timer.
  * Owns a heap of armed timers ordered by {time, order of arming}, so a run is the same every time.
- * Overlays of hundreds of nodes arm hundreds of thousands of timers: a place in the heap has the
- * key beside the timer, and four places below it, so that comparing stays in few cache lines. One
- * thread.
+ * Overlays of hundreds of nodes arm hundreds of thousands of timers, each in memory of its own that
+ * is in no cache: a place in the heap has the key and the number of its timer, and four places
+ * below it; where each one is in the heap is kept in an array by number. So moving timers about
+ * touches none of them. One thread.
  */
 #include <stdlib.h>
 
@@ -13,18 +14,19 @@
 #include "loop_ops.h"
 #include "mem.h"
 
-#define NOT_ARMED SIZE_MAX
+#define NOT_ARMED UINT32_MAX
 #define CHILDREN  4
+#define ROOM_MIN  256
 
 struct sim_timer {
 	struct timer timer;
-	size_t pos; /* in the heap, or NOT_ARMED */
+	uint32_t no;
 };
 
 struct armed {
 	int64_t at_ns;
 	uint64_t order;
-	struct sim_timer *timer;
+	uint32_t no; /* of the timer */
 };
 
 struct sim_loop {
@@ -32,8 +34,13 @@ struct sim_loop {
 	mono_t now;
 	uint64_t order; /* of the next arming */
 	struct armed *heap;
-	size_t n_heap;
-	size_t room;
+	uint32_t n_heap;
+	/* By number of a timer; for all three arrays there is room for as many as were alive at one
+	 * time. */
+	struct sim_timer **timer;
+	uint32_t *pos; /* in the heap, or NOT_ARMED */
+	uint32_t *free_no;
+	uint32_t room, n_free;
 };
 
 static bool is_before(const struct armed *a, const struct armed *b)
@@ -41,16 +48,16 @@ static bool is_before(const struct armed *a, const struct armed *b)
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->order < b->order;
 }
 
-static void place(struct sim_loop *s, const struct armed *a, size_t pos)
+static void place(struct sim_loop *s, const struct armed *a, uint32_t pos)
 {
 	s->heap[pos] = *a;
-	a->timer->pos = pos;
+	s->pos[a->no] = pos;
 }
 
-static void sift_up(struct sim_loop *s, const struct armed *a, size_t pos)
+static void sift_up(struct sim_loop *s, const struct armed *a, uint32_t pos)
 {
 	while (pos > 0) {
-		size_t up = (pos - 1) / CHILDREN;
+		uint32_t up = (pos - 1) / CHILDREN;
 
 		if (!is_before(a, &s->heap[up]))
 			break;
@@ -61,19 +68,19 @@ static void sift_up(struct sim_loop *s, const struct armed *a, size_t pos)
 }
 
 /* Place of the first of those below pos; n_heap or more: there is none. */
-static size_t first_below(const struct sim_loop *s, size_t pos)
+static uint32_t first_below(const struct sim_loop *s, uint32_t pos)
 {
-	size_t first = CHILDREN * pos + 1, end = min_of(first + CHILDREN, s->n_heap);
+	uint32_t first = CHILDREN * pos + 1, end = min_of(first + CHILDREN, s->n_heap);
 
-	for (size_t i = first + 1; i < end; i++)
+	for (uint32_t i = first + 1; i < end; i++)
 		if (is_before(&s->heap[i], &s->heap[first]))
 			first = i;
 	return first;
 }
 
-static void sift_down(struct sim_loop *s, const struct armed *a, size_t pos)
+static void sift_down(struct sim_loop *s, const struct armed *a, uint32_t pos)
 {
-	size_t child = first_below(s, pos);
+	uint32_t child = first_below(s, pos);
 
 	while (child < s->n_heap && is_before(&s->heap[child], a)) {
 		place(s, &s->heap[child], pos);
@@ -84,7 +91,7 @@ static void sift_down(struct sim_loop *s, const struct armed *a, size_t pos)
 }
 
 /* Finds the place of a timer whose key changed, or that fills the hole at pos. */
-static void resettle(struct sim_loop *s, struct armed a, size_t pos)
+static void resettle(struct sim_loop *s, struct armed a, uint32_t pos)
 {
 	if (pos > 0 && is_before(&a, &s->heap[(pos - 1) / CHILDREN]))
 		sift_up(s, &a, pos);
@@ -107,6 +114,9 @@ static void sim_free(struct loop *l)
 	struct sim_loop *s = sim_of(l);
 
 	free(s->heap);
+	free(s->timer);
+	free(s->pos);
+	free(s->free_no);
 	free(s);
 }
 
@@ -115,12 +125,29 @@ static mono_t sim_now(struct loop *l)
 	return sim_of(l)->now;
 }
 
+static void make_room(struct sim_loop *s)
+{
+	uint32_t room = s->room ? s->room * 2 : ROOM_MIN;
+
+	s->heap = x_realloc(s->heap, room, sizeof(struct armed));
+	s->timer = x_realloc(s->timer, room, sizeof(struct sim_timer *));
+	s->pos = x_realloc(s->pos, room, sizeof(uint32_t));
+	s->free_no = x_realloc(s->free_no, room, sizeof(uint32_t));
+	for (uint32_t no = room; no-- > s->room;)
+		s->free_no[s->n_free++] = no;
+	s->room = room;
+}
+
 static struct timer *sim_timer_new(struct loop *l)
 {
 	struct sim_timer *t = x_new(struct sim_timer);
+	struct sim_loop *s = sim_of(l);
 
-	(void)l;
-	t->pos = NOT_ARMED;
+	if (!s->n_free)
+		make_room(s);
+	t->no = s->free_no[--s->n_free];
+	s->timer[t->no] = t;
+	s->pos[t->no] = NOT_ARMED;
 	return &t->timer;
 }
 
@@ -128,44 +155,46 @@ static void sim_timer_set(struct timer *timer, mono_t at)
 {
 	struct sim_timer *t = sim_timer_of(timer);
 	struct sim_loop *s = sim_of(timer->loop);
-	struct armed a = { .at_ns = at.ns, .order = s->order++, .timer = t };
+	struct armed a = { .at_ns = at.ns, .order = s->order++, .no = t->no };
 
-	if (t->pos != NOT_ARMED) {
-		resettle(s, a, t->pos);
+	if (s->pos[t->no] != NOT_ARMED)
+		resettle(s, a, s->pos[t->no]);
+	else
+		sift_up(s, &a, s->n_heap++);
+}
+
+static void disarm(struct sim_loop *s, uint32_t no)
+{
+	uint32_t hole = s->pos[no];
+
+	if (hole == NOT_ARMED)
 		return;
-	}
-	if (s->n_heap == s->room) {
-		s->room = s->room ? s->room * 2 : 256;
-		s->heap = x_realloc(s->heap, s->room, sizeof(struct armed));
-	}
-	sift_up(s, &a, s->n_heap++);
+	s->pos[no] = NOT_ARMED;
+	s->n_heap--;
+	if (hole < s->n_heap)
+		resettle(s, s->heap[s->n_heap], hole);
 }
 
 static void sim_timer_stop(struct timer *timer)
 {
-	struct sim_timer *t = sim_timer_of(timer);
-	struct sim_loop *s = sim_of(timer->loop);
-	size_t hole = t->pos;
-
-	if (hole == NOT_ARMED)
-		return;
-	t->pos = NOT_ARMED;
-	s->n_heap--;
-	if (hole < s->n_heap)
-		resettle(s, s->heap[s->n_heap], hole);
+	disarm(sim_of(timer->loop), sim_timer_of(timer)->no);
 }
 
 static bool sim_timer_is_set(const struct timer *timer)
 {
 	const struct sim_timer *t = container_of(timer, const struct sim_timer, timer);
 
-	return t->pos != NOT_ARMED;
+	return sim_of(timer->loop)->pos[t->no] != NOT_ARMED;
 }
 
 static void sim_timer_free(struct timer *timer)
 {
-	sim_timer_stop(timer);
-	free(sim_timer_of(timer));
+	struct sim_timer *t = sim_timer_of(timer);
+	struct sim_loop *s = sim_of(timer->loop);
+
+	disarm(s, t->no);
+	s->free_no[s->n_free++] = t->no;
+	free(t);
 }
 
 static const struct loop_ops sim_ops = {
@@ -199,11 +228,11 @@ void loop_sim_run_until(struct loop *l, mono_t until)
 	struct sim_loop *s = require_sim(l);
 
 	while (s->n_heap && s->heap[0].at_ns <= until.ns) {
-		struct sim_timer *t = s->heap[0].timer;
+		struct sim_timer *t = s->timer[s->heap[0].no];
 
 		/* A timer armed for the past runs now: time never goes back. */
 		s->now.ns = max_of(s->now.ns, s->heap[0].at_ns);
-		sim_timer_stop(&t->timer);
+		disarm(s, s->heap[0].no);
 		/* The callback may free the timer. */
 		t->timer.fn(t->timer.arg, s->now);
 	}
