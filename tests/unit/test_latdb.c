@@ -536,6 +536,56 @@ static void forget_clears_row_and_column(void **state)
 	nodedb_free(nodes);
 }
 
+/* What is looked at first of a link says of each cell, and of those that fill its last block, what
+ * the cell says. */
+static void check_least(const struct latdb *db, uint16_t from)
+{
+	const uint32_t *least = latdb_least(db, from);
+	uint32_t n;
+
+	latdb_row(db, from, &n);
+	for (uint32_t to = 0; to < n + LEAST_MULTIPLE - 1; to++) {
+		struct lat_entry e = latdb_get(db, from, (uint16_t)to);
+
+		if (to >= n && to % LEAST_MULTIPLE == 0)
+			break;
+		assert_int_equal(least[to], e.up ? min_of(e.rtt_us, e.lasting_us) : LEAST_DOWN);
+	}
+}
+
+static void least_of_a_link_follows_its_cell(void **state)
+{
+	struct nodedb *nodes = nodes_new(40);
+	struct latdb *db = latdb_new();
+	struct lat_entry e = { .rtt_us = 9000, .lasting_us = 4000, .up = true };
+	struct msg_row m = row_of(5, 1, 0);
+
+	(void)state;
+	assert_null(latdb_least(db, 1));
+	add_entry(&m, 1002, 2000, true);
+	add_entry(&m, 1021, 2000, true);
+	m.entry[0].lasting_us = 3000;
+	latdb_merge(db, 1, &m, slot_by_id, nodes);
+	check_least(db, 1);
+	assert_int_equal(latdb_least(db, 1)[2], 2000);
+	m = row_of(5, 2, 1);
+	add_entry(&m, 1002, 2000, false);
+	latdb_merge(db, 1, &m, slot_by_id, nodes); /* what changed: it is down */
+	check_least(db, 1);
+	m = row_of(5, 3, 0);
+	add_entry(&m, 1003, 1000, true);
+	latdb_merge(db, 1, &m, slot_by_id, nodes); /* whole: the rest is gone */
+	check_least(db, 1);
+	assert_int_equal(latdb_least(db, 1)[21], LEAST_DOWN);
+	latdb_forget(db, 3);
+	check_least(db, 1);
+	latdb_set(db, 17, &e);
+	check_least(db, SLOT_SELF);
+	assert_int_equal(latdb_least(db, SLOT_SELF)[17], 4000);
+	latdb_free(db);
+	nodedb_free(nodes);
+}
+
 /* --- rows of many parts: 490 nodes, as one node sends them and another receives them --- */
 
 #define BIG 490
@@ -715,6 +765,7 @@ int main(void)
 		cmocka_unit_test(row_naming_a_stranger_is_asked_for_again),
 		cmocka_unit_test(nonsense_is_ignored),
 		cmocka_unit_test(forget_clears_row_and_column),
+		cmocka_unit_test(least_of_a_link_follows_its_cell),
 		cmocka_unit_test(big_row_arrives_in_any_order),
 		cmocka_unit_test(lost_part_leaves_a_gap_that_the_whole_row_mends),
 		cmocka_unit_test(largest_table_fits_the_parts),

@@ -406,6 +406,23 @@ static void relays_cost(void **state)
 	net_free(&w);
 }
 
+/* Costs so high that a link's own is lost in them are compared all the same. */
+static void relays_dearer_than_any_link(void **state)
+{
+	struct net w = line_net();
+	struct path p[6];
+
+	(void)state;
+	w.cost[2] = w.cost[2 * w.n] = DOWN; /* the direct link */
+	w.pp.relay_cost_us = 0x7fffffff;
+	net_load(&w);
+	path_compute(w.db, &w.pp, 0, 6, p);
+	assert_int_equal(p[1].n_hops, 1);
+	assert_int_equal(p[2].n_hops, 2);
+	assert_int_equal(p[2].cost_us, 0x7fffffffu + 2000);
+	net_free(&w);
+}
+
 static void transit_disabled_relays_nothing_but_is_reached(void **state)
 {
 	struct net w = line_net();
@@ -692,6 +709,7 @@ int main(void)
 		cmocka_unit_test(same_means_same_hops),
 		cmocka_unit_test(bound_on_relays_is_exact),
 		cmocka_unit_test(relays_cost),
+		cmocka_unit_test(relays_dearer_than_any_link),
 		cmocka_unit_test(transit_disabled_relays_nothing_but_is_reached),
 		cmocka_unit_test(broken_link_is_avoided_one_way),
 		cmocka_unit_test(evaluate_knows_broken_paths),

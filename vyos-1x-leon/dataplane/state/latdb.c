@@ -19,10 +19,12 @@
 static_assert(sizeof(struct cell) == 16, "a cell is 16 bytes");
 
 #define ROW_GROWTH 16
+static_assert(ROW_GROWTH % LEAST_MULTIPLE == 0, "the array has whole blocks");
 
 struct row {
 	struct cell *cell; /* by slot of the far end */
-	uint32_t n_cells;
+	uint32_t *least;   /* the same; see latdb_least() */
+	uint32_t n_cells, n_least;
 	uint32_t seq; /* complete up to this one */
 	uint64_t incarnation;
 	bool lacks; /* named a link to a node that was not known here */
@@ -61,6 +63,7 @@ struct latdb *latdb_new(void)
 static void row_clear(struct row *r)
 {
 	free(r->cell);
+	free(r->least);
 	free(r->in.seen);
 	*r = (struct row){ 0 };
 }
@@ -98,7 +101,12 @@ static struct row *row_at(struct latdb *db, uint16_t from)
 
 static struct cell *cell_at(struct row *r, uint16_t to)
 {
+	uint32_t n = r->n_least;
+
 	r->cell = grow(r->cell, &r->n_cells, to + 1u, sizeof(struct cell));
+	r->least = grow(r->least, &r->n_least, to + 1u, sizeof(uint32_t));
+	for (; n < r->n_least; n++)
+		r->least[n] = LEAST_DOWN;
 	return &r->cell[to];
 }
 
@@ -117,6 +125,13 @@ static struct cell cell_of(const struct lat_entry *e)
 static bool cell_is_up(struct cell c)
 {
 	return c.rtt_up & CELL_UP;
+}
+
+/* Where there is a cell already. */
+static void put(struct row *r, uint32_t to, struct cell c)
+{
+	r->cell[to] = c;
+	r->least[to] = cell_is_up(c) ? min_of(c.rtt_up & CELL_US_MAX, c.lasting_us) : LEAST_DOWN;
 }
 
 static bool cell_is_known(struct cell c)
@@ -157,6 +172,11 @@ const struct cell *latdb_row(const struct latdb *db, uint16_t from, uint32_t *n)
 	return *n ? db->row[from].cell : NULL;
 }
 
+const uint32_t *latdb_least(const struct latdb *db, uint16_t from)
+{
+	return from < db->n_rows ? db->row[from].least : NULL;
+}
+
 uint32_t latdb_row_seq(const struct latdb *db, uint16_t from)
 {
 	return from < db->n_rows ? db->row[from].seq : 0;
@@ -181,7 +201,7 @@ void latdb_forget(struct latdb *db, uint16_t slot)
 		if (slot >= db->row[i].n_cells)
 			continue;
 		db->row[i].lacks |= cell_is_up(db->row[i].cell[slot]);
-		db->row[i].cell[slot] = (struct cell){ 0 };
+		put(&db->row[i], slot, (struct cell){ 0 });
 	}
 	if (is_dirty(db, slot))
 		db->n_dirty--;
@@ -280,7 +300,7 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 			continue;
 		cell = cell_at(r, slot);
 		moves |= cell_moves_paths(*cell, c);
-		*cell = c;
+		put(r, slot, c);
 		if (m->base == 0) {
 			r->in.seen = grow(r->in.seen, &r->in.n_seen, slot / 8 + 1u, 1);
 			r->in.seen[slot / 8] |= (uint8_t)(1u << slot % 8);
@@ -298,7 +318,7 @@ static bool row_complete(struct row *r)
 		if (row_saw(r, i))
 			continue;
 		moves |= cell_is_up(r->cell[i]);
-		r->cell[i] = (struct cell){ 0 };
+		put(r, i, (struct cell){ 0 });
 	}
 	r->seq = r->in.seq;
 	r->in.mask = 0;
@@ -366,7 +386,7 @@ bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e)
 	cell = cell_at(own, to);
 	if (!worth_announcing(*cell, c))
 		return false;
-	*cell = c;
+	put(own, to, c);
 	if (!is_dirty(db, to)) {
 		db->changed_at = grow(db->changed_at, &db->n_changed_at, to + 1u, sizeof(uint32_t));
 		db->changed_at[to] = own->seq + 1;

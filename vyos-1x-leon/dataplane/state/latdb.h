@@ -110,6 +110,12 @@ struct lat_entry latdb_get(const struct latdb *db, uint16_t from, uint16_t to);
 /* The whole row, by slot of the far end, for whoever looks at all of it; what is beyond *n is not
  * known. Valid until the database changes. */
 const struct cell *latdb_row(const struct latdb *db, uint16_t from, uint32_t *n);
+/* Of the same cells, for whoever looks at all of them for the few that matter: no cost of the link
+ * is below this number, and it is LEAST_DOWN where the link is down. *n of latdb_row(), rounded up
+ * to a multiple of LEAST_MULTIPLE, are there. */
+const uint32_t *latdb_least(const struct latdb *db, uint16_t from);
+#define LEAST_DOWN     0x80ffffffu
+#define LEAST_MULTIPLE 8
 uint32_t latdb_row_seq(const struct latdb *db,
 		       uint16_t from); /* complete up to this sequence; 0 none */
 uint64_t latdb_row_incarnation(const struct latdb *db, uint16_t from);

@@ -4,10 +4,12 @@
  * exact, where a bound on Dijkstra's tree would miss the dearer path with fewer relays that has to
  * carry a third node's traffic. Labels settle in the order of cost, then relays. A settled label
  * makes all labels of its node with as many or more relays useless, so that most nodes settle
- * once and the work stays near N * N. Pure; control thread.
+ * once and the work stays near N * N. What is left of that is looking at links that lead to nothing
+ * better, so that is done for several at once. Pure; control thread.
  */
 #include "state/path.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +36,8 @@ struct search {
 	uint8_t levels;
 	struct vertex *v;
 	/* Of the labels, by level and then by node: all of a level are looked at in a row. A label
-	 * that is closed costs nothing, so that no way to it is ever better. */
+	 * that is closed costs nothing, so that no way to it is ever better; so do those that fill
+	 * the last block. */
 	uint32_t *cost[LEVELS];
 	/* Nodes that have an open label which costs something finite, in no order. */
 	uint16_t *open;
@@ -178,28 +181,59 @@ static void improve(struct search *s, uint16_t i, uint16_t u, uint8_t level, uin
 	v->best = level;
 }
 
-/* Offers every vertex the way over u, which was reached at `cost` with `level` - 1 relays. */
+/* Offers the vertex i the way over u, which was reached at `cost` with `level` - 1 relays. */
+static void relax(struct search *s, uint16_t u, uint16_t i, const struct cell *link, uint32_t cost,
+		  uint8_t level)
+{
+	bool by_lasting = s->pp->by_lasting;
+	uint32_t us = by_lasting ? link->lasting_us : link->rtt_up & CELL_US_MAX, c;
+	struct lat_entry e;
+
+	/* Most end here, before the arithmetic of loss: no link costs less than its RTT. */
+	if (cost >= COST_INFINITE - us || cost + us >= s->cost[level][i] ||
+	    !(link->rtt_up & CELL_UP))
+		return;
+	e = cell_entry(link);
+	hear_other_end(s->db, s->pp, u, i, &e);
+	c = cost_add(cost, by_lasting ? link_lasting(&e) : link_cost(&e));
+	if (c < s->cost[level][i] && !link_is_broken(s->pp, u, i))
+		improve(s, i, u, level, c);
+}
+
+/* A vector of what the compiler has instructions for on any machine. */
+#define LANES 4
+typedef uint32_t lanes __attribute__((vector_size(LANES * sizeof(uint32_t))));
+static_assert(LEAST_MULTIPLE % LANES == 0, "blocks have whole vectors");
+
+/* May one of the links of a block lead to a vertex for less than is known? */
+static bool may_gain(const uint32_t *least, const uint32_t *known, uint32_t cost)
+{
+	lanes any = { 0 }, add = { cost, cost, cost, cost };
+
+	for (unsigned k = 0; k < LEAST_MULTIPLE; k += LANES) {
+		lanes l, v;
+
+		memcpy(&l, least + k, sizeof(l));
+		memcpy(&v, known + k, sizeof(v));
+		any |= (lanes)(l + add < v);
+	}
+	return any[0] | any[1] | any[2] | any[3];
+}
+
+/* Offers every vertex the way over u. */
 static void relax_from(struct search *s, uint16_t u, uint32_t cost, uint8_t level)
 {
-	const uint32_t *known = s->cost[level];
-	bool by_lasting = s->pp->by_lasting;
+	const uint32_t *least = latdb_least(s->db, u);
 	uint32_t n;
 	const struct cell *row = latdb_row(s->db, u, &n);
+	bool fits = cost <= UINT32_MAX - LEAST_DOWN; /* the sums of may_gain() */
 
 	n = min_of(n, (uint32_t)s->n);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t rtt_us = by_lasting ? row[i].lasting_us : row[i].rtt_up & CELL_US_MAX, c;
-		struct lat_entry e;
-
-		/* Most end here, before the arithmetic of loss: no link costs less than its RTT. */
-		if (cost >= COST_INFINITE - rtt_us || cost + rtt_us >= known[i] ||
-		    !(row[i].rtt_up & CELL_UP))
+	for (uint32_t i = 0; i < n; i += LEAST_MULTIPLE) {
+		if (fits && !may_gain(least + i, s->cost[level] + i, cost))
 			continue;
-		e = cell_entry(&row[i]);
-		hear_other_end(s->db, s->pp, u, (uint16_t)i, &e);
-		c = cost_add(cost, by_lasting ? link_lasting(&e) : link_cost(&e));
-		if (c < known[i] && !link_is_broken(s->pp, u, (uint16_t)i))
-			improve(s, (uint16_t)i, u, level, c);
+		for (uint32_t k = i; k < min_of(i + LEAST_MULTIPLE, n); k++)
+			relax(s, u, (uint16_t)k, &row[k], cost, level);
 	}
 }
 
@@ -285,14 +319,15 @@ void path_compute(const struct latdb *db, const struct path_params *pp, uint16_t
 		  uint16_t n_slots, struct path *out)
 {
 	struct search s = { .db = db, .pp = pp, .from = from, .n = n_slots };
+	size_t room = (n_slots + LEAST_MULTIPLE - 1u) / LEAST_MULTIPLE * LEAST_MULTIPLE;
 
 	s.levels = (uint8_t)min_of(pp->maximum_relays + 1, (uint32_t)LEVELS);
 	s.v = x_calloc(n_slots, sizeof(struct vertex));
 	s.key = x_calloc(n_slots, sizeof(uint64_t));
 	s.open = x_calloc(n_slots, sizeof(uint16_t));
-	s.cost[0] = x_calloc((size_t)n_slots * LEVELS, sizeof(uint32_t));
+	s.cost[0] = x_calloc(room * LEVELS, sizeof(uint32_t));
 	for (uint8_t l = 0; l < LEVELS; l++)
-		s.cost[l] = s.cost[0] + (size_t)l * n_slots;
+		s.cost[l] = s.cost[0] + l * room;
 	for (uint16_t i = 0; i < n_slots; i++) {
 		for (uint8_t l = 0; l < LEVELS; l++)
 			s.cost[l][i] = i == from || l >= s.levels ? 0 : COST_INFINITE;
