@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "wire/leon.h"
 
@@ -20,10 +21,14 @@
 struct packet {
 	struct net *net;
 	struct timer *timer;
+	struct packet *next; /* idle */
 	unsigned from, to;
 	size_t len;
+	unsigned kind; /* how much room it has */
 	uint8_t data[];
 };
+/* Most are PINGs and PONGs; the longest are tests of the path MTU. */
+static const size_t packet_room[PACKET_KINDS] = { 192, 1500, 9216 };
 
 static struct endpoint address_of(unsigned index)
 {
@@ -56,8 +61,44 @@ static void packet_arrives(void *arg, mono_t now)
 	(void)now;
 	if (!to->dead && to->o)
 		deliver(to, &n->node[p->from].ep, p->data, p->len);
-	timer_free(p->timer);
-	free(p);
+	p->next = n->idle[p->kind];
+	n->idle[p->kind] = p;
+}
+
+/* Hundreds of nodes send hundreds of thousands each second: they are used again, with their
+ * timers, and the last one first, which may still be in a cache. */
+static struct packet *packet_new(struct net *n, size_t len)
+{
+	struct packet *p;
+	unsigned kind = 0;
+
+	while (kind < PACKET_KINDS && len > packet_room[kind])
+		kind++;
+	if (kind == PACKET_KINDS)
+		bug("a datagram of %zu bytes", len);
+	p = n->idle[kind];
+	if (p) {
+		n->idle[kind] = p->next;
+		return p;
+	}
+	p = x_calloc(1, sizeof(*p) + packet_room[kind]);
+	p->net = n;
+	p->kind = kind;
+	p->timer = timer_new(n->loop, packet_arrives, p);
+	return p;
+}
+
+static void free_idle(struct net *n)
+{
+	for (unsigned kind = 0; kind < PACKET_KINDS; kind++) {
+		while (n->idle[kind]) {
+			struct packet *p = n->idle[kind];
+
+			n->idle[kind] = p->next;
+			timer_free(p->timer);
+			free(p);
+		}
+	}
 }
 
 static void travel(struct net_node *from, const struct endpoint *to, const void *data, size_t len)
@@ -73,13 +114,11 @@ static void travel(struct net_node *from, const struct endpoint *to, const void 
 	us = trace_draw_us(n->trace, trace_slice(n->trace, net_now_us(n)), from->index, index);
 	if (isnan(us))
 		return;
-	p = x_calloc(1, sizeof(*p) + len);
-	p->net = n;
+	p = packet_new(n, len);
 	p->from = from->index;
 	p->to = index;
 	p->len = len;
 	memcpy(p->data, data, len);
-	p->timer = timer_new(n->loop, packet_arrives, p);
 	timer_set(p->timer, mono_add_us(loop_now(n->loop), (int64_t)(us / 2)));
 }
 
@@ -241,8 +280,9 @@ struct net *net_new(struct trace *t, const char *conf_text, uint64_t seed, char 
 
 static void drop_packets(struct net *n)
 {
-	/* Those under way own their timers: they run out, to nobody. */
+	/* Those under way arrive at nobody. */
 	loop_sim_run_until(n->loop, mono_add_ms(loop_now(n->loop), 2 * 60000));
+	free_idle(n);
 }
 
 void net_free(struct net *n)

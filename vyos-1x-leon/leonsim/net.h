@@ -14,6 +14,8 @@
 #include "proto/overlay.h"
 #include "trace.h"
 
+#define PACKET_KINDS 3
+
 struct net_node {
 	struct net *net;
 	unsigned index;
@@ -36,6 +38,7 @@ struct net {
 	uint16_t *slot; /* the same: of b at a, when it was last asked for */
 	bool all_traffic;
 	struct timer *traffic;
+	struct packet *idle[PACKET_KINDS];
 };
 
 /* conf_text: a configuration as leond has it, of which measurement, path and transit count; NULL:
