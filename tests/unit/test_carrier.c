@@ -102,6 +102,32 @@ static void test_flood(void **state)
 	assert_int_equal(carrier_limit(&c, &s), 0);
 }
 
+/* Once its end was found a start goes on from there, however dry it runs between two transfers. */
+static void test_known(void **state)
+{
+	struct carrier c = { .sent = 500 * KIB };
+	struct carrier_sample s = starting();
+
+	(void)state;
+	assert_false(carrier_knows(&c, &s));
+	s.resent = 100 * KIB;
+	assert_true(carrier_knows(&c, &s));
+	/* Not what is no start, nor a rate that is none. */
+	s.starting = false;
+	assert_false(carrier_knows(&c, &s));
+	s.starting = true;
+	s.rate = 1000;
+	assert_false(carrier_knows(&c, &s));
+	s = starting();
+	c = (struct carrier){ .sent = s.sent, .is_known = true };
+	assert_true(carrier_knows(&c, &s));
+	assert_int_equal(carrier_limit(&c, &s), RATE / 8 * 9);
+	s.rtt_us = ROUND + ROUND / 2;
+	assert_int_equal(carrier_limit(&c, &s), RATE);
+	s.starting = false;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+}
+
 /* Pings say nothing of the line; held to what they bring it would need a minute to fill it. */
 static void test_idle_so_far(void **state)
 {
@@ -196,11 +222,17 @@ static void test_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_segments), cmocka_unit_test(test_unsent),
-		cmocka_unit_test(test_nothing_known),  cmocka_unit_test(test_queue),
-		cmocka_unit_test(test_flood),	       cmocka_unit_test(test_room),
-		cmocka_unit_test(test_idle_so_far),    cmocka_unit_test(test_start_over_too_soon),
-		cmocka_unit_test(test_line_is_full),   cmocka_unit_test(test_nothing_to_compare),
+		cmocka_unit_test(test_first_segments),
+		cmocka_unit_test(test_unsent),
+		cmocka_unit_test(test_nothing_known),
+		cmocka_unit_test(test_queue),
+		cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_idle_so_far),
+		cmocka_unit_test(test_start_over_too_soon),
+		cmocka_unit_test(test_line_is_full),
+		cmocka_unit_test(test_nothing_to_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,11 +68,18 @@ uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s)
 		return 0;
 	if (is_flooded(c, s))
 		limit = s->rate - s->rate / 8;
+	else if (c->is_known)
+		limit = is_queued(s) ? s->rate : s->rate + s->rate / 8;
 	else if (is_queued(s))
 		limit = s->rate + s->rate / 2;
 	else
 		return 0;
 	return max_of(limit, FIRST_RATE);
+}
+
+bool carrier_knows(const struct carrier *c, const struct carrier_sample *s)
+{
+	return c->is_known || (s->starting && s->rate > FIRST_RATE && is_flooded(c, s));
 }
 
 static void compare_anew(struct carrier *c, uint64_t rate, unsigned grew, mono_t now)
@@ -175,6 +182,7 @@ static void set_congestion(int fd, const char *name)
  * first rate would be six times what arrives. */
 static void start_again(struct carrier *c, int fd, uint64_t rate)
 {
+	c->is_known = false;
 	set_limit(c, fd, 2 * rate);
 	set_congestion(fd, "reno");
 	set_congestion(fd, "bbr");
@@ -195,6 +203,7 @@ void carrier_tune(struct carrier *c, int fd, uint32_t rtt_us, mono_t now)
 		start_again(c, fd, s.rate);
 	else
 		set_limit(c, fd, carrier_limit(c, &s));
+	c->is_known = carrier_knows(c, &s);
 	c->room = carrier_room(&s);
 	c->looked = now;
 	if (s.sent - c->sent < SENT_MIN)

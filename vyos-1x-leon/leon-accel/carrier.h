@@ -15,6 +15,7 @@ struct carrier {
 	mono_t looked;	       /* at the socket */
 	uint64_t sent, resent; /* bytes, until loss was reckoned last */
 	uint64_t limit;	       /* bytes a second that the socket was told; 0: none */
+	bool is_known;	       /* a start has found the end of the line */
 	uint32_t unsent;       /* bytes that may wait in it */
 	uint64_t room;	       /* bytes a round trip that it is good for; 0: unknown */
 	mono_t turned;	       /* when its rate was compared last; 0: it was not */
@@ -51,10 +52,18 @@ uint32_t carrier_unsent(uint64_t pacing);
  * with a quarter more BBR would take its start for over. Less than arrives where a fifth of what
  * was sent lately is sent again: no line is that bad, so it is the queue.
  *
+ * Where a start has flooded the line once, its rate is known: then it gets what arrives, and an
+ * eighth more while nothing waits. BBR does not count rounds in which it ran dry, as it does
+ * whenever a connection ends, and would go on doubling in each transfer, however warm.
+ *
  * Never less than what it begins with: a carrier that was idle has a rate of nothing, for
  * nothing was sent, and what is held to that does not come to more for a minute.
  */
 uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s);
+
+/* Has a start found the end of the line? It has where it lost a fifth: what arrives meanwhile is
+ * all that the line takes. */
+bool carrier_knows(const struct carrier *c, const struct carrier_sample *s);
 
 /* Bytes a round trip that it is good for: what may be under way as long as it doubles that, then
  * what arrives. */
