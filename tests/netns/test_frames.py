@@ -105,9 +105,10 @@ def test_host_that_moves_is_followed_under_traffic(lab):
 
 
 def alternate(taps, observer):
-    """The guest speaks behind one site and then behind the other; its entry in the FDB."""
+    """The guest speaks behind one site and then behind the other, never the same, which would be
+    one frame that comes round; its entry in the FDB."""
     for t in taps:
-        t.send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'no, here'))
+        t.send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'no, here' + os.urandom(8)))
         time.sleep(0.05)  # both frames must have been learned from, one after the other
     # Gone for a moment where a slow machine let a link fail.
     return observer.fdb().get((0, GUEST), {})
@@ -244,8 +245,9 @@ def test_storm_control_limits_broadcasts(lab):
         before = net.node['n0'].drops(reason) + overruns()
         payload, arrived = os.urandom(16), []
         begin = time.monotonic()
-        for _ in range(1000):
-            port.send(ethernet(destination, net.host['n0'].mac, TEST_TYPE, payload))
+        for number in range(1000):
+            port.send(ethernet(destination, net.host['n0'].mac, TEST_TYPE,
+                               payload + number.to_bytes(2, 'big')))
 
         def all_accounted(payload=payload, arrived=arrived, before=before, reason=reason):
             arrived.extend(other.frames(carries(payload), until=1000, within=0.2))

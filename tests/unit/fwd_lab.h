@@ -142,6 +142,7 @@ static inline void lab_drain(struct lab_node *n)
 			n->n_suspect++;
 			break;
 		case FWD_VLAN:
+		case FWD_DOUBT:
 		case FWD_FOREIGN:
 			break;
 		}

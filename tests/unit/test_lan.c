@@ -102,6 +102,123 @@ static void a_vlan_that_nobody_listened_to_is_closed(void **state)
 	assert_int_equal(n, 1);
 }
 
+/* --- what comes round --- */
+
+static void watch_vlan_10(struct snap *s)
+{
+	vlan_set_add(&lan_of(s)->open, 10);
+	s->lan->guarded = true;
+}
+
+/* A broadcast of one byte, padded or not, as a host or a router puts it on the LAN. */
+static void lan_sends(uint8_t what, size_t len)
+{
+	uint8_t frame[TAP_VNET_LEN + 64] = { 0 }, *eth = frame + TAP_VNET_LEN;
+
+	memcpy(eth, "\xff\xff\xff\xff\xff\xff\x02\0\0\0\0\x07\x81\0\0\x0a\x88\xb6", 18);
+	eth[18] = what;
+	assert_int_equal(send(fx.tap, frame, TAP_VNET_LEN + len, 0), TAP_VNET_LEN + len);
+	worker_begin(fx.w);
+	from_tap(fx.w, fx.near_tap);
+	worker_end(fx.w);
+}
+
+/* The same through the overlay. */
+static void node_sends(unsigned slot, uint8_t what)
+{
+	static const node_id_t us[] = { N(0) };
+	uint8_t buf[256] = { 0 };
+	size_t n = fx_header(buf, LEON_FRAME, 0, N(slot), 0, 1, us);
+
+	memcpy(buf + n, "\xff\xff\xff\xff\xff\xff\x02\0\0\0\0\x07\x81\0\0\x0a\x88\xb6", 18);
+	buf[n + 18] = what;
+	fx_receive(&fx, &fx.ep[slot], buf, n + 64, 0);
+}
+
+static unsigned doubts(void)
+{
+	struct fwd_report ev;
+	unsigned n = 0;
+
+	while (fwd_next_report(fx.f, &ev)) {
+		if (ev.type != FWD_DOUBT)
+			continue;
+		assert_int_equal(ev.vlan, 10);
+		n++;
+	}
+	return n;
+}
+
+static unsigned put_on_lan(void)
+{
+	uint8_t buf[256];
+	unsigned n = 0;
+
+	while (recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0)
+		n++;
+	return n;
+}
+
+/* The LAN of another router was joined with ours: what we took from it comes by the overlay, and
+ * the other way about. It is the same frame, padded or not. */
+static void a_broadcast_that_comes_the_other_way_goes_no_further(void **state)
+{
+	uint64_t flooded;
+
+	(void)state;
+	fx_publish(&fx, watch_vlan_10);
+	lan_sends(1, 60);
+	assert_int_equal(doubts(), 0);
+	node_sends(1, 1);
+	assert_int_equal(fx_drops(&fx, DROP_came_round), 1);
+	assert_int_equal(put_on_lan(), 0);
+	assert_int_equal(doubts(), 1);
+	node_sends(1, 2);
+	assert_int_equal(put_on_lan(), 1);
+	flooded = fx.w->vlan[10].flooded;
+	lan_sends(2, 19);
+	assert_int_equal(fx_drops(&fx, DROP_came_round), 2);
+	/* Nor the way that it came first. */
+	node_sends(1, 2);
+	assert_int_equal(fx_drops(&fx, DROP_came_round), 3);
+	assert_int_equal(put_on_lan(), 0);
+	assert_true(fx.w->vlan[10].flooded == flooded);
+	/* Another one is another one. */
+	lan_sends(3, 60);
+	assert_int_equal(fx_all_drops(&fx), 3);
+	assert_true(fx.w->vlan[10].flooded == flooded + 1);
+}
+
+/* A LAN that hears ours, and is not heard: our own broadcasts come back from it. */
+static void a_broadcast_that_keeps_coming_is_held_up(void **state)
+{
+	(void)state;
+	fx_publish(&fx, watch_vlan_10);
+	for (unsigned i = 0; i < 5; i++)
+		lan_sends(1, 60);
+	assert_int_equal(fx_drops(&fx, DROP_repeated), 3);
+	assert_int_equal(fx.w->vlan[10].flooded, 2);
+	assert_int_equal(doubts(), 1);
+	for (unsigned i = 0; i < 5; i++)
+		node_sends(1, 2);
+	assert_int_equal(fx_drops(&fx, DROP_repeated), 3 + 4);
+	assert_int_equal(put_on_lan(), 1);
+}
+
+/* Where no guard could answer, nothing is held up. */
+static void without_a_guard_whatever_repeats_itself_passes(void **state)
+{
+	(void)state;
+	fx_publish(&fx, NULL);
+	for (unsigned i = 0; i < 5; i++)
+		lan_sends(1, 60);
+	for (unsigned i = 0; i < 5; i++)
+		node_sends(1, 1);
+	assert_int_equal(fx_all_drops(&fx), 0);
+	assert_int_equal(put_on_lan(), 5);
+	assert_int_equal(doubts(), 0);
+}
+
 static void block_vlan_10(struct snap *s)
 {
 	vlan_set_add(&lan_of(s)->blocked, 10);
@@ -297,6 +414,9 @@ int main(void)
 		T(a_vlan_that_nobody_listened_to_is_closed),
 		T(a_vlan_of_another_forwarder_is_learned_from),
 		T(what_is_old_is_not_believed),
+		T(a_broadcast_that_comes_the_other_way_goes_no_further),
+		T(a_broadcast_that_keeps_coming_is_held_up),
+		T(without_a_guard_whatever_repeats_itself_passes),
 		T(a_worker_that_does_not_read_is_noticed),
 		T(other_vlans_are_not_served),
 		T(a_segment_has_the_vlan_that_it_has_here),

@@ -50,12 +50,14 @@ void from_tap_frame(struct worker *w, struct frame *f)
 
 	if (stays_local(w, f))
 		return;
+	slot = whereabouts(s, f);
+	if (slot == SLOT_NONE && comes_round(w, f->data, f->len, &f->v, SLOT_SELF))
+		return;
 	if (unlikely(!learn_source(w, &f->v, SLOT_SELF)))
 		return;
 	neighbor_learn(w, f->data, f->len, &f->v, SLOT_SELF);
 	if (neighbor_answer(w, f))
 		return;
-	slot = whereabouts(s, f);
 	if (slot == SLOT_SELF) {
 		drop(w, DROP_local_destination);
 		if (unlikely(s->accelerator))

@@ -33,6 +33,7 @@ struct fwd *fwd_new(const struct fwd_setup *setup)
 	f->thread = x_calloc(f->n_workers, sizeof(f->thread[0]));
 	f->worker = x_calloc_aligned(f->n_workers, sizeof(f->worker[0]));
 	f->copies = copies_new(f->slots_maximum);
+	f->rounds = rounds_new();
 	f->hop = x_calloc(f->slots_maximum, sizeof(f->hop[0]));
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_init(&f->worker[i], f, i, setup);
@@ -94,6 +95,7 @@ void fwd_free(struct fwd *f)
 	for (unsigned i = 0; i < f->n_workers; i++)
 		worker_fini(&f->worker[i]);
 	copies_free(f->copies);
+	rounds_free(f->rounds);
 	free(f->hop);
 	rcu_free(f->rcu);
 	snap_free(atomic_load_explicit(&f->snap, memory_order_relaxed));

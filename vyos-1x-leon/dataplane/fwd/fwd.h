@@ -67,6 +67,7 @@ enum fwd_report_type {
 	FWD_CANNOT_FORWARD, /* relaying failed; from each worker one per source and second */
 	FWD_GUARD,	    /* loop-guard frame heard on the local segment */
 	FWD_VLAN,	    /* frame of a VLAN that the loop guard does not know yet */
+	FWD_DOUBT,	    /* frames of a VLAN may go round */
 	FWD_SUSPECT,	    /* ICMP error or send error for an endpoint */
 	FWD_FOREIGN,	    /* datagram of another overlay or version, a few of them */
 };

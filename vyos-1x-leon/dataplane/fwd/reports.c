@@ -123,12 +123,22 @@ void report_guard(struct worker *w, const uint8_t *frame, size_t len)
 	post(w, &r);
 }
 
-void report_vlan(struct worker *w, uint16_t vlan)
+static void report_of_vlan(struct worker *w, enum fwd_report_type type, uint16_t vlan)
 {
-	struct fwd_report r = { .type = FWD_VLAN, .vlan = vlan };
-	const uint64_t word = (uint64_t)r.type << 32 | vlan;
+	struct fwd_report r = { .type = type, .vlan = vlan };
+	const uint64_t word = (uint64_t)type << 32 | vlan;
 
 	post_once(w, siphash(&w->hash_key, &word, sizeof(word)), &r);
+}
+
+void report_vlan(struct worker *w, uint16_t vlan)
+{
+	report_of_vlan(w, FWD_VLAN, vlan);
+}
+
+void report_doubt(struct worker *w, uint16_t vlan)
+{
+	report_of_vlan(w, FWD_DOUBT, vlan);
 }
 
 static uint64_t endpoint_key(const struct worker *w, enum fwd_report_type type,

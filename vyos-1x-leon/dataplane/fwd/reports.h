@@ -36,6 +36,8 @@ void report_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t sou
 void report_guard(struct worker *w, const uint8_t *frame, size_t len);
 /* Dropped, for nobody has listened to this VLAN yet: somebody should. */
 void report_vlan(struct worker *w, uint16_t vlan);
+/* A flooded frame came a second time: the loop guard should ask. */
+void report_doubt(struct worker *w, uint16_t vlan);
 void report_suspect(struct worker *w, const struct endpoint *ep, int error, bool local);
 void report_foreign(struct worker *w, const struct endpoint *from, bool other_version);
 

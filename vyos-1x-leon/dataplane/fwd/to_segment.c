@@ -61,6 +61,24 @@ static bool comes_from_elsewhere(struct worker *w, uint16_t slot, uint16_t vlan)
 	return false;
 }
 
+bool comes_round(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
+		 uint16_t slot)
+{
+	struct rounds *r = w->fwd->rounds;
+	enum round_verdict verdict;
+
+	if (!w->snap->lan || !w->snap->lan->guarded)
+		return false;
+	verdict = rounds_take(r, rounds_sum(r, data, len, v), slot, w->now);
+	if (likely(verdict == ROUND_FIRST))
+		return false;
+	report_doubt(w, v->vlan);
+	if (verdict == ROUND_AGAIN)
+		return false;
+	drop(w, verdict == ROUND_HELD ? DROP_repeated : DROP_came_round);
+	return true;
+}
+
 /* Who takes over a VLAN knows by then where its hosts are. */
 static void learn_while_blocked(struct worker *w, const uint8_t *data, size_t len,
 				const struct eth_view *v, uint16_t slot)
@@ -94,6 +112,8 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 		learn_while_blocked(w, data, len, &v, slot);
 		return;
 	}
+	if (unlikely(mac_is_multicast(v.dst)) && comes_round(w, data, len, &v, slot))
+		return;
 	if (unlikely(!marking_arrives(w, data, len, &v, a->ecn)))
 		return;
 	if (partial) {

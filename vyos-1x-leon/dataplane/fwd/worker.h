@@ -31,6 +31,7 @@
 #include "fwd/queue.h"
 #include "fwd/reasm.h"
 #include "fwd/recent.h"
+#include "fwd/rounds.h"
 #include "fwd/shaper.h"
 #include "fwd/stats.h"
 #include "fwd/storm.h"
@@ -130,7 +131,8 @@ struct fwd {
 	uint16_t slots_maximum;
 	_Atomic(struct snap *) snap;
 	struct rcu *rcu;
-	struct copies *copies; /* all workers, as is the next */
+	struct copies *copies; /* all workers, as are the next two */
+	struct rounds *rounds;
 	struct budget budget;
 	struct shaper shaper;
 	_Atomic uint32_t line_kbits; /* as found automatically, 0: no limit */

@@ -59,6 +59,7 @@ struct snap_lan {
 	struct vlan_set open;	 /* frames pass between TAP and overlay */
 	struct vlan_set blocked; /* they do not, because another node forwards them */
 	struct vlan_set served;	 /* the segment carries them at all */
+	bool guarded;		 /* the loop guard watches over it */
 };
 
 /* The two paths of critical frames to a node, as snap_node has the one path of others; only what

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When the loop guard asks out of its turn because a host seems to have moved, see loop_guard.h. A
- * LAN that was joined with another one somewhere behind its switches shows in nothing else until
- * the next guard, an interval later; and meanwhile each broadcast goes round, a hundred times.
+ * When the loop guard asks out of its turn because a host seems to have moved or a frame to have
+ * come round (fwd/rounds.h), see loop_guard.h. A LAN that was joined with another one somewhere
+ * behind its switches shows in nothing else until the next guard, an interval later.
  * Pure; control thread.
  */
 #include "daemon/host/loop_guard.h"

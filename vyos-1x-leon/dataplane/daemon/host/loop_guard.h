@@ -174,8 +174,9 @@ unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now);
 unsigned guard_gone(struct guard *g, node_id_t node, mono_t now);
 /* Another link of the LAN came up: who is behind it shall hear of us at once. */
 unsigned guard_greet_all(struct guard *g, mono_t now);
-/* A host of the VLAN moved between LAN and overlay. It may be that the LAN was joined with another
- * one, where no link of ours says so, and frames come round: who is there shall hear of us now. */
+/* A host of the VLAN moved between LAN and overlay, or a flooded frame came a second time. It may
+ * be that the LAN was joined with another one, where no link of ours says so, and frames come
+ * round: who is there shall hear of us now. */
 unsigned guard_doubt(struct guard *g, uint16_t vlan, mono_t now);
 /* Before guard_tick(): whether what the LAN sent has been read. */
 static inline void guard_hears(struct guard *g, bool hears)

@@ -372,7 +372,7 @@ void guard_vlan_seen(struct leond *d, uint16_t vlan)
 	act_on(d, guard_use(&d->guard, vlan, loop_now(d->loop)));
 }
 
-void guard_host_moved(struct leond *d, uint16_t vlan)
+void guard_in_doubt(struct leond *d, uint16_t vlan)
 {
 	act_on(d, guard_doubt(&d->guard, vlan, loop_now(d->loop)));
 }

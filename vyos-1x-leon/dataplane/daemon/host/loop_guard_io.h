@@ -24,8 +24,8 @@ void guard_lan_found(struct leond *d);
 void guard_vlans_changed(struct leond *d);
 /* A frame of this VLAN was not forwarded, because nobody has listened to the VLAN yet. */
 void guard_vlan_seen(struct leond *d, uint16_t vlan);
-/* A host of the VLAN moved between LAN and overlay. */
-void guard_host_moved(struct leond *d, uint16_t vlan);
+/* A host of the VLAN moved between LAN and overlay, or a flooded frame came a second time. */
+void guard_in_doubt(struct leond *d, uint16_t vlan);
 /* One more port of the bridge came up. */
 void guard_port_up(struct leond *d);
 /* Another node says that it is not on any LAN any more. */

@@ -59,14 +59,14 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 	node_label(d, n->id, who, sizeof(who));
 	switch (fdb_learn(d->fdb, vlan, r->learn.mac, slot, now_s_of(now))) {
 	case FDB_MOVED:
-		guard_host_moved(d, vlan);
+		guard_in_doubt(d, vlan);
 		neigh_forget_mac(d->neigh, vlan, r->learn.mac);
 		accelerator_moved(d, vlan, r->learn.mac, n->id);
 		facts.kind = EV_MAC_MOVED;
 		report_event(d, &facts, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
 		break;
 	case FDB_FLAP_BEGINS:
-		guard_host_moved(d, vlan);
+		guard_in_doubt(d, vlan);
 		report_flapping(d, r, &facts, mac, now);
 		break;
 	case FDB_FULL:
@@ -122,6 +122,9 @@ static void handle(struct leond *d, struct fwd_report *r, mono_t now)
 		break;
 	case FWD_VLAN:
 		vlans_frame_seen(d, r->vlan);
+		break;
+	case FWD_DOUBT:
+		guard_in_doubt(d, r->vlan);
 		break;
 	case FWD_SUSPECT:
 		overlay_link_suspect(d->overlay, &r->suspect.ep);

@@ -36,6 +36,7 @@ static void fill_lan(struct leond *d, struct snap *s)
 	if (served)
 		s->lan->served = *served;
 	segments_limit(d->vlans.map, &s->lan->served);
+	s->lan->guarded = guarded;
 	if (!guarded)
 		s->lan->open = s->lan->served;
 	for (unsigned i = 0; guarded && i < g->n_used; i++)

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * LANs that were one network by the overlay only are joined behind their switches, so that no
+ * router sees a link come up: in one moment, and in every order of their directions. The loop
+ * guards of the routers, their FDBs and what they remember of flooded frames are the real ones; the
+ * LAN, the overlay and the broadcasts of hosts are made here, in virtual time. A control thread
+ * takes its time, as it does on a busy machine; what the guard says meets only after that.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/defs.h"
+#include "daemon/host/loop_guard.h"
+#include "fwd/rounds.h"
+#include "state/fdb.h"
+
+#define ROUTERS	    3
+#define NODES	    4 /* and one elsewhere, with a LAN of its own */
+#define FIRST	    0xa000005u
+#define INTERVAL_MS 60000 /* no guard comes by itself */
+#define LATE_MS	    12	  /* of control threads */
+#define BROADCASTS  512
+#define WIRE	    16384
+#define LISTENED_MS (INTERVAL_MS + 2 * GUARD_ROUND_TRIP_MS)
+
+/* On its way to a node, out of its LAN or out of the overlay. */
+struct on_wire {
+	int64_t due_ms;
+	unsigned to, number;
+	uint16_t slot; /* where it comes from, SLOT_SELF: the LAN */
+};
+
+struct guard_on_wire {
+	int64_t due_ms;
+	unsigned to;
+	struct guard_frame f;
+};
+
+static struct net {
+	struct guard guard[NODES];
+	struct fdb *fdb[NODES];
+	struct rounds *rounds[NODES];
+	bool joined[NODES][NODES];		 /* [a][b]: what is put on LAN b is on LAN a, too */
+	int64_t tick_ms[NODES], doubt_ms[NODES]; /* when a report is taken in; 0: there is none */
+	struct on_wire wire[WIRE];
+	unsigned n_wire;
+	struct guard_on_wire guards[1024];
+	unsigned n_guards;
+	unsigned copies[BROADCASTS][NODES]; /* at the host of each LAN */
+	unsigned n_broadcasts;
+	unsigned overlay_ms, lan_ms; /* at most */
+	uint64_t random;
+} s;
+
+static mono_t at_ms(int64_t ms)
+{
+	return (mono_t){ NS_PER_S + ms * NS_PER_MS };
+}
+
+static unsigned dice(unsigned n)
+{
+	s.random ^= s.random << 13;
+	s.random ^= s.random >> 7;
+	s.random ^= s.random << 17;
+	return (unsigned)(s.random % n);
+}
+
+static bool is_on(unsigned lan, unsigned from)
+{
+	return lan == from || s.joined[lan][from];
+}
+
+/* --- frames --- */
+
+static struct mac host_of(unsigned number)
+{
+	return mac_from_u64(0x020000000000ULL + number % NODES);
+}
+
+static void send(unsigned to, unsigned number, uint16_t slot, int64_t due_ms)
+{
+	/* A storm. */
+	if (s.n_wire == WIRE)
+		return;
+	s.wire[s.n_wire++] =
+		(struct on_wire){ .due_ms = due_ms, .to = to, .number = number, .slot = slot };
+}
+
+/* by: the router that puts it there, NODES: a host does. */
+static void put_on_lan(unsigned lan, unsigned by, unsigned number, int64_t ms)
+{
+	for (unsigned i = 0; i < NODES; i++) {
+		if (!is_on(i, lan))
+			continue;
+		s.copies[number][i]++;
+		if (i != by)
+			send(i, number, SLOT_SELF, ms + dice(s.lan_ms + 1));
+	}
+}
+
+static bool forwards(unsigned i)
+{
+	enum guard_state state = guard_vlan_state(&s.guard[i], 0);
+
+	return state == GUARD_CLEAR || state == GUARD_SHARED;
+}
+
+/* As workers do: see from_tap_frame() and local_frame(). */
+static void take(const struct on_wire *f, int64_t ms)
+{
+	unsigned i = f->to;
+	enum round_verdict round;
+
+	if (f->slot != SLOT_SELF && guard_is_here(&s.guard[i], 0, FIRST + f->slot - 1u))
+		return;
+	if (!forwards(i))
+		return;
+	round = rounds_take(s.rounds[i], f->number * 0x9e3779b97f4a7c15ULL, f->slot, at_ms(ms));
+	if (round != ROUND_FIRST && !s.doubt_ms[i])
+		s.doubt_ms[i] = ms + LATE_MS;
+	if (round == ROUND_HELD || round == ROUND_TWO_WAY)
+		return;
+	if (fdb_learn(s.fdb[i], 0, host_of(f->number), f->slot, (uint32_t)(ms / 1000)) ==
+		    FDB_MOVED &&
+	    !s.doubt_ms[i])
+		s.doubt_ms[i] = ms + LATE_MS;
+	if (f->slot != SLOT_SELF) {
+		put_on_lan(i, i, f->number, ms);
+		return;
+	}
+	for (unsigned to = 0; to < NODES; to++)
+		if (to != i)
+			send(to, f->number, (uint16_t)(i + 1), ms + 1 + dice(s.overlay_ms));
+}
+
+static void broadcast(unsigned from, int64_t ms)
+{
+	unsigned number = s.n_broadcasts++;
+
+	/* host_of() says who. */
+	assert_true(number < BROADCASTS && number % NODES == from);
+	put_on_lan(from, NODES, number, ms);
+	/* Its own host has it already. */
+	s.copies[number][from]--;
+}
+
+static void deliver(int64_t ms)
+{
+	unsigned n = s.n_wire, kept = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct on_wire f = s.wire[i];
+
+		if (f.due_ms <= ms)
+			take(&f, ms);
+		else
+			s.wire[kept++] = f;
+	}
+	memmove(&s.wire[kept], &s.wire[n], (s.n_wire - n) * sizeof(s.wire[0]));
+	s.n_wire -= n - kept;
+}
+
+/* --- guards --- */
+
+static void say(unsigned who, uint16_t vlan, int64_t ms)
+{
+	struct guard_frame f = { .node = FIRST + who, .incarnation = 1 };
+
+	guard_fill(&s.guard[who], vlan, &f);
+	for (unsigned i = 0; i < NODES; i++) {
+		if (i == who || !is_on(i, who))
+			continue;
+		assert_true(s.n_guards < array_size(s.guards));
+		s.guards[s.n_guards++] =
+			(struct guard_on_wire){ .due_ms = ms + LATE_MS, .to = i, .f = f };
+	}
+}
+
+static void hear(int64_t ms)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < s.n_guards; i++) {
+		if (s.guards[i].due_ms <= ms)
+			guard_heard(&s.guard[s.guards[i].to], &s.guards[i].f, at_ms(ms));
+		else
+			s.guards[kept++] = s.guards[i];
+	}
+	s.n_guards = kept;
+}
+
+static void control(unsigned i, int64_t ms)
+{
+	struct guard *g = &s.guard[i];
+	unsigned at = 0;
+	uint16_t vlan;
+
+	if (s.doubt_ms[i] && s.doubt_ms[i] <= ms) {
+		s.doubt_ms[i] = 0;
+		guard_doubt(g, 0, at_ms(ms));
+	}
+	if (ms >= s.tick_ms[i]) {
+		guard_tick(g, at_ms(ms));
+		s.tick_ms[i] = ms + guard_tick_ms(g);
+		while (guard_next_due(g, &vlan))
+			say(i, vlan, ms);
+		while (guard_next_fast(g, &at, &vlan))
+			say(i, vlan, ms);
+	}
+	at = 0;
+	while (guard_next_urgent(g, &at, &vlan))
+		say(i, vlan, ms);
+}
+
+static int64_t run(int64_t from_ms, int64_t for_ms, bool hosts)
+{
+	for (int64_t ms = from_ms; ms < from_ms + for_ms; ms++) {
+		if (hosts && s.n_broadcasts < BROADCASTS)
+			broadcast(s.n_broadcasts % NODES, ms);
+		deliver(ms);
+		hear(ms);
+		for (unsigned i = 0; i < NODES; i++)
+			control(i, ms);
+	}
+	return from_ms + for_ms;
+}
+
+/* --- the net --- */
+
+static int64_t open_net(uint64_t seed, unsigned lan_ms, unsigned overlay_ms)
+{
+	const struct guard_conf c = { .enabled = true,
+				      .preference = 128,
+				      .interval_ms = INTERVAL_MS };
+	const node_id_t elsewhere = FIRST + NODES;
+
+	memset(&s, 0, sizeof(s));
+	s.random = seed;
+	s.lan_ms = lan_ms;
+	s.overlay_ms = overlay_ms;
+	for (unsigned i = 0; i < NODES; i++) {
+		struct guard *g = &s.guard[i];
+
+		guard_init(g, FIRST + i, &c, at_ms(0));
+		guard_lan(g, true, at_ms(0));
+		guard_reach(g, &elsewhere, 1, at_ms(0));
+		s.fdb[i] = fdb_new(64);
+		s.rounds[i] = rounds_new();
+		/* It has listened. */
+		for (int64_t ms = 0; ms <= LISTENED_MS; ms += 100)
+			guard_tick(g, at_ms(ms));
+		s.tick_ms[i] = LISTENED_MS;
+		for (unsigned at = 0; guard_next_urgent(g, &at, &(uint16_t){ 0 });)
+			;
+		g->due_ns = 0;
+		assert_true(forwards(i));
+	}
+	return run(LISTENED_MS, 20, true);
+}
+
+static void close_net(void)
+{
+	for (unsigned i = 0; i < NODES; i++) {
+		guard_free(&s.guard[i]);
+		fdb_free(s.fdb[i]);
+		rounds_free(s.rounds[i]);
+	}
+}
+
+static unsigned worst(void)
+{
+	unsigned most = 0;
+
+	for (unsigned n = 0; n < s.n_broadcasts; n++)
+		for (unsigned i = 0; i < NODES; i++)
+			most = max_of(most, s.copies[n][i]);
+	return most;
+}
+
+static unsigned n_forwarding(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ROUTERS; i++)
+		n += forwards(i);
+	return n;
+}
+
+/* How often a broadcast came at most. */
+static unsigned joined_at_once(uint64_t seed, unsigned routers, unsigned lan_ms,
+			       unsigned overlay_ms)
+{
+	int64_t ms = open_net(seed, lan_ms, overlay_ms);
+	unsigned most;
+
+	for (unsigned a = 0; a < routers; a++)
+		memset(s.joined[a], true, routers * sizeof(bool));
+	run(ms, 200, true);
+	most = worst();
+	assert_int_equal(n_forwarding(), 1 + ROUTERS - routers);
+	close_net();
+	return most;
+}
+
+/* A LAN that is as fast as LANs are: what comes from a host of the LAN is there before it comes by
+ * the overlay. */
+static void what_goes_round_ends_where_it_meets_itself(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		assert_in_range(joined_at_once(seed, 2, 0, 5), 1, 2);
+		assert_in_range(joined_at_once(seed, 3, 0, 5), 1, 3);
+	}
+}
+
+/* A machine that reads its LAN late, and what others sent before that. */
+static void late_frames_of_the_lan_come_once_by_each_router(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		assert_in_range(joined_at_once(seed, 2, 10, 2), 1, 2);
+		assert_in_range(joined_at_once(seed, 3, 10, 2), 1, 3);
+	}
+}
+
+/* --- one direction after the other --- */
+
+/* One of the n! orders. */
+static void find_order(unsigned *order, unsigned n, unsigned code)
+{
+	for (unsigned i = 0; i < n; i++)
+		order[i] = i;
+	for (unsigned i = n; i > 1; i--) {
+		unsigned k = code % i, was = order[i - 1];
+
+		code /= i;
+		order[i - 1] = order[k];
+		order[k] = was;
+	}
+}
+
+static unsigned joined_by_and_by(unsigned routers, unsigned code, unsigned step_ms)
+{
+	unsigned order[ROUTERS * (ROUTERS - 1)], n = routers * (routers - 1), most;
+	int64_t ms = open_net(1 + code, 0, 5);
+
+	find_order(order, n, code);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned a = order[i] / (routers - 1), b = order[i] % (routers - 1);
+
+		s.joined[a][b + (b >= a)] = true;
+		ms = run(ms, step_ms, true);
+	}
+	run(ms, 200, true);
+	most = worst();
+	assert_int_equal(n_forwarding(), 1 + ROUTERS - routers);
+	close_net();
+	return most;
+}
+
+static void joined_in_every_order_of_directions(void **state)
+{
+	static const unsigned step_ms[] = { 1, 20 };
+
+	(void)state;
+	for (unsigned k = 0; k < array_size(step_ms); k++) {
+		for (unsigned code = 0; code < 2; code++)
+			assert_in_range(joined_by_and_by(2, code, step_ms[k]), 2, 2);
+		for (unsigned code = 0; code < 720; code++)
+			assert_in_range(joined_by_and_by(3, code, step_ms[k]), 2, 3);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_goes_round_ends_where_it_meets_itself),
+		cmocka_unit_test(late_frames_of_the_lan_come_once_by_each_router),
+		cmocka_unit_test(joined_in_every_order_of_directions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
