@@ -3,6 +3,9 @@
 process, so there is one clock; what counts is when a packet was sent, which a busy machine cannot
 falsify, and how late the sender itself was is measured beside it.
 """
+import contextlib
+import fcntl
+import os
 import select
 import socket
 import struct
@@ -14,6 +17,7 @@ SO_TIMESTAMPNS = 35
 PACKET_OUTGOING = 4
 SOL_PACKET = 263
 PACKET_IGNORE_OUTGOING = 23
+TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
 
 
 class Bulk:
@@ -202,7 +206,7 @@ class Tap:
                     raise
                 select.select([], [self.socket], [], 0.01)
 
-    def _read(self):
+    def next_frame(self):
         data, ancillary, _, _ = self.socket.recvmsg(65536, 256)
         for level, kind, value in ancillary:
             if level == SOL_PACKET and kind == 8 and len(value) >= 20:
@@ -222,7 +226,7 @@ class Tap:
             if left <= 0 or not select.select([self.socket], [], [], left)[0]:
                 return found
             try:
-                frame = self._read()
+                frame = self.next_frame()
             except BlockingIOError:
                 continue
             if match(frame):
@@ -243,3 +247,50 @@ def ethernet(destination, source, ethertype, payload, vlan=None):
     tag = b'' if vlan is None else struct.pack('!HH', 0x8100, vlan)
     frame = mac_bytes(destination) + mac_bytes(source) + tag + struct.pack('!H', ethertype) + payload
     return frame.ljust(60, b'\0')
+
+
+class Tagger:
+    """VLAN interfaces v<id> of a host whose kernel has none: TAPs, whose frames get a tag."""
+
+    def __init__(self, namespace, ifname, vlans):
+        self.wire = Tap(namespace, ifname)
+        self.port = {vlan: self._open(namespace, f'v{vlan}') for vlan in vlans}
+        self.ended = os.eventfd(0)
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    @staticmethod
+    def _open(namespace, name):
+        with namespace:
+            fd = os.open('/dev/net/tun', os.O_RDWR | os.O_NONBLOCK)
+            fcntl.ioctl(fd, TUNSETIFF, struct.pack('16sH22x', name.encode(), IFF_TAP | IFF_NO_PI))
+        return fd
+
+    def _run(self):
+        while True:
+            ready = select.select([self.wire.socket, self.ended, *self.port.values()], [], [])[0]
+            if self.ended in ready:
+                return
+            with contextlib.suppress(OSError):  # a full queue loses it, as any does
+                self._from_wire(self.wire.socket in ready)
+            for vlan, fd in self.port.items():
+                with contextlib.suppress(OSError):
+                    self._from_port(vlan, fd if fd in ready else None)
+
+    def _from_wire(self, ready):
+        frame = self.wire.next_frame() if ready else b''
+        vlan = int.from_bytes(frame[14:16], 'big') & 0xfff
+        if frame[12:14] == b'\x81\x00' and vlan in self.port:
+            os.write(self.port[vlan], frame[:12] + frame[16:])
+
+    def _from_port(self, vlan, fd):
+        frame = os.read(fd, 65536) if fd is not None else b''
+        if frame:
+            self.wire.socket.send(frame[:12] + struct.pack('!HH', 0x8100, vlan) + frame[12:])
+
+    def close(self):
+        os.eventfd_write(self.ended, 1)
+        self.thread.join()
+        for fd in (self.ended, *self.port.values()):
+            os.close(fd)
+        self.wire.close()
