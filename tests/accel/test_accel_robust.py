@@ -145,6 +145,33 @@ def test_idle_with_keepalives(far, ends):
     far.assert_no_resets()
 
 
+def test_both_done_and_one_does_not_read(far, ends):
+    """What it has not read yet stays with a stand-in that somebody owns, until it reads."""
+    def prepare(s, is_client):
+        if not is_client:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 15)
+    client, server = ends
+    t = Transfer(client, server, server.ip4, up=ENDLESS, down=1 << 12, prepare=prepare, pause=0.05)
+    t.block = 1 << 12
+    far.wait_taken()
+    t.reading.clear()
+    time.sleep(1)
+    before = far.accel['a'].counters()['bytes_out']
+    wait_for(lambda: far.accel['a'].counters()['bytes_out'] > before + (1 << 18), 60, 'it waits there')
+    t.enough.set()
+    wait_for(lambda: 'taken' not in states(far, 'a', t), 60, 'the client is done')
+    assert states(far, 'b', t) == ['taken']
+    t.reading.set()
+    t.wait(60).assert_whole()
+    wait_for(lambda: states(far, 'b', t) == ['closed'], 30, 'it ends')
+    far.assert_no_resets()
+
+
+def states(far, name, t):
+    return [c['state'] for c in far.accel[name].show()['connections']
+            if f':{t.port}' in c['near'] + ' ' + c['far']]
+
+
 # --- VLANs ---
 
 @pytest.fixture

@@ -256,7 +256,9 @@ static int open_stand_in(void *arg, struct flow *f)
 void conn_detach(struct conn *c)
 {
 	if (c->fd >= 0) {
-		loop_fd_del(c->e->loop, c->fd);
+		if (!c->lingers)
+			loop_fd_del(c->e->loop, c->fd);
+		c->lingers = false;
 		c->e->n_taken--;
 		peer_counted(c->peer)->taken_now--;
 	}
@@ -465,17 +467,33 @@ static void choose_events(struct conn *c)
 	watch(c, (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u));
 }
 
-/* Both hosts said that they are done, and know it of each other. */
+/*
+ * Both hosts said that they are done, and know it of each other. A host that does not read yet has
+ * not got all: a socket that is nobody's any more the kernel gives up after a while, with what is
+ * in it. Both directions are shut, which epoll says without an end: so it is looked at each second.
+ */
 static bool end_where_done(struct conn *c)
 {
 	int fd = c->fd;
 
 	if (!c->near_eof || !c->fin_out || c->flow.state == FLOW_RETURNING)
 		return false;
+	if (stand_in_unacknowledged(fd)) {
+		if (!c->lingers)
+			loop_fd_del(c->e->loop, fd);
+		c->lingers = true;
+		return true;
+	}
 	conn_detach(c);
 	close(fd);
 	flow_closed(&c->flow, loop_now(c->e->loop));
 	return true;
+}
+
+void conn_end_where_done(struct conn *c)
+{
+	if (c->lingers)
+		end_where_done(c);
 }
 
 static void failed(struct conn *c)
@@ -563,7 +581,7 @@ static bool pump_in(struct conn *c)
 
 static void pump(struct conn *c)
 {
-	if (c->fd < 0 || !pump_in(c) || !pump_out(c))
+	if (c->fd < 0 || c->lingers || !pump_in(c) || !pump_out(c))
 		return;
 	if (!end_where_done(c))
 		choose_events(c);
@@ -628,6 +646,12 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 
 void conn_carrier_gone(struct conn *c, mono_t now)
 {
+	/* It needs none any more. */
+	if (c->lingers) {
+		peer_unbind(c->peer, c->bound);
+		c->bound = 0;
+		return;
+	}
 	flow_carrier_gone(&c->flow, now);
 	conn_sync_stream(c);
 }

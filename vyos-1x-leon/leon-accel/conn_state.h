@@ -40,6 +40,7 @@ struct conn {
 	uint32_t freed;	       /* of it that was used, and not given anew yet */
 	bool far_fin, fin_out; /* the far host has no more; the stand-in was told */
 	bool near_eof;
+	bool lingers; /* both are done, and the near host has not read all */
 	/* While it was taken. */
 	struct accel_bytes bytes;
 	struct saving saving;
@@ -60,5 +61,7 @@ void conn_detach(struct conn *c);
 bool conn_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow);
 /* Gives it back, or asks the other end to. */
 void conn_release(struct conn *c, mono_t now);
+/* Both are done, and it has what it lacked: then it is closed. */
+void conn_end_where_done(struct conn *c);
 /* What the flow has ended the peer need not know. */
 void conn_sync_stream(struct conn *c);

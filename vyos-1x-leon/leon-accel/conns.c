@@ -413,7 +413,7 @@ void conn_release(struct conn *c, mono_t now)
 				   .stream = c->bound,
 				   .at = { c->flow.near.next } };
 
-	if (c->flow.state != FLOW_TAKEN)
+	if (c->flow.state != FLOW_TAKEN || c->lingers)
 		return;
 	c->calm = is_calm(c, CALM_FULL_MS, now);
 	if (c->flow.leader)
@@ -433,6 +433,7 @@ void conns_second(struct engine *e, mono_t now)
 		struct conn *c = &entry->conn;
 		int64_t silent = mono_sub_ms(now, c->flow.last);
 
+		conn_end_where_done(c);
 		e->n_fast += c->why == ACCEL_WHY_FAST && c->flow.state == FLOW_PLAIN;
 		if (c->asks && c->flow.state == FLOW_CLOSED) {
 			c->asks--;
