@@ -3,8 +3,8 @@
 """Round trips of a sparse flow (one ping every few milliseconds) beside bulk TCP streams.
 
     LEON_BUILD=build tests/bench/bench_load.py [--rounds 3] [--seconds 3] [--streams 0 1 4]
-                [--lines [--rates 10 50 200] [--rtts 20 80] [--shaper 95 | --automatic]
-                [--backwards]] [--before LEOND] [--congestion cubic] [--json FILE]
+                [--lines [--rates 10 50 200] [--rtts 20 80]
+                         [--shaper 95 | --ingress 95 | --automatic] [--backwards]] [--before LEOND] [--congestion cubic] [--json FILE]
 
 On a fast wire (that of bench_fwd.py), or with --lines on lines of so many Mbit/s and this round
 trip whose buffer holds 200 ms and drops what comes last. LEON, not sealed and sealed, beside kernel
@@ -127,10 +127,10 @@ class Line(Net):
     def set(self, mbits, rtt_ms):
         self.wan.both('a', 'b', rate_kbit=mbits * 1000, delay_us=rtt_ms * 500, queue_us=BUFFER_US)
 
-    def shape(self, shaper):
-        """LEON's own shaper at both ends, not that of --before."""
+    def shape(self, shaper, ends=slice(None)):
+        """LEON's own shaper at these ends, not that of --before."""
         for variant, pair in self.node.items():
-            for node in pair if not LEON[variant][1] else ():
+            for node in pair[ends] if not LEON[variant][1] else ():
                 answer = node.reload(shaper=shaper)
                 if answer['verdict'] not in ('applied', 'unchanged'):
                     raise RuntimeError(f'{node.name}: {answer}')
@@ -247,6 +247,10 @@ def run_lines(arguments, samples, about):
                     if arguments.automatic:
                         net.shape(None)  # what was found of the line before is forgotten
                         net.shape({'automatic': True})
+                    elif arguments.ingress:
+                        # Who gets the bulk says what its line carries; the other end is told.
+                        net.shape({'ingress': mbits * 10 * arguments.ingress},
+                                  slice(0, 1) if arguments.backwards else slice(1, 2))
                     elif arguments.shaper:
                         net.shape({'egress': mbits * 10 * arguments.shaper})
                     one_round(net, arguments, f'{mbits} Mbit/s, {rtt} ms', samples, turn)
@@ -264,6 +268,8 @@ def main():
     parser.add_argument('--rates', type=int, nargs='+', default=[10, 50, 200], help='Mbit/s')
     parser.add_argument('--rtts', type=int, nargs='+', default=[20, 80], help='ms')
     parser.add_argument('--shaper', type=int, help="of LEON, in percent of the line's rate")
+    parser.add_argument('--ingress', type=int,
+                        help="the same as the rate inwards, of the end that gets the bulk alone")
     parser.add_argument('--automatic', action='store_true', help='LEON finds the rate by itself')
     parser.add_argument('--backwards', action='store_true', help='bulk comes from the other end')
     parser.add_argument('--before', help='another leond to take along')
@@ -272,8 +278,10 @@ def main():
     arguments = parser.parse_args()
     if arguments.rounds < 1 or arguments.seconds < 1:
         parser.error('at least one round, and one second')
-    if arguments.shaper and arguments.automatic:
-        parser.error('--shaper or --automatic')
+    if bool(arguments.shaper) + bool(arguments.ingress) + arguments.automatic > 1:
+        parser.error('--shaper, --ingress or --automatic')
+    if arguments.ingress and not arguments.lines:
+        parser.error('--ingress is for --lines')
     about = {**machine(), 'arguments': vars(arguments), 'load_before': os.getloadavg()[0],
              'load_rounds': []}
     ns.enter_lab()
