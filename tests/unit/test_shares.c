@@ -88,14 +88,13 @@ static void what_is_free_can_be_begun_with(void **state)
 
 	(void)state;
 	divide(s, 1, RATE);
-	assert_int_equal(s[0].kbits, RATE / 16 + RATE / 4);
+	assert_int_equal(s[0].kbits, RATE);
 	divide(s, 10, RATE);
 	assert_in_range(sum(s, 10), RATE, RATE + RATE / 8 + 10);
 	s[0] = (struct share){ 40000, RATE };
 	divide(s, 2, RATE);
 	assert_int_equal(s[0].kbits, 60000);
-	assert_in_range(s[1].kbits, RATE / 16 + (RATE - 60000) / 4 - 1,
-			RATE / 16 + (RATE - 60000) / 4 + 1);
+	assert_int_equal(s[1].kbits, RATE / 16 + RATE - 60000);
 }
 
 /* What comes beyond the rate, whoever sends it, is withheld bit by bit, and given back. */

@@ -10,8 +10,6 @@
  * that all who may begin at once have no more than twice that. */
 #define BEGIN_PART 16
 #define BEGINNERS  2
-/* and of what is free, this at most */
-#define SPARE_PART 4
 /* Each time this part of what arrives beyond the rate is withheld, and half of all at most: in the
  * time of some of them it is seen what came of it. */
 #define WITHHOLD_PART 8
@@ -59,8 +57,9 @@ static uint32_t level_of(const struct share *s, unsigned n, uint32_t rate_kbits)
 	return level;
 }
 
-/* What the others leave is divided among the idle ones besides: on an idle line a flow begins with
- * a good part of it, and all who could begin at once have no more than there is. */
+/* What the others leave is divided among the idle ones besides: TCP that begins on an idle line is
+ * not to find the end of its slow start at a sixteenth of it; and all who could begin at once have
+ * no more than there is. */
 static uint32_t begin_with(const struct share *s, unsigned n, uint32_t rate_kbits, uint32_t level)
 {
 	uint32_t part = rate_kbits / BEGIN_PART, spare = rate_kbits;
@@ -76,8 +75,8 @@ static uint32_t begin_with(const struct share *s, unsigned n, uint32_t rate_kbit
 	}
 	if (!idle)
 		return part;
-	return (idle > BEGINNERS ? part * BEGINNERS / idle : part) +
-	       spare / max_of(idle, (unsigned)SPARE_PART);
+	part = idle > BEGINNERS ? part * BEGINNERS / idle : part;
+	return min_of(part + spare / idle, rate_kbits);
 }
 
 /* More than the rate arrives: some began at once, or what others relay comes besides, which nobody
