@@ -4,7 +4,8 @@
 
     LEON_BUILD=build tests/bench/bench_load.py [--rounds 3] [--seconds 3] [--streams 0 1 4]
                 [--lines [--rates 10 50 200] [--rtts 20 80]
-                         [--shaper 95 | --ingress 95 | --automatic] [--backwards]] [--before LEOND] [--congestion cubic] [--json FILE]
+                         [--shaper 95 | --ingress 95 | --automatic] [--backwards]]
+                [--before LEOND] [--congestion cubic] [--json FILE]
 
 On a fast wire (that of bench_fwd.py), or with --lines on lines of so many Mbit/s and this round
 trip whose buffer holds 200 ms and drops what comes last. LEON, not sealed and sealed, beside kernel
