@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What the parts cost by themselves, on one core: lookups, header work, path computation by number
- * of nodes, memory by number of MAC addresses. Each figure is the best of several runs in processor
- * time, since only that says something about the code on a machine that does other things too.
+ * of nodes, memory by number of MAC addresses and of segments. Each figure is the best of several
+ * runs in processor time, since only that says something about the code on a machine that does
+ * other things too.
  * Prints a table, with --json the same as JSON.
  *
  *   bench_micro [--json]
@@ -17,9 +18,11 @@
 #include "../unit/fwd_fixture.h"
 #include "base/defs.h"
 #include "base/mem.h"
+#include "daemon/host/loop_guard.h"
 #include "state/fdb.h"
 #include "state/latdb.h"
 #include "state/path.h"
+#include "state/segments.h"
 #include "wire/bundle.h"
 #include "wire/eth.h"
 #include "wire/leon.h"
@@ -359,6 +362,81 @@ static void measure_paths(uint16_t n, bool on_plane)
 	free(c.out);
 }
 
+/* --- segments --- */
+
+#define SEGMENTS      1000
+#define SEGMENT_ID0   70000u
+#define SEGMENT_NODES 12
+
+/* Each node serves all of them, as its record says it: in as many ranges as that takes at most. */
+static struct snap *snapshot_of(const struct segments *map)
+{
+	struct id_range range[MSG_SEGMENTS_MAX];
+	struct snap *s = snap_new(SEGMENT_NODES);
+	uint32_t each = SEGMENTS / MSG_SEGMENTS_MAX;
+
+	for (uint32_t i = 0; i < MSG_SEGMENTS_MAX; i++)
+		range[i] = (struct id_range){ SEGMENT_ID0 + i * each,
+					      SEGMENT_ID0 + (i + 1) * each - 1 };
+	range[MSG_SEGMENTS_MAX - 1].last = SEGMENT_ID0 + SEGMENTS - 1;
+	s->segments = map;
+	for (uint16_t i = 0; i < SEGMENT_NODES; i++) {
+		s->node[i].id = NODE_ID0 + i;
+		if (map && i)
+			snap_limit_segments(s, i, range, MSG_SEGMENTS_MAX);
+	}
+	if (map)
+		snap_add_lan(s);
+	/* Another router of this LAN shares them all. */
+	for (uint16_t vlan = 1; map && vlan <= SEGMENTS; vlan++) {
+		vlan_set_add(&s->lan->open, vlan);
+		snap_add_same_lan(s, 1, segments_vlan(map, SEGMENT_ID0 + vlan - 1));
+	}
+	snap_finish(s);
+	return s;
+}
+
+static uint64_t make_snapshot(void *arg, unsigned i)
+{
+	struct snap *s = snapshot_of(arg);
+	uint64_t sum = s->n_flood + i;
+
+	snap_free(s);
+	return sum;
+}
+
+static size_t allocated(void)
+{
+	return mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+static void measure_segments(void)
+{
+	struct segment *all = x_calloc(SEGMENTS, sizeof(*all));
+	size_t before = allocated(), plain;
+	struct segments *map;
+	struct snap *s;
+
+	s = snapshot_of(NULL);
+	plain = allocated() - before;
+	snap_free(s);
+	for (uint16_t i = 0; i < SEGMENTS; i++)
+		all[i] = (struct segment){ .vlan = (uint16_t)(i + 1), .id = SEGMENT_ID0 + i };
+	before = allocated();
+	map = segments_new(all, SEGMENTS);
+	report("map of 1000 segments", (double)(allocated() - before) / 1024, "KiB");
+	before = allocated();
+	s = snapshot_of(map);
+	report("1000 segments in a snapshot of 12 nodes",
+	       (double)(allocated() - before - plain) / 1024, "KiB");
+	snap_free(s);
+	report("loop guard of 1000 VLANs", SEGMENTS * sizeof(struct guard_vlan) / 1024.0, "KiB");
+	report("snapshot of 12 nodes", best_ns(make_snapshot, NULL, 100) / 1e3, "us");
+	report("snapshot of 12 nodes, 1000 segments", best_ns(make_snapshot, map, 100) / 1e3, "us");
+	segments_free(map);
+	free(all);
+}
+
 int main(int argc, char **argv)
 {
 	static const uint16_t nodes[] = { 12, 50, 100, 200, 490, 1000 };
@@ -374,6 +452,7 @@ int main(int argc, char **argv)
 	measure_fdb(100000);
 	measure_headers();
 	measure_workers();
+	measure_segments();
 	for (size_t i = 0; i < array_size(nodes); i++)
 		measure_paths(nodes[i], true);
 	for (size_t i = 0; i < array_size(nodes); i++)
