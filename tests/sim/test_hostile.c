@@ -535,6 +535,24 @@ static void test_malformed_storm(void **state)
 	done(s, &w);
 }
 
+static void send_nonsense(struct sim *s, struct peer *p, const struct via *v)
+{
+	struct overlay *o = p->o;
+	size_t hdr_len = via_header(o, v, o->buf), len = sim_random(s) % 200;
+	int total;
+
+	for (size_t k = 0; k < len; k++)
+		o->buf[hdr_len + ENVELOPE_LEN + k] = (uint8_t)sim_random(s);
+	/* Never a record or a row that happens to be valid: that is for the next tests. */
+	if (len)
+		o->buf[hdr_len + ENVELOPE_LEN] = (uint8_t)(sim_random(s) % 2 ? 3 : 4);
+	if (len > 1)
+		o->buf[hdr_len + ENVELOPE_LEN + 1] = 0xff;
+	total = session_seal(p->cur, o->buf, hdr_len, len, sizeof(o->buf));
+	assert_true(total > 0);
+	via_transmit(o, v, (size_t)total, 0);
+}
+
 /* Malformed messages from a member: they open, so the parser is what stands. */
 static void test_malformed_from_a_member(void **state)
 {
@@ -547,25 +565,19 @@ static void test_malformed_from_a_member(void **state)
 	(void)state;
 	assert_true(via_direct(p, &v));
 	for (unsigned i = 0; i < 20000; i++) {
-		size_t hdr_len = via_header(o, &v, o->buf);
-		size_t len = sim_random(s) % 200;
-		int total;
-
-		for (size_t k = 0; k < len; k++)
-			o->buf[hdr_len + ENVELOPE_LEN + k] = (uint8_t)sim_random(s);
-		/* Never a record or a row that happens to be valid: that is for the next tests. */
-		if (len)
-			o->buf[hdr_len + ENVELOPE_LEN] = (uint8_t)(sim_random(s) % 2 ? 3 : 4);
-		if (len > 1)
-			o->buf[hdr_len + ENVELOPE_LEN + 1] = 0xff;
-		total = session_seal(p->cur, o->buf, hdr_len, len, sizeof(o->buf));
-		assert_true(total > 0);
-		via_transmit(o, &v, (size_t)total, 0);
+		send_nonsense(s, p, &v);
 		if (i % 100 == 0)
 			sim_run(s, 5);
 	}
 	sim_run(s, 1000);
 	assert_true(overlay_counters(s->node[0].o)->rx_malformed > 10000);
+	/* People are told who it is, once. */
+	assert_int_equal(s->node[0].n_events[EV_UNREADABLE], 1);
+	assert_int_equal(sim_events(s, EV_UNREADABLE), 1);
+	sim_run(s, 600000);
+	send_nonsense(s, p, &v);
+	sim_run(s, 1000);
+	assert_int_equal(s->node[0].n_events[EV_UNREADABLE], 2);
 	assert_true(sim_converged(s, NULL));
 	done(s, &w);
 }

@@ -96,7 +96,8 @@ struct peer {
 	struct sync_peer sync;
 	struct rows_peer rows;
 	struct bucket fetches;
-	mono_t notice_at; /* no notice to it before */
+	mono_t notice_at;     /* no notice to it before */
+	mono_t unreadable_at; /* people were told that it sends what cannot be read */
 };
 
 struct notice {
@@ -208,7 +209,7 @@ struct overlay {
 	struct trust_state trust;
 
 	/* Limits of events, and what is counted */
-	struct bucket secret_event, full_event, duplicate_event, differs_event;
+	struct bucket secret_event, full_event, duplicate_event, differs_event, unreadable_event;
 	struct log_limit log;
 	struct overlay_counters count;
 

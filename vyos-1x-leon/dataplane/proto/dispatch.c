@@ -26,6 +26,8 @@
 #include "proto/share/sync.h"
 #include "wire/bytes.h"
 
+#define UNREADABLE_EVERY_MS 600000 /* told of one peer */
+
 /* --- messages --- */
 
 /* PING and PONG say which records and how much of its own row the peer has. */
@@ -116,6 +118,25 @@ static int open_any(struct overlay *o, struct peer *p, uint64_t value,
 	return -ENOKEY;
 }
 
+/*
+ * What opens in a session is from a member that has the secret: it runs another release. Its PONGs
+ * may be what cannot be read, and then it has links and paths where we have none, and sends to who
+ * does not send back. People must be told why.
+ */
+static void unreadable(struct overlay *o, struct peer *p, const uint8_t *msg, size_t len)
+{
+	mono_t now = overlay_now(o);
+
+	o->count.rx_malformed++;
+	if (!mono_is_never(p->unreadable_at) &&
+	    mono_sub_ms(now, p->unreadable_at) < UNREADABLE_EVERY_MS)
+		return;
+	if (!bucket_pass(&o->unreadable_event, now, 10 * NS_PER_S, 60 * NS_PER_S))
+		return;
+	p->unreadable_at = now;
+	overlay_emit(o, EV_UNREADABLE, p->id, NODE_ID_NONE, 0, len ? msg_type_name(msg[0]) : "");
+}
+
 static void session_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
 			  const struct leon_hdr *h, size_t hdr_len, mono_t rx)
 {
@@ -148,7 +169,9 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 		move_heard(o, p, from, counter);
 	err = msg_decode(msg, msg_len, &m);
 	if (err) {
-		o->count.rx_malformed += err != -ENOMSG;
+		/* A kind that is not known is one that a newer release has added: it can wait. */
+		if (err != -ENOMSG)
+			unreadable(o, p, msg, msg_len);
 		return;
 	}
 	o->count.rx_by_type[m.type % array_size(o->count.rx_by_type)]++;
