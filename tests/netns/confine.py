@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs a program as a unit of packaging/systemd would be run, as far as no service manager is
-needed for it: its user and capabilities, no new privileges, and its filter of system calls.
+needed for it: its user and capabilities, no new privileges, the real-time priority that it may
+take, and its filter of system calls.
 
 Usage: confine.py UNIT PROGRAM [ARGUMENT...]. Root only. The user is root or, in place of the
 package's own, which this machine need not have, "nobody". Sets are those of the
@@ -11,6 +12,7 @@ A package lies where every user may read it, a checkout need not. So what anothe
 copied first, to a file system that only this process sees and that ends with it.
 """
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -82,6 +84,16 @@ def capabilities(unit, key):
     return ','.join(['-all', *('+' + w.removeprefix('CAP_').lower() for w in words)])
 
 
+def limit_priority(unit):
+    """As a service manager does: as far as this machine lets it."""
+    wanted = int(settings(unit).get('LimitRTPRIO', ['0'])[-1])
+    if os.geteuid() == 0:
+        try:
+            resource.setrlimit(resource.RLIMIT_RTPRIO, (wanted, wanted))
+        except (ValueError, OSError):
+            pass
+
+
 def is_roots(unit):
     return settings(unit)['User'] == ['root']
 
@@ -112,6 +124,7 @@ def main():
         filter_calls(unit)
         os.execv(program, [program, *arguments])
     os.environ['CONFINED'] = '1'
+    limit_priority(unit)
     command = setpriv(unit)
     this = os.path.abspath(__file__)
     if not is_roots(unit):

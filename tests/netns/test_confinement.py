@@ -89,6 +89,62 @@ def test_everything_works_confined(net):
     wait_for(lambda: 'configuration unchanged' in node.log(), 10)
 
 
+def scheduling(node):
+    """{what the threads do: {(policy, priority), ...}}."""
+    found = {'control': set(), 'worker': set(), 'other': set()}
+    for thread in os.listdir(f'/proc/{node.process.pid}/task'):
+        with open(f'/proc/{node.process.pid}/task/{thread}/comm', encoding='utf-8') as f:
+            kind = 'worker' if f.read().startswith('leon-worker') else 'other'
+        if int(thread) == node.process.pid:
+            kind = 'control'
+        found[kind].add((os.sched_getscheduler(int(thread)) & ~os.SCHED_RESET_ON_FORK,
+                         os.sched_getparam(int(thread)).sched_priority))
+    return found
+
+
+def works(*command):
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
+def may_be_realtime():
+    with open('/proc/sys/kernel/sched_rt_runtime_us', encoding='ascii') as f:
+        return works('chrt', '-r', '2', 'true') and int(f.read()) >= 0
+
+
+@pytest.mark.skipif(not may_be_realtime(), reason='no real-time scheduling here')
+def test_frames_do_not_wait_for_other_programs(net):
+    """Real-time where the unit permits it, the control thread before workers; live. Where this
+    machine is a container that cannot give what the unit says, it is a node run by root."""
+    node = net.node['n0' if works('prlimit', '--rtprio=2', 'true') else 'n1']
+    normal = {(os.SCHED_OTHER, 0)}
+    realtime = {'control': {(os.SCHED_RR, 2)}, 'worker': {(os.SCHED_RR, 1)}, 'other': normal}
+    assert scheduling(node) == realtime
+    assert node.ctl('show', 'statistics')['scheduling'] == 'realtime'
+    system = node.config['system']
+    answer = node.reload(system={**system, 'scheduling': 'normal'})
+    assert answer['changes'] == ['scheduling']
+    assert scheduling(node) == dict.fromkeys(realtime, normal)
+    assert node.ctl('show', 'statistics')['scheduling'] == 'normal'
+    node.reload(system=system)
+    assert scheduling(node) == realtime
+
+
+def test_where_nothing_is_permitted_it_says_so_and_runs(lab):
+    if is_sanitized():
+        pytest.skip('sanitizers need more system calls')
+    net = lab(line_up(2), start=False)
+    confined(net, 'n0')
+    # Like a container: the manager itself may not raise the limit.
+    net.node['n0'].wrapper = ['prlimit', '--rtprio=0:0', 'setpriv',
+                              '--bounding-set=-sys_resource', *net.node['n0'].wrapper]
+    net.start()
+    net.joined()
+    node = net.node['n0']
+    assert node.ctl('show', 'statistics')['scheduling'] == 'normal'
+    assert 'LimitRTPRIO' in node.log()
+    assert set().union(*scheduling(node).values()) == {(os.SCHED_OTHER, 0)}
+
+
 def test_source_interface_needs_no_more(lab):
     if is_sanitized():
         pytest.skip('sanitizers need more system calls')

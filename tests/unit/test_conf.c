@@ -665,6 +665,18 @@ static void differences_are_told_apart(void **state)
 	}
 }
 
+static void scheduling_is_changed_live(void **state)
+{
+	char keys[64];
+
+	(void)state;
+	assert_int_equal(diff("", "'system': { 'scheduling': 'normal' }", keys, sizeof(keys)),
+			 CONF_SCHEDULING);
+	assert_int_equal(diff("", "'system': { 'scheduling': 'realtime' }", keys, sizeof(keys)),
+			 CONF_SAME);
+	assert_string_equal(keys, "");
+}
+
 static void the_list_differs(void **state)
 {
 	char keys[100];
@@ -716,6 +728,7 @@ int main(void)
 		cmocka_unit_test(the_cipher_differs),
 		cmocka_unit_test(wrong_type_does_not_print_the_secret),
 		cmocka_unit_test(differences_are_told_apart),
+		cmocka_unit_test(scheduling_is_changed_live),
 		cmocka_unit_test(the_list_differs),
 		cmocka_unit_test(other_interface_needs_a_restart),
 	};

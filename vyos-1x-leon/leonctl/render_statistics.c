@@ -131,7 +131,8 @@ int render_statistics(struct jsonr_node *root, FILE *out)
 	fprintf(out, "overlay         VNI %s, UDP port %s, %s\n", text_number(root, "vni"),
 		text_number(root, "port"),
 		value_bool(root, "authenticated") ? "pre-shared secret" : "NO pre-shared secret");
-	fprintf(out, "workers         %s\n", text_number(root, "workers"));
+	fprintf(out, "workers         %s, %s scheduling\n", text_number(root, "workers"),
+		text_str(root, "scheduling"));
 	print_offloads(out, jsonr_object(root, "offloads"));
 	print_guard(out, jsonr_object(root, "loop_guard"));
 	fprintf(out, "memory          %s resident, %s in reassembly\n",

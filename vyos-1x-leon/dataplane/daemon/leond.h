@@ -91,7 +91,7 @@ struct leond {
 
 	struct nl *nl;
 	struct nl_monitor *monitor;
-	bool tap_is_open, udp_is_open, workers_run;
+	bool tap_is_open, udp_is_open, workers_run, realtime;
 	struct tap tap;
 	struct udp udp;
 	struct device device;

@@ -39,6 +39,9 @@ struct fwd *fwd_new(const struct fwd_setup *setup);
 uint16_t fwd_slots(const struct fwd *f); /* slots_maximum */
 /* First snapshot must be published before. Starts the threads. 0 or -errno. */
 int fwd_start(struct fwd *f);
+/* The workers run before what is not real-time, with this priority (1 to 99); 0: like all others.
+ * 0 or -errno: not permitted, and some may have it. */
+int fwd_set_realtime(struct fwd *f, int priority);
 /* Stops and joins the threads. */
 void fwd_stop(struct fwd *f);
 void fwd_free(struct fwd *f); /* NULL ok */

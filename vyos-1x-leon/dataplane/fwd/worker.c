@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -257,6 +258,14 @@ static bool is_before(mono_t t)
 	return t.ns && read_clock().ns < t.ns;
 }
 
+/* The kernel lets the real-time threads of one priority take turns of 100 ms. A turn here is one
+ * batch: those of another overlay, or of another queue, that share the processor are next. */
+static void let_others(const struct worker *w)
+{
+	if (atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed))
+		sched_yield();
+}
+
 /*
  * poll() and not epoll: an epoll instance stays on the wait queue of a socket while its worker
  * runs, so that the kernel would call it for each segment sent whose memory it frees (a sixteenth
@@ -296,6 +305,7 @@ void *worker_run(void *arg)
 			run(w, NULL);
 		awake_until = n > 0 || here ? stay_awake(w) : (mono_t){ 0 };
 		rcu_offline(w->fwd->rcu, w->index);
+		let_others(w);
 	}
 	return NULL;
 }

@@ -140,6 +140,7 @@ struct fwd {
 	_Atomic bool shapes_hops;
 	unsigned n_shaped; /* control thread */
 	int event_fd, stop_fd;
+	_Atomic bool realtime;
 	_Atomic int64_t lan_until_ns; /* as the loop guard found; 0: for ever */
 	/* Control thread. */
 	struct keeping_up {

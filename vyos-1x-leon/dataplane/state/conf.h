@@ -159,6 +159,7 @@ enum conf_change {
 	CONF_DATAGRAMS = 1 << 11,    /* parameters, dscp, ecn, fwmark */
 	CONF_POLICY = 1 << 12,	     /* policy */
 	CONF_ACCELERATION = 1 << 13, /* acceleration */
+	CONF_SCHEDULING = 1 << 14,   /* system scheduling */
 	/* Cannot be applied to a running daemon: interface, vni, node-id, port, source-*, whether
 	 * there is a secret, workers, control-socket. */
 	CONF_RESTART = 1 << 15,

@@ -35,13 +35,21 @@ static void write_changes(struct jsonw *w, unsigned changes)
 	static const struct {
 		enum conf_change bit;
 		const char *name;
-	} names[] = { { CONF_PEERS, "peers" },	   { CONF_PROBING, "measurement" },
-		      { CONF_PATHS, "paths" },	   { CONF_FDB, "fdb" },
-		      { CONF_FRAMES, "frames" },   { CONF_DEVICE, "device" },
-		      { CONF_RECORD, "record" },   { CONF_LOG, "log" },
-		      { CONF_MEMBERS, "members" }, { CONF_ROUTES, "routes" },
-		      { CONF_KEYS, "keys" },	   { CONF_DATAGRAMS, "datagrams" },
-		      { CONF_POLICY, "policy" },   { CONF_ACCELERATION, "acceleration" } };
+	} names[] = { { CONF_PEERS, "peers" },
+		      { CONF_PROBING, "measurement" },
+		      { CONF_PATHS, "paths" },
+		      { CONF_FDB, "fdb" },
+		      { CONF_FRAMES, "frames" },
+		      { CONF_DEVICE, "device" },
+		      { CONF_RECORD, "record" },
+		      { CONF_LOG, "log" },
+		      { CONF_MEMBERS, "members" },
+		      { CONF_ROUTES, "routes" },
+		      { CONF_KEYS, "keys" },
+		      { CONF_DATAGRAMS, "datagrams" },
+		      { CONF_POLICY, "policy" },
+		      { CONF_ACCELERATION, "acceleration" },
+		      { CONF_SCHEDULING, "scheduling" } };
 
 	jsonw_array(w, "changes");
 	for (size_t i = 0; i < array_size(names); i++)

@@ -179,6 +179,7 @@ enum command_result show_statistics(struct command *c)
 	jsonw_u64(c->w, "port", d->udp.port);
 	answer_mac(c->w, "mac", d->device.mac);
 	jsonw_u64(c->w, "workers", d->tap.n_queues);
+	jsonw_str(c->w, "scheduling", d->realtime ? "realtime" : "normal");
 	jsonw_u64(c->w, "interface_mtu", d->device.rule.mtu);
 	jsonw_str(c->w, "interface_mtu_source", mtu_source_name(d->device.rule.source));
 	jsonw_bool(c->w, "bridge_port", d->device.bridge_port);

@@ -14,6 +14,7 @@
 #include "daemon/host/locators.h"
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/host/line.h"
+#include "daemon/host/scheduling.h"
 #include "daemon/host/seeds.h"
 #include "daemon/host/senders.h"
 #include "daemon/life/apply.h"
@@ -49,6 +50,8 @@ static void apply_changes(struct leond *d, unsigned changes)
 	}
 	if (changes & (CONF_DEVICE | CONF_PATHS))
 		device_apply_conf(d);
+	if (changes & CONF_SCHEDULING)
+		scheduling_apply_conf(d);
 	if (changes & CONF_ACCELERATION)
 		accelerator_apply_conf(d);
 	if (changes & CONF_ROUTES) {

@@ -26,6 +26,7 @@
 #include "daemon/host/locators.h"
 #include "daemon/host/loop_guard_io.h"
 #include "daemon/host/offload.h"
+#include "daemon/host/scheduling.h"
 #include "daemon/host/seeds.h"
 #include "daemon/host/senders.h"
 #include "daemon/host/source.h"
@@ -248,6 +249,7 @@ static int workers_start(struct leond *d)
 		return r;
 	}
 	d->workers_run = true;
+	scheduling_apply_conf(d);
 	return frames_start(d);
 }
 
