@@ -62,6 +62,40 @@ static void put_next_hops(struct out *o, const char *name, const char *kind, con
 	}
 }
 
+typedef void put_of_queues(struct out *o, const char *name, const char *type, const char *help,
+			   size_t field);
+
+/* What there is of each queue of a kind, `whose`, in the words of the help. */
+static void put_figures(struct out *o, const char *kind, const char *whose, put_of_queues *put)
+{
+	static const struct {
+		const char *name, *type, *what, *more;
+		size_t field;
+	} figure[] = {
+		{ "bytes", "gauge", "Bytes that wait", "",
+		  offsetof(struct fwd_queue, backlog_bytes) },
+		{ "frames_total", "counter", "Frames that waited", "",
+		  offsetof(struct fwd_queue, sent) },
+		{ "wait_seconds_total", "counter", "For how long frames waited", ", added up",
+		  offsetof(struct fwd_queue, waits_us) },
+		{ "marked_total", "counter", "Frames that waited", " and were marked (ECN)",
+		  offsetof(struct fwd_queue, marked) },
+		{ "late_total", "counter", "Frames",
+		  ", of a flow that kept waiting too long, dropped",
+		  offsetof(struct fwd_queue, late) },
+		{ "full_total", "counter", "Frames",
+		  ", of the flow that had most waiting, dropped for want of room",
+		  offsetof(struct fwd_queue, full) },
+	};
+	char name[64], help[128];
+
+	for (size_t i = 0; i < array_size(figure); i++) {
+		snprintf(name, sizeof(name), "%s_%s", kind, figure[i].name);
+		snprintf(help, sizeof(help), "%s %s%s.", figure[i].what, whose, figure[i].more);
+		put(o, name, figure[i].type, help, figure[i].field);
+	}
+}
+
 /* What is sent straight to a node and comes straight from it, in kbit/s. */
 struct node_rates {
 	uint32_t limit, asked, share, received;
@@ -92,21 +126,7 @@ void put_next_hop_queues(struct out *o)
 	put_rates(o, "next_hop_asked_bytes_per_second",
 		  "What the node asks to be sent no more than, by its shaper ingress.",
 		  offsetof(struct node_rates, asked));
-	put_next_hops(o, "next_hop_queue_bytes", "gauge", "Bytes that wait for the node.",
-		      offsetof(struct fwd_queue, backlog_bytes));
-	put_next_hops(o, "next_hop_queue_frames_total", "counter",
-		      "Frames that waited for the node.", offsetof(struct fwd_queue, sent));
-	put_next_hops(o, "next_hop_queue_wait_seconds_total", "counter",
-		      "For how long they waited, added up.", offsetof(struct fwd_queue, waits_us));
-	put_next_hops(o, "next_hop_queue_marked_total", "counter", "Of those, marked (ECN).",
-		      offsetof(struct fwd_queue, marked));
-	put_next_hops(o, "next_hop_queue_late_total", "counter",
-		      "Frames to the node of a flow that kept waiting too long, dropped.",
-		      offsetof(struct fwd_queue, late));
-	put_next_hops(
-		o, "next_hop_queue_full_total", "counter",
-		"Frames to the node of the flow that had most waiting, dropped for want of room.",
-		offsetof(struct fwd_queue, full));
+	put_figures(o, "next_hop_queue", "for the node", put_next_hops);
 	put_gauge(o, "shaper_ingress_bytes_per_second", "Rate of shaper ingress, 0: none.",
 		  o->d->conf->shaper_ingress_kbits * UINT64_C(125));
 	put_rates(o, "sender_share_bytes_per_second",
@@ -152,18 +172,5 @@ void put_queues(struct out *o)
 	put_seconds(o, socket.waits_us);
 	put_sample(o, "socket_wait_seconds_count");
 	put_u64(o, socket.n);
-	put_tiers(o, "queue_tier_bytes", "gauge", "Bytes that wait there, by tier.",
-		  offsetof(struct fwd_queue, backlog_bytes));
-	put_tiers(o, "queue_tier_frames_total", "counter", "Frames that waited there, by tier.",
-		  offsetof(struct fwd_queue, sent));
-	put_tiers(o, "queue_tier_wait_seconds_total", "counter",
-		  "For how long they waited, added up.", offsetof(struct fwd_queue, waits_us));
-	put_tiers(o, "queue_tier_marked_total", "counter", "Of those, marked (ECN).",
-		  offsetof(struct fwd_queue, marked));
-	put_tiers(o, "queue_tier_late_total", "counter",
-		  "Frames of a flow that kept waiting too long, dropped.",
-		  offsetof(struct fwd_queue, late));
-	put_tiers(o, "queue_tier_full_total", "counter",
-		  "Frames of the flow that had most waiting, dropped for want of room.",
-		  offsetof(struct fwd_queue, full));
+	put_figures(o, "queue_tier", "there, by tier", put_tiers);
 }
