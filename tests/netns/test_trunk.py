@@ -70,6 +70,13 @@ class Wire:
         number = self.send(source, vlan)
         return set(self.counts(number, source).values()) == {1}
 
+    def each_once(self, source, vlans):
+        """One in each VLAN, all at the same time."""
+        numbers = [self.send(source, vlan) for vlan in vlans]
+        self.take(0.3)
+        return all(self.copies.get((number, name)) == 1
+                   for number in numbers for name in self.tap if name != source)
+
 
 @pytest.mark.parametrize('tagged_only', [False, True], ids=['trunk', 'no native VLAN'])
 def test_a_tagged_broadcast_does_not_loop(lab, tagged_only):
