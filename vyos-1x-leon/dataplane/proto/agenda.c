@@ -101,10 +101,13 @@ void agenda_row(struct overlay *o, enum row_urgency urgency)
 }
 
 /* Many failures at once (a site of many nodes is cut off) are told by many rows: one run for those
- * of a few milliseconds. */
+ * of a few milliseconds. Among hundreds of nodes rows of one event come for longer, and a run costs
+ * more; the first of them is acted on at once, unless a run was just before. */
 void agenda_paths_now(struct overlay *o)
 {
-	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, FAILURES_MS), overlay_now(o)));
+	int64_t ms = overlay_stretch(o, overlay_stretch(o, FAILURES_MS));
+
+	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, ms), overlay_now(o)));
 }
 
 /* A run costs time in proportion to the square of the members, so the distance grows like that. */
