@@ -412,6 +412,24 @@ static void whoever_is_there_is_found(void **state)
 	nodedb_free(db);
 }
 
+/* One after the other by slot, without this node, those that left and slots that are free. */
+static void other_members_in_order(void **state)
+{
+	struct nodedb *db = nodedb_new(SELF, 10);
+	struct node *n[4], *at = NULL;
+
+	(void)state;
+	assert_null(nodedb_next(db, NULL));
+	for (unsigned i = 0; i < 4; i++)
+		put(db, 20 - i, 1, 1, 0, S(1), &n[i]);
+	nodedb_remove(db, n[0], S(2));
+	nodedb_forget(db, n[2], S(2));
+	assert_ptr_equal(at = nodedb_next(db, at), n[1]);
+	assert_ptr_equal(at = nodedb_next(db, at), n[3]);
+	assert_null(nodedb_next(db, at));
+	nodedb_free(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +449,7 @@ int main(void)
 		cmocka_unit_test(versions_belong_to_keys),
 		cmocka_unit_test(slot_of_a_removed_node_rests),
 		cmocka_unit_test(whoever_is_there_is_found),
+		cmocka_unit_test(other_members_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

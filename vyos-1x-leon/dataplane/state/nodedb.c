@@ -272,6 +272,19 @@ struct node *nodedb_at(struct nodedb *db, uint16_t slot)
 	return &db->slot[slot]->node;
 }
 
+struct node *nodedb_next(struct nodedb *db, const struct node *n)
+{
+	uint32_t slot = n ? n->slot : SLOT_SELF;
+
+	while (++slot < db->n_slots) {
+		struct node *next = nodedb_at(db, (uint16_t)slot);
+
+		if (next && next->state != NODE_LEFT)
+			return next;
+	}
+	return NULL;
+}
+
 struct node *nodedb_add(struct nodedb *db, node_id_t id, mono_t now)
 {
 	struct node *n = nodedb_find(db, id);

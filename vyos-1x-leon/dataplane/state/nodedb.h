@@ -51,6 +51,9 @@ struct node *nodedb_find(struct nodedb *db,
  * is more than a kilobyte, and far from its neighbours. */
 uint16_t nodedb_slot(const struct nodedb *db, node_id_t id);
 struct node *nodedb_at(struct nodedb *db, uint16_t slot); /* NULL where the slot is free */
+/* The other members one after the other, by slot: those that have not left. NULL: the first of all,
+ * and after the last. */
+struct node *nodedb_next(struct nodedb *db, const struct node *n);
 struct node *nodedb_add(struct nodedb *db, node_id_t id,
 			mono_t now);		  /* finds or makes; NULL where full */
 uint16_t nodedb_slots(const struct nodedb *db);	  /* one past the highest slot in use */

@@ -70,12 +70,11 @@ static void add_alternatives(struct leond *d, uint16_t to, struct candidates *li
 	struct path cheapest[ALTERNATIVES_MAX];
 	unsigned n = 0;
 
-	for (uint16_t relay = SLOT_SELF + 1; relay < nodedb_slots(db); relay++) {
-		const struct node *via = nodedb_at(db, relay);
-		struct path p = { .n_hops = 2, .hop = { relay, to } };
+	for (const struct node *via = NULL; (via = nodedb_next(db, via));) {
+		struct path p = { .n_hops = 2, .hop = { via->slot, to } };
 
-		if (!via || relay == to || via->state == NODE_LEFT || pp.maximum_relays == 0 ||
-		    (pp.no_relay && pp.no_relay[relay]))
+		if (via->slot == to || pp.maximum_relays == 0 ||
+		    (pp.no_relay && pp.no_relay[via->slot]))
 			continue;
 		path_evaluate(overlay_latdb(d->overlay), &pp, SLOT_SELF, &p);
 		if (p.cost_us != COST_INFINITE)

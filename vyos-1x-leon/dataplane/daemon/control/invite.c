@@ -74,13 +74,10 @@ static void add_members(struct token *t, struct leond *d, bool private)
 	struct nodedb *db = overlay_nodes(d->overlay);
 	struct overlay_link link;
 
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-
-		if (n && n->state == NODE_REACHABLE && overlay_link(d->overlay, slot, &link) &&
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
+		if (n->state == NODE_REACHABLE && overlay_link(d->overlay, n->slot, &link) &&
 		    link.up && !link.behind_nat)
 			add_endpoint(t, &link.ep, private);
-	}
 }
 
 static void add_known(struct token *t, struct leond *d)

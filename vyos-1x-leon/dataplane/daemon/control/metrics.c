@@ -28,7 +28,7 @@ static void put_per_node(struct out *o, const char *name, const char *type, cons
 			 node_fn fn)
 {
 	put_head(o, name, type, help);
-	for (const struct node *n = NULL; (n = next_node(o, n));)
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));)
 		fn(o, name, n);
 }
 

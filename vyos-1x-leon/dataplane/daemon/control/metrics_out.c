@@ -68,16 +68,3 @@ void put_node_sample(struct out *o, const char *name, const struct node *n)
 	put_label(o, "node_id", node_id_format(n->id, id, sizeof(id)));
 	put_label(o, "name", n->has_record ? n->rec.name : "");
 }
-
-const struct node *next_node(const struct out *o, const struct node *n)
-{
-	struct nodedb *db = overlay_nodes(o->d->overlay);
-	unsigned slot = n ? n->slot : SLOT_SELF;
-
-	while (++slot < nodedb_slots(db)) {
-		n = nodedb_at(db, (uint16_t)slot);
-		if (n && n->state != NODE_LEFT)
-			return n;
-	}
-	return NULL;
-}

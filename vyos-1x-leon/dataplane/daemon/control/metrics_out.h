@@ -25,8 +25,6 @@ void put_gauge(struct out *o, const char *name, const char *help, uint64_t value
 void put_counter(struct out *o, const char *name, const char *help, uint64_t value);
 /* Begins a sample of another member. */
 void put_node_sample(struct out *o, const char *name, const struct node *n);
-/* The first after `n` that has not left, by slots; NULL: the first of all, and after the last. */
-const struct node *next_node(const struct out *o, const struct node *n);
 
 /* metrics_queues.c: what waits before the overlay, and the rates that it waits for. */
 void put_queues(struct out *o);

@@ -53,7 +53,7 @@ static void put_next_hops(struct out *o, const char *name, const char *kind, con
 	struct fwd_queue q;
 
 	put_head(o, name, kind, help);
-	for (const struct node *n = NULL; (n = next_node(o, n));) {
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));) {
 		if (!fwd_hop_kbits(o->d->fwd, n->slot))
 			continue;
 		fwd_queue_hop(o->d->fwd, n->slot, &q);
@@ -104,7 +104,7 @@ struct node_rates {
 static void put_rates(struct out *o, const char *name, const char *help, size_t field)
 {
 	put_head(o, name, "gauge", help);
-	for (const struct node *n = NULL; (n = next_node(o, n));) {
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(o->d->overlay), n));) {
 		const struct node_rates r = { fwd_hop_kbits(o->d->fwd, n->slot),
 					      overlay_asked(o->d->overlay, n->slot),
 					      overlay_share(o->d->overlay, n->slot),

@@ -129,12 +129,8 @@ enum command_result show_acceleration(struct command *c)
 	write_terms(c);
 	write_totals(c, t ? t : &none);
 	jsonw_array(c->w, "nodes");
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-
-		if (n && n->state != NODE_LEFT)
-			write_node(c, n);
-	}
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
+		write_node(c, n);
 	jsonw_end(c->w);
 	return CMD_DONE;
 }

@@ -53,26 +53,16 @@ static bool node_endpoint(struct command *c, const struct node *n, unsigned i, s
 	return i == 0 || (n->has_record && i <= n->rec.n_locators);
 }
 
-static const struct node *other_node(struct command *c, uint16_t slot)
-{
-	const struct node *n = nodedb_at(overlay_nodes(c->d->overlay), slot);
-
-	return n && n->state != NODE_LEFT ? n : NULL;
-}
-
 /* A configured peer that is a member by now is shown as that. */
 static bool is_of_a_node(struct command *c, const struct endpoint *wanted)
 {
+	struct nodedb *db = overlay_nodes(c->d->overlay);
 	struct endpoint ep;
 
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(overlay_nodes(c->d->overlay));
-	     slot++) {
-		const struct node *n = other_node(c, slot);
-
-		for (unsigned i = 0; n && node_endpoint(c, n, i, &ep); i++)
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
+		for (unsigned i = 0; node_endpoint(c, n, i, &ep); i++)
 			if (endpoint_equal(&ep, wanted))
 				return true;
-	}
 	return false;
 }
 
@@ -123,18 +113,15 @@ static void write_problems(struct command *c)
 
 enum command_result show_ipsec(struct command *c)
 {
+	struct nodedb *db = overlay_nodes(c->d->overlay);
+
 	answer_id(c->w, "node_id", c->d->self);
 	answer_age(c->w, "reported_seconds", c->now, c->d->ipsec.at);
 	write_problems(c);
 	jsonw_array(c->w, "endpoints");
 	write_peers(c);
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(overlay_nodes(c->d->overlay));
-	     slot++) {
-		const struct node *n = other_node(c, slot);
-
-		if (n)
-			write_node(c, n);
-	}
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
+		write_node(c, n);
 	jsonw_end(c->w);
 	return CMD_DONE;
 }

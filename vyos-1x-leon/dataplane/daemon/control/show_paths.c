@@ -108,19 +108,15 @@ enum command_result show_paths(struct command *c)
 	answer_id(c->w, "source", c->d->self);
 	answer_call(c->w, "source_name", c->d, c->d->self);
 	jsonw_array(c->w, "paths");
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-
-		const struct gain *gain = overlay_gain(c->d->overlay, slot);
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
+		const struct gain *gain = overlay_gain(c->d->overlay, n->slot);
 		struct gain one = { 0 };
 
-		if (!n || n->state == NODE_LEFT)
-			continue;
 		if (gain) {
 			gain_add(&one, gain, c->now);
 			gain_add(&all, gain, c->now);
 		}
-		write_path(c, n, overlay_choice(c->d->overlay, slot), &one);
+		write_path(c, n, overlay_choice(c->d->overlay, n->slot), &one);
 	}
 	jsonw_end(c->w);
 	write_gain(c, &all);

@@ -151,11 +151,10 @@ enum command_result show_policy(struct command *c)
 	write_terms(c, &c->d->conf->policy);
 	write_counts(c);
 	jsonw_array(c->w, "pairs");
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-		const struct pairing *p = overlay_pair(c->d->overlay, slot);
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
+		const struct pairing *p = overlay_pair(c->d->overlay, n->slot);
 
-		if (n && n->state != NODE_LEFT && p && p->state != PAIR_OFF)
+		if (p && p->state != PAIR_OFF)
 			write_pair(c, n, p);
 	}
 	jsonw_end(c->w);

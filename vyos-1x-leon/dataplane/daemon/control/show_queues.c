@@ -84,11 +84,10 @@ static void write_next_hops(struct command *c)
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 
 	jsonw_array(c->w, "next_hops");
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-		uint32_t kbits = fwd_hop_kbits(c->d->fwd, slot);
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
+		uint32_t kbits = fwd_hop_kbits(c->d->fwd, n->slot);
 
-		if (n && n->state != NODE_LEFT && kbits)
+		if (kbits)
 			write_next_hop(c, n, kbits);
 	}
 	jsonw_end(c->w);
@@ -99,16 +98,15 @@ static void write_senders(struct command *c)
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 
 	jsonw_array(c->w, "senders");
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-		uint32_t kbits = overlay_share(c->d->overlay, slot);
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
+		uint32_t kbits = overlay_share(c->d->overlay, n->slot);
 
-		if (!n || n->state == NODE_LEFT || !kbits)
+		if (!kbits)
 			continue;
 		jsonw_object(c->w, NULL);
 		answer_id(c->w, "node_id", n->id);
 		answer_name(c->w, "name", c->d, n->id);
-		jsonw_u64(c->w, "received_kbits", senders_kbits(c->d, slot));
+		jsonw_u64(c->w, "received_kbits", senders_kbits(c->d, n->slot));
 		jsonw_u64(c->w, "share_kbits", kbits);
 		jsonw_end(c->w);
 	}

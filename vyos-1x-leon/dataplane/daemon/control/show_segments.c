@@ -102,12 +102,9 @@ enum command_result show_segments(struct command *c)
 			write_segment(c, vlan);
 	jsonw_end(c->w);
 	jsonw_array(c->w, "nodes");
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-
-		if (n && n->state != NODE_LEFT && n->has_record)
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));)
+		if (n->has_record)
 			write_node(c, n);
-	}
 	jsonw_end(c->w);
 	return CMD_DONE;
 }

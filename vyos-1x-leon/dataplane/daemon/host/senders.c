@@ -49,19 +49,17 @@ static uint32_t measure(struct leond *d, const struct node *n, mono_t now)
 }
 
 /* All that could send straight to here; the number of them. */
-static unsigned look(struct leond *d, uint16_t n, mono_t now)
+static unsigned look(struct leond *d, mono_t now)
 {
 	struct senders *s = d->senders;
 	unsigned n_senders = 0;
 
-	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
-		const struct node *node = nodedb_at(overlay_nodes(d->overlay), slot);
-
-		if (!node || node->state == NODE_LEFT || !overlay_load(d->overlay, slot))
+	for (const struct node *n = NULL; (n = nodedb_next(overlay_nodes(d->overlay), n));) {
+		if (!overlay_load(d->overlay, n->slot))
 			continue;
-		s->slot[n_senders] = slot;
+		s->slot[n_senders] = n->slot;
 		s->share[n_senders++] =
-			(struct share){ measure(d, node, now), overlay_share(d->overlay, slot) };
+			(struct share){ measure(d, n, now), overlay_share(d->overlay, n->slot) };
 	}
 	return n_senders;
 }
@@ -70,12 +68,11 @@ static void on_look(void *arg, mono_t now)
 {
 	struct leond *d = arg;
 	struct senders *s = d->senders;
-	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
 	unsigned n_senders;
 
 	timer_set(s->timer, mono_add_ms(now, SHARES_EVERY_MS));
-	make_room(s, n);
-	n_senders = look(d, n, now);
+	make_room(s, nodedb_slots(overlay_nodes(d->overlay)));
+	n_senders = look(d, now);
 	shares_divide(&s->shares, s->share, n_senders, d->conf->shaper_ingress_kbits);
 	for (unsigned i = 0; i < n_senders; i++)
 		overlay_set_share(d->overlay, s->slot[i], s->share[i].kbits);

@@ -47,11 +47,9 @@ static void report_status(struct leond *d)
 	unsigned others = 0, reachable = 0;
 	char text[sizeof(d->housekeeping->status)];
 
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct node *n = nodedb_at(db, slot);
-
-		others += n && n->state != NODE_LEFT;
-		reachable += n && n->state == NODE_REACHABLE;
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
+		others++;
+		reachable += n->state == NODE_REACHABLE;
 	}
 	snprintf(text, sizeof(text), "STATUS=%s: %u of %u other nodes reachable%s",
 		 d->conf->interface, reachable, others,
