@@ -5,13 +5,14 @@
     LEON_BUILD=build tests/bench/bench_load.py [--rounds 3] [--seconds 3] [--streams 0 1 4]
                 [--lines [--rates 10 50 200] [--rtts 20 80]
                          [--shaper 95 | --ingress 95 | --automatic] [--backwards]]
-                [--before LEOND] [--congestion cubic] [--json FILE]
+                [--peers NAME...] [--before LEOND] [--congestion cubic] [--json FILE]
 
 On a fast wire (that of bench_fwd.py), or with --lines on lines of so many Mbit/s and this round
 trip whose buffer holds 200 ms and drops what comes last. LEON, not sealed and sealed, beside kernel
-VXLAN and no encapsulation; --before takes another leond along, as of the commit before. Rounds are
-interleaved and take turns in who comes first. Everything shares this machine's cores: what counts
-is the ratio to the same variant when idle, and to the others of the same run.
+VXLAN and no encapsulation; --peers takes other overlays along (peers.py, `.ci/deps bench`),
+--before another leond, as of the commit before. Rounds are interleaved and take turns in who comes
+first. Everything shares this machine's cores: what counts is the ratio to the same variant when
+idle, and to the others of the same run.
 """
 import argparse
 import json
@@ -27,6 +28,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../netns'))
 
 import ns  # noqa: E402
+import peers  # noqa: E402
 from bench_fwd import cpu_seconds, machine, number, wire  # noqa: E402
 from node import Node, wait_for  # noqa: E402
 from wan import Wan, ip4  # noqa: E402
@@ -42,7 +44,8 @@ CLEAR = {'encryption': {'disable': True}}
 LEON = {'leon': (CLEAR, False), 'leon-sealed': (SECRET, False),
         'before': (CLEAR, True), 'before-sealed': (SECRET, True)}
 NAMES = {'none': 'no encapsulation', 'vxlan': 'kernel VXLAN', 'leon': 'LEON',
-         'leon-sealed': 'LEON sealed', 'before': 'LEON before', 'before-sealed': 'before, sealed'}
+         'leon-sealed': 'LEON sealed', 'before': 'LEON before', 'before-sealed': 'before, sealed',
+         **{name: name for name in peers.PEERS}}
 
 
 class Net:
@@ -60,6 +63,8 @@ class Net:
         for i, (variant, (extra, is_before)) in enumerate(LEON.items()):
             if not is_before or arguments.before:
                 self._leon(variant, i, extra, arguments.before if is_before else None)
+        for i, name in enumerate(arguments.peers):
+            self._peer(name, i)
 
     def _vxlan(self):
         ends = ((self.a, *self.source), (self.b, *self.source[::-1]))
@@ -85,6 +90,13 @@ class Net:
         self.nodes += pair
         self.node[variant] = pair
         self.address[variant] = f'10.7.{i}.2'
+
+    def _peer(self, name, i):
+        inner = (f'10.8.{i}.1', f'10.8.{i}.2')
+        runs, why = peers.start(self, name, self.directory, inner, self.source)
+        if not runs:
+            raise RuntimeError(f'{name}: {why}')
+        self.address[name] = inner[1]
 
     def settle(self):
         for variant, (one, other) in self.node.items():
@@ -273,6 +285,8 @@ def main():
                         help="the same as the rate inwards, of the end that gets the bulk alone")
     parser.add_argument('--automatic', action='store_true', help='LEON finds the rate by itself')
     parser.add_argument('--backwards', action='store_true', help='bulk comes from the other end')
+    parser.add_argument('--peers', nargs='+', default=[], choices=peers.PEERS,
+                        help='other overlays to take along')
     parser.add_argument('--before', help='another leond to take along')
     parser.add_argument('--congestion', default='cubic', help="TCP's, of the bulk streams")
     parser.add_argument('--json', help='file for all figures')

@@ -2,8 +2,9 @@
 """Other overlays between the two hosts of a benchmark, for figures of the same run: each as Debian
 packages it, without a cipher where it can do without. A peer that is not installed is left out.
 
-Every start_NAME(net, words) brings up one between net.a and net.b, whose addresses on the wire are
-WIRE, with the addresses `words.inner` on its interfaces. Programs die with their namespaces.
+Every start_NAME(net, place) brings up one between net.a and net.b, whose addresses on the wire are
+`place.wire`, with the addresses `place.inner` on its interfaces. Programs die with their
+namespaces.
 """
 import os
 import shutil
@@ -20,6 +21,7 @@ class Place:
     """Where a peer may put things: a directory of its own, and the addresses on its interfaces."""
     directory: str
     inner: tuple
+    wire: tuple = WIRE
     mtu: int = 1400
 
     def write(self, name, text, mode=0o600):
@@ -56,7 +58,7 @@ def start_n2n(net, place):
     launch(net.a, place, 'supernode', 'supernode', '-l', 7654)
     for space, inner, i in zip((net.a, net.b), place.inner, (1, 2)):
         launch(space, place, f'edge{i}', 'edge', '-d', 'n2n0', '-a', inner, '-c', 'bench',
-               '-k', KEY, '-l', f'{WIRE[0]}:7654', '-m', f'02:6e:00:00:00:0{i}', '-M', place.mtu)
+               '-k', KEY, '-l', f'{place.wire[0]}:7654', '-m', f'02:6e:00:00:00:0{i}', '-M', place.mtu)
 
 
 def start_tinc(net, place):
@@ -64,8 +66,8 @@ def start_tinc(net, place):
     for i, name in enumerate(names):
         place.write(f'{name}/tinc.conf', f'Name={name}\nMode=switch\nInterface=tinc0\n'
                     'DeviceType=tap\nAddressFamily=ipv4\nPingTimeout=10\n'
-                    f'BindToAddress={WIRE[i]}\nConnectTo={names[1 - i]}\n')
-        place.write(f'{name}/hosts/{name}', f'Address={WIRE[i]}\nCipher=none\nDigest=none\n'
+                    f'BindToAddress={place.wire[i]}\nConnectTo={names[1 - i]}\n')
+        place.write(f'{name}/hosts/{name}', f'Address={place.wire[i]}\nCipher=none\nDigest=none\n'
                     'Compression=0\n')
         subprocess.run(['tincd', '-c', os.path.join(place.directory, name), '-K', '2048'],
                        input='\n\n\n', text=True, capture_output=True, check=True)
@@ -88,8 +90,8 @@ def start_fastd(net, place):
     for i, (space, inner) in enumerate(zip((net.a, net.b), place.inner)):
         path = place.write(f'fastd{i}.conf', f'''
             interface "fastd0"; mode tap; method "null"; mtu {place.mtu};
-            bind {WIRE[i]}:10000; secret "{keys[i][0]}";
-            peer "other" {{ key "{keys[1 - i][1]}"; remote {WIRE[1 - i]}:10000; }}''')
+            bind {place.wire[i]}:10000; secret "{keys[i][0]}";
+            peer "other" {{ key "{keys[1 - i][1]}"; remote {place.wire[1 - i]}:10000; }}''')
         launch(space, place, f'fastd{i}', 'fastd', '-c', path)
         address(space, 'fastd0', inner)
 
@@ -97,7 +99,7 @@ def start_fastd(net, place):
 def start_openvpn(net, place):
     for i, (space, inner) in enumerate(zip((net.a, net.b), place.inner)):
         launch(space, place, f'openvpn{i}', 'openvpn', '--dev', 'ovpn0', '--dev-type', 'tap',
-               '--proto', 'udp', '--local', WIRE[i], '--remote', WIRE[1 - i], '--port', 11940,
+               '--proto', 'udp', '--local', place.wire[i], '--remote', place.wire[1 - i], '--port', 11940,
                '--cipher', 'none', '--auth', 'none', '--tun-mtu', place.mtu, '--nice', 0)
         address(space, 'ovpn0', inner)
 
@@ -116,9 +118,9 @@ def start_nebula(net, place):
                       '{am_lighthouse: true}')
         path = place.write(f'n{i}.yml', f'''
 pki: {{ca: {directory}/ca.crt, cert: {directory}/n{i}.crt, key: {directory}/n{i}.key}}
-static_host_map: {{"{place.inner[other]}": ["{WIRE[other]}:4242"]}}
+static_host_map: {{"{place.inner[other]}": ["{place.wire[other]}:4242"]}}
 lighthouse: {lighthouse}
-listen: {{host: {WIRE[i]}, port: 4242, batch: 64, read_buffer: 10485760, write_buffer: 10485760}}
+listen: {{host: {place.wire[i]}, port: 4242, batch: 64, read_buffer: 10485760, write_buffer: 10485760}}
 tun: {{dev: nebula0, mtu: {place.mtu}, tx_queue: 1000}}
 firewall:
   outbound: [{{port: any, proto: any, host: any}}]
@@ -140,7 +142,7 @@ def start_wireguard_go(net, place):
                'wireguard-go', '-f', name)
         address(space, name, inner, place.mtu)
         words = ('wg', 'set', name, 'listen-port', 51820, 'private-key', keys[i][0], 'peer',
-                 keys[1 - i][1], 'allowed-ips', '0.0.0.0/0', 'endpoint', f'{WIRE[1 - i]}:51820')
+                 keys[1 - i][1], 'allowed-ips', '0.0.0.0/0', 'endpoint', f'{place.wire[1 - i]}:51820')
         end = time.monotonic() + 10
         while space.run(*words, check=False).returncode:
             if time.monotonic() > end:
@@ -159,12 +161,12 @@ PEERS = {
 }
 
 
-def start(net, name, directory, inner):
+def start(net, name, directory, inner, wire=WIRE):
     """True where the peer runs; False, and why, where it is not installed or does not start."""
     _, program, begin = PEERS[name]
     if not shutil.which(program):
         return False, f'{program} is not installed'
-    place = Place(os.path.join(directory, name), inner)
+    place = Place(os.path.join(directory, name), inner, wire)
     os.mkdir(place.directory)
     try:
         begin(net, place)
