@@ -183,11 +183,10 @@ class Site:
 def refuse(space, device, *hooks, again=False):
     """What passes there, in and out, is dropped, and nobody is told. again: and no more what was
     refused before."""
-    chains = ''.join(f'''
-            chain {hook} {{ type filter hook {hook} device "{device}" priority 0; policy drop; }}'''
-                     for hook in hooks)
+    rule = 'type filter hook {} device "{}" priority 0; policy drop;'
+    chains = '\n'.join(f'chain {hook} {{ {rule.format(hook, device)} }}' for hook in hooks)
     no_more = f'delete table netdev cut-{device}\n' if again else ''
-    space.run('nft', '-f', '-', input=f'{no_more}table netdev cut-{device} {{{chains}\n}}')
+    space.run('nft', '-f', '-', input=f'{no_more}table netdev cut-{device} {{\n{chains}\n}}')
 
 
 def accept(space, device):
