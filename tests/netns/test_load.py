@@ -61,3 +61,44 @@ def test_the_rate_of_a_line_is_found_and_followed(lab):
         bulk.stop()
     assert n0.reload(shaper=None)['verdict'] == 'applied'
     assert line()['limit_kbits'] is None and line()['automatic'] is False
+
+
+def test_a_line_that_falls_to_a_fifth_is_followed(lab):
+    """With a limit, and where it fell while nobody sent and no limit is known any more."""
+    net = lab(line_up(2, config={**PATIENT, 'shaper': {'automatic': True}}, rtt_ms_default=20))
+    net.joined()
+    net.settle_hosts('n0', 'n1')
+    n0 = net.node['n0']
+
+    def set_line(kbits):
+        net.wan.both('n0', 'n1', rate_kbit=kbits, queue_us=QUEUE_US)
+
+    def carries(least, most):
+        line = n0.show('queues')['line']
+        return least < (line['limit_kbits'] or 0) < most and line['queue_us'] < 40000
+
+    def bulk():
+        return Bulk(net.host['n0'].namespace, net.host['n1'].namespace, net.host['n1'].ip4, streams=4)
+    set_line(50000)
+    sending = bulk()
+    try:
+        wait_for(lambda: carries(25000, 55000), 60, 'the limit of a line of 50 Mbit/s')
+        set_line(10000)
+        wait_for(lambda: carries(6000, 12500), 60, 'that of one of 10, and a short queue')
+    finally:
+        sending.stop()
+    # Another one of 50, not shaped, whose rate is what the link remembers.
+    assert n0.reload(shaper=None)['verdict'] == 'applied'
+    set_line(50000)
+    sending = bulk()
+    try:
+        wait_for(lambda: sending.received > 10 << 20, 60, '10 MB')
+    finally:
+        sending.stop()
+    set_line(10000)
+    assert n0.reload(shaper={'automatic': True})['verdict'] == 'applied'
+    sending = bulk()
+    try:
+        wait_for(lambda: carries(6000, 12500), 60, 'the limit of 10 Mbit/s, found anew')
+    finally:
+        sending.stop()

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A line of the Internet for tests, in steps of a millisecond: a rate, a round trip, a buffer that
- * drops what comes last; bulk of ours, as a TCP that halves nothing but falls to seven tenths where
- * something was lost; traffic of others in the same buffer; and a PING each 90 to 110 ms, as LEON
- * sends them, or when it is asked for, whose answer says what link_load.h asks for. Traffic is a
- * fluid of datagrams of 1,428 bytes.
+ * drops what comes last; bulk of ours; traffic of others in the same buffer; and a PING each 90 to
+ * 110 ms, as LEON sends them, or when it is asked for, whose answer says what link_load.h asks for.
+ * Traffic is a fluid of datagrams of 1,428 bytes.
+ *
+ * Bulk is a number of TCP connections (CUBIC, RFC 9438) taken together: what is on its way is no
+ * more than their window, which grows with what is acknowledged and is cut where something was
+ * lost, a round trip after that. Beside a limit it waits in a queue of ours with CoDel (RFC 8289),
+ * as in leond, so what is sent is less than the limit where the window is too small for it.
  */
 #pragma once
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,7 +22,26 @@
 
 #define LINE_DATAGRAM 1428
 #define LINE_PINGS    64
-#define LINE_SKEW_PPM 50 /* between the clocks of both ends */
+#define LINE_SKEW_PPM 50   /* between the clocks of both ends */
+#define LINE_FUTURE   2048 /* ms; no round trip is longer */
+
+/* TCP connections, together. */
+struct line_tcp {
+	unsigned streams;	   /* set by the test; 0: this is no TCP */
+	double window, under_way;  /* bytes */
+	double acked[LINE_FUTURE]; /* what is known in that millisecond of what arrived */
+	double lost[LINE_FUTURE];  /* and of what did not */
+	double most;		   /* of the window, before it was cut */
+	bool slow_start_over;
+	int64_t cut_ms, next_cut_ms, sent_ms;
+};
+
+/* CoDel in the queue of ours. */
+struct line_codel {
+	bool above, dropping;
+	double drop_ms; /* due, where it drops; else when it begins to */
+	unsigned count;
+};
 
 struct line {
 	/* Set by the test. */
@@ -26,12 +50,15 @@ struct line {
 	double back_ms;	    /* a queue on the way back */
 	double others_kbits;
 	double wants_kbits;    /* ours: no more than this */
-	uint32_t shaped_kbits; /* 0: as TCP likes */
+	uint32_t shaped_kbits; /* 0: no limit */
 	/* What is. */
-	int64_t ms, cut_ms, ping_ms;
+	int64_t ms, ping_ms;
+	double held;		    /* bytes that wait for the limit */
 	double queue, queue_others; /* bytes */
-	double window;
+	struct line_tcp tcp, tcp_others;
+	struct line_codel codel;
 	double sent, delivered, lost, back; /* bytes of ours */
+	double loses;			    /* part of what comes in this millisecond */
 	unsigned seed;
 	struct line_ping {
 		int64_t sent_ms, arrives_ms, answer_ms;
@@ -50,34 +77,153 @@ static inline double line_queue_ms(const struct line *l)
 	return (l->queue + l->queue_others) * 8 / l->kbits;
 }
 
-static inline double line_noise(struct line *l)
+static inline double line_random(struct line *l)
 {
 	l->seed = l->seed * 1664525 + 1013904223;
-	return (l->seed >> 8) / (double)(1 << 24) * l->jitter_ms;
+	return (l->seed >> 8) / (double)(1 << 24);
 }
 
-/* Bytes that ours sends in this millisecond: in flight is what the round trip holds. */
+/* --- TCP --- */
+
+static inline double *line_future(double *at, const struct line *l, double ms)
+{
+	return &at[(l->ms + (int64_t)ms) % LINE_FUTURE];
+}
+
+/* Without the PINGs' noise. */
+static inline double line_rtt_ms(const struct line *l)
+{
+	return max_of(1.0, l->base_ms + l->back_ms + line_queue_ms(l));
+}
+
+/* The sender hears of it a round trip after that. */
+static inline void line_tcp_loses(struct line *l, struct line_tcp *t, double bytes)
+{
+	*line_future(t->lost, l, line_rtt_ms(l)) += bytes;
+}
+
+static inline void line_tcp_begin(struct line *l, struct line_tcp *t)
+{
+	t->window = 10.0 * t->streams * LINE_DATAGRAM;
+	t->slow_start_over = false;
+	t->sent_ms = l->ms;
+}
+
+/* Each connection that lost something has seven tenths of its window left. */
+static inline void line_tcp_cut(struct line *l, struct line_tcp *t, double lost)
+{
+	double of_them = min_of(1.0, ceil(lost / LINE_DATAGRAM) / t->streams);
+
+	t->slow_start_over = true;
+	t->most = t->window;
+	t->window *= 1 - .3 * of_them;
+	t->cut_ms = l->ms;
+	t->next_cut_ms = l->ms + (int64_t)(of_them * line_rtt_ms(l));
+}
+
+/* CUBIC: C is .4 datagrams for the third power of a second, for each connection. */
+static inline void line_tcp_grow(struct line *l, struct line_tcp *t, double acked)
+{
+	double c = .4 * t->streams * LINE_DATAGRAM;
+	double s = ((double)(l->ms - t->cut_ms) + line_rtt_ms(l)) / 1000;
+	double k = cbrt(t->most * .3 / c), goal = t->most + c * pow(s - k, 3);
+	double reno = acked * .53 * t->streams * LINE_DATAGRAM / t->window;
+
+	if (!t->slow_start_over)
+		t->window += acked;
+	else
+		t->window +=
+			max_of(reno, min_of((goal - t->window) * acked / t->window, acked / 2));
+}
+
+static inline double line_tcp_offers(struct line *l, struct line_tcp *t, double wants)
+{
+	double *acked = line_future(t->acked, l, 0), *lost = line_future(t->lost, l, 0);
+	double most, bytes;
+
+	/* After a pause it begins anew. */
+	if (t->window == 0 || l->ms - t->sent_ms > 1000)
+		line_tcp_begin(l, t);
+	t->under_way = max_of(0.0, t->under_way - *acked - *lost);
+	if (*lost > 0 && l->ms >= t->next_cut_ms)
+		line_tcp_cut(l, t, *lost);
+	t->window = max_of(t->window, 2.0 * t->streams * LINE_DATAGRAM);
+	/* What is not used does not grow. */
+	if (t->under_way + *acked + 2 * LINE_DATAGRAM >= t->window)
+		line_tcp_grow(l, t, *acked);
+	most = 2 * (*acked + LINE_DATAGRAM);
+	*acked = *lost = 0;
+	bytes = max_of(0.0, min_of(min_of(most, wants), t->window - t->under_way));
+	t->under_way += bytes;
+	if (bytes > 0)
+		t->sent_ms = l->ms;
+	return bytes;
+}
+
+/* --- the limit --- */
+
+/* Drops a datagram now and then while what comes first has waited for more than 5 ms, as CoDel. */
+static inline void line_codel(struct line *l)
+{
+	struct line_codel *c = &l->codel;
+	double target = max_of(5.0, 2 * LINE_DATAGRAM * 8.0 / l->shaped_kbits);
+	double interval = max_of(100.0, 4 * target);
+
+	if (l->held * 8 / l->shaped_kbits < target) {
+		c->above = c->dropping = false;
+		return;
+	}
+	if (!c->above) {
+		c->above = true;
+		c->count = l->ms - c->drop_ms < 16 * interval && c->count > 2 ? c->count - 2 : 1;
+		c->drop_ms = (double)l->ms + interval;
+		return;
+	}
+	if ((double)l->ms < c->drop_ms)
+		return;
+	l->held -= LINE_DATAGRAM;
+	line_tcp_loses(l, &l->tcp, LINE_DATAGRAM);
+	c->drop_ms += interval / sqrt(c->count++);
+}
+
+/* Bytes of ours that go to the line in this millisecond. */
 static inline double line_offers(struct line *l)
 {
-	double rtt_ms = l->base_ms + l->back_ms + line_queue_ms(l);
-	double most = l->wants_kbits / 8, under_way = l->queue + l->kbits / 8 * l->base_ms;
+	double bytes = l->wants_kbits / 8, most;
 
-	if (l->shaped_kbits)
-		return min_of(most, l->shaped_kbits / 8.0);
-	l->window = max_of(l->window, 20.0 * LINE_DATAGRAM);
-	l->window += min_of(l->window, 400.0 * LINE_DATAGRAM) / rtt_ms;
-	most = min_of(most, l->window - under_way + l->kbits / 8);
-	most = min_of(most, l->kbits / 4);
-	return max_of(0.0, most);
+	if (l->tcp.streams)
+		bytes = line_tcp_offers(l, &l->tcp, bytes);
+	l->held += bytes;
+	if (!l->shaped_kbits) {
+		bytes = l->held;
+		l->held = 0;
+		return bytes;
+	}
+	/* It holds a megabyte, and no more of what obeys nobody. */
+	if (l->held > 1 << 20) {
+		line_tcp_loses(l, &l->tcp, l->held - (1 << 20));
+		l->held = 1 << 20;
+	}
+	most = min_of(l->held, l->shaped_kbits / 8.0);
+	l->held -= most;
+	line_codel(l);
+	return most;
+}
+
+/* --- PINGs --- */
+
+static inline double line_noise(struct line *l)
+{
+	return line_random(l) * l->jitter_ms;
 }
 
 static inline void line_ping(struct line *l)
 {
 	struct line_ping *p = &l->ping[(l->first + l->n) % LINE_PINGS];
 
-	l->seed = l->seed * 1664525 + 1013904223;
-	l->ping_ms = l->ms + 90 + (l->seed >> 8) % 21;
-	if (l->n == LINE_PINGS)
+	l->ping_ms = l->ms + 90 + (int64_t)(line_random(l) * 21);
+	/* It is lost as all else is where the buffer is full. */
+	if (l->n == LINE_PINGS || line_random(l) < l->loses)
 		return;
 	l->n++;
 	p->sent_ms = l->ms;
@@ -94,16 +240,18 @@ static inline void line_step(struct line *l)
 	double ours = line_offers(l), others = l->others_kbits / 8, all, goes, share;
 	double room = l->buffer_ms * l->kbits / 8 - l->queue - l->queue_others;
 
+	if (l->tcp_others.streams)
+		others = line_tcp_offers(l, &l->tcp_others, others);
 	l->sent += ours;
+	l->loses = 0;
 	if (ours + others > room && ours + others > 0) {
 		share = max_of(room, 0.0) / (ours + others);
 		l->lost += ours * (1 - share);
+		line_tcp_loses(l, &l->tcp, ours * (1 - share));
+		line_tcp_loses(l, &l->tcp_others, others * (1 - share));
 		ours *= share;
 		others *= share;
-		if (!l->shaped_kbits && l->ms >= l->cut_ms) {
-			l->window *= .7;
-			l->cut_ms = l->ms + (int64_t)(l->base_ms + l->buffer_ms);
-		}
+		l->loses = 1 - share;
 	}
 	l->queue += ours;
 	l->queue_others += others;
@@ -113,6 +261,9 @@ static inline void line_step(struct line *l)
 	l->queue -= goes * share;
 	l->queue_others -= goes * (1 - share);
 	l->delivered += goes * share;
+	share *= goes;
+	*line_future(l->tcp.acked, l, max_of(1.0, l->base_ms + l->back_ms)) += share;
+	*line_future(l->tcp_others.acked, l, max_of(1.0, l->base_ms + l->back_ms)) += goes - share;
 	for (unsigned i = 0; i < l->n; i++) {
 		struct line_ping *p = &l->ping[(l->first + i) % LINE_PINGS];
 

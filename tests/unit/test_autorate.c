@@ -25,6 +25,7 @@ struct site {
 	unsigned waits[CLASSES]; /* ms of the queue, by tenths */
 	double delivered;
 	unsigned shaped; /* steps with a limit */
+	bool manual;	 /* without `shaper automatic` */
 };
 
 static struct site site(double kbits, double base_ms)
@@ -33,7 +34,9 @@ static struct site site(double kbits, double base_ms)
 				    .buffer_ms = 200,
 				    .base_ms = base_ms,
 				    .jitter_ms = .5,
-				    .wants_kbits = PLENTY } };
+				    .wants_kbits = PLENTY,
+				    .tcp.streams = 16,
+				    .tcp_others.streams = 8 } };
 
 	link_load_reset(&s.load);
 	autorate_reset(&s.rate);
@@ -50,7 +53,9 @@ static void step(struct site *s)
 	s->in.ours = s->load.there.ours;
 	s->in.rtt_us = (uint32_t)s->load.idle_us;
 	s->in.jitter_us = link_load_jitter(&s->load);
-	s->in.backlog = s->line.shaped_kbits && s->line.wants_kbits > s->line.shaped_kbits;
+	s->in.backlog = s->line.held >= LINE_DATAGRAM;
+	if (s->manual)
+		return;
 	s->line.shaped_kbits = autorate_step(&s->rate, &s->in, line_now(&s->line));
 	if (autorate_asks(&s->rate, line_now(&s->line)))
 		line_ping(&s->line);
@@ -101,6 +106,18 @@ static void say(const char *what, const struct site *s)
 	       (unsigned)s->rate.yielded);
 }
 
+/* Five seconds of it idle, ten beside bulk. */
+static struct site loaded_site(double kbits, double base_ms)
+{
+	struct site s = site(kbits, base_ms);
+
+	s.line.wants_kbits = 0;
+	run(&s, 5000);
+	s.line.wants_kbits = PLENTY;
+	run(&s, 10000);
+	return s;
+}
+
 static void short_queues_and_a_full_line(void **state)
 {
 	static const double kbits[] = { 1000, 10000, 50000, 200000 }, base[] = { 5, 20, 80, 200 };
@@ -128,54 +145,100 @@ static void a_line_that_changes_is_followed(void **state)
 
 	(void)state;
 	for (unsigned k = 0; k < array_size(base); k++) {
-		struct site s = site(50000, base[k]);
+		struct site s = loaded_site(50000, base[k]);
 
-		s.line.wants_kbits = 0;
-		run(&s, 5000);
-		s.line.wants_kbits = PLENTY;
-		run(&s, 10000);
 		for (unsigned i = 0; i < 10; i++) {
 			s.line.kbits = 25000;
 			run(&s, 3000);
 			run(&s, 2000);
 			say("halved", &s);
-			assert_true(p(&s, 99) <= 15);
+			assert_true(p(&s, 99) <= 15 + base[k] / 8);
 			assert_true(s.delivered >= .85 * s.line.kbits);
 			run(&s, (int64_t)(i * 137));
 			s.line.kbits = 50000;
 			run(&s, 3000);
 			run(&s, 2000);
 			say("doubled", &s);
-			assert_true(s.delivered >= .85 * s.line.kbits);
+			/* TCP itself takes its time where round trips are long. */
+			assert_true(s.delivered >= .85 * s.line.kbits ||
+				    s.rate.kbits >= .9 * s.line.kbits);
 			run(&s, (int64_t)(i * 59));
 		}
 	}
 }
 
+static void assert_followed(struct site *s, const char *what)
+{
+	run(s, 3000);
+	run(s, 2000);
+	say(what, s);
+	assert_true(p(s, 99) <= 15 + s->line.base_ms / 8 + 60e3 / s->line.kbits);
+	assert_true(s->delivered >= .85 * s->line.kbits);
+	assert_in_range(s->rate.kbits, .85 * s->line.kbits, 1.2 * s->line.kbits);
+	assert_int_equal(s->rate.yielded, 0);
+}
+
 /* To any part of it, at any moment. */
 static void a_line_that_falls_is_followed(void **state)
 {
-	static const double part[] = { .3, .5, .7, .85 };
+	static const double part[] = { .1, .2, .3, .5, .7, .85 };
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(part); i++) {
-		struct site s = site(50000, 40);
+		struct site s = loaded_site(50000, 40);
 
-		s.line.wants_kbits = 0;
-		run(&s, 5000);
-		s.line.wants_kbits = PLENTY;
-		run(&s, 10000);
 		for (unsigned k = 0; k < 40; k++) {
 			s.line.kbits = 50000 * part[i];
-			run(&s, 3000);
-			run(&s, 2000);
-			if (p(&s, 99) > 15 || s.delivered < .85 * s.line.kbits)
-				say("fell", &s);
-			assert_true(p(&s, 99) <= 15);
-			assert_true(s.delivered >= .85 * s.line.kbits);
+			assert_followed(&s, "fell");
 			s.line.kbits = 50000;
-			run(&s, 6000 + k * 37);
+			run(&s, 12000 + k * 37);
 		}
+	}
+}
+
+/* A fall to a fifth or a tenth, and another one after it. */
+static void a_line_that_falls_far_is_followed(void **state)
+{
+	static const double to[][3] = { { 50000, 10000, 2000 },
+					{ 200000, 20000, 2000 },
+					{ 20000, 2000, 1000 } };
+	static const double base[] = { 20, 80 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(to) * array_size(base); i++) {
+		for (unsigned ms = 0; ms < 1000; ms += 90) {
+			struct site s = loaded_site(to[i / 2][0], base[i % 2]);
+
+			/* No window is less than two datagrams. */
+			s.line.tcp.streams = 4;
+			for (unsigned k = 1; k < 3; k++) {
+				run(&s, ms);
+				s.line.kbits = to[i / 2][k];
+				assert_followed(&s, "fell far");
+			}
+		}
+	}
+}
+
+/* It fell while nothing was sent, and no limit was known before. */
+static void a_line_that_was_faster_is_found(void **state)
+{
+	static const double to[][2] = { { 50000, 10000 }, { 200000, 20000 }, { 20000, 2000 } };
+	static const double base[] = { 20, 80 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(to) * array_size(base); i++) {
+		struct site s = site(to[i / 2][0], base[i % 2]);
+
+		s.manual = true;
+		run(&s, 20000);
+		s.line.wants_kbits = 0;
+		run(&s, 15000);
+		s.line.kbits = to[i / 2][1];
+		s.manual = false;
+		run(&s, 1000);
+		s.line.wants_kbits = PLENTY;
+		assert_followed(&s, "was faster");
 	}
 }
 
@@ -325,18 +388,39 @@ static void a_queue_of_others_is_not_drained_for_ever(void **state)
 	s.line.wants_kbits = PLENTY;
 	run(&s, 10000);
 	assert_true(s.shaped > 0);
-	s.line.others_kbits = 25000;
+	s.line.others_kbits = PLENTY;
 	run(&s, 15000);
 	assert_true(s.rate.yielded > 0);
 	run(&s, 60000);
 	say("beside others", &s);
 	assert_true(s.delivered >= .25 * s.line.kbits);
 	s.line.others_kbits = 0;
-	run(&s, 60000);
+	run(&s, 90000);
 	run(&s, 30000);
 	say("alone again", &s);
 	assert_true(s.delivered >= .9 * s.line.kbits);
 	assert_true(p(&s, 99) <= 15);
+}
+
+/* A stream that does not use the limit is not held back because others fill the line. */
+static void a_stream_beside_others_goes_on(void **state)
+{
+	static const double kbits[] = { 1000, 3000, 8000 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits); i++) {
+		struct site s = loaded_site(20000, 20);
+
+		s.line.tcp.streams = 0;
+		s.line.wants_kbits = kbits[i];
+		run(&s, 10000);
+		s.line.others_kbits = PLENTY;
+		for (unsigned k = 0; k < 600; k++) {
+			run(&s, 100);
+			assert_true(!s.line.shaped_kbits || s.line.shaped_kbits > kbits[i]);
+		}
+		say("stream beside others", &s);
+	}
 }
 
 /* What was found is kept over a pause, and forgotten after a long one. */
@@ -369,6 +453,8 @@ int main(void)
 		cmocka_unit_test(short_queues_and_a_full_line),
 		cmocka_unit_test(a_line_that_changes_is_followed),
 		cmocka_unit_test(a_line_that_falls_is_followed),
+		cmocka_unit_test(a_line_that_falls_far_is_followed),
+		cmocka_unit_test(a_line_that_was_faster_is_found),
 		cmocka_unit_test(no_collapse),
 		cmocka_unit_test(a_longer_way_is_no_queue),
 		cmocka_unit_test(bulk_of_others_before),
@@ -376,6 +462,7 @@ int main(void)
 		cmocka_unit_test(found_within_two_seconds),
 		cmocka_unit_test(fast_lines_are_left_alone),
 		cmocka_unit_test(a_queue_of_others_is_not_drained_for_ever),
+		cmocka_unit_test(a_stream_beside_others_goes_on),
 		cmocka_unit_test(pauses),
 	};
 

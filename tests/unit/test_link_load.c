@@ -20,9 +20,12 @@ struct link {
 
 static struct link slow_line(void)
 {
-	struct link k = {
-		.line = { .kbits = 10000, .buffer_ms = 200, .base_ms = 20, .jitter_ms = 1 }
-	};
+	struct link k = { .line = { .kbits = 10000,
+				    .buffer_ms = 200,
+				    .base_ms = 20,
+				    .jitter_ms = 1,
+				    .tcp.streams = 4,
+				    .tcp_others.streams = 4 } };
 
 	link_load_reset(&k.load);
 	link_filter_reset(&k.filter, 600);
@@ -102,6 +105,76 @@ static void load_of_others_counts(void **state)
 	assert_int_equal(k.load.load_us, 0);
 }
 
+/* A steady stream of less than half of what the line carries: the bulk of others that comes beside
+ * it is a reason to leave. */
+static void load_of_others_beside_a_stream(void **state)
+{
+	static const double kbits[] = { 200, 1000, 3000, 4500 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits); i++) {
+		struct link k = slow_line();
+
+		run(&k, 20000);
+		k.line.wants_kbits = 1e6;
+		run(&k, 20000);
+		k.line.wants_kbits = kbits[i];
+		run(&k, 20000);
+		assert_in_range(k.most, 18000, 26000);
+		k.line.others_kbits = 1e6;
+		run(&k, 5000);
+		run(&k, 20000);
+		assert_true(k.least > 80000);
+		assert_int_equal(k.load.load_us, 0);
+	}
+}
+
+/* Bulk of ours ends while others keep the line full, and a stream stays. */
+static void load_of_others_when_ours_ends(void **state)
+{
+	struct link k = slow_line();
+
+	(void)state;
+	run(&k, 20000);
+	k.line.wants_kbits = 1e6;
+	run(&k, 20000);
+	k.line.others_kbits = 1e6;
+	run(&k, 60000);
+	k.line.wants_kbits = 200;
+	run(&k, 5000);
+	run(&k, 20000);
+	assert_true(k.least > 80000);
+	assert_int_equal(k.load.load_us, 0);
+}
+
+/* A line that falls to a fifth or a tenth while bulk of ours is on it, or that did so before. */
+static void own_load_of_a_line_that_falls(void **state)
+{
+	static const double kbits[] = { 50000, 100000 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits) * 2; i++) {
+		struct link k = slow_line();
+
+		k.line.kbits = kbits[i / 2];
+		run(&k, 20000);
+		k.line.wants_kbits = 1e6;
+		run(&k, 20000);
+		if (i % 2) {
+			k.line.wants_kbits = 0;
+			run(&k, 15000);
+			k.line.wants_kbits = 1e6;
+		}
+		k.line.kbits = 10000;
+		run(&k, 2000);
+		for (unsigned minute = 0; minute < 3; minute++) {
+			run(&k, 60000);
+			assert_in_range(k.least, 18000, 23000);
+			assert_in_range(k.most, 20000, 30000);
+		}
+	}
+}
+
 /* A queue of ours on another link of the same site explains as much here, and not more. */
 static void queue_of_the_site(void **state)
 {
@@ -153,6 +226,9 @@ int main(void)
 		cmocka_unit_test(own_load_is_taken_off),
 		cmocka_unit_test(load_of_the_other_end_too),
 		cmocka_unit_test(load_of_others_counts),
+		cmocka_unit_test(load_of_others_beside_a_stream),
+		cmocka_unit_test(load_of_others_when_ours_ends),
+		cmocka_unit_test(own_load_of_a_line_that_falls),
 		cmocka_unit_test(queue_of_the_site),
 		cmocka_unit_test(odd_samples),
 	};

@@ -33,10 +33,14 @@
 #define HOLD_MS	    500
 /* So much of the limit must be used to say anything about more. */
 #define USED_PM 850
+/* And of what a bump sends, to try a higher one. */
+#define SHOWN_PM 985
 /* The same of less. */
 #define BUSY_PM 700
-/* One sample lowers what is known by so much at most. */
-#define LOWER_PM 750
+/* Who used the line that lately may have filled it. */
+#define USED_MS 2000
+/* PINGs sent until then found what was before less was sent. */
+#define LEARN_MS 100
 /* Sending less must shorten a queue of ours by a quarter in this time and a round trip. */
 #define LOOK_MS 300
 /* It is looked at anew after this. */
@@ -45,9 +49,11 @@
 #define MOVES_US      3000
 #define VAIN_MS	      3000
 #define YIELD_MS      10000
-#define YIELD_TIMES   5 /* doublings of it */
+#define YIELD_TIMES   3 /* doublings of it */
 #define FORGIVEN_MS   60000
 #define LEAST_OF_BEST 16
+/* Each time that less than it fills the line, so much is left of the best. */
+#define FADES_PM 700
 
 const char *autorate_state_name(enum autorate_state s)
 {
@@ -136,6 +142,8 @@ static void look_again(struct autorate *a, const struct autorate_input *in, mono
 static void drain(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	a->at_first = queue_us(a, in);
+	a->known = a->kbits;
+	a->ours = mono_sub_ms(now, a->used_at) < USED_MS;
 	a->step_pm = BUMP_PM;
 	a->high = 0;
 	look_again(a, in, now);
@@ -186,17 +194,20 @@ static bool is_queue(const struct autorate *a, const struct autorate_input *in)
 }
 
 /* The line was busy from one sample that found a queue to the next that did, so what arrived
- * between them is what it carries. */
+ * between them is what it carries, if the queue is ours: of us who used it until a moment ago,
+ * even if TCP has slowed down since and nothing waits here. Of two such times the better one
+ * counts, since part of one may have been before. */
 static void learn(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	uint32_t more = min_of(in->latest_kbits, in->delivered_kbits);
+	uint32_t carried = max_of(in->latest_kbits, a->before_kbits);
 
-	if (!in->latest_kbits || !is_used(a, in, BUSY_PM))
+	if (!in->latest_kbits || !(a->ours || is_used(a, in, BUSY_PM)))
 		return;
-	if (more > a->kbits) {
-		set_kbits(a, more);
-	} else if (in->latest_kbits < a->kbits && is_queue(a, in)) {
-		set_kbits(a, max_of(in->latest_kbits, part(a->kbits, LOWER_PM)));
+	if (min_of(in->latest_kbits, in->delivered_kbits) > a->kbits) {
+		set_kbits(a, min_of(in->latest_kbits, in->delivered_kbits));
+	} else if (carried < a->kbits &&
+		   (mono_before(in->asked, mono_add_ms(a->since, LEARN_MS)) || is_queue(a, in))) {
+		set_kbits(a, carried);
 		look_again(a, in, now);
 	}
 }
@@ -215,6 +226,21 @@ static bool it_stays(struct autorate *a, const struct autorate_input *in, mono_t
 	return false;
 }
 
+/* What arrived was what was sent, and nothing is learned of that. A way gets longer once; where
+ * that seems to happen again others fill the line. */
+static void it_is_not_ours(struct autorate *a, mono_t now)
+{
+	bool again = a->floor_us > HIGH_US && mono_sub_ms(now, a->floor_at) < FLOOR_MS;
+
+	a->floor_us += a->least_us;
+	a->floor_at = now;
+	set_kbits(a, max_of(a->kbits, a->known));
+	if (again)
+		yield(a, now);
+	else
+		enter(a, AUTORATE_CRUISE, now);
+}
+
 static void when_draining(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	if (!in->fresh)
@@ -225,9 +251,11 @@ static void when_draining(struct autorate *a, const struct autorate_input *in, m
 	}
 	learn(a, in, now);
 	if (it_stays(a, in, now)) {
-		a->floor_us += a->least_us;
-		a->floor_at = now;
-		enter(a, AUTORATE_CRUISE, now);
+		/* Much more than at first: something came since, so it is looked at anew. */
+		if (a->least_us > 2 * a->goal_us)
+			drain(a, in, now);
+		else
+			it_is_not_ours(a, now);
 		return;
 	}
 	if (for_ms(a, now) < VAIN_MS)
@@ -254,7 +282,10 @@ static void when_cruising(struct autorate *a, const struct autorate_input *in, m
 	}
 	if (is_high(a, in) || for_ms(a, now) < HOLD_MS || !is_used(a, in, USED_PM))
 		return;
-	a->full = a->tried = a->used = a->asked = false;
+	/* This fills the line, so what it was is no measure for long. */
+	a->best = max_of(part(a->best, FADES_PM), a->kbits);
+	a->full = a->tried = a->asked = false;
+	a->shown = 0;
 	a->bump_ms = 2 * noise_us(a, in) / a->step_pm;
 	a->bump_ms = max_of(min_of(a->bump_ms, (uint32_t)BUMP_MS_MAX), (uint32_t)BUMP_MS);
 	a->judge_from = mono_add_ms(now, (int64_t)a->bump_ms - JUDGE_MS);
@@ -276,27 +307,30 @@ static uint32_t bump_limit_us(const struct autorate *a, const struct autorate_in
 
 static void judge(struct autorate *a, const struct autorate_input *in)
 {
-	a->used |= is_used(a, in, USED_PM);
 	if (!in->fresh || mono_before(in->asked, a->since) ||
 	    mono_before(a->judge_until, in->asked))
 		return;
+	a->shown = max_of(a->shown, in->latest_kbits);
 	a->tried |= !mono_before(in->asked, a->judge_from);
 	a->full |= queue_us(a, in) > bump_limit_us(a, in);
 }
 
-/* While part of what seems to wait is held to be the way, no more than was known before: a buffer
- * that others keep full does not grow. */
+/* From what arrived in the bump, since TCP may have had less to send. While part of what seems to
+ * wait is held to be the way, no more than was known before: a buffer that others keep full does
+ * not grow. */
 static void raise(struct autorate *a)
 {
-	uint64_t kbits = (uint64_t)a->kbits * (1000 + a->step_pm) / 1000;
+	uint64_t kbits = (uint64_t)min_of(a->kbits, a->shown) * (1000 + a->step_pm) / 1000;
 
+	kbits = max_of(kbits, (uint64_t)a->kbits);
+	if (a->shown >= part(a->kbits, SHOWN_PM))
+		a->step_pm = min_of(a->step_pm * 2, (uint32_t)BUMP_PM_MAX);
 	set_kbits(a, a->floor_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);
-	a->step_pm = min_of(a->step_pm * 2, (uint32_t)BUMP_PM_MAX);
 }
 
 static void after_bump(struct autorate *a, mono_t now)
 {
-	bool room = a->tried && !a->full && a->used;
+	bool room = a->tried && !a->full && a->shown >= part(a->kbits, USED_PM);
 
 	if (room)
 		raise(a);
@@ -392,9 +426,13 @@ uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono
 	keep_floor(a, in, now);
 	if (in->delivered_kbits >= part(a->kbits, 1000 / LEAST_OF_BEST))
 		a->busy = now;
+	if (is_used(a, in, BUSY_PM))
+		a->used_at = now;
 	when[a->state](a, in, now);
-	if (in->fresh)
+	if (in->fresh) {
 		a->before_us = queue_us(a, in);
+		a->before_kbits = in->latest_kbits;
+	}
 	if (a->state == AUTORATE_CRUISE && mono_sub_ms(now, a->busy) >= AUTORATE_FORGET_MS)
 		open_line(a, now);
 	if (a->in_vain && a->state != AUTORATE_YIELD && for_ms(a, now) >= FORGIVEN_MS)

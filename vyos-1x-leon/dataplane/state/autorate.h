@@ -58,16 +58,20 @@ struct autorate {
 	uint32_t floor_us; /* of what seems to wait: it stays whatever is sent, so it is the way, */
 	mono_t floor_at;   /* as found then, */
 	int64_t base_us;   /* reckoned from this */
-	uint32_t before_us; /* what the sample before found above that */
-	uint32_t least_us;  /* while it drains: the least that was found, of late */
-	uint32_t goal_us;   /* what it has to be below, to be a queue of ours, */
-	mono_t look_at;	    /* by then */
-	unsigned high;	    /* samples in a row that found a queue */
-	unsigned in_vain;   /* times that it yielded, lately */
-	mono_t judge_from;  /* PINGs of a bump that count */
+	uint32_t before_us;    /* what the sample before found above that, */
+	uint32_t before_kbits; /* and what had arrived between it and the one before that */
+	uint32_t known;	       /* kbits when the draining began, */
+	bool ours;	       /* and whether the line had been used until then, */
+	mono_t used_at;	       /* as it was last at this time */
+	uint32_t least_us;     /* while it drains: the least that was found, of late */
+	uint32_t goal_us;      /* what it has to be below, to be a queue of ours, */
+	mono_t look_at;	       /* by then */
+	unsigned high;	       /* samples in a row that found a queue */
+	unsigned in_vain;      /* times that it yielded, lately */
+	mono_t judge_from;     /* PINGs of a bump that count */
 	mono_t judge_until;
-	bool full, tried;	 /* of this bump: a queue; a sample that counts; */
-	bool used, asked;	 /* there was something to send; the PING was asked for */
+	bool full, tried, asked; /* of this bump: a queue; a sample that counts; the PING */
+	uint32_t shown;		 /* and the most that arrived in it */
 	mono_t busy;		 /* when it carried something last */
 	uint64_t found, yielded; /* times */
 };

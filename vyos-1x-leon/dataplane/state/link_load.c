@@ -12,8 +12,12 @@
 #define WAY_MS	10000 /* one way: short, since clocks drift by up to a millisecond in it */
 #define BASE_MS (300 * 1000)
 #define BEST_MS (300 * 1000)
-#define SENT_MS 500
-#define IDLE_US 20000000
+#define SENT_MS 1000
+/* Bulk that began sends twice what was sent in this time before. */
+#define USUAL_MS 3000
+/* What was on its way is remembered for longer than what was sent. */
+#define ON_WAY_MS 3000
+#define IDLE_US	  20000000
 /* The first sample after a silence counts for no more than this of it. */
 #define DT_MAX_US 1000000
 /* The base is kept while the queue is ours, but not for ever: routes change. */
@@ -75,10 +79,16 @@ static int64_t rate_kbits(uint64_t bytes, int64_t us)
 	return us > 0 ? (int64_t)(bytes * BITS * 1000 / (uint64_t)us) : 0;
 }
 
-static void note_sent(struct load_way *w, uint64_t bytes, int64_t dt_us, mono_t now)
+/* What was sent a second or two ago is usual by now. */
+static int64_t note_sent(struct load_way *w, uint64_t bytes, int64_t dt_us, mono_t now)
 {
-	note_most(&w->sent, rate_kbits(bytes - w->bytes, dt_us), SENT_MS, now);
+	int64_t kbits = rate_kbits(bytes - w->bytes, dt_us);
+
+	if (is_over(&w->sent, SENT_MS, now))
+		note_most(&w->usual, w->sent.prev, USUAL_MS, now);
+	note_most(&w->sent, kbits, SENT_MS, now);
 	w->bytes = bytes;
+	return kbits;
 }
 
 static int64_t sent_kbits(const struct load_way *w)
@@ -111,6 +121,17 @@ static uint32_t since_mark(const struct link_load *l, const struct load_mark *ma
 				(int64_t)UINT32_MAX);
 }
 
+/* What was sent and has not arrived, since the first sample: on its way, or lost. */
+static void note_gone(struct link_load *l, const struct load_sample *s)
+{
+	uint32_t gone = (uint32_t)s->tx_datagrams - s->delivered;
+
+	if (l->size_datagrams)
+		l->gone_bytes += (int32_t)(gone - l->gone_datagrams) * (int64_t)l->size_bytes /
+				 (int64_t)l->size_datagrams;
+	l->gone_datagrams = gone;
+}
+
 static void note_delivered(struct link_load *l, const struct load_sample *s, mono_t now)
 {
 	struct load_mark here = { s->counted_us, s->delivered };
@@ -119,9 +140,11 @@ static void note_delivered(struct link_load *l, const struct load_sample *s, mon
 	if ((int32_t)(here.at_us - l->latest.at_us) < 0 ||
 	    (int32_t)(here.datagrams - l->latest.datagrams) < 0)
 		return;
+	note_gone(l, s);
 	l->delivered_kbits = since_mark(l, &l->mark[0], &here, l->delivered_kbits);
 	l->latest_kbits = since_mark(l, &l->latest, &here, l->latest_kbits);
 	l->latest = here;
+	l->there.carried_kbits = l->latest_kbits;
 	note_most(&l->there.best, l->delivered_kbits, BEST_MS, now);
 	if ((int32_t)(here.at_us - l->mark[1].at_us) >= MARK_US) {
 		l->mark[0] = l->mark[1];
@@ -158,11 +181,50 @@ static bool is_bulk(int64_t kbits, int64_t us)
 	return kbits > 0 && us >= (int64_t)QUEUE_BYTES * BITS * 1000 / kbits;
 }
 
-static bool is_ours(const struct load_way *w, int64_t us)
+static int64_t queued_bytes(const struct load_way *w, int64_t us)
 {
-	int64_t kbits = sent_kbits(w), best = max_of(w->best.cur, w->best.prev);
+	return w->carried_kbits * us / (BITS * 1000);
+}
 
-	return kbits >= best / 2 && is_bulk(min_of(kbits, best), us);
+static int64_t best_kbits(const struct load_way *w)
+{
+	return max_of(w->best.cur, w->best.prev);
+}
+
+/* A queue that begins when we begin to send is ours, whatever was carried in other minutes. */
+static void note_beginning(struct load_way *w, mono_t now)
+{
+	int64_t kbits = sent_kbits(w);
+
+	if (kbits < best_kbits(w) / 2 && kbits >= 2 * max_of(w->usual.cur, w->usual.prev))
+		begin(&w->best, kbits, now);
+}
+
+/*
+ * A queue of ours says what is carried now: what arrives while it stands. Where that is less than
+ * before it is the line, or others, that changed, if as much of ours is on its way or lost as
+ * lately; where it is less because we send less, `gone` fell.
+ */
+static void note_carried(struct load_way *w, int64_t us, int64_t gone, mono_t now)
+{
+	int64_t most = note_most(&w->gone, gone, ON_WAY_MS, now);
+	int64_t on_way = note_most(&w->on_way, queued_bytes(w, us), ON_WAY_MS, now);
+
+	if (w->carried_kbits && w->carried_kbits < best_kbits(w) && most - gone <= on_way / 2)
+		begin(&w->best, w->carried_kbits, now);
+}
+
+static bool is_ours(struct load_way *w, int64_t us, int64_t gone, mono_t now)
+{
+	bool stood = w->stands, ours;
+
+	w->stands = is_bulk(min_of(sent_kbits(w), best_kbits(w)), us);
+	if (w->stands && !stood)
+		note_beginning(w, now);
+	ours = w->stands && sent_kbits(w) >= best_kbits(w) / 2;
+	if (ours && stood)
+		note_carried(w, us, gone, now);
+	return ours;
 }
 
 /*
@@ -170,14 +232,16 @@ static bool is_ours(const struct load_way *w, int64_t us)
  * takes at least by now; the base of the round trip, which needs no clock but ours, still knows of
  * it, but not where it is: it is where we send.
  */
-static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t rise_us)
+static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t rise_us,
+		       mono_t now)
 {
 	int64_t there = max_of(l->there.rise_us, (int64_t)0);
 	int64_t back = max_of(l->back.rise_us, (int64_t)0);
-	int64_t stood = max_of(rise_us - there - back, (int64_t)0), ours;
+	int64_t stood = max_of(rise_us - there - back, (int64_t)0), ours, back_us;
 
-	l->there.ours = is_ours(&l->there, min_of(there + stood, rise_us));
-	l->back.ours = is_ours(&l->back, min_of(back + stood, rise_us));
+	l->there.ours = is_ours(&l->there, min_of(there + stood, rise_us), l->gone_bytes, now);
+	back_us = min_of(back + stood, rise_us);
+	l->back.ours = is_ours(&l->back, back_us, queued_bytes(&l->back, back_us), now);
 	if (l->there.ours && !l->back.ours)
 		there += stood;
 	else if (l->back.ours)
@@ -218,7 +282,8 @@ static void start(struct link_load *l, const struct load_sample *s, mono_t now)
 				 .idle_us = s->rtt_us,
 				 .mark = { here, here },
 				 .latest = here,
-				 .seen_datagrams = s->tx_datagrams };
+				 .seen_datagrams = s->tx_datagrams,
+				 .gone_datagrams = (uint32_t)s->tx_datagrams - s->delivered };
 	begin(&l->base, s->rtt_us, now);
 	begin(&l->jitter, s->jitter_us, now);
 	begin(&l->there.least, 0, now);
@@ -227,6 +292,12 @@ static void start(struct link_load *l, const struct load_sample *s, mono_t now)
 	begin(&l->back.sent, 0, now);
 	begin(&l->there.best, 0, now);
 	begin(&l->back.best, 0, now);
+	begin(&l->there.usual, 0, now);
+	begin(&l->back.usual, 0, now);
+	begin(&l->there.gone, 0, now);
+	begin(&l->back.gone, 0, now);
+	begin(&l->there.on_way, 0, now);
+	begin(&l->back.on_way, 0, now);
 }
 
 uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t now)
@@ -242,14 +313,14 @@ uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t
 	if (dt_us >= LEAST_US) {
 		note_size(l, s);
 		note_sent(&l->there, s->tx_bytes, dt_us, now);
-		note_sent(&l->back, s->rx_bytes, dt_us, now);
+		l->back.carried_kbits = note_sent(&l->back, s->rx_bytes, dt_us, now);
 		note_delivered(l, s, now);
 		note_received(l, s, now);
 		l->at = now;
 	}
 	note_least(&l->jitter, s->jitter_us, BASE_MS, now);
 	base = min_of(l->base.cur, l->base.prev);
-	tell_apart(l, s, max_of((int64_t)s->rtt_us - base, (int64_t)0));
+	tell_apart(l, s, max_of((int64_t)s->rtt_us - base, (int64_t)0), now);
 	/* What the link is without us is what it was then, not the least that it ever was. */
 	l->asked = mono_add_us(now, -(int64_t)s->rtt_us);
 	l->load_us = (uint32_t)min_of((int64_t)l->load_us,

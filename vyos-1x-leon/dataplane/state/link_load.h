@@ -6,9 +6,10 @@
  * and come back. Made of the times and counters of PING and PONG; nothing is sent for it. Owned by
  * whoever probes (proto/); pure; control thread. doc/decisions/041.
  *
- * A queue is ours where we lately sent at half the rate or more that the link carried at best, and
+ * A queue is ours where we lately sent at half the rate or more that the link carries, and
  * where that makes several datagrams of what waits. A queue that others keep is no load: to leave
- * such a link is right.
+ * such a link is right. What it carries is the most that it did in minutes, or what arrived since
+ * our own queue began: lines get slower. doc/decisions/057.
  */
 #pragma once
 
@@ -26,12 +27,18 @@ struct load_extreme {
 /* One direction of a link. */
 struct load_way {
 	uint32_t zero; /* of the first sample; clocks do not agree, so all count from it */
-	struct load_extreme least; /* of its delay, lately */
-	int64_t rise_us;	   /* beyond that */
-	uint64_t bytes;		   /* sent, as of the last look */
-	struct load_extreme sent;  /* kbit/s, for a second */
-	struct load_extreme best;  /* kbit/s that were delivered, for minutes */
-	bool ours;		   /* what waits there does so because of us */
+	struct load_extreme least;  /* of its delay, lately */
+	int64_t rise_us;	    /* beyond that */
+	uint64_t bytes;		    /* sent, as of the last look */
+	struct load_extreme sent;   /* kbit/s, for a second */
+	struct load_extreme usual;  /* the same for seconds, up to one or two ago */
+	struct load_extreme best;   /* kbit/s that it carries: the most for minutes, or since it was
+				      seen to carry less */
+	struct load_extreme on_way; /* bytes of ours in the queue, for seconds */
+	struct load_extreme gone;   /* the same with what was lost */
+	int64_t carried_kbits;	    /* between the last two samples */
+	bool stands;		    /* a queue worth the name, whoever keeps it */
+	bool ours;		    /* what waits there does so because of us */
 };
 
 /* A moment from which on delivery is reckoned. */
@@ -53,6 +60,8 @@ struct link_load {
 	uint64_t back_bytes;
 	uint64_t size_bytes, size_datagrams; /* sent lately: the size of one */
 	uint64_t seen_datagrams;
+	uint32_t gone_datagrams;  /* sent and not counted there, modulo 2^32, */
+	int64_t gone_bytes;	  /* and about how much that is, since the first sample */
 	uint32_t delivered_kbits; /* to the other end, as IP packets */
 	uint32_t latest_kbits;	  /* the same between the last two answers alone */
 	struct load_mark latest;
