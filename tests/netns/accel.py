@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -283,6 +284,15 @@ def far_apart(overlay, start=True):
         yield made.ready() if start else made
     finally:
         made.stop()
+
+
+def segment_bytes(far, name, peer):
+    """Of hosts, in the largest packet of the carrier from one node to the other; 0: none is up."""
+    text = far.accel[name].namespace.run('ss', '-tinH', 'state', 'established').stdout
+    to = ''.join(f'{n:02x}' for n in map(int, far.node[peer].node_id.split('.')))
+    to = f'fd6c:656f:6e00::{int(to[:4], 16):x}:{int(to[4:], 16):x}'
+    ours = [line for line in re.sub(r'\n[ \t]+', ' ', text).splitlines() if f'[{to}]' in line]
+    return max((int(re.search(r' mss:(\d+)', line)[1]) for line in ours), default=0)
 
 
 def describe(far):

@@ -15,12 +15,16 @@
 static void test_first_segments(void **state)
 {
 	(void)state;
-	assert_int_equal(carrier_first_segments(0), 10);
-	assert_int_equal(carrier_first_segments(20000), 10);
-	assert_int_equal(carrier_first_segments(50000), 10);
-	assert_int_equal(carrier_first_segments(250000), 50);
-	assert_int_equal(carrier_first_segments(1000000), 200);
-	assert_int_equal(carrier_first_segments(UINT32_MAX), 400);
+	assert_int_equal(carrier_first_segments(0, 1200), 10);
+	assert_int_equal(carrier_first_segments(20000, 1200), 10);
+	assert_int_equal(carrier_first_segments(50000, 1200), 10);
+	assert_int_equal(carrier_first_segments(250000, 1200), 50);
+	assert_int_equal(carrier_first_segments(1000000, 1200), 200);
+	assert_int_equal(carrier_first_segments(UINT32_MAX, 1200), 400);
+	/* As many bytes of larger ones. */
+	assert_int_equal(carrier_first_segments(250000, 1400), 42);
+	assert_int_equal(carrier_first_segments(1000000, 8900), 26);
+	assert_int_equal(carrier_first_segments(250000, 8900), 10);
 }
 
 static void test_unsent(void **state)

@@ -17,6 +17,7 @@
 #define FIRST_SEGMENTS	   10
 #define FIRST_SEGMENTS_MAX 400
 #define FIRST_RTT_US	   50000
+#define FIRST_MSS	   1200
 #define UNSENT_MIN	   (128u << 10)
 #define UNSENT_MAX	   (4u << 20)
 #define UNSENT_MS	   50
@@ -25,7 +26,7 @@
 #define LOOK_MIN_US	   5000
 #define LOOKS_A_ROUND	   16
 #define QUEUE_MIN_US	   10000
-#define FIRST_RATE	   (FIRST_SEGMENTS * 1200ull * 1000000 / FIRST_RTT_US)
+#define FIRST_RATE	   (FIRST_SEGMENTS * 1000000ull * FIRST_MSS / FIRST_RTT_US)
 #define SENT_MIN	   (64u << 10) /* less says nothing about loss */
 #define NO_LIMIT	   UINT64_MAX
 #define TRY_ROUNDS	   8 /* from one try of BBR for more to the next */
@@ -33,9 +34,9 @@
 #define TRIES		   2
 #define GROWN_PART	   8 /* of the rate: so much more is more */
 
-uint32_t carrier_first_segments(uint32_t rtt_us)
+uint32_t carrier_first_segments(uint32_t rtt_us, uint32_t mss)
 {
-	uint64_t n = (uint64_t)FIRST_SEGMENTS * rtt_us / FIRST_RTT_US;
+	uint64_t n = (uint64_t)FIRST_SEGMENTS * FIRST_MSS * rtt_us / FIRST_RTT_US / mss;
 
 	return (uint32_t)max_of(min_of(n, (uint64_t)FIRST_SEGMENTS_MAX), (uint64_t)FIRST_SEGMENTS);
 }

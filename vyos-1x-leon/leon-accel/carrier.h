@@ -34,11 +34,12 @@ struct carrier_sample {
 };
 
 /*
- * Segments under way in the first round trip. Ten of them at 50 ms, as every connection has, are
- * 2 Mbit/s: that much everywhere, for a carrier stands for all connections between two nodes, and
- * the rounds in which it doubles are long where it begins with less.
+ * Segments of `mss` bytes under way in the first round trip. Ten of 1200 at 50 ms, as every
+ * connection has, are 2 Mbit/s: that much everywhere, for a carrier stands for all connections
+ * between two nodes, and the rounds in which it doubles are long where it begins with less. Never
+ * less than ten.
  */
-uint32_t carrier_first_segments(uint32_t rtt_us);
+uint32_t carrier_first_segments(uint32_t rtt_us, uint32_t mss);
 
 /* Bytes that may wait in the socket: what it sends in a moment. Less, and it runs dry whenever this
  * process comes late, and takes that for the rate of the line; more, and messages wait behind. */

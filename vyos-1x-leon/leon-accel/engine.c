@@ -29,7 +29,6 @@
 #define STOP_MS	     10000
 #define CARRIER_NAME "carrier"
 #define ROUTE_METRIC 1000 /* of the first LAN; the others follow */
-#define IPV6_MTU_MIN 1280
 
 /* --- to leond --- */
 
@@ -274,9 +273,7 @@ static int open_carrier(struct engine *e)
 	if (rc < 0)
 		return rc;
 	e->carrier_is_open = true;
-	rc = tun_set_mtu(&e->carrier, e->nl, IPV6_MTU_MIN);
-	if (rc == 0)
-		rc = loop_fd_add(e->loop, e->carrier.tap.fd[0], EPOLLIN, on_carrier, e);
+	rc = loop_fd_add(e->loop, e->carrier.tap.fd[0], EPOLLIN, on_carrier, e);
 	return rc < 0 ? rc : listen_for_carriers(e);
 }
 
@@ -341,17 +338,6 @@ void engine_hurry(struct engine *e)
 		timer_set(e->tick, mono_add_ms(loop_now(e->loop), TICK_MS));
 }
 
-/* As large as the narrowest way takes; TCP follows the device. */
-static void fit_carrier(struct engine *e)
-{
-	uint16_t room = peers_room(e);
-	uint32_t mtu = room > ETH_HDR_LEN + IPV6_MTU_MIN ? room - ETH_HDR_LEN : IPV6_MTU_MIN;
-
-	if (e->carrier_is_open && mtu != e->carrier_mtu &&
-	    tun_set_mtu(&e->carrier, e->nl, mtu) == 0)
-		e->carrier_mtu = mtu;
-}
-
 static void on_second(void *arg, mono_t now)
 {
 	struct engine *e = arg;
@@ -359,7 +345,6 @@ static void on_second(void *arg, mono_t now)
 	timer_set(e->second, mono_add_ms(now, e->stopping ? 50 : 1000));
 	conns_second(e, now);
 	peers_second(e, now);
-	fit_carrier(e);
 	report_second(e);
 	if (!e->stopping || (!engine_is_idle(e) && mono_sub_ms(now, e->stop_at) < STOP_MS))
 		return;

@@ -65,7 +65,6 @@ struct engine {
 	/* Of the namespace. */
 	struct tun carrier;
 	bool carrier_is_open;
-	uint32_t carrier_mtu;
 	int listener;
 	struct lan *lan[VLANS]; /* by VLAN; NULL: none yet */
 	unsigned n_lans;

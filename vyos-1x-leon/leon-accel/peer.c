@@ -40,7 +40,8 @@
 #define SILENT_MS  10000
 #define PACK_LEVEL 1
 #define MTU_MIN	   1280 /* of IPv6 */
-#define SEGMENT	   1200 /* at least */
+#define HEADERS	   72	/* of IPv6 and TCP, with timestamps */
+#define SEGMENT	   (MTU_MIN - HEADERS)
 
 enum state { DOWN, CONNECTING, GREETING, UP };
 
@@ -62,9 +63,9 @@ struct accel_peer {
 	bool somebody_waits; /* a conn, for room */
 	mono_t since, heard, learned;
 	struct carrier carrier;
-	uint32_t first_segments; /* that the route has; 0: there is none */
-	uint64_t far_room;	 /* of the other end, as it said; 0: it did not */
-	struct meter used[2];	 /* by direction: what the carrier carries */
+	uint32_t mtu, first_segments; /* that the route has; 0: there is none */
+	uint64_t far_room;	      /* of the other end, as it said; 0: it did not */
+	struct meter used[2];	      /* by direction: what the carrier carries */
 	struct fifo out, in;
 	struct packer *packer;
 	uint8_t window_log; /* of it */
@@ -145,7 +146,7 @@ uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now)
 {
 	uint64_t room = d == SAVING_OUT ? p->carrier.room : p->far_room;
 
-	room = max_of(room, (uint64_t)carrier_first_segments(p->rtt_us) * SEGMENT);
+	room = max_of(room, (uint64_t)carrier_first_segments(p->rtt_us, SEGMENT) * SEGMENT);
 	return worth_share(room, meter_best(&p->used[d], p->rtt_us, now), peer_streams(p));
 }
 
@@ -481,6 +482,29 @@ static void on_event(void *arg, int fd, uint32_t events)
 		room_again(p);
 }
 
+/* The largest packet of a carrier, and what the next one begins with, are of the route: to each
+ * node its own, for one has a path of 9,000 bytes and another a tunnel in it. False: none. */
+static bool fit_route(struct accel_peer *p)
+{
+	const struct ip_addr to = peer_address(p->id);
+	uint32_t mtu = max_of((uint32_t)p->room, (uint32_t)(ETH_HDR_LEN + MTU_MIN)) - ETH_HDR_LEN;
+	uint32_t n = p->first_segments;
+	int rc;
+
+	if (p->state == DOWN)
+		n = carrier_first_segments(p->rtt_us, mtu - HEADERS);
+	if (mtu == p->mtu && n == p->first_segments)
+		return true;
+	rc = tun_fit_route(&p->e->carrier, p->e->nl, &to, mtu, n);
+	if (rc < 0) {
+		log_warn("accel", "no route for a carrier: %s", strerror(-rc));
+		return p->mtu;
+	}
+	p->mtu = mtu;
+	p->first_segments = n;
+	return true;
+}
+
 static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
 {
 	p->fd = fd;
@@ -505,7 +529,7 @@ static void connect_out(struct accel_peer *p, mono_t now)
 	p->since = now;
 	if (fd < 0)
 		return;
-	if (bind(fd, (struct sockaddr *)&ss, len) == 0) {
+	if (fit_route(p) && bind(fd, (struct sockaddr *)&ss, len) == 0) {
 		len = endpoint_to_sockaddr(&to, &ss);
 		if (connect(fd, (struct sockaddr *)&ss, len) == 0 || errno == EINPROGRESS) {
 			begin(p, fd, CONNECTING, now);
@@ -525,11 +549,12 @@ void peer_accept(struct engine *e, int fd, mono_t now)
 	if (getpeername(fd, (struct sockaddr *)&ss, &len) == 0 &&
 	    endpoint_from_sockaddr(&ss, &from) == 0 && from.ip.family == 6)
 		p = peer_find(e, get_u32(from.ip.b + 12));
-	if (!p || peer_leads(p)) {
+	if (p && !peer_leads(p))
+		peer_down(p, "replaced by a new one", now);
+	if (!p || peer_leads(p) || !fit_route(p)) {
 		close(fd);
 		return;
 	}
-	peer_down(p, "replaced by a new one", now);
 	begin(p, fd, GREETING, now);
 	greet(p, now);
 }
@@ -547,18 +572,6 @@ static bool is_wanted(const struct accel_peer *p, mono_t now)
 	return s->mode == ACCEL_ALWAYS || p->rtt_us >= s->threshold_us;
 }
 
-/* What the next carrier to it begins with; it takes that from the route. */
-static void fit_start(struct accel_peer *p, mono_t now)
-{
-	const struct ip_addr to = peer_address(p->id);
-	uint32_t n = carrier_first_segments(p->rtt_us);
-
-	if (p->state != DOWN || !is_wanted(p, now) || n == p->first_segments)
-		return;
-	p->first_segments = n;
-	tun_set_first_segments(&p->e->carrier, p->e->nl, &to, n);
-}
-
 void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 {
 	struct accel_peer *p = peer_find(e, f->node.id);
@@ -574,7 +587,10 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 	p->rtt_us = f->node.rtt_us;
 	p->room = f->node.room;
 	p->learned = now;
-	fit_start(p, now);
+	/* Also before it begins: the other node may be the first, and an answer to its SYN is of
+	 * the route already. */
+	if (p->state != DOWN || is_wanted(p, now))
+		fit_route(p);
 }
 
 static void ping_it(struct accel_peer *p, mono_t now)
@@ -608,16 +624,6 @@ void peers_second(struct engine *e, mono_t now)
 
 	HASH_ITER(hh, e->peers, p, next)
 		second(p, now);
-}
-
-uint16_t peers_room(const struct engine *e)
-{
-	uint16_t room = 0;
-
-	for (const struct accel_peer *p = e->peers; p; p = p->hh.next)
-		if (p->state != DOWN && (!room || p->room < room))
-			room = p->room;
-	return room;
 }
 
 void peers_report(struct engine *e, bool all)

@@ -34,8 +34,6 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now);
 void peer_accept(struct engine *e, int fd, mono_t now);
 /* Once a second: carriers are opened, and looked after. */
 void peers_second(struct engine *e, mono_t now);
-/* Bytes of the smallest room for a frame on the ways to those with a carrier; 0: there is none. */
-uint16_t peers_room(const struct engine *e);
 /* What leond is told of it; who asks for it changes it. */
 struct accel_node *peer_counted(struct accel_peer *p);
 /* Says what changed since, or (all) everything; what cannot be said is said the next time. */

@@ -21,7 +21,9 @@
 #include "wire/bytes.h"
 #include "wire/eth.h"
 
-#define LOCAL_TABLE 100
+#define LOCAL_TABLE    100
+#define MTU_MAX	       9000 /* as large as paths are looked for (proto/measure/pmtu.c) */
+#define TCP_V6_HDR_LEN 60
 
 /* Nobody answers ARP or ND there. */
 static int set_flags(const char *name)
@@ -85,7 +87,9 @@ int tun_open_carrier(struct tun *t, struct nl *nl, const char *name, const struc
 
 	if (rc < 0)
 		return rc;
-	rc = nl_addr_add(nl, t->tap.ifindex, own, prefix_len);
+	rc = tap_set_mtu(&t->tap, nl, MTU_MAX);
+	if (rc == 0)
+		rc = nl_addr_add(nl, t->tap.ifindex, own, prefix_len);
 	if (rc < 0)
 		tap_close(&t->tap);
 	return rc;
@@ -96,17 +100,14 @@ void tun_close(struct tun *t)
 	tap_close(&t->tap);
 }
 
-int tun_set_mtu(struct tun *t, struct nl *nl, uint32_t mtu)
+int tun_fit_route(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t mtu,
+		  uint32_t first_segments)
 {
-	return tap_set_mtu(&t->tap, nl, mtu);
-}
+	/* What a SYN says holds for ever, and paths may grow: so it says the most. */
+	struct nl_route_tcp tcp = { min_of(mtu, (uint32_t)MTU_MAX), MTU_MAX - TCP_V6_HDR_LEN,
+				    first_segments };
 
-void tun_set_first_segments(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t n)
-{
-	int rc = nl_host_route(nl, t->tap.ifindex, to, n);
-
-	if (rc < 0)
-		log_info("accel", "a carrier begins with the kernel's window: %s", strerror(-rc));
+	return nl_host_route(nl, t->tap.ifindex, to, &tcp);
 }
 
 bool tun_write(const struct tun *t, const uint8_t *vnet, const uint8_t *frame, size_t len,
@@ -148,6 +149,10 @@ void tun_tune(void)
 	/* A carrier is kept warm, and may have a second at 1 Gbit/s under way. */
 	tune("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0");
 	tune("/proc/sys/net/ipv4/tcp_no_metrics_save", "1");
+	/* Of a path that takes less than it did leond knows after seconds, in which the time to the
+	 * next try doubles, and a carrier has ten. TCP sends 1024 bytes after three of them, and
+	 * comes back to what the route says by trying. */
+	tune("/proc/sys/net/ipv4/tcp_mtu_probing", "1");
 	tune("/proc/sys/net/ipv4/tcp_rmem", "4096 1048576 134217728");
 	tune("/proc/sys/net/ipv4/tcp_wmem", "4096 1048576 134217728");
 }

@@ -21,13 +21,14 @@ struct tun {
 
 /* For stand-ins: packets to whatever address are local. 0 or -errno. */
 int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric);
-/* For carriers, with an address of its own. */
+/* For carriers, with an address of its own. Its MTU is the largest that any may have. */
 int tun_open_carrier(struct tun *t, struct nl *nl, const char *name, const struct ip_addr *own,
 		     uint8_t prefix_len);
 void tun_close(struct tun *t);
-int tun_set_mtu(struct tun *t, struct nl *nl, uint32_t mtu);
-/* A TCP connection to it begins with so many segments; where that fails, as every one does. */
-void tun_set_first_segments(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t n);
+/* Carriers to it send packets of so many bytes at most, from now on, also those that exist; a new
+ * one begins with so many segments. 0 or -errno. */
+int tun_fit_route(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t mtu,
+		  uint32_t first_segments);
 
 /*
  * Writes an IP packet of a message (vnet header, frame) to the kernel here, as if it had come

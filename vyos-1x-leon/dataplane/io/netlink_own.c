@@ -97,7 +97,7 @@ int nl_default_route(struct nl *nl, uint8_t family, int index, uint32_t metric)
 	return run(nl, nlh);
 }
 
-int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, uint32_t segments)
+int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, const struct nl_route_tcp *t)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[NL_REQUEST];
 	struct nlmsghdr *nlh = route(buf, ip->family, RTN_UNICAST, index, NL_TABLE_MAIN);
@@ -109,7 +109,9 @@ int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, uint32_t s
 	rtm->rtm_dst_len = (uint8_t)(8 * len);
 	mnl_attr_put(nlh, RTA_DST, len, ip->b);
 	metrics = mnl_attr_nest_start(nlh, RTA_METRICS);
-	mnl_attr_put_u32(nlh, RTAX_INITCWND, segments);
+	mnl_attr_put_u32(nlh, RTAX_MTU, t->mtu);
+	mnl_attr_put_u32(nlh, RTAX_ADVMSS, t->mss);
+	mnl_attr_put_u32(nlh, RTAX_INITCWND, t->segments);
 	mnl_attr_nest_end(nlh, metrics);
 	return nl_transact(nl, nlh, NULL, NULL);
 }

@@ -17,6 +17,11 @@ int nl_addr_add(struct nl *nl, int index, const struct ip_addr *ip, uint8_t pref
 int nl_all_is_local(struct nl *nl, uint8_t family, const char *device, uint32_t table);
 /* Everything else goes out through the link, for sockets that are bound to it. */
 int nl_default_route(struct nl *nl, uint8_t family, int index, uint32_t metric);
-/* Packets to ip go out through the link, and a TCP connection to it begins with so many segments
- * under way. In place of such a route that is there. */
-int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, uint32_t segments);
+/* What TCP is told of a route. */
+struct nl_route_tcp {
+	uint32_t mtu;	   /* bytes of a packet there; connections that exist follow */
+	uint32_t mss;	   /* that is said to take, in SYNs */
+	uint32_t segments; /* under way in the first round trip of a new connection */
+};
+/* Packets to ip go out through the link. In place of such a route that is there. */
+int nl_host_route(struct nl *nl, int index, const struct ip_addr *ip, const struct nl_route_tcp *t);
