@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/defs.h"
 #include "fwd/fq.h"
 #include "random.h"
 
@@ -145,6 +146,51 @@ static void sparse_flow_passes(void **state)
 	assert_int_equal(next(at_us(100))->flow, 98);
 	assert_int_equal(next(at_us(100))->flow, 98);
 	assert_int_not_equal(next(at_us(100))->flow, 98);
+}
+
+/* Sixteen flows stand, and one sends something small more often than a round of them lasts: it
+ * passes each time, for it sends less than they do. */
+static void sparse_flow_passes_within_a_round(void **state)
+{
+	(void)state;
+	for (unsigned flow = 0; flow < 16; flow++)
+		for (unsigned i = 0; i < 50; i++)
+			put(flow, i, 1514, at_us(0));
+	for (unsigned i = 0; i < 16; i++)
+		next(at_us(0));
+	for (unsigned i = 0; i < 60; i++) {
+		put(99, i, 98, at_us(0));
+		assert_int_equal(next(at_us(0))->flow, 99);
+		for (unsigned k = 0; k < 8; k++)
+			assert_int_not_equal(next(at_us(0))->flow, 99);
+	}
+}
+
+/* Who always comes back at once, with little each time, gets what the others get. */
+static void passing_is_bounded_by_a_share(void **state)
+{
+	static const uint32_t len[] = { 1, 98, 600, 1514 };
+
+	(void)state;
+	for (unsigned n = 0; n < array_size(len); n++) {
+		uint64_t sent[9] = { 0 }, others = 0;
+
+		setup(state);
+		for (unsigned flow = 0; flow < 8; flow++)
+			for (unsigned i = 0; i < 4; i++)
+				put(flow, i, 1514, at_us(0));
+		put(8, 0, len[n], at_us(0));
+		for (unsigned i = 0; i < 200000; i++) {
+			struct numbered *m = next(at_us(0));
+
+			sent[m->flow] += m->item.len;
+			put(m->flow, 0, m->flow < 8 ? 1514 : len[n], at_us(0));
+		}
+		for (unsigned flow = 0; flow < 8; flow++)
+			others += sent[flow];
+		assert_true((double)sent[8] <= 1.02 * (double)others / 8);
+		assert_true((double)sent[8] >= .98 * (double)others / 8);
+	}
 }
 
 /* Whatever is put, taken, dropped and shed: numbers of a flow rise, and none is lost or made. */
@@ -355,6 +401,8 @@ int main(void)
 		cmocka_unit_test_setup(empty, setup),
 		cmocka_unit_test_setup(eight_flows_share, setup),
 		cmocka_unit_test_setup(sparse_flow_passes, setup),
+		cmocka_unit_test_setup(sparse_flow_passes_within_a_round, setup),
+		cmocka_unit_test_setup(passing_is_bounded_by_a_share, setup),
 		cmocka_unit_test_setup(order_is_kept, setup),
 		cmocka_unit_test_setup(fattest_is_shed, setup),
 		cmocka_unit_test_setup(codel_as_printed, setup),

@@ -11,26 +11,31 @@
 
 /* --- lists of flows --- */
 
-static void list_add(struct fq_list *l, struct fq_flow *f)
+static void list_add(struct fq *q, enum fq_order order, struct fq_flow *f)
 {
-	f->next = NULL;
-	f->is_on = true;
+	struct fq_list *l = &q->list[order];
+
+	if (f->is_on[order])
+		return;
+	f->next[order] = NULL;
+	f->is_on[order] = true;
 	if (l->tail)
-		l->tail->next = f;
+		l->tail->next[order] = f;
 	else
 		l->head = f;
 	l->tail = f;
 }
 
-static void list_take(struct fq_list *l)
+static void list_take(struct fq *q, enum fq_order order)
 {
+	struct fq_list *l = &q->list[order];
 	struct fq_flow *f = l->head;
 
-	l->head = f->next;
+	l->head = f->next[order];
 	if (!l->head)
 		l->tail = NULL;
-	f->next = NULL;
-	f->is_on = false;
+	f->next[order] = NULL;
+	f->is_on[order] = false;
 }
 
 static struct fq_item *flow_take(struct fq *q, struct fq_flow *f)
@@ -158,6 +163,7 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 {
 	uint32_t place = hash % FQ_FLOWS;
 	struct fq_flow *f = &q->flow[place];
+	bool begins = !f->items.head;
 
 	item->since = now;
 	item->marked = false;
@@ -166,44 +172,51 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 	q->bytes += item->len;
 	q->n++;
 	q->largest = max_of(q->largest, item->len);
-	if (f->is_on)
+	/* It waits for its turn with nothing to send: it passes with what is left of its credit. */
+	if (f->is_on[FQ_STANDING] && begins && f->credit >= (int64_t)item->len)
+		list_add(q, FQ_FRESH, f);
+	if (f->is_on[FQ_FRESH] || f->is_on[FQ_STANDING])
 		return;
 	f->credit = (int32_t)q->params.quantum;
-	list_add(&q->fresh, f);
+	list_add(q, FQ_FRESH, f);
 }
 
-/* The list whose first flow is next; flows whose credit is used up go to the end on the way. */
-static struct fq_list *whose_turn(struct fq *q)
+/* Where the first flow is next; flows whose credit is used up go to the end on the way. FQ_ORDERS:
+ * there is none. */
+static enum fq_order whose_turn(struct fq *q)
 {
-	while (q->fresh.head || q->standing.head) {
-		struct fq_list *l = q->fresh.head ? &q->fresh : &q->standing;
-		struct fq_flow *f = l->head;
+	while (q->list[FQ_FRESH].head || q->list[FQ_STANDING].head) {
+		enum fq_order order = q->list[FQ_FRESH].head ? FQ_FRESH : FQ_STANDING;
+		struct fq_flow *f = q->list[order].head;
 
 		if (f->credit > 0)
-			return l;
+			return order;
+		list_take(q, order);
+		/* Who has a place there gets its credit when it is reached. */
+		if (f->is_on[FQ_STANDING])
+			continue;
 		f->credit += (int32_t)q->params.quantum;
-		list_take(l);
-		list_add(&q->standing, f);
+		list_add(q, FQ_STANDING, f);
 	}
-	return NULL;
+	return FQ_ORDERS;
 }
 
 struct fq_item *fq_next(struct fq *q, mono_t now)
 {
-	struct fq_list *l;
+	enum fq_order order;
 
-	while ((l = whose_turn(q))) {
-		struct fq_flow *f = l->head;
+	while ((order = whose_turn(q)) != FQ_ORDERS) {
+		struct fq_flow *f = q->list[order].head;
 		struct fq_item *item = codel(q, f, now);
 
 		if (item) {
 			f->credit -= (int32_t)item->len;
 			return item;
 		}
-		/* Who passed the others once waits for its turn before it passes them again. */
-		list_take(l);
-		if (l == &q->fresh && q->standing.head)
-			list_add(&q->standing, f);
+		/* Who passed the others has no more than a quantum for that until its turn. */
+		list_take(q, order);
+		if (order == FQ_FRESH && q->list[FQ_STANDING].head)
+			list_add(q, FQ_STANDING, f);
 	}
 	return NULL;
 }

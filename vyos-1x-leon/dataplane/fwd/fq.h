@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A queue that knows flows: flow queueing (RFC 8290) with CoDel in each flow (RFC 8289). Flows
- * take turns by bytes (deficit round robin); one that begins to send passes those that stand, once
- * for a quantum of bytes, so that what sends little never waits behind what sends much. A flow
+ * take turns by bytes (deficit round robin); one that begins to send passes those that stand, with
+ * a quantum of bytes until it would have had its turn among them, at once or bit by bit, so that
+ * what sends less than they do never waits behind them. A flow
  * whose items waited above `target` for an interval loses one at a time, ever faster, or has it
  * marked where it understands marks. Order within a flow is kept. Pure: no clock, no memory of its
  * own; items belong to the caller, who bounds the queue with fq_shed(). Worker-owned.
@@ -66,11 +67,14 @@ struct fq_codel {
 	bool dropping;
 };
 
+/* A flow that passes may have its place among those that stand too. */
+enum fq_order { FQ_FRESH, FQ_STANDING, FQ_ORDERS };
+
 struct fq_flow {
 	struct fq_chain items;
-	struct fq_flow *next; /* in the list that it is on */
-	int32_t credit;	      /* bytes that it may send before others get their turn */
-	bool is_on;	      /* a list */
+	struct fq_flow *next[FQ_ORDERS];
+	bool is_on[FQ_ORDERS];
+	int32_t credit; /* bytes that it may send before others get their turn */
 	struct fq_codel codel;
 };
 
@@ -87,7 +91,7 @@ struct fq {
 	struct fq_params params;
 	struct fq_flow flow[FQ_FLOWS];
 	uint32_t backlog[FQ_FLOWS]; /* bytes of each flow */
-	struct fq_list fresh, standing;
+	struct fq_list list[FQ_ORDERS];
 	struct fq_chain dropped;
 	uint32_t n, bytes, largest; /* `largest`: item seen so far */
 };
@@ -102,7 +106,9 @@ void fq_set_params(struct fq *q, const struct fq_params *params);
 /* Is a flow that has only begun to send next? */
 static inline bool fq_has_fresh(const struct fq *q)
 {
-	return q->fresh.head && q->fresh.head->items.head;
+	const struct fq_flow *f = q->list[FQ_FRESH].head;
+
+	return f && f->items.head;
 }
 /* Appends an item to its flow; `hash` says which. */
 void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now);
