@@ -128,12 +128,9 @@ static inline void line_tcp_grow(struct line *l, struct line_tcp *t, double acke
 	double s = ((double)(l->ms - t->cut_ms) + line_rtt_ms(l)) / 1000;
 	double k = cbrt(t->most * .3 / c), goal = t->most + c * pow(s - k, 3);
 	double reno = acked * .53 * t->streams * LINE_DATAGRAM / t->window;
+	double cubic = min_of((goal - t->window) * acked / t->window, acked / 2);
 
-	if (!t->slow_start_over)
-		t->window += acked;
-	else
-		t->window +=
-			max_of(reno, min_of((goal - t->window) * acked / t->window, acked / 2));
+	t->window += t->slow_start_over ? max_of(reno, cubic) : acked;
 }
 
 static inline double line_tcp_offers(struct line *l, struct line_tcp *t, double wants)
@@ -153,7 +150,8 @@ static inline double line_tcp_offers(struct line *l, struct line_tcp *t, double 
 		line_tcp_grow(l, t, *acked);
 	most = 2 * (*acked + LINE_DATAGRAM);
 	*acked = *lost = 0;
-	bytes = max_of(0.0, min_of(min_of(most, wants), t->window - t->under_way));
+	most = min_of(most, wants);
+	bytes = max_of(0.0, min_of(most, t->window - t->under_way));
 	t->under_way += bytes;
 	if (bytes > 0)
 		t->sent_ms = l->ms;
