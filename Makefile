@@ -15,7 +15,7 @@ export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
 	check-packaging check-observability check-fresh check-ipsec check-vm check-cuts check-image check-image-vyos \
-	check-image-arm check-deploy check-release check-mixed bench eval eval-accel deb deb-cross \
+	check-image-arm check-deploy check-release check-mixed bench bench-line eval eval-accel deb deb-cross \
 	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage soak soak-accel clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
@@ -94,6 +94,11 @@ bench: all ## throughput and latency against kernel VXLAN and others (.ci/deps b
 	.ci/deps check
 	$(PYTHON) -B tests/bench/bench_fwd.py $(BENCH_ARGS)
 	$(PYTHON) -B tests/bench/bench_relay.py
+
+bench-line: all ## a slow line that is full: ten minutes, do paths stay; does the limit follow changes
+	.ci/deps check
+	LEON_BUILD=$(CURDIR)/build $(PYTHON) -B tests/bench/bench_line.py saturate
+	LEON_BUILD=$(CURDIR)/build $(PYTHON) -B tests/bench/bench_line.py follow
 
 eval-accel: all ## acceleration: hosts and lines of many kinds, then the paper's Table 1: an hour
 	.ci/deps eval

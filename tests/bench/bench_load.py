@@ -5,14 +5,16 @@
     LEON_BUILD=build tests/bench/bench_load.py [--rounds 3] [--seconds 3] [--streams 0 1 4]
                 [--lines [--rates 10 50 200] [--rtts 20 80]
                          [--shaper 95 | --ingress 95 | --automatic] [--backwards]]
-                [--peers NAME...] [--before LEOND] [--congestion cubic] [--json FILE]
+                [--variants leon vxlan...] [--peers NAME...] [--before LEOND]
+                [--congestion cubic] [--json FILE]
 
 On a fast wire (that of bench_fwd.py), or with --lines on lines of so many Mbit/s and this round
 trip whose buffer holds 200 ms and drops what comes last. LEON, not sealed and sealed, beside kernel
 VXLAN and no encapsulation; --peers takes other overlays along (peers.py, `.ci/deps bench`),
 --before another leond, as of the commit before. Rounds are interleaved and take turns in who comes
-first. Everything shares this machine's cores: what counts is the ratio to the same variant when
-idle, and to the others of the same run.
+first; --variants leaves out the others. Jain's index is that of the streams of a bulk: 1 where they
+have the same. Everything shares this machine's cores: what counts is the ratio to the same variant
+when idle, and to the others of the same run.
 """
 import argparse
 import json
@@ -61,7 +63,7 @@ class Net:
         self.address['none'] = self.source[1]
         self._vxlan()
         for i, (variant, (extra, is_before)) in enumerate(LEON.items()):
-            if not is_before or arguments.before:
+            if variant in (arguments.variants or LEON) and (not is_before or arguments.before):
                 self._leon(variant, i, extra, arguments.before if is_before else None)
         for i, name in enumerate(arguments.peers):
             self._peer(name, i)
@@ -178,6 +180,13 @@ def pings(net, address, seconds):
     return times, 1 - len(times) / count
 
 
+def jain(streams):
+    """Jain's index of fairness, RFC 5166."""
+    rates = [s['receiver']['bits_per_second'] for s in streams]
+    squares = sum(r * r for r in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares else 0.0
+
+
 def measure(net, variant, streams, seconds, backwards=False):
     """p50 and p99 in us; Mbit/s of bulk, CPU of both leonds for a GB of it; lost pings."""
     address = net.address[variant]
@@ -195,12 +204,13 @@ def measure(net, variant, streams, seconds, backwards=False):
         received = result['end']['sum_received']
         mbits = received['bits_per_second'] / 1e6
         cpu = (cpu_seconds(programs) - used) / received['bytes'] * 1e9 if programs else None
-    return {'p50': times[len(times) // 2], 'p99': times[len(times) * 99 // 100],
+    return {'jain': jain(result['end']['streams']) if bulk else None,
+            'p50': times[len(times) // 2], 'p99': times[len(times) * 99 // 100],
             'mbits': mbits, 'cpu': cpu, 'lost': 100 * lost}
 
 
 def one_round(net, arguments, place, samples, turn):
-    variants = list(net.address)
+    variants = [v for v in net.address if v in (arguments.variants or net.address)]
     variants = variants[turn % len(variants):] + variants[:turn % len(variants)]
     for streams in arguments.streams:
         for variant in variants:
@@ -229,12 +239,13 @@ def figure(values, key):
 def table(samples):
     print(f'{"":26} {"streams":>7} {"":16} {"p50 us":>9} {"min - max":>17} {"p99 us":>9} '
           f'{"min - max":>17} {"Mbit/s":>9} {"min - max":>17} {"CPU s/GB":>9} {"min - max":>17} '
-          f'{"lost %":>7}')
+          f'{"lost %":>7} {"Jain":>6}')
     for (place, streams, variant), values in samples.items():
         lost = statistics.median(v['lost'] for v in values)
+        fair = statistics.median(v['jain'] for v in values) if streams else 1.0
         print(f'{place:26} {streams:>7} {NAMES[variant]:16} {figure(values, "p50")} '
               f'{figure(values, "p99")} {figure(values, "mbits")} {figure(values, "cpu")} '
-              f'{lost:>7.1f}')
+              f'{lost:>7.1f} {fair:>6.3f}')
 
 
 def run_fast(arguments, samples, about):
@@ -285,6 +296,7 @@ def main():
                         help="the same as the rate inwards, of the end that gets the bulk alone")
     parser.add_argument('--automatic', action='store_true', help='LEON finds the rate by itself')
     parser.add_argument('--backwards', action='store_true', help='bulk comes from the other end')
+    parser.add_argument('--variants', nargs='+', choices=NAMES, help='these only')
     parser.add_argument('--peers', nargs='+', default=[], choices=peers.PEERS,
                         help='other overlays to take along')
     parser.add_argument('--before', help='another leond to take along')
