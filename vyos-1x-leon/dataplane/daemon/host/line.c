@@ -63,6 +63,7 @@ static void take_link(struct autorate_input *in, const struct link_load *l)
 		in->base_us = link_load_base(l);
 	}
 	in->stood_us = min_of(in->stood_us, l->stood_us);
+	in->long_us = min_of(in->long_us, l->long_us);
 	in->rtt_us = max_of(in->rtt_us, (uint32_t)min_of(l->idle_us, (int64_t)UINT32_MAX));
 	in->jitter_us = max_of(in->jitter_us, link_load_jitter(l));
 	in->delivered_kbits += min_of(l->delivered_kbits, UINT32_MAX - in->delivered_kbits);
@@ -89,7 +90,9 @@ static void look(struct leond *d, mono_t now)
 {
 	struct line *line = d->line;
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
-	struct autorate_input in = { .queue_us = UINT32_MAX, .stood_us = UINT32_MAX };
+	struct autorate_input in = { .queue_us = UINT32_MAX,
+				     .stood_us = UINT32_MAX,
+				     .long_us = UINT32_MAX };
 	int64_t most = most_sent(d, n, now);
 	mono_t latest = line->seen;
 	bool any = false;
@@ -106,7 +109,7 @@ static void look(struct leond *d, mono_t now)
 	}
 	in.fresh = any && mono_before(line->seen, latest);
 	if (!any)
-		in.queue_us = in.stood_us = 0;
+		in.queue_us = in.stood_us = in.long_us = 0;
 	in.backlog = frames_wait(d);
 	line->seen = latest;
 	line->in = in;
