@@ -148,7 +148,8 @@ static inline double line_tcp_offers(struct line *l, struct line_tcp *t, double 
 	/* What is not used does not grow. */
 	if (t->under_way + *acked + 2 * LINE_DATAGRAM >= t->window)
 		line_tcp_grow(l, t, *acked);
-	most = 2 * (*acked + LINE_DATAGRAM);
+	/* Hosts are fast: what begins is a burst. */
+	most = t->under_way > 0 || t->slow_start_over ? 2 * (*acked + LINE_DATAGRAM) : t->window;
 	*acked = *lost = 0;
 	most = min_of(most, wants);
 	bytes = max_of(0.0, min_of(most, t->window - t->under_way));

@@ -140,6 +140,7 @@ static void look_again(struct autorate *a, const struct autorate_input *in, mono
 {
 	a->goal_us = queue_us(a, in) / 4 * 3;
 	a->least_us = UINT32_MAX;
+	a->look_from = now;
 	a->look_at = mono_add_us(now, LOOK_MS * 1000 + (int64_t)in->rtt_us);
 }
 
@@ -156,14 +157,19 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 
 /* --- states --- */
 
-/* It was found full. */
+/* It was found full. What there is without our sending is the way, or others. */
 static void when_open(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	if (!in->fresh)
 		return;
-	a->high = in->ours && in->queue_us + in->stood_us > threshold(a, in, OPEN_US, OPEN_JITTERS)
-			  ? a->high + 1
-			  : 0;
+	if (!in->ours) {
+		a->floor_us = in->queue_us;
+		a->floor_at = now;
+	}
+	a->high =
+		in->ours && queue_us(a, in) + in->stood_us > threshold(a, in, OPEN_US, OPEN_JITTERS)
+			? a->high + 1
+			: 0;
 	if (a->high < IN_A_ROW || !in->delivered_kbits || in->delivered_kbits >= AUTORATE_MOST)
 		return;
 	a->best = 0;
@@ -171,6 +177,7 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	a->proven = a->kbits;
 	a->lowered_at = (mono_t){ 0 };
 	a->found++;
+	a->unsure = true;
 	drain(a, in, now);
 }
 
@@ -187,16 +194,13 @@ static bool is_used(const struct autorate *a, const struct autorate_input *in, u
 }
 
 /* What arrived may be no more than what we sent, while what seems to be a queue is the way. But a
- * queue moves, since more or less is sent than the line carries; or it overflows, and then less
- * arrives than is ever sent; or it stands there and none does here, so that nothing is held back.
- */
+ * queue moves, since more or less is sent than the line carries. */
 static bool is_queue(const struct autorate *a, const struct autorate_input *in)
 {
 	uint32_t was = a->before_us, is = queue_us(a, in);
 	uint32_t moved = max_of(was, is) - min_of(was, is);
 
-	return moved > max_of((uint32_t)MOVES_US, in->jitter_us * HIGH_JITTERS) ||
-	       in->latest_kbits < part(a->kbits, CRUISE_PM - DRAIN_PM_MAX) || !in->backlog;
+	return moved > max_of((uint32_t)MOVES_US, in->jitter_us * HIGH_JITTERS);
 }
 
 /* Less than half of what was known for sure is believed for a while only. */
@@ -229,7 +233,7 @@ static void learn(struct autorate *a, const struct autorate_input *in, mono_t no
 /* True where less was sent for long enough, and what was there stayed: it is not our queue. */
 static bool it_stays(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	if (mono_before(in->asked, a->since))
+	if (mono_before(in->asked, a->look_from))
 		return false;
 	a->least_us = min_of(a->least_us, queue_us(a, in));
 	if (mono_before(now, a->look_at))
@@ -244,15 +248,21 @@ static bool it_stays(struct autorate *a, const struct autorate_input *in, mono_t
  * that seems to happen again others fill the line. */
 static void it_is_not_ours(struct autorate *a, mono_t now)
 {
-	bool again = a->floor_us > HIGH_US && mono_sub_ms(now, a->floor_at) < FLOOR_MS;
+	bool again = a->floor_us > HIGH_US && !mono_is_never(a->stayed_at) &&
+		     mono_sub_ms(now, a->stayed_at) < FLOOR_MS;
 
 	a->floor_us += a->least_us;
-	a->floor_at = now;
+	a->floor_at = a->stayed_at = now;
 	set_kbits(a, max_of(a->kbits, a->known));
-	if (again)
+	if (again) {
 		yield(a, now);
-	else
+	} else if (a->unsure) {
+		/* So the line was not full at all. */
+		a->kbits = a->best = 0;
+		enter(a, AUTORATE_OPEN, now);
+	} else {
 		enter(a, AUTORATE_CRUISE, now);
+	}
 }
 
 static void when_draining(struct autorate *a, const struct autorate_input *in, mono_t now)
@@ -260,6 +270,7 @@ static void when_draining(struct autorate *a, const struct autorate_input *in, m
 	if (!in->fresh)
 		return;
 	if (!is_high(a, in)) {
+		a->unsure = false;
 		enter(a, AUTORATE_CRUISE, now);
 		return;
 	}
@@ -433,14 +444,14 @@ static void prove(struct autorate *a, const struct autorate_input *in, mono_t no
 {
 	if (!in->fresh || !a->kbits || a->state == AUTORATE_YIELD)
 		return;
-	if (in->long_us <= EMPTY_US + FRAMES_BITS * 1000 / a->kbits) {
+	if (in->long_us <= EMPTY_US + FRAMES_BITS * 1000 / a->kbits)
 		a->proven = a->kbits;
+	if (a->kbits >= a->proven / 2)
 		a->lowered_at = (mono_t){ 0 };
-	} else if (!mono_is_never(a->lowered_at) && mono_sub_ms(now, a->lowered_at) >= PROVEN_MS) {
-		set_kbits(a, a->proven);
-		a->lowered_at = (mono_t){ 0 };
-		yield(a, now);
-	}
+	if (mono_is_never(a->lowered_at) || mono_sub_ms(now, a->lowered_at) < PROVEN_MS)
+		return;
+	set_kbits(a, a->proven);
+	yield(a, now);
 }
 
 uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono_t now)

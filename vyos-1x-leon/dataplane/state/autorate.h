@@ -58,15 +58,18 @@ struct autorate {
 	uint32_t at_first; /* us of the queue when the draining began */
 	uint32_t floor_us; /* of what seems to wait: it stays whatever is sent, so it is the way, */
 	mono_t floor_at;   /* as found then, */
+	mono_t stayed_at;  /* and as was seen then by sending less, */
 	int64_t base_us;   /* reckoned from this */
 	uint32_t before_us;    /* what the sample before found above that, */
 	uint32_t before_kbits; /* and what had arrived between it and the one before that */
 	uint32_t proven;       /* kbits when the line was seen empty last, */
 	mono_t lowered_at;     /* and when they became less than half of that */
+	bool unsure;	       /* it was found full, and its queue has not gone away yet */
 	uint32_t known;	       /* kbits when the draining began, */
 	bool ours;	       /* and whether the line had been used until then, */
 	mono_t used_at;	       /* as it was last at this time */
-	uint32_t least_us;     /* while it drains: the least that was found, of late */
+	uint32_t least_us;     /* while it drains: the least that PINGs found that were sent */
+	mono_t look_from;      /* from then on, */
 	uint32_t goal_us;      /* what it has to be below, to be a queue of ours, */
 	mono_t look_at;	       /* by then */
 	unsigned high;	       /* samples in a row that found a queue */
