@@ -8,14 +8,17 @@ FUZZ_SECONDS ?= 60
 FUZZ_MINUTES ?= 120
 CUTS ?= 100
 SOAK_MINUTES ?= 30
-VM_PYTEST := $(PYTHON) -B tests/vm/run.py $(PYTHON) -B -m pytest -p no:cacheprovider -ra
+PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -ra
+VM_PYTEST := $(PYTHON) -B tests/vm/run.py $(PYTEST)
 # Tests of tests/netns that look at what kernels have or have not.
 VM_TESTS ?= vrf vlans vxlan_edge vyos_device offload export export_own
+VM_ACCEL_TESTS ?= accel accel_moved
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-observability check-fresh check-ipsec check-vm check-cuts check-image check-image-vyos \
-	check-image-arm check-deploy check-release check-mixed bench bench-line eval eval-accel deb deb-cross \
+	check-packaging check-observability check-fresh check-ipsec check-vm check-vm-accel check-vm-units check-units \
+	check-cuts check-image check-image-vyos check-image-arm check-deploy check-release check-mixed \
+	bench bench-line eval eval-accel deb deb-cross \
 	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage soak soak-accel clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
@@ -55,6 +58,18 @@ check-observability: all ## alert rules with promtool, the map in a browser; ins
 check-vm: all ## VRFs, VLANs and offloads of Debian's kernel, in a virtual machine: minutes
 	.ci/deps check vm
 	$(VM_PYTEST) $(PYTEST_ARGS) $(addprefix tests/netns/test_,$(VM_TESTS:=.py))
+
+check-vm-accel: all ## connections taken over on Debian's kernel, in a virtual machine: ten minutes
+	.ci/deps check vm
+	$(VM_PYTEST) $(PYTEST_ARGS) $(addprefix tests/netns/test_,$(VM_ACCEL_TESTS:=.py))
+
+check-vm-units: all deb ## the package's units under systemd in a virtual machine, acceleration on: ten minutes
+	.ci/deps check vm vm-units
+	$(PYTHON) -B tests/vm/run.py --systemd $(PYTEST) $(PYTEST_ARGS) tests/vm/test_units.py
+
+check-units: all deb ## the same under a systemd of its own on this kernel, in a container: minutes, root
+	.ci/deps check units
+	$(PYTHON) -B tests/vm/container.py $(PYTEST) $(PYTEST_ARGS) tests/vm/test_units.py
 
 check-cuts: all ## a LAN with 2 and with 3 routers cut and healed CUTS times, CUTS_SEED repeats: minutes
 	.ci/deps check

@@ -8,13 +8,14 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
 
 import ns
 from lab import PATIENT, merged, wait_for
-from node import LeonctlError, SANITIZERS, TROUBLE, find_program, log_text
+from node import EMULATED, LeonctlError, SANITIZERS, SLOWNESS, TROUBLE, find_program, log_text
 
 # `always`: at once, whether it gains or not.
 CONFIG = merged(PATIENT, {'acceleration': {'mode': 'always', 'minimum-segments': 4}})
@@ -83,6 +84,8 @@ class Accelerator:
 
 
 ENDLESS = 1 << 60
+# Bytes between two pauses: with 50 ms hosts that leave room on the line, and on the processor.
+BLOCK = 1 << (12 if EMULATED else 18)
 _ports = itertools.count(5001)
 
 
@@ -111,7 +114,7 @@ class Transfer:
         self.client.connect((address, port))
         self.server, _ = self.listener.accept()
         self.pause = pause
-        self.block = 1 << 18  # bytes between two pauses
+        self.block = BLOCK if pause else 1 << 18
         self.enough = threading.Event()
         self.reading = threading.Event()
         self.reading.set()
@@ -170,6 +173,7 @@ class Transfer:
         return self.wait(within)
 
     def wait(self, within):
+        within *= SLOWNESS
         end = time.monotonic() + within
         for t in self.threads:
             t.join(max(0.0, end - time.monotonic()))
@@ -189,6 +193,17 @@ class Transfer:
     def close(self):
         for s in (self.client, self.server, self.listener):
             s.close()
+
+    def abort(self):
+        """RST to both ends, whatever is under way."""
+        self.enough.set()
+        for s in (self.client, self.server):
+            with contextlib.suppress(OSError):
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+                s.shutdown(socket.SHUT_RD)  # wakes who reads; close() does not
+        for t in self.threads:
+            t.join(1)
+        self.close()
 
 
 def both_ways(ends, family='ip4', **keys):
@@ -228,8 +243,11 @@ class Far:
 
     def __init__(self, lab):
         self.lab, self.node, self.host, self.wan = lab, lab.node, lab.host, lab.wan
-        self.accel = {name: Accelerator(node) for name, node in lab.node.items()}
+        self.accel = {name: self.new_accelerator(node) for name, node in lab.node.items()}
         self.base = {}
+
+    def new_accelerator(self, node):
+        return Accelerator(node)
 
     def ready(self):
         """Accelerators run, carriers are up, nothing is taken; counters are those from here on."""

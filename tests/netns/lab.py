@@ -15,14 +15,13 @@
 
 Nothing has a global name: namespaces are descriptors, files are under one temporary directory.
 """
-import os
 import shutil
 import tempfile
 
 import ns
 import wan
 from host import Host
-from node import LeonctlError, Node, wait_for
+from node import EMULATED, LeonctlError, Node, wait_for
 from traffic import Stream
 
 __all__ = ['Lab', 'LeonctlError', 'wait_for', 'PAPER', 'PATIENT', 'line_up']
@@ -31,7 +30,7 @@ TIMING = {
     'fast': {'measurement': {'interval': 200, 'fast-interval': 100}, 'path': {'hold-time': 1}},
     'production': {},
 }
-if 'LEON_EMULATED' in os.environ:  # set by tests/vm/run.py
+if EMULATED:
     # An emulated machine stands still for longer than a link may be silent.
     TIMING['fast']['measurement']['dead-multiplier'] = 10
 SECRET = 'correct horse battery staple'
@@ -82,14 +81,19 @@ class Lab:
 
     # --- making it ---
 
+    def new_namespace(self, name):
+        return ns.Namespace(name)
+
+    def new_node(self, name, namespace, config):
+        return Node(name, namespace, config, self.directory)
+
     def _build(self):
         self.wan = wan.Wan(seed=self.topology.get('seed', 1))
         for index, (name, options) in enumerate(self.topology['sites'].items()):
-            namespace = ns.Namespace(name)
+            namespace = self.new_namespace(name)
             self.spare.append(namespace)
             self._add_site(index, name, namespace, options)
-            self.node[name] = Node(name, namespace, self._config(index, name, options),
-                                   self.directory)
+            self.node[name] = self.new_node(name, namespace, self._config(index, name, options))
         for name in self.topology.get('strangers', ()):
             self.stranger[name] = ns.Namespace(name)
             self.spare.append(self.stranger[name])
@@ -169,6 +173,9 @@ class Lab:
         secret = self.topology.get('secret', SECRET)
         if secret:
             config['authentication'] = {'pre-shared-secret': secret}
+        if EMULATED:
+            # Its clock goes on while it has no processor: what is real-time would leave nothing.
+            config['system']['scheduling'] = 'normal'
         config = merged(config, TIMING[self.topology.get('timing', 'fast')])
         config = merged(config, self.topology.get('config', {}))
         return merged(config, options.get('config', {}))

@@ -23,8 +23,11 @@ class LeonctlError(RuntimeError):
     """leonctl ended with a status other than 0."""
 
 
+# An emulated machine is told by tests/vm/run.py that it is one.
+EMULATED = 'LEON_EMULATED' in os.environ
+SLOWNESS = 4 if EMULATED else 1
 # Times that a quiet machine needs with room to spare; a busy one is given so many times that.
-PATIENCE = 3
+PATIENCE = 3 * SLOWNESS
 
 
 def wait_for(predicate, within, what='', every=0.05):

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs a command in a virtual machine that has Debian's kernel and this machine's files.
 
-Usage: run.py COMMAND [ARGUMENT...]. Ends with the command's exit status; its output is the output.
+Usage: run.py [--systemd] COMMAND [ARGUMENT...]. Ends with the command's exit status; its output is
+the output. With --systemd the command is run by systemd, which is the guest's first process and
+starts udev and what else a machine has, without the services of this one.
 
 The kernel that runs `make check` may have no VRF, no VLAN devices and no ESP, may be newer than
 what people run, and what a crash of charon leaves in it is nothing for a machine that somebody
 works on. The kernel is Debian's package, unpacked below build/vm and never installed. The root is
 this machine's, seen through 9p and covered with a tmpfs: the guest reads all of it and changes
 nothing, but for the directory in VM_OUTPUT, which is mounted at /output. Needs qemu-system-x86,
-busybox-static, kmod. `make check-vm` and `make check-ipsec` are the callers.
+busybox-static, kmod. `make check-vm`, `check-vm-units` and `check-ipsec` are the callers.
 
     VM_ACCELERATOR  kvm or tcg; without, kvm where a trial boot gets through, else emulation
     VM_MEMORY       MiB, 1536
@@ -30,6 +32,7 @@ TIMEOUT_S = int(os.environ.get('VM_TIMEOUT', '3600'))
 TRIAL_S = 20
 TRIAL_WORD = 'vm: the trial boot is through'
 STATUS = 'vm-status'
+KEPT = ('LEON_BUILD', 'PYTHONPATH')
 
 # What the guest needs before it can see a file system with the other modules.
 EARLY = ('virtio_pci', '9pnet_virtio', '9p', 'overlay')
@@ -74,14 +77,50 @@ ln -sfn {modules} /lib/modules/$(uname -r)
 for module in {later}; do modprobe $module || echo "vm: no module $module"; done
 mkdir -p /dev/net
 test -e /dev/net/tun || mknod /dev/net/tun c 10 200
-ip link set lo up
 hostname guest
+'''
+
+COMMAND = '''
+cat >/run/command <<'END'
+#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
 cd {directory}
 {environment}
 {command}
 echo $? >/output/{status}
 sync
 exec busybox poweroff -f
+END
+chmod 755 /run/command
+'''
+
+# As udev's rules have it.
+ALONE = '''
+chmod 666 /dev/net/tun
+ip link set lo up
+exec /run/command
+'''
+
+# Neither what this machine has enabled nor a terminal for logins, nor what apt does by itself at
+# some hour; and if this is a container, that one is none, and its services may be started.
+BY_SYSTEMD = '''
+mkdir -p /run/systemd/system
+ln -s /dev/null /run/systemd/system/timers.target
+rm -f /.dockerenv /usr/sbin/policy-rc.d
+cat >/run/systemd/system/vm.service <<'END'
+[Unit]
+Description=The command of tests/vm
+After=basic.target
+Requires=basic.target
+
+[Service]
+Type=exec
+ExecStart=/run/command
+StandardOutput={output}
+StandardError={output}
+TTYPath=/dev/console
+END
+exec /lib/systemd/systemd --unit=vm.service --show-status=no --log-target=journal
 '''
 
 
@@ -183,18 +222,33 @@ def choose_accelerator(vmlinuz, output):
     return 'kvm' if works else 'tcg'
 
 
-def boot(command, output):
+def script(command, more):
+    """Makes /run/command, which ends the machine."""
+    exported = {'LEON_GUEST': '1', **more}
+    exported.update({name: os.environ[name] for name in KEPT if name in os.environ})
+    lines = [f'export {name}={shlex.quote(value)}' for name, value in exported.items()]
+    return COMMAND.format(directory=os.getcwd(), environment='\n'.join(lines), status=STATUS,
+                          command=shlex.join(command))
+
+
+def status_of(output):
+    """Exit status of the command, None where it was not reached."""
+    try:
+        with open(f'{output}/{STATUS}', encoding='ascii') as f:
+            return int(f.read())
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def boot(command, output, by_systemd):
     """Exit status of the command, None where the guest did not come so far."""
     vmlinuz, modules = kernel()
     accelerator = choose_accelerator(vmlinuz, output)
-    keep = [f'export {name}={shlex.quote(os.environ[name])}'
-            for name in ('LEON_BUILD',) if name in os.environ]
-    if accelerator == 'tcg':
-        keep.append('export LEON_EMULATED=1')
+    keep = {'LEON_EMULATED': '1'} if accelerator == 'tcg' else {}
     with open(f'{output}/.init', 'w', encoding='utf-8') as f:
-        f.write(SECOND.format(modules=modules, later=' '.join(LATER), directory=os.getcwd(),
-                              environment='\n'.join(keep), status=STATUS,
-                              command=shlex.join(command)))
+        f.write(SECOND.format(modules=modules, later=' '.join(LATER)))
+        f.write(script(command, keep))
+        f.write(BY_SYSTEMD.format(output='tty') if by_systemd else ALONE)
         os.fchmod(f.fileno(), 0o755)
     with open(f'{output}/.initramfs', 'wb') as f:
         f.write(initramfs(INIT, with_dependencies(EARLY, modules)))
@@ -206,20 +260,18 @@ def boot(command, output):
         '-fsdev', f'{share},id=output,path={output}',
         '-device', 'virtio-9p-pci,fsdev=output,mount_tag=output'),
         stdin=subprocess.DEVNULL, timeout=TIMEOUT_S, check=True)
-    try:
-        with open(f'{output}/{STATUS}', encoding='ascii') as f:
-            return int(f.read())
-    except (FileNotFoundError, ValueError):
-        return None
+    return status_of(output)
 
 
 def main():
-    if len(sys.argv) < 2:
+    by_systemd = sys.argv[1:2] == ['--systemd']
+    command = sys.argv[2:] if by_systemd else sys.argv[1:]
+    if not command:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as scratch:
         output = os.path.abspath(os.environ.get('VM_OUTPUT') or scratch)
         os.makedirs(output, exist_ok=True)
-        status = boot(sys.argv[1:], output)
+        status = boot(command, output, by_systemd)
         for name in ('.init', '.initramfs', STATUS):
             if os.path.exists(f'{output}/{name}'):
                 os.unlink(f'{output}/{name}')

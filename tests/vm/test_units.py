@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The package's units under a real systemd, on Debian's kernel: what they are allowed, and that
+connections are handed back, go on or are reset as doc/acceleration.md says when systemd starts,
+stops and restarts them. The other node is in a namespace. `make check-vm-units` is the caller.
+"""
+import glob
+import os
+import signal
+import subprocess
+
+import pytest
+
+import ns
+from accel import CONFIG, MB, both_ways
+from lab import wait_for
+from node import build_dir
+from units import Process, UnitFar, UnitLab, systemctl
+
+RTT_MS = 100
+CAP_NET_ADMIN = 1 << 12
+FILTERED = '2'  # seccomp(2)
+
+
+def install(package):
+    """Without the triggers of others: man-db's reads the pages of all that this machine has."""
+    subprocess.run(['dpkg', '--no-triggers', '--force-unsafe-io', '-i', package], check=True)
+
+
+@pytest.fixture(scope='session', autouse=True)
+def installed():
+    """As a person does it, under a systemd that runs."""
+    packages = glob.glob(f'{build_dir()}/deb/leond_*.deb')
+    assert len(packages) == 1, f'{packages}: make deb'
+    install(packages[0])
+    return packages[0]
+
+
+@pytest.fixture(scope='module')
+def world(installed):
+    lab = UnitLab({'sites': {'a': {}, 'b': {}}, 'config': CONFIG, 'rtt_ms_default': RTT_MS})
+    try:
+        far = UnitFar(lab)
+        try:
+            yield far
+        finally:
+            far.stop()
+    finally:
+        lab.close()
+
+
+@pytest.fixture
+def far(world):
+    """Nothing is taken, counters begin anew."""
+    return world.ready()
+
+
+@pytest.fixture
+def ends(far):
+    return far.host['a'], far.host['b']
+
+
+@pytest.fixture
+def taken(far, ends):
+    """A connection that is, and on which both hosts send."""
+    t = both_ways(ends)
+    far.wait_taken()
+    yield t
+    t.abort()
+
+
+def assert_taken_anew(far, ends):
+    """Whatever happened, a new connection is."""
+    far.ready()
+    t = both_ways(ends)
+    far.wait_taken()
+    t.wait_more(MB)
+    t.finish(60).assert_whole()
+    t.close()
+
+
+def assert_goes_on(far, t):
+    """It was never cut, and is taken again."""
+    far.wait_taken()
+    t.wait_more(MB)
+    t.finish(120).assert_whole()
+    far.assert_no_resets()
+
+
+def wait_for_the_next(unit, was, within=60):
+    """systemd has started another process, and that is ready."""
+    wait_for(lambda: unit.pid() not in (0, was) and unit.is_active(), within,
+             'systemd has started it again')
+
+
+def assert_both_are_told(t):
+    wait_for(lambda: set(t.error) == {'client', 'server'}, 30, 'both ends are reset')
+
+
+def test_device_of_udev():
+    """The units open it as leon."""
+    assert os.stat('/dev/net/tun').st_mode & 0o777 == 0o666
+
+
+@pytest.mark.parametrize('name', ['leond', 'leon-accel'])
+def test_sandbox(far, name):
+    """Its user, one capability, filters of system calls, and nothing to write to."""
+    unit = far.node['a'].unit if name == 'leond' else far.accel['a'].unit
+    seen = Process(unit.pid())
+    assert seen.status['Name'] == name and seen.user() == 'leon'
+    assert set(seen.capabilities().values()) == {CAP_NET_ADMIN}, seen.capabilities()
+    assert seen.status['NoNewPrivs'] == '1' and seen.status['Seccomp'] == FILTERED
+    for kind in ('mnt', 'ipc'):
+        assert seen.namespace(kind) != os.stat(f'/proc/1/ns/{kind}').st_ino, kind
+    assert seen.is_read_only('/usr') and seen.is_read_only('/etc') and seen.is_read_only('/var')
+    assert os.listdir(f'{seen.path}/root/home') == []
+
+
+def test_network_of_its_own(far, ends):
+    """leond is in the machine's, leon-accel in one where nothing else is."""
+    machine = os.stat('/proc/1/ns/net').st_ino
+    leond, accel = (Process(x.unit.pid()) for x in (far.node['a'], far.accel['a']))
+    assert leond.namespace('net') == machine
+    assert accel.namespace('net') not in (machine, ns.host_namespaces['net'])
+    assert_taken_anew(far, ends)
+    links = subprocess.run(['nsenter', f'--net={accel.path}/ns/net', 'ip', '-br', 'link'], check=True,
+                           capture_output=True, text=True).stdout
+    assert {line.split()[0] for line in links.splitlines()} == {'lo', 'carrier', 'lan0'}
+
+
+def test_nothing_was_refused_it(far):
+    """It sets buffers, opens TAPs and has BBR loaded, all in its sandbox."""
+    log = far.accel['a'].log()
+    for fault in ('cannot be set', 'no BBR', 'cannot be used', 'no device'):
+        assert fault not in log, log
+
+
+def test_scheduling(far):
+    """LimitRTPRIO= of the unit and its filter let it."""
+    if Process(far.node['a'].unit.pid()).limit('Max realtime priority') == 0:
+        pytest.skip('this machine does not let systemd raise the limit')
+    node, system = far.node['a'], far.node['a'].config['system']
+    node.reload(system={**system, 'scheduling': 'realtime'})
+    assert node.statistics()['scheduling'] == 'realtime'
+    node.reload(system=system)
+
+
+def test_restart_of_leond(far, taken):
+    """Handed back before it leaves; leon-accel stays, and takes it again."""
+    was = far.accel['a'].unit.pid()
+    systemctl('restart', far.node['a'].unit.name)
+    far.lab.attach('a')
+    assert far.count('a', 'returned') == 1
+    assert_goes_on(far, taken)
+    assert far.accel['a'].unit.pid() == was
+
+
+def test_restart_of_leon_accel(far, taken):
+    """Handed back before it leaves; the next process takes it again."""
+    systemctl('restart', far.accel['a'].unit.name)
+    far.base['a'] = dict.fromkeys(far.base['a'], 0)
+    assert far.count('b', 'returned') == 1
+    assert_goes_on(far, taken)
+
+
+def test_stop_of_leon_accel(far, ends, taken):
+    """Handed back, and it goes on without."""
+    assert far.accel['a'].stop() == 0
+    wait_for(lambda: far.accel['b'].show()['connections_taken'] == 0, 20, 'returned')
+    taken.wait_more(MB)
+    taken.finish(120).assert_whole()
+    assert far.count('b', 'reset') == 0
+    assert far.node['a'].unit.is_active()
+
+
+def test_stop_of_leond(far, taken):
+    """Handed back within TimeoutStopSec=; the hosts wait until it is there again."""
+    far.node['a'].stop()
+    assert far.node['a'].unit.property('Result') == 'success'
+    assert far.count('a', 'returned') == 1 and far.taken() == [0, 0]
+    far.lab.start('a')
+    assert_goes_on(far, taken)
+
+
+def test_upgrade(far, taken, installed):
+    """dpkg restarts all that runs, one after the other."""
+    before = [x.unit.pid() for x in (far.node['a'], far.accel['a'])]
+    install(installed)
+    far.lab.attach('a')
+    after = [x.unit.pid() for x in (far.node['a'], far.accel['a'])]
+    assert 0 not in after and not set(before) & set(after)
+    far.base['a'] = dict.fromkeys(far.base['a'], 0)
+    assert_goes_on(far, taken)
+
+
+def test_kill_of_leon_accel(far, ends, taken):
+    """Both ends are told; systemd starts the next one."""
+    unit = far.accel['a'].unit
+    had, was = unit.restarts(), unit.pid()
+    far.accel['a'].kill()
+    assert_both_are_told(taken)
+    wait_for_the_next(unit, was)
+    assert unit.restarts() == had + 1
+    assert_taken_anew(far, ends)
+
+
+def test_kill_of_leond(far, ends, taken):
+    """systemd starts the next one; leon-accel lives on, and takes what is new."""
+    unit, accel = far.node['a'].unit, far.accel['a'].unit.pid()
+    had, was = unit.restarts(), unit.pid()
+    far.node['a'].kill()
+    wait_for_the_next(unit, was)
+    far.lab.attach('a')
+    assert unit.restarts() == had + 1
+    taken.abort()
+    assert_taken_anew(far, ends)
+    assert far.accel['a'].unit.pid() == accel
+
+
+def test_leon_accel_that_hangs(far, ends, taken):
+    """leond does without it, and systemd's watchdog ends it."""
+    unit = far.accel['a'].unit
+    was = unit.pid()
+    os.kill(was, signal.SIGSTOP)
+    assert_both_are_told(taken)
+    wait_for_the_next(unit, was)
+    assert 'Watchdog timeout' in unit.log()
+    assert_taken_anew(far, ends)
+
+
+def test_removal(far, ends, taken):
+    """dpkg stops it all; what was taken is handed back first."""
+    subprocess.run(['dpkg', '-r', 'leond'], check=True)
+    assert far.accel['b'].show()['connections_taken'] == 0
+    assert far.count('b', 'reset') == 0 and not taken.error
+    log = far.node['a'].log() + far.accel['a'].log()
+    assert 'Failed with result' not in log.rpartition('stopping')[2]
+    for unit in (far.node['a'].unit, far.accel['a'].unit):
+        assert not unit.is_active()
