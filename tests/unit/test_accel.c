@@ -251,7 +251,8 @@ static void test_queue(void **state)
 	struct accel_say_frame say[] = {
 		{ .what = ACCEL_SAY_HERE, .version = 1 },
 		{ .what = ACCEL_SAY_SETUP, .setup = { 0x0a000001, { { 2, 1, 2, 3, 4, 5 } }, 2 } },
-		{ .what = ACCEL_SAY_NODE, .node = { 0x0a000002, 100000, 1400 } },
+		{ .what = ACCEL_SAY_NODE, .node = { 0x0a000002, 100000, 1400, false } },
+		{ .what = ACCEL_SAY_NODE, .node = { 0x0a000002, 1000, 1400, true } },
 		{ .what = ACCEL_SAY_SETTINGS, .settings = { .mode = ACCEL_ALWAYS } },
 		{ .what = ACCEL_SAY_SETTINGS, .settings = largest() },
 		{ .what = ACCEL_SAY_MOVED,
@@ -259,10 +260,11 @@ static void test_queue(void **state)
 	};
 	uint8_t buf[ACCEL_SAY_MAX], again[ACCEL_SAY_MAX];
 	struct accel_say_frame back;
+	size_t len;
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(say); i++) {
-		size_t len = accel_say_encode(&say[i], buf);
+		len = accel_say_encode(&say[i], buf);
 
 		assert_int_equal(accel_say_decode(buf, len, &back), 0);
 		assert_int_equal(accel_say_encode(&back, again), len);
@@ -270,6 +272,9 @@ static void test_queue(void **state)
 		assert_int_equal(accel_say_decode(buf, len - 1, &back), -EBADMSG);
 		assert_int_equal(accel_say_decode(buf, len + 1, &back), -EBADMSG);
 	}
+	len = accel_say_encode(&say[2], buf);
+	buf[len - 1] = 2;
+	assert_int_equal(accel_say_decode(buf, len, &back), -EBADMSG);
 	say[1].setup.n_queues = ACCEL_QUEUES_MAX + 1;
 	assert_int_equal(accel_say_decode(buf, accel_say_encode(&say[1], buf), &back), -EBADMSG);
 	buf[0] = ACCEL_SAY_END;

@@ -20,7 +20,6 @@
 
 #define PLAIN_SILENT_MS	 300000
 #define CLOSED_SILENT_MS 70000
-#define KEEP_PERCENT	 80 /* of the threshold, below it a connection is given back */
 /* So long a connection that is taken gains nothing before it is given back, and so long where there
  * is another that would have its place. Not sooner: it may be a pause. */
 #define CALM_MS	     60000
@@ -140,7 +139,7 @@ static bool is_wanted(const struct conn *c)
 	const struct accel_settings *s = &c->e->settings;
 	const struct accel_key *k = &c->flow.key;
 
-	return s->mode != ACCEL_OFF && !c->e->stopping && is_far_enough(c, KEEP_PERCENT) &&
+	return s->mode != ACCEL_OFF && !c->e->stopping && is_far_enough(c, ACCEL_KEEP_PERCENT) &&
 	       accel_settings_admit(s, &k->near, &k->far, k->near_port, k->far_port);
 }
 
@@ -166,8 +165,8 @@ static bool is_needed(const struct conn *c, mono_t now)
 /* It is of those that are to be taken, whatever else is in the way. */
 static bool is_candidate(const struct conn *c)
 {
-	return peer_is_up(c->peer) && is_worth_it(c) && is_wanted(c) && is_far_enough(c, 100) &&
-	       (c->e->settings.mode != ACCEL_MOVED || has_moved(c));
+	return peer_is_up(c->peer) && !peer_is_aside(c->peer) && is_worth_it(c) && is_wanted(c) &&
+	       is_far_enough(c, 100) && (c->e->settings.mode != ACCEL_MOVED || has_moved(c));
 }
 
 /* What it brings is known: it was seen from its first segment on, or for two rounds. */
@@ -341,7 +340,7 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 
 	if (is_full(e))
 		e->full_at = now;
-	if (!c || c->peer != p || c->bound || is_full(e) || !is_wanted(c)) {
+	if (!c || c->peer != p || c->bound || is_full(e) || !is_wanted(c) || peer_is_aside(p)) {
 		e->counters.refused++;
 		peer_counted(p)->refused++;
 		peer_tell(p, &no);
@@ -448,7 +447,9 @@ void conns_second(struct engine *e, mono_t now)
 		if (c->flow.state == FLOW_TAKEN &&
 		    (!is_wanted(c) || !is_needed(c, now) || away_is(c)))
 			conn_release(c, now);
-		if ((c->flow.state == FLOW_PLAIN && silent > PLAIN_SILENT_MS) ||
+		/* Numbers go on where nobody sees them: what was known is worse than nothing. */
+		if ((c->flow.state == FLOW_PLAIN &&
+		     (silent > PLAIN_SILENT_MS || peer_is_aside(c->peer))) ||
 		    (c->flow.state == FLOW_CLOSED && silent > CLOSED_SILENT_MS))
 			forget(c);
 	}

@@ -57,6 +57,7 @@ struct accel_peer {
 	node_id_t id;
 	uint32_t rtt_us;
 	uint16_t room;
+	bool aside;
 	enum state state;
 	int fd;
 	bool waits_out;	     /* for the socket to take more */
@@ -109,6 +110,11 @@ bool peer_is_up(const struct accel_peer *p)
 bool peer_is_known(const struct accel_peer *p, mono_t now)
 {
 	return mono_sub_ms(now, p->learned) <= SILENT_MS;
+}
+
+bool peer_is_aside(const struct accel_peer *p)
+{
+	return p->aside;
 }
 
 bool peer_leads(const struct accel_peer *p)
@@ -586,6 +592,7 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 	}
 	p->rtt_us = f->node.rtt_us;
 	p->room = f->node.room;
+	p->aside = f->node.aside;
 	p->learned = now;
 	/* Also before it begins: the other node may be the first, and an answer to its SYN is of
 	 * the route already. */

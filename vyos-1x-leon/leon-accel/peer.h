@@ -48,6 +48,8 @@ node_id_t peer_id(const struct accel_peer *p);
 bool peer_is_up(const struct accel_peer *p);
 /* leond spoke of it lately: frames between hosts here and there come by. */
 bool peer_is_known(const struct accel_peer *p, mono_t now);
+/* Frames of its hosts do not come by now. */
+bool peer_is_aside(const struct accel_peer *p);
 bool peer_leads(const struct accel_peer *p); /* this node leads */
 int64_t peer_rtt_ms(const struct accel_peer *p);
 uint32_t peer_rtt_us(const struct accel_peer *p);

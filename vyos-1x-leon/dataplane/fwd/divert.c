@@ -69,8 +69,10 @@ static bool is_whole_tcp(const struct eth_view *v)
 
 static bool is_for_it(const struct worker *w, uint16_t slot, const struct eth_view *v)
 {
-	return w->io.accel > 0 && slot < w->snap->n_slots && w->snap->node[slot].accelerated &&
-	       is_whole_tcp(v);
+	const struct snap_node *node = &w->snap->node[slot];
+
+	return w->io.accel > 0 && slot < w->snap->n_slots && node->accelerated &&
+	       !node->accel_aside && is_whole_tcp(v);
 }
 
 static void say_partial(struct virtio_net_hdr *h, const struct eth_view *v, size_t len)

@@ -48,7 +48,8 @@ struct snap_node {
 	bool clear_rx;		 /* what comes from it need not be sealed */
 	/* Of the direct link; 0: none. */
 	uint64_t link_tx, link_rx[2];
-	bool accelerated; /* TCP to and from it passes the accelerator, while there is one */
+	bool accelerated; /* it has an accelerator, and so has this node */
+	bool accel_aside; /* TCP to and from it does not pass the accelerator all the same */
 	/* VLANs of this node whose segment the node has on this LAN, too: what comes from it in
 	 * them has been there. NULL: none. Of the snapshot. */
 	struct vlan_set *same_lan;

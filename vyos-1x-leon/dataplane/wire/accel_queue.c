@@ -25,6 +25,7 @@ size_t accel_say_encode(const struct accel_say_frame *f, uint8_t out[ACCEL_SAY_M
 		wbuf_u32(&b, f->node.id);
 		wbuf_u32(&b, f->node.rtt_us);
 		wbuf_u16(&b, f->node.room);
+		wbuf_u8(&b, f->node.aside);
 		break;
 	case ACCEL_SAY_SETTINGS:
 		accel_settings_put(&b, &f->settings);
@@ -51,6 +52,7 @@ static void take_mac(struct rbuf *b, struct mac *mac)
 int accel_say_decode(const void *data, size_t len, struct accel_say_frame *f)
 {
 	struct rbuf b = rbuf_of(data, len);
+	uint8_t aside;
 
 	*f = (struct accel_say_frame){ .what = rbuf_u8(&b) };
 	switch (f->what) {
@@ -67,6 +69,9 @@ int accel_say_decode(const void *data, size_t len, struct accel_say_frame *f)
 		f->node.id = rbuf_u32(&b);
 		f->node.rtt_us = rbuf_u32(&b);
 		f->node.room = rbuf_u16(&b);
+		aside = rbuf_u8(&b);
+		b.ok &= aside <= 1;
+		f->node.aside = aside;
 		break;
 	case ACCEL_SAY_SETTINGS:
 		accel_settings_take(&b, &f->settings);

@@ -46,7 +46,7 @@ enum accel_say {
 	ACCEL_SAY_MOVED,    /* a host is behind another node now; the last ones are said first */
 	ACCEL_SAY_END,
 };
-#define ACCEL_SAY_VERSION 4
+#define ACCEL_SAY_VERSION 5
 #define ACCEL_SAY_MAX	  2048
 
 struct accel_say_frame {
@@ -62,6 +62,7 @@ struct accel_say_frame {
 			node_id_t id;
 			uint32_t rtt_us; /* of the path in use; 0: none */
 			uint16_t room;	 /* bytes of the largest frame that fits one datagram */
+			bool aside;	 /* frames of TCP to and from it do not come by */
 		} node;
 		struct accel_settings settings;
 		struct { /* MOVED */

@@ -15,6 +15,8 @@ struct wbuf;
 
 #define ACCEL_PREFIXES_MAX 32
 #define ACCEL_PORTS_MAX	   32
+/* Of the threshold: below it a connection is given back. */
+#define ACCEL_KEEP_PERCENT 80
 
 struct accel_ports {
 	uint16_t first, last;

@@ -13,10 +13,24 @@
 #include "daemon/leond.h"
 #include "wire/accel_queue.h"
 
+/* So long nothing of a node could be taken before its TCP goes past leon-accel: what was taken is
+ * given back, and what asks are answered. So long at least it does, so that leon-accel has
+ * forgotten what it saw before. */
+#define IDLE_MS	 20000
+#define ASIDE_MS 5000
+#define SLOTS	 (CONF_NODES_LIMIT + 1)
+
+/* Of TCP to and from a node. */
+struct accel_way {
+	bool aside;   /* past leon-accel */
+	mono_t since; /* it is aside; else when something could be taken last */
+};
+
 struct accel_queues {
 	unsigned n;
 	int ours[ACCEL_QUEUES_MAX], theirs[ACCEL_QUEUES_MAX];
-	bool ready; /* leon-accel has them */
+	bool ready;		     /* leon-accel has them */
+	struct accel_way way[SLOTS]; /* by slot */
 };
 
 static void enlarge(int fd)
@@ -84,7 +98,30 @@ void accel_queues_drain(struct leond *d)
 
 void accel_queues_set_ready(struct leond *d, bool ready)
 {
-	d->accel_queues->ready = ready;
+	struct accel_queues *q = d->accel_queues;
+
+	q->ready = ready;
+	/* What the process before had taken is not known yet. */
+	for (unsigned i = 0; i < SLOTS; i++)
+		q->way[i] = (struct accel_way){ .since = loop_now(d->loop) };
+}
+
+void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now)
+{
+	struct accel_way *way = &d->accel_queues->way[slot < SLOTS ? slot : 0];
+	int64_t ms = mono_sub_ms(now, way->since);
+
+	if (slot >= SLOTS)
+		return;
+	if (way->aside ? is_idle || ms < ASIDE_MS : is_idle && ms < IDLE_MS)
+		return;
+	way->aside = is_idle;
+	way->since = now;
+}
+
+bool accel_queues_aside(const struct leond *d, uint16_t slot)
+{
+	return slot < SLOTS && d->accel_queues->way[slot].aside;
 }
 
 bool accel_queues_are_ready(const struct leond *d)
@@ -103,6 +140,8 @@ bool accel_queues_reach(const struct leond *d, uint16_t slot)
 void accel_queues_fill_snap(const struct leond *d, struct snap *s)
 {
 	s->accelerator = accel_queues_are_ready(d);
-	for (uint16_t slot = 0; s->accelerator && slot < s->n_slots; slot++)
+	for (uint16_t slot = 0; s->accelerator && slot < s->n_slots; slot++) {
 		s->node[slot].accelerated = accel_queues_reach(d, slot);
+		s->node[slot].accel_aside = accel_queues_aside(d, slot);
+	}
 }

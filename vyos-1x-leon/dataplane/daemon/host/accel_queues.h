@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/mono.h"
+
 struct leond;
 struct snap;
 
@@ -26,4 +28,10 @@ void accel_queues_set_ready(struct leond *d, bool ready);
 bool accel_queues_are_ready(const struct leond *d);
 /* That node has an accelerator too. */
 bool accel_queues_reach(const struct leond *d, uint16_t slot);
+/*
+ * Each second: may TCP to and from that node go past leon-accel, since nothing of it can be taken?
+ * It does when that has been so for a while (decision 058), which the next snapshot says.
+ */
+void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now);
+bool accel_queues_aside(const struct leond *d, uint16_t slot);
 void accel_queues_fill_snap(const struct leond *d, struct snap *s);

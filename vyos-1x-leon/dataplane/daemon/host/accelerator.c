@@ -145,13 +145,37 @@ static uint32_t rtt_of(const struct leond *d, uint16_t slot)
 	return max_of(ch->path.rtt_us, 1u);
 }
 
-/* This node or another got an accelerator, or has none any more, since the last snapshot. */
+/* Nothing can be taken with it, and nothing is taken: with another neither, for a host may move
+ * from there to here. */
+static bool is_idle(const struct leond *d, uint16_t slot)
+{
+	const struct accel_settings *s = &d->conf->accel;
+	const struct accel_totals *t = accel_reports_totals(d);
+	uint64_t rtt_us = rtt_of(d, slot);
+
+	return d->conf->acceleration && (s->mode == ACCEL_MOVED || s->mode == ACCEL_LATENCY) && t &&
+	       !t->taken_now && rtt_us &&
+	       rtt_us * 100 < (uint64_t)s->threshold_us * ACCEL_KEEP_PERCENT;
+}
+
+static void look_at_all(struct leond *d)
+{
+	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+
+	for (uint16_t slot = 0; slot < n; slot++)
+		if (slot != SLOT_SELF)
+			accel_queues_look(d, slot, is_idle(d, slot), loop_now(d->loop));
+}
+
+/* This node or another got an accelerator, or has none any more, since the last snapshot; or
+ * frames are to come by, or not any more. */
 static bool is_stale(const struct leond *d, const struct snap *s)
 {
 	if (s->accelerator != accel_queues_are_ready(d))
 		return true;
 	for (uint16_t slot = 0; slot < s->n_slots; slot++)
-		if (s->node[slot].accelerated != accel_queues_reach(d, slot))
+		if (s->node[slot].accelerated != accel_queues_reach(d, slot) ||
+		    s->node[slot].accel_aside != accel_queues_aside(d, slot))
 			return true;
 	return false;
 }
@@ -163,6 +187,7 @@ static void say_all(struct leond *d)
 
 	/* Again: what did not fit into the socket is not lost for long. */
 	say_settings(d);
+	look_at_all(d);
 	if (is_stale(d, s)) {
 		snapshot_publish(d);
 		s = fwd_snap(d->fwd);
@@ -175,6 +200,7 @@ static void say_all(struct leond *d)
 		f.node.id = s->node[slot].id;
 		f.node.rtt_us = rtt_of(d, slot);
 		f.node.room = s->node[slot].room;
+		f.node.aside = s->node[slot].accel_aside;
 		say(d, &f);
 	}
 }

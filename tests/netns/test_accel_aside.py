@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where nothing can be taken TCP goes past leon-accel; it is followed again where that changes."""
+import pytest
+
+from accel import ENDLESS, MB, Transfer, far_apart
+from lab import PATIENT, merged, wait_for
+
+CONFIG = merged(PATIENT, {'acceleration': {'mode': 'latency', 'threshold': 100, 'minimum-segments': 4}})
+ASIDE_WITHIN = 90  # leond waits for twenty seconds
+
+
+@pytest.fixture
+def near(lab):
+    with far_apart(lab({'sites': {'a': {}, 'b': {}}, 'config': CONFIG, 'rtt_ms_default': 40}),
+                   start=False) as far:
+        for a in far.accel.values():
+            a.start()
+        yield far
+
+
+def far_from(far, threshold):
+    for node in far.node.values():
+        node.reload(acceleration={**CONFIG['acceleration'], 'threshold': threshold})
+
+
+def is_aside(far, t):
+    """Megabytes go by, and leon-accel sees none of them."""
+    before = [n.counter('accel_in') for n in far.node.values()]
+    t.wait_more(4 * MB)
+    return [n.counter('accel_in') for n in far.node.values()] == before
+
+
+def test_aside_and_back(near):
+    far = near
+    a, b = far.host['a'], far.host['b']
+    t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=.05)
+    wait_for(lambda: is_aside(far, t), ASIDE_WITHIN, 'it goes past')
+    wait_for(lambda: not any(x.show()['connections_followed'] for x in far.accel.values()), 20,
+             'it is forgotten')
+    far_from(far, 20)
+    far.wait_taken(within=90)
+    t.wait_more(4 * MB)
+    far_from(far, 100)
+    far.wait_returned(within=90)
+    wait_for(lambda: is_aside(far, t), ASIDE_WITHIN, 'it goes past again')
+    t.finish(60).assert_whole()
+    assert not any(x.counters()['reset'] for x in far.accel.values())
