@@ -145,8 +145,8 @@ def test_idle_with_keepalives(far, ends):
     far.assert_no_resets()
 
 
-def test_both_done_and_one_does_not_read(far, ends):
-    """What it has not read yet stays with a stand-in that somebody owns, until it reads."""
+def done_and_not_read(far, ends):
+    """Both hosts are done, and the server has not read all."""
     def prepare(s, is_client):
         if not is_client:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 15)
@@ -161,10 +161,28 @@ def test_both_done_and_one_does_not_read(far, ends):
     t.enough.set()
     wait_for(lambda: 'taken' not in states(far, 'a', t), 60, 'the client is done')
     assert states(far, 'b', t) == ['taken']
+    return t
+
+
+def test_both_done_and_one_does_not_read(far, ends):
+    """What it has not read yet stays with a stand-in that somebody owns, until it reads."""
+    t = done_and_not_read(far, ends)
     t.reading.set()
     t.wait(60).assert_whole()
     wait_for(lambda: states(far, 'b', t) == ['closed'], 30, 'it ends')
     far.assert_no_resets()
+
+
+def test_both_done_and_one_is_gone(far, ends):
+    """It never reads the rest, and says so with RST, as it does where its socket is no more:
+    nothing stays of the connection."""
+    t = done_and_not_read(far, ends)
+    t.server.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    t.server.shutdown(socket.SHUT_RD)
+    t.server.close()
+    t.reading.set()
+    wait_for(lambda: states(far, 'b', t) == ['closed'], 30, 'it ends')
+    assert far.accel['b'].show()['connections_taken'] == 0
 
 
 def states(far, name, t):

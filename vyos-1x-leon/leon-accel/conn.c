@@ -478,7 +478,7 @@ static bool end_where_done(struct conn *c)
 
 	if (!c->near_eof || !c->fin_out || c->flow.state == FLOW_RETURNING)
 		return false;
-	if (stand_in_unacknowledged(fd)) {
+	if (stand_in_unacknowledged(fd) && !stand_in_is_over(fd)) {
 		if (!c->lingers)
 			loop_fd_del(c->e->loop, fd);
 		c->lingers = true;

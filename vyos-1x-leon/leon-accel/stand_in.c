@@ -20,6 +20,7 @@
 #define TCP_OPT_SCALE  3
 #define TCP_OPT_SACK   4
 #define TCP_OPT_TS     8
+#define TCP_CLOSED     7 /* TCP_CLOSE of the kernel */
 #define REPAIR_ON      1
 #define REPAIR_OFF     0
 #define REPAIR_SILENT  (-1) /* off, without a window probe */
@@ -158,4 +159,12 @@ uint32_t stand_in_unacknowledged(int fd)
 	int n = 0;
 
 	return ioctl(fd, SIOCOUTQ, &n) < 0 || n < 0 ? 0 : (uint32_t)n;
+}
+
+bool stand_in_is_over(int fd)
+{
+	struct tcp_info t = { 0 };
+	socklen_t len = sizeof(t);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) == 0 && t.tcpi_state == TCP_CLOSED;
 }

@@ -35,3 +35,5 @@ void stand_in_leave(int fd);
 void stand_in_reset(int fd);
 /* Bytes (and FIN) that the near host has not acknowledged. */
 uint32_t stand_in_unacknowledged(int fd);
+/* Its host has reset the connection, or did not answer for so long that the kernel gave it up. */
+bool stand_in_is_over(int fd);
