@@ -9,7 +9,7 @@ import time
 import pytest
 
 from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart
-from lab import wait_for
+from lab import merged, wait_for
 
 RTT_MS = 100
 CAP_NET_ADMIN = 1 << 12
@@ -194,6 +194,20 @@ def test_hung_accelerator_is_done_without(far, ends):
     t = both_ways(ends)
     far.wait_taken()
     t.finish(60).assert_whole()
+
+
+def test_far_host_is_not_forgotten(lab):
+    """It says nothing by itself while its connection is taken, for longer than entries live."""
+    config = merged(CONFIG, {'fdb': {'aging': 10}})
+    made = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': RTT_MS, 'config': config})
+    with far_apart(made) as far:
+        t = both_ways((made.host['a'], made.host['b']))
+        far.wait_taken()
+        end = time.monotonic() + 25
+        while time.monotonic() < end:
+            t.wait_more(MB)
+        t.finish(60).assert_whole()
+        far.assert_no_resets()
 
 
 def test_none_at_the_other_node(lab):

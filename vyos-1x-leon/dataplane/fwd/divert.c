@@ -19,6 +19,7 @@
 #include "fwd/encap.h"
 #include "fwd/marking.h"
 #include "fwd/outgoing.h"
+#include "fwd/reports.h"
 #include "fwd/translate.h"
 #include "fwd/worker.h"
 #include "wire/accel_queue.h"
@@ -210,6 +211,19 @@ static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel
 	critical_or_not(w, f, slot, false, true);
 }
 
+/*
+ * While its connections are taken no frame of the far host itself may come for hours. Its entry is
+ * not to age, and a leond that was killed is to have it again, or frames to it would go past the
+ * accelerator. One that has moved is where it was seen: leon-accel may not know yet.
+ */
+static void keep_place(struct worker *w, const struct frame *f, uint16_t slot)
+{
+	uint16_t known = fdb_lookup(w->snap->fdb, f->v.vlan, f->v.src);
+
+	if (slot != SLOT_NONE && slot != SLOT_SELF && (known == slot || known == SLOT_NONE))
+		learn_source(w, &f->v, slot);
+}
+
 static void take(struct worker *w, uint8_t *message, size_t len)
 {
 	uint8_t *vnet = message + ACCEL_QUEUE_HDR;
@@ -226,6 +240,7 @@ static void take(struct worker *w, uint8_t *message, size_t len)
 		to_node(w, &f, slot, message[0] == ACCEL_PEER);
 		return;
 	}
+	keep_place(w, &f, slot);
 	clamp(w, f.data, f.len, &f.v, f.partial, slot);
 	to_tap(w, vnet, &f);
 }
