@@ -461,6 +461,40 @@ static void a_stream_beside_others_goes_on(void **state)
 	}
 }
 
+/* Switched on when bulk has just ended, on a way that may have got longer meanwhile: what arrives
+ * is the end of the bulk, and not what the line carries. */
+static void switched_on_after_bulk(void **state)
+{
+	static const double kbits[] = { 10000, 50000, 200000 }, base[] = { 20, 80 };
+	static const double longer[] = { 0, 5, 20 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits) * array_size(base) * array_size(longer); i++) {
+		for (int64_t pause = 0; pause <= 2500; pause += 100) {
+			struct site s = site(kbits[i % 3], base[i / 3 % 2]);
+
+			s.manual = true;
+			s.line.tcp.streams = 1 + (unsigned)(pause / 100) % 4;
+			s.line.wants_kbits = 0;
+			run(&s, 5000);
+			s.line.wants_kbits = PLENTY;
+			run(&s, 8000);
+			s.line.wants_kbits = 0;
+			s.line.base_ms += longer[i / 6];
+			run(&s, pause);
+			s.manual = false;
+			run(&s, 1000);
+			s.line.wants_kbits = PLENTY;
+			run(&s, 8000);
+			run(&s, 5000);
+			/* One connection may not have used it all yet. */
+			if (s.rate.kbits && s.rate.kbits < .5 * s.line.kbits)
+				say("switched on", &s);
+			assert_true(!s.rate.kbits || s.rate.kbits >= .5 * s.line.kbits);
+		}
+	}
+}
+
 /* What was found is kept over a pause, and forgotten after a long one. */
 static void pauses(void **state)
 {
@@ -502,6 +536,7 @@ int main(void)
 		cmocka_unit_test(a_queue_of_others_is_not_drained_for_ever),
 		cmocka_unit_test(others_leave_us_a_part),
 		cmocka_unit_test(a_stream_beside_others_goes_on),
+		cmocka_unit_test(switched_on_after_bulk),
 		cmocka_unit_test(pauses),
 	};
 

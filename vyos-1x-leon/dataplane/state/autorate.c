@@ -29,6 +29,8 @@
 #define BUMP_MS_MAX 400
 #define BUMP_PM	    40
 #define BUMP_PM_MAX 160
+/* The same until one filled the line for the first time: what was found may be far too little. */
+#define BUMP_PM_NEW 1000
 #define JUDGE_MS    40
 #define HOLD_MS	    500
 /* So much of the limit must be used to say anything about more. */
@@ -54,6 +56,8 @@
 #define LEAST_OF_BEST 16
 /* Each time that less than it fills the line, so much is left of the best. */
 #define FADES_PM 700
+/* What a line carries is the most that arrived in one to two of these: bulk may just have ended. */
+#define LATELY_MS 1000
 /* What was lowered to less than half must have emptied the line, but for two frames and this, */
 #define EMPTY_US 20000
 /* by then. */
@@ -157,9 +161,24 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 
 /* --- states --- */
 
+static void note_lately(struct autorate *a, const struct autorate_input *in, mono_t now)
+{
+	int64_t ms = mono_sub_ms(now, a->lately_at);
+
+	if (ms >= LATELY_MS) {
+		a->lately[1] = ms < 2 * LATELY_MS ? a->lately[0] : 0;
+		a->lately[0] = 0;
+		a->lately_at = now;
+	}
+	if (in->delivered_kbits > a->lately[0])
+		a->lately[0] = in->delivered_kbits;
+}
+
 /* It was found full. What there is without our sending is the way, or others. */
 static void when_open(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
+	uint32_t most;
+
 	if (!in->fresh)
 		return;
 	if (!in->ours) {
@@ -173,11 +192,13 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	if (a->high < IN_A_ROW || !in->delivered_kbits || in->delivered_kbits >= AUTORATE_MOST)
 		return;
 	a->best = 0;
-	set_kbits(a, max_of(in->delivered_kbits, in->latest_kbits));
+	most = max_of(a->lately[0], a->lately[1]);
+	set_kbits(a, max_of(most, in->latest_kbits));
 	a->proven = a->kbits;
 	a->lowered_at = (mono_t){ 0 };
 	a->found++;
 	a->unsure = true;
+	a->filled = false;
 	drain(a, in, now);
 }
 
@@ -345,11 +366,14 @@ static void judge(struct autorate *a, const struct autorate_input *in)
  * not grow. */
 static void raise(struct autorate *a)
 {
-	uint64_t kbits = (uint64_t)min_of(a->kbits, a->shown) * (1000 + a->step_pm) / 1000;
+	uint64_t from = min_of(a->kbits, a->shown);
+	uint64_t kbits = from * (1000 + min_of(a->step_pm, (uint32_t)BUMP_PM_MAX)) / 1000;
 
+	kbits = max_of(kbits, min_of((uint64_t)a->shown, from * (1000 + a->step_pm) / 1000));
 	kbits = max_of(kbits, (uint64_t)a->kbits);
 	if (a->shown >= part(a->kbits, SHOWN_PM))
-		a->step_pm = min_of(a->step_pm * 3, (uint32_t)BUMP_PM_MAX);
+		a->step_pm =
+			min_of(a->step_pm * 3, (uint32_t)(a->filled ? BUMP_PM_MAX : BUMP_PM_NEW));
 	set_kbits(a, a->floor_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);
 }
 
@@ -373,6 +397,7 @@ static void after_bump(struct autorate *a, mono_t now)
 static void when_bumping(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	judge(a, in);
+	a->filled |= a->full;
 	if (stands(a, in) || (a->full && is_high(a, in))) {
 		drain(a, in, now);
 		return;
@@ -465,6 +490,7 @@ uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono
 	if (mono_is_never(a->since))
 		a->since = a->busy = now;
 	keep_floor(a, in, now);
+	note_lately(a, in, now);
 	if (in->delivered_kbits >= part(a->kbits, 1000 / LEAST_OF_BEST))
 		a->busy = now;
 	if (is_used(a, in, BUSY_PM))

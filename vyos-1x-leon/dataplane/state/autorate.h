@@ -62,6 +62,8 @@ struct autorate {
 	int64_t base_us;   /* reckoned from this */
 	uint32_t before_us;    /* what the sample before found above that, */
 	uint32_t before_kbits; /* and what had arrived between it and the one before that */
+	uint32_t lately[2];    /* the most that arrived, in this second and the one before */
+	mono_t lately_at;      /* when it began */
 	uint32_t proven;       /* kbits when the line was seen empty last, */
 	mono_t lowered_at;     /* and when they became less than half of that */
 	bool unsure;	       /* it was found full, and its queue has not gone away yet */
@@ -76,6 +78,7 @@ struct autorate {
 	unsigned in_vain;      /* times that it yielded, lately */
 	mono_t judge_from;     /* PINGs of a bump that count */
 	mono_t judge_until;
+	bool filled;		 /* one of the bumps since it was found filled the line */
 	bool full, tried, asked; /* of this bump: a queue; a sample that counts; the PING */
 	uint32_t shown;		 /* and the most that arrived in it */
 	mono_t busy;		 /* when it carried something last */
