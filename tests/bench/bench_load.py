@@ -38,6 +38,7 @@ from wan import Wan, ip4  # noqa: E402
 PORT = 9000
 SETTLE_S = 1.0      # of bulk, before the first ping
 FINDING_S = 5.0     # the same where leond has to find the rate first
+WAY_S = 25          # of a way that got longer, until it is no queue to leond (decision 041)
 EVERY_S = {'fast': 0.005, 'line': 0.01}
 BUFFER_US = 200000  # of a line, in each direction
 SECRET = {'authentication': {'pre-shared-secret': 'a secret for the bench'}}
@@ -56,6 +57,9 @@ class Net:
     def __init__(self, arguments):
         self.directory = tempfile.mkdtemp(prefix='leon-bench-')
         self.a, self.b = (ns.Namespace(name) for name in 'ab')
+        # A host that remembers the worst window of rounds before begins with that.
+        for space in (self.a, self.b):
+            space.run('sysctl', '-qw', 'net.ipv4.tcp_no_metrics_save=1')
         self.nodes, self.address, self.node = [], {}, {}
         self.congestion = arguments.congestion
         self.settle_s = FINDING_S if arguments.automatic else SETTLE_S
@@ -269,6 +273,7 @@ def run_lines(arguments, samples, about):
                 for rtt in arguments.rtts:
                     net.set(mbits, rtt)
                     if arguments.automatic:
+                        time.sleep(WAY_S)
                         net.shape(None)  # what was found of the line before is forgotten
                         net.shape({'automatic': True})
                     elif arguments.ingress:

@@ -15,6 +15,8 @@
 #define OPEN_JITTERS 4
 #define HIGH_JITTERS 2
 #define IN_A_ROW     2
+/* And for so many round trips: TCP that begins sends bursts, each of which waits for a moment. */
+#define OPEN_RTTS 3
 /* Two frames wait for each other on any line. */
 #define FRAMES_BITS (2 * 1514 * 8)
 /* Of what the line carries, while it is not tried; in thousandths. */
@@ -56,8 +58,8 @@
 #define LEAST_OF_BEST 16
 /* Each time that less than it fills the line, so much is left of the best. */
 #define FADES_PM 700
-/* What a line carries is the most that arrived in one to two of these: bulk may just have ended. */
-#define LATELY_MS 1000
+/* What a line carries is the most that arrived in one to two of these: bulk may have ended. */
+#define LATELY_MS 2000
 /* What was lowered to less than half must have emptied the line, but for two frames and this, */
 #define EMPTY_US 20000
 /* by then. */
@@ -189,7 +191,10 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 		in->ours && queue_us(a, in) + in->stood_us > threshold(a, in, OPEN_US, OPEN_JITTERS)
 			? a->high + 1
 			: 0;
-	if (a->high < IN_A_ROW || !in->delivered_kbits || in->delivered_kbits >= AUTORATE_MOST)
+	if (a->high <= 1)
+		a->high_at = now;
+	if (a->high < IN_A_ROW || mono_sub_us(now, a->high_at) < OPEN_RTTS * (int64_t)in->rtt_us ||
+	    !in->delivered_kbits || in->delivered_kbits >= AUTORATE_MOST)
 		return;
 	a->best = 0;
 	most = max_of(a->lately[0], a->lately[1]);

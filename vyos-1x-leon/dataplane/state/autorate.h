@@ -74,7 +74,8 @@ struct autorate {
 	mono_t look_from;      /* from then on, */
 	uint32_t goal_us;      /* what it has to be below, to be a queue of ours, */
 	mono_t look_at;	       /* by then */
-	unsigned high;	       /* samples in a row that found a queue */
+	unsigned high;	       /* samples in a row that found a queue, */
+	mono_t high_at;	       /* and when the first did, while there is no limit */
 	unsigned in_vain;      /* times that it yielded, lately */
 	mono_t judge_from;     /* PINGs of a bump that count */
 	mono_t judge_until;
