@@ -28,7 +28,7 @@ static void first_sample_is_taken_as_it_is(void **state)
 	assert_int_equal(f.n_samples, 1);
 	assert_int_equal(f.srtt_us, 20000);
 	assert_int_equal(f.last_us, 20000);
-	assert_int_equal(f.min.value, 20000);
+	assert_int_equal(extreme_least(&f.min), 20000);
 	assert_int_equal(f.loss_pm, 0);
 	/* A fresh link costs less than the default threshold of 10 % more than a proven one. */
 	assert_in_range(f.var_us, 1, 1999);
@@ -153,13 +153,13 @@ static void minimum_lasts_one_to_two_minutes(void **state)
 	link_filter_answer(&f, 500, S(10));
 	link_filter_answer(&f, 300, S(20));
 	link_filter_answer(&f, 800, S(30));
-	assert_int_equal(f.min.value, 300);
+	assert_int_equal(extreme_least(&f.min), 300);
 	link_filter_answer(&f, 700, S(75)); /* second minute: the first still counts */
-	assert_int_equal(f.min.value, 300);
+	assert_int_equal(extreme_least(&f.min), 300);
 	link_filter_answer(&f, 900, S(140)); /* third: the second counts */
-	assert_int_equal(f.min.value, 700);
+	assert_int_equal(extreme_least(&f.min), 700);
 	link_filter_answer(&f, 950, S(1000)); /* silence: nothing old counts */
-	assert_int_equal(f.min.value, 950);
+	assert_int_equal(extreme_least(&f.min), 950);
 }
 
 /* --- nodes of a test: node-id 1000 + slot --- */

@@ -163,24 +163,9 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 
 /* --- states --- */
 
-static void note_lately(struct autorate *a, const struct autorate_input *in, mono_t now)
-{
-	int64_t ms = mono_sub_ms(now, a->lately_at);
-
-	if (ms >= LATELY_MS) {
-		a->lately[1] = ms < 2 * LATELY_MS ? a->lately[0] : 0;
-		a->lately[0] = 0;
-		a->lately_at = now;
-	}
-	if (in->delivered_kbits > a->lately[0])
-		a->lately[0] = in->delivered_kbits;
-}
-
 /* It was found full. What there is without our sending is the way, or others. */
 static void when_open(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	uint32_t most;
-
 	if (!in->fresh)
 		return;
 	if (!in->ours) {
@@ -197,8 +182,7 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	    !in->delivered_kbits || in->delivered_kbits >= AUTORATE_MOST)
 		return;
 	a->best = 0;
-	most = max_of(a->lately[0], a->lately[1]);
-	set_kbits(a, max_of(most, in->latest_kbits));
+	set_kbits(a, max_of((uint32_t)extreme_most(&a->lately), in->latest_kbits));
 	a->proven = a->kbits;
 	a->lowered_at = (mono_t){ 0 };
 	a->found++;
@@ -495,7 +479,7 @@ uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono
 	if (mono_is_never(a->since))
 		a->since = a->busy = now;
 	keep_floor(a, in, now);
-	note_lately(a, in, now);
+	extreme_note_most(&a->lately, in->delivered_kbits, LATELY_MS, now);
 	if (in->delivered_kbits >= part(a->kbits, 1000 / LEAST_OF_BEST))
 		a->busy = now;
 	if (is_used(a, in, BUSY_PM))

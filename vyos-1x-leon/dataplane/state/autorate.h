@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/mono.h"
+#include "state/extreme.h"
 
 #define AUTORATE_STEP_MS   50
 #define AUTORATE_LEAST	   128	   /* kbit/s */
@@ -62,8 +63,7 @@ struct autorate {
 	int64_t base_us;   /* reckoned from this */
 	uint32_t before_us;    /* what the sample before found above that, */
 	uint32_t before_kbits; /* and what had arrived between it and the one before that */
-	uint32_t lately[2];    /* the most that arrived, in this second and the one before */
-	mono_t lately_at;      /* when it began */
+	struct extreme lately; /* the most that arrived, in kbit/s, for seconds */
 	uint32_t proven;       /* kbits when the line was seen empty last, */
 	mono_t lowered_at;     /* and when they became less than half of that */
 	bool unsure;	       /* it was found full, and its queue has not gone away yet */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/mono.h"
+#include "state/extreme.h"
 #include "state/nodedb.h"
 #include "wire/msg.h"
 
@@ -17,12 +18,6 @@
 #define FILTER_QUICK_MS 500
 #define FILTER_CALM_S	20
 #define FILTER_JITTER_S 60
-
-/* Maximum, or minimum, of this period and the one before. */
-struct extreme {
-	mono_t since;
-	uint32_t prev, cur, value;
-};
 
 struct link_filter {
 	uint32_t n_samples;

@@ -12,8 +12,8 @@
 #include "base/defs.h"
 #include "state/follow.h"
 
-#define MINUTE_NS (60 * NS_PER_S)
-#define HOUR_NS	  (60 * MINUTE_NS)
+#define MINUTE_MS (60 * 1000)
+#define HOUR_MS	  (3600 * 1000)
 
 /*
  * RFC 6298 starts the variation at half the first sample, because a timeout that is too short is
@@ -41,29 +41,14 @@ void link_filter_reset(struct link_filter *f, uint32_t lasting_s)
 	f->lasting_s = lasting_s;
 }
 
-/* Begins a new period where the one before is over. */
-static void extreme_age(struct extreme *e, bool first, uint32_t sample, int64_t period_ns,
-			mono_t now)
-{
-	int64_t age_ns = mono_sub_ns(now, e->since);
-
-	if (!first && age_ns < period_ns)
-		return;
-	e->prev = first || age_ns >= 2 * period_ns ? sample : e->cur;
-	e->cur = sample;
-	e->since = now;
-}
-
 static void note_extremes(struct link_filter *f, uint32_t rtt_us, mono_t now)
 {
-	bool first = f->n_samples == 0;
-
-	extreme_age(&f->min, first, rtt_us, MINUTE_NS, now);
-	f->min.cur = min_of(f->min.cur, rtt_us);
-	f->min.value = min_of(f->min.cur, f->min.prev);
-	extreme_age(&f->peak, first, rtt_us, HOUR_NS, now);
-	f->peak.cur = max_of(f->peak.cur, rtt_us);
-	f->peak.value = max_of(f->peak.cur, f->peak.prev);
+	if (f->n_samples == 0) {
+		extreme_begin(&f->min, rtt_us, now);
+		extreme_begin(&f->peak, rtt_us, now);
+	}
+	extreme_note_least(&f->min, rtt_us, MINUTE_MS, now);
+	extreme_note_most(&f->peak, rtt_us, HOUR_MS, now);
 }
 
 static void note_sample(struct link_filter *f, uint32_t rtt_us)

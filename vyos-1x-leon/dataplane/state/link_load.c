@@ -37,41 +37,6 @@ void link_load_reset(struct link_load *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* --- extremes --- */
-
-static void begin(struct load_extreme *e, int64_t value, mono_t now)
-{
-	*e = (struct load_extreme){ now, value, value };
-}
-
-static bool is_over(const struct load_extreme *e, int64_t ms, mono_t now)
-{
-	return mono_sub_ms(now, e->since) >= ms;
-}
-
-static void next_period(struct load_extreme *e, int64_t value, int64_t ms, mono_t now)
-{
-	if (!is_over(e, ms, now))
-		return;
-	e->prev = is_over(e, 2 * ms, now) ? value : e->cur;
-	e->cur = value;
-	e->since = now;
-}
-
-static int64_t note_most(struct load_extreme *e, int64_t value, int64_t ms, mono_t now)
-{
-	next_period(e, value, ms, now);
-	e->cur = max_of(e->cur, value);
-	return max_of(e->cur, e->prev);
-}
-
-static int64_t note_least(struct load_extreme *e, int64_t value, int64_t ms, mono_t now)
-{
-	next_period(e, value, ms, now);
-	e->cur = min_of(e->cur, value);
-	return min_of(e->cur, e->prev);
-}
-
 /* --- rates --- */
 
 static int64_t rate_kbits(uint64_t bytes, int64_t us)
@@ -84,16 +49,16 @@ static int64_t note_sent(struct load_way *w, uint64_t bytes, int64_t dt_us, mono
 {
 	int64_t kbits = rate_kbits(bytes - w->bytes, dt_us);
 
-	if (is_over(&w->sent, SENT_MS, now))
-		note_most(&w->usual, w->sent.prev, USUAL_MS, now);
-	note_most(&w->sent, kbits, SENT_MS, now);
+	if (extreme_is_over(&w->sent, SENT_MS, now))
+		extreme_note_most(&w->usual, w->sent.prev, USUAL_MS, now);
+	extreme_note_most(&w->sent, kbits, SENT_MS, now);
 	w->bytes = bytes;
 	return kbits;
 }
 
 static int64_t sent_kbits(const struct load_way *w)
 {
-	return max_of(w->sent.cur, w->sent.prev);
+	return extreme_most(&w->sent);
 }
 
 /* The size of a datagram of ours, of those of the last moments. */
@@ -145,7 +110,7 @@ static void note_delivered(struct link_load *l, const struct load_sample *s, mon
 	l->latest_kbits = since_mark(l, &l->latest, &here, l->latest_kbits);
 	l->latest = here;
 	l->there.carried_kbits = l->latest_kbits;
-	note_most(&l->there.best, l->delivered_kbits, BEST_MS, now);
+	extreme_note_most(&l->there.best, l->delivered_kbits, BEST_MS, now);
 	if ((int32_t)(here.at_us - l->mark[1].at_us) >= MARK_US) {
 		l->mark[0] = l->mark[1];
 		l->mark[1] = here;
@@ -159,7 +124,7 @@ static void note_received(struct link_load *l, const struct load_sample *s, mono
 
 	if (us < MARK_US)
 		return;
-	note_most(&l->back.best, rate_kbits(s->rx_bytes - l->back_bytes, us), BEST_MS, now);
+	extreme_note_most(&l->back.best, rate_kbits(s->rx_bytes - l->back_bytes, us), BEST_MS, now);
 	l->back_at = now;
 	l->back_bytes = s->rx_bytes;
 }
@@ -169,7 +134,7 @@ static void note_received(struct link_load *l, const struct load_sample *s, mono
 static bool note_way(struct load_way *w, uint32_t raw_us, mono_t now)
 {
 	int32_t us = (int32_t)(raw_us - w->zero);
-	int64_t least = note_least(&w->least, us, WAY_MS, now);
+	int64_t least = extreme_note_least(&w->least, us, WAY_MS, now);
 
 	w->rise_us = us - least;
 	return w->rise_us < JUMP_US && us - w->least.prev > -JUMP_US;
@@ -188,7 +153,7 @@ static int64_t queued_bytes(const struct load_way *w, int64_t us)
 
 static int64_t best_kbits(const struct load_way *w)
 {
-	return max_of(w->best.cur, w->best.prev);
+	return extreme_most(&w->best);
 }
 
 /* A queue that begins when we begin to send is ours, whatever was carried in other minutes. */
@@ -196,8 +161,8 @@ static void note_beginning(struct load_way *w, mono_t now)
 {
 	int64_t kbits = sent_kbits(w);
 
-	if (kbits < best_kbits(w) / 2 && kbits >= 2 * max_of(w->usual.cur, w->usual.prev))
-		begin(&w->best, kbits, now);
+	if (kbits < best_kbits(w) / 2 && kbits >= 2 * extreme_most(&w->usual))
+		extreme_begin(&w->best, kbits, now);
 }
 
 /*
@@ -207,11 +172,11 @@ static void note_beginning(struct load_way *w, mono_t now)
  */
 static void note_carried(struct load_way *w, int64_t us, int64_t gone, mono_t now)
 {
-	int64_t most = note_most(&w->gone, gone, ON_WAY_MS, now);
-	int64_t on_way = note_most(&w->on_way, queued_bytes(w, us), ON_WAY_MS, now);
+	int64_t most = extreme_note_most(&w->gone, gone, ON_WAY_MS, now);
+	int64_t on_way = extreme_note_most(&w->on_way, queued_bytes(w, us), ON_WAY_MS, now);
 
 	if (w->carried_kbits && w->carried_kbits < best_kbits(w) && most - gone <= on_way / 2)
-		begin(&w->best, w->carried_kbits, now);
+		extreme_begin(&w->best, w->carried_kbits, now);
 }
 
 static bool is_ours(struct load_way *w, int64_t us, int64_t gone, mono_t now)
@@ -258,14 +223,24 @@ static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t
 static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t now)
 {
 	if (l->load_us) {
-		if (is_over(&l->base, KEPT_MS, now))
-			begin(&l->base, rtt_us, now);
+		if (extreme_is_over(&l->base, KEPT_MS, now))
+			extreme_begin(&l->base, rtt_us, now);
 		return;
 	}
-	note_least(&l->base, rtt_us, BASE_MS, now);
+	extreme_note_least(&l->base, rtt_us, BASE_MS, now);
 	/* A plain mean while it is young. */
 	l->idle_us = follow(l->idle_us, rtt_us, min_of(dt_us, (int64_t)DT_MAX_US),
 			    min_of(mono_sub_us(now, l->first_at), (int64_t)IDLE_US));
+}
+
+static void begin_way(struct load_way *w, mono_t now)
+{
+	extreme_begin(&w->least, 0, now);
+	extreme_begin(&w->sent, 0, now);
+	extreme_begin(&w->usual, 0, now);
+	extreme_begin(&w->best, 0, now);
+	extreme_begin(&w->on_way, 0, now);
+	extreme_begin(&w->gone, 0, now);
 }
 
 static void start(struct link_load *l, const struct load_sample *s, mono_t now)
@@ -285,20 +260,10 @@ static void start(struct link_load *l, const struct load_sample *s, mono_t now)
 				 .latest = here,
 				 .seen_datagrams = s->tx_datagrams,
 				 .gone_datagrams = (uint32_t)s->tx_datagrams - s->delivered };
-	begin(&l->base, s->rtt_us, now);
-	begin(&l->jitter, s->jitter_us, now);
-	begin(&l->there.least, 0, now);
-	begin(&l->back.least, 0, now);
-	begin(&l->there.sent, 0, now);
-	begin(&l->back.sent, 0, now);
-	begin(&l->there.best, 0, now);
-	begin(&l->back.best, 0, now);
-	begin(&l->there.usual, 0, now);
-	begin(&l->back.usual, 0, now);
-	begin(&l->there.gone, 0, now);
-	begin(&l->back.gone, 0, now);
-	begin(&l->there.on_way, 0, now);
-	begin(&l->back.on_way, 0, now);
+	extreme_begin(&l->base, s->rtt_us, now);
+	extreme_begin(&l->jitter, s->jitter_us, now);
+	begin_way(&l->there, now);
+	begin_way(&l->back, now);
 }
 
 uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t now)
@@ -319,8 +284,8 @@ uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t
 		note_received(l, s, now);
 		l->at = now;
 	}
-	note_least(&l->jitter, s->jitter_us, BASE_MS, now);
-	base = min_of(l->base.cur, l->base.prev);
+	extreme_note_least(&l->jitter, s->jitter_us, BASE_MS, now);
+	base = extreme_least(&l->base);
 	tell_apart(l, s, max_of((int64_t)s->rtt_us - base, (int64_t)0), now);
 	/* What the link is without us is what it was then, not the least that it ever was. */
 	l->asked = mono_add_us(now, -(int64_t)s->rtt_us);

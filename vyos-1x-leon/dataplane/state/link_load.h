@@ -17,28 +17,23 @@
 #include <stdint.h>
 
 #include "base/mono.h"
-
-/* Largest, or least, of this period and of the one before. */
-struct load_extreme {
-	mono_t since;
-	int64_t cur, prev;
-};
+#include "state/extreme.h"
 
 /* One direction of a link. */
 struct load_way {
-	uint32_t zero; /* of the first sample; clocks do not agree, so all count from it */
-	struct load_extreme least;  /* of its delay, lately */
-	int64_t rise_us;	    /* beyond that */
-	uint64_t bytes;		    /* sent, as of the last look */
-	struct load_extreme sent;   /* kbit/s, for a second */
-	struct load_extreme usual;  /* the same for seconds, up to one or two ago */
-	struct load_extreme best;   /* kbit/s that it carries: the most for minutes, or since it was
+	uint32_t zero;	       /* of the first sample; clocks do not agree, so all count from it */
+	struct extreme least;  /* of its delay, lately */
+	int64_t rise_us;       /* beyond that */
+	uint64_t bytes;	       /* sent, as of the last look */
+	struct extreme sent;   /* kbit/s, for a second */
+	struct extreme usual;  /* the same for seconds, up to one or two ago */
+	struct extreme best;   /* kbit/s that it carries: the most for minutes, or since it was
 				      seen to carry less */
-	struct load_extreme on_way; /* bytes of ours in the queue, for seconds */
-	struct load_extreme gone;   /* the same with what was lost */
-	int64_t carried_kbits;	    /* between the last two samples */
-	bool stands;		    /* a queue worth the name, whoever keeps it */
-	bool ours;		    /* what waits there does so because of us */
+	struct extreme on_way; /* bytes of ours in the queue, for seconds */
+	struct extreme gone;   /* the same with what was lost */
+	int64_t carried_kbits; /* between the last two samples */
+	bool stands;	       /* a queue worth the name, whoever keeps it */
+	bool ours;	       /* what waits there does so because of us */
 };
 
 /* A moment from which on delivery is reckoned. */
@@ -52,11 +47,11 @@ struct link_load {
 	mono_t first_at, at; /* of the samples */
 	mono_t asked;	     /* when the PING of the last one was sent */
 	struct load_way there, back;
-	struct load_extreme base;   /* least round trip in us, without own load */
-	struct load_extreme jitter; /* least of it for minutes, in us */
-	int64_t idle_us;	    /* smoothed round trip without own load */
-	struct load_mark mark[2];   /* older, newer */
-	mono_t back_at;		    /* the same of what we received, by our clock */
+	struct extreme base;	  /* least round trip in us, without own load */
+	struct extreme jitter;	  /* least of it for minutes, in us */
+	int64_t idle_us;	  /* smoothed round trip without own load */
+	struct load_mark mark[2]; /* older, newer */
+	mono_t back_at;		  /* the same of what we received, by our clock */
 	uint64_t back_bytes;
 	uint64_t size_bytes, size_datagrams; /* sent lately: the size of one */
 	uint64_t seen_datagrams;
@@ -91,21 +86,21 @@ struct load_sample {
 /* The most that was sent there in a second, in kbit/s of IP packets. */
 static inline int64_t link_load_sent(const struct link_load *l)
 {
-	return l->there.sent.cur > l->there.sent.prev ? l->there.sent.cur : l->there.sent.prev;
+	return extreme_most(&l->there.sent);
 }
 
 /* What a queue there is reckoned from: it falls at once, and rises when a longer way is 10 to 20 s
  * old. Counts from the first sample. */
 static inline int64_t link_load_base(const struct link_load *l)
 {
-	return l->there.least.cur < l->there.least.prev ? l->there.least.cur : l->there.least.prev;
+	return extreme_least(&l->there.least);
 }
 
 /* How much round trips differ when nothing fills the line: bulk, ours and that of others, makes
  * them differ more. */
 static inline uint32_t link_load_jitter(const struct link_load *l)
 {
-	return (uint32_t)(l->jitter.cur < l->jitter.prev ? l->jitter.cur : l->jitter.prev);
+	return (uint32_t)extreme_least(&l->jitter);
 }
 
 void link_load_reset(struct link_load *l);

@@ -44,7 +44,7 @@ static void write_link(struct jsonw *w, const struct overlay_link *l, mono_t now
 	answer_known(w, "lasting_rtt_us", sampled, (uint64_t)l->filter.lasting_us);
 	answer_known(w, "variation_us", sampled, (uint64_t)l->filter.sway_us);
 	answer_known(w, "loss_permille", sampled, l->filter.loss_pm);
-	answer_known(w, "min_rtt_us", sampled, l->filter.min.value);
+	answer_known(w, "min_rtt_us", sampled, (uint64_t)extreme_least(&l->filter.min));
 	answer_known(w, "link_mtu", l->mtu != 0, l->mtu);
 	answer_known(w, "probe_interval_ms", l->probe_ms != 0, l->probe_ms);
 	jsonw_str(w, "secret", secret_name(l->secret));

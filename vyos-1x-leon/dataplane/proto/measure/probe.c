@@ -191,7 +191,7 @@ static int64_t down_after_us(const struct overlay *o, const struct probing *pr)
 {
 	int64_t ms = (int64_t)o->conf->dead_multiplier * o->conf->interval_ms;
 
-	ms = max_of(ms, (int64_t)pr->filter.peak.value * 2 / 1000);
+	ms = max_of(ms, (int64_t)extreme_most(&pr->filter.peak) * 2 / 1000);
 	return min_of(ms, (int64_t)SILENCE_MAX_MS) * 1000;
 }
 
