@@ -307,6 +307,35 @@ static void a_longer_way_is_no_queue(void **state)
 	}
 }
 
+/* What stood for long before bulk began, and is in no direction's least delay any more, is the way:
+ * it got longer some seconds or minutes ago, at once or twice. */
+static void a_way_that_got_longer_is_no_queue(void **state)
+{
+	static const double kbits[] = { 10000, 50000, 200000 };
+	static const unsigned streams[] = { 1, 4, 16 };
+	static const int64_t pause[] = { 3000, 10000, 15000, 25000, 60000 };
+	unsigned n = array_size(pause) * array_size(streams);
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * array_size(kbits) * n; i++) {
+		struct site s = site(kbits[i / n / 2], i / n % 2 ? 20 : .1);
+
+		s.line.tcp.streams = streams[i % n / array_size(pause)];
+		s.line.wants_kbits = 0;
+		run(&s, 20000);
+		s.line.base_ms = 20;
+		run(&s, 22000);
+		s.line.base_ms = 80;
+		run(&s, pause[i % array_size(pause)]);
+		s.line.wants_kbits = PLENTY;
+		for (unsigned ms = 0; ms < 5000; ms += 50) {
+			run(&s, 50);
+			assert_true(!s.rate.kbits || s.rate.kbits >= .75 * s.line.kbits);
+		}
+		say("got longer", &s);
+	}
+}
+
 /* Bulk of others shook the round trips until a moment ago: that is no noise of the line. */
 static void bulk_of_others_before(void **state)
 {
@@ -529,6 +558,7 @@ int main(void)
 		cmocka_unit_test(a_line_that_was_faster_is_found),
 		cmocka_unit_test(no_collapse),
 		cmocka_unit_test(a_longer_way_is_no_queue),
+		cmocka_unit_test(a_way_that_got_longer_is_no_queue),
 		cmocka_unit_test(bulk_of_others_before),
 		cmocka_unit_test(a_limit_that_does_not_bind),
 		cmocka_unit_test(found_within_two_seconds),

@@ -163,6 +163,14 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 
 /* --- states --- */
 
+/* Without a limit, a queue may have stood for long. */
+static bool is_full(const struct autorate *a, const struct autorate_input *in)
+{
+	uint32_t stood_us = in->stood_us - min_of(in->stood_us, a->way_us);
+
+	return in->ours && queue_us(a, in) + stood_us > threshold(a, in, OPEN_US, OPEN_JITTERS);
+}
+
 /* It was found full. What there is without our sending is the way, or others. */
 static void when_open(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
@@ -171,11 +179,9 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	if (!in->ours) {
 		a->floor_us = in->queue_us;
 		a->floor_at = now;
+		a->way_us = in->long_us - min_of(in->long_us, in->queue_us);
 	}
-	a->high =
-		in->ours && queue_us(a, in) + in->stood_us > threshold(a, in, OPEN_US, OPEN_JITTERS)
-			? a->high + 1
-			: 0;
+	a->high = is_full(a, in) ? a->high + 1 : 0;
 	if (a->high <= 1)
 		a->high_at = now;
 	if (a->high < IN_A_ROW || mono_sub_us(now, a->high_at) < OPEN_RTTS * (int64_t)in->rtt_us ||

@@ -61,6 +61,7 @@ struct autorate {
 	mono_t floor_at;   /* as found then, */
 	mono_t stayed_at;  /* and as was seen then by sending less, */
 	int64_t base_us;   /* reckoned from this */
+	uint32_t way_us;   /* what had stood for long while no queue was ours: the way, too */
 	uint32_t before_us;    /* what the sample before found above that, */
 	uint32_t before_kbits; /* and what had arrived between it and the one before that */
 	struct extreme lately; /* the most that arrived, in kbit/s, for seconds */
