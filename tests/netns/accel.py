@@ -304,6 +304,14 @@ def far_apart(overlay, start=True):
         made.stop()
 
 
+def metric(node, name):
+    """The first of that name; None: there is none."""
+    for line in node.ctl('metrics')['text'].splitlines():
+        if line.startswith(f'leon_{name}{{'):
+            return float(line.split()[-1])
+    return None
+
+
 def segment_bytes(far, name, peer):
     """Of hosts, in the largest packet of the carrier from one node to the other; 0: none is up."""
     text = far.accel[name].namespace.run('ss', '-tinH', 'state', 'established').stdout

@@ -2,7 +2,7 @@
 """Where nothing can be taken TCP goes past leon-accel; it is followed again where that changes."""
 import pytest
 
-from accel import ENDLESS, MB, Transfer, far_apart
+from accel import ENDLESS, MB, Transfer, far_apart, metric
 from lab import PATIENT, merged, wait_for
 
 CONFIG = merged(PATIENT, {'acceleration': {'mode': 'latency', 'threshold': 100, 'minimum-segments': 4}})
@@ -30,15 +30,25 @@ def is_aside(far, t):
     return [n.counter('accel_in') for n in far.node.values()] == before
 
 
+def said(far):
+    """What becomes of TCP with the other node, as nodes and metrics say; None: unlike words."""
+    shown = [(n['tcp'], metric(node, 'accel_aside'))
+             for node in far.node.values() for n in node.show('acceleration')['nodes']]
+    return shown[0] if len(shown) == 2 and len(set(shown)) == 1 else None
+
+
 def test_aside_and_back(near):
     far = near
     a, b = far.host['a'], far.host['b']
     t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=.05)
     wait_for(lambda: is_aside(far, t), ASIDE_WITHIN, 'it goes past')
+    assert said(far) == ('aside', 1)
+    assert 'goes past leon-accel' in far.node['a'].leonctl('show', 'acceleration', json_output=False)
     wait_for(lambda: not any(x.show()['connections_followed'] for x in far.accel.values()), 20,
              'it is forgotten')
     far_from(far, 20)
     far.wait_taken(within=90)
+    assert said(far) == ('followed', 0)
     t.wait_more(4 * MB)
     far_from(far, 100)
     far.wait_returned(within=90)

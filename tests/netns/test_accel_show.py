@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 import accel
-from accel import ENDLESS, Accelerator, Transfer, describe
+from accel import ENDLESS, Accelerator, Transfer, describe, metric
 from lab import PATIENT, merged, wait_for
 from node import LeonctlError
 from test_answers import schema_of, strict
@@ -60,13 +60,6 @@ def taken(net):
 
 def kinds(node):
     return [e['event'] for e in node.events()]
-
-
-def metric(node, name):
-    for line in node.ctl('metrics')['text'].splitlines():
-        if line.startswith(f'leon_{name}{{'):
-            return float(line.split()[-1])
-    return None
 
 
 def test_what_is_fast_enough_is_left_alone(lab):

@@ -94,14 +94,25 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 			text_number(n, "queue_full"), text_number(n, "held_dropped"));
 }
 
+/* Nothing of these is followed, and an operator who looks for a connection should know why. */
+static void print_aside(FILE *out, struct jsonr_node *list)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < jsonr_len(list); i++)
+		n += strcmp(text_str(jsonr_at(list, i), "tcp"), "aside") == 0;
+	if (n)
+		fprintf(out, "aside           TCP with near nodes (%u) goes past leon-accel\n", n);
+}
+
 static void print_nodes(FILE *out, struct jsonr_node *list)
 {
 	static const struct table_column columns[] = {
-		{ "NODE-ID", ALIGN_LEFT },   { "NAME", ALIGN_LEFT },
-		{ "LATENCY", ALIGN_RIGHT },  { "ACCELERATOR", ALIGN_LEFT },
-		{ "NOW", ALIGN_RIGHT },	     { "TAKEN", ALIGN_RIGHT },
-		{ "RETURNED", ALIGN_RIGHT }, { "REFUSED", ALIGN_RIGHT },
-		{ "RESET", ALIGN_RIGHT },
+		{ "NODE-ID", ALIGN_LEFT },  { "NAME", ALIGN_LEFT },
+		{ "LATENCY", ALIGN_RIGHT }, { "ACCELERATOR", ALIGN_LEFT },
+		{ "TCP", ALIGN_LEFT },	    { "NOW", ALIGN_RIGHT },
+		{ "TAKEN", ALIGN_RIGHT },   { "RETURNED", ALIGN_RIGHT },
+		{ "REFUSED", ALIGN_RIGHT }, { "RESET", ALIGN_RIGHT },
 	};
 	struct table *t = table_new(columns, array_size(columns));
 
@@ -112,6 +123,7 @@ static void print_nodes(FILE *out, struct jsonr_node *list)
 		table_cell(t, "%s", text_str(n, "name"));
 		table_cell(t, "%s", text_us(n, "latency_us"));
 		table_cell(t, "%s", value_bool(n, "reached") ? "reached" : UNKNOWN);
+		table_cell(t, "%s", text_str(n, "tcp"));
 		table_cell(t, "%s", text_number(n, "connections"));
 		table_cell(t, "%s", text_number(n, "taken"));
 		table_cell(t, "%s", text_number(n, "returned"));
@@ -151,6 +163,7 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 		"taken over are  connections of at least %s segments to nodes of %s and more\n",
 		text_number(root, "minimum_segments"), text_us(root, "threshold_us"));
 	print_counted(out, root);
+	print_aside(out, jsonr_array(root, "nodes"));
 	print_bytes(out, root);
 	print_worth(out, root);
 	print_nodes(out, jsonr_array(root, "nodes"));

@@ -12,6 +12,7 @@
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/metrics_out.h"
+#include "daemon/host/accel_queues.h"
 #include "daemon/host/accel_reports.h"
 #include "daemon/host/announcer.h"
 #include "daemon/host/kernel_routes.h"
@@ -520,6 +521,14 @@ static void accelerator_reached(struct out *o, const char *name, const struct no
 	put_u64(o, counted.reached);
 }
 
+static void accelerator_aside(struct out *o, const char *name, const struct node *n)
+{
+	if (!accel_queues_reach(o->d, n->slot))
+		return;
+	put_node_sample(o, name, n);
+	put_u64(o, accel_queues_aside(o->d, n->slot));
+}
+
 static void put_accelerator(struct out *o, const struct accel_totals *t)
 {
 	put_gauge(o, "accel_followed", "TCP connections that leon-accel follows.", t->followed);
@@ -549,6 +558,9 @@ static void put_accelerator(struct out *o, const struct accel_totals *t)
 	put_per_node(o, "accel_reached", "gauge",
 		     "1 where there is a carrier to the accelerator of the node.",
 		     accelerator_reached);
+	put_per_node(o, "accel_aside", "gauge",
+		     "1 where TCP to and from the node, which is near, goes past leon-accel.",
+		     accelerator_aside);
 }
 
 static void put_acceleration(struct out *o)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/host/accel_queues.h"
 #include "daemon/host/accel_reports.h"
 #include "daemon/leond.h"
 #include "state/energy.h"
@@ -100,6 +101,14 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 	write_worth(c, &t->time);
 }
 
+/* What becomes of TCP to and from a node. */
+static const char *tcp_word(const struct leond *d, uint16_t slot)
+{
+	if (!accel_queues_reach(d, slot))
+		return "plain";
+	return accel_queues_aside(d, slot) ? "aside" : "followed";
+}
+
 static void write_node(struct command *c, const struct node *n)
 {
 	const struct choice *ch = overlay_choice(c->d->overlay, n->slot);
@@ -113,6 +122,7 @@ static void write_node(struct command *c, const struct node *n)
 	answer_name(w, "name", c->d, n->id);
 	answer_known(w, "latency_us", known, known ? ch->path.rtt_us : 0);
 	jsonw_bool(w, "reached", counted.reached);
+	jsonw_str(w, "tcp", tcp_word(c->d, n->slot));
 	jsonw_u64(w, "connections", counted.taken_now);
 	jsonw_u64(w, "taken", counted.taken);
 	jsonw_u64(w, "returned", counted.returned);
