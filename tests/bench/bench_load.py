@@ -59,7 +59,7 @@ class Net:
         self.a, self.b = (ns.Namespace(name) for name in 'ab')
         # A host that remembers the worst window of rounds before begins with that.
         for space in (self.a, self.b):
-            space.run('sysctl', '-qw', 'net.ipv4.tcp_no_metrics_save=1')
+            space.sysctl('ipv4/tcp_no_metrics_save', 1)
         self.nodes, self.address, self.node = [], {}, {}
         self.congestion = arguments.congestion
         self.settle_s = FINDING_S if arguments.automatic else SETTLE_S
