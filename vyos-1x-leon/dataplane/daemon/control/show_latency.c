@@ -54,11 +54,10 @@ static void write_row(struct command *c, struct nodedb *db, const struct node *f
 static void write_in_use(struct command *c, struct nodedb *db)
 {
 	jsonw_array(c->w, "paths");
-	for (uint16_t slot = SLOT_SELF + 1; slot < nodedb_slots(db); slot++) {
-		const struct choice *ch = overlay_choice(c->d->overlay, slot);
-		const struct node *n = nodedb_at(db, slot);
+	for (const struct node *n = NULL; (n = nodedb_next(db, n));) {
+		const struct choice *ch = overlay_choice(c->d->overlay, n->slot);
 
-		if (!is_shown(n) || !ch || ch->path.n_hops == 0)
+		if (!ch || ch->path.n_hops == 0)
 			continue;
 		jsonw_object(c->w, NULL);
 		answer_id(c->w, "destination", n->id);

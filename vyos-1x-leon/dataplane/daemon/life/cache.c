@@ -123,17 +123,15 @@ static void add_endpoint(struct member_entry *m, const struct endpoint *ep)
 static void collect(struct leond *d, struct member_list *l)
 {
 	struct nodedb *db = overlay_nodes(d->overlay);
-	uint16_t n_slots = nodedb_slots(db);
 
-	for (uint16_t slot = SLOT_SELF + 1; slot < n_slots && l->n < MEMBERS_MAX; slot++) {
-		const struct node *n = nodedb_at(db, slot);
+	for (const struct node *n = NULL; l->n < MEMBERS_MAX && (n = nodedb_next(db, n));) {
 		struct member_entry *m = &l->member[l->n];
 		struct overlay_link link;
 
-		if (!n || !n->has_record || n->state != NODE_REACHABLE)
+		if (!n->has_record || n->state != NODE_REACHABLE)
 			continue;
 		m->node = n->id;
-		if (overlay_link(d->overlay, slot, &link) && link.up)
+		if (overlay_link(d->overlay, n->slot, &link) && link.up)
 			add_endpoint(m, &link.ep);
 		for (unsigned i = 0; i < n->rec.n_locators; i++)
 			add_endpoint(m, &n->rec.locator[i]);

@@ -295,14 +295,12 @@ static void forget(struct overlay *o, struct node *n)
 
 static void forget_silent(struct overlay *o, mono_t now)
 {
-	for (uint16_t i = SLOT_SELF + 1; i < nodedb_slots(o->nodes); i++) {
-		struct node *n = nodedb_at(o->nodes, i);
-		struct peer *p = peer_at(o, i);
+	for (struct node *n = NULL; (n = nodedb_next(o->nodes, n));) {
+		struct peer *p = peer_at(o, n->slot);
 		int64_t limit_ms = o->conf->forget_ms;
 		mono_t last;
 
-		if (!n || n->state == NODE_LEFT || n->state == NODE_REACHABLE ||
-		    (p && peer_is_alive(o, p)))
+		if (n->state == NODE_REACHABLE || (p && peer_is_alive(o, p)))
 			continue;
 		if (!n->has_record)
 			limit_ms = min_of(limit_ms, (int64_t)RECORDLESS_MS);
@@ -319,15 +317,14 @@ static void forget_silent(struct overlay *o, mono_t now)
  */
 static void purge_unreachable(struct overlay *o, mono_t now)
 {
-	for (uint16_t i = SLOT_SELF + 1; i < nodedb_slots(o->nodes); i++) {
-		struct node *n = nodedb_at(o->nodes, i);
-		struct peer *p = peer_at(o, i);
+	for (const struct node *n = NULL; (n = nodedb_next(o->nodes, n));) {
+		struct peer *p = peer_at(o, n->slot);
 
-		if (!n || !p || n->state != NODE_UNREACHABLE || p->purged ||
+		if (!p || n->state != NODE_UNREACHABLE || p->purged ||
 		    mono_sub_ms(now, n->since) < MOURN_MS)
 			continue;
 		p->purged = true;
-		o->ops.purge(o->arg, i);
+		o->ops.purge(o->arg, n->slot);
 	}
 }
 
