@@ -108,11 +108,13 @@ void accel_queues_set_ready(struct leond *d, bool ready)
 
 void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now)
 {
-	struct accel_way *way = &d->accel_queues->way[slot < SLOTS ? slot : 0];
-	int64_t ms = mono_sub_ms(now, way->since);
+	struct accel_way *way;
+	int64_t ms;
 
 	if (slot >= SLOTS)
 		return;
+	way = &d->accel_queues->way[slot];
+	ms = mono_sub_ms(now, way->since);
 	if (way->aside ? is_idle || ms < ASIDE_MS : is_idle && ms < IDLE_MS)
 		return;
 	way->aside = is_idle;
