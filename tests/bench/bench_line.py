@@ -21,6 +21,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../netns'))
 
 import ns  # noqa: E402
+from gaps import percentile  # noqa: E402
 from lab import Lab, line_up, wait_for  # noqa: E402
 from traffic import Bulk  # noqa: E402
 
@@ -37,10 +38,6 @@ NEAR = 0.15
 def bulk(net, source, destination):
     return Bulk(net.host[source].namespace, net.host[destination].namespace,
                 net.host[destination].ip4, streams=4)
-
-
-def percentile(values, percent):
-    return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
 
 
 # --- saturate ---
@@ -72,9 +69,10 @@ class Saturated:
 
     def report(self, minute):
         now, received = time.monotonic(), self.bulk.received
+        queues = sorted(self.queues)
         mbits = (received - self.received) * 8 / (now - self.since) / 1e6
         print(f'{minute:>3} min {self.title:18} {mbits:6.2f} Mbit/s, queue of the line p50 '
-              f'{percentile(self.queues, 50):5.1f} p99 {percentile(self.queues, 99):5.1f} ms, '
+              f'{percentile(queues, 50):5.1f} p99 {percentile(queues, 99):5.1f} ms, '
               f'changes of the path so far: {self.changes() - self.before}', flush=True)
         self.queues, self.received, self.since = [], received, now
 
@@ -110,7 +108,7 @@ def saturate(arguments):
 # --- follow ---
 
 def one_change(net, kbits):
-    """Seconds until the limit is near the line for one, or None; ms that waited later on."""
+    """Seconds until the limit is near the line for one, or None; sorted ms that waited later on."""
     near_since, took, waits = None, None, []
     net.wan.both('n0', 'n1', rate_kbit=kbits)
     begin = time.monotonic()
@@ -125,7 +123,7 @@ def one_change(net, kbits):
         if now > FOLLOWED_S:
             waits.append(net.wan.count('n0', 'n1')['waits_us'] / 1000)
         time.sleep(EVERY_S)
-    return took, waits
+    return took, sorted(waits)
 
 
 def follow(arguments):
