@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The package's units under a real systemd, on Debian's kernel: what they are allowed, and that
-connections are handed back, go on or are reset as doc/acceleration.md says when systemd starts,
-stops and restarts them. The other node is in a namespace. `make check-vm-units` is the caller.
+"""The package's units under a real systemd: what they are allowed, and that connections are handed
+back, go on or are reset as doc/acceleration.md says when systemd starts, stops and restarts them.
+The other node is in a namespace. `make check-units` calls it on this machine's kernel, in a
+container, `make check-vm-units` on Debian's, in a virtual machine.
 """
 import glob
 import os
@@ -36,7 +37,7 @@ def installed():
 
 
 @pytest.fixture(scope='module')
-def world(installed):
+def far_world(installed):
     lab = UnitLab({'sites': {'a': {}, 'b': {}}, 'config': CONFIG, 'rtt_ms_default': RTT_MS})
     try:
         far = UnitFar(lab)
@@ -46,17 +47,6 @@ def world(installed):
             far.stop()
     finally:
         lab.close()
-
-
-@pytest.fixture
-def far(world):
-    """Nothing is taken, counters begin anew."""
-    return world.ready()
-
-
-@pytest.fixture
-def ends(far):
-    return far.host['a'], far.host['b']
 
 
 @pytest.fixture
