@@ -2,6 +2,7 @@
 """Lines that our own traffic keeps full: the queue is not taken for the line."""
 from lab import PATIENT, line_up, wait_for
 from traffic import Bulk
+from wan import MS
 
 # By way of c it takes five times as long as straight to b, when idle; full, a to b takes ten times.
 THREE = {'sites': {'a': {}, 'b': {}, 'c': {}},
@@ -34,6 +35,25 @@ def test_paths_stay_on_a_line_that_our_own_traffic_fills(lab):
         bulk.stop()
     assert [len(c) for c in changes()] == [len(c) for c in before], changes()
     assert net.hops('a', 'b') == ['b'] and net.hops('b', 'a') == ['a']
+
+
+def test_a_way_that_gets_longer_beside_our_traffic_is_left(lab):
+    """It is no load, though both ends send, which makes all that comes to it look like one."""
+    net = lab(THREE).joined()
+    net.wait_path('a', 'b', ['b'])
+    net.settle_hosts('a', 'b')
+    a, b = net.host['a'], net.host['b']
+    bulks = [Bulk(near.namespace, far.namespace, far.ip4, streams=2, port=port, kbits=8000)
+             for near, far, port in ((a, b, 40100), (b, a, 40101))]
+    try:
+        for bulk in bulks:
+            wait_for(lambda bulk=bulk: bulk.received > 6 << 20, 60, '3 s of traffic')
+        net.wan.both('a', 'b', delay_us=100 * MS)
+        net.wait_path('a', 'b', ['c', 'b'], 60)
+        net.wait_path('b', 'a', ['c', 'a'], 60)
+    finally:
+        for bulk in bulks:
+            bulk.stop()
 
 
 def test_the_rate_of_a_line_is_found_and_followed(lab):

@@ -13,6 +13,7 @@ import threading
 import time
 
 ETH_P_ALL = 3
+SO_MAX_PACING_RATE = 47
 SO_TIMESTAMPNS = 35
 PACKET_OUTGOING = 4
 SOL_PACKET = 263
@@ -21,9 +22,10 @@ TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
 
 
 class Bulk:
-    """TCP connections that send what they can, from one namespace to an address in another."""
+    """TCP connections that send what they can, or so many kbit/s each, from one namespace to an
+    address in another."""
 
-    def __init__(self, source, destination, address, streams=1, port=40100):
+    def __init__(self, source, destination, address, streams=1, port=40100, kbits=None):
         with destination:
             listener = socket.create_server(('0.0.0.0', port), backlog=streams)
         self._received = [0] * streams
@@ -32,6 +34,8 @@ class Bulk:
         for number in range(streams):
             with source:
                 sender = socket.create_connection((address, port), timeout=20)
+            if kbits:
+                sender.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, kbits * 1000 // 8)
             receiver = listener.accept()[0]
             self._sockets += [sender, receiver]
             self._threads += [threading.Thread(target=self._send, args=(sender,), daemon=True),

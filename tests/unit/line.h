@@ -46,8 +46,10 @@ struct line_codel {
 struct line {
 	/* Set by the test. */
 	double kbits, buffer_ms, base_ms, jitter_ms;
+	double longer_ms;   /* by this the way got longer, half of it in each direction */
 	uint32_t shaken_us; /* what round trips differ because of others' bulk, lately */
-	double back_ms;	    /* a queue on the way back */
+	double back_ms;	    /* a queue on the way back, */
+	double back_kbits;  /* and what comes from there */
 	double others_kbits;
 	double wants_kbits;    /* ours: no more than this */
 	uint32_t shaped_kbits; /* 0: no limit */
@@ -90,10 +92,16 @@ static inline double *line_future(double *at, const struct line *l, double ms)
 	return &at[(l->ms + (int64_t)ms) % LINE_FUTURE];
 }
 
+/* There and back, without noise and our queue. */
+static inline double line_way_ms(const struct line *l)
+{
+	return max_of(1.0, l->base_ms + l->longer_ms + l->back_ms);
+}
+
 /* Without the PINGs' noise. */
 static inline double line_rtt_ms(const struct line *l)
 {
-	return max_of(1.0, l->base_ms + l->back_ms + line_queue_ms(l));
+	return line_way_ms(l) + line_queue_ms(l);
 }
 
 /* The sender hears of it a round trip after that. */
@@ -228,7 +236,10 @@ static inline void line_ping(struct line *l)
 	p->sent_ms = l->ms;
 	p->there_ms = l->base_ms / 2 + line_queue_ms(l) + line_noise(l);
 	p->back_ms = l->base_ms / 2 + l->back_ms + line_noise(l);
+	/* A longer way holds all else back, too. */
 	p->arrives_ms = l->ms + (int64_t)p->there_ms;
+	p->there_ms += l->longer_ms / 2;
+	p->back_ms += l->longer_ms / 2;
 	p->answer_ms = l->ms + (int64_t)(p->there_ms + p->back_ms);
 	p->delivered = -1;
 }
@@ -242,6 +253,7 @@ static inline void line_step(struct line *l)
 	if (l->tcp_others.streams)
 		others = line_tcp_offers(l, &l->tcp_others, others);
 	l->sent += ours;
+	l->back += l->back_kbits / 8;
 	l->loses = 0;
 	if (ours + others > room && ours + others > 0) {
 		share = max_of(room, 0.0) / (ours + others);
@@ -261,8 +273,8 @@ static inline void line_step(struct line *l)
 	l->queue_others -= goes * (1 - share);
 	l->delivered += goes * share;
 	share *= goes;
-	*line_future(l->tcp.acked, l, max_of(1.0, l->base_ms + l->back_ms)) += share;
-	*line_future(l->tcp_others.acked, l, max_of(1.0, l->base_ms + l->back_ms)) += goes - share;
+	*line_future(l->tcp.acked, l, line_way_ms(l)) += share;
+	*line_future(l->tcp_others.acked, l, line_way_ms(l)) += goes - share;
 	for (unsigned i = 0; i < l->n; i++) {
 		struct line_ping *p = &l->ping[(l->first + i) % LINE_PINGS];
 

@@ -78,8 +78,8 @@ static void load_of_the_other_end_too(void **state)
 
 	(void)state;
 	run(&k, 20000);
+	k.line.back_kbits = 10000;
 	for (int i = 0; i < 600; i++) {
-		k.line.back += 10000 / 8 * 100;
 		k.line.back_ms = 150 + i % 50;
 		run(&k, 100);
 		if (k.most)
@@ -175,6 +175,88 @@ static void own_load_of_a_line_that_falls(void **state)
 	}
 }
 
+static struct link busy_line(double kbits, unsigned streams, double wants_kbits)
+{
+	struct link k = slow_line();
+
+	k.line.kbits = kbits;
+	k.line.tcp.streams = streams;
+	run(&k, 20000);
+	k.line.wants_kbits = wants_kbits;
+	return k;
+}
+
+/* A way gets longer while traffic of ours is on it that does not fill the line: that is no load. */
+static void a_longer_way_beside_own_traffic(void **state)
+{
+	static const struct {
+		double kbits, wants_kbits;
+		unsigned streams; /* 0: what sends waits for no answers */
+	} traffic[] = { { 100000, 40000, 1 }, { 100000, 80000, 16 }, { 1000000, 40000, 4 },
+			{ 100000, 40000, 0 }, { 20000, 12000, 4 },   { 100000, 95000, 0 } };
+	static const uint32_t longer_ms[] = { 10, 60, 180 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(traffic) * array_size(longer_ms); i++) {
+		struct link k = busy_line(traffic[i / 3].kbits, traffic[i / 3].streams,
+					  traffic[i / 3].wants_kbits);
+		uint32_t longer_us = longer_ms[i % 3] * 1000;
+
+		run(&k, 20000);
+		k.line.longer_ms = longer_ms[i % 3];
+		run(&k, 5000);
+		run(&k, 60000);
+		assert_in_range(k.least, 20000 + longer_us - 5000, 20000 + longer_us + 1000);
+		assert_in_range(k.most, 20000 + longer_us - 2000, 20000 + longer_us + 2000);
+		k.line.longer_ms = 0;
+		run(&k, 20000);
+		assert_in_range(k.filter.now_us, 20000, 24000);
+	}
+}
+
+/* Bulk that fills the line comes and goes, whatever the moments. */
+static void own_load_with_pauses(void **state)
+{
+	static const double kbits[] = { 2000, 10000, 50000, 200000 };
+	static const unsigned streams[] = { 1, 4, 16 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits) * 6; i++) {
+		struct link k = busy_line(kbits[i / 6], streams[i % 3], 0);
+		bool seen = false;
+
+		k.line.base_ms = i % 6 < 3 ? 20 : 80;
+		for (unsigned j = 0; j < 300; j++) {
+			k.line.wants_kbits = 1e6;
+			run(&k, 300 + j % 50 * 40);
+			assert_true(k.most < (k.line.base_ms + 10) * 1000);
+			seen |= k.load.load_us > 100000;
+			k.line.wants_kbits = kbits[i / 6] / 4;
+			run(&k, 100 + j % 3 * 300);
+			assert_true(k.most < (k.line.base_ms + 10) * 1000);
+		}
+		assert_true(seen);
+	}
+}
+
+/* A line whose rate is another one five times a second, as on the air. */
+static void own_load_of_an_uneven_line(void **state)
+{
+	static const double kbits[] = { 10000, 50000 };
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		struct link k = busy_line(kbits[i / 4], i % 2 ? 1 : 4, 1e6);
+
+		k.line.base_ms = i % 4 < 2 ? 20 : 80;
+		for (unsigned j = 0; j < 3000; j++) {
+			k.line.kbits = kbits[i / 4] * (.5 + line_random(&k.line));
+			run(&k, 200);
+			assert_true(k.most < (k.line.base_ms + 15) * 1000);
+		}
+	}
+}
+
 /* A queue of ours on another link of the same site explains as much here, and not more. */
 static void queue_of_the_site(void **state)
 {
@@ -229,6 +311,9 @@ int main(void)
 		cmocka_unit_test(load_of_others_beside_a_stream),
 		cmocka_unit_test(load_of_others_when_ours_ends),
 		cmocka_unit_test(own_load_of_a_line_that_falls),
+		cmocka_unit_test(a_longer_way_beside_own_traffic),
+		cmocka_unit_test(own_load_with_pauses),
+		cmocka_unit_test(own_load_of_an_uneven_line),
 		cmocka_unit_test(queue_of_the_site),
 		cmocka_unit_test(odd_samples),
 	};

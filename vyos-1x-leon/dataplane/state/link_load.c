@@ -8,6 +8,7 @@
 
 #include "base/defs.h"
 #include "state/follow.h"
+#include "state/longer_way.h"
 
 #define WAY_MS	10000 /* one way: short, since clocks drift by up to a millisecond in it */
 #define BASE_MS (300 * 1000)
@@ -30,7 +31,11 @@
 #define LEAST_US 20000
 /* No delay is longer, so a clock jumped. */
 #define JUMP_US 60000000
-#define BITS	8
+/* What a line carries is the most of these seconds, where it is to be told from a dip. */
+#define FULL_MS 3000
+/* A way that is longer by less than this is not looked for. */
+#define LONGER_US 1000
+#define BITS	  8
 
 void link_load_reset(struct link_load *l)
 {
@@ -97,6 +102,21 @@ static void note_gone(struct link_load *l, const struct load_sample *s)
 	l->gone_datagrams = gone;
 }
 
+static void note_best(struct load_way *w, int64_t kbits, mono_t now)
+{
+	extreme_note_most(&w->best, kbits, BEST_MS, now);
+	extreme_note_most(&w->full, kbits, FULL_MS, now);
+	w->marked_kbits = kbits;
+}
+
+static void note_carried_for(struct load_way *w, int64_t kbits, int64_t us)
+{
+	w->carried_kbits = kbits;
+	w->carried_us = us < LEAST_US ? 0 : us;
+	w->moved_us = w->delay_us - w->before_us;
+	w->before_us = w->delay_us;
+}
+
 static void note_delivered(struct link_load *l, const struct load_sample *s, mono_t now)
 {
 	struct load_mark here = { s->counted_us, s->delivered };
@@ -108,9 +128,9 @@ static void note_delivered(struct link_load *l, const struct load_sample *s, mon
 	note_gone(l, s);
 	l->delivered_kbits = since_mark(l, &l->mark[0], &here, l->delivered_kbits);
 	l->latest_kbits = since_mark(l, &l->latest, &here, l->latest_kbits);
+	note_carried_for(&l->there, l->latest_kbits, (int32_t)(here.at_us - l->latest.at_us));
 	l->latest = here;
-	l->there.carried_kbits = l->latest_kbits;
-	extreme_note_most(&l->there.best, l->delivered_kbits, BEST_MS, now);
+	note_best(&l->there, l->delivered_kbits, now);
 	if ((int32_t)(here.at_us - l->mark[1].at_us) >= MARK_US) {
 		l->mark[0] = l->mark[1];
 		l->mark[1] = here;
@@ -124,7 +144,7 @@ static void note_received(struct link_load *l, const struct load_sample *s, mono
 
 	if (us < MARK_US)
 		return;
-	extreme_note_most(&l->back.best, rate_kbits(s->rx_bytes - l->back_bytes, us), BEST_MS, now);
+	note_best(&l->back, rate_kbits(s->rx_bytes - l->back_bytes, us), now);
 	l->back_at = now;
 	l->back_bytes = s->rx_bytes;
 }
@@ -136,6 +156,7 @@ static bool note_way(struct load_way *w, uint32_t raw_us, mono_t now)
 	int32_t us = (int32_t)(raw_us - w->zero);
 	int64_t least = extreme_note_least(&w->least, us, WAY_MS, now);
 
+	w->delay_us = us;
 	w->rise_us = us - least;
 	return w->rise_us < JUMP_US && us - w->least.prev > -JUMP_US;
 }
@@ -193,6 +214,31 @@ static bool is_ours(struct load_way *w, int64_t us, int64_t gone, mono_t now)
 }
 
 /*
+ * Part of what seems to be a queue of ours may be the way. The way in the other direction often got
+ * longer with it; where that is a queue of others, the rise falls with it, and so does this.
+ */
+static void look_for_longer_way(struct link_load *l, struct load_way *w,
+				const struct load_way *other, int64_t us, int64_t rise_us,
+				mono_t now)
+{
+	int64_t others_us = other->ours ? 0 : max_of(other->rise_us, (int64_t)0), longer_us;
+	struct way_sample s = { .us = min_of(us, rise_us - l->longer_us),
+				.moved_us = w->moved_us,
+				.carried_us = w->carried_us,
+				.carried_kbits = w->carried_kbits,
+				.marked_kbits = w->marked_kbits,
+				.full_kbits = min_of(extreme_most(&w->full), best_kbits(w)),
+				.noise_us = LONGER_US + 2 * extreme_least(&l->jitter),
+				.ours = w->ours };
+
+	longer_us = longer_way_note(&w->longer, &s, now);
+	if (!longer_us)
+		return;
+	l->longer_us = min_of(l->longer_us + longer_us + others_us, rise_us);
+	l->idle_us += longer_us;
+}
+
+/*
  * What waits in each direction. A queue that stood for longer than WAY_MS is in what that direction
  * takes at least by now; the base of the round trip, which needs no clock but ours, still knows of
  * it, but not where it is: it is where we send.
@@ -207,6 +253,9 @@ static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t
 	l->there.ours = is_ours(&l->there, min_of(there + stood, rise_us), l->gone_bytes, now);
 	back_us = min_of(back + stood, rise_us);
 	l->back.ours = is_ours(&l->back, back_us, queued_bytes(&l->back, back_us), now);
+	l->longer_us = min_of(l->longer_us, rise_us);
+	look_for_longer_way(l, &l->there, &l->back, min_of(there + stood, rise_us), rise_us, now);
+	look_for_longer_way(l, &l->back, &l->there, back_us, rise_us, now);
 	l->long_us = (uint32_t)min_of(there + (l->back.ours ? 0 : stood), rise_us);
 	if (l->there.ours && !l->back.ours)
 		there += stood;
@@ -217,7 +266,7 @@ static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t
 	l->queue_us = (uint32_t)min_of(there, rise_us);
 	l->stood_us = l->there.ours && !l->back.ours ? (uint32_t)min_of(stood, rise_us) : 0;
 	l->back_us = (uint32_t)min_of(back, rise_us);
-	l->load_us = (uint32_t)min_of(ours, rise_us);
+	l->load_us = (uint32_t)min_of(ours, rise_us - l->longer_us);
 }
 
 static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t now)
@@ -239,8 +288,10 @@ static void begin_way(struct load_way *w, mono_t now)
 	extreme_begin(&w->sent, 0, now);
 	extreme_begin(&w->usual, 0, now);
 	extreme_begin(&w->best, 0, now);
+	extreme_begin(&w->full, 0, now);
 	extreme_begin(&w->on_way, 0, now);
 	extreme_begin(&w->gone, 0, now);
+	longer_way_reset(&w->longer);
 }
 
 static void start(struct link_load *l, const struct load_sample *s, mono_t now)
@@ -275,11 +326,12 @@ uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t
 		start(l, s, now);
 		return 0;
 	}
+	l->there.carried_us = l->back.carried_us = 0;
 	/* Several answers at once: rates are reckoned with the next. */
 	if (dt_us >= LEAST_US) {
 		note_size(l, s);
 		note_sent(&l->there, s->tx_bytes, dt_us, now);
-		l->back.carried_kbits = note_sent(&l->back, s->rx_bytes, dt_us, now);
+		note_carried_for(&l->back, note_sent(&l->back, s->rx_bytes, dt_us, now), dt_us);
 		note_delivered(l, s, now);
 		note_received(l, s, now);
 		l->at = now;

@@ -18,6 +18,7 @@
 
 #include "base/mono.h"
 #include "state/extreme.h"
+#include "state/longer_way.h"
 
 /* One direction of a link. */
 struct load_way {
@@ -31,9 +32,16 @@ struct load_way {
 				      seen to carry less */
 	struct extreme on_way; /* bytes of ours in the queue, for seconds */
 	struct extreme gone;   /* the same with what was lost */
-	int64_t carried_kbits; /* between the last two samples */
-	bool stands;	       /* a queue worth the name, whoever keeps it */
-	bool ours;	       /* what waits there does so because of us */
+	int64_t carried_kbits; /* between the last two samples, */
+	int64_t carried_us;    /* for so long; 0: this sample does not tell, */
+	int64_t moved_us;      /* and how much longer the delay got meanwhile */
+	int64_t delay_us;      /* of this sample, from `zero`, */
+	int64_t before_us;     /* and of the one before */
+	int64_t marked_kbits;  /* carried in some hundred milliseconds, */
+	struct extreme full;   /* and the most of that for seconds */
+	struct longer_way longer;
+	bool stands; /* a queue worth the name, whoever keeps it */
+	bool ours;   /* what waits there does so because of us */
 };
 
 /* A moment from which on delivery is reckoned. */
@@ -48,6 +56,7 @@ struct link_load {
 	mono_t asked;	     /* when the PING of the last one was sent */
 	struct load_way there, back;
 	struct extreme base;	  /* least round trip in us, without own load */
+	int64_t longer_us;	  /* of what is beyond that: it is the way */
 	struct extreme jitter;	  /* least of it for minutes, in us */
 	int64_t idle_us;	  /* smoothed round trip without own load */
 	struct load_mark mark[2]; /* older, newer */

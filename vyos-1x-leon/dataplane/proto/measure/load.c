@@ -30,9 +30,10 @@ static void look_around(const struct overlay *o, const struct peer *self, struct
 		if (!p || p == self || !p->probe.up || !is_fresh(l, now))
 			continue;
 		if (l->there.ours)
-			s->site_there_us = max_of(s->site_there_us, l->queue_us);
+			s->site_there_us =
+				max_of(s->site_there_us, min_of(l->queue_us, l->load_us));
 		if (l->back.ours)
-			s->site_back_us = max_of(s->site_back_us, l->back_us);
+			s->site_back_us = max_of(s->site_back_us, min_of(l->back_us, l->load_us));
 	}
 }
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See longer_way.h. Called by link_load.c with each answer to a PING. Pure; control thread.
+ */
+#include "state/longer_way.h"
+
+#include "base/defs.h"
+
+/* A dip is a quarter less than the line carries, and so many bytes, for what arrives is counted in
+ * datagrams. */
+#define DIP_PART  4
+#define DIP_BYTES 6000
+/* So much is seen of dips before they count, and twice what waits. */
+#define DIPS_US 200000
+/* All, or as much, but for a fifth. */
+#define NEARLY(x) ((x) - (x) / 5)
+/* Samples that are enough to know what we send. */
+#define STEADY 5
+/* Until what was carried after a step is known. */
+#define STEP_MS 600
+#define BITS	8
+
+static void watch(struct longer_way *y, int64_t us)
+{
+	y->due_us = y->fell_us = 0;
+	y->least_us = us;
+}
+
+void longer_way_reset(struct longer_way *y)
+{
+	watch(y, INT64_MAX);
+	y->step_us = 0;
+}
+
+/* The time in which what arrived was sent. */
+static int64_t sent_us(const struct way_sample *s)
+{
+	return s->carried_us - s->moved_us;
+}
+
+/* By how much a queue must have got longer: what came, without what the line carried. */
+static int64_t due_us(const struct way_sample *s, int64_t full_kbits)
+{
+	return s->carried_kbits * s->carried_us / full_kbits - sent_us(s);
+}
+
+static bool is_dip(const struct way_sample *s, int64_t due)
+{
+	return due <= -sent_us(s) / DIP_PART && -due * s->full_kbits >= DIP_BYTES * BITS * 1000;
+}
+
+/* It would have been emptied twice, and moved by less than half of that. */
+static bool stays_in_dips(struct longer_way *y, const struct way_sample *s, int64_t due)
+{
+	if (!is_dip(s, due))
+		return false;
+	/* What was there could go, and no more. */
+	due = max_of((int64_t)0, min_of(-due, s->us - s->moved_us));
+	y->due_us += due;
+	y->fell_us += max_of((int64_t)0, min_of(-s->moved_us, due));
+	if (y->due_us < max_of(2 * s->us, (int64_t)DIPS_US))
+		return false;
+	if (y->fell_us < y->due_us / 2)
+		return true;
+	watch(y, s->us);
+	return false;
+}
+
+/* What was sent as before, while nothing waited, is no burst. */
+static void look_for_step(struct longer_way *y, const struct way_sample *s, mono_t now)
+{
+	if (y->steady < STEADY || due_us(s, y->before_kbits) > sent_us(s) / DIP_PART ||
+	    s->moved_us < NEARLY(s->us) - s->noise_us)
+		return;
+	y->step_us = y->stays_us = s->us;
+	y->step_kbits = y->before_kbits;
+	y->step_at = now;
+}
+
+/* A queue would have got shorter by now, or we would send less. */
+static bool came_at_once(struct longer_way *y, const struct way_sample *s, mono_t now)
+{
+	y->stays_us = min_of(y->stays_us, s->us);
+	if (y->stays_us < NEARLY(y->step_us) - s->noise_us)
+		y->step_us = 0;
+	return y->step_us && mono_sub_ms(now, y->step_at) >= STEP_MS &&
+	       s->marked_kbits >= NEARLY(y->step_kbits);
+}
+
+static int64_t note_waiting(struct longer_way *y, const struct way_sample *s, int64_t due,
+			    mono_t now)
+{
+	int64_t step_us;
+
+	look_for_step(y, s, now);
+	y->steady = 0;
+	step_us = came_at_once(y, s, now) ? y->stays_us : 0;
+	if (!s->ours) {
+		watch(y, INT64_MAX);
+		return 0;
+	}
+	return stays_in_dips(y, s, due) ? y->least_us : step_us;
+}
+
+int64_t longer_way_note(struct longer_way *y, const struct way_sample *s, mono_t now)
+{
+	int64_t due, longer_us;
+
+	y->least_us = min_of(y->least_us, s->us);
+	if (!s->full_kbits || !s->carried_us || sent_us(s) <= 0)
+		return 0;
+	due = due_us(s, s->full_kbits);
+	if (s->us < s->noise_us) {
+		longer_way_reset(y);
+		y->steady = is_dip(s, due) ? 0 : y->steady + 1;
+		y->before_kbits = s->full_kbits;
+		return 0;
+	}
+	longer_us = note_waiting(y, s, due, now);
+	if (longer_us)
+		longer_way_reset(y);
+	return longer_us;
+}
