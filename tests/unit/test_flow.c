@@ -343,6 +343,34 @@ static void test_given_back(void **state)
 	end(&l);
 }
 
+/* The first that is seen of a host, here behind a return, has its FIN: it is known that it is done,
+ * or one side would take a connection that the other knows to be over. */
+static void test_first_segment_is_a_fin(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	take(&l);
+	l.leader.drained = l.follower.drained = true;
+	flow_release(&l.leader.flow, l.now);
+	deliver(&l, &l.leader);
+	deliver(&l, &l.follower);
+	deliver(&l, &l.leader);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	l.now = mono_add_ms(l.now, 5000);
+	segment(&l, &l.follower, &l.follower, 5100, 10, 1100, TCP_ACK | TCP_FIN);
+	segment(&l, &l.follower, &l.leader, 5100, 10, 1100, TCP_ACK | TCP_FIN);
+	assert_true(l.follower.flow.near.fin && l.leader.flow.far.fin);
+	assert_int_equal(l.leader.flow.far.next, 5111);
+	assert_true(flow_can_be_taken(&l.leader.flow, l.now));
+	across(&l, &l.leader, 1100, 0, 5111);
+	segment(&l, &l.leader, &l.leader, 1100, 0, 5111, TCP_ACK | TCP_FIN);
+	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
+	end(&l);
+}
+
 static void test_late_copy_returns_nothing(void **state)
 {
 	struct lab l;
@@ -611,6 +639,7 @@ int main(void)
 		cmocka_unit_test(test_data_in_flight),
 		cmocka_unit_test(test_given_up_in_time),
 		cmocka_unit_test(test_given_back),
+		cmocka_unit_test(test_first_segment_is_a_fin),
 		cmocka_unit_test(test_late_copy_returns_nothing),
 		cmocka_unit_test(test_reset_while_drained),
 		cmocka_unit_test(test_carrier_breaks),

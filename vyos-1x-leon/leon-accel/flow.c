@@ -147,7 +147,8 @@ static void hear(struct flow_end *e, const struct tcp_view *t, mono_t now)
 	if (!(t->flags & TCP_ACK))
 		return;
 	if (!e->seen) {
-		e->next = t->end;
+		/* What is in it, a FIN too, is counted by took(), as of any other. */
+		e->next = t->seq;
 		e->acked = t->ack;
 	}
 	e->seen = true;
