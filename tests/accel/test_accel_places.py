@@ -54,6 +54,25 @@ def test_away_from_a_site_without_a_lan(apart):
         t.finish(120).assert_whole()
 
 
+def test_others_where_leond_is_killed(apart):
+    """What is taken between other nodes goes on, and so does what is plain when leond is back."""
+    excluded = {**CONFIG['acceleration'], 'exclude': {'port': ['7001']}}
+    for node in apart.node.values():
+        node.reload(acceleration=excluded)
+    a, b, c = (apart.host[name] for name in 'abc')
+    plain = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05, port=7001)
+    other = Transfer(b, c, c.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+    wait_taken(apart, other, 'b', 'c')
+    plain.wait_more(MB)
+    apart.node['a'].kill()
+    other.wait_more(4 * MB)
+    apart.lab.start('a')
+    for t in (plain, other):
+        t.wait_more(4 * MB, 90)
+        t.finish(60).assert_whole()
+    apart.assert_no_resets()
+
+
 def test_a_lan_that_comes_back(apart):
     """As without acceleration: what the hosts said is said again."""
     t = endless(apart)

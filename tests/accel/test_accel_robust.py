@@ -26,23 +26,7 @@ def is_idle(far):
     return before == (far.accel['a'].counters()['bytes_in'], far.accel['b'].counters()['bytes_in'])
 
 
-# --- leond is killed ---
-
-@pytest.mark.parametrize('who', ['a', 'b'])
-def test_leond_killed_and_back(far, ends, who):
-    """Its unit starts it again at once: the connection goes on, or both ends are reset."""
-    t = both_ways(ends)
-    far.wait_taken()
-    far.node[who].kill()
-    far.lab.start(who)
-    before = sum(t.count.values())
-    wait_for(lambda: set(t.error) == {'client', 'server'} or
-             (not t.error and sum(t.count.values()) > before + MB), 90, 'it flows, or both are reset')
-    if t.error:
-        t.enough.set()
-    else:
-        t.finish(90).assert_whole()
-
+# --- leond is killed; tests/netns has it killed and back ---
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_leond_killed_for_long(far, ends, who):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Live TCP connections are taken over and given back, and no byte is wrong. All tests share one
 overlay; the long ones are in tests/accel."""
+import fcntl
+import os
 import signal
 import socket
 import struct
+import termios
 import time
 
 import pytest
@@ -13,6 +16,7 @@ from lab import merged, wait_for
 
 RTT_MS = 100
 CAP_NET_ADMIN = 1 << 12
+LEOND_WAITS = 4  # seconds from its start on, and a bit
 
 
 @pytest.fixture
@@ -140,6 +144,51 @@ def test_leond_stops(far, ends):
     t.finish(120).assert_whole()
 
 
+def seconds_of_cpu(process):
+    with open(f'/proc/{process.pid}/stat', encoding='ascii') as f:
+        return sum(map(int, f.read().rsplit(')', 1)[1].split()[11:13])) / os.sysconf('SC_CLK_TCK')
+
+
+def test_leond_is_gone(far):
+    """leon-accel waits for it, and does nothing else."""
+    far.node['a'].kill()
+    accel, began = far.accel['a'].process, time.monotonic()
+    used = seconds_of_cpu(accel)
+    time.sleep(3)
+    used = seconds_of_cpu(accel) - used
+    far.lab.start('a')
+    assert used < (time.monotonic() - began) / 5
+
+
+@pytest.mark.parametrize('who', ['a', 'b'])
+def test_leond_killed_and_back(far, ends, who):
+    """leon-accel lives on and is back a second later: nobody is refused in its name meanwhile."""
+    t = both_ways(ends)
+    far.wait_taken()
+    node, accel = far.node[who], far.accel[who].process
+    other = {'a': 'b', 'b': 'a'}[who]
+    accel.send_signal(signal.SIGSTOP)
+    try:
+        node.kill()
+        began = time.monotonic()
+        far.lab.start(who)
+        wait_for(lambda: node.drops('accel_absent') or far.accel[other].carriers() != ['up'], 60,
+                 'the other accelerator speaks to it, or has given it up')
+    finally:
+        accel.send_signal(signal.SIGCONT)
+    wait_for(lambda: node.show('acceleration')['state'] == 'here', 30, 'leon-accel is back')
+    seconds = time.monotonic() - began
+    before = sum(t.count.values())
+    wait_for(lambda: set(t.error) == {'client', 'server'} or
+             (not t.error and sum(t.count.values()) > before + MB), 90, 'it flows, or both are reset')
+    # leond waits for it so long; a busy machine may need more.
+    assert not t.error or seconds > LEOND_WAITS, seconds
+    if t.error:
+        t.enough.set()
+    else:
+        t.finish(90).assert_whole()
+
+
 def test_accelerator_dies(far, ends):
     """Both ends hear of it at once: what was acknowledged and not delivered is lost."""
     t = both_ways(ends)
@@ -194,6 +243,63 @@ def test_hung_accelerator_is_done_without(far, ends):
     t = both_ways(ends)
     far.wait_taken()
     t.finish(60).assert_whole()
+
+
+def acknowledged(s):
+    return struct.unpack('i', fcntl.ioctl(s, termios.TIOCOUTQ, b'\0' * 4))[0] == 0
+
+
+def receive(s, n):
+    while n:
+        block = s.recv(n)
+        assert block, 'closed'
+        n -= len(block)
+
+
+def test_hung_accelerator_has_old_numbers(far, ends):
+    """What a plain connection said while leon-accel hung went past it: it is taken all the same
+    when it may be, from where it is then."""
+    a, b = ends
+    excluded = {**CONFIG['acceleration'], 'exclude': {'port': ['7000']}}
+    for node in far.node.values():
+        node.reload(acceleration=excluded)
+    with b.namespace:
+        listener = socket.create_server((b.ip4, 7000))
+    with a.namespace:
+        client = socket.create_connection((b.ip4, 7000))
+    server = listener.accept()[0]
+    for s in (client, server):
+        s.settimeout(60)
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def say():
+        client.sendall(b'x' * 1000)
+        receive(server, 1000)
+        wait_for(lambda: acknowledged(client), 30, 'it has arrived')
+    for _ in range(8):
+        say()
+    hung = far.accel['a'].process
+    hung.send_signal(signal.SIGSTOP)
+    try:
+        wait_for(lambda: far.node['a'].show('acceleration')['state'] == 'absent', 60, 'it hangs')
+        say()
+    finally:
+        hung.send_signal(signal.SIGCONT)
+    for name, node in far.node.items():
+        wait_for(lambda name=name: set(far.accel[name].carriers()) == {'up'}, 60, 'it is back')
+        node.reload(acceleration=CONFIG['acceleration'])
+
+    def taken():
+        server.send(b'y')
+        receive(client, 1)
+        return far.taken() == [1, 1]
+    wait_for(taken, 60, 'it is taken')
+    for s, other in ((client, server), (server, client)) * 2:
+        s.sendall(b'z' * 100000)
+        receive(other, 100000)
+    for s in (client, server, listener):
+        s.close()
+    far.assert_no_resets()
 
 
 def test_far_host_is_not_forgotten(lab):

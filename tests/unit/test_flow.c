@@ -632,6 +632,95 @@ static void test_other_node(void **state)
 	end(&l);
 }
 
+/* Frames went past: what is in flight is learned anew before it is taken. */
+static void test_unseen(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	l.leader.flow.near.syn.scale = 7;
+	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
+	flow_unseen(&l.leader.flow, l.now);
+	across(&l, &l.follower, 5100, 10, 1200);
+	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
+	across(&l, &l.leader, 1200, 0, 5110);
+	assert_true(flow_can_be_taken(&l.leader.flow, l.now));
+	assert_int_equal(l.leader.flow.near.syn.scale, 7);
+	take(&l);
+	assert_int_equal(l.leader.flow.near_start, 1200);
+	end(&l);
+}
+
+/* While it is drained: called off, where that may be said; else it dies with the leader's word. */
+static void test_unseen_while_drained(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin_offer(&l);
+	deliver(&l, &l.leader);
+	flow_unseen(&l.leader.flow, l.now);
+	assert_int_equal(last_told(&l.leader)->type, ACCEL_ABORT);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_false(l.leader.flow.near.seen);
+	end(&l);
+
+	for (int taken = 0; taken <= 1; taken++) {
+		begin(&l);
+		flow_offer(&l.leader.flow, 7, l.now);
+		deliver(&l, &l.leader);
+		assert_int_equal(last_told(&l.follower)->type, ACCEL_READY);
+		flow_unseen(&l.follower.flow, l.now);
+		assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
+		if (taken)
+			deliver(&l, &l.follower);
+		else
+			flow_call_off(&l.leader.flow, l.now);
+		deliver(&l, &l.leader);
+		assert_int_equal(l.follower.flow.state, taken ? FLOW_CLOSED : FLOW_PLAIN);
+		assert_int_equal(l.follower.reset, taken);
+		assert_false(l.follower.stands);
+		deliver(&l, &l.follower);
+		assert_int_equal(l.leader.flow.state, taken ? FLOW_CLOSED : FLOW_PLAIN);
+		assert_false(l.follower.flow.state == FLOW_PLAIN && l.follower.flow.near.seen);
+		end(&l);
+	}
+}
+
+/* One side missed what its host said, and the other host has it already: a stand-in made of that
+ * would wait for it for ever. */
+static void test_old_numbers(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
+	segment(&l, &l.follower, &l.follower, 5100, 0, 1200, TCP_ACK);
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_REFUSE);
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	end(&l);
+
+	begin(&l);
+	segment(&l, &l.follower, &l.leader, 5100, 100, 1100, TCP_ACK);
+	segment(&l, &l.leader, &l.leader, 1100, 0, 5200, TCP_ACK);
+	flow_offer(&l.leader.flow, 7, l.now);
+	deliver(&l, &l.leader);
+	deliver(&l, &l.follower);
+	assert_int_equal(last_told(&l.leader)->type, ACCEL_ABORT);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
+	deliver(&l, &l.leader);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	assert_false(l.leader.reset || l.follower.reset);
+	end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -651,6 +740,9 @@ int main(void)
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_called_off),
 		cmocka_unit_test(test_other_node),
+		cmocka_unit_test(test_unseen),
+		cmocka_unit_test(test_unseen_while_drained),
+		cmocka_unit_test(test_old_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,7 @@
  * is another that would have its place. Not sooner: it may be a pause. */
 #define CALM_MS	     60000
 #define CALM_FULL_MS 5000
+#define UNSEEN_MS    5000
 #define FULL_MS	     10000 /* so long somebody is believed to wait for a place */
 
 struct conn_entry {
@@ -452,6 +453,23 @@ void conns_second(struct engine *e, mono_t now)
 		     (silent > PLAIN_SILENT_MS || peer_is_aside(c->peer))) ||
 		    (c->flow.state == FLOW_CLOSED && silent > CLOSED_SILENT_MS))
 			forget(c);
+	}
+}
+
+void conns_unseen(struct engine *e, mono_t now)
+{
+	struct conn_entry *entry, *next;
+
+	HASH_ITER(hh, e->conns, entry, next) {
+		struct conn *c = &entry->conn;
+
+		/* It may be another connection by now. */
+		if (c->flow.state == FLOW_PLAIN && mono_sub_ms(now, c->flow.last) > UNSEEN_MS) {
+			forget(c);
+			continue;
+		}
+		flow_unseen(&c->flow, now);
+		conn_sync_stream(c);
 	}
 }
 

@@ -109,6 +109,15 @@ static void take_message(struct engine *e, uint8_t *message, size_t len)
 		take_hosts(e, message, len, get_u32(message + 4));
 }
 
+static void close_queues(struct engine *e)
+{
+	for (unsigned i = 0; i < e->n_queues; i++) {
+		loop_fd_del(e->loop, e->queue[i]);
+		close(e->queue[i]);
+	}
+	e->n_queues = 0;
+}
+
 static void on_queue(void *arg, int fd, uint32_t events)
 {
 	struct engine *e = arg;
@@ -117,6 +126,9 @@ static void on_queue(void *arg, int fd, uint32_t events)
 	for (unsigned i = 0; i < BATCH; i++) {
 		ssize_t n = recv(fd, e->message, ACCEL_QUEUE_MAX, MSG_DONTWAIT);
 
+		/* leond is no more, and its end would be ready to be read for ever. */
+		if (n == 0)
+			close_queues(e);
 		if (n <= 0)
 			break;
 		take_message(e, e->message, (size_t)n);
@@ -279,18 +291,10 @@ static int open_carrier(struct engine *e)
 
 /* --- leond's word --- */
 
-static void close_queues(struct engine *e)
-{
-	for (unsigned i = 0; i < e->n_queues; i++) {
-		loop_fd_del(e->loop, e->queue[i]);
-		close(e->queue[i]);
-	}
-	e->n_queues = 0;
-}
-
 int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n)
 {
 	close_queues(e);
+	conns_unseen(e, loop_now(e->loop));
 	for (unsigned i = 0; i < n; i++) {
 		e->queue[i] = fd[i];
 		loop_fd_add(e->loop, fd[i], EPOLLIN, on_queue, e);

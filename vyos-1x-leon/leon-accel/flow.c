@@ -286,12 +286,21 @@ void flow_fini(struct flow *f)
 
 /* --- steps --- */
 
+/* What is in flight is not known any more; what the hosts said in their SYNs is. */
+static void learn_anew(struct flow *f)
+{
+	f->near.seen = f->far.seen = false;
+	f->blind = false;
+}
+
 static void go_plain(struct flow *f, mono_t now)
 {
 	enter(f, FLOW_PLAIN, now);
 	f->stream = 0;
 	f->far_point_known = false;
 	let_go(f, f->ops->to_far);
+	if (f->blind)
+		learn_anew(f);
 }
 
 static void try_again_later(struct flow *f, mono_t now)
@@ -367,6 +376,13 @@ static void finish_return(struct flow *f, mono_t now)
 	go_plain(f, now);
 }
 
+/* The host here has acknowledged what the other side says was never sent: that side has not seen
+ * it, and its stand-in would wait for it for ever. */
+static bool is_beyond(const struct flow *f, uint32_t far_point)
+{
+	return seq_before(far_point, f->near.acked);
+}
+
 /* Is the next step due? */
 static void step(struct flow *f, mono_t now)
 {
@@ -374,6 +390,10 @@ static void step(struct flow *f, mono_t now)
 
 	if (f->state != FLOW_DRAINING && f->state != FLOW_RETURNING)
 		return;
+	if (f->state == FLOW_DRAINING && f->far_point_known && is_beyond(f, f->far_point)) {
+		flow_call_off(f, now);
+		return;
+	}
 	ready = f->state == FLOW_DRAINING ? near_is_ready(f)
 					  : f->far_point_known && f->ops->is_drained(f->arg, f);
 	if (ready && !f->near_ready && !f->leader)
@@ -425,7 +445,7 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 	struct accel_frame yes = { .type = ACCEL_ACCEPT };
 
 	f->stream = offer->stream;
-	if (!flow_can_be_taken(f, now)) {
+	if (!flow_can_be_taken(f, now) || is_beyond(f, offer->offer.point)) {
 		struct accel_frame no = { .type = ACCEL_REFUSE, .stream = offer->stream };
 
 		f->ops->tell(f->arg, f, &no);
@@ -483,7 +503,7 @@ static bool leader_says(struct flow *f, const struct accel_frame *m, mono_t now)
 		}
 		if (f->state != FLOW_DRAINING || !f->near_ready)
 			return false;
-		if (stand_in(f) < 0)
+		if (f->blind || stand_in(f) < 0)
 			flow_reset(f, false, now);
 		else
 			begin_taken(f, now);
@@ -610,8 +630,16 @@ bool flow_other_node(struct flow *f, bool leader)
 	if (f->state != FLOW_PLAIN)
 		return false;
 	f->leader = leader;
-	f->near.seen = f->far.seen = false;
+	learn_anew(f);
 	return true;
+}
+
+void flow_unseen(struct flow *f, mono_t now)
+{
+	flow_call_off(f, now);
+	f->blind = f->state != FLOW_PLAIN;
+	if (!f->blind)
+		learn_anew(f);
 }
 
 void flow_bury(struct flow *f, mono_t now)
@@ -643,7 +671,7 @@ static bool ends_draining(struct flow *f, const struct flow_frame *frame, mono_t
 
 static void begin_again(struct flow *f, mono_t now)
 {
-	f->was_reset = false;
+	f->was_reset = f->blind = false;
 	enter(f, FLOW_PLAIN, now);
 }
 

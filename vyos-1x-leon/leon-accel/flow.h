@@ -99,6 +99,7 @@ struct flow {
 	uint32_t near_start, far_start;
 	struct waiting *held, **held_end;
 	unsigned n_held;
+	bool blind;	/* not plain, and its frames went past for a while */
 	bool was_reset; /* FLOW_CLOSED: by force */
 	mono_t last;	/* a frame was seen */
 };
@@ -139,6 +140,8 @@ void flow_call_off(struct flow *f, mono_t now);
 /* Plain: the far host is behind another node, and this one leads or not. What the hosts said in
  * their SYNs stays true. False where it is not plain. */
 bool flow_other_node(struct flow *f, bool leader);
+/* Frames of it may have gone past: where it is plain its numbers are learned anew. */
+void flow_unseen(struct flow *f, mono_t now);
 /* Looks whether a step is due that nothing else reports; rtt_ms of the path. */
 void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now);
 /* The carrier is gone. */

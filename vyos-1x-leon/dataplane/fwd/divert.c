@@ -138,7 +138,8 @@ static void refuse(struct worker *w, uint16_t slot, const uint8_t *data, size_t 
 	struct outgoing o = { .node = &w->snap->node[slot], .kind = LEON_ACCEL, .frames = 1 };
 
 	drop(w, DROP_accel_absent);
-	if (!o.node->has_path || tcp_parse(data, len, v, &t) < 0 || !tcp_refusal(v, &t, &s))
+	if (w->snap->accel_awaited || !o.node->has_path || tcp_parse(data, len, v, &t) < 0 ||
+	    !tcp_refusal(v, &t, &s))
 		return;
 	o.head_len = tcp_make(&s, frame);
 	w->tx.class = CLASS_OF_SOCKET;

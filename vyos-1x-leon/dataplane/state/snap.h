@@ -104,6 +104,9 @@ struct snap {
 	struct snap_marking marking;
 	bool suppress_arp, suppress_nd;
 	bool accelerator; /* it is there, and has the queues */
+	/* It may have outlived the leond before this one, and be about to come: nothing is refused
+	 * in its name. */
+	bool accel_awaited;
 	uint32_t storm_broadcast, storm_multicast,
 		storm_unknown; /* frames/s for the whole node, 0 unlimited */
 	uint32_t storm_per_vlan;

@@ -19,6 +19,8 @@
 #define IDLE_MS	 20000
 #define ASIDE_MS 5000
 #define SLOTS	 (CONF_NODES_LIMIT + 1)
+/* A leon-accel that lost its leond tries again each second; its carriers die after ten. */
+#define AWAIT_MS 5000
 
 /* Of TCP to and from a node. */
 struct accel_way {
@@ -29,7 +31,9 @@ struct accel_way {
 struct accel_queues {
 	unsigned n;
 	int ours[ACCEL_QUEUES_MAX], theirs[ACCEL_QUEUES_MAX];
+	mono_t opened;
 	bool ready;		     /* leon-accel has them */
+	bool were_ready;	     /* it had them once */
 	struct accel_way way[SLOTS]; /* by slot */
 };
 
@@ -47,6 +51,7 @@ int accel_queues_open(struct leond *d)
 	struct accel_queues *q = x_new(struct accel_queues);
 
 	d->accel_queues = q;
+	q->opened = loop_now(d->loop);
 	for (; q->n < d->tap.n_queues && q->n < ACCEL_QUEUES_MAX; q->n++) {
 		int pair[2];
 
@@ -101,6 +106,7 @@ void accel_queues_set_ready(struct leond *d, bool ready)
 	struct accel_queues *q = d->accel_queues;
 
 	q->ready = ready;
+	q->were_ready |= ready;
 	/* What the process before had taken is not known yet. */
 	for (unsigned i = 0; i < SLOTS; i++)
 		q->way[i] = (struct accel_way){ .since = loop_now(d->loop) };
@@ -131,6 +137,14 @@ bool accel_queues_are_ready(const struct leond *d)
 	return d->accel_queues && d->accel_queues->ready;
 }
 
+bool accel_queues_await(const struct leond *d)
+{
+	const struct accel_queues *q = d->accel_queues;
+
+	return q && d->conf->acceleration && !q->were_ready &&
+	       mono_sub_ms(loop_now(d->loop), q->opened) < AWAIT_MS;
+}
+
 bool accel_queues_reach(const struct leond *d, uint16_t slot)
 {
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
@@ -142,6 +156,7 @@ bool accel_queues_reach(const struct leond *d, uint16_t slot)
 void accel_queues_fill_snap(const struct leond *d, struct snap *s)
 {
 	s->accelerator = accel_queues_are_ready(d);
+	s->accel_awaited = accel_queues_await(d);
 	for (uint16_t slot = 0; s->accelerator && slot < s->n_slots; slot++) {
 		s->node[slot].accelerated = accel_queues_reach(d, slot);
 		s->node[slot].accel_aside = accel_queues_aside(d, slot);

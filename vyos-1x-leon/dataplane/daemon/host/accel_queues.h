@@ -26,6 +26,8 @@ void accel_queues_drain(struct leond *d);
 /* leon-accel has them, or has them no more: the next snapshot says so. */
 void accel_queues_set_ready(struct leond *d, bool ready);
 bool accel_queues_are_ready(const struct leond *d);
+/* It was not here yet, and this leond has just begun: it may come (decision 062). */
+bool accel_queues_await(const struct leond *d);
 /* That node has an accelerator too. */
 bool accel_queues_reach(const struct leond *d, uint16_t slot);
 /*

@@ -356,8 +356,11 @@ void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, node_id_t
 
 void accelerator_second(struct leond *d)
 {
-	if (!accel_queues_are_ready(d))
+	if (!accel_queues_are_ready(d)) {
+		if (fwd_snap(d->fwd)->accel_awaited != accel_queues_await(d))
+			snapshot_publish(d);
 		return;
+	}
 	if (++d->accelerator->silent <= SILENT_MAX) {
 		say_all(d);
 		return;
