@@ -49,6 +49,27 @@ static void run(struct link *k, int64_t ms)
 	}
 }
 
+/* Idle, and then bulk or a stream of ours begins on it. */
+static struct link busy_line(double kbits, unsigned streams, double wants_kbits)
+{
+	struct link k = slow_line();
+
+	k.line.kbits = kbits;
+	k.line.tcp.streams = streams;
+	run(&k, 20000);
+	k.line.wants_kbits = wants_kbits;
+	return k;
+}
+
+/* And bulk has kept it full for a while. */
+static struct link full_line(double kbits)
+{
+	struct link k = busy_line(kbits, 4, 1e6);
+
+	run(&k, 20000);
+	return k;
+}
+
 /* Ten minutes of a line that our bulk keeps full: the metric sees the line as it is when idle. */
 static void own_load_is_taken_off(void **state)
 {
@@ -113,11 +134,8 @@ static void load_of_others_beside_a_stream(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(kbits); i++) {
-		struct link k = slow_line();
+		struct link k = full_line(10000);
 
-		run(&k, 20000);
-		k.line.wants_kbits = 1e6;
-		run(&k, 20000);
 		k.line.wants_kbits = kbits[i];
 		run(&k, 20000);
 		assert_in_range(k.most, 18000, 26000);
@@ -132,12 +150,9 @@ static void load_of_others_beside_a_stream(void **state)
 /* Bulk of ours ends while others keep the line full, and a stream stays. */
 static void load_of_others_when_ours_ends(void **state)
 {
-	struct link k = slow_line();
+	struct link k = full_line(10000);
 
 	(void)state;
-	run(&k, 20000);
-	k.line.wants_kbits = 1e6;
-	run(&k, 20000);
 	k.line.others_kbits = 1e6;
 	run(&k, 60000);
 	k.line.wants_kbits = 200;
@@ -154,12 +169,8 @@ static void own_load_of_a_line_that_falls(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < array_size(kbits) * 2; i++) {
-		struct link k = slow_line();
+		struct link k = full_line(kbits[i / 2]);
 
-		k.line.kbits = kbits[i / 2];
-		run(&k, 20000);
-		k.line.wants_kbits = 1e6;
-		run(&k, 20000);
 		if (i % 2) {
 			k.line.wants_kbits = 0;
 			run(&k, 15000);
@@ -173,17 +184,6 @@ static void own_load_of_a_line_that_falls(void **state)
 			assert_in_range(k.most, 20000, 30000);
 		}
 	}
-}
-
-static struct link busy_line(double kbits, unsigned streams, double wants_kbits)
-{
-	struct link k = slow_line();
-
-	k.line.kbits = kbits;
-	k.line.tcp.streams = streams;
-	run(&k, 20000);
-	k.line.wants_kbits = wants_kbits;
-	return k;
 }
 
 /* A way gets longer while traffic of ours is on it that does not fill the line: that is no load. */
