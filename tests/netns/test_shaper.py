@@ -94,7 +94,7 @@ def stream(net, source, destination, **options):
     return Stream(hosts[source].namespace, hosts[destination].namespace, hosts[destination].ip4, **options)
 
 
-def rate_kbits(net, run):
+def rate_kbits(run):
     """Payload of a stream that has stopped; from the first that was sent, as in flood()."""
     return len(run.received) * SIZE * 8 / 1000 / (max(run.received.values()) - run.sent[0])
 
@@ -131,7 +131,7 @@ def test_a_slow_node_does_not_slow_down_another(lab):
     hop = hop_of_n1()
     assert hop['wait_p50_us'] > 5000
     # Less than its packets, which are limited, and most of what they can carry.
-    assert rate_kbits(net, offered['slow']) < SLOW_KBITS
+    assert rate_kbits(offered['slow']) < SLOW_KBITS
     # All that was offered arrived: what waits for n1 takes nothing from it.
     assert len(offered['other'].received) > 0.97 * len(offered['other'].sent)
     assert len(offered['sparse'].received) > 0.9 * len(offered['sparse'].sent)
@@ -171,7 +171,9 @@ def test_the_rate_to_each_node_is_used(lab):
                 best[i] = max(best[i], (len(run.received) - before[0][i]) * (SIZE + 90) * 8 / 1000 / seconds)
             return min(best) > 0.93 * SLOW_KBITS
         wait_for(near, 60, 'the rate is used')
-        assert max(best) < 1.1 * SLOW_KBITS, best
     finally:
         for run in streams:
             run.stop()
+    # Of all of it: what a machine held back comes at once, and makes two seconds look like more.
+    sent = [rate_kbits(run) for run in streams]
+    assert max(sent) < SLOW_KBITS, sent
