@@ -38,7 +38,7 @@ from wan import Wan, ip4  # noqa: E402
 PORT = 9000
 SETTLE_S = 1.0      # of bulk, before the first ping
 FINDING_S = 5.0     # the same where leond has to find the rate first
-WAY_S = 25          # of a way that got longer, until it is no queue to leond (decision 041)
+WAY_S = 3           # of a line that was changed, until PINGs have found it
 EVERY_S = {'fast': 0.005, 'line': 0.01}
 BUFFER_US = 200000  # of a line, in each direction
 SECRET = {'authentication': {'pre-shared-secret': 'a secret for the bench'}}
