@@ -12,6 +12,9 @@
     image  a machine that sends a picture bit by bit, as fast as 300 ms cut to a fifth with 64 KiB
            windows, moves from 2 ms away to 300: its speed in the 30 s after over that before, on
            the same connection, with and without
+    short  what is not worth it, at the first of --delays: 20 kB over a new connection, and 10
+           questions one after the other on one, with and without, in turn; and 40 questions, which
+           is taken on its way. Medians of ten of each; `ratio` is that with over that without
     bulk   no delay, no limit: MB/s and seconds of CPU a GB, without, with, and without compression
 
 Random bytes; both ends' hashes are compared in every run. Each run is one line of JSON in --out, so
@@ -47,6 +50,8 @@ WARM_MB = 60
 IMAGE_MS, IMAGE_SECONDS = 300, 30
 IMAGE_RATE = 5 * 65535 / (IMAGE_MS / 1000)  # bytes/s
 BULK_MB = 256
+FETCH_BYTES, QUESTION, ANSWER = 20000, b'?' * 200, b'!' * 1000
+SHORT_TIMES = 10
 ports = iter(range(6001, 65536))
 
 
@@ -68,10 +73,10 @@ def connected(client, server):
     return c, s
 
 
-def send(lab, data):
+def send(client, server, data):
     """Seconds until the last byte of `data` is at the client, over a new connection."""
     began = time.monotonic()
-    c, s = connected(lab.host['a'], lab.host['b'])
+    c, s = connected(client, server)
     thread = threading.Thread(target=lambda: (s.sendall(data), s.close()), daemon=True)
     thread.start()
     got = bytearray(len(data))
@@ -86,6 +91,34 @@ def send(lab, data):
     c.close()
     assert n == len(data) and hashlib.sha256(got).digest() == hashlib.sha256(data).digest(), \
         'bytes are wrong'
+    return seconds
+
+
+def receive(s, n):
+    while n:
+        block = s.recv(n)
+        assert block, 'closed'
+        n -= len(block)
+
+
+def ask(client, server, times):
+    """Seconds for a new connection with so many questions, each asked behind the last answer."""
+    began = time.monotonic()
+    c, s = connected(client, server)
+
+    def answer():
+        for _ in range(times):
+            receive(s, len(QUESTION))
+            s.sendall(ANSWER)
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    for _ in range(times):
+        c.sendall(QUESTION)
+        receive(c, len(ANSWER))
+    seconds = time.monotonic() - began
+    thread.join()
+    for x in (c, s):
+        x.close()
     return seconds
 
 
@@ -148,8 +181,12 @@ class World:
         self.lab.wan.both(a, b, delay_us=delay * 500, rate_kbit=RATE_KBIT, queue_us=QUEUE_US,
                           loss_permille=loss)
 
-    def accelerate(self):
-        self.accel = {name: Accelerator(n).start() for name, n in self.lab.node.items()}
+    def send(self, data):
+        return send(self.lab.host['a'], self.lab.host['b'], data)
+
+    def accelerate(self, *names):
+        """All nodes, or these."""
+        self.accel = {name: Accelerator(self.lab.node[name]).start() for name in names or self.lab.node}
         for a in self.accel.values():
             wait_for(lambda a=a: 'up' in a.carriers(), 60, 'carrier is up')
         time.sleep(2)
@@ -186,28 +223,29 @@ def two_far(options, windows, delay):
 
 def run_plain(world, options, windows):
     mb = options.plain_mb if windows == 'small' else options.mb
-    return {'plain': send(world.lab, os.urandom(mb * MB)) * options.mb / mb}
+    return {'plain': world.send(os.urandom(mb * MB)) * options.mb / mb}
 
 
 def run_with(world, options, windows):
     world.accelerate()
-    figures = {'cold': send(world.lab, os.urandom(options.mb * MB))}
+    figures = {'cold': world.send(os.urandom(options.mb * MB))}
     if options.mb < WARM_MB:
-        send(world.lab, os.urandom((WARM_MB - options.mb) * MB))
-    figures['warm'] = send(world.lab, os.urandom(options.mb * MB))
+        world.send(os.urandom((WARM_MB - options.mb) * MB))
+    figures['warm'] = world.send(os.urandom(options.mb * MB))
     return figures
 
 
 def run_again(world, options, windows):
     world.accelerate()
     data = os.urandom(options.mb * MB)
-    send(world.lab, data)
+    world.send(data)
     before = world.carried()
-    seconds = send(world.lab, data)
+    seconds = world.send(data)
     return {'again': seconds, 'share': (world.carried() - before) / len(data)}
 
 
 TABLE = {'plain': run_plain, 'with': run_with, 'again': run_again}
+OTHERS = ['image', 'short', 'bulk']
 
 
 def run_image(accelerated):
@@ -232,6 +270,33 @@ def run_image(accelerated):
         world.close()
 
 
+def run_short(delay):
+    """Two pairs of sites that are alike, one without acceleration."""
+    far = {'acceleration': {'mode': 'latency', 'threshold': 50}}
+    world = World({'sites': {'a': {'config': far}, 'b': {'config': far}, 'c': {}, 'd': {}},
+                   'rtt_ms_default': delay, 'config': PATIENT})
+    kinds = {'fetch': lambda *pair: send(*pair, os.urandom(FETCH_BYTES)),
+             'ask 10': lambda *pair: ask(*pair, 10), 'ask 40': lambda *pair: ask(*pair, 40)}
+    seconds = collections.defaultdict(list)
+    try:
+        world.limit('a', 'b', delay)
+        world.limit('c', 'd', delay)
+        world.accelerate('a', 'b')
+        for i in range(SHORT_TIMES):
+            for kind, run in kinds.items():
+                for how, pair in (('with', 'ab'), ('plain', 'cd'))[::1 if i % 2 else -1]:
+                    taken = world.accel['a'].counters()['taken']
+                    seconds[f'{kind} {how}'].append(run(*(world.lab.host[name] for name in pair)))
+                    taken = world.accel['a'].counters()['taken'] - taken
+                    assert taken == (how == 'with' and kind == 'ask 40'), f'{kind} {how}: {taken} taken'
+        figures = {name: statistics.median(values) for name, values in seconds.items()}
+        for kind in kinds:
+            figures[f'{kind} ratio'] = figures[f'{kind} with'] / figures[f'{kind} plain']
+        return figures
+    finally:
+        world.close()
+
+
 def run_bulk():
     always = {'mode': 'always', 'minimum-segments': 4}
     world = World({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 0})
@@ -240,7 +305,7 @@ def run_bulk():
     def one(name):
         data = os.urandom(BULK_MB * MB)
         cpu = world.cpu()
-        seconds = send(world.lab, data)
+        seconds = world.send(data)
         figures[name + ' MB/s'] = len(data) / 1e6 / seconds
         figures[name + ' s/GB'] = (world.cpu() - cpu) * GB / len(data)
     try:
@@ -275,6 +340,8 @@ def measure(options):
             keep(options, **run_image(True))
         elif case == 'bulk':
             keep(options, **run_bulk())
+        elif case == 'short':
+            keep(options, delay=options.delays[0], **run_short(options.delays[0]))
         else:
             for windows in options.windows:
                 for delay in options.delays:
@@ -315,8 +382,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--cases', nargs='+', default=[*TABLE, 'image', 'bulk'],
-                        choices=[*TABLE, 'image', 'bulk'])
+    parser.add_argument('--cases', nargs='+', default=[*TABLE, *OTHERS],
+                        choices=[*TABLE, *OTHERS])
     parser.add_argument('--delays', type=int, nargs='+', default=sorted(PAPER))
     parser.add_argument('--windows', nargs='+', default=['small', 'modern'],
                         choices=['small', 'modern'])
