@@ -214,6 +214,52 @@ static void a_longer_way_beside_own_traffic(void **state)
 	}
 }
 
+/* It got longer before bulk that fills the line, which begins in bursts: what bulk makes is taken
+ * off as ever, and what the way takes is not taken off twice. */
+static void own_load_on_a_way_that_got_longer(void **state)
+{
+	static const struct {
+		double kbits, part_kbits;
+		unsigned streams;
+	} bulk[] = { { 10000, 100, 1 },	  { 10000, 8000, 16 },	{ 50000, 20000, 1 },
+		     { 50000, 40000, 4 }, { 50000, 40000, 16 }, { 50000, 40000, 0 } };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(bulk); i++) {
+		struct link k = busy_line(bulk[i].kbits, bulk[i].streams, 100);
+
+		k.line.longer_ms = 60;
+		run(&k, 60000);
+		for (unsigned j = 0; j < 20; j++) {
+			k.line.wants_kbits = j % 2 ? 100 : bulk[i].part_kbits;
+			run(&k, 300);
+		}
+		k.line.tcp.streams = 4;
+		k.line.wants_kbits = 1e6;
+		run(&k, 60000);
+		assert_in_range(k.least, 77000, 83000);
+		assert_in_range(k.most, 78000, 86000);
+		assert_in_range(k.load.load_us, 50000, 220000);
+	}
+}
+
+/* Again and again it gets longer, and is as it was. */
+static void own_load_on_a_way_that_flaps(void **state)
+{
+	struct link k = busy_line(50000, 4, 20000);
+
+	(void)state;
+	run(&k, 20000);
+	for (unsigned j = 0; j < 40; j++) {
+		k.line.longer_ms = j % 2 ? 0 : 60;
+		run(&k, 3000);
+	}
+	run(&k, 20000);
+	k.line.wants_kbits = 1e6;
+	run(&k, 60000);
+	assert_in_range(k.most, 19000, 26000);
+}
+
 /* Bulk that fills the line comes and goes, whatever the moments. */
 static void own_load_with_pauses(void **state)
 {
@@ -312,6 +358,8 @@ int main(void)
 		cmocka_unit_test(load_of_others_when_ours_ends),
 		cmocka_unit_test(own_load_of_a_line_that_falls),
 		cmocka_unit_test(a_longer_way_beside_own_traffic),
+		cmocka_unit_test(own_load_on_a_way_that_got_longer),
+		cmocka_unit_test(own_load_on_a_way_that_flaps),
 		cmocka_unit_test(own_load_with_pauses),
 		cmocka_unit_test(own_load_of_an_uneven_line),
 		cmocka_unit_test(queue_of_the_site),

@@ -27,8 +27,9 @@
 #define MARK_US 200000
 /* So much of a queue is bulk; a few datagrams are not. */
 #define QUEUE_BYTES 12000
-/* Rates of shorter times than this say nothing. */
+/* Rates of shorter times than this say nothing, and of longer ones nothing of a moment. */
 #define LEAST_US 20000
+#define TOLD_US	 5000000
 /* No delay is longer, so a clock jumped. */
 #define JUMP_US 60000000
 /* What a line carries is the most of these seconds, where it is to be told from a dip. */
@@ -112,7 +113,7 @@ static void note_best(struct load_way *w, int64_t kbits, mono_t now)
 static void note_carried_for(struct load_way *w, int64_t kbits, int64_t us)
 {
 	w->carried_kbits = kbits;
-	w->carried_us = us < LEAST_US ? 0 : us;
+	w->carried_us = us < LEAST_US || us > TOLD_US ? 0 : us;
 	w->moved_us = w->delay_us - w->before_us;
 	w->before_us = w->delay_us;
 }
@@ -215,13 +216,14 @@ static bool is_ours(struct load_way *w, int64_t us, int64_t gone, mono_t now)
 
 /*
  * Part of what seems to be a queue of ours may be the way. The way in the other direction often got
- * longer with it; where that is a queue of others, the rise falls with it, and so does this.
+ * longer with it: what came at once there, and stays, is the way as well.
  */
 static void look_for_longer_way(struct link_load *l, struct load_way *w,
 				const struct load_way *other, int64_t us, int64_t rise_us,
 				mono_t now)
 {
-	int64_t others_us = other->ours ? 0 : max_of(other->rise_us, (int64_t)0), longer_us;
+	bool both = !other->ours && other->longer.step_us;
+	int64_t longer_us;
 	struct way_sample s = { .us = min_of(us, rise_us - l->longer_us),
 				.moved_us = w->moved_us,
 				.carried_us = w->carried_us,
@@ -234,8 +236,19 @@ static void look_for_longer_way(struct link_load *l, struct load_way *w,
 	longer_us = longer_way_note(&w->longer, &s, now);
 	if (!longer_us)
 		return;
-	l->longer_us = min_of(l->longer_us + longer_us + others_us, rise_us);
-	l->idle_us += longer_us;
+	if (both)
+		longer_us += other->longer.stays_us;
+	l->longer_us = min_of(l->longer_us + longer_us, rise_us);
+	l->idle_us = max_of(l->idle_us, extreme_least(&l->base) + l->longer_us);
+}
+
+/* What is beyond the base got less than what was held to be the way: that was no more than this. */
+static void keep_longer_way(struct link_load *l, int64_t rise_us)
+{
+	if (l->longer_us <= rise_us)
+		return;
+	l->longer_us = rise_us;
+	l->idle_us = min_of(l->idle_us, extreme_least(&l->base) + rise_us);
 }
 
 /*
@@ -253,7 +266,7 @@ static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t
 	l->there.ours = is_ours(&l->there, min_of(there + stood, rise_us), l->gone_bytes, now);
 	back_us = min_of(back + stood, rise_us);
 	l->back.ours = is_ours(&l->back, back_us, queued_bytes(&l->back, back_us), now);
-	l->longer_us = min_of(l->longer_us, rise_us);
+	keep_longer_way(l, rise_us);
 	look_for_longer_way(l, &l->there, &l->back, min_of(there + stood, rise_us), rise_us, now);
 	look_for_longer_way(l, &l->back, &l->there, back_us, rise_us, now);
 	l->long_us = (uint32_t)min_of(there + (l->back.ours ? 0 : stood), rise_us);

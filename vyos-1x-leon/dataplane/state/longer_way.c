@@ -41,7 +41,10 @@ static int64_t sent_us(const struct way_sample *s)
 /* By how much a queue must have got longer: what came, without what the line carried. */
 static int64_t due_us(const struct way_sample *s, int64_t full_kbits)
 {
-	return s->carried_kbits * s->carried_us / full_kbits - sent_us(s);
+	/* Where nothing came so far, anything is a burst. */
+	int64_t kbits = max_of(full_kbits, (int64_t)1);
+
+	return s->carried_kbits * s->carried_us / kbits - sent_us(s);
 }
 
 static bool is_dip(const struct way_sample *s, int64_t due)
@@ -107,7 +110,7 @@ int64_t longer_way_note(struct longer_way *y, const struct way_sample *s, mono_t
 	int64_t due, longer_us;
 
 	y->least_us = min_of(y->least_us, s->us);
-	if (!s->full_kbits || !s->carried_us || sent_us(s) <= 0)
+	if (!s->carried_us || sent_us(s) <= 0)
 		return 0;
 	due = due_us(s, s->full_kbits);
 	if (s->us < s->noise_us) {
