@@ -24,8 +24,10 @@
  * is another that would have its place. Not sooner: it may be a pause. */
 #define CALM_MS	     60000
 #define CALM_FULL_MS 5000
-#define UNSEEN_MS    5000
-#define FULL_MS	     10000 /* so long somebody is believed to wait for a place */
+/* So long a host was silent before frames went past, or so long they did (TIME_WAIT is over). */
+#define UNSEEN_MS     5000
+#define UNSEEN_ALL_MS 60000
+#define FULL_MS	      10000 /* so long somebody is believed to wait for a place */
 
 struct conn_entry {
 	struct conn conn;
@@ -464,7 +466,9 @@ void conns_unseen(struct engine *e, mono_t now)
 		struct conn *c = &entry->conn;
 
 		/* It may be another connection by now. */
-		if (c->flow.state == FLOW_PLAIN && mono_sub_ms(now, c->flow.last) > UNSEEN_MS) {
+		if (c->flow.state == FLOW_PLAIN &&
+		    (mono_sub_ms(e->heard, c->flow.last) > UNSEEN_MS ||
+		     mono_sub_ms(now, e->heard) > UNSEEN_ALL_MS)) {
 			forget(c);
 			continue;
 		}

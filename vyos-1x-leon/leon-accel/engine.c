@@ -131,6 +131,7 @@ static void on_queue(void *arg, int fd, uint32_t events)
 			close_queues(e);
 		if (n <= 0)
 			break;
+		e->heard = loop_now(e->loop);
 		take_message(e, e->message, (size_t)n);
 	}
 }

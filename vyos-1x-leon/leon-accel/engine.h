@@ -62,6 +62,7 @@ struct engine {
 	struct taken_file *taken;
 	unsigned n_queues;
 	int queue[ACCEL_QUEUES_MAX];
+	mono_t heard; /* when the last message came from them */
 	/* Of the namespace. */
 	struct tun carrier;
 	bool carrier_is_open;
