@@ -688,6 +688,36 @@ static void test_unseen_while_drained(void **state)
 	}
 }
 
+/* The leader gives up in time, and what it held overtakes its word: the follower's host has more
+ * than was offered. It calls off, and the next offer is as good as the first. */
+static void test_frames_overtake_abort(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin_offer(&l);
+	deliver(&l, &l.leader);
+	deliver(&l, &l.follower);
+	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
+	l.now = mono_add_ms(l.now, 600);
+	flow_tick(&l.leader.flow, 100, l.now);
+	assert_int_equal(last_told(&l.leader)->type, ACCEL_ABORT);
+	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
+	segment(&l, &l.leader, &l.follower, 1200, 100, 5100, TCP_ACK);
+	segment(&l, &l.follower, &l.follower, 5100, 0, 1300, TCP_ACK);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_RESET);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	deliver(&l, &l.leader);
+	deliver(&l, &l.follower);
+	segment(&l, &l.follower, &l.leader, 5100, 0, 1300, TCP_ACK);
+	assert_true(flow_can_be_taken(&l.follower.flow, l.now));
+	l.now = mono_add_ms(l.now, 2000);
+	assert_true(flow_can_be_taken(&l.leader.flow, l.now));
+	take(&l);
+	assert_int_equal(l.leader.flow.near_start, 1300);
+	end(&l);
+}
+
 /* One side missed what its host said, and the other host has it already: a stand-in made of that
  * would wait for it for ever. */
 static void test_old_numbers(void **state)
@@ -719,6 +749,19 @@ static void test_old_numbers(void **state)
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 	assert_false(l.leader.reset || l.follower.reset);
 	end(&l);
+
+	/* Or only once the offer is accepted. The leader does not make the next one at once. */
+	begin_offer(&l);
+	deliver(&l, &l.leader);
+	segment(&l, &l.leader, &l.follower, 1100, 200, 5100, TCP_ACK);
+	segment(&l, &l.follower, &l.follower, 5100, 0, 1300, TCP_ACK);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_RESET);
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
+	assert_true(flow_can_be_taken(&l.follower.flow, l.now));
+	assert_false(l.leader.reset || l.follower.reset);
+	end(&l);
 }
 
 int main(void)
@@ -742,6 +785,7 @@ int main(void)
 		cmocka_unit_test(test_other_node),
 		cmocka_unit_test(test_unseen),
 		cmocka_unit_test(test_unseen_while_drained),
+		cmocka_unit_test(test_frames_overtake_abort),
 		cmocka_unit_test(test_old_numbers),
 	};
 

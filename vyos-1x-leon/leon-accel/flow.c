@@ -383,6 +383,22 @@ static bool is_beyond(const struct flow *f, uint32_t far_point)
 	return seq_before(far_point, f->near.acked);
 }
 
+static void call_off(struct flow *f, mono_t now)
+{
+	tell(f, f->leader ? ACCEL_ABORT : ACCEL_RESET);
+	go_plain(f, now);
+}
+
+/* It may be that the leader has given up, and frames were faster than its word: so only the leader,
+ * which makes offers, waits before the next one. A follower that is ready waits for the word. */
+static void call_off_beyond(struct flow *f, mono_t now)
+{
+	if (f->leader)
+		try_again_later(f, now);
+	if (f->leader || !f->near_ready)
+		call_off(f, now);
+}
+
 /* Is the next step due? */
 static void step(struct flow *f, mono_t now)
 {
@@ -391,7 +407,7 @@ static void step(struct flow *f, mono_t now)
 	if (f->state != FLOW_DRAINING && f->state != FLOW_RETURNING)
 		return;
 	if (f->state == FLOW_DRAINING && f->far_point_known && is_beyond(f, f->far_point)) {
-		flow_call_off(f, now);
+		call_off_beyond(f, now);
 		return;
 	}
 	ready = f->state == FLOW_DRAINING ? near_is_ready(f)
@@ -576,10 +592,13 @@ bool flow_message(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	if (m->type != ACCEL_RESET)
 		return f->leader ? follower_says(f, m, now) : leader_says(f, m, now);
-	if (f->state == FLOW_DRAINING)
+	if (f->state == FLOW_DRAINING) {
+		if (f->leader)
+			try_again_later(f, now);
 		go_plain(f, now);
-	else
+	} else {
 		flow_reset(f, true, now);
+	}
 	return true;
 }
 
@@ -608,12 +627,6 @@ void flow_carrier_gone(struct flow *f, mono_t now)
 		return;
 	}
 	flow_reset(f, true, now);
-}
-
-static void call_off(struct flow *f, mono_t now)
-{
-	tell(f, f->leader ? ACCEL_ABORT : ACCEL_RESET);
-	go_plain(f, now);
 }
 
 void flow_call_off(struct flow *f, mono_t now)
