@@ -55,7 +55,8 @@ def test_away_from_a_site_without_a_lan(apart):
 
 
 def test_others_where_leond_is_killed(apart):
-    """What is taken between other nodes goes on, and so does what is plain when leond is back."""
+    """What is taken between other nodes goes on, and so does what is plain when leond is back: it
+    is taken then, as any other."""
     excluded = {**CONFIG['acceleration'], 'exclude': {'port': ['7001']}}
     for node in apart.node.values():
         node.reload(acceleration=excluded)
@@ -67,6 +68,11 @@ def test_others_where_leond_is_killed(apart):
     apart.node['a'].kill()
     other.wait_more(4 * MB)
     apart.lab.start('a')
+    for t in (plain, other):
+        t.wait_more(4 * MB, 90)
+    for node in apart.node.values():
+        node.reload(acceleration=CONFIG['acceleration'])
+    wait_for(lambda: not plain.error and apart.taken() == [1, 2, 1], 90, 'the plain one is taken')
     for t in (plain, other):
         t.wait_more(4 * MB, 90)
         t.finish(60).assert_whole()
