@@ -20,6 +20,7 @@ struct site {
 	struct link_load load;
 	struct autorate rate;
 	struct autorate_input in;
+	bool fresh;	 /* an answer came since the step before */
 	int64_t sent_ms; /* of the PING answered last */
 	/* Since run() began. */
 	unsigned waits[CLASSES]; /* ms of the queue, by tenths */
@@ -45,22 +46,15 @@ static struct site site(double kbits, double base_ms)
 
 static void step(struct site *s)
 {
-	s->in.stood_us = s->load.stood_us;
-	s->in.queue_us = s->load.queue_us - s->load.stood_us;
-	s->in.long_us = s->load.long_us;
-	s->in.base_us = link_load_base(&s->load);
-	s->in.delivered_kbits = s->load.delivered_kbits;
-	s->in.latest_kbits = s->load.latest_kbits;
-	s->in.ours = s->load.there.ours;
-	s->in.rtt_us = (uint32_t)s->load.idle_us;
-	s->in.jitter_us = link_load_jitter(&s->load);
+	s->in = (struct autorate_input){ .fresh = s->fresh };
+	autorate_take(&s->in, &s->load);
 	s->in.backlog = s->line.held >= LINE_DATAGRAM;
 	if (s->manual)
 		return;
 	s->line.shaped_kbits = autorate_step(&s->rate, &s->in, line_now(&s->line));
 	if (autorate_asks(&s->rate, line_now(&s->line)))
 		line_ping(&s->line);
-	s->in.fresh = false;
+	s->fresh = false;
 	s->shaped += s->line.shaped_kbits != 0;
 }
 
@@ -76,8 +70,7 @@ static void run(struct site *s, int64_t ms)
 		line_step(&s->line);
 		while (line_answer(&s->line, &a)) {
 			link_load_note(&s->load, &a, line_now(&s->line));
-			s->in.fresh = true;
-			s->in.asked = mono_add_us(line_now(&s->line), -(int64_t)a.rtt_us);
+			s->fresh = true;
 		}
 		if (s->line.ms % AUTORATE_STEP_MS == 0)
 			step(s);

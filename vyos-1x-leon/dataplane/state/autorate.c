@@ -8,6 +8,8 @@
 
 #include "base/defs.h"
 
+/* A link counts that sends this part of what the one with the most does. */
+#define PART 8
 /* A queue that is worth a limit where there is none, and one where there is. */
 #define OPEN_US 10000
 #define HIGH_US 5000
@@ -80,6 +82,35 @@ void autorate_reset(struct autorate *a)
 {
 	memset(a, 0, sizeof(*a));
 }
+
+/* --- what is measured --- */
+
+bool autorate_counts(const struct link_load *l, int64_t most_kbits)
+{
+	return most_kbits && link_load_sent(l) >= most_kbits / PART;
+}
+
+void autorate_take(struct autorate_input *in, const struct link_load *l)
+{
+	uint32_t stood_us = min_of(l->queue_us, l->stood_us);
+	bool first = !in->links++;
+
+	if (first || l->queue_us - stood_us < in->queue_us) {
+		in->queue_us = l->queue_us - stood_us;
+		in->base_us = link_load_base(l);
+	}
+	in->stood_us = first ? l->stood_us : min_of(in->stood_us, l->stood_us);
+	in->long_us = first ? l->long_us : min_of(in->long_us, l->long_us);
+	in->rtt_us = max_of(in->rtt_us, (uint32_t)min_of(l->idle_us, (int64_t)UINT32_MAX));
+	in->jitter_us = max_of(in->jitter_us, link_load_jitter(l));
+	in->delivered_kbits += min_of(l->delivered_kbits, UINT32_MAX - in->delivered_kbits);
+	in->latest_kbits += min_of(l->latest_kbits, UINT32_MAX - in->latest_kbits);
+	in->ours |= l->there.ours;
+	if (first || mono_before(l->asked, in->asked))
+		in->asked = l->asked;
+}
+
+/* --- what follows --- */
 
 static uint32_t part(uint32_t kbits, uint32_t pm)
 {

@@ -19,6 +19,7 @@
 
 #include "base/mono.h"
 #include "state/extreme.h"
+#include "state/link_load.h"
 
 #define AUTORATE_STEP_MS   50
 #define AUTORATE_LEAST	   128	   /* kbit/s */
@@ -35,6 +36,7 @@ enum autorate_state {
 
 /* All links of the site that carry some of its data, together. */
 struct autorate_input {
+	unsigned links;		  /* as many */
 	bool fresh;		  /* there is a sample that was not there at the step before */
 	mono_t asked;		  /* when the PING of that was sent */
 	uint32_t queue_us;	  /* the least that waits on any of them; lately, */
@@ -88,6 +90,10 @@ struct autorate {
 };
 
 void autorate_reset(struct autorate *a);
+/* Does this link carry some of the data? `most_kbits`: what the one that sends the most does. */
+bool autorate_counts(const struct link_load *l, int64_t most_kbits);
+/* Takes one that does into what is all zero at first. */
+void autorate_take(struct autorate_input *in, const struct link_load *l);
 /* A bump is at its height: a PING that is sent now says what it made. Once for each. */
 bool autorate_asks(struct autorate *a, mono_t now);
 /* To be called each AUTORATE_STEP_MS. Returns the limit in kbit/s, 0: none. */

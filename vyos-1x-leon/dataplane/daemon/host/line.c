@@ -14,9 +14,7 @@
 #include "base/mem.h"
 #include "daemon/life/event_text.h"
 
-/* A link counts that sends this part of what the one with the most does, */
-#define PART 8
-/* and of which an answer came so lately. */
+/* A link counts of which an answer came so lately. */
 #define FRESH_MS 1000
 
 struct line {
@@ -49,30 +47,6 @@ static int64_t most_sent(const struct leond *d, uint16_t n, mono_t now)
 	return most;
 }
 
-static bool counts(const struct link_load *l, int64_t most)
-{
-	return most && link_load_sent(l) >= most / PART;
-}
-
-static void take_link(struct autorate_input *in, const struct link_load *l)
-{
-	uint32_t stood_us = min_of(l->queue_us, l->stood_us);
-
-	if (l->queue_us - stood_us < in->queue_us) {
-		in->queue_us = l->queue_us - stood_us;
-		in->base_us = link_load_base(l);
-	}
-	in->stood_us = min_of(in->stood_us, l->stood_us);
-	in->long_us = min_of(in->long_us, l->long_us);
-	in->rtt_us = max_of(in->rtt_us, (uint32_t)min_of(l->idle_us, (int64_t)UINT32_MAX));
-	in->jitter_us = max_of(in->jitter_us, link_load_jitter(l));
-	in->delivered_kbits += min_of(l->delivered_kbits, UINT32_MAX - in->delivered_kbits);
-	in->latest_kbits += min_of(l->latest_kbits, UINT32_MAX - in->latest_kbits);
-	in->ours |= l->there.ours;
-	if (mono_is_never(in->asked) || mono_before(l->asked, in->asked))
-		in->asked = l->asked;
-}
-
 /* For the line: what the rate of one node holds back says nothing about it. */
 static bool frames_wait(const struct leond *d)
 {
@@ -90,26 +64,20 @@ static void look(struct leond *d, mono_t now)
 {
 	struct line *line = d->line;
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
-	struct autorate_input in = { .queue_us = UINT32_MAX,
-				     .stood_us = UINT32_MAX,
-				     .long_us = UINT32_MAX };
+	struct autorate_input in = { 0 };
 	int64_t most = most_sent(d, n, now);
 	mono_t latest = line->seen;
-	bool any = false;
 
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
 		const struct link_load *l = load_at(d, slot, now);
 
-		if (!l || !counts(l, most))
+		if (!l || !autorate_counts(l, most))
 			continue;
-		take_link(&in, l);
-		any = true;
+		autorate_take(&in, l);
 		if (mono_before(latest, l->at))
 			latest = l->at;
 	}
-	in.fresh = any && mono_before(line->seen, latest);
-	if (!any)
-		in.queue_us = in.stood_us = in.long_us = 0;
+	in.fresh = in.links && mono_before(line->seen, latest);
 	in.backlog = frames_wait(d);
 	line->seen = latest;
 	line->in = in;
@@ -124,7 +92,7 @@ static void ask(struct leond *d, mono_t now)
 	for (uint16_t slot = SLOT_SELF + 1; slot < n; slot++) {
 		const struct link_load *l = load_at(d, slot, now);
 
-		if (l && counts(l, most))
+		if (l && autorate_counts(l, most))
 			overlay_probe(d->overlay, slot);
 	}
 }
