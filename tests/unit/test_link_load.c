@@ -260,6 +260,81 @@ static void own_load_on_a_way_that_flaps(void **state)
 	assert_in_range(k.most, 19000, 26000);
 }
 
+/* A line whose way got longer by 60 ms so long ago that it stands, and is known as the way. */
+static struct link longer_line(void)
+{
+	struct link k = busy_line(10000, 4, 200);
+
+	k.line.longer_ms = 60;
+	run(&k, 30000);
+	assert_in_range(k.load.way_us, 57000, 61000);
+	assert_int_equal(link_load_stood(&k.load), 0);
+	return k;
+}
+
+/* Bulk of ours does not change what is known of the way, unless the way is seen to be shorter. */
+static void a_standing_way_beside_own_load(void **state)
+{
+	struct link k = longer_line();
+
+	(void)state;
+	k.line.wants_kbits = 1e6;
+	run(&k, 60000);
+	assert_true(k.load.there.ours);
+	assert_in_range(k.load.way_us, 55000, 61000);
+	assert_true(k.load.stood_us > 80000);
+	assert_in_range(link_load_stood(&k.load), k.load.stood_us - 61000, k.load.stood_us - 55000);
+	k.line.longer_ms = 0;
+	k.line.buffer_ms = 30;
+	run(&k, 10000);
+	assert_true(k.load.there.ours);
+	assert_true(k.load.way_us <= 31000);
+	k.line.wants_kbits = 200;
+	run(&k, 20000);
+	assert_in_range(k.load.way_us, 0, 1000);
+}
+
+/* A download does not either. */
+static void a_standing_way_beside_a_download(void **state)
+{
+	struct link k = longer_line();
+
+	(void)state;
+	k.line.back_kbits = 10000;
+	for (int i = 0; i < 300; i++) {
+		k.line.back_ms = 50 + i % 50;
+		run(&k, 100);
+		assert_in_range(k.load.way_us, 55000, 61000);
+	}
+	assert_true(k.load.back.ours);
+	assert_false(k.load.there.ours);
+}
+
+/* A queue of ours on another link is not the way of this one; what was known stays so. */
+static void a_standing_way_beside_load_of_the_site(void **state)
+{
+	static const uint32_t site_us[] = { 60000, 100000 };
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * array_size(site_us); i++) {
+		struct link k = i % 2 ? longer_line() : busy_line(10000, 4, 200);
+		struct load_sample s;
+
+		k.line.longer_ms += 60;
+		for (int ms = 0; ms < 30000; ms++) {
+			line_step(&k.line);
+			while (line_answer(&k.line, &s)) {
+				s.site_there_us = site_us[i / 2];
+				link_load_note(&k.load, &s, line_now(&k.line));
+			}
+		}
+		if (i % 2)
+			assert_in_range(k.load.way_us, 55000, 61000);
+		else
+			assert_in_range(k.load.way_us, 0, 1000);
+	}
+}
+
 /* Bulk that fills the line comes and goes, whatever the moments. */
 static void own_load_with_pauses(void **state)
 {
@@ -360,6 +435,9 @@ int main(void)
 		cmocka_unit_test(a_longer_way_beside_own_traffic),
 		cmocka_unit_test(own_load_on_a_way_that_got_longer),
 		cmocka_unit_test(own_load_on_a_way_that_flaps),
+		cmocka_unit_test(a_standing_way_beside_own_load),
+		cmocka_unit_test(a_standing_way_beside_a_download),
+		cmocka_unit_test(a_standing_way_beside_load_of_the_site),
 		cmocka_unit_test(own_load_with_pauses),
 		cmocka_unit_test(own_load_of_an_uneven_line),
 		cmocka_unit_test(queue_of_the_site),

@@ -99,7 +99,7 @@ void autorate_take(struct autorate_input *in, const struct link_load *l)
 		in->queue_us = l->queue_us - stood_us;
 		in->base_us = link_load_base(l);
 	}
-	in->stood_us = first ? l->stood_us : min_of(in->stood_us, l->stood_us);
+	in->stood_us = first ? link_load_stood(l) : min_of(in->stood_us, link_load_stood(l));
 	in->long_us = first ? l->long_us : min_of(in->long_us, l->long_us);
 	in->rtt_us = max_of(in->rtt_us, (uint32_t)min_of(l->idle_us, (int64_t)UINT32_MAX));
 	in->jitter_us = max_of(in->jitter_us, link_load_jitter(l));
@@ -197,9 +197,7 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 /* Without a limit, a queue may have stood for long. */
 static bool is_full(const struct autorate *a, const struct autorate_input *in)
 {
-	uint32_t stood_us = in->stood_us - min_of(in->stood_us, a->way_us);
-
-	return in->ours && queue_us(a, in) + stood_us > threshold(a, in, OPEN_US, OPEN_JITTERS);
+	return in->ours && queue_us(a, in) + in->stood_us > threshold(a, in, OPEN_US, OPEN_JITTERS);
 }
 
 /* It was found full. What there is without our sending is the way, or others. */
@@ -210,7 +208,6 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	if (!in->ours) {
 		a->floor_us = in->queue_us;
 		a->floor_at = now;
-		a->way_us = in->long_us - min_of(in->long_us, in->queue_us);
 	}
 	a->high = is_full(a, in) ? a->high + 1 : 0;
 	if (a->high <= 1)

@@ -41,7 +41,7 @@ struct autorate_input {
 	mono_t asked;		  /* when the PING of that was sent */
 	uint32_t queue_us;	  /* the least that waits on any of them; lately, */
 	int64_t base_us;	  /* reckoned from this, */
-	uint32_t stood_us;	  /* and for long, perhaps on the way back; */
+	uint32_t stood_us;	  /* and for long, perhaps on the way back, and is not the way; */
 	uint32_t long_us;	  /* all of it and more: whoever keeps it */
 	uint32_t jitter_us;	  /* what round trips differ anyway */
 	uint32_t rtt_us;	  /* the longest, without the queue */
@@ -63,7 +63,6 @@ struct autorate {
 	mono_t floor_at;   /* as found then, */
 	mono_t stayed_at;  /* and as was seen then by sending less, */
 	int64_t base_us;   /* reckoned from this */
-	uint32_t way_us;   /* what had stood for long while no queue was ours: the way, too */
 	uint32_t before_us;    /* what the sample before found above that, */
 	uint32_t before_kbits; /* and what had arrived between it and the one before that */
 	struct extreme lately; /* the most that arrived, in kbit/s, for seconds */

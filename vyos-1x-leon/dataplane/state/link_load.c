@@ -252,6 +252,23 @@ static void keep_longer_way(struct link_load *l, int64_t rise_us)
 }
 
 /*
+ * What stands while no queue is ours is the way, or others. Beside one of ours that is not known,
+ * but it is no more than all that is there; what a queue of ours on another link does not explain
+ * is the way also then.
+ */
+static void note_standing_way(struct link_load *l, const struct load_sample *s, int64_t stood,
+			      int64_t rise_us)
+{
+	int64_t site = (int64_t)s->site_there_us + s->site_back_us, way_us = l->way_us;
+
+	if (l->there.ours || l->back.ours)
+		way_us = min_of(way_us, rise_us);
+	else
+		way_us = max_of(min_of(way_us, stood), stood - site);
+	l->way_us = (uint32_t)min_of(way_us, (int64_t)UINT32_MAX);
+}
+
+/*
  * What waits in each direction. A queue that stood for longer than WAY_MS is in what that direction
  * takes at least by now; the base of the round trip, which needs no clock but ours, still knows of
  * it, but not where it is: it is where we send.
@@ -266,6 +283,7 @@ static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t
 	l->there.ours = is_ours(&l->there, min_of(there + stood, rise_us), l->gone_bytes, now);
 	back_us = min_of(back + stood, rise_us);
 	l->back.ours = is_ours(&l->back, back_us, queued_bytes(&l->back, back_us), now);
+	note_standing_way(l, s, stood, rise_us);
 	keep_longer_way(l, rise_us);
 	look_for_longer_way(l, &l->there, &l->back, min_of(there + stood, rise_us), rise_us, now);
 	look_for_longer_way(l, &l->back, &l->there, back_us, rise_us, now);

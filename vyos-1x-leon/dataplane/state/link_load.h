@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/defs.h"
 #include "base/mono.h"
 #include "state/extreme.h"
 #include "state/longer_way.h"
@@ -71,6 +72,7 @@ struct link_load {
 	struct load_mark latest;
 	uint32_t queue_us; /* what waits on the way there, */
 	uint32_t stood_us; /* of it, what may as well wait on the way back, */
+	uint32_t way_us;   /* as much had stood while no queue was ours: the way, too */
 	uint32_t long_us;  /* what waits there or on the way back by the least of minutes, whoever
 			      keeps it, where what is back is not the other end's */
 	uint32_t back_us;  /* and on the way back, where it is ours */
@@ -96,6 +98,12 @@ struct load_sample {
 static inline int64_t link_load_sent(const struct link_load *l)
 {
 	return extreme_most(&l->there.sent);
+}
+
+/* What has stood for long, perhaps on the way back, and did not while no queue was ours. */
+static inline uint32_t link_load_stood(const struct link_load *l)
+{
+	return l->stood_us - min_of(l->stood_us, l->way_us);
 }
 
 /* What a queue there is reckoned from: it falls at once, and rises when a longer way is 10 to 20 s
