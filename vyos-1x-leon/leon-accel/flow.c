@@ -383,6 +383,12 @@ static bool is_beyond(const struct flow *f, uint32_t far_point)
 	return seq_before(far_point, f->near.acked);
 }
 
+/* A follower that is ready may be taken already: it waits for the word. */
+static bool can_be_called_off(const struct flow *f)
+{
+	return f->state == FLOW_DRAINING && (f->leader || !f->near_ready);
+}
+
 static void call_off(struct flow *f, mono_t now)
 {
 	tell(f, f->leader ? ACCEL_ABORT : ACCEL_RESET);
@@ -390,13 +396,14 @@ static void call_off(struct flow *f, mono_t now)
 }
 
 /* It may be that the leader has given up, and frames were faster than its word: so only the leader,
- * which makes offers, waits before the next one. A follower that is ready waits for the word. */
+ * which makes offers, waits before the next one. */
 static void call_off_beyond(struct flow *f, mono_t now)
 {
+	if (!can_be_called_off(f))
+		return;
 	if (f->leader)
 		try_again_later(f, now);
-	if (f->leader || !f->near_ready)
-		call_off(f, now);
+	call_off(f, now);
 }
 
 /* Is the next step due? */
@@ -621,7 +628,7 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 
 void flow_carrier_gone(struct flow *f, mono_t now)
 {
-	if (f->state == FLOW_DRAINING && (f->leader || !f->near_ready)) {
+	if (can_be_called_off(f)) {
 		try_again_later(f, now);
 		go_plain(f, now);
 		return;
@@ -631,8 +638,7 @@ void flow_carrier_gone(struct flow *f, mono_t now)
 
 void flow_call_off(struct flow *f, mono_t now)
 {
-	/* A follower that is ready may be taken already: it waits for the word. */
-	if (f->state != FLOW_DRAINING || (!f->leader && f->near_ready))
+	if (!can_be_called_off(f))
 		return;
 	try_again_later(f, now);
 	call_off(f, now);
