@@ -539,6 +539,8 @@ static void switched_on_after_bulk(void **state)
 	static const double kbits[] = { 10000, 50000, 200000 }, base[] = { 20, 80 };
 	static const double longer[] = { 0, 5, 20 };
 
+	unsigned low = 0;
+
 	(void)state;
 	for (unsigned i = 0; i < array_size(kbits) * array_size(base) * array_size(longer); i++) {
 		for (int64_t pause = 0; pause <= 2500; pause += 100) {
@@ -558,12 +560,15 @@ static void switched_on_after_bulk(void **state)
 			s.line.wants_kbits = PLENTY;
 			run(&s, 8000);
 			run(&s, 5000);
-			/* One connection may not have used it all yet. */
-			if (s.rate.kbits && s.rate.kbits < .3 * s.line.kbits)
+			if (s.rate.kbits && s.rate.kbits < .5 * s.line.kbits) {
 				say("switched on", &s);
+				low++;
+			}
 			assert_true(!s.rate.kbits || s.rate.kbits >= .3 * s.line.kbits);
 		}
 	}
+	/* One connection may not have used it all yet, once in a hundred times. */
+	assert_in_range(low, 0, 4);
 }
 
 /* What was found is kept over a pause, and forgotten after a long one. */
