@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The labs of tests/netns, and leond of another release."""
-import importlib.util
 import os
 import subprocess
 import sys
@@ -9,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-NETNS = Path(__file__).resolve().parents[1] / 'netns'
-sys.path.insert(0, str(NETNS))
-_spec = importlib.util.spec_from_file_location('netns_conftest', NETNS / 'conftest.py')
-_netns = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_netns)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'netns'))
+
+from borrowed import netns as _netns  # noqa: E402
+
 lab = _netns.lab
 pytest_runtest_makereport = _netns.pytest_runtest_makereport
 
