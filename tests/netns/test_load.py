@@ -43,6 +43,11 @@ def test_a_way_that_gets_longer_beside_our_traffic_is_left(lab):
     net.wait_path('a', 'b', ['b'])
     net.settle_hosts('a', 'b')
     a, b = net.host['a'], net.host['b']
+
+    def longer(name, other):
+        candidates = net.node[name].ctl('explain', 'path', other)['candidates']
+        direct = next(c for c in candidates if 'direct' in c['roles'])
+        return direct['links'][0]['longer_us'] or 0
     bulks = [Bulk(near.namespace, far.namespace, far.ip4, streams=2, port=port, kbits=8000)
              for near, far, port in ((a, b, 40100), (b, a, 40101))]
     try:
@@ -51,6 +56,8 @@ def test_a_way_that_gets_longer_beside_our_traffic_is_left(lab):
         net.wan.both('a', 'b', delay_us=100 * MS)
         net.wait_path('a', 'b', ['c', 'b'], 60)
         net.wait_path('b', 'a', ['c', 'a'], 60)
+        # Who left first did so because of this.
+        assert max(longer(n, 'b' if n == 'a' else 'a') for n in 'ab') > 50000
     finally:
         for bulk in bulks:
             bulk.stop()

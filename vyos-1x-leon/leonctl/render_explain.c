@@ -78,18 +78,27 @@ static bool seen_before(struct jsonr_node *list, size_t to, size_t upto, struct 
 	return false;
 }
 
-/* Links of this node that its own traffic keeps full: that is no reason to leave them. */
+static void print_beside_load(struct jsonr_node *link, const char *field, const char *verb,
+			      const char *what, FILE *out)
+{
+	if (value_u64(link, field))
+		fprintf(out, "%s > %s %s %s %s\n", text_str(link, "from_name"),
+			text_str(link, "to_name"), verb, text_us(link, field), what);
+}
+
+/* Links of this node that its own traffic keeps full: that is no reason to leave them. Those whose
+ * way got longer beside it: that may be one. */
 static void print_loads(struct jsonr_node *list, FILE *out)
 {
 	for (size_t i = 0; i < jsonr_len(list); i++) {
 		struct jsonr_node *link = jsonr_at(jsonr_array(jsonr_at(list, i), "links"), 0);
 
-		if (value_u64(link, "own_load_us") && !seen_before(list, i, 0, link))
-			fprintf(out,
-				"%s > %s took %s more just now, a queue of our own traffic: not "
-				"counted\n",
-				text_str(link, "from_name"), text_str(link, "to_name"),
-				text_us(link, "own_load_us"));
+		if (seen_before(list, i, 0, link))
+			continue;
+		print_beside_load(link, "own_load_us", "took",
+				  "more just now, a queue of our own traffic: not counted", out);
+		print_beside_load(link, "longer_us", "is",
+				  "longer than minutes ago, beside our own traffic: counted", out);
 	}
 }
 

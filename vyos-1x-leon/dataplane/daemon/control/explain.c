@@ -84,13 +84,18 @@ static void add_alternatives(struct leond *d, uint16_t to, struct candidates *li
 		add(list, &cheapest[i], ROLE_ALTERNATIVE);
 }
 
-/* Of a link of this node: what its own traffic made of the last round trip. rtt_us is without. */
+/*
+ * Of a link of this node: what its own traffic made of the last round trip, rtt_us is without; and
+ * by how much its way was found to be longer, beside that traffic, than minutes ago: rtt_us has
+ * that.
+ */
 static void write_load(struct command *c, uint16_t from, uint16_t to)
 {
 	struct overlay_link l = { 0 };
 	bool own = from == SLOT_SELF && overlay_link(c->d->overlay, to, &l) && l.load.known;
 
 	answer_known(c->w, "own_load_us", own, l.load.load_us);
+	answer_known(c->w, "longer_us", own, (uint64_t)l.load.longer_us);
 }
 
 static void write_link(struct command *c, uint16_t from, uint16_t to)
