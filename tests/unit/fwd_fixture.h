@@ -89,9 +89,10 @@ static inline void fx_publish(struct fixture *x, void (*change)(struct snap *s))
 	fwd_publish(x->f, s);
 }
 
-static inline bool fx_open(struct fixture *x, bool gso)
+/* accel: the worker's end of its queue to leon-accel, which stays the caller's; 0: none. */
+static inline bool fx_open_with(struct fixture *x, bool gso, int accel)
 {
-	struct fwd_io io = { .tap = -1, .udp4 = -1, .udp6 = -1 };
+	struct fwd_io io = { .tap = -1, .udp4 = -1, .udp6 = -1, .accel = accel };
 	struct fwd_setup setup = {
 		.n_workers = 1, .io = &io, .udp_gso = gso, .slots_maximum = FX_NODES
 	};
@@ -111,6 +112,11 @@ static inline bool fx_open(struct fixture *x, bool gso)
 	x->neigh = neigh_new(1024);
 	fx_publish(x, NULL);
 	return x->udp >= 0;
+}
+
+static inline bool fx_open(struct fixture *x, bool gso)
+{
+	return fx_open_with(x, gso, 0);
 }
 
 static inline void fx_close(struct fixture *x)

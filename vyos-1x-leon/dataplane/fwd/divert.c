@@ -33,7 +33,6 @@
 #define TCP_HDR_LEN 20
 _Static_assert(HEADROOM + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
 	       "room in front");
-_Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
 
 void accel_rx_init(struct accel_rx *rx)
 {
@@ -46,22 +45,6 @@ void accel_rx_fini(struct accel_rx *rx)
 }
 
 /* --- to leon-accel --- */
-
-static void hand_over(struct worker *w, enum accel_where where, node_id_t node,
-		      const struct virtio_net_hdr *vnet, const uint8_t *data, size_t len)
-{
-	uint8_t header[ACCEL_QUEUE_HDR];
-	struct iovec iov[] = { { header, sizeof(header) },
-			       { (void *)(uintptr_t)vnet, sizeof(*vnet) },
-			       { (void *)(uintptr_t)data, len } };
-	struct msghdr m = { .msg_iov = iov, .msg_iovlen = array_size(iov) };
-
-	accel_queue_put(header, where, node);
-	if (unlikely(sendmsg(w->io.accel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0))
-		drop(w, DROP_accel_queue_full);
-	else
-		count(w, CNT_accel_in, 1);
-}
 
 static bool is_whole_tcp(const struct eth_view *v)
 {
@@ -98,7 +81,7 @@ static void hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t s
 		say_super(&h, f);
 	if (f->partial || f->gso != FRAME_PLAIN)
 		say_partial(&h, &f->v, f->len);
-	hand_over(w, ACCEL_LAN, w->snap->node[slot].id, &h, f->data, f->len);
+	handover_now(w, ACCEL_LAN, w->snap->node[slot].id, &h, f->data, f->len);
 }
 
 bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot)
@@ -118,13 +101,9 @@ void accel_sees(struct worker *w, const struct frame *f)
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
 		     const struct eth_view *v)
 {
-	struct virtio_net_hdr h = { .csum_start = d->csum_start, .csum_offset = d->csum_offset };
-
 	if (!is_for_it(w, slot, v))
 		return false;
-	if (d->csum_start)
-		h.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
-	hand_over(w, ACCEL_NODE, w->snap->node[slot].id, &h, d->data, d->len);
+	handover_add(w, ACCEL_NODE, w->snap->node[slot].id, d, v);
 	return true;
 }
 
@@ -152,8 +131,8 @@ static void refuse(struct worker *w, uint16_t slot, const uint8_t *data, size_t 
 
 void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, size_t len)
 {
+	struct delivery d = { .data = data, .len = len };
 	uint16_t slot = a->slot;
-	struct virtio_net_hdr h = { 0 };
 	struct eth_view v;
 
 	if (eth_parse(data, len, &v) < 0 || v.ip_version != 6) {
@@ -171,9 +150,10 @@ void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, s
 			drop(w, DROP_bad_frame);
 			return;
 		}
-		say_partial(&h, &v, len);
+		d.csum_start = v.l4_offset;
+		d.csum_offset = (uint16_t)(checksum_place(&v, len) - v.l4_offset);
 	}
-	hand_over(w, ACCEL_PEER, w->snap->node[slot].id, &h, data, len);
+	handover_add(w, ACCEL_PEER, w->snap->node[slot].id, &d, &v);
 }
 
 /* --- from leon-accel --- */

@@ -98,6 +98,8 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->deliver.fd = w->io.tap >= 0 ? w->io.tap : setup->io[0].tap;
 	w->deliver.batch.tcp = setup->tap_offload;
 	w->deliver.batch.udp = setup->tap_uso;
+	/* The TAPs of leon-accel are of the same kernel. */
+	w->handover.batch.tcp = setup->tap_offload;
 	w->reasm = reasm_new(REASM_BYTES);
 	random_bytes(&w->hash_key, sizeof(w->hash_key));
 	w->spare = x_calloc(NET_BUFFER, 1);

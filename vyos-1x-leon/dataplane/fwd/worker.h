@@ -8,7 +8,7 @@
  * A batch from the TAP:  from_tap -> (queue) -> (reports, suppress, storm) -> flood | encap ->
  *                        (tso, splitting, bundling) -> outgoing -> tx
  * A batch from the net:  from_net -> reports | incoming -> relay -> tx | reasm -> to_segment ->
- *                        deliver
+ *                        deliver | divert -> handover
  */
 #pragma once
 
@@ -28,6 +28,7 @@
 #include "fwd/deliver.h"
 #include "fwd/divert.h"
 #include "fwd/fwd.h"
+#include "fwd/handover.h"
 #include "fwd/queue.h"
 #include "fwd/reasm.h"
 #include "fwd/recent.h"
@@ -99,6 +100,7 @@ struct worker {
 	struct tap_rx tap_rx;
 	struct queue queue;
 	struct accel_rx accel_rx;
+	struct handover handover;
 	struct udp_rx *rx;
 	unsigned rx_messages; /* how many are read next, by how large those before were */
 	struct bundle bundle[BUNDLE_OPEN]; /* by slot, see bundling.h */

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fwd/divert and fwd/handover: what leon-accel is given of a batch, and what becomes of what it
+ * gives back. Segments of one super-frame are one message again; cut by gso_reference.h as the
+ * kernel cuts it for a host without offloads, it is what was sent, byte for byte, its checksums
+ * too.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fwd_fixture.h"
+#include "gso_reference.h"
+#include "wire/accel_queue.h"
+
+#define MSS	 1200
+#define SEGMENTS 20
+#define AT	 (ACCEL_QUEUE_HDR + ACCEL_VNET_LEN)
+
+static struct fixture fx;
+static struct gr g;
+static int pair[2]; /* leon-accel's end, the worker's */
+static uint8_t message[ACCEL_QUEUE_MAX];
+/* What came, as it lies in the receive buffers until the batch ends. */
+static uint8_t arrived[1 << 20];
+static size_t used;
+/* Which frame of a message is damaged on its way; -1: none. */
+static int damaged;
+
+static void with_accelerators(struct snap *s)
+{
+	s->accelerator = true;
+	s->node[1].accelerated = s->node[2].accelerated = true;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	gr_reset(&g);
+	used = 0;
+	damaged = -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0 ||
+	    !fx_open_with(&fx, true, pair[1]))
+		return -1;
+	fx.w->handover.batch.tcp = true;
+	fx_publish(&fx, with_accelerators);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fx_close(&fx);
+	close(pair[0]);
+	close(pair[1]);
+	return 0;
+}
+
+static struct gr_spec tcp(int version)
+{
+	return (struct gr_spec){ .version = version, .payload = MSS, .seq = 0xfffff000, .id = 7 };
+}
+
+/* A datagram of the node of slot 1, or of 2, with the next frame of the flow; its length. */
+static size_t datagram(uint8_t *out, unsigned slot, uint8_t kind, struct gr_spec *s, bool damage)
+{
+	const node_id_t hop[] = { fx_id(1), FX_SELF };
+	unsigned relays = slot - 1;
+	uint8_t flags = s->whole ? 0 : LEON_F_CSUM_PARTIAL;
+	size_t n = fx_header(out, kind, flags, fx_id(slot), (uint8_t)relays, (uint8_t)(relays + 1),
+			     hop + 1 - relays);
+	struct gr_frame *f = gr_add(&g, s);
+
+	if (damage)
+		f->kept[f->csum_start + f->csum_offset] ^= 1;
+	memcpy(out + n, f->kept, f->len);
+	s->seq += (uint32_t)s->payload;
+	s->id++;
+	return n + f->len;
+}
+
+/* Of one flow, `n` frames in one message, within a batch. */
+static void receive(unsigned slot, uint8_t kind, struct gr_spec *s, unsigned n)
+{
+	struct sockaddr_storage ss = { 0 };
+	struct udp_rx_msg m = { .data = arrived + used, .from = &ss };
+
+	for (unsigned i = 0; i < n; i++) {
+		m.segment = datagram(arrived + used, slot, kind, s, (int)i == damaged);
+		used += m.segment;
+		m.len += m.segment;
+	}
+	endpoint_to_sockaddr(&fx.ep[1], &ss);
+	from_net_message(fx.w, &m);
+}
+
+/* The same as a batch. */
+static void batch(unsigned slot, uint8_t kind, struct gr_spec *s, unsigned n)
+{
+	worker_begin(fx.w);
+	receive(slot, kind, s, n);
+	worker_end(fx.w);
+}
+
+/* The next message: cut again where it is a super-frame of so many. 0: there is none. */
+static unsigned taken(enum accel_where where, unsigned slot)
+{
+	ssize_t len = recv(pair[0], message, sizeof(message), 0);
+	struct virtio_net_hdr h;
+	unsigned before = g.n_out;
+
+	if (len < 0)
+		return 0;
+	assert_true(len > AT);
+	assert_int_equal(get_u32(message), (uint32_t)where << 24);
+	assert_int_equal(get_u32(message + 4), fx_id(slot));
+	memcpy(&h, message + ACCEL_QUEUE_HDR, sizeof(h));
+	if (!h.gso_type) {
+		gr_seen(&g, message + AT, (size_t)len - AT);
+	} else {
+		size_t payload = (size_t)len - AT - h.hdr_len;
+
+		assert_int_equal(h.flags, VIRTIO_NET_HDR_F_NEEDS_CSUM);
+		assert_true(h.gso_size > 0);
+		gr_cut(&g, &h, message + AT, (size_t)len - AT,
+		       (unsigned)((payload + h.gso_size - 1) / h.gso_size));
+	}
+	if (g.wrong)
+		fail_msg("%s", g.wrong);
+	return g.n_out - before;
+}
+
+static void segments_are_one_again(void **state)
+{
+	(void)state;
+	for (int version = 4; version <= 6; version += 2)
+		for (unsigned tags = 0; tags <= 1; tags++) {
+			struct gr_spec s = tcp(version);
+
+			s.n_tags = tags;
+			s.tcp_options = 12;
+			batch(1, LEON_FRAME, &s, SEGMENTS);
+			assert_int_equal(taken(ACCEL_NODE, 1), SEGMENTS);
+			assert_int_equal(taken(ACCEL_NODE, 1), 0);
+		}
+	assert_int_equal(fx_count(&fx, CNT_accel_in), 4 * SEGMENTS);
+	assert_int_equal(fx_count(&fx, CNT_accel_in_super), 4);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
+static void so_are_those_of_a_carrier(void **state)
+{
+	struct gr_spec s = tcp(6);
+
+	(void)state;
+	batch(1, LEON_ACCEL, &s, SEGMENTS);
+	assert_int_equal(taken(ACCEL_PEER, 1), SEGMENTS);
+	assert_int_equal(taken(ACCEL_PEER, 1), 0);
+	/* More than one IP packet has room for. */
+	batch(1, LEON_ACCEL, &s, 60);
+	assert_int_equal(taken(ACCEL_PEER, 1), 54);
+	assert_int_equal(taken(ACCEL_PEER, 1), 6);
+}
+
+/* The receiving kernel must find the sum itself, or find that it is wrong. */
+static void whole_and_wrong_checksums_are_as_they_came(void **state)
+{
+	struct gr_spec s = tcp(6);
+	struct virtio_net_hdr h;
+
+	(void)state;
+	s.whole = true;
+	batch(1, LEON_ACCEL, &s, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(taken(ACCEL_PEER, 1), 1);
+		memcpy(&h, message + ACCEL_QUEUE_HDR, sizeof(h));
+		assert_int_equal(h.flags, 0);
+	}
+	/* Partial, of which one is damaged: not a part of anything, and as wrong as it was. */
+	s.whole = false;
+	damaged = 1;
+	batch(1, LEON_ACCEL, &s, 3);
+	assert_int_equal(taken(ACCEL_PEER, 1), 1);
+	assert_int_equal(taken(ACCEL_PEER, 1), 1);
+	assert_int_equal(taken(ACCEL_PEER, 1), 1);
+	assert_int_equal(taken(ACCEL_PEER, 1), 0);
+}
+
+static void nodes_and_ways_are_not_mixed(void **state)
+{
+	struct gr_spec s = tcp(6);
+
+	(void)state;
+	worker_begin(fx.w);
+	receive(1, LEON_FRAME, &s, 2);
+	receive(1, LEON_ACCEL, &s, 2);
+	receive(2, LEON_ACCEL, &s, 2);
+	receive(1, LEON_FRAME, &s, 2);
+	worker_end(fx.w);
+	assert_int_equal(taken(ACCEL_NODE, 1), 2);
+	assert_int_equal(taken(ACCEL_PEER, 1), 2);
+	assert_int_equal(taken(ACCEL_PEER, 2), 2);
+	assert_int_equal(taken(ACCEL_NODE, 1), 2);
+	assert_int_equal(taken(ACCEL_NODE, 1), 0);
+}
+
+static void a_full_queue_loses_and_counts_all(void **state)
+{
+	struct gr_spec s = tcp(6);
+	unsigned sent = 0;
+	int small = 4096;
+
+	(void)state;
+	assert_int_equal(setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
+	while (!fx_drops(&fx, DROP_accel_queue_full)) {
+		assert_true(sent < 100 * SEGMENTS);
+		used = 0;
+		gr_reset(&g);
+		batch(1, LEON_ACCEL, &s, SEGMENTS);
+		sent += SEGMENTS;
+	}
+	assert_int_equal(fx_drops(&fx, DROP_accel_queue_full) + fx_count(&fx, CNT_accel_in), sent);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(segments_are_one_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(so_are_those_of_a_carrier, setup, teardown),
+		cmocka_unit_test_setup_teardown(whole_and_wrong_checksums_are_as_they_came, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(nodes_and_ways_are_not_mixed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_queue_loses_and_counts_all, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
