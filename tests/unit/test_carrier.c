@@ -128,7 +128,34 @@ static void test_known(void **state)
 	assert_int_equal(carrier_limit(&c, &s), RATE / 8 * 9);
 	s.rtt_us = ROUND + ROUND / 2;
 	assert_int_equal(carrier_limit(&c, &s), RATE);
+}
+
+/* Where its end is known a try behind the start puts 50 ms in the queue of the line, not a quarter
+ * of a round. */
+static void test_tries(void **state)
+{
+	struct carrier c = { .is_known = true };
+	struct carrier_sample s = starting();
+
+	(void)state;
 	s.starting = false;
+	s.min_us = s.rtt_us = 1000000;
+	assert_in_range(carrier_limit(&c, &s), RATE + RATE / 21, RATE + RATE / 20);
+	s.min_us = s.rtt_us = 500000;
+	assert_in_range(carrier_limit(&c, &s), RATE + RATE / 11, RATE + RATE / 10);
+	/* BBR's own quarter is not more than that. */
+	s.min_us = s.rtt_us = 200000;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	s.min_us = 0;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	/* Where the start ended by itself nobody knows how much room there is. */
+	s.min_us = s.rtt_us = 1000000;
+	c.is_known = false;
+	assert_int_equal(carrier_limit(&c, &s), 0);
+	s.rate = 1000;
+	c.is_known = true;
+	assert_int_equal(carrier_limit(&c, &s), 240000);
+	s.rate = 0;
 	assert_int_equal(carrier_limit(&c, &s), 0);
 }
 
@@ -169,6 +196,20 @@ static void test_start_over_too_soon(void **state)
 	/* It did not start (no BBR any more, say): the same again, not at once. */
 	assert_false(after_a_try(&c, 4, s, 195312));
 	assert_true(after_a_try(&c, 5, s, 244140));
+}
+
+/* Smaller tries find less, and that is more all the same. */
+static void test_small_tries_find_room(void **state)
+{
+	struct carrier c = { .is_known = true };
+	struct carrier_sample s = starting();
+
+	(void)state;
+	s.min_us = s.rtt_us = 2 * ROUND;
+	assert_false(carrier_starts_again(&c, &s, began));
+	assert_false(after_a_try(&c, 2, s, RATE));
+	assert_false(after_a_try(&c, 4, s, RATE / 100 * 109));
+	assert_true(after_a_try(&c, 6, s, RATE / 100 * 118));
 }
 
 static void test_line_is_full(void **state)
@@ -232,9 +273,11 @@ int main(void)
 		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_tries),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_idle_so_far),
 		cmocka_unit_test(test_start_over_too_soon),
+		cmocka_unit_test(test_small_tries_find_room),
 		cmocka_unit_test(test_line_is_full),
 		cmocka_unit_test(test_nothing_to_compare),
 	};

@@ -32,7 +32,9 @@
 #define TRY_ROUNDS	   8 /* from one try of BBR for more to the next */
 #define TRY_MIN_US	   ((int64_t)400000)
 #define TRIES		   2
-#define GROWN_PART	   8 /* of the rate: so much more is more */
+#define WHOLE		   1024
+#define TRY_PART	   (WHOLE / 4) /* of the rate: so much more BBR tries for a round */
+#define TRY_QUEUE_US	   50000       /* that a try may add to the queue of a line */
 
 uint32_t carrier_first_segments(uint32_t rtt_us, uint32_t mss)
 {
@@ -61,12 +63,29 @@ static bool is_flooded(const struct carrier *c, const struct carrier_sample *s)
 	return sent >= SENT_MIN && resent * 5 >= sent;
 }
 
+/* How much more than the rate is tried. */
+static uint64_t try_part(const struct carrier *c, const struct carrier_sample *s)
+{
+	uint64_t queue = (uint64_t)TRY_QUEUE_US * WHOLE / max_of(s->min_us, 1u);
+
+	return c->is_known ? min_of(queue, (uint64_t)TRY_PART) : TRY_PART;
+}
+
+static uint64_t limit_of_tries(const struct carrier *c, const struct carrier_sample *s)
+{
+	uint64_t part = try_part(c, s);
+
+	return part < TRY_PART ? max_of(s->rate + s->rate * part / WHOLE, FIRST_RATE) : 0;
+}
+
 uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s)
 {
 	uint64_t limit;
 
-	if (!s->starting || !s->rate)
+	if (!s->rate)
 		return 0;
+	if (!s->starting)
+		return limit_of_tries(c, s);
 	if (is_flooded(c, s))
 		limit = s->rate - s->rate / 8;
 	else if (c->is_known)
@@ -92,7 +111,8 @@ static void compare_anew(struct carrier *c, uint64_t rate, unsigned grew, mono_t
 
 bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mono_t now)
 {
-	bool more = s->rate >= c->past_rate + c->past_rate / GROWN_PART;
+	/* By half of what was tried. */
+	bool more = s->rate >= c->past_rate + c->past_rate * try_part(c, s) / WHOLE / 2;
 
 	if (s->starting || !s->rate || !c->turned.ns) {
 		compare_anew(c, s->rate, 0, s->starting || !s->rate ? (mono_t){ 0 } : now);

@@ -57,6 +57,10 @@ uint32_t carrier_unsent(uint64_t pacing);
  * eighth more while nothing waits. BBR does not count rounds in which it ran dry, as it does
  * whenever a connection ends, and would go on doubling in each transfer, however warm.
  *
+ * Behind its start BBR tries a quarter more for a round, now and then. On a line whose end is known
+ * that is no more than 50 ms of its queue: a quarter of a round of 500 ms is more than many have,
+ * and what is lost at the end of a transfer costs a round trip.
+ *
  * Never less than what it begins with: a carrier that was idle has a rate of nothing, for
  * nothing was sent, and what is held to that does not come to more for a minute.
  */
@@ -74,8 +78,9 @@ uint64_t carrier_room(const struct carrier_sample *s);
  * Its start was over too soon? BBR believes the line full when three rounds bring no more than
  * those before, also where a process here or on the way stood still meanwhile, or others had the
  * line; from then on it tries a quarter more every eight rounds, and needs a minute to come from a
- * fiftieth of the line to all of it. Where two such tries, one after the other, have found more
- * and no queue, the line has room: it is to start again from where it is. Called now and then.
+ * fiftieth of the line to all of it. Where two such tries, one after the other, have found half of
+ * what they tried or more and no queue, the line has room: it is to start again from where it is.
+ * Called now and then.
  */
 bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mono_t now);
 
