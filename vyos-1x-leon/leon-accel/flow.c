@@ -19,14 +19,7 @@
 /* After a try that failed: doubled each time, up to the last. */
 #define AGAIN_MS     2000
 #define AGAIN_MAX_MS 60000
-/* So long timestamps are watched before their clock is known, so long they are compared; what a
- * queue on the way may add. */
-#define CLOCK_MIN_MS   20
-#define CLOCK_MAX_MS   86400000
-#define CLOCK_NOISE_MS 500
-/* A window of RFC 7323 is no larger. */
-#define SEQ_WINDOW_MAX (1u << 30)
-#define MADE_MAX       (TCP_FRAME_MAX + 65536)
+#define MADE_MAX     (TCP_FRAME_MAX + 65536)
 
 struct waiting {
 	struct waiting *next;
@@ -89,104 +82,7 @@ static void tell_point(struct flow *f, uint8_t type)
 	f->ops->tell(f->arg, f, &m);
 }
 
-/* --- what is known of a host --- */
-
-static void begin_anew(struct flow_end *e)
-{
-	*e = (struct flow_end){ .syn = { .scale = TCP_SCALE_UNKNOWN } };
-}
-
-static void hear_clock(struct flow_end *e, const struct tcp_view *t, mono_t now)
-{
-	if (!t->has_ts || (e->has_ts && seq_before(t->ts_val, e->ts_val)))
-		return;
-	if (!e->has_ts || mono_sub_ms(now, e->ts_first_at) > CLOCK_MAX_MS) {
-		e->ts_first = t->ts_val;
-		e->ts_first_at = now;
-	}
-	e->has_ts = true;
-	e->ts_val = t->ts_val;
-	e->ts_at = now;
-}
-
-static void take_syn(struct flow_end *e, const struct tcp_view *t, mono_t now)
-{
-	begin_anew(e);
-	e->next = t->end;
-	e->syn = (struct accel_options){ .scale = t->scale,
-					 .scaling = t->scale != TCP_SCALE_UNKNOWN,
-					 .sack = t->sack_permitted,
-					 .mss = t->mss };
-	/* A SYN without scale says that there is none: as good as a shift of 0. */
-	if (!e->syn.scaling)
-		e->syn.scale = 0;
-	hear_clock(e, t, now);
-}
-
-/*
- * Timestamps count milliseconds, as those of a stand-in do. When a connection is given back to a
- * host whose clock is slower, the other host takes all that it says for old (PAWS, RFC 7323); one
- * that is much faster is half of all numbers ahead after a while, which is the same.
- */
-static bool clock_fits(const struct flow_end *e)
-{
-	int64_t seen_ms = mono_sub_ms(e->ts_at, e->ts_first_at);
-	int64_t ticks = (int32_t)(e->ts_val - e->ts_first);
-
-	if (!e->has_ts)
-		return true;
-	return seen_ms >= CLOCK_MIN_MS && 2 * ticks >= seen_ms &&
-	       ticks <= 2 * seen_ms + CLOCK_NOISE_MS;
-}
-
-/* What every segment says; what it sends is counted by took(). */
-static void hear(struct flow_end *e, const struct tcp_view *t, mono_t now)
-{
-	hear_clock(e, t, now);
-	e->sack_seen |= t->sack_blocks;
-	if (!(t->flags & TCP_ACK))
-		return;
-	if (!e->seen) {
-		/* What is in it, a FIN too, is counted by took(), as of any other. */
-		e->next = t->seq;
-		e->acked = t->ack;
-	}
-	e->seen = true;
-	if (!seq_before(t->ack, e->acked)) {
-		e->acked = t->ack;
-		e->window = t->window;
-		if (e->widest < t->window)
-			e->widest = t->window;
-	}
-}
-
-/* It was passed on. */
-static void took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_size)
-{
-	uint32_t size = gso_size ? gso_size : t->payload_len;
-
-	if (!seq_before(e->next, t->end))
-		return;
-	e->next = t->end;
-	e->fin |= t->flags & TCP_FIN;
-	if (!t->payload_len)
-		return;
-	e->segments += gso_size ? (t->payload_len + gso_size - 1) / gso_size : 1;
-	if (size > e->largest && size <= UINT16_MAX)
-		e->largest = (uint16_t)size;
-}
-
-/* The near host granted what is in flight to it: so its windows are scaled by that at least. */
-static void see_window(struct flow_end *near, const struct flow_end *far)
-{
-	uint32_t flight = far->next - near->acked;
-
-	if (!near->seen || !far->seen || !near->window || flight > SEQ_WINDOW_MAX)
-		return;
-	while (near->scale_seen < TCP_SCALE_MAX &&
-	       (uint32_t)near->window << near->scale_seen < flight)
-		near->scale_seen++;
-}
+/* --- frames that are seen --- */
 
 static void track(struct flow *f, struct flow_end *e, const struct flow_frame *frame, mono_t now)
 {
@@ -202,14 +98,14 @@ static void track(struct flow *f, struct flow_end *e, const struct flow_frame *f
 			f->foreign = t->foreign;
 			f->failed = 0;
 			f->not_before = (mono_t){ 0 };
-			begin_anew(e == &f->near ? &f->far : &f->near);
+			flow_end_begin(e == &f->near ? &f->far : &f->near);
 		}
-		take_syn(e, t, now);
+		flow_end_syn(e, t, now);
 		return;
 	}
-	hear(e, t, now);
-	took(e, t, frame->gso_size);
-	see_window(&f->near, &f->far);
+	flow_end_hear(e, t, now);
+	flow_end_took(e, t, frame->gso_size);
+	flow_end_see_window(&f->near, &f->far);
 }
 
 /* --- holding --- */
@@ -252,7 +148,7 @@ static void let_go(struct flow *f, way_fn way)
 
 		f->ops->may_hold(f->arg, -(int64_t)h->message_len);
 		if (way) {
-			took(&f->near, &h->t, h->gso_size);
+			flow_end_took(&f->near, &h->t, h->gso_size);
 			way(f->arg, f, &frame);
 		}
 		free(h);
@@ -439,8 +335,8 @@ static void begin_draining(struct flow *f, mono_t now)
 bool flow_can_be_taken(const struct flow *f, mono_t now)
 {
 	return f->state == FLOW_PLAIN && !f->foreign && f->near.seen && f->far.seen &&
-	       !(f->near.fin && f->far.fin) && clock_fits(&f->near) && clock_fits(&f->far) &&
-	       !mono_before(now, f->not_before);
+	       !(f->near.fin && f->far.fin) && flow_end_clock_fits(&f->near) &&
+	       flow_end_clock_fits(&f->far) && !mono_before(now, f->not_before);
 }
 
 void flow_offer(struct flow *f, uint32_t stream, mono_t now)
@@ -718,7 +614,7 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 		way = f->ops->refuse_near;
 	if (holds && !(frame->t->flags & (TCP_RST | TCP_SYN)) &&
 	    seq_before(f->near_point, frame->t->end)) {
-		hear(&f->near, frame->t, now);
+		flow_end_hear(&f->near, frame->t, now);
 		hold_beyond(f, frame, way);
 	} else {
 		track(f, &f->near, frame, now);

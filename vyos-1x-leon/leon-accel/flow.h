@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/mono.h"
+#include "flow_end.h"
 #include "wire/accel.h"
 #include "wire/eth.h"
 #include "wire/tcp.h"
@@ -24,25 +25,6 @@ enum flow_state {
 	FLOW_TAKEN,	/* the stand-in has the connection */
 	FLOW_RETURNING, /* it is given back: what is beyond the point is held */
 	FLOW_CLOSED,	/* the stand-in ends by itself, frames of the host still go to it */
-};
-
-/* What is known of a host. */
-struct flow_end {
-	bool seen;	    /* a segment with an ACK, so that all below is known */
-	uint32_t next;	    /* behind the last that it sent */
-	uint32_t acked;	    /* its last acknowledgement */
-	uint16_t window;    /* as it is in the header */
-	uint16_t widest;    /* of all that it stated, not scaled */
-	uint8_t scale_seen; /* its windows are scaled by this at least: so much is in flight */
-	bool has_ts;
-	uint32_t ts_val, ts_first; /* of its timestamps the latest, and the one that is compared */
-	mono_t ts_at, ts_first_at;
-	struct accel_options syn; /* from its SYN, or what the other node saw of it */
-	bool sack_seen;
-	uint16_t largest;  /* segment with data */
-	bool fin;	   /* it has no more to send */
-	uint32_t segments; /* with data */
-	struct mac mac;	   /* as frames on the near LAN have it */
 };
 
 /* A frame in a message of the queue: `room` bytes in front of `data` belong to the message. */

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Two flows of leon-accel, a leader and a follower, between two hosts that are made up here.
+ * Messages and frames are under way until the test lets them arrive.
+ */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "flow.h"
+
+#define LOG_MAX 64
+
+/* What one side did, in order. */
+struct side {
+	struct flow flow;
+	struct accel_frame told[LOG_MAX];
+	unsigned n_told, n_taken;
+	uint32_t far[LOG_MAX], near[LOG_MAX], inside[LOG_MAX]; /* `end` of the frames */
+	unsigned n_far, n_near, n_inside, n_refused;
+	int stand_in; /* result */
+	bool stands, drained, reset;
+	int64_t held;
+};
+
+struct lab {
+	struct side leader, follower;
+	mono_t now;
+	unsigned clock_hz; /* of the hosts' timestamps; 0: none */
+	bool foreign;	   /* what comes has an option that forbids one in the middle */
+};
+
+static inline uint32_t end_of(const struct flow_frame *f)
+{
+	struct tcp_view t;
+	struct eth_view v;
+
+	assert_int_equal(eth_parse(f->data, f->len, &v), 0);
+	assert_int_equal(tcp_parse(f->data, f->len, &v, &t), 0);
+	return t.end;
+}
+
+static inline void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->far[s->n_far++ % LOG_MAX] = end_of(frame);
+}
+static inline void to_near(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->near[s->n_near++ % LOG_MAX] = end_of(frame);
+}
+static inline void to_stand_in(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->inside[s->n_inside++ % LOG_MAX] = end_of(frame);
+}
+static inline void tell(void *arg, struct flow *f, const struct accel_frame *frame)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->told[s->n_told++ % LOG_MAX] = *frame;
+}
+static inline int stand_in(void *arg, struct flow *f)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->stands = s->stand_in == 0;
+	return s->stand_in;
+}
+static inline bool is_drained(void *arg, struct flow *f)
+{
+	(void)f;
+	return ((struct side *)arg)->drained;
+}
+static inline void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	(void)f;
+	(void)frame;
+	((struct side *)arg)->n_refused++;
+}
+static inline void refuse_near(void *arg, struct flow *f, const struct flow_frame *frame)
+{
+	refuse_far(arg, f, frame);
+}
+static inline void give_up(void *arg, struct flow *f, bool reset)
+{
+	struct side *s = arg;
+
+	(void)f;
+	s->stands = false;
+	s->reset = reset;
+}
+static inline bool may_hold(void *arg, int64_t bytes)
+{
+	struct side *s = arg;
+
+	if (bytes > 0 && s->held + bytes > 1000)
+		return false;
+	s->held += bytes;
+	assert_true(s->held >= 0);
+	return true;
+}
+
+static const struct flow_ops OPS = { to_far,	 to_near,    to_stand_in, tell,	   stand_in,
+				     is_drained, refuse_far, refuse_near, give_up, may_hold };
+
+/* A segment of the host behind `from`. Numbers count from 1000 at the leader's, from 5000 at the
+ * other's. */
+static inline void segment(struct lab *l, struct side *from, struct side *at, uint32_t seq,
+			   uint32_t len, uint32_t ack, uint8_t flags)
+{
+	bool of_leader = from == &l->leader;
+	struct tcp_segment s = { .src = { 4, { 10, 0, 0, of_leader ? 1 : 2 } },
+				 .dst = { 4, { 10, 0, 0, of_leader ? 2 : 1 } },
+				 .src_port = of_leader ? 1 : 2,
+				 .dst_port = of_leader ? 2 : 1,
+				 .seq = seq,
+				 .ack = ack,
+				 .window = 100,
+				 .flags = flags,
+				 .has_ts = l->clock_hz,
+				 .ts_val = (uint32_t)(l->now.ns / 1000000 * l->clock_hz / 1000) };
+	uint8_t message[18 + TCP_FRAME_MAX + 512] = { 0 };
+	struct flow_frame f = { .message = message, .data = message + 18 };
+	struct eth_view v;
+	struct tcp_view t;
+
+	f.len = tcp_make(&s, f.data) + len;
+	f.data[16] = (uint8_t)((f.len - 14) >> 8);
+	f.data[17] = (uint8_t)(f.len - 14);
+	f.message_len = 18 + f.len;
+	assert_int_equal(eth_parse(f.data, f.len, &v), 0);
+	assert_int_equal(tcp_parse(f.data, f.len, &v, &t), 0);
+	t.foreign = l->foreign;
+	f.v = &v;
+	f.t = &t;
+	if (from == at)
+		flow_from_near(&at->flow, &f, l->now);
+	else
+		flow_from_far(&at->flow, &f, l->now);
+}
+
+/* The same, seen at both nodes. */
+static inline void across(struct lab *l, struct side *from, uint32_t seq, uint32_t len,
+			  uint32_t ack)
+{
+	struct side *to = from == &l->leader ? &l->follower : &l->leader;
+
+	segment(l, from, from, seq, len, ack, TCP_ACK);
+	segment(l, from, to, seq, len, ack, TCP_ACK);
+}
+
+static inline const struct accel_frame *last_told(const struct side *s)
+{
+	assert_true(s->n_told > 0);
+	return &s->told[(s->n_told - 1) % LOG_MAX];
+}
+
+/* All that one said and the other has not heard. */
+static inline void deliver(struct lab *l, struct side *from)
+{
+	struct side *to = from == &l->leader ? &l->follower : &l->leader;
+
+	for (; from->n_taken < from->n_told; from->n_taken++) {
+		const struct accel_frame *m = &from->told[from->n_taken % LOG_MAX];
+
+		if (m->type == ACCEL_OFFER)
+			flow_offered(&to->flow, m, l->now);
+		else if (m->stream == to->flow.stream)
+			assert_true(flow_message(&to->flow, m, l->now));
+	}
+}
+
+static inline void begin(struct lab *l)
+{
+	struct accel_key k = { 0 };
+
+	memset(l, 0, sizeof(*l));
+	l->now = (mono_t){ NS_PER_S };
+	flow_init(&l->leader.flow, &OPS, &l->leader, true, &k, l->now);
+	flow_init(&l->follower.flow, &OPS, &l->follower, false, &k, l->now);
+	across(l, &l->leader, 1000, 100, 5000);
+	across(l, &l->follower, 5000, 100, 1100);
+	across(l, &l->leader, 1100, 0, 5100);
+}
+
+static inline void end(struct lab *l)
+{
+	flow_fini(&l->leader.flow);
+	flow_fini(&l->follower.flow);
+	assert_int_equal(l->leader.held, 0);
+	assert_int_equal(l->follower.held, 0);
+}
+
+/* Offered while a segment of the leader's host is under way, which the follower has not seen. */
+static inline void begin_offer(struct lab *l)
+{
+	begin(l);
+	segment(l, &l->leader, &l->leader, 1100, 100, 5100, TCP_ACK);
+	flow_offer(&l->leader.flow, 7, l->now);
+}
+
+static inline void take(struct lab *l)
+{
+	flow_offer(&l->leader.flow, 7, l->now);
+	deliver(l, &l->leader);
+	deliver(l, &l->follower);
+	deliver(l, &l->leader);
+	assert_int_equal(l->leader.flow.state, FLOW_TAKEN);
+	assert_int_equal(l->follower.flow.state, FLOW_TAKEN);
+	assert_true(l->leader.stands && l->follower.stands);
+}

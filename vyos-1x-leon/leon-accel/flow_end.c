@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What frames say of a host, see flow_end.h.
+ */
+#include "flow_end.h"
+
+/* So long timestamps are watched before their clock is known, so long they are compared; what a
+ * queue on the way may add. */
+#define CLOCK_MIN_MS   20
+#define CLOCK_MAX_MS   86400000
+#define CLOCK_NOISE_MS 500
+/* A window of RFC 7323 is no larger. */
+#define SEQ_WINDOW_MAX (1u << 30)
+
+void flow_end_begin(struct flow_end *e)
+{
+	*e = (struct flow_end){ .syn = { .scale = TCP_SCALE_UNKNOWN } };
+}
+
+static void hear_clock(struct flow_end *e, const struct tcp_view *t, mono_t now)
+{
+	if (!t->has_ts || (e->has_ts && seq_before(t->ts_val, e->ts_val)))
+		return;
+	if (!e->has_ts || mono_sub_ms(now, e->ts_first_at) > CLOCK_MAX_MS) {
+		e->ts_first = t->ts_val;
+		e->ts_first_at = now;
+	}
+	e->has_ts = true;
+	e->ts_val = t->ts_val;
+	e->ts_at = now;
+}
+
+void flow_end_syn(struct flow_end *e, const struct tcp_view *t, mono_t now)
+{
+	flow_end_begin(e);
+	e->next = t->end;
+	e->syn = (struct accel_options){ .scale = t->scale,
+					 .scaling = t->scale != TCP_SCALE_UNKNOWN,
+					 .sack = t->sack_permitted,
+					 .mss = t->mss };
+	/* A SYN without scale says that there is none: as good as a shift of 0. */
+	if (!e->syn.scaling)
+		e->syn.scale = 0;
+	hear_clock(e, t, now);
+}
+
+bool flow_end_clock_fits(const struct flow_end *e)
+{
+	int64_t seen_ms = mono_sub_ms(e->ts_at, e->ts_first_at);
+	int64_t ticks = (int32_t)(e->ts_val - e->ts_first);
+
+	if (!e->has_ts)
+		return true;
+	return seen_ms >= CLOCK_MIN_MS && 2 * ticks >= seen_ms &&
+	       ticks <= 2 * seen_ms + CLOCK_NOISE_MS;
+}
+
+void flow_end_hear(struct flow_end *e, const struct tcp_view *t, mono_t now)
+{
+	hear_clock(e, t, now);
+	e->sack_seen |= t->sack_blocks;
+	if (!(t->flags & TCP_ACK))
+		return;
+	if (!e->seen) {
+		/* What is in it, a FIN too, is counted by flow_end_took(), as of any other. */
+		e->next = t->seq;
+		e->acked = t->ack;
+	}
+	e->seen = true;
+	if (!seq_before(t->ack, e->acked)) {
+		e->acked = t->ack;
+		e->window = t->window;
+		if (e->widest < t->window)
+			e->widest = t->window;
+	}
+}
+
+void flow_end_took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_size)
+{
+	uint32_t size = gso_size ? gso_size : t->payload_len;
+
+	if (!seq_before(e->next, t->end))
+		return;
+	e->next = t->end;
+	e->fin |= t->flags & TCP_FIN;
+	if (!t->payload_len)
+		return;
+	e->segments += gso_size ? (t->payload_len + gso_size - 1) / gso_size : 1;
+	if (size > e->largest && size <= UINT16_MAX)
+		e->largest = (uint16_t)size;
+}
+
+void flow_end_see_window(struct flow_end *near, const struct flow_end *far)
+{
+	uint32_t flight = far->next - near->acked;
+
+	if (!near->seen || !far->seen || !near->window || flight > SEQ_WINDOW_MAX)
+		return;
+	while (near->scale_seen < TCP_SCALE_MAX &&
+	       (uint32_t)near->window << near->scale_seen < flight)
+		near->scale_seen++;
+}
