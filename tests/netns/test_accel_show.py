@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What an operator is shown of connections that are taken over, and what he can do about them."""
+import contextlib
 import socket
 
 import jsonschema
@@ -138,6 +139,49 @@ def test_what_no_longer_gains_is_given_back(one_place):
     wait_for(lambda: taken(net) == [0, 0], WITHIN, 'nothing is taken')
     first.finish(WITHIN).assert_whole()
     assert not any(metric(n, 'accel_reset_total') for n in net.node.values())
+
+
+def asks(server, client, times):
+    for _ in range(times):
+        for s, other, n in ((client, server, 200), (server, client, 1000)):
+            s.sendall(b'x' * n)
+            while n:
+                n -= len(other.recv(n))
+
+
+def test_hosts_that_ask_and_answer_are_left_alone(one_place):
+    """They wait for each other; when one has much to say it is taken."""
+    net, (a, b) = one_place, (one_place.host['a'], one_place.host['b'])
+    with b.namespace:
+        listener = socket.create_server((b.ip4, 7001))
+
+    def reason(s):
+        here = f'{a.ip4}:{s.getsockname()[1]}'
+        return [(c['state'], c['reason']) for c in connections(net.node['a']) if c['near'] == here]
+    # Where a busy machine loses its time, segments are sent twice, and that is no conversation.
+    for _ in range(5):
+        with a.namespace:
+            client = socket.create_connection((b.ip4, 7001))
+        server = listener.accept()[0]
+        for s in (client, server):
+            s.settimeout(WITHIN)
+        asks(server, client, 24)
+        if reason(client) == [('plain', 'calm')]:
+            break
+        client.close()
+        server.close()
+    assert reason(client) == [('plain', 'calm')] and taken(net) == [0, 0]
+    server.setblocking(False)
+
+    def much():
+        with contextlib.suppress(BlockingIOError):
+            server.send(b'y' * MB)
+        with contextlib.suppress(BlockingIOError):
+            client.recv(MB, socket.MSG_DONTWAIT)
+        return taken(net) == [1, 1]
+    wait_for(much, WITHIN, 'it is taken')
+    for s in (client, server, listener):
+        s.close()
 
 
 def test_what_is_taken_is_shown(far):

@@ -98,6 +98,32 @@ static void test_share(void **state)
 	assert_int_equal(worth_share(100, 200, 0), 100);
 }
 
+/* Hosts that ask and answer wait for each other. */
+static void test_talk(void **state)
+{
+	struct worth_talk t = { .direction = { { 200, 0 }, { 1000, 0 } }, .segments = 64 };
+
+	(void)state;
+	assert_true(worth_is_talk(&t));
+	t.direction[1].flow = 12000;
+	assert_true(worth_is_talk(&t));
+	t.direction[1].flow = 12001;
+	assert_false(worth_is_talk(&t));
+	/* A small window that is half full may be what it waits for. */
+	t.direction[1].flow = 3000;
+	t.direction[1].window = 4000;
+	assert_false(worth_is_talk(&t));
+	/* One way: nobody answers. */
+	t.direction[1].window = 0;
+	t.direction[0].flow = 0;
+	assert_false(worth_is_talk(&t));
+	t.direction[0].flow = 200;
+	t.again = 2;
+	assert_true(worth_is_talk(&t));
+	t.again = 3;
+	assert_false(worth_is_talk(&t));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +134,7 @@ int main(void)
 		cmocka_unit_test(test_long_life),
 		cmocka_unit_test(test_keeping),
 		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_talk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,23 @@ static bool is_still_calm(struct conn *c, mono_t now)
 	return c->calm;
 }
 
+/* Its hosts ask and answer. One that only begins brings as little. */
+static bool is_talk(struct conn *c, mono_t now)
+{
+	const struct flow *f = &c->flow;
+	uint32_t rtt_us = peer_rtt_us(c->peer);
+	struct worth_talk t = { .segments = f->near.segments + f->far.segments,
+				.again = f->near.again + f->far.again };
+
+	if (!c->times && mono_sub_us(now, f->since) < METER_ROUNDS * (int64_t)rtt_us)
+		return false;
+	for (enum saving_direction d = SAVING_OUT; d <= SAVING_IN; d++) {
+		t.direction[d].flow = meter_best(&c->plain[d], rtt_us, now);
+		t.direction[d].window = flow_window(f, d == SAVING_OUT ? &f->far : &f->near);
+	}
+	return worth_is_talk(&t);
+}
+
 static bool gains(struct conn *c, enum saving_direction d, mono_t now)
 {
 	const struct flow *f = &c->flow;
@@ -214,7 +231,7 @@ static enum accel_why what_is_in_the_way(struct conn *c, mono_t now)
 		return c->why == ACCEL_WHY_FULL ? ACCEL_WHY_FULL : ACCEL_WHY_LATER;
 	if (!flow_can_be_taken(&c->flow, now))
 		return ACCEL_WHY_UNFIT;
-	if (e->settings.mode != ACCEL_ALWAYS && is_still_calm(c, now))
+	if (e->settings.mode != ACCEL_ALWAYS && (is_still_calm(c, now) || is_talk(c, now)))
 		return ACCEL_WHY_CALM;
 	if (e->settings.mode != ACCEL_ALWAYS && !is_measured(c, now))
 		return ACCEL_WHY_LATER;

@@ -79,8 +79,10 @@ void flow_end_took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_si
 {
 	uint32_t size = gso_size ? gso_size : t->payload_len;
 
-	if (!seq_before(e->next, t->end))
+	if (!seq_before(e->next, t->end)) {
+		e->again += t->payload_len > 0;
 		return;
+	}
 	e->next = t->end;
 	e->fin |= t->flags & TCP_FIN;
 	if (!t->payload_len)

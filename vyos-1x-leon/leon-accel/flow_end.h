@@ -28,6 +28,7 @@ struct flow_end {
 	uint16_t largest;  /* segment with data */
 	bool fin;	   /* it has no more to send */
 	uint32_t segments; /* with data */
+	uint32_t again;	   /* of those that it sent twice */
 	struct mac mac;	   /* as frames on the near LAN have it */
 };
 

@@ -10,6 +10,7 @@
 #define COST_OF_LIFE   20
 #define WINDOW_WARM_UP 8 /* times as fast, in three rounds */
 #define AT_ONCE	       (10 * 1200)
+#define LOSS_PART      32 /* fewer are lost without any harm */
 
 bool worth_taking(const struct worth *w)
 {
@@ -25,6 +26,17 @@ bool worth_keeping(uint64_t flow, uint64_t window)
 	uint64_t at_once = window ? min_of(window / 2, (uint64_t)AT_ONCE) : AT_ONCE;
 
 	return flow > at_once;
+}
+
+bool worth_is_talk(const struct worth_talk *t)
+{
+	if ((uint64_t)t->again * LOSS_PART > t->segments)
+		return false;
+	for (unsigned d = 0; d < 2; d++)
+		if (!t->direction[d].flow ||
+		    worth_keeping(t->direction[d].flow, t->direction[d].window))
+			return false;
+	return true;
 }
 
 uint64_t worth_share(uint64_t room, uint64_t used, unsigned streams)

@@ -33,6 +33,19 @@ bool worth_taking(const struct worth *w);
  */
 bool worth_keeping(uint64_t flow, uint64_t window);
 
+/*
+ * Two hosts that ask and answer wait for each other, not for windows: both directions bring
+ * something, and none more than that. Not where segments are lost (`again` of all were sent twice):
+ * there a host sends so little since it may not send more.
+ */
+struct worth_talk {
+	struct {
+		uint64_t flow, window;
+	} direction[2];
+	uint32_t segments, again;
+};
+bool worth_is_talk(const struct worth_talk *t);
+
 /* What is left for one connection more of a carrier for `room` bytes a round trip, with `used` of
  * them in use by `streams` others: what is free, or its share. */
 uint64_t worth_share(uint64_t room, uint64_t used, unsigned streams);
