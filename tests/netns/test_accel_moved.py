@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A machine that moves far away, with its connections: `mode moved`."""
+import signal
+
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Machine, Transfer, far_apart, moves_together, settled
+from accel import BLOCK, CONFIG, ENDLESS, MB, Machine, Transfer, far_apart, moves_together, settled
 from lab import merged, wait_for
 
 MOVED = merged(CONFIG, {'acceleration': {'mode': 'moved', 'threshold': 20}})
@@ -72,17 +74,42 @@ def test_moves_again_while_taken(apart, who):
     apart.assert_no_resets()
 
 
-def test_moves_to_a_site_without_acceleration(apart):
-    """Nothing of it is seen there: both ends are told at once, and wait for nothing."""
-    a, b = apart.host['a'], apart.host['b']
+def taken_of_a_machine(apart, block):
+    """A transfer between a and b that is taken, and the machine at b, which may go on to c, where
+    there is no acceleration. What is under way differs with the blocks: nothing small waits."""
     machine = Machine(apart.lab, 'b', 'c')
     apart.node['c'].reload(acceleration=None)
-    t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
-    wait_for(lambda: apart.accel['a'].show()['connections_taken'] == 1, 60, 'it is taken')
+    t = Transfer(apart.host['a'], apart.host['b'], apart.host['b'].ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
+    t.block = block
+    wait_for(lambda: all(apart.accel[name].show()['connections_taken'] == 1 for name in 'ab'), 60, 'it is taken')
     t.wait_more(MB)
-    machine.move('eth1', 'eth0', a)
-    wait_for(lambda: set(t.error) == {'client', 'server'}, 60, 'both ends are reset')
-    t.enough.set()
+    return t, machine
+
+
+@pytest.mark.parametrize('block', [1 << 12, BLOCK])
+def test_moves_to_a_site_without_acceleration(apart, block):
+    """a has what it says there come by: it is given back. What went past before a knew may be
+    lacking; then both ends are told, and wait for nothing."""
+    t, machine = taken_of_a_machine(apart, block)
+    machine.move('eth1', 'eth0', apart.host['a'])
+    if settled(t) == 'flows':
+        t.finish(120).assert_whole()
+        apart.assert_no_resets()
+    assert apart.accel['a'].show()['connections_taken'] == 0
+
+
+@pytest.mark.parametrize('block', [1 << 12, BLOCK])
+def test_moves_there_from_an_accelerator_that_hangs(apart, block):
+    """It cannot be given back: both ends are told, though they go on speaking to each other."""
+    t, machine = taken_of_a_machine(apart, block)
+    hung = apart.accel['b'].process
+    hung.send_signal(signal.SIGSTOP)
+    try:
+        machine.move('eth1', 'eth0', apart.host['a'])
+        wait_for(lambda: set(t.error) == {'client', 'server'}, 60, 'both ends are reset')
+    finally:
+        t.enough.set()
+        hung.send_signal(signal.SIGCONT)
     assert all(isinstance(e, ConnectionError) for e in t.error.values()), t.error
 
 

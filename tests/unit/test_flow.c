@@ -218,6 +218,10 @@ static void test_carrier_breaks(void **state)
 	/* So is the host here: the RST that it was sent may be lost. */
 	segment(&l, &l.leader, &l.leader, 1100, 10, 5100, TCP_ACK);
 	assert_int_equal(l.leader.n_refused, 2);
+	/* And one that has moved on, at its new node. */
+	assert_true(flow_other_node(&l.leader.flow, true));
+	segment(&l, &l.follower, &l.leader, 5110, 10, 1100, TCP_ACK);
+	assert_int_equal(l.leader.n_refused, 3);
 	/* The same addresses again are another connection. */
 	segment(&l, &l.leader, &l.leader, 9000, 0, 0, TCP_SYN);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);

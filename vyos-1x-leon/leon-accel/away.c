@@ -9,8 +9,9 @@
 
 #include "conn_state.h"
 
-/* So long it may take until both hosts of one LAN have what the stand-ins have. */
-#define HERE_MAX_MS 15000
+/* So long it may take until both hosts have what the stand-ins have, on one LAN or where the other
+ * node has no accelerator: some of what they said may have gone past. */
+#define MEET_MAX_MS 15000
 #define FINDS	    3
 
 bool away_is_here(const struct conn *c)
@@ -29,10 +30,12 @@ bool away_is_lost(const struct conn *c, mono_t now)
 
 	if (!c->far_at)
 		return false;
-	if (away_is_here(c))
-		return mono_sub_ms(now, c->here) > HERE_MAX_MS;
 	at = peer_find(c->e, c->far_at);
-	return !at || !peer_is_known(at, now);
+	if (!away_is_here(c) && (!at || !peer_is_known(at, now)))
+		return true;
+	if (!away_is_here(c) && peer_accelerates(at))
+		return false;
+	return mono_sub_ms(now, c->met) > MEET_MAX_MS;
 }
 
 static void far_is_at(struct conn *c, node_id_t node, mono_t now)
@@ -42,7 +45,7 @@ static void far_is_at(struct conn *c, node_id_t node, mono_t now)
 	if (c->far_at == node)
 		return;
 	c->far_at = node;
-	c->here = now;
+	c->met = now;
 	c->finds = 0;
 	here_free(c);
 	if (away_is_here(c)) {

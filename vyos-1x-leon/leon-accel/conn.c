@@ -354,8 +354,8 @@ static void ask(struct conn *c, enum accel_where where)
 
 void conn_ask(struct conn *c)
 {
-	/* One of two on the same LAN at a time, see here.c. */
-	ask(c, away_is_here(c) && c->asks % 2 ? ACCEL_NODE : ACCEL_LAN);
+	/* One of two at a time: they may be on the same LAN, see here.c. */
+	ask(c, c->asks_both && c->asks % 2 ? ACCEL_NODE : ACCEL_LAN);
 }
 
 static void find_host(struct conn *c, const struct ip_addr *ip)
@@ -392,6 +392,7 @@ void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
 	flow_bury(f, now);
 	count_reset(c);
 	c->asks = ASKS;
+	c->asks_both = false;
 }
 
 static void give_up(void *arg, struct flow *f, bool reset)
@@ -409,7 +410,8 @@ static void give_up(void *arg, struct flow *f, bool reset)
 		if (!peer_is_up(c->peer) || c->far_at)
 			ask(c, ACCEL_NODE);
 		/* Each may be past that number, for the other one speaks to it: it will say so. */
-		if (away_is_here(c))
+		c->asks_both = c->far_at;
+		if (c->asks_both)
 			c->asks = 2 * ASKS;
 		if (fd >= 0)
 			stand_in_reset(fd);
@@ -429,8 +431,7 @@ static bool is_drained(void *arg, struct flow *f)
 
 	/* Where the other host speaks to it too it may have acknowledged more than its stand-in
 	 * said, and that does not count for the kernel. */
-	if (c->fd >= 0 && (away_is_here(c) || c->near_away) &&
-	    !seq_before(f->near.acked, f->far_point))
+	if (c->fd >= 0 && (c->far_at || c->near_away) && !seq_before(f->near.acked, f->far_point))
 		return true;
 	return c->fd >= 0 && !c->in.len &&
 	       c->written + (c->fin_out ? 1 : 0) == f->far_point - f->far_start &&

@@ -24,14 +24,15 @@ struct conn {
 	unsigned hash;
 	node_id_t far_at; /* the far host is there now, not behind the peer; 0: it is */
 	bool near_away;	  /* the near host is behind another node now */
-	mono_t here;	  /* since when the far host is on the LAN of the near one; 0: it is not */
+	mono_t met;	  /* since when it is there */
 	struct here together;
 	uint8_t finds;	/* so many times more both are asked where they are */
 	uint32_t bound; /* stream that the peer knows this by; 0: none */
 	/* Of the stand-in. */
 	int fd;		/* -1: none */
 	int remembered; /* in the file; -1: not */
-	uint8_t asks;	/* of a host whose connection died with the process before */
+	uint8_t asks;	/* so many more of a host that may not know that it was reset */
+	bool asks_both; /* the far one too */
 	uint32_t watched;
 	struct fifo in;	       /* for the near host */
 	uint32_t written;      /* bytes of the far host that the stand-in has, modulo 2^32 */

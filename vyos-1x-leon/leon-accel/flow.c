@@ -542,7 +542,7 @@ void flow_call_off(struct flow *f, mono_t now)
 
 bool flow_other_node(struct flow *f, bool leader)
 {
-	if (f->state != FLOW_PLAIN)
+	if (f->state != FLOW_PLAIN && !(f->state == FLOW_CLOSED && f->was_reset))
 		return false;
 	f->leader = leader;
 	learn_anew(f);

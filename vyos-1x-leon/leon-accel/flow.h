@@ -119,8 +119,8 @@ bool flow_message(struct flow *f, const struct accel_frame *m, mono_t now);
 void flow_release(struct flow *f, mono_t now);
 /* Called off, where it is drained and that can be said without asking. */
 void flow_call_off(struct flow *f, mono_t now);
-/* Plain: the far host is behind another node, and this one leads or not. What the hosts said in
- * their SYNs stays true. False where it is not plain. */
+/* Plain or reset: the far host is behind another node, and this one leads or not. What the hosts
+ * said in their SYNs stays true; what was reset is so there as well. False where it is neither. */
 bool flow_other_node(struct flow *f, bool leader);
 /* Frames of it may have gone past: where it is plain its numbers are learned anew. */
 void flow_unseen(struct flow *f, mono_t now);

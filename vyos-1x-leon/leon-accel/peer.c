@@ -112,6 +112,11 @@ bool peer_is_known(const struct accel_peer *p, mono_t now)
 	return mono_sub_ms(now, p->learned) <= SILENT_MS;
 }
 
+bool peer_accelerates(const struct accel_peer *p)
+{
+	return p->room > 0;
+}
+
 bool peer_is_aside(const struct accel_peer *p)
 {
 	return p->aside;

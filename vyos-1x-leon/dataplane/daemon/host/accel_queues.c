@@ -19,13 +19,19 @@
 #define IDLE_MS	 20000
 #define ASIDE_MS 5000
 #define SLOTS	 (CONF_NODES_LIMIT + 1)
+/* So long after a host moved to a node the node is followed while anything is taken, and so long
+ * beyond that: what is given back or reset is over then. */
+#define GUEST_MS 60000
+#define AFTER_MS 10000
 /* A leon-accel that lost its leond tries again each second; its carriers die after ten. */
 #define AWAIT_MS 5000
 
 /* Of TCP to and from a node. */
 struct accel_way {
-	bool aside;   /* past leon-accel */
-	mono_t since; /* it is aside; else when something could be taken last */
+	bool aside;    /* past leon-accel */
+	mono_t since;  /* it is aside; else when something could be taken last */
+	mono_t guest;  /* a host moved there; 0: none did */
+	mono_t needed; /* for that host it is followed; 0: never */
 };
 
 struct accel_queues {
@@ -132,6 +138,23 @@ bool accel_queues_aside(const struct leond *d, uint16_t slot)
 	return slot < SLOTS && d->accel_queues->way[slot].aside;
 }
 
+void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now)
+{
+	if (slot < SLOTS)
+		d->accel_queues->way[slot].guest = now;
+}
+
+void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken, mono_t now)
+{
+	struct accel_way *way;
+
+	if (slot >= SLOTS || !any_taken)
+		return;
+	way = &d->accel_queues->way[slot];
+	if (way->guest.ns && mono_sub_ms(now, way->guest) < GUEST_MS)
+		way->needed = now;
+}
+
 bool accel_queues_are_ready(const struct leond *d)
 {
 	return d->accel_queues && d->accel_queues->ready;
@@ -153,12 +176,24 @@ bool accel_queues_reach(const struct leond *d, uint16_t slot)
 	       n->has_record && n->rec.flags & RECORD_ACCELERATES;
 }
 
+bool accel_queues_follow(const struct leond *d, uint16_t slot)
+{
+	mono_t needed;
+
+	if (accel_queues_reach(d, slot))
+		return true;
+	if (!accel_queues_are_ready(d) || slot >= SLOTS)
+		return false;
+	needed = d->accel_queues->way[slot].needed;
+	return needed.ns && mono_sub_ms(loop_now(d->loop), needed) < AFTER_MS;
+}
+
 void accel_queues_fill_snap(const struct leond *d, struct snap *s)
 {
 	s->accelerator = accel_queues_are_ready(d);
 	s->accel_awaited = accel_queues_await(d);
 	for (uint16_t slot = 0; s->accelerator && slot < s->n_slots; slot++) {
-		s->node[slot].accelerated = accel_queues_reach(d, slot);
+		s->node[slot].accelerated = accel_queues_follow(d, slot);
 		s->node[slot].accel_aside = accel_queues_aside(d, slot);
 	}
 }

@@ -35,5 +35,14 @@ bool accel_queues_reach(const struct leond *d, uint16_t slot);
  * It does when that has been so for a while (decision 058), which the next snapshot says.
  */
 void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now);
+/*
+ * A host moved to that node. If it has connections that are taken, what it says has to come by
+ * leon-accel, or they could neither be given back nor reset: so for a while the node is followed
+ * whether it has an accelerator or not, if at a look anything is taken (decision 067).
+ */
+void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now);
+void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken, mono_t now);
+/* For either reason. */
+bool accel_queues_follow(const struct leond *d, uint16_t slot);
 bool accel_queues_aside(const struct leond *d, uint16_t slot);
 void accel_queues_fill_snap(const struct leond *d, struct snap *s);

@@ -161,10 +161,15 @@ static bool is_idle(const struct leond *d, uint16_t slot)
 static void look_at_all(struct leond *d)
 {
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
+	const struct accel_totals *t = accel_reports_totals(d);
+	mono_t now = loop_now(d->loop);
 
-	for (uint16_t slot = 0; slot < n; slot++)
-		if (slot != SLOT_SELF)
-			accel_queues_look(d, slot, is_idle(d, slot), loop_now(d->loop));
+	for (uint16_t slot = 0; slot < n; slot++) {
+		if (slot == SLOT_SELF)
+			continue;
+		accel_queues_look(d, slot, is_idle(d, slot), now);
+		accel_queues_look_for_guests(d, slot, t && t->taken_now, now);
+	}
 }
 
 /* This node or another got an accelerator, or has none any more, since the last snapshot; or
@@ -174,7 +179,7 @@ static bool is_stale(const struct leond *d, const struct snap *s)
 	if (s->accelerator != accel_queues_are_ready(d))
 		return true;
 	for (uint16_t slot = 0; slot < s->n_slots; slot++)
-		if (s->node[slot].accelerated != accel_queues_reach(d, slot) ||
+		if (s->node[slot].accelerated != accel_queues_follow(d, slot) ||
 		    s->node[slot].accel_aside != accel_queues_aside(d, slot))
 			return true;
 	return false;
@@ -199,7 +204,8 @@ static void say_all(struct leond *d)
 			continue;
 		f.node.id = s->node[slot].id;
 		f.node.rtt_us = rtt_of(d, slot);
-		f.node.room = s->node[slot].room;
+		/* No accelerator, no carrier. */
+		f.node.room = accel_queues_reach(d, slot) ? s->node[slot].room : 0;
 		f.node.aside = s->node[slot].accel_aside;
 		say(d, &f);
 	}
@@ -341,7 +347,20 @@ bool accelerator_stop(struct leond *d)
 	return true;
 }
 
-void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, node_id_t node)
+/* What it says there comes by from now on; leon-accel knows that before it hears of the host. */
+static void follow_host(struct leond *d, uint16_t slot)
+{
+	const struct accel_totals *t = accel_reports_totals(d);
+	mono_t now = loop_now(d->loop);
+	bool followed = accel_queues_follow(d, slot);
+
+	accel_queues_host_moved(d, slot, now);
+	accel_queues_look_for_guests(d, slot, t && t->taken_now, now);
+	if (!followed && accel_queues_follow(d, slot))
+		say_all(d);
+}
+
+void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n)
 {
 	struct accelerator *a = d->accelerator;
 	struct moved_mac *m;
@@ -349,9 +368,11 @@ void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, node_id_t
 	if (!a)
 		return;
 	m = &a->moved[a->n_moved++ % MOVED_MAX];
-	*m = (struct moved_mac){ vlan, mac, node };
-	if (accel_queues_are_ready(d))
-		say_moved(d, m);
+	*m = (struct moved_mac){ vlan, mac, n->id };
+	if (!accel_queues_are_ready(d))
+		return;
+	follow_host(d, n->slot);
+	say_moved(d, m);
 }
 
 void accelerator_second(struct leond *d)

@@ -11,6 +11,7 @@
 #include "base/addr.h"
 
 struct leond;
+struct node;
 
 /* The socket, when the workers run. 0 or -errno. */
 int accelerator_start(struct leond *d);
@@ -19,7 +20,7 @@ void accelerator_apply_conf(struct leond *d);
 /* leond is to end: what is taken is given back. True while that goes on; asked again and again. */
 bool accelerator_stop(struct leond *d);
 /* A host is behind another node, or this one, now. */
-void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, node_id_t node);
+void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n);
 void accelerator_free(struct leond *d);
 /* Once a second: nodes and their latencies. */
 void accelerator_second(struct leond *d);

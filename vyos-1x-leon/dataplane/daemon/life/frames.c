@@ -61,7 +61,7 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 	case FDB_MOVED:
 		guard_in_doubt(d, vlan);
 		neigh_forget_mac(d->neigh, vlan, r->learn.mac);
-		accelerator_moved(d, vlan, r->learn.mac, n->id);
+		accelerator_moved(d, vlan, r->learn.mac, n);
 		facts.kind = EV_MAC_MOVED;
 		report_event(d, &facts, "MAC %s (VLAN %u) moved to %s", mac, vlan, who);
 		break;
