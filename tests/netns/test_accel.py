@@ -3,6 +3,7 @@
 overlay; the long ones are in tests/accel."""
 import contextlib
 import fcntl
+import hashlib
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ from lab import merged, wait_for
 RTT_MS = 100
 CAP_NET_ADMIN = 1 << 12
 LEOND_WAITS = 4  # seconds from its start on, a bit less than it does
+UNSEEN = 7  # seconds: who is quiet for longer before it goes past leon-accel is as one never seen
 
 
 @pytest.fixture
@@ -264,10 +266,12 @@ def acknowledged(s):
 
 
 def receive(s, n):
-    while n:
-        block = s.recv(n)
+    data = b''
+    while len(data) < n:
+        block = s.recv(n - len(data))
         assert block, 'closed'
-        n -= len(block)
+        data += block
+    return data
 
 
 @contextlib.contextmanager
@@ -316,30 +320,81 @@ def hang_while(far, say):
         wait_for(lambda name=name: set(far.accel[name].carriers()) == {'up'}, 60, 'it is back')
 
 
+def says(client, server):
+    client.sendall(b'x' * 1000)
+    receive(server, 1000)
+    wait_for(lambda: acknowledged(client), 30, 'it has arrived')
+
+
+def wait_taken_again(far, client, server):
+    """Of a connection that says little by itself."""
+    def taken():
+        server.send(b'y')
+        receive(client, 1)
+        return far.taken() == [1, 1]
+    wait_for(taken, 60, 'it is taken')
+
+
+def digest_across(client, server, blocks=32, size=1 << 15):
+    """Random bytes both ways in turn: what either end sent and got."""
+    sent, got = hashlib.sha256(), hashlib.sha256()
+    for s, other in ((client, server), (server, client)) * (blocks // 2):
+        block = os.urandom(size)
+        s.sendall(block)
+        sent.update(block)
+        got.update(receive(other, size))
+    return sent.digest(), got.digest()
+
+
 def test_hung_accelerator_has_old_numbers(far, ends):
     """What a plain connection said while leon-accel hung went past it: it is taken all the same
     when it may be, from where it is then. It is not forgotten: what it said before is known."""
     with connection(ends, 7000) as (client, server):
-        def say():
-            client.sendall(b'x' * 1000)
-            receive(server, 1000)
-            wait_for(lambda: acknowledged(client), 30, 'it has arrived')
-
-        def taken():
-            server.send(b'y')
-            receive(client, 1)
-            return far.taken() == [1, 1]
         with excluded(far, 7000):
             for _ in range(8):
-                say()
+                says(client, server)
             assert follows(far.accel['a'], 7000)
-            hang_while(far, say)
+            hang_while(far, lambda: says(client, server))
             # Nobody has said anything since: it would not be here again.
             assert follows(far.accel['a'], 7000)
-        wait_for(taken, 60, 'it is taken')
-        for s, other in ((client, server), (server, client)) * 2:
-            s.sendall(b'z' * 100000)
-            receive(other, 100000)
+        wait_taken_again(far, client, server)
+        sent, got = digest_across(client, server)
+        assert sent == got
+    far.assert_no_resets()
+
+
+@pytest.mark.parametrize('quiet_s', [0, 8])
+def test_leond_killed_beside_a_quiet_connection(far, ends, quiet_s):
+    """What it says when the next leond is there and leon-accel has not found it goes past: it is
+    taken from where it is then. Only what was quiet before leond died is as if never seen, and not
+    what was so while leon-accel stood still."""
+    port = 7001 + quiet_s
+    accel, node = far.accel['a'].process, far.node['a']
+    with connection(ends, port) as (client, server):
+        with excluded(far, port):
+            for _ in range(8):
+                says(client, server)
+            time.sleep(quiet_s)
+            accel.send_signal(signal.SIGSTOP)
+            stood = time.monotonic()
+            try:
+                had = node.statistics()['counters']['accel_in']
+                wait_for(lambda: node.statistics()['counters']['accel_in'] > had, 30, 'something waits for it')
+                node.kill()
+                far.lab.start('a')
+                says(client, server)
+                assert node.show('acceleration')['state'] == 'absent'
+                time.sleep(max(0, stood + UNSEEN - time.monotonic()))
+            finally:
+                accel.send_signal(signal.SIGCONT)
+            wait_for(lambda: node.show('acceleration')['state'] == 'here', 60, 'it is back')
+            assert follows(far.accel['a'], port) == (quiet_s < UNSEEN)
+            for name in far.node:
+                wait_for(lambda name=name: set(far.accel[name].carriers()) == {'up'}, 60, 'they are up')
+            assert far.taken() == [0, 0]
+        wait_taken_again(far, client, server)
+        sent, got = digest_across(client, server)
+        assert sent == got
     far.assert_no_resets()
 
 

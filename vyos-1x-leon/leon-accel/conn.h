@@ -60,8 +60,8 @@ bool conns_tick(struct engine *e, mono_t now);
 void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node, mono_t now);
 /* Gives back what needs it no longer, forgets what is silent. */
 void conns_second(struct engine *e, mono_t now);
-/* Until now frames may have gone past leon-accel. */
-void conns_unseen(struct engine *e, mono_t now);
+/* Since then, until now, frames may have gone past leon-accel. */
+void conns_unseen(struct engine *e, mono_t since, mono_t now);
 void conns_release_all(struct engine *e, mono_t now);
 void conns_reset_all(struct engine *e, mono_t now);
 /* Of all that there were. */

@@ -475,7 +475,7 @@ void conns_second(struct engine *e, mono_t now)
 	}
 }
 
-void conns_unseen(struct engine *e, mono_t now)
+void conns_unseen(struct engine *e, mono_t since, mono_t now)
 {
 	struct conn_entry *entry, *next;
 
@@ -483,9 +483,8 @@ void conns_unseen(struct engine *e, mono_t now)
 		struct conn *c = &entry->conn;
 
 		/* It may be another connection by now. */
-		if (c->flow.state == FLOW_PLAIN &&
-		    (mono_sub_ms(e->heard, c->flow.last) > UNSEEN_MS ||
-		     mono_sub_ms(now, e->heard) > UNSEEN_ALL_MS)) {
+		if (c->flow.state == FLOW_PLAIN && (mono_sub_ms(since, c->flow.last) > UNSEEN_MS ||
+						    mono_sub_ms(now, since) > UNSEEN_ALL_MS)) {
 			forget(c);
 			continue;
 		}

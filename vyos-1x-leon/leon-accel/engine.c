@@ -24,9 +24,13 @@
 #include "report.h"
 #include "wire/bytes.h"
 
-#define BATCH	     64 /* of one descriptor, before the others get their turn */
-#define TICK_MS	     5
-#define STOP_MS	     10000
+#define BATCH	64 /* of one descriptor, before the others get their turn */
+#define TICK_MS 5
+#define STOP_MS 10000
+/* Each second comes so late only where this process stood still. So long after that leond may still
+ * come to see that. */
+#define STOOD_MS     2500
+#define WOKE_MS	     10000
 #define CARRIER_NAME "carrier"
 #define ROUTE_METRIC 1000 /* of the first LAN; the others follow */
 
@@ -292,10 +296,30 @@ static int open_carrier(struct engine *e)
 
 /* --- leond's word --- */
 
+static bool stands_still(const struct engine *e, mono_t now)
+{
+	return mono_sub_ms(now, e->ticked) > STOOD_MS;
+}
+
+/* Since when frames may have gone past. What waited while this process stood still is heard when it
+ * wakes, but not what the queues had no room for. */
+static mono_t unseen_since(const struct engine *e, mono_t now)
+{
+	mono_t stood = e->heard;
+
+	if (stands_still(e, now))
+		stood = e->ticked;
+	else if (e->woke.ns && mono_sub_ms(now, e->woke) < WOKE_MS)
+		stood = e->stood;
+	return mono_before(stood, e->heard) ? stood : e->heard;
+}
+
 int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n)
 {
+	mono_t now = loop_now(e->loop);
+
 	close_queues(e);
-	conns_unseen(e, loop_now(e->loop));
+	conns_unseen(e, unseen_since(e, now), now);
 	for (unsigned i = 0; i < n; i++) {
 		e->queue[i] = fd[i];
 		loop_fd_add(e->loop, fd[i], EPOLLIN, on_queue, e);
@@ -348,6 +372,11 @@ static void on_second(void *arg, mono_t now)
 	struct engine *e = arg;
 
 	timer_set(e->second, mono_add_ms(now, e->stopping ? 50 : 1000));
+	if (stands_still(e, now)) {
+		e->stood = e->ticked;
+		e->woke = now;
+	}
+	e->ticked = now;
 	conns_second(e, now);
 	peers_second(e, now);
 	report_second(e);
@@ -365,7 +394,8 @@ void engine_init(struct engine *e, struct loop *loop, struct nl *nl, struct take
 	e->message = x_buffer(ACCEL_QUEUE_MAX, 1);
 	e->tick = timer_new(loop, on_tick, e);
 	e->second = timer_new(loop, on_second, e);
-	timer_set(e->second, mono_add_ms(loop_now(loop), 1000));
+	e->ticked = loop_now(loop);
+	timer_set(e->second, mono_add_ms(e->ticked, 1000));
 	tun_tune();
 }
 

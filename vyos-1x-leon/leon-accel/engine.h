@@ -62,7 +62,9 @@ struct engine {
 	struct taken_file *taken;
 	unsigned n_queues;
 	int queue[ACCEL_QUEUES_MAX];
-	mono_t heard; /* when the last message came from them */
+	mono_t heard;	    /* when the last message came from them */
+	mono_t ticked;	    /* the last second of the loop */
+	mono_t stood, woke; /* this process stood still from then until then; 0: it never did */
 	/* Of the namespace. */
 	struct tun carrier;
 	bool carrier_is_open;
