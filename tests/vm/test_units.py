@@ -22,9 +22,13 @@ CAP_NET_ADMIN = 1 << 12
 FILTERED = '2'  # seccomp(2)
 
 
-def install(package):
+def dpkg(*words):
     """Without the triggers of others: man-db's reads the pages of all that this machine has."""
-    subprocess.run(['dpkg', '--no-triggers', '--force-unsafe-io', '-i', package], check=True)
+    subprocess.run(['dpkg', '--no-triggers', '--force-unsafe-io', *words], check=True)
+
+
+def install(package):
+    dpkg('-i', package)
 
 
 @pytest.fixture(scope='session', autouse=True)
@@ -219,7 +223,7 @@ def test_leon_accel_that_hangs(far, ends, taken):
 
 def test_removal(far, ends, taken):
     """dpkg stops it all; what was taken is handed back first."""
-    subprocess.run(['dpkg', '-r', 'leond'], check=True)
+    dpkg('-r', 'leond')
     assert far.accel['b'].show()['connections_taken'] == 0
     assert far.count('b', 'reset') == 0 and not taken.error
     log = far.node['a'].log() + far.accel['a'].log()
