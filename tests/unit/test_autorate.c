@@ -445,6 +445,8 @@ static void found_within_two_seconds(void **state)
 			say("found", &s);
 			assert_true(s.rate.kbits >= .9 * s.line.kbits);
 			assert_true(s.rate.kbits <= 1.25 * s.line.kbits);
+			/* And it was not taken back meanwhile. */
+			assert_int_equal(s.rate.found, 1);
 		}
 	}
 }

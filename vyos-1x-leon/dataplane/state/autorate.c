@@ -172,13 +172,16 @@ static bool is_high(const struct autorate *a, const struct autorate_input *in)
 	return queue_us(a, in) > threshold(a, in, HIGH_US, HIGH_JITTERS);
 }
 
-/* The next look at whether the queue goes away. */
+/* The next look at whether the queue goes away. What PINGs find of it is known when they are back,
+ * and they wait in it, too. */
 static void look_again(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
+	int64_t rtt_us = (int64_t)in->rtt_us + in->queue_us;
+
 	a->goal_us = queue_us(a, in) / 4 * 3;
 	a->least_us = UINT32_MAX;
 	a->look_from = now;
-	a->look_at = mono_add_us(now, LOOK_MS * 1000 + (int64_t)in->rtt_us);
+	a->look_at = mono_add_us(now, LOOK_MS * 1000 + rtt_us);
 }
 
 static void drain(struct autorate *a, const struct autorate_input *in, mono_t now)
