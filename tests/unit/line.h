@@ -46,10 +46,9 @@ struct line_codel {
 struct line {
 	/* Set by the test. */
 	double kbits, buffer_ms, base_ms, jitter_ms;
-	double longer_ms;   /* by this the way got longer, half of it in each direction */
-	uint32_t shaken_us; /* what round trips differ because of others' bulk, lately */
-	double back_ms;	    /* a queue on the way back, */
-	double back_kbits;  /* and what comes from there */
+	double longer_ms;  /* by this the way got longer, half of it in each direction */
+	double back_ms;	   /* a queue on the way back, */
+	double back_kbits; /* and what comes from there */
 	double others_kbits;
 	double wants_kbits;    /* ours: no more than this */
 	uint32_t shaped_kbits; /* 0: no limit */
@@ -306,7 +305,6 @@ static inline bool line_answer(struct line *l, struct load_sample *s)
 		.counted_us = (uint32_t)(int64_t)(arrived * 1000),
 		.delivered = (uint32_t)(p->delivered / LINE_DATAGRAM),
 		.epoch = 1,
-		.jitter_us = l->shaken_us + (uint32_t)(l->jitter_ms * 300),
 		.tx_datagrams = (uint64_t)(l->sent / LINE_DATAGRAM),
 		.tx_bytes = (uint64_t)(l->sent / LINE_DATAGRAM) * LINE_DATAGRAM,
 		.rx_bytes = (uint64_t)l->back,

@@ -197,10 +197,20 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 
 /* --- states --- */
 
-/* Without a limit, a queue may have stood for long. */
+/* What the line carries, if it is full. */
+static uint32_t carries(const struct autorate *a, const struct autorate_input *in)
+{
+	return max_of((uint32_t)extreme_most(&a->lately), in->latest_kbits);
+}
+
+/* Without a limit, a queue may have stood for long. What so little arrives of that it would be less
+ * than two frames is none: bulk has just ended, and the way is longer than it was. */
 static bool is_full(const struct autorate *a, const struct autorate_input *in)
 {
-	return in->ours && queue_us(a, in) + in->stood_us > threshold(a, in, OPEN_US, OPEN_JITTERS);
+	uint32_t us = queue_us(a, in) + in->stood_us;
+
+	return in->ours && us > threshold(a, in, OPEN_US, OPEN_JITTERS) &&
+	       (uint64_t)us * carries(a, in) > FRAMES_BITS * 1000ull;
 }
 
 /* It was found full. What there is without our sending is the way, or others. */
@@ -219,7 +229,7 @@ static void when_open(struct autorate *a, const struct autorate_input *in, mono_
 	    !in->delivered_kbits || in->delivered_kbits >= AUTORATE_MOST)
 		return;
 	a->best = 0;
-	set_kbits(a, max_of((uint32_t)extreme_most(&a->lately), in->latest_kbits));
+	set_kbits(a, carries(a, in));
 	a->proven = a->kbits;
 	a->lowered_at = (mono_t){ 0 };
 	a->found++;

@@ -36,7 +36,12 @@
 #define FULL_MS 3000
 /* A way that is longer by less than this is not looked for. */
 #define LONGER_US 1000
-#define BITS	  8
+/* So many answers say by how much round trips differ: seconds, for those of minutes would keep what
+ * bulk of others made of them. */
+#define JITTER_ANSWERS 16
+/* Before any did, this part of one. */
+#define JITTER_DIVISOR 16
+#define BITS	       8
 
 void link_load_reset(struct link_load *l)
 {
@@ -300,6 +305,16 @@ static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t
 	l->load_us = (uint32_t)min_of(ours, rise_us - l->longer_us);
 }
 
+/* With own load in it: one that is taken off would take what they differ with it. */
+static void note_jitter(struct link_load *l, int64_t rtt_us, mono_t now)
+{
+	int64_t by = max_of(rtt_us, l->rtt_us) - min_of(rtt_us, l->rtt_us);
+
+	l->rtt_us = rtt_us;
+	l->differs_us += (by - l->differs_us) / JITTER_ANSWERS;
+	extreme_note_least(&l->jitter, l->differs_us, BASE_MS, now);
+}
+
 static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t now)
 {
 	if (l->load_us) {
@@ -338,12 +353,14 @@ static void start(struct link_load *l, const struct load_sample *s, mono_t now)
 				 .there = { .zero = s->there_us, .bytes = s->tx_bytes },
 				 .back = { .zero = s->back_us, .bytes = s->rx_bytes },
 				 .idle_us = s->rtt_us,
+				 .rtt_us = s->rtt_us,
+				 .differs_us = s->rtt_us / JITTER_DIVISOR,
 				 .mark = { here, here },
 				 .latest = here,
 				 .seen_datagrams = s->tx_datagrams,
 				 .gone_datagrams = (uint32_t)s->tx_datagrams - s->delivered };
 	extreme_begin(&l->base, s->rtt_us, now);
-	extreme_begin(&l->jitter, s->jitter_us, now);
+	extreme_begin(&l->jitter, l->differs_us, now);
 	begin_way(&l->there, now);
 	begin_way(&l->back, now);
 }
@@ -367,13 +384,13 @@ uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t
 		note_received(l, s, now);
 		l->at = now;
 	}
-	extreme_note_least(&l->jitter, s->jitter_us, BASE_MS, now);
 	base = extreme_least(&l->base);
 	tell_apart(l, s, max_of((int64_t)s->rtt_us - base, (int64_t)0), now);
 	/* What the link is without us is what it was then, not the least that it ever was. */
 	l->asked = mono_add_us(now, -(int64_t)s->rtt_us);
 	l->load_us = (uint32_t)min_of((int64_t)l->load_us,
 				      max_of((int64_t)s->rtt_us - l->idle_us, (int64_t)0));
+	note_jitter(l, s->rtt_us, now);
 	note_idle(l, s->rtt_us, dt_us, now);
 	return l->load_us;
 }

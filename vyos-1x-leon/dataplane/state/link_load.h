@@ -58,7 +58,9 @@ struct link_load {
 	struct load_way there, back;
 	struct extreme base;	  /* least round trip in us, without own load */
 	int64_t longer_us;	  /* of what is beyond that: it is the way */
-	struct extreme jitter;	  /* least of it for minutes, in us */
+	int64_t rtt_us;		  /* the last round trip, */
+	int64_t differs_us;	  /* by so much one differs from the next, for seconds, */
+	struct extreme jitter;	  /* and the least of that for minutes */
 	int64_t idle_us;	  /* smoothed round trip without own load */
 	struct load_mark mark[2]; /* older, newer */
 	mono_t back_at;		  /* the same of what we received, by our clock */
@@ -86,8 +88,6 @@ struct load_sample {
 	uint32_t there_us, back_us;
 	/* The other end: our datagrams that it had, and when, by its clock; its run. */
 	uint32_t counted_us, delivered, epoch;
-	/* What one round trip differs from the next, lately. */
-	uint32_t jitter_us;
 	/* Ours, now: datagrams sent, and bytes of IP packets each way. */
 	uint64_t tx_datagrams, tx_bytes, rx_bytes;
 	/* Queues of ours on other links of this node: theirs may be the same line. */
@@ -113,8 +113,8 @@ static inline int64_t link_load_base(const struct link_load *l)
 	return extreme_least(&l->there.least);
 }
 
-/* How much round trips differ when nothing fills the line: bulk, ours and that of others, makes
- * them differ more. */
+/* How much round trips differ anyway: the least of minutes of what they did in a few seconds, since
+ * bulk, ours and that of others, makes them differ more. */
 static inline uint32_t link_load_jitter(const struct link_load *l)
 {
 	return (uint32_t)extreme_least(&l->jitter);

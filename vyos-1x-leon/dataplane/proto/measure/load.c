@@ -47,9 +47,7 @@ void load_note(struct overlay *o, struct peer *p, const struct msg_pong *m, mono
 				 .back_us = (uint32_t)(rx.ns / NS_PER_US) - m->arrived_us - held_us,
 				 .counted_us = m->arrived_us + held_us,
 				 .delivered = m->link_rx,
-				 .epoch = m->epoch,
-				 .jitter_us = (uint32_t)min_of(p->probe.filter.jitter_us,
-							       (int64_t)UINT32_MAX) };
+				 .epoch = m->epoch };
 
 	if (!o->ops.traffic || !rtt_us)
 		return;
