@@ -157,6 +157,36 @@ static void short_queues_and_a_full_line(void **state)
 	}
 }
 
+/* Few streams take what a bump offers slowly, so that it makes no queue where there is no room; and
+ * many may fill it at once. Added latency is 10 ms at most for all of them. */
+static void as_short_for_any_number_of_streams(void **state)
+{
+	static const double kbits[] = { 10000, 50000, 200000 }, base[] = { 20, 80 };
+	static const double jitter_ms[] = { .02, .5, 2 };
+	static const unsigned streams[] = { 1, 4, 16 };
+	unsigned n = array_size(base) * array_size(streams);
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits) * n * array_size(jitter_ms); i++) {
+		for (unsigned k = 0; k < 4; k++) {
+			struct site s = site(kbits[i / n % array_size(kbits)], base[i % 2]);
+
+			s.line.seed = 7919 * k + 1;
+			s.line.jitter_ms = jitter_ms[i / n / array_size(kbits)];
+			s.line.tcp.streams = streams[i % n / 2];
+			s.line.wants_kbits = 0;
+			run(&s, 5000 + k * 37);
+			s.line.wants_kbits = PLENTY;
+			run(&s, 5000);
+			run(&s, 20000);
+			say("any number", &s);
+			assert_true(p(&s, 99) <= 10);
+			assert_true(s.delivered >= .85 * s.line.kbits);
+			assert_int_equal(s.rate.found, 1);
+		}
+	}
+}
+
 static void a_line_that_changes_is_followed(void **state)
 {
 	static const double base[] = { 20, 80 };
@@ -608,6 +638,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_queues_and_a_full_line),
+		cmocka_unit_test(as_short_for_any_number_of_streams),
 		cmocka_unit_test(a_line_that_changes_is_followed),
 		cmocka_unit_test(a_line_that_falls_is_followed),
 		cmocka_unit_test(a_line_that_falls_far_is_followed),

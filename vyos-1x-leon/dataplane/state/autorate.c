@@ -367,6 +367,7 @@ static void when_cruising(struct autorate *a, const struct autorate_input *in, m
 	/* This fills the line, so what it was is no measure for long. */
 	a->best = max_of(part(a->best, FADES_PM), a->kbits);
 	a->full = a->tried = a->asked = false;
+	a->empty = true;
 	a->shown = 0;
 	a->bump_ms = 2 * noise_us(a, in) / a->step_pm;
 	a->bump_ms = max_of(min_of(a->bump_ms, (uint32_t)BUMP_MS_MAX), (uint32_t)BUMP_MS);
@@ -375,16 +376,11 @@ static void when_cruising(struct autorate *a, const struct autorate_input *in, m
 	enter(a, AUTORATE_BUMP, now);
 }
 
-/* What a bump makes where there is no room. */
-static uint32_t bump_us(const struct autorate *a)
-{
-	return a->step_pm * a->bump_ms;
-}
-
-/* What PINGs may find after a bump on a line that has that much room. */
+/* What PINGs may find after a bump on a line that has that much room: half of what the least bump
+ * makes where there is none. TCP seldom has all that a higher one could send. */
 static uint32_t bump_limit_us(const struct autorate *a, const struct autorate_input *in)
 {
-	return max_of(bump_us(a) / 2, noise_us(a, in));
+	return max_of((uint32_t)BUMP_PM * a->bump_ms / 2, noise_us(a, in));
 }
 
 static void judge(struct autorate *a, const struct autorate_input *in)
@@ -395,6 +391,7 @@ static void judge(struct autorate *a, const struct autorate_input *in)
 	a->shown = max_of(a->shown, in->latest_kbits);
 	a->tried |= !mono_before(in->asked, a->judge_from);
 	a->full |= queue_us(a, in) > bump_limit_us(a, in);
+	a->empty &= queue_us(a, in) <= bump_limit_us(a, in) / 2;
 }
 
 /* From what arrived in the bump, since TCP may have had less to send. While part of what seems to
@@ -405,9 +402,11 @@ static void raise(struct autorate *a)
 	uint64_t from = min_of(a->kbits, a->shown);
 	uint64_t kbits = from * (1000 + min_of(a->step_pm, (uint32_t)BUMP_PM_MAX)) / 1000;
 
+	if (!a->empty)
+		kbits = 0;
 	kbits = max_of(kbits, min_of((uint64_t)a->shown, from * (1000 + a->step_pm) / 1000));
 	kbits = max_of(kbits, (uint64_t)a->kbits);
-	if (a->shown >= part(a->kbits, SHOWN_PM))
+	if (a->empty && a->shown >= part(a->kbits, SHOWN_PM))
 		a->step_pm =
 			min_of(a->step_pm * 3, (uint32_t)(a->filled ? BUMP_PM_MAX : BUMP_PM_NEW));
 	set_kbits(a, a->floor_us > HIGH_US ? min_of(kbits, (uint64_t)a->best) : kbits);

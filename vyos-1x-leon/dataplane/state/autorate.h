@@ -83,6 +83,7 @@ struct autorate {
 	mono_t judge_until;
 	bool filled;		 /* one of the bumps since it was found filled the line */
 	bool full, tried, asked; /* of this bump: a queue; a sample that counts; the PING */
+	bool empty;		 /* none of the samples that count found a good part of one, */
 	uint32_t shown;		 /* and the most that arrived in it */
 	mono_t busy;		 /* when it carried something last */
 	uint64_t found, yielded; /* times */
