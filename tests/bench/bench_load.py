@@ -214,7 +214,8 @@ def measure(net, variant, streams, seconds, backwards=False):
 
 
 def one_round(net, arguments, place, samples, turn):
-    variants = [v for v in net.address if v in (arguments.variants or net.address)]
+    variants = [v for v in net.address
+                if not arguments.variants or v in arguments.variants + arguments.peers]
     variants = variants[turn % len(variants):] + variants[:turn % len(variants)]
     for streams in arguments.streams:
         for variant in variants:

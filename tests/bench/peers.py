@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Other overlays between the two hosts of a benchmark, for figures of the same run: each as Debian
-packages it, without a cipher where it can do without. A peer that is not installed is left out.
+packages it (EasyTier as its crate is), without a cipher where it can do without. A peer that is not
+installed is left out.
 
 Every start_NAME(net, place) brings up one between net.a and net.b, whose addresses on the wire are
 `place.wire`, with the addresses `place.inner` on its interfaces. Programs die with their
@@ -150,6 +151,16 @@ def start_wireguard_go(net, place):
             time.sleep(0.1)
 
 
+def start_easytier(net, place):
+    """The second is told of the first; there is nobody else to find. `cargo install easytier`."""
+    for i, (space, inner) in enumerate(zip((net.a, net.b), place.inner)):
+        others = ('--peers', f'udp://{place.wire[0]}:11010') if i else ()
+        launch(space, place, f'easytier{i}', 'easytier-core', '--ipv4', inner, '--dev-name', 'et0',
+               '--network-name', 'bench', '--network-secret', KEY, '--hostname', f'n{i}',
+               '--listeners', f'udp://{place.wire[i]}:11010', *others, '--disable-encryption',
+               '--disable-ipv6', '--multi-thread', '--mtu', place.mtu)
+
+
 # Name in tables, program that must be there, how it is started.
 PEERS = {
     'n2n': ('n2n (Twofish)', 'edge', start_n2n),
@@ -158,6 +169,7 @@ PEERS = {
     'openvpn': ('OpenVPN tap, no cipher', 'openvpn', start_openvpn),
     'nebula': ('nebula (encrypts, L3)', 'nebula', start_nebula),
     'wireguard-go': ('wireguard-go (encr., L3)', 'wireguard-go', start_wireguard_go),
+    'easytier': ('EasyTier, no cipher, L3', 'easytier-core', start_easytier),
 }
 
 
