@@ -16,6 +16,7 @@
 #include "fwd_fixture.h"
 #include "gso_reference.h"
 #include "wire/accel_queue.h"
+#include "wire/fragment.h"
 
 #define MSS	 1200
 #define SEGMENTS 20
@@ -208,6 +209,45 @@ static void nodes_and_ways_are_not_mixed(void **state)
 	assert_int_equal(taken(ACCEL_NODE, 1), 0);
 }
 
+/* What was put together out of pieces is in memory that is used again: not before it is sent. */
+static void reassembled_frames_live_until_they_are_sent(void **state)
+{
+	struct gr_spec s = tcp(4);
+	const node_id_t us = FX_SELF;
+	struct sockaddr_storage ss = { 0 };
+
+	(void)state;
+	endpoint_to_sockaddr(&fx.ep[1], &ss);
+	worker_begin(fx.w);
+	for (uint32_t id = 1; id <= 3; id++, s.seq += MSS, s.id++) {
+		const struct gr_frame *f = gr_add(&g, &s);
+		size_t half = f->len / 2;
+
+		for (unsigned i = 0; i < 2; i++) {
+			uint8_t *out = arrived + used;
+			struct fragment_hdr h = { id, (uint16_t)(i * half), (uint16_t)f->len };
+			struct udp_rx_msg m = { .data = out, .from = &ss };
+
+			m.len = fx_header(out, LEON_FRAGMENT, LEON_F_CSUM_PARTIAL, fx_id(1), 0, 1,
+					  &us);
+			fragment_encode(&h, out + m.len);
+			m.len += FRAGMENT_HDR_LEN;
+			memcpy(out + m.len, f->kept + i * half, i ? f->len - half : half);
+			m.len += i ? f->len - half : half;
+			m.segment = m.len;
+			used += m.len;
+			from_net_message(fx.w, &m);
+		}
+		/* Something else of the batch goes to the TAP meanwhile. */
+		deliver_flush(fx.w);
+	}
+	worker_end(fx.w);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(taken(ACCEL_NODE, 1), 1);
+	assert_int_equal(taken(ACCEL_NODE, 1), 0);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
 static void a_full_queue_loses_and_counts_all(void **state)
 {
 	struct gr_spec s = tcp(6);
@@ -234,6 +274,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(whole_and_wrong_checksums_are_as_they_came, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(nodes_and_ways_are_not_mixed, setup, teardown),
+		cmocka_unit_test_setup_teardown(reassembled_frames_live_until_they_are_sent, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_full_queue_loses_and_counts_all, setup, teardown),
 	};
 

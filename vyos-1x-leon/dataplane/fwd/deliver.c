@@ -36,7 +36,8 @@ void deliver_flush(struct worker *w)
 	for (unsigned i = 0; i < w->deliver.batch.n_units; i++)
 		write_unit(w, i);
 	coalesce_reset(&w->deliver.batch);
-	handover_flush(w);
+	if (unlikely(handover_waits(&w->handover)))
+		handover_flush(w);
 	/* Reassembled frames are on their way only now. */
 	reasm_reap(w->reasm);
 }

@@ -47,8 +47,6 @@ void handover_flush(struct worker *w)
 {
 	struct coalesce *batch = &w->handover.batch;
 
-	if (likely(!batch->n_units))
-		return;
 	for (unsigned i = 0; i < batch->n_units; i++)
 		send_unit(w, i);
 	coalesce_reset(batch);
@@ -59,7 +57,8 @@ void handover_now(struct worker *w, enum accel_where where, node_id_t node,
 {
 	struct iovec iov[] = { { 0 }, { (void *)(uintptr_t)data, len } };
 
-	handover_flush(w);
+	if (handover_waits(&w->handover))
+		handover_flush(w);
 	send_message(w, where, node, vnet, iov, array_size(iov), 1);
 }
 
@@ -68,7 +67,7 @@ void handover_add(struct worker *w, enum accel_where where, node_id_t node,
 {
 	struct handover *h = &w->handover;
 
-	if (h->where != where || h->node != node)
+	if (handover_waits(h) && (h->where != where || h->node != node))
 		handover_flush(w);
 	h->where = where;
 	h->node = node;

@@ -17,6 +17,11 @@ struct handover {
 	node_id_t node;
 	struct coalesce batch;
 };
+/* Never where there is no leon-accel. */
+static inline bool handover_waits(const struct handover *h)
+{
+	return h->batch.n_units != 0;
+}
 
 /* One message now, behind what waits: a frame, or a super-frame, and its vnet header. */
 void handover_now(struct worker *w, enum accel_where where, node_id_t node,
