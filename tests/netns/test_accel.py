@@ -68,6 +68,28 @@ def test_cycles(far, ends, family):
     assert far.count('a', 'returned') >= 2
 
 
+def test_the_follower_begins(far, ends):
+    """Its host's data it sees half a round trip before the leader does: it asks, and the connection
+    has its number. It is given back and taken again as any other."""
+    a, b = ends
+    seen = len(far.accel['a'].log())
+
+    def began():
+        return any(int(n) > 1 << 31 for n in re.findall(r'taken stream=(\d+)', far.accel['a'].log()[seen:]))
+    # One that is not drained in time is tried again by whoever is first then.
+    for _ in range(5):
+        t = Transfer(a, b, b.ip4, down=ENDLESS, pause=0.05)
+        far.wait_taken()
+        far.cycle(t, 1)
+        t.finish(60).assert_whole()
+        t.close()
+        wait_for(lambda: far.taken() == [0, 0], 10, 'it ends')
+        if began():
+            break
+    assert began()
+    far.assert_no_resets()
+
+
 def test_connection_that_was_there_before(far, ends):
     """Nobody saw its SYN: how its windows are scaled is unknown."""
     for a in far.accel.values():
@@ -103,6 +125,23 @@ def test_orderly_stop_gives_back(far, ends, who):
     t.wait_more(MB)
     t.finish(60).assert_whole()
     assert far.count(other, 'reset') == 0
+
+
+@pytest.mark.parametrize('who', ['a', 'b'])
+def test_orderly_stop_beside_new_connections(far, ends, who):
+    """Those that are about to be taken are not lost, whoever began and whoever stops."""
+    a, b = ends
+    other = {'a': 'b', 'b': 'a'}[who]
+    for wait in (0, .3 * RTT_MS, .6 * RTT_MS, .9 * RTT_MS):
+        t = [Transfer(*pair, pair[1].ip4, down=ENDLESS, pause=0.05) for pair in ((a, b), (b, a))]
+        time.sleep(wait / 1000)
+        assert far.accel[who].stop() == 0
+        for one in t:
+            one.wait_more(MB)
+            one.finish(60).assert_whole()
+            one.close()
+        assert far.count(other, 'reset') == 0
+        far.ready()
 
 
 @pytest.mark.parametrize('who', ['a', 'b'])

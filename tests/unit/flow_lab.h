@@ -178,8 +178,10 @@ static inline void deliver(struct lab *l, struct side *from)
 	for (; from->n_taken < from->n_told; from->n_taken++) {
 		const struct accel_frame *m = &from->told[from->n_taken % LOG_MAX];
 
-		if (m->type == ACCEL_OFFER)
+		if (m->type == ACCEL_OFFER && !to->flow.wanted)
 			flow_offered(&to->flow, m, l->now);
+		else if (m->type == ACCEL_WANT && flow_can_answer(&to->flow, l->now))
+			flow_wanted(&to->flow, m, l->now);
 		else if (m->stream == to->flow.stream)
 			assert_true(flow_message(&to->flow, m, l->now));
 	}

@@ -91,7 +91,8 @@ static void tell(void *arg, struct flow *f, const struct accel_frame *frame)
 	struct conn *c = arg;
 
 	(void)f;
-	c->e->counters.again += frame->type == ACCEL_ABORT;
+	/* Not where it only goes on under the other one's number. */
+	c->e->counters.again += frame->type == ACCEL_ABORT && frame->stream == c->bound;
 	peer_tell(c->peer, frame);
 }
 
@@ -416,6 +417,8 @@ static void give_up(void *arg, struct flow *f, bool reset)
 		if (fd >= 0)
 			stand_in_reset(fd);
 	} else if (fd >= 0) {
+		/* The other end may have asked for it for that reason, and either begins again. */
+		c->calm |= conn_is_calm(c, loop_now(c->e->loop));
 		c->e->counters.returned++;
 		peer_counted(c->peer)->returned++;
 		log_info("accel", "returned");
@@ -643,6 +646,14 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 	pump(c);
 	engine_hurry(c->e);
 	return true;
+}
+
+void conn_not_answered(struct conn *c, mono_t now)
+{
+	const struct accel_frame no = { .type = ACCEL_ABORT, .stream = c->bound };
+
+	if (c->flow.wanted)
+		conn_message(c, &no, now);
 }
 
 void conn_carrier_gone(struct conn *c, mono_t now)

@@ -60,6 +60,8 @@ extern const struct flow_ops conn_ops;
 void conn_detach(struct conn *c);
 /* Bytes a round trip in that direction: more than it would bring by itself at once? */
 bool conn_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow);
+/* It is taken, and gained nothing by that for some seconds. */
+bool conn_is_calm(const struct conn *c, mono_t now);
 /* Gives it back, or asks the other end to. */
 void conn_release(struct conn *c, mono_t now);
 /* Both are done, and it has what it lacked: then it is closed. */

@@ -157,6 +157,11 @@ static bool is_calm(const struct conn *c, int64_t ms, mono_t now)
 	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->gained) >= ms;
 }
 
+bool conn_is_calm(const struct conn *c, mono_t now)
+{
+	return is_calm(c, CALM_FULL_MS, now);
+}
+
 static bool is_needed(const struct conn *c, mono_t now)
 {
 	const struct engine *e = c->e;
@@ -241,11 +246,18 @@ static enum accel_why what_is_in_the_way(struct conn *c, mono_t now)
 	return is_full(e) ? ACCEL_WHY_FULL : ACCEL_WHY_NONE;
 }
 
+/* Whoever sees first that it is worth it begins: with an OFFER, or with a WANT where the leader
+ * answers it. */
+static bool may_begin(const struct conn *c, mono_t now)
+{
+	return c->flow.leader || (peer_answers(c->peer, now) && flow_may_want(&c->flow, now));
+}
+
 static void consider(struct conn *c, mono_t now)
 {
 	struct engine *e = c->e;
 
-	if (!c->flow.leader || c->flow.state != FLOW_PLAIN || !is_candidate(c)) {
+	if (c->flow.state != FLOW_PLAIN || !may_begin(c, now) || !is_candidate(c)) {
 		c->why = ACCEL_WHY_NONE;
 		return;
 	}
@@ -259,7 +271,10 @@ static void consider(struct conn *c, mono_t now)
 		return;
 	c->bound = peer_new_stream(c->peer);
 	peer_bind(c->peer, c->bound, c);
-	flow_offer(&c->flow, c->bound, now);
+	if (c->flow.leader)
+		flow_offer(&c->flow, c->bound, now);
+	else
+		flow_want(&c->flow, c->bound, now);
 	engine_hurry(e);
 }
 
@@ -351,19 +366,39 @@ struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_vi
 	return find(e, &k, &hash);
 }
 
-void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now)
+static void refuse(struct engine *e, struct accel_peer *p, uint32_t stream)
 {
-	struct accel_frame no = { .type = ACCEL_REFUSE, .stream = f->stream };
+	struct accel_frame no = { .type = ACCEL_REFUSE, .stream = stream };
+
+	e->counters.refused++;
+	peer_counted(p)->refused++;
+	peer_tell(p, &no);
+}
+
+/* The connection that an OFFER or a WANT of that node names; NULL: it is none to take. */
+static struct conn *find_named(struct engine *e, struct accel_peer *p, const struct accel_frame *f,
+			       mono_t now)
+{
 	struct accel_key k = key_from(&f->offer.key, true);
 	unsigned hash;
 	struct conn *c = find(e, &k, &hash);
 
 	if (is_full(e))
 		e->full_at = now;
-	if (!c || c->peer != p || c->bound || is_full(e) || !is_wanted(c) || peer_is_aside(p)) {
-		e->counters.refused++;
-		peer_counted(p)->refused++;
-		peer_tell(p, &no);
+	if (!c || c->peer != p || is_full(e) || !is_wanted(c) || peer_is_aside(p))
+		return NULL;
+	return c;
+}
+
+void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now)
+{
+	struct conn *c = find_named(e, p, f, now);
+
+	/* The leader finds a WANT for it, and goes on with that. */
+	if (c && c->flow.wanted)
+		return;
+	if (!c || c->bound) {
+		refuse(e, p, f->stream);
 		return;
 	}
 	flow_offered(&c->flow, f, now);
@@ -371,6 +406,23 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 		return;
 	c->bound = f->stream;
 	peer_bind(p, c->bound, c);
+	engine_hurry(e);
+}
+
+void conn_wanted(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now)
+{
+	struct conn *c = find_named(e, p, f, now);
+
+	if (!c || !flow_can_answer(&c->flow, now)) {
+		refuse(e, p, f->stream);
+		return;
+	}
+	if (c->bound)
+		peer_unbind(p, c->bound);
+	c->bound = f->stream;
+	peer_bind(p, c->bound, c);
+	flow_wanted(&c->flow, f, now);
+	conn_sync_stream(c);
 	engine_hurry(e);
 }
 
@@ -434,7 +486,7 @@ void conn_release(struct conn *c, mono_t now)
 
 	if (c->flow.state != FLOW_TAKEN || c->lingers)
 		return;
-	c->calm = is_calm(c, CALM_FULL_MS, now);
+	c->calm = conn_is_calm(c, now);
 	if (c->flow.leader)
 		flow_release(&c->flow, now);
 	else
@@ -497,8 +549,11 @@ void conns_release_all(struct engine *e, mono_t now)
 {
 	struct conn_entry *entry, *next;
 
-	HASH_ITER(hh, e->conns, entry, next)
+	HASH_ITER(hh, e->conns, entry, next) {
+		flow_call_off(&entry->conn.flow, now);
+		conn_sync_stream(&entry->conn);
 		conn_release(&entry->conn, now);
+	}
 }
 
 void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node, mono_t now)

@@ -348,7 +348,9 @@ void engine_set(struct engine *e, const struct accel_settings *s)
 
 bool engine_is_idle(const struct engine *e)
 {
-	return (e->stopping || e->settings.mode == ACCEL_OFF) && !e->n_taken && !peers_unsent(e);
+	/* Nor is anything drained that the other end may have taken. */
+	return (e->stopping || e->settings.mode == ACCEL_OFF) && !e->n_taken &&
+	       !timer_is_set(e->tick) && !peers_unsent(e);
 }
 
 /* --- time --- */
@@ -406,6 +408,7 @@ void engine_stop(struct engine *e)
 	e->stopping = true;
 	e->stop_at = now;
 	conns_release_all(e, now);
+	peers_stop_answering(e);
 	timer_set(e->second, mono_add_ms(now, 50));
 }
 

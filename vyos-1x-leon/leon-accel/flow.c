@@ -65,7 +65,7 @@ static void enter(struct flow *f, enum flow_state state, mono_t now)
 {
 	f->state = state;
 	f->since = now;
-	f->near_ready = f->far_ready = false;
+	f->near_ready = f->far_ready = f->wanted = false;
 }
 
 static void tell(struct flow *f, uint8_t type)
@@ -97,7 +97,7 @@ static void track(struct flow *f, struct flow_end *e, const struct flow_frame *f
 		if (!(t->flags & TCP_ACK)) {
 			f->foreign = t->foreign;
 			f->failed = 0;
-			f->not_before = (mono_t){ 0 };
+			f->not_before = f->want_after = (mono_t){ 0 };
 			flow_end_begin(e == &f->near ? &f->far : &f->near);
 		}
 		flow_end_syn(e, t, now);
@@ -199,12 +199,17 @@ static void go_plain(struct flow *f, mono_t now)
 		learn_anew(f);
 }
 
-static void try_again_later(struct flow *f, mono_t now)
+static mono_t again_at(struct flow *f, mono_t now)
 {
 	int64_t ms = AGAIN_MS << min_of(f->failed, 5u);
 
 	f->failed++;
-	f->not_before = mono_add_ms(now, min_of(ms, (int64_t)AGAIN_MAX_MS));
+	return mono_add_ms(now, min_of(ms, (int64_t)AGAIN_MAX_MS));
+}
+
+static void try_again_later(struct flow *f, mono_t now)
+{
+	f->not_before = again_at(f, now);
 }
 
 void flow_wait(struct flow *f, mono_t now)
@@ -248,6 +253,16 @@ static void begin_taken(struct flow *f, mono_t now)
 	let_go(f, f->ops->to_stand_in);
 }
 
+static void tell_accept(struct flow *f)
+{
+	struct accel_frame m = { .type = ACCEL_ACCEPT, .stream = f->stream };
+
+	m.accept.point = f->near_point;
+	m.accept.near = f->near.syn;
+	m.accept.far = f->far.syn;
+	f->ops->tell(f->arg, f, &m);
+}
+
 static void commit_take(struct flow *f, mono_t now)
 {
 	if (stand_in(f) < 0) {
@@ -256,6 +271,8 @@ static void commit_take(struct flow *f, mono_t now)
 		go_plain(f, now);
 		return;
 	}
+	if (f->wanted)
+		tell_accept(f);
 	tell(f, ACCEL_TAKE);
 	begin_taken(f, now);
 }
@@ -279,10 +296,10 @@ static bool is_beyond(const struct flow *f, uint32_t far_point)
 	return seq_before(far_point, f->near.acked);
 }
 
-/* A follower that is ready may be taken already: it waits for the word. */
+/* A follower that is ready, or began, may be taken already: it waits for the word. */
 static bool can_be_called_off(const struct flow *f)
 {
-	return f->state == FLOW_DRAINING && (f->leader || !f->near_ready);
+	return f->state == FLOW_DRAINING && (f->leader || !(f->near_ready || f->wanted));
 }
 
 static void call_off(struct flow *f, mono_t now)
@@ -302,6 +319,20 @@ static void call_off_beyond(struct flow *f, mono_t now)
 	call_off(f, now);
 }
 
+/* One of the hosts has more than the node beside the other has seen. */
+static bool numbers_are_old(const struct flow *f)
+{
+	return (f->far_point_known && is_beyond(f, f->far_point)) ||
+	       (f->leader && f->wanted && f->far.seen && seq_before(f->near_point, f->far.acked));
+}
+
+/* Leader, of one that began with a WANT: what the follower need not say, since frames do. */
+static bool far_is_ready(const struct flow *f)
+{
+	return f->far.seen && !seq_before(f->far.acked, f->near_point) &&
+	       flow_end_clock_fits(&f->near) && flow_end_clock_fits(&f->far);
+}
+
 /* Is the next step due? */
 static void step(struct flow *f, mono_t now)
 {
@@ -309,15 +340,17 @@ static void step(struct flow *f, mono_t now)
 
 	if (f->state != FLOW_DRAINING && f->state != FLOW_RETURNING)
 		return;
-	if (f->state == FLOW_DRAINING && f->far_point_known && is_beyond(f, f->far_point)) {
+	if (f->state == FLOW_DRAINING && numbers_are_old(f)) {
 		call_off_beyond(f, now);
 		return;
 	}
 	ready = f->state == FLOW_DRAINING ? near_is_ready(f)
 					  : f->far_point_known && f->ops->is_drained(f->arg, f);
-	if (ready && !f->near_ready && !f->leader)
+	if (ready && !f->near_ready && !f->leader && !f->wanted)
 		tell(f, f->state == FLOW_DRAINING ? ACCEL_READY : ACCEL_DRAINED);
 	f->near_ready |= ready;
+	if (f->leader && f->wanted)
+		f->far_ready = far_is_ready(f);
 	if (!f->leader || !f->near_ready || !f->far_ready)
 		return;
 	if (f->state == FLOW_DRAINING)
@@ -332,16 +365,23 @@ static void begin_draining(struct flow *f, mono_t now)
 	f->near_point = f->near.next;
 }
 
-bool flow_can_be_taken(const struct flow *f, mono_t now)
+/* But for what shows with the next frames. */
+static bool may_be_taken(const struct flow *f, mono_t now)
 {
-	return f->state == FLOW_PLAIN && !f->foreign && f->near.seen && f->far.seen &&
-	       !(f->near.fin && f->far.fin) && flow_end_clock_fits(&f->near) &&
-	       flow_end_clock_fits(&f->far) && !mono_before(now, f->not_before);
+	return f->state == FLOW_PLAIN && !f->foreign && f->near.seen &&
+	       !(f->near.fin && f->far.fin) && !mono_before(now, f->not_before);
 }
 
-void flow_offer(struct flow *f, uint32_t stream, mono_t now)
+bool flow_can_be_taken(const struct flow *f, mono_t now)
 {
-	struct accel_frame m = { .type = ACCEL_OFFER, .stream = stream };
+	return may_be_taken(f, now) && f->far.seen && flow_end_clock_fits(&f->near) &&
+	       flow_end_clock_fits(&f->far);
+}
+
+/* Asks for it, and drains. */
+static void begin(struct flow *f, uint8_t type, uint32_t stream, mono_t now)
+{
+	struct accel_frame m = { .type = type, .stream = stream };
 
 	f->stream = stream;
 	f->far_point_known = false;
@@ -353,16 +393,59 @@ void flow_offer(struct flow *f, uint32_t stream, mono_t now)
 	f->ops->tell(f->arg, f, &m);
 }
 
+void flow_offer(struct flow *f, uint32_t stream, mono_t now)
+{
+	begin(f, ACCEL_OFFER, stream, now);
+}
+
+void flow_want(struct flow *f, uint32_t stream, mono_t now)
+{
+	begin(f, ACCEL_WANT, stream, now);
+	f->wanted = true;
+}
+
+bool flow_may_want(const struct flow *f, mono_t now)
+{
+	return !f->leader && !mono_before(now, f->want_after);
+}
+
 static void learn_syn(struct accel_options *mine, const struct accel_options *told)
 {
 	if (mine->scale == TCP_SCALE_UNKNOWN)
 		*mine = *told;
 }
 
+/* What the other node says of the connection. */
+static void learn_offer(struct flow *f, const struct accel_frame *m)
+{
+	learn_syn(&f->near.syn, &m->offer.far);
+	learn_syn(&f->far.syn, &m->offer.near);
+	f->far_point = m->offer.point;
+	f->far_point_known = true;
+}
+
+bool flow_can_answer(const struct flow *f, mono_t now)
+{
+	return f->leader && (may_be_taken(f, now) || (f->state == FLOW_DRAINING && !f->wanted));
+}
+
+void flow_wanted(struct flow *f, const struct accel_frame *want, mono_t now)
+{
+	/* The follower does not answer what it was offered meanwhile. What is held is held. */
+	if (f->state == FLOW_DRAINING) {
+		tell(f, ACCEL_ABORT);
+		enter(f, FLOW_DRAINING, now);
+	} else {
+		begin_draining(f, now);
+	}
+	f->stream = want->stream;
+	f->wanted = true;
+	learn_offer(f, want);
+	step(f, now);
+}
+
 void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 {
-	struct accel_frame yes = { .type = ACCEL_ACCEPT };
-
 	f->stream = offer->stream;
 	if (!flow_can_be_taken(f, now) || is_beyond(f, offer->offer.point)) {
 		struct accel_frame no = { .type = ACCEL_REFUSE, .stream = offer->stream };
@@ -372,16 +455,9 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 			f->stream = 0;
 		return;
 	}
-	learn_syn(&f->near.syn, &offer->offer.far);
-	learn_syn(&f->far.syn, &offer->offer.near);
 	begin_draining(f, now);
-	f->far_point = offer->offer.point;
-	f->far_point_known = true;
-	yes.stream = f->stream;
-	yes.accept.point = f->near_point;
-	yes.accept.near = f->near.syn;
-	yes.accept.far = f->far.syn;
-	f->ops->tell(f->arg, f, &yes);
+	learn_offer(f, offer);
+	tell_accept(f);
 	step(f, now);
 }
 
@@ -412,24 +488,48 @@ static void keep_taken(struct flow *f, mono_t now)
 	let_go(f, f->ops->to_stand_in);
 }
 
+static void accepted(struct flow *f, const struct accel_frame *m)
+{
+	f->far_point = m->accept.point;
+	f->far_point_known = true;
+	learn_syn(&f->far.syn, &m->accept.near);
+	learn_syn(&f->near.syn, &m->accept.far);
+}
+
+static void not_taken(struct flow *f, mono_t now)
+{
+	if (f->state != FLOW_DRAINING)
+		return;
+	/* It may be offered all the same. */
+	if (f->wanted)
+		f->want_after = again_at(f, now);
+	go_plain(f, now);
+}
+
 static bool leader_says(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	switch (m->type) {
+	case ACCEL_ACCEPT:
+		if (!f->wanted)
+			return false;
+		accepted(f, m);
+		step(f, now);
+		return true;
 	case ACCEL_TAKE:
 		if (f->state == FLOW_RETURNING) {
 			keep_taken(f, now);
 			return true;
 		}
-		if (f->state != FLOW_DRAINING || !f->near_ready)
+		if (f->state != FLOW_DRAINING || !(f->near_ready || f->wanted))
 			return false;
-		if (f->blind || stand_in(f) < 0)
+		if (f->blind || !f->near_ready || stand_in(f) < 0)
 			flow_reset(f, false, now);
 		else
 			begin_taken(f, now);
 		return true;
 	case ACCEL_ABORT:
-		if (f->state == FLOW_DRAINING)
-			go_plain(f, now);
+	case ACCEL_REFUSE:
+		not_taken(f, now);
 		return true;
 	case ACCEL_RELEASE:
 		if (f->state != FLOW_TAKEN)
@@ -443,14 +543,6 @@ static bool leader_says(struct flow *f, const struct accel_frame *m, mono_t now)
 	default:
 		return false;
 	}
-}
-
-static void accepted(struct flow *f, const struct accel_frame *m)
-{
-	f->far_point = m->accept.point;
-	f->far_point_known = true;
-	learn_syn(&f->far.syn, &m->accept.near);
-	learn_syn(&f->near.syn, &m->accept.far);
 }
 
 static bool follower_says(struct flow *f, const struct accel_frame *m, mono_t now)
@@ -575,10 +667,18 @@ void flow_closed(struct flow *f, mono_t now)
 
 /* --- frames --- */
 
-/* A new connection, or the end of this one, while it is drained: let it pass. */
-static bool ends_draining(struct flow *f, const struct flow_frame *frame, mono_t now)
+/* A SYN that is said again: a round trip of a second is as long as its timer. */
+static bool is_old_syn(const struct flow_end *e, const struct tcp_view *t)
 {
-	if (f->state != FLOW_DRAINING || !(frame->t->flags & (TCP_RST | TCP_SYN)))
+	return !(t->flags & TCP_RST) && e->seen && !seq_before(e->next, t->end);
+}
+
+/* A new connection, or the end of this one, while it is drained: let it pass. */
+static bool ends_draining(struct flow *f, const struct flow_end *e, const struct flow_frame *frame,
+			  mono_t now)
+{
+	if (f->state != FLOW_DRAINING || !(frame->t->flags & (TCP_RST | TCP_SYN)) ||
+	    is_old_syn(e, frame->t))
 		return false;
 	call_off(f, now);
 	return true;
@@ -606,7 +706,7 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 	f->near.mac = frame->v->src;
 	f->far.mac = frame->v->dst;
 	reopen(f, frame->t, now);
-	if (ends_draining(f, frame, now))
+	if (ends_draining(f, &f->near, frame, now))
 		holds = false;
 	way = f->state == FLOW_PLAIN || f->state == FLOW_DRAINING ? f->ops->to_far
 								  : f->ops->to_stand_in;
@@ -634,7 +734,7 @@ void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now)
 {
 	f->last = now;
 	reopen(f, frame->t, now);
-	ends_draining(f, frame, now);
+	ends_draining(f, &f->far, frame, now);
 	if (is_returned(f, frame->t))
 		finish_return(f, now);
 	if (f->state == FLOW_CLOSED && f->was_reset)

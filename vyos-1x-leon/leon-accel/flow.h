@@ -69,6 +69,7 @@ struct flow {
 	enum flow_state state;
 	struct accel_key key;
 	uint32_t stream; /* 0: none */
+	bool wanted;	 /* drained, begun by the follower, which waits for the leader's word */
 	struct flow_end near, far;
 	bool foreign; /* not for one in the middle */
 	/* While it is drained or returned. */
@@ -76,6 +77,7 @@ struct flow {
 	bool far_point_known, near_ready, far_ready;
 	mono_t since;	   /* of the state */
 	mono_t not_before; /* of another try */
+	mono_t want_after; /* of another one that the follower begins */
 	unsigned failed;   /* tries, one after the other */
 	/* Where the last stand-in began. */
 	uint32_t near_start, far_start;
@@ -111,6 +113,13 @@ void flow_wait(struct flow *f, mono_t now);
 
 /* Leader: begins. The stream is new. */
 void flow_offer(struct flow *f, uint32_t stream, mono_t now);
+/* Follower: begins, and cannot let go by itself any more. */
+void flow_want(struct flow *f, uint32_t stream, mono_t now);
+bool flow_may_want(const struct flow *f, mono_t now);
+/* Leader: a WANT came for it. Only what it can answer; where it can, one that it has offered
+ * meanwhile goes on as the one that is wanted. */
+void flow_wanted(struct flow *f, const struct accel_frame *want, mono_t now);
+bool flow_can_answer(const struct flow *f, mono_t now);
 /* Follower: an OFFER came for it. */
 void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now);
 /* Another message of its stream, but for those about data. False: it makes no sense. */

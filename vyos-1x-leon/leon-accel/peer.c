@@ -38,6 +38,7 @@
 #define IN_CHUNK   (256u << 10)
 #define RETRY_MS   1000
 #define SILENT_MS  10000
+#define QUIET_MS   2500 /* somebody who lives says something each second */
 #define PACK_LEVEL 1
 #define MTU_MIN	   1280 /* of IPv6 */
 #define HEADERS	   72	/* of IPv6 and TCP, with timestamps */
@@ -62,6 +63,7 @@ struct accel_peer {
 	int fd;
 	bool waits_out;	     /* for the socket to take more */
 	bool somebody_waits; /* a conn, for room */
+	bool answers;	     /* it leads, and answers what is wanted */
 	mono_t since, heard, learned;
 	struct carrier carrier;
 	uint32_t mtu, first_segments; /* that the route has; 0: there is none */
@@ -145,7 +147,12 @@ struct accel_node *peer_counted(struct accel_peer *p)
 
 uint32_t peer_new_stream(struct accel_peer *p)
 {
-	return ++p->last_stream;
+	return (peer_leads(p) ? 0 : ACCEL_FOLLOWERS) + ++p->last_stream;
+}
+
+bool peer_answers(const struct accel_peer *p, mono_t now)
+{
+	return p->answers && mono_sub_ms(now, p->heard) <= QUIET_MS;
 }
 
 static void use(struct accel_peer *p, enum saving_direction d, size_t bytes)
@@ -330,6 +337,7 @@ void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_
 
 static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 {
+	struct accel_frame ready = { .type = ACCEL_READY, .stream = ACCEL_FOLLOWERS };
 	char id[NODE_ID_STRLEN];
 
 	if (p->state != GREETING || f->hello.version != ACCEL_VERSION || f->hello.node != p->id ||
@@ -338,6 +346,8 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 	if (f->hello.window_log)
 		p->unpacker = unpacker_new(f->hello.window_log);
 	p->state = UP;
+	if (peer_leads(p))
+		peer_tell(p, &ready);
 	peer_counted(p)->reached = true;
 	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
 	return !f->hello.window_log || p->unpacker;
@@ -368,6 +378,23 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	return true;
 }
 
+/* The leader answers what is wanted, or (ABORT) no more: it has answered what it ever will. */
+static bool take_answering(struct accel_peer *p, const struct accel_frame *f, mono_t now)
+{
+	struct stream *s, *next;
+
+	if (peer_leads(p))
+		return true;
+	if (f->type == ACCEL_READY)
+		p->answers = true;
+	if (f->type != ACCEL_ABORT)
+		return true;
+	p->answers = false;
+	HASH_ITER(hh, p->streams, s, next)
+		conn_not_answered(s->conn, now);
+	return true;
+}
+
 static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
 	struct accel_frame pong = { .type = ACCEL_PONG, .ping = f->ping };
@@ -393,6 +420,9 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 		conn_offered(p->e, p, f, now);
 		return true;
 	case ACCEL_WANT:
+		if (!peer_leads(p) || f->stream <= ACCEL_FOLLOWERS)
+			return false;
+		conn_wanted(p->e, p, f, now);
 		return true;
 	case ACCEL_FOUND:
 	case ACCEL_FORWARD:
@@ -401,6 +431,8 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 			away_lent(s->conn, f, now);
 		return true;
 	default:
+		if (f->stream == ACCEL_FOLLOWERS)
+			return take_answering(p, f, now);
 		/* One that ended here while the message was under way. */
 		s = stream_find(p, f->stream);
 		return !s || conn_message(s->conn, f, now);
@@ -524,7 +556,7 @@ static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
 	p->waits_out = state == CONNECTING;
 	p->last_stream = 0;
 	p->far_room = 0;
-	p->somebody_waits = false;
+	p->somebody_waits = p->answers = false;
 	carrier_prepare(&p->carrier, fd, SILENT_MS);
 	loop_fd_add(p->e->loop, fd, EPOLLIN | (p->waits_out ? EPOLLOUT : 0u), on_event, p);
 }
@@ -654,6 +686,15 @@ static bool is_unsent(const struct accel_peer *p)
 	int n = 0;
 
 	return p->state == UP && (p->out.len || (ioctl(p->fd, SIOCOUTQ, &n) == 0 && n > 0));
+}
+
+void peers_stop_answering(struct engine *e)
+{
+	struct accel_frame no = { .type = ACCEL_ABORT, .stream = ACCEL_FOLLOWERS };
+
+	for (struct accel_peer *p = e->peers; p; p = p->hh.next)
+		if (peer_leads(p))
+			peer_tell(p, &no);
 }
 
 bool peers_unsent(const struct engine *e)

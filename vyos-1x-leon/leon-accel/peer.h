@@ -38,6 +38,8 @@ void peers_second(struct engine *e, mono_t now);
 struct accel_node *peer_counted(struct accel_peer *p);
 /* Says what changed since, or (all) everything; what cannot be said is said the next time. */
 void peers_report(struct engine *e, bool all);
+/* What followers want from now on, or wanted and were not answered, is not taken. */
+void peers_stop_answering(struct engine *e);
 /* Something is on its way to another accelerator. */
 bool peers_unsent(const struct engine *e);
 struct jsonw;
@@ -58,6 +60,9 @@ int64_t peer_rtt_ms(const struct accel_peer *p);
 uint32_t peer_rtt_us(const struct accel_peer *p);
 /* Bytes a round trip that its carrier has room for, for one stream more. */
 uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now);
+/* This node follows, and the leader there answers what it wants, as far as is known: who begins
+ * with a WANT dies with the carrier. */
+bool peer_answers(const struct accel_peer *p, mono_t now);
 uint32_t peer_new_stream(struct accel_peer *p);
 
 void peer_tell(struct accel_peer *p, const struct accel_frame *f);

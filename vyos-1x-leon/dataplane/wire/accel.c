@@ -133,8 +133,7 @@ static bool get_body(struct rbuf *b, struct accel_frame *f)
 
 static bool belongs_to_stream(uint8_t type)
 {
-	return type != ACCEL_HELLO && type != ACCEL_WANT && type != ACCEL_PING &&
-	       type != ACCEL_PONG;
+	return type != ACCEL_HELLO && type != ACCEL_PING && type != ACCEL_PONG;
 }
 
 bool accel_has_data(uint8_t type)

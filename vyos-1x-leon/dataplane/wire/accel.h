@@ -5,8 +5,9 @@
  *
  *   type (8) | stream (32) | length (24) | `length` bytes of that type
  *
- * A stream is one TCP connection between two hosts, numbered by the node that leads (the one with
- * the lower node-id); a number is not used again while the carrier lives. 0 is none.
+ * A stream is one TCP connection between two hosts, numbered by the node that begins: the one that
+ * leads (with the lower node-id) from 1, the other from behind ACCEL_FOLLOWERS; a number is not
+ * used again while the carrier lives. 0 is none.
  */
 #pragma once
 
@@ -22,13 +23,15 @@
 #define ACCEL_BODY_MAX	(ACCEL_DATA_MAX + 1024) /* compression may add a little */
 #define ACCEL_FRAME_MAX (ACCEL_HDR_LEN + ACCEL_BODY_MAX)
 #define ACCEL_SMALL_MAX 128 /* a whole frame of any type but data */
+/* No stream. READY about it: the leader answers what is wanted. */
+#define ACCEL_FOLLOWERS (1u << 31)
 
 enum accel_type {
 	ACCEL_HELLO = 1, /* first on a carrier */
 	ACCEL_OFFER,	 /* leader: let us take this connection; it is drained here from now on */
-	ACCEL_WANT,	 /* follower: offer this one */
-	ACCEL_ACCEPT,	 /* follower: drained here too, from this point on */
-	ACCEL_REFUSE,	 /* follower: not this one, for a while */
+	ACCEL_WANT,	 /* follower: the same; it is bound until the leader answers */
+	ACCEL_ACCEPT,	 /* drained here too, from this point on; of the leader with its TAKE */
+	ACCEL_REFUSE,	 /* not this one, for a while */
 	ACCEL_READY,	 /* the host here has acknowledged the other's point */
 	ACCEL_TAKE,	 /* leader: it is taken, for both */
 	ACCEL_ABORT,	 /* leader: it is not, go on as before */
