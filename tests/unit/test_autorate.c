@@ -530,6 +530,36 @@ static void a_queue_of_others_is_not_drained_for_ever(void **state)
 	assert_true(p(&s, 99) <= 15);
 }
 
+/* Others fill the line while we send nothing, or little: that is no queue of ours, and there is a
+ * limit when our bulk begins again. */
+static void others_while_we_are_idle(void **state)
+{
+	static const double kbits[] = { 10000, 50000, 200000 }, light[] = { 0, 100 };
+
+	(void)state;
+	for (unsigned i = 0; i < array_size(kbits) * array_size(light); i++) {
+		for (unsigned k = 0; k < 4; k++) {
+			struct site s = loaded_site(kbits[i / 2], 20);
+
+			s.line.wants_kbits = light[i % 2];
+			run(&s, 1000 + 300 * k);
+			for (unsigned turn = 0; turn < 2; turn++) {
+				s.line.others_kbits = PLENTY;
+				run(&s, 10000);
+				s.line.others_kbits = 0;
+				run(&s, 3000);
+			}
+			s.line.wants_kbits = PLENTY;
+			run(&s, 3000);
+			assert_int_equal(s.rate.yielded, 0);
+			run(&s, 8000);
+			say("others while idle", &s);
+			assert_true(p(&s, 99) <= 10);
+			assert_true(s.delivered >= .92 * s.line.kbits);
+		}
+	}
+}
+
 /* TCP of others makes room for a moment again and again: we do not take less each time. */
 static void others_leave_us_a_part(void **state)
 {
@@ -652,6 +682,7 @@ int main(void)
 		cmocka_unit_test(found_within_two_seconds),
 		cmocka_unit_test(fast_lines_are_left_alone),
 		cmocka_unit_test(a_queue_of_others_is_not_drained_for_ever),
+		cmocka_unit_test(others_while_we_are_idle),
 		cmocka_unit_test(others_leave_us_a_part),
 		cmocka_unit_test(a_stream_beside_others_goes_on),
 		cmocka_unit_test(switched_on_after_bulk),

@@ -356,9 +356,16 @@ static bool stands(struct autorate *a, const struct autorate_input *in)
 	return a->high >= IN_A_ROW;
 }
 
+/* What waits while we send little is of others: less of that makes no queue shorter, and to find so
+ * would leave us without a limit when there is more. */
+static bool may_be_ours(const struct autorate *a, const struct autorate_input *in, mono_t now)
+{
+	return in->ours || mono_sub_ms(now, a->used_at) < USED_MS;
+}
+
 static void when_cruising(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
-	if (stands(a, in)) {
+	if (stands(a, in) && may_be_ours(a, in, now)) {
 		drain(a, in, now);
 		return;
 	}
