@@ -187,6 +187,31 @@ static void as_short_for_any_number_of_streams(void **state)
 	}
 }
 
+/* Round trips that differ by much are no queue, also when the least of minutes is known. */
+static void round_trips_that_differ(void **state)
+{
+	static const double kbits[] = { 10000, 50000 }, jitter_ms[] = { 8, 20 };
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct site s = site(kbits[i % 2], 40);
+
+		s.line.jitter_ms = jitter_ms[i / 2];
+		s.line.tcp.streams = 4;
+		s.line.wants_kbits = 0;
+		run(&s, 5000);
+		s.line.wants_kbits = PLENTY;
+		run(&s, 5000);
+		run(&s, 60000);
+		say("differs", &s);
+		assert_true(s.delivered >= .85 * s.line.kbits);
+		run(&s, 630000);
+		run(&s, 60000);
+		say("differs, later", &s);
+		assert_true(s.delivered >= .85 * s.line.kbits);
+	}
+}
+
 static void a_line_that_changes_is_followed(void **state)
 {
 	static const double base[] = { 20, 80 };
@@ -669,6 +694,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_queues_and_a_full_line),
 		cmocka_unit_test(as_short_for_any_number_of_streams),
+		cmocka_unit_test(round_trips_that_differ),
 		cmocka_unit_test(a_line_that_changes_is_followed),
 		cmocka_unit_test(a_line_that_falls_is_followed),
 		cmocka_unit_test(a_line_that_falls_far_is_followed),

@@ -38,9 +38,7 @@
 #define LONGER_US 1000
 /* So many answers say by how much round trips differ: seconds, for those of minutes would keep what
  * bulk of others made of them. */
-#define JITTER_ANSWERS 16
-/* Before any did, this part of one. */
-#define JITTER_DIVISOR 16
+#define JITTER_ANSWERS 32
 #define BITS	       8
 
 void link_load_reset(struct link_load *l)
@@ -311,8 +309,13 @@ static void note_jitter(struct link_load *l, int64_t rtt_us, mono_t now)
 	int64_t by = max_of(rtt_us, l->rtt_us) - min_of(rtt_us, l->rtt_us);
 
 	l->rtt_us = rtt_us;
-	l->differs_us += (by - l->differs_us) / JITTER_ANSWERS;
-	extreme_note_least(&l->jitter, l->differs_us, BASE_MS, now);
+	/* A plain mean while it is young, of which none is the least for minutes. */
+	l->answers = min_of(l->answers + 1, (int64_t)JITTER_ANSWERS);
+	l->differs_us += (by - l->differs_us) / l->answers;
+	if (l->answers < JITTER_ANSWERS)
+		extreme_begin(&l->jitter, l->differs_us, now);
+	else
+		extreme_note_least(&l->jitter, l->differs_us, BASE_MS, now);
 }
 
 static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t now)
@@ -354,13 +357,12 @@ static void start(struct link_load *l, const struct load_sample *s, mono_t now)
 				 .back = { .zero = s->back_us, .bytes = s->rx_bytes },
 				 .idle_us = s->rtt_us,
 				 .rtt_us = s->rtt_us,
-				 .differs_us = s->rtt_us / JITTER_DIVISOR,
 				 .mark = { here, here },
 				 .latest = here,
 				 .seen_datagrams = s->tx_datagrams,
 				 .gone_datagrams = (uint32_t)s->tx_datagrams - s->delivered };
 	extreme_begin(&l->base, s->rtt_us, now);
-	extreme_begin(&l->jitter, l->differs_us, now);
+	extreme_begin(&l->jitter, 0, now);
 	begin_way(&l->there, now);
 	begin_way(&l->back, now);
 }

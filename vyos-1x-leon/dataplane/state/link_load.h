@@ -60,6 +60,7 @@ struct link_load {
 	int64_t longer_us;	  /* of what is beyond that: it is the way */
 	int64_t rtt_us;		  /* the last round trip, */
 	int64_t differs_us;	  /* by so much one differs from the next, for seconds, */
+	int64_t answers;	  /* of so many, */
 	struct extreme jitter;	  /* and the least of that for minutes */
 	int64_t idle_us;	  /* smoothed round trip without own load */
 	struct load_mark mark[2]; /* older, newer */
