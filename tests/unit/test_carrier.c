@@ -231,6 +231,28 @@ static void test_line_is_full(void **state)
 	assert_false(after_a_try(&c, 14, s, 5 * RATE));
 }
 
+/* What varies is no room: less than a 32th more, or more and the queue of a try of 50 ms. */
+static void test_long_line_is_full(void **state)
+{
+	struct carrier c = { .is_known = true };
+	struct carrier_sample s = starting();
+
+	(void)state;
+	s.min_us = s.rtt_us = 4 * ROUND;
+	assert_false(carrier_starts_again(&c, &s, began));
+	for (unsigned i = 1; i < 5; i++)
+		assert_false(after_a_try(&c, 4 * i, s, RATE + i * (RATE / 1000 * 29)));
+	c = (struct carrier){ .is_known = true };
+	s.min_us = 2 * ROUND;
+	s.rtt_us = s.min_us + 25001;
+	assert_false(carrier_starts_again(&c, &s, began));
+	for (unsigned i = 1; i < 5; i++)
+		assert_false(after_a_try(&c, 2 * i, s, RATE + i * (RATE / 10)));
+	s.rtt_us = s.min_us + 25000;
+	assert_false(after_a_try(&c, 10, s, RATE * 2));
+	assert_true(after_a_try(&c, 12, s, RATE * 3));
+}
+
 static void test_nothing_to_compare(void **state)
 {
 	struct carrier c = { 0 };
@@ -279,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_start_over_too_soon),
 		cmocka_unit_test(test_small_tries_find_room),
 		cmocka_unit_test(test_line_is_full),
+		cmocka_unit_test(test_long_line_is_full),
 		cmocka_unit_test(test_nothing_to_compare),
 	};
 

@@ -34,7 +34,8 @@
 #define TRIES		   2
 #define WHOLE		   1024
 #define TRY_PART	   (WHOLE / 4) /* of the rate: so much more BBR tries for a round */
-#define TRY_QUEUE_US	   50000       /* that a try may add to the queue of a line */
+#define MORE_PART	   (WHOLE / 32)
+#define TRY_QUEUE_US	   50000 /* that a try may add to the queue of a line */
 
 uint32_t carrier_first_segments(uint32_t rtt_us, uint32_t mss)
 {
@@ -109,10 +110,19 @@ static void compare_anew(struct carrier *c, uint64_t rate, unsigned grew, mono_t
 	c->grew = grew;
 }
 
+/* What two tries leave there is looked at before it is gone: half of what one makes. */
+static bool is_full_of_tries(const struct carrier_sample *s)
+{
+	uint32_t queue = min_of(s->min_us / 8, (uint32_t)TRY_QUEUE_US / 2);
+
+	return s->min_us && s->rtt_us > s->min_us + max_of(queue, (uint32_t)QUEUE_MIN_US);
+}
+
 bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mono_t now)
 {
-	/* By half of what was tried. */
-	bool more = s->rate >= c->past_rate + c->past_rate * try_part(c, s) / WHOLE / 2;
+	/* By half of what was tried, and by more than a rate varies by itself. */
+	uint64_t part = max_of(try_part(c, s) / 2, (uint64_t)MORE_PART);
+	bool more = s->rate >= c->past_rate + c->past_rate * part / WHOLE;
 
 	if (s->starting || !s->rate || !c->turned.ns) {
 		compare_anew(c, s->rate, 0, s->starting || !s->rate ? (mono_t){ 0 } : now);
@@ -120,7 +130,7 @@ bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mon
 	}
 	if (mono_sub_us(now, c->turned) < max_of((int64_t)TRY_ROUNDS * s->min_us, TRY_MIN_US))
 		return false;
-	compare_anew(c, s->rate, more && !is_queued(s) ? c->grew + 1 : 0, now);
+	compare_anew(c, s->rate, more && !is_full_of_tries(s) ? c->grew + 1 : 0, now);
 	if (c->grew < TRIES)
 		return false;
 	c->grew = 0;
