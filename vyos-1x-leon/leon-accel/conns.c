@@ -202,7 +202,7 @@ static bool is_talk(struct conn *c, mono_t now)
 {
 	const struct flow *f = &c->flow;
 	uint32_t rtt_us = peer_rtt_us(c->peer);
-	struct worth_talk t = { .segments = f->near.segments + f->far.segments,
+	struct worth_talk t = { .segments = f->near.lately + f->far.lately,
 				.again = f->near.again + f->far.again };
 
 	if (!c->times && mono_sub_us(now, f->since) < METER_ROUNDS * (int64_t)rtt_us)

@@ -11,6 +11,8 @@
 #define CLOCK_NOISE_MS 500
 /* A window of RFC 7323 is no larger. */
 #define SEQ_WINDOW_MAX (1u << 30)
+/* So many segments say how many are lost: a way gets worse, or better. */
+#define LATELY_MAX 1024
 
 void flow_end_begin(struct flow_end *e)
 {
@@ -78,16 +80,24 @@ void flow_end_hear(struct flow_end *e, const struct tcp_view *t, mono_t now)
 void flow_end_took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_size)
 {
 	uint32_t size = gso_size ? gso_size : t->payload_len;
+	uint32_t n = gso_size ? (t->payload_len + gso_size - 1) / gso_size : t->payload_len > 0;
 
 	if (!seq_before(e->next, t->end)) {
-		e->again += t->payload_len > 0;
+		/* A keepalive has the last byte with it, or none. */
+		if (t->payload_len > 1 || t->end != e->next)
+			e->again += n;
 		return;
 	}
 	e->next = t->end;
 	e->fin |= t->flags & TCP_FIN;
 	if (!t->payload_len)
 		return;
-	e->segments += gso_size ? (t->payload_len + gso_size - 1) / gso_size : 1;
+	e->segments += n;
+	e->lately += n;
+	if (e->lately >= LATELY_MAX) {
+		e->lately /= 2;
+		e->again /= 2;
+	}
 	if (size > e->largest && size <= UINT16_MAX)
 		e->largest = (uint16_t)size;
 }

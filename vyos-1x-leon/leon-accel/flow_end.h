@@ -28,7 +28,8 @@ struct flow_end {
 	uint16_t largest;  /* segment with data */
 	bool fin;	   /* it has no more to send */
 	uint32_t segments; /* with data */
-	uint32_t again;	   /* of those that it sent twice */
+	uint32_t lately;   /* of them, halved now and then */
+	uint32_t again;	   /* that it sent twice, halved with them */
 	struct mac mac;	   /* as frames on the near LAN have it */
 };
 

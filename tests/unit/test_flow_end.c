@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/flow_end: what is counted of a host. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "flow_end.h"
+
+#define MSS 1000u
+
+/* Passed on: `len` bytes from there. */
+static void took(struct flow_end *e, uint32_t seq, uint32_t len, uint16_t gso_size)
+{
+	struct tcp_view t = { .seq = seq, .payload_len = len, .end = seq + len };
+
+	flow_end_took(e, &t, gso_size);
+}
+
+static void new_segments(struct flow_end *e, unsigned n)
+{
+	while (n--)
+		took(e, e->next, MSS, 0);
+}
+
+static void test_sent_twice(void **state)
+{
+	struct flow_end e = { .seen = true };
+
+	(void)state;
+	new_segments(&e, 3);
+	took(&e, e.next, 5 * MSS, MSS);
+	assert_int_equal(e.segments, 8);
+	assert_int_equal(e.again, 0);
+	took(&e, e.next - MSS, MSS, 0);
+	assert_int_equal(e.again, 1);
+	/* As many as it has. */
+	took(&e, e.next - 5 * MSS, 4 * MSS + 1, MSS);
+	assert_int_equal(e.again, 6);
+	/* Acknowledgements and keepalives. */
+	took(&e, e.next, 0, 0);
+	took(&e, e.next - 1, 0, 0);
+	took(&e, e.next - 1, 1, 0);
+	assert_int_equal(e.again, 6);
+	assert_int_equal(e.segments, 8);
+}
+
+/* A way that gets worse is seen however long it was good, and one that gets better too. */
+static void test_lately(void **state)
+{
+	struct flow_end e = { .seen = true };
+
+	(void)state;
+	new_segments(&e, 100000);
+	assert_int_equal(e.segments, 100000);
+	assert_in_range(e.lately, 512, 1023);
+	for (unsigned i = 0; i < 50; i++) {
+		new_segments(&e, 10);
+		took(&e, e.next - MSS, MSS, 0);
+	}
+	assert_true(e.again * 32 > e.lately);
+	new_segments(&e, 10000);
+	assert_int_equal(e.again, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sent_twice),
+		cmocka_unit_test(test_lately),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
