@@ -61,8 +61,10 @@ struct accel_say_frame {
 		struct { /* NODE */
 			node_id_t id;
 			uint32_t rtt_us; /* of the path in use; 0: none */
-			uint16_t room;	 /* bytes of the largest frame that fits one datagram */
-			bool aside;	 /* frames of TCP to and from it do not come by */
+			/* Bytes of the largest frame that fits one datagram; 0: it has no
+			 * accelerator. */
+			uint16_t room;
+			bool aside; /* frames of TCP to and from it do not come by */
 		} node;
 		struct accel_settings settings;
 		struct { /* MOVED */

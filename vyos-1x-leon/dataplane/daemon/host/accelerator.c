@@ -204,8 +204,10 @@ static void say_all(struct leond *d)
 			continue;
 		f.node.id = s->node[slot].id;
 		f.node.rtt_us = rtt_of(d, slot);
-		/* No accelerator, no carrier. */
-		f.node.room = accel_queues_reach(d, slot) ? s->node[slot].room : 0;
+		/* No accelerator, no carrier. One without a path for now is none of those. */
+		f.node.room = accel_queues_reach(d, slot)
+				      ? (uint16_t)max_of(s->node[slot].room, (uint16_t)1)
+				      : 0;
 		f.node.aside = s->node[slot].accel_aside;
 		say(d, &f);
 	}
