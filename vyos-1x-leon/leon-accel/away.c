@@ -13,6 +13,9 @@
  * node has no accelerator: some of what they said may have gone past. */
 #define MEET_MAX_MS 15000
 #define FINDS	    3
+/* A leond that began anew says where hosts moved before it knows that anything is taken, and so
+ * before it follows their nodes. */
+#define UNKNOWN_MS 5000
 
 bool away_is_here(const struct conn *c)
 {
@@ -27,15 +30,16 @@ bool away_is(const struct conn *c)
 bool away_is_lost(const struct conn *c, mono_t now)
 {
 	const struct accel_peer *at;
+	int64_t ms = mono_sub_ms(now, c->met);
 
 	if (!c->far_at)
 		return false;
 	at = peer_find(c->e, c->far_at);
 	if (!away_is_here(c) && (!at || !peer_is_known(at, now)))
-		return true;
+		return ms > UNKNOWN_MS;
 	if (!away_is_here(c) && peer_accelerates(at))
 		return false;
-	return mono_sub_ms(now, c->met) > MEET_MAX_MS;
+	return ms > MEET_MAX_MS;
 }
 
 static void far_is_at(struct conn *c, node_id_t node, mono_t now)

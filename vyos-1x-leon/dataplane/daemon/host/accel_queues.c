@@ -22,7 +22,7 @@
 /* So long after a host moved to a node the node is followed while anything is taken, and so long
  * beyond that: what is given back or reset is over then. */
 #define GUEST_MS 60000
-#define AFTER_MS 10000
+#define AFTER_MS 20000
 /* A leon-accel that lost its leond tries again each second; its carriers die after ten. */
 #define AWAIT_MS 5000
 
@@ -113,9 +113,12 @@ void accel_queues_set_ready(struct leond *d, bool ready)
 
 	q->ready = ready;
 	q->were_ready |= ready;
-	/* What the process before had taken is not known yet. */
-	for (unsigned i = 0; i < SLOTS; i++)
-		q->way[i] = (struct accel_way){ .since = loop_now(d->loop) };
+	/* What the process before had taken is not known yet; where hosts moved is, and they may
+	 * have connections that it still has. */
+	for (unsigned i = 0; i < SLOTS; i++) {
+		q->way[i].aside = false;
+		q->way[i].since = loop_now(d->loop);
+	}
 }
 
 void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now)
@@ -140,7 +143,7 @@ bool accel_queues_aside(const struct leond *d, uint16_t slot)
 
 void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now)
 {
-	if (slot < SLOTS)
+	if (d->accel_queues && slot < SLOTS)
 		d->accel_queues->way[slot].guest = now;
 }
 

@@ -356,7 +356,6 @@ static void follow_host(struct leond *d, uint16_t slot)
 	mono_t now = loop_now(d->loop);
 	bool followed = accel_queues_follow(d, slot);
 
-	accel_queues_host_moved(d, slot, now);
 	accel_queues_look_for_guests(d, slot, t && t->taken_now, now);
 	if (!followed && accel_queues_follow(d, slot))
 		say_all(d);
@@ -371,6 +370,8 @@ void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const str
 		return;
 	m = &a->moved[a->n_moved++ % MOVED_MAX];
 	*m = (struct moved_mac){ vlan, mac, n->id };
+	/* Also before leon-accel is here: it may come with connections of that host. */
+	accel_queues_host_moved(d, n->slot, loop_now(d->loop));
 	if (!accel_queues_are_ready(d))
 		return;
 	follow_host(d, n->slot);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/away: how long is a host that moved on waited for? */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "away.h"
+#include "base/loop.h"
+#include "conn_state.h"
+
+#define SELF  1
+#define THERE 3
+
+static const mono_t began = { 100 * NS_PER_S };
+
+static void learn(struct engine *e, uint16_t room, mono_t now)
+{
+	struct accel_say_frame f = { .what = ACCEL_SAY_NODE, .node = { THERE, 0, room, false } };
+
+	peer_learn(e, &f, now);
+}
+
+/* Each second leond speaks of the node, and the host is not back yet. */
+static bool lost_after(struct engine *e, const struct conn *c, unsigned s, uint16_t room)
+{
+	mono_t now = mono_add_ms(began, 1000 * (int64_t)s);
+
+	learn(e, room, now);
+	return away_is_lost(c, now);
+}
+
+static void test_waits(void **state)
+{
+	struct loop *loop = loop_sim_new();
+	struct engine e = { .loop = loop, .self = SELF };
+	struct conn c = { .e = &e, .met = began };
+
+	(void)state;
+	assert_false(lost_after(&e, &c, 60, 0)); /* It has not moved. */
+	c.far_at = THERE;
+	/* Without an accelerator not for long. */
+	assert_false(lost_after(&e, &c, 15, 0));
+	assert_true(lost_after(&e, &c, 16, 0));
+	/* With one for as long as it takes, also where it has no path for now. */
+	assert_false(lost_after(&e, &c, 60, 1400));
+	assert_false(lost_after(&e, &c, 61, 1));
+	peers_free(&e);
+	loop_free(loop);
+}
+
+/* leond says first where the host is, and of the node some seconds later. */
+static void test_node_is_not_known_yet(void **state)
+{
+	struct loop *loop = loop_sim_new();
+	struct engine e = { .loop = loop, .self = SELF };
+	struct conn c = { .e = &e, .far_at = THERE, .met = began };
+
+	(void)state;
+	assert_false(away_is_lost(&c, began));
+	assert_false(away_is_lost(&c, mono_add_ms(began, 5000)));
+	assert_true(away_is_lost(&c, mono_add_ms(began, 5001)));
+	/* The same where it was spoken of an hour ago. */
+	learn(&e, 0, mono_add_ms(began, -90000));
+	assert_false(away_is_lost(&c, mono_add_ms(began, 5000)));
+	assert_true(away_is_lost(&c, mono_add_ms(began, 5001)));
+	peers_free(&e);
+	loop_free(loop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_node_is_not_known_yet),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
