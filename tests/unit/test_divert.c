@@ -248,14 +248,15 @@ static void reassembled_frames_live_until_they_are_sent(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
+/* Room for some messages of 24 kB, and not for all. */
 static void a_full_queue_loses_and_counts_all(void **state)
 {
 	struct gr_spec s = tcp(6);
 	unsigned sent = 0;
-	int small = 4096;
+	int some = 128 << 10;
 
 	(void)state;
-	assert_int_equal(setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), 0);
+	assert_int_equal(setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &some, sizeof(some)), 0);
 	while (!fx_drops(&fx, DROP_accel_queue_full)) {
 		assert_true(sent < 100 * SEGMENTS);
 		used = 0;
@@ -263,7 +264,9 @@ static void a_full_queue_loses_and_counts_all(void **state)
 		batch(1, LEON_ACCEL, &s, SEGMENTS);
 		sent += SEGMENTS;
 	}
-	assert_int_equal(fx_drops(&fx, DROP_accel_queue_full) + fx_count(&fx, CNT_accel_in), sent);
+	assert_true(fx_count(&fx, CNT_accel_in) > 0);
+	assert_int_equal(fx_count(&fx, CNT_accel_in), sent - SEGMENTS);
+	assert_int_equal(fx_drops(&fx, DROP_accel_queue_full), SEGMENTS);
 }
 
 int main(void)
