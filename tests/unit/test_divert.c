@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "fwd/divert.h"
 #include "fwd_fixture.h"
 #include "gso_reference.h"
 #include "wire/accel_queue.h"
@@ -26,6 +27,7 @@ static struct fixture fx;
 static struct gr g;
 static int pair[2]; /* leon-accel's end, the worker's */
 static uint8_t message[ACCEL_QUEUE_MAX];
+static size_t message_len;
 /* What came, as it lies in the receive buffers until the batch ends. */
 static uint8_t arrived[1 << 20];
 static size_t used;
@@ -116,6 +118,7 @@ static unsigned taken(enum accel_where where, unsigned slot)
 
 	if (len < 0)
 		return 0;
+	message_len = (size_t)len;
 	assert_true(len > AT);
 	assert_int_equal(get_u32(message), (uint32_t)where << 24);
 	assert_int_equal(get_u32(message + 4), fx_id(slot));
@@ -248,6 +251,90 @@ static void reassembled_frames_live_until_they_are_sent(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
+/* leon-accel gives the message back that it was given last, for there. */
+static void give_back(enum accel_where where, unsigned slot)
+{
+	accel_queue_put(message, where, fx_id(slot));
+	assert_int_equal(send(pair[0], message, message_len, 0), message_len);
+	worker_begin(fx.w);
+	from_accel(fx.w, pair[1]);
+	worker_end(fx.w);
+}
+
+/* Of a connection that is followed: the segment gets, and the counters say, what was sent. */
+static void a_super_frame_for_the_segment_counts_its_segments(void **state)
+{
+	struct gr_spec s = tcp(4);
+	size_t len;
+
+	(void)state;
+	worker_begin(fx.w);
+	receive(1, LEON_FRAME, &s, SEGMENTS);
+	s.payload = 100;
+	receive(1, LEON_FRAME, &s, 1);
+	worker_end(fx.w);
+	assert_int_equal(taken(ACCEL_NODE, 1), SEGMENTS + 1);
+	len = message_len - ACCEL_QUEUE_HDR;
+	give_back(ACCEL_LAN, 1);
+	assert_int_equal(recv(fx.tap, message, sizeof(message), MSG_DONTWAIT), len);
+	assert_int_equal(fx_count(&fx, CNT_accel_in), SEGMENTS + 1);
+	assert_int_equal(fx_count(&fx, CNT_accel_out), SEGMENTS + 1);
+	assert_int_equal(fx_count(&fx, CNT_delivered_frames), SEGMENTS + 1);
+	assert_int_equal(fx_count(&fx, CNT_tap_tx_frames), 1);
+	assert_int_equal(fx_count(&fx, CNT_tap_tx_super), 1);
+	assert_int_equal(fx_count(&fx, CNT_tap_tx_bytes), len - ACCEL_VNET_LEN);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
+static void a_plain_frame_for_the_segment_counts_one(void **state)
+{
+	struct gr_spec s = tcp(4);
+
+	(void)state;
+	batch(1, LEON_FRAME, &s, 1);
+	assert_int_equal(taken(ACCEL_NODE, 1), 1);
+	give_back(ACCEL_LAN, 1);
+	assert_int_equal(fx_count(&fx, CNT_accel_out), 1);
+	assert_int_equal(fx_count(&fx, CNT_delivered_frames), 1);
+	assert_int_equal(fx_count(&fx, CNT_tap_tx_super), 0);
+}
+
+static void lost_super_frames_count_their_segments(void **state)
+{
+	struct gr_spec s = tcp(6);
+
+	(void)state;
+	batch(1, LEON_FRAME, &s, SEGMENTS);
+	assert_int_equal(taken(ACCEL_NODE, 1), SEGMENTS);
+	give_back(ACCEL_NODE, 3);
+	assert_int_equal(fx_drops(&fx, DROP_accel_no_path), SEGMENTS);
+	/* Nobody is at the other end of the TAP. */
+	shutdown(fx.tap, SHUT_RD);
+	give_back(ACCEL_LAN, 1);
+	assert_int_equal(fx_drops(&fx, DROP_tap_write_failed), SEGMENTS);
+	assert_int_equal(fx_count(&fx, CNT_delivered_frames), 0);
+	assert_int_equal(fx_count(&fx, CNT_accel_out), 2 * SEGMENTS);
+}
+
+/* Those of hosts, which the TAP gives whole, are counted in the same way. */
+static void a_super_frame_of_the_segment_counts_its_segments(void **state)
+{
+	struct gr_spec s = tcp(4);
+
+	(void)state;
+	batch(1, LEON_FRAME, &s, SEGMENTS);
+	assert_int_equal(taken(ACCEL_NODE, 1), SEGMENTS);
+	fdb_learn(fx.fdb, 0, fx_mac(2), 1, 1);
+	assert_true(fx_host_sends(&fx, message + ACCEL_QUEUE_HDR, message_len - ACCEL_QUEUE_HDR));
+	assert_true(recv(pair[0], message, sizeof(message), 0) > 0);
+	assert_int_equal(message[0], ACCEL_LAN);
+	assert_int_equal(fx_count(&fx, CNT_accel_in), 2 * SEGMENTS);
+	assert_int_equal(fx_count(&fx, CNT_accel_in_super), 1);
+	give_back(ACCEL_NODE, 1);
+	assert_int_equal(fx_count(&fx, CNT_accel_out), SEGMENTS);
+	assert_int_equal(fx_all_drops(&fx), 0);
+}
+
 /* Room for some messages of 24 kB, and not for all. */
 static void a_full_queue_loses_and_counts_all(void **state)
 {
@@ -279,6 +366,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nodes_and_ways_are_not_mixed, setup, teardown),
 		cmocka_unit_test_setup_teardown(reassembled_frames_live_until_they_are_sent, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_super_frame_for_the_segment_counts_its_segments,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_plain_frame_for_the_segment_counts_one, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(lost_super_frames_count_their_segments, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_super_frame_of_the_segment_counts_its_segments,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_queue_loses_and_counts_all, setup, teardown),
 	};
 

@@ -21,6 +21,7 @@
 #include "fwd/outgoing.h"
 #include "fwd/reports.h"
 #include "fwd/translate.h"
+#include "fwd/tso.h"
 #include "fwd/worker.h"
 #include "wire/accel_queue.h"
 #include "wire/segment.h"
@@ -81,7 +82,7 @@ static void hand_over_of_tap(struct worker *w, const struct frame *f, uint16_t s
 		say_super(&h, f);
 	if (f->partial || f->gso != FRAME_PLAIN)
 		say_partial(&h, &f->v, f->len);
-	handover_now(w, ACCEL_LAN, w->snap->node[slot].id, &h, f->data, f->len);
+	handover_now(w, ACCEL_LAN, w->snap->node[slot].id, &h, f);
 }
 
 bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot)
@@ -158,25 +159,26 @@ void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, s
 
 /* --- from leon-accel --- */
 
-/* As it is, super-frames whole. What waits of this batch goes first. */
-static void to_tap(struct worker *w, uint8_t *vnet, const struct frame *f)
+/* As it is, a super-frame whole, of `frames` segments. What waits of this batch goes first. */
+static void to_tap(struct worker *w, uint8_t *vnet, const struct frame *f, unsigned frames)
 {
 	struct iovec iov[] = { { vnet, ACCEL_VNET_LEN }, { f->data, f->len } };
 
 	deliver_flush(w);
 	if (unlikely(writev(w->deliver.fd, iov, array_size(iov)) < 0)) {
-		drop(w, DROP_tap_write_failed);
+		drop_many(w, DROP_tap_write_failed, frames);
 		return;
 	}
 	count(w, CNT_tap_tx_frames, 1);
 	count(w, CNT_tap_tx_bytes, f->len);
-	count(w, CNT_delivered_frames, 1);
+	count(w, CNT_tap_tx_super, f->gso != FRAME_PLAIN);
+	count(w, CNT_delivered_frames, frames);
 }
 
 static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel)
 {
 	if (slot == SLOT_NONE || slot == SLOT_SELF || !w->snap->node[slot].has_path) {
-		drop(w, DROP_accel_no_path);
+		drop_many(w, DROP_accel_no_path, tso_frames(f));
 		return;
 	}
 	f->accel = accel;
@@ -208,6 +210,7 @@ static void keep_place(struct worker *w, const struct frame *f, uint16_t slot)
 static void take(struct worker *w, uint8_t *message, size_t len)
 {
 	uint8_t *vnet = message + ACCEL_QUEUE_HDR;
+	unsigned frames;
 	uint16_t slot;
 	struct frame f;
 
@@ -215,7 +218,8 @@ static void take(struct worker *w, uint8_t *message, size_t len)
 		drop(w, DROP_bad_frame);
 		return;
 	}
-	count(w, CNT_accel_out, 1);
+	frames = tso_frames(&f);
+	count(w, CNT_accel_out, frames);
 	slot = snap_find(w->snap, get_u32(message + 4));
 	if (message[0] != ACCEL_LAN) {
 		to_node(w, &f, slot, message[0] == ACCEL_PEER);
@@ -223,7 +227,7 @@ static void take(struct worker *w, uint8_t *message, size_t len)
 	}
 	keep_place(w, &f, slot);
 	clamp(w, f.data, f.len, &f.v, f.partial, slot);
-	to_tap(w, vnet, &f);
+	to_tap(w, vnet, &f, frames);
 }
 
 bool from_accel(struct worker *w, int fd)

@@ -10,12 +10,13 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "fwd/tso.h"
 #include "fwd/worker.h"
 
 _Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
 
-/* iov[0] is free for the headers; n counts it. */
-static void send_message(struct worker *w, enum accel_where where, node_id_t node,
+/* iov[0] is free for the headers; n counts it. False: lost, and counted. */
+static bool send_message(struct worker *w, enum accel_where where, node_id_t node,
 			 const struct virtio_net_hdr *vnet, struct iovec *iov, size_t n,
 			 unsigned frames)
 {
@@ -27,10 +28,10 @@ static void send_message(struct worker *w, enum accel_where where, node_id_t nod
 	iov[0] = (struct iovec){ header, sizeof(header) };
 	if (unlikely(sendmsg(w->io.accel, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)) {
 		drop_many(w, DROP_accel_queue_full, frames);
-		return;
+		return false;
 	}
 	count(w, CNT_accel_in, frames);
-	count(w, CNT_accel_in_super, frames > 1);
+	return true;
 }
 
 static void send_unit(struct worker *w, unsigned i)
@@ -39,8 +40,10 @@ static void send_unit(struct worker *w, unsigned i)
 	struct iovec iov[1 + COALESCE_IOV];
 	struct virtio_net_hdr vnet;
 	unsigned n = coalesce_gather(&h->batch, i, &vnet, iov + 1);
+	unsigned frames = h->batch.unit[i].n;
 
-	send_message(w, h->where, h->node, &vnet, iov, n + 1, h->batch.unit[i].n);
+	if (send_message(w, h->where, h->node, &vnet, iov, n + 1, frames))
+		count(w, CNT_accel_in_super, frames > 1);
 }
 
 void handover_flush(struct worker *w)
@@ -53,13 +56,13 @@ void handover_flush(struct worker *w)
 }
 
 void handover_now(struct worker *w, enum accel_where where, node_id_t node,
-		  const struct virtio_net_hdr *vnet, const uint8_t *data, size_t len)
+		  const struct virtio_net_hdr *vnet, const struct frame *f)
 {
-	struct iovec iov[] = { { 0 }, { (void *)(uintptr_t)data, len } };
+	struct iovec iov[] = { { 0 }, { f->data, f->len } };
 
 	if (handover_waits(&w->handover))
 		handover_flush(w);
-	send_message(w, where, node, vnet, iov, array_size(iov), 1);
+	send_message(w, where, node, vnet, iov, array_size(iov), tso_frames(f));
 }
 
 void handover_add(struct worker *w, enum accel_where where, node_id_t node,

@@ -9,6 +9,7 @@
 #include "fwd/coalesce.h"
 #include "wire/accel_queue.h"
 
+struct frame;
 struct worker;
 
 struct handover {
@@ -25,7 +26,7 @@ static inline bool handover_waits(const struct handover *h)
 
 /* One message now, behind what waits: a frame, or a super-frame, and its vnet header. */
 void handover_now(struct worker *w, enum accel_where where, node_id_t node,
-		  const struct virtio_net_hdr *vnet, const uint8_t *data, size_t len);
+		  const struct virtio_net_hdr *vnet, const struct frame *f);
 /* Takes a frame of which v is the view; flushes first where the batch is full, or of another. */
 void handover_add(struct worker *w, enum accel_where where, node_id_t node,
 		  const struct delivery *d, const struct eth_view *v);

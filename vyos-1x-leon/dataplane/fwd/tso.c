@@ -72,6 +72,15 @@ int tso_open(struct tso *t, const struct frame *f, size_t max_frame)
 	return 0;
 }
 
+unsigned tso_frames(const struct frame *f)
+{
+	struct tso t;
+
+	if (f->gso != FRAME_TCP && f->gso != FRAME_UDP)
+		return 1;
+	return tso_open(&t, f, SIZE_MAX) < 0 ? 1 : t.n;
+}
+
 static void write_ip(const struct tso *t, unsigned i, uint8_t *ip, size_t l4_len)
 {
 	size_t ip_hdr_len = (size_t)t->l4 - t->l3;

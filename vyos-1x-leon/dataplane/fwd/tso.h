@@ -34,5 +34,8 @@ struct tso {
  * room for payload.
  */
 int tso_open(struct tso *t, const struct frame *f, size_t max_frame);
+/* As how many frames one counts where those of the wire are counted: a super-frame as those that it
+ * was, or will be, cut into for hosts; one that cannot be cut, and any other frame, as one. */
+unsigned tso_frames(const struct frame *f);
 /* Writes the headers of segment i to out (t->hdr_len bytes) and describes it. */
 struct pieces tso_segment(const struct tso *t, unsigned i, uint8_t *out);
