@@ -38,14 +38,19 @@ static struct accel_frame offer(const char *near, const char *far)
 
 static void test_document(void **state)
 {
-	struct accel_frame f = offer("192.0.2.1", "192.0.2.2");
+	struct accel_frame f = offer("192.0.2.1", "192.0.2.2"), want = f;
 	struct accel_frame hello = { .type = ACCEL_HELLO,
 				     .hello = { ACCEL_VERSION, 0x0a000001, 26 } };
+	struct accel_frame answers = { .type = ACCEL_READY, .stream = ACCEL_FOLLOWERS };
 	uint8_t buf[ACCEL_SMALL_MAX];
 
 	(void)state;
 	assert_golden("accel-hello", buf, accel_encode(&hello, buf));
 	assert_golden("accel-offer", buf, accel_encode(&f, buf));
+	assert_golden("accel-answers", buf, accel_encode(&answers, buf));
+	want.type = ACCEL_WANT;
+	want.stream = ACCEL_FOLLOWERS + 1;
+	assert_golden("accel-want", buf, accel_encode(&want, buf));
 }
 
 /* What is encoded is decoded to the same bytes, and to nothing while a byte is missing. */
