@@ -10,6 +10,7 @@ import signal
 import socket
 import struct
 import termios
+import threading
 import time
 
 import pytest
@@ -163,6 +164,40 @@ def test_switched_off_gives_back(far, ends, who):
     far.wait_taken()
     t.finish(60).assert_whole()
     far.assert_no_resets()
+
+
+def test_switched_off_beside_new_connections(far, ends):
+    """At the leader, whose word the follower waits for: nothing of it is reset, whenever its data
+    came; least of all when leon-accel has just been told to go."""
+    a, b = ends
+    with contextlib.ExitStack() as stack:
+        with b.namespace:
+            listener = stack.enter_context(socket.socket())
+        listener.bind((b.ip4, 0))
+        listener.listen(60)
+        listener.settimeout(30)
+        servers = []
+        for _ in range(60):
+            with a.namespace:
+                client = stack.enter_context(socket.socket())
+            client.settimeout(30)
+            client.connect(listener.getsockname())
+            servers.append(stack.enter_context(listener.accept()[0]))
+        log = len(far.accel['a'].log())
+        off = threading.Thread(target=far.node['a'].reload, kwargs={'acceleration': None})
+        off.start()
+        end = time.monotonic() + 20
+        for i, server in enumerate(servers):
+            while i == 5 and time.monotonic() < end and 'leond is gone' not in far.accel['a'].log()[log:]:
+                time.sleep(.002)
+            server.sendall(b'x' * 8000)
+            time.sleep(.005)
+        off.join()
+        wait_for(lambda: far.taken()[1] == 0, 30, 'nothing is bound at the follower')
+        far.assert_no_resets()
+        assert not any(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) for s in servers)
+    far.node['a'].reload(acceleration=CONFIG['acceleration'])
+    far.ready()
 
 
 def test_excluded_by_a_reload(far, ends):

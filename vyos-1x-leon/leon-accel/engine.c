@@ -338,11 +338,23 @@ void engine_node(struct engine *e, const struct accel_say_frame *f)
 	peer_learn(e, f, loop_now(e->loop));
 }
 
+bool engine_answers(const struct engine *e)
+{
+	return !e->stopping && e->settings.mode != ACCEL_OFF;
+}
+
 void engine_set(struct engine *e, const struct accel_settings *s)
 {
+	bool answered = engine_answers(e);
+
 	if (accel_settings_equal(&e->settings, s))
 		return;
 	e->settings = *s;
+	/* Followers are told before leond leaves, or what they begin then dies with the carrier. */
+	if (answered && !engine_answers(e))
+		conns_release_all(e, loop_now(e->loop));
+	if (answered != engine_answers(e))
+		peers_say_answering(e);
 	conns_second(e, loop_now(e->loop));
 }
 
@@ -408,7 +420,7 @@ void engine_stop(struct engine *e)
 	e->stopping = true;
 	e->stop_at = now;
 	conns_release_all(e, now);
-	peers_stop_answering(e);
+	peers_say_answering(e);
 	timer_set(e->second, mono_add_ms(now, 50));
 }
 

@@ -95,6 +95,8 @@ void engine_fini(struct engine *e);
 int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n);
 void engine_node(struct engine *e, const struct accel_say_frame *f);
 void engine_set(struct engine *e, const struct accel_settings *s);
+/* What followers want may be taken. */
+bool engine_answers(const struct engine *e);
 /* Nothing is to be taken, nothing is any more, and the other accelerators know. */
 bool engine_is_idle(const struct engine *e);
 /* Gives everything back, then ends the loop. */

@@ -670,7 +670,7 @@ void flow_closed(struct flow *f, mono_t now)
 /* A SYN that is said again: a round trip of a second is as long as its timer. */
 static bool is_old_syn(const struct flow_end *e, const struct tcp_view *t)
 {
-	return !(t->flags & TCP_RST) && e->seen && !seq_before(e->next, t->end);
+	return !(t->flags & TCP_RST) && e->began && e->start == t->end;
 }
 
 /* A new connection, or the end of this one, while it is drained: let it pass. */

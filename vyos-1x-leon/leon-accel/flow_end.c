@@ -35,7 +35,8 @@ static void hear_clock(struct flow_end *e, const struct tcp_view *t, mono_t now)
 void flow_end_syn(struct flow_end *e, const struct tcp_view *t, mono_t now)
 {
 	flow_end_begin(e);
-	e->next = t->end;
+	e->began = true;
+	e->start = e->next = t->end;
 	e->syn = (struct accel_options){ .scale = t->scale,
 					 .scaling = t->scale != TCP_SCALE_UNKNOWN,
 					 .sack = t->sack_permitted,

@@ -15,6 +15,8 @@
 
 struct flow_end {
 	bool seen;	    /* a segment with an ACK, so that all below is known */
+	bool began;	    /* its SYN was seen */
+	uint32_t start;	    /* behind that */
 	uint32_t next;	    /* behind the last that it sent */
 	uint32_t acked;	    /* its last acknowledgement */
 	uint16_t window;    /* as it is in the header */

@@ -64,7 +64,7 @@ struct accel_peer {
 	bool waits_out;	     /* for the socket to take more */
 	bool somebody_waits; /* a conn, for room */
 	bool answers;	     /* it leads, and answers what is wanted */
-	mono_t since, heard, learned;
+	mono_t since, heard, learned, ponged;
 	struct carrier carrier;
 	uint32_t mtu, first_segments; /* that the route has; 0: there is none */
 	uint64_t far_room;	      /* of the other end, as it said; 0: it did not */
@@ -152,7 +152,7 @@ uint32_t peer_new_stream(struct accel_peer *p)
 
 bool peer_answers(const struct accel_peer *p, mono_t now)
 {
-	return p->answers && mono_sub_ms(now, p->heard) <= QUIET_MS;
+	return p->answers && mono_sub_ms(now, p->ponged) <= QUIET_MS;
 }
 
 static void use(struct accel_peer *p, enum saving_direction d, size_t bytes)
@@ -346,7 +346,7 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 	if (f->hello.window_log)
 		p->unpacker = unpacker_new(f->hello.window_log);
 	p->state = UP;
-	if (peer_leads(p))
+	if (peer_leads(p) && engine_answers(p->e))
 		peer_tell(p, &ready);
 	peer_counted(p)->reached = true;
 	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
@@ -385,8 +385,10 @@ static bool take_answering(struct accel_peer *p, const struct accel_frame *f, mo
 
 	if (peer_leads(p))
 		return true;
-	if (f->type == ACCEL_READY)
+	if (f->type == ACCEL_READY) {
 		p->answers = true;
+		p->ponged = now;
+	}
 	if (f->type != ACCEL_ABORT)
 		return true;
 	p->answers = false;
@@ -413,6 +415,7 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 		peer_tell(p, &pong);
 		return true;
 	case ACCEL_PONG:
+		p->ponged = now;
 		return true;
 	case ACCEL_OFFER:
 		if (peer_leads(p))
@@ -688,9 +691,10 @@ static bool is_unsent(const struct accel_peer *p)
 	return p->state == UP && (p->out.len || (ioctl(p->fd, SIOCOUTQ, &n) == 0 && n > 0));
 }
 
-void peers_stop_answering(struct engine *e)
+void peers_say_answering(struct engine *e)
 {
-	struct accel_frame no = { .type = ACCEL_ABORT, .stream = ACCEL_FOLLOWERS };
+	struct accel_frame no = { .type = engine_answers(e) ? ACCEL_READY : ACCEL_ABORT,
+				  .stream = ACCEL_FOLLOWERS };
 
 	for (struct accel_peer *p = e->peers; p; p = p->hh.next)
 		if (peer_leads(p))

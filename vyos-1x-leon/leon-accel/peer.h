@@ -38,8 +38,8 @@ void peers_second(struct engine *e, mono_t now);
 struct accel_node *peer_counted(struct accel_peer *p);
 /* Says what changed since, or (all) everything; what cannot be said is said the next time. */
 void peers_report(struct engine *e, bool all);
-/* What followers want from now on, or wanted and were not answered, is not taken. */
-void peers_stop_answering(struct engine *e);
+/* What followers want is answered from now on; or not, nor what they wanted before. */
+void peers_say_answering(struct engine *e);
 /* Something is on its way to another accelerator. */
 bool peers_unsent(const struct engine *e);
 struct jsonw;
