@@ -45,6 +45,13 @@ static inline uint32_t end_of(const struct flow_frame *f)
 	return t.end;
 }
 
+/* Its stand-ins begin there. */
+static inline void assert_starts(const struct side *s, uint32_t near, uint32_t far)
+{
+	assert_int_equal(s->flow.near_start, near);
+	assert_int_equal(s->flow.far_start, far);
+}
+
 static inline void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
 {
 	struct side *s = arg;

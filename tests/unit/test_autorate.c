@@ -433,6 +433,14 @@ static void the_way_to_one_of_two_got_longer(void **state)
 	}
 }
 
+/* Bulk of others for so long. */
+static void others_fill(struct site *s, int64_t ms)
+{
+	s->line.others_kbits = PLENTY;
+	run(s, ms);
+	s->line.others_kbits = 0;
+}
+
 /* Bulk of others shook the round trips until a moment ago, for some seconds or in turns for twelve
  * minutes: that is no noise of the line. */
 static void bulk_of_others_before(void **state)
@@ -448,9 +456,7 @@ static void bulk_of_others_before(void **state)
 		s.line.tcp_others.streams = 4;
 		for (unsigned turn = 0; turn < (i % 2 ? 24 : 1); turn++) {
 			run(&s, 10000);
-			s.line.others_kbits = PLENTY;
-			run(&s, 20000);
-			s.line.others_kbits = 0;
+			others_fill(&s, 20000);
 		}
 		run(&s, 1000);
 		s.line.wants_kbits = PLENTY;
@@ -569,9 +575,7 @@ static void others_while_we_are_idle(void **state)
 			s.line.wants_kbits = light[i % 2];
 			run(&s, 1000 + 300 * k);
 			for (unsigned turn = 0; turn < 2; turn++) {
-				s.line.others_kbits = PLENTY;
-				run(&s, 10000);
-				s.line.others_kbits = 0;
+				others_fill(&s, 10000);
 				run(&s, 3000);
 			}
 			s.line.wants_kbits = PLENTY;

@@ -10,10 +10,8 @@ static void test_quiet_one_is_taken_at_once(void **state)
 	begin(&l);
 	assert_true(flow_can_be_taken(&l.leader.flow, l.now));
 	take(&l);
-	assert_int_equal(l.leader.flow.near_start, 1100);
-	assert_int_equal(l.leader.flow.far_start, 5100);
-	assert_int_equal(l.follower.flow.near_start, 5100);
-	assert_int_equal(l.follower.flow.far_start, 1100);
+	assert_starts(&l.leader, 1100, 5100);
+	assert_starts(&l.follower, 5100, 1100);
 	/* From now on it is the stand-ins' business; late copies are dropped. */
 	l.leader.n_near = l.follower.n_far = 0;
 	across(&l, &l.follower, 5100, 50, 1100);

@@ -31,10 +31,8 @@ static void test_follower_begins(void **state)
 	assert_true(l.leader.stands && l.follower.stands);
 	assert_int_equal(l.follower.n_told, 1);
 	assert_int_equal(l.follower.n_inside, 1);
-	assert_int_equal(l.follower.flow.near_start, 5100);
-	assert_int_equal(l.follower.flow.far_start, 1100);
-	assert_int_equal(l.leader.flow.near_start, 1100);
-	assert_int_equal(l.leader.flow.far_start, 5100);
+	assert_starts(&l.follower, 5100, 1100);
+	assert_starts(&l.leader, 1100, 5100);
 	end(&l);
 }
 
@@ -60,8 +58,7 @@ static void test_wanted_with_data_in_flight(void **state)
 	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
 	deliver(&l, &l.leader);
 	assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
-	assert_int_equal(l.follower.flow.near_start, 5200);
-	assert_int_equal(l.follower.flow.far_start, 1200);
+	assert_starts(&l.follower, 5200, 1200);
 	end(&l);
 }
 
@@ -113,8 +110,7 @@ static void test_both_begin(void **state)
 	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
 	deliver(&l, &l.leader);
 	assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
-	assert_int_equal(l.follower.flow.near_start, 5200);
-	assert_int_equal(l.follower.flow.far_start, 1100);
+	assert_starts(&l.follower, 5200, 1100);
 	end(&l);
 }
 

@@ -52,9 +52,15 @@ uint32_t carrier_unsent(uint64_t pacing)
 	return (uint32_t)max_of(min_of(n, (uint64_t)UNSENT_MAX), (uint64_t)UNSENT_MIN);
 }
 
+/* By that, or by what no round trip differs from another without a queue. */
+static bool is_longer(const struct carrier_sample *s, uint32_t queue_us)
+{
+	return s->min_us && s->rtt_us > s->min_us + max_of(queue_us, (uint32_t)QUEUE_MIN_US);
+}
+
 static bool is_queued(const struct carrier_sample *s)
 {
-	return s->min_us && s->rtt_us > s->min_us + max_of(s->min_us / 8, (uint32_t)QUEUE_MIN_US);
+	return is_longer(s, s->min_us / 8);
 }
 
 static bool is_flooded(const struct carrier *c, const struct carrier_sample *s)
@@ -113,9 +119,7 @@ static void compare_anew(struct carrier *c, uint64_t rate, unsigned grew, mono_t
 /* What two tries leave there is looked at before it is gone: half of what one makes. */
 static bool is_full_of_tries(const struct carrier_sample *s)
 {
-	uint32_t queue = min_of(s->min_us / 8, (uint32_t)TRY_QUEUE_US / 2);
-
-	return s->min_us && s->rtt_us > s->min_us + max_of(queue, (uint32_t)QUEUE_MIN_US);
+	return is_longer(s, min_of(s->min_us / 8, (uint32_t)TRY_QUEUE_US / 2));
 }
 
 bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mono_t now)

@@ -361,8 +361,7 @@ void engine_set(struct engine *e, const struct accel_settings *s)
 bool engine_is_idle(const struct engine *e)
 {
 	/* Nor is anything drained that the other end may have taken. */
-	return (e->stopping || e->settings.mode == ACCEL_OFF) && !e->n_taken &&
-	       !timer_is_set(e->tick) && !peers_unsent(e);
+	return !engine_answers(e) && !e->n_taken && !timer_is_set(e->tick) && !peers_unsent(e);
 }
 
 /* --- time --- */

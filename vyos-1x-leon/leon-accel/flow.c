@@ -326,11 +326,15 @@ static bool numbers_are_old(const struct flow *f)
 	       (f->leader && f->wanted && f->far.seen && seq_before(f->near_point, f->far.acked));
 }
 
+static bool clocks_fit(const struct flow *f)
+{
+	return flow_end_clock_fits(&f->near) && flow_end_clock_fits(&f->far);
+}
+
 /* Leader, of one that began with a WANT: what the follower need not say, since frames do. */
 static bool far_is_ready(const struct flow *f)
 {
-	return f->far.seen && !seq_before(f->far.acked, f->near_point) &&
-	       flow_end_clock_fits(&f->near) && flow_end_clock_fits(&f->far);
+	return f->far.seen && !seq_before(f->far.acked, f->near_point) && clocks_fit(f);
 }
 
 /* Is the next step due? */
@@ -374,8 +378,7 @@ static bool may_be_taken(const struct flow *f, mono_t now)
 
 bool flow_can_be_taken(const struct flow *f, mono_t now)
 {
-	return may_be_taken(f, now) && f->far.seen && flow_end_clock_fits(&f->near) &&
-	       flow_end_clock_fits(&f->far);
+	return may_be_taken(f, now) && f->far.seen && clocks_fit(f);
 }
 
 /* Asks for it, and drains. */
@@ -415,12 +418,13 @@ static void learn_syn(struct accel_options *mine, const struct accel_options *to
 		*mine = *told;
 }
 
-/* What the other node says of the connection. */
-static void learn_offer(struct flow *f, const struct accel_frame *m)
+/* What the other node says of the connection; `theirs` is of the host there. */
+static void learn_point(struct flow *f, uint32_t point, const struct accel_options *theirs,
+			const struct accel_options *ours)
 {
-	learn_syn(&f->near.syn, &m->offer.far);
-	learn_syn(&f->far.syn, &m->offer.near);
-	f->far_point = m->offer.point;
+	learn_syn(&f->far.syn, theirs);
+	learn_syn(&f->near.syn, ours);
+	f->far_point = point;
 	f->far_point_known = true;
 }
 
@@ -440,7 +444,7 @@ void flow_wanted(struct flow *f, const struct accel_frame *want, mono_t now)
 	}
 	f->stream = want->stream;
 	f->wanted = true;
-	learn_offer(f, want);
+	learn_point(f, want->offer.point, &want->offer.near, &want->offer.far);
 	step(f, now);
 }
 
@@ -456,7 +460,7 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 		return;
 	}
 	begin_draining(f, now);
-	learn_offer(f, offer);
+	learn_point(f, offer->offer.point, &offer->offer.near, &offer->offer.far);
 	tell_accept(f);
 	step(f, now);
 }
@@ -490,10 +494,7 @@ static void keep_taken(struct flow *f, mono_t now)
 
 static void accepted(struct flow *f, const struct accel_frame *m)
 {
-	f->far_point = m->accept.point;
-	f->far_point_known = true;
-	learn_syn(&f->far.syn, &m->accept.near);
-	learn_syn(&f->near.syn, &m->accept.far);
+	learn_point(f, m->accept.point, &m->accept.near, &m->accept.far);
 }
 
 static void not_taken(struct flow *f, mono_t now)

@@ -333,11 +333,20 @@ void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_
 	flush(p);
 }
 
+/* Said by leaders: whether they answer what is wanted. */
+static void say_answering(struct accel_peer *p)
+{
+	struct accel_frame m = { .type = engine_answers(p->e) ? ACCEL_READY : ACCEL_ABORT,
+				 .stream = ACCEL_FOLLOWERS };
+
+	if (peer_leads(p))
+		peer_tell(p, &m);
+}
+
 /* --- what comes --- */
 
 static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 {
-	struct accel_frame ready = { .type = ACCEL_READY, .stream = ACCEL_FOLLOWERS };
 	char id[NODE_ID_STRLEN];
 
 	if (p->state != GREETING || f->hello.version != ACCEL_VERSION || f->hello.node != p->id ||
@@ -346,8 +355,8 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 	if (f->hello.window_log)
 		p->unpacker = unpacker_new(f->hello.window_log);
 	p->state = UP;
-	if (peer_leads(p) && engine_answers(p->e))
-		peer_tell(p, &ready);
+	if (engine_answers(p->e))
+		say_answering(p);
 	peer_counted(p)->reached = true;
 	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
 	return !f->hello.window_log || p->unpacker;
@@ -693,12 +702,8 @@ static bool is_unsent(const struct accel_peer *p)
 
 void peers_say_answering(struct engine *e)
 {
-	struct accel_frame no = { .type = engine_answers(e) ? ACCEL_READY : ACCEL_ABORT,
-				  .stream = ACCEL_FOLLOWERS };
-
 	for (struct accel_peer *p = e->peers; p; p = p->hh.next)
-		if (peer_leads(p))
-			peer_tell(p, &no);
+		say_answering(p);
 }
 
 bool peers_unsent(const struct engine *e)

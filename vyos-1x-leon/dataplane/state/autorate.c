@@ -402,18 +402,18 @@ static void judge(struct autorate *a, const struct autorate_input *in)
 	a->empty &= queue_us(a, in) <= bump_limit_us(a, in) / 2;
 }
 
-/* From what arrived in the bump, since TCP may have had less to send. While part of what seems to
- * wait is held to be the way, no more than was known before: a buffer that others keep full does
- * not grow. */
+/* From what arrived in the bump, since TCP may have had less to send; to that and not beyond where
+ * something waits already. While part of what seems to wait is held to be the way, no more than was
+ * known before: a buffer that others keep full does not grow. */
 static void raise(struct autorate *a)
 {
 	uint64_t from = min_of(a->kbits, a->shown);
-	uint64_t kbits = from * (1000 + min_of(a->step_pm, (uint32_t)BUMP_PM_MAX)) / 1000;
+	uint64_t kbits = a->kbits;
 
-	if (!a->empty)
-		kbits = 0;
+	if (a->empty)
+		kbits = max_of(kbits,
+			       from * (1000 + min_of(a->step_pm, (uint32_t)BUMP_PM_MAX)) / 1000);
 	kbits = max_of(kbits, min_of((uint64_t)a->shown, from * (1000 + a->step_pm) / 1000));
-	kbits = max_of(kbits, (uint64_t)a->kbits);
 	if (a->empty && a->shown >= part(a->kbits, SHOWN_PM))
 		a->step_pm =
 			min_of(a->step_pm * 3, (uint32_t)(a->filled ? BUMP_PM_MAX : BUMP_PM_NEW));
