@@ -460,7 +460,9 @@ def test_anycast_prefix_moves_to_the_next_nearest(lab):
         route = installed(a).get('10.53.0.0/24')
         return route and route['node_id'] == node.node_id and len(kernel(a)['10.53.0.0/24']) == 1
     wait_for(lambda: through(near), 10)
-    assert states(a)[('10.53.0.0/24', far.node_id)] == 'farther'
+    # The farther node may join later than the nearer one.
+    wait_for(lambda: states(a).get(('10.53.0.0/24', far.node_id)) == 'farther', 10)
+    assert through(near)
     watch = RouteWatch(a.namespace)
     near.kill()
     wait_for(lambda: through(far), 15)
