@@ -141,13 +141,13 @@ class Node:
         self.process.send_signal(signal.SIGCONT)
         self.process.send_signal(number)
         try:
-            return self.process.wait(within)
+            return self.process.wait(within * PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
             if self.expected_trouble:
                 return None
-            raise AssertionError(f'leond of {self.name} did not end within {within} s '
+            raise AssertionError(f'leond of {self.name} did not end within {within * PATIENCE} s '
                                  f'of {signal.Signals(number).name}') from None
 
     def stop(self, within=10):
@@ -193,7 +193,7 @@ class Node:
     def request(self, line):
         """Answer of the control socket to this line, with no leonctl between."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
-            s.settimeout(10)
+            s.settimeout(10 * PATIENCE)
             s.connect(self.socket)
             s.sendall(line.encode() + b'\n')
             with s.makefile() as answer:

