@@ -79,15 +79,20 @@ def test_loss_on_one_path_costs_nothing(lab, more):
         assert flow.lost == 0
     b = net.node['b']
     assert b.counter('copy_first') >= 1600 and b.counter('copy_second') > 1000
-    found = pair(net, 'a', 'b')
-    assert found['state'] == 'twice' and not found['reason']
+    found = {}
+
+    def travels_twice():
+        """By two ways, whose latencies differ by little where no machine holds them up."""
+        found.update(pair(net, 'a', 'b'))
+        return found['state'] == 'twice' and found['difference_us'] < 30000
+    wait_for(travels_twice, WITHIN, 'twice, with little between')
+    assert not found['reason'] and found['first']['latency_us'] > 0
     ways = {tuple(found[way]['hops']) for way in ('first', 'second')}
     assert ways == {(b.node_id,), (net.node['r'].node_id, b.node_id)}
-    assert found['difference_us'] < 30000 and found['first']['latency_us'] > 0
     sent, received = policy(net, 'a')['sent'], policy(net, 'b')['received']
     assert sent['frames'] >= sent['twice'] >= 1600 and sent['bytes'] > 60 * sent['frames']
     assert received['first'] >= 1600 and received['second_dropped'] > 1000
-    assert copies_in_metrics(net, 'a', 'b') == 2
+    wait_for(lambda: copies_in_metrics(net, 'a', 'b') == 2, WITHIN, 'the metrics say so')
     # Nothing was flooded, reassembled or learned from what came second.
     assert {name for name, n in b.drops().items() if n != drops[name]} <= {'link_local_control'}
 
@@ -112,8 +117,8 @@ def test_a_relay_that_dies_takes_no_frame_with_it(lab):
     # Who looks is told why they travel once now, and so is who does not look.
     a = net.node['a']
     wait_for(lambda: a.events('critical-once'), WITHIN, 'the event')
-    assert pair(net, 'a', 'b')['state'] == 'no-second-path'
-    assert copies_in_metrics(net, 'a', 'b') == 1
+    wait_for(lambda: pair(net, 'a', 'b')['state'] == 'no-second-path', WITHIN, 'it is shown')
+    wait_for(lambda: copies_in_metrics(net, 'a', 'b') == 1, WITHIN, 'the metrics say so')
 
 
 def test_a_link_that_fails_takes_no_frame_with_it(lab):
@@ -186,7 +191,7 @@ def test_reload_under_traffic(lab):
 def test_a_restart_of_the_source_loses_nothing_after_it(lab):
     net = built(lab)
     net.restart('a')
-    net.full_mesh()
+    net.joined()
     net.settle_hosts('a', 'b')
     twice(net, 'a', 'b')
     flow = passed(stream(net, 'a', 'b'), 400)

@@ -14,7 +14,7 @@ import pytest
 
 import ns
 from host import Host
-from lab import line_up, wait_for
+from lab import PATIENT, line_up, merged, wait_for
 from traffic import Tap, ethernet, mac_bytes
 
 BROADCAST = 'ff:ff:ff:ff:ff:ff'
@@ -25,6 +25,11 @@ GUEST = '02:bb:00:00:00:01'
 
 def tap(net, name):
     return Tap(net.host[name].namespace, 'eth0')
+
+
+def patient(n, config=None, **keys):
+    """n sites whose links do not fail because a busy machine does not get to its probes."""
+    return line_up(n, config=merged(PATIENT, config or {}), **keys)
 
 
 SUPPRESSION = {'suppression': {'arp': True, 'nd': True}}
@@ -48,7 +53,7 @@ def learn(net, name, mac, seen_by, vlan=0):
 
 
 def test_broadcast_multicast_and_unknown_unicast_reach_every_other_site_once(lab):
-    net = lab(line_up(4)).joined()
+    net = lab(patient(4)).joined()
     taps = {name: tap(net, name) for name in net.node}
     for destination in (BROADCAST, MULTICAST, '33:33:00:00:00:77', '02:cc:00:00:00:99'):
         for source in net.node:
@@ -57,12 +62,12 @@ def test_broadcast_multicast_and_unknown_unicast_reach_every_other_site_once(lab
             for name in net.node:
                 expected = 0 if name == source else 1
                 seen = taps[name].frames(carries(payload), until=expected or 99,
-                                         within=2 if expected else 0.1, linger=0.1)
+                                         within=10 if expected else 0.1, linger=0.1)
                 assert len(seen) == expected, (destination, source, name)
 
 
 def test_reserved_multicast_stays_at_its_site(lab):
-    net = lab(line_up(2)).joined()
+    net = lab(patient(2)).joined()
     far = tap(net, 'n1')
     # The bridge would keep these back itself: put them on leon0 by hand.
     inside = net.node['n0'].drops('link_local_control')
@@ -73,7 +78,7 @@ def test_reserved_multicast_stays_at_its_site(lab):
 
 
 def test_unicast_goes_to_its_site_only(lab):
-    net = lab(line_up(3)).joined()
+    net = lab(patient(3)).joined()
     net.settle_hosts('n0', 'n1')
     elsewhere, there = tap(net, 'n2'), tap(net, 'n1')
     payload = os.urandom(16)
@@ -83,7 +88,7 @@ def test_unicast_goes_to_its_site_only(lab):
 
 
 def test_host_that_moves_is_followed_under_traffic(lab):
-    net = lab(line_up(3)).joined()
+    net = lab(patient(3)).joined()
     learn(net, 'n0', GUEST, ['n1', 'n2'])
     taps = {name: tap(net, name) for name in net.node}
 
@@ -93,13 +98,13 @@ def test_host_that_moves_is_followed_under_traffic(lab):
         other = {'n0': 'n1', 'n1': 'n0'}[name]
         return taps[name].frames(carries(payload), within=0.5) \
             and not taps[other].frames(carries(payload), within=0.05)
-    assert arrives_at('n0')
+    wait_for(lambda: arrives_at('n0'), 5, 'traffic goes to the host')
     # It shows up at n1 and says one thing there; traffic to it goes on meanwhile.
     taps['n1'].send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'moved'))
     wait_for(lambda: arrives_at('n1'), 5, 'traffic follows the host')
     entry = net.node['n2'].fdb()[0, GUEST]
     assert entry['node_id'] == net.node['n1'].node_id and entry['moves'] == 1
-    assert net.node['n2'].events('mac-moved')
+    wait_for(lambda: net.node['n2'].events('mac-moved'), 10, 'it is told of')
     taps['n0'].send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'and back'))
     wait_for(lambda: arrives_at('n0'), 5, 'traffic follows it back')
 
@@ -116,7 +121,7 @@ def alternate(taps, observer):
 
 def test_flapping_mac_is_damped_and_reported(lab):
     """Nobody had it for long, so all get what is sent to it."""
-    net = lab(line_up(3)).joined()
+    net = lab(patient(3)).joined()
     learn(net, 'n0', GUEST, ['n2'])
     taps = {name: tap(net, name) for name in net.node}
     observer, claimed = net.node['n2'], (taps['n0'], taps['n1'])
@@ -128,16 +133,16 @@ def test_flapping_mac_is_damped_and_reported(lab):
         alternate(claimed, observer)
     after = observer.fdb()[0, GUEST]
     assert (after['node_id'], after['moves']) == (None, frozen['moves'])
-    assert 'go to all nodes' in observer.events('mac-flapping')[-1]['text']
+    wait_for(lambda: ['go to all nodes' in e['text'] for e in observer.events('mac-flapping')][-1:] == [True], 10)
     payload = os.urandom(16)
     taps['n2'].send(ethernet(GUEST, net.host['n2'].mac, TEST_TYPE, payload))
     for t in claimed:
-        assert t.frames(carries(payload), within=5)
+        assert t.frames(carries(payload), within=10)
 
 
 def test_a_thief_of_a_mac_does_not_keep_it(lab):
     """A host that was there for long gets its frames while another site sends in its name."""
-    net = lab(line_up(3)).joined()
+    net = lab(patient(3)).joined()
     taps = {name: tap(net, name) for name in net.node}
     observer, owner, thief = net.node['n2'], net.node['n0'], net.node['n1']
     begin = time.monotonic()
@@ -155,7 +160,7 @@ def test_a_thief_of_a_mac_does_not_keep_it(lab):
         assert alternate((taps['n0'], taps['n1']), observer)['node_id'] == owner.node_id
         payload = os.urandom(16)
         taps['n2'].send(ethernet(GUEST, net.host['n2'].mac, TEST_TYPE, payload))
-        assert taps['n0'].frames(carries(payload), within=5)
+        assert taps['n0'].frames(carries(payload), within=10)
         assert not taps['n1'].frames(carries(payload), within=0.05)
 
 
@@ -171,7 +176,7 @@ def send_from_all(port, macs, destination):
 
 
 def test_ten_thousand_hosts(lab):
-    net = lab(line_up(2)).joined()
+    net = lab(patient(2)).joined()
     net.settle_hosts('n0', 'n1')
     port = tap(net, 'n0')
     macs = many_macs(0, 10_000)
@@ -188,12 +193,12 @@ def test_ten_thousand_hosts(lab):
     back = tap(net, 'n1')
     for mac in macs[::100]:
         back.send(ethernet(mac, net.host['n1'].mac, TEST_TYPE, b'and back'))
-    assert len(port.frames(carries(b'and back'), until=100, within=10)) == 100
+    assert len(port.frames(carries(b'and back'), until=100, within=30)) == 100
     assert net.node['n1'].counter('unknown_tx') == before
 
 
 def test_full_fdb_floods_what_it_does_not_know_and_says_so(lab):
-    net = lab(line_up(2, config={'fdb': {'maximum': 64}})).joined()
+    net = lab(patient(2, config={'fdb': {'maximum': 64}})).joined()
     net.settle_hosts('n0', 'n1')
     port = tap(net, 'n0')
 
@@ -202,17 +207,17 @@ def test_full_fdb_floods_what_it_does_not_know_and_says_so(lab):
         return net.node['n1'].events('fdb-full')
     wait_for(full, 10, 'the event fdb-full', every=0.3)
     assert net.node['n1'].show('fdb')['count'] <= 64
-    assert net.host['n0'].ping(net.host['n1'].ip4)
+    wait_for(lambda: net.host['n0'].ping(net.host['n1'].ip4), 10, 'hosts reach each other')
 
 
 def test_old_entries_age_out(lab):
-    net = lab(line_up(2, config={'fdb': {'aging': 10}})).joined()
+    net = lab(patient(2, config={'fdb': {'aging': 10}})).joined()
     learn(net, 'n0', GUEST, ['n1'])
     wait_for(lambda: (0, GUEST) not in net.node['n1'].fdb(), 40, 'the entry is gone', every=0.5)
 
 
 def test_vlan_tags_travel_and_vlans_are_apart(lab):
-    net = lab(line_up(3)).joined()
+    net = lab(patient(3)).joined()
     # These bridges know no VLANs, and the two guests have one MAC.
     for node in net.node.values():
         node.namespace.ip('link set leon0 type bridge_slave learning off flood on',
@@ -231,7 +236,7 @@ def test_vlan_tags_travel_and_vlans_are_apart(lab):
 
 def test_storm_control_limits_broadcasts(lab):
     limits = {'broadcast': 50, 'multicast': 50, 'unknown-unicast': 50}
-    net = lab(line_up(2, config={'storm-control': limits})).joined()
+    net = lab(patient(2, config={'storm-control': limits})).joined()
     net.settle_hosts('n0', 'n1')
     port, other = tap(net, 'n0'), tap(net, 'n1')
     kinds = ((BROADCAST, 'storm_broadcast'), (MULTICAST, 'storm_multicast'),
@@ -255,7 +260,7 @@ def test_storm_control_limits_broadcasts(lab):
         wait_for(all_accounted, 20, f'each frame to {destination} was dropped or arrived')
         # What fills up while frames are sent and waited for, and one second's worth of burst.
         assert 0 < len(arrived) <= 50 * (time.monotonic() - begin + 2)
-    assert net.host['n0'].ping(net.host['n1'].ip4), 'known unicast is not limited'
+    assert len(net.host['n0'].ping(net.host['n1'].ip4, within=10)) == 1, 'known unicast is not limited'
 
 
 def rx_dropped(node, device):
@@ -271,7 +276,7 @@ def guards_sent(node):
 
 def test_guard_frames_are_nobody_s_drops(lab):
     """They end in each node's own stack: neither leon0 nor the bridge counts them as dropped."""
-    net = lab(line_up(2, config={'loop-guard': {'interval': 100}})).joined()
+    net = lab(patient(2, config={'loop-guard': {'interval': 100}})).joined()
     node = net.node['n0']
     before, sent = {d: rx_dropped(node, d) for d in ('leon0', 'br0')}, guards_sent(node)
     wait_for(lambda: guards_sent(node) >= sent + 20, 20, 'guards are sent')
@@ -280,14 +285,14 @@ def test_guard_frames_are_nobody_s_drops(lab):
 
 def test_no_guard_goes_where_no_lan_is(lab):
     """leon0 of a router that is in no bridge has only this machine behind it."""
-    net = lab(line_up(2, hosts=False, config={'loop-guard': {'interval': 100}})).joined()
+    net = lab(patient(2, hosts=False, config={'loop-guard': {'interval': 100}})).joined()
     node = net.node['n0']
     for i, n in enumerate(net.node.values()):
         n.namespace.ip(f'addr add 10.9.0.{i + 1}/24 dev leon0')
     wait_for(lambda: node.namespace.run('ping', '-c1', '-W1', '10.9.0.2', check=False).returncode == 0,
              10, 'the routers reach each other')
+    wait_for(lambda: guard(node) == 'clear', 20, 'it has listened')
     before = rx_dropped(node, 'leon0')
-    assert node.statistics()['loop_guard']['state'] == 'clear'
     time.sleep(2)
     assert guards_sent(node) == 0 and rx_dropped(node, 'leon0') == before
     # The LAN is no bridge of the kernel's, so frames come with source addresses of other machines.
@@ -312,7 +317,7 @@ def one_stops(net, *names):
 
 
 def test_two_nodes_on_one_lan_do_not_loop(lab):
-    net = lab(line_up(3, config={'loop-guard': {'interval': 200}})).joined()
+    net = lab(patient(3, config={'loop-guard': {'interval': 200}})).joined()
     both = n0, n1 = net.node['n0'], net.node['n1']
     ns.connect(n0.namespace, 'x0', n1.namespace, 'x1')
     n0.namespace.ip('link set x0 master br0')
@@ -340,7 +345,7 @@ def test_two_nodes_on_one_lan_do_not_loop(lab):
 def test_hosts_that_a_loop_moved_are_found_again(lab):
     """Though they say nothing and are not asked by others, whose neighbor tables are full: bridges
     learned them where the loop came from."""
-    net = lab(line_up(3, config={'loop-guard': {'disable': True}})).joined()
+    net = lab(patient(3, config={'loop-guard': {'disable': True}})).joined()
     n0, n1 = net.node['n0'], net.node['n1']
     net.settle_hosts('n2', 'n1')
     net.settle_hosts('n2', 'n0')
@@ -392,12 +397,12 @@ def test_a_pause_makes_no_host_unknown(lab):
     unknown, payload = node.counter('unknown_tx'), os.urandom(16)
     arrives = tap(net, 'n1')
     tap(net, 'n0').send(ethernet(host.mac, net.host['n0'].mac, TEST_TYPE, payload))
-    assert arrives.frames(carries(payload), within=5)
+    assert arrives.frames(carries(payload), within=10)
     assert node.counter('unknown_tx') == unknown, 'sent to n1 alone'
 
 
 def test_arp_is_answered_from_what_is_known(lab):
-    net = lab(line_up(3, config=SUPPRESSION)).joined()
+    net = lab(patient(3, config=SUPPRESSION)).joined()
     host, asked = net.host['n2'], net.host['n1']
 
     def request(frame):
@@ -422,7 +427,7 @@ def test_arp_is_answered_from_what_is_known(lab):
 
 
 def test_neighbor_solicitation_is_answered_from_what_is_known(lab):
-    net = lab(line_up(3, config=SUPPRESSION)).joined()
+    net = lab(patient(3, config=SUPPRESSION)).joined()
     host, asked = net.host['n2'], net.host['n1']
 
     def answered():
@@ -466,19 +471,19 @@ def know_each_other(a, b):
 @pytest.mark.parametrize('suppression', [{}, SUPPRESSION], ids=['flooded', 'suppressed'])
 def test_a_host_that_changes_its_mac_is_found(lab, suppression, family):
     """Its own questions go to all, so that the others learn its new MAC from them."""
-    net = lab(line_up(2, config=suppression)).joined()
+    net = lab(patient(2, config=suppression)).joined()
     a, b = net.host['n0'], net.host['n1']
     know_each_other(a, b)
     lost = lost_while(a, b, family, lambda: set_mac(a, '02:ab:00:00:00:01'))
     # One round of resolution, on a busy machine two: a second each.
     assert lost <= 40
-    assert b.neighbors()[{4: a.ip4, 6: a.ip6}[family]] == a.mac
+    wait_for(lambda: b.neighbors().get({4: a.ip4, 6: a.ip6}[family]) == a.mac, 10, 'b knows the new MAC')
 
 
 @pytest.mark.parametrize('family', [4, 6])
 def test_an_answer_from_here_does_not_keep_an_old_mac_alive(lab, family):
     """The host that changed says nothing; others must find that nobody answers to its old MAC."""
-    net = lab(line_up(2, config=SUPPRESSION)).joined()
+    net = lab(patient(2, config=SUPPRESSION)).joined()
     a, b = net.host['n0'], net.host['n1']
     for version in ('ipv4', 'ipv6'):
         b.namespace.sysctl(f'{version}/neigh/eth0/base_reachable_time_ms', 1000)
@@ -509,7 +514,7 @@ def advertisement(host):
 
 def test_probes_and_announcements_travel(lab):
     """RFC 5227 and RFC 4862: whoever takes an address asks everybody first and tells everybody."""
-    net = lab(line_up(2, config=SUPPRESSION)).joined()
+    net = lab(patient(2, config=SUPPRESSION)).joined()
     a, b = net.host['n0'], net.host['n1']
     know_each_other(a, b)
     wire = tap(net, 'n1')
@@ -521,10 +526,10 @@ def test_probes_and_announcements_travel(lab):
     port = tap(net, 'n0')
     for body in (probe, announcement, reply):
         port.send(ethernet(BROADCAST, a.mac, 0x0806, body))
-        assert wire.frames(carries(body), within=5)
+        assert wire.frames(carries(body), within=10)
     frame = advertisement(a)
     port.send(frame)
-    assert wire.frames(carries(frame[14:]), within=5), 'nobody asked, and it travels'
+    assert wire.frames(carries(frame[14:]), within=10), 'nobody asked, and it travels'
     # Duplicate address detection of the kernel itself, for an address that is b's.
     for where in ('all', 'eth0'):
         a.namespace.sysctl(f'ipv6/conf/{where}/accept_dad', 1)
@@ -535,7 +540,7 @@ def test_probes_and_announcements_travel(lab):
 
 
 def test_answers_about_a_host_end_when_its_node_does(lab):
-    net = lab(line_up(3, config=SUPPRESSION)).joined()
+    net = lab(patient(3, config=SUPPRESSION)).joined()
     net.settle_hosts('n1', 'n0')
     net.node['n1'].stop()
     wait_for(lambda: net.node['n2'].state_of(net.node['n1']) in (None, 'left'), 5)
@@ -545,20 +550,20 @@ def test_answers_about_a_host_end_when_its_node_does(lab):
 
 
 def test_nothing_is_answered_unless_asked_for(lab):
-    net = lab(line_up(3)).joined()
+    net = lab(patient(3)).joined()
     net.settle_hosts('n1', 'n0')
-    assert net.host['n2'].ping(net.host['n1'].ip4)
+    net.settle_hosts('n2', 'n1')
     assert net.node['n2'].counter('arp_answered') == 0
 
 
 def test_two_hosts_behind_one_node_are_not_the_overlay_s_business(lab):
-    net = lab(line_up(2)).joined()
+    net = lab(patient(2)).joined()
     neighbor = Host('second', net.node['n0'].namespace, 50, port='h1')
     net.host['second'] = neighbor
     wait_for(lambda: net.host['n0'].ping(neighbor.ip4), 5)
     net.settle_hosts('n0', 'n1')
     before = net.node['n0'].counter('unicast_tx')
-    assert len(net.host['n0'].ping(neighbor.ip4, count=20)) == 20
+    assert len(net.host['n0'].ping(neighbor.ip4, count=20, within=10)) == 20
     assert net.node['n0'].counter('unicast_tx') - before < 10
     wait_for(lambda: net.host['n1'].ping(neighbor.ip4), 5)
 
@@ -587,7 +592,7 @@ def tcp_transfer(net, a, b, size=300_000):
 
 
 def test_full_size_frames_cross_a_smaller_path_and_mss_is_clamped(lab):
-    net = lab(line_up(2), start=False)
+    net = lab(patient(2), start=False)
     net.wan.both('n0', 'n1', mtu=1400)
     net.start()
     net.joined()
@@ -597,7 +602,7 @@ def test_full_size_frames_cross_a_smaller_path_and_mss_is_clamped(lab):
     for a, b in ((n0, n1), (n1, n0)):
         wait_for(lambda a=a, b=b: a.paths()[b.node_id]['mtu'] == 1372, 20, 'the path MTU is found')
     wire = tap(net, 'n1')
-    assert len(net.host['n0'].ping(net.host['n1'].ip4, count=20, size=1472,
+    assert len(net.host['n0'].ping(net.host['n1'].ip4, count=20, within=10, size=1472,
                                    forbid_fragments=True)) == 20
     assert n0.counter('fragmented_frames') >= 20 and n1.counter('reassembled_frames') >= 20
     wire.frames(until=10_000, within=0.1)
@@ -610,7 +615,7 @@ def test_full_size_frames_cross_a_smaller_path_and_mss_is_clamped(lab):
 
 
 def test_black_hole_is_noticed_and_worked_around(lab):
-    net = lab(line_up(2)).joined()
+    net = lab(patient(2)).joined()
     net.settle_hosts('n0', 'n1')
     n0, n1 = net.node['n0'], net.node['n1']
     for a, b in ((n0, n1), (n1, n0)):
@@ -620,11 +625,11 @@ def test_black_hole_is_noticed_and_worked_around(lab):
     host, far = net.host['n0'], net.host['n1'].ip4
     assert not host.ping(far, size=1370, within=0.3)
     wait_for(lambda: host.ping(far, size=1370, within=0.5), 60, 'large frames pass again')
-    assert n0.nodes()[n1.node_id]['link_mtu'] <= 1272
+    wait_for(lambda: n0.nodes()[n1.node_id]['link_mtu'] <= 1272, 30, 'what the link takes is known')
 
 
 def test_interface_mtu_follows_the_smallest_path(lab):
-    net = lab(line_up(3, hosts=False), start=False)
+    net = lab(patient(3, hosts=False), start=False)
     net.wan.both('n0', 'n2', mtu=1400)
     net.start()
     net.joined()

@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 import ns
-from lab import line_up, wait_for
+from lab import PATIENT, line_up, wait_for
 
 BULK = 3_000_000
 # Payloads around what offloads care about: nothing, one byte, odd ones, a full frame, splits.
@@ -103,7 +103,7 @@ def stream(net, source, sink, version, size=BULK, tos=0):
     got = far.namespace.run(*PYTHON, FETCH, address(host, version), timeout=120).stdout
     assert len(got.strip()) == len(hashlib.sha256().hexdigest())
     assert server.stdout.read() == got
-    server.wait(10)
+    server.wait(60)
 
 
 def datagrams(net, source, sink, version, sizes=SIZES):
@@ -115,11 +115,11 @@ def datagrams(net, source, sink, version, sizes=SIZES):
     assert receiver.stdout.readline() == 'ready\n'
     host.namespace.run(*PYTHON, SPRAY, AF[version], address(far, version), sizes, timeout=120)
     assert receiver.stdout.read() == '0\n'
-    receiver.wait(10)
+    receiver.wait(60)
 
 
 def ready(lab, **keys):
-    net = lab(line_up(2, **keys)).joined()
+    net = lab(line_up(2, config=PATIENT, **keys)).joined()
     net.settle_hosts('n0', 'n1')
     return net
 

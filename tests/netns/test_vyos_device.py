@@ -52,7 +52,8 @@ def test_address_stays_over_a_restart(lab):
     net.joined()
     first = net.node['n0']
     before = kept(first.namespace)
-    assert has_carrier(first.namespace) and before[3] == ['10.99.0.1']
+    wait_for(lambda: has_carrier(first.namespace), 5, 'a device with leond has a carrier')
+    assert before[3] == ['10.99.0.1']
 
     first.stop()
     assert kept(first.namespace) == before

@@ -39,10 +39,12 @@ def test_rtt_is_what_was_asked(net, asked_ms):
     emulator, site = net
     emulator.rtt('a', 'b', asked_ms * wan.MS)
     for address in (wan.ip4(1), wan.ip6(1)):
-        seen = rtts(site['a'], address)
-        assert len(seen) == 15
-        # A busy machine adds to most of them, and takes from none.
-        assert asked_ms <= min(seen) < 1.5 * asked_ms
+        def right():
+            seen = rtts(site['a'], address)
+            # A busy machine adds to most of them, and takes from none.
+            assert min(seen, default=asked_ms) >= asked_ms
+            return len(seen) == 15 and min(seen) < 1.5 * asked_ms
+        wait_for(right, 10, f'{asked_ms} ms to {address}')
 
 
 def test_each_direction_and_pair_has_its_own_delay(net):
@@ -64,7 +66,7 @@ def test_loss_is_counted_and_about_what_was_asked(net):
     emulator.link('a', 'b', loss_permille=100)
     stream = Stream(site['a'], site['b'], wan.ip4(1), interval=0.0005).start()
     wait_for(lambda: len(stream.sent) >= 1500, 20)
-    stream.stop(0.3)
+    stream.stop(1.5)
     counted = emulator.count('a', 'b')
     # The kernel says things of its own now and then (multicast listener reports).
     assert stream.lost <= counted['lost'] <= stream.lost + 10
@@ -110,7 +112,7 @@ def test_full_queue_drops_the_tail(net):
     emulator.link('a', 'b', rate_kbit=1000, queue_us=50_000)
     stream = Stream(site['a'], site['b'], wan.ip4(1), interval=0.001, size=1208).start()
     wait_for(lambda: len(stream.sent) >= 100, 10)
-    stream.stop(0.5)
+    stream.stop(1.5)
     assert 0 < stream.lost <= emulator.count('a', 'b')['overflow'] <= stream.lost + 10
 
 
@@ -121,8 +123,8 @@ def test_a_shared_line_is_shared(net):
     assert emulator.count('c', 'a')['waits_us'] == 0
     emulator.link('*', 'a', shares_line=True)
     stream = Stream(site['b'], site['a'], wan.ip4(0), interval=0.001, size=1208).start()
-    wait_for(lambda: len(stream.sent) >= 100, 10)
-    assert emulator.count('c', 'a')['waits_us'] > 100_000
+    # However slowly a busy machine sends: the line takes a packet in 10 ms.
+    wait_for(lambda: emulator.count('c', 'a')['waits_us'] > 100_000, 10, 'what b sends stands there')
     emulator.link('c', 'a', shares_line=False)
     assert emulator.count('c', 'a')['waits_us'] == 0
     stream.stop(0.1)
@@ -136,8 +138,8 @@ def test_duplicates_and_reordering(net):
     mixed = Stream(site['a'], site['c'], wan.ip4(2), interval=0.001).start()
     twice.arrived(20)
     mixed.arrived(200)
-    twice.stop(0.3)
-    mixed.stop(0.3)
+    twice.stop(5, copies=2)
+    mixed.stop(5)
     assert len(twice.order) == 2 * len(twice.sent)
     assert mixed.lost == 0 and mixed.order != sorted(mixed.order)
 
@@ -162,7 +164,8 @@ def test_broadcast_reaches_all_others_once_and_unknown_unicast_nobody(net):
             return frame[12:14] == b'\x88\xb6'
         assert not taps['a'].frames(ours, within=0.1)
         for name in ('b', 'c'):
-            assert len(taps[name].frames(ours, until=2, within=0.2)) == expected
+            seen = taps[name].frames(ours, until=expected or 2, within=10 if expected else 0.2, linger=0.2)
+            assert len(seen) == expected
     for tap in taps.values():
         tap.close()
 
@@ -181,5 +184,5 @@ def test_bad_commands_are_refused_and_do_no_harm(net, line):
 def test_ends_with_its_input(net):
     emulator, site = net
     emulator.process.stdin.close()
-    assert emulator.process.wait(5) == 0
+    assert emulator.process.wait(30) == 0
     wait_for(lambda: 'wan0' not in site['a'].run('ip', 'link').stdout, 5)

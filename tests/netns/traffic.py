@@ -138,12 +138,14 @@ class Stream:
             select.select([self.receiver], [], [], max(0.0, due - time.monotonic()))
             self._take()
 
-    def stop(self, linger=1.0):
-        """Stops sending, and receiving when everything is here or `linger` seconds are over."""
+    def stop(self, linger=1.0, copies=1):
+        """Stops sending, and receiving when everything is here so often or `linger` seconds are
+        over."""
         self._stop.set()
         self._thread.join()
         end = time.monotonic() + linger
-        while len(self.received) < len(self.sent) and time.monotonic() < end:
+        while (len(self.received) < len(self.sent) or len(self.order) < copies * len(self.sent)) and \
+                time.monotonic() < end:
             select.select([self.receiver], [], [], 0.05)
             self._take()
         self.sender.close()
@@ -222,7 +224,7 @@ class Tap:
                     data = data[:12] + struct.pack('!HH', tpid if status & 0x40 else 0x8100, tci) + data[12:]
         return data
 
-    def frames(self, match=lambda frame: True, until=1, within=2.0, linger=0.0):
+    def frames(self, match=lambda frame: True, until=1, within=2.0 * PATIENCE, linger=0.0):
         """Frames that match: ends when `until` of them are here and `linger` seconds more have
         passed, or after `within` seconds."""
         found = []
