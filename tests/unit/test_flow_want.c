@@ -179,6 +179,32 @@ static void test_wanted_is_bound(void **state)
 	}
 }
 
+/* Settings there exclude it: the round trip in which it is drained would be lost each time. */
+static void test_excluded(void **state)
+{
+	const struct accel_frame no = { .type = ACCEL_REFUSE, .refuse = { ACCEL_NOT_THIS_ONE } };
+	struct accel_frame m = no;
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	flow_want(&l.follower.flow, WANTED, l.now);
+	m.stream = WANTED;
+	assert_true(flow_message(&l.follower.flow, &m, l.now));
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	flow_offer(&l.leader.flow, 7, l.now);
+	m.stream = 7;
+	assert_true(flow_message(&l.leader.flow, &m, l.now));
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	l.now = mono_add_ms(l.now, 59000);
+	assert_false(flow_may_want(&l.follower.flow, l.now));
+	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
+	l.now = mono_add_ms(l.now, 1000);
+	assert_true(flow_may_want(&l.follower.flow, l.now));
+	assert_true(flow_can_be_taken(&l.leader.flow, l.now));
+	end(&l);
+}
+
 /* Its host resets it meanwhile: so does the leader, which may have taken it already. */
 static void test_reset_while_wanted(void **state)
 {
@@ -278,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_both_begin),
 		cmocka_unit_test(test_wanted_and_given_up),
 		cmocka_unit_test(test_wanted_is_bound),
+		cmocka_unit_test(test_excluded),
 		cmocka_unit_test(test_reset_while_wanted),
 		cmocka_unit_test(test_syn_again_while_wanted),
 		cmocka_unit_test(test_wanted_with_old_numbers),

@@ -136,14 +136,24 @@ static bool has_moved(const struct conn *c)
 	       moved_has(&c->e->moved, f->key.vlan, f->far.mac);
 }
 
+/* Any of its node may. */
+static bool is_on(const struct conn *c)
+{
+	return c->e->settings.mode != ACCEL_OFF && !c->e->stopping &&
+	       is_far_enough(c, ACCEL_KEEP_PERCENT);
+}
+
+static bool is_admitted(const struct conn *c)
+{
+	const struct accel_key *k = &c->flow.key;
+
+	return accel_settings_admit(&c->e->settings, &k->near, &k->far, k->near_port, k->far_port);
+}
+
 /* It may stay taken. */
 static bool is_wanted(const struct conn *c)
 {
-	const struct accel_settings *s = &c->e->settings;
-	const struct accel_key *k = &c->flow.key;
-
-	return s->mode != ACCEL_OFF && !c->e->stopping && is_far_enough(c, ACCEL_KEEP_PERCENT) &&
-	       accel_settings_admit(s, &k->near, &k->far, k->near_port, k->far_port);
+	return is_on(c) && is_admitted(c);
 }
 
 static bool is_full(const struct engine *e)
@@ -234,6 +244,8 @@ static enum accel_why what_is_in_the_way(struct conn *c, mono_t now)
 
 	if (mono_before(now, c->flow.not_before))
 		return c->why == ACCEL_WHY_FULL ? ACCEL_WHY_FULL : ACCEL_WHY_LATER;
+	if (peer_refuses(c->peer, now))
+		return ACCEL_WHY_LATER;
 	if (!flow_can_be_taken(&c->flow, now))
 		return ACCEL_WHY_UNFIT;
 	if (e->settings.mode != ACCEL_ALWAYS && (is_still_calm(c, now) || is_talk(c, now)))
@@ -366,16 +378,26 @@ struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_vi
 	return find(e, &k, &hash);
 }
 
-static void refuse(struct engine *e, struct accel_peer *p, uint32_t stream)
+static void refuse(struct engine *e, struct accel_peer *p, uint32_t stream, enum accel_refusal why)
 {
-	struct accel_frame no = { .type = ACCEL_REFUSE, .stream = stream };
+	struct accel_frame no = { .type = ACCEL_REFUSE, .stream = stream, .refuse = { why } };
 
 	e->counters.refused++;
 	peer_counted(p)->refused++;
 	peer_tell(p, &no);
 }
 
-/* The connection that an OFFER or a WANT of that node names; NULL: it is none to take. */
+static enum accel_refusal why_not(const struct conn *c)
+{
+	if (is_full(c->e))
+		return ACCEL_NO_PLACE;
+	if (peer_is_aside(c->peer) || !is_on(c))
+		return ACCEL_NOT_WITH_YOU;
+	return is_admitted(c) ? ACCEL_NOT_NOW : ACCEL_NOT_THIS_ONE;
+}
+
+/* The connection that an OFFER or a WANT of that node names; NULL: it is none to take, which the
+ * node is told. */
 static struct conn *find_named(struct engine *e, struct accel_peer *p, const struct accel_frame *f,
 			       mono_t now)
 {
@@ -385,9 +407,10 @@ static struct conn *find_named(struct engine *e, struct accel_peer *p, const str
 
 	if (is_full(e))
 		e->full_at = now;
-	if (!c || c->peer != p || is_full(e) || !is_wanted(c) || peer_is_aside(p))
-		return NULL;
-	return c;
+	if (c && c->peer == p && !is_full(e) && is_wanted(c) && !peer_is_aside(p))
+		return c;
+	refuse(e, p, f->stream, c && c->peer == p ? why_not(c) : ACCEL_NOT_NOW);
+	return NULL;
 }
 
 void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now)
@@ -395,10 +418,10 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 	struct conn *c = find_named(e, p, f, now);
 
 	/* The leader finds a WANT for it, and goes on with that. */
-	if (c && c->flow.wanted)
+	if (!c || c->flow.wanted)
 		return;
-	if (!c || c->bound) {
-		refuse(e, p, f->stream);
+	if (c->bound) {
+		refuse(e, p, f->stream, ACCEL_NOT_NOW);
 		return;
 	}
 	flow_offered(&c->flow, f, now);
@@ -413,8 +436,10 @@ void conn_wanted(struct engine *e, struct accel_peer *p, const struct accel_fram
 {
 	struct conn *c = find_named(e, p, f, now);
 
-	if (!c || !flow_can_answer(&c->flow, now)) {
-		refuse(e, p, f->stream);
+	if (!c)
+		return;
+	if (!flow_can_answer(&c->flow, now)) {
+		refuse(e, p, f->stream, ACCEL_NOT_NOW);
 		return;
 	}
 	if (c->bound)

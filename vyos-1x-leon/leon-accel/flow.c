@@ -17,9 +17,10 @@
 #define DRAIN_MIN_MS  500
 #define RETURN_MAX_MS 20000
 /* After a try that failed: doubled each time, up to the last. */
-#define AGAIN_MS     2000
-#define AGAIN_MAX_MS 60000
-#define MADE_MAX     (TCP_FRAME_MAX + 65536)
+#define AGAIN_MS      2000
+#define AGAIN_MAX_MS  60000
+#define AGAIN_LONGEST 5 /* tries, from which on it is that */
+#define MADE_MAX      (TCP_FRAME_MAX + 65536)
 
 struct waiting {
 	struct waiting *next;
@@ -201,10 +202,17 @@ static void go_plain(struct flow *f, mono_t now)
 
 static mono_t again_at(struct flow *f, mono_t now)
 {
-	int64_t ms = AGAIN_MS << min_of(f->failed, 5u);
+	int64_t ms = AGAIN_MS << min_of(f->failed, (unsigned)AGAIN_LONGEST);
 
 	f->failed++;
 	return mono_add_ms(now, min_of(ms, (int64_t)AGAIN_MAX_MS));
+}
+
+/* By its settings, which do not change each minute. */
+static void learn_refusal(struct flow *f, const struct accel_frame *m)
+{
+	if (m->type == ACCEL_REFUSE && m->refuse.reason == ACCEL_NOT_THIS_ONE)
+		f->failed = AGAIN_LONGEST;
 }
 
 static void try_again_later(struct flow *f, mono_t now)
@@ -530,6 +538,7 @@ static bool leader_says(struct flow *f, const struct accel_frame *m, mono_t now)
 		return true;
 	case ACCEL_ABORT:
 	case ACCEL_REFUSE:
+		learn_refusal(f, m);
 		not_taken(f, now);
 		return true;
 	case ACCEL_RELEASE:
@@ -564,6 +573,7 @@ static bool follower_says(struct flow *f, const struct accel_frame *m, mono_t no
 		break;
 	case ACCEL_REFUSE:
 		if (draining) {
+			learn_refusal(f, m);
 			try_again_later(f, now);
 			go_plain(f, now);
 		}

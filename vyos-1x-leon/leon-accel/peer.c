@@ -34,11 +34,15 @@
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
 
-#define OUT_MAX	   (128u << 10) /* waits in a peer; more is not asked for */
-#define IN_CHUNK   (256u << 10)
-#define RETRY_MS   1000
-#define SILENT_MS  10000
-#define QUIET_MS   2500 /* somebody who lives says something each second */
+#define OUT_MAX	  (128u << 10) /* waits in a peer; more is not asked for */
+#define IN_CHUNK  (256u << 10)
+#define RETRY_MS  1000
+#define SILENT_MS 10000
+#define QUIET_MS  2500 /* somebody who lives says something each second */
+/* So long nothing is begun with a node that has no place, or takes none of this node's: each try
+ * costs a connection the round trip in which it is drained. Not longer than a node that is full
+ * takes it that somebody waits. */
+#define REFUSED_MS 10000
 #define PACK_LEVEL 1
 #define MTU_MIN	   1280 /* of IPv6 */
 #define HEADERS	   72	/* of IPv6 and TCP, with timestamps */
@@ -64,7 +68,9 @@ struct accel_peer {
 	bool waits_out;	     /* for the socket to take more */
 	bool somebody_waits; /* a conn, for room */
 	bool answers;	     /* it leads, and answers what is wanted */
+	bool refuses;	     /* since it has no place, or takes none of this node */
 	mono_t since, heard, learned, ponged;
+	mono_t not_before; /* of another try with it */
 	struct carrier carrier;
 	uint32_t mtu, first_segments; /* that the route has; 0: there is none */
 	uint64_t far_room;	      /* of the other end, as it said; 0: it did not */
@@ -147,12 +153,20 @@ struct accel_node *peer_counted(struct accel_peer *p)
 
 uint32_t peer_new_stream(struct accel_peer *p)
 {
+	/* One tries, and the others wait for its answer. */
+	if (p->refuses)
+		p->not_before = mono_add_ms(loop_now(p->e->loop), REFUSED_MS);
 	return (peer_leads(p) ? 0 : ACCEL_FOLLOWERS) + ++p->last_stream;
 }
 
 bool peer_answers(const struct accel_peer *p, mono_t now)
 {
 	return p->answers && mono_sub_ms(now, p->ponged) <= QUIET_MS;
+}
+
+bool peer_refuses(const struct accel_peer *p, mono_t now)
+{
+	return mono_before(now, p->not_before);
 }
 
 static void use(struct accel_peer *p, enum saving_direction d, size_t bytes)
@@ -406,6 +420,28 @@ static bool take_answering(struct accel_peer *p, const struct accel_frame *f, mo
 	return true;
 }
 
+/* It refuses, or it has a place: it begins itself, or takes one. */
+static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, mono_t now)
+{
+	switch (f->type) {
+	case ACCEL_REFUSE:
+		if (f->refuse.reason != ACCEL_NO_PLACE && f->refuse.reason != ACCEL_NOT_WITH_YOU)
+			return;
+		p->refuses = true;
+		p->not_before = mono_add_ms(now, REFUSED_MS);
+		return;
+	case ACCEL_OFFER:
+	case ACCEL_WANT:
+	case ACCEL_ACCEPT:
+	case ACCEL_TAKE:
+		p->refuses = false;
+		p->not_before = now;
+		return;
+	default:
+		return;
+	}
+}
+
 static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
 	struct accel_frame pong = { .type = ACCEL_PONG, .ping = f->ping };
@@ -415,6 +451,7 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 		return take_hello(p, f);
 	if (p->state != UP)
 		return false;
+	learn_of_places(p, f, now);
 	switch (f->type) {
 	case ACCEL_DATA:
 	case ACCEL_PACKED:
@@ -564,11 +601,11 @@ static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
 {
 	p->fd = fd;
 	p->state = state;
-	p->since = p->heard = now;
+	p->since = p->heard = p->not_before = now;
 	p->waits_out = state == CONNECTING;
 	p->last_stream = 0;
 	p->far_room = 0;
-	p->somebody_waits = p->answers = false;
+	p->somebody_waits = p->answers = p->refuses = false;
 	carrier_prepare(&p->carrier, fd, SILENT_MS);
 	loop_fd_add(p->e->loop, fd, EPOLLIN | (p->waits_out ? EPOLLOUT : 0u), on_event, p);
 }

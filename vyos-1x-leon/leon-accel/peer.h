@@ -63,6 +63,8 @@ uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now);
 /* This node follows, and the leader there answers what it wants, as far as is known: who begins
  * with a WANT dies with the carrier. */
 bool peer_answers(const struct accel_peer *p, mono_t now);
+/* It refused another one lately, for what is true of the next one as well. */
+bool peer_refuses(const struct accel_peer *p, mono_t now);
 uint32_t peer_new_stream(struct accel_peer *p);
 
 void peer_tell(struct accel_peer *p, const struct accel_frame *f);

@@ -51,6 +51,14 @@ enum accel_type {
 	ACCEL_TYPES,   /* end of them; 0 is none */
 };
 
+/* Why not (REFUSE); others are as the first. */
+enum accel_refusal {
+	ACCEL_NOT_NOW,	    /* it is not known there, or cannot be taken yet */
+	ACCEL_NO_PLACE,	    /* as many are taken as may be */
+	ACCEL_NOT_THIS_ONE, /* the settings there exclude it */
+	ACCEL_NOT_WITH_YOU, /* none with the node that began, as things are */
+};
+
 /* Which connection, as the sender sees it. */
 struct accel_key {
 	uint16_t vlan;		  /* 0: untagged */
@@ -87,8 +95,8 @@ struct accel_frame {
 		struct { /* RELEASE, RELEASED */
 			uint32_t point;
 		} at;
-		struct { /* REFUSE */
-			uint8_t reason;
+		struct {		/* REFUSE */
+			uint8_t reason; /* enum accel_refusal */
 		} refuse;
 		struct {
 			uint32_t bytes;

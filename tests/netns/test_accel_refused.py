@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A node that refuses what the other begins: each try costs a connection a round trip, so there are
+few."""
+import time
+
+import pytest
+
+import accel
+from accel import ENDLESS, MB, Transfer, far_apart
+from lab import merged, wait_for
+
+RTT_MS = 100
+EXCLUDED_PORT = 4999
+AGAIN = 10  # seconds from one try with a node that is full to the next
+AGAIN_EXCLUDED = 60
+
+
+@pytest.fixture
+def far(lab):
+    """a leads, has one place, and excludes a port, which b does not know."""
+    narrow = merged(accel.CONFIG, {'acceleration': {'maximum-connections': 1,
+                                                    'exclude': {'port': [str(EXCLUDED_PORT)]}}})
+    with far_apart(lab({'sites': {'a': {'config': narrow}, 'b': {'config': accel.CONFIG}},
+                        'rtt_ms_default': RTT_MS})) as made:
+        yield made
+
+
+def sent_by_b(far, port=0):
+    """b sees its data first, and begins."""
+    a, b = far.host['a'], far.host['b']
+    return Transfer(a, b, b.ip4, down=ENDLESS, pause=.05, port=port)
+
+
+def refused(far):
+    """So often, as b was told."""
+    return sum(n['refused'] for n in far.node['b'].show('acceleration')['nodes'])
+
+
+def test_a_node_without_a_place_is_left_alone(far):
+    """One connection hears of it, and the others do not ask."""
+    transfers = [sent_by_b(far)]
+    far.wait_taken()
+    transfers.append(sent_by_b(far))
+    wait_for(lambda: refused(far), 30, 'there is no place for the second')
+    began = time.monotonic()
+    for _ in range(5):
+        transfers.append(sent_by_b(far))
+        transfers[-1].wait_more(MB)
+    assert refused(far) <= 2 + (time.monotonic() - began) / AGAIN
+    # It comes when there is one.
+    transfers[0].finish(60).assert_whole()
+    far.wait_taken()
+    for t in transfers[1:]:
+        t.finish(60).assert_whole()
+    far.assert_no_resets()
+
+
+def test_what_is_excluded_there_is_left_alone(far):
+    """Others of that node are taken."""
+    t = sent_by_b(far, EXCLUDED_PORT)
+    wait_for(lambda: refused(far), 30, 'it is refused')
+    began = time.monotonic()
+    while time.monotonic() - began < 8:
+        t.wait_more(MB // 4)
+    assert refused(far) <= 1 + (time.monotonic() - began) / AGAIN_EXCLUDED
+    other = sent_by_b(far)
+    far.wait_taken()
+    for one in (t, other):
+        one.finish(60).assert_whole()
+    far.assert_no_resets()
