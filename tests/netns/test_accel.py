@@ -166,6 +166,21 @@ def test_switched_off_gives_back(far, ends, who):
     far.assert_no_resets()
 
 
+def test_forgotten_where_it_goes_past(far, ends):
+    """Numbers go on unseen: of a node that leond follows no more nothing is kept."""
+    t = both_ways(ends)
+    far.wait_taken()
+    far.node['b'].reload(acceleration=None)
+    far.wait_returned()
+    here = '{}:{}'.format(*t.client.getsockname())
+    wait_for(lambda: here not in [c['near'] for c in far.accel['a'].show()['connections']], 60, 'it is forgotten')
+    t.wait_more(MB)
+    far.node['b'].reload(acceleration=CONFIG['acceleration'])
+    far.wait_taken()
+    t.finish(60).assert_whole()
+    far.assert_no_resets()
+
+
 def test_switched_off_beside_new_connections(far, ends):
     """At the leader, whose word the follower waits for: nothing of it is reset, whenever its data
     came; least of all when leon-accel has just been told to go."""

@@ -546,7 +546,8 @@ void conns_second(struct engine *e, mono_t now)
 			conn_release(c, now);
 		/* Numbers go on where nobody sees them: what was known is worse than nothing. */
 		if ((c->flow.state == FLOW_PLAIN &&
-		     (silent > PLAIN_SILENT_MS || peer_is_aside(c->peer))) ||
+		     (silent > PLAIN_SILENT_MS || peer_is_aside(c->peer) ||
+		      peer_is_left(c->peer, now))) ||
 		    (c->flow.state == FLOW_CLOSED && silent > CLOSED_SILENT_MS))
 			forget(c);
 	}

@@ -30,6 +30,7 @@
 /* Each second comes so late only where this process stood still. So long after that leond may still
  * come to see that. */
 #define STOOD_MS     2500
+#define SPEAKS_MS    2500 /* leond says something each second */
 #define WOKE_MS	     10000
 #define CARRIER_NAME "carrier"
 #define ROUTE_METRIC 1000 /* of the first LAN; the others follow */
@@ -320,6 +321,7 @@ int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *f
 
 	close_queues(e);
 	conns_unseen(e, unseen_since(e, now), now);
+	e->speaks = now; /* it may be another one */
 	for (unsigned i = 0; i < n; i++) {
 		e->queue[i] = fd[i];
 		loop_fd_add(e->loop, fd[i], EPOLLIN, on_queue, e);
@@ -331,6 +333,15 @@ int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *f
 		return 0;
 	e->self = f->setup.self;
 	return open_carrier(e);
+}
+
+void engine_said(struct engine *e)
+{
+	mono_t now = loop_now(e->loop);
+
+	if (mono_sub_ms(now, e->said) > SPEAKS_MS)
+		e->speaks = now;
+	e->said = now;
 }
 
 void engine_node(struct engine *e, const struct accel_say_frame *f)

@@ -62,9 +62,10 @@ struct engine {
 	struct taken_file *taken;
 	unsigned n_queues;
 	int queue[ACCEL_QUEUES_MAX];
-	mono_t heard;	    /* when the last message came from them */
-	mono_t ticked;	    /* the last second of the loop */
-	mono_t stood, woke; /* this process stood still from then until then; 0: it never did */
+	mono_t heard;	     /* when the last message came from them */
+	mono_t said, speaks; /* leond spoke last then, and without a gap since then */
+	mono_t ticked;	     /* the last second of the loop */
+	mono_t stood, woke;  /* this process stood still from then until then; 0: it never did */
 	/* Of the namespace. */
 	struct tun carrier;
 	bool carrier_is_open;
@@ -94,6 +95,8 @@ void engine_fini(struct engine *e);
 /* What leond says; fd: the queues, taken over. 0 or -errno. */
 int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n);
 void engine_node(struct engine *e, const struct accel_say_frame *f);
+/* Whatever it is: leond speaks. */
+void engine_said(struct engine *e);
 void engine_set(struct engine *e, const struct accel_settings *s);
 /* What followers want may be taken. */
 bool engine_answers(const struct engine *e);

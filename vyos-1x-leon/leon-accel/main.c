@@ -90,6 +90,7 @@ static void take(struct accel *a, const void *data, size_t len, const int *fd, u
 	struct accel_say_frame f;
 	int rc = accel_say_decode(data, len, &f);
 
+	engine_said(&a->engine);
 	if (rc == 0 && f.what == ACCEL_SAY_SETUP && n == f.setup.n_queues) {
 		rc = engine_setup(&a->engine, &f, fd, n);
 		if (rc < 0) {

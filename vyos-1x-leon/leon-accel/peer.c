@@ -120,6 +120,15 @@ bool peer_is_known(const struct accel_peer *p, mono_t now)
 	return mono_sub_ms(now, p->learned) <= SILENT_MS;
 }
 
+bool peer_is_left(const struct accel_peer *p, mono_t now)
+{
+	const struct engine *e = p->e;
+
+	/* Not where leond itself was silent, nor a moment after it came back. */
+	return !peer_is_known(p, e->said) && mono_sub_ms(e->said, e->speaks) > SILENT_MS &&
+	       mono_sub_ms(now, e->said) <= SILENT_MS;
+}
+
 bool peer_accelerates(const struct accel_peer *p)
 {
 	return p->room > 0;

@@ -50,6 +50,8 @@ node_id_t peer_id(const struct accel_peer *p);
 bool peer_is_up(const struct accel_peer *p);
 /* leond spoke of it lately: frames between hosts here and there come by. */
 bool peer_is_known(const struct accel_peer *p, mono_t now);
+/* leond speaks, but no more of it: they go past. */
+bool peer_is_left(const struct accel_peer *p, mono_t now);
 /* It has an accelerator, whether there is a path to it now or not. Without, frames come by all the
  * same for a while after a host moved there. */
 bool peer_accelerates(const struct accel_peer *p);
