@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Machine, Transfer, far_apart, moves_together, settled
+from accel import BLOCK, CONFIG, ENDLESS, MB, Machine, Transfer, far_apart, moves_together, settled
 from lab import wait_for
 
 
@@ -77,6 +77,34 @@ def test_others_where_leond_is_killed(apart):
         t.wait_more(4 * MB, 90)
         t.finish(60).assert_whole()
     apart.assert_no_resets()
+
+
+@pytest.mark.parametrize('when', ['before', 'meanwhile', 'behind'])
+def test_to_a_site_without_acceleration_where_leond_is_killed(apart, when):
+    """A leond that began anew knows of no host that moved, nor at once that anything is taken: it
+    goes on, or both ends are told."""
+    apart.node['c'].reload(acceleration=None)
+    machine = Machine(apart.lab, 'b', 'c')
+    t = endless(apart)
+    wait_taken(apart, t, 'a', 'b')
+    t.wait_more(MB)
+    # Where little is under way a host drops the RST of a node that has seen less than it has.
+    t.block = 1 << 12
+    t.wait_more(10 * t.block)
+    if when == 'before':
+        machine.move('eth1', 'eth0', apart.host['a'])
+    apart.node['a'].kill()
+    if when == 'meanwhile':
+        machine.move('eth1', 'eth0')
+    apart.lab.start('a')
+    if when == 'behind':
+        machine.move('eth1', 'eth0', apart.host['a'])
+    t.block = BLOCK
+    if settled(t) == 'reset':
+        t.enough.set()
+    else:
+        t.finish(120).assert_whole()
+    assert apart.accel['a'].show()['connections_taken'] == 0
 
 
 def test_a_lan_that_comes_back(apart):

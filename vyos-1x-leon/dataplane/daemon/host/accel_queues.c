@@ -40,6 +40,7 @@ struct accel_queues {
 	mono_t opened;
 	bool ready;		     /* leon-accel has them */
 	bool were_ready;	     /* it had them once */
+	mono_t guests;		     /* hosts may have moved to any node; 0: they did not */
 	struct accel_way way[SLOTS]; /* by slot */
 };
 
@@ -147,6 +148,17 @@ void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now)
 		d->accel_queues->way[slot].guest = now;
 }
 
+void accel_queues_came_with(struct leond *d, bool any_taken, mono_t now)
+{
+	if (any_taken && mono_sub_ms(now, d->accel_queues->opened) < GUEST_MS)
+		d->accel_queues->guests = now;
+}
+
+static bool is_lately(mono_t then, mono_t now)
+{
+	return then.ns && mono_sub_ms(now, then) < GUEST_MS;
+}
+
 void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken, mono_t now)
 {
 	struct accel_way *way;
@@ -154,7 +166,7 @@ void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken
 	if (slot >= SLOTS || !any_taken)
 		return;
 	way = &d->accel_queues->way[slot];
-	if (way->guest.ns && mono_sub_ms(now, way->guest) < GUEST_MS)
+	if (is_lately(way->guest, now) || is_lately(d->accel_queues->guests, now))
 		way->needed = now;
 }
 

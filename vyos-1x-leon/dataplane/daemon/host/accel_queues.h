@@ -41,6 +41,9 @@ void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now)
  * whether it has an accelerator or not, if at a look anything is taken (decision 067).
  */
 void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now);
+/* leon-accel says for the first time what is taken; more than leond if that has just begun: where
+ * hosts moved before nobody knows then, and so each node is as one to which a host moved. */
+void accel_queues_came_with(struct leond *d, bool any_taken, mono_t now);
 void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken, mono_t now);
 /* For either reason. */
 bool accel_queues_follow(const struct leond *d, uint16_t slot);

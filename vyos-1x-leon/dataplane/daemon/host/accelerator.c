@@ -41,6 +41,7 @@ struct accelerator {
 	struct moved_mac moved[MOVED_MAX];
 	uint32_t n_moved;
 	unsigned silent; /* seconds of the loop since it said something */
+	bool is_new;	 /* it has not said yet what is taken */
 	bool stopping;
 };
 
@@ -164,6 +165,10 @@ static void look_at_all(struct leond *d)
 	const struct accel_totals *t = accel_reports_totals(d);
 	mono_t now = loop_now(d->loop);
 
+	if (t && d->accelerator->is_new) {
+		accel_queues_came_with(d, t->taken_now, now);
+		d->accelerator->is_new = false;
+	}
 	for (uint16_t slot = 0; slot < n; slot++) {
 		if (slot == SLOT_SELF)
 			continue;
@@ -222,6 +227,7 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 		return false;
 	accel_queues_set_ready(d, true);
 	accel_reports_here(d, d->accelerator->fd);
+	d->accelerator->is_new = true;
 	say_all(d);
 	say_all_moved(d);
 	return true;
