@@ -54,6 +54,24 @@ def test_away_from_a_site_without_a_lan(apart):
         t.finish(120).assert_whole()
 
 
+def test_away_from_there_to_where_nothing_is_accelerated(apart):
+    """Forgotten with its old LAN it is new at the other site, not moved, and seen all the same."""
+    apart.node['c'].reload(acceleration=None)
+    machine = Machine(apart.lab, 'b', 'c', stays=False)
+    t = endless(apart)
+    wait_taken(apart, t, 'a', 'b')
+    t.wait_more(MB)
+    t.block = 1 << 12
+    t.wait_more(10 * t.block)
+    machine.move('eth1', 'eth0', apart.host['a'])
+    t.block = BLOCK
+    if settled(t) == 'reset':
+        t.enough.set()
+    else:
+        t.finish(120).assert_whole()
+    assert apart.accel['a'].show()['connections_taken'] == 0
+
+
 def test_others_where_leond_is_killed(apart):
     """What is taken between other nodes goes on, and so does what is plain when leond is back: it
     is taken then, as any other."""

@@ -23,6 +23,8 @@
  * beyond that: what is given back or reset is over then. */
 #define GUEST_MS 60000
 #define AFTER_MS 20000
+/* So long a host that was forgotten may have connections that are taken. */
+#define FORGOT_MS 300000
 /* A leon-accel that lost its leond tries again each second; its carriers die after ten. */
 #define AWAIT_MS 5000
 
@@ -41,6 +43,7 @@ struct accel_queues {
 	bool ready;		     /* leon-accel has them */
 	bool were_ready;	     /* it had them once */
 	mono_t guests;		     /* hosts may have moved to any node; 0: they did not */
+	mono_t forgot;		     /* hosts, with their LAN or node; 0: never */
 	struct accel_way way[SLOTS]; /* by slot */
 };
 
@@ -146,6 +149,19 @@ void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now)
 {
 	if (d->accel_queues && slot < SLOTS)
 		d->accel_queues->way[slot].guest = now;
+}
+
+void accel_queues_forgot_hosts(struct leond *d, mono_t now)
+{
+	if (d->accel_queues)
+		d->accel_queues->forgot = now;
+}
+
+bool accel_queues_have_forgotten(const struct leond *d, mono_t now)
+{
+	const struct accel_queues *q = d->accel_queues;
+
+	return q && q->forgot.ns && mono_sub_ms(now, q->forgot) < FORGOT_MS;
 }
 
 void accel_queues_came_with(struct leond *d, bool any_taken, mono_t now)

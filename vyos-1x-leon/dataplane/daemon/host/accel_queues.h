@@ -41,6 +41,10 @@ void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now)
  * whether it has an accelerator or not, if at a look anything is taken (decision 067).
  */
 void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now);
+/* Hosts were forgotten with their LAN or their node, and what is new at another node for the next
+ * minutes may be one of them: no move, for nobody knows where it was, but seen all the same. */
+void accel_queues_forgot_hosts(struct leond *d, mono_t now);
+bool accel_queues_have_forgotten(const struct leond *d, mono_t now);
 /* leon-accel says for the first time what is taken; more than leond if that has just begun: where
  * hosts moved before nobody knows then, and so each node is as one to which a host moved. */
 void accel_queues_came_with(struct leond *d, bool any_taken, mono_t now);

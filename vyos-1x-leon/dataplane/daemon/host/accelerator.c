@@ -384,6 +384,19 @@ void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const str
 	say_moved(d, m);
 }
 
+void accelerator_appeared(struct leond *d, const struct node *n)
+{
+	const struct accel_totals *t = accel_reports_totals(d);
+	mono_t now = loop_now(d->loop);
+
+	/* Hosts are new all the time: only while it may matter. */
+	if (!d->accelerator || !t || !t->taken_now || n->slot == SLOT_SELF ||
+	    !accel_queues_have_forgotten(d, now))
+		return;
+	accel_queues_host_moved(d, n->slot, now);
+	follow_host(d, n->slot);
+}
+
 void accelerator_second(struct leond *d)
 {
 	if (!accel_queues_are_ready(d)) {

@@ -21,6 +21,8 @@ void accelerator_apply_conf(struct leond *d);
 bool accelerator_stop(struct leond *d);
 /* A host is behind another node, or this one, now. */
 void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n);
+/* One that was unknown is behind that node now. */
+void accelerator_appeared(struct leond *d, const struct node *n);
 void accelerator_free(struct leond *d);
 /* Once a second: nodes and their latencies. */
 void accelerator_second(struct leond *d);

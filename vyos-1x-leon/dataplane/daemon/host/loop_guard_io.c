@@ -10,6 +10,7 @@
 
 #include "base/defs.h"
 #include "base/mem.h"
+#include "daemon/host/accel_queues.h"
 #include "daemon/host/ask_hosts.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/loop_guard_io.h"
@@ -111,6 +112,7 @@ void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
 
 	segments_of_classes(d->vlans.map, classes, &vlans);
 	fdb_forget_slot(d->fdb, slot, &vlans, now_s_of(loop_now(d->loop)));
+	accel_queues_forgot_hosts(d, loop_now(d->loop));
 	ask_hosts(d, slot, &vlans);
 	neigh_forget_slot(d->neigh, slot, &vlans);
 }

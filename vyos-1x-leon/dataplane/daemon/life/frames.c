@@ -84,6 +84,8 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 			vlan, fdb_count_in(d->fdb, vlan), mac);
 		break;
 	case FDB_ADDED:
+		accelerator_appeared(d, n);
+		break;
 	case FDB_SAME:
 	case FDB_DAMPED:
 		break;

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "daemon/host/accel_queues.h"
 #include "daemon/host/kernel_routes.h"
 #include "daemon/host/line.h"
 #include "daemon/host/loop_guard_io.h"
@@ -51,6 +52,7 @@ static void glue_purge(void *arg, uint16_t slot)
 	struct leond *d = arg;
 
 	fdb_forget_slot(d->fdb, slot, NULL, now_s_of(loop_now(d->loop)));
+	accel_queues_forgot_hosts(d, loop_now(d->loop));
 	neigh_forget_slot(d->neigh, slot, NULL);
 	if (d->fwd)
 		fwd_forget(d->fwd, slot);
