@@ -74,6 +74,10 @@ def test_moves_again_while_taken(apart, who):
     apart.assert_no_resets()
 
 
+# In an emulated machine they are one.
+BLOCKS = sorted({1 << 12, BLOCK})
+
+
 def taken_of_a_machine(apart, block):
     """A transfer between a and b that is taken, and the machine at b, which may go on to c, where
     there is no acceleration. What is under way differs with the blocks: nothing small waits."""
@@ -86,7 +90,7 @@ def taken_of_a_machine(apart, block):
     return t, machine
 
 
-@pytest.mark.parametrize('block', [1 << 12, BLOCK])
+@pytest.mark.parametrize('block', BLOCKS)
 def test_moves_to_a_site_without_acceleration(apart, block):
     """a has what it says there come by: it is given back. What went past before a knew may be
     lacking; then both ends are told, and wait for nothing."""
@@ -98,7 +102,7 @@ def test_moves_to_a_site_without_acceleration(apart, block):
     assert apart.accel['a'].show()['connections_taken'] == 0
 
 
-@pytest.mark.parametrize('block', [1 << 12, BLOCK])
+@pytest.mark.parametrize('block', BLOCKS)
 def test_moves_there_from_an_accelerator_that_hangs(apart, block):
     """It cannot be given back: both ends are told, though they go on speaking to each other."""
     t, machine = taken_of_a_machine(apart, block)
