@@ -17,6 +17,7 @@ import pytest
 
 from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart
 from lab import merged, wait_for
+from node import EMULATED
 
 RTT_MS = 100
 CAP_NET_ADMIN = 1 << 12
@@ -126,6 +127,30 @@ def test_orderly_stop_gives_back(far, ends, who):
     t.wait_more(MB)
     t.finish(60).assert_whole()
     assert far.count(other, 'reset') == 0
+
+
+@pytest.mark.skipif(EMULATED, reason='an emulated machine may be slower than the line')
+@pytest.mark.parametrize('what', ['leon-accel', 'leond'])
+def test_orderly_stop_beside_bulk(lab, what):
+    """A host that sends as fast as its LAN takes it is not far ahead of a slow line: what is there
+    of it is carried before the units lose patience."""
+    made = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': RTT_MS, 'config': CONFIG})
+    made.wan.both('a', 'b', delay_us=RTT_MS * 500, rate_kbit=20_000, queue_us=100_000)
+    with far_apart(made) as far:
+        a, b = made.host['a'], made.host['b']
+        t = Transfer(a, b, b.ip4, up=ENDLESS)
+        far.wait_taken()
+        t.wait_more(8 * MB)
+        if what == 'leond':
+            far.node['a'].stop(within=30)
+            assert far.count('a', 'returned') == 1
+            far.lab.start('a')
+        else:
+            assert far.accel['a'].stop() == 0
+        wait_for(lambda: far.count('b', 'returned') == 1, 30, 'it is returned')
+        t.wait_more(MB)
+        t.finish(120).assert_whole()
+        assert far.count('b', 'reset') == 0
 
 
 @pytest.mark.parametrize('who', ['a', 'b'])

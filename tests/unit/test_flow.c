@@ -43,6 +43,7 @@ static void test_data_in_flight(void **state)
 	assert_int_equal(l.leader.far[1], 1200);
 	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
 	assert_int_equal(l.follower.near[l.follower.n_near - 1], 1200);
+	assert_int_equal(flow_held(&l.leader.flow), 150);
 	segment(&l, &l.follower, &l.follower, 5100, 0, 1200, TCP_ACK);
 	assert_int_equal(last_told(&l.follower)->type, ACCEL_READY);
 	deliver(&l, &l.follower);
@@ -52,6 +53,7 @@ static void test_data_in_flight(void **state)
 	assert_int_equal(l.leader.inside[0], 1300);
 	assert_int_equal(l.leader.inside[1], 1350);
 	assert_int_equal(l.leader.flow.near.next, 1350);
+	assert_int_equal(flow_held(&l.leader.flow), 0);
 	deliver(&l, &l.leader);
 	assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
 	end(&l);

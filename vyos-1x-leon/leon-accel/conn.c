@@ -18,7 +18,8 @@
 #include "stand_in.h"
 #include "worth.h"
 
-#define RECEIVE_WINDOW	     (16u << 20)
+#define RECEIVE_WINDOW	     (1u << 20) /* besides what its host has said already */
+#define RECEIVE_WINDOW_MAX   (16u << 20)
 #define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14 to a host of another */
 #define MSS_V4_MIN	     536
 #define MSS_V6_MIN	     1220
@@ -208,6 +209,16 @@ static void remember(struct conn *c)
 	c->remembered = taken_put(c->e->taken, &one);
 }
 
+/*
+ * What a host may be ahead of the carrier is carried before the connection can be given back, and a
+ * process that ends waits for that as long as its unit lets it: so it is what a LAN needs, and not
+ * more. What was held goes in at once: behind a window that is smaller it would be said again.
+ */
+static uint32_t receive_window(const struct flow *f)
+{
+	return min_of(RECEIVE_WINDOW + 2 * flow_held(f), RECEIVE_WINDOW_MAX);
+}
+
 static int open_stand_in(void *arg, struct flow *f)
 {
 	struct conn *c = arg;
@@ -217,7 +228,7 @@ static int open_stand_in(void *arg, struct flow *f)
 			      .send_seq = f->far_start,
 			      .receive_seq = f->near_start,
 			      .window = f->near.window,
-			      .receive_window = RECEIVE_WINDOW,
+			      .receive_window = receive_window(f),
 			      .mss = mss_of(f),
 			      .timestamps = f->near.has_ts && f->far.has_ts,
 			      .timestamp = f->far.ts_val };

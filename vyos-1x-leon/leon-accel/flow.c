@@ -131,6 +131,16 @@ static void hold(struct flow *f, const struct flow_frame *frame)
 	f->n_held++;
 }
 
+uint32_t flow_held(const struct flow *f)
+{
+	uint32_t end = f->near_point;
+
+	for (const struct waiting *h = f->held; h; h = h->next)
+		if (seq_before(end, h->t.end))
+			end = h->t.end;
+	return end - f->near_point;
+}
+
 typedef void (*way_fn)(void *arg, struct flow *f, const struct flow_frame *frame);
 
 /* In the order in which they came; way NULL: nowhere. */

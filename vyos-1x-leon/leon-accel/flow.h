@@ -98,6 +98,8 @@ uint32_t flow_window(const struct flow *f, const struct flow_end *e);
 
 void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
 	       const struct accel_key *key, mono_t now);
+/* Bytes of the near host that are held, as far as they reach beyond the point. */
+uint32_t flow_held(const struct flow *f);
 /* Frees what is held. */
 void flow_fini(struct flow *f);
 
