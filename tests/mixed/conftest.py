@@ -42,3 +42,12 @@ def fetched(release):
 def released(request):
     """Path of the other release's leond."""
     return request.config.released
+
+
+@pytest.fixture
+def released_accel(released):
+    """The same of leon-accel, where that release has one."""
+    path = Path(released).with_name('leon-accel')
+    if not path.exists():
+        pytest.skip('that release has no leon-accel')
+    return str(path)

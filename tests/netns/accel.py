@@ -34,6 +34,7 @@ class Accelerator:
 
     def __init__(self, node):
         self.node = node
+        self.program = program()
         self.namespace = ns.Namespace('accel-' + node.name)
         self.log_file = node.log_file.replace('.log', '.accel.log')
         self.control = node.socket.replace('.sock', '.accel.sock')
@@ -65,7 +66,7 @@ class Accelerator:
     def start(self):
         with open(self.log_file, 'a', encoding='utf-8') as log:
             self.process = self.namespace.start(
-                *ITS_UNIT, program(), '--socket', self.node.socket.replace('.sock', '.accel'), '--control', self.control,
+                *ITS_UNIT, self.program, '--socket', self.node.socket.replace('.sock', '.accel'), '--control', self.control,
                 '--taken', self.control.replace('.accel.sock', '.taken'),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **SANITIZERS})
         return self

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""leon-accel of another release at one end of a connection, today's at the other: it is taken,
+given back and whole, whichever of them leads. `make check-mixed RELEASE=...` is the caller.
+"""
+import pytest
+
+import accel
+from accel import ENDLESS, Transfer, far_apart
+from lab import merged, wait_for
+
+RTT_MS = 100
+# Of the site that runs today's: a place for one connection.
+NARROW = {'acceleration': {'maximum-connections': 1}}
+
+
+@pytest.fixture(params=['a', 'b'])
+def mixed(request, lab, released, released_accel):
+    """The other release is the leader or the follower, with both its programs."""
+    old = request.param
+    made = lab({'sites': {name: {'config': merged(accel.CONFIG, {} if name == old else NARROW)}
+                          for name in 'ab'}, 'rtt_ms_default': RTT_MS}, start=False)
+    made.node[old].program = released
+    made.start()
+    made.joined()
+    with far_apart(made, start=False) as far:
+        far.accel[old].program = released_accel
+        far.today = 'a' if old == 'b' else 'b'
+        yield far.ready()
+
+
+def transfer(far, up, down):
+    """Less than the line carries, so that it can be taken at any time."""
+    return Transfer(far.host['a'], far.host['b'], far.host['b'].ip4, up=up, down=down, pause=.05)
+
+
+@pytest.mark.parametrize('up, down', [(ENDLESS, 0), (0, ENDLESS), (ENDLESS, ENDLESS)],
+                         ids=['up', 'down', 'both'])
+def test_taken_and_given_back(mixed, up, down):
+    t = transfer(mixed, up, down)
+    mixed.cycle(t, 3)
+    t.finish(60).assert_whole()
+    wait_for(lambda: mixed.taken() == [0, 0], 60, 'nothing is taken')
+    mixed.assert_no_resets()
+
+
+def test_no_place_there(mixed):
+    """Today's has one place and refuses the second; both go on, and both are whole."""
+    first = transfer(mixed, 0, ENDLESS)
+    mixed.wait_taken()
+    second = transfer(mixed, 0, ENDLESS)
+    # The leader of any release begins; a follower only of one since decision 065.
+    if mixed.today == 'b':
+        wait_for(lambda: mixed.count('b', 'refused'), 60, 'there is no place for the second')
+    second.wait_more(accel.MB)
+    assert mixed.taken() == [1, 1]
+    first.finish(60).assert_whole()
+    mixed.wait_taken()
+    second.finish(60).assert_whole()
+    mixed.assert_no_resets()
