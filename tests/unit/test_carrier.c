@@ -56,7 +56,7 @@ static void test_nothing_known(void **state)
 
 	(void)state;
 	assert_int_equal(carrier_limit(&c, &s), 0);
-	assert_int_equal(carrier_room(&s), 0);
+	assert_int_equal(carrier_room(&c, &s), 0);
 	s.starting = true;
 	assert_int_equal(carrier_limit(&c, &s), 0);
 	/* Nothing was measured, but it took long: there is no rate to hold it to. */
@@ -198,6 +198,117 @@ static void test_start_over_too_soon(void **state)
 	assert_true(after_a_try(&c, 5, s, 244140));
 }
 
+/* What BBR measured while there was little to send says nothing of the line. */
+static void test_rate_behind_a_pause(void **state)
+{
+	struct carrier c = { .is_known = true, .known = RATE, .dry = began, .sent = 1000 * KIB };
+	struct carrier_sample s = starting();
+	mono_t later = mono_add_us(began, 3 * (int64_t)ROUND);
+
+	(void)state;
+	s.rate = 1000;
+	assert_int_equal(carrier_rate(&c, &s, mono_add_us(began, ROUND)), RATE);
+	assert_int_equal(carrier_rate(&c, &s, later), 1000);
+	s.dry = true;
+	assert_int_equal(carrier_rate(&c, &s, later), RATE);
+	s.rate = 2 * RATE;
+	assert_int_equal(carrier_rate(&c, &s, later), 2 * RATE);
+	/* Not where the line is flooded by it, has no known end, or BBR knows by itself. */
+	s.rate = 1000;
+	s.sent += 100 * KIB;
+	s.resent = 20 * KIB;
+	assert_int_equal(carrier_rate(&c, &s, began), 1000);
+	s.resent = 0;
+	s.starting = false;
+	assert_int_equal(carrier_rate(&c, &s, began), 1000);
+	s.starting = true;
+	c.is_known = false;
+	assert_int_equal(carrier_rate(&c, &s, began), 1000);
+}
+
+/* Messages of a few bytes, then a transfer on a line that has become slower. */
+static void test_learns_when_full(void **state)
+{
+	struct carrier c = { .is_known = true, .known = RATE };
+	struct carrier_sample s = starting();
+	mono_t now = began;
+
+	(void)state;
+	s.rate = 1000;
+	for (int i = 0; i < 10; i++) {
+		s.dry = i % 4 > 0;
+		carrier_learn(&c, &s, now);
+		now = mono_add_us(now, ROUND);
+	}
+	assert_int_equal(c.known, RATE);
+	s.rate = RATE / 2;
+	s.dry = false;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(c.known, RATE);
+		carrier_learn(&c, &s, now);
+		now = mono_add_us(now, ROUND);
+	}
+	assert_int_equal(c.known, RATE / 2);
+}
+
+static struct carrier_sample idle(void)
+{
+	struct carrier_sample s = starting();
+
+	s.least_us = ROUND;
+	s.window = RATE / 4;
+	return s;
+}
+
+/* Behind a pause. */
+static void test_wakes(void **state)
+{
+	struct carrier c = { .is_known = true, .known = RATE };
+	struct carrier_sample s = idle();
+
+	(void)state;
+	s.rate = 1000;
+	assert_true(carrier_wakes(&c, &s, began));
+	assert_int_equal(c.dry.ns, began.ns);
+	assert_int_equal(c.known, RATE);
+	/* One that has carried nothing yet: there is no window that it could lose. */
+	c = (struct carrier){ 0 };
+	s.window = 100;
+	assert_true(carrier_wakes(&c, &s, began));
+	assert_false(c.is_known);
+	/* While BBR looks for a shorter round trip. */
+	c = (struct carrier){ .is_known = true, .known = RATE };
+	assert_false(carrier_wakes(&c, &s, began));
+	/* Not where the path is short, or has become longer, nor without BBR. */
+	s = idle();
+	s.min_us = s.least_us = 19999;
+	assert_false(carrier_wakes(&c, &s, began));
+	s = idle();
+	s.min_us += ROUND / 8 + 1;
+	assert_false(carrier_wakes(&c, &s, began));
+	s = idle();
+	s.rate = 0;
+	assert_false(carrier_wakes(&c, &s, began));
+	/* BBR has found the end of the line by itself. */
+	c = (struct carrier){ 0 };
+	s = idle();
+	s.starting = false;
+	assert_true(carrier_wakes(&c, &s, began));
+	assert_true(c.is_known);
+	assert_int_equal(c.known, RATE);
+}
+
+/* Where it is known a start puts no more in the queue than a try does. */
+static void test_known_and_long(void **state)
+{
+	struct carrier c = { .is_known = true, .sent = 1000 * KIB };
+	struct carrier_sample s = starting();
+
+	(void)state;
+	s.min_us = s.rtt_us = 1000000;
+	assert_in_range(carrier_limit(&c, &s), RATE + RATE / 21, RATE + RATE / 20);
+}
+
 /* Smaller tries find less, and that is more all the same. */
 static void test_small_tries_find_room(void **state)
 {
@@ -275,15 +386,19 @@ static void test_nothing_to_compare(void **state)
 
 static void test_room(void **state)
 {
+	struct carrier c = { 0 };
 	struct carrier_sample s = starting();
 
 	(void)state;
-	assert_int_equal(carrier_room(&s), 100000);
+	assert_int_equal(carrier_room(&c, &s), 100000);
+	/* A start where the line is known does not double. */
+	c.is_known = true;
+	assert_int_equal(carrier_room(&c, &s), RATE / 4);
 	s.starting = false;
-	assert_int_equal(carrier_room(&s), RATE / 4);
+	assert_int_equal(carrier_room(&c, &s), RATE / 4);
 	/* A kernel without BBR says no rate. */
 	s.rate = 0;
-	assert_int_equal(carrier_room(&s), 100000);
+	assert_int_equal(carrier_room(&c, &s), 100000);
 }
 
 int main(void)
@@ -299,6 +414,10 @@ int main(void)
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_idle_so_far),
 		cmocka_unit_test(test_start_over_too_soon),
+		cmocka_unit_test(test_rate_behind_a_pause),
+		cmocka_unit_test(test_learns_when_full),
+		cmocka_unit_test(test_wakes),
+		cmocka_unit_test(test_known_and_long),
 		cmocka_unit_test(test_small_tries_find_room),
 		cmocka_unit_test(test_line_is_full),
 		cmocka_unit_test(test_long_line_is_full),

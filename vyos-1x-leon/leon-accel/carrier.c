@@ -32,7 +32,11 @@
 #define TRY_ROUNDS	   8 /* from one try of BBR for more to the next */
 #define TRY_MIN_US	   ((int64_t)400000)
 #define TRIES		   2
-#define WHOLE		   1024
+#define WHOLE		   1024ull
+#define PAUSE_ROUNDS	   2
+#define PAUSE_MIN_US	   ((int64_t)500000)
+#define PATH_MIN_US	   20000       /* on a shorter one nothing is won */
+#define FULL_ROUNDS	   3	       /* until BBR has measured the line, where something waits */
 #define TRY_PART	   (WHOLE / 4) /* of the rate: so much more BBR tries for a round */
 #define MORE_PART	   (WHOLE / 32)
 #define TRY_QUEUE_US	   50000 /* that a try may add to the queue of a line */
@@ -96,7 +100,9 @@ uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s)
 	if (is_flooded(c, s))
 		limit = s->rate - s->rate / 8;
 	else if (c->is_known)
-		limit = is_queued(s) ? s->rate : s->rate + s->rate / 8;
+		limit = is_queued(s)
+				? s->rate
+				: s->rate + s->rate * min_of(try_part(c, s), WHOLE / 8) / WHOLE;
 	else if (is_queued(s))
 		limit = s->rate + s->rate / 2;
 	else
@@ -141,9 +147,9 @@ bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mon
 	return true;
 }
 
-uint64_t carrier_room(const struct carrier_sample *s)
+uint64_t carrier_room(const struct carrier *c, const struct carrier_sample *s)
 {
-	if (s->starting || !s->rate)
+	if ((s->starting && !c->is_known) || !s->rate)
 		return s->window;
 	return s->rate * s->min_us / 1000000;
 }
@@ -158,6 +164,8 @@ static bool look(int fd, struct carrier_sample *s)
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) < 0)
 		return false;
 	s->pacing = t.tcpi_pacing_rate;
+	s->dry = !t.tcpi_notsent_bytes;
+	s->least_us = t.tcpi_min_rtt;
 	s->sent = t.tcpi_bytes_sent;
 	s->resent = t.tcpi_bytes_retrans;
 	s->rtt_us = t.tcpi_rtt;
@@ -213,16 +221,81 @@ static void set_congestion(int fd, const char *name)
 	setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
 }
 
-/* Another one and back: BBR begins as for a new connection, but with the window that there is. Its
- * first rate would be six times what arrives. */
+/* Another one and back: BBR begins as for a new connection, but with the window that there is. */
+static void begin_anew(int fd)
+{
+	set_congestion(fd, "reno");
+	set_congestion(fd, "bbr");
+}
+
 static void start_again(struct carrier *c, int fd, uint64_t rate)
 {
 	c->is_known = false;
+	/* BBR's first rate would be six times what arrives. */
 	set_limit(c, fd, 2 * rate);
-	set_congestion(fd, "reno");
-	set_congestion(fd, "bbr");
+	begin_anew(fd);
 	log_info("accel", "carrier starts again: the line has room bytes_s=%llu",
 		 (unsigned long long)rate);
+}
+
+static bool is_measured(const struct carrier *c, const struct carrier_sample *s, mono_t now)
+{
+	return !s->dry && c->dry.ns && mono_sub_us(now, c->dry) >= FULL_ROUNDS * (int64_t)s->min_us;
+}
+
+void carrier_learn(struct carrier *c, const struct carrier_sample *s, mono_t now)
+{
+	if (is_measured(c, s, now) && s->rate)
+		c->known = s->rate;
+	else if (s->dry || !c->dry.ns)
+		c->dry = now;
+}
+
+uint64_t carrier_rate(const struct carrier *c, const struct carrier_sample *s, mono_t now)
+{
+	if (!s->starting || !c->is_known || is_flooded(c, s) || is_measured(c, s, now))
+		return s->rate;
+	return max_of(s->rate, c->known);
+}
+
+/* The shortest round trip of minutes, which BBR that begins anew takes for that of the path. */
+static bool is_path_longer(const struct carrier_sample *s)
+{
+	struct carrier_sample then = { .min_us = s->least_us, .rtt_us = s->min_us };
+
+	return is_queued(&then);
+}
+
+bool carrier_wakes(struct carrier *c, const struct carrier_sample *s, mono_t now)
+{
+	if (!s->rate || s->min_us < PATH_MIN_US || is_path_longer(s))
+		return false;
+	/* It has come to the end of its start by itself, without a flood. */
+	if (!s->starting && !c->is_known) {
+		c->is_known = true;
+		c->known = c->known ? c->known : s->rate;
+	}
+	/* While it looks for that round trip its window is next to nothing, and would stay so. */
+	if (c->is_known && (!c->known || s->window < c->known * s->min_us / 1000000 / 2))
+		return false;
+	c->dry = now;
+	c->sent = s->sent;
+	c->resent = s->resent;
+	return true;
+}
+
+void carrier_use(struct carrier *c, int fd, uint32_t rtt_us, mono_t now)
+{
+	int64_t pause_us = max_of(PAUSE_ROUNDS * (int64_t)rtt_us, PAUSE_MIN_US);
+	bool paused = mono_sub_us(now, c->used) > pause_us;
+	struct carrier_sample s;
+
+	c->used = now;
+	if (!paused || !look(fd, &s) || !carrier_wakes(c, &s, now))
+		return;
+	if (c->is_known)
+		set_limit(c, fd, max_of(c->known, FIRST_RATE));
+	begin_anew(fd);
 }
 
 void carrier_tune(struct carrier *c, int fd, uint32_t rtt_us, mono_t now)
@@ -234,12 +307,14 @@ void carrier_tune(struct carrier *c, int fd, uint32_t rtt_us, mono_t now)
 	    !look(fd, &s))
 		return;
 	set_unsent(c, fd, carrier_unsent(s.pacing));
+	carrier_learn(c, &s, now);
+	s.rate = carrier_rate(c, &s, now);
 	if (carrier_starts_again(c, &s, now))
 		start_again(c, fd, s.rate);
 	else
 		set_limit(c, fd, carrier_limit(c, &s));
 	c->is_known = carrier_knows(c, &s);
-	c->room = carrier_room(&s);
+	c->room = carrier_room(c, &s);
 	c->looked = now;
 	if (s.sent - c->sent < SENT_MIN)
 		return;

@@ -21,6 +21,8 @@ struct carrier {
 	mono_t turned;	       /* when its rate was compared last; 0: it was not */
 	uint64_t past_rate;    /* as it was then */
 	unsigned grew;	       /* so many times, one after the other */
+	uint64_t known;	  /* bytes a second that the line took when it was full last; 0: unknown */
+	mono_t used, dry; /* data was sent; nothing waited in the socket, or BBR began anew */
 };
 
 /* Of a socket with BBR. */
@@ -30,7 +32,9 @@ struct carrier_sample {
 	uint64_t pacing;	 /* that it sends at most; without BBR too */
 	uint64_t sent, resent;	 /* bytes since the first */
 	uint32_t rtt_us, min_us; /* now, and the shortest */
+	uint32_t least_us;	 /* the shortest round trip of minutes */
 	uint64_t window;	 /* bytes that may be under way */
+	bool dry;		 /* nothing waits in it */
 };
 
 /*
@@ -72,7 +76,7 @@ bool carrier_knows(const struct carrier *c, const struct carrier_sample *s);
 
 /* Bytes a round trip that it is good for: what may be under way as long as it doubles that, then
  * what arrives. */
-uint64_t carrier_room(const struct carrier_sample *s);
+uint64_t carrier_room(const struct carrier *c, const struct carrier_sample *s);
 
 /*
  * Its start was over too soon? BBR believes the line full when three rounds bring no more than
@@ -84,7 +88,25 @@ uint64_t carrier_room(const struct carrier_sample *s);
  */
 bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mono_t now);
 
+/* What BBR says of the rate is that of the line where something waited to be sent for some rounds;
+ * else it is what there was to send. */
+void carrier_learn(struct carrier *c, const struct carrier_sample *s, mono_t now);
+/* A start goes on from the rate that is known where BBR has not measured it. Not where the line is
+ * flooded. */
+uint64_t carrier_rate(const struct carrier *c, const struct carrier_sample *s, mono_t now);
+
+/*
+ * Data behind a pause: may BBR begin anew? Every ten seconds it looks for a shorter round trip, and
+ * sends nothing for two of them, in the middle of a transfer where these ten seconds began
+ * somewhere in the pause before. Begun anew it does so ten seconds from now. It begins with the
+ * rate that is known, and with the shortest round trip of minutes: so not where it has become
+ * longer.
+ */
+bool carrier_wakes(struct carrier *c, const struct carrier_sample *s, mono_t now);
+
 /* For a new socket. */
 void carrier_prepare(struct carrier *c, int fd, int timeout_ms);
+/* Data is sent. */
+void carrier_use(struct carrier *c, int fd, uint32_t rtt_us, mono_t now);
 /* Now and then, while it sends. */
 void carrier_tune(struct carrier *c, int fd, uint32_t rtt_us, mono_t now);

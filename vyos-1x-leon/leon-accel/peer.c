@@ -334,6 +334,7 @@ size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t
 	memcpy(out, header, accel_encode(&f, header));
 	fifo_added(&p->out, ACCEL_HDR_LEN + f.data.len);
 	use(p, SAVING_OUT, ACCEL_HDR_LEN + f.data.len);
+	carrier_use(&p->carrier, p->fd, p->rtt_us, loop_now(p->e->loop));
 	p->e->counters.bytes_out += len;
 	p->e->counters.carrier_out += ACCEL_HDR_LEN + f.data.len;
 	flush(p);
