@@ -223,6 +223,19 @@ class Lab:
                     return False
         return True
 
+    def lives(self, name):
+        """{other: the incarnation of this one that the other knows, None where it knows none}"""
+        node = self.node[name]
+        return {n: other.nodes().get(node.node_id, {}).get('incarnation')
+                for n, other in self.node.items() if n != name and other.alive()}
+
+    def back(self, name, before, within=30):
+        """Waits until all are joined and know this one, which ended, in a later life than `before`,
+        which is what lives() gave. Who has not missed it yet takes the old one for reachable."""
+        wait_for(lambda: self.full_mesh() and all(
+            life is not None and life != before.get(other) for other, life in self.lives(name).items()),
+            within, f'{name} is back, by what all say')
+
     def listening(self, names=None):
         """Those whose loop guard lets nothing pass yet: the node has just come to its LAN."""
         nodes = [self.node[n] for n in names or self.node if self.node[n].alive()]

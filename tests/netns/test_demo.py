@@ -40,7 +40,7 @@ def test_demonstration():
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           start_new_session=True, preexec_fn=in_the_foreground) as demo:
         try:
-            shown = read_until(demo.stdout, 'show nodes\n\n', 180)
+            shown = read_until(demo.stdout, 'show nodes\n\n', 400)
             assert 'fujisawa > inagi > seoul' in shown
             assert re.search(r'a gap of \d+ ms', shown)
             command = re.search(r'fujisawa +10\.10\.0\.1 +(.*) bash', shown).group(1)
@@ -51,7 +51,7 @@ def test_demonstration():
             assert os.path.exists(directory)
             # As the terminal does it: to all that runs in the foreground.
             os.killpg(demo.pid, signal.SIGINT)
-            rest = demo.communicate(timeout=30)[0].decode()
+            rest = demo.communicate(timeout=120)[0].decode()
         finally:
             demo.kill()
     assert demo.returncode == 0, rest

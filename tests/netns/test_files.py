@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from lab import line_up, wait_for
-from node import leond_program
+from node import PATIENCE, leond_program
 
 OTHERS = {'fifo': os.mkfifo, 'directory': os.mkdir,
           'device': lambda path: os.symlink('/dev/zero', path)}
@@ -23,7 +23,7 @@ def refused(node, within=30):
     node.expected_trouble = True
     node.launch()
     try:
-        status = node.process.wait(within)
+        status = node.process.wait(within * PATIENCE)
     except subprocess.TimeoutExpired:
         raise AssertionError(f'leond neither ran nor ended:\n{node.log()}') from None
     assert status == 1, node.log()

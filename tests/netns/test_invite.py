@@ -14,7 +14,7 @@ SECRET = 'a secret for "the" tests \\ and one more'
 AS_NOBODY = '''
 import socket, sys
 s = socket.socket(socket.AF_UNIX)
-s.settimeout(10)
+s.settimeout(30)
 s.connect(sys.argv[1])
 s.sendall(b'{"version": 1, "command": "invite", "arguments": {}}\\n')
 print(s.makefile().readline())
@@ -57,7 +57,7 @@ def test_a_machine_joins_by_a_token_alone(lab):
     token, said = invite(net.node['n0'])
     assert re.fullmatch(r'leon1\.[A-Za-z0-9_-]+', token) and 'This token is a secret' in said
     assert SECRET not in said and SECRET not in net.node['n0'].log()
-    assert 'a joining token was made for user' in net.node['n0'].log()
+    wait_for(lambda: 'a joining token was made for user' in net.node['n0'].log(), 10, 'it is told of')
     config = joined_with(net.node['n2'], token)
     assert config['authentication']['pre-shared-secret'] == SECRET
     assert config['vni'] == 1 and config['node-id'].split('.')[0] in map(str, range(240, 256))

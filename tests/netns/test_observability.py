@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from lab import wait_for
+
 TOP = Path(__file__).resolve().parents[2]
 RULES = TOP / 'packaging/prometheus/leon.rules.yml'
 RULES_TEST = TOP / 'tests/observability/leon.rules.test.yml'
@@ -23,7 +25,10 @@ HOSTILE = ['</script><script>document.title=1', '<img/src=x/onerror=alert(1)>', 
 def net(module_lab):
     net = module_lab({'sites': {f'n{i}': {'config': {'node-name': name[:32]}}
                                 for i, name in enumerate(['good', *HOSTILE])}, 'hosts': False})
-    return net.joined(60)
+    net.joined(60)
+    # What the others measure is told by each of them, a moment later.
+    wait_for(lambda: len(net.node['n0'].show('latency')['rows']) == 4, 30, 'rows of all')
+    return net
 
 
 @pytest.fixture(scope='module')

@@ -29,10 +29,10 @@ def test_all_three_say_it(lab, clone):
         seen = own(node)['duplicate']
         assert seen['same_identity'] == clone and seen['reported_by'] == hub.node_id
         assert seen['endpoint'] == f'{other.config["source-address"][0]}:5366'
-        (event,) = node.events('duplicate-id')
+        (event,) = wait_for(lambda n=node: n.events('duplicate-id'), 10, 'it is told of')
         assert seen['endpoint'] in event['text'] and hub.node_id in event['text']
         assert ('identity-file' in event['text']) == clone
-        assert event['text'] in node.log()
+        wait_for(lambda n=node, e=event: e['text'] in n.log(), 10, 'it is in the log')
         assert 'node-id used twice' in node.leonctl('show', 'nodes', json_output=False)
         text = node.leonctl('show', 'identity', json_output=False)
         assert 'Another node uses the node-id of this one' in text

@@ -5,13 +5,12 @@ import os
 
 import pytest
 
-from lab import PAPER, line_up, merged, wait_for
-from test_strangers import LINK_VALUE, SEALED, Attack, node_id, udp_payload
+from lab import PAPER, PATIENT, line_up, merged, wait_for
+from test_strangers import LINK_VALUE, SEALED, TRIANGLE, Attack, node_id, udp_payload
 from traffic import Tap, ethernet, mac_bytes
 
 TEST_TYPE = 0x88b6
 DISABLED = {'encryption': {'disable': True}}
-TRIANGLE = merged(PAPER, {'strangers': ['mallory']})
 PROBLEMS = ('bad_link_value', 'not_sealed', 'seal_unknown_key', 'seal_not_authentic',
             'seal_replayed', 'no_key')
 
@@ -73,7 +72,7 @@ def send_marked(net, a, b, n=20, size=300):
     port = Tap(net.host[a].namespace, 'eth0')
     for _ in range(n):
         port.send(ethernet(net.host[b].mac, net.host[a].mac, TEST_TYPE, mark * (size // 8)))
-    assert len(ear.frames(lambda f: mark in f, until=n, within=5)) == n
+    assert len(ear.frames(lambda f: mark in f, until=n, within=15)) == n
     return mark
 
 
@@ -98,8 +97,6 @@ def test_nobody_between_reads_frames(attack, cipher):
 
 def test_disabled_frames_carry_the_value_of_each_link(attack):
     net = attack(merged(TRIANGLE, {'config': DISABLED})).net
-    # A machine that is busy delays the relay by more than the direct way costs.
-    net.wan.both('fujisawa', 'seoul', up=False)
     ears = Ears(net, 'fujisawa', 'seoul')
     mark = send_marked(net, 'fujisawa', 'seoul')
     values = {}
@@ -116,7 +113,7 @@ def test_disabled_frames_carry_the_value_of_each_link(attack):
 
 
 def test_without_a_secret_nothing_is_added(lab):
-    net = lab(merged(line_up(2), {'secret': None})).joined()
+    net = lab(line_up(2, secret=None, config=PATIENT)).joined()
     net.settle_hosts('n0', 'n1')
     ears = Ears(net, 'n0')
     mark = send_marked(net, 'n0', 'n1')
@@ -133,9 +130,9 @@ def captured(attack_, source='inagi', destination='seoul'):
     host = Tap(net.host[destination].namespace, 'eth0')
     Tap(net.host[source].namespace, 'eth0').send(
         ethernet(net.host[destination].mac, net.host[source].mac, TEST_TYPE, mark * 9))
-    assert host.frames(lambda f: mark in f, within=5)
+    assert host.frames(lambda f: mark in f, within=15)
     length = 14 + 24 + 14 + 72  # header, seal, Ethernet, payload
-    found = ear.frames(lambda f: len(data(f) or b'') == length, within=5)
+    found = ear.frames(lambda f: len(data(f) or b'') == length, within=15)
     assert found
     return data(found[0]), host, mark
 
@@ -198,7 +195,7 @@ def test_a_stranger_cannot_forge_frames_in_clear(attack):
 ])
 def test_different_configurations_agree(lab, first, second, agreed):
     """Who wants frames sealed gets it."""
-    topology = line_up(2)
+    topology = line_up(2, config=PATIENT)
     topology['sites'] = {'n0': {'config': {'encryption': first}},
                          'n1': {'config': {'encryption': second}}}
     net = lab(topology).joined()
@@ -208,9 +205,12 @@ def test_different_configurations_agree(lab, first, second, agreed):
         mark = send_marked(net, a, b)
         seen = ears.datagrams('n0')
         assert seen and all(d[1] & SEALED and mark not in d for d in seen)
-    ciphers = {net.node[a].nodes()[net.node[b].node_id]['encryption']
-               for a, b in (('n0', 'n1'), ('n1', 'n0'))}
-    assert len(ciphers) == 1 and ciphers <= agreed
+
+    def ciphers():
+        return {net.node[a].nodes()[net.node[b].node_id]['encryption']
+                for a, b in (('n0', 'n1'), ('n1', 'n0'))}
+    wait_for(lambda: len(ciphers()) == 1, 10, 'both say the same')
+    assert ciphers() <= agreed
 
 
 def expect_no_loss(net, stream):

@@ -9,12 +9,16 @@ import struct
 import pytest
 
 import wan
-from lab import merged, PAPER, wait_for
+from lab import merged, PAPER, PATIENT, wait_for
 from traffic import Tap, ethernet, mac_bytes
 
 PORT = 5366
 SEALED, LINK_VALUE = 2, 4  # flags
 MALLORY = 3  # site number, behind the three of the paper
+# The direct way is so long, and links are so patient, that Inagi carries all whatever a busy
+# machine adds.
+TRIANGLE = merged(PAPER, {'strangers': ['mallory'], 'config': PATIENT,
+                          'rtt_ms': {('fujisawa', 'seoul'): 200}})
 
 
 def node_id(text):
@@ -81,7 +85,7 @@ class Attack:
 
 @pytest.fixture
 def attack(lab):
-    net = lab(merged(PAPER, {'strangers': ['mallory']})).joined()
+    net = lab(TRIANGLE).joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])
     net.settle_hosts('fujisawa', 'seoul')
     attack_ = Attack(net)
@@ -89,7 +93,7 @@ def attack(lab):
     # Whatever was tried: everybody lives, everybody reaches everybody, nobody got to know Mallory.
     assert all(node.alive() for node in net.node.values())
     assert net.full_mesh()
-    assert net.host['fujisawa'].ping(net.host['seoul'].ip4)
+    assert net.host['fujisawa'].ping(net.host['seoul'].ip4, within=10)
     for node in net.node.values():
         assert len(node.nodes()) == 3
     attack_.port.close()
@@ -183,7 +187,7 @@ def test_malformed_datagrams_of_a_member_are_dropped(attack, change, reason):
 def capture(attack, kind, n, site='inagi'):
     """Datagrams of one kind as they really pass between members, with sender and receiver."""
     ear = Tap(attack.net.node[site].namespace, 'wan0', outgoing=True)
-    frames = ear.frames(lambda f: (udp_payload(f) or b'\0')[0] & 15 == kind, until=n, within=15)
+    frames = ear.frames(lambda f: (udp_payload(f) or b'\0')[0] & 15 == kind, until=n, within=60)
     ear.close()
     assert len(frames) >= n
     return [(socket.inet_ntoa(f[26:30]), socket.inet_ntoa(f[30:34]), udp_payload(f)) for f in frames]
@@ -221,12 +225,13 @@ def test_a_recorded_handshake_opens_nothing_later(attack):
     """All HELLOs of a node's start, again when it is in session and when it is dead."""
     net, far = attack.net, attack.far
     ear = Tap(attack.net.node['seoul'].namespace, 'wan0', outgoing=True)
+    before = net.lives('seoul')
     far.kill()
     far.start()
     caught = [(socket.inet_ntoa(f[26:30]), socket.inet_ntoa(f[30:34]), udp_payload(f))
-              for f in ear.frames(is_hello, until=4, within=20)]
+              for f in ear.frames(is_hello, until=4, within=60)]
     ear.close()
-    wait_for(net.full_mesh, 30)
+    net.back('seoul', before)
 
     def replay():
         before = {name: n.statistics()['control'] for name, n in net.node.items() if n.alive()}
