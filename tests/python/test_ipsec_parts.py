@@ -194,7 +194,7 @@ def packet(kind, data=b''):
 def charon(tmp_path):
     servers = []
 
-    def start(*packets, keep_open=False, timeout=5):
+    def start(*packets, keep_open=False, timeout=60):
         server = Server(tmp_path / 'vici', packets, keep_open)
         servers.append(server)
         return vici.Vici(str(tmp_path / 'vici'), timeout)
@@ -269,7 +269,7 @@ def test_nobody_there(tmp_path):
 def test_bad_answers_of_leond(tmp_path, answer, sentence):
     server = Server(tmp_path / 'sock', [answer])
     with pytest.raises(control.ControlError, match=sentence):
-        control.request(str(tmp_path / 'sock'), 'show ipsec', timeout=5)
+        control.request(str(tmp_path / 'sock'), 'show ipsec', timeout=60)
     server.join(5)
     server.listener.close()
 

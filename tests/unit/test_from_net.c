@@ -448,18 +448,24 @@ static void nobody_speaks_for_a_frozen_host(void **state)
 	assert_int_equal(fx_reports(FWD_LEARN, &ev), 0);
 }
 
+static int64_t real_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
 static mono_t receive_stamped(int64_t age_ns)
 {
 	struct sockaddr_storage ss = { 0 };
-	struct timespec ts;
 	struct fwd_report ev;
 	uint8_t buf[256];
 	struct udp_rx_msg m = { .data = buf, .from = &ss };
 
 	m.len = m.segment = build_row(&rows[4], buf);
 	endpoint_to_sockaddr(&fx.ep[1], &ss);
-	clock_gettime(CLOCK_REALTIME, &ts);
-	m.rx_real_ns = (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec - age_ns;
+	m.rx_real_ns = real_ns() - age_ns;
 	worker_begin(fx.w);
 	from_net_message(fx.w, &m);
 	worker_end(fx.w);
@@ -470,11 +476,14 @@ static mono_t receive_stamped(int64_t age_ns)
 
 static void arrival_times(void **state)
 {
+	int64_t start = real_ns();
 	mono_t rx;
 
 	(void)state;
 	rx = receive_stamped(200 * NS_PER_MS);
-	assert_true(mono_sub_ms(fx.w->now, rx) >= 190 && mono_sub_ms(fx.w->now, rx) <= 200);
+	assert_true(mono_sub_ms(fx.w->now, rx) >= 190);
+	/* And as much more as a busy machine let pass before the worker looked at its clock. */
+	assert_true(mono_sub_ms(fx.w->now, rx) <= 200 + (real_ns() - start) / NS_PER_MS);
 	/* The wall clock was set meanwhile: the time stamp is not used. */
 	rx = receive_stamped(-5 * NS_PER_S);
 	assert_int_equal(rx.ns, fx.w->now.ns);
