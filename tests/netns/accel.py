@@ -15,7 +15,7 @@ import time
 
 import ns
 from lab import PATIENT, merged, wait_for
-from node import EMULATED, LeonctlError, SANITIZERS, SLOWNESS, TROUBLE, find_program, log_text
+from node import EMULATED, LeonctlError, PATIENCE, SANITIZERS, TROUBLE, find_program, log_text
 
 # `always`: at once, whether it gains or not.
 CONFIG = merged(PATIENT, {'acceleration': {'mode': 'always', 'minimum-segments': 4}})
@@ -42,7 +42,7 @@ class Accelerator:
 
     def ask(self, command):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
-            s.settimeout(30)
+            s.settimeout(30 * PATIENCE)
             try:
                 s.connect(self.control)
             except OSError as e:
@@ -71,7 +71,7 @@ class Accelerator:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **SANITIZERS})
         return self
 
-    def stop(self, within=20):
+    def stop(self, within=20 * PATIENCE):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(within)
@@ -174,7 +174,7 @@ class Transfer:
         return self.wait(within)
 
     def wait(self, within):
-        within *= SLOWNESS
+        within *= PATIENCE
         end = time.monotonic() + within
         for t in self.threads:
             t.join(max(0.0, end - time.monotonic()))
@@ -253,7 +253,9 @@ class Far:
         return Accelerator(node)
 
     def ready(self):
-        """Accelerators run, carriers are up, nothing is taken; counters are those from here on."""
+        """Hosts reach each other, accelerators run, carriers are up, nothing is taken; counters are
+        those from here on."""
+        self.lab.joined(60)
         for a in self.accel.values():
             if not a.runs():
                 a.start()

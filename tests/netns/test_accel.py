@@ -16,7 +16,7 @@ import time
 import pytest
 
 from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart
-from lab import merged, wait_for
+from lab import PATIENT, merged, wait_for
 from node import EMULATED
 
 RTT_MS = 100
@@ -368,7 +368,7 @@ def test_hung_accelerator_is_done_without(far, ends):
         new.close()
     finally:
         hung.send_signal(signal.SIGCONT)
-    assert 'leon-accel hangs' in far.node['a'].log()
+    wait_for(lambda: 'leon-accel hangs' in far.node['a'].log(), 10, 'it is in the log')
     far.ready()
     t = both_ways(ends)
     far.wait_taken()
@@ -529,7 +529,7 @@ def test_far_host_is_not_forgotten(lab):
 def test_none_at_the_other_node(lab):
     """Nothing of a connection with a node that has no acceleration is diverted, nothing of kind 6
     is sent to it."""
-    made = lab({'sites': {'a': {'config': CONFIG}, 'b': {}}, 'rtt_ms_default': 30})
+    made = lab({'sites': {'a': {'config': CONFIG}, 'b': {'config': PATIENT}}, 'rtt_ms_default': 30}).joined()
     a, b = made.host['a'], made.host['b']
     with far_apart(made, start=False) as far:
         far.accel['a'].start()

@@ -11,7 +11,7 @@ ASIDE_WITHIN = 90  # leond waits for twenty seconds
 
 @pytest.fixture
 def near(lab):
-    with far_apart(lab({'sites': {'a': {}, 'b': {}}, 'config': CONFIG, 'rtt_ms_default': 40}),
+    with far_apart(lab({'sites': {'a': {}, 'b': {}}, 'config': CONFIG, 'rtt_ms_default': 40}).joined(),
                    start=False) as far:
         for a in far.accel.values():
             a.start()
@@ -42,13 +42,13 @@ def test_aside_and_back(near):
     a, b = far.host['a'], far.host['b']
     t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=.05)
     wait_for(lambda: is_aside(far, t), ASIDE_WITHIN, 'it goes past')
-    assert said(far) == ('aside', 1)
+    wait_for(lambda: said(far) == ('aside', 1), 20, 'both say so')
     assert 'goes past leon-accel' in far.node['a'].leonctl('show', 'acceleration', json_output=False)
     wait_for(lambda: not any(x.show()['connections_followed'] for x in far.accel.values()), 20,
              'it is forgotten')
     far_from(far, 20)
     far.wait_taken(within=90)
-    assert said(far) == ('followed', 0)
+    wait_for(lambda: said(far) == ('followed', 0), 20, 'both say so')
     t.wait_more(4 * MB)
     far_from(far, 100)
     far.wait_returned(within=90)

@@ -36,7 +36,7 @@ def taken(far):
 def test_as_large_as_the_path(far):
     """From the first packet on: a SYN was sent while nothing was known, and held them to 1208."""
     wait_filled(far)
-    assert segment_bytes(far, 'a', 'b') > 1300
+    wait_for(lambda: segment_bytes(far, 'a', 'b') > 1300, 40, 'more than the smallest path takes')
 
 
 @pytest.mark.parametrize('mtu', [1400, 1300])
@@ -60,6 +60,7 @@ def test_a_path_that_takes_more(lab):
               start=False)
     net.wan.both('a', 'b', delay_us=10 * MS, mtu=1400)
     net.start()
+    net.joined()
     with far_apart(net, start=False) as far:
         for name in 'ab':
             far.accel[name].start()

@@ -2,6 +2,7 @@
 """What an operator is shown of connections that are taken over, and what he can do about them."""
 import contextlib
 import socket
+import time
 
 import jsonschema
 import pytest
@@ -19,7 +20,7 @@ WITHIN = 60
 
 
 def pair(lab, config=CONFIG):
-    net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100, 'config': config})
+    net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100, 'config': config}).joined()
     net.accel = {}
     return net
 
@@ -67,7 +68,7 @@ def test_what_is_fast_enough_is_left_alone(lab):
     """One that fills the line before the carrier has carried anything; but one that pauses begins
     with less than the carrier has room for, and is taken then."""
     slow = merged(PATIENT, {'acceleration': {'mode': 'latency', 'threshold': 50}})
-    net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 400, 'config': slow})
+    net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 400, 'config': slow}).joined()
     net.accel = {}
     for x, y in (('a', 'b'), ('b', 'a')):
         net.wan.link(x, y, delay_us=200_000, rate_kbit=20_000, queue_us=200_000)
@@ -79,11 +80,11 @@ def test_what_is_fast_enough_is_left_alone(lab):
         wait_for(lambda: [(c['state'], c['reason']) for c in connections(net.node['a'])] ==
                  [('plain', 'fast-enough')], WITHIN, 'it is left alone, and why')
         wait_for(lambda: shown(net.node['a'])['fast_enough'] == 1, WITHIN, 'it is counted')
-        assert metric(net.node['a'], 'accel_fast_enough') == 1
+        wait_for(lambda: metric(net.node['a'], 'accel_fast_enough') == 1, WITHIN, 'the metrics say so')
         assert taken(net) == [0, 0]
         t.pause = 4
         wait_for(lambda: taken(net) == [1, 1], WITHIN, 'it is taken behind a pause')
-        assert [c['reason'] for c in connections(net.node['a'])] == [None]
+        wait_for(lambda: [c['reason'] for c in connections(net.node['a'])] == [None], WITHIN, 'for no reason')
         t.finish(120).assert_whole()
     finally:
         print(describe(net))
@@ -98,7 +99,7 @@ ONE_PLACE = {'mode': 'latency', 'threshold': 50, 'maximum-connections': 1}
 def one_place(lab):
     """Two sites, hosts with windows of 64 KiB, and one connection is taken at a time."""
     net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100,
-               'config': merged(PATIENT, {'acceleration': ONE_PLACE})})
+               'config': merged(PATIENT, {'acceleration': ONE_PLACE})}).joined()
     for host in net.host.values():
         host.namespace.sysctl('ipv4/tcp_window_scaling', 0)
     net.accel = {}
@@ -166,6 +167,10 @@ def test_hosts_that_ask_and_answer_are_left_alone(one_place):
         for s in (client, server):
             s.settimeout(WITHIN)
         asks(server, client, 24)
+        # What leon-accel knows of it is looked at once in a while.
+        until = time.monotonic() + 5
+        while reason(client) != [('plain', 'calm')] and time.monotonic() < until:
+            time.sleep(.2)
         if reason(client) == [('plain', 'calm')]:
             break
         client.close()
@@ -194,6 +199,9 @@ def test_what_is_taken_is_shown(far):
     enough = t.count['client'] + 8 * MB
     wait_for(lambda: t.count['client'] > enough, WITHIN, 'it flows')
     wait_for(lambda: shown(a)['in']['bytes'] > 6 * MB, WITHIN, 'it is counted')
+    # The answers of two nodes, of two moments.
+    wait_for(lambda: all(c['in']['bytes'] + c['out']['bytes'] > 6 * MB for n in (a, b) for c in connections(n)),
+             WITHIN, 'it is shown')
     (here,), (there,) = connections(a), connections(b)
     assert here['state'] == there['state'] == 'taken' and here['times_taken'] == 1
     assert here['near'] == there['far'] and here['near'].startswith(hosts['a'].ip4 + ':')
@@ -217,8 +225,8 @@ def test_what_is_taken_is_shown(far):
     assert metric(a, 'accel_up') == 1 and metric(a, 'accel_connections') == 1
     assert metric(a, 'accel_taken_total') == 1
     for node in (a, b):
-        taking = [e for e in node.events() if e['event'] == 'tcp-taken']
-        assert [e['value'] for e in taking] == [1]
+        wait_for(lambda node=node: node.events('tcp-taken'), WITHIN, 'an event')
+        assert [e['value'] for e in node.events('tcp-taken')] == [1]
     # By hand: all is given back, and shown as such; the transfer goes on.
     answer = a.ctl('reset', 'acceleration')
     assert answer['connections'] == 1
@@ -251,6 +259,7 @@ def open_many(a, b, n):
 def test_the_table_is_paged(far):
     """More than two pages of 64; none is left out, none is there twice."""
     n = 140
+    began = time.monotonic()
     others, servers = open_many(far.host['a'], far.host['b'], n)
 
     def all_taken():
@@ -259,13 +268,15 @@ def test_the_table_is_paged(far):
         return taken(far) == [n, n]
     wait_for(all_taken, WITHIN, 'taken', every=0.3)
     for node in far.node.values():
+        wait_for(lambda node=node: [c['state'] for c in connections(node)] == ['taken'] * n, WITHIN, 'all are shown')
         seen = connections(node)
         assert len({(c['near'], c['far']) for c in seen}) == len(seen) == n
-        assert {c['state'] for c in seen} == {'taken'}
         assert 'and' not in node.leonctl('show', 'acceleration', 'connections', json_output=False)
-    # As many events as there were seconds, and not as there are connections.
-    events = [e for e in far.node['a'].events() if e['event'] == 'tcp-taken']
-    assert sum(e['value'] for e in events) == n and len(events) < n / 4
+    # At most as many events as there were seconds, and not as there are connections.
+    wait_for(lambda: sum(e['value'] for e in far.node['a'].events('tcp-taken')) >= n, WITHIN, 'events')
+    events = far.node['a'].events('tcp-taken')
+    assert sum(e['value'] for e in events) == n
+    assert len(events) <= time.monotonic() - began + 2 and len(events) < n
     for s in [*others, *servers]:
         s.close()
 
@@ -289,11 +300,11 @@ def test_gone_and_back(lab):
     assert metric(a, 'accel_up') == 0
     accelerate(net)
     wait_for(lambda: all(reached(n) for n in net.node.values()), WITHIN, 'reached')
-    assert {'accelerator-here', 'accelerator-reached'} <= set(kinds(a))
+    wait_for(lambda: {'accelerator-here', 'accelerator-reached'} <= set(kinds(a)), WITHIN, 'it is told of')
     net.accel['b'].kill()
     wait_for(lambda: 'accelerator-lost' in kinds(a), WITHIN, 'a lost that of b')
     wait_for(lambda: 'accelerator-gone' in kinds(net.node['b']), WITHIN, 'b lost its own')
-    assert shown(net.node['b'])['state'] == 'absent' and not reached(a)
+    wait_for(lambda: shown(net.node['b'])['state'] == 'absent' and not reached(a), WITHIN, 'it is shown')
     accelerate(net, 'b')
     wait_for(lambda: reached(a) and reached(net.node['b']), WITHIN, 'all is as before')
     for one in net.accel.values():
