@@ -128,7 +128,7 @@ class Wire:
             self.socket = socket.socket(socket.AF_INET6 if self.v6 else socket.AF_INET,
                                         socket.SOCK_RAW, PROTOCOL)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
-        self.socket.settimeout(5)
+        self.socket.settimeout(30)
         self.peer = (peer.address, 0)
 
     def send(self, data):

@@ -219,6 +219,7 @@ def test_three_sites_in_user_space_esp(lab, protect, listen):
     net.settle_hosts('n0', 'n2')
     # Without the guard, what comes before the SAs is in the clear; from here on nothing is.
     ears = [listen(node, net.directory) for node in net.node.values()]
-    assert len(net.host['n0'].ping(net.host['n2'].ip4, count=50, interval=0.01)) == 50
+    wait_for(lambda: len(net.host['n0'].ping(net.host['n2'].ip4, count=50, interval=0.01)) == 50, 20,
+             'fifty of fifty are answered')
     wait_for(lambda: all(ear.esp() for ear in ears), 10, 'every ear hears ESP')
     assert [ear.plaintext()[:3] for ear in ears] == [[], [], []]

@@ -2,6 +2,7 @@
 """DSCP and congestion marks around frames, with real daemons: a line that marks slows a TCP
 connection down without a loss, also by way of a relay; a code point survives its way."""
 import json
+import time
 
 from lab import PATIENT, wait_for
 from traffic import Bulk
@@ -34,6 +35,18 @@ def kernel_count(namespace, name):
         if name in names:
             return int(values[names.index(name)])
     raise KeyError(name)
+
+
+def settled(count):
+    """What is counted, once it has stayed the same for two seconds."""
+    seen = []
+
+    def stays():
+        if not seen or seen[0][0] != count():
+            seen[:] = [(count(), time.monotonic())]
+        return time.monotonic() - seen[0][1] > 2
+    wait_for(stays, 30, 'nothing is under way any more')
+    return seen[0][0]
 
 
 def understand_marks(host):
@@ -71,7 +84,8 @@ def test_marks_of_a_relayed_path_reach_the_sender(lab):
         bulk.stop()
     # Who does not take part gets none.
     assert net.node['a'].reload(ecn={'disable': True})['changes'] == ['datagrams']
-    before = net.wan.count('a', 'r')['marked']
+    # What was sent before, and stands before the line, may be marked yet.
+    before = settled(lambda: net.wan.count('a', 'r')['marked'])
     bulk = Bulk(hosts[0].namespace, hosts[1].namespace, hosts[1].ip4, streams=1)
     try:
         wait_for(lambda: bulk.received > 2 << 20, 60, '2 MB')
@@ -117,7 +131,7 @@ def test_a_code_point_survives_its_way(lab):
     # Without, as before: relays and receivers see none.
     for n in node.values():
         assert n.reload(dscp=None)['changes'] == ['datagrams']
-    before = seen(node['b'])['ef']
+    before = settled(lambda: seen(node['b'])['ef'])
     ping()
     assert seen(node['b'])['ef'] == before
     # Each says for itself what leaves it.

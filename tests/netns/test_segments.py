@@ -23,11 +23,9 @@ def test_a_broadcast_goes_where_its_vlan_is(lab):
     net = lab({'sites': sites(n0=['0', '10', '20'], n1=['10'], n2=['20-29'], n3=None),
                'config': merged(PATIENT, {'loop-guard': {'interval': 200}})}).joined()
     n0 = net.node['n0']
-    wait_for(lambda: set(served(n0)) == {net.node[n].node_id for n in ('n1', 'n2', 'n3')},
-             20, 'all records are there')
-    assert served(n0)[net.node['n1'].node_id] == [{'first': 10, 'last': 10}]
-    assert served(n0)[net.node['n2'].node_id] == [{'first': 20, 'last': 29}]
-    assert served(n0)[net.node['n3'].node_id] is None
+    want = {net.node['n1'].node_id: [{'first': 10, 'last': 10}],
+            net.node['n2'].node_id: [{'first': 20, 'last': 29}], net.node['n3'].node_id: None}
+    wait_for(lambda: served(n0) == want, 20, 'all records are there')
     assert n0.show('segments')['source'] == 'configuration'
     wire = Wire(net)
 
@@ -43,13 +41,13 @@ def test_a_broadcast_goes_where_its_vlan_is(lab):
     arrives('n3', 10, 'n0', 'n1')
     arrives('n3', 30)
     # Not sent at all, and not only dropped at the other end.
-    assert n0.statistics()['counters']['flood_spared'] >= 4
+    wait_for(lambda: n0.counter('flood_spared') >= 4, 10, 'it is counted')
     before = net.node['n2'].drops('vlan_not_served')
     arrives('n0', 10, 'n1', 'n3')
     assert net.node['n2'].drops('vlan_not_served') == before
     # A host sends what its own node does not serve.
     arrives('n1', 20)
-    assert net.node['n1'].drops('vlan_not_served') > 0
+    wait_for(lambda: net.node['n1'].drops('vlan_not_served') > 0, 10, 'it is counted')
     rows = {s['vlan']: s for s in n0.show('segments')['segments']}
     assert set(rows) == {0, 10, 20}
     assert rows[10]['nodes'] == rows[20]['nodes'] == 2 and rows[0]['nodes'] == 1
@@ -62,7 +60,7 @@ def test_a_broadcast_goes_where_its_vlan_is(lab):
 
 
 def test_a_vlan_that_storms_leaves_the_others_alone(lab):
-    net = lab(line_up(2, config={'storm-control': {'per-vlan': 4}, 'fdb': {'maximum-per-vlan': 3},
+    net = lab(line_up(2, config={**PATIENT, 'storm-control': {'per-vlan': 4}, 'fdb': {'maximum-per-vlan': 3},
                                  'loop-guard': {'interval': 200}})).joined()
     wire = Wire(net)
     for vlan in (10, 20):
@@ -147,9 +145,10 @@ def test_a_segment_has_another_vlan_at_each_site(lab):
 
 def test_all_traffic_passes_a_segment(lab):
     """Super-frames, pieces, partial checksums: hosts whose untagged frames are a segment."""
-    net = lab(line_up(3, config=segment(storage=(0, 70010)))).joined()
+    net = lab(line_up(3, config={**PATIENT, **segment(storage=(0, 70010))})).joined()
     net.settle_hosts('n0', 'n1')
-    assert net.host['n0'].ping(net.host['n1'].ip4, size=1472, forbid_fragments=True)
+    wait_for(lambda: net.host['n0'].ping(net.host['n1'].ip4, size=1472, forbid_fragments=True), 20,
+             'full size passes')
     everything(net)
     assert all(n.drops('segment_unknown') == n.drops('bad_frame') == 0 for n in net.node.values())
 
@@ -159,7 +158,7 @@ def test_two_routers_name_the_vlan_of_their_lan(lab):
     here = segment(storage=(10, 70010))
     net = lab({'sites': {'n0': {'config': here}, 'n1': {'config': here},
                          'n2': {'config': segment(storage=(20, 70010))}},
-               'config': {'loop-guard': {'interval': 200}}}).joined()
+               'config': merged(PATIENT, {'loop-guard': {'interval': 200}})}).joined()
     plug(net)
     trunk = Trunk(net)
     trunk.arrives('n2', 20, n0=10, n1=10)
@@ -171,9 +170,11 @@ def test_two_routers_name_the_vlan_of_their_lan(lab):
         return sorted(row.get('state') for row in rows)
 
     wait_for(lambda: states() == ['blocked', 'shared'], 20, 'one forwards')
-    heard = [v['nodes'] for v in net.node['n0'].statistics()['loop_guard']['vlans']
-             if v['vlan'] == 10][0]
-    assert [h['segment'] for h in heard] == [70010]
+
+    def heard():
+        return [h['segment'] for v in net.node['n0'].statistics()['loop_guard']['vlans']
+                if v['vlan'] == 10 for h in v['nodes']]
+    wait_for(lambda: heard() == [70010], 20, 'n0 hears n1')
     trunk.arrives('n2', 20, n0=10, n1=10)
     trunk.arrives('n1', 10, n0=10, n2=20)
     # One of them is told another id: people hear of it at both, once.

@@ -19,12 +19,13 @@ def flood(net, seconds):
                     size=SIZE).start()
     time.sleep(seconds)
     stream.stop()
+    assert stream.received, f'none of {len(stream.sent)} arrived'
     # From the first that was sent: a machine that has no time makes this longer, never shorter.
     return len(stream.received) * SIZE / (max(stream.received.values()) - stream.sent[0])
 
 
 def test_shaper_keeps_the_rate_and_ends_with_a_reload(lab):
-    net = lab(line_up(2, config={'shaper': {'egress': RATE_KBITS}})).joined()
+    net = lab(line_up(2, config={**PATIENT, 'shaper': {'egress': RATE_KBITS}})).joined()
     net.settle_hosts('n0', 'n1')
     n0 = net.node['n0']
     assert n0.show('queues')['shaper_egress_kbits'] == RATE_KBITS
@@ -48,7 +49,7 @@ def test_shaper_keeps_the_rate_and_ends_with_a_reload(lab):
 def test_tiers_have_their_shares(lab):
     """Voice within its share passes; what is offered without end in three other tiers does not
     starve one of them."""
-    net = lab(line_up(2, config={'shaper': {'egress': RATE_KBITS}})).joined()
+    net = lab(line_up(2, config={**PATIENT, 'shaper': {'egress': RATE_KBITS}})).joined()
     net.settle_hosts('n0', 'n1')
     n0, hosts = net.node['n0'], net.host
     offered = {'voice': (46, 0.04, 200), 'video': (34, 0.0016, SIZE), 'best-effort': (0, 0.0016, SIZE),

@@ -52,6 +52,7 @@ class Terminal:
 
     def ended(self, within=30):
         wait_for(lambda: (self.read(), self.process.poll() is not None)[1], within, 'top ends')
+        self.read()  # what it wrote between the two
         assert self.text.startswith(ENTER) and LEAVE in self.text[-40:]
         assert termios.tcgetattr(self.master)[3] == self.before[3]
         return self.process.returncode
@@ -79,7 +80,7 @@ def test_what_is_seen(lab, terminal):
     net = lab(line_up(2, hosts=False)).joined()
     top = terminal(net.node['n0'])
     top.shows('n0 > n1')
-    assert top.screen()[0].startswith('leon0  n0   2 nodes, 1 of 1 others reached')
+    wait_for(lambda: top.screen()[0].startswith('leon0  n0   2 nodes, 1 of 1 others reached'), 30)
     top.shows('from hosts 0.0 kbit/s')  # a rate is known with the second look
     top.shows('node n1 (198.18.0.2) is reachable')
     top.resize(6, 40)

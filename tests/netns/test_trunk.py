@@ -7,7 +7,7 @@ import os
 import pytest
 
 import ns
-from lab import line_up, wait_for
+from lab import PATIENT, line_up, merged, wait_for
 from traffic import Tap, ethernet
 
 BROADCAST = 'ff:ff:ff:ff:ff:ff'
@@ -81,7 +81,7 @@ class Wire:
 @pytest.mark.parametrize('tagged_only', [False, True], ids=['trunk', 'no native VLAN'])
 def test_a_tagged_broadcast_does_not_loop(lab, tagged_only):
     """On a LAN that passes no untagged frames, too, the routers find each other."""
-    net = lab(line_up(3, config=FAST)).joined()
+    net = lab(line_up(3, config=merged(FAST, PATIENT))).joined()
     plug(net, tagged_only)
     wire = Wire(net)
     first = wire.send('n2', vlan=10)
