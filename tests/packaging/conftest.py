@@ -56,7 +56,7 @@ class Root:
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess:
         done = subprocess.run(
-            [*self.enter, *command], capture_output=True, text=True, timeout=60,
+            [*self.enter, *command], capture_output=True, text=True, timeout=300,
             env={'PATH': '/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin',
                  'DEBIAN_FRONTEND': 'noninteractive'},
         )
@@ -76,12 +76,12 @@ class Root:
         with open(file, 'rb') as data:
             subprocess.run(
                 [*self.enter, 'tee', inside], stdin=data, stdout=subprocess.DEVNULL,
-                check=True, timeout=60,
+                check=True, timeout=300,
             )
 
     def close(self) -> None:
         self.holder.kill()
-        self.holder.wait(timeout=10)
+        self.holder.wait(timeout=60)
 
 
 @pytest.fixture(scope='session')
@@ -97,7 +97,7 @@ def built(tmp_path_factory) -> Path:
     done = subprocess.run(
         [TOP / 'packaging/build-deb.sh', out],
         env={**os.environ, 'DEB_BUILD_OPTIONS': 'nocheck parallel=2'},
-        capture_output=True, text=True, timeout=600,
+        capture_output=True, text=True, timeout=1800,
     )
     assert done.returncode == 0, done.stderr
     return out
@@ -131,7 +131,7 @@ def units() -> str:
     """Where the release has the units of packages."""
     return subprocess.run(
         ['pkg-config', '--variable=systemdsystemunitdir', 'systemd'], check=True,
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=300,
     ).stdout.strip()
 
 

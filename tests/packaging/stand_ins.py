@@ -57,7 +57,7 @@ def make_package(folder: Path, name: str, files: dict, version='1') -> Path:
     )
     deb = folder / f'{name}_{version}.deb'
     subprocess.run(
-        ['dpkg-deb', '--root-owner-group', '--build', tree, deb], check=True, timeout=60,
+        ['dpkg-deb', '--root-owner-group', '--build', tree, deb], check=True, timeout=300,
         stdout=subprocess.DEVNULL,
     )
     return deb

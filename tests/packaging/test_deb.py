@@ -102,7 +102,7 @@ def test_programs_are_hardened(unpacked):
     for program in ('usr/sbin/leond', 'usr/sbin/leon-sclp', 'usr/bin/leonctl'):
         elf = subprocess.run(
             ['readelf', '--wide', '--dynamic', '--file-header', '--dyn-syms', unpacked / program],
-            check=True, capture_output=True, text=True, timeout=60,
+            check=True, capture_output=True, text=True, timeout=300,
         ).stdout
         assert re.search(r'Type:\s+DYN', elf), f'{program} is not position independent'
         assert 'BIND_NOW' in elf or 'Flags: NOW' in elf, f'{program} has a writable GOT'
@@ -113,7 +113,7 @@ def test_programs_are_hardened(unpacked):
 def test_versions_agree(deb, unpacked):
     version = field(deb, 'Version')
     done = subprocess.run(
-        [unpacked / 'usr/sbin/leond', '--version'], capture_output=True, text=True, timeout=60
+        [unpacked / 'usr/sbin/leond', '--version'], capture_output=True, text=True, timeout=300
     )
     assert done.stdout.split() == ['leond', version]
     with gzip.open(unpacked / 'usr/share/doc/leond/changelog.gz', 'rt') as changelog:
@@ -145,7 +145,7 @@ def test_unit_is_valid(unpacked, units, name):
     done = subprocess.run(
         ['systemd-analyze', 'verify', '--man=no', '--recursive-errors=no', f'--root={unpacked}',
          f'{name}@leon0.service'],
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=300,
     )
     complaints = [line for line in done.stderr.splitlines()
                   if '/bin/sh' not in line and '/bin/kill' not in line]
@@ -161,7 +161,7 @@ def test_unit_is_confined(unpacked, units, tmp_path, name, most):
     shutil.copy(unpacked / units.lstrip('/') / f'{name}@.service', copy)
     done = subprocess.run(
         ['systemd-analyze', 'security', '--offline=yes', f'--threshold={most * 10:.0f}', copy],
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=300,
     )
     assert done.returncode == 0, done.stdout
     assert 'Overall exposure level' in done.stdout
@@ -175,7 +175,7 @@ def test_documented_configurations(unpacked, tmp_path, block):
     json.loads(block)
     done = subprocess.run(
         [unpacked / 'usr/sbin/leond', '--config', file, '--check'],
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=300,
     )
     assert (done.returncode, done.stdout) == (0, 'configuration OK\n'), done.stderr
 
@@ -267,7 +267,7 @@ def as_user(user: str, *groups: str) -> tuple:
     return (*drop, '--regid=nogroup', '--groups=' + (','.join(groups) or 'nogroup'))
 
 
-def wait_until(condition, seconds: float = 20):
+def wait_until(condition, seconds: float = 60):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, 'still not so'
@@ -316,7 +316,7 @@ def test_daemon_runs_with_what_the_unit_grants(root, tmp_path):
         assert root.run(*stranger, *ask, 'show', 'nodes', check=False).returncode == 4
         assert root.run(*as_user('leon'), *ask, 'reload').returncode == 0
         root.run('kill', root.run('cat', '/run/leon/pid').stdout.strip())
-        assert leond.wait(timeout=20) == 0
+        assert leond.wait(timeout=60) == 0
     finally:
         print(root.run('cat', '/run/leon/log', check=False).stdout)
     assert root.run('ip', 'link', 'show', 'leon0', check=False).returncode != 0

@@ -77,7 +77,7 @@ MODULES = '/usr/lib/python3/dist-packages/vyos_leon/'
 def content(vyos_deb, tmp_path_factory):
     """Name in the package -> the unpacked file."""
     out = tmp_path_factory.mktemp('vyos-unpacked')
-    subprocess.run(['dpkg-deb', '-x', vyos_deb, out], check=True, timeout=60)
+    subprocess.run(['dpkg-deb', '-x', vyos_deb, out], check=True, timeout=300)
     return {'/' + str(p.relative_to(out)): p for p in out.rglob('*') if not p.is_dir()}
 
 
@@ -142,7 +142,7 @@ def test_lintian_is_silent(vyos_deb):
     done = subprocess.run(
         ['lintian', '--allow-root', '--fail-on', 'error,warning', '--tag-display-limit', '0',
          vyos_deb],
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=300,
     )
     assert (done.returncode, done.stdout) == (0, ''), done.stdout + done.stderr
 
@@ -274,7 +274,7 @@ def test_validator(content, tmp_path, arguments, accepted):
     script = content[VALIDATOR].read_text().replace(f'{VALIDATOR}.vyos', str(original))
     done = subprocess.run(
         ['sh', '-c', script, 'file-path', *arguments.split()], capture_output=True, text=True,
-        timeout=60,
+        timeout=300,
     )
     if accepted:
         assert (done.returncode, done.stdout) == (0, '')
@@ -372,7 +372,7 @@ def test_an_image_build_leaves_the_host_alone(vyos, tmp_path):
 def test_drop_in_points_the_unit_at_run(content, deb, units, tmp_path):
     """systemd reads the unit of leond with ours: one command, one condition, both in /run."""
     unit = tmp_path / units.lstrip('/') / 'leond@.service'
-    subprocess.run(['dpkg-deb', '-x', deb, tmp_path], check=True, timeout=60)
+    subprocess.run(['dpkg-deb', '-x', deb, tmp_path], check=True, timeout=300)
     lines = unit.read_text().splitlines()
     name = f'{units}/leond@.service.d/vyos.conf'
     lines += content[name].read_text().splitlines()
@@ -389,7 +389,7 @@ def test_drop_in_points_the_unit_at_run(content, deb, units, tmp_path):
         done = subprocess.run(
             ['systemd-analyze', 'verify', '--man=no', '--recursive-errors=no',
              f'--root={tmp_path}', 'leond@leon0.service'],
-            capture_output=True, text=True, timeout=60,
+            capture_output=True, text=True, timeout=300,
         )
         assert [line for line in done.stderr.splitlines() if 'vyos.conf' in line] == []
 
@@ -405,7 +405,7 @@ def test_unit_of_lisp(content, units, tmp_path):
         shutil.copy(content[f'/{path.relative_to(tmp_path)}'], path)
     done = subprocess.run(
         ['systemd-analyze', 'verify', '--man=no', '--recursive-errors=no', f'--root={tmp_path}',
-         'leon-lisp.service'], capture_output=True, text=True, timeout=60,
+         'leon-lisp.service'], capture_output=True, text=True, timeout=300,
     )
     assert [line for line in done.stderr.splitlines()
             if 'leon-lisp' in line and '/bin/kill' not in line] == []
