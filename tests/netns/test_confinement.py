@@ -14,7 +14,7 @@ import pytest
 
 import confine
 import ns
-from lab import SECRET, line_up, merged, wait_for
+from lab import PATIENT, SECRET, line_up, wait_for
 from node import build_dir
 
 UNIT = 'leond@.service'
@@ -49,7 +49,7 @@ def status(node):
 def net(lab):
     if is_sanitized():
         pytest.skip('sanitizers need more system calls')
-    net = lab(merged(line_up(3), {'config': {'measurement': {'interval': 200}}}), start=False)
+    net = lab(line_up(3, config=PATIENT), start=False)
     confined(net, 'n0')
     net.start()
     return net.joined()

@@ -68,7 +68,9 @@ def test_sites_reach_each_other(two_sites):
     for a_host, other in ((1, '10.2.0.2'), (2, '10.1.0.2'), (1, '2001:db8:2::2')):
         assert made.ping(a_host, other, count=5)
     assert set(made.server.registered(4)) == set(ALL)
-    (entry,) = [e for e in a.state()['map_cache'] if e['prefix'] == '10.2.0.0/24']
+    # What leon-lisp writes down of OOR's cache comes after what OOR does with it.
+    (entry,) = wait_for(lambda: [e for e in a.state()['map_cache'] if e['prefix'] == '10.2.0.0/24'], 20,
+                        'the other site is in the map-cache')
     assert [e['address'] for e in entry['locators']] == ['192.0.2.12']
     server = made.hosts[2].start('iperf3', '-s', '-1', stdout=subprocess.PIPE)
     wait_for(lambda: made.hosts[2].run('ss', '-Hltn', 'sport', '=', ':5201').stdout, 10)
@@ -90,7 +92,8 @@ def test_sites_reach_each_other(two_sites):
     assert a.state()['pid'] == pid and a.state()['starts'] == starts
     a.reload(locator={'192.0.2.11': {'weight': '7'}})
     wait_for(lambda: a.state()['starts'] == starts + 1 and a.runs() != pid, 20, 'OOR has the change')
-    wait_for(lambda: made.server.registered()['10.1.0.0/24']['locators'][0]['weight'] == 7, 20)
+    wait_for(lambda: [of['weight'] for r in made.server.state()['registrations']
+                      if r['prefix'] == '10.1.0.0/24' for of in r['locators']] == [7], 20, 'so has the server')
     assert lisp.KEY not in a.said() + made.server.said()
 
 

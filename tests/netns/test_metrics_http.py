@@ -51,7 +51,8 @@ class Server:
     def get(self, path='/metrics', method='GET'):
         """(status, head, text)"""
         head, _, text = self.say(f'{method} {path} HTTP/1.1\r\nHost: x\r\n\r\n'.encode()).partition(b'\r\n\r\n')
-        return int(head.split()[1]), head.decode(), text.decode()
+        # None: ended in favour of others.
+        return int(head.split()[1]) if head else None, head.decode(), text.decode()
 
 
 def read_all(s):
