@@ -21,7 +21,7 @@ import tempfile
 import ns
 import wan
 from host import Host
-from node import EMULATED, LeonctlError, Node, wait_for
+from node import EMULATED, LeonctlError, Node, PATIENCE, wait_for
 from traffic import Stream
 
 __all__ = ['Lab', 'LeonctlError', 'wait_for', 'PAPER', 'PATIENT', 'line_up']
@@ -297,7 +297,7 @@ class Lab:
         for name, node in self.node.items():
             try:
                 node.expected_trouble = not check
-                node.stop(within=20)
+                node.stop(within=20 * PATIENCE)
             except AssertionError as e:
                 trouble.append(str(e))
             trouble += [f'{name}: {line}' for line in node.trouble()]

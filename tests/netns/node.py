@@ -141,17 +141,17 @@ class Node:
         self.process.send_signal(signal.SIGCONT)
         self.process.send_signal(number)
         try:
-            return self.process.wait(within * PATIENCE)
+            return self.process.wait(within)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
             if self.expected_trouble:
                 return None
-            raise AssertionError(f'leond of {self.name} did not end within {within * PATIENCE} s '
+            raise AssertionError(f'leond of {self.name} did not end within {within} s '
                                  f'of {signal.Signals(number).name}') from None
 
     def stop(self, within=10):
-        """A clean end: leaves the overlay."""
+        """A clean end: leaves the overlay, before systemd would lose patience."""
         status = self._end(signal.SIGTERM, within)
         if status not in (None, 0) and not self.killed and not self.expected_trouble:
             raise AssertionError(f'leond of {self.name} ended with status {status}:\n'
@@ -160,7 +160,7 @@ class Node:
     def kill(self):
         """Dies without a word."""
         self.killed = self.killed or self.alive()
-        self._end(signal.SIGKILL, 10)
+        self._end(signal.SIGKILL, 10 * PATIENCE)
 
     def alive(self):
         return self.process is not None and self.process.poll() is None
