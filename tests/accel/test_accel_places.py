@@ -54,22 +54,31 @@ def test_away_from_a_site_without_a_lan(apart):
         t.finish(120).assert_whole()
 
 
-def test_away_from_there_to_where_nothing_is_accelerated(apart):
-    """Forgotten with its old LAN it is new at the other site, not moved, and seen all the same."""
+@pytest.mark.parametrize('hangs', [False, True])
+def test_away_from_there_to_where_nothing_is_accelerated(apart, hangs):
+    """Forgotten with its old LAN it is new at the other site, not moved, and seen all the same;
+    also by a leon-accel that stood still meanwhile, and that leond had given up."""
     apart.node['c'].reload(acceleration=None)
     machine = Machine(apart.lab, 'b', 'c', stays=False)
     t = endless(apart)
     wait_taken(apart, t, 'a', 'b')
     t.wait_more(MB)
-    t.block = 1 << 12
-    t.wait_more(10 * t.block)
+    hung = apart.accel['a'].process
+    if hangs:
+        # It has bytes that the hosts have not.
+        hung.send_signal(signal.SIGSTOP)
+        wait_for(lambda: apart.node['a'].events('accelerator-gone'), 60, 'leond has given it up')
+    else:
+        t.block = 1 << 12
+        t.wait_more(10 * t.block)
     machine.move('eth1', 'eth0', apart.host['a'])
+    hung.send_signal(signal.SIGCONT)
     t.block = BLOCK
     if settled(t) == 'reset':
         t.enough.set()
     else:
         t.finish(120).assert_whole()
-    assert apart.accel['a'].show()['connections_taken'] == 0
+    wait_for(lambda: apart.accel['a'].show()['connections_taken'] == 0, 60, 'nothing is taken')
 
 
 def test_others_where_leond_is_killed(apart):

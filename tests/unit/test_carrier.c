@@ -238,15 +238,25 @@ static void test_learns_when_full(void **state)
 	for (int i = 0; i < 10; i++) {
 		s.dry = i % 4 > 0;
 		carrier_learn(&c, &s, now);
+		c.looked = now;
 		now = mono_add_us(now, ROUND);
+	}
+	assert_int_equal(c.known, RATE);
+	/* Looks that are far apart, each at what waits for a moment. */
+	for (int i = 0; i < 10; i++) {
+		s.dry = i % 4 > 2;
+		now = mono_add_ms(now, 1000);
+		carrier_learn(&c, &s, now);
+		c.looked = now;
 	}
 	assert_int_equal(c.known, RATE);
 	s.rate = RATE / 2;
 	s.dry = false;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(c.known, RATE);
-		carrier_learn(&c, &s, now);
 		now = mono_add_us(now, ROUND);
+		carrier_learn(&c, &s, now);
+		c.looked = now;
 	}
 	assert_int_equal(c.known, RATE / 2);
 }
@@ -257,10 +267,53 @@ static struct carrier_sample idle(void)
 
 	s.least_us = ROUND;
 	s.window = RATE / 4;
+	s.dry = true;
 	return s;
 }
 
 /* Behind a pause. */
+/* Known or not, with the pacing of a start or without; and what is known stays. */
+static void assert_never_woken(const struct carrier_sample *s)
+{
+	for (int i = 0; i < 4; i++) {
+		struct carrier c = { .is_known = i % 2, .known = i % 2 ? RATE : 0 };
+		struct carrier_sample one = *s;
+
+		one.starting = i / 2;
+		assert_false(carrier_wakes(&c, &one, began));
+		assert_int_equal(c.is_known, i % 2);
+		assert_int_equal(c.known, i % 2 ? RATE : 0);
+	}
+}
+
+static void assert_not_woken(void)
+{
+	struct carrier_sample s = idle();
+
+	/* On a short path, on one that became longer, and where BBR has not seen that yet. */
+	s.min_us = s.least_us = 19999;
+	assert_never_woken(&s);
+	s = idle();
+	s.min_us += ROUND / 8 + 1;
+	assert_never_woken(&s);
+	s = idle();
+	s.rtt_us = 2 * ROUND + 1;
+	assert_never_woken(&s);
+	/* Without BBR; in bulk on a slow line; while its window is small for a while. */
+	s = idle();
+	s.rate = 0;
+	assert_never_woken(&s);
+	s = idle();
+	s.dry = false;
+	assert_never_woken(&s);
+	s = idle();
+	s.probing = true;
+	assert_never_woken(&s);
+	s = idle();
+	s.mending = true;
+	assert_never_woken(&s);
+}
+
 static void test_wakes(void **state)
 {
 	struct carrier c = { .is_known = true, .known = RATE };
@@ -274,21 +327,15 @@ static void test_wakes(void **state)
 	/* One that has carried nothing yet: there is no window that it could lose. */
 	c = (struct carrier){ 0 };
 	s.window = 100;
+	s.sent = 64 * KIB;
 	assert_true(carrier_wakes(&c, &s, began));
 	assert_false(c.is_known);
-	/* While BBR looks for a shorter round trip. */
+	/* It has, and would lose its rate. */
+	s.sent++;
+	assert_false(carrier_wakes(&c, &s, began));
 	c = (struct carrier){ .is_known = true, .known = RATE };
 	assert_false(carrier_wakes(&c, &s, began));
-	/* Not where the path is short, or has become longer, nor without BBR. */
-	s = idle();
-	s.min_us = s.least_us = 19999;
-	assert_false(carrier_wakes(&c, &s, began));
-	s = idle();
-	s.min_us += ROUND / 8 + 1;
-	assert_false(carrier_wakes(&c, &s, began));
-	s = idle();
-	s.rate = 0;
-	assert_false(carrier_wakes(&c, &s, began));
+	assert_not_woken();
 	/* BBR has found the end of the line by itself. */
 	c = (struct carrier){ 0 };
 	s = idle();

@@ -205,6 +205,26 @@ static void test_excluded(void **state)
 	end(&l);
 }
 
+/* There is no place: its node waits for that, and this one not longer each time. */
+static void test_no_place(void **state)
+{
+	const struct accel_frame no = { .type = ACCEL_REFUSE, .refuse = { ACCEL_NO_PLACE } };
+	struct accel_frame m = no;
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	m.stream = 7;
+	for (int i = 0; i < 8; i++) {
+		flow_offer(&l.leader.flow, 7, l.now);
+		assert_true(flow_message(&l.leader.flow, &m, l.now));
+		assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+		l.now = mono_add_ms(l.now, 2000);
+		assert_true(flow_can_be_taken(&l.leader.flow, l.now));
+	}
+	end(&l);
+}
+
 /* Its host resets it meanwhile: so does the leader, which may have taken it already. */
 static void test_reset_while_wanted(void **state)
 {
@@ -305,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_wanted_and_given_up),
 		cmocka_unit_test(test_wanted_is_bound),
 		cmocka_unit_test(test_excluded),
+		cmocka_unit_test(test_no_place),
 		cmocka_unit_test(test_reset_while_wanted),
 		cmocka_unit_test(test_syn_again_while_wanted),
 		cmocka_unit_test(test_wanted_with_old_numbers),

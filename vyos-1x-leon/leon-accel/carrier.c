@@ -165,6 +165,7 @@ static bool look(int fd, struct carrier_sample *s)
 		return false;
 	s->pacing = t.tcpi_pacing_rate;
 	s->dry = !t.tcpi_notsent_bytes;
+	s->mending = t.tcpi_ca_state != TCP_CA_Open;
 	s->least_us = t.tcpi_min_rtt;
 	s->sent = t.tcpi_bytes_sent;
 	s->resent = t.tcpi_bytes_retrans;
@@ -175,6 +176,7 @@ static bool look(int fd, struct carrier_sample *s)
 	if (getsockopt(fd, IPPROTO_TCP, TCP_CC_INFO, &cc, &cc_len) == 0 &&
 	    cc_len == sizeof(cc.bbr)) {
 		s->starting = cc.bbr.bbr_pacing_gain > BBR_STARTING;
+		s->probing = cc.bbr.bbr_cwnd_gain == BBR_UNIT;
 		s->rate = (uint64_t)cc.bbr.bbr_bw_hi << 32 | cc.bbr.bbr_bw_lo;
 		/* Of the last ten seconds, not of five minutes: paths change. */
 		if (cc.bbr.bbr_min_rtt && cc.bbr.bbr_min_rtt != UINT32_MAX)
@@ -245,6 +247,9 @@ static bool is_measured(const struct carrier *c, const struct carrier_sample *s,
 
 void carrier_learn(struct carrier *c, const struct carrier_sample *s, mono_t now)
 {
+	/* Between looks that are far apart it may have been dry. */
+	if (mono_sub_us(now, c->looked) > max_of((int64_t)s->min_us, PAUSE_MIN_US))
+		c->dry = now;
 	if (is_measured(c, s, now) && s->rate)
 		c->known = s->rate;
 	else if (s->dry || !c->dry.ns)
@@ -258,26 +263,39 @@ uint64_t carrier_rate(const struct carrier *c, const struct carrier_sample *s, m
 	return max_of(s->rate, c->known);
 }
 
-/* The shortest round trip of minutes, which BBR that begins anew takes for that of the path. */
+/* BBR that begins anew takes the shortest round trip of minutes for that of the path, and may have
+ * kept one as old while the carrier was idle; then it holds its window to two of them. */
 static bool is_path_longer(const struct carrier_sample *s)
 {
 	struct carrier_sample then = { .min_us = s->least_us, .rtt_us = s->min_us };
 
-	return is_queued(&then);
+	return is_queued(&then) || is_longer(s, s->min_us);
+}
+
+/* Where it has carried something, and not found the end of the line, its window and its rate are
+ * on their way there. */
+static bool is_on_its_way(const struct carrier *c, const struct carrier_sample *s)
+{
+	return s->starting && !c->is_known && s->sent > SENT_MIN;
 }
 
 bool carrier_wakes(struct carrier *c, const struct carrier_sample *s, mono_t now)
 {
-	if (!s->rate || s->min_us < PATH_MIN_US || is_path_longer(s))
+	bool is_known = c->is_known || !s->starting;
+	uint64_t known = c->known;
+
+	/* What waits is no pause but a slow line. And while BBR looks for that round trip, or mends
+	 * what was lost, its window is next to nothing and would stay so. */
+	if (!s->rate || !s->dry || s->probing || s->mending || s->min_us < PATH_MIN_US ||
+	    is_path_longer(s) || is_on_its_way(c, s))
 		return false;
 	/* It has come to the end of its start by itself, without a flood. */
-	if (!s->starting && !c->is_known) {
-		c->is_known = true;
-		c->known = c->known ? c->known : s->rate;
-	}
-	/* While it looks for that round trip its window is next to nothing, and would stay so. */
-	if (c->is_known && (!c->known || s->window < c->known * s->min_us / 1000000 / 2))
+	if (!known && !c->is_known && !s->starting)
+		known = s->rate;
+	if (is_known && (!known || s->window < known * s->min_us / 1000000 / 2))
 		return false;
+	c->is_known = is_known;
+	c->known = known;
 	c->dry = now;
 	c->sent = s->sent;
 	c->resent = s->resent;

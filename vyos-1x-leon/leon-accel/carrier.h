@@ -35,6 +35,8 @@ struct carrier_sample {
 	uint32_t least_us;	 /* the shortest round trip of minutes */
 	uint64_t window;	 /* bytes that may be under way */
 	bool dry;		 /* nothing waits in it */
+	bool probing;		 /* BBR looks for a shorter round trip */
+	bool mending;		 /* what was lost is sent again */
 };
 
 /*
@@ -99,8 +101,9 @@ uint64_t carrier_rate(const struct carrier *c, const struct carrier_sample *s, m
  * Data behind a pause: may BBR begin anew? Every ten seconds it looks for a shorter round trip, and
  * sends nothing for two of them, in the middle of a transfer where these ten seconds began
  * somewhere in the pause before. Begun anew it does so ten seconds from now. It begins with the
- * rate that is known, and with the shortest round trip of minutes: so not where it has become
- * longer.
+ * rate that is known, the window that there is, and the shortest round trip of minutes: so not
+ * where the path has become longer, or the window is small for a while, nor in the middle of a
+ * start.
  */
 bool carrier_wakes(struct carrier *c, const struct carrier_sample *s, mono_t now);
 

@@ -218,11 +218,16 @@ static mono_t again_at(struct flow *f, mono_t now)
 	return mono_add_ms(now, min_of(ms, (int64_t)AGAIN_MAX_MS));
 }
 
-/* By its settings, which do not change each minute. */
+/* By its settings, which do not change each minute; or for a reason that is not of this one, and
+ * then its node waits. */
 static void learn_refusal(struct flow *f, const struct accel_frame *m)
 {
-	if (m->type == ACCEL_REFUSE && m->refuse.reason == ACCEL_NOT_THIS_ONE)
+	if (m->type != ACCEL_REFUSE)
+		return;
+	if (m->refuse.reason == ACCEL_NOT_THIS_ONE)
 		f->failed = AGAIN_LONGEST;
+	else if (m->refuse.reason == ACCEL_NO_PLACE || m->refuse.reason == ACCEL_NOT_WITH_YOU)
+		f->failed = 0;
 }
 
 static void try_again_later(struct flow *f, mono_t now)

@@ -389,12 +389,11 @@ void accelerator_appeared(struct leond *d, const struct node *n)
 	const struct accel_totals *t = accel_reports_totals(d);
 	mono_t now = loop_now(d->loop);
 
-	/* Hosts are new all the time: only while it may matter. */
-	if (!d->accelerator || !t || !t->taken_now || n->slot == SLOT_SELF ||
-	    !accel_queues_have_forgotten(d, now))
-		return;
-	accel_queues_host_moved(d, n->slot, now);
-	follow_host(d, n->slot);
+	/* Hosts are new all the time: only while it may matter. Where leon-accel is not here, or
+	 * has not said what is taken, it may come with connections of it. The next second looks. */
+	if (d->accelerator && (!t || t->taken_now) && n->slot != SLOT_SELF &&
+	    accel_queues_have_forgotten(d, now))
+		accel_queues_host_moved(d, n->slot, now);
 }
 
 void accelerator_second(struct leond *d)
