@@ -52,9 +52,8 @@ struct line {
 	double others_kbits;
 	double wants_kbits;    /* ours: no more than this */
 	uint32_t shaped_kbits; /* 0: no limit */
-	int64_t idle_ping_ms;  /* from PING to PING where nothing was sent for two seconds */
 	/* What is. */
-	int64_t ms, ping_ms, used_ms;
+	int64_t ms, ping_ms;
 	double held;		    /* bytes that wait for the limit */
 	double queue, queue_others; /* bytes */
 	struct line_tcp tcp, tcp_others;
@@ -228,9 +227,7 @@ static inline void line_ping(struct line *l)
 {
 	struct line_ping *p = &l->ping[(l->first + l->n) % LINE_PINGS];
 
-	bool idle = l->idle_ping_ms && l->ms - l->used_ms > 2000;
-
-	l->ping_ms = l->ms + (idle ? l->idle_ping_ms - 10 : 90) + (int64_t)(line_random(l) * 21);
+	l->ping_ms = l->ms + 90 + (int64_t)(line_random(l) * 21);
 	/* It is lost as all else is where the buffer is full. */
 	if (l->n == LINE_PINGS || line_random(l) < l->loses)
 		return;
@@ -255,8 +252,6 @@ static inline void line_step(struct line *l)
 	if (l->tcp_others.streams)
 		others = line_tcp_offers(l, &l->tcp_others, others);
 	l->sent += ours;
-	if (ours > 0)
-		l->used_ms = l->ms;
 	l->back += l->back_kbits / 8;
 	l->loses = 0;
 	if (ours + others > room && ours + others > 0) {

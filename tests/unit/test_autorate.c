@@ -468,41 +468,6 @@ static void bulk_of_others_before(void **state)
 	}
 }
 
-/* No seconds without bulk of others while we are idle and measure once a second: what it shook is
- * forgotten with the first seconds of ours. The first ever may take that long. */
-static void bulk_of_others_without_end(void **state)
-{
-	static const double kbits[] = { 10000, 50000, 200000 }, base[] = { 20, 80 };
-	static const unsigned streams[] = { 1, 4, 16 };
-
-	(void)state;
-	for (unsigned i = 0; i < array_size(kbits) * array_size(base) * array_size(streams); i++) {
-		struct site s = site(kbits[i / 6], base[i / 3 % 2]);
-		double sum = 0;
-
-		s.line.idle_ping_ms = 1000;
-		s.line.wants_kbits = 0;
-		s.line.tcp.streams = streams[i % 3];
-		run(&s, 5000);
-		for (unsigned turn = 0; turn < 12; turn++) {
-			for (unsigned k = 0; k < 5; k++) {
-				s.line.tcp_others.streams = streams[k % 3];
-				others_fill(&s, 10000);
-				run(&s, 700);
-			}
-			s.line.wants_kbits = PLENTY;
-			run(&s, 5000);
-			run(&s, 5000);
-			sum += turn ? p(&s, 99) : 0;
-			s.line.wants_kbits = 0;
-			run(&s, 700);
-		}
-		say("others without end", &s);
-		printf("p99 %.1f ms on average\n", sum / 11);
-		assert_true(sum / 11 <= 7.5 + 4 * LINE_DATAGRAM * 8 / kbits[i / 6]);
-	}
-}
-
 /* What was found is too much, and bulk sends a little more than the line carries: nothing waits
  * here, and the queue there grows slowly. */
 static void a_limit_that_does_not_bind(void **state)
@@ -743,7 +708,6 @@ int main(void)
 		cmocka_unit_test(a_way_that_got_longer_is_no_queue),
 		cmocka_unit_test(the_way_to_one_of_two_got_longer),
 		cmocka_unit_test(bulk_of_others_before),
-		cmocka_unit_test(bulk_of_others_without_end),
 		cmocka_unit_test(a_limit_that_does_not_bind),
 		cmocka_unit_test(found_within_two_seconds),
 		cmocka_unit_test(fast_lines_are_left_alone),

@@ -37,7 +37,7 @@
 /* A way that is longer by less than this is not looked for. */
 #define LONGER_US 1000
 /* So many answers say by how much round trips differ: seconds, for those of minutes would keep what
- * bulk of others made of them. Each counts in one mean, for one that fades would keep it, too. */
+ * bulk of others made of them. */
 #define JITTER_ANSWERS 32
 #define BITS	       8
 
@@ -309,15 +309,13 @@ static void note_jitter(struct link_load *l, int64_t rtt_us, mono_t now)
 	int64_t by = max_of(rtt_us, l->rtt_us) - min_of(rtt_us, l->rtt_us);
 
 	l->rtt_us = rtt_us;
-	l->differs_us += by;
-	l->answers++;
-	if (l->answers <= JITTER_ANSWERS)
-		/* The mean of few, of which none is the least for minutes. */
-		extreme_begin(&l->jitter, l->differs_us / l->answers, now);
-	else if (l->answers % JITTER_ANSWERS == 0)
-		extreme_note_least(&l->jitter, l->differs_us / JITTER_ANSWERS, BASE_MS, now);
-	if (l->answers % JITTER_ANSWERS == 0)
-		l->differs_us = 0;
+	/* A plain mean while it is young, of which none is the least for minutes. */
+	l->answers = min_of(l->answers + 1, (int64_t)JITTER_ANSWERS);
+	l->differs_us += (by - l->differs_us) / l->answers;
+	if (l->answers < JITTER_ANSWERS)
+		extreme_begin(&l->jitter, l->differs_us, now);
+	else
+		extreme_note_least(&l->jitter, l->differs_us, BASE_MS, now);
 }
 
 static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t now)

@@ -59,9 +59,9 @@ struct link_load {
 	struct extreme base;	  /* least round trip in us, without own load */
 	int64_t longer_us;	  /* of what is beyond that: it is the way */
 	int64_t rtt_us;		  /* the last round trip, */
-	int64_t differs_us;	  /* by so much one differs from the next, in all: */
-	int64_t answers;	  /* of so many, and anew after each JITTER_ANSWERS of them */
-	struct extreme jitter;	  /* the least mean of such for minutes */
+	int64_t differs_us;	  /* by so much one differs from the next, for seconds, */
+	int64_t answers;	  /* of so many, */
+	struct extreme jitter;	  /* and the least of that for minutes */
 	int64_t idle_us;	  /* smoothed round trip without own load */
 	struct load_mark mark[2]; /* older, newer */
 	mono_t back_at;		  /* the same of what we received, by our clock */
