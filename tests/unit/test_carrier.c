@@ -271,7 +271,6 @@ static struct carrier_sample idle(void)
 	return s;
 }
 
-/* Behind a pause. */
 /* Known or not, with the pacing of a start or without; and what is known stays. */
 static void assert_never_woken(const struct carrier_sample *s)
 {
@@ -314,6 +313,7 @@ static void assert_not_woken(void)
 	assert_never_woken(&s);
 }
 
+/* Behind a pause. */
 static void test_wakes(void **state)
 {
 	struct carrier c = { .is_known = true, .known = RATE };

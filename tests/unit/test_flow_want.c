@@ -179,23 +179,25 @@ static void test_wanted_is_bound(void **state)
 	}
 }
 
+static void is_refused(struct lab *l, struct side *s, uint32_t stream, enum accel_refusal why)
+{
+	struct accel_frame m = { .type = ACCEL_REFUSE, .stream = stream, .refuse = { why } };
+
+	assert_true(flow_message(&s->flow, &m, l->now));
+	assert_int_equal(s->flow.state, FLOW_PLAIN);
+}
+
 /* Settings there exclude it: the round trip in which it is drained would be lost each time. */
 static void test_excluded(void **state)
 {
-	const struct accel_frame no = { .type = ACCEL_REFUSE, .refuse = { ACCEL_NOT_THIS_ONE } };
-	struct accel_frame m = no;
 	struct lab l;
 
 	(void)state;
 	begin(&l);
 	flow_want(&l.follower.flow, WANTED, l.now);
-	m.stream = WANTED;
-	assert_true(flow_message(&l.follower.flow, &m, l.now));
-	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	is_refused(&l, &l.follower, WANTED, ACCEL_NOT_THIS_ONE);
 	flow_offer(&l.leader.flow, 7, l.now);
-	m.stream = 7;
-	assert_true(flow_message(&l.leader.flow, &m, l.now));
-	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	is_refused(&l, &l.leader, 7, ACCEL_NOT_THIS_ONE);
 	l.now = mono_add_ms(l.now, 59000);
 	assert_false(flow_may_want(&l.follower.flow, l.now));
 	assert_false(flow_can_be_taken(&l.leader.flow, l.now));
@@ -208,17 +210,13 @@ static void test_excluded(void **state)
 /* There is no place: its node waits for that, and this one not longer each time. */
 static void test_no_place(void **state)
 {
-	const struct accel_frame no = { .type = ACCEL_REFUSE, .refuse = { ACCEL_NO_PLACE } };
-	struct accel_frame m = no;
 	struct lab l;
 
 	(void)state;
 	begin(&l);
-	m.stream = 7;
 	for (int i = 0; i < 8; i++) {
 		flow_offer(&l.leader.flow, 7, l.now);
-		assert_true(flow_message(&l.leader.flow, &m, l.now));
-		assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+		is_refused(&l, &l.leader, 7, ACCEL_NO_PLACE);
 		l.now = mono_add_ms(l.now, 2000);
 		assert_true(flow_can_be_taken(&l.leader.flow, l.now));
 	}

@@ -2,7 +2,7 @@
 /*
  * What the socket of a carrier is told, so that it fills a long line soon and does not flood it:
  * with how much it begins, how much waits in it, and when its start ends. Called by peer.c; but for
- * carrier_tune() and carrier_prepare() pure. One thread.
+ * carrier_prepare(), carrier_use() and carrier_tune() pure. One thread.
  */
 #pragma once
 

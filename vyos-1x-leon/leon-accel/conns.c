@@ -139,8 +139,7 @@ static bool has_moved(const struct conn *c)
 /* Any of its node may. */
 static bool is_on(const struct conn *c)
 {
-	return c->e->settings.mode != ACCEL_OFF && !c->e->stopping &&
-	       is_far_enough(c, ACCEL_KEEP_PERCENT);
+	return engine_answers(c->e) && is_far_enough(c, ACCEL_KEEP_PERCENT);
 }
 
 static bool is_admitted(const struct conn *c)

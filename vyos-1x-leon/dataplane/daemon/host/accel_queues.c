@@ -157,22 +157,22 @@ void accel_queues_forgot_hosts(struct leond *d, mono_t now)
 		d->accel_queues->forgot = now;
 }
 
+static bool is_within(mono_t then, int64_t ms, mono_t now)
+{
+	return then.ns && mono_sub_ms(now, then) < ms;
+}
+
 bool accel_queues_have_forgotten(const struct leond *d, mono_t now)
 {
 	const struct accel_queues *q = d->accel_queues;
 
-	return q && q->forgot.ns && mono_sub_ms(now, q->forgot) < FORGOT_MS;
+	return q && is_within(q->forgot, FORGOT_MS, now);
 }
 
 void accel_queues_came_with(struct leond *d, bool any_taken, mono_t now)
 {
 	if (any_taken && mono_sub_ms(now, d->accel_queues->opened) < GUEST_MS)
 		d->accel_queues->guests = now;
-}
-
-static bool is_lately(mono_t then, mono_t now)
-{
-	return then.ns && mono_sub_ms(now, then) < GUEST_MS;
 }
 
 void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken, mono_t now)
@@ -182,7 +182,8 @@ void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken
 	if (slot >= SLOTS || !any_taken)
 		return;
 	way = &d->accel_queues->way[slot];
-	if (is_lately(way->guest, now) || is_lately(d->accel_queues->guests, now))
+	if (is_within(way->guest, GUEST_MS, now) ||
+	    is_within(d->accel_queues->guests, GUEST_MS, now))
 		way->needed = now;
 }
 
