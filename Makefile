@@ -7,6 +7,7 @@ CHECK := $(PYTHON) -B tests/run_check.py --pytest-args='$(PYTEST_ARGS)'
 FUZZ_SECONDS ?= 60
 FUZZ_MINUTES ?= 120
 CUTS ?= 100
+CLANG ?= 16 19
 SOAK_MINUTES ?= 30
 PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -ra
 VM_PYTEST := $(PYTHON) -B tests/vm/run.py $(PYTEST)
@@ -16,7 +17,7 @@ VM_ACCEL_TESTS ?= accel accel_moved
 export LEON_BUILD := $(CURDIR)/build
 
 .PHONY: all demo check check-quick check-sanitized check-tsan check-netns check-python \
-	check-packaging check-observability check-fresh check-ipsec check-vm check-vm-accel check-vm-units check-units \
+	check-packaging check-clang check-observability check-fresh check-ipsec check-vm check-vm-accel check-vm-units check-units \
 	check-cuts check-image check-image-vyos check-image-arm check-deploy check-release check-mixed \
 	bench bench-line eval eval-accel deb deb-cross \
 	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage soak soak-accel clean help
@@ -32,8 +33,8 @@ demo: all ## three sites in network namespaces on this machine; DEMO=--stay keep
 	$(PYTHON) -B tests/netns/demo.py $(DEMO)
 
 check: ## every test that needs no special hardware
-	.ci/deps check deb
-	$(CHECK) lint sanitized tsan unit python netns packaging
+	.ci/deps check deb fuzz
+	$(CHECK) lint sanitized tsan unit python netns packaging fuzz
 
 check-quick: ## lint, unit tests and Python tests only
 	.ci/deps check
@@ -42,6 +43,12 @@ check-quick: ## lint, unit tests and Python tests only
 check-sanitized check-tsan check-netns check-python: check-%: ## one part of check
 	.ci/deps check
 	$(CHECK) $*
+
+check-clang: ## the tree with each clang of CLANG, warnings are errors; installs none
+	set -e; for v in $(CLANG); do \
+		CC=clang-$$v meson setup --reconfigure -Dwerror=true build-clang-$$v || \
+			CC=clang-$$v meson setup -Dwerror=true build-clang-$$v; \
+		ninja -C build-clang-$$v; done
 
 check-packaging: ## installs, upgrades and removes the packages in throw-away roots
 	.ci/deps check deb
@@ -160,7 +167,7 @@ format: ## clang-format all C code, regenerate the tables of the manual
 
 fuzz: ## libFuzzer on every decoder, FUZZ_SECONDS each
 	.ci/deps fuzz
-	$(PYTHON) -B tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
+	$(PYTHON) -B tests/fuzz/run.py --seconds $(FUZZ_SECONDS) --jobs $$(nproc)
 
 fuzz-long: ## libFuzzer on all decoders in turns, FUZZ_MINUTES on each core
 	.ci/deps fuzz
@@ -186,7 +193,7 @@ soak-accel: ## acceleration: taken over and given back at random for ACCEL_MINUT
 		-p no:cacheprovider -s $(PYTEST_ARGS) tests/accel/test_accel_cycles.py
 
 clean: ## remove everything that was built
-	rm -rf build build-asan build-tsan build-fuzz build-coverage
+	rm -rf build build-asan build-tsan build-fuzz build-coverage build-clang-*
 
 help: ## this list
 	@sed -n 's/^\([a-z][a-z -]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 52

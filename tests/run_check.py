@@ -10,6 +10,7 @@ Usage: run_check.py [--pytest-args ARGS] PART...
   python     pytest tests/python
   netns      pytest tests/netns with the plain build, two files at a time
   packaging  pytest tests/packaging, which builds the Debian packages
+  fuzz       libFuzzer for a minute on some of the targets, others each hour
 
 A part that cannot even be built counts as one failed test. Counted are C test programs, pytest
 tests and lint checks.
@@ -34,6 +35,7 @@ BUILDS = {
     'build-tsan': ['-Dwerror=true', '-Db_sanitize=thread', '-Db_lundef=false'],
 }
 PYTEST_SECONDS = 3600
+FUZZ_TARGETS = 8  # in a run, two at a time: four minutes
 
 
 class Tally:
@@ -190,6 +192,17 @@ def part_packaging(options):
     return pytest('packaging', options)
 
 
+def part_fuzz(_):
+    done = subprocess.run([PYTHON, '-B', os.path.join(TOP, 'tests/fuzz/run.py'), '--jobs=2',
+                           f'--rotate={FUZZ_TARGETS}'], stdout=subprocess.PIPE, text=True, check=False)
+    print(done.stdout, end='', flush=True)
+    verdicts = re.findall(r'^fuzz \w+: (nothing found|FAILED)$', done.stdout, re.M)
+    tally = Tally(verdicts.count('nothing found'), verdicts.count('FAILED'))
+    if done.returncode != 0 and tally.failed == 0:
+        tally.failed = 1
+    return tally
+
+
 PARTS = {
     'lint': part_lint,
     'sanitized': part_sanitized,
@@ -198,6 +211,7 @@ PARTS = {
     'python': part_python,
     'netns': part_netns,
     'packaging': part_packaging,
+    'fuzz': part_fuzz,
 }
 
 

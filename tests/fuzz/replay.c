@@ -3,7 +3,8 @@
  * Stand-alone driver of a fuzz target, for builds without libFuzzer: feeds it every file of a
  * corpus directory, and so many mutations in all, the same of each file and from a fixed seed, so
  * that a plain `meson test` (under the sanitizers in CI) already exercises the decoders with
- * damaged input. One thread; owns nothing. Exit code 1 where the corpus is missing or empty.
+ * damaged input. One thread; owns nothing. Exit code 1 where the corpus is missing or empty; an
+ * input that takes longer than INPUT_CPU_S ends the program with SIGVTALRM.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -12,8 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #define INPUT_MAX 65536u
+/* Time of this process alone: a busy machine does not shorten it. */
+#define INPUT_CPU_S 10
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -29,11 +33,13 @@ static uint64_t next_random(uint64_t *state)
 /* An exact-size heap copy, so that AddressSanitizer sees a read of one byte too many. */
 static void feed(const uint8_t *data, size_t len)
 {
+	const struct itimerval limit = { .it_value.tv_sec = INPUT_CPU_S };
 	uint8_t *copy = malloc(len ? len : 1);
 
 	if (!copy)
 		abort();
 	memcpy(copy, data, len);
+	setitimer(ITIMER_VIRTUAL, &limit, NULL);
 	LLVMFuzzerTestOneInput(copy, len);
 	free(copy);
 }

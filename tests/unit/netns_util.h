@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/defs.h"
+
 extern char **environ;
 
 static inline bool write_file(const char *path, const char *text)
@@ -70,7 +72,7 @@ static inline int netns_new(void)
 
 /* Runs a program in the current namespace; its words are separated by single spaces. True where it
  * exits with 0. */
-static inline bool run(const char *fmt, ...)
+attr_printf(1, 2) static inline bool run(const char *fmt, ...)
 {
 	char line[512], *argv[32];
 	va_list ap;

@@ -633,7 +633,7 @@ static void writer(struct shared *s)
 
 static void readers_never_see_a_torn_entry(void **state)
 {
-	struct shared s = { 0 };
+	struct shared s = { .fdb = NULL };
 	pthread_t thread[N_READERS];
 
 	(void)state;

@@ -272,7 +272,7 @@ static void consider(struct conn *c, mono_t now)
 		c->why = ACCEL_WHY_NONE;
 		return;
 	}
-	c->why = what_is_in_the_way(c, now);
+	c->why = (uint8_t)what_is_in_the_way(c, now);
 	if (c->why == ACCEL_WHY_FULL && !mono_before(now, c->flow.not_before)) {
 		e->counters.full++;
 		e->full_at = now;
@@ -379,7 +379,9 @@ struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_vi
 
 static void refuse(struct engine *e, struct accel_peer *p, uint32_t stream, enum accel_refusal why)
 {
-	struct accel_frame no = { .type = ACCEL_REFUSE, .stream = stream, .refuse = { why } };
+	struct accel_frame no = { .type = ACCEL_REFUSE,
+				  .stream = stream,
+				  .refuse = { (uint8_t)why } };
 
 	e->counters.refused++;
 	peer_counted(p)->refused++;

@@ -635,8 +635,8 @@ const char *rib_refusal_text(enum rib_refusal r)
 		[RIB_UNUSABLE] = "it is a loopback, link-local or multicast address",
 		[RIB_OWN] = "it is an address or a prefix of this node",
 		[RIB_UNDERLAY] = "a node or peer is reached at that address outside the overlay",
-		[RIB_CONNECTED] = "it is in a network of another interface: name its network in "
-				  "import address to accept it",
+		[RIB_CONNECTED] = ("it is in a network of another interface: name its network in "
+				   "import address to accept it"),
 		[RIB_CONFLICT] = "another node announces the same address",
 		[RIB_NO_GATEWAY] = "its node has no usable overlay-address of that family",
 		[RIB_LIMIT] = "there are too many routes",
