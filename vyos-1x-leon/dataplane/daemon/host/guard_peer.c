@@ -37,7 +37,8 @@ bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f)
 	if (f->sequence > p->top) {
 		uint64_t n = min_of(f->sequence - p->top, (uint64_t)GUARD_WINDOW);
 
-		for (uint64_t s = f->sequence - n + 1; s <= f->sequence; s++)
+		/* Counts n: a stranger chose the sequence, and behind 2^64 - 1 comes 0. */
+		for (uint64_t s = f->sequence; n; n--, s--)
 			p->seen[s % GUARD_WINDOW / 64] &= ~(1ULL << s % 64);
 		p->top = f->sequence;
 	}
