@@ -333,8 +333,9 @@ static void map_segments(struct snap *s)
 	snap_add_same_lan(s, 1, 20);
 }
 
-/* A frame of node 1 of this segment, as it is on the wire. */
-static void node_1_sends_segment(uint32_t id)
+/* A frame of node 1 of this segment, as it is on the wire: the tag of the segment, and a tag of
+ * VLAN 20 behind it where that is asked for. */
+static void node_1_sends_tags(uint32_t id, bool two)
 {
 	static const node_id_t us[] = { N(0) };
 	bool large = id >= VLAN_IDS;
@@ -344,8 +345,15 @@ static void node_1_sends_segment(uint32_t id)
 	eth = buf + n;
 	fx_eth(eth, 1, 7, ETHERTYPE_TEST);
 	memcpy(eth + 12, "\x81\x00\xa0\x00\x88\xb6", 6);
+	if (two)
+		memcpy(eth + 16, "\x81\x00\x00\x14\x88\xb6", 6);
 	assert_int_equal(segment_put(eth, id), large);
 	fx_receive(&fx, &fx.ep[1], buf, n + 60, 0);
+}
+
+static void node_1_sends_segment(uint32_t id)
+{
+	node_1_sends_tags(id, false);
 }
 
 static void expect_delivered(uint16_t vlan, size_t len)
@@ -393,6 +401,38 @@ static void a_segment_has_the_vlan_that_it_has_here(void **state)
 	map = NULL;
 }
 
+/* VLAN hopping: the second tag would be the first where the first is taken out. */
+static void a_second_tag_is_no_way_into_its_vlan(void **state)
+{
+	uint8_t buf[256];
+
+	(void)state;
+	map = segments_new(storage, array_size(storage));
+	fx_publish(&fx, map_segments);
+	node_1_sends_tags(70000, true); /* untagged here */
+	assert_int_equal(fx_drops(&fx, DROP_second_tag), 1);
+	fx_publish(&fx, NULL);
+	segments_free(map);
+	map = NULL;
+	/* A switch takes a tag of VLAN 0 out. */
+	node_1_sends_tags(0, true);
+	assert_int_equal(fx_drops(&fx, DROP_second_tag), 2);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
+	/* Both tags stay where the first is one of this LAN. */
+	node_1_sends_tags(10, true);
+	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), TAP_VNET_LEN + 60);
+	assert_memory_equal(buf + TAP_VNET_LEN + 12, "\x81\x00\xa0\x0a\x81\x00\x00\x14", 8);
+	/* And from the LAN. */
+	memset(buf, 0, sizeof(buf));
+	fx_eth(buf + TAP_VNET_LEN, 1, 7, ETHERTYPE_TEST);
+	memcpy(buf + TAP_VNET_LEN + 12, "\x81\x00\x00\x00\x81\x00\x00\x14\x88\xb6", 10);
+	assert_int_equal(send(fx.tap, buf, TAP_VNET_LEN + 64, 0), TAP_VNET_LEN + 64);
+	worker_begin(fx.w);
+	from_tap(fx.w, fx.near_tap);
+	worker_end(fx.w);
+	assert_int_equal(fx_drops(&fx, DROP_second_tag), 3);
+}
+
 /* A node that maps nothing has no VLAN for a large id, and keeps all others. */
 static void without_a_map(void **state)
 {
@@ -421,6 +461,7 @@ int main(void)
 		T(other_vlans_are_not_served),
 		T(a_segment_has_the_vlan_that_it_has_here),
 		T(without_a_map),
+		T(a_second_tag_is_no_way_into_its_vlan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

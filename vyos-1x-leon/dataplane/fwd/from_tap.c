@@ -35,6 +35,10 @@ static bool stays_local(struct worker *w, const struct frame *f)
 		drop(w, DROP_link_local_control);
 		return true;
 	}
+	if (unlikely(eth_hides_tag(&f->v))) {
+		drop(w, DROP_second_tag);
+		return true;
+	}
 	if (likely(lan_passes(w, f->v.vlan)))
 		return false;
 	/* Where the segment does carry it, somebody must know. */

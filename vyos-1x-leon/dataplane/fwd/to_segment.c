@@ -102,6 +102,10 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 		drop(w, DROP_bad_frame);
 		return;
 	}
+	if (unlikely(eth_hides_tag(&v))) {
+		drop(w, DROP_second_tag);
+		return;
+	}
 	if (unlikely(eth_is_link_local_control(v.dst) || is_guard(data, len, &v))) {
 		drop(w, DROP_link_local_control);
 		return;

@@ -53,7 +53,10 @@ bool translate_to_vlan(struct worker *w, struct delivery *d, uint8_t flags)
 	if (!vlan) {
 		d->data = segment_remove_tag(d->data);
 		d->len -= SEGMENT_TAG_LEN;
-		return true;
+		if (likely(!segment_is_tagged(d->data)))
+			return true;
+		drop(w, DROP_second_tag);
+		return false;
 	}
 	segment_restore(d->data, replaced, vlan);
 	return true;

@@ -13,7 +13,6 @@
 #include "wire/bytes.h"
 
 #define TAGS_MAX     2
-#define TAG_LEN	     4
 #define V4_HDR_LEN   20
 #define V6_HDR_LEN   40
 #define EXT_UNIT     8 /* bytes; extension headers are multiples of it */
@@ -111,12 +110,12 @@ int eth_parse(const void *frame, size_t len, struct eth_view *v)
 		return -EBADMSG;
 	v->ethertype = get_u16(p + 2 * MAC_LEN);
 	for (unsigned tags = 0; tags < TAGS_MAX && is_tag(v->ethertype); tags++) {
-		if (unlikely(len < offset + TAG_LEN))
+		if (unlikely(len < offset + ETH_TAG_LEN))
 			return -EBADMSG;
 		if (tags == 0)
 			v->vlan = get_u16(p + offset) & 0x0fff;
 		v->ethertype = get_u16(p + offset + 2);
-		offset += TAG_LEN;
+		offset += ETH_TAG_LEN;
 	}
 	v->l3_offset = (uint16_t)offset;
 	if (v->ethertype == ETHERTYPE_V4)

@@ -13,6 +13,7 @@
 
 #define ETH_HDR_LEN   14
 #define ETH_FRAME_MIN ETH_HDR_LEN
+#define ETH_TAG_LEN   4
 
 #define ETH_TYPE_MIN 0x0600 /* below: a length, and LLC behind it */
 
@@ -37,6 +38,13 @@ struct eth_view {
 
 /* 0, or -EBADMSG: shorter than an Ethernet header with its tags, or a multicast source address. */
 int eth_parse(const void *frame, size_t len, struct eth_view *v);
+
+/* A priority tag, or an 802.1Q tag of VLAN 0, with another tag behind it. A switch that takes the
+ * first tag out has a frame of the second VLAN (VLAN hopping). */
+static inline bool eth_hides_tag(const struct eth_view *v)
+{
+	return !v->vlan && v->l3_offset > ETH_HDR_LEN + ETH_TAG_LEN;
+}
 
 /* 01:80:c2:00:00:00 to 0f: 802.1D bridge control addresses, which a bridge never forwards. */
 bool eth_is_link_local_control(struct mac dst);
