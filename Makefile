@@ -123,7 +123,7 @@ bench-line: all ## a slow line that is full: ten minutes, do paths stay; does th
 	LEON_BUILD=$(CURDIR)/build $(PYTHON) -B tests/bench/bench_line.py follow
 
 eval-accel: all ## acceleration: hosts and lines of many kinds, then the paper's Table 1: an hour
-	.ci/deps eval
+	.ci/deps eval eval-accel
 	$(PYTHON) -B -m pytest -p no:cacheprovider -ra $(PYTEST_ARGS) tests/accel
 	$(PYTHON) -B tests/eval/eval_accel.py $(EVAL_ARGS)
 

@@ -236,7 +236,8 @@ class Machine:
         # It is announced, as a hypervisor does that.
         self.namespace.sysctl(f'ipv4/conf/{port}/arp_notify', 1)
         self.namespace.ip(f'link set {old} down', f'addr flush dev {old}',
-                          f'addr add {self.host.ip4}/16 dev {port}', f'link set {port} up')
+                          f'addr add {self.host.ip4}/16 dev {port}', f'link set {port} up',
+                          f'addr add {self.host.ip6}/64 dev {port} nodad')
         if to:
             wait_for(lambda: self.host.ping(to.ip4), 30, 'it is reached at its new site')
 

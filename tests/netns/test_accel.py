@@ -60,6 +60,21 @@ def test_one_way(far, ends, small_windows):
     wait_for(lambda: far.taken() == [0, 0], 10, 'it ends')
 
 
+@pytest.mark.parametrize('who', ['a', 'b'])
+@pytest.mark.parametrize('ports', [(22, 0), (80, 0), (443, 0), (445, 0), (2049, 700)])
+def test_reserved_ports(far, who, ports):
+    """A stand-in has the port of the far host; a bears the lower node-id and leads."""
+    server, client = far.host[who], far.host['b' if who == 'a' else 'a']
+    port, own = ports
+    t = Transfer(client, server, server.ip4, up=ENDLESS, down=ENDLESS, pause=.05, port=port,
+                 source=(client.ip4, own) if own else None)
+    far.wait_taken()
+    t.wait_more(MB)
+    t.finish(60).assert_whole()
+    far.assert_no_resets()
+    t.close()
+
+
 @pytest.mark.parametrize('family', ['ip4', 'ip6'])
 def test_cycles(far, ends, family):
     """Taken, given back and taken again while both ends send."""

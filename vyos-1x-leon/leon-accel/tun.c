@@ -146,6 +146,8 @@ void tun_tune(void)
 {
 	tune("/proc/sys/net/ipv4/conf/all/rp_filter", "0");
 	tune("/proc/sys/net/ipv4/conf/default/rp_filter", "0");
+	/* A stand-in has the address and the port of a far host, which may be reserved. */
+	tune("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
 	/* A carrier is kept warm, and may have a second at 1 Gbit/s under way. */
 	tune("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0");
 	tune("/proc/sys/net/ipv4/tcp_no_metrics_save", "1");

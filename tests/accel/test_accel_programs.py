@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ordinary programs while their connections are taken over, given back and taken again, while each
+daemon restarts in order, and while the machine of the server moves to a third site and back: every
+client ends well and has the right bytes. `make eval-accel` runs it."""
+import tempfile
+import threading
+
+import pytest
+
+import programs
+from accel import CONFIG, Machine, far_apart
+from lab import merged, wait_for
+
+RATE_KBIT = 50_000
+
+
+@pytest.fixture(scope='module')
+def sites(module_lab):
+    """Three sites, 60 ms from each other; the host of b can go on at c."""
+    with far_apart(module_lab({'sites': {'a': {}, 'b': {}, 'c': {}}, 'rtt_ms_default': 60,
+                               'config': merged(CONFIG, {'path': {'hold-time': 1}})})) as far:
+        far.wan.both('*', '*', rate_kbit=RATE_KBIT)
+        far.machine = Machine(far.lab, 'b', 'c')
+        yield far
+
+
+@pytest.fixture
+def directory():
+    """Where other users may enter: a database does not run as root."""
+    with tempfile.TemporaryDirectory(prefix='leon-programs-') as made:
+        yield made
+
+
+class Clients:
+    """One client after the other until stop(), on a thread."""
+
+    def __init__(self, program):
+        self.program, self.done, self.error = program, 0, None
+        self.enough = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self):
+        try:
+            while not self.enough.is_set():
+                assert self.program.fetch() == self.program.digest, 'other bytes'
+                self.done += 1
+        except BaseException as e:  # pylint: disable=broad-except # told by check()
+            self.error = e
+
+    def check(self):
+        if self.error:
+            raise self.error
+
+    def wait_done(self, n=1):
+        enough = self.done + n
+        wait_for(lambda: self.done >= enough or self.error, 300, 'a client ends')
+        self.check()
+
+    def stop(self):
+        self.enough.set()
+        self.thread.join(300)
+        self.check()
+        assert not self.thread.is_alive()
+
+
+def taken(far):
+    return sum(far.count(name, 'taken') for name in far.accel)
+
+
+def wait_taken(far, clients):
+    """One more is taken than until now."""
+    before = taken(far)
+    wait_for(lambda: taken(far) > before or clients.error, 120, 'a connection is taken')
+    clients.check()
+
+
+def restart(far, name):
+    """Both daemons of a node, one after the other, in order."""
+    far.accel[name].stop()
+    far.base[name] = dict.fromkeys(far.base[name], 0)
+    far.accel[name].start()
+    wait_for(lambda: set(far.accel[name].carriers()) == {'up'}, 60, 'its carriers are up')
+
+
+@pytest.mark.parametrize('family', ['ip4', 'ip6'])
+@pytest.mark.parametrize('kind', programs.ALL, ids=lambda kind: kind.__name__.lower())
+def test_program(sites, directory, kind, family):
+    lacking = [name for name in kind.needs if not programs.need(name)]
+    if lacking:
+        pytest.skip(f'not installed: {", ".join(lacking)}')
+    far = sites.ready()
+    client, server = far.host['a'], far.host['b']
+    program = kind(directory, server, client, getattr(server, family))
+    clients = Clients(program)
+    try:
+        wait_taken(far, clients)
+        far.accel['a'].ask('reset acceleration')
+        wait_taken(far, clients)
+        for name in 'ab':
+            restart(far, name)
+            wait_taken(far, clients)
+        far.node['a'].stop()
+        far.lab.start('a')
+        wait_for(lambda: set(far.accel['a'].carriers()) == {'up'}, 60, 'carriers are up')
+        wait_taken(far, clients)
+        far.machine.move('eth1', 'eth0', client)
+        wait_taken(far, clients)
+        clients.check()
+        far.machine.move('eth0', 'eth1', client)
+        wait_taken(far, clients)
+        clients.wait_done()
+        clients.stop()
+    finally:
+        clients.enough.set()
+        program.end()
+        print(f'{kind.__name__} {family}: {clients.done} clients, {taken(far)} taken')
