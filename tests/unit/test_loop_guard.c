@@ -392,18 +392,6 @@ static void played_again_is_refused(void **state)
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 }
 
-/* The window ends where the number does: the next number would be 0. */
-static void the_largest_number_hangs_nothing(void **state)
-{
-	(void)state;
-	assert_false(replay(5, 1));
-	assert_false(replay(5, UINT64_MAX));
-	assert_true(replay(5, UINT64_MAX));
-	assert_false(replay(5, UINT64_MAX - 1));
-	assert_false(replay(6, UINT64_MAX));
-	assert_true(replay(6, UINT64_MAX));
-}
-
 /* Others have taken over from a node that stood still for as long. */
 static void a_pause_begins_with_listening(void **state)
 {
@@ -788,7 +776,6 @@ int main(void)
 		T(every_vlan_has_its_turn_once_an_interval),
 		T(what_was_heard_is_listed),
 		T(played_again_is_refused),
-		T(the_largest_number_hangs_nothing),
 		T(a_pause_begins_with_listening),
 		T(own_frame_is_a_loop),
 		T(a_host_that_moves_raises_a_doubt),
