@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Guards that no node sent just now: made up by a host of the LAN (without a secret, or with it), or
- * recorded and played again. Whatever they say, the guards of the node itself are not refused for
- * it, and no VLAN is blocked for longer than some intervals.
+ * Forged and replayed loop-guard frames. A host of the LAN makes them up, or replays recorded ones.
+ * No forged frame makes a node refuse the genuine guards of another node, and no replayed frame
+ * blocks a VLAN for longer than some intervals.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "base/defs.h"
 #include "daemon/host/loop_guard.h"
 
 #define INTERVAL_MS 1000
