@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Parsing, formatting and comparing addresses. Pure values; any thread. An IPv4 address has one
- * representation only: v4-mapped IPv6 is turned into IPv4 wherever an address enters.
+ * Parses, formats and compares addresses. Pure values; any thread. An IPv4 address has one
+ * representation: every entry point converts a v4-mapped IPv6 address to IPv4.
  */
 #include "addr.h"
 
@@ -68,7 +68,8 @@ int mac_parse(const char *s, struct mac *out)
 {
 	struct mac mac;
 
-	/* Left to right, so that a short string is refused at its NUL and never read past it. */
+	/* Compares from left to right, so that a short string fails at its NUL and is not read past
+	 * it. */
 	for (int i = 0; i < MAC_LEN; i++) {
 		int high, low;
 
@@ -295,7 +296,7 @@ static bool ipv6_is_usable(const uint8_t b[16])
 {
 	static const uint8_t zero[16];
 
-	/* A mapped address would be a second name of an IPv4 address. */
+	/* A v4-mapped address would be a second name of an IPv4 address. */
 	return memcmp(b, zero, sizeof(zero)) != 0 && b[0] != 0xff && !is_v4_mapped(b);
 }
 

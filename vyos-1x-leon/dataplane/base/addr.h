@@ -31,7 +31,7 @@ struct endpoint {
 	uint16_t port; /* UDP port */
 };
 
-/* Host bits are zero: prefix_parse() and prefix_mask() see to that. */
+/* Address prefix. The host bits are zero; prefix_parse() and prefix_mask() ensure this. */
 struct prefix {
 	struct ip_addr ip;
 	uint8_t len; /* bits */
@@ -44,15 +44,16 @@ struct prefix {
 struct sockaddr_storage;
 
 /*
- * Parsers return 0 or -EINVAL and touch *out only on success. 0.0.0.0 is no node-id. A v4-mapped
- * IPv6 address becomes IPv4, as it does in endpoint_from_sockaddr().
+ * Parsers return 0 or -EINVAL and write *out only on success. 0.0.0.0 is not a node-id. A v4-mapped
+ * IPv6 address becomes IPv4, also in endpoint_from_sockaddr().
  */
 int node_id_parse(const char *s, node_id_t *out);
 int mac_parse(const char *s, struct mac *out);
 int ip_parse(const char *s, struct ip_addr *out);
 /* "1.2.3.4", "1.2.3.4:5", "::1", "[::1]:5" */
 int endpoint_parse(const char *s, uint16_t default_port, struct endpoint *out);
-/* "10.1.0.0/16", "2001:db8::/32"; without a length a host's. Host bits must be zero. */
+/* Accepts "10.1.0.0/16" and "2001:db8::/32". An address without a length is a host prefix. Host
+ * bits must be zero. */
 int prefix_parse(const char *s, struct prefix *out);
 
 /* Formatters write at most len bytes, always terminate, and return buf. */
@@ -62,20 +63,22 @@ char *ip_format(const struct ip_addr *ip, char *buf, size_t len);
 char *endpoint_format(const struct endpoint *ep, char *buf, size_t len);
 char *prefix_format(const struct prefix *p, char *buf, size_t len);
 
-/* fe80::/10: nothing without the interface that it is of. */
+/* True for fe80::/10. A link-local address is valid only together with its interface. */
 bool ip_is_v6_link_local(const struct ip_addr *ip);
-/* Of a site, not of the Internet: RFC 1918, 6598 (carrier-grade NAT) and 4193. */
+/* True for private addresses: RFC 1918, RFC 6598 (carrier-grade NAT), RFC 4193. */
 bool ip_is_private(const struct ip_addr *ip);
 bool ip_equal(const struct ip_addr *a, const struct ip_addr *b);
 bool endpoint_equal(const struct endpoint *a, const struct endpoint *b);
-/* Order of family, address bytes and length: what a prefix covers follows it directly. */
+/* Orders by family, address bytes, then length, so that a prefix directly precedes the prefixes it
+ * covers. */
 int ip_compare(const struct ip_addr *a, const struct ip_addr *b);
 int prefix_compare(const struct prefix *a, const struct prefix *b);
 uint8_t prefix_host_len(const struct ip_addr *ip); /* 32 or 128 */
 struct prefix prefix_of_host(const struct ip_addr *ip);
 void prefix_mask(struct prefix *p); /* clears the host bits */
 bool prefix_has(const struct prefix *p, const struct ip_addr *ip);
-bool prefix_covers(const struct prefix *p, const struct prefix *longer); /* or the same */
+/* true also if both are equal */
+bool prefix_covers(const struct prefix *p, const struct prefix *longer);
 /* Unicast address a node may be reached at: not zero, not multicast, not broadcast; port not 0. */
 bool endpoint_is_usable(const struct endpoint *ep);
 
@@ -99,8 +102,8 @@ static inline struct mac mac_from_u64(uint64_t v)
 			       (uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v } };
 }
 
-/* 64-bit finaliser (murmur3); spreads what this host chooses itself. Places that others' input
- * decides are for base/siphash.h. */
+/* 64-bit finaliser of murmur3, for keys that this host chooses. Hash tables with keys from the
+ * network use base/siphash.h. */
 static inline uint64_t hash_mix64(uint64_t x)
 {
 	x ^= x >> 33;

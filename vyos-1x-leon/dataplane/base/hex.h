@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bytes as text, two lower-case hexadecimal digits each: how keys are written in files, in the
- * configuration and in answers. Pure; any thread.
+ * Hexadecimal text: two lower-case digits a byte, the form of keys in files, configuration and
+ * answers. Pure; any thread.
  */
 #pragma once
 
@@ -10,8 +10,9 @@
 
 #define HEX_LEN(bytes) (2 * (bytes))
 
-/* `out` has room for HEX_LEN(n) + 1. Returns out. */
+/* Writes HEX_LEN(n) digits and a NUL to `out`, which has room for HEX_LEN(n) + 1 bytes. Returns
+ * out. */
 char *hex_format(const uint8_t *bytes, size_t n, char *out);
-/* Exactly 2 n digits from text; 0, or -EINVAL where one is none. What is behind them is
- * not looked at. */
+/* Reads exactly 2 n digits from text and ignores the bytes behind them. Returns 0, or -EINVAL if a
+ * character is no hexadecimal digit. */
 int hex_parse(const char *text, uint8_t *bytes, size_t n);

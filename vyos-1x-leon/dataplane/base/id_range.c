@@ -30,7 +30,7 @@ static uint32_t gap_before(const struct id_range *r)
 	return r->first - r[-1].last - 1;
 }
 
-/* Gaps below this are closed, and as many as `*equal` says of those that are as wide. */
+/* Closes every gap below a width, and the first `*equal` gaps of exactly this width. */
 static uint32_t narrowest_kept(const struct id_range *r, unsigned n, unsigned max, unsigned *equal)
 {
 	uint32_t *gap = x_calloc(n, sizeof(*gap)), limit;
@@ -58,7 +58,7 @@ unsigned id_ranges_close(struct id_range *r, unsigned n, unsigned max)
 	for (unsigned i = 1; i < n; i++) {
 		uint32_t gap = gap_before(&r[i]);
 
-		/* What is moved is never before what is looked at. */
+		/* The write index never overtakes the read index. */
 		if (gap < limit || (gap == limit && equal)) {
 			equal -= gap == limit;
 			r[kept].last = r[i].last;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ranges of ids: VLANs, and segments of an overlay. Values; any thread.
+ * Ranges of ids: VLANs and segments of an overlay. Values; any thread.
  */
 #pragma once
 
@@ -10,9 +10,9 @@ struct id_range {
 	uint32_t first, last;
 };
 
-/* Puts [first, last] behind the n ranges of out, which are in order, with what touches it made one.
- * Returns how many there are then; out has room. */
+/* Appends [first, last] to the n ordered ranges of `out` and merges it with ranges that it touches.
+ * `out` has room for one more. Returns the new number of ranges. */
 unsigned id_ranges_add(struct id_range *out, unsigned n, uint32_t first, uint32_t last);
-/* Makes n ranges, in order and apart, at most `max`, by closing the smallest gaps: then they hold
- * other ids, too. Returns their number. Allocates. */
+/* Reduces n ordered, disjoint ranges to at most `max` by closing the smallest gaps; the ids in
+ * these gaps become members. Returns the number of ranges. Allocates. */
 unsigned id_ranges_close(struct id_range *r, unsigned n, unsigned max);

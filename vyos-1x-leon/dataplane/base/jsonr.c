@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The typed JSON reader, the only user of json-c. Owns the parsed document, the nodes handed out
- * and the first error. A node's children are created when the node is first looked into, so a
- * large document costs little more than json-c itself needs. Control thread, leonctl.
+ * The typed JSON reader, the only user of json-c. Owns the parsed document, its nodes and the first
+ * error. The children of a node are created at its first access, so a large document costs little
+ * more than json-c needs. Control thread, leonctl.
  *
- * A key whose value is null counts as absent (the JSON contract: unknown is null). What was found
- * is quoted only where a number was expected; where a string was expected it is named by its
- * type, because the string might have been a secret.
+ * A key with the value null counts as absent: the JSON contract defines unknown as null. An error
+ * quotes the found value only if a number was expected. If a string was expected, the error names
+ * only the type, because the string may be a secret.
  */
 #include "jsonr.h"
 
@@ -31,8 +31,8 @@
 struct jsonr_node {
 	struct jsonr *doc;
 	struct jsonr_node *parent;
-	struct json_object *value; /* borrowed from the document; NULL is JSON null */
-	const char *key;	   /* NULL: element of an array, or the root */
+	struct json_object *value; /* borrowed from the document; NULL for JSON null */
+	const char *key;	   /* NULL for an array element and for the root */
 	size_t index;
 	size_t n_children;
 	struct jsonr_node *children;
@@ -57,11 +57,11 @@ attr_printf(3, 0) static void set_error(struct jsonr *r, const char *where, cons
 	r->failed = true;
 	vsnprintf(text, sizeof(text), fmt, ap);
 	snprintf(r->error, sizeof(r->error), "%s: %s", where, text);
-	/* Keys are as the document has them. */
+	/* Keys are case-sensitive. */
 	log_mask(r->error);
 }
 
-/* Turns the tokener's offset into what an editor shows. */
+/* Converts the tokener's offset to line and column, as editors show them. */
 static void fail_syntax(struct jsonr *r, const char *text, size_t at, const char *what)
 {
 	size_t line = 1, column = 1;
@@ -84,13 +84,13 @@ static bool is_ascii(const char *text, size_t len)
 	return true;
 }
 
-/* How much of the parsed text a character of this length takes. */
+/* Number of bytes of the parsed text for a character of this length. */
 static size_t width_escaped(size_t len)
 {
 	return len == 1 ? 1 : len < 4 ? 6 : 12;
 }
 
-/* Writes a character as JSON escapes it; above U+FFFF that is two surrogates. */
+/* Writes a character as a JSON escape; a character above U+FFFF becomes two surrogates. */
 static void put_escaped(char *to, const char *s, size_t len)
 {
 	uint32_t code = utf8_code(s, len);
@@ -109,9 +109,9 @@ static void put_escaped(char *to, const char *s, size_t len)
 }
 
 /*
- * The same document in ASCII; NULL and an error where it is not UTF-8. json-c 0.18 refuses every
- * string with another character when it is to be strict, and releases differ in what they say of
- * a wrong one, so json-c gets to see none.
+ * Converts the document to ASCII with JSON escapes. Returns NULL and sets the error if the document
+ * is not UTF-8. Strict json-c 0.18 refuses every non-ASCII string, and releases differ in their
+ * errors for malformed UTF-8. json-c therefore receives ASCII only.
  */
 static char *escape_all(struct jsonr *r, const char *text, size_t len, size_t *escaped)
 {
@@ -122,7 +122,7 @@ static char *escape_all(struct jsonr *r, const char *text, size_t len, size_t *e
 		bool is_pair = text[i] == '\\' && i + 1 < len;
 
 		n = is_pair ? 2 : utf8_len(text + i, text + len);
-		/* Escaping it would make the backslash escape ours. */
+		/* An escape behind a backslash would change the meaning of the backslash. */
 		if (n == 0 || (is_pair && (unsigned char)text[i + 1] >= 0x80)) {
 			fail_syntax(r, text, i, n ? "unknown escape sequence" : "invalid UTF-8");
 			x_wipe(out, 3 * len);
@@ -139,7 +139,7 @@ static char *escape_all(struct jsonr *r, const char *text, size_t len, size_t *e
 	return out;
 }
 
-/* Where in the document the place of the parsed text is. */
+/* Maps an offset of the parsed text to an offset of the document. */
 static size_t unescaped_at(const char *text, size_t len, size_t at)
 {
 	size_t i = 0, seen = 0;
@@ -155,7 +155,7 @@ static size_t unescaped_at(const char *text, size_t len, size_t at)
 	return i;
 }
 
-/* Hands the text to json-c; the document it came from is for what is said of errors. */
+/* Parses the text with json-c. The original document serves only for error positions. */
 static void parse_escaped(struct jsonr *r, const char *escaped, size_t escaped_len,
 			  const char *text, size_t len)
 {
@@ -168,7 +168,7 @@ static void parse_escaped(struct jsonr *r, const char *escaped, size_t escaped_l
 	r->json = json_tokener_parse_ex(tok, escaped, (int)escaped_len);
 	err = json_tokener_get_error(tok);
 	if (err == json_tokener_continue) {
-		/* A bare number or word ends only where the parser sees the end: a NUL. */
+		/* The terminating NUL ends a bare number or word at the root. */
 		r->json = json_tokener_parse_ex(tok, "", 1);
 		err = json_tokener_get_error(tok);
 		if (err != json_tokener_success)
@@ -177,7 +177,7 @@ static void parse_escaped(struct jsonr *r, const char *escaped, size_t escaped_l
 		fail_syntax(r, text, unescaped_at(text, len, json_tokener_get_parse_end(tok)),
 			    json_tokener_error_desc(err));
 	}
-	/* The parser's own copy of the last string it met. */
+	/* Clears the tokener's copy of the last string, which may be a secret. */
 	if (tok->pb && tok->pb->buf)
 		x_wipe(tok->pb->buf, (size_t)tok->pb->size);
 	json_tokener_free(tok);
@@ -196,7 +196,7 @@ static void parse(struct jsonr *r, const char *text, size_t len)
 	if (!escaped)
 		return;
 	parse_escaped(r, escaped, n, text, len);
-	/* There may be a secret in it. */
+	/* The buffer may hold a secret. */
 	x_wipe(escaped, room);
 	free(escaped);
 }
@@ -229,7 +229,7 @@ static void free_children(struct jsonr_node *n)
 	free(n->children);
 }
 
-/* Any string may be a secret: the reader does not know. */
+/* The reader cannot tell which strings are secrets, so it clears all of them. */
 static void wipe_strings(struct json_object *o)
 {
 	switch (json_object_get_type(o)) {
@@ -271,7 +271,8 @@ const char *jsonr_error(const struct jsonr *r)
 	return r->failed ? r->error : NULL;
 }
 
-/* "peer.west.address" or "peers[3].name"; parents first, cut where the buffer ends. */
+/* Builds "peer.west.address" or "peers[3].name" from the root down, truncated at the end of the
+ * buffer. */
 static void node_path(const struct jsonr_node *n, char *buf, size_t len)
 {
 	size_t at;
@@ -371,7 +372,8 @@ static void expand_array(struct jsonr_node *n)
 	}
 }
 
-/* Makes sure that n is of the wanted type and that its children exist; NULL and an error if not. */
+/* Checks that n has the wanted type and creates its children. Returns NULL and sets the error on
+ * another type. */
 static struct jsonr_node *as_container(struct jsonr_node *n, enum json_type type)
 {
 	if (!n || n->doc->failed)
@@ -395,7 +397,8 @@ struct jsonr_node *jsonr_root(struct jsonr *r)
 	return as_container(&r->root, json_type_object);
 }
 
-/* The member, now known; NULL where it is absent or null, or after an error. */
+/* Marks the member as known and returns it. Returns NULL if it is absent or null, or after an
+ * error. */
 static struct jsonr_node *member(struct jsonr_node *obj, const char *key)
 {
 	if (!as_container(obj, json_type_object))
@@ -432,7 +435,8 @@ static bool get_string(struct jsonr_node *n, const char **out)
 		return false;
 	}
 	s = json_object_get_string(n->value);
-	/* The caller would see a shorter string than the one that was checked elsewhere. */
+	/* Refuses an embedded NUL: the caller would see a shorter string than other code
+	 * checked. */
 	if (strlen(s) != (size_t)json_object_get_string_len(n->value)) {
 		jsonr_fail(n, "string contains a NUL character");
 		return false;
@@ -446,7 +450,7 @@ bool jsonr_str(struct jsonr_node *obj, const char *key, const char **out)
 	return get_string(member(obj, key), out);
 }
 
-/* The value as JSON text for an error message; a long one is cut. */
+/* Writes the value as JSON text for an error message and truncates a long one. */
 static void fail_number(struct jsonr_node *n, uint64_t min, uint64_t max)
 {
 	const char *text = json_object_to_json_string_ext(
@@ -464,7 +468,7 @@ bool jsonr_u64(struct jsonr_node *obj, const char *key, uint64_t min, uint64_t m
 
 	if (!n)
 		return false;
-	/* get_uint64() makes 0 of a negative number, so the sign is looked at first. */
+	/* get_uint64() converts a negative number to 0, so the sign is tested first. */
 	if (!json_object_is_type(n->value, json_type_int) || json_object_get_int64(n->value) < 0) {
 		fail_number(n, min, max);
 		return false;

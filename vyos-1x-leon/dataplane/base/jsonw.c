@@ -50,7 +50,7 @@ void jsonw_free(struct jsonw *w)
 
 static void put(struct jsonw *w, const char *s, size_t len)
 {
-	/* One byte stays free for the NUL, so jsonw_text() can be called on a const writer. */
+	/* One byte stays free for the NUL, so that jsonw_text() accepts a const writer. */
 	if (w->room - w->len <= len) {
 		while (w->room - w->len <= len)
 			w->room *= 2;
@@ -90,7 +90,7 @@ static void put_string(struct jsonw *w, const char *value)
 	while (*s) {
 		size_t plain = 0, len = 0;
 
-		/* Runs of ordinary characters go out in one piece. */
+		/* A run of ordinary characters is copied at once. */
 		while (s[plain] >= 0x20 && s[plain] != '"' && s[plain] != '\\' &&
 		       (len = utf8_len((const char *)s + plain, end)) != 0)
 			plain += len;
@@ -107,7 +107,7 @@ static void put_string(struct jsonw *w, const char *value)
 	put_char(w, '"');
 }
 
-/* What stands before every value: comma and key. */
+/* Writes the prefix of a value: comma and key. */
 static void begin_value(struct jsonw *w, const char *key)
 {
 	struct level *in = w->depth ? &w->level[w->depth - 1] : NULL;
@@ -184,7 +184,7 @@ void jsonw_double(struct jsonw *w, const char *key, double value)
 	}
 	begin_value(w, key);
 	len = snprintf(buf, sizeof(buf), "%.6g", value);
-	/* JSON has a point whatever the locale of the process says. */
+	/* JSON requires a decimal point in every locale. */
 	comma = strchr(buf, ',');
 	if (comma)
 		*comma = '.';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Log lines to stderr, one write(2) each, and the token buckets for messages that a remote host
- * can cause. Owns the level and the sink. Control thread; bug_at() may be called from any thread
- * because the process ends there.
+ * Writes log lines to stderr, one write(2) each, and limits messages that a remote host can cause
+ * by token buckets. Owns the level and the sink. Control thread. Any thread may call bug_at(),
+ * which ends the process.
  */
 #include "log.h"
 
@@ -64,7 +64,7 @@ static void sink_stderr(enum log_level level, const char *token, const char *tex
 		len = (int)sizeof(line) - 1;
 		line[len - 1] = '\n';
 	}
-	/* A log line that cannot be written has nowhere to be reported. */
+	/* A failed write of a log line cannot be reported. */
 	if (write(STDERR_FILENO, line, (size_t)len) < 0)
 		return;
 }
@@ -109,7 +109,8 @@ bool log_limit_pass(struct log_limit *lim, mono_t now)
 	} else if (mono_before(lim->last, now)) {
 		int64_t gained = mono_sub_ns(now, lim->last);
 
-		/* Compared before it is added: after a long silence the sum could overflow. */
+		/* The comparison precedes the addition because the sum could overflow after a long
+		 * pause. */
 		lim->credit_ns = gained >= full - lim->credit_ns ? full : lim->credit_ns + gained;
 	}
 	lim->last = now;
@@ -128,7 +129,7 @@ void log_limited(struct log_limit *lim, mono_t now, enum log_level level, const 
 	va_list ap;
 	int len;
 
-	/* A message nobody would see must not use up the credit of one that matters. */
+	/* A message below the log level must not consume credit of a visible one. */
 	if (level > log_state.level || !log_limit_pass(lim, now))
 		return;
 	va_start(ap, fmt);

@@ -26,11 +26,11 @@ typedef void (*log_sink_fn)(void *arg, enum log_level level, const char *token, 
 void log_set_level(enum log_level level);
 /* "error", "warning", "notice", "info", "debug"; -EINVAL otherwise. */
 int log_level_parse(const char *name, enum log_level *out);
-/* Replaces stderr (tests, fuzzers). NULL restores stderr. */
+/* Replaces stderr for tests and fuzzers. NULL restores stderr. */
 void log_set_sink(log_sink_fn fn, void *arg);
 
-/* Names from the network or a file must not be able to start a line of their own or steer a
- * terminal: control characters become '?'. Every line of the log went through it. */
+/* Replaces control characters by '?', so that names from the network or a file cannot start a log
+ * line or control a terminal. Every log line passes it. */
 void log_mask(char *text);
 void log_write(enum log_level level, const char *token, const char *fmt, ...) attr_printf(3, 4);
 
@@ -41,8 +41,8 @@ void log_write(enum log_level level, const char *token, const char *fmt, ...) at
 #define log_debug(token, ...)  log_write(LOG_LVL_DEBUG, token, __VA_ARGS__)
 
 /*
- * Token bucket for every message that a remote host can cause: at most `burst` at once and
- * `per_minute` on average. The message that passes again says how many were suppressed.
+ * Token bucket for every message that a remote host can cause: a burst of `burst` messages and
+ * `per_minute` on average. The next message that passes reports the number of suppressed ones.
  */
 struct log_limit {
 	uint32_t burst;
@@ -57,6 +57,6 @@ bool log_limit_pass(struct log_limit *lim, mono_t now);
 void log_limited(struct log_limit *lim, mono_t now, enum log_level level, const char *token,
 		 const char *fmt, ...) attr_printf(5, 6);
 
-/* Our own fault: says where and aborts. */
+/* Reports the place of a programming error and aborts. */
 #define bug(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
 void bug_at(const char *file, int line, const char *fmt, ...) attr_printf(3, 4) attr_noreturn;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hands each call of loop.h to the implementation and keeps what both share: the count of timers,
- * so that a timer that outlives its loop is found at once. Control thread.
+ * Dispatches each call of loop.h to the implementation and counts timers, so that a timer that
+ * outlives its loop is detected. Control thread.
  */
 #include "loop.h"
 
@@ -37,7 +37,7 @@ struct timer *timer_new(struct loop *l, timer_fn fn, void *arg)
 
 void timer_set(struct timer *t, mono_t at)
 {
-	/* Zero means "never" everywhere, so here too. */
+	/* Zero means "never" for every mono_t. */
 	if (mono_is_never(at))
 		t->loop->ops->timer_stop(t);
 	else

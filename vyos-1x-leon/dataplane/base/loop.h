@@ -28,8 +28,8 @@ void loop_free(struct loop *l); /* NULL ok; all timers must have been freed befo
 /* Time of this iteration: read once per wake-up in production. */
 mono_t loop_now(struct loop *l);
 
-/* A timer is created disarmed; timer_set may be called from its own callback;
- * re-arming moves it. */
+/* A new timer is disarmed. Its own callback may call timer_set(). Setting an armed timer replaces
+ * its time. */
 struct timer *timer_new(struct loop *l, timer_fn fn, void *arg);
 void timer_set(struct timer *t, mono_t at);
 void timer_stop(struct timer *t);
@@ -43,13 +43,13 @@ void loop_fd_del(struct loop *l, int fd);
 /* Blocks the signal in this thread and delivers it as an event. Call before threads start. */
 int loop_signal_add(struct loop *l, int signo, loop_signal_fn fn, void *arg);
 
-/* Production: runs until loop_quit. Sends sd_notify(WATCHDOG=1) where the unit asks for it. */
+/* Production: runs until loop_quit(). Sends sd_notify(WATCHDOG=1) if the unit has WatchdogSec=. */
 int loop_run(struct loop *l);
 void loop_quit(struct loop *l, int code);
-/* sd_notify(3) text such as "READY=1\nSTATUS=..."; does nothing in the sim. */
+/* Sends sd_notify(3) text such as "READY=1\nSTATUS=..."; does nothing in the sim. */
 void loop_notify(struct loop *l, const char *state);
 
-/* Sim: runs all timers due up to and including `until`, in order of time and then of arming. */
+/* Sim: runs all timers due up to and including `until`, ordered by time, then by arming. */
 void loop_sim_run_until(struct loop *l, mono_t until);
-/* Sim: true and the time of the earliest armed timer, false where none is armed. */
+/* Sim: returns true and the time of the earliest armed timer, or false if none is armed. */
 bool loop_sim_next(struct loop *l, mono_t *at);

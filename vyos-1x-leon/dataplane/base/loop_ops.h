@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What an implementation of the loop fills in; private to base/. Each implementation embeds
- * struct loop and struct timer as the first member of its own structures. Operations that are
- * NULL are not supported: loop.c answers -ENOTSUP for them, or does nothing.
+ * Operations of an event-loop implementation; private to base/. Each implementation embeds struct
+ * loop and struct timer as the first member of its own structures. For an operation that is NULL,
+ * loop.c returns -ENOTSUP or does nothing.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct loop_ops {
 
 struct loop {
 	const struct loop_ops *ops;
-	unsigned n_timers; /* alive, armed or not */
+	unsigned n_timers; /* timers that exist, armed or not */
 };
 
 struct timer {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The loop of production, on sd-event: the only user of libsystemd. Owns the sd_event object, one
- * source per timer, descriptor and signal. Control thread. Timers are armed with an accuracy of
- * 1 us, because sd-event otherwise gathers wake-ups within a quarter of a second.
+ * The production loop on sd-event, the only user of libsystemd. Owns the sd_event object and one
+ * source per timer, descriptor and signal. Control thread. Timers use an accuracy of 1 us, because
+ * sd-event otherwise coalesces wake-ups within 250 ms.
  */
 #include <errno.h>
 #include <signal.h>
@@ -113,7 +113,7 @@ static void sd_timer_set(struct timer *timer, mono_t at)
 {
 	struct sd_timer *t = sd_timer_of(timer);
 	int64_t ns = at.ns > 0 ? at.ns : 1;
-	/* Rounded up: a timer must not run before its time. */
+	/* Rounds up, because a timer must not run early. */
 	uint64_t us = (uint64_t)((ns - 1) / NS_PER_US + 1);
 
 	if (sd_event_source_set_time(t->source, us) < 0 ||
@@ -246,13 +246,13 @@ static int sd_signal_add(struct loop *l, int signo, loop_signal_fn fn, void *arg
 static int sd_run(struct loop *l)
 {
 	struct sd_loop *s = sd_of(l);
-	/* Not before: it says at once that we live, and from then on systemd wants to hear that
-	 * again, which a start that takes long on a slow machine would not say. */
+	/* The watchdog is enabled only here. sd-event notifies systemd at once and systemd then
+	 * expects regular notifications, which a slow start would miss. */
 	int watchdog = sd_event_set_watchdog(s->event, true);
 
 	if (watchdog < 0)
 		return watchdog;
-	/* Not sd_event_loop(): that one cannot be run a second time. */
+	/* sd_event_loop() cannot run a second time. */
 	while (!s->quit) {
 		int r = sd_event_run(s->event, UINT64_MAX);
 
@@ -274,7 +274,7 @@ static void sd_quit(struct loop *l, int code)
 static void sd_notify_state(struct loop *l, const char *state)
 {
 	(void)l;
-	/* Not started by systemd, or systemd gone: nobody to tell, and nothing to do about it. */
+	/* An error means that systemd is absent; the notification has no receiver. */
 	(void)sd_notify(0, state);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The loop of the tests and of leonsim: no descriptors, no clock; time jumps from timer to timer.
- * Owns a heap of armed timers ordered by {time, order of arming}, so a run is the same every time.
- * Overlays of hundreds of nodes arm hundreds of thousands of timers, each in memory of its own that
- * is in no cache: a place in the heap has the key and the number of its timer, and four places
- * below it; where each one is in the heap is kept in an array by number. So moving timers about
- * touches none of them. One thread.
+ * Owns a heap of armed timers ordered by {time, order of arming}, so a run is reproducible.
+ *
+ * The heap is 4-ary and stores each timer's key and number; an array indexed by number stores its
+ * heap position. Moving an entry touches no timer object. Overlays of hundreds of nodes arm
+ * hundreds of thousands of timers, and their objects are rarely in the cache. One thread.
  */
 #include <stdlib.h>
 
@@ -26,19 +26,19 @@ struct sim_timer {
 struct armed {
 	int64_t at_ns;
 	uint64_t order;
-	uint32_t no; /* of the timer */
+	uint32_t no; /* number of the timer */
 };
 
 struct sim_loop {
 	struct loop loop;
 	mono_t now;
-	uint64_t order; /* of the next arming */
+	uint64_t order; /* order of the next arming */
 	struct armed *heap;
 	uint32_t n_heap;
-	/* By number of a timer; for all three arrays there is room for as many as were alive at one
-	 * time. */
+	/* Arrays indexed by timer number. The capacity of all three is the largest number of timers
+	 * alive at one time. */
 	struct sim_timer **timer;
-	uint32_t *pos; /* in the heap, or NOT_ARMED */
+	uint32_t *pos; /* heap position, or NOT_ARMED */
 	uint32_t *free_no;
 	uint32_t room, n_free;
 };
@@ -67,7 +67,8 @@ static void sift_up(struct sim_loop *s, const struct armed *a, uint32_t pos)
 	place(s, a, pos);
 }
 
-/* Place of the first of those below pos; n_heap or more: there is none. */
+/* Returns the position of the first child of pos, or a value of at least n_heap if there is
+ * none. */
 static uint32_t first_below(const struct sim_loop *s, uint32_t pos)
 {
 	uint32_t first = CHILDREN * pos + 1, end = min_of(first + CHILDREN, s->n_heap);
@@ -90,7 +91,7 @@ static void sift_down(struct sim_loop *s, const struct armed *a, uint32_t pos)
 	place(s, a, pos);
 }
 
-/* Finds the place of a timer whose key changed, or that fills the hole at pos. */
+/* Sifts a timer with a changed key, or one that fills the hole at pos, to its position. */
 static void resettle(struct sim_loop *s, struct armed a, uint32_t pos)
 {
 	if (pos > 0 && is_before(&a, &s->heap[(pos - 1) / CHILDREN]))
@@ -230,7 +231,8 @@ void loop_sim_run_until(struct loop *l, mono_t until)
 	while (s->n_heap && s->heap[0].at_ns <= until.ns) {
 		struct sim_timer *t = s->timer[s->heap[0].no];
 
-		/* A timer armed for the past runs now: time never goes back. */
+		/* A timer armed for the past runs at the current time; time never moves
+		 * backwards. */
 		s->now.ns = max_of(s->now.ns, s->heap[0].at_ns);
 		disarm(s, s->heap[0].no);
 		/* The callback may free the timer. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Aborting allocators. Owns nothing: the caller owns what it gets. Used at start-up and on the
- * control thread; workers receive their memory from there.
+ * Aborting allocators. The caller owns the memory. Used at start-up and on the control thread;
+ * workers receive their memory from there.
  */
 #include "mem.h"
 
@@ -18,7 +18,7 @@ static size_t checked_size(size_t n, size_t size)
 
 	if (__builtin_mul_overflow(n, size, &total) || total > PTRDIFF_MAX)
 		bug("allocation of %zu times %zu bytes", n, size);
-	/* malloc(0) may return NULL, which would look like a failure. */
+	/* malloc(0) may return NULL, which is no failure. */
 	return total ? total : 1;
 }
 
@@ -54,7 +54,7 @@ void *x_buffer(size_t n, size_t size)
 	size_t total = checked_size(n, size);
 	void *p;
 
-	/* aligned_alloc() asks for a multiple of the alignment. */
+	/* aligned_alloc() requires a multiple of the alignment. */
 	total = (total + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
 	p = aligned_alloc(CACHE_LINE, total);
 	if (!p)

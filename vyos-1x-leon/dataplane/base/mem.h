@@ -12,12 +12,12 @@
 void *x_calloc(size_t n, size_t size) attr_must_check;
 void *x_realloc(void *p, size_t n, size_t size) attr_must_check; /* overflow-checked n * size */
 char *x_strdup(const char *s) attr_must_check;
-/* Cache-line aligned and zeroed; release with free(). */
+/* Allocates zeroed memory aligned to a cache line; release with free(). */
 void *x_calloc_aligned(size_t n, size_t size) attr_must_check;
-/* The same without zeroes: for large buffers that are written before they are read, whose pages the
- * system then provides only when they are used. */
+/* Allocates memory aligned to a cache line without clearing it. For large buffers that are written
+ * before they are read: the kernel provides their pages on first use. */
 void *x_buffer(size_t n, size_t size) attr_must_check;
-/* memset that the optimiser keeps; for secrets. */
+/* Clears memory; the compiler cannot remove the call. For secrets. */
 void x_wipe(void *p, size_t len);
 
 #define x_new(type) ((type *)x_calloc(1, sizeof(type)))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Monotonic time as a type of its own, so that seconds never add to milliseconds by accident.
- * Owns nothing; pure, any thread. Only base/loop_sd.c and the workers read a clock; everything
- * else receives `now` as a parameter, which is what makes virtual time possible in tests.
- * A time of 0 ns means "never" throughout the code; loops start above it.
+ * Monotonic time as its own type, so that code cannot add seconds to milliseconds. Owns nothing;
+ * pure, any thread. Only base/loop_sd.c and the workers read a clock. All other code receives `now`
+ * as a parameter, which makes virtual time possible in tests. A time of 0 ns means "never"; loops
+ * start above it.
  */
 #pragma once
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Quiescent-state based reclamation. Owns the retired objects until no reader can hold them.
- * The writer (control thread) counts epochs; a reader stores the epoch it has seen, or zero
- * while offline, into a cache line of its own.
+ * Quiescent-state based reclamation. Owns the retired objects until no reader can hold them. The
+ * writer (control thread) counts epochs. A reader stores the epoch that it has seen, or zero while
+ * offline, into a cache line of its own.
  *
- * Why it is right: an object retired at epoch T was unpublished before the epoch became T.
- * A reader that stores T or more has read that epoch (acquire), so every pointer it loads from
- * then on is the newer one, and its earlier uses happen before the store (release) that the
- * writer reads. A reader that comes online does so by an atomic exchange, and the writer looks
- * at the slot by an atomic read-modify-write: the two are ordered. Where the writer was first
- * and saw zero, the reader's exchange reads what the writer wrote and therefore also sees the
- * newer pointer. No fences, which ThreadSanitizer does not understand.
+ * Correctness: an object retired at epoch T was unpublished before the epoch became T. A reader
+ * that stores T or more has read this epoch (acquire), so every pointer that it loads afterwards is
+ * the newer one. Its earlier uses happen before the store (release) that the writer reads.
+ *
+ * A reader comes online by an atomic exchange, and the writer reads the slot by an atomic
+ * read-modify-write, so the two are ordered. If the writer is first and sees zero, the reader's
+ * exchange reads the value of the writer and therefore also sees the newer pointer. No fences are
+ * used, because ThreadSanitizer does not understand them.
  */
 #include "rcu.h"
 
@@ -105,7 +106,7 @@ void rcu_retire(struct rcu *r, void *p, void (*fn)(void *))
 	r->n_waiting++;
 }
 
-/* The oldest epoch that a reader may still be in; UINT64_MAX where all are offline. */
+/* Returns the oldest epoch that a reader may still be in; UINT64_MAX if all are offline. */
 static uint64_t oldest_seen(struct rcu *r)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -127,8 +128,8 @@ unsigned rcu_reclaim(struct rcu *r)
 	if (!r->first)
 		return 0;
 	oldest = oldest_seen(r);
-	/* Bounded by what was there at the start: destructors may retire more, at later epochs,
-	 * about which the slots read above say nothing. */
+	/* The loop ends at the objects retired before it began. Destructors may retire more objects
+	 * at later epochs, and the slots read above do not cover these epochs. */
 	for (unsigned n = r->n_waiting; n > 0 && r->first->epoch <= oldest; n--)
 		free_oldest(r);
 	return r->n_waiting;

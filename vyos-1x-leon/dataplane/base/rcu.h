@@ -18,12 +18,12 @@ void rcu_free(struct rcu *r); /* NULL ok; readers must have stopped; frees every
 
 /* Reader: about to use published pointers. */
 void rcu_online(struct rcu *r, unsigned reader);
-/* Reader: holds no published pointer now (call before blocking). */
+/* Reader: holds no published pointer until rcu_online(); called before blocking. */
 void rcu_offline(struct rcu *r, unsigned reader);
 /* Reader: holds no pointer at this instant, stays online. */
 void rcu_quiescent(struct rcu *r, unsigned reader);
 
 /* Writer: fn(p) runs in a later rcu_reclaim() once no reader can hold p. */
 void rcu_retire(struct rcu *r, void *p, void (*fn)(void *));
-/* Writer: frees what has become free; returns the number of objects still waiting. */
+/* Writer: frees reclaimable objects; returns the number of objects still retired. */
 unsigned rcu_reclaim(struct rcu *r);

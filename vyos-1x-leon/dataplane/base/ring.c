@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The single-producer single-consumer ring. Owns its memory. One thread produces, one consumes.
- * Positions count bytes and never wrap back to zero; the mask turns them into offsets. A record
- * is never split: where it does not fit before the end, a padding record fills the rest.
+ * Positions count bytes and never wrap to zero; the mask turns them into offsets. A record is
+ * contiguous: if it does not fit before the end, a padding record fills the remainder.
  */
 #include "ring.h"
 
@@ -19,7 +19,7 @@
 struct record {
 	uint32_t len; /* bytes of data, without this header and without alignment */
 	uint16_t type;
-	uint16_t padding; /* 1: nothing here, go on after len bytes */
+	uint16_t padding; /* 1: padding, skip len bytes */
 };
 
 struct ring {
@@ -27,15 +27,15 @@ struct ring {
 	uint8_t *data;
 	/* Producer. */
 	struct {
-		_Atomic size_t head; /* end of what is committed */
+		_Atomic size_t head; /* end of the committed records */
 		size_t tail_seen;
-		size_t next_head; /* equals head where nothing is reserved */
+		size_t next_head; /* equals head if nothing is reserved */
 	} prod attr_cacheline;
 	/* Consumer. */
 	struct {
 		_Atomic size_t tail; /* start of the oldest record */
 		size_t head_seen;
-		size_t next_tail; /* equals tail where nothing is peeked */
+		size_t next_tail; /* equals tail if nothing is peeked */
 	} cons attr_cacheline;
 };
 
@@ -69,7 +69,8 @@ void ring_free(struct ring *r)
 	free(r);
 }
 
-/* True where `need` bytes are free behind `head`; asks the consumer only when it must. */
+/* Returns true if `need` bytes are free behind `head`. Reads the consumer's position only if its
+ * cached value is too old. */
 static bool has_room(struct ring *r, size_t head, size_t need)
 {
 	if (r->size - (head - r->prod.tail_seen) >= need)
@@ -85,7 +86,7 @@ void *ring_reserve(struct ring *r, uint16_t type, size_t len)
 	size_t pad, need;
 	struct record *rec;
 
-	/* Above half the size it would depend on the position whether an empty ring has room. */
+	/* For a larger record, an empty ring would have room at some positions only. */
 	if (len > r->size / 2 - sizeof(*rec))
 		return NULL;
 	need = record_size(len);
@@ -126,7 +127,7 @@ const void *ring_peek(struct ring *r, uint16_t *type, size_t *len)
 		return NULL;
 	rec = record_at(r, tail);
 	if (rec->padding) {
-		/* Committed together with the record behind it, so that one is there too. */
+		/* The padding is committed together with the record behind it. */
 		tail += record_size(rec->len);
 		rec = record_at(r, tail);
 	}

@@ -50,7 +50,7 @@ static uint64_t finish(struct sip *s)
 	return s->a ^ s->b ^ s->c ^ s->d;
 }
 
-/* Up to eight bytes, the first the lowest. */
+/* Loads up to eight bytes, little-endian. */
 static uint64_t word_of(const uint8_t *p, size_t len)
 {
 	uint64_t word = 0;

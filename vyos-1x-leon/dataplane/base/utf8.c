@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * UTF-8: which bytes are a character, and which one. Called by the JSON reader and writer.
+ * UTF-8 validation and decoding. Called by the JSON reader and writer.
  */
 #include "utf8.h"
 
@@ -43,7 +43,7 @@ size_t utf8_len(const char *text, const char *end)
 uint32_t utf8_code(const char *text, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	/* The first byte says the length in its upper bits. */
+	/* The upper bits of the first byte encode the length. */
 	uint32_t code = len == 1 ? s[0] : s[0] & (0x7fu >> len);
 
 	for (size_t i = 1; i < len; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * UTF-8 as RFC 3629 has it: no overlong form, no surrogate, nothing above U+10FFFF. For the JSON
+ * UTF-8 according to RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF. For the JSON
  * reader and writer. Any thread; no state.
  */
 #pragma once
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Length of the valid sequence that begins at s, which is before end; 0 where none does. */
+/* Returns the length of the valid sequence at s, which is before end; 0 if there is none. */
 size_t utf8_len(const char *s, const char *end);
-/* The code point of the valid sequence of this length. */
+/* Returns the code point of the valid sequence of this length. */
 uint32_t utf8_code(const char *s, size_t len);

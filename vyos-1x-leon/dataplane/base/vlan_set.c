@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VLAN ids as people write them, see vlan_set.h. Pure.
+ * VLAN ids as text, see vlan_set.h. Pure.
  */
 #include "base/vlan_set.h"
 

@@ -56,7 +56,7 @@ static inline bool vlan_set_is_empty(const struct vlan_set *s)
 	return vlan_set_equal(s, &none);
 }
 
-/* The next range of consecutive ids from *at on, which starts at 0; false: no more. */
+/* Returns the next range of consecutive ids from *at, which starts at 0; false behind the last. */
 static inline bool vlan_set_next(const struct vlan_set *s, unsigned *at, struct id_range *r)
 {
 	unsigned first = *at, last;
@@ -73,10 +73,11 @@ static inline bool vlan_set_next(const struct vlan_set *s, unsigned *at, struct 
 	return true;
 }
 
-/* Most ranges that a set can have. */
+/* Largest number of ranges of a set. */
 #define VLAN_RANGES_MAX (VLAN_IDS / 2)
-/* All of it, in order and apart. Returns their number. */
+/* Writes all ranges, ordered and disjoint. Returns their number. */
 unsigned vlan_set_ranges(const struct vlan_set *s, struct id_range out[VLAN_RANGES_MAX]);
 
-/* "VLAN 10, 20 to 29", empty for none; cut off where there is no room. */
+/* Writes "VLAN 10, 20 to 29", or an empty text for an empty set; truncated at the end of the
+ * buffer. */
 void vlan_set_format(const struct vlan_set *s, char *buf, size_t len);
