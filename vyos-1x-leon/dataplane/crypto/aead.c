@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * AES-256-GCM, ChaCha20-Poly1305, HMAC and HKDF with SHA-256, scrypt, X25519 and Ed25519 over
- * libcrypto, and random bytes from the kernel. The only file that includes OpenSSL. Called by
- * crypto/keys.c on the control thread and by crypto/seal.c on the workers too; an aead belongs to
- * the thread that uses it. Never logs; a libcrypto that cannot do its work is a bug.
+ * libcrypto, and random bytes from the kernel. The only file that includes OpenSSL. crypto/keys.c
+ * calls it on the control thread, crypto/seal.c also on the workers. An aead belongs to the thread
+ * that uses it. Never logs; a failure of libcrypto itself is a bug.
  */
 #include "crypto/aead.h"
 
@@ -25,15 +25,15 @@
 
 #define HASH_LEN     32
 #define KDF_INFO_MAX 128
-/* Part of the protocol: all nodes of an overlay come to the same key. */
+/* scrypt parameters are part of the protocol: all nodes of an overlay must derive the same key. */
 #define SCRYPT_N	  16384
 #define SCRYPT_R	  8
 #define SCRYPT_P	  1
 #define SCRYPT_MEMORY_MAX (32u << 20)
 #define KDF_OUT_MAX	  (2 * HASH_LEN)
-#define AEAD_INPUT_MAX	  (1u << 20) /* far above any datagram, far below what an int holds */
+#define AEAD_INPUT_MAX	  (1u << 20) /* far above any datagram, far below INT_MAX */
 
-/* One context per direction with the key expanded once; a message sets the nonce only. */
+/* One context per direction with an expanded key; a message sets the nonce only. */
 struct aead {
 	EVP_CIPHER_CTX *seal, *open;
 };
@@ -85,7 +85,7 @@ void aead_free(struct aead *a)
 	free(a);
 }
 
-/* Nonce and associated data into either context; false where libcrypto refuses. */
+/* Passes nonce and associated data to either context; returns false if libcrypto fails. */
 static bool begin(EVP_CIPHER_CTX *ctx, const uint8_t *nonce, const void *aad, size_t aad_len)
 {
 	int n;
@@ -95,7 +95,7 @@ static bool begin(EVP_CIPHER_CTX *ctx, const uint8_t *nonce, const void *aad, si
 	return !aad_len || EVP_CipherUpdate(ctx, NULL, &n, aad, (int)aad_len);
 }
 
-/* The next bytes of the text. */
+/* Processes the next bytes of the text. */
 static bool run(EVP_CIPHER_CTX *ctx, const void *in, size_t in_len, void *out)
 {
 	int n;
@@ -105,7 +105,7 @@ static bool run(EVP_CIPHER_CTX *ctx, const void *in, size_t in_len, void *out)
 	return !in_len || EVP_CipherUpdate(ctx, out, &n, in, (int)in_len);
 }
 
-/* What EVP_CIPHER_CTX_ctrl() would make of a tag, without its detour. */
+/* Passes a tag by the parameter that EVP_CIPHER_CTX_ctrl() would build, without its overhead. */
 static OSSL_PARAM *tag_params(OSSL_PARAM params[2], uint8_t *tag)
 {
 	params[0] =
@@ -147,7 +147,7 @@ int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *a
 	    EVP_CIPHER_CTX_set_params(a->open, tag_params(params, tag)) &&
 	    EVP_CipherFinal_ex(a->open, none, &n))
 		return 0;
-	/* Nobody gets to look at what has been decrypted but is not authentic. */
+	/* Decrypted text that is not authentic must not reach the caller. */
 	memset(out, 0, in_len);
 	return -EBADMSG;
 }
@@ -155,7 +155,8 @@ int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *a
 static void hmac(const void *key, size_t key_len, const void *data, size_t len,
 		 uint8_t out[HASH_LEN])
 {
-	/* HMAC() takes a null pointer for "the key of before", so an empty key needs an address. */
+	/* HMAC() interprets a null pointer as the previous key, so an empty key needs an
+	 * address. */
 	if (!HMAC(EVP_sha256(), key_len ? key : "", (int)key_len, data, len, out, NULL))
 		bug("libcrypto has no HMAC-SHA-256");
 }
@@ -268,7 +269,7 @@ int dh_shared(const uint8_t secret[DH_KEY_LEN], const uint8_t theirs[DH_KEY_LEN]
 
 	if (!peer || !ctx || EVP_PKEY_derive_init(ctx) <= 0)
 		bug("libcrypto has no X25519");
-	/* Refused by libcrypto: a public key of small order, which makes the result zero. */
+	/* libcrypto refuses a public key of small order, which makes the result zero. */
 	ok = EVP_PKEY_derive_set_peer(ctx, peer) > 0 && EVP_PKEY_derive(ctx, out, &len) > 0 &&
 	     len == DH_KEY_LEN;
 	EVP_PKEY_CTX_free(ctx);

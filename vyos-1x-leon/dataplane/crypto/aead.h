@@ -12,7 +12,7 @@
 #define AEAD_KEY_LEN   32
 #define AEAD_NONCE_LEN 12
 #define AEAD_TAG_LEN   16
-#define DH_KEY_LEN     32 /* of X25519 and Ed25519, secret and public */
+#define DH_KEY_LEN     32 /* secret and public key of X25519 and Ed25519 */
 #define SIGNATURE_LEN  64
 
 struct aead;
@@ -21,24 +21,24 @@ enum aead_cipher { AEAD_AES_256_GCM, AEAD_CHACHA20_POLY1305 };
 
 /* AES-256-GCM with one key for both directions. */
 struct aead *aead_new(const uint8_t key[AEAD_KEY_LEN]);
-/* Seals with one key, opens with the other. */
+/* Creates contexts that seal with one key and open with the other. */
 struct aead *aead_new_pair(enum aead_cipher cipher, const uint8_t seal_key[AEAD_KEY_LEN],
 			   const uint8_t open_key[AEAD_KEY_LEN]);
-/* True where this processor has instructions for AES-GCM; without, ChaCha20 is several times
- * faster, and has no tables whose use could be timed. */
+/* Returns true if this processor has AES-GCM instructions. Without them ChaCha20 is several times
+ * faster, and it uses no tables with timing side channels. */
 bool aead_aes_is_fast(void);
 void aead_free(struct aead *a); /* NULL ok; wipes */
 
-/* Text that lies in one place or in several. */
+/* Text in one or several pieces. */
 struct aead_piece {
 	const void *data;
 	size_t len;
 };
-/* out has room for all pieces and AEAD_TAG_LEN, and may be the memory of the first piece only where
- * there is no other. Returns 0 or -EIO. */
+/* Seals all pieces into out, which has room for them and AEAD_TAG_LEN. out may overlap the input
+ * only if there is a single piece. Returns 0 or -EIO. */
 int aead_seal_pieces(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
 		     size_t aad_len, const struct aead_piece *in, unsigned n_in, void *out);
-/* The same of one piece; out may be the same memory as in. */
+/* Seals one piece; out may equal in. */
 static inline int aead_seal(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad,
 			    size_t aad_len, const void *in, size_t in_len, void *out)
 {
@@ -46,16 +46,16 @@ static inline int aead_seal(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN],
 
 	return aead_seal_pieces(a, nonce, aad, aad_len, &piece, 1, out);
 }
-/* in_len includes the tag; out has room for in_len - AEAD_TAG_LEN. 0, or
- * -EBADMSG: not authentic. */
+/* Opens a message. in_len includes the tag; out has room for in_len - AEAD_TAG_LEN. Returns 0, or
+ * -EBADMSG if the message is not authentic. */
 int aead_open(struct aead *a, const uint8_t nonce[AEAD_NONCE_LEN], const void *aad, size_t aad_len,
 	      const void *in, size_t in_len, void *out);
 
 /* HKDF-SHA-256 (RFC 5869). out_len at most 64. */
 void kdf(const void *secret, size_t secret_len, const void *salt, size_t salt_len, const void *info,
 	 size_t info_len, void *out, size_t out_len);
-/* scrypt (RFC 7914) with N = 2^14, r = 8, p = 1: some 80 ms and 16 MiB, for whoever knows the input
- * and for whoever guesses. 32 bytes. */
+/* scrypt (RFC 7914) with N = 2^14, r = 8, p = 1 and 32 bytes of output. Each guess of a secret
+ * costs about 80 ms and 16 MiB. */
 void stretch(const void *secret, size_t secret_len, const void *salt, size_t salt_len,
 	     uint8_t out[AEAD_KEY_LEN]);
 /* HMAC-SHA-256, first out_len (at most 32) bytes. */
@@ -64,7 +64,7 @@ void keyed_hash(const uint8_t key[AEAD_KEY_LEN], const void *data, size_t len, v
 
 /* X25519 (RFC 7748). The secret is any random 32 bytes. */
 void dh_public(const uint8_t secret[DH_KEY_LEN], uint8_t out[DH_KEY_LEN]);
-/* 0; -EBADMSG: `theirs` is a key that makes the result zero whatever the secret. */
+/* Returns 0, or -EBADMSG if `theirs` makes the result zero for every secret. */
 int dh_shared(const uint8_t secret[DH_KEY_LEN], const uint8_t theirs[DH_KEY_LEN],
 	      uint8_t out[DH_KEY_LEN]);
 
@@ -75,6 +75,6 @@ void sign_make(const uint8_t secret[DH_KEY_LEN], const void *data, size_t len,
 bool sign_verify(const uint8_t public[DH_KEY_LEN], const void *data, size_t len,
 		 const uint8_t signature[SIGNATURE_LEN]);
 
-/* Aborts where the kernel gives none. */
+/* Fills a buffer with random bytes; aborts if the kernel provides none. */
 void random_bytes(void *out, size_t len);
 uint64_t random_u64_nonzero(void);

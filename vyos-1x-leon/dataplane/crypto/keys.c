@@ -2,7 +2,7 @@
 /*
  * The envelope of control messages: keys from the pre-shared secret, sessions, replay windows.
  * Called by proto/ on the control thread. Input that is not authentic costs at most one key
- * derivation and one pass of AES-GCM, and leaves no trace here. doc/protocol.md section 3.
+ * derivation and one AES-GCM pass, and changes no state. doc/protocol.md section 3.
  */
 #include "crypto/keys.h"
 
@@ -27,9 +27,9 @@
 #define LABEL_MAX	16
 #define SALT_LEN	16
 #define WORD_BITS	64
-#define HELLO_MAX	1280 /* whole datagram; longer ones are no HELLO */
+#define HELLO_MAX	1280 /* longest HELLO datagram in bytes */
 
-/* What becomes of one secret. */
+/* Keys derived from one secret. */
 struct secret_keys {
 	uint32_t id;
 	uint8_t hello[AEAD_KEY_LEN], session[AEAD_KEY_LEN], guard[AEAD_KEY_LEN];
@@ -37,21 +37,21 @@ struct secret_keys {
 
 struct keyring {
 	uint32_t vni;
-	unsigned n;				/* 0: the clear mode */
-	struct secret_keys secret[SECRETS_MAX]; /* own first */
+	unsigned n;				/* 0: clear mode */
+	struct secret_keys secret[SECRETS_MAX]; /* the own secret is first */
 	uint8_t offer;				/* seal_offer() of this node */
-	unsigned n_workers;			/* 0: no data */
+	unsigned n_workers;			/* 0: no data channel */
 };
 
 struct session {
 	uint64_t mine, theirs;
-	uint64_t sent; /* counter of the last message sealed */
+	uint64_t sent; /* counter of the last sealed message */
 	struct replay replay;
 	struct aead *tx, *rx; /* NULL in the clear mode */
-	struct seal *data;    /* NULL in the clear mode and where there are no workers */
+	struct seal *data;    /* NULL in the clear mode and without workers */
 };
 
-/* info of a key derivation: the label's letters, then the values in big-endian. */
+/* HKDF info: the characters of the label, then the values in big-endian order. */
 static size_t label_info(uint8_t *info, const char *label)
 {
 	size_t len = strlen(label);
@@ -146,7 +146,7 @@ void keyring_guard_auth(const struct keyring *k, const void *data, size_t len, u
 		memset(out, 0, 16);
 }
 
-/* Takes as long for a wrong byte at the start as at the end. */
+/* Compares in constant time. */
 static bool is_equal(const uint8_t *a, const uint8_t *b, size_t len)
 {
 	uint8_t differ = 0;
@@ -169,7 +169,7 @@ bool keyring_guard_check(const struct keyring *k, const void *data, size_t len,
 	return ok;
 }
 
-/* The bit of a counter is its value modulo the window; bits outside the window are clear. */
+/* The bit of a counter is its value modulo the window. Bits outside the window are clear. */
 static uint64_t replay_bit(uint64_t counter)
 {
 	return 1ULL << (counter % WORD_BITS);
@@ -222,7 +222,7 @@ static const struct secret_keys *find_secret(const struct keyring *k, uint32_t i
 	return NULL;
 }
 
-/* The keys of all secrets that both have, in the order of their names; returns the length. */
+/* Concatenates the keys of all common secrets in the order of their names; returns the length. */
 static size_t common_secrets(const struct keyring *k, const uint32_t their_ids[SECRETS_MAX],
 			     uint8_t *out)
 {
@@ -248,8 +248,8 @@ static size_t common_secrets(const struct keyring *k, const uint32_t their_ids[S
 }
 
 /*
- * What all keys of a session come from: the secrets, the result of the DH, and all that was said
- * about it, that of the node with the lower id first. 0, or -EBADMSG.
+ * Derives the root key of a session from the common secrets, the DH result and the transcript of
+ * the handshake; the part of the node with the lower id comes first. Returns 0 or -EBADMSG.
  */
 static int session_material(const struct keyring *k, const struct session_terms *t,
 			    uint8_t out[AEAD_KEY_LEN])
@@ -278,7 +278,7 @@ static int session_material(const struct keyring *k, const struct session_terms 
 	return 0;
 }
 
-/* Of what goes from one node to the other. */
+/* Derives the key of one direction. */
 static void derive_one_way(const uint8_t material[AEAD_KEY_LEN], const char *label, node_id_t from,
 			   node_id_t to, void *out, size_t out_len)
 {
@@ -315,7 +315,7 @@ uint8_t session_epoch_mask(node_id_t self, node_id_t peer)
 	return self < peer ? 0x5 : 0xa;
 }
 
-/* Each node decides two of the four bits. */
+/* Each node chooses two of the four bits. */
 static uint8_t epoch_of(const struct session_terms *t)
 {
 	uint8_t mask = session_epoch_mask(t->self, t->peer);
@@ -389,8 +389,8 @@ uint64_t session_sent(const struct session *s)
 }
 
 /*
- * Associated data: header and envelope as they are, but for the one nibble that relays change.
- * Returns its length; room for LEON_HDR_LEN_MAX + ENVELOPE_HELLO_LEN.
+ * Builds the associated data: header and envelope, with the nibble that relays change set to zero.
+ * Returns its length, at most LEON_HDR_LEN_MAX + ENVELOPE_HELLO_LEN.
  */
 static size_t associate(const uint8_t *buf, size_t hdr_len, size_t envelope_len, uint8_t *aad)
 {
@@ -399,7 +399,7 @@ static size_t associate(const uint8_t *buf, size_t hdr_len, size_t envelope_len,
 	return hdr_len + envelope_len;
 }
 
-/* What is the same for every datagram that arrives: its size, and that it is of our mode. */
+/* Checks common to every received datagram: size and mode (sealed or clear). */
 static bool is_openable(const uint8_t *buf, size_t hdr_len, size_t len, size_t envelope_len,
 			bool sealed)
 {
@@ -411,7 +411,7 @@ static bool is_openable(const uint8_t *buf, size_t hdr_len, size_t len, size_t e
 	return sealed == !!(buf[LEON_FLAGS_OFFSET] & LEON_F_SEALED);
 }
 
-/* Length of the finished datagram, or -ENOSPC. */
+/* Returns the length of the complete datagram, or -ENOSPC. */
 static int sealed_len(size_t hdr_len, size_t envelope_len, size_t msg_len, size_t buf_len,
 		      bool sealed)
 {
@@ -423,7 +423,7 @@ static int sealed_len(size_t hdr_len, size_t envelope_len, size_t msg_len, size_
 	return (int)(around + msg_len);
 }
 
-/* The message with nonce and key given, in place behind header and envelope. */
+/* Seals the message in place behind header and envelope with the given nonce and key. */
 static int seal_in_place(struct aead *a, const uint8_t *nonce, uint8_t *buf, size_t hdr_len,
 			 size_t envelope_len, size_t msg_len)
 {
@@ -458,7 +458,7 @@ int session_seal(struct session *s, uint8_t *buf, size_t hdr_len, size_t msg_len
 
 	if (len < 0)
 		return len;
-	/* The counter moves before anything can fail: a nonce is never used twice. */
+	/* The counter advances before any failure, so no nonce is used twice. */
 	s->sent++;
 	put_u64(buf + hdr_len, s->theirs);
 	put_u64(buf + hdr_len + 8, s->sent);
@@ -493,7 +493,7 @@ int session_open(struct session *s, uint8_t *buf, size_t hdr_len, size_t len, ui
 	return 0;
 }
 
-/* A key for one HELLO; its salt is all that a stranger can choose. Each key seals one message, so
+/* Derives the key of one HELLO; a stranger controls its salt only. Each key seals one message, so
  * the nonce may be zero. */
 static struct aead *hello_key(const struct secret_keys *secret, const uint8_t salt[SALT_LEN])
 {
@@ -528,7 +528,7 @@ int hello_seal(const struct keyring *k, uint32_t secret, uint8_t *buf, size_t hd
 	return err ? err : len;
 }
 
-/* With each secret on a copy, since what does not open is wiped. */
+/* Tries each secret on a copy, because a failed open clears its buffer. */
 static int open_with_any(const struct keyring *k, uint32_t *secret, uint8_t *buf, size_t hdr_len,
 			 size_t len)
 {

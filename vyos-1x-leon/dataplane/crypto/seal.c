@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sealing of data end to end, see seal.h. Making and freeing: control thread; sealing and opening:
- * workers, each with contexts of its own. Never allocates, logs or waits on the packet path.
+ * Seals data end to end, see seal.h. The control thread creates and frees; workers seal and open,
+ * each with its own contexts. Never allocates, logs or waits on the packet path.
  */
 #include "crypto/seal.h"
 
@@ -17,8 +17,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* Bits of an offer. */
-#define OFFER_SEAL     0x01 /* asks for sealing */
+/* Bits of a cipher offer. */
+#define OFFER_SEAL     0x01 /* requires sealing */
 #define OFFER_AES_FAST 0x02
 #define OFFER_AES_ONLY 0x04
 #define OFFER_CHACHA   0x08
@@ -28,11 +28,12 @@
 #define COUNTER_MASK ((1ULL << WORKER_SHIFT) - 1)
 
 /*
- * The replay window of one worker of the sender. Counters are grouped into blocks of 32; word i
- * belongs to the blocks whose number is i modulo WINDOW_WORDS and holds, of the newest of them that
- * was heard, which turn of the table it is (upper half) and which counters have come (lower half).
- * A word only ever moves to a later turn and within a turn only gains bits, so a counter that was
- * taken once is refused for ever, whatever the order in which several workers change the words.
+ * Replay window for one worker of the sender. Counters form blocks of 32. Word i serves the blocks
+ * whose number is i modulo WINDOW_WORDS. For the newest of these blocks it holds the turn of the
+ * table (upper half) and a bit per received counter (lower half).
+ *
+ * A word only moves to a later turn, and within a turn it only gains bits. An accepted counter is
+ * therefore refused for ever, in any order in which several workers change the words.
  */
 #define BLOCK	     32
 #define WINDOW_WORDS 128
@@ -43,7 +44,7 @@ struct replay_window {
 static_assert(SEAL_WINDOW == (WINDOW_WORDS - 1) * BLOCK, "whole blocks behind the newest");
 static_assert(SEAL_COUNTER_MAX / BLOCK / WINDOW_WORDS == UINT32_MAX, "turns fit half a word");
 
-/* What one worker needs and no other touches. */
+/* Per-worker state; no other worker touches it. */
 struct channel {
 	struct aead *aead;
 	/* Written by the worker, read by the control thread. */
@@ -54,10 +55,10 @@ struct seal {
 	unsigned refs; /* control thread */
 	enum seal_cipher cipher;
 	uint8_t epoch;
-	unsigned n_workers; /* 0 where nothing is sealed */
+	unsigned n_workers; /* 0: nothing is sealed */
 	uint64_t tx_link, rx_link;
-	struct channel *channel;      /* by worker */
-	struct replay_window *window; /* by worker of the sender */
+	struct channel *channel;      /* indexed by worker */
+	struct replay_window *window; /* indexed by worker of the sender */
 };
 
 const char *seal_cipher_name(enum seal_cipher c)
@@ -193,7 +194,7 @@ static void set_nonce(uint8_t nonce[AEAD_NONCE_LEN], const uint8_t *field)
 	memcpy(nonce + AEAD_NONCE_LEN - SEAL_NONCE_LEN, field, SEAL_NONCE_LEN);
 }
 
-/* The nonce field needs no place in it: it is the nonce. */
+/* The associated data omits the nonce field because it is the nonce. */
 static int seal_field(struct aead *a, const uint8_t *field, const void *aad, size_t aad_len,
 		      const struct aead_piece *in, unsigned n_in, uint8_t *out)
 {
@@ -219,7 +220,7 @@ int seal_data(struct seal *s, unsigned worker, const void *aad, size_t aad_len,
 		return -EKEYEXPIRED;
 	if (unlikely(len > INT_MAX - SEAL_OVERHEAD))
 		return -EIO;
-	/* The counter moves before anything can fail: a nonce is never used twice. */
+	/* The counter advances before any failure, so no nonce is used twice. */
 	atomic_store_explicit(&c->counter, counter, memory_order_relaxed);
 	put_field(out,
 		  (uint64_t)s->epoch << EPOCH_SHIFT | (uint64_t)worker << WORKER_SHIFT | counter);
@@ -248,7 +249,8 @@ static bool is_new(uint64_t word, const struct replay_place *p)
 	return p->turn > turn || (p->turn == turn && !((uint32_t)word & p->bit));
 }
 
-/* Takes the counter; false where another worker took it, or the word moved on, meanwhile. */
+/* Records the counter. Returns false if another worker has recorded it, or the word has moved on,
+ * meanwhile. */
 static bool take_counter(const struct replay_place *p)
 {
 	uint64_t word = load(p->word), next;

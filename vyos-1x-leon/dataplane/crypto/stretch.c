@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The stretched secret: see stretch.h. Control thread; never logs.
+ * The stretched secret, see stretch.h. Control thread; never logs.
  */
 #include "crypto/stretch.h"
 
@@ -12,20 +12,21 @@
 
 #define SALT_WORD "LEON 1"
 #define SALT_LEN  (sizeof(SALT_WORD) - 1 + 3)
-#define KNOWN_MAX 8 /* secrets in use, and those that a change is about to bring */
+#define KNOWN_MAX 8 /* secrets in use, and those of a pending change */
 
 struct known {
-	uint8_t name[AEAD_KEY_LEN]; /* of secret and VNI; all zero: free */
+	uint8_t name[AEAD_KEY_LEN]; /* name of secret and VNI; all zero: free */
 	uint8_t master[MASTER_KEY_LEN];
 };
 
 struct stretcher {
-	uint8_t key[AEAD_KEY_LEN]; /* random: names say nothing about secrets */
+	/* random key of the names, so that a name reveals nothing about its secret */
+	uint8_t key[AEAD_KEY_LEN];
 	struct known known[KNOWN_MAX];
-	unsigned next; /* place of the next one */
+	unsigned next; /* index of the next replacement */
 };
 
-/* The same words in two overlays make two keys, so tables of guesses are of use for one only. */
+/* The salt contains the VNI, so a table of guesses is valid for one overlay only. */
 static void salt_of(uint32_t vni, uint8_t salt[SALT_LEN])
 {
 	memcpy(salt, SALT_WORD, SALT_LEN - 3);
@@ -58,7 +59,8 @@ void stretcher_free(struct stretcher *s)
 	free(s);
 }
 
-/* A name that one pass gives: whoever reads it in our memory has the master key beside it. */
+/* A fast keyed hash suffices for the name: a reader of this memory finds the master key beside
+ * it. */
 static void name_of(const struct stretcher *s, const char *secret, uint32_t vni,
 		    uint8_t name[AEAD_KEY_LEN])
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The client side of the control socket: see ctlsock.h. Any thread; blocks up to its deadline.
+ * The client side of the control socket, see ctlsock.h. Any thread; blocks up to its deadline.
  */
 #include "io/ctlsock.h"
 
@@ -25,7 +25,7 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* 0, -ETIMEDOUT or -errno. */
+/* Returns 0, -ETIMEDOUT or -errno. */
 static int wait_for(int fd, short events, int64_t deadline)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
@@ -51,7 +51,8 @@ static int connect_to(const char *path, int64_t deadline)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* EAGAIN: the server's backlog is full; poll() has nothing to wait for, so ask again. */
+	/* EAGAIN means that the server's backlog is full. poll() cannot report room in it, so the
+	 * client retries. */
 	while (connect(fd, (const struct sockaddr *)&sun, sizeof(sun)) < 0) {
 		rc = -errno;
 		if (rc == -EAGAIN && now_ms() < deadline) {
@@ -128,7 +129,8 @@ int ctl_request(const char *path, const char *request, size_t len, int timeout_m
 	rc = send_all(fd, request, len, deadline);
 	if (rc == 0)
 		rc = send_all(fd, "\n", 1, deadline);
-	/* The server may refuse a request before it has read it all: its closing says so. */
+	/* The server may refuse a request before it has read all of it; the read then sees the
+	 * close. */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		rc = -EPROTO;
 	if (rc == 0)

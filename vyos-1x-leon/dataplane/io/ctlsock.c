@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The server side of the control socket: see ctlsock.h. Control thread. A connection is in one of
- * four states, in this order: reading its request, waiting for the answer, writing it, gone. Each
- * has at most one timer, so a client that does nothing costs a slot for a few seconds only;
- * and where slots are short, the oldest that has not yet sent its request makes room for the
- * newcomer. A user has a few slots and root has some that nobody else gets, so nobody can
- * lock out the operator.
+ * The server side of the control socket, see ctlsock.h. Control thread. A connection passes four
+ * states: reading its request, waiting for the answer, writing the answer, closed. Each state has
+ * at most one timer, so an idle client occupies a slot for a few seconds only.
+ *
+ * If slots are short, a new connection replaces the oldest one without a complete request. Each
+ * user has a few slots, and root has reserved ones, so no user can lock out the operator.
  */
 #include "io/ctlsock.h"
 
@@ -30,7 +30,7 @@ struct ctl_conn {
 	struct ctl_server *server;
 	struct ctl_conn *next;
 	enum conn_state state;
-	int fd; /* -1: the client is gone, the answer is still to come */
+	int fd; /* -1: the client closed, the answer is still pending */
 	struct timer *timer;
 	struct ctl_peer peer;
 	bool privileged;
@@ -44,23 +44,24 @@ struct ctl_server {
 	struct loop *loop;
 	int fd;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	dev_t dev; /* of the socket file, so that only our own is removed */
+	dev_t dev; /* device of the socket file, so that only this file is removed */
 	ino_t ino;
 	ctl_request_fn fn;
 	void *arg;
 	struct ctl_conn *conns; /* newest first */
 	unsigned n_conns;
-	/* Closed for a moment where no other descriptor is left, so that a client can be told by
-	 * being hung up on; -1: that was not possible, `pause` ends when to try again. */
+	/* Spare descriptor. The server closes it for a moment if the process has no other left,
+	 * accepts a client and closes it, so that the client sees an end. -1: no spare; `pause`
+	 * ends at the time of the next attempt. */
 	int spare_fd;
 	struct timer *pause;
 	struct ctl_counters count;
 	struct log_limit busy_limit, descriptor_limit;
 };
 
-#define BACKLOG	     128 /* that wait to be accepted; more makes clients try again */
-#define ACCEPT_BATCH 64	 /* at one go: the loop has other things to do */
-#define PAUSE_MS     500 /* without descriptors */
+#define BACKLOG	     128 /* pending connections; beyond, clients retry */
+#define ACCEPT_BATCH 64	 /* connections per loop iteration, so that other events run */
+#define PAUSE_MS     500 /* pause if no descriptor is free */
 
 static void hang_up(struct ctl_conn *c)
 {
@@ -86,7 +87,7 @@ static void conn_free(struct ctl_conn *c)
 	free(c);
 }
 
-/* The client took too long. */
+/* The state of the connection timed out. */
 static void on_timeout(void *arg, mono_t now)
 {
 	(void)now;
@@ -98,7 +99,7 @@ static void arm(struct ctl_conn *c, int seconds)
 	timer_set(c->timer, mono_add_ms(loop_now(c->server->loop), seconds * 1000));
 }
 
-/* Writes as much as fits; frees the connection when all is out or the client is gone. */
+/* Writes as much as fits. Frees the connection after the last byte or if the client has closed. */
 static void write_some(struct ctl_conn *c)
 {
 	while (c->sent < c->answer_len) {
@@ -119,13 +120,13 @@ static void write_some(struct ctl_conn *c)
 	conn_free(c);
 }
 
-/* Hands a complete request line to the owner. */
+/* Passes a complete request line to the owner. */
 static void dispatch(struct ctl_conn *c, size_t line_len)
 {
 	timer_stop(c->timer);
 	c->state = CONN_WAITING;
 	c->request[line_len] = 0;
-	/* From here on only a hang-up is of interest (reported whatever is asked for). */
+	/* From here on only a hang-up matters; epoll always reports it. */
 	loop_fd_mod(c->server->loop, c->fd, 0);
 	c->server->fn(c->server->arg, c, c->request, line_len);
 }
@@ -138,7 +139,7 @@ static bool grow(struct ctl_conn *c)
 		return true;
 	if (c->request_size > CTL_REQUEST_MAX)
 		return false;
-	/* Room for the longest line with its newline, and for the NUL. */
+	/* Room for the longest line, its newline and a NUL. */
 	size = min_of(size, (size_t)CTL_REQUEST_MAX + 1);
 	c->request = x_realloc(c->request, size, 1);
 	c->request_size = size;
@@ -195,14 +196,14 @@ void ctl_answer(struct ctl_conn *c, const char *answer, size_t len)
 		conn_free(c);
 		return;
 	}
-	/* The request stays: the caller may still be reading it. */
+	/* The request stays allocated because the caller may still read it. */
 	c->answer = x_calloc(len + 1, 1);
 	memcpy(c->answer, answer, len);
 	c->answer[len] = '\n';
 	c->answer_len = len + 1;
 	c->state = CONN_WRITING;
 	arm(c, CTL_STALL_S);
-	/* Not from here: the caller still holds c, and a write that completes would free it. */
+	/* The write is deferred: the caller holds c, and a complete write would free it. */
 	loop_fd_mod(c->server->loop, c->fd, EPOLLOUT);
 }
 
@@ -216,9 +217,9 @@ const struct ctl_counters *ctl_counters(const struct ctl_server *s)
 	return &s->count;
 }
 
-/* --- who gets a slot --- */
+/* --- slot allocation --- */
 
-/* Connections of one user, or, where uid is NULL, of all who are not privileged. */
+/* Number of connections of one user, or of all unprivileged users if uid is NULL. */
 static unsigned count_of(const struct ctl_server *s, const uid_t *uid)
 {
 	unsigned n = 0;
@@ -228,8 +229,8 @@ static unsigned count_of(const struct ctl_server *s, const uid_t *uid)
 	return n;
 }
 
-/* The oldest that has not sent its request; uid NULL: of anybody who is not privileged, and if
- * there is none and `all`, of the privileged. */
+/* Returns the oldest connection without a complete request, of one user or (uid NULL) of all
+ * unprivileged users. If there is none and `all` is set, privileged users are searched too. */
 static struct ctl_conn *oldest_half_open(const struct ctl_server *s, const uid_t *uid, bool all)
 {
 	struct ctl_conn *oldest = NULL, *privileged = NULL;
@@ -256,7 +257,7 @@ static bool displace(struct ctl_server *s, const uid_t *uid, bool all)
 	return true;
 }
 
-/* Makes room for a newcomer; false: there is none. */
+/* Frees a slot for a new connection; returns false if none can be freed. */
 static bool admit(struct ctl_server *s, const struct ctl_peer *peer, bool privileged)
 {
 	if (!privileged) {
@@ -304,7 +305,8 @@ static void add_conn(struct ctl_server *s, int fd)
 		conn_free(c);
 		return;
 	}
-	/* Most send at once: then it is not half-open any more when the next one wants a slot. */
+	/* Most clients send at once and are then no longer half-open when the next one needs a
+	 * slot. */
 	read_some(c);
 }
 
@@ -325,15 +327,15 @@ static void on_pause_over(void *arg, mono_t now)
 	loop_fd_mod(s->loop, s->fd, EPOLLIN);
 }
 
-/* Whoever waits to be accepted makes the socket readable for ever: nobody is looked at
- * for a while. */
+/* A pending connection keeps the socket readable. The watch is removed for a pause, else the loop
+ * would spin. */
 static void pause_listening(struct ctl_server *s)
 {
 	loop_fd_mod(s->loop, s->fd, 0);
 	timer_set(s->pause, mono_add_ms(loop_now(s->loop), PAUSE_MS));
 }
 
-/* No descriptor is left: the spare one is given up to accept one and close it. */
+/* No descriptor is left: the spare one is closed to accept one connection and close it. */
 static bool turn_away(struct ctl_server *s)
 {
 	int conn = -1;
@@ -376,7 +378,7 @@ static void on_listen(void *arg, int fd, uint32_t events)
 	}
 }
 
-/* -EADDRINUSE where somebody listens; else removes what a dead process left. 0 or -errno. */
+/* Returns -EADDRINUSE if a process listens; removes the socket of a dead process. 0 or -errno. */
 static int clear_stale(const struct sockaddr_un *sun)
 {
 	struct stat st;
@@ -390,7 +392,7 @@ static int clear_stale(const struct sockaddr_un *sun)
 	if (fd < 0)
 		return -errno;
 	rc = connect(fd, (const struct sockaddr *)sun, sizeof(*sun));
-	/* EAGAIN: its backlog is full, so it is alive. */
+	/* EAGAIN means a full backlog: the other process is alive. */
 	rc = rc == 0 || errno == EAGAIN || errno == EINPROGRESS ? -EADDRINUSE : -errno;
 	close(fd);
 	if (rc != -ECONNREFUSED)
@@ -404,7 +406,8 @@ static int bind_and_listen(struct ctl_server *s, const struct sockaddr_un *sun)
 	mode_t mask;
 	int rc;
 
-	/* Created closed, opened to the group afterwards: no moment with a wider mode. */
+	/* The socket is created without permissions and opened to the group afterwards, so its mode
+	 * is never wider. */
 	mask = umask(0177);
 	rc = bind(s->fd, (const struct sockaddr *)sun, sizeof(*sun)) < 0 ? -errno : 0;
 	umask(mask);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The control socket: a unix stream socket that carries one request and one answer a connection,
- * each one line of JSON ended by a newline (JSON writers escape newlines inside). The server runs
- * on the control thread's loop; the client is a blocking call with a deadline, for leonctl and
- * tests. Knows nothing of what the lines say.
+ * The control socket: a unix stream socket with one request and one answer per connection. Both are
+ * one line of JSON ended by a newline; JSON writers escape newlines inside. The server runs on the
+ * control thread's loop. The client is a blocking call with a deadline, for leonctl and tests. The
+ * module does not interpret the lines.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 
 #include "base/loop.h"
 
-#define CTL_REQUEST_MAX	    (1u << 20) /* bytes of one request line */
+#define CTL_REQUEST_MAX	    (1u << 20) /* longest request line in bytes */
 #define CTL_ANSWER_MAX	    (64u << 20)
-#define CTL_CONNECTIONS_MAX 32 /* in all */
-#define CTL_RESERVED	    8  /* of them for root and the daemon's own user */
-#define CTL_PER_UID_MAX	    8  /* of any other user */
-#define CTL_REQUEST_S	    5  /* a client has this long to send its request */
-#define CTL_STALL_S	    15 /* and must take some of its answer at least this often */
+#define CTL_CONNECTIONS_MAX 32 /* total */
+#define CTL_RESERVED	    8  /* of the total, for root and the daemon's own user */
+#define CTL_PER_UID_MAX	    8  /* for any other user */
+#define CTL_REQUEST_S	    5  /* time limit for the request, seconds */
+#define CTL_STALL_S	    15 /* longest pause while a client reads its answer, seconds */
 
 struct ctl_server;
 struct ctl_conn;
@@ -31,15 +31,15 @@ struct ctl_peer {
 };
 
 /*
- * One complete request, without its newline, NUL-terminated, valid during the call. The callee
- * answers with ctl_answer() once, now or later; until then the connection stays, even if the
- * client is gone.
+ * Callback for one complete request: without its newline, NUL-terminated, valid during the call.
+ * The callee calls ctl_answer() once, now or later. The connection exists until then, even if the
+ * client has closed.
  */
 typedef void (*ctl_request_fn)(void *arg, struct ctl_conn *c, const char *request, size_t len);
 
 /*
- * Listens at path, mode 0660. 0 or -errno: -EADDRINUSE where a living process answers there;
- * what a dead one left behind is replaced.
+ * Listens at path with mode 0660. Returns 0 or -errno; -EADDRINUSE if a live process listens there.
+ * Replaces the socket of a dead process.
  */
 int ctl_listen(struct ctl_server **out, struct loop *loop, const char *path, ctl_request_fn fn,
 	       void *arg);
@@ -51,16 +51,18 @@ const struct ctl_peer *ctl_conn_peer(const struct ctl_conn *c);
 
 struct ctl_counters {
 	uint64_t accepted;
-	uint64_t displaced;	 /* half-open ones, the oldest, in favour of newer ones */
-	uint64_t refused;	 /* where all of those of their user are at work */
-	uint64_t no_descriptors; /* closed unheard, as the process may open no more files */
+	uint64_t displaced; /* oldest half-open connections closed in favour of new ones */
+	/* connections refused because all slots of their user were in use */
+	uint64_t refused;
+	/* connections closed unread because the process reached its descriptor limit */
+	uint64_t no_descriptors;
 };
 const struct ctl_counters *ctl_counters(const struct ctl_server *s);
 
 /*
- * Client: sends the request and waits for the answer, at most timeout_ms in all. On 0 *answer is
- * NUL-terminated without the newline and must be freed. -ENOENT or -ECONNREFUSED: no daemon;
- * -EACCES; -ETIMEDOUT; -EPROTO: the daemon closed before a whole line.
+ * Client: sends the request and waits for the answer, at most timeout_ms in total. On 0, *answer is
+ * NUL-terminated, without the newline, and the caller frees it. Errors: -ENOENT or -ECONNREFUSED:
+ * no daemon; -EACCES; -ETIMEDOUT; -EPROTO: the daemon closed before a complete line.
  */
 int ctl_request(const char *path, const char *request, size_t len, int timeout_ms, char **answer,
 		size_t *answer_len);

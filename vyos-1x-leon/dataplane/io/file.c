@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Small files: see file.h. Control thread.
+ * Small files, see file.h. Control thread.
  */
 #include "io/file.h"
 
@@ -14,12 +14,12 @@
 
 int file_open(const char *path, bool follow_links, struct stat *st)
 {
-	/* Without O_NONBLOCK, opening a FIFO waits for somebody who writes to it. */
+	/* Without O_NONBLOCK, open() of a FIFO blocks until a writer opens it. */
 	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (follow_links ? 0 : O_NOFOLLOW);
 	int fd = open(path, flags), r = 0;
 
 	if (fd < 0)
-		return errno == ENXIO ? -EINVAL : -errno; /* ENXIO: a socket */
+		return errno == ENXIO ? -EINVAL : -errno; /* ENXIO: the path is a socket */
 	if (fstat(fd, st) < 0)
 		r = -errno;
 	else if (!S_ISREG(st->st_mode))
@@ -65,7 +65,7 @@ static int write_all(int fd, const void *data, size_t len)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* A link instead of a rename fails where the name is taken. */
+/* link() fails if the name exists; rename() would replace it. */
 static int name_it(const char *tmp, const char *path, enum file_existing existing)
 {
 	int r = existing == FILE_REPLACE ? rename(tmp, path) : link(tmp, path);
@@ -80,7 +80,7 @@ int file_write(const char *path, const void *data, size_t len, enum file_existin
 
 	if (snprintf(tmp, sizeof(tmp), "%s.new", path) >= (int)sizeof(tmp))
 		return -ENAMETOOLONG;
-	/* What an earlier run left, or somebody laid there: never opened, as it may be a FIFO. */
+	/* Removes a leftover temporary file without opening it, because it may be a FIFO. */
 	unlink(tmp);
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
@@ -90,7 +90,7 @@ int file_write(const char *path, const void *data, size_t len, enum file_existin
 		r = -errno;
 	if (r == 0)
 		r = name_it(tmp, path, existing);
-	unlink(tmp); /* a link has it under its own name now, a failure leaves nothing */
+	unlink(tmp); /* a link keeps the file under its own name; a failure leaves nothing */
 	return r;
 }
 

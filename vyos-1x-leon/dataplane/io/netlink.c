@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rtnetlink over libmnl: links and addresses of netlink.h; ports of bridges are in
- * netlink_bridge.c, routes in netlink_route.c, notifications in netlink_monitor.c. Control thread.
- * Each request carries a sequence number and waits for its own acknowledgement, at most
- * NL_TIMEOUT_MS, so that a kernel that does not answer cannot hang the control loop for ever.
+ * rtnetlink over libmnl: links and addresses of netlink.h. Bridge ports are in netlink_bridge.c,
+ * routes in netlink_route.c, notifications in netlink_monitor.c. Control thread. Each request
+ * carries a sequence number and waits for its own acknowledgement, at most NL_TIMEOUT_MS, so an
+ * unresponsive kernel cannot hang the control loop.
  */
 #include "io/netlink.h"
 
@@ -86,7 +86,7 @@ int nl_transact(struct nl *nl, struct nlmsghdr *nlh, mnl_cb_t cb, void *arg)
 			return errno == EAGAIN ? -ETIMEDOUT : nl_errno_or(EIO);
 		errno = 0;
 		rc = mnl_cb_run(nl->buf, (size_t)n, nl->seq, port, cb, arg);
-		/* An answer to a request that timed out earlier: not ours, read on. */
+		/* An answer to a request that timed out earlier is skipped. */
 		if (rc < 0 && (errno == EPROTO || errno == ESRCH))
 			rc = MNL_CB_OK;
 	} while (rc >= MNL_CB_OK);
@@ -160,7 +160,7 @@ static int read_bridge_attr(const struct nlattr *a, void *arg)
 
 struct vlan_dev_scan {
 	uint16_t id;
-	bool is_8021ad; /* service tags, which LEON carries as part of the frame */
+	bool is_8021ad; /* 802.1ad service tags; LEON carries them as part of the frame */
 };
 
 static int read_vlan_attr(const struct nlattr *a, void *arg)
@@ -259,7 +259,7 @@ int nl_read_link(const struct nlmsghdr *nlh, void *arg)
 			       .up = ifi->ifi_flags & IFF_UP,
 			       .running = ifi->ifi_flags & IFF_RUNNING };
 	mnl_attr_parse(nlh, sizeof(*ifi), read_link_attr, l);
-	/* That of others may be a peer in another namespace. */
+	/* IFLA_LINK of other kinds may be a peer in another namespace. */
 	if (!is_stacked(l->kind))
 		l->lower = 0;
 	return MNL_CB_OK;
@@ -395,7 +395,7 @@ static int read_addr_attr(const struct nlattr *a, void *arg)
 		scan->flags = mnl_attr_get_u32(a);
 	if ((type != IFA_LOCAL && type != IFA_ADDRESS) || mnl_attr_get_payload_len(a) != want)
 		return MNL_CB_OK;
-	/* On a point-to-point link IFA_ADDRESS is the other end's, IFA_LOCAL is ours. */
+	/* On a point-to-point link IFA_ADDRESS is the remote address and IFA_LOCAL the own one. */
 	if (type == IFA_ADDRESS && scan->has_local)
 		return MNL_CB_OK;
 	memcpy(scan->addr.ip.b, mnl_attr_get_payload(a), want);

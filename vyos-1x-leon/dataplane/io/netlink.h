@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What LEON asks of the kernel's network configuration: links, their settings and addresses, and
- * notifications about them. libmnl stays behind it. Control thread; requests are synchronous.
- * Callers log, because they know what the request was for; nothing is logged here.
+ * Network configuration of the kernel: links, their settings and addresses, routes, and
+ * notifications. Hides libmnl. Control thread; requests are synchronous. Never logs: the caller
+ * knows the purpose of a request.
  */
 #pragma once
 
@@ -20,129 +20,134 @@ struct nl;
 struct nl_link {
 	int index;
 	char name[NL_NAME_MAX + 1];
-	struct mac mac; /* zero where the link has none */
+	struct mac mac; /* zero if the link has none */
 	uint32_t mtu;
-	int master;	  /* index of the bridge, bond or VRF it belongs to; 0 none */
+	int master;	  /* index of the bridge, bond or VRF of this link; 0 none */
 	bool in_vrf;	  /* the master is a VRF */
-	int lower;	  /* kinds "vlan", "macvlan", "ipvlan": index of the link below; else 0 */
-	uint16_t vlan_id; /* kind "vlan" with 802.1Q tags */
-	bool vlan_filtering; /* kind "bridge": what passes a port is said by nl_port_vlans() */
-	bool up;	     /* administratively */
-	bool running;	     /* and has carrier */
+	int lower;	  /* kinds "vlan", "macvlan", "ipvlan": index of the lower link; else 0 */
+	uint16_t vlan_id; /* VLAN id of kind "vlan" with 802.1Q tags */
+	bool vlan_filtering; /* kind "bridge": nl_port_vlans() returns the VLANs of a port */
+	bool up;	     /* administratively up */
+	bool running;	     /* up and with carrier */
 	char kind[16];	     /* "tun", "bridge", "vlan" ...; empty for hardware */
-	bool tun_is_tap;     /* kind "tun" only */
-	uint32_t tun_queues; /* kind "tun": queues that processes hold open */
-	uint32_t vrf_table;  /* kind "vrf": its routing table */
+	bool tun_is_tap;     /* kind "tun": the mode is TAP */
+	uint32_t tun_queues; /* kind "tun": number of queues held open by processes */
+	uint32_t vrf_table;  /* kind "vrf": routing table */
 };
 
-/* Request socket. 0 or -errno. */
+/* Opens the request socket. Returns 0 or -errno. */
 int nl_open(struct nl **out);
 void nl_close(struct nl *nl); /* NULL ok */
 
-/* 0 or -errno; -ENODEV where there is no such link. */
+/* Returns 0 or -errno; -ENODEV: no such link. */
 int nl_link_by_name(struct nl *nl, const char *name, struct nl_link *out);
 int nl_link_by_index(struct nl *nl, int index, struct nl_link *out);
-/* Table that its addresses and routes belong to: that of its VRF (or of itself, if it is one), else
- * the main one. */
+/* Routing table for the addresses and routes of the link: the table of its VRF (or of the link
+ * itself, if it is a VRF), else the main table. */
 uint32_t nl_link_table(struct nl *nl, const struct nl_link *link);
 int nl_link_set_mtu(struct nl *nl, int index, uint32_t mtu);
 int nl_link_set_mac(struct nl *nl, int index, struct mac mac);
 int nl_link_set_up(struct nl *nl, int index, bool up);
 
-/* Calls fn for each link. 0 or -errno. */
+/* Calls fn for each link. Returns 0 or -errno. */
 typedef void (*nl_link_fn)(void *arg, const struct nl_link *link);
 int nl_links(struct nl *nl, nl_link_fn fn, void *arg);
-/* VLANs that a port of a bridge is a member of, as frames are tagged there, 0: untagged. They count
- * where the bridge filters VLANs. 0 or -errno; -ENODEV where the link is no bridge's port. */
+/* Reads the VLANs of a bridge port by the tag of frames at the port; 0 is untagged. Valid if the
+ * bridge filters VLANs. Returns 0 or -errno; -ENODEV: the link is no bridge port. */
 int nl_port_vlans(struct nl *nl, int index, struct vlan_set *out);
 
 struct nl_addr {
-	int index; /* of the link */
+	int index; /* index of the link */
 	struct ip_addr ip;
 	uint8_t prefix_len;
-	bool link_scope; /* valid on its link or host only: no good as a locator */
-	bool tentative;	 /* duplicate address detection is not over, or found one */
-	bool deprecated; /* preferred lifetime is over */
+	bool link_scope; /* valid on its link or host only, unusable as a locator */
+	bool tentative;	 /* duplicate address detection is pending or has failed */
+	bool deprecated; /* the preferred lifetime has expired */
 };
-/* Fills up to `max` addresses of a link (index 0: of all links). Returns how many there are in
- * all, which may be more than max, or -errno. */
+/* Stores up to `max` addresses of a link (index 0: of all links). Returns their total number, which
+ * may exceed max, or -errno. */
 int nl_addrs(struct nl *nl, int index, struct nl_addr *out, size_t max);
 
 /* --- routes --- */
 #define NL_TABLE_MAIN 254
 
-/* A unicast route to one interface. */
+/* Unicast route through one interface. */
 struct nl_route {
 	struct prefix dst;
-	struct ip_addr gateway; /* family 0: the destination is on the link */
-	uint32_t metric;	/* not 0 */
+	struct ip_addr gateway; /* family 0: on-link destination */
+	uint32_t metric;	/* never 0 */
 	uint32_t table;
-	int index; /* of the link */
+	int index; /* index of the link */
 	uint8_t protocol;
 };
 enum nl_route_op {
-	NL_ROUTE_ADD,	  /* refused where there is one with this destination and metric */
-	NL_ROUTE_REPLACE, /* or put in its place */
-	NL_ROUTE_DELETE,  /* exactly this one */
+	NL_ROUTE_ADD,	  /* fails if the destination has a route with this metric */
+	NL_ROUTE_REPLACE, /* replaces a route with this destination and metric */
+	NL_ROUTE_DELETE,  /* deletes exactly this route */
 };
 struct nl_route_change {
 	enum nl_route_op op;
 	struct nl_route route;
-	int result; /* 0 or -errno; -ESRCH: there was none to delete */
+	int result; /* 0 or -errno; -ESRCH: no such route to delete */
 };
-/* A gateway is taken to be on the link, whatever the other routes say. Sends in portions that the
- * kernel answers at once. 0, or -errno where the kernel could not be asked: then the results from
- * some change on are -ECANCELED. */
+/* Treats every gateway as on-link, independent of other routes. Sends batches, each of which the
+ * kernel answers at once. Returns 0, or -errno if the kernel could not be reached; then the results
+ * of the remaining changes are -ECANCELED. */
 int nl_routes_change(struct nl *nl, struct nl_route_change *change, size_t n);
-/* Calls fn for every unicast route of a protocol to a link, in any table, IPv4 and IPv6. */
+/* Calls fn for every unicast route of a protocol through a link, in any table, IPv4 and IPv6. */
 typedef void (*nl_route_fn)(void *arg, const struct nl_route *route);
 int nl_routes(struct nl *nl, uint8_t protocol, int index, nl_route_fn fn, void *arg);
 
 enum nl_lookup_kind {
-	NL_LOOKUP_UNKNOWN, /* the kernel did not tell */
-	NL_LOOKUP_NONE,	   /* no route, or one that refuses: unreachable, prohibit */
+	NL_LOOKUP_UNKNOWN, /* the kernel gave no answer */
+	NL_LOOKUP_NONE,	   /* no route, or a route of type unreachable or prohibit */
 	NL_LOOKUP_UNICAST,
-	NL_LOOKUP_LOCAL,     /* an address of this host */
-	NL_LOOKUP_OF_LINK,   /* broadcast or anycast address of the network on a link */
-	NL_LOOKUP_BLACKHOLE, /* of which length the kernel does not tell */
+	NL_LOOKUP_LOCAL,     /* local address of this host */
+	NL_LOOKUP_OF_LINK,   /* broadcast or anycast address of a directly connected network */
+	NL_LOOKUP_BLACKHOLE, /* blackhole route; the kernel does not report its prefix length */
 };
 struct nl_lookup {
 	enum nl_lookup_kind kind;
-	uint8_t prefix_len; /* of the route */
+	uint8_t prefix_len; /* prefix length of the route */
 	uint8_t protocol;
-	int index;	      /* of the link, where it is alive */
-	bool alive;	      /* a next-hop is neither dead nor on a link without carrier */
-	bool leads_elsewhere; /* one of those is not on own_index */
+	int index;  /* index of the outgoing link, valid if `alive` */
+	bool alive; /* at least one next-hop is not dead and its link has carrier */
+	/* at least one live next-hop leaves through a link other than own_index */
+	bool leads_elsewhere;
 	int own_index;
 };
-/* The route in the FIB that a packet to `ip` follows, in a VRF (index of its link) or, with 0, as
- * the host's rules say. 0 or -errno. */
+/* Looks up the FIB route for `ip` in a VRF (index of its link), or with 0 by the host's policy
+ * rules. Returns 0 or -errno. */
 int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_index,
 		    struct nl_lookup *out);
 
 /* --- notifications --- */
 enum nl_change {
-	NL_LINK_CHANGED, /* new, or flags, MTU, master or name changed */
+	NL_LINK_CHANGED, /* new link, or changed flags, MTU, master or name */
 	NL_LINK_GONE,
-	NL_PORT_CHANGED, /* a bridge's port: its VLANs, or whose it is; of `link` the index only */
+	NL_PORT_CHANGED, /* changed VLANs or master of a bridge port; `link` holds the index only */
 	NL_ADDR_ADDED,
 	NL_ADDR_GONE,
-	NL_ROUTE_CHANGED, /* a route of the protocol came or went, not by the requests of `own` */
-	NL_OVERRUN,	  /* notifications were lost: look at everything again */
+	/* a route of the protocol was added or deleted, not by requests of `own` */
+	NL_ROUTE_CHANGED,
+	NL_OVERRUN, /* notifications were lost; the caller must read everything again */
 };
 struct nl_event {
 	enum nl_change change;
-	struct nl_link link; /* NL_LINK_*: as reported; NL_LINK_GONE: index and name */
-	struct nl_addr addr; /* NL_ADDR_* */
-	int route_index;     /* NL_ROUTE_CHANGED: its link, 0 where it is not told */
+	/* NL_LINK_*: the link as reported; NL_LINK_GONE: index and name only */
+	struct nl_link link;
+	struct nl_addr addr; /* address of NL_ADDR_* */
+	int route_index;     /* link of NL_ROUTE_CHANGED; 0: not reported */
 };
 typedef void (*nl_event_fn)(void *arg, const struct nl_event *ev);
 
 struct nl_monitor;
-/* Links, addresses, and routes of one protocol that others than `own` change; the kernel keeps all
- * other routes away from us, of which there may be a million. 0 or -errno. */
+/* Subscribes to links, addresses, and routes of one protocol that processes other than `own`
+ * change. A socket filter drops all other routes in the kernel; there may be a million. Returns 0
+ * or -errno. */
 int nl_monitor_open(struct nl_monitor **out, uint8_t route_protocol, const struct nl *own);
-void nl_monitor_close(struct nl_monitor *m);   /* NULL ok */
-int nl_monitor_fd(const struct nl_monitor *m); /* readable when there is something; non-blocking */
-/* Reads all that waits and calls fn for each. 0 or -errno. */
+void nl_monitor_close(struct nl_monitor *m); /* NULL ok */
+/* non-blocking descriptor, readable if notifications are pending */
+int nl_monitor_fd(const struct nl_monitor *m);
+/* Reads all pending notifications and calls fn for each. Returns 0 or -errno. */
 int nl_monitor_read(struct nl_monitor *m, nl_event_fn fn, void *arg);

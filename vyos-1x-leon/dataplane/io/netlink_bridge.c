@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VLANs of a bridge's port, as netlink.h has them. Control thread. The kernel tells them in
- * messages of family AF_BRIDGE, one a port, in the attribute IFLA_AF_SPEC: a list of
- * bridge_vlan_info, in which two entries may stand for a range (linux/if_bridge.h).
+ * VLANs of a bridge port, see netlink.h. Control thread. The kernel reports one AF_BRIDGE message
+ * per port. Its attribute IFLA_AF_SPEC is a list of bridge_vlan_info in which two entries may
+ * describe a range (linux/if_bridge.h).
  */
 #include <linux/if_bridge.h>
 #include <linux/if_link.h>
@@ -12,12 +12,12 @@
 #include "io/netlink_mnl.h"
 
 struct vlan_scan {
-	uint16_t begin; /* of a range whose end is to come; 0: none */
+	uint16_t begin; /* begin of an open range; 0: none */
 	struct vlan_set set;
 };
 
-/* A VLAN whose frames leave the port without a tag, or to which those without one belong, is
- * untagged there. */
+/* A VLAN is untagged at a port if its frames leave without a tag, or if untagged frames that arrive
+ * belong to it (PVID). */
 static void add_vlans(struct vlan_set *set, uint16_t first, uint16_t last, uint16_t flags)
 {
 	if (flags & (BRIDGE_VLAN_INFO_UNTAGGED | BRIDGE_VLAN_INFO_PVID))
@@ -90,7 +90,7 @@ int nl_port_vlans(struct nl *nl, int index, struct vlan_set *out)
 	struct nlmsghdr *nlh = nl_link_request(buf, RTM_GETLINK, 0, &ifi);
 	int rc;
 
-	/* The kernel knows the ports of all bridges as one list only. */
+	/* The kernel can dump the ports of all bridges only, not of one. */
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	ifi->ifi_family = AF_BRIDGE;
 	mnl_attr_put_u32(nlh, IFLA_EXT_MASK, RTEXT_FILTER_BRVLAN_COMPRESSED);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Notifications of rtnetlink: links, addresses and routes that change, as netlink.h has them, on
- * one socket. What overran its buffer is said, so that the caller asks for everything anew.
- * Another kind of notification is a group in groups[], a row in readers[] and, where there are more
- * of it than concern us, a branch of the filter. Control thread.
+ * rtnetlink notifications of links, addresses and routes on one socket, see netlink.h. Reports a
+ * receive-buffer overrun, so that the caller reads everything again. A new kind of notification
+ * needs a group in groups[], a row in readers[] and, to drop unwanted messages, a branch of the
+ * socket filter. Control thread.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,16 +27,16 @@ static const int groups[] = {
 	RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
 };
 
-/* --- before they take room --- */
+/* --- socket filter --- */
 
-/* Offsets in a notification, which carries one message. */
+/* Offsets in a notification. A notification carries one message. */
 #define TYPE_AT		(uint32_t) offsetof(struct nlmsghdr, nlmsg_type)
 #define PORT_AT		(uint32_t) offsetof(struct nlmsghdr, nlmsg_pid)
 #define RTM_PROTOCOL_AT (uint32_t)(sizeof(struct nlmsghdr) + offsetof(struct rtmsg, rtm_protocol))
 
-/* The kernel drops routes of other protocols, of which there may be a million, and those that our
- * own requests changed, before they are queued: they do not fill the buffer that links and
- * addresses need. Half words and words are loaded as if they were big-endian. */
+/* The filter drops routes of other protocols (there may be a million) and the echo of own requests
+ * before the kernel queues them, so that they do not fill the buffer for links and addresses. BPF
+ * loads half words and words as big-endian. */
 static int filter_routes(struct nl_monitor *m, uint8_t protocol, const struct nl *own)
 {
 	uint32_t own_port = htonl(mnl_socket_get_portid(own->sock));
@@ -102,9 +102,9 @@ int nl_monitor_fd(const struct nl_monitor *m)
 	return mnl_socket_get_fd(m->sock);
 }
 
-/* --- what they say --- */
+/* --- readers --- */
 
-/* Messages of AF_BRIDGE are about the port, not about the link. */
+/* An AF_BRIDGE message describes the bridge port, not the link. */
 static bool read_link(const struct nlmsghdr *nlh, struct nl_event *ev)
 {
 	if (((const struct ifinfomsg *)mnl_nlmsg_get_payload(nlh))->ifi_family != AF_UNSPEC)
@@ -139,7 +139,7 @@ static bool read_route(const struct nlmsghdr *nlh, struct nl_event *ev)
 static const struct reader {
 	uint16_t type;
 	enum nl_change change;
-	/* False: it is of no interest. */
+	/* Returns false if the notification is irrelevant. */
 	bool (*read)(const struct nlmsghdr *nlh, struct nl_event *ev);
 } readers[] = {
 	{ RTM_NEWLINK, NL_LINK_CHANGED, read_link },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Setting up a namespace of one's own, see netlink_own.h.
+ * Configures a private network namespace, see netlink_own.h.
  */
 #include "io/netlink_own.h"
 
@@ -27,7 +27,7 @@ static uint8_t af(uint8_t family)
 	return family == 4 ? AF_INET : AF_INET6;
 }
 
-/* What is there already is as good. */
+/* EEXIST is success. */
 static int run(struct nl *nl, struct nlmsghdr *nlh)
 {
 	int rc = nl_transact(nl, nlh, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The routes of netlink.h: changing ours in portions, listing them. Control thread.
+ * Routes of netlink.h: changes in batches, and dumps. Control thread.
  */
 #include "io/netlink.h"
 
@@ -12,7 +12,7 @@
 #include "base/defs.h"
 #include "io/netlink_mnl.h"
 
-#define NL_BATCH 64 /* requests in one datagram: their answers fit the receive buffer */
+#define NL_BATCH 64 /* requests in one datagram; their answers fit the receive buffer */
 
 static void put_ip(struct nlmsghdr *nlh, uint16_t type, const struct ip_addr *ip)
 {
@@ -48,7 +48,7 @@ static struct nlmsghdr *put_route(void *buf, const struct nl_route_change *c)
 	return nlh;
 }
 
-/* Reads answers until all of change[0..n) have theirs; their sequence numbers start at `first`. */
+/* Reads answers until each of change[0..n) has one; their sequence numbers start at `first`. */
 static int read_results(struct nl *nl, struct nl_route_change *change, size_t n, unsigned first)
 {
 	size_t missing = n;
@@ -177,7 +177,7 @@ static int scan_routes(struct nl *nl, uint8_t family, struct route_scan *scan)
 	nlh->nlmsg_type = RTM_GETROUTE;
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	rtm->rtm_family = family;
-	/* With strict checking the kernel leaves out the others; without, we do. */
+	/* With strict checking the kernel filters the dump; without it, this code does. */
 	rtm->rtm_protocol = scan->wanted.protocol;
 	mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)scan->wanted.index);
 	return nl_transact(nl, nlh, collect_route, scan);
@@ -198,11 +198,11 @@ int nl_routes(struct nl *nl, uint8_t protocol, int index, nl_route_fn fn, void *
 		rc = scan_routes(nl, AF_INET6, &scan);
 	strict = 0;
 	mnl_socket_setsockopt(nl->sock, NETLINK_GET_STRICT_CHK, &strict, sizeof(strict));
-	/* A kernel without IPv6. */
+	/* EAFNOSUPPORT: a kernel without IPv6. */
 	return rc == -EAFNOSUPPORT ? 0 : rc;
 }
 
-/* --- looking one up --- */
+/* --- FIB lookup --- */
 
 #define RTNH_F_UNUSABLE (RTNH_F_DEAD | RTNH_F_LINKDOWN)
 
@@ -224,7 +224,7 @@ static void note_next_hop(struct nl_lookup *l, int index, unsigned flags)
 	l->leads_elsewhere = l->leads_elsewhere || index != l->own_index;
 }
 
-/* The first next-hop that is alive stands for all. */
+/* The first live next-hop represents all of them. */
 static void read_multipath(const struct nlattr *a, struct nl_lookup *l)
 {
 	const struct rtnexthop *nh = mnl_attr_get_payload(a);
@@ -253,7 +253,7 @@ static int read_lookup(const struct nlmsghdr *nlh, void *arg)
 
 	if (nlh->nlmsg_type != RTM_NEWROUTE)
 		return MNL_CB_OK;
-	/* A kernel that does not know the flag answers with what it made of the route. */
+	/* A kernel without RTM_F_FIB_MATCH answers with the resolved route. */
 	l->kind = rtm->rtm_flags & RTM_F_CLONED	 ? NL_LOOKUP_UNKNOWN
 		  : rtm->rtm_type == RTN_LOCAL	 ? NL_LOOKUP_LOCAL
 		  : rtm->rtm_type == RTN_UNICAST ? NL_LOOKUP_UNICAST
@@ -288,13 +288,13 @@ int nl_route_lookup(struct nl *nl, const struct ip_addr *ip, int vrf, int own_in
 		mnl_attr_put_u32(nlh, RTA_OIF, (uint32_t)vrf);
 	rc = nl_transact(nl, nlh, read_lookup, out);
 	switch (rc) {
-	case -EINVAL: /* how the kernel says that packets are to vanish */
+	case -EINVAL: /* the kernel's answer for a blackhole route */
 		out->kind = NL_LOOKUP_BLACKHOLE;
 		return 0;
 	case -ENETUNREACH:
 	case -EHOSTUNREACH:
-	case -EACCES: /* prohibit */
-	case -EAGAIN: /* throw, and nothing behind it */
+	case -EACCES: /* prohibit route */
+	case -EAGAIN: /* throw route without a following match */
 		out->kind = NL_LOOKUP_NONE;
 		return 0;
 	default:

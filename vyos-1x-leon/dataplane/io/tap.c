@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening the TAP device: see tap.h. Control thread.
+ * Opens the TAP device, see tap.h. Control thread.
  */
 #include "io/tap.h"
 
@@ -20,18 +20,18 @@
 #include "base/log.h"
 #include "io/netlink.h"
 
-/* Linux 6.2; the numbers are ABI, older headers lack them. */
+/* Flags of Linux 6.2. The numbers are ABI; older headers lack them. */
 #define OFFLOAD_USO4 0x20u
 #define OFFLOAD_USO6 0x40u
 #define QUEUE_FLAGS  (IFF_TAP | IFF_NO_PI | IFF_VNET_HDR)
 #define OFFLOAD_BASE (TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN)
 #define OFFLOAD_USO  (OFFLOAD_USO4 | OFFLOAD_USO6)
-/* What a new TAP has. */
+/* Default queue length of a new TAP device. */
 #define QUEUE_OF_THE_KERNEL 1000
 
 _Static_assert(TAP_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header without num_buffers");
 
-/* May the name be used? 0, or -errno, logged. */
+/* Checks whether the name can be used. Returns 0, or -errno after logging. */
 static int check_existing(struct nl *nl, const char *name)
 {
 	struct nl_link link;
@@ -75,7 +75,7 @@ static int open_queue(const char *name, short flags, struct ifreq *ifr)
 	return fd;
 }
 
-/* Opens the first queue; falls back to a single queue where an existing device has only one. */
+/* Opens the first queue; uses a single queue if the existing device has only one. */
 static int open_first(struct tap *t, const char *name, unsigned *wanted)
 {
 	struct ifreq ifr;
@@ -106,7 +106,8 @@ static int set_vnet(const struct tap *t)
 	return 0;
 }
 
-/* Takes what the kernel grants, most first; the device works without any. */
+/* Requests offloads from the largest set to the smallest and accepts what the kernel grants. The
+ * device works without any. */
 static void set_offload(struct tap *t)
 {
 	int fd = t->fd[0];
@@ -129,10 +130,10 @@ static void set_offload(struct tap *t)
 }
 
 /*
- * Frames wait in the device while the worker does something else; the kernel's queue is shorter
- * than what a sender of small frames makes in one turn on a busy core. It fills only where this
- * host is the bottleneck: what waits for a slow wire waits behind the sockets. A length that
- * somebody chose is left alone.
+ * Sets the queue length of the device. Frames queue in the device while the worker is busy, and the
+ * kernel's default is shorter than the burst that a sender of small frames makes in one scheduling
+ * turn. This queue fills only if this host is the bottleneck: the backlog of a slow link is behind
+ * the sockets. A queue length set by an operator is kept.
  */
 static void lengthen_queue(const struct tap *t)
 {
@@ -193,7 +194,7 @@ void tap_limit_offload(struct tap *t, bool tso, bool uso)
 {
 	t->offload = t->offload && tso;
 	t->uso = t->uso && uso && t->offload;
-	/* Less than was granted before is not refused. */
+	/* The kernel accepts every subset of the granted offloads. */
 	ioctl(t->fd[0], TUNSETOFFLOAD,
 	      (unsigned long)((t->offload ? OFFLOAD_BASE : 0) | (t->uso ? OFFLOAD_USO : 0)));
 }
@@ -202,7 +203,7 @@ void tap_pass_super(const struct tap *t, bool pass)
 {
 	unsigned long flags = (t->offload ? OFFLOAD_BASE : 0) | (t->uso ? OFFLOAD_USO : 0);
 
-	/* Less than was granted before is not refused. */
+	/* The kernel accepts every subset of the granted offloads. */
 	ioctl(t->fd[0], TUNSETOFFLOAD, pass ? flags : flags & TUN_F_CSUM);
 }
 

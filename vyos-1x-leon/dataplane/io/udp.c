@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening UDP sockets, single sends and the error queue: see udp.h. Control thread, but for
- * udp_error_next(), which workers call on their own sockets.
+ * Opens UDP sockets, sends single datagrams and reads the error queue, see udp.h. Control thread,
+ * except udp_error_next(): workers call it on their own sockets.
  */
 #include "io/udp.h"
 
@@ -16,7 +16,7 @@
 #include "base/log.h"
 
 #define DEFAULT_BUFFER (4 << 20)
-/* How often a send is repeated because an earlier datagram's error was pending on the socket. */
+/* Retries of a send that failed with the pending error of an earlier datagram. */
 #define PENDING_ERRORS 8
 
 static int set_int(int fd, int level, int name, int value)
@@ -24,7 +24,8 @@ static int set_int(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno : 0;
 }
 
-/* Asks for `bytes`, past the system's limit where CAP_NET_ADMIN allows; returns what it became. */
+/* Requests a buffer of `bytes`, beyond the system limit if CAP_NET_ADMIN permits. Returns the
+ * granted size. */
 static int set_buffer(int fd, int force, int plain, int bytes)
 {
 	socklen_t len = sizeof(bytes);
@@ -36,7 +37,7 @@ static int set_buffer(int fd, int force, int plain, int bytes)
 	return bytes;
 }
 
-/* What every socket needs before it is bound. */
+/* Mandatory options, set before the bind. */
 static int set_required(int fd, bool v6, const char *device)
 {
 	int level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
@@ -44,7 +45,8 @@ static int set_required(int fd, bool v6, const char *device)
 
 	if (v6 && (rc = set_int(fd, level, IPV6_V6ONLY, 1)) < 0)
 		return rc;
-	/* DF on every datagram, and the kernel's own idea of the path MTU ignored: we probe. */
+	/* Sets DF on every datagram and ignores the kernel's path MTU, because leond probes the
+	 * path MTU. */
 	rc = set_int(fd, level, v6 ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER,
 		     v6 ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE);
 	if (rc < 0)
@@ -52,7 +54,7 @@ static int set_required(int fd, bool v6, const char *device)
 	rc = set_int(fd, level, v6 ? IPV6_RECVERR : IP_RECVERR, 1);
 	if (rc < 0)
 		return rc;
-	/* Congestion marks of the way must not get lost (ECN). */
+	/* Receives the ECN field of the outer header, which decapsulation copies (RFC 6040). */
 	rc = set_int(fd, level, v6 ? IPV6_RECVTCLASS : IP_RECVTOS, 1);
 	if (rc < 0)
 		return rc;
@@ -62,7 +64,7 @@ static int set_required(int fd, bool v6, const char *device)
 	return 0;
 }
 
-/* What makes it faster; the smallest common denominator of all sockets is what is reported. */
+/* Optional offloads. Reports an offload only if all sockets have it. */
 static void set_wanted(struct udp *u, int fd, int buffer_bytes)
 {
 	int rcv = set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, buffer_bytes);
@@ -74,7 +76,8 @@ static void set_wanted(struct udp *u, int fd, int buffer_bytes)
 		u->timestamps = false;
 	if (set_int(fd, IPPROTO_UDP, UDP_GRO, 1) < 0)
 		u->gro = false;
-	/* Setting 0 changes nothing and fails where the option is not known (before Linux 4.18). */
+	/* A segment size of 0 has no effect and fails if the option is unknown (before Linux
+	 * 4.18). */
 	if (set_int(fd, IPPROTO_UDP, UDP_SEGMENT, 0) < 0)
 		u->gso = false;
 }
@@ -105,9 +108,10 @@ static int bound_port(int fd, uint16_t *port)
 }
 
 /*
- * SO_REUSEPORT would let a second daemon of the same user share our port in silence, and each
- * would get half of the datagrams. A bind without it fails while anybody holds the port, so it is
- * tried first; it also chooses the port where none is configured. 0 and the port, or -errno.
+ * With SO_REUSEPORT a second daemon of the same user would share the port silently, and each would
+ * receive half of the datagrams. A bind without the option fails if any socket holds the port, so
+ * it comes first; it also chooses the port if none is configured. Returns 0 and the port, or
+ * -errno.
  */
 static int try_exclusive(const struct udp_config *c, bool v6, uint16_t *port)
 {
@@ -211,7 +215,7 @@ static int refused(const char *what, int rc)
 	return rc;
 }
 
-/* The kernel takes -1 for "what the host has", and no 0. */
+/* The kernel accepts -1 for the host's default and refuses 0. */
 static int hops_or_default(uint8_t hops)
 {
 	return hops ? hops : -1;
@@ -281,7 +285,7 @@ static int fd_for(int fd4, int fd6, const struct endpoint *to)
 	return to->ip.family == 4 ? fd4 : to->ip.family == 6 ? fd6 : -1;
 }
 
-/* Everything but the destination is in m. */
+/* m holds everything but the destination. */
 static int send_to(int fd, const struct endpoint *to, struct msghdr *m)
 {
 	struct sockaddr_storage ss;
@@ -291,8 +295,8 @@ static int send_to(int fd, const struct endpoint *to, struct msghdr *m)
 		return -EAFNOSUPPORT;
 	m->msg_namelen = endpoint_to_sockaddr(to, &ss);
 	m->msg_name = &ss;
-	/* With IP_RECVERR an ICMP error about any earlier datagram is reported to the next call,
-	 * whoever that is for; reporting it clears it. */
+	/* With IP_RECVERR the next call on the socket reports an ICMP error about any earlier
+	 * datagram, for any destination. The report clears the error. */
 	for (int i = 0; i < PENDING_ERRORS; i++) {
 		if (sendmsg(fd, m, MSG_NOSIGNAL) >= 0)
 			return 0;
@@ -305,7 +309,8 @@ static int send_to(int fd, const struct endpoint *to, struct msghdr *m)
 
 int udp_send(int fd4, int fd6, const struct endpoint *to, const void *data, size_t len)
 {
-	/* sendmsg() does not write to it; the type is not const for recvmsg()'s sake. */
+	/* sendmsg() does not write to msg_name; its type is not const because recvmsg() shares the
+	 * structure. */
 	struct iovec iov = { (void *)(uintptr_t)data, len };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 
@@ -326,7 +331,8 @@ int udp_send_class(int fd4, int fd6, const struct endpoint *to, const void *data
 	return send_to(fd_for(fd4, fd6, to), to, &m);
 }
 
-/* Extended error and MTU out of the control messages; false where there is none. */
+/* Extracts the extended error and the MTU from the control messages; returns false if there is
+ * none. */
 static bool read_extended(struct msghdr *mh, struct udp_error *e)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
@@ -350,7 +356,7 @@ static bool read_extended(struct msghdr *mh, struct udp_error *e)
 
 bool udp_error_next(int fd, struct udp_error *e)
 {
-	/* Bounds the drain where somebody feeds errors as fast as they are read. */
+	/* Bounds the drain: a remote host may cause errors as fast as they are read. */
 	for (int i = 0; i < 64; i++) {
 		_Alignas(struct cmsghdr) uint8_t control[256];
 		struct sockaddr_storage ss = { 0 };
@@ -366,7 +372,7 @@ bool udp_error_next(int fd, struct udp_error *e)
 		socklen_t len = sizeof(pending);
 
 		if (recvmsg(fd, &mh, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
-			/* The queue is empty; the pending error would still report EPOLLERR. */
+			/* The queue is empty, but the pending error would still raise EPOLLERR. */
 			getsockopt(fd, SOL_SOCKET, SO_ERROR, &pending, &len);
 			return false;
 		}

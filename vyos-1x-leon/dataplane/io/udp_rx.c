@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Receiving in batches: see udp.h. One batch belongs to one worker; all memory is allocated with
- * it, so that reading allocates nothing.
+ * Receive batches, see udp.h. One batch belongs to one worker. All memory is allocated at creation,
+ * so reading allocates nothing.
  */
 #include "io/udp.h"
 
@@ -15,7 +15,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 
-/* Room for a timestamp, a GRO size and a class, each with its header. */
+/* Control-message buffer for a timestamp, a GRO segment size and a traffic class. */
 #define CONTROL_LEN (CMSG_SPACE(sizeof(struct timespec)) + 2 * CMSG_SPACE(sizeof(int)))
 
 struct rx_slot {
@@ -68,7 +68,7 @@ void udp_rx_free(struct udp_rx *rx)
 	free(rx);
 }
 
-/* Segment size, arrival time and class out of the control messages. */
+/* Extracts segment size, arrival time and traffic class from the control messages. */
 static void read_control(struct msghdr *mh, struct udp_rx_msg *m)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(mh); c; c = CMSG_NXTHDR(mh, c)) {
@@ -112,7 +112,7 @@ int udp_rx_read(struct udp_rx *rx, int fd, unsigned most)
 		struct udp_rx_msg *m = &rx->msg[i];
 
 		m->len = rx->mm[i].msg_len;
-		/* An empty datagram is one segment of its own, counted as such. */
+		/* An empty datagram counts as one segment. */
 		m->segment = m->len ? m->len : 1;
 		m->truncated = rx->mm[i].msg_hdr.msg_flags & MSG_TRUNC;
 		m->rx_real_ns = 0;

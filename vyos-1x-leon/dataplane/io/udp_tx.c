@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sending in batches: see udp.h. One batch belongs to one worker; all memory is allocated with it,
- * so that sending allocates nothing.
+ * Send batches, see udp.h. One batch belongs to one worker. All memory is allocated at creation, so
+ * sending allocates nothing.
  */
 #include "io/udp.h"
 
@@ -17,12 +17,12 @@
 #include "base/mem.h"
 
 struct tx_slot {
-	/* A class, then a segment size: as much of it as is used. */
+	/* Control messages: a traffic class, then a segment size; only the used part is passed. */
 	_Alignas(struct cmsghdr)
 		uint8_t control[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint16_t))];
-	uint8_t class_len; /* of the class in it */
+	uint8_t class_len; /* length of the traffic-class message */
 	uint32_t tag;
-	uint16_t segment; /* 0: a plain datagram */
+	uint16_t segment; /* segment size; 0: a single datagram */
 	size_t len;
 };
 
@@ -34,7 +34,7 @@ struct udp_tx {
 	struct iovec *iov;
 };
 
-/* What one flush needs to know. */
+/* State of one flush. */
 struct udp_flush {
 	struct udp_tx *tx;
 	int fd;
@@ -83,7 +83,8 @@ void udp_tx_begin(struct udp_tx *tx, const void *sa, unsigned sa_len, uint32_t t
 	if (tx->messages == tx->n_messages)
 		bug("no room for a message");
 	mh = &tx->mm[tx->messages].msg_hdr;
-	/* sendmsg() does not write to the name; the type is not const for recvmsg()'s sake. */
+	/* sendmsg() does not write to msg_name; its type is not const because recvmsg() shares the
+	 * structure. */
 	*mh = (struct msghdr){ .msg_name = (void *)(uintptr_t)sa,
 			       .msg_namelen = sa_len,
 			       .msg_iov = &tx->iov[tx->pieces] };
@@ -146,7 +147,7 @@ void udp_tx_set_class(struct udp_tx *tx, bool v6, uint8_t class)
 	udp_tx_set_segment(tx, s->segment);
 }
 
-/* Waits once a flush for room in the socket buffer; false where that was no use. */
+/* Waits for room in the socket buffer, once per flush. Returns false if there is still none. */
 static bool wait_for_room(struct udp_flush *f)
 {
 	struct pollfd pfd = { .fd = f->fd, .events = POLLOUT };
@@ -157,7 +158,7 @@ static bool wait_for_room(struct udp_flush *f)
 	return poll(&pfd, 1, UDP_TX_WAIT_MS) == 1 && (pfd.revents & POLLOUT);
 }
 
-/* One message by itself. 0 or errno. An error of an earlier datagram is taken off by retrying. */
+/* Sends one message. Returns 0 or errno. Retries after the pending error of an earlier datagram. */
 static int send_one(struct udp_flush *f, const struct msghdr *mh)
 {
 	int err = 0;
@@ -175,7 +176,7 @@ static int send_one(struct udp_flush *f, const struct msghdr *mh)
 	return err;
 }
 
-/* Takes the next `want` bytes off the pieces of a message, as at most `max` pieces. */
+/* Removes the next `want` bytes from the pieces of a message, as at most `max` pieces. */
 static unsigned slice(const struct msghdr *mh, size_t *piece, size_t *offset, size_t want,
 		      struct iovec *out, unsigned max)
 {
@@ -196,7 +197,7 @@ static unsigned slice(const struct msghdr *mh, size_t *piece, size_t *offset, si
 	return n;
 }
 
-/* A GSO message that the route refuses, as the datagrams it stands for. */
+/* Sends the segments of a GSO message that the route refused as single datagrams. */
 static void send_segments(struct udp_flush *f, unsigned i)
 {
 	const struct msghdr *mh = &f->tx->mm[i].msg_hdr;
@@ -226,7 +227,8 @@ static unsigned n_datagrams(const struct tx_slot *s)
 	return s->segment ? (unsigned)((s->len + s->segment - 1) / s->segment) : 1;
 }
 
-/* The message that sendmmsg() stopped at: sent by other means, or given up and reported. */
+/* Handles the message at which sendmmsg() stopped: sends it by another method, or drops and reports
+ * it. */
 static void send_stubborn(struct udp_flush *f, unsigned i)
 {
 	const struct tx_slot *s = &f->tx->slot[i];
