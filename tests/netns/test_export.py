@@ -38,7 +38,7 @@ def exporting(names, rtt_ms=None, **keys):
 
 
 def address(net, name):
-    """Gives leon0 the node's overlay addresses, as host addresses: see operations.md."""
+    """Gives leon0 the node's overlay addresses, as host addresses: see routing.md."""
     node = net.node[name]
     node.namespace.ip(*(f'addr replace {a}/{128 if ":" in a else 32} dev leon0'
                         + (' nodad' if ':' in a else '')

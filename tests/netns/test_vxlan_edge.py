@@ -64,7 +64,7 @@ class Fabric:
             f'remote {self.far}', 'link set vxlan0 mtu 1500 master br0', 'link set vxlan0 up')
 
     def join(self):
-        """What doc/operations.md, "VXLAN at the edge", says."""
+        """What doc/segments.md, "VXLAN at the edge", says."""
         space = self.node.namespace
         space.ip('link set br0 type bridge vlan_filtering 1',
                  f'link add vxlan0 type vxlan external vnifilter dstport 4789 local {self.near} '

@@ -61,7 +61,7 @@ def test_links_lead_somewhere(page):
 
 def test_links_are_found_and_anchors_too():
     assert len(links(DOC / 'README.md')) > 15
-    assert 'a-node-id-used-twice' in anchors((DOC / 'operations.md').read_text())
+    assert 'duplicate-node-id' in anchors((DOC / 'operations.md').read_text())
 
 
 def test_titles_named_exist():
@@ -142,7 +142,8 @@ def test_commands_of_leonctl_are_documented():
     page = (DOC / 'reference.md').read_text().replace('|', '\n')
     assert len(commands) >= 14
     undocumented = [command for command in commands
-                    if f'leonctl {command}' not in page and not command.startswith('reset ')]
+                    if f'leonctl {command}' not in page and f'\n### {command}\n' not in page
+                    and not command.startswith('reset ')]
     assert undocumented == []
     assert 'leonctl reset fdb|statistics|node NODE' in (DOC / 'reference.md').read_text()
 

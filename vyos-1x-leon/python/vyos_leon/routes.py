@@ -182,7 +182,7 @@ def lengths_are_possible(config, _):
 
 
 def address_is_a_host_address(config, _):
-    """The trap of FRR's next-hop tracking, see operations.md."""
+    """The trap of FRR's next-hop tracking, see routing.md."""
     if 'next_hop' not in config.get('export', {}):
         return
     for interface in _interfaces(config):
