@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ARP (RFC 826) as far as answering it locally needs: read a request or reply, write the reply on
- * behalf of a host at another node. Called by the workers for frames of its EtherType. Pure.
+ * ARP (RFC 826) for local answers: reads a request or reply, and writes the reply for a host at
+ * another node. Called by the workers for frames with the EtherType of ARP. Pure.
  */
 #include <errno.h>
 #include <string.h>
@@ -53,7 +53,7 @@ int arp_parse(const void *frame, size_t len, const struct eth_view *v, struct ar
 	a->target_ip = read_v4(&b);
 	if (a->op != ARP_REQUEST && a->op != ARP_REPLY)
 		return -EBADMSG;
-	/* RFC 1812 section 3.3.2: nobody is reached at a group address. */
+	/* A group address is no valid host address (RFC 1812 section 3.3.2). */
 	return mac_is_multicast(a->sender_mac) ? -EBADMSG : 0;
 }
 
@@ -66,7 +66,7 @@ size_t arp_build_reply(const void *request, const struct eth_view *v, const stru
 		return 0;
 	wbuf_bytes(&b, a->sender_mac.b, MAC_LEN);
 	wbuf_bytes(&b, mac.b, MAC_LEN);
-	/* VLAN tags, where there are any, and the EtherType. */
+	/* Copies the VLAN tags, if present, and the EtherType. */
 	wbuf_bytes(&b, (const uint8_t *)request + 2 * MAC_LEN, v->l3_offset - 2u * MAC_LEN);
 	wbuf_u16(&b, ARP_ETHERNET);
 	wbuf_u16(&b, ETHERTYPE_V4);

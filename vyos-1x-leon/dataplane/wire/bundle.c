@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The lengths inside a bundle. Called by the workers when they put frames together and for every
- * LEON_BUNDLE they receive. Pure.
+ * Length fields of a bundle. Called by the workers when they build a bundle and for every received
+ * LEON_BUNDLE. Pure.
  */
 #include "wire/bundle.h"
 

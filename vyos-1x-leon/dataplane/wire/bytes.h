@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bounds-checked big-endian cursors. A cursor that ran out of room stays failed: reads give 0,
- * writes do nothing, and the caller checks `ok` once at the end. For the packet path, which
- * checks a length once and then reads at known offsets, get_*() and put_*() at the end load and
- * store without a check. Pure; any thread.
+ * Bounds-checked big-endian cursors. A cursor that exceeds its bounds stays failed: reads return 0,
+ * writes have no effect, and the caller checks `ok` once at the end. get_*() and put_*() load and
+ * store without a check, for the packet path, which checks a length once and then reads at known
+ * offsets. Pure; any thread.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ static inline size_t rbuf_left(const struct rbuf *b)
 {
 	return (size_t)(b->end - b->p);
 }
-/* Pointer to n bytes and a step over them, NULL past the end. */
+/* Returns a pointer to the next n bytes and skips them; NULL beyond the end. */
 static inline const uint8_t *rbuf_take(struct rbuf *b, size_t n)
 {
 	const uint8_t *p = b->p;
@@ -129,7 +129,7 @@ static inline void wbuf_bytes(struct wbuf *b, const void *src, size_t n)
 		memcpy(p, src, n);
 }
 
-/* Unaligned big-endian loads and stores; the caller has checked that the bytes are there. */
+/* Unaligned big-endian loads and stores. The caller has checked the length. */
 static inline uint16_t get_u16(const uint8_t *p)
 {
 	return (uint16_t)(p[0] << 8 | p[1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The header of a frame that travels twice. Called by the workers for every LEON_COPY that they
- * send or receive; which of two came first is the business of fwd/. Pure.
+ * Header of a duplicated frame. Called by the workers for every LEON_COPY that they send or
+ * receive. fwd/ eliminates the second copy. Pure.
  */
 #include "wire/copy.h"
 

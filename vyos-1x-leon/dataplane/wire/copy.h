@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Payload of LEON_COPY: a frame, or a piece of one, that its source sends along two paths at
- * a time. Pure; workers.
+ * Payload of LEON_COPY: a frame, or a fragment of one, that its source sends along two paths. Pure;
+ * workers.
  *
  *   worker (8) | counter (56) | kind (8) | payload of that kind ...
  *
- * worker and counter are the same in all datagrams with this frame, on either path, and in
- * no datagram with another: each worker of the source counts for itself. The destination
- * takes the frame once.
+ * All datagrams with this frame have equal worker and counter on both paths, and no datagram with
+ * another frame has them: each worker of the source has its own counter. The destination delivers
+ * the frame once.
  */
 #pragma once
 
@@ -16,17 +16,17 @@
 
 #define COPY_HDR_LEN	 9
 #define COPY_WORKERS_MAX 8
-/* The counter begins anew behind this one. */
+/* The counter restarts beyond this value. */
 #define COPY_COUNTER_MASK ((1ULL << 56) - 1)
 
 struct copy_hdr {
-	uint8_t worker;	  /* of the source, below COPY_WORKERS_MAX */
+	uint8_t worker;	  /* worker of the source, below COPY_WORKERS_MAX */
 	uint64_t counter; /* 56 bits */
 	uint8_t kind;	  /* LEON_FRAME or LEON_FRAGMENT */
 };
 
-/* 0, or -EBADMSG where nothing is behind the header, the worker is too high, or the
- * kind is another. */
+/* Returns 0, or -EBADMSG if the payload is empty, the worker is out of range, or the kind is
+ * unknown. */
 int copy_decode(const void *data, size_t len, struct copy_hdr *h);
 /* Writes COPY_HDR_LEN bytes. */
 void copy_encode(const struct copy_hdr *h, void *out);

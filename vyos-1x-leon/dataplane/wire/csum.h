@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The Internet checksum (RFC 1071) for the few frames that LEON writes or changes itself. Sums are
- * of big-endian 16-bit words, not yet folded; a uint32_t holds those of any IP packet. Pure.
+ * The Internet checksum (RFC 1071) for frames that LEON generates or changes. A sum adds big-endian
+ * 16-bit words and is not folded; a uint32_t holds the sum of any IP packet. Pure.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ static inline uint32_t csum_add(uint32_t sum, const uint8_t *p, size_t len)
 {
 	uint64_t words = 0;
 
-	/* Two at a time: what carries into the upper half comes back when it is folded. */
+	/* Adds two words at a time; folding adds the carry of the upper half. */
 	for (; len >= 4; p += 4, len -= 4)
 		words += get_u32(p);
 	words = (words & UINT32_MAX) + (words >> 32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Class and congestion marks in IP headers, see ecn.h.
+ * Traffic class and ECN field of IP headers, see ecn.h.
  */
 #include "wire/ecn.h"
 
@@ -32,7 +32,7 @@ bool ecn_takes_marks(const uint8_t *frame, size_t len, const struct eth_view *v)
 	return ip_class(frame, len, v, &class) && (class & ECN_MASK) != ECN_NOT_ECT;
 }
 
-/* The two bits, of a frame that ip_class() has looked at. */
+/* Reads the ECN field of a frame that ip_class() has accepted. */
 static void ecn_set(uint8_t *frame, const struct eth_view *v, enum ecn ecn)
 {
 	uint8_t *ip = frame + v->l3_offset;
@@ -60,7 +60,7 @@ int ecn_leaves_tunnel(enum ecn inner, enum ecn outer)
 {
 	if (outer == ECN_CE)
 		return inner == ECN_NOT_ECT ? -1 : ECN_CE;
-	/* ECT(1) may be a weaker mark (RFC 6660): it survives. */
+	/* Keeps ECT(1), which may be a weaker congestion mark (RFC 6660). */
 	return inner == ECN_ECT0 && outer == ECN_ECT1 ? ECN_ECT1 : (int)inner;
 }
 

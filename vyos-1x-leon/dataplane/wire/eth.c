@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The view of an Ethernet frame. Called by the workers once for every frame from the TAP and for
- * every frame delivered. Whatever cannot be read stays 0 in the view: a frame with a broken
- * network header is still a good frame for a bridge. Pure.
+ * Parses an Ethernet frame into a view. The workers call it once for every frame from the TAP and
+ * for every delivered frame. Unreadable fields stay 0: a bridge forwards a frame with a malformed
+ * network header. Pure.
  */
 #include "wire/eth.h"
 
@@ -16,7 +16,7 @@
 #define V4_HDR_LEN   20
 #define V6_HDR_LEN   40
 #define EXT_UNIT     8 /* bytes; extension headers are multiples of it */
-#define EXT_MAX	     8 /* a chain longer than this is not worth the search */
+#define EXT_MAX	     8 /* limit of the chain of extension headers */
 #define V4_FRAG_MORE 0x2000
 #define V4_FRAG_OFF  0x1fff
 #define V6_FRAG_BITS 0xfff9 /* offset and the M flag, without the reserved bits */
@@ -63,7 +63,7 @@ static bool is_stepped_over(uint8_t next)
 	return next == NEXT_HOP_BY_HOP || next == NEXT_ROUTING || next == NEXT_DEST_OPTIONS;
 }
 
-/* Extension headers behind which nothing is looked for. */
+/* Extension headers at which the search for the transport header ends. */
 static bool is_search_end(uint8_t next)
 {
 	return next == NEXT_FRAGMENT || next == NEXT_AUTH || next == NEXT_MOBILITY ||
@@ -85,8 +85,8 @@ static void parse_v6(const uint8_t *p, size_t len, struct eth_view *v)
 		next = p[at];
 		at += (p[at + 1] + 1u) * EXT_UNIT;
 	}
-	/* A fragment header that is not in the bytes counts as a fragment: it is at least no packet
-	 * whose transport header could be trusted. */
+	/* A truncated fragment header counts as a fragment: the transport header behind it cannot
+	 * be trusted. */
 	if (next == NEXT_FRAGMENT)
 		v->ip_fragment = len < at + EXT_UNIT || get_u16(p + at + 2) & V6_FRAG_BITS;
 	if (is_search_end(next) || is_stepped_over(next))

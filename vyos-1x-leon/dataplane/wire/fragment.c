@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The header of a piece of a frame. Called by the workers when they split a frame and for every
- * LEON_FRAGMENT they receive; what belongs together is the business of fwd/. Pure.
+ * Fragment header. Called by the workers when they split a frame and for every received
+ * LEON_FRAGMENT. fwd/ reassembles. Pure.
  */
 #include "wire/fragment.h"
 

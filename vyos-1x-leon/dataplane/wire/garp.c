@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames that say where a host is, on its behalf: a RARP request (RFC 903), as hypervisors send it
- * after a move, a gratuitous ARP (RFC 5227 section 3) and an unsolicited neighbor advertisement
- * (RFC 4861 section 7.2.6); and such that ask it to say so itself. Pure.
+ * Frames that announce a host on its behalf: RARP request (RFC 903) as hypervisors send it after a
+ * move, gratuitous ARP (RFC 5227 section 3), unsolicited neighbor advertisement (RFC 4861 section
+ * 7.2.6); and queries that make the host answer. Pure.
  */
 #include <string.h>
 
@@ -28,10 +28,10 @@
 #define ND_TARGET_ADDRESS 2
 #define TAG_LEN		  4
 
-/* Locally administered, and no machine's. */
+/* Locally administered unicast MAC that no machine has. */
 static const struct mac nobody = { { 0x02, 0x4c, 0x45, 0x4f, 0x4e, 0x01 } };
-/* The dummy address (RFC 7600), which nobody has, and the link-local one of that MAC. Not 0: who
- * asks as 0 is about to take the address for himself. */
+/* Sender address of queries: the dummy address (RFC 7600), or the link-local address of the unused
+ * MAC. A query from address 0 would be a probe of a host that is about to claim the address. */
 static const uint8_t nobody_ip4[V4_LEN] = { 192, 0, 0, 8 };
 static const uint8_t nobody_ip6[V6_LEN] = {
 	0xfe, 0x80, [9] = 0x4c, 0x45, 0xff, 0xfe, 0x4f, 0x4e, 1
@@ -52,7 +52,7 @@ static void put_header(struct wbuf *b, struct mac dst, struct mac src, uint16_t 
 	wbuf_u16(b, ethertype);
 }
 
-/* One of ARP or RARP, to everybody. */
+/* Writes a broadcast ARP or RARP frame. */
 struct arp_body {
 	uint16_t ethertype, op;
 	struct mac sender, target;
@@ -114,7 +114,7 @@ size_t arp_build_question(uint16_t vlan, struct mac src, const struct ip_addr *i
 			 out);
 }
 
-/* A neighbor advertisement or solicitation, with one link-layer address. */
+/* Writes a neighbor advertisement or solicitation with one link-layer address. */
 struct nd_body {
 	struct mac dst;
 	const uint8_t *from, *to, *target;
@@ -167,7 +167,7 @@ size_t nd_build_announcement(uint16_t vlan, struct mac mac, const struct ip_addr
 			out);
 }
 
-/* To the solicited-node address (RFC 4291 section 2.7.1). */
+/* Destination: the solicited-node address (RFC 4291 section 2.7.1). */
 size_t nd_build_question(uint16_t vlan, struct mac src, const struct ip_addr *ip, void *out)
 {
 	const uint8_t *end = ip->b + V6_LEN - 3;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The loop-guard frame on the wire. Called by the workers for frames of its type and by the
- * control thread that sends it; the authenticator is computed by crypto/keys.h over
- * guard_signed(). Pure.
+ * Encoding of the loop-guard frame. Called by the workers for frames of its type and by the control
+ * thread, which sends guards. crypto/keys.h computes the authenticator over guard_signed(). Pure.
  */
 #include "wire/guard.h"
 
@@ -16,9 +15,9 @@
 
 #define GUARD_VERSION 3
 #define TAG_LEN	      4
-#define TAG_PRIORITY  0xe000 /* network control: a full queue is no reason for a loop */
+#define TAG_PRIORITY  0xe000 /* priority of network control: a full queue must not cause a loop */
 
-/* From the LLC header on. */
+/* Offsets from the LLC header. */
 #define AT_VERSION     sizeof(snap_header)
 #define AT_VNI	       (AT_VERSION + 1)
 #define AT_NODE	       (AT_VNI + 3)
@@ -29,8 +28,8 @@
 #define AT_PREFERENCE  (AT_FLAGS + 1)
 #define AT_HEARD       (AT_PREFERENCE + 1)
 
-/* LLC of an unnumbered frame to SNAP (IEEE 802), and a protocol identifier that is administered
- * locally, as 02 says: nobody else's, and no EtherType that a radio bridge would turn back. */
+/* LLC of an unnumbered frame to SNAP (IEEE 802) with a locally administered protocol identifier
+ * (02). The frame has no EtherType, which some radio bridges would reflect. */
 static const uint8_t snap_header[] = { 0xaa, 0xaa, 0x03, 0x02, 'L', 'E', 'O', 'N' };
 
 static_assert(AT_HEARD + 4 * GUARD_HEARD_MAX == GUARD_SIGNED_LEN, "guard layout");
@@ -41,7 +40,7 @@ static_assert(GUARD_FRAME_LEN + TAG_LEN == GUARD_FRAME_MAX, "guard layout");
 /* A group address of our own, locally administered: 03 and the letters L, E, O, N, 0. */
 static const uint8_t guard_dst[MAC_LEN] = { 0x03, 'L', 'E', 'O', 'N', 0x00 };
 
-/* Length of the tag, 0 without one. */
+/* Length of the tag; 0 without a tag. */
 static size_t tag_len(const uint8_t *p)
 {
 	return get_u16(p + 2 * MAC_LEN) == ETHERTYPE_DOT1Q ? TAG_LEN : 0;
@@ -52,7 +51,7 @@ const void *guard_signed(const void *frame)
 	return (const uint8_t *)frame + ETH_HDR_LEN + tag_len(frame);
 }
 
-/* Is there a guard frame of whatever version, up to where that stands? */
+/* Returns true for a guard frame of any version, checked up to the version field. */
 static bool is_guard(const uint8_t *p, size_t len)
 {
 	size_t header = ETH_HDR_LEN;

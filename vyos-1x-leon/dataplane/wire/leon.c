@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The LEON header on the wire. Called by the workers for every datagram they send or receive, so
- * it checks the length twice, folds the other tests into few branches and copies nothing but the
- * fields. Pure; any thread.
+ * Encoding of the LEON header. The workers call it for every datagram, so it checks the length
+ * twice, folds the other tests into few branches and copies only the fields. Pure; any thread.
  */
 #include "wire/leon.h"
 
@@ -18,7 +17,7 @@
 
 static_assert(AT_VNI == LEON_HOPS_OFFSET + 1 && AT_SOURCE + 4 == LEON_HDR_FIXED, "header layout");
 
-/* Reads source and hops, whose bytes are known to be there. */
+/* Reads source and hops. The caller has checked the length. */
 static enum leon_parse decode_path(const uint8_t *p, struct leon_hdr *h)
 {
 	node_id_t source = get_u32(p + AT_SOURCE);
@@ -55,8 +54,8 @@ enum leon_parse leon_decode(const void *data, size_t len, struct leon_hdr *h, si
 	h->flags = p[LEON_FLAGS_OFFSET];
 	h->n_hops = p[LEON_HOPS_OFFSET] >> 4;
 	h->at = p[LEON_HOPS_OFFSET] & 0x0f;
-	/* Of unsigned values: x - 1 > y says "0 or greater than y + 1". An `at` below a number of
-	 * hops that is not above LEON_HOPS_MAX also says that the number is not 0. */
+	/* Unsigned arithmetic: x - 1 > y means "0, or greater than y + 1". An `at` below a number
+	 * of hops of at most LEON_HOPS_MAX implies that the number is not 0. */
 	link = h->flags & LEON_F_LINK_VALUE;
 	if (unlikely((h->kind - 1u >= LEON_KINDS - 1u) | (h->flags & ~LEON_FLAGS_KNOWN) |
 		     (h->n_hops > LEON_HOPS_MAX) | (h->at >= h->n_hops)))

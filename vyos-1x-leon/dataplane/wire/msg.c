@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Control messages on the wire: one table row per type. read() moves bytes into the struct and
- * refuses counts that do not fit it; valid() knows the range of every field and serves both
- * directions, so that nothing is ever sent that a receiver would call malformed. Control thread;
- * pure. doc/protocol.md section 4 is the same list in words.
+ * Encoding of control messages: one table row per type. read() moves bytes into the struct and
+ * refuses counts that exceed it. valid() checks the range of every field in both directions, so a
+ * node never sends a message that a receiver calls malformed. Control thread; pure. doc/protocol.md
+ * section 4 describes the same table.
  */
 #include "wire/msg.h"
 
@@ -29,7 +29,7 @@
 #define ENTRY_SILENT	       0x4000
 #define ENTRY_LOSS	       0x03ff
 
-/* Bytes of an address of this family, -1 where there is no such family. */
+/* Returns the address length of this family, or -1 for an unknown family. */
 static int family_len(uint8_t family)
 {
 	switch (family) {
@@ -87,7 +87,7 @@ static void read_bytes(struct rbuf *b, uint8_t *out, size_t len)
 		memcpy(out, p, len);
 }
 
-/* False, and the cursor failed, where the array in the struct could not hold n elements. */
+/* Returns false and fails the cursor if n exceeds the array in the struct. */
 static bool fits(struct rbuf *b, size_t n, size_t max)
 {
 	b->ok = b->ok && n <= max;
@@ -335,7 +335,7 @@ static void read_name(struct rbuf *b, char name[MSG_NAME_MAX + 1])
 	if (!p)
 		return;
 	memcpy(name, p, len);
-	/* A NUL inside would hide the rest of the name from valid(). */
+	/* A NUL in the name would hide its remainder from valid(). */
 	b->ok = strnlen(name, len) == len;
 }
 
@@ -412,7 +412,7 @@ static void read_record(struct rbuf *b, struct msg *m)
 	for (size_t i = 0; i < r->n_prefixes; i++) {
 		read_ip(b, &r->prefix[i].ip);
 		r->prefix[i].len = rbuf_u8(b);
-		/* Host bits are zero whatever was sent: a prefix has one spelling. */
+		/* Clears the host bits, so that a prefix has one representation. */
 		prefix_mask(&r->prefix[i]);
 	}
 	read_segments(b, r);
@@ -634,7 +634,7 @@ static void write_conflict(struct wbuf *b, const struct msg *m)
 	write_endpoint(b, &c->at);
 }
 
-/* Shortest and longest message of a type, the type byte included. */
+/* Shortest and longest message of a type, including the type byte. */
 #define HELLO_MIN    173
 #define CONFLICT_MIN 123
 #define CONFLICT_MAX (CONFLICT_MIN - 1 + EP_WIRE_MAX)
@@ -698,7 +698,7 @@ int msg_decode(const void *data, size_t len, struct msg *m)
 		return -ENOMSG;
 	if (len < t->min)
 		return -EBADMSG;
-	/* What lies behind the longest body of this type can only be padding. */
+	/* Bytes behind the longest body of this type are padding. */
 	b.end -= len > t->max ? len - t->max : 0;
 	memset(m, 0, sizeof(*m));
 	m->type = type;

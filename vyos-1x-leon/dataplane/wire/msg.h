@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Control messages: what LEON_CONTROL carries once opened. A table of one row per type
- * {minimum, maximum length, read, write} drives decode and encode; a message is parsed whole
- * before anybody acts on it. Pure; control thread. doc/protocol.md section 4 is the same list.
+ * Control messages: the payload of LEON_CONTROL after opening. A table with one row per type
+ * {minimum, maximum length, read, write} drives decoding and encoding. A message is parsed
+ * completely before any state changes. Pure; control thread. doc/protocol.md section 4 describes
+ * the same table.
  *
- * All integers big-endian. Every message: type (8) and its body; bytes behind the body are
- * padding and ignored (PING uses them to probe the path MTU).
+ * All integers are big-endian. Every message is type (8) and body. Bytes behind the body are
+ * padding and ignored; PING uses padding to probe the path MTU.
  */
 #pragma once
 
@@ -16,61 +17,65 @@
 #include "base/addr.h"
 #include "base/id_range.h"
 
-/* Type and body. With all that goes around it, this fits the smallest link that IPv6 permits
- * (1280 bytes): IPv6 and UDP, the LEON header with the most hops, the link value, the envelope
- * and the seal. */
+/* Largest message: type and body. With IPv6, UDP, the LEON header with the most hops, link value,
+ * envelope and seal it fits the smallest link MTU of IPv6 (1280 bytes). */
 #define MSG_LEN_MAX	  (1280 - 40 - 8 - 26 - 8 - 16 - 16)
-#define MSG_HELLO_LEN	  191 /* all HELLOs are padded to the longest */
+#define MSG_HELLO_LEN	  191 /* HELLOs are padded to the longest */
 #define MSG_SECRETS_MAX	  4
 #define MSG_SIGNATURE_LEN 64
 #define MSG_KEY_LEN	  32
-#define MSG_KEY_NAME_LEN  7 /* first bytes of an identity key that name it in a SUMMARY */
+#define MSG_KEY_NAME_LEN  7 /* prefix of an identity key that names it in a SUMMARY */
 #define MSG_NAME_MAX	  32
 #define MSG_LOCATORS_MAX  8
 #define MSG_OVERLAY_MAX	  4
 #define MSG_PREFIXES_MAX  32
 #define MSG_SEGMENTS_MAX  26 /* ranges */
 #define MSG_LAN_NODES_MAX 8
-#define MSG_SUMMARY_MAX	  48 /* entries in one message */
+#define MSG_SUMMARY_MAX	  48 /* entries of one message */
 #define MSG_FETCH_MAX	  128
 #define MSG_ROW_MAX	  64
-#define MSG_PARTS_MAX	  64 /* messages that make up one row or summary */
-/* Microseconds since 1970 until the year 2255, and what JSON can say exactly. No clock reaches it,
- * so there is always a higher one for a node that has to outbid an earlier run of its own. */
+#define MSG_PARTS_MAX	  64 /* messages of one row or summary */
+/* Upper bound of incarnations: microseconds since 1970 until the year 2255, exact in JSON. No clock
+ * reaches it, so a higher value always exists for a node that must exceed an earlier incarnation of
+ * its own. */
 #define MSG_INCARNATION_MAX ((1ULL << 53) - 1)
 
 enum msg_type {
-	MSG_HELLO = 1,	     /* opens a session between two nodes; both ways, see protocol 3.2 */
-	MSG_SUMMARY_REQ = 2, /* asks for the list of nodes: "what do you know" */
-	MSG_SUMMARY = 3,     /* the list: whose records, in which versions, under which keys */
-	MSG_FETCH = 4,	     /* asks for the records and rows of some origins */
-	MSG_RECORD = 5,	     /* facts of one origin; one's own to all: join, with LEFT: leave */
-	MSG_ROW = 6,	     /* the latency row of one origin, whole or what changed */
+	/* opens a session between two nodes, in both directions (protocol 3.2) */
+	MSG_HELLO = 1,
+	MSG_SUMMARY_REQ = 2, /* requests the list of nodes */
+	MSG_SUMMARY = 3,     /* list of known records with their versions and keys */
+	MSG_FETCH = 4,	     /* requests the records and rows of some origins */
+	/* facts of one origin; the own record to all: join, with LEFT: leave */
+	MSG_RECORD = 5,
+	MSG_ROW = 6, /* latency row of one origin, complete or incremental */
 	MSG_PING = 7,
 	MSG_PONG = 8,
-	MSG_NOTICE = 9,	   /* a relay could not forward */
-	MSG_SECRETS = 10,  /* the secrets of the sender are others than before */
+	MSG_NOTICE = 9,	   /* path error: a relay could not forward */
+	MSG_SECRETS = 10,  /* the secrets of the sender have changed */
 	MSG_CONFLICT = 11, /* another node uses the node-id of the receiver */
 };
 
 struct msg_hello {
-	uint64_t incarnation;	/* of the sender: microseconds since 1970 at its start, or later */
-	uint64_t session_mine;	/* value the sender wants to see on messages to it; never 0 */
-	uint64_t session_yours; /* last session_mine seen from the receiver; 0 unknown */
-	uint32_t secret[MSG_SECRETS_MAX]; /* names of the secrets it has; 0 none */
-	uint8_t data_offer;		  /* what it wants for data, crypto/seal.h */
+	/* incarnation of the sender: microseconds since 1970 at its start, or later */
+	uint64_t incarnation;
+	uint64_t session_mine;	/* session value for messages to the sender; never 0 */
+	uint64_t session_yours; /* last session_mine received from the receiver; 0 unknown */
+	uint32_t secret[MSG_SECRETS_MAX]; /* names of the sender's secrets; 0 none */
+	uint8_t data_offer;		  /* cipher offer for data, crypto/seal.h */
 	uint8_t public[MSG_KEY_LEN];	  /* X25519 key offered with session_mine; all zero: none */
 	uint8_t identity[MSG_KEY_LEN];	  /* Ed25519 key of the sender */
 	uint8_t signature[MSG_SIGNATURE_LEN]; /* protocol 3.4 */
-	struct endpoint observed; /* where the sender sees the receiver; family 0 unknown */
-	uint16_t port_hint;	  /* sender's configured port; 0 unknown */
+	/* address of the receiver as the sender sees it; family 0 unknown */
+	struct endpoint observed;
+	uint16_t port_hint; /* sender's configured port; 0 unknown */
 };
 
 struct msg_summary_entry {
 	node_id_t origin;
 	uint64_t incarnation;
 	uint32_t seq;
-	bool left; /* the record says that it left */
+	bool left; /* the record marks the node as left */
 	uint8_t key[MSG_KEY_NAME_LEN];
 };
 struct msg_summary {
@@ -86,30 +91,29 @@ struct msg_fetch {
 
 enum record_flags {
 	RECORD_LEFT = 0x0001,		  /* the node has left: forget it, keep the tombstone */
-	RECORD_TRANSIT_DISABLED = 0x0002, /* never relay through it */
-	RECORD_BEHIND_NAT = 0x0004, /* others see it at an address that its host does not have */
-	/* Another node is on its LAN, and the loop guard stops this one in all VLANs, or lets it go
-	 * on in some. */
+	RECORD_TRANSIT_DISABLED = 0x0002, /* no paths through this node */
+	RECORD_BEHIND_NAT = 0x0004, /* observed address differs from all addresses of its host */
+	/* Another node shares its LAN, and the loop guard blocks this one in all or some VLANs. */
 	RECORD_LAN_BLOCKED = 0x0008,
 	RECORD_LAN_SHARED = 0x0010,
-	/* It takes and relays LEON_COPY; a node that does not gets every frame once. */
+	/* It accepts and relays LEON_COPY. Other nodes receive every frame once. */
 	RECORD_TAKES_COPIES = 0x0020,
-	/* It serves the segments named alone; a node without the flag serves all VLANs, and maps
-	 * none of them. */
+	/* It serves only the listed segments. A node without the flag serves all VLANs and maps
+	 * none. */
 	RECORD_SEGMENTS = 0x0040,
-	/* It has an accelerator, which takes LEON_ACCEL; nobody else is sent one. */
+	/* It has an accelerator and accepts LEON_ACCEL. */
 	RECORD_ACCELERATES = 0x0080,
-	RECORD_LAN = 0x0800,	  /* struct record_lan is there */
-	RECORD_LAN_DOWN = 0x1000, /* its LAN has no link: it is on nobody's LAN any more */
+	RECORD_LAN = 0x0800,	  /* struct record_lan is present */
+	RECORD_LAN_DOWN = 0x1000, /* its LAN interface has no link, so it shares no LAN */
 	RECORD_LAN_MASK = 0x1818,
 };
-/* What the loop guard has to say to nodes elsewhere. Segments are told apart by their id modulo
- * 64: each such class has a counter of two bits, one of `low` and one of `high`. When it changes,
- * hosts in those segments, behind this node or behind another on its LAN, are to be learned
- * anew. */
+/* Loop-guard state for nodes at other sites. Segments form 64 classes by their id modulo 64.
+ * Each class has a counter of two bits: one in `low`, one in `high`. A change of the counter
+ * makes receivers relearn the hosts of these segments behind this node or behind another node on
+ * its LAN. */
 struct record_lan {
 	uint64_t low, high;
-	uint8_t n; /* other nodes on the LAN */
+	uint8_t n; /* number of other nodes on the LAN */
 	node_id_t node[MSG_LAN_NODES_MAX];
 };
 static inline uint64_t lan_class(uint32_t segment)
@@ -130,7 +134,7 @@ bool record_lan_names(const struct record_lan *l, node_id_t node);
 struct msg_record {
 	node_id_t origin;
 	uint64_t incarnation;
-	uint32_t seq; /* from 1 */
+	uint32_t seq; /* starts at 1 */
 	uint16_t flags;
 	char name[MSG_NAME_MAX + 1]; /* printable ASCII without spaces, may be empty */
 	uint8_t n_locators, n_overlay, n_prefixes, n_segments;
@@ -138,72 +142,73 @@ struct msg_record {
 	struct ip_addr overlay[MSG_OVERLAY_MAX]; /* overlay addresses, for next-hop export */
 	struct prefix prefix[MSG_PREFIXES_MAX];
 	struct id_range
-		segment[MSG_SEGMENTS_MAX]; /* with RECORD_SEGMENTS; sorted, with gaps between */
-	struct record_lan lan;		   /* with RECORD_LAN, else zero */
-	uint8_t identity[MSG_KEY_LEN];	   /* Ed25519 key of the origin */
+		/* present with RECORD_SEGMENTS; sorted, disjoint, not adjacent */
+		segment[MSG_SEGMENTS_MAX];
+	struct record_lan lan;	       /* present with RECORD_LAN, else zero */
+	uint8_t identity[MSG_KEY_LEN]; /* Ed25519 key of the origin */
 	uint8_t signature[MSG_SIGNATURE_LEN];
 };
 
 /* Latency of the direct link from the row's origin to `node`. */
 struct row_entry {
 	node_id_t node;
-	bool up; /* it works as far as is known */
-	/* 24 bits on the wire, saturating */
-	uint32_t rtt_us;     /* round-trip time now */
-	uint32_t lasting_us; /* and in the long run */
-	uint32_t var_us;     /* mean deviation from that */
+	bool up; /* last known state of the link */
+	/* Latencies have 24 bits on the wire and saturate. */
+	uint32_t rtt_us;     /* short-term average of the round-trip time */
+	uint32_t lasting_us; /* long-term average of the round-trip time */
+	uint32_t var_us;     /* mean deviation from the long-term average */
 	uint16_t loss_pm;    /* smoothed loss in 1/1000, 0..1000 */
 	uint16_t mtu;	     /* largest LEON datagram (UDP payload) that passes, bytes */
-	bool silent;	     /* up, but the last probes are unanswered */
+	bool silent;	     /* unresponsive: up, but the last probes are unanswered */
 };
 struct msg_row {
 	node_id_t origin;
 	uint64_t incarnation;
-	uint32_t seq;  /* of this row, from 1, independent of the record's */
-	uint32_t base; /* entries are what changed after this sequence; 0: the whole row */
+	uint32_t seq;  /* sequence of this row, from 1, independent of the record's */
+	uint32_t base; /* the entries are the changes since this sequence; 0: complete row */
 	uint16_t part, parts;
 	uint16_t n;
 	struct row_entry entry[MSG_ROW_MAX];
 };
 
 struct msg_ping {
-	uint32_t id;	  /* matched by the answer */
-	uint64_t digest;  /* of all records the sender knows (state/nodedb.h) */
-	uint32_t row_seq; /* of the sender's own row */
-	uint16_t size;	  /* whole UDP payload of this ping, so that a truncated path shows */
+	uint32_t id;	  /* echoed by the PONG */
+	uint64_t digest;  /* digest of all records of the sender (state/nodedb.h) */
+	uint32_t row_seq; /* sequence of the sender's own row */
+	uint16_t size;	  /* UDP payload length of this PING, which reveals truncation */
 };
 struct msg_pong {
 	uint32_t id;
 	uint64_t digest;
 	uint32_t row_seq;
-	uint16_t size;	  /* UDP payload of the ping as it arrived */
+	uint16_t size;	  /* UDP payload length of the PING on arrival */
 	uint32_t held_ns; /* time between arrival of the ping and departure of the pong */
-	/* Datagrams with data, counted since the run of counters that `epoch` names began. */
+	/* Received data datagrams since the counter reset that `epoch` identifies. */
 	uint32_t epoch;
-	uint32_t link_rx; /* that came straight from the asker */
-	uint32_t path_rx; /* of which the asker is the source */
-	/* When the ping arrived by the clock of the answering node, us, modulo 2^32. */
+	uint32_t link_rx; /* received directly from the sender of the PING */
+	uint32_t path_rx; /* received with the sender of the PING as their source */
+	/* Arrival time of the PING by the clock of the answering node, us, modulo 2^32. */
 	uint32_t arrived_us;
-	/* Straight to the answering node no more than so much, IP packets; 0: no limit. */
+	/* Rate limit for IP packets sent directly to the answering node; 0: no limit. */
 	uint32_t limit_kbits;
 };
 
 struct msg_notice {
-	node_id_t next;	       /* hop that the sender of the notice cannot reach */
-	node_id_t destination; /* of the datagram it had to drop */
+	node_id_t next;	       /* hop that the sender of the path error cannot reach */
+	node_id_t destination; /* destination of the dropped datagram */
 };
 
 struct msg_secrets {
-	uint32_t name[MSG_SECRETS_MAX]; /* as in HELLO: its own first; 0 none */
+	uint32_t name[MSG_SECRETS_MAX]; /* names as in HELLO: the own one first; 0 none */
 };
 
 struct msg_conflict {
-	uint64_t mine;	      /* to be echoed in `yours` of an answer; 0: none is wanted */
-	uint64_t yours;	      /* `mine` of the HELLO or CONFLICT that it answers; 0 in a session */
-	uint64_t incarnation; /* of the other node */
-	bool same_identity;   /* which has the identity of the receiver: a clone */
-	struct endpoint at;   /* where it is; family 0 unknown */
-	uint8_t identity[MSG_KEY_LEN]; /* of the sender; zero in a session */
+	uint64_t mine;	      /* value for `yours` of the answer; 0: no answer expected */
+	uint64_t yours;	      /* `mine` of the answered HELLO or CONFLICT; 0 in a session */
+	uint64_t incarnation; /* incarnation of the other node */
+	bool same_identity;   /* the other node has the identity of the receiver: a clone */
+	struct endpoint at;   /* address of the other node; family 0 unknown */
+	uint8_t identity[MSG_KEY_LEN]; /* identity of the sender; zero in a session */
 	uint8_t signature[MSG_SIGNATURE_LEN];
 };
 
@@ -223,8 +228,9 @@ struct msg {
 	};
 };
 
-/* 0; -ENOMSG unknown type (ignore, a newer node may send it); -EBADMSG malformed. */
+/* Returns 0; -ENOMSG: unknown type, to be ignored because a newer node may send it; -EBADMSG:
+ * malformed. */
 int msg_decode(const void *data, size_t len, struct msg *m);
-/* Length written, at most MSG_LEN_MAX; -ENOSPC, or -EINVAL where a field is out of its range. */
+/* Returns the length, at most MSG_LEN_MAX; -ENOSPC; -EINVAL: a field is out of range. */
 int msg_encode(const struct msg *m, void *out, size_t out_len);
 const char *msg_type_name(uint8_t type); /* "hello" ... or "unknown" */

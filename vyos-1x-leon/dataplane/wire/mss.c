@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Clamping of the TCP maximum segment size (RFC 9293 section 3.7.1), so that hosts behind a bridge
- * that keep an MTU of 1500 send segments which fit the overlay. Called by the workers for frames
- * in both directions; touches nothing but SYN and SYN-ACK. Pure.
+ * Clamps the TCP maximum segment size (RFC 9293 section 3.7.1), so that hosts behind a bridge with
+ * an MTU of 1500 send segments that fit the overlay. The workers call it for frames in both
+ * directions. Changes only SYN and SYN-ACK. Pure.
  */
 #include "wire/bytes.h"
 #include "wire/csum.h"
@@ -18,7 +18,8 @@
 #define OPT_MSS	     2
 #define OPT_MSS_LEN  4
 
-/* Offset of the MSS value in the TCP header, 0 where there is none before the first bad option. */
+/* Returns the offset of the MSS value in the TCP header; 0 if none precedes the first malformed
+ * option. */
 static size_t find_mss(const uint8_t *tcp, size_t hdr_len)
 {
 	size_t at = TCP_HDR_LEN;
@@ -38,8 +39,8 @@ static size_t find_mss(const uint8_t *tcp, size_t hdr_len)
 }
 
 /*
- * RFC 1624 equation 3: HC' = ~(~HC + ~m + m'). A value at an odd offset lies across two words of
- * the sum; there it counts with its bytes swapped, which is the same sum rotated by 8 bits.
+ * RFC 1624 equation 3: HC' = ~(~HC + ~m + m'). A value at an odd offset spans two words of the sum.
+ * It is added with swapped bytes, which rotates the sum by 8 bits.
  */
 static void mend_checksum(uint8_t *checksum, uint16_t before, uint16_t after, bool odd)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Neighbor discovery (RFC 4861) as far as answering it locally needs: read a solicitation or an
- * advertisement, write the advertisement on behalf of a host at another node. Called by the
- * workers for ICMPv6 frames. Pure.
+ * Neighbor discovery (RFC 4861) for local answers: reads a solicitation or an advertisement, and
+ * writes the advertisement for a host at another node. The workers call it for ICMPv6 frames. Pure.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +23,7 @@
 #define OPT_SOURCE_LL  1
 #define OPT_TARGET_LL  2
 #define OPT_LL_LEN     8
-#define ADVERT_LEN     (ND_FIXED_LEN + OPT_LL_LEN) /* with the option */
+#define ADVERT_LEN     (ND_FIXED_LEN + OPT_LL_LEN) /* length with the link-layer address option */
 #define FLAG_ROUTER    0x80
 #define FLAG_SOLICITED 0x40
 #define FLAG_OVERRIDE  0x20
@@ -44,7 +43,7 @@ static bool is_unspecified(const uint8_t *v6)
 	return !memcmp(v6, zero, V6_LEN);
 }
 
-/* Sum over the pseudo-header (RFC 8200 section 8.1) and the ICMPv6 message behind the header. */
+/* Sums the pseudo-header (RFC 8200 section 8.1) and the ICMPv6 message. */
 static uint16_t icmp_sum(const uint8_t *ip, size_t icmp_len)
 {
 	uint32_t sum = csum_add((uint32_t)icmp_len + PROTO_ICMPV6, ip + V6_SRC_OFFSET, 2 * V6_LEN);
@@ -52,7 +51,7 @@ static uint16_t icmp_sum(const uint8_t *ip, size_t icmp_len)
 	return csum_fold(csum_add(sum, ip + V6_HDR_LEN, icmp_len));
 }
 
-/* Finds the link-layer address among the options; false where an option is malformed. */
+/* Finds the link-layer address among the options; returns false for a malformed option. */
 static bool read_options(const uint8_t *opt, size_t len, struct nd_view *n)
 {
 	uint8_t wanted = n->type == ND_SOLICIT ? OPT_SOURCE_LL : OPT_TARGET_LL;
@@ -72,7 +71,7 @@ static bool read_options(const uint8_t *opt, size_t len, struct nd_view *n)
 	return !mac_is_multicast(n->lladdr);
 }
 
-/* The rules that tie addresses, flags and options together (sections 7.1.1 and 7.1.2). */
+/* Checks the relations of addresses, flags and options (sections 7.1.1 and 7.1.2). */
 static bool is_consistent(const uint8_t *ip, const struct nd_view *n)
 {
 	bool to_group = is_multicast(ip + V6_DST_OFFSET);
@@ -90,8 +89,8 @@ int nd_parse(const void *frame, size_t len, const struct eth_view *v, struct nd_
 	const uint8_t *icmp = ip + V6_HDR_LEN;
 	size_t icmp_len;
 
-	/* Nobody sends neighbor discovery behind extension headers, and RFC 6980 forbids the worst
-	 * of them, so the message is where it is without any. */
+	/* Hosts send neighbor discovery without extension headers, and RFC 6980 forbids fragments,
+	 * so the message directly follows the IPv6 header. */
 	if (v->ip_version != 6 || v->ip_proto != PROTO_ICMPV6 ||
 	    v->l4_offset != v->l3_offset + V6_HDR_LEN)
 		return -EBADMSG;
@@ -119,7 +118,7 @@ int nd_parse(const void *frame, size_t len, const struct eth_view *v, struct nd_
 size_t nd_build_advert(const void *solicit, const struct eth_view *v, const struct nd_view *n,
 		       struct mac mac, bool router, void *out, size_t out_len)
 {
-	/* A probe for a duplicate address has no address yet that could be answered. */
+	/* A duplicate address probe has no source address for an answer. */
 	bool probe = is_unspecified(n->source.b);
 	struct mac asker = n->has_lladdr ? n->lladdr : v->src;
 	uint8_t flags = FLAG_OVERRIDE;
@@ -132,7 +131,7 @@ size_t nd_build_advert(const void *solicit, const struct eth_view *v, const stru
 	flags |= probe ? 0 : FLAG_SOLICITED;
 	wbuf_bytes(&b, probe ? all_nodes_mac.b : asker.b, MAC_LEN);
 	wbuf_bytes(&b, mac.b, MAC_LEN);
-	/* VLAN tags, where there are any, and the EtherType. */
+	/* Copies the VLAN tags, if present, and the EtherType. */
 	wbuf_bytes(&b, (const uint8_t *)solicit + 2 * MAC_LEN, v->l3_offset - 2u * MAC_LEN);
 	ip = b.p;
 	wbuf_u32(&b, 6u << 28);

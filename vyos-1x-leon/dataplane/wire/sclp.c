@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SCLP's header, cutting and first level of reassembly, see sclp.h. Called by leon-sclp. Pure.
+ * SCLP: header, segmentation and first level of reassembly, see sclp.h. Called by leon-sclp. Pure.
  */
 #include "wire/sclp.h"
 
@@ -21,7 +21,8 @@ int sclp_decode(const void *segment, size_t len, struct sclp_hdr *h)
 
 	if (len <= SCLP_HDR_LEN || len > SCLP_HDR_LEN + SCLP_PAYLOAD_MAX)
 		return -EBADMSG;
-	/* Over everything, the checksum itself too; no pseudo-header, and it cannot be left out. */
+	/* The checksum covers header and payload including its own field, without pseudo-header. It
+	 * is mandatory. */
 	if (csum_fold(csum_add(0, p, len)) != 0xffff)
 		return -EBADMSG;
 	id = get_u32(p + 4);
@@ -78,7 +79,7 @@ struct sclp_key sclp_key_of(const struct ip_addr *from, const struct ip_addr *to
 {
 	struct sclp_key k;
 
-	/* Both addresses are of the family of the packet that they came in. */
+	/* Both addresses have the family of their packet. */
 	memcpy(k.b, from->b, sizeof(from->b));
 	memcpy(k.b + 16, to->b, sizeof(to->b));
 	put_u16(k.b + 32, h->source);
@@ -87,8 +88,8 @@ struct sclp_key sclp_key_of(const struct ip_addr *from, const struct ip_addr *to
 	return k;
 }
 
-/* The paper's conditions for joining: the segment is of the same payload, is no longer than the
- * first one, and begins where the run ends (both count the bytes that remain after them). */
+/* The paper's conditions for a merge: the segment has the same payload, is not longer than the
+ * first one, and begins at the end of the run (both count the remaining bytes). */
 static bool continues(const struct sclp_segment *seg, const struct sclp_run *run,
 		      const struct sclp_segment *s)
 {
@@ -106,7 +107,8 @@ unsigned sclp_merge(struct sclp_segment *seg, unsigned n, struct sclp_run *run)
 	for (unsigned i = 0; i < n; i++) {
 		struct sclp_segment *s = &seg[i];
 
-		/* The oldest run first, so that a duplicate segment does not split a run in two. */
+		/* Searches from the oldest run, so that a duplicate segment does not split a
+		 * run. */
 		for (k = 0; k < n_runs && !continues(seg, &run[k], s); k++)
 			;
 		if (k == n_runs) {

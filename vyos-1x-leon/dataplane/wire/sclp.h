@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * SCLP, the Segment-oriented Connection-less Protocol (Kawashima and Matsuo, IEICE Trans. Commun.
- * E98-B 11, 2015), as published: the header, how a payload is cut into segments, and the first of
- * the two levels of reassembly, which joins segments of one received batch (the paper: GRO). The
- * second level is sclp_join.h. Used by leon-sclp, not by the daemon. doc/sclp.md. Pure.
+ * E98-B 11, 2015), as published: header, segmentation of a payload, and the first of two levels of
+ * reassembly, which merges segments of one received batch (GRO in the paper). sclp_join.h has the
+ * second level. Used by leon-sclp, not by the daemon. doc/sclp.md. Pure.
  *
  *   source port (16) | dest port (16) | identification (31) F (1) | remaining (16) | checksum (16)
  */
@@ -15,30 +15,30 @@
 
 #include "base/addr.h"
 
-#define SCLP_PROTOCOL	 234 /* of IP */
+#define SCLP_PROTOCOL	 234 /* IP protocol number */
 #define SCLP_HDR_LEN	 12
 #define SCLP_ID_MASK	 0xfffffffeu /* F is the lowest bit */
 #define SCLP_PAYLOAD_MAX 65535
-#define SCLP_MERGE_MAX	 16 /* segments that the first level joins, as the kernel's GRO did */
+#define SCLP_MERGE_MAX	 16 /* segments per merge, the limit of the kernel's GRO */
 
 struct sclp_hdr {
 	uint16_t source, dest;
 	uint32_t id;	    /* lowest bit 0 */
 	bool first;	    /* F */
-	uint16_t remaining; /* bytes of the payload behind this segment */
+	uint16_t remaining; /* payload bytes behind this segment */
 };
 
-/* 0; -EBADMSG: no payload, a wrong checksum, or more than a payload can have. `len` is what the IP
- * header says, without padding. */
+/* Returns 0, or -EBADMSG: empty payload, wrong checksum, or too many bytes. `len` is the length of
+ * the IP header field, without padding. */
 int sclp_decode(const void *segment, size_t len, struct sclp_hdr *h);
-/* Writes the header of a segment with this payload, checksum included. */
+/* Writes the header of a segment with this payload, including the checksum. */
 void sclp_encode(const struct sclp_hdr *h, const void *payload, size_t len, void *out);
 
-/* The segment in an IPv4 packet: trims what the Ethernet padded. NULL where it is no SCLP,
- * malformed or a fragment. */
+/* Returns the segment of an IPv4 packet without Ethernet padding. NULL: not SCLP, malformed, or a
+ * fragment. */
 const uint8_t *sclp_in_ipv4(const uint8_t *packet, size_t len, size_t *segment_len);
 
-/* Cuts a payload of len bytes into segments of at most mss: `at` starts at 0. */
+/* Iterates the segments of at most mss bytes of a payload; `at` starts at 0. */
 struct sclp_cut {
 	size_t len, mss, at;
 };
@@ -51,7 +51,7 @@ bool sclp_cut_next(struct sclp_cut *c, struct sclp_piece *out);
 
 /* --- received segments --- */
 
-/* Identifies a payload: addresses, ports and identification. */
+/* Key of a payload: addresses, ports and identification. */
 struct sclp_key {
 	uint8_t b[40];
 };
@@ -63,17 +63,17 @@ struct sclp_segment {
 	struct sclp_hdr h;
 	const uint8_t *data; /* payload */
 	size_t len;
-	unsigned next; /* of its run; set by sclp_merge */
+	unsigned next; /* next segment of the run, set by sclp_merge */
 };
 
-/* Segments that follow each other without a gap. */
+/* Run: consecutive segments without a gap. */
 struct sclp_run {
 	unsigned head, tail, n; /* indexes into the batch */
 	uint32_t len;
 	bool first;
-	uint16_t remaining; /* behind the last */
+	uint16_t remaining; /* payload bytes behind the last segment */
 };
 
-/* First level: fills `run`, which has room for n, with the batch in the order of their first
- * segments; returns how many. */
+/* First level of reassembly: fills `run`, which has room for n, in the order of first segments.
+ * Returns the number of runs. */
 unsigned sclp_merge(struct sclp_segment *seg, unsigned n, struct sclp_run *run);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Payloads in the making, see sclp_join.h. All memory is there from the start, as numbered places
- * on free lists (untouched pages cost nothing): payloads, found through a hash of their key and
- * listed by age; and blocks of 128 bytes, chained, that hold the segments. Called by leon-sclp.
+ * Incomplete payloads, see sclp_join.h. All memory is allocated at creation as numbered slots on
+ * free lists (untouched pages cost nothing). A hash of its key finds a payload; a list orders
+ * payloads by age. Chained blocks of 128 bytes hold the segments. Called by leon-sclp.
  */
 #include "wire/sclp_join.h"
 
@@ -17,11 +17,11 @@
 #define N_BLOCKS (SCLP_JOIN_BYTES / BLOCK)
 #define NONE	 UINT32_MAX
 
-/* In front of a run's bytes in its first block. */
+/* Header of a run in its first block. */
 struct held {
-	uint32_t next; /* first block of the run behind it in its list, NONE */
+	uint32_t next; /* first block of the next run in the list, or NONE */
 	uint32_t len;
-	uint32_t remaining; /* behind it */
+	uint32_t remaining; /* payload bytes behind the run */
 };
 #define HELD_LEN sizeof(struct held)
 
@@ -31,13 +31,13 @@ struct list {
 
 struct payload {
 	struct sclp_key key;
-	uint32_t chain; /* next with this hash, or next free */
+	uint32_t chain; /* next payload with this hash, or next free slot */
 	uint32_t older, newer;
 	mono_t born;
-	uint32_t size;	   /* 0: its first segment has not come */
-	uint32_t offset;   /* bytes from the start without a gap */
-	struct list whole; /* those bytes */
-	struct list ooo;   /* runs behind a gap, in the order of the payload */
+	uint32_t size;	   /* 0: the first segment has not arrived */
+	uint32_t offset;   /* length of the contiguous bytes from the start */
+	struct list whole; /* the contiguous bytes */
+	struct list ooo;   /* out-of-order runs, sorted */
 	uint32_t n_runs;
 };
 
@@ -47,7 +47,7 @@ struct sclp_join {
 	struct payload *payload;
 	uint8_t (*block)[BLOCK];
 	uint32_t *next_block;
-	uint32_t *place; /* by hash: first payload of the chain */
+	uint32_t *place; /* first payload of each hash chain */
 	uint32_t free_payload, free_block, n_free_blocks, n_waiting;
 	uint32_t oldest, newest;
 	uint8_t out[SCLP_PAYLOAD_MAX];
@@ -140,7 +140,7 @@ static uint32_t take_block(struct sclp_join *j)
 	return b;
 }
 
-/* Writes into the chain that ends at *block, *used bytes of which are taken. */
+/* Appends to the chain that ends at *block, which has *used bytes in use. */
 static void append(struct sclp_join *j, uint32_t *block, uint32_t *used, const void *data,
 		   size_t len)
 {
@@ -164,7 +164,7 @@ static void append(struct sclp_join *j, uint32_t *block, uint32_t *used, const v
 	}
 }
 
-/* The caller has seen to it that there are enough blocks. */
+/* The caller has checked the number of free blocks. */
 static uint32_t store(struct sclp_join *j, const struct sclp_segment *seg,
 		      const struct sclp_run *run)
 {
@@ -201,7 +201,7 @@ static void give_back_list(struct sclp_join *j, struct list *l)
 	l->tail = NONE;
 }
 
-/* Behind `before`; NONE: at the head. */
+/* Inserts behind `before`; NONE: at the head. */
 static void insert(struct sclp_join *j, struct list *l, uint32_t before, uint32_t block)
 {
 	uint32_t behind = before == NONE ? l->head : held_at(j, before).next;
@@ -299,17 +299,17 @@ void sclp_join_age(struct sclp_join *j, mono_t now)
 	}
 }
 
-/* --- one run into its payload --- */
+/* --- adding a run to its payload --- */
 
 enum fit { FITS, IS_DUPLICATE, CONTRADICTS };
 
-/* Bytes from the first of the run to the end of the payload; known before the size is. */
+/* Bytes from the start of the run to the end of the payload; known before the size. */
 static uint32_t reach(const struct held *h)
 {
 	return h->remaining + h->len;
 }
 
-/* Its place in the list of what is out of order: behind *before. */
+/* Finds the position in the out-of-order list: behind *before. */
 static enum fit find_place(const struct sclp_join *j, const struct payload *p,
 			   const struct held *run, uint32_t *before)
 {
@@ -336,7 +336,7 @@ static enum fit check_known(const struct payload *p, const struct sclp_run *run)
 	if ((uint32_t)run->remaining + run->len > p->size)
 		return CONTRADICTS;
 	start = end - run->len;
-	/* A run has the flag F if, and only if, it begins the payload. */
+	/* The flag F is set if and only if the run begins the payload. */
 	if (run->first != (start == 0))
 		return CONTRADICTS;
 	if (start >= p->offset)
@@ -344,7 +344,7 @@ static enum fit check_known(const struct payload *p, const struct sclp_run *run)
 	return end <= p->offset ? IS_DUPLICATE : CONTRADICTS;
 }
 
-/* Moves what follows without a gap now. */
+/* Moves runs that are now contiguous to the whole part. */
 static void close_gap(struct sclp_join *j, struct payload *p)
 {
 	while (p->ooo.head != NONE) {
@@ -375,7 +375,7 @@ static enum fit add(struct sclp_join *j, struct payload *p, const struct sclp_se
 	if (run->first)
 		p->size = reach(&h);
 	p->n_runs++;
-	/* Equation (3) of the paper, and what came before its first segment. */
+	/* Equation (3) of the paper, extended to segments that arrive before the first one. */
 	if (p->size == 0 || p->size - reach(&h) != p->offset) {
 		j->count.out_of_order++;
 		insert(j, &p->ooo, before, store(j, seg, run));
@@ -387,8 +387,8 @@ static enum fit add(struct sclp_join *j, struct payload *p, const struct sclp_se
 	return FITS;
 }
 
-/* A run that overlaps what is there may be so because the network doubled some of its segments:
- * each is looked at by itself then. */
+/* A run may overlap because the network duplicated some of its segments; then each segment is added
+ * singly. */
 static enum fit add_one_by_one(struct sclp_join *j, struct payload *p,
 			       const struct sclp_segment *seg, const struct sclp_run *run)
 {
@@ -438,8 +438,8 @@ static void gather_run(struct sclp_join *j, const struct sclp_segment *seg,
 	}
 }
 
-/* Makes room for the run, if need be in single segments; false where the payload itself had to give
- * way to it. */
+/* Makes room for the run, if necessary for single segments. Returns false if this evicted the
+ * payload itself. */
 static bool make_room(struct sclp_join *j, const struct payload *p, const struct sclp_run *run)
 {
 	uint32_t singles = run->n > 1 ? run->n : 0;
@@ -464,7 +464,7 @@ const uint8_t *sclp_join_add(struct sclp_join *j, const struct sclp_segment *seg
 	sclp_join_age(j, now);
 	p = find(j, key);
 	if (!p && run->first && run->remaining == 0) {
-		/* Whole already: the first level has joined all segments. */
+		/* The first level has already merged all segments. */
 		gather_run(j, seg, run);
 		j->count.whole++;
 		*len = run->len;

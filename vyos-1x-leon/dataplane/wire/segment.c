@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Segment ids in frames, see segment.h. Called by the workers where frames leave for the overlay
- * and where they come to the segment. Pure.
+ * Segment ids in frames, see segment.h. The workers call it for frames to the overlay and for
+ * frames to the local segment. Pure.
  */
 #include "wire/segment.h"
 
@@ -19,7 +19,7 @@
 #define PRIORITY     0xf0
 #define RESERVED     0x07
 #define TCI_PRIORITY 0xf000
-#define TCI_TO_BYTE  8 /* bits between the priority of a tag and of what is in its place */
+#define TCI_TO_BYTE  8 /* shift between the priority of a tag and of its replacement */
 
 static bool is_tag(uint16_t ethertype)
 {
@@ -47,7 +47,7 @@ int segment_get(const void *frame, size_t len, bool replaced, uint32_t *id)
 		return 0;
 	}
 	*id = get_u24(tag + 1);
-	/* An id has one form. */
+	/* Each id has one encoding. */
 	return tag[0] & RESERVED || *id < VLAN_IDS ? -EBADMSG : 0;
 }
 

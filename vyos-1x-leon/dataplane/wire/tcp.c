@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * TCP segments, see tcp.h. Called by what follows connections, for each frame of theirs. Pure.
+ * TCP segments, see tcp.h. Called for each frame of a tracked connection. Pure.
  */
 #include "wire/tcp.h"
 
@@ -31,10 +31,10 @@ enum {
 	OPT_AO = 29,
 	OPT_MPTCP = 30,
 	OPT_FAST_OPEN = 34,
-	OPT_EXPERIMENT = 254, /* Fast Open before it had a number */
+	OPT_EXPERIMENT = 254, /* Fast Open before its assignment by IANA */
 };
 
-/* One option with its whole length in p; those of another length than theirs say nothing. */
+/* Reads one option with its full length in p. An option of unexpected length is ignored. */
 static void take_option(struct tcp_view *t, const uint8_t *p, uint8_t len)
 {
 	switch (p[0]) {
@@ -99,14 +99,14 @@ static void take_addresses(struct tcp_view *t, const uint8_t *ip, uint8_t versio
 	memcpy(t->dst.b, ip + at + n, n);
 }
 
-/* Bytes from the TCP header to the end of the packet; 0 where the frame does not have them. */
+/* Length from the TCP header to the end of the packet; 0 if the frame is truncated. */
 static size_t transport_len(const uint8_t *frame, size_t len, const struct eth_view *v)
 {
 	const uint8_t *ip = frame + v->l3_offset;
 	size_t in_front = (size_t)(v->l4_offset - v->l3_offset), total;
 
 	total = v->ip_version == 4 ? get_u16(ip + V4_LENGTH) : get_u16(ip + V6_PAYLOAD);
-	/* A super-frame that is too long to say so. */
+	/* A super-frame too long for the IP length field. */
 	if (!total)
 		return len - v->l4_offset;
 	if (v->ip_version == 6)
@@ -144,9 +144,9 @@ int tcp_parse(const void *frame, size_t len, const struct eth_view *v, struct tc
 	return 0;
 }
 
-/* --- what is made --- */
+/* --- generated segments --- */
 
-/* Lengths and checksums of a packet that ends with tcp_len bytes of TCP. */
+/* Sets lengths and checksums of a packet that ends with tcp_len bytes of TCP. */
 static void complete(uint8_t *ip, uint8_t version, size_t ip_len, size_t tcp_len)
 {
 	uint8_t *tcp = ip + ip_len;
@@ -185,7 +185,7 @@ static void put_v4(uint8_t *ip, const struct tcp_segment *s)
 {
 	memset(ip, 0, V4_HDR_MIN);
 	ip[0] = 0x45;
-	put_u16(ip + 6, 0x4000); /* don't fragment: so that the identification may be 0 */
+	put_u16(ip + 6, 0x4000); /* DF, which permits an identification of 0 */
 	ip[V4_TTL] = 64;
 	ip[9] = PROTO_TCP;
 	memcpy(ip + 12, s->src.b, 4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A read-only view of a TCP segment in a frame, and the few segments that LEON makes out of others:
- * a pure ACK, a RST, a FIN. Pure; never reads past the bytes given. RFC 9293 and 7323.
+ * A read-only view of a TCP segment in a frame, and segments that LEON derives from others: ACK,
+ * RST, FIN. Pure; never reads beyond the given bytes. RFC 9293 and RFC 7323.
  */
 #pragma once
 
@@ -19,9 +19,9 @@
 #define TCP_ACK 0x10
 
 #define TCP_HDR_MIN 20
-/* Two VLAN tags, IPv6, TCP with all options. */
+/* Longest headers: two VLAN tags, IPv6, TCP with all options. */
 #define TCP_FRAME_MAX (ETH_HDR_LEN + 8 + 40 + 60)
-/* Largest shift of RFC 7323. */
+/* Largest window scale of RFC 7323. */
 #define TCP_SCALE_MAX	  14
 #define TCP_SCALE_UNKNOWN 0xff
 
@@ -29,33 +29,34 @@ struct tcp_view {
 	struct ip_addr src, dst;
 	uint16_t src_port, dst_port;
 	uint32_t seq, ack;
-	uint32_t end; /* sequence number behind it: with its payload, SYN and FIN */
+	uint32_t end; /* sequence number behind payload, SYN and FIN */
 	uint8_t flags;
-	uint16_t window;      /* as it is in the header */
-	uint16_t hdr_len;     /* of TCP */
-	uint32_t payload_len; /* by the length of the IP packet, or of the frame where that is 0 */
+	uint16_t window;  /* header value, not scaled */
+	uint16_t hdr_len; /* length of the TCP header */
+	/* by the IP length field, or by the frame length if that field is 0 */
+	uint32_t payload_len;
 	/* Options. */
 	bool has_ts;
 	uint32_t ts_val, ts_ecr;
-	uint8_t scale; /* TCP_SCALE_UNKNOWN: no such option */
-	uint16_t mss;  /* 0: no such option */
+	uint8_t scale; /* TCP_SCALE_UNKNOWN: option absent */
+	uint16_t mss;  /* 0: option absent */
 	bool sack_permitted, sack_blocks;
-	bool foreign; /* MPTCP, TCP-AO, MD5 or Fast Open: not for one in the middle to stand in */
+	bool foreign; /* MPTCP, TCP-AO, MD5 or Fast Open, which a proxy cannot intercept */
 };
 
-/* v is of the same frame. 0, or -EBADMSG: no whole TCP header, or lengths that contradict each
- * other. */
+/* Parses the segment of the frame of v. Returns 0, or -EBADMSG: truncated TCP header or
+ * contradictory lengths. */
 int tcp_parse(const void *frame, size_t len, const struct eth_view *v, struct tcp_view *t);
 
 /*
- * The segment with the first `keep` bytes of its payload, without FIN and PSH, as if sent at
- * sequence number seq. Nothing is kept of data that is held: what remains is what it acknowledges.
- * Whole checksums. Returns its length, 0 where it does not fit or has no so many bytes.
+ * Writes the segment with sequence number seq and the first `keep` bytes of its payload, without
+ * FIN and PSH. A held data segment is trimmed to its acknowledgement this way. Complete checksums.
+ * Returns the length; 0: no room, or payload too short.
  */
 size_t tcp_cut(const void *frame, const struct eth_view *v, const struct tcp_view *t, uint32_t seq,
 	       size_t keep, void *out, size_t out_len);
 
-/* A segment without payload from nothing. */
+/* Parameters of a generated segment without payload. */
 struct tcp_segment {
 	struct mac dst_mac, src_mac;
 	uint16_t vlan; /* 0: untagged */
@@ -67,14 +68,14 @@ struct tcp_segment {
 	bool has_ts;
 	uint32_t ts_val, ts_ecr;
 };
-/* Returns its length, at most TCP_FRAME_MAX bytes are written. */
+/* Writes the segment. Returns its length, at most TCP_FRAME_MAX. */
 size_t tcp_make(const struct tcp_segment *s, uint8_t out[TCP_FRAME_MAX]);
 
-/* What a host answers a segment (of a frame with v) of a connection that it does not know: RFC 9293
- * section 3.10.7.1. False where it answers nothing. */
+/* Derives the answer of a host to a segment of an unknown connection (RFC 9293 section 3.10.7.1).
+ * Returns false if it sends none. */
 bool tcp_refusal(const struct eth_view *v, const struct tcp_view *t, struct tcp_segment *out);
 
-/* a is before b, around the end of the numbers. */
+/* Returns true if a precedes b in sequence-number arithmetic. */
 static inline bool seq_before(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) < 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Joining tokens: see token.h. Called by `leonctl invite` in the daemon, and by leond --join.
+ * Joining tokens, see token.h. Called by `leonctl invite` in the daemon and by leond --join.
  */
 #include "wire/token.h"
 
@@ -12,13 +12,13 @@
 #define PREFIX_LEN (sizeof(TOKEN_PREFIX) - 1)
 #define CRC_LEN	   4
 #define VNI_MAX	   0xffffff
-/* VNI, number of seeds, each with port and length, secret with length, checksum. */
+/* Payload: VNI, number of seeds, each with port and length, secret with length, checksum. */
 #define PAYLOAD_MAX                                                                                \
 	(3 + 1 + TOKEN_SEEDS_MAX * (2 + 1 + TOKEN_HOST_MAX) + 1 + TOKEN_SECRET_MAX + CRC_LEN)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* CRC-32 of Ethernet and zlib, of the prefix and what follows it. */
+/* CRC-32 of Ethernet and zlib over the prefix and the payload. */
 static uint32_t crc_add(uint32_t crc, const void *data, size_t len)
 {
 	const uint8_t *p = data;
@@ -45,7 +45,7 @@ static int digit_value(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Number of bytes, or -1: a character that is none of the alphabet, or bits left over. */
+/* Returns the number of bytes, or -1 for an invalid character or leftover bits. */
 static int decode64(const char *text, size_t len, uint8_t *out)
 {
 	uint32_t bits = 0;
@@ -83,7 +83,7 @@ static void encode64(const uint8_t *in, size_t len, char *text)
 	*text = '\0';
 }
 
-/* --- what the payload says --- */
+/* --- payload --- */
 
 static bool is_host(const char *s, size_t len)
 {
@@ -93,7 +93,7 @@ static bool is_host(const char *s, size_t len)
 	return len > 0 && len <= TOKEN_HOST_MAX;
 }
 
-/* Characters, since it becomes a string of a configuration. */
+/* Checks for printable characters, because the value becomes a string of a configuration. */
 static bool is_secret(const char *s, size_t len)
 {
 	const char *end = s + len;
@@ -169,7 +169,8 @@ bool token_is_one(const char *text)
 	       text[4 + strspn(text + 4, "0123456789")] == '.';
 }
 
-/* Without white space, terminated; false where it is too long or holds a NUL. */
+/* Removes white space and terminates the text; returns false if it is too long or contains a
+ * NUL. */
 static bool squeeze(const char *text, size_t len, char out[TOKEN_TEXT_MAX])
 {
 	size_t n = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The joining token: one string with all that a machine needs to become a member, which is where
- * others are, which overlay, and the secret. Text to struct and back (protocol.md section 8);
- * whether the values make a configuration is for state/conf to say. Pure; any thread.
+ * The joining token: one string with the seeds, the VNI and the secret that a machine needs to
+ * become a member. Converts text to struct and back (protocol.md section 8). state/conf validates
+ * the values. Pure; any thread.
  *
- * Token text comes out of mails, tickets and user-data: white space in it means nothing, and a
- * character that is lost or mistyped is found by a checksum. What token_decode() says names no
- * character of the token, since that may be part of the secret.
+ * Tokens are copied from mails, tickets and user-data: white space is ignored, and a checksum
+ * detects lost or mistyped characters. Errors of token_decode() never quote the token, because any
+ * part may be the secret.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 #define TOKEN_HOST_MAX	 253
 #define TOKEN_SECRET_MIN 8
 #define TOKEN_SECRET_MAX 128
-/* Room for the longest token and its NUL; longer text is refused, white space apart. */
+/* Buffer size of the longest token with its NUL. Longer text, without white space, is refused. */
 #define TOKEN_TEXT_MAX 3072
 
 struct token_seed {
@@ -34,9 +34,10 @@ struct token {
 	char secret[TOKEN_SECRET_MAX + 1];
 };
 
-/* NULL, or one sentence that says what is wrong with the text; *out is whole or untouched. */
+/* Returns NULL, or a sentence that describes the error; *out is complete or unchanged. */
 const char *token_decode(const char *text, size_t len, struct token *out);
-/* Writes at most TOKEN_TEXT_MAX bytes. False where a value is out of its range. */
+/* Writes at most TOKEN_TEXT_MAX bytes. Returns false if a value is out of range. */
 bool token_encode(const struct token *t, char text[TOKEN_TEXT_MAX]);
-/* Does the text begin as a token does? Then it is one, if a damaged one, and no name of a file. */
+/* Returns true if the text begins like a token; it is then a token, possibly damaged, and no file
+ * name. */
 bool token_is_one(const char *text);
