@@ -25,6 +25,7 @@ CHECKS = {
     'comments': ['comments.py'],
     'includes': ['includes.py'],
     'names': ['names.py'],
+    'language': ['language.py', '--figures'],
 }
 
 
@@ -40,7 +41,7 @@ def run(name):
                           stderr=subprocess.STDOUT, check=False)
     verdict = VERDICTS.get(done.returncode, 'FAILED')
     print(f'lint {name}: {verdict}')
-    if done.stdout and (done.returncode != 0 or '--report' in arguments):
+    if done.stdout and (done.returncode != 0 or {'--report', '--figures'} & set(arguments)):
         print(done.stdout.rstrip())
     sys.stdout.flush()
     return verdict != 'FAILED'

@@ -112,3 +112,47 @@ def test_what_a_module_keeps_is_its_own():
     assert floors.trespasses('proto', 'paths', text) == ['rows', 'sync']
     assert floors.trespasses('proto', 'share/sync', text) == ['rows']
     assert floors.trespasses('proto', 'view', text) == []
+
+
+language = load('language')
+BANNED = language.re.compile(r'\b(?:whoever|dear)\b', language.re.I)
+
+
+def language_of(text, reader):
+    """Figures of a text, and the lines of the findings."""
+    figures = language.Figures()
+    for unit in reader(text):
+        for match in language.SENTENCE.finditer(unit.text):
+            figures.add_sentence('x', unit.line, match[0], BANNED)
+    return figures.figures(), [line for _, line, _ in figures.findings]
+
+
+def test_language_of_a_comment():
+    text = 'int a;\n/* What waits is dear. Where it is, `whoever` is told. */\n/* Frees the queue. */\n'
+    figures, lines = language_of(text, language.c_comments)
+    words = 13
+    assert figures['clauses'] == pytest.approx(100 * 3 / words)
+    assert figures['pronouns'] == pytest.approx(100 * 1 / words)
+    assert figures['words'] == 2 and set(lines) == {2}
+
+
+def test_language_of_a_document_is_measured_without_its_code():
+    text = '# Title\n\n    what who\n\nA queue is `dear`, see [the page](#who).\n\n```\nwho\n```\n\n| a | b |\n|---|---|\n' \
+           '| x | ' + 'word ' * 31 + '|\n'
+    figures, lines = language_of(text, language.document)
+    assert figures['clauses'] == 0 and figures['words'] == 0
+    assert figures['long'] == 1 and lines == [13]
+
+
+def test_language_may_only_become_better():
+    areas = {'comments x': language.Figures()}
+    areas['comments x'].counts.update(all=100, long=2)
+    worse = {'comments x': {'clauses': 1, 'pronouns': 9, 'long': 1, 'wide': 0, 'words': 0}}
+    same = {'comments x': {**worse['comments x'], 'long': 2}}
+    assert list(language.check(areas, worse)) and not list(language.check(areas, same))
+    assert language.lowered(areas, worse)['comments x']['long'] == 1
+
+
+def test_words_that_the_glossary_replaces():
+    banned = language.banned_words()
+    assert banned.search('the stand-in ends') and not banned.search('the proxy socket ends')

@@ -1,0 +1,256 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures the language of documents, comments, help texts and messages, and refuses text that is
+worse than the figures in language.json.
+
+Figures of an area (a kind of text in one folder):
+  clauses   words of the what/who family, and sentences that begin with "Where", in 100 words
+  pronouns  pronouns in 100 words
+  long      sentences of more than 30 words
+  wide      lines of a document beyond column 100; tables and blocks of code are exempt
+  words     words that doc/glossary.md replaces
+
+Usage: language.py [--figures] [--write] [--report PATH...]
+  --figures prints the figures of each area
+  --write   lowers language.json to the present figures and adds new areas; it raises none
+  --report  prints each offending sentence of these files or folders with file and line
+"""
+
+import argparse
+import ast
+import collections
+import json
+import math
+import os
+import re
+import sys
+
+import tree
+
+RATCHET = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'language.json')
+GLOSSARY = 'vyos-1x-leon/doc/glossary.md'
+GOALS = {'clauses': 0.3, 'pronouns': 4.5, 'long': 0, 'wide': 0, 'words': 0}
+# A rate moves a little when well-written text is added to or removed from a folder.
+SLACK = {'clauses': 0.02, 'pronouns': 0.1, 'long': 0, 'wide': 0, 'words': 0}
+LONGEST = 30
+WIDTH = 100
+# A sentence with so many pronouns is reported.
+MANY = 4
+
+CLAUSE = re.compile(r"\b(?:what|whatever|who|whoever|whom|whose)\b|\A\W*wherever\b|\A\W*where\b", re.I)
+PRONOUN = re.compile(r'\b(?:it|its|itself|they|them|their|themselves|this|these|that|those|ones?|'
+                     r'none|nobody|somebody)\b', re.I)
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9'_-]*")
+SENTENCE = re.compile(r'.+?(?:[.!?](?=[\s)"]|$)|\Z)', re.S)
+
+C_TOKEN = re.compile(r'((?:"(?:\\.|[^"\\\n])*"\s*)+)|\'(?:\\.|[^\'\\\n])+\'|(/\*.*?\*/|//[^\n]*)', re.S)
+C_SIGN = re.compile(r'^[ \t]*(?:/\*+|\*+/|\*|//)|\*+/\s*\Z', re.M)
+XML_TEXT = re.compile(r'<(help|description|constraintErrorMessage)>([^<]+)</\1>')
+PY_COMMENT = re.compile(r'^[ \t]*#(?!!)(.*(?:\n[ \t]*#.*)*)|\s{2}#\s(.*)$', re.M)
+TABLE_RULE = re.compile(r'^[|:\s-]+$')
+NEW_UNIT = re.compile(r'^\s*(?:[-*+] |\d+\. |#+ |>)')
+
+Unit = collections.namedtuple('Unit', 'line text')
+
+
+def line_of(text, position):
+    return text.count('\n', 0, position) + 1
+
+
+def plain(text):
+    """The text without code, targets of links and marks of emphasis."""
+    text = re.sub(r'`+[^`]*`+', 'CODE', text)
+    text = re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', text)
+    return re.sub(r'<[^>\s]+>|[*_]', lambda m: '' if m[0] != '_' else '_', text)
+
+
+def prose_lines(text):
+    """(number, line) of a document without blocks of code."""
+    fenced, blank, code = False, True, False
+    for number, line in enumerate(text.split('\n'), 1):
+        if line.lstrip().startswith('```'):
+            fenced = not fenced
+        elif not fenced:
+            code = line.startswith('    ') and (blank or code)
+            if not code:
+                yield number, line
+        blank = not line.strip()
+
+
+def document(text):
+    """A unit for each paragraph, item of a list, heading and cell of a table."""
+    first, paragraph = 0, ''
+    for number, line in [*prose_lines(text), (0, '')]:
+        in_table = line.startswith('|')
+        if in_table or not line.strip() or NEW_UNIT.match(line) or paragraph.startswith('#'):
+            yield Unit(first, plain(paragraph))
+            first, paragraph = number, ''
+        if not in_table:
+            paragraph += line + '\n'
+        elif not TABLE_RULE.match(line):
+            yield from (Unit(number, plain(cell)) for cell in re.split(r'(?<!\\)\|', line)[1:-1])
+
+
+def c_comments(text):
+    for match in C_TOKEN.finditer(text):
+        if match[2]:
+            said = re.sub(r'.*SPDX.*', '', C_SIGN.sub('', match[2]))
+            yield Unit(line_of(text, match.start()), said)
+
+
+def c_messages(text):
+    """Strings that read like sentences: four words or more."""
+    for match in C_TOKEN.finditer(text):
+        if match[1]:
+            said = ''.join(re.findall(r'"((?:\\.|[^"\\\n])*)"', match[1]))
+            if len(re.findall(r'[a-z]{2,} ', said)) >= 3:
+                yield Unit(line_of(text, match.start()), plain(said))
+
+
+def xml_texts(text):
+    yield from (Unit(line_of(text, m.start()), m[2]) for m in XML_TEXT.finditer(text))
+
+
+def python_comments(text):
+    for match in PY_COMMENT.finditer(text):
+        said = re.sub(r'^[ \t]*#|.*SPDX.*', '', match[1] or match[2] or '', flags=re.M)
+        yield Unit(line_of(text, match.start()), plain(said))
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, 'body', None)
+        first = body[0] if isinstance(body, list) and body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) \
+                and isinstance(first.value.value, str):
+            yield Unit(first.lineno, plain(first.value.value))
+
+
+def folder_of(path):
+    parts = os.path.dirname(path).split('/')
+    return '/'.join(parts[:3 if parts[:2] in (['vyos-1x-leon', 'dataplane'],
+                                              ['vyos-1x-leon', 'doc']) else 2]) or '.'
+
+
+def sources():
+    """(kind, reader, path) of every text."""
+    for path in tree.files('.md', '.scd'):
+        yield 'documents', document, path
+    for path in tree.files('.c', '.h', '.def'):
+        yield 'comments', c_comments, path
+        if path.startswith('vyos-1x-leon'):
+            yield 'messages', c_messages, path
+    for path in tree.files('.xml.in', '.xml.i'):
+        yield 'help', xml_texts, path
+    for path in tree.python_files():
+        yield 'python', python_comments, path
+
+
+def banned_words():
+    """The words in backticks in the first column of the glossary's table "Do not use"."""
+    table = tree.read(GLOSSARY).split('\n## Do not use', 1)[1]
+    cells = re.findall(r'^\|([^|]*)\|', table, re.M)
+    words = [word for cell in cells for word in re.findall(r'`([^`]+)`', cell)]
+    return re.compile(r'(?<![\w-])(?:' + '|'.join(map(re.escape, words)) + r')(?![\w-])', re.I)
+
+
+def wide_lines(text):
+    return [number for number, line in prose_lines(text)
+            if len(line) > WIDTH and not line.startswith('|') and len(line.split()) > 1]
+
+
+class Figures:
+    """Sums of one area, and a finding for each thing that is wrong."""
+
+    def __init__(self):
+        self.counts = collections.Counter()
+        self.findings = []
+
+    def add_sentence(self, path, line, said, banned):
+        found = {'clauses': CLAUSE.findall(said), 'pronouns': PRONOUN.findall(said),
+                 'words': banned.findall(said)}
+        n = len(WORD.findall(said))
+        self.counts.update({key: len(value) for key, value in found.items()}, all=n, long=n > LONGEST)
+        why = [f'{n} words'] if n > LONGEST else []
+        why += [f'"{word}"' for word in found['clauses'] + found['words']]
+        why += [f'{len(found["pronouns"])} pronouns'] if len(found['pronouns']) >= MANY else []
+        if why:
+            self.findings.append((path, line, f'{", ".join(why)}: {" ".join(said.split())}'))
+
+    def add_file(self, kind, reader, path, banned):
+        text = tree.read(path)
+        for unit in reader(text):
+            for match in SENTENCE.finditer(unit.text):
+                start = match.start() + len(match[0]) - len(match[0].lstrip())
+                self.add_sentence(path, unit.line + unit.text.count('\n', 0, start), match[0], banned)
+        for line in wide_lines(text) if kind == 'documents' else ():
+            self.counts['wide'] += 1
+            self.findings.append((path, line, f'beyond column {WIDTH}'))
+
+    def figures(self):
+        per_cent = {key: 100 * self.counts[key] / max(self.counts['all'], 1)
+                    for key in ('clauses', 'pronouns')}
+        return {**per_cent, **{key: self.counts[key] for key in ('long', 'wide', 'words')}}
+
+
+def measure(wanted=lambda path: True):
+    banned, areas = banned_words(), {}
+    for kind, reader, path in sources():
+        if wanted(path) and path != GLOSSARY:
+            area = areas.setdefault(f'{kind} {folder_of(path)}', Figures())
+            area.add_file(kind, reader, path, banned)
+    return areas
+
+
+def table(areas):
+    """A line for each area, and one for each kind of text."""
+    sums = collections.defaultdict(Figures)
+    for name, area in areas.items():
+        sums[f'all {name.split()[0]}'].counts.update(area.counts)
+    for name, area in [*sorted(areas.items()), *sorted(sums.items())]:
+        yield f'{name}: {area.counts["all"]} words, ' + ', '.join(
+            f'{key} {value:.2f}' if isinstance(value, float) else f'{key} {value}'
+            for key, value in area.figures().items())
+
+
+def check(areas, ratchet):
+    for name, area in areas.items():
+        for key, value in area.figures().items() if name in ratchet else ():
+            limit = max(GOALS[key], ratchet[name][key])
+            if value > limit + SLACK[key]:
+                yield f'{name}: {key} {value:.4g}, at most {limit}; see language.py --report FOLDER'
+
+
+def lowered(areas, ratchet):
+    rounded = {name: {key: math.ceil(value * 100) / 100 if isinstance(value, float) else value
+                      for key, value in area.figures().items()} for name, area in areas.items()}
+    return {name: {key: min(value, ratchet.get(name, figures)[key])
+                   for key, value in figures.items()} for name, figures in sorted(rounded.items())}
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument('--figures', action='store_true')
+    parser.add_argument('--write', action='store_true')
+    parser.add_argument('--report', nargs='+', metavar='PATH')
+    options = parser.parse_args()
+    if options.report:
+        under = tuple(os.path.relpath(os.path.abspath(path), tree.TOP) for path in options.report)
+        areas = measure(lambda path: any(path == one or path.startswith(f'{one}/') for one in under))
+        for path, line, why in sorted(f for area in areas.values() for f in area.findings):
+            print(f'{path}:{line}: {why}')
+        return 0
+    areas, ratchet = measure(), {}
+    if os.path.exists(RATCHET):
+        with open(RATCHET, encoding='utf-8') as f:
+            ratchet = json.load(f)
+    if options.write:
+        with open(RATCHET, 'w', encoding='utf-8') as f:
+            f.write('{\n' + ',\n'.join(f'{json.dumps(name)}: {json.dumps(figures)}' for name, figures
+                                       in lowered(areas, ratchet).items()) + '\n}\n')
+        return 0
+    problems = list(check(areas, ratchet))
+    if options.figures and not problems:
+        print(*table(areas), sep='\n')
+    return tree.report(problems)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
