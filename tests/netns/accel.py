@@ -123,6 +123,7 @@ class Transfer:
         self.got = {}
         self.error = {}
         self.count = {'client': 0, 'server': 0}
+        self.silence = {'client': 0.0, 'server': 0.0}  # seconds between two arrivals, the longest
         self.began = time.monotonic()
         self.ended = None
         self.threads = []
@@ -150,12 +151,16 @@ class Transfer:
 
     def _receive(self, name, s):
         digest = hashlib.sha256()
+        last = None
         try:
             while True:
                 self.reading.wait()
                 block = s.recv(1 << 18)
                 if not block:
                     break
+                now = time.monotonic()
+                self.silence[name] = max(self.silence[name], now - (last or now))
+                last = now
                 digest.update(block)
                 self.count[name] += len(block)
         except OSError as e:
@@ -212,6 +217,11 @@ def both_ways(ends, family='ip4', **keys):
     client, server = ends
     return Transfer(client, server, getattr(server, family), up=ENDLESS, down=ENDLESS, pause=0.05,
                     **keys)
+
+
+def jain(values):
+    """Jain's index of fairness: 1 if all are equal, 1/n if one has everything."""
+    return sum(values) ** 2 / max(1, len(values) * sum(v * v for v in values))
 
 
 class Machine:

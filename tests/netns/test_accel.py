@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart
+from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart, jain
 from lab import PATIENT, merged, wait_for
 from node import EMULATED
 
@@ -166,6 +166,29 @@ def test_orderly_stop_beside_bulk(lab, what):
         t.wait_more(MB)
         t.finish(120).assert_whole()
         assert far.count('b', 'reset') == 0
+
+
+@pytest.mark.skipif(EMULATED, reason='an emulated machine may be slower than the line')
+def test_streams_take_turns(lab):
+    """Bulk uploads over one inter-proxy connection share the line, and a steady stream beside them
+    is not silent. The margins are those of a busy machine; bench_fair.py has the figures."""
+    made = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': RTT_MS, 'config': CONFIG})
+    made.wan.both('a', 'b', delay_us=RTT_MS * 500, rate_kbit=30_000, queue_us=100_000)
+    with far_apart(made) as far:
+        a, b = made.host['a'], made.host['b']
+        bulk = [Transfer(a, b, b.ip4, up=ENDLESS) for _ in range(3)]
+        steady = Transfer(a, b, b.ip4, up=ENDLESS, pause=.02)
+        steady.block = 1200
+        far.wait_taken(4)
+        before = [t.count['server'] for t in bulk]
+        steady.silence['server'] = 0.0
+        wait_for(lambda: sum(t.count['server'] for t in bulk) > sum(before) + 12 * MB, 60, 'it flows')
+        gained = [t.count['server'] - n for t, n in zip(bulk, before)]
+        assert jain(gained) > .8, gained
+        assert steady.silence['server'] < 3
+        for t in (*bulk, steady):
+            t.finish(120).assert_whole()
+        far.assert_no_resets()
 
 
 @pytest.mark.parametrize('who', ['a', 'b'])

@@ -477,7 +477,7 @@ static void watch(struct conn *c, uint32_t events)
 
 static void choose_events(struct conn *c)
 {
-	bool reads = !c->near_eof && c->may_send && peer_has_room(c->peer);
+	bool reads = !c->near_eof && c->may_send && !peer_serves_later(c->peer, c->bound);
 
 	watch(c, (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u));
 }
@@ -544,31 +544,35 @@ static void count(struct conn *c, enum saving_direction d, size_t n)
 		c->bytes.in += n;
 }
 
-/* From the near host to the carrier. False where the connection is no more. */
-static bool pump_out(struct conn *c)
+static bool can_send(const struct conn *c)
+{
+	return c->fd >= 0 && !c->lingers && !c->near_eof && c->may_send;
+}
+
+size_t conn_send(struct conn *c, size_t max)
 {
 	static uint8_t buf[ACCEL_DATA_MAX]; /* one thread */
 	struct accel_frame fin = { .type = ACCEL_FIN, .stream = c->bound };
+	size_t carried;
+	ssize_t n;
 
-	while (!c->near_eof && c->may_send && peer_has_room(c->peer)) {
-		ssize_t n = recv(c->fd, buf, min_of(sizeof(buf), (size_t)c->may_send), 0);
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			break;
-		if (n < 0) {
-			failed(c);
-			return false;
-		}
-		if (n == 0) {
-			c->near_eof = true;
-			peer_tell(c->peer, &fin);
-			break;
-		}
-		c->may_send -= (uint32_t)n;
-		count(c, SAVING_OUT, (size_t)n);
-		c->bytes.carried_out += peer_send(c->peer, c->bound, buf, (size_t)n);
+	if (!can_send(c))
+		return 0;
+	max = min_of(max, (size_t)c->may_send);
+	n = recv(c->fd, buf, min_of(max, sizeof(buf)), 0);
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		failed(c);
+	if (n == 0) {
+		c->near_eof = true;
+		peer_tell(c->peer, &fin);
 	}
-	return true;
+	if (n <= 0)
+		return 0;
+	c->may_send -= (uint32_t)n;
+	count(c, SAVING_OUT, (size_t)n);
+	carried = peer_send(c->peer, c->bound, buf, (size_t)n);
+	c->bytes.carried_out += carried;
+	return carried;
 }
 
 /* From what waits to the near host. False where the connection is no more. */
@@ -594,12 +598,19 @@ static bool pump_in(struct conn *c)
 	return true;
 }
 
+void conn_turn_over(struct conn *c)
+{
+	if (c->fd >= 0 && !c->lingers && !end_where_done(c))
+		choose_events(c);
+}
+
 static void pump(struct conn *c)
 {
-	if (c->fd < 0 || c->lingers || !pump_in(c) || !pump_out(c))
+	if (c->fd < 0 || c->lingers || !pump_in(c))
 		return;
-	if (!end_where_done(c))
-		choose_events(c);
+	if (can_send(c))
+		peer_serve(c->peer, c->bound);
+	conn_turn_over(c);
 }
 
 static void on_socket(void *arg, int fd, uint32_t events)
@@ -615,11 +626,6 @@ static void on_socket(void *arg, int fd, uint32_t events)
 	/* Both directions are shut: what is left to read is read whatever the credit. */
 	if (events & EPOLLHUP && !(c->watched & EPOLLIN) && !c->in.len && c->near_eof)
 		watch(c, 0);
-	pump(c);
-}
-
-void conn_go_on(struct conn *c)
-{
 	pump(c);
 }
 

@@ -46,8 +46,11 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 void conn_wanted(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now);
 /* carried: bytes of it on the carrier. */
 void conn_data(struct conn *c, const void *data, size_t len, size_t carried);
-/* There is room on the carrier again. */
-void conn_go_on(struct conn *c);
+/* Its turn on the carrier: sends at most `max` bytes of the near host. Returns how many bytes of
+ * the carrier they took; 0: there are no more, or the stream has ended. */
+size_t conn_send(struct conn *c, size_t max);
+/* It has sent what there was. */
+void conn_turn_over(struct conn *c);
 void conn_carrier_gone(struct conn *c, mono_t now);
 
 /* One that the process before left behind: its host is told that it is dead. */

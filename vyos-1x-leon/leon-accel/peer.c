@@ -27,6 +27,7 @@
 #include "meter.h"
 #include "pack.h"
 #include "report.h"
+#include "streams.h"
 #include "wire/bytes.h"
 #include "wire/eth.h"
 #include "worth.h"
@@ -50,13 +51,6 @@
 
 enum state { DOWN, CONNECTING, GREETING, UP };
 
-struct stream {
-	uint32_t number;
-	struct conn *conn;
-	struct pack_worth worth;
-	UT_hash_handle hh;
-};
-
 struct accel_peer {
 	struct engine *e;
 	node_id_t id;
@@ -66,7 +60,7 @@ struct accel_peer {
 	enum state state;
 	int fd;
 	bool waits_out;	     /* for the socket to take more */
-	bool somebody_waits; /* a conn, for room */
+	bool somebody_waits; /* a stream, for room */
 	bool answers;	     /* it leads, and answers what is wanted */
 	bool refuses;	     /* since it has no place, or takes none of this node */
 	mono_t since, heard, learned, ponged;
@@ -80,7 +74,7 @@ struct accel_peer {
 	uint8_t window_log; /* of it */
 	struct unpacker *unpacker;
 	uint32_t last_stream;
-	struct stream *streams;
+	struct streams *streams;
 	struct accel_node counted;
 	bool changed; /* and leond was not told */
 	UT_hash_handle hh;
@@ -193,46 +187,25 @@ uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now)
 
 /* --- streams --- */
 
-static struct stream *stream_find(struct accel_peer *p, uint32_t number)
-{
-	struct stream *s;
-
-	HASH_FIND(hh, p->streams, &number, sizeof(number), s);
-	return s;
-}
-
 void peer_bind(struct accel_peer *p, uint32_t number, struct conn *c)
 {
-	struct stream *s = stream_find(p, number);
-
-	if (!s) {
-		s = x_new(struct stream);
-		s->number = number;
-		HASH_ADD(hh, p->streams, number, sizeof(number), s);
-	}
-	s->conn = c;
+	streams_bind(p->streams, number, c);
 }
 
 void peer_unbind(struct accel_peer *p, uint32_t number)
 {
-	struct stream *s = stream_find(p, number);
-
-	if (!s)
-		return;
-	HASH_DEL(p->streams, s);
-	free(s);
+	streams_unbind(p->streams, number);
 }
 
 unsigned peer_streams(const struct accel_peer *p)
 {
-	return HASH_COUNT(p->streams);
+	return streams_count(p->streams);
 }
 
 /* --- the socket --- */
 
 static void peer_down(struct accel_peer *p, const char *why, mono_t now)
 {
-	struct stream *s, *next;
 	char id[NODE_ID_STRLEN];
 
 	if (p->state == DOWN)
@@ -252,8 +225,7 @@ static void peer_down(struct accel_peer *p, const char *why, mono_t now)
 	unpacker_free(p->unpacker);
 	p->packer = NULL;
 	p->unpacker = NULL;
-	HASH_ITER(hh, p->streams, s, next)
-		conn_carrier_gone(s->conn, now);
+	streams_each(p->streams, conn_carrier_gone, now);
 }
 
 static void watch(struct accel_peer *p, bool out)
@@ -276,9 +248,11 @@ static void flush(struct accel_peer *p)
 	watch(p, p->out.len > 0 || p->somebody_waits);
 }
 
-/* Who is told that there is none is called when there is, whatever made it. */
-bool peer_has_room(struct accel_peer *p)
+/* If there is none, the streams are served as soon as there is. */
+static bool has_room(void *arg)
 {
+	struct accel_peer *p = arg;
+
 	if (p->state != UP)
 		return false;
 	if (p->out.len < OUT_MAX)
@@ -286,6 +260,17 @@ bool peer_has_room(struct accel_peer *p)
 	p->somebody_waits = true;
 	watch(p, true);
 	return false;
+}
+
+void peer_serve(struct accel_peer *p, uint32_t number)
+{
+	streams_add(p->streams, number);
+	streams_serve(p->streams, has_room, p);
+}
+
+bool peer_serves_later(struct accel_peer *p, uint32_t number)
+{
+	return streams_wait(p->streams, number);
 }
 
 void peer_tell(struct accel_peer *p, const struct accel_frame *f)
@@ -302,7 +287,7 @@ void peer_tell(struct accel_peer *p, const struct accel_frame *f)
 static size_t pack(struct accel_peer *p, uint32_t stream, const void *data, size_t len,
 		   uint8_t *out)
 {
-	struct stream *s = stream_find(p, stream);
+	struct stream *s = streams_find(p->streams, stream);
 	size_t n;
 
 	if (!p->packer || (s && !pack_is_worth_it(&s->worth, p->window_log)))
@@ -405,7 +390,7 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	if (!len || len > ACCEL_DATA_MAX)
 		return false;
 	p->e->counters.bytes_in += len;
-	s = stream_find(p, f->stream);
+	s = streams_find(p->streams, f->stream);
 	if (s)
 		conn_data(s->conn, data, len, ACCEL_HDR_LEN + f->data.len);
 	return true;
@@ -414,8 +399,6 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 /* The leader answers what is wanted, or (ABORT) no more: it has answered what it ever will. */
 static bool take_answering(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
-	struct stream *s, *next;
-
 	if (peer_leads(p))
 		return true;
 	if (f->type == ACCEL_READY) {
@@ -425,8 +408,7 @@ static bool take_answering(struct accel_peer *p, const struct accel_frame *f, mo
 	if (f->type != ACCEL_ABORT)
 		return true;
 	p->answers = false;
-	HASH_ITER(hh, p->streams, s, next)
-		conn_not_answered(s->conn, now);
+	streams_each(p->streams, conn_not_answered, now);
 	return true;
 }
 
@@ -485,7 +467,7 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 		return true;
 	case ACCEL_FOUND:
 	case ACCEL_FORWARD:
-		s = stream_find(p, f->stream);
+		s = streams_find(p->streams, f->stream);
 		if (s)
 			away_lent(s->conn, f, now);
 		return true;
@@ -493,7 +475,7 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 		if (f->stream == ACCEL_FOLLOWERS)
 			return take_answering(p, f, now);
 		/* One that ended here while the message was under way. */
-		s = stream_find(p, f->stream);
+		s = streams_find(p->streams, f->stream);
 		return !s || conn_message(s->conn, f, now);
 	}
 }
@@ -549,17 +531,6 @@ static void greet(struct accel_peer *p, mono_t now)
 	peer_tell(p, &f);
 }
 
-static void room_again(struct accel_peer *p)
-{
-	struct stream *s, *next;
-
-	HASH_ITER(hh, p->streams, s, next) {
-		if (!peer_has_room(p))
-			return;
-		conn_go_on(s->conn);
-	}
-}
-
 static void on_event(void *arg, int fd, uint32_t events)
 {
 	struct accel_peer *p = arg;
@@ -580,8 +551,7 @@ static void on_event(void *arg, int fd, uint32_t events)
 	p->somebody_waits = false;
 	carrier_tune(&p->carrier, fd, p->rtt_us, now);
 	flush(p);
-	if (peer_has_room(p))
-		room_again(p);
+	streams_serve(p->streams, has_room, p);
 }
 
 /* The largest packet of a carrier, and what the next one begins with, are of the route: to each
@@ -684,6 +654,7 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 		p->id = f->node.id;
 		p->fd = -1;
 		p->counted.id = p->id;
+		p->streams = streams_new();
 		HASH_ADD(hh, e->peers, id, sizeof(p->id), p);
 	}
 	p->rtt_us = f->node.rtt_us;
@@ -783,6 +754,7 @@ void peers_free(struct engine *e)
 	HASH_ITER(hh, e->peers, p, next) {
 		peer_down(p, "stopping", loop_now(e->loop));
 		HASH_DEL(e->peers, p);
+		streams_free(p->streams);
 		free(p);
 	}
 }

@@ -70,9 +70,11 @@ bool peer_refuses(const struct accel_peer *p, mono_t now);
 uint32_t peer_new_stream(struct accel_peer *p);
 
 void peer_tell(struct accel_peer *p, const struct accel_frame *f);
-/* More data may be sent now; else the conns are called when it may. */
-bool peer_has_room(struct accel_peer *p);
-/* Returns how many bytes of the carrier it took. */
+/* The stream has data: it takes its turns, now or as soon as there is room (conn_send()). */
+void peer_serve(struct accel_peer *p, uint32_t stream);
+/* It waits for its turn; conn_turn_over() is called when it does not any more. */
+bool peer_serves_later(struct accel_peer *p, uint32_t stream);
+/* From conn_send() only. Returns how many bytes of the carrier it took. */
 size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t len);
 
 /* A frame of a host, with its vnet header; lost where there is no room, as frames are. */
