@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When a prefix is announced and when it is withheld: see announce.h. Control thread.
+ * Decides which prefixes are announced and which are withheld, see announce.h. Control thread.
  */
 #include "state/announce.h"
 
@@ -24,7 +24,7 @@ void announce_configure(struct announce *a, const struct conf *c)
 	*a = fresh;
 }
 
-/* Should it be announced, after a look that found `reach`? */
+/* Returns true if the entry should be announced after a lookup with the result `reach`. */
 static bool decide(const struct announce *a, const struct announced *e, enum announce_reach reach,
 		   mono_t now)
 {
@@ -56,7 +56,7 @@ bool announce_note(struct announce *a, unsigned i, enum announce_reach reach, mo
 	else if (mono_is_never(e->route_since))
 		e->route_since = now;
 	announced = decide(a, e, reach, now);
-	/* A look that failed says neither that the route is there nor that it is gone. */
+	/* A failed lookup proves neither the presence nor the absence of the route. */
 	if (is_new || reach != ANNOUNCE_UNKNOWN)
 		e->reach = reach;
 	if (!is_new && announced == e->announced)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which of the configured prefixes this node announces: those it has a route of its own to. Decides
- * when one is withheld and when it comes back. Pure: it gets what the kernel says and `now`;
- * daemon/host/announcer.c asks the kernel and changes the own record.
- * Control thread. doc/decisions/009.
+ * Selects the configured prefixes that this node announces: those with a route outside the overlay.
+ * Decides when a prefix is withheld and when it returns. Pure: it receives the result of kernel
+ * lookups and `now`. daemon/host/announcer.c queries the kernel and changes the own record. Control
+ * thread. doc/decisions/009.
  */
 #pragma once
 
@@ -12,18 +12,19 @@
 #include "base/mono.h"
 #include "state/conf.h"
 
-/* A route has to stay this long before what was withheld is announced again. Each change goes to
- * all nodes and moves their routes: a LAN link or a routing protocol that flaps, or a carrier that
- * is there before the switch behind it forwards, must not make them follow each time. */
+/* Hold time before a withheld prefix is announced again. Each change goes to all nodes and moves
+ * their routes. A flapping LAN link or routing protocol, or a carrier in front of a switch that
+ * does not forward yet, must not cause a change each time. */
 #define ANNOUNCE_RETURN_MS 2000
 
-/* What leads from this node to a prefix. */
+/* Result of the route lookup for a prefix. */
 enum announce_reach {
-	ANNOUNCE_UNKNOWN, /* the kernel could not be asked: nothing changes */
+	ANNOUNCE_UNKNOWN, /* the lookup failed; nothing changes */
 	ANNOUNCE_ROUTE,
 	ANNOUNCE_NO_ROUTE,
-	ANNOUNCE_DEFAULT_ONLY, /* no more than the default route */
-	ANNOUNCE_OVERLAY,      /* LEON itself: announcing that would be a loop */
+	ANNOUNCE_DEFAULT_ONLY, /* only the default route matches */
+	/* the route leads into the overlay; announcing it would cause a loop */
+	ANNOUNCE_OVERLAY,
 	ANNOUNCE_LINK_DOWN,
 };
 
@@ -31,23 +32,23 @@ struct announced {
 	struct prefix prefix;
 	bool announced;
 	enum announce_reach reach;
-	mono_t since;	    /* announced, or withheld */
-	mono_t route_since; /* of the route that is there; never: none is */
+	mono_t since;	    /* time of the last announcement or withdrawal */
+	mono_t route_since; /* age of the present route; never: no route */
 };
 
 struct announce {
 	bool unconditional;
 	unsigned n;
-	struct announced entry[MSG_PREFIXES_MAX]; /* as the configuration: sorted */
+	struct announced entry[MSG_PREFIXES_MAX]; /* in the order of the configuration: sorted */
 };
 
-/* Takes over the prefixes of a configuration; those that stay keep what is known of them. */
+/* Adopts the prefixes of a configuration. Prefixes that remain keep their state. */
 void announce_configure(struct announce *a, const struct conf *c);
-/* What was found out about one of them. A prefix that is looked at for the first time is announced
- * or withheld at once. True where that changed. */
+/* Enters a lookup result for one prefix. The first result announces or withholds the prefix at
+ * once. Returns true after a change. */
 bool announce_note(struct announce *a, unsigned i, enum announce_reach reach, mono_t now);
-/* Writes those to announce; returns their number. */
+/* Writes the prefixes to announce; returns their number. */
 unsigned announce_list(const struct announce *a, struct prefix out[MSG_PREFIXES_MAX]);
 
-/* Why an entry is announced, or not: half a sentence. */
+/* Returns a clause with the reason why an entry is announced or withheld. */
 const char *announce_reason(const struct announce *a, const struct announced *e);

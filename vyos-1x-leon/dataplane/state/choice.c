@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rules of choice.h, in the order they are numbered there. Pure; called by the owner of the
- * choices (proto/) on the control thread.
+ * The rules of choice.h in the order of their numbers. Pure; called by the owner of the choices
+ * (proto/) on the control thread.
  */
 #include "state/choice.h"
 
@@ -71,7 +71,7 @@ uint32_t choice_lasting_to_beat(const struct choice *c, const struct choice_para
 	return less_by(c->path.lasting_us, p->lasting_percent, p->threshold_min_us);
 }
 
-/* Equal cost is never better, with thresholds of 0 either: two equal paths would alternate. */
+/* Equal cost is not better, also with thresholds of 0: two equal paths would alternate. */
 static bool is_better_now(const struct choice *c, const struct choice_params *p)
 {
 	return c->best.cost_us < c->path.cost_us &&
@@ -86,7 +86,7 @@ static bool is_better_lastingly(const struct choice *c, const struct choice_para
 	       l->lasting_us < c->path.lasting_us && l->lasting_us <= choice_lasting_to_beat(c, p);
 }
 
-/* From one silent path to another nothing is gained: both may come back, or neither. */
+/* A change between two paths with unresponsive links gains nothing. */
 static bool fell_silent(const struct choice *c)
 {
 	return c->path.silent && !c->best.silent && c->best.cost_us < c->path.cost_us;
@@ -119,7 +119,7 @@ bool choice_run(struct choice *c, const struct path *best, const struct path *di
 
 	c->best = *best;
 	c->direct = *direct;
-	/* Reckoned anew each time, so that a changed hold-time counts from the next run on. */
+	/* Recomputed in each run, so that a changed hold-time takes effect in the next one. */
 	if (had_one)
 		c->hold_until = mono_add_ms(c->since, p->hold_time_ms);
 	c->reason = decide(c, p, now);
@@ -138,7 +138,7 @@ bool choice_run(struct choice *c, const struct path *best, const struct path *di
 		c->chosen_by = c->reason;
 	c->since = now;
 	c->hold_until = mono_add_ms(now, p->hold_time_ms);
-	/* The first path ever is a start, not a change. */
+	/* The first path is not counted as a change. */
 	c->n_changes += had_one;
 	return true;
 }

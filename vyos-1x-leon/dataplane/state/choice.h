@@ -38,13 +38,13 @@ enum choice_reason {
 	CHOICE_LASTING,
 };
 const char *choice_reason_name(enum choice_reason r); /* "no-path", "first", ... */
-const char *choice_reason_text(enum choice_reason r); /* a sentence */
+const char *choice_reason_text(enum choice_reason r); /* the reason as a sentence */
 
 struct choice_params {
 	uint32_t threshold_percent;
 	uint32_t threshold_min_us;
-	uint32_t noise_percent;	  /* of the variation of both paths */
-	uint32_t lasting_percent; /* as threshold_percent, in the long run */
+	uint32_t noise_percent;	  /* share of the variation of both paths */
+	uint32_t lasting_percent; /* like threshold_percent, for the long-term cost */
 	uint32_t hold_time_ms;
 };
 
@@ -52,23 +52,23 @@ struct conf;
 struct choice_params choice_params_of(const struct conf *c);
 
 struct choice {
-	struct path path;	   /* in use; cost and rtt as of the last run */
-	struct path best;	   /* what Dijkstra would take now */
-	struct path lasting;	   /* and in the long run */
-	struct path direct;	   /* one hop, for comparison; cost infinite where down */
-	enum choice_reason reason; /* of the last run */
+	struct path path;	   /* path in use, with cost and RTT of the last run */
+	struct path best;	   /* lowest-cost path by short-term averages */
+	struct path lasting;	   /* lowest-cost path by long-term averages */
+	struct path direct;	   /* one hop, for comparison; cost infinite if down */
+	enum choice_reason reason; /* reason of the last run */
 	enum choice_reason
-		chosen_by;  /* rule that put `path` in use: first, failover, better, lasting */
-	mono_t since;	    /* `path` in use since */
-	mono_t hold_until;  /* voluntary changes not before */
-	uint64_t n_changes; /* of the path in use, since start */
+		chosen_by;  /* rule that selected `path`: first, failover, better, lasting */
+	mono_t since;	    /* time at which `path` was selected */
+	mono_t hold_until;  /* end of the hold-down for voluntary changes */
+	uint64_t n_changes; /* changes of the path in use since start */
 };
 
-/* Runs the rules; `best` and `direct` freshly computed, `c->path` and `c->lasting` re-evaluated by
- * the caller. True where the path in use changed. */
+/* Runs the rules. The caller has recomputed `best` and `direct`, and re-evaluated `c->path` and
+ * `c->lasting`. Returns true if the path in use changed. */
 bool choice_run(struct choice *c, const struct path *best, const struct path *direct,
 		const struct choice_params *p, mono_t now);
-/* Cost that a path would have to reach now, and in the long run, to win under rule 5. */
+/* Short-term and long-term cost at which a path would win under rule 5. */
 uint32_t choice_cost_to_beat(const struct choice *c, const struct path *by,
 			     const struct choice_params *p);
 uint32_t choice_lasting_to_beat(const struct choice *c, const struct choice_params *p);

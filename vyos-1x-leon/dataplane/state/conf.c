@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading the configuration of conf.h: the leaves of conf.def first (conf_leaf.c), then one
- * function for each section of the document that has more than those, or a rule between two
- * of them. Called by daemon/ at start and at reload, on the control thread. The secret
- * never enters a message.
+ * Reads the configuration of conf.h: first the leaves of conf.def (conf_leaf.c), then one function
+ * for each section with other content or with a rule between two leaves. Called by daemon/ at start
+ * and at reload, on the control thread. No message contains the secret.
  */
 #include "state/conf.h"
 
@@ -24,7 +23,8 @@
 #define DNS_LABEL_MAX 63
 #define ECN_BITS      3
 
-/* What conf.def says in numbers, since scripts read it too, is what those layers have. */
+/* conf.def holds these limits as plain numbers, because scripts read it too; they must equal the
+ * limits of the other layers. */
 static_assert(CONF_NODE_NAME_MAX == MSG_NAME_MAX, "node-name");
 static_assert(CONF_OVERLAY_MAX == MSG_OVERLAY_MAX, "overlay-address");
 static_assert(CONF_PREFIXES_MAX == MSG_PREFIXES_MAX, "export prefix");
@@ -40,7 +40,7 @@ static bool is_usable_address(const struct ip_addr *ip)
 
 /* --- names --- */
 
-/* What the kernel accepts as the name of a network interface. */
+/* Returns true if the kernel accepts the name of a network interface. */
 static bool is_ifname(const char *s)
 {
 	size_t len = strlen(s);
@@ -87,7 +87,7 @@ static bool is_dns_label(const char *s, size_t len)
 	return true;
 }
 
-/* A last label of digits only is a mistyped IPv4 address, never a name (RFC 1123 section 2.1). */
+/* A last label of digits only is a mistyped IPv4 address, not a name (RFC 1123 section 2.1). */
 static bool is_dns_name(const char *s)
 {
 	size_t len = strlen(s);
@@ -172,7 +172,7 @@ static void read_underlay(struct jsonr_node *root, struct conf *c)
 	}
 }
 
-/* DSCP and the two bits of ECN, of which only routers and hosts that count marks may make use. */
+/* The IPv4 TOS: DSCP, and the ECN field, which belongs to ECN-capable senders and routers. */
 static void check_class(struct jsonr_node *obj, const char *key, uint8_t class)
 {
 	if (class & ECN_BITS)
@@ -298,7 +298,8 @@ static void read_peers(struct jsonr_node *root, struct conf *c)
 					   c->peer[j].name);
 		c->n_peers++;
 	}
-	/* The document's order means nothing; this one makes two configurations comparable. */
+	/* Sorts the list, because its order in the document has no meaning and two configurations
+	 * must be comparable. */
 	qsort(c->peer, c->n_peers, sizeof(*c->peer), compare_peers);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the configuration says of acceleration, put together as leon-accel is told it. Pure; control
- * thread.
+ * Reads `acceleration` of the configuration into the settings of leon-accel. Pure; control thread.
  */
 #include "state/conf_section.h"
 

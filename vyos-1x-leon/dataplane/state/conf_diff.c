@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The difference between two configurations of conf.h: which parts of the daemon a reload has to
- * touch, and which keys it cannot apply without a restart. Called by daemon/ at reload, on the
- * control thread. Never prints a value, so the secret stays where it is.
+ * Compares two configurations of conf.h: the parts of the daemon that a reload touches, and the
+ * keys that need a restart. Called by daemon/ at reload, on the control thread. Never prints a
+ * value, because it may be a secret.
  */
 #include "state/conf.h"
 
@@ -14,7 +14,7 @@
 
 #define DIFFERS(a, b, member) ((a)->member != (b)->member)
 
-/* Both are sorted by name. */
+/* Both lists are sorted by name. */
 static bool peers_differ(const struct conf *a, const struct conf *b)
 {
 	if (a->n_peers != b->n_peers)
@@ -65,7 +65,7 @@ static bool control_socket_differs(const struct conf *a, const struct conf *b)
 	return strcmp(a->control_socket, b->control_socket) != 0;
 }
 
-/* What is no leaf of conf.def. The key is named where a restart is needed; NULL elsewhere. */
+/* Items that are no leaves of conf.def. The key is set if a change needs a restart, else NULL. */
 static const struct {
 	enum conf_change change;
 	const char *key;
@@ -101,7 +101,7 @@ unsigned conf_diff(const struct conf *a, const struct conf *b)
 	return changes;
 }
 
-/* A key behind those before; the blanks of its path become the dots of messages. */
+/* Appends a key. The blanks of its path become dots. */
 static size_t add_key(const char *key, char *out, size_t at, size_t len)
 {
 	size_t from = at + (at ? 2 : 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code points (DSCP): how they are written, and what `dscp` says of those of our own datagrams.
- * Pure; control thread.
+ * Reads DSCP values and the section `dscp`, which marks LEON's own datagrams. Pure; control thread.
  */
 #include "state/conf_section.h"
 #include "wire/ecn.h"

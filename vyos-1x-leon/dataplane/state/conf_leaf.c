@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The leaves of conf.def: their defaults, how they are read, and which of them differ in two
- * configurations. What is said of one leaf only (a value that must not be above another) is in the
- * files that read sections. Called by conf.c and conf_diff.c; pure; control thread.
+ * The leaves of conf.def: defaults, reading, and differences between two configurations. Rules
+ * between leaves (a value that must not exceed another) are in the files that read sections. Called
+ * by conf.c and conf_diff.c; pure; control thread.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +15,12 @@
 enum leaf_kind { LEAF_NUMBER, LEAF_FLAG, LEAF_OBJECT, LEAF_CHOICE };
 
 struct leaf {
-	const char *path; /* words with blanks between */
-	const char *unit; /* of a number */
+	const char *path; /* words separated by blanks */
+	const char *unit; /* unit of a number */
 	enum leaf_kind kind;
-	size_t offset, size; /* of the field in struct conf */
+	size_t offset, size; /* position of the field in struct conf */
 	uint32_t scale, low, high, initial;
-	const char *names, *chosen; /* of a choice, of which low is the first */
+	const char *names, *chosen; /* names of a choice; `low` is the value of the first */
 	enum conf_change change;
 };
 
@@ -80,7 +80,7 @@ static uint32_t load(const struct conf *c, const struct leaf *l)
 	return l->size == 1 ? v8 : l->size == 2 ? v16 : v32;
 }
 
-/* The place of a word of that length among the names, or -1. */
+/* Returns the position of a word of this length among the names, or -1. */
 static int find_name(const char *names, const char *word)
 {
 	size_t len = strlen(word), n;
@@ -108,7 +108,8 @@ void conf_default_leaves(struct conf *c)
 
 /* --- reading --- */
 
-/* The object that a leaf stands in, NULL where the document has none, and the leaf's own word. */
+/* Returns the object that contains a leaf, NULL if the document has none, and the last word of the
+ * leaf's path. */
 static struct jsonr_node *object_of(struct jsonr_node *root, const char *path, const char **key)
 {
 	const char *blank;
@@ -124,7 +125,7 @@ static struct jsonr_node *object_of(struct jsonr_node *root, const char *path, c
 	return root;
 }
 
-/* "set or unset", "auto, aes256gcm or chacha20poly1305". */
+/* Writes the permitted values, such as "set or unset" or "auto, aes256gcm or chacha20poly1305". */
 static void refuse_name(struct jsonr_node *obj, const char *key, const char *names)
 {
 	char text[128];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the configuration says of critical frames: which they are, and when they travel twice. Pure;
+ * Reads the section `policy`: the match of critical frames and the conditions of duplication. Pure;
  * control thread.
  */
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "wire/ecn.h"
 
 #define PROTOCOL_MAX  255
-#define ETHERTYPE_MIN 0x0600 /* below it, the field is a length */
+#define ETHERTYPE_MIN 0x0600 /* smaller values of the field are a length */
 
 static void read_dscp(struct jsonr_node *critical, struct policy_class *c)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The lists of the configuration that are about routes: which prefixes this node announces, and
- * which it accepts of others. Called by conf.c and conf_diff.c; pure; control thread.
+ * Reads the lists of `export` and `import`: announced prefixes of this node and accepted prefixes
+ * of others. Called by conf.c and conf_diff.c; pure; control thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ static int compare_imports(const void *a, const void *b)
 	return prefix_compare(&x->prefix, &y->prefix);
 }
 
-/* A list of prefixes, sorted, so that order in the document means nothing. Returns their number. */
+/* Reads a list of prefixes and sorts it, because order in the document has no meaning. Returns
+ * their number. */
 static uint8_t read_prefixes(struct jsonr_node *list, struct prefix *out, unsigned max)
 {
 	const char *s;
@@ -103,8 +104,8 @@ static void read_import_nodes(struct jsonr_node *obj, struct conf_import *im)
 	}
 }
 
-/* Without ge and le the very prefix is accepted; with ge alone all that are longer, as
- * in prefix lists. */
+/* Without ge and le only the exact prefix is accepted. With ge alone all longer ones are accepted
+ * too, as in prefix lists. */
 static void read_import_rule(struct jsonr_node *obj, const char *name, struct conf_import *im)
 {
 	uint32_t max, ge, le;
@@ -147,7 +148,7 @@ static void read_import(struct jsonr_node *root, struct conf *c)
 		read_import_rule(obj, name, &c->import[c->n_imports++]);
 	}
 	qsort(c->import, c->n_imports, sizeof(*c->import), compare_imports);
-	/* 10.0.0.0/8 has one spelling, 2001:db8::/32 has many. */
+	/* Formats the prefix again, because an IPv6 prefix has many spellings. */
 	for (uint32_t i = 1; i < c->n_imports; i++)
 		if (compare_imports(&c->import[i - 1], &c->import[i]) == 0)
 			jsonr_fail(map, "names a prefix twice");

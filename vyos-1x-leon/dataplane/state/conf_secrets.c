@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The secrets in the configuration, whose identities are trusted, and where the own identity key
- * is. Pure; control thread.
- * No secret ever enters a message.
+ * Reads secrets, trusted identities and the path of the own identity key. Pure; control thread. No
+ * message contains a secret.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +78,7 @@ bool conf_may_trust(const struct conf *c, const uint8_t *key, size_t len)
 	return c->n_trusted == 0;
 }
 
-/* The text may be anything, an identity-file's secret included: it enters no message. */
+/* The text may be the secret of an identity file, so no message quotes it. */
 static bool parse_key(struct jsonr_node *list, size_t i, const char *s, uint8_t key[MSG_KEY_LEN])
 {
 	static const uint8_t none[MSG_KEY_LEN];
@@ -113,7 +112,7 @@ static void read_trusted(struct jsonr_node *auth, struct conf *c)
 	while (c->n_trusted < n && jsonr_str_at(list, c->n_trusted, &s) &&
 	       parse_key(list, c->n_trusted, s, c->trusted[c->n_trusted]))
 		c->n_trusted++;
-	/* The document's order means nothing. */
+	/* Sorted, because order in the document has no meaning. */
 	qsort(c->trusted, c->n_trusted, MSG_KEY_LEN, compare_keys);
 	for (uint32_t i = 1; i < c->n_trusted; i++)
 		if (compare_keys(c->trusted[i - 1], c->trusted[i]) == 0) {

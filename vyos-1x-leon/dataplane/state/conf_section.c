@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What every section of the configuration is read with, see conf_section.h. Pure; control thread.
+ * Helpers shared by all sections of the configuration, see conf_section.h. Pure; control thread.
  */
 #include "state/conf_section.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the files that read the configuration share; private to state/conf*.c. Pure; control thread.
+ * Interfaces between the files that read the configuration; private to state/conf*.c. Pure; control
+ * thread.
  */
 #pragma once
 
@@ -11,24 +12,24 @@
 #include "state/conf.h"
 
 /* --- conf_section.c --- */
-/* False where the key is absent or wrong; then *out stays as it is. */
+/* Returns false if the key is absent or invalid; *out then stays unchanged. */
 bool conf_get_u32(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
 		  uint32_t *out);
-/* A whole number, decimal or hexadecimal behind 0x; never octal, which nobody means by 010. */
+/* Reads a whole number, decimal or hexadecimal with 0x. Leading zeros do not mean octal. */
 bool conf_number(const char *s, unsigned long max, unsigned long *out);
 
-/* conf_leaf.c: what is in conf.def. */
+/* conf_leaf.c: the leaves of conf.def. */
 void conf_default_leaves(struct conf *c);
 void conf_read_leaves(struct jsonr_node *root, struct conf *c);
 unsigned conf_diff_leaves(const struct conf *a, const struct conf *b);
-/* The path of the next leaf, from *at on, that differs and needs a restart; NULL
- * where none does. */
+/* Returns the path of the next changed leaf from *at on that needs a restart; NULL if there is
+ * none. */
 const char *conf_next_restart_leaf(const struct conf *a, const struct conf *b, size_t *at);
 
 /* conf_secrets.c: authentication and encryption. */
 void conf_read_secrets(struct jsonr_node *root, struct conf *c);
 void conf_free_secrets(struct conf *c); /* wipes */
-/* Is there one at all: that cannot change in a running daemon. */
+/* Returns true if a secret exists. Its presence cannot change in a running daemon. */
 bool conf_has_secret_differs(const struct conf *a, const struct conf *b);
 bool conf_identity_differs(const struct conf *a, const struct conf *b);
 bool conf_keys_differ(const struct conf *a, const struct conf *b);
@@ -37,22 +38,24 @@ bool conf_keys_differ(const struct conf *a, const struct conf *b);
 void conf_read_policy(struct jsonr_node *root, struct conf *c);
 bool conf_policy_differs(const struct conf *a, const struct conf *b);
 
-/* conf_accel.c: acceleration. After the leaves. */
+/* conf_accel.c: acceleration. Called after the leaves. */
 void conf_read_acceleration(struct jsonr_node *root, struct conf *c);
 bool conf_acceleration_differs(const struct conf *a, const struct conf *b);
 
-/* conf_routes.c: export and import. After overlay-address. */
+/* conf_routes.c: export and import. Called after overlay-address. */
 void conf_read_routes(struct jsonr_node *root, struct conf *c);
-/* Of overlay-address and the lists of export and import; of what goes into the record alone. */
+/* Differences of overlay-address and the lists of export and import; differences of the record
+ * only. */
 bool conf_routes_differ(const struct conf *a, const struct conf *b);
 bool conf_announced_differ(const struct conf *a, const struct conf *b);
 
-/* conf_dscp.c: a code point, by name or number; dscp. After the leaves. */
+/* conf_dscp.c: a DSCP by name or number; section dscp. Called after the leaves. */
 bool conf_dscp(const char *s, uint8_t *out);
 void conf_read_dscp(struct jsonr_node *root, struct conf *c);
 bool conf_dscp_differs(const struct conf *a, const struct conf *b);
 
-/* conf_shaper.c: a rate in kbit/s, a number or a string with a unit, as conf_get_u32(); shaper. */
+/* conf_shaper.c: a rate in kbit/s, as a number or a string with a unit, like conf_get_u32();
+ * section shaper. */
 #define CONF_RATE_UNIT "kbit/s"
 bool conf_get_rate(struct jsonr_node *obj, const char *key, uint32_t min, uint32_t max,
 		   uint32_t *out);
@@ -63,6 +66,6 @@ bool conf_shaper_differs(const struct conf *a, const struct conf *b);
 void conf_read_vlans(struct jsonr_node *root, struct conf *c);
 bool conf_vlans_differ(const struct conf *a, const struct conf *b);
 
-/* conf_segments.c: segment. After vlan and acceleration. */
+/* conf_segments.c: segment. Called after vlan and acceleration. */
 void conf_read_segments(struct jsonr_node *root, struct conf *c);
 bool conf_segments_differ(const struct conf *a, const struct conf *b);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the configuration says of segments: which VLAN of this node is which segment of the overlay.
- * Pure; control thread.
+ * Reads `segment`: the mapping of local VLANs to segments of the overlay. Pure; control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +62,7 @@ static void check_ids(struct jsonr_node *map, const struct conf *c)
 				   c->segment[i - 1].name, c->segment[i].name, c->segment[i].id);
 }
 
-/* A VLAN is one segment, and the number of a segment is not that of another VLAN that is served. */
+/* A VLAN belongs to one segment, and a segment id must not equal another served VLAN. */
 static void check_vlans(struct jsonr_node *map, const struct conf *c)
 {
 	struct vlan_set mapped = { 0 };
@@ -111,7 +110,7 @@ void conf_read_segments(struct jsonr_node *root, struct conf *c)
 			return;
 		c->n_segments++;
 	}
-	/* The document's order means nothing. */
+	/* Sorted, because order in the document has no meaning. */
 	qsort(c->segment, c->n_segments, sizeof(*c->segment), compare_ids);
 	check_ids(map, c);
 	check_vlans(map, c);

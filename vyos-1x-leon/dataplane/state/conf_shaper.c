@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rates of the configuration: how they are written, and those of single nodes. In memory, and as
- * numbers in the document, all are kbit/s; a string has its unit, as VyOS writes bandwidths.
- * Called by conf.c, conf_leaf.c and conf_diff.c; pure; control thread.
+ * Reads rates and the section `shaper`. Numbers are kbit/s in memory and in the document; a string
+ * has a unit, as in VyOS bandwidths. Called by conf.c, conf_leaf.c and conf_diff.c; pure; control
+ * thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 
 #define BITS_A_KBIT 1000
 #define DIGITS	    "0123456789"
-#define DIGITS_MAX  15 /* times the largest unit is less than 2^64 */
+#define DIGITS_MAX  15 /* with the largest unit the value stays below 2^64 */
 
-/* Bits of a second that a unit is. */
+/* Bits per second of a unit. */
 static const struct {
 	const char *name;
 	uint64_t bits;
@@ -28,7 +28,7 @@ static const struct {
 	{ "tbit", UINT64_C(1000000000000) },
 };
 
-/* 0: it is none of these. */
+/* Returns 0 for an unknown unit. */
 static uint64_t bits_of(const char *unit)
 {
 	for (size_t i = 0; i < array_size(units); i++)
@@ -37,7 +37,7 @@ static uint64_t bits_of(const char *unit)
 	return 0;
 }
 
-/* False where it is no rate. What is not 0 is not rounded down to it. */
+/* Parses a rate; returns false for any other text. A rate above 0 never rounds down to 0. */
 static bool parse_rate(const char *s, uint64_t *kbits)
 {
 	size_t digits = strspn(s, DIGITS);
@@ -76,7 +76,7 @@ bool conf_get_rate(struct jsonr_node *obj, const char *key, uint32_t min, uint32
 	return true;
 }
 
-/* --- single nodes --- */
+/* --- per-node rates --- */
 
 static int compare_rates(const void *a, const void *b)
 {
@@ -117,7 +117,7 @@ void conf_read_shaper(struct jsonr_node *root, struct conf *c)
 		read_rate(obj, name, &c->rate[c->n_rates++]);
 	}
 	qsort(c->rate, c->n_rates, sizeof(*c->rate), compare_rates);
-	/* A node-id has one spelling, but JSON may have a key twice. */
+	/* A node-id has one spelling, but a JSON object may contain a key twice. */
 	for (uint32_t i = 1; i < c->n_rates; i++)
 		if (c->rate[i - 1].id == c->rate[i].id)
 			jsonr_fail(map, "names a node twice");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the configuration says of VLANs: those that this node serves. Pure; control thread.
+ * Reads `vlan`: the VLANs that this node serves. Pure; control thread.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define VLAN_TEXT_MAX 16
 
-/* "10", or "20-29". */
+/* Parses "10" or "20-29". */
 static bool parse_range(const char *s, struct id_range *r)
 {
 	char first[VLAN_TEXT_MAX];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a transfer costs in energy, by a model of one port: while data flows slowly it draws one
- * power; where the same data flows fast it draws another for a shorter time, and sleeps for the
- * rest. Powers in milliwatts, times in milliseconds, energy in millijoules. Pure.
+ * Energy model of one port. A slow transfer draws one power for its duration. A fast transfer of
+ * the same data draws another power for a shorter time and sleeps for the remainder. Powers in
+ * milliwatts, times in milliseconds, energy in millijoules. Pure.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ struct energy_model {
 	uint32_t slow_mw, fast_mw, sleep_mw;
 };
 
-/* A thousandth of milliwatts times milliseconds, without the overflow of their product. */
+/* Computes milliwatts times milliseconds / 1000 without overflow of the product. */
 static inline uint64_t energy_mj(uint32_t mw, uint64_t ms)
 {
 	return ms / 1000 * mw + ms % 1000 * mw / 1000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What can happen that people are told: the list is event.def, from which come this enum, the words
- * in JSON and the log, the levels, sentences, and the table of reference.md. Pure; any thread.
+ * The events that leond reports. event.def is the list; it generates this enum, the names in JSON
+ * and log, the levels, the sentences and the table of reference.md. Pure; any thread.
  */
 #pragma once
 
@@ -16,5 +16,5 @@ enum event_kind {
 
 const char *event_name(enum event_kind k); /* "joined", "link-down" ... */
 enum log_level event_level(enum event_kind k);
-/* With placeholders in braces; NULL where who reports it writes it. */
+/* Sentence with placeholders in braces; NULL if the reporter supplies the text. */
 const char *event_sentence(enum event_kind k);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The largest, or the least, of one to two periods of time: of the period that runs and of the one
- * before. Pure; whoever owns the extreme, on its thread.
+ * Windowed maximum or minimum over one to two periods: of the current period and the previous one.
+ * Pure; on the thread of the owner.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "base/mono.h"
 
 struct extreme {
-	mono_t since; /* when the period began */
+	mono_t since; /* start of the current period */
 	int64_t cur, prev;
 };
 
@@ -45,7 +45,7 @@ static inline int64_t extreme_least(const struct extreme *e)
 	return min_of(e->cur, e->prev);
 }
 
-/* Take a value; return the extreme with it. */
+/* Enter a value and return the extreme including it. */
 static inline int64_t extreme_note_most(struct extreme *e, int64_t value, int64_t ms, mono_t now)
 {
 	extreme_next_period(e, value, ms, now);

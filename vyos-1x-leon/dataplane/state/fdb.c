@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The forwarding database of fdb.h: open addressing with linear probing. One rule makes it safe
- * for readers without locks: a place belongs to one key for the life of the table. A removed entry
- * leaves its key behind with SLOT_NONE as its value, and only the same key may use the place
- * again; so whatever value a reader finds behind a key is, or was, that key's value, never
- * another's. The holes that removals leave go away when the owner replaces the table by a copy
- * (fdb_copy, base/rcu), which it does when fdb_wants_copy says so. Written by the control thread;
- * read, and times touched, by workers.
+ * The forwarding database of fdb.h: open addressing with linear probing. One rule makes lock-free
+ * readers safe: a slot of the table belongs to one key for the life of the table. A removed entry
+ * keeps its key with the value SLOT_NONE, and only the same key may reuse the slot. A reader that
+ * finds a value behind a key therefore never sees the value of another key.
+ *
+ * Removals leave holes. If fdb_wants_copy() returns true, the owner replaces the table by a copy
+ * without holes (fdb_copy, base/rcu). The control thread writes; workers read and update times.
  */
 #include "state/fdb.h"
 
@@ -19,14 +19,14 @@
 #include "base/vlan_set.h"
 #include "crypto/aead.h"
 
-#define KEY_USED       (1ULL << 60)	      /* tells VLAN 0, MAC 0 from a place never used */
+#define KEY_USED       (1ULL << 60)	      /* marks a used slot, also for VLAN 0, MAC 0 */
 #define VALUE_HOLE     SLOT_NONE	      /* a removed entry */
 #define VALUE_FROZEN   0x10000u		      /* above the slot */
 #define VALUE_NOBODY   (0x20000u | SLOT_NONE) /* an entry without a node */
-#define FREEZES_LONGER 3   /* so often a freeze is twice as long as the one before it */
-#define CALM_S	       600 /* after so long a freeze is a first one again */
+#define FREEZES_LONGER 3   /* number of successive freezes that double in length */
+#define CALM_S	       600 /* time after which the next freeze has the initial length again */
 
-/* What readers see. */
+/* Part of an entry that readers see. */
 struct fdb_place {
 	_Atomic uint64_t key; /* KEY_USED | vlan << 48 | mac; set once */
 	_Atomic uint32_t value;
@@ -34,32 +34,32 @@ struct fdb_place {
 };
 static_assert(sizeof(struct fdb_place) == 16, "four places to a cache line");
 
-/* What the writer remembers of the entry in the place of the same number. */
+/* Part of an entry that only the writer uses, at the same index. */
 struct history {
 	uint32_t n_moves;
-	uint32_t since_s;  /* where it is */
-	uint32_t window_s; /* start of the time in which moves are counted */
+	uint32_t since_s;  /* last change of the value */
+	uint32_t window_s; /* start of the window in which moves are counted */
 	uint32_t thaw_s;
-	uint16_t owner; /* SLOT_NONE: nobody had it for long enough */
+	uint16_t owner; /* SLOT_NONE: no node had it for long enough */
 	uint8_t window_moves;
-	uint8_t n_freezes; /* one soon after the other */
-	bool owner_claims; /* in this window */
+	uint8_t n_freezes; /* successive freezes */
+	bool owner_claims; /* the owner sent a frame in this window */
 };
 
 struct fdb {
-	/* Set once. */
+	/* Constant after creation. */
 	struct fdb_place *place;
 	struct history *history;
 	uint32_t mask;
 	uint32_t maximum;
-	uint64_t seed; /* keeps senders from choosing MACs that share a place */
-	/* Written by the control thread only, read by all. */
+	uint64_t seed; /* random hash seed, so that senders cannot choose colliding MACs */
+	/* Written by the control thread only; read by all threads. */
 	_Atomic bool refusing;
 
 	uint32_t count attr_cacheline; /* entries */
 	uint32_t n_taken;	       /* entries and holes */
-	uint32_t age_at;	       /* next place to look at in fdb_age */
-	uint32_t vlan_maximum;	       /* entries in each VLAN; 0: any */
+	uint32_t age_at;	       /* next index for fdb_age */
+	uint32_t vlan_maximum;	       /* limit of entries per VLAN; 0: none */
 	uint32_t in_vlan[VLAN_IDS];
 };
 
@@ -94,8 +94,8 @@ static uint64_t key_of(uint16_t vlan, struct mac mac)
 	return KEY_USED | (uint64_t)(vlan & 0xfff) << 48 | mac_to_u64(mac);
 }
 
-/* The key's place, or the empty place that ends its search. Terminates because a part of the
- * table always stays empty. */
+/* Returns the slot of the key, or the empty slot that ends its search. Terminates because part of
+ * the table always stays empty. */
 static struct fdb_place *find_place(const struct fdb *f, uint64_t wanted, uint64_t *found)
 {
 	uint32_t i = (uint32_t)hash_mix64(wanted ^ f->seed) & f->mask;
@@ -111,7 +111,7 @@ static struct fdb_place *find_place(const struct fdb *f, uint64_t wanted, uint64
 	}
 }
 
-/* Place of an entry, NULL where there is none; *value is what it holds. */
+/* Returns the slot of an entry and its value; NULL if there is none. */
 static struct fdb_place *find_entry(const struct fdb *f, uint64_t key, uint32_t *value)
 {
 	uint64_t found;
@@ -123,14 +123,15 @@ static struct fdb_place *find_entry(const struct fdb *f, uint64_t key, uint32_t 
 	return *value == VALUE_HOLE ? NULL : p;
 }
 
-/* A word that many workers would write with the same second costs less when it is read first. */
+/* Reads before writing: if many workers would write the same second, the read is cheaper than the
+ * write. */
 static void touch(struct fdb_place *p, uint32_t now_s)
 {
 	if (atomic_load_explicit(&p->seen_s, memory_order_relaxed) != now_s)
 		atomic_store_explicit(&p->seen_s, now_s, memory_order_relaxed);
 }
 
-/* Signed: the clock that touched it may have ticked just before ours. */
+/* Signed, because the clock of the last update may be just ahead of this thread's clock. */
 static bool is_silent(const struct fdb_place *p, uint32_t now_s)
 {
 	uint32_t seen_s = atomic_load_explicit(&p->seen_s, memory_order_relaxed);
@@ -184,7 +185,7 @@ static void set_value(struct fdb_place *p, uint32_t value)
 	atomic_store_explicit(&p->value, value, memory_order_release);
 }
 
-/* Beyond seven eighths taken, searches grow long and at last would not end. */
+/* Above seven eighths the searches grow long and may not terminate. */
 static bool has_room(const struct fdb *f, bool takes_place)
 {
 	return f->count < f->maximum && (!takes_place || f->n_taken < f->mask - f->mask / 8);
@@ -226,7 +227,7 @@ static bool moved_of_late(const struct history *h, uint32_t now_s)
 	return h->window_moves && now_s - h->window_s <= FDB_FLAP_WINDOW_S;
 }
 
-/* The MAC moves away from `slot`, which is its owner if it had it for long enough. */
+/* Records that the MAC leaves `slot`, which becomes its owner if it had the MAC for long enough. */
 static void note_tenure(struct history *h, uint16_t slot, uint32_t now_s)
 {
 	uint32_t enough_s = h->owner == SLOT_NONE ? FDB_OWNER_S : FDB_HEIR_S;
@@ -235,7 +236,7 @@ static void note_tenure(struct history *h, uint16_t slot, uint32_t now_s)
 		h->owner = slot;
 }
 
-/* Counts a move; true where it is more than FDB_FLAP_MOVES in the window. */
+/* Counts a move; returns true above FDB_FLAP_MOVES in the window. */
 static bool move_flaps(struct history *h, uint16_t slot, uint32_t now_s)
 {
 	if (!moved_of_late(h, now_s)) {
@@ -260,7 +261,8 @@ static void freeze(struct fdb_place *p, struct history *h, uint32_t now_s)
 	set_value(p, at | VALUE_FROZEN);
 }
 
-/* One more move is allowed, for the host may really have moved; a second one freezes it again. */
+/* Permits one more move after the freeze, because the host may really have moved; a second one
+ * freezes it again. */
 static void thaw(struct fdb_place *p, struct history *h, uint32_t now_s)
 {
 	h->window_s = now_s;
@@ -281,7 +283,7 @@ static void place_at(struct fdb_place *p, struct history *h, uint16_t slot, uint
 	set_value(p, slot);
 }
 
-/* The entry is another node's, or nobody's. */
+/* The entry belongs to another node or to none. */
 static enum fdb_result claim(struct fdb_place *p, struct history *h, uint16_t slot, uint32_t now_s)
 {
 	uint16_t had = (uint16_t)value_of(p);
@@ -383,7 +385,7 @@ uint32_t fdb_age(struct fdb *f, uint32_t now_s, uint32_t aging_s, uint32_t budge
 		f->age_at = (f->age_at + 1) & f->mask;
 		if (!is_entry(p))
 			continue;
-		/* Signed: a worker's clock may have ticked just before ours. */
+		/* Signed, because a worker's clock may be just ahead of this thread's clock. */
 		if ((int32_t)(now_s - seen_s) > (int32_t)aging_s) {
 			remove_at(f, p);
 			n++;
@@ -416,11 +418,11 @@ uint32_t fdb_maximum(const struct fdb *f)
 
 bool fdb_wants_copy(const struct fdb *f)
 {
-	/* Entries alone take at most half of the places. */
+	/* Entries alone occupy at most half of the slots. */
 	return f->n_taken > f->count && f->n_taken > f->mask / 8 * 5;
 }
 
-/* What fdb_copy chooses by; a copy of the time, because workers go on touching it. */
+/* Sort key of fdb_copy; a snapshot of the times, because workers keep updating them. */
 struct fdb_age {
 	uint32_t seen_s;
 	uint32_t place;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An average over a time scale, of samples that do not come at even intervals. Pure; whoever owns
- * the average, on its thread.
+ * EWMA over a time scale for unevenly spaced samples. Pure; on the thread of the owner.
  */
 #pragma once
 
 #include <stdint.h>
 
 /*
- * Share of a new value that takes over an average of this time scale after dt: dt / (scale + dt),
- * which for small dt is what 1 - exp(-dt / scale) is, without the library of floats. Samples of one
- * instant (several in the queue of a thread that had to wait, which reads the clock once) have no
- * share, also where the scale is the age of the average and that is nothing yet.
+ * Weight of a new sample after dt: dt / (scale + dt), which approximates 1 - exp(-dt / scale) for
+ * small dt without floating point. Samples of the same instant (several queued datagrams, read with
+ * one clock value) have no weight, also if scale is the age of the average and 0.
  */
 static inline int64_t follow(int64_t average, int64_t value, int64_t dt_us, int64_t scale_us)
 {

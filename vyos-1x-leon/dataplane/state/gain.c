@@ -2,7 +2,7 @@
 /* See gain.h. */
 #include "state/gain.h"
 
-/* Takes what stood for so long into the sums. */
+/* Adds the current interval to the sums. */
 static void take(struct gain *sum, const struct gain *g, mono_t now)
 {
 	int64_t ms = mono_is_never(g->at) ? 0 : mono_sub_ms(now, g->at);
@@ -23,7 +23,7 @@ void gain_note(struct gain *g, const struct path *used, const struct path *direc
 	int64_t ms = mono_is_never(g->at) ? 0 : mono_sub_ms(now, g->at);
 
 	take(g, g, now);
-	/* What is left of a millisecond is for the next time. */
+	/* The remainder below a millisecond is kept for the next interval. */
 	g->at = mono_is_never(g->at) ? now : mono_add_ms(g->at, ms);
 	g->used_us = used->rtt_us;
 	g->direct_us = direct->rtt_us;

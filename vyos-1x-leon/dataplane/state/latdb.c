@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The latency database of latdb.h: one row of cells per origin, grown on demand, the assembly of
- * rows that come in several messages, and the announcement of the own row. Called by proto/ (which
- * sends and receives rows) and state/path.c (which reads them) on the control thread.
+ * rows from several messages, and the announcement of the own row. proto/ sends and receives rows,
+ * state/path.c reads them, on the control thread.
  */
 #include "state/latdb.h"
 
@@ -22,37 +22,38 @@ static_assert(sizeof(struct cell) == 16, "a cell is 16 bytes");
 static_assert(ROW_GROWTH % LEAST_MULTIPLE == 0, "the array has whole blocks");
 
 struct row {
-	struct cell *cell; /* by slot of the far end */
-	uint32_t *least;   /* the same; see latdb_least() */
+	struct cell *cell; /* indexed by the slot of the far end */
+	uint32_t *least;   /* indexed like cell; see latdb_least() */
 	uint32_t n_cells, n_least;
-	uint32_t seq; /* complete up to this one */
+	uint32_t seq; /* last complete sequence */
 	uint64_t incarnation;
-	bool lacks; /* named a link to a node that was not known here */
-	/* The sequence that is coming in, or came in last. */
+	bool lacks; /* the row named a link to a node unknown here */
+	/* State of the sequence that is being received, or was last received. */
 	struct {
 		uint32_t seq, base;
 		uint16_t parts;
-		uint64_t mask; /* parts that have come; 0: none awaited */
-		uint8_t *seen; /* of a whole row: slots named so far, a bit each; NULL otherwise */
+		uint64_t mask; /* received parts; 0: no sequence is being received */
+		uint8_t *seen; /* bitmap of slots named by a complete row; NULL otherwise */
 		uint32_t n_seen;
 	} in;
 };
 static_assert(MSG_PARTS_MAX <= 64, "one bit per part");
 
 struct latdb {
-	struct row *row; /* by slot; [SLOT_SELF] is our own */
+	struct row *row; /* indexed by slot; [SLOT_SELF] is the own row */
 	uint32_t n_rows;
-	/* Own row: sequence that last changed each cell; one above the row's: not announced yet. */
+	/* Own row: sequence of the last change of each cell; one above the row's sequence: not
+	 * announced yet. */
 	uint32_t *changed_at;
 	uint32_t n_changed_at;
 	uint32_t n_dirty;
-	/* Announcement under way; which of its messages each cell goes with, by slot. */
+	/* State of the current announcement: message of each cell, indexed by slot. */
 	bool out_whole;
 	uint32_t out_base;
 	uint8_t *out_part;
 	uint32_t n_out_part, out_parts;
 };
-#define PART_NONE 0xff /* it is not sent */
+#define PART_NONE 0xff /* the cell is not sent */
 static_assert(MSG_PARTS_MAX < PART_NONE, "a part fits into a byte");
 
 struct latdb *latdb_new(void)
@@ -80,7 +81,7 @@ void latdb_free(struct latdb *db)
 	free(db);
 }
 
-/* Grows an array of `size` bytes an element so that it has `want`; new elements are zero. */
+/* Grows an array with elements of `size` bytes to `want` elements; new elements are zero. */
 static void *grow(void *array, uint32_t *n, uint32_t want, size_t size)
 {
 	uint32_t n_new = (want + ROW_GROWTH - 1) / ROW_GROWTH * ROW_GROWTH;
@@ -127,7 +128,7 @@ static bool cell_is_up(struct cell c)
 	return c.rtt_up & CELL_UP;
 }
 
-/* Where there is a cell already. */
+/* Returns the cell if it exists. */
 static void put(struct row *r, uint32_t to, struct cell c)
 {
 	r->cell[to] = c;
@@ -145,8 +146,8 @@ static bool cell_same(struct cell a, struct cell b)
 	       a.loss_pm == b.loss_pm && a.mtu == b.mtu;
 }
 
-/* Would a path computed before differ after this? What happens to a link that is down and stays
- * down moves nothing. */
+/* Returns true if a change of the cell may change a computed path. A link that is and stays down
+ * changes none. */
 static bool cell_moves_paths(struct cell before, struct cell after)
 {
 	return (cell_is_up(before) || cell_is_up(after)) && !cell_same(before, after);
@@ -221,14 +222,14 @@ void latdb_ask_lacking(struct latdb *db)
 		if (!db->row[i].lacks)
 			continue;
 		db->row[i].seq = 0;
-		db->row[i].in.mask = 0; /* parts of it that came before lack the node too */
+		db->row[i].in.mask = 0; /* earlier parts of it lack the node too */
 		db->row[i].lacks = false;
 	}
 }
 
 /* --- rows of others --- */
 
-/* Is the message about something we do not have yet, and can we build on what we have? */
+/* Returns true if the message is newer than the stored row and its base is stored. */
 static bool row_refuses(const struct row *r, const struct msg_row *m, enum row_verdict *why)
 {
 	bool newer_run = m->incarnation > r->incarnation;
@@ -238,7 +239,8 @@ static bool row_refuses(const struct row *r, const struct msg_row *m, enum row_v
 		return true;
 	if (m->incarnation < r->incarnation)
 		return true;
-	/* Also older than what is coming in now: its entries would overwrite newer ones. */
+	/* Messages older than the current sequence are ignored too: their entries would overwrite
+	 * newer ones. */
 	if (!newer_run && (m->seq <= r->seq || m->seq < r->in.seq))
 		return true;
 	*why = ROW_GAP;
@@ -252,7 +254,7 @@ static void row_await(struct row *r, const struct msg_row *m)
 
 	if (same)
 		return;
-	/* The cells of an earlier run of the node stay in use until all of the new row is here. */
+	/* The cells of an earlier incarnation stay in use until the new row is complete. */
 	if (m->incarnation != r->incarnation)
 		r->seq = 0;
 	r->incarnation = m->incarnation;
@@ -272,7 +274,7 @@ static bool row_saw(const struct row *r, uint32_t slot)
 	return slot / 8 < r->in.n_seen && (r->in.seen[slot / 8] >> slot % 8 & 1);
 }
 
-/* Takes the entries over; true where a path may move. */
+/* Applies the entries; returns true if a path may change. */
 static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row *m,
 			     uint16_t (*slot_of)(void *arg, node_id_t id), void *arg)
 {
@@ -292,7 +294,7 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 		struct cell *cell;
 
 		if (slot == SLOT_NONE) {
-			/* Down is what an unknown link counts as anyway: nothing is lacking. */
+			/* An unknown link counts as down, so an entry "down" is not missing. */
 			r->lacks |= e->up;
 			continue;
 		}
@@ -309,7 +311,7 @@ static bool row_take_entries(struct row *r, uint16_t from, const struct msg_row 
 	return moves;
 }
 
-/* All parts are here. What a whole row does not name is not there any more. */
+/* All parts have arrived. Links that a complete row does not name are removed. */
 static bool row_complete(struct row *r)
 {
 	bool moves = false;
@@ -400,19 +402,19 @@ bool latdb_own_dirty(const struct latdb *db)
 	return db->n_dirty > 0;
 }
 
-/* --- cutting a row into messages --- */
+/* --- splitting a row into messages --- */
 
-/* Which cells of a row are to be sent. */
+/* Selects the cells of a row to send. */
 struct slice {
 	const struct row *r;
 	struct nodedb *nodes;
-	const struct latdb *changes; /* only what its announcement under way changed; NULL: all */
+	const struct latdb *changes; /* only changes of its current announcement; NULL: all cells */
 };
 
-/* Node-id of the far end, NODE_ID_NONE where the cell is not part of the slice. In the own row,
- * nodes whose record is not known here are left out because it is most likely not known elsewhere
- * either. Another's row is passed on whole, whatever we think of the nodes in it: with a cell left
- * out it would not be the row of that sequence any more. */
+/* Returns the node-id of the far end, or NODE_ID_NONE if the cell is not selected. The own row
+ * omits nodes without a known record, because other nodes most likely lack the record too. Rows
+ * of others are forwarded completely: without a cell it would no longer be the row of that
+ * sequence. */
 static node_id_t slice_node(const struct slice *s, uint32_t slot)
 {
 	const struct node *n = nodedb_at(s->nodes, (uint16_t)slot);
@@ -427,10 +429,10 @@ static node_id_t slice_node(const struct slice *s, uint32_t slot)
 }
 
 /*
- * A cell's part depends on its node-id and the number of parts alone, not on the order of slots:
- * two nodes that answer a fetch for the same row cut it alike, and a receiver may complete one
- * answer with parts of the other. Only where the parts are as many as can be does a full part
- * spill into the next. `used` counts the entries of each part.
+ * The part of a cell depends on its node-id and the number of parts only, not on the order of
+ * slots. Two nodes that answer a fetch for a row split it equally, so a receiver may combine parts
+ * of both answers. Only with the maximum number of parts does a full part overflow into the next
+ * one. `used` counts the entries of each part.
  */
 static uint32_t part_for(node_id_t id, uint32_t parts, uint16_t *used, bool *spilled)
 {
@@ -444,7 +446,7 @@ static uint32_t part_for(node_id_t id, uint32_t parts, uint16_t *used, bool *spi
 	return part;
 }
 
-/* Notes the part of each cell that is sent, of so many; false where one would have to spill. */
+/* Assigns each selected cell to one of `parts`; returns false if a part would overflow. */
 static bool place(struct latdb *db, const struct slice *s, uint32_t parts)
 {
 	uint16_t used[MSG_PARTS_MAX] = { 0 };
@@ -457,16 +459,15 @@ static bool place(struct latdb *db, const struct slice *s, uint32_t parts)
 	return !spilled;
 }
 
-/* Cuts the slice into messages, once for all of them: with hundreds of nodes a row is several, and
- * it is cut anew for whoever joins. */
+/* Splits the selection once for all its messages: with hundreds of nodes a row has several, and
+ * each joining node receives it. */
 static void plan_parts(struct latdb *db, const struct slice *s)
 {
 	uint32_t n = 0, parts;
 
 	db->out_part = grow(db->out_part, &db->n_out_part, s->r->n_cells, 1);
 	for (uint32_t i = 0; i < s->r->n_cells; i++) {
-		/* CONF_NODES_LIMIT entries fit into MSG_PARTS_MAX parts; n is compared all the
-		 * same. */
+		/* CONF_NODES_LIMIT entries fit MSG_PARTS_MAX parts; n is checked nevertheless. */
 		bool sent = n < MSG_PARTS_MAX * MSG_ROW_MAX && slice_node(s, i) != NODE_ID_NONE;
 
 		db->out_part[i] = sent ? 0 : PART_NONE;
@@ -478,7 +479,7 @@ static void plan_parts(struct latdb *db, const struct slice *s)
 	db->out_parts = parts;
 }
 
-/* Part number *iter of the slice, as it was cut; false where there is no such part. */
+/* Writes part number *iter of the selection; returns false behind the last. */
 static bool slice_next(const struct latdb *db, const struct slice *s, uint32_t *iter,
 		       struct msg_row *out)
 {
@@ -509,7 +510,8 @@ static bool slice_next(const struct latdb *db, const struct slice *s, uint32_t *
 	return true;
 }
 
-/* Opens a new sequence of the own row. Changes that cannot be sent yet move on to the one after. */
+/* Opens a new sequence of the own row. Changes that cannot be sent yet move to the following
+ * one. */
 static void own_advance(struct latdb *db, struct nodedb *nodes)
 {
 	struct row *own = &db->row[SLOT_SELF];
@@ -536,11 +538,11 @@ static bool own_has_changes(const struct latdb *db, struct nodedb *nodes)
 	return false;
 }
 
-/* Decides what the announcement that starts now consists of; false where nothing is to be said. */
+/* Selects the content of a new announcement; returns false if there is nothing to announce. */
 static bool own_begin(struct latdb *db, struct nodedb *nodes, uint64_t incarnation, bool whole)
 {
 	struct row *own = row_at(db, SLOT_SELF);
-	/* Sequences of another incarnation are no base for anybody. */
+	/* Sequences of another incarnation are no valid base. */
 	bool rebase = own->seq && own->incarnation != incarnation;
 	bool changes = own_has_changes(db, nodes);
 

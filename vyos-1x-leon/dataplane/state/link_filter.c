@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The filter of latdb.h that makes one link's entry out of probe results: round-trip time on
- * two time scales (decision 023), those of RFC 6298 for timeouts, smoothed loss, a minimum
- * over one to two minutes and a maximum over one to two hours. Owned by whoever probes
- * (proto/), on the control thread.
+ * The filter of latdb.h that derives a link's entry from probe results: round-trip time on two time
+ * scales (decision 023), RFC 6298 values for timeouts, smoothed loss, and windowed minimum and
+ * maximum. Owned by the prober (proto/), on the control thread.
  */
 #include "state/latdb.h"
 
@@ -16,20 +15,20 @@
 #define HOUR_MS	  (3600 * 1000)
 
 /*
- * RFC 6298 starts the variation at half the first sample, because a timeout that is too short is
- * costly. Here the variation is a price: with R/2 a direct link of 20 ms would cost 30 ms until
- * eight probes have worn it down, and every fresh link would first lose to a relay and then win
- * its traffic back. A sixteenth stays below the default threshold of 10 %, so that novelty alone
- * moves no path, and still prefers a proven link to an unproven one that looks the same.
+ * RFC 6298 initialises the variation with half the first sample, because a short timeout is costly.
+ * Here the variation is part of the cost. With R/2 a direct link of 20 ms would cost 30 ms for
+ * eight probes, and every new link would first lose its traffic to a relay and then win it back. A
+ * sixteenth stays below the default threshold of 10 %, so a new link alone moves no path, and still
+ * prefers a proven link over an unproven one of equal latency.
  */
 #define VAR_START_DIVISOR 16
 
-/* The average starts as if it were this old, so that one burst of samples does not make it. */
+/* Initial age of the average, so that one burst of samples does not dominate it. */
 #define AGE_MIN_US 10000000
-/* The first sample after a silence counts for no more than this of it. */
+/* Upper bound of the time weight of the first sample after a silence. */
 #define DT_MAX_US 10000000
 
-/* So many mean deviations above what lasts is beyond anything usual. */
+/* Number of mean deviations above the long-term average that marks an outlier. */
 #define OUTLIER 8
 
 #define LOSS_GAIN 32
@@ -54,7 +53,7 @@ static void note_extremes(struct link_filter *f, uint32_t rtt_us, mono_t now)
 static void note_sample(struct link_filter *f, uint32_t rtt_us)
 {
 	f->last_us = rtt_us;
-	/* Rounded up, so that the last thousandth goes away too. */
+	/* Rounds up, so that the average reaches 0. */
 	f->loss_pm -= (f->loss_pm + LOSS_GAIN - 1) / LOSS_GAIN;
 	if (f->n_samples < UINT32_MAX)
 		f->n_samples++;
@@ -80,12 +79,12 @@ static int64_t distance(int64_t a, int64_t b)
 }
 
 /*
- * What the round trip is now. Where one answer says what the next one will (a value that stands),
- * that is the last answers; where each is drawn anew, it is their average. The difference between
- * one answer and the next tells the two apart: a move of the last answers that is within it is
- * noise, and what is beyond it counts. One answer alone moves nothing: it takes two that lie to
- * the same side, and what is far beyond anything usual counts in the average as if it were just
- * that.
+ * Short-term latency. If samples are correlated (a level shift), it follows the last samples. If
+ * each sample is independent, it is their average. The difference of successive samples
+ * distinguishes the two: a shift of the last samples within it is noise, a shift beyond it counts.
+ *
+ * A single sample moves nothing; two on the same side are required. An outlier enters the average
+ * limited to the outlier bound.
  */
 static void note_now(struct link_filter *f, int64_t r, bool overtaken, int64_t dt_us,
 		     int64_t age_us)
@@ -116,14 +115,14 @@ static void note_averages(struct link_filter *f, int64_t r, bool overtaken, mono
 	int64_t scale_us = min_of((int64_t)f->lasting_s * 1000000, age_us);
 
 	note_now(f, r, overtaken, dt_us, age_us);
-	/* A plain mean while the link is young. Deviations are from the average as it was. */
+	/* Plain mean while the link is young. Deviations use the average before the update. */
 	f->sway_us = follow(f->sway_us, distance(f->now_us, f->lasting_us), dt_us, scale_us);
 	f->dev_us = follow(f->dev_us, distance(r, f->lasting_us), dt_us, scale_us);
 	f->lasting_us = follow(f->lasting_us, r, dt_us, scale_us);
 	f->last_at = now;
 }
 
-/* What the answer says of the link itself. Timeouts go by the whole of it. */
+/* Latency of the link itself, without own load. Timeouts use the full sample. */
 static int64_t without_load(const struct link_filter *f, int64_t r)
 {
 	return max_of(r - f->load_us, (int64_t)1);
@@ -139,8 +138,9 @@ void link_filter_answer(struct link_filter *f, uint32_t rtt_us, mono_t now)
 		f->var_us = r / VAR_START_DIVISOR;
 		start_averages(f, r, now);
 	} else {
-		/* The deviation is taken from the old average, hence before it moves. A time that
-		 * falls is an improvement: it lowers the average, and must not raise the price. */
+		/* The deviation uses the old average and is therefore computed before it moves. A
+		 * lower sample is an improvement: it lowers the average and must not raise the
+		 * cost. */
 		f->var_us += (2 * max_of(r - f->srtt_us, (int64_t)0) - f->var_us) / 4;
 		f->srtt_us += (r - f->srtt_us) / 8;
 		note_averages(f, without_load(f, r), false, now);
@@ -189,8 +189,8 @@ void link_filter_late(struct link_filter *f, bool late)
 
 uint32_t link_filter_chance(const struct link_filter *f)
 {
-	/* Shares whose 3rd, 4th, ... power is about one in 100000: at ten probes a second that
-	 * happens a few times an hour. */
+	/* Loss shares whose 3rd, 4th, ... power is about 1e-5: at ten probes a second such a run
+	 * occurs a few times an hour. */
 	static const uint32_t shares[] = { 20000, 55000, 100000, 150000, 200000 };
 	uint32_t n = 0;
 

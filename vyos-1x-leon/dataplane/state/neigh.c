@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The neighbors of neigh.h: a cache of buckets, eight places each. A neighbor lives in the bucket
- * its key hashes to; a full bucket gives up the neighbor that was confirmed longest ago. To lose
- * one costs a flooded question, so there is no full table and nothing to rebuild.
+ * The neighbor cache of neigh.h: buckets with eight slots each. A neighbor is in the bucket of its
+ * hash. A full bucket evicts the neighbor with the oldest confirmation. A lost neighbor costs one
+ * flooded request, so the table is never full and never rebuilt.
  *
- * A place is reused for other keys, so it carries a sequence: odd while the writer changes it. A
- * reader that finds it odd, or changed after reading, treats the neighbor as unknown instead of
- * trying again. Data words are stored with release and loaded with acquire: whoever sees a new
- * word sees the odd sequence before it. Written by the control thread; read by workers, which
- * write only `asked_s` and `doubted`: where the place is another neighbor's by then, that one's
- * next question is flooded, which harms nobody.
+ * A slot is reused for other keys and has a sequence number that is odd during a write. A reader
+ * that finds it odd, or changed after reading, treats the neighbor as unknown and does not retry.
+ * Data words are stored with release and loaded with acquire, so a reader of a new word also sees
+ * the odd sequence before it. The control thread writes. Workers read, and write only `asked_s` and
+ * `doubted`; if the slot holds another neighbor by then, the next request for it is flooded, which
+ * is harmless.
  */
 #include "state/neigh.h"
 
@@ -30,12 +30,13 @@ struct neigh_place {
 	_Atomic uint32_t seq;
 	_Atomic uint32_t meta;	  /* META_*, family << 16, VLAN */
 	_Atomic uint64_t ip_high; /* first eight bytes of the address */
-	_Atomic uint64_t ip_low;  /* the others */
+	_Atomic uint64_t ip_low;  /* last eight bytes of the address */
 	_Atomic uint64_t where;	  /* slot << 48 | MAC */
 	_Atomic uint32_t confirmed_s;
-	_Atomic uint32_t since_s; /* where and what it is */
-	_Atomic uint32_t asked_s; /* last answered; 0 never */
-	_Atomic uint32_t doubted; /* asked by unicast, and nothing came from it since */
+	_Atomic uint32_t since_s; /* last change of MAC or location */
+	_Atomic uint32_t asked_s; /* time of the last local answer; 0 never */
+	/* a unicast request was sent and no frame of the neighbor has arrived since */
+	_Atomic uint32_t doubted;
 };
 
 struct neigh {
@@ -43,7 +44,7 @@ struct neigh {
 	uint32_t bucket_mask;
 	uint64_t seed;
 	uint32_t maximum;
-	uint32_t count; /* the control thread's */
+	uint32_t count; /* control thread only */
 };
 
 struct key {
@@ -51,7 +52,7 @@ struct key {
 	uint64_t ip_high, ip_low;
 };
 
-/* What a reader takes out of a place. */
+/* Copy of a slot in a reader. */
 struct view {
 	uint32_t meta;
 	uint64_t where;
@@ -65,7 +66,7 @@ struct neigh *neigh_new(uint32_t maximum)
 	struct neigh *n = x_new(struct neigh);
 	uint64_t buckets = 1;
 
-	/* Twice the places, so that few buckets fill up before the table does. */
+	/* Twice as many slots as entries, so that few buckets fill before the table does. */
 	while (buckets * BUCKET < 2 * (uint64_t)maximum)
 		buckets *= 2;
 	n->place = x_calloc_aligned(buckets * BUCKET, sizeof(struct neigh_place));
@@ -120,7 +121,7 @@ static uint64_t load64(const _Atomic uint64_t *p)
 	return atomic_load_explicit(p, memory_order_acquire);
 }
 
-/* True where the place holds the key and did not change while it was read. */
+/* Returns true if the slot holds the key and did not change during the read. */
 static bool read_place(const struct neigh_place *p, const struct key *k, struct view *v)
 {
 	uint32_t seq = load32(&p->seq);
@@ -146,7 +147,7 @@ static struct neigh_place *find(const struct neigh *n, const struct key *k, stru
 	return NULL;
 }
 
-/* Signed, because the clock that confirmed may have ticked just before the one that asks. */
+/* Signed, because the writer's clock may be just ahead of the reader's. */
 static int32_t age_s(uint32_t now_s, uint32_t then_s)
 {
 	return (int32_t)(now_s - then_s);
@@ -170,7 +171,7 @@ bool neigh_answer(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, uint
 	asked_s = atomic_load_explicit(&p->asked_s, memory_order_relaxed);
 	if (asked_s && age_s(now_s, asked_s) < NEIGH_ASK_AGAIN_S)
 		return false;
-	/* Of two workers with the same question, one answers. */
+	/* Only one of several workers with the same request answers it. */
 	return atomic_compare_exchange_strong_explicit(&p->asked_s, &asked_s, now_s ? now_s : 1,
 						       memory_order_relaxed, memory_order_relaxed);
 }
@@ -203,7 +204,7 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 
 	if (!find(n, &k, &v) || v.where != where_of(mac, slot) || v.doubted)
 		return true;
-	/* At half its time, so that it is confirmed again before it is of no use. */
+	/* At half its lifetime, so that it is confirmed again before it expires. */
 	return age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S / 2;
 }
 
@@ -252,7 +253,7 @@ static void remove_at(struct neigh *n, struct neigh_place *p)
 	n->count--;
 }
 
-/* An empty place of the bucket, or the one that was confirmed longest ago. */
+/* Returns an empty slot of the bucket, or the one with the oldest confirmation. */
 static struct neigh_place *place_to_use(const struct neigh *n, const struct key *k)
 {
 	struct neigh_place *p = bucket_of(n, k), *oldest = NULL, *empty = NULL;
@@ -279,7 +280,7 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 
 	if (!p)
 		p = place_to_use(n, &k);
-	/* The table is full, and nothing in this bucket could make room. */
+	/* The table is full and this bucket has nothing to evict. */
 	if (!p)
 		return;
 	if (!(meta_of(p) & META_USED))
@@ -291,7 +292,7 @@ void neigh_learn(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, struc
 	store64(&p->where, where);
 	store32(&p->confirmed_s, now_s);
 	store32(&p->doubted, 0);
-	/* A neighbor that is somewhere else now has not been asked for there. */
+	/* No request has been sent to the new location yet. */
 	if (!same) {
 		store32(&p->asked_s, 0);
 		store32(&p->since_s, now_s);

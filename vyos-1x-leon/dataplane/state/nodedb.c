@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The node table of nodedb.h: an array of slots that own the nodes, an index from node-id to slot,
- * and two figures kept up to date with every change because each ping asks for them: the number
- * of members and the digest of their versions. Called by proto/ and daemon/ on the control thread.
+ * The node table of nodedb.h: an array of slots that own the nodes, and an index from node-id to
+ * slot. Each ping needs the number of members and the digest of their versions, so every change
+ * updates both figures. Called by proto/ and daemon/ on the control thread.
  */
 #include "state/nodedb.h"
 
@@ -12,18 +12,17 @@
 #include "base/mem.h"
 #include "wire/leon.h"
 
-#define REST_MS 10000 /* of a slot whose node was removed; snapshots are replaced within a second */
+#define REST_MS 10000 /* reuse delay of a slot; snapshots change within a second */
 
 struct node_entry {
-	struct node node; /* first: nodes are handed out and come back as pointers to it */
-	bool counted;	  /* is in db->n_members */
-	uint64_t digest;  /* its share of db->digest */
+	struct node node; /* first member: nodes are returned as pointers to it and cast back */
+	bool counted;	  /* included in db->n_members */
+	uint64_t digest;  /* contribution to db->digest */
 };
 
-/* Of the index. A row that comes in names every node, so looking one up must touch nothing but
- * this: places of eight bytes, at most half of them taken, each as near behind the one that its
- * node-id calls for as there was room. Members choose their node-ids, but cannot make a search
- * longer than the table, which is some kilobytes. */
+/* Index entry. An arriving row names every node, so a lookup must touch little memory: entries of
+ * eight bytes, load factor at most one half, linear probing. Members choose their node-ids, but a
+ * search never exceeds the table of some kilobytes. */
 struct id_place {
 	node_id_t id;
 	uint16_t slot; /* SLOT_NONE: free */
@@ -32,12 +31,12 @@ struct id_place {
 
 struct nodedb {
 	struct node_entry **slot; /* NULL: free */
-	mono_t *rests;		  /* by slot: until then nobody gets it */
-	uint32_t n_slots;	  /* one past the highest in use */
+	mono_t *rests;		  /* indexed by slot: end of the reuse delay */
+	uint32_t n_slots;	  /* one above the highest slot in use */
 	uint32_t cap_slots;
-	uint32_t n_used; /* with tombstones */
+	uint32_t n_used; /* including tombstones */
 	uint32_t n_members;
-	uint32_t maximum; /* of members */
+	uint32_t maximum; /* limit of members */
 	uint64_t digest;
 	struct id_place *place;
 	uint32_t n_places; /* a power of two */
@@ -67,7 +66,7 @@ int version_cmp(uint64_t inc_a, uint32_t seq_a, uint64_t inc_b, uint32_t seq_b)
 	return 0;
 }
 
-/* --- from node-id to slot --- */
+/* --- index from node-id to slot --- */
 
 static uint32_t home_of(const struct nodedb *db, node_id_t id)
 {
@@ -79,7 +78,7 @@ static uint32_t next_place(const struct nodedb *db, uint32_t i)
 	return (i + 1) & (db->n_places - 1);
 }
 
-/* Where it is, or is to be. */
+/* Returns the position of the node-id, or its insertion position. */
 static struct id_place *place_of(const struct nodedb *db, node_id_t id)
 {
 	uint32_t i = home_of(db, id);
@@ -103,7 +102,7 @@ static void make_places(struct nodedb *db, uint32_t n)
 						   .slot = (uint16_t)i };
 }
 
-/* A node whose slot is set. */
+/* Inserts a node with its slot set. */
 static void index_add(struct nodedb *db, const struct node *n)
 {
 	if (2 * db->n_used > db->n_places)
@@ -115,7 +114,7 @@ static void index_remove(struct nodedb *db, node_id_t id)
 {
 	uint32_t hole = (uint32_t)(place_of(db, id) - db->place), i = hole, last = db->n_places - 1;
 
-	/* Whoever was pushed on past the hole moves back into it. */
+	/* Moves displaced entries back into the hole. */
 	while (db->place[i = next_place(db, i)].slot != SLOT_NONE) {
 		if (((i - home_of(db, db->place[i].id)) & last) < ((i - hole) & last))
 			continue;
@@ -130,8 +129,8 @@ static struct node_entry *entry_of(struct node *n)
 	return container_of(n, struct node_entry, node);
 }
 
-/* A sum of well-mixed shares does not depend on the order in which nodes became known, and one
- * node's change is one subtraction and one addition. */
+/* A sum of well-mixed contributions does not depend on the order in which nodes became known. A
+ * change of one node costs one subtraction and one addition. */
 static uint64_t share_of(const struct node *n)
 {
 	uint64_t h, key = 0;
@@ -144,7 +143,7 @@ static uint64_t share_of(const struct node *n)
 	return hash_mix64(h + key);
 }
 
-/* To be called after every change of a node's state or record. */
+/* Called after every change of a node's state or record. */
 static void account(struct nodedb *db, struct node_entry *e)
 {
 	bool counts = e->node.state != NODE_LEFT;
@@ -159,8 +158,8 @@ static void account(struct nodedb *db, struct node_entry *e)
 	e->counted = counts;
 }
 
-/* Tombstones may take as many slots again as members do, so that leaving nodes cannot keep new
- * ones out, and memory stays bounded all the same. */
+/* Tombstones may use as many slots as members, so that leaving nodes cannot block new ones and
+ * memory stays bounded. */
 bool nodedb_has_slot(const struct nodedb *db)
 {
 	return db->n_used < min_of(2 * (uint64_t)db->maximum, (uint64_t)SLOT_NONE);
@@ -176,7 +175,7 @@ static bool is_free(const struct nodedb *db, uint32_t i, mono_t now)
 	return !db->slot[i] && !mono_before(now, db->rests[i]);
 }
 
-/* cap_slots where none is free */
+/* Returns cap_slots if no slot is free. */
 static uint32_t free_slot(const struct nodedb *db, mono_t now)
 {
 	uint32_t i = 0;
@@ -342,7 +341,7 @@ enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mo
 	cmp = n ? nodedb_compare(n, r) : 1;
 	if (cmp <= 0)
 		return cmp ? RECORD_OLDER : RECORD_SAME;
-	/* A tombstone that revives takes a member's place, like a node never seen. */
+	/* A revived tombstone counts as a member, like a new node. */
 	if (n && n->state == NODE_LEFT && joins && !nodedb_has_place(db))
 		return RECORD_FULL;
 	n = nodedb_add(db, r->origin, now);
@@ -377,7 +376,7 @@ void nodedb_set_own(struct nodedb *db, const struct msg_record *facts, uint64_t 
 
 	self->rec = *facts;
 	self->rec.origin = self->id;
-	/* nodedb_outbid() may have raised it above the caller's: never go back. */
+	/* nodedb_outbid() may have raised it above the caller's value; it never decreases. */
 	if (incarnation > old_inc) {
 		self->rec.incarnation = incarnation;
 		self->rec.seq = 1;
@@ -397,9 +396,9 @@ void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t
 
 	if (version_cmp(self->rec.incarnation, self->rec.seq, incarnation, seq) > 0)
 		return;
-	/* A higher incarnation is of an earlier run of this node, with a clock ahead of ours.
-	 * Others have its rows too, with sequences that we do not know: only a still higher
-	 * incarnation is newer than all of them. */
+	/* A higher incarnation belongs to an earlier run of this node with a clock ahead of the
+	 * current one. Other nodes store rows of that run with unknown sequences, so only a still
+	 * higher incarnation is newer than all of them. */
 	if ((incarnation > self->rec.incarnation || seq == UINT32_MAX) &&
 	    incarnation < MSG_INCARNATION_MAX) {
 		self->rec.incarnation = incarnation + 1;

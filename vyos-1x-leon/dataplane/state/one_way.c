@@ -9,13 +9,13 @@
 #include "base/defs.h"
 #include "state/follow.h"
 
-/* Short, so that clocks which drift apart spoil little; at one probe a second the least of ten to
- * twenty samples is near the least there is. */
+/* Short, so that clock drift has little effect; at one probe a second the minimum of ten to twenty
+ * samples is near the true minimum. */
 #define PERIOD_MS 10000
 #define SCALE_US  60000000
 #define ENOUGH	  5
 #define STALE_MS  60000
-/* No way takes longer, so a clock jumped: its host was restarted. */
+/* Upper bound of a plausible delay; above it a clock was stepped or the host restarted. */
 #define JUMP_US 60000000
 
 void one_way_reset(struct one_way *w)
@@ -71,7 +71,7 @@ void one_way_note(struct one_way *w, const struct one_way_times *t, mono_t now)
 		return;
 	}
 	dt_us = min_of(mono_sub_us(now, w->last_at), (int64_t)PERIOD_MS * 1000);
-	/* A plain mean while it is young. */
+	/* Plain mean for the first samples. */
 	scale_us = min_of(mono_sub_us(now, w->first_at), (int64_t)SCALE_US);
 	new_period = mono_sub_ms(now, w->period_at) >= PERIOD_MS;
 	if (new_period)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What applications see of a path besides its round-trip time: how much each direction is delayed
- * beyond the least that it was lately (delay variation as RFC 5481 section 4.2 has it), and how
- * much one round trip differs from the one before. The clocks of two nodes do not agree, so how
- * long a direction takes is not known, only how much more than at its best: the offset is in every
- * sample and cancels. Clocks that run at different speeds, 50 millionths where nothing disciplines
- * them, add up to 1 ms to one direction. Owned by whoever sends PINGs along the path; pure;
- * control thread.
+ * One-way delay variation and jitter of a path. For each direction: the delay above its recent
+ * minimum (packet delay variation, RFC 5481 section 4.2). For the round trip: the difference of
+ * successive samples. The clocks of two nodes are not synchronised, so the absolute one-way delay
+ * is unknown; the clock offset is in every sample and cancels. Clock drift of 50 ppm adds up to 1
+ * ms to one direction. Owned by the sender of the PINGs along the path; pure; control thread.
  */
 #pragma once
 
@@ -15,22 +13,23 @@
 
 #include "base/mono.h"
 
-/* One direction. */
+/* State of one direction. */
 struct one_way_dir {
-	uint32_t zero;	   /* of the first sample; what follows counts from it */
-	int32_t cur, prev; /* least of this period and of the one before */
-	int64_t beyond_us; /* smoothed: how much more than that */
+	uint32_t zero;	   /* first sample, the reference of the others */
+	int32_t cur, prev; /* minimum of the current period and of the previous one */
+	int64_t beyond_us; /* smoothed delay above the minimum */
 };
 
 struct one_way {
 	uint32_t n; /* samples */
 	mono_t first_at, last_at, period_at;
 	struct one_way_dir there, back;
-	int64_t rtt_us, jitter_us; /* the last round trip; smoothed difference of two */
+	/* last round trip; smoothed difference of successive round trips */
+	int64_t rtt_us, jitter_us;
 };
 
-/* Four times of one PING: sent and answered by the clock of this node, arrived by the other one's
- * (modulo 2^32), which held it for so long. */
+/* Timestamps of one PING: sent and answered by the own clock, arrival by the other node's clock
+ * (modulo 2^32), and the time the other node held it. */
 struct one_way_times {
 	int64_t sent_us, answered_us;
 	uint32_t arrived_us, held_us;
@@ -38,5 +37,5 @@ struct one_way_times {
 
 void one_way_reset(struct one_way *w);
 void one_way_note(struct one_way *w, const struct one_way_times *t, mono_t now);
-/* Are there samples enough, and recent ones? */
+/* Returns true if there are enough recent samples. */
 bool one_way_is_known(const struct one_way *w, mono_t now);

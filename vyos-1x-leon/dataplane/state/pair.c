@@ -6,7 +6,7 @@
 
 #include "base/defs.h"
 
-/* What is in force is left only where it is beyond the bound by a quarter. */
+/* Hysteresis: the current state is left only beyond the bound plus a quarter. */
 #define LEAVE_PERCENT 125
 #define ALL_PM	      1000u
 
@@ -73,8 +73,8 @@ static void run_second(struct pairing *p, const struct latdb *db, const struct p
 	second_run(&p->way, db, p->without_direct ? &without : pp, n_slots, to, now);
 }
 
-/* By how much the longer of the two is longer, in the long run. Their round-trip times count, not
- * their costs: a path that loses is no slower for it, and loss is what two copies are for. */
+/* Difference of the long-term round-trip times of the two paths. Not the costs: loss raises a cost
+ * without slowing a path, and duplication exists to hide loss. */
 static uint32_t difference(const struct path *a, const struct path *b)
 {
 	return a->lasting_rtt_us > b->lasting_rtt_us ? a->lasting_rtt_us - b->lasting_rtt_us
@@ -95,7 +95,7 @@ static uint32_t bound(uint32_t us, bool in_force)
 			: us;
 }
 
-/* A direct link that is too slow beside a relay makes place for another relay. */
+/* A direct link that is too slow beside a relay is replaced by another relay. */
 static bool leave_or_take_direct(struct pairing *p, const struct latdb *db,
 				 const struct path_params *pp, uint16_t to,
 				 const struct policy *policy)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Dijkstra of path.h. A label is (node, relays used to reach it); the bound on relays then is
- * exact, where a bound on Dijkstra's tree would miss the dearer path with fewer relays that has to
- * carry a third node's traffic. Labels settle in the order of cost, then relays. A settled label
- * makes all labels of its node with as many or more relays useless, so that most nodes settle
- * once and the work stays near N * N. What is left of that is looking at links that lead to nothing
- * better, so that is done for several at once. Pure; control thread.
+ * Dijkstra of path.h. A label is (node, relays used so far). This makes the bound on relays exact:
+ * a bound on the plain Dijkstra tree would miss a more expensive path with fewer relays that a
+ * third node's path needs. Labels settle in the order of cost, then relays. A settled label makes
+ * all labels of its node with as many or more relays useless, so most nodes settle once and the
+ * work stays near N * N. The remaining work is the scan of links without gain, vectorised over
+ * several links. Pure; control thread.
  */
 #include "state/path.h"
 
@@ -20,11 +20,11 @@
 #define LOSS_TERM_US 200000 /* see path.h */
 #define LEVELS	     LEON_HOPS_MAX
 
-/* A node's labels; the index is the number of relays between source and node. */
+/* Labels of a node; the index is the number of relays between source and node. */
 struct vertex {
-	uint16_t parent[LEVELS]; /* node before this one */
-	uint8_t open;		 /* levels below this one are not settled */
-	uint8_t best;		 /* cheapest open level */
+	uint16_t parent[LEVELS]; /* previous node */
+	uint8_t open;		 /* lower levels are not settled */
+	uint8_t best;		 /* open level with the lowest cost */
 	uint8_t first;		 /* level that settled first: the best path */
 };
 
@@ -35,14 +35,13 @@ struct search {
 	uint16_t n;
 	uint8_t levels;
 	struct vertex *v;
-	/* Of the labels, by level and then by node: all of a level are looked at in a row. A label
-	 * that is closed costs nothing, so that no way to it is ever better; so do those that fill
-	 * the last block. */
+	/* Costs of the labels, by level, then by node, so that a scan of one level is sequential. A
+	 * closed label and the padding of the last block have cost 0, so no path improves them. */
 	uint32_t *cost[LEVELS];
-	/* Nodes that have an open label which costs something finite, in no order. */
+	/* Nodes with an open label of finite cost, unordered. */
 	uint16_t *open;
 	uint16_t n_open;
-	/* Cost of each one's cheapest open label and then its level, in one number. */
+	/* Cost of each node's cheapest open label and its level, in one number. */
 	uint64_t *key;
 };
 #define KEY_NONE UINT64_MAX
@@ -95,8 +94,8 @@ static bool is_unheard(const struct path_params *pp, uint16_t slot)
 	return pp->unheard && slot != SLOT_SELF && pp->unheard[slot];
 }
 
-/* Compares what the two ends of a link report: it is up only where both have it up, and where their
- * round-trip times contradict each other, the larger one is taken. */
+/* Combines the reports of both ends of a link: it is up only if both ends report it up, and if
+ * their round-trip times contradict each other, the larger one counts. */
 static void hear_other_end(const struct latdb *db, const struct path_params *pp, uint16_t from,
 			   uint16_t to, struct lat_entry *e)
 {
@@ -158,14 +157,14 @@ void path_evaluate(const struct latdb *db, const struct path_params *pp, uint16_
 			p->mtu = e.mtu;
 	}
 	p->loss_pm = (uint16_t)(p->n_hops ? LOSS_FULL - arrive_ppm / 1000 : 0);
-	/* With one link unknown, the smallest of the others is not the MTU of the path. */
+	/* If the MTU of one link is unknown, the minimum of the others is not the path MTU. */
 	if (!mtu_known)
 		p->mtu = 0;
 	if (p->cost_us == COST_INFINITE)
 		p->lasting_us = COST_INFINITE;
 }
 
-/* A way to i, over u with `level` relays, was found that costs less than the one known. */
+/* Enters a cheaper label for i over u with `level` relays. */
 static void improve(struct search *s, uint16_t i, uint16_t u, uint8_t level, uint32_t cost)
 {
 	struct vertex *v = &s->v[i];
@@ -181,7 +180,7 @@ static void improve(struct search *s, uint16_t i, uint16_t u, uint8_t level, uin
 	v->best = level;
 }
 
-/* Offers the vertex i the way over u, which was reached at `cost` with `level` - 1 relays. */
+/* Relaxes the link u -> i; u was settled at `cost` with `level` - 1 relays. */
 static void relax(struct search *s, uint16_t u, uint16_t i, const struct cell *link, uint32_t cost,
 		  uint8_t level)
 {
@@ -189,7 +188,7 @@ static void relax(struct search *s, uint16_t u, uint16_t i, const struct cell *l
 	uint32_t us = by_lasting ? link->lasting_us : link->rtt_up & CELL_US_MAX, c;
 	struct lat_entry e;
 
-	/* Most end here, before the arithmetic of loss: no link costs less than its RTT. */
+	/* Most links end here, before the loss arithmetic: no link costs less than its RTT. */
 	if (cost >= COST_INFINITE - us || cost + us >= s->cost[level][i] ||
 	    !(link->rtt_up & CELL_UP))
 		return;
@@ -200,12 +199,12 @@ static void relax(struct search *s, uint16_t u, uint16_t i, const struct cell *l
 		improve(s, i, u, level, c);
 }
 
-/* A vector of what the compiler has instructions for on any machine. */
+/* Vector type of the baseline instruction set. */
 #define LANES 4
 typedef uint32_t lanes __attribute__((vector_size(LANES * sizeof(uint32_t))));
 static_assert(LEAST_MULTIPLE % LANES == 0, "blocks have whole vectors");
 
-/* May one of the links of a block lead to a vertex for less than is known? */
+/* Returns true if a link of the block may improve a label. */
 static bool may_gain(const uint32_t *least, const uint32_t *known, uint32_t cost)
 {
 	lanes any = { 0 }, add = { cost, cost, cost, cost };
@@ -220,13 +219,13 @@ static bool may_gain(const uint32_t *least, const uint32_t *known, uint32_t cost
 	return any[0] | any[1] | any[2] | any[3];
 }
 
-/* Offers every vertex the way over u. */
+/* Relaxes all links of u. */
 static void relax_from(struct search *s, uint16_t u, uint32_t cost, uint8_t level)
 {
 	const uint32_t *least = latdb_least(s->db, u);
 	uint32_t n;
 	const struct cell *row = latdb_row(s->db, u, &n);
-	bool fits = cost <= UINT32_MAX - LEAST_DOWN; /* the sums of may_gain() */
+	bool fits = cost <= UINT32_MAX - LEAST_DOWN; /* no overflow of the sums in may_gain() */
 
 	n = min_of(n, (uint32_t)s->n);
 	for (uint32_t i = 0; i < n; i += LEAST_MULTIPLE) {
@@ -237,8 +236,8 @@ static void relax_from(struct search *s, uint16_t u, uint32_t cost, uint8_t leve
 	}
 }
 
-/* Place in s->open of the vertex with the cheapest open label, the one with fewer relays and then
- * the lower slot among equals. */
+/* Returns the index in s->open of the node with the cheapest open label; ties: fewer relays, then
+ * the lower slot. */
 static uint16_t cheapest(const struct search *s)
 {
 	uint64_t best = KEY_NONE;
@@ -255,8 +254,8 @@ static uint16_t cheapest(const struct search *s)
 	return at;
 }
 
-/* Closes the best label of the vertex at that place of s->open, and all that it makes useless;
- * returns its level. */
+/* Settles the best label of the node at this index of s->open and closes all labels that it
+ * dominates; returns its level. */
 static uint8_t settle(struct search *s, uint16_t at)
 {
 	uint16_t i = s->open[at];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whether a frame is critical, see policy.h. Workers, for each frame from the local segment where
- * there is such a policy; names of code points and protocols: control thread.
+ * Classifies critical frames, see policy.h. Workers call it for each frame from the local segment
+ * if a policy exists. The control thread uses the names of DSCP values and protocols.
  */
 #include "state/policy.h"
 
@@ -12,7 +12,7 @@
 #include "wire/bytes.h"
 #include "wire/ecn.h"
 
-/* --- the class --- */
+/* --- classification --- */
 
 static bool has_dscp(const struct policy_class *c, const uint8_t *frame, size_t len,
 		     const struct eth_view *v)
@@ -41,8 +41,8 @@ static bool has_ethertype(const struct policy_class *c, const struct eth_view *v
 	return false;
 }
 
-/* Ports of TCP, UDP, SCTP, DCCP and UDP-Lite are the first four bytes. A piece of an IP packet
- * has none that can be told (eth_parse() gives no offset). */
+/* TCP, UDP, SCTP, DCCP and UDP-Lite begin with two ports of 16 bits. An IP fragment has no readable
+ * ports (eth_parse() returns no offset). */
 static bool has_port(const uint8_t *frame, size_t len, const struct eth_view *v, uint16_t port)
 {
 	const uint8_t *l4 = frame + v->l4_offset;
@@ -87,7 +87,7 @@ bool policy_has_vlan(const struct policy_class *c, uint16_t vlan)
 	return vlan <= POLICY_VLAN_MAX && c->vlan[vlan / 64] >> vlan % 64 & 1;
 }
 
-/* --- code points --- */
+/* --- DSCP names --- */
 
 static const struct {
 	const char *name;
@@ -118,7 +118,7 @@ const char *policy_dscp_name(uint8_t value)
 	return NULL;
 }
 
-/* --- protocols above IP --- */
+/* --- protocol names --- */
 
 static const struct {
 	const char *name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which frames are critical, and what is done for them: `policy critical` of the configuration.
- * Part of struct conf, and of the snapshot, in which workers read it. Pure.
+ * Match and handling of critical frames: `policy critical` of the configuration. Part of struct
+ * conf and of the snapshot, in which workers read it. Pure.
  */
 #pragma once
 
@@ -17,19 +17,19 @@
 #define POLICY_SERVICES_MAX   32
 #define POLICY_VLAN_MAX	      4094
 
-/* A transport protocol, and a port of it at either end. */
+/* Transport protocol and a port at either end. */
 struct policy_service {
 	uint8_t protocol;
-	uint16_t port; /* 0: any, and protocols without ports */
+	uint16_t port; /* 0: any port, and protocols without ports */
 };
 
-/* A frame is critical where one of these says so. */
+/* A frame is critical if one criterion matches. */
 struct policy_class {
-	uint64_t dscp; /* bit n: value n, of IPv4 and IPv6 */
+	uint64_t dscp; /* bit n: DSCP n of IPv4 and IPv6 */
 	uint64_t vlan[(POLICY_VLAN_MAX + 64) / 64];
-	bool any_vlan; /* one bit of them at least */
+	bool any_vlan; /* at least one VLAN is listed */
 	uint8_t n_macs, n_ethertypes, n_services;
-	struct mac mac[POLICY_MACS_MAX]; /* of the sender or the receiver */
+	struct mac mac[POLICY_MACS_MAX]; /* source or destination address */
 	uint16_t ethertype[POLICY_ETHERTYPES_MAX];
 	struct policy_service service[POLICY_SERVICES_MAX];
 };
@@ -37,25 +37,25 @@ struct policy_class {
 struct policy {
 	bool duplicate; /* critical frames are sent along two paths */
 	struct policy_class critical;
-	uint32_t budget_kbits;	 /* of IP packets with second copies; 0: no limit */
-	uint32_t extra_delay_us; /* by which the longer path may be longer */
-	/* Copies only while the path in use is as bad as this; 0: whatever it is. */
+	uint32_t budget_kbits;	 /* rate limit for second copies as IP packets; 0: no limit */
+	uint32_t extra_delay_us; /* permitted extra latency of the slower path */
+	/* Duplicate only if the path in use is at least this bad; 0: always. */
 	uint16_t loss_pm;
 	uint32_t jitter_us;
 };
 
-/* True where the frame is one of the class. v: what eth_parse() found in it. */
+/* Returns true if the frame is critical. v: its view by eth_parse(). */
 bool policy_matches(const struct policy_class *c, const uint8_t *frame, size_t len,
 		    const struct eth_view *v);
 bool policy_class_is_empty(const struct policy_class *c);
 void policy_add_vlan(struct policy_class *c, uint16_t vlan);
 bool policy_has_vlan(const struct policy_class *c, uint16_t vlan);
 
-/* Code points that have a name; false where there is none like it. */
+/* Looks up a DSCP by name; returns false for an unknown name. */
 bool policy_dscp_parse(const char *name, uint8_t *out);
-/* "ef", "cs5", "af41"...; NULL where the value has none. */
+/* Name of a DSCP, such as "ef", "cs5", "af41"; NULL if it has none. */
 const char *policy_dscp_name(uint8_t value);
-/* The same of protocols above IP: "udp", "vrrp"... */
+/* Names of IP protocols, such as "udp", "vrrp". */
 bool policy_protocol_parse(const char *name, uint8_t *out);
 const char *policy_protocol_name(uint8_t number);
 bool policy_protocol_has_ports(uint8_t number);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The planner of rib.h. Each run collects what reachable nodes announce as candidates, refuses
- * what rules and safety forbid, sorts the rest and picks one for each destination. Two things are
- * kept from run to run, so that routes do not flap: the metric of each node, and which announcer of
- * a prefix is in use. Called by daemon/host/kernel_routes.c on the control thread.
+ * The planner of rib.h. Each run collects the announcements of reachable nodes as candidates,
+ * refuses those that rules and safety forbid, sorts the others and selects one per destination. Two
+ * items persist between runs to prevent route flaps: the metric of each node, and the selected
+ * announcer of a prefix. Called by daemon/host/kernel_routes.c on the control thread.
  */
 #include "state/rib.h"
 
@@ -13,7 +13,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 
-/* The metric of a node, the same for all routes through it. */
+/* Metric of a node, common to all routes through it. */
 struct calm {
 	node_id_t id;
 	uint32_t metric; /* 0: not exported */
@@ -21,7 +21,7 @@ struct calm {
 	uint32_t run; /* last run in which it was reachable */
 };
 
-/* An overlay address and the node that announces it as its own. */
+/* An overlay address and the node that announces it. */
 struct claim {
 	struct ip_addr ip;
 	node_id_t node;
@@ -34,7 +34,7 @@ struct rib_candidate {
 
 struct rib {
 	uint32_t run;
-	struct calm *calm; /* by slot */
+	struct calm *calm; /* indexed by slot */
 	unsigned n_calm;
 
 	struct claim *claim; /* sorted */
@@ -45,7 +45,7 @@ struct rib {
 	unsigned n_routes, n_before, cap_routes, cap_before;
 	struct rib_refused *refused, *refused_before; /* sorted */
 	unsigned n_refused, n_refused_before, cap_refused, cap_refused_before;
-	uint64_t lengths[2][3]; /* prefix lengths in use, IPv4 and IPv6, as bits */
+	uint64_t lengths[2][3]; /* bitmap of prefix lengths in use, IPv4 and IPv6 */
 };
 
 #define GROW(array, n, cap)                                                                        \
@@ -90,7 +90,8 @@ static int compare_claims(const void *a, const void *b)
 	return order ? order : compare_ids(x->node, y->node);
 }
 
-/* Overlay addresses before prefixes: an address is its node's, whoever announces it as a prefix. */
+/* Overlay addresses precede prefixes: an address belongs to its node even if another announces it
+ * as a prefix. */
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct rib_route *x = &((const struct rib_candidate *)a)->route,
@@ -126,7 +127,7 @@ static bool has_ip(const struct ip_addr *list, unsigned n, const struct ip_addr 
 	return n && bsearch(ip, list, n, sizeof(*list), compare_ips);
 }
 
-/* In sorted order, addresses that a prefix covers come right behind the prefix's own address. */
+/* In sorted order, addresses inside a prefix directly follow the prefix address. */
 static bool covers_one_of(const struct prefix *p, const struct ip_addr *list, unsigned n)
 {
 	unsigned low = 0, high = n;
@@ -144,7 +145,7 @@ static bool covers_one_of(const struct prefix *p, const struct ip_addr *list, un
 
 /* --- rules --- */
 
-/* "This network", loopback, link-local and multicast: never a way to somebody else. */
+/* "This network", loopback, link-local and multicast never lead to another host. */
 static const struct prefix unusable_networks[] = {
 	{ { 4, { 0 } }, 8 },	       { { 4, { 127 } }, 8 },  { { 4, { 169, 254 } }, 16 },
 	{ { 4, { 224 } }, 3 },	       { { 6, { 0 } }, 127 }, /* :: and ::1 */
@@ -194,7 +195,7 @@ static bool is_prefix_accepted(const struct conf *c, const struct prefix *p,
 	return false;
 }
 
-/* An address as next-hop, whether it gets a route of its own or serves as gateway. */
+/* Checks an address as next-hop: with a route of its own, or as gateway. */
 static bool is_address_safe(const struct rib_input *in, const struct ip_addr *ip,
 			    enum rib_refusal *why)
 {
@@ -211,8 +212,8 @@ static bool is_address_safe(const struct rib_input *in, const struct ip_addr *ip
 	return false;
 }
 
-/* What the operator lists is taken as it is; without a list only what can hardly be meant for
- * somebody else: private networks, and none that this host is a part of. */
+/* Checks the import rules. A configured list is used as it is. Without a list only private networks
+ * are accepted, and none that this host is connected to. */
 static bool is_address_accepted(const struct rib_input *in, const struct ip_addr *ip,
 				enum rib_refusal *why)
 {
@@ -262,7 +263,7 @@ static struct calm *calm_of(struct rib *x, const struct rib_node *n)
 	return m;
 }
 
-/* The metric of a reachable node; 0 where it came back too soon after its last change. */
+/* Metric of a reachable node; 0 while its return is damped. */
 static uint32_t node_metric(struct rib *x, const struct rib_input *in, const struct rib_node *n,
 			    mono_t now)
 {
@@ -278,7 +279,7 @@ static uint32_t node_metric(struct rib *x, const struct rib_input *in, const str
 	return m->metric;
 }
 
-/* Withdrawn at once, but a flapping node does not come back as quickly as it goes. */
+/* A withdrawal takes effect at once; the return of a flapping node is delayed. */
 static void calm_expire(struct rib *x, mono_t now)
 {
 	for (unsigned i = 0; i < x->n_calm; i++) {
@@ -334,7 +335,7 @@ static void collect_claims(struct rib *x, const struct rib_input *in)
 		qsort(x->claim, x->n_claims, sizeof(*x->claim), compare_claims);
 }
 
-/* Of several nodes with the same address the lowest node-id has it, at every node alike. */
+/* If several nodes have the same address, the lowest node-id wins, equally on every node. */
 static bool owns(const struct rib *x, const struct ip_addr *ip, node_id_t node)
 {
 	unsigned low = 0, high = x->n_claims;
@@ -445,7 +446,7 @@ static void collect(struct rib *x, const struct rib_input *in, mono_t now)
 		qsort(x->candidate, x->n_candidates, sizeof(*x->candidate), compare_candidates);
 }
 
-/* --- one for each destination --- */
+/* --- selection per destination --- */
 
 static int compare_dst(const void *key, const void *route)
 {
@@ -458,7 +459,7 @@ static const struct rib_route *find(const struct rib_route *list, unsigned n,
 	return n ? bsearch(dst, list, n, sizeof(*list), compare_dst) : NULL;
 }
 
-/* The announcer in use stays until another is nearer by as much as moves a metric. */
+/* The selected announcer stays until another is nearer by at least the metric threshold. */
 static const struct rib_candidate *nearest(const struct rib_input *in,
 					   const struct rib_candidate *c, unsigned n,
 					   const struct rib_route *before, mono_t now)
@@ -514,7 +515,7 @@ static void note_lengths(struct rib *x)
 	}
 }
 
-/* --- what is new --- */
+/* --- changes --- */
 
 static void tell_routes(const struct rib *x, const struct rib_report *report)
 {
@@ -580,7 +581,7 @@ void rib_run(struct rib *x, const struct rib_input *in, const struct rib_report 
 	tell_refusals(x, report);
 }
 
-/* --- looking at it --- */
+/* --- queries --- */
 
 const struct rib_route *rib_routes(const struct rib *x, unsigned *n)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From the routes that are installed to those that are wanted, in an order in which no destination
- * is ever without a route that should have one: see rib.h. Pure; control thread.
+ * Plans the steps from installed to wanted routes such that no destination loses its route
+ * meanwhile, see rib.h. Pure; control thread.
  */
 #include "state/rib.h"
 
@@ -38,16 +38,16 @@ static bool is_wanted(const struct rib_installed *have, const struct rib_route *
 	return have->metric == rib_kernel_metric(want) && ip_equal(&have->gateway, &want->gateway);
 }
 
-/* zebra knows routes of the kernel by destination and metric, without the distance: it would drop
- * the new one when the old one goes, so that has to go before. */
+/* zebra identifies kernel routes by destination and metric, without the distance. It would drop the
+ * new route together with the old one, so the old one is deleted first. */
 static bool is_one_to_zebra(const struct rib_installed *have, uint32_t metric)
 {
 	return !have->error && have->metric != metric &&
 	       (have->metric & RIB_METRIC_MAX) == (metric & RIB_METRIC_MAX);
 }
 
-/* One destination: have[0..n) are its installed routes. While the kernel refuses the new route an
- * old one through the same gateway stays: its metric is outdated, but it leads there. */
+/* Plans one destination; have[0..n) are its installed routes. While the kernel refuses the new
+ * route, an old one with the same gateway stays: its metric is outdated, but it works. */
 static void put_destination(struct steps *s, const struct rib_route *want,
 			    const struct rib_installed *have, unsigned n, mono_t now)
 {
@@ -79,7 +79,8 @@ static void put_destination(struct steps *s, const struct rib_route *want,
 	}
 }
 
-/* Runs through both lists. `orphans`: only what has no wanted route; else only what has. */
+/* Merges both lists. `orphans`: only destinations without a wanted route, else only those with
+ * one. */
 static void walk(struct steps *s, const struct rib_route *want, unsigned n_want,
 		 const struct rib_installed *have, unsigned n_have, bool orphans, mono_t now)
 {

@@ -4,15 +4,15 @@
 
 #include "base/defs.h"
 
-/* By what a path is chosen. */
+/* Parameters of a comparison. */
 struct yardstick {
-	uint32_t first_us;    /* what the other copy takes now; COST_INFINITE: there is none */
-	uint32_t now_percent; /* weight of what is now; the rest has what lasts */
-	uint32_t percent;     /* to be better by, for a change */
+	uint32_t first_us;    /* short-term latency of the other copy; COST_INFINITE: none */
+	uint32_t now_percent; /* weight of the short-term latency; the remainder is long-term */
+	uint32_t percent;     /* required improvement */
 };
 
-/* Now the copy that comes first counts. What is now has a say of its own without another copy
- * too, or a path that turned bad would be kept for as long as what lasts takes to tell. */
+/* Short-term part: the copy that arrives first counts. The short-term latency also counts without
+ * another copy; otherwise a path that degraded would stay until the long-term average shows it. */
 static uint64_t cost_of(const struct path *p, const struct yardstick *y)
 {
 	return ((uint64_t)p->lasting_us * (100 - y->now_percent) +
@@ -20,7 +20,7 @@ static uint64_t cost_of(const struct path *p, const struct yardstick *y)
 	       100;
 }
 
-/* No path that begins with this link costs less. */
+/* Lower bound of the cost of all paths that begin with this link. */
 static uint64_t least_cost(const struct cell *link, const struct yardstick *y)
 {
 	struct path p = { .cost_us = link->rtt_up & CELL_US_MAX, .lasting_us = link->lasting_us };
@@ -33,8 +33,8 @@ static bool may_relay(const struct path_params *pp, uint16_t slot)
 	return pp->maximum_relays && !(pp->no_relay && pp->no_relay[slot]);
 }
 
-/* Silence is no reason to leave a path, since the other copy takes another; but it is one to choose
- * any other first. */
+/* An unresponsive link is no reason to leave a path, because the other copy uses another one; but
+ * any responsive path is preferred for a new selection. */
 static bool is_before(const struct path *p, const struct path *best, const struct yardstick *y)
 {
 	if (!path_works(p) || !path_works(best))
@@ -42,14 +42,14 @@ static bool is_before(const struct path *p, const struct path *best, const struc
 	return p->silent != best->silent ? best->silent : cost_of(p, y) < cost_of(best, y);
 }
 
-/* What is looked at for the paths to one node. */
+/* State of the search for paths to one node. */
 struct look {
 	const struct latdb *db;
 	const struct path_params *pp;
 	uint16_t n_slots, to;
 };
 
-/* Over the relay that is best by the yardstick, leaving out `but`; n_hops 0 where there is none. */
+/* Returns the best path over one relay other than `but`; n_hops 0: none. */
 static struct path best_relayed(const struct look *l, uint16_t but, const struct yardstick *y)
 {
 	struct path best = { .cost_us = COST_INFINITE, .lasting_us = COST_INFINITE };
@@ -77,7 +77,7 @@ static bool is_better(const struct path *p, const struct path *in_use, const str
 	return path_works(p) && (!path_works(in_use) || cost_of(p, y) < bar);
 }
 
-/* The direct link, else the best relay, kept like the second one. */
+/* Selects the direct link, else the best relay with the same hysteresis as the second path. */
 static struct path choose_first(const struct second *s, const struct look *l)
 {
 	const struct yardstick alone = { .first_us = COST_INFINITE,
@@ -93,16 +93,16 @@ static struct path choose_first(const struct second *s, const struct look *l)
 	return kept.n_hops > 1 && !is_better(&best, &kept, &alone) ? kept : best;
 }
 
-/* Whichever of the two copies comes first, it comes no later with p than with q. */
+/* Returns true if the first of two copies arrives no later with p than with q. */
 static bool is_no_later(const struct path *p, const struct path *q, uint32_t first_us)
 {
 	return !p->silent && min_of(p->cost_us, first_us) <= min_of(q->cost_us, first_us);
 }
 
-/* What to take in place of s->path, which was evaluated just now; n_hops 0: it stays. */
+/* Returns the replacement of s->path, which was just evaluated; n_hops 0: it stays. */
 static struct path choose_second(const struct second *s, const struct look *l)
 {
-	/* Along a link that is silent maybe nothing arrives. */
+	/* An unresponsive link may deliver nothing. */
 	bool first_works = path_works(&s->first) && !s->first.silent;
 	const struct yardstick beside = { .first_us =
 						  first_works ? s->first.cost_us : COST_INFINITE,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The map of segments.h. Made on the control thread; segments_find() is called by workers.
+ * The map of segments.h. Built on the control thread; workers call segments_find().
  */
 #include "state/segments.h"
 
@@ -70,7 +70,8 @@ struct segments *segments_new(const struct segment *mapped, unsigned n)
 		m->id[vlan] = vlan;
 		m->low[vlan] = vlan;
 	}
-	/* First what is mapped loses its own number, and whoever had that of its segment. */
+	/* A mapped VLAN first loses its default id, as does the VLAN whose default id is the new
+	 * segment id. */
 	for (unsigned i = 0; i < n; i++) {
 		m->low[mapped[i].vlan] = VLAN_NONE;
 		if (mapped[i].id < VLAN_IDS)
@@ -125,7 +126,7 @@ unsigned segments_ranges(const struct segments *m, const struct vlan_set *vlans,
 	return n;
 }
 
-/* The first of the mapped ones whose id is not below. */
+/* Returns the first mapped segment with an id not below the given one. */
 static uint32_t first_from(const struct segments *m, uint32_t id)
 {
 	uint32_t low = 0, high = m ? m->n : 0;

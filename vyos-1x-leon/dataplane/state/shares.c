@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shares of a line among senders, see shares.h. Control thread.
+ * Shares of the ingress rate among senders, see shares.h. Control thread.
  */
 #include "state/shares.h"
 
 #include "base/defs.h"
 
-/* Who begins has this part of the rate until it is seen to use it. It is not held free for it, so
- * that all who may begin at once have no more than twice that. */
+/* Initial share of an idle sender until it is seen to use it. The share is not reserved: all idle
+ * senders together may exceed the rate by at most this factor. */
 #define BEGIN_PART 16
 #define BEGINNERS  2
-/* Each time this part of what arrives beyond the rate is withheld, and half of all at most: in the
- * time of some of them it is seen what came of it. */
+/* Part of the excess over the rate that is withheld in each round, and the upper bound of all that
+ * is withheld. Several rounds fit into the time in which the effect becomes visible. */
 #define WITHHOLD_PART 8
 #define WITHHELD_MOST 2
-/* A sender uses what it has where so much of it arrives, in hundredths: it may want more. */
+/* A sender that uses at least this part of its share, in hundredths, may want more. */
 #define USED_PERCENT 80
 
 static bool uses(const struct share *s)
@@ -22,7 +22,7 @@ static bool uses(const struct share *s)
 	return s->kbits && (uint64_t)s->got_kbits * 100 >= (uint64_t)s->kbits * USED_PERCENT;
 }
 
-/* What is held free for a sender: half as much again as it sends, where it does not use all. */
+/* Demand of a sender: 1.5 times its current rate if it is below its share. */
 static uint32_t wants(const struct share *s)
 {
 	uint64_t more = (uint64_t)s->got_kbits + s->got_kbits / 2;
@@ -30,8 +30,8 @@ static uint32_t wants(const struct share *s)
 	return uses(s) ? UINT32_MAX : (uint32_t)min_of(more, (uint64_t)UINT32_MAX);
 }
 
-/* The level up to which all have what they want: those above it share the rest equally. Each round
- * finds one at least that wants less than the level, or is the last. */
+/* Water-filling level of max-min fairness: senders below it get their demand, the others share the
+ * remainder equally. Each round satisfies at least one sender. */
 static uint32_t level_of(const struct share *s, unsigned n, uint32_t rate_kbits)
 {
 	uint32_t level = 0;
@@ -57,9 +57,9 @@ static uint32_t level_of(const struct share *s, unsigned n, uint32_t rate_kbits)
 	return level;
 }
 
-/* What the others leave is divided among the idle ones besides: TCP that begins on an idle line is
- * not to find the end of its slow start at a sixteenth of it; and all who could begin at once have
- * no more than there is. */
+/* The unused remainder is divided among idle senders too. A TCP connection that starts on an idle
+ * line must not leave slow start early, and all senders that may start together must not exceed the
+ * rate. */
 static uint32_t begin_with(const struct share *s, unsigned n, uint32_t rate_kbits, uint32_t level)
 {
 	uint32_t part = rate_kbits / BEGIN_PART, spare = rate_kbits;
@@ -79,8 +79,8 @@ static uint32_t begin_with(const struct share *s, unsigned n, uint32_t rate_kbit
 	return min_of(part + spare / idle, rate_kbits);
 }
 
-/* More than the rate arrives: some began at once, or what others relay comes besides, which nobody
- * holds back. So less is divided, until what arrives is the rate. */
+/* More than the rate arrives, because several senders started at once or relays forward unlimited
+ * traffic. The divided rate is reduced until arrivals equal the rate. */
 static uint32_t to_divide(struct shares *of, const struct share *s, unsigned n, uint32_t rate_kbits)
 {
 	int64_t got = 0, withheld = of->withheld_kbits;
@@ -105,9 +105,9 @@ void shares_divide(struct shares *of, struct share *s, unsigned n, uint32_t rate
 	}
 }
 
-/* --- what arrives --- */
+/* --- arrival rate --- */
 
-/* Marks closer than that are one: calls may come in a row. */
+/* Closer marks are merged, because calls may follow each other at once. */
 #define MARK_MS (SHARES_EVERY_MS / 2)
 
 static void share_meter_restart(struct share_meter *m, uint64_t bytes, mono_t now)
@@ -143,7 +143,7 @@ uint32_t share_meter_note(struct share_meter *m, uint64_t bytes, mono_t now)
 	return m->kbits;
 }
 
-/* --- what is asked --- */
+/* --- received limits --- */
 
 bool share_hear(struct share_asked *s, uint32_t kbits, mono_t until)
 {

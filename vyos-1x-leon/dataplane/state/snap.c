@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Building the snapshot of snap.h: everything that a worker would have to compute per frame is
- * computed here once. Built, and freed through base/rcu, on the control thread; read by workers.
+ * Builds the snapshot of snap.h: all values that a worker would otherwise compute per frame. The
+ * control thread builds it and frees it through base/rcu; workers read it.
  */
 #include "state/snap.h"
 
@@ -21,7 +21,7 @@ static_assert(SNAP_SOCKADDR_LEN == sizeof(struct sockaddr_in6), "room for either
 struct snap *snap_new(uint16_t n_slots)
 {
 	struct snap *s = x_new(struct snap);
-	size_t n = n_slots ? n_slots : 1; /* never an array of no length */
+	size_t n = n_slots ? n_slots : 1; /* avoids an array of length 0 */
 	uint32_t size = 16;
 
 	while (size < 2 * n)
@@ -116,7 +116,7 @@ void snap_add_same_lan(struct snap *s, uint16_t slot, uint16_t vlan)
 
 static void set_hops(struct snap_node *n, const uint16_t *hop, uint8_t n_hops, uint16_t path_mtu)
 {
-	/* A part of a path would lead somewhere else: too long a path is none. */
+	/* A truncated path would lead elsewhere, so a path that is too long counts as none. */
 	n->n_hops = n_hops <= LEON_HOPS_MAX ? n_hops : 0;
 	memcpy(n->hop, hop, n->n_hops * sizeof(hop[0]));
 	n->path_mtu = path_mtu;
@@ -158,8 +158,7 @@ void snap_set_keys(struct snap *s, uint16_t slot, struct seal *tx, struct seal *
 	}
 }
 
-/* A sealed datagram that goes straight to its end needs no link value: its seal says
- * who sent it. */
+/* A sealed datagram on a direct path needs no link value: its seal authenticates the sender. */
 static uint8_t data_flags(bool secret, bool sealed, unsigned n_hops)
 {
 	if (!secret)
@@ -188,7 +187,7 @@ static void set_sockaddr(struct snap_node *n)
 	memcpy(n->sa, &ss, sizeof(n->sa));
 }
 
-/* A path is valid where all nodes on it are members and the first can be sent to. */
+/* A path is valid if all its nodes are members and the first hop has an address. */
 static bool path_is_valid(const struct snap *s, const struct snap_node *n)
 {
 	if (n->n_hops == 0 || n->id == NODE_ID_NONE)
@@ -199,7 +198,8 @@ static bool path_is_valid(const struct snap *s, const struct snap_node *n)
 	return s->node[n->hop[0]].sa_len > 0;
 }
 
-/* What policy demands of data along the path: into the header where it is the same for all. */
+/* Sets the flags that the security policy requires for data on the path, in the header too if they
+ * are constant. */
 static void set_protection(const struct snap *s, struct snap_node *n)
 {
 	bool sealed = n->seal_tx && seal_cipher(n->seal_tx) != SEAL_NONE;
@@ -235,7 +235,7 @@ static void set_header(struct snap *s, struct snap_node *n)
 	set_protection(s, n);
 }
 
-/* Both paths lead to the same node, which has the keys. */
+/* Both paths lead to the same node, so they use the same keys. */
 static void set_pair_headers(struct snap *s, uint16_t slot)
 {
 	struct snap_node *const way[] = { &s->pair[slot].first, &s->pair[slot].second };
@@ -249,7 +249,7 @@ static void set_pair_headers(struct snap *s, uint16_t slot)
 
 static uint32_t id_place(const struct snap *s, node_id_t id)
 {
-	/* Universal hashing by multiplication: all that it takes where nobody sees the factor. */
+	/* Multiplicative universal hashing; sufficient because the factor is secret. */
 	return (uint32_t)(id * s->id_factor >> 32) & s->id_mask;
 }
 
@@ -291,7 +291,7 @@ uint16_t snap_find(const struct snap *s, node_id_t id)
 {
 	uint32_t i = id_place(s, id);
 
-	/* The table is at most half full, so an empty place ends every search. */
+	/* The table is at most half full, so an empty slot ends every search. */
 	while (s->id_table[i] != SLOT_NONE) {
 		if (s->node[s->id_table[i]].id == id)
 			return s->id_table[i];
