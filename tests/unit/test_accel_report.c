@@ -68,7 +68,7 @@ static void test_totals(void **state)
 	assert_round();
 	*t = (struct accel_totals){ .followed = 65536,
 				    .taken_now = 4096,
-				    .fast = 65535,
+				    .plain = { [ACCEL_WHY_OFF] = 1, [ACCEL_WHY_FULL] = 65535 },
 				    .held = 64 << 20,
 				    .taken = UINT64_MAX,
 				    .returned = 5,
@@ -80,6 +80,20 @@ static void test_totals(void **state)
 				    .time = { 14, 15 } };
 	assert_round();
 	assert_memory_equal(&back.totals, t, sizeof(*t));
+}
+
+/* Each reason but the first has a word of its own, and a sentence. */
+static void test_reasons(void **state)
+{
+	(void)state;
+	assert_null(accel_why_word(ACCEL_WHY_NONE));
+	assert_null(accel_why_word(ACCEL_WHYS));
+	assert_string_equal(accel_why_word(ACCEL_WHY_FAST), "fast-enough");
+	for (enum accel_why i = ACCEL_WHY_NONE + 1; i < ACCEL_WHYS; i++) {
+		assert_true(strlen(accel_why_sentence(i)) > 10);
+		for (enum accel_why j = ACCEL_WHY_NONE + 1; j < i; j++)
+			assert_string_not_equal(accel_why_word(i), accel_why_word(j));
+	}
 }
 
 static void test_node(void **state)
@@ -175,9 +189,10 @@ static void test_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_totals), cmocka_unit_test(test_node),
-		cmocka_unit_test(test_page),   cmocka_unit_test(test_page_that_lies),
-		cmocka_unit_test(test_asks),   cmocka_unit_test(test_others),
+		cmocka_unit_test(test_totals),	       cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_node),	       cmocka_unit_test(test_page),
+		cmocka_unit_test(test_page_that_lies), cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "conn_state.h"
+#include "judge.h"
 #include "stand_in.h"
 #include "worth.h"
 
@@ -248,6 +249,7 @@ static int open_stand_in(void *arg, struct flow *f)
 	remember(c);
 	c->gained = loop_now(c->e->loop);
 	c->calm = false;
+	c->refused = ACCEL_WHY_NONE;
 	c->e->n_taken++;
 	c->e->counters.taken++;
 	peer_counted(c->peer)->taken++;
@@ -652,6 +654,7 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 		c->far_fin = c->flow.far.fin = true;
 		break;
 	case ACCEL_REFUSE:
+		c->refused = (uint8_t)judge_of_refusal(f->refuse.reason);
 		peer_counted(c->peer)->refused++;
 		/* fall through */
 	default:

@@ -72,8 +72,8 @@ void conns_release_all(struct engine *e, mono_t now);
 void conns_reset_all(struct engine *e, mono_t now);
 /* Of all that there were. */
 struct accel_time conns_time(const struct engine *e);
-/* Those that are, or were, taken, behind the one with this serial. */
-void conns_page(const struct engine *e, uint64_t behind, struct accel_page *page, mono_t now);
+/* All that are followed, behind the one with this serial. */
+void conns_page(struct engine *e, uint64_t behind, struct accel_page *page, mono_t now);
 struct jsonw;
 void conns_write(const struct engine *e, struct jsonw *w);
 void conns_free(struct engine *e);

@@ -52,7 +52,8 @@ struct conn {
 	/* While it is plain. */
 	struct meter plain[2]; /* by direction */
 	bool calm;	       /* it was given back while it brought little */
-	uint8_t why;	       /* enum accel_why */
+	uint8_t why;	       /* enum accel_why, at its last frame */
+	uint8_t refused;       /* enum accel_why: of the last REFUSE for it; 0: there was none */
 };
 
 extern const struct flow_ops conn_ops;

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conn_state.h"
-#include "worth.h"
+#include "judge.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
@@ -111,53 +111,10 @@ static struct accel_key key_from(const struct accel_key *of, bool mirrored)
 	return key_between(of->vlan, mirrored ? &far : &near, mirrored ? &near : &far);
 }
 
-static bool is_worth_it(const struct conn *c)
-{
-	return c->flow.near.segments + c->flow.far.segments >= c->e->settings.segments;
-}
-
-static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
-{
-	const struct accel_settings *s = &c->e->settings;
-
-	/* No path: nobody knows. */
-	if (!peer_rtt_us(c->peer) && of_threshold_percent < 100)
-		return true;
-	return s->mode == ACCEL_ALWAYS || (uint64_t)peer_rtt_us(c->peer) * 100 >=
-						  (uint64_t)s->threshold_us * of_threshold_percent;
-}
-
-/* One of its hosts is elsewhere than it was. */
-static bool has_moved(const struct conn *c)
-{
-	const struct flow *f = &c->flow;
-
-	return moved_has(&c->e->moved, f->key.vlan, f->near.mac) ||
-	       moved_has(&c->e->moved, f->key.vlan, f->far.mac);
-}
-
-/* Any of its node may. */
-static bool is_on(const struct conn *c)
-{
-	return engine_answers(c->e) && is_far_enough(c, ACCEL_KEEP_PERCENT);
-}
-
-static bool is_admitted(const struct conn *c)
-{
-	const struct accel_key *k = &c->flow.key;
-
-	return accel_settings_admit(&c->e->settings, &k->near, &k->far, k->near_port, k->far_port);
-}
-
 /* It may stay taken. */
 static bool is_wanted(const struct conn *c)
 {
-	return is_on(c) && is_admitted(c);
-}
-
-static bool is_full(const struct engine *e)
-{
-	return e->n_taken >= e->settings.maximum;
+	return judge_is_on(c) && judge_is_admitted(c);
 }
 
 /* It is taken, and gains nothing by that for so long. */
@@ -179,100 +136,13 @@ static bool is_needed(const struct conn *c, mono_t now)
 	return !is_calm(c, others_wait ? CALM_FULL_MS : CALM_MS, now);
 }
 
-/* It is of those that are to be taken, whatever else is in the way. */
-static bool is_candidate(const struct conn *c)
-{
-	return peer_is_up(c->peer) && !peer_is_aside(c->peer) && is_worth_it(c) && is_wanted(c) &&
-	       is_far_enough(c, 100) && (c->e->settings.mode != ACCEL_MOVED || has_moved(c));
-}
-
-/* What it brings is known: it was seen from its first segment on, or for two rounds. */
-static bool is_measured(const struct conn *c, mono_t now)
-{
-	const struct flow *f = &c->flow;
-	bool from_start = !c->times && f->near.syn.scale != TCP_SCALE_UNKNOWN &&
-			  f->far.syn.scale != TCP_SCALE_UNKNOWN;
-
-	return from_start || mono_sub_us(now, f->since) >= 2 * (int64_t)peer_rtt_us(c->peer);
-}
-
-/* Given back while it brought little, and nothing has changed. */
-static bool is_still_calm(struct conn *c, mono_t now)
-{
-	uint32_t rtt_us = peer_rtt_us(c->peer);
-
-	for (enum saving_direction d = SAVING_OUT; d <= SAVING_IN && c->calm; d++)
-		c->calm = !conn_is_worth_keeping(c, d, meter_best(&c->plain[d], rtt_us, now));
-	return c->calm;
-}
-
-/* Its hosts ask and answer. One that only begins brings as little. */
-static bool is_talk(struct conn *c, mono_t now)
-{
-	const struct flow *f = &c->flow;
-	uint32_t rtt_us = peer_rtt_us(c->peer);
-	struct worth_talk t = { .segments = f->near.lately + f->far.lately,
-				.again = f->near.again + f->far.again };
-
-	if (!c->times && mono_sub_us(now, f->since) < METER_ROUNDS * (int64_t)rtt_us)
-		return false;
-	for (enum saving_direction d = SAVING_OUT; d <= SAVING_IN; d++) {
-		t.direction[d].flow = meter_best(&c->plain[d], rtt_us, now);
-		t.direction[d].window = flow_window(f, d == SAVING_OUT ? &f->far : &f->near);
-	}
-	return worth_is_talk(&t);
-}
-
-static bool gains(struct conn *c, enum saving_direction d, mono_t now)
-{
-	const struct flow *f = &c->flow;
-	struct accel_peer *p = c->peer;
-	struct worth w = { .flow = meter_best(&c->plain[d], peer_rtt_us(p), now),
-			   .window = flow_window(f, d == SAVING_OUT ? &f->far : &f->near),
-			   .carrier = peer_room(p, d, now),
-			   .age_ms = mono_sub_ms(now, f->since),
-			   .rtt_ms = peer_rtt_ms(p) };
-
-	return worth_taking(&w);
-}
-
-/* Of a candidate; ACCEL_WHY_NONE: nothing is. */
-static enum accel_why what_is_in_the_way(struct conn *c, mono_t now)
-{
-	const struct engine *e = c->e;
-
-	if (mono_before(now, c->flow.not_before))
-		return c->why == ACCEL_WHY_FULL ? ACCEL_WHY_FULL : ACCEL_WHY_LATER;
-	if (peer_refuses(c->peer, now))
-		return ACCEL_WHY_LATER;
-	if (!flow_can_be_taken(&c->flow, now))
-		return ACCEL_WHY_UNFIT;
-	if (e->settings.mode != ACCEL_ALWAYS && (is_still_calm(c, now) || is_talk(c, now)))
-		return ACCEL_WHY_CALM;
-	if (e->settings.mode != ACCEL_ALWAYS && !is_measured(c, now))
-		return ACCEL_WHY_LATER;
-	if (e->settings.mode != ACCEL_ALWAYS &&
-	    (!gains(c, SAVING_OUT, now) || !gains(c, SAVING_IN, now)))
-		return ACCEL_WHY_FAST;
-	return is_full(e) ? ACCEL_WHY_FULL : ACCEL_WHY_NONE;
-}
-
-/* Whoever sees first that it is worth it begins: with an OFFER, or with a WANT where the leader
- * answers it. */
-static bool may_begin(const struct conn *c, mono_t now)
-{
-	return c->flow.leader || (peer_answers(c->peer, now) && flow_may_want(&c->flow, now));
-}
-
 static void consider(struct conn *c, mono_t now)
 {
 	struct engine *e = c->e;
 
-	if (c->flow.state != FLOW_PLAIN || !may_begin(c, now) || !is_candidate(c)) {
-		c->why = ACCEL_WHY_NONE;
+	c->why = c->flow.state == FLOW_PLAIN ? (uint8_t)judge(c, now) : ACCEL_WHY_NONE;
+	if (c->flow.state != FLOW_PLAIN)
 		return;
-	}
-	c->why = (uint8_t)what_is_in_the_way(c, now);
 	if (c->why == ACCEL_WHY_FULL && !mono_before(now, c->flow.not_before)) {
 		e->counters.full++;
 		e->full_at = now;
@@ -390,11 +260,11 @@ static void refuse(struct engine *e, struct accel_peer *p, uint32_t stream, enum
 
 static enum accel_refusal why_not(const struct conn *c)
 {
-	if (is_full(c->e))
+	if (judge_is_full(c->e))
 		return ACCEL_NO_PLACE;
-	if (peer_is_aside(c->peer) || !is_on(c))
+	if (peer_is_aside(c->peer) || !judge_is_on(c))
 		return ACCEL_NOT_WITH_YOU;
-	return is_admitted(c) ? ACCEL_NOT_NOW : ACCEL_NOT_THIS_ONE;
+	return judge_is_admitted(c) ? ACCEL_NOT_NOW : ACCEL_NOT_THIS_ONE;
 }
 
 /* The connection that an OFFER or a WANT of that node names; NULL: it is none to take, which the
@@ -406,9 +276,9 @@ static struct conn *find_named(struct engine *e, struct accel_peer *p, const str
 	unsigned hash;
 	struct conn *c = find(e, &k, &hash);
 
-	if (is_full(e))
+	if (judge_is_full(e))
 		e->full_at = now;
-	if (c && c->peer == p && !is_full(e) && is_wanted(c) && !peer_is_aside(p))
+	if (c && c->peer == p && !judge_is_full(e) && is_wanted(c) && !peer_is_aside(p))
 		return c;
 	refuse(e, p, f->stream, c && c->peer == p ? why_not(c) : ACCEL_NOT_NOW);
 	return NULL;
@@ -525,13 +395,14 @@ void conns_second(struct engine *e, mono_t now)
 	struct conn_entry *entry, *next;
 
 	bury_all(e, now);
-	e->n_fast = 0;
+	memset(e->plain, 0, sizeof(e->plain));
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
 		int64_t silent = mono_sub_ms(now, c->flow.last);
 
 		conn_end_where_done(c);
-		e->n_fast += c->why == ACCEL_WHY_FAST && c->flow.state == FLOW_PLAIN;
+		if (c->flow.state == FLOW_PLAIN)
+			e->plain[judge(c, now)]++;
 		if (c->asks && c->flow.state == FLOW_CLOSED) {
 			c->asks--;
 			conn_ask(c);
@@ -625,7 +496,7 @@ static uint8_t state_of(const struct flow *f)
 	return state[f->state];
 }
 
-static void describe(const struct conn *c, struct accel_conn *out, mono_t now)
+static void describe(struct conn *c, struct accel_conn *out, mono_t now)
 {
 	const struct flow *f = &c->flow;
 	int64_t since_ms = mono_sub_ms(now, f->since);
@@ -642,19 +513,19 @@ static void describe(const struct conn *c, struct accel_conn *out, mono_t now)
 		.since_ms = (uint32_t)min_of(max_of(since_ms, (int64_t)0), (int64_t)UINT32_MAX),
 		.held = f->n_held,
 		.times = c->times,
-		.why = c->flow.state == FLOW_PLAIN ? c->why : ACCEL_WHY_NONE,
+		.why = f->state == FLOW_PLAIN ? (uint8_t)judge(c, now) : ACCEL_WHY_NONE,
 		.bytes = c->bytes,
 		.time = saving_time(&c->saving),
 	};
 }
 
-void conns_page(const struct engine *e, uint64_t behind, struct accel_page *page, mono_t now)
+void conns_page(struct engine *e, uint64_t behind, struct accel_page *page, mono_t now)
 {
 	/* uthash keeps the order in which they were added, and that is the order of serials. */
-	for (const struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
-		const struct conn *c = &entry->conn;
+	for (struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
+		struct conn *c = &entry->conn;
 
-		if (c->serial <= behind || (c->flow.state == FLOW_PLAIN && !c->times && !c->why))
+		if (c->serial <= behind)
 			continue;
 		if (page->n == ACCEL_PAGE_CONNS) {
 			page->more = true;

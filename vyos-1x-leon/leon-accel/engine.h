@@ -76,8 +76,8 @@ struct engine {
 	struct accel_peer *peers;
 	struct conn_entry *conns; /* conns.c */
 	unsigned n_conns, n_taken;
-	mono_t full_at;	 /* when one was not taken since the maximum was; 0: never */
-	unsigned n_fast; /* a second ago at most: not taken since they would not gain */
+	mono_t full_at;		    /* when one was not taken since the maximum was; 0: never */
+	uint32_t plain[ACCEL_WHYS]; /* a second ago at most: by why they are not intercepted */
 	uint64_t last_serial;
 	struct accel_time forgotten; /* of connections that are not in the table any more */
 	int64_t held;

@@ -24,6 +24,7 @@
 #include "carrier.h"
 #include "conn.h"
 #include "engine.h"
+#include "judge.h"
 #include "meter.h"
 #include "pack.h"
 #include "report.h"
@@ -63,6 +64,7 @@ struct accel_peer {
 	bool somebody_waits; /* a stream, for room */
 	bool answers;	     /* it leads, and answers what is wanted */
 	bool refuses;	     /* since it has no place, or takes none of this node */
+	enum accel_why refusal;
 	mono_t since, heard, learned, ponged;
 	mono_t not_before; /* of another try with it */
 	struct carrier carrier;
@@ -170,6 +172,11 @@ bool peer_answers(const struct accel_peer *p, mono_t now)
 bool peer_refuses(const struct accel_peer *p, mono_t now)
 {
 	return mono_before(now, p->not_before);
+}
+
+enum accel_why peer_refusal(const struct accel_peer *p)
+{
+	return p->refusal;
 }
 
 static void use(struct accel_peer *p, enum saving_direction d, size_t bytes)
@@ -420,6 +427,7 @@ static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, m
 		if (f->refuse.reason != ACCEL_NO_PLACE && f->refuse.reason != ACCEL_NOT_WITH_YOU)
 			return;
 		p->refuses = true;
+		p->refusal = judge_of_refusal(f->refuse.reason);
 		p->not_before = mono_add_ms(now, REFUSED_MS);
 		return;
 	case ACCEL_OFFER:

@@ -67,6 +67,8 @@ uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now);
 bool peer_answers(const struct accel_peer *p, mono_t now);
 /* It refused another one lately, for what is true of the next one as well. */
 bool peer_refuses(const struct accel_peer *p, mono_t now);
+/* Why, while it does. */
+enum accel_why peer_refusal(const struct accel_peer *p);
 uint32_t peer_new_stream(struct accel_peer *p);
 
 void peer_tell(struct accel_peer *p, const struct accel_frame *f);

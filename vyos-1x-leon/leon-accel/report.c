@@ -4,6 +4,7 @@
  */
 #include "report.h"
 
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/loop.h"
@@ -27,7 +28,6 @@ static void tell_totals(const struct engine *e)
 	r.totals = (struct accel_totals){
 		.followed = e->n_conns,
 		.taken_now = e->n_taken,
-		.fast = e->n_fast,
 		.held = (uint64_t)e->held,
 		.taken = n->taken,
 		.returned = n->returned,
@@ -38,6 +38,7 @@ static void tell_totals(const struct engine *e)
 		.bytes = { n->bytes_out, n->bytes_in, n->carrier_out, n->carrier_in },
 		.time = conns_time(e),
 	};
+	memcpy(r.totals.plain, e->plain, sizeof(r.totals.plain));
 	tell(e, &r);
 }
 

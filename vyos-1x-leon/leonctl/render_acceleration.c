@@ -159,8 +159,7 @@ int render_acceleration(struct jsonr_node *root, FILE *out)
 {
 	if (!print_state(out, root))
 		return 0;
-	fprintf(out,
-		"taken over are  connections of at least %s segments to nodes of %s and more\n",
+	fprintf(out, "taken over are connections of at least %s segments to nodes of %s and more\n",
 		text_number(root, "minimum_segments"), text_us(root, "threshold_us"));
 	print_counted(out, root);
 	print_aside(out, jsonr_array(root, "nodes"));
@@ -212,7 +211,7 @@ int render_acceleration_connections(struct jsonr_node *root, FILE *out)
 	if (table_rows(t))
 		table_print(t, out);
 	else
-		fputs("No TCP connection is taken over.\n", out);
+		fputs("No TCP connection is followed.\n", out);
 	if (value_u64(root, "omitted"))
 		fprintf(out, "and %s more\n", text_number(root, "omitted"));
 	table_free(t);

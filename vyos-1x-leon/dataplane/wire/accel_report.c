@@ -9,6 +9,24 @@
 
 #include "wire/bytes.h"
 
+const char *accel_why_word(enum accel_why why)
+{
+#define AS_WORD(id, word, sentence) [ACCEL_WHY_##id] = word,
+	static const char *const words[] = { ACCEL_WHY_TABLE(AS_WORD) };
+#undef AS_WORD
+
+	return why < ACCEL_WHYS ? words[why] : NULL;
+}
+
+const char *accel_why_sentence(enum accel_why why)
+{
+#define AS_SENTENCE(id, word, sentence) [ACCEL_WHY_##id] = sentence,
+	static const char *const sentences[] = { ACCEL_WHY_TABLE(AS_SENTENCE) };
+#undef AS_SENTENCE
+
+	return why < ACCEL_WHYS ? sentences[why] : NULL;
+}
+
 /* --- parts --- */
 
 static void put_bytes(struct wbuf *b, const struct accel_bytes *n)
@@ -71,7 +89,8 @@ static void put_totals(struct wbuf *b, const struct accel_totals *t)
 {
 	wbuf_u32(b, t->followed);
 	wbuf_u32(b, t->taken_now);
-	wbuf_u32(b, t->fast);
+	for (unsigned i = 0; i < ACCEL_WHYS; i++)
+		wbuf_u32(b, t->plain[i]);
 	wbuf_u64(b, t->held);
 	wbuf_u64(b, t->taken);
 	wbuf_u64(b, t->returned);
@@ -87,7 +106,8 @@ static void take_totals(struct rbuf *b, struct accel_totals *t)
 {
 	t->followed = rbuf_u32(b);
 	t->taken_now = rbuf_u32(b);
-	t->fast = rbuf_u32(b);
+	for (unsigned i = 0; i < ACCEL_WHYS; i++)
+		t->plain[i] = rbuf_u32(b);
 	t->held = rbuf_u64(b);
 	t->taken = rbuf_u64(b);
 	t->returned = rbuf_u64(b);

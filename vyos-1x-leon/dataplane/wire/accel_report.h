@@ -36,16 +36,42 @@ enum accel_conn_state {
 	ACCEL_CONN_STATES,
 };
 
-/* Why one that is to be taken is not. */
+/* Why a followed connection is not intercepted: WHY(id, "word", sentence). They are checked in this
+ * order, and the first that fails is the reason. */
+#define ACCEL_WHY_TABLE(WHY)                                                                       \
+	WHY(NONE, NULL, "no check fails")                                                          \
+	WHY(OFF, "off", "acceleration is switched off, or leon-accel is about to end")             \
+	WHY(UNREACHED, "peer-down", "there is no connection to the accelerator of its node")       \
+	WHY(ASIDE, "aside", "TCP with its node passes leon-accel by")                              \
+	WHY(STARVED, "starved", "leon-accel gets too little processor and begins nothing")         \
+	WHY(EXCLUDED, "excluded", "the configuration excludes it")                                 \
+	WHY(NEAR, "near", "the latency to its node is below the threshold")                        \
+	WHY(UNMOVED, "not-moved", "none of its hosts moved to another node")                       \
+	WHY(SHORT, "few-segments", "it has carried fewer data segments than the minimum")          \
+	WHY(SILENT, "peer-silent", "the accelerator of its node does not answer now")              \
+	WHY(FOREIGN, "foreign", "it uses an option that admits no proxy, or urgent data")          \
+	WHY(ENDING, "ending", "both hosts have sent a FIN")                                        \
+	WHY(UNSEEN, "unseen", "frames of one of its hosts were not seen yet")                      \
+	WHY(UNFIT, "unfit", "the clock of its timestamps is not known")                            \
+	WHY(PEER_FULL, "peer-full", "the other accelerator has its maximum of connections")        \
+	WHY(PEER_EXCLUDES, "peer-excludes", "the configuration of the other node excludes it")     \
+	WHY(PEER_OFF, "peer-off", "the other accelerator intercepts nothing of this node")         \
+	WHY(PEER_LATER, "peer-later", "the other accelerator refused it for now")                  \
+	WHY(LATER, "later", "an attempt failed, or it was returned a moment ago")                  \
+	WHY(CALM, "calm", "its hosts send too little to gain")                                     \
+	WHY(MEASURING, "measuring", "its rate is not measured yet")                                \
+	WHY(FAST, "fast-enough", "it would not be faster")                                         \
+	WHY(FULL, "maximum", "the maximum of connections is intercepted")
+
 enum accel_why {
-	ACCEL_WHY_NONE,
-	ACCEL_WHY_FAST,	 /* it is as fast as it would be */
-	ACCEL_WHY_UNFIT, /* it cannot be: MPTCP and the like, clocks */
-	ACCEL_WHY_FULL,	 /* the maximum of connections is */
-	ACCEL_WHY_LATER, /* a try failed, or it was just given back */
-	ACCEL_WHY_CALM,	 /* it was given back since it brings little, and still does */
-	ACCEL_WHYS,
+#define AS_ENUM(id, word, sentence) ACCEL_WHY_##id,
+	ACCEL_WHY_TABLE(AS_ENUM)
+#undef AS_ENUM
+		ACCEL_WHYS,
 };
+/* NULL: there is no reason. */
+const char *accel_why_word(enum accel_why why);
+const char *accel_why_sentence(enum accel_why why);
 
 /* Of one direction or both: bytes of hosts, and the same as the carrier had them. */
 struct accel_bytes {
@@ -59,8 +85,8 @@ struct accel_time {
 
 struct accel_totals {
 	uint32_t followed, taken_now;
-	uint32_t fast; /* of those that are followed, not taken since they would not gain */
-	uint64_t held; /* bytes of frames that wait */
+	uint32_t plain[ACCEL_WHYS]; /* of those that are followed, by why they are not taken */
+	uint64_t held;		    /* bytes of frames that wait */
 	uint64_t taken, returned, reset, refused;
 	uint64_t queue_full, held_dropped;
 	struct accel_bytes bytes;

@@ -529,11 +529,24 @@ static void accelerator_aside(struct out *o, const char *name, const struct node
 	put_u64(o, accel_queues_aside(o->d, n->slot));
 }
 
+static void put_plain(struct out *o, const struct accel_totals *t)
+{
+	put_head(o, "accel_plain", "gauge",
+		 "Followed TCP connections that are not intercepted, by reason.");
+	for (enum accel_why why = ACCEL_WHY_NONE + 1; why < ACCEL_WHYS; why++) {
+		put_sample(o, "accel_plain");
+		put_label(o, "reason", accel_why_word(why));
+		put_u64(o, t->plain[why]);
+	}
+}
+
 static void put_accelerator(struct out *o, const struct accel_totals *t)
 {
 	put_gauge(o, "accel_followed", "TCP connections that leon-accel follows.", t->followed);
 	put_gauge(o, "accel_fast_enough",
-		  "Of those that are followed, not taken for they would not gain.", t->fast);
+		  "Of those that are followed, not taken for they would not gain.",
+		  t->plain[ACCEL_WHY_FAST]);
+	put_plain(o, t);
 	put_gauge(o, "accel_connections", "TCP connections that are taken over.", t->taken_now);
 	put_gauge(o, "accel_held_bytes", "Frames held while connections are taken or returned.",
 		  t->held);

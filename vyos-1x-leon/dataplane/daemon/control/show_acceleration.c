@@ -81,12 +81,22 @@ static void write_terms(struct command *c)
 	jsonw_end(w);
 }
 
+/* Followed connections that are not intercepted, by reason. */
+static void write_plain(struct jsonw *w, const struct accel_totals *t)
+{
+	jsonw_object(w, "plain");
+	for (enum accel_why why = ACCEL_WHY_NONE + 1; why < ACCEL_WHYS; why++)
+		jsonw_u64(w, accel_why_word(why), t->plain[why]);
+	jsonw_end(w);
+}
+
 static void write_totals(struct command *c, const struct accel_totals *t)
 {
 	struct jsonw *w = c->w;
 
 	jsonw_u64(w, "followed", t->followed);
-	jsonw_u64(w, "fast_enough", t->fast);
+	jsonw_u64(w, "fast_enough", t->plain[ACCEL_WHY_FAST]);
+	write_plain(w, t);
 	jsonw_u64(w, "connections", t->taken_now);
 	jsonw_u64(w, "held_bytes", t->held);
 	jsonw_object(w, "counted");
@@ -165,17 +175,6 @@ static const char *conn_state_word(const struct accel_conn *conn)
 	return word[conn->state];
 }
 
-static const char *why_word(uint8_t why)
-{
-	static const char *const word[ACCEL_WHYS] = {
-		[ACCEL_WHY_NONE] = NULL,     [ACCEL_WHY_FAST] = "fast-enough",
-		[ACCEL_WHY_UNFIT] = "unfit", [ACCEL_WHY_FULL] = "maximum",
-		[ACCEL_WHY_LATER] = "later", [ACCEL_WHY_CALM] = "calm",
-	};
-
-	return word[why];
-}
-
 static void write_conn(struct command *c, const struct accel_conn *conn)
 {
 	struct endpoint near = { conn->near, conn->near_port }, far = { conn->far, conn->far_port };
@@ -188,7 +187,7 @@ static void write_conn(struct command *c, const struct accel_conn *conn)
 	answer_id(w, "node_id", conn->node);
 	answer_name(w, "name", c->d, conn->node);
 	jsonw_str(w, "state", conn_state_word(conn));
-	jsonw_str(w, "reason", why_word(conn->why));
+	jsonw_str(w, "reason", accel_why_word(conn->why));
 	jsonw_u64(w, "since_seconds", conn->since_ms / 1000);
 	jsonw_u64(w, "times_taken", conn->times);
 	jsonw_u64(w, "held_frames", conn->held);

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The checks of a plain connection, see judge.h.
+ */
+#include "judge.h"
+
+#include "base/defs.h"
+#include "base/jsonw.h"
+#include "conn_state.h"
+#include "worth.h"
+
+/* What a check compared; unit NULL: it has no figures. */
+struct figure {
+	uint64_t value, limit;
+	const char *unit;
+};
+
+/* True: the connection stays plain for that reason. */
+typedef bool (*check_fn)(struct conn *c, struct figure *f, mono_t now);
+
+/* --- what other files use as well --- */
+
+static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
+{
+	const struct accel_settings *s = &c->e->settings;
+
+	/* Without a path the latency is unknown. */
+	if (!peer_rtt_us(c->peer) && of_threshold_percent < 100)
+		return true;
+	return s->mode == ACCEL_ALWAYS || (uint64_t)peer_rtt_us(c->peer) * 100 >=
+						  (uint64_t)s->threshold_us * of_threshold_percent;
+}
+
+bool judge_is_on(const struct conn *c)
+{
+	return engine_answers(c->e) && is_far_enough(c, ACCEL_KEEP_PERCENT);
+}
+
+bool judge_is_admitted(const struct conn *c)
+{
+	const struct accel_key *k = &c->flow.key;
+
+	return accel_settings_admit(&c->e->settings, &k->near, &k->far, k->near_port, k->far_port);
+}
+
+bool judge_is_full(const struct engine *e)
+{
+	return e->n_taken >= e->settings.maximum;
+}
+
+enum accel_why judge_of_refusal(uint8_t reason)
+{
+	switch (reason) {
+	case ACCEL_NO_PLACE:
+		return ACCEL_WHY_PEER_FULL;
+	case ACCEL_NOT_THIS_ONE:
+		return ACCEL_WHY_PEER_EXCLUDES;
+	case ACCEL_NOT_WITH_YOU:
+		return ACCEL_WHY_PEER_OFF;
+	default:
+		return ACCEL_WHY_PEER_LATER;
+	}
+}
+
+/* --- settings and the node --- */
+
+static bool is_off(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	(void)now;
+	return !engine_answers(c->e);
+}
+
+static bool is_unreached(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	(void)now;
+	return !peer_is_up(c->peer);
+}
+
+static bool is_aside(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	(void)now;
+	return peer_is_aside(c->peer);
+}
+
+static bool is_excluded(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	(void)now;
+	return !judge_is_admitted(c);
+}
+
+static bool is_near(struct conn *c, struct figure *f, mono_t now)
+{
+	const struct accel_settings *s = &c->e->settings;
+
+	(void)now;
+	*f = (struct figure){ peer_rtt_us(c->peer), s->mode == ACCEL_ALWAYS ? 0 : s->threshold_us,
+			      "us" };
+	return !is_far_enough(c, 100);
+}
+
+static bool is_unmoved(struct conn *c, struct figure *f, mono_t now)
+{
+	const struct flow *flow = &c->flow;
+	const struct moved *moved = &c->e->moved;
+
+	(void)f;
+	(void)now;
+	return c->e->settings.mode == ACCEL_MOVED &&
+	       !moved_has(moved, flow->key.vlan, flow->near.mac) &&
+	       !moved_has(moved, flow->key.vlan, flow->far.mac);
+}
+
+static bool is_silent(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	return !c->flow.leader && !(peer_answers(c->peer, now) && flow_may_want(&c->flow, now));
+}
+
+/* --- the connection itself --- */
+
+static bool is_short(struct conn *c, struct figure *f, mono_t now)
+{
+	uint32_t segments = c->flow.near.segments + c->flow.far.segments;
+
+	(void)now;
+	*f = (struct figure){ segments, c->e->settings.segments, "segments" };
+	return segments < c->e->settings.segments;
+}
+
+static bool is_foreign(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	(void)now;
+	return c->flow.foreign;
+}
+
+static bool is_ending(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	(void)now;
+	return c->flow.near.fin && c->flow.far.fin;
+}
+
+static bool is_unseen(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	(void)now;
+	return !c->flow.near.seen || !c->flow.far.seen;
+}
+
+static bool is_unfit(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	(void)now;
+	return !flow_end_clock_fits(&c->flow.near) || !flow_end_clock_fits(&c->flow.far);
+}
+
+/* --- attempts before --- */
+
+/* What keeps it from another attempt for a while. */
+static enum accel_why why_it_waits(const struct conn *c, mono_t now)
+{
+	if (mono_before(now, c->flow.not_before)) {
+		if (c->why == ACCEL_WHY_FULL)
+			return ACCEL_WHY_FULL;
+		return c->refused ? (enum accel_why)c->refused : ACCEL_WHY_LATER;
+	}
+	return peer_refuses(c->peer, now) ? peer_refusal(c->peer) : ACCEL_WHY_NONE;
+}
+
+static bool is_peer_full(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	return why_it_waits(c, now) == ACCEL_WHY_PEER_FULL;
+}
+
+static bool is_peer_excluding(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	return why_it_waits(c, now) == ACCEL_WHY_PEER_EXCLUDES;
+}
+
+static bool is_peer_off(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	return why_it_waits(c, now) == ACCEL_WHY_PEER_OFF;
+}
+
+static bool is_peer_later(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	return why_it_waits(c, now) == ACCEL_WHY_PEER_LATER;
+}
+
+static bool is_later(struct conn *c, struct figure *f, mono_t now)
+{
+	int64_t ms = mono_sub_ms(c->flow.not_before, now);
+
+	*f = (struct figure){ (uint64_t)max_of(ms, (int64_t)0), 0, "ms" };
+	return why_it_waits(c, now) == ACCEL_WHY_LATER;
+}
+
+/* --- what it would gain --- */
+
+/* What it brings is known: it was seen from its first segment on, or for two rounds. */
+static bool is_measured(const struct conn *c, mono_t now)
+{
+	const struct flow *f = &c->flow;
+	bool from_start = !c->times && f->near.syn.scale != TCP_SCALE_UNKNOWN &&
+			  f->far.syn.scale != TCP_SCALE_UNKNOWN;
+
+	return from_start || mono_sub_us(now, f->since) >= 2 * (int64_t)peer_rtt_us(c->peer);
+}
+
+/* Given back while it brought little, and nothing has changed. */
+static bool is_still_calm(struct conn *c, mono_t now)
+{
+	uint32_t rtt_us = peer_rtt_us(c->peer);
+
+	for (enum saving_direction d = SAVING_OUT; d <= SAVING_IN && c->calm; d++)
+		c->calm = !conn_is_worth_keeping(c, d, meter_best(&c->plain[d], rtt_us, now));
+	return c->calm;
+}
+
+/* Its hosts ask and answer. One that only begins brings as little. */
+static bool is_talk(struct conn *c, mono_t now)
+{
+	const struct flow *f = &c->flow;
+	uint32_t rtt_us = peer_rtt_us(c->peer);
+	struct worth_talk t = { .segments = f->near.lately + f->far.lately,
+				.again = f->near.again + f->far.again };
+
+	if (!c->times && mono_sub_us(now, f->since) < METER_ROUNDS * (int64_t)rtt_us)
+		return false;
+	for (enum saving_direction d = SAVING_OUT; d <= SAVING_IN; d++) {
+		t.direction[d].flow = meter_best(&c->plain[d], rtt_us, now);
+		t.direction[d].window = flow_window(f, d == SAVING_OUT ? &f->far : &f->near);
+	}
+	return worth_is_talk(&t);
+}
+
+static bool gains(struct conn *c, enum saving_direction d, mono_t now)
+{
+	const struct flow *f = &c->flow;
+	struct accel_peer *p = c->peer;
+	struct worth w = { .flow = meter_best(&c->plain[d], peer_rtt_us(p), now),
+			   .window = flow_window(f, d == SAVING_OUT ? &f->far : &f->near),
+			   .carrier = peer_room(p, d, now),
+			   .age_ms = mono_sub_ms(now, f->since),
+			   .rtt_ms = peer_rtt_ms(p) };
+
+	return worth_taking(&w);
+}
+
+static bool is_calm(struct conn *c, struct figure *f, mono_t now)
+{
+	(void)f;
+	return c->e->settings.mode != ACCEL_ALWAYS && (is_still_calm(c, now) || is_talk(c, now));
+}
+
+static bool is_measuring(struct conn *c, struct figure *f, mono_t now)
+{
+	*f = (struct figure){ (uint64_t)max_of(mono_sub_us(now, c->flow.since), (int64_t)0),
+			      2ull * peer_rtt_us(c->peer), "us" };
+	return c->e->settings.mode != ACCEL_ALWAYS && !is_measured(c, now);
+}
+
+/* The figures are of the direction with more data: bytes a round trip, now and intercepted. */
+static bool is_fast(struct conn *c, struct figure *f, mono_t now)
+{
+	uint32_t rtt_us = peer_rtt_us(c->peer);
+	uint64_t out = meter_best(&c->plain[SAVING_OUT], rtt_us, now);
+	uint64_t in = meter_best(&c->plain[SAVING_IN], rtt_us, now);
+
+	*f = (struct figure){ max_of(out, in),
+			      peer_room(c->peer, out >= in ? SAVING_OUT : SAVING_IN, now),
+			      "bytes" };
+	return c->e->settings.mode != ACCEL_ALWAYS &&
+	       (!gains(c, SAVING_OUT, now) || !gains(c, SAVING_IN, now));
+}
+
+static bool is_full(struct conn *c, struct figure *f, mono_t now)
+{
+	*f = (struct figure){ c->e->n_taken, c->e->settings.maximum, "connections" };
+	return judge_is_full(c->e) || why_it_waits(c, now) == ACCEL_WHY_FULL;
+}
+
+/* --- all of them --- */
+
+static const struct check {
+	enum accel_why why;
+	check_fn fails;
+} checks[] = {
+	{ ACCEL_WHY_OFF, is_off },
+	{ ACCEL_WHY_UNREACHED, is_unreached },
+	{ ACCEL_WHY_ASIDE, is_aside },
+	{ ACCEL_WHY_EXCLUDED, is_excluded },
+	{ ACCEL_WHY_NEAR, is_near },
+	{ ACCEL_WHY_UNMOVED, is_unmoved },
+	{ ACCEL_WHY_SHORT, is_short },
+	{ ACCEL_WHY_SILENT, is_silent },
+	{ ACCEL_WHY_FOREIGN, is_foreign },
+	{ ACCEL_WHY_ENDING, is_ending },
+	{ ACCEL_WHY_UNSEEN, is_unseen },
+	{ ACCEL_WHY_UNFIT, is_unfit },
+	{ ACCEL_WHY_PEER_FULL, is_peer_full },
+	{ ACCEL_WHY_PEER_EXCLUDES, is_peer_excluding },
+	{ ACCEL_WHY_PEER_OFF, is_peer_off },
+	{ ACCEL_WHY_PEER_LATER, is_peer_later },
+	{ ACCEL_WHY_LATER, is_later },
+	{ ACCEL_WHY_CALM, is_calm },
+	{ ACCEL_WHY_MEASURING, is_measuring },
+	{ ACCEL_WHY_FAST, is_fast },
+	{ ACCEL_WHY_FULL, is_full },
+};
+
+enum accel_why judge(struct conn *c, mono_t now)
+{
+	struct figure f;
+
+	for (size_t i = 0; i < array_size(checks); i++)
+		if (checks[i].fails(c, &f, now))
+			return checks[i].why;
+	return ACCEL_WHY_NONE;
+}
+
+static void write_check(struct conn *c, const struct check *k, struct jsonw *w, mono_t now)
+{
+	struct figure f = { 0 };
+	bool fails = k->fails(c, &f, now);
+
+	jsonw_object(w, NULL);
+	jsonw_str(w, "check", accel_why_word(k->why));
+	jsonw_bool(w, "passed", !fails);
+	jsonw_str(w, "reason", accel_why_sentence(k->why));
+	if (f.unit) {
+		jsonw_u64(w, "value", f.value);
+		jsonw_u64(w, "limit", f.limit);
+	}
+	jsonw_str(w, "unit", f.unit);
+	jsonw_end(w);
+}
+
+void judge_explain(struct conn *c, struct jsonw *w, mono_t now)
+{
+	jsonw_array(w, "checks");
+	for (size_t i = 0; i < array_size(checks); i++)
+		write_check(c, &checks[i], w, now);
+	jsonw_end(w);
+}
