@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hosts of a LAN that changed are asked where they are (decision 047), and it does no harm: a host
+"""Hosts of a LAN that changed are asked where they are (decision 029), and it does no harm: a host
 that is just finding out whether its address is free keeps it."""
 import ipaddress
 import re

@@ -9,7 +9,7 @@ TOP = Path(__file__).resolve().parents[2]
 DOC = TOP / 'vyos-1x-leon/doc'
 DATAPLANE = TOP / 'vyos-1x-leon/dataplane'
 # Where a path in a text may begin.
-ROOTS = (TOP, TOP / 'vyos-1x-leon', DATAPLANE, DOC, DATAPLANE / 'base', DATAPLANE / 'fwd')
+ROOTS = (TOP, TOP / 'vyos-1x-leon', DATAPLANE, DOC, DOC / 'decisions', DATAPLANE / 'base', DATAPLANE / 'fwd')
 ROOT_PAGES = [TOP / name for name in ('README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md')]
 # Named by our pages, in other projects' trees.
 FOREIGN = {'scripts/package-build/build.py'}
@@ -104,6 +104,17 @@ def test_decisions_named_exist():
     found = cited(r'\bdecisions?[/ ](\d{3})\b')
     missing = [one for one in found if not list((DOC / 'decisions').glob(f'{one[1]}-*.md'))]
     assert missing == [] and len(found) > 20
+
+
+def test_decisions_are_records_with_an_index():
+    """Each record has its four sections, and a row of the index with its title."""
+    index = dict(re.findall(r'^\| \[\d{3}\]\(([\w-]+\.md)\) \| (.+?) \|',
+                            (DOC / 'decisions/README.md').read_text(), re.M))
+    records = {path.name: path.read_text() for path in (DOC / 'decisions').glob('[0-9]*.md')}
+    assert index == {name: re.match(r'# \d{3} (.+)', text)[1] for name, text in records.items()}
+    assert list(index) == sorted(records)
+    for name, text in records.items():
+        assert re.findall(r'^## (.+)$', text, re.M) == ['Status', 'Context', 'Decision', 'Consequences'], name
 
 
 def test_each_page_is_of_one_kind():

@@ -199,7 +199,7 @@ static struct sim *new_held(uint64_t seed, int64_t lie_us)
 }
 
 /* 2 claims in each PONG that it held the PING for long, and puts into its own row what does not
- * contradict that: all it gains is a factor of two and 10 ms (decision 011). */
+ * contradict that: all it gains is a factor of two and 10 ms (decision 020). */
 static void test_held_time_buys_little(void **state)
 {
 	static const int64_t lie_us[] = { 110000, 119000, 60000, 2000, 500000 };

@@ -36,7 +36,7 @@ struct net {
 	struct latdb *db;
 };
 
-/* Where the other end says twice as much and 8 ms more, that counts (decision 011). Two thirds of
+/* Where the other end says twice as much and 8 ms more, that counts (decision 020). Two thirds of
  * the cost are round-trip time. */
 static uint32_t net_cost(const struct net *w, uint16_t u, uint16_t v)
 {

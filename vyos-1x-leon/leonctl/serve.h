@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * `leonctl metrics --listen`: the metrics of one leond over HTTP, for Prometheus. A process of its
- * own (decisions/035), so that whoever can connect meets neither the daemon's thread nor its keys.
+ * own (decisions/014), so that whoever can connect meets neither the daemon's thread nor its keys.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
  * A queue is ours where we lately sent at half the rate or more that the link carries, and
  * where that makes several datagrams of what waits. A queue that others keep is no load: to leave
  * such a link is right. What it carries is the most that it did in minutes, or what arrived since
- * our own queue began: lines get slower. doc/decisions/057.
+ * our own queue began: lines get slower. doc/decisions/041.
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  * while our traffic was on it. Two things tell them apart, and nothing is sent for them. A queue
  * gets shorter while less comes than the line carries. And a queue that comes at once, without our
  * having sent more than before, is a line that got slower: one that carries as much as before did
- * not. Used by link_load.c; pure; control thread. doc/decisions/061.
+ * not. Used by link_load.c; pure; control thread. doc/decisions/041.
  */
 #pragma once
 

@@ -6,7 +6,7 @@ Both are in /config, which `add system image` takes along, in a directory that i
 alone: root installs what is in it. It is another one than that of the identity keys,
 which is the daemon's. Called as root: by each commit of `interfaces leon`, by the
 maintainer scripts of the package (`python3 -m vyos_leon.boot`), and, to look, by the
-operational mode. doc/decisions/026-boot-without-the-package.md.
+operational mode. doc/decisions/008-tap-owner.md.
 """
 
 import contextlib

@@ -38,7 +38,7 @@ void accel_queues_look(struct leond *d, uint16_t slot, bool is_idle, mono_t now)
 /*
  * A host moved to that node. If it has connections that are taken, what it says has to come by
  * leon-accel, or they could neither be given back nor reset: so for a while the node is followed
- * whether it has an accelerator or not, if at a look anything is taken (decision 067).
+ * whether it has an accelerator or not, if at a look anything is taken (decision 042).
  */
 void accel_queues_host_moved(struct leond *d, uint16_t slot, mono_t now);
 /* Hosts were forgotten with their LAN or their node, and what is new at another node for the next

@@ -3,7 +3,7 @@
  * The rate of the site's line: as configured (shaper egress), as found (shaper automatic), or the
  * lower of both; and of what is sent straight to each node: as configured (shaper per-peer), as the
  * node asks (its shaper ingress), or the lower of both. Control thread.
- * doc/decisions/041, 050, 052.
+ * doc/decisions/041, 039, 052.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * When the daemon's threads get a processor: before what is not real-time, where the system lets
- * them (system scheduling). Control thread. doc/decisions/056.
+ * them (system scheduling). Control thread. doc/decisions/037.
  */
 #pragma once
 

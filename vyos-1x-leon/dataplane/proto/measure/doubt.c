@@ -3,7 +3,7 @@
  * Claims that contradict each other: both ends of a link measure the same round trip, so where
  * their rows differ by more than measuring can explain, and for longer than a change takes to get
  * through, one of them is wrong or lies. Paths never use the better of two such claims
- * (state/path.c); here they are noticed and reported. Control thread. doc/decisions/011.
+ * (state/path.c); here they are noticed and reported. Control thread. doc/decisions/020.
  */
 #include "proto/measure/doubt.h"
 

@@ -3,7 +3,7 @@
  * What one PING and its PONG say of the round-trip time and of each direction, where the node
  * that answers may lie: ids that nobody can guess, and a held time that is believed no further
  * than an honest node needs. Called by probe.c and ping.c on the control thread. Protocol 4.7;
- * doc/decisions/011 and 007.
+ * doc/decisions/020 and 007.
  */
 #include "proto/measure/rtt.h"
 

@@ -6,7 +6,7 @@
  * nobody else: it is believed at once, as often as a node can honestly say it. What it says of
  * the hosts behind others on its LAN is believed less often, but as often as an honest LAN
  * that is cut and healed again and again needs. What is beyond is put together and waits for its
- * turn, which is soon: one walk is as good as many (decisions/046).
+ * turn, which is soon: one walk is as good as many (decisions/029).
  * Called by member.c and upkeep.c; control thread.
  */
 #include "proto/session/lan.h"
