@@ -7,7 +7,7 @@
  * Cost of a link in microseconds: rtt + variation / 4 + loss term. The loss term is loss / (1 -
  * loss) * 200 ms; 200 ms is the minimum retransmission time-out of Linux TCP (RFC 6298). The
  * long-term cost uses the long-term round-trip time (decision 023). If the reports of the two ends
- * contradict each other, the larger round-trip time counts (decision 011). The cost of a path is
+ * contradict each other, the larger round-trip time counts (decision 020). The cost of a path is
  * the sum of its links plus relay_cost for each relay.
  *
  * A link between two other nodes exists only if the rows of both ends report it up, and both nodes

@@ -2,7 +2,7 @@
 /*
  * Two disjoint paths for duplicated critical traffic: no common link, no common relay. The receiver
  * uses the copy that arrives first, so the smaller of the two latencies counts. Pure; control
- * thread. Decision 048 has the figures.
+ * thread. Decision 031 has the figures.
  *
  * The first path is the direct link while it is up, because it never changes; otherwise the best
  * relay by long-term cost. The second path uses one relay. It is replaced in three cases:
