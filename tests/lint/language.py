@@ -27,15 +27,14 @@ import sys
 
 import tree
 
-RATCHET = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'language.json')
+RATCHET = 'tests/lint/language.json'
 GLOSSARY = 'vyos-1x-leon/doc/glossary.md'
 GOALS = {'clauses': 0.3, 'pronouns': 4.5, 'long': 0, 'wide': 0, 'words': 0}
 # A rate moves a little when well-written text is added to or removed from a folder.
 SLACK = {'clauses': 0.02, 'pronouns': 0.1, 'long': 0, 'wide': 0, 'words': 0}
 LONGEST = 30
 WIDTH = 100
-# A sentence with so many pronouns is reported.
-MANY = 4
+MANY = 4  # pronouns of a sentence that is reported
 
 CLAUSE = re.compile(r"\b(?:what|whatever|who|whoever|whom|whose)\b|\A\W*wherever\b|\A\W*where\b", re.I)
 PRONOUN = re.compile(r'\b(?:it|its|itself|they|them|their|themselves|this|these|that|those|ones?|'
@@ -237,12 +236,9 @@ def main():
         for path, line, why in sorted(f for area in areas.values() for f in area.findings):
             print(f'{path}:{line}: {why}')
         return 0
-    areas, ratchet = measure(), {}
-    if os.path.exists(RATCHET):
-        with open(RATCHET, encoding='utf-8') as f:
-            ratchet = json.load(f)
+    areas, ratchet = measure(), json.loads(tree.read(RATCHET))
     if options.write:
-        with open(RATCHET, 'w', encoding='utf-8') as f:
+        with open(os.path.join(tree.TOP, RATCHET), 'w', encoding='utf-8') as f:
             f.write('{\n' + ',\n'.join(f'{json.dumps(name)}: {json.dumps(figures)}' for name, figures
                                        in lowered(areas, ratchet).items()) + '\n}\n')
         return 0
