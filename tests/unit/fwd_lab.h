@@ -144,6 +144,7 @@ static inline void lab_drain(struct lab_node *n)
 		case FWD_VLAN:
 		case FWD_DOUBT:
 		case FWD_FOREIGN:
+		case FWD_ACCEL_FOREIGN:
 			break;
 		}
 	}

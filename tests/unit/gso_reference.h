@@ -34,6 +34,8 @@ struct gr_spec {
 	uint32_t seq;
 	size_t payload;
 	uint8_t fill;
+	const uint8_t *v6_src, *v6_dst; /* 16 bytes; NULL: made of flow */
+	uint16_t src_port;		/* 0: 5000 */
 };
 struct gr_frame {
 	uint8_t *data; /* given to the product, which may write to it */
@@ -96,6 +98,10 @@ static inline size_t gr_build_ip(uint8_t *ip, const struct gr_spec *s, size_t l4
 		ip[8] = ip[24] = 0xfd;
 		ip[23] = s->flow;
 		ip[39] = 1;
+		if (s->v6_src)
+			memcpy(ip + 8, s->v6_src, 16);
+		if (s->v6_dst)
+			memcpy(ip + 24, s->v6_dst, 16);
 		return 40;
 	}
 	memset(ip, 0, 20);
@@ -114,7 +120,7 @@ static inline size_t gr_build_ip(uint8_t *ip, const struct gr_spec *s, size_t l4
 
 static inline void gr_build_l4(uint8_t *l4, const struct gr_spec *s, size_t l4_len)
 {
-	gr_put16(l4, 5000);
+	gr_put16(l4, s->src_port ? s->src_port : 5000);
 	gr_put16(l4 + 2, 80u + s->flow);
 	if (s->udp) {
 		gr_put16(l4 + 4, (unsigned)l4_len);

@@ -104,10 +104,11 @@ static void test_node(void **state)
 	(void)state;
 	memset(&sent, 0, sizeof(sent));
 	sent.what = ACCEL_REPORT_NODE;
-	sent.node = (struct accel_node){ 0x0a000002, true, 3, 4, 5, 6, UINT64_MAX };
+	sent.node = (struct accel_node){ 0x0a000002, true, 3, 4, 5, 6, UINT64_MAX, { 1, 2, 3 } };
 	assert_round();
 	assert_true(back.node.reached);
 	assert_int_equal(back.node.refused, UINT64_MAX);
+	assert_int_equal(back.node.misuse[ACCEL_BAD_MESSAGE], 3);
 	len = accel_report_encode(&sent, buf);
 	buf[5] = 2; /* reached: neither yes nor no */
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);

@@ -16,6 +16,7 @@
 #include "fwd/divert.h"
 #include "fwd_fixture.h"
 #include "gso_reference.h"
+#include "wire/accel.h"
 #include "wire/accel_queue.h"
 #include "wire/fragment.h"
 
@@ -51,6 +52,8 @@ static int setup(void **state)
 		return -1;
 	fx.w->handover.batch.tcp = true;
 	fx_publish(&fx, with_accelerators);
+	fdb_learn(fx.fdb, 0, fx_mac(1), 1, 1);
+	fdb_learn(fx.fdb, 100, fx_mac(1), 1, 1);
 	return 0;
 }
 
@@ -68,6 +71,18 @@ static struct gr_spec tcp(int version)
 	return (struct gr_spec){ .version = version, .payload = MSS, .seq = 0xfffff000, .id = 7 };
 }
 
+/* Between the accelerators of two nodes. */
+static void between(struct gr_spec *s, node_id_t from, node_id_t to)
+{
+	static struct ip_addr src, dst; /* as long as the spec */
+
+	src = accel_address(from);
+	dst = accel_address(to);
+	s->v6_src = src.b;
+	s->v6_dst = dst.b;
+	s->src_port = ACCEL_PORT;
+}
+
 /* A datagram of the node of slot 1, or of 2, with the next frame of the flow; its length. */
 static size_t datagram(uint8_t *out, unsigned slot, uint8_t kind, struct gr_spec *s, bool damage)
 {
@@ -76,13 +91,17 @@ static size_t datagram(uint8_t *out, unsigned slot, uint8_t kind, struct gr_spec
 	uint8_t flags = s->whole ? 0 : LEON_F_CSUM_PARTIAL;
 	size_t n = fx_header(out, kind, flags, fx_id(slot), (uint8_t)relays, (uint8_t)(relays + 1),
 			     hop + 1 - relays);
-	struct gr_frame *f = gr_add(&g, s);
+	struct gr_frame *f;
 
+	if (kind == LEON_ACCEL && !s->v6_src)
+		between(s, fx_id(slot), FX_SELF);
+	f = gr_add(&g, s);
 	if (damage)
 		f->kept[f->csum_start + f->csum_offset] ^= 1;
 	memcpy(out + n, f->kept, f->len);
 	s->seq += (uint32_t)s->payload;
 	s->id++;
+	s->v6_src = s->v6_dst = NULL;
 	return n + f->len;
 }
 
@@ -251,6 +270,82 @@ static void reassembled_frames_live_until_they_are_sent(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
+static unsigned foreign_reports(void)
+{
+	struct fwd_report r;
+	unsigned n = 0;
+
+	while (fwd_next_report(fx.f, &r)) {
+		if (r.type != FWD_ACCEL_FOREIGN)
+			continue;
+		assert_int_equal(r.slot, 1);
+		n++;
+	}
+	return n;
+}
+
+/* Drops the next frame of kind 6 of slot 1, and counts it. */
+static void assert_foreign(struct gr_spec *s)
+{
+	uint64_t before = fx_drops(&fx, DROP_accel_foreign);
+
+	batch(1, LEON_ACCEL, s, 1);
+	assert_int_equal(taken(ACCEL_PEER, 1), 0);
+	assert_int_equal(fx_drops(&fx, DROP_accel_foreign), before + 1);
+}
+
+/* A member speaks for its own accelerator, to the one here, in TCP, with the port at one end. */
+static void accelerators_speak_for_themselves(void **state)
+{
+	struct gr_spec s = tcp(6), v4 = tcp(4);
+
+	(void)state;
+	batch(1, LEON_ACCEL, &s, 1);
+	assert_int_equal(taken(ACCEL_PEER, 1), 1);
+	between(&s, fx_id(2), FX_SELF);
+	assert_foreign(&s);
+	between(&s, fx_id(1), fx_id(2));
+	assert_foreign(&s);
+	between(&s, fx_id(1), FX_SELF);
+	s.src_port = 5367;
+	assert_foreign(&s);
+	between(&s, fx_id(1), FX_SELF);
+	s.n_tags = 1;
+	assert_foreign(&s);
+	s.n_tags = 0;
+	between(&s, fx_id(1), FX_SELF);
+	s.udp = true;
+	assert_foreign(&s);
+	v4.src_port = ACCEL_PORT;
+	assert_foreign(&v4);
+	/* Who did it is reported once in a while. */
+	assert_int_equal(foreign_reports(), 1);
+	/* Nor does one without an accelerator answer them. */
+	fx.w->io.accel = -1;
+	between(&s, fx_id(2), FX_SELF);
+	s.udp = false;
+	assert_foreign(&s);
+	assert_int_equal(fx_drops(&fx, DROP_accel_absent), 0);
+}
+
+/* The table of hosts has the source behind another node, or nowhere: leon-accel is told so. */
+static void a_host_that_is_not_there_is_a_claim(void **state)
+{
+	struct gr_spec s = tcp(4);
+
+	(void)state;
+	fdb_forget_slot(fx.fdb, 1, NULL, 1);
+	fdb_learn(fx.fdb, 0, fx_mac(1), 2, 1);
+	batch(1, LEON_FRAME, &s, SEGMENTS);
+	assert_int_equal(taken(ACCEL_CLAIM, 1), SEGMENTS);
+	fdb_forget_slot(fx.fdb, 2, NULL, 1);
+	batch(1, LEON_FRAME, &s, 2);
+	assert_int_equal(taken(ACCEL_CLAIM, 1), 2);
+	fdb_learn(fx.fdb, 0, fx_mac(1), 1, 100);
+	batch(1, LEON_FRAME, &s, 2);
+	assert_int_equal(taken(ACCEL_NODE, 1), 2);
+}
+
 /* leon-accel gives the message back that it was given last, for there. */
 static void give_back(enum accel_where where, unsigned slot)
 {
@@ -365,6 +460,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(nodes_and_ways_are_not_mixed, setup, teardown),
 		cmocka_unit_test_setup_teardown(reassembled_frames_live_until_they_are_sent, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(accelerators_speak_for_themselves, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_host_that_is_not_there_is_a_claim, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_super_frame_for_the_segment_counts_its_segments,
 						setup, teardown),

@@ -78,11 +78,9 @@ bool away_frame(struct conn *c, const struct conn_frame *cf, mono_t now)
 	/* One that was queued before the host moved says nothing: leond says when it is back. */
 	if (cf->peer == c->peer)
 		return false;
-	if (cf->from_lan) {
-		far_is_at(c, peer_id(cf->peer), now);
-		return false;
-	}
 	far_is_at(c, peer_id(cf->peer), now);
+	if (cf->from_lan)
+		return false;
 	peer_lend(c->peer, ACCEL_FOUND, c->bound, f->message + ACCEL_QUEUE_HDR, f->data, f->len);
 	return true;
 }

@@ -21,6 +21,7 @@ struct accel_peer;
 /* One of the queue: where it came from, and what it is; pointers into the message. */
 struct conn_frame {
 	bool from_lan;
+	bool is_claim; /* from a node behind which leond does not have its source address */
 	struct accel_peer *peer;
 	struct flow_frame frame;
 };

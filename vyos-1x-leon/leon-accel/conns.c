@@ -180,6 +180,26 @@ static bool is_taken(const struct conn *c)
 	return s == FLOW_DRAINING || s == FLOW_TAKEN || s == FLOW_RETURNING;
 }
 
+/* leond has the far host behind the node of the frame. A frame of the LAN goes to where leond has
+ * it; a frame of a node proves nothing by itself, for each member can send one. */
+static bool is_placed(const struct conn *c, const struct conn_frame *cf)
+{
+	uint64_t far = mac_to_u64(c->flow.far.mac);
+
+	return cf->peer == c->peer || cf->from_lan ||
+	       (!cf->is_claim && (!far || far == mac_to_u64(cf->frame.v->src)));
+}
+
+/* A frame of a node that does not have the far host. True if it ends here: a proxy socket has the
+ * connection, and the frame is not of it. Else the host judges it, as without an accelerator. */
+static bool refuse_stray(struct conn *c, struct accel_peer *from)
+{
+	if (c->flow.state != FLOW_TAKEN && c->flow.state != FLOW_RETURNING)
+		return false;
+	peer_misuse(from, ACCEL_STRAY);
+	return true;
+}
+
 /* The frame comes from a node, or goes to one. True where that is done with. */
 static bool is_elsewhere(struct conn *c, const struct conn_frame *cf, mono_t now)
 {
@@ -205,6 +225,8 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 		return false;
 	if (!c)
 		c = add(e, cf->peer, &k, hash, now);
+	if (!is_placed(c, cf))
+		return refuse_stray(c, cf->peer);
 	if (is_elsewhere(c, cf, now)) {
 		conn_sync_stream(c);
 		return true;

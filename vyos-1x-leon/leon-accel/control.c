@@ -40,6 +40,8 @@ static void write_counters(const struct engine *e, struct jsonw *w)
 	jsonw_u64(w, "held_dropped", n->held_dropped);
 	jsonw_u64(w, "maximum_reached", n->full);
 	jsonw_u64(w, "not_drained", n->again);
+	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
+		jsonw_u64(w, accel_misuse_word(m), n->misuse[m]);
 	jsonw_end(w);
 }
 

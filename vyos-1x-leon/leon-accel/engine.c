@@ -22,6 +22,7 @@
 #include "conn.h"
 #include "peer.h"
 #include "report.h"
+#include "wire/accel.h"
 #include "wire/bytes.h"
 
 #define BATCH	64 /* of one descriptor, before the others get their turn */
@@ -60,12 +61,20 @@ void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_i
 
 /* --- from leond --- */
 
-static void take_carrier(struct engine *e, const uint8_t *vnet, const uint8_t *frame, size_t len)
+/* A packet of the accelerator of a node, for the kernel of the namespace. leond has checked that it
+ * is of its sender; no member reaches that kernel with anything else, should leond err. */
+static void take_carrier(struct engine *e, const uint8_t *vnet, const uint8_t *frame, size_t len,
+			 node_id_t node)
 {
+	struct accel_peer *p = peer_find(e, node);
 	struct eth_view v;
 
-	if (e->carrier_is_open && eth_parse(frame, len, &v) == 0 && v.ip_version == 6)
+	if (!e->carrier_is_open)
+		return;
+	if (eth_parse(frame, len, &v) == 0 && accel_is_between(frame, len, &v, node, e->self))
 		tun_write(&e->carrier, vnet, frame, len, v.l3_offset);
+	else if (p)
+		peer_misuse(p, ACCEL_FOREIGN);
 }
 
 uint16_t engine_gso_size(const uint8_t *vnet)
@@ -86,6 +95,7 @@ static void take_hosts(struct engine *e, uint8_t *message, size_t message_len, n
 	struct eth_view v;
 	struct tcp_view t;
 	struct conn_frame cf = { .from_lan = from_lan,
+				 .is_claim = message[0] == ACCEL_CLAIM,
 				 .peer = peer_find(e, node),
 				 .frame = { message, message_len, frame, len, 0, &v, &t } };
 
@@ -109,8 +119,9 @@ static void take_message(struct engine *e, uint8_t *message, size_t len)
 	if (len <= at)
 		return;
 	if (message[0] == ACCEL_PEER)
-		take_carrier(e, message + ACCEL_QUEUE_HDR, message + at, len - at);
-	else if (message[0] == ACCEL_LAN || message[0] == ACCEL_NODE)
+		take_carrier(e, message + ACCEL_QUEUE_HDR, message + at, len - at,
+			     get_u32(message + 4));
+	else if (message[0] == ACCEL_LAN || message[0] == ACCEL_NODE || message[0] == ACCEL_CLAIM)
 		take_hosts(e, message, len, get_u32(message + 4));
 }
 
@@ -151,7 +162,6 @@ static void on_carrier(void *arg, int fd, uint32_t events)
 	(void)events;
 	for (unsigned i = 0; i < BATCH; i++) {
 		ssize_t n = read(fd, e->message, ACCEL_QUEUE_MAX);
-		struct ip_addr to;
 		struct eth_view v;
 		size_t len = (size_t)n - ACCEL_VNET_LEN;
 		node_id_t node;
@@ -161,8 +171,7 @@ static void on_carrier(void *arg, int fd, uint32_t events)
 		if (eth_parse(frame, len, &v) < 0 || v.ip_version != 6 || len < v.l3_offset + 40u)
 			continue;
 		node = get_u32(frame + v.l3_offset + 36);
-		to = peer_address(node);
-		if (memcmp(frame + v.l3_offset + 24, to.b, 16) == 0)
+		if (accel_is_between(frame, len, &v, e->self, node))
 			engine_send(e, node, ACCEL_PEER, node, vnet, frame, len);
 	}
 }
@@ -265,7 +274,7 @@ static void on_listener(void *arg, int fd, uint32_t events)
 
 static int listen_for_carriers(struct engine *e)
 {
-	struct endpoint own = { peer_address(e->self), PEER_PORT };
+	struct endpoint own = { accel_address(e->self), ACCEL_PORT };
 	struct sockaddr_storage ss;
 	socklen_t len = endpoint_to_sockaddr(&own, &ss);
 	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), one = 1;
@@ -285,8 +294,8 @@ static int listen_for_carriers(struct engine *e)
 
 static int open_carrier(struct engine *e)
 {
-	struct ip_addr own = peer_address(e->self);
-	int rc = tun_open_carrier(&e->carrier, e->nl, CARRIER_NAME, &own, PEER_PREFIX_LEN);
+	struct ip_addr own = accel_address(e->self);
+	int rc = tun_open_carrier(&e->carrier, e->nl, CARRIER_NAME, &own, ACCEL_PREFIX_LEN);
 
 	if (rc < 0)
 		return rc;

@@ -45,8 +45,9 @@ struct engine_counters {
 	uint64_t bytes_in, bytes_out;		  /* of hosts, from the carriers and to them */
 	uint64_t carrier_in, carrier_out;	  /* the same as they were carried */
 	uint64_t queue_full, held_dropped;
-	uint64_t full;	/* connections not taken, for the maximum was */
-	uint64_t again; /* that were not drained in time: later again */
+	uint64_t full;			  /* connections not taken, for the maximum was */
+	uint64_t again;			  /* that were not drained in time: later again */
+	uint64_t misuse[ACCEL_N_MISUSES]; /* of all nodes */
 };
 
 struct engine {

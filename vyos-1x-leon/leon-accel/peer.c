@@ -82,17 +82,6 @@ struct accel_peer {
 	UT_hash_handle hh;
 };
 
-static const uint8_t PREFIX[6] = { 0xfd, 0x6c, 0x65, 0x6f, 0x6e, 0 };
-
-struct ip_addr peer_address(node_id_t id)
-{
-	struct ip_addr a = { .family = 6 };
-
-	memcpy(a.b, PREFIX, sizeof(PREFIX));
-	put_u32(a.b + 12, id);
-	return a;
-}
-
 struct accel_peer *peer_find(struct engine *e, node_id_t id)
 {
 	struct accel_peer *p;
@@ -154,6 +143,12 @@ struct accel_node *peer_counted(struct accel_peer *p)
 {
 	p->changed = true;
 	return &p->counted;
+}
+
+void peer_misuse(struct accel_peer *p, enum accel_misuse m)
+{
+	p->e->counters.misuse[m]++;
+	peer_counted(p)->misuse[m]++;
 }
 
 uint32_t peer_new_stream(struct accel_peer *p)
@@ -566,7 +561,7 @@ static void on_event(void *arg, int fd, uint32_t events)
  * node its own, for one has a path of 9,000 bytes and another a tunnel in it. False: none. */
 static bool fit_route(struct accel_peer *p)
 {
-	const struct ip_addr to = peer_address(p->id);
+	const struct ip_addr to = accel_address(p->id);
 	uint32_t mtu = max_of((uint32_t)p->room, (uint32_t)(ETH_HDR_LEN + MTU_MIN)) - ETH_HDR_LEN;
 	uint32_t n = p->first_segments;
 	int rc;
@@ -600,8 +595,8 @@ static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
 
 static void connect_out(struct accel_peer *p, mono_t now)
 {
-	struct endpoint to = { peer_address(p->id), PEER_PORT };
-	struct endpoint from = { peer_address(p->e->self), 0 };
+	struct endpoint to = { accel_address(p->id), ACCEL_PORT };
+	struct endpoint from = { accel_address(p->e->self), 0 };
 	struct sockaddr_storage ss;
 	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	socklen_t len = endpoint_to_sockaddr(&from, &ss);

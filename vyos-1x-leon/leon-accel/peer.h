@@ -22,11 +22,6 @@ struct conn;
 struct engine;
 struct accel_peer;
 
-/* 0xfd6c656f6e00::<node-id> */
-struct ip_addr peer_address(node_id_t id);
-#define PEER_PREFIX_LEN 64
-#define PEER_PORT	5366
-
 struct accel_peer *peer_find(struct engine *e, node_id_t id);
 /* What leond knows of the node; made where it is new. */
 void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now);
@@ -36,6 +31,8 @@ void peer_accept(struct engine *e, int fd, mono_t now);
 void peers_second(struct engine *e, mono_t now);
 /* What leond is told of it; who asks for it changes it. */
 struct accel_node *peer_counted(struct accel_peer *p);
+/* Counts what is refused of the node. */
+void peer_misuse(struct accel_peer *p, enum accel_misuse m);
 /* Says what changed since, or (all) everything; what cannot be said is said the next time. */
 void peers_report(struct engine *e, bool all);
 /* What followers want is answered from now on; or not, nor what they wanted before. */

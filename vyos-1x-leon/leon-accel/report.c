@@ -39,6 +39,7 @@ static void tell_totals(const struct engine *e)
 		.time = conns_time(e),
 	};
 	memcpy(r.totals.plain, e->plain, sizeof(r.totals.plain));
+	memcpy(r.totals.misuse, n->misuse, sizeof(r.totals.misuse));
 	tell(e, &r);
 }
 

@@ -142,8 +142,27 @@ static void tune(const char *path, const char *value)
 		close(fd);
 }
 
+/* TCP between accelerators and of the hosts is all that the namespace has to do with: no member
+ * gives it an address, a route or an MTU. */
+static void close_ipv6(void)
+{
+	tune("/proc/sys/net/ipv6/conf/all/accept_ra", "0");
+	tune("/proc/sys/net/ipv6/conf/default/accept_ra", "0");
+	tune("/proc/sys/net/ipv6/conf/all/accept_redirects", "0");
+	tune("/proc/sys/net/ipv6/conf/default/accept_redirects", "0");
+	tune("/proc/sys/net/ipv6/conf/all/autoconf", "0");
+	tune("/proc/sys/net/ipv6/conf/default/autoconf", "0");
+	tune("/proc/sys/net/ipv6/conf/all/accept_source_route", "-1");
+	tune("/proc/sys/net/ipv6/conf/default/accept_source_route", "-1");
+	/* No link-local address. */
+	tune("/proc/sys/net/ipv6/conf/default/addr_gen_mode", "1");
+	tune("/proc/sys/net/ipv4/conf/all/accept_redirects", "0");
+	tune("/proc/sys/net/ipv4/conf/default/accept_redirects", "0");
+}
+
 void tun_tune(void)
 {
+	close_ipv6();
 	tune("/proc/sys/net/ipv4/conf/all/rp_filter", "0");
 	tune("/proc/sys/net/ipv4/conf/default/rp_filter", "0");
 	/* A stand-in has the address and the port of a far host, which may be reserved. */

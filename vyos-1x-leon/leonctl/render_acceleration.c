@@ -76,6 +76,18 @@ static void print_worth(FILE *out, struct jsonr_node *root)
 		thousandth_text(power, "sleep_mw", "W", e));
 }
 
+static void print_misuse(FILE *out, struct jsonr_node *n)
+{
+	static const char *const keys[] = { "stray_frames",    "data_beyond_credit",
+					    "bad_messages",    "unwanted_connections",
+					    "foreign_packets", "bad_frames",
+					    "over_share" };
+
+	for (size_t i = 0; i < array_size(keys); i++)
+		if (value_u64(n, keys[i]))
+			fprintf(out, "refused         %s %s\n", text_number(n, keys[i]), keys[i]);
+}
+
 static void print_counted(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *n = jsonr_object(root, "counted");
@@ -92,6 +104,7 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 	if (value_u64(n, "queue_full") || value_u64(n, "held_dropped"))
 		fprintf(out, "dropped         %s where the queue to leond was full, %s not held\n",
 			text_number(n, "queue_full"), text_number(n, "held_dropped"));
+	print_misuse(out, n);
 }
 
 /* Nothing of these is followed, and an operator who looks for a connection should know why. */

@@ -23,6 +23,7 @@
 #include "fwd/translate.h"
 #include "fwd/tso.h"
 #include "fwd/worker.h"
+#include "wire/accel.h"
 #include "wire/accel_queue.h"
 #include "wire/segment.h"
 #include "wire/tcp.h"
@@ -102,9 +103,12 @@ void accel_sees(struct worker *w, const struct frame *f)
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
 		     const struct eth_view *v)
 {
+	bool placed;
+
 	if (!is_for_it(w, slot, v))
 		return false;
-	handover_add(w, ACCEL_NODE, w->snap->node[slot].id, d, v);
+	placed = fdb_lookup(w->snap->fdb, v->vlan, v->src) == slot;
+	handover_add(w, placed ? ACCEL_NODE : ACCEL_CLAIM, w->snap->node[slot].id, d, v);
 	return true;
 }
 
@@ -136,8 +140,14 @@ void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, s
 	uint16_t slot = a->slot;
 	struct eth_view v;
 
-	if (eth_parse(data, len, &v) < 0 || v.ip_version != 6) {
+	if (eth_parse(data, len, &v) < 0) {
 		drop(w, DROP_bad_frame);
+		return;
+	}
+	/* The seal says who sent the datagram: no member speaks in the name of another. */
+	if (!accel_is_between(data, len, &v, w->snap->node[slot].id, w->snap->node[SLOT_SELF].id)) {
+		drop(w, DROP_accel_foreign);
+		report_accel_foreign(w, slot);
 		return;
 	}
 	if (!w->snap->accelerator || w->io.accel <= 0) {

@@ -73,6 +73,7 @@ enum fwd_report_type {
 	FWD_DOUBT,	    /* frames of a VLAN may go round */
 	FWD_SUSPECT,	    /* ICMP error or send error for an endpoint */
 	FWD_FOREIGN,	    /* datagram of another overlay or version, a few of them */
+	FWD_ACCEL_FOREIGN,  /* frame between accelerators that is not of its sender, now and then */
 };
 struct fwd_report {
 	enum fwd_report_type type;
@@ -101,6 +102,7 @@ struct fwd_report {
 			size_t len;
 		} guard;
 		uint16_t vlan;
+		uint16_t slot; /* FWD_ACCEL_FOREIGN */
 		struct {
 			struct endpoint ep;
 			int error;  /* errno */

@@ -114,6 +114,14 @@ void report_cannot_forward(struct worker *w, uint16_t source_slot, node_id_t sou
 		*at = w->now;
 }
 
+void report_accel_foreign(struct worker *w, uint16_t slot)
+{
+	struct fwd_report r = { .type = FWD_ACCEL_FOREIGN, .slot = slot };
+	const uint64_t word = (uint64_t)FWD_ACCEL_FOREIGN << 32 | slot;
+
+	post_once(w, siphash(&w->hash_key, &word, sizeof(word)), &r);
+}
+
 void report_guard(struct worker *w, const uint8_t *frame, size_t len)
 {
 	struct fwd_report r = { .type = FWD_GUARD };

@@ -7,10 +7,39 @@
 #include <string.h>
 
 #include "wire/bytes.h"
+#include "wire/eth.h"
 #include "wire/tcp.h"
 
 #define F_SCALING 0x01
 #define F_SACK	  0x02
+
+#define V6_HDR_LEN 40
+#define PROTO_TCP  6
+
+struct ip_addr accel_address(node_id_t id)
+{
+	static const uint8_t prefix[6] = { 0xfd, 0x6c, 0x65, 0x6f, 0x6e, 0 };
+	struct ip_addr a = { .family = 6 };
+
+	memcpy(a.b, prefix, sizeof(prefix));
+	put_u32(a.b + 12, id);
+	return a;
+}
+
+bool accel_is_between(const uint8_t *frame, size_t len, const struct eth_view *v, node_id_t from,
+		      node_id_t to)
+{
+	const struct ip_addr src = accel_address(from), dst = accel_address(to);
+	const uint8_t *ip = frame + v->l3_offset;
+
+	if (v->ip_version != 6 || v->ip_proto != PROTO_TCP || v->ip_fragment ||
+	    v->l3_offset != ETH_HDR_LEN || v->l4_offset != ETH_HDR_LEN + V6_HDR_LEN ||
+	    len < v->l4_offset + (size_t)TCP_HDR_MIN)
+		return false;
+	return memcmp(ip + 8, src.b, 16) == 0 && memcmp(ip + 24, dst.b, 16) == 0 &&
+	       (get_u16(frame + v->l4_offset) == ACCEL_PORT ||
+		get_u16(frame + v->l4_offset + 2) == ACCEL_PORT);
+}
 
 static void put_ip(struct wbuf *b, const struct ip_addr *ip)
 {

@@ -17,6 +17,17 @@
 
 #include "base/addr.h"
 
+struct eth_view;
+
+/* An accelerator has the address fd6c:656f:6e00::<node-id> and listens at this TCP port. */
+#define ACCEL_PORT	 5366
+#define ACCEL_PREFIX_LEN 64
+struct ip_addr accel_address(node_id_t id);
+/* A frame of kind 6 is a TCP segment over IPv6 without extension headers, from the accelerator of
+ * one node to that of the other, with ACCEL_PORT at one end. v is of the frame. */
+bool accel_is_between(const uint8_t *frame, size_t len, const struct eth_view *v, node_id_t from,
+		      node_id_t to);
+
 #define ACCEL_VERSION	1
 #define ACCEL_HDR_LEN	8
 #define ACCEL_DATA_MAX	65536			/* bytes of a host's in one frame */

@@ -29,6 +29,9 @@ enum accel_where {
 	ACCEL_LAN = 1,
 	ACCEL_NODE = 2, /* the node, as an ordinary frame */
 	ACCEL_PEER = 3, /* the accelerator of the node */
+	/* To leon-accel only. As ACCEL_NODE, but the table of hosts of leond does not have the
+	 * source address behind the node: it is new there, or another node has it. */
+	ACCEL_CLAIM = 4,
 };
 
 static inline void accel_queue_put(uint8_t *p, enum accel_where where, node_id_t node)
@@ -46,7 +49,7 @@ enum accel_say {
 	ACCEL_SAY_MOVED,    /* a host is behind another node now; the last ones are said first */
 	ACCEL_SAY_END,
 };
-#define ACCEL_SAY_VERSION 5
+#define ACCEL_SAY_VERSION 6
 #define ACCEL_SAY_MAX	  2048
 
 struct accel_say_frame {

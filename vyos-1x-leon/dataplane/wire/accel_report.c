@@ -27,7 +27,30 @@ const char *accel_why_sentence(enum accel_why why)
 	return why < ACCEL_WHYS ? sentences[why] : NULL;
 }
 
+const char *accel_misuse_word(enum accel_misuse m)
+{
+	static const char *const word[] = {
+#define AS_WORD(id, word, sentence) word,
+		ACCEL_MISUSES(AS_WORD)
+#undef AS_WORD
+	};
+
+	return word[m];
+}
+
 /* --- parts --- */
+
+static void put_misuse(struct wbuf *b, const uint64_t n[ACCEL_N_MISUSES])
+{
+	for (unsigned i = 0; i < ACCEL_N_MISUSES; i++)
+		wbuf_u64(b, n[i]);
+}
+
+static void take_misuse(struct rbuf *b, uint64_t n[ACCEL_N_MISUSES])
+{
+	for (unsigned i = 0; i < ACCEL_N_MISUSES; i++)
+		n[i] = rbuf_u64(b);
+}
 
 static void put_bytes(struct wbuf *b, const struct accel_bytes *n)
 {
@@ -98,6 +121,7 @@ static void put_totals(struct wbuf *b, const struct accel_totals *t)
 	wbuf_u64(b, t->refused);
 	wbuf_u64(b, t->queue_full);
 	wbuf_u64(b, t->held_dropped);
+	put_misuse(b, t->misuse);
 	put_bytes(b, &t->bytes);
 	put_time(b, &t->time);
 }
@@ -115,6 +139,7 @@ static void take_totals(struct rbuf *b, struct accel_totals *t)
 	t->refused = rbuf_u64(b);
 	t->queue_full = rbuf_u64(b);
 	t->held_dropped = rbuf_u64(b);
+	take_misuse(b, t->misuse);
 	t->bytes = take_bytes(b);
 	t->time = take_time(b);
 }
@@ -128,6 +153,7 @@ static void put_node(struct wbuf *b, const struct accel_node *n)
 	wbuf_u64(b, n->returned);
 	wbuf_u64(b, n->reset);
 	wbuf_u64(b, n->refused);
+	put_misuse(b, n->misuse);
 }
 
 static void take_node(struct rbuf *b, struct accel_node *n)
@@ -139,6 +165,7 @@ static void take_node(struct rbuf *b, struct accel_node *n)
 	n->returned = rbuf_u64(b);
 	n->reset = rbuf_u64(b);
 	n->refused = rbuf_u64(b);
+	take_misuse(b, n->misuse);
 }
 
 static void put_conn(struct wbuf *b, const struct accel_conn *c)

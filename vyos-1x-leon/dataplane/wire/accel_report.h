@@ -73,6 +73,29 @@ enum accel_why {
 const char *accel_why_word(enum accel_why why);
 const char *accel_why_sentence(enum accel_why why);
 
+/* What leon-accel refuses of other members, each with a counter: MISUSE(id, "word", sentence). */
+#define ACCEL_MISUSES(MISUSE)                                                                      \
+	MISUSE(STRAY, "stray_frames",                                                              \
+	       "frames of an intercepted connection from a node that does not have its host")      \
+	MISUSE(BEYOND_CREDIT, "data_beyond_credit",                                                \
+	       "inter-proxy connections that ended because DATA exceeded the credit")              \
+	MISUSE(BAD_MESSAGE, "bad_messages",                                                        \
+	       "inter-proxy connections that ended because a message was invalid")                 \
+	MISUSE(UNWANTED, "unwanted_connections",                                                   \
+	       "inter-proxy connections from nodes to which none is wanted")                       \
+	MISUSE(FOREIGN, "foreign_packets",                                                         \
+	       "packets between accelerators that are not of their sender")                        \
+	MISUSE(BAD_FRAME, "bad_frames", "frames in FOUND and FORWARD that are invalid")            \
+	MISUSE(OVER_SHARE, "over_share", "connections not followed: the node used its share")
+
+enum accel_misuse {
+#define AS_ENUM(id, word, sentence) ACCEL_##id,
+	ACCEL_MISUSES(AS_ENUM)
+#undef AS_ENUM
+		ACCEL_N_MISUSES,
+};
+const char *accel_misuse_word(enum accel_misuse m);
+
 /* Of one direction or both: bytes of hosts, and the same as the carrier had them. */
 struct accel_bytes {
 	uint64_t out, in, carried_out, carried_in;
@@ -89,6 +112,7 @@ struct accel_totals {
 	uint64_t held;		    /* bytes of frames that wait */
 	uint64_t taken, returned, reset, refused;
 	uint64_t queue_full, held_dropped;
+	uint64_t misuse[ACCEL_N_MISUSES]; /* by enum accel_misuse, of all nodes */
 	struct accel_bytes bytes;
 	struct accel_time time;
 };
@@ -98,6 +122,7 @@ struct accel_node {
 	bool reached; /* the carrier is up */
 	uint32_t taken_now;
 	uint64_t taken, returned, reset, refused;
+	uint64_t misuse[ACCEL_N_MISUSES]; /* by enum accel_misuse */
 };
 
 struct accel_conn {

@@ -106,6 +106,8 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 	jsonw_u64(w, "reset", t->reset);
 	jsonw_u64(w, "queue_full", t->queue_full);
 	jsonw_u64(w, "held_dropped", t->held_dropped);
+	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
+		jsonw_u64(w, accel_misuse_word(m), t->misuse[m]);
 	jsonw_end(w);
 	write_bytes(w, &t->bytes);
 	write_worth(c, &t->time);

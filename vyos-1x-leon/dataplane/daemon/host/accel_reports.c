@@ -4,7 +4,9 @@
  */
 #include "daemon/host/accel_reports.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/defs.h"
@@ -15,11 +17,15 @@
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
 
-#define QUESTIONS_MAX 8
-#define SILENT_MS     5000
+#define QUESTIONS_MAX	8
+#define SILENT_MS	5000
+#define MISUSE_EVERY_MS 60000 /* at most one event of a node */
 
 struct accel_known {
 	struct accel_node node;
+	uint64_t foreign; /* packets that are not of the node, of those that workers report */
+	uint64_t reported[ACCEL_N_MISUSES]; /* of node.misuse and foreign, in events */
+	mono_t reported_at;		    /* the last of them; never: none */
 	UT_hash_handle hh;
 };
 
@@ -200,19 +206,85 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 	}
 }
 
+/* By leon-accel, and by leond for it. */
+static uint64_t misuse_of(const struct accel_known *k, enum accel_misuse m)
+{
+	return k->node.misuse[m] + (m == ACCEL_FOREIGN ? k->foreign : 0);
+}
+
+/* "stray_frames 12, bad_messages 1": what was refused since the last event. The number of all. */
+static uint64_t list_misuse(const struct accel_known *k, char *out, size_t room)
+{
+	uint64_t all = 0;
+	size_t at = 0;
+
+	out[0] = '\0';
+	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES && at < room; m++) {
+		uint64_t n = misuse_of(k, m) - k->reported[m];
+
+		if (n)
+			at += (size_t)snprintf(out + at, room - at, "%s%s %llu", all ? ", " : "",
+					       accel_misuse_word(m), (unsigned long long)n);
+		all += n;
+	}
+	return all;
+}
+
+static void forget_misuse(struct accel_known *k)
+{
+	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
+		k->reported[m] = misuse_of(k, m);
+}
+
+static void report_misuse(struct leond *d, struct accel_known *k, const char *who)
+{
+	struct event_facts facts = { .kind = EV_ACCELERATOR_MISUSE, .node = k->node.id };
+	mono_t now = loop_now(d->loop);
+	char list[160];
+
+	if (!mono_is_never(k->reported_at) && mono_sub_ms(now, k->reported_at) < MISUSE_EVERY_MS)
+		return;
+	facts.value = list_misuse(k, list, sizeof(list));
+	facts.detail = list;
+	if (!facts.value)
+		return;
+	forget_misuse(k);
+	k->reported_at = now;
+	report_event(d, &facts, "leon-accel refuses frames or messages of node %s: %s", who, list);
+}
+
+/* NULL: there are too many. */
+static struct accel_known *find_or_add(struct accel_reports *r, node_id_t id)
+{
+	struct accel_known *k = find(r, id);
+
+	if (k || HASH_COUNT(r->nodes) >= CONF_NODES_LIMIT)
+		return k;
+	k = x_new(struct accel_known);
+	k->node.id = id;
+	HASH_ADD(hh, r->nodes, node.id, sizeof(k->node.id), k);
+	return k;
+}
+
+void accel_reports_foreign(struct leond *d, node_id_t id)
+{
+	struct accel_known *k = find_or_add(d->accel_reports, id);
+	char who[NODE_LABEL_LEN];
+
+	if (!k)
+		return;
+	k->foreign++;
+	report_misuse(d, k, node_label(d, id, who, sizeof(who)));
+}
+
 static void take_node(struct leond *d, const struct accel_node *n)
 {
 	struct accel_reports *r = d->accel_reports;
-	struct accel_known *k = find(r, n->id);
+	struct accel_known *k = find_or_add(r, n->id);
 	char who[NODE_LABEL_LEN];
 
-	if (!k && HASH_COUNT(r->nodes) >= CONF_NODES_LIMIT)
+	if (!k)
 		return;
-	if (!k) {
-		k = x_new(struct accel_known);
-		k->node.id = n->id;
-		HASH_ADD(hh, r->nodes, node.id, sizeof(k->node.id), k);
-	}
 	node_label(d, n->id, who, sizeof(who));
 	/* Before the first totals it says what was, while this daemon was not there. */
 	if (r->has_totals) {
@@ -221,6 +293,10 @@ static void take_node(struct leond *d, const struct accel_node *n)
 		report_counts(d, n, &k->node, who);
 	}
 	k->node = *n;
+	if (r->has_totals)
+		report_misuse(d, k, who);
+	else
+		forget_misuse(k);
 }
 
 bool accel_reports_take(struct leond *d, const void *data, size_t len)

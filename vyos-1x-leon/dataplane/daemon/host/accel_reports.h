@@ -24,6 +24,9 @@ void accel_reports_gone(struct leond *d);
 /* A message from it. False where it makes no sense. */
 bool accel_reports_take(struct leond *d, const void *data, size_t len);
 
+/* leond refused a frame between accelerators: it is not of this node, which sent it. */
+void accel_reports_foreign(struct leond *d, node_id_t id);
+
 /* What it said last; NULL where it is not here or said nothing yet. */
 const struct accel_totals *accel_reports_totals(const struct leond *d);
 /* Of one node; false where there is nothing to say. */

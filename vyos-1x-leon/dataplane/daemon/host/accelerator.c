@@ -396,6 +396,14 @@ void accelerator_appeared(struct leond *d, const struct node *n)
 		accel_queues_host_moved(d, n->slot, now);
 }
 
+void accelerator_foreign(struct leond *d, uint16_t slot)
+{
+	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
+
+	if (n)
+		accel_reports_foreign(d, n->id);
+}
+
 void accelerator_second(struct leond *d)
 {
 	if (!accel_queues_are_ready(d)) {

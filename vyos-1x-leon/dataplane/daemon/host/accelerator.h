@@ -22,6 +22,8 @@ bool accelerator_stop(struct leond *d);
 /* A host is behind another node, or this one, now. */
 void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n);
 /* One that was unknown is behind that node now. */
+/* The node of the slot sent a frame between accelerators that is not its own. */
+void accelerator_foreign(struct leond *d, uint16_t slot);
 void accelerator_appeared(struct leond *d, const struct node *n);
 void accelerator_free(struct leond *d);
 /* Once a second: nodes and their latencies. */

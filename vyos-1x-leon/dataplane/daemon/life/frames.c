@@ -137,6 +137,9 @@ static void handle(struct leond *d, struct fwd_report *r, mono_t now)
 				     r->foreign.other_version ? SEED_OTHER_VERSION
 							      : SEED_OTHER_VNI);
 		break;
+	case FWD_ACCEL_FOREIGN:
+		accelerator_foreign(d, r->slot);
+		break;
 	}
 }
 

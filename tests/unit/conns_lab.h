@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The table of connections of leon-accel without a namespace: frames are made here, and what goes
+ * to leond is read from the other end of its queue. Virtual time.
+ */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/loop.h"
+#include "conn_state.h"
+#include "wire/tcp.h"
+
+#define SELF	   1
+#define NEAR_MAC   0x020000000001
+#define FAR_MAC	   0x020000000002
+#define LIAR_MAC   0x020000000003
+#define FAR_NODE   2
+#define OTHER_NODE 3
+
+struct conns_lab {
+	struct loop *loop;
+	struct engine e;
+	int leond; /* its end of the queue */
+	mono_t now;
+};
+
+static inline void on_tick(void *arg, mono_t now)
+{
+	(void)arg;
+	(void)now;
+}
+
+static inline void conns_lab_learn(struct conns_lab *l, node_id_t id)
+{
+	struct accel_say_frame f = { .what = ACCEL_SAY_NODE, .node = { id, 50000, 1400, false } };
+
+	/* Without a carrier device: no route is made where the mode is off. */
+	peer_learn(&l->e, &f, l->now);
+}
+
+static inline void conns_lab_open(struct conns_lab *l)
+{
+	int pair[2];
+
+	memset(l, 0, sizeof(*l));
+	l->loop = loop_sim_new();
+	l->now = mono_add_ms((mono_t){ 0 }, 100000);
+	loop_sim_run_until(l->loop, l->now);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+	l->e = (struct engine){ .loop = l->loop, .self = SELF, .leond = -1, .listener = -1 };
+	l->e.queue[0] = pair[0];
+	l->e.n_queues = 1;
+	l->e.n_lans = LANS_MAX; /* no device can be made for another VLAN */
+	l->leond = pair[1];
+	l->e.tick = timer_new(l->loop, on_tick, NULL);
+	conns_lab_learn(l, FAR_NODE);
+	conns_lab_learn(l, OTHER_NODE);
+}
+
+static inline void conns_lab_close(struct conns_lab *l)
+{
+	conns_free(&l->e);
+	peers_free(&l->e);
+	moved_free(&l->e.moved);
+	timer_free(l->e.tick);
+	close(l->e.queue[0]);
+	close(l->leond);
+	loop_free(l->loop);
+}
+
+/* Between 10.0.0.1 here and 10.0.0.2 at the far node. */
+static inline struct tcp_segment from_near_host(uint32_t seq, uint32_t ack)
+{
+	return (struct tcp_segment){ .dst_mac = mac_from_u64(FAR_MAC),
+				     .src_mac = mac_from_u64(NEAR_MAC),
+				     .src = { 4, { 10, 0, 0, 1 } },
+				     .dst = { 4, { 10, 0, 0, 2 } },
+				     .src_port = 1,
+				     .dst_port = 2,
+				     .seq = seq,
+				     .ack = ack,
+				     .window = 100,
+				     .flags = TCP_ACK };
+}
+
+static inline struct tcp_segment from_far_host(uint32_t seq, uint32_t ack)
+{
+	struct tcp_segment s = from_near_host(seq, ack);
+
+	s.dst_mac = mac_from_u64(NEAR_MAC);
+	s.src_mac = mac_from_u64(FAR_MAC);
+	s.src = (struct ip_addr){ 4, { 10, 0, 0, 2 } };
+	s.dst = (struct ip_addr){ 4, { 10, 0, 0, 1 } };
+	s.src_port = 2;
+	s.dst_port = 1;
+	return s;
+}
+
+/* What conn_frame() says of it: true where the frame is done with. */
+static inline bool conns_lab_frame(struct conns_lab *l, enum accel_where where, node_id_t node,
+				   const struct tcp_segment *s)
+{
+	uint8_t message[ACCEL_QUEUE_HDR + ACCEL_VNET_LEN + TCP_FRAME_MAX] = { 0 };
+	uint8_t *frame = message + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN;
+	size_t len = tcp_make(s, frame);
+	struct eth_view v;
+	struct tcp_view t;
+	struct conn_frame cf = { .from_lan = where == ACCEL_LAN,
+				 .is_claim = where == ACCEL_CLAIM,
+				 .peer = peer_find(&l->e, node),
+				 .frame = { message, sizeof(message), frame, len, 0, &v, &t } };
+
+	assert_int_equal(eth_parse(frame, len, &v), 0);
+	assert_int_equal(tcp_parse(frame, len, &v, &t), 0);
+	return conn_frame(&l->e, &cf, l->now);
+}
+
+static inline struct conn *conns_lab_conn(struct conns_lab *l, const struct tcp_segment *far)
+{
+	uint8_t frame[TCP_FRAME_MAX];
+	size_t len = tcp_make(far, frame);
+	struct eth_view v;
+	struct tcp_view t;
+
+	assert_int_equal(eth_parse(frame, len, &v), 0);
+	assert_int_equal(tcp_parse(frame, len, &v, &t), 0);
+	return conn_of_packet(&l->e, 0, &t);
+}
+
+/* Messages to leond since the last call; the node of the last one. */
+static inline unsigned conns_lab_sent(struct conns_lab *l, node_id_t *node)
+{
+	uint8_t message[ACCEL_QUEUE_MAX];
+	unsigned n = 0;
+
+	while (recv(l->leond, message, sizeof(message), MSG_DONTWAIT) > 0) {
+		*node = get_u32(message + 4);
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/conns: frames of a connection from a node that does not have the far host. */
+#include "conns_lab.h"
+
+/* Both hosts were heard, and the proxy socket has it: far_start 5000, near_start 1000. */
+static struct conn *intercept(struct conns_lab *l)
+{
+	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
+	node_id_t node;
+	struct conn *c;
+
+	assert_true(conns_lab_frame(l, ACCEL_LAN, FAR_NODE, &near));
+	assert_true(conns_lab_frame(l, ACCEL_NODE, FAR_NODE, &far));
+	c = conns_lab_conn(l, &far);
+	assert_non_null(c);
+	c->flow.state = FLOW_TAKEN;
+	c->bound = c->flow.stream = 1;
+	conns_lab_sent(l, &node);
+	return c;
+}
+
+static void assert_goes_on(struct conns_lab *l, const struct conn *c, unsigned strays)
+{
+	node_id_t node;
+
+	assert_int_equal(c->flow.state, FLOW_TAKEN);
+	assert_int_equal(c->far_at, NODE_ID_NONE);
+	assert_false(c->near_away);
+	assert_int_equal(conns_lab_sent(l, &node), 0);
+	assert_int_equal(l->e.counters.misuse[ACCEL_STRAY], strays);
+}
+
+static void a_stray_changes_nothing(void **state)
+{
+	struct conns_lab l;
+	struct tcp_segment s;
+	struct conn *c;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l);
+	/* In the name of the far host: any numbers, those that are expected too. */
+	s = from_far_host(77, 99);
+	assert_true(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &s));
+	assert_goes_on(&l, c, 1);
+	s = from_far_host(5000, 1000);
+	assert_true(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &s));
+	assert_goes_on(&l, c, 2);
+	s.flags = TCP_RST;
+	assert_true(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &s));
+	s.flags = TCP_SYN;
+	assert_true(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &s));
+	assert_goes_on(&l, c, 4);
+	/* From a host that is at that node: it is not the far host. */
+	s.flags = TCP_ACK;
+	s.src_mac = mac_from_u64(LIAR_MAC);
+	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &s));
+	assert_goes_on(&l, c, 5);
+	conns_lab_close(&l);
+}
+
+/* leond has seen the far host there. */
+static void a_host_that_moved_is_followed(void **state)
+{
+	struct conns_lab l;
+	struct tcp_segment s = from_far_host(5000, 1000);
+	struct conn *c;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l);
+	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &s));
+	assert_int_equal(c->far_at, OTHER_NODE);
+	assert_int_equal(c->flow.state, FLOW_RETURNING);
+	conns_lab_close(&l);
+
+	conns_lab_open(&l);
+	c = intercept(&l);
+	conns_moved(&l.e, 0, mac_from_u64(FAR_MAC), OTHER_NODE, l.now);
+	assert_int_equal(c->far_at, OTHER_NODE);
+	assert_int_equal(c->flow.state, FLOW_RETURNING);
+	conns_lab_close(&l);
+
+	/* What the near host sends goes there. */
+	conns_lab_open(&l);
+	c = intercept(&l);
+	s = from_near_host(1000, 5000);
+	assert_true(conns_lab_frame(&l, ACCEL_LAN, OTHER_NODE, &s));
+	assert_int_equal(c->far_at, OTHER_NODE);
+	conns_lab_close(&l);
+}
+
+/* A connection that is not intercepted: the frame goes on to the host, and nothing is learned. */
+static void a_stray_of_a_plain_one_passes(void **state)
+{
+	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
+	struct conns_lab l;
+	struct conn *c;
+
+	(void)state;
+	conns_lab_open(&l);
+	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &near));
+	assert_true(conns_lab_frame(&l, ACCEL_NODE, FAR_NODE, &far));
+	c = conns_lab_conn(&l, &far);
+	assert_false(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &far));
+	assert_int_equal(peer_id(c->peer), FAR_NODE);
+	assert_true(c->flow.near.seen && c->flow.far.seen);
+	c->flow.state = FLOW_DRAINING;
+	far.flags = TCP_RST;
+	assert_false(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &far));
+	assert_int_equal(c->flow.state, FLOW_DRAINING);
+	assert_int_equal(l.e.counters.misuse[ACCEL_STRAY], 0);
+	/* With leond's word it is where it came from. */
+	c->flow.state = FLOW_PLAIN;
+	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &far));
+	assert_int_equal(peer_id(c->peer), OTHER_NODE);
+	conns_lab_close(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stray_changes_nothing),
+		cmocka_unit_test(a_host_that_moved_is_followed),
+		cmocka_unit_test(a_stray_of_a_plain_one_passes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
