@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of connections of leon-accel without a namespace: frames are made here, and what goes
- * to leond is read from the other end of its queue. Virtual time.
+ * The table of connections of leon-accel without a namespace: the lab makes frames, and reads
+ * messages to leond from the other end of the queue. Virtual time.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ static inline void conns_lab_learn(struct conns_lab *l, node_id_t id)
 {
 	struct accel_say_frame f = { .what = ACCEL_SAY_NODE, .node = { id, 50000, 1400, false } };
 
-	/* Without a carrier device: no route is made where the mode is off. */
+	/* There is no carrier device; mode off makes no route. */
 	peer_learn(&l->e, &f, l->now);
 }
 
@@ -104,7 +104,7 @@ static inline struct tcp_segment from_far_host(uint32_t seq, uint32_t ack)
 	return s;
 }
 
-/* What conn_frame() says of it: true where the frame is done with. */
+/* Returns the result of conn_frame(): true if the frame is done with. */
 static inline bool conns_lab_frame(struct conns_lab *l, enum accel_where where, node_id_t node,
 				   const struct tcp_segment *s)
 {

@@ -294,7 +294,7 @@ static void assert_foreign(struct gr_spec *s)
 	assert_int_equal(fx_drops(&fx, DROP_accel_foreign), before + 1);
 }
 
-/* A member speaks for its own accelerator, to the one here, in TCP, with the port at one end. */
+/* A member sends TCP from its own accelerator to the one here, with the port at one end. */
 static void accelerators_speak_for_themselves(void **state)
 {
 	struct gr_spec s = tcp(6), v4 = tcp(4);
@@ -318,9 +318,9 @@ static void accelerators_speak_for_themselves(void **state)
 	assert_foreign(&s);
 	v4.src_port = ACCEL_PORT;
 	assert_foreign(&v4);
-	/* Who did it is reported once in a while. */
+	/* The report names the sender, at most once in REPORT_HOLD_NS. */
 	assert_int_equal(foreign_reports(), 1);
-	/* Nor does one without an accelerator answer them. */
+	/* A node without an accelerator answers none of them. */
 	fx.w->io.accel = -1;
 	between(&s, fx_id(2), FX_SELF);
 	s.udp = false;
@@ -328,7 +328,7 @@ static void accelerators_speak_for_themselves(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_accel_absent), 0);
 }
 
-/* The table of hosts has the source behind another node, or nowhere: leon-accel is told so. */
+/* The table of hosts has the source behind another node, or nowhere: the message is a claim. */
 static void a_host_that_is_not_there_is_a_claim(void **state)
 {
 	struct gr_spec s = tcp(4);

@@ -152,9 +152,33 @@ static void test_fifo(void **state)
 	fifo_free(&f);
 }
 
+/* Later connections get smaller windows, and then none. */
+static void windows_have_one_budget(void **state)
+{
+	uint64_t reserved = 0;
+	uint8_t log[64], last = PACK_WINDOW_MAX;
+
+	(void)state;
+	for (unsigned i = 0; i < 64; i++) {
+		log[i] = pack_reserve(&reserved, PACK_WINDOW_MAX);
+		assert_true(log[i] <= last);
+		last = log[i];
+		assert_true(reserved <= PACK_WINDOWS_ALL);
+	}
+	assert_int_equal(log[0], 25);
+	assert_int_equal(log[1], 24);
+	assert_int_equal(log[63], 0);
+	for (unsigned i = 0; i < 64; i++)
+		pack_release(&reserved, log[i]);
+	assert_int_equal(reserved, 0);
+	assert_int_equal(pack_reserve(&reserved, 21), 21);
+	assert_int_equal(pack_reserve(&reserved, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(windows_have_one_budget),
 		cmocka_unit_test(test_second_time_is_free),
 		cmocka_unit_test(test_what_is_not_worth_it),
 		cmocka_unit_test(test_what_cannot_be_unpacked),

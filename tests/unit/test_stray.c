@@ -2,7 +2,7 @@
 /* leon-accel/conns: frames of a connection from a node that does not have the far host. */
 #include "conns_lab.h"
 
-/* Both hosts were heard, and the proxy socket has it: far_start 5000, near_start 1000. */
+/* A connection of which both directions were seen, as if a proxy socket had it. */
 static struct conn *intercept(struct conns_lab *l)
 {
 	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
@@ -81,7 +81,7 @@ static void a_host_that_moved_is_followed(void **state)
 	assert_int_equal(c->flow.state, FLOW_RETURNING);
 	conns_lab_close(&l);
 
-	/* What the near host sends goes there. */
+	/* leond sends frames of the near host there. */
 	conns_lab_open(&l);
 	c = intercept(&l);
 	s = from_near_host(1000, 5000);
@@ -110,10 +110,40 @@ static void a_stray_of_a_plain_one_passes(void **state)
 	assert_false(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &far));
 	assert_int_equal(c->flow.state, FLOW_DRAINING);
 	assert_int_equal(l.e.counters.misuse[ACCEL_STRAY], 0);
-	/* With leond's word it is where it came from. */
+	/* leond has the host there: the connection follows. */
 	c->flow.state = FLOW_PLAIN;
 	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &far));
 	assert_int_equal(peer_id(c->peer), OTHER_NODE);
+	conns_lab_close(&l);
+}
+
+/* DATA within the credit is accepted, also in parts. */
+static void data_beyond_credit_is_refused(void **state)
+{
+	uint8_t data[100] = { 0 };
+	struct conns_lab l;
+	struct conn *c;
+	int pair[2];
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+	c->fd = pair[0];
+	c->lingers = true; /* it is in no loop */
+	l.e.n_taken = 1;
+	assert_false(conn_data(c, data, 1, 1));
+	c->given = 100;
+	l.e.promised = 100;
+	assert_true(conn_data(c, data, 60, 60));
+	assert_false(conn_data(c, data, 41, 41));
+	assert_true(conn_data(c, data, 40, 40));
+	assert_false(conn_data(c, data, 1, 1));
+	assert_int_equal(c->in.len, 100);
+	conn_detach(c);
+	assert_int_equal(l.e.promised, 0);
+	close(pair[0]);
+	close(pair[1]);
 	conns_lab_close(&l);
 }
 
@@ -123,6 +153,7 @@ int main(void)
 		cmocka_unit_test(a_stray_changes_nothing),
 		cmocka_unit_test(a_host_that_moved_is_followed),
 		cmocka_unit_test(a_stray_of_a_plain_one_passes),
+		cmocka_unit_test(data_beyond_credit_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,18 +157,30 @@ static uint32_t credit_of_one(const struct engine *e)
 	return max_of(share, CREDIT_MIN);
 }
 
-/* Gives what the bound allows, in large portions. */
+/* The credit due: up to the share of a connection, within the budget of all; a minimum always. */
+static uint32_t credit_due(const struct conn *c)
+{
+	uint32_t share = credit_of_one(c->e), has = c->given + (uint32_t)c->in.len;
+	int64_t left = max_of((int64_t)CREDIT_ALL - c->e->promised, (int64_t)0);
+	uint32_t least = CREDIT_MIN > has ? CREDIT_MIN - has : 0;
+	uint32_t due = share > has ? share - has : 0;
+	uint32_t portion = min_of(share, left > share ? share : CREDIT_MIN) / 4;
+
+	if (due > left)
+		due = max_of((uint32_t)left, min_of(least, due));
+	/* In large portions. */
+	return due < portion ? 0 : due;
+}
+
 static void give_credit(struct conn *c)
 {
 	struct accel_frame f = { .type = ACCEL_CREDIT, .stream = c->bound };
-	uint32_t all = credit_of_one(c->e);
 
-	if (!c->bound || c->given + c->in.len >= all)
-		return;
-	f.credit.bytes = all - c->given - (uint32_t)c->in.len;
-	if (f.credit.bytes < all / 4)
+	f.credit.bytes = c->bound ? credit_due(c) : 0;
+	if (!f.credit.bytes)
 		return;
 	c->given += f.credit.bytes;
+	c->e->promised += f.credit.bytes;
 	peer_tell(c->peer, &f);
 }
 
@@ -279,6 +291,7 @@ void conn_detach(struct conn *c)
 	c->fd = -1;
 	taken_drop(c->e->taken, c->remembered);
 	c->remembered = -1;
+	c->e->promised -= (int64_t)c->given + (int64_t)c->in.len;
 	fifo_free(&c->in);
 	here_free(c);
 	c->may_send = c->given = 0;
@@ -590,6 +603,7 @@ static bool pump_in(struct conn *c)
 			return false;
 		}
 		fifo_drop(&c->in, (size_t)n);
+		c->e->promised -= n;
 		c->written += (uint32_t)n;
 	}
 	give_credit(c);
@@ -631,15 +645,18 @@ static void on_socket(void *arg, int fd, uint32_t events)
 	pump(c);
 }
 
-void conn_data(struct conn *c, const void *data, size_t len, size_t carried)
+bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 {
 	if (c->fd < 0)
-		return;
-	c->given -= min_of(c->given, (uint32_t)len);
+		return true;
+	if (len > c->given)
+		return false;
+	c->given -= (uint32_t)len;
 	c->bytes.carried_in += carried;
 	count(c, SAVING_IN, len);
 	fifo_put(&c->in, data, len);
 	pump(c);
+	return true;
 }
 
 /* --- messages --- */

@@ -45,8 +45,8 @@ void conn_not_answered(struct conn *c, mono_t now);
 /* An OFFER of the peer, or a WANT. */
 void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now);
 void conn_wanted(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now);
-/* carried: bytes of it on the carrier. */
-void conn_data(struct conn *c, const void *data, size_t len, size_t carried);
+/* carried: bytes of it on the carrier. False: more than the credit that was given. */
+bool conn_data(struct conn *c, const void *data, size_t len, size_t carried);
 /* Its turn on the carrier: sends at most `max` bytes of the near host. Returns how many bytes of
  * the carrier they took; 0: there are no more, or the stream has ended. */
 size_t conn_send(struct conn *c, size_t max);

@@ -61,8 +61,8 @@ void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_i
 
 /* --- from leond --- */
 
-/* A packet of the accelerator of a node, for the kernel of the namespace. leond has checked that it
- * is of its sender; no member reaches that kernel with anything else, should leond err. */
+/* A packet of the accelerator of a node, for the kernel of the namespace. leond has checked the
+ * addresses. The second check protects the kernel if leond errs. */
 static void take_carrier(struct engine *e, const uint8_t *vnet, const uint8_t *frame, size_t len,
 			 node_id_t node)
 {

@@ -19,13 +19,14 @@
 #include "wire/accel_queue.h"
 #include "wire/accel_report.h"
 
-#define CONNS_MAX  65536
-#define HELD_MAX   (64 << 20)
-#define CREDIT_ALL (256u << 20)
+#define CONNS_MAX 65536
+#define HELD_MAX  (64 << 20)
+/* The memory budget of acceleration.md: 512 MiB, half of the MemoryMax of the unit. */
+#define CREDIT_ALL (64u << 20)
 /* Of one connection and direction: what is under way at 100 Mbit/s and a second, and again while
  * what was lost of it is sent anew. */
 #define CREDIT_MAX (32u << 20)
-#define CREDIT_MIN (64u << 10)
+#define CREDIT_MIN (16u << 10)
 #define LANS_MAX   64
 #define VLANS	   4095
 
@@ -82,6 +83,9 @@ struct engine {
 	uint64_t last_serial;
 	struct accel_time forgotten; /* of connections that are not in the table any more */
 	int64_t held;
+	int64_t promised; /* credit that is not used, and data that waits for near hosts */
+	uint64_t windows; /* reserved by pack_reserve() */
+	unsigned n_carriers;
 	struct timer *tick, *second;
 	bool stopping;
 	mono_t stop_at;

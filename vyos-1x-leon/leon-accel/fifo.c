@@ -26,7 +26,8 @@ uint8_t *fifo_reserve(struct fifo *f, size_t n)
 		f->at = 0;
 	}
 	if (f->len + n > f->room) {
-		f->room = max_of(2 * f->room, f->len + n);
+		/* A quarter more, and no more: unused room counts against the memory budget. */
+		f->room = max_of(f->room + f->room / 4, f->len + n);
 		f->buf = x_realloc(f->buf, f->room, 1);
 	}
 	return f->buf + f->at + f->len;

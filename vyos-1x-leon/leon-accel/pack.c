@@ -18,6 +18,30 @@ struct unpacker {
 	ZSTD_DCtx *ctx;
 };
 
+static uint64_t pair_of(uint8_t window_log)
+{
+	return 2ULL << window_log;
+}
+
+uint8_t pack_reserve(uint64_t *reserved, uint8_t wanted)
+{
+	uint64_t left = PACK_WINDOWS_ALL - *reserved;
+	uint8_t log = wanted;
+
+	while (log > PACK_WINDOW_MIN && pair_of(log) > left / 2)
+		log--;
+	if (log < PACK_WINDOW_MIN || pair_of(log) > left)
+		return 0;
+	*reserved += pair_of(log);
+	return log;
+}
+
+void pack_release(uint64_t *reserved, uint8_t window_log)
+{
+	if (window_log)
+		*reserved -= pair_of(window_log);
+}
+
 static bool set(ZSTD_CCtx *ctx, ZSTD_cParameter parameter, int value)
 {
 	return !ZSTD_isError(ZSTD_CCtx_setParameter(ctx, parameter, value));

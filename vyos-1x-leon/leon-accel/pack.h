@@ -15,6 +15,15 @@
 /* Room for n bytes that do not shrink. */
 #define PACK_BOUND(n) ((n) + ((n) >> 8) + 128)
 
+/*
+ * The windows of all inter-proxy connections share one budget. A connection reserves two windows of
+ * one size, to pack and to unpack: at most half of the rest, so that later connections get some
+ * too. Returns log2 of the size, at most wanted; 0: there is none.
+ */
+#define PACK_WINDOWS_ALL (128u << 20)
+uint8_t pack_reserve(uint64_t *reserved, uint8_t wanted);
+void pack_release(uint64_t *reserved, uint8_t window_log); /* 0 ok */
+
 struct packer;
 struct unpacker;
 

@@ -36,11 +36,15 @@
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
 
-#define OUT_MAX	  (128u << 10) /* waits in a peer; more is not asked for */
-#define IN_CHUNK  (256u << 10)
-#define RETRY_MS  1000
-#define SILENT_MS 10000
-#define QUIET_MS  2500 /* somebody who lives says something each second */
+#define OUT_MAX (128u << 10) /* waits in a peer; more is not asked for */
+/* While more waits in `out`, nothing is read from the node: it does not read its answers. The limit
+ * exceeds OUT_MAX and one message, or two nodes that send bulk would wait for each other. */
+#define OUT_STOP     (384u << 10)
+#define CARRIERS_MAX 64 /* of 1 MiB of buffers each */
+#define IN_CHUNK     (256u << 10)
+#define RETRY_MS     1000
+#define SILENT_MS    10000
+#define QUIET_MS     2500 /* somebody who lives says something each second */
 /* So long nothing is begun with a node that has no place, or takes none of this node's: each try
  * costs a connection the round trip in which it is drained. Not longer than a node that is full
  * takes it that somebody waits. */
@@ -60,7 +64,7 @@ struct accel_peer {
 	bool aside;
 	enum state state;
 	int fd;
-	bool waits_out;	     /* for the socket to take more */
+	uint32_t watched;    /* events of the socket */
 	bool somebody_waits; /* a stream, for room */
 	bool answers;	     /* it leads, and answers what is wanted */
 	bool refuses;	     /* since it has no place, or takes none of this node */
@@ -73,7 +77,8 @@ struct accel_peer {
 	struct meter used[2];	      /* by direction: what the carrier carries */
 	struct fifo out, in;
 	struct packer *packer;
-	uint8_t window_log; /* of it */
+	uint8_t reserved;   /* log2 of the windows that it reserved; 0: none */
+	uint8_t window_log; /* of the packer */
 	struct unpacker *unpacker;
 	uint32_t last_stream;
 	struct streams *streams;
@@ -227,15 +232,20 @@ static void peer_down(struct accel_peer *p, const char *why, mono_t now)
 	unpacker_free(p->unpacker);
 	p->packer = NULL;
 	p->unpacker = NULL;
+	pack_release(&p->e->windows, p->reserved);
+	p->reserved = 0;
+	p->e->n_carriers--;
 	streams_each(p->streams, conn_carrier_gone, now);
 }
 
 static void watch(struct accel_peer *p, bool out)
 {
-	if (p->waits_out == out)
+	uint32_t events = (p->out.len <= OUT_STOP ? EPOLLIN : 0u) | (out ? EPOLLOUT : 0u);
+
+	if (p->watched == events)
 		return;
-	p->waits_out = out;
-	loop_fd_mod(p->e->loop, p->fd, EPOLLIN | (out ? EPOLLOUT : 0u));
+	p->watched = events;
+	loop_fd_mod(p->e->loop, p->fd, events);
 }
 
 static void flush(struct accel_peer *p)
@@ -361,16 +371,18 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 	char id[NODE_ID_STRLEN];
 
 	if (p->state != GREETING || f->hello.version != ACCEL_VERSION || f->hello.node != p->id ||
-	    f->hello.window_log > PACK_WINDOW_MAX)
+	    f->hello.window_log > PACK_WINDOW_MAX ||
+	    (f->hello.window_log && f->hello.window_log < PACK_WINDOW_MIN))
 		return false;
-	if (f->hello.window_log)
-		p->unpacker = unpacker_new(f->hello.window_log);
+	p->window_log = p->reserved < f->hello.window_log ? p->reserved : f->hello.window_log;
+	if (p->window_log)
+		p->packer = packer_new(p->window_log, PACK_LEVEL);
 	p->state = UP;
 	if (engine_answers(p->e))
 		say_answering(p);
 	peer_counted(p)->reached = true;
 	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
-	return !f->hello.window_log || p->unpacker;
+	return true;
 }
 
 static bool take_data(struct accel_peer *p, const struct accel_frame *f)
@@ -393,9 +405,10 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 		return false;
 	p->e->counters.bytes_in += len;
 	s = streams_find(p->streams, f->stream);
-	if (s)
-		conn_data(s->conn, data, len, ACCEL_HDR_LEN + f->data.len);
-	return true;
+	if (!s || conn_data(s->conn, data, len, ACCEL_HDR_LEN + f->data.len))
+		return true;
+	peer_misuse(p, ACCEL_BEYOND_CREDIT);
+	return false;
 }
 
 /* The leader answers what is wanted, or (ABORT) no more: it has answered what it ever will. */
@@ -499,8 +512,10 @@ static void take_frames(struct accel_peer *p, mono_t now)
 		}
 		fifo_drop(&p->in, used);
 	}
-	if (parse == ACCEL_BAD)
-		peer_down(p, "what came makes no sense", now);
+	if (parse != ACCEL_BAD)
+		return;
+	peer_misuse(p, ACCEL_BAD_MESSAGE);
+	peer_down(p, "a message is invalid, or exceeds the credit", now);
 }
 
 static void read_all(struct accel_peer *p, mono_t now)
@@ -518,17 +533,15 @@ static void read_all(struct accel_peer *p, mono_t now)
 	take_frames(p, now);
 }
 
+/* Says in which window it unpacks, which is that of its own budget. */
 static void greet(struct accel_peer *p, mono_t now)
 {
-	uint8_t window_log = p->e->settings.cache_log;
-	struct accel_frame f = { .type = ACCEL_HELLO,
-				 .hello = { ACCEL_VERSION, p->e->self, window_log } };
+	struct accel_frame f = { .type = ACCEL_HELLO, .hello = { ACCEL_VERSION, p->e->self, 0 } };
 
-	p->window_log = window_log;
-	if (window_log)
-		p->packer = packer_new(window_log, PACK_LEVEL);
-	if (!p->packer)
-		f.hello.window_log = 0;
+	p->reserved = pack_reserve(&p->e->windows, p->e->settings.cache_log);
+	if (p->reserved)
+		p->unpacker = unpacker_new(p->reserved);
+	f.hello.window_log = p->unpacker ? p->reserved : 0;
 	p->state = GREETING;
 	p->heard = now;
 	peer_tell(p, &f);
@@ -585,12 +598,13 @@ static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
 	p->fd = fd;
 	p->state = state;
 	p->since = p->heard = p->not_before = now;
-	p->waits_out = state == CONNECTING;
+	p->watched = EPOLLIN | (state == CONNECTING ? EPOLLOUT : 0u);
+	p->e->n_carriers++;
 	p->last_stream = 0;
 	p->far_room = 0;
 	p->somebody_waits = p->answers = p->refuses = false;
 	carrier_prepare(&p->carrier, fd, SILENT_MS);
-	loop_fd_add(p->e->loop, fd, EPOLLIN | (p->waits_out ? EPOLLOUT : 0u), on_event, p);
+	loop_fd_add(p->e->loop, fd, p->watched, on_event, p);
 }
 
 static void connect_out(struct accel_peer *p, mono_t now)
@@ -614,6 +628,32 @@ static void connect_out(struct accel_peer *p, mono_t now)
 	close(fd);
 }
 
+/* An inter-proxy connection to the node is wanted, at such a part of the threshold. */
+static bool is_wanted_at(const struct accel_peer *p, uint32_t percent, mono_t now)
+{
+	const struct accel_settings *s = &p->e->settings;
+
+	if (s->mode == ACCEL_OFF || !p->rtt_us || p->room < ETH_HDR_LEN + MTU_MIN ||
+	    !peer_is_known(p, now))
+		return false;
+	return s->mode == ACCEL_ALWAYS ||
+	       (uint64_t)p->rtt_us * 100 >= (uint64_t)s->threshold_us * percent;
+}
+
+static bool is_wanted(const struct accel_peer *p, mono_t now)
+{
+	return is_wanted_at(p, 100, now) && p->e->n_carriers < CARRIERS_MAX;
+}
+
+/* The other node measures for itself: one that is nearly far enough is welcome. */
+static bool is_welcome(struct accel_peer *p, mono_t now)
+{
+	if (is_wanted_at(p, ACCEL_KEEP_PERCENT, now) && p->e->n_carriers < CARRIERS_MAX)
+		return true;
+	peer_misuse(p, ACCEL_UNWANTED);
+	return false;
+}
+
 void peer_accept(struct engine *e, int fd, mono_t now)
 {
 	struct sockaddr_storage ss;
@@ -626,7 +666,7 @@ void peer_accept(struct engine *e, int fd, mono_t now)
 		p = peer_find(e, get_u32(from.ip.b + 12));
 	if (p && !peer_leads(p))
 		peer_down(p, "replaced by a new one", now);
-	if (!p || peer_leads(p) || !fit_route(p)) {
+	if (!p || peer_leads(p) || !is_welcome(p, now) || !fit_route(p)) {
 		close(fd);
 		return;
 	}
@@ -635,17 +675,6 @@ void peer_accept(struct engine *e, int fd, mono_t now)
 }
 
 /* --- time --- */
-
-/* A carrier to it. */
-static bool is_wanted(const struct accel_peer *p, mono_t now)
-{
-	const struct accel_settings *s = &p->e->settings;
-
-	if (s->mode == ACCEL_OFF || !p->rtt_us || p->room < ETH_HDR_LEN + MTU_MIN ||
-	    !peer_is_known(p, now))
-		return false;
-	return s->mode == ACCEL_ALWAYS || p->rtt_us >= s->threshold_us;
-}
 
 void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 {

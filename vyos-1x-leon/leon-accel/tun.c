@@ -142,8 +142,7 @@ static void tune(const char *path, const char *value)
 		close(fd);
 }
 
-/* TCP between accelerators and of the hosts is all that the namespace has to do with: no member
- * gives it an address, a route or an MTU. */
+/* The namespace needs TCP only: no member may give it an address, a route or an MTU. */
 static void close_ipv6(void)
 {
 	tune("/proc/sys/net/ipv6/conf/all/accept_ra", "0");

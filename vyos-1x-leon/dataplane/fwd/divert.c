@@ -144,7 +144,7 @@ void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, s
 		drop(w, DROP_bad_frame);
 		return;
 	}
-	/* The seal says who sent the datagram: no member speaks in the name of another. */
+	/* The seal names the sender of the datagram: no member uses the address of another. */
 	if (!accel_is_between(data, len, &v, w->snap->node[slot].id, w->snap->node[SLOT_SELF].id)) {
 		drop(w, DROP_accel_foreign);
 		report_accel_foreign(w, slot);

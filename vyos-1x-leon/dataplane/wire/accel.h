@@ -28,7 +28,7 @@ struct ip_addr accel_address(node_id_t id);
 bool accel_is_between(const uint8_t *frame, size_t len, const struct eth_view *v, node_id_t from,
 		      node_id_t to);
 
-#define ACCEL_VERSION	1
+#define ACCEL_VERSION	2
 #define ACCEL_HDR_LEN	8
 #define ACCEL_DATA_MAX	65536			/* bytes of a host's in one frame */
 #define ACCEL_BODY_MAX	(ACCEL_DATA_MAX + 1024) /* compression may add a little */

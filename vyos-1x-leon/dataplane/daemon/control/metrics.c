@@ -559,7 +559,8 @@ static void put_accelerator(struct out *o, const struct accel_totals *t)
 		    "Frames not held, because the memory for it is used up.", t->held_dropped);
 	put_counter(o, "accel_queue_full_total", "Frames lost where the queue to leond was full.",
 		    t->queue_full);
-	put_head(o, "accel_misuse_total", "counter", "What leon-accel refused of other members.");
+	put_head(o, "accel_misuse_total", "counter",
+		 "Refused frames and messages of other members.");
 	for (enum accel_misuse i = 0; i < ACCEL_N_MISUSES; i++) {
 		put_sample(o, "accel_misuse_total");
 		put_label(o, "kind", accel_misuse_word(i));
