@@ -78,7 +78,7 @@ def prose_lines(text):
 
 def document(text):
     """A unit for each paragraph, item of a list, heading and cell of a table."""
-    first, paragraph = 0, ''
+    first, paragraph = 1, ''
     for number, line in [*prose_lines(text), (0, '')]:
         in_table = line.startswith('|')
         if in_table or not line.strip() or NEW_UNIT.match(line) or paragraph.startswith('#'):
