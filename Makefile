@@ -9,6 +9,8 @@ FUZZ_MINUTES ?= 120
 CUTS ?= 100
 CLANG ?= 16 19
 SOAK_MINUTES ?= 30
+# Its answers are those that tests/model/prove.py expects.
+VERIFPAL := 1.6.7
 PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -ra
 VM_PYTEST := $(PYTHON) -B tests/vm/run.py $(PYTEST)
 # Tests of tests/netns that look at what kernels have or have not.
@@ -20,7 +22,7 @@ export LEON_BUILD := $(CURDIR)/build
 	check-packaging check-clang check-observability check-fresh check-ipsec check-vm check-vm-accel check-vm-units check-units \
 	check-cuts check-image check-image-vyos check-image-arm check-deploy check-release check-mixed \
 	bench bench-line eval eval-accel deb deb-cross \
-	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage soak soak-accel clean help
+	image image-arm image-vyos release lint format fuzz fuzz-long fuzz-coverage prove soak soak-accel clean help
 
 all: build/build.ninja ## build leond and leonctl into build/
 	ninja -C build
@@ -176,6 +178,12 @@ fuzz-long: ## libFuzzer on all decoders in turns, FUZZ_MINUTES on each core
 fuzz-coverage: ## what the inputs of the fuzz targets reach, file by file
 	.ci/deps fuzz
 	$(PYTHON) -B tests/fuzz/coverage.py $(COVERAGE_ARGS)
+
+build/verifpal/bin/verifpal:
+	cargo install verifpal --version $(VERIFPAL) --locked --ignore-rust-version --root build/verifpal
+
+prove: build/verifpal/bin/verifpal ## the model of the handshake; cargo 1.95 builds Verifpal first: minutes
+	$(PYTHON) -B tests/model/prove.py $<
 
 soak: ## nodes and links that fail for SOAK_MINUTES, with sanitizers, memory watched
 	.ci/deps check

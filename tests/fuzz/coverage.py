@@ -24,6 +24,8 @@ SOURCES = os.path.join(run.TOP, 'vyos-1x-leon/dataplane')
 # What each target is for. Before authentication, unless AFTER says otherwise.
 TARGETS = {
     'accel': ['wire/accel.c', 'wire/accel_queue.c', 'wire/accel_report.c'],
+    'accel_engine': ['../leon-accel/peer.c', '../leon-accel/conn.c', '../leon-accel/conns.c',
+                     '../leon-accel/away.c', '../leon-accel/here.c'],
     'addr': ['base/addr.c'],
     'bundle': ['wire/bundle.c'],
     'coalesce': ['fwd/coalesce.c'],
@@ -31,6 +33,7 @@ TARGETS = {
     'copy': ['wire/copy.c', 'fwd/copies.c'],
     'database': ['../leonsim/database.c'],
     'eth': ['wire/eth.c', 'wire/arp.c', 'wire/nd.c', 'wire/mss.c'],
+    'flow': ['../leon-accel/flow.c', '../leon-accel/flow_end.c'],
     'fragment': ['wire/fragment.c'],
     'from_net': ['fwd/from_net.c', 'fwd/relay.c', 'fwd/to_segment.c', 'fwd/bundling.c', 'fwd/reasm.c'],
     'from_tap': ['fwd/tap_rx.c', 'fwd/from_tap.c', 'fwd/storm.c', 'fwd/suppress.c',
@@ -47,10 +50,12 @@ TARGETS = {
     'overlay': ['proto/session/hello.c', 'proto/peer.c', 'proto/session/identity.c',
                 'proto/session/member.c', 'proto/share/rows.c', 'proto/share/sync.c',
                 'proto/admit/trust.c', 'proto/overlay.c'],
+    'pack': ['../leon-accel/pack.c'],
     'request': ['daemon/control/cmds.c'],
     'sclp': ['wire/sclp.c', 'wire/sclp_join.c'],
     'sealed': ['fwd/incoming.c', 'crypto/seal.c'],
     'segment': ['wire/segment.c'],
+    'taken': ['../leon-accel/taken.c'],
     'tcp': ['wire/tcp.c'],
     'token': ['wire/token.c'],
 }

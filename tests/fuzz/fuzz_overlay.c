@@ -62,7 +62,7 @@ static void echo(struct lab *l, enum overlay_who from, struct msg_hello *h)
 	h->incarnation = nodedb_at(l->them.o->nodes, SLOT_SELF)->rec.incarnation;
 }
 
-/* The text of a message, put right as the step asks, at `out`; its length. */
+/* The text of a message, put right as the step requests, at `out`; its length. */
 static size_t text_of(struct lab *l, const struct step *s, enum overlay_who from, uint8_t *out)
 {
 	struct overlay *signer = from == THEM ? l->them.o : l->new;

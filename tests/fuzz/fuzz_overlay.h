@@ -26,7 +26,7 @@ enum overlay_step {
 	STEP_TIME,     /* {ms (16)} */
 	STEP_HELLO,    /* a HELLO of NEW or THEM, as they would seal it */
 	STEP_MEMBER,   /* any message, in the session of THEM */
-	STEP_SILENCE,  /* {ms (16)}: so long nothing arrives */
+	STEP_SILENCE,  /* {ms (16)}: nothing arrives for this time */
 };
 #define STEP_KIND 7
 

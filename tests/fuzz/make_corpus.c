@@ -143,7 +143,7 @@ static void seed_bundle(void)
 	seed("bundle", "rest", buf, 79);
 }
 
-/* The first byte says whether a segment stands in place of the tag. */
+/* The first byte says whether a segment replaces the tag. */
 static void seed_segment(void)
 {
 	uint8_t buf[1 + 18] = { 0, [13] = 0x81, 0x00, 0xa0, 0x0a };

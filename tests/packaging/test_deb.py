@@ -114,6 +114,11 @@ def test_programs_are_hardened(unpacked):
         assert 'RUNPATH' not in elf and 'RPATH' not in elf
 
 
+def test_wireshark_finds_the_dissector(unpacked):
+    """`tshark -G folders` names the directory."""
+    assert len(list(unpacked.glob('usr/lib/*/wireshark/plugins/leon.lua'))) == 1
+
+
 def test_versions_agree(deb, unpacked):
     version = field(deb, 'Version')
     done = subprocess.run(

@@ -182,3 +182,11 @@ def test_events_are_documented():
     names = set(re.findall(r'^EVENT\(\w+, "([a-z-]+)"', listed, re.M))
     assert {'joined', 'link-down', 'mac-moved'} <= names
     assert names - set(code((DOC / 'reference.md').read_text())) == set()
+
+
+def test_fuzz_targets_are_listed():
+    """security.md has a row for each target that is built, and for no other."""
+    build = (TOP / 'tests/fuzz/meson.build').read_text()
+    targets = re.findall(r"^  '(\w+)':", build[:build.index('fuzz_mutations')], re.M)
+    table = (DOC / 'security.md').read_text().split('## 8. Fuzzing')[1]
+    assert sorted(re.findall(r'^\| (\w+) \|', table, re.M)[1:]) == sorted(targets)

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The engine of leon-accel on socket pairs and virtual time, see accel_lab.h. */
+#include "accel_lab.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/defs.h"
+#include "base/log.h"
+#include "base/loop_ops.h"
+#include "base/mem.h"
+#include "conn.h"
+#include "peer.h"
+#include "stand_in.h"
+#include "wire/tcp.h"
+
+#define FDS_MAX	   128
+#define TIMERS_MAX 16
+#define ROUNDS_MAX 64 /* of ready descriptors in one accel_lab_run() */
+
+static struct accel_lab *lab;
+static struct {
+	int fd; /* -1: free */
+	uint32_t events;
+	loop_fd_fn fn;
+	void *arg;
+} watched[FDS_MAX];
+
+/* --- a loop on virtual time, with descriptors --- */
+
+static int fd_add(struct loop *l, int fd, uint32_t events, loop_fd_fn fn, void *arg)
+{
+	(void)l;
+	for (unsigned i = 0; i < FDS_MAX; i++) {
+		if (watched[i].fd == fd)
+			abort();
+		if (watched[i].fd >= 0)
+			continue;
+		watched[i].fd = fd;
+		watched[i].events = events;
+		watched[i].fn = fn;
+		watched[i].arg = arg;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+static int fd_mod(struct loop *l, int fd, uint32_t events)
+{
+	(void)l;
+	for (unsigned i = 0; i < FDS_MAX; i++)
+		if (watched[i].fd == fd)
+			watched[i].events = events;
+	return 0;
+}
+
+static void fd_del(struct loop *l, int fd)
+{
+	(void)l;
+	for (unsigned i = 0; i < FDS_MAX; i++)
+		if (watched[i].fd == fd)
+			watched[i].fd = -1;
+}
+
+struct lab_timer {
+	struct timer timer;
+	bool is_set;
+	mono_t at;
+};
+
+static struct lab_timer *timers[TIMERS_MAX];
+
+static mono_t now_of(struct loop *l)
+{
+	(void)l;
+	return lab->now;
+}
+
+static struct timer *add_timer(struct loop *l)
+{
+	(void)l;
+	for (unsigned i = 0; i < TIMERS_MAX; i++) {
+		if (timers[i])
+			continue;
+		timers[i] = x_new(struct lab_timer);
+		return &timers[i]->timer;
+	}
+	abort();
+}
+
+static void set_timer(struct timer *t, mono_t at)
+{
+	struct lab_timer *own = container_of(t, struct lab_timer, timer);
+
+	own->is_set = true;
+	own->at = at;
+}
+
+static void stop_timer(struct timer *t)
+{
+	container_of(t, struct lab_timer, timer)->is_set = false;
+}
+
+static bool timer_waits(const struct timer *t)
+{
+	return ((const struct lab_timer *)t)->is_set; /* its first member */
+}
+
+static void free_timer(struct timer *t)
+{
+	for (unsigned i = 0; i < TIMERS_MAX; i++)
+		if (timers[i] && &timers[i]->timer == t) {
+			free(timers[i]);
+			timers[i] = NULL;
+			return;
+		}
+}
+
+static void free_loop(struct loop *l)
+{
+	free(l);
+}
+
+static const struct loop_ops ops = {
+	.free = free_loop,
+	.now = now_of,
+	.timer_new = add_timer,
+	.timer_set = set_timer,
+	.timer_stop = stop_timer,
+	.timer_is_set = timer_waits,
+	.timer_free = free_timer,
+	.fd_add = fd_add,
+	.fd_mod = fd_mod,
+	.fd_del = fd_del,
+};
+
+static void silent(void *arg, enum log_level level, const char *token, const char *text)
+{
+	(void)arg;
+	(void)level;
+	(void)token;
+	(void)text;
+}
+
+static struct loop *new_loop(void)
+{
+	struct loop *l = x_new(struct loop);
+
+	log_set_sink(silent, NULL);
+	l->ops = &ops;
+	for (unsigned i = 0; i < FDS_MAX; i++)
+		watched[i].fd = -1;
+	return l;
+}
+
+/* Returns false if no timer is due at `until` or earlier. */
+static bool run_first_timer(mono_t until)
+{
+	struct lab_timer *first = NULL;
+
+	for (unsigned i = 0; i < TIMERS_MAX; i++)
+		if (timers[i] && timers[i]->is_set &&
+		    (!first || mono_before(timers[i]->at, first->at)))
+			first = timers[i];
+	if (!first || mono_before(until, first->at))
+		return false;
+	first->is_set = false;
+	if (mono_before(lab->now, first->at))
+		lab->now = first->at;
+	first->timer.fn(first->timer.arg, lab->now);
+	return true;
+}
+
+/* EPOLLIN, EPOLLOUT, EPOLLERR and EPOLLHUP have the values of poll(2). */
+static bool handle_ready(void)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < FDS_MAX; i++) {
+		struct pollfd p = { .fd = watched[i].fd, .events = (short)watched[i].events };
+
+		if (p.fd < 0 || poll(&p, 1, 0) <= 0)
+			continue;
+		any = true;
+		watched[i].fn(watched[i].arg, p.fd, (uint32_t)p.revents);
+	}
+	return any;
+}
+
+void accel_lab_run(struct accel_lab *l, int64_t ms)
+{
+	mono_t until = mono_add_ms(l->now, ms);
+
+	for (unsigned i = 0; i < ROUNDS_MAX && handle_ready(); i++)
+		;
+	while (run_first_timer(until))
+		;
+	l->now = until;
+}
+
+/* --- in the place of the kernel --- */
+
+static int pair(int type, int *other)
+{
+	int fd[2];
+
+	if (socketpair(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fd) < 0)
+		abort();
+	*other = fd[1];
+	return fd[0];
+}
+
+static void close_one(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+int __wrap_tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric);
+int __wrap_tun_open_carrier(struct tun *t, struct nl *nl, const char *name,
+			    const struct ip_addr *own, uint8_t prefix_len);
+void __wrap_tun_close(struct tun *t);
+int __wrap_tun_fit_route(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t mtu,
+			 uint32_t first_segments);
+bool __wrap_tun_write(const struct tun *t, const uint8_t *vnet, const uint8_t *frame, size_t len,
+		      uint16_t l3);
+void __wrap_tun_tune(void);
+int __wrap_stand_in_open(const struct stand_in *s);
+void __wrap_stand_in_leave(int fd);
+void __wrap_stand_in_reset(int fd);
+uint32_t __wrap_stand_in_unacknowledged(int fd);
+bool __wrap_stand_in_is_over(int fd);
+int __wrap_socket(int domain, int type, int protocol);
+int __wrap_bind(int fd, const struct sockaddr *a, socklen_t len);
+int __wrap_listen(int fd, int backlog);
+int __wrap_connect(int fd, const struct sockaddr *a, socklen_t len);
+int __wrap_getpeername(int fd, struct sockaddr *a, socklen_t *len);
+
+static int open_tun(struct tun *t)
+{
+	int other;
+
+	*t = (struct tun){ .tap = { .n_queues = 1 } };
+	t->tap.fd[0] = pair(SOCK_DGRAM, &other);
+	close(other); /* the kernel of the namespace sends nothing */
+	return 0;
+}
+
+int __wrap_tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric)
+{
+	(void)nl;
+	(void)name;
+	(void)metric;
+	return open_tun(t);
+}
+
+int __wrap_tun_open_carrier(struct tun *t, struct nl *nl, const char *name,
+			    const struct ip_addr *own, uint8_t prefix_len)
+{
+	(void)nl;
+	(void)name;
+	(void)own;
+	(void)prefix_len;
+	return open_tun(t);
+}
+
+void __wrap_tun_close(struct tun *t)
+{
+	close_one(&t->tap.fd[0]);
+}
+
+int __wrap_tun_fit_route(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t mtu,
+			 uint32_t first_segments)
+{
+	(void)t;
+	(void)nl;
+	(void)to;
+	(void)mtu;
+	(void)first_segments;
+	return 0;
+}
+
+/* Reads each byte that it is given, so that AddressSanitizer sees a wrong length. */
+bool __wrap_tun_write(const struct tun *t, const uint8_t *vnet, const uint8_t *frame, size_t len,
+		      uint16_t l3)
+{
+	volatile uint8_t sum = vnet[ACCEL_VNET_LEN - 1];
+
+	(void)t;
+	if (l3 > len)
+		abort();
+	for (size_t i = 0; i < len; i++)
+		sum = (uint8_t)(sum + frame[i]);
+	return true;
+}
+
+void __wrap_tun_tune(void)
+{
+}
+
+int __wrap_stand_in_open(const struct stand_in *s)
+{
+	if (s->near_scale > TCP_SCALE_MAX || s->far_scale > TCP_SCALE_MAX || !s->mss)
+		abort();
+	for (unsigned i = 0; i < ACCEL_LAB_PROXY; i++) {
+		if (lab->proxy[i] >= 0)
+			continue;
+		close_one(&lab->host[i]);
+		lab->proxy[i] = pair(SOCK_STREAM, &lab->host[i]);
+		return lab->proxy[i];
+	}
+	return -ENOBUFS;
+}
+
+static void forget_proxy(int fd)
+{
+	for (unsigned i = 0; i < ACCEL_LAB_PROXY; i++)
+		if (lab->proxy[i] == fd)
+			lab->proxy[i] = -1;
+	close(fd);
+}
+
+void __wrap_stand_in_leave(int fd)
+{
+	forget_proxy(fd);
+}
+
+void __wrap_stand_in_reset(int fd)
+{
+	forget_proxy(fd);
+}
+
+uint32_t __wrap_stand_in_unacknowledged(int fd)
+{
+	(void)fd;
+	return lab->unacknowledged;
+}
+
+bool __wrap_stand_in_is_over(int fd)
+{
+	(void)fd;
+	return false;
+}
+
+/* The listener, or one end of the inter-proxy connection. */
+int __wrap_socket(int domain, int type, int protocol)
+{
+	int other, fd = pair(SOCK_STREAM, &other);
+
+	(void)domain;
+	(void)type;
+	(void)protocol;
+	close_one(&lab->connecting);
+	lab->connecting = other;
+	return fd;
+}
+
+int __wrap_bind(int fd, const struct sockaddr *a, socklen_t len)
+{
+	(void)fd;
+	(void)a;
+	(void)len;
+	return 0;
+}
+
+/* Nobody connects to the listener: accel_lab_connect() hands a descriptor over. */
+int __wrap_listen(int fd, int backlog)
+{
+	(void)fd;
+	(void)backlog;
+	return 0;
+}
+
+int __wrap_connect(int fd, const struct sockaddr *a, socklen_t len)
+{
+	(void)fd;
+	(void)a;
+	(void)len;
+	close_one(&lab->carrier);
+	lab->carrier = lab->connecting;
+	lab->connecting = -1;
+	return 0;
+}
+
+int __wrap_getpeername(int fd, struct sockaddr *a, socklen_t *len)
+{
+	struct endpoint from = { accel_address(lab->peer), 40000 };
+	struct sockaddr_storage ss;
+
+	(void)fd;
+	*len = endpoint_to_sockaddr(&from, &ss);
+	memcpy(a, &ss, *len);
+	return 0;
+}
+
+/* --- the lab --- */
+
+struct accel_key accel_lab_key(void)
+{
+	struct accel_key k;
+
+	memset(&k, 0, sizeof(k));
+	k.vlan = ACCEL_LAB_VLAN;
+	k.near = (struct ip_addr){ 4, { 10, 0, 0, 2 } };
+	k.far = (struct ip_addr){ 4, { 10, 0, 0, 1 } };
+	k.near_port = 2;
+	k.far_port = 1;
+	return k;
+}
+
+void accel_lab_node(struct accel_lab *l, uint32_t rtt_us, uint16_t room, bool aside)
+{
+	struct accel_say_frame f = { .what = ACCEL_SAY_NODE,
+				     .node = { l->peer, rtt_us, room, aside } };
+
+	engine_said(&l->e);
+	engine_node(&l->e, &f);
+}
+
+void accel_lab_connect(struct accel_lab *l)
+{
+	int other;
+
+	if (l->carrier >= 0)
+		return;
+	if (l->peer > ACCEL_LAB_SELF) { /* the engine connects */
+		accel_lab_run(l, 2000);
+		return;
+	}
+	peer_accept(&l->e, pair(SOCK_STREAM, &other), loop_now(l->loop));
+	l->carrier = other;
+}
+
+void accel_lab_begin(struct accel_lab *l, node_id_t peer, const struct accel_settings *s)
+{
+	struct accel_say_frame f = { .what = ACCEL_SAY_SETUP,
+				     .setup = { .self = ACCEL_LAB_SELF, .n_queues = 1 } };
+	struct taken_file *taken;
+	int queue;
+
+	lab = l;
+	memset(l, 0, sizeof(*l));
+	l->now = (mono_t){ NS_PER_S };
+	l->peer = peer;
+	l->queue = l->carrier = l->connecting = -1;
+	for (unsigned i = 0; i < ACCEL_LAB_PROXY; i++)
+		l->host[i] = l->proxy[i] = -1;
+	l->loop = new_loop();
+	if (taken_open(&taken, NULL) < 0)
+		abort();
+	engine_init(&l->e, l->loop, NULL, taken);
+	queue = pair(SOCK_SEQPACKET, &l->queue);
+	if (engine_setup(&l->e, &f, &queue, 1) < 0)
+		abort();
+	engine_set(&l->e, s);
+	accel_lab_node(l, 200000, 1500, false);
+	accel_lab_connect(l);
+	accel_lab_run(l, 0);
+}
+
+void accel_lab_drain(struct accel_lab *l)
+{
+	static uint8_t buf[ACCEL_QUEUE_MAX];
+
+	while (l->queue >= 0 && recv(l->queue, buf, sizeof(buf), MSG_DONTWAIT) > 0)
+		;
+	while (l->carrier >= 0 && recv(l->carrier, buf, sizeof(buf), MSG_DONTWAIT) > 0)
+		;
+}
+
+void accel_lab_end(struct accel_lab *l)
+{
+	conns_reset_all(&l->e, loop_now(l->loop));
+	if (l->e.held != 0 || l->e.n_taken != 0)
+		abort();
+	engine_fini(&l->e);
+	for (unsigned i = 0; i < FDS_MAX; i++)
+		if (watched[i].fd >= 0)
+			abort();
+	loop_free(l->loop);
+	for (unsigned i = 0; i < ACCEL_LAB_PROXY; i++)
+		close_one(&l->host[i]);
+	close_one(&l->queue);
+	close_one(&l->carrier);
+	close_one(&l->connecting);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leon-accel/flow: a leader and a follower (tests/unit/flow_lab.h) between two hosts. The input is
+ * {flags (8)} and steps of 6 bytes. flags & 1: both proxies are honest: no message of one is
+ * nonsense to the other, in whatever order frames, messages and time come, and what is held fits
+ * the limit. Else the fuzzer makes the messages of one of them.
+ */
+#include "../unit/flow_lab.h"
+
+#include <stdlib.h>
+
+#include "wire/bytes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+#define STEP	  6u
+#define STEPS_MAX 512
+#define STREAM	  1000u /* of the hostile side; honest ones count from 1 */
+#define RTT_MS	  200
+
+static uint32_t last_stream; /* no number is used again on one inter-proxy connection */
+
+static void speak(struct side *to, const uint8_t *s, mono_t now)
+{
+	struct accel_frame m = { .type = (uint8_t)(1 + s[1] % (ACCEL_TYPES - 1)),
+				 .stream = to->flow.stream };
+
+	switch (m.type) {
+	case ACCEL_OFFER:
+	case ACCEL_WANT:
+		m.stream = STREAM;
+		m.offer.point = 1000u + get_u16(s + 2);
+		m.offer.near = m.offer.far = (struct accel_options){ 7, true, true, 1460 };
+		if (m.type == ACCEL_OFFER && !to->flow.leader && !to->flow.wanted)
+			flow_offered(&to->flow, &m, now);
+		else if (m.type == ACCEL_WANT && to->flow.leader && flow_can_answer(&to->flow, now))
+			flow_wanted(&to->flow, &m, now);
+		return;
+	case ACCEL_ACCEPT:
+		m.accept.point = 5000u + get_u16(s + 2);
+		break;
+	case ACCEL_RELEASE:
+	case ACCEL_RELEASED:
+		m.at.point = 5000u + get_u16(s + 2);
+		break;
+	case ACCEL_HELLO:
+	case ACCEL_DATA:
+	case ACCEL_PACKED:
+	case ACCEL_CREDIT:
+	case ACCEL_FIN:
+	case ACCEL_PING:
+	case ACCEL_PONG:
+	case ACCEL_FOUND:
+	case ACCEL_FORWARD:
+		return; /* do not reach the flow */
+	default:
+		break;
+	}
+	if (to->flow.stream)
+		flow_message(&to->flow, &m, now);
+}
+
+/* A segment of one host at its own node, at the other one, or at both. */
+static void send_segment(struct lab *l, struct side *of, const uint8_t *s)
+{
+	struct side *other = of == &l->leader ? &l->follower : &l->leader;
+	uint32_t seq = (of == &l->leader ? 1000u : 5000u) + s[2] * 4u;
+	uint32_t ack = (of == &l->leader ? 5000u : 1000u) + s[3] * 4u;
+
+	if (s[1] & 1)
+		segment(l, of, of, seq, s[4], ack, s[5]);
+	if (s[1] & 2)
+		segment(l, of, other, seq, s[4], ack, s[5]);
+}
+
+static void begin_one(struct lab *l, const struct side *s)
+{
+	if (s->flow.state != FLOW_PLAIN || !flow_can_be_taken(&s->flow, l->now))
+		return;
+	if (s->flow.leader)
+		flow_offer(&l->leader.flow, ++last_stream, l->now);
+	else if (flow_may_want(&s->flow, l->now))
+		flow_want(&l->follower.flow, ACCEL_FOLLOWERS + ++last_stream, l->now);
+}
+
+/* An action of one side by itself. */
+static void act(struct lab *l, struct side *s, uint8_t what)
+{
+	switch (what % 6) {
+	case 0:
+		begin_one(l, s);
+		break;
+	case 1:
+		if (s->flow.leader && s->flow.state == FLOW_TAKEN)
+			flow_release(&s->flow, l->now);
+		break;
+	case 2:
+		s->drained = what & 0x80;
+		break;
+	case 3:
+		s->stand_in = what & 0x80 ? -1 : 0;
+		break;
+	case 4:
+		if (s->flow.state != FLOW_PLAIN)
+			flow_reset(&s->flow, false, l->now);
+		break;
+	default:
+		flow_tick(&s->flow, RTT_MS, l->now);
+		break;
+	}
+}
+
+/* The log of a side has places for LOG_MAX messages: none is lost. */
+static void take_step(struct lab *l, const uint8_t *s, bool honest)
+{
+	struct side *side = s[0] & 0x80 ? &l->leader : &l->follower;
+
+	switch (s[0] % 5) {
+	case 0:
+		send_segment(l, side, s);
+		break;
+	case 1:
+		if (honest)
+			deliver(l, side);
+		else
+			speak(side, s, l->now);
+		break;
+	case 2:
+		act(l, side, s[1]);
+		break;
+	case 3:
+		l->now = mono_add_ms(l->now, get_u16(s + 1));
+		flow_tick(&l->leader.flow, RTT_MS, l->now);
+		flow_tick(&l->follower.flow, RTT_MS, l->now);
+		break;
+	default:
+		if (honest) { /* messages under way are lost with the connection */
+			l->leader.n_taken = l->leader.n_told;
+			l->follower.n_taken = l->follower.n_told;
+		}
+		flow_carrier_gone(&l->leader.flow, l->now);
+		flow_carrier_gone(&l->follower.flow, l->now);
+		break;
+	}
+	if (honest && l->leader.n_told - l->leader.n_taken > LOG_MAX / 2)
+		deliver(l, &l->leader);
+	if (honest && l->follower.n_told - l->follower.n_taken > LOG_MAX / 2)
+		deliver(l, &l->follower);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static struct lab l;
+	bool honest;
+
+	if (len < 1)
+		return 0;
+	honest = data[0] & 1;
+	last_stream = 0;
+	begin(&l);
+	l.clock_hz = data[0] & 2 ? 1000 : 0;
+	data++;
+	len--;
+	for (unsigned i = 0; i < STEPS_MAX && len >= STEP; i++, data += STEP, len -= STEP)
+		take_step(&l, data, honest);
+	end(&l);
+	return 0;
+}

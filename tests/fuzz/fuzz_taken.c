@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leon-accel/taken: the file of intercepted connections that the process before left behind. The
+ * input is {place (16)} and bytes that overwrite a file with a correct head at that place; place 0
+ * is the head. The entries that are read are sane, and the file holds none afterwards.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "taken.h"
+#include "wire/bytes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+#define HEAD 8u /* magic, size */
+
+static char path[64];
+
+static void remove_file(void)
+{
+	unlink(path);
+}
+
+static void open_or_abort(struct taken_file **t)
+{
+	if (taken_open(t, path) < 0)
+		abort();
+}
+
+/* A file of the right size with a correct head. */
+static void make_file(void)
+{
+	struct taken_file *t;
+
+	if (!*path) {
+		snprintf(path, sizeof(path), "/dev/shm/fuzz_taken.%ld", (long)getpid());
+		atexit(remove_file);
+	}
+	open_or_abort(&t);
+	taken_close(t);
+}
+
+static void lay(const uint8_t *data, size_t len, size_t at)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		abort();
+	at = at ? HEAD + at % ((size_t)st.st_size - HEAD) : 0;
+	if (len > (size_t)st.st_size - at)
+		len = (size_t)st.st_size - at;
+	if (pwrite(fd, data, len, (off_t)at) != (ssize_t)len)
+		abort();
+	close(fd);
+}
+
+static void check_one(const struct taken_one *one)
+{
+	uint8_t family = one->key.near.family;
+
+	if ((family != 4 && family != 6) || one->key.far.family != family || !one->node)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	const struct taken_one *one;
+	struct taken_one copy;
+	struct taken_file *t;
+	unsigned n = 0;
+	int at;
+
+	if (len < 2)
+		return 0;
+	make_file();
+	lay(data + 2, len - 2, get_u16(data));
+	open_or_abort(&t);
+	while ((one = taken_before(t, n)) != NULL) {
+		check_one(one);
+		copy = *one;
+		if (++n > TAKEN_MAX)
+			abort();
+	}
+	for (unsigned i = n; i > 0; i--)
+		taken_forget_before(t, i / 2);
+	if (taken_before(t, 0))
+		abort();
+	at = n ? taken_put(t, &copy) : -1;
+	if (n && at < 0)
+		abort();
+	taken_drop(t, at);
+	taken_close(t);
+	open_or_abort(&t);
+	if (taken_before(t, 0))
+		abort();
+	taken_close(t);
+	return 0;
+}
