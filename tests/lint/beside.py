@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A clone is all that is needed: no file names a path of somebody's machine, and none reaches over
-the top of the tree. And it is small: what others have built does not belong into it.
+"""A clone is complete: no file names a path of one machine or a path above the top of the tree. No
+file was built by another project.
 """
 
 import os
@@ -10,9 +10,9 @@ import sys
 
 import tree
 
-# Directories whose content no two machines share.
+# Directories with different content on each machine.
 OF_A_MACHINE = re.compile(r'(?<![\w})./-])/(?:home|Users|work|root|srv|mnt|media)/[\w.]')
-# These lay out a root of their own, and mean that.
+# Tests that create a root file system of their own.
 OWN_ROOT = ('tests/vm/', 'tests/fresh/')
 # From the top upwards, as C and Python would say it.
 OVER_THE_TOP = re.compile(r'(?:SOURCE_ROOT|\bTOP\b|%s|@0@)[}"\', )+]*/?\.\./')

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Comments end at column 100, as the code beside them does: in C, where clang-format breaks code
-but no comments, and in Python, doc strings too. A tab counts as 8. A line of one word, which
-cannot be broken, may be longer.
+"""Comments end at column 100 in C and Python, doc strings included, because clang-format breaks no
+comments. A tab counts as 8 columns. A line of one word may be longer.
 """
 
 import ast
@@ -14,7 +13,7 @@ import tokenize
 import tree
 
 WIDTH = 100
-# Strings and characters first, so that what looks like a comment within them is none.
+# Strings and characters come first, because they may contain the signs of a comment.
 C_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|(/\*.*?\*/|//[^\n]*)', re.S)
 SIGNS = re.compile(r'/\*+|\*+/|^\s*(?:\*|//|#+)', re.M)
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Floors inside a layer: who may need whom there. A file needs files of its own floor and of those
-below; layers.py sees to the includes, knots.py to the symbols. What a module keeps in a struct that
-all share is its own: layers.py sees to that too.
+"""The floors inside a layer, and the files that may touch private state. A file may need only its
+own floor and those below. layers.py checks includes and private state, knots.py checks symbols.
 """
 
 import re
@@ -28,7 +27,7 @@ FLOORS = {
 # Contracts with the layers above: any floor may include them, and defines its part of them.
 CONTRACTS = {'proto/overlay.h'}
 
-# Layer -> member of struct overlay or struct peer -> the files that may touch it, view.c besides.
+# Layer -> member of struct overlay or struct peer -> the files that may touch it. view.c may too.
 PRIVATE = {
     'proto': {
         'along': {'measure/along'},

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps the tables of drop reasons, counters and events in reference.md, and the words that the
-schema of `show events` allows, equal to drop.def, counter.def and event.def; and the leaves of the
-configuration there and in leond.json(5) to conf.def. Without arguments: complains where they
-differ. With --write: regenerates what stands between the lines <!-- drops --> and <!-- /drops -->
-(the others likewise; ; leaves and ; /leaves in a manual page), and the schema.
+"""Compares generated text with its source: the tables of drop reasons, counters and events in
+reference.md and the schema of `show events` with drop.def, counter.def and event.def. Compares the
+leaves in reference.md and leond.json(5) with conf.def. With --write, writes the text between the
+lines <!-- drops --> and <!-- /drops -->, or ; leaves and ; /leaves in a manual page, and the
+schema.
 """
 
 import json
@@ -46,7 +46,7 @@ def table(name):
     return '\n'.join(lines)
 
 
-# Page -> what is generated in it -> its text.
+# Page -> name of a generated part -> its text.
 PAGES = {
     REFERENCE: {
         'leaves': leaf_pages.leaf_table,
@@ -63,7 +63,7 @@ def marks(path, name):
 
 
 def regenerate(path, page):
-    """The page with what is generated in it afresh, and the names without their two lines."""
+    """The page with new generated parts, and the names without their two lines."""
     missing = []
     for name, make in PAGES[path].items():
         first, last = marks(path, name)
@@ -83,7 +83,7 @@ def fresh_schema():
 
 
 def unknown_placeholders():
-    """Sentences of event.def name only what daemon/life/event_text.c fills in."""
+    """Sentences of event.def contain only placeholders of daemon/life/event_text.c."""
     known = set(re.findall(r'"(\{\w+\})"', tree.read(f'{tree.DATAPLANE}/daemon/life/event_text.c')))
     used = set(re.findall(r'\{\w+\}', tree.read(f'{tree.DATAPLANE}/state/event.def')))
     return [f'event.def: nobody fills in {word}' for word in sorted(used - known)]

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""No C file includes a header of which it uses nothing: of our own headers, no name that the header
-itself declares (ctags finds them); of the system's, none of the names that the table below has for
-it. A header that is not in the table is not judged. Python's imports are flake8's (python.py).
+"""Refuses unused includes. A header of LEON is used if the file names one of its declarations,
+which ctags finds. A header of the system is used if the file matches its row in the table below.
+Headers outside the table are not judged. flake8 checks the imports of Python (python.py).
 
-A file's own header (fdb.h in fdb.c) is its contract and always included.
+A file always includes its own header (fdb.h in fdb.c), which is its contract.
 """
 
 import os
@@ -14,7 +14,7 @@ import sys
 
 import tree
 
-# What says that a header of the system is used.
+# Header of the system -> pattern of its names.
 SYSTEM = {
     'arpa/inet.h': r'inet_(?:pton|ntop|aton|ntoa)|[hn]to[nh][sl]',
     'assert.h': r'assert|static_assert',
@@ -57,18 +57,18 @@ SYSTEM = {
                 r'|readlink|link|syscall|setuid|setgid|setresuid|setresgid|SEEK_\w+|getcwd|truncate|[RWXF]_OK'
                 r'|faccessat|geteuid|setgroups|seteuid|pause|fdatasync|daemon|setsid|linkat|unlinkat|off_t|pid_t',
 }
-# What cmocka.h wants to find included before it.
+# Headers that cmocka.h needs before it.
 CMOCKA_NEEDS = {'stdarg.h', 'stddef.h', 'setjmp.h', 'stdint.h'}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
 OPAQUE = re.compile(r'\b(?:struct|enum|union) (\w+)')
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
-# Beside what ctags finds of itself in a header, prototypes and what other macros expand to.
+# The kinds of ctags for a header, with prototypes and expansions of macros.
 KINDS = '--kinds-c=+pxd-h'
 
 
 def declared(headers):
-    """{header: names that it declares}. A type of which it knows no more than the name is its own
-    where it bears the header's name, or no other header has more of it."""
+    """{header: names that it declares}. An opaque type belongs to the header of that name, or to
+    each header that names the type if no header defines it."""
     text = subprocess.run(['ctags', '-f', '-', '--language-force=C', KINDS, '--fields=', '--extras=',
                            *headers], cwd=tree.TOP, check=True, stdout=subprocess.PIPE, text=True).stdout
     names = {header: set() for header in headers}
@@ -93,7 +93,7 @@ def resolve(path, name, headers):
 
 
 def with_lists(text):
-    """The text, and those of the lists (.def) that it includes: their lines are its code too."""
+    """The text with all included lists (.def), because their lines are code of the file."""
     for _, name in INCLUDE.findall(text):
         list_file = os.path.join(tree.DATAPLANE, name)
         if name.endswith('.def') and os.path.exists(os.path.join(tree.TOP, list_file)):

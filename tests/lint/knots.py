@@ -1,14 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Looks for knots: objects of one layer that need each other in a circle, so that nobody can read
-one of them without the others, and for objects that need one on a floor above them (floors.py). An
-object needs another where it leaves a symbol undefined that the other defines; what nm prints of
-the build is the whole truth, whatever the headers say.
+"""Refuses circles: objects of one layer that need each other. Such objects cannot be read one by
+one. Also refuses an object that needs a higher floor (floors.py). Object A needs object B if A
+leaves a symbol undefined that B defines, as nm prints for the build.
 
 Usage: knots.py [--report] [--edges LAYER] [BUILD]
-  --report      says for each layer how many objects there are and how many of them are in knots
-  --edges       prints who needs whom by which symbols, for whoever unties one
-Fails where a layer has a knot, or an object that needs one above it.
+  --report      prints the number of objects and the sizes of circles for each layer
+  --edges       prints each need between two objects with its symbols
 """
 
 import argparse

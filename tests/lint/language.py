@@ -3,17 +3,18 @@
 """Measures the language of documents, comments, help texts and messages, and refuses text that is
 worse than the figures in language.json.
 
-Figures of an area (a kind of text in one folder):
-  clauses   words of the what/who family, and sentences that begin with "Where", in 100 words
-  pronouns  pronouns in 100 words
-  long      sentences of more than 30 words
-  wide      lines of a document beyond column 100; tables and blocks of code are exempt
-  words     words that doc/glossary.md replaces
+An area is a kind of text in one folder. These are its figures.
+
+  clauses   words of the what/who family, and sentences that begin with "Where", in 100 words.
+  pronouns  pronouns in 100 words.
+  long      sentences of more than 30 words.
+  wide      lines of a document beyond column 100. Tables and blocks of code are exempt.
+  words     words that doc/glossary.md replaces.
 
 Usage: language.py [--figures] [--write] [--report PATH...]
-  --figures prints the figures of each area
-  --write   lowers language.json to the present figures and adds new areas; it raises none
-  --report  prints each offending sentence of these files or folders with file and line
+  --figures prints the figures of each area.
+  --write   lowers language.json to the present figures and adds new areas. It raises none.
+  --report  prints each offending sentence of these files or folders with file and line.
 """
 
 import argparse

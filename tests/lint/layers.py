@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks the shape of the C code:
 
-- a file includes its own directory or a lower layer, never up, never sideways;
-- inside a layer that has floors, its own floor or a lower one, and touches only what its module
-  keeps (floors.py);
-- each third-party header has exactly one owner;
-- layers that do no I/O and read no clock include nothing that could;
-- every header compiles on its own.
+- A file includes headers of its own directory or of a lower layer.
+- In a layer with floors, a file includes headers of its own floor or a lower one, and touches only
+  the state of its module (floors.py).
+- Each third-party header has exactly one owner.
+- Layers without I/O and clock include no header that has either.
+- Every header compiles alone.
 """
 
 import concurrent.futures
@@ -19,7 +19,7 @@ import sys
 import floors
 import tree
 
-# Layer -> layers it may include besides itself.
+# Layer -> other layers that it may include.
 BELOW = {
     'base': set(),
     'wire': {'base'},

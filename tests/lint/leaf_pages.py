@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What gen_tables.py writes of the leaves of the configuration: a table of reference.md, and the
-entries of leond.json(5)."""
+"""Writes the leaves of the configuration as a table of reference.md and as entries of leond.json(5)
+for gen_tables.py."""
 
 import os
 import re
@@ -16,7 +16,7 @@ SWITCHED = 'an object, even empty, switches it on'
 
 
 def accepted(leaf):
-    """What a leaf accepts, in words."""
+    """The accepted values of a leaf, in words."""
     if leaf.kind in leaves.NUMBERS:
         written = ', or with a unit such as "50mbit"' if rates.is_rate(leaf) else ''
         return f'{leaf.of["low"]} to {leaf.of["high"]} {leaf.of["unit"]}'.rstrip() + written

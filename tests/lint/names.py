@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Refuses two structs, unions or enums of one name in one program, for a debugger, ctags and grep
-take them for one another, and two modules of one name in the dataplane (x.c and x.h are one).
+"""Refuses two structs, unions or enums of one name in one program, because debuggers, ctags and
+grep confuse them. Refuses two modules of one name in the dataplane; x.c and x.h are one module.
 """
 
 import collections

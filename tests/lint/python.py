@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Python: flake8 (pyflakes and pycodestyle, which Debian 12 and 13 package; ruff is in neither),
-and what it does not look for: mutable default values, and arguments and variables that hide a
-builtin.
+"""Runs flake8 (pyflakes and pycodestyle, which Debian 12 and 13 package). Also refuses mutable
+default values, and arguments and variables that hide a builtin.
 
-Long lines are for the author to judge; of comments, comments.py does.
+The author judges long lines of code. comments.py checks long comments.
 """
 
 import ast
@@ -29,7 +28,7 @@ def is_mutable(value):
 
 
 def problems_of(node):
-    """(line, what is wrong) of one node of the syntax tree."""
+    """(line, problem) of one node of the syntax tree."""
     if isinstance(node, FUNCTIONS):
         for value in [*node.args.defaults, *node.args.kw_defaults]:
             if value is not None and is_mutable(value):

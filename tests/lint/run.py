@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs every lint check and prints the output of those that fail or cannot be done here.
-`run.py NAME...` runs some.
+"""Runs every lint check, or `run.py NAME...` some. Prints the output of checks that fail or are
+skipped, and all figures.
 """
 
 import os
@@ -33,7 +33,7 @@ VERDICTS = {0: 'ok', tree.SKIPPED_STATUS: 'skipped'}
 
 
 def run(name):
-    """True where the check does not fail."""
+    """True if the check does not fail."""
     script, *arguments = CHECKS[name]
     path = os.path.join(HERE, script)
     command = ['/bin/sh', path] if script.endswith('.sh') else [sys.executable, '-B', path]

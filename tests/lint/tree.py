@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What belongs to the source tree: the files every lint script looks at, version control or not."""
+"""The files of the source tree for all lint scripts, with or without version control."""
 
 import os
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATAPLANE = 'vyos-1x-leon/dataplane'
-# Exit status of a check that cannot be done on this machine, and says so.
+# Exit status of a check that this machine cannot run.
 SKIPPED_STATUS = 77
 SKIPPED = {'.git', '__pycache__', '.pytest_cache', '.cache'}
 
@@ -35,7 +35,7 @@ def read(path):
 
 
 def scripts(*interpreters):
-    """Files whose first line names one of the interpreters, whatever they are called."""
+    """Files that start with the name of one of the interpreters."""
     found = []
     for path in files(''):
         with open(os.path.join(TOP, path), 'rb') as f:
