@@ -115,7 +115,7 @@ def messages(text):
 
 def named_bits(text):
     """Fields of prose or of a picture: name (bits)."""
-    return [scalar(re.sub(r'.* of what .*', 'window', label.strip()).split(', ')[-1], int(bits))
+    return [scalar(re.sub(r'.* zstd window .*', 'window', label.strip()).split(', ')[-1], int(bits))
             for label, bits in re.findall(r'([\w][\w" -]*?) \((\d+)[;)]', text)]
 
 
