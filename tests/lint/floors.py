@@ -39,6 +39,8 @@ PRIVATE = {
         'doubt': {'measure/doubt'},
         'dropped': {'peer'},
         'fetches': {'share/serve'},
+        'guard_number': {'measure/guard_stated', 'measure/link'},
+        'guard_statements': {'measure/guard_stated'},
         'greet': {'session/greet', 'session/hello', 'agenda', 'dispatch'},
         'hello': {'session/hello'},
         'hooks': {'peer', 'upkeep'},

@@ -48,6 +48,9 @@ struct site {
 
 static struct site s;
 
+/* The node is in session and has stated no number yet. */
+static const struct guard_bounds in_session = { .in_session = true, .most = UINT64_MAX };
+
 static mono_t at_ms(int64_t ms)
 {
 	return (mono_t){ NS_PER_S + ms * NS_PER_MS };
@@ -94,7 +97,7 @@ static bool is_taken(unsigned at, int64_t ms)
 			continue;
 		s.wire[at].taken_by |= 1u << i;
 		if (FIRST + i != f->node && s.hears[i][f->node - FIRST])
-			guard_heard(&s.node[i], f, at_ms(ms));
+			guard_heard(&s.node[i], f, &in_session, at_ms(ms));
 	}
 	for (unsigned i = 0; i < NODES; i++)
 		if (!s.is_dead[i] && !(s.wire[at].taken_by & 1u << i))
@@ -229,6 +232,7 @@ static void boot(unsigned i, int64_t ms)
 
 	guard_free(&s.node[i]);
 	guard_init(&s.node[i], FIRST + i, &c, at_ms(ms));
+	s.node[i].incarnation = 1;
 	s.node[i].sequence = sequence;
 	guard_lan(&s.node[i], true, at_ms(ms));
 	for (unsigned k = 0; k < VLANS; k++)

@@ -168,6 +168,9 @@ static void deliver(int64_t ms)
 
 /* --- guards --- */
 
+/* The node is in session and has stated no number yet. */
+static const struct guard_bounds in_session = { .in_session = true, .most = UINT64_MAX };
+
 static void say(unsigned who, uint16_t vlan, int64_t ms)
 {
 	struct guard_frame f = { .node = FIRST + who, .incarnation = 1 };
@@ -188,7 +191,8 @@ static void hear(int64_t ms)
 
 	for (unsigned i = 0; i < s.n_guards; i++) {
 		if (s.guards[i].due_ms <= ms)
-			guard_heard(&s.guard[s.guards[i].to], &s.guards[i].f, at_ms(ms));
+			guard_heard(&s.guard[s.guards[i].to], &s.guards[i].f, &in_session,
+				    at_ms(ms));
 		else
 			s.guards[kept++] = s.guards[i];
 	}
@@ -248,6 +252,7 @@ static int64_t open_net(uint64_t seed, unsigned lan_ms, unsigned overlay_ms)
 		struct guard *g = &s.guard[i];
 
 		guard_init(g, FIRST + i, &c, at_ms(0));
+		g->incarnation = 1;
 		guard_lan(g, true, at_ms(0));
 		guard_reach(g, &elsewhere, 1, at_ms(0));
 		s.fdb[i] = fdb_new(64);

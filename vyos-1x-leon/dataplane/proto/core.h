@@ -12,6 +12,7 @@
 #include "proto/session/session_state.h"
 #include "proto/share/share_state.h"
 #include "proto/types.h"
+#include "state/guard_number.h"
 
 /* What peer.c has the floors above do for it. */
 struct hooks {
@@ -93,6 +94,7 @@ struct peer {
 	struct along along;
 	struct loss loss;
 	struct inward inward;
+	struct guard_statements guard_statements;
 	struct sync_peer sync;
 	struct rows_peer rows;
 	struct bucket fetches;
@@ -205,6 +207,7 @@ struct overlay {
 	struct topology_state topology;
 	struct doubts doubt;
 	struct ping_job *pings;
+	uint64_t guard_number; /* of the latest loop-guard frame, stated in PINGs */
 	struct asked_state asked;
 	struct trust_state trust;
 

@@ -9,6 +9,7 @@
 #include "proto/agenda.h"
 #include "proto/core.h"
 #include "proto/measure/along.h"
+#include "proto/measure/guard_stated.h"
 #include "proto/measure/ping.h"
 #include "proto/measure/probe.h"
 #include "proto/overlay.h"
@@ -73,6 +74,7 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 		if (!via_back(o, from, h, &back))
 			return;
 		probe_ping(o, p, &m->ping, &back, len, rx);
+		guard_stated_ping(o, p, &m->ping);
 		compare(o, p, m->ping.digest, m->ping.row_seq);
 		return;
 	case MSG_PONG:

@@ -19,6 +19,7 @@
 #include "state/choice.h"
 #include "state/conf.h"
 #include "state/gain.h"
+#include "state/guard_number.h"
 #include "state/one_way.h"
 #include "state/latdb.h"
 #include "state/link_load.h"
@@ -112,6 +113,10 @@ void overlay_set_segments(struct overlay *o, const struct id_range *served, unsi
 /* What the loop guard found: bits of RECORD_LAN_MASK, and with RECORD_LAN among them what it has to
  * say. Announced to all. */
 void overlay_set_lan(struct overlay *o, uint16_t lan_flags, const struct record_lan *lan);
+/* Sequence number of the loop-guard frame that this node sent last; PINGs state it. */
+void overlay_set_guard_number(struct overlay *o, uint64_t number);
+/* Sequence numbers that loop-guard frames of the node may have now. */
+struct guard_bounds overlay_guard_bounds(struct overlay *o, node_id_t node);
 /* There is an accelerator, or one is waited for. */
 void overlay_set_accelerates(struct overlay *o, bool accelerates);
 /* Addresses of configured peer `index` (conf order): from the configuration or from DNS. */

@@ -13,7 +13,7 @@
 #include "wire/bytes.h"
 #include "wire/eth.h"
 
-#define GUARD_VERSION 3
+#define GUARD_VERSION 4
 #define TAG_LEN	      4
 #define TAG_PRIORITY  0xe000 /* priority of network control: a full queue must not cause a loop */
 
@@ -39,6 +39,13 @@ static_assert(GUARD_FRAME_LEN + TAG_LEN == GUARD_FRAME_MAX, "guard layout");
 
 /* A group address of our own, locally administered: 03 and the letters L, E, O, N, 0. */
 static const uint8_t guard_dst[MAC_LEN] = { 0x03, 'L', 'E', 'O', 'N', 0x00 };
+
+uint32_t guard_mark(node_id_t node, uint64_t incarnation)
+{
+	uint32_t mark = (uint32_t)(hash_mix64(hash_mix64(node) + incarnation) >> 32);
+
+	return mark ? mark : 1;
+}
 
 /* Length of the tag; 0 without a tag. */
 static size_t tag_len(const uint8_t *p)

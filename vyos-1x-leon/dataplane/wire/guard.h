@@ -5,8 +5,8 @@
  * that VLAN with it. Pure.
  *
  *   dst 03:4c:45:4f:4e:00 | src TAP MAC | 802.1Q tag, but for untagged frames | length 85 (16) |
- *   LLC aa aa 03 | 02 "LEON" | version 3 (8) | VNI (24) | node-id (32) | incarnation (64) |
- *   sequence (64) | segment (24) | flags (8) | preference (8) | 8 x node-id heard (32) |
+ *   LLC aa aa 03 | 02 "LEON" | version 4 (8) | VNI (24) | node-id (32) | incarnation (64) |
+ *   sequence (64) | segment (24) | flags (8) | preference (8) | 8 x mark of a node heard (32) |
  *   authenticator (16 bytes)
  *
  * It has a length and LLC with a SNAP identifier of our own (IEEE 802), and no EtherType: a frame
@@ -47,11 +47,15 @@ struct guard_frame {
 	uint32_t segment; /* in which it was sent: the sender's name for this LAN */
 	uint8_t flags;	  /* enum guard_flags */
 	uint8_t preference;
-	/* Other nodes that the sender hears in this VLAN; NODE_ID_NONE at the end. */
-	node_id_t heard[GUARD_HEARD_MAX];
+	/* guard_mark() of the other nodes that the sender hears in this VLAN; 0 at the end. */
+	uint32_t heard[GUARD_HEARD_MAX];
 	uint8_t auth[GUARD_AUTH_LEN];
 };
 
+/* Name of one run of a node in the list of a guard, never 0. A guard from before the node's start
+ * lists another mark of it. Therefore a recorded guard does not pass for the proof that its sender
+ * hears the node now. */
+uint32_t guard_mark(node_id_t node, uint64_t incarnation);
 /* -ENOMSG: not a guard frame at all; -EBADMSG: one, but malformed. */
 int guard_decode(const void *frame, size_t len, struct guard_frame *g);
 /* Writes a frame of the length returned, the authenticator as given. */

@@ -530,6 +530,7 @@ static void read_ping(struct rbuf *b, struct msg *m)
 	m->ping.digest = rbuf_u64(b);
 	m->ping.row_seq = rbuf_u32(b);
 	m->ping.size = rbuf_u16(b);
+	m->ping.guard = rbuf_u64(b);
 }
 
 static void write_ping(struct wbuf *b, const struct msg *m)
@@ -538,6 +539,7 @@ static void write_ping(struct wbuf *b, const struct msg *m)
 	wbuf_u64(b, m->ping.digest);
 	wbuf_u32(b, m->ping.row_seq);
 	wbuf_u16(b, m->ping.size);
+	wbuf_u64(b, m->ping.guard);
 }
 
 static void read_pong(struct rbuf *b, struct msg *m)
@@ -672,7 +674,7 @@ static const struct msg_type_row {
 	[MSG_RECORD] = { "record", RECORD_MIN, RECORD_MAX, valid_record, read_record,
 			 write_record },
 	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, valid_row, read_row, write_row },
-	[MSG_PING] = { "ping", 19, 19, valid_empty, read_ping, write_ping },
+	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN, valid_empty, read_ping, write_ping },
 	[MSG_PONG] = { "pong", 43, 43, valid_empty, read_pong, write_pong },
 	[MSG_NOTICE] = { "notice", 9, 9, valid_notice, read_notice, write_notice },
 	[MSG_CONFLICT] = { "conflict", CONFLICT_MIN, CONFLICT_MAX, valid_conflict, read_conflict,

@@ -171,11 +171,13 @@ struct msg_row {
 	struct row_entry entry[MSG_ROW_MAX];
 };
 
+#define MSG_PING_LEN 27 /* type included */
 struct msg_ping {
 	uint32_t id;	  /* echoed by the PONG */
 	uint64_t digest;  /* digest of all records of the sender (state/nodedb.h) */
 	uint32_t row_seq; /* sequence of the sender's own row */
 	uint16_t size;	  /* UDP payload length of this PING, which reveals truncation */
+	uint64_t guard;	  /* sequence of the sender's last loop-guard frame */
 };
 struct msg_pong {
 	uint32_t id;

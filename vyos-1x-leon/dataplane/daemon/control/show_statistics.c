@@ -138,6 +138,8 @@ static void write_guard(struct command *c)
 	jsonw_u64(c->w, "frames_heard", g->n_heard);
 	jsonw_u64(c->w, "frames_not_authentic", g->n_not_authentic);
 	jsonw_u64(c->w, "frames_replayed", g->n_replayed);
+	jsonw_u64(c->w, "frames_unconfirmed", g->n_unconfirmed);
+	jsonw_u64(c->w, "frames_forged", g->n_forged);
 	jsonw_u64(c->w, "times_blocked", g->n_blocked);
 	jsonw_u64(c->w, "times_silent", g->n_silenced);
 	jsonw_u64(c->w, "standstills", g->n_standstills);

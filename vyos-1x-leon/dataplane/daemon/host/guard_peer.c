@@ -22,27 +22,40 @@ unsigned guard_peer_of(struct guard_peer peer[GUARD_PEERS], node_id_t node)
 	return oldest;
 }
 
-bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f)
+static void begin_window(struct guard_peer *p, const struct guard_frame *f)
+{
+	for (unsigned i = 0; i < array_size(p->seen); i++)
+		p->seen[i] = 0;
+	p->incarnation = f->incarnation;
+	p->top = f->sequence;
+}
+
+static void move_window(struct guard_peer *p, uint64_t sequence)
+{
+	uint64_t n = min_of(sequence - p->top, (uint64_t)GUARD_WINDOW);
+
+	/* Counts n: a stranger chose the sequence, and behind 2^64 - 1 comes 0. */
+	for (uint64_t s = sequence; n; n--, s--)
+		p->seen[s % GUARD_WINDOW / 64] &= ~(1ULL << s % 64);
+	p->top = sequence;
+}
+
+bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f, bool in_session,
+		      bool is_live)
 {
 	uint64_t *word = &p->seen[f->sequence % GUARD_WINDOW / 64], bit = 1ULL << f->sequence % 64;
+	bool same_run = f->incarnation == p->incarnation, above = f->sequence > p->top;
+	bool ahead = same_run && above && f->sequence - p->top > GUARD_STEP;
+	bool below = same_run && !above && p->top - f->sequence >= GUARD_WINDOW;
+	bool older = below || f->incarnation < p->incarnation;
 
-	if (f->incarnation < p->incarnation)
+	if (!in_session && (older || (ahead && is_live)))
 		return false;
-	if (f->incarnation > p->incarnation) {
-		for (unsigned i = 0; i < array_size(p->seen); i++)
-			p->seen[i] = 0;
-		p->incarnation = f->incarnation;
-		p->top = f->sequence;
-	}
-	if (f->sequence > p->top) {
-		uint64_t n = min_of(f->sequence - p->top, (uint64_t)GUARD_WINDOW);
-
-		/* Counts n: a stranger chose the sequence, and behind 2^64 - 1 comes 0. */
-		for (uint64_t s = f->sequence; n; n--, s--)
-			p->seen[s % GUARD_WINDOW / 64] &= ~(1ULL << s % 64);
-		p->top = f->sequence;
-	}
-	if (p->top - f->sequence >= GUARD_WINDOW || (*word & bit))
+	if (!same_run || ahead || below)
+		begin_window(p, f);
+	else if (above)
+		move_window(p, f->sequence);
+	if (*word & bit)
 		return false;
 	*word |= bit;
 	return true;

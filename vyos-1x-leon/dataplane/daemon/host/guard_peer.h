@@ -16,24 +16,32 @@
 /* Nodes that are remembered. */
 #define GUARD_PEERS 64
 
-/* What was accepted of a node's frames, for ever: old frames played again are refused when it is
- * long silent, too. The bit of a sequence number is its value modulo the window. */
+/* Sequence numbers below the highest one that the window of a node holds. The window outlives the
+ * silence of the node. The bit of a sequence number is its value modulo the window. */
 #define GUARD_WINDOW 1024
+/* A number farther above the highest one is far ahead: more than a node with 4094 VLANs sends in
+ * GUARD_STALE_INTERVALS intervals. */
+#define GUARD_STEP 65536
 struct guard_peer {
 	node_id_t node;
 	uint64_t incarnation, top;
 	uint64_t seen[GUARD_WINDOW / 64];
-	mono_t at;	   /* last heard */
-	mono_t told;	   /* a frame went into a VLAN that is shared with it */
-	unsigned n_shared; /* VLANs in which it is heard */
-	unsigned n_mutual; /* and it hears us */
-	unsigned turn;	   /* place in used[] of the VLAN in which it was told last */
-	bool silent;	   /* it owes us frames */
+	mono_t at;	    /* last heard */
+	mono_t unconfirmed; /* since then no frame showed that it is on this LAN now */
+	mono_t told;	    /* a frame went into a VLAN that is shared with it */
+	unsigned n_shared;  /* VLANs in which it is heard */
+	unsigned n_mutual;  /* and it hears us */
+	unsigned turn;	    /* place in used[] of the VLAN in which it was told last */
+	bool silent;	    /* it owes us frames */
 };
 
 /* Its place in peer[]. Where there is no room, the one not heard for longest is forgotten. */
 unsigned guard_peer_of(struct guard_peer peer[GUARD_PEERS], node_id_t node);
 /* Is any of them heard, in any VLAN? */
 bool guard_peer_shares_lan(const struct guard_peer peer[GUARD_PEERS]);
-/* False: the frame was heard before, or is too old to tell. */
-bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f);
+/* False: the frame was heard before, is below the window, or is far ahead of a live window (a frame
+ * of the node was heard lately). The bounds of a session (state/guard_number.h) are stronger than
+ * the window, which a forged frame can move: in a session a frame beyond the window begins
+ * another. */
+bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f, bool in_session,
+		      bool is_live);

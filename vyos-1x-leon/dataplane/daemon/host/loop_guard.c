@@ -11,25 +11,6 @@
 #include "base/defs.h"
 #include "base/mem.h"
 
-/* --- rank --- */
-
-/* The mix is part of the protocol: all nodes of a LAN compute the same. */
-struct guard_rank guard_rank_of(uint8_t preference, node_id_t node, uint32_t segment)
-{
-	return (struct guard_rank){ .preference = preference,
-				    .mix = hash_mix64((uint64_t)node << 24 | segment),
-				    .node = node };
-}
-
-bool guard_outranks(const struct guard_rank *a, const struct guard_rank *b)
-{
-	if (a->preference != b->preference)
-		return a->preference > b->preference;
-	if (a->mix != b->mix)
-		return a->mix > b->mix;
-	return a->node < b->node;
-}
-
 /* --- time --- */
 
 static int64_t interval_ns(const struct guard *g)
@@ -45,11 +26,40 @@ static bool is_recent(const struct guard *g, mono_t heard)
 
 /* --- one VLAN --- */
 
-bool guard_is_silent(const struct guard *g, const struct guard_heard *h)
+static struct guard_peer *peer_in(struct guard *g, const struct guard_heard *h)
+{
+	struct guard_peer *p = &g->peer[h->peer];
+
+	return p->node == h->node ? p : NULL;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const node_id_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static bool is_reached(const struct guard *g, node_id_t node)
+{
+	return g->n_reached &&
+	       bsearch(&node, g->reached, g->n_reached, sizeof(node), compare_ids) != NULL;
+}
+
+/* No frame has shown for some intervals that the node is on this LAN now. */
+static bool is_unconfirmed(const struct guard *g, const struct guard_peer *p)
+{
+	return !mono_is_never(p->unconfirmed) && !is_recent(g, p->unconfirmed);
+}
+
+/* An unconfirmed node has no say while there is no path to it: its frames may be recorded ones, and
+ * nothing goes in a circle without the path. */
+static bool has_say(const struct guard *g, const struct guard_heard *h)
 {
 	const struct guard_peer *p = &g->peer[h->peer];
 
-	return p->node == h->node && p->silent;
+	return p->node != h->node ||
+	       (!p->silent && (!is_unconfirmed(g, p) || is_reached(g, h->node)));
 }
 
 /* Who does not say that it hears us, might not hear that we gave way to it. */
@@ -68,18 +78,10 @@ static const struct guard_heard *gives_way_to(const struct guard *g, const struc
 	for (unsigned i = 0; i < v->n_heard; i++) {
 		const struct guard_heard *h = &v->heard[i];
 
-		if (!guard_is_silent(g, h) &&
-		    ((h->flags & GUARD_FORWARDS) || takes_precedence(g, v, h)))
+		if (has_say(g, h) && ((h->flags & GUARD_FORWARDS) || takes_precedence(g, v, h)))
 			return h;
 	}
 	return NULL;
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	const node_id_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
 }
 
 /* Is there a path to a node that is not on this LAN? */
@@ -87,9 +89,8 @@ static bool reaches_others(const struct guard *g, const struct guard_vlan *v)
 {
 	unsigned here = 0;
 
-	for (unsigned i = 0; i < v->n_heard && g->n_reached; i++)
-		here += bsearch(&v->heard[i].node, g->reached, g->n_reached, sizeof(*g->reached),
-				compare_ids) != NULL;
+	for (unsigned i = 0; i < v->n_heard; i++)
+		here += is_reached(g, v->heard[i].node);
 	return g->n_reached > here;
 }
 
@@ -107,7 +108,7 @@ static enum guard_reason why_us(const struct guard *g, const struct guard_vlan *
 	for (unsigned i = 0; i < v->n_heard; i++) {
 		const struct guard_heard *h = &v->heard[i];
 
-		if (guard_is_silent(g, h) || !(h->flags & GUARD_READY))
+		if (!has_say(g, h) || !(h->flags & GUARD_READY))
 			continue;
 		if (h->rank.preference >= v->rank.preference)
 			return GUARD_BY_RANK;
@@ -265,12 +266,18 @@ static unsigned find_heard(const struct guard_vlan *v, node_id_t node)
 	return i;
 }
 
-/* Puts it into its place among the others; false where the list is full of better ranks. */
+/* A node that is not in session has the last places: its node-id may be made up. */
+static bool goes_before(const struct guard_heard *a, const struct guard_heard *b)
+{
+	return a->in_session != b->in_session ? a->in_session : guard_outranks(&a->rank, &b->rank);
+}
+
+/* Puts it into its place among the others; false: the list is full. */
 static bool insert(struct guard_vlan *v, const struct guard_heard *h)
 {
 	unsigned i = 0;
 
-	while (i < v->n_heard && guard_outranks(&v->heard[i].rank, &h->rank))
+	while (i < v->n_heard && goes_before(&v->heard[i], h))
 		i++;
 	if (i == GUARD_HEARD_MAX)
 		return false;
@@ -292,23 +299,34 @@ static unsigned greet(struct guard *g, struct guard_vlan *v)
 	return GUARD_URGENT;
 }
 
-static bool lists(const struct guard_frame *f, node_id_t node)
+static bool lists_us(const struct guard *g, const struct guard_frame *f)
 {
+	uint32_t mark = guard_mark(g->self, g->incarnation);
+
 	for (unsigned i = 0; i < GUARD_HEARD_MAX; i++)
-		if (f->heard[i] == node)
+		if (f->heard[i] == mark)
 			return true;
 	return false;
 }
 
+/* Does a later frame of the node count already? A frame farther back than the window is a genuine
+ * one that follows a forged one: see guard_peer_takes(). */
+static bool is_overtaken(const struct guard_heard *h, const struct guard_frame *f)
+{
+	return h->incarnation == f->incarnation && h->sequence > f->sequence &&
+	       h->sequence - f->sequence < GUARD_WINDOW;
+}
+
 static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct guard_frame *f,
-			 unsigned peer)
+			 unsigned peer, bool in_session)
 {
 	unsigned outcome = GUARD_NOTHING, i = find_heard(v, f->node);
 	bool is_new = i == v->n_heard;
 	struct guard_heard h = { .node = f->node,
 				 .segment = f->segment,
 				 .flags = f->flags,
-				 .hears_us = lists(f, g->self),
+				 .hears_us = lists_us(g, f),
+				 .in_session = in_session,
 				 .peer = (uint8_t)peer,
 				 .rank = guard_rank_of(f->preference, f->node, f->segment),
 				 .incarnation = f->incarnation,
@@ -316,9 +334,10 @@ static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct gua
 				 .at = g->lived };
 	struct guard_heard before = is_new ? (struct guard_heard){ 0 } : v->heard[i];
 
-	/* Overtaken on the way. */
-	if (!is_new && before.incarnation == f->incarnation && before.sequence > f->sequence)
+	if (!is_new && is_overtaken(&before, f)) {
+		v->heard[i].at = g->lived;
 		return GUARD_NOTHING;
+	}
 	h.confirmed = is_new || h.hears_us ? g->lived : before.confirmed;
 	if (!is_new)
 		take_out(v, i);
@@ -508,37 +527,57 @@ unsigned guard_greet_all(struct guard *g, mono_t now)
 	return outcome | GUARD_URGENT;
 }
 
-static unsigned own_frame(struct guard *g)
+/* A host of the LAN made up a frame in our name. Others refuse our next frames if they heard a
+ * higher number, so these continue above it; but not above a number far ahead, which others refuse:
+ * else one frame would use up all numbers. */
+static unsigned forged_frame(struct guard *g, uint64_t sequence)
+{
+	g->n_forged++;
+	if (sequence - g->sequence <= GUARD_STEP)
+		g->sequence = sequence;
+	return GUARD_FORGED;
+}
+
+static unsigned own_frame(struct guard *g, const struct guard_frame *f)
 {
 	bool was = g->local_loop;
 
+	if (f->sequence > g->sequence)
+		return forged_frame(g, f->sequence);
 	g->own_heard = g->lived;
 	g->local_loop = true;
 	return was ? GUARD_NOTHING : GUARD_LOOP_BEGINS;
 }
 
-unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now)
+/* Does the frame show that its sender is on this LAN now? */
+static void confirm(struct guard *g, struct guard_peer *p, bool shown)
 {
-	unsigned outcome, place;
-	struct guard_peer *p;
+	if (shown)
+		p->unconfirmed = MONO_NEVER;
+	else if (mono_is_never(p->unconfirmed))
+		p->unconfirmed = g->lived;
+}
+
+/* A frame of another node, with a number that its session admits. */
+static unsigned other_frame(struct guard *g, const struct guard_frame *f, bool in_session)
+{
+	unsigned outcome = GUARD_NOTHING, place = guard_peer_of(g->peer, f->node);
+	struct guard_peer *p = &g->peer[place];
 	struct guard_vlan *v;
 
-	if (!g->conf.enabled)
-		return GUARD_NOTHING;
-	outcome = go_on(g, now);
-	g->n_heard++;
-	if (f->node == g->self)
-		return outcome | own_frame(g);
-	place = guard_peer_of(g->peer, f->node);
-	p = &g->peer[place];
-	if (!guard_peer_takes(p, f)) {
+	if (!guard_peer_takes(p, f, in_session, is_recent(g, p->at))) {
 		g->n_replayed++;
-		return outcome | GUARD_REPLAYED;
+		return GUARD_REPLAYED;
 	}
 	p->at = g->lived;
+	confirm(g, p, in_session || lists_us(g, f));
+	if (is_unconfirmed(g, p)) {
+		g->n_unconfirmed++;
+		outcome |= GUARD_UNCONFIRMED;
+	}
 	v = vlan_in_use(g, f->tag);
 	if (v)
-		outcome |= heard_in(g, v, f, place);
+		outcome |= heard_in(g, v, f, place, in_session);
 	if (!p->silent)
 		return outcome;
 	/* It may still forward what it did before. */
@@ -546,11 +585,21 @@ unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now)
 	return outcome | settle_all(g);
 }
 
-static struct guard_peer *peer_in(struct guard *g, const struct guard_heard *h)
+unsigned guard_heard(struct guard *g, const struct guard_frame *f, const struct guard_bounds *b,
+		     mono_t now)
 {
-	struct guard_peer *p = &g->peer[h->peer];
+	unsigned outcome;
 
-	return p->node == h->node ? p : NULL;
+	if (!g->conf.enabled)
+		return GUARD_NOTHING;
+	outcome = go_on(g, now);
+	g->n_heard++;
+	if (f->node == g->self)
+		return outcome | own_frame(g, f);
+	if (guard_bounds_admit(b, f->incarnation, f->sequence))
+		return outcome | other_frame(g, f, b->in_session);
+	g->n_unconfirmed++;
+	return outcome | GUARD_UNCONFIRMED;
 }
 
 static void count_shared(struct guard *g)
@@ -704,81 +753,10 @@ void guard_fill(struct guard *g, uint16_t vlan, struct guard_frame *f)
 	for (unsigned i = 0; v && i < v->n_heard; i++) {
 		struct guard_peer *p = peer_in(g, &v->heard[i]);
 
-		f->heard[i] = v->heard[i].node;
+		f->heard[i] = guard_mark(v->heard[i].node, v->heard[i].incarnation);
 		if (p)
 			p->told = g->now;
 	}
-}
-
-/* --- what came of it --- */
-
-enum guard_state guard_vlan_state(const struct guard *g, uint16_t vlan)
-{
-	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
-
-	if (!g->conf.enabled)
-		return GUARD_OFF;
-	if (!g->lan)
-		return GUARD_CLEAR;
-	return v ? v->state : GUARD_LISTENING;
-}
-
-enum guard_reason guard_vlan_reason(const struct guard *g, uint16_t vlan)
-{
-	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
-
-	return g->conf.enabled && g->lan && v ? v->reason : GUARD_BY_NOTHING;
-}
-
-unsigned guard_count(const struct guard *g, enum guard_state state)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; g->conf.enabled && g->lan && i < g->n_used; i++)
-		n += g->vlan[g->used[i]]->state == state;
-	return n;
-}
-
-enum guard_state guard_state(const struct guard *g)
-{
-	static const enum guard_state by_weight[] = { GUARD_SHARED, GUARD_BLOCKED, GUARD_CLEAR,
-						      GUARD_LISTENING };
-
-	if (!g->conf.enabled)
-		return GUARD_OFF;
-	/* A VLAN that is new listens while all others go on. */
-	for (unsigned i = 0; g->lan && i < array_size(by_weight); i++)
-		if (guard_count(g, by_weight[i]))
-			return by_weight[i];
-	return GUARD_CLEAR;
-}
-
-node_id_t guard_other(const struct guard *g)
-{
-	enum guard_state state = guard_state(g);
-
-	if (state != GUARD_SHARED && state != GUARD_BLOCKED)
-		return NODE_ID_NONE;
-	for (unsigned i = 0; i < g->n_used; i++) {
-		const struct guard_vlan *v = g->vlan[g->used[i]];
-
-		if (v->state == state)
-			return v->heard[0].node;
-	}
-	return NODE_ID_NONE;
-}
-
-node_id_t guard_forwarder(const struct guard *g, uint16_t vlan)
-{
-	const struct guard_vlan *v = g->vlan[vlan % VLAN_IDS];
-	enum guard_state state = guard_vlan_state(g, vlan);
-
-	if (state != GUARD_BLOCKED && state != GUARD_LISTENING)
-		return g->self;
-	for (unsigned i = 0; v && i < v->n_heard; i++)
-		if ((v->heard[i].flags & GUARD_FORWARDS) && !guard_is_silent(g, &v->heard[i]))
-			return v->heard[i].node;
-	return NODE_ID_NONE;
 }
 
 unsigned guard_others(struct guard *g, node_id_t *out, unsigned max)

@@ -30,11 +30,12 @@
 #include "base/mono.h"
 #include "base/vlan_set.h"
 #include "daemon/host/guard_peer.h"
+#include "state/guard_number.h"
 #include "state/segments.h"
 #include "wire/guard.h"
 
 /* Intervals of silence after which the other node is taken to be gone from the LAN. */
-#define GUARD_SILENT_INTERVALS 3
+#define GUARD_SILENT_INTERVALS GUARD_STALE_INTERVALS
 /* Between guards for a node that is heard, in one of the VLANs shared with it, and how many of them
  * may be missed. */
 #define GUARD_FAST_MS	  100
@@ -80,7 +81,9 @@ enum guard_outcome {
 	GUARD_URGENT = 1 << 1,	    /* guard_next_urgent() has frames to send */
 	GUARD_LOOP_BEGINS = 1 << 2, /* our own frame came back over the local segment */
 	GUARD_LOOP_ENDS = 1 << 3,
-	GUARD_REPLAYED = 1 << 4, /* the frame was heard before: refused */
+	GUARD_REPLAYED = 1 << 4,    /* the frame was heard before: refused */
+	GUARD_UNCONFIRMED = 1 << 5, /* nothing shows that the frame is of now and of this LAN */
+	GUARD_FORGED = 1 << 6,	    /* a frame in our name that we did not send */
 };
 
 /* Who forwards a VLAN: a total order of the nodes on its LAN, another one for each VLAN. */
@@ -99,7 +102,8 @@ struct guard_heard {
 	uint32_t segment;
 	uint8_t flags; /* enum guard_flags */
 	bool hears_us;
-	uint8_t peer; /* place in guard.peer, unless that is another node's by now */
+	bool in_session; /* the sequence of the frame is within the bounds of a session */
+	uint8_t peer;	 /* place in guard.peer, unless that is another node's by now */
 	struct guard_rank rank;
 	uint64_t incarnation, sequence;
 	mono_t at, confirmed; /* it was heard, and it heard us or was new */
@@ -130,6 +134,7 @@ struct guard {
 	struct guard_conf conf;
 	bool lan; /* there is one: without, everything passes and nothing is sent */
 	node_id_t self;
+	uint64_t incarnation;		   /* ours; set by the caller */
 	uint64_t sequence;		   /* of the frame sent last */
 	struct guard_vlan *vlan[VLAN_IDS]; /* NULL: not in use */
 	uint16_t n_used, used[VLAN_IDS];
@@ -150,7 +155,7 @@ struct guard {
 	mono_t own_heard, since, asked;
 	bool local_loop;
 	uint64_t n_sent, n_heard, n_blocked, n_not_authentic, n_replayed, n_announced, n_asked;
-	uint64_t n_silenced, n_standstills;
+	uint64_t n_silenced, n_standstills, n_unconfirmed, n_forged;
 };
 
 void guard_init(struct guard *g, node_id_t self, const struct guard_conf *c, mono_t now);
@@ -168,8 +173,10 @@ unsigned guard_carry(struct guard *g, const struct vlan_set *carries, mono_t now
 unsigned guard_reach(struct guard *g, const node_id_t *node, unsigned n, mono_t now);
 /* A frame of the VLAN was seen. */
 unsigned guard_use(struct guard *g, uint16_t vlan, mono_t now);
-/* An authentic guard frame of this overlay (which may be our own) was heard. */
-unsigned guard_heard(struct guard *g, const struct guard_frame *f, mono_t now);
+/* An authentic guard frame of this overlay (which may be our own, of this incarnation) was heard;
+ * with the bounds of its node. */
+unsigned guard_heard(struct guard *g, const struct guard_frame *f, const struct guard_bounds *b,
+		     mono_t now);
 /* The node itself says, through the overlay, that it is not on any LAN any more. */
 unsigned guard_gone(struct guard *g, node_id_t node, mono_t now);
 /* Another link of the LAN came up: who is behind it shall hear of us at once. */

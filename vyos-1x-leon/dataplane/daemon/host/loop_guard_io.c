@@ -23,6 +23,8 @@
 
 /* Between two announcements of changes. */
 #define GATHER_MS 200
+/* Between two events about refused or forged guards. */
+#define SAY_AGAIN_MS 60000
 
 struct guard_io {
 	struct timer *timer, *soon;
@@ -31,6 +33,7 @@ struct guard_io {
 	uint64_t moved;		    /* classes of segments whose hosts others must learn anew */
 	struct record_lan lan;	    /* as it was said last */
 	mono_t said;
+	mono_t unconfirmed_said, forged_said; /* events about guards that hosts forge or replay */
 };
 
 static uint64_t own_incarnation(struct leond *d)
@@ -56,6 +59,7 @@ static void send_frame(struct leond *d, uint16_t vlan)
 	};
 
 	guard_fill(&d->guard, vlan, &g);
+	overlay_set_guard_number(d->overlay, g.sequence);
 	guard_encode(&g, frame);
 	keyring_guard_auth(overlay_keyring(d->overlay), guard_signed(frame), GUARD_SIGNED_LEN,
 			   g.auth);
@@ -340,6 +344,58 @@ static bool is_authentic(struct leond *d, const uint8_t *frame, const struct gua
 				   GUARD_SIGNED_LEN, g->auth);
 }
 
+static bool is_minute_over(mono_t *said, mono_t now)
+{
+	if (!mono_is_never(*said) && mono_sub_ms(now, *said) < SAY_AGAIN_MS)
+		return false;
+	*said = now;
+	return true;
+}
+
+/* Guards are late, not recorded, if this node did not read the LAN for a while; and the first
+ * guards of a node that has just started come before its session. */
+static bool is_suspicious(const struct leond *d, const struct guard_frame *g,
+			  const struct guard_bounds *b)
+{
+	if (!b->in_session)
+		return true;
+	for (unsigned i = 0; i < GUARD_PEERS; i++)
+		if (d->guard.peer[i].node == g->node && d->guard.peer[i].n_shared)
+			return false;
+	return g->incarnation <= b->incarnation;
+}
+
+static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
+			       const struct guard_bounds *b)
+{
+	struct event_facts n = { .kind = EV_GUARD_UNCONFIRMED, .node = g->node };
+	char who[NODE_LABEL_LEN], mac[MAC_STRLEN];
+
+	if (!is_suspicious(d, g, b) ||
+	    !is_minute_over(&d->guard_io->unconfirmed_said, loop_now(d->loop)))
+		return;
+	n.value = g->tag;
+	report_event(
+		d, &n,
+		"loop-guard frames of node %s in VLAN %u from %s are not heeded: nothing shows "
+		"that the node is on this LAN now; a host may replay recorded frames",
+		node_label(d, g->node, who, sizeof(who)), g->tag,
+		mac_format(g->src, mac, sizeof(mac)));
+}
+
+static void report_forged(struct leond *d, const struct guard_frame *g)
+{
+	struct event_facts n = { .kind = EV_GUARD_FORGED, .value = g->tag };
+	char mac[MAC_STRLEN];
+
+	if (!is_minute_over(&d->guard_io->forged_said, loop_now(d->loop)))
+		return;
+	report_event(d, &n,
+		     "a loop-guard frame in VLAN %u from %s has the node-id of this node, and this "
+		     "node did not send it: a host of the LAN forges loop-guard frames",
+		     g->tag, mac_format(g->src, mac, sizeof(mac)));
+}
+
 /* A frame recorded in an earlier life of its sender says nothing about now. */
 static bool is_outdated(struct leond *d, const struct guard_frame *g)
 {
@@ -350,7 +406,9 @@ static bool is_outdated(struct leond *d, const struct guard_frame *g)
 
 void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len)
 {
+	struct guard_bounds b;
 	struct guard_frame g;
+	unsigned outcome;
 
 	if (guard_decode(frame, len, &g) < 0 || g.vni != d->conf->vni)
 		return;
@@ -366,7 +424,14 @@ void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len)
 	}
 	if (!d->guard.lan)
 		guard_lan_found(d);
-	act_on(d, guard_heard(&d->guard, &g, loop_now(d->loop)));
+	b = overlay_guard_bounds(d->overlay, g.node);
+	d->guard.incarnation = own_incarnation(d);
+	outcome = guard_heard(&d->guard, &g, &b, loop_now(d->loop));
+	if (outcome & GUARD_UNCONFIRMED)
+		report_unconfirmed(d, &g, &b);
+	if (outcome & GUARD_FORGED)
+		report_forged(d, &g);
+	act_on(d, outcome);
 }
 
 void guard_vlan_seen(struct leond *d, uint16_t vlan)
@@ -478,12 +543,15 @@ void guard_open(struct leond *d)
 
 	d->guard_io = x_new(struct guard_io);
 	guard_init(&d->guard, d->self, &c, now);
+	/* A host of a LAN that hears no guard of this node does not guess its number. */
+	d->guard.sequence = random_u64_nonzero() >> 2;
 }
 
 void guard_start(struct leond *d)
 {
 	d->guard_io->timer = timer_new(d->loop, on_guard_timer, d);
 	d->guard_io->soon = timer_new(d->loop, on_soon, d);
+	overlay_set_guard_number(d->overlay, d->guard.sequence);
 	guard_lan_changed(d);
 	on_guard_timer(d, loop_now(d->loop));
 	on_soon(d, loop_now(d->loop));

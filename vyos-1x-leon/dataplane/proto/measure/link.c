@@ -30,12 +30,13 @@ static int64_t timeout_us(const struct link_filter *f)
 void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t id, uint16_t size)
 {
 	struct msg m = { .type = MSG_PING };
-	size_t bare = LEON_HDR_LEN(v->n_hops) + ENVELOPE_LEN + 19 +
+	size_t bare = LEON_HDR_LEN(v->n_hops) + ENVELOPE_LEN + MSG_PING_LEN +
 		      (keyring_sealed(o->keys) ? AEAD_TAG_LEN : 0);
 
 	m.ping.id = id;
 	m.ping.digest = nodedb_digest(o->nodes);
 	m.ping.row_seq = latdb_row_seq(o->lat, SLOT_SELF);
+	m.ping.guard = o->guard_number;
 	m.ping.size = (uint16_t)max_of((size_t)size, bare);
 	peer_send_via(o, p, v, &m, size);
 }
