@@ -161,6 +161,29 @@ static void test_page_that_lies(void **state)
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
 }
 
+/* A broken leon-accel repeats its connections, or makes them up: the question ends. */
+static void test_pages_end(void **state)
+{
+	struct accel_page *page = &sent.page;
+	struct accel_paging p = { 0 };
+
+	(void)state;
+	memset(&sent, 0, sizeof(sent));
+	page->more = true;
+	page->n = 1;
+	page->conn[0].serial = 0;
+	assert_false(accel_paging_goes_on(&p, page));
+	page->conn[0].serial = 5;
+	assert_true(accel_paging_goes_on(&p, page));
+	assert_int_equal(p.behind, 5);
+	assert_false(accel_paging_goes_on(&p, page));
+	page->conn[0].serial = 4;
+	assert_false(accel_paging_goes_on(&p, page));
+	for (page->conn[0].serial = 6; accel_paging_goes_on(&p, page);)
+		page->conn[0].serial++;
+	assert_in_range(page->conn[0].serial, ACCEL_PAGES_MAX, ACCEL_PAGES_MAX + 10);
+}
+
 static void test_asks(void **state)
 {
 	(void)state;
@@ -193,7 +216,7 @@ int main(void)
 		cmocka_unit_test(test_totals),	       cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_node),	       cmocka_unit_test(test_page),
 		cmocka_unit_test(test_page_that_lies), cmocka_unit_test(test_asks),
-		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_pages_end),      cmocka_unit_test(test_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

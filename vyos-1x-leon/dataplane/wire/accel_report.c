@@ -232,6 +232,16 @@ static void take_page(struct rbuf *b, struct accel_page *p)
 		take_conn(b, &p->conn[i]);
 }
 
+bool accel_paging_goes_on(struct accel_paging *p, const struct accel_page *page)
+{
+	uint64_t last = page->conn[page->n - 1].serial;
+
+	if (last <= p->behind || ++p->n > ACCEL_PAGES_MAX)
+		return false;
+	p->behind = last;
+	return true;
+}
+
 /* --- messages --- */
 
 size_t accel_report_encode(const struct accel_report *r, uint8_t out[ACCEL_REPORT_MAX])

@@ -146,6 +146,17 @@ struct accel_page {
 	struct accel_conn conn[ACCEL_PAGE_CONNS];
 };
 
+/* Pages of one answer: twice as many as leon-accel has connections, since new ones begin meanwhile. */
+#define ACCEL_PAGES_MAX 2048
+/* Progress of one answer over its pages. */
+struct accel_paging {
+	uint64_t behind; /* serial of the last connection; 0: none yet */
+	unsigned n;	 /* pages */
+};
+/* Counts a page that is not the last one. False: it brings no connection behind the earlier ones, or
+ * the pages do not end. */
+bool accel_paging_goes_on(struct accel_paging *p, const struct accel_page *page);
+
 struct accel_report {
 	uint8_t what;
 	union {

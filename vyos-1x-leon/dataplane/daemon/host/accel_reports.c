@@ -33,6 +33,7 @@ struct accel_question {
 	struct leond *d;
 	struct accel_question *next;
 	uint32_t number;
+	struct accel_paging paging;
 	struct timer *silent;
 	accel_answer_fn fn;
 	void *arg;
@@ -102,11 +103,11 @@ static void on_silent(void *arg, mono_t now)
 	question_end(arg, ACCEL_ANSWER_NONE, NULL, 0);
 }
 
-/* Those behind the one with this serial. What cannot be said is not answered either: the question
- * ends when it was silent for too long. */
-static void ask_on(struct accel_question *q, uint64_t behind)
+/* Requests the connections behind those that came. If the request cannot be sent, no answer comes,
+ * and the question ends by its timer. */
+static void ask_on(struct accel_question *q)
 {
-	struct accel_report r = { .what = ACCEL_ASK_PAGE, .ask = { q->number, behind } };
+	struct accel_report r = { .what = ACCEL_ASK_PAGE, .ask = { q->number, q->paging.behind } };
 
 	timer_set(q->silent, mono_add_ms(loop_now(q->d->loop), SILENT_MS));
 	tell(q->d->accel_reports, &r);
@@ -126,7 +127,7 @@ bool accel_reports_ask(struct leond *d, accel_answer_fn fn, void *arg)
 	q->silent = timer_new(d->loop, on_silent, q);
 	r->questions = q;
 	r->n_questions++;
-	ask_on(q, 0);
+	ask_on(q);
 	return true;
 }
 
@@ -149,8 +150,12 @@ static void take_page(struct leond *d, const struct accel_page *p)
 		question_end(q, ACCEL_ANSWER_LAST, p->conn, p->n);
 		return;
 	}
+	if (!accel_paging_goes_on(&q->paging, p)) {
+		question_end(q, ACCEL_ANSWER_NONE, NULL, 0);
+		return;
+	}
 	q->fn(q->arg, ACCEL_ANSWER_PAGE, p->conn, p->n);
-	ask_on(q, p->conn[p->n - 1].serial);
+	ask_on(q);
 }
 
 /* --- nodes and totals --- */
