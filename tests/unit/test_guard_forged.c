@@ -125,8 +125,8 @@ static bool forwards(unsigned i)
 	return state == GUARD_CLEAR || state == GUARD_SHARED;
 }
 
-/* Copies of one broadcast on the LAN, after node `from` (NODES: a host) put it there; each node
- * that forwards carries it through the overlay to the others. */
+/* Returns the copies of one broadcast on the LAN. Node `from` sent it there; NODES stands for a
+ * host. Each forwarder carries it through the overlay to the others. */
 static unsigned copies(unsigned from, unsigned depth)
 {
 	unsigned n = 1;
@@ -266,7 +266,7 @@ static void one_guard_for_each_router_mutes_none(void **state)
 		}
 }
 
-/* The forger goes on: the states are what it likes, but each node still hears each other. */
+/* A forger without end chooses the states, but makes no node deaf to another. */
 static void guards_without_end_mute_none(void **state)
 {
 	(void)state;
@@ -300,7 +300,7 @@ static void a_guard_in_a_vlan_of_one_router_mutes_none(void **state)
 	}
 }
 
-/* Nor does it if the LAN does not carry it to that node, whose number therefore stays. */
+/* The LAN does not carry the frame to the named node. Therefore the number of that node stays. */
 static void a_guard_that_one_router_hears_mutes_none(void **state)
 {
 	(void)state;
@@ -404,7 +404,7 @@ static void recorded_frames_of_a_node_in_session_block_nothing(void **state)
 	assert_true(s.outcome[0] & GUARD_UNCONFIRMED);
 	/* Nor do made-up numbers and another incarnation. */
 	assert_int_equal(blocked_ms(1ULL << 60, guard_mark(FIRST, RUN)), 0);
-	/* What it sends now, on this LAN, is heard at once. */
+	/* A fresh frame on this LAN counts at once. */
 	put_on_wire(&(struct guard_frame){ .node = FIRST + 1,
 					   .tag = VLAN,
 					   .segment = VLAN,
@@ -438,8 +438,8 @@ static void a_neighbour_without_session_is_heard(void **state)
 	}
 }
 
-/* A neighbour that does not hear us and has no session has no say after a while; but it has one as
- * soon as there is a path to it, before a frame goes in a circle. */
+/* A deaf neighbour without a session loses its say after some intervals. A path to it gives the say
+ * back at once, before a frame goes in a circle. */
 static void a_path_gives_a_deaf_neighbour_its_say_back(void **state)
 {
 	const node_id_t reached[] = { FIRST + 1, ELSEWHERE };

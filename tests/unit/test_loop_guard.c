@@ -362,7 +362,7 @@ static void what_was_heard_is_listed(void **state)
 	}
 }
 
-/* Others have taken over from a node that stood still for as long. */
+/* Others have replaced a node that was idle for as long. */
 static void a_pause_begins_with_listening(void **state)
 {
 	(void)state;
@@ -449,7 +449,7 @@ static void switched_off(void **state)
 	assert_int_equal(hear(BETTER, BOTH, 20), GUARD_NOTHING);
 	assert_int_equal(guard_tick(&g, at_ms(20)), GUARD_NOTHING);
 
-	/* On again: what was heard before is forgotten. */
+	/* On again: earlier guards are forgotten. */
 	guard_configure(&g, &conf, at_ms(30));
 	assert_int_equal(guard_state(&g), GUARD_LISTENING);
 	ticks(30, 30 + LISTEN_MS);
@@ -476,7 +476,7 @@ static void who_reaches_nobody_leaves_it_to_others(void **state)
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	guard_reach(&g, both, 2, at_ms(40));
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
-	/* Where nobody else is, it does not matter, and costs nothing when the overlay comes. */
+	/* A node alone on its LAN needs no path, and loses nothing when the overlay comes. */
 	guard_gone(&g, WORSE, at_ms(50));
 	guard_reach(&g, NULL, 0, at_ms(60));
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
@@ -528,7 +528,7 @@ static void who_owes_guards_is_soon_replaced_and_still_on_the_lan(void **state)
 			GUARD_FAST_MISSED * GUARD_FAST_MS + 100);
 	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_SILENCE);
 	assert_int_equal(g.n_silenced, 1);
-	/* What it sends through the overlay is not put on the LAN yet. */
+	/* Its frames from the overlay do not reach the LAN yet. */
 	assert_int_equal(g.vlan[0]->n_heard, 1);
 	assert_true(vlan_set_has(&g.begun, 0));
 	/* It only stood still: one of the two stops, at once. */

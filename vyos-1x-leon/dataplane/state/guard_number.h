@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The sequence numbers of another node's loop-guard frames that are fresh. The node states its
- * latest number in each PING of the session, which nobody else can do. Therefore a guard with a
- * number from before the statements of some intervals ago is a recorded one, and a guard with a
- * number far above the last statement is a forged one.
+ * latest number in each PING of the session, and only the node can do that. Therefore a number
+ * below an old statement belongs to a recorded guard. A number far above the last statement belongs
+ * to a forged guard.
  * Owned by struct peer, called by proto/ for the statements; the loop guard gets the bounds. Pure;
  * control thread.
  */
@@ -16,11 +16,11 @@
 
 /* Intervals of the loop guard after which an earlier statement becomes the lower bound. */
 #define GUARD_STALE_INTERVALS 3
-/* A node never sends so many guards between two PINGs, even if a forger pushes its number ahead
- * (GUARD_STEP in daemon/host/guard_peer.h) with each of 2^28 frames. */
+/* Upper limit of the guards of a node between two PINGs. A forger reaches it with 2^28 frames, each
+ * of which pushes the number ahead by GUARD_STEP (daemon/host/guard_peer.h). */
 #define GUARD_AHEAD (1ULL << 44)
 
-/* The statements of a node: the latest one, an earlier one, and the one before that. */
+/* The last three statements of a node that are kept. */
 struct guard_statements {
 	uint64_t run; /* incarnation of the node when its session began; 0: no statement */
 	uint64_t last, earlier, old;
@@ -29,14 +29,14 @@ struct guard_statements {
 
 /* Guards that are fresh. */
 struct guard_bounds {
-	bool in_session;      /* the node is heard in its session */
+	bool in_session;      /* the session of the node is alive */
 	uint64_t incarnation; /* of the node; 0: not known, any */
 	uint64_t least, most; /* sequence numbers */
 };
 
 void guard_stated(struct guard_statements *s, uint64_t run, uint64_t number, int64_t stale_ms,
 		  mono_t now);
-/* Bounds of a node that is heard in a session of this run. */
+/* Returns the bounds of a node whose session of this run is alive. */
 struct guard_bounds guard_bounds_of(const struct guard_statements *s, uint64_t run,
 				    uint64_t incarnation);
 bool guard_bounds_admit(const struct guard_bounds *b, uint64_t incarnation, uint64_t sequence);

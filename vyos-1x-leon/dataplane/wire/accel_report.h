@@ -146,15 +146,15 @@ struct accel_page {
 	struct accel_conn conn[ACCEL_PAGE_CONNS];
 };
 
-/* Pages of one answer: twice as many as leon-accel has connections, since new ones begin meanwhile. */
+/* Limit of the pages of one answer: room for twice the connections of leon-accel. */
 #define ACCEL_PAGES_MAX 2048
 /* Progress of one answer over its pages. */
 struct accel_paging {
 	uint64_t behind; /* serial of the last connection; 0: none yet */
 	unsigned n;	 /* pages */
 };
-/* Counts a page that is not the last one. False: it brings no connection behind the earlier ones, or
- * the pages do not end. */
+/* Counts a page that is not the last one. Returns false for a page without a later connection, and
+ * for a page above the limit. */
 bool accel_paging_goes_on(struct accel_paging *p, const struct accel_page *page);
 
 struct accel_report {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When the loop guard asks out of its turn because a host seems to have moved or a frame to have
- * come round (fwd/rounds.h), see loop_guard.h. A LAN that was joined with another one somewhere
+ * Guards out of turn after a host seems to have moved, or a flooded frame seems to have returned
+ * (fwd/rounds.h), see loop_guard.h. A LAN that was joined with another one somewhere
  * behind its switches shows in nothing else until the next guard, an interval later.
  * Pure; control thread.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Nodes heard by the loop guard, see guard_peer.h. Pure; control thread.
+ * Other nodes of the loop guard, see guard_peer.h. Pure; control thread.
  */
 #include "daemon/host/guard_peer.h"
 

@@ -26,7 +26,7 @@ struct guard_peer {
 	node_id_t node;
 	uint64_t incarnation, top;
 	uint64_t seen[GUARD_WINDOW / 64];
-	mono_t at;	    /* last heard */
+	mono_t at;	    /* of the last frame */
 	mono_t unconfirmed; /* since then no frame showed that it is on this LAN now */
 	mono_t told;	    /* a frame went into a VLAN that is shared with it */
 	unsigned n_shared;  /* VLANs in which it is heard */
@@ -35,13 +35,13 @@ struct guard_peer {
 	bool silent;	    /* it owes us frames */
 };
 
-/* Its place in peer[]. Where there is no room, the one not heard for longest is forgotten. */
+/* Returns the index in peer[]. A full table forgets the node with the longest silence. */
 unsigned guard_peer_of(struct guard_peer peer[GUARD_PEERS], node_id_t node);
-/* Is any of them heard, in any VLAN? */
+/* Is any of them on the LAN of a VLAN? */
 bool guard_peer_shares_lan(const struct guard_peer peer[GUARD_PEERS]);
-/* False: the frame was heard before, is below the window, or is far ahead of a live window (a frame
- * of the node was heard lately). The bounds of a session (state/guard_number.h) are stronger than
- * the window, which a forged frame can move: in a session a frame beyond the window begins
- * another. */
+/* Returns false for a repeated frame, for a number below the window, and for a number far ahead of
+ * a live window. A window is live for some intervals after a frame of the node. In a session, a
+ * number outside the window begins another window: a forged frame can move a window, but not the
+ * bounds of the session (state/guard_number.h). */
 bool guard_peer_takes(struct guard_peer *p, const struct guard_frame *f, bool in_session,
 		      bool is_live);

@@ -62,7 +62,7 @@ static bool has_say(const struct guard *g, const struct guard_heard *h)
 	       (!p->silent && (!is_unconfirmed(g, p) || is_reached(g, h->node)));
 }
 
-/* Who does not say that it hears us, might not hear that we gave way to it. */
+/* A node that does not list us might not learn that we gave way. */
 static bool takes_precedence(const struct guard *g, const struct guard_vlan *v,
 			     const struct guard_heard *h)
 {
@@ -70,9 +70,9 @@ static bool takes_precedence(const struct guard *g, const struct guard_vlan *v,
 	       (h->hears_us || is_recent(g, h->confirmed));
 }
 
-/* The one to whom we leave the VLAN, or NULL. Whoever forwards does so until it is heard to have
- * stopped, and a better rank takes precedence as soon as it is ready. What a node that does not
- * hear us forwards goes in a circle through us. */
+/* Returns the node that forwards the VLAN in our place, or NULL. A forwarder stays one until its
+ * guard says otherwise, and a better rank takes precedence as soon as it is ready. Frames of a
+ * forwarder that does not hear us would go in a circle through us. */
 static const struct guard_heard *gives_way_to(const struct guard *g, const struct guard_vlan *v)
 {
 	for (unsigned i = 0; i < v->n_heard; i++) {
@@ -158,7 +158,7 @@ static unsigned note_moved(struct guard *g, struct guard_vlan *v)
 	return GUARD_CHANGED;
 }
 
-/* Derives the state of a VLAN from what was heard in it. Others are told of a new one at once. */
+/* Derives the state of a VLAN from its guards. A guard reports a new state at once. */
 static unsigned settle(struct guard *g, struct guard_vlan *v)
 {
 	enum guard_state state = state_now(g, v, &v->reason);
@@ -527,9 +527,9 @@ unsigned guard_greet_all(struct guard *g, mono_t now)
 	return outcome | GUARD_URGENT;
 }
 
-/* A host of the LAN made up a frame in our name. Others refuse our next frames if they heard a
- * higher number, so these continue above it; but not above a number far ahead, which others refuse:
- * else one frame would use up all numbers. */
+/* A host of the LAN made up a frame in our name. Others may now expect a higher number, so our next
+ * frames continue above it. Others refuse a number far ahead; it changes nothing here, or one frame
+ * would use up all numbers. */
 static unsigned forged_frame(struct guard *g, uint64_t sequence)
 {
 	g->n_forged++;
@@ -580,7 +580,7 @@ static unsigned other_frame(struct guard *g, const struct guard_frame *f, bool i
 		outcome |= heard_in(g, v, f, place, in_session);
 	if (!p->silent)
 		return outcome;
-	/* It may still forward what it did before. */
+	/* It may still forward its VLANs. */
 	p->silent = false;
 	return outcome | settle_all(g);
 }
@@ -620,7 +620,7 @@ static void count_shared(struct guard *g)
 	}
 }
 
-/* Who hears us owes us a guard each GUARD_FAST_MS. */
+/* A node that hears us owes us a guard each GUARD_FAST_MS. */
 static void find_silent(struct guard *g)
 {
 	for (unsigned i = 0; i < GUARD_PEERS; i++) {
@@ -700,8 +700,8 @@ bool guard_next_urgent(struct guard *g, unsigned *i, uint16_t *vlan)
 	return false;
 }
 
-/* The VLANs that are shared with a node take turns, so that one that broke does not silence it;
- * those where it was heard within the last interval, if there are any. */
+/* The VLANs shared with a node take turns, so that one broken VLAN does not silence it. VLANs with
+ * a guard of the node within the last interval come first. */
 static bool next_shared(struct guard *g, struct guard_peer *p, bool lately, uint16_t *vlan)
 {
 	int64_t limit_ns = interval_ns(g) + interval_ns(g) / 2;

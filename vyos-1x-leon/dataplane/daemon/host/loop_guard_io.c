@@ -352,8 +352,8 @@ static bool is_minute_over(mono_t *said, mono_t now)
 	return true;
 }
 
-/* Guards are late, not recorded, if this node did not read the LAN for a while; and the first
- * guards of a node that has just started come before its session. */
+/* Guards are late, not recorded, if this node did not read the LAN for a while. The first guards of
+ * a node that has just started come before its session. */
 static bool is_suspicious(const struct leond *d, const struct guard_frame *g,
 			  const struct guard_bounds *b)
 {
