@@ -120,7 +120,7 @@ def named_bits(text):
 
 
 def guard(text):
-    picture = re.search(r'version 3 \(8\).*?authenticator \(128\)', section(text, 'The loop-guard frame'), re.S)
+    picture = re.search(r'version \d+ \(8\).*?authenticator \(128\)', section(text, 'The loop-guard frame'), re.S)
     return named_bits(picture.group(0)) if picture else fail('no picture of the guard')
 
 
