@@ -71,7 +71,7 @@ def test_what_the_paths_gained_is_summed_by_time(lab):
     wait_for(lambda: gained(node.paths()[seoul.node_id]['gain'], 5), 60, 'a gain to Seoul')
     # Inagi is reached directly, so that in all it is less, over the seconds of both.
     wait_for(lambda: node.show('paths')['gain']['compared_seconds'] >= 10, 60, 'both are in the sum')
-    assert 'Since the start, by time' in node.leonctl('show', 'paths', json_output=False)
+    assert 'Average since start' in node.leonctl('show', 'paths', json_output=False)
     assert 'leon_path_mean_direct_latency_seconds' in node.leonctl('metrics', json_output=False)
 
 

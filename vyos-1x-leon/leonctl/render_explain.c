@@ -118,7 +118,7 @@ static void print_links(struct jsonr_node *list, FILE *out)
 			if (!seen_before(list, i, k, jsonr_at(links, k)))
 				link_row(t, jsonr_at(links, k));
 	}
-	fputs("\nLinks (cost = RTT + variation + loss cost)\n", out);
+	fputs("\nLinks (cost = RTT + variation / 4 + loss cost)\n", out);
 	table_print(t, out);
 	table_free(t);
 	print_loads(list, out);
@@ -141,7 +141,9 @@ static void print_change(struct jsonr_node *root, FILE *out)
 	if (jsonr_has(root, "what_it_takes"))
 		fprintf(out, "%s\n", text_str(root, "what_it_takes"));
 	if (hold_ms > 0)
-		fprintf(out, "voluntary changes wait for another %.1f s (hold-time %.0f s)\n",
+		fprintf(out,
+			"voluntary changes wait for another %.1f s (hold-time %.0f s), unless the cost "
+			"of the path in use is more than twice that of the wanted path\n",
 			(double)hold_ms / 1000, (double)value_u64(p, "hold-time"));
 	fprintf(out, "at most %s relays, each costs %s; a broken path is left at once\n",
 		text_number(p, "maximum-relays"), text_us(p, "relay-cost"));
@@ -153,7 +155,7 @@ int render_explain(struct jsonr_node *root, FILE *out)
 	const char *source = text_str(root, "source_name");
 
 	fprintf(out, "From %s to %s\n", source, text_node(root, "destination", "name"));
-	fprintf(out, "in use          since %s (%s), put in use by: %s, %s changes\n",
+	fprintf(out, "in use          for %s (since %s), selected by: %s, %s changes\n",
 		text_age(root, "since_seconds"), text_str(root, "since"),
 		text_str(root, "chosen_by"), text_number(root, "changes"));
 	fprintf(out, "last decision   %s: %s\n", text_str(root, "reason"),

@@ -123,7 +123,7 @@ static void path_row(struct table *t, struct jsonr_node *n, const char *source)
 	table_cell(t, "%s", text_list(n, "avoided_names"));
 }
 
-/* What an operator shows to who pays. */
+/* Prints the mean latency of the paths in use beside that of the direct links. */
 static void print_gain(struct jsonr_node *root, FILE *out)
 {
 	struct jsonr_node *gain = jsonr_object(root, "gain");
@@ -134,8 +134,7 @@ static void print_gain(struct jsonr_node *root, FILE *out)
 	    !jsonr_u64(gain, "mean_direct_latency_us", 0, UINT64_MAX, &direct) || !direct)
 		return;
 	percent = (int)(100 * (used <= direct ? direct - used : used - direct) / direct);
-	fprintf(out,
-		"\nSince the start, by time: %s on average, %s on the direct links (%s%d %%).\n",
+	fprintf(out, "\nAverage since start: %s (direct links: %s, difference %s%d %%).\n",
 		text_us(gain, "mean_latency_us"), text_us(gain, "mean_direct_latency_us"),
 		percent == 0 ? "" : (used <= direct ? "-" : "+"), percent);
 	if (jsonr_u64(gain, "without_direct_seconds", 0, UINT64_MAX, &alone) && alone)

@@ -35,8 +35,8 @@ struct conf *conf_read_file(const char *path, char *err, size_t err_len)
 		c = conf_parse(text, (size_t)len, err, err_len);
 	if (c && c->secret && (st.st_mode & (S_IROTH | S_IWOTH)))
 		log_warn("config",
-			 "%s holds the pre-shared secret and is open to all users: "
-			 "chmod 600 it",
+			 "%s contains the pre-shared secret and all users can read it: "
+			 "chown root:leon and chmod 0640",
 			 path);
 	x_wipe(text, CONFIG_FILE_MAX);
 	free(text);
