@@ -23,7 +23,11 @@ struct side {
 	unsigned n_told, n_taken;
 	uint32_t far[LOG_MAX], near[LOG_MAX], inside[LOG_MAX]; /* `end` of the frames */
 	unsigned n_far, n_near, n_inside, n_refused;
-	int stand_in; /* result */
+	int stand_in;	   /* what making it returns */
+	bool made, starts; /* the proxy socket */
+	unsigned n_unused; /* made, and never part of the connection */
+	unsigned n_probed;
+	struct flow_proof proof;
 	bool stands, drained, reset;
 	int64_t held;
 };
@@ -85,8 +89,17 @@ static inline int stand_in(void *arg, struct flow *f)
 	struct side *s = arg;
 
 	(void)f;
-	s->stands = s->stand_in == 0;
+	s->made = s->stand_in == 0;
 	return s->stand_in;
+}
+static inline bool start(void *arg, struct flow *f)
+{
+	struct side *s = arg;
+
+	(void)f;
+	assert_true(s->made);
+	s->stands = true;
+	return true;
 }
 static inline bool is_drained(void *arg, struct flow *f)
 {
@@ -103,13 +116,25 @@ static inline void refuse_near(void *arg, struct flow *f, const struct flow_fram
 {
 	refuse_far(arg, f, frame);
 }
-static inline void give_up(void *arg, struct flow *f, bool reset)
+static inline void give_up(void *arg, struct flow *f, enum flow_end_of how)
 {
 	struct side *s = arg;
 
 	(void)f;
-	s->stands = false;
-	s->reset = reset;
+	s->n_unused += how == FLOW_UNUSED && s->made;
+	assert_false(how == FLOW_UNUSED && s->stands);
+	s->made = s->stands = false;
+	s->reset |= how == FLOW_RESET;
+}
+static inline void probe(void *arg, struct flow *f)
+{
+	(void)f;
+	((struct side *)arg)->n_probed++;
+}
+static inline struct flow_proof proof(void *arg, struct flow *f)
+{
+	(void)f;
+	return ((struct side *)arg)->proof;
 }
 static inline bool may_hold(void *arg, int64_t bytes)
 {
@@ -122,8 +147,19 @@ static inline bool may_hold(void *arg, int64_t bytes)
 	return true;
 }
 
-static const struct flow_ops OPS = { to_far,	 to_near,    to_stand_in, tell,	   stand_in,
-				     is_drained, refuse_far, refuse_near, give_up, may_hold };
+static const struct flow_ops OPS = { .to_far = to_far,
+				     .to_near = to_near,
+				     .to_stand_in = to_stand_in,
+				     .tell = tell,
+				     .stand_in = stand_in,
+				     .start = start,
+				     .is_drained = is_drained,
+				     .refuse_far = refuse_far,
+				     .refuse_near = refuse_near,
+				     .give_up = give_up,
+				     .probe = probe,
+				     .proof = proof,
+				     .may_hold = may_hold };
 
 /* A segment of the host behind `from`. Numbers count from 1000 at the leader's, from 5000 at the
  * other's. */
@@ -185,10 +221,8 @@ static inline void deliver(struct lab *l, struct side *from)
 	for (; from->n_taken < from->n_told; from->n_taken++) {
 		const struct accel_frame *m = &from->told[from->n_taken % LOG_MAX];
 
-		if (m->type == ACCEL_OFFER && !to->flow.wanted)
+		if (m->type == ACCEL_OFFER)
 			flow_offered(&to->flow, m, l->now);
-		else if (m->type == ACCEL_WANT && flow_can_answer(&to->flow, l->now))
-			flow_wanted(&to->flow, m, l->now);
 		else if (m->stream == to->flow.stream)
 			assert_true(flow_message(&to->flow, m, l->now));
 	}
@@ -223,12 +257,24 @@ static inline void begin_offer(struct lab *l)
 	flow_offer(&l->leader.flow, 7, l->now);
 }
 
+static inline void offer(struct lab *l, struct side *s)
+{
+	flow_offer(&s->flow, s == &l->leader ? 7 : ACCEL_FOLLOWERS + 1, l->now);
+}
+
+/* All that both said, until none has more to say. */
+static inline void deliver_all(struct lab *l)
+{
+	while (l->leader.n_taken < l->leader.n_told || l->follower.n_taken < l->follower.n_told) {
+		deliver(l, &l->leader);
+		deliver(l, &l->follower);
+	}
+}
+
 static inline void take(struct lab *l)
 {
-	flow_offer(&l->leader.flow, 7, l->now);
-	deliver(l, &l->leader);
-	deliver(l, &l->follower);
-	deliver(l, &l->leader);
+	offer(l, &l->leader);
+	deliver_all(l);
 	assert_int_equal(l->leader.flow.state, FLOW_TAKEN);
 	assert_int_equal(l->follower.flow.state, FLOW_TAKEN);
 	assert_true(l->leader.stands && l->follower.stands);

@@ -30,27 +30,34 @@ static struct accel_frame offer(const char *near, const char *far)
 		.type = ACCEL_OFFER,
 		.stream = 9,
 		.offer = { .key = { 20, ip(near), ip(far), 40000, 2049 },
-			   .point = 0xfffffff0,
-			   .near = { 7, true, true, 1460 },
-			   .far = { TCP_SCALE_UNKNOWN, false, false, 0 } },
+			   .view = { { .seq = 0xfffffff0,
+				       .ack = 0x00001000,
+				       .fin = true,
+				       .has_ts = true,
+				       .ts_val = 0x01020304,
+				       .syn = { 7, true, true, 1460 } },
+				     { .seq = 0x00001000,
+				       .ack = 0xffffffe0,
+				       .syn = { TCP_SCALE_UNKNOWN, false, false, 0 } } } },
 	};
 }
 
 static void test_document(void **state)
 {
-	struct accel_frame f = offer("192.0.2.1", "192.0.2.2"), want = f;
+	struct accel_frame f = offer("192.0.2.1", "192.0.2.2"), accept = f;
 	struct accel_frame hello = { .type = ACCEL_HELLO,
 				     .hello = { ACCEL_VERSION, 0x0a000001, 26 } };
-	struct accel_frame answers = { .type = ACCEL_READY, .stream = ACCEL_FOLLOWERS };
+	struct accel_frame no = { .type = ACCEL_REFUSE,
+				  .stream = ACCEL_FOLLOWERS + 1,
+				  .refuse = { ACCEL_FIN_DIFFERS } };
 	uint8_t buf[ACCEL_SMALL_MAX];
 
 	(void)state;
 	assert_golden("accel-hello", buf, accel_encode(&hello, buf));
 	assert_golden("accel-offer", buf, accel_encode(&f, buf));
-	assert_golden("accel-answers", buf, accel_encode(&answers, buf));
-	want.type = ACCEL_WANT;
-	want.stream = ACCEL_FOLLOWERS + 1;
-	assert_golden("accel-want", buf, accel_encode(&want, buf));
+	accept.type = ACCEL_ACCEPT;
+	assert_golden("accel-accept", buf, accel_encode(&accept, buf));
+	assert_golden("accel-refuse", buf, accel_encode(&no, buf));
 }
 
 /* What is encoded is decoded to the same bytes, and to nothing while a byte is missing. */
@@ -83,7 +90,7 @@ static void test_every_type(void **state)
 	for (uint8_t type = ACCEL_HELLO; type < ACCEL_TYPES; type++) {
 		struct accel_frame f = { .type = type, .stream = 1 };
 
-		if (accel_has_data(type) || type == ACCEL_OFFER || type == ACCEL_WANT)
+		if (accel_has_data(type) || type == ACCEL_OFFER)
 			continue;
 		if (type == ACCEL_HELLO || type == ACCEL_PING || type == ACCEL_PONG)
 			f.stream = 0;
@@ -95,11 +102,15 @@ static void test_every_type(void **state)
 	assert_int_equal(back.stream, 9);
 	assert_int_equal(back.offer.key.vlan, 20);
 	assert_true(ip_equal(&back.offer.key.far, &six.offer.key.far));
-	assert_int_equal(back.offer.point, 0xfffffff0);
-	assert_int_equal(back.offer.near.scale, 7);
-	assert_true(back.offer.near.scaling && back.offer.near.sack);
-	assert_int_equal(back.offer.near.mss, 1460);
-	assert_int_equal(back.offer.far.scale, TCP_SCALE_UNKNOWN);
+	assert_int_equal(back.offer.view.near.seq, 0xfffffff0);
+	assert_int_equal(back.offer.view.near.ack, 0x00001000);
+	assert_int_equal(back.offer.view.near.ts_val, 0x01020304);
+	assert_true(back.offer.view.near.fin && back.offer.view.near.has_ts);
+	assert_int_equal(back.offer.view.near.syn.scale, 7);
+	assert_true(back.offer.view.near.syn.scaling && back.offer.view.near.syn.sack);
+	assert_int_equal(back.offer.view.near.syn.mss, 1460);
+	assert_int_equal(back.offer.view.far.syn.scale, TCP_SCALE_UNKNOWN);
+	assert_false(back.offer.view.far.fin || back.offer.view.far.has_ts);
 }
 
 static void test_data(void **state)
@@ -155,7 +166,10 @@ static void test_bad(void **state)
 	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_BAD);
 	put_u16(buf + ACCEL_HDR_LEN, 4094);
 	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_OK);
-	buf[len - 8] = TCP_SCALE_MAX + 1;
+	buf[len - 4] = TCP_SCALE_MAX + 1; /* of the far host */
+	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_BAD);
+	buf[len - 4] = TCP_SCALE_MAX;
+	buf[len - 3] = 0x10; /* an unknown flag */
 	assert_int_equal(accel_decode(buf, len, &back, &used), ACCEL_BAD);
 }
 

@@ -76,6 +76,7 @@ static void test_totals(void **state)
 				    .refused = 7,
 				    .queue_full = 8,
 				    .held_dropped = 9,
+				    .fault = { 16, 17, [ACCEL_N_FAULTS - 1] = 18 },
 				    .bytes = { 10, 11, 12, 13 },
 				    .time = { 14, 15 } };
 	assert_round();

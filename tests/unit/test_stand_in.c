@@ -126,6 +126,15 @@ static void say(int fd, const char *text)
 	assert_int_equal(send(fd, text, strlen(text), 0), strlen(text));
 }
 
+static int start(const struct pair *p)
+{
+	int fd = stand_in_open(&p->s);
+
+	assert_true(fd >= 0);
+	assert_int_equal(stand_in_start(fd, &p->s), 0);
+	return fd;
+}
+
 static void test_takes_its_place(const char *address)
 {
 	struct pair p;
@@ -137,8 +146,8 @@ static void test_takes_its_place(const char *address)
 	say(p.lost, "answer");
 	assert_reads(p.near, "answer");
 	lose(&p);
-	fd = stand_in_open(&p.s);
-	assert_true(fd >= 0);
+	fd = start(&p);
+	assert_false(stand_in_proof(fd).acknowledged);
 	say(p.near, "to the stand-in");
 	assert_reads(fd, "to the stand-in");
 	say(fd, "and from it");
@@ -146,13 +155,13 @@ static void test_takes_its_place(const char *address)
 	for (unsigned i = 0; stand_in_unacknowledged(fd) && i < 2000; i++)
 		usleep(10000);
 	assert_int_equal(stand_in_unacknowledged(fd), 0);
+	assert_true(stand_in_proof(fd).acknowledged);
 	/* And given back: another takes over where it stopped. */
 	p.s.send_seq += (uint32_t)strlen("and from it");
 	p.s.receive_seq += (uint32_t)strlen("to the stand-in");
 	p.s.timestamp += 60000;
 	stand_in_leave(fd);
-	fd = stand_in_open(&p.s);
-	assert_true(fd >= 0);
+	fd = start(&p);
 	say(fd, "again");
 	assert_reads(p.near, "again");
 	stand_in_reset(fd);
@@ -173,6 +182,54 @@ static void test_v6(void **state)
 	if (access("/proc/net/if_inet6", F_OK) < 0)
 		skip();
 	test_takes_its_place("::1");
+}
+
+/* Does the kernel accept what the host says? */
+static bool is_heard(const struct pair *p, int fd)
+{
+	for (unsigned i = 0; i < 100 && !stand_in_proof(fd).received; i++) {
+		usleep(2000);
+		say(p->near, "x");
+	}
+	return stand_in_proof(fd).received;
+}
+
+/* What begins at another number than its host expects proves nothing. */
+static void test_proof(void **state)
+{
+	(void)state;
+	for (uint32_t early = 0; early <= 1; early++) {
+		struct pair p;
+		int fd;
+
+		open_pair(&p, "127.0.0.1");
+		say(p.lost, "x");
+		assert_reads(p.near, "x");
+		lose(&p);
+		p.s.send_seq -= early;
+		fd = start(&p);
+		assert_int_equal(is_heard(&p, fd), !early);
+		assert_false(stand_in_proof(fd).acknowledged);
+		stand_in_leave(fd);
+		close(p.near);
+	}
+}
+
+/* Made, and not started: it says nothing, and leaves without a word. */
+static void test_unused(void **state)
+{
+	struct pair p;
+	int fd;
+
+	(void)state;
+	open_pair(&p, "127.0.0.1");
+	lose(&p);
+	fd = stand_in_open(&p.s);
+	assert_true(fd >= 0);
+	stand_in_leave(fd);
+	assert_int_equal(recv(p.near, &fd, 1, MSG_DONTWAIT), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(p.near);
 }
 
 static void test_an_address_in_use(void **state)
@@ -198,6 +255,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_v4),
 		cmocka_unit_test(test_v6),
+		cmocka_unit_test(test_proof),
+		cmocka_unit_test(test_unused),
 		cmocka_unit_test(test_an_address_in_use),
 	};
 

@@ -93,8 +93,7 @@ bool away_frame(struct conn *c, const struct conn_frame *cf, mono_t now)
  */
 void away_here(struct conn *c, bool from_near, const struct flow_frame *f, mono_t now)
 {
-	if (c->flow.state == FLOW_DRAINING)
-		flow_call_off(&c->flow, now);
+	flow_call_off(&c->flow, now);
 	if (c->flow.state == FLOW_PLAIN)
 		return;
 	far_is_at(c, c->e->self, now);

@@ -15,6 +15,7 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "conn_state.h"
+#include "faults.h"
 #include "judge.h"
 #include "stand_in.h"
 #include "worth.h"
@@ -88,13 +89,22 @@ static void to_stand_in(void *arg, struct flow *f, const struct flow_frame *fram
 		tun_write(&lan->tun, vnet, frame->data, frame->len, frame->v->l3_offset);
 }
 
+/* Said here, or by the other node. */
+static void count_refusal(struct conn *c, uint8_t reason)
+{
+	c->e->counters.refused++;
+	peer_counted(c->peer)->refused++;
+	c->e->counters.again += reason == ACCEL_NOT_DRAINED;
+	faults_of_refusal(c->e->counters.fault, reason);
+}
+
 static void tell(void *arg, struct flow *f, const struct accel_frame *frame)
 {
 	struct conn *c = arg;
 
 	(void)f;
-	/* Not where it only goes on under the other one's number. */
-	c->e->counters.again += frame->type == ACCEL_ABORT && frame->stream == c->bound;
+	if (frame->type == ACCEL_REFUSE)
+		count_refusal(c, frame->refuse.reason);
 	peer_tell(c->peer, frame);
 }
 
@@ -186,6 +196,14 @@ static void give_credit(struct conn *c)
 
 static void on_socket(void *arg, int fd, uint32_t events);
 
+static void watch(struct conn *c, uint32_t events)
+{
+	if (c->watched == events)
+		return;
+	c->watched = events;
+	loop_fd_mod(c->e->loop, c->fd, events);
+}
+
 /* The near host will not say again what was acknowledged. */
 static void repeat_fin(struct conn *c)
 {
@@ -232,11 +250,11 @@ static uint32_t receive_window(const struct flow *f)
 	return min_of(RECEIVE_WINDOW + 2 * flow_held(f), RECEIVE_WINDOW_MAX);
 }
 
-static int open_stand_in(void *arg, struct flow *f)
+static struct stand_in stand_in_of(struct conn *c, const struct lan *lan)
 {
-	struct conn *c = arg;
-	struct lan *lan = engine_lan(c->e, f->key.vlan);
-	struct stand_in s = { .near = { f->key.near, f->key.near_port },
+	const struct flow *f = &c->flow;
+	struct stand_in s = { .device = lan->name,
+			      .near = { f->key.near, f->key.near_port },
 			      .far = { f->key.far, f->key.far_port },
 			      .send_seq = f->far_start,
 			      .receive_seq = f->near_start,
@@ -246,37 +264,69 @@ static int open_stand_in(void *arg, struct flow *f)
 			      .timestamps = f->near.has_ts && f->far.has_ts,
 			      .timestamp = f->far.ts_val };
 
-	if (!lan)
-		return -ENOBUFS;
-	s.device = lan->name;
 	choose_scales(f, &s);
-	c->fd = stand_in_open(&s);
-	if (c->fd < 0) {
-		log_warn("accel", "no socket can be made: %s", strerror(-c->fd));
-		c->fd = -1;
-		return -EIO;
+	return s;
+}
+
+static int open_stand_in(void *arg, struct flow *f)
+{
+	struct conn *c = arg;
+	struct lan *lan = engine_lan(c->e, f->key.vlan);
+	struct stand_in s;
+	int fd = -ENOBUFS;
+
+	if (lan) {
+		s = stand_in_of(c, lan);
+		fd = stand_in_open(&s);
 	}
-	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
-		 s.window, s.near_scale, s.far_scale, s.mss, f->n_held);
-	remember(c);
-	c->gained = loop_now(c->e->loop);
-	c->calm = false;
-	c->refused = ACCEL_WHY_NONE;
+	if (fd >= 0 && loop_fd_add(c->e->loop, fd, 0, on_socket, c) < 0) {
+		stand_in_leave(fd);
+		fd = -ENOMEM;
+	}
+	if (fd < 0) {
+		faults_of_errno(c->e->counters.fault, -fd);
+		return fd;
+	}
+	c->fd = fd;
+	c->started = false;
+	c->watched = 0;
+	c->made = loop_now(c->e->loop);
+	return 0;
+}
+
+static void count_taken(struct conn *c)
+{
 	c->e->n_taken++;
 	c->e->counters.taken++;
 	peer_counted(c->peer)->taken++;
 	peer_counted(c->peer)->taken_now++;
 	if (c->times < UINT16_MAX)
 		c->times++;
+}
+
+static bool start_stand_in(void *arg, struct flow *f)
+{
+	struct conn *c = arg;
+	struct stand_in s = stand_in_of(c, engine_lan(c->e, f->key.vlan));
+	int rc = stand_in_start(c->fd, &s);
+
+	if (rc < 0)
+		log_error("accel", "a proxy socket does not start: %s", strerror(-rc));
+	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
+		 s.window, s.near_scale, s.far_scale, s.mss, f->n_held);
+	remember(c);
+	c->started = true;
+	c->gained = loop_now(c->e->loop);
+	c->calm = false;
+	c->refused = ACCEL_WHY_NONE;
+	count_taken(c);
 	c->written = 0;
 	c->far_fin = c->fin_out = c->near_eof = false;
-	c->watched = EPOLLIN;
-	loop_fd_add(c->e->loop, c->fd, c->watched, on_socket, c);
+	watch(c, EPOLLIN);
 	if (f->near.fin)
 		repeat_fin(c);
-	/* After TAKE, which is said when this returns: the other end knows the stream anyway. */
 	give_credit(c);
-	return 0;
+	return rc == 0;
 }
 
 void conn_detach(struct conn *c)
@@ -284,10 +334,10 @@ void conn_detach(struct conn *c)
 	if (c->fd >= 0) {
 		if (!c->lingers)
 			loop_fd_del(c->e->loop, c->fd);
-		c->lingers = false;
-		c->e->n_taken--;
-		peer_counted(c->peer)->taken_now--;
+		c->e->n_taken -= c->started;
+		peer_counted(c->peer)->taken_now -= c->started;
 	}
+	c->lingers = c->started = false;
 	c->fd = -1;
 	taken_drop(c->e->taken, c->remembered);
 	c->remembered = -1;
@@ -422,36 +472,81 @@ void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
 	c->asks_both = false;
 }
 
-static void give_up(void *arg, struct flow *f, bool reset)
+static void end_by_reset(struct conn *c, int fd)
+{
+	count_reset(c);
+	/* The host has acknowledged more than the proxy socket may know: both are sent. */
+	reset_by_hand(c);
+	/* The other accelerator cannot reset the far host any more. */
+	if (!peer_is_up(c->peer) || c->far_at)
+		ask(c, ACCEL_NODE);
+	/* Each may be past that number, for the other one speaks to it: it will say so. */
+	c->asks_both = c->far_at;
+	if (c->asks_both)
+		c->asks = 2 * ASKS;
+	if (fd >= 0)
+		stand_in_reset(fd);
+}
+
+static void end_by_return(struct conn *c, int fd)
+{
+	/* The other end may have asked for it for that reason, and either begins again. */
+	c->calm |= conn_is_calm(c, loop_now(c->e->loop));
+	c->e->counters.returned++;
+	peer_counted(c->peer)->returned++;
+	log_info("accel", "returned");
+	stand_in_leave(fd);
+}
+
+static void give_up(void *arg, struct flow *f, enum flow_end_of how)
 {
 	struct conn *c = arg;
 	int fd = c->fd;
+	bool started = c->started;
 
 	(void)f;
+	if (how == FLOW_UNUSED && fd < 0)
+		return;
 	conn_detach(c);
-	if (reset) {
-		count_reset(c);
-		/* The host has acknowledged more than the stand-in may know: both are sent. */
-		reset_by_hand(c);
-		/* The other accelerator cannot reset the far host any more. */
-		if (!peer_is_up(c->peer) || c->far_at)
-			ask(c, ACCEL_NODE);
-		/* Each may be past that number, for the other one speaks to it: it will say so. */
-		c->asks_both = c->far_at;
-		if (c->asks_both)
-			c->asks = 2 * ASKS;
-		if (fd >= 0)
-			stand_in_reset(fd);
-	} else if (fd >= 0) {
-		/* The other end may have asked for it for that reason, and either begins again. */
-		c->calm |= conn_is_calm(c, loop_now(c->e->loop));
-		c->e->counters.returned++;
-		peer_counted(c->peer)->returned++;
-		log_info("accel", "returned");
+	if (how == FLOW_RESET) {
+		/* One that was not started says nothing by itself: its host has other numbers. */
+		if (fd >= 0 && !started)
+			stand_in_leave(fd);
+		end_by_reset(c, started ? fd : -1);
+	} else if (how == FLOW_RETURNED && fd >= 0) {
+		end_by_return(c, fd);
+	} else {
 		stand_in_leave(fd);
 	}
 	if (away_is_here(c))
 		conn_find_hosts(c);
+}
+
+static void probe(void *arg, struct flow *f)
+{
+	(void)f;
+	ask(arg, ACCEL_LAN);
+}
+
+/* Jiffies of the kernel, and a loop that reads its clock once a turn. */
+#define PROOF_NOISE_MS 50
+
+static struct flow_proof proof(void *arg, struct flow *f)
+{
+	struct conn *c = arg;
+	mono_t now = loop_now(c->e->loop);
+	struct stand_in_proof p;
+
+	(void)f;
+	if (!c->started || c->lingers)
+		return (struct flow_proof){ .acknowledged = true };
+	p = stand_in_proof(c->fd);
+	return (struct flow_proof){
+		.acknowledged = p.acknowledged,
+		.answered = p.received || p.silent_ms + PROOF_NOISE_MS < mono_sub_ms(now, c->made),
+		.retries = p.retries,
+		.sent_at = mono_add_ms(now, -p.sent_ms),
+	};
 }
 
 static bool is_drained(void *arg, struct flow *f)
@@ -473,22 +568,17 @@ const struct flow_ops conn_ops = {
 	.to_stand_in = to_stand_in,
 	.tell = tell,
 	.stand_in = open_stand_in,
+	.start = start_stand_in,
 	.is_drained = is_drained,
 	.refuse_far = refuse_far,
 	.refuse_near = refuse_near,
 	.give_up = give_up,
+	.probe = probe,
+	.proof = proof,
 	.may_hold = may_hold,
 };
 
 /* --- bytes --- */
-
-static void watch(struct conn *c, uint32_t events)
-{
-	if (c->watched == events)
-		return;
-	c->watched = events;
-	loop_fd_mod(c->e->loop, c->fd, events);
-}
 
 static void choose_events(struct conn *c)
 {
@@ -561,7 +651,7 @@ static void count(struct conn *c, enum saving_direction d, size_t n)
 
 static bool can_send(const struct conn *c)
 {
-	return c->fd >= 0 && !c->lingers && !c->near_eof && c->may_send;
+	return c->started && !c->lingers && !c->near_eof && c->may_send;
 }
 
 size_t conn_send(struct conn *c, size_t max)
@@ -616,13 +706,13 @@ static bool pump_in(struct conn *c)
 
 void conn_turn_over(struct conn *c)
 {
-	if (c->fd >= 0 && !c->lingers && !end_where_done(c))
+	if (c->started && !c->lingers && !end_where_done(c))
 		choose_events(c);
 }
 
 static void pump(struct conn *c)
 {
-	if (c->fd < 0 || c->lingers || !pump_in(c))
+	if (!c->started || c->lingers || !pump_in(c))
 		return;
 	if (can_send(c))
 		peer_serve(c->peer, c->bound);
@@ -647,7 +737,7 @@ static void on_socket(void *arg, int fd, uint32_t events)
 
 bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 {
-	if (c->fd < 0)
+	if (!c->started)
 		return true;
 	if (len > c->given)
 		return false;
@@ -672,7 +762,7 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 		break;
 	case ACCEL_REFUSE:
 		c->refused = (uint8_t)judge_of_refusal(f->refuse.reason);
-		peer_counted(c->peer)->refused++;
+		count_refusal(c, f->refuse.reason);
 		/* fall through */
 	default:
 		if (!flow_message(&c->flow, f, now))
@@ -683,14 +773,6 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 	pump(c);
 	engine_hurry(c->e);
 	return true;
-}
-
-void conn_not_answered(struct conn *c, mono_t now)
-{
-	const struct accel_frame no = { .type = ACCEL_ABORT, .stream = c->bound };
-
-	if (c->flow.wanted)
-		conn_message(c, &no, now);
 }
 
 void conn_carrier_gone(struct conn *c, mono_t now)

@@ -40,11 +40,8 @@ uint32_t conn_hash(const struct conn *c);
 
 /* A message of the carrier about a stream; c NULL: of one that is new (OFFER). False: nonsense. */
 bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now);
-/* Where it is wanted: the leader has ended in order, and did not take it. */
-void conn_not_answered(struct conn *c, mono_t now);
-/* An OFFER of the peer, or a WANT. */
+/* An OFFER of the peer. */
 void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now);
-void conn_wanted(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now);
 /* carried: bytes of it on the carrier. False: more than the credit that was given. */
 bool conn_data(struct conn *c, const void *data, size_t len, size_t carried);
 /* Its turn on the carrier: sends at most `max` bytes of the near host. Returns how many bytes of

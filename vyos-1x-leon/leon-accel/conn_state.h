@@ -30,6 +30,8 @@ struct conn {
 	uint32_t bound; /* stream that the peer knows this by; 0: none */
 	/* Of the stand-in. */
 	int fd;		/* -1: none */
+	bool started;	/* it is part of the connection */
+	mono_t made;	/* the proxy socket */
 	int remembered; /* in the file; -1: not */
 	uint8_t asks;	/* so many more of a host that may not know that it was reset */
 	bool asks_both; /* the far one too */

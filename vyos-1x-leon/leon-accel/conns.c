@@ -152,10 +152,7 @@ static void consider(struct conn *c, mono_t now)
 		return;
 	c->bound = peer_new_stream(c->peer);
 	peer_bind(c->peer, c->bound, c);
-	if (c->flow.leader)
-		flow_offer(&c->flow, c->bound, now);
-	else
-		flow_want(&c->flow, c->bound, now);
+	flow_offer(&c->flow, c->bound, now);
 	engine_hurry(e);
 }
 
@@ -175,9 +172,8 @@ static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 /* Has a stand-in, or may be about to have one. */
 static bool is_taken(const struct conn *c)
 {
-	enum flow_state s = c->flow.state;
-
-	return s == FLOW_DRAINING || s == FLOW_TAKEN || s == FLOW_RETURNING;
+	return flow_is_draining(&c->flow) || c->flow.state == FLOW_TAKEN ||
+	       c->flow.state == FLOW_RETURNING;
 }
 
 /* leond has the far host behind the node of the frame. A frame of the LAN goes to where leond has
@@ -203,7 +199,7 @@ static bool refuse_stray(struct conn *c, struct accel_peer *from)
 /* The frame comes from a node, or goes to one. True where that is done with. */
 static bool is_elsewhere(struct conn *c, const struct conn_frame *cf, mono_t now)
 {
-	if (c->peer != cf->peer && c->flow.state == FLOW_DRAINING)
+	if (c->peer != cf->peer)
 		flow_call_off(&c->flow, now);
 	if (is_taken(c))
 		return away_frame(c, cf, now);
@@ -234,6 +230,8 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 	if (f->t->payload_len && c->flow.state == FLOW_PLAIN)
 		meter_add(&c->plain[cf->from_lan ? SAVING_OUT : SAVING_IN], f->t->payload_len,
 			  peer_rtt_us(c->peer), now);
+	if (f->t->flags & TCP_URG && is_taken(c))
+		e->counters.fault[ACCEL_FAULT_URGENT]++;
 	if (cf->from_lan)
 		flow_from_near(&c->flow, f, now);
 	else
@@ -289,8 +287,8 @@ static enum accel_refusal why_not(const struct conn *c)
 	return judge_is_admitted(c) ? ACCEL_NOT_NOW : ACCEL_NOT_THIS_ONE;
 }
 
-/* The connection that an OFFER or a WANT of that node names; NULL: it is none to take, which the
- * node is told. */
+/* The connection that an OFFER of that node names; NULL: it is none to intercept, which the node is
+ * told. */
 static struct conn *find_named(struct engine *e, struct accel_peer *p, const struct accel_frame *f,
 			       mono_t now)
 {
@@ -310,38 +308,17 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 {
 	struct conn *c = find_named(e, p, f, now);
 
-	/* The leader finds a WANT for it, and goes on with that. */
-	if (!c || c->flow.wanted)
-		return;
-	if (c->bound) {
-		refuse(e, p, f->stream, ACCEL_NOT_NOW);
-		return;
-	}
-	flow_offered(&c->flow, f, now);
-	if (!c->flow.stream)
-		return;
-	c->bound = f->stream;
-	peer_bind(p, c->bound, c);
-	engine_hurry(e);
-}
-
-void conn_wanted(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now)
-{
-	struct conn *c = find_named(e, p, f, now);
-
 	if (!c)
 		return;
-	if (!flow_can_answer(&c->flow, now)) {
-		refuse(e, p, f->stream, ACCEL_NOT_NOW);
-		return;
+	flow_offered(&c->flow, f, now);
+	if (c->flow.stream == f->stream) {
+		if (c->bound)
+			peer_unbind(p, c->bound);
+		c->bound = f->stream;
+		peer_bind(p, c->bound, c);
+		engine_hurry(e);
 	}
-	if (c->bound)
-		peer_unbind(p, c->bound);
-	c->bound = f->stream;
-	peer_bind(p, c->bound, c);
-	flow_wanted(&c->flow, f, now);
 	conn_sync_stream(c);
-	engine_hurry(e);
 }
 
 /* --- what the process before left behind --- */
@@ -385,7 +362,7 @@ bool conns_tick(struct engine *e, mono_t now)
 
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
-		if (c->flow.state != FLOW_DRAINING && c->flow.state != FLOW_RETURNING)
+		if (!flow_is_draining(&c->flow) && c->flow.state != FLOW_RETURNING)
 			continue;
 		if (away_is_here(c))
 			here_tick(c, now);
@@ -436,8 +413,12 @@ void conns_second(struct engine *e, mono_t now)
 		if (is_taken(c) && away_is_lost(c, now))
 			flow_reset(&c->flow, false, now);
 		if (c->flow.state == FLOW_TAKEN &&
-		    (!is_wanted(c) || !is_needed(c, now) || away_is(c)))
+		    (!is_wanted(c) || !is_needed(c, now) || away_is(c) || c->flow.foreign))
 			conn_release(c, now);
+		if (!away_is(c) && flow_watch(&c->flow, peer_rtt_ms(c->peer), now)) {
+			e->counters.fault[ACCEL_FAULT_UNPROVED]++;
+			conn_sync_stream(c);
+		}
 		/* Numbers go on where nobody sees them: what was known is worse than nothing. */
 		if ((c->flow.state == FLOW_PLAIN &&
 		     (silent > PLAIN_SILENT_MS || peer_is_aside(c->peer) ||
@@ -510,8 +491,9 @@ struct accel_time conns_time(const struct engine *e)
 static uint8_t state_of(const struct flow *f)
 {
 	static const uint8_t state[] = {
-		[FLOW_PLAIN] = ACCEL_CONN_PLAIN,   [FLOW_DRAINING] = ACCEL_CONN_DRAINING,
-		[FLOW_TAKEN] = ACCEL_CONN_TAKEN,   [FLOW_RETURNING] = ACCEL_CONN_RETURNING,
+		[FLOW_PLAIN] = ACCEL_CONN_PLAIN,       [FLOW_OFFERED] = ACCEL_CONN_DRAINING,
+		[FLOW_DRAINING] = ACCEL_CONN_DRAINING, [FLOW_ACCEPTED] = ACCEL_CONN_DRAINING,
+		[FLOW_TAKEN] = ACCEL_CONN_TAKEN,       [FLOW_RETURNING] = ACCEL_CONN_RETURNING,
 		[FLOW_CLOSED] = ACCEL_CONN_CLOSED,
 	};
 
@@ -562,7 +544,9 @@ static const char *state_name(enum flow_state s)
 	switch (s) {
 	case FLOW_PLAIN:
 		return "plain";
+	case FLOW_OFFERED:
 	case FLOW_DRAINING:
+	case FLOW_ACCEPTED:
 		return "draining";
 	case FLOW_TAKEN:
 		return "taken";
@@ -570,6 +554,8 @@ static const char *state_name(enum flow_state s)
 		return "returning";
 	case FLOW_CLOSED:
 		return "closed";
+	case FLOW_STATES:
+		break;
 	}
 	return "unknown";
 }

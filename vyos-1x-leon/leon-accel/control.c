@@ -42,6 +42,8 @@ static void write_counters(const struct engine *e, struct jsonw *w)
 	jsonw_u64(w, "not_drained", n->again);
 	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
 		jsonw_u64(w, accel_misuse_word(m), n->misuse[m]);
+	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++)
+		jsonw_u64(w, accel_fault_word(i), n->fault[i]);
 	jsonw_end(w);
 }
 

@@ -208,7 +208,7 @@ static void take_packet(struct lan *lan, uint8_t *vnet, size_t len)
 		return;
 	f = conn_flow(c);
 	/* What a socket still says of a connection that it has not any more. */
-	if (f->state == FLOW_PLAIN || f->state == FLOW_DRAINING)
+	if (f->state == FLOW_PLAIN || flow_is_draining(f))
 		return;
 	if (lan->vlan) {
 		vnet = add_tag(vnet, lan->vlan);
@@ -370,11 +370,8 @@ void engine_set(struct engine *e, const struct accel_settings *s)
 	if (accel_settings_equal(&e->settings, s))
 		return;
 	e->settings = *s;
-	/* Followers are told before leond leaves, or what they begin then dies with the carrier. */
 	if (answered && !engine_answers(e))
 		conns_release_all(e, loop_now(e->loop));
-	if (answered != engine_answers(e))
-		peers_say_answering(e);
 	conns_second(e, loop_now(e->loop));
 }
 
@@ -439,7 +436,6 @@ void engine_stop(struct engine *e)
 	e->stopping = true;
 	e->stop_at = now;
 	conns_release_all(e, now);
-	peers_say_answering(e);
 	timer_set(e->second, mono_add_ms(now, 50));
 }
 

@@ -49,6 +49,7 @@ struct engine_counters {
 	uint64_t full;			  /* connections not taken, for the maximum was */
 	uint64_t again;			  /* that were not drained in time: later again */
 	uint64_t misuse[ACCEL_N_MISUSES]; /* of all nodes */
+	uint64_t fault[ACCEL_N_FAULTS];
 };
 
 struct engine {

@@ -90,7 +90,8 @@ void flow_end_took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_si
 		return;
 	}
 	e->next = t->end;
-	e->fin |= t->flags & TCP_FIN;
+	/* Nothing follows a FIN but in another connection. */
+	e->fin = t->flags & TCP_FIN;
 	if (!t->payload_len)
 		return;
 	e->segments += n;

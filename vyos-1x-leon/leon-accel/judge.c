@@ -117,7 +117,7 @@ static bool is_unmoved(struct conn *c, struct figure *f, mono_t now)
 static bool is_silent(struct conn *c, struct figure *f, mono_t now)
 {
 	(void)f;
-	return !c->flow.leader && !(peer_answers(c->peer, now) && flow_may_want(&c->flow, now));
+	return !peer_answers(c->peer, now);
 }
 
 /* --- the connection itself --- */

@@ -66,7 +66,6 @@ struct accel_peer {
 	int fd;
 	uint32_t watched;    /* events of the socket */
 	bool somebody_waits; /* a stream, for room */
-	bool answers;	     /* it leads, and answers what is wanted */
 	bool refuses;	     /* since it has no place, or takes none of this node */
 	enum accel_why refusal;
 	mono_t since, heard, learned, ponged;
@@ -166,7 +165,7 @@ uint32_t peer_new_stream(struct accel_peer *p)
 
 bool peer_answers(const struct accel_peer *p, mono_t now)
 {
-	return p->answers && mono_sub_ms(now, p->ponged) <= QUIET_MS;
+	return mono_sub_ms(now, p->ponged) <= QUIET_MS;
 }
 
 bool peer_refuses(const struct accel_peer *p, mono_t now)
@@ -354,16 +353,6 @@ void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_
 	flush(p);
 }
 
-/* Said by leaders: whether they answer what is wanted. */
-static void say_answering(struct accel_peer *p)
-{
-	struct accel_frame m = { .type = engine_answers(p->e) ? ACCEL_READY : ACCEL_ABORT,
-				 .stream = ACCEL_FOLLOWERS };
-
-	if (peer_leads(p))
-		peer_tell(p, &m);
-}
-
 /* --- what comes --- */
 
 static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
@@ -378,8 +367,7 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 	if (p->window_log)
 		p->packer = packer_new(p->window_log, PACK_LEVEL);
 	p->state = UP;
-	if (engine_answers(p->e))
-		say_answering(p);
+	p->ponged = p->heard;
 	peer_counted(p)->reached = true;
 	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
 	return true;
@@ -411,22 +399,6 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	return false;
 }
 
-/* The leader answers what is wanted, or (ABORT) no more: it has answered what it ever will. */
-static bool take_answering(struct accel_peer *p, const struct accel_frame *f, mono_t now)
-{
-	if (peer_leads(p))
-		return true;
-	if (f->type == ACCEL_READY) {
-		p->answers = true;
-		p->ponged = now;
-	}
-	if (f->type != ACCEL_ABORT)
-		return true;
-	p->answers = false;
-	streams_each(p->streams, conn_not_answered, now);
-	return true;
-}
-
 /* It refuses, or it has a place: it begins itself, or takes one. */
 static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
@@ -439,7 +411,6 @@ static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, m
 		p->not_before = mono_add_ms(now, REFUSED_MS);
 		return;
 	case ACCEL_OFFER:
-	case ACCEL_WANT:
 	case ACCEL_ACCEPT:
 	case ACCEL_TAKE:
 		p->refuses = false;
@@ -472,14 +443,9 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 		p->ponged = now;
 		return true;
 	case ACCEL_OFFER:
-		if (peer_leads(p))
+		if (f->stream == ACCEL_FOLLOWERS || peer_leads(p) != (f->stream > ACCEL_FOLLOWERS))
 			return false;
 		conn_offered(p->e, p, f, now);
-		return true;
-	case ACCEL_WANT:
-		if (!peer_leads(p) || f->stream <= ACCEL_FOLLOWERS)
-			return false;
-		conn_wanted(p->e, p, f, now);
 		return true;
 	case ACCEL_FOUND:
 	case ACCEL_FORWARD:
@@ -488,8 +454,6 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 			away_lent(s->conn, f, now);
 		return true;
 	default:
-		if (f->stream == ACCEL_FOLLOWERS)
-			return take_answering(p, f, now);
 		/* One that ended here while the message was under way. */
 		s = streams_find(p->streams, f->stream);
 		return !s || conn_message(s->conn, f, now);
@@ -602,7 +566,7 @@ static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
 	p->e->n_carriers++;
 	p->last_stream = 0;
 	p->far_room = 0;
-	p->somebody_waits = p->answers = p->refuses = false;
+	p->somebody_waits = p->refuses = false;
 	carrier_prepare(&p->carrier, fd, SILENT_MS);
 	loop_fd_add(p->e->loop, fd, p->watched, on_event, p);
 }
@@ -748,12 +712,6 @@ static bool is_unsent(const struct accel_peer *p)
 	int n = 0;
 
 	return p->state == UP && (p->out.len || (ioctl(p->fd, SIOCOUTQ, &n) == 0 && n > 0));
-}
-
-void peers_say_answering(struct engine *e)
-{
-	for (struct accel_peer *p = e->peers; p; p = p->hh.next)
-		say_answering(p);
 }
 
 bool peers_unsent(const struct engine *e)

@@ -35,8 +35,6 @@ struct accel_node *peer_counted(struct accel_peer *p);
 void peer_misuse(struct accel_peer *p, enum accel_misuse m);
 /* Says what changed since, or (all) everything; what cannot be said is said the next time. */
 void peers_report(struct engine *e, bool all);
-/* What followers want is answered from now on; or not, nor what they wanted before. */
-void peers_say_answering(struct engine *e);
 /* Something is on its way to another accelerator. */
 bool peers_unsent(const struct engine *e);
 struct jsonw;
@@ -59,8 +57,7 @@ int64_t peer_rtt_ms(const struct accel_peer *p);
 uint32_t peer_rtt_us(const struct accel_peer *p);
 /* Bytes a round trip that its carrier has room for, for one stream more. */
 uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now);
-/* This node follows, and the leader there answers what it wants, as far as is known: who begins
- * with a WANT dies with the carrier. */
+/* It answered a PING lately: a connection that is offered to it is not held in vain. */
 bool peer_answers(const struct accel_peer *p, mono_t now);
 /* It refused another one lately, for what is true of the next one as well. */
 bool peer_refuses(const struct accel_peer *p, mono_t now);

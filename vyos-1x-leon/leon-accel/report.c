@@ -40,6 +40,7 @@ static void tell_totals(const struct engine *e)
 	};
 	memcpy(r.totals.plain, e->plain, sizeof(r.totals.plain));
 	memcpy(r.totals.misuse, n->misuse, sizeof(r.totals.misuse));
+	memcpy(r.totals.fault, n->fault, sizeof(r.totals.fault));
 	tell(e, &r);
 }
 

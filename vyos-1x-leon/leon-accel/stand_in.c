@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Sockets made with TCP_REPAIR, see stand_in.h. The order of the calls is the kernel's: sequence
- * numbers before connect(), options after it, windows last.
+ * numbers before connect(), options after it, timestamp and windows last.
  */
 #include "stand_in.h"
 
@@ -22,7 +22,6 @@
 #define TCP_OPT_TS     8
 #define TCP_CLOSED     7 /* TCP_CLOSE of the kernel */
 #define REPAIR_ON      1
-#define REPAIR_OFF     0
 #define REPAIR_SILENT  (-1) /* off, without a window probe */
 #define TRANSPARENT_V6 75   /* IPV6_TRANSPARENT */
 
@@ -43,10 +42,16 @@ static int set_seq(int fd, int queue, uint32_t seq)
 	return rc < 0 ? rc : set(fd, IPPROTO_TCP, TCP_QUEUE_SEQ, &seq, sizeof(seq));
 }
 
+static int set_buffer(int fd, const struct stand_in *s)
+{
+	int buffer = (int)min_of(s->receive_window, (uint32_t)INT32_MAX / 4);
+
+	return set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, buffer);
+}
+
 static int prepare(int fd, const struct stand_in *s)
 {
 	bool v6 = s->far.ip.family == 6;
-	int buffer = (int)min_of(s->receive_window, (uint32_t)INT32_MAX / 4);
 	int rc = set_int(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? TRANSPARENT_V6 : IP_TRANSPARENT, 1);
 
 	if (rc == 0)
@@ -54,7 +59,7 @@ static int prepare(int fd, const struct stand_in *s)
 	if (rc == 0 && s->device)
 		rc = set(fd, SOL_SOCKET, SO_BINDTODEVICE, s->device, strlen(s->device));
 	if (rc == 0)
-		rc = set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, buffer);
+		rc = set_buffer(fd, s);
 	/* What connect() makes of it stays, whatever the options say later. */
 	if (rc == 0)
 		rc = set_int(fd, IPPROTO_TCP, TCP_MAXSEG, s->mss);
@@ -82,10 +87,7 @@ static int establish(int fd, const struct stand_in *s)
 static int set_options(int fd, const struct stand_in *s)
 {
 	struct tcp_repair_opt o[4];
-	/* Later than any, as PAWS demands; the lowest bit would ask for microseconds (6.7). */
-	uint32_t timestamp = (s->timestamp + 2) & ~1u;
 	size_t n = 0;
-	int rc;
 
 	o[n++] = (struct tcp_repair_opt){ TCP_OPT_MSS, s->mss };
 	if (s->scaling)
@@ -95,10 +97,17 @@ static int set_options(int fd, const struct stand_in *s)
 		o[n++] = (struct tcp_repair_opt){ TCP_OPT_SACK, 0 };
 	if (s->timestamps)
 		o[n++] = (struct tcp_repair_opt){ TCP_OPT_TS, 0 };
-	rc = set(fd, IPPROTO_TCP, TCP_REPAIR_OPTIONS, o, n * sizeof(o[0]));
-	if (rc == 0 && s->timestamps)
-		rc = set(fd, IPPROTO_TCP, TCP_TIMESTAMP, &timestamp, sizeof(timestamp));
-	return rc;
+	return set(fd, IPPROTO_TCP, TCP_REPAIR_OPTIONS, o, n * sizeof(o[0]));
+}
+
+static int set_timestamp(int fd, const struct stand_in *s)
+{
+	/* Later than any, as PAWS demands; the lowest bit would ask for microseconds (6.7). */
+	uint32_t timestamp = (s->timestamp + 2) & ~1u;
+
+	if (!s->timestamps)
+		return 0;
+	return set(fd, IPPROTO_TCP, TCP_TIMESTAMP, &timestamp, sizeof(timestamp));
 }
 
 static int set_windows(int fd, const struct stand_in *s)
@@ -127,10 +136,6 @@ int stand_in_open(const struct stand_in *s)
 	if (rc == 0)
 		rc = set_options(fd, s);
 	if (rc == 0)
-		rc = set_windows(fd, s);
-	if (rc == 0)
-		rc = set_int(fd, IPPROTO_TCP, TCP_REPAIR, s->probe ? REPAIR_OFF : REPAIR_SILENT);
-	if (rc == 0)
 		rc = set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	if (rc == 0)
 		return fd;
@@ -138,6 +143,17 @@ int stand_in_open(const struct stand_in *s)
 	if (fd >= 0)
 		close(fd);
 	return rc;
+}
+
+int stand_in_start(int fd, const struct stand_in *s)
+{
+	int rc = set_timestamp(fd, s);
+
+	if (rc == 0)
+		rc = set_buffer(fd, s);
+	if (rc == 0)
+		rc = set_windows(fd, s);
+	return rc < 0 ? rc : set_int(fd, IPPROTO_TCP, TCP_REPAIR, REPAIR_SILENT);
 }
 
 void stand_in_leave(int fd)
@@ -159,6 +175,22 @@ uint32_t stand_in_unacknowledged(int fd)
 	int n = 0;
 
 	return ioctl(fd, SIOCOUTQ, &n) < 0 || n < 0 ? 0 : (uint32_t)n;
+}
+
+struct stand_in_proof stand_in_proof(int fd)
+{
+	struct tcp_info t = { 0 };
+	socklen_t len = sizeof(t);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) < 0)
+		return (struct stand_in_proof){ .acknowledged = true };
+	return (struct stand_in_proof){
+		.acknowledged = t.tcpi_bytes_acked > 0,
+		.received = t.tcpi_bytes_received > 0,
+		.retries = t.tcpi_total_retrans,
+		.sent_ms = t.tcpi_last_data_sent,
+		.silent_ms = t.tcpi_last_ack_recv,
+	};
 }
 
 bool stand_in_is_over(int fd)

@@ -24,16 +24,28 @@ struct stand_in {
 	uint16_t mss;
 	bool sack, timestamps;
 	uint32_t timestamp; /* the last that the near host had from the far one */
-	bool probe;	    /* tell the near host at once, with a window probe */
 };
 
-/* Non-blocking socket, established, or -errno. */
+/* Makes a non-blocking socket, established and silent, or returns -errno. All that can fail for
+ * want of memory, descriptors, a port or a right fails here. */
 int stand_in_open(const struct stand_in *s);
+/* The socket becomes part of the connection, with the window, the timestamp and the receive window
+ * of now. 0 or -errno. */
+int stand_in_start(int fd, const struct stand_in *s);
 /* Nothing is sent: the connection goes on without it. */
 void stand_in_leave(int fd);
 /* The near host gets a RST. */
 void stand_in_reset(int fd);
 /* Bytes (and FIN) that the near host has not acknowledged. */
 uint32_t stand_in_unacknowledged(int fd);
+/* What its host acknowledged of it so far, for flow_watch(). */
+struct stand_in_proof {
+	bool acknowledged; /* data or FIN that was sent */
+	bool received;	   /* data of the host was accepted */
+	unsigned retries;  /* segments that were sent again */
+	int64_t sent_ms;   /* since the last segment with data */
+	int64_t silent_ms; /* since an acknowledgement without data was accepted, or it was made */
+};
+struct stand_in_proof stand_in_proof(int fd);
 /* Its host has reset the connection, or did not answer for so long that the kernel gave it up. */
 bool stand_in_is_over(int fd);

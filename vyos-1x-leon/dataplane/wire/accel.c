@@ -12,6 +12,8 @@
 
 #define F_SCALING 0x01
 #define F_SACK	  0x02
+#define F_FIN	  0x04
+#define F_TS	  0x08
 
 #define V6_HDR_LEN 40
 #define PROTO_TCP  6
@@ -55,44 +57,59 @@ static void get_ip(struct rbuf *b, uint8_t family, struct ip_addr *ip)
 		memcpy(ip->b, p, family == 4 ? 4 : 16);
 }
 
-static void put_options(struct wbuf *b, const struct accel_options *o)
+static void put_end(struct wbuf *b, const struct accel_end *e)
 {
-	wbuf_u8(b, o->scale);
-	wbuf_u8(b, (uint8_t)((o->scaling ? F_SCALING : 0) | (o->sack ? F_SACK : 0)));
-	wbuf_u16(b, o->mss);
+	wbuf_u32(b, e->seq);
+	wbuf_u32(b, e->ack);
+	wbuf_u32(b, e->ts_val);
+	wbuf_u8(b, e->syn.scale);
+	wbuf_u8(b, (uint8_t)((e->syn.scaling ? F_SCALING : 0) | (e->syn.sack ? F_SACK : 0) |
+			     (e->fin ? F_FIN : 0) | (e->has_ts ? F_TS : 0)));
+	wbuf_u16(b, e->syn.mss);
 }
 
-static void get_options(struct rbuf *b, struct accel_options *o)
+static void get_end(struct rbuf *b, struct accel_end *e)
 {
 	uint8_t flags;
 
-	o->scale = rbuf_u8(b);
+	e->seq = rbuf_u32(b);
+	e->ack = rbuf_u32(b);
+	e->ts_val = rbuf_u32(b);
+	e->syn.scale = rbuf_u8(b);
 	flags = rbuf_u8(b);
-	o->scaling = flags & F_SCALING;
-	o->sack = flags & F_SACK;
-	o->mss = rbuf_u16(b);
-	b->ok &= (o->scale <= TCP_SCALE_MAX || o->scale == TCP_SCALE_UNKNOWN) &&
-		 !(flags & ~(F_SCALING | F_SACK));
+	e->syn.scaling = flags & F_SCALING;
+	e->syn.sack = flags & F_SACK;
+	e->fin = flags & F_FIN;
+	e->has_ts = flags & F_TS;
+	e->syn.mss = rbuf_u16(b);
+	b->ok &= (e->syn.scale <= TCP_SCALE_MAX || e->syn.scale == TCP_SCALE_UNKNOWN) &&
+		 !(flags & ~(F_SCALING | F_SACK | F_FIN | F_TS));
 }
 
-static void put_offer(struct wbuf *b, const struct accel_frame *f)
+static void put_view(struct wbuf *b, const struct accel_view *v)
 {
-	const struct accel_key *k = &f->offer.key;
+	put_end(b, &v->near);
+	put_end(b, &v->far);
+}
 
+static void get_view(struct rbuf *b, struct accel_view *v)
+{
+	get_end(b, &v->near);
+	get_end(b, &v->far);
+}
+
+static void put_key(struct wbuf *b, const struct accel_key *k)
+{
 	wbuf_u16(b, k->vlan);
 	wbuf_u8(b, k->near.family);
 	put_ip(b, &k->near);
 	put_ip(b, &k->far);
 	wbuf_u16(b, k->near_port);
 	wbuf_u16(b, k->far_port);
-	wbuf_u32(b, f->offer.point);
-	put_options(b, &f->offer.near);
-	put_options(b, &f->offer.far);
 }
 
-static void get_offer(struct rbuf *b, struct accel_frame *f)
+static void get_key(struct rbuf *b, struct accel_key *k)
 {
-	struct accel_key *k = &f->offer.key;
 	uint8_t family;
 
 	k->vlan = rbuf_u16(b);
@@ -105,9 +122,6 @@ static void get_offer(struct rbuf *b, struct accel_frame *f)
 	get_ip(b, family, &k->far);
 	k->near_port = rbuf_u16(b);
 	k->far_port = rbuf_u16(b);
-	f->offer.point = rbuf_u32(b);
-	get_options(b, &f->offer.near);
-	get_options(b, &f->offer.far);
 }
 
 static void get_hello(struct rbuf *b, struct accel_frame *f)
@@ -125,13 +139,11 @@ static bool get_body(struct rbuf *b, struct accel_frame *f)
 		get_hello(b, f);
 		break;
 	case ACCEL_OFFER:
-	case ACCEL_WANT:
-		get_offer(b, f);
+		get_key(b, &f->offer.key);
+		get_view(b, &f->offer.view);
 		break;
 	case ACCEL_ACCEPT:
-		f->accept.point = rbuf_u32(b);
-		get_options(b, &f->accept.near);
-		get_options(b, &f->accept.far);
+		get_view(b, &f->offer.view);
 		break;
 	case ACCEL_RELEASE:
 	case ACCEL_RELEASED:
@@ -202,13 +214,11 @@ static void put_body(struct wbuf *b, const struct accel_frame *f)
 		wbuf_u8(b, f->hello.window_log);
 		break;
 	case ACCEL_OFFER:
-	case ACCEL_WANT:
-		put_offer(b, f);
+		put_key(b, &f->offer.key);
+		put_view(b, &f->offer.view);
 		break;
 	case ACCEL_ACCEPT:
-		wbuf_u32(b, f->accept.point);
-		put_options(b, &f->accept.near);
-		put_options(b, &f->accept.far);
+		put_view(b, &f->offer.view);
 		break;
 	case ACCEL_RELEASE:
 	case ACCEL_RELEASED:

@@ -5,9 +5,9 @@
  *
  *   type (8) | stream (32) | length (24) | `length` bytes of that type
  *
- * A stream is one TCP connection between two hosts, numbered by the node that begins: the one that
- * leads (with the lower node-id) from 1, the other from behind ACCEL_FOLLOWERS; a number is not
- * used again while the carrier lives. 0 is none.
+ * A stream is one TCP connection between two hosts. The node that offers it numbers it: the leader
+ * (with the lower node-id) from 1, the follower from behind ACCEL_FOLLOWERS. A number is used once
+ * in the life of a carrier. 0 is no stream.
  */
 #pragma once
 
@@ -34,18 +34,15 @@ bool accel_is_between(const uint8_t *frame, size_t len, const struct eth_view *v
 #define ACCEL_BODY_MAX	(ACCEL_DATA_MAX + 1024) /* compression may add a little */
 #define ACCEL_FRAME_MAX (ACCEL_HDR_LEN + ACCEL_BODY_MAX)
 #define ACCEL_SMALL_MAX 128 /* a whole frame of any type but data */
-/* No stream. READY about it: the leader answers what is wanted. */
+/* Streams that the follower begins have numbers above this one, which is no stream. */
 #define ACCEL_FOLLOWERS (1u << 31)
 
 enum accel_type {
 	ACCEL_HELLO = 1, /* first on a carrier */
-	ACCEL_OFFER,	 /* leader: let us take this connection; it is drained here from now on */
-	ACCEL_WANT,	 /* follower: the same; it is bound until the leader answers */
-	ACCEL_ACCEPT,	 /* drained here too, from this point on; of the leader with its TAKE */
-	ACCEL_REFUSE,	 /* not this one, for a while */
-	ACCEL_READY,	 /* the host here has acknowledged the other's point */
-	ACCEL_TAKE,	 /* leader: it is taken, for both */
-	ACCEL_ABORT,	 /* leader: it is not, go on as before */
+	ACCEL_OFFER,	 /* intercept this connection with me; its near host is held from now on */
+	ACCEL_ACCEPT,	 /* drained, the proxy socket exists: bound until TAKE or REFUSE */
+	ACCEL_REFUSE,	 /* it stays plain, from either node */
+	ACCEL_TAKE,	 /* the node that offered: it is intercepted, for both */
 	ACCEL_DATA,	 /* bytes of the host here */
 	ACCEL_PACKED,	 /* the same, compressed: the next part of this direction's zstd stream */
 	ACCEL_FIN,	 /* the host here has no more to send */
@@ -62,12 +59,19 @@ enum accel_type {
 	ACCEL_TYPES,   /* end of them; 0 is none */
 };
 
-/* Why not (REFUSE); others are as the first. */
+/* Why not (REFUSE). A reason that a node does not know is read as the first. */
 enum accel_refusal {
-	ACCEL_NOT_NOW,	    /* it is not known there, or cannot be taken yet */
-	ACCEL_NO_PLACE,	    /* as many are taken as may be */
-	ACCEL_NOT_THIS_ONE, /* the settings there exclude it */
-	ACCEL_NOT_WITH_YOU, /* none with the node that began, as things are */
+	ACCEL_NOT_NOW,	      /* not known there, or it cannot be intercepted yet */
+	ACCEL_NO_PLACE,	      /* as many are intercepted as may be */
+	ACCEL_NOT_THIS_ONE,   /* the settings there exclude it */
+	ACCEL_NOT_WITH_YOU,   /* none with the node that offers, as things are */
+	ACCEL_NOT_DRAINED,    /* frames are still in flight after the time for that */
+	ACCEL_NO_SOCKET,      /* a proxy socket cannot be made */
+	ACCEL_NUMBERS_DIFFER, /* the nodes saw different sequence numbers */
+	ACCEL_FIN_DIFFERS,    /* one node saw a FIN, the other did not */
+	ACCEL_OPTIONS_DIFFER, /* the nodes saw different options of a SYN */
+	ACCEL_CLOCKS_DIFFER,  /* the nodes saw different timestamps */
+	ACCEL_REFUSALS,
 };
 
 /* Which connection, as the sender sees it. */
@@ -85,6 +89,21 @@ struct accel_options {
 	uint16_t mss; /* 0: unknown */
 };
 
+/* The state of one host, by the frames that the sender saw. */
+struct accel_end {
+	uint32_t seq;	 /* behind its last byte or FIN */
+	uint32_t ack;	 /* its last acknowledgement */
+	bool fin;	 /* it has sent a FIN, which seq counts */
+	bool has_ts;	 /* it sends timestamps */
+	uint32_t ts_val; /* its last timestamp */
+	struct accel_options syn;
+};
+
+/* Both hosts of a connection, as the sender sees them. */
+struct accel_view {
+	struct accel_end near, far;
+};
+
 struct accel_frame {
 	uint8_t type;
 	uint32_t stream;
@@ -94,15 +113,10 @@ struct accel_frame {
 			node_id_t node;
 			uint8_t window_log; /* of the sender's zstd stream; 0: it packs nothing */
 		} hello;
-		struct { /* OFFER, WANT */
+		struct { /* OFFER; ACCEPT without the key */
 			struct accel_key key;
-			uint32_t point; /* sequence number behind what the host here sent */
-			struct accel_options near, far;
+			struct accel_view view;
 		} offer;
-		struct { /* ACCEPT */
-			uint32_t point;
-			struct accel_options near, far;
-		} accept;
 		struct { /* RELEASE, RELEASED */
 			uint32_t point;
 		} at;

@@ -38,6 +38,17 @@ const char *accel_misuse_word(enum accel_misuse m)
 	return word[m];
 }
 
+const char *accel_fault_word(enum accel_fault f)
+{
+	static const char *const word[] = {
+#define AS_WORD(id, word, sentence) word,
+		ACCEL_FAULTS(AS_WORD)
+#undef AS_WORD
+	};
+
+	return word[f];
+}
+
 /* --- parts --- */
 
 static void put_misuse(struct wbuf *b, const uint64_t n[ACCEL_N_MISUSES])
@@ -122,6 +133,8 @@ static void put_totals(struct wbuf *b, const struct accel_totals *t)
 	wbuf_u64(b, t->queue_full);
 	wbuf_u64(b, t->held_dropped);
 	put_misuse(b, t->misuse);
+	for (unsigned i = 0; i < ACCEL_N_FAULTS; i++)
+		wbuf_u64(b, t->fault[i]);
 	put_bytes(b, &t->bytes);
 	put_time(b, &t->time);
 }
@@ -140,6 +153,8 @@ static void take_totals(struct rbuf *b, struct accel_totals *t)
 	t->queue_full = rbuf_u64(b);
 	t->held_dropped = rbuf_u64(b);
 	take_misuse(b, t->misuse);
+	for (unsigned i = 0; i < ACCEL_N_FAULTS; i++)
+		t->fault[i] = rbuf_u64(b);
 	t->bytes = take_bytes(b);
 	t->time = take_time(b);
 }

@@ -96,6 +96,40 @@ enum accel_misuse {
 };
 const char *accel_misuse_word(enum accel_misuse m);
 
+/* Reasons why a connection stays plain or is reset though it could be intercepted, each with a
+ * counter: FAULT(id, "word", sentence). */
+#define ACCEL_FAULTS(FAULT)                                                                        \
+	FAULT(SOCKET_DENIED, "socket_denied",                                                      \
+	      "connections that stay plain: a proxy socket is not permitted")                      \
+	FAULT(SOCKET_IN_USE, "socket_in_use",                                                      \
+	      "connections that stay plain: another socket has their addresses")                   \
+	FAULT(SOCKET_FILES, "socket_files",                                                        \
+	      "connections that stay plain: no file descriptor is left for a proxy socket")        \
+	FAULT(SOCKET_MEMORY, "socket_memory",                                                      \
+	      "connections that stay plain: no memory is left for a proxy socket")                 \
+	FAULT(SOCKET_OTHER, "socket_other",                                                        \
+	      "connections that stay plain: a proxy socket fails for another reason")              \
+	FAULT(NUMBERS_DIFFER, "numbers_differ",                                                    \
+	      "connections that stay plain: the nodes saw different sequence numbers")             \
+	FAULT(FIN_DIFFERS, "fin_differs",                                                          \
+	      "connections that stay plain: one node saw a FIN, the other did not")                \
+	FAULT(OPTIONS_DIFFER, "options_differ",                                                    \
+	      "connections that stay plain: the nodes saw different options of a SYN")             \
+	FAULT(CLOCKS_DIFFER, "clocks_differ",                                                      \
+	      "connections that stay plain: the nodes saw different timestamps")                   \
+	FAULT(URGENT, "urgent_frames",                                                             \
+	      "frames with urgent data that met an intercepted connection, which is returned")     \
+	FAULT(UNPROVED, "unproved",                                                                \
+	      "connections that are reset: the host does not acknowledge the proxy socket")
+
+enum accel_fault {
+#define AS_ENUM(id, word, sentence) ACCEL_FAULT_##id,
+	ACCEL_FAULTS(AS_ENUM)
+#undef AS_ENUM
+		ACCEL_N_FAULTS,
+};
+const char *accel_fault_word(enum accel_fault f);
+
 /* Of one direction or both: bytes of hosts, and the same as the carrier had them. */
 struct accel_bytes {
 	uint64_t out, in, carried_out, carried_in;
@@ -113,6 +147,7 @@ struct accel_totals {
 	uint64_t taken, returned, reset, refused;
 	uint64_t queue_full, held_dropped;
 	uint64_t misuse[ACCEL_N_MISUSES]; /* by enum accel_misuse, of all nodes */
+	uint64_t fault[ACCEL_N_FAULTS];	  /* by enum accel_fault */
 	struct accel_bytes bytes;
 	struct accel_time time;
 };

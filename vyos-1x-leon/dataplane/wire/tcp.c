@@ -18,6 +18,7 @@
 #define V4_CHECKSUM  10
 #define V6_PAYLOAD   4
 #define TCP_CHECKSUM 16
+#define TCP_URGENT   18
 
 enum {
 	OPT_END = 0,
@@ -175,7 +176,8 @@ size_t tcp_cut(const void *frame, const struct eth_view *v, const struct tcp_vie
 		return 0;
 	memcpy(out, frame, hdr_len + keep);
 	put_u32(tcp + 4, seq);
-	tcp[13] &= (uint8_t) ~(TCP_FIN | TCP_PSH);
+	tcp[13] &= (uint8_t) ~(TCP_FIN | TCP_PSH | TCP_URG);
+	put_u16(tcp + TCP_URGENT, 0);
 	complete((uint8_t *)out + v->l3_offset, v->ip_version,
 		 (size_t)(v->l4_offset - v->l3_offset), t->hdr_len + keep);
 	return hdr_len + keep;

@@ -17,6 +17,7 @@
 #define TCP_RST 0x04
 #define TCP_PSH 0x08
 #define TCP_ACK 0x10
+#define TCP_URG 0x20
 
 #define TCP_HDR_MIN 20
 /* Longest headers: two VLAN tags, IPv6, TCP with all options. */
@@ -50,7 +51,8 @@ int tcp_parse(const void *frame, size_t len, const struct eth_view *v, struct tc
 
 /*
  * Writes the segment with sequence number seq and the first `keep` bytes of its payload, without
- * FIN and PSH. A held data segment is trimmed to its acknowledgement this way. Complete checksums.
+ * FIN, PSH and URG. A held data segment is trimmed to its acknowledgement this way. Complete
+ * checksums.
  * Returns the length; 0: no room, or payload too short.
  */
 size_t tcp_cut(const void *frame, const struct eth_view *v, const struct tcp_view *t, uint32_t seq,

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/flow: either node offers, or both do. */
+#include "flow_lab.h"
+
+/* Who sees it first begins: the follower sees data of its host half a round trip earlier. */
+static void test_follower_begins(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	offer(&l, &l.follower);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_OFFER);
+	assert_int_equal(last_told(&l.follower)->offer.view.near.seq, 5100);
+	deliver(&l, &l.follower);
+	/* It has all, and need not wait. */
+	assert_int_equal(l.leader.flow.state, FLOW_ACCEPTED);
+	assert_int_equal(l.leader.n_told, 1);
+	assert_int_equal(l.leader.told[0].type, ACCEL_ACCEPT);
+	assert_int_equal(l.leader.told[0].offer.view.near.seq, 1100);
+	segment(&l, &l.follower, &l.follower, 5100, 100, 1100, TCP_ACK);
+	assert_int_equal(l.follower.flow.n_held, 1);
+	deliver(&l, &l.leader);
+	assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_TAKE);
+	assert_int_equal(l.follower.n_inside, 1);
+	assert_starts(&l.follower, 5100, 1100);
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
+	assert_true(l.leader.stands && l.follower.stands);
+	assert_starts(&l.leader, 1100, 5100);
+	end(&l);
+}
+
+/* The other node waits for what is under way in both directions; frames tell it. */
+static void test_data_in_flight_both_ways(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+	segment(&l, &l.follower, &l.follower, 5100, 100, 1100, TCP_ACK);
+	offer(&l, &l.follower);
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_DRAINING);
+	segment(&l, &l.follower, &l.leader, 5100, 100, 1100, TCP_ACK);
+	segment(&l, &l.leader, &l.leader, 1200, 0, 5200, TCP_ACK);
+	assert_int_equal(l.leader.flow.state, FLOW_DRAINING);
+	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
+	segment(&l, &l.leader, &l.follower, 1200, 0, 5200, TCP_ACK);
+	segment(&l, &l.follower, &l.follower, 5200, 0, 1200, TCP_ACK);
+	segment(&l, &l.follower, &l.leader, 5200, 0, 1200, TCP_ACK);
+	assert_int_equal(l.leader.flow.state, FLOW_ACCEPTED);
+	deliver_all(&l);
+	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
+	assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
+	assert_starts(&l.follower, 5200, 1200);
+	end(&l);
+}
+
+/* An OFFER that is faster than the first data of the other host: the leader waits for that. */
+static void test_offered_before_the_first_data(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	l.leader.flow.far.seen = false;
+	l.clock_hz = 1000;
+	across(&l, &l.leader, 1100, 0, 5100);
+	segment(&l, &l.follower, &l.follower, 5000, 100, 1100, TCP_ACK);
+	l.now = mono_add_ms(l.now, 50);
+	segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_ACK);
+	offer(&l, &l.follower);
+	assert_false(flow_can_be_taken(&l.leader.flow));
+	deliver(&l, &l.follower);
+	assert_int_equal(l.leader.flow.state, FLOW_DRAINING);
+	segment(&l, &l.follower, &l.leader, 5000, 100, 1100, TCP_ACK);
+	flow_tick(&l.leader.flow, 100, l.now);
+	assert_int_equal(l.leader.flow.state, FLOW_DRAINING);
+	l.now = mono_add_ms(l.now, 50);
+	segment(&l, &l.follower, &l.leader, 5100, 0, 1100, TCP_ACK);
+	segment(&l, &l.leader, &l.leader, 1100, 0, 5100, TCP_ACK);
+	assert_int_equal(l.leader.flow.state, FLOW_ACCEPTED);
+	end(&l);
+}
+
+/* Both offer: the offer of the follower holds, the leader drops its own. */
+static void test_both_begin(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	for (int follower_first = 0; follower_first <= 1; follower_first++) {
+		begin(&l);
+		segment(&l, &l.follower, &l.follower, 5100, 100, 1100, TCP_ACK);
+		offer(&l, &l.follower);
+		offer(&l, &l.leader);
+		segment(&l, &l.leader, &l.leader, 1100, 100, 5100, TCP_ACK);
+		assert_int_equal(l.leader.flow.n_held, 1);
+		if (!follower_first)
+			deliver(&l, &l.leader);
+		deliver(&l, &l.follower);
+		assert_int_equal(l.follower.flow.stream, ACCEL_FOLLOWERS + 1);
+		assert_int_equal(l.leader.flow.stream, ACCEL_FOLLOWERS + 1);
+		assert_int_equal(last_told(&l.leader)->type, ACCEL_REFUSE);
+		assert_int_equal(last_told(&l.leader)->stream, 7);
+		assert_int_equal(l.leader.flow.n_held, 1);
+		segment(&l, &l.follower, &l.leader, 5100, 100, 1100, TCP_ACK);
+		segment(&l, &l.leader, &l.leader, 1200, 0, 5200, TCP_ACK);
+		segment(&l, &l.leader, &l.follower, 1100, 0, 5200, TCP_ACK);
+		deliver_all(&l);
+		assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
+		assert_int_equal(l.follower.flow.state, FLOW_TAKEN);
+		assert_starts(&l.follower, 5200, 1100);
+		end(&l);
+	}
+}
+
+/* The leader drops its offer for that of the follower, which has given up: nobody is bound. */
+static void test_both_begin_and_one_gives_up(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	offer(&l, &l.follower);
+	flow_call_off(&l.follower.flow, l.now);
+	offer(&l, &l.leader);
+	deliver(&l, &l.leader);
+	assert_int_equal(l.follower.flow.state, FLOW_ACCEPTED);
+	deliver_all(&l);
+	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	assert_false(l.leader.reset || l.follower.reset);
+	end(&l);
+}
+
+/* Who offers is not bound by that, whichever node it is: the carrier may go, and a host. */
+static void test_an_offer_binds_nobody(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	for (int follows = 0; follows <= 1; follows++) {
+		struct side *s = follows ? &l.follower : &l.leader;
+
+		begin(&l);
+		offer(&l, s);
+		flow_carrier_gone(&s->flow, l.now);
+		assert_int_equal(s->flow.state, FLOW_PLAIN);
+		assert_false(s->reset);
+		end(&l);
+
+		begin(&l);
+		offer(&l, s);
+		flow_unseen(&s->flow, l.now);
+		assert_int_equal(s->flow.state, FLOW_PLAIN);
+		assert_false(s->flow.near.seen);
+		end(&l);
+	}
+}
+
+static void is_refused(struct lab *l, struct side *s, enum accel_refusal why)
+{
+	struct accel_frame m = { .type = ACCEL_REFUSE,
+				 .stream = s->flow.stream,
+				 .refuse = { (uint8_t)why } };
+
+	assert_true(flow_message(&s->flow, &m, l->now));
+	assert_int_equal(s->flow.state, FLOW_PLAIN);
+}
+
+static bool waits(const struct lab *l, const struct side *s)
+{
+	return mono_before(l->now, s->flow.not_before);
+}
+
+/* Settings there exclude it, or what differs stays: a round trip in which it is drained would be
+ * lost each time. */
+static void test_excluded(void **state)
+{
+	static const enum accel_refusal why[] = { ACCEL_NOT_THIS_ONE, ACCEL_FIN_DIFFERS,
+						  ACCEL_OPTIONS_DIFFER };
+	struct lab l;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		begin(&l);
+		offer(&l, &l.follower);
+		is_refused(&l, &l.follower, why[i]);
+		l.now = mono_add_ms(l.now, 59000);
+		assert_true(waits(&l, &l.follower));
+		l.now = mono_add_ms(l.now, 1000);
+		assert_false(waits(&l, &l.follower));
+		end(&l);
+	}
+}
+
+/* There is no place: its node waits for that, and this one not longer each time. */
+static void test_no_place(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	for (int i = 0; i < 8; i++) {
+		offer(&l, &l.leader);
+		is_refused(&l, &l.leader, ACCEL_NO_PLACE);
+		assert_true(waits(&l, &l.leader));
+		l.now = mono_add_ms(l.now, 2000);
+		assert_false(waits(&l, &l.leader));
+	}
+	end(&l);
+}
+
+/* A host resets it meanwhile: the other node has committed, or does with the next message. */
+static void test_reset_while_accepted(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	for (int taken = 0; taken <= 1; taken++) {
+		begin(&l);
+		offer(&l, &l.leader);
+		deliver(&l, &l.leader);
+		assert_int_equal(l.follower.flow.state, FLOW_ACCEPTED);
+		if (taken)
+			deliver(&l, &l.follower);
+		assert_int_equal(l.leader.flow.state, taken ? FLOW_TAKEN : FLOW_OFFERED);
+		segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_RST);
+		assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+		assert_int_equal(l.follower.n_unused, 1);
+		deliver_all(&l);
+		assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+		assert_int_equal(l.leader.flow.state, FLOW_CLOSED);
+		assert_true(l.leader.reset);
+		end(&l);
+	}
+}
+
+/* Of the handshake, said again: a round trip of a second is as long as the timer of a SYN. */
+static void test_syn_again_while_drained(void **state)
+{
+	struct lab l;
+
+	(void)state;
+	begin(&l);
+	l.follower.flow.far.began = l.follower.flow.near.began = true;
+	l.follower.flow.far.start = 1100;
+	l.follower.flow.near.start = 5000;
+	offer(&l, &l.follower);
+	segment(&l, &l.leader, &l.follower, 1099, 0, 0, TCP_SYN);
+	segment(&l, &l.follower, &l.follower, 4999, 0, 1000, TCP_SYN | TCP_ACK);
+	assert_int_equal(l.follower.flow.state, FLOW_OFFERED);
+	assert_int_equal(l.follower.n_told, 1);
+	/* It goes on its way; one of another connection ends it, wherever its numbers begin. */
+	assert_int_equal(l.follower.far[l.follower.n_far - 1], 5000);
+	segment(&l, &l.leader, &l.follower, 99, 0, 0, TCP_SYN);
+	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
+	assert_int_equal(last_told(&l.follower)->type, ACCEL_RESET);
+	end(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_follower_begins),
+		cmocka_unit_test(test_data_in_flight_both_ways),
+		cmocka_unit_test(test_offered_before_the_first_data),
+		cmocka_unit_test(test_both_begin),
+		cmocka_unit_test(test_both_begin_and_one_gives_up),
+		cmocka_unit_test(test_an_offer_binds_nobody),
+		cmocka_unit_test(test_excluded),
+		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_reset_while_accepted),
+		cmocka_unit_test(test_syn_again_while_drained),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
