@@ -45,6 +45,7 @@ static void turn_to(struct conn *c, bool far, mono_t now)
 
 	h->turn = far;
 	h->is_open = false;
+	h->is_asked = true;
 	h->turned = now;
 	conn_find_hosts(c);
 }
@@ -107,13 +108,21 @@ static void open_turn(struct conn *c)
 	}
 }
 
+/* A turn ends after its time, also if only one of the two is spoken to: a question or an answer may
+ * be lost. The next frame has a question of its own. */
 void here_tick(struct conn *c, mono_t now)
 {
 	struct here *h = &c->together;
 	int64_t age_ms = mono_sub_ms(now, h->turned);
 
-	if (!h->is_open && age_ms >= ASKED_MS)
+	if (h->is_open && age_ms >= TURN_MS)
+		h->is_open = h->is_asked = false;
+	if (h->is_open)
+		return;
+	if (h->is_asked && age_ms >= ASKED_MS)
 		open_turn(c);
-	else if (h->is_open && age_ms >= TURN_MS && h->first[!h->turn])
+	else if (!h->is_asked && h->first[!h->turn])
 		turn_to(c, !h->turn, now);
+	else if (!h->is_asked && h->first[h->turn])
+		turn_to(c, h->turn, now);
 }

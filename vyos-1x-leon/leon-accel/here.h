@@ -15,8 +15,9 @@
 struct conn;
 struct here_frame;
 struct here {
-	bool turn;    /* of the far host, or of the near one */
-	bool is_open; /* that host may be spoken to */
+	bool turn;     /* of the far host, or of the near one */
+	bool is_open;  /* that host may be spoken to */
+	bool is_asked; /* both hosts were asked for this turn */
 	mono_t turned;
 	struct here_frame *first[2], **end[2]; /* for each, until it is its turn */
 	size_t kept;

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two accelerators agree on a connection, or leave it plain."""
+import resource
+import socket
+
+import pytest
+
+from accel import CONFIG, MB, both_ways, far_apart
+from lab import wait_for
+
+
+@pytest.fixture
+def far(lab):
+    with far_apart(lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100, 'config': CONFIG})) as made:
+        yield made
+
+
+class HalfClosed:
+    """A client that has said FIN, and a server that goes on sending."""
+
+    def __init__(self, client, server, port=5999):
+        with server.namespace:
+            listener = socket.create_server((server.ip4, port))
+        with client.namespace:
+            self.client = socket.create_connection((server.ip4, port), 60)
+        self.server, _ = listener.accept()
+        listener.close()
+        self.client.settimeout(20)
+        self.client.shutdown(socket.SHUT_WR)
+        assert self.server.recv(1) == b''
+
+    def flows(self, n):
+        """n blocks arrive, one after the other."""
+        for i in range(n):
+            block = bytes([i % 256]) * 1000
+            self.server.sendall(block)
+            got = b''
+            while len(got) < len(block):
+                more = self.client.recv(len(block) - len(got))
+                assert more, 'ended'
+                got += more
+            assert got == block
+
+
+@pytest.mark.parametrize('who', ['a', 'b'])
+def test_half_closed_over_an_orderly_restart(far, who):
+    """The accelerator that starts anew knows of no FIN, and the other one does."""
+    c = HalfClosed(far.host['a'], far.host['b'])
+    c.flows(20)
+    far.wait_taken()
+    assert far.accel[who].stop() == 0
+    c.flows(5)
+    far.accel[who].start()
+    wait_for(lambda: all(set(x.carriers()) == {'up'} for x in far.accel.values()), 30, 'carriers are up')
+    other = {'a': 'b', 'b': 'a'}[who]
+
+    def is_refused():
+        c.flows(5)
+        return far.accel[other].counters()['fin_differs'] > 0
+    wait_for(is_refused, 30, 'the two nodes differ')
+    c.flows(20)
+    c.server.close()
+    assert c.client.recv(1) == b''
+
+
+def test_urgent_data_is_not_lost(far):
+    """Mark and byte arrive, though the connection was intercepted."""
+    a, b = far.host['a'], far.host['b']
+    with b.namespace:
+        listener = socket.create_server((b.ip4, 5998))
+    with a.namespace:
+        client = socket.create_connection((b.ip4, 5998), 60)
+    server, _ = listener.accept()
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
+    server.settimeout(60)
+    client.settimeout(60)
+    for _ in range(20):
+        client.sendall(b'x' * 1000)
+        server.sendall(b'y')
+        assert server.recv(1000, socket.MSG_WAITALL) == b'x' * 1000
+        assert client.recv(1) == b'y'
+    far.wait_taken()
+    client.sendall(b'abc')
+    client.send(b'!', socket.MSG_OOB)
+    client.sendall(b'def')
+    # A read ends in front of the mark.
+    assert server.recv(100, socket.MSG_WAITALL) == b'abc'
+    assert server.recv(4, socket.MSG_WAITALL) == b'!def'
+    far.wait_returned()
+    far.assert_no_resets()
+
+
+@pytest.mark.parametrize('who', ['a', 'b'])
+def test_no_descriptor_is_left(far, who):
+    """No proxy socket at one of the nodes: the connection stays plain, whichever node began."""
+    pid, other = far.accel[who].process.pid, far.accel[{'a': 'b', 'b': 'a'}[who]]
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, 4096))
+    t = both_ways((far.host['a'], far.host['b']))
+    # The control socket of that node has no descriptor either.
+    wait_for(lambda: other.counters()['refused'] > 0 or t.error, 30, 'no socket can be made')
+    t.wait_more(MB)
+    assert other.counters()['taken'] == 0
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (4096, 4096))
+    far.wait_taken()
+    failed = far.accel[who].counters()
+    assert failed['socket_files'] + failed['socket_memory'] > 0
+    t.finish(60).assert_whole()
+    far.assert_no_resets()

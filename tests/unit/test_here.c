@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * leon-accel/here: each frame for one of two hosts on this LAN follows a question. A switch may have
+ * learned that host behind this node.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/loop.h"
+#include "conn_state.h"
+#include "here.h"
+#include "wire/accel_queue.h"
+
+#define FRAME_LEN 100 /* longer than a question */
+
+struct lan_lab {
+	struct engine e;
+	struct conn c;
+	int queue; /* leond's end */
+	mono_t now;
+};
+
+static void begin(struct lan_lab *l)
+{
+	int pair[2];
+
+	memset(l, 0, sizeof(*l));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
+	l->now = (mono_t){ NS_PER_S };
+	l->e.queue[0] = pair[0];
+	l->e.n_queues = 1;
+	l->queue = pair[1];
+	l->c.e = &l->e;
+	l->c.flow.key.near.family = l->c.flow.key.far.family = 4;
+	here_begin(&l->c, l->now);
+}
+
+static void end(struct lan_lab *l)
+{
+	here_free(&l->c);
+	close(l->e.queue[0]);
+	close(l->queue);
+}
+
+static void say(struct lan_lab *l, bool to_far)
+{
+	static const uint8_t vnet[ACCEL_VNET_LEN], frame[FRAME_LEN];
+
+	here_send(&l->c, to_far, vnet, frame, sizeof(frame));
+}
+
+/* Time goes by in ticks of the engine. */
+static void pass(struct lan_lab *l, int64_t ms)
+{
+	for (; ms > 0; ms -= 5) {
+		l->now = mono_add_ms(l->now, 5);
+		here_tick(&l->c, l->now);
+	}
+}
+
+/* "?" for a question, "." for a frame, in order. */
+static const char *seen(struct lan_lab *l)
+{
+	static char text[64];
+	uint8_t buf[512];
+	ssize_t n;
+	size_t at = 0;
+
+	while ((n = recv(l->queue, buf, sizeof(buf), 0)) > 0 && at + 1 < sizeof(text))
+		text[at++] = n < FRAME_LEN + ACCEL_VNET_LEN ? '?' : '.';
+	text[at] = 0;
+	return text;
+}
+
+static void test_turns(void **state)
+{
+	struct lan_lab l;
+
+	(void)state;
+	begin(&l);
+	say(&l, false);
+	say(&l, true);
+	assert_string_equal(seen(&l), "??");
+	pass(&l, 10);
+	assert_string_equal(seen(&l), ".");
+	/* As long as the turn is, without another question. */
+	say(&l, false);
+	assert_string_equal(seen(&l), ".");
+	pass(&l, 50);
+	assert_string_equal(seen(&l), "??.");
+	end(&l);
+}
+
+/* The answer was lost, or came late: each repetition of a frame is a question again, though there
+ * is nothing for the other host. */
+static void test_asks_again_for_one_host(void **state)
+{
+	struct lan_lab l;
+
+	(void)state;
+	begin(&l);
+	pass(&l, 10);
+	seen(&l);
+	for (int i = 0; i < 6; i++) {
+		pass(&l, 200 << i);
+		assert_string_equal(seen(&l), "");
+		say(&l, false);
+		pass(&l, 20);
+		assert_string_equal(seen(&l), "??.");
+	}
+	end(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_asks_again_for_one_host),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
