@@ -83,7 +83,7 @@ static void to_peer(struct accel_lab *l, const void *data, size_t len)
 }
 
 /* One frame on the inter-proxy connection: type, stream (a small number of the leader or, with 128,
- * of the follower), body. OFFER and WANT are about the connection of segment(). */
+ * of the follower), body. OFFER is about the connection of segment(). */
 static void message(struct accel_lab *l, struct step *s)
 {
 	struct accel_frame f = { .type = next8(s) };
@@ -91,14 +91,16 @@ static void message(struct accel_lab *l, struct step *s)
 	size_t n = ACCEL_HDR_LEN;
 
 	f.stream = (stream & 127) + (stream & 128 ? ACCEL_FOLLOWERS : 0);
-	if (f.type == ACCEL_OFFER || f.type == ACCEL_WANT) {
+	if (f.type == ACCEL_OFFER) {
 		f.offer.key = accel_lab_key();
 		f.offer.key.near = accel_lab_key().far;
 		f.offer.key.far = accel_lab_key().near;
 		f.offer.key.near_port = 1;
 		f.offer.key.far_port = 2;
-		f.offer.point = 1000 + next16(s);
-		f.offer.near = f.offer.far = (struct accel_options){ 7, true, true, 1460 };
+		f.offer.view.near.seq = f.offer.view.far.ack = 1000 + next16(s);
+		f.offer.view.far.seq = f.offer.view.near.ack = 5000 + next16(s);
+		f.offer.view.near.syn = f.offer.view.far.syn =
+			(struct accel_options){ 7, true, true, 1460 };
 		to_peer(l, out, accel_encode(&f, out));
 		return;
 	}

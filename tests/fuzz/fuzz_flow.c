@@ -20,6 +20,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static uint32_t last_stream; /* no number is used again on one inter-proxy connection */
 
+static struct accel_view view_of(const uint8_t *s)
+{
+	const struct accel_options syn = { 7, true, true, 1460 };
+
+	return (struct accel_view){
+		.near = { .seq = 1000u + get_u16(s + 2), .ack = 5000u + s[4], .syn = syn },
+		.far = { .seq = 5000u + s[4], .ack = 1000u + get_u16(s + 2), .syn = syn },
+	};
+}
+
 static void speak(struct side *to, const uint8_t *s, mono_t now)
 {
 	struct accel_frame m = { .type = (uint8_t)(1 + s[1] % (ACCEL_TYPES - 1)),
@@ -27,18 +37,13 @@ static void speak(struct side *to, const uint8_t *s, mono_t now)
 
 	switch (m.type) {
 	case ACCEL_OFFER:
-	case ACCEL_WANT:
-		m.stream = STREAM;
-		m.offer.point = 1000u + get_u16(s + 2);
-		m.offer.near = m.offer.far = (struct accel_options){ 7, true, true, 1460 };
-		if (m.type == ACCEL_OFFER && !to->flow.leader && !to->flow.wanted)
-			flow_offered(&to->flow, &m, now);
-		else if (m.type == ACCEL_WANT && to->flow.leader && flow_can_answer(&to->flow, now))
-			flow_wanted(&to->flow, &m, now);
-		return;
 	case ACCEL_ACCEPT:
-		m.accept.point = 5000u + get_u16(s + 2);
-		break;
+		m.offer.view = view_of(s);
+		if (m.type == ACCEL_ACCEPT)
+			break;
+		m.stream = STREAM;
+		flow_offered(&to->flow, &m, now);
+		return;
 	case ACCEL_RELEASE:
 	case ACCEL_RELEASED:
 		m.at.point = 5000u + get_u16(s + 2);
@@ -73,14 +78,10 @@ static void send_segment(struct lab *l, struct side *of, const uint8_t *s)
 		segment(l, of, other, seq, s[4], ack, s[5]);
 }
 
-static void begin_one(struct lab *l, const struct side *s)
+static void begin_one(struct side *s, mono_t now)
 {
-	if (s->flow.state != FLOW_PLAIN || !flow_can_be_taken(&s->flow, l->now))
-		return;
-	if (s->flow.leader)
-		flow_offer(&l->leader.flow, ++last_stream, l->now);
-	else if (flow_may_want(&s->flow, l->now))
-		flow_want(&l->follower.flow, ACCEL_FOLLOWERS + ++last_stream, l->now);
+	if (s->flow.state == FLOW_PLAIN && flow_can_be_taken(&s->flow))
+		flow_offer(&s->flow, (s->flow.leader ? 0 : ACCEL_FOLLOWERS) + ++last_stream, now);
 }
 
 /* An action of one side by itself. */
@@ -88,7 +89,7 @@ static void act(struct lab *l, struct side *s, uint8_t what)
 {
 	switch (what % 6) {
 	case 0:
-		begin_one(l, s);
+		begin_one(s, l->now);
 		break;
 	case 1:
 		if (s->flow.leader && s->flow.state == FLOW_TAKEN)

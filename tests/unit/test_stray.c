@@ -130,7 +130,7 @@ static void data_beyond_credit_is_refused(void **state)
 	c = intercept(&l);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
 	c->fd = pair[0];
-	c->lingers = true; /* it is in no loop */
+	c->started = c->lingers = true; /* it is in no loop */
 	l.e.n_taken = 1;
 	assert_false(conn_data(c, data, 1, 1));
 	c->given = 100;

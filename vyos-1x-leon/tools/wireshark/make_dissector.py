@@ -125,7 +125,7 @@ def guard(text):
 
 
 def connection(text):
-    picture = re.search(r'vlan \(16\) \|.*?SYN of far \(32\)', text, re.S)
+    picture = re.search(r'vlan \(16\) \|.*?far port \(16\)', text, re.S)
     if not picture:
         fail('no picture of a connection')
     found = []
@@ -136,14 +136,20 @@ def connection(text):
     return found
 
 
+def view(text):
+    picture = re.search(r'seq \(32\) \|.*?mss \(16\)', text, re.S) or fail('no picture of a view')
+    return [dict(field, label=f'{host} {field["label"]}')
+            for host in ('near', 'far') for field in named_bits(picture.group(0))]
+
+
 def accelerator(text):
     part = section(text, 'Between accelerators')
-    about, found = None, {}
+    pictures = {'connection': connection(part), 'view': view(part)}
+    found = {}
     for numbers, names, _, body in (row[:4] for row in rows(part, 'type', 'name', 'stream', 'bytes')):
-        if body.startswith('connection'):
-            about = connection(part)
-        is_connection = body.startswith(('connection', 'the same, of the follower'))
-        fields = about if is_connection else named_bits(body)
+        parts = body.split(':')[0].split(', ')
+        fields = sum((pictures[name] for name in parts), []) if set(parts) <= set(pictures) \
+            else named_bits(body)
         for number, name in zip(numbers.split(', '), names.split(', ')):
             found[int(number)] = {'name': name, 'fields': fields}
     return found
