@@ -44,7 +44,7 @@ class HalfClosed:
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_half_closed_over_an_orderly_restart(far, who):
-    """The accelerator that starts anew knows of no FIN, and the other one does."""
+    """The accelerator that restarts knows of no FIN, but the other one does."""
     c = HalfClosed(far.host['a'], far.host['b'])
     c.flows(20)
     far.wait_taken()

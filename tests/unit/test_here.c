@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/here: each frame for one of two hosts on this LAN follows a question. A switch may have
- * learned that host behind this node.
+ * leon-accel/here: each frame for one of two hosts on this LAN follows a question. A switch may
+ * have learned that host behind this node.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/loop.h"
 #include "conn_state.h"
 #include "here.h"
 #include "wire/accel_queue.h"
