@@ -48,7 +48,7 @@ def test_no_place_there(mixed):
     first = transfer(mixed, 0, ENDLESS)
     mixed.wait_taken()
     second = transfer(mixed, 0, ENDLESS)
-    # The leader of any release begins; a follower only of one since decision 065.
+    # The leader of any release begins; a follower only of one since decision 072.
     if mixed.today == 'b':
         wait_for(lambda: mixed.count('b', 'refused'), 60, 'there is no place for the second')
     second.wait_more(accel.MB)

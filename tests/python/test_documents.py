@@ -112,13 +112,11 @@ def test_decisions_are_records_with_an_index():
                             (DOC / 'decisions/README.md').read_text(), re.M))
     records = {path.name: path.read_text() for path in (DOC / 'decisions').glob('[0-9]*.md')}
     titles = {name: re.match(r'# \d{3} (.+)', text)[1] for name, text in records.items()}
-    assert index.items() <= titles.items() and set(titles) - set(index) <= {n for n in titles if n > '071'}
+    assert index == titles
     assert list(index) == sorted(index)
-    # Records of the former form, rewritten with the changes that are under way.
-    former = ('032', '034', '065', '071')
     for name, text in records.items():
-        assert name.startswith(former) or \
-            re.findall(r'^## (.+)$', text, re.M) == ['Status', 'Context', 'Decision', 'Consequences'], name
+        assert re.findall(r'^## (.+)$', text, re.M) == \
+            ['Status', 'Context', 'Decision', 'Consequences'], name
 
 
 def test_each_page_is_of_one_kind():
