@@ -19,7 +19,7 @@ def test_file_list(package, units, tmp_path):
         f'{units}/leon-cloud.service',
         '/usr/lib/leon/leon-cloud',
         *(f'/usr/lib/leon/leon_cloud/{name}.py'
-          for name in ('__init__', 'apply', 'network', 'section')),
+          for name in ('__init__', 'apply', 'fetch', 'network', 'section')),
         '/usr/lib/systemd/networkd.conf.d/leon.conf',
         *(f'/usr/share/doc/leon-cloud/{name}' for name in ('changelog', 'cloud.md', 'copyright')),
     }

@@ -518,7 +518,8 @@ def test_data_disk_keeps_the_identity(machine):
     assert machine.ran.count('mkfs.ext4 -q -L leon-data /dev/vdb') == 1
     line = 'UUID=6a-7 /var/lib/leon ext4 '
     assert [text for text in machine.read('etc/fstab').splitlines() if text.startswith(line)]
-    assert 'mount /var/lib/leon' in machine.ran
+    assert ('systemd-run --quiet --wait --pipe --collect sh -c mountpoint -q /var/lib/leon || '
+            'mount --mkdir /var/lib/leon') in machine.ran
     machine.ran.clear()
     machine.tell({'data-disk': '/dev/vdb'}, number='i-2')
     assert apply.apply(machine) == 0

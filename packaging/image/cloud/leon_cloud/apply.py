@@ -16,15 +16,15 @@ import subprocess
 import tempfile
 import time
 import urllib.error
-import urllib.request
 from pathlib import Path
 
 import yaml
 
-from . import network, section
+from . import fetch, network, section
 
 # A network, a volume or a service may appear a while after the machine.
 FETCH_S = 120
+ATTEMPT_S = 10
 DISK_S = 180
 TRY_S = 3
 SECRET_BYTES = 4096
@@ -45,9 +45,7 @@ class Machine:
         return subprocess.run(command, capture_output=True, text=True, check=False, input=given)
 
     def fetch(self, url, headers, timeout):
-        request = urllib.request.Request(url, headers=headers)
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
-            return answer.read(SECRET_BYTES + 1)
+        return fetch.fetch(url, headers, SECRET_BYTES + 1, timeout)
 
     def wait(self, seconds):
         time.sleep(seconds)
@@ -148,11 +146,13 @@ def fetched(machine, key, where):
     deadline = machine.now() + FETCH_S
     while True:
         try:
-            data = machine.fetch(where['url'], where['headers'], TRY_S)
+            left = max(deadline - machine.now(), 1)
+            data = machine.fetch(where['url'], where['headers'], min(ATTEMPT_S, left))
             break
         except (OSError, ValueError) as error:
             denied = isinstance(error, urllib.error.HTTPError) and error.code in (401, 403)
-            if denied or machine.now() > deadline:
+            final = denied or isinstance(error, fetch.Refused)
+            if final or machine.now() + TRY_S >= deadline:
                 raise fault(key, f'{where["url"]} cannot be fetched: {error}')
         machine.wait(TRY_S)
     try:
@@ -206,10 +206,10 @@ def mount_data_disk(machine, plan):
     lines.append(f'UUID={known["UUID"]} {at} {known["TYPE"]} '
                  'nofail,nodev,nosuid,noexec,x-systemd.device-timeout=15min 0 2')
     machine.write('etc/fstab', '\n'.join(lines) + '\n')
-    (machine.root / STATE).mkdir(parents=True, exist_ok=True)
-    # Not by a unit, for which systemd would have to read its configuration again: on a slow machine
-    # its generators run out of time, and there is no such unit.
-    done = machine.run('mount', at)
+    # systemd runs it, since leon-cloud.service has mounts of its own; not as a unit of fstab, for
+    # which systemd would run its generators again, which time out on a slow machine.
+    done = machine.run('systemd-run', '--quiet', '--wait', '--pipe', '--collect', 'sh', '-c',
+                       f'mountpoint -q {at} || mount --mkdir {at}')
     if done.returncode != 0:
         raise fault('data-disk', f'{disk} cannot be mounted: {done.stderr.strip()}')
 
@@ -256,7 +256,7 @@ def install(machine, plan, document):
         machine.write(f'{name}.ipsec.json', json.dumps(plan.ipsec, indent=2) + '\n', mode=0o600)
     machine.write(f'{name}.json', json.dumps(document, indent=2) + '\n', mode=0o640, group='leon')
     if plan.routes:
-        machine.run('sysctl', '-q', '-p', '/etc/sysctl.d/60-leon-routes.conf')
+        machine.run('systemctl', 'restart', 'systemd-sysctl.service')
     machine.run('networkctl', 'reload')
 
 
@@ -275,7 +275,7 @@ def tell_the_time(machine, cloud):
     if cloud in CLOCKS and (machine.root / 'etc/chrony/sources.d').is_dir():
         machine.write('etc/chrony/sources.d/leon-cloud.sources',
                       f'server {CLOCKS[cloud]} prefer iburst minpoll 4 maxpoll 4\n')
-        machine.run('chronyc', 'reload', 'sources')
+        machine.run('systemctl', '--no-block', 'try-restart', 'chrony.service')
 
 
 NOTHING = ('leon: nothing was configured. Correct the user-data and restart the machine, or write '

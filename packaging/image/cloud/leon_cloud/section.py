@@ -9,6 +9,8 @@ otherwise need an object (SHORT). Every fault is one sentence, and all are found
 import ipaddress
 import re
 
+from . import fetch
+
 INTERFACE = 'leon0'
 BRIDGE = 'br0'
 NAME = re.compile(r'[A-Za-z][A-Za-z0-9_.-]{0,14}')
@@ -135,15 +137,15 @@ class Reader:
 
 
 def is_private(url):
-    """True where nobody on the way reads what is fetched."""
+    """Does nobody on the way read what is fetched? fetch.py judges the addresses of a name."""
     match = re.fullmatch(r'(https|http|file)://([^/]*)(/.*)?', url)
     if not match:
         return False
     scheme, host = match[1], match[2]
     if scheme == 'file':
         return host == '' and bool(match[3])
-    return bool(host) and (scheme == 'https' or host in ('169.254.169.254', '[fd00:ec2::254]',
-                                                         'metadata.google.internal'))
+    return bool(host) and (scheme == 'https' or host == 'metadata.google.internal' or
+                           host.strip('[]') in fetch.METADATA)
 
 
 def peer_object(values, reader):

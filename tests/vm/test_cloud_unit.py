@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""leon-cloud.service under a real systemd: in its sandbox it still writes the configuration,
+formats and mounts the disk of the identity key for all, and has leond started. `make check-units`
+calls it.
+"""
+import glob
+import os
+import subprocess
+
+import pytest
+
+from node import build_dir
+from units import Unit, systemctl
+
+USER_DATA = '''#cloud-config
+leon: {{ peer: 198.51.100.1, node-id: 10.0.0.1, secret-from: file:///root/leon-secret{more} }}
+'''
+SECRET = 'a secret that root has in a file'
+DISK_MIB = 16
+
+
+def run(*words):
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture(scope='module')
+def installed():
+    found = [path for name in ('leond', 'leon-cloud') for path in glob.glob(f'{build_dir()}/deb/{name}_*.deb')]
+    assert len(found) == 2, f'{found}: make deb'
+    # cloud-init is not on every machine that runs the tests.
+    run('dpkg', '--no-triggers', '--force-unsafe-io', '--force-depends', '-i', *found)
+    systemctl('daemon-reload')
+    os.makedirs('/run/cloud-init', exist_ok=True)
+    os.makedirs('/var/lib/cloud/instance', exist_ok=True)
+    write('/root/leon-secret', SECRET)
+    yield
+    run('dpkg', '--no-triggers', '--force-unsafe-io', '--purge', 'leon-cloud', 'leond')
+
+
+def write(path, text):
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(text)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A blank one; skips where this machine lends none to a container."""
+    image = tmp_path / 'disk'
+    with open(image, 'wb') as file:
+        file.truncate(DISK_MIB << 20)
+    for number in range(8):
+        if not os.path.exists(f'/dev/loop{number}'):
+            subprocess.run(['mknod', f'/dev/loop{number}', 'b', '7', str(number)], check=False)
+    if not os.path.exists('/dev/loop-control'):
+        subprocess.run(['mknod', '/dev/loop-control', 'c', '10', '237'], check=False)
+    done = subprocess.run(['losetup', '--find', '--show', image], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f'no loop device: {done.stderr.strip()}')
+    yield done.stdout.strip()
+    subprocess.run(['nsenter', '--target', '1', '--mount', 'umount', '/var/lib/leon'], check=False)
+    run('losetup', '--detach', done.stdout.strip())
+
+
+def start(instance, user_data):
+    """The files of cloud-init, and the unit after cloud-init."""
+    for name in ('user-data.txt', 'cloud-config.txt'):
+        write(f'/var/lib/cloud/instance/{name}', user_data)
+    write('/run/cloud-init/instance-data.json', f'{{"v1": {{"instance_id": "{instance}"}}}}')
+    systemctl('restart', 'leon-cloud.service', check=False)
+    return Unit('leon-cloud.service')
+
+
+def boot(instance, more=''):
+    unit = start(instance, USER_DATA.format(more=more))
+    assert unit.property('Result') == 'success', unit.log()
+
+
+def assert_configured():
+    assert run('stat', '-c', '%U:%G %a', '/etc/leon/leon0.json') == 'root:leon 640'
+    assert SECRET in open('/etc/leon/leon0.json', encoding='utf-8').read()
+    assert systemctl('is-enabled', 'leond@leon0.service') == 'enabled'
+
+
+def test_configures_in_its_sandbox(installed):
+    boot('i-1')
+    assert_configured()
+    assert open('/var/lib/leon-cloud/instance-id', encoding='utf-8').read() == 'i-1\n'
+    # A copy of the disk is another node; only leond may enter the directory.
+    os.makedirs('/var/lib/leon', exist_ok=True)
+    write('/var/lib/leon/leon0.identity', 'of the first one')
+    run('chown', '-R', 'leon:leon', '/var/lib/leon')
+    run('chmod', '0700', '/var/lib/leon')
+    boot('i-2')
+    systemctl('stop', 'leond@leon0.service')
+    assert not os.path.exists('/var/lib/leon/leon0.identity') or \
+        open('/var/lib/leon/leon0.identity', encoding='utf-8').read() != 'of the first one'
+
+
+def test_fault_is_above_the_login_prompt(installed):
+    unit = start('i-3', '#cloud-config\nleon: { pear: 1 }\n')
+    assert unit.property('Result') == 'exit-code', unit.log()
+    assert open('/run/issue.d/leon.issue', encoding='utf-8').read().startswith('leon.pear: unknown key\n')
+
+
+def test_data_disk_is_mounted_for_all(installed, disk):
+    """Not only in the sandbox, and as fstab has it for the next boot."""
+    boot('i-4', f', data-disk: {disk}')
+    assert_configured()
+    # This process has mounts of its own as well.
+    fstype, options = run('findmnt', '--task', '1', '-n', '-o', 'FSTYPE,OPTIONS', '/var/lib/leon').split()
+    assert fstype == 'ext4'
+    assert {'nodev', 'nosuid', 'noexec'} <= set(options.split(','))
+    assert '/var/lib/leon ext4 nofail,' in open('/etc/fstab', encoding='utf-8').read()
+    systemctl('stop', 'leond@leon0.service')
