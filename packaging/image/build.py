@@ -29,7 +29,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 SIZE_MIB = 2048
 LIMIT = 250 << 20
-PACKAGES = ('leond', 'leon-cloud')
+PACKAGES = ('leond', 'leon-accel', 'leon-cloud')
 
 
 def parse():

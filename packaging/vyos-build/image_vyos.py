@@ -40,7 +40,7 @@ SUITE = 'bookworm'
 TOOLS = ('ca-certificates', 'devscripts', 'dosfstools', 'gdisk', 'git', 'kpartx', 'live-build', 'make',
          'pbuilder', 'python3-git', 'python3-jinja2', 'python3-netaddr', 'python3-psutil',
          'python3-pystache', 'python3-requests', 'python3-toml', 'python3-tomli', 'qemu-utils', 'sudo')
-OUR_PACKAGES = ('leond', 'vyos-1x-leon')
+OUR_PACKAGES = ('leond', 'leon-accel', 'vyos-1x-leon')
 
 
 def parse():

@@ -92,7 +92,7 @@ class RootDisk:
 
     def run(self, step):
         packages = [build.own_package(self.options.debs, name, self.version, ARCH)
-                    for name in ('leond', 'vyos-1x-leon')]
+                    for name in ('leond', 'leon-accel', 'vyos-1x-leon')]
         step('a root of tools')
         tools = roots.Tools(self.out, roots.Mirror(self.out / 'debs-tools'), build.own_architecture(),
                             self.epoch, TOOLS)

@@ -112,6 +112,13 @@ def deb(built) -> Path:
 
 
 @pytest.fixture(scope='session')
+def accel_deb(built) -> Path:
+    """Path of the leon-accel package."""
+    (package,) = built.glob('leon-accel_*.deb')
+    return package
+
+
+@pytest.fixture(scope='session')
 def vyos_deb(built) -> Path:
     """Path of the vyos-1x-leon package."""
     (package,) = built.glob('vyos-1x-leon_*.deb')

@@ -18,7 +18,6 @@ TOP = Path(__file__).resolve().parents[2]
 
 FILES = {
     '/etc/leon/',
-    'UNITS/leon-accel@.service',
     'UNITS/leon-ipsec@.service',
     'UNITS/leon-metrics@.service',
     'UNITS/leond@.service',
@@ -29,13 +28,12 @@ FILES = {
         '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'reasons', 'settings',
         'vici')),
     '/usr/lib/sysusers.d/leond.conf',
-    '/usr/sbin/leon-accel',
+    '/usr/lib/tmpfiles.d/leond.conf',
     '/usr/sbin/leon-sclp',
     '/usr/sbin/leond',
     '/usr/share/bash-completion/completions/leonctl.bash',
     '/usr/share/leond/leond.schema.json',
     '/usr/share/doc/leond/README.md',
-    '/usr/share/doc/leond/acceleration.md',
     '/usr/share/doc/leond/architecture.md',
     '/usr/share/doc/leond/behaviour.md',
     '/usr/share/doc/leond/changelog',
@@ -57,7 +55,6 @@ FILES = {
     '/usr/share/doc/leond/examples/prometheus/leon.rules.yml',
     '/usr/share/doc/leond/examples/prometheus/prometheus.yml',
     '/usr/share/man/man5/leond.json.5.gz',
-    '/usr/share/man/man8/leon-accel.8.gz',
     '/usr/share/man/man8/leon-ipsec.8.gz',
     '/usr/share/man/man8/leon-sclp.8.gz',
     '/usr/share/man/man1/leonsim.1.gz',
@@ -65,8 +62,7 @@ FILES = {
     '/usr/share/man/man8/leond.8.gz',
 }
 # What a VyOS image has already (design.md section 5), and nothing else.
-LIBRARIES = {'libc6', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0',
-             'libzstd1'}
+LIBRARIES = {'libc6', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0'}
 
 
 def documented_configurations():
@@ -139,7 +135,7 @@ def test_lintian_is_silent(deb):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize('name', ['leond', 'leon-accel', 'leon-ipsec', 'leon-metrics'])
+@pytest.mark.parametrize('name', ['leond', 'leon-ipsec', 'leon-metrics'])
 def test_unit_is_valid(unpacked, units, name):
     """systemd understands each line, and the programs it names are in the package."""
     if not shutil.which('systemd-analyze'):
@@ -161,13 +157,23 @@ def test_unit_is_valid(unpacked, units, name):
     assert complaints == []
 
 
-# What is left is what each is for: networks, netlink, and CAP_NET_ADMIN.
-@pytest.mark.parametrize('name, most', [('leond', 2.0), ('leon-accel', 1.7), ('leon-ipsec', 1.6), ('leon-metrics', 1.6)])
-def test_unit_is_confined(unpacked, units, tmp_path, name, most):
+# The rest is the job of each unit: networks, netlink, CAP_NET_ADMIN, disks.
+MOST_EXPOSED = {'leond@': 2.0, 'leon-accel@': 1.7, 'leon-ipsec@': 1.6, 'leon-metrics@': 1.6,
+                'leon-lisp': 2.3, 'leon-cloud': 2.5}
+UNIT_FILES = [*(TOP / 'packaging').rglob('*@.service'), *(TOP / 'packaging').rglob('leon-*[a-z].service')]
+
+
+def test_every_unit_has_its_limit():
+    assert {path.name.removesuffix('.service') for path in UNIT_FILES} == set(MOST_EXPOSED)
+
+
+@pytest.mark.parametrize('file', UNIT_FILES, ids=lambda path: path.name)
+def test_unit_is_confined(tmp_path, file):
     if not shutil.which('systemd-analyze'):
         pytest.skip('systemd-analyze is not installed')
-    copy = tmp_path / f'{name}@leon0.service'
-    shutil.copy(unpacked / units.lstrip('/') / f'{name}@.service', copy)
+    most = MOST_EXPOSED[file.name.removesuffix('.service')]
+    copy = tmp_path / file.name.replace('@', '@leon0')
+    shutil.copy(file, copy)
     done = subprocess.run(
         ['systemd-analyze', 'security', '--offline=yes', f'--threshold={most * 10:.0f}', copy],
         capture_output=True, text=True, timeout=300,
@@ -221,6 +227,7 @@ def test_life_of_the_package(root):
     # and a stopped daemon leave.
     root.run('sh', '-c', 'echo "{}" >/etc/leon/leon0.json && chmod 0711 /etc/leon')
     root.run('mkdir', '/run/leon')
+    assert root.run('stat', '-c', '%U:%G %a', '/run/leon-accel').stdout == 'leon:leon-accel 3770\n'
     links = enable_all(root)
 
     # An upgrade keeps all of it, modes included.
@@ -241,7 +248,8 @@ def test_life_of_the_package(root):
     root.run('dpkg', '--purge', 'leond')
     assert status() in ('', 'un')
     assert root.run('test', '-e', '/etc/leon', check=False).returncode != 0
-    assert root.run('test', '-e', '/run/leon', check=False).returncode != 0
+    for name in ('leon', 'leon-accel'):
+        assert root.run('test', '-e', f'/run/{name}', check=False).returncode != 0
     assert [link for link in links if root.run('test', '-L', link, check=False).returncode == 0] == []
     left = root.run('sh', '-c', 'find /etc /usr /lib /var/lib/dpkg/info -xdev -name "leond*"')
     assert left.stdout == ''
@@ -263,11 +271,10 @@ def test_what_systemd_is_told(root, tmp_path):
 
     assert told_by('--install', '/tmp/leond.deb') == []
     assert told_by('--install', '/tmp/leond.deb') == [
-        'try-restart leon-ipsec@*.service', 'try-restart leon-accel@*.service',
+        'try-restart leon-ipsec@*.service', 'stop leon-accel@*.service',
         'try-restart leond@*.service',
         'try-restart leon-metrics@*.service']
     assert told_by('--remove', 'leond') == [
-        'stop leon-accel@*.service',
         'stop leond@*.service leon-ipsec@*.service leon-metrics@*.service']
 
 

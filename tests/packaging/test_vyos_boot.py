@@ -73,6 +73,16 @@ def forget(root):
     assert [status(root, name) for name in ('leond', 'vyos-1x-leon')] == ['rc', 'rc']
 
 
+def with_accel(root, accel_deb):
+    """An installed leon-accel is kept."""
+    root.put(accel_deb, '/tmp/leon-accel.deb')
+    root.run('dpkg', '--install', '/tmp/leon-accel.deb')
+    install(root)
+    assert is_there(root, f'{KEPT}/leon-accel.deb')
+    root.run('dpkg', '--purge', 'leon-accel')
+    forget(root)
+
+
 def boot(root, *environment):
     """As vyos-router does it; its words are in the journal and on the console."""
     root.run('rm', '-f', '/tmp/mine')
@@ -131,6 +141,25 @@ def test_image_without_the_package_gets_it(image):
     # And once more, from what was made of what was made.
     forget(image)
     assert 'the packages were installed' in boot(image)
+
+
+def test_image_without_the_packages_gets_leon_accel_too(router, accel_deb):
+    with_accel(router, accel_deb)
+    assert 'the packages were installed' in boot(router)
+    assert status(router, 'leon-accel') == 'ii'
+    assert router.run('/usr/sbin/leon-accel', '--version').returncode == 0
+
+
+def test_leon_accel_that_does_not_fit_costs_nothing_else(router, accel_deb):
+    with_accel(router, accel_deb)
+    router.run('sh', '-c', f"""
+        dpkg-deb -R {KEPT}/leon-accel.deb /tmp/broken
+        printf '#!/bin/sh\nexit 1\n' >/tmp/broken/DEBIAN/postinst
+        dpkg-deb --root-owner-group --build /tmp/broken {KEPT}/leon-accel.deb
+        cd {KEPT} && sha256sum *.deb run >SHA256SUMS""")
+    said = boot(router)
+    assert 'the packages were installed' in said and 'no TCP connection is accelerated' in said
+    assert [status(router, name) for name in ('leond', 'vyos-1x-leon', 'leon-accel')] == ['ii', 'ii', 'rc']
 
 
 def test_manual_pages_that_the_image_dropped_do_not_matter(router):

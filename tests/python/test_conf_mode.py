@@ -100,7 +100,16 @@ def test_metrics_are_served_where_asked_for(commit, host):
     assert not file.exists()
 
 
-def test_acceleration_comes_and_goes(commit, host, run_dir):
+@pytest.fixture
+def accelerator(tmp_path, monkeypatch):
+    """leon-accel is installed."""
+    program = tmp_path / 'leon-accel'
+    program.touch()
+    monkeypatch.setattr('vyos_leon.acceleration.PROGRAM', str(program))
+    return program
+
+
+def test_acceleration_comes_and_goes(commit, host, run_dir, accelerator):
     """Its process is started after leond was told, and stopped with the configuration of it; not
     where only the defaults are there, which VyOS puts into every interface."""
     host.defaults = {'acceleration': {'mode': 'moved', 'threshold': '50'}}
@@ -124,7 +133,15 @@ def test_acceleration_comes_and_goes(commit, host, run_dir):
     assert stops.index(f'systemctl stop {unit}') < stops.index('systemctl stop leond@leon0.service')
 
 
-def test_acceleration_that_does_not_start_is_no_error(commit, host):
+def test_acceleration_without_its_package_is_a_warning(commit, host, accelerator):
+    accelerator.unlink()
+    commit(leon0={**LEON0, 'acceleration': {'mode': 'always'}})
+    warnings = [what for verb, what in host.journal if verb == 'warning']
+    assert any('leon-accel is not installed: install the package leon-accel' in what for what in warnings)
+    assert not [what for verb, what in host.journal if verb == 'run' and 'leon-accel' in what]
+
+
+def test_acceleration_that_does_not_start_is_no_error(commit, host, accelerator):
     host.programs['timeout 20 systemctl start leon-accel@leon0.service'] = (1, '')
     commit(leon0={**LEON0, 'acceleration': {'mode': 'always'}})
     assert any('leon-accel does not run' in what for verb, what in host.journal if verb == 'warning')

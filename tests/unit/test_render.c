@@ -93,6 +93,7 @@ static void tables(void **state)
 	check("acceleration", render_acceleration, 0);
 	check("acceleration_off", render_acceleration, 0);
 	check("acceleration_absent", render_acceleration, 0);
+	check("acceleration_missing", render_acceleration, 0);
 	check("acceleration_connections", render_acceleration_connections, 0);
 	check("acceleration_connections_none", render_acceleration_connections, 0);
 	check("fdb", render_fdb, 0);

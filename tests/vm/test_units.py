@@ -27,17 +27,17 @@ def dpkg(*words):
     subprocess.run(['dpkg', '--no-triggers', '--force-unsafe-io', *words], check=True)
 
 
-def install(package):
-    dpkg('-i', package)
+def install(packages):
+    dpkg('-i', *packages)
 
 
 @pytest.fixture(scope='session', autouse=True)
 def installed():
     """As a person does it, under a systemd that runs."""
-    packages = glob.glob(f'{build_dir()}/deb/leond_*.deb')
-    assert len(packages) == 1, f'{packages}: make deb'
-    install(packages[0])
-    return packages[0]
+    found = glob.glob(f'{build_dir()}/deb/leond_*.deb') + glob.glob(f'{build_dir()}/deb/leon-accel_*.deb')
+    assert len(found) == 2, f'{found}: make deb'
+    install(found)
+    return found
 
 
 @pytest.fixture(scope='module')
@@ -100,13 +100,22 @@ def test_sandbox(far, name):
     """Its user, one capability, filters of system calls, and nothing to write to."""
     unit = far.node['a'].unit if name == 'leond' else far.accel['a'].unit
     seen = Process(unit.pid())
-    assert seen.status['Name'] == name and seen.user() == 'leon'
+    assert seen.status['Name'] == name and seen.user() == {'leond': 'leon'}.get(name, name)
     assert set(seen.capabilities().values()) == {CAP_NET_ADMIN}, seen.capabilities()
     assert seen.status['NoNewPrivs'] == '1' and seen.status['Seccomp'] == FILTERED
     for kind in ('mnt', 'ipc'):
         assert seen.namespace(kind) != os.stat(f'/proc/1/ns/{kind}').st_ino, kind
     assert seen.is_read_only('/usr') and seen.is_read_only('/etc') and seen.is_read_only('/var')
     assert os.listdir(f'{seen.path}/root/home') == []
+
+
+def test_reaches_no_secret(far):
+    """The parser of foreign bytes sees no secret, no key, no control socket."""
+    root = f'{Process(far.accel["a"].unit.pid()).path}/root'
+    assert os.path.exists(f'{root}/run/leon-accel/leon0.accel')
+    for path in ('/etc/leon', '/var/lib/leon', '/run/leon'):
+        assert os.stat(root + path).st_mode & 0o777 == 0, path
+        assert os.listdir(path) != [] and os.listdir(root + path) == [], path
 
 
 def test_network_of_its_own(far, ends):
@@ -223,7 +232,7 @@ def test_leon_accel_that_hangs(far, ends, taken):
 
 def test_removal(far, ends, taken):
     """dpkg stops it all; what was taken is handed back first."""
-    dpkg('-r', 'leond')
+    dpkg('-r', 'leon-accel', 'leond')
     assert far.accel['b'].show()['connections_taken'] == 0
     assert far.count('b', 'reset') == 0 and not taken.error
     log = far.node['a'].log() + far.accel['a'].log()

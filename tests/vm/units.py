@@ -125,7 +125,7 @@ class UnitAccelerator(Accelerator):
     def __init__(self, node):
         self.node = node
         self.unit = Unit('leon-accel@leon0.service')
-        self.control = '/run/leon/leon0.accel.sock'
+        self.control = '/run/leon-accel/leon0.sock'
         self.process = self.unit
 
     def runs(self):

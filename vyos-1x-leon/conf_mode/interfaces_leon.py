@@ -285,6 +285,12 @@ def _accelerate(leon):
         if leon['was_accelerated']:
             call(f'systemctl stop {unit}')
         return
+    if not acceleration.is_installed():
+        Warning(
+            f'No TCP connection of {leon["ifname"]} is accelerated, since leon-accel is not '
+            f'installed: install the package leon-accel'
+        )
+        return
     code, _ = rc_cmd(f'timeout {START_WAIT_S} systemctl start {unit}')
     if code != 0:
         # No error: TCP goes as it does without.

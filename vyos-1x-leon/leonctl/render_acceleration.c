@@ -161,6 +161,12 @@ static bool print_state(FILE *out, struct jsonr_node *root)
 	}
 	if (strcmp(state, "here") == 0)
 		return true;
+	if (!value_bool(root, "installed")) {
+		fputs("leon-accel is not installed, so no TCP connection is taken over: install "
+		      "the package leon-accel.\n",
+		      out);
+		return false;
+	}
 	fprintf(out,
 		"leon-accel is not here, so no TCP connection is taken over; its unit is "
 		"leon-accel@%s.\n",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What leond and leon-accel of one interface say to each other, on this host: frames on a pair of
- * seqpacket sockets for each worker, and at the socket /run/leon/<interface>.accel, seqpacket too,
- * what both must know. Pure encode and decode; workers, control thread, leon-accel.
+ * seqpacket sockets for each worker, and at the socket /run/leon-accel/<interface>.accel, seqpacket
+ * too, what both must know. Pure encode and decode; workers, control thread, leon-accel.
  *
  * A message of the queue: where (8) | zero (24) | node-id (32) | struct virtio_net_hdr (80) | frame
  */

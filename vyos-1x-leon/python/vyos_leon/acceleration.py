@@ -4,15 +4,21 @@ as those of verify.py, which runs them. Pure.
 """
 
 import json
+import os
 
 from vyos_leon.leaves import limits
 from vyos_leon.routes import listed
 
+PROGRAM = '/usr/sbin/leon-accel'
 LISTS = [(way, what) for way in ('include', 'exclude') for what in ('prefix', 'port')]
 
 
 def unit(interface):
     return f'leon-accel@{interface}.service'
+
+
+def is_installed():
+    return os.path.exists(PROGRAM)
 
 
 def is_configured(path):

@@ -28,6 +28,8 @@ SAVED = '/config/config.boot'
 ACTIVE = '/opt/vyatta/config/active/interfaces/leon'
 PROGRAM = '/usr/libexec/vyos-1x-leon/leon-boot'
 PACKAGES = ('leond', 'vyos-1x-leon')
+# Kept only if it is installed.
+OPTIONAL = ('leon-accel',)
 OWNER = 0
 
 LINE = '[ ! -x /config/leon-boot/run ] || /config/leon-boot/run  # by vyos-1x-leon'
@@ -74,6 +76,14 @@ def _is_ours(path, kind):
     return kind(seen.st_mode) and seen.st_uid == OWNER and not seen.st_mode & 0o022
 
 
+def _packages():
+    return (*PACKAGES, *(package for package in OPTIONAL if repack.is_installed(package)))
+
+
+def _made_of():
+    return repack.digest(_packages()) + _sum(PROGRAM)
+
+
 def _kept():
     """What is kept, as it was noted; None where it is not as it was left."""
     try:
@@ -91,14 +101,15 @@ def _kept():
 
 
 def _fill(folder, made_of):
-    names = {package: f'{package}.deb' for package in PACKAGES}
+    packages = _packages()
+    names = {package: f'{package}.deb' for package in packages}
     for package, name in names.items():
         repack.build(package, f'{folder}/{name}')
     shutil.copyfile(PROGRAM, f'{folder}/run')
     sums = {name: _sum(f'{folder}/{name}') for name in (*names.values(), 'run')}
     contents = {
         'made-of': made_of,
-        'packages': {package: repack.version(package) for package in PACKAGES},
+        'packages': {package: repack.version(package) for package in packages},
         'files': sums,
     }
     with open(f'{folder}/SHA256SUMS', 'w', encoding='utf-8') as file:
@@ -122,7 +133,7 @@ def _remove(path):
 
 def _keep():
     """The directory is made beside and moved into place: whole or not at all."""
-    made_of = repack.digest(PACKAGES) + _sum(PROGRAM)
+    made_of = _made_of()
     contents = _kept()
     if contents and contents['made-of'] == made_of:
         return
@@ -230,7 +241,7 @@ def without_package():
     if not is_saved():
         withdraw()
         return
-    for name in (*(f'{package}.deb' for package in PACKAGES), 'SHA256SUMS', 'contents.json'):
+    for name in (*(f'{package}.deb' for package in PACKAGES + OPTIONAL), 'SHA256SUMS', 'contents.json'):
         _remove(f'{DIRECTORY}/{name}')
 
 
@@ -240,7 +251,7 @@ def state():
     fault = _script_fault(_read_script())
     if contents is None:
         fault = f'No packages are kept in {DIRECTORY}, or others than root may write there.'
-    elif not fault and contents['made-of'] != repack.digest(PACKAGES) + _sum(PROGRAM):
+    elif not fault and contents['made-of'] != _made_of():
         fault = f'The packages in {DIRECTORY} are not those that are installed.'
     return {
         'needed': is_saved() or bool(active()),

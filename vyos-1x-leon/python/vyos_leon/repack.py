@@ -67,6 +67,16 @@ def _control(package):
     return '\n'.join(kept) + '\n'
 
 
+def is_installed(package):
+    done = subprocess.run(
+        ['dpkg-query', '--show', '--showformat', '${db:Status-Status}', package],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done.stdout == 'installed'
+
+
 def version(package):
     return _query('--show', '--showformat', '${Version}', package)
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fetches a secret or a token: from https, from a file, or by http from the metadata service.
 
-Called by apply.py. The server is not trusted beyond its certificate: no redirect is followed, so
-that headers reach nobody else, and one deadline covers name resolution, connection, TLS and the
-whole answer. Plain http goes to addresses of metadata services only, whatever their name resolves
-to. Needs no proxy and reads no environment.
+Called by apply.py. No redirect is followed, so that headers reach no other server. One deadline
+covers name resolution, connection, TLS and the whole answer. Plain http goes to addresses of
+metadata services only. Uses no proxy and reads no environment.
 """
 import http.client
 import ssl
@@ -73,8 +72,8 @@ def fetch(url, headers, size, seconds):
         except (OSError, ValueError) as error:
             outcome.append((None, error))
 
-    # Time limits of sockets begin anew with each byte, and a name server has its own. The thread is
-    # left behind; it ends with the program.
+    # The time limit of a socket restarts with each byte, and name resolution has no limit. A thread
+    # beyond the deadline ends with the program.
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(seconds)

@@ -11,6 +11,7 @@
 #include "daemon/control/command.h"
 #include "daemon/host/accel_queues.h"
 #include "daemon/host/accel_reports.h"
+#include "daemon/host/accelerator.h"
 #include "daemon/leond.h"
 #include "state/energy.h"
 
@@ -21,6 +22,12 @@ static const char *state_word(const struct leond *d)
 	if (!d->conf->acceleration)
 		return "off";
 	return accel_reports_totals(d) ? "here" : "absent";
+}
+
+static void write_state(struct command *c)
+{
+	jsonw_str(c->w, "state", state_word(c->d));
+	jsonw_bool(c->w, "installed", accelerator_is_installed());
 }
 
 static struct energy_model model_of(const struct conf *c)
@@ -71,7 +78,7 @@ static void write_terms(struct command *c)
 	const struct conf *conf = c->d->conf;
 	struct jsonw *w = c->w;
 
-	jsonw_str(w, "state", state_word(c->d));
+	write_state(c);
 	jsonw_u64(w, "threshold_us", conf->accel_threshold_us);
 	jsonw_u64(w, "minimum_segments", conf->accel_segments);
 	jsonw_object(w, "power");
@@ -237,7 +244,7 @@ enum command_result show_acceleration_connections(struct command *c)
 	struct listing *l = x_new(struct listing);
 
 	l->c = c;
-	jsonw_str(c->w, "state", state_word(c->d));
+	write_state(c);
 	jsonw_array(c->w, "connections");
 	if (!accel_reports_totals(c->d)) {
 		/* There is nobody to ask, and nothing is taken. */

@@ -24,7 +24,9 @@
 #include "wire/accel_queue.h"
 #include "wire/accel_report.h"
 
-#define MOVED_MAX 128 /* hosts that a leon-accel that comes is told of */
+#define RUN_DIR	  "/run/leon/"
+#define ACCEL_DIR "/run/leon-accel/" /* packaging/debian/leond.tmpfiles makes it */
+#define MOVED_MAX 128		     /* hosts that a leon-accel that comes is told of */
 /* It reports each second. One that hangs keeps every segment that it is given. */
 #define SILENT_MAX 5
 
@@ -35,7 +37,7 @@ struct moved_mac {
 };
 
 struct accelerator {
-	char path[CONF_CONTROL_SOCKET_MAX + 8];
+	char path[CONF_CONTROL_SOCKET_MAX + 16];
 	int listener, fd; /* -1: none */
 	/* The last that moved, a ring: n of them, the next one goes to n % MOVED_MAX. */
 	struct moved_mac moved[MOVED_MAX];
@@ -264,14 +266,27 @@ static void on_connect(void *arg, int fd, uint32_t events)
 	loop_fd_add(d->loop, s, EPOLLIN, on_say, d);
 }
 
-/* leon0.sock has leon0.accel beside it. */
+/* RUN_DIR/leon0.sock has ACCEL_DIR/leon0.accel: leon-accel, which is another user, reaches nothing
+ * else of leond there. A control socket elsewhere has its socket beside it. */
 static void name_path(const char *control, char *out, size_t room)
 {
 	size_t len = strlen(control), tail = strlen(".sock");
+	const char *dir = "";
 
 	if (len > tail && strcmp(control + len - tail, ".sock") == 0)
 		len -= tail;
-	snprintf(out, room, "%.*s.accel", (int)len, control);
+	if (strncmp(control, RUN_DIR, strlen(RUN_DIR)) == 0) {
+		dir = ACCEL_DIR;
+		control += strlen(RUN_DIR);
+		len -= strlen(RUN_DIR);
+	}
+	snprintf(out, room, "%s%.*s.accel", dir, (int)len, control);
+}
+
+/* In ACCEL_DIR the socket has the group of the directory, whose only member is leon-accel. */
+static mode_t mode_of(const char *path)
+{
+	return strncmp(path, ACCEL_DIR, strlen(ACCEL_DIR)) == 0 ? 0660 : 0600;
 }
 
 static int listen_at(const char *path)
@@ -286,9 +301,9 @@ static int listen_at(const char *path)
 		return -ENAMETOOLONG;
 	}
 	memcpy(at.sun_path, path, strlen(path) + 1);
-	/* The control socket is this daemon's alone, and so is what lies beside it. */
+	/* One daemon has this control socket, and so one daemon has this path. */
 	unlink(path);
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && chmod(path, 0600) == 0 &&
+	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && chmod(path, mode_of(path)) == 0 &&
 	    listen(fd, 4) == 0)
 		return fd;
 	rc = -errno;
@@ -320,14 +335,23 @@ static void listen_no_more(struct leond *d)
 		unlink(a->path);
 }
 
-int accelerator_start(struct leond *d)
+bool accelerator_is_installed(void)
+{
+	/* The package, or an installation by meson. */
+	return access("/usr/sbin/leon-accel", X_OK) == 0 ||
+	       access("/usr/local/sbin/leon-accel", X_OK) == 0;
+}
+
+void accelerator_start(struct leond *d)
 {
 	struct accelerator *a = x_new(struct accelerator);
 
 	a->listener = a->fd = -1;
 	d->accelerator = a;
 	say_what_there_is(d);
-	return d->conf->acceleration ? listen_here(d) : 0;
+	/* Without a socket TCP is not accelerated, and all else works. */
+	if (d->conf->acceleration)
+		listen_here(d); /* logged */
 }
 
 void accelerator_apply_conf(struct leond *d)

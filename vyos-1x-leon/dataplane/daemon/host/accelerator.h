@@ -13,8 +13,10 @@
 struct leond;
 struct node;
 
-/* The socket, when the workers run. 0 or -errno. */
-int accelerator_start(struct leond *d);
+/* The socket, when the workers run. */
+void accelerator_start(struct leond *d);
+/* Is the program here? It is a package of its own. */
+bool accelerator_is_installed(void);
 /* It is configured now, or not any more, or otherwise. */
 void accelerator_apply_conf(struct leond *d);
 /* leond is to end: what is taken is given back. True while that goes on; asked again and again. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/life/advice.h"
+#include "daemon/host/accelerator.h"
 #include "daemon/leond.h"
 
 #define PORT_START "/proc/sys/net/ipv4/ip_unprivileged_port_start"
@@ -65,6 +66,13 @@ static void source_leads_nowhere(const struct conf *c, const struct adviser *a)
 		a->fn(a->arg, "source-address: 169.254.0.0/16 reaches only nodes on the same link");
 }
 
+static void accelerator_missing(const struct conf *c, const struct adviser *a)
+{
+	if (c->acceleration && !accelerator_is_installed())
+		a->fn(a->arg, "acceleration: leon-accel is not installed, so no TCP connection is "
+			      "accelerated; install the package leon-accel");
+}
+
 void advice_of(const struct conf *c, advice_fn fn, void *arg)
 {
 	const struct adviser a = { fn, arg };
@@ -72,4 +80,5 @@ void advice_of(const struct conf *c, advice_fn fn, void *arg)
 	peers_without_source(c, &a);
 	privileged_port(c, &a);
 	source_leads_nowhere(c, &a);
+	accelerator_missing(c, &a);
 }

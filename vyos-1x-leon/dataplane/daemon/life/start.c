@@ -299,11 +299,11 @@ static int begin(struct leond *d)
 	 * Requests are served once the loop runs. */
 	if (r == 0)
 		r = cmds_start(d);
-	if (r == 0)
-		r = accelerator_start(d);
-	if (r == 0)
-		overlay_start(d->overlay);
-	return r;
+	if (r < 0)
+		return r;
+	accelerator_start(d);
+	overlay_start(d->overlay);
+	return 0;
 }
 
 static void log_advice(void *arg, const char *text)
