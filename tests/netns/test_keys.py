@@ -85,6 +85,8 @@ def test_a_secret_of_one_node_only_is_warned_of_at_once(lab):
     wait_for(lambda: all(n.nodes()[seoul.node_id]['secret'] == 'own' for n in (inagi, fujisawa)), 10,
              'nobody is afraid for it any more')
     wait_for(lambda: inagi.nodes()[seoul.node_id]['session_ends_seconds'] is None, 10)
+    answer = seoul.reload(authentication=secrets('12345678'))
+    assert 'fewer than 16 characters' in answer['warnings'][-1]
 
 
 def test_identity_is_kept_and_pinned(lab):

@@ -199,6 +199,8 @@ def test_check_has_nothing_against_the_usual(check):
 @pytest.mark.parametrize('words, warning', [
     ({'peer': {'a': {'address': '2001:db8::9'}}},
      'peer.a.address: 2001:db8::9 cannot be asked, since there is no source-address of IPv6'),
+    ({'authentication': {'pre-shared-secret': '12345678'}},
+     'authentication.pre-shared-secret: fewer than 16 characters'),
     ({'port': 80}, 'port: 80 is below'),
     ({'source-address': ['169.254.1.1']}, 'source-address: 169.254.0.0/16 reaches only'),
     ({'source-address': [], 'source-interface': 'lo'}, 'source-interface: nothing leaves this host'),

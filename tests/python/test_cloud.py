@@ -23,6 +23,7 @@ from leon_cloud import apply, network, section  # noqa: E402
 HERE = {'hostname': 'fujisawa.example.net', 'uplink': 'ens3', 'uplink-mac': '52:54:00:00:00:01',
         'address': '10.0.0.5'}
 SECRET = 'a secret for the tests'
+PLACEHOLDER = 'OUTPUT OF leonctl generate secret'
 # The one of protocol.md: VNI 1, 192.0.2.1, seoul.example.net:7000.
 TOKEN = ('leon1.AAABAhT2CTE5Mi4wLjIuMRtYEXNlb3VsLmV4YW1wbGUubmV0HGNvcnJlY3QgaG9yc2UgYmF0dGVyeSBzdGFw'
          'bGU7Hy_G')
@@ -374,6 +375,7 @@ def test_a_copy_of_the_disk_is_another_node(machine):
     ({'token': TOKEN[:-9]},
      'leon.token: the token is damaged or cut short; copy it again, all of it'),
     ({'token': 'seoul.example.net'}, 'leon.token: this is no token; a token begins with "leon1."'),
+    ({'token': 'OUTPUT OF leonctl invite'}, 'leon.token: this is no token; a token begins with "leon1."'),
     ({'token': TOKEN, 'mtu': 1}, 'leon.mtu: '),
 ])
 def test_wrong_user_data(machine, leon, sentence):
@@ -468,6 +470,14 @@ def test_secret_that_is_none(machine, page, sentence):
     assert machine.clock == 0  # a refusal is final
 
 
+def test_placeholder_of_the_documents_is_refused(machine):
+    machine.tell({'peer': '198.51.100.1', 'secret': PLACEHOLDER})
+    assert apply.apply(machine) == 1
+    assert machine.said[0] == (
+        'leon.authentication.pre-shared-secret: is a placeholder or an obvious secret; use the output '
+        'of: leonctl generate secret')
+
+
 def documented():
     """User-data that the pages ask to be copied."""
     for name, least in {'vyos-1x-leon/doc/cloud.md': 4, 'README.md': 1}.items():
@@ -475,10 +485,10 @@ def documented():
         assert len(blocks) >= least
         for number, block in enumerate(blocks):
             # A token that can be read is a secret that somebody would use.
-            block = textwrap.dedent(block).replace('leon1.replace-this-by-your-own', TOKEN)
-            yield pytest.param(block, id=f'{Path(name).name}-{number}')
+            block = textwrap.dedent(block).replace('OUTPUT OF leonctl invite', TOKEN)
+            yield pytest.param(block.replace(PLACEHOLDER, SECRET), id=f'{Path(name).name}-{number}')
     for path in sorted((TOP / 'packaging/deploy').glob('*/user-data')):
-        yield pytest.param(path.read_text(), id=path.parent.name)
+        yield pytest.param(path.read_text().replace(PLACEHOLDER, SECRET), id=path.parent.name)
 
 
 @pytest.mark.parametrize('text', documented())

@@ -5,12 +5,15 @@ not there."""
 import inspect
 import json
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import BUILD
 from vyos import ConfigError
 from vyos_leon import keyfile, mac, metrics
 
+LEOND = BUILD / 'vyos-1x-leon/dataplane/leond'
 LEON0 = {
     'address': ['10.99.0.1/24'],
     'source-address': ['192.0.2.1'],
@@ -339,6 +342,21 @@ def test_daemon_refuses_the_document(commit, host, run_dir):
     assert (run_dir / 'leon0.json').read_text() == 'old'
     assert len(list(run_dir.iterdir())) == 1
     assert not runs(host.journal, 'timeout')
+
+
+@pytest.mark.skipif(not LEOND.exists(), reason='leond is not built')
+@pytest.mark.parametrize('secret', ['OUTPUT OF leonctl generate secret', 'ChangeMe'])
+def test_obvious_secret_is_refused_at_commit(commit, host, run_dir, secret):
+    def check():
+        (candidate,) = run_dir.glob('.leon0.json.*')
+        done = subprocess.run([LEOND, '--check', '--config', candidate], stderr=subprocess.STDOUT,
+                              stdout=subprocess.PIPE, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout
+
+    host.programs['/usr/sbin/leond --check'] = check
+    with pytest.raises(ConfigError, match='is a placeholder or an obvious secret'):
+        commit(leon0={**LEON0, 'authentication': {'pre-shared-secret': secret}})
+    assert list(run_dir.iterdir()) == []
 
 
 @pytest.mark.parametrize('code', [1, 124])

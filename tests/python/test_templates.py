@@ -60,7 +60,7 @@ CONFIGS = {
         },
         'loop_guard': {'interval': '1000', 'preference': '128'},
         'member': {'maximum': '1024', 'forget_time': '3600'},
-        'authentication': {'pre_shared_secret': 'replace-this-by-your-own'},
+        'authentication': {'pre_shared_secret': 'correct-horse-battery'},
         'encryption': {'cipher': 'auto'},
         'system': {'log_level': 'info'},
         'is_bridge_member': {'br0': {}},

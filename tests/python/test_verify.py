@@ -551,6 +551,12 @@ ERRORS.update({
 
 ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in rates_cases.ERRORS.items()})
 WARNINGS = {
+    'secret can be guessed': (
+        config(authentication={'pre_shared_secret': 'x' * 15}),
+        host(),
+        'A secret of fewer than 16 characters can be guessed: set "authentication '
+        'pre-shared-secret" to the output of "generate leon secret".',
+    ),
     'metrics for all': (
         config(metrics={'listen_address': '0.0.0.0', 'port': '5366'}),
         host(),
@@ -726,7 +732,7 @@ FINE = {
         config(measurement={'interval': '100', 'fast_interval': '100'}),
         host(),
     ),
-    'shortest secret': (config(authentication={'pre_shared_secret': 'x' * 8}), host()),
+    'secret is long enough': (config(authentication={'pre_shared_secret': 'x' * 16}), host()),
     'longest secret': (config(authentication={'pre_shared_secret': 'x' * 128}), host()),
     'cipher': (config(encryption={'cipher': 'chacha20poly1305'}), host()),
     'cipher auto': (config(encryption={'cipher': 'auto'}), host()),

@@ -309,6 +309,15 @@ static void bad_secrets_are_refused(void **state)
 		  "'accept-secret': ['1234567'] }",
 		  "authentication.accept-secret", "8 to 128" },
 		{ "'authentication': { 'pre-shared-secret': '12345678',"
+		  "'accept-secret': ['PassWord'] }",
+		  "authentication.accept-secret", "leonctl generate secret" },
+		{ "'authentication': { 'pre-shared-secret': 'replace-this-by-your-own' }",
+		  "authentication.pre-shared-secret", "leonctl generate secret" },
+		{ "'authentication': { 'pre-shared-secret': 'OUTPUT OF leonctl generate secret' }",
+		  "authentication.pre-shared-secret", "placeholder" },
+		{ "'authentication': { 'pre-shared-secret': 'ChangeMe' }",
+		  "authentication.pre-shared-secret", "obvious" },
+		{ "'authentication': { 'pre-shared-secret': '12345678',"
 		  "'accept-secret': ['12345678'] }",
 		  "authentication.accept-secret", "twice" },
 		{ "'authentication': { 'pre-shared-secret': '12345678',"

@@ -3,18 +3,53 @@
  * Reads secrets, trusted identities and the path of the own identity key. Pure; control thread. No
  * message contains a secret.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/hex.h"
 #include "base/mem.h"
 #include "crypto/keys.h"
 #include "state/conf_section.h"
 
-static bool is_length_right(const char *s)
+static_assert(SECRET_MIN == 8 && SECRET_MAX == 128, "the sentence of fault_of()");
+
+/* Placeholders of documents, and secrets that an attacker tries first. Case does not matter. */
+static bool is_obvious(const char *s)
 {
-	return strlen(s) >= SECRET_MIN && strlen(s) <= SECRET_MAX;
+	static const char *const obvious[] = {
+		"replace-this-by-your-own",
+		"output of leonctl generate secret",
+		"change-me",
+		"changeme",
+		"mysecret",
+		"my-secret",
+		"password",
+		"password123",
+		"pre-shared-secret",
+		"replace-me",
+		"replaceme",
+		"top-secret",
+		"topsecret",
+	};
+
+	for (size_t i = 0; i < sizeof(obvious) / sizeof(*obvious); i++)
+		if (strcasecmp(s, obvious[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Why s cannot be a secret, or NULL. The text does not contain s. */
+static const char *fault_of(const char *s)
+{
+	if (strlen(s) < SECRET_MIN || strlen(s) > SECRET_MAX)
+		return "must have 8 to 128 characters";
+	if (is_obvious(s))
+		return "is a placeholder or an obvious secret; use the output of: leonctl "
+		       "generate secret";
+	return NULL;
 }
 
 static bool is_known(const struct conf *c, const char *s)
@@ -39,9 +74,8 @@ static void read_accepted(struct jsonr_node *auth, struct conf *c)
 	if (jsonr_len(list) && !c->secret)
 		jsonr_fail(list, "needs a pre-shared-secret of this node besides");
 	for (size_t i = 0; i < jsonr_len(list) && jsonr_str_at(list, i, &s); i++) {
-		if (!is_length_right(s))
-			jsonr_fail(list, "each must have %d to %d characters", SECRET_MIN,
-				   SECRET_MAX);
+		if (fault_of(s))
+			jsonr_fail(list, "entry %zu %s", i + 1, fault_of(s));
 		else if (is_known(c, s))
 			jsonr_fail(list, "names a secret twice, or the pre-shared-secret");
 		else
@@ -153,9 +187,8 @@ void conf_read_secrets(struct jsonr_node *root, struct conf *c)
 	const char *s;
 
 	if (jsonr_str(auth, "pre-shared-secret", &s)) {
-		if (!is_length_right(s))
-			jsonr_fail_key(auth, "pre-shared-secret", "must have %d to %d characters",
-				       SECRET_MIN, SECRET_MAX);
+		if (fault_of(s))
+			jsonr_fail_key(auth, "pre-shared-secret", "%s", fault_of(s));
 		c->secret = x_strdup(s);
 	}
 	read_accepted(auth, c);

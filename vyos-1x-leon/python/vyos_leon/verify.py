@@ -26,6 +26,7 @@ from vyos_leon.routes import listed
 PORT = str(default('port'))
 PEERS_MAX = limits('peer')[1]
 SECRET_MIN, SECRET_MAX = limits('authentication pre-shared-secret')
+SECRET_LONG = 16  # as leond: a shorter one can be guessed
 ACCEPTED_MAX = limits('authentication accept-secret')[1]
 TRUSTED_MAX = limits('authentication trusted-identity')[1]
 MTU_MIN, MTU_MAX = limits('mtu')
@@ -347,6 +348,15 @@ def secret_can_be_hidden(config, _):
         )
 
 
+def secret_is_long(config, _):
+    secret = config.get('authentication', {}).get('pre_shared_secret', '')
+    if SECRET_MIN <= len(secret) < SECRET_LONG:
+        yield (
+            f'A secret of fewer than {SECRET_LONG} characters can be guessed: set '
+            '"authentication pre-shared-secret" to the output of "generate leon secret".'
+        )
+
+
 def somebody_can_join(config, _):
     secret = config.get('authentication', {}).get('pre_shared_secret')
     if not config.get('peer') and secret is None:
@@ -409,6 +419,7 @@ ERRORS = (
 WARNINGS = (
     secret_is_set,
     secret_can_be_hidden,
+    secret_is_long,
     frames_are_encrypted,
     somebody_can_join,
     source_interface_has_identity,

@@ -71,6 +71,8 @@ enum command_result do_reload(struct command *c)
 	jsonw_array(c->w, "warnings");
 	if (v.warning[0])
 		jsonw_str(c->w, NULL, v.warning);
+	if (v.advice)
+		jsonw_str(c->w, NULL, v.advice);
 	jsonw_end(c->w);
 	return CMD_DONE;
 }

@@ -11,7 +11,8 @@
 #include "daemon/host/accelerator.h"
 #include "daemon/leond.h"
 
-#define PORT_START "/proc/sys/net/ipv4/ip_unprivileged_port_start"
+#define SHORT_SECRET 16
+#define PORT_START   "/proc/sys/net/ipv4/ip_unprivileged_port_start"
 
 struct adviser {
 	advice_fn fn;
@@ -66,6 +67,15 @@ static void source_leads_nowhere(const struct conf *c, const struct adviser *a)
 		a->fn(a->arg, "source-address: 169.254.0.0/16 reaches only nodes on the same link");
 }
 
+/* leonctl generate secret draws 32 characters. */
+const char *advice_of_secret(const struct conf *c)
+{
+	if (!c->secret || strlen(c->secret) >= SHORT_SECRET)
+		return NULL;
+	return "authentication.pre-shared-secret: fewer than 16 characters can be guessed; use the "
+	       "output of: leonctl generate secret";
+}
+
 static void accelerator_missing(const struct conf *c, const struct adviser *a)
 {
 	if (c->acceleration && !accelerator_is_installed())
@@ -81,4 +91,6 @@ void advice_of(const struct conf *c, advice_fn fn, void *arg)
 	privileged_port(c, &a);
 	source_leads_nowhere(c, &a);
 	accelerator_missing(c, &a);
+	if (advice_of_secret(c))
+		fn(arg, advice_of_secret(c));
 }

@@ -17,6 +17,7 @@
 #include "daemon/host/scheduling.h"
 #include "daemon/host/seeds.h"
 #include "daemon/host/senders.h"
+#include "daemon/life/advice.h"
 #include "daemon/life/apply.h"
 #include "daemon/life/cache.h"
 #include "daemon/life/confread.h"
@@ -118,8 +119,12 @@ static void decide(struct leond *d, struct conf *fresh, struct apply_verdict *v)
 	d->n_configured_peers = n_configured;
 	d->conf = fresh;
 	apply_changes(d, changes);
-	if (changes & CONF_KEYS)
+	if (changes & CONF_KEYS) {
 		warn_of_secrets(d, v);
+		v->advice = advice_of_secret(fresh);
+	}
+	if (v->advice)
+		log_warn("config", "%s", v->advice);
 	conf_free(old);
 }
 

@@ -11,6 +11,7 @@ struct apply_verdict {
 	unsigned changes;	/* enum conf_change bits that were applied */
 	char restart_keys[256]; /* not empty: nothing was applied, a restart is needed */
 	char warning[512];	/* of what was applied; empty: none */
+	const char *advice;	/* about a new secret; NULL: none */
 	char text[512];		/* "applied", "restart needed: KEYS", or the error */
 };
 void leond_reload(struct leond *d, struct apply_verdict *v);
