@@ -211,6 +211,12 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 	}
 }
 
+/* An honest node with another mode or threshold causes ACCEL_UNWANTED: it has a counter only. */
+static bool is_reported(enum accel_misuse m)
+{
+	return m != ACCEL_UNWANTED;
+}
+
 /* By leon-accel, and by leond for it. */
 static uint64_t misuse_of(const struct accel_known *k, enum accel_misuse m)
 {
@@ -225,7 +231,7 @@ static uint64_t list_misuse(const struct accel_known *k, char *out, size_t room)
 
 	out[0] = '\0';
 	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES && at < room; m++) {
-		uint64_t n = misuse_of(k, m) - k->reported[m];
+		uint64_t n = is_reported(m) ? misuse_of(k, m) - k->reported[m] : 0;
 
 		if (n)
 			at += (size_t)snprintf(out + at, room - at, "%s%s %llu", all ? ", " : "",
