@@ -185,6 +185,7 @@ def check(tmp_path):
         file = tmp_path / 'leon0.json'
         file.write_text(json.dumps({'version': 1, 'interface': 'leon0',
                                     'source-address': ['192.0.2.1'], **words}))
+        file.chmod(0o600)
         result = subprocess.run([leond_program(), '--config', file, '--check'], check=False,
                                 capture_output=True, text=True, timeout=60)
         return result.returncode, result.stderr.strip()

@@ -27,6 +27,7 @@ FILES = {
     *(f'/usr/lib/leon/leon_ipsec/{name}.py' for name in (
         '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'reasons', 'settings',
         'vici')),
+    '/usr/lib/MULTIARCH/wireshark/plugins/leon.lua',
     '/usr/lib/sysusers.d/leond.conf',
     '/usr/lib/tmpfiles.d/leond.conf',
     '/usr/sbin/leon-sclp',
@@ -86,7 +87,9 @@ def test_file_list(unpacked, units):
             # debhelper compresses documents above 4 KiB.
             is_doc = name.startswith('/usr/share/doc/')
             found.add(name.removesuffix('.gz') if is_doc else name)
-    assert found == {name.replace('UNITS', units) for name in FILES}
+    triplet = subprocess.run(['dpkg-architecture', '-qDEB_HOST_MULTIARCH'], capture_output=True, text=True,
+                             check=True, timeout=60).stdout.strip()
+    assert found == {name.replace('UNITS', units).replace('MULTIARCH', triplet) for name in FILES}
     assert len(list((unpacked / 'usr/share/doc/leond/decisions').glob('0*.md*'))) >= 7
 
 
