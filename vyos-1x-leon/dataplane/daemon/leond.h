@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * struct leond owns everything of one overlay interface: the loop, the kernel's device and
- * sockets, the tables, the protocol, the workers and the control socket. One exists per process;
- * it is passed down, there is no global. All functions here run on the control thread.
+ * struct leond owns all state of one overlay interface: the loop, the kernel's device and sockets,
+ * the tables, the protocol, the workers and the control socket. There is one per process; it is
+ * passed down, and there is no global. All functions here run on the control thread.
  *
- * What the modules offer is in their own headers, in three folders: life/ starts, stops, reloads
- * and takes in what the protocol and the workers report; control/ answers the control socket; host/
- * watches the host and sets what is the interface's there, one thing a file.
+ * Each module has its own header, in three folders. life/ starts, stops, reloads, and receives
+ * reports of the protocol and the workers. control/ answers the control socket. host/ watches the
+ * host and configures the interface, one subject per file.
  */
 #pragma once
 
@@ -31,7 +31,7 @@
 #include "state/fdb.h"
 #include "state/neigh.h"
 
-/* Each is its module's alone. */
+/* Private states of modules. */
 struct accel_queues;
 struct accel_reports;
 struct accelerator;
@@ -50,33 +50,34 @@ struct ask_hosts;
 struct takeover;
 struct usage;
 
-/* One configured or cached peer, by index in conf->peer. */
+/* A configured or cached peer, indexed like conf->peer. */
 struct seed_host {
-	mono_t ask_at;	    /* next resolution not before */
-	uint32_t backoff_s; /* wait after the next one */
-	bool asking;	    /* an answer is outstanding */
+	mono_t ask_at;	    /* earliest next resolution */
+	uint32_t backoff_s; /* wait after the next resolution */
+	bool asking;	    /* a resolution is pending */
 	bool failing;	    /* the failure was reported */
-	unsigned n;	    /* addresses of the last resolution */
+	unsigned n;	    /* number of addresses of the last resolution */
 	struct endpoint ep[RESOLVE_ADDRS_MAX];
 	mono_t resolved_at; /* last answer with addresses */
-	char error[128];    /* of the last answer; empty: there was none */
-	/* reach.c */
-	uint64_t name; /* hash of what makes it this peer: survives a reload */
-	bool reached;  /* as seen last */
-	bool reported; /* that it is not reached */
-	mono_t since;  /* of `reached` */
+	char error[128];    /* error of the last answer; empty: none */
+	/* State of reach.c. */
+	uint64_t name; /* hash of the peer's definition; survives a reload */
+	bool reached;  /* last known state */
+	bool reported; /* its absence was reported */
+	mono_t since;  /* time of the last change of `reached` */
 };
 
 struct device {
 	int master;	  /* ifindex of the bridge, bond or VRF; 0 none */
 	bool bridge_port; /* the master is a bridge */
-	bool is_port;	  /* the master is no VRF: addresses and routes belong to the master */
-	bool up;	  /* and with carrier, as reported last */
-	uint32_t table;	  /* of routes: the VRF's, or the main one */
+	bool is_port;	  /* the master is no VRF: addresses and routes belong to it */
+	bool up;	  /* up and with carrier by the last notification */
+	uint32_t table;	  /* routing table: of the VRF, or the main one */
 	uint32_t kernel_mtu;
 	struct mac mac;
-	bool lan_heard;	 /* a host of a LAN, while no port: somebody bridges it in another way */
-	bool ports_down; /* the bridge has other ports, and none of them has a carrier */
+	/* a LAN host was heard although leon0 is no port: another kind of bridging */
+	bool lan_heard;
+	bool ports_down; /* the bridge has other ports, all without carrier */
 	unsigned ports_running;
 	struct mtu_rule rule;
 };
@@ -87,7 +88,7 @@ struct leond {
 	struct conf *conf;
 	node_id_t self;
 	mono_t started;
-	uint8_t identity[DH_KEY_LEN]; /* secret, until the overlay has it */
+	uint8_t identity[DH_KEY_LEN]; /* secret key, until the overlay has it */
 
 	struct nl *nl;
 	struct nl_monitor *monitor;
@@ -108,16 +109,16 @@ struct leond {
 	struct resolver *resolver;
 	uint32_t n_seeds;
 	struct seed_host *seed;
-	uint32_t seed_generation; /* answers about an older list of peers are ignored */
-	mono_t reach_at;	  /* events of reach.c are paced */
+	uint32_t seed_generation; /* answers for an earlier list of peers are ignored */
+	mono_t reach_at;	  /* pacing of reach.c's events */
 
 	uint32_t n_configured_peers;
 	struct timer *drain_timer, *ports_timer;
-	bool gso_refused; /* and said so */
+	bool gso_refused; /* a refusal of GSO was reported */
 
 	struct announcer *announcer;
 	struct cache *cache;
-	struct counters_reset *counters_reset; /* NULL: they never were */
+	struct counters_reset *counters_reset; /* NULL: no reset yet */
 	struct guard_io *guard_io;
 	struct housekeeping *housekeeping;
 	struct line *line;
@@ -139,5 +140,5 @@ struct leond {
 	struct ipsec_report ipsec;
 
 	struct ctl_server *ctl;
-	struct probe_job *jobs; /* trace and ping under way */
+	struct probe_job *jobs; /* trace and ping in progress */
 };

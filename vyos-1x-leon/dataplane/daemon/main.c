@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leond: one LEON interface. Arguments, --check, and the life of struct leond; everything else is
- * in start.c. Runs in the foreground always; systemd or a terminal is the parent.
+ * leond: one LEON interface. Arguments, --check, and the lifetime of struct leond; start.c does the
+ * rest. Always runs in the foreground; systemd or a terminal is the parent.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -60,7 +60,7 @@ static int generate_identity(const char *path)
 	return 0;
 }
 
-/* -1: go on; else the exit code. */
+/* Returns -1 to continue, else the exit code. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
 	static const struct option options[] = {
@@ -127,8 +127,8 @@ static int check(const struct conf *c)
 }
 
 /*
- * The process holds secrets: no core dump, and no other process of its user looks into it or at its
- * descriptors. At the end the secrets are wiped; then a leak checker may look.
+ * The process holds secrets: no core dump, and no other process of its user may inspect it or its
+ * descriptors. At the end the secrets are wiped and a leak checker may inspect it.
  */
 static void set_private(bool private)
 {

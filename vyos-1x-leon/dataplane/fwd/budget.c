@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The token bucket of budget.h. Workers, for each critical frame that could travel twice.
+ * The token bucket of budget.h. Workers, for each critical frame that may be duplicated.
  */
 #include "fwd/budget.h"
 
@@ -11,7 +11,7 @@ static int64_t cost_ns(uint32_t kbits, size_t bytes)
 	return (int64_t)(bytes * 8 * (NS_PER_S / 1000) / kbits);
 }
 
-/* In time that it takes to fill again. */
+/* Depth of the bucket as refill time. */
 static int64_t depth_ns(uint32_t kbits)
 {
 	return max_of((int64_t)BUDGET_BURST_NS, cost_ns(kbits, BUDGET_BURST_BYTES));
@@ -36,7 +36,7 @@ bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now)
 	depth = depth_ns(kbits);
 	paid = atomic_load_explicit(&b->paid_ns, memory_order_relaxed);
 	do {
-		/* What was not used is not saved beyond the depth of the bucket. */
+		/* Credit beyond the depth of the bucket is discarded. */
 		next = max_of(paid, now.ns) + cost;
 		if (next - now.ns > depth)
 			return false;

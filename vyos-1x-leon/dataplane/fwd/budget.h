@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The budget of second copies: a token bucket of bits for the whole node, from which all workers
- * take; no locks. Kept as the time until which what was taken is paid for. Pure but for the atomic;
- * workers.
+ * The budget of second copies: a token bucket of bits for the whole node, shared by all workers
+ * without locks. Stored as the time until which the taken bits are paid for. Pure except for the
+ * atomic; workers.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 #include "base/mono.h"
 
-/* The bucket holds so much time's worth, but two full Ethernet frames at least. */
+/* Depth of the bucket in time, at least two full Ethernet frames. */
 #define BUDGET_BURST_NS	   (NS_PER_S / 4)
 #define BUDGET_BURST_BYTES 3028
 
@@ -21,7 +21,8 @@ struct budget {
 	_Atomic int64_t paid_ns; /* on the clock of mono_t */
 };
 
-/* How much of what the bucket holds is taken now, in percent; 0 where there is no limit. */
+/* Used share of the bucket in percent; 0 without a limit. */
 unsigned budget_taken_percent(const struct budget *b, uint32_t kbits, mono_t now);
-/* Takes so many bytes; false, and nothing is taken, where they are not there. kbits 0: no limit. */
+/* Takes bytes from the bucket; returns false and takes nothing if there are too few. kbits 0: no
+ * limit. */
 bool budget_take(struct budget *b, uint32_t kbits, size_t bytes, mono_t now);

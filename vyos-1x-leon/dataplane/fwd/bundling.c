@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: several frames in one datagram, see bundling.h. Worker. Frames are copied one behind the
- * other: to gather another piece of memory costs the kernel more than the copy.
+ * Step: several frames in one datagram, see bundling.h. Worker. Frames are copied into one buffer:
+ * one more piece of scattered memory costs the kernel more than the copy.
  */
 #include "fwd/bundling.h"
 
@@ -63,7 +63,7 @@ bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool cop
 	if (b->n && (b->slot != slot || b->class != f->class || b->n == BUNDLE_FRAMES ||
 		     b->len + len > room))
 		send_waiting(w, b);
-	/* It begins one only where there is room for another like it. */
+	/* A frame opens a bundle only if another frame of its size would fit. */
 	if (!b->n && (2 * len > room || f->len > BUNDLE_FRAME_MAX))
 		return false;
 	if (!b->n) {

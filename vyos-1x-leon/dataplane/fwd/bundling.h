@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: small frames of one batch for the same node, put into one datagram (wire/bundle.h). A
- * datagram costs the kernels, the wire and whoever counts packets on the way far more than the
- * bytes of a small frame. Frames wait here for nothing: the batch that they came with is sent at
- * its end with or without company, and a frame alone leaves as it would without this. Order to a
- * node is kept. Worker-owned.
+ * Step: puts small frames of one batch for the same node into one datagram (wire/bundle.h). The
+ * cost of a datagram in kernels, on the wire and for packet-counting devices far exceeds the cost
+ * of the bytes of a small frame. No frame is delayed: the bundle is sent at the end of its batch,
+ * and a single frame is sent without a bundle. The order to a node is kept. Worker-owned.
  */
 #pragma once
 
@@ -15,30 +14,31 @@
 struct frame;
 struct worker;
 
-#define BUNDLE_FRAMES 64 /* in a datagram */
-#define BUNDLE_OPEN   16 /* nodes for which frames may wait at a time */
+#define BUNDLE_FRAMES 64 /* limit per datagram */
+#define BUNDLE_OPEN   16 /* limit of nodes with an open bundle */
 
 struct bundle_item {
 	uint8_t *data;
 	uint16_t len;
 	uint8_t flags; /* LEON_FLAGS_FRAME */
-	bool own;      /* not needed afterwards: a LEON header may be written in front of it */
+	/* the buffer is not needed afterwards: a LEON header may precede the frame in place */
+	bool own;
 };
 struct bundle {
 	uint16_t slot;
-	uint16_t class; /* of all frames in it */
+	uint16_t class; /* traffic class of all its frames */
 	unsigned n, n_copies;
-	size_t len; /* of the payload */
+	size_t len; /* payload length */
 	struct bundle_item item[BUNDLE_FRAMES];
 };
 
 /*
- * Takes a frame that is no super-frame; it must stay as it is until the flush. False where it is
- * too big for company: then nothing waits for this node any more, and the frame may be sent.
- * copy, last: as of encap_send().
+ * Adds a frame that is no super-frame; the frame must not change until the flush. Returns false if
+ * the frame is too large; the bundle of this node is flushed then, and the caller may send the
+ * frame. copy, last: as for encap_send().
  */
 bool bundle_add(struct worker *w, const struct frame *f, uint16_t slot, bool copy, bool last);
-/* Sends what waits for this node, so that what is sent next does not overtake it. */
+/* Sends the open bundle of this node, so that later datagrams do not overtake it. */
 void bundle_flush_to(struct worker *w, uint16_t slot);
-/* Sends all that waits. */
+/* Sends all open bundles. */
 void bundle_flush(struct worker *w);

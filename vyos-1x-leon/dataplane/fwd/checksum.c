@@ -35,7 +35,7 @@ bool checksum_complete(uint8_t *frame, size_t len, size_t start, size_t offset)
 	if (start + offset + 2 > len)
 		return false;
 	sum = (uint16_t)~csum_fold(csum_add(0, frame + start, len - start));
-	/* In UDP 0 means that there is none; the same sum written the other way is 0xffff. */
+	/* UDP encodes "no checksum" as 0; 0xffff is the other representation of the sum 0. */
 	put_u16(frame + start + offset, sum ? sum : 0xffff);
 	return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Transport checksums of frames: where they are, and how a partial one (the sum of the
- * pseudo-header only) is made and completed. Pure; workers.
+ * Transport checksums of frames: position, partial checksums (the sum of the pseudo-header only)
+ * and their completion. Pure; workers.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 #define IP_PROTO_TCP 6
 #define IP_PROTO_UDP 17
 
-/* Offset in the frame of the TCP or UDP checksum, 0 where the frame has none that is whole. */
+/* Offset of the TCP or UDP checksum in the frame; 0 if the frame has no complete header. */
 size_t checksum_place(const struct eth_view *v, size_t len);
-/* Sums everything from `start` and writes the checksum `offset` behind it, as virtio's NEEDS_CSUM
- * asks for. False where that is not in the frame. */
+/* Sums all bytes from `start` and writes the checksum at `offset` from there, like virtio's
+ * NEEDS_CSUM. Returns false if the position is outside the frame. */
 bool checksum_complete(uint8_t *frame, size_t len, size_t start, size_t offset);
-/* What the checksum field of a segment of l4_len bytes (transport header and payload) holds when
- * it is partial. ip: the network header. */
+/* Value of a partial checksum field for a segment of l4_len bytes (transport header and payload).
+ * ip: the network header. */
 uint16_t checksum_pseudo(const uint8_t *ip, uint8_t ip_version, uint8_t proto, size_t l4_len);
-/* Fills in the header checksum of an IPv4 header. */
+/* Writes the header checksum of an IPv4 header. */
 void checksum_v4_header(uint8_t *ip);

@@ -13,7 +13,7 @@
 #define TCP_SYN	    0x02
 #define V4_HDR_LEN  20u
 #define V6_HDR_LEN  40u
-/* Below this a path is too narrow for clamping to help; LEON splits. */
+/* Lower bound: on smaller path MTUs clamping does not help, and LEON splits frames. */
 #define MSS_MIN 64
 
 static bool is_syn(const uint8_t *data, size_t len, const struct eth_view *v)
@@ -23,7 +23,7 @@ static bool is_syn(const uint8_t *data, size_t len, const struct eth_view *v)
 	       data[v->l4_offset + TCP_FLAGS] & TCP_SYN;
 }
 
-/* Bytes of frame that pass whole to this node, or to all. */
+/* Largest frame that reaches this node, or all nodes, without splitting. */
 static size_t frame_room(const struct snap *s, uint16_t slot)
 {
 	size_t room = SIZE_MAX;
@@ -43,7 +43,7 @@ void clamp(struct worker *w, uint8_t *data, size_t len, const struct eth_view *v
 	if (likely(!is_syn(data, len, v)) || !w->snap->mss_clamp)
 		return;
 	room = frame_room(w->snap, slot);
-	/* An MSS does not count IP and TCP options; who sends them takes them off (RFC 6691). */
+	/* The MSS excludes IP and TCP options; the sender subtracts them (RFC 6691). */
 	hdr = v->l3_offset + (v->ip_version == 4 ? V4_HDR_LEN : V6_HDR_LEN) + TCP_HDR_LEN;
 	if (room > UINT16_MAX || room < hdr + MSS_MIN)
 		return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: the MSS of TCP SYNs lowered so that the connection's segments fit the path whole, in both
- * directions: what a SYN says limits what comes back. Workers.
+ * Step: lowers the MSS of TCP SYNs so that the segments of the connection fit the path without
+ * splitting. Applied in both directions, because the MSS of a SYN limits the opposite direction.
+ * Workers.
  */
 #pragma once
 
@@ -13,6 +14,6 @@
 
 struct worker;
 
-/* slot: the node at the other end; SLOT_NONE: all nodes, the narrowest path counts. */
+/* slot: the node at the far end; SLOT_NONE: all nodes, the smallest path MTU counts. */
 void clamp(struct worker *w, uint8_t *data, size_t len, const struct eth_view *v, bool partial,
 	   uint16_t slot);

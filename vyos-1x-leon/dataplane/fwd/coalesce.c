@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Coalescing, see coalesce.h. Workers. The rules are those of Linux's GRO, and stricter where that
- * costs nothing:
+ * Coalescing, see coalesce.h. Workers. The rules are those of Linux GRO, and stricter if that costs
+ * nothing:
  *
- * - All headers are equal but for what the kernel counts up when it cuts a super-frame: IP length,
- *   IPv4 identification and header checksum, TCP sequence number and checksum, UDP length and
- *   checksum. So a change of VLAN, TOS, ECN, TTL, flow label, DF, acknowledgement, window or
- *   options begins a new unit. A congestion mark is a change of ECN.
+ * - All headers are equal except for the fields that the kernel changes when it segments a
+ *   super-frame: IP length, IPv4 identification and header checksum, TCP sequence number and
+ *   checksum, UDP length and checksum. A change of VLAN, TOS, ECN, TTL, flow label, DF,
+ *   acknowledgement, window or options therefore starts a new unit. A congestion mark changes ECN.
  * - No IPv4 options, no IPv6 extension headers, no fragments, no padding behind the IP packet.
- * - IPv4 identifications count up, or DF is set and they mean nothing (RFC 6864).
- * - TCP: consecutive sequence numbers, ACK and nothing else but PSH, which ends a super-frame.
- * - Every frame has payload, as much as the first; one with less ends the super-frame.
- * - The transport checksum is partial, and the sums that are rewritten (this one and that of the
- *   IPv4 header) were right: a damaged frame is not repaired.
+ * - IPv4 identifications are consecutive, or DF is set and they have no meaning (RFC 6864).
+ * - TCP: consecutive sequence numbers; flags are ACK and optionally PSH, which ends a super-frame.
+ * - Every frame has the payload length of the first; a shorter one ends the super-frame.
+ * - The transport checksum is partial, and the rewritten sums (the transport checksum and the IPv4
+ *   header checksum) were correct: a damaged frame is not repaired.
  */
 #include "fwd/coalesce.h"
 
@@ -51,21 +51,21 @@
 #define V6_ADDRS     8
 /* 2^64 over the golden ratio, as in Knuth 6.4. */
 #define HASH_FACTOR 0x9e3779b97f4a7c15u
-#define IP_LEN_MAX  65535 /* both families: what a length field holds, without jumbograms */
+#define IP_LEN_MAX  65535 /* limit of the length field of both families, without jumbograms */
 
 static bool equal(const uint8_t *a, const uint8_t *b, size_t from, size_t to)
 {
 	return memcmp(a + from, b + from, to - from) == 0;
 }
 
-/* Does it have ports that tell which flow it is of? Whoever says no may still be of any flow. */
+/* Returns true if the frame has ports. A frame without ports may belong to any flow. */
 static bool has_ports(const struct delivery *d, const struct eth_view *v)
 {
 	return (v->ip_proto == IP_PROTO_TCP || v->ip_proto == IP_PROTO_UDP) && v->l4_offset &&
 	       !v->ip_fragment && v->l4_offset + (size_t)UDP_HDR_LEN <= d->len;
 }
 
-/* Frames of one flow have one bucket. Flows that share one only coalesce less. */
+/* Frames of one flow share a bucket. A collision of flows only reduces coalescing. */
 static unsigned bucket_of(const uint8_t *data, const struct eth_view *v)
 {
 	const uint8_t *ip = data + v->l3_offset;
@@ -91,7 +91,7 @@ static bool ip_is_plain(const uint8_t *ip, const struct eth_view *v, size_t len)
 	       csum_fold(csum_add(0, ip, V4_HDR_LEN)) == 0xffff;
 }
 
-/* Length of the transport header of a segment that may be part of a super-frame, else 0. */
+/* Length of the transport header of a segment that may join a super-frame, else 0. */
 static size_t tcp_hdr_len(const uint8_t *tcp, size_t len)
 {
 	size_t n;
@@ -107,7 +107,7 @@ static size_t udp_hdr_len(const uint8_t *udp, size_t len)
 	return len > UDP_HDR_LEN && get_u16(udp + UDP_LENGTH) == len ? UDP_HDR_LEN : 0;
 }
 
-/* Fills in the unit that this frame alone would be. False where it can only be that. */
+/* Initialises the unit of a single frame. Returns false if no frame can be appended to it. */
 static bool describe(const struct coalesce *c, const struct delivery *d, const struct eth_view *v,
 		     struct coalesce_unit *u)
 {
@@ -152,7 +152,7 @@ static bool same_tcp(const uint8_t *a, const uint8_t *b, const struct coalesce_u
 	       equal(a, b, TCP_URGENT, (size_t)u->hdr_len - u->l4);
 }
 
-/* Is s the frame that comes after those of u? */
+/* Returns true if s directly follows the frames of u. */
 static bool continues(const struct coalesce_unit *u, const struct coalesce_unit *s)
 {
 	const uint8_t *a = u->frame.data, *b = s->frame.data;
@@ -196,7 +196,8 @@ bool coalesce_add(struct coalesce *c, const struct delivery *d, const struct eth
 	s->frame = *d;
 	s->n = 1;
 	if (!has_ports(d, v)) {
-		/* A fragment must not be overtaken by the rest of its flow, whichever that is. */
+		/* A fragment may belong to any flow, and the rest of its flow must not overtake
+		 * it. */
 		memset(c->open, 0, sizeof(c->open));
 		c->n_units++;
 		return true;
@@ -219,7 +220,7 @@ bool coalesce_add(struct coalesce *c, const struct delivery *d, const struct eth
 	return true;
 }
 
-/* The headers of the first frame become those of the super-frame. */
+/* Converts the headers of the first frame to those of the super-frame. */
 static void finish_headers(const struct coalesce_unit *u)
 {
 	uint8_t *ip = u->frame.data + u->l3, *l4 = u->frame.data + u->l4;
@@ -233,7 +234,7 @@ static void finish_headers(const struct coalesce_unit *u)
 		put_u16(ip + V6_LENGTH, (uint16_t)l4_len);
 	}
 	if (u->ip_proto == IP_PROTO_TCP) {
-		/* Cut again, the last segment has it. */
+		/* After segmentation the last segment has it. */
 		if (u->push)
 			l4[TCP_FLAGS] |= TCP_PSH;
 		put_u16(l4 + TCP_CHECKSUM, pseudo);
@@ -270,7 +271,8 @@ unsigned coalesce_gather(struct coalesce *c, unsigned i, struct virtio_net_hdr *
 	for (unsigned k = 1; k < u->n; k++) {
 		const struct coalesce_piece *p = &c->piece[at];
 
-		/* writev() does not write to it; the type is not const for readv()'s sake. */
+		/* writev() does not write to iov_base; its type is not const because readv() shares
+		 * the structure. */
 		iov[k] = (struct iovec){ (void *)(uintptr_t)p->data, p->len };
 		at = p->next;
 	}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Putting frames for the TAP together: those of one TCP connection or UDP flow that continue each
- * other become one super-frame, which the kernel takes for the price of one frame. Payload stays
- * where it was received; only the headers of the first frame are rewritten, in place. What reaches
- * the hosts is what would have reached them without it: whatever the kernel could not restore when
- * it cuts the super-frame again is written as it came (coalesce.c has the rules).
+ * Coalescing of frames for the TAP: consecutive frames of a TCP connection or UDP flow become one
+ * super-frame, which costs the kernel about as much as one frame. Payload stays in its receive
+ * buffer; only the headers of the first frame are rewritten, in place. Hosts receive the same
+ * frames as without it: frames that the kernel could not restore by segmentation are written
+ * unchanged (coalesce.c has the rules).
  *
- * Order within a flow is kept; frames of different flows may overtake each other within a batch.
- * Pure; worker-owned; never allocates.
+ * The order within a flow is kept; frames of different flows may overtake each other within a
+ * batch. Pure; worker-owned; never allocates.
  */
 #pragma once
 
@@ -18,60 +18,60 @@
 
 #include "wire/eth.h"
 
-#define COALESCE_UNITS	  64   /* writes to the TAP in a batch */
-#define COALESCE_PIECES	  1024 /* frames of a batch that were appended to others */
-#define COALESCE_SEGMENTS 64   /* frames in a super-frame; kernels take as many of UDP at least */
+#define COALESCE_UNITS	  64   /* writes to the TAP per batch */
+#define COALESCE_PIECES	  1024 /* appended frames per batch */
+#define COALESCE_SEGMENTS 64   /* frames per super-frame; kernels accept at least as many for UDP */
 #define COALESCE_BUCKETS  64
-/* Pieces of memory that make a super-frame. */
+/* Memory pieces of a super-frame. */
 #define COALESCE_IOV COALESCE_SEGMENTS
 
 struct virtio_net_hdr;
 
 /* A frame for the local segment. */
 struct delivery {
-	uint8_t *data; /* stays where it is until the flush; headers may be rewritten */
+	uint8_t *data; /* unchanged until the flush; headers may be rewritten */
 	size_t len;
-	/* The transport checksum is partial: from where it is summed, and where it goes from there;
-	 * 0 and 0 where it is whole. */
+	/* Partial transport checksum: start of the sum and offset of the field from there; 0 and 0:
+	 * complete checksum. */
 	uint16_t csum_start, csum_offset;
 };
 
-/* The payload of a frame that was appended to another. */
+/* Payload of an appended frame. */
 struct coalesce_piece {
 	const uint8_t *data;
 	uint16_t len;
 	uint16_t next; /* index of the next piece of the super-frame */
 };
 
-/* One write to the TAP: a frame, or a super-frame that begins with it. */
+/* One write to the TAP: a frame, or a super-frame that begins with this frame. */
 struct coalesce_unit {
 	struct delivery frame;
-	unsigned n; /* frames in it */
-	/* Of units that can be continued: */
-	uint16_t l3, l4, hdr_len; /* offsets, and all headers together */
+	unsigned n; /* number of frames */
+	/* Valid for units that can be continued: */
+	uint16_t l3, l4, hdr_len; /* header offsets, and the total header length */
 	uint8_t ip_version, ip_proto;
-	bool push;	      /* TCP's PSH, in the last frame */
-	uint16_t size;	      /* payload of each frame but the last */
-	size_t len;	      /* of the super-frame */
-	uint32_t next_seq;    /* TCP */
-	uint16_t next_id;     /* IPv4 */
-	uint16_t first, last; /* pieces, where n > 1 */
+	bool push;	      /* PSH flag of TCP in the last frame */
+	uint16_t size;	      /* payload length of each frame but the last */
+	size_t len;	      /* length of the super-frame */
+	uint32_t next_seq;    /* next TCP sequence number */
+	uint16_t next_id;     /* next IPv4 identification */
+	uint16_t first, last; /* pieces, valid if n > 1 */
 };
 
 struct coalesce {
-	bool tcp, udp; /* which super-frames the TAP takes */
+	bool tcp, udp; /* super-frames that the TAP accepts */
 	unsigned n_units, n_pieces;
-	/* By hash of the flow: number of the unit that may be continued, counted from 1; 0 none. */
+	/* Hash of the flow to the number of its open unit, counted from 1; 0 none. */
 	uint8_t open[COALESCE_BUCKETS];
 	struct coalesce_unit unit[COALESCE_UNITS];
 	struct coalesce_piece piece[COALESCE_PIECES];
 };
 
-/* Takes a frame of which v is the view; false where there is no room before a reset. */
+/* Adds a frame with the view v; returns false if a reset is needed first. */
 bool coalesce_add(struct coalesce *c, const struct delivery *d, const struct eth_view *v);
 /*
- * Completes unit i, whose headers are rewritten where it is a super-frame: its vnet header and its
- * bytes in at most COALESCE_IOV pieces. Returns how many. Once for each unit.
+ * Completes unit i once: rewrites the headers of a super-frame and returns its vnet header and at
+ * most COALESCE_IOV pieces. Returns their number.
  */
 unsigned coalesce_gather(struct coalesce *c, unsigned i, struct virtio_net_hdr *h,
 			 struct iovec *iov);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The windows of copies.h. Making, freeing and forgetting: control thread; the rest: workers.
+ * The windows of copies.h. The control thread creates, frees and resets; workers do the rest.
  *
- * Counters are grouped into blocks of 16. Word i of a window belongs to the blocks whose number is
- * i modulo WORDS, and holds of the newest of them that was heard which turn of the window it is
- * (upper half), and of each of its counters whether one copy has come and whether the other has. A
- * turn is 32 bits of a number that never ends: it is compared as a serial number.
+ * Counters form blocks of 16. Word i of a window serves the blocks whose number is i modulo WORDS.
+ * For the newest of these blocks it holds the turn of the window (upper half), and two bits per
+ * counter: one for each received copy. A turn is a 32-bit serial number (RFC 1982).
  */
 #include "fwd/copies.h"
 
@@ -17,7 +16,8 @@
 
 #define BLOCK 16
 #define WORDS 1024
-/* Behind by more turns than this, a million counters, is no late copy: the source began anew. */
+/* A counter that lags by more turns than this (a million counters) is no late copy: the source
+ * restarted. */
 #define TURNS_BACK 64
 #define FIRSTS	   0xffffu
 
@@ -29,11 +29,10 @@ struct copy_window {
 
 struct copies {
 	uint16_t slots_maximum;
-	struct copy_window *window; /* by slot and worker of the source */
+	struct copy_window *window; /* indexed by slot and worker of the source */
 };
 
-/* calloc() gives memory of this size as the kernel gives it: pages that are not
- * there until used. */
+/* calloc() of this size returns untouched pages, which use no memory until written. */
 struct copies *copies_new(uint16_t slots_maximum)
 {
 	struct copies *c = x_new(struct copies);
@@ -65,7 +64,7 @@ void copies_forget(struct copies *c, uint16_t slot)
 {
 	struct copy_window *win = windows_of(c, slot);
 
-	/* Reading does not make pages of what was never used. */
+	/* A read does not allocate a page that was never written. */
 	for (unsigned i = 0; i < COPY_WORKERS_MAX; i++)
 		for (unsigned k = 0; k < WORDS; k++)
 			if (load(&win[i].word[k]))
@@ -74,7 +73,7 @@ void copies_forget(struct copies *c, uint16_t slot)
 
 struct copy_place {
 	_Atomic uint64_t *word;
-	uint32_t turn, first, second; /* the bits of the counter */
+	uint32_t turn, first, second; /* turn and bits of the counter */
 };
 
 static struct copy_place place_of(struct copies *c, uint16_t slot, const struct copy_hdr *h)
@@ -108,7 +107,7 @@ static uint64_t with(uint64_t word, const struct copy_place *p, enum copy_verdic
 	return (uint32_t)(word >> 32) == p->turn ? word | fresh : fresh;
 }
 
-/* Of a block that ends: frames of which the other copy has not come. */
+/* Frames of a completed block of which only one copy arrived. */
 static unsigned single(uint64_t word)
 {
 	uint32_t first = (uint32_t)word & FIRSTS, second = (uint32_t)word >> BLOCK;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which frames of those that travel twice (wire/copy.h) have come: for each worker of each source a
- * window on its counters. Shared by all workers, because the two copies of a frame come from two
- * addresses and so to two sockets; no locks. Memory that no source uses is never touched.
+ * Duplicate elimination for duplicated frames (wire/copy.h): a window of counters for each worker
+ * of each source. Shared by all workers without locks, because the two copies arrive from two
+ * addresses and therefore at two sockets. Memory of unused sources is never touched.
  *
- * A kin of the replay window of crypto/seal.c, with other duties: it is no guard against
- * replays (that one is, and comes first), so a counter far behind means that the source was started
- * anew with its clock set back, and is taken; and it notes the second copy too, to tell which
- * frames came only once.
+ * It resembles the replay window of crypto/seal.c, which precedes it and provides replay
+ * protection. In this window a counter far behind means that the source restarted with its clock
+ * set back, and is accepted. It also records the second copy, to count frames of which one copy was
+ * lost.
  */
 #pragma once
 
@@ -15,15 +15,15 @@
 
 #include "wire/copy.h"
 
-/* Counters of one worker that may come out of order, at least: 100,000 frames/s, of which one path
- * takes 160 ms longer than the other. */
+/* Minimum number of counters of one worker that may arrive out of order: 100,000 frames/s on two
+ * paths that differ by 160 ms. */
 #define COPIES_WINDOW 16368
 
 enum copy_verdict {
-	COPY_FIRST,  /* take it */
-	COPY_SECOND, /* the other copy was here before */
-	COPY_AGAIN,  /* so were both */
-	COPY_OLD,    /* too far behind to tell */
+	COPY_FIRST,  /* first copy: deliver */
+	COPY_SECOND, /* second copy: drop */
+	COPY_AGAIN,  /* both copies arrived before: drop */
+	COPY_OLD,    /* outside the window: drop */
 };
 
 struct copies;
@@ -31,13 +31,13 @@ struct copies;
 /* --- control thread --- */
 struct copies *copies_new(uint16_t slots_maximum);
 void copies_free(struct copies *c); /* NULL ok */
-/* Another node has this slot now. */
+/* The slot was assigned to another node. */
 void copies_forget(struct copies *c, uint16_t slot);
 
 /* --- workers --- */
-/* What copies_take() would say, except that it notes nothing. */
+/* Returns the result of copies_take() without recording the copy. */
 enum copy_verdict copies_look(struct copies *c, uint16_t slot, const struct copy_hdr *h);
-/* Notes the copy. *lost_one: how many frames, a window back, are known now to have
- * come once only. */
+/* Records the copy. *lost_one: number of earlier frames of which one copy is now known to be
+ * lost. */
 enum copy_verdict copies_take(struct copies *c, uint16_t slot, const struct copy_hdr *h,
 			      unsigned *lost_one);

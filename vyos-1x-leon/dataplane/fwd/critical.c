@@ -12,13 +12,13 @@
 #include "wire/copy.h"
 #include "wire/fragment.h"
 
-/* What the datagrams of a frame carry in all, and how many they are. */
+/* Total payload and number of the datagrams of a frame. */
 struct load {
-	unsigned frames; /* segments, each of which is a frame of its own */
+	unsigned frames; /* number of segments, each a frame */
 	size_t datagrams, bytes;
 };
 
-/* False where the frame cannot be sent like this. */
+/* Returns false if the frame cannot be duplicated. */
 static bool measure(const struct frame *f, size_t room, struct load *l)
 {
 	size_t pieces = 1, len = f->len;
@@ -39,7 +39,7 @@ static bool measure(const struct frame *f, size_t room, struct load *l)
 	return true;
 }
 
-/* IP packets of the second copy, and what the first is longer than if it were alone. */
+/* Cost of duplication in IP packet bytes: the second copy, and the header growth of the first. */
 static size_t extra_bytes(const struct snap *s, const struct snap_node *second,
 			  const struct load *l)
 {
@@ -50,7 +50,7 @@ static size_t extra_bytes(const struct snap *s, const struct snap_node *second,
 	return l->datagrams * around + l->bytes;
 }
 
-/* Both copies are cut alike, and their pieces have the same numbers. */
+/* Both copies are split equally, and equal fragments have equal counters. */
 static bool send_twice(struct worker *w, struct frame *f, const struct snap_pair *pair, size_t room,
 		       const struct load *l)
 {
@@ -67,13 +67,13 @@ static bool send_twice(struct worker *w, struct frame *f, const struct snap_pair
 		last_id = (int32_t)(w->fragment_id - last_id) > 0 ? w->fragment_id : last_id;
 	}
 	w->fragment_id = last_id;
-	/* Neither copy left: a reason of one of them says more than none. */
+	/* Neither copy was sent: the reason of one of them is counted. */
 	if (unlikely(!sent))
 		drop_many(w, DROP_tx_failed, l->frames);
 	return sent;
 }
 
-/* False where it is to travel once. */
+/* Returns false if the frame is to be sent once. */
 static bool twice(struct worker *w, struct frame *f, uint16_t slot, bool *sent)
 {
 	const struct snap *s = w->snap;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: one critical frame (state/policy.h) to one node: along two paths at a time where the
- * snapshot has two and the budget allows it, else once; never in company, so that nothing waits.
- * Each of the two datagrams is sealed by itself, with a counter of its own: one for two headers
- * would give the key away. Workers.
+ * Step: one critical frame (state/policy.h) to one node. The frame is sent along two paths if the
+ * snapshot has two and the budget permits, else once. It is never bundled, so it does not wait.
+ * Each of the two datagrams is sealed with its own counter: the same counter for two headers would
+ * reveal the authentication key. Workers.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "fwd/encap.h"
 #include "fwd/worker.h"
 
-/* Is this frame from the local segment critical? */
+/* Returns true if this frame from the local segment is critical. */
 static inline bool critical_is(const struct worker *w, const struct frame *f)
 {
 	const struct policy *p = w->snap->policy;
@@ -21,7 +21,7 @@ static inline bool critical_is(const struct worker *w, const struct frame *f)
 	return unlikely(p != NULL) && policy_matches(&p->critical, f->data, f->len, &f->v);
 }
 
-/* As encap_send(). */
+/* Like encap_send(). */
 void critical_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, bool last);
 static inline void critical_or_not(struct worker *w, struct frame *f, uint16_t slot, bool copy,
 				   bool last)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: writing frames to the TAP, see deliver.h. Workers.
+ * Step: writes frames to the TAP, see deliver.h. Workers.
  */
 #include "fwd/deliver.h"
 
@@ -38,7 +38,7 @@ void deliver_flush(struct worker *w)
 	coalesce_reset(&w->deliver.batch);
 	if (unlikely(handover_waits(&w->handover)))
 		handover_flush(w);
-	/* Reassembled frames are on their way only now. */
+	/* Reassembled frames stay in their buffers until here. */
 	reasm_reap(w->reasm);
 }
 

@@ -11,7 +11,7 @@
 #include "fwd/tso.h"
 #include "fwd/worker.h"
 
-/* A segment that is larger than the path although it is one: a UDP datagram. */
+/* A segment above the path MTU: a segment of a UDP super-frame. */
 static bool split_segment(struct worker *w, const struct tso *t, unsigned i,
 			  const struct lane *lane, uint8_t flags)
 {
@@ -93,7 +93,7 @@ bool encap_alone(struct worker *w, const struct frame *f, const struct lane *lan
 	return frag_send(w, lane, &whole, flags);
 }
 
-/* Between accelerators: alone, and whole or not at all; TCP there makes it smaller. */
+/* Frames between accelerators are neither bundled nor split; their TCP adapts to the path MTU. */
 void encap_accel(struct worker *w, const struct frame *f, uint16_t slot)
 {
 	const struct snap_node *node = &w->snap->node[slot];
@@ -121,7 +121,7 @@ void encap_send(struct worker *w, struct frame *f, uint16_t slot, bool copy, boo
 	if (f->gso != FRAME_PLAIN)
 		bundle_flush_to(w, slot);
 	else if (bundle_add(w, f, slot, copy, last))
-		return; /* counted when it is sent */
+		return; /* counted at transmission */
 	if (likely(encap_alone(w, f, &lane, last)))
 		count(w, copy ? CNT_flood_tx : CNT_unicast_tx, 1);
 }

@@ -40,8 +40,7 @@ static bool vlan_allows(struct worker *w, struct vlan_flood *vlan)
 	return false;
 }
 
-/* No path leads to any node; where the frame is for a host behind one that is known,
- * this says so. */
+/* No node has a path. If the destination host is behind a known node, the counter says so. */
 static enum drop_reason nobody(const struct snap *s, const struct frame *f)
 {
 	bool known =
@@ -50,7 +49,7 @@ static enum drop_reason nobody(const struct snap *s, const struct frame *f)
 	return known ? DROP_no_path : DROP_no_nodes;
 }
 
-/* One copy to each node that serves the frame's VLAN. Returns how many. */
+/* Sends one copy to each node that serves the VLAN. Returns their number. */
 static unsigned flood_to_members(struct worker *w, struct frame *f)
 {
 	const struct snap_members *m = w->snap->members;
@@ -83,7 +82,7 @@ void flood(struct worker *w, struct frame *f)
 		drop(w, nobody(s, f));
 		return;
 	}
-	/* That of the VLAN first: what it refuses takes nothing from the others. */
+	/* The limit of the VLAN comes first: frames that it refuses use no credit of the others. */
 	if (!vlan_allows(w, vlan) || !rate_allows(w, f))
 		return;
 	if (!mac_is_multicast(f->v.dst))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Flow queueing with CoDel, see fq.h. Worker.
+ * Flow queueing with CoDel (FQ-CoDel), see fq.h. Worker.
  */
 #include "fwd/fq.h"
 
 #include "base/defs.h"
 
-/* A flow that left the dropping state so many intervals ago begins anew (RFC 8289, section 5.5). */
+/* Intervals after which a flow outside the dropping state starts afresh (RFC 8289 section 5.5). */
 #define RECENT_INTERVALS 16
 
 /* --- lists of flows --- */
@@ -66,7 +66,7 @@ static uint32_t square_root(uint64_t n)
 	return (uint32_t)root;
 }
 
-/* When the drop after this many is due: the interval over the root of their number. */
+/* Control law: the interval over the square root of the number of drops. */
 static mono_t control_law(const struct fq *q, mono_t t, uint32_t count)
 {
 	return mono_add_ns(t, (q->params.interval_ns << 16) /
@@ -94,7 +94,7 @@ static struct taken take(struct fq *q, struct fq_flow *f, mono_t now)
 	return t;
 }
 
-/* The sender is told. True where the item travels on with a mark. */
+/* Signals congestion. Returns true if the item is marked and stays, false if it is dropped. */
 static bool mark_or_drop(struct fq *q, struct fq_item *item)
 {
 	item->marked = item->takes_marks;
@@ -172,7 +172,7 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 	q->bytes += item->len;
 	q->n++;
 	q->largest = max_of(q->largest, item->len);
-	/* It waits for its turn with nothing to send: it passes with what is left of its credit. */
+	/* An empty flow still in a list: it continues as a new flow with its remaining credit. */
 	if (f->is_on[FQ_STANDING] && begins && f->credit >= (int64_t)item->len)
 		list_add(q, FQ_FRESH, f);
 	if (f->is_on[FQ_FRESH] || f->is_on[FQ_STANDING])
@@ -181,8 +181,8 @@ void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now)
 	list_add(q, FQ_FRESH, f);
 }
 
-/* Where the first flow is next; flows whose credit is used up go to the end on the way. FQ_ORDERS:
- * there is none. */
+/* Returns the list whose first flow is next; flows without credit move to the end. FQ_ORDERS:
+ * none. */
 static enum fq_order whose_turn(struct fq *q)
 {
 	while (q->list[FQ_FRESH].head || q->list[FQ_STANDING].head) {
@@ -192,7 +192,7 @@ static enum fq_order whose_turn(struct fq *q)
 		if (f->credit > 0)
 			return order;
 		list_take(q, order);
-		/* Who has a place there gets its credit when it is reached. */
+		/* A flow in this list gets its credit when its turn comes. */
 		if (f->is_on[FQ_STANDING])
 			continue;
 		f->credit += (int32_t)q->params.quantum;
@@ -213,7 +213,8 @@ struct fq_item *fq_next(struct fq *q, mono_t now)
 			f->credit -= (int32_t)item->len;
 			return item;
 		}
-		/* Who passed the others has no more than a quantum for that until its turn. */
+		/* A new flow that preceded the others may use at most one quantum before its
+		 * regular turn. */
 		list_take(q, order);
 		if (order == FQ_FRESH && q->list[FQ_STANDING].head)
 			list_add(q, FQ_STANDING, f);
@@ -248,7 +249,7 @@ struct fq_item *fq_shed(struct fq *q)
 	if (!q->n)
 		return NULL;
 	fattest = fattest_of(q);
-	/* So that CoDel goes on from here where they keep coming. */
+	/* CoDel continues from here if more items arrive. */
 	q->flow[fattest].codel.count++;
 	return flow_take(q, &q->flow[fattest]);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A queue that knows flows: flow queueing (RFC 8290) with CoDel in each flow (RFC 8289). Flows
- * take turns by bytes (deficit round robin); one that begins to send passes those that stand, with
- * a quantum of bytes until it would have had its turn among them, at once or bit by bit, so that
- * what sends less than they do never waits behind them. A flow
- * whose items waited above `target` for an interval loses one at a time, ever faster, or has it
- * marked where it understands marks. Order within a flow is kept. Pure: no clock, no memory of its
- * own; items belong to the caller, who bounds the queue with fq_shed(). Worker-owned.
+ * FQ-CoDel: flow queueing (RFC 8290) with CoDel in each flow (RFC 8289). Flows take turns by bytes
+ * (deficit round robin). A new flow precedes the others with up to one quantum until its regular
+ * turn, at once or in parts, so a flow below its fair share never waits behind the others.
+ *
+ * A flow whose items waited longer than `target` for an interval loses single items at increasing
+ * frequency, or has them marked if its sender is ECN-capable. The order within a flow is kept.
+ * Pure: no clock, no memory of its own. Items belong to the caller, who bounds the queue with
+ * fq_shed(). Worker-owned.
  */
 #pragma once
 
@@ -16,14 +17,14 @@
 
 #include "base/mono.h"
 
-#define FQ_FLOWS 256 /* places; two flows on one share its turns */
+#define FQ_FLOWS 256 /* hash buckets; two flows in one bucket share its turns */
 
 struct fq_item {
 	struct fq_item *next;
-	mono_t since; /* of fq_put() */
+	mono_t since; /* time of fq_put() */
 	uint32_t len;
-	bool takes_marks; /* the sender is told of congestion by a mark (ECN), without a loss */
-	bool marked;	  /* of fq_next(): it is to be told with this item */
+	bool takes_marks; /* the sender is ECN-capable */
+	bool marked;	  /* set by fq_next(): congestion must be marked in this item */
 };
 
 struct fq_chain {
@@ -46,7 +47,7 @@ static inline void fq_chain_put_first(struct fq_chain *c, struct fq_item *item)
 	if (!c->tail)
 		c->tail = item;
 }
-/* The first, NULL: none. */
+/* Returns the first item; NULL: none. */
 static inline struct fq_item *fq_chain_take(struct fq_chain *c)
 {
 	struct fq_item *item = c->head;
@@ -60,21 +61,21 @@ static inline struct fq_item *fq_chain_take(struct fq_chain *c)
 	return item;
 }
 
-/* State of RFC 8289's control law; its names. */
+/* State of the control law, with the names of RFC 8289. */
 struct fq_codel {
 	mono_t first_above_time, drop_next;
 	uint32_t count, lastcount;
 	bool dropping;
 };
 
-/* A flow that passes may have its place among those that stand too. */
+/* A new flow may also have a place among the old flows. */
 enum fq_order { FQ_FRESH, FQ_STANDING, FQ_ORDERS };
 
 struct fq_flow {
 	struct fq_chain items;
 	struct fq_flow *next[FQ_ORDERS];
 	bool is_on[FQ_ORDERS];
-	int32_t credit; /* bytes that it may send before others get their turn */
+	int32_t credit; /* deficit: bytes that it may send in this turn */
 	struct fq_codel codel;
 };
 
@@ -93,32 +94,32 @@ struct fq {
 	uint32_t backlog[FQ_FLOWS]; /* bytes of each flow */
 	struct fq_list list[FQ_ORDERS];
 	struct fq_chain dropped;
-	uint32_t n, bytes, largest; /* `largest`: item seen so far */
+	uint32_t n, bytes, largest; /* `largest`: largest item so far */
 };
 
-/* What RFC 8289 and 8290 recommend for the Internet. */
+/* Parameters that RFC 8289 and RFC 8290 recommend for the Internet. */
 #define FQ_TARGET_NS   (5 * NS_PER_MS)
 #define FQ_INTERVAL_NS (100 * NS_PER_MS)
 
 void fq_init(struct fq *q, const struct fq_params *params);
-/* Other parameters from now on; for what is in it too. */
+/* Changes the parameters, also for queued items. */
 void fq_set_params(struct fq *q, const struct fq_params *params);
-/* Is a flow that has only begun to send next? */
+/* Returns true if a new (sparse) flow is next. */
 static inline bool fq_has_fresh(const struct fq *q)
 {
 	const struct fq_flow *f = q->list[FQ_FRESH].head;
 
 	return f && f->items.head;
 }
-/* Appends an item to its flow; `hash` says which. */
+/* Appends an item to the flow that `hash` selects. */
 void fq_put(struct fq *q, struct fq_item *item, uint32_t hash, mono_t now);
-/* The next in turn, NULL where the queue is empty. What CoDel dropped on the way is left for
- * fq_dropped(). */
+/* Returns the next item, or NULL if the queue is empty. fq_dropped() returns the items that CoDel
+ * dropped meanwhile. */
 struct fq_item *fq_next(struct fq *q, mono_t now);
-/* One after the other, what fq_next() dropped. NULL: no more. */
+/* Iterates the items dropped by fq_next(). NULL: no more. */
 struct fq_item *fq_dropped(struct fq *q);
-/* Bytes of the flow with the most. */
+/* Bytes of the largest flow. */
 uint32_t fq_most(const struct fq *q);
-/* Takes the oldest item of the flow with the most bytes out, which is to be dropped because there
- * is no room. NULL where the queue is empty. */
+/* Removes the oldest item of the largest flow; the caller drops it to make room. NULL if the queue
+ * is empty. */
 struct fq_item *fq_shed(struct fq *q);

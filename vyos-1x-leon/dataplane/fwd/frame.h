@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A frame on its way from the TAP into the overlay, and what comes with one out of it.
- * Worker-owned; valid within its batch.
+ * A frame from the TAP to the overlay, and the metadata of a frame from the overlay. Worker-owned;
+ * valid within its batch.
  */
 #pragma once
 
@@ -17,42 +17,43 @@ enum frame_gso {
 	FRAME_PLAIN, /* not a super-frame */
 	FRAME_TCP,
 	FRAME_UDP,
-	FRAME_UNKNOWN_GSO, /* cannot be cut */
+	FRAME_UNKNOWN_GSO, /* cannot be segmented */
 };
 
 struct frame {
-	uint8_t *data; /* SNAP_HDR_LEN_MAX bytes in front of it are free to use, once, and those
-			* of a tag besides */
+	/* SNAP_HDR_LEN_MAX bytes in front of it are free for one use, and the bytes of a tag in
+	 * addition */
+	uint8_t *data;
 	size_t len;
-	bool partial;  /* the transport checksum is that of the pseudo-header only */
-	bool segment;  /* its segment stands in place of the tag, wire/segment.h */
-	bool critical; /* as policy says */
+	bool partial;  /* the transport checksum is the pseudo-header sum only */
+	bool segment;  /* a segment id replaces the tag, wire/segment.h */
+	bool critical; /* critical according to the policy */
 	enum frame_gso gso;
 	uint16_t gso_size; /* payload of each segment */
 	struct eth_view v;
-	uint16_t class; /* of the datagrams that carry it, fwd/marking.h */
-	bool accel;	/* for the accelerator of the node, not for its segment */
+	uint16_t class; /* traffic class of its datagrams, fwd/marking.h */
+	bool accel;	/* addressed to the accelerator of the node, not to its segment */
 };
 
-/* What came with a frame out of the overlay. */
+/* Metadata of a frame from the overlay. */
 struct arrived {
-	uint16_t slot; /* of the source node */
-	uint8_t flags; /* of the LEON header */
-	enum ecn ecn;  /* of the IP header; of frames in pieces, of all of them */
+	uint16_t slot; /* slot of the source node */
+	uint8_t flags; /* flags of the LEON header */
+	enum ecn ecn;  /* ECN field of the outer IP header; of all its fragments combined */
 };
 
-/* What the header of a datagram says of it. */
+/* Builds the metadata from a datagram's header. */
 static inline uint8_t frame_flags(const struct frame *f)
 {
 	return (uint8_t)((f->partial ? LEON_F_CSUM_PARTIAL : 0) |
 			 (f->segment ? LEON_F_SEGMENT : 0));
 }
 
-/* A frame in one or two pieces, as it is put into datagrams: a segment of a super-frame has its
- * own headers in one place and its payload in another. */
+/* A frame in one or two pieces for a datagram: a segment of a super-frame has its own headers in
+ * one place and its payload in another. */
 struct pieces {
 	const uint8_t *head;
-	size_t head_len; /* 0: everything is body */
+	size_t head_len; /* 0: body only */
 	const uint8_t *body;
 	size_t body_len;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: from the underlay, see from_net.h. Workers. The checks and their order are those of
- * doc/protocol.md section 2.1.
+ * Step: datagrams from the underlay, see from_net.h. Workers. doc/protocol.md section 2.1 defines
+ * the checks and their order.
  */
 #include "fwd/from_net.h"
 
@@ -19,26 +19,27 @@
 #include "wire/copy.h"
 #include "wire/fragment.h"
 
-/* One datagram and what is known of it so far. */
+/* One datagram and the results of its checks. */
 struct datagram {
 	const struct udp_rx_msg *msg;
 	const struct endpoint *from;
 	uint8_t *data;
 	size_t len, hdr_len;
 	struct leon_hdr h;
-	uint16_t previous; /* slot of the hop before us; of data only, as all below */
-	uint16_t source;   /* slot of the node that it began at */
-	uint8_t *payload;  /* of what is for this node, opened */
+	/* slot of the previous hop; this and the following fields of data only */
+	uint16_t previous;
+	uint16_t source;  /* slot of the source node */
+	uint8_t *payload; /* opened payload for this node */
 	size_t payload_len;
 };
 
-/* What becomes of a datagram whose last hop is this node. */
+/* Handling of a kind of datagram at its last hop. */
 struct kind {
 	void (*take)(struct worker *w, const struct datagram *d);
-	/* It comes from the hop before us, is opened with the session's key and counts as traffic;
-	 * what is not so goes to take() as it came, from whomever. */
+	/* The kind requires the checks of data: previous hop, seal, traffic counters. Other kinds
+	 * reach take() unchecked, from any source. */
 	bool is_data;
-	/* It may come along another path than the one in use, and is not counted for that one. */
+	/* The kind may use a path other than the path in use and is not counted for it. */
 	bool any_path;
 };
 
@@ -50,7 +51,8 @@ static int64_t clock_ns(clockid_t id)
 	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
-/* The kernel stamps with CLOCK_REALTIME, which may jump: only a plausible age is believed. */
+/* The kernel's timestamp is CLOCK_REALTIME, which may be stepped, so only a plausible age is
+ * used. */
 static mono_t arrival(struct worker *w, int64_t rx_real_ns)
 {
 	int64_t age;
@@ -79,7 +81,7 @@ static bool parse(struct worker *w, struct datagram *d)
 	return false;
 }
 
-/* Is it of this overlay, and is this the node that it is on its way to? */
+/* Returns true if the datagram has this VNI and this node as the next hop. */
 static bool is_for_us(struct worker *w, const struct kind *k, const struct datagram *d)
 {
 	const struct leon_hdr *h = &d->h;
@@ -89,8 +91,8 @@ static bool is_for_us(struct worker *w, const struct kind *k, const struct datag
 		report_foreign(w, d->from, false);
 		return false;
 	}
-	/* A HELLO of our own node-id may be from another who has it: that is for the
-	 * protocol to see. */
+	/* A HELLO with our own node-id may reveal a duplicate node-id, so the protocol receives
+	 * it. */
 	if (unlikely(h->source == w->snap->self && (k->is_data || !leon_is_last(h)))) {
 		drop(w, DROP_own_frame);
 		return false;
@@ -102,7 +104,7 @@ static bool is_for_us(struct worker *w, const struct kind *k, const struct datag
 	return true;
 }
 
-/* Did the node before us on the path send it? Fills in both nodes. */
+/* Checks that the previous hop on the path sent the datagram. Sets both nodes. */
 static bool check_sender(struct worker *w, struct datagram *d)
 {
 	const struct snap *s = w->snap;
@@ -138,7 +140,7 @@ static void take_frame(struct worker *w, const struct datagram *d)
 	local_frame(w, &a, d->payload, d->payload_len);
 }
 
-/* False where the frame of this copy came before, or may have. */
+/* Returns false if the frame of this copy arrived before, or may have. */
 static bool copy_is_first(struct worker *w, const struct datagram *d, const struct copy_hdr *c)
 {
 	unsigned lost_one;
@@ -153,7 +155,7 @@ static bool copy_is_first(struct worker *w, const struct datagram *d, const stru
 		count(w, CNT_copy_second, 1);
 		return false;
 	case COPY_AGAIN:
-		/* Another piece of the second copy. */
+		/* Another fragment of the second copy. */
 		return false;
 	case COPY_OLD:
 		drop(w, DROP_copy_old);
@@ -162,8 +164,8 @@ static bool copy_is_first(struct worker *w, const struct datagram *d, const stru
 	return false;
 }
 
-/* A piece of a frame; of one that travels twice, `copy` is which. Pieces of both copies make a
- * frame together; only then it has come. */
+/* Adds a fragment; `copy` identifies a duplicated frame. Fragments of both copies complete a frame
+ * together, and the frame is recorded only then. */
 static void take_piece(struct worker *w, const struct datagram *d, const struct copy_hdr *copy)
 {
 	struct reasm_around around = { d->h.flags & LEON_FLAGS_FRAME, ecn_of(d) };
@@ -177,7 +179,7 @@ static void take_piece(struct worker *w, const struct datagram *d, const struct 
 	}
 	if (copy && copies_look(w->fwd->copies, d->source, copy) != COPY_FIRST) {
 		copy_is_first(w, d, copy);
-		/* Another worker may have had all pieces of the other copy. */
+		/* Another worker may have completed the other copy. */
 		reasm_forget(w->reasm, d->h.source, h.id);
 		return;
 	}
@@ -227,7 +229,7 @@ static void take_copy(struct worker *w, const struct datagram *d)
 		take_frame(w, &inner);
 }
 
-/* What is behind an impossible length is lost, what was in front of it is delivered. */
+/* Frames before an impossible length are delivered, the remainder is lost. */
 static void take_bundle(struct worker *w, const struct datagram *d)
 {
 	struct bundle_frame f;
@@ -262,7 +264,7 @@ static const struct kind kinds[LEON_KINDS] = {
 	[LEON_BUNDLE] = { take_bundle, .is_data = true },
 	[LEON_COPY] = { take_copy, .is_data = true, .any_path = true },
 	[LEON_ACCEL] = { take_accel, .is_data = true },
-	/* May come from strangers: its seal decides, not its address. */
+	/* Control datagrams may come from strangers: the seal decides, not the address. */
 	[LEON_CONTROL] = { take_control, .is_data = false },
 };
 
@@ -338,8 +340,8 @@ static void count_wait(struct worker *w, const struct udp_rx_msg *oldest)
 	stats_add(&w->socket_waits.waits_us, (uint64_t)us);
 }
 
-/* Twice as many as before at most: after a batch of small messages, one of large ones is not as
- * long. */
+/* At most doubles: after a batch of small messages, a batch of large ones must not exceed the
+ * turn. */
 unsigned from_net_messages(unsigned before, unsigned n, size_t bytes)
 {
 	size_t fit = NET_TURN_BYTES * (size_t)n / max_of(bytes, (size_t)1);
@@ -356,7 +358,8 @@ bool from_net(struct worker *w, int fd)
 
 	if (n <= 0)
 		return false;
-	/* They may answer what was published since the batch began: new keys, a new member. */
+	/* The datagrams may depend on a snapshot published since the batch began: new keys, a new
+	 * member. */
 	worker_see_snapshot(w);
 	count(w, CNT_net_rx_batches, 1);
 	count_wait(w, udp_rx_get(w->rx, 0));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: a batch of datagrams from the underlay: checked, then handed to the control thread, to the
- * next hop, or to the local segment. Workers.
+ * Step: a batch of datagrams from the underlay: checks, then the control thread, the next hop or
+ * the local segment. Workers.
  */
 #pragma once
 
@@ -12,11 +12,11 @@
 
 struct worker;
 
-/* Reads and processes one batch of this socket; sending and writing are worker_end()'s. True where
- * more may wait. */
+/* Reads and processes one batch of this socket; worker_end() sends and writes. Returns true if more
+ * may be pending. */
 bool from_net(struct worker *w, int fd);
-/* How many messages the next batch is to have, when `n` of the one before, which was for so many,
- * were so many bytes. */
+/* Returns the number of messages of the next batch, if `n` of the previous one had this number of
+ * bytes. */
 unsigned from_net_messages(unsigned before, unsigned n, size_t bytes);
-/* One message, of one or several datagrams. */
+/* Processes one message of one or several datagrams. */
 void from_net_message(struct worker *w, const struct udp_rx_msg *m);

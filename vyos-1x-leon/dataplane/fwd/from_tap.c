@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: from the TAP into the overlay, see from_tap.h. Workers.
+ * Step: frames from the TAP to the overlay, see from_tap.h. Workers.
  */
 #include "fwd/from_tap.h"
 
@@ -20,12 +20,12 @@
 #include "fwd/worker.h"
 #include "wire/guard.h"
 
-/* Frames that are not forwarded whatever they carry. True where this was one. */
+/* Handles frames that are never forwarded. Returns true if this was one. */
 static bool stays_local(struct worker *w, const struct frame *f)
 {
 	struct guard_frame g;
 
-	/* Before anything else: a blocked node must hear when it is over. */
+	/* First of all, because a blocked node must receive guards. */
 	if (unlikely(f->v.ethertype < ETH_TYPE_MIN) &&
 	    guard_decode(f->data, f->len, &g) != -ENOMSG) {
 		report_guard(w, f->data, f->len);
@@ -41,7 +41,7 @@ static bool stays_local(struct worker *w, const struct frame *f)
 	}
 	if (likely(lan_passes(w, f->v.vlan)))
 		return false;
-	/* Where the segment does carry it, somebody must know. */
+	/* If the segment carries the VLAN nevertheless, the loop guard must learn of it. */
 	if (!vlan_set_has(&w->snap->lan->served, f->v.vlan))
 		report_vlan(w, f->v.vlan);
 	return true;
@@ -82,7 +82,7 @@ void from_tap_frame(struct worker *w, struct frame *f)
 	critical_or_not(w, f, slot, false, true);
 }
 
-/* While no bulk stands in the TAP: a batch, as it comes. */
+/* Without bulk in the TAP: processes a batch directly. */
 static bool straight(struct worker *w, int fd)
 {
 	struct tap_rx_result r = tap_rx_read(&w->tap_rx, fd);

@@ -11,10 +11,11 @@
 
 struct worker;
 
-/* Reads and processes one batch of this queue; sending is worker_end()'s. True where
- * more may wait. */
+/* Reads and processes one batch of this queue; worker_end() sends. Returns true if more may be
+ * pending. */
 bool from_tap(struct worker *w, int fd);
-/* When frames are due that this queue gave before; MONO_NEVER: there are none. Between batches. */
+/* Time at which queued frames of this TAP queue are due; MONO_NEVER: none. Called between
+ * batches. */
 mono_t from_tap_due(const struct worker *w);
-/* One frame. */
+/* Processes one frame. */
 void from_tap_frame(struct worker *w, struct frame *f);

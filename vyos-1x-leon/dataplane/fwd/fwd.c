@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The façade of the packet path: workers, snapshots, reports and counters as the control thread
- * sees them. See fwd.h. Control thread.
+ * The façade of the packet path for the control thread: workers, snapshots, reports and counters.
+ * See fwd.h. Control thread.
  */
 #include "fwd/fwd.h"
 
@@ -66,7 +66,7 @@ int fwd_start(struct fwd *f)
 
 	if (!atomic_load_explicit(&f->snap, memory_order_relaxed))
 		bug("started without a snapshot");
-	/* Signals are the control thread's. */
+	/* The control thread handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (i = 0; i < f->n_workers && rc == 0; i++)
@@ -159,7 +159,7 @@ void fwd_report_ack(struct fwd *f)
 {
 	uint64_t n;
 
-	/* Fails where nothing was posted, which is what acknowledging is to bring about. */
+	/* A failure means that nothing was posted, which is also acknowledged. */
 	if (read(f->event_fd, &n, sizeof(n)) < 0)
 		return;
 }
@@ -171,7 +171,7 @@ bool fwd_next_report(struct fwd *f, struct fwd_report *r)
 	if (f->held)
 		report_release(f->held);
 	f->held = NULL;
-	/* One from each ring in turn, so that a busy one does not keep the others waiting. */
+	/* Takes one record of each ring in turn, so that a busy ring does not starve the others. */
 	for (unsigned i = 0; i < n; i++) {
 		unsigned at = (f->next_ring + i) % n;
 		struct worker *w = &f->worker[at / 2];

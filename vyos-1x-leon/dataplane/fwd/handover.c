@@ -15,7 +15,8 @@
 
 _Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
 
-/* iov[0] is free for the headers; n counts it. False: lost, and counted. */
+/* Sends a message; iov[0] is free for the headers, and n includes it. Returns false and counts a
+ * loss. */
 static bool send_message(struct worker *w, enum accel_where where, node_id_t node,
 			 const struct virtio_net_hdr *vnet, struct iovec *iov, size_t n,
 			 unsigned frames)

@@ -18,7 +18,7 @@ static uint32_t lower_of(uint32_t a, uint32_t b)
 	return a && b ? min_of(a, b) : max_of(a, b);
 }
 
-/* A frame takes the line for so long; it should not be late for that. */
+/* Transmission time of a frame at this rate, a tolerable delay. */
 static struct fq_params params_for(uint32_t kbits)
 {
 	int64_t frame_ns = FRAME_BYTES * 8 * (NS_PER_S / 1000) / max_of(kbits, 1u);
@@ -69,7 +69,7 @@ void hops_fini(struct hops *h)
 	free(h->hop);
 }
 
-/* The i-th of those in use; behind them that of all. */
+/* Returns the i-th hop in use; behind them the common queue. */
 static struct hop *hop_at(struct hops *h, unsigned i)
 {
 	return i < h->n_used ? &h->hop[h->place[i]] : &h->common;
@@ -82,7 +82,7 @@ void hops_set_line(struct hops *h, uint32_t kbits)
 		set_rate(h, hop_at(h, i), hop_at(h, i)->kbits);
 }
 
-/* --- whose queue --- */
+/* --- assignment of queues --- */
 
 static size_t room_for(const struct hops *h, const struct hop *hop, mono_t now)
 {
@@ -133,7 +133,7 @@ void hops_begin(struct hops *h, mono_t now)
 		struct hop *hop = hop_at(h, i);
 		uint32_t kbits = rate_to(h, hop->slot);
 
-		/* What it sent is charged to its account by now. */
+		/* Its transmissions have been charged to its account by now. */
 		if (!hop->tiers.n) {
 			leave(h, i);
 			continue;
@@ -145,7 +145,7 @@ void hops_begin(struct hops *h, mono_t now)
 	}
 }
 
-/* --- in and out --- */
+/* --- enqueue and dequeue --- */
 
 void hops_put(struct hops *h, uint16_t slot, enum fwd_tier tier, struct fq_item *item,
 	      uint32_t hash, mono_t now)
@@ -154,7 +154,7 @@ void hops_put(struct hops *h, uint16_t slot, enum fwd_tier tier, struct fq_item 
 	bool first = !hop->tiers.n;
 
 	tiers_put(&hop->tiers, tier, item, hash, now);
-	/* It may have been vacant when the turn began. */
+	/* The queue may have been vacant at the start of the turn. */
 	if (first && !hop->sent)
 		hop->room = room_for(h, hop, now);
 	h->n++;
@@ -166,8 +166,8 @@ static bool may_send(const struct hop *hop)
 	return hop->tiers.n && hop->sent < hop->room;
 }
 
-/* One whose next flow has only begun to send, and which has not had its share; NULL: none.
- * *any: may one be sent to at all? */
+/* Returns a hop with a sparse flow next and unused share; NULL: none. *any: at least one hop may be
+ * sent to. */
 static struct hop *with_fresh(struct hops *h, bool *any)
 {
 	*any = false;
@@ -183,7 +183,7 @@ static struct hop *with_fresh(struct hops *h, bool *any)
 	return NULL;
 }
 
-/* There are hops in use. NULL: none may send. */
+/* Selects among hops in use. NULL: none may send. */
 static struct hop *whose_turn(struct hops *h)
 {
 	bool any;
@@ -251,7 +251,7 @@ struct fq_item *hops_shed(struct hops *h)
 	return gone(h, tiers_shed(&most->tiers));
 }
 
-/* --- when --- */
+/* --- timing --- */
 
 const struct hop *hops_used(const struct hops *h, unsigned i)
 {
@@ -280,7 +280,7 @@ mono_t hops_due(const struct hops *h)
 		if (hop->kbits)
 			one = shaper_due(&h->account[hop->slot].shaper,
 					 tiers_have_fresh(&hop->tiers));
-		/* An account that nothing was ever charged to. */
+		/* An account without any charge. */
 		one.ns = max_of(one.ns, INT64_C(1));
 		if (mono_is_never(due) || mono_before(one, due))
 			due = one;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: link values and seals of data from the underlay, see incoming.h. Workers.
+ * Step: checks link values and seals of data from the underlay, see incoming.h. Workers.
  */
 #include "fwd/incoming.h"
 
@@ -11,7 +11,7 @@
 #include "fwd/worker.h"
 #include "wire/bytes.h"
 
-/* 64 bits are compared by one instruction: the time says nothing about how many were right. */
+/* One instruction compares 64 bits, so the time does not reveal the number of correct bits. */
 static bool is_link_value(const struct snap_node *node, uint64_t v)
 {
 	return v && ((v == node->link_rx[0]) | (v == node->link_rx[1]));
@@ -31,8 +31,8 @@ bool incoming_link(struct worker *w, const struct leon_hdr *h, const uint8_t *da
 	return good;
 }
 
-/* The key that the data names by its epoch. Two sessions may have the same by chance; then
- * *other is the one to try next. */
+/* Selects the key by the epoch of the data. Two sessions may share an epoch by chance; *other is
+ * then the second candidate. */
 static struct seal *choose_key(const struct snap_node *node, const uint8_t *payload, size_t len,
 			       struct seal **other)
 {
@@ -52,7 +52,7 @@ static struct seal *choose_key(const struct snap_node *node, const uint8_t *payl
 	return found;
 }
 
-/* What does not open is lost in the attempt, so the first one gets a copy. */
+/* A failed open destroys its input, so the first attempt works on a copy. */
 static int open_either(struct worker *w, struct seal *first, struct seal *second, const void *aad,
 		       size_t aad_len, uint8_t *payload, size_t len)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whether the two sides of the packet path keep up with each other: the control thread learns
- * that workers do not read what the LAN sends (a machine that is held up stops its threads one
- * by one), and workers learn that the control thread has not run. Who shares a LAN must not go by
- * what is old: silence that nobody listened to is none, and another may forward by now.
- * See fwd.h; called by the loop guard, on the control thread.
+ * Detection of stalls on both sides of the packet path. The control thread detects that workers do
+ * not read frames of the LAN (an overloaded host stops threads individually), and workers detect
+ * that the control thread has not run. Two routers on a LAN must not rely on outdated state:
+ * silence without a listener proves nothing, and another router may have become forwarder. See
+ * fwd.h; called by the loop guard, on the control thread.
  */
 #include <poll.h>
 
@@ -18,7 +18,7 @@ static void all_have_passed(void *arg)
 	f->keeping_up.waits = false;
 }
 
-/* Each worker ends the batch that it has now, sooner or later. */
+/* Waits until each worker has ended its current batch. */
 static bool is_past_last_call(struct fwd *f)
 {
 	bool past;

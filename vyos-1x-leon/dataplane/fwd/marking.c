@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The class of datagrams, see marking.h. Workers.
+ * Traffic class of datagrams, see marking.h. Workers.
  */
 #include "fwd/marking.h"
 
@@ -12,8 +12,8 @@ static uint16_t with_dscp(uint8_t dscp, uint16_t ecn)
 	return (uint16_t)(dscp << DSCP_SHIFT | ecn);
 }
 
-/* The inner mark goes out as it is (normal mode of RFC 6040, section 4.1), so that routers mark
- * where they would else drop. */
+/* The inner ECN field is copied to the outer header (normal mode of RFC 6040 section 4.1), so that
+ * routers mark instead of dropping. */
 uint16_t marking_of_frame(const struct snap *s, const struct frame *f)
 {
 	const struct snap_marking *m = &s->marking;

@@ -10,7 +10,7 @@
 #include "fwd/worker.h"
 #include "wire/copy.h"
 
-/* Copies take other paths than the one in use, and are not counted for that one. */
+/* Copies use paths other than the path in use and are not counted for it. */
 static void count_traffic(struct worker *w, const struct outgoing *o, size_t len)
 {
 	const struct snap_node *node = o->node;
@@ -23,7 +23,7 @@ static bool is_sealed(const struct snap_node *node)
 	return node->flags & LEON_F_SEALED;
 }
 
-/* False: what the datagram was to carry is lost. */
+/* Returns false if the frame of the datagram is lost. */
 static bool lost(struct worker *w, const struct outgoing *o, enum drop_reason r)
 {
 	drop_many(w, r, o->frames);
@@ -75,7 +75,7 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o)
 	return unlikely(o->twice) ? write_copy(w, o, out) : out;
 }
 
-/* The head is where its ciphertext goes; the body is encrypted on its way there. */
+/* The ciphertext overwrites the head in place; the body is encrypted while it is copied. */
 static bool seal(struct worker *w, const struct outgoing *o, const void *body)
 {
 	const struct snap_node *node = o->node;
@@ -104,7 +104,8 @@ bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body)
 	return true;
 }
 
-/* The header goes in front of the payload, where as many bytes are free to use. In clear only. */
+/* Writes the header directly in front of the payload, which has free bytes there. Clear mode
+ * only. */
 static bool send_whole(struct worker *w, const struct outgoing *o, uint8_t *payload)
 {
 	size_t hdr_len = o->node->hdr_len, len = hdr_len + o->body_len;

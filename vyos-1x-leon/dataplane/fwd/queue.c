@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: frames that wait between the TAP and the overlay, see queue.h. Worker.
+ * Step: the queue between TAP and overlay, see queue.h. Worker.
  */
 #include "fwd/queue.h"
 
@@ -21,13 +21,13 @@
 #define LARGE_BYTES (TAP_RX_HEADROOM + TAP_RX_FRAME_MAX)
 #define SMALL_BYTES 2048
 #define SMALL_MAX   (SMALL_BYTES - TAP_RX_HEADROOM)
-#define ADDRESSES   32 /* of an IPv6 packet */
+#define ADDRESSES   32 /* address bytes of an IPv6 packet */
 
 struct place {
-	struct fq_item item; /* first, so that it is found from there */
+	struct fq_item item; /* first member, so that the item converts to the buffer */
 	struct frame frame;
 	uint8_t *room;
-	uint16_t hop; /* slot of the next one, where that is asked; else HOP_NONE */
+	uint16_t hop; /* slot of the next hop if it matters; else HOP_NONE */
 	uint8_t tier;
 	bool large;
 };
@@ -40,7 +40,7 @@ static struct place *place_of(struct fq_item *item)
 
 typedef void figure_fn(struct queue_figures *f, const struct fq_item *item, int64_t us);
 
-/* What befell an item counts for its tier, and for its next hop. */
+/* Results of an item count for its tier and for its next hop. */
 static void count_item(struct queue *q, struct fq_item *item, figure_fn *add, int64_t us)
 {
 	const struct place *p = place_of(item);
@@ -72,7 +72,7 @@ static void add_sent(struct queue_figures *f, const struct fq_item *item, int64_
 	stats_add(&f->marked, item->marked);
 }
 
-/* --- places --- */
+/* --- buffers --- */
 
 static void give_back(struct queue *q, struct fq_item *item)
 {
@@ -131,7 +131,7 @@ static bool shed(struct worker *w)
 	return true;
 }
 
-/* NULL only where all places are those of frames on their way out. */
+/* NULL only if all buffers hold frames in transmission. */
 static struct place *place_take(struct worker *w, struct fq_chain *from)
 {
 	struct fq_item *item;
@@ -160,7 +160,7 @@ bool queue_in_use(const struct worker *w)
 	return w->queue.in_use || w->kbits || w->shapes_hops;
 }
 
-/* Each by its own account, all by that of the line. */
+/* Each hop by its own account, all together by that of the line. */
 mono_t queue_due(const struct worker *w)
 {
 	const struct queue *q = &w->queue;
@@ -186,9 +186,9 @@ static size_t turn_bytes(const struct worker *w)
 	return shaper_room(&w->fwd->shaper, q->kbits, hops_have_fresh(&q->hops), w->now);
 }
 
-/* --- in --- */
+/* --- enqueue --- */
 
-/* Fragments of a packet go with their first one, which alone has the ports. */
+/* Fragments use the flow of addresses only, because only the first fragment has ports. */
 static uint32_t flow_of(const struct worker *w, const struct frame *f)
 {
 	struct {
@@ -211,7 +211,7 @@ static uint32_t flow_of(const struct worker *w, const struct frame *f)
 	return (uint32_t)siphash(&w->hash_key, &key, sizeof(key));
 }
 
-/* The one that this frame leaves to first, where any has a rate, or had one for what waits. */
+/* Next hop of this frame, if any hop has a rate or a backlog from one. */
 static uint16_t hop_of(const struct worker *w, const struct frame *f)
 {
 	uint16_t slot;
@@ -249,7 +249,7 @@ static void put_one(struct worker *w, struct place *p, uint16_t hop)
 	hops_put(&q->hops, p->hop, (enum fwd_tier)p->tier, &p->item, flow_of(w, f), w->now);
 }
 
-/* A super-frame would be in everybody's way to this hop for milliseconds. */
+/* A super-frame would block this slow hop for milliseconds. */
 static bool is_slow(const struct worker *w, uint16_t hop)
 {
 	uint32_t kbits;
@@ -260,7 +260,8 @@ static bool is_slow(const struct worker *w, uint16_t hop)
 	return kbits && kbits < FWD_SUPER_KBITS;
 }
 
-/* Its segments, each as a frame of its own. False where it cannot be cut, and stays whole. */
+/* Enqueues the segments as single frames. Returns false if the super-frame cannot be segmented and
+ * stays whole. */
 static bool put_cut(struct worker *w, const struct frame *f, uint16_t hop)
 {
 	struct tso t;
@@ -333,7 +334,7 @@ bool queue_intake(struct worker *w, int fd)
 	return true;
 }
 
-/* --- out --- */
+/* --- dequeue --- */
 
 static void drop_late(struct worker *w)
 {
@@ -400,6 +401,6 @@ bool queue_goes_on(struct worker *w, bool more)
 
 	q->in_use = more || q->hops.n;
 	tell_backlogs(q);
-	/* A rate is waited for, see queue_due(). */
+	/* The queue waits for a rate, see queue_due(). */
 	return q->kbits || q->hops.n_used ? more : q->in_use;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reassembly, see reasm.h. Workers. An entry is in one of three lists: free, waiting (oldest
- * first, which is also the order of time-outs) or complete; waiting ones are in the hash as well.
+ * Reassembly, see reasm.h. Workers. An entry is in one of three lists: free, waiting (oldest first,
+ * which is also the order of time-outs) or complete. Waiting entries are in the hash table too.
  */
 #include "fwd/reasm.h"
 
@@ -18,20 +18,21 @@ struct range {
 };
 
 struct reasm_entry {
-	struct reasm_entry *next, *prev; /* of its list; circular with the list head */
-	struct reasm_entry *chain;	 /* of its hash bucket */
+	struct reasm_entry *next, *prev; /* circular list with its head */
+	struct reasm_entry *chain;	 /* hash chain */
 	node_id_t source;
 	uint32_t id;
 	uint16_t total;
 	struct reasm_around around;
-	uint8_t n_ranges; /* what is there: ascending, not touching */
+	uint8_t n_ranges; /* received ranges: ascending, not adjacent */
 	struct range range[REASM_RANGES_MAX];
 	mono_t since;
 	uint8_t *data;
 };
 
 struct reasm {
-	struct hash_key key; /* keeps senders from choosing identifications that share a bucket */
+	/* random hash key, so that senders cannot choose colliding identifications */
+	struct hash_key key;
 	uint32_t mask;
 	struct reasm_entry **bucket;
 	struct reasm_entry *entry;
@@ -107,7 +108,7 @@ static struct reasm_entry *find(struct reasm *r, node_id_t source, uint32_t id)
 	return e;
 }
 
-/* Out of the hash and the list of those that wait, into another list. */
+/* Moves an entry from the hash table and the waiting list to another list. */
 static void stop_waiting(struct reasm *r, struct reasm_entry *e, struct reasm_entry *list)
 {
 	struct reasm_entry **p = bucket_of(r, e->source, e->id);
@@ -121,7 +122,7 @@ static void stop_waiting(struct reasm *r, struct reasm_entry *e, struct reasm_en
 	r->bytes -= e->total;
 }
 
-/* NULL where all buffers hold complete frames that nobody has taken back. */
+/* NULL if all buffers hold complete frames that are still in use. */
 static struct reasm_entry *begin(struct reasm *r, node_id_t source, const struct fragment_hdr *h,
 				 struct reasm_around around, mono_t now, bool *evicted)
 {
@@ -150,18 +151,19 @@ static struct reasm_entry *begin(struct reasm *r, node_id_t source, const struct
 	return e;
 }
 
-/* Notes bytes [start, end) as there. */
+/* Records bytes [start, end) as received. */
 static enum reasm_verdict note_range(struct reasm_entry *e, uint16_t start, uint16_t end)
 {
 	unsigned i = 0;
 	struct range *g = e->range;
 
-	/* The first range that does not end before this one begins. */
+	/* Finds the first range that does not end before this one begins. */
 	while (i < e->n_ranges && g[i].end < start)
 		i++;
 	if (i < e->n_ranges && start >= g[i].start && end <= g[i].end)
 		return REASM_DUPLICATE;
-	/* It may touch g[i] in front, g[i] or g[i + 1] behind, and must not overlap any. */
+	/* The new range may touch g[i] in front, g[i] or g[i + 1] behind, and must not overlap
+	 * any. */
 	if (i < e->n_ranges && g[i].end == start) {
 		if (i + 1u < e->n_ranges && g[i + 1].start < end)
 			return REASM_BAD;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Remembers keys for a moment, so that what a thousand frames say alike is told to the control
- * thread once. A cache: of two keys in one place the older is forgotten. A key is a
- * keyed hash of what was said, so that no host can speak for another. Worker-owned; pure.
+ * A cache of recent report keys, so that a thousand frames with the same information cause one
+ * report to the control thread. Of two keys in one slot the older is forgotten. A key is a keyed
+ * hash of the report, so no host can suppress reports about another. Worker-owned; pure.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct recent {
 	} place[RECENT_PLACES];
 };
 
-/* True where the key was noted less than hold_ns ago. */
+/* Returns true if the key was recorded less than hold_ns ago. */
 static inline bool recent_has(const struct recent *r, uint64_t key, mono_t now, int64_t hold_ns)
 {
 	unsigned i = key % RECENT_PLACES;

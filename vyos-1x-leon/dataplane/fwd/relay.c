@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: relaying, see relay.h. Workers. Consecutive datagrams of equal size to one node lie one
- * behind the other in the buffer of a GRO message; tx makes one GSO message of one piece of them,
- * so payload is neither touched nor gathered.
+ * Step: relaying, see relay.h. Workers. Consecutive datagrams of equal size to one node are
+ * contiguous in the buffer of a GRO message. tx sends them as one GSO message of one piece, so
+ * payload is neither touched nor gathered.
  */
 #include "fwd/relay.h"
 

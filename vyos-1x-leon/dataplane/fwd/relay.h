@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: a datagram that is not for this node goes on to the next hop that its header names, with
- * `at` one higher, the link value of the next link, and nothing else changed. Data
- * and control alike. Workers.
+ * Step: forwards a datagram for another node to the next hop of its header. `at` is incremented and
+ * the link value replaced by that of the next link; nothing else changes. Data and control.
+ * Workers.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 
 struct worker;
 
-/* source_slot: of the node that sent it first. class: of its IP header as it came. The bytes
- * stay as they are until the flush. Returns the slot of the next hop, SLOT_NONE where it was
- * dropped (counted). */
+/* source_slot: of the source node. class: of the received IP header. The bytes must not change
+ * until the flush. Returns the slot of the next hop; SLOT_NONE if the datagram was dropped
+ * (counted). */
 uint16_t relay(struct worker *w, const struct leon_hdr *h, uint16_t source_slot, uint8_t *data,
 	       size_t len, uint8_t class);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: reports to the control thread, see reports.h. Posting: workers; taking: control thread.
+ * Step: reports to the control thread, see reports.h. Workers post, the control thread takes.
  */
 #include "fwd/reports.h"
 
@@ -9,7 +9,7 @@
 #include "base/ring.h"
 #include "fwd/worker.h"
 
-/* A control datagram in its ring: this, then the bytes. */
+/* Header of a control datagram in its ring, followed by its bytes. */
 struct control_record {
 	struct endpoint from;
 	mono_t rx;
@@ -46,7 +46,8 @@ static bool post(struct worker *w, const struct fwd_report *r)
 	return true;
 }
 
-/* Posts once in REPORT_HOLD_NS what has the same key; what did not fit may come again at once. */
+/* Posts reports with an equal key once in REPORT_HOLD_NS; a report that did not fit may be repeated
+ * at once. */
 static bool post_once(struct worker *w, uint64_t key, const struct fwd_report *r)
 {
 	if (recent_has(&w->recent, key, w->now, REPORT_HOLD_NS))
@@ -166,7 +167,8 @@ void report_suspect(struct worker *w, const struct endpoint *ep, int error, bool
 	post_once(w, key, &r);
 }
 
-/* Whoever can reach the port can cause these: a few in a second, from whatever address. */
+/* Any host that can reach the port can cause these: limited to a few per second over all
+ * addresses. */
 void report_foreign(struct worker *w, const struct endpoint *from, bool other_version)
 {
 	struct fwd_report r = { .type = FWD_FOREIGN, .foreign = { *from, other_version } };
@@ -193,7 +195,7 @@ bool report_take(struct ring *ring, struct fwd_report *r)
 	r->type = FWD_CONTROL;
 	r->control.from = ((const struct control_record *)rec)->from;
 	r->control.rx = ((const struct control_record *)rec)->rx;
-	/* Until its release a record is the consumer's alone, who may write to it. */
+	/* The consumer owns a record until its release and may write to it. */
 	r->control.data = (uint8_t *)(uintptr_t)rec + sizeof(struct control_record);
 	r->control.len = len - sizeof(struct control_record);
 	return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Flooded frames of a moment ago, see rounds.h. A place is one word, replaced as a whole: part of
- * the sum, the slot, what became of it, and when. Workers.
+ * Recently flooded frames, see rounds.h. An entry is one word that is replaced atomically: part of
+ * the hash, the slot, the state, and the time. Workers.
  */
 #include "fwd/rounds.h"
 
@@ -15,21 +15,21 @@
 #include "fwd/checksum.h"
 #include "state/nodedb.h"
 
-#define PLACES 8192 /* of 8 bytes: floods of a second, as storm control lets them pass */
-#define TRIES  4    /* against other workers; who loses them all knows nothing */
+#define PLACES 8192 /* of 8 bytes: the floods of a second at the storm-control limit */
+#define TRIES  4    /* retries against other workers; then the entry is unknown */
 
-/* Of a place, from the lowest bit: */
+/* Fields of an entry, from the lowest bit: */
 #define COURSE_BITS 3
 #define SLOT_BITS   16
-#define TIME_BITS   20 /* milliseconds, which come again after 17 minutes */
+#define TIME_BITS   20 /* milliseconds, wraps after 17 minutes */
 #define TAG_SHIFT   (COURSE_BITS + SLOT_BITS + TIME_BITS)
 #define TIME_MASK   ((1u << TIME_BITS) - 1)
 
 enum course {
 	EMPTY,
 	ONCE,
-	TWICE,	 /* the same way; since then held up */
-	ITS_OWN, /* the guard has asked, and it goes on: its host repeats it */
+	TWICE,	 /* repeated from the same origin; held since then */
+	ITS_OWN, /* the guard probed and the repetition continues: the host repeats the frame */
 	TWO_WAY,
 };
 
@@ -58,9 +58,9 @@ void rounds_free(struct rounds *r)
 	free(r);
 }
 
-/* --- what a frame is known by --- */
+/* --- identification of a frame --- */
 
-/* Zeros at the end may be padding, which not every LAN needs. */
+/* Trailing zeros may be padding, which not every LAN adds. */
 static size_t unpadded(const uint8_t *data, size_t len, size_t at_least)
 {
 	while (len > at_least && !data[len - 1])
@@ -103,7 +103,7 @@ static uint64_t pack(const struct memory *p)
 	       (uint64_t)p->slot << COURSE_BITS | (uint64_t)p->course;
 }
 
-/* Another worker's batch may have begun a little later than ours: no time has passed, then. */
+/* Another worker's batch may have started slightly later; the elapsed time is then 0. */
 static uint32_t passed_ms(const struct memory *p, uint32_t ms)
 {
 	uint32_t passed = (ms - p->ms) & TIME_MASK;
@@ -111,8 +111,8 @@ static uint32_t passed_ms(const struct memory *p, uint32_t ms)
 	return passed > TIME_MASK / 2 ? 0 : passed;
 }
 
-/* A host of the LAN may say something twice, so that it is heard where once was lost; the LAN that
- * it comes to need not hear it twice. */
+/* A host of the LAN may repeat a frame to cover loss; the destination LAN need not receive it
+ * twice. */
 static enum round_verdict same_way(struct memory *p, uint32_t ms)
 {
 	bool soon = passed_ms(p, ms) < ROUNDS_HOLD_MS;
@@ -140,7 +140,7 @@ static enum round_verdict next(struct memory *p, uint64_t tag, uint16_t slot, ui
 	}
 	if (p->slot == slot && p->course != TWO_WAY)
 		return same_way(p, ms);
-	/* From now on neither way counts. */
+	/* From now on neither origin counts. */
 	p->course = TWO_WAY;
 	return ROUND_TWO_WAY;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which flooded frames were here a moment ago, and whether from the LAN or from which node. Where
- * two LANs were joined behind the loop guard's back, a broadcast that each of several routers takes
- * from the one LAN and puts on it from the overlay goes round, and with three of them multiplies,
- * until their guards have met. Its second way to the same node is the first sign of that, and is
- * where it ends here. (decisions/053)
+ * Flood de-duplication: recently flooded frames with their origin (the LAN or a node). If two LANs
+ * were joined unnoticed by the loop guard, several routers forward a broadcast from one LAN to the
+ * other and back; with three routers the copies multiply until their guards have met. The second
+ * arrival of the frame from another origin at the same node is the first sign of this, and ends the
+ * frame here (decisions/053).
  *
- * One table for all workers, because the two ways of a frame lead to two sockets; no locks. A
- * cache: of two frames in one place the older is forgotten.
+ * All workers share one table without locks, because the two origins of a frame lead to two
+ * sockets. A cache: of two frames in one slot the older is forgotten.
  */
 #pragma once
 
@@ -17,27 +17,28 @@
 #include "base/mono.h"
 #include "wire/eth.h"
 
-/* So long a frame is remembered: it comes round through paths of intercontinental length. */
+/* Lifetime of an entry: a frame returns through paths of intercontinental length. */
 #define ROUNDS_LIFE_MS 1000
-/* So long what repeats itself is held up while the loop guard asks; then it is its host's. What is
- * repeated after a longer time is not held up at all. */
+/* Time for which repetitions are held while the loop guard probes; afterwards they are attributed
+ * to the host. Repetitions after a longer time are not held. */
 #define ROUNDS_HOLD_MS 200
 
 enum round_verdict {
-	ROUND_FIRST, /* take it */
-	ROUND_AGAIN, /* take it, and let the guard ask: it came the same way a second time */
-	ROUND_HELD,  /* drop it, and let it ask: from the LAN a third time, or again from a node */
-	ROUND_TWO_WAY, /* drop it, and let it ask: it came another way before */
+	ROUND_FIRST, /* first arrival: forward */
+	ROUND_AGAIN, /* second arrival from the same origin: forward, and let the guard probe */
+	/* third arrival from the LAN, or repeated from a node: drop, and let it probe */
+	ROUND_HELD,
+	ROUND_TWO_WAY, /* arrival from another origin: drop, and let it probe */
 };
 
 struct rounds;
-struct rounds *rounds_new(void);    /* control thread, as the next */
+struct rounds *rounds_new(void);    /* control thread, as rounds_free() */
 void rounds_free(struct rounds *r); /* NULL ok */
 
 /* --- workers --- */
-/* The same of frames that only differ in what a LAN or a TAP changes: outer tag, padding, a
- * transport checksum that is filled in later. */
+/* Hash that ignores differences made by a LAN or a TAP: outer tag, padding, a transport checksum
+ * that is completed later. */
 uint64_t rounds_sum(const struct rounds *r, const uint8_t *data, size_t len,
 		    const struct eth_view *v);
-/* Notes that a frame of this sum came from the slot, SLOT_SELF: from the LAN. */
+/* Records an arrival of a frame with this hash from the slot; SLOT_SELF: from the LAN. */
 enum round_verdict rounds_take(struct rounds *r, uint64_t sum, uint16_t slot, mono_t now);

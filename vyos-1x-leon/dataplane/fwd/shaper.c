@@ -6,13 +6,13 @@
 
 #include "base/defs.h"
 
-/* What is sent at once, in time of the line: short, since it is what stands in the line's queue. */
+/* Burst as transmission time: short, because it forms the queue of the line. */
 #define BURST_NS (1 * NS_PER_MS)
-/* A worker that gets its turn late makes up for so much. */
+/* Delay of a worker's turn that it may catch up. */
 #define SAVED_NS (4 * NS_PER_MS)
-/* A sparse flow may be ahead of the line by so much, */
+/* Advance of a sparse flow over the line rate. */
 #define AHEAD_NS (2 * NS_PER_MS)
-/* and whatever does not wait (relayed datagrams): more is forgotten. */
+/* Upper bound of the debt of traffic that does not wait (relayed datagrams). */
 #define DEBT_NS (100 * NS_PER_MS)
 #define BITS	8
 

@@ -11,7 +11,8 @@
 #include "fwd/worker.h"
 #include "wire/fragment.h"
 
-/* One piece: `len` bytes of the frame from `offset`. False where it cannot be sent. */
+/* Sends one fragment: `len` bytes of the frame from `offset`. Returns false if it cannot be
+ * sent. */
 static bool send_piece(struct worker *w, const struct lane *lane, const struct pieces *p,
 		       const struct fragment_hdr *h, size_t len, uint8_t flags)
 {
@@ -46,7 +47,7 @@ bool frag_send(struct worker *w, const struct lane *lane, const struct pieces *p
 		drop(w, DROP_too_big);
 		return false;
 	}
-	/* As few as possible, and all alike, so that they leave in one GSO message. */
+	/* The minimum number of fragments of equal size, so that they leave in one GSO message. */
 	unit = room - FRAGMENT_HDR_LEN;
 	n = (total + unit - 1) / unit;
 	unit = (total + n - 1) / n;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: a frame too big for its path leaves as LEON fragments (wire/fragment.h), never as IP
- * fragments. A partial checksum stays partial: every fragment carries the flag, and who puts the
- * frame together hands it on. So neither end sums the payload for it. Workers.
+ * Step: sends a frame above the path MTU as LEON fragments (wire/fragment.h), never as IP
+ * fragments. A partial checksum stays partial: every fragment carries the flag, and reassembly
+ * passes it on, so neither end sums the payload. Workers.
  */
 #pragma once
 
@@ -14,9 +14,9 @@
 
 struct worker;
 
-/* A path on which a fragment could carry less than this is no path. */
+/* Minimum payload of a fragment; a path with less is unusable. */
 #define FRAG_UNIT_MIN 64
 
-/* Sends a frame in pieces that fit the lane. The frame's body must
- * stay as it is until the flush, its head is copied. False (and counted) where it is not sent. */
+/* Sends a frame in fragments that fit the lane. The body must not change until the flush; the head
+ * is copied. Returns false and counts if it is not sent. */
 bool frag_send(struct worker *w, const struct lane *lane, const struct pieces *p, uint8_t flags);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names and sentences of drop reasons and counters, made from drop.def and counter.def. Pure.
+ * Names and sentences of drop reasons and counters from drop.def and counter.def. Pure.
  */
 #include "fwd/stats.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counters of the packet path: one block per worker, written by that worker only (relaxed
- * atomics), summed by the control thread. The lists are X-macros (drop.def, counter.def): they
- * make the enum, the JSON key and the documentation table, so a reason cannot be undocumented.
+ * Counters of the packet path: one block per worker, written by that worker only (relaxed atomics),
+ * summed by the control thread. X-macro lists (drop.def, counter.def) generate the enum, the JSON
+ * key and the documentation table, so every reason is documented.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct stats {
 	_Atomic uint64_t drop[N_DROPS];
 } attr_cacheline;
 
-/* Single writer: load, add, store without a locked instruction. */
+/* Single writer: load, add and store without a locked instruction. */
 static inline void stats_add(_Atomic uint64_t *c, uint64_t n)
 {
 	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,

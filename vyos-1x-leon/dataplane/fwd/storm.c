@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The token bucket of storm.h. Workers, for frames that are about to be flooded.
+ * The token bucket of storm.h. Workers, for frames about to be flooded.
  */
 #include "fwd/storm.h"
 
@@ -13,7 +13,7 @@ bool storm_pass(struct storm *s, uint32_t rate, unsigned n_workers, mono_t now)
 	if (!rate)
 		return true;
 	cost = NS_PER_S * n_workers / rate;
-	/* At rates so low that a frame costs more than the burst, one frame must fit. */
+	/* At low rates a frame costs more than the burst; one frame must fit. */
 	full = max_of(cost, (int64_t)STORM_BURST_NS);
 	if (mono_is_never(s->last))
 		s->credit_ns = full;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Storm control: a token bucket for each kind of flooded frame. The configured rate is that of the
- * node; each of its n workers grants 1/n of it, because workers share nothing. Worker-owned; pure.
+ * Storm control: a token bucket for each kind of flooded frame. The configured rate is per node;
+ * each of its n workers has 1/n of it, because workers share nothing. Worker-owned; pure.
  */
 #pragma once
 
@@ -12,13 +12,14 @@
 
 enum storm_kind { STORM_BROADCAST, STORM_MULTICAST, STORM_UNKNOWN, N_STORM };
 
-/* A bucket saves this much time, so a burst may be that part of a second's frames. */
+/* Depth of a bucket in time: the burst is this fraction of a second's frames. */
 #define STORM_BURST_NS (NS_PER_S / 4)
 
 struct storm {
 	mono_t last;
-	int64_t credit_ns; /* time saved; a frame costs n_workers / rate seconds */
+	int64_t credit_ns; /* time credit; a frame costs n_workers / rate seconds */
 };
 
-/* May one more frame pass at `now`? rate: frames per second of the node, 0 no limit. */
+/* Returns true if one more frame may pass at `now`. rate: frames per second of the node; 0: no
+ * limit. */
 bool storm_pass(struct storm *s, uint32_t rate, unsigned n_workers, mono_t now);

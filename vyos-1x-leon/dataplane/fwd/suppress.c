@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: ARP and ND suppression, see suppress.h. Workers. Never answered: probes for a duplicate
- * address (RFC 5227, RFC 4862 section 5.4; the owner may have moved, and the prober would give up
- * its own address), announcements, questions sent to one MAC (they check that very host, and are
- * noted as doubt), and those of an asker whom the others may know with another MAC or elsewhere.
+ * Step: ARP and ND suppression, see suppress.h. Workers. Never answered: duplicate address probes
+ * (RFC 5227, RFC 4862 section 5.4; the owner may have moved, and the prober would give up its
+ * address), announcements, unicast requests (they check the host itself, and mark it as doubtful),
+ * and requests of senders that others may know with another MAC or at another location.
  */
 #include "fwd/suppress.h"
 
@@ -37,7 +37,7 @@ static bool is_set(const struct ip_addr *ip)
 	return any;
 }
 
-/* Only what the frame's sender says about itself is believed. */
+/* Only information of the sender about itself is learned. */
 static void believe(struct worker *w, const struct eth_view *v, const struct ip_addr *ip,
 		    struct mac mac, uint16_t slot, bool router)
 {
@@ -62,7 +62,7 @@ void neighbor_learn(struct worker *w, const uint8_t *data, size_t len, const str
 	}
 }
 
-/* Known, and known to be where the FDB says, and that node can be reached. */
+/* Returns true if the neighbor is known, the FDB agrees, and its node is reachable. */
 static bool find(struct worker *w, const struct frame *f, const struct ip_addr *ip,
 		 struct neigh_hit *hit)
 {
@@ -74,7 +74,8 @@ static bool find(struct worker *w, const struct frame *f, const struct ip_addr *
 	       fdb_lookup(s->fdb, f->v.vlan, hit->mac) == hit->slot;
 }
 
-/* Does the sender say of itself what everybody knows? Then its question tells nobody anything. */
+/* Returns true if the sender's information about itself is known everywhere; its request then
+ * informs no other host. */
 static bool is_settled(struct worker *w, const struct frame *f, const struct ip_addr *ip,
 		       struct mac mac)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: ARP and neighbor discovery that passes: what it says is reported, and what is asked for is
- * answered here where that is known, so that the question stays local. Workers.
+ * Step: ARP and neighbor discovery: reports the learned neighbors and answers requests for known
+ * ones locally, so that requests are not flooded. Workers.
  */
 #pragma once
 
@@ -13,9 +13,9 @@
 
 struct worker;
 
-/* A frame from the node of this slot (SLOT_SELF: from the TAP) is looked at. Cheap for others than
- * ARP and ND. */
+/* Inspects a frame from the node of this slot (SLOT_SELF: from the TAP). Cheap for frames other
+ * than ARP and ND. */
 void neighbor_learn(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
 		    uint16_t slot);
-/* True where the frame from the TAP was a question that has been answered: it goes nowhere else. */
+/* Returns true if the frame from the TAP was a request and was answered locally. */
 bool neighbor_answer(struct worker *w, const struct frame *f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: frames from the TAP, see tap_rx.h. Worker.
+ * Step: reads frames from the TAP, see tap_rx.h. Worker.
  */
 #include "fwd/tap_rx.h"
 
@@ -29,7 +29,7 @@ void tap_rx_fini(struct tap_rx *rx)
 	free(rx->arena);
 }
 
-/* What a super-frame is said to be must be what is in it. */
+/* The type of a super-frame must match its content. */
 static enum frame_gso gso_of(const struct virtio_net_hdr *h, const struct eth_view *v)
 {
 	bool tcp = v->ip_proto == IP_PROTO_TCP, udp = v->ip_proto == IP_PROTO_UDP;
@@ -66,8 +66,8 @@ bool tap_rx_decode(uint8_t *data, size_t len, struct frame *f)
 	f->accel = false;
 	if (f->gso != FRAME_PLAIN || !(h.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
 		return true;
-	/* The receiver finds the place by parsing. Where it would find another, the sum is done
-	 * here: a tunnel inside the frame, a protocol that eth_parse() does not look into. */
+	/* The receiver finds the checksum by parsing. If it would find another position (a tunnel,
+	 * a protocol unknown to eth_parse()), the sum is completed here. */
 	f->partial = checksum_place(&f->v, f->len) == h.csum_start + (size_t)h.csum_offset &&
 		     h.csum_start == f->v.l4_offset;
 	return f->partial || checksum_complete(f->data, f->len, h.csum_start, h.csum_offset);
@@ -88,7 +88,8 @@ struct tap_rx_result tap_rx_read(struct tap_rx *rx, int fd)
 		r.bytes += max_of((size_t)len, (size_t)TAP_VNET_LEN) - TAP_VNET_LEN;
 		if (!tap_rx_decode(rx->arena + used + TAP_RX_HEADROOM, (size_t)len, f)) {
 			r.bad++;
-			/* So that a stream of such cannot keep the worker here. */
+			/* Counts malformed frames, so that a stream of them cannot occupy the
+			 * worker. */
 			if (r.bad > TAP_RX_FRAMES)
 				break;
 			continue;

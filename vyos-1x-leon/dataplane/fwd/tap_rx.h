@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading a batch of frames from a TAP queue into one arena, one behind the other, each with room
- * in front for a LEON header. Small frames so share cache lines and pages that super-frames would
- * spread over megabytes. Worker-owned.
+ * Reads a batch of frames from a TAP queue into one arena, contiguously, each with room for a LEON
+ * header in front. Small frames therefore share cache lines and pages. Worker-owned.
  */
 #pragma once
 
@@ -14,14 +13,14 @@
 
 #define TAP_RX_FRAMES 64
 #define TAP_RX_ARENA  (320u << 10)
-/* Where super-frames are in it, a batch ends from so many bytes on: what comes next must not wait
- * behind more of them. */
+/* Byte limit of a batch with super-frames, so that following frames do not wait behind more of
+ * them. */
 #define TAP_RX_SUPER (32u << 10)
-/* A 64 KiB IP packet, Ethernet header, two VLAN tags, and some. */
+/* A 64 KiB IP packet with Ethernet header, two VLAN tags and reserve. */
 #define TAP_RX_FRAME_MAX (65536u + 128)
 
-/* In front of each read: with the vnet header it makes room for the longest LEON header, and puts
- * the IP header of an untagged frame at a multiple of 4. */
+/* Reserved space before each read: with the vnet header it holds the longest LEON header, and it
+ * aligns the IP header of an untagged frame to 4 bytes. */
 #define TAP_RX_HEADROOM 32
 
 struct tap_rx {
@@ -33,14 +32,15 @@ struct tap_rx {
 void tap_rx_init(struct tap_rx *rx);
 void tap_rx_fini(struct tap_rx *rx);
 
-/* What one read gave: vnet header and frame. False where it is too short to be either. */
+/* Result of one read: vnet header and frame. Returns false if it is too short. */
 bool tap_rx_decode(uint8_t *data, size_t len, struct frame *f);
 
 struct tap_rx_result {
-	bool more; /* stopped because the batch is full: more may wait */
+	bool more; /* the batch is full: more may be pending */
 	unsigned bad;
 	uint64_t bytes, super;
 };
-/* Reads until nothing waits or the batch is full. Frames parse, and their checksums are either
- * whole or partial where LEON_F_CSUM_PARTIAL says so (other places are completed here). */
+/* Reads until nothing is pending or the batch is full. Frames are parsed, and their checksums
+ * are complete, or partial with LEON_F_CSUM_PARTIAL (checksums at other positions are completed
+ * here). */
 struct tap_rx_result tap_rx_read(struct tap_rx *rx, int fd);

@@ -6,15 +6,15 @@
 
 #include "base/defs.h"
 
-/* Of a round. A round is short, since best effort may have to wait for those above in it. */
+/* Length of a round: short, because best effort may wait for the higher tiers in it. */
 static const uint8_t shares[FWD_TIERS] = {
 	[TIER_BULK] = 1, [TIER_BEST_EFFORT] = 6, [TIER_VIDEO] = 5, [TIER_VOICE] = 4
 };
 #define SHARES	    16
-#define SHARE_BYTES 2 /* a share of a round is the quantum over this */
+#define SHARE_BYTES 2 /* a share of a round is the quantum divided by this */
 
-/* As CAKE's diffserv4 has them: RFC 4594's classes, the lower effort of RFC 8622, and CS1, which
- * was that before. */
+/* Mapping of CAKE's diffserv4: the classes of RFC 4594, lower effort of RFC 8622, and CS1, its
+ * predecessor. */
 enum fwd_tier tier_of_dscp(uint8_t dscp)
 {
 	switch (dscp) {
@@ -73,13 +73,13 @@ void tiers_set_params(struct tiers *t, const struct fq_params *params)
 	}
 }
 
-/* Has this tier the only items? */
+/* Returns true if only this tier has items. */
 static bool is_alone(const struct tiers *t, unsigned tier)
 {
 	return t->fq[tier].n == t->n;
 }
 
-/* The highest tier with items and credit; FWD_TIERS: none. */
+/* Returns the highest tier with items and credit; FWD_TIERS: none. */
 static unsigned with_credit(const struct tiers *t)
 {
 	for (unsigned i = FWD_TIERS; i-- > 0;)
@@ -88,14 +88,14 @@ static unsigned with_credit(const struct tiers *t)
 	return FWD_TIERS;
 }
 
-/* A new round. What was not used of the one before is not saved. */
+/* Starts a new round. Unused credit is discarded. */
 static void refill(struct tiers *t)
 {
 	for (unsigned i = 0; i < FWD_TIERS; i++)
 		t->credit[i] = min_of(t->credit[i], 0) + round_of(t, i);
 }
 
-/* Something waits. */
+/* Returns true if there is a backlog. */
 static unsigned whose_turn(struct tiers *t)
 {
 	unsigned tier;
@@ -109,7 +109,7 @@ bool tiers_have_fresh(const struct tiers *t)
 {
 	unsigned tier = with_credit(t);
 
-	/* Between two rounds it is one of the first round. */
+	/* Between two rounds the first round applies. */
 	for (unsigned i = FWD_TIERS; tier == FWD_TIERS && i-- > 0;)
 		if (t->fq[i].n)
 			tier = i;
@@ -143,7 +143,7 @@ struct fq_item *tiers_next(struct tiers *t, mono_t now)
 		item = gone(t, fq_next(&t->fq[tier], now));
 		while ((lost = fq_dropped(&t->fq[tier])))
 			fq_chain_add(&t->dropped, gone(t, lost));
-		/* Nobody had to wait for it. */
+		/* No other tier had to wait. */
 		if (item && !alone)
 			t->credit[tier] -= (int32_t)item->len;
 	}

@@ -18,7 +18,7 @@
 #include "fwd/worker.h"
 #include "wire/guard.h"
 
-/* No honest node sends one into the overlay; out on the LAN it would look like a loop. */
+/* No honest node sends guard frames into the overlay; on the LAN it would look like a loop. */
 static bool is_guard(const uint8_t *data, size_t len, const struct eth_view *v)
 {
 	struct guard_frame g;
@@ -49,8 +49,8 @@ bool lan_passes(struct worker *w, uint16_t vlan)
 	return false;
 }
 
-/* Split horizon by LAN: what a node took from a LAN that is ours too has been on it, and would go
- * round. This ends every circle, whoever forwards. */
+/* Split horizon by LAN: a frame that a node took from a LAN that is also ours was on this LAN
+ * already. This ends every loop, independent of the forwarder. */
 static bool comes_from_elsewhere(struct worker *w, uint16_t slot, uint16_t vlan)
 {
 	const struct vlan_set *same = w->snap->node[slot].same_lan;
@@ -79,7 +79,7 @@ bool comes_round(struct worker *w, const uint8_t *data, size_t len, const struct
 	return true;
 }
 
-/* Who takes over a VLAN knows by then where its hosts are. */
+/* Also in blocked VLANs, so that a new forwarder knows the location of hosts. */
 static void learn_while_blocked(struct worker *w, const uint8_t *data, size_t len,
 				const struct eth_view *v, uint16_t slot)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: a frame that has arrived at its destination node: checked, learned from, handed to
- * deliver. Workers.
+ * Step: a frame at its destination node: checks, learning, delivery. Workers.
  */
 #pragma once
 
@@ -14,12 +13,11 @@
 struct eth_view;
 struct worker;
 
-/* False, and counted: the loop guard does not let frames of this VLAN pass, either way. */
+/* Returns false and counts if the loop guard blocks this VLAN, in either direction. */
 bool lan_passes(struct worker *w, uint16_t vlan);
-/* True, and counted, for a flooded frame that comes round: its slot, SLOT_SELF where it comes from
- * the LAN, is not the one that it came from a moment ago, or it has come from there again and
- * again. */
+/* Returns true and counts for a flooded frame that returns: its origin (slot, SLOT_SELF for the
+ * LAN) differs from its recent origin, or it repeats too often. */
 bool comes_round(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
 		 uint16_t slot);
-/* The bytes stay as they are until deliver_flush(). */
+/* The bytes must not change until deliver_flush(). */
 void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_t len);

@@ -49,7 +49,7 @@ bool translate_to_vlan(struct worker *w, struct delivery *d, uint8_t flags)
 	}
 	if (vlan == id)
 		return true;
-	/* Untagged here; the segment has a number, and so the frame a tag. */
+	/* Untagged here; the segment has an id, so the frame needs a tag. */
 	if (!vlan) {
 		d->data = segment_remove_tag(d->data);
 		d->len -= SEGMENT_TAG_LEN;

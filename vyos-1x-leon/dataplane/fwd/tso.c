@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: cutting super-frames, see tso.h. Workers. The rules are those of Linux's software GSO:
- * the IPv4 identification counts up by one a segment, PSH and FIN stay on the last segment only,
- * CWR (RFC 3168) on the first only.
+ * Step: segmentation of super-frames, see tso.h. Workers. The rules are those of Linux software
+ * GSO: the IPv4 identification increments per segment, PSH and FIN stay on the last segment, CWR
+ * (RFC 3168) on the first.
  */
 #include "fwd/tso.h"
 
@@ -29,7 +29,7 @@
 #define V6_LENGTH    4
 #define V6_HDR_LEN   40
 
-/* Length of the transport header, 0 where it is broken. */
+/* Length of the transport header; 0 if it is malformed. */
 static size_t l4_hdr_len(const struct frame *f)
 {
 	const uint8_t *l4 = f->data + f->v.l4_offset;

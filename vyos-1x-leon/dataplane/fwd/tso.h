@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: cutting a super-frame into segments that are frames of their own, each with all headers,
- * so that the loss of one does not touch the others. Only headers are written; payload is pointed
- * at. IP lengths, identifications, header checksums and TCP sequence numbers and flags are final;
- * the transport checksum is left partial, so that nobody here sums payload. Pure; workers.
+ * Step: segmentation of a super-frame into independent frames, each with all headers, so that the
+ * loss of one does not affect the others. Writes headers only; payload is referenced. IP lengths,
+ * identifications, header checksums, TCP sequence numbers and flags are final; the transport
+ * checksum stays partial, so no code here sums payload. Pure; workers.
  */
 #pragma once
 
@@ -12,15 +12,15 @@
 
 #include "fwd/frame.h"
 
-/* Longest Ethernet, IP and transport headers of a super-frame that is cut. */
+/* Longest Ethernet, IP and transport headers of a super-frame. */
 #define TSO_HDR_MAX 192
 
 struct tso {
 	const uint8_t *frame;
-	size_t hdr_len;	    /* of each segment, also in the frame */
-	size_t payload_len; /* in all */
-	size_t size;	    /* of each segment's payload but the last's */
-	unsigned n;	    /* segments */
+	size_t hdr_len;	    /* header length of each segment, also in the super-frame */
+	size_t payload_len; /* total payload length */
+	size_t size;	    /* payload of each segment but the last */
+	unsigned n;	    /* number of segments */
 	uint16_t l3, l4;
 	uint8_t ip_version, ip_proto;
 	uint16_t ip_id;
@@ -28,14 +28,13 @@ struct tso {
 };
 
 /*
- * Takes a super-frame apart. A TCP segment is at most max_frame bytes long, headers included:
- * TCP does not care where it is cut. UDP datagrams keep their size, whatever max_frame is.
- * 0; -EBADMSG where the headers are not what they should be; -EMSGSIZE where max_frame leaves no
- * room for payload.
+ * Parses a super-frame. A TCP segment has at most max_frame bytes with headers, because TCP may be
+ * segmented anywhere. UDP datagrams keep their size, independent of max_frame. Returns 0; -EBADMSG:
+ * unexpected headers; -EMSGSIZE: max_frame leaves no room for payload.
  */
 int tso_open(struct tso *t, const struct frame *f, size_t max_frame);
-/* As how many frames one counts where those of the wire are counted: a super-frame as those that it
- * was, or will be, cut into for hosts; one that cannot be cut, and any other frame, as one. */
+/* Number of frames on the wire: a super-frame counts as its segments; one that cannot be segmented,
+ * and any other frame, counts as one. */
 unsigned tso_frames(const struct frame *f);
-/* Writes the headers of segment i to out (t->hdr_len bytes) and describes it. */
+/* Writes the headers of segment i to out (t->hdr_len bytes) and describes the segment. */
 struct pieces tso_segment(const struct tso *t, unsigned i, uint8_t *out);

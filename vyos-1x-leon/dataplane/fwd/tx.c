@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: datagrams on their way out, see tx.h. Worker. The kernel refuses datagrams for reasons
- * that tell something about a link (no route, unreachable): those are reported as suspects.
+ * Step: transmission of datagrams, see tx.h. Worker. Send errors that describe a link (no route,
+ * unreachable) are reported as suspects.
  */
 #include "fwd/tx.h"
 
@@ -33,7 +33,7 @@ void tx_fini(struct worker *w)
 	free(w->tx.no_gso_s);
 }
 
-/* May this datagram become one more segment of the message begun last? */
+/* Returns true if this datagram may become a further segment of the current message. */
 static bool extends(const struct tx_family *fam, uint16_t slot, uint16_t class, size_t len)
 {
 	return fam->open && fam->slot == slot && fam->class == class && len <= fam->segment &&
@@ -51,7 +51,7 @@ static bool gso_allowed(struct worker *w, uint16_t slot)
 	return false;
 }
 
-/* Of the message begun just now: where it is that of the socket, nothing has to be said. */
+/* Sets the class of the current message unless it equals that of the socket. */
 static void set_class(struct worker *w, struct tx_family *fam)
 {
 	bool v6 = fam == &w->tx.family[1];
@@ -92,7 +92,7 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 			udp_tx_set_segment(fam->tx, (uint16_t)fam->segment);
 		fam->len += len;
 		fam->n++;
-		/* A shorter segment can only be the last. */
+		/* A shorter segment must be the last. */
 		fam->open = len == fam->segment;
 	} else {
 		udp_tx_begin(fam->tx, node->sa, node->sa_len, slot);
@@ -104,7 +104,7 @@ bool tx_begin(struct worker *w, uint16_t slot, size_t len, unsigned pieces, size
 	}
 	fam->datagrams++;
 	fam->bytes += len;
-	/* Whatever it carries: a frame that waited, a copy of a flood, what is relayed. */
+	/* Charges datagrams of every source: queued frames, flooded copies, relayed datagrams. */
 	if (unlikely(w->shapes_hops))
 		hops_pay(&w->fwd->hop[slot], len + tx_around(node->ep.ip.family), w->now);
 	return true;
@@ -141,7 +141,7 @@ static void on_failed(void *arg, uint32_t slot, int error, unsigned n, size_t le
 		return;
 	}
 	drop_many(f->w, DROP_tx_failed, n);
-	/* Too big is for the path MTU probes to find out; the link itself is fine. */
+	/* EMSGSIZE concerns path MTU discovery; the link itself works. */
 	if (error != EMSGSIZE)
 		report_suspect(f->w, &f->w->snap->node[slot].ep, error, true);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a frame from the local segment goes. Workers.
+ * Forwarding lookup of a frame from the local segment. Workers.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 #include "state/snap.h"
 #include "wire/eth.h"
 
-/* A node's slot, SLOT_SELF, or SLOT_NONE to all. While there is no path to the node that it was
- * seen behind, its host is looked for everywhere: it may be behind another. */
+/* Returns a node's slot, SLOT_SELF, or SLOT_NONE to flood. Without a path to its node, a host is
+ * searched by flooding, because it may be behind another node. */
 static inline uint16_t whereabouts(const struct snap *s, const struct frame *f)
 {
 	uint16_t slot;

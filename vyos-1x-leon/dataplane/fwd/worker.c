@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The worker thread: waits for its sources (a TAP queue, sockets), and runs the steps batch by
- * batch. See worker.h.
+ * The worker thread: waits for its sources (TAP queue, sockets) and runs the steps batch by batch.
+ * See worker.h.
  */
 #include "fwd/worker.h"
 
@@ -21,7 +21,7 @@
 #include "fwd/from_net.h"
 #include "fwd/from_tap.h"
 
-/* How often incomplete frames are looked at while nothing else happens. */
+/* Interval of reassembly time-out checks while idle. */
 #define REASM_POLL_MS 100
 
 _Static_assert(FWD_WORKERS_MAX <= COPY_WORKERS_MAX, "each worker numbers frames for itself");
@@ -42,7 +42,7 @@ static uint64_t real_us(void)
 	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
-/* --- what it waits for --- */
+/* --- sources --- */
 
 static bool take_stop(struct worker *w, int fd)
 {
@@ -71,8 +71,8 @@ static void add_source(struct worker *w, struct source s)
 
 static void add_sources(struct worker *w)
 {
-	/* A TAP queue with an error is a device that was deleted, and stays so; the control thread
-	 * hears of it through netlink. */
+	/* An error of a TAP queue means that the device was deleted and is permanent. Netlink
+	 * notifies the control thread. */
 	add_source(w, (struct source){ w->io.tap, from_tap, from_tap_due, NULL });
 	add_source(w, (struct source){ w->io.udp4, from_net, NULL, drain_errors });
 	add_source(w, (struct source){ w->io.udp6, from_net, NULL, drain_errors });
@@ -94,11 +94,11 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->rx = udp_rx_new(NET_BATCH, NET_BUFFER);
 	w->rx_messages = NET_BATCH;
 	tx_init(w, setup->slots_maximum);
-	/* A worker without a queue of its own writes to the first one. */
+	/* A worker without an own queue writes to the first one. */
 	w->deliver.fd = w->io.tap >= 0 ? w->io.tap : setup->io[0].tap;
 	w->deliver.batch.tcp = setup->tap_offload;
 	w->deliver.batch.udp = setup->tap_uso;
-	/* The TAPs of leon-accel are of the same kernel. */
+	/* The TAPs of leon-accel belong to the same kernel. */
 	w->handover.batch.tcp = setup->tap_offload;
 	w->reasm = reasm_new(REASM_BYTES);
 	random_bytes(&w->hash_key, sizeof(w->hash_key));
@@ -108,9 +108,9 @@ void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct f
 	w->reports = ring_new(REPORT_RING_BYTES);
 	w->traffic = x_calloc(setup->slots_maximum, sizeof(w->traffic[0]));
 	w->vlan = x_calloc(VLAN_IDS, sizeof(w->vlan[0]));
-	/* Numbers of different workers, and of this daemon and one before it, do not meet within
-	 * the time that a frame may wait. */
-	/* From the time of day: above what the daemon before this one used (protocol 2.8). */
+	/* Counters of different workers, and of this daemon and its predecessor, must not collide
+	 * within the reassembly time-out. */
+	/* From the time of day: above the values of the previous daemon (protocol 2.8). */
 	w->copy_counter = real_us();
 	w->fragment_id = index << 28 | ((uint32_t)(read_clock().ns >> 10) & 0x0fffffff);
 }
@@ -148,7 +148,7 @@ void worker_begin(struct worker *w)
 	w->posted = false;
 }
 
-/* Only where there is something: an idle worker writes nothing. */
+/* Only if there are any: an idle worker writes nothing. */
 static void look_after_reasm(struct worker *w)
 {
 	uint64_t bytes = reasm_bytes(w->reasm);
@@ -170,14 +170,15 @@ void worker_end(struct worker *w)
 	tx_flush(w);
 	queue_reap(&w->queue);
 	look_after_reasm(w);
-	/* Can only fail where the count is at its maximum, and then the reader is awake anyway. */
+	/* Fails only at the maximum of the counter, and then the reader is awake. */
 	if (w->posted && write(w->fwd->event_fd, &one, sizeof(one)) < 0)
 		w->posted = false;
 }
 
 /* --- the thread --- */
 
-/* One batch of one source; true where more may wait. NULL: time passes for what waits. */
+/* Runs one batch of one source; returns true if more may be pending. NULL: time passes for queued
+ * frames. */
 static bool run(struct worker *w, const struct source *s)
 {
 	bool more;
@@ -197,7 +198,7 @@ static void run_error(struct worker *w, const struct source *s)
 	rcu_quiescent(w->fwd->rcu, w->index);
 }
 
-/* A batch of each source that is ready; those that may have more stay so. */
+/* Runs one batch of each ready source; a source with more pending stays ready. */
 static void serve(struct worker *w, bool ready[SOURCES_MAX])
 {
 	for (unsigned i = 0; i < w->n_sources; i++)
@@ -205,7 +206,7 @@ static void serve(struct worker *w, bool ready[SOURCES_MAX])
 			ready[i] = run(w, &w->source[i]);
 }
 
-/* What poll() found: errors at once, the rest in `ready`. */
+/* Evaluates poll(): handles errors, marks the others in `ready`. */
 static void look(struct worker *w, struct pollfd pfd[SOURCES_MAX], bool ready[SOURCES_MAX])
 {
 	for (unsigned i = 0; i < w->n_sources; i++) {
@@ -215,12 +216,12 @@ static void look(struct worker *w, struct pollfd pfd[SOURCES_MAX], bool ready[SO
 		if (w->source[i].error)
 			run_error(w, &w->source[i]);
 		else
-			pfd[i].fd = -1; /* it stays in this state: waiting would be a busy loop */
+			pfd[i].fd = -1; /* permanent state: polling it would be a busy loop */
 	}
 }
 
-/* Sources of which something that waits here is due have their turn too. Returns for how long to
- * sleep: not at all where one is ready; negative: until something comes. */
+/* Sources with due queued frames take their turn too. Returns the sleep time: 0 if a source is
+ * ready; negative: until an event. */
 static int64_t look_here(const struct worker *w, bool ready[SOURCES_MAX])
 {
 	int64_t sleep_ns = reasm_waiting(w->reasm) ? REASM_POLL_MS * NS_PER_MS : -1;
@@ -245,8 +246,8 @@ static int wait_for_work(const struct worker *w, struct pollfd pfd[SOURCES_MAX],
 	return ppoll(pfd, w->n_sources, sleep_ns < 0 ? NULL : &ts, NULL);
 }
 
-/* There was work: until when more is waited for without sleep, which takes the system tens of
- * microseconds to end. The worker is online. */
+/* End of the polling time after work. A sleep costs tens of microseconds to end. The worker is
+ * online. */
 static mono_t stay_awake(struct worker *w)
 {
 	const struct snap *s = atomic_load_explicit(&w->fwd->snap, memory_order_acquire);
@@ -260,8 +261,8 @@ static bool is_before(mono_t t)
 	return t.ns && read_clock().ns < t.ns;
 }
 
-/* The kernel lets the real-time threads of one priority take turns of 100 ms. A turn here is one
- * batch: those of another overlay, or of another queue, that share the processor are next. */
+/* The kernel rotates real-time threads of one priority every 100 ms. This worker yields after each
+ * batch, so that workers of another overlay or queue on the same processor are next. */
 static void let_others(const struct worker *w)
 {
 	if (atomic_load_explicit(&w->fwd->realtime, memory_order_relaxed))
@@ -269,12 +270,12 @@ static void let_others(const struct worker *w)
 }
 
 /*
- * poll() and not epoll: an epoll instance stays on the wait queue of a socket while its worker
- * runs, so that the kernel would call it for each segment sent whose memory it frees (a sixteenth
- * of the time of a bulk sender); poll() is on it only while the worker sleeps.
+ * poll() instead of epoll: an epoll instance stays on the wait queue of a socket while its worker
+ * runs, so the kernel calls it for each sent segment whose memory it frees (a sixteenth of the time
+ * of a bulk sender). poll() is on the queue only during the sleep.
  *
- * It looks at all of them before each turn, which costs a microsecond: what becomes ready while
- * another source has more and more waits for one batch of that, not for all that it has.
+ * All sources are polled before each turn, at a cost of a microsecond. A source that becomes ready
+ * waits for one batch of another busy source, not for its whole backlog.
  */
 void *worker_run(void *arg)
 {

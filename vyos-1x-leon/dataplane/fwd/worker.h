@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What one worker owns, shared by the steps of the packet path (all files of fwd/ but fwd.h).
- * Everything here is touched by its worker only, except where marked; the steps take the worker as
- * their first argument, work within one batch (one snapshot, one time) and count into its stats.
- * No step allocates, locks, logs or blocks.
+ * State of one worker, shared by the steps of the packet path (all files of fwd/ but fwd.h). Only
+ * its worker touches it, except for marked members. The steps take the worker as first argument,
+ * work within one batch (one snapshot, one time) and count into its stats. No step allocates,
+ * locks, logs or blocks.
  *
  * A batch from the TAP:  from_tap -> (queue) -> (reports, suppress, storm) -> flood | encap ->
  *                        (tso, splitting, bundling) -> outgoing -> tx
@@ -42,39 +42,39 @@
 #include "state/snap.h"
 
 #define NET_BATCH	   32		/* messages, each of up to 64 KiB after GRO */
-#define NET_TURN_BYTES	   (128u << 10) /* about as many are read before others get their turn */
+#define NET_TURN_BYTES	   (128u << 10) /* approximate limit of a turn */
 #define NET_BUFFER	   65536
-#define REASM_BYTES	   (4 << 20) /* of each worker */
+#define REASM_BYTES	   (4 << 20) /* per worker */
 #define CONTROL_RING_BYTES (1u << 20)
 #define REPORT_RING_BYTES  (256u << 10)
 #define FWD_WORKERS_MAX	   UDP_SOCKETS_MAX
 
-/* Of one node, struct fwd_traffic says what. */
+/* Counters of one node, see struct fwd_traffic. */
 struct traffic {
 	_Atomic uint64_t link_tx, link_rx, path_tx, path_rx, refused;
 	_Atomic uint64_t link_tx_bytes, link_rx_bytes;
 };
 
-/* Flooded frames of one VLAN, struct fwd_vlan says what. */
+/* Counters of one VLAN, see struct fwd_vlan. */
 struct vlan_flood {
 	struct storm storm;
 	_Atomic uint64_t flooded, spared, limited;
 };
 
-/* struct fwd_waits says what. */
+/* See struct fwd_waits. */
 struct socket_waits {
 	_Atomic uint64_t waits[FWD_WAITS], waits_us;
 };
 
-/* A descriptor that a worker waits for. */
+/* A descriptor polled by a worker. */
 struct source {
 	int fd;
-	/* One batch of what it has; true where more may wait. */
+	/* Runs one batch; returns true if more may be pending. */
 	bool (*take)(struct worker *w, int fd);
-	/* When it has its turn without the descriptor being ready, because something that it gave
-	 * waits here; MONO_NEVER: nothing does. NULL: never. */
+	/* Time of its turn without a ready descriptor, because its frames are queued; MONO_NEVER:
+	 * none queued. NULL: never. */
 	mono_t (*due)(const struct worker *w);
-	/* poll() says that something is wrong with it. NULL: it is of no use any more. */
+	/* Handles a poll() error of the descriptor. NULL: the source is closed. */
 	void (*error)(struct worker *w, int fd);
 };
 #define SOURCES_MAX 8
@@ -83,46 +83,47 @@ struct worker {
 	struct fwd *fwd;
 	unsigned index;
 	struct fwd_io io;
-	struct source source[SOURCES_MAX]; /* in the order in which they get their turn */
+	struct source source[SOURCES_MAX]; /* in the order of their turns */
 	unsigned n_sources;
-	bool stopping; /* it was asked to end */
+	bool stopping; /* a stop was requested */
 	bool udp_gso;
 
-	/* Of the batch. */
+	/* State of the batch. */
 	const struct snap *snap;
 	mono_t now;
 	uint32_t now_s;
-	bool lan_is_old;  /* the control thread did not run: what the snapshot says of the LAN */
-	uint32_t kbits;	  /* what is sent in all, 0: no limit */
-	bool shapes_hops; /* one next hop at least has a rate */
-	int64_t real_ns;  /* CLOCK_REALTIME at `now`, 0: not read yet */
+	/* the control thread stalled: the LAN state of the snapshot is outdated */
+	bool lan_is_old;
+	uint32_t kbits;	  /* egress rate limit; 0: none */
+	bool shapes_hops; /* at least one next hop has a rate */
+	int64_t real_ns;  /* CLOCK_REALTIME at `now`; 0: not read yet */
 
 	struct tap_rx tap_rx;
 	struct queue queue;
 	struct accel_rx accel_rx;
 	struct handover handover;
 	struct udp_rx *rx;
-	unsigned rx_messages; /* how many are read next, by how large those before were */
-	struct bundle bundle[BUNDLE_OPEN]; /* by slot, see bundling.h */
+	unsigned rx_messages; /* messages of the next batch, by the size of earlier ones */
+	struct bundle bundle[BUNDLE_OPEN]; /* hash table by slot, see bundling.h */
 	struct tx tx;
 	struct deliver deliver;
-	uint8_t *spare; /* NET_BUFFER bytes: sealed data that two keys are tried on */
+	uint8_t *spare; /* NET_BUFFER bytes: copy of sealed data for a second key */
 	struct reasm *reasm;
 	struct storm storm[N_STORM];
 	struct hash_key hash_key;
-	struct recent recent; /* reports posted a moment ago */
+	struct recent recent; /* recently posted reports */
 	uint32_t fragment_id;
-	uint64_t copy_counter;	   /* of the next frame that travels twice */
-	mono_t foreign_at;	   /* when a FWD_FOREIGN was posted last */
-	mono_t *cannot_forward_at; /* by slot of the source: when one was posted for it */
+	uint64_t copy_counter;	   /* counter of the next duplicated frame */
+	mono_t foreign_at;	   /* time of the last FWD_FOREIGN */
+	mono_t *cannot_forward_at; /* by slot of the source: time of its last report */
 
-	/* To the control thread. */
+	/* Reports to the control thread. */
 	struct ring *control, *reports;
-	bool posted; /* a report, in this batch */
+	bool posted; /* this batch posted a report */
 	/* Written here, read by the control thread. */
 	struct stats stats;
-	struct traffic *traffic; /* by slot */
-	struct vlan_flood *vlan; /* by VLAN id; memory comes with the first frame of each */
+	struct traffic *traffic; /* indexed by slot */
+	struct vlan_flood *vlan; /* indexed by VLAN id; allocated at the first frame */
 	_Atomic uint64_t reasm_bytes;
 	struct socket_waits socket_waits;
 } attr_cacheline;
@@ -133,24 +134,24 @@ struct fwd {
 	uint16_t slots_maximum;
 	_Atomic(struct snap *) snap;
 	struct rcu *rcu;
-	struct copies *copies; /* all workers, as are the next two */
+	struct copies *copies; /* shared by all workers, as the next two */
 	struct rounds *rounds;
 	struct budget budget;
 	struct shaper shaper;
-	_Atomic uint32_t line_kbits; /* as found automatically, 0: no limit */
-	struct hop_account *hop;     /* by slot */
+	_Atomic uint32_t line_kbits; /* automatic rate limit; 0: none */
+	struct hop_account *hop;     /* indexed by slot */
 	_Atomic bool shapes_hops;
 	unsigned n_shaped; /* control thread */
 	int event_fd, stop_fd;
 	_Atomic bool realtime;
-	_Atomic int64_t lan_until_ns; /* as the loop guard found; 0: for ever */
-	/* Control thread. */
+	_Atomic int64_t lan_until_ns; /* expiry of the LAN state; 0: no expiry */
+	/* Control thread only. */
 	struct keeping_up {
-		bool waits;			  /* for workers to end what they had */
-		uint64_t frames[FWD_WORKERS_MAX]; /* taken from their TAP queues */
+		bool waits;			  /* waits until workers end their current batch */
+		uint64_t frames[FWD_WORKERS_MAX]; /* frames read from their TAP queues */
 	} keeping_up;
-	struct ring *held;  /* its oldest record is with the caller of fwd_next_report() */
-	unsigned next_ring; /* where the next search begins */
+	struct ring *held;  /* ring whose oldest record the caller of fwd_next_report() holds */
+	unsigned next_ring; /* ring of the next search */
 	bool running;
 	pthread_t *thread;
 };
@@ -168,8 +169,8 @@ static inline void drop_many(struct worker *w, enum drop_reason r, uint64_t n)
 	stats_add(&w->stats.drop[r], n);
 }
 
-/* A datagram with data was begun on the link to `first`; `to` is its destination where this node is
- * its source, else SLOT_NONE; `len` without headers of UDP and IP. */
+/* Counts a data datagram begun on the link to `first`; `to`: its destination if this node is its
+ * source, else SLOT_NONE; `len` without UDP and IP headers. */
 static inline void traffic_out(struct worker *w, uint16_t first, uint16_t to, size_t len)
 {
 	stats_add(&w->traffic[first].link_tx, 1);
@@ -178,7 +179,8 @@ static inline void traffic_out(struct worker *w, uint16_t first, uint16_t to, si
 	if (to != SLOT_NONE)
 		stats_add(&w->traffic[to].path_tx, 1);
 }
-/* One came on the link from `previous`; `source` where this node is its destination. */
+/* Counts a data datagram received on the link from `previous`; `source`: set if this node is its
+ * destination. */
 static inline void traffic_in(struct worker *w, uint16_t previous, uint16_t source, size_t len)
 {
 	stats_add(&w->traffic[previous].link_rx, 1);
@@ -191,10 +193,10 @@ static inline void traffic_in(struct worker *w, uint16_t previous, uint16_t sour
 /* worker.c */
 void worker_init(struct worker *w, struct fwd *f, unsigned index, const struct fwd_setup *setup);
 void worker_fini(struct worker *w);
-void *worker_run(void *arg); /* thread */
+void *worker_run(void *arg); /* thread function */
 /* Begins a batch: reads the snapshot and the clock. The worker is online. */
 void worker_begin(struct worker *w);
-/* Takes the latest snapshot, in a batch that has used nothing of the one before yet. */
+/* Switches to the latest snapshot, in a batch that has not used the previous one yet. */
 static inline void worker_see_snapshot(struct worker *w)
 {
 	uint32_t line = atomic_load_explicit(&w->fwd->line_kbits, memory_order_relaxed);
@@ -205,5 +207,5 @@ static inline void worker_see_snapshot(struct worker *w)
 		w->kbits = line;
 	w->shapes_hops = atomic_load_explicit(&w->fwd->shapes_hops, memory_order_relaxed);
 }
-/* Ends it: writes and sends what waits, tells the control thread. */
+/* Ends the batch: writes and sends collected data, notifies the control thread. */
 void worker_end(struct worker *w);

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When things are to be done, see agenda.h: what is urgent at once, the rest at distances that grow
- * with the number of members. Control thread.
+ * Schedules work, see agenda.h: urgent work at once, other work at intervals that grow with the
+ * number of members. Control thread.
  */
 #include "proto/agenda.h"
 
 #include "proto/core.h"
 #include "proto/service.h"
 
-#define HELLO_GAP_MS	  200 /* between two HELLOs to one peer, whatever calls for them */
+#define HELLO_GAP_MS	  200 /* minimum interval of HELLOs to one peer */
 #define RUN_EVERY_MS	  100
 #define FAILURES_MS	  5
 #define SNAPSHOT_EVERY_MS 20
-#define TRIGGERED_MS	  50 /* between announcements of failures */
+#define TRIGGERED_MS	  50 /* minimum interval of failure announcements */
 #define AFTER_RUN_MS	  10
-#define ROW_SOON_MS	  200 /* a link came up, a member joined: wait for company */
-/* Above so many members, what is not urgent is announced less often than once per interval: an
- * announcement costs the square of the members, and smoothing takes several intervals anyway. */
+#define ROW_SOON_MS	  200 /* delay after a link came up or a member joined, to batch changes */
+/* Above this number of members, announcements that are not urgent are less frequent than one per
+ * interval: an announcement costs the square of the members, and smoothing takes several intervals
+ * anyway. */
 #define SPREAD_MEMBERS 40u
 
 static mono_t later_of(mono_t a, mono_t b)
@@ -24,7 +25,7 @@ static mono_t later_of(mono_t a, mono_t b)
 	return mono_before(a, b) ? b : a;
 }
 
-/* --- of one peer --- */
+/* --- work of one peer --- */
 
 void agenda_arm(struct peer *p)
 {
@@ -68,7 +69,7 @@ void agenda_probe(struct overlay *o, struct peer *p)
 	agenda_arm(p);
 }
 
-/* --- of all of them --- */
+/* --- work of the overlay --- */
 
 void agenda_row(struct overlay *o, enum row_urgency urgency)
 {
@@ -78,8 +79,8 @@ void agenda_row(struct overlay *o, enum row_urgency urgency)
 
 	switch (urgency) {
 	case ROW_NOW:
-		/* After the run that the failure caused: the peer at the other end of the link
-		 * is to be told along the new path. */
+		/* Scheduled after the path run that the failure caused, because the notification to
+		 * the far end of the link must take the new path. */
 		at = later_of(mono_add_ms(now, AFTER_RUN_MS),
 			      mono_add_ms(o->done.row, TRIGGERED_MS));
 		break;
@@ -100,9 +101,9 @@ void agenda_row(struct overlay *o, enum row_urgency urgency)
 	alarm_sooner(&o->announce, later_of(at, now));
 }
 
-/* Many failures at once (a site of many nodes is cut off) are told by many rows: one run for those
- * of a few milliseconds. Among hundreds of nodes rows of one event come for longer, and a run costs
- * more; the first of them is acted on at once, unless a run was just before. */
+/* A large failure (a site of many nodes is cut off) produces many rows, so one run serves the rows
+ * of a few milliseconds. Among hundreds of nodes the rows of one event arrive over a longer time,
+ * and a run costs more. The first row triggers a run at once, unless a run preceded it closely. */
 void agenda_paths_now(struct overlay *o)
 {
 	int64_t ms = overlay_stretch(o, overlay_stretch(o, FAILURES_MS));
@@ -110,7 +111,7 @@ void agenda_paths_now(struct overlay *o)
 	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, ms), overlay_now(o)));
 }
 
-/* A run costs time in proportion to the square of the members, so the distance grows like that. */
+/* A run costs the square of the members, so the minimum interval grows likewise. */
 void agenda_paths_later(struct overlay *o)
 {
 	int64_t ms = overlay_stretch(o, overlay_stretch(o, RUN_EVERY_MS));
@@ -118,7 +119,8 @@ void agenda_paths_later(struct overlay *o)
 	alarm_sooner(&o->run, later_of(mono_add_ms(o->done.paths, ms), overlay_now(o)));
 }
 
-/* A snapshot costs time in proportion to the members: what is not urgent waits for company. */
+/* A snapshot costs time in proportion to the members, so changes that are not urgent are
+ * batched. */
 void agenda_snapshot(struct overlay *o)
 {
 	int64_t ms = overlay_stretch(o, SNAPSHOT_EVERY_MS);

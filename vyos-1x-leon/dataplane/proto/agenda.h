@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is to be done, and when: every module can have work of another one done soon without knowing
- * it. Sets times and arms timers and does none of the work itself (upkeep.c and overlay.c connect
- * the timers to those who do). Called by all floors above; control thread.
+ * The scheduler: a module requests work of another module without knowing it. Sets times and arms
+ * timers; upkeep.c and overlay.c connect the timers with the modules that do the work. Called by
+ * all floors above; control thread.
  */
 #pragma once
 
 #include "proto/core.h"
 
-/* Arms the peer's timer for the first of p->due. To be called after a change of those times,
- * once, by whoever the loop or a datagram has called. */
+/* Arms the peer's timer for the earliest of p->due. Called once after changes of these times, at
+ * the entry point from the loop or a datagram. */
 void agenda_arm(struct peer *p);
-/* Is it time for that? It is taken off the agenda then. */
+/* Returns true if the work is due, and removes it from the schedule. */
 bool agenda_take(struct peer *p, enum due what, mono_t now);
-/* HELLO to the peer, as something about it changed: within so many milliseconds. */
+/* Requests a HELLO to the peer within this number of milliseconds. */
 void agenda_hello(struct overlay *o, struct peer *p, int64_t within_ms);
-/* A PING of the direct link, as soon as the least distance between two allows. */
+/* Requests a PING of the direct link as soon as the minimum interval permits. */
 void agenda_probe(struct overlay *o, struct peer *p);
 
-/* The own row goes to all members. */
+/* Requests an announcement of the own row to all members. */
 enum row_urgency { ROW_LATER, ROW_SOON, ROW_NOW };
 void agenda_row(struct overlay *o, enum row_urgency urgency);
 
-/* Paths are computed anew: after a failure, and after any other change. */
+/* Requests a path run: after a failure, or after another change. */
 void agenda_paths_now(struct overlay *o);
 void agenda_paths_later(struct overlay *o);
 
-/* The host makes a new snapshot: what is in one changed, and where a failure is what changed. */
+/* Requests a new snapshot from the host: after a change, or after a failure. */
 void agenda_snapshot(struct overlay *o);
 void agenda_snapshot_now(struct overlay *o);

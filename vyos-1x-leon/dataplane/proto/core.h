@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The state of one overlay, and of each peer in it: what the modules of proto/ keep, put together.
- * Private to this directory; everything runs on the control thread. Which module owns what is said
- * beside it, doc/architecture.md has the floors.
+ * The state of an overlay and of each of its peers: the states of the modules of proto/, combined.
+ * Private to this directory; control thread. Comments name the owner of each member;
+ * doc/architecture.md has the floors.
  */
 #pragma once
 
@@ -14,41 +14,42 @@
 #include "proto/types.h"
 #include "state/guard_number.h"
 
-/* What peer.c has the floors above do for it. */
+/* Functions of higher floors that peer.c calls. */
 struct hooks {
 	void (*peer_begins)(struct overlay *o, struct peer *p);
-	void (*peer_tick)(void *arg, mono_t now); /* arg: the peer; something is due */
-	void (*peer_ends)(struct peer *p);	  /* frees what they keep of it */
+	void (*peer_tick)(void *arg, mono_t now); /* arg: the peer; some work is due */
+	/* frees the state that higher floors keep for the peer */
+	void (*peer_ends)(struct peer *p);
 };
 
-/* What the timer of a peer is for; each belongs to one module, and agenda.c to all. */
+/* Work items of a peer's timer. Each belongs to one module; agenda.c schedules all. */
 enum due {
 	DUE_HELLO,  /* the next HELLO */
-	DUE_SWITCH, /* data is sealed with the new keys */
-	DUE_DROP,   /* the keys of before are wiped */
-	DUE_ALONG,  /* a PING along the path in use */
-	DUE_PROBE,  /* a PING of the direct link */
-	DUE_ANSWER, /* the first unanswered one counts as lost */
-	DUE_PMTU,   /* the next test of the path MTU */
-	DUE_RECORD, /* the own record once more */
-	DUE_LAN,    /* a change of the LAN behind it that had to wait */
+	DUE_SWITCH, /* data changes to the new keys */
+	DUE_DROP,   /* the previous keys are wiped */
+	DUE_ALONG,  /* PING along the path in use */
+	DUE_PROBE,  /* PING of the direct link */
+	DUE_ANSWER, /* timeout of the first unanswered PING */
+	DUE_PMTU,   /* next path MTU probe */
+	DUE_RECORD, /* retransmission of the own record */
+	DUE_LAN,    /* deferred change of the LAN behind the peer */
 	DUE_N,
 };
 
-/* pairs.c: what people were told of a node's pair last. */
+/* pairs.c: last reported state of a node's path pair. */
 struct pair_told {
-	bool once;	    /* that critical frames travel once */
-	mono_t at;	    /* never: nothing yet */
-	mono_t other_since; /* it is otherwise now; never: it is not */
+	bool once;	    /* critical frames are not duplicated */
+	mono_t at;	    /* time of the report; never: none yet */
+	mono_t other_since; /* time since the state differs from the report; never: it does not */
 };
 
-/* lan.c: hosts that are to be learned anew, behind the node itself and behind others on its LAN. */
+/* lan.c: pending relearning of hosts behind the node and behind others on its LAN. */
 struct lan_news {
 	struct lan_share {
 		struct bucket bucket;
-		uint64_t waits; /* classes of segments (struct record_lan) not acted on yet */
+		uint64_t waits; /* pending segment classes (struct record_lan) */
 	} own, others;
-	mono_t told; /* people, that it changes all the time */
+	mono_t told; /* last event about frequent changes */
 };
 
 struct peer {
@@ -60,25 +61,25 @@ struct peer {
 	mono_t due[DUE_N]; /* never: not due */
 	struct peer *next_dropped;
 
-	/* What all may look at. Session (protocol 3.2): in use, and the one before it. */
+	/* Readable by all modules. Session (protocol 3.2): the current one and the previous one. */
 	struct session *cur, *prev;
-	bool cur_heard; /* a message arrived in cur: the peer has it in use too */
+	bool cur_heard; /* a message arrived in cur, so the peer uses it too */
 	mono_t established;
-	uint8_t cur_public[DH_KEY_LEN]; /* that went with our value of cur */
-	uint64_t incarnation;		/* of the peer when cur was made */
-	uint32_t secret;		/* name of that which its last handshake came under */
-	uint32_t secrets[SECRETS_MAX];	/* names of those that it has, its own first */
+	uint8_t cur_public[DH_KEY_LEN]; /* public key offered with our value of cur */
+	uint64_t incarnation;		/* incarnation of the peer at the start of cur */
+	uint32_t secret;		/* name of the secret of its last handshake */
+	uint32_t secrets[SECRETS_MAX];	/* names of its secrets, its own first */
 	mono_t heard;
-	bool unheard;		  /* not heard lately: what it said of its links is over */
-	struct endpoint ep;	  /* where it has shown to be; family 0 unknown */
-	struct endpoint observed; /* where it sees us */
-	uint8_t record_tries;	  /* own record is sent again until its digest matches */
-	bool purged;		  /* what hung on it was dropped since it became unreachable */
-	struct choice choice;	  /* the path in use */
-	struct gain gain;	  /* what it was worth so far */
-	struct pairing pair;	  /* pairs.c: those of critical frames */
+	bool unheard;		  /* not heard recently: its claims about links are void */
+	struct endpoint ep;	  /* verified endpoint; family 0 unknown */
+	struct endpoint observed; /* our endpoint as the peer sees it */
+	uint8_t record_tries;	  /* retransmissions of the own record until its digest matches */
+	bool purged;		  /* dependent state was dropped since it became unreachable */
+	struct choice choice;	  /* path in use */
+	struct gain gain;	  /* gain of the paths so far */
+	struct pairing pair;	  /* pairs.c: paths of critical frames */
 
-	/* What is one module's. */
+	/* Private states of single modules. */
 	struct pair_told pair_told;
 	struct data_keys data;
 	struct offer offer;
@@ -88,7 +89,7 @@ struct peer {
 	struct move_state move;
 	struct rival_state rival;
 	struct lan_news lan;
-	struct bucket verify; /* signatures of records that it passes on */
+	struct bucket verify; /* limits verification of records that it forwards */
 	struct probing probe;
 	struct pmtu pmtu;
 	struct along along;
@@ -98,56 +99,57 @@ struct peer {
 	struct sync_peer sync;
 	struct rows_peer rows;
 	struct bucket fetches;
-	mono_t notice_at;     /* no notice to it before */
-	mono_t unreadable_at; /* people were told that it sends what cannot be read */
+	mono_t notice_at;     /* earliest time of the next path error to it */
+	mono_t unreadable_at; /* last event about unreadable messages of it */
 };
 
 struct notice {
-	uint16_t from, to; /* link reported broken; to SLOT_NONE: free */
-	uint32_t row_seq;  /* of `from` when it was reported */
+	uint16_t from, to; /* link reported broken; to SLOT_NONE: free entry */
+	uint32_t row_seq;  /* row sequence of `from` at the report */
 	mono_t until;
 };
 
-/* topology.c: which links relays said are broken, and what a run of the paths is to heed. */
+/* topology.c: links that relays reported broken, and inputs of a path run. */
 struct topology_state {
 	struct notice notice[NOTICES_MAX];
-	bool *no_relay, *unheard; /* by slot */
+	bool *no_relay, *unheard; /* indexed by slot */
 	uint32_t cap;
 };
 
-/* paths.c: results of a run, by slot. */
+/* paths.c: results of a run, indexed by slot. */
 struct paths_state {
-	bool *no_relay; /* for one destination */
+	bool *no_relay; /* excluded relays for one destination */
 	struct path *best, *best_apart;
 	uint32_t cap;
-	struct path *lasting; /* best in the long run, as of lasting_at */
+	struct path *lasting; /* best long-term paths, computed at lasting_at */
 	mono_t lasting_at;
 	uint16_t n_lasting;
-	mono_t listened; /* last look for who is unheard */
+	mono_t listened; /* last check for unheard nodes */
 };
 
 /* pairs.c */
 struct pairs_state {
-	bool *no_copies; /* by slot: who does not relay copies */
+	bool *no_copies; /* nodes that do not relay copies, by slot */
 	uint32_t cap;
-	bool any;      /* there was a policy when it looked last */
-	mono_t looked; /* at all nodes */
+	bool any;      /* a policy existed at the last check */
+	mono_t looked; /* last evaluation of all nodes */
 };
 
-/* agenda.c: when it was done last. */
+/* agenda.c: time of the last execution. */
 struct agenda_state {
 	mono_t row, paths, snapshot;
 };
 
-/* endpoint.c: addresses that only records name, by who named them, host and network. */
+/* endpoint.c: limits for addresses known from records only, by announcing member, host and
+ * network. */
 #define ASKED_PLACES 1024
 struct asked_state {
 	struct bucket by[ASKED_PLACES], host[ASKED_PLACES], net[ASKED_PLACES];
 };
 
-/* Somebody whose identity is not trusted, who was told of. */
+/* A refused identity that was reported. */
 struct refusal {
-	node_id_t id; /* NODE_ID_NONE: free */
+	node_id_t id; /* NODE_ID_NONE: free entry */
 	uint8_t key[MSG_KEY_LEN];
 	mono_t at;
 };
@@ -167,17 +169,18 @@ struct overlay {
 	node_id_t self;
 	uint32_t vni;
 	uint64_t rng;
-	struct hash_key hash_key; /* of all tables that others' input indexes */
+	struct hash_key hash_key; /* hash key of all tables with keys from the network */
 	bool started, leaving;
-	bool synced; /* one complete summary received: we know who is here */
+	bool synced; /* a complete summary was received: the members are known */
 	struct keyring *keys;
 	struct {
 		uint8_t secret[DH_KEY_LEN], public[DH_KEY_LEN]; /* Ed25519 */
 	} identity;
-	uint64_t rekey_after; /* datagrams sealed under one session's keys */
+	uint64_t rekey_after; /* limit of datagrams sealed under one session's keys */
 	struct nodedb *nodes;
 	struct latdb *lat;
-	struct endpoint locator[MSG_LOCATORS_MAX]; /* of this node, as the host knows them */
+	/* addresses of this node as the host knows them */
+	struct endpoint locator[MSG_LOCATORS_MAX];
 	unsigned n_locators;
 
 	/* Peers */
@@ -185,21 +188,21 @@ struct overlay {
 	uint32_t cap_slots;
 	struct peer *pending[PENDING_MAX];
 	unsigned n_pending;
-	struct peer *dropped; /* to be freed when the callback is over */
+	struct peer *dropped; /* freed at the end of the callback */
 	struct hooks hooks;
 
-	/* What is to be done; overlay.c connects each with who does it. */
+	/* Alarms; overlay.c connects each with its module. */
 	struct alarm upkeep, seeding, answering, announce, pinging;
-	struct alarm run;      /* of the paths */
-	struct alarm snapshot; /* snapshot_changed is due */
+	struct alarm run;      /* path run */
+	struct alarm snapshot; /* call of snapshot_changed */
 	struct agenda_state done;
 
-	/* What is one module's. */
+	/* Private states of single modules. */
 	struct own_state own;
 	struct seeds seeds;
-	struct rival_state rival; /* of our own node-id */
+	struct rival_state rival; /* duplicates of our own node-id */
 	struct limit_state limit;
-	struct msg_summary_entry claim; /* of our node-id under another key, as it came last */
+	struct msg_summary_entry claim; /* last claim of our node-id under another key */
 	struct sync_state sync;
 	struct answers answers;
 	struct paths_state paths;
@@ -211,10 +214,10 @@ struct overlay {
 	struct asked_state asked;
 	struct trust_state trust;
 
-	/* Limits of events, and what is counted */
+	/* Event limits and counters. */
 	struct bucket secret_event, full_event, duplicate_event, differs_event, unreadable_event;
 	struct log_limit log;
 	struct overlay_counters count;
 
-	uint8_t buf[DATAGRAM_MAX]; /* of the message that is being sent */
+	uint8_t buf[DATAGRAM_MAX]; /* buffer of the outgoing message */
 };

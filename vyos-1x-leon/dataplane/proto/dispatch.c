@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What becomes of a datagram that arrives: the first look at it, the session that it opens in, and
- * the table of messages with the module that each is for. Called by daemon/ through overlay.h;
- * control thread. Protocol 3.1, 3.2, 4.
+ * Processing of a received datagram: first checks, the session that opens it, and the table of
+ * messages with their handlers. Called by daemon/ through overlay.h; control thread. Protocol 3.1,
+ * 3.2, 4.
  */
 #include <errno.h>
 
@@ -27,18 +27,18 @@
 #include "proto/share/sync.h"
 #include "wire/bytes.h"
 
-#define UNREADABLE_EVERY_MS 600000 /* told of one peer */
+#define UNREADABLE_EVERY_MS 600000 /* event interval per peer */
 
 /* --- messages --- */
 
-/* PING and PONG say which records and how much of its own row the peer has. */
+/* PING and PONG carry the peer's digest of records and the sequence of its own row. */
 static void compare(struct overlay *o, struct peer *p, uint64_t digest, uint32_t row_seq)
 {
 	sync_digest(o, p, digest);
 	rows_row_seq(o, p, row_seq);
 }
 
-/* The answer to a PING of whoever sent one of that id. */
+/* Passes a PONG to the module that sent the PING with this id. */
 static void pong(struct overlay *o, struct peer *p, const struct msg_pong *m, bool direct,
 		 mono_t rx)
 {
@@ -89,7 +89,7 @@ static void dispatch(struct overlay *o, struct peer *p, const struct msg *m,
 	case MSG_CONFLICT:
 		rival_conflict(o, p, &m->conflict);
 		return;
-	case MSG_HELLO: /* has no place inside a session */
+	case MSG_HELLO: /* not valid inside a session */
 		break;
 	}
 	o->count.rx_malformed++;
@@ -121,9 +121,9 @@ static int open_any(struct overlay *o, struct peer *p, uint64_t value,
 }
 
 /*
- * What opens in a session is from a member that has the secret: it runs another release. Its PONGs
- * may be what cannot be read, and then it has links and paths where we have none, and sends to who
- * does not send back. People must be told why.
+ * An unreadable message in a session is from a member that runs another release. If its PONGs are
+ * unreadable, it has links and paths to this node, but this node has none to it. An event tells the
+ * operator the reason.
  */
 static void unreadable(struct overlay *o, struct peer *p, const uint8_t *msg, size_t len)
 {
@@ -155,23 +155,23 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 		o->count.rx_no_session += err == -ENOKEY;
 		o->count.rx_replayed += err == -EALREADY;
 		o->count.rx_not_authentic += err != -ENOKEY && err != -EALREADY;
-		/* It may be a peer that did not notice our restart; ask it, at its own pace. */
+		/* The peer may not have noticed our restart; a rate-limited HELLO asks it. */
 		if (err == -ENOKEY && p && p->slot != SLOT_NONE && !p->cur &&
 		    mono_sub_ms(overlay_now(o), p->greet.sent_at) > 1000)
 			agenda_hello(o, p, 200);
 		return;
 	}
-	if (p->slot == SLOT_NONE) /* proved itself, but there is no room for it */
+	if (p->slot == SLOT_NONE) /* authentic, but the node table is full */
 		return;
 	peer_heard(o, p);
 	if (!p->probe.up && mono_is_never(p->due[DUE_PROBE]))
 		agenda_probe(o, p);
-	/* Counters of the session before say nothing about the order in this one. */
+	/* Counters of the previous session have no order relative to the current one. */
 	if (direct && p->cur && session_mine(p->cur) == value)
 		move_heard(o, p, from, counter);
 	err = msg_decode(msg, msg_len, &m);
 	if (err) {
-		/* A kind that is not known is one that a newer release has added: it can wait. */
+		/* Ignores unknown types, which a newer release may send. */
 		if (err != -ENOMSG)
 			unreadable(o, p, msg, msg_len);
 		return;
@@ -182,7 +182,7 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 		agenda_arm(p);
 }
 
-/* --- all of them --- */
+/* --- entry point --- */
 
 void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data, size_t len,
 		   mono_t rx)
@@ -203,7 +203,7 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
 		return;
 	}
 	if (h.flags & LEON_F_LINK_VALUE) {
-		/* It was for the relays. */
+		/* The datagram is addressed to relays. */
 		data = leon_remove_link(data, h.n_hops);
 		len -= LEON_LINK_LEN;
 		hdr_len -= LEON_LINK_LEN;

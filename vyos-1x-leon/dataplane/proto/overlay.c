@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The façade of overlay.h: life cycle, configuration, what the host tells. Makes and frees the
- * overlay, and connects the alarms of the agenda with the modules that do the work. Called by
- * daemon/ (or the simulation) on the control thread.
+ * The façade of overlay.h: life cycle, configuration, notifications of the host. Creates and frees
+ * the overlay, and connects the alarms of the agenda with their modules. Called by daemon/ (or the
+ * simulation) on the control thread.
  */
 #include "proto/overlay.h"
 
@@ -157,13 +157,13 @@ void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned
 	if (!o->started || o->leaving)
 		return;
 	own_refresh(o, false);
-	/* Our address may have changed: whoever hears from us learns the new one. */
+	/* Our address may have changed; peers learn the new one from any message. */
 	for (uint32_t i = 0; i < o->cap_slots; i++)
 		if (o->by_slot[i])
 			agenda_probe(o, o->by_slot[i]);
 }
 
-/* --- what the host has seen --- */
+/* --- notifications of the host --- */
 
 void overlay_link_used(struct overlay *o, uint16_t slot)
 {
@@ -186,7 +186,7 @@ void overlay_link_suspect(struct overlay *o, const struct endpoint *ep)
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct peer *p = o->by_slot[i];
 
-		/* Anybody can forge an ICMP error: it may cost one probe per fast interval. */
+		/* ICMP errors can be forged, so each causes at most one probe per fast interval. */
 		if (p && p->probe.up && endpoint_equal(&p->ep, ep))
 			agenda_probe(o, p);
 	}

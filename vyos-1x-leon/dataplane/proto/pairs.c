@@ -10,9 +10,10 @@
 #include "proto/peer.h"
 #include "proto/service.h"
 
-/* A look costs time in proportion to the members for each of them. */
+/* Interval of full evaluations: each costs time in proportion to the square of the members. */
 #define LOOK_EVERY_MS 2000
-/* People are told of what has stood for so long, and not more often than the other of each node. */
+/* Debounce of events: a state must last this long, and each state is reported at most once per
+ * interval and node. */
 #define TELL_AFTER_MS 10000
 #define TELL_EVERY_MS 60000
 
@@ -21,7 +22,7 @@ int64_t overlay_pairs_every_ms(const struct overlay *o)
 	return overlay_stretch(o, LOOK_EVERY_MS);
 }
 
-/* Relays that know copies: an older version would drop them. */
+/* Excludes relays of older versions, which would drop copies. */
 static void mark_relays(struct overlay *o, const struct path_params *pp, uint16_t n_slots)
 {
 	if (n_slots > o->pairs.cap) {

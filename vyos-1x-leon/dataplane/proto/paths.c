@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paths: runs Dijkstra and the rules of state/choice.h over the latency database, takes notices of
- * relays (topology.c keeps them), derives from the paths which nodes are reachable, and says when
- * a snapshot is due. One run per loop iteration at most; runs that no failure asks for keep a
- * distance (agenda.c). Control thread. Protocol 4.9, 6.
+ * Paths: runs Dijkstra and the rules of state/choice.h over the latency database, accepts path
+ * errors of relays (topology.c keeps them), derives the reachable nodes, and requests snapshots. At
+ * most one run per loop iteration; runs without a failure keep a minimum interval (agenda.c).
+ * Control thread. Protocol 4.9, 6.
  */
 #include "proto/paths.h"
 
@@ -21,10 +21,10 @@
 #include "proto/service.h"
 #include "proto/topology.h"
 
-#define NOTICE_EVERY_MS	 100 /* to one source */
+#define NOTICE_EVERY_MS	 100 /* minimum interval per source */
 #define LASTING_EVERY_MS 2000
-/* When the look for silent peers comes so late, this machine was stopped, and did not hear
- * because of that: nobody is called silent then. */
+/* If the check for unheard peers runs this late, this machine was suspended and missed their
+ * messages; no peer is then marked. */
 #define LATE_MS 2500
 
 void paths_snapshot(void *arg, mono_t now)
@@ -33,7 +33,7 @@ void paths_snapshot(void *arg, mono_t now)
 
 	o->snapshot.at = MONO_NEVER;
 	o->done.snapshot = now;
-	/* A run that is due as well may belong to the same change: one snapshot for both. */
+	/* A pending run may belong to the same change, so one snapshot serves both. */
 	if (timer_is_set(o->run.timer) && !mono_before(now, o->run.at)) {
 		alarm_set(&o->run, MONO_NEVER);
 		paths_run(o, now);
@@ -43,7 +43,7 @@ void paths_snapshot(void *arg, mono_t now)
 		o->ops.snapshot_changed(o->arg);
 }
 
-/* --- notices --- */
+/* --- path errors --- */
 
 static bool goes_over(const struct path *path, uint16_t from, uint16_t to)
 {
@@ -53,8 +53,8 @@ static bool goes_over(const struct path *path, uint16_t from, uint16_t to)
 	return false;
 }
 
-/* Does a path in use go from -> to behind its first hop? Only then is the notice any of our
- * business; a member cannot talk us out of links that it does not relay for us. */
+/* A path error counts only if a path in use contains the link from -> to behind its first hop. A
+ * member cannot invalidate links that it does not relay for us. */
 static bool relays_for_us(const struct overlay *o, uint16_t from, uint16_t to)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
@@ -102,7 +102,7 @@ void paths_forget(struct overlay *o, uint16_t slot)
 	topology_forget(o, slot);
 }
 
-/* --- who is heard --- */
+/* --- unheard nodes --- */
 
 void paths_upkeep(struct overlay *o, mono_t now)
 {
@@ -154,14 +154,14 @@ static void update_state(struct overlay *o, struct node *n, bool reachable, mono
 		note_back(o, n);
 		overlay_emit(o, EV_REACHABLE, n->id, NODE_ID_NONE, 0, NULL);
 	} else {
-		/* What hangs on it stays for a moment, see member_upkeep(). */
+		/* Dependent state stays for a moment, see member_upkeep(). */
 		nodedb_set_state(o->nodes, n, NODE_UNREACHABLE, now);
 		overlay_emit(o, EV_UNREACHABLE, n->id, NODE_ID_NONE, 0, NULL);
 	}
 	agenda_snapshot(o);
 }
 
-/* Relays that lose data for this very node are gone round, as far as there is a way round. */
+/* Avoids relays that lose data for this node, if another path exists. */
 static void avoid_distrusted(struct overlay *o, uint16_t slot, const struct path_params *pp)
 {
 	const struct peer *p = peer_at(o, slot);
@@ -180,7 +180,7 @@ static void avoid_distrusted(struct overlay *o, uint16_t slot, const struct path
 		loss_weigh(o, p, &o->paths.best[slot]);
 }
 
-/* Returns when a hold-down that keeps a better path waiting ends. */
+/* Returns the end of a hold-down that delays a better path. */
 static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 		     const struct path_params *pp, mono_t now)
 {
@@ -194,7 +194,7 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 		path_evaluate(o->lat, pp, SLOT_SELF, &c->path);
 	loss_weigh(o, p, &c->path);
 	avoid_distrusted(o, n->slot, pp);
-	/* A relay that is distrusted for this node may be on the one that lasts. */
+	/* The long-term path may contain a relay excluded for this node. */
 	c->lasting = n->slot < o->paths.n_lasting && !loss_is_distrusting(o, p)
 			     ? o->paths.lasting[n->slot]
 			     : o->paths.best[n->slot];
@@ -215,7 +215,7 @@ static mono_t choose(struct overlay *o, struct node *n, struct peer *p,
 	return c->reason == CHOICE_HOLD_DOWN ? c->hold_until : MONO_NEVER;
 }
 
-/* What lasts changes slowly: its paths are computed anew at this distance, not in each run. */
+/* Long-term paths change slowly, so they are computed at this interval and not in each run. */
 static void run_lasting(struct overlay *o, struct path_params *pp, uint16_t n_slots, mono_t now)
 {
 	int64_t ms = overlay_stretch(o, LASTING_EVERY_MS);

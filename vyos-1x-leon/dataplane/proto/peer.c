@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Peers: the table by slot and the few pending ones, from when they are made until they are freed.
- * What the floors above keep of a peer they set up and free themselves (struct hooks). Called by
- * all of proto/ on the control thread.
+ * Peers: the table by slot and the few pending ones, from creation to release. Higher floors create
+ * and free their own peer state (struct hooks). Called by all of proto/ on the control thread.
  */
 #include "proto/peer.h"
 
@@ -109,7 +108,7 @@ struct peer *peer_new_pending(struct overlay *o, node_id_t id)
 		for (unsigned i = 1; i < o->n_pending; i++)
 			if (mono_before(o->pending[i]->born, oldest->born))
 				oldest = o->pending[i];
-		/* An honest one needs a round trip; a second is plenty where room is short. */
+		/* An honest peer needs one round trip; a second suffices if room is short. */
 		if (mono_sub_ms(overlay_now(o), oldest->born) < 1000)
 			return NULL;
 		peer_drop(o, oldest);

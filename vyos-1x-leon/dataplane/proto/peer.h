@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of peers. A peer belongs to a node of nodedb by its slot. Peers that said HELLO but
- * proved nothing yet are pending: few, short-lived, and without a slot. A peer that is dropped
- * stays allocated until the callback that caused it is over, so no caller holds a dangling pointer.
- * Owns struct peer; called by all floors above, on the control thread.
+ * The table of peers. A peer belongs to a node of nodedb by its slot. A peer that has sent a HELLO
+ * but proved nothing is pending: few, short-lived, without a slot. A dropped peer stays allocated
+ * until the end of the callback, so no caller holds a dangling pointer. Owns struct peer; called by
+ * all floors above, on the control thread.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 
 struct peer *peer_find(struct overlay *o, node_id_t id);
 struct peer *peer_at(const struct overlay *o, uint16_t slot);
-/* Finds or makes the peer of a node of nodedb. */
+/* Finds or creates the peer of a node of nodedb. */
 struct peer *peer_of_node(struct overlay *o, const struct node *n);
-/* A peer without a node; NULL where too many are pending. */
+/* Creates a peer without a node; NULL if too many are pending. */
 struct peer *peer_new_pending(struct overlay *o, node_id_t id);
 void peer_drop(struct overlay *o, struct peer *p);
 void peer_free_dropped(struct overlay *o);
@@ -22,5 +22,5 @@ void peer_expire_pending(struct overlay *o);
 bool peer_is_alive(const struct overlay *o, const struct peer *p);
 int64_t peer_alive_ms(const struct overlay *o);
 struct node *peer_node(const struct overlay *o, const struct peer *p); /* NULL while pending */
-/* A message of it came that nobody else can have made. */
+/* An authentic message of the peer arrived. */
 void peer_heard(struct overlay *o, struct peer *p);

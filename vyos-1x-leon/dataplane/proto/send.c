@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How datagrams get to a peer: straight, along hops where the direct link is down, or back to where
- * one came from; sealing and padding of messages. Called by all floors above, on the control
- * thread. Protocol 3.1, 3.2.
+ * Transmission to a peer: directly, along hops if the direct link is down, or back along the path
+ * of a received datagram; sealing and padding of messages. Called by all floors above, on the
+ * control thread. Protocol 3.1, 3.2.
  */
 #include "proto/send.h"
 
@@ -21,7 +21,7 @@ static_assert(40 + 8 + LEON_HDR_LEN_MAX + LEON_LINK_LEN + ENVELOPE_LEN + MSG_LEN
 		      1280,
 	      "the longest message through relays fits IPv6's smallest link");
 
-/* --- ways to a peer --- */
+/* --- routes to a peer --- */
 
 bool via_direct(const struct peer *p, struct via *v)
 {
@@ -78,7 +78,7 @@ bool via_back(struct overlay *o, const struct endpoint *from, const struct leon_
 		v->hop[i] = h->hop[n - 2 - i];
 	if (n == 1)
 		return true;
-	/* The address of a relay is the one we know, not the one this datagram came from. */
+	/* Uses the known address of the relay, not the source of this datagram. */
 	last = peer_find(o, v->hop[0]);
 	if (!last || !last->ep.ip.family)
 		return false;
@@ -102,7 +102,7 @@ size_t via_header(struct overlay *o, const struct via *v, uint8_t *out)
 
 /* --- sending --- */
 
-/* Relays forward only what has the value of the link to them (protocol 2.6). */
+/* A relay forwards only datagrams with the link value of its own link (protocol 2.6). */
 static size_t link_len(struct overlay *o, const struct via *v)
 {
 	const struct peer *first = v->n_hops > 1 ? peer_find(o, v->hop[0]) : NULL;

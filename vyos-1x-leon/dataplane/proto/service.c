@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What all files of proto/ use and what knows none of them: time, chance, events, token buckets,
- * alarms. Control thread.
+ * Services without knowledge of the protocol: time, random numbers, events, token buckets, alarms.
+ * Control thread.
  */
 #include "proto/service.h"
 
@@ -17,7 +17,7 @@ mono_t overlay_clock(const struct overlay *o)
 	return o->ops.precise_now ? o->ops.precise_now(o->arg) : loop_now(o->loop);
 }
 
-/* splitmix64: small, seedable, good enough to spread timers; never used for secrets. */
+/* splitmix64: small and seedable, to spread timers; never used for secrets. */
 uint64_t overlay_random(struct overlay *o)
 {
 	uint64_t z = o->rng += 0x9e3779b97f4a7c15ULL;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares what one end counted as sent with what the other counted as received, of datagrams that
- * carry data: on a link between its two nodes, on a path between its source and its destination.
- * Pure: counters and times come as arguments. Called by loss.c on the control thread.
- * doc/decisions/021 says why real data is counted and how counting errs.
+ * Compares the data datagrams that one end sent with those that the other end received: on a link
+ * between its two nodes, on a path between source and destination. Pure: counters and times are
+ * arguments. Called by loss.c on the control thread. doc/decisions/021 has the reasons for counting
+ * real data and the errors of the method.
  *
- * A PONG brings the far end's counter. It is compared with the own counter as it was when the PING
- * before was sent: what was sent before that must have arrived when this PING did, if it ever does.
- * What the far end has besides was sent later; it is carried over to the next window. So losses are
- * found late rather than wrongly: of all that was called lost, no datagram arrived.
+ * A PONG carries the far end's counter. It is compared with the own counter at the previous PING:
+ * datagrams sent before that must have arrived before this PING, or are lost. Additional datagrams
+ * at the far end were sent later and count for the next window. Losses are therefore detected late
+ * rather than wrongly: no datagram counted as lost arrives later.
  */
 #include "proto/tally.h"
 
 #include "base/defs.h"
 
-#define MARK_MS	    40	 /* marks of the own counter are so far apart at least */
-#define DEAD_MS	    200	 /* a window in which nothing arrived is judged so early, */
-#define DEAD_SENT   5	 /* of so many */
-#define WINDOW_MS   500	 /* any other after so long, */
-#define WINDOW_SENT 20	 /* with so many; that is 5 % for each lost */
-#define STALE_MS    5000 /* fewer in so long a time, of which some arrived, say nothing */
+#define MARK_MS	    40	 /* minimum distance of marks of the own counter */
+#define DEAD_MS	    200	 /* a window without any arrival is evaluated after this time */
+#define DEAD_SENT   5	 /* and at least this number of sent datagrams */
+#define WINDOW_MS   500	 /* any other window is evaluated after this time */
+#define WINDOW_SENT 20	 /* and at least this number of datagrams; 5 % per lost one */
+#define STALE_MS    5000 /* a window with fewer datagrams and some arrivals expires */
 #define LOSS_BAD_PM 100
 #define BAD_ENOUGH  2
-#define GOOD_ENOUGH 6 /* windows in a row without loss, although in doubt */
+#define GOOD_ENOUGH 6 /* good windows in a row that end a doubt */
 #define HOLD_MIN_MS (60 * 1000)
 #define HOLD_MAX_MS (3600 * 1000)
 
@@ -43,7 +43,7 @@ void tally_restart(struct tally *t)
 	t->bad = t->good = 0;
 }
 
-/* early: what the far end may have counted of what is not in a->sent. */
+/* early: upper bound of datagrams in the far end's counter that are not in a->sent. */
 static void begin_window(struct tally *t, const struct tally_answer *a, int32_t early, mono_t now)
 {
 	t->early = min_of(max_of(early, 0), (int32_t)(a->sent_now - a->sent));
@@ -55,7 +55,7 @@ static void begin_window(struct tally *t, const struct tally_answer *a, int32_t 
 	t->based = true;
 }
 
-/* What a window says: how much worse it makes things, 0 where it is good. */
+/* Weight of a window: 0 if good, else how bad it is. */
 static unsigned judge(struct tally *t, uint32_t sent, uint32_t lost, bool dead)
 {
 	t->sent += sent;
@@ -66,7 +66,7 @@ static unsigned judge(struct tally *t, uint32_t sent, uint32_t lost, bool dead)
 	return t->loss_pm >= LOSS_BAD_PM;
 }
 
-/* The longer it goes on, the longer until it is tried again. */
+/* Exponential back-off of the next attempt. */
 static void hold(struct tally_hold *h, mono_t now)
 {
 	bool again = !mono_is_never(h->until) && mono_sub_ms(now, h->until) < 2 * h->ms;
@@ -110,13 +110,13 @@ bool tally_take(struct tally *t, const struct tally_answer *a, mono_t now)
 	unsigned was_bad = t->bad;
 	bool dead;
 
-	/* Another run of the far end, or of its memory of us, counts from somewhere else. */
+	/* A restart of the far end, or a new counter for this node, begins at another value. */
 	if (!t->based || a->epoch != t->epoch || sent < 0 || got < 0) {
 		begin_window(t, a, INT32_MAX, now);
 		return false;
 	}
 	missing = sent - got - t->early;
-	/* Sent since the window began, all of them. */
+	/* Number of datagrams sent in the window. */
 	dead = got == 0 && (int32_t)(a->sent - t->tx_now) >= DEAD_SENT && age_ms >= DEAD_MS;
 	if (!dead && (age_ms < WINDOW_MS || sent < WINDOW_SENT)) {
 		if (age_ms >= STALE_MS && (got || !sent))
@@ -125,8 +125,8 @@ bool tally_take(struct tally *t, const struct tally_answer *a, mono_t now)
 	}
 	begin_window(t, a, -missing, now);
 	conclude(t, judge(t, (uint32_t)sent, (uint32_t)max_of(missing, 0), dead), now);
-	/* The next window begins afresh: datagrams that were lost in the bad windows must not
-	 * be counted again when the rest of what was under way has arrived. */
+	/* The next window starts with a clean state: datagrams lost in bad windows must not be
+	 * counted again when the remaining ones arrive. */
 	if (was_bad && !t->bad)
 		begin_window(t, a, INT32_MAX, now);
 	return true;

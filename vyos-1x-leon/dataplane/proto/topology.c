@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The network as far as this node believes it: who may relay, which links relays said are broken,
- * and the way to a node that no believed path leads to. Decides and sends nothing. Called by
- * send.c, paths.c and who explains paths; control thread. Protocol 4.9, 6.
+ * The topology that this node believes: permitted relays, links reported broken, and a route to a
+ * node without a path. Sends nothing. Called by send.c, paths.c and the explain command; control
+ * thread. Protocol 4.9, 6.
  */
 #include "proto/topology.h"
 
@@ -23,7 +23,7 @@ static bool notice_holds(const struct overlay *o, const struct notice *n, mono_t
 	       !latdb_get(o->lat, n->from, n->to).up;
 }
 
-/* Frees those that are over; returns when the next one ends. */
+/* Frees expired entries; returns the next expiry. */
 mono_t topology_sweep(struct overlay *o, mono_t now)
 {
 	mono_t next = MONO_NEVER;
@@ -52,7 +52,7 @@ static bool link_broken(void *arg, uint16_t from, uint16_t to)
 	return false;
 }
 
-/* Remembers that it is; false where there is no room, or it is known. */
+/* Stores a broken link; returns false if it is known or there is no room. */
 bool topology_link_broken(struct overlay *o, uint16_t from, uint16_t to)
 {
 	struct notice *free_one = NULL;
@@ -140,8 +140,9 @@ bool topology_claimed(struct overlay *o, const struct peer *p, struct path *best
 		const struct peer *last = peer_at(o, i);
 		const struct path *path = last ? &last->choice.path : NULL;
 
-		/* Any path in use to somebody who claims a link to it. Each message to a node that
-		 * has no path yet asks, a whole overlay's while it joins: what is cheap first. */
+		/* Extends any path in use to a node that reports a link to the target. Each message
+		 * to a node without a path searches, and a joining node has none, so the cheap
+		 * checks come first. */
 		if (!path || path->n_hops == 0 || path->n_hops > relays ||
 		    path->cost_us >= best->cost_us || !latdb_get(o->lat, i, p->slot).up ||
 		    !may_relay(o, i) || leads_through(path, p->slot))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What comes round: the work of each second for all nodes, what is due for one peer, and the
- * beginning and end of a peer. Knows the order in which the modules take their turns; the work is
- * theirs. Called by the loop and by peer.c (struct hooks), on the control thread.
+ * Periodic work: each second for all nodes, due work of one peer, and creation and end of a peer.
+ * Defines the order of the modules. Called by the loop and by peer.c (struct hooks), on the control
+ * thread.
  */
 #include "proto/upkeep.h"
 

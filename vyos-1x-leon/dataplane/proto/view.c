@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What others may look at: the part of overlay.h that reads and changes nothing. Called by daemon/
- * (or the simulation) on the control thread.
+ * Read-only queries of overlay.h. Called by daemon/ (or the simulation) on the control thread.
  */
 #include "proto/core.h"
 #include "proto/measure/loss.h"
@@ -10,7 +9,7 @@
 #include "proto/peer.h"
 #include "proto/service.h"
 
-#define RIVAL_SHOWN_MS 120000 /* after the last sign; they come every ten seconds */
+#define RIVAL_SHOWN_MS 120000 /* after the last sign; signs come every ten seconds */
 
 struct nodedb *overlay_nodes(struct overlay *o)
 {
@@ -55,7 +54,7 @@ const struct overlay_counters *overlay_counters(const struct overlay *o)
 	return &o->count;
 }
 
-/* It says so itself, or is reached at an address that it does not list (yet). */
+/* Its record says so, or its endpoint is not in its record (yet). */
 static bool is_behind_nat(const struct node *n, const struct endpoint *ep)
 {
 	if (!n || !n->has_record || !ep->ip.family)
@@ -68,7 +67,7 @@ static bool is_behind_nat(const struct node *n, const struct endpoint *ep)
 	return true;
 }
 
-/* Which secret is its own, as its last handshake said. */
+/* Its own secret according to its last handshake. */
 static enum link_secret secret_of(const struct overlay *o, const struct peer *p)
 {
 	uint32_t id[SECRETS_MAX];
@@ -173,7 +172,7 @@ const struct pairing *overlay_pair(const struct overlay *o, uint16_t slot)
 
 void overlay_fill_snap(struct overlay *o, struct snap *s)
 {
-	/* Whoever names no segments has all that VLANs can be, and no others. */
+	/* A node without listed segments serves all VLAN ids and no other segments. */
 	static const struct id_range all_vlans = { 0, VLAN_IDS - 1 };
 	uint16_t n_slots = nodedb_slots(o->nodes);
 	uint16_t n = (uint16_t)min_of(s->n_slots, n_slots);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Commands that change something: `reload` and `reset node`. Control thread.
+ * Commands that change state: `reload` and `reset node`. Control thread.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "daemon/leond.h"
 #include "daemon/life/clock.h"
 
-/* The comma-separated list of conf_restart_keys() as an array. */
+/* Converts the comma-separated list of conf_restart_keys() to an array. */
 static void write_keys(struct jsonw *w, const char *list)
 {
 	jsonw_array(w, "restart_keys");
@@ -78,8 +78,8 @@ enum command_result do_reload(struct command *c)
 }
 
 /*
- * Drops what was learned behind the node and has its link probed at once. What the overlay knows of
- * it stays: every other member would tell us again.
+ * Forgets the hosts learned behind the node and probes its link at once. The overlay's knowledge of
+ * the node stays, because every other member would announce it again.
  */
 enum command_result reset_node(struct command *c)
 {

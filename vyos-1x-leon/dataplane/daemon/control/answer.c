@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Values of LEON as JSON: see answer.h. Control thread.
+ * Values of LEON as JSON, see answer.h. Control thread.
  */
 #include "daemon/control/answer.h"
 
@@ -179,7 +179,7 @@ void answer_hops(struct jsonw *w, const char *ids_key, const char *names_key, st
 	answer_slots(w, ids_key, names_key, d, p->hop, p->n_hops);
 }
 
-/* Of the path where it has relays, else of the link. */
+/* Values of the path if it has relays, else of the link. */
 static void data_of(struct leond *d, uint16_t slot, const struct path *p, uint64_t *tx,
 		    uint64_t *lost)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The control socket: one JSON request, one JSON answer. Owns the table of commands and who may
- * use them; what handlers share is in command.c. Who can open the socket (its group) may look; only
- * root and the daemon's own user may change something. Control thread.
+ * The control socket: one JSON request, one JSON answer. Owns the table of commands with their
+ * access rights; command.c has the common parts of handlers. The group of the socket may read. Only
+ * root and the daemon's own user may change state. Control thread.
  */
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ static const struct command_row table[] = {
 	{ "ping", ACCESS_READ, ping_node },
 	{ "metrics", ACCESS_READ, show_metrics },
 	{ "report ipsec", ACCESS_WRITE, report_ipsec },
-	{ "invite", ACCESS_WRITE, make_invite }, /* it shows the secret */
+	{ "invite", ACCESS_WRITE, make_invite }, /* the answer contains the secret */
 	{ "reload", ACCESS_WRITE, do_reload },
 	{ "reset acceleration", ACCESS_WRITE, reset_acceleration },
 	{ "reset fdb", ACCESS_WRITE, reset_fdb },
@@ -106,6 +106,6 @@ static void on_request(void *arg, struct ctl_conn *conn, const char *request, si
 
 int cmds_start(struct leond *d)
 {
-	/* Failures are logged by io/ctlsock, which knows the path. */
+	/* io/ctlsock logs failures, because it knows the path. */
 	return ctl_listen(&d->ctl, d->loop, d->conf->control_socket, on_request, d);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What every handler of a command does: find the node it is asked about, refuse with one sentence,
- * send the answer. See command.h. Control thread.
+ * Common parts of command handlers: find the node argument, refuse with one sentence, send the
+ * answer. See command.h. Control thread.
  */
 #include "daemon/control/command.h"
 
@@ -58,7 +58,7 @@ static bool is_member(const struct node *n)
 	return n && n->state != NODE_LEFT;
 }
 
-/* NULL and the error set where no member or more than one has the name. */
+/* Returns NULL and sets the error if no member, or more than one, has the name. */
 static const struct node *find_by_name(struct command *c, const char *name)
 {
 	struct nodedb *db = overlay_nodes(c->d->overlay);

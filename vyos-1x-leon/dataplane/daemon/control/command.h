@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One request on the control socket on its way to its answer. A handler writes the members of the
- * answer into an object that is open already, or refuses with one sentence; a handler that waits
- * for packets keeps the command and finishes it later. Control thread.
+ * A request of the control socket until its answer. A handler writes the members of an open answer
+ * object, or refuses with one sentence. A handler that waits for packets keeps the command and
+ * finishes it later. Control thread.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ struct command {
 	struct leond *d;
 	struct ctl_conn *conn;
 	struct jsonr *doc;
-	struct jsonr_node *arguments; /* NULL where the request has none */
-	struct jsonw *w;	      /* answer; its outer object is open */
+	struct jsonr_node *arguments; /* NULL if the request has none */
+	struct jsonw *w;	      /* the answer; its outer object is open */
 	mono_t now;
 	char error[256];
 };
@@ -36,14 +36,14 @@ typedef enum command_result (*command_fn)(struct command *c);
 
 /* Sends the answer or the error and frees the command. */
 void command_finish(struct command *c, enum command_result result);
-/* Frees a command that will not be answered: the daemon is stopping. */
+/* Frees a command without an answer when the daemon stops. */
 void command_drop(struct command *c);
-/* Sets the error; always CMD_FAILED. */
+/* Sets the error; returns CMD_FAILED. */
 enum command_result command_refuse(struct command *c, const char *fmt, ...) attr_printf(2, 3);
-/* The member that argument "node" names, by node-id or node-name. On NULL the error is set. */
+/* Returns the member of argument "node", a node-id or node-name. NULL: the error is set. */
 const struct node *command_node(struct command *c);
 
-/* One handler per command; cmds.c holds the table. */
+/* Handlers of the commands; cmds.c has the table. */
 enum command_result show_nodes(struct command *c);
 enum command_result show_peers(struct command *c);
 enum command_result show_paths(struct command *c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counters of the packet path as the control thread sees them. Workers own their counters, so a
- * reset remembers where they stood and subtracts. Control thread.
+ * Counters of the packet path for show commands. Workers own the counters, so a reset stores their
+ * values and later subtracts them. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "daemon/control/counters.h"
 #include "daemon/leond.h"
 
-/* What they stood at. */
+/* Values at the last reset. */
 struct counters_reset {
 	uint64_t counter[N_COUNTERS], drop[N_DROPS];
 	mono_t at;

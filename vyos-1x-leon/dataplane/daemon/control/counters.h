@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counters of the packet path, as they are shown. Control thread.
+ * Counters of the packet path since the last reset. Control thread.
  */
 #pragma once
 

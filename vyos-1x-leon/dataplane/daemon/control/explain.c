@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `explain path NODE`: the candidates with what their cost is made of, the rule of choice.h that
- * decided, and what it would take to change. Computed from the database as it is now. Control
- * thread.
+ * `explain path NODE`: the candidates with the parts of their cost, the rule of choice.h that
+ * decided, and the requirements of a change. Computed from the current database. Control thread.
  */
 #include <stdio.h>
 
@@ -31,7 +30,7 @@ struct candidates {
 	struct candidate c[CANDIDATES_MAX];
 };
 
-/* One candidate may have several roles: the path in use is often the best. */
+/* A candidate may have several roles: the path in use is often the best. */
 static void add(struct candidates *list, const struct path *p, enum role role)
 {
 	if (p->n_hops == 0)
@@ -46,7 +45,7 @@ static void add(struct candidates *list, const struct path *p, enum role role)
 		list->c[list->n++] = (struct candidate){ .path = *p, .roles = role };
 }
 
-/* Keeps the cheapest ALTERNATIVES_MAX, cheapest first. */
+/* Keeps the cheapest ALTERNATIVES_MAX candidates, sorted by cost. */
 static unsigned keep_cheapest(struct path best[ALTERNATIVES_MAX], unsigned n, const struct path *p)
 {
 	unsigned at = n;
@@ -62,7 +61,7 @@ static unsigned keep_cheapest(struct path best[ALTERNATIVES_MAX], unsigned n, co
 	return n;
 }
 
-/* Paths through one relay each. */
+/* Adds the paths through one relay. */
 static void add_alternatives(struct leond *d, uint16_t to, struct candidates *list)
 {
 	struct path_params pp = overlay_path_params(d->overlay);
@@ -85,9 +84,9 @@ static void add_alternatives(struct leond *d, uint16_t to, struct candidates *li
 }
 
 /*
- * Of a link of this node: what its own traffic made of the last round trip, rtt_us is without; and
- * by how much its way was found to be longer, beside that traffic, than minutes ago: rtt_us has
- * that.
+ * Writes two values of an own link. Own load: the part of the last round trip caused by own
+ * traffic, which rtt_us excludes. Propagation increase: the growth of the propagation delay beside
+ * this traffic, which rtt_us includes.
  */
 static void write_load(struct command *c, uint16_t from, uint16_t to)
 {
@@ -175,7 +174,7 @@ static const char *ms(char *buf, size_t len, uint32_t us)
 	return buf;
 }
 
-/* In words: which condition speaks for or against a change now, and what it would take. */
+/* Describes the condition for or against a change now, and the requirements of a change. */
 static void write_what_it_takes(struct command *c, const struct choice *ch,
 				const struct choice_params *p)
 {

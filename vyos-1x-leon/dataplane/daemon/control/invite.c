@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `invite`: a token that makes another machine a member (wire/token.h). It holds the secret, so the
- * command is for those who may change something. The members named in it are those of the request,
- * else where this node can be reached, its configured peers, and other members as they are reached
- * from here; public addresses where there is one. Control thread.
+ * `invite`: a joining token (wire/token.h). It contains the secret, so the command requires write
+ * access. Its seeds are those of the request, else the addresses of this node, its configured
+ * peers, and the endpoints of other members; public addresses are preferred. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "daemon/leond.h"
 #include "daemon/life/join.h"
 
-#define OWN_MAX 3 /* addresses of this node: others are to have room */
+#define OWN_MAX 3 /* limit of own addresses, to leave room for others */
 
 static bool has_seed(const struct token *t, const char *host, uint16_t port)
 {
@@ -36,7 +35,7 @@ static void add_seed(struct token *t, const char *host, uint16_t port)
 	t->n_seeds++;
 }
 
-/* --- what this node knows --- */
+/* --- seeds known to this node --- */
 
 static void add_endpoint(struct token *t, const struct endpoint *ep, bool private)
 {
@@ -68,7 +67,7 @@ static void add_peers(struct token *t, const struct leond *d, bool private)
 	}
 }
 
-/* A mapping of somebody's NAT is good for this node only. */
+/* A port mapped by a NAT is valid for this node only. */
 static void add_members(struct token *t, struct leond *d, bool private)
 {
 	struct nodedb *db = overlay_nodes(d->overlay);
@@ -89,10 +88,10 @@ static void add_known(struct token *t, struct leond *d)
 	}
 }
 
-/* --- what the request names --- */
+/* --- seeds of the request --- */
 
-/* "192.0.2.1", "192.0.2.1:5366", "[2001:db8::1]:5366", "2001:db8::1", "name", "name:5366". What is
- * no address is for conf_parse() to judge. */
+/* Accepts "192.0.2.1", "192.0.2.1:5366", "[2001:db8::1]:5366", "2001:db8::1", "name", "name:5366".
+ * conf_parse() checks names. */
 static bool add_named(struct token *t, const char *text, uint16_t port)
 {
 	const char *colon = strrchr(text, ':');
@@ -147,7 +146,7 @@ static void answer_seeds(struct jsonw *w, const struct token *t)
 	jsonw_end(w);
 }
 
-/* Is what it says a configuration? An address that was asked for may be none. */
+/* Checks that the token yields a valid configuration; a requested address may be invalid. */
 static bool can_be_used(struct command *c, const struct token *t)
 {
 	struct join_self self = { c->d->conf->interface, c->d->self, NULL };

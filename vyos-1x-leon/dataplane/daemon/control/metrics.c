@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `metrics`: the Prometheus text format (version 0.0.4), base units as Prometheus wants them
- * (seconds, bytes, ratios). Counters are those since the start: `reset statistics` does not touch
- * them, since a scraper takes a decrease for a restart. Control thread.
+ * `metrics`: the Prometheus text format (version 0.0.4) with Prometheus base units (seconds, bytes,
+ * ratios). Counters count since the start and ignore `reset statistics`, because a scraper
+ * interprets a decrease as a restart. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 #include "daemon/leond.h"
 #include "daemon/life/event_log.h"
 
-/* --- one value for each other member --- */
+/* --- metrics per member --- */
 
-/* Writes the sample of one node, or nothing where the value is not known. */
+/* Writes the sample of one node, or nothing if the value is unknown. */
 typedef void (*node_fn)(struct out *o, const char *name, const struct node *n);
 
 static void put_per_node(struct out *o, const char *name, const char *type, const char *help,
@@ -191,7 +191,7 @@ static void path_changes(struct out *o, const char *name, const struct node *n)
 	put_u64(o, c->n_changes);
 }
 
-/* Of the path in use, or of the direct link meanwhile. */
+/* Value of the path in use, or of the direct link if it has none yet. */
 static void mean_latency(struct out *o, const char *name, const struct node *n, bool direct)
 {
 	const struct gain *g = overlay_gain(o->d->overlay, n->slot);
@@ -335,7 +335,7 @@ static void put_counters(struct out *o)
 	}
 }
 
-/* VLANs in which something was flooded. */
+/* VLANs with flooded frames. */
 static void put_per_vlan(struct out *o, const char *name, const char *help, size_t field)
 {
 	struct fwd_vlan counted;
@@ -482,7 +482,7 @@ static void put_daemon(struct out *o)
 	put_gauge(o, "reassembly_bytes", "Memory held by reassembly.",
 		  fwd_reassembly_bytes(d->fwd));
 	put_gauge(o, "resident_memory_bytes", "Resident memory of the daemon.", resident_bytes());
-	/* To be compared with rate(leon_critical_extra_bytes_total[5m]). */
+	/* For comparison with rate(leon_critical_extra_bytes_total[5m]). */
 	if (d->conf->policy.duplicate)
 		put_gauge(o, "critical_budget_bytes_per_second",
 			  "What second copies of critical frames may cost.",

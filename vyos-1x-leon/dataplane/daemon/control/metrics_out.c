@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How `metrics` writes a sample, see metrics_out.h. Control thread.
+ * Output of metric samples, see metrics_out.h. Control thread.
  */
 #include "daemon/control/metrics_out.h"
 
 #include <inttypes.h>
 
-/* Backslash, quote and newline are escaped in label values. */
+/* Escapes backslash, quote and newline in label values. */
 static void put_label_value(FILE *f, const char *s)
 {
 	for (; *s; s++) {

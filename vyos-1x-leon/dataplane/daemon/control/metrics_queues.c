@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `metrics`: what waits between the TAP and the overlay, and the rates that it waits for. Control
- * thread.
+ * `metrics`: the queue between TAP and overlay, and its rate limits. Control thread.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -46,7 +45,7 @@ static void put_tiers(struct out *o, const char *name, const char *kind, const c
 	}
 }
 
-/* Of nodes to which there is a rate. */
+/* Nodes with a rate limit. */
 static void put_next_hops(struct out *o, const char *name, const char *kind, const char *help,
 			  size_t field)
 {
@@ -65,7 +64,7 @@ static void put_next_hops(struct out *o, const char *name, const char *kind, con
 typedef void put_of_queues(struct out *o, const char *name, const char *type, const char *help,
 			   size_t field);
 
-/* What there is of each queue of a kind, `whose`, in the words of the help. */
+/* Metrics of each queue of a kind; the help text names it `whose`. */
 static void put_figures(struct out *o, const char *kind, const char *whose, put_of_queues *put)
 {
 	static const struct {
@@ -96,7 +95,7 @@ static void put_figures(struct out *o, const char *kind, const char *whose, put_
 	}
 }
 
-/* What is sent straight to a node and comes straight from it, in kbit/s. */
+/* Rates directly to and from each node, in kbit/s. */
 struct node_rates {
 	uint32_t limit, asked, share, received;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `trace NODE` and `ping NODE`: real packets through the real path. A job keeps the command until
- * all of its probes are answered or timed out. trace sends one probe to each node of the path in
- * use, along the path; ping sends `count` probes to the last one. Control thread.
+ * `trace NODE` and `ping NODE`: real packets along the real path. A job keeps the command until all
+ * its probes are answered or timed out. trace sends one probe to each node of the path in use; ping
+ * sends `count` probes to the destination. Control thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,9 +30,9 @@ struct probe_target {
 struct probe_job {
 	struct probe_job *next;
 	struct command *command;
-	struct timer *timer; /* ping: next probe */
+	struct timer *timer; /* ping: timer of the next probe */
 	bool is_trace;
-	bool sending; /* probes are being sent: answers may come from within, finish later */
+	bool sending; /* probes are being sent and may be answered synchronously; finish later */
 	node_id_t destination;
 	unsigned n_hops;
 	node_id_t hop[LEON_HOPS_MAX];
@@ -195,7 +195,7 @@ static bool too_many_jobs(const struct leond *d)
 	return n >= JOBS_MAX;
 }
 
-/* NULL and the error set where there is nothing to probe. */
+/* Returns NULL and sets the error if there is nothing to probe. */
 static struct probe_job *job_new(struct command *c)
 {
 	const struct node *to = command_node(c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Commands that take their time: trace and ping. Control thread.
+ * Asynchronous commands: trace and ping. Control thread.
  */
 #pragma once
 

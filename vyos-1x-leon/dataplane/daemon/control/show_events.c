@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show events`: what happened, oldest first. Control thread.
+ * `show events`: recent events, oldest first. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"

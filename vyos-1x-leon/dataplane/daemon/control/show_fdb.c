@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show fdb` and `reset fdb`: which node each MAC is behind. Control thread.
+ * `show fdb` and `reset fdb`: the node behind each MAC. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
@@ -19,7 +19,7 @@ static void write_entry(struct command *c, const struct fdb_entry *e)
 	answer_id(c->w, "node_id", id);
 	answer_name(c->w, "name", c->d, id);
 	jsonw_bool(c->w, "local", e->slot == SLOT_SELF);
-	/* A worker's clock may be a tick ahead. */
+	/* A worker's clock may be one tick ahead. */
 	jsonw_u64(c->w, "age_seconds", now_s > e->seen_s ? now_s - e->seen_s : 0);
 	jsonw_u64(c->w, "moves", e->n_moves);
 	jsonw_bool(c->w, "frozen", e->frozen);

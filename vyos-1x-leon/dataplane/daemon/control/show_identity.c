@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show identity`: the identity key of this node (the public half), and those of others that are
- * known or listed: what an operator needs to write the list of trusted ones. Control thread.
+ * `show identity`: the public identity key of this node and those of known or listed nodes, for an
+ * operator who writes the list of trusted identities. Control thread.
  */
 #include <string.h>
 
@@ -48,7 +48,7 @@ static bool is_known(struct command *c, const uint8_t *key)
 	return false;
 }
 
-/* On the list, and no node has been seen with it. */
+/* Listed keys without a known node. */
 static void write_absent(struct command *c, const uint8_t *key)
 {
 	jsonw_object(c->w, NULL);
@@ -60,7 +60,7 @@ static void write_absent(struct command *c, const uint8_t *key)
 	jsonw_end(c->w);
 }
 
-/* Kept out lately: nothing else is known of it. */
+/* A recently refused identity; nothing else is known of it. */
 static void write_refused(struct command *c, unsigned index)
 {
 	const uint8_t *key;

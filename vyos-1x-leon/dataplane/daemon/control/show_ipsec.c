@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show ipsec`: every address that datagrams are or may be sent to, and whether IPsec protects it;
- * and `report ipsec`, by which the IPsec manager says so. The manager makes its connections of the
+ * `show ipsec`: every address that datagrams are or may be sent to, and its IPsec state; and
+ * `report ipsec`, the report of the IPsec manager. The manager creates its connections from the
  * same list. Control thread.
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 static const struct ip_addr about_all = { .family = 0 };
 
-/* node: NULL for a configured peer, who may be any node. */
+/* node: NULL for a configured peer with an unknown node. */
 static void write_endpoint(struct command *c, const struct endpoint *ep, const struct node *node,
 			   const char *peer)
 {
@@ -40,7 +40,8 @@ static void write_endpoint(struct command *c, const struct endpoint *ep, const s
 	jsonw_end(c->w);
 }
 
-/* Its i-th address: where it is reached, then what it announces; false where there are no more. */
+/* Iterates the addresses of a node: its endpoint, then its announced ones; false behind the
+ * last. */
 static bool node_endpoint(struct command *c, const struct node *n, unsigned i, struct endpoint *ep)
 {
 	struct overlay_link link = { .up = false };
@@ -53,7 +54,7 @@ static bool node_endpoint(struct command *c, const struct node *n, unsigned i, s
 	return i == 0 || (n->has_record && i <= n->rec.n_locators);
 }
 
-/* A configured peer that is a member by now is shown as that. */
+/* A configured peer that is a member is shown as a member. */
 static bool is_of_a_node(struct command *c, const struct endpoint *wanted)
 {
 	struct nodedb *db = overlay_nodes(c->d->overlay);
@@ -89,7 +90,7 @@ static void write_peers(struct command *c)
 	}
 }
 
-/* Where it is reached, and what it announces that is something else. */
+/* The endpoint, and announced addresses other than it. */
 static void write_node(struct command *c, const struct node *n)
 {
 	struct endpoint first, ep;
@@ -138,7 +139,7 @@ static bool read_problem(struct jsonr_node *n, struct ipsec_problem *p)
 	return !jsonr_str(n, "address", &address) || ip_parse(address, &p->ip) == 0;
 }
 
-/* Of the report that was taken just now; a manager of an earlier build sends none. */
+/* Problems of the current report; a manager of an earlier build sends none. */
 static bool report_problems(struct command *c)
 {
 	struct jsonr_node *list = jsonr_array(c->arguments, "problems");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show latency`: the latency database as this node has it, one row per origin. Control thread.
+ * `show latency`: the latency database of this node, one row per origin. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
@@ -74,7 +74,7 @@ enum command_result show_latency(struct command *c)
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 
 	answer_id(c->w, "source", c->d->self);
-	/* What leonsim(1) needs besides the rows to come to the paths of `show paths`. */
+	/* Data that leonsim(1) needs besides the rows to compute the paths of `show paths`. */
 	answer_rules(c->w, c->d->conf);
 	jsonw_array(c->w, "nodes");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {

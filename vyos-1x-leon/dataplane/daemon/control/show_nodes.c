@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show nodes`: every node of the table with its state and the direct link to it. Control thread.
+ * `show nodes`: every node of the table with its state and direct link. Control thread.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "daemon/control/command.h"
 #include "daemon/leond.h"
 
-/* FDB entries by slot; to be freed. */
+/* FDB entries per slot; the caller frees the array. */
 static uint32_t *count_macs(struct leond *d)
 {
 	uint16_t n_slots = nodedb_slots(overlay_nodes(d->overlay));

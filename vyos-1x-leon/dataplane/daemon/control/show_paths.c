@@ -23,7 +23,7 @@ static void write_exported(struct command *c, node_id_t node)
 	jsonw_end(c->w);
 }
 
-/* Of the first link; what the other links have is known to the nodes at them. */
+/* IPsec state of the first link; only the nodes of the other links know theirs. */
 static void write_protected(struct command *c, const struct path *p)
 {
 	struct overlay_link link = { .up = false };
@@ -33,7 +33,7 @@ static void write_protected(struct command *c, const struct path *p)
 	answer_protected(c->w, c->d, &link.ep.ip, c->now);
 }
 
-/* Since the start, by time: the latency that applications had, and that of the direct link. */
+/* Average since start, weighted by time: latency of the path in use and of the direct link. */
 static void write_gain(struct command *c, const struct gain *g)
 {
 	jsonw_object(c->w, "gain");
@@ -49,7 +49,7 @@ static uint64_t us_of(int64_t us)
 	return us > 0 ? (uint64_t)us : 0;
 }
 
-/* As PINGs along it see it. */
+/* Measurements of PINGs along the path. */
 static void write_jitter(struct command *c, const struct node *n)
 {
 	static const struct one_way none;

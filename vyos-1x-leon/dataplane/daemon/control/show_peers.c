@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show peers`: each configured peer, the addresses at which it is asked, and what came back.
- * Control thread.
+ * `show peers`: each configured peer, its addresses, and the diagnosis of each. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
@@ -17,7 +16,7 @@ static void write_address(struct command *c, const struct overlay_seed *s, unsig
 	answer_endpoint(c->w, "endpoint", &s->address[k].ep);
 	jsonw_u64(c->w, "asked", s->address[k].asked);
 	answer_age(c->w, "asked_seconds", c->now, asked ? s->address[k].asked_at : MONO_NEVER);
-	/* Of a peer that is reached, what was seen while it was not says nothing any more. */
+	/* For a reached peer, the diagnosis of its absence is outdated. */
 	jsonw_str(c->w, "result", reached ? NULL : reach_finding_name(f));
 	jsonw_str(c->w, "text", reached ? NULL : reach_finding_text(f, s->address[k].error));
 	answer_age(c->w, "result_seconds", c->now,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show policy`: which frames are critical, what was done for them, and along which two paths they
- * travel to each node, or why along one. Control thread.
+ * `show policy`: the match of critical frames, counters, and the two paths to each node, or the
+ * reason why frames are not duplicated. Control thread.
  */
 #include <stdio.h>
 
@@ -10,9 +10,9 @@
 #include "daemon/control/counters.h"
 #include "daemon/leond.h"
 
-/* --- the class --- */
+/* --- match --- */
 
-/* By its name, or as text where it has none: as the configuration has it. */
+/* A value by name, or as text if it has none: the form of the configuration. */
 static void write_named(struct jsonw *w, const char *key, const char *name, unsigned number)
 {
 	char text[8];
@@ -78,7 +78,7 @@ static void write_terms(struct command *c, const struct policy *p)
 	answer_known(w, "jitter_us", p->jitter_us != 0, p->jitter_us);
 }
 
-/* --- what was done --- */
+/* --- counters --- */
 
 static void write_counts(struct command *c)
 {
@@ -92,7 +92,7 @@ static void write_counts(struct command *c)
 	jsonw_u64(w, "bytes", n[CNT_critical_bytes]);
 	jsonw_u64(w, "twice", n[CNT_critical_twice]);
 	jsonw_u64(w, "once_over_budget", n[CNT_critical_over_budget]);
-	/* Workers count while this is read: never below nothing. */
+	/* Workers count concurrently, so a difference may be negative and is limited to 0. */
 	jsonw_u64(w, "once_without_second_path",
 		  n[CNT_critical_frames] -
 			  min_of(n[CNT_critical_frames],

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show queues`: what waits between the TAP and the overlay, for how long frames waited, and what
- * was marked and dropped there, for each worker, for each tier and for each next hop with a rate;
- * for each worker how long what came from the network stood in its sockets; what each sender is
- * asked to keep below, and what came of it. Control thread.
+ * `show queues`: backlog, sojourn times, marks and drops between TAP and overlay, per worker, tier
+ * and next hop with a rate; the time of datagrams in the sockets of each worker; the rate limit
+ * requested from each sender, and its rate. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
@@ -11,7 +10,7 @@
 #include "daemon/host/senders.h"
 #include "daemon/leond.h"
 
-/* So many of a hundred waited less than this; null where none has waited yet. */
+/* Percentile of sojourn times; null without any. */
 static void write_wait(struct jsonw *w, const char *key, const uint64_t waits[FWD_WAITS],
 		       unsigned percent)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show routes`: what the kernel was told, what was announced and is not used, and which prefixes
- * this node announces itself, each with the reason. Control thread.
+ * `show routes`: routes installed in the kernel, announcements that are not used, and the prefixes
+ * that this node announces, each with the reason. Control thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "daemon/host/kernel_routes.h"
 #include "daemon/leond.h"
 
-/* The entry of the kernel's routes that a wanted one stands for; NULL while it is not there yet. */
+/* Returns the installed route of a wanted one; NULL if it is not installed yet. */
 static const struct rib_installed *installed_as(const struct routes_view *v,
 						const struct rib_route *e)
 {
@@ -74,7 +74,7 @@ static void write_refused(struct command *c, const struct rib_refused *e)
 	jsonw_end(c->w);
 }
 
-/* The prefixes of this node. */
+/* Prefixes of this node. */
 static void write_own(struct command *c)
 {
 	const struct announce *a = announcer_view(c->d);

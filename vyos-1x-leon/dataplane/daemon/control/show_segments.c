@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show segments`: which VLANs this node serves and why, which segments of the overlay they are,
- * who moves the frames of each between LAN and overlay, what was flooded there; and which segments
- * the other nodes serve. Control thread.
+ * `show segments`: the VLANs that this node serves with the reason, their segments, the forwarder
+ * of each VLAN between LAN and overlay, flood counters, and the segments of other nodes. Control
+ * thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
@@ -32,7 +32,7 @@ static void write_served(struct command *c)
 		jsonw_null(c->w, "vlans");
 }
 
-/* Other nodes to which frames for all go. */
+/* Other nodes that receive flooded frames. */
 static unsigned count_members(const struct snap *s, uint16_t vlan)
 {
 	unsigned n = 0;
@@ -69,7 +69,7 @@ static void write_segment(struct command *c, uint16_t vlan)
 	jsonw_end(c->w);
 }
 
-/* All that are served where that is known, else those that are in use. */
+/* All served VLANs if they are known, else the VLANs in use. */
 static bool is_shown(const struct leond *d, uint16_t vlan)
 {
 	const struct vlan_set *served = vlans_served(&d->vlans);

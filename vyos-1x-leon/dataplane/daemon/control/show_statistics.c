@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show statistics`: counters since the start or the last reset, and the state of the things that
- * have no command of their own: offloads, loop guard, MTU, memory. Control thread.
+ * `show statistics`: counters since the start or the last reset, and the state of parts without a
+ * command: offloads, loop guard, MTU, memory. Control thread.
  */
 
 #include "daemon/control/answer.h"
@@ -76,7 +76,8 @@ static void write_offloads(struct command *c)
 	const struct leond *d = c->d;
 
 	jsonw_object(c->w, "offloads");
-	/* Frames on the TAP are behind a vnet header always; what varies is what it may ask for. */
+	/* A vnet header always precedes frames on the TAP; the offloads that it may request
+	 * vary. */
 	jsonw_bool(c->w, "tap_vnet_header", true);
 	jsonw_bool(c->w, "tso", d->tap.offload);
 	jsonw_bool(c->w, "uso", d->tap.uso);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asks the kernel's FIB whether this node has a route of its own to each prefix it is to announce,
- * and tells the protocol which ones to announce: what state/announce.h decides. Once a second, and
- * at once when a link or an address of the host changes. Control thread.
+ * Looks up in the kernel's FIB whether this node has a route outside the overlay to each prefix
+ * that it should announce, and passes the announced prefixes (state/announce.h) to the protocol.
+ * Runs once a second, and at once after a change of a link or address. Control thread.
  *
- * A lookup and not a list of all routes, because a router may have a million; without notifications
- * about routes for the same reason.
+ * Uses lookups instead of a dump or route notifications, because a router may have a million
+ * routes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,21 +18,21 @@
 #include "daemon/leond.h"
 
 #define LOOK_MS	 1000
-#define REACT_MS 20 /* to changes of links and addresses; they come in bursts */
+#define REACT_MS 20 /* debounce of link and address changes */
 
 struct announcer {
 	struct leond *d;
 	struct announce plan;
 	struct timer *timer;
 	mono_t look_at;
-	int vrf;       /* whose routes are looked at; 0: the host's */
-	bool gave_up;  /* in this look: a kernel that does not answer is not asked 32 times */
-	bool reported; /* that it cannot be asked */
+	int vrf;       /* VRF of the lookups; 0: the host's */
+	bool gave_up;  /* the kernel did not answer in this run; no further lookups */
+	bool reported; /* the failure of lookups was reported */
 };
 
-/* --- what the kernel says --- */
+/* --- lookups --- */
 
-/* 0 is no address that the kernel looks up: it takes it for this host. */
+/* Address 0 cannot be looked up: the kernel takes it for this host. */
 static struct ip_addr first_address(const struct prefix *p)
 {
 	struct ip_addr ip = p->ip;
@@ -69,7 +69,7 @@ static enum announce_reach judge(struct leond *d, const struct nl_lookup *l, con
 	case NL_LOOKUP_NONE:
 		return ANNOUNCE_NO_ROUTE;
 	case NL_LOOKUP_LOCAL:
-	case NL_LOOKUP_BLACKHOLE: /* set on purpose, as the route of an aggregate */
+	case NL_LOOKUP_BLACKHOLE: /* configured on purpose, as the route of an aggregate */
 		return ANNOUNCE_ROUTE;
 	case NL_LOOKUP_UNICAST:
 	case NL_LOOKUP_OF_LINK:
@@ -81,7 +81,7 @@ static enum announce_reach judge(struct leond *d, const struct nl_lookup *l, con
 		return ANNOUNCE_OVERLAY;
 	if (l->prefix_len == 0 && p->len > 0)
 		return ANNOUNCE_DEFAULT_ONLY;
-	/* The kernel marks no such route of IPv6 when the carrier goes. */
+	/* The kernel does not mark IPv6 routes of a link without carrier. */
 	if (l->kind == NL_LOOKUP_OF_LINK && !is_running(d, l->index))
 		return ANNOUNCE_LINK_DOWN;
 	return ANNOUNCE_ROUTE;
@@ -120,15 +120,14 @@ static enum announce_reach reach_of(struct announcer *a, const struct prefix *p)
 	struct ip_addr ip = first_address(p);
 	enum announce_reach reach = look_up(a, p, &ip);
 
-	/* A longer prefix of another node may begin at the same address, and hide
-	 * what is behind. */
+	/* A longer prefix of another node may begin at the same address and hide the route. */
 	if (reach != ANNOUNCE_OVERLAY || p->len == 0 || p->len == prefix_host_len(&ip))
 		return reach;
 	ip = last_address(p);
 	return look_up(a, p, &ip) == ANNOUNCE_ROUTE ? ANNOUNCE_ROUTE : reach;
 }
 
-/* --- when, and what is told --- */
+/* --- schedule and result --- */
 
 static void tell(struct announcer *a, const struct announced *e)
 {
@@ -163,7 +162,7 @@ static int vrf_of(struct leond *d)
 	return 0;
 }
 
-/* True where something changed. */
+/* Returns true after a change. */
 static bool look(struct announcer *a, mono_t now)
 {
 	bool changed = false;
@@ -179,7 +178,7 @@ static bool look(struct announcer *a, mono_t now)
 		if (!announce_note(&a->plan, i, reach, now))
 			continue;
 		changed = true;
-		/* One that is announced from the start on is as configured, and no event. */
+		/* A prefix announced from the start is as configured and causes no event. */
 		if (!was_new || !e->announced)
 			tell(a, e);
 	}
@@ -211,7 +210,7 @@ void announcer_changed(struct leond *d, const struct nl_event *ev)
 	mono_t at = mono_add_ms(loop_now(d->loop), REACT_MS);
 
 	(void)ev;
-	/* A burst that does not end puts nothing off. */
+	/* A continuous burst must not postpone the run. */
 	if (a && timer_is_set(a->timer) && mono_before(at, a->look_at))
 		arm(a, at);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prefixes that this node has routes to (state/announce.h). Control thread.
+ * Prefixes with a route outside the overlay (state/announce.h). Control thread.
  */
 #pragma once
 
 #include "daemon/leond.h"
 #include "state/announce.h"
 
-void announcer_start(struct leond *d); /* before others hear of this node */
+void announcer_start(struct leond *d); /* called before other nodes know this one */
 void announcer_free(struct leond *d);
 void announcer_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */
 void announcer_apply_conf(struct leond *d);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asks hosts of the LAN where they are, see ask_hosts.h: each with an ARP request or a neighbor
- * solicitation in the name of nobody (wire/eth.h). The answer is what counts: it goes to an address
- * that no switch knows, so all of the LAN and, through the node that forwards, all other sites
- * learn from it. The others of the LAN ask too, for what moved:
- * of a host behind one of them, none else may have seen the address. At most 200 a second, none
- * sooner than half a second after the change, when what went round has run out. Control thread.
+ * Queries the hosts of the LAN, see ask_hosts.h: an ARP request or a neighbor solicitation per host
+ * with an unused sender address (wire/eth.h). The reply goes to a MAC that no switch knows. It is
+ * therefore flooded over the LAN and, through the forwarder, to all other sites, and all learn from
+ * it.
+ *
+ * Other routers of the LAN query only moved hosts, because no other router may have seen the
+ * address of a host behind one of them. At most 200 queries a second, starting half a second after
+ * the change, when looping frames have ended. Control thread.
  */
 #include "daemon/host/ask_hosts.h"
 
@@ -32,7 +34,7 @@ struct ask_hosts {
 	struct asked host[ASKED_MAX];
 };
 
-/* Among the first n, which an earlier change brought. */
+/* Searches the first n entries, which an earlier change added. */
 static struct asked *find(struct ask_hosts *a, unsigned n, const struct neigh_entry *e)
 {
 	for (unsigned i = a->at; i < n; i++)
@@ -52,7 +54,7 @@ static void add(struct ask_hosts *a, unsigned n_before, const struct neigh_entry
 	host->moved |= moved;
 }
 
-/* At this node, or at another one of the same LAN. */
+/* The host is at this node, or at another node on the same LAN. */
 static bool is_here(const struct leond *d, uint16_t slot, uint16_t vlan)
 {
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
@@ -60,7 +62,7 @@ static bool is_here(const struct leond *d, uint16_t slot, uint16_t vlan)
 	return slot == SLOT_SELF || (n && guard_is_here(&d->guard, vlan, n->id));
 }
 
-/* Several nodes claimed it of late, and it is at none of them. */
+/* Several nodes claimed the host recently, and it is assigned to none. */
 static bool is_nowhere(const struct leond *d, const struct neigh_entry *e)
 {
 	struct fdb_entry f;
@@ -68,8 +70,8 @@ static bool is_nowhere(const struct leond *d, const struct neigh_entry *e)
 	return fdb_get(d->fdb, e->vlan, e->mac, &f) && f.slot == SLOT_NONE;
 }
 
-/* The question of the node that forwards ends at this LAN, and one of the others goes to all sites:
- * these ask only for what moved. */
+/* A query of the forwarder stays on this LAN. A query of another router reaches all sites, so it
+ * queries moved hosts only. */
 static bool is_to_ask(const struct leond *d, const struct asked *host)
 {
 	switch (guard_vlan_state(&d->guard, host->vlan)) {
@@ -92,7 +94,7 @@ static void send_one(struct leond *d, const struct asked *host)
 		return;
 	len = host->ip.family == 4 ? arp_build_question(host->vlan, d->device.mac, &host->ip, frame)
 				   : nd_build_question(host->vlan, d->device.mac, &host->ip, frame);
-	/* Refused while the interface is down: then nobody is there. */
+	/* Fails while the interface is down; then the LAN is unreachable. */
 	if (tap_send(d->tap.fd[0], frame, len) >= 0)
 		d->guard.n_asked++;
 }

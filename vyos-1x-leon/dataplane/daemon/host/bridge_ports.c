@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks at the other ports of leon0's bridge: where none of them has a carrier any more, this node
- * is on no LAN, and whoever shares the LAN can take over without waiting for its silence. Where
- * one more comes up, who is behind it hears of us at once. A bridge without other ports is the
- * router's own segment, and as it always was. Control thread.
+ * Watches the other ports of leon0's bridge. If none has a carrier, this node is on no LAN, and
+ * another router can take over without waiting for its silence. If one more comes up, a guard is
+ * sent at once. A bridge without other ports is the router's own segment and changes nothing.
+ * Control thread.
  */
 #include "daemon/host/bridge_ports.h"
 
 #include "base/loop.h"
 #include "daemon/host/loop_guard_io.h"
 
-/* A switch that dies takes several ports along; each is a message. */
+/* Debounce: a failing switch takes several ports down, one message each. */
 #define GATHER_MS 5
 
 struct count {
@@ -51,7 +51,7 @@ static void on_gathered(void *arg, mono_t now)
 	bridge_ports_look(arg);
 }
 
-/* A link that is gone is told without what it belonged to. */
+/* A deleted link is reported without its master. */
 static bool may_be_a_port(const struct leond *d, const struct nl_event *ev)
 {
 	return ev->change != NL_LINK_CHANGED ||

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The other ports of the bridge that leon0 is in: whether the LAN behind it is there at all.
- * Control thread.
+ * The other ports of leon0's bridge: whether the LAN behind the bridge exists. Control thread.
  */
 #pragma once
 
 #include "daemon/leond.h"
 
-void bridge_ports_start(struct leond *d); /* before guard_start() */
+void bridge_ports_start(struct leond *d); /* called before guard_start() */
 void bridge_ports_stop(struct leond *d);
-/* Something about links changed, or leon0 went into another bridge or out of it. */
+/* A link changed, or leon0 was added to or removed from a bridge. */
 void bridge_ports_changed(struct leond *d, const struct nl_event *ev);
 void bridge_ports_look(struct leond *d);

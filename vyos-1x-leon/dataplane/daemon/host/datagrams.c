@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Header fields and mark of the datagrams that this node sends, from the configuration to the
- * sockets of all workers, which may send meanwhile. Control thread.
+ * Applies header fields and fwmark of sent datagrams from the configuration to the sockets of all
+ * workers, which may send concurrently. Control thread.
  */
 #include "daemon/host/datagrams.h"
 #include "daemon/leond.h"

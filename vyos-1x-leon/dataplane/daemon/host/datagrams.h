@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Header fields and mark of what is sent. Control thread.
+ * Header fields and fwmark of sent datagrams. Control thread.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The interface as the kernel has it: MAC, MTU (rule in mtu.c), and what it belongs to. Follows
- * changes that others make, above all being put into a bridge. Control thread.
+ * The interface in the kernel: MAC, MTU (rule in mtu.c) and master. Follows changes by other
+ * programs, for example bridge membership. Control thread.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void note_master(struct leond *d, int master)
 	routes_device_changed(d);
 }
 
-/* Where routes can lead: the interface's state, and the table of its VRF. */
+/* Inputs of routes: state of the interface, and routing table of its VRF. */
 static void note_link(struct leond *d, const struct nl_link *link)
 {
 	bool changed = d->device.up != (link->up && link->running);
@@ -67,12 +67,13 @@ static uint32_t smallest_path_mtu(struct leond *d)
 	return smallest;
 }
 
-/* What is around a frame on the longest path allowed. */
+/* Encapsulation overhead on the longest permitted path. */
 static uint32_t header_len(const struct leond *d)
 {
 	const struct snap *s = d->fwd ? fwd_snap(d->fwd) : NULL;
 	unsigned n_hops = d->conf->maximum_relays + 1;
-	/* Where a node wants its data sealed, it is, whatever is configured here. */
+	/* Data is sealed if the other node requires it, independent of this node's
+	 * configuration. */
 	bool sealed = !d->conf->encryption_disable || (s && s->any_sealed);
 
 	return (uint32_t)(LEON_HDR_LEN(n_hops) +
@@ -97,7 +98,7 @@ void device_run_mtu(struct leond *d, mono_t now)
 	set_mtu(d);
 }
 
-/* 0 or -errno, logged. */
+/* Returns 0, or -errno after logging. */
 static int set_mac(struct leond *d)
 {
 	struct mac mac = identity_mac(d->conf, d->self);
@@ -151,7 +152,7 @@ static void on_gone(struct leond *d)
 static void on_link(struct leond *d, const struct nl_link *link)
 {
 	d->device.kernel_mtu = link->mtu;
-	/* Somebody else may set the MAC (VyOS does); guard frames carry the true one. */
+	/* Another program (VyOS) may set the MAC; guard frames must contain the current one. */
 	d->device.mac = link->mac;
 	note_link(d, link);
 	if (link->master == d->device.master)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The interface itself: MTU, MAC, up and down, what it is a port of. Control thread.
+ * The interface: MTU, MAC, state, master. Control thread.
  */
 #pragma once
 

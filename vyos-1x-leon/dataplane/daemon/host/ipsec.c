@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The report of the IPsec manager: see ipsec.h. Control thread.
+ * The report of the IPsec manager, see ipsec.h. Control thread.
  */
 #include "daemon/host/ipsec.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which addresses are reached inside IPsec, as the IPsec manager (vyos-1x-leon/ipsec) reports it,
- * and why others are not. A report is believed for a while and then forgotten, so that what is
- * shown is never older than that. Nothing here decides about a datagram: that is the kernel's
- * firewall table. Control thread.
+ * IPsec state of addresses as reported by the IPsec manager (vyos-1x-leon/ipsec), with problems. A
+ * report expires, so that displayed state is never older. This module decides nothing about
+ * datagrams: the kernel's firewall table does. Control thread.
  */
 #pragma once
 
@@ -13,13 +12,13 @@
 #include "base/addr.h"
 #include "base/mono.h"
 
-#define IPSEC_REPORT_S 30 /* a report is believed for so long */
+#define IPSEC_REPORT_S 30 /* lifetime of a report */
 
 #define IPSEC_TEXT_LEN 200
 
-/* Why an address is not protected, in one sentence. */
+/* Reason why an address is not protected, as one sentence. */
 struct ipsec_problem {
-	struct ip_addr ip; /* family 0: about all of them */
+	struct ip_addr ip; /* family 0: concerns all addresses */
 	char text[IPSEC_TEXT_LEN];
 };
 
@@ -27,14 +26,15 @@ struct ipsec_report {
 	size_t n, n_problems;
 	struct ip_addr *ip; /* sorted */
 	struct ipsec_problem *problem;
-	mono_t at; /* MONO_NEVER: none yet */
+	mono_t at; /* MONO_NEVER: no report yet */
 };
 
-/* Takes the array, which was allocated; sorts it. Forgets the problems of the report before. */
+/* Takes the allocated array and sorts it. Clears the problems of the previous report. */
 void ipsec_report_set(struct ipsec_report *r, struct ip_addr *ip, size_t n, mono_t now);
-/* Problems of the report that was set last; takes the array, which was allocated. */
+/* Sets the problems of the last report; takes the allocated array. */
 void ipsec_report_problems(struct ipsec_report *r, struct ipsec_problem *problem, size_t n);
-/* NULL where none was reported, or not lately. ip of family 0: the first that is about all. */
+/* Returns the recent problem of an address; NULL: none. ip of family 0: the first problem of all
+ * addresses. */
 const char *ipsec_problem(const struct ipsec_report *r, const struct ip_addr *ip, mono_t now);
 bool ipsec_protects(const struct ipsec_report *r, const struct ip_addr *ip, mono_t now);
 void ipsec_report_free(struct ipsec_report *r);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Carries out what state/rib.h plans, see kernel_routes_core.h: when the kernel is looked at,
- * when the planner runs, and what the rest of the daemon asks. Control thread.
+ * Executes the plans of state/rib.h, see kernel_routes_core.h: schedules kernel dumps and planner
+ * runs, and answers queries of the daemon. Control thread.
  *
- * All routes are of protocol 76 and lead to this interface; nobody else's are ever touched. They go
- * with the interface; where that stays (VyOS makes it), what an earlier run left behind is removed
- * at the start.
+ * All routes have protocol 76 and lead to this interface; routes of other programs are never
+ * changed. The routes disappear with the interface. If the interface persists (VyOS creates it),
+ * leftovers of an earlier run are removed at the start.
  */
 #include "daemon/host/kernel_routes_core.h"
 
@@ -14,10 +14,10 @@
 #include "base/mem.h"
 
 #define TICK_MS	   250
-#define SPACING_MS 50 /* of runs that changes ask for */
-#define REACT_MS   20 /* to changes that somebody else makes; they come in bursts */
+#define SPACING_MS 50 /* minimum interval of runs after changes */
+#define REACT_MS   20 /* debounce of changes by other programs */
 
-/* --- when --- */
+/* --- schedule --- */
 
 static void run(struct routes *r, mono_t now)
 {
@@ -45,7 +45,7 @@ static void run(struct routes *r, mono_t now)
 	rib_run(r->plan, &in, &report, now);
 	n_steps = routes_bring_up_to_date(r, now);
 	if (n_steps && n_steps < ROUTE_BATCH)
-		routes_bring_up_to_date(r, now); /* what waited for a deletion */
+		routes_bring_up_to_date(r, now); /* additions that waited for a deletion */
 	routes_tell_all(r, now);
 }
 
@@ -75,7 +75,7 @@ void routes_soon(struct leond *d)
 	timer_set(r->timer, mono_before(at, now) ? now : at);
 }
 
-/* Looks at the kernel again as well. */
+/* Schedules a dump of the kernel's routes too. */
 static void look_again(struct routes *r)
 {
 	mono_t now = loop_now(r->d->loop);
@@ -108,7 +108,7 @@ void routes_changed(struct leond *d, const struct nl_event *ev)
 {
 	int index = d->tap.ifindex;
 
-	/* With its last address a link loses its routes. */
+	/* A link loses its routes with its last address. */
 	if (ev->change == NL_ADDR_GONE && ev->addr.index == index)
 		routes_device_changed(d);
 	if (ev->change == NL_OVERRUN ||
@@ -163,7 +163,7 @@ void routes_free(struct leond *d)
 	free(r);
 }
 
-/* --- looking at it --- */
+/* --- queries --- */
 
 bool routes_withhold(struct leond *d, const struct ip_addr *to)
 {

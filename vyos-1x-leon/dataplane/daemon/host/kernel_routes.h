@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Routes for the kernel, as state/rib.h plans them. Control thread.
+ * Kernel routes as planned by state/rib.h. Control thread.
  */
 #pragma once
 
@@ -9,22 +9,23 @@
 
 #define ROUTE_PROTOCOL 76
 void routes_start(struct leond *d);
-/* Takes them all back; the daemon stops. */
+/* Removes all routes when the daemon stops. */
 void routes_stop(struct leond *d);
 void routes_free(struct leond *d);
 void routes_soon(struct leond *d); /* paths, members, configuration or the loop guard changed */
 void routes_changed(struct leond *d, const struct nl_event *ev); /* host/watch.c */
 void routes_device_changed(struct leond *d);
 void routes_addresses_changed(struct leond *d);
-/* Would a datagram to this address go into the overlay? Counted as withheld where it would. */
+/* Returns true if a datagram to this address would enter the overlay; counts it as withheld
+ * then. */
 bool routes_withhold(struct leond *d, const struct ip_addr *to);
-/* Is the address inside what this node announces? */
+/* Returns true if the address is inside an announced prefix of this node. */
 bool routes_announces(const struct conf *c, const struct ip_addr *ip);
 struct routes_view {
 	const struct rib *plan;
 	const struct rib_installed *installed; /* sorted */
 	unsigned n_installed;
-	bool usable;	    /* false: there are none, and `reason` says why */
+	bool usable;	    /* false: no routes, for `reason` */
 	const char *reason; /* static */
 	uint64_t added, changed, withdrawn, repaired, failed, withheld; /* since the start */
 };

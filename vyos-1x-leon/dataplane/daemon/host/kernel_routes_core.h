@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the files that carry out state/rib.h share: kernel_routes.c (when), route_facts.c (what
- * the planner has to know), route_table.c (what the kernel has, and bringing it to the plan), and
- * route_events.c (what people are told). Nobody else includes it. Control thread.
+ * Shared parts of kernel_routes.c (schedule), route_facts.c (planner input), route_table.c (kernel
+ * state and its changes) and route_events.c (events). Private to these files. Control thread.
  */
 #pragma once
 
 #include "daemon/host/kernel_routes.h"
 
-#define ROUTE_BATCH	 1000 /* zebra falls behind where much more changes at once */
+#define ROUTE_BATCH	 1000 /* zebra falls behind if much more changes at once */
 #define ROUTE_STRAYS_MAX 64
 #define ROUTE_RESYNC_MS	 30000
 #define ROUTE_RETRY_MS	 5000
 #define ROUTE_ADDRS_MAX	 1024
-#define ROUTE_TOLD_MAX	 8 /* events of one kind and run; more become one sentence */
+#define ROUTE_TOLD_MAX	 8 /* events of one kind and run; more are merged into one */
 
-/* What is to be told of one kind. */
+/* Events of one kind. */
 struct route_tally {
 	unsigned n;
 	struct rib_route route[ROUTE_TOLD_MAX];
@@ -26,15 +25,15 @@ struct routes {
 	struct rib *plan;
 	struct timer *timer;
 	mono_t ran, resync_at, metrics_reported;
-	uint32_t table;		 /* that `have` is about */
-	uint32_t underlay_table; /* that datagrams to other nodes are routed by */
+	uint32_t table;		 /* table of `have` */
+	uint32_t underlay_table; /* routing table of datagrams to other nodes */
 	bool stopping;
-	bool loss_is_known; /* the link changed or lost an address: the kernel drops routes then */
+	bool loss_is_known; /* the link changed or lost an address, which removes routes */
 
 	struct rib_installed *have; /* sorted */
 	unsigned n_have, cap_have;
 	unsigned n_strays;
-	struct nl_route_change stray[ROUTE_STRAYS_MAX]; /* in tables that they do not belong to */
+	struct nl_route_change stray[ROUTE_STRAYS_MAX]; /* routes in wrong tables */
 	struct rib_step step[ROUTE_BATCH];
 	struct nl_route_change change[ROUTE_BATCH];
 
@@ -52,16 +51,16 @@ struct routes {
 };
 
 /* --- route_facts.c --- */
-/* NULL: routes may exist. */
+/* Returns the reason why no routes may exist; NULL: they may. */
 const char *routes_why_unusable(const struct leond *d);
-/* In a VRF that the underlay is not in: whatever our routes say, it does not go by them. */
+/* Returns true in a VRF other than the underlay's, which our routes cannot affect. */
 bool routes_are_apart(const struct routes *r);
 void routes_gather_underlay(struct routes *r);
 unsigned routes_gather_nodes(struct routes *r); /* returns their number */
 void routes_gather_own(struct routes *r);
 
 /* --- route_table.c --- */
-/* Looks at the kernel's routes; what is not as it should be is for the next plan. */
+/* Dumps the kernel's routes; the next plan corrects deviations. */
 void routes_resync(struct routes *r, mono_t now);
 /* Returns the number of steps. */
 unsigned routes_bring_up_to_date(struct routes *r, mono_t now);

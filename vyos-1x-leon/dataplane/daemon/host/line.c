@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rate of the site's line, see line.h: puts together what the links measure for
- * state/autorate.h, twenty times a second where `shaper automatic` is set, and tells the workers
+ * Egress rate limit of the site's access link, see line.h: collects the link measurements for
+ * state/autorate.h, 20 times a second with `shaper automatic`, and passes the result to the workers
  * and the TAP. Control thread.
  *
- * All links that carry a good part of the data are looked at together, and the shortest queue on
- * any of them counts: what all of them see is at our line, what one sees is at the other end's.
+ * All links with a substantial part of the data are combined, and the shortest queue of any counts:
+ * a queue that all links see is at our access link, a queue that one sees is at the far end.
  */
 #include "daemon/host/line.h"
 
@@ -14,18 +14,18 @@
 #include "base/mem.h"
 #include "daemon/life/event_text.h"
 
-/* A link counts of which an answer came so lately. */
+/* Maximum age of a link's last answer. */
 #define FRESH_MS 1000
 
 struct line {
 	struct timer *timer;
 	struct autorate rate;
 	struct autorate_input in;
-	uint32_t found_kbits; /* its limit, 0: none */
-	mono_t seen;	      /* latest sample at the step before */
+	uint32_t found_kbits; /* automatic limit; 0: none */
+	mono_t seen;	      /* latest sample at the previous step */
 };
 
-/* --- what is measured --- */
+/* --- measurement --- */
 
 static const struct link_load *load_at(const struct leond *d, uint16_t slot, mono_t now)
 {
@@ -47,7 +47,7 @@ static int64_t most_sent(const struct leond *d, uint16_t n, mono_t now)
 	return most;
 }
 
-/* For the line: what the rate of one node holds back says nothing about it. */
+/* Backlog of the access link; a backlog caused by the rate of one node does not count. */
 static bool frames_wait(const struct leond *d)
 {
 	uint64_t frames = 0;
@@ -83,7 +83,7 @@ static void look(struct leond *d, mono_t now)
 	line->in = in;
 }
 
-/* PINGs on all links that count, now. */
+/* Sends PINGs on all measured links now. */
 static void ask(struct leond *d, mono_t now)
 {
 	uint16_t n = nodedb_slots(overlay_nodes(d->overlay));
@@ -97,7 +97,7 @@ static void ask(struct leond *d, mono_t now)
 	}
 }
 
-/* --- what follows --- */
+/* --- result --- */
 
 static uint32_t lower_of(uint32_t a, uint32_t b)
 {
@@ -109,8 +109,8 @@ static uint32_t limit_kbits(const struct leond *d)
 	return lower_of(d->conf->shaper_egress_kbits, d->line ? d->line->found_kbits : 0);
 }
 
-/* On a slow line a super-frame would be in everybody's way for milliseconds. Those to a slow node
- * alone are cut by the workers. */
+/* On a slow line a super-frame delays other frames by milliseconds. Workers segment super-frames to
+ * a single slow node. */
 static void tell_tap(struct leond *d)
 {
 	uint32_t kbits = limit_kbits(d);
@@ -164,7 +164,7 @@ static void on_step(void *arg, mono_t now)
 		ask(d, now);
 }
 
-/* --- life --- */
+/* --- life cycle --- */
 
 void line_start(struct leond *d)
 {
@@ -197,7 +197,7 @@ void line_apply_conf(struct leond *d)
 	set_found(d, 0);
 }
 
-/* Slots that have no node any more have no rate either. */
+/* Clears the rates of slots without a node. */
 void line_tell_peer(struct leond *d, uint16_t slot)
 {
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
@@ -211,7 +211,7 @@ void line_tell_peer(struct leond *d, uint16_t slot)
 
 void line_tell_peers(struct leond *d)
 {
-	/* What is asked was told when it was asked. */
+	/* Limits requested by nodes were applied when they arrived. */
 	if (!conf_lowest_rate(d->conf) && !fwd_shapes_hops(d->fwd))
 		return;
 	for (uint16_t slot = SLOT_SELF + 1; slot < fwd_slots(d->fwd); slot++)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rate of the site's line: as configured (shaper egress), as found (shaper automatic), or the
- * lower of both; and of what is sent straight to each node: as configured (shaper per-peer), as the
- * node asks (its shaper ingress), or the lower of both. Control thread.
- * doc/decisions/041, 039, 052.
+ * Rate limits. Access link: configured (shaper egress), automatic (shaper automatic), or the lower
+ * of both. Direct traffic to each node: configured (shaper per-peer), requested by the node (its
+ * shaper ingress), or the lower of both. Control thread. doc/decisions/041, 039, 052.
  */
 #pragma once
 
@@ -12,22 +11,22 @@
 
 void line_start(struct leond *d);
 void line_free(struct leond *d);
-/* After a reload, and before line_start(): what the configuration says is in force. */
+/* Applies the configuration; called after a reload and before line_start(). */
 void line_apply_conf(struct leond *d);
 
-/* Tells the workers the rates to the nodes that there are now. With each snapshot. */
+/* Passes the rates of all present nodes to the workers; called with each snapshot. */
 void line_tell_peers(struct leond *d);
-/* The same of one: what it asks to be sent no more than has changed. */
+/* The rate limit that one node requests has changed. */
 void line_tell_peer(struct leond *d, uint16_t slot);
 
-/* What is found of it, for those who look. */
+/* State of the access link for show commands. */
 struct line_view {
 	bool automatic;
 	enum autorate_state state;
-	uint32_t limit_kbits;	  /* in force, by either; 0: none */
-	uint32_t carries_kbits;	  /* as found; 0: not known */
-	uint32_t queue_us;	  /* that waits behind us, as PINGs found last */
-	uint32_t delivered_kbits; /* to all nodes, lately */
+	uint32_t limit_kbits;	  /* effective limit; 0: none */
+	uint32_t carries_kbits;	  /* measured capacity; 0: unknown */
+	uint32_t queue_us;	  /* queueing delay behind this router by the last PINGs */
+	uint32_t delivered_kbits; /* recent delivery rate to all nodes */
 	uint64_t found, yielded;
 };
 struct line_view line_view(const struct leond *d);

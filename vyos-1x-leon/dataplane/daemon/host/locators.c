@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Addresses under which this node can be reached, as far as the host knows: the configured source
- * addresses, else those of the source-interface, else all global unicast addresses of interfaces
- * that are up. Looked at anew a moment after the host changed, because changes come in bursts.
- * Control thread.
+ * Addresses of this node as the host knows them: the configured source addresses, else those of the
+ * source-interface, else all global unicast addresses of interfaces that are up. Updated a moment
+ * after a change, because changes come in bursts. Control thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +16,16 @@
 #define GATHER_MS 200
 #define ADDRS_MAX 256
 
-#define STACKED_MAX 4 /* interfaces on one another */
+#define STACKED_MAX 4 /* stacked interfaces */
 
 struct locators {
 	unsigned n;
 	struct endpoint list[MSG_LOCATORS_MAX];
-	struct timer *timer; /* gathers bursts of changes */
+	struct timer *timer; /* debounce timer */
 };
 
-/* Addresses inside an overlay lead nowhere without the overlay: our own interface, the bridge it
- * is a port of, other LEON interfaces of this host, and VLANs of these. */
+/* Addresses inside an overlay are unreachable without it: those of our interface, of its bridge, of
+ * other LEON interfaces of this host, and of VLANs on these. */
 static bool is_inside(const struct leond *d, const struct nl_link *link)
 {
 	struct nl_link on = *link;
@@ -42,7 +41,7 @@ static bool is_inside(const struct leond *d, const struct nl_link *link)
 	return false;
 }
 
-/* Does what is sent from here leave by the table that the address is in? */
+/* Returns true if datagrams from here use the routing table of the address. */
 static bool is_of_source(const struct leond *d, const struct nl_link *link)
 {
 	const char *name = d->conf->source_interface;
@@ -104,8 +103,8 @@ static unsigned collect(struct leond *d, struct endpoint list[MSG_LOCATORS_MAX])
 		return 0;
 	}
 	count = min_of(count, ADDRS_MAX);
-	/* Others will reach what this node announces through the overlay: no way to this node,
-	 * unless it announces all that it has. */
+	/* Other nodes reach announced prefixes through the overlay, so such an address is no
+	 * locator, unless all addresses are announced. */
 	n = add_wanted(d, list, addr, count, true);
 	return n ? n : add_wanted(d, list, addr, count, false);
 }

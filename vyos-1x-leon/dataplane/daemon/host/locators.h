@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Addresses under which this node can be reached. Control thread.
+ * Addresses of this node. Control thread.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interface MTU rule. Pure; control thread.
+ * Rule of the interface MTU. Pure; control thread.
  */
 #include "daemon/host/mtu.h"
 
@@ -60,7 +60,7 @@ bool mtu_rule_run(struct mtu_rule *r, const struct mtu_input *in, mono_t now)
 		return set_now(r, in->configured);
 	if (r->source == MTU_BRIDGE_PORT)
 		return set_now(r, MTU_ETHERNET);
-	/* Alone: keep what the paths asked for, so that the death of all others changes nothing. */
+	/* Without other nodes the MTU stays, so that their failure changes nothing. */
 	if (r->source == MTU_NO_PATH) {
 		if (before == MTU_PATH)
 			r->source = MTU_PATH;

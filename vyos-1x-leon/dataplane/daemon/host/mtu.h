@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rule for the interface's MTU. Configured: that. A bridge port: 1500, because the hosts
- * behind it know nothing of the overlay (LEON splits what does not fit). Otherwise it follows
- * the smallest path MTU. No I/O, no clock; control thread (daemon/host/device.c).
+ * Rule of the interface MTU. A configured value has precedence. A bridge port has 1500, because
+ * hosts behind the bridge do not know the overlay; LEON splits larger frames. Otherwise the MTU
+ * follows the smallest path MTU. No I/O, no clock; control thread (daemon/host/device.c).
  *
- * Nothing is lost while the MTU is too large (LEON splits frames), so even a decrease waits until
- * path MTU probing has settled; an increase waits longer, so that an MTU does not flap.
+ * A large MTU loses no frames (LEON splits), so even a decrease waits until path MTU probing has
+ * settled. An increase waits longer, so that the MTU does not flap.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include "base/mono.h"
 
-#define MTU_MIN		   1280 /* what IPv6 requires of a link (RFC 8200 section 5) */
+#define MTU_MIN		   1280 /* minimum link MTU of IPv6 (RFC 8200 section 5) */
 #define MTU_ETHERNET	   1500
 #define MTU_LOWER_AFTER_MS 3000
 #define MTU_RAISE_AFTER_MS 20000
@@ -25,16 +25,17 @@ const char *mtu_source_name(enum mtu_source s); /* "configured", "bridge-port", 
 struct mtu_input {
 	uint32_t configured; /* 0: automatic */
 	bool bridge_port;
-	uint32_t smallest_path_mtu; /* bytes of LEON datagram over all routed nodes, 0 unknown */
-	uint32_t header_len;	    /* what is around a frame on the longest path allowed */
+	uint32_t smallest_path_mtu; /* smallest LEON datagram size of all routed nodes; 0 unknown */
+	uint32_t header_len;	    /* encapsulation overhead on the longest permitted path */
 };
 
 struct mtu_rule {
-	uint32_t mtu; /* in force; 0 before the first run */
+	uint32_t mtu; /* MTU in force; 0 before the first run */
 	enum mtu_source source;
-	uint32_t wanted;     /* differs from mtu while it waits to become stable */
-	mono_t wanted_since; /* never: nothing waits */
+	uint32_t wanted;     /* pending value, differs from mtu until it is stable */
+	mono_t wanted_since; /* never: nothing pending */
 };
 
-/* Runs the rule; true where `mtu` changed. Call at every change of input and once a second. */
+/* Runs the rule; returns true if `mtu` changed. Called at every change of input and once a
+ * second. */
 bool mtu_rule_run(struct mtu_rule *r, const struct mtu_input *in, mono_t now);

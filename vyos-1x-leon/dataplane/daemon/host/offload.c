@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel does for us and what not: each offload can be done without, for tests of how
- * older kernels are served and to find out whether an odd driver is at fault; and a route that
- * refuses an offload is reported once. Control thread.
+ * Kernel offloads. Each can be disabled, to test the behaviour on older kernels and to find a
+ * faulty driver. A route that refuses an offload is reported once. Control thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 #define VARIABLE "LEON_WITHOUT"
 
-/* Is the word in the list, between commas? */
+/* Returns true if the comma-separated list contains the word. */
 static bool lists(const char *list, const char *word)
 {
 	size_t n = strlen(word);

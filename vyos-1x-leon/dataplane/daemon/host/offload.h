@@ -6,6 +6,6 @@
 
 #include "daemon/leond.h"
 
-/* Turns off what the environment says; after the device and the sockets were opened. */
+/* Disables the offloads named in the environment; called after device and sockets are open. */
 void offload_limit(struct leond *d);
-void offload_look(struct leond *d); /* once a second */
+void offload_look(struct leond *d); /* called once a second */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which configured peers are reached, since when, and why the others are not, in words for people:
- * for `show peers`, for metrics, and for the events that tell of a peer that stays away and of its
- * return. Control thread.
+ * Reachability of configured peers with time and reason, in words, for `show peers`, metrics and
+ * the events about an unreachable peer and its return. Control thread.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,8 +11,8 @@
 #include "daemon/life/event_text.h"
 #include "daemon/leond.h"
 
-#define PATIENCE_MS 30000 /* a peer not reached for so long is told of */
-#define TELL_BURST  8	  /* many peers that go at once tell of themselves one after the other */
+#define PATIENCE_MS 30000 /* delay before an unreachable peer is reported */
+#define TELL_BURST  8	  /* limit of such events at once */
 #define TELL_GAP_MS 2000
 
 static const char *name_of(enum seed_finding f)
@@ -38,7 +37,7 @@ static const char *name_of(enum seed_finding f)
 	return names[f];
 }
 
-/* Why this host did not send. */
+/* Reason why the local kernel did not send. */
 static const char *local_text(int error)
 {
 	switch (error) {
@@ -132,7 +131,7 @@ const char *reach_finding_text(enum seed_finding f, int error)
 	return text_of(f, error);
 }
 
-/* NULL where there is nothing to explain. */
+/* Returns NULL if there is nothing to explain. */
 const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r, char *buf,
 			 size_t len)
 {
@@ -176,7 +175,7 @@ static void tell_back(struct leond *d, const struct reach *r)
 		     node_label(d, r->seed.node, who, sizeof(who)));
 }
 
-/* A few at once, then one after the other; who is not told of now is so later. */
+/* Reports a few peers at once and the others later. */
 static bool may_tell(struct leond *d, mono_t now)
 {
 	if (mono_is_never(d->reach_at) || mono_sub_ms(now, d->reach_at) > TELL_BURST * TELL_GAP_MS)

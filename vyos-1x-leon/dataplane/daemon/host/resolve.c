@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Name resolution thread. Owns two bounded queues under one mutex, an eventfd and the thread.
- * getaddrinfo() cannot be interrupted, so at the end a busy thread is let go: it then owns the
+ * getaddrinfo() cannot be interrupted. At the end a busy thread is therefore detached: it owns the
  * memory and frees it when the name server has answered.
  */
 #include "daemon/host/resolve.h"
@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 
-#define QUEUE_MAX 512 /* more than CONF_PEERS_MAX: each seed asks once at a time */
+#define QUEUE_MAX 512 /* above CONF_PEERS_MAX: each seed has one pending request */
 
 struct question {
 	uint64_t id;
@@ -77,14 +77,15 @@ static void resolve(const struct question *q, struct resolve_answer *a)
 		snprintf(a->error, sizeof(a->error), "the name has no usable address");
 }
 
-/* Lock held. Room is certain: as many answers as questions fit, and each answers one. */
+/* Called with the lock held. There is always room: the queue of answers is as long as that of
+ * requests. */
 static void put_answer(struct resolver *r, const struct resolve_answer *a)
 {
 	uint64_t one = 1;
 
 	if (r->a_n < QUEUE_MAX)
 		r->answer[(r->a_first + r->a_n++) % QUEUE_MAX] = *a;
-	/* Fails only where the counter is at its limit: then the reader is awake anyway. */
+	/* Fails only at the maximum of the counter, and then the reader is awake. */
 	if (write(r->wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -115,7 +116,7 @@ static void *resolver_main(void *arg)
 		r->busy = false;
 		put_answer(r, &a);
 	}
-	/* Busy at the time of stop: nobody waits for this thread, the memory is its own now. */
+	/* Busy at the time of the stop: no thread waits for this one, which now owns the memory. */
 	stop = r->busy;
 	pthread_mutex_unlock(&r->lock);
 	if (stop)
@@ -202,7 +203,7 @@ bool resolver_next(struct resolver *r, struct resolve_answer *out)
 		r->a_first = (r->a_first + 1) % QUEUE_MAX;
 		r->a_n--;
 	} else if (read(r->wake_fd, &count, sizeof(count)) < 0) {
-		/* Quiet already: nothing to acknowledge. */
+		/* EAGAIN: nothing to acknowledge. */
 		count = 0;
 	}
 	pthread_mutex_unlock(&r->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What people are told of routes, see kernel_routes_core.h: a few in full, many as one sentence.
+ * Events about routes, see kernel_routes_core.h: a few in full, many merged into one sentence.
  * Control thread.
  */
 #include "daemon/host/kernel_routes_core.h"
@@ -10,7 +10,7 @@
 
 #include "daemon/life/event_text.h"
 
-#define METRIC_TELL_MS 10000 /* between events about metrics */
+#define METRIC_TELL_MS 10000 /* minimum interval of events about metrics */
 
 void routes_on_change(void *arg, enum rib_change change, const struct rib_route *before,
 		      const struct rib_route *now)

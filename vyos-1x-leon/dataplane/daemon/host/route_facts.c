@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the planner of routes has to know, see kernel_routes_core.h: members and their latencies,
- * addresses of this host, and where other nodes are reached. Control thread.
+ * Inputs of the route planner, see kernel_routes_core.h: members with their latencies, addresses of
+ * this host, and underlay addresses of other nodes. Control thread.
  */
 #include "daemon/host/kernel_routes_core.h"
 
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "daemon/life/event_text.h"
 
-/* By which datagrams to other nodes are routed: that of the VRF of source-interface. */
+/* Routing table of datagrams to other nodes: that of the source-interface's VRF. */
 static uint32_t underlay_table(const struct leond *d)
 {
 	struct nl_link link;
@@ -42,7 +42,7 @@ const char *routes_why_unusable(const struct leond *d)
 	return NULL;
 }
 
-/* In a VRF that the underlay is not in: whatever our routes say, it does not go by them. */
+/* Returns true in a VRF other than the underlay's, which our routes cannot affect. */
 bool routes_are_apart(const struct routes *r)
 {
 	return r->table != NL_TABLE_MAIN && r->table != r->underlay_table;
@@ -59,8 +59,9 @@ static void add_underlay(struct routes *r, const struct ip_addr *ip)
 	r->underlay[r->n_underlay++] = *ip;
 }
 
-/* Addresses that members were heard from, and those of the configured peers. Merely announced ones
- * do not count: a private address behind NAT is not used from here, and may be somebody's LAN. */
+/* Addresses from which members were heard, and those of configured peers. Addresses known from
+ * records only do not count: a private address behind a NAT is not used from here and may belong to
+ * a LAN. */
 void routes_gather_underlay(struct routes *r)
 {
 	struct leond *d = r->d;
@@ -111,7 +112,7 @@ unsigned routes_gather_nodes(struct routes *r)
 	return n_nodes;
 }
 
-/* Table of a link; 0: it is gone. */
+/* Routing table of a link; 0: the link is gone. */
 static uint32_t table_of(const struct routes *r, int index)
 {
 	struct nl_link link;
@@ -119,7 +120,7 @@ static uint32_t table_of(const struct routes *r, int index)
 	return nl_link_by_index(r->d->nl, index, &link) < 0 ? 0 : nl_link_table(r->d->nl, &link);
 }
 
-/* Addresses and networks of other VRFs are no concern of ours: there may be the same ones. */
+/* Ignores addresses and networks of other VRFs, which may overlap. */
 void routes_gather_own(struct routes *r)
 {
 	struct nl_addr addr[ROUTE_ADDRS_MAX];

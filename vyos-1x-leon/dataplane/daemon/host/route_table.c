@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The picture of the routes that the kernel has, see kernel_routes_core.h: read from it, and
- * brought to the plan in portions. Control thread.
+ * State of the kernel's routes, see kernel_routes_core.h: reads them and executes plans in batches.
+ * Control thread.
  */
 #include "daemon/host/kernel_routes_core.h"
 
@@ -44,7 +44,7 @@ static void on_route(void *arg, const struct nl_route *route)
 		};
 }
 
-/* What was set while the interface was on its way into another VRF, or by an earlier run. */
+/* Routes set while the interface moved to another VRF, or by an earlier run. */
 static void delete_strays(struct routes *r, mono_t now)
 {
 	int rc = r->n_strays ? nl_routes_change(r->d->nl, r->stray, r->n_strays) : 0;
@@ -69,9 +69,9 @@ static unsigned count_missing(const struct routes *r, const struct rib_installed
 }
 
 /*
- * The interface left the table that these were in. The kernel drops IPv4 routes then without a
- * word, and zebra, which hears of the new VRF before it hears that the interface was down, keeps
- * them. What is set once more and deleted is gone for everybody.
+ * The interface left the table of these routes. The kernel then drops IPv4 routes without a
+ * notification. zebra learns of the new VRF before it learns that the interface was down, and keeps
+ * the routes. Setting and deleting each route again removes it everywhere.
  */
 static void say_gone(struct routes *r, const struct rib_installed *e, unsigned n)
 {
@@ -100,7 +100,7 @@ static void say_gone(struct routes *r, const struct rib_installed *e, unsigned n
 	}
 }
 
-/* Looks at the kernel's routes; what is not as it should be is for the next plan. */
+/* Dumps the kernel's routes; the next plan corrects deviations. */
 void routes_resync(struct routes *r, mono_t now)
 {
 	struct leond *d = r->d;
@@ -119,7 +119,8 @@ void routes_resync(struct routes *r, mono_t now)
 	rc = nl_routes(d->nl, ROUTE_PROTOCOL, d->tap.ifindex, on_route, r);
 	delete_strays(r, now);
 	if (rc < 0) {
-		/* As before; a table that changed while it was read says nothing. */
+		/* Keeps the previous state: a dump of a table that changed meanwhile is
+		 * unreliable. */
 		free(r->have);
 		r->have = before;
 		r->n_have = r->cap_have = n_before;
@@ -146,7 +147,7 @@ static const enum nl_route_op op_of[] = {
 	[RIB_DELETE] = NL_ROUTE_DELETE,
 };
 
-/* The results are in r->change, which leaves out what need not be asked. */
+/* Results are in r->change, which omits steps without a kernel request. */
 static void ask_kernel(struct routes *r, const struct rib_step *step, unsigned n)
 {
 	const struct leond *d = r->d;
@@ -201,7 +202,7 @@ static void note_result(struct routes *r, const struct rib_step *s, unsigned n_s
 		return;
 	if (rc < 0) {
 		r->failed++;
-		/* A deletion that failed: look what there is. */
+		/* A failed deletion: dumps the routes. */
 		if (s->op == RIB_DELETE)
 			r->resync_at = mono_add_ms(now, ROUTE_RETRY_MS);
 		else
@@ -212,7 +213,7 @@ static void note_result(struct routes *r, const struct rib_step *s, unsigned n_s
 	have_add(r, &e);
 }
 
-/* The kernel has put the new route in place of the one with another gateway: that one is gone. */
+/* The kernel replaced the route with another gateway by the new one. */
 static void forget_replaced(struct routes *r, unsigned n_sorted, const struct rib_installed *by)
 {
 	for (unsigned i = 0; i < n_sorted; i++)
@@ -241,7 +242,7 @@ static bool is_addition(const struct rib_step *s)
 	return s->op == RIB_ADD || s->op == RIB_REPLACE;
 }
 
-/* Keeps the additions, or the deletions of destinations that wait for no addition. */
+/* Filters the additions, or the deletions of destinations without a pending addition. */
 static unsigned keep_steps(struct rib_step *step, unsigned n, bool additions)
 {
 	const struct prefix *waiting = NULL;
@@ -261,8 +262,8 @@ static unsigned keep_steps(struct rib_step *step, unsigned n, bool additions)
 }
 
 /*
- * Additions first, so that their outcome is known before what they replace is deleted: the second
- * plan leaves out the deletions that a refusal forbids. Returns the number of steps.
+ * Executes additions first, so that their results are known before the replaced routes are deleted;
+ * the second plan omits deletions that a refusal forbids. Returns the number of steps.
  */
 unsigned routes_bring_up_to_date(struct routes *r, mono_t now)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asks the kernel for real-time scheduling, see scheduling.h. Control thread.
+ * Requests real-time scheduling, see scheduling.h. Control thread.
  *
- * A datagram that came waits until its worker has a processor. Among programs that are busy this is
- * milliseconds, each time; a kernel's own forwarding does not wait, since it runs in interrupts.
- * The control thread goes before workers: what it is late with counts as latency of a link.
- * What workers leave to others is the kernel's to see to (kernel.sched_rt_runtime_us, 95 %).
+ * A received datagram waits until its worker runs. Beside busy programs this takes milliseconds
+ * each time. The kernel's own forwarding runs in interrupts and does not wait. The control thread
+ * has a higher priority than workers, because its delay counts as latency of a link. The kernel
+ * limits real-time threads to 95 % (kernel.sched_rt_runtime_us).
  */
 #include "daemon/host/scheduling.h"
 
@@ -16,13 +16,13 @@
 #include "base/log.h"
 #include "fwd/fwd.h"
 
-/* The lowest two: threads of the kernel that are real-time go before. packaging/systemd/leond@
- * allows as much (LimitRTPRIO). */
+/* The lowest two priorities, below the kernel's real-time threads. packaging/systemd/leond@ permits
+ * them (LimitRTPRIO). */
 #define WORKER_PRIORITY	 1
 #define CONTROL_PRIORITY 2
 
-/* The kernel's bound on what real-time threads take. Without one a flood of datagrams would leave
- * nothing to others for as long as it lasts. */
+/* The kernel's limit of real-time threads. Without a limit a flood of datagrams would starve all
+ * other programs. */
 static bool kernel_keeps_a_share(void)
 {
 	FILE *f = fopen("/proc/sys/kernel/sched_rt_runtime_us", "re");
@@ -34,7 +34,7 @@ static bool kernel_keeps_a_share(void)
 	return !read || us >= 0;
 }
 
-/* Threads that this one starts, of the resolver say, are as all others. */
+/* Threads started by this one, such as the resolver, keep normal scheduling. */
 static int set_control(bool realtime)
 {
 	struct sched_param p = { realtime ? CONTROL_PRIORITY : 0 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gives the protocol the addresses of its configured peers: those written as addresses at once,
- * names through the resolver, asked again while the peer is not reached (5 s, doubling to 60 s).
- * Cached members come behind the configured peers. Control thread.
+ * Addresses of the configured peers for the protocol: literal addresses at once, names through the
+ * resolver. Names of unreached peers are resolved again (after 5 s, doubling to 60 s). Cached
+ * members follow the configured peers. Control thread.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static uint64_t identity_of(const struct conf_peer *p)
 	return h;
 }
 
-/* How long a peer is reached, or is not, does not begin anew because others were changed. */
+/* Peers that remain keep their state and its time when others change. */
 static void keep_reach(struct seed_host *s, const struct seed_host *old, uint32_t n_old)
 {
 	for (uint32_t i = 0; i < n_old; i++) {
@@ -110,7 +110,7 @@ static void report_failure(struct leond *d, uint32_t i, const char *why)
 		     d->conf->peer[i].host, why);
 }
 
-/* Setting the same addresses again would break off a handshake that is under way. */
+/* Setting equal addresses again would abort a handshake in progress. */
 static bool answer_differs(const struct seed_host *s, const struct resolve_answer *a)
 {
 	if (s->n != a->n)
@@ -129,7 +129,7 @@ static void take_answer(struct leond *d, const struct resolve_answer *a)
 		return;
 	d->seed[i].asking = false;
 	if (a->error[0]) {
-		/* The addresses of last time stay: an old answer is better than none. */
+		/* The previous addresses stay: an old answer is better than none. */
 		snprintf(d->seed[i].error, sizeof(d->seed[i].error), "%s", a->error);
 		report_failure(d, i, a->error);
 		return;

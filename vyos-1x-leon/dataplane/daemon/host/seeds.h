@@ -9,4 +9,4 @@
 int seeds_start(struct leond *d);
 /* The list of peers changed. */
 void seeds_reset(struct leond *d);
-void seeds_run(struct leond *d, mono_t now); /* once a second */
+void seeds_run(struct leond *d, mono_t now); /* called once a second */

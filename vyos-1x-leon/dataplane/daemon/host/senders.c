@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What comes in from each node, see senders.h: ten times a second, where `shaper ingress` is set,
- * looks at what the workers counted, divides the rate by the rule of state/shares.h, and has the
- * protocol tell each node its part with the next PONG. Control thread.
+ * Ingress shaping, see senders.h: ten times a second with `shaper ingress` it reads the workers'
+ * counters, divides the rate by the rule of state/shares.h, and passes each node's share to the
+ * protocol, which sends it in the next PONG. Control thread.
  */
 #include "daemon/host/senders.h"
 
@@ -12,16 +12,16 @@
 #include "state/shares.h"
 
 struct sender {
-	node_id_t id; /* whose figures these are; slots are used again */
+	node_id_t id; /* node of these values; slots are reused */
 	struct share_meter meter;
 };
 
 struct senders {
 	struct timer *timer;
 	struct shares shares;
-	struct sender *sender; /* by slot */
-	struct share *share;   /* of those that have a link, and */
-	uint16_t *slot;	       /* which they are */
+	struct sender *sender; /* indexed by slot */
+	struct share *share;   /* shares of the nodes with a link */
+	uint16_t *slot;	       /* slots of these nodes */
 	uint16_t cap;
 };
 
@@ -48,7 +48,7 @@ static uint32_t measure(struct leond *d, const struct node *n, mono_t now)
 	return share_meter_note(&s->meter, t.link_rx_bytes, now);
 }
 
-/* All that could send straight to here; the number of them. */
+/* Collects all nodes that may send directly; returns their number. */
 static unsigned look(struct leond *d, mono_t now)
 {
 	struct senders *s = d->senders;
@@ -88,7 +88,7 @@ uint32_t senders_kbits(const struct leond *d, uint16_t slot)
 	return s->sender[slot].meter.kbits;
 }
 
-/* --- life --- */
+/* --- life cycle --- */
 
 static void stop(struct leond *d)
 {

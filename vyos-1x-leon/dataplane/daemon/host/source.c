@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What this node sends from, while it runs: a source-address that somebody takes off the host, and
- * a source-interface that is deleted. Control thread.
+ * Loss and return of the source-address or source-interface at run time. Control thread.
  */
 #include "daemon/host/source.h"
 
@@ -15,8 +14,8 @@
 #define ADDRS_MAX 1024
 
 struct source_state {
-	int index;    /* of source-interface; 0 none */
-	bool lost[2]; /* source-address of IPv4, IPv6 */
+	int index;    /* index of source-interface; 0 none */
+	bool lost[2]; /* source-address of IPv4, IPv6 is missing */
 };
 
 static bool is_source(const struct conf *c, const struct ip_addr *ip)
@@ -49,8 +48,8 @@ static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
 	tell(d, ip, gone);
 }
 
-/* Sockets stay bound to the interface that was, also when one of its name is made again; only a
- * start binds them anew. */
+/* Sockets stay bound to the deleted interface, also if an interface of this name is created again;
+ * only a restart binds them anew. */
 static void on_gone(struct leond *d)
 {
 	log_error("daemon", "source-interface %s is gone: leond ends, and starts when it is back",
@@ -66,7 +65,7 @@ static bool has(const struct nl_addr *addr, int n, const struct ip_addr *ip)
 	return false;
 }
 
-/* Notifications were lost. */
+/* NL_OVERRUN: notifications were lost. */
 static void look_again(struct leond *d)
 {
 	struct nl_addr addr[ADDRS_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The address or interface that is sent from goes, or comes back. Control thread.
+ * Loss and return of the source-address or source-interface. Control thread.
  */
 #pragma once
 

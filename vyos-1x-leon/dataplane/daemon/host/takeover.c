@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a bond or a virtual router does after a change-over, for hosts elsewhere: a frame with the
- * source address of each, so that switches send its frames here. RARP says no more than that; where
- * the address of a host is known, a gratuitous ARP or an unsolicited neighbor advertisement says it
- * to devices that look further. At most 1000 a second. Control thread.
+ * Announces remote hosts on the LAN after this node became forwarder, like a bond or a virtual
+ * router after a fail-over: one frame with the source address of each host, so that switches send
+ * its frames here. RARP suffices for this. If the IP address of the host is known, a gratuitous ARP
+ * or an unsolicited neighbor advertisement informs devices that inspect it. At most 1000 a second.
+ * Control thread.
  */
 #include "daemon/host/takeover.h"
 
@@ -37,7 +38,7 @@ static void send_frame(struct leond *d, void *frame, size_t len)
 		{ .iov_base = frame, .iov_len = len },
 	};
 
-	/* Refused while the interface is down: then nobody is to be told. */
+	/* Fails while the interface is down; then no switch can be informed. */
 	if (writev(d->tap.fd[0], iov, array_size(iov)) > 0)
 		d->guard.n_announced++;
 }
@@ -50,8 +51,8 @@ static bool is_meant(const struct leond *d, uint16_t vlan)
 	       (state == GUARD_SHARED || state == GUARD_CLEAR);
 }
 
-/* Not those of this LAN, which its switches would learn here: as long as the other node forwarded,
- * they were behind that. */
+/* Not for hosts of this LAN: its switches would learn them at this port. They were behind the other
+ * node only while it forwarded. */
 static bool is_elsewhere(const struct leond *d, uint16_t slot, uint16_t vlan)
 {
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);
@@ -60,7 +61,7 @@ static bool is_elsewhere(const struct leond *d, uint16_t slot, uint16_t vlan)
 	       !(n && guard_is_here(&d->guard, vlan, n->id));
 }
 
-/* True where it sent one; *more: there are others. */
+/* Returns true if it sent a frame; *more: others remain. */
 static bool next_host(struct leond *d, bool *more)
 {
 	uint8_t frame[ETH_ANNOUNCE_MAX];
@@ -125,7 +126,7 @@ void takeover_say(struct leond *d, const struct vlan_set *vlans)
 	vlan_set_add_all(&t->vlans, vlans);
 	t->round = HOSTS;
 	t->at = 0;
-	/* When those who were heard together have been acted on. */
+	/* Starts after simultaneous guard messages have been processed. */
 	if (!timer_is_set(t->timer))
 		timer_set(t->timer, loop_now(d->loop));
 }

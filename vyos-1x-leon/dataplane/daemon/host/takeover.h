@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * After this node began to forward VLANs that another forwarded: the switches of the LAN learn that
- * hosts elsewhere are behind this port now. Control thread.
+ * Gratuitous announcements after this node became forwarder of VLANs: switches of the LAN learn
+ * that remote hosts are behind this port. Control thread.
  */
 #pragma once
 
@@ -9,5 +9,5 @@
 
 void takeover_start(struct leond *d);
 void takeover_stop(struct leond *d);
-/* In these VLANs. */
+/* Starts announcements in these VLANs. */
 void takeover_say(struct leond *d, const struct vlan_set *vlans);

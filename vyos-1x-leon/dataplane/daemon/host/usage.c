@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tells the protocol which links carry traffic, so that it probes them faster. Looks at the
- * workers' counters ten times a second. Control thread.
+ * Reports links with traffic to the protocol, which probes them faster. Reads the workers' counters
+ * ten times a second. Control thread.
  */
 #include "daemon/host/usage.h"
 
@@ -14,7 +14,7 @@
 
 struct usage {
 	struct timer *timer;
-	uint64_t *link_tx; /* by slot, as of the last look */
+	uint64_t *link_tx; /* indexed by slot, values of the last check */
 	uint16_t n;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which links carry data. Control thread.
+ * Links with data traffic. Control thread.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which VLANs this node serves, as the kernel has it: leon0 as port of a bridge that filters VLANs
- * is a member of some; leon0 by itself has VLAN interfaces on it. Anything else carries whatever it
- * likes. The loop guard listens to them before their first frame. Control thread.
+ * VLANs that this node serves, from the kernel: the VLANs of leon0 as port of a VLAN-filtering
+ * bridge, or the VLAN interfaces on leon0. Any other configuration may carry all VLANs. The loop
+ * guard listens to them before their first frame. Control thread.
  */
 #include "daemon/host/vlans.h"
 
@@ -15,7 +15,7 @@
 #include "daemon/life/snapshot.h"
 #include "daemon/life/event_text.h"
 
-/* `bridge vlan add` of many is one message each. */
+/* Debounce: `bridge vlan add` of many VLANs sends one message each. */
 #define GATHER_MS 50
 
 const char *vlans_source_name(enum vlans_source s)
@@ -30,14 +30,14 @@ const char *vlans_source_name(enum vlans_source s)
 	return name[s];
 }
 
-/* --- asking the kernel --- */
+/* --- kernel queries --- */
 
 struct stack {
 	struct leond *d;
 	struct vlan_set set;
-	bool devices; /* VLAN interfaces are on leon0 */
-	bool others;  /* and what may send frames of any VLAN, such as a macvlan */
-	bool is_port; /* one of them belongs to a bridge or bond */
+	bool devices; /* VLAN interfaces exist on leon0 */
+	bool others;  /* other interfaces exist that may send any VLAN, such as a macvlan */
+	bool is_port; /* one of them is a port of a bridge or bond */
 	int lower;
 };
 
@@ -66,7 +66,7 @@ static enum vlans_source of_stack(struct leond *d, struct vlan_set *out)
 		guard_lan_found(d);
 	if (!s.devices || s.others || d->vlans.hidden)
 		return VLANS_ANY;
-	/* The host itself takes what has no tag. */
+	/* The host receives untagged frames. */
 	vlan_set_add(&s.set, 0);
 	*out = s.set;
 	return VLANS_DEVICES;
@@ -96,7 +96,7 @@ static enum vlans_source find(struct leond *d, struct vlan_set *out)
 	return source;
 }
 
-/* --- what follows --- */
+/* --- consequences --- */
 
 static void report(struct leond *d)
 {
@@ -166,7 +166,7 @@ void vlans_frame_seen(struct leond *d, uint16_t vlan)
 {
 	const struct vlan_set *served = vlans_served(&d->vlans);
 
-	/* What the bridge filters is only late. */
+	/* The VLAN may be a recent addition to the bridge's filter. */
 	if (served && !vlan_set_has(served, vlan) && d->vlans.source == VLANS_DEVICES) {
 		d->vlans.hidden = true;
 		update(d);
@@ -191,7 +191,7 @@ void vlans_stop(struct leond *d)
 	timer_free(d->vlans.timer);
 }
 
-/* --- another map --- */
+/* --- change of the segment map --- */
 
 static bool is_as_configured(const struct segments *m, const struct conf *c)
 {
@@ -205,7 +205,7 @@ static bool is_as_configured(const struct segments *m, const struct conf *c)
 	return true;
 }
 
-/* VLANs that are another segment now, and the classes of what they were and are. */
+/* VLANs with a changed segment, and the classes of their old and new segments. */
 static uint64_t difference(const struct segments *a, const struct segments *b, struct vlan_set *out)
 {
 	for (uint16_t vlan = 0; vlan < VLAN_IDS; vlan++)
@@ -214,7 +214,7 @@ static uint64_t difference(const struct segments *a, const struct segments *b, s
 	return segments_classes(a, out) | segments_classes(b, out);
 }
 
-/* Others, and we, know hosts of those VLANs in segments that they are not in any more. */
+/* This and other nodes have learned hosts of these VLANs in segments that they have left. */
 static void replace_map(struct leond *d)
 {
 	struct segments *old = d->vlans.map;

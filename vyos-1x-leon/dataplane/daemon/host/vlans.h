@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which VLANs this node serves: those that its segment carries. Control thread.
+ * VLANs that this node serves: those that its segment carries. Control thread.
  */
 #pragma once
 
@@ -14,34 +14,35 @@ struct leond;
 struct timer;
 
 enum vlans_source {
-	VLANS_ANY,    /* nobody can tell: all */
-	VLANS_BRIDGE, /* those of leon0 as port of a bridge that filters VLANs */
+	VLANS_ANY,    /* unknown: all VLANs */
+	VLANS_BRIDGE, /* VLANs of leon0 as port of a VLAN-filtering bridge */
 	VLANS_CONFIGURED,
-	VLANS_DEVICES, /* untagged frames, and those of the VLAN interfaces on leon0 */
+	VLANS_DEVICES, /* untagged frames and the VLAN interfaces on leon0 */
 };
 const char *vlans_source_name(enum vlans_source s); /* "any", "bridge" ... */
 
 struct vlans {
 	enum vlans_source source;
-	struct vlan_set set; /* with VLANS_ANY: meaningless */
-	/* Somebody whom the kernel does not show sends frames of others than VLANS_DEVICES. */
+	struct vlan_set set; /* undefined with VLANS_ANY */
+	/* Frames of other VLANs than VLANS_DEVICES were seen, from a sender that the kernel does
+	 * not report. */
 	bool hidden;
-	struct segments *map; /* which segments they are; published; owned here until retired */
-	struct timer *timer;  /* changes come in bursts */
+	struct segments *map; /* map of VLANs to segments; published; owned here until retired */
+	struct timer *timer;  /* debounce timer */
 };
 
-/* The set, NULL where it is not known. */
+/* Returns the set; NULL if it is unknown. */
 static inline const struct vlan_set *vlans_served(const struct vlans *v)
 {
 	return v->source == VLANS_ANY ? NULL : &v->set;
 }
 
-void vlans_open(struct leond *d);  /* with the tables */
-void vlans_start(struct leond *d); /* when the guard is there */
+void vlans_open(struct leond *d);  /* called with the tables */
+void vlans_start(struct leond *d); /* called after the guard exists */
 void vlans_stop(struct leond *d);
-/* Something about links changed. */
+/* A link changed. */
 void vlans_changed(struct leond *d, const struct nl_event *ev);
-/* A frame of this VLAN was not forwarded, because nobody listens there: not yet, or because it is
- * not served. */
+/* A frame of this VLAN was not forwarded, because the guard does not listen to it yet or the VLAN
+ * is not served. */
 void vlans_frame_seen(struct leond *d, uint16_t vlan);
 void vlans_apply_conf(struct leond *d);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What netlink says of the host, and who takes it: one row of takers[] each, in the order in which
- * they must learn of it. Owns the monitor. Control thread.
+ * Netlink notifications and their receivers: one row of takers[] each, in the order in which they
+ * must be informed. Owns the monitor. Control thread.
  */
 #include "daemon/host/watch.h"
 
@@ -19,7 +19,7 @@
 #include "daemon/leond.h"
 
 #define BIT(change) (1u << (change))
-/* All of these look at the host anew where notifications were lost. */
+/* After an overrun these receivers read the host state again. */
 #define LINKS  (BIT(NL_LINK_CHANGED) | BIT(NL_LINK_GONE) | BIT(NL_OVERRUN))
 #define ADDRS  (BIT(NL_ADDR_ADDED) | BIT(NL_ADDR_GONE) | BIT(NL_OVERRUN))
 #define ROUTES (BIT(NL_ROUTE_CHANGED) | BIT(NL_OVERRUN))

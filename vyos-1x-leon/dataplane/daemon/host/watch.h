@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Changes that others make on this host, handed to whom they concern. Control thread.
+ * Changes of the host by other programs, distributed to the modules. Control thread.
  */
 #pragma once
 
 struct leond;
 
-/* Opens the monitor; from then on nothing is missed. 0 or -errno, logged. */
+/* Opens the monitor; no later change is missed. Returns 0, or -errno after logging. */
 int watch_start(struct leond *d);
 void watch_stop(struct leond *d);

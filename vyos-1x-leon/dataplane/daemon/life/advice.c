@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is allowed in a configuration and will not work: said by --check, and in the log at start
+ * Warnings about permitted but ineffective configurations, printed by --check and logged at start
  * and reload. Control thread.
  */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is allowed in a configuration and will not work, one sentence each. Control thread.
+ * Warnings about permitted but ineffective configurations, one sentence each. Control thread.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reload: reads the configuration file again and applies the difference to the running daemon
- * without dropping a frame. All or nothing: where one key needs a restart nothing is changed and
- * the verdict names the keys. Control thread.
+ * without dropping a frame. All or nothing: if one key needs a restart, nothing changes and the
+ * verdict names the keys. Control thread.
  */
 #include <stdio.h>
 
@@ -25,7 +25,7 @@
 #include "daemon/life/snapshot.h"
 #include "daemon/leond.h"
 
-#define NAMED_MAX 4 /* nodes in a warning; the others are counted */
+#define NAMED_MAX 4 /* nodes named in a warning; the others are counted */
 
 /* `d->conf` is the new configuration already. */
 static void apply_changes(struct leond *d, unsigned changes)
@@ -36,7 +36,7 @@ static void apply_changes(struct leond *d, unsigned changes)
 		log_set_level(c->log_level);
 	overlay_set_conf(d->overlay, c);
 	if (changes & CONF_DATAGRAMS)
-		datagrams_apply_conf(d); /* logged */
+		datagrams_apply_conf(d); /* logs failures */
 	if (changes & CONF_PEERS)
 		seeds_reset(d);
 	if ((changes & CONF_FDB) && c->fdb_maximum != fdb_maximum(d->fdb))
@@ -60,7 +60,7 @@ static void apply_changes(struct leond *d, unsigned changes)
 		locators_update(d);
 		routes_addresses_changed(d);
 	}
-	/* Storm-control, suppression, transit and the like are in the snapshot. */
+	/* The snapshot contains storm-control, suppression, transit and similar settings. */
 	snapshot_publish(d);
 }
 
@@ -78,8 +78,8 @@ static void list_nodes(struct leond *d, const node_id_t *id, unsigned n, unsigne
 		snprintf(buf + at, len - at, " and %u more", n_all - n);
 }
 
-/* A secret that the others do not have works until the sessions that there are end: said while it
- * can still be undone. */
+/* A secret that other nodes lack works until the present sessions end. The warning comes while the
+ * change can be undone. */
 static void warn_of_secrets(struct leond *d, struct apply_verdict *v)
 {
 	const struct event_facts n = { .kind = EV_SECRET_DIFFERS };

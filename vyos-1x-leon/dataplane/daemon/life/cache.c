@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The member cache file beside the control socket, <interface>.members by default: read once at the
- * start, written when it changed, at most once a minute, and at the end. A file that does not parse
- * is ignored with a warning; one that cannot be written costs only the cache. Control thread.
+ * The member cache file beside the control socket, <interface>.members by default. Read once at the
+ * start; written after changes at most once a minute, and at the end. A file that does not parse is
+ * ignored with a warning; a failed write costs only the cache. Control thread.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@
 
 struct cache {
 	char path[160];
-	struct member_list read; /* at the start; appended to every configuration */
-	char *saved;		 /* text of the file as written last */
-	bool fails;		 /* it could not be written, which was said */
+	struct member_list read; /* list read at the start; appended to every configuration */
+	char *saved;		 /* last written text */
+	bool fails;		 /* a failed write was reported */
 	mono_t saved_at;
 };
 
@@ -45,7 +45,7 @@ static bool is_configured(const struct conf *c, const struct endpoint *ep)
 	return false;
 }
 
-/* Drops what adds nothing to the configuration: this node and configured peers. */
+/* Drops entries that the configuration contains: this node and configured peers. */
 static void drop_known(struct leond *d)
 {
 	struct member_list kept = { 0 };
@@ -119,7 +119,7 @@ static void add_endpoint(struct member_entry *m, const struct endpoint *ep)
 		m->ep[m->n++] = *ep;
 }
 
-/* Reachable members: where they are reached, then what they announce. */
+/* Reachable members: their endpoints, then their announced addresses. */
 static void collect(struct leond *d, struct member_list *l)
 {
 	struct nodedb *db = overlay_nodes(d->overlay);
@@ -140,7 +140,7 @@ static void collect(struct leond *d, struct member_list *l)
 	}
 }
 
-/* What could not be written is tried again at the next occasion, and said once. */
+/* A failed write is retried at the next occasion and reported once. */
 static void save_text(struct leond *d, const char *text, size_t len)
 {
 	int r;
@@ -173,7 +173,7 @@ void cache_save(struct leond *d, mono_t now)
 
 	collect(d, &l);
 	d->cache->saved_at = now;
-	/* Nobody is reached: what the file says is the best that is known. */
+	/* If no member is reached, the existing file is the best knowledge. */
 	if (l.n == 0)
 		return;
 	w = jsonw_new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The clocks of the machine, for what cannot do with the time of the loop's
- * last wake-up. Any thread.
+ * Clocks of the machine, for code that needs more than the time of the loop's last wake-up. Any
+ * thread.
  */
 #pragma once
 
@@ -9,9 +9,9 @@
 
 #include "base/mono.h"
 
-/* Microseconds since 1970; jumps when somebody sets the clock. */
+/* Microseconds since 1970; jumps if the clock is stepped. */
 int64_t wall_now_us(void);
-/* The monotonic clock right now; loop_now() is that of the last wake-up. */
+/* Current monotonic time; loop_now() is that of the last wake-up. */
 mono_t mono_now(void);
 static inline uint32_t now_s_of(mono_t now)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the configuration file and hands its text to conf_parse(). The text may hold the
+ * Reads the configuration file and passes its text to conf_parse(). The text may contain the
  * pre-shared secret, so the buffer is wiped. Control thread and --check.
  */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading the configuration file. Control thread.
+ * Reads the configuration file. Control thread.
  */
 #pragma once
 

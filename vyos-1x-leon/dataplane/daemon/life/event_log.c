@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Event ring. Owns its memory and one log limiter per kind of event, so that a flapping link
- * cannot silence the message about something else. Control thread.
+ * Event ring. Owns its memory and one log limiter per kind of event, so that a flapping link cannot
+ * suppress messages of other kinds. Control thread.
  */
 #include "daemon/life/event_log.h"
 

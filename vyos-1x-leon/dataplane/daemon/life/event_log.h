@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The last events of the overlay, for `show events`: a ring of fixed size with a sentence for
- * people and fields for programs. Each event is logged exactly once, from here, within a rate
- * limit per kind of event. Owned by struct leond; control thread.
+ * Recent events of the overlay for `show events`: a ring of fixed size with a sentence for people
+ * and fields for programs. Each event is logged exactly once, from here, within a rate limit per
+ * kind. Owned by struct leond; control thread.
  */
 #pragma once
 
@@ -17,21 +17,21 @@
 
 struct event {
 	mono_t at;
-	int64_t wall_us; /* microseconds since 1970 when it happened */
+	int64_t wall_us; /* time of the event, microseconds since 1970 */
 	enum event_kind kind;
-	node_id_t node, other; /* NODE_ID_NONE where the event is about none */
+	node_id_t node, other; /* NODE_ID_NONE if the event concerns none */
 	char node_name[MSG_NAME_MAX + 1];
-	uint64_t value; /* meaning depends on the event; 0 none */
+	uint64_t value; /* depends on the kind of event; 0 none */
 	char detail[72];
-	char text[320]; /* one sentence, with the longest names (test_event_text) */
+	char text[320]; /* one sentence, sized for the longest names (test_event_text) */
 };
 
 struct events;
 struct events *events_new(unsigned capacity);
 void events_free(struct events *e); /* NULL ok */
-/* Stores a copy, dropping the oldest where full, and logs it. */
+/* Stores a copy, dropping the oldest event if full, and logs it. */
 void events_add(struct events *e, const struct event *ev);
 unsigned events_count(const struct events *e);
 uint64_t events_total(const struct events *e);
-/* 0 is the oldest kept; NULL past the newest. */
+/* Returns the i-th event; 0 is the oldest; NULL behind the newest. */
 const struct event *events_at(const struct events *e, unsigned i);

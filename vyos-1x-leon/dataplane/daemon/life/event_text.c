@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Turns what happened into an event with a sentence for people: events of the protocol and those
- * of the daemon itself. Control thread.
+ * Builds events with a sentence for people, from reports of the protocol and of the daemon itself.
+ * Control thread.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ const char *node_name_of(struct leond *d, node_id_t id)
 {
 	const struct node *n;
 
-	/* Its own record is there only after the start. */
+	/* The own record exists only after the start. */
 	if (id == d->self || !d->overlay)
 		return id == d->self ? d->conf->node_name : "";
 	n = nodedb_find(overlay_nodes(d->overlay), id);
@@ -56,9 +56,9 @@ void report_event(struct leond *d, const struct event_facts *n, const char *fmt,
 	events_add(d->events, &e);
 }
 
-/* --- sentences of the protocol's events --- */
+/* --- sentences of protocol events --- */
 
-/* "fujisawa > inagi > seoul" of the path in use. */
+/* Writes the path in use, such as "fujisawa > inagi > seoul". */
 static void path_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
 	struct nodedb *db = overlay_nodes(d->overlay);
@@ -105,7 +105,8 @@ static void loss_text(struct leond *d, const struct overlay_event *e, char *buf,
 			 who, node_label(d, e->other, via, sizeof(via)), percent);
 }
 
-/* Of another node: it is used twice. Of this one: by whom else, and who says so. */
+/* Duplicate node-id. Of another node: the fact. Of this node: the other user and the reporting
+ * node. */
 static void duplicate_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
 	bool has_place = e->detail && *e->detail, has_other = e->other != NODE_ID_NONE;
@@ -142,7 +143,7 @@ static void value_text(struct leond *d, const struct overlay_event *e, char *buf
 	snprintf(buf, len, "%llu", (unsigned long long)e->value);
 }
 
-/* As both ends of a link say. */
+/* Writes the measurements of both ends of a link. */
 static void rtts_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
 	(void)d;
@@ -156,7 +157,7 @@ static void detail_text(struct leond *d, const struct overlay_event *e, char *bu
 	snprintf(buf, len, "%s", e->detail ? e->detail : "");
 }
 
-/* " (better)" of a path; "" where nothing is said. */
+/* Writes the reason of a path, such as " (better)"; "" without one. */
 static void reason_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)
 {
 	(void)d;
@@ -164,7 +165,7 @@ static void reason_text(struct leond *d, const struct overlay_event *e, char *bu
 		 e->detail ? ")" : "");
 }
 
-/* What stands in braces in the sentences of event.def. */
+/* Placeholders of the sentences in event.def. */
 static const struct {
 	const char *word;
 	void (*write)(struct leond *d, const struct overlay_event *e, char *buf, size_t len);
@@ -176,7 +177,8 @@ static const struct {
 	{ "{loss}", loss_text },     { "{duplicate}", duplicate_text },
 };
 
-/* Writes what the placeholder at `p` stands for; returns its length there, 0 where it is none. */
+/* Writes the value of the placeholder at `p`; returns the length of the placeholder, 0 if it is
+ * none. */
 static size_t fill_in(struct leond *d, const struct overlay_event *e, const char *p, char *buf,
 		      size_t len)
 {
@@ -196,7 +198,7 @@ static void sentence_of(struct leond *d, const struct overlay_event *e, char *bu
 	const char *p = event_sentence(e->kind);
 	size_t at = 0;
 
-	/* One of the daemon's own, which the protocol does not report. */
+	/* Reports an event of the daemon itself. */
 	if (!p)
 		p = event_name(e->kind);
 	while (*p && at < len - 1) {

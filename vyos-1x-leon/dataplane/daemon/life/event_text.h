@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events: recorded and logged, with a sentence for people. Control thread.
+ * Records and logs events with a sentence for people. Control thread.
  */
 #pragma once
 
 #include "daemon/leond.h"
 
-/* What an event is about, besides its sentence. */
+/* Fields of an event besides its sentence. */
 struct event_facts {
 	enum event_kind kind;
 	node_id_t node, other;
@@ -16,8 +16,8 @@ struct event_facts {
 void report_event(struct leond *d, const struct event_facts *n, const char *fmt, ...)
 	attr_printf(3, 4);
 void report_overlay_event(struct leond *d, const struct overlay_event *e);
-/* "seoul (192.0.2.3)" or "192.0.2.3". */
+/* Writes "seoul (192.0.2.3)", or "192.0.2.3" without a name. */
 #define NODE_LABEL_LEN (MSG_NAME_MAX + NODE_ID_STRLEN + 4)
 char *node_label(struct leond *d, node_id_t id, char *buf, size_t len);
-/* node-name of a node in the table, "" where unknown. */
+/* Returns the node-name of a node in the table; "" if unknown. */
 const char *node_name_of(struct leond *d, node_id_t id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes in what the workers report: control datagrams to the protocol, learned addresses to FDB
- * and neighbor table, the rest to its owner. Control thread. The amount done in one go is
- * bounded, so that a flood of reports cannot starve timers and the control socket.
+ * Receives the reports of workers: control datagrams to the protocol, learned addresses to FDB and
+ * neighbor table, others to their modules. Control thread. Each call processes a bounded number, so
+ * that a flood of reports cannot starve timers and the control socket.
  */
 #include <sys/epoll.h>
 
@@ -49,7 +49,7 @@ static void learn(struct leond *d, const struct fwd_report *r, mono_t now)
 	struct event_facts facts = { .node = n ? n->id : NODE_ID_NONE };
 	char mac[MAC_STRLEN], who[NODE_LABEL_LEN];
 
-	/* The node may have gone while the report waited. */
+	/* The node may have left since the report. */
 	if (!n || n->state == NODE_LEFT)
 		return;
 	if (slot == SLOT_SELF)
@@ -154,7 +154,8 @@ static void drain(struct leond *d, mono_t now)
 			return;
 		handle(d, &r, now);
 	}
-	/* More waits, but the descriptor is acknowledged: come back after the others. */
+	/* More reports are pending but the descriptor is acknowledged: continues after other
+	 * events. */
 	timer_set(d->drain_timer, now);
 }
 

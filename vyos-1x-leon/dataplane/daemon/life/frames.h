@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the workers report. Control thread.
+ * Reports of workers. Control thread.
  */
 #pragma once
 

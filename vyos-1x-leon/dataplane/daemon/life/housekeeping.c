@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is due once a second: aging of the tables, reclaiming of retired memory, the MTU rule,
- * seeds that wait for a name, the member cache, the status line of systemd. Control thread.
+ * Work of each second: aging of tables, reclaiming of retired memory, the MTU rule, name resolution
+ * of seeds, the member cache, the status line of systemd. Control thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +21,13 @@
 #include "daemon/life/clock.h"
 
 #define NEIGH_AGE_EVERY_S 10
-/* The whole FDB is looked at in about this many seconds. */
+/* Period of a complete scan of the FDB, in seconds. */
 #define FDB_ROUND_S 8
 
 struct housekeeping {
 	struct timer *timer;
-	uint64_t no_descriptors; /* connections to ctl closed for lack of them, at the last look */
-	char status[128];	 /* as the service manager has it */
+	uint64_t no_descriptors; /* refused control connections at the last check */
+	char status[128];	 /* last status line */
 };
 
 static void age_tables(struct leond *d, mono_t now)
@@ -54,15 +54,14 @@ static void report_status(struct leond *d)
 	snprintf(text, sizeof(text), "STATUS=%s: %u of %u other nodes reachable%s",
 		 d->conf->interface, reachable, others,
 		 guard_state(&d->guard) == GUARD_BLOCKED ? ", blocked by the loop guard" : "");
-	/* A service manager that is slow to read makes its clients wait. */
+	/* Only after a change: a slow service manager blocks its clients. */
 	if (strcmp(text, d->housekeeping->status) == 0)
 		return;
 	snprintf(d->housekeeping->status, sizeof(d->housekeeping->status), "%s", text);
 	loop_notify(d->loop, text);
 }
 
-/* Whoever cannot be answered on the control socket is not told why: the events
- * say it afterwards. */
+/* A client refused for lack of descriptors receives no reason; an event reports it. */
 static void report_descriptors(struct leond *d)
 {
 	uint64_t n = ctl_counters(d->ctl)->no_descriptors;

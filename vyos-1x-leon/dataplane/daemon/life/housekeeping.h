@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is looked at once a second. Control thread.
+ * Work of each second. Control thread.
  */
 #pragma once
 

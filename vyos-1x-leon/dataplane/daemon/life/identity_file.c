@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The identity key of this node: made at the first start and kept in a file that nobody else may
- * read. Where it can be neither read nor made, leond does not start: a key that others can know, or
- * that is another after each restart, is no identity, and a node that has one by mistake is
- * noticed when somebody else takes its place. Control thread, at the start.
+ * The identity key of this node: created at the first start, in a file that only its owner may
+ * read. If it can be neither read nor created, leond does not start. A key that others can read, or
+ * that changes with each restart, is no identity, and the error would show only when another node
+ * takes its place. Control thread, at the start.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@ static int parse_key(const char *text, ssize_t len, uint8_t secret[DH_KEY_LEN])
 	return hex_parse(text, secret, DH_KEY_LEN) ? -EBADMSG : 0;
 }
 
-/* 0; -ENOENT: no file yet; -EPERM: others may read it; -EBADMSG: not such a file; else -errno. */
+/* Returns 0; -ENOENT: no file yet; -EPERM: other users may read it; -EBADMSG: wrong content; else
+ * -errno. */
 static int read_key(const char *path, uint8_t secret[DH_KEY_LEN])
 {
 	char text[TEXT_LEN + 2];
@@ -46,7 +47,7 @@ static int read_key(const char *path, uint8_t secret[DH_KEY_LEN])
 	return r;
 }
 
-/* Never over a file that is there. */
+/* Never overwrites an existing file. */
 static int make_key(const char *path, uint8_t secret[DH_KEY_LEN])
 {
 	char text[TEXT_LEN + 1];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The identity key in its file. Control thread.
+ * The identity key file. Control thread.
  */
 #pragma once
 
 #include "daemon/leond.h"
 
-/* Reads the identity key, or makes one where there is none. 0, or -errno with the reason logged:
- * there is no running without it. */
+/* Reads the identity key, or creates it if the file is missing. Returns 0, or -errno after logging;
+ * leond must not run then. */
 int identity_load(struct leond *d);
-/* Makes a key in a file that is not there yet; text, with room for it: its public half in
- * hexadecimal. 0 or -errno. */
+/* Creates a key in a new file and writes its public half in hexadecimal to `text`. Returns 0 or
+ * -errno. */
 int identity_generate(const char *path, char *text);
-void identity_hand_over(struct leond *d); /* to the overlay */
+void identity_hand_over(struct leond *d); /* passes the key to the overlay */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leond --join: see join.h. Runs before there is a loop; the only thread.
+ * leond --join, see join.h. Runs without a loop; single thread.
  */
 #include "daemon/life/join.h"
 
@@ -19,7 +19,7 @@
 #include "state/conf.h"
 
 #define INDENT 2
-/* White space between the characters of a token is ignored, so a file may be longer than it. */
+/* White space inside a token is ignored, so a file may be longer than the token. */
 #define TOKEN_FILE_MAX 16384
 #define DEFAULT_IFNAME "leon0"
 
@@ -30,7 +30,7 @@ static void new_line(FILE *f, int depth)
 	fprintf(f, "\n%*s", depth * INDENT, "");
 }
 
-/* What jsonw wrote, with a key a line: people go on to edit it. */
+/* Reformats the output of jsonw with one key per line, for later editing. */
 static void put_indented(FILE *f, const char *text)
 {
 	bool in_string = false;
@@ -143,7 +143,7 @@ static int read_token(const char *from, char *text, ssize_t *len)
 	return *len < 0 ? (int)*len : 0;
 }
 
-/* What cannot be read is not repeated: it may be a mistyped token. */
+/* The error does not quote an unreadable file name, because it may be a mistyped token. */
 static const char *get_token(const char *from, struct token *t)
 {
 	static char why[160];
@@ -168,7 +168,7 @@ static const char *get_token(const char *from, struct token *t)
 
 /* --- this node --- */
 
-/* Nobody's address, so that a node-id that was drawn is not taken for one: 240.0.0.0/4. */
+/* Random node-id in 240.0.0.0/4, which no host uses as an address. */
 static node_id_t draw_node_id(void)
 {
 	uint32_t random = 0;
@@ -179,7 +179,7 @@ static node_id_t draw_node_id(void)
 	return 0xf0000000 | random;
 }
 
-/* The first label, as far as it is a node-name. */
+/* The first label of the host name, if it is a valid node-name. */
 static void get_host_name(char name[CONF_NODE_NAME_MAX + 1])
 {
 	char host[HOST_NAME_MAX + 1];
@@ -204,7 +204,7 @@ static void get_interface(const char *path, char name[CONF_IFNAME_MAX + 1])
 
 /* --- the file --- */
 
-/* As the group of the directory reads the others there: the daemon is in it. */
+/* The group of the directory, which includes the daemon's user. */
 static int give_to_group(const char *path)
 {
 	char directory[PATH_MAX];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From a joining token (wire/token.h) to the configuration of the new node. Called by leond --join,
- * before there is a daemon, and by `invite` to see that what it hands out can be used. The text
- * holds the secret: who has it wipes it.
+ * Converts a joining token (wire/token.h) to the configuration of the new node. Called by leond
+ * --join without a daemon, and by `invite` to check its token. The text contains the secret; the
+ * caller wipes it.
  */
 #pragma once
 
@@ -11,20 +11,20 @@
 #include "base/addr.h"
 #include "wire/token.h"
 
-/* What is not in the token. */
+/* Values that the token lacks. */
 struct join_self {
 	const char *interface;
 	node_id_t node_id;
-	const char *name; /* node-name; NULL or one that is none: left out */
+	const char *name; /* node-name; NULL or an invalid name: omitted */
 };
 
-/* leond.json(5) with a key a line, to be wiped and freed. NULL, and one sentence in err, where
- * conf_parse() refuses what the token says. */
+/* Returns leond.json(5) with one key per line; the caller wipes and frees it. NULL, with one
+ * sentence in err, if conf_parse() refuses the values of the token. */
 char *join_configuration(const struct token *t, const struct join_self *self, char *err,
 			 size_t err_len);
 /*
- * leond --join. `from` is a token, the name of a file that holds one, or "-". Writes the
- * configuration to `path`, never over a file that is there, for the group of its directory to read;
- * to the standard output where that is NULL. The exit code; what went wrong is said on stderr.
+ * leond --join. `from` is a token, the name of a file with one, or "-". Writes the configuration to
+ * `path`, readable for the group of its directory, never over an existing file; to the standard
+ * output if `path` is NULL. Returns the exit code; errors go to stderr.
  */
 int join_run(const char *from, const char *path);

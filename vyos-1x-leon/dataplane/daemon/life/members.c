@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Member cache as text. Pure; control thread. The file is our own, but it lies where others may
- * have written or truncated it: everything in it is checked.
+ * Text format of the member cache. Pure; control thread. The file is our own, but other programs
+ * may have written or truncated it, so all of its content is checked.
  */
 #include "daemon/life/members.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The member cache: where other members were reached last, kept beside the control socket so that
- * a restarted daemon can rejoin although its configured peers are dead. Text to list and back;
- * the file itself is written and read by cache.c. No LEON state; control thread.
+ * The member cache: last endpoints of other members, stored beside the control socket, so that a
+ * restarted daemon can rejoin if its configured peers are dead. Converts text to list and back;
+ * cache.c reads and writes the file. No LEON state; control thread.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct member_list {
 	struct member_entry member[MEMBERS_MAX];
 };
 
-/* 0, or -EINVAL with one sentence in err: not such a file, or one of another overlay. */
+/* Returns 0, or -EINVAL with one sentence in err: wrong content, or another overlay. */
 int members_parse(const char *text, size_t len, uint32_t vni, struct member_list *out, char *err,
 		  size_t err_len);
 void members_write(const struct member_list *l, uint32_t vni, struct jsonw *w);

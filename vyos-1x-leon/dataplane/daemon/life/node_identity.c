@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who this node is: its node-id where the configuration leaves it to the host's addresses, and
- * the MAC of its interface. Control thread, at the start.
+ * Node-id and MAC of this node: the node-id from the configuration or the host's addresses, the MAC
+ * of its interface. Control thread, at the start.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "daemon/life/node_identity.h"
 #include "daemon/leond.h"
 
-#define ADDRS_MAX 256 /* of a VRF, those of all interfaces are looked through */
+#define ADDRS_MAX 256 /* limit of addresses; for a VRF those of all interfaces are searched */
 
 static node_id_t id_of(const struct ip_addr *ip)
 {
@@ -19,7 +19,7 @@ static node_id_t id_of(const struct ip_addr *ip)
 	       ip->b[3];
 }
 
-/* Is the address one of the interface, or of an interface in the VRF that it is? */
+/* Returns true if the address belongs to the interface, or to an interface of the VRF. */
 static bool is_of(struct nl *nl, const struct nl_link *source, int index)
 {
 	struct nl_link link;
@@ -30,7 +30,7 @@ static bool is_of(struct nl *nl, const struct nl_link *source, int index)
 	       link.master == source->index;
 }
 
-/* First global IPv4 address of the interface or VRF. */
+/* Returns the first global IPv4 address of the interface or VRF. */
 static int from_interface(const char *name, struct nl *nl, node_id_t *out, char *err,
 			  size_t err_len)
 {
@@ -79,7 +79,7 @@ struct mac identity_mac(const struct conf *c, node_id_t self)
 	uint64_t h = hash_mix64((uint64_t)self << 24 ^ c->vni);
 	struct mac m;
 
-	/* Two interfaces of one node may be in the same segment. */
+	/* Two interfaces of one node may be in the same segment and need different MACs. */
 	for (const char *p = c->interface; *p; p++)
 		h = hash_mix64(h ^ (uint8_t)*p);
 	m = mac_from_u64(h & 0xffffffffffffULL);

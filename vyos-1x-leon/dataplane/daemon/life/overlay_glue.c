@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the protocol asks of the world: send a datagram, tell the workers about routes, drop what
- * hung on a node, report an event, read the clocks. Control thread.
+ * Host functions of the protocol: send a datagram, publish snapshots, drop the state of a node,
+ * report an event, read the clocks. Control thread.
  */
 #include <errno.h>
 
@@ -32,8 +32,8 @@ static void glue_send(void *arg, const struct endpoint *to, const void *data, si
 
 	int r = -ELOOP;
 
-	/* A loss like any other: the protocol repeats what matters, probing sees the rest. Only who
-	 * is asked to join through them is told of. */
+	/* Like any other loss: the protocol retransmits, and probing detects the rest. Only seeds
+	 * receive the error for their diagnosis. */
 	if (!routes_withhold(d, &to->ip))
 		r = send_control(d, to, data, len);
 	if (r < 0)

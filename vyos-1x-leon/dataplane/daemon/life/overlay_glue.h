@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the protocol calls. Control thread.
+ * Callbacks of the protocol. Control thread.
  */
 #pragma once
 
-/* What the protocol calls; arg is struct leond. */
+/* Callbacks of the protocol; arg is struct leond. */
 const struct overlay_ops *overlay_glue_ops(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Builds the forwarding snapshot from overlay, configuration and tables, and publishes it.
- * Control thread; called when routes change, when the loop guard blocks or unblocks, at reload.
+ * Builds the forwarding snapshot from overlay, configuration and tables, and publishes it. Control
+ * thread; called when paths change, when the loop guard blocks or unblocks, and at reload.
  */
 #include "daemon/life/snapshot.h"
 #include "daemon/host/accel_queues.h"

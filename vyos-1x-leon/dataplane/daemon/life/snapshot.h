@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the workers are to know. Control thread.
+ * The snapshot for workers. Control thread.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Start and stop of everything struct leond owns, in the order that dependencies ask for: device
- * and sockets, tables, protocol, workers, watchers, control socket; only then do other nodes hear
- * of this one. leond_free() undoes any part of it in reverse. Control thread.
+ * Start and stop of all parts of struct leond in the order of their dependencies: device and
+ * sockets, tables, protocol, workers, watchers, control socket. Other nodes learn of this one only
+ * afterwards. leond_free() releases any part of it in reverse order. Control thread.
  */
 #include <errno.h>
 #include <signal.h>
@@ -50,13 +50,13 @@
 #define WORKERS_MAX	 8
 #define LEAVE_COUNT	 3
 #define LEAVE_SPACING_MS 20
-/* leon-accel needs some round trips. */
+/* leon-accel needs several round trips. */
 #define GIVE_BACK_MS	  8000
 #define GIVE_BACK_STEP_MS 20
-/* The node table keeps tombstones besides members, at most as many again. */
+/* The node table keeps tombstones in addition, at most as many as members. */
 #define SLOTS_MAX (2 * CONF_NODES_LIMIT)
 
-/* --- leaving --- */
+/* --- leave --- */
 
 static void on_leave(void *arg, mono_t now)
 {
@@ -66,8 +66,8 @@ static void on_leave(void *arg, mono_t now)
 		loop_quit(d->loop, 0);
 		return;
 	}
-	/* Repeated because nobody confirms it; spaced so that one burst of loss does
-	 * not take all. */
+	/* Repeated because leave is not acknowledged; spaced so that one burst of loss does not
+	 * drop all copies. */
 	overlay_leave(d->overlay);
 	d->leaves_sent++;
 	timer_set(d->leave_timer, mono_add_ms(now, LEAVE_SPACING_MS));
@@ -81,7 +81,7 @@ static void begin_to_leave(struct leond *d, mono_t now)
 	on_leave(d, now);
 }
 
-/* What leon-accel has taken is given back while frames still pass. */
+/* Intercepted connections are released while frames still pass. */
 static void on_give_back(void *arg, mono_t now)
 {
 	struct leond *d = arg;
@@ -93,7 +93,7 @@ static void on_give_back(void *arg, mono_t now)
 	begin_to_leave(d, now);
 }
 
-/* Says leave, then ends the loop. */
+/* Sends leave, then ends the loop. */
 static void stop_begin(struct leond *d)
 {
 	if (d->leave_timer) {
@@ -149,7 +149,7 @@ static unsigned wanted_workers(const struct conf *c)
 	return (unsigned)max_of(1L, min_of(n, (long)WORKERS_MAX));
 }
 
-/* IPv6 may be compiled out or switched off; then the overlay lives on IPv4 alone. */
+/* IPv6 may be absent or disabled; the overlay then uses IPv4 only. */
 static bool host_has_ipv6(void)
 {
 	return access("/proc/net/if_inet6", F_OK) == 0;
@@ -282,7 +282,7 @@ static int begin(struct leond *d)
 {
 	int r = signals_start(d);
 
-	/* Before anything is made that others see. */
+	/* Precedes the creation of anything that others see. */
 	if (r == 0)
 		r = identity_load(d);
 	if (r == 0)
@@ -295,8 +295,8 @@ static int begin(struct leond *d)
 		r = workers_start(d);
 	if (r == 0)
 		r = watchers_start(d);
-	/* Before others hear of this node: a second daemon by mistake fails here at the latest.
-	 * Requests are served once the loop runs. */
+	/* Precedes the announcement of this node: a second daemon by mistake fails here at the
+	 * latest. The loop serves requests later. */
 	if (r == 0)
 		r = cmds_start(d);
 	if (r < 0)
@@ -337,7 +337,7 @@ int leond_start(struct leond *d, const char *config_path, struct conf *conf)
 	return 0;
 }
 
-/* --- the loop, and the end --- */
+/* --- loop and end --- */
 
 int leond_run(struct leond *d)
 {
@@ -374,7 +374,7 @@ static void tables_free(struct leond *d)
 {
 	if (d->workers_run)
 		fwd_stop(d->fwd);
-	/* The protocol calls into fwd; it goes first. */
+	/* The protocol calls into fwd, so it is freed first. */
 	probe_jobs_drop(d);
 	overlay_free(d->overlay);
 	stretcher_free(d->stretcher);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may have a node-id: whether the key that has it here is still about, and which of two claims
- * counts. Decides and changes nothing. Called by identity.c, room.c, member.c and sync.c; control
- * thread. Protocol 3.4, doc/decisions/018.
+ * Ownership of a node-id: whether the holder of its key is still alive, and which of two claims
+ * counts. Changes nothing. Called by identity.c, room.c, member.c and sync.c; control thread.
+ * Protocol 3.4, doc/decisions/018.
  */
 #include "proto/admit/claim.h"
 
@@ -11,18 +11,18 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-/* After so much silence of a node its id may come back with another key: its operator made it
- * anew. Until then another key is somebody else who uses the id. */
+/* After this time without a message of the node, its id may return with another key (a reinstalled
+ * node). Until then another key is a duplicate node-id. */
 #define SILENT_MS 300000
-/* A key that is known from a record alone has so long to show that it is there: who is about and
- * can be reached is in session within seconds. */
+/* A key known from a record alone must prove itself within this time: a live, reachable node is in
+ * session within seconds. */
 #define HEARSAY_MS 60000
-#define AHEAD_US   (86400LL * 1000000) /* what a clock may be ahead of ours; time zones and all */
+#define AHEAD_US   (86400LL * 1000000) /* tolerated clock difference, including wrong time zones */
 
-/* When the key that the node-id is pinned to last proved itself to this node: by a message in
- * its session, which goes through relays too. What others say of the node counts for nothing
- * here, as they may mean the one with another key. A key known from a record alone was never
- * proved; for it the time counts at which it was first heard of. */
+/* Time of the last proof by the key that the node-id is pinned to: a message in its session,
+ * possibly through relays. Statements of other members do not count, because they may concern a
+ * node with another key. For a key known from a record alone, the time of the first record
+ * counts. */
 static mono_t last_proof(const struct overlay *o, const struct node *n)
 {
 	const struct peer *p = n->slot < o->cap_slots ? o->by_slot[n->slot] : NULL;
@@ -53,14 +53,14 @@ struct msg_summary_entry claim_of(const struct msg_record *r)
 	return e;
 }
 
-/* An incarnation that lies in the future gives its record no precedence over others. */
+/* An incarnation in the future gives its record no precedence. */
 static bool is_plausible(const struct overlay *o, uint64_t incarnation)
 {
 	return incarnation <= o->ops.wall_us(o->arg) + AHEAD_US;
 }
 
-/* Of two keys that claim a node-id, and of which none was ever in session here, all nodes take the
- * same one, whatever they heard first: the one that started last, as far as that can be. */
+/* Of two keys that claim a node-id without a session here, all nodes select the same one
+ * independent of the order of arrival: if possible the one that started last. */
 static bool outranks(const struct overlay *o, const struct msg_summary_entry *a,
 		     const struct msg_summary_entry *b)
 {
@@ -72,9 +72,8 @@ static bool outranks(const struct overlay *o, const struct msg_summary_entry *a,
 	return cmp ? cmp > 0 : memcmp(a->key, b->key, sizeof(a->key)) > 0;
 }
 
-/* A record under another key than the node-id has here. It can take the place of a claim that
- * nobody stands for any more; it takes nothing from a key that was in session with this node:
- * for that its holder has to come itself. */
+/* A record with a key other than the known one. It may replace an unproven claim. It never replaces
+ * a key that had a session with this node; the holder of the new key must open a session itself. */
 bool claim_may_replace(const struct overlay *o, const struct node *n,
 		       const struct msg_summary_entry *e)
 {

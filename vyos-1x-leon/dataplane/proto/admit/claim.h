@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who may have a node-id: whether the key that has it here is still about, and which of two claims
- * counts. Decides and changes nothing. Control thread.
+ * Ownership of a node-id: whether the holder of its key is still alive, and which of two claims
+ * counts. Changes nothing. Control thread.
  */
 #pragma once
 
 #include "proto/core.h"
 
-/* Is the holder of the key that the node-id has here still about, so that nobody else may have
- * it? */
+/* Returns true if the holder of the node-id's key is alive, so that no other key may take the
+ * node-id. */
 bool claim_is_held(const struct overlay *o, const struct node *n);
-/* How a SUMMARY names a record. */
+/* Name of a record in a SUMMARY. */
 struct msg_summary_entry claim_of(const struct msg_record *r);
-/* May the record named so, under another key, come in the place of this node's? */
+/* Returns true if the named record with another key may replace the record of this node. */
 bool claim_may_replace(const struct overlay *o, const struct node *n,
 		       const struct msg_summary_entry *e);
-/* Would the record named so be taken over for this node (NULL: unknown)? */
+/* Returns true if the named record would be accepted for this node (NULL: unknown). */
 bool claim_would_be_taken(const struct overlay *o, const struct node *n,
 			  const struct msg_summary_entry *e);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What addresses may be asked that only a record names: rarely, whoever they belong to and whoever
- * named them. So a member cannot have the others flood a third party. Decides and counts. Called by
- * those who send HELLOs and PINGs to such addresses; control thread. Protocol 3.6.
+ * Rate limits for addresses known only from records, per address, network and announcing member, so
+ * that a member cannot make others flood a third party. Called by the senders of HELLOs and PINGs
+ * to such addresses; control thread. Protocol 3.6.
  */
 #include "proto/admit/endpoint.h"
 
@@ -11,12 +11,12 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-/* HELLOs and PINGs to addresses that records name; each has some 250 bytes at most. */
-#define HOST_MS	     30000 /* to one IPv4 address or IPv6 /64, in the long run */
-#define HOST_BURST   6	   /* the first attempts to a node that lives there */
-#define NET_MS	     500   /* to one IPv4 /24 or IPv6 /48 */
+/* Limits for HELLOs and PINGs to addresses from records; each has at most about 250 bytes. */
+#define HOST_MS	     30000 /* long-term interval per IPv4 address or IPv6 /64 */
+#define HOST_BURST   6	   /* burst for the first attempts to a node */
+#define NET_MS	     500   /* interval per IPv4 /24 or IPv6 /48 */
 #define NET_BURST    256
-#define TELLER_MS    50 /* to addresses that one member told of */
+#define TELLER_MS    50 /* interval for all addresses announced by one member */
 #define TELLER_BURST 1024
 
 static int64_t ms_ns(int64_t ms)
@@ -24,9 +24,8 @@ static int64_t ms_ns(int64_t ms)
 	return ms * NS_PER_MS;
 }
 
-/* Two names that fall on one bucket share it, so one of them may be asked a little later.
- * Emptying the bucket for each new name would be worse: whoever names many addresses would be
- * given a fresh budget each time. */
+/* Two names with the same hash share a bucket, so one may wait longer. Resetting the bucket for
+ * each new name would let a member that announces many addresses get a new budget each time. */
 static struct bucket *place(struct overlay *o, struct bucket table[ASKED_PLACES], const void *name,
 			    size_t len)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whether addresses may be asked that only a record names. Decides and counts; control thread.
+ * Rate limits for addresses known only from records. Control thread.
  */
 #pragma once
 
 #include "proto/core.h"
 
-/* May one datagram go to this address, which the node's record names? */
+/* Returns true if one datagram may be sent to this address of the node's record. */
 bool endpoint_may_ask(struct overlay *o, const struct node *n, const struct endpoint *to);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who has to go when the node table is full. Places go to those who were in session with this node
- * before those that are known by a record alone, which any member can make up; and of these no
- * member brings more than its share. So made-up records keep nobody out, and what is known and
- * alive is never pushed out. Decides and changes nothing: member.c does what it says. Called by
- * member.c and sync.c; control thread. doc/decisions/018.
+ * Eviction from a full node table. Nodes that were in session with this node precede nodes known by
+ * a record alone, which any member can fabricate; of the latter no member gets more than its share.
+ * Fabricated records therefore keep no node out, and known live nodes are never evicted. Changes
+ * nothing: member.c evicts. Called by member.c and sync.c; control thread. doc/decisions/018.
  */
 #include "proto/admit/room.h"
 
@@ -16,10 +15,10 @@
 
 enum rank {
 	RANK_STAYS,
-	RANK_OLD_TOMBSTONE, /* of a node that was in session once */
-	RANK_TOMBSTONE,	    /* of one that nobody here has met */
-	RANK_SILENT,	    /* a member that has not been heard for long */
-	RANK_UNPROVEN,	    /* a member by its record alone */
+	RANK_OLD_TOMBSTONE, /* tombstone of a node that was in session */
+	RANK_TOMBSTONE,	    /* tombstone of a node never in session here */
+	RANK_SILENT,	    /* a member not heard for a long time */
+	RANK_UNPROVEN,	    /* a member known by its record alone */
 };
 
 static enum rank rank_of(const struct overlay *o, const struct node *n)
@@ -33,7 +32,7 @@ static enum rank rank_of(const struct overlay *o, const struct node *n)
 	return n->state == NODE_REACHABLE || claim_is_held(o, n) ? RANK_STAYS : RANK_SILENT;
 }
 
-/* By whom it was brought, as a place in a table of counts; 0: by one that is gone. */
+/* Index of the announcing member in a table of counts; 0: a member that is gone. */
 static uint16_t holder_of(const struct overlay *o, node_id_t by)
 {
 	const struct node *n = nodedb_find(o->nodes, by);
@@ -41,8 +40,8 @@ static uint16_t holder_of(const struct overlay *o, node_id_t by)
 	return n ? n->slot : 0;
 }
 
-/* The oldest of this rank, of the member that brought most of them. NULL where there is none, or
- * where `by` would take from somebody who has no more than it. */
+/* Returns the oldest node of this rank, announced by the member that announced most of them. NULL:
+ * none, or the eviction would take from a member with no more than `by`. */
 static struct node *oldest_of(const struct overlay *o, enum rank rank, node_id_t by)
 {
 	uint16_t n_slots = nodedb_slots(o->nodes);
@@ -83,6 +82,6 @@ struct node *room_victim(const struct overlay *o, const struct room *r)
 		return n || r->by ? n : oldest_of(o, RANK_SILENT, NODE_ID_NONE);
 	}
 	n = oldest_of(o, RANK_TOMBSTONE, r->by);
-	/* A member, even one that is not proven, is more than a tombstone. */
+	/* A member, even unproven, precedes a tombstone. */
 	return n || !r->place ? n : oldest_of(o, RANK_OLD_TOMBSTONE, NODE_ID_NONE);
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who gets a place in the node table when it is full. Decides and changes nothing; control thread.
+ * Eviction from a full node table. Changes nothing; control thread.
  */
 #pragma once
 
 #include "proto/core.h"
 
-/* What somebody needs in the node table. */
+/* Requirement of a new node in the node table. */
 struct room {
-	bool place;   /* of a member */
-	bool slot;    /* it has none yet */
-	node_id_t by; /* who brought its record; NODE_ID_NONE: it comes in session itself */
+	bool place; /* needs the place of a member */
+	bool slot;  /* needs a slot */
+	/* member that supplied its record; NODE_ID_NONE: the node is in session itself */
+	node_id_t by;
 };
 bool room_lacks(const struct overlay *o, const struct room *r);
-/* Who has to go next for it; NULL: all that are there are worth more. */
+/* Returns the next node to evict; NULL: all present nodes have precedence. */
 struct node *room_victim(const struct overlay *o, const struct room *r);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose identity may be a member here, where the configuration lists them: refusing the others, and
- * removing those that a reload has taken off the list. Of those who are refused nothing is kept but
- * when it was last said of the 64 last ones, for the log and `show identity`. Control thread.
- * doc/decisions/015, 018.
+ * Enforces the list of trusted identities: refuses others, and removes those that a reload has
+ * taken off the list. Of refused identities only the report times of the last 64 are kept, for the
+ * log and `show identity`. Control thread. doc/decisions/015, 018.
  */
 #include "proto/admit/trust.h"
 
@@ -13,7 +12,7 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-#define TELL_AGAIN_MS 600000 /* of one key and node-id */
+#define TELL_AGAIN_MS 600000 /* interval per key and node-id */
 
 static struct refusal *place_of(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
@@ -23,8 +22,8 @@ static struct refusal *place_of(struct overlay *o, node_id_t id, const uint8_t k
 	return &o->trust.refusal[siphash_u64(&o->hash_key, name ^ id) % REFUSALS];
 }
 
-/* One event for each identity in TELL_AGAIN_MS, and a limit for all of them, so that many do
- * not fill the log. */
+/* One event per identity in TELL_AGAIN_MS, and a limit for all, so that many identities cannot fill
+ * the log. */
 static bool may_tell(struct overlay *o, node_id_t id, const uint8_t key[MSG_KEY_LEN])
 {
 	mono_t now = overlay_now(o);

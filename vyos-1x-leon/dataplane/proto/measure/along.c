@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PINGs along the path in use to a node that is reached through relays: while data flows along it,
- * because their answers say what arrived (loss.c); and where the direct link is down, because they
- * are what the two hear of each other: who was not heard lately is not believed to have links
- * (state/path.h). Owns struct along. Called by upkeep.c (timer), dispatch.c (answers) and paths.c
- * (a path was chosen). Control thread. Protocol 6.
+ * PINGs along the path in use to a node behind relays. While data flows, their answers report lost
+ * data (loss.c). If the direct link is down, they are the only messages between the two nodes, and
+ * the rows of a node not heard recently are ignored (state/path.h). Owns struct along. Called by
+ * upkeep.c (timer), dispatch.c (answers) and paths.c (a path was selected). Control thread.
+ * Protocol 6.
  */
 #include "proto/measure/along.h"
 
@@ -18,18 +18,18 @@
 #include "proto/send.h"
 #include "proto/service.h"
 
-#define LOOK_MS	   500 /* for data, while no PING is due */
-#define FAST_MS	   250 /* while so many datagrams flow in that time */
+#define LOOK_MS	   500 /* check interval for data while no PING is due */
+#define FAST_MS	   250 /* PING interval above this data rate */
 #define FAST_SENT  5
-#define DEAD_PINGS 6	/* unanswered in a row, and all for so long: */
-#define DEAD_MS	   2000 /* longer than rows need that say that a link failed */
+#define DEAD_PINGS 6	/* unanswered in a row, and for at least DEAD_MS */
+#define DEAD_MS	   2000 /* longer than a row needs to report a failed link */
 
 static bool is_relayed(const struct peer *p)
 {
 	return p->cur && p->choice.path.n_hops > 1;
 }
 
-/* Without these PINGs the two would hear nothing of each other. */
+/* Without these PINGs the two nodes would not hear each other. */
 static bool is_lifeline(const struct peer *p)
 {
 	return p->cur && p->choice.path.n_hops != 1 && (!p->probe.up || p->probe.silent);
@@ -40,7 +40,7 @@ static bool is_unanswered(const struct along *a)
 	return a->n_unanswered > 1;
 }
 
-/* When to look again, after `moved` datagrams with data since the last look. */
+/* Returns the next check time, after `moved` data datagrams since the last check. */
 static int64_t wait_ms(const struct overlay *o, const struct peer *p, uint32_t moved)
 {
 	int64_t ms = o->conf->interval_ms;
@@ -52,7 +52,7 @@ static int64_t wait_ms(const struct overlay *o, const struct peer *p, uint32_t m
 	return overlay_stretch(o, ms);
 }
 
-/* Where no path leads to it, as far as others claim: its own row is missing then. */
+/* Without a path the links that others report are used; the node's own row is missing then. */
 static bool find_way(struct overlay *o, const struct peer *p, struct via *v)
 {
 	if (p->choice.path.n_hops)
@@ -76,7 +76,7 @@ static void send_ping(struct overlay *o, struct peer *p)
 	link_ping(o, p, &v, q->id, 0);
 }
 
-/* The path was chosen anew: what was measured was another one. */
+/* The path changed: the measurements belong to another path. */
 static void begin(struct overlay *o, struct peer *p)
 {
 	struct along *a = &p->along;
@@ -105,7 +105,7 @@ void along_look(struct overlay *o, struct peer *p)
 	agenda_arm(p);
 }
 
-/* Neither data nor control gets to the other end any more, and nobody on the way says so. */
+/* Neither data nor control messages reach the far end, and no relay reports it. */
 static bool is_dead(const struct along *a, mono_t now)
 {
 	int64_t ms = max_of((int64_t)DEAD_MS, (int64_t)a->path.rtt_us * 4 / 1000);
@@ -129,8 +129,8 @@ void along_tick(struct overlay *o, struct peer *p, mono_t now)
 		if (loss_distrust(o, p, 1000))
 			agenda_paths_now(o);
 	}
-	/* After a PING without an answer another follows even if no data flows: the counters of
-	 * the other end are still to be fetched. */
+	/* An unanswered PING is followed by another one even without data, because the far end's
+	 * counters are still to be fetched. */
 	if (moved || a->start || is_lifeline(p) || a->n_unanswered)
 		send_ping(o, p);
 	a->start = false;
@@ -148,7 +148,7 @@ bool along_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, mon
 			q = a->out[i];
 	if (!q.id)
 		return false;
-	/* Answers to earlier PINGs are of no use any more: the counters in them are older. */
+	/* Answers to earlier PINGs are discarded, because their counters are older. */
 	for (unsigned i = 0; i < ALONG_OUT; i++)
 		if (!mono_before(q.sent, a->out[i].sent))
 			a->out[i].id = 0;

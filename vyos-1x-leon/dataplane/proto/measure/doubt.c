@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Claims that contradict each other: both ends of a link measure the same round trip, so where
- * their rows differ by more than measuring can explain, and for longer than a change takes to get
- * through, one of them is wrong or lies. Paths never use the better of two such claims
- * (state/path.c); here they are noticed and reported. Control thread. doc/decisions/020.
+ * Contradicting measurements. Both ends of a link measure the same round trip. If their rows differ
+ * by more than measurement errors explain, and for longer than an update needs, one of them is
+ * wrong or lies. Paths use the worse of the two values (state/path.c); this module detects and
+ * reports the contradiction. Control thread. doc/decisions/020.
  */
 #include "proto/measure/doubt.h"
 
@@ -12,9 +12,9 @@
 #include "proto/service.h"
 
 #define LOOK_MS	 5000
-#define HOLDS_MS 30000 /* so long before it is said */
+#define HOLDS_MS 30000 /* duration before a report */
 
-/* Finds or takes an entry for the link; NULL where all are taken. */
+/* Finds or allocates an entry for the link; NULL if all are in use. */
 static struct doubt *entry_of(struct overlay *o, uint16_t a, uint16_t b)
 {
 	struct doubt *unused = NULL;
@@ -57,7 +57,7 @@ void doubt_upkeep(struct overlay *o, mono_t now)
 {
 	uint16_t n = nodedb_slots(o->nodes);
 
-	/* All pairs are looked at: the square of the members. */
+	/* Checks all pairs: the square of the members. */
 	if (mono_before(now, o->doubt.at))
 		return;
 	o->doubt.at = overlay_in(o, LOOK_MS / 2, overlay_stretch(o, LOOK_MS));

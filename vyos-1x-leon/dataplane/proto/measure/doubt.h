@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Latencies about which the two ends of a link disagree; overlay_is_suspect() belongs here. Control
+ * Links with contradicting measurements of their two ends; defines overlay_is_suspect(). Control
  * thread.
  */
 #pragma once

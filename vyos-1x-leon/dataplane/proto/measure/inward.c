@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shares of a receiver's line in PONGs, see inward.h. Whoever computes the shares and whoever keeps
- * to them is in daemon/; here they travel, and end. Called by probe.c, and by daemon/ through
- * overlay.h, on the control thread.
+ * Rate limits of ingress shaping in PONGs, see inward.h. daemon/ computes and enforces the limits;
+ * this module transports and expires them. Called by probe.c, and by daemon/ through overlay.h, on
+ * the control thread.
  */
 #include "proto/measure/inward.h"
 
@@ -11,7 +11,7 @@
 #include "proto/peer.h"
 #include "proto/service.h"
 
-/* What was asked is in force for so long, or for so many PINGs of a link without data. */
+/* Lifetime of a received limit, in time and in PINGs of a link without data. */
 #define VALID_MS    5000
 #define VALID_PINGS 4
 

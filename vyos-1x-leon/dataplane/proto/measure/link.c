@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What all that is measured on a direct link has in common: a PING and when its answer is late, and
- * the link's entry in the own row of the latency database. Called by the other files of measure/,
- * and by whoever has a PING to send; control thread. Protocol 4.7.
+ * Common parts of the measurements of a direct link: a PING and its timeout, and the link's entry
+ * in the own row of the latency database. Called by the other files of measure/ and by senders of
+ * PINGs; control thread. Protocol 4.7.
  */
 #include "proto/measure/link.h"
 
@@ -15,7 +15,7 @@
 
 #define RTO_MIN_US   40000
 #define RTO_MAX_US   15000000
-#define RTO_FIRST_US 1000000 /* while no round-trip time is known */
+#define RTO_FIRST_US 1000000 /* timeout without a known round-trip time */
 #define RTO_SLACK_US 10000
 
 static int64_t timeout_us(const struct link_filter *f)
@@ -41,7 +41,7 @@ void link_ping(struct overlay *o, struct peer *p, const struct via *v, uint32_t 
 	peer_send_via(o, p, v, &m, size);
 }
 
-/* When the first of those that are unanswered is late. */
+/* Returns the timeout of the oldest unanswered PING. */
 void link_expect(struct peer *p)
 {
 	mono_t at = MONO_NEVER;
@@ -60,7 +60,7 @@ void link_remember(struct overlay *o, struct peer *p, uint32_t id, uint16_t size
 	struct probe *pr = &p->probe.out[p->probe.next_out++ % PROBES_OUT];
 	int64_t wait_us = timeout_us(&p->probe.filter);
 
-	/* Large datagrams take longer to serialise, and their loss need not be known quickly. */
+	/* Large datagrams take longer to serialise, and their loss is not urgent. */
 	*pr = (struct probe){ .id = id, .size = size, .sent = overlay_clock(o) };
 	pr->data_tx = loss_link_mark(o, p);
 	pr->deadline = mono_add_us(overlay_now(o), size ? 2 * wait_us : wait_us);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which part of a link's round-trip time our own traffic makes, see load.h: brings together what
- * state/link_load.h is made of. Links of one node often share a line, so a queue that is ours on
- * one of them explains as much of the delay on the others. Called by probe.c and loss.c, control
- * thread.
+ * Part of a link's round-trip time caused by own traffic, see load.h: supplies the inputs of
+ * state/link_load.h. Links of one node often share an access link, so an own queue on one of them
+ * explains equal delay on the others. Called by probe.c and loss.c, control thread.
  */
 #include "proto/measure/load.h"
 
 #include "proto/core.h"
 #include "proto/service.h"
 
-/* What a link showed is so long good for the others, and for what is lost. */
+/* Time for which an own queue of one link explains delay and loss of the others. */
 #define FRESH_MS 1500
 
 static bool is_fresh(const struct link_load *l, mono_t now)
@@ -18,7 +17,7 @@ static bool is_fresh(const struct link_load *l, mono_t now)
 	return l->known && mono_sub_ms(now, l->at) < FRESH_MS;
 }
 
-/* The longest queues of ours on other links. */
+/* Longest own queues on other links. */
 static void look_around(const struct overlay *o, const struct peer *self, struct load_sample *s)
 {
 	mono_t now = overlay_now(o);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Data that is lost although PINGs are answered: on a direct link, where the own row says so then
- * and everybody goes round it; and on a path through relays, of which the own links and the rows of
- * the relays explain nothing: then somebody on it does not do what it says, and this node alone
- * takes other relays to that destination. PONGs carry the counters. Called by probe.c, along.c and
- * paths.c, who see to what follows, on the control thread. Protocol 4.7, 6; doc/decisions/021.
+ * Data loss despite answered PINGs. On a direct link the own row reports it, and all nodes avoid
+ * the link. On a path whose loss is explained neither by own links nor by the rows of the relays,
+ * some relay drops data, and only this node uses other relays to that destination. PONGs carry the
+ * counters. Called by probe.c, along.c and paths.c, which handle the consequences, on the control
+ * thread. Protocol 4.7, 6; doc/decisions/021.
  */
 #include "proto/measure/loss.h"
 
@@ -13,11 +13,11 @@
 #include "proto/service.h"
 #include "proto/tally.h"
 
-/* A path that loses data waits, so that the link that is to blame can say so first. */
+/* Delay of a path's reaction, so that the responsible link is reported first. */
 #define PATH_WAIT_MS 1200
-/* A link that loses so much, or says it does, explains what is lost on the path. */
+/* Measured or reported loss of a link that explains loss of the path. */
 #define EXPLAINS_PM 50
-#define LOSS_MAX_PM 990 /* dear, but the last resort all the same */
+#define LOSS_MAX_PM 990 /* expensive, but still usable as the last resort */
 #define DISTRUST_US 20000000
 
 static struct overlay_traffic counters(const struct overlay *o, uint16_t slot)
@@ -57,7 +57,7 @@ uint32_t loss_link_mark(struct overlay *o, struct peer *p)
 	return tally_mark(&p->loss.link, sent_on_link(o, p), overlay_now(o));
 }
 
-/* Its loss counts for paths from now on, or does not any longer. */
+/* The loss of the link starts or stops to count for paths. */
 static bool set_link_loss(struct overlay *o, struct peer *p, bool loses)
 {
 	uint32_t pm = min_of((uint32_t)p->loss.link.loss_pm, (uint32_t)LOSS_MAX_PM);
@@ -113,7 +113,8 @@ uint32_t loss_path_tx(const struct overlay *o, const struct peer *p)
 {
 	struct overlay_traffic t = counters(o, p->slot), first = { 0 };
 
-	/* Of what the kernel refused on the first link, all may have been for this destination. */
+	/* All datagrams that the kernel refused on the first link may have been for this
+	 * destination. */
 	if (p->choice.path.n_hops)
 		first = counters(o, p->choice.path.hop[0]);
 	return (uint32_t)(t.path_tx - first.refused);
@@ -136,8 +137,8 @@ static bool is_sound(const struct overlay *o, uint16_t from, uint16_t to)
 	return e.up && !e.silent && e.loss_pm < EXPLAINS_PM;
 }
 
-/* Does an end of a link on the path say itself that something is wrong with it? Answers come back
- * over the same links. */
+/* Returns true if an end of a link on the path reports loss itself. Answers return over the same
+ * links. */
 static bool is_explained(const struct overlay *o, const struct path *path)
 {
 	uint16_t from = SLOT_SELF;
@@ -189,7 +190,7 @@ bool loss_path_answer(struct overlay *o, struct peer *p, uint32_t data_tx, const
 	       loss_distrust(o, p, t->loss_pm);
 }
 
-/* --- what follows for paths --- */
+/* --- consequences for paths --- */
 
 bool loss_is_distrusting(const struct overlay *o, const struct peer *p)
 {
@@ -217,14 +218,14 @@ void loss_weigh(const struct overlay *o, const struct peer *p, struct path *path
 	}
 }
 
-/* --- the end of it --- */
+/* --- release --- */
 
 void loss_forget(struct overlay *o, uint16_t slot)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
 		struct loss *l = o->by_slot[i] ? &o->by_slot[i]->loss : NULL;
 
-		/* The slot may be somebody else's soon. */
+		/* The slot may be reused soon. */
 		for (unsigned k = 0; l && k < l->n_distrusted; k++)
 			if (l->distrusted[k] == slot)
 				l->distrusted[k] = SLOT_NONE;

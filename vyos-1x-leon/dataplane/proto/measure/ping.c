@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pings that people ask for: one PING along given hops, its answer back along the same ones. Owns
+ * Pings by operator command: one PING along given hops, its answer back along the same hops. Owns
  * struct ping_job. Control thread.
  */
 #include "proto/measure/ping.h"
@@ -20,12 +20,13 @@ struct ping_job {
 	uint32_t id; /* 0: not sent */
 	node_id_t last;
 	mono_t sent, deadline;
-	int64_t result; /* what to report at the deadline */
+	int64_t result; /* result to report at the deadline */
 	overlay_ping_fn fn;
 	void *arg;
 };
 
-/* Hops as a way: the last one in session, the first one reachable directly, none named twice. */
+/* Builds the route from hops: the last one in session, the first one reachable directly, no node
+ * twice. */
 static int find_way(struct overlay *o, const node_id_t *hop, unsigned n_hops, struct via *v,
 		    struct peer **last)
 {
@@ -61,7 +62,7 @@ void overlay_ping(struct overlay *o, const node_id_t *hop, unsigned n_hops, uint
 	j->fn = fn;
 	j->arg = arg;
 	j->sent = overlay_clock(o);
-	/* Never calls back from in here: a refusal is reported by the timer, like the rest. */
+	/* Never calls back directly: the timer reports refusals like other results. */
 	j->deadline = overlay_now(o);
 	j->result = err;
 	if (!err) {
@@ -76,7 +77,7 @@ void overlay_ping(struct overlay *o, const node_id_t *hop, unsigned n_hops, uint
 	alarm_sooner(&o->pinging, j->deadline);
 }
 
-/* Takes the job out of the list before it is told: the callback may ping again or cancel. */
+/* Removes the job from the list before the callback, which may ping again or cancel. */
 static void finish(struct ping_job **at, int64_t result)
 {
 	struct ping_job *j = *at;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Path MTU of each direct link by probing (after RFC 8899): padded PINGs sent with DF set. First
- * sizes that common links have, then halving of what is left; a size failed when two PINGs of it
- * got no answer while small ones did. The search upward is repeated now and then; a keepalive of
- * the current size notices when less passes than did before. Sizes are UDP payloads in bytes.
- * Control thread. Protocol 4.7.
+ * Path MTU discovery of each direct link by probing (after RFC 8899): padded PINGs with DF set. The
+ * search tests common sizes first, then bisects. A size fails if two PINGs of it stay unanswered
+ * while small ones are answered. The upward search is repeated periodically; a keepalive of the
+ * current size detects a decrease. Sizes are UDP payloads in bytes. Control thread. Protocol 4.7.
  */
 #include "proto/measure/pmtu.h"
 
@@ -16,21 +15,22 @@
 #include "proto/service.h"
 
 #define TRIES		  2
-#define HOLE_TRIES	  3	 /* keepalives lost before the size is given up */
-#define SEARCH_MS	  600000 /* search upward again */
+#define HOLE_TRIES	  3	 /* lost keepalives before the size is given up */
+#define SEARCH_MS	  600000 /* interval of the upward search */
 #define KEEPALIVE_MS	  60000
 #define KEEPALIVE_USED_MS 5000 /* while data flows */
 #define RETRY_MS	  500
-#define FINE		  16 /* where the halving ends */
+#define FINE		  16 /* resolution of the bisection */
 
 /* Payloads of links with an MTU of 1280, 1420 (WireGuard), 1460 (GCP), 1480, 1492 (PPPoE), 1500,
  * 1600, 8500, 9000 and 9001, for IPv6 (48 bytes of headers) and IPv4 (28). */
 static const uint16_t common[] = { 1232, 1252, 1372, 1392, 1412, 1432, 1444, 1452,
 				   1464, 1472, 1552, 1572, 8452, 8472, 8952, 8972 };
-#define ORDINARY 1472 /* nearly all links pass this, */
-#define BEYOND	 1552 /* and hardly any this: one that does may pass a lot more */
+#define ORDINARY 1472 /* passes nearly all links */
+#define BEYOND	 1552 /* passes hardly any link; one that passes it may pass far more */
 
-/* Next size to try above lo and below hi (0: open end); 0: the search is over. */
+/* Returns the next size to test, above lo and below hi (0: unbounded); 0: the search is
+ * complete. */
 static uint16_t next_size(uint16_t lo, uint16_t hi)
 {
 	unsigned first = 0, n = 0;
@@ -47,8 +47,8 @@ static uint16_t next_size(uint16_t lo, uint16_t hi)
 	}
 	if (n)
 		return common[first + n / 2];
-	/* Tunnels in the way make any size below Ethernet's. Above it an eighth is near enough: a
-	 * size that fails costs a second in which black holes are not looked for. */
+	/* Tunnels produce any size below Ethernet's. Above it a resolution of one eighth suffices:
+	 * a failed size costs a second without black-hole detection. */
 	if (hi == 0 || hi <= lo + (lo < ORDINARY ? FINE : lo / 8))
 		return 0;
 	return (uint16_t)(lo + (hi - lo) / 2);
@@ -63,7 +63,7 @@ static mono_t in_use_or_not(struct overlay *o, const struct peer *p)
 	return overlay_in(o, ms * 3 / 4, ms);
 }
 
-/* For the next test; a link that is down is not tested. */
+/* Schedules the next test; a link that is down is not tested. */
 static void wake(struct peer *p, mono_t at)
 {
 	p->due[DUE_PMTU] = p->probe.up ? at : MONO_NEVER;
@@ -74,14 +74,15 @@ void pmtu_reset(struct overlay *o, struct peer *p)
 	struct pmtu *u = &p->pmtu;
 	int64_t wait_ms;
 
-	/* After an outage what passed before most likely passes again; the keepalive checks. */
+	/* After an outage the previous size most likely passes again; the keepalive verifies
+	 * this. */
 	if (!u->mtu)
 		u->mtu = MTU_BASE;
 	u->fails = 0;
 	u->size = 0;
 	u->tries = 0;
 	u->keepalive = false;
-	/* Large datagrams on all links of all nodes at once would be felt. */
+	/* Jitter: large datagrams on all links of all nodes at once would be noticeable. */
 	wait_ms = overlay_stretch(o, overlay_stretch(o, 200));
 	wake(p, overlay_in(o, wait_ms, 3 * wait_ms));
 	u->search_at = overlay_in(o, SEARCH_MS * 3 / 4, SEARCH_MS);
@@ -94,7 +95,7 @@ static void test(struct overlay *o, struct peer *p, uint16_t size, bool keepaliv
 
 	p->pmtu.size = size;
 	p->pmtu.keepalive = keepalive;
-	/* The answer, or its absence, decides what comes next. */
+	/* The answer or its timeout selects the next step. */
 	p->due[DUE_PMTU] = MONO_NEVER;
 	if (!via_direct(p, &v))
 		return;
@@ -109,7 +110,7 @@ void pmtu_tick(struct overlay *o, struct peer *p, mono_t now)
 
 	if (!agenda_take(p, DUE_PMTU, now))
 		return;
-	if (u->size && u->tries) { /* once more */
+	if (u->size && u->tries) { /* retry */
 		test(o, p, u->size, u->keepalive);
 		return;
 	}
@@ -121,7 +122,7 @@ void pmtu_tick(struct overlay *o, struct peer *p, mono_t now)
 	test(o, p, size ? size : u->mtu, !size);
 }
 
-/* Settles on a size; the search goes on from there. */
+/* Adopts a size; the search continues from it. */
 static void settle(struct overlay *o, struct peer *p, uint16_t mtu)
 {
 	struct pmtu *u = &p->pmtu;
@@ -148,7 +149,7 @@ static void schedule(struct overlay *o, struct peer *p)
 
 void pmtu_used(struct overlay *o, struct peer *p)
 {
-	/* Only what is far off moves: this is called as long as data flows. */
+	/* Advances only a distant test: this is called as long as data flows. */
 	if (mono_is_never(p->due[DUE_PMTU]) ||
 	    mono_sub_ms(p->due[DUE_PMTU], overlay_now(o)) <= KEEPALIVE_USED_MS)
 		return;
@@ -167,7 +168,7 @@ void pmtu_answer(struct overlay *o, struct peer *p, uint16_t size)
 	schedule(o, p);
 }
 
-/* The size that passed before does not any more: back to what passes anywhere, then upward. */
+/* The previous size fails now: returns to the base size and searches upward. */
 static void fall_back(struct overlay *o, struct peer *p)
 {
 	struct pmtu *u = &p->pmtu;
@@ -186,7 +187,7 @@ void pmtu_miss(struct overlay *o, struct peer *p, uint16_t size)
 
 	if (size != u->size)
 		return;
-	/* While small pings go unanswered too, a large one says nothing. */
+	/* While small PINGs stay unanswered too, the loss of a large one proves nothing. */
 	if (p->probe.up && p->probe.misses == 0)
 		u->tries++;
 	else

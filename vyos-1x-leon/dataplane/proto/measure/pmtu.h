@@ -8,7 +8,7 @@
 
 void pmtu_reset(struct overlay *o, struct peer *p);
 void pmtu_tick(struct overlay *o, struct peer *p, mono_t now);
-/* Data begins to flow: check soon that what passed before still does. */
+/* Data begins to flow: schedules an early check of the current size. */
 void pmtu_used(struct overlay *o, struct peer *p);
 void pmtu_answer(struct overlay *o, struct peer *p, uint16_t size);
 void pmtu_miss(struct overlay *o, struct peer *p, uint16_t size);

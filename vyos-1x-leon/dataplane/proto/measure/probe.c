@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Measurement of direct links: when each peer is pinged, which answer belongs to which ping, what
- * counts as lost, when a link is down and up. Results go into the own row of the latency database.
- * Control thread. Protocol 4.7, 6.
+ * Measurement of direct links: probe intervals, matching of answers, loss, and link state. Results
+ * enter the own row of the latency database. Control thread. Protocol 4.7, 6.
  *
- * A link is silent after dead-multiplier probes in a row went unanswered, and not before as many
+ * A link is unresponsive after dead-multiplier unanswered probes in a row, and not before as many
  * fast intervals have passed since the first of them. It may have failed, or its round-trip time
- * may have jumped: that cannot be told apart yet. So its cost rises at once with the age of the
- * oldest unanswered probe, and traffic goes where it is cheaper; where such an age is unusual for
- * the link, it is called silent too. It counts as down only after a longer silence. A late answer
- * is an answer; its time is a valid sample. doc/decisions/022.
+ * may have jumped; the two cannot be distinguished yet. Therefore its cost rises at once with the
+ * age of the oldest unanswered probe, and traffic moves to cheaper links. If this age is unusual
+ * for the link, the link is marked unresponsive. It counts as down only after a longer silence. A
+ * late answer is a valid answer and sample. doc/decisions/022.
  */
 #include "proto/measure/probe.h"
 
@@ -29,12 +28,12 @@
 #include "proto/service.h"
 
 #define BURST 4
-/* What an answer is late beyond what is usual for its link counts so often more. */
+/* Weight of the part of a delay that exceeds the usual delay of the link. */
 #define LATE_FACTOR	3
 #define LATE_SELDOM_PPM 5000
-#define USED_MS		2000  /* data that went over the link: so long it is probed faster */
-#define SILENCE_MAX_MS	30000 /* whatever the link showed before */
-/* As many probes are under way at most: PROBES_OUT must remember them until they are answered. */
+#define USED_MS		2000  /* fast probing lasts this long after data on the link */
+#define SILENCE_MAX_MS	30000 /* upper bound, independent of the history of the link */
+/* Maximum number of probes in flight; PROBES_OUT must remember all of them. */
 #define PROBES_PER_RTT 8
 
 void probe_init(struct overlay *o, struct peer *p)
@@ -46,13 +45,13 @@ void probe_init(struct overlay *o, struct peer *p)
 	pmtu_reset(o, p);
 }
 
-/* What is unanswered now is so old; 0 where nothing is amiss. */
+/* Age of the oldest unanswered probe; 0 if none is overdue. */
 static int64_t missing_us(const struct probing *pr, mono_t now)
 {
 	return pr->misses ? mono_sub_us(now, pr->missing) : 0;
 }
 
-/* Probes do not follow each other faster than this, however slow the link is. */
+/* Lower bound of the probe interval on links with long round-trip times. */
 static int64_t least_gap_ms(const struct probing *pr, mono_t now)
 {
 	int64_t us = max_of(pr->filter.srtt_us, missing_us(pr, now));
@@ -80,8 +79,8 @@ uint32_t probe_interval_ms(const struct overlay *o, const struct peer *p, mono_t
 
 /* --- sending --- */
 
-/* While the link is down or silent the peer may be at any of its addresses; one id, so one
- * sample. */
+/* While the link is down or unresponsive, the peer may be at any of its addresses. All probes have
+ * one id and yield one sample. */
 static void send_to_locators(struct overlay *o, struct peer *p, uint32_t id)
 {
 	const struct node *n = peer_node(o, p);
@@ -153,8 +152,8 @@ static void link_down(struct overlay *o, struct peer *p)
 {
 	struct probing *pr = &p->probe;
 
-	/* An outage is not loss: `up` says it, and the path comes back without a minute of
-	 * paying for the probes that found it. */
+	/* An outage is not loss: `up` describes it. The restored path must not carry the cost of
+	 * the probes lost during the outage. */
 	pr->filter.loss_pm = pr->loss_before;
 	pr->up = false;
 	p->due[DUE_PMTU] = MONO_NEVER;
@@ -184,9 +183,9 @@ void probe_link_lost(struct overlay *o, struct peer *p)
 	overlay_emit(o, EV_LINK_DOWN, p->id, NODE_ID_NONE, 0, NULL);
 }
 
-/* --- silence --- */
+/* --- unresponsive links --- */
 
-/* A link that is slow at times is given more time before it counts as down. */
+/* A link with occasional high delay gets more time before it counts as down. */
 static int64_t down_after_us(const struct overlay *o, const struct probing *pr)
 {
 	int64_t ms = (int64_t)o->conf->dead_multiplier * o->conf->interval_ms;
@@ -195,17 +194,17 @@ static int64_t down_after_us(const struct overlay *o, const struct probing *pr)
 	return min_of(ms, (int64_t)SILENCE_MAX_MS) * 1000;
 }
 
-/* Round-trip times up to this are nothing unusual for the link, by what it showed for long. */
+/* Upper bound of round-trip times that are usual for the link, by its long-term statistics. */
 static int64_t usual_us(const struct link_filter *f)
 {
 	return f->lasting_us + 2 * f->dev_us;
 }
 
 /*
- * What the round trip is likely to be, where an answer is missing for so long: that long and what
- * the link varies; and what is beyond the usual counts several times, since it may be a failure. So
- * a quiet link costs four times the age within the time of three probes, and one that is as slow as
- * that now and then costs the age. The row is renewed when the age has caught up with it.
+ * Expected round-trip time while an answer is overdue: the age plus the variation of the link; the
+ * part above the usual range is multiplied, because the link may have failed. A quiet link
+ * therefore costs four times the age within three probes, and a link with occasional delays of this
+ * size costs the age. The row is updated when the age has reached the announced value.
  */
 static int64_t late_cost_us(const struct link_filter *f, int64_t age_us)
 {
@@ -214,7 +213,7 @@ static int64_t late_cost_us(const struct link_filter *f, int64_t age_us)
 	return max_of(age_us + f->dev_us + LATE_FACTOR * beyond, f->now_us);
 }
 
-/* Probes in a row are unanswered, the first of them is `age_us` old. */
+/* Probes in a row are unanswered; the first is `age_us` old. */
 static void silent(struct overlay *o, struct peer *p, int64_t age_us)
 {
 	struct probing *pr = &p->probe;
@@ -235,24 +234,24 @@ static void silent(struct overlay *o, struct peer *p, int64_t age_us)
 	agenda_paths_now(o);
 }
 
-/* An answer at last. */
+/* The first answer after unanswered probes. */
 static void speaks_again(struct overlay *o, struct peer *p)
 {
 	struct probing *pr = &p->probe;
 	bool was_silent = pr->silent;
 
-	/* An outage is not loss, and a jump even less. */
+	/* Neither an outage nor a jump of the latency is loss. */
 	pr->filter.loss_pm = min_of(pr->filter.loss_pm, pr->loss_before);
 	pr->late_us = 0;
 	pr->silent = false;
-	pr->burst = BURST; /* the filter settles soon */
+	pr->burst = BURST; /* settles the filter soon */
 	link_store(o, p);
 	if (was_silent)
 		agenda_row(o, ROW_SOON);
 	agenda_paths_later(o);
 }
 
-/* --- what became of a probe --- */
+/* --- result of a probe --- */
 
 static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 {
@@ -268,7 +267,7 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 		pr->missing = sent;
 		pr->loss_before = pr->filter.loss_pm;
 	}
-	/* What overflows a queue of ours says nothing of the link. */
+	/* Overflow of an own queue is no property of the link. */
 	if (!load_is_ours(o, p))
 		link_filter_loss(&pr->filter);
 	if (pr->misses >= o->conf->dead_multiplier + link_filter_chance(&pr->filter) &&
@@ -282,30 +281,30 @@ static void missed(struct overlay *o, struct peer *p, mono_t sent, mono_t now)
 	p->due[DUE_PROBE] = earlier(p->due[DUE_PROBE], mono_before(again, now) ? now : again);
 }
 
-/* Takes the time of an answer as a sample; `rtt_us` 0: it was no fair one. */
+/* Enters the time of an answer as a sample; `rtt_us` 0: not a fair sample. */
 static void sample(struct probing *pr, const struct probe *q, uint32_t rtt_us, uint32_t lasting_s,
 		   mono_t now)
 {
 	bool overtaken = mono_before(q->sent, pr->answered_sent);
-	/* On a link where answers are late now and then, more of them must be so in a row. */
+	/* A link with occasional late answers needs more of them in a row. */
 	uint32_t in_a_row =
 		pr->filter.late_ppm < LATE_SELDOM_PPM ? 2 : 4 + link_filter_chance(&pr->filter);
 
 	pr->filter.lasting_s = lasting_s;
 	if (!overtaken)
 		pr->answered_sent = q->sent;
-	/* It was not lost after all. */
+	/* The probe was not lost after all. */
 	if (q->missed && pr->misses)
 		pr->filter.loss_pm = min_of(pr->filter.loss_pm, pr->loss_before);
 	if (!rtt_us)
 		return;
 	link_filter_late(&pr->filter, q->missed);
-	/* Answers that were held up together: the first to come says what is, the rest what was. */
+	/* Several delayed answers at once: the first describes the present, the others the past. */
 	if (q->missed && overtaken) {
 		link_filter_overtaken(&pr->filter, rtt_us, now);
 		return;
 	}
-	/* Two late answers in a row, later than is usual for the link: its time jumped. */
+	/* Two unusually late answers in a row: the latency jumped. */
 	if (q->missed &&
 	    (pr->late_us || (pr->misses >= in_a_row && rtt_us > usual_us(&pr->filter))))
 		link_filter_jump(&pr->filter, rtt_us, now);
@@ -329,7 +328,7 @@ static void answered(struct overlay *o, struct peer *p, const struct probe *q, u
 		link_store(o, p);
 		return;
 	}
-	/* A link that failed has to answer twice in a row before it carries traffic again. */
+	/* A failed link must answer twice in a row before it carries traffic again. */
 	if (++pr->answers >= (pr->was_up ? 2u : 1u) && pr->filter.n_samples) {
 		link_up(o, p);
 		schedule(o, p);
@@ -352,7 +351,7 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 			missed(o, p, pr->sent, now);
 	}
 	link_expect(p);
-	/* Where the link is down and nobody listens, HELLO is what finds the peer again. */
+	/* If the link is down and the port unreachable, a HELLO finds the peer again. */
 	if (agenda_take(p, DUE_PROBE, now) && (p->probe.up || peer_is_alive(o, p))) {
 		send_probe(o, p);
 		schedule(o, p);
@@ -361,7 +360,7 @@ void probe_tick(struct overlay *o, struct peer *p, mono_t now)
 		pmtu_tick(o, p, now);
 }
 
-/* The link loses data, or does not any longer. */
+/* Data loss of the link starts or ends. */
 static void link_loss_changed(struct overlay *o, struct peer *p)
 {
 	link_store(o, p);
@@ -419,7 +418,7 @@ bool probe_pong(struct overlay *o, struct peer *p, const struct msg_pong *m, boo
 		pmtu_answer(o, p, was.size);
 	if (!was.size)
 		rtt_ways(o, &p->probe.ways, was.sent, rx, m);
-	/* A large datagram is no fair sample, but it is a sign of life. */
+	/* A large datagram is no fair sample, but it proves that the peer is alive. */
 	rtt = was.size ? 0 : rtt_sample_us(o, p, was.sent, rx, m->held_ns);
 	load_note(o, p, m, was.sent, rx, rtt);
 	if (!was.size || p->probe.up)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What one PING and its PONG say of the round-trip time and of each direction, where the node
- * that answers may lie: ids that nobody can guess, and a held time that is believed no further
- * than an honest node needs. Called by probe.c and ping.c on the control thread. Protocol 4.7;
- * doc/decisions/020 and 007.
+ * Round-trip time and one-way values of one PING and its PONG. The answering node may lie: ids are
+ * unpredictable, and a held time counts only up to the bound of an honest node. Called by probe.c
+ * and ping.c on the control thread. Protocol 4.7; doc/decisions/020 and 007.
  */
 #include "proto/measure/rtt.h"
 
@@ -11,14 +10,14 @@
 #include "proto/service.h"
 
 #define RTT_MAX_US 60000000
-/* So much of what a node says it held the PING is taken off. A control thread that is not busy
- * answers in microseconds; a busier one looks as if it were farther away. */
+/* Upper bound of the held time that is subtracted. An idle control thread answers in microseconds;
+ * a busy one appears more distant. */
 #define HELD_MAX_US 2000
-/* From a node that says it held PINGs for longer than that, samples that would raise the
- * estimate are skipped for so long. */
+/* If a node reports longer held times, samples that would raise the estimate are skipped for this
+ * time. */
 #define HELD_SKIP_MS 3000
 
-/* Random: whoever could guess the next one could answer a PING before it came. */
+/* Random: a node that predicts the next id could answer a PING before it arrives. */
 uint32_t rtt_new_id(void)
 {
 	return (uint32_t)(random_u64_nonzero() % UINT32_MAX) + 1;
@@ -28,14 +27,13 @@ uint32_t rtt_us(const struct overlay *o, mono_t sent, mono_t rx, uint32_t held_n
 {
 	int64_t us, held_us = min_of((int64_t)held_ns / NS_PER_US, (int64_t)HELD_MAX_US);
 
-	/* A receive time outside [sent, now] comes from a clock that jumped. */
+	/* A receive time outside [sent, now] is the result of a clock step. */
 	if (mono_before(rx, sent) || mono_before(overlay_clock(o), rx))
 		rx = overlay_clock(o);
 	us = mono_sub_us(rx, sent);
 	if (us > RTT_MAX_US)
 		return 0;
-	/* It says that it held the PING for longer than the whole round trip took: nothing is
-	 * taken off. */
+	/* The reported held time exceeds the round trip: nothing is subtracted. */
 	if (held_ns / NS_PER_US < us)
 		us -= held_us;
 	return (uint32_t)max_of(us, (int64_t)1);
@@ -51,8 +49,8 @@ uint32_t rtt_sample_us(const struct overlay *o, struct peer *p, mono_t sent, mon
 		p->probe.held_since = MONO_NEVER;
 		return us;
 	}
-	/* The link took so long at most, so the sample cannot raise the estimate; unless it goes on
-	 * like that, for then a slower link could be hidden in it. */
+	/* The link took at most this time, so the sample cannot raise the estimate. If this
+	 * persists, the sample counts, because a slower link could hide behind it. */
 	if (mono_is_never(p->probe.held_since))
 		p->probe.held_since = overlay_now(o);
 	return mono_sub_ms(overlay_now(o), p->probe.held_since) < HELD_SKIP_MS ? 0 : us;
@@ -66,7 +64,7 @@ void rtt_ways(const struct overlay *o, struct one_way *w, mono_t sent, mono_t rx
 				   .arrived_us = m->arrived_us,
 				   .held_us = (uint32_t)(m->held_ns / NS_PER_US) };
 
-	/* Outside [sent, now]: of a clock that jumped; held longer than it took: not true. */
+	/* Outside [sent, now]: a clock step. Held longer than the round trip: false. */
 	if (mono_before(rx, sent) || mono_before(overlay_clock(o), rx) ||
 	    t.held_us > t.answered_us - t.sent_us)
 		return;

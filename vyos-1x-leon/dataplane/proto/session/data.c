@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which keys data to and from a peer uses while sessions change (protocol 2.7): without losing a
- * frame, a node opens with the keys of both sessions, and seals with the new ones only when the
- * peer was heard in the new session and its workers had time to learn of it. Control thread.
+ * Keys of data to and from a peer across a session change (protocol 2.7). To lose no frame, a node
+ * opens with the keys of both sessions. It seals with the new keys only after the peer was heard in
+ * the new session and its workers had time to receive them. Control thread.
  */
 #include "proto/session/data.h"
 
@@ -10,9 +10,9 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-/* From the first message in a session until data follows: longer than a snapshot takes. */
+/* Delay from the first message in a session to its data; longer than a snapshot takes. */
 #define SWITCH_MS 200
-/* For data of the session before that is still on its way. */
+/* Grace time for data of the previous session in flight. */
 #define KEEP_MS 10000
 
 static void replace(struct seal **at, struct seal *s)
@@ -43,12 +43,12 @@ void data_established(struct overlay *o, struct peer *p, bool renewed)
 
 	if (!fresh)
 		return;
-	/* A session in which the peer never spoke is one that it may not have: then it is still the
-	 * one before that is needed. */
+	/* A session without a message of the peer may be unknown to it; then the previous session
+	 * is still needed. */
 	if (d->heard || !d->rx_before)
 		replace(&d->rx_before, d->rx);
 	replace(&d->rx, fresh);
-	/* A peer that was started anew has forgotten what was before. */
+	/* A restarted peer has lost the previous session. */
 	if (!d->tx || !renewed)
 		replace(&d->tx, fresh);
 	d->heard = false;
@@ -61,7 +61,7 @@ void data_went_back(struct overlay *o, struct peer *p)
 	struct data_keys *d = &p->data;
 	struct seal *given_up = d->rx;
 
-	/* The keys may be of another session: two were replaced since, or one is not sealed. */
+	/* The keys may belong to another session: two were replaced since, or one is not sealed. */
 	if (!d->rx_before || d->rx_before != session_data(p->cur))
 		return;
 	d->rx = d->rx_before;

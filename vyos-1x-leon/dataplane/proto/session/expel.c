@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Identities that a reload has taken off the list: who has one is removed, and what was offered to
- * it is withdrawn. Called by overlay.c; control thread. doc/decisions/015, 018.
+ * Removes nodes whose identity a reload has taken off the list of trusted identities, and withdraws
+ * the values offered to them. Called by overlay.c; control thread. doc/decisions/015, 018.
  */
 #include "proto/session/expel.h"
 
@@ -23,15 +23,15 @@ static bool is_untrusted(const struct overlay *o, const struct node *n)
 	return n && n->slot != SLOT_SELF && n->has_key && !conf_trusts(o->conf, n->key);
 }
 
-/* What was offered to a key that is no longer trusted must not become a session. */
+/* A value offered to a key that is no longer trusted must not become a session. */
 static void withdraw_offer(struct overlay *o, struct peer *p)
 {
 	if (p->offer.answers.session_mine && !conf_trusts(o->conf, p->offer.answers.identity))
 		offer_withdraw(&p->offer);
 }
 
-/* The others hear that our links to them are down while we can still say so: a path of theirs
- * through us, to one of these, would lead nowhere. */
+/* The others learn that our links to the removed nodes are down while they can still be told. Their
+ * paths through us to these nodes would fail. */
 static void say_links_down(struct overlay *o)
 {
 	bool any = false;
@@ -48,7 +48,7 @@ static void say_links_down(struct overlay *o)
 		rows_announce(o, overlay_now(o));
 }
 
-/* In two steps: what leads over it is found anew before its slot is free. */
+/* Two steps: paths through the node are replaced before its slot is free. */
 static void clear_untrusted(struct overlay *o, struct node *n)
 {
 	trust_tell(o, n->id, n->key);
@@ -89,6 +89,6 @@ void expel_untrusted(struct overlay *o)
 			withdraw_offer(o, o->by_slot[i]);
 	for (unsigned i = 0; i < o->n_pending; i++)
 		withdraw_offer(o, o->pending[i]);
-	/* Somebody may know who is trusted now and was not before: ask at once. */
+	/* An identity may be trusted now that was not before: request summaries at once. */
 	sync_again(o);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Removing those whose identity a reload has taken off the list. Control thread.
+ * Removes nodes whose identity a reload has taken off the list. Control thread.
  */
 #pragma once
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Why a configured peer is not reached, as far as this node can know. A node answers nothing to
- * strangers, so a peer with another secret is silent when it is asked. What shows the reason is
- * what comes from its address by itself, because it has this node as a peer too, and what the
- * network says (ICMP). Any of it can be forged by who forges addresses: it is shown to people and
- * decides nothing. Called by hello.c, rival.c, seed.c and daemon/; control thread.
+ * Diagnosis of a configured peer that is not reached. A node answers no strangers, so a peer with
+ * another secret does not respond to HELLOs. Evidence comes from its own datagrams, if it has this
+ * node as a peer too, and from ICMP. All of this can be forged by address spoofing: it is shown to
+ * operators and decides nothing. Called by hello.c, rival.c, seed.c and daemon/; control thread.
  */
 #include "proto/session/finding.h"
 
@@ -13,7 +12,7 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-#define FRESH_MS 60000 /* what was seen before says nothing of today */
+#define FRESH_MS 60000 /* lifetime of evidence */
 
 static void put(struct overlay *o, struct finding *f, enum seed_finding what, int error)
 {
@@ -27,7 +26,7 @@ static bool is_fresh(const struct overlay *o, const struct finding *f)
 	return f->what > SEED_SILENT && mono_sub_ms(overlay_now(o), f->at) <= FRESH_MS;
 }
 
-/* That it greets says less than why it was refused, or is no longer true. */
+/* "It greets" is less specific than a reason for refusal, or outdated. */
 static void put_unless_better(struct overlay *o, struct finding *f, enum seed_finding what)
 {
 	if (what != SEED_GREETS || !is_fresh(o, f) || f->what < SEED_GREETS)
@@ -54,7 +53,7 @@ static bool note_where(struct overlay *o, const struct endpoint *from, bool with
 
 void finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what)
 {
-	/* A NAT may send from another port than the one that it forwards. */
+	/* A NAT may send from a port other than the forwarded one. */
 	if (!note_where(o, from, true, what))
 		note_where(o, from, false, what);
 }
@@ -87,7 +86,7 @@ void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error,
 		for (unsigned k = 0; k < o->seeds.seed[i].n; k++) {
 			struct finding *f = &o->seeds.seed[i].found[k];
 
-			/* What came from there tells more than what the network says. */
+			/* Evidence from the peer itself is more specific than ICMP. */
 			if (endpoint_equal(&o->seeds.seed[i].ep[k], to) &&
 			    !(is_fresh(o, f) && f->what > SEED_GREETS))
 				put(o, f, what, error);

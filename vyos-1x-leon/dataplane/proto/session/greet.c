@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * HELLOs that this node sends: to peers that it has no session with, to addresses whose node is not
- * known, for new keys, and to complete a handshake. What comes back is hello.c's. Control thread.
- * Protocol 3.2.
+ * Transmission of HELLOs: to peers without a session, to addresses with an unknown node, for new
+ * keys, and to complete a handshake. hello.c handles received HELLOs. Control thread. Protocol 3.2.
  */
 #include "proto/session/greet.h"
 
@@ -17,7 +16,7 @@
 #include "proto/session/offer.h"
 #include "proto/session/sign.h"
 
-/* All HELLOs are padded to the longest, so that no answer is larger than its question. */
+/* All HELLOs are padded to the longest, so that no answer is larger than its request. */
 bool greet_send(struct overlay *o, const struct via *v, const struct greeting *g)
 {
 	struct msg m = { .type = MSG_HELLO };
@@ -56,8 +55,8 @@ bool greet_address(struct overlay *o, const struct endpoint *ep, uint64_t value,
 	return greet_send(o, &v, &g);
 }
 
-/* A peer that does not answer may not know our own secret yet: now and then under the one that
- * it used last. */
+/* A peer that does not answer may not have our own secret yet; some HELLOs use the secret that the
+ * peer used last. */
 static uint32_t secret_for(const struct peer *p, uint32_t tries)
 {
 	return tries % 2 ? p->secret : 0;
@@ -69,7 +68,7 @@ void greet_offer(struct overlay *o, const struct via *v, struct offer *f, const 
 	greet_send(o, v, g);
 }
 
-/* One HELLO to every address the peer may have, and one along relays where a path is known. */
+/* Sends one HELLO to every address of the peer, and one along relays if a path is known. */
 static void send_everywhere(struct overlay *o, struct peer *p)
 {
 	const struct node *n = peer_node(o, p);

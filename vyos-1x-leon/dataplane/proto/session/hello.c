@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The receiving half of the handshake that opens a session (protocol 3.2): what is answered, and
- * when a session is taken into use. A recorded HELLO opens nothing, because the value that it
- * shows is not on offer any more (offer.c); a peer that is heard from is not bothered by HELLOs of
- * the same run; answers are limited for each address and in total (limit.c), and never larger than
- * the question (greet.c). Called by dispatch.c on the control thread.
+ * The receiving half of the handshake (protocol 3.2): answers, and the start of a session. A
+ * replayed HELLO opens nothing, because its value is no longer on offer (offer.c). HELLOs of the
+ * same incarnation do not disturb a peer that is heard. Answers are limited per address and in
+ * total (limit.c) and never exceed the request (greet.c). Called by dispatch.c on the control
+ * thread.
  */
 #include "proto/session/hello.h"
 
@@ -32,13 +32,13 @@
 #include "proto/session/rival.h"
 #include "proto/session/seed.h"
 
-#define CROSSED_MS 1000 /* an answer of ours may still be on its way */
+#define CROSSED_MS 1000 /* one of our answers may still be in flight */
 
-#define OTHER_RUNS_MAX 4 /* within a minute: two nodes with one id */
+#define OTHER_RUNS_MAX 4 /* per minute; more indicate a duplicate node-id */
 
-/* --- taking a session into use --- */
+/* --- starting a session --- */
 
-/* True where it has happened many times in a minute. */
+/* Returns true if the event occurred many times in a minute. */
 static bool count_one(const struct overlay *o, struct minute_count *c)
 {
 	mono_t now = overlay_now(o);
@@ -48,9 +48,9 @@ static bool count_one(const struct overlay *o, struct minute_count *c)
 	return ++c->n >= OTHER_RUNS_MAX;
 }
 
-/* Sessions with other and other incarnations mean two nodes with one id, which take turns.
- * HELLOs that opened no session do not count: a node that was restarted with its clock set back
- * sends many of them until its session of before is over. */
+/* Sessions with alternating incarnations indicate two nodes with one node-id. HELLOs without a
+ * session do not count: a node restarted with its clock set back sends many of them until its
+ * previous session ends. */
 static void note_other_run(struct overlay *o, struct peer *p)
 {
 	if (count_one(o, &p->hello.restarts) &&
@@ -58,15 +58,15 @@ static void note_other_run(struct overlay *o, struct peer *p)
 		overlay_emit(o, EV_DUPLICATE_ID, p->id, NODE_ID_NONE, 0, NULL);
 }
 
-/* HELLOs with another incarnation keep coming, and the peer in session goes on speaking. A
- * single node that was restarted does only one of the two, even where its clock was set back. */
+/* HELLOs with another incarnation continue, and the peer in session continues too. A single
+ * restarted node does only one of the two, even if its clock was set back. */
 static bool are_two(struct overlay *o, struct peer *p)
 {
 	return count_one(o, &p->hello.knocks) &&
 	       mono_sub_ms(p->heard, p->hello.knocks.since) > ALIVE_MS;
 }
 
-/* With what is on offer to the peer and what it offers. */
+/* Creates a session from the value on offer and the value of the peer. */
 static struct session *pair(struct overlay *o, const struct peer *p, uint64_t value,
 			    const struct ephemeral *key, const struct msg_hello *m)
 {
@@ -89,12 +89,12 @@ static struct session *offered(struct overlay *o, struct peer *p)
 {
 	struct offer *f = &p->offer;
 
-	/* In clear a message names the receiver's value alone, so it does not prove which of the
-	 * peer's it is paired with; a HELLO names both. */
+	/* In clear mode a message names only the receiver's value, so it does not prove which value
+	 * of the peer is paired with it; a HELLO names both. */
 	if (!keyring_sealed(o->keys))
 		return NULL;
-	/* Made once for each pair, whatever comes under its value: that is all that somebody who
-	 * saw the value pass can make us compute. */
+	/* Computed once per pair of values. An observer of the value can cause no more work than
+	 * this. */
 	if (f->answers.session_mine && !f->session) {
 		const struct rx_hello h = { .m = &f->answers, .to = f->to };
 
@@ -106,7 +106,7 @@ static struct session *offered(struct overlay *o, struct peer *p)
 	return f->session;
 }
 
-/* A message under new keys at once, so that the peer may use them too. */
+/* Sends a message under the new keys at once, so that the peer may use them too. */
 static void speak_up(struct overlay *o, struct peer *p)
 {
 	struct via v;
@@ -115,7 +115,7 @@ static void speak_up(struct overlay *o, struct peer *p)
 		link_ping(o, p, &v, rtt_new_id(), 0);
 }
 
-/* Also after a peer that was forgotten in between. */
+/* Also for a peer that was forgotten meanwhile. */
 static void note_new_run(struct overlay *o, struct peer *p, uint64_t incarnation)
 {
 	if (p->incarnation == incarnation)
@@ -150,8 +150,8 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 	note_new_run(o, p, incarnation);
 	p->established = now;
 	peer_heard(o, p);
-	/* The session may also be made of a value that a seed was asked with; then what is on
-	 * offer to the peer may still be answered, and stays. */
+	/* The session may use a value offered to a seed; the value on offer to the peer may still
+	 * be answered and stays. */
 	if (session_mine(s) == p->offer.value) {
 		memcpy(p->cur_public, p->offer.key.public, sizeof(p->cur_public));
 		offer_withdraw(&p->offer);
@@ -171,7 +171,7 @@ static void establish(struct overlay *o, struct peer *p, struct session *s,
 	agenda_arm(p);
 }
 
-/* The first message in the session on offer proves as much as a HELLO that echoes it. */
+/* The first message in the offered session proves as much as a HELLO with its echo. */
 int hello_open_offered(struct overlay *o, struct peer *p, const struct endpoint *direct,
 		       uint8_t *data, size_t hdr_len, size_t len, uint8_t **msg, size_t *msg_len)
 {
@@ -190,7 +190,7 @@ int hello_open_offered(struct overlay *o, struct peer *p, const struct endpoint 
 	return 0;
 }
 
-/* --- receiving --- */
+/* --- reception --- */
 
 static bool lists_ip(const struct node *n, const struct ip_addr *ip)
 {
@@ -201,9 +201,9 @@ static bool lists_ip(const struct node *n, const struct ip_addr *ip)
 }
 
 /*
- * The clear mode: nothing is authenticated, so only addresses count that the operator configured
- * or that a member's record introduced. A node already known must come from its own addresses;
- * along relays, it must have a record.
+ * Clear mode: nothing is authenticated, so only addresses from the configuration or from a member's
+ * record count. A known node must use one of its own addresses; a node behind relays must have a
+ * record.
  */
 static bool is_introduced(struct overlay *o, const struct endpoint *from, const struct leon_hdr *h)
 {
@@ -221,7 +221,7 @@ static void suspect_secret(struct overlay *o, const struct endpoint *from, node_
 {
 	const struct seed *seed = seed_of_address(o, &from->ip);
 
-	/* One that is in session has the secret: somebody else used its address. */
+	/* A peer in session has the secret, so its address was spoofed. */
 	if (!seed || seed->alive ||
 	    !bucket_pass(&o->secret_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
 		return;
@@ -255,7 +255,7 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 	o->count.rx_by_type[m->type]++;
 	if (m->type == MSG_CONFLICT || h->source == o->self)
 		return true;
-	/* What it claims to be is enough to be refused; what it is, is seen later. No answer. */
+	/* The claimed identity suffices for a refusal; its proof is checked later. No answer. */
 	if (!trust_passes(o, h->source, m->hello.identity)) {
 		finding_note(o, from, SEED_NOT_TRUSTED);
 		return false;
@@ -264,7 +264,7 @@ static bool open_hello(struct overlay *o, const struct endpoint *from, uint8_t *
 	return true;
 }
 
-/* Rule 1 of protocol 3.2: our value was echoed. It is an offer to the peer or to a seed. */
+/* Rule 1 of protocol 3.2: our value was echoed. It was offered to the peer or to a seed. */
 static void accept(struct overlay *o, struct peer *p, const struct ephemeral *key,
 		   const struct rx_hello *h)
 {
@@ -290,22 +290,22 @@ static void accept(struct overlay *o, struct peer *p, const struct ephemeral *ke
 	memcpy(p->cur_public, public, sizeof(public));
 	if (m->observed.ip.family)
 		p->observed = m->observed;
-	/* The peer has seen our value with its own already where we answered it before. */
+	/* The peer has already received our value as the answer to its own. */
 	if (tell)
 		greet_send(o, &h->back,
 			   &(struct greeting){ m->session_yours, m->session_mine, public, h->direct,
 					       h->secret });
 }
 
-/* Asks for new keys in this very session. */
+/* Requests new keys within the current session. */
 static bool is_rekey(const struct peer *p, const struct msg_hello *m)
 {
 	return m->session_yours == session_mine(p->cur) &&
 	       m->session_mine != session_theirs(p->cur);
 }
 
-/* To a peer in session, to where it is known to be and not where this came from: it may be a
- * recording. */
+/* Answers a peer in session at its verified endpoint, not at the source of the HELLO, which may be
+ * a replay. */
 static void answer_known(struct overlay *o, struct peer *p, const struct rx_hello *h)
 {
 	struct greeting g = { .mine = session_mine(p->cur),
@@ -329,9 +329,9 @@ static void answer_known(struct overlay *o, struct peer *p, const struct rx_hell
 }
 
 /*
- * Without a secret, a peer that shows our value of this session beside another of its own: each end
- * has paired that value with another one. What the peer sends opens here all the same, so it would
- * not be noticed; the peer cannot read what we send, and asks.
+ * Clear mode: the peer shows our value of this session beside another of its own, so each end has
+ * paired the value differently. The peer's messages open here all the same, but it cannot read
+ * ours, and requests a new handshake.
  */
 static bool is_paired_otherwise(const struct overlay *o, const struct peer *p,
 				const struct msg_hello *m)
@@ -339,7 +339,7 @@ static bool is_paired_otherwise(const struct overlay *o, const struct peer *p,
 	return p && p->cur && !keyring_sealed(o->keys) && is_rekey(p, m);
 }
 
-/* Rule 3: a question. */
+/* Rule 3: a request. */
 static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr,
 		   const struct rx_hello *h)
 {
@@ -347,8 +347,8 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 	bool quiet = p && peer_is_alive(o, p) && m->incarnation <= p->incarnation;
 	struct offer *f;
 
-	/* In session with this very run of it: nothing to open. It may be one of our configured
-	 * peers asking an address who lives there, though. */
+	/* In session with this incarnation: nothing to open. The HELLO may come from one of our
+	 * configured peers that asks for the node at an address. */
 	if (quiet && m->incarnation < p->incarnation && h->direct &&
 	    !endpoint_equal(h->direct, &p->ep) && are_two(o, p))
 		rival_knocks(o, p, h);
@@ -377,9 +377,9 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 }
 
 /*
- * Each asked the other and has the other's answer now, so that two sessions could be made: the
- * lower node-id makes one of its own question, the other waits for that. Not for long: what it
- * waits for may have been lost.
+ * Both nodes have requested and received the other's answer, so two sessions are possible. The
+ * lower node-id creates one from its own request, and the other waits for it, for a limited time
+ * because a message may be lost.
  */
 static bool is_crossed(const struct overlay *o, const struct peer *p)
 {
@@ -389,7 +389,7 @@ static bool is_crossed(const struct overlay *o, const struct peer *p)
 	       mono_sub_ms(overlay_now(o), f->at) <= CROSSED_MS;
 }
 
-/* What was said in answer to a seed: who lives there. */
+/* The answer to a seed's HELLO names the node at that address. */
 static void seed_answered(struct overlay *o, struct peer *p, const struct seed *seed,
 			  const struct leon_hdr *hdr, const struct rx_hello *h)
 {
@@ -397,7 +397,7 @@ static void seed_answered(struct overlay *o, struct peer *p, const struct seed *
 
 	if (p && peer_is_alive(o, p) && m->incarnation <= p->incarnation)
 		return;
-	/* Its value was answered with the offer: the peer is pairing these two. */
+	/* The value on offer answered this value; the peer is pairing the two. */
 	if (p && p->offer.value && p->offer.answers.session_mine == m->session_mine)
 		return;
 	if (p && is_crossed(o, p))
@@ -408,7 +408,7 @@ static void seed_answered(struct overlay *o, struct peer *p, const struct seed *
 		accept(o, p, &seed->key, h);
 }
 
-/* Only the secret was needed to come this far, so who says so is looked at. */
+/* A sender with the secret reaches this point, so its identity is checked here. */
 static void note_observed(struct overlay *o, struct peer *p, const struct rx_hello *h)
 {
 	const struct endpoint *observed = &h->m->observed;
@@ -450,7 +450,8 @@ void hello_input(struct overlay *o, const struct endpoint *from, uint8_t *data, 
 		seed->value[at] = 0; /* a value is paired once */
 	}
 	if (p && p->cur && m->session_mine == session_theirs(p->cur)) {
-		/* Rule 2; another of our values is not paired with it: a value is paired once. */
+		/* Rule 2; another own value is not paired with it, because a value is paired
+		 * once. */
 		if (seed || m->session_yours == session_mine(p->cur))
 			note_observed(o, p, &h);
 		return;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which key a node-id is pinned to, and whether a HELLO or a record comes under a key that may say
- * it. Whoever has the secret can open a session; whose session it is, and what a record says, is
- * proved by the key of the node itself (sign.c). Called by hello.c and member.c; control thread.
- * Protocol 3.4.
+ * Pins node-ids to identity keys and checks the keys of HELLOs and records. Every holder of the
+ * secret can open a session. The key of the node proves the owner of a session and the origin of a
+ * record (sign.c). Called by hello.c and member.c; control thread. Protocol 3.4.
  */
 #include "proto/session/identity.h"
 
@@ -18,7 +17,7 @@
 #include "proto/session/rekey.h"
 #include "proto/session/sign.h"
 
-#define VERIFY_PER_S 500 /* records of one peer; each costs about 100 us */
+#define VERIFY_PER_S 500 /* records per peer and second; each costs about 100 us */
 #define VERIFY_BURST 2000
 
 static bool has_other_key(const struct node *n, const uint8_t key[MSG_KEY_LEN])
@@ -26,7 +25,7 @@ static bool has_other_key(const struct node *n, const uint8_t key[MSG_KEY_LEN])
 	return n && n->has_key && memcmp(n->key, key, MSG_KEY_LEN) != 0;
 }
 
-/* Two are about with one node-id, as far as can be seen here. */
+/* This node sees two live nodes with one node-id. */
 static void refuse_other_key(struct overlay *o, const struct node *n)
 {
 	o->count.rx_other_identity++;
@@ -35,7 +34,7 @@ static void refuse_other_key(struct overlay *o, const struct node *n)
 		overlay_emit(o, EV_DUPLICATE_ID, n->id, NODE_ID_NONE, 0, NULL);
 }
 
-/* All that hangs on a node-id belongs to the key that it had. */
+/* All state of a node-id belongs to its previous key. */
 static void change_key(struct overlay *o, struct node *n)
 {
 	struct peer *p = peer_at(o, n->slot);
@@ -58,9 +57,9 @@ void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_L
 
 	n->has_key = true;
 	memcpy(n->key, key, MSG_KEY_LEN);
-	/* A key that takes the place of another by a record alone holds the node-id against
-	 * nobody. Otherwise somebody could send records under ever new keys, each held for a
-	 * while, and keep the node itself out for ever. */
+	/* A key that replaced another by a record alone does not block the node-id. Otherwise
+	 * records under ever new keys, each blocking for a while, could keep the real node out for
+	 * ever. */
 	if (is_first || changed)
 		n->pinned = is_first || proven ? overlay_now(o) : MONO_NEVER;
 	if (proven || changed)
@@ -68,7 +67,7 @@ void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_L
 	if (!changed)
 		return;
 	change_key(o, n);
-	/* Where neither key was ever in session here, no event and no purge: nothing was
+	/* If neither key had a session here, there is no event and no purge, because nothing was
 	 * learned from the node. */
 	if (!proven && !was_proven)
 		return;
@@ -97,7 +96,7 @@ bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_r
 	const struct node *n = nodedb_find(o->nodes, r->origin);
 	const struct msg_summary_entry e = claim_of(r);
 
-	/* Of ourselves: an earlier life may have had another key. */
+	/* A record of this node: an earlier installation may have had another key. */
 	if (r->origin != o->self && !trust_passes(o, r->origin, r->identity))
 		return false;
 	if (r->origin != o->self && has_other_key(n, r->identity) && !claim_may_replace(o, n, &e)) {

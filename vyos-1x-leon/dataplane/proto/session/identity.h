@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The key that a node-id is pinned to. Control thread. Protocol 3.4.
+ * The identity key that a node-id is pinned to. Control thread. Protocol 3.4.
  */
 #pragma once
 
 #include "proto/core.h"
 
-/* Is it signed by a key that this node may have? */
+/* Returns true if a key that this node may have signed it. */
 bool identity_of_hello(struct overlay *o, const struct peer *p, const struct rx_hello *h);
 bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_record *r);
-/* The key of the node-id from now on. proven: in a session with this node, which is about to
- * begin. */
+/* Pins the node-id to this key. proven: in a session with this node, which is about to start. */
 void identity_pin(struct overlay *o, struct node *n, const uint8_t key[MSG_KEY_LEN], bool proven);

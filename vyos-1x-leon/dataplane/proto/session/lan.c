@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The LAN behind another node changed, as its record says: in some VLANs another node forwards, and
- * hosts there are to be learned anew. Each time costs every member a walk through its tables and
- * floods until the hosts are known again. A node that says so of the hosts behind itself harms
- * nobody else: it is believed at once, as often as a node can honestly say it. What it says of
- * the hosts behind others on its LAN is believed less often, but as often as an honest LAN
- * that is cut and healed again and again needs. What is beyond is put together and waits for its
- * turn, which is soon: one walk is as good as many (decisions/029).
- * Called by member.c and upkeep.c; control thread.
+ * LAN changes of other nodes, announced in their records: in some VLANs the forwarder changed, and
+ * hosts must be relearned. Each change costs every member a walk through its tables and floods
+ * until the hosts are known again.
+ *
+ * A change of the hosts behind the announcing node itself harms no other node: it is accepted at
+ * once, at the rate of an honest node. A change of hosts behind other nodes on its LAN is accepted
+ * at the lower rate of an honest LAN that is cut and healed repeatedly. Further changes are merged
+ * and deferred; one walk serves many changes (decisions/029). Called by member.c and upkeep.c;
+ * control thread.
  */
 #include "proto/session/lan.h"
 
@@ -15,7 +16,7 @@
 #include "proto/core.h"
 #include "proto/service.h"
 
-/* So often for ever, and so often in a row. The announcing side gathers for as long as OWN_NS. */
+/* Sustained rate and burst. The announcing side batches for OWN_NS. */
 #define OWN_NS	     (200 * NS_PER_MS)
 #define OWN_BURST    8
 #define OTHERS_NS    (2 * NS_PER_S)
@@ -27,8 +28,8 @@ static bool names_back(const struct node *other, const struct peer *p)
 	return other && other->slot != SLOT_SELF && record_lan_names(&other->rec.lan, p->id);
 }
 
-/* A node that took over from one that died is the only one to say so. Only those that name each
- * other are on one LAN. */
+/* A node that replaces a dead forwarder is the only one to announce it. Two nodes share a LAN only
+ * if each names the other. */
 static void forget_behind_others(struct overlay *o, const struct peer *p, uint64_t classes)
 {
 	const struct node *n = nodedb_find(o->nodes, p->id);
@@ -51,7 +52,7 @@ static bool has_others(struct overlay *o, const struct peer *p)
 	return false;
 }
 
-/* The classes whose turn it is; what is left waits until DUE_LAN. */
+/* Returns the classes that may be processed now; the others are deferred to DUE_LAN. */
 static uint64_t take_turn(struct peer *p, struct lan_share *share, mono_t now, int64_t cost_ns,
 			  int64_t burst)
 {

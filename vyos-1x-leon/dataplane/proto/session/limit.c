@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How many HELLOs are opened and how many answered: for each address and in total, with one budget
- * for strangers and another for those who are known. Decides and counts. Control thread. Protocol
- * 3.2.
+ * Rate limits for opening and answering HELLOs: per address and in total, with separate budgets for
+ * strangers and for known nodes. Control thread. Protocol 3.2.
  */
 #include "proto/session/limit.h"
 
@@ -12,8 +11,8 @@
 #include "proto/service.h"
 #include "proto/session/seed.h"
 
-#define OPEN_PER_S	4000 /* HELLOs looked at: each costs a key derivation */
-#define OPEN_FROM_PER_S 400  /* of one address */
+#define OPEN_PER_S	4000 /* opened HELLOs per second; each costs a key derivation */
+#define OPEN_FROM_PER_S 400  /* opened HELLOs per second of one address */
 #define ANSWER_PER_S	1000
 #define FROM_PER_S	10 /* answers to one address */
 #define FROM_BURST	20
@@ -46,7 +45,7 @@ bool limit_may_answer(struct overlay *o, const struct endpoint *from)
 	       bucket_pass(&o->limit.answered, now, cost_ns(ANSWER_PER_S), NS_PER_S);
 }
 
-/* Of all addresses of an IPv6 network, as a stranger has as many there as it likes. */
+/* All addresses of an IPv6 network share a budget, because a stranger has any number of them. */
 static struct bucket *opening_of(struct overlay *o, const struct ip_addr *ip)
 {
 	size_t len = ip->family == 6 ? 8 : 4;
@@ -63,15 +62,15 @@ static bool is_known_address(struct overlay *o, const struct ip_addr *ip)
 	return seed_of_address(o, ip) != NULL;
 }
 
-/* There is a budget for each address, one for all known addresses and one for all others. So a
- * flood with forged addresses keeps out newcomers at most, and one with the address of a member
- * only that member. */
+/* Budgets exist per address, for all known addresses and for all others. A flood with forged
+ * addresses therefore keeps out at most new nodes, and one with a member's address at most that
+ * member. */
 bool limit_may_open(struct overlay *o, const struct endpoint *from)
 {
 	mono_t now = overlay_now(o);
 	struct bucket *all;
 
-	/* First, as it is cheap: who is known is found by a search among all peers. */
+	/* The cheap check comes first; the test for a known address searches all peers. */
 	if (!bucket_pass(opening_of(o, &from->ip), now, cost_ns(OPEN_FROM_PER_S), NS_PER_S))
 		return false;
 	all = is_known_address(o, &from->ip) ? &o->limit.opened_known : &o->limit.opened;

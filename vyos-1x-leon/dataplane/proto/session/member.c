@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Membership: the records of others and what they change, room for them in the node table, their
- * leave, and forgetting of silent nodes. Called by dispatch.c, hello.c, expel.c and upkeep.c on
- * the control thread. Protocol 5.1, 5.2.
+ * Membership: records of others and their consequences, room in the node table, leave, and
+ * forgetting of unresponsive nodes. Called by dispatch.c, hello.c, expel.c and upkeep.c on the
+ * control thread. Protocol 5.1, 5.2.
  *
- * Three times hang together. A node refreshes its own record (own.c) four times within
- * forget-time, so the record of whoever is alive is always newer than the one that others may have
- * forgotten: that is what makes the two halves of a long partition take each other back, while the
- * record of a dead node, which nobody refreshes, revives nowhere. Tombstones are kept for twice
- * forget-time and a minute: by then all who were connected have forgotten the node too.
+ * Three times depend on each other. A node refreshes its own record (own.c) four times within
+ * forget-time. The record of a live node is therefore always newer than a forgotten version, so the
+ * halves of a long partition accept each other again. The record of a dead node is not refreshed
+ * and revives nowhere. Tombstones last twice forget-time plus a minute; by then all connected nodes
+ * have forgotten the node.
  */
 #include "proto/session/member.h"
 
@@ -30,9 +30,9 @@
 #include "proto/share/rows.h"
 #include "proto/share/sync.h"
 
-#define MOURN_MS	3000 /* a node unreachable for so long is not just a moment away */
+#define MOURN_MS	3000 /* delay before state of an unreachable node is dropped */
 #define LEAVE_MARGIN_MS 60000
-#define RECORDLESS_MS	60000 /* a node of which no record ever came */
+#define RECORDLESS_MS	60000 /* lifetime of a node without a record */
 
 static void table_full(struct overlay *o, node_id_t id)
 {
@@ -98,7 +98,7 @@ bool member_bind(struct overlay *o, struct peer *p)
 
 /* --- sessions --- */
 
-/* A node we had forgotten speaks to us. One that said leave has to send a newer record. */
+/* A forgotten node sends messages. A node that has left must send a newer record. */
 static void revive(struct overlay *o, struct peer *p)
 {
 	struct node *n = peer_node(o, p);
@@ -123,7 +123,7 @@ void member_session_up(struct overlay *o, struct peer *p)
 		sync_ask(o, p);
 }
 
-/* A node is a tombstone now. */
+/* The node becomes a tombstone. */
 static void make_tombstone(struct overlay *o, struct node *n, enum event_kind kind)
 {
 	member_clear(o, n);
@@ -132,7 +132,7 @@ static void make_tombstone(struct overlay *o, struct node *n, enum event_kind ki
 
 /* --- records of others --- */
 
-/* A record of somebody we are in session with that says it left, and not from itself. */
+/* Returns true for a leave record of a node in session that a third node forwards. */
 static bool is_doubtful_leave(struct overlay *o, const struct peer *from,
 			      const struct msg_record *r)
 {
@@ -142,7 +142,7 @@ static bool is_doubtful_leave(struct overlay *o, const struct peer *from,
 	       peer_is_alive(o, origin);
 }
 
-/* What the node says of its LAN, beside what it said before. */
+/* Compares the LAN state of the record with the previous one. */
 static void note_lan(struct overlay *o, const struct node *n, const struct record_lan *lan_before,
 		     uint16_t flags_before)
 {
@@ -163,12 +163,12 @@ static void took_record(struct overlay *o, struct node *n, bool joined, bool res
 		overlay_emit(o, was_known ? EV_RETURNED : EV_JOINED, n->id, NODE_ID_NONE, 0, NULL);
 	if (joined) {
 		latdb_ask_lacking(o->lat);
-		/* Everybody knows the newcomer at once: do not all greet it in one instant. */
+		/* All members learn of a new node at once, so their HELLOs are jittered. */
 		int64_t spread_ms = min_of(nodedb_members(o->nodes) * 2, 1000u);
 
 		if (!p->cur)
 			agenda_hello(o, p, spread_ms);
-		agenda_row(o, ROW_SOON); /* entries of it could not be named before */
+		agenda_row(o, ROW_SOON); /* its node could not be named in earlier rows */
 	} else if (!p->probe.up && !peer_is_alive(o, p)) {
 		agenda_hello(o, p, 200);
 	}
@@ -176,7 +176,7 @@ static void took_record(struct overlay *o, struct node *n, bool joined, bool res
 	agenda_paths_later(o);
 }
 
-/* Answers a node that does not know how far its own record had come. */
+/* Answers a node that does not know the last version of its own record. */
 static void tell_own(struct overlay *o, struct peer *p, const struct node *n)
 {
 	struct msg m = { .type = MSG_RECORD, .record = n->rec };
@@ -186,9 +186,9 @@ static void tell_own(struct overlay *o, struct peer *p, const struct node *n)
 }
 
 /*
- * A record of this node-id under another key. It does not matter to ours, as versions are compared
- * within a key. It is of an earlier life of this node, before it was made anew, or of somebody else
- * with the same node-id: that one goes on to announce itself, or started after us.
+ * A record of this node-id under another key. It does not affect our version, because versions are
+ * compared within a key. It comes from an earlier installation of this node, or from a duplicate
+ * node-id: that node continues to announce itself, or started later.
  */
 static void claimed_by_other(struct overlay *o, const struct msg_record *r)
 {
@@ -203,7 +203,7 @@ static void claimed_by_other(struct overlay *o, const struct msg_record *r)
 		overlay_emit(o, EV_DUPLICATE_ID, o->self, NODE_ID_NONE, 0, NULL);
 }
 
-/* A record of ourselves, from somebody: of an earlier run, where it is signed by our key. */
+/* A record with this node as origin: from an earlier run if our key signed it. */
 static void own_record(struct overlay *o, struct peer *p, const struct msg_record *r)
 {
 	bool is_ours = memcmp(r->identity, o->identity.public, sizeof(r->identity)) == 0;
@@ -217,7 +217,7 @@ static void own_record(struct overlay *o, struct peer *p, const struct msg_recor
 		claimed_by_other(o, r);
 }
 
-/* Newer than what we have, signed, by a key that may say it, and there is a place for it. */
+/* Conditions for acceptance: newer, signed by a permitted key, and room in the table. */
 static bool may_take(struct overlay *o, struct peer *p, const struct node *n,
 		     const struct msg_record *r)
 {
@@ -229,7 +229,7 @@ static bool may_take(struct overlay *o, struct peer *p, const struct node *n,
 	};
 
 	if (n && nodedb_compare(n, r) <= 0)
-		return true; /* nothing is taken: nodedb_put() says how it stands */
+		return true; /* nothing changes; nodedb_put() returns the comparison */
 	if (!identity_of_record(o, p, r))
 		return false;
 	if (make_room(o, &room))
@@ -257,13 +257,13 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	switch (nodedb_put(o->nodes, r, overlay_now(o), &n)) {
 	case RECORD_OWN:
 		return;
-	case RECORD_FULL: /* said already, where it matters */
+	case RECORD_FULL: /* reported already if relevant */
 		return;
 	case RECORD_OLDER:
 		tell_own(o, p, n);
 		return;
 	case RECORD_SAME:
-		/* Said leave in an earlier run, at the same version as it starts with now. */
+		/* The node left in an earlier run at the version with which it starts now. */
 		if (n->state == NODE_LEFT && !(r->flags & RECORD_LEFT))
 			tell_own(o, p, n);
 		return;
@@ -275,8 +275,8 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 	if (!n->proven)
 		n->by = p->id;
 	if (n->state == NODE_LEFT) {
-		/* Even where it never had a record: there was a session, so hosts behind it may
-		 * have been learned. */
+		/* Also without a record: there was a session, so hosts behind the node may have
+		 * been learned. */
 		if (was_there && !was_left)
 			make_tombstone(o, n, EV_LEFT);
 		return;
@@ -311,9 +311,9 @@ static void forget_silent(struct overlay *o, mono_t now)
 }
 
 /*
- * Drops what hangs on nodes that stay unreachable. Not at once: on a machine without processor time
- * for a moment all others seem to be gone, and when they are back, hosts that only listen would be
- * unknown until they speak. Frames for them are flooded meanwhile.
+ * Drops the state of nodes that stay unreachable. The delay exists because on a machine without
+ * processor time all nodes seem unreachable for a moment, and after their return silent hosts would
+ * be unknown until they send. Frames for them are flooded meanwhile.
  */
 static void purge_unreachable(struct overlay *o, mono_t now)
 {
@@ -346,7 +346,7 @@ void member_upkeep(struct overlay *o, mono_t now)
 		      slot_expires, o);
 }
 
-/* Sessions with nodes that are no members: they said HELLO but never sent a record. */
+/* Sessions with nodes that are no members: they sent a HELLO but no record. */
 void member_fetch_missing(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who is a member: records of others and what they change, room for them, leave and forgetting.
+ * Membership: records of others and their consequences, room for them, leave and forgetting.
  * Control thread. Protocol 5.1, 5.2.
  */
 #pragma once
@@ -9,10 +9,10 @@
 
 void member_session_up(struct overlay *o, struct peer *p);
 void member_record(struct overlay *o, struct peer *p, const struct msg_record *r);
-/* Gives a pending peer its node; false where the node table is full. */
+/* Assigns a node to a pending peer; returns false if the node table is full. */
 bool member_bind(struct overlay *o, struct peer *p);
-/* Drops everything that hangs on a node that is, or becomes, a tombstone. */
+/* Drops all state of a node that is, or becomes, a tombstone. */
 void member_clear(struct overlay *o, struct node *n);
 void member_upkeep(struct overlay *o, mono_t now);
-/* Fetches the records of those in session that are no members: they said HELLO and sent none. */
+/* Fetches the records of nodes in session that are no members. */
 void member_fetch_missing(struct overlay *o);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a peer is. More than an answer to a question goes only to an address at which the peer has
- * shown that it receives: a message from a new address is answered with a PING of an id that nobody
- * can guess, sent there and nowhere else, and when its PONG comes the peer has moved, a round trip
- * after its first message. Control thread. Protocol 3.6.
+ * Endpoint mobility. Traffic beyond an answer goes only to an address at which the peer has proved
+ * that it receives. A message from a new address triggers a PING with an unpredictable id to that
+ * address only; its PONG proves the address, and the peer's endpoint changes one round trip after
+ * its first message. Control thread. Protocol 3.6.
  */
 #include "proto/session/move.h"
 
@@ -14,12 +14,12 @@
 #include "proto/service.h"
 #include "proto/session/greet.h"
 
-#define MOVE_MS	    10000 /* a claim that was not shown to be true by then is forgotten */
-#define AGAIN_MS    100	  /* between two PINGs to one address */
-#define MOVES_PER_S 5	  /* PINGs to addresses that one peer claims */
+#define MOVE_MS	    10000 /* lifetime of an unproved address */
+#define AGAIN_MS    100	  /* minimum interval of PINGs to one address */
+#define MOVES_PER_S 5	  /* PINGs per second to addresses claimed by one peer */
 #define MOVES_BURST 5
 
-/* A PING to where it says to be, and nowhere else. */
+/* Sends a PING to the claimed address only. */
 static void ask_there(struct overlay *o, struct peer *p)
 {
 	struct via v = { .to = p->move.now.to, .n_hops = 1, .hop = { p->id } };
@@ -41,7 +41,7 @@ static void ask_again(struct overlay *o, struct peer *p)
 		p->move.now = (struct moving){ 0 };
 }
 
-/* The peer says to be at `ep`: it is followed there once it has answered there. */
+/* The peer claims to be at `ep`; its endpoint changes after an answer from there. */
 static void claimed(struct overlay *o, struct peer *p, const struct endpoint *ep)
 {
 	struct moving *m = &p->move.now;
@@ -64,7 +64,7 @@ void move_upkeep(struct overlay *o)
 			ask_again(o, o->by_slot[i]);
 }
 
-/* Makes `ep`, where it has shown to be, the peer's endpoint. */
+/* Makes the proved address `ep` the peer's endpoint. */
 static void follow(struct overlay *o, struct peer *p, const struct endpoint *ep)
 {
 	bool had = p->ep.ip.family;
@@ -108,7 +108,7 @@ bool move_shown(struct overlay *o, struct peer *p, uint32_t id)
 	p->move.now = (struct moving){ 0 };
 	follow(o, p, &to);
 	greet_observed(o, p);
-	/* What was to be said when the session began could not be sent before. */
+	/* Messages of the session start could not be sent before. */
 	if (!had && p->record_tries)
 		p->due[DUE_RECORD] = overlay_now(o);
 	agenda_probe(o, p);

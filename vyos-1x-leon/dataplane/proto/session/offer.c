@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The value on offer to a peer, with the key that belongs to it: made, answered with, sent,
- * withdrawn. It goes into a session once the peer has shown it. Control thread. Protocol 3.2.
+ * The session value on offer to a peer, with its key: creation, answer, transmission, withdrawal. A
+ * session is created when the peer has shown the value. Control thread. Protocol 3.2.
  */
 #include "proto/session/offer.h"
 
@@ -15,7 +15,7 @@ void offer_withdraw(struct offer *f)
 	x_wipe(f, sizeof(*f));
 }
 
-/* Data tells the keys of before and of now apart by their epoch, so our part of it changes. */
+/* Data of the previous and the current session differ by their epoch, so our part of it changes. */
 static bool is_same_epoch(const struct overlay *o, const struct peer *p, uint64_t value)
 {
 	uint64_t differs = p->cur ? value ^ session_mine(p->cur) : UINT64_MAX;
@@ -23,7 +23,7 @@ static bool is_same_epoch(const struct overlay *o, const struct peer *p, uint64_
 	return !(differs & session_epoch_mask(o->self, p->id));
 }
 
-/* The value on offer, a new one where there is none or it has been out for long. */
+/* Returns the value on offer; creates a new one if there is none or it is old. */
 struct offer *offer_of(struct overlay *o, struct peer *p)
 {
 	struct offer *f = &p->offer;
@@ -41,7 +41,7 @@ struct offer *offer_of(struct overlay *o, struct peer *p)
 	return f;
 }
 
-/* Another question of the peer: what was on offer answers that one now. */
+/* The peer sent another request: the value on offer answers this one now. */
 void offer_answers(struct offer *f, const struct rx_hello *h)
 {
 	if (f->answers.session_mine != h->m->session_mine) {
@@ -53,7 +53,7 @@ void offer_answers(struct offer *f, const struct rx_hello *h)
 	f->to = h->to;
 }
 
-/* Remembers where a value on offer went. */
+/* Records the destination of a value on offer. */
 void offer_sent(struct offer *f, const struct via *v)
 {
 	if (!f->sent_to.ip.family && v->n_hops == 1)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The value on offer to a peer. Control thread. Protocol 3.2.
+ * The session value on offer to a peer. Control thread. Protocol 3.2.
  */
 #pragma once
 
 #include "proto/core.h"
 
-/* It, a new one where there is none or it has been out for long. */
+/* Returns the value; creates a new one if there is none or it is old. */
 struct offer *offer_of(struct overlay *o, struct peer *p);
-/* It answers this question of the peer from now on. */
+/* The value answers this request of the peer from now on. */
 void offer_answers(struct offer *f, const struct rx_hello *h);
-/* It went there. */
+/* The value was sent to this address. */
 void offer_sent(struct offer *f, const struct via *v);
-/* Does who shows it from there receive there? */
+/* Returns true if a peer that shows the value from this address must receive there. */
 bool offer_returned(const struct offer *f, const struct endpoint *direct);
 void offer_withdraw(struct offer *f); /* wipes */

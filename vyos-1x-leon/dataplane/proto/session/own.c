@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This node's own record: made of the configuration and what is known of its addresses, announced
- * to all, sent again to whom it may not have reached, refreshed so that nobody forgets it, outbid
- * where somebody has a newer one, and taken back when the node leaves. Control thread. Protocol
- * 5.1, 5.2.
+ * The own record: built from the configuration and the known addresses, announced to all,
+ * retransmitted to peers that may have missed it, refreshed before it is forgotten, raised above
+ * newer versions of other nodes, and withdrawn at leave. Control thread. Protocol 5.1, 5.2.
  */
 #include "proto/session/own.h"
 
@@ -20,7 +19,7 @@
 
 #define RECORD_TRIES	3
 #define RECORD_RETRY_MS 400
-#define OUTBIDS_FREE	3 /* within a minute; an earlier run of ours explains one */
+#define OUTBIDS_FREE	3 /* per minute; an earlier run of this node explains one */
 #define OUTBID_SLOW_MS	30000
 #define OBSERVED_MAX	4
 
@@ -42,7 +41,7 @@ struct vote {
 	unsigned n;
 };
 
-/* Counts by how many peers we are seen at which address; returns the number of peers. */
+/* Counts the peers per observed address of this node; returns the number of peers. */
 static unsigned count_votes(struct overlay *o, struct vote *votes, unsigned *n_votes)
 {
 	unsigned n_peers = 0, k;
@@ -63,7 +62,7 @@ static unsigned count_votes(struct overlay *o, struct vote *votes, unsigned *n_v
 	return n_peers;
 }
 
-/* An observed address is believed where two peers agree, or where only one peer can say. */
+/* An observed address counts if two peers agree, or if only one peer reports any. */
 static void add_observed(struct overlay *o, struct msg_record *r)
 {
 	struct vote votes[OBSERVED_MAX];
@@ -127,7 +126,7 @@ static bool is_same_facts(const struct msg_record *a, const struct msg_record *b
 	for (unsigned i = 0; i < a->n_overlay; i++)
 		if (!ip_equal(&a->overlay[i], &b->overlay[i]))
 			return false;
-	/* Both are in the order of the configuration, which is sorted. */
+	/* Both lists have the order of the configuration, which is sorted. */
 	if (a->n_prefixes != b->n_prefixes)
 		return false;
 	for (unsigned i = 0; i < a->n_prefixes; i++)
@@ -178,7 +177,7 @@ void own_refresh(struct overlay *o, bool force)
 
 	own_facts(o, &r);
 	if (!force && self->has_record && is_same_facts(&self->rec, &r)) {
-		/* forget-time may have become shorter. */
+		/* forget-time may have decreased. */
 		if (mono_sub_ms(o->own.refresh_at, overlay_now(o)) > o->conf->forget_ms / 4)
 			schedule_refresh(o);
 		return;
@@ -243,9 +242,9 @@ void own_start(struct overlay *o)
 }
 
 /*
- * An earlier run of ours with a clock ahead, or our record as somebody forged it, is outbid at
- * once. If it keeps coming back, another node uses our id: then we say so and outbid it rarely,
- * so that the two do not shout each other down at line rate.
+ * A version of an earlier run with a clock ahead, or a forged version, is exceeded at once. If it
+ * returns repeatedly, another node uses this node-id; then this node reports it and exceeds it
+ * rarely, so that the two do not compete at line rate.
  */
 void own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq)
 {

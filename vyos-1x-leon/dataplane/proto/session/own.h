@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This node's own record; overlay_set_prefixes() and overlay_set_lan() belong here. Control thread.
- * Protocol 5.1, 5.2.
+ * The own record; defines overlay_set_prefixes() and overlay_set_lan(). Control thread. Protocol
+ * 5.1, 5.2.
  */
 #pragma once
 
 #include "proto/core.h"
 
 void own_start(struct overlay *o);
-/* Makes it anew from configuration and locators; announces it where it differs or `force`. */
+/* Rebuilds the record from configuration and addresses; announces it after a change or with
+ * `force`. */
 void own_refresh(struct overlay *o, bool force);
 void own_upkeep(struct overlay *o, mono_t now);
-/* To one peer, and again until its digest shows that it has it. */
+/* Sends the record to one peer, repeatedly until its digest confirms it. */
 void own_send(struct overlay *o, struct peer *p);
 void own_tick(struct overlay *o, struct peer *p, mono_t now);
-/* Says to all in session that this node has left, once more with each call. */
+/* Sends a leave to all nodes in session; each call repeats it. */
 void own_leave(struct overlay *o);
-/* Somebody has {incarnation, seq} as this node's own record. */
+/* Another node has {incarnation, seq} as the own record of this node. */
 void own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * New keys for sessions that are in use: by age, by volume, and when the secrets change. The
- * handshake itself is hello.c's; here is when it is asked for, how long the keys before stay good
- * for receiving, and when a session ends for which no new keys could be agreed. Control thread.
- * Protocol 3.3.
+ * New keys for sessions in use: by age, by volume, and after changes of the secrets. hello.c
+ * executes the handshake. This module requests it, limits how long the previous keys are accepted,
+ * and ends sessions without agreement on new keys. Control thread. Protocol 3.3.
  */
 #include "proto/session/rekey.h"
 
@@ -21,10 +20,10 @@
 #include "proto/session/offer.h"
 #include "proto/session/seed.h"
 
-#define GRACE_MS	 5000  /* datagrams of the session before may still be on their way */
-#define SETTLE_MS	 3000  /* and after so long, a slow round trip, that the peer uses it */
-#define SECRETS_MS	 10000 /* all sessions get new keys within, when secrets or cipher change */
-#define TELL_AGAIN_MS	 10000 /* who has none of our secrets any more is told so again */
+#define GRACE_MS	 5000  /* grace time for datagrams of the previous session in flight */
+#define SETTLE_MS	 3000  /* time after which the peer must use the new session */
+#define SECRETS_MS	 10000 /* rekeying period after a change of secrets */
+#define TELL_AGAIN_MS	 10000 /* repetition interval towards a peer without a common secret */
 #define EXPIRY_MARGIN_MS 120000
 #define CONFIRM_MS	 250
 
@@ -71,9 +70,10 @@ void rekey_prev_used(struct overlay *o, struct peer *p)
 }
 
 /*
- * The peer goes on speaking in the session before: it does not have the new one, or two were
- * opened at once and each end took the other one. The lower node-id gives in soon, so that both
- * do not exchange their sessions for ever; the other only when it must be the first case.
+ * The peer continues in the previous session: it lacks the new one, or two sessions were opened at
+ * once and each end adopted a different one. The lower node-id returns to the previous session
+ * soon, so that both do not swap sessions for ever; the other node returns only if the first case
+ * is certain.
  */
 static bool should_go_back(const struct overlay *o, const struct peer *p)
 {
@@ -83,7 +83,8 @@ static bool should_go_back(const struct overlay *o, const struct peer *p)
 	       mono_sub_ms(p->rekey.prev_heard, p->established) > settle_ms;
 }
 
-/* Both stay good for receiving, and new keys are asked for, which end the matter. */
+/* Both sessions stay valid for reception, and new keys are requested, which resolve the
+ * conflict. */
 static void go_back(struct overlay *o, struct peer *p, mono_t now)
 {
 	struct session *given_up = p->cur;
@@ -149,7 +150,8 @@ void rekey_upkeep(struct overlay *o, mono_t now)
 
 /* --- secrets --- */
 
-/* Could new keys be agreed on with it, going by the names of its secrets that it sent last? */
+/* Returns true if new keys can be agreed on, by the names of the peer's secrets that it sent
+ * last. */
 static bool has_one_of_ours(const struct overlay *o, const struct peer *p)
 {
 	uint32_t ours[SECRETS_MAX];
@@ -162,7 +164,7 @@ static bool has_one_of_ours(const struct overlay *o, const struct peer *p)
 	return false;
 }
 
-/* True where it was not so before. */
+/* Returns true after a change. */
 static bool note_estranged(struct overlay *o, struct peer *p)
 {
 	bool was = p->rekey.estranged;
@@ -212,7 +214,7 @@ struct keyring *rekey_keyring(const struct overlay *o)
 	return k;
 }
 
-/* Is there one among the old that is not among the new? */
+/* Returns true if an old secret is missing among the new ones. */
 static bool is_one_gone(const uint32_t old[SECRETS_MAX], const uint32_t new[SECRETS_MAX])
 {
 	for (unsigned i = 0; i < SECRETS_MAX; i++) {
@@ -231,7 +233,7 @@ uint8_t rekey_offer(const struct conf *c)
 	return seal_offer(c->cipher, c->encryption_disable, aead_aes_is_fast());
 }
 
-/* What was offered names what we wanted of data before: nobody may pair it any more. */
+/* Offered values contain the previous cipher offer and must not be paired any more. */
 static void withdraw_offers(struct overlay *o)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++)
@@ -278,8 +280,8 @@ void rekey_configure(struct overlay *o, const struct conf *old)
 		if (gone)
 			p->rekey.expires = earlier(p->rekey.expires, end);
 		if (k) {
-			/* At once, in the session that there still is. Of those that have none of
-			 * them the daemon tells in one event. */
+			/* Sent at once in the existing session. The daemon reports the peers
+			 * without a common secret in one event. */
 			note_estranged(o, p);
 			tell_secrets(o, p);
 		}

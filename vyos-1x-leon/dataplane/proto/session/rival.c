@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two nodes with one node-id: a machine that was cloned with its identity key, or a number given
- * twice. One of them is in session with us and the other is not, so neither can know by itself: who
- * sees both tells both (CONFLICT, protocol 4.11), and who hears a HELLO of its own node-id asks
- * whether somebody is there. Believed is only who echoes a value of ours that was just on offer, so
- * neither our own datagrams that a NAT sends back, nor what an earlier run of us sent, nor a
- * recording are taken for another node. It is told to people and changes nothing. Control thread.
+ * Detection of a duplicate node-id: a cloned machine with its identity key, or a number assigned
+ * twice. One of the nodes is in session with this node and the other is not, so neither can detect
+ * the conflict alone. A node that sees both reports it to both (CONFLICT, protocol 4.11), and a
+ * node that receives a HELLO with its own node-id asks for a proof.
+ *
+ * Only an echo of a value that was just offered counts. Own datagrams reflected by a NAT, messages
+ * of an earlier run and replays are therefore not mistaken for another node. The result is shown to
+ * operators and changes nothing. Control thread.
  */
 #include "proto/session/rival.h"
 
@@ -44,13 +46,13 @@ static void note_own(struct overlay *o, const struct endpoint *ep, bool same, no
 
 void rival_suspected(struct overlay *o)
 {
-	/* Who knows more has said so already. */
+	/* A more specific report exists already. */
 	if (mono_is_never(o->rival.seen.at) ||
 	    mono_sub_ms(overlay_now(o), o->rival.seen.at) > TELL_AGAIN_MS)
 		note_own(o, NULL, true, NODE_ID_NONE);
 }
 
-/* In the envelope of a HELLO, to where the question came from: no session is there. */
+/* Sent in the envelope of a HELLO to the source of the request, because no session exists. */
 static void send_outside(struct overlay *o, struct msg *m, const struct rx_hello *h)
 {
 	size_t hdr_len = via_header(o, &h->back, o->buf);
@@ -66,7 +68,7 @@ static void send_outside(struct overlay *o, struct msg *m, const struct rx_hello
 		via_transmit(o, &h->back, (size_t)len, MSG_CONFLICT);
 }
 
-/* To whoever is there: a datagram from our node-id to our node-id would name a node twice. */
+/* Addressed to NODE_ID_ANY: a datagram from our node-id to our node-id would name a node twice. */
 static void send_to_anyone(struct overlay *o, struct msg *m, const struct rx_hello *h)
 {
 	struct rx_hello there = { .from = h->from, .secret = h->secret };
@@ -75,9 +77,9 @@ static void send_to_anyone(struct overlay *o, struct msg *m, const struct rx_hel
 	send_outside(o, m, &there);
 }
 
-/* --- a peer in session, and another node with its id --- */
+/* --- a peer in session and another node with its node-id --- */
 
-/* With `mine` not 0 the answer is to echo it, which proves that somebody is there. */
+/* With `mine` not 0 the receiver must echo it, which proves its presence. */
 static void refuse(struct overlay *o, const struct peer *p, const struct rx_hello *h, uint64_t mine,
 		   bool same)
 {
@@ -91,7 +93,7 @@ static void refuse(struct overlay *o, const struct peer *p, const struct rx_hell
 	send_outside(o, &m, h);
 }
 
-/* Who is in session is told there, where nobody else can speak. */
+/* A node in session is notified in its session, which no other node can use. */
 static void warn(struct overlay *o, struct peer *p, const struct endpoint *at, uint64_t incarnation,
 		 bool same)
 {
@@ -114,7 +116,7 @@ static bool is_same(const struct overlay *o, const struct peer *p, const uint8_t
 	return n && n->has_key && memcmp(n->key, key, MSG_KEY_LEN) == 0;
 }
 
-/* Somebody is there. */
+/* The other node has proved its presence. */
 static void note_of_peer(struct overlay *o, struct peer *p, const struct endpoint *at,
 			 uint64_t incarnation, bool same)
 {
@@ -156,7 +158,7 @@ void rival_proved(struct overlay *o, struct peer *p, const struct rx_hello *h)
 	note_of_peer(o, p, h->direct, h->m->incarnation, same);
 }
 
-/* Did the other one echo what rival_knocks() asked for? */
+/* Returns true if the other node echoed the value of rival_knocks(). */
 static bool take_echo(struct overlay *o, node_id_t source, const struct msg_conflict *c,
 		      const struct rx_hello *h)
 {
@@ -173,9 +175,9 @@ static bool take_echo(struct overlay *o, node_id_t source, const struct msg_conf
 	return true;
 }
 
-/* --- told of ourselves --- */
+/* --- reports about our own node-id --- */
 
-/* Did we offer this value, to the node or to whoever answers? */
+/* Returns true if this node offered the value, to the node or to any node at the address. */
 static bool is_offered(struct overlay *o, node_id_t to, uint64_t value)
 {
 	const struct peer *p = peer_find(o, to);
@@ -199,7 +201,7 @@ void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflic
 	bool from_itself = source == o->self;
 	struct msg m = { .type = MSG_CONFLICT, .conflict = { .yours = c->mine } };
 
-	/* Our own, sent back. */
+	/* Our own message, reflected. */
 	if (from_itself && c->mine && c->mine == o->rival.value)
 		return;
 	if (!from_itself && take_echo(o, source, c, h))
@@ -222,7 +224,7 @@ void rival_refused(struct overlay *o, node_id_t source, const struct msg_conflic
 		send_outside(o, &m, h);
 }
 
-/* A HELLO that names us as its sender. */
+/* A HELLO with our node-id as its source. */
 void rival_own_hello(struct overlay *o, const struct rx_hello *h)
 {
 	const struct msg_hello *hello = h->m;

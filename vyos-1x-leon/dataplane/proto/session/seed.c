@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Configured peers: addresses to join through, node-ids unknown. They are asked until they are in
- * session, and again whenever they are not, for ever: that is what merges a healed partition.
- * Owns struct seed. Control thread. Protocol 5.2.
+ * Configured peers (seeds): addresses to join through, with unknown node-ids. HELLOs are sent until
+ * a session exists, and again after each loss of it, for ever; this merges a healed partition. Owns
+ * struct seed. Control thread. Protocol 5.2.
  */
 #include "proto/session/seed.h"
 
@@ -16,8 +16,8 @@
 #include "proto/session/finding.h"
 #include "proto/session/greet.h"
 
-#define CHECK_MS 2000 /* how soon a seed that was lost is noticed */
-#define START_MS 250  /* restarts of many nodes are spread over so much */
+#define CHECK_MS 2000 /* detection time of a lost seed */
+#define START_MS 250  /* jitter of the start of many nodes */
 
 static bool is_same_peer(const struct conf_peer *a, const struct conf_peer *b)
 {
@@ -34,7 +34,7 @@ static const struct seed *find_old(const struct overlay *o, const struct conf *o
 	return NULL;
 }
 
-/* Takes back what is on offer to a seed: whoever answers it later is treated as a stranger. */
+/* Withdraws the value on offer to a seed: a later answer is treated like that of a stranger. */
 static void withdraw(struct seed *s)
 {
 	memset(s->value, 0, sizeof(s->value));
@@ -132,7 +132,7 @@ static bool has_endpoint(const struct seed *s, const struct endpoint *ep)
 	return false;
 }
 
-/* The node in session that lives at one of its addresses; NODE_ID_NONE: it is not reached. */
+/* Returns the node in session at one of the seed's addresses; NODE_ID_NONE: not reached. */
 static node_id_t reached_by(struct overlay *o, const struct seed *s)
 {
 	struct peer *p = s->reached ? peer_find(o, s->reached) : NULL;
@@ -213,7 +213,7 @@ static void visit(struct overlay *o, struct seed *s)
 		s->next_at = overlay_in(o, CHECK_MS * 3 / 4, CHECK_MS);
 		return;
 	}
-	if (was_alive) /* look at the record's addresses first; then all of it again */
+	if (was_alive) /* tries the addresses of the record first, then all again */
 		s->reached = NODE_ID_NONE;
 	ask(o, s);
 	s->wait_ms = s->wait_ms ? min_of(s->wait_ms * 2, BACKOFF_MAX_MS) : 500;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Configured peers, asked for ever; here and in the code below proto/ is called a seed what an
- * operator configures as a peer, while a peer is any node that this one speaks with. Owns struct
- * seed. Control thread. Protocol 5.2.
+ * Configured peers, tried for ever. proto/ calls a configured peer "seed"; a "peer" is any node
+ * with which this node exchanges messages. Owns struct seed. Control thread. Protocol 5.2.
  */
 #pragma once
 
@@ -11,8 +10,8 @@
 void seed_configure(struct overlay *o, const struct conf *old);
 void seed_start(struct overlay *o);
 void seed_free(struct overlay *o);
-/* Nothing is on offer to anybody any more. */
+/* Withdraws all offered values. */
 void seed_withdraw(struct overlay *o);
-/* The seed and endpoint that a value was offered to; NULL: none. */
+/* Returns the seed and endpoint to which a value was offered; NULL: none. */
 struct seed *seed_of_value(struct overlay *o, uint64_t value, unsigned *index);
 struct seed *seed_of_address(struct overlay *o, const struct ip_addr *ip);

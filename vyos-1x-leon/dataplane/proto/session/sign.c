@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Signatures of this node, and whether those of others hold: what exactly is signed of a record, a
- * HELLO and a CONFLICT. Whose key it may be is decided in identity.c. Control thread. Protocol 3.4.
+ * Signatures: the signed content of a record, a HELLO and a CONFLICT, signing and verification.
+ * identity.c decides which key is permitted. Control thread. Protocol 3.4.
  */
 #include "proto/session/sign.h"
 
@@ -19,7 +19,7 @@ void sign_set_key(struct overlay *o, const uint8_t secret[DH_KEY_LEN])
 	sign_public(o->identity.secret, o->identity.public);
 }
 
-/* The messages that are signed, and whether it is said to one node only. */
+/* Signed message types; `one` marks messages to a single node. */
 static const struct {
 	const char *word;
 	bool to_one;
@@ -36,8 +36,9 @@ static uint8_t *signature_of(struct msg *m)
 				      : m->conflict.signature;
 }
 
-/* What is signed: a word, the overlay, who speaks to whom where it is said to one node only, and
- * the message with its signature as zero. Length, 0 where the message cannot be encoded. */
+/* Builds the signed content: a label, the overlay, sender and receiver (for messages to a single
+ * node), and the message with a zero signature. Returns its length; 0 if the message cannot be
+ * encoded. */
 static size_t signed_text(const struct overlay *o, struct msg *m, node_id_t from, node_id_t to,
 			  uint8_t out[SIGNED_MAX])
 {
@@ -55,7 +56,7 @@ static size_t signed_text(const struct overlay *o, struct msg *m, node_id_t from
 	return len > 0 ? wbuf_len(&b) + (size_t)len : 0;
 }
 
-/* m is a copy, whose signature is of no use afterwards. */
+/* m is a copy; its signature is overwritten. */
 static void make(const struct overlay *o, struct msg *m, node_id_t to,
 		 uint8_t signature[MSG_SIGNATURE_LEN])
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Distribution of latency rows: the own row to all members, what changed and at most once per
- * interval, a failure at once; rows of others into the database; and noticing that one is missing.
- * Control thread. Protocol 4.6, 5.3.
+ * Distribution of latency rows: changes of the own row to all members at most once per interval,
+ * failures at once; rows of others into the database; detection of missing rows. Control thread.
+ * Protocol 4.6, 5.3.
  */
 #include "proto/share/rows.h"
 
@@ -13,7 +13,7 @@
 #include "proto/service.h"
 #include "proto/share/sync.h"
 
-#define BEHIND_MS 200 /* a row that the ping speaks of may still be under way */
+#define BEHIND_MS 200 /* a row that the PING refers to may still be in flight */
 
 static bool is_addressee(const struct overlay *o, const struct peer *p)
 {
@@ -22,7 +22,7 @@ static bool is_addressee(const struct overlay *o, const struct peer *p)
 	return n && n->state != NODE_LEFT;
 }
 
-/* Whole row to those who are new to us, what changed to the others. */
+/* Sends the complete row to new nodes and the changes to the others. */
 static void send_part(struct overlay *o, const struct msg *m, bool whole)
 {
 	for (uint32_t i = 0; i < o->cap_slots; i++) {
@@ -88,7 +88,8 @@ static uint16_t slot_of(void *arg, node_id_t id)
 	return nodedb_slot(o->nodes, id);
 }
 
-/* Does it say that a link went down, or fell silent, or stays so? Paths over it must not wait. */
+/* Returns true if the row reports a link as down or unresponsive; paths over it must change at
+ * once. */
 static bool has_failure(struct overlay *o, uint16_t from, const struct msg_row *m)
 {
 	for (unsigned i = 0; i < m->n; i++)
@@ -104,7 +105,7 @@ void rows_take(struct overlay *o, struct peer *p, const struct msg_row *m)
 	struct peer *origin = n ? peer_at(o, n->slot) : NULL;
 	bool failure;
 
-	/* Each speaks for itself: the only proof of a row is the session it comes in. */
+	/* Each node sends its own row only; the session is the proof of its origin. */
 	if (!origin || origin != p || !n->has_record || n->state == NODE_LEFT) {
 		o->count.rx_foreign_rows += origin != p;
 		return;

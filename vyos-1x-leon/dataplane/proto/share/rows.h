@@ -9,8 +9,8 @@
 
 void rows_session_up(struct overlay *o, struct peer *p);
 void rows_announce(void *arg, mono_t now);
-/* The whole own row to one peer. */
+/* Sends the complete own row to one peer. */
 void rows_send_whole(struct overlay *o, struct peer *p);
 void rows_take(struct overlay *o, struct peer *p, const struct msg_row *m);
-/* The peer says how far its own row has come. */
+/* Enters the sequence of the peer's own row from a PING or PONG. */
 void rows_row_seq(struct overlay *o, struct peer *p, uint32_t row_seq);

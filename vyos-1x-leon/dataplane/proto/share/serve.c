@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Answers to fetches: queued and paced, so that a newcomer among hundreds does not get, or cause, a
- * burst. Owns the queue. Called by dispatch.c and the loop; control thread. Protocol 4.4.
+ * Answers to fetches, queued and paced, so that a node that joins hundreds of others neither
+ * receives nor causes a burst. Owns the queue. Called by dispatch.c and the loop; control thread.
+ * Protocol 4.4.
  */
 #include "proto/share/serve.h"
 
@@ -16,14 +17,15 @@
 #include "proto/share/sync.h"
 
 #define ANSWER_PERIOD_MS 10
-#define FETCHED_PER_S	 1000 /* origins, by one peer */
+#define FETCHED_PER_S	 1000 /* origins per second for one peer */
 #define FETCHED_BURST	 4096
-#define ANSWER_BYTES	 32768 /* in each period */
+#define ANSWER_BYTES	 32768 /* bytes per period */
 
 void answer_fetch(struct overlay *o, struct peer *p, const struct msg_fetch *f)
 {
 	for (unsigned i = 0; i < f->n; i++) {
-		/* One that asks for more than there can be must not fill the queue of all. */
+		/* A request beyond the possible number of origins must not fill the queue of
+		 * all. */
 		if (o->answers.in - o->answers.out == ANSWERS_MAX ||
 		    !bucket_pass(&p->fetches, overlay_now(o), NS_PER_S / FETCHED_PER_S,
 				 FETCHED_BURST * (NS_PER_S / FETCHED_PER_S))) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Anti-entropy: what mends everything that got lost. Digests in PING and PONG say whether two
- * nodes know the same records; where they differ for longer than a change takes to reach both, the
- * two exchange summaries and fetch what is newer. Called by dispatch.c, upkeep.c and those who
- * miss a record; control thread. Protocol 4.3, 4.4, 4.8.
+ * Anti-entropy: repairs all losses. Digests in PING and PONG reveal whether two nodes know the same
+ * records. If they differ for longer than an update needs, the nodes exchange summaries and fetch
+ * newer records. Called by dispatch.c, upkeep.c and modules that miss a record; control thread.
+ * Protocol 4.3, 4.4, 4.8.
  */
 #include "proto/share/sync.h"
 
@@ -20,7 +20,7 @@
 #define RANDOM_ASK_MS	30000
 #define SETTLED_MS	30000
 #define CLAIM_AGAIN_MS	60000
-#define ANSWER_AGAIN_MS 300 /* to one peer */
+#define ANSWER_AGAIN_MS 300 /* interval per peer */
 #define SUMMARIES_PER_S 100
 #define FETCH_AGAIN_MS	1000
 
@@ -29,7 +29,7 @@ static bool is_due(const struct overlay *o, mono_t at)
 	return mono_is_never(at) || !mono_before(overlay_now(o), at);
 }
 
-/* --- asking --- */
+/* --- requests --- */
 
 void sync_ask(struct overlay *o, struct peer *p)
 {
@@ -43,9 +43,9 @@ void sync_ask(struct overlay *o, struct peer *p)
 	peer_send(o, p, &m);
 }
 
-/* Two nodes may differ for long: one has a list of identities and the other has not, or each of
- * them is right about a node that only one of them can reach. Asking again helps when something
- * has changed, and now and then, as keys that are refused are not refused for ever. */
+/* Two nodes may differ permanently: one has a list of identities and the other has none, or each
+ * reaches another holder of a node-id. A new request helps only after a change, and occasionally,
+ * because a refused key is not refused for ever. */
 static bool is_settled(const struct overlay *o, const struct peer *p)
 {
 	return p->sync.settled_own == nodedb_digest(o->nodes) &&
@@ -125,17 +125,17 @@ void sync_upkeep(struct overlay *o, mono_t now)
 
 /* --- summaries --- */
 
-/* Only records of nodes that this node was in session with are passed on. That is enough:
- * whoever reaches a node through relays learns of it from the last relay, which is in session
- * with it. And records that a member made up get no farther. A node that was forgotten without
- * having left is not named: who does not know it need not learn of it. */
+/* Only records of nodes that were in session with this node are forwarded. This suffices: a node
+ * behind relays is learned from the last relay, which is in session with it. Fabricated records of
+ * a member spread no further. A node forgotten without leaving is not named, because other nodes
+ * need not learn of it. */
 bool sync_is_listed(const struct node *n)
 {
 	return n && n->has_record && (n->proven || n->slot == SLOT_SELF) &&
 	       (n->state != NODE_LEFT || (n->rec.flags & RECORD_LEFT));
 }
 
-/* Fills a part with the next nodes; *slot is where to go on. Members come in the first round. */
+/* Fills a part with the next nodes; *slot is the continuation. Members come in the first round. */
 static void fill_part(struct overlay *o, struct msg_summary *s, uint32_t *slot, uint32_t n_slots)
 {
 	s->n = 0;
@@ -170,7 +170,7 @@ void sync_summary_request(struct overlay *o, struct peer *p)
 	}
 }
 
-/* True once in FETCH_AGAIN_MS for each origin, whoever names it. */
+/* Returns true once in FETCH_AGAIN_MS per origin, for all sources. */
 static bool mark_fetch(struct overlay *o, node_id_t origin)
 {
 	struct fetch_mark *f = &o->sync.fetched[siphash_u64(&o->hash_key, origin) % FETCH_MARKS];
@@ -182,8 +182,8 @@ static bool mark_fetch(struct overlay *o, node_id_t origin)
 	return true;
 }
 
-/* What is said of this node: an earlier run of it is outbid once the record was seen to be signed,
- * and a claim of somebody else looked at now and then. */
+/* Entries about this node: a version of an earlier run is exceeded after its signature was
+ * verified, and a claim of another node is checked occasionally. */
 static bool wants_own(struct overlay *o, struct peer *p, const struct msg_summary_entry *e)
 {
 	const struct msg_record *own = &nodedb_at(o->nodes, SLOT_SELF)->rec;
@@ -202,8 +202,7 @@ static bool wants_own(struct overlay *o, struct peer *p, const struct msg_summar
 	return cmp > 0;
 }
 
-/* Whether there is room for what the member p names in one summary, found out once for each
- * kind. */
+/* Room for the nodes that member p names in one summary, determined once for each kind. */
 struct openings {
 	const struct peer *p;
 	bool is_known[2][2], is_there[2][2]; /* [place of a member?][slot?] */
@@ -232,7 +231,7 @@ static bool wants(struct overlay *o, struct peer *p, const struct msg_summary_en
 	       has_opening(o, openings, !e->left && !is_member, !n);
 }
 
-/* All parts of a summary are here. */
+/* All parts of a summary have arrived. */
 static void finish_summary(struct overlay *o, struct peer *p)
 {
 	o->synced = true;

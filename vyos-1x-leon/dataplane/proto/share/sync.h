@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Anti-entropy: comparing who knows what, and fetching what is missing. Control thread. Protocol
- * 4.3, 4.4, 4.8.
+ * Anti-entropy: comparison of records and fetching of missing ones. Control thread. Protocol 4.3,
+ * 4.4, 4.8.
  */
 #pragma once
 
@@ -13,9 +13,9 @@ void sync_ask(struct overlay *o, struct peer *p);
 void sync_digest(struct overlay *o, struct peer *p, uint64_t digest);
 void sync_summary_request(struct overlay *o, struct peer *p);
 void sync_summary(struct overlay *o, struct peer *p, const struct msg_summary *m);
-/* Is the record of this node passed on to others? */
+/* Returns true if the record of this node is forwarded to others. */
 bool sync_is_listed(const struct node *n);
-/* Fetches one origin, from itself where it is in session, else from `hint`. */
+/* Fetches one origin: from the node itself if it is in session, else from `hint`. */
 void sync_want(struct overlay *o, struct peer *origin, struct peer *hint);
-/* Asks everybody anew: what was of no use in their summaries may be now. */
+/* Requests summaries from all peers again, because refused entries may be acceptable now. */
 void sync_again(struct overlay *o);
