@@ -15,13 +15,12 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "conn_state.h"
+#include "credit.h"
 #include "faults.h"
 #include "judge.h"
 #include "stand_in.h"
 #include "worth.h"
 
-#define RECEIVE_WINDOW	     (1u << 20) /* besides what its host has said already */
-#define RECEIVE_WINDOW_MAX   (16u << 20)
 #define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14 to a host of another */
 #define MSS_V4_MIN	     536
 #define MSS_V6_MIN	     1220
@@ -159,29 +158,6 @@ static void choose_scales(const struct flow *f, struct stand_in *s)
 	s->sack = f->near.sack_seen || f->far.sack_seen;
 }
 
-static uint32_t credit_of_one(const struct engine *e)
-{
-	uint32_t share = CREDIT_ALL / max_of(e->n_taken, 1u);
-
-	share = min_of(share, CREDIT_MAX);
-	return max_of(share, CREDIT_MIN);
-}
-
-/* The credit due: up to the share of a connection, within the budget of all; a minimum always. */
-static uint32_t credit_due(const struct conn *c)
-{
-	uint32_t share = credit_of_one(c->e), has = c->given + (uint32_t)c->in.len;
-	int64_t left = max_of((int64_t)CREDIT_ALL - c->e->promised, (int64_t)0);
-	uint32_t least = CREDIT_MIN > has ? CREDIT_MIN - has : 0;
-	uint32_t due = share > has ? share - has : 0;
-	uint32_t portion = min_of(share, left > share ? share : CREDIT_MIN) / 4;
-
-	if (due > left)
-		due = max_of((uint32_t)left, min_of(least, due));
-	/* In large portions. */
-	return due < portion ? 0 : due;
-}
-
 static void give_credit(struct conn *c)
 {
 	struct accel_frame f = { .type = ACCEL_CREDIT, .stream = c->bound };
@@ -240,16 +216,6 @@ static void remember(struct conn *c)
 	c->remembered = taken_put(c->e->taken, &one);
 }
 
-/*
- * What a host may be ahead of the carrier is carried before the connection can be given back, and a
- * process that ends waits for that as long as its unit lets it: so it is what a LAN needs, and not
- * more. What was held goes in at once: behind a window that is smaller it would be said again.
- */
-static uint32_t receive_window(const struct flow *f)
-{
-	return min_of(RECEIVE_WINDOW + 2 * flow_held(f), RECEIVE_WINDOW_MAX);
-}
-
 static struct stand_in stand_in_of(struct conn *c, const struct lan *lan)
 {
 	const struct flow *f = &c->flow;
@@ -259,7 +225,8 @@ static struct stand_in stand_in_of(struct conn *c, const struct lan *lan)
 			      .send_seq = f->far_start,
 			      .receive_seq = f->near_start,
 			      .window = f->near.window,
-			      .receive_window = receive_window(f),
+			      .receive_window = credit_receive_window(c),
+			      .send_buffer = credit_send_buffer(c),
 			      .mss = mss_of(f),
 			      .timestamps = f->near.has_ts && f->far.has_ts,
 			      .timestamp = f->far.ts_val };
@@ -344,7 +311,7 @@ void conn_detach(struct conn *c)
 	c->e->promised -= (int64_t)c->given + (int64_t)c->in.len;
 	fifo_free(&c->in);
 	here_free(c);
-	c->may_send = c->given = 0;
+	c->may_send = c->credit = c->given = 0;
 	if (c->bound)
 		peer_unbind(c->peer, c->bound);
 	c->bound = 0;
@@ -756,6 +723,7 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 	switch (f->type) {
 	case ACCEL_CREDIT:
 		c->may_send += min_of(f->credit.bytes, UINT32_MAX - c->may_send);
+		c->credit = max_of(c->credit, c->may_send);
 		break;
 	case ACCEL_FIN:
 		c->far_fin = c->flow.far.fin = true;

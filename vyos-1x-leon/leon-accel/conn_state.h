@@ -39,6 +39,7 @@ struct conn {
 	struct fifo in;	       /* for the near host */
 	uint32_t written;      /* bytes of the far host that the stand-in has, modulo 2^32 */
 	uint32_t may_send;     /* credit */
+	uint32_t credit;       /* the most that it was: bytes that the other end may have */
 	uint32_t given;	       /* credit that the other end has not used */
 	uint32_t freed;	       /* of it that was used, and not given anew yet */
 	bool far_fin, fin_out; /* the far host has no more; the stand-in was told */
@@ -65,6 +66,8 @@ void conn_detach(struct conn *c);
 bool conn_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow);
 /* It is taken, and gained nothing by that for some seconds. */
 bool conn_is_calm(const struct conn *c, mono_t now);
+/* Bytes that were acknowledged to a host and that the other host may lack. Both directions. */
+uint64_t conn_undelivered(const struct conn *c);
 /* Gives it back, or asks the other end to. */
 void conn_release(struct conn *c, mono_t now);
 /* Both are done, and it has what it lacked: then it is closed. */

@@ -395,6 +395,7 @@ void conns_second(struct engine *e, mono_t now)
 
 	bury_all(e, now);
 	memset(e->plain, 0, sizeof(e->plain));
+	e->undelivered = 0;
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
 		int64_t silent = mono_sub_ms(now, c->flow.last);
@@ -402,6 +403,7 @@ void conns_second(struct engine *e, mono_t now)
 		conn_end_where_done(c);
 		if (c->flow.state == FLOW_PLAIN)
 			e->plain[judge(c, now)]++;
+		e->undelivered += conn_undelivered(c);
 		if (c->asks && c->flow.state == FLOW_CLOSED) {
 			c->asks--;
 			conn_ask(c);
@@ -516,6 +518,7 @@ static void describe(struct conn *c, struct accel_conn *out, mono_t now)
 		.state = state_of(f),
 		.since_ms = (uint32_t)min_of(max_of(since_ms, (int64_t)0), (int64_t)UINT32_MAX),
 		.held = f->n_held,
+		.undelivered = conn_undelivered(c),
 		.times = c->times,
 		.why = f->state == FLOW_PLAIN ? (uint8_t)judge(c, now) : ACCEL_WHY_NONE,
 		.bytes = c->bytes,

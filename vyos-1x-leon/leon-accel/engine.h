@@ -23,9 +23,6 @@
 #define HELD_MAX  (64 << 20)
 /* The memory budget of acceleration.md: 512 MiB, half of the MemoryMax of the unit. */
 #define CREDIT_ALL (64u << 20)
-/* Of one connection and direction: what is under way at 100 Mbit/s and a second, and again while
- * what was lost of it is sent anew. */
-#define CREDIT_MAX (32u << 20)
 #define CREDIT_MIN (16u << 10)
 #define LANS_MAX   64
 #define VLANS	   4095
@@ -80,6 +77,7 @@ struct engine {
 	struct conn_entry *conns; /* conns.c */
 	unsigned n_conns, n_taken;
 	mono_t full_at;		    /* when one was not taken since the maximum was; 0: never */
+	uint64_t undelivered;	    /* bytes, a second ago at most */
 	uint32_t plain[ACCEL_WHYS]; /* a second ago at most: by why they are not intercepted */
 	uint64_t last_serial;
 	struct accel_time forgotten; /* of connections that are not in the table any more */

@@ -173,6 +173,13 @@ bool peer_refuses(const struct accel_peer *p, mono_t now)
 	return mono_before(now, p->not_before);
 }
 
+unsigned peer_attempts(const struct accel_peer *p)
+{
+	unsigned streams = peer_streams(p);
+
+	return streams - min_of(streams, p->counted.taken_now);
+}
+
 enum accel_why peer_refusal(const struct accel_peer *p)
 {
 	return p->refusal;

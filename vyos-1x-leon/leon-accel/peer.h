@@ -81,3 +81,5 @@ void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_
 void peer_bind(struct accel_peer *p, uint32_t stream, struct conn *c);
 void peer_unbind(struct accel_peer *p, uint32_t stream);
 unsigned peer_streams(const struct accel_peer *p);
+/* Of them, those without a proxy socket: the agreement is under way. */
+unsigned peer_attempts(const struct accel_peer *p);

@@ -29,6 +29,7 @@ static void tell_totals(const struct engine *e)
 		.followed = e->n_conns,
 		.taken_now = e->n_taken,
 		.held = (uint64_t)e->held,
+		.undelivered = e->undelivered,
 		.taken = n->taken,
 		.returned = n->returned,
 		.reset = n->reset,

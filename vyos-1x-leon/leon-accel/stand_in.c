@@ -60,6 +60,9 @@ static int prepare(int fd, const struct stand_in *s)
 		rc = set(fd, SOL_SOCKET, SO_BINDTODEVICE, s->device, strlen(s->device));
 	if (rc == 0)
 		rc = set_buffer(fd, s);
+	/* The kernel doubles it. */
+	if (rc == 0 && s->send_buffer)
+		rc = set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE, (int)(s->send_buffer / 2));
 	/* What connect() makes of it stays, whatever the options say later. */
 	if (rc == 0)
 		rc = set_int(fd, IPPROTO_TCP, TCP_MAXSEG, s->mss);
@@ -175,6 +178,13 @@ uint32_t stand_in_unacknowledged(int fd)
 	int n = 0;
 
 	return ioctl(fd, SIOCOUTQ, &n) < 0 || n < 0 ? 0 : (uint32_t)n;
+}
+
+uint32_t stand_in_unread(int fd)
+{
+	int n = 0;
+
+	return ioctl(fd, SIOCINQ, &n) < 0 || n < 0 ? 0 : (uint32_t)n;
 }
 
 struct stand_in_proof stand_in_proof(int fd)

@@ -21,6 +21,7 @@ struct stand_in {
 	bool scaling;
 	uint8_t near_scale, far_scale;
 	uint32_t receive_window; /* bytes that the near host may have under way */
+	uint32_t send_buffer;	 /* bytes; 0: the kernel chooses */
 	uint16_t mss;
 	bool sack, timestamps;
 	uint32_t timestamp; /* the last that the near host had from the far one */
@@ -38,6 +39,8 @@ void stand_in_leave(int fd);
 void stand_in_reset(int fd);
 /* Bytes (and FIN) that the near host has not acknowledged. */
 uint32_t stand_in_unacknowledged(int fd);
+/* Bytes of its host that nobody has read. */
+uint32_t stand_in_unread(int fd);
 /* What its host acknowledged of it so far, for flow_watch(). */
 struct stand_in_proof {
 	bool acknowledged; /* data or FIN that was sent */

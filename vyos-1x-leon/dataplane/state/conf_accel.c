@@ -67,6 +67,7 @@ void conf_read_acceleration(struct jsonr_node *root, struct conf *c)
 	s->threshold_us = c->accel_threshold_us;
 	s->segments = c->accel_segments;
 	s->maximum = c->accel_maximum;
+	s->undelivered = c->accel_undelivered_mib << 20;
 	s->cache_log = c->accel_compression ? log_of(c->accel_cache_mib) : 0;
 }
 

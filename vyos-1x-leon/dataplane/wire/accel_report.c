@@ -126,6 +126,7 @@ static void put_totals(struct wbuf *b, const struct accel_totals *t)
 	for (unsigned i = 0; i < ACCEL_WHYS; i++)
 		wbuf_u32(b, t->plain[i]);
 	wbuf_u64(b, t->held);
+	wbuf_u64(b, t->undelivered);
 	wbuf_u64(b, t->taken);
 	wbuf_u64(b, t->returned);
 	wbuf_u64(b, t->reset);
@@ -146,6 +147,7 @@ static void take_totals(struct rbuf *b, struct accel_totals *t)
 	for (unsigned i = 0; i < ACCEL_WHYS; i++)
 		t->plain[i] = rbuf_u32(b);
 	t->held = rbuf_u64(b);
+	t->undelivered = rbuf_u64(b);
 	t->taken = rbuf_u64(b);
 	t->returned = rbuf_u64(b);
 	t->reset = rbuf_u64(b);
@@ -196,6 +198,7 @@ static void put_conn(struct wbuf *b, const struct accel_conn *c)
 	wbuf_u8(b, c->state);
 	wbuf_u32(b, c->since_ms);
 	wbuf_u32(b, c->held);
+	wbuf_u64(b, c->undelivered);
 	wbuf_u16(b, c->times);
 	wbuf_u8(b, c->why);
 	put_bytes(b, &c->bytes);
@@ -219,6 +222,7 @@ static void take_conn(struct rbuf *b, struct accel_conn *c)
 	b->ok &= c->state < ACCEL_CONN_STATES;
 	c->since_ms = rbuf_u32(b);
 	c->held = rbuf_u32(b);
+	c->undelivered = rbuf_u64(b);
 	c->times = rbuf_u16(b);
 	c->why = rbuf_u8(b);
 	b->ok &= c->why < ACCEL_WHYS;

@@ -24,7 +24,7 @@ enum accel_report_what {
 };
 
 #define ACCEL_PAGE_CONNS 64
-#define ACCEL_CONN_LEN	 111
+#define ACCEL_CONN_LEN	 119
 #define ACCEL_REPORT_MAX (7 + ACCEL_PAGE_CONNS * ACCEL_CONN_LEN)
 
 enum accel_conn_state {
@@ -43,7 +43,6 @@ enum accel_conn_state {
 	WHY(OFF, "off", "acceleration is switched off, or leon-accel is about to end")             \
 	WHY(UNREACHED, "peer-down", "there is no connection to the accelerator of its node")       \
 	WHY(ASIDE, "aside", "TCP with its node passes leon-accel by")                              \
-	WHY(STARVED, "starved", "leon-accel gets too little processor and begins nothing")         \
 	WHY(EXCLUDED, "excluded", "the configuration excludes it")                                 \
 	WHY(NEAR, "near", "the latency to its node is below the threshold")                        \
 	WHY(UNMOVED, "not-moved", "none of its hosts moved to another node")                       \
@@ -61,6 +60,7 @@ enum accel_conn_state {
 	WHY(CALM, "calm", "its hosts send too little to gain")                                     \
 	WHY(MEASURING, "measuring", "its rate is not measured yet")                                \
 	WHY(FAST, "fast-enough", "it would not be faster")                                         \
+	WHY(BUSY, "attempts", "as many attempts with its node are under way as may be")            \
 	WHY(FULL, "maximum", "the maximum of connections is intercepted")
 
 enum accel_why {
@@ -144,6 +144,7 @@ struct accel_totals {
 	uint32_t followed, taken_now;
 	uint32_t plain[ACCEL_WHYS]; /* of those that are followed, by why they are not taken */
 	uint64_t held;		    /* bytes of frames that wait */
+	uint64_t undelivered;	    /* Bytes that were acknowledged and may not be delivered. */
 	uint64_t taken, returned, reset, refused;
 	uint64_t queue_full, held_dropped;
 	uint64_t misuse[ACCEL_N_MISUSES]; /* by enum accel_misuse, of all nodes */
@@ -168,8 +169,9 @@ struct accel_conn {
 	node_id_t node;
 	uint8_t state; /* enum accel_conn_state */
 	uint32_t since_ms, held;
-	uint16_t times; /* taken so often */
-	uint8_t why;	/* enum accel_why */
+	uint64_t undelivered; /* Bytes that were acknowledged and may not be delivered. */
+	uint16_t times;	      /* taken so often */
+	uint8_t why;	      /* enum accel_why */
 	struct accel_bytes bytes;
 	struct accel_time time;
 };

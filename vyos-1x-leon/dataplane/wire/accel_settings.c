@@ -133,6 +133,7 @@ void accel_settings_put(struct wbuf *b, const struct accel_settings *s)
 	wbuf_u32(b, s->threshold_us);
 	wbuf_u32(b, s->segments);
 	wbuf_u32(b, s->maximum);
+	wbuf_u32(b, s->undelivered);
 	wbuf_u8(b, s->cache_log);
 	put_selection(b, &s->include);
 	put_selection(b, &s->exclude);
@@ -144,6 +145,7 @@ void accel_settings_take(struct rbuf *b, struct accel_settings *s)
 	s->threshold_us = rbuf_u32(b);
 	s->segments = rbuf_u32(b);
 	s->maximum = rbuf_u32(b);
+	s->undelivered = rbuf_u32(b);
 	s->cache_log = rbuf_u8(b);
 	b->ok &= s->mode < ACCEL_MODES;
 	b->ok &= !s->cache_log || (s->cache_log >= CACHE_LOG_MIN && s->cache_log <= CACHE_LOG_MAX);

@@ -42,6 +42,8 @@ struct accel_settings {
 	uint32_t threshold_us;
 	uint32_t segments; /* with data, that make a connection worth it */
 	uint32_t maximum;  /* connections taken at a time */
+	/* Bytes of a connection and direction, acknowledged and not delivered. */
+	uint32_t undelivered;
 	uint8_t cache_log; /* log2 of the bytes of a carrier's cache; 0: no compression */
 	struct accel_selection include, exclude;
 };

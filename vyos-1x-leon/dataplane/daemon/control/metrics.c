@@ -550,6 +550,9 @@ static void put_accelerator(struct out *o, const struct accel_totals *t)
 	put_gauge(o, "accel_connections", "TCP connections that are taken over.", t->taken_now);
 	put_gauge(o, "accel_held_bytes", "Frames held while connections are taken or returned.",
 		  t->held);
+	put_gauge(o, "accel_undelivered_bytes",
+		  "Bytes that were acknowledged to a host and may not be delivered yet.",
+		  t->undelivered);
 	put_counter(o, "accel_taken_total", "TCP connections taken over.", t->taken);
 	put_counter(o, "accel_returned_total", "Of them, handed back to their hosts.", t->returned);
 	put_counter(o, "accel_reset_total", "Of them, reset.", t->reset);

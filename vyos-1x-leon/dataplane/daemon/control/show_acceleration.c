@@ -106,6 +106,7 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 	write_plain(w, t);
 	jsonw_u64(w, "connections", t->taken_now);
 	jsonw_u64(w, "held_bytes", t->held);
+	jsonw_u64(w, "undelivered_bytes", t->undelivered);
 	jsonw_object(w, "counted");
 	jsonw_u64(w, "taken", t->taken);
 	jsonw_u64(w, "returned", t->returned);
@@ -200,6 +201,7 @@ static void write_conn(struct command *c, const struct accel_conn *conn)
 	jsonw_u64(w, "since_seconds", conn->since_ms / 1000);
 	jsonw_u64(w, "times_taken", conn->times);
 	jsonw_u64(w, "held_frames", conn->held);
+	jsonw_u64(w, "undelivered_bytes", conn->undelivered);
 	write_bytes(w, &conn->bytes);
 	write_worth(c, &conn->time);
 	jsonw_end(w);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Credit and buffers of a connection, see credit.h.
+ */
+#include "credit.h"
+
+#include "base/defs.h"
+#include "conn_state.h"
+#include "stand_in.h"
+
+/* Undelivered bytes are in the proxy socket beside the sender, on the way, and in the proxy socket
+ * beside the receiver. The credit bounds the bytes on the way. It has most of the parts, because it
+ * limits the bytes of a round trip. */
+#define UNDELIVERED_PARTS 8
+#define CREDIT_PARTS	  5
+#define RECEIVE_PARTS	  1
+#define RECEIVE_PARTS_MAX 2
+#define SEND_PARTS	  1
+
+static uint32_t credit_of_one(const struct engine *e)
+{
+	uint32_t share = CREDIT_ALL / max_of(e->n_taken, 1u);
+
+	share = min_of(share, e->settings.undelivered / UNDELIVERED_PARTS * CREDIT_PARTS);
+	return max_of(share, CREDIT_MIN);
+}
+
+uint32_t credit_due(const struct conn *c)
+{
+	uint32_t share = credit_of_one(c->e), has = c->given + (uint32_t)c->in.len;
+	int64_t left = max_of((int64_t)CREDIT_ALL - c->e->promised, (int64_t)0);
+	uint32_t least = CREDIT_MIN > has ? CREDIT_MIN - has : 0;
+	uint32_t due = share > has ? share - has : 0;
+	uint32_t portion = min_of(share, left > share ? share : CREDIT_MIN) / 4;
+
+	if (due > left)
+		due = max_of((uint32_t)left, min_of(least, due));
+	/* In large portions. */
+	return due < portion ? 0 : due;
+}
+
+uint32_t credit_receive_window(const struct conn *c)
+{
+	const struct flow *f = &c->flow;
+	uint32_t part = c->e->settings.undelivered / UNDELIVERED_PARTS;
+
+	return min_of(part * RECEIVE_PARTS + 2 * flow_held(f), part * RECEIVE_PARTS_MAX);
+}
+
+uint32_t credit_send_buffer(const struct conn *c)
+{
+	return c->e->settings.undelivered / UNDELIVERED_PARTS * SEND_PARTS;
+}
+
+uint64_t conn_undelivered(const struct conn *c)
+{
+	uint64_t to_far = c->credit - min_of(c->credit, c->may_send);
+
+	if (c->fd < 0)
+		return 0;
+	return stand_in_unread(c->fd) + to_far + c->in.len + stand_in_unacknowledged(c->fd);
+}
