@@ -169,6 +169,12 @@ def show_explain(raw: bool, node: str, interface: typing.Optional[str]):
     return _show(raw, interface, 'explain', 'path', node)
 
 
+def show_explain_connection(
+    raw: bool, first: str, second: str, interface: typing.Optional[str]
+):
+    return _show(raw, interface, 'explain', 'connection', first, second)
+
+
 def show_trace(raw: bool, node: str, interface: typing.Optional[str]):
     return _show(raw, interface, 'trace', node)
 

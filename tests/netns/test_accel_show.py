@@ -64,6 +64,27 @@ def kinds(node):
     return [e['event'] for e in node.events()]
 
 
+def explain(node, *ends):
+    answer = node.ctl('explain', 'connection', *ends)
+    jsonschema.validate(answer, strict(schema_of('explain_connection')))
+    return answer['accelerator']['connections']
+
+
+def assert_explained(node):
+    """The answer has every check of the only connection. The far host is named first."""
+    (conn,) = connections(node)
+    (found,) = explain(node, conn['far'], conn['near'])
+    assert {k: found[k] for k in ('near', 'far', 'state')} == {k: conn[k] for k in ('near', 'far', 'state')}
+    checks = found['checks']
+    assert [c['check'] for c in checks] == list(shown(node)['plain'])
+    assert found['reason'] == next(c['check'] for c in checks if not c['passed'])
+    (near,) = (c for c in checks if c['check'] == 'near')
+    assert near['passed'] and near['unit'] == 'us' and near['value'] >= near['limit'] == 50_000
+    assert explain(node, '192.0.2.1:9', '[2001:db8::1]:9') == []
+    with pytest.raises(LeonctlError, match='is not ADDRESS:PORT'):
+        explain(node, '192.0.2.1', '192.0.2.2:9')
+
+
 def test_what_is_fast_enough_is_left_alone(lab):
     """One that fills the line before the carrier has carried anything; but one that pauses begins
     with less than the carrier has room for, and is taken then."""
@@ -82,6 +103,7 @@ def test_what_is_fast_enough_is_left_alone(lab):
         wait_for(lambda: shown(net.node['a'])['fast_enough'] == 1, WITHIN, 'it is counted')
         wait_for(lambda: metric(net.node['a'], 'accel_fast_enough') == 1, WITHIN, 'the metrics say so')
         assert taken(net) == [0, 0]
+        assert_explained(net.node['a'])
         t.pause = 4
         wait_for(lambda: taken(net) == [1, 1], WITHIN, 'it is taken behind a pause')
         wait_for(lambda: [c['reason'] for c in connections(net.node['a'])] == [None], WITHIN, 'for no reason')

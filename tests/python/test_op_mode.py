@@ -48,6 +48,11 @@ COMMANDS = {
     'show_acceleration': ('acceleration', 'show acceleration', {}),
     'show_acceleration_connections':
         ('acceleration_connections', 'show acceleration connections', {}),
+    'show_explain_connection': (
+        'explain_connection',
+        'explain connection',
+        {'first': '10.9.0.1:40112', 'second': '[2001:db8::2]:443'},
+    ),
     'show_statistics': ('statistics', 'show statistics', {}),
     'show_events': ('events', 'show events', {}),
     'show_identity': ('identity', 'show identity', {}),

@@ -115,6 +115,8 @@ static void sections(void **state)
 	(void)state;
 	check("statistics", render_statistics, 0);
 	check("explain", render_explain, 0);
+	check("explain_connection", render_explain_connection, 0);
+	check("explain_connection_none", render_explain_connection, 0);
 	check("reload", render_reload, 1);
 	check("reload_warned", render_reload, 0);
 }
@@ -137,6 +139,7 @@ static void survives_anything(void **state)
 					 render_events,
 					 render_statistics,
 					 render_explain,
+					 render_explain_connection,
 					 render_trace,
 					 render_ping,
 					 render_metrics,
@@ -198,6 +201,7 @@ static void expect_request(int argc, const char *const *argv, const char *want)
 static void requests(void **state)
 {
 	const char *const explain[] = { "explain", "path", "seoul" };
+	const char *const connection[] = { "explain", "connection", "10.0.0.1:1", "[::1]:2" };
 	const char *const ping[] = { "ping", "seoul", "20" };
 	const char *const bad_count[] = { "ping", "seoul", "0x10" };
 	const char *const much[] = { "ping", "seoul", "101" };
@@ -209,6 +213,10 @@ static void requests(void **state)
 	expect_request(3, explain,
 		       "{\"version\":1,\"command\":\"explain path\","
 		       "\"arguments\":{\"node\":\"seoul\"}}");
+	expect_request(4, connection,
+		       "{\"version\":1,\"command\":\"explain connection\","
+		       "\"arguments\":{\"first\":\"10.0.0.1:1\",\"second\":\"[::1]:2\"}}");
+	expect_request(3, connection, NULL);
 	expect_request(3, ping,
 		       "{\"version\":1,\"command\":\"ping\","
 		       "\"arguments\":{\"node\":\"seoul\",\"count\":20}}");

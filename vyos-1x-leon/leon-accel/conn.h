@@ -74,4 +74,7 @@ struct accel_time conns_time(const struct engine *e);
 void conns_page(struct engine *e, uint64_t behind, struct accel_page *page, mono_t now);
 struct jsonw;
 void conns_write(const struct engine *e, struct jsonw *w);
+/* Writes the connections between two endpoints, in either order, with all checks of judge.h. */
+void conns_explain(struct engine *e, const struct endpoint *a, const struct endpoint *b,
+		   struct jsonw *w, mono_t now);
 void conns_free(struct engine *e);

@@ -29,6 +29,8 @@
 #define UNSEEN_ALL_MS 60000
 #define FULL_MS	      10000 /* so long somebody is believed to wait for a place */
 
+#define EXPLAINED_MAX 16 /* connections in an answer: the same hosts and ports in several VLANs */
+
 struct conn_entry {
 	struct conn conn;
 	UT_hash_handle hh;
@@ -571,23 +573,69 @@ static void write_end(struct jsonw *w, const char *key, const struct ip_addr *ip
 	jsonw_str(w, key, endpoint_format(&ep, text, sizeof(text)));
 }
 
-void conns_write(const struct engine *e, struct jsonw *w)
+static void write_name(const struct conn *c, struct jsonw *w)
 {
+	const struct accel_key *k = &c->flow.key;
 	char id[NODE_ID_STRLEN];
 
+	jsonw_u64(w, "vlan", k->vlan);
+	write_end(w, "near", &k->near, k->near_port);
+	write_end(w, "far", &k->far, k->far_port);
+	jsonw_str(w, "node", node_id_format(peer_id(c->peer), id, sizeof(id)));
+	jsonw_str(w, "state", state_name(c->flow.state));
+}
+
+void conns_write(const struct engine *e, struct jsonw *w)
+{
 	for (const struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
 		const struct conn *c = &entry->conn;
-		const struct accel_key *k = &c->flow.key;
 
 		jsonw_object(w, NULL);
-		jsonw_u64(w, "vlan", k->vlan);
-		write_end(w, "near", &k->near, k->near_port);
-		write_end(w, "far", &k->far, k->far_port);
-		jsonw_str(w, "node", node_id_format(peer_id(c->peer), id, sizeof(id)));
-		jsonw_str(w, "state", state_name(c->flow.state));
+		write_name(c, w);
 		jsonw_u64(w, "bytes_from_near", c->bytes.out);
 		jsonw_u64(w, "bytes_from_far", c->bytes.in);
 		jsonw_end(w);
+	}
+}
+
+static bool is_between(const struct accel_key *k, const struct endpoint *a,
+		       const struct endpoint *b)
+{
+	struct endpoint near = { k->near, k->near_port }, far = { k->far, k->far_port };
+
+	return (endpoint_equal(&near, a) && endpoint_equal(&far, b)) ||
+	       (endpoint_equal(&near, b) && endpoint_equal(&far, a));
+}
+
+static void explain(struct conn *c, struct jsonw *w, mono_t now)
+{
+	bool plain = c->flow.state == FLOW_PLAIN;
+	enum accel_why why = plain ? judge(c, now) : ACCEL_WHY_NONE;
+
+	jsonw_object(w, NULL);
+	write_name(c, w);
+	jsonw_str(w, "reason", accel_why_word(why));
+	jsonw_str(w, "reason_text", why ? accel_why_sentence(why) : NULL);
+	if (plain) {
+		judge_explain(c, w, now);
+	} else {
+		jsonw_array(w, "checks");
+		jsonw_end(w);
+	}
+	jsonw_end(w);
+}
+
+void conns_explain(struct engine *e, const struct endpoint *a, const struct endpoint *b,
+		   struct jsonw *w, mono_t now)
+{
+	unsigned n = 0;
+
+	for (struct conn_entry *entry = e->conns; entry && n < EXPLAINED_MAX;
+	     entry = entry->hh.next) {
+		if (!is_between(&entry->conn.flow.key, a, b))
+			continue;
+		explain(&entry->conn, w, now);
+		n++;
 	}
 }
 

@@ -4,8 +4,10 @@
  */
 #include "control.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/jsonr.h"
@@ -68,13 +70,38 @@ static bool may_write(const struct ctl_conn *c)
 	return peer->uid == 0 || peer->uid == geteuid();
 }
 
-static const char *run(struct engine *e, const struct ctl_conn *c, const char *name,
+static bool read_endpoint(struct jsonr_node *arguments, const char *key, struct endpoint *out)
+{
+	const char *text;
+
+	return arguments && jsonr_str(arguments, key, &text) && endpoint_parse(text, 0, out) == 0 &&
+	       out->port;
+}
+
+static const char *explain(struct engine *e, struct jsonr_node *arguments, struct jsonw *w)
+{
+	struct endpoint a, b;
+
+	if (!read_endpoint(arguments, "first", &a) || !read_endpoint(arguments, "second", &b))
+		return "first and second are ADDRESS:PORT";
+	jsonw_array(w, "connections");
+	conns_explain(e, &a, &b, w, loop_now(e->loop));
+	jsonw_end(w);
+	return NULL;
+}
+
+static const char *run(struct engine *e, const struct ctl_conn *c, struct jsonr_node *root,
 		       struct jsonw *w)
 {
+	const char *name = "";
+
+	jsonr_str(root, "command", &name);
 	if (strcmp(name, "show acceleration") == 0) {
 		show(e, w);
 		return NULL;
 	}
+	if (strcmp(name, "explain connection") == 0)
+		return explain(e, jsonr_object(root, "arguments"), w);
 	if (strcmp(name, "reset acceleration") != 0)
 		return "unknown command";
 	if (!may_write(c))
@@ -88,13 +115,12 @@ static void on_request(void *arg, struct ctl_conn *conn, const char *request, si
 	struct control *c = arg;
 	struct jsonr *doc = jsonr_parse(request, len, JSONR_USUAL_MAX);
 	struct jsonw *w = jsonw_new();
-	const char *name = "", *error, *text;
+	const char *error, *text;
 	size_t text_len;
 
 	jsonw_object(w, NULL);
 	jsonw_u64(w, "version", JSON_VERSION);
-	jsonr_str(jsonr_root(doc), "command", &name);
-	error = jsonr_error(doc) ? jsonr_error(doc) : run(c->e, conn, name, w);
+	error = jsonr_root(doc) ? run(c->e, conn, jsonr_root(doc), w) : jsonr_error(doc);
 	if (error)
 		jsonw_str(w, "error", error);
 	jsonw_end(w);
@@ -102,6 +128,23 @@ static void on_request(void *arg, struct ctl_conn *conn, const char *request, si
 	ctl_answer(conn, text, text_len);
 	jsonw_free(w);
 	jsonr_free(doc);
+}
+
+/* leond runs as another user and is in no group of leon-accel. If the directory is closed to others
+ * (leond.tmpfiles), it admits leond and this process alone, so the socket is opened to all. */
+static int admit_leond(const char *path)
+{
+	const char *end = strrchr(path, '/');
+	struct stat st;
+	char *dir;
+	int rc;
+
+	if (!end || end == path)
+		return 0;
+	dir = strndup(path, (size_t)(end - path));
+	rc = dir && stat(dir, &st) == 0 && !(st.st_mode & S_IRWXO) ? chmod(path, 0666) : 0;
+	free(dir);
+	return rc < 0 ? -errno : 0;
 }
 
 int control_start(struct control **out, struct engine *e, const char *path)
@@ -112,7 +155,7 @@ int control_start(struct control **out, struct engine *e, const char *path)
 	c->e = e;
 	*out = c;
 	rc = ctl_listen(&c->server, e->loop, path, on_request, c);
-	return rc;
+	return rc < 0 ? rc : admit_leond(path);
 }
 
 void control_free(struct control *c)

@@ -341,6 +341,14 @@ enum accel_why judge(struct conn *c, mono_t now)
 	return ACCEL_WHY_NONE;
 }
 
+static void write_figure(struct jsonw *w, const char *key, const struct figure *f, uint64_t value)
+{
+	if (f->unit)
+		jsonw_u64(w, key, value);
+	else
+		jsonw_null(w, key);
+}
+
 static void write_check(struct conn *c, const struct check *k, struct jsonw *w, mono_t now)
 {
 	struct figure f = { 0 };
@@ -349,11 +357,9 @@ static void write_check(struct conn *c, const struct check *k, struct jsonw *w, 
 	jsonw_object(w, NULL);
 	jsonw_str(w, "check", accel_why_word(k->why));
 	jsonw_bool(w, "passed", !fails);
-	jsonw_str(w, "reason", accel_why_sentence(k->why));
-	if (f.unit) {
-		jsonw_u64(w, "value", f.value);
-		jsonw_u64(w, "limit", f.limit);
-	}
+	jsonw_str(w, "reason_text", accel_why_sentence(k->why));
+	write_figure(w, "value", &f, f.value);
+	write_figure(w, "limit", &f, f.limit);
 	jsonw_str(w, "unit", f.unit);
 	jsonw_end(w);
 }

@@ -47,6 +47,8 @@ static const struct ctl_command table[] = {
 	  "identity key of this node, and those of others" },
 	{ "explain path", ARG_NODE, render_explain,
 	  "why this path to NODE, and what else there is" },
+	{ "explain connection", ARG_ENDPOINTS, render_explain_connection,
+	  "why a TCP connection is not intercepted: all checks" },
 	{ "trace", ARG_NODE, render_trace, "send a packet to each hop of the path to NODE" },
 	{ "ping", ARG_NODE_COUNT, render_ping, "send COUNT packets (default 5) to NODE" },
 	{ "top", ARG_NONE, NULL, "all of it on a terminal, once a second" },
@@ -143,6 +145,8 @@ static const char *argument_text(enum command_argument a)
 		return " [ADDRESS ...]";
 	case ARG_LISTEN:
 		return " ADDRESS[:PORT]";
+	case ARG_ENDPOINTS:
+		return " ADDRESS:PORT ADDRESS:PORT";
 	case ARG_NONE:
 		break;
 	}
@@ -285,6 +289,19 @@ bool command_argument(const struct ctl_command *c, int argc, const char *const *
 	return false;
 }
 
+static bool write_endpoints(struct jsonw *w, const struct ctl_command *c, int argc,
+			    const char *const *argv, char *err, size_t err_len)
+{
+	if (argc != 2) {
+		snprintf(err, err_len, "%s: which connection? usage: leonctl %s%s", c->words,
+			 c->words, argument_text(c->argument));
+		return false;
+	}
+	jsonw_str(w, "first", argv[0]);
+	jsonw_str(w, "second", argv[1]);
+	return true;
+}
+
 static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int argc,
 			    const char *const *argv, char *err, size_t err_len)
 {
@@ -295,6 +312,8 @@ static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int ar
 		write_addresses(w, argc, argv);
 		return true;
 	}
+	if (c->argument == ARG_ENDPOINTS)
+		return write_endpoints(w, c, argc, argv, err, err_len);
 	if (argc > most) {
 		snprintf(err, err_len, "%s: unexpected argument \"%s\"", c->words, argv[most]);
 		return false;

@@ -11,7 +11,14 @@
 #include "render.h"
 #include "target.h"
 
-enum command_argument { ARG_NONE, ARG_NODE, ARG_NODE_COUNT, ARG_ADDRESSES, ARG_LISTEN };
+enum command_argument {
+	ARG_NONE,
+	ARG_NODE,
+	ARG_NODE_COUNT,
+	ARG_ADDRESSES,
+	ARG_LISTEN,
+	ARG_ENDPOINTS
+};
 
 struct ctl_command {
 	const char *words; /* also what the daemon calls it */

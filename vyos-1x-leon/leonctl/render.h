@@ -28,6 +28,7 @@ int render_statistics(struct jsonr_node *root, FILE *out);
 int render_events(struct jsonr_node *root, FILE *out);
 int render_identity(struct jsonr_node *root, FILE *out);
 int render_explain(struct jsonr_node *root, FILE *out);
+int render_explain_connection(struct jsonr_node *root, FILE *out);
 int render_trace(struct jsonr_node *root, FILE *out);
 int render_ping(struct jsonr_node *root, FILE *out);
 int render_metrics(struct jsonr_node *root, FILE *out);

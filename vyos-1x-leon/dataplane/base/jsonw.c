@@ -203,6 +203,12 @@ void jsonw_null(struct jsonw *w, const char *key)
 	put(w, "null", 4);
 }
 
+void jsonw_json(struct jsonw *w, const char *key, const char *text, size_t len)
+{
+	begin_value(w, key);
+	put(w, text, len);
+}
+
 const char *jsonw_text(const struct jsonw *w, size_t *len)
 {
 	if (w->depth || !w->has_root)

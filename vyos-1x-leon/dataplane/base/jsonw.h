@@ -26,6 +26,8 @@ void jsonw_u64(struct jsonw *w, const char *key, uint64_t value);
 void jsonw_double(struct jsonw *w, const char *key, double value);
 void jsonw_bool(struct jsonw *w, const char *key, bool value);
 void jsonw_null(struct jsonw *w, const char *key);
+/* Writes a value that is JSON already. The caller has parsed it. */
+void jsonw_json(struct jsonw *w, const char *key, const char *text, size_t len);
 
 /* Returns the complete text (NUL-terminated), owned by the writer. All containers must be
  * closed. */

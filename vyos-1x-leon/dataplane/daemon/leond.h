@@ -33,6 +33,7 @@
 
 /* Private states of modules. */
 struct accel_queues;
+struct accel_relay;
 struct accel_reports;
 struct accelerator;
 struct announcer;
@@ -140,5 +141,6 @@ struct leond {
 	struct ipsec_report ipsec;
 
 	struct ctl_server *ctl;
-	struct probe_job *jobs; /* trace and ping in progress */
+	struct probe_job *jobs;		  /* trace and ping in progress */
+	struct accel_relay *accel_relays; /* accel_relay.c: requests without an answer */
 };

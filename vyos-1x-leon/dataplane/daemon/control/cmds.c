@@ -38,6 +38,7 @@ static const struct command_row table[] = {
 	{ "show events", ACCESS_READ, show_events },
 	{ "show identity", ACCESS_READ, show_identity },
 	{ "explain path", ACCESS_READ, explain_path },
+	{ "explain connection", ACCESS_READ, explain_connection },
 	{ "trace", ACCESS_READ, trace_path },
 	{ "ping", ACCESS_READ, ping_node },
 	{ "metrics", ACCESS_READ, show_metrics },

@@ -61,6 +61,7 @@ enum command_result show_routes(struct command *c);
 enum command_result show_events(struct command *c);
 enum command_result show_identity(struct command *c);
 enum command_result explain_path(struct command *c);
+enum command_result explain_connection(struct command *c);
 enum command_result trace_path(struct command *c);
 enum command_result ping_node(struct command *c);
 enum command_result make_invite(struct command *c);

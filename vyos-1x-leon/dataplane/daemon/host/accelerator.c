@@ -267,20 +267,27 @@ static void on_connect(void *arg, int fd, uint32_t events)
 }
 
 /* RUN_DIR/leon0.sock has ACCEL_DIR/leon0.accel: leon-accel, which is another user, reaches nothing
- * else of leond there. A control socket elsewhere has its socket beside it. */
-static void name_path(const char *control, char *out, size_t room)
+ * else of leond there. A control socket elsewhere has its socket beside it. False if the name does
+ * not fit. */
+static bool name_path(const char *control, const char *there, const char *beside, char *out,
+		      size_t room)
 {
 	size_t len = strlen(control), tail = strlen(".sock");
-	const char *dir = "";
+	bool moves = strncmp(control, RUN_DIR, strlen(RUN_DIR)) == 0;
 
 	if (len > tail && strcmp(control + len - tail, ".sock") == 0)
 		len -= tail;
-	if (strncmp(control, RUN_DIR, strlen(RUN_DIR)) == 0) {
-		dir = ACCEL_DIR;
+	if (moves) {
 		control += strlen(RUN_DIR);
 		len -= strlen(RUN_DIR);
 	}
-	snprintf(out, room, "%s%.*s.accel", dir, (int)len, control);
+	return (size_t)snprintf(out, room, "%s%.*s%s", moves ? ACCEL_DIR : "", (int)len, control,
+				moves ? there : beside) < room;
+}
+
+bool accelerator_control_path(const struct leond *d, char *out, size_t room)
+{
+	return name_path(d->conf->control_socket, ".sock", ".accel.sock", out, room);
 }
 
 /* In ACCEL_DIR the socket has the group of the directory, whose only member is leon-accel. */
@@ -316,7 +323,7 @@ static int listen_here(struct leond *d)
 	struct accelerator *a = d->accelerator;
 	int fd;
 
-	name_path(d->conf->control_socket, a->path, sizeof(a->path));
+	name_path(d->conf->control_socket, ".accel", ".accel", a->path, sizeof(a->path));
 	fd = listen_at(a->path);
 	if (fd < 0) {
 		log_error("accel", "no socket for leon-accel: %s path=%s", strerror(-fd), a->path);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/addr.h"
@@ -17,6 +18,8 @@ struct node;
 void accelerator_start(struct leond *d);
 /* Is the program here? It is a package of its own. */
 bool accelerator_is_installed(void);
+/* Path of the control socket of leon-accel. False if it does not fit. */
+bool accelerator_control_path(const struct leond *d, char *out, size_t room);
 /* It is configured now, or not any more, or otherwise. */
 void accelerator_apply_conf(struct leond *d);
 /* leond is to end: what is taken is given back. True while that goes on; asked again and again. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "daemon/control/accel_relay.h"
 #include "daemon/control/cmds.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/probes.h"
@@ -392,6 +393,7 @@ static void tables_free(struct leond *d)
 
 void leond_free(struct leond *d)
 {
+	accel_relays_free(d);
 	accel_reports_free(d); /* who asked is told while there is a socket */
 	ctl_server_free(d->ctl);
 	tables_free(d);

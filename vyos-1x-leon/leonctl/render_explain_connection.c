@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `explain connection` as text: the checks of leon-accel, in order, with their figures. leonctl
+ * only.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/defs.h"
+#include "render.h"
+#include "table.h"
+#include "value.h"
+
+static void figure_cell(struct table *t, struct jsonr_node *n, const char *key)
+{
+	const char *unit = text_str(n, "unit");
+
+	if (!jsonr_has(n, "unit"))
+		table_cell(t, "%s", "");
+	else if (strcmp(unit, "us") == 0)
+		table_cell(t, "%s", text_us(n, key));
+	else if (strcmp(unit, "bytes") == 0)
+		table_cell(t, "%s", text_bytes(n, key));
+	else
+		table_cell(t, "%s %s", text_number(n, key), unit);
+}
+
+static void print_checks(struct jsonr_node *list, FILE *out)
+{
+	static const struct table_column columns[] = {
+		{ "CHECK", ALIGN_LEFT },  { "RESULT", ALIGN_LEFT },	  { "VALUE", ALIGN_RIGHT },
+		{ "LIMIT", ALIGN_RIGHT }, { "WHY IT FAILS", ALIGN_LEFT },
+	};
+	struct table *t = table_new(columns, array_size(columns));
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		struct jsonr_node *n = jsonr_at(list, i);
+		bool passed = value_bool(n, "passed");
+
+		table_cell(t, "%s", text_str(n, "check"));
+		table_cell(t, "%s", passed ? "passes" : "fails");
+		figure_cell(t, n, "value");
+		figure_cell(t, n, "limit");
+		table_cell(t, "%s", passed ? "" : text_str(n, "reason_text"));
+	}
+	if (table_rows(t)) {
+		fputc('\n', out);
+		table_print(t, out);
+	}
+	table_free(t);
+}
+
+static void print_reason(struct jsonr_node *n, FILE *out)
+{
+	if (jsonr_has(n, "reason"))
+		fprintf(out, "reason          %s: %s\n", text_str(n, "reason"),
+			text_str(n, "reason_text"));
+	else if (strcmp(text_str(n, "state"), "plain") == 0)
+		fputs("reason          no check fails: its next frame begins an attempt\n", out);
+	else
+		fputs("reason          only a plain connection is checked\n", out);
+}
+
+static void print_connection(struct jsonr_node *n, FILE *out)
+{
+	fprintf(out, "host here       %s\n", text_str(n, "near"));
+	fprintf(out, "far host        %s, behind node %s\n", text_str(n, "far"),
+		text_str(n, "node"));
+	if (value_u64(n, "vlan"))
+		fprintf(out, "vlan            %s\n", text_number(n, "vlan"));
+	fprintf(out, "state           %s\n", text_str(n, "state"));
+	print_reason(n, out);
+	print_checks(jsonr_array(n, "checks"), out);
+}
+
+int render_explain_connection(struct jsonr_node *root, FILE *out)
+{
+	struct jsonr_node *answer = jsonr_object(root, "accelerator");
+	struct jsonr_node *list = jsonr_array(answer, "connections");
+
+	for (size_t i = 0; i < jsonr_len(list); i++) {
+		if (i)
+			fputc('\n', out);
+		print_connection(jsonr_at(list, i), out);
+	}
+	if (!jsonr_len(list))
+		fprintf(out,
+			"leon-accel follows no connection between %s and %s; TCP with a near node "
+			"goes past it.\n",
+			text_str(root, "first"), text_str(root, "second"));
+	return 0;
+}
