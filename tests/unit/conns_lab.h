@@ -56,6 +56,7 @@ static inline void conns_lab_open(struct conns_lab *l)
 	loop_sim_run_until(l->loop, l->now);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
 	l->e = (struct engine){ .loop = l->loop, .self = SELF, .leond = -1, .listener = -1 };
+	assert_int_equal(taken_open(&l->e.taken, NULL), 0);
 	l->e.queue[0] = pair[0];
 	l->e.n_queues = 1;
 	l->e.n_lans = LANS_MAX; /* no device can be made for another VLAN */
@@ -70,6 +71,7 @@ static inline void conns_lab_close(struct conns_lab *l)
 	conns_free(&l->e);
 	peers_free(&l->e);
 	moved_free(&l->e.moved);
+	taken_close(l->e.taken);
 	timer_free(l->e.tick);
 	close(l->e.queue[0]);
 	close(l->leond);

@@ -16,10 +16,12 @@
 #include "meter.h"
 #include "peer.h"
 #include "saving.h"
+#include "share.h"
 
 struct conn {
 	struct engine *e;
 	struct accel_peer *peer;
+	struct share_link link;
 	struct flow flow;
 	unsigned hash;
 	node_id_t far_at; /* the far host is there now, not behind the peer; 0: it is */

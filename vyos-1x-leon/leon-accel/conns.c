@@ -20,6 +20,8 @@
 
 #define PLAIN_SILENT_MS	 300000
 #define CLOSED_SILENT_MS 70000
+/* Of an unanswered connection (share.h): a host repeats a SYN after 1, 2, 4 and 8 s. */
+#define UNANSWERED_SILENT_MS 10000
 /* So long a connection that is taken gains nothing before it is given back, and so long where there
  * is another that would have its place. Not sooner: it may be a pause. */
 #define CALM_MS	     60000
@@ -61,6 +63,7 @@ static struct conn *add(struct engine *e, struct accel_peer *p, const struct acc
 	flow_init(&c->flow, &conn_ops, c, peer_leads(p), k, now);
 	HASH_ADD_KEYPTR_BYHASHVALUE(hh, e->conns, &c->flow.key, sizeof(c->flow.key), hash, entry);
 	e->n_conns++;
+	share_add(peer_share(p), c);
 	return c;
 }
 
@@ -77,9 +80,26 @@ static void forget(struct conn *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	conn_detach(c);
+	share_remove(peer_share(c->peer), c);
 	HASH_DEL(e->conns, entry);
 	e->n_conns--;
 	free(entry);
+}
+
+/* The oldest unanswered connection of a node that has used its share makes room for a new one.
+ * False: there is none, and the new one is not followed. */
+static bool make_room(struct engine *e, struct accel_peer *p)
+{
+	struct node_share *s = peer_share(p);
+	struct conn *oldest;
+
+	if (!share_is_used(s, e->n_conns, CONNS_MAX))
+		return true;
+	peer_misuse(p, ACCEL_OVER_SHARE);
+	oldest = share_oldest(s);
+	if (oldest)
+		forget(oldest);
+	return oldest;
 }
 
 /* Keys are compared as bytes: what is between their fields is zero. */
@@ -163,7 +183,9 @@ static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 {
 	const struct accel_key key = c->flow.key;
 
+	share_remove(peer_share(c->peer), c);
 	c->peer = p;
+	share_add(peer_share(p), c);
 	if (flow_other_node(&c->flow, peer_leads(p)))
 		return;
 	conn_detach(c);
@@ -219,12 +241,13 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 	unsigned hash;
 	struct conn *c = find(e, &k, &hash);
 
-	if (!c && e->n_conns >= CONNS_MAX)
+	if (!c && !make_room(e, cf->peer))
 		return false;
 	if (!c)
 		c = add(e, cf->peer, &k, hash, now);
 	if (!is_placed(c, cf))
 		return refuse_stray(c, cf->peer);
+	share_note(peer_share(c->peer), c, cf->from_lan, f->t->flags);
 	if (is_elsewhere(c, cf, now)) {
 		conn_sync_stream(c);
 		return true;
@@ -391,6 +414,19 @@ void conn_release(struct conn *c, mono_t now)
 	engine_hurry(c->e);
 }
 
+/* Sequence numbers go on where nobody sees them. Old knowledge of them is worse than none. */
+static bool is_stale(const struct conn *c, mono_t now)
+{
+	int64_t silent = mono_sub_ms(now, c->flow.last);
+
+	if (c->flow.state == FLOW_CLOSED)
+		return silent > CLOSED_SILENT_MS;
+	if (c->flow.state != FLOW_PLAIN)
+		return false;
+	return silent > (c->link.is_listed ? UNANSWERED_SILENT_MS : PLAIN_SILENT_MS) ||
+	       peer_is_aside(c->peer) || peer_is_left(c->peer, now);
+}
+
 void conns_second(struct engine *e, mono_t now)
 {
 	struct conn_entry *entry, *next;
@@ -400,7 +436,6 @@ void conns_second(struct engine *e, mono_t now)
 	e->undelivered = 0;
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
-		int64_t silent = mono_sub_ms(now, c->flow.last);
 
 		conn_end_where_done(c);
 		if (c->flow.state == FLOW_PLAIN)
@@ -423,11 +458,7 @@ void conns_second(struct engine *e, mono_t now)
 			e->counters.fault[ACCEL_FAULT_UNPROVED]++;
 			conn_sync_stream(c);
 		}
-		/* Numbers go on where nobody sees them: what was known is worse than nothing. */
-		if ((c->flow.state == FLOW_PLAIN &&
-		     (silent > PLAIN_SILENT_MS || peer_is_aside(c->peer) ||
-		      peer_is_left(c->peer, now))) ||
-		    (c->flow.state == FLOW_CLOSED && silent > CLOSED_SILENT_MS))
+		if (is_stale(c, now))
 			forget(c);
 	}
 }

@@ -81,6 +81,7 @@ struct accel_peer {
 	struct unpacker *unpacker;
 	uint32_t last_stream;
 	struct streams *streams;
+	struct node_share share;
 	struct accel_node counted;
 	bool changed; /* and leond was not told */
 	UT_hash_handle hh;
@@ -147,6 +148,11 @@ struct accel_node *peer_counted(struct accel_peer *p)
 {
 	p->changed = true;
 	return &p->counted;
+}
+
+struct node_share *peer_share(struct accel_peer *p)
+{
+	return &p->share;
 }
 
 void peer_misuse(struct accel_peer *p, enum accel_misuse m)

@@ -14,6 +14,7 @@
 #include "base/mono.h"
 #include "fifo.h"
 #include "saving.h"
+#include "share.h"
 #include "wire/accel.h"
 #include "wire/accel_queue.h"
 #include "wire/accel_report.h"
@@ -31,6 +32,8 @@ void peer_accept(struct engine *e, int fd, mono_t now);
 void peers_second(struct engine *e, mono_t now);
 /* What leond is told of it; who asks for it changes it. */
 struct accel_node *peer_counted(struct accel_peer *p);
+/* Its share in the table of followed connections. */
+struct node_share *peer_share(struct accel_peer *p);
 /* Counts what is refused of the node. */
 void peer_misuse(struct accel_peer *p, enum accel_misuse m);
 /* Says what changed since, or (all) everything; what cannot be said is said the next time. */

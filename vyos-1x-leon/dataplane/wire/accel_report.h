@@ -86,7 +86,8 @@ const char *accel_why_sentence(enum accel_why why);
 	MISUSE(FOREIGN, "foreign_packets",                                                         \
 	       "packets between accelerators that are not of their sender")                        \
 	MISUSE(BAD_FRAME, "bad_frames", "frames in FOUND and FORWARD that are invalid")            \
-	MISUSE(OVER_SHARE, "over_share", "connections not followed: the node used its share")
+	MISUSE(OVER_SHARE, "over_share",                                                           \
+	       "new connections for which the node had no place left in its share")
 
 enum accel_misuse {
 #define AS_ENUM(id, word, sentence) ACCEL_##id,

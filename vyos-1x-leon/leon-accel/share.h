@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The share of one node in the table of followed connections, and which of its connections makes
+ * room. Each peer owns one; conns.c calls it. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct conn;
+
+/* A connection is unanswered until both hosts have sent a segment with ACK. The list has these in
+ * the order in which they were added. */
+struct node_share {
+	unsigned n; /* followed connections of the node */
+	struct conn *oldest, *newest;
+};
+
+/* A connection is an element of the list of one share. */
+struct share_link {
+	struct conn *older, *newer;
+	bool is_listed;
+	bool near_acked, far_acked; /* that host has sent a segment with ACK */
+};
+
+/*
+ * Choudhury and Hahne's dynamic threshold (1998): a node has at most as many connections as places
+ * are free. One node has half of the table at most, so another node always finds a place.
+ */
+bool share_is_used(const struct node_share *s, unsigned all, unsigned maximum);
+
+/* Counts the connection for the node. */
+void share_add(struct node_share *s, struct conn *c);
+/* Ends share_add(). */
+void share_remove(struct node_share *s, struct conn *c);
+/* Notes a segment with these TCP flags: the connection leaves the list once it is answered. */
+void share_note(struct node_share *s, struct conn *c, bool from_near, uint8_t flags);
+/* The oldest unanswered connection that is plain; NULL: none. */
+struct conn *share_oldest(struct node_share *s);
