@@ -10,11 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/loop.h"
+#include "base/mem.h"
 #include "conn_state.h"
 #include "wire/tcp.h"
 
@@ -57,6 +59,7 @@ static inline void conns_lab_open(struct conns_lab *l)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
 	l->e = (struct engine){ .loop = l->loop, .self = SELF, .leond = -1, .listener = -1 };
 	assert_int_equal(taken_open(&l->e.taken, NULL), 0);
+	l->e.message = x_buffer(ACCEL_QUEUE_MAX, 1);
 	l->e.queue[0] = pair[0];
 	l->e.n_queues = 1;
 	l->e.n_lans = LANS_MAX; /* no device can be made for another VLAN */
@@ -72,6 +75,7 @@ static inline void conns_lab_close(struct conns_lab *l)
 	peers_free(&l->e);
 	moved_free(&l->e.moved);
 	taken_close(l->e.taken);
+	free(l->e.message);
 	timer_free(l->e.tick);
 	close(l->e.queue[0]);
 	close(l->leond);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conn_state.h"
+#include "vnet.h"
 
 /* So long it may take until both hosts have what the stand-ins have, on one LAN or where the other
  * node has no accelerator: some of what they said may have gone past. */
@@ -134,27 +135,43 @@ static void found(struct conn *c, const struct flow_frame *f, mono_t now)
 	conn_sync_stream(c);
 }
 
-void away_lent(struct conn *c, const struct accel_frame *m, mono_t now)
+/* Copies the message into one of the queue and parses it. Returns false if it is invalid. */
+static bool take_lent(struct conn *c, const struct accel_frame *m, struct flow_frame *f,
+		      struct eth_view *v, struct tcp_view *t)
 {
-	uint8_t *message = c->e->message, *data = message + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN;
+	uint8_t *message = c->e->message, *vnet = message + ACCEL_QUEUE_HDR;
+	uint8_t *data = vnet + ACCEL_VNET_LEN;
 	size_t len = m->data.len;
-	struct eth_view v;
-	struct tcp_view t;
-	struct flow_frame f = { .message = message, .data = data, .v = &v, .t = &t };
 
 	if (len <= ACCEL_VNET_LEN || len > ACCEL_QUEUE_MAX - ACCEL_QUEUE_HDR)
-		return;
-	memcpy(message + ACCEL_QUEUE_HDR, m->data.data, len);
-	f.message_len = ACCEL_QUEUE_HDR + len;
-	f.len = len - ACCEL_VNET_LEN;
-	f.gso_size = engine_gso_size(message + ACCEL_QUEUE_HDR);
-	if (eth_parse(data, f.len, &v) < 0 || tcp_parse(data, f.len, &v, &t) < 0 ||
-	    !is_of(c, &v, &t))
-		return;
-	if (m->type == ACCEL_FOUND)
+		return false;
+	memcpy(vnet, m->data.data, len);
+	len -= ACCEL_VNET_LEN;
+	if (eth_parse(data, len, v) < 0 || tcp_parse(data, len, v, t) < 0 || !is_of(c, v, t) ||
+	    !vnet_renew(vnet, v, t))
+		return false;
+	*f = (struct flow_frame){ .message = message,
+				  .message_len = ACCEL_QUEUE_HDR + m->data.len,
+				  .data = data,
+				  .len = len,
+				  .gso_size = engine_gso_size(vnet),
+				  .v = v,
+				  .t = t };
+	return true;
+}
+
+void away_lent(struct conn *c, const struct accel_frame *m, mono_t now)
+{
+	struct eth_view v;
+	struct tcp_view t;
+	struct flow_frame f;
+
+	if (!take_lent(c, m, &f, &v, &t))
+		peer_misuse(c->peer, ACCEL_BAD_FRAME);
+	else if (m->type == ACCEL_FOUND)
 		found(c, &f, now);
 	else if (c->far_at)
-		away_send(c, ACCEL_NODE, message + ACCEL_QUEUE_HDR, data, f.len);
+		away_send(c, ACCEL_NODE, f.message + ACCEL_QUEUE_HDR, f.data, f.len);
 }
 
 void away_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
