@@ -10,8 +10,8 @@
 #include "conn_state.h"
 #include "vnet.h"
 
-/* So long it may take until both hosts have what the stand-ins have, on one LAN or where the other
- * node has no accelerator: some of what they said may have gone past. */
+/* Limit until both hosts have all data of the proxy sockets, on one LAN or if the other node has no
+ * accelerator. Some of their segments may have gone past. */
 #define MEET_MAX_MS 15000
 #define FINDS	    3
 /* A leond that began anew says where hosts moved before it knows that anything is taken, and so

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/mono.h"
+#include "buffers.h"
 
 struct carrier {
 	mono_t looked;	       /* at the socket */
@@ -21,7 +22,8 @@ struct carrier {
 	mono_t turned;	       /* when its rate was compared last; 0: it was not */
 	uint64_t past_rate;    /* as it was then */
 	unsigned grew;	       /* so many times, one after the other */
-	uint64_t known;	  /* bytes a second that the line took when it was full last; 0: unknown */
+	uint64_t known; /* bytes a second that the line took when it was full last; 0: unknown */
+	struct buffers buffers;
 	mono_t used, dry; /* data was sent; nothing waited in the socket, or BBR began anew */
 };
 

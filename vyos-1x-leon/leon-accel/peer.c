@@ -697,6 +697,8 @@ static void second(struct accel_peer *p, mono_t now)
 	}
 	if (mono_sub_ms(now, p->heard) > SILENT_MS)
 		peer_down(p, "silent", now);
+	else if (!buffers_fit(&p->carrier.buffers, p->fd, p->e->n_carriers, now))
+		peer_down(p, "kernel buffers exceed the share", now);
 	else if (p->state == UP && !p->e->stopping)
 		ping_it(p, now);
 }
