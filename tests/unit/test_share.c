@@ -121,6 +121,24 @@ static void a_full_share_stays_full(void **state)
 	assert_true(share_is_used(&none, CONNS_MAX, CONNS_MAX));
 }
 
+/* A silent accelerator of one node leaves room for the held frames of others. */
+static void held_frames_have_a_share(void **state)
+{
+	struct node_share one = { 0 }, other = { 0 };
+	int64_t all = 0;
+
+	(void)state;
+	while (share_hold(&one, 1500, all, HELD_MAX))
+		all += 1500;
+	assert_in_range(all, HELD_MAX / 2 - 1500, HELD_MAX / 2 + 1500);
+	assert_true(share_hold(&other, HELD_MAX / 8, all, HELD_MAX));
+	all += HELD_MAX / 8;
+	assert_false(share_hold(&one, 1500, all, HELD_MAX));
+	/* Release works at any level. */
+	assert_true(share_hold(&one, -one.held, all, HELD_MAX));
+	assert_int_equal(one.held, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +146,7 @@ int main(void)
 		cmocka_unit_test(an_answered_connection_stays),
 		cmocka_unit_test(a_refused_connection_makes_room),
 		cmocka_unit_test(a_full_share_stays_full),
+		cmocka_unit_test(held_frames_have_a_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

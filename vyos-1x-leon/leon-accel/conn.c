@@ -109,9 +109,10 @@ static void tell(void *arg, struct flow *f, const struct accel_frame *frame)
 
 static bool may_hold(void *arg, int64_t bytes)
 {
-	struct engine *e = ((struct conn *)arg)->e;
+	struct conn *c = arg;
+	struct engine *e = c->e;
 
-	if (bytes > 0 && e->held + bytes > HELD_MAX) {
+	if (!share_hold(peer_share(c->peer), bytes, e->held, HELD_MAX)) {
 		e->counters.held_dropped++;
 		return false;
 	}

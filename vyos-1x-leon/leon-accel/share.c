@@ -12,6 +12,14 @@ bool share_is_used(const struct node_share *s, unsigned all, unsigned maximum)
 	return all >= maximum || s->n >= maximum - all;
 }
 
+bool share_hold(struct node_share *s, int64_t bytes, int64_t all, int64_t maximum)
+{
+	if (bytes > 0 && s->held + bytes > maximum - all)
+		return false;
+	s->held += bytes;
+	return true;
+}
+
 static void unlist(struct node_share *s, struct conn *c)
 {
 	struct share_link *l = &c->link;

@@ -13,7 +13,8 @@ struct conn;
 /* A connection is unanswered until both hosts have sent a segment with ACK. The list has these in
  * the order in which they were added. */
 struct node_share {
-	unsigned n; /* followed connections of the node */
+	unsigned n;   /* followed connections of the node */
+	int64_t held; /* bytes of frames that these connections hold */
 	struct conn *oldest, *newest;
 };
 
@@ -29,6 +30,9 @@ struct share_link {
  * are free. One node has half of the table at most, so another node always finds a place.
  */
 bool share_is_used(const struct node_share *s, unsigned all, unsigned maximum);
+
+/* The same threshold for bytes of held frames. Returns false if the node holds too many. */
+bool share_hold(struct node_share *s, int64_t bytes, int64_t all, int64_t maximum);
 
 /* Counts the connection for the node. */
 void share_add(struct node_share *s, struct conn *c);
