@@ -70,7 +70,7 @@ def test_a_machine_joins_by_a_token_alone(lab):
 def test_one_address_named_is_enough(lab):
     net = pair(lab)
     token, said = invite(net.node['n0'], f'{net.node["n1"].node_id}:5366')
-    assert 'It joins through 198.18.0.2 port 5366.' in said
+    assert 'The machine joins through 198.18.0.2 port 5366.' in said
     config = joined_with(net.node['n2'], token)
     assert config['peer'] == {'seed-1': {'address': '198.18.0.2'}}
     net.start('n2')

@@ -68,7 +68,7 @@ def test_refusal_is_the_daemons_sentence(daemon, ask):
 
 def test_wrong_words_are_refused(daemon, ask):
     assert daemon({'version': 1}).requests == []
-    expect(client.Refused, '^explain path: which node', ask, 'explain', 'path')
+    expect(client.Refused, '^explain path: missing node', ask, 'explain', 'path')
 
 
 def test_nobody_who_answers_a_ping_is_an_answer(daemon):

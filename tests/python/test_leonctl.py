@@ -61,7 +61,7 @@ def test_each_command_is_nearest_to_itself():
             if command[i] == ' ' or '' in words or len(words[-1]) < 3:
                 continue
             error = run(*words).stderr
-            assert f'did you mean "{command}"?' in error or 'which node' in error or 'usage' in error, (typed, error)
+            assert f'did you mean "{command}"?' in error or 'missing node' in error or 'usage' in error, (typed, error)
 
 
 def test_a_word_that_is_near_nothing():
@@ -81,7 +81,7 @@ def test_exit_status_of_wrong_usage(tmp_path):
     for words in (['show', 'nodes'], ['map'], ['reload'], ['--json', 'show', 'paths'], ['invite']):
         result = run(*gone, *words)
         assert (result.returncode, result.stdout) == (3, ''), words
-        assert result.stderr == f'leonctl: leond is not running (nobody listens at {gone[1]})\n'
+        assert result.stderr == f'leonctl: leond is not running (no process listens on {gone[1]})\n'
     assert run('--version').returncode == run('--help').returncode == run('generate', 'secret').returncode == 0
 
 

@@ -109,7 +109,7 @@ def test_every_command_has_a_golden_file():
     [
         ('show_nodes', {'nodes': []}, 'No node is known.'),
         ('show_paths', {'paths': []}, 'No other node is known.'),
-        ('show_events', {'events': []}, 'Nothing has happened yet.'),
+        ('show_events', {'events': []}, 'No event is recorded.'),
         # Both notes of one entry, which a text of our own made once had without the comma.
         (
             'show_fdb',
@@ -197,7 +197,7 @@ def test_one_of_several_is_down(script, leon, daemon, run_dir):
     daemon({'interface': 'leon0', 'paths': []})
     assert script.show_paths(raw=False, interface=None) == (
         'leon0:\nNo other node is known.\n\n'
-        f'leon1: leond is not running (nobody listens at {run_dir}/leon1.sock)'
+        f'leon1: leond is not running (no process listens on {run_dir}/leon1.sock)'
     )
 
 
@@ -240,7 +240,7 @@ def test_errors(script, leon, daemon, monkeypatch, run_dir):
     )  # fmt: skip
     expect(
         vyos.opmode.DataUnavailable,
-        f'leon0: leond is not running (nobody listens at {run_dir}/leon0.sock)',
+        f'leon0: leond is not running (no process listens on {run_dir}/leon0.sock)',
         show, raw=True, interface='leon0',
     )  # fmt: skip
     daemon({'error': 'no node is known as "x": see `show nodes`'})
@@ -267,18 +267,18 @@ def test_errors(script, leon, daemon, monkeypatch, run_dir):
     'function, arguments, reply, want',
     [
         ('reset_fdb', {}, {'removed': 2}, 'leon0: 2 FDB entries removed\n'),
-        ('reset_statistics', {}, {}, 'leon0: statistics count from now on\n'),
+        ('reset_statistics', {}, {}, 'leon0: all statistics set to zero\n'),
         (
             'reset_node',
             {'node': 'seoul'},
             {'removed': 1, 'node_id': '10.0.0.3', 'name': 'seoul'},
-            'leon0: 1 FDB entries of seoul (10.0.0.3) removed, its link is probed\n',
+            'leon0: 1 FDB entries of seoul (10.0.0.3) removed, link probe started\n',
         ),
         (
             'reset_node',
             {'node': '10.0.0.3'},
             {'removed': 0, 'node_id': '10.0.0.3', 'name': None},
-            'leon0: 0 FDB entries of 10.0.0.3 removed, its link is probed\n',
+            'leon0: 0 FDB entries of 10.0.0.3 removed, link probe started\n',
         ),
     ],
 )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-sclp: options, the TAP, and a loop that waits for it, the socket and signals. Exit codes: 0
- * told to end, 1 something is not to be had, 2 wrong usage.
+ * leon-sclp: options, the TAP, and a loop that polls the TAP, the socket and signals. Exit codes: 0
+ * ended by a signal, 1 a resource is not available, 2 wrong usage.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -37,11 +37,11 @@ static void usage(FILE *f)
 	fputs("usage: leon-sclp --local ADDRESS --peer ADDRESS [options]\n"
 	      "Carries Ethernet as VXLAN over SCLP (IP protocol 234) between a TAP and one peer.\n"
 	      "  --local ADDRESS  own IPv4 or IPv6 address\n"
-	      "  --peer ADDRESS   the other's, of the same family\n"
-	      "  --tap NAME       of the interface (default: sclp0)\n"
+	      "  --peer ADDRESS   address of the peer, of the same family\n"
+	      "  --tap NAME       name of the interface (default: sclp0)\n"
 	      "  --vni NUMBER     VXLAN network identifier, 0 to 16777215 (default: 1)\n"
 	      "  --port NUMBER    SCLP port of VXLAN (default: 4789)\n"
-	      "  --mtu BYTES      of the way to the peer, 68 to 9216 (default: the kernel's)\n"
+	      "  --mtu BYTES      path MTU to the peer, 68 to 9216 (default: the kernel's)\n"
 	      "SIGUSR1 prints the counters, one line of JSON.\n",
 	      f);
 }
@@ -93,7 +93,7 @@ static bool is_complete(const struct options *o)
 	return false;
 }
 
-/* -1: go on; else the exit code. */
+/* Returns -1 to continue, else the exit code. */
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {
@@ -127,7 +127,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 		return EXIT_USAGE;
 	}
 	if (optind < argc) {
-		fprintf(stderr, "leon-sclp: what is \"%s\"? See leon-sclp --help\n", argv[optind]);
+		fprintf(stderr, "leon-sclp: unexpected argument \"%s\"; see leon-sclp --help\n",
+			argv[optind]);
 		return EXIT_USAGE;
 	}
 	return is_complete(o) ? -1 : EXIT_USAGE;
@@ -153,7 +154,7 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* False where it is to end. */
+/* Returns false if the process must end. */
 static bool take_signal(int fd, const struct tunnel *t)
 {
 	struct signalfd_siginfo si;
@@ -169,7 +170,8 @@ static bool follow_tap(struct nl *nl, const struct tap *tap, struct tunnel *t)
 	struct nl_link link;
 
 	if (nl_link_by_index(nl, tap->ifindex, &link) < 0) {
-		log_error("tap", "interface was deleted by somebody else interface=%s", tap->name);
+		log_error("tap", "interface was deleted by another process interface=%s",
+			  tap->name);
 		return false;
 	}
 	tunnel_set_tap_mtu(t, link.mtu);
@@ -211,11 +213,13 @@ static int start(struct nl *nl, const struct options *o)
 
 	if (tap_open(&tap, nl, o->tap, 1) < 0)
 		return EXIT_FAILED;
-	/* Kernels that cut UDP would leave that to us, and VXLAN has no place to say so. */
+	/* USO stays off: the kernel would leave UDP segmentation to leon-sclp, and VXLAN has no
+	 * field for it. */
 	tap_limit_offload(&tap, true, false);
 	rc = tunnel_open(&t, &o->conf, tap.fd[0]);
 	if (rc < 0)
-		log_error("sclp", "no socket of IP protocol 234 between these addresses: %s%s",
+		log_error("sclp",
+			  "cannot open a socket of IP protocol 234 between these addresses: %s%s",
 			  strerror(-rc), rc == -EPERM ? "; it takes CAP_NET_RAW" : "");
 	else if (tap_set_up(&tap, nl, true) == 0)
 		status = run(nl, &tap, t, signals);

@@ -31,9 +31,10 @@ bool offload_complete(const struct virtio_net_hdr *h, uint8_t *frame, size_t len
 		return true;
 	if (h->csum_start > len || at + 2 > len)
 		return false;
-	/* The field holds the sum of the pseudo-header, which is to be in it. */
+	/* The checksum field holds the sum of the pseudo-header, which the checksum must
+	 * include. */
 	sum = (uint16_t)~csum_fold(csum_add(0, frame + h->csum_start, len - h->csum_start));
-	/* Zero would say that there is none (RFC 768). */
+	/* A checksum of zero means "no checksum" in UDP (RFC 768). */
 	put_u16(frame + at, sum ? sum : 0xffff);
 	return true;
 }
@@ -47,7 +48,7 @@ static uint16_t pseudo_sum(const uint8_t *ip, const struct eth_view *v, size_t t
 	return csum_fold(sum);
 }
 
-/* End of the IP packet in the frame, 0 where its length is not in the frame. */
+/* Returns the end of the IP packet in the frame, 0 if the packet does not fit into the frame. */
 static size_t ip_end(const uint8_t *ip, const struct eth_view *v, size_t len)
 {
 	size_t n = v->ip_version == 4 ? get_u16(ip + 2) : V6_HDR_LEN + (size_t)get_u16(ip + 4);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a frame needs on its way between the kernel's TAP, which leaves checksums and the cutting of
- * TCP to others, and the wire, where the frame is to be complete. Pure, on the vnet header that is
- * in front of each frame. leon-sclp only.
+ * Conversion between frames of the kernel's TAP and complete frames of the wire. The TAP leaves
+ * checksums and TCP segmentation to its reader. Pure; works on the vnet header in front of each
+ * frame. leon-sclp only.
  */
 #pragma once
 
@@ -12,12 +12,11 @@
 
 struct virtio_net_hdr;
 
-/* Fills in the transport checksum that the kernel left out. False where the header
- * makes no sense. */
+/* Fills in the transport checksum that the kernel left out. Returns false if the header is
+ * invalid. */
 bool offload_complete(const struct virtio_net_hdr *h, uint8_t *frame, size_t len);
-/* The vnet header to hand a received frame over with. Beyond the MTU a TCP frame becomes a
- * super-frame, and its checksum that of the pseudo-header, which the kernel completes for each part
- * that it cuts. */
+/* Builds the vnet header for a received frame. A TCP frame beyond the MTU becomes a super-frame
+ * with the checksum of its pseudo-header, and the kernel completes the checksum of each segment. */
 void offload_describe(struct virtio_net_hdr *h, uint8_t *frame, size_t len, uint32_t mtu);
-/* Spreads flows over the source port, as VXLAN does: never below 49152. */
+/* Returns a source port from the flow, as VXLAN does. The port is never below 49152. */
 uint16_t offload_flow_port(const uint8_t *frame, size_t len);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The raw socket of leon-sclp, see raw.h. For IPv4 the kernel hands over the IP header too, for
- * IPv6 it does not.
+ * The raw socket of leon-sclp, see raw.h. The kernel delivers the IP header with IPv4 and removes
+ * it with IPv6.
  */
 #include "raw.h"
 
@@ -24,14 +24,14 @@
 struct raw {
 	int fd;
 	bool v4;
-	uint32_t mtu;	  /* configured, 0: the kernel's */
-	uint32_t mtu_now; /* as the kernel knew it last */
+	uint32_t mtu;	  /* configured; 0: use the kernel's */
+	uint32_t mtu_now; /* last value from the kernel */
 	uint8_t buffer[RAW_BATCH][RAW_PACKET_MAX];
 };
 
 static void set_int(int fd, int level, int name, int value)
 {
-	/* Each is a wish: without it less is reached, and nothing goes wrong. */
+	/* Each option is optional: without it the socket works with less performance. */
 	(void)setsockopt(fd, level, name, &value, sizeof(value));
 }
 
@@ -44,7 +44,7 @@ static int connect_to(int fd, const struct ip_addr *local, const struct ip_addr 
 	if (bind(fd, (const struct sockaddr *)&ss, len) < 0)
 		return -errno;
 	len = endpoint_to_sockaddr(&p, &ss);
-	/* Only its packets arrive then. */
+	/* A connected socket receives packets of its peer only. */
 	return connect(fd, (const struct sockaddr *)&ss, len) < 0 ? -errno : 0;
 }
 
@@ -128,7 +128,7 @@ unsigned raw_send(struct raw *r, const struct raw_out *seg, unsigned n)
 			break;
 		sent += (unsigned)rc;
 	}
-	/* The way may have become narrower; an error that waits is told once, by any call. */
+	/* The path MTU may have decreased. Any call on the socket returns a pending error once. */
 	if (sent < n)
 		ask_mtu(r);
 	return sent;

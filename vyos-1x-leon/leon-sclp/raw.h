@@ -15,16 +15,16 @@
 #define RAW_PACKET_MAX 9216 /* a jumbo frame */
 
 struct raw;
-/* 0 or -errno. mtu 0: what the kernel knows of the way. */
+/* Opens the socket. Returns 0 or -errno. With mtu 0 the path MTU of the kernel applies. */
 int raw_open(struct raw **out, const struct ip_addr *local, const struct ip_addr *peer,
 	     uint32_t mtu);
 void raw_close(struct raw *r); /* NULL ok */
 int raw_fd(const struct raw *r);
-/* Payload of a segment that fits. */
+/* Returns the largest payload of a segment that fits into the path MTU. */
 size_t raw_mss(struct raw *r);
 
-/* Sends segments, n at most RAW_BATCH, each a header and a part of a payload. Returns how many the
- * kernel took. */
+/* Sends at most RAW_BATCH segments, each a header and a part of a payload. Returns the number that
+ * the kernel accepted. */
 struct raw_out {
 	uint8_t hdr[SCLP_HDR_LEN];
 	const uint8_t *data;
@@ -32,8 +32,8 @@ struct raw_out {
 };
 unsigned raw_send(struct raw *r, const struct raw_out *seg, unsigned n);
 
-/* Receives up to RAW_BATCH segments, without the IP header and what was padded; returns how many,
- * and the number of packets that held none in *n_bad. Valid until the next call. */
+/* Receives up to RAW_BATCH segments without IP header and padding. Returns their number, and in
+ * *n_bad the number of packets without a segment. The segments are valid until the next call. */
 struct raw_in {
 	const uint8_t *data;
 	size_t len;

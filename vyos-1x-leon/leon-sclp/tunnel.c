@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames into segments and back, see tunnel.h. A frame may be a super-frame of up to 64 KiB, as TCP
- * leaves it to the TAP: it becomes one payload, which is what SCLP is for.
+ * Converts frames to segments and back, see tunnel.h. A frame may be a super-frame of up to 64 KiB,
+ * which the TAP delivers for TCP. SCLP carries a super-frame as one payload.
  */
 #include "tunnel.h"
 
@@ -37,7 +37,7 @@ struct tunnel {
 	int tap;
 	uint32_t tap_mtu;
 	struct tunnel_counts n;
-	uint32_t id[N_IDS]; /* random ones, to be used once each */
+	uint32_t id[N_IDS]; /* random, each used once */
 	unsigned ids_left;
 	uint8_t out[VXLAN_LEN + FRAME_ROOM];
 };
@@ -86,7 +86,8 @@ void tunnel_set_tap_mtu(struct tunnel *t, uint32_t mtu)
 static uint32_t next_id(struct tunnel *t)
 {
 	if (!t->ids_left) {
-		/* Bytes from the kernel; never short for so few once it has started. */
+		/* Random bytes from the kernel, which never returns fewer after it has
+		 * initialized. */
 		if (getrandom(t->id, sizeof(t->id), 0) != sizeof(t->id))
 			memset(t->id, 0, sizeof(t->id));
 		t->ids_left = N_IDS;
@@ -102,7 +103,7 @@ static void flush(struct tunnel *t, const struct raw_out *seg, unsigned n)
 	t->n.tx_failed += n - sent;
 }
 
-/* The VXLAN header and the frame in t->out. */
+/* Sends the VXLAN header and the frame in t->out. */
 static void send_payload(struct tunnel *t, size_t len)
 {
 	struct sclp_hdr h = { .source = offload_flow_port(t->out + VXLAN_LEN, len - VXLAN_LEN),
@@ -156,7 +157,7 @@ void tunnel_from_tap(struct tunnel *t)
 
 static void deliver(struct tunnel *t, const uint8_t *payload, size_t len)
 {
-	/* The join's buffer is ours until the next run. */
+	/* The buffer of the reassembly may be modified until the next run. */
 	uint8_t *frame = (uint8_t *)(uintptr_t)payload + VXLAN_LEN;
 	struct virtio_net_hdr h;
 	struct iovec iov[2] = { { &h, sizeof(h) }, { frame, len - VXLAN_LEN } };
@@ -190,7 +191,7 @@ static unsigned read_segments(struct tunnel *t, const struct raw_in *in, unsigne
 			t->n.rx_other_port++;
 			continue;
 		}
-		/* The socket is connected: nobody else's packets come here. */
+		/* The socket is connected, so all packets are from the peer. */
 		s->key = sclp_key_of(&t->conf.peer, &t->conf.local, &s->h);
 		s->data = in[i].data + SCLP_HDR_LEN;
 		s->len = in[i].len - SCLP_HDR_LEN;

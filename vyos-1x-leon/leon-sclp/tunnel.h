@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VXLAN over SCLP between a TAP and one peer: what leon-sclp does with frames and segments. Called
- * by main.c, when the TAP or the socket has something; one thread. What is no concern of a kernel
- * is in wire/sclp.h and wire/sclp_join.h, what is one's frame in offload.h.
+ * VXLAN over SCLP between a TAP and one peer. main.c calls this module if the TAP or the socket is
+ * readable; one thread. wire/sclp.h and wire/sclp_join.h hold the code without kernel interfaces,
+ * offload.h the checksums of frames.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct tunnel_conf {
 	struct ip_addr local, peer;
 	uint32_t vni;
 	uint16_t port;
-	uint32_t mtu; /* of the way to the peer; 0: what the kernel knows */
+	uint32_t mtu; /* of the path to the peer; 0: use the kernel's */
 };
 
 struct tunnel_counts {
@@ -28,18 +28,18 @@ struct tunnel_counts {
 };
 
 struct tunnel;
-/* Opens the raw socket; tap_fd is a queue with vnet headers, and stays the caller's.
- * 0 or -errno. */
+/* Opens the raw socket. tap_fd is a queue with vnet headers and stays property of the caller.
+ * Returns 0 or -errno. */
 int tunnel_open(struct tunnel **out, const struct tunnel_conf *conf, int tap_fd);
 void tunnel_close(struct tunnel *t); /* NULL ok */
 int tunnel_socket(const struct tunnel *t);
-/* MTU of the TAP: frames beyond it are handed over as super-frames. */
+/* Sets the MTU of the TAP. Longer frames are delivered as super-frames. */
 void tunnel_set_tap_mtu(struct tunnel *t, uint32_t mtu);
 
-/* Takes what waits there, up to a batch. */
+/* Reads up to one batch. */
 void tunnel_from_tap(struct tunnel *t);
 void tunnel_from_net(struct tunnel *t, mono_t now);
-/* Once a second: what waits for too long is given up. */
+/* Runs once a second and drops incomplete payloads that exceeded their time. */
 void tunnel_tick(struct tunnel *t, mono_t now);
-/* One line of JSON. */
+/* Writes the counters as one line of JSON. */
 void tunnel_print(const struct tunnel *t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The command table and what is made of it: help and requests.
+ * The command table, and the help and requests that are generated from the table.
  */
 #include "commands.h"
 
@@ -23,48 +23,47 @@
 
 static const struct ctl_command table[] = {
 	{ "show nodes", ARG_NONE, render_nodes, "nodes of the overlay and the links to them" },
-	{ "show peers", ARG_NONE, render_peers, "configured peers: reached or not, and why not" },
+	{ "show peers", ARG_NONE, render_peers,
+	  "configured peers, and the cause if one is not reached" },
 	{ "show paths", ARG_NONE, render_paths, "path in use to each node, with its latency" },
 	{ "show policy", ARG_NONE, render_policy,
-	  "critical frames: what was done for them, and their two paths" },
+	  "critical frames, their copies and their two paths" },
 	{ "show routes", ARG_NONE, render_routes,
-	  "routes exported to the kernel, and what is not" },
+	  "routes exported to the kernel, and announcements not in use" },
 	{ "show ipsec", ARG_NONE, render_ipsec,
-	  "addresses that are sent to, and if IPsec protects" },
+	  "addresses of other nodes, and their protection by IPsec" },
 	{ "show latency", ARG_NONE, render_latency, "latency database: all measured links" },
-	{ "show fdb", ARG_NONE, render_fdb, "MAC addresses and the nodes they are behind" },
+	{ "show fdb", ARG_NONE, render_fdb, "MAC addresses with their nodes" },
 	{ "show segments", ARG_NONE, render_segments,
-	  "VLANs served here, who forwards them, and who serves them" },
-	{ "show queues", ARG_NONE, render_queues,
-	  "what waits to be sent, for how long, marks and drops" },
+	  "VLANs of this node, their forwarders and their nodes" },
+	{ "show queues", ARG_NONE, render_queues, "backlog, queueing delay, marks and drops" },
 	{ "show acceleration connections", ARG_NONE, render_acceleration_connections,
 	  "each TCP connection that is, or was, taken over" },
 	{ "show acceleration", ARG_NONE, render_acceleration,
 	  "TCP connections that are taken over, and what it is worth" },
 	{ "show statistics", ARG_NONE, render_statistics, "counters, drops, offloads, loop guard" },
-	{ "show events", ARG_NONE, render_events, "what happened, oldest first" },
-	{ "show identity", ARG_NONE, render_identity,
-	  "identity key of this node, and those of others" },
+	{ "show events", ARG_NONE, render_events, "events, oldest first" },
+	{ "show identity", ARG_NONE, render_identity, "identity keys of this node and of others" },
 	{ "explain path", ARG_NODE, render_explain,
-	  "why this path to NODE, and what else there is" },
+	  "reason for the path to NODE, and the other candidates" },
 	{ "explain connection", ARG_ENDPOINTS, render_explain_connection,
 	  "why a TCP connection is not intercepted: all checks" },
 	{ "trace", ARG_NODE, render_trace, "send a packet to each hop of the path to NODE" },
 	{ "ping", ARG_NODE_COUNT, render_ping, "send COUNT packets (default 5) to NODE" },
-	{ "top", ARG_NONE, NULL, "all of it on a terminal, once a second" },
-	{ "map", ARG_NONE, NULL, "the overlay as a page of HTML that needs nothing else" },
-	{ "metrics --listen", ARG_LISTEN, NULL, "serve them over HTTP, until it is killed" },
-	{ "metrics", ARG_NONE, render_metrics, "everything as Prometheus text" },
-	{ "invite", ARG_ADDRESSES, render_invite,
-	  "a token by which a machine joins; it is a secret" },
+	{ "top", ARG_NONE, NULL, "the overlay on a terminal, updated once a second" },
+	{ "map", ARG_NONE, NULL, "the overlay as one self-contained HTML page" },
+	{ "metrics --listen", ARG_LISTEN, NULL,
+	  "serve the metrics over HTTP until a signal ends it" },
+	{ "metrics", ARG_NONE, render_metrics, "all metrics as Prometheus text" },
+	{ "invite", ARG_ADDRESSES, render_invite, "a secret token with which a machine can join" },
 	{ "reload", ARG_NONE, render_reload, "apply the changed configuration file" },
 	{ "reset acceleration", ARG_NONE, render_reset_acceleration,
 	  "hand all TCP connections back to their hosts" },
-	{ "reset fdb", ARG_NONE, render_reset_fdb, "forget all learned MAC addresses" },
-	{ "reset statistics", ARG_NONE, render_reset_statistics, "count from zero" },
+	{ "reset fdb", ARG_NONE, render_reset_fdb, "remove all learned MAC addresses" },
+	{ "reset statistics", ARG_NONE, render_reset_statistics, "set the statistics to zero" },
 	{ "reset node", ARG_NODE, render_reset_node,
-	  "forget what was learned behind NODE, probe it" },
-	{ "generate secret", ARG_NONE, NULL, "print a random secret; asks no daemon" },
+	  "remove the FDB entries of NODE and probe its link" },
+	{ "generate secret", ARG_NONE, NULL, "print a random secret; needs no daemon" },
 };
 
 static const struct {
@@ -85,7 +84,7 @@ command_run_fn command_run(const struct ctl_command *c)
 	return NULL;
 }
 
-/* Number of argv words that the command's words match, 0 where they do not. */
+/* Returns the number of argv words that match the command's words, 0 without a match. */
 static int match(const char *words, int argc, const char *const *argv)
 {
 	int n = 0;
@@ -111,7 +110,7 @@ static int n_words(const char *words)
 	return n;
 }
 
-/* Another command begins with the words of this one. */
+/* Returns true if another command begins with the words of this one. */
 static bool goes_on(const struct ctl_command *c)
 {
 	size_t len = strlen(c->words);
@@ -127,7 +126,8 @@ const struct ctl_command *command_find(int argc, const char *const *argv, int *u
 {
 	for (size_t i = 0; i < array_size(table); i++) {
 		*used = match(table[i].words, argc, argv);
-		/* A word behind it that is none of its arguments was meant for the longer one. */
+		/* A further word that is no argument of the short command belongs to the longer
+		 * command. */
 		if (*used && (*used == argc || !goes_on(&table[i])))
 			return &table[i];
 	}
@@ -169,9 +169,9 @@ void command_help(FILE *f)
 		help_line(&table[i], f);
 }
 
-/* --- what was meant --- */
+/* --- suggestions --- */
 
-/* "show" is the first word of several. */
+/* True for a first word that several commands share, such as "show". */
 static bool is_group(const struct ctl_command *c, const char *word)
 {
 	size_t len = strlen(word);
@@ -187,14 +187,14 @@ static bool help_group(const char *word, FILE *f)
 		if (!is_group(&table[i], word))
 			continue;
 		if (!any)
-			fprintf(f, "leonctl: %s what? One of\n", word);
+			fprintf(f, "leonctl: incomplete command \"%s\"; expected one of\n", word);
 		help_line(&table[i], f);
 		any = true;
 	}
 	return any;
 }
 
-/* As many of the typed words as the command has. */
+/* Joins as many of the typed words as the command has. */
 static unsigned distance_to(const char *all, int argc, const char *const *argv)
 {
 	const char *words = all;
@@ -218,7 +218,7 @@ static const struct ctl_command *find_nearest(int argc, const char *const *argv,
 	for (size_t i = 0; i < array_size(table); i++) {
 		unsigned d = distance_to(table[i].words, argc, argv);
 
-		/* With a word more than it has, the longer one was meant. */
+		/* With more words than the command has, the longer command is suggested. */
 		if (d >= *distance || (argc > n_words(table[i].words) && goes_on(&table[i])))
 			continue;
 		*distance = d;
@@ -250,7 +250,7 @@ void command_unknown(int argc, const char *const *argv, FILE *f)
 
 /* --- arguments --- */
 
-/* Digits only, 1..COUNT_MAX. */
+/* Accepts digits only, in the range 1..COUNT_MAX. */
 static bool parse_count(const char *s, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -321,7 +321,7 @@ static bool write_arguments(struct jsonw *w, const struct ctl_command *c, int ar
 	if (most == 0)
 		return true;
 	if (argc == 0) {
-		snprintf(err, err_len, "%s: which node? usage: leonctl %s%s", c->words, c->words,
+		snprintf(err, err_len, "%s: missing node; usage: leonctl %s%s", c->words, c->words,
 			 argument_text(c->argument));
 		return false;
 	}

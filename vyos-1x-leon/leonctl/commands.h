@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of leonctl's commands: words on the command line, argument, what the daemon is asked,
- * how the answer is shown, what the help says. leonctl only.
+ * The table of leonctl's commands: words on the command line, argument, request to the daemon,
+ * renderer of the answer, help text. leonctl only.
  */
 #pragma once
 
@@ -21,25 +21,27 @@ enum command_argument {
 };
 
 struct ctl_command {
-	const char *words; /* also what the daemon calls it */
+	const char *words; /* also the command name in the request */
 	enum command_argument argument;
-	render_fn render; /* NULL: leonctl's own */
+	render_fn render; /* NULL: command of leonctl itself */
 	const char *help;
 };
-/* A command of leonctl's own, that does more than ask and show, or asks nobody. The exit code. */
+/* A command of leonctl itself, which needs no request or several. Returns the exit code. */
 typedef int (*command_run_fn)(struct target *t, const char *argument);
 
-/* The command that argv begins with; *used is the number of its words. NULL where unknown. */
+/* Returns the command that argv begins with, or NULL. *used is the number of its words. */
 const struct ctl_command *command_find(int argc, const char *const *argv, int *used);
 void command_help(FILE *f);
-/* What there is instead of these words, which are no command: the nearest one, or those that begin
- * with the first word, or all. */
+/* Prints suggestions for unknown words: the nearest command, or the commands that begin with the
+ * first word, or all commands. */
 void command_unknown(int argc, const char *const *argv, FILE *f);
-/* Of one that has no render. */
+/* Returns the function of a command without renderer. */
 command_run_fn command_run(const struct ctl_command *c);
-/* Its argument; false and a sentence where the arguments do not fit. */
+/* Checks the argument of the command. Returns false with a sentence in err if the arguments are
+ * wrong. */
 bool command_argument(const struct ctl_command *c, int argc, const char *const *argv,
 		      const char **argument, char *err, size_t err_len);
-/* One request line, to be freed. NULL and a sentence in err where the arguments do not fit. */
+/* Returns one request line, to be freed, or NULL with a sentence in err if the arguments are
+ * wrong. */
 char *command_request(const struct ctl_command *c, int argc, const char *const *argv, char *err,
 		      size_t err_len);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests of HTTP: see http.h. Called by serve.c for each connection.
+ * Parser of HTTP requests, see http.h. serve.c calls this parser for each connection.
  */
 #include "http.h"
 
@@ -13,7 +13,7 @@ static bool has_ended(const char *head, size_t len)
 	return memmem(head, len, "\r\n\r\n", 4) || memmem(head, len, "\n\n", 2);
 }
 
-/* Printable, and no longer than a line may be. */
+/* Returns true if all characters are printable and the line does not exceed its maximum. */
 static size_t first_line(const char *head, size_t len)
 {
 	size_t n = 0;

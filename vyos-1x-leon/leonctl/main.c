@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leonctl: finds the daemon's control socket, sends one request, shows the answer. Exit codes: 0
- * all well, 1 the daemon refused, 2 wrong usage, 3 no daemon answers, 4 this user may not ask it.
+ * leonctl: finds the daemon's control socket, sends one request and prints the answer. Exit codes:
+ * 0 success, 1 the daemon refused, 2 wrong usage, 3 no daemon answers, 4 permission denied.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -26,14 +26,14 @@ struct options {
 static void usage(FILE *f)
 {
 	fputs("usage: leonctl [-i INTERFACE] [--json] [--socket PATH] COMMAND ...\n"
-	      "  -i INTERFACE   which overlay; needed where several run (default: the only one)\n"
-	      "  --json         the daemon's answer as it is\n"
+	      "  -i INTERFACE   the overlay; required if several run (default: the only one)\n"
+	      "  --json         print the unchanged answer of the daemon\n"
 	      "  --socket PATH  control socket (default: " TARGET_RUN_DIR "/INTERFACE.sock)\n",
 	      f);
 	command_help(f);
 }
 
-/* -1: go on; else the exit code. Options end at the first word of the command. */
+/* Returns -1 to continue, else the exit code. Options end at the first word of the command. */
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {
@@ -71,7 +71,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return -1;
 }
 
-/* Shows the answer; exit code. */
+/* Prints the answer; returns the exit code. */
 static int show(const struct options *o, const struct ctl_command *c, const char *answer,
 		size_t len)
 {
@@ -87,7 +87,7 @@ static int show(const struct options *o, const struct ctl_command *c, const char
 			fprintf(stderr, "leonctl: %s\n", error);
 		code = EXIT_REFUSED;
 	} else if (!root) {
-		fprintf(stderr, "leonctl: answer not understood: %s\n", jsonr_error(doc));
+		fprintf(stderr, "leonctl: invalid answer of leond: %s\n", jsonr_error(doc));
 		code = EXIT_NO_ANSWER;
 	} else if (o->json) {
 		puts(answer);
@@ -96,7 +96,7 @@ static int show(const struct options *o, const struct ctl_command *c, const char
 		code = c->render(root, stdout);
 	}
 	if (root && jsonr_error(doc)) {
-		fprintf(stderr, "leonctl: answer not understood: %s\n", jsonr_error(doc));
+		fprintf(stderr, "leonctl: invalid answer of leond: %s\n", jsonr_error(doc));
 		code = EXIT_NO_ANSWER;
 	}
 	jsonr_free(doc);
@@ -122,7 +122,7 @@ static int ask(struct options *o, const struct ctl_command *c, const char *reque
 	return code;
 }
 
-/* One of leonctl's own; exit code. */
+/* Runs a command of leonctl itself; returns the exit code. */
 static int run(struct options *o, const struct ctl_command *c, int argc, const char *const *argv)
 {
 	const char *argument;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `leonctl map`: see map.h. The answers go into the page as they are, in a script that is data; the
- * page's own script draws them.
+ * `leonctl map`, see map.h. The page contains the unchanged answers in a script element of type
+ * data, and the script of the page draws them.
  */
 #include "map.h"
 
@@ -18,8 +18,8 @@
 
 static const char marker[] = "<!--data-->";
 
-/* In JSON "<" stands inside strings only, where it may be written as its number: no name ends the
- * script or begins a comment. */
+/* In JSON "<" occurs only inside strings and is written as an escape. No name can end the script
+ * element or begin a comment. */
 static void put_json(FILE *out, const char *json)
 {
 	for (; *json; json++) {
@@ -45,7 +45,7 @@ void map_write(const struct map_answers *a, const char *time, FILE *out)
 	fputs(at + strlen(marker), out);
 }
 
-/* 0, or the exit code. */
+/* Returns 0 or the exit code. */
 static int check(const char *answer, size_t len)
 {
 	struct jsonr *doc = jsonr_parse(answer, len, CTL_ANSWER_MAX);

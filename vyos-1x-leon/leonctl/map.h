@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `leonctl map`: the overlay as one HTML page that needs nothing else (map.html). leonctl only.
+ * `leonctl map`: the overlay as one self-contained HTML page (map.html). leonctl only.
  */
 #pragma once
 
@@ -8,11 +8,11 @@
 
 #include "target.h"
 
-/* The answers that a page is made of, as the daemon gave them. */
+/* The daemon's answers from which the page is built. */
 struct map_answers {
 	char *nodes, *paths, *latency; /* JSON */
 };
-/* The page; `time` says when it was. What could end a script is written otherwise. */
+/* Writes the page with the time of the answers. Characters that could end a script are escaped. */
 void map_write(const struct map_answers *a, const char *time, FILE *out);
-/* Asks the daemon and prints the page. The exit code. */
+/* Sends the requests to the daemon and prints the page. Returns the exit code. */
 int map_print(struct target *t, const char *unused);

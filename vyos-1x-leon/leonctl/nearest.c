@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Optimal string alignment distance: see nearest.h. For "did you mean".
+ * Optimal string alignment distance for "did you mean", see nearest.h.
  */
 #include "nearest.h"
 

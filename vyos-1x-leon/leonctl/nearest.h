@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How far a word that was typed is from one that there is. Pure.
+ * Edit distance between a typed word and a known word. Pure.
  */
 #pragma once
 
 #include <stdbool.h>
 
-#define NEAREST_LEN_MAX 40 /* longer words are near nothing */
+#define NEAREST_LEN_MAX 40 /* longer words match nothing */
 
-/* Characters to add, leave out, replace, or to exchange with the next one. */
+/* Returns the number of insertions, deletions, replacements and exchanges of adjacent
+ * characters. */
 unsigned nearest_distance(const char *a, const char *b);
-/* Near enough to be what was meant: a third of its characters may be wrong, one at least. */
+/* Returns true if at most a third of the characters differ, or one character. */
 bool nearest_is_near(const char *typed, unsigned distance);

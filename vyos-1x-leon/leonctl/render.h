@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Answers of leond as text for people: one function per command, each from the root object of the
- * answer to a stream. Pure but for the writing. Returns the exit code of leonctl: 0, or 1 where the
- * answer says that what was asked for did not succeed (no reply to a ping).
+ * Answers of leond as text: one function per command, which reads the root object of the answer and
+ * writes to a stream. Pure except for the writing. Returns the exit code of leonctl: 0, or 1 if the
+ * answer reports a failure (no reply to a ping).
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Commands that answer with a sentence, a token, or text already (`metrics`).
+ * Commands whose answer is a sentence, a token or finished text (`metrics`).
  */
 #include "render.h"
 #include "value.h"
@@ -11,15 +11,15 @@ int render_metrics(struct jsonr_node *root, FILE *out)
 	return 0;
 }
 
-/* What a person is to know goes where it is in nobody's way: `leonctl invite >token`. */
+/* The explanation goes to stderr, so that `leonctl invite >token` writes only the token. */
 static void print_warning(struct jsonr_node *root)
 {
 	struct jsonr_node *seeds = jsonr_array(root, "seeds");
 
-	fputs("This token is a secret: who has it can join the overlay. Hand it over as you would a\n"
-	      "password; it stays good until the pre-shared-secret is changed. On the new machine:\n"
-	      "  leond --join - --config /etc/leon/leon0.json     and paste it, then Ctrl-D\n"
-	      "It joins through",
+	fputs("This token is a secret. Every machine with the token can join the overlay, until the\n"
+	      "pre-shared-secret is changed. Transfer the token like a password. On the new machine run\n"
+	      "  leond --join - --config /etc/leon/leon0.json\nand paste the token, then press Ctrl-D.\n"
+	      "The machine joins through",
 	      stderr);
 	for (size_t i = 0; i < jsonr_len(seeds); i++) {
 		struct jsonr_node *seed = jsonr_at(seeds, i);
@@ -29,8 +29,8 @@ static void print_warning(struct jsonr_node *root)
 	}
 	fputs(".\n", stderr);
 	if (value_u64(root, "trusted_identities"))
-		fputs("This overlay lists its identities: add that of the new node to trusted-identity\n"
-		      "on every node first (leonctl show identity), or they refuse it.\n",
+		fputs("This overlay accepts listed identities only. First add the identity of the new node\n"
+		      "(leonctl show identity) to trusted-identity on every node.\n",
 		      stderr);
 }
 
@@ -49,7 +49,7 @@ int render_reload(struct jsonr_node *root, FILE *out)
 	fprintf(out, "%s: %s\n", text_str(root, "interface"), text_str(root, "verdict"));
 	for (size_t i = 0; i < jsonr_len(warnings) && jsonr_str_at(warnings, i, &text); i++)
 		fprintf(out, "warning: %s\n", text);
-	/* Nothing was applied then; `systemctl reload` is to fail. */
+	/* The daemon applied nothing, so `systemctl reload` must fail. */
 	return jsonr_len(jsonr_array(root, "restart_keys")) > 0 ? 1 : 0;
 }
 
@@ -69,13 +69,13 @@ int render_reset_fdb(struct jsonr_node *root, FILE *out)
 
 int render_reset_statistics(struct jsonr_node *root, FILE *out)
 {
-	fprintf(out, "%s: statistics count from now on\n", text_str(root, "interface"));
+	fprintf(out, "%s: all statistics set to zero\n", text_str(root, "interface"));
 	return 0;
 }
 
 int render_reset_node(struct jsonr_node *root, FILE *out)
 {
-	fprintf(out, "%s: %s FDB entries of %s removed, its link is probed\n",
+	fprintf(out, "%s: %s FDB entries of %s removed, link probe started\n",
 		text_str(root, "interface"), text_number(root, "removed"),
 		text_node(root, "node_id", "name"));
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `explain path`: why this path, what the others cost and of what, what it would take to change.
+ * `explain path`: reason of the path, costs of the candidates by component, conditions of a change.
  */
 #include <string.h>
 
@@ -60,7 +60,7 @@ static void link_row(struct table *t, struct jsonr_node *n)
 	table_cell(t, "%s", jsonr_has(n, "cost_us") ? text_us(n, "cost_us") : "down");
 }
 
-/* True where candidate `to` or one before it, up to link `upto`, has the same link. */
+/* True if candidate `to` or an earlier candidate, up to link `upto`, has the same link. */
 static bool seen_before(struct jsonr_node *list, size_t to, size_t upto, struct jsonr_node *link)
 {
 	for (size_t i = 0; i <= to; i++) {
@@ -86,8 +86,8 @@ static void print_beside_load(struct jsonr_node *link, const char *field, const 
 			text_str(link, "to_name"), verb, text_us(link, field), what);
 }
 
-/* Links of this node that its own traffic keeps full: that is no reason to leave them. Those whose
- * way got longer beside it: that may be one. */
+/* Prints links of this node with self-induced queueing, which is no reason for a change of path,
+ * and links whose RTT increased in addition, which may be a reason. */
 static void print_loads(struct jsonr_node *list, FILE *out)
 {
 	for (size_t i = 0; i < jsonr_len(list); i++) {
@@ -96,13 +96,14 @@ static void print_loads(struct jsonr_node *list, FILE *out)
 		if (seen_before(list, i, 0, link))
 			continue;
 		print_beside_load(link, "own_load_us", "took",
-				  "more just now, a queue of our own traffic: not counted", out);
+				  "more due to own load (self-induced queueing): not counted", out);
 		print_beside_load(link, "longer_us", "is",
-				  "longer than minutes ago, beside our own traffic: counted", out);
+				  "longer than minutes ago, in addition to the own load: counted",
+				  out);
 	}
 }
 
-/* Every link of the candidates once. */
+/* Prints each link of the candidates once. */
 static void print_links(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = {
@@ -137,7 +138,7 @@ static void print_change(struct jsonr_node *root, FILE *out)
 			text_us(root, "cost_to_beat_us"), text_number(p, "threshold"),
 			text_us(p, "threshold-minimum"));
 	else
-		fputs("the first path that works is taken\n", out);
+		fputs("no path is in use: the first path that works is used at once\n", out);
 	if (jsonr_has(root, "what_it_takes"))
 		fprintf(out, "%s\n", text_str(root, "what_it_takes"));
 	if (hold_ms > 0)
@@ -145,7 +146,7 @@ static void print_change(struct jsonr_node *root, FILE *out)
 			"voluntary changes wait for another %.1f s (hold-time %.0f s), unless the cost "
 			"of the path in use is more than twice that of the wanted path\n",
 			(double)hold_ms / 1000, (double)value_u64(p, "hold-time"));
-	fprintf(out, "at most %s relays, each costs %s; a broken path is left at once\n",
+	fprintf(out, "at most %s relays, each costs %s; a broken path is replaced at once\n",
 		text_number(p, "maximum-relays"), text_us(p, "relay-cost"));
 }
 
@@ -161,7 +162,7 @@ int render_explain(struct jsonr_node *root, FILE *out)
 	fprintf(out, "last decision   %s: %s\n", text_str(root, "reason"),
 		text_str(root, "reason_text"));
 	if (jsonr_len(jsonr_array(root, "avoided_names")))
-		fprintf(out, "avoided relays  %s: data was lost on the way through them\n",
+		fprintf(out, "avoided relays  %s: loss of data on paths through these nodes\n",
 			text_list(root, "avoided_names"));
 	print_candidates(list, source, out);
 	print_links(list, out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show latency`: a matrix of round-trip times (row: who measured) while it fits a terminal, a
- * list of links beyond that.
+ * `show latency`: a matrix of round-trip times (row: measuring node) if it fits a terminal, else a
+ * list of links.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const char *call(struct jsonr_node *n)
 	return name ? name : text_str(n, "node_id");
 }
 
-/* What to call the node with this id. */
+/* Returns the label of the node with this id. */
 static const char *call_of(struct jsonr_node *nodes, const char *id)
 {
 	for (size_t i = 0; i < jsonr_len(nodes); i++) {

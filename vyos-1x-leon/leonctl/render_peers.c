@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show peers`: one row for each address of a configured peer, the peer itself in
- * the first of them.
+ * `show peers`: one row for each address of a configured peer. The first row also describes the
+ * peer.
  */
 #include "base/defs.h"
 #include "render.h"
@@ -16,7 +16,7 @@ static const char *or_empty(struct jsonr_node *n, const char *key)
 	return s;
 }
 
-/* What is said of the peer, or of one of several addresses. */
+/* Prints the state of the peer, or of one of its addresses. */
 static void address_cells(struct table *t, struct jsonr_node *peer, struct jsonr_node *address)
 {
 	const char *reason = or_empty(peer, "reason");
@@ -57,8 +57,7 @@ int render_peers(struct jsonr_node *root, FILE *out)
 	for (size_t i = 0; i < jsonr_len(list); i++)
 		peer_rows(t, jsonr_at(list, i));
 	if (table_rows(t) == 0)
-		fputs("No peer is configured: this node waits for others to join through it.\n",
-		      out);
+		fputs("No peer is configured. Other nodes can join through this node.\n", out);
 	else
 		table_print(t, out);
 	table_free(t);

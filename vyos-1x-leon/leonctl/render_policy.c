@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show policy`: which frames are critical, what was done for them, and their two paths to each
+ * `show policy`: the classes of critical frames, the counters of copies, and the two paths to each
  * node.
  */
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "table.h"
 #include "value.h"
 
-/* --- which frames --- */
+/* --- classes of frames --- */
 
-/* "DSCP ef, cs5; " where the list has any. */
+/* Prints "DSCP ef, cs5; " if the list has entries. */
 static void print_list(FILE *out, const char *what, struct jsonr_node *list, const char **between)
 {
 	const char *s;
@@ -62,19 +62,19 @@ static void print_terms(FILE *out, struct jsonr_node *root)
 		text_number(root, "budget_kbits"), text_number(root, "budget_taken_percent"));
 	fprintf(out, "longer path     by at most %s\n", text_us(root, "maximum_extra_delay_us"));
 	if (by_loss || by_jitter)
-		fprintf(out, "only while      the path in use has %s%s%s%s%s\n",
+		fprintf(out, "condition       the path in use has %s%s%s%s%s\n",
 			by_loss ? loss : "", by_loss ? " loss" : "",
 			by_loss && by_jitter ? " or " : "", by_jitter ? jitter : "",
 			by_jitter ? " jitter" : "");
 }
 
-/* --- what was done --- */
+/* --- counters of copies --- */
 
 static void print_sent(FILE *out, struct jsonr_node *sent)
 {
 	fprintf(out,
-		"sent            %s frames (%s): %s twice, %s once above the budget, %s once "
-		"without a second path\n",
+		"sent            %s frames (%s): %s duplicated, %s single above the budget, %s "
+		"single without a second path\n",
 		text_number(sent, "frames"), text_bytes(sent, "bytes"), text_number(sent, "twice"),
 		text_number(sent, "once_over_budget"),
 		text_number(sent, "once_without_second_path"));
@@ -87,8 +87,8 @@ static void print_received(FILE *out, struct jsonr_node *root)
 	struct jsonr_node *received = jsonr_object(root, "received");
 
 	fprintf(out,
-		"received        %s frames of which two copies were sent: %s second copies "
-		"dropped, %s lost one, %s too late\n",
+		"received        %s duplicated frames: %s second copies dropped, %s with one copy "
+		"lost, %s too late\n",
 		text_number(received, "first"), text_number(received, "second_dropped"),
 		text_number(received, "lost_one"), text_number(received, "late"));
 	fprintf(out, "counted since   %s ago\n", text_age(root, "counted_seconds"));
@@ -147,9 +147,9 @@ static void print_pairs(FILE *out, struct jsonr_node *root)
 int render_policy(struct jsonr_node *root, FILE *out)
 {
 	if (!value_bool(root, "duplicate")) {
-		fputs("No frame travels twice: policy critical duplicate is not configured.\n",
+		fputs("Frames are not duplicated: policy critical duplicate is not configured.\n",
 		      out);
-		/* Others may send copies to this node all the same. */
+		/* Other nodes may send copies to this node without a policy here. */
 		if (value_u64(jsonr_object(root, "received"), "first"))
 			print_received(out, root);
 		return 0;

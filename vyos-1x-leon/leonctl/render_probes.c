@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `trace` and `ping`: real packets along the path in use.
+ * `trace` and `ping`: results of real packets along the path in use.
  */
 #include "base/defs.h"
 #include "render.h"

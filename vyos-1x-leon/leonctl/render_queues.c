@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show queues`: a table of what waits between the TAP and the overlay. leonctl only.
+ * `show queues`: a table of the backlog between the TAP and the overlay. leonctl only.
  */
 #include <stdio.h>
 
@@ -64,12 +64,12 @@ static void print_tiers(struct jsonr_node *list, FILE *out)
 	table_free(t);
 }
 
-/* Only where there are rates. */
+/* Prints nothing without rate limits. */
 static void print_next_hops(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = { { "NEXT HOP", ALIGN_LEFT },
 						       { "LIMIT kbit/s", ALIGN_RIGHT },
-						       { "ASKED", ALIGN_RIGHT },
+						       { "REQUESTED", ALIGN_RIGHT },
 						       FIGURES };
 	struct table *t;
 
@@ -89,7 +89,7 @@ static void print_next_hops(struct jsonr_node *list, FILE *out)
 	table_free(t);
 }
 
-/* Only with `shaper ingress`. */
+/* Prints nothing without `shaper ingress`. */
 static void print_senders(struct jsonr_node *list, FILE *out)
 {
 	static const struct table_column columns[] = { { "SENDER", ALIGN_LEFT },
@@ -112,7 +112,7 @@ static void print_senders(struct jsonr_node *list, FILE *out)
 	table_free(t);
 }
 
-/* What `shaper automatic` found. */
+/* Prints the result of `shaper automatic`. */
 static void print_line(struct jsonr_node *line, FILE *out)
 {
 	if (!value_bool(line, "automatic"))
@@ -122,13 +122,13 @@ static void print_line(struct jsonr_node *line, FILE *out)
 		return;
 	}
 	fprintf(out,
-		"shaper automatic: %s, limited to %s kbit/s of %s that the line carries; %s wait "
-		"on it.\n\n",
+		"shaper automatic: %s, limit %s kbit/s, verified rate of the access link %s "
+		"kbit/s, queueing delay %s.\n\n",
 		text_str(line, "state"), text_number(line, "limit_kbits"),
 		text_number(line, "carries_kbits"), text_us(line, "queue_us"));
 }
 
-/* What keeps frames here at all. */
+/* Prints the reason why frames queue on this node. */
 static void print_rates(struct jsonr_node *root, FILE *out)
 {
 	bool to_hops = jsonr_len(jsonr_array(root, "next_hops")) > 0;
@@ -136,12 +136,12 @@ static void print_rates(struct jsonr_node *root, FILE *out)
 	if (value_u64(root, "shaper_egress_kbits"))
 		fprintf(out, "Shaped to %s kbit/s.\n\n", text_number(root, "shaper_egress_kbits"));
 	if (value_u64(root, "shaper_ingress_kbits"))
-		fprintf(out, "All senders together are asked to keep to %s kbit/s.\n\n",
+		fprintf(out, "All senders together may send %s kbit/s to this node.\n\n",
 			text_number(root, "shaper_ingress_kbits"));
 	if (to_hops)
-		fputs("No next hop is sent more than its limit.\n\n", out);
+		fputs("Traffic to each next hop is limited to its rate.\n\n", out);
 	if (!to_hops && !value_u64(jsonr_object(root, "line"), "limit_kbits"))
-		fputs("Frames from the local segment pass through here while bulk stands there.\n\n",
+		fputs("Frames from the local segment queue here only while bulk flows have a backlog.\n\n",
 		      out);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show segments`: a table of VLANs and the segments they are, and one of the nodes that serve
- * those. leonctl only.
+ * `show segments`: a table of VLANs with their segments, and a table of the nodes that serve the
+ * segments. leonctl only.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "table.h"
 #include "value.h"
 
-/* "10, 20-29", "none", or "all" where the answer has null. */
+/* Prints "10, 20-29", "none", or "all" if the answer has null. */
 static void ranges_text(struct jsonr_node *n, const char *key, char *buf, size_t len)
 {
 	struct jsonr_node *list = jsonr_array(n, key);
@@ -28,18 +28,18 @@ static void ranges_text(struct jsonr_node *n, const char *key, char *buf, size_t
 	}
 }
 
-/* Why that node forwards, and no other; "" where the state says it. */
+/* Returns the reason for the election of the forwarder, "" if the state implies the reason. */
 static const char *why(struct jsonr_node *n)
 {
 	static const struct {
 		const char *reason, *text;
 	} known[] = {
 		{ "preference", "highest preference" },
-		{ "rank", "drawn for this VLAN" },
-		{ "holding", "has not stopped yet" },
-		{ "no-path", "this node reaches nobody elsewhere" },
-		{ "standstill", "this node stood still" },
-		{ "silence", "no other is ready" },
+		{ "rank", "hash rank of this VLAN" },
+		{ "holding", "previous forwarder is still active" },
+		{ "no-path", "this node reaches no other site" },
+		{ "standstill", "this node stalled" },
+		{ "silence", "no other node is ready" },
 	};
 	const char *reason = text_str(n, "reason");
 
@@ -51,7 +51,7 @@ static const char *why(struct jsonr_node *n)
 	return reason;
 }
 
-/* "70010 (storage)", or the number alone. */
+/* Prints "70010 (storage)", or the number alone. */
 static const char *segment_text(struct jsonr_node *n, char *buf, size_t len)
 {
 	if (!jsonr_has(n, "name"))
@@ -125,9 +125,9 @@ int render_segments(struct jsonr_node *root, FILE *out)
 
 	ranges_text(root, "vlans", vlans, sizeof(vlans));
 	if (strcmp(source, "any") == 0)
-		fputs("This node serves all VLANs; listed are those in use.\n\n", out);
+		fputs("This node serves all VLANs. The table lists the VLANs in use.\n\n", out);
 	else
-		fprintf(out, "This node serves VLANs %s, as the %s has it.\n\n", vlans, source);
+		fprintf(out, "This node serves VLANs %s (source: %s).\n\n", vlans, source);
 	print_segments(jsonr_array(root, "segments"), out);
 	print_nodes(jsonr_array(root, "nodes"), out);
 	return 0;

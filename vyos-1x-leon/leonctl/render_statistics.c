@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show statistics`: what is not zero, grouped, with a sentence for each reason of a drop.
+ * `show statistics`: the counters above zero in groups, with a sentence for each drop reason.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static const struct table_column pair[] = { { "COUNTER", ALIGN_LEFT }, { "VALUE", ALIGN_RIGHT } };
 
-/* Numbers of an object that are not zero; other members are skipped. */
+/* Prints the numbers of an object that are not zero and skips other members. */
 static void add_numbers(struct table *t, struct jsonr_node *obj, const char *const *skip,
 			size_t n_skip)
 {
@@ -65,19 +65,19 @@ static void print_drops(FILE *out, struct jsonr_node *list)
 	table_free(t);
 }
 
-/* "inagi (10.0.0.2), does not hear this node" */
+/* Prints "inagi (10.0.0.2), does not receive this node". */
 static void print_guard_nodes(FILE *out, struct jsonr_node *nodes)
 {
 	for (size_t i = 0; i < jsonr_len(nodes); i++) {
 		struct jsonr_node *n = jsonr_at(nodes, i);
 
 		fprintf(out, "%s%s%s%s", i ? "; " : ": ", text_node(n, "node_id", "name"),
-			value_bool(n, "hears_us") ? "" : ", does not hear this node",
+			value_bool(n, "hears_us") ? "" : ", does not receive this node",
 			value_bool(n, "silent") ? ", silent" : "");
 	}
 }
 
-/* VLANs in which others are heard. */
+/* Prints the VLANs in which guard frames of other nodes arrive. */
 static void print_guard_vlans(FILE *out, struct jsonr_node *vlans)
 {
 	for (size_t i = 0; i < jsonr_len(vlans); i++) {
@@ -102,7 +102,7 @@ static void print_guard(FILE *out, struct jsonr_node *g)
 	if (jsonr_has(g, "other"))
 		fprintf(out, ", other node on this LAN: %s", text_node(g, "other", "other_name"));
 	if (value_bool(g, "local_loop"))
-		fputs(", LOCAL LOOP: own frames come back", out);
+		fputs(", LOCAL LOOP: own frames return", out);
 	fputc('\n', out);
 	print_guard_vlans(out, jsonr_array(g, "vlans"));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The commands whose answer is one table: nodes, paths, routes, ipsec, fdb, events, identity.
+ * Commands whose answer is one table: nodes, paths, routes, ipsec, fdb, events, identity.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "table.h"
 #include "value.h"
 
-/* Prints and frees; says so where there is nothing. */
+/* Prints and frees a table. An empty table is replaced by a sentence. */
 static int finish(struct table *t, FILE *out, const char *nothing)
 {
 	if (table_rows(t) == 0)
@@ -20,7 +20,7 @@ static int finish(struct table *t, FILE *out, const char *nothing)
 	return 0;
 }
 
-/* Those that hold, with commas between. */
+/* Joins the notes that apply, separated by commas. */
 static void node_notes(struct jsonr_node *n, char *out, size_t len)
 {
 	const char *left = text_age(n, "session_ends_seconds");
@@ -88,7 +88,7 @@ int render_nodes(struct jsonr_node *root, FILE *out)
 	return finish(t, out, "No node is known.");
 }
 
-/* "10.99.0.3/32 +2": the first, and how many more. */
+/* Prints "10.99.0.3/32 +2": the first entry and the number of further entries. */
 static void exported_cell(struct table *t, struct jsonr_node *list)
 {
 	const char *first = "";
@@ -138,7 +138,7 @@ static void print_gain(struct jsonr_node *root, FILE *out)
 		text_us(gain, "mean_latency_us"), text_us(gain, "mean_direct_latency_us"),
 		percent == 0 ? "" : (used <= direct ? "-" : "+"), percent);
 	if (jsonr_u64(gain, "without_direct_seconds", 0, UINT64_MAX, &alone) && alone)
-		fprintf(out, "Nodes were reached for %s in all while their direct link was down.\n",
+		fprintf(out, "Relays replaced direct links that were down for %s in total.\n",
 			text_age(gain, "without_direct_seconds"));
 }
 
@@ -241,7 +241,7 @@ static void endpoint_row(struct table *t, struct jsonr_node *n)
 	table_cell(t, "%s", text_str(n, "reason"));
 }
 
-#define REPORT_OLD_S 30 /* leond believes a report for so long */
+#define REPORT_OLD_S 30 /* life of a report in leond */
 
 static void ipsec_end(struct jsonr_node *root, FILE *out)
 {
@@ -254,7 +254,7 @@ static void ipsec_end(struct jsonr_node *root, FILE *out)
 			fprintf(out, "problem: %s\n", text);
 	fprintf(out, "last report of leon-ipsec: %s%s\n", text_age(root, "reported_seconds"),
 		value_u64(root, "reported_seconds") > REPORT_OLD_S
-			? " ago: it does not run, see its log"
+			? " ago: leon-ipsec does not run, see its log"
 			: "");
 }
 
@@ -317,7 +317,7 @@ int render_events(struct jsonr_node *root, FILE *out)
 		{ "TIME", ALIGN_LEFT },
 		{ "AGE", ALIGN_RIGHT },
 		{ "EVENT", ALIGN_LEFT },
-		{ "WHAT HAPPENED", ALIGN_LEFT },
+		{ "DESCRIPTION", ALIGN_LEFT },
 	};
 	struct table *t = table_new(columns, array_size(columns));
 	struct jsonr_node *list = jsonr_array(root, "events");
@@ -330,7 +330,7 @@ int render_events(struct jsonr_node *root, FILE *out)
 		table_cell(t, "%s", text_str(n, "event"));
 		table_cell(t, "%s", text_str(n, "text"));
 	}
-	return finish(t, out, "Nothing has happened yet.");
+	return finish(t, out, "No event is recorded.");
 }
 
 static void identity_row(struct table *t, struct jsonr_node *n, bool restricted)
@@ -354,9 +354,9 @@ static void own_duplicate(struct jsonr_node *d, FILE *out)
 	jsonr_str(d, "endpoint", &at);
 	jsonr_str(d, "reported_by", &by);
 	fprintf(out, "\nAnother node uses the node-id of this one%s%s%s, seen %s ago%s%s.\n",
-		value_bool(d, "same_identity") ? ", and this identity: a clone" : "",
+		value_bool(d, "same_identity") ? " and its identity (a clone)" : "",
 		at ? ", at " : "", at ? at : "", text_age(d, "seen_seconds"),
-		by ? ", as told by " : "", by ? by : "");
+		by ? ", reported by " : "", by ? by : "");
 }
 
 int render_identity(struct jsonr_node *root, FILE *out)
@@ -376,7 +376,7 @@ int render_identity(struct jsonr_node *root, FILE *out)
 	finish(t, out, "No identity is known.");
 	fprintf(out, "\n%s\n",
 		restricted ? "Only listed identities may be members."
-			   : "No list is configured: whoever has the secret may be a member.");
+			   : "No list is configured: every node with the secret may be a member.");
 	own_duplicate(jsonr_object(root, "duplicate"), out);
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A random pre-shared secret: see secret.h. leonctl only.
+ * A random pre-shared secret, see secret.h. leonctl only.
  */
 #include "secret.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/defs.h"
 
-#define SECRET_DIGITS 44 /* of 6 bits: 264 bits */
+#define SECRET_DIGITS 44 /* 6 bits each, 264 bits together */
 
 int secret_print(struct target *t attr_unused, const char *unused attr_unused)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The server behind `leonctl metrics --listen`: see serve.h. One thread, one poll(). The daemon is
- * asked at most once in SAME_MS, whatever the number of clients; all who ask meanwhile share the
- * text. A client has a deadline for its request and one for each piece of the answer; where all
- * places are taken, a newer connection takes that of the one that has asked nothing for longest.
+ * The server behind `leonctl metrics --listen`, see serve.h. One thread, one poll(). The server
+ * requests the metrics at most once in SAME_MS for any number of clients, and all clients of that
+ * time share the text. A client has a deadline for its request and a deadline for each piece of the
+ * answer. If all slots are in use, a new connection replaces the connection that has been idle for
+ * the longest time.
  */
 #include "serve.h"
 
@@ -26,31 +27,31 @@
 #include "http.h"
 #include "io/ctlsock.h"
 
-#define PORT	       5366 /* TCP; the daemon has UDP */
+#define PORT	       5366 /* TCP; the daemon uses this port with UDP */
 #define CLIENTS_MAX    32
 #define BACKLOG	       64
-#define SAME_MS	       1000  /* an answer of the daemon is as good for so long */
-#define REQUEST_MS     5000  /* for the head of a request */
-#define STALL_MS       10000 /* for any piece of the answer */
+#define SAME_MS	       1000  /* life of a cached answer */
+#define REQUEST_MS     5000  /* limit for the head of a request */
+#define STALL_MS       10000 /* limit for each piece of the answer */
 #define ASK_TIMEOUT_MS 5000
 #define HEAD_ROOM      256
 #define REASON_ROOM    256
 
 static const char ask[] = "{\"version\":1,\"command\":\"metrics\",\"arguments\":{}}";
 
-/* An answer that one client or several are sent. */
+/* An answer that one or several clients receive. */
 struct body {
 	unsigned users;
-	char *text; /* head and what follows it */
+	char *text; /* head and body */
 	size_t head_len, len;
 };
 
 struct client {
-	int fd; /* -1: a free place */
+	int fd; /* -1: free slot */
 	int64_t since, deadline;
-	size_t n_head; /* of the request, until there is a body */
+	size_t n_head; /* bytes of the request head, until there is a body */
 	char head[HTTP_HEAD_MAX];
-	struct body *body; /* NULL: the request has not ended yet */
+	struct body *body; /* NULL: the request is incomplete */
 	size_t sent, to_send;
 };
 
@@ -58,7 +59,7 @@ struct server {
 	const struct target *target;
 	int listener;
 	int64_t now;
-	struct body *latest; /* NULL: none was asked for yet */
+	struct body *latest; /* NULL before the first request */
 	int64_t asked_at;
 	struct client client[CLIENTS_MAX];
 };
@@ -124,7 +125,7 @@ static struct body *read_answer(const char *answer, size_t len)
 	if (root && jsonr_str(root, "text", &text))
 		b = body_new(200, text);
 	else
-		b = body_new(503, "leond gave no metrics\n");
+		b = body_new(503, "leond returned no metrics\n");
 	jsonr_free(doc);
 	return b;
 }
@@ -147,7 +148,7 @@ static struct body *ask_daemon(struct server *s)
 	return b;
 }
 
-/* The daemon's text, fresh enough, for one more user. A failure is as good for as long. */
+/* Returns a reference to the cached text of the daemon. A failure is cached for the same time. */
 static struct body *metrics(struct server *s)
 {
 	if (!s->latest || s->now - s->asked_at >= SAME_MS) {
@@ -168,11 +169,11 @@ static struct body *answer_to(struct server *s, enum http_verdict v)
 	case HTTP_ROOT:
 		return body_new(200, "leonctl serves the metrics of leond at /metrics\n");
 	case HTTP_NOT_FOUND:
-		return body_new(404, "there is /metrics and nothing else\n");
+		return body_new(404, "not found; the only resource is /metrics\n");
 	case HTTP_BAD_METHOD:
-		return body_new(405, "nothing can be changed here: GET /metrics\n");
+		return body_new(405, "method not allowed; use GET /metrics\n");
 	default:
-		return body_new(400, "this was not understood: GET /metrics\n");
+		return body_new(400, "bad request; use GET /metrics\n");
 	}
 }
 
@@ -185,7 +186,7 @@ static void end(struct client *c)
 	*c = (struct client){ .fd = -1 };
 }
 
-/* True while there is more to send. */
+/* Returns true while data remains to be sent. */
 static void send_some(struct server *s, struct client *c)
 {
 	ssize_t n = send(c->fd, c->body->text + c->sent, c->to_send - c->sent,
@@ -200,7 +201,8 @@ static void send_some(struct server *s, struct client *c)
 		c->deadline = s->now + STALL_MS;
 	}
 	if (c->sent == c->to_send) {
-		/* What is unread would make a reset of the close, and the answer may be lost. */
+		/* Unread input would turn the close into a reset, which can destroy the answer at
+		 * the client. */
 		shutdown(c->fd, SHUT_WR);
 		while (recv(c->fd, c->head, sizeof(c->head), MSG_DONTWAIT) > 0)
 			;
@@ -227,7 +229,8 @@ static void receive_some(struct server *s, struct client *c)
 	send_some(s, c);
 }
 
-/* A free place, or that of who has been silent for longest; else of who takes longest to read. */
+/* Returns a free slot, else the slot of the longest idle client, else that of the slowest
+ * reader. */
 static struct client *make_place(struct server *s)
 {
 	struct client *oldest = NULL;
@@ -270,7 +273,7 @@ static int fill(struct server *s, struct pollfd pfd[1 + CLIENTS_MAX])
 
 		if (c->fd >= 0 && c->deadline <= s->now)
 			end(c);
-		/* poll() passes over a negative descriptor. */
+		/* poll() ignores a negative descriptor. */
 		pfd[1 + i] = (struct pollfd){ .fd = c->fd, .events = c->body ? POLLOUT : POLLIN };
 		if (c->fd >= 0 && (wait < 0 || c->deadline - s->now < wait))
 			wait = c->deadline - s->now;
@@ -310,7 +313,7 @@ static int listen_at(const struct endpoint *ep)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* The address may be one of the overlay, which appears later. */
+	/* The address may belong to the overlay, which can come up later. */
 	if (ss.ss_family == AF_INET)
 		setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
 	else

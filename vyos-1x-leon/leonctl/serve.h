@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `leonctl metrics --listen`: the metrics of one leond over HTTP, for Prometheus. A process of its
- * own (decisions/014), so that whoever can connect meets neither the daemon's thread nor its keys.
+ * `leonctl metrics --listen`: the metrics of one leond over HTTP, for Prometheus. A separate
+ * process (decisions/014), so that HTTP clients reach neither the daemon's thread nor its keys.
  */
 #pragma once
 
 #include "target.h"
 
-/* Serves until it is killed. `where` is ADDRESS or ADDRESS:PORT. Otherwise the exit code. */
+/* Serves until a signal ends the process, else returns the exit code. `where` is ADDRESS or
+ * ADDRESS:PORT. */
 int serve_metrics(struct target *t, const char *where);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Column table. Cells are kept in one array, row after row; an incomplete last row is not printed.
+ * Column table. One array holds the cells row by row. An incomplete last row is not printed.
  */
 #include "table.h"
 
@@ -59,7 +59,7 @@ unsigned table_rows(const struct table *t)
 	return (unsigned)(t->n_cells / t->n_columns);
 }
 
-/* Width of the widest cell; 0: nothing in the column. */
+/* Returns the width of the widest cell, 0 for an empty column. */
 static size_t column_width(const struct table *t, unsigned column)
 {
 	size_t width = 0;
@@ -69,8 +69,8 @@ static size_t column_width(const struct table *t, unsigned column)
 	return width ? max_of(width, strlen(t->columns[column].title)) : 0;
 }
 
-/* Blanks are printed before the next text only: at the end of a line they show when
- * it is copied. */
+/* Padding is printed only before further text, because trailing blanks are a nuisance in copied
+ * text. */
 static void print_cell(FILE *f, const char *text, size_t width, enum table_align align,
 		       size_t *blanks)
 {

@@ -20,8 +20,8 @@ struct table;
 /* `columns` must outlive the table. */
 struct table *table_new(const struct table_column *columns, unsigned n_columns);
 void table_free(struct table *t); /* NULL ok */
-/* Next cell, left to right; a row ends by itself behind the last column. */
+/* Adds the next cell, from left to right. A row ends after the last column. */
 void table_cell(struct table *t, const char *fmt, ...) attr_printf(2, 3);
 unsigned table_rows(const struct table *t);
-/* Titles and rows; columns whose cells are all empty are left out. */
+/* Prints titles and rows. Columns without any text are left out. */
 void table_print(const struct table *t, FILE *f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finding and asking the daemon: see target.h. leonctl only.
+ * Socket search and requests, see target.h. leonctl only.
  */
 #include "target.h"
 
@@ -12,7 +12,7 @@
 
 #include "io/ctlsock.h"
 
-/* The only socket in TARGET_RUN_DIR. */
+/* Finds the only socket in TARGET_RUN_DIR. */
 static int find_only_socket(char path[TARGET_PATH_LEN])
 {
 	glob_t g = { 0 };
@@ -72,7 +72,7 @@ const char *target_reason(const struct target *t, int error, char *buf, size_t l
 	switch (-error) {
 	case ENOENT:
 	case ECONNREFUSED:
-		snprintf(buf, len, "leond is not running (nobody listens at %s)", t->path);
+		snprintf(buf, len, "leond is not running (no process listens on %s)", t->path);
 		break;
 	case EACCES:
 	case EPERM:

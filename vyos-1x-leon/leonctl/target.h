@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The daemon that leonctl asks: its socket, one request, and why there is no answer. The exit codes
- * of leonctl are here, as most of them say how asking went.
+ * The daemon that leonctl talks to: its socket, one request, and the reason of a failure. Also
+ * defines the exit codes of leonctl, because most of them describe a failed request.
  */
 #pragma once
 
@@ -13,16 +13,16 @@ enum { EXIT_REFUSED = 1, EXIT_USAGE, EXIT_NO_ANSWER, EXIT_NOT_PERMITTED };
 #define TARGET_RUN_DIR	"/run/leon"
 
 struct target {
-	const char *interface, *socket; /* as on the command line; NULL: not given */
-	char path[TARGET_PATH_LEN];	/* of the socket, once found */
+	const char *interface, *socket; /* from the command line; NULL: not given */
+	char path[TARGET_PATH_LEN];	/* of the socket, after the search */
 };
 
-/* -1: found; else an exit code, and the reason was printed. */
+/* Finds the socket. Returns -1, or an exit code after it printed the reason. */
 int target_find(struct target *t);
-/* The answer, to be freed, or -errno (io/ctlsock.h). Prints nothing. */
+/* Returns the answer, to be freed, or -errno (io/ctlsock.h). Prints nothing. */
 int target_request(const struct target *t, const char *request, int timeout_ms, char **answer,
 		   size_t *len);
-/* Why a request failed, as one sentence. */
+/* Writes the reason of a failed request as one sentence. */
 const char *target_reason(const struct target *t, int error, char *buf, size_t len);
-/* The exit code for it. */
+/* Returns the exit code for the error. */
 int target_exit_code(int error);

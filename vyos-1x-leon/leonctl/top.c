@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The terminal of `leonctl top`: see top.h. Asks, draws, waits a second for a key or a change of
- * the size. What the terminal was like is put back at the end, also where a signal ends it. A
- * daemon that is not there is waited for.
+ * The terminal of `leonctl top`, see top.h. Each second, or after a key or a change of the terminal
+ * size, the program requests the answers and draws. The terminal's state is restored at the end,
+ * also after a signal. The program waits for a daemon that does not run.
  */
 #include "top.h"
 
@@ -25,7 +25,7 @@
 #define PERIOD_MS  1000
 #define TIMEOUT_MS 5000
 
-/* xterm's: another screen, and back; a hidden cursor; what is right of and below it. */
+/* xterm sequences: alternate screen on and off, hide cursor, erase to the right and below. */
 #define ENTER	   "\033[?1049h\033[?25l"
 #define LEAVE	   "\033[?25h\033[?1049l"
 #define HOME	   "\033[H"
@@ -41,7 +41,7 @@ struct top {
 	bool has_last;
 };
 
-/* Of signals alone: they are looked at once poll() is back. */
+/* Only the signal handler writes this flag. The loop reads the flag after poll(). */
 static volatile sig_atomic_t ended;
 
 static void on_end(int signo attr_unused)
@@ -51,7 +51,7 @@ static void on_end(int signo attr_unused)
 
 static void on_resize(int signo attr_unused)
 {
-	/* It is enough that poll() returns. */
+	/* The handler only interrupts poll(). */
 }
 
 static int64_t now_ms(void)
@@ -62,9 +62,9 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* --- asking --- */
+/* --- requests --- */
 
-/* NULL, and why in `reason`. */
+/* Returns NULL with the cause in `reason`. */
 static struct jsonr *ask(struct top *t, const char *what, char *reason, size_t len)
 {
 	char request[96], *answer = NULL;
@@ -83,7 +83,7 @@ static struct jsonr *ask(struct top *t, const char *what, char *reason, size_t l
 	free(answer);
 	if (jsonr_root(doc) && !jsonr_has(jsonr_root(doc), "error"))
 		return doc;
-	snprintf(reason, len, "the answer of leond is not understood");
+	snprintf(reason, len, "invalid answer of leond");
 	jsonr_free(doc);
 	return NULL;
 }
@@ -121,7 +121,7 @@ static void look(struct top *t, struct jsonr *doc[N_QUESTIONS], unsigned rows, u
 	t->has_last = true;
 }
 
-/* The lines of `text`, each over what was there. */
+/* Writes each line of `text` over the previous content. */
 static void show(const char *text)
 {
 	fputs(HOME, stdout);
@@ -163,7 +163,7 @@ static void draw(struct top *t)
 
 /* --- the terminal --- */
 
-/* False: it is to end. */
+/* Returns false if the program must end. */
 static bool wait_for_key(void)
 {
 	struct pollfd pfd = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -191,7 +191,7 @@ static bool enter(struct top *t)
 	struct termios raw;
 
 	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &t->saved) < 0) {
-		fputs("leonctl: top needs a terminal; for programs there is --json show\n", stderr);
+		fputs("leonctl: top needs a terminal; programs can use --json show\n", stderr);
 		return false;
 	}
 	raw = t->saved;

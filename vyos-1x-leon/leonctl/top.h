@@ -6,5 +6,5 @@
 
 #include "target.h"
 
-/* The exit code. */
+/* Returns the exit code. */
 int top_run(struct target *t, const char *unused);

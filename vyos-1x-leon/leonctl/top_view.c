@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The lines of `leonctl top`: see top_view.h. Called by top.c once a second.
+ * The lines of `leonctl top`, see top_view.h. top.c calls this module once a second.
  */
 #include "top_view.h"
 
@@ -14,7 +14,7 @@
 #include "value.h"
 
 #define LINE_MAX_LEN  512
-#define EVENTS_LEAST  4 /* lines, title included, where there is room for both tables */
+#define EVENTS_LEAST  4 /* lines with title, if both tables fit */
 #define ROWS_FOR_BOTH 12
 
 struct top_page {
@@ -69,7 +69,7 @@ void top_sample_take(struct jsonr_node *statistics, int64_t now_ms, struct top_s
 	out->value[TOP_DROPS] = sum_of_drops(statistics);
 }
 
-/* A counter that fell was reset, or is of another daemon: "-". */
+/* A counter that decreased was reset or belongs to another daemon: prints "-". */
 static void rate_text(const struct top_input *in, enum top_rate r, char *buf, size_t len)
 {
 	int64_t ms = in->now.at_ms - in->before.at_ms;
@@ -126,7 +126,7 @@ static void put_head(struct top_page *v, const struct top_input *in)
 
 /* --- tables --- */
 
-/* Lines of a text, as many as may be; those of a table that are left out are counted. */
+/* Writes at most the given number of lines of a text. Table rows that are left out are counted. */
 static void put_text(struct top_page *v, char *text, unsigned most)
 {
 	unsigned lines = 0, n = 0;
@@ -187,7 +187,7 @@ static char *paths_text(const struct top_input *in)
 	return text;
 }
 
-/* The last ones, the newest at the bottom, as in a log. */
+/* Prints the last events with the newest at the bottom, as in a log. */
 static void put_events(struct top_page *v, const struct top_input *in)
 {
 	struct jsonr_node *list = jsonr_array(in->events, "events");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Values as text. Owns the rotating buffers; not for threads.
+ * Values as text. Owns the rotating buffers; not thread-safe.
  */
 #include "value.h"
 
@@ -49,7 +49,7 @@ static const char *text_ms_of_us(uint64_t us)
 {
 	char *buf = next_buffer();
 
-	/* Two places below 10 ms, where they matter. */
+	/* Values below 10 ms have two decimal places. */
 	snprintf(buf, BUFFER_LEN, us < 10000 ? "%.2f ms" : "%.1f ms", (double)us / 1000);
 	return buf;
 }

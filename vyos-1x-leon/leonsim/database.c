@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See database.h. The rows of the document become rows of a latency database as the daemon receives
- * them; the paths in use go back into the choices, which are then run once, as the daemon did.
+ * See database.h. The rows of the document enter a latency database as received rows enter the
+ * daemon's. The paths in use enter the choices, and each choice then runs once, as in the daemon.
  */
 #include "database.h"
 
@@ -18,7 +18,7 @@
 #include "state/nodedb.h"
 
 #define NODES_MAX    1024
-#define DATABASE_MAX ((size_t)64 << 20) /* what leonctl prints at most */
+#define DATABASE_MAX ((size_t)64 << 20) /* output limit of leonctl */
 #define NAME_LEN     48
 #define ERR_LEN	     512
 
@@ -34,8 +34,8 @@ struct live {
 	struct member member[NODES_MAX];
 	bool no_relay[NODES_MAX], unheard[NODES_MAX];
 	struct latdb *lat;
-	struct conf *conf[2]; /* the rules as they are, and after the change */
-	/* Links, [from * n + to], before they are rows. */
+	struct conf *conf[2]; /* current rules, and rules after the change */
+	/* Links by [from * n + to], before the conversion to rows. */
 	struct lat_entry *link;
 	char err[ERR_LEN];
 };
@@ -55,7 +55,7 @@ static uint64_t number(struct jsonr_node *n, const char *key)
 {
 	uint64_t v = 0;
 
-	/* null where the daemon does not know it. */
+	/* A value is null if the daemon does not know it. */
 	if (jsonr_has(n, key))
 		jsonr_u64(n, key, 0, UINT64_MAX >> 1, &v);
 	return v;
@@ -156,7 +156,7 @@ static void read_hops(const struct live *l, struct jsonr_node *hops, struct path
 		const char *text = NULL;
 		node_id_t id;
 
-		/* A path over a node that is not there is none: the best one takes its place. */
+		/* A path over a removed node is dropped, and the best path replaces it. */
 		if (!jsonr_str_at(hops, i, &text) || node_id_parse(text, &id) != 0 ||
 		    slot_of_id(l, id) == l->n) {
 			p->n_hops = 0;
@@ -184,8 +184,8 @@ static void read_paths(struct live *l, struct jsonr_node *root)
 	}
 }
 
-/* The document's rules, and what the command line says instead, as the daemon reads its own: ranges
- * and errors are those of a configuration. */
+/* The rules of the document, overridden by the command line. The daemon's parser reads them, so
+ * ranges and errors are those of a configuration. */
 static bool read_rules(struct live *l, struct jsonr_node *root, const struct options *o)
 {
 	struct jsonr_node *rules = jsonr_object(root, "rules");
@@ -297,7 +297,7 @@ static void unlink_member(struct live *l, unsigned slot)
 	}
 }
 
-/* One more, with these round-trip times in ms to all in the order of the document. */
+/* Adds a node with these round-trip times in ms to all nodes, in the order of the document. */
 static bool add_member(struct live *l, const char *text)
 {
 	unsigned n = l->n + 1;
@@ -334,7 +334,7 @@ static bool change(struct live *l, const struct change *c)
 
 	switch (c->kind) {
 	case CHANGE_SET:
-		return true; /* is in conf[1] */
+		return true; /* conf[1] holds the change */
 	case CHANGE_WITH:
 		return add_member(l, c->text);
 	case CHANGE_WITHOUT:

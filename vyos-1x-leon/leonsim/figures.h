@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Means and percentiles of very many latencies: a histogram in steps of 0.1 % (or 5 %, where there
- * is one for each pair). One thread.
+ * Means and percentiles of very many latencies: a histogram with steps of 0.1 %, or 5 % for the
+ * histograms of single pairs. One thread.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ struct figures;
 struct figures *figures_new(unsigned per_octave); /* 1 to 1024 */
 void figures_free(struct figures *f);		  /* NULL ok */
 void figures_add(struct figures *f, double us);
-double figures_mean(const struct figures *f); /* NAN where nothing was added, as below */
-/* Least value that `fraction` of all do not exceed. */
+double figures_mean(const struct figures *f); /* NAN without samples, as below */
+/* Returns the smallest value that is not exceeded by `fraction` of all samples. */
 double figures_quantile(const struct figures *f, double fraction);
 uint64_t figures_count(const struct figures *f);

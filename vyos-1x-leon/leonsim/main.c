@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leonsim: the daemon's own measuring, sharing and choosing over a trace of latencies, on virtual
- * time, or over the latency database of a live overlay. See leonsim(1). One thread.
+ * leonsim: the daemon's own measurement, flooding and path choice on virtual time, with a trace of
+ * latencies or the latency database of a live overlay. See leonsim(1). One thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static struct trace *read_trace(const struct options *o, char *err)
 	return NULL;
 }
 
-/* One more host, for which a round-trip time to each of the others is given. */
+/* Adds a host with a given round-trip time to each of the others. */
 static bool add_host(struct trace *t, const char *text, char *err)
 {
 	float *us = x_calloc(t->n, sizeof(*us));
@@ -79,7 +79,7 @@ static bool remove_host(struct trace *t, unsigned host)
 	return n >= 2;
 }
 
-/* What the change does to the hosts; cuts become failures that last. */
+/* Applies the change to the hosts. Cuts become permanent failures. */
 static bool apply_changes(const struct options *o, struct trace *t, struct replay_options *ro,
 			  struct failure *failure, char *err)
 {
@@ -210,9 +210,9 @@ static int replay_trace(const struct options *o)
 }
 
 /*
- * What hundreds of nodes keep is gigabytes, and each event looks at another corner of them: with
- * pages of 4 KiB a quarter of the time goes into finding the pages. The C library asks for large
- * ones when it is told so before the program begins.
+ * The state of hundreds of nodes takes gigabytes, and each event touches another part of it. With 4
+ * KiB pages a quarter of the time is spent on TLB misses. The C library uses huge pages if the
+ * environment requests them before the program starts.
  */
 static void use_large_pages(char **argv)
 {
@@ -221,7 +221,7 @@ static void use_large_pages(char **argv)
 	if (getenv(tunables))
 		return;
 	setenv(tunables, "glibc.malloc.hugetlb=1", 0);
-	execv("/proc/self/exe", argv); /* where that fails it goes on as it is */
+	execv("/proc/self/exe", argv); /* on failure the program continues unchanged */
 }
 
 int main(int argc, char **argv)

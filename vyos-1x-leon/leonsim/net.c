@@ -21,13 +21,13 @@
 struct packet {
 	struct net *net;
 	struct timer *timer;
-	struct packet *next; /* idle */
+	struct packet *next; /* in the free list */
 	unsigned from, to;
 	size_t len;
-	unsigned kind; /* how much room it has */
+	unsigned kind; /* index of its size class */
 	uint8_t data[];
 };
-/* Most are PINGs and PONGs; the longest are tests of the path MTU. */
+/* Most datagrams are PINGs and PONGs. The longest are tests of the path MTU. */
 static const size_t packet_room[PACKET_KINDS] = { 192, 1500, 9216 };
 
 static struct endpoint address_of(unsigned index)
@@ -65,8 +65,8 @@ static void packet_arrives(void *arg, mono_t now)
 	n->idle[p->kind] = p;
 }
 
-/* Hundreds of nodes send hundreds of thousands each second: they are used again, with their
- * timers, and the last one first, which may still be in a cache. */
+/* Hundreds of nodes send hundreds of thousands of datagrams each second. Datagrams and their timers
+ * are reused, the most recent first, because it may still be in a cache. */
 static struct packet *packet_new(struct net *n, size_t len)
 {
 	struct packet *p;
@@ -196,7 +196,7 @@ static uint64_t op_wall_us(void *arg)
 	return (uint64_t)(1700000000000000LL + loop_now(n->net->loop).ns / NS_PER_US);
 }
 
-/* Stretching a secret takes a second, and here there is nobody to keep one from. */
+/* The key derivation from a secret takes a second, and the simulation needs no secrecy. */
 static void op_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MASTER_KEY_LEN])
 {
 	(void)arg;
@@ -280,7 +280,7 @@ struct net *net_new(struct trace *t, const char *conf_text, uint64_t seed, char 
 
 static void drop_packets(struct net *n)
 {
-	/* Those under way arrive at nobody. */
+	/* Datagrams in flight to a dead host are dropped. */
 	loop_sim_run_until(n->loop, mono_add_ms(loop_now(n->loop), 2 * 60000));
 	free_idle(n);
 }
@@ -321,7 +321,7 @@ static void boot(struct net *n, unsigned i)
 	overlay_start(node->o);
 }
 
-/* Data flows from each to each: every node on a path in use sends to the next one. */
+/* Data flows between all pairs: each node on a path in use sends to its next hop. */
 static void traffic_tick(void *arg, mono_t now)
 {
 	struct net *n = arg;
@@ -385,7 +385,7 @@ void net_cut(struct net *n, unsigned a, unsigned b, bool dead)
 	n->dead[b * n->n + a] = dead;
 }
 
-/* --- looking at it --- */
+/* --- observation --- */
 
 uint16_t net_slot(const struct net *n, unsigned at, unsigned of)
 {
@@ -393,7 +393,7 @@ uint16_t net_slot(const struct net *n, unsigned at, unsigned of)
 	uint16_t *known = &n->slot[at * n->n + of];
 	struct node *node = nodedb_at(nodes, *known);
 
-	/* It is asked for all pairs at each look. */
+	/* Called for all pairs at each sample. */
 	if (!node || node->id != n->node[of].id)
 		node = nodedb_find(nodes, n->node[of].id);
 	*known = node ? node->slot : SLOT_NONE;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * crypto/aead.h for overlays that live in one process: what is sealed stays readable, and a secret
- * is as good as its public key. Here there is nobody to keep anything from, and with
- * libcrypto most of a replay would be spent in it (an overlay of 490 nodes makes 120,000 sessions).
- * All that the protocol relies on holds: lengths are the same, what was sealed with another key or
- * changed on the way does not open, a shared secret is the same at both ends, a signature fits its
- * key and its text. Linked into leonsim and its tests in place of crypto/aead.c, into nothing else.
- * One thread.
+ * A replacement of crypto/aead.c for overlays inside one process: sealed text stays readable, and a
+ * secret equals its public key. The simulation needs no secrecy, and libcrypto would take most of
+ * the time of a replay (an overlay of 490 nodes creates 120,000 sessions). The properties that the
+ * protocol relies on hold. Lengths are equal. Text that was sealed with another key or was modified
+ * does not open. Both ends derive equal shared secrets. A signature matches only its key and text.
+ * Linked only into leonsim and its tests. One thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include "base/siphash.h"
 #include "crypto/aead.h"
 
-/* What a struct aead is here. */
+/* Content of a struct aead in leonsim. */
 struct open_keys {
 	uint8_t seal[AEAD_KEY_LEN], open[AEAD_KEY_LEN];
 };
@@ -27,7 +26,7 @@ static struct open_keys *keys_of(struct aead *a)
 	return (void *)a;
 }
 
-/* Of the first 16 bytes of the key. */
+/* Hashes the first 16 bytes of the key. */
 static uint64_t digest(const uint8_t *key, const void *data, size_t len)
 {
 	struct hash_key k;
@@ -36,7 +35,7 @@ static uint64_t digest(const uint8_t *key, const void *data, size_t len)
 	return siphash(&k, data, len);
 }
 
-/* Any number of bytes out of one number. */
+/* Expands one number to any number of bytes. */
 static void expand(uint64_t from, void *out, size_t len)
 {
 	uint8_t *p = out;
@@ -83,8 +82,8 @@ static uint64_t add_word(uint64_t sum, uint64_t word)
 	return sum ^ sum >> 32;
 }
 
-/* A sum that any change of the text changes: what is left of its last word ends in zeros. Words
- * take turns in lanes, so that one need not wait for the one before. */
+/* A checksum that detects any change of the text. The last word is padded with zeros. Words go to
+ * alternating lanes, so that no addition depends on the previous one. */
 static uint64_t sum_up(uint64_t sum, const void *data, size_t len)
 {
 	const uint8_t *p = data;
@@ -186,7 +185,7 @@ int dh_shared(const uint8_t secret[DH_KEY_LEN], const uint8_t theirs[DH_KEY_LEN]
 	if (memcmp(theirs, zero, DH_KEY_LEN) == 0)
 		return -EBADMSG;
 	dh_public(secret, mine);
-	/* The same from either end. */
+	/* Symmetric: both ends compute equal values. */
 	expand(of_two(mine, DH_KEY_LEN, NULL, 0) ^ of_two(theirs, DH_KEY_LEN, NULL, 0), out,
 	       DH_KEY_LEN);
 	return 0;
@@ -215,7 +214,7 @@ bool sign_verify(const uint8_t public[DH_KEY_LEN], const void *data, size_t len,
 	return memcmp(expected, signature, SIGNATURE_LEN) == 0;
 }
 
-/* --- numbers that nobody else uses --- */
+/* --- unique numbers --- */
 
 void random_bytes(void *out, size_t len)
 {

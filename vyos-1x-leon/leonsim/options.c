@@ -19,23 +19,23 @@ static const char usage[] =
 	"       leonsim --database FILE [options]\n"
 	"\n"
 	"  --trace FILE       matrices of round-trip times in ms, .gz or not\n"
-	"  --slice SECONDS    how long one matrix lasts\n"
-	"  --reading hold     a value stands until the next slice\n"
-	"  --reading noise    each packet draws from the slices around\n"
-	"  --window SLICES    how many to either side (20)\n"
-	"  --traffic idle|all whether data flows between all pairs (idle)\n"
+	"  --slice SECONDS    duration of one matrix\n"
+	"  --reading hold     a value holds until the next slice\n"
+	"  --reading noise    each packet draws from the adjacent slices\n"
+	"  --window SLICES    slices to either side (20)\n"
+	"  --traffic idle|all no data, or data between all pairs (idle)\n"
 	"  --nodes LIST       only these hosts, counted from 0: 0,3,8-11\n"
 	"  --fail T:D:node:N  host N is dead from second T on, for D seconds\n"
 	"  --fail T:D:link:A:B\n"
-	"  --database FILE    what `leonctl --json show latency` printed\n"
+	"  --database FILE    output of `leonctl --json show latency`\n"
 	"  --config FILE      configuration of leond: its measurement and path parts count\n"
-	"  --set KEY=VALUE    one value of it, as in path.threshold=20\n"
+	"  --set KEY=VALUE    one value of the configuration, as in path.threshold=20\n"
 	"  --what-if CHANGE   a second run with without:N, with:MS,MS,..., cut:A:B or set:KEY=VALUE\n"
-	"  --warm-up SECONDS  on the first slice before figures count (60)\n"
-	"  --seed N           of all that is random (1)\n"
+	"  --warm-up SECONDS  time on the first slice before the figures begin (60)\n"
+	"  --seed N           seed of the random numbers (1)\n"
 	"  --svg FILE         curves of the latencies\n"
-	"  --pairs            figures of each pair too\n"
-	"  --json             the answer for machines\n";
+	"  --pairs            also the figures of each pair\n"
+	"  --json             output as JSON\n";
 
 void options_usage(FILE *out)
 {
@@ -165,7 +165,7 @@ static const struct option longs[] = {
 	{ 0 },
 };
 
-/* One of two words. */
+/* Parses one of two words. */
 static bool choice_of(const char *name, const char *text, const char *no, const char *yes,
 		      bool *out)
 {
@@ -246,11 +246,11 @@ static bool is_complete(const struct options *o)
 	if (!o->trace == !o->database)
 		fputs("leonsim: give either --trace FILE or --database FILE\n", stderr);
 	else if (o->trace && o->slice_s <= 0)
-		fputs("leonsim: --trace needs --slice SECONDS: how long one matrix lasts\n",
+		fputs("leonsim: --trace needs --slice SECONDS, the duration of one matrix\n",
 		      stderr);
 	else if (o->trace && !o->has_reading)
-		fputs("leonsim: --trace needs --reading hold or noise: whether a value stands until the "
-		      "next slice, or each packet draws its own\n",
+		fputs("leonsim: --trace needs --reading hold or noise: a value holds until the next "
+		      "slice, or each packet draws one\n",
 		      stderr);
 	else
 		return true;
@@ -284,7 +284,7 @@ bool options_read(struct options *o, int argc, char **argv)
 
 /* --- configuration --- */
 
-/* The numbers of the parts of a configuration that count here, as conf.def names them. */
+/* The numeric leaves of the sections that leonsim uses, from conf.def. */
 #define VALUES_MAX 32
 
 struct value {
@@ -304,7 +304,7 @@ static void values_init(struct values *v, bool of_database)
 	static const char *const sections[] = { "path", "measurement" };
 
 	v->n = 0;
-	/* Nothing is measured in a database. */
+	/* A database needs no measurement section. */
 	for (unsigned i = 0; i < (of_database ? 1 : array_size(sections)); i++) {
 		const char *key;
 		uint32_t value;

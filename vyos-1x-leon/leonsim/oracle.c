@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See oracle.h. Two rounds of the min-plus product: of links for paths of at most one relay, of
- * those for at most three; which host lies between is kept for both. An implementation apart from
- * state/path.c, so that one checks the other.
+ * See oracle.h. Two rounds of the min-plus product: the first over links for paths of at most one
+ * relay, the second over the result for at most three. Both keep the intermediate host. The
+ * implementation is independent of state/path.c, so that each checks the other.
  */
 #include "oracle.h"
 
@@ -18,7 +18,7 @@ struct oracle {
 	unsigned n, relays;
 	float relay_us;
 	float *cost[ROUNDS + 1];   /* [a * n + b] */
-	uint16_t *between[ROUNDS]; /* the same; NOBODY: as the round before has it */
+	uint16_t *between[ROUNDS]; /* [a * n + b]; NOBODY: unchanged from the previous round */
 };
 
 struct oracle *oracle_new(const struct net *n)
@@ -45,7 +45,7 @@ void oracle_free(struct oracle *o)
 	free(o);
 }
 
-/* Through one host more: left[a][k] + right[k][b]. */
+/* Adds one intermediate host: left[a][k] + right[k][b]. */
 static void round_of(struct oracle *o, unsigned round, const float *left, const float *right)
 {
 	const float *before = o->cost[round];
@@ -85,7 +85,7 @@ void oracle_update(struct oracle *o, const struct net *n, unsigned slice)
 	}
 	if (o->relays >= 1)
 		round_of(o, 0, o->cost[0], o->cost[0]);
-	/* Two relays: one link and a path of one relay; three: two such paths. */
+	/* Two relays: a link and a path of one relay. Three relays: two paths of one relay. */
 	if (o->relays >= 2)
 		round_of(o, 1, o->cost[1], o->relays >= 3 ? o->cost[1] : o->cost[0]);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The best paths there are, by what nobody can know in time: the true values of the slice, with as
- * many relays as the configuration allows and the same price for each. One thread.
+ * The optimal paths by the true values of the slice, which no node can know in time. The number of
+ * relays and the cost of a relay are those of the configuration. One thread.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ struct oracle;
 
 struct oracle *oracle_new(const struct net *n);
 void oracle_free(struct oracle *o);
-/* Anew for a slice, or because something failed. */
+/* Computes all paths again for a new slice or after a failure. */
 void oracle_update(struct oracle *o, const struct net *n, unsigned slice);
-/* Hosts of the best path a -> b, b last; 0 where there is none. */
+/* Writes the hosts of the best path a -> b, with b last. Returns 0 if there is no path. */
 unsigned oracle_hops(const struct oracle *o, unsigned a, unsigned b, unsigned hop[LEON_HOPS_MAX]);

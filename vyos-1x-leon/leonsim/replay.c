@@ -13,17 +13,17 @@
 
 #define LOOK_MIN_US	 1000000
 #define LOOKS_A_SLICE	 60
-#define PAIR_FIGURES_MAX 100 /* hosts up to which each pair has its percentiles */
+#define PAIR_FIGURES_MAX 100 /* most hosts with percentiles for each pair */
 #define PER_OCTAVE	 700 /* 0.1 % */
 #define PER_OCTAVE_PAIR	 14  /* 5 % */
 
-/* A replay under way. */
+/* State of a running replay. */
 struct run {
 	struct net *net;
 	struct result *r;
 	struct oracle *oracle;
 	struct second *second; /* [a * n + b] */
-	mono_t *seconds_at;    /* when they are due, by host */
+	mono_t *seconds_at;    /* due times of second paths, by host */
 	unsigned slice;
 };
 
@@ -68,9 +68,9 @@ void result_free(struct result *r)
 	free(r);
 }
 
-/* --- one look --- */
+/* --- one sample --- */
 
-/* What a datagram takes along these hosts now; INFINITY: it does not arrive. */
+/* Returns the delay of a datagram along these hosts now, INFINITY if the datagram is lost. */
 static double along(struct run *run, unsigned from, const unsigned *hop, unsigned n_hops)
 {
 	struct net *net = run->net;
@@ -87,7 +87,8 @@ static double along(struct run *run, unsigned from, const unsigned *hop, unsigne
 		if (net->dead[from * net->n + hop[i]] || net->node[from].dead ||
 		    net->node[hop[i]].dead || isnan(us))
 			return INFINITY;
-		/* A value that stands is a round trip, of which each way is half. */
+		/* With READING_HOLD a value is a round trip, and each direction takes half of
+		 * it. */
 		sum += (us + back) / 2;
 	}
 	return sum;
@@ -126,7 +127,8 @@ static void look_at_pair(struct run *run, unsigned a, unsigned b)
 	}
 	r->samples++;
 	p->n++;
-	/* Where a path, or the direct one, does not carry, no ratio is defined: it is counted. */
+	/* The ratio is undefined if the path or the direct link is down. Such a sample is
+	 * counted. */
 	if (isinf(direct) || isinf(leon) || isinf(oracle) || isinf(copies)) {
 		r->without += isinf(leon) && !isinf(oracle);
 		p->without += isinf(leon) && !isinf(oracle);
@@ -154,7 +156,7 @@ static void run_second(struct run *run, unsigned a)
 	}
 }
 
-/* As often as the daemon does. */
+/* The interval is that of the daemon. */
 static void run_seconds(struct run *run)
 {
 	struct net *net = run->net;
@@ -240,7 +242,7 @@ static void set_failure(struct net *n, const struct failure *f, bool dead)
 		net_kill(n, f->a, dead);
 }
 
-/* Failures that begin or end in (from, to]. */
+/* Applies the failures that begin or end in (from, to]. */
 static void apply_failures(struct run *run, const struct replay_options *o, int64_t from,
 			   int64_t to)
 {

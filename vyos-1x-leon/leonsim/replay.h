@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One replay of a trace: drives the net through it, looks at the paths in use at regular times and
- * reckons what they are worth beside the direct path, the best there is, and
- * two copies. One thread.
+ * One replay of a trace: runs the net, samples the paths in use at regular times and compares them
+ * with the direct path, the optimal path and two copies. One thread.
  */
 #pragma once
 
@@ -15,7 +14,7 @@
 struct failure {
 	int64_t at_us, for_us;
 	bool is_link;
-	unsigned a, b; /* node a, or the link a - b */
+	unsigned a, b; /* node a, or link a - b */
 };
 
 struct replay_options {
@@ -30,7 +29,8 @@ struct replay_options {
 struct pair {
 	struct figures *direct, *leon, *oracle, *copies; /* NULL in large overlays */
 	double direct_us, leon_us, oracle_us, copies_us; /* sums */
-	uint64_t n, n_ok;				 /* looks; those in which all four carry */
+	/* samples; samples in which all four work */
+	uint64_t n, n_ok;
 	uint64_t changes, copies_changes, relayed, without;
 };
 
@@ -40,11 +40,11 @@ struct result {
 	struct figures *direct, *leon, *oracle, *copies; /* of all pairs */
 	struct pair *pair;				 /* [a * n + b] */
 	uint64_t changes, failovers, copies_changes, link_downs, silences;
-	uint64_t samples, without; /* looks at a pair; those that found no way that works */
+	uint64_t samples, without; /* samples of pairs; samples without a working path */
 	double bytes_s;		   /* control traffic of a node */
 	uint64_t path_runs;
 };
 
-/* NULL with a sentence in err. */
+/* Returns NULL with a sentence in err. */
 struct result *replay(struct trace *t, const struct replay_options *o, char *err, unsigned err_len);
 void result_free(struct result *r); /* NULL ok */

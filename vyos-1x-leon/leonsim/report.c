@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See report.h. Latencies are given relative to those of the direct links: the mean to the mean,
- * the 99th percentile to the 99th percentile, over all pairs and all looks. */
+/* See report.h. Latencies are relative to the direct links: mean to mean, 99th percentile to 99th
+ * percentile, over all pairs and all samples. */
 #include "report.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ void report_json(struct jsonw *w, const struct result *r, bool pairs)
 	jsonw_double(w, "failovers_per_hour", per_hour(r->failovers, r->hours, n_pairs(r)));
 	jsonw_double(w, "mean", rel_mean(r->leon, r->direct));
 	jsonw_double(w, "p99", rel_p99(r->leon, r->direct));
-	/* Each of the two ends notices by itself. */
+	/* Each end of a link detects a failure independently. */
 	jsonw_double(w, "link_downs_per_hour", per_hour(r->link_downs, r->hours, n_pairs(r)));
 	jsonw_double(w, "silences_per_hour", per_hour(r->silences, r->hours, n_pairs(r)));
 	quality(w, "oracle", r->oracle, r->direct);
@@ -151,7 +151,8 @@ void report_text(FILE *out, const char *title, const struct result *r, bool pair
 #define RIGHT  20
 #define BOTTOM 50
 
-/* Every color is here, so that a page's colors, light or dark, decide about all of them. */
+/* The style defines every color, so that one media query adapts all of them to a light or dark
+ * page. */
 static const char style[] = "<style>\n"
 			    "rect{fill:#ffffff}text{fill:#222222}line{stroke:#dddddd}\n"
 			    "polyline{fill:none;stroke-width:2}text.title{font-size:14px}\n"
@@ -205,8 +206,8 @@ static void svg_axes(FILE *f, const struct axes *a)
 		}
 	}
 	fprintf(f,
-		"<text x='%d' y='%d' text-anchor='middle'>latency in ms; so much of the time it "
-		"is not above</text>\n",
+		"<text x='%d' y='%d' text-anchor='middle'>share of the time with at most this "
+		"latency in ms</text>\n",
 		(LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12);
 }
 

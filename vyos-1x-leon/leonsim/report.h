@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What leonsim says of a replay: a table for people, JSON for machines, curves as SVG. One thread.
+ * The report of a replay: a table for people, JSON for machines, curves as SVG. One thread.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "options.h"
 #include "replay.h"
 
-/* The figures of one run, as members of the object that is open. */
+/* Writes the figures of one run as members of the open object. */
 void report_json(struct jsonw *w, const struct result *r, bool pairs);
 void report_text(FILE *out, const char *title, const struct result *r, bool pairs);
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 int report_svg(const char *file, const struct options *o, const struct result *r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See trace.h. A .gz file is unpacked by gzip(1), which every Debian has. */
+/* See trace.h. gzip(1), which every Debian has, unpacks a .gz file. */
 #include "trace.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 
 #define HOSTS_MAX 1024
-#define LEAST_US  50 /* two hosts at one place */
+#define LEAST_US  50 /* RTT of two hosts at one place */
 #define MOST_MS	  60000
 
 struct input {
@@ -57,7 +57,8 @@ static bool input_open(struct input *in, const char *file)
 	return in->pid > 0 && in->f;
 }
 
-/* False where gzip failed. It is read to its end, or it would fail for that nobody reads. */
+/* Returns false if gzip failed. Its output is read to the end, because gzip fails if its pipe
+ * closes early. */
 static bool input_close(struct input *in)
 {
 	int status = 0;
@@ -70,8 +71,8 @@ static bool input_close(struct input *in)
 				!WEXITSTATUS(status));
 }
 
-/* Numbers of the next line; 0 at the end, -1 where it has something else. Empty lines and comments
- * are passed over. */
+/* Returns the count of numbers of the next line, 0 at the end, -1 if the line has other text. Empty
+ * lines and comments are skipped. */
 static int read_row(struct lines *in, float *us)
 {
 	int n = 0;
@@ -97,8 +98,8 @@ static int read_row(struct lines *in, float *us)
 	return n;
 }
 
-/* Where one end has no value, the other end's stands for the link; where neither has one, what was
- * measured before, and before the first what was measured next. */
+/* If one end has no value, the value of the other end applies to the link. If neither has one, the
+ * previous measurement applies, and before the first measurement the next one. */
 static void fill(struct trace *t)
 {
 	size_t nn = (size_t)t->n * t->n;
@@ -256,7 +257,7 @@ static float value(const struct trace *t, unsigned slice, unsigned from, unsigne
 	return t->us[((size_t)slice * t->n + from) * t->n + to];
 }
 
-/* Slices around one that a datagram draws from. */
+/* Returns the range of slices from which a datagram draws. */
 static void around(const struct trace *t, unsigned slice, unsigned *first, unsigned *last)
 {
 	unsigned w = t->reading == READING_NOISE ? t->window : 0;
