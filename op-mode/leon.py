@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Operational commands of LEON: what leonctl prints, for each interface.
+"""Operational commands of LEON: the output of leonctl for each interface.
 
-`raw` is the daemon's answer unchanged, as `leonctl --json` prints it: one dictionary
-where an interface is named, else a list with the answer of each.
+`raw` is the daemon's answer unchanged, as `leonctl --json` prints it: a dictionary for a named
+interface, else a list with the answer of each interface.
 """
 
 import re
@@ -26,7 +26,7 @@ base = ['interfaces', 'leon']
 
 
 def _interfaces(interface: typing.Optional[str]) -> list[str]:
-    """The interface that is named, or all that are not disabled."""
+    """The named interface, or all interfaces that are not disabled."""
     config = ConfigTreeQuery()
     if not config.exists(base):
         raise vyos.opmode.UnconfiguredSubsystem('No LEON interface is configured')
@@ -48,7 +48,7 @@ def _ask_one(ask: typing.Callable, interface: str, words: tuple[str, ...]):
     try:
         return ask(interface, *words)
     except client.Refused as e:
-        # The daemon names commands as leonctl has them.
+        # The daemon uses the command names of leonctl.
         text = re.sub(r'`show (\w+)`', r'`show leon \1`', str(e))
         raise vyos.opmode.IncorrectValue(f'{interface}: {text}')
     except client.NotPermitted as e:
@@ -58,8 +58,8 @@ def _ask_one(ask: typing.Callable, interface: str, words: tuple[str, ...]):
 
 
 def _ask(ask: typing.Callable, interface: typing.Optional[str], *words: str):
-    """Answers by interface, and what was said by those that gave none. A node is in one
-    overlay and not in another, and one daemon may be down: one answer is enough."""
+    """Answers by interface, and the errors of interfaces without an answer. One answer is enough,
+    because a node may be a member of one overlay only, and one daemon may be down."""
     answers, errors = {}, []
     for name in _interfaces(interface):
         try:
@@ -101,7 +101,7 @@ def show_ipsec(raw: bool, interface: typing.Optional[str]):
     shown = _show(raw, interface, 'show', 'ipsec')
     if raw:
         return shown
-    # leond does not know what is configured for others; who asks here wants to.
+    # leond does not know the configuration of other nodes, and this command shows it.
     configured = [
         name
         for name in _interfaces(interface)
@@ -184,17 +184,16 @@ def show_ping(raw: bool, node: str, interface: typing.Optional[str]):
 
 
 def generate_secret(raw: bool):
-    """44 characters that strip-private hides, and no shell or CLI touches."""
+    """44 characters without special meaning in a shell or the CLI, which strip-private hides."""
     secret = secrets.token_urlsafe(33)
     return {'secret': secret} if raw else secret
 
 
 def generate_identity(raw: bool, interface: str):
-    """The key that leond would make at its first start, made before, so that the others
-    can list it."""
+    """Creates the identity key before the first start of leond, so that other nodes can list it."""
     file = keyfile.path(interface)
     keyfile.prepare(interface)
-    # As the daemon's user, whose directory it is.
+    # Runs as the daemon's user, because the directory belongs to that user.
     code, output = rc_cmd(
         f'runuser -u {runfile.USER} -- /usr/sbin/leond --generate-identity {file}'
     )

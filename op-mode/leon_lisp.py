@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Operational commands of LISP, from the state that leon-lisp keeps: Open Overlay Router
-itself answers no questions.
+"""Operational commands of LISP, from the state document of leon-lisp. Open Overlay Router has no
+interface for queries.
 
-`raw` is that part of the state document, tests/schema/lisp_show.json.
+`raw` is the requested part of the state document, tests/schema/lisp_show.json.
 """
 
 import json
@@ -30,7 +30,7 @@ def _state() -> dict:
             state = json.load(file)
     except (OSError, ValueError):
         raise vyos.opmode.DataUnavailable('LISP does not run: see "show log lisp"')
-    # The file outlives a leon-lisp that was killed; its OOR does not.
+    # The file remains if leon-lisp is killed, although OOR has ended.
     if state['pid'] is not None and not os.path.exists(f'/proc/{state["pid"]}'):
         raise vyos.opmode.DataUnavailable(
             'Open Overlay Router has ended and is started again: see "show log lisp"'
@@ -60,7 +60,7 @@ def _ago(when) -> str:
 
 
 def _locators(of: list) -> list[list]:
-    """Cells of each; a prefix without any has one line too."""
+    """Cells of each prefix. A prefix without cells also has one line."""
     return [
         [
             locator['address'],
@@ -73,7 +73,7 @@ def _locators(of: list) -> list[list]:
 
 
 def _lines(cells: list, of: list) -> list[list]:
-    """A table's lines for one prefix: its own cells stand in the first only."""
+    """The lines of one prefix. Only the first line has the cells of the prefix."""
     found = _locators(of)
     blank = [' '] * len(cells)
     return [(cells if n == 0 else blank) + cell for n, cell in enumerate(found)]

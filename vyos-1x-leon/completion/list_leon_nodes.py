@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints the names of nodes, or the node-ids of those without a name, for tab completion. With
---authority, their identities and node-ids: where a node is granted something, its name does
-not count. With --ids, their node-ids alone.
+"""Prints the names of nodes, or the node-ids of nodes without a name, for tab completion.
+--authority prints identities and node-ids, because a permission cannot refer to a name. --ids
+prints only node-ids.
 
-Called by the op-mode commands that take a NODE, as root because only root and the group of the
-daemon may ask it. Prints nothing where no daemon answers: completion never complains.
+The op-mode commands with a NODE argument run this program as root, because only root and the group
+of the daemon may use the control socket. Without a daemon the program prints nothing.
 """
 
 import glob
@@ -26,7 +26,7 @@ def words_of(node, options):
 
 
 def nodes_of(ifname, options=()):
-    """What `leonctl show nodes` knows at one interface, this node left out."""
+    """The nodes of `leonctl show nodes` at one interface, without this node."""
     try:
         answer = subprocess.run(
             ['leonctl', '-i', ifname, '--json', 'show', 'nodes'],

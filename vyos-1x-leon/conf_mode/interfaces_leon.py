@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commits `interfaces leon leonN`. Thin: what is wrong is decided in vyos_leon.verify,
-what leond reads is made in vyos_leon.model, what can change without a restart is
-decided by leond itself.
+"""Commits `interfaces leon leonN`. Thin: vyos_leon.verify has the rules, vyos_leon.model builds the
+document of leond, and leond decides which changes need a restart.
 
-Order in apply(): the device first, since leond attaches to it; then leond, which sets
-MAC address and MTU; then addresses, bridge, VRF and the rest, which need both.
+Order in apply(): first the device, because leond attaches to it. Then leond, which sets MAC address
+and MTU. Then addresses, bridge, VRF and the rest, which need both.
 """
 
 import time
@@ -51,7 +50,7 @@ from vyos_leon import verify as rules
 airbag.enable()
 
 base = ['interfaces', 'leon']
-# leond is ready within a second or not at all; 10 s are for the one before it to stop.
+# leond is ready within a second or never. The previous process has 10 s to stop.
 START_WAIT_S = 20
 PORT_START = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
 
@@ -72,7 +71,7 @@ def get_config(config=None):
         sources = routes.listed(leon.get('source_address', []))
         leon.setdefault('mac', mac.derive(ifname, _permanent_address, sources))
     for name in ('acceleration', 'ipsec', 'metrics'):
-        # VyOS puts in what has a default, such as the mode of the authentication.
+        # VyOS adds leaves with a default, such as the mode of the authentication.
         if not conf.exists(base + [ifname, name]):
             leon.pop(name, None)
     if 'ipsec' in leon:
@@ -108,8 +107,8 @@ def _router(conf):
 
 
 def _addresses_of(ifname, members=()):
-    """Those that other hosts can send to, so neither link-local ones nor 127.0.0.1; None
-    where there is no such interface. A VRF has those of its members."""
+    """Addresses that other hosts can send to, so neither link-local addresses nor 127.0.0.1. None
+    if the interface does not exist. A VRF has the addresses of its members."""
     found = get_interface_address(ifname)
     if found is None:
         return None
@@ -120,7 +119,7 @@ def _addresses_of(ifname, members=()):
 
 
 def _first_port():
-    """leond runs without the right to lower ones."""
+    """leond runs without the privilege for lower ports."""
     try:
         with open(PORT_START) as file:
             return int(file.read())
@@ -157,8 +156,8 @@ def verify(leon):
     verify_mirror_redirect(leon)
 
     for text in missing:
-        # No error, as a boot would lose the interface: it is there, and the firewall lets
-        # nothing out, as there is no IPsec.
+        # No error, because a boot would lose the interface. The interface exists, and without IPsec
+        # the firewall drops all its datagrams.
         Warning(f'{text} Nothing is sent by {leon["ifname"]} until then.')
     for text in verdict.warnings + list(
         ipsec.warnings(leon, leon.get('router'))
@@ -168,7 +167,7 @@ def verify(leon):
 
 
 def _check(path):
-    """leond has the last word on its configuration, before anything changes."""
+    """leond checks its configuration before anything changes."""
     code, output = rc_cmd(f'/usr/sbin/leond --check --config {path}')
     if code != 0:
         raise ConfigError(f'leond refuses the configuration: {output}')
@@ -178,8 +177,8 @@ def _keep_identity(ifname):
     try:
         keyfile.prepare(ifname)
     except OSError as e:
-        # No error, as a failed boot would lose the configuration. leond has no other key
-        # to start with, and says so in its log.
+        # No error, because a failed boot would lose the configuration. leond has no other key, does
+        # not start, and logs the reason.
         Warning(
             f'The identity of {ifname} cannot be kept in {keyfile.DIRECTORY}, and leond '
             f'does not start without it: {e}'
@@ -204,13 +203,13 @@ def generate(leon):
 
 
 def _protect(leon):
-    """Before leond is started or told: the firewall lets only IPsec pass from then on."""
+    """Runs before leond starts or reloads. From then on the firewall passes only IPsec."""
     ifname = leon['ifname']
     unit = f'leon-ipsec@{ifname}.service'
     code, _ = rc_cmd(f'timeout {START_WAIT_S} systemctl reload-or-restart {unit}')
     if code != 0:
-        # No error, as a failed boot would lose the configuration; but no leond either,
-        # whose unit starts it behind the firewall only.
+        # No error, because a failed boot would lose the configuration. leond does not start either,
+        # because its unit requires the firewall.
         call(f'systemctl stop leond@{ifname}.service')
         Warning(
             f'IPsec cannot be set up for {ifname}, and nothing is sent without: see '
@@ -219,7 +218,7 @@ def _protect(leon):
 
 
 def _unprotect(leon):
-    """Connections and keys are given up first, then the firewall opens."""
+    """Removes connections and keys first, then opens the firewall."""
     ifname = leon['ifname']
     call(f'systemctl stop leon-ipsec@{ifname}.service')
     call(
@@ -229,7 +228,7 @@ def _unprotect(leon):
 
 
 def _last_error(ifname, since):
-    """What leond said last of why it ends, by its own mouth."""
+    """The last log line of leond that gives the reason of its end."""
     code, output = rc_cmd(
         f'journalctl --quiet --output cat --priority err --lines 1 --since @{since} '
         f'--unit leond@{ifname}.service _COMM=leond'
@@ -238,16 +237,14 @@ def _last_error(ifname, since):
 
 
 def _restart(ifname):
-    # Whatever the unit has to wait for (network-online.target, where something on the
-    # router holds it up), a commit, and with it the boot, does not wait for longer.
-    # systemd goes on with the start by itself.
+    # The unit may wait for a long time (for example for network-online.target). A commit, and thus
+    # a boot, does not wait longer than this. systemd continues the start.
     since = int(time.time())
     wait = f'timeout {START_WAIT_S} systemctl restart leond@{ifname}.service'
     code, _ = rc_cmd(wait)
     if code != 0:
-        # No error: what is missing may still come (the address of an interface, for
-        # one), and leond is started again and again. A failed boot would lose the
-        # configuration instead.
+        # No error: the missing resource may still appear (for example the address of an interface),
+        # and systemd starts leond again. A failed boot would lose the configuration.
         Warning(
             f'leond does not run for {ifname} yet, and is started until it does: '
             f'{_last_error(ifname, since)}'
@@ -255,7 +252,7 @@ def _restart(ifname):
 
 
 def _bring_up_to_date(ifname):
-    """Live where leond can, which is its decision; with a restart where it cannot."""
+    """Applies the change live if leond can, else with a restart. leond decides."""
     try:
         answer = client.request(ifname, 'reload')
     except client.Refused as e:
@@ -272,14 +269,14 @@ def _bring_up_to_date(ifname):
 
 
 def _serve_metrics(leon):
-    """The unit asks leond for them, and waits for it; it tries again where it cannot listen."""
+    """The unit waits for leond and requests the metrics from it. It retries if it cannot listen."""
     if leon['metrics_change']:
         verb = 'restart' if metrics.is_served(leon['ifname']) else 'stop'
         call(f'systemctl {verb} {metrics.unit(leon["ifname"])}')
 
 
 def _accelerate(leon):
-    """leond diverts TCP to it while it is there, so it comes last and goes first."""
+    """leond diverts TCP to leon-accel while that runs, so it starts last and stops first."""
     unit = acceleration.unit(leon['ifname'])
     if 'acceleration' not in leon or 'deleted' in leon or 'disable' in leon:
         if leon['was_accelerated']:
@@ -293,7 +290,7 @@ def _accelerate(leon):
         return
     code, _ = rc_cmd(f'timeout {START_WAIT_S} systemctl start {unit}')
     if code != 0:
-        # No error: TCP goes as it does without.
+        # No error: TCP passes without acceleration.
         Warning(
             f'No TCP connection of {leon["ifname"]} is taken over, since leon-accel does not '
             f'run: see "show log leon"'
@@ -301,7 +298,8 @@ def _accelerate(leon):
 
 
 def _arrange_boot(leon):
-    """What an image without this package needs in order not to lose more than us."""
+    """Prepares the boot of an image without this package, which must lose only the LEON
+    interfaces."""
     try:
         if 'deleted' not in leon or leon['other_interfaces']:
             boot.arrange()
@@ -330,7 +328,7 @@ def apply(leon):
         return None
 
     interface = LeonIf(ifname)
-    # Before it gets an address: a link-local one is made of it.
+    # Before the interface gets an address: the link-local address depends on the MAC address.
     interface.set_mac(leon['mac'])
     if 'disable' not in leon:
         if 'ipsec' in leon:
@@ -340,7 +338,7 @@ def apply(leon):
         _bring_up_to_date(ifname)
         _accelerate(leon)
     interface.update(leon)
-    # It may listen at an address of this interface.
+    # The server may listen at an address of this interface.
     _serve_metrics(leon)
     return None
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commits `protocols lisp`. Thin: what is wrong is decided in vyos_leon.lisp.verify, what
-leon-lisp reads is made in vyos_leon.lisp.model, and whether Open Overlay Router restarts
-is decided by leon-lisp, which knows what it runs with.
+"""Commits `protocols lisp`. Thin: vyos_leon.lisp.verify has the rules, vyos_leon.lisp.model builds
+the document of leon-lisp, and leon-lisp decides if Open Overlay Router must restart.
 """
 
 import json
@@ -113,7 +112,7 @@ def apply(lisp):
     wait = f'timeout {START_WAIT_S} systemctl reload-or-restart {paths.UNIT}'
     code, _ = rc_cmd(wait)
     if code != 0:
-        # No error, as a failed boot would lose the configuration; systemd tries again.
+        # No error, because a failed boot would lose the configuration. systemd tries again.
         Warning('LISP does not run yet, and is started until it does: see "show log lisp"')
     return None
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stands in for VyOS's script of the same name, which dpkg-divert has moved aside, and is
-the same but for two things: a commit that takes an ike-group or esp-group from a LEON
-interface is refused, as it is for VyOS's own users of groups, and one that changes a
-group is passed on to the LEON interfaces that use it.
+"""Replaces VyOS's script of the same name, which dpkg-divert has renamed, and calls it. There are
+two additions. A commit that removes an ike-group or esp-group of a LEON interface is refused, as
+VyOS does for its own users of groups. A commit that changes a group also updates the LEON
+interfaces with that group.
 
-VyOS calls it as its own; what goes wrong in VyOS's script is VyOS's. At a boot nothing is
-refused, since that would cost the router its `vpn ipsec`.
+VyOS calls this script as its own, and errors of VyOS's script stay unchanged. At a boot nothing is
+refused, because that would cost the router its `vpn ipsec`.
 """
 
 import importlib.util
@@ -20,10 +20,10 @@ from vyos import ConfigError
 
 from vyos_leon import ipsec as leon_ipsec
 
-# Of the same name: VyOS finds dependents by the name of the file that calls.
+# The module has the name of the file, because VyOS finds dependents by the caller's file name.
 ORIGINAL = '/usr/libexec/vyos-1x-leon/vyos/vpn_ipsec.py'
 
-# Of the commit that runs; there is one at a time.
+# State of the running commit; only one commit runs at a time.
 found = {'faults': [], 'changed': False}
 
 
@@ -48,8 +48,8 @@ def _read(conf, path, effective):
 
 
 def _look(conf):
-    """What the commit does to the groups of LEON interfaces. At a boot those have seen
-    for themselves what is missing."""
+    """Effects of the commit on the groups of LEON interfaces. At a boot the scripts of the
+    interfaces detect a missing group themselves."""
     found['faults'], found['changed'] = [], False
     if not boot_configuration_complete():
         return

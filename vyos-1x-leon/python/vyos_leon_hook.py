@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes VyOS know LEON interfaces in every Python process, without editing a file of VyOS.
+"""Adds LEON interfaces to VyOS in every Python process, without a change of VyOS's files.
 
-Imported by vyos-1x-leon.pth at every start of Python, so: small, no imports that are
-not loaded anyway, and no exception may leave it, whatever becomes of VyOS or of us.
-When one of two modules of VyOS is imported, the normal loader works first. Then
-vyos.ifconfig gets the class of vyos.ifconfig.leon, and vyos.configdict's
-is_source_interface(), by which bridges and the like refuse an interface that another one
-runs over, looks at ours too.
+vyos-1x-leon.pth imports this module at every start of Python. So the module is small, imports only
+loaded modules, and never raises an exception. When one of two modules of VyOS is imported, the
+normal loader runs first. Then vyos.ifconfig gets the class of vyos.ifconfig.leon. In
+vyos.configdict, is_source_interface() also checks LEON interfaces; bridges and other interfaces use
+it to refuse a source-interface of another interface.
 """
 
 import sys
@@ -20,7 +19,7 @@ def _extend_ifconfig(module):
 
 
 def _leon_over(conf, interface):
-    """The LEON interface that has this one as its source-interface."""
+    """The LEON interface with this source-interface."""
     level = conf.set_level([])
     try:
         for name in conf.list_nodes(['interfaces', 'leon']):
@@ -66,7 +65,7 @@ class LeonFinder:
 
 
 def _run_and_extend(run, module, extend):
-    # A failure of VyOS's own module is VyOS's to report.
+    # VyOS reports failures of its own module.
     run(module)
     try:
         extend(module)

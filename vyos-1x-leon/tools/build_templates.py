@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks command definitions and writes what VyOS reads of them.
+"""Checks command definitions and generates VyOS's command templates.
 
 Usage: build_templates.py config|op [--templates DIR] [--merged DIR] DEFINITION.xml.in...
 
---templates gets the tree of node.def files, --merged the definitions with their includes (what
-VyOS generates its reference tree of configuration nodes from). Without either, it only checks.
+--templates writes the tree of node.def files, --merged the definitions with their includes (from
+which VyOS generates its reference tree of configuration nodes). Without either, the program only
+checks.
 """
 
 import argparse
@@ -19,7 +20,7 @@ MODES = {'config': config, 'op': op}
 
 
 def read_all(mode, paths):
-    """All definitions; raises DefinitionError with the problems of all of them."""
+    """All definitions. Raises DefinitionError with the problems of all of them."""
     definitions, problems = {}, []
     for path in paths:
         try:

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints the JSON schema (draft 7) of leond's configuration, made of conf.def.
+"""Prints the JSON schema (draft 7) of leond's configuration, generated from conf.def.
 
-For editors and for programs that write such files. What it accepts, `leond --check` may still
-refuse: forms of addresses, and what is said of two leaves together.
+For editors and for programs that write such files. `leond --check` is stricter: it also checks the
+forms of addresses and the rules between two leaves.
 """
 
 import json
@@ -36,7 +36,7 @@ def _form(leaf):
     elif leaf.kind == 'TABLE':
         form = {'type': 'object', 'maxProperties': of['high'], 'additionalProperties': _closed()}
     elif leaf.kind == 'TEXT':
-        # Characters here, bytes there: the upper limit is one of bytes, and not repeated.
+        # The schema counts characters and conf.def bytes, so the upper limit is not repeated here.
         form = {'type': 'string', 'minLength': min(of['low'], 1)}
     else:
         form = {'type': 'string'}
@@ -44,7 +44,7 @@ def _form(leaf):
 
 
 def _place(root, words):
-    """The schema of the object that has these words above it."""
+    """The schema of the object below these words."""
     for word in words:
         if word.isupper():
             root = root['additionalProperties']

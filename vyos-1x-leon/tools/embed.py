@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Turns a file into an array of C: embed.py FILE HEADER NAME. For pages that a program prints."""
+"""Converts a file to a C array: embed.py FILE HEADER NAME. Used for pages that a program prints."""
 import sys
 
 

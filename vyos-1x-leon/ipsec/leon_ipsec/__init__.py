@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Wraps the datagrams of one leond in IPsec: see doc/ipsec.md and the program leon-ipsec."""
+"""Protects the datagrams of one leond with IPsec: see doc/ipsec.md and the program leon-ipsec."""

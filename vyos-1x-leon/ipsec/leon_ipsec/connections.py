@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What charon is to know for one interface: pure functions from leond's answer to `show ipsec`
-to the connections and secrets of VICI. Nothing here talks to anybody.
+"""The configuration of charon for one interface: pure functions from leond's answer to `show ipsec`
+to the connections and secrets of VICI.
 
-One connection for each address that leond sends to, with a trap policy: the kernel asks charon for
-keys when the first datagram for that address comes along. And one connection for whoever else
-begins with us (a new node knows us before we know it): it only answers.
+Each destination address of leond has a connection with a trap policy: the kernel requests keys from
+charon when the first datagram for that address arrives. One more connection only responds, for
+initiators that this node does not know yet.
 """
 import ipaddress
 from typing import NamedTuple, Optional
 
-# Where both nodes know each other one of them starts, else they would make every SA twice. The
-# other waits this long before it starts itself, in case the first cannot (it is behind a NAT).
+# If both nodes know each other, one of them initiates, because two initiators would create every SA
+# twice. The other node waits this long before it initiates, in case the first cannot (behind a
+# NAT).
 SECOND_STARTS_AFTER_S = 4.0
 TRIES = 1
 
 
 class Remote(NamedTuple):
-    """One address that leond sends to, and the ports at it."""
+    """One destination address of leond with its ports."""
 
     address: str
     ports: tuple
-    node_id: Optional[str] = None  # None: a configured peer that has not joined yet
+    node_id: Optional[str] = None  # None: a configured peer that has not joined
 
 
 def _text_address(value):
@@ -41,14 +42,14 @@ def remotes(answer):
 
 
 def goes_first(own_id, remote):
-    """The node with the lower node-id starts, and everybody with whom they do not know yet."""
+    """True if this node initiates: its node-id is lower, or the peer's node-id is unknown."""
     if remote.node_id is None:
         return True
     return ipaddress.ip_address(own_id) < ipaddress.ip_address(remote.node_id)
 
 
 def domain(settings):
-    """The part of IKE identities that keeps segments apart."""
+    """The part of IKE identities that separates segments."""
     return f'vni{settings.vni}.leon'
 
 
@@ -75,8 +76,8 @@ def _remote(settings):
 
 def _child(settings, remote_ts, action):
     lifetime = settings.esp_lifetime
-    # Both ends rekey; the random part keeps them from doing it in the same moment, and the old SA
-    # lives on until the new one carries traffic.
+    # Both ends rekey at random times, so that they rarely rekey simultaneously. The old SA remains
+    # until the new one carries traffic.
     spread = max(1, lifetime // 10)
     return {
         'mode': 'transport', 'local_ts': [f'dynamic[udp/{settings.port}]'], 'remote_ts': remote_ts,
@@ -92,7 +93,7 @@ def _connection(settings, own_id, remote_addrs, child):
         'version': '2', 'remote_addrs': remote_addrs,
         'proposals': list(settings.ike_proposals),
         'encap': 'yes' if settings.force_encapsulation else 'no', 'mobike': 'no',
-        # A node may be reached at two addresses: one SA must not replace the other.
+        # A node may have two addresses, so one SA must not replace the other.
         'unique': 'no', 'keyingtries': str(TRIES), 'dpd_delay': str(settings.dpd_interval),
         'rekey_time': str(settings.ike_lifetime), 'over_time': str(settings.ike_lifetime // 10 + 1),
         'rand_time': str(settings.ike_lifetime // 10 + 1),
@@ -136,7 +137,7 @@ def starting(settings, own_id, remote):
 
 
 def wanted(settings, own_id, known, ready):
-    """{name: connection} to be loaded. `ready(remote)`: it is our turn to start with this one."""
+    """{name: connection} to be loaded. `ready(remote)`: this node may initiate to the remote."""
     found = {answering_name(settings): answering(settings, own_id)}
     for remote in known.values():
         if settings.sources and not _of_family(settings.sources, remote.address):
@@ -151,14 +152,14 @@ def secret_id(settings):
 
 
 def shared_secret(settings):
-    """For load-shared. It belongs to identities of this segment only, so that no other connection
-    of this host takes it."""
+    """Argument of load-shared. The secret belongs to identities of this segment, so that no other
+    connection of this host uses it."""
     return {'id': secret_id(settings), 'type': 'IKE', 'data': settings.authentication.secret,
             'owners': [f'*@{domain(settings)}']}
 
 
 class Sa(NamedTuple):
-    """One IKE SA of this interface as charon has it."""
+    """One IKE SA of this interface in charon."""
 
     name: str
     unique_id: str
@@ -168,7 +169,7 @@ class Sa(NamedTuple):
 
 
 def sas(settings, events):
-    """The SAs of list-sas that are ours."""
+    """The SAs of list-sas that belong to this interface."""
     found = []
     for event in events:
         for name, sa in event.items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leond's control socket: one line of JSON there, one line back. Every failure is a ControlError
-of one sentence."""
+"""leond's control socket: a request and an answer of one line of JSON each. Every failure is a
+ControlError of one sentence."""
 import json
 import socket
 import time
@@ -11,7 +11,7 @@ ANSWER_MAX = 64 << 20
 
 
 class ControlError(Exception):
-    """leond is not there, or did not do as asked."""
+    """leond does not run, or it refused the request."""
 
 
 def _exchange(path, line, timeout):

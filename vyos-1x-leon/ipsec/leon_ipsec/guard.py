@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The firewall table that lets LEON's datagrams out and in only inside IPsec.
+"""The firewall table that passes LEON's datagrams only inside IPsec.
 
-IPsec by itself fails open: where charon is stopped or has not loaded a connection, the kernel has
-no policy and sends in the clear. This table does not depend on charon, nor on the manager: it is
-in the kernel from before leond's first packet until IPsec is taken out of the configuration. It
-knows leond by its port, and by its addresses where those are configured.
+IPsec alone fails open: if charon is stopped or has not loaded a connection, the kernel has no
+policy and sends unprotected datagrams. This table depends neither on charon nor on the manager. It
+is installed before leond's first packet and stays until IPsec is removed from the configuration. It
+matches leond's port, and leond's addresses if they are configured.
 
-The ICMP rules stop errors that would quote a datagram that came out of ESP: bytes 20 and on of an
-ICMP error are the quoted header of UDP behind 8 bytes of ICMP and 20 of IPv4 (40 of IPv6); what
-was sent to this node has its port as destination.
+The ICMP rules drop errors that would quote a datagram that came out of ESP. Bytes 20 and up of an
+ICMP error are the quoted UDP header, behind 8 bytes of ICMP and 20 of IPv4 (40 of IPv6). A quoted
+datagram to this node has the port of leond as destination.
 """
 import ipaddress
 import subprocess
@@ -18,11 +18,11 @@ ICMP6 = 'icmpv6 type { destination-unreachable, packet-too-big, time-exceeded, p
 
 
 class GuardError(Exception):
-    """nft refused; one sentence."""
+    """nft refused; the text is one sentence."""
 
 
 def table_name(interface):
-    """Names of interfaces may have characters that nft reads otherwise."""
+    """Quotes an interface name, which may contain characters with a meaning for nft."""
     return 'leon_ipsec_' + ''.join(c if c.isalnum() and c.isascii() else '_' for c in interface)
 
 
@@ -39,7 +39,7 @@ def _families(settings):
 
 
 def rules(settings):
-    """What nft loads: replaces the table in one step, there is no moment without it."""
+    """Input of nft: replaces the table atomically."""
     name, port = table_name(settings.interface), settings.port
     out, into = [], []
     for family, addresses in _families(settings):

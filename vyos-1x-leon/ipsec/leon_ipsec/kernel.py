@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a charon that crashed leaves in the kernel: SAs that its successor does not know, with
-policies that keep using them, while the other side has thrown its half away. They are removed
-before the successor gets its connections, so that the next datagram asks for new keys."""
+"""Removes the remains of a charon that crashed: SAs that its successor does not know, with policies
+that keep using them, while the other side has deleted its half. The manager removes them before the
+successor loads its connections, so that the next datagram requests new keys."""
 import re
 import subprocess
 
@@ -9,7 +9,7 @@ POLICY = re.compile(r'src (?P<src>\S+) dst (?P<dst>\S+) (?P<ports>.*)')
 
 
 class KernelError(Exception):
-    """`ip xfrm` cannot be used; one sentence."""
+    """`ip xfrm` does not work; the text is one sentence."""
 
 
 def _ip(*words):
@@ -24,14 +24,13 @@ def _ip(*words):
 
 
 def _blocks(text):
-    """`ip xfrm` indents all lines of an entry but the first."""
+    """Splits the output into entries. `ip xfrm` indents all lines of an entry except the first."""
     return [block.splitlines() for block in re.split(r'\n(?=\S)', text.strip()) if block.strip()]
 
 
 def stale(policies, states, port):
-    """Arguments of `ip xfrm` that remove the policies for this UDP port in transport mode, and
-    the SAs that belong to them (the same reqid). Policies come first: nothing uses an SA without
-    one."""
+    """Arguments of `ip xfrm` that remove the policies for this UDP port in transport mode and their
+    SAs (with an equal reqid). Policies come first, because nothing uses an SA without a policy."""
     commands, reqids = [], set()
     for lines in _blocks(policies):
         text = ' '.join(line.strip() for line in lines)
@@ -60,6 +59,6 @@ def remove_stale(port):
         try:
             _ip('xfrm', *words)
         except KernelError:
-            # Expired by itself in between.
+            # The entry expired during the loop.
             continue
     return len(commands)

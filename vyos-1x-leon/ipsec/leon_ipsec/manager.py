@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps charon as leond wants it. Once a second: ask leond where it sends to, compare with what
-charon has, load and unload the difference, tell leond which addresses are protected.
+"""Keeps the connections of charon up to date. Once a second the manager requests the destination
+addresses from leond, compares them with the state of charon, loads and unloads the difference, and
+reports the protected addresses to leond.
 
-Comparing with what charon really has, each time, is what makes all troubles the same case: charon
-started again, `swanctl --load-all` of somebody else (VyOS, at each commit of `vpn ipsec`) that
-unloaded what is not in its file, a manager that was restarted, a leond that was.
+The comparison with the actual state of charon covers all disturbances in one way: a restart of
+charon, of the manager or of leond, and a `swanctl --load-all` of another program (VyOS, at each
+commit of `vpn ipsec`), which unloads everything outside its file.
 
-All that touches the outside is given to the constructor, so that tests can stand in for it.
+The constructor gets all interfaces to the system, so that tests can replace them.
 """
 import logging
 import time
@@ -18,11 +19,11 @@ from leon_ipsec.kernel import KernelError
 from leon_ipsec.reasons import TEXT_MAX, Reasons
 from leon_ipsec.vici import Refused, ViciError
 
-REPORT_EVERY_S = 10.0  # leond believes a report for 30 s
-STALLED_AFTER_S = 10.0  # an IKE exchange without an answer is begun afresh
+REPORT_EVERY_S = 10.0  # lifetime of a report in leond: 30 s
+STALLED_AFTER_S = 10.0  # an IKE exchange without an answer starts again
 START_CHARON_EVERY_S = 10.0
-# An address that leond sends to no more keeps its connection for a while: a leond that restarts
-# knows its configured peers only at first, and the SAs with all others are to be there already.
+# An unused address keeps its connection for this time. After a restart leond knows only its
+# configured peers at first, and the SAs with all other nodes must still exist.
 FORGET_AFTER_S = 60.0
 
 log = logging.getLogger('leon-ipsec')
@@ -41,15 +42,15 @@ class Manager:
         self.problems = []
         self.own_id = None
         self.remotes = {}
-        self.first_seen = {}  # address: when it was wanted first
-        self.last_seen = {}  # address: when it was wanted last
-        self.started = set()  # addresses whose connection was loaded once
+        self.first_seen = {}  # address: first time that leond needed it
+        self.last_seen = {}  # address: last time that leond needed it
+        self.started = set()  # addresses with a connection that was loaded once
         self.loaded = {}  # name: the connection as loaded
-        self.connecting = {}  # unique id of an IKE SA: when it was seen connecting first
+        self.connecting = {}  # unique id of an IKE SA: first time in state connecting
         self.reported = None
         self.reported_at = None
         self.started_charon_at = None
-        self.said = {}  # topic: sentence; each is logged when it changes
+        self.said = {}  # topic: last logged sentence, logged again after a change
 
     # --- log ---
 
@@ -65,7 +66,7 @@ class Manager:
     # --- leond ---
 
     def _follow_daemon(self):
-        """While leond is away its last word counts: the connections stay."""
+        """Reads the addresses of leond. The connections stay while leond does not run."""
         try:
             answer = self.outside.ask_daemon('show ipsec', {})
             known = want.remotes(answer)
@@ -125,7 +126,7 @@ class Manager:
         self.listener = self.outside.listen()
         self.loaded = {}
         if not want.sas(self.settings, self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'})):
-            # A charon that has no SA of ours: whatever the kernel still has is its predecessor's.
+            # charon has no SA of this interface, so SAs in the kernel belong to its predecessor.
             removed = self.outside.remove_stale(self.settings.port)
             if removed:
                 log.warning('removed %d SAs and policies that an earlier charon left behind',
@@ -133,8 +134,8 @@ class Manager:
         self._fine('charon', 'charon answers')
 
     def _ready(self, remote):
-        """Is it our turn to start with this one? Once it is, it stays so: a configured peer gets
-        its node-id when its connection is up already."""
+        """True if this node may initiate to the remote. The result stays true, because the node-id
+        of a configured peer becomes known only after the connection is up."""
         waited = self.clock() - self.first_seen[remote.address]
         if want.goes_first(self.own_id, remote) or waited >= want.SECOND_STARTS_AFTER_S:
             self.started.add(remote.address)
@@ -146,7 +147,7 @@ class Manager:
             if want.secret_id(self.settings) not in self.vici.call('get-shared').get('keys', []):
                 self.vici.call('load-shared', want.shared_secret(self.settings))
         elif not self.loaded:
-            # Keys have no names; where connections are gone somebody has cleared those too.
+            # Keys have no names. If the connections are gone, the keys were removed with them.
             self.vici.call('load-key', {'type': 'any', 'data': auth.private_key})
 
     def _load_connections(self):
@@ -166,8 +167,8 @@ class Manager:
                 log.info('loaded %s', name)
 
     def _end_abandoned(self, found):
-        """SAs with addresses that leond has forgotten. Those that others began with us are left
-        to them: leond gets to know a node only after its first datagrams."""
+        """Ends SAs with addresses that leond has forgotten. SAs of other initiators stay, because
+        leond learns a node only from its first datagrams."""
         names = {want.connection_name(self.settings, a) for a in self.remotes}
         for sa in found:
             if sa.name != want.answering_name(self.settings) and sa.name not in names:
@@ -177,11 +178,11 @@ class Manager:
         try:
             self.vici.call('terminate', {'ike-id': sa.unique_id, 'force': 'yes', 'timeout': '-1'})
         except Refused:
-            pass  # it ended by itself
+            pass  # the SA ended by itself
 
     def _restart_stalled(self, found):
-        """charon waits longer and longer for an answer, over a minute in the end; a peer that is
-        back again should not have to wait for that."""
+        """Ends connection attempts that last too long. The back-off of charon exceeds a minute in
+        the end, and a peer that returns should not wait for it."""
         now = self.clock()
         connecting = {sa.unique_id: sa for sa in found if not sa.established}
         self.connecting = {i: self.connecting.get(i, now) for i in connecting}
@@ -207,10 +208,10 @@ class Manager:
         self.reasons.forget(protected)
         self.problems = self.reasons.problems(self.remotes, self.started, found, protected)
 
-    # --- the whole ---
+    # --- main cycle ---
 
     def _is_missing(self):
-        """Something that IPsec needs is not configured; the guard lets nothing out meanwhile."""
+        """A resource of IPsec is not configured. The guard drops all datagrams during this time."""
         if not self.settings.missing:
             self._fine('missing', 'all that IPsec needs is configured')
             return False
@@ -238,7 +239,7 @@ class Manager:
         self._report(protected)
 
     def change(self, settings):
-        """Another configuration: the guard first, then all that depends on it."""
+        """Applies another configuration: first the guard, then all that depends on it."""
         if settings == self.settings:
             return
         old, self.settings = self.settings, settings
@@ -261,7 +262,7 @@ class Manager:
             self._say('charon', str(e))
 
     def withdraw(self):
-        """IPsec was taken out of the configuration: charon forgets all of it."""
+        """IPsec was removed from the configuration: unloads everything from charon."""
         try:
             vici = self.vici or self.outside.connect()
             for name in vici.call('get-conns').get('conns', []):

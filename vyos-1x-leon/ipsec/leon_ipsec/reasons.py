@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why an address is not protected: what charon said about its connection, or what follows from
-what it has. Pure; for the operator who asks `show ipsec`, nothing is decided by it.
+"""The reason why an address is not protected: a log message of charon about its connection, or a
+conclusion from the state of charon. Pure; the text is for `show ipsec` only.
 """
 import re
 
 from leon_ipsec import connections as want
 
-TEXT_MAX = 190  # leond keeps 199 bytes
-KEPT = 1000  # addresses for which a sentence is kept
+TEXT_MAX = 190  # leond stores 199 bytes
+KEPT = 1000  # addresses with a stored sentence
 
-# Of what charon logs at its lowest level, that which says that something did not work.
+# Log messages of charon at its lowest level that report a failure.
 FAILURE = re.compile(
     r'notify error|giving up|not responding|mismatch|unacceptable|not acceptable|fail|denied|'
     r'reject|unable|invalid|expired|no (?!matching peer config found).*found|'
@@ -17,7 +17,7 @@ FAILURE = re.compile(
 
 
 class Reasons:
-    """The last failure that charon reported, by address; None: of peers that are initiators."""
+    """The last failure that charon reported, by address. None is the key of unknown initiators."""
 
     def __init__(self):
         self.last = {}
@@ -25,7 +25,8 @@ class Reasons:
     def heard(self, settings, addresses, event):
         """One event `log` of charon."""
         text = event.get('msg', '')
-        # What is in a message (ENC) or how large it is (NET) says less than what was made of it.
+        # Content (ENC) and size (NET) of a message are less useful than the result of its
+        # processing.
         if event.get('group') in ('ENC', 'NET'):
             return
         if not isinstance(text, str) or not FAILURE.search(text):
@@ -41,7 +42,7 @@ class Reasons:
         ours = want.prefix(settings)
         if name.startswith(ours) and name[len(ours):] in addresses:
             return name[len(ours):]
-        # Before an exchange has a connection only its text says whose it is.
+        # Before an exchange has a connection, only the text contains the address.
         words = {word.strip('.,:;[]') for word in re.split(r'[\s\[\]]|\.\.\.', text)}
         return next((address for address in addresses if address in words), None)
 
@@ -50,7 +51,8 @@ class Reasons:
             self.last.pop(address, None)
 
     def problems(self, addresses, started, found, protected):
-        """[{address, text}] for each that is not protected; without an address: those who began."""
+        """[{address, text}] for each unprotected address. An entry without address is about
+        initiators."""
         connecting = {sa.address for sa in found if not sa.established}
         result = []
         for address in sorted(set(addresses) - set(protected)):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The two documents of an interface: leond's own (read for port, VNI, addresses and socket), and
-the one about IPsec, which only root reads: leond, which listens to the Internet, has no use for
-the keys of IKE. The words are those of the VyOS CLI. Every fault is one sentence.
+"""The two documents of an interface. leond's own document supplies port, VNI, addresses and socket.
+The document about IPsec is readable by root only, because leond, which faces the Internet, does not
+need the keys of IKE. The keys have the names of the VyOS CLI. Every fault is one sentence.
 
     {
       "version": 1,
@@ -14,8 +14,8 @@ the keys of IKE. The words are those of the VyOS CLI. Every fault is one sentenc
       "force-udp-encapsulation": true
     }
 
-`"missing": ["sentence", ...]` in place of all but the version says why there can be no IPsec yet;
-the guard is set all the same.
+`"missing": ["sentence", ...]` replaces all keys except the version and gives the reason why IPsec
+is not possible yet. The guard is installed in this case too.
 """
 import json
 import re
@@ -60,11 +60,11 @@ class Settings(NamedTuple):
     esp_lifetime: int = 3600
     force_encapsulation: bool = False
     authentication: Authentication = Authentication('pre-shared-secret')
-    missing: tuple = ()  # why there is no IPsec; nothing passes
+    missing: tuple = ()  # reasons for no IPsec; nothing passes
 
 
 class _Section:
-    """A JSON object that remembers which of its keys nobody asked for."""
+    """A JSON object that records its unused keys."""
 
     def __init__(self, value, path=''):
         self.path = path
@@ -116,7 +116,7 @@ class _Section:
 
 
 def _pem(text, key):
-    """A PEM text, or the name of a file that has one."""
+    """A PEM text, or the name of a file with a PEM text."""
     if text is None:
         raise SettingsError(f'authentication.{key} is missing; mode x509 needs it')
     if text.startswith('-----BEGIN'):
@@ -161,7 +161,7 @@ def _missing(root):
 
 
 def _daemons(daemon):
-    """What the guard and the manager need of leond's document."""
+    """The part of leond's document that the guard and the manager need."""
     name = daemon['interface']
     return Settings(
         interface=name,

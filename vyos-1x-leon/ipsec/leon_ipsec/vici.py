@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Client of charon's control protocol VICI, as far as the manager needs it.
+"""Client of charon's control protocol VICI, limited to the needs of the manager.
 
-Debian 12 has no package of strongSwan's own Python client, and VyOS has one of another version;
-the protocol is small and has not changed in ten years (strongSwan's README.vici). Blocking, with
-one deadline for each request. Messages are dictionaries: a section is a dictionary, a list is a
-list, everything else is text or bytes.
+Debian 12 has no package of strongSwan's own Python client, and VyOS has one of another version. The
+protocol is small and has not changed in ten years (strongSwan's README.vici). The client blocks,
+with one deadline for each request. Messages are dictionaries: a section is a dictionary, a list is
+a list, everything else is text or bytes.
 """
 import socket
 import struct
@@ -21,11 +21,11 @@ SECTION_START, SECTION_END, KEY_VALUE, LIST_START, LIST_ITEM, LIST_END = range(1
 
 
 class ViciError(Exception):
-    """No answer, or one that makes no sense: the connection is of no use any more."""
+    """No answer, or an invalid one. The connection is unusable afterwards."""
 
 
 class Refused(Exception):
-    """charon answered that it will not; the text is charon's."""
+    """charon refused the request; the text is charon's."""
 
 
 # --- messages ---
@@ -106,8 +106,8 @@ def decode(data):
 
 
 class Vici:
-    """One connection to charon. Every method raises ViciError where charon does not answer; then
-    the connection is closed and a new one has to be made."""
+    """One connection to charon. Every method raises ViciError if charon does not answer. The
+    connection is closed then, and the caller must create a new one."""
 
     def __init__(self, path=SOCKET, timeout=TIMEOUT_S):
         self.timeout = timeout
@@ -185,7 +185,7 @@ class Vici:
             raise
 
     def call(self, command, message=None):
-        """The answer; Refused where charon says that it did not work."""
+        """The answer. Raises Refused if charon reports a failure."""
         answer, _ = self._ask(command, message)
         if answer.get('success', 'yes') != 'yes':
             raise Refused(f'{command}: {answer.get("errmsg", "no reason given")}')
@@ -197,8 +197,8 @@ class Vici:
 
 
 class Listener:
-    """A second connection, on which charon reports an event as it happens. The manager looks at
-    it once a second and never waits for it."""
+    """A second connection, on which charon reports events. The manager reads it once a second and
+    never waits for it."""
 
     def __init__(self, path, event):
         self.vici = Vici(path)
@@ -223,7 +223,7 @@ class Listener:
             self.data += chunk
 
     def drain(self):
-        """Events that have come since the last time."""
+        """Events since the last call."""
         try:
             self._read()
         except BlockingIOError:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LEON interfaces for vyos.ifconfig; installed as vyos/ifconfig/leon.py and imported by
-vyos_leon_hook, since vyos.ifconfig has its classes in a fixed list.
+"""LEON interfaces for vyos.ifconfig. Installed as vyos/ifconfig/leon.py and imported by
+vyos_leon_hook, because vyos.ifconfig has a fixed list of classes.
 
-The device is a persistent TAP that VyOS creates and removes. leond attaches to it, so
-addresses, bridge and VRF stay when the daemon restarts: doc/decisions/008-tap-owner.md.
+The device is a persistent TAP that VyOS creates and removes. leond attaches to it, so addresses,
+bridge and VRF stay when the daemon restarts: doc/decisions/008-tap-owner.md.
 """
 
 from vyos.ifconfig.interface import Interface
@@ -20,8 +20,8 @@ class LeonIf(Interface):
     }
 
     def _create(self):
-        # Queues and vnet headers are properties of the device that must fit when leond
-        # attaches; without a daemon the device has no carrier.
+        # The number of queues and the vnet header of the device must match when leond attaches.
+        # Without a daemon the device has no carrier.
         self._cmd(
             f'ip tuntap add dev {self.ifname} mode tap user leon multi_queue vnet_hdr'
         )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Python side of LEON on VyOS, without VyOS: nothing here imports a module of VyOS,
-so all of it runs, and is tested, anywhere.
+"""The Python code of LEON on VyOS that is independent of VyOS: no module imports VyOS, so all of
+them run, and are tested, on any machine.
 
-client   asks a running leond, by leonctl
-leaves   what the configuration has: paths, forms, limits, defaults
-model    VyOS's configuration dictionary as the document that leond reads
-verify   what an operator can get wrong, one sentence each
-runfile  puts the document in its place
+client   queries of a running leond, by leonctl
+leaves   the leaves of the configuration: paths, forms, limits, defaults
+model    conversion of VyOS's configuration dictionary to the document of leond
+verify   rules of the configuration, with one sentence for each fault
+runfile  installation of the document
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an operator can get wrong in `acceleration`: which TCP connections are taken over. Rules are
-as those of verify.py, which runs them. Pure.
+"""Rules of `acceleration`, which selects the TCP connections to intercept. verify.py runs the
+rules. Pure.
 """
 
 import json
@@ -22,7 +22,7 @@ def is_installed():
 
 
 def is_configured(path):
-    """In the document that leond has, or had."""
+    """True if the document of leond has the section."""
     try:
         with open(path, encoding='utf-8') as document:
             return 'acceleration' in json.load(document)

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps a router on the net that boots an image without this package: arranges that
-packaging/vyos/leon-boot runs at each boot, and keeps the packages for it to install.
+"""Keeps a router reachable that boots an image without this package: lets packaging/vyos/leon-boot
+run at each boot, and stores the packages that leon-boot installs.
 
-Both are in /config, which `add system image` takes along, in a directory that is root's
-alone: root installs what is in it. It is another one than that of the identity keys,
-which is the daemon's. Called as root: by each commit of `interfaces leon`, by the
-maintainer scripts of the package (`python3 -m vyos_leon.boot`), and, to look, by the
-operational mode. doc/decisions/008-tap-owner.md.
+Both are in /config, which `add system image` copies, in a directory of root, because root installs
+its content. The identity keys have another directory, which belongs to the daemon. Callers are each
+commit of `interfaces leon`, the maintainer scripts of the package (`python3 -m vyos_leon.boot`)
+and, read-only, the operational mode. doc/decisions/008-tap-owner.md.
 """
 
 import contextlib
@@ -33,8 +32,7 @@ OPTIONAL = ('leon-accel',)
 OWNER = 0
 
 LINE = '[ ! -x /config/leon-boot/run ] || /config/leon-boot/run  # by vyos-1x-leon'
-# The line that an earlier manual had one add: it installs, as root, what the daemon's user may
-# write.
+# A line from an earlier manual: it lets root install files that the daemon's user may write.
 UNSAFE = (
     '[ -e /usr/libexec/vyos/conf_mode/interfaces_leon.py ] || dpkg -i /config/leon/*.deb'
 )
@@ -43,11 +41,11 @@ SHELL = re.compile(r'#!\s*\S*/(env\s+)?(ba|da|vba)?sh\b')
 NAMED = re.compile(r'^ {4}leon leon[0-9]+ \{', re.M)
 
 
-# --- what the configuration has ---
+# --- configuration ---
 
 
 def is_saved():
-    """Will the next boot load a LEON interface?"""
+    """True if the next boot loads a LEON interface."""
     try:
         with open(SAVED, encoding='utf-8', errors='replace') as file:
             return bool(NAMED.search(file.read()))
@@ -85,7 +83,7 @@ def _made_of():
 
 
 def _kept():
-    """What is kept, as it was noted; None where it is not as it was left."""
+    """The recorded content of the directory; None if the directory was modified."""
     try:
         if not _is_ours(DIRECTORY, stat.S_ISDIR):
             return None
@@ -132,14 +130,14 @@ def _remove(path):
 
 
 def _keep():
-    """The directory is made beside and moved into place: whole or not at all."""
+    """Builds the directory under another name and renames it, so that it is never incomplete."""
     made_of = _made_of()
     contents = _kept()
     if contents and contents['made-of'] == made_of:
         return
     fresh = tempfile.mkdtemp(prefix='.leon-boot.', dir=os.path.dirname(DIRECTORY))
     try:
-        os.chmod(fresh, 0o700)  # not the group's, as new directories in /config are
+        os.chmod(fresh, 0o700)  # new directories in /config are accessible to a group
         _fill(fresh, made_of)
         if os.path.lexists(DIRECTORY):
             old = tempfile.mkdtemp(prefix='.leon-boot.', dir=os.path.dirname(DIRECTORY))
@@ -151,7 +149,7 @@ def _keep():
         raise
 
 
-# --- the script that boots run ---
+# --- boot script ---
 
 
 def _read_script():
@@ -163,7 +161,7 @@ def _read_script():
 
 
 def _write_script(text):
-    """Complete or as it was, for the same people."""
+    """Replaces the file atomically and keeps owner and mode."""
     folder = os.path.dirname(SCRIPT)
     os.makedirs(folder, mode=0o775, exist_ok=True)
     owner, group, mode = OWNER, -1, 0o755
@@ -193,7 +191,7 @@ def _script_fault(text):
 
 
 def _hook():
-    """At the top, since what an operator wrote may end with an exit."""
+    """Inserts at the top, because the operator's part may end with an exit."""
     text = _read_script()
     if text is None:
         text = HEADER
@@ -221,11 +219,11 @@ def _unhook():
         _write_script(''.join(kept))
 
 
-# --- what others call ---
+# --- entry points ---
 
 
 def arrange():
-    """Raises Fault or OSError where a boot without the package would not go well."""
+    """Raises Fault or OSError if a boot without the package would fail."""
     _keep()
     _hook()
 
@@ -236,8 +234,8 @@ def withdraw():
 
 
 def without_package():
-    """The operator removes the package: it must not come back by itself, but the router
-    has to stay on the net while its configuration has LEON interfaces."""
+    """The operator removes the package. It must not be installed again at a boot, but the router
+    must stay reachable while its configuration has LEON interfaces."""
     if not is_saved():
         withdraw()
         return
@@ -246,7 +244,7 @@ def without_package():
 
 
 def state():
-    """For `show leon boot`."""
+    """The text of `show leon boot`."""
     contents = _kept()
     fault = _script_fault(_read_script())
     if contents is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Asks leond by leonctl, so that an operator reads the same here and there.
+"""Queries leond by leonctl, so that an operator reads equal texts in VyOS and in leonctl.
 
-Used by the op-mode script and by the configuration script (reload). Every failure is a
-ClientError whose text is one sentence for the operator, leonctl's own.
+The op-mode script and the configuration script (reload) use this module. Every failure is a
+ClientError with one sentence of leonctl for the operator.
 """
 
 import json
@@ -19,19 +19,19 @@ class ClientError(Exception):
 
 
 class NotPermitted(ClientError):
-    """The socket is for root and the group leon."""
+    """Only root and the group leon may use the socket."""
 
 
 class Refused(ClientError):
-    """The daemon answered that it will not; the text is the daemon's."""
+    """The daemon refused the request; the text is the daemon's."""
 
 
 ERRORS = {NO_ANSWER: ClientError, NOT_PERMITTED: NotPermitted}
 
 
 def _leonctl(interface, *words):
-    """What leonctl prints, with a newline. Status 1 with a text is an answer too: that nobody
-    answered a ping."""
+    """The output of leonctl, with a newline. Status 1 with a text is also an answer: no reply to a
+    ping."""
     socket = f'{RUN_DIR}/{interface}.sock'
     command = [LEONCTL, '--socket', socket, *words]
     try:
@@ -53,5 +53,5 @@ def request(interface, *words):
 
 
 def text(interface, *words):
-    """The same for people, without a newline at the end."""
+    """The output of leonctl without a newline at the end."""
     return _leonctl(interface, *words).rstrip('\n')

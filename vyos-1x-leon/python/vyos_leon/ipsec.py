@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`interfaces leon leonN ipsec`: what an operator can get wrong in it, and the document
-that leon-ipsec reads (vyos-1x-leon/ipsec/leon_ipsec/settings.py).
+"""`interfaces leon leonN ipsec`: its rules, and the document of leon-ipsec
+(vyos-1x-leon/ipsec/leon_ipsec/settings.py).
 
-Pure, but for the two functions of VyOS that are handed in: one knows what its proposals
-are called by strongSwan, the other opens private keys. Only root reads the document:
-leond has no use for the keys of IKE.
+Pure except for two functions of VyOS that are parameters: one converts proposals to the names of
+strongSwan, the other decrypts private keys. Only root reads the document, because leond does not
+need the keys of IKE.
 """
 
 import json
@@ -19,13 +19,13 @@ SECRET_MODE, X509_MODE = 'pre-shared-secret', 'x509'
 
 
 class Router(NamedTuple):
-    """The rest of the configuration, and what VyOS knows."""
+    """The other sections of the configuration, and functions of VyOS."""
 
     vpn: dict = {}  # `vpn ipsec`
     pki: dict = {}  # `pki`
     # vyos.template.get_esp_ike_cipher(group, ike_group)
     ciphers: Callable = None
-    # From the key and its passphrase to PEM without one; None where they do not fit.
+    # Converts a key and its passphrase to PEM without encryption; None if they do not match.
     open_key: Callable = None
 
 
@@ -42,7 +42,7 @@ def _mode(config):
 
 
 def _group(config, router, kind):
-    """None where it is not configured or does not exist."""
+    """The group, None if it is not configured or does not exist."""
     name = config['ipsec'].get(f'{kind}_group')
     return name and router.vpn.get(f'{kind}_group', {}).get(name)
 
@@ -128,7 +128,7 @@ def _x509_faults(config, router):
 
 
 def faults(config, router):
-    """One sentence for each."""
+    """One sentence for each fault."""
     if 'ipsec' not in config:
         return
     yield from _group_faults(config, router)
@@ -139,8 +139,7 @@ def faults(config, router):
 
 
 def users(interfaces):
-    """Those of `interfaces leon` that use groups of `vpn ipsec`, in the order of their
-    names."""
+    """LEON interfaces that use groups of `vpn ipsec`, in the order of their names."""
     return {name: c for name, c in sorted(interfaces.items()) if 'ipsec' in c}
 
 
@@ -153,8 +152,8 @@ def _faults_of_all(interfaces, vpn):
 
 
 def new_group_faults(interfaces, old, new):
-    """What a change of `vpn ipsec` takes from LEON interfaces. What was missing before
-    is not the fault of this change."""
+    """Groups of LEON interfaces that a change of `vpn ipsec` removes. Groups that were missing
+    before the change do not count."""
     before = _faults_of_all(interfaces, old)
     return [text for text in _faults_of_all(interfaces, new) if text not in before]
 
@@ -221,8 +220,9 @@ def _write_group(config, router, kind):
 
 
 def document(config, router):
-    """What leon-ipsec reads. Of a configuration with faults, which a boot does not refuse,
-    the faults: nothing is sent but inside IPsec, and there is none."""
+    """The document of leon-ipsec. A configuration with faults, which a boot does not refuse,
+    becomes a document with these faults: nothing is sent outside IPsec, and IPsec is not
+    available."""
     missing = list(faults(config, router))
     if missing:
         return json.dumps({'version': 1, 'missing': missing}, indent=4) + '\n'
@@ -238,7 +238,7 @@ def document(config, router):
 
 
 def write(interface, text):
-    """In a directory that only root enters; complete or absent."""
+    """Writes the document atomically, in a directory that only root can enter."""
     os.makedirs(RUN_DIR, mode=0o700, exist_ok=True)
     temporary = f'{document_path(interface)}.new'
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -248,7 +248,7 @@ def write(interface, text):
 
 
 def remove(interface):
-    """True where there was a document."""
+    """Removes the document; True if there was one."""
     try:
         os.unlink(document_path(interface))
     except FileNotFoundError:

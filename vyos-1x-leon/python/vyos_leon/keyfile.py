@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the identity keys of this router's LEON interfaces are: under /config, the only
-directory that VyOS takes along to a new image. With another key this router would be
-somebody else, whom no node that lists identities lets in.
+"""The place of the identity keys of this router's LEON interfaces: below /config, the only
+directory that VyOS copies to a new image. With another key this router would be an unknown node,
+which overlays with listed identities refuse.
 
-leond makes and reads the files as a user of its own. A new image may give that user
-another number, the installer makes directories root's, and people restore files as
-root: each commit, and so each boot, puts that right before leond starts. The directory
-is the daemon's: root follows no link in it. The installer of images does, and makes a
-file of root's of what a link led to; so nothing is given away that is no key.
+leond creates and reads the files as its own user. A new image may give that user another number,
+the installer changes the owner of directories to root, and operators restore files as root. Each
+commit, and so each boot, corrects the owner before leond starts. The directory belongs to the
+daemon, so root follows no link in it. The installer of images follows links and creates a file of
+root from the target. For this reason only files that contain a key change their owner.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from vyos_leon import runfile
 DIRECTORY = '/config/leon'
 
 
-# What leond writes.
+# Format of the files that leond writes.
 KEY = re.compile(rb'[0-9a-fA-F]{64}\n?')
 
 
@@ -35,12 +35,13 @@ def _give(descriptor, mode):
 
 
 def prepare(interface):
-    """Makes the directory, and it and the file the daemon's own. Raises OSError."""
+    """Creates the directory and makes the daemon the owner of directory and file. Raises
+    OSError."""
     os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
     folder = os.open(DIRECTORY, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         _give(folder, 0o700)
-        # No file yet, or a link: leond makes the one and refuses the other.
+        # No file yet, or a link: leond creates a missing file and refuses a link.
         with contextlib.suppress(OSError):
             _give_file(folder, f'{interface}.identity')
     finally:

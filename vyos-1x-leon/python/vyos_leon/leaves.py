@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The leaves of the configuration, from conf.def of the daemon, which says what its entries mean.
+"""The leaves of the configuration, from the daemon's conf.def, which documents its entries.
 
-All that speaks of a leaf outside of the daemon asks here: the form and the limits of
-what a commit hands to it, the command definitions, the manual, the schema, the tests.
-In the tree the file stands beside the daemon's source; the package has a copy.
+Everything outside the daemon that depends on leaves uses this module: the form and the limits of
+the values of a commit, the command definitions, the manual, the schema, the tests. In the source
+tree the file is next to the daemon's source. The package has a copy.
 """
 
 import re
@@ -16,7 +16,7 @@ PLACES = (
 )
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s,"()][^,"()]*)|([,()])')
 
-# The arguments of each kind of entry, as conf.def has them.
+# The arguments of each kind of entry in conf.def.
 ARGUMENTS = {
     'GROUP': 'title',
     'NUMBER': 'field path type scale low high default unit change cli shown what value '
@@ -38,10 +38,10 @@ INTEGERS = {'low', 'high', 'scale', 'first'}
 
 class Leaf(NamedTuple):
     kind: str
-    # The words of the document and of the CLI, with blanks between; a word in capitals
-    # stands for any.
+    # The words of the document and of the CLI, separated by blanks. A word in capitals matches any
+    # name.
     path: str
-    # The other arguments of its entry, by their names.
+    # The other arguments of the entry, by name.
     of: dict
 
     @property
@@ -50,7 +50,7 @@ class Leaf(NamedTuple):
 
     @property
     def section(self):
-        """Path of the object it stands in, '' at the top."""
+        """Path of the enclosing object, '' at the top."""
         return ' '.join(self.words[:-1])
 
     @property
@@ -59,12 +59,12 @@ class Leaf(NamedTuple):
 
 
 class Fault(Exception):
-    """conf.def is not what this reader understands."""
+    """conf.def does not have the expected format."""
 
 
 def _arguments(text, at):
-    """The arguments from `at`, behind the parenthesis, up to the closing one. Strings
-    that stand beside each other are one."""
+    """The arguments from `at`, after the opening parenthesis, up to the closing one. Adjacent
+    strings are joined."""
     found, strings, word, depth = [], [], '', 0
     while True:
         token = TOKEN.search(text, at)
@@ -126,8 +126,8 @@ LEAVES = {leaf.path: leaf for _, leaves in GROUPS for leaf in leaves}
 
 
 def limits(path):
-    """Least and most: of a number, of the bytes of a string; of a list or of named
-    objects how many there may be, from 0."""
+    """Least and most: the value of a number, the bytes of a string, or the count of a list or of
+    named objects, which starts at 0."""
     of = LEAVES[path].of
     return of.get('low', 0), of['high']
 

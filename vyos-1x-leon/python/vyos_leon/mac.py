@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The MAC address of a LEON interface where none is configured.
+"""The MAC address of a LEON interface without a configured address.
 
-It has to be there before the interface gets its first address, and leond may start much
-later (a source-interface that waits for its lease), so it is decided here and leond is
-told. The same after each boot and in each image, other than that of other interfaces of
-this router, and of a clone of this machine, which has other network cards. Called by
-the configuration script.
+The address must exist before the interface gets its first IP address, and leond may start much
+later (a source-interface that waits for its lease). So the configuration script computes the
+address and passes it to leond. The address is equal after each boot and in each image. It differs
+from other interfaces of this router and from a clone of this machine with other network cards.
 """
 
 import hashlib
@@ -16,8 +15,8 @@ MACHINE_ID = '/etc/machine-id'
 
 
 def first_card(permanent):
-    """The permanent address of the first network card of hardware; None without one.
-    `permanent(name)` knows it, whatever the card is set to."""
+    """The permanent address of the first hardware network card; None without one. `permanent(name)`
+    returns it independently of the configured address."""
     names = [n for n in os.listdir(DEVICES) if os.path.exists(f'{DEVICES}/{n}/device')]
     for name in sorted(names, key=lambda name: (len(name), name)):
         address = permanent(name)
@@ -27,7 +26,7 @@ def first_card(permanent):
 
 
 def _machine():
-    """What is left to a container."""
+    """The fallback for a container."""
     try:
         with open(MACHINE_ID, encoding='ascii') as file:
             return file.read().strip()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`interfaces leon leonN metrics`: where Prometheus fetches them, what an operator can
-get wrong in it, and the file of one line that leon-metrics@leonN.service reads.
+"""`interfaces leon leonN metrics`: the address for Prometheus, its rules, and the file of one line
+that leon-metrics@leonN.service reads.
 
-The file's directory is root's: what stands in it is the environment of a process.
+The directory belongs to root, because the file is the environment of a process.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import ipaddress
 import os
 
 RUN_DIR = '/run/leon-metrics'
-# As the unit does without VyOS; TCP, the overlay's is UDP.
+# The default of the unit: a TCP port, while the overlay uses UDP.
 PORT = '5366'
 
 
@@ -23,7 +23,7 @@ def path(interface):
 
 
 def _where(config):
-    """(address, port), or None where metrics are not served or the address is no such."""
+    """(address, port), or None if metrics are not served or the address is invalid."""
     found = config.get('metrics', {})
     try:
         address = ipaddress.ip_address(found.get('listen_address', ''))
@@ -33,7 +33,7 @@ def _where(config):
 
 
 def _clash(ours, theirs):
-    """Would the kernel refuse the second? :: takes the port of IPv4 as well."""
+    """True if the kernel would refuse the second address. :: also occupies the port of IPv4."""
     (a, port_a), (b, port_b) = ours, theirs
     if port_a != port_b:
         return False
@@ -97,7 +97,7 @@ WARNINGS = (reached_by_all,)
 
 
 def text(config):
-    """What the unit reads, or None where nothing is to be served."""
+    """The content of the file, or None if nothing is served."""
     where = _where(config)
     if where is None:
         return None
@@ -111,7 +111,7 @@ def is_served(interface):
 
 
 def replace(interface, wanted):
-    """Writes the file, or removes it for None. True where something changed."""
+    """Writes the file, or removes it for None. True if the file changed."""
     file = path(interface)
     try:
         with open(file, encoding='utf-8') as present:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From the configuration dictionary of VyOS to the document that leond reads.
+"""Conversion of the configuration dictionary of VyOS to the document of leond.
 
-The words of the CLI are those of the document (leaves.py has them); what changes is the
-form: VyOS has strings where the document has numbers, empty dictionaries where it has
-true, and underscores where it has hyphens. Called by the configuration script;
-templates/leon/ leond.json.j2 writes what build() returns.
+CLI and document use equal words (see leaves.py) in different forms: strings for numbers, empty
+dictionaries for true, underscores for hyphens. The configuration script calls build(), and
+templates/leon/leond.json.j2 writes the result.
 """
 
 from vyos_leon import keyfile
@@ -13,21 +12,21 @@ from vyos_leon import rates
 from vyos_leon import routes
 from vyos_leon.routes import listed
 
-# What the package says by itself, or leaves to leond.
+# Leaves that the package sets itself or leaves to leond.
 NOT_AT_CLI = {'interface', 'identity-file', 'system control-socket'}
 
 
 def _flag(_):
-    """A valueless node is there or not."""
+    """A valueless node is present or absent."""
     return True
 
 
-# Each kind of leaf, from the value that VyOS has.
+# Conversion of the VyOS value for each kind of leaf.
 CONVERT = {
     'NUMBER': int, 'ITEM': int, 'FLAG': _flag, 'ITEM_FLAG': _flag, 'CHOICE': str,
     'TEXT': str, 'ADDRESS': str, 'LIST': listed,
 }  # fmt: skip
-# Objects that are there or not, and those with names below them.
+# Objects without a value, and objects with named children.
 OBJECTS = {'OBJECT', 'TABLE'}
 
 
@@ -36,7 +35,7 @@ def _converter(leaf):
 
 
 def _tree():
-    """Word -> how its value is converted, or the same for the words below it."""
+    """Word -> conversion of its value, or a dictionary for the words below it."""
     root = {}
     for leaf in leaves.LEAVES.values():
         if leaf.path in NOT_AT_CLI:
@@ -52,7 +51,7 @@ NODES = _tree()
 
 
 def mangled(word):
-    """How VyOS's get_config_dict(key_mangling=('-', '_')) spells a node."""
+    """The key of a node in VyOS's get_config_dict(key_mangling=('-', '_'))."""
     return word.replace('-', '_')
 
 
@@ -70,8 +69,8 @@ def _convert(nodes, value):
 
 
 def build(config):
-    """{'interface', 'values', 'sections', 'peers'} for the template; empty sections are
-    left out, so that the daemon's defaults hold."""
+    """{'interface', 'values', 'sections', 'peers'} for the template. Empty sections are left out,
+    so that the daemon's defaults apply."""
     overlay = routes.overlay_addresses(config)
     if overlay:
         config = {**config, 'overlay_address': overlay}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an operator can get wrong in `policy critical`: which frames are critical, and what
-is done for them. Rules are as those of verify.py, which runs them. Pure.
+"""Rules of `policy critical`: the selection of critical frames and their treatment. verify.py runs
+the rules. Pure.
 """
 
 from vyos_leon.leaves import limits
@@ -9,7 +9,7 @@ from vyos_leon.routes import listed
 MACS_MAX = limits('policy critical mac')[1]
 ETHERTYPES_MAX = limits('policy critical ethertype')[1]
 SERVICES_MAX = limits('policy critical protocol')[1]
-# By name and by number, as leond knows them (state/conf_policy.c).
+# By name and by number, as in leond (state/conf_policy.c).
 WITH_PORTS = {'tcp', '6', 'udp', '17', 'dccp', '33', 'sctp', '132', 'udplite', '136'}
 LISTS = {'dscp', 'vlan', 'mac', 'ethertype', 'protocol'}
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rates as VyOS writes bandwidths (10mbit), and what an operator can get wrong in `shaper`.
+"""Rates in VyOS's notation of bandwidths (10mbit), and the rules of `shaper`.
 
-Inside, and in the document that leond reads, all rates are whole kbit/s. A number
-without a unit is that, too. Rules are as those of verify.py, which runs them. Pure.
+Internally, and in the document of leond, all rates are whole kbit/s. A number without a unit is a
+rate in kbit/s. verify.py runs the rules. Pure.
 """
 
 import re
@@ -10,7 +10,7 @@ import re
 from vyos_leon import leaves
 
 UNIT = 'kbit/s'
-# Bits of a second, as VyOS counts them.
+# Units in bits per second, as in VyOS.
 UNITS = {'bit': 1, 'kbit': 10**3, 'mbit': 10**6, 'gbit': 10**9, 'tbit': 10**12}
 FORM = rf'\d+({"|".join(UNITS)})'
 PER_KBIT = 1000
@@ -21,14 +21,14 @@ def is_rate(leaf):
 
 
 def kbits(text):
-    """Of what the constraint of the CLI takes. Less than a kbit/s is none."""
+    """Rate in kbit/s of a text that meets the constraint of the CLI. Less than 1 kbit/s is none."""
     number, unit = re.fullmatch(r'(\d+)([a-z]*)', text).groups()
     return int(number) * UNITS[unit] // PER_KBIT if unit else int(number)
 
 
 def _values(nodes, words):
-    """(path, text) of each value at these words of the document; a word in capitals
-    stands for any."""
+    """(path, text) of each value at these words of the document. A word in capitals matches any
+    name."""
     if not words:
         yield '', nodes
         return
@@ -42,7 +42,7 @@ def _values(nodes, words):
 
 
 def rates_are_in_range(config, _):
-    """The CLI checks numbers; what has a unit, only for its form."""
+    """The CLI checks the range of numbers, but only the form of values with a unit."""
     for leaf in filter(is_rate, leaves.LEAVES.values()):
         for path, text in _values(config, leaf.words):
             low, high = leaf.of['low'], leaf.of['high']
@@ -84,7 +84,7 @@ def nodes_are_few(config, _):
 
 
 def line_is_not_slower(config, _):
-    """A warning: it holds nothing back that the line does not."""
+    """A warning: a limit that is not below the rate of the access link has no effect."""
     shaper = _shaper(config)
     line, each = (kbits(shaper.get(word, '0')) for word in ('egress', 'per_peer'))
     if line and each >= line:

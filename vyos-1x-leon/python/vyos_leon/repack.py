@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A .deb made of an installed package: dpkg does not keep the file that it installed.
+"""Builds a .deb from an installed package, because dpkg does not keep the installed file.
 
-Images of VyOS have been stripped of manual pages and symbols after the installation, so
-what is there counts, not what dpkg noted; but a program that is missing is a fault.
-Called by vyos_leon.boot, as root.
+VyOS removes manual pages and symbols from its images after the installation, so the present files
+count and not dpkg's list. A missing program is a fault. vyos_leon.boot calls this module as root.
 """
 
 import hashlib
@@ -12,14 +11,14 @@ import shutil
 import subprocess
 import tempfile
 
-# What VyOS removes from its images, and nothing needs.
+# Files that VyOS removes from its images and that no program needs.
 DISPENSABLE = ('/usr/share/doc/', '/usr/share/lintian/', '/usr/share/locale/', '/usr/share/man/')
-# dpkg's own records of an installed package, which a .deb gets anew.
+# dpkg's own records of an installed package. A .deb does not contain them.
 RECORDS = ('list', 'md5sums')
 
 
 class Fault(Exception):
-    """One sentence that says what to do."""
+    """One sentence with the remedy."""
 
 
 def _query(*arguments):
@@ -32,16 +31,16 @@ def _query(*arguments):
 
 
 def _is_folder(path, listed):
-    """/lib is a link where a package has a directory."""
+    """/lib is a link, although packages have it as a directory."""
     if os.path.islink(path):
         return any(other.startswith(path + '/') for other in listed)
     return os.path.isdir(path)
 
 
 def _files(package):
-    """(path, whether it is a directory) of all that is still there."""
+    """(path, whether it is a directory) of all present files."""
     lines = _query('--listfiles', package).splitlines()
-    # Notes on diversions stand between the names.
+    # The list of names also contains notes on diversions.
     listed = [line for line in lines if line.startswith('/') and line != '/.']
     for path in listed:
         if os.path.lexists(path):
@@ -57,7 +56,7 @@ def _scripts(package):
 
 
 def _control(package):
-    """The fields of the package; those of dpkg's database are not among them."""
+    """The fields of the package, without fields of dpkg's database."""
     kept, taken = [], False
     for line in _query('--status', package).splitlines():
         if not line.startswith(' '):
@@ -82,7 +81,7 @@ def version(package):
 
 
 def digest(packages):
-    """A fingerprint of all that goes into a package: unchanged, it need not be made again."""
+    """A fingerprint of the content of a package. An unchanged package is not built again."""
     found = hashlib.sha256()
 
     def add(name, path):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `export`, `import` and `overlay-address` mean: which addresses are announced, and
-what an operator can get wrong. Rules are as those of verify.py, which runs them. Pure.
+"""`export`, `import` and `overlay-address`: the announced addresses, and the rules. verify.py runs
+the rules. Pure.
 """
 
 import ipaddress
@@ -16,7 +16,7 @@ IMPORT_NODES_MAX = limits('import prefix PREFIX node')[1]
 
 
 def listed(value):
-    """A multi node with one value may come as that value."""
+    """VyOS may represent a multi node with one value as a string."""
     return [value] if isinstance(value, str) else list(value)
 
 
@@ -25,8 +25,7 @@ def is_exporting(config):
 
 
 def _interfaces(config):
-    """Addresses of the interface with their prefix lengths; what comes by DHCP is not
-    known yet."""
+    """Addresses of the interface with their prefix lengths. Addresses of DHCP are not known yet."""
     found = []
     for text in listed(config.get('address', [])):
         try:
@@ -37,7 +36,7 @@ def _interfaces(config):
 
 
 def overlay_addresses(config):
-    """Those that are set, else those of the interface where something is exported."""
+    """The configured addresses, else the addresses of the interface if something is exported."""
     if 'overlay_address' in config:
         return listed(config['overlay_address'])
     if not is_exporting(config):
@@ -46,7 +45,7 @@ def overlay_addresses(config):
 
 
 def _networks(texts):
-    """(text, network or None where it is none)"""
+    """(text, network or None for an invalid text)"""
     for text in texts:
         try:
             yield text, ipaddress.ip_network(text)
@@ -144,7 +143,7 @@ def prefixes_are_few(config, _):
 
 
 def _is_node(text):
-    """A node-id, or an identity key. Not a name, which its bearer chose."""
+    """True for a node-id or an identity key. A name is refused, because any node can choose it."""
     if re.fullmatch('[0-9a-f]{64}', text):
         return True
     try:
@@ -182,7 +181,7 @@ def lengths_are_possible(config, _):
 
 
 def address_is_a_host_address(config, _):
-    """The trap of FRR's next-hop tracking, see routing.md."""
+    """The pitfall of FRR's next-hop tracking, see routing.md."""
     if 'next_hop' not in config.get('export', {}):
         return
     for interface in _interfaces(config):

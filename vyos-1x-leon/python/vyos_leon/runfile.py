@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files under /run/leon, a directory that belongs to the daemon's user, written by
-root.
+"""Files of root below /run/leon, a directory that belongs to the daemon's user.
 
-A document holds the pre-shared secret: it is never readable by others, not even while
-it is written, and it is complete or absent, since the daemon may read it at any moment.
-The names of temporary files are random and new, so a daemon that was taken over cannot
-lead root's pen elsewhere with a link.
+A document contains the pre-shared secret, so other users can never read it, not even during a
+write. The daemon may read the document at any time, so it is complete or absent. Temporary files
+have random new names, so a compromised daemon cannot redirect a write of root by a link.
 """
 
 import contextlib
@@ -24,8 +22,8 @@ def config_path(interface):
 
 
 def _prepare_directory(path):
-    """As the unit's RuntimeDirectory= would make it; the first commit comes before the
-    unit."""
+    """Creates the directory as RuntimeDirectory= of the unit does, because the first commit
+    precedes the unit."""
     if os.path.isdir(path):
         return
     os.makedirs(path, mode=0o750)
@@ -33,9 +31,8 @@ def _prepare_directory(path):
 
 
 def replace(path, text, check):
-    """Writes the text beside the path, has it checked, and moves it into place. `check`
-    gets the name of the file to look at and raises what it has against it; then nothing
-    has changed."""
+    """Writes the text to a temporary file, checks it and renames it. `check` gets the name of that
+    file and raises an exception for an invalid file. The original stays unchanged in that case."""
     folder, name = os.path.split(path)
     _prepare_directory(folder)
     descriptor, candidate = tempfile.mkstemp(prefix=f'.{name}.', dir=folder)
@@ -52,8 +49,7 @@ def replace(path, text, check):
 
 
 def remove(interface):
-    """What an interface that was deleted leaves behind: its document and its known
-    members."""
+    """Removes the files of a deleted interface: its document and its known members."""
     for name in (f'{interface}.json', f'{interface}.members'):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(RUN_DIR, name))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an operator can get wrong in `vlan` and `segment`: which VLANs a node serves, and which
-segments of the overlay they are. Rules are as those of verify.py, which runs them. Pure.
+"""Rules of `vlan` and `segment`: the VLANs of a node and their segments of the overlay. verify.py
+runs the rules. Pure.
 """
 
 from vyos_leon.leaves import limits

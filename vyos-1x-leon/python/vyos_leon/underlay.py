@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules about where the overlay sends from and to: what would commit well and never reach
-anybody. Rules of vyos_leon.verify, in a file of their own."""
+"""Rules about source and destination addresses of the overlay: configurations that VyOS would
+accept but that reach no node. Part of vyos_leon.verify, in a separate file."""
 
 import ipaddress
 import re
@@ -9,12 +9,12 @@ from vyos_leon.leaves import default, limits
 from vyos_leon.routes import listed
 
 DESCRIPTION_MAX = limits('peer NAME description')[1]
-# Nothing that is sent there leaves the router.
+# Datagrams to these networks never leave the router.
 INWARD_INTERFACE = re.compile(r'lo|dum\d+')
 
 
 def _addresses(texts):
-    """What is no address is refused by the CLI, or is a name."""
+    """The CLI refuses a text that is neither an address nor a name."""
     for text in texts:
         try:
             yield ipaddress.ip_address(text or '')
@@ -27,7 +27,7 @@ def _sources(config):
 
 
 def _peers(config):
-    """Name and address of those that are asked and have an IP address."""
+    """Name and address of the peers with an IP address."""
     for name, peer in config.get('peer', {}).items():
         if 'disable' not in peer:
             for address in _addresses([peer.get('address')]):

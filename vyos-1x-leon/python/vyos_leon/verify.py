@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an operator can get wrong in `interfaces leon`: one function for each rule, one
-sentence for each fault, which says what to do.
+"""Rules of `interfaces leon`: one function for each rule, one sentence with the remedy for each
+fault.
 
-Rules see the dictionary of VyOS (strings, underscores) and what the host looks like;
-they change nothing and ask nobody. What a single node accepts (ranges, formats) is a
-constraint of the CLI already and is repeated here only where other ways into the
-configuration have no CLI. General rules for interfaces (VRF against bridge, IPv6
-against MTU, ...) are VyOS's own.
+Rules read the dictionary of VyOS (strings, underscores) and the state of the host. They change
+nothing and send no queries. Limits of single leaves (ranges, formats) are constraints of the CLI
+and are repeated only if a configuration can arrive without the CLI. VyOS has the general rules for
+interfaces (VRF against bridge, IPv6 against MTU, ...).
 """
 
 import ipaddress
@@ -35,14 +34,14 @@ DYNAMIC_INTERFACE = re.compile(r'(ppp|pppoe|sstpc|l2tp|ipoe)\d+')
 
 
 class Host(NamedTuple):
-    """What verify() of the configuration script finds out about this router."""
+    """The state of this router, collected by verify() of the configuration script."""
 
-    # Addresses of the source-interface, or of the interfaces of the VRF, that are good
-    # for other hosts, without prefix length; None where it does not exist.
+    # Addresses of the source-interface, or of the interfaces of the VRF, that other hosts can
+    # reach, without prefix length; None if the interface does not exist.
     source_interface_addresses: Optional[list] = None
-    # The other LEON interfaces, by name, each a dictionary as ours.
+    # The other LEON interfaces by name, each a dictionary like this interface.
     other_interfaces: dict = {}
-    # The first UDP port that needs no privilege.
+    # The first UDP port without a privilege.
     first_port: int = 1024
 
 
@@ -52,7 +51,7 @@ class Verdict(NamedTuple):
 
 
 def _sources(config):
-    """Source addresses; what is no address has been refused by the CLI."""
+    """Source addresses. The CLI has refused invalid ones."""
     found = []
     for text in listed(config.get('source_address', [])):
         try:
@@ -297,8 +296,8 @@ def mac_is_unicast(config, _):
 
 
 def _sockets_clash(a, b):
-    """Would both ask the kernel for the same port? They get along on different
-    addresses, or on different interfaces."""
+    """True if both interfaces would bind the same port. Different addresses or different interfaces
+    avoid the conflict."""
     if a.get('port', PORT) != b.get('port', PORT):
         return False
     if 'source_interface' in a and 'source_interface' in b:
@@ -434,8 +433,8 @@ WARNINGS = (
 
 
 def check(config, host=Host()):
-    """All faults of a configuration. With `disable` it is only kept, so port_is_free
-    may wait."""
+    """All faults of a configuration. With `disable` the configuration is only stored, so the check
+    port_is_free is skipped."""
     rules = [r for r in ERRORS if 'disable' not in config or r is not port_is_free]
     return Verdict(
         errors=[text for rule in rules for text in rule(config, host)],

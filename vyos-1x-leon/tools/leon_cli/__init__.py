@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Build-time tools that turn command definitions (XML) into VyOS command templates.
+"""Build-time tools that convert command definitions (XML) to VyOS command templates.
 
-source reads a definition with its includes, grammar says what is wrong with it, config and op
-compute the node.def files of the two modes. Nothing here needs a VyOS system or its source.
+source reads a definition with its includes, grammar checks it, config and op compute the node.def
+files of the two modes. None of them needs a VyOS system or its source.
 """

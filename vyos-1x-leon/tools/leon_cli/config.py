@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """node.def files of configuration mode.
 
-The lines of a node.def stand in this order, each only where it applies: tag, multi, type,
-priority, help, val_help, allowed, syntax:expression, end. A tag node has its children under
+The lines of a node.def have this order: tag, multi, type, priority, help, val_help, allowed,
+syntax:expression, end. Lines that do not apply are left out. The children of a tag node are below
 node.tag, which has no node.def of its own.
 """
 
@@ -43,7 +43,7 @@ def _syntax(properties):
 
 
 def _allowed(properties):
-    """A shell command that prints what tab completion offers."""
+    """A shell command that prints the values for tab completion."""
     completion = properties.find('completionHelp')
     if completion is None:
         return None
@@ -60,7 +60,7 @@ def _help(properties, default):
     if text is None:
         return None
     if default is not None:
-        # A default of several values is written with blanks between them.
+        # A default of several values is written with separating blanks.
         text += f' (default: {", ".join(default.split())})'
     return fill_help(text)
 
@@ -115,7 +115,7 @@ def _walk(node, path, tree):
 
 
 def templates(definition, tree=None):
-    """The Tree of a definition, added to `tree` where one is given."""
+    """The Tree of a definition, added to `tree` if given."""
     tree = Tree() if tree is None else tree
     for node in definition.root.iterfind('node'):
         _walk(node, [], tree)

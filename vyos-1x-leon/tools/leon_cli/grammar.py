@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Says what is wrong with a definition, in sentences that name the file and the line.
+"""Checks a definition and reports each problem in a sentence with file and line.
 
-Two sets of rules. SHAPE is the structure that VyOS accepts, as far as we use it: which element
-may stand where, and how often. The checks after it are about what the XML schema cannot see and
-what an operator would notice: a value that a default violates, a quote that ends a shell word in
-the middle of a node.def, a help text in another style than VyOS's.
+There are two sets of rules. SHAPE is the subset of VyOS's structure that LEON uses: the allowed
+elements of each place and their number. The other checks cover errors that the XML schema cannot
+detect but that an operator would notice. Examples are a default that violates its constraint, a
+quote that ends a shell word inside a node.def, and a help text in another style than VyOS's.
 """
 
 import re
@@ -16,7 +16,7 @@ SOME = (1, None)
 
 NODES = {'node': ANY, 'tagNode': ANY, 'leafNode': ANY}
 
-# element -> (attributes: True where required, children: how often)
+# element -> (attributes: True if required, children: how often)
 SHAPE = {
     'config': {
         'interfaceDefinition': ({}, {'syntaxVersion': ANY, 'node': ANY}),
@@ -71,13 +71,13 @@ SHAPE = {
     },
 }
 EMPTY = {'multi', 'valueless', 'validator', 'syntaxVersion'}
-# Must have something inside, whichever of the allowed children that is.
+# Must have a child of any allowed kind.
 NOT_EMPTY = {'children', 'constraint', 'constraintGroup', 'completionHelp'}
 TEXT = {
     'help', 'format', 'description', 'list', 'path', 'script', 'regex', 'priority',
     'constraintErrorMessage', 'defaultValue', 'command',
 }  # fmt: skip
-# Ends up inside double quotes.
+# The text is placed between double quotes.
 QUOTED = {
     'config': {'constraintErrorMessage', 'description', 'list', 'script'},
     'op': {'list'},
@@ -85,7 +85,7 @@ QUOTED = {
 
 NAME = re.compile(r'[a-z][a-z0-9-]*')
 OWNER = re.compile(r'\$\{vyos_conf_scripts_dir\}/[a-z0-9]+(_[a-z0-9-]+)*\.py')
-# What the shim that calls the script holds of one argument, installed path included.
+# Limit of one argument in the shim that calls the script, including the installed path.
 OWNER_MAX = 127 - len('/usr/libexec/vyos/conf_mode') + len('${vyos_conf_scripts_dir}')
 RANGE = re.compile(r'--range (\d+)-(\d+)')
 U32 = re.compile(r'u32:(\d+)-(\d+)')
@@ -151,7 +151,7 @@ class Checker:
             if child.tag in children:
                 self.check_shape(child)
 
-    # --- texts: each ends up in one line of a node.def, some of them inside shell quotes ---
+    # --- texts: each is one line of a node.def, some of them inside shell quotes ---
 
     def check_text(self, element):
         tag, text = element.tag, element.text or ''
@@ -191,7 +191,7 @@ class Checker:
     # --- nodes ---
 
     def check_names(self, children):
-        """Two nodes of one name hide each other, except the two faces of an op-mode tag node."""
+        """Two nodes of one name hide each other, except the two forms of an op-mode tag node."""
         seen = {}
         for child in children:
             name = child.get('name', '')
@@ -219,7 +219,7 @@ class Checker:
             self.say(node, f'"{node.get("name")}" has an owner and needs a <priority>')
 
     def check_value_properties(self, node):
-        """Of a node with a value: a leaf or a tag node of the configuration."""
+        """Checks a node with a value: a leaf or a tag node of the configuration."""
         name, properties = node.get('name'), node.find('properties')
         if properties.find('valueless') is not None:
             for tag in ('valueHelp', 'constraint', 'constraintGroup', 'multi',
@@ -296,7 +296,8 @@ class Checker:
     def check_op_node(self, node):
         name = node.get('name')
         if node.tag == 'node' and node.find('properties') is None:
-            # Without properties it is somebody else's node that ours hang on.
+            # Without properties the node belongs to another package and is only the parent of
+            # LEON's nodes.
             if node.find('command') is not None:
                 self.say(node, f'"{name}" has a command and needs <properties>')
             if node.find('children') is None:
@@ -310,7 +311,7 @@ class Checker:
             self.say(root, 'the outermost element must be <interfaceDefinition>')
             return self.problems
         self.check_shape(root)
-        # The rest relies on the structure.
+        # The other checks need a valid structure.
         if self.problems:
             return self.problems
         self.check_names([n for n in root if n.tag != 'syntaxVersion'])
@@ -334,5 +335,5 @@ def _matches(regex, value):
 
 
 def check(definition, mode):
-    """Problems of a definition, none where it is right. mode is 'config' or 'op'."""
+    """Problems of a definition, empty if it is valid. mode is 'config' or 'op'."""
     return Checker(definition, mode).run()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Leaf nodes that the daemon's conf.def describes: numbers, flags and choices.
+"""Leaf nodes from the daemon's conf.def: numbers, flags and choices.
 
-A line `#leaves <path>` in a definition stands for those of the section `path`, `#leaves <>` for
-those at the top. VyOS knows no such line: what is installed, and what is compared with VyOS, has
-the nodes in its place.
+A line `#leaves <path>` in a definition is replaced by the leaves of the section `path`, and
+`#leaves <>` by the leaves at the top. VyOS does not know such lines, so the installed definitions
+contain the nodes.
 """
 
 import re
@@ -41,7 +41,7 @@ def _constraint(test, error):
 
 
 def _rate(of, numeric, error):
-    """As a number, or as VyOS writes bandwidths."""
+    """A rate as a number, or in VyOS's notation of bandwidths."""
     value = _value(f'u32:{of["low"]}-{of["high"]}', of['value'])
     for unit in rates.UNITS:
         value += _value(f'&lt;number&gt;{unit}', f'Rate with its unit, such as 50{unit}')
@@ -50,7 +50,7 @@ def _rate(of, numeric, error):
 
 
 def _number(of):
-    """What the leaf says by being left out is no value of the CLI."""
+    """The value that an absent leaf stands for is not offered by the CLI."""
     low = of['low'] + (of['cli'] == 'NOT_0')
     unit = UNITS.get(of['unit'], of['unit'])
     error = f'{of["what"]} must be between {low} and {of["high"]} {unit}'.rstrip()
@@ -90,8 +90,8 @@ def is_generated(leaf):
 
 
 def expand(line):
-    """The lines that one of a definition stands for; None where it stands for itself, [] where
-    nothing is in that section."""
+    """The replacement of one line of a definition: None for an ordinary line, [] for an empty
+    section."""
     match = LINE.fullmatch(line)
     if not match:
         return None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the templates of both modes have in common: a tree of node.def files, and help texts."""
+"""The common part of the templates of both modes: a tree of node.def files, and help texts."""
 
 import textwrap
 
-# The CLI prints help in a column of its own; long ones continue under it.
+# The CLI prints help in a separate column, and long texts continue in that column.
 HELP_WIDTH = 64
 HELP_INDENT = '\t\t\t'
 
@@ -11,9 +11,9 @@ HELP_INDENT = '\t\t\t'
 class Tree(dict):
     """Path of a node.def, relative to the templates -> its text.
 
-    A node can be described twice, as two files that hang on it or as the two faces of an op-mode
-    tag node: the first description that says something stays. One that says nothing is that of a
-    parent which another package owns and is left out.
+    A node can have two descriptions: in two files with the same parent, or as the two forms of an
+    op-mode tag node. The first description with properties applies. A description without
+    properties is a parent of another package and is left out.
     """
 
     def put(self, path, text):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """node.def files of operational mode.
 
-The lines of a node.def: help, allowed, run. A tag node has two: its own, which only has the help
-text, and that of its value in node.tag, which has all. Nodes are taken in the order of their kind
-and name, because a node and a tag node of the same name share one node.def, which the first gets.
+The lines of a node.def: help, allowed, run. A tag node has two: its own with the help text only,
+and that of its value in node.tag with all lines. Nodes are sorted by kind and name, because a node
+and a tag node of equal name share one node.def, and the first one defines it.
 """
 
 import re
@@ -53,7 +53,7 @@ def _walk(node, path, tree):
 
 
 def templates(definition, tree=None):
-    """The Tree of a definition, added to `tree` where one is given."""
+    """The Tree of a definition, added to `tree` if given."""
     tree = Tree() if tree is None else tree
     for node in _in_order(definition.root):
         _walk(node, [], tree)

@@ -2,9 +2,9 @@
 """Reads a definition file: `#include <...>` and `#leaves <...>` lines replaced, defaults
 overridden.
 
-An include stands alone on its line and is relative to the directory of the definition itself,
-also where it stands in an included file. A leafNode that repeats an earlier one and holds
-nothing but a defaultValue replaces that one's default. For `#leaves <...>` see leaves.py.
+An include occupies its own line and is relative to the directory of the definition, also inside an
+included file. A leafNode that repeats an earlier node and has only a defaultValue replaces the
+default of that node. For `#leaves <...>` see leaves.py.
 """
 
 import re
@@ -19,7 +19,7 @@ INCLUDE = re.compile(r' *#include <(.+)>')
 
 
 class DefinitionError(Exception):
-    """What is wrong with a definition, a list of 'file:line: sentence'."""
+    """The problems of a definition, a list of 'file:line: sentence'."""
 
     def __init__(self, problems):
         super().__init__('\n'.join(problems))
@@ -28,7 +28,7 @@ class DefinitionError(Exception):
 
 @dataclass
 class Definition:
-    """One parsed definition; `origin` has the file and line of each line of the text."""
+    """One parsed definition. `origin` has the file and line of each line of the text."""
 
     root: etree._Element = None
     origin: list = field(default_factory=list)
@@ -52,7 +52,7 @@ class Definition:
 
 
 def _expand(path, base, origin, active):
-    """Lines of a file with its includes; fills `origin` on the way."""
+    """Lines of a file with its includes; also fills `origin`."""
     lines = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         include = INCLUDE.fullmatch(line)
@@ -91,7 +91,7 @@ def _override_defaults(root):
 
 
 def read(path):
-    """The definition in a file. Raises DefinitionError where it is no well-formed XML."""
+    """The definition in a file. Raises DefinitionError if it is not well-formed XML."""
     path = Path(path)
     definition = Definition()
     lines = _expand(path, path.parent, definition.origin, [path])

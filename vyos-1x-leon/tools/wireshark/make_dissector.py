@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes the Wireshark dissector leon.lua: the tables of protocol.md in front of leon.lua.in.
+"""Generates the Wireshark dissector leon.lua: the tables of protocol.md in front of leon.lua.in.
 
 Usage: make_dissector.py PROTOCOL.MD LEON.LUA.IN OUTPUT
 
-The tables give the kinds, flags and messages their names, and each field of a message its size.
-leon.lua.in reads the structure around messages: headers, envelopes, fragments and bundles.
+The tables define the names of kinds, flags and messages, and the size of each field of a message.
+leon.lua.in parses the structure around messages: headers, envelopes, fragments and bundles.
 """
 import re
 import sys
@@ -18,7 +18,7 @@ def fail(what):
 
 
 def section(text, title):
-    """The text of a section, without its subsections' end: up to the next heading as high."""
+    """The text of a section, up to the next heading of its level or above."""
     found = re.search(rf'^(#+) (?:[\d.]+ )?{re.escape(title)}$(.*?)(?=^#{{1,3}} |\Z)', text, re.M | re.S)
     return found.group(2) if found else fail(f'no section "{title}"')
 
@@ -85,7 +85,7 @@ def fields_of(label, bits):
 
 
 def message_fields(table):
-    """Rows behind "for each:" are repeated, as often as the row before says."""
+    """Rows after "for each:" repeat, and the row before has the count."""
     fields = target = []
     for label, bits, *_ in table:
         if label.startswith('for each: '):
@@ -114,7 +114,7 @@ def messages(text):
 
 
 def named_bits(text):
-    """Fields of prose or of a picture: name (bits)."""
+    """Fields from prose or from a picture: name (bits)."""
     return [scalar(re.sub(r'.* zstd window .*', 'window', label.strip()).split(', ')[-1], int(bits))
             for label, bits in re.findall(r'([\w][\w" -]*?) \((\d+)[;)]', text)]
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`protocols lisp`: Open Overlay Router (OOR) run as VyOS runs its own daemons.
+"""`protocols lisp`: runs Open Overlay Router (OOR) as VyOS runs its own daemons.
 
-    verify    what an operator can get wrong, and what OOR cannot do
-    model     the configuration as the document that leon-lisp reads, and that as OOR's
-    overlay   which prefixes LEON says are here, and which node is near
-    rules     the policy rules that OOR leaves out, and those that it leaves behind
-    state     what OOR's log says of mappings, registrations and the map-cache
-    manager   leon-lisp: starts OOR, follows the above, ends it
+    verify    rules of the configuration, and limits of OOR
+    model     the configuration as the document of leon-lisp, and that as OOR's configuration
+    overlay   prefixes from LEON, and the nearest node of each
+    rules     the policy rules that OOR does not create, and those that it leaves behind
+    state     mappings, registrations and the map-cache from OOR's log
+    manager   leon-lisp: starts OOR, watches the sources above, ends OOR
 
-None of them but manager touches anything but what it is given.
+Only manager has side effects.
 """
 
 RUN_DIR = '/run/leon-lisp'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon-lisp: starts Open Overlay Router as `protocols lisp` says, restarts it only where what
-it is told changes, follows LEON's prefixes, keeps the state that `show lisp` prints, and
-leaves no policy rule behind. Run by leon-lisp.service; one thread.
+"""leon-lisp: starts Open Overlay Router for `protocols lisp`, restarts it only if its configuration
+changes, follows LEON's prefixes, maintains the state for `show lisp`, and removes its policy rules.
+Run by leon-lisp.service; one thread.
 
 usage: leon-lisp run|clean [--directory DIR] [--templates DIR]
   run     until SIGTERM; SIGHUP reads the document again
@@ -28,12 +28,12 @@ from vyos_leon.lisp import state
 
 TEMPLATES = '/usr/share/vyos/templates'
 TICK_S = 1
-# Of questions to LEON; how long its last answer counts while it gives none, as at a restart.
+# Interval of queries to LEON, and lifetime of the last answer if LEON restarts.
 ASK_S, FORGET_S = 5, 30
 
 
 class Ended(Exception):
-    """OOR has ended by itself; the unit starts everything again."""
+    """OOR has ended by itself, and the unit restarts everything."""
 
 
 def log(level, text):
@@ -41,7 +41,7 @@ def log(level, text):
 
 
 def notify(text):
-    """Tells the service manager, where there is one."""
+    """Notifies the service manager, if there is one."""
     path = os.environ.get('NOTIFY_SOCKET')
     if path:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
@@ -49,7 +49,8 @@ def notify(text):
 
 
 class Files:
-    """All in one directory of /run, for root alone: OOR's configuration has keys."""
+    """All files are in one directory of /run for root only, because OOR's configuration contains
+    keys."""
 
     def __init__(self, directory, templates):
         self.document = f'{directory}/lisp.json'
@@ -79,7 +80,7 @@ class Files:
         os.replace(new, path)
 
     def clean(self):
-        """Rules that a run has left: the record says what it was about."""
+        """Removes the rules of an earlier run, which the record describes."""
         try:
             record = self.read(self.record)
         except (OSError, ValueError):
@@ -88,7 +89,7 @@ class Files:
         os.unlink(self.record)
 
     def clean_all(self):
-        """And what tells of it."""
+        """Removes the rules, the state document and OOR's configuration."""
         self.clean()
         for path in (self.state, self.config):
             if os.path.exists(path):
@@ -96,10 +97,10 @@ class Files:
 
 
 class Overlays:
-    """LEON's answers, asked for now and then."""
+    """LEON's answers, refreshed at intervals."""
 
     def __init__(self):
-        self.judged = {}  # interface -> (when, what overlay.judge() said)
+        self.judged = {}  # interface -> (time, result of overlay.judge())
         self.asked = None
         self.damper = overlay.Damper()
 
@@ -137,7 +138,7 @@ class Manager:
         self.shown = None
 
     def reload(self):
-        """A document that cannot be read leaves everything as it is."""
+        """Reads the document. An unreadable document changes nothing."""
         try:
             self.document = self.files.read(self.files.document)
         except (OSError, ValueError) as e:
@@ -145,7 +146,7 @@ class Manager:
         self.overlays.asked = None
 
     def _wanted(self, now):
-        """(configuration of OOR, mappings), or why there is none yet."""
+        """(configuration of OOR, mappings), or the reason why there is none yet."""
         here = process.interfaces()
         locators = [of['address'] for of in self.document['locators']]
         missing = [address for address in locators if address not in here]
@@ -172,7 +173,7 @@ class Manager:
         locators = [of['address'] for of in self.document['locators']]
         prefixes = [m['prefix'] for m in mappings] if is_xtr else []
         record = {'locators': locators, 'prefixes': prefixes}
-        # Before there is anything to remove.
+        # Recorded before any rule exists.
         self.files.write(self.files.record, json.dumps(record))
         failed = process.add_rules(locators, prefixes)
         if failed:
@@ -192,10 +193,10 @@ class Manager:
             notify(f'STATUS={reason or "runs"}')
 
     def _follow(self):
-        """Reads OOR's log; ends with it."""
+        """Reads OOR's log and ends with OOR."""
         if not self.oor:
             return
-        # First, so that nothing is missed that it wrote before.
+        # First, so that no line is missed that OOR wrote before its end.
         ended = self.oor.ended()
         for line in self.oor.lines():
             said = self.tracker.feed(line, int(time.time()))
@@ -240,11 +241,11 @@ class Manager:
         notify('WATCHDOG=1')
 
     def wait(self, wakeup):
-        """Until something happens or a second is over."""
+        """Waits for an event, at most one second."""
         watched = [wakeup] + ([self.oor.master] if self.oor else [])
         ready, _, _ = select.select(watched, [], [], TICK_S)
         if ready and wakeup not in ready:
-            # The lines of one message in one go.
+            # All lines of one message are read together.
             time.sleep(0.1)
 
     def end(self):
@@ -253,7 +254,7 @@ class Manager:
 
 
 def _wake_on_signals():
-    """(descriptor that is readable after a signal, the set of those that came)."""
+    """(descriptor that is readable after a signal, set of received signals)."""
     came = set()
     read, write = os.pipe()
     os.set_blocking(read, False)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The configuration of VyOS as the document that leon-lisp reads, and the document with
-what LEON says as what the template of OOR's configuration is given."""
+"""Conversion of the VyOS configuration to the document of leon-lisp, and of the document with
+LEON's prefixes to the variables of the template of OOR's configuration."""
 
 import ipaddress
 
 from vyos_leon.routes import listed
 
 VERSION = 1
-# Minutes that others keep a mapping of prefixes that LEON may move to another node.
+# TTL in minutes of a mapping of prefixes that LEON may move to another node.
 TTL_MOVING = 1
 TTL = 10
 LAST_PRIORITY = 254
@@ -18,8 +18,8 @@ def _number(words, word, otherwise):
 
 
 def _ranked(words):
-    """Locators and proxies, by their addresses, so that a document changes only with what
-    is in it."""
+    """Locators and proxies in the order of their addresses, so that equal content gives an equal
+    document."""
     return [
         {
             'address': address,
@@ -91,7 +91,7 @@ def _configured(document):
                 'site': site['name'],
                 'source': 'configured',
                 'ttl': TTL,
-                # A map server accepts them; whose they are, the routers tell.
+                # A map server only accepts the prefixes. The routers register the locators.
                 'locators': _own(document, 0) if document['role'] == 'xtr' else [],
             }
 
@@ -128,8 +128,8 @@ def _from_overlay(document, site, overlay, ranks):
 
 
 def mappings(document, ranks_of):
-    """What is registered. ranks_of: interface -> prefix -> ranks, see overlay.py. A prefix of
-    LEON inside or around one that is there already is left out, since OOR has no such."""
+    """The mappings to register. ranks_of: interface -> prefix -> ranks, see overlay.py. A prefix of
+    LEON that overlaps an existing prefix is left out, because OOR does not support that."""
     found = list(_configured(document))
     if document['role'] != 'xtr':
         return found
@@ -145,7 +145,7 @@ def mappings(document, ranks_of):
 
 
 def oor(document, found, interface):
-    """Variables of the template. interface: the one with the locators, for a map server."""
+    """Variables of the template. interface: the interface with the locators, for a map server."""
     return {
         **document,
         'mappings': found,

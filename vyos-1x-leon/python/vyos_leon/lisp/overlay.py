@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What LEON says of a prefix: which nodes announce it, and how near each of them is.
+"""The nodes that announce a prefix in LEON, and their distance.
 
-LEON does not measure to LISP sites outside. What it knows is how near a node is to the
-rest of the overlay, from the latency database that is the same at all nodes: the mean of
-the round-trip times, along the best paths, to the nodes that do not announce the prefix.
-Nodes within a tenth of each other have the same rank, so that all nodes come to the same
-ranks without telling each other: a map server keeps what was registered last, and all
-must register the same.
+LEON does not measure the latency to LISP sites. The distance of a node is the mean of the
+round-trip times along the best paths to the nodes that do not announce the prefix. It comes from
+the latency database, which is equal at all nodes. Nodes within a tenth of each other have equal
+ranks. All nodes compute equal ranks without communication, because a map server keeps only the last
+registration and all nodes must register the same mapping.
 """
 
 import heapq
 
-# Of the nearest one of a rank; and so many microseconds besides.
+# Limits of one rank, relative to its nearest node: a share, and a number of microseconds.
 SAME_SHARE, SAME_US = 0.1, 1000
 
 
 def announced(routes):
-    """Prefixes that this node announces, of the answer to `show routes`."""
+    """Prefixes that this node announces, from the answer to `show routes`."""
     return {p['prefix'] for p in routes['prefixes'] if p['announced']}
 
 
 def announcers(nodes):
-    """prefix -> node-ids of the others that announce it and can be reached, of the answer to
+    """prefix -> node-ids of other reachable nodes that announce the prefix, from the answer to
     `show nodes`."""
     found = {}
     for node in nodes['nodes']:
@@ -32,7 +31,7 @@ def announcers(nodes):
 
 
 def _links(latency):
-    """{node: {neighbour: microseconds}}; both ends measure, the lower value counts."""
+    """{node: {neighbour: microseconds}}. Both ends measure, and the lower value counts."""
     links = {}
     for row in latency['rows']:
         for entry in row['entries']:
@@ -46,7 +45,7 @@ def _links(latency):
 
 
 def _distances(links, closed, start):
-    """Of the best paths from a node; those in `closed` forward nothing."""
+    """Lengths of the best paths from a node. Nodes in `closed` do not relay."""
     best, queue = {}, [(0, start)]
     while queue:
         distance, node = heapq.heappop(queue)
@@ -60,8 +59,8 @@ def _distances(links, closed, start):
 
 
 def nearness(latency, candidates):
-    """{candidate: mean microseconds} to the nodes that are none, as far as all candidates reach
-    them; empty where there is no such node."""
+    """{candidate: mean microseconds} to the other nodes that all candidates reach; empty without
+    such nodes."""
     links = _links(latency)
     closed = {n['node_id'] for n in latency['nodes'] if n['transit_disabled']}
     alive = {n['node_id'] for n in latency['nodes'] if not n['unheard']}
@@ -74,7 +73,7 @@ def nearness(latency, candidates):
 
 
 def ranks(near, candidates):
-    """{candidate: 0 for the nearest, 1 for the next, ...}; the same where they are as near."""
+    """{candidate: 0 for the nearest, 1 for the next, ...}. Equal distances have equal ranks."""
     if not near:
         return {c: 0 for c in candidates}
     found, rank, first = {}, -1, None
@@ -87,7 +86,7 @@ def ranks(near, candidates):
 
 
 def judge(routes, nodes, latency, siblings):
-    """prefix -> {None for this node, or one of `siblings` that announces it too: rank}."""
+    """prefix -> {None for this node, or a node of `siblings` that announces the prefix: rank}."""
     own, others = latency['source'], announcers(nodes)
     found = {}
     for prefix in announced(routes):
@@ -101,8 +100,8 @@ def judge(routes, nodes, latency, siblings):
 
 
 class Damper:
-    """Decides when what LEON says is told to OOR, which must restart for it. Prefixes and nodes
-    that come and go count at once; ranks only when they have stood for a while."""
+    """Decides when a change of LEON's prefixes reaches OOR, which must restart for it. New and lost
+    prefixes and nodes count at once, ranks only after a hold time."""
 
     def __init__(self, stand_s=60, apart_s=300):
         self.stand_s, self.apart_s = stand_s, apart_s
@@ -112,7 +111,7 @@ class Damper:
         self.seen_at = None
 
     def take(self, found, now):
-        """What OOR is to have: `found`, or what it has."""
+        """The new state of OOR: `found`, or its present state."""
         if found != self.seen:
             self.seen, self.seen_at = found, now
         if self.told is None or _shape(found) != _shape(self.told):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One running OOR, and the commands around it. Called by manager.py, on its one thread."""
+"""One running OOR, and the commands around it. manager.py calls this module on its one thread."""
 
 import ctypes
 import json
@@ -22,7 +22,8 @@ def _end_with_parent():
 
 
 class Oor:
-    """Its output comes through a terminal: into a pipe it would write a page at a time."""
+    """Starts OOR with a pseudo-terminal for its output, because OOR would buffer 4 KiB for a
+    pipe."""
 
     def __init__(self, config):
         self.master, slave = pty.openpty()
@@ -44,7 +45,7 @@ class Oor:
             os.close(slave)
 
     def lines(self):
-        """What it has written since."""
+        """The output since the last call."""
         while True:
             try:
                 data = os.read(self.master, LINE_MAX)
@@ -60,7 +61,7 @@ class Oor:
         return self.process.poll() is not None
 
     def stop(self):
-        """In order where it does, so that it removes what it made."""
+        """Ends OOR regularly if possible, so that it removes its rules and devices."""
         if not self.ended():
             self.process.terminate()
             try:
@@ -72,7 +73,7 @@ class Oor:
 
 
 def _ip(family, lines):
-    """Goes on after a line that fails; what failed is returned."""
+    """Continues after a line that fails, and returns the failures."""
     done = subprocess.run(
         ['ip', f'-{family}', '-force', '-batch', '-'],
         input='\n'.join([*lines, '']),
@@ -94,7 +95,7 @@ def _ip_json(*words):
 
 
 def interfaces():
-    """address -> name of the interface that has it and is up."""
+    """address -> name of the interface with this address, if the interface is up."""
     return {
         info['local']: link['ifname']
         for link in _ip_json('address', 'show', 'up')
@@ -104,7 +105,7 @@ def interfaces():
 
 
 def add_rules(locators, prefixes):
-    """What failed, nothing where all is well."""
+    """The failures, empty without any."""
     wanted = rules.wanted(locators, prefixes)
     for family in (4, 6):
         lines = [rule.words('add') for rule in wanted if rule.family == family]
@@ -115,7 +116,7 @@ def add_rules(locators, prefixes):
 
 
 def remove_rules(locators, prefixes):
-    """Also those of an OOR that was killed. Each rule once for each time that it is there."""
+    """Removes all rules, also of an OOR that was killed. A rule may exist several times."""
     for family in (4, 6):
         present = _ip_json(f'-{family}', 'rule')
         left = rules.leftovers(present, locators, prefixes)

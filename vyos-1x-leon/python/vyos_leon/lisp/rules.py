@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Policy rules around OOR: what it needs and does not make, and what it may leave behind.
+"""Policy rules around OOR: rules that OOR needs and does not create, and rules that remain.
 
-OOR sends from a locator by a table that has nothing but the default route of the
-locator's interface (table and rule 10 + the interface's number). A router or map server
-on the same link, or behind any other route, is then asked of the default gateway, which
-may not know the way back or drop it. And it takes everything that a site sends, also to
-networks that this router has routes to, LEON's among them.
+OOR sends from a locator by a table that has only the default route of the locator's interface
+(table and rule 10 + the interface's number). Packets to a router or map server on the same link, or
+behind any other route, go to the default gateway, which may drop them. OOR also intercepts all
+traffic of a site, including traffic to networks that this router has routes to.
 
-Both are cured by one kind of rule, ahead of OOR's: what the main table knows better than
-by a default route goes there.
+One kind of rule ahead of OOR's rules repairs both: a destination with a more specific route than
+the default route in the main table uses the main table.
 
     9    from LOCATOR lookup main suppress_prefixlength 0       ours
     12   from LOCATOR lookup 12                                 OOR's, its default gateway
@@ -16,9 +15,8 @@ by a default route goes there.
     99   to SITE lookup main                                    OOR's
     100  from SITE lookup 100                                   OOR's, to lispTun0
 
-OOR removes its rules where it ends in order. Where it is killed they would lead the
-traffic of the sites to a device that is gone: leftovers() finds them all by what they
-are, whoever made them.
+OOR removes its rules at a regular end. If OOR is killed, the rules would lead the traffic of the
+sites to a missing device. leftovers() finds all of them by their content.
 """
 
 import ipaddress
@@ -37,7 +35,7 @@ class Rule(NamedTuple):
     table: str
 
     def words(self, verb):
-        """One line for `ip -batch` of its family."""
+        """One line for `ip -batch` of the rule's address family."""
         return (
             f'rule {verb} pref {self.priority} from {self.source} '
             f'lookup {self.table} suppress_prefixlength 0'
@@ -49,7 +47,7 @@ def _family(text):
 
 
 def wanted(locators, prefixes):
-    """Rules of ours: locators of this router, prefixes of its sites."""
+    """The rules of leon-lisp for locators of this router and prefixes of its sites."""
     found = [Rule(_family(a), ON_LINK, a, 'main') for a in locators]
     found += [Rule(_family(p), NATIVE, p, 'main') for p in prefixes]
     return found
@@ -62,7 +60,7 @@ def _number(rule, word):
 
 
 def _address(rule, word):
-    """'10.0.0.0/8', or an address alone as `ip` prints it; '' where the rule has none."""
+    """'10.0.0.0/8', or a single address as `ip` prints it; '' if the rule has none."""
     text = rule.get(word, 'all')
     if text == 'all':
         return ''
@@ -96,7 +94,7 @@ def _plain(texts):
 
 
 def leftovers(present, locators, prefixes):
-    """`ip -batch` lines that remove what is left. present: `ip -json rule` of the family."""
+    """`ip -batch` lines that remove remaining rules. present: `ip -json rule` of the family."""
     locators, prefixes = _plain(locators), _plain(prefixes)
     lines = []
     for rule in present:
@@ -108,6 +106,6 @@ def leftovers(present, locators, prefixes):
         words += f' to {target}' if target else ''
         lines.append(f'{words} lookup {_number(rule, "table")}')
         if rule['priority'] == _number(rule, 'table'):
-            # Nobody else's by the rules of verify(): OOR's default route in it.
+            # verify() refuses another use of this table, so it has only OOR's default route.
             lines.append(f'route flush table {rule["priority"]}')
     return lines

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What OOR knows, read from its log, since it answers no questions: registrations, the
-map-cache, and what it complains of.
+"""The state of OOR from its log, because OOR has no interface for queries: registrations, the
+map-cache, and warnings.
 
-The lines are those of OOR 1.3.0 at debug level 1. `now` is given with each, in seconds of
-the epoch; nothing here reads a clock.
+The lines are those of OOR 1.3.0 at debug level 1. `now` is a parameter in seconds of the epoch; the
+module reads no clock.
 """
 
 import re
@@ -49,21 +49,21 @@ REFUSALS = {
     'unknown': 'no site has the prefix',
     'too_long': 'the site does not accept more specific prefixes',
 }
-# A map server forgets who has not registered for so long (RFC 9301).
+# A map server removes a registration that is not renewed for this time (RFC 9301).
 REGISTRATION_S = 180
 COMPLAINTS = 10
-# Said of what is configured, and of locators of other routers, each time.
+# Repeated messages about the configuration and about locators of other routers.
 NO_COMPLAINTS = ('No Proxy-ETR defined', 'iface_locators_get_element_with_loct')
 
 
 def plain(text):
-    """'10.1.0.0/16' of what OOR calls an EID, behind its instance where it has one."""
+    """'10.1.0.0/16' from OOR's notation of an EID, which may begin with an instance."""
     found = re.findall(r'[0-9a-fA-F.:]+/\d+', text)
     return found[-1] if found else text.strip()
 
 
 def split(line):
-    """(level, text) of a line; level is None for the rest of a message of several lines."""
+    """(level, text) of a line. level is None for a continuation line of a message."""
     line = ESCAPE.sub('', line).rstrip()
     match = LINE.fullmatch(line)
     return (match[1], match[2]) if match else (None, line)
@@ -76,7 +76,7 @@ def _up(entry, address, is_up):
 
 
 class Tracker:
-    """Fed with the lines of one OOR from its start on."""
+    """Parser of the lines of one OOR from its start."""
 
     def __init__(self, role):
         self.role = role
@@ -85,12 +85,12 @@ class Tracker:
         self.refused = {}
         self.unanswered = {'count': 0, 'last': None, 'at': None}
         self.complaints = []
-        # The message whose records follow, and what of it is not yet decided.
+        # The message to which the next records belong, and its undecided part.
         self.message, self.sender, self.is_probe = None, None, False
         self.record, self.pending = None, []
 
     def feed(self, line, now):
-        """(level, text) of what a person should read of it, or None."""
+        """(level, text) for the operator, or None."""
         level, text = split(line)
         if text.startswith(NO_COMPLAINTS):
             return None
@@ -141,7 +141,7 @@ class Tracker:
             self.pending.append(self.record)
 
     def _decide(self, now):
-        """A Map-Register is accepted where nothing was said against it."""
+        """A Map-Register counts as accepted without an error message."""
         for record in self.pending:
             prefix = record['prefix']
             known = self.registrations.get(prefix, {})
@@ -184,7 +184,7 @@ class Tracker:
         self.registrations.pop(plain(match['eid']), None)
 
     def _on_sent(self, match, now, _name):
-        """Each is sent again until it is confirmed."""
+        """OOR repeats each message until it is confirmed."""
         key = (plain(match['eid']), match['server'])
         known = self.registrations.setdefault(key, {
             'prefix': key[0], 'peer': key[1], 'state': 'pending', 'since': now, 'last': None,
@@ -210,7 +210,7 @@ class Tracker:
                 yield entry
 
     def show(self, now):
-        """What of it is in the state document."""
+        """The part of the state document from this log."""
         registered = list(self.registrations.values())
         if self.role == 'map-server':
             registered = [r for r in registered if now - r['last'] <= REGISTRATION_S]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an operator can get wrong in `protocols lisp`: one function for each rule, one
-sentence for each fault, which says what to do. Much of it is what OOR cannot do and
-would pass over in silence.
+"""Rules of `protocols lisp`: one function for each rule, one sentence with the remedy for each
+fault. Many rules cover limits of OOR that OOR does not report.
 
-Rules see the dictionary of VyOS (strings, underscores) and what the router looks like;
-they change nothing and ask nobody.
+Rules read the dictionary of VyOS (strings, underscores) and the state of the router. They change
+nothing and send no queries.
 """
 
 import ipaddress
@@ -15,46 +14,46 @@ from vyos_leon.routes import listed
 from vyos_leon.verify import Verdict
 
 XTR, MAP_SERVER = 'xtr', 'map-server'
-# OOR counts routing tables in 8 bits; it adds 10 to the number of an interface.
+# OOR has 8-bit numbers of routing tables and adds 10 to the number of an interface.
 LAST_INDEX = 255 - policy.TABLE_OF_INTERFACE
 GLOBAL_IPV6 = ipaddress.ip_network('2000::/3')
 
 
 class Interface(NamedTuple):
-    """An interface that has one of the locators."""
+    """An interface with one of the locators."""
 
     name: str
     index: int
-    # The first address of each family is the one that OOR takes.
+    # OOR uses the first address of each family.
     addresses: tuple
     vrf: Optional[str] = None
 
 
 class Host(NamedTuple):
-    """What verify() of the configuration script finds out about this router."""
+    """The state of this router, collected by verify() of the configuration script."""
 
-    # Locator -> Interface; those that no interface has are not in it.
+    # Locator -> Interface, without locators that no interface has.
     interfaces: dict = {}
     # Names under `interfaces leon` that are not disabled.
     leon: tuple = ()
-    # Numbers of routing tables that `protocols static table` has.
+    # Numbers of routing tables in `protocols static table`.
     tables: tuple = ()
     # Numbers of `policy local-route rule` and `policy local-route6 rule`.
     local_rules: tuple = ()
     source_validation: Optional[str] = None
-    # False where the package openoverlayrouter is not installed.
+    # False if the package openoverlayrouter is not installed.
     has_oor: bool = True
 
 
 def prefixes(lisp):
-    """(site, network) of all that are configured."""
+    """(site, network) of all configured prefixes."""
     for name, site in lisp.get('site', {}).items():
         for text in listed(site.get('prefix', [])):
             yield name, ipaddress.ip_network(text, strict=False)
 
 
 def overlays(lisp):
-    """(site, interface, its words) of all prefixes that LEON is asked for."""
+    """(site, interface, its words) of all prefixes that come from LEON."""
     for name, site in lisp.get('site', {}).items():
         for interface, words in site.get('redistribute', {}).get('leon', {}).items():
             yield name, interface, words
@@ -312,7 +311,8 @@ ERRORS = (
     xtr_registers, map_server_is_only_that, more_specifics_are_served, nodes_have_locators,
     source_validation_lets_pass,
 )  # fmt: skip
-# About what the router has just then. No error at a boot, which would lose the configuration.
+# Rules about the present state of the router. No error at a boot, which would lose the
+# configuration.
 FAULTS_OF_THE_HOST = (
     oor_is_installed, locator_is_first, locator_is_in_no_vrf, tables_are_free,
     map_server_has_one_interface, overlays_exist,
@@ -321,7 +321,7 @@ WARNINGS = (locator_is_here,)
 
 
 def check(lisp, host, booted=True):
-    """Verdict on a configuration; never raises for what an operator can type."""
+    """Verdict on a configuration. Operator input never raises another exception."""
 
     def said(functions):
         return [text for function in functions for text in function(lisp, host)]
