@@ -109,8 +109,8 @@ def test_socket_of_somebody_else(daemon, run_dir, ask, monkeypatch):
     [
         (None, 'closed the connection without an answer'),
         (b'{"version": 1', 'closed the connection without an answer'),
-        (b'not json\n', 'answer not understood'),
-        (b'[1]\n', 'answer not understood'),
+        (b'not json\n', 'invalid answer of leond'),
+        (b'[1]\n', 'invalid answer of leond'),
     ],
 )
 def test_broken_answers(daemon, ask, answer, text):
@@ -121,7 +121,7 @@ def test_broken_answers(daemon, ask, answer, text):
 def test_an_answer_with_a_fault_in_it(daemon):
     """It is shown up to there by leonctl, and is no answer."""
     daemon({'version': 1, 'nodes': [{'node_id': 1}]})
-    expect(client.ClientError, 'answer not understood', client.text, 'show', 'nodes')
+    expect(client.ClientError, 'invalid answer of leond', client.text, 'show', 'nodes')
 
 
 def test_silence_ends_at_the_deadline(run_dir, ask, tmp_path, monkeypatch):

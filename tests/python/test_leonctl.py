@@ -33,7 +33,7 @@ def test_a_word_is_missing():
         result = run(group)
         assert result.returncode == 2 and result.stdout == ''
         first, *rest = result.stderr.splitlines()
-        assert first == f'leonctl: {group} what? One of'
+        assert first == f'leonctl: unknown or incomplete command "{group}"; expected one of'
         assert [c for c in commands() if c.startswith(group + ' ')] == \
             [re.sub(r'( [A-Z[].*|  .*)', '', line.strip()) for line in rest
              if re.match(r' {2}\w', line)]
@@ -69,7 +69,7 @@ def test_a_word_that_is_near_nothing():
     assert result.returncode == 2 and 'did you mean' not in result.stderr
     assert all(f'  {command}' in result.stderr for command in commands())
     result = run('show', 'frobnicate')
-    assert 'show what? One of' in result.stderr and 'did you mean' not in result.stderr
+    assert 'unknown or incomplete command "show"; expected one of' in result.stderr and 'did you mean' not in result.stderr
     assert run('x' * 5000, 'y' * 5000).returncode == 2
 
 
