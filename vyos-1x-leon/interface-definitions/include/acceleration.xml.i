@@ -1,7 +1,7 @@
 <!-- Live TCP connections that leon-accel takes over. -->
 <node name="acceleration">
   <properties>
-    <help>Take over live TCP connections with hosts that are far away, at both nodes</help>
+    <help>Intercept live TCP connections with distant hosts at both nodes</help>
   </properties>
   <children>
     <node name="compression">
@@ -14,7 +14,7 @@
     </node>
     <node name="exclude">
       <properties>
-        <help>Connections that are not taken over</help>
+        <help>Connections that are never intercepted</help>
       </properties>
       <children>
         <leafNode name="port">
@@ -35,7 +35,7 @@
     </node>
     <node name="include">
       <properties>
-        <help>Connections that may be taken over, all if not set</help>
+        <help>Connections that may be intercepted, all if not set</help>
       </properties>
       <children>
         <leafNode name="port">
@@ -57,7 +57,7 @@
     #leaves <acceleration>
     <node name="power">
       <properties>
-        <help>Model of a port, for the energy in show leon acceleration</help>
+        <help>Power model of a port, for the energy in show leon acceleration</help>
       </properties>
       <children>
         #leaves <acceleration power>

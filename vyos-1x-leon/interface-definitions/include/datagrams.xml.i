@@ -1,7 +1,7 @@
 <!-- Header fields and mark of the datagrams that LEON itself sends. -->
 <node name="dscp">
   <properties>
-    <help>DSCP of the datagrams that LEON sends, that of "parameters" if not set</help>
+    <help>DSCP of the datagrams of LEON, the DSCP of "parameters" if not set</help>
   </properties>
   <children>
     <leafNode name="control">

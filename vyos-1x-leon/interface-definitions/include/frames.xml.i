@@ -17,7 +17,7 @@
 </node>
 <node name="mss-clamp">
   <properties>
-    <help>Lowering of the TCP Maximum Segment Size (MSS) to what fits the path</help>
+    <help>Lowering of the TCP Maximum Segment Size (MSS) to the path MTU</help>
   </properties>
   <children>
     #leaves <mss-clamp>
@@ -25,13 +25,13 @@
 </node>
 <node name="shaper">
   <properties>
-    <help>Rate of the line, so that what is too much waits here</help>
+    <help>Rate limit below the rate of the access link, so that the backlog stays at this node</help>
   </properties>
   <children>
     #leaves <shaper>
     <tagNode name="peer">
       <properties>
-        <help>Another rate for one node than per-peer</help>
+        <help>Rate for one node that replaces per-peer</help>
         <valueHelp>
           <format>ipv4</format>
           <description>Node-id of the node</description>
@@ -39,7 +39,7 @@
         <constraint>
           <validator name="ipv4-address"/>
         </constraint>
-        <constraintErrorMessage>Node-id must be written like an IPv4 address, as show leon nodes has it</constraintErrorMessage>
+        <constraintErrorMessage>Node-id must be written like an IPv4 address, as in show leon nodes</constraintErrorMessage>
       </properties>
       <children>
         #leaves <shaper peer NODE>
@@ -49,7 +49,7 @@
 </node>
 <node name="storm-control">
   <properties>
-    <help>Limits of what this node floods into the overlay</help>
+    <help>Limits of flooded frames of this node</help>
   </properties>
   <children>
     #leaves <storm-control>
@@ -57,7 +57,7 @@
 </node>
 <node name="suppression">
   <properties>
-    <help>Local answers on behalf of remote hosts that are known</help>
+    <help>Local answers on behalf of known remote hosts</help>
   </properties>
   <children>
     #leaves <suppression>
@@ -65,7 +65,7 @@
 </node>
 <leafNode name="vlan">
   <properties>
-    <help>VLAN that this node serves, those of the bridge port if not set</help>
+    <help>VLAN that this node serves, the VLANs of the bridge port if not set</help>
     <valueHelp>
       <format>u32:0-4094</format>
       <description>VLAN, 0 for untagged frames</description>

@@ -54,7 +54,7 @@
         </leafNode>
         <leafNode name="remote-id">
           <properties>
-            <help>What identities of other nodes must look like, any that the authority signed if not set</help>
+            <help>Pattern of the identities of other nodes, any identity of the authority if not set</help>
             <valueHelp>
               <format>txt</format>
               <description>Identity, * stands for anything</description>
@@ -106,7 +106,7 @@
     </node>
     <leafNode name="esp-group">
       <properties>
-        <help>ESP group of "vpn ipsec" with proposals and lifetime, its mode is not looked at</help>
+        <help>ESP group of "vpn ipsec" with proposals and lifetime, the mode has no effect</help>
         <completionHelp>
           <path>vpn ipsec esp-group</path>
         </completionHelp>
@@ -118,7 +118,7 @@
     </leafNode>
     <leafNode name="force-udp-encapsulation">
       <properties>
-        <help>ESP in UDP always, for networks that drop ESP</help>
+        <help>Always encapsulate ESP in UDP, for networks that drop ESP</help>
         <valueless/>
       </properties>
     </leafNode>

@@ -1,12 +1,12 @@
 <!-- Which frames are critical, and what is done for them. -->
 <node name="policy">
   <properties>
-    <help>What is done for certain frames</help>
+    <help>Treatment of certain frames</help>
   </properties>
   <children>
     <node name="critical">
       <properties>
-        <help>Frames that may neither wait nor get lost, where one of these says so</help>
+        <help>Frames that must be neither delayed nor lost, selected by any of these</help>
       </properties>
       <children>
         <leafNode name="dscp">
@@ -33,7 +33,7 @@
         </leafNode>
         <node name="duplicate">
           <properties>
-            <help>Send critical frames along two paths that share no relay and no link, the copy that comes first is taken</help>
+            <help>Send critical frames along two disjoint paths, the receiver keeps the first copy</help>
           </properties>
           <children>
             #leaves <policy critical duplicate>
@@ -90,7 +90,7 @@
           <children>
             <leafNode name="port">
               <properties>
-                <help>Frames from or to this port alone, all of the protocol if not set</help>
+                <help>Frames from or to this port only, all frames of the protocol if not set</help>
                 <valueHelp>
                   <format>u32:1-65535</format>
                   <description>Port of either end</description>

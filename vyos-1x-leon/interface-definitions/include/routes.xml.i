@@ -6,7 +6,7 @@
   <children>
     <node name="next-hop">
       <properties>
-        <help>Routes to other nodes with the latency as metric: BGP next-hops follow it as they are, "protocols bgp address-family ipv4-unicast redistribute kernel" makes it the MED, "protocols ospf redistribute kernel" announces the nodes</help>
+        <help>Routes to other nodes with the latency as metric, for BGP next-hops and for "redistribute kernel" of BGP and OSPF</help>
       </properties>
       <children>
         #leaves <export next-hop>
@@ -14,7 +14,7 @@
     </node>
     <leafNode name="prefix">
       <properties>
-        <help>Prefix behind this node, other nodes reach it through the overlay</help>
+        <help>Prefix behind this node that is announced to other nodes</help>
         #include <include/prefix.xml.i>
         <multi/>
       </properties>
@@ -29,12 +29,12 @@
 </node>
 <node name="import">
   <properties>
-    <help>What is accepted of that which other nodes announce</help>
+    <help>Announcements of other nodes that are accepted</help>
   </properties>
   <children>
     <leafNode name="address">
       <properties>
-        <help>Prefix whose overlay addresses become routes, private networks if not set</help>
+        <help>Prefix of overlay addresses that become routes, private networks if not set</help>
         #include <include/prefix.xml.i>
         <multi/>
       </properties>
@@ -49,7 +49,7 @@
         #leaves <import prefix PREFIX>
         <leafNode name="node">
           <properties>
-            <help>Node whose prefixes are accepted, all nodes if not set</help>
+            <help>Node from which prefixes are accepted, all nodes if not set</help>
             <completionHelp>
               <script>sudo ${vyos_completion_dir}/list_leon_nodes.py --authority</script>
             </completionHelp>
@@ -59,13 +59,13 @@
             </valueHelp>
             <valueHelp>
               <format>ipv4</format>
-              <description>Node-id, which others can take while its node is away and there is no trusted-identity</description>
+              <description>Node-id, which without trusted-identity another node can use while its node is away</description>
             </valueHelp>
             <constraint>
               <validator name="ipv4-address"/>
               <regex>[0-9a-f]{64}</regex>
             </constraint>
-            <constraintErrorMessage>Node must be an identity or a node-id as in show leon identity, since a name is what a node calls itself</constraintErrorMessage>
+            <constraintErrorMessage>Node must be an identity or a node-id as in show leon identity, because a node chooses its name itself</constraintErrorMessage>
             <multi/>
           </properties>
         </leafNode>

@@ -1,7 +1,7 @@
 <!-- Segments that have another VLAN here than their number. -->
 <tagNode name="segment">
   <properties>
-    <help>Segment of the overlay that has a VLAN of its own on this LAN</help>
+    <help>Segment of the overlay with its own VLAN on this LAN</help>
     <valueHelp>
       <format>txt</format>
       <description>Name of the segment on this router</description>
