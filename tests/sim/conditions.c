@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What can be asked of simulated nodes: the part of sim.h that looks at them and changes nothing.
+ * Queries about simulated nodes: the part of sim.h that reads state and changes nothing.
  */
 #include "sim.h"
 
@@ -73,7 +73,8 @@ bool sim_converged(struct sim *s, void *arg)
 	return true;
 }
 
-/* What of the row of `origin` at `a` differs from that at `b`, printed where `say`. */
+/* Compares the row of `origin` at `a` with the row at `b`, and prints differences if `say` is
+ * set. */
 static bool row_equal(struct sim *s, unsigned a, unsigned b, unsigned origin, bool say)
 {
 	const struct latdb *la = overlay_latdb(s->node[a].o), *lb = overlay_latdb(s->node[b].o);
@@ -113,7 +114,8 @@ bool sim_rows_equal(struct sim *s, void *arg)
 	for (unsigned origin = 0; origin < s->n; origin++) {
 		if (!sim_is_up(s, origin))
 			continue;
-		/* All against the origin's own; its staged but unannounced entries count too. */
+		/* Compares all rows with the origin's own row, including staged entries that are
+		 * not announced. */
 		for (unsigned a = 0; a < s->n; a++)
 			if (a != origin && sim_is_up(s, a))
 				equal = equal && row_equal(s, a, origin, origin, say);

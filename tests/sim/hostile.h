@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the tests about attackers share: overlays whose traffic is recorded, and all of their state
- * that an attack must leave as it is. Used by test_hostile and test_liars, which include cmocka
- * first.
+ * Shared code of the tests about attackers: overlays with recorded traffic, and a copy of the state
+ * that an attack must not change. test_hostile and test_liars include this header after cmocka.
  */
 #pragma once
 
@@ -16,7 +15,7 @@
 #include "sim.h"
 #include "wire/bytes.h"
 
-/* What was sent, and what was sent to the attacker. */
+/* All sent datagrams, and the datagrams sent to the attacker. */
 struct wire {
 	struct record {
 		unsigned from;
@@ -90,13 +89,13 @@ static inline unsigned index_at(struct sim *s, const struct endpoint *ep)
 	return 0;
 }
 
-/* All that an attack must leave as it is. */
+/* The state that an attack must not change. */
 struct state {
 	unsigned events[N_EVENT_KINDS];
 	uint64_t session[8][8];
 	struct endpoint ep[8][8];
 	uint32_t members;
-	uint64_t key_exchanges; /* X25519: a replay must not cost one */
+	uint64_t key_exchanges; /* X25519 operations, which a replay must not cause */
 };
 
 static inline void take_state(struct sim *s, struct state *st)
@@ -135,7 +134,7 @@ static inline void expect_same_state(struct sim *s, const struct state *before)
 	assert_int_equal(now.key_exchanges, before->key_exchanges);
 }
 
-/* A member sends a message to another, and it arrives. */
+/* A member sends a message to another member, and the message arrives. */
 static inline void tell(struct sim *s, unsigned liar, unsigned to, const struct msg *m)
 {
 	struct peer *p = peer_find(s->node[liar].o, s->node[to].id);
@@ -160,7 +159,7 @@ static inline void sign_made_up(const struct sim *s, struct msg *m, uint64_t sec
 	sign_make(key, text, wbuf_len(&b) + (size_t)len, m->record.signature);
 }
 
-/* A made-up record with any content, rightly signed with the identity key `secret`. */
+/* Builds a record with any content and a valid signature of the identity key `secret`. */
 static inline struct msg made_up_record(const struct sim *s, node_id_t origin, uint64_t secret,
 					uint64_t incarnation, uint32_t seq, uint16_t flags)
 {
@@ -178,7 +177,7 @@ static inline struct msg made_up_record(const struct sim *s, node_id_t origin, u
 	return m;
 }
 
-/* Do all that run among the first `n` reach each other, under the keys that they have? */
+/* True if all running nodes among the first `n` reach each other with their present keys. */
 static inline bool reach_each_other(struct sim *s, void *arg)
 {
 	const unsigned *n = arg;

@@ -10,10 +10,10 @@
 #include "sim.h"
 
 #define SITES 128
-/* Between two nodes of one site, and the least between any two. */
+/* RTT between two nodes of one site, and the smallest RTT between any two nodes. */
 #define LEAST_US 50
 
-/* Which site each node is at, one node a site as long as there are sites. */
+/* Assigns a site to each node, one node per site while sites remain. */
 static void choose(unsigned n, uint64_t *rng, unsigned *site)
 {
 	unsigned all[SITES];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The simulated Internet and the part of the workers that the protocol leans on. See sim.h.
+ * The simulated Internet and the part of the workers that the protocol needs. See sim.h.
  */
 #include "sim.h"
 
@@ -223,7 +223,7 @@ static void packet_arrives(void *arg, mono_t now)
 	packet_free(p);
 }
 
-/* When a node reads what reaches it then: each has its own turns. */
+/* Returns the time at which a node reads its input. Each node has its own turns. */
 static mono_t read_at(const struct sim *s, unsigned to, mono_t at)
 {
 	int64_t turn_ns = s->turn_us * 1000, phase_ns = turn_ns * to / s->n;
@@ -420,7 +420,7 @@ static void op_snapshot_changed(void *arg)
 	struct sim_node *n = arg;
 	struct snap *s = snap_new(nodedb_slots(overlay_nodes(n->o)));
 
-	/* A snapshot can be built at any time that the daemon would build one. */
+	/* Builds a snapshot, because the daemon can build one at any time. */
 	s->self = n->id;
 	overlay_fill_snap(n->o, s);
 	snap_finish(s);
@@ -464,8 +464,8 @@ static void op_lan_left(void *arg, uint16_t slot)
 static void note_path(struct sim_node *n, const struct overlay_event *e)
 {
 	unsigned to = sim_index(e->node);
-	/* In the first minute a path twice as good may end a hold-down: rule
-	 * 6 of state/choice.h. */
+	/* In the first minute a path of half the cost may end a hold-down: rule 6 of
+	 * state/choice.h. */
 	bool voluntary = strcmp(e->detail, "better") == 0 && e->at.ns > 60 * NS_PER_S;
 
 	if (to >= n->sim->n)
@@ -519,7 +519,7 @@ static uint64_t op_wall_us(void *arg)
 	return (uint64_t)(1700000000000000LL + n->wall_shift_us + sim_now(n->sim).ns / NS_PER_US);
 }
 
-/* Its clock runs ahead of when datagrams arrive: that is what the held time is made of. */
+/* The clock runs ahead of the arrival of datagrams, and the held time is the difference. */
 static mono_t op_precise_now(void *arg)
 {
 	struct sim_node *n = arg;
@@ -529,7 +529,7 @@ static mono_t op_precise_now(void *arg)
 
 void sim_master_key(void *arg, const char *secret, uint32_t vni, uint8_t out[MASTER_KEY_LEN])
 {
-	/* Once for all nodes of all tests. */
+	/* Computed once for all nodes of all tests. */
 	static struct stretcher *stretcher;
 
 	(void)arg;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Machines that come to read only now and then: everything that arrived in between is taken at one
- * instant, answers of all nodes, second answers, several records, as a thread does that had to wait
- * for its processor.
+ * Machines that read their input at long intervals, as a thread does that waits for its processor.
+ * All input of an interval is processed at one instant: answers of all nodes, repeated answers,
+ * several records.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,8 +43,8 @@ static void live_through(int64_t turn_ms, uint64_t seed)
 	sim_free(s);
 }
 
-/* Up to three times what a node asks of another in a second arrives at once; beyond a second
- * links may well go down. */
+/* Up to three times the messages of a second arrive at once. With more than a second, links may go
+ * down. */
 static void what_comes_at_once_is_taken(void **state)
 {
 	static const int64_t turns_ms[] = { 3, 20, 100, 250, 500 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose node-id, whose record, whose place in the table (doc/decisions/018): machines
- * made anew, clocks that are wrong, claims that a member makes up, and partitions in
- * which two have one node-id.
+ * Claims of node-ids, records and table slots (doc/decisions/018): reinstalled machines, wrong
+ * clocks, forged claims of a member, and partitions with a duplicate node-id.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +14,7 @@
 
 #include "hostile.h"
 
-/* A machine is made anew, with another key: after it said leave at once, else after a while. */
+/* A machine is reinstalled with another key, at once after a leave, else after some time. */
 static void test_rebuilt_node(void **state)
 {
 	struct sim *s = sim_new(4, 13);
@@ -39,10 +38,9 @@ static void test_rebuilt_node(void **state)
 	sim_free(s);
 }
 
-/* Each of five is made anew in turn, as the documentation says: it comes back after the five
- * minutes, or at once and waits for them. Nobody locks it out, whoever accepted it first, and
- * starting the others or the new one again does not matter. Some pairs know each other
- * through relays only. */
+/* Each of five machines is reinstalled in turn, as the documentation describes: it returns after
+ * five minutes, or at once and waits for that time. No node refuses it permanently, independent of
+ * the order of acceptance and of restarts. Some pairs are connected through relays only. */
 static void test_rebuilt_among_five(void **state)
 {
 	(void)state;
@@ -81,8 +79,8 @@ static void test_rebuilt_among_five(void **state)
 	}
 }
 
-/* One member has no direct link to a node, or no link to anybody, for a while; meanwhile another
- * node claims that node-id again and again. The member must not accept it. */
+/* A member has no direct link to a node, or no link at all, for some time. During this time another
+ * node repeatedly claims that node-id. The member must not accept the claim. */
 static void test_no_session_for_a_moment(void **state)
 {
 	(void)state;
@@ -93,7 +91,7 @@ static void test_no_session_for_a_moment(void **state)
 			sim_seed_of(s, i, i ? 0 : 1);
 			sim_boot(s, i);
 		}
-		/* 5 is the thief: it is to be taken for 1 by 4, which is cut off from 1. */
+		/* Node 5 impersonates node 1 towards node 4, which has no connection to node 1. */
 		s->node[5].id = s->node[5].conf->node_id = s->node[1].id;
 		for (unsigned i = 0; i < 5; i++)
 			sim_seed_of(s, 5, i);
@@ -136,7 +134,7 @@ static struct sim *new_star(unsigned n, uint64_t seed)
 	return s;
 }
 
-/* To all that run, from `liar`. */
+/* Sends a message from `liar` to all running nodes. */
 static void tell_all(struct sim *s, unsigned liar, const struct msg *m)
 {
 	for (unsigned i = 0; i < s->n; i++) {
@@ -161,9 +159,8 @@ static void restart_all_but(struct sim *s, unsigned absent, unsigned liar)
 	}
 }
 
-/* A member sends records of a node that is away, in the highest version there can be, signed with
- * another key, again and again, while all others restart. When the node returns it has its node-id
- * back at once. */
+/* A member repeatedly sends records of an absent node in the highest version, signed with another
+ * key, while all other nodes restart. When the node returns, it has its node-id back at once. */
 static void test_record_of_an_absent_node(void **state)
 {
 	(void)state;
@@ -185,8 +182,8 @@ static void test_record_of_an_absent_node(void **state)
 			}
 			sim_run(s, 10000);
 		}
-		/* Nodes that were in session with the node itself keep the record that it gave
-		 * them. */
+		/* Nodes that had a session with the node itself keep the record from that
+		 * session. */
 		for (unsigned i = 0; i < n && seed < 2; i++)
 			if (i != 1 && i != 3)
 				assert_string_equal(nodedb_find(overlay_nodes(s->node[i].o),
@@ -201,10 +198,10 @@ static void test_record_of_an_absent_node(void **state)
 			tell_all(s, 3, &m);
 		}
 		assert_true(reach_each_other(s, &n));
-		/* Records whose node never came in session are not passed on. */
+		/* Records of nodes without any session are not passed on. */
 		for (unsigned i = 0; i < n; i++)
 			assert_true(s->node[i].n_events[EV_IDENTITY_CHANGED] <= 1);
-		/* And stays so when it is away for a while and comes back. */
+		/* The result is unchanged after the node was away for some time. */
 		sim_kill(s, 1);
 		sim_run(s, 60000);
 		m = made_up_record(s, s->node[1].id, 4711, version, UINT32_MAX, 0);
@@ -216,9 +213,8 @@ static void test_record_of_an_absent_node(void **state)
 	}
 }
 
-/* Two records for a node-id, by two keys, neither of which was ever in session with anybody: in
- * whatever order nodes receive them, all have the same one in the end, and not the one with the
- * incarnation of the year 2255. */
+/* Two records for a node-id by two keys, without a session of either. All nodes end with one record
+ * for every order of arrival, and not with the record of the year 2255. */
 static void test_claims_nobody_stands_for(void **state)
 {
 	struct sim *s = new_star(4, 350);
@@ -248,8 +244,9 @@ static void test_claims_nobody_stands_for(void **state)
 	sim_free(s);
 }
 
-/* A node had a clock ten years ahead, or 1970, and has the right time now: as it was, or made anew
- * with another key, while the others knew it all the time or started anew. */
+/* A node had a clock that was ten years ahead, or in 1970, and now has the correct time. The
+ * node is unchanged or reinstalled with another key, and the other nodes ran all the time or
+ * restarted. */
 static void test_wrong_clocks(void **state)
 {
 	static const int64_t shift_us[] = { 10LL * 365 * 86400 * 1000000, -1690000000000000LL };
@@ -274,7 +271,7 @@ static void test_wrong_clocks(void **state)
 		sim_boot(s, 2);
 		assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
 		assert_true(sim_until(s, sim_rows_equal, NULL, 20000) >= 0);
-		/* A receiver that believes to be in 1970 takes part like everybody. */
+		/* A receiver with a clock in 1970 takes part like any node. */
 		sim_kill(s, 4);
 		s->node[4].wall_shift_us = shift_us[1];
 		sim_boot(s, 4);
@@ -283,9 +280,9 @@ static void test_wrong_clocks(void **state)
 	}
 }
 
-/* Both halves of a partition have a node with this node-id, each with a key of its own. After the
- * partition each half keeps the node that it is in session with, both report the conflict, and it
- * costs little traffic; once one of the two has gone, all have the other. */
+/* Both halves of a partition have a node with one node-id and different keys. After the partition
+ * each half keeps the node of its sessions, both report the conflict, and the traffic stays low.
+ * After one of the two has left, all nodes have the other one. */
 static void test_two_keys_after_a_partition(void **state)
 {
 	(void)state;
@@ -328,7 +325,7 @@ static void test_two_keys_after_a_partition(void **state)
 	}
 }
 
-/* --- tables that members fill --- */
+/* --- full tables --- */
 
 #define SMALL_TABLE 16
 
@@ -337,9 +334,9 @@ static bool knows(struct sim *s, unsigned at, node_id_t id)
 	return nodedb_find(overlay_nodes(s->node[at].o), id) != NULL;
 }
 
-/* A member makes up more nodes than the table has room for, and departures of real ones: real
- * members stay, a newcomer gets in everywhere, one that was away comes back, and nobody passes on
- * what was made up. */
+/* A member invents more nodes than the table can hold, and departures of real nodes. Real members
+ * stay, a new node is accepted everywhere, an absent node returns, and no node passes on the
+ * invented nodes. */
 static void test_made_up_nodes(void **state)
 {
 	(void)state;
@@ -373,7 +370,7 @@ static void test_made_up_nodes(void **state)
 		sim_boot(s, 6);
 		sim_boot(s, 7);
 		assert_true(sim_until(s, reach_each_other, &n, 20000) >= 0);
-		/* Two that lie share what they may fill between them, and no more. */
+		/* Two liars share one limit of table entries. */
 		sim_kill(s, 7);
 		for (unsigned i = 0; i < 400; i++) {
 			struct msg m = made_up_record(s, 0x02020202 + i, 19000 + i, 77, 5, flags);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The two paths of critical frames: chosen slowly, disjoint, left at once when one breaks; not
- * where one is much slower, where the path in use is good enough, or where a node does not know
- * copies.
+ * The two paths of critical frames: chosen slowly, disjoint, replaced at once if one breaks. There
+ * is no second path if it is much slower, if the path in use is good enough, or if a node does not
+ * support copies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,8 @@
 
 #define MESH 5
 
-/* All nodes have the policy; 40 ms straight, relays 2 and 3 are better, 4 is far. */
+/* All nodes have the policy. The direct link takes 40 ms, relays 2 and 3 are better, 4 is
+ * distant. */
 static struct sim *new_mesh(void)
 {
 	struct sim *s = sim_new(MESH, 11);
@@ -59,7 +60,7 @@ static bool is_twice(struct sim *s, void *arg)
 	return pair(s)->state == PAIR_TWICE;
 }
 
-/* The snapshot of node 0 as its workers would see it. */
+/* The snapshot of node 0 for its workers. */
 static struct snap *snapshot(struct sim *s)
 {
 	struct snap *snap = snap_new(nodedb_slots(overlay_nodes(s->node[0].o)));
@@ -86,7 +87,7 @@ static void test_disjoint_and_slow(void **state)
 	assert_int_equal(snap->pair[sim_slot(s, 0, 1)].first.n_hops, 1);
 	assert_int_equal(snap->pair[sim_slot(s, 0, 1)].second.n_hops, 2);
 	snap_free(snap);
-	/* Noise, and a relay that is a little better for a while. */
+	/* RTT variation, and a relay that is slightly better for some time. */
 	changes = pair(s)->way.n_changes;
 	sim_set_rtt(s, 0, 3, 14000);
 	for (unsigned i = 0; i < MESH; i++)
@@ -111,7 +112,7 @@ static void test_left_at_once(void **state)
 	expect_way(s, &pair(s)->way.path, 3);
 	sim_set_down(s, 0, 1, true);
 	sim_run(s, 6000);
-	/* Without the direct link: the relay, and none besides that is near. */
+	/* Without the direct link only the relay remains near. */
 	expect_way(s, &pair(s)->way.first, 3);
 	assert_int_equal(pair(s)->state, PAIR_TOO_SLOW);
 	sim_free(s);
@@ -132,7 +133,7 @@ static void test_slow_direct_link_makes_place(void **state)
 	sim_set_rtt(s, 0, 1, 20000);
 	sim_run(s, 20000000);
 	expect_way(s, &pair(s)->way.first, 0);
-	/* Either relay: they hardly differ. */
+	/* Either relay is valid, because the difference is small. */
 	assert_int_equal(pair(s)->way.path.n_hops, 2);
 	assert_true(is_twice(s, NULL));
 	sim_free(s);
@@ -160,7 +161,7 @@ static void test_only_while_it_is_bad(void **state)
 	overlay_set_conf(s->node[0].o, s->node[0].conf);
 	sim_run(s, 5000);
 	assert_int_equal(pair(s)->state, PAIR_GOOD);
-	/* Whatever path is in use. */
+	/* Holds for any path in use. */
 	for (unsigned i = 0; i < MESH; i++)
 		for (unsigned k = 0; k < MESH; k++)
 			sim_link(s, i, k)->loss_pm = 60;
@@ -173,7 +174,7 @@ static void test_only_while_it_is_bad(void **state)
 	sim_free(s);
 }
 
-/* What the record of an older version does not say. */
+/* Capability that the record of an older version does not announce. */
 static void forget_ability(struct sim *s, unsigned of)
 {
 	nodedb_find(overlay_nodes(s->node[0].o), s->node[of].id)->rec.flags &=
@@ -211,7 +212,7 @@ static void test_no_policy(void **state)
 	sim_free(s);
 }
 
-/* Three nodes that are all as near: each pair has the third as its relay. */
+/* Three nodes at equal distances: each pair has the third node as its relay. */
 static struct sim *new_triangle(void)
 {
 	struct sim *s = sim_new(3, 5);
@@ -228,7 +229,7 @@ static struct sim *new_triangle(void)
 	return s;
 }
 
-/* Loss is what two copies are for: it makes no path slow. */
+/* Loss does not increase the cost of a second path, because copies compensate loss. */
 static void test_loss_makes_no_path_slow(void **state)
 {
 	static const unsigned lossy[][2] = { { 0, 1 }, { 2, 1 } };
@@ -260,7 +261,7 @@ static bool relay_loses_data(struct sim *s, void *arg)
 	return e.silent && e.loss_pm;
 }
 
-/* A second path that loses much is better than none. */
+/* A second path with high loss is better than none. */
 static void test_better_a_bad_one_than_none(void **state)
 {
 	struct sim *s = new_triangle();
@@ -285,7 +286,7 @@ static unsigned told(const struct sim *s, enum event_kind k)
 	return s->node[0].n_events[k];
 }
 
-/* Not of the node that is gone, nor while it is only for a moment. */
+/* No event for the missing node, and none for a short time. */
 static void test_people_are_told(void **state)
 {
 	struct sim *s = new_triangle();
@@ -307,7 +308,8 @@ static void test_people_are_told(void **state)
 	sim_free(s);
 }
 
-/* A relay that comes and goes every 30 s for 20 minutes: at most one event a minute. */
+/* A relay that appears and disappears every 30 s for 20 minutes causes at most one event a
+ * minute. */
 static void test_people_are_not_told_too_often(void **state)
 {
 	struct sim *s = new_triangle();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keys of data while sessions change: what one node's workers seal, the other's can open, at any
- * moment, although each sees snapshots that are as old as they may get and
- * datagrams take their time.
+ * Keys of data during changes of sessions: the workers of one node can open each datagram that the
+ * workers of another node sealed. Workers use snapshots of the maximum age, and datagrams are
+ * delayed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +21,8 @@
 
 #define NODES	4
 #define STEP_MS 10
-#define STALE	10 /* steps that workers see one snapshot */
-#define ON_WAY	8  /* steps that a datagram may take */
+#define STALE	10 /* steps in which workers use one snapshot */
+#define ON_WAY	8  /* maximum delay of a datagram in steps */
 #define TEXT	"frame"
 #define SEALED	(sizeof(TEXT) + SEAL_OVERHEAD)
 
@@ -35,7 +35,7 @@ struct on_way {
 
 struct lab {
 	struct sim *s;
-	struct snap *snap[NODES]; /* as the workers see it */
+	struct snap *snap[NODES]; /* as seen by the workers */
 	struct on_way queue[NODES * NODES * (ON_WAY + 1)];
 	unsigned n_queue, step;
 	unsigned sent, no_key, lost, n_keys;
@@ -164,12 +164,12 @@ static void new_keys_lose_nothing(void **state)
 	run(&l, 60000);
 	assert_int_equal(l.no_key, 0);
 	assert_int_equal(l.lost, 0);
-	/* Each of the 12 ways had new keys about every second and a half. */
+	/* Each of the 12 directions had new keys about every 1.5 seconds. */
 	assert_true(l.n_keys > 12 * 20);
 	lab_close(&l);
 }
 
-/* All ask all in the same moment: whichever of the sessions so made are used, and whenever. */
+/* All nodes start a handshake at the same moment. Any of the sessions may be used at any time. */
 static void nor_a_crossed_start(void **state)
 {
 	static struct lab l;
@@ -191,7 +191,7 @@ static void nor_a_crossed_start(void **state)
 	}
 }
 
-/* Control messages are lost and delayed: keys change later, and still no frame is lost for it. */
+/* Lost and delayed control messages delay new keys, but no frame is lost. */
 static void nor_where_control_is_lost(void **state)
 {
 	static struct lab l;
@@ -215,7 +215,7 @@ static void configure(struct lab *l, unsigned i, enum seal_choice cipher, bool d
 	before[i] = *n->conf;
 	n->conf->cipher = cipher;
 	n->conf->encryption_disable = disable;
-	/* The overlay compares with what it had. */
+	/* The overlay compares with its previous counters. */
 	n->o->conf = &before[i];
 	overlay_set_conf(n->o, n->conf);
 }
@@ -255,7 +255,7 @@ static void another_cipher_loses_nothing(void **state)
 	lab_close(&l);
 }
 
-/* A node that was started anew has none of the old keys: the others use the new ones at once. */
+/* A restarted node has none of the old keys. The other nodes use the new ones at once. */
 static void a_restart_takes_effect_at_once(void **state)
 {
 	static struct lab l;
@@ -276,8 +276,8 @@ static void a_restart_takes_effect_at_once(void **state)
 	lab_close(&l);
 }
 
-/* 0 - 1 - 2 - 3 - 4 and nothing else, over links of IPv6's smallest MTU: a row as long as one can
- * be arrives at the other end. */
+/* A chain 0 - 1 - 2 - 3 - 4 over links of IPv6's smallest MTU: a row of the maximum length arrives
+ * at the other end. */
 static void the_longest_row_goes_through_relays(void **state)
 {
 	struct sim *s = sim_new(5, 5);
@@ -297,7 +297,7 @@ static void the_longest_row_goes_through_relays(void **state)
 		overlay_set_workers(s->node[i].o, 1);
 	}
 	assert_true(sim_until(s, sim_converged, NULL, 60000) >= 0);
-	sim_run(s, 15000); /* sessions of those far apart */
+	sim_run(s, 15000); /* time for sessions between distant nodes */
 	lat = overlay_latdb(s->node[4].o);
 	slot = sim_slot(s, 4, 0);
 	m.row.origin = s->node[0].id;
@@ -305,7 +305,7 @@ static void the_longest_row_goes_through_relays(void **state)
 	m.row.seq = latdb_row_seq(overlay_latdb(s->node[0].o), SLOT_SELF) + 1000;
 	m.row.base = latdb_row_seq(lat, slot);
 	m.row.parts = 1;
-	/* Down, so that nobody asks who they are. */
+	/* Stopped, so that no node starts a handshake. */
 	for (m.row.n = 0; m.row.n < MSG_ROW_MAX; m.row.n++)
 		m.row.entry[m.row.n].node = 0x0b000001u + m.row.n;
 	n = s->n_too_big;

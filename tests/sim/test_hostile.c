@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who is not welcome: strangers without the secret, replayed datagrams, floods, malformed input
- * (design.md section 7; members that lie are in test_liars.c). What is measured is what an attacker
- * could see or change: bytes that come back, sessions, endpoints, members, paths, memory.
+ * Attacks from outside: strangers without the secret, replayed datagrams, floods, malformed input
+ * (design.md section 7). test_liars.c has members that lie. The tests measure everything that an
+ * attacker could see or change: returned bytes, sessions, endpoints, members, paths, memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 #define MALLORY_ID 0x0a0000ffu
 
-/* A complete HELLO datagram of this overlay; secret NULL: the clear mode. */
+/* Builds a complete HELLO datagram of this overlay. secret NULL: the clear mode. */
 static size_t make_hello(const struct sim *s, uint8_t *buf, size_t size, const char *secret,
 			 node_id_t source, node_id_t to, uint64_t mine, uint64_t incarnation)
 {
@@ -120,7 +120,7 @@ static void test_other_secret_is_reported(void **state)
 	sim_free(s);
 }
 
-/* What `show peers` would say of the only peer. */
+/* The result of the only peer in `show peers`. */
 static enum seed_finding finding_at(struct sim *s, unsigned i)
 {
 	struct overlay_seed seed;
@@ -143,11 +143,11 @@ static void test_peer_that_is_not_reached(void **state)
 	assert_int_equal(finding_at(s, 0), SEED_SILENT);
 	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
 	assert_int_equal(finding_at(s, 0), SEED_REFUSED);
-	/* Its own datagrams say more than an ICMP error, which does not replace that. */
+	/* An ICMP error does not replace the result of the peer's own datagrams. */
 	overlay_seed_foreign(s->node[0].o, &s->node[1].ep, SEED_OTHER_VNI);
 	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
 	assert_int_equal(finding_at(s, 0), SEED_OTHER_VNI);
-	/* Not for ever. */
+	/* The result expires. */
 	sim_run(s, 61000);
 	assert_int_equal(finding_at(s, 0), SEED_SILENT);
 	sim_boot(s, 1);
@@ -158,7 +158,7 @@ static void test_peer_that_is_not_reached(void **state)
 	sim_free(s);
 }
 
-/* Without a secret: configured peers and whom they introduce, nobody else. */
+/* Without a secret, only configured peers and nodes that they introduce are accepted. */
 static void test_clear_mode_admission(void **state)
 {
 	struct sim *s = sim_new(5, 3);
@@ -171,7 +171,7 @@ static void test_clear_mode_admission(void **state)
 	sim_clear_mode(s);
 	s->tap = watch;
 	s->tap_arg = &w;
-	/* 0 - 1 - 2 configured in a chain, both ends each; 3 knows 0, which does not know 3. */
+	/* 0 - 1 - 2 are configured at both ends as a chain. 3 knows 0, but 0 does not know 3. */
 	sim_seed_of(s, 0, 1);
 	sim_seed_of(s, 1, 0);
 	sim_seed_of(s, 1, 2);
@@ -185,7 +185,7 @@ static void test_clear_mode_admission(void **state)
 	assert_int_equal(sim_state(s, 0, 2), NODE_REACHABLE);
 	assert_int_equal(nodedb_members(overlay_nodes(s->node[3].o)), 1);
 	assert_true(overlay_counters(s->node[0].o)->rx_stranger > 0);
-	/* Not even with a member's name, from elsewhere. */
+	/* A member's node-id from another address is refused too. */
 	len = make_hello(s, buf, sizeof(buf), NULL, s->node[2].id, s->node[0].id, 9,
 			 MSG_INCARNATION_MAX);
 	sim_inject(s, &from, 0, buf, len);
@@ -237,7 +237,7 @@ static void test_replay_changes_nothing(void **state)
 	done(s, &w);
 }
 
-/* The dead stay dead, and their replayed greetings do not keep them from coming back. */
+/* Dead nodes stay dead, and their replayed HELLOs do not prevent their return. */
 static void test_replay_of_a_dead_node(void **state)
 {
 	struct wire w;
@@ -254,7 +254,7 @@ static void test_replay_of_a_dead_node(void **state)
 	expect_same_state(s, &before);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(sim_state(s, i, 3), NODE_UNREACHABLE);
-	/* Never more than was sent, and limited for each address. */
+	/* Answers never exceed the received bytes and are limited for each address. */
 	assert_true(w.msgs_to_mallory <= 3 * 40);
 	sim_boot(s, 3);
 	for (unsigned i = 0; i < 20; i++) {
@@ -270,7 +270,7 @@ static void test_replay_of_a_dead_node(void **state)
 
 /* --- floods --- */
 
-/* HELLOs of made-up nodes under the right secret: what they cost is bounded. */
+/* HELLOs of invented nodes with the right secret: their cost is bounded. */
 static void test_flood_of_greetings(void **state)
 {
 	struct wire w;
@@ -293,7 +293,7 @@ static void test_flood_of_greetings(void **state)
 	sim_run(s, 1000);
 	assert_int_equal(nodedb_members(overlay_nodes(s->node[0].o)), 3);
 	assert_true(overlay_counters(s->node[0].o)->rx_rate_limited > 0);
-	/* Answers are not larger than questions. */
+	/* Answers are not larger than requests. */
 	assert_true(w.bytes_to_mallory <= bytes);
 	sim_run(s, 15000);
 	assert_int_equal(s->node[0].o->n_pending, 0);
@@ -301,7 +301,7 @@ static void test_flood_of_greetings(void **state)
 	done(s, &w);
 }
 
-/* A HELLO to node 0 that cannot be opened. */
+/* Sends a HELLO to node 0 that cannot be opened. */
 static void flood_one(struct sim *s, const struct endpoint *from)
 {
 	uint8_t buf[256] = { 0 };
@@ -318,7 +318,7 @@ static void flood_one(struct sim *s, const struct endpoint *from)
 	sim_inject(s, from, 0, buf, hdr_len + ENVELOPE_HELLO_LEN + MSG_HELLO_LEN + AEAD_TAG_LEN);
 }
 
-/* `n` in each of `ms` milliseconds. */
+/* Sends `n` in each of `ms` milliseconds. */
 static void flood(struct sim *s, unsigned ms, unsigned n, bool as_member)
 {
 	for (unsigned t = 0; t < ms; t++) {
@@ -332,8 +332,8 @@ static void flood(struct sim *s, unsigned ms, unsigned n, bool as_member)
 	}
 }
 
-/* A flood under forged addresses: a member that starts again gets in all the same, what it costs us
- * is bounded, and none of it is answered. */
+/* A flood with forged addresses: a restarted member still joins, the cost is bounded, and no
+ * datagram is answered. */
 static void test_flood_of_strangers(void **state)
 {
 	struct wire w;
@@ -352,7 +352,7 @@ static void test_flood_of_strangers(void **state)
 	assert_true(sim_converged(s, NULL));
 	opened = c->rx_not_authentic - opened;
 	assert_true(opened > 4000 && opened < 4 * 4000 + 4000 + 100);
-	/* Under the address of a member: that member is in session, and stays so. */
+	/* The forged address is that of a member with a session. The session remains. */
 	opened = c->rx_not_authentic;
 	flood(s, 2000, 20, true);
 	opened = c->rx_not_authentic - opened;
@@ -364,8 +364,8 @@ static void test_flood_of_strangers(void **state)
 }
 
 /*
- * An address in a network of the attacker that a hash linear in its bytes, with factor 257, gives
- * the same place as the address of a member, whatever is added to both.
+ * Finds an address in the attacker's network that collides with the address of a member in a linear
+ * hash of the bytes with factor 257. The collision holds for every common suffix.
  */
 static struct endpoint address_beside(const struct endpoint *member)
 {
@@ -397,8 +397,8 @@ static struct endpoint address_beside(const struct endpoint *member)
 	}
 }
 
-/* HELLOs that do not open, from an address that was chosen to share the budget of a member that
- * starts again; then from so many addresses of one network that every place is taken. */
+/* HELLOs that do not open, from an address that shares the budget of a restarted member. Then
+ * HELLOs from enough addresses of one network to fill every slot. */
 static void test_nobody_uses_up_anothers_budget(void **state)
 {
 	struct wire w;
@@ -411,7 +411,7 @@ static void test_nobody_uses_up_anothers_budget(void **state)
 		sim_kill(s, 1);
 		sim_run(s, 15000);
 		for (unsigned t = 0; t < 3000; t++) {
-			if (t == 500) /* the flood was there first */
+			if (t == 500) /* the flood starts first */
 				sim_boot(s, 1);
 			for (unsigned i = 0; i < 20; i++) {
 				struct endpoint from = beside;
@@ -429,8 +429,8 @@ static void test_nobody_uses_up_anothers_budget(void **state)
 	done(s, &w);
 }
 
-/* Who has the secret and saw the values of a session on the wire cannot make a node believe another
- * address of itself: that field is signed. */
+/* An attacker with the secret and the values of a session from the wire cannot change a node's own
+ * address, because that field is signed. */
 static void test_observed_is_signed(void **state)
 {
 	struct wire w;
@@ -470,7 +470,7 @@ static void test_observed_is_signed(void **state)
 	done(s, &w);
 }
 
-/* Without a secret answers exist, and are no larger than what they answer. */
+/* Without a secret there are answers, but none is larger than its request. */
 static void test_clear_mode_amplifies_nothing(void **state)
 {
 	struct sim *s = sim_new(2, 16);
@@ -482,7 +482,7 @@ static void test_clear_mode_amplifies_nothing(void **state)
 	sim_clear_mode(s);
 	s->tap = watch;
 	s->tap_arg = &w;
-	sim_seed_of(s, 0, 1); /* which is not there: its address is forged */
+	sim_seed_of(s, 0, 1); /* does not run; its address is forged */
 	sim_boot(s, 0);
 	sim_run(s, 60000);
 	w.n = 0;
@@ -543,7 +543,7 @@ static void send_nonsense(struct sim *s, struct peer *p, const struct via *v)
 
 	for (size_t k = 0; k < len; k++)
 		o->buf[hdr_len + ENVELOPE_LEN + k] = (uint8_t)sim_random(s);
-	/* Never a record or a row that happens to be valid: that is for the next tests. */
+	/* Never a valid record or row, which later tests cover. */
 	if (len)
 		o->buf[hdr_len + ENVELOPE_LEN] = (uint8_t)(sim_random(s) % 2 ? 3 : 4);
 	if (len > 1)
@@ -553,7 +553,7 @@ static void send_nonsense(struct sim *s, struct peer *p, const struct via *v)
 	via_transmit(o, v, (size_t)total, 0);
 }
 
-/* Malformed messages from a member: they open, so the parser is what stands. */
+/* Malformed messages from a member. They open, so the parser must refuse them. */
 static void test_malformed_from_a_member(void **state)
 {
 	struct wire w;
@@ -571,7 +571,7 @@ static void test_malformed_from_a_member(void **state)
 	}
 	sim_run(s, 1000);
 	assert_true(overlay_counters(s->node[0].o)->rx_malformed > 10000);
-	/* People are told who it is, once. */
+	/* One event names the node. */
 	assert_int_equal(s->node[0].n_events[EV_UNREADABLE], 1);
 	assert_int_equal(sim_events(s, EV_UNREADABLE), 1);
 	sim_run(s, 600000);

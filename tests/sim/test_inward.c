@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a node asks others to keep below (shaper ingress), as it travels in PONGs: it arrives, it
- * changes, it ends when it is taken back, and when nobody repeats it.
+ * Limits that a node requests from its senders (shaper ingress), carried in PONGs. A limit arrives,
+ * changes, ends if the node withdraws it, and expires without renewal.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,10 @@
 #include "sim.h"
 
 #define KBITS 20000
-/* A PING of an idle link is a second and its answer away. */
+/* An idle link sends a PING each second, and the answer follows. */
 #define TOLD_MS 1500
-/* Four such, or five seconds; the link is down by then, and upkeep looks each second. */
+/* Four such intervals, or five seconds. The link is down by then, and the periodic maintenance runs
+ * each second. */
 #define ENDS_MS 7000
 
 static struct sim *three(uint64_t seed)
@@ -49,11 +50,11 @@ static void it_is_told_and_taken_back(void **state)
 	ask(s, 0, 1, KBITS);
 	sim_run(s, TOLD_MS);
 	assert_int_equal(asked(s, 1, 0), KBITS);
-	/* Nobody else is meant, and nothing is said the other way. */
+	/* No other node is limited, and no limit is sent in the return direction. */
 	assert_int_equal(asked(s, 2, 0), 0);
 	assert_int_equal(asked(s, 0, 1), 0);
 	assert_int_equal(s->node[1].n_asked, 1);
-	/* It lasts as long as it is said, and who is told is told of changes alone. */
+	/* The limit lasts while it is renewed, and only changes are reported. */
 	sim_run(s, 60000);
 	assert_int_equal(asked(s, 1, 0), KBITS);
 	assert_int_equal(s->node[1].n_asked, 1);
@@ -67,7 +68,7 @@ static void it_is_told_and_taken_back(void **state)
 	sim_free(s);
 }
 
-/* It dies, or cannot be heard on the direct link: what it asked must not hold anybody for ever. */
+/* The node dies, or its direct link fails. The requested limit must expire. */
 static void it_ends_where_nobody_repeats_it(void **state)
 {
 	struct sim *s = three(2);
@@ -94,7 +95,7 @@ static void it_ends_where_nobody_repeats_it(void **state)
 	sim_free(s);
 }
 
-/* Another run of it asks nothing. */
+/* The next run of the node requests nothing. */
 static void it_ends_with_a_restart(void **state)
 {
 	struct sim *s = three(3);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * New keys while everything goes on: by age, by volume, and from one secret to another. What is
- * looked at is what a user would lose: links that go down, members that leave, control messages
- * that no session opens.
+ * New keys during operation: by age, by volume, and from one secret to another. The tests check
+ * failures that a user would notice: links that go down, members that leave, control messages that
+ * no session opens.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static struct totals totals_of(struct sim *s)
 	return t;
 }
 
-/* Nothing was lost since `before`, and at least `exchanges` took place. */
+/* True if nothing was lost since `before` and at least `exchanges` took place. */
 static void expect_smooth(struct sim *s, const struct totals *before, uint64_t exchanges)
 {
 	struct totals now = totals_of(s);
@@ -72,7 +72,7 @@ static void expect_smooth(struct sim *s, const struct totals *before, uint64_t e
 	assert_true(sim_converged(s, NULL));
 }
 
-/* Both ends of all pairs hold the same session. */
+/* True if both ends of all pairs have equal sessions. */
 static void expect_same_sessions(struct sim *s)
 {
 	for (unsigned a = 0; a < s->n; a++) {
@@ -115,7 +115,7 @@ static void test_by_volume(void **state)
 	sim_free(s);
 }
 
-/* Loss takes HELLOs too; a session is not lost by it. */
+/* HELLOs are lost as well, but no session is. */
 static void test_under_loss(void **state)
 {
 	struct sim *s = new_mesh(4, 3, 2000);
@@ -136,7 +136,7 @@ static void test_under_loss(void **state)
 	sim_free(s);
 }
 
-/* One end uses a session that the other never got: they agree on a new one. */
+/* One end uses a session that the other end never received. Both agree on a new session. */
 static void test_half_open(void **state)
 {
 	struct sim *s = new_mesh(2, 6, 3600 * 1000);
@@ -164,8 +164,8 @@ static void test_half_open(void **state)
 	sim_free(s);
 }
 
-/* Both ask each other in the same moment: two sessions are made, of which each end has one in use
- * and the other as the one before. Nothing may be lost by it, then or later, and they must meet. */
+/* Both ends start a handshake at the same moment and create two sessions. Each end has one in use
+ * and the other as the previous one. Nothing may be lost, and both ends must converge. */
 static void test_crossed_start(void **state)
 {
 	(void)state;
@@ -186,9 +186,9 @@ static void test_crossed_start(void **state)
 	}
 }
 
-/* The same without a secret, where a message says only for whom it is: three nodes that ask
- * each other as configured peers and as members at once. Each end has to know the session
- * of the other. */
+/* Crossing handshakes without a secret, in which a message names only its receiver. Three nodes
+ * contact each other as configured peers and as members at once. Each end must learn the other's
+ * session. */
 static void test_crossed_start_in_clear(void **state)
 {
 	(void)state;
@@ -209,7 +209,7 @@ static void test_crossed_start_in_clear(void **state)
 	}
 }
 
-/* All speak under the secret that is their own now. */
+/* All nodes use their new own secret. */
 static bool is_renewed(struct sim *s, void *arg)
 {
 	(void)arg;
@@ -237,7 +237,7 @@ static void set_secrets(struct sim *s, unsigned i, const char *own, const char *
 	overlay_set_conf(s->node[i].o, c);
 }
 
-/* The operator's three rounds, with time between any two nodes. */
+/* The operator's three passes, with time between any two nodes. */
 static void test_rotation(void **state)
 {
 	static const char fresh[] = "another secret for all";
@@ -262,8 +262,8 @@ static void test_rotation(void **state)
 	sim_free(s);
 }
 
-/* A node that has the old secret only is out soon after the others withdrew it, and in again with
- * the new one. */
+/* A node with only the old secret leaves soon after the other nodes withdrew it, and returns with
+ * the new secret. */
 static void test_revocation(void **state)
 {
 	static const char fresh[] = "another secret for all";
@@ -293,7 +293,8 @@ static struct overlay_link link_at(struct sim *s, unsigned at, unsigned of)
 	return link;
 }
 
-/* One router gets another secret: it works for a minute. Both ends of each session know at once. */
+/* One router gets another secret and works for a minute. Both ends of each session report it at
+ * once. */
 static void test_secret_of_one_node(void **state)
 {
 	static const char fresh[] = "a secret of one node only";
@@ -320,7 +321,7 @@ static void test_secret_of_one_node(void **state)
 	sim_run(s, 30000);
 	assert_int_equal(sim_state(s, 1, 0), NODE_UNREACHABLE);
 	assert_int_equal(sim_state(s, 1, 2), NODE_REACHABLE);
-	/* One event, though the message came several times. */
+	/* One event for several messages. */
 	assert_int_equal(s->node[1].n_events[EV_SECRET_DIFFERS], 1);
 	set_secrets(s, 1, fresh, NULL);
 	set_secrets(s, 2, fresh, NULL);
@@ -330,7 +331,7 @@ static void test_secret_of_one_node(void **state)
 	sim_free(s);
 }
 
-/* Taken back in time, nothing is lost. */
+/* Nothing is lost if the change is reverted in time. */
 static void test_secret_taken_back(void **state)
 {
 	struct sim *s = new_mesh(3, 9, 3600 * 1000);

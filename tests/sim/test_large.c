@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Many nodes: a hundred that join in one instant, and a hundred that live, lose some and take
- * them back, with what that costs each of them in control traffic. 490 are in tests/bench.
+ * Many nodes: a hundred that join at one instant, and a hundred of which some fail and return. The
+ * tests bound the control traffic of each node. tests/bench has 490 nodes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "base/defs.h"
 #include "sim.h"
 
-/* AddressSanitizer makes each of the N * N messages a second several times as dear. */
+/* AddressSanitizer makes each of the N * N messages a second several times as expensive. */
 #ifdef __SANITIZE_ADDRESS__
 #define JOINERS 40
 #define MANY	40

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Members that lie (design.md section 7): about others, about themselves, about their links, and in
- * another's name. What they claim of node-ids and fill tables with is in test_claims.c.
+ * Members that lie (design.md section 7): about other nodes, about themselves, about their links,
+ * and in another node's name. test_claims.c has false claims of node-ids and full tables.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void test_notice_about_others_links(void **state)
 	(void)state;
 	s = sim_new(5, 9);
 	memset(&w, 0, sizeof(w));
-	sim_set_rtt(s, 0, 1, 150000); /* over 2 in use */
+	sim_set_rtt(s, 0, 1, 150000); /* the path over 2 is in use */
 	sim_set_rtt(s, 0, 2, 10000);
 	sim_set_rtt(s, 2, 1, 10000);
 	sim_set_rtt(s, 0, 3, 60000);
@@ -37,7 +37,7 @@ static void test_notice_about_others_links(void **state)
 	m.notice.next = s->node[2].id;
 	tell(s, 1, 0, &m); /* 1 is the destination, not a relay */
 	m.notice.next = s->node[4].id;
-	tell(s, 2, 0, &m); /* 2 relays, but not to 4 */
+	tell(s, 2, 0, &m); /* 2 is a relay, but not towards 4 */
 	m.notice.next = s->node[0].id;
 	tell(s, 2, 0, &m); /* 0 measures its own link to 2 itself */
 	assert_int_equal(s->node[0].n_events[EV_NOTICE], 0);
@@ -56,7 +56,7 @@ static void test_lies_about_others(void **state)
 	uint32_t seq;
 
 	(void)state;
-	/* "1 has left", says 3; but 0 is in session with 1. */
+	/* Node 3 claims "1 has left", but 0 has a session with 1. */
 	m.record = n->rec;
 	m.record.seq += 1;
 	m.record.flags |= RECORD_LEFT;
@@ -74,19 +74,19 @@ static void test_lies_about_others(void **state)
 	tell(s, 3, 0, &m);
 	assert_true(latdb_get(overlay_latdb(s->node[0].o), n->slot, sim_slot(s, 0, 2)).up);
 	assert_int_equal(at0->rx_foreign_rows, 1);
-	/* "1 is somewhere else": nobody but 1 can sign that. */
+	/* "1 has another address": only 1 can sign that. */
 	m = (struct msg){ .type = MSG_RECORD, .record = n->rec };
 	m.record.seq += 7;
 	m.record.n_locators = 0;
 	tell(s, 3, 0, &m);
 	assert_int_equal(at0->rx_bad_signature, 1);
-	/* Signed by the liar itself, but in the name of 1. */
+	/* Signed by the liar itself in the name of 1. */
 	memcpy(m.record.identity, s->node[3].o->identity.public, MSG_KEY_LEN);
 	tell(s, 3, 0, &m);
 	assert_int_equal(at0->rx_other_identity, 1);
 	assert_int_equal(n->rec.n_locators, 1);
 	assert_int_equal(s->node[0].n_events[EV_DUPLICATE_ID], 1);
-	/* "0 itself says something else": to 1, and to 0. */
+	/* A false record of 0, sent to 1 and to 0. */
 	n = nodedb_at(overlay_nodes(s->node[0].o), SLOT_SELF);
 	seq = n->rec.seq;
 	m = (struct msg){ .type = MSG_RECORD, .record = n->rec };
@@ -102,8 +102,8 @@ static void test_lies_about_others(void **state)
 	done(s, &w);
 }
 
-/* Whole row of a node as the others have it, with one link far too fast, and far ahead of the true
- * ones, so that they do not replace it. */
+/* The complete row of a node as known to other nodes, with one link far too fast. Its version is
+ * far ahead, so that true rows do not replace it. */
 static void lie_about_a_link(struct sim *s, unsigned liar, unsigned other, uint32_t rtt_us)
 {
 	const struct node *self = nodedb_at(overlay_nodes(s->node[liar].o), SLOT_SELF);
@@ -133,7 +133,7 @@ static void lie_about_a_link(struct sim *s, unsigned liar, unsigned other, uint3
 			tell(s, liar, i, &m);
 }
 
-/* 2 says that its link to 1 is fast, so that 0 sends through 2 what is for 1. */
+/* Node 2 claims a fast link to 1, so that 0 sends data for 1 through 2. */
 static void test_lying_relay(void **state)
 {
 	struct sim *s = sim_new(4, 14);
@@ -153,8 +153,8 @@ static void test_lying_relay(void **state)
 	assert_int_equal(sim_events(s, EV_CONTRADICTION), 0);
 	lie_about_a_link(s, 2, 1, 1000);
 	sim_run(s, 60000);
-	/* The lie is in the database, no path follows it, and all who can see the contradiction
-	 * report it. */
+	/* The lie is in the database, no path follows it, and all nodes that can see the
+	 * contradiction report it. */
 	rtt = latdb_get(overlay_latdb(s->node[0].o), sim_slot(s, 0, 2), sim_slot(s, 0, 1)).rtt_us;
 	assert_int_equal(rtt, 1000);
 	assert_int_equal(sim_path(s, 0, 1, hop), 1);
@@ -169,7 +169,7 @@ static void test_lying_relay(void **state)
 	sim_free(s);
 }
 
-/* What 0 reckons with for the link 2 - 1. */
+/* The cost of the link 2 - 1 at node 0. */
 static uint32_t link_as_seen(struct sim *s)
 {
 	struct path_params pp = overlay_path_params(s->node[0].o);
@@ -198,8 +198,8 @@ static struct sim *new_held(uint64_t seed, int64_t lie_us)
 	return s;
 }
 
-/* 2 claims in each PONG that it held the PING for long, and puts into its own row what does not
- * contradict that: all it gains is a factor of two and 10 ms (decision 020). */
+/* Node 2 claims a long held time in each PONG and announces a consistent row. The gain is limited
+ * to a factor of two and 10 ms (decision 020). */
 static void test_held_time_buys_little(void **state)
 {
 	static const int64_t lie_us[] = { 110000, 119000, 60000, 2000, 500000 };
@@ -218,7 +218,7 @@ static void test_held_time_buys_little(void **state)
 			sim_run(s, 5000);
 			assert_true(link_as_seen(s) >= (121000 - 10000) / 2);
 			assert_int_equal(sim_path(s, 0, 1, hop), 1);
-			sim_kill(s, 2); /* or its next lie were the older one */
+			sim_kill(s, 2); /* else its next lie would be the older one */
 			sim_run(s, 5000);
 			sim_boot(s, 2);
 			assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
@@ -228,7 +228,7 @@ static void test_held_time_buys_little(void **state)
 	}
 }
 
-/* A link becomes slow while 2 goes on saying that it is only busy: seen all the same, later. */
+/* A link becomes slow while 2 still claims held time. The increase is detected, with a delay. */
 static void test_held_time_hides_no_change(void **state)
 {
 	struct sim *s = new_held(18, 0);
@@ -239,12 +239,12 @@ static void test_held_time_hides_no_change(void **state)
 	sim_run(s, 120000);
 	assert_true(latdb_get(overlay_latdb(s->node[1].o), SLOT_SELF, sim_slot(s, 1, 2)).rtt_us >
 		    180000);
-	/* An honest node that is busy for a moment does not look farther away. */
+	/* An honest node that is busy for a moment does not appear more distant. */
 	s->node[2].held_lie_us = 0;
 	sim_set_rtt(s, 1, 2, 121000);
 	sim_run(s, 120000);
 	s->node[2].held_lie_us = 50000;
-	sim_set_rtt(s, 1, 2, 171000); /* it does hold them */
+	sim_set_rtt(s, 1, 2, 171000); /* it really holds them */
 	sim_run(s, 2500);
 	s->node[2].held_lie_us = 0;
 	sim_set_rtt(s, 1, 2, 121000);
@@ -253,7 +253,7 @@ static void test_held_time_hides_no_change(void **state)
 	sim_free(s);
 }
 
-/* The id of the PING of `at` to `of` that is under way; 0: none is. */
+/* Returns the id of the PING of `at` to `of` in flight, 0 if there is none. */
 static uint32_t id_under_way(struct sim *s, unsigned at, unsigned of)
 {
 	const struct probing *pr = &peer_find(s->node[at].o, s->node[of].id)->probe;
@@ -262,7 +262,7 @@ static uint32_t id_under_way(struct sim *s, unsigned at, unsigned of)
 	return q->id;
 }
 
-/* 2 sends its PONGs ahead of the PINGs, with the ids that come next: it would be next door. */
+/* Node 2 sends PONGs with the next ids before the PINGs arrive, to appear nearby. */
 static void test_no_answer_ahead_of_the_question(void **state)
 {
 	struct sim *s = new_held(19, 0);
@@ -284,8 +284,8 @@ static void test_no_answer_ahead_of_the_question(void **state)
 	sim_free(s);
 }
 
-/* 1 is dead, and 2 goes on reporting a link to it: the other end of that link reports nothing, so 1
- * is not reachable. */
+/* Node 1 is dead, and 2 still reports a link to it. The other end of that link reports nothing, so
+ * 1 is unreachable. */
 static void test_liar_keeps_no_dead_node_alive(void **state)
 {
 	struct sim *s = sim_new(4, 15);
@@ -295,26 +295,26 @@ static void test_liar_keeps_no_dead_node_alive(void **state)
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	sim_run(s, 10000);
 	sim_kill(s, 1);
-	s->node[2].liar = SIM_SWALLOWS_ALL; /* and says no NOTICE */
+	s->node[2].liar = SIM_SWALLOWS_ALL; /* and sends no NOTICE */
 	lie_about_a_link(s, 2, 1, 5000);
 	sim_run(s, 10000);
 	for (unsigned i = 0; i < s->n; i += 3) {
 		uint16_t dead = sim_slot(s, i, 1), liar = sim_slot(s, i, 2);
 
-		/* The lie is in the database, and so is what 1 said of itself when it was there. */
+		/* The database has the lie and the last row of 1. */
 		assert_true(latdb_get(overlay_latdb(s->node[i].o), liar, dead).up);
 		assert_true(latdb_get(overlay_latdb(s->node[i].o), dead, liar).up);
 		assert_int_equal(sim_state(s, i, 1), NODE_UNREACHABLE);
 		assert_int_equal(sim_choice(s, i, 1)->path.n_hops, 0);
 		assert_int_equal(s->node[i].n_purges, 1);
 	}
-	/* The lie ends where the dead one comes back. */
+	/* The lie ends when the dead node returns. */
 	sim_boot(s, 1);
 	assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
 	sim_free(s);
 }
 
-/* 2 claims a link to 1 that 1 denies: no path goes over it, however fast it is said to be. */
+/* Node 2 claims a link to 1 that 1 denies. No path uses it, at any claimed latency. */
 static void test_link_that_one_end_denies(void **state)
 {
 	struct sim *s = sim_new(4, 16);
@@ -332,7 +332,7 @@ static void test_link_that_one_end_denies(void **state)
 	sim_free(s);
 }
 
-/* A member that has everything but 1's identity key opens a session as 1. */
+/* A member with everything except 1's identity key opens a session as 1. */
 static void test_impersonation(void **state)
 {
 	struct wire w;
@@ -346,7 +346,7 @@ static void test_impersonation(void **state)
 	s->node[4].conf->node_id = s->node[1].id;
 	sim_kill(s, 4);
 	sim_run(s, 15000);
-	/* As if 1 had started again, from the liar's address. */
+	/* The claim looks like a restart of 1 at the liar's address. */
 	s->node[4].wall_shift_us = 10000000000;
 	sim_boot(s, 4);
 	sim_run(s, 10000);
@@ -363,7 +363,7 @@ static void test_impersonation(void **state)
 				    MSG_KEY_LEN);
 		assert_int_equal(sim_state(s, i, 1), NODE_REACHABLE);
 	}
-	/* While the real one is away for a short time it does not get in either. */
+	/* The claim also fails during a short absence of the real node. */
 	sim_kill(s, 1);
 	sim_run(s, 60000);
 	assert_int_equal(sim_state(s, 0, 1), NODE_UNREACHABLE);
@@ -375,7 +375,7 @@ static void test_impersonation(void **state)
 	done(s, &w);
 }
 
-/* A node that left comes back under a forged older record? No: only a newer one revives it. */
+/* A forged older record does not revive a node that left. Only a newer record does. */
 static void test_old_record_revives_nobody(void **state)
 {
 	struct wire w;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Data that is lost although PINGs pass (decision 021): by middle boxes on a link, by relays that
- * swallow it and forge what they count, and by nobody: false alarms.
+ * Loss of data while PINGs pass (decision 021): by middle boxes on a link, by relays that drop data
+ * and forge their counters, and false alarms without loss.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "proto/core.h"
 #include "sim.h"
 
-#define MOVES_MS 3000 /* data flows again so soon after it began to be lost */
+#define MOVES_MS 3000 /* limit from the first loss to a working path */
 
 static void boot_and_settle(struct sim *s)
 {
@@ -23,8 +23,7 @@ static void boot_and_settle(struct sim *s)
 	sim_run(s, 30000);
 }
 
-/* 0 and 1 are far from each other; the way over 2 is the best, then that over 3, then
- * that over 4. */
+/* 0 and 1 are far from each other. The path over 2 is the best, then over 3, then over 4. */
 static struct sim *new_diamond(uint64_t seed)
 {
 	struct sim *s = sim_new(5, seed);
@@ -51,7 +50,7 @@ static uint16_t said_loss(struct sim *s, unsigned at, unsigned from, unsigned to
 		.loss_pm;
 }
 
-/* From now on no two arrivals are farther apart than that. */
+/* From now on this is the largest gap between two arrivals. */
 static void expect_gap(struct sim *s, struct sim_flow *f, int64_t run_ms, int64_t most_ms)
 {
 	sim_flow_mark(f);
@@ -80,7 +79,7 @@ static void a_link_that_drops_data_is_left(void **state)
 	assert_int_equal(s->node[0].n_events[EV_DATA_LOSS], 1);
 	assert_int_equal(sim_events(s, EV_DATA_LOSS), 1);
 	assert_int_equal(sim_events(s, EV_LINK_DOWN), 0);
-	/* All know it of this direction, and of no other link. */
+	/* All nodes know the loss of this direction, and of no other link. */
 	for (unsigned i = 0; i < 3; i++) {
 		assert_true(said_loss(s, i, 0, 1) >= 100);
 		assert_int_equal(said_loss(s, i, 1, 0), 0);
@@ -89,7 +88,7 @@ static void a_link_that_drops_data_is_left(void **state)
 	sim_free(s);
 }
 
-/* The relay is honest: it is its link that loses, it finds that itself, and nobody suspects it. */
+/* The relay is honest. It finds the loss of its own link, and no node avoids the relay. */
 static void the_link_behind_a_relay_is_blamed(void **state)
 {
 	struct sim *s = new_diamond(102);
@@ -123,7 +122,7 @@ static void the_link_in_front_of_a_relay_is_blamed(void **state)
 	sim_free(s);
 }
 
-/* The relay says that all is well, and so do its links: only the two ends can know. */
+/* The relay and its links report no loss. Only the two ends can detect it. */
 static void a_relay_that_swallows_is_left(void **state)
 {
 	struct sim *s;
@@ -140,14 +139,14 @@ static void a_relay_that_swallows_is_left(void **state)
 		expect_gap(s, f, 20000, MOVES_MS);
 		assert_int_equal(via(s, 0, 1), 3);
 		assert_int_equal(s->node[0].n_events[EV_DATA_LOSS], 1);
-		/* No link is blamed: the counters of the relays may be forged. */
+		/* No link gets a loss value, because a relay may forge its counters. */
 		assert_int_equal(sim_events(s, EV_DATA_LOSS), 1);
 		for (unsigned i = 0; i < 5; i++)
 			assert_true(said_loss(s, i, 2, 1) < 50 && said_loss(s, i, 0, 2) < 50);
 		assert_int_equal(
 			overlay_path_data(s->node[0].o, sim_slot(s, 0, 1), &tx, &lost, &relay), 1);
 		assert_int_equal(relay[0], sim_slot(s, 0, 2));
-		/* The next one swallows too. */
+		/* The next relay drops data too. */
 		s->node[3].liar = how;
 		expect_gap(s, f, 20000, MOVES_MS);
 		assert_int_equal(via(s, 0, 1), 4);
@@ -155,8 +154,8 @@ static void a_relay_that_swallows_is_left(void **state)
 	}
 }
 
-/* 1 reports that it received nothing. That harms data to 1 alone: no loss is laid to any other
- * node. */
+/* Node 1 reports that it received nothing. This affects only data to 1, and no other node is
+ * blamed. */
 static void who_forges_counters_harms_itself(void **state)
 {
 	struct sim *s = new_diamond(105);
@@ -180,8 +179,8 @@ static void who_forges_counters_harms_itself(void **state)
 	sim_free(s);
 }
 
-/* With no other way data goes on where it is lost, and the node is reachable all the while; that
- * it passes again is seen within seconds. */
+/* Without another path, data continues on the lossy one, and the node stays reachable. A recovery
+ * is detected within seconds. */
 static void the_last_way_is_kept(void **state)
 {
 	struct sim *s = sim_new(2, 106);
@@ -203,7 +202,7 @@ static void the_last_way_is_kept(void **state)
 	sim_free(s);
 }
 
-/* What stays broken is tried less and less often; what was mended is used again. */
+/* A path that stays broken is tried ever less often, and a repaired path is used again. */
 static void it_is_tried_again_but_seldom(void **state)
 {
 	struct sim *s = new_diamond(107);
@@ -230,7 +229,7 @@ static void it_is_tried_again_but_seldom(void **state)
 	sim_free(s);
 }
 
-/* A part of the data is lost, and little flows: seen as well. */
+/* Partial loss with little traffic is detected as well. */
 static void half_of_it_and_a_slow_flow(void **state)
 {
 	struct sim *s = new_diamond(109);
@@ -252,8 +251,8 @@ static void half_of_it_and_a_slow_flow(void **state)
 	sim_free(s);
 }
 
-/* Loss that PINGs see too, jitter, steps of the round-trip time, bursts, restarts, changes of path:
- * nothing of that is data that is lost by itself. */
+/* No false alarm by loss of PINGs, jitter, steps of the round-trip time, bursts, restarts and
+ * changes of path. */
 static void no_false_alarm(void **state)
 {
 	(void)state;
@@ -293,8 +292,8 @@ static uint64_t pings(struct sim *s)
 	return overlay_counters(s->node[0].o)->tx_by_type[MSG_PING];
 }
 
-/* Where no data flows nothing is sent for it; where it does, four PINGs a second to a node that is
- * reached through relays. */
+/* Without data there are no extra PINGs. With data there are four PINGs a second to a node behind
+ * relays. */
 static void it_costs_little(void **state)
 {
 	struct sim *s = new_diamond(111);

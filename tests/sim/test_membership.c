@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who is here: join, leave, failure, partition, restart, return, NAT, and lost, duplicated and
- * reordered datagrams. Every test ends in the same state of all running nodes: equal digests,
- * exactly the running nodes as members, a path from each to each (design.md section
- * 3, points 1, 2).
+ * Membership: join, leave, failure, partition, restart, return, NAT, and lost, duplicated and
+ * reordered datagrams. Every test ends in one state of all running nodes: equal digests, exactly
+ * the running nodes as members, a path between all pairs (design.md section 3, points 1, 2).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +74,7 @@ static void test_join_through_one_member(void **state)
 	sim_free(s);
 }
 
-/* Each knows only the one before it. */
+/* Each node knows only the previous one. */
 static void test_chain_of_joins(void **state)
 {
 	struct sim *s = sim_new(10, 3);
@@ -90,7 +89,7 @@ static void test_chain_of_joins(void **state)
 	sim_free(s);
 }
 
-/* Seeds point at each other's followers before those exist. */
+/* Seeds refer to nodes that do not exist yet. */
 static void test_boot_order_does_not_matter(void **state)
 {
 	struct sim *s = sim_new(6, 4);
@@ -122,7 +121,7 @@ static void test_leave(void **state)
 		assert_true(s->node[i].n_purges >= 1);
 	}
 	expect_converged(s, 1000);
-	/* And it does not come back from the dead. */
+	/* The departed node does not reappear. */
 	sim_run(s, 60000);
 	expect_converged(s, 0);
 	assert_true(sim_flow_gap_ms(f) < 100);
@@ -143,7 +142,7 @@ static void test_leave_and_return(void **state)
 	sim_free(s);
 }
 
-/* The leave reaches one node only: the others get it from that one. */
+/* The leave reaches one node only, which passes it on. */
 static void test_leave_that_gets_lost(void **state)
 {
 	struct sim *s = new_mesh(5, 7);
@@ -175,7 +174,7 @@ static void test_bootstrap_node_dies(void **state)
 	sim_run(s, 8000);
 	for (unsigned i = 1; i < 5; i++)
 		assert_int_equal(sim_state(s, i, 0), NODE_UNREACHABLE);
-	/* No node is special: another one introduces newcomers. */
+	/* No node is special: another node introduces new nodes. */
 	sim_boot(s, 5);
 	sim_run(s, 8000);
 	for (unsigned i = 1; i < 6; i++)
@@ -223,7 +222,7 @@ static void test_silent_node_is_forgotten(void **state)
 		assert_int_equal(sim_state(s, i, 3), NODE_LEFT);
 		assert_int_equal(s->node[i].n_events[EV_FORGOTTEN], 1);
 	}
-	/* Tombstones go away too. */
+	/* Tombstones expire too. */
 	sim_run(s, 130000);
 	assert_int_equal(sim_slot(s, 0, 3), SLOT_NONE);
 	assert_int_equal(s->node[0].n_events[EV_FORGOTTEN], 1);
@@ -264,7 +263,7 @@ static void test_partition_heals(void **state)
 	partition_for(11, 30000, 3600000, false);
 }
 
-/* Both halves have forgotten each other; only the configured seeds know an address. */
+/* Both halves have forgotten each other. Only the configured seeds have an address. */
 static void test_partition_longer_than_memory(void **state)
 {
 	(void)state;
@@ -278,7 +277,7 @@ static void test_restart(void **state)
 
 	(void)state;
 	sim_kill(s, 2);
-	sim_run(s, 300); /* faster than anybody notices */
+	sim_run(s, 300); /* before the failure is detected */
 	sim_boot(s, 2);
 	expect_converged(s, 6000);
 	for (unsigned i = 0; i < 5; i++)
@@ -288,7 +287,7 @@ static void test_restart(void **state)
 	sim_free(s);
 }
 
-/* Its clock went back a year: it looks older than its own past. */
+/* The clock was set back by a year, so the node appears older than its previous run. */
 static void test_restart_with_clock_set_back(void **state)
 {
 	struct sim *s = new_mesh(5, 15);
@@ -300,7 +299,7 @@ static void test_restart_with_clock_set_back(void **state)
 	sim_boot(s, 2);
 	sim_run(s, 100);
 	expect_converged(s, 15000);
-	/* Not only the stale record: its new name is known everywhere. */
+	/* Not only the stale record: all nodes know the new name. */
 	for (unsigned i = 0; i < 5; i++) {
 		struct node *n = nodedb_find(overlay_nodes(s->node[i].o), s->node[2].id);
 
@@ -311,8 +310,8 @@ static void test_restart_with_clock_set_back(void **state)
 	sim_free(s);
 }
 
-/* What was counted of its frames says nothing of those of its next run, which may count from less.
- * A new session with the same run is none. */
+/* Frame counters of one run do not apply to the next run, which may start lower. A new session
+ * within one run is not a new run. */
 static void expect_new_run_told(struct sim *s, int64_t wall_shift_us, unsigned purges)
 {
 	unsigned before[5], purged[5];
@@ -342,11 +341,11 @@ static void test_a_new_run_is_told(void **state)
 
 	(void)state;
 	sim_run(s, 60000);
-	/* Everybody met everybody once. */
+	/* All pairs had a session once. */
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(s->node[i].n_new_runs, 4);
 	expect_new_run_told(s, 0, 0);
-	/* Within the time that is run so far: less than the run before counts from. */
+	/* Within the elapsed time, and so below the start value of the previous run. */
 	expect_new_run_told(s, -sim_now(s).ns / 1000 - 500000, 0);
 	sim_free(s);
 }
@@ -382,8 +381,8 @@ static void test_address_changes(void **state)
 		assert_true(endpoint_equal(&l.ep, &s->node[3].ep));
 		assert_true(s->node[i].n_events[EV_ENDPOINT] >= 1);
 	}
-	/* The node puts its new address into its record: its peers reported it (`observed` in
-	 * HELLO). */
+	/* The node announces its new address in its record after its peers reported it (`observed`
+	 * in HELLO). */
 	sim_run(s, 5000);
 	assert_memory_equal(
 		&nodedb_find(overlay_nodes(s->node[0].o), s->node[3].id)->rec.locator[1],
@@ -401,7 +400,7 @@ static void test_returns_at_another_address(void **state)
 	sim_move(s, 3);
 	sim_boot(s, 3);
 	expect_converged(s, 10000);
-	/* The seed of all others moves as well. */
+	/* The seed of all other nodes moves as well. */
 	sim_kill(s, 0);
 	sim_run(s, 5000);
 	sim_move(s, 0);
@@ -411,7 +410,7 @@ static void test_returns_at_another_address(void **state)
 	sim_free(s);
 }
 
-/* Two nodes behind their own NATs, joining through a public one, reach each other directly. */
+/* Two nodes behind different NATs join through a public node and reach each other directly. */
 static void test_nat(void **state)
 {
 	struct sim *s = sim_new(5, 19);
@@ -455,8 +454,8 @@ static void lossy(uint64_t seed, uint16_t loss_pm, uint16_t dup_pm)
 			sim_seed_of(s, i, i / 2);
 		sim_boot(s, i);
 	}
-	/* Under this much loss links go down at times; what must hold is that all are known and
-	 * that, once the loss ends, nothing of it stays. */
+	/* With this loss, links go down at times. All nodes must be known, and no effect may remain
+	 * after the loss ends. */
 	sim_run(s, 60000);
 	for (unsigned i = 0; i < s->n; i++)
 		assert_int_equal(nodedb_members(overlay_nodes(s->node[i].o)), s->n);
@@ -495,7 +494,7 @@ static void test_duplicate_id(void **state)
 	uint64_t bytes;
 
 	(void)state;
-	/* Node 4 believes it is node 3. */
+	/* Node 4 uses the node-id of node 3. */
 	s->node[4].id = s->node[3].id;
 	s->node[4].wall_shift_us = 5000000;
 	for (unsigned i = 0; i < 5; i++) {
@@ -505,7 +504,7 @@ static void test_duplicate_id(void **state)
 	}
 	sim_run(s, 60000);
 	assert_true(sim_events(s, EV_DUPLICATE_ID) > 0);
-	/* They do not answer each other without end. */
+	/* The two nodes do not answer each other endlessly. */
 	bytes = sim_tx_bytes(s);
 	sim_run(s, 10000);
 	assert_true(sim_tx_bytes(s) - bytes < 5 * 10 * 10000);
@@ -519,8 +518,8 @@ static void move_vlans(struct sim *s, unsigned who, struct record_lan *lan, uint
 	overlay_set_lan(s->node[who].o, RECORD_LAN, lan);
 }
 
-/* Two routers at one site whose LAN is cut and healed every 6 s for a minute, each time in three
- * steps that both tell of: the tenth cut is taken as quickly as the first. */
+/* Two routers at one site with a LAN that fails and recovers every 6 s for a minute. Both announce
+ * each of three steps. The tenth failure is processed as quickly as the first. */
 static void test_lan_cut_again_and_again(void **state)
 {
 	struct sim *s = new_mesh(4, 27);
@@ -540,7 +539,7 @@ static void test_lan_cut_again_and_again(void **state)
 			other->lan_classes = 0;
 			move_vlans(s, who, &lan[who], 1ULL << i);
 			sim_run(s, 200);
-			/* Behind itself, and behind the other. */
+			/* Behind the node itself, and behind the other node. */
 			assert_int_equal(other->n_lan_changes, 2);
 			assert_true(other->lan_classes == 1ULL << i);
 		}
@@ -550,8 +549,8 @@ static void test_lan_cut_again_and_again(void **state)
 	sim_free(s);
 }
 
-/* A node may say that its LAN changed as often as it likes; what that costs the others is bounded,
- * and its last word counts. */
+/* A node may announce changes of its LAN at any rate. The cost for other nodes is bounded, and its
+ * last message counts. */
 static void test_lan_changes(void **state)
 {
 	struct sim *s = new_mesh(3, 27);
@@ -559,14 +558,15 @@ static void test_lan_changes(void **state)
 	struct record_lan lan = { 0 };
 
 	(void)state;
-	/* Two routers at one site that change over now and then: each time, at once. */
+	/* Two routers at one site that exchange roles at times. Each change takes effect at
+	 * once. */
 	for (unsigned i = 0; i < 3; i++) {
 		move_vlans(s, 2, &lan, 1ULL << i);
 		sim_run(s, 1000);
 		assert_int_equal(other->n_lan_changes, i + 1);
 		assert_true(other->lan_classes == (2ULL << i) - 1);
 	}
-	/* Flags alone move nothing. */
+	/* Flags alone move no address. */
 	overlay_set_lan(s->node[2].o, RECORD_LAN | RECORD_LAN_BLOCKED, &lan);
 	sim_run(s, 60000);
 	assert_int_equal(other->n_lan_changes, 3);
@@ -585,12 +585,12 @@ static void test_lan_changes(void **state)
 	move_vlans(s, 2, &lan, 1ULL << 63);
 	sim_run(s, 250);
 	assert_int_equal(other->n_lan_changes, 1);
-	/* What had to wait is forgotten with the rest. */
+	/* Delayed messages are dropped with the node. */
 	assert_true(other->lan_classes == (((1ULL << 10) - 1) | 1ULL << 63));
 	sim_free(s);
 }
 
-/* What it says of others is taken less often than what it says of itself. */
+/* Its messages about other nodes have a lower rate limit than messages about itself. */
 static void test_lan_changes_of_others(void **state)
 {
 	struct sim *s = new_mesh(4, 27);
@@ -606,7 +606,7 @@ static void test_lan_changes_of_others(void **state)
 		move_vlans(s, 2, &lan[2], 1ULL << i % 10);
 		sim_run(s, 250);
 	}
-	/* All of its own; of the other's 30 in a row, and one each 2 s. */
+	/* All messages about itself; 30 consecutive ones about other nodes, and one each 2 s. */
 	assert_in_range(other->n_lan_changes, 240 + 30, 240 + 30 + 60 / 2 + 1);
 	assert_in_range(other->n_events[EV_LAN_FLAPPING], 1, 2);
 	sim_run(s, 2000);
@@ -614,7 +614,8 @@ static void test_lan_changes_of_others(void **state)
 	sim_free(s);
 }
 
-/* Who takes over from one that died tells of both; but only where both said that they share it. */
+/* The successor of a dead router announces changes for both routers, but only if both announced a
+ * shared LAN. */
 static void test_lan_of_two(void **state)
 {
 	struct sim *s = new_mesh(4, 28);
@@ -656,7 +657,7 @@ static void test_lan_down(void **state)
 	sim_free(s);
 }
 
-/* Change of name and transit on a running node reaches everybody. */
+/* A change of name and transit on a running node reaches all nodes. */
 static void test_reload(void **state)
 {
 	struct sim *s = new_mesh(4, 25);
@@ -707,7 +708,7 @@ static void test_ping(void **state)
 	assert_int_equal(r.n, 1);
 	assert_in_range(r.rtt_us, 79900, 80100);
 	assert_int_equal(cancelled.n, 0);
-	/* Padded, over a link that is too narrow. */
+	/* Padded, over a link with a smaller MTU. */
 	sim_link(s, 0, 1)->mtu = 1300;
 	overlay_ping(s->node[0].o, hop, 1, 1400, 500, ping_done, &r);
 	sim_run(s, 1000);

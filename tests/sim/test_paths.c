@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which way traffic goes: the lowest-cost paths on measured latencies, without flapping; what
- * happens to traffic when a relay dies or a link fails; MTU; nodes that see each other through
- * relays only (design.md section 3, point 3; section 4, metric, failure, MTU).
+ * Path choice: the lowest-cost paths on measured latencies, without flapping. Traffic during the
+ * failure of a relay or a link. MTU. Nodes that are connected through relays only. See design.md
+ * section 3, point 3, and section 4, metric, failure, MTU.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void expect_converged(struct sim *s, int64_t within_ms)
 	assert_true(took >= 0);
 }
 
-/* --- an independent reckoning of the best path: rounds of relaxation, no Dijkstra --- */
+/* --- an independent computation of the best path: relaxation instead of Dijkstra --- */
 
 static int64_t true_rtt(struct sim *s, unsigned a, unsigned b)
 {
@@ -70,8 +70,9 @@ static int64_t cost_in_use(struct sim *s, unsigned a, unsigned b, unsigned *n_ho
 	return *n_hops ? cost : INT64_MAX;
 }
 
-/* In use is what cannot be bettered by threshold percent and minimum. The database may be off by
- * what is not worth announcing: 5 % or 300 us of RTT and of variation, for each of four links. */
+/* No other path is better than the path in use by both threshold percent and minimum. The database
+ * may deviate by changes that are not announced: 5 % or 300 us of RTT and of variation, for each of
+ * four links. */
 static bool is_good_enough(const struct conf *c, int64_t used, int64_t best)
 {
 	int64_t slack = used / 10 + 4 * 600;
@@ -125,12 +126,12 @@ static void planetlab(unsigned n, uint64_t seed)
 	load_planetlab(s, "planetlab_1.txt");
 	sim_boot_all(s);
 	expect_converged(s, 30000);
-	/* Variations wear off, hold-downs end. */
+	/* Variations decay and hold-downs end. */
 	sim_run(s, 600000);
 	check_paths(s);
 	for (unsigned i = 0; i < n; i++)
 		assert_int_equal(s->node[i].n_fast_flaps, 0);
-	/* Nothing moves any more where nothing changes. */
+	/* Constant latencies cause no change. */
 	{
 		unsigned before = sim_events(s, EV_PATH);
 
@@ -148,8 +149,8 @@ static void test_planetlab_paths(void **state)
 	planetlab(24, 3);
 }
 
-/* Noise: a third of the delay again, now and then a lost probe. Paths must not change sooner than
- * hold-time after a change, and not often. */
+/* RTT variation: an additional third of the delay, and rare loss of probes. Paths must not change
+ * within hold-time of a change, and must change rarely. */
 static void test_noise_does_not_flap(void **state)
 {
 	struct sim *s = sim_new(12, 4);
@@ -178,7 +179,8 @@ static void test_noise_does_not_flap(void **state)
 
 /* --- failures under traffic --- */
 
-/* Source 0, destination 1; the best way is over 2, the next best over 3, direct is slow. */
+/* Source 0, destination 1. The best path is over 2, the next one over 3, the direct link is
+ * slow. */
 static struct sim *new_diamond(uint64_t seed, int64_t leg_us)
 {
 	struct sim *s = sim_new(5, seed);
@@ -187,7 +189,7 @@ static struct sim *new_diamond(uint64_t seed, int64_t leg_us)
 	sim_set_rtt(s, 0, 1, 4 * leg_us + 60000);
 	sim_set_rtt(s, 0, 2, leg_us);
 	sim_set_rtt(s, 2, 1, leg_us);
-	/* So much slower that the threshold makes no tie of the two. */
+	/* Slow enough that the threshold distinguishes the two. */
 	sim_set_rtt(s, 0, 3, leg_us + 8000 + leg_us / 8);
 	sim_set_rtt(s, 3, 1, leg_us + 8000 + leg_us / 8);
 	sim_set_rtt(s, 2, 3, leg_us);
@@ -227,8 +229,8 @@ static void expect_via(struct sim *s, unsigned a, unsigned b, unsigned relay)
 
 enum failure { RELAY_DIES, FIRST_LINK_FAILS, SECOND_LINK_FAILS, SECOND_LINK_HALF_FAILS };
 
-/* Time until the source takes another path, and the gap that the receiver sees, which is longer by
- * the time that a frame travels. */
+/* Time until the source uses another path, and the gap at the receiver, which also includes the
+ * delay of a frame. */
 struct interruption {
 	int64_t switched_ms, gap_ms;
 };
@@ -306,8 +308,8 @@ static void test_silent_link_failure(void **state)
 		    1000);
 }
 
-/* A relay that cannot forward says so, and the source goes another way at once, without waiting
- * for a row; with the link still fine in the relay's rows, it is trusted again after a while. */
+/* A relay that cannot forward sends a NOTICE, and the source changes the path at once, without a
+ * new row. If the link stays good in the relay's rows, it is used again after some time. */
 static void test_notice_of_relay(void **state)
 {
 	struct sim *s = new_diamond(5, 10000);
@@ -324,8 +326,8 @@ static void test_notice_of_relay(void **state)
 	sim_run(s, 20000);
 	expect_via(s, 0, 1, 2);
 	sim_free(s);
-	/* The relay's part: while there is no other way its silent link is tried for as long as it
-	 * is up, and frames under way when it goes down make the relay speak. */
+	/* The relay's part: without another path it uses its silent link while that is up. Frames
+	 * in flight when the link goes down cause a NOTICE. */
 	s = new_diamond(5, 80000);
 	expect_via(s, 0, 1, 2);
 	sim_kill(s, 3);
@@ -345,7 +347,7 @@ static void test_notice_of_relay(void **state)
 	sim_free(s);
 }
 
-/* After the failure the better path is taken again, but not before the link has proved itself. */
+/* After the failure the better path is used again, but only after a probation of the link. */
 static void test_fail_back(void **state)
 {
 	struct sim *s = new_diamond(6, 10000);
@@ -358,14 +360,15 @@ static void test_fail_back(void **state)
 	expect_via(s, 0, 1, 3);
 	sim_set_down(s, 0, 2, false);
 	sim_flow_mark(f);
-	/* An outage does not count as loss, which is forgotten slowly: hold-time and the way up. */
+	/* An outage does not count as loss, which decays slowly: hold-time and the time of the link
+	 * up. */
 	sim_run(s, 20000);
 	expect_via(s, 0, 1, 2);
 	assert_true(sim_flow_gap_ms(f) < 100);
 	sim_free(s);
 }
 
-/* A round-trip time that jumps from 20 to 180 ms is no failure for long. */
+/* A round-trip time that jumps from 20 to 180 ms is not a failure for long. */
 static void test_latency_step_is_no_outage(void **state)
 {
 	struct sim *s = sim_new(3, 7);
@@ -386,8 +389,8 @@ static void test_latency_step_is_no_outage(void **state)
 	sim_free(s);
 }
 
-/* Sums what happens to all while the time of the link between 1 and 2 jumps, with
- * traffic or idle. */
+/* Sums the effects on all nodes while the RTT of the link between 1 and 2 jumps, with traffic or
+ * idle. */
 static void one_jump(int64_t from_us, int64_t to_us, bool traffic, unsigned seed)
 {
 	struct sim *s = sim_new(4, seed);
@@ -405,21 +408,21 @@ static void one_jump(int64_t from_us, int64_t to_us, bool traffic, unsigned seed
 	sim_run(s, 60000 + (int64_t)(sim_random(s) % 1000));
 	paths = sim_events(s, EV_PATH);
 	sim_set_rtt(s, 1, 2, to_us);
-	/* A jump that three probes do not notice as missing answers is followed within seconds. */
+	/* A jump that is shorter than three missing answers is followed within seconds. */
 	sim_run(s, (to_us < 300000 ? 2500 : 600) + (traffic ? 0 : 1400));
-	/* Much slower: the path over 0 is taken as fast as when a link dies, by the end that has
-	 * the traffic, and soon after by the other. */
+	/* Much slower: the end with traffic changes to the path over 0 as fast as after a failure
+	 * of the link, and the other end soon after. */
 	if (to_us > 3 * from_us) {
 		expect_via(s, 1, 2, 0);
 		sim_run(s, 2000);
 		expect_via(s, 2, 1, 0);
 	}
 	sim_run(s, 30000);
-	/* Not dead: nobody saw a link go down, nobody lost a node, and few paths moved. */
+	/* No node reported a link down, no node was lost, and few paths changed. */
 	assert_int_equal(sim_events(s, EV_LINK_DOWN), 0);
 	assert_int_equal(sim_events(s, EV_UNREACHABLE), 0);
 	assert_in_range(sim_events(s, EV_PATH) - paths, 0, 4);
-	/* And what the late answers said is known by now: they were not lost, only late. */
+	/* The values of the late answers are known by now, because late answers are not lost. */
 	assert_true(overlay_link(s->node[1].o, sim_slot(s, 1, 2), &l));
 	assert_true(l.up);
 	assert_in_range(l.filter.srtt_us, to_us * 95 / 100, to_us * 105 / 100);
@@ -439,7 +442,7 @@ static void test_jump_makes_a_link_dear_not_dead(void **state)
 	}
 }
 
-/* With nothing but the link itself frames keep going over it. */
+/* Without another path, frames continue on the link. */
 static void test_only_link_jumps(void **state)
 {
 	struct sim *s = sim_new(2, 14);
@@ -456,12 +459,12 @@ static void test_only_link_jumps(void **state)
 	sim_run(s, 20000);
 	assert_int_equal(sim_events(s, EV_LINK_DOWN), 0);
 	assert_int_equal(sim_events(s, EV_UNREACHABLE), 0);
-	/* What the way itself became longer, and nothing more. */
+	/* The increase of the propagation delay, and nothing more. */
 	assert_in_range(sim_flow_gap_ms(f), 900, 1000);
 	sim_free(s);
 }
 
-/* A slow link whose time is now above, now below some seconds: slow it is, but it stays. */
+/* A slow link with an RTT that varies around some seconds stays up. */
 static void test_slow_link_does_not_flap(void **state)
 {
 	static const int64_t other_us[] = { 2500000, 1000000, 100000 };
@@ -479,13 +482,13 @@ static void test_slow_link_does_not_flap(void **state)
 		}
 		printf("# 3.5 s and %.1f s: %u link downs in 10 minutes\n",
 		       (double)other_us[k] / 1e6, sim_events(s, EV_LINK_DOWN));
-		/* The first time may look like a failure, once at each end. */
+		/* The first increase may appear as a failure, once at each end. */
 		assert_in_range(sim_events(s, EV_LINK_DOWN), 0, 2);
 		sim_free(s);
 	}
 }
 
-/* A link that answers nothing any more is down after the longer silence. */
+/* A link without any answer is down after the longer silence. */
 static void test_silence_ends_in_down(void **state)
 {
 	struct sim *s = sim_new(3, 16);
@@ -517,7 +520,7 @@ static void test_reached_through_relay_only(void **state)
 	struct overlay_link l;
 
 	(void)state;
-	/* 1 and 2 cannot talk directly, nor 2 and 3, from the beginning. */
+	/* The direct links 1 - 2 and 2 - 3 never work. */
 	sim_set_down(s, 1, 2, true);
 	sim_set_down(s, 2, 3, true);
 	sim_boot_all(s);
@@ -525,7 +528,7 @@ static void test_reached_through_relay_only(void **state)
 	sim_run(s, 10000);
 	assert_int_equal(sim_path(s, 1, 2, hop), 2);
 	assert_int_equal(hop[0], 0);
-	/* They are in session all the same, end to end, and have each other's rows. */
+	/* The nodes have sessions end to end nevertheless, and each other's rows. */
 	assert_true(overlay_link(s->node[1].o, sim_slot(s, 1, 2), &l));
 	assert_true(l.session);
 	assert_false(l.up);
@@ -536,11 +539,11 @@ static void test_reached_through_relay_only(void **state)
 	assert_in_range(
 		latdb_get(overlay_latdb(s->node[1].o), sim_slot(s, 1, 2), sim_slot(s, 1, 0)).rtt_us,
 		85000, 95000);
-	/* No latency changes for a long time: they keep each other reachable all the same. */
+	/* With constant latencies for a long time the nodes remain reachable to each other. */
 	n = sim_events(s, EV_UNREACHABLE);
 	sim_run(s, 600000);
 	assert_int_equal(sim_events(s, EV_UNREACHABLE), n);
-	/* The relay loses one of them for longer than a row is believed. */
+	/* The relay loses one of the nodes for longer than the lifetime of a row. */
 	sim_set_down(s, 0, 2, true);
 	sim_run(s, 30000);
 	assert_int_equal(sim_state(s, 1, 2), NODE_UNREACHABLE);
@@ -554,7 +557,7 @@ static void test_reached_through_relay_only(void **state)
 	sim_free(s);
 }
 
-/* Each node reaches its neighbors only; the other paths are known from their rows. */
+/* Each node reaches its neighbors only. The rows of the neighbors supply the other paths. */
 static void test_line(void **state)
 {
 	struct sim *s = sim_new(5, 18);
@@ -648,11 +651,12 @@ static void test_path_mtu(void **state)
 	assert_int_equal(link_mtu(s, 0, 4), 1452);
 	assert_int_equal(link_mtu(s, 0, 5), 1472);
 	assert_int_equal(link_mtu(s, 0, 6), 8972);
-	/* Everybody knows, and paths go by the smallest. */
+	/* All nodes know the MTU, and a path has the smallest MTU of its links. */
 	assert_int_equal(
 		latdb_get(overlay_latdb(s->node[3].o), sim_slot(s, 3, 0), sim_slot(s, 3, 1)).mtu,
 		1232);
-	/* A black hole appears under traffic: noticed within seconds, while the link stays up. */
+	/* A black hole appears under traffic. It is detected within seconds, while the link stays
+	 * up. */
 	sim_flow_start(s, 0, 6, 10000);
 	sim_run(s, 5000);
 	sim_link(s, 0, 6)->mtu = 1300;
@@ -660,7 +664,7 @@ static void test_path_mtu(void **state)
 	assert_true(link_mtu(s, 0, 6) <= 1300);
 	sim_run(s, 18000);
 	assert_in_range(link_mtu(s, 0, 6), 1280, 1300);
-	/* And it goes away again. */
+	/* The black hole disappears again. */
 	sim_link(s, 0, 6)->mtu = 0;
 	sim_run(s, 700000);
 	assert_int_equal(link_mtu(s, 0, 6), 8972);
@@ -668,7 +672,7 @@ static void test_path_mtu(void **state)
 	sim_free(s);
 }
 
-/* A black hole that opens while a link that just came up is searched upward, traffic on it. */
+/* A black hole that appears during the upward MTU search of a new link with traffic. */
 static void test_black_hole_during_search(void **state)
 {
 	struct sim *s = sim_new(2, 13);
@@ -687,7 +691,7 @@ static void test_black_hole_during_search(void **state)
 	sim_free(s);
 }
 
-/* Less than any size assumed to pass. */
+/* Less than every size that is assumed to pass. */
 static void test_tiny_mtu(void **state)
 {
 	struct sim *s = sim_new(2, 12);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Members that want others to flood a third party: by messages with its address as source, and by
- * records that name it as the address of nodes. What arrives at the victim is counted in bytes. And
- * a node that really moves is followed at once.
+ * Members that try to flood a third party: by messages with its address as source, and by records
+ * that name it as the address of nodes. The tests count the bytes that arrive at the victim. A node
+ * that really moves is followed at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,9 @@
 #include "hostile.h"
 
 #define LIAR   1
-#define VICTIM 5 /* number of the address that mallory() makes */
+#define VICTIM 5 /* number of the address from mallory() */
 
-/* A message of the liar to node `to` in their session, as it would leave; its length. */
+/* Builds a message of the liar to node `to` in their session; returns the length. */
 static size_t seal_message(struct sim *s, unsigned to, const struct msg *m, uint8_t *buf,
 			   size_t size)
 {
@@ -38,7 +38,7 @@ static size_t seal_message(struct sim *s, unsigned to, const struct msg *m, uint
 	return (size_t)len;
 }
 
-/* All that a member can ask for, under the address of somebody else. */
+/* Sends all requests of a member under a foreign address. */
 static void test_questions_under_another_address(void **state)
 {
 	struct wire w;
@@ -64,21 +64,22 @@ static void test_questions_under_another_address(void **state)
 	printf("# %llu bytes asked under the victim's address, %llu arrived there\n",
 	       (unsigned long long)asked, (unsigned long long)w.bytes_to_mallory);
 	assert_true(w.bytes_to_mallory < 10000 && w.bytes_to_mallory < asked / 10);
-	/* And the liar is answered where it is. */
+	/* The liar gets answers at its own address. */
 	assert_true(
 		endpoint_equal(&peer_find(s->node[0].o, s->node[LIAR].id)->ep, &s->node[LIAR].ep));
 	assert_true(sim_converged(s, NULL));
 	done(s, &w);
 }
 
-/* The liar's own datagrams to node 0 do not travel. */
+/* Datagrams from the liar's address to node 0 are dropped. */
 static bool watch_liar(void *arg, unsigned from, const struct endpoint *to, const uint8_t *data,
 		       size_t len)
 {
 	return watch(arg, from, to, data, len) && !(from == LIAR && to->ip.b[3] == 1);
 }
 
-/* A session that begins under another address: the value that opens it was not sent there. */
+/* A handshake under another address fails, because the value that completes it was not sent
+ * there. */
 static void test_session_under_another_address(void **state)
 {
 	struct wire w;
@@ -93,7 +94,8 @@ static void test_session_under_another_address(void **state)
 	w.bytes_to_mallory = 0;
 	s->tap = watch_liar;
 	sim_boot(s, LIAR);
-	/* What it sends has the victim's address as source; it receives what is sent to its own. */
+	/* Its datagrams have the victim's address as source, and it receives datagrams to its
+	 * own. */
 	for (unsigned i = 0; i < 4000; i++) {
 		for (; n < w.n; n++)
 			if (w.rec[n].from == LIAR && endpoint_equal(&w.rec[n].to, &s->node[0].ep))
@@ -106,7 +108,7 @@ static void test_session_under_another_address(void **state)
 	done(s, &w);
 }
 
-/* Made-up nodes, all of which live at the victim's: 8 ports each, again and again. */
+/* Invented nodes with addresses of the victim, 8 ports each, repeatedly. */
 static void test_records_that_name_another_address(void **state)
 {
 	struct wire w;
@@ -142,8 +144,8 @@ static void test_records_that_name_another_address(void **state)
 	done(s, &w);
 }
 
-/* A node that really has another address now is followed within a round trip and a bit of its first
- * message. */
+/* A node that really changes its address is followed within little more than a round trip after its
+ * first message. */
 static void test_a_move_is_followed_at_once(void **state)
 {
 	struct wire w;

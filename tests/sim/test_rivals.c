@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two nodes with one node-id: clones with one identity key, or a number given twice. All who are
- * concerned say it: both of them, and who sees both. Nobody says it of a node that was restarted,
- * of datagrams that a NAT sends back, or of recordings.
+ * Two nodes with one node-id: clones with one identity key, or a number that was assigned twice.
+ * Both nodes and every node that sees both report it. A restart, datagrams that a NAT returns, and
+ * replayed datagrams cause no report.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static bool has_rival(struct sim *s, unsigned at, struct overlay_rival *r)
 	return overlay_rival(s->node[at].o, SLOT_SELF, r);
 }
 
-/* Node 0 sees nodes 1 and 2, which have one node-id; each of the two sees node 0 only. */
+/* Node 0 sees nodes 1 and 2 with one node-id. Each of the two sees node 0 only. */
 static struct sim *new_pair(uint64_t seed, bool same_identity, int64_t shift_us)
 {
 	struct sim *s = sim_new(3, seed);
@@ -61,11 +61,11 @@ static void expect_all_know(struct sim *s, bool same_identity)
 	}
 	assert_true(overlay_rival(s->node[0].o, sim_slot(s, 0, 1), &r));
 	assert_int_equal(r.same_identity, same_identity);
-	/* At a rate that does not fill a log. */
+	/* The rate is low enough for a log. */
 	sim_run(s, 10 * MINUTE);
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(s->node[i].n_events[EV_DUPLICATE_ID] <= 13);
-	/* And no longer than it lasts. */
+	/* The report ends with its cause. */
 	sim_kill(s, 2);
 	sim_run(s, 3 * MINUTE);
 	assert_false(has_rival(s, 1, &r));
@@ -97,7 +97,7 @@ static void test_number_given_twice_and_another_clock(void **state)
 	expect_all_know(new_pair(4, false, -3600 * 1000000LL), false);
 }
 
-/* Nobody else is there: each is a configured peer of the other. */
+/* There is no third node: each is a configured peer of the other. */
 static void test_clones_alone(void **state)
 {
 	struct overlay_rival r;
@@ -136,7 +136,7 @@ static void expect_nobody_else(struct sim *s)
 	}
 }
 
-/* The NAT in front of a node sends back what the node sends to its own outer address. */
+/* The NAT in front of a node returns datagrams to the node's own outer address. */
 static bool hairpin(void *arg, unsigned from, const struct endpoint *to, const uint8_t *data,
 		    size_t len)
 {
@@ -148,7 +148,7 @@ static bool hairpin(void *arg, unsigned from, const struct endpoint *to, const u
 	return false;
 }
 
-/* An address of its own that it does not know of, as behind a NAT that sends datagrams back. */
+/* An unknown own address, as behind a NAT that returns datagrams. */
 static void test_reflection(void **state)
 {
 	struct sim *s = sim_new(2, 7);
@@ -161,7 +161,7 @@ static void test_reflection(void **state)
 	sim_seed_of(s, 0, 1);
 	sim_boot(s, 0);
 	sim_boot(s, 1);
-	/* The host does not have the address that the others, and it, send to. */
+	/* The host does not have the address that it and other nodes send to. */
 	overlay_set_locators(s->node[0].o, NULL, 0);
 	sim_run(s, 3 * MINUTE);
 	assert_true(overlay_seed(s->node[0].o, 0, &seed));
@@ -191,8 +191,8 @@ static void restart_thrice(unsigned seed)
 	sim_free(s);
 }
 
-/* Restarts, also with a clock set back and at another address, are no clones. Whether the old
- * session ends before the fourth question is a matter of chance, so with several seeds. */
+/* Restarts, also with a clock set back and at another address, are not clones. Several seeds,
+ * because the end of the old session before the fourth request is random. */
 static void test_restarts(void **state)
 {
 	(void)state;
@@ -200,7 +200,7 @@ static void test_restarts(void **state)
 		restart_thrice(seed);
 }
 
-/* What an earlier run said, and what this one said, to everybody from a stranger's address. */
+/* Datagrams of an earlier run and of this run, replayed to all nodes from a stranger's address. */
 static void test_recordings(void **state)
 {
 	struct wire w = { .recording = true };
@@ -226,7 +226,7 @@ static void test_recordings(void **state)
 		}
 		sim_run(s, 7000);
 	}
-	/* Recorded datagrams of node 1 do not count as a second node. */
+	/* Replayed datagrams of node 1 do not count as a second node. */
 	assert_int_equal(s->node[1].n_events[EV_DUPLICATE_ID], 0);
 	assert_true(sim_converged(s, NULL));
 	free(w.rec);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Members by a list of identities: whoever is not on it is out at once, stays out whatever it tries
- * and whoever still trusts it, and nobody else notices. doc/decisions/015.
+ * Membership by a list of identities: an unlisted node is out at once, and stays out for everything
+ * that it tries and for every member that still trusts it. No other node is affected.
+ * doc/decisions/015.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@ static int compare_keys(const void *a, const void *b)
 	return memcmp(a, b, MSG_KEY_LEN);
 }
 
-/* `at` trusts those whose bit is set from now on; 0: everybody. */
+/* From now on `at` trusts the nodes of the set bits; 0: all nodes. */
 static void set_trusted(struct sim *s, unsigned at, unsigned mask)
 {
 	struct conf *c = s->node[at].conf;
@@ -98,7 +99,7 @@ static void test_all_are_listed(void **state)
 	sim_free(s);
 }
 
-/* Never on the list: nothing is answered, no state is made, it is said once. */
+/* Never listed: no answer, no state, one event. */
 static void test_never_listed(void **state)
 {
 	struct wire w = { 0 };
@@ -121,15 +122,15 @@ static void test_never_listed(void **state)
 	assert_true(counters(s, 0)->rx_not_trusted > 5);
 	assert_int_equal(s->node[0].n_events[EV_NOT_TRUSTED], 1);
 	assert_int_equal(counters(s, 0)->key_exchanges, 1);
-	/* Listed now: it is in. */
+	/* The node joins once it is listed. */
 	set_trusted(s, 0, 0x7);
 	set_trusted(s, 1, 0x7);
 	assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
 	done(s, &w);
 }
 
-/* Out at once; restarts, another node-id, that of a member and patience do not help; back on the
- * list it is in again. */
+/* The node is out at once. Restarts, another node-id, a member's node-id and time do not help. Once
+ * listed again, the node joins. */
 static void test_revoked(void **state)
 {
 	struct sim *s = new_mesh(3, 3, 0x7);
@@ -144,7 +145,7 @@ static void test_revoked(void **state)
 	assert_true(knows_only(s, &two));
 	expect_unknown(s, 0, 2);
 	sim_run(s, 60000);
-	/* It knocks again with everything that it may change but its key. */
+	/* The node retries with everything changed except its key. */
 	sim_kill(s, 2);
 	sim_boot(s, 2);
 	sim_run(s, 30000);
@@ -156,7 +157,7 @@ static void test_revoked(void **state)
 	expect_unknown(s, 0, 2);
 	expect_unknown(s, 1, 2);
 	assert_true(knows_only(s, &two));
-	/* With the node-id of another, which is away for long. */
+	/* With the node-id of another node that is absent for long. */
 	sim_kill(s, 2);
 	s->node[2].id = s->node[2].conf->node_id = s->node[1].id;
 	sim_kill(s, 1);
@@ -197,17 +198,17 @@ static void test_others_do_not_notice(void **state)
 		for (unsigned i = 0; i < 3; i++, sim_run(s, 150))
 			set_trusted(s, i, round % 2 ? 0xf : 0);
 		assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
-		assert_true(sim_events(s, EV_LINK_DOWN) - down <= 3); /* those that 3 lost */
+		assert_true(sim_events(s, EV_LINK_DOWN) - down <= 3); /* links of 3 */
 	}
 	for (unsigned i = 0; i < 3; i++) {
-		/* What is under way: 10 ms. */
+		/* 10 ms for datagrams in flight. */
 		assert_true(flow[i]->sent - flow[i]->received <= 10);
 		assert_true(sim_flow_gap_ms(flow[i]) < 30);
 	}
 	sim_free(s);
 }
 
-/* 2 still trusts 3, 0 and 1 do not: nothing of 3 comes in through 2. */
+/* 2 still trusts 3, but 0 and 1 do not. No message of 3 gets in through 2. */
 static void test_a_third_still_trusts(void **state)
 {
 	struct sim *s = new_mesh(4, 5, 0xf);
@@ -231,12 +232,13 @@ static void test_a_third_still_trusts(void **state)
 		assert_int_equal(members(s, i), 3);
 		expect_unknown(s, i, 3);
 		slot = sim_slot(s, i, 2);
-		/* Its rows are taken in full, although they name a node that is none here. */
+		/* Its rows are accepted completely, although they name a node that is no member
+		 * here. */
 		assert_int_equal(latdb_row_seq(overlay_latdb(s->node[i].o), slot),
 				 latdb_row_seq(overlay_latdb(s->node[2].o), SLOT_SELF));
 		assert_int_equal(sim_path(s, i, 2, hop), 1);
 	}
-	/* Differing for long costs little: no endless asking for what is refused. */
+	/* A permanent difference costs little: refused records are not requested endlessly. */
 	assert_true(counters(s, 0)->tx_by_type[MSG_FETCH] - fetches < 10);
 	assert_true(s->node[0].tx_bytes - bytes < 2 * calm);
 	/* 2 knows that 0 and 1 have no link to 3, and reaches all. */
@@ -247,12 +249,12 @@ static void test_a_third_still_trusts(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		if (i != 2)
 			assert_int_equal(sim_path(s, 2, i, hop), 1);
-	/* 3 has no link to the others any more; 2 is the only node that it reaches. */
+	/* 3 has lost its links to the other nodes, and reaches only 2. */
 	assert_int_equal(sim_state(s, 3, 2), NODE_REACHABLE);
 	sim_free(s);
 }
 
-/* The revoked one was the fast way between two: they find another. */
+/* The revoked node was the relay of the fastest path between two nodes. They find another path. */
 static void test_revoked_relay(void **state)
 {
 	struct sim *s = sim_new(4, 6);
@@ -277,7 +279,7 @@ static void test_revoked_relay(void **state)
 	sim_run(s, 5000);
 	sim_flow_mark(there);
 	sim_flow_mark(back);
-	/* 0 first; 1 learns of it from the rows. */
+	/* 0 first. 1 learns the change from the rows. */
 	set_trusted(s, 0, 0x7);
 	sim_run(s, 10000);
 	assert_int_equal(sim_path(s, 0, 1, hop), 1);
@@ -294,8 +296,8 @@ static void test_revoked_relay(void **state)
 	sim_free(s);
 }
 
-/* Many nodes that are not listed come, directly and through a member without a list: they get no
- * answer and no place in any table, and nodes that are listed get in as ever. */
+/* Many unlisted nodes try to join, directly and through a member without a list. They get no answer
+ * and no table slot, and listed nodes still join. */
 static void test_refused_leave_nothing(void **state)
 {
 	struct sim *s = sim_new(30, 8);
@@ -332,7 +334,7 @@ static void test_refused_leave_nothing(void **state)
 	sim_free(s);
 }
 
-/* A member passes on the record of a revoked node in the name of one that is trusted. */
+/* A member passes on the record of a revoked node in the name of a trusted node. */
 static void test_a_trusted_name(void **state)
 {
 	struct wire w;
