@@ -54,7 +54,7 @@ static int check(const char *answer, size_t len)
 	int code = 0;
 
 	if (!root) {
-		fprintf(stderr, "leonctl: answer not understood: %s\n", jsonr_error(doc));
+		fprintf(stderr, "leonctl: invalid answer of leond: %s\n", jsonr_error(doc));
 		code = EXIT_NO_ANSWER;
 	} else if (jsonr_str(root, "error", &error)) {
 		fprintf(stderr, "leonctl: %s\n", error);
