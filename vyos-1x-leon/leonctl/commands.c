@@ -187,7 +187,9 @@ static bool help_group(const char *word, FILE *f)
 		if (!is_group(&table[i], word))
 			continue;
 		if (!any)
-			fprintf(f, "leonctl: unknown or incomplete command \"%s\"; expected one of\n", word);
+			fprintf(f,
+				"leonctl: unknown or incomplete command \"%s\"; expected one of\n",
+				word);
 		help_line(&table[i], f);
 		any = true;
 	}
