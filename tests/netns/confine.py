@@ -19,7 +19,8 @@ import sys
 
 UNITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../packaging/systemd')
 USER = 'nobody'
-# Covered by the copy, in a mount namespace of its own; a standard directory, so it is there.
+# The copy hides this directory in a private mount namespace. It is a standard directory, so it
+# exists.
 COPY = '/mnt'
 
 
@@ -67,7 +68,7 @@ def allowed_calls(unit):
 
 
 def filter_calls(unit):
-    """From here on, for this process and what it becomes."""
+    """Applies to this process and its successors from now on."""
     import errno
     import seccomp
     filter_ = seccomp.SyscallFilter(seccomp.ERRNO(errno.EPERM))

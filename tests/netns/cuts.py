@@ -155,7 +155,7 @@ class Site:
     # --- at random ---
 
     def change(self):
-        """Cuts something, or heals it; sometimes two things at once. Says what."""
+        """Cuts or heals something, sometimes two things at once. Returns a description."""
         said = []
         for _ in range(self.chance.choice([1, 1, 2])):
             name = self.chance.choice(self.routers)
@@ -190,7 +190,7 @@ def refuse(space, device, *hooks, again=False):
 
 
 def accept(space, device):
-    """Both directions in one moment."""
+    """Both directions at one moment."""
     space.run('nft', 'delete', 'table', 'netdev', f'cut-{device}')
 
 
@@ -209,7 +209,7 @@ class Trial:
         self.log.append((time.monotonic(), what))
 
     def all_once(self):
-        """What is sent now arrives everywhere, once: a turn of every host in every VLAN."""
+        """Frames that are sent now arrive everywhere once: one frame of each host in each VLAN."""
         first = len(self.wire.sent)
         turn = len(VLANS) * len(self.wire.hosts)
         while len(self.wire.sent) < first + turn:

@@ -79,7 +79,7 @@ def heading(number, text):
 
 
 def shell(site, words, text):
-    """A command as a person at that site would type it, and what it said."""
+    """A command that a person at that site would type, and its output."""
     print(f'\n  {site}$ {words}')
     print(textwrap.indent(text.rstrip(), '  ') + '\n', flush=True)
 
@@ -93,7 +93,7 @@ def wan_address(net, site):
 
 
 def ping(namespace, address, count=20):
-    """The shortest round-trip time: what a busy machine adds is not the path's."""
+    """The shortest round-trip time, because a busy machine adds delay that is not the path's."""
     text = namespace.run('ping', '-n', '-q', '-c', count, '-i', '0.1', address).stdout
     found = re.search(r'= ([\d.]+)/', text)
     if not found:

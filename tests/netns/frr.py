@@ -29,7 +29,7 @@ def need_frr():
 
 
 class Frr:
-    """`config` is what stands in frr.conf; every daemon takes the lines it knows."""
+    """`config` is the content of frr.conf. Each daemon uses the lines that it knows."""
 
     def __init__(self, namespace, config, daemons=('zebra', 'bgpd')):
         need_frr()
@@ -41,14 +41,14 @@ class Frr:
         self.config_file = os.path.join(self.directory, 'frr.conf')
         with open(self.config_file, 'w', encoding='ascii') as f:
             f.write(f'hostname {namespace.name}\n{config}\n')
-        # Started by root they become the user frr, who must be able to write here.
+        # The daemons start as root and change to the user frr, who must be able to write here.
         shutil.chown(self.directory, 'frr', 'frr')
         os.chmod(self.config_file, 0o644)
         for name in self.daemons:
             self.launch(name)
 
     def _own_run(self):
-        """In a daemon before it starts: the directory is its /run/frr, which is nobody else's."""
+        """Runs in a daemon before its start: the directory becomes its private /run/frr."""
         ns.own_mounts()
         ns.mount('run', '/run', 'tmpfs', 0)
         os.mkdir('/run/frr')

@@ -30,7 +30,7 @@ def threads(pid, name):
 
 @contextlib.contextmanager
 def held(pid, name):
-    """Within the block threads of that name do nothing."""
+    """Threads of that name are stopped inside the block."""
     found = threads(pid, name)
     assert found, name
     for thread in found:

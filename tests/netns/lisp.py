@@ -20,7 +20,7 @@ from vyos_leon.lisp import OOR, model  # noqa: E402
 UNIT = 'leon-lisp.service'
 GATEWAY, MAP_SERVER = '192.0.2.254', '192.0.2.1'
 KEY = 'sesame'
-# What the package installs below /usr, from the tree.
+# Files that the package installs below /usr, from the tree.
 PROGRAM = '''import sys
 sys.path.insert(0, {python!r})
 from vyos_leon import client
@@ -114,7 +114,7 @@ class Router:
                       if ' table ' in line and ' table local' not in line]
 
     def clean(self):
-        """ExecStopPost of the unit, as the service manager would run it."""
+        """Runs ExecStopPost of the unit, as the service manager does."""
         (after_stop,) = confine.settings(UNIT)['ExecStopPost']
         program, action = after_stop.split()
         assert program == '/usr/libexec/vyos-1x-leon/leon-lisp'
@@ -193,7 +193,7 @@ class Net:
                                  check=False).returncode == 0
 
     def close(self):
-        """pytest shows what is printed where the test has failed."""
+        """pytest shows the printed output of a failed test."""
         for router in self.routers:
             print(f'--- {router.namespace.name}: {json.dumps(router.state())}\n{router.said()}')
         self.stack.close()

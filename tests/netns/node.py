@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One leond in its namespace: configuration, life, log, and what leonctl says about it."""
+"""One leond in its namespace: configuration, start and stop, log, and answers of leonctl."""
 import json
 import os
 import re
@@ -68,7 +68,7 @@ def leonctl_program():
 
 
 def log_text(path):
-    """What a log file holds; nothing while there is none."""
+    """The content of a log file, empty without a file."""
     try:
         with open(path, encoding='utf-8', errors='replace') as f:
             return f.read()
@@ -94,7 +94,7 @@ class Node:
         self.prepare = None          # run in the child before leond, e.g. a private /etc/hosts
         self.wrapper = []            # a program that runs leond
         self.program = None          # another leond than that of the build
-        self.config_owner = None     # user who reads the configuration, where it is not root
+        self.config_owner = None  # owner of the configuration, root if not set
         self.expected_trouble = False  # the test wants an abnormal end
         self.killed = False
 
@@ -249,7 +249,7 @@ class Node:
         return [line for line in self.log().splitlines() if TROUBLE.search(line)]
 
     def dump(self):
-        """What a person wants to see after a failure."""
+        """Information for a person after a failure."""
         parts = [f'config: {json.dumps({**self.config, "authentication": "..."})}']
         if self.alive():
             for what in ('nodes', 'paths', 'latency', 'statistics', 'fdb', 'events'):

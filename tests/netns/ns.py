@@ -116,7 +116,7 @@ class Namespace:
         return f'/proc/{os.getpid()}/fd/{self.fd}'
 
     def enter_command(self):
-        """What a person types to get a shell or run a program in this namespace."""
+        """A command line for a shell or a program in this namespace."""
         if host_uid != 0:
             return f'nsenter -U --preserve-credentials -t {os.getpid()} --net={self.path}'
         return f'nsenter --net={self.path}'

@@ -48,7 +48,7 @@ def net(module_lab):
 @pytest.mark.parametrize('name', NAMES)
 def test_answer_has_the_documented_shape(net, name):
     words = [*name.split('_'), *ARGUMENTS.get(name, [])]
-    # What another test reset is refused until it is back.
+    # A reset of another test is refused until the counters are back.
     answer = wait_for(lambda: net.node['n0'].ctl(*words), 20, f'an answer to {" ".join(words)}')
     jsonschema.validate(answer, strict(schema_of(name)))
 

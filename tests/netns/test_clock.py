@@ -55,14 +55,14 @@ def test_jumps_disturb_nothing(lab):
         before, sent = exchanges(), len(running[0].sent)
         for one, seconds in zip(clock.values(), jumps):
             one.set(seconds)
-        # Time goes on: keys change, frames pass, and latencies are what they were.
+        # Time continues: keys change, frames pass, and latencies are unchanged.
         wait_for(lambda: exchanges() >= before + 3 and len(running[0].sent) > sent + 500, 60,
                  'keys and traffic go on', every=0.3)
         for node in net.node.values():
             for other in node.nodes().values():
                 if other['state'] == 'self':
                     continue
-                # Nothing of the hours shows in what is measured.
+                # The measurements do not show the jump.
                 assert other['incarnation'] and 3000 < other['rtt_us'] < 5_000_000, other
                 assert other['since_seconds'] < 600
     for stream in running:
@@ -89,7 +89,7 @@ def test_events_have_the_time_of_the_clock_and_their_true_age(lab):
     second, event = wait_for(lambda: told(node, 'reloaded'), 10, 'it is told of')[-1]
     assert 5 * HOUR <= second - first < 5 * HOUR + 600
     assert event['age_seconds'] < 60
-    # What is kept stays as it was said.
+    # Recorded times stay unchanged.
     assert told(node, 'started')[0][0] == first
     assert told(node, 'started')[0][1]['age_seconds'] < 600
 

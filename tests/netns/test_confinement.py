@@ -31,7 +31,7 @@ def is_sanitized():
 
 
 def confined(net, *names):
-    """These nodes run as their unit runs them, from the next start on."""
+    """These nodes run as their unit runs them, from the next start."""
     ns.open_tun_for_all()
     os.chmod(net.directory, 0o777)
     program = [os.sys.executable, '-B', os.path.abspath(confine.__file__), UNIT]
@@ -66,7 +66,7 @@ def test_it_has_one_capability_and_no_root(net):
 
 
 def test_everything_works_confined(net):
-    """Frames, relays, every command, reload of what touches the device, a new address."""
+    """Frames, relays, every command, a reload that changes the device, a new address."""
     node = net.node['n0']
     net.settle_hosts('n0', 'n1')
     net.settle_hosts('n1', 'n0')
@@ -90,7 +90,7 @@ def test_everything_works_confined(net):
 
 
 def scheduling(node):
-    """{what the threads do: {(policy, priority), ...}}."""
+    """{function of the threads: {(policy, priority), ...}}."""
     found = {'control': set(), 'worker': set(), 'other': set()}
     for thread in os.listdir(f'/proc/{node.process.pid}/task'):
         with open(f'/proc/{node.process.pid}/task/{thread}/comm', encoding='utf-8') as f:
@@ -159,7 +159,7 @@ def test_source_interface_needs_no_more(lab):
 
 
 def test_a_call_outside_the_filter_is_refused():
-    """The filter is there and the unit's: a program under it may not do what leond never does."""
+    """The process has the filter of the unit: system calls that leond never makes are refused."""
     probe = ('import ctypes, errno, os\n'
              'for path in ("/", "/proc"):\n'
              '    try: os.chroot(path)\n'
@@ -184,7 +184,7 @@ def test_a_checkout_that_only_root_may_enter(tmp_path):
 
 @pytest.mark.skipif(not shutil.which('strace'), reason='needs strace')
 def test_no_call_of_a_whole_life_is_outside_the_filter(lab, tmp_path):
-    """Start, work, reload, stop: what it calls is compared with the filter."""
+    """Start, operation, reload, stop: the system calls are compared with the filter."""
     if is_sanitized():
         pytest.skip('sanitizers need more system calls')
     net = lab(line_up(2), start=False)
@@ -200,7 +200,7 @@ def test_no_call_of_a_whole_life_is_outside_the_filter(lab, tmp_path):
     assert tracer.wait(30) == 0
     calls = set(re.findall(r'^(\w+)$', trace.read_text(), re.M)) - {'syscall', 'total'}
     assert {'recvmmsg', 'openat'} & calls
-    # The execution of the program itself is the service manager's.
+    # The service manager executes the program itself.
     assert calls - confine.allowed_calls(UNIT) == set()
 
 
@@ -232,7 +232,7 @@ def test_a_secret_is_in_memory_once(lab):
 
 def test_no_core_dump_and_modes_of_files(net):
     node = net.node['n0']
-    # What is not dumpable belongs to root, not to the user that runs it.
+    # /proc files of a process that is not dumpable belong to root.
     assert os.stat(f'/proc/{node.process.pid}/environ').st_uid == 0
     assert stat.S_IMODE(os.stat(node.socket).st_mode) == 0o660
     node.stop()

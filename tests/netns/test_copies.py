@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Critical frames travel along two paths at a time: what one of them loses, the other brings."""
+"""Critical frames travel along two paths, and one copy replaces the lost one."""
 import re
 import time
 
@@ -12,8 +12,8 @@ from traffic import Stream
 
 WITHIN = 60
 PORT = 40000
-# A busy machine makes one path or the other slow, or mute for a moment: frames that then travel
-# once may be lost, and that is not what is asked here.
+# A busy machine makes one of the paths slow or silent for a moment. Single frames may be lost then,
+# which is not the subject of this test.
 DUPLICATE = {'maximum-extra-delay': 10000}
 POLICY = {'critical': {'protocol': {'udp': {'port': [str(PORT)]}}, 'duplicate': DUPLICATE}}
 MESH = {'sites': {'a': {}, 'r': {}, 'b': {}},
@@ -24,7 +24,7 @@ UNSEALED = {'config': {**PATIENT, 'policy': POLICY, 'encryption': {'disable': Tr
 
 
 def twice(net, a, b):
-    """Until critical frames from a to b travel along two paths."""
+    """Waits until critical frames from a to b travel along two paths."""
     flow = stream(net, a, b)
     before = net.node[a].counter('critical_twice')
     wait_for(lambda: net.node[a].counter('critical_twice') > before + 20, WITHIN, 'two copies')
@@ -50,7 +50,7 @@ def policy(net, a):
 
 
 def pair(net, a, b):
-    """What is said of the two paths from a to b."""
+    """The answer about the two paths from a to b."""
     (found,) = [p for p in policy(net, a)['pairs'] if p['destination'] == net.node[b].node_id]
     return found
 
@@ -93,7 +93,7 @@ def test_loss_on_one_path_costs_nothing(lab, more):
     assert sent['frames'] >= sent['twice'] >= 1600 and sent['bytes'] > 60 * sent['frames']
     assert received['first'] >= 1600 and received['second_dropped'] > 1000
     wait_for(lambda: copies_in_metrics(net, 'a', 'b') == 2, WITHIN, 'the metrics say so')
-    # Nothing was flooded, reassembled or learned from what came second.
+    # The second copy caused no flooding, no reassembly and no learning.
     assert {name for name, n in b.drops().items() if n != drops[name]} <= {'link_local_control'}
 
 
@@ -114,7 +114,7 @@ def test_a_relay_that_dies_takes_no_frame_with_it(lab):
     net.node['r'].kill()
     passed(flow, 600)
     assert flow.lost == 0
-    # Who looks is told why they travel once now, and so is who does not look.
+    # `show policy` and an event report the reason for single frames.
     a = net.node['a']
     wait_for(lambda: a.events('critical-once'), WITHIN, 'the event')
     wait_for(lambda: pair(net, 'a', 'b')['state'] == 'no-second-path', WITHIN, 'it is shown')

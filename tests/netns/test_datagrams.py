@@ -33,7 +33,7 @@ while True:
 
 
 class Watcher:
-    """What arrives at a machine that is a configured peer and no node."""
+    """Datagrams that arrive at a machine that is a configured peer and not a node."""
 
     def __init__(self, namespace, family, address, path):
         self.path = path
@@ -60,7 +60,7 @@ def alone(lab, address, underlay='v4'):
 
 
 def again(node, number):
-    """Has the peer asked at once, whatever the pause is: another peer is another list."""
+    """Contacts the peer at once, without the pause, because another peer is another list."""
     node.config['peer']['other'] = {'address': f'198.18.98.{number}'}
     answer = node.reload()
     assert answer['restart_keys'] == [] and answer['verdict'] == 'applied'

@@ -49,7 +49,7 @@ def test_demonstration():
             assert ' 0% packet loss' in inside.stdout, inside
             directory = re.search(r'--socket (\S+)/\w+\.sock', shown).group(1)
             assert os.path.exists(directory)
-            # As the terminal does it: to all that runs in the foreground.
+            # As the terminal does: to all processes in the foreground.
             os.killpg(demo.pid, signal.SIGINT)
             rest = demo.communicate(timeout=120)[0].decode()
         finally:

@@ -98,14 +98,14 @@ class RouteWatch:
         return [line.strip() for line in self.file]
 
     def of(self, prefix):
-        """What happened to a prefix, in order."""
+        """The changes of a prefix, in order."""
         return [line for line in self.read() if f'{prefix} ' in line]
 
     def deleted(self, prefix):
         return [line for line in self.of(prefix) if line.startswith('Deleted')]
 
     def ways(self, prefix):
-        """[(whether it came or went, through whom)], in order."""
+        """[(added or removed, next hop)], in order."""
         return [(not line.startswith('Deleted'), re.search(r' via (\S+)', line)[1])
                 for line in self.of(prefix)]
 
@@ -140,7 +140,7 @@ def test_metric_follows_at_most_once_a_second_and_only_where_it_matters(lab):
     a = net.node['a']
 
     def watched():
-        """A metric, and a watch that has seen all that came after it."""
+        """A metric, and a monitor that has seen all later changes."""
         before = metric(a, 2)
         # What a busy machine measured first stays, where less than a tenth is to be gained.
         if not 20_000 <= (before or 0) < 24_000:
@@ -159,7 +159,7 @@ def test_metric_follows_at_most_once_a_second_and_only_where_it_matters(lab):
         gone = [line for line in seen if line.startswith('Deleted')]
         return seen if 2 * len(gone) == len(seen) else None
     changes = wait_for(replaced, 10, 'as many routes went as came')
-    # The new route is there before the old one goes.
+    # The new route exists before the old one is removed.
     assert not changes[0].startswith('Deleted') and changes[1].startswith('Deleted')
     assert f'metric {first} ' in changes[1] + ' '
 
@@ -220,7 +220,7 @@ def test_routes_of_an_earlier_run_are_removed_where_the_interface_stays(lab):
     net.node['b'].stop()
     net.start('a')
     wait_for(lambda: not kernel(a), 10, 'stale routes are gone')
-    # What others set is not ours.
+    # Routes of other programs stay unchanged.
     assert '10.99.0.78' in a.namespace.run('ip', 'route').stdout
     a.stop()
     net.start('a')
@@ -313,7 +313,7 @@ def test_a_route_of_leon_in_another_table_is_removed(lab):
 # --- prefixes ---
 
 def announce(topology, name, *prefixes, unconditional=True):
-    """Most nodes here have no network behind them; what that means is in test_export_own.py."""
+    """Most nodes here have no network behind them. test_export_own.py tests the effect."""
     export = {'next-hop': {}, 'prefix': list(prefixes), **({'unconditional': {}} if unconditional
                                                            else {})}
     return merged(topology, {'sites': {name: {'config': {'export': export}}}})
@@ -362,7 +362,7 @@ def test_only_what_the_rules_accept(lab):
     assert seen[('10.9.0.0/16', c.node_id)] == 'not-accepted'
     assert seen[('198.51.100.0/24', b.node_id)] == 'not-accepted'
     assert set(kernel(a)) == accepted
-    # By identity it is the same; a name is not taken, whoever bears it.
+    # An identity has the same effect. A name is refused for every node.
     rules = json.loads(json.dumps(a.config['import']))
     rules['prefix']['10.2.0.0/16']['node'] = [c.identity()]
     a.reload(**{'import': rules})
@@ -401,7 +401,7 @@ def test_what_would_break_the_underlay_is_refused(lab):
             ('10.99.0.2/32', c.node_id): 'conflict', ('10.99.0.2/32', b.node_id): 'installed'}
     wait_for(lambda: want.items() <= states(a).items(), 10, 'each is refused, and why')
     wait_for(lambda: len(a.events('route-refused')) >= 5, 10, 'it is told of')
-    # The overlay lives.
+    # The overlay works.
     net.joined()
     for route in a.namespace.run('ip', 'route', 'get', b.node_id).stdout.splitlines()[:1]:
         assert 'leon0' not in route
@@ -437,7 +437,7 @@ def test_no_message_goes_into_the_overlay_to_find_a_node(lab):
     c.namespace.ip('link add lan0 type bridge', 'addr add 10.1.5.5/24 dev lan0', 'link set lan0 up')
     c.config['node-id'] = '10.0.0.3'
     del c.config['source-address']
-    # Whoever is asked there answers, through the overlay.
+    # Every node that is contacted there answers through the overlay.
     b.namespace.sysctl('ipv4/ip_forward', 1)
     net.start()
     for name in net.node:

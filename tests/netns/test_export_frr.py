@@ -14,7 +14,7 @@ from lab import merged, wait_for
 from test_export import (IMPORT, OVERLAY4, RouteWatch, address, announce, exporting, installed, kernel,
                          metric, start)
 
-CLIENT = '10.200.0.0/24'  # what two sites announce by BGP
+CLIENT = '10.200.0.0/24'  # prefix that two sites announce by BGP
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_zebra_has_the_metric(lab, frr):
 
 
 def selected(router, prefix):
-    """(protocol, distance) of the route that zebra uses, and what the kernel does."""
+    """(protocol, distance) of the route that zebra uses, and the kernel's route."""
     used = [(e['protocol'], e['distance']) for e in router.show(f'ip route {prefix}').get(prefix, [])
             if e.get('selected')]
     out = router.namespace.run('ip', '-json', 'route', 'get', prefix.split('/')[0].replace('.0', '.9'),

@@ -45,7 +45,7 @@ def give_addresses(node):
 
 
 def anycast(lab):
-    """a uses what near and far have on their LANs."""
+    """Node a uses the LANs of near and far."""
     topology = exporting(['a', 'near', 'far'], {('a', 'near'): 10, ('a', 'far'): 30,
                                                 ('near', 'far'): 60})
     for name in ('near', 'far'):

@@ -19,7 +19,7 @@ def one(lab):
 
 
 def refused(node, within=30):
-    """leond ends by itself; returns the lines in which it says why."""
+    """leond ends by itself. Returns the lines with the reason."""
     node.expected_trouble = True
     node.launch()
     try:

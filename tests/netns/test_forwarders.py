@@ -59,7 +59,7 @@ def test_two_routers_share_the_vlans_and_only_a_leaver_s_move(lab):
     cable(net, 'n0', 'n1')
     before = wait_shared_out(net, 'n0', 'n1')
     assert 40 <= len(before['n0']) <= 60
-    # Both say the same of who forwards what, and why.
+    # Both report equal forwarders and reasons.
     for name, other in (('n0', 'n1'), ('n1', 'n0')):
         wait_for(lambda n=name, o=other: all(
             (s['state'], s['reason'], s['forwarder']) ==
@@ -70,13 +70,13 @@ def test_two_routers_share_the_vlans_and_only_a_leaver_s_move(lab):
     for source in ('n2', 'n0', 'n1'):
         wait_for(lambda s=source: wire.each_once(s, random.sample(VLANS, 50)), 20,
                  f'a broadcast of {source} in each of 50 VLANs arrives once')
-    # One dies: the other has all.
+    # After the failure of one router the other forwards all VLANs.
     net.node['n1'].kill()
     wait_for(lambda: forwarded(net.node['n0']) == set(VLANS), 20, 'the other takes over')
     net.start('n1')
     # One after the other; for a while there are shares that are none of these.
     wait_for(lambda: shared_out(net, 'n0', 'n1') == before, 20, 'they share as before')
-    # Preference goes before all else; 0 is for who stands by.
+    # Preference comes first, and 0 marks a standby router.
     net.node['n0'].reload(loop_guard={'interval': 500, 'preference': 0})
     wait_for(lambda: forwarded(net.node['n1']) == set(VLANS), 20, 'the preferred one has all')
     wait_for(lambda: {(s['state'], s['reason'], s['forwarder'])
@@ -92,7 +92,7 @@ def test_three_routers(lab):
     net.node['n2'].kill()
     after = wait_shared_out(net, 'n0', 'n1')
     assert all(before[n] < after[n] for n in ('n0', 'n1'))
-    # One that reaches nobody elsewhere leaves its VLANs to the other.
+    # A router without a path to other sites leaves its VLANs to the other router.
     net.wan.isolate('n1')
     wait_for(lambda: forwarded(net.node['n0']) == set(VLANS), 60, 'who has the overlay has all')
     wait_for(lambda: {s['reason'] for s in net.node['n1'].show('segments')['segments']

@@ -28,7 +28,7 @@ def tap(net, name):
 
 
 def patient(n, config=None, **keys):
-    """n sites whose links do not fail because a busy machine does not get to its probes."""
+    """n sites with links that do not fail if a busy machine delays probes."""
     return line_up(n, config=merged(PATIENT, config or {}), **keys)
 
 
@@ -40,7 +40,7 @@ def carries(payload):
 
 
 def learn(net, name, mac, seen_by, vlan=0):
-    """The host of `name` speaks as `mac` until the nodes of seen_by have it behind that site."""
+    """The host of `name` sends as `mac` until the nodes of seen_by have it behind that site."""
     port = tap(net, name)
     frame = ethernet(BROADCAST, mac, TEST_TYPE, b'here I am', vlan or None)
 
@@ -120,7 +120,7 @@ def alternate(taps, observer):
 
 
 def test_flapping_mac_is_damped_and_reported(lab):
-    """Nobody had it for long, so all get what is sent to it."""
+    """The address was not in use for long, so frames to it are flooded."""
     net = lab(patient(3)).joined()
     learn(net, 'n0', GUEST, ['n2'])
     taps = {name: tap(net, name) for name in net.node}
@@ -141,7 +141,7 @@ def test_flapping_mac_is_damped_and_reported(lab):
 
 
 def test_a_thief_of_a_mac_does_not_keep_it(lab):
-    """A host that was there for long gets its frames while another site sends in its name."""
+    """A host that was present for long gets its frames while another site sends in its name."""
     net = lab(patient(3)).joined()
     taps = {name: tap(net, name) for name in net.node}
     observer, owner, thief = net.node['n2'], net.node['n0'], net.node['n1']
@@ -153,7 +153,7 @@ def test_a_thief_of_a_mac_does_not_keep_it(lab):
     wait_for(lambda: alternate((taps['n1'], taps['n0']), observer).get('frozen'), 20,
              'the MAC is frozen')
     assert owner.node_id in observer.events('mac-flapping')[-1]['text']
-    # Its LAN did not change, whatever the thief says about its own.
+    # Its LAN did not change, independent of the thief's claims about its own LAN.
     thief.reload(loop_guard={'disable': True})
     thief.reload(loop_guard={'disable': False})
     for _ in range(10):
@@ -188,7 +188,7 @@ def test_ten_thousand_hosts(lab):
         return not missing
     wait_for(known, 60, 'n1 knows 10000 MACs behind n0', every=0.3)
     assert net.node['n1'].show('fdb')['count'] >= 10_000
-    # All of them are found: the way back is to one site, no flooding.
+    # All addresses are known: the return direction goes to one site, without flooding.
     before = net.node['n1'].counter('unknown_tx')
     back = tap(net, 'n1')
     for mac in macs[::100]:
@@ -264,7 +264,7 @@ def test_storm_control_limits_broadcasts(lab):
 
 
 def rx_dropped(node, device):
-    """What `ip -s link` has, with those that no handler took."""
+    """Counters of `ip -s link`, including frames that no handler accepted."""
     text = node.namespace.run('ip', '-j', '-s', '-s', 'link', 'show', device).stdout
     rx = json.loads(text)[0]['stats64']['rx']
     return rx['dropped'] + rx.get('nohandler', 0)
@@ -332,10 +332,10 @@ def test_two_nodes_on_one_lan_do_not_loop(lab):
         taps[source].send(ethernet(BROADCAST, net.host[source].mac, TEST_TYPE, payload))
         return all(len(taps[n].frames(carries(payload), within=1, linger=0.2)) == (n != source)
                    for n in net.node if n != source)
-    # What was on its way while both forwarded must have run out first.
+    # Frames in flight from the time of two forwarders must be delivered first.
     wait_for(lambda: once('n2'), 15, 'a broadcast arrives once')
     wait_for(lambda: once('n0') and once('n1'), 15, 'from the shared LAN too')
-    # Hosts at the blocked site are reached through the other one.
+    # The other site forwards to the hosts of the blocked site.
     wait_for(lambda: net.host['n2'].ping(net.host[stopped].ip4), 15, 'the blocked site is reached')
     n0.namespace.ip('link del x0')
     wait_for(lambda: [guard(n) for n in both] == ['clear', 'clear'], 10, 'both forward again')
@@ -410,7 +410,7 @@ def test_arp_is_answered_from_what_is_known(lab):
             and frame[38:42] == bytes(map(int, asked.ip4.split('.')))
 
     def answered():
-        """A question of a host that is known by now is answered at its site and stays there."""
+        """A request for a known host is answered at its own site and stays there."""
         # Everybody hears n1's host ask, so every node knows it.
         net.host['n1'].forget_neighbors()
         net.settle_hosts('n1', 'n0')
@@ -513,7 +513,7 @@ def advertisement(host):
 
 
 def test_probes_and_announcements_travel(lab):
-    """RFC 5227 and RFC 4862: whoever takes an address asks everybody first and tells everybody."""
+    """RFC 5227 and RFC 4862: a host that takes an address probes it first and then announces it."""
     net = lab(patient(2, config=SUPPRESSION)).joined()
     a, b = net.host['n0'], net.host['n1']
     know_each_other(a, b)

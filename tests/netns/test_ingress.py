@@ -15,7 +15,7 @@ QUEUE_US = 500000
 
 
 def queue_us(net):
-    """What stands before the line, median of half a second."""
+    """Backlog in front of the access link, median of half a second."""
     seen = []
     for _ in range(20):
         seen.append(net.wan.count('n1', 'n0')['waits_us'])
@@ -64,7 +64,7 @@ def test_senders_share_the_line_of_who_receives(lab):
                     min(got.get('n1', 0), got.get('n2', 0)) > 0.35 * RATE_KBITS)
         wait_for(shared, 30, 'the rate is used and shared')
         wait_for(lambda: queue_us(net) < without_us / 4, 30, 'a short queue')
-        # Who sends little can send more, and takes nothing from the others.
+        # A sender with little traffic can increase it without taking rate from the others.
         wait_for(lambda: 0 < of_sender(n0, 'n3', 'share_kbits') < RATE_KBITS / 4, 30, 'n3 takes nothing')
         assert not sparse.gap()[1] > len(sparse.sent) / 2
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A joining token: one node prints it, another machine is a member by nothing else."""
+"""A joining token: one node prints it, and another machine joins with nothing else."""
 import json
 import os
 import re
@@ -29,7 +29,7 @@ def pair(lab, **keys):
 
 
 def invite(node, *words):
-    """(token, what is said besides)"""
+    """(token, text on stderr)"""
     result = subprocess.run([leonctl_program(), '--socket', node.socket, 'invite', *words],
                             capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
@@ -42,7 +42,7 @@ def join(token, *words):
 
 
 def joined_with(node, token):
-    """The node's configuration is what the token gives, and the paths of this test."""
+    """The node's configuration consists of the token and the paths of this test."""
     result = join(token)
     assert result.returncode == 0, result.stderr
     config = json.loads(result.stdout)
@@ -61,7 +61,7 @@ def test_a_machine_joins_by_a_token_alone(lab):
     config = joined_with(net.node['n2'], token)
     assert config['authentication']['pre-shared-secret'] == SECRET
     assert config['vni'] == 1 and config['node-id'].split('.')[0] in map(str, range(240, 256))
-    # Where n0 is, and the other member, whom it knows as a peer.
+    # The address of n0 and of the other member, which n0 knows as a peer.
     assert [p['address'] for p in config['peer'].values()] == ['198.18.0.1', '198.18.0.2']
     net.start('n2')
     net.joined()

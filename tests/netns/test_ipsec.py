@@ -59,7 +59,7 @@ def dropped(protection, chain):
 
 @pytest.mark.parametrize('underlay', ['v4', 'v6'])
 def test_the_guard_fails_closed(lab, protect, listen, underlay):
-    """No charon at all: nothing leaves, and what comes in the clear does not arrive."""
+    """Without charon no datagram leaves, and unprotected datagrams do not arrive."""
     net = lab(line_up(2, underlay=underlay, hosts=False), start=False)
     guarded, open_ = (net.node[n] for n in ('n0', 'n1'))
     protection = protect(guarded, net.directory)
@@ -69,7 +69,7 @@ def test_the_guard_fails_closed(lab, protect, listen, underlay):
     wait_for(lambda: dropped(protection, 'out') >= 3 and dropped(protection, 'in') >= 3, 20,
              'both ways are tried')
     assert not net.full_mesh()
-    # The open node sends in the clear, and the ear at it hears that.
+    # The unprotected node sends in the clear, and the capture at it sees that.
     wait_for(control.plaintext, 5)
     assert ear.plaintext() == [] and ear.quotes() == []
     assert guarded.show('ipsec')['reported_seconds'] is None
@@ -173,7 +173,7 @@ def test_the_reason_is_shown(lab, protect):
     net.start()
 
     def reason(name):
-        """What `show ipsec` says, about an address or about all."""
+        """The answer of `show ipsec` about one address or about all."""
         answer = net.node[name].show('ipsec')
         return ' '.join([e['reason'] or '' for e in answer['endpoints']] + answer['problems'])
     try:

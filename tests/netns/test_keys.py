@@ -70,7 +70,7 @@ def test_a_secret_of_one_node_only_is_warned_of_at_once(lab):
     for other in (inagi, fujisawa):
         wait_for(lambda o=other: o.events('secret-differs'), 10, f'{other.name} tells of it')
         assert 'seoul' in other.events('secret-differs')[0]['text']
-        # A machine that does not get to its probes for a moment may have lost the path meanwhile.
+        # A machine that delays its probes for a moment may have lost the path.
         wait_for(lambda o=other: o.nodes()[seoul.node_id]['state'] == 'reachable', 10, 'it is reached')
         node = other.nodes()[seoul.node_id]
         assert node['secret'] == 'other'
@@ -100,7 +100,7 @@ def test_identity_is_kept_and_pinned(lab):
     before = net.lives('seoul')
     seoul.kill()
     seoul.start()
-    # Whoever has not noticed yet would not understand that it leaves, either.
+    # A node that has not noticed the change yet would not understand a leave either.
     net.back('seoul', before)
     with open(path, encoding='ascii') as f:
         assert f.read() == identity

@@ -102,9 +102,9 @@ def test_map_server_dies_and_comes_back(two_sites):
     wait_for(lambda: made.ping(1, '10.2.0.2'), 20)
     made.server.stop(signal.SIGKILL)
     made.server.clean()
-    # What is in the map-cache lasts.
+    # Entries of the map-cache remain.
     assert made.ping(1, '10.2.0.2', count=3)
-    # A router that starts now has nobody to ask.
+    # A router that starts now has no map resolver.
     a.reload(locator={'192.0.2.11': {'priority': '2'}})
     wait_for(lambda: [r['state'] for r in a.state()['registrations']] == ['no-answer'] * 2, 20)
     assert not made.ping(1, '10.2.0.2')

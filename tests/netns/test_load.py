@@ -19,7 +19,7 @@ def test_paths_stay_on_a_line_that_our_own_traffic_fills(lab):
     a, b = net.node['a'], net.node['b']
 
     def changes():
-        """Of the paths between a and b; what a busy machine does to those to c is not asked."""
+        """Checks the paths between a and b only, because a busy machine affects the paths to c."""
         return [[e for e in n.events('path') if e['node_id'] == m.node_id] for n, m in ((a, b), (b, a))]
     before = changes()
 

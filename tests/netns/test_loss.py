@@ -22,14 +22,14 @@ def losses(net, name):
 
 
 def said_loss(net, at, origin, to):
-    """What the row of `origin` says at `at` of the link to `to`."""
+    """The entry of the link to `to` in the row of `origin` at node `at`."""
     rows = net.node[at].show('latency')['rows']
     return max((e['loss_permille'] for r in rows if r['origin'] == net.node[origin].node_id
                 for e in r['entries'] if e['node'] == net.node[to].node_id), default=0)
 
 
 def assert_gap(net, flow):
-    """A stall of the machine itself is not counted against it."""
+    """A stall of the machine does not count as loss."""
     stall = max(flow.stall, net.late_ms() / 1000)
     gap = flow.gap()[0]
     print(f'gap {1000 * gap:.0f} ms, stall {1000 * stall:.0f} ms')
@@ -102,7 +102,7 @@ def test_no_alarm_where_nothing_is_wrong(lab):
     net.wait_path('a', 'b', ['b'], within=60)
     there.arrived(2000, within=60)
     end = time.monotonic() + 5
-    # Compared is what was sent a while ago.
+    # The comparison covers data that was sent some time ago.
     wait_for(lambda: time.monotonic() > end and net.node['a'].nodes()[b]['data_compared'] > 1000,
              WITHIN, 'some time, and a comparison')
     there.stop()

@@ -38,7 +38,7 @@ def kernel_count(namespace, name):
 
 
 def settled(count):
-    """What is counted, once it has stayed the same for two seconds."""
+    """The counters, after they were constant for two seconds."""
     seen = []
 
     def stays():
@@ -66,7 +66,7 @@ def test_marks_of_a_relayed_path_reach_the_sender(lab):
     try:
         wait_for(lambda: net.wan.count('r', 'b')['marked'] > 20, 60, 'marks')
         wait_for(lambda: net.node['b'].counter('marked_on_the_way') > 20, 60, 'marks handed on')
-        # Only who was told slows down.
+        # Only the sender that received the mark slows down.
         wait_for(lambda: kernel_count(hosts[0].namespace, 'TCPDeliveredCE') > 20, 60, 'told')
         wait_for(lambda: bulk.received > 4 << 20, 60, '4 MB')
     finally:
