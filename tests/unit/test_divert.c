@@ -346,6 +346,23 @@ static void a_host_that_is_not_there_is_a_claim(void **state)
 	assert_int_equal(taken(ACCEL_NODE, 1), 2);
 }
 
+/* The address moved too often and is frozen at no node: no other place contradicts the frame. */
+static void a_host_frozen_at_no_node_is_followed(void **state)
+{
+	struct gr_spec s = tcp(4);
+	uint32_t now_s;
+
+	(void)state;
+	worker_begin(fx.w);
+	now_s = fx.w->now_s;
+	fdb_forget_slot(fx.fdb, 1, NULL, now_s);
+	for (unsigned i = 0; i <= FDB_FLAP_MOVES + 1; i++)
+		fdb_learn(fx.fdb, 0, fx_mac(1), (uint16_t)(1 + i % 2), now_s);
+	assert_int_equal(fdb_lookup(fx.fdb, 0, fx_mac(1)), SLOT_NONE);
+	batch(1, LEON_FRAME, &s, 2);
+	assert_int_equal(taken(ACCEL_NODE, 1), 2);
+}
+
 /* leon-accel gives the message back that it was given last, for there. */
 static void give_back(enum accel_where where, unsigned slot)
 {
@@ -463,6 +480,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(accelerators_speak_for_themselves, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_host_that_is_not_there_is_a_claim, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_host_frozen_at_no_node_is_followed, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_super_frame_for_the_segment_counts_its_segments,
 						setup, teardown),

@@ -29,8 +29,8 @@ enum accel_where {
 	ACCEL_LAN = 1,
 	ACCEL_NODE = 2, /* the node, as an ordinary frame */
 	ACCEL_PEER = 3, /* the accelerator of the node */
-	/* To leon-accel only. As ACCEL_NODE, but the table of hosts of leond does not have the
-	 * source address behind the node: it is new there, or another node has it. */
+	/* To leon-accel only. An ordinary frame of the node whose source address the FDB of leond
+	 * has at another node, or does not know. An address frozen at no node is no claim. */
 	ACCEL_CLAIM = 4,
 };
 
