@@ -69,10 +69,15 @@ static void a_bad_header_yields_no_frame(void **state)
 	assert_int_equal(forward(&l, c, &h, &s), 1);
 	h = super(1);
 	assert_int_equal(forward(&l, c, &h, &s), 0);
-	h = super(VNET_GSO_MIN - 1);
+	h = super(0);
 	assert_int_equal(forward(&l, c, &h, &s), 0);
+	h = super(PAYLOAD / VNET_SEGMENTS_MAX);
+	assert_int_equal(forward(&l, c, &h, &s), 0);
+	/* Small packets that were coalesced, and a single segment. */
+	h = super(PAYLOAD / VNET_SEGMENTS_MAX + 1);
+	assert_int_equal(forward(&l, c, &h, &s), 1);
 	h = super(PAYLOAD + 1);
-	assert_int_equal(forward(&l, c, &h, &s), 0);
+	assert_int_equal(forward(&l, c, &h, &s), 1);
 	h = super(1000);
 	h.gso_type = VIRTIO_NET_HDR_GSO_TCPV6;
 	assert_int_equal(forward(&l, c, &h, &s), 0);

@@ -18,8 +18,8 @@ static bool is_super(const struct virtio_net_hdr *h, const struct eth_view *v,
 	uint8_t type = v->ip_version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
 
 	return (h->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) == type &&
-	       h->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM && h->gso_size >= VNET_GSO_MIN &&
-	       h->gso_size <= t->payload_len;
+	       h->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM && h->gso_size &&
+	       t->payload_len <= (uint32_t)VNET_SEGMENTS_MAX * h->gso_size;
 }
 
 bool vnet_renew(uint8_t vnet[ACCEL_VNET_LEN], const struct eth_view *v, const struct tcp_view *t)
@@ -29,9 +29,10 @@ bool vnet_renew(uint8_t vnet[ACCEL_VNET_LEN], const struct eth_view *v, const st
 	memcpy(&had, vnet, sizeof(had));
 	if (had.flags & ~(VIRTIO_NET_HDR_F_NEEDS_CSUM | VIRTIO_NET_HDR_F_DATA_VALID))
 		return false;
-	if (had.gso_type != VIRTIO_NET_HDR_GSO_NONE) {
-		if (!is_super(&had, v, t))
-			return false;
+	if (had.gso_type != VIRTIO_NET_HDR_GSO_NONE && !is_super(&had, v, t))
+		return false;
+	/* One segment is no super-frame. */
+	if (had.gso_type != VIRTIO_NET_HDR_GSO_NONE && had.gso_size < t->payload_len) {
 		h.gso_type = had.gso_type;
 		h.gso_size = had.gso_size;
 		h.hdr_len = (uint16_t)(v->l4_offset + t->hdr_len);

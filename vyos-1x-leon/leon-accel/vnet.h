@@ -12,13 +12,14 @@
 #include "wire/eth.h"
 #include "wire/tcp.h"
 
-/* The smallest gso_size that is accepted: the default MSS of RFC 9293 less 40 bytes of options. A
- * smaller one would turn one message into thousands of datagrams; so it is 132 at most. */
-#define VNET_GSO_MIN (536 - 40)
+/* The most segments of one super-frame, so that a message of a few bytes cannot become thousands of
+ * datagrams: 64 KiB in segments of 496 bytes, the default MSS of RFC 9293 less 40 bytes of options.
+ * The size of a segment has no minimum: small packets of equal length are coalesced too. */
+#define VNET_SEGMENTS_MAX 132
 
 /*
  * Writes the header anew from the parsed segment. Only two statements of the sender remain: that
  * the checksum is partial, and the size of the segments of a super-frame. Returns false if the
- * header is invalid: an unknown flag or type, or a size below the minimum or above the payload.
+ * header is invalid: an unknown flag or type, a segment size of 0, or too many segments.
  */
 bool vnet_renew(uint8_t vnet[ACCEL_VNET_LEN], const struct eth_view *v, const struct tcp_view *t);
