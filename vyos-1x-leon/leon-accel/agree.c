@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Comparison of two views of one connection, see agree.h.
+ * Comparison of two views of a connection, see agree.h.
  */
 #include "agree.h"
 
@@ -21,7 +21,7 @@ struct accel_view agree_view(const struct flow_end *near, const struct flow_end 
 	return (struct accel_view){ end_of(near), end_of(far) };
 }
 
-/* The MSS is left out: leond lowers it in a SYN on its way. */
+/* The MSS is left out: leond lowers the MSS of a forwarded SYN. */
 static bool options_fit(const struct accel_options *a, const struct accel_options *b)
 {
 	if (a->scale == TCP_SCALE_UNKNOWN || b->scale == TCP_SCALE_UNKNOWN)
@@ -36,7 +36,7 @@ static enum accel_refusal numbers_differ(const struct accel_end *a, const struct
 	return a->seq == b->seq ? ACCEL_NOT_NOW : ACCEL_NUMBERS_DIFFER;
 }
 
-/* Each host acknowledged all that the other one sent. */
+/* Each host has acknowledged all data of the other host. */
 static bool is_at_rest(const struct accel_view *v)
 {
 	return v->near.ack == v->far.seq && v->far.ack == v->near.seq;
@@ -51,7 +51,8 @@ enum accel_refusal agree_differ(const struct accel_view *mine, const struct acce
 		why = numbers_differ(&mine->near, &theirs->far);
 	if (why != ACCEL_NOT_NOW)
 		return why;
-	/* The other node cannot know more of the host here than this one, which saw it first. */
+	/* The near host is behind this node, so the other node cannot have seen more of its
+	 * data. */
 	if (theirs->far.fin && !mine->near.fin)
 		return ACCEL_FIN_DIFFERS;
 	if (seq_before(mine->near.seq, theirs->far.seq) || (drained && !is_at_rest(theirs)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hosts that move on, see away.h. Of the two nodes of a connection the one whose host stayed sees
- * where the other one is (far_at); the other only learns that its host is gone (near_away).
+ * Moved hosts of intercepted connections, see away.h. If a host moves, the node of the other host
+ * knows the new node (far_at). The former node only knows that the host is away (near_away).
  */
 #include "away.h"
 
@@ -11,11 +11,11 @@
 #include "vnet.h"
 
 /* Limit until both hosts have all data of the proxy sockets, on one LAN or if the other node has no
- * accelerator. Some of their segments may have gone past. */
+ * accelerator. Some segments may have bypassed this process. */
 #define MEET_MAX_MS 15000
 #define FINDS	    3
-/* A leond that began anew says where hosts moved before it knows that anything is taken, and so
- * before it follows their nodes. */
+/* A restarted leond reports moved hosts before it knows of intercepted connections, and so before
+ * it diverts frames for them. */
 #define UNKNOWN_MS 5000
 
 bool away_is_here(const struct conn *c)
@@ -76,7 +76,8 @@ bool away_frame(struct conn *c, const struct conn_frame *cf, mono_t now)
 
 	if (cf->from_lan)
 		near_is_away(c, false, now);
-	/* One that was queued before the host moved says nothing: leond says when it is back. */
+	/* A frame that was queued before the host moved proves nothing. leond reports the return of
+	 * a host. */
 	if (cf->peer == c->peer)
 		return false;
 	far_is_at(c, peer_id(cf->peer), now);
@@ -87,10 +88,10 @@ bool away_frame(struct conn *c, const struct conn_frame *cf, mono_t now)
 }
 
 /*
- * leond sees of what they say to each other only what a switch takes to be for this node: the
- * stand-ins speak from here in both their names, so each thing that they say brings the answer
- * here. That is enough to know what both have, and what is missed comes from the stand-ins; it is
- * as with a host at another node, but that it may have been told more than its stand-in said.
+ * The proxy sockets send from this node with the addresses of both hosts, so switches forward the
+ * frames of both hosts to this node. leond sees only those frames. The frames suffice to learn the
+ * acknowledgements of both hosts, and the proxy sockets send all missing data. The only difference
+ * to a host at another node: the host may have received more than its proxy socket sent.
  */
 void away_here(struct conn *c, bool from_near, const struct flow_frame *f, mono_t now)
 {
@@ -119,7 +120,8 @@ void away_moved(struct conn *c, struct mac mac, node_id_t node, mono_t now)
 		near_is_away(c, node != c->e->self, now);
 }
 
-/* What came with the message is of this connection, from its near host. */
+/* Reports whether the frame in the message belongs to this connection and comes from its near
+ * host. */
 static bool is_of(const struct conn *c, const struct eth_view *v, const struct tcp_view *t)
 {
 	const struct accel_key *k = &c->flow.key;

@@ -20,8 +20,8 @@ static void set(int fd, uint32_t each)
 {
 	int half = (int)(each / 2);
 
-	/* The kernel doubles the first two, for its overhead. The window does not follow a larger
-	 * buffer by itself. */
+	/* The kernel doubles the first two, for overhead. The window does not follow a larger
+	 * buffer automatically. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof(half));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &half, sizeof(half));
 	setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &half, sizeof(half));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel buffers of the inter-proxy connections. The kernel charges them to the unit, so they share
- * one budget. peer.c calls it once a second; buffers_of_one() is pure. One thread.
+ * Kernel buffers of the inter-proxy connections. The kernel charges the buffers to the unit, so all
+ * share a budget. Called once a second by peer.c; buffers_of_one() is pure. Single-threaded.
  */
 #pragma once
 
@@ -18,15 +18,17 @@
  */
 #define BUFFERS_ALL (256u << 20)
 #define BUFFERS_MAX (64u << 20)
-/* A connection drains what exceeds a smaller share in this time, or it ends. */
+/* Time limit in which a connection drains its excess over a smaller share. Then it is closed. */
 #define BUFFERS_MS 10000
 
 struct buffers {
-	uint32_t each; /* bytes that the socket was given for one buffer; 0: the kernel's default */
-	mono_t fitted; /* when both were last within the share; not used while each is 0 */
+	/* Size of each buffer of the socket in bytes. 0: the default of the kernel. */
+	uint32_t each;
+	/* Last time at which both buffers were within the share. Unused while `each` is 0. */
+	mono_t fitted;
 };
 
 /* The largest size of one of the two buffers while there are n connections. */
 uint32_t buffers_of_one(unsigned n);
-/* Gives the socket its share. Returns false if the socket has exceeded it for too long. */
+/* Sets the share of the socket. Returns false after a long excess over the share. */
 bool buffers_fit(struct buffers *b, int fd, unsigned n, mono_t now);

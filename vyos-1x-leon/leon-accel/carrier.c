@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sockets of carriers, see carrier.h.
+ * Sockets of inter-proxy connections, see carrier.h.
  */
 #include "carrier.h"
 
@@ -22,24 +22,24 @@
 #define UNSENT_MAX	   (4u << 20)
 #define UNSENT_MS	   50
 #define BBR_UNIT	   256
-#define BBR_STARTING	   (2 * BBR_UNIT) /* its pacing gain is above that in its start only */
+#define BBR_STARTING	   (2 * BBR_UNIT) /* pacing gain is higher in the start phase */
 #define LOOK_MIN_US	   5000
 #define LOOKS_A_ROUND	   16
 #define QUEUE_MIN_US	   10000
 #define FIRST_RATE	   (FIRST_SEGMENTS * 1000000ull * FIRST_MSS / FIRST_RTT_US)
-#define SENT_MIN	   (64u << 10) /* less says nothing about loss */
+#define SENT_MIN	   (64u << 10) /* fewer bytes give no estimate of loss */
 #define NO_LIMIT	   UINT64_MAX
-#define TRY_ROUNDS	   8 /* from one try of BBR for more to the next */
+#define TRY_ROUNDS	   8 /* round trips between two bandwidth probes of BBR */
 #define TRY_MIN_US	   ((int64_t)400000)
 #define TRIES		   2
 #define WHOLE		   1024ull
 #define PAUSE_ROUNDS	   2
 #define PAUSE_MIN_US	   ((int64_t)500000)
-#define PATH_MIN_US	   20000       /* on a shorter one nothing is won */
-#define FULL_ROUNDS	   3	       /* until BBR has measured the line, where something waits */
-#define TRY_PART	   (WHOLE / 4) /* of the rate: so much more BBR tries for a round */
+#define PATH_MIN_US	   20000       /* a restart has no benefit on a shorter path */
+#define FULL_ROUNDS	   3	       /* with a backlog, until BBR has measured the link */
+#define TRY_PART	   (WHOLE / 4) /* share of the rate that BBR adds in a probe */
 #define MORE_PART	   (WHOLE / 32)
-#define TRY_QUEUE_US	   50000 /* that a try may add to the queue of a line */
+#define TRY_QUEUE_US	   50000 /* queueing delay that a probe may add */
 
 uint32_t carrier_first_segments(uint32_t rtt_us, uint32_t mss)
 {
@@ -50,13 +50,13 @@ uint32_t carrier_first_segments(uint32_t rtt_us, uint32_t mss)
 
 uint32_t carrier_unsent(uint64_t pacing)
 {
-	/* Without a bound: nobody knows yet. */
+	/* No limit: the rate of the link is unknown. */
 	uint64_t n = pacing < UINT32_MAX ? pacing * UNSENT_MS / 1000 : 0;
 
 	return (uint32_t)max_of(min_of(n, (uint64_t)UNSENT_MAX), (uint64_t)UNSENT_MIN);
 }
 
-/* By that, or by what no round trip differs from another without a queue. */
+/* Reports an RTT above the minimum by `queue_us`, or by QUEUE_MIN_US if that is more. */
 static bool is_longer(const struct carrier_sample *s, uint32_t queue_us)
 {
 	return s->min_us && s->rtt_us > s->min_us + max_of(queue_us, (uint32_t)QUEUE_MIN_US);
@@ -74,7 +74,7 @@ static bool is_flooded(const struct carrier *c, const struct carrier_sample *s)
 	return sent >= SENT_MIN && resent * 5 >= sent;
 }
 
-/* How much more than the rate is tried. */
+/* Additional rate of a probe. */
 static uint64_t try_part(const struct carrier *c, const struct carrier_sample *s)
 {
 	uint64_t queue = (uint64_t)TRY_QUEUE_US * WHOLE / max_of(s->min_us, 1u);
@@ -122,7 +122,7 @@ static void compare_anew(struct carrier *c, uint64_t rate, unsigned grew, mono_t
 	c->grew = grew;
 }
 
-/* What two tries leave there is looked at before it is gone: half of what one makes. */
+/* Half of the queueing delay of one probe, because the queue may have drained partly. */
 static bool is_full_of_tries(const struct carrier_sample *s)
 {
 	return is_longer(s, min_of(s->min_us / 8, (uint32_t)TRY_QUEUE_US / 2));
@@ -130,7 +130,7 @@ static bool is_full_of_tries(const struct carrier_sample *s)
 
 bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mono_t now)
 {
-	/* By half of what was tried, and by more than a rate varies by itself. */
+	/* Half of the probed rate, and more than the usual variation of a rate. */
 	uint64_t part = max_of(try_part(c, s) / 2, (uint64_t)MORE_PART);
 	bool more = s->rate >= c->past_rate + c->past_rate * part / WHOLE;
 
@@ -172,13 +172,13 @@ static bool look(int fd, struct carrier_sample *s)
 	s->rtt_us = t.tcpi_rtt;
 	s->min_us = t.tcpi_min_rtt;
 	s->window = (uint64_t)t.tcpi_snd_cwnd * t.tcpi_snd_mss;
-	/* Another congestion control says less, or other things. */
+	/* Other congestion controls report fewer or other values. */
 	if (getsockopt(fd, IPPROTO_TCP, TCP_CC_INFO, &cc, &cc_len) == 0 &&
 	    cc_len == sizeof(cc.bbr)) {
 		s->starting = cc.bbr.bbr_pacing_gain > BBR_STARTING;
 		s->probing = cc.bbr.bbr_cwnd_gain == BBR_UNIT;
 		s->rate = (uint64_t)cc.bbr.bbr_bw_hi << 32 | cc.bbr.bbr_bw_lo;
-		/* Of the last ten seconds, not of five minutes: paths change. */
+		/* Minimum of the last ten seconds, not of five minutes, because paths change. */
 		if (cc.bbr.bbr_min_rtt && cc.bbr.bbr_min_rtt != UINT32_MAX)
 			s->min_us = cc.bbr.bbr_min_rtt;
 	}
@@ -193,7 +193,7 @@ void carrier_prepare(struct carrier *c, int fd, int timeout_ms)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
-	/* Where the kernel has no BBR its default has to do. */
+	/* The default congestion control of the kernel serves if BBR is not available. */
 	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) < 0)
 		log_info("accel", "no BBR for carriers: %s", strerror(errno));
 }
@@ -223,7 +223,7 @@ static void set_congestion(int fd, const char *name)
 	setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name));
 }
 
-/* Another one and back: BBR begins as for a new connection, but with the window that there is. */
+/* A switch to another congestion control and back restarts BBR. The window remains. */
 static void begin_anew(int fd)
 {
 	set_congestion(fd, "reno");
@@ -233,7 +233,7 @@ static void begin_anew(int fd)
 static void start_again(struct carrier *c, int fd, uint64_t rate)
 {
 	c->is_known = false;
-	/* BBR's first rate would be six times what arrives. */
+	/* The initial rate of BBR would be six times the delivery rate. */
 	set_limit(c, fd, 2 * rate);
 	begin_anew(fd);
 	log_info("accel", "carrier starts again: the line has room bytes_s=%llu",
@@ -247,7 +247,7 @@ static bool is_measured(const struct carrier *c, const struct carrier_sample *s,
 
 void carrier_learn(struct carrier *c, const struct carrier_sample *s, mono_t now)
 {
-	/* Between looks that are far apart it may have been dry. */
+	/* The socket may have been empty between two examinations that are far apart. */
 	if (mono_sub_us(now, c->looked) > max_of((int64_t)s->min_us, PAUSE_MIN_US))
 		c->dry = now;
 	if (is_measured(c, s, now) && s->rate)
@@ -263,8 +263,9 @@ uint64_t carrier_rate(const struct carrier *c, const struct carrier_sample *s, m
 	return max_of(s->rate, c->known);
 }
 
-/* BBR that begins anew takes the shortest round trip of minutes for that of the path, and may have
- * kept one as old while the carrier was idle; then it holds its window to two of them. */
+/* A restarted BBR takes the minimum of several minutes as the round-trip time of the path. BBR may
+ * have discarded the value as old while the connection was idle. BBR then limits the window to two
+ * such round trips. */
 static bool is_path_longer(const struct carrier_sample *s)
 {
 	struct carrier_sample then = { .min_us = s->least_us, .rtt_us = s->min_us };
@@ -272,8 +273,8 @@ static bool is_path_longer(const struct carrier_sample *s)
 	return is_queued(&then) || is_longer(s, s->min_us);
 }
 
-/* Where it has carried something, and not found the end of the line, its window and its rate are
- * on their way there. */
+/* If the connection has carried data and the rate of the link is still unknown, window and rate are
+ * still growing. */
 static bool is_on_its_way(const struct carrier *c, const struct carrier_sample *s)
 {
 	return s->starting && !c->is_known && s->sent > SENT_MIN;
@@ -284,12 +285,12 @@ bool carrier_wakes(struct carrier *c, const struct carrier_sample *s, mono_t now
 	bool is_known = c->is_known || !s->starting;
 	uint64_t known = c->known;
 
-	/* What waits is no pause but a slow line. And while BBR looks for that round trip, or mends
-	 * what was lost, its window is next to nothing and would stay so. */
+	/* A backlog is a sign of a slow link, not of a pause. During a probe for the round-trip
+	 * time or during recovery, the window is nearly 0 and would remain so. */
 	if (!s->rate || !s->dry || s->probing || s->mending || s->min_us < PATH_MIN_US ||
 	    is_path_longer(s) || is_on_its_way(c, s))
 		return false;
-	/* It has come to the end of its start by itself, without a flood. */
+	/* The start phase ended without flooding the link. */
 	if (!known && !c->is_known && !s->starting)
 		known = s->rate;
 	if (is_known && (!known || s->window < known * s->min_us / 1000000 / 2))

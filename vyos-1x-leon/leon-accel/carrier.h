@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the socket of a carrier is told, so that it fills a long line soon and does not flood it:
- * with how much it begins, how much waits in it, and when its start ends. Called by peer.c; but for
- * carrier_prepare(), carrier_use() and carrier_tune() pure. One thread.
+ * Settings of the socket of an inter-proxy connection: initial window, backlog limit and pacing
+ * rate. The settings let the connection fill a path with a large bandwidth-delay product soon, and
+ * do not flood its bottleneck link. Called by peer.c. Pure except for carrier_prepare(),
+ * carrier_use() and carrier_tune(). Single-threaded.
  */
 #pragma once
 
@@ -13,105 +14,115 @@
 #include "buffers.h"
 
 struct carrier {
-	mono_t looked;	       /* at the socket */
-	uint64_t sent, resent; /* bytes, until loss was reckoned last */
-	uint64_t limit;	       /* bytes a second that the socket was told; 0: none */
-	bool is_known;	       /* a start has found the end of the line */
-	uint32_t unsent;       /* bytes that may wait in it */
-	uint64_t room;	       /* bytes a round trip that it is good for; 0: unknown */
-	mono_t turned;	       /* when its rate was compared last; 0: it was not */
-	uint64_t past_rate;    /* as it was then */
-	unsigned grew;	       /* so many times, one after the other */
-	uint64_t known; /* bytes a second that the line took when it was full last; 0: unknown */
+	mono_t looked; /* Last time at which the socket was examined. */
+	/* Bytes that were sent and retransmitted until the last computation of loss. */
+	uint64_t sent, resent;
+	uint64_t limit;	    /* Pacing limit of the socket in bytes per second. 0: none. */
+	bool is_known;	    /* A start phase has measured the rate of the bottleneck link. */
+	uint32_t unsent;    /* Largest number of unsent bytes in the socket. */
+	uint64_t room;	    /* Bytes per round trip that the connection can carry. 0: unknown. */
+	mono_t turned;	    /* Time of the last comparison of the rate. 0: never. */
+	uint64_t past_rate; /* Rate at the last comparison. */
+	unsigned grew;	    /* Number of consecutive comparisons with a higher rate. */
+	/* Rate of the bottleneck link in bytes per second, as last measured under load. 0:
+	 * unknown. */
+	uint64_t known;
 	struct buffers buffers;
-	mono_t used, dry; /* data was sent; nothing waited in the socket, or BBR began anew */
+	/* Last time at which data was sent (used), and at which the socket had no backlog or BBR
+	 * was restarted (dry). */
+	mono_t used, dry;
 };
 
-/* Of a socket with BBR. */
+/* State of a socket with BBR. */
 struct carrier_sample {
-	bool starting;		 /* it still looks for the rate of the line */
-	uint64_t rate;		 /* bytes a second that arrive */
-	uint64_t pacing;	 /* that it sends at most; without BBR too */
-	uint64_t sent, resent;	 /* bytes since the first */
-	uint32_t rtt_us, min_us; /* now, and the shortest */
-	uint32_t least_us;	 /* the shortest round trip of minutes */
-	uint64_t window;	 /* bytes that may be under way */
-	bool dry;		 /* nothing waits in it */
-	bool probing;		 /* BBR looks for a shorter round trip */
-	bool mending;		 /* what was lost is sent again */
+	bool starting; /* BBR is in its start phase. */
+	uint64_t rate; /* Delivery rate in bytes per second. */
+	/* Largest sending rate in bytes per second. Known without BBR, too. */
+	uint64_t pacing;
+	/* Bytes that were sent and retransmitted since the connection was made. */
+	uint64_t sent, resent;
+	uint32_t rtt_us, min_us; /* Present round-trip time, and the minimum. */
+	uint32_t least_us;	 /* Minimum of the round-trip time over several minutes. */
+	uint64_t window;	 /* Congestion window in bytes. */
+	bool dry;		 /* The socket has no backlog. */
+	bool probing;		 /* BBR probes for a shorter round-trip time. */
+	bool mending;		 /* TCP recovers from loss. */
 };
 
 /*
- * Segments of `mss` bytes under way in the first round trip. Ten of 1200 at 50 ms, as every
- * connection has, are 2 Mbit/s: that much everywhere, for a carrier stands for all connections
- * between two nodes, and the rounds in which it doubles are long where it begins with less. Never
- * less than ten.
+ * Initial window in segments of `mss` bytes, at least ten. Ten segments of 1200 bytes, the default
+ * of Linux, give 2 Mbit/s at a round trip of 50 ms. The window gives that rate at every round-trip
+ * time. One inter-proxy connection carries all connections between two nodes, and a small window
+ * needs many long round trips to double.
  */
 uint32_t carrier_first_segments(uint32_t rtt_us, uint32_t mss);
 
-/* Bytes that may wait in the socket: what it sends in a moment. Less, and it runs dry whenever this
- * process comes late, and takes that for the rate of the line; more, and messages wait behind. */
+/* Limit of the backlog of the socket: the bytes that the socket sends in a short time. With a lower
+ * limit the socket runs empty if the process is late, and the rate of BBR is too low. With a higher
+ * limit messages wait behind data. */
 uint32_t carrier_unsent(uint64_t pacing);
 
 /*
- * Bytes a second that the socket may send, 0: no bound. BBR doubles what it sends until what
- * arrives has not grown for three rounds, and looks away from the queue and from all that is lost
- * meanwhile: several times what a short queue has room for, and seconds until that is mended. So it
- * gets half more than arrives while the round trip is long with what waits, which may be of others:
- * with a quarter more BBR would take its start for over. Less than arrives where a fifth of what
- * was sent lately is sent again: no line is that bad, so it is the queue.
+ * Pacing limit of the socket in bytes per second. 0: none. In its start phase, BBR doubles its rate
+ * until the delivery rate has not grown for three round trips. BBR ignores queueing delay and loss
+ * in this phase. A short queue then overflows several times, and recovery takes seconds. The limit
+ * is therefore 1.5 times the delivery rate while the queueing delay is high, also if other traffic
+ * causes that delay. With a factor of 1.25, BBR would end its start phase. The limit is below the
+ * delivery rate if a fifth of the recent bytes was retransmitted: no link loses that share without
+ * an overflowing queue.
  *
- * Where a start has flooded the line once, its rate is known: then it gets what arrives, and an
- * eighth more while nothing waits. BBR does not count rounds in which it ran dry, as it does
- * whenever a connection ends, and would go on doubling in each transfer, however warm.
+ * After a start phase has flooded the bottleneck link once, its rate is known. The limit is then
+ * the delivery rate, and an eighth more while the socket has no backlog. BBR ignores round trips in
+ * which the socket ran empty, as it does at the end of each connection. Without the limit BBR would
+ * double its rate in each transfer.
  *
- * Behind its start BBR tries a quarter more for a round, now and then. On a line whose end is known
- * that is no more than 50 ms of its queue: a quarter of a round of 500 ms is more than many have,
- * and what is lost at the end of a transfer costs a round trip.
+ * After its start phase BBR now and then sends a quarter more for one round trip. On a link of
+ * known rate, the limit permits 50 ms of additional queue. A quarter of a round trip of 500 ms
+ * exceeds many queues, and loss at the end of a transfer costs one round trip.
  *
- * Never less than what it begins with: a carrier that was idle has a rate of nothing, for
- * nothing was sent, and what is held to that does not come to more for a minute.
+ * The limit is never below the initial rate. An idle connection has a delivery rate of 0, and such
+ * a limit would slow it for a minute.
  */
 uint64_t carrier_limit(const struct carrier *c, const struct carrier_sample *s);
 
-/* Has a start found the end of the line? It has where it lost a fifth: what arrives meanwhile is
- * all that the line takes. */
+/* Reports whether a start phase has measured the rate of the bottleneck link. A loss of a fifth
+ * proves it: the delivery rate is then the full rate of the link. */
 bool carrier_knows(const struct carrier *c, const struct carrier_sample *s);
 
-/* Bytes a round trip that it is good for: what may be under way as long as it doubles that, then
- * what arrives. */
+/* Bytes per round trip that the connection can carry: the congestion window during the start phase,
+ * and the delivery rate afterwards. */
 uint64_t carrier_room(const struct carrier *c, const struct carrier_sample *s);
 
 /*
- * Its start was over too soon? BBR believes the line full when three rounds bring no more than
- * those before, also where a process here or on the way stood still meanwhile, or others had the
- * line; from then on it tries a quarter more every eight rounds, and needs a minute to come from a
- * fiftieth of the line to all of it. Where two such tries, one after the other, have found half of
- * what they tried or more and no queue, the line has room: it is to start again from where it is.
+ * Reports whether the start phase ended too soon. BBR ends it if three round trips do not increase
+ * the rate. A stalled process or other traffic on the link can cause that, too. BBR then adds a
+ * quarter each eight round trips, and needs a minute to grow from a fiftieth of the link rate to
+ * the full rate. The link has spare capacity if two consecutive probes of BBR gain half of the
+ * probed rate or more and cause no queueing delay. BBR is then restarted from its present rate.
  * Called now and then.
  */
 bool carrier_starts_again(struct carrier *c, const struct carrier_sample *s, mono_t now);
 
-/* What BBR says of the rate is that of the line where something waited to be sent for some rounds;
- * else it is what there was to send. */
+/* The rate of BBR is the rate of the bottleneck link if the socket had a backlog for some round
+ * trips. Otherwise the senders limited it. */
 void carrier_learn(struct carrier *c, const struct carrier_sample *s, mono_t now);
-/* A start goes on from the rate that is known where BBR has not measured it. Not where the line is
- * flooded. */
+/* A start phase continues from the known rate if BBR has not measured a rate. It does not if the
+ * link is flooded. */
 uint64_t carrier_rate(const struct carrier *c, const struct carrier_sample *s, mono_t now);
 
 /*
- * Data behind a pause: may BBR begin anew? Every ten seconds it looks for a shorter round trip, and
- * sends nothing for two of them, in the middle of a transfer where these ten seconds began
- * somewhere in the pause before. Begun anew it does so ten seconds from now. It begins with the
- * rate that is known, the window that there is, and the shortest round trip of minutes: so not
- * where the path has become longer, or the window is small for a while, nor in the middle of a
- * start.
+ * Reports whether BBR may be restarted for data that follows a pause. Each ten seconds, BBR probes
+ * for a shorter round-trip time and sends nothing for two round trips. If the ten seconds began in
+ * a pause, the probe interrupts a transfer. A restart delays the probe by ten seconds. BBR restarts
+ * with the known rate, the present window and the minimum round-trip time of several minutes. So
+ * BBR is not restarted if the path has become longer, if the window is temporarily small, or during
+ * a start phase.
  */
 bool carrier_wakes(struct carrier *c, const struct carrier_sample *s, mono_t now);
 
-/* For a new socket. */
+/* Configures a new socket. */
 void carrier_prepare(struct carrier *c, int fd, int timeout_ms);
-/* Data is sent. */
+/* Called if data is sent. */
 void carrier_use(struct carrier *c, int fd, uint32_t rtt_us, mono_t now);
-/* Now and then, while it sends. */
+/* Called now and then while data is sent. */
 void carrier_tune(struct carrier *c, int fd, uint32_t rtt_us, mono_t now);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One connection, see conn.h: what its flow asks for, done with sockets, TAPs and the carrier.
- * Bytes of the near host go from its stand-in to the carrier as far as the other end gave credit;
- * what the carrier brings goes into the stand-in, and credit is given for what it took.
+ * One connection, see conn.h. Performs the requested actions of the flow, with sockets, TAPs and
+ * the inter-proxy connection. Bytes of the near host go from the proxy socket to the inter-proxy
+ * connection, within the credit of the other end. Bytes of the inter-proxy connection go to the
+ * proxy socket, and the other end gets new credit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,15 +22,15 @@
 #include "stand_in.h"
 #include "worth.h"
 
-#define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14 to a host of another */
+#define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14, the host has another */
 #define MSS_V4_MIN	     536
 #define MSS_V6_MIN	     1220
 #define MSS_MIN		     88
 #define MSS_MAX		     1460
 #define TS_OPTION_LEN	     12
-#define ASKS		     5 /* one a second, for any may be lost */
+#define ASKS		     5 /* one each second, because each may be lost */
 
-/* The virtio_net_hdr of a frame that is whole as it is. */
+/* The virtio_net_hdr of a complete frame. */
 static const uint8_t no_offload[ACCEL_VNET_LEN];
 
 const struct flow *conn_flow(const struct conn *c)
@@ -47,7 +48,7 @@ uint32_t conn_hash(const struct conn *c)
 	return c->hash;
 }
 
-/* --- what a flow asks for --- */
+/* --- actions of a flow --- */
 
 static void send_frame(struct conn *c, const struct flow_frame *f, enum accel_where where)
 {
@@ -66,8 +67,8 @@ static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
 	struct conn *c = arg;
 
 	(void)f;
-	/* It came from the node where the host is now, or from the LAN of the other one, and must
-	 * not seem to come from this node. The host says it again. */
+	/* The frame came from the present node of the host, or from the LAN of the other host. A
+	 * frame from here would have the wrong source. The host retransmits the data. */
 	if (!c->near_away && !away_is_here(c))
 		send_frame(c, frame, ACCEL_NODE);
 }
@@ -88,7 +89,7 @@ static void to_stand_in(void *arg, struct flow *f, const struct flow_frame *fram
 		tun_write(&lan->tun, vnet, frame->data, frame->len, frame->v->l3_offset);
 }
 
-/* Said here, or by the other node. */
+/* A refusal of this node or of the other node. */
 static void count_refusal(struct conn *c, uint8_t reason)
 {
 	c->e->counters.refused++;
@@ -120,7 +121,7 @@ static bool may_hold(void *arg, int64_t bytes)
 	return true;
 }
 
-/* Between what the kernel takes and what a LAN does. */
+/* Limits the MSS to the range of the kernel and of a LAN. */
 static uint16_t clamp_mss(uint16_t mss)
 {
 	if (mss < MSS_MIN)
@@ -139,8 +140,8 @@ static uint16_t mss_of(const struct flow *f)
 	return clamp_mss(mss);
 }
 
-/* With which shifts windows are read and stated. Where no SYN was seen: read with what was proved,
- * stated with the largest: that says too little, never too much. */
+/* Shifts of received and stated windows. If no SYN was seen, received windows use the proven shift
+ * and stated windows use the largest shift. Both are then too small, never too large. */
 static void choose_scales(const struct flow *f, struct stand_in *s)
 {
 	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
@@ -181,7 +182,7 @@ static void watch(struct conn *c, uint32_t events)
 	loop_fd_mod(c->e->loop, c->fd, events);
 }
 
-/* The near host will not say again what was acknowledged. */
+/* The near host does not retransmit acknowledged data. */
 static void repeat_fin(struct conn *c)
 {
 	const struct flow *f = &c->flow;
@@ -333,7 +334,7 @@ static void send_made(struct conn *c, enum accel_where where, const struct tcp_s
 	away_send(c, where, no_offload, frame, tcp_make(s, frame));
 }
 
-/* Without payload, as if one host had sent it to the other: to the far one, or to the near one. */
+/* Writes a segment without payload in the name of one host, for the far or the near host. */
 static struct tcp_segment made_for(const struct flow *f, enum accel_where where, uint8_t flags)
 {
 	bool to_near = where == ACCEL_LAN;
@@ -351,7 +352,7 @@ static struct tcp_segment made_for(const struct flow *f, enum accel_where where,
 	};
 }
 
-/* No stand-in, and the host may not be left with a connection that nobody has. */
+/* Without a proxy socket, the host must not keep a connection that no process serves. */
 static void reset_by_hand(struct conn *c)
 {
 	const struct flow *f = &c->flow;
@@ -383,8 +384,8 @@ static void refuse_near(void *arg, struct flow *f, const struct flow_frame *fram
 }
 
 /*
- * Nobody here knows what a host has acknowledged, but it answers an old segment with an
- * acknowledgement that says so, and that is refused when it comes.
+ * No process knows the acknowledgement of the host. The host answers an old segment with an ACK,
+ * which states the number. The ACK is answered with RST.
  */
 static void ask(struct conn *c, enum accel_where where)
 {
@@ -399,7 +400,7 @@ static void ask(struct conn *c, enum accel_where where)
 
 void conn_ask(struct conn *c)
 {
-	/* One of two at a time: they may be on the same LAN, see here.c. */
+	/* One of two hosts at a time, because both may be on the same LAN (here.c). */
 	ask(c, c->asks_both && c->asks % 2 ? ACCEL_NODE : ACCEL_LAN);
 }
 
@@ -443,12 +444,13 @@ void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
 static void end_by_reset(struct conn *c, int fd)
 {
 	count_reset(c);
-	/* The host has acknowledged more than the proxy socket may know: both are sent. */
+	/* The host has acknowledged more than the proxy socket knows, so both segments are sent. */
 	reset_by_hand(c);
 	/* The other accelerator cannot reset the far host any more. */
 	if (!peer_is_up(c->peer) || c->far_at)
 		ask(c, ACCEL_NODE);
-	/* Each may be past that number, for the other one speaks to it: it will say so. */
+	/* Both hosts may be past the number, because both also exchange frames directly. A host
+	 * answers with the present number. */
 	c->asks_both = c->far_at;
 	if (c->asks_both)
 		c->asks = 2 * ASKS;
@@ -458,7 +460,7 @@ static void end_by_reset(struct conn *c, int fd)
 
 static void end_by_return(struct conn *c, int fd)
 {
-	/* The other end may have asked for it for that reason, and either begins again. */
+	/* The other end may have requested the release for this reason, and both start again. */
 	c->calm |= conn_is_calm(c, loop_now(c->e->loop));
 	c->e->counters.returned++;
 	peer_counted(c->peer)->returned++;
@@ -477,7 +479,8 @@ static void give_up(void *arg, struct flow *f, enum flow_end_of how)
 		return;
 	conn_detach(c);
 	if (how == FLOW_RESET) {
-		/* One that was not started says nothing by itself: its host has other numbers. */
+		/* A proxy socket before its start sends no RST, because the host has other
+		 * numbers. */
 		if (fd >= 0 && !started)
 			stand_in_leave(fd);
 		end_by_reset(c, started ? fd : -1);
@@ -496,7 +499,8 @@ static void probe(void *arg, struct flow *f)
 	ask(arg, ACCEL_LAN);
 }
 
-/* Jiffies of the kernel, and a loop that reads its clock once a turn. */
+/* Tolerance for the jiffies of the kernel, and for a loop with a single reading of the clock per
+ * iteration. */
 #define PROOF_NOISE_MS 50
 
 static struct flow_proof proof(void *arg, struct flow *f)
@@ -521,8 +525,8 @@ static bool is_drained(void *arg, struct flow *f)
 {
 	struct conn *c = arg;
 
-	/* Where the other host speaks to it too it may have acknowledged more than its stand-in
-	 * said, and that does not count for the kernel. */
+	/* The other host may also send directly. The host may then have acknowledged more data than
+	 * the proxy socket sent. The kernel ignores such an acknowledgement. */
 	if (c->fd >= 0 && (c->far_at || c->near_away) && !seq_before(f->near.acked, f->far_point))
 		return true;
 	return c->fd >= 0 && !c->in.len &&
@@ -556,9 +560,10 @@ static void choose_events(struct conn *c)
 }
 
 /*
- * Both hosts said that they are done, and know it of each other. A host that does not read yet has
- * not got all: a socket that is nobody's any more the kernel gives up after a while, with what is
- * in it. Both directions are shut, which epoll says without an end: so it is looked at each second.
+ * Both hosts have sent FIN and received the FIN of the other one. A host that does not read yet
+ * lacks data, and the kernel discards an orphaned socket after a while with its data. Both
+ * directions are shut, which epoll reports without an end, so the socket is examined once a second
+ * instead.
  */
 static bool end_where_done(struct conn *c)
 {
@@ -624,7 +629,7 @@ static bool can_send(const struct conn *c)
 
 size_t conn_send(struct conn *c, size_t max)
 {
-	static uint8_t buf[ACCEL_DATA_MAX]; /* one thread */
+	static uint8_t buf[ACCEL_DATA_MAX]; /* single-threaded */
 	struct accel_frame fin = { .type = ACCEL_FIN, .stream = c->bound };
 	size_t carried;
 	ssize_t n;
@@ -648,7 +653,7 @@ size_t conn_send(struct conn *c, size_t max)
 	return carried;
 }
 
-/* From what waits to the near host. False where the connection is no more. */
+/* Moves waiting bytes to the near host. Returns false if the connection has ended. */
 static bool pump_in(struct conn *c)
 {
 	while (c->in.len) {
@@ -697,7 +702,7 @@ static void on_socket(void *arg, int fd, uint32_t events)
 		failed(c);
 		return;
 	}
-	/* Both directions are shut: what is left to read is read whatever the credit. */
+	/* Both directions are shut, so the rest is read regardless of the credit. */
 	if (events & EPOLLHUP && !(c->watched & EPOLLIN) && !c->in.len && c->near_eof)
 		watch(c, 0);
 	pump(c);
@@ -746,7 +751,7 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 
 void conn_carrier_gone(struct conn *c, mono_t now)
 {
-	/* It needs none any more. */
+	/* An ended connection needs no credit. */
 	if (c->lingers) {
 		peer_unbind(c->peer, c->bound);
 		c->bound = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A connection that is followed: its flow, and while it is taken the stand-in and its stream on the
- * carrier. Made for the first frame of a connection, freed after a long silence. One thread.
+ * A tracked connection: the flow and, during an interception, the proxy socket and the stream on
+ * the inter-proxy connection. Made for the first frame and freed after a long silence.
+ * Single-threaded.
  */
 #pragma once
 
@@ -18,59 +19,61 @@ struct conn;
 struct engine;
 struct accel_peer;
 
-/* One of the queue: where it came from, and what it is; pointers into the message. */
+/* A message of the queue: origin and kind of a frame, with pointers into the message. */
 struct conn_frame {
 	bool from_lan;
-	bool is_claim; /* from a node behind which leond does not have its source address */
+	bool is_claim; /* leond does not have the source address at the node */
 	struct accel_peer *peer;
 	struct flow_frame frame;
 };
-/* False where the connection is not followed: the frame goes on as it came. */
+/* Returns false if the connection is not tracked. The frame then goes on unchanged. */
 bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now);
-/* One between two hosts of the LAN here, which leond does not forward: it is of a connection that
- * was taken while one of them was elsewhere, or it is left alone. */
+/* Handles a frame between two hosts of the local LAN, which leond does not forward. The frame
+ * matters only for a connection intercepted before the move of a host to this LAN. */
 void conn_frame_here(struct engine *e, const struct flow_frame *f, mono_t now);
-/* A packet of the kernel here for a host: where it goes. NULL: nowhere. */
+/* Returns the destination of a packet that the local kernel sends to a host. NULL: none. */
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t);
-/* One of the stand-in. */
+/* Handles a packet of the proxy socket. */
 void conn_to_near(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_t len);
 const struct flow *conn_flow(const struct conn *c);
 struct accel_peer *conn_peer(const struct conn *c);
 uint32_t conn_hash(const struct conn *c);
 
-/* A message of the carrier about a stream; c NULL: of one that is new (OFFER). False: nonsense. */
+/* Handles a message about a stream. c is NULL for a new stream (OFFER). Returns false for an
+ * invalid message. */
 bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now);
-/* An OFFER of the peer. */
+/* Handles an OFFER of the peer. */
 void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_frame *f, mono_t now);
-/* carried: bytes of it on the carrier. False: more than the credit that was given. */
+/* `carried`: size on the inter-proxy connection in bytes. Returns false if the data exceeds the
+ * granted credit. */
 bool conn_data(struct conn *c, const void *data, size_t len, size_t carried);
-/* Its turn on the carrier: sends at most `max` bytes of the near host. Returns how many bytes of
- * the carrier they took; 0: there are no more, or the stream has ended. */
+/* Sends at most `max` bytes of the near host in its turn. Returns the number of bytes on the
+ * inter-proxy connection, or 0 if the stream has no more data or has ended. */
 size_t conn_send(struct conn *c, size_t max);
-/* It has sent what there was. */
+/* The turn of the stream is over: all data has been sent. */
 void conn_turn_over(struct conn *c);
 void conn_carrier_gone(struct conn *c, mono_t now);
 
-/* One that the process before left behind: its host is told that it is dead. */
+/* Resets a connection of the previous process. */
 void conn_bury(struct conn *c, const struct taken_one *one, mono_t now);
-/* Asks the near host where it is, or both where both are here; what they answer is refused. */
+/* Probes the near host, or both hosts if both are on the local LAN. The answers are refused. */
 void conn_ask(struct conn *c);
-/* Both hosts are on the LAN here, and its switches may believe them behind this node, since its
- * stand-ins spoke for them: they are asked, and what they answer goes everywhere. */
+/* Both hosts are on the local LAN. The switches may forward frames for both to this node, because
+ * the proxy sockets used both addresses. Probes both hosts, so the answers correct the switches. */
 void conn_find_hosts(struct conn *c);
-/* Those that are drained or returned; true where there are any. */
+/* Handles connections that are drained or released. Returns true if there are any. */
 bool conns_tick(struct engine *e, mono_t now);
-/* A host is behind that node now, says leond. */
+/* leond reports that a host is behind that node. */
 void conns_moved(struct engine *e, uint16_t vlan, struct mac mac, node_id_t node, mono_t now);
-/* Gives back what needs it no longer, forgets what is silent. */
+/* Releases connections without benefit, and removes connections after a long silence. */
 void conns_second(struct engine *e, mono_t now);
-/* Since then, until now, frames may have gone past leon-accel. */
+/* Frames may have bypassed leon-accel from the given time until now. */
 void conns_unseen(struct engine *e, mono_t since, mono_t now);
 void conns_release_all(struct engine *e, mono_t now);
 void conns_reset_all(struct engine *e, mono_t now);
-/* Of all that there were. */
+/* Sum over all present and past connections. */
 struct accel_time conns_time(const struct engine *e);
-/* All that are followed, behind the one with this serial. */
+/* Lists tracked connections with a higher serial. */
 void conns_page(struct engine *e, uint64_t behind, struct accel_page *page, mono_t now);
 struct jsonw;
 void conns_write(const struct engine *e, struct jsonw *w);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a connection that is followed consists of, for conn.c (its stand-in and its bytes) and
- * conns.c (the table of all, and time). One thread.
+ * State of a tracked connection, for conn.c (proxy socket and bytes) and conns.c (table and
+ * timers). Single-threaded.
  */
 #pragma once
 
@@ -24,55 +24,57 @@ struct conn {
 	struct share_link link;
 	struct flow flow;
 	unsigned hash;
-	node_id_t far_at; /* the far host is there now, not behind the peer; 0: it is */
-	bool near_away;	  /* the near host is behind another node now */
-	mono_t met;	  /* since when it is there */
+	node_id_t far_at; /* Present node of the far host. 0: the peer. */
+	bool near_away;	  /* The near host has moved to another node. */
+	mono_t met;	  /* Time of the last change of far_at. */
 	struct here together;
-	uint8_t finds;	/* so many times more both are asked where they are */
-	uint32_t bound; /* stream that the peer knows this by; 0: none */
-	/* Of the stand-in. */
-	int fd;		/* -1: none */
-	bool started;	/* it is part of the connection */
-	mono_t made;	/* the proxy socket */
-	int remembered; /* in the file; -1: not */
-	uint8_t asks;	/* so many more of a host that may not know that it was reset */
-	bool asks_both; /* the far one too */
+	uint8_t finds;	/* Remaining number of probes for both hosts. */
+	uint32_t bound; /* Stream number of the connection at the peer. 0: no stream. */
+	/* Proxy socket. */
+	int fd;		/* Descriptor. -1: no proxy socket. */
+	bool started;	/* The proxy socket is part of the connection. */
+	mono_t made;	/* Time at which the proxy socket was made. */
+	int remembered; /* Index in the file of taken.h. -1: not in the file. */
+	uint8_t asks;	/* Remaining number of probes for a host that may not know of the reset. */
+	bool asks_both; /* The far host is probed, too. */
 	uint32_t watched;
-	struct fifo in;	       /* for the near host */
-	uint32_t written;      /* bytes of the far host that the stand-in has, modulo 2^32 */
-	uint32_t may_send;     /* credit */
-	uint32_t credit;       /* the most that it was: bytes that the other end may have */
-	uint32_t given;	       /* credit that the other end has not used */
-	uint32_t freed;	       /* of it that was used, and not given anew yet */
-	bool far_fin, fin_out; /* the far host has no more; the stand-in was told */
+	struct fifo in;	   /* Bytes for the near host. */
+	uint32_t written;  /* Bytes of the far host in the proxy socket, modulo 2^32. */
+	uint32_t may_send; /* Remaining credit. */
+	uint32_t credit;   /* Largest credit so far, which bounds the bytes at the other end. */
+	uint32_t given;	   /* Unused credit of the other end. */
+	uint32_t freed;	   /* Used credit, not granted again yet. */
+	/* The far host has sent FIN, and the FIN was passed to the proxy socket. */
+	bool far_fin, fin_out;
 	bool near_eof;
-	bool lingers; /* both are done, and the near host has not read all */
-	/* While it was taken. */
+	bool lingers; /* Both directions have ended, and the near host has not read all data. */
+	/* State of an intercepted connection. */
 	struct accel_bytes bytes;
 	struct saving saving;
-	struct meter through[2]; /* by direction: what the stand-in gave and got */
-	mono_t gained;		 /* when it last brought what it would not bring by itself */
+	/* By direction: bytes that the proxy socket delivered and received. */
+	struct meter through[2];
+	mono_t gained; /* Last time at which interception had a benefit. */
 	uint64_t serial;
-	uint16_t times; /* it was taken */
-	/* While it is plain. */
-	struct meter plain[2]; /* by direction */
-	bool calm;	       /* it was given back while it brought little */
-	uint8_t why;	       /* enum accel_why, at its last frame */
-	uint8_t refused;       /* enum accel_why: of the last REFUSE for it; 0: there was none */
+	uint16_t times; /* Number of interceptions. */
+	/* State of a plain connection. */
+	struct meter plain[2]; /* By direction. */
+	bool calm;	       /* Released because of a low rate. */
+	uint8_t why;	       /* enum accel_why at the last frame. */
+	uint8_t refused;       /* enum accel_why of the last REFUSE. 0: no REFUSE. */
 };
 
 extern const struct flow_ops conn_ops;
-/* Forgets stand-in and stream; the descriptor stays open. */
+/* Forgets proxy socket and stream. The descriptor stays open. */
 void conn_detach(struct conn *c);
-/* Bytes a round trip in that direction: more than it would bring by itself at once? */
+/* Reports whether the rate `flow` in that direction passes worth_keeping(). */
 bool conn_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow);
-/* It is taken, and gained nothing by that for some seconds. */
+/* Reports whether an intercepted connection has had no benefit for some seconds. */
 bool conn_is_calm(const struct conn *c, mono_t now);
-/* Bytes that were acknowledged to a host and that the other host may lack. Both directions. */
+/* Acknowledged bytes, possibly undelivered to the other host, in both directions. */
 uint64_t conn_undelivered(const struct conn *c);
-/* Gives it back, or asks the other end to. */
+/* Releases the connection, or requests its release from the other end. */
 void conn_release(struct conn *c, mono_t now);
-/* Both are done, and it has what it lacked: then it is closed. */
+/* Both directions have ended. Closes the proxy socket once the host has all data. */
 void conn_end_where_done(struct conn *c);
-/* What the flow has ended the peer need not know. */
+/* Ends the stream without a message to the peer, because the flow has sent it. */
 void conn_sync_stream(struct conn *c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All connections that are followed, see conn.h: the table, which of them are taken, what time does
- * to them, and what is shown of them.
+ * All tracked connections, see conn.h: the table, the choice of intercepted connections, the
+ * timers, and the list for reports.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +20,20 @@
 
 #define PLAIN_SILENT_MS	 300000
 #define CLOSED_SILENT_MS 70000
-/* Of an unanswered connection (share.h): a host repeats a SYN after 1, 2, 4 and 8 s. */
+/* Limit of an unanswered connection (share.h). A host repeats a SYN after 1, 2, 4 and 8 s. */
 #define UNANSWERED_SILENT_MS 10000
-/* So long a connection that is taken gains nothing before it is given back, and so long where there
- * is another that would have its place. Not sooner: it may be a pause. */
+/* Time without benefit after which an intercepted connection is released: the first if no other
+ * connection needs its place, the second otherwise. A shorter time would mistake a pause for the
+ * end of a transfer. */
 #define CALM_MS	     60000
 #define CALM_FULL_MS 5000
-/* So long a host was silent before frames went past, or so long they did (TIME_WAIT is over). */
+/* Silence before frames bypass leon-accel, or duration of the bypass, after which a connection is
+ * forgotten (TIME_WAIT is over). */
 #define UNSEEN_MS     5000
 #define UNSEEN_ALL_MS 60000
-#define FULL_MS	      10000 /* so long somebody is believed to wait for a place */
+#define FULL_MS	      10000 /* time for which a refused connection counts as waiting for a place */
 
-#define EXPLAINED_MAX 16 /* connections in an answer: the same hosts and ports in several VLANs */
+#define EXPLAINED_MAX 16 /* connections in an answer: one pair of endpoints in several VLANs */
 
 struct conn_entry {
 	struct conn conn;
@@ -86,8 +88,8 @@ static void forget(struct conn *c)
 	free(entry);
 }
 
-/* The oldest unanswered connection of a node that has used its share makes room for a new one.
- * False: there is none, and the new one is not followed. */
+/* Removes the oldest unanswered connection of a node with a full share. Returns false if all are
+ * answered. The new connection is then not tracked. */
 static bool make_room(struct engine *e, struct accel_peer *p)
 {
 	struct node_share *s = peer_share(p);
@@ -102,7 +104,7 @@ static bool make_room(struct engine *e, struct accel_peer *p)
 	return oldest;
 }
 
-/* Keys are compared as bytes: what is between their fields is zero. */
+/* Keys are compared as bytes, so the padding between their fields is zero. */
 static struct accel_key key_between(uint16_t vlan, const struct endpoint *near,
 				    const struct endpoint *far)
 {
@@ -117,7 +119,7 @@ static struct accel_key key_between(uint16_t vlan, const struct endpoint *near,
 	return k;
 }
 
-/* As this node sees it. */
+/* The key in the view of this node. */
 static struct accel_key key_of(const struct tcp_view *t, uint16_t vlan, bool from_near)
 {
 	const struct endpoint src = { t->src, t->src_port }, dst = { t->dst, t->dst_port };
@@ -125,7 +127,7 @@ static struct accel_key key_of(const struct tcp_view *t, uint16_t vlan, bool fro
 	return key_between(vlan, from_near ? &src : &dst, from_near ? &dst : &src);
 }
 
-/* One that was decoded; mirrored: the other node sees it so. */
+/* The key of a decoded frame. `mirrored`: in the view of the other node. */
 static struct accel_key key_from(const struct accel_key *of, bool mirrored)
 {
 	const struct endpoint near = { of->near, of->near_port }, far = { of->far, of->far_port };
@@ -133,13 +135,13 @@ static struct accel_key key_from(const struct accel_key *of, bool mirrored)
 	return key_between(of->vlan, mirrored ? &far : &near, mirrored ? &near : &far);
 }
 
-/* It may stay taken. */
+/* Reports whether the connection may stay intercepted. */
 static bool is_wanted(const struct conn *c)
 {
 	return judge_is_on(c) && judge_is_admitted(c);
 }
 
-/* It is taken, and gains nothing by that for so long. */
+/* Reports whether an intercepted connection has had no benefit for that time. */
 static bool is_calm(const struct conn *c, int64_t ms, mono_t now)
 {
 	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->gained) >= ms;
@@ -178,7 +180,7 @@ static void consider(struct conn *c, mono_t now)
 	engine_hurry(e);
 }
 
-/* The host that was behind one node is behind another. */
+/* The far host moved to another node. */
 static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 {
 	const struct accel_key key = c->flow.key;
@@ -193,15 +195,16 @@ static void change_peer(struct conn *c, struct accel_peer *p, mono_t now)
 	flow_init(&c->flow, &conn_ops, c, peer_leads(p), &key, now);
 }
 
-/* Has a stand-in, or may be about to have one. */
+/* Reports whether the connection has a proxy socket or may soon have one. */
 static bool is_taken(const struct conn *c)
 {
 	return flow_is_draining(&c->flow) || c->flow.state == FLOW_TAKEN ||
 	       c->flow.state == FLOW_RETURNING;
 }
 
-/* leond has the far host behind the node of the frame. A frame of the LAN goes to where leond has
- * it; a frame of a node proves nothing by itself, for each member can send one. */
+/* Reports whether leond has the far host behind the node of the frame. A frame of the LAN goes to
+ * the node that leond knows. A frame of a node proves nothing, because each member can forge
+ * frames. */
 static bool is_placed(const struct conn *c, const struct conn_frame *cf)
 {
 	uint64_t far = mac_to_u64(c->flow.far.mac);
@@ -210,8 +213,9 @@ static bool is_placed(const struct conn *c, const struct conn_frame *cf)
 	       (!cf->is_claim && (!far || far == mac_to_u64(cf->frame.v->src)));
 }
 
-/* A frame of a node that does not have the far host. True if it ends here: a proxy socket has the
- * connection, and the frame is not of it. Else the host judges it, as without an accelerator. */
+/* Handles a frame of a node that does not have the far host. Returns true if the frame is
+ * dropped, because a proxy socket has the connection. Otherwise the host decides, as without an
+ * accelerator. */
 static bool refuse_stray(struct conn *c, struct accel_peer *from)
 {
 	if (c->flow.state != FLOW_TAKEN && c->flow.state != FLOW_RETURNING)
@@ -220,7 +224,8 @@ static bool refuse_stray(struct conn *c, struct accel_peer *from)
 	return true;
 }
 
-/* The frame comes from a node, or goes to one. True where that is done with. */
+/* Handles a frame from or to a node that may not have the far host. Returns true if the frame needs
+ * no further handling. */
 static bool is_elsewhere(struct conn *c, const struct conn_frame *cf, mono_t now)
 {
 	if (c->peer != cf->peer)
@@ -285,7 +290,7 @@ void conn_frame_here(struct engine *e, const struct flow_frame *f, mono_t now)
 
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t)
 {
-	/* From the stand-in for the far host. */
+	/* A packet of the proxy socket for the far host. */
 	struct accel_key k = key_of(t, vlan, false);
 	unsigned hash;
 
@@ -312,8 +317,8 @@ static enum accel_refusal why_not(const struct conn *c)
 	return judge_is_admitted(c) ? ACCEL_NOT_NOW : ACCEL_NOT_THIS_ONE;
 }
 
-/* The connection that an OFFER of that node names; NULL: it is none to intercept, which the node is
- * told. */
+/* Returns the connection of an OFFER of the node. NULL: not interceptable, and the node was
+ * notified. */
 static struct conn *find_named(struct engine *e, struct accel_peer *p, const struct accel_frame *f,
 			       mono_t now)
 {
@@ -346,9 +351,9 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 	conn_sync_stream(c);
 }
 
-/* --- what the process before left behind --- */
+/* --- connections of the previous process --- */
 
-/* Where the node is not known yet, or leond is not here, it waits. */
+/* An entry waits until leond is connected and the node is known. */
 static bool bury(struct engine *e, const struct taken_one *one, mono_t now)
 {
 	struct accel_peer *p = peer_find(e, one->node);
@@ -378,7 +383,7 @@ static void bury_all(struct engine *e, mono_t now)
 			i++;
 }
 
-/* --- time --- */
+/* --- timers --- */
 
 bool conns_tick(struct engine *e, mono_t now)
 {
@@ -414,7 +419,8 @@ void conn_release(struct conn *c, mono_t now)
 	engine_hurry(c->e);
 }
 
-/* Sequence numbers go on where nobody sees them. Old knowledge of them is worse than none. */
+/* Sequence numbers advance in frames outside this process, and outdated numbers are worse than
+ * unknown numbers. */
 static bool is_stale(const struct conn *c, mono_t now)
 {
 	int64_t silent = mono_sub_ms(now, c->flow.last);
@@ -470,7 +476,7 @@ void conns_unseen(struct engine *e, mono_t since, mono_t now)
 	HASH_ITER(hh, e->conns, entry, next) {
 		struct conn *c = &entry->conn;
 
-		/* It may be another connection by now. */
+		/* The addresses may belong to another connection by now. */
 		if (c->flow.state == FLOW_PLAIN && (mono_sub_ms(since, c->flow.last) > UNSEEN_MS ||
 						    mono_sub_ms(now, since) > UNSEEN_ALL_MS)) {
 			forget(c);
@@ -561,7 +567,7 @@ static void describe(struct conn *c, struct accel_conn *out, mono_t now)
 
 void conns_page(struct engine *e, uint64_t behind, struct accel_page *page, mono_t now)
 {
-	/* uthash keeps the order in which they were added, and that is the order of serials. */
+	/* uthash keeps the order of insertion, which is the order of serials. */
 	for (struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
 		struct conn *c = &entry->conn;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The control socket of leon-accel: what is taken, and the wish to give it back. Requests and
- * answers are as leond's (daemon/control/cmds.h); leonctl asks both. One thread.
+ * The control socket of leon-accel: lists connections, and releases all on request. Requests and
+ * answers have the format of leond (daemon/control/cmds.h), and leonctl talks to both.
+ * Single-threaded.
  */
 #pragma once
 

@@ -8,9 +8,9 @@
 #include "conn_state.h"
 #include "stand_in.h"
 
-/* Undelivered bytes are in the proxy socket beside the sender, on the way, and in the proxy socket
- * beside the receiver. The credit bounds the bytes on the way. It has most of the parts, because it
- * limits the bytes of a round trip. */
+/* Undelivered bytes are in the proxy socket of the sender, in transit, and in the proxy socket of
+ * the receiver. The credit bounds the bytes in transit. Most parts of the limit belong to the
+ * credit, because it limits the bytes of a round trip. */
 #define UNDELIVERED_PARTS 8
 #define CREDIT_PARTS	  5
 #define RECEIVE_PARTS	  1
@@ -35,7 +35,7 @@ uint32_t credit_due(const struct conn *c)
 
 	if (due > left)
 		due = max_of((uint32_t)left, min_of(least, due));
-	/* In large portions. */
+	/* Credit is granted in large portions. */
 	return due < portion ? 0 : due;
 }
 

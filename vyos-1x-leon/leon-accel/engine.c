@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The parts of leon-accel put together, see engine.h: what comes from leond, what comes from the
- * kernel of the namespace, and time.
+ * The parts of leon-accel put together, see engine.h: input from leond, input from the kernel of
+ * the namespace, and timers.
  */
 #include "engine.h"
 
@@ -25,16 +25,16 @@
 #include "wire/accel.h"
 #include "wire/bytes.h"
 
-#define BATCH	64 /* of one descriptor, before the others get their turn */
+#define BATCH	64 /* messages of a descriptor before the next descriptor */
 #define TICK_MS 5
 #define STOP_MS 10000
-/* Each second comes so late only where this process stood still. So long after that leond may still
- * come to see that. */
+/* A process without a tick for STOOD_MS was stalled. leond may notice a stall until WOKE_MS after
+ * the end. */
 #define STOOD_MS     2500
-#define SPEAKS_MS    2500 /* leond says something each second */
+#define SPEAKS_MS    2500 /* leond sends a message each second */
 #define WOKE_MS	     10000
 #define CARRIER_NAME "carrier"
-#define ROUTE_METRIC 1000 /* of the first LAN; the others follow */
+#define ROUTE_METRIC 1000 /* of the first LAN; higher for the others */
 
 /* --- to leond --- */
 
@@ -54,7 +54,7 @@ void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_i
 		iov[2] = (struct iovec){ (void *)(uintptr_t)frame, len };
 		m.msg_iovlen = 3;
 	}
-	/* A full queue loses it, as any does. */
+	/* A full queue drops the frame. */
 	if (sendmsg(e->queue[hash % e->n_queues], &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		e->counters.queue_full++;
 }
@@ -62,7 +62,7 @@ void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_i
 /* --- from leond --- */
 
 /* A packet of the accelerator of a node, for the kernel of the namespace. leond has checked the
- * addresses. The second check protects the kernel if leond errs. */
+ * addresses. The second check protects the kernel from a defect of leond. */
 static void take_carrier(struct engine *e, const uint8_t *vnet, const uint8_t *frame, size_t len,
 			 node_id_t node)
 {
@@ -85,7 +85,7 @@ uint16_t engine_gso_size(const uint8_t *vnet)
 	return h.gso_type ? h.gso_size : 0;
 }
 
-/* A frame between two hosts. What is no connection that can be followed goes on as it came. */
+/* A frame between two hosts. A frame without a tracked connection goes on unchanged. */
 static void take_hosts(struct engine *e, uint8_t *message, size_t message_len, node_id_t node)
 {
 	uint8_t *frame = message + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN;
@@ -142,7 +142,7 @@ static void on_queue(void *arg, int fd, uint32_t events)
 	for (unsigned i = 0; i < BATCH; i++) {
 		ssize_t n = recv(fd, e->message, ACCEL_QUEUE_MAX, MSG_DONTWAIT);
 
-		/* leond is no more, and its end would be ready to be read for ever. */
+		/* leond has ended, and its socket would be readable for ever. */
 		if (n == 0)
 			close_queues(e);
 		if (n <= 0)
@@ -176,7 +176,7 @@ static void on_carrier(void *arg, int fd, uint32_t events)
 	}
 }
 
-/* Puts the tag of the LAN in front of what follows the addresses. Room for it is in front. */
+/* Inserts the tag of the LAN behind the addresses. The buffer has space for it in front. */
 static uint8_t *add_tag(uint8_t *vnet, uint16_t vlan)
 {
 	uint8_t *start = vnet - 4, *frame = start + ACCEL_VNET_LEN;
@@ -191,7 +191,7 @@ static uint8_t *add_tag(uint8_t *vnet, uint16_t vlan)
 	return start;
 }
 
-/* One of a stand-in: as if the far host had sent it. */
+/* A packet of a proxy socket, sent as if it came from the far host. */
 static void take_packet(struct lan *lan, uint8_t *vnet, size_t len)
 {
 	struct engine *e = lan->e;
@@ -207,7 +207,7 @@ static void take_packet(struct lan *lan, uint8_t *vnet, size_t len)
 	if (!c)
 		return;
 	f = conn_flow(c);
-	/* What a socket still says of a connection that it has not any more. */
+	/* A packet of a socket that has no connection any more. */
 	if (f->state == FLOW_PLAIN || flow_is_draining(f))
 		return;
 	if (lan->vlan) {
@@ -223,7 +223,7 @@ static void take_packet(struct lan *lan, uint8_t *vnet, size_t len)
 static void on_lan(void *arg, int fd, uint32_t events)
 {
 	struct lan *lan = arg;
-	/* Behind the room for a tag. */
+	/* Behind the space for a tag. */
 	uint8_t *vnet = lan->e->message + 4;
 
 	(void)events;
@@ -249,7 +249,7 @@ struct lan *engine_lan(struct engine *e, uint16_t vlan)
 	lan->vlan = vlan;
 	snprintf(lan->name, sizeof(lan->name), "lan%u", vlan);
 	if (tun_open_lan(&lan->tun, e->nl, lan->name, ROUTE_METRIC + vlan) < 0) {
-		log_error("accel", "no device for the stand-ins of a VLAN: %s vlan=%u",
+		log_error("accel", "no device for the proxy sockets of a VLAN: %s vlan=%u",
 			  strerror(errno), vlan);
 		free(lan);
 		return NULL;
@@ -260,7 +260,7 @@ struct lan *engine_lan(struct engine *e, uint16_t vlan)
 	return lan;
 }
 
-/* --- carriers --- */
+/* --- inter-proxy connections --- */
 
 static void on_listener(void *arg, int fd, uint32_t events)
 {
@@ -304,15 +304,15 @@ static int open_carrier(struct engine *e)
 	return rc < 0 ? rc : listen_for_carriers(e);
 }
 
-/* --- leond's word --- */
+/* --- messages of leond --- */
 
 static bool stands_still(const struct engine *e, mono_t now)
 {
 	return mono_sub_ms(now, e->ticked) > STOOD_MS;
 }
 
-/* Since when frames may have gone past. What waited while this process stood still is heard when it
- * wakes, but not what the queues had no room for. */
+/* Time since which frames may have bypassed leon-accel. Frames in the queues survive a stall of
+ * this process, frames beyond the size of the queues do not. */
 static mono_t unseen_since(const struct engine *e, mono_t now)
 {
 	mono_t stood = e->heard;
@@ -330,7 +330,7 @@ int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *f
 
 	close_queues(e);
 	conns_unseen(e, unseen_since(e, now), now);
-	e->speaks = now; /* it may be another one */
+	e->speaks = now; /* leond may be a new process. */
 	for (unsigned i = 0; i < n; i++) {
 		e->queue[i] = fd[i];
 		loop_fd_add(e->loop, fd[i], EPOLLIN, on_queue, e);
@@ -377,11 +377,11 @@ void engine_set(struct engine *e, const struct accel_settings *s)
 
 bool engine_is_idle(const struct engine *e)
 {
-	/* Nor is anything drained that the other end may have taken. */
+	/* Nor is a connection drained that the other end may have intercepted. */
 	return !engine_answers(e) && !e->n_taken && !timer_is_set(e->tick) && !peers_unsent(e);
 }
 
-/* --- time --- */
+/* --- timers --- */
 
 static void on_tick(void *arg, mono_t now)
 {

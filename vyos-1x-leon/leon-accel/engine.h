@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel as a whole: the queues to leond, the namespace's TAPs, one peer for each node, one
- * conn for each connection. All on one thread, that of its loop.
+ * leon-accel as a whole: the queues to leond, the TAPs of the namespace, one peer for each node,
+ * one conn for each connection. All run on the thread of the loop.
  */
 #pragma once
 
@@ -34,7 +34,7 @@
 struct conn_entry;
 struct accel_peer;
 
-/* A TAP for the stand-ins of one VLAN. */
+/* A TAP for the proxy sockets of one VLAN. */
 struct lan {
 	struct engine *e;
 	uint16_t vlan;
@@ -43,13 +43,16 @@ struct lan {
 };
 
 struct engine_counters {
-	uint64_t taken, returned, reset, refused; /* connections */
-	uint64_t bytes_in, bytes_out;		  /* of hosts, from the carriers and to them */
-	uint64_t carrier_in, carrier_out;	  /* the same as they were carried */
+	uint64_t taken, returned, reset, refused; /* Numbers of connections. */
+	/* Bytes of hosts, from and to the inter-proxy connections. */
+	uint64_t bytes_in, bytes_out;
+	uint64_t carrier_in, carrier_out; /* Bytes on the inter-proxy connections. */
 	uint64_t queue_full, held_dropped;
-	uint64_t full;			  /* connections not taken, for the maximum was */
-	uint64_t again;			  /* that were not drained in time: later again */
-	uint64_t misuse[ACCEL_N_MISUSES]; /* of all nodes */
+	/* Connections refused because of the maximum. */
+	uint64_t full;
+	/* Connections that were not drained in time, with a later attempt. */
+	uint64_t again;
+	uint64_t misuse[ACCEL_N_MISUSES]; /* Sum over all nodes. */
 	uint64_t fault[ACCEL_N_FAULTS];
 };
 
@@ -57,69 +60,72 @@ struct engine {
 	struct loop *loop;
 	struct nl *nl;
 	struct hash_key hash_key;
-	/* Of leond. */
-	int leond; /* its socket; -1: it is not there */
+	/* State of leond. */
+	int leond; /* Socket to leond. -1: not connected. */
 	node_id_t self;
-	struct mac device; /* of leond's interface */
+	struct mac device; /* MAC address of the interface of leond. */
 	struct accel_settings settings;
 	struct moved moved;
 	struct taken_file *taken;
 	unsigned n_queues;
 	int queue[ACCEL_QUEUES_MAX];
-	mono_t heard;	     /* when the last message came from them */
-	mono_t said, speaks; /* leond spoke last then, and without a gap since then */
-	mono_t ticked;	     /* the last second of the loop */
-	mono_t stood, woke;  /* this process stood still from then until then; 0: it never did */
-	/* Of the namespace. */
+	mono_t heard; /* Time of the last message from the queues. */
+	/* Time of the last message of leond (said), and start of its messages without a gap
+	 * (speaks). */
+	mono_t said, speaks;
+	mono_t ticked;	    /* Last one-second tick of the loop. */
+	mono_t stood, woke; /* Start and end of the last stall of leon-accel. 0: no stall. */
+	/* State of the namespace. */
 	struct tun carrier;
 	bool carrier_is_open;
 	int listener;
-	struct lan *lan[VLANS]; /* by VLAN; NULL: none yet */
+	struct lan *lan[VLANS]; /* Indexed by VLAN. NULL: not made yet. */
 	unsigned n_lans;
 	/* Tables. */
 	struct accel_peer *peers;
-	struct conn_entry *conns; /* conns.c */
+	struct conn_entry *conns; /* Owned by conns.c. */
 	unsigned n_conns, n_taken;
-	mono_t full_at;		    /* when one was not taken since the maximum was; 0: never */
-	uint64_t undelivered;	    /* bytes, a second ago at most */
-	uint32_t plain[ACCEL_WHYS]; /* a second ago at most: by why they are not intercepted */
+	/* Last time at which the maximum prevented an interception. 0: never. */
+	mono_t full_at;
+	uint64_t undelivered;	    /* Bytes, updated once a second. */
+	uint32_t plain[ACCEL_WHYS]; /* Plain connections by reason, updated once a second. */
 	uint64_t last_serial;
-	struct accel_time forgotten; /* of connections that are not in the table any more */
+	struct accel_time forgotten; /* Time saved by former connections of the table. */
 	int64_t held;
-	int64_t promised; /* credit that is not used, and data that waits for near hosts */
-	uint64_t windows; /* reserved by pack_reserve() */
+	int64_t promised; /* Unused credit, and waiting data for near hosts. */
+	uint64_t windows; /* Bytes reserved by pack_reserve(). */
 	unsigned n_carriers;
 	struct timer *tick, *second;
 	bool stopping;
 	mono_t stop_at;
 	struct engine_counters counters;
-	uint8_t *message; /* ACCEL_QUEUE_MAX bytes: what was read last */
+	uint8_t *message; /* The last message read, ACCEL_QUEUE_MAX bytes. */
 };
 
-/* Takes over the loop and the file, up to engine_fini(). After it the queues come with
- * engine_setup(). */
+/* Owns the loop and the file until engine_fini(). The queues are set later, by engine_setup(). */
 void engine_init(struct engine *e, struct loop *loop, struct nl *nl, struct taken_file *taken);
 void engine_fini(struct engine *e);
-/* What leond says; fd: the queues, taken over. 0 or -errno. */
+/* Settings of leond. fd: the queues, owned by the engine afterwards. Returns 0 or -errno. */
 int engine_setup(struct engine *e, const struct accel_say_frame *f, const int *fd, unsigned n);
 void engine_node(struct engine *e, const struct accel_say_frame *f);
-/* Whatever it is: leond speaks. */
+/* Notes a message of leond of any kind. */
 void engine_said(struct engine *e);
 void engine_set(struct engine *e, const struct accel_settings *s);
-/* What followers want may be taken. */
+/* Reports whether requests of followers may be accepted. */
 bool engine_answers(const struct engine *e);
-/* Nothing is to be taken, nothing is any more, and the other accelerators know. */
+/* Reports whether interception is disabled, no connection is intercepted, and the other
+ * accelerators have been notified. */
 bool engine_is_idle(const struct engine *e);
-/* Gives everything back, then ends the loop. */
+/* Releases all connections, then ends the loop. */
 void engine_stop(struct engine *e);
 
-/* Sends a message to leond: header, vnet header and frame in one piece, or (vnet NULL: none is
- * needed) in two. hash: which queue. */
+/* Sends a message to leond: header, vnet header and frame. With vnet NULL, `frame` is the whole
+ * message. hash selects the queue. */
 void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_id_t node,
 		 const void *vnet, const void *frame, size_t len);
-/* The TAP for a VLAN, NULL where it cannot be had. */
+/* Returns the TAP of a VLAN, NULL on failure. */
 struct lan *engine_lan(struct engine *e, uint16_t vlan);
-/* Of a frame behind such a header: payload of each segment, 0: it is no super-frame. */
+/* Payload of each segment of the frame behind that header. 0: no super-frame. */
 uint16_t engine_gso_size(const uint8_t *vnet);
-/* Something is drained or returned: looks every few milliseconds. */
+/* Starts the short timer, because a connection is being drained or released. */
 void engine_hurry(struct engine *e);

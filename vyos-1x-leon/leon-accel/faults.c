@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reasons and their counters, see faults.h.
+ * Reasons and counters, see faults.h.
  */
 #include "faults.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts why connections stay plain (enum accel_fault). Called by conn.c. One thread.
+ * Counts why connections stay plain (enum accel_fault). Called by conn.c. Single-threaded.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bytes that wait, see fifo.h.
+ * Queue of bytes, see fifo.h.
  */
 #include "fifo.h"
 
@@ -10,7 +10,7 @@
 #include "base/defs.h"
 #include "base/mem.h"
 
-/* What is empty keeps no more than this. */
+/* Largest buffer of an empty queue. */
 #define KEPT (256u << 10)
 
 void fifo_free(struct fifo *f)
@@ -26,7 +26,8 @@ uint8_t *fifo_reserve(struct fifo *f, size_t n)
 		f->at = 0;
 	}
 	if (f->len + n > f->room) {
-		/* A quarter more, and no more: unused room counts against the memory budget. */
+		/* Grows by a quarter only, because unused space counts against the memory
+		 * budget. */
 		f->room = max_of(f->room + f->room / 4, f->len + n);
 		f->buf = x_realloc(f->buf, f->room, 1);
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bytes that wait, in the order in which they came. Grows as it must: its user bounds what he puts
- * in. One thread.
+ * A growing queue of bytes. The user bounds the backlog. Single-threaded.
  */
 #pragma once
 
@@ -10,11 +9,11 @@
 
 struct fifo {
 	uint8_t *buf;
-	size_t at, len, room; /* what waits: buf[at], len bytes */
+	size_t at, len, room; /* The backlog is `len` bytes at buf[at]. */
 };
 
 void fifo_free(struct fifo *f);
-/* Where n more bytes go; fifo_added() says how many were written. */
+/* Returns space for n more bytes. fifo_added() reports the number of written bytes. */
 uint8_t *fifo_reserve(struct fifo *f, size_t n);
 static inline void fifo_added(struct fifo *f, size_t n)
 {

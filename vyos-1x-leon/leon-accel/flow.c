@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Steps of one connection, see flow.h. Every message that changes a state goes over a carrier that
- * neither loses nor reorders, and one side alone commits: the one that offered. The two sides never
- * disagree for longer than a message is under way, and what comes in between is a retransmission.
+ * Steps of one connection, see flow.h. Every message with a change of state goes over the
+ * inter-proxy connection, which neither loses nor reorders. Only the offering node commits. The two
+ * nodes disagree only while a message is in transit. Frames during the transit are retransmissions.
  */
 #include "flow.h"
 
@@ -14,14 +14,14 @@
 
 #define DRAIN_RTTS    3
 #define DRAIN_MIN_MS  500
-#define ANSWER_MAX_MS 10000 /* as long as a silent carrier lives */
+#define ANSWER_MAX_MS 10000 /* lifetime of a silent inter-proxy connection */
 #define RETURN_MAX_MS 20000
-/* After a try that failed: doubled each time, up to the last. */
+/* Delay after a failed attempt. It doubles with each attempt, up to the maximum. */
 #define AGAIN_MS      2000
 #define AGAIN_MAX_MS  60000
-#define AGAIN_LONGEST 5 /* tries, from which on it is that */
+#define AGAIN_LONGEST 5 /* attempts until the delay is at its maximum */
 #define PROOF_MIN_MS  1000
-#define PROOF_TRIES   2 /* one segment may be lost on its way into the kernel */
+#define PROOF_TRIES   2 /* a segment to the kernel may be lost */
 #define RETRIES_MIN   2
 
 void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
@@ -76,9 +76,9 @@ static void tell_point(struct flow *f, uint8_t type)
 	f->ops->tell(f->arg, f, &m);
 }
 
-/* --- frames that are seen --- */
+/* --- state from frames --- */
 
-/* An urgent byte has a place in the stream that a proxy socket does not keep. */
+/* A proxy socket does not preserve the position of an urgent byte in the stream. */
 static bool is_foreign(const struct tcp_view *t)
 {
 	return t->foreign || t->flags & TCP_URG;
@@ -88,12 +88,12 @@ static void track(struct flow *f, struct flow_end *e, const struct flow_frame *f
 {
 	const struct tcp_view *t = frame->t;
 
-	/* Nothing that a proxy socket is told by these moves the connection on. */
+	/* A proxy socket cannot make progress with SYN or RST segments. */
 	if (f->state != FLOW_PLAIN && t->flags & (TCP_SYN | TCP_RST))
 		return;
 	f->foreign |= is_foreign(t);
 	if (t->flags & TCP_SYN) {
-		/* The first of a connection: nothing before it counts. */
+		/* The first segment of a connection makes earlier knowledge invalid. */
 		if (!(t->flags & TCP_ACK)) {
 			f->foreign = is_foreign(t);
 			f->failed = 0;
@@ -115,7 +115,7 @@ void flow_fini(struct flow *f)
 
 /* --- steps --- */
 
-/* What is in flight is not known any more; what the hosts said in their SYNs is. */
+/* The bytes in flight are unknown now. The options of the SYNs are still valid. */
 static void learn_anew(struct flow *f)
 {
 	f->near.seen = f->far.seen = false;
@@ -132,8 +132,8 @@ static void go_plain(struct flow *f, mono_t now)
 		learn_anew(f);
 }
 
-/* By its settings, which do not change each minute; or for a reason that is not of this one, and
- * then its node waits. */
+/* Delays the next attempt. A rarely changing reason gives the longest delay. A reason of the whole
+ * node gives the shortest delay, because peer.c delays all attempts with the node. */
 static void try_again_later(struct flow *f, enum accel_refusal why, mono_t now)
 {
 	int64_t ms;
@@ -166,7 +166,7 @@ bool flow_is_draining(const struct flow *f)
 	return f->state == FLOW_OFFERED || f->state == FLOW_DRAINING || f->state == FLOW_ACCEPTED;
 }
 
-/* It is drained, and only one of the nodes can have committed: the other one. */
+/* It is drained, and only the other node can have committed. */
 static bool can_be_called_off(const struct flow *f)
 {
 	return f->state == FLOW_OFFERED || f->state == FLOW_DRAINING;
@@ -198,8 +198,8 @@ void flow_reset(struct flow *f, bool told, mono_t now)
 	f->stream = 0;
 }
 
-/* Where the proxy socket begins: in front of a FIN, which both nodes saw. The other host's proxy
- * socket sends that FIN again, so that each socket comes to the right state. */
+/* The proxy socket begins in front of a FIN that both nodes saw. The proxy socket of the other host
+ * repeats the FIN, so each socket reaches the correct state. */
 static int make_stand_in(struct flow *f)
 {
 	f->near_start = f->near_point - f->near.fin;
@@ -248,14 +248,14 @@ static bool clocks_fit(const struct flow *f)
 	return flow_end_clock_fits(&f->near) && flow_end_clock_fits(&f->far);
 }
 
-/* DRAINING: a host has acknowledged more than the node beside the other host has seen. */
+/* DRAINING: a host has acknowledged more than the node of the other host has seen. */
 static bool numbers_are_old(const struct flow *f)
 {
 	return seq_before(f->far_point, f->near.acked) ||
 	       (f->far.seen && seq_before(f->near_point, f->far.acked));
 }
 
-/* DRAINING: both hosts have all that the nodes saw the other one send. Frames say so. */
+/* DRAINING: according to frames, each host has all data that the nodes saw from the other host. */
 static bool is_drained(const struct flow *f)
 {
 	return f->far.seen && !seq_before(f->near.acked, f->far_point) &&
@@ -298,7 +298,7 @@ static void step_returning(struct flow *f, mono_t now)
 		finish_return(f, now);
 }
 
-/* Is the next step due? */
+/* Performs the next step if due. */
 static void step(struct flow *f, mono_t now)
 {
 	if (f->state == FLOW_DRAINING)
@@ -314,7 +314,7 @@ static void begin_draining(struct flow *f, enum flow_state state, uint32_t strea
 	f->near_point = f->near.next;
 }
 
-/* But for what shows with the next frames. */
+/* Conditions that the next frames may still fulfil are not checked. */
 static bool may_be_taken(const struct flow *f)
 {
 	return f->state == FLOW_PLAIN && !f->foreign && f->near.seen &&
@@ -335,7 +335,8 @@ void flow_offer(struct flow *f, uint32_t stream, mono_t now)
 
 void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 {
-	/* Both offered it: the offer of the follower holds, and the follower ignores the other. */
+	/* Both nodes sent an offer. The offer of the follower is valid, and the follower ignores
+	 * the offer of the leader. */
 	if (f->state == FLOW_OFFERED && !f->leader)
 		return;
 	if (f->state == FLOW_OFFERED) {
@@ -344,7 +345,7 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 		tell_refusal(f, offer->stream, ACCEL_NOT_NOW);
 		return;
 	}
-	if (f->state == FLOW_OFFERED) /* what is held is held */
+	if (f->state == FLOW_OFFERED) /* Held frames stay held. */
 		enter(f, FLOW_DRAINING, now);
 	else
 		begin_draining(f, FLOW_DRAINING, offer->stream, now);
@@ -355,9 +356,9 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 	step(f, now);
 }
 
-/* --- what the other node says --- */
+/* --- messages of the other node --- */
 
-/* OFFERED: the other node is bound. This one commits, or refuses. */
+/* OFFERED: the other node is bound. This node commits or refuses. */
 static void on_accept(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	struct accel_view mine = agree_view(&f->near, &f->far);
@@ -383,7 +384,7 @@ static void on_refuse(struct flow *f, const struct accel_frame *m, mono_t now)
 	give_up_try(f, m->type == ACCEL_REFUSE ? m->refuse.reason : ACCEL_NOT_NOW, now);
 }
 
-/* ACCEPTED. Frames that went past since then made the numbers old. */
+/* ACCEPTED: the numbers are invalid after a bypass of this process. */
 static void on_take(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	(void)m;
@@ -393,10 +394,11 @@ static void on_take(struct flow *f, const struct accel_frame *m, mono_t now)
 		begin_taken(f, now);
 }
 
-/* The leader goes on after all: not every byte came to its host in time. */
+/* The connection stays intercepted, because some bytes did not reach the host of the leader in
+ * time. */
 static void keep_taken(struct flow *f, mono_t now)
 {
-	/* What must not come to a proxy socket is held. */
+	/* The held frames must not reach a proxy socket. */
 	if (f->foreign) {
 		flow_reset(f, false, now);
 		return;
@@ -422,7 +424,7 @@ void flow_release(struct flow *f, mono_t now)
 	tell_point(f, ACCEL_RELEASE);
 }
 
-/* TAKEN. The follower asks for it, or the leader has begun. */
+/* TAKEN: the follower requests the release, or the leader has started it. */
 static void on_release(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	if (f->leader) {
@@ -464,7 +466,7 @@ static void on_reset(struct flow *f, const struct accel_frame *m, mono_t now)
 
 typedef void (*act_fn)(struct flow *f, const struct accel_frame *m, mono_t now);
 
-/* What a message does, protocol.md 9.1. Others are late, and do nothing. */
+/* The effect of a message, protocol.md 9.1. Other messages are late and have no effect. */
 static const act_fn acts[FLOW_STATES][ACCEL_TYPES] = {
 	[FLOW_OFFERED] = { [ACCEL_ACCEPT] = on_accept,
 			   [ACCEL_REFUSE] = on_refuse,
@@ -481,7 +483,7 @@ static const act_fn acts[FLOW_STATES][ACCEL_TYPES] = {
 			     [ACCEL_RESET] = on_reset },
 };
 
-/* Can the node on the other side have sent it? */
+/* Reports whether the other node can have sent the message. */
 static bool makes_sense(const struct flow *f, uint8_t type)
 {
 	switch (type) {
@@ -512,7 +514,7 @@ bool flow_message(struct flow *f, const struct accel_frame *m, mono_t now)
 	return true;
 }
 
-/* --- time, and what befalls it --- */
+/* --- timers and failures --- */
 
 void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 {
@@ -520,7 +522,7 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 	int64_t drain_ms = max_of(DRAIN_RTTS * rtt_ms, (int64_t)DRAIN_MIN_MS);
 
 	step(f, now);
-	/* The node that offered waits longer: the answer is under way for a round trip. */
+	/* The node that offered waits longer, because the answer takes a round trip. */
 	if ((f->state == FLOW_DRAINING && age > drain_ms) ||
 	    (f->state == FLOW_OFFERED && age > drain_ms + rtt_ms))
 		refuse(f, ACCEL_NOT_DRAINED, now);
@@ -532,7 +534,7 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 	keep_taken(f, now);
 }
 
-/* The host spoke, and what it said is not for the proxy socket. */
+/* The host sent a frame, and the frame is not for the proxy socket. */
 static bool is_unfit(struct flow *f, const struct flow_proof *p)
 {
 	bool spoke = f->probed && mono_before(f->watched, f->spoke);
@@ -617,13 +619,13 @@ void flow_closed(struct flow *f, mono_t now)
 
 /* --- frames --- */
 
-/* A SYN that is said again: a round trip of a second is as long as its timer. */
+/* A repeated SYN: a round trip of a second is as long as its timer. */
 static bool is_old_syn(const struct flow_end *e, const struct tcp_view *t)
 {
 	return !(t->flags & TCP_RST) && e->began && e->start == t->end;
 }
 
-/* A new connection, or the end of this one, while it is drained: let it pass. */
+/* A new connection, or the end of the drained connection. The frame passes. */
 static void ends_draining(struct flow *f, const struct flow_end *e, const struct flow_frame *frame,
 			  mono_t now)
 {
@@ -640,15 +642,15 @@ static void begin_again(struct flow *f, mono_t now)
 	enter(f, FLOW_PLAIN, now);
 }
 
-/* A closed one has its addresses for another. */
+/* The addresses of a closed connection may be used by a new one. */
 static void reopen(struct flow *f, const struct tcp_view *t, mono_t now)
 {
 	if (f->state == FLOW_CLOSED && (t->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN)
 		begin_again(f, now);
 }
 
-/* A connection that is not for one in the middle is returned, before what makes it so comes to a
- * proxy socket: until then all that is new is held. True if that is under way. */
+/* A connection with an unsupported feature is released before the first such frame reaches a proxy
+ * socket. New data is held until then. Returns true if the release is in progress. */
 static bool returns(struct flow *f, mono_t now)
 {
 	if (!f->foreign || f->state != FLOW_TAKEN)
@@ -661,7 +663,7 @@ static bool returns(struct flow *f, mono_t now)
 	return true;
 }
 
-/* Before the frame goes anywhere. */
+/* Called before the frame is forwarded. */
 static void meet_foreign(struct flow *f, const struct flow_frame *frame, mono_t now)
 {
 	if (f->foreign || !is_foreign(frame->t) || frame->t->flags & (TCP_SYN | TCP_RST))
@@ -711,7 +713,7 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 	step(f, now);
 }
 
-/* The leader returned it, and that word is still under way. */
+/* The leader has released the connection, and the message is still in transit. */
 static bool is_returned(const struct flow *f, const struct tcp_view *t)
 {
 	return f->state == FLOW_RETURNING && !f->leader && f->near_ready &&
@@ -727,7 +729,7 @@ void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now)
 		finish_return(f, now);
 	if (f->state == FLOW_CLOSED && f->was_reset)
 		f->ops->refuse_far(f->arg, f, frame);
-	/* A late copy: the host has acknowledged what is in it. */
+	/* A late copy of acknowledged data. */
 	if (f->state != FLOW_PLAIN && !flow_is_draining(f))
 		return;
 	track(f, &f->far, frame, now);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One TCP connection between a host behind this node ("near") and one behind another ("far"): what
- * is known of it, and the steps in which it is intercepted and returned (protocol.md 9.1). Knows no
- * sockets: what has to be done is asked for through struct flow_ops, time is a parameter. Owned by
- * the engine; one thread.
+ * One TCP connection between a host behind this node ("near") and a host behind another node
+ * ("far"): the known state, and the steps of interception and release (protocol.md 9.1). Uses no
+ * sockets: requests actions through struct flow_ops, and time is a parameter. Owned by the engine;
+ * single-threaded.
  */
 #pragma once
 
@@ -20,153 +20,160 @@
 struct flow;
 
 enum flow_state {
-	FLOW_PLAIN,	/* frames pass as they are */
-	FLOW_OFFERED,	/* drained: this node offered it, and commits */
-	FLOW_DRAINING,	/* drained: the other node offered it */
-	FLOW_ACCEPTED,	/* drained, and bound: the other node may have committed */
-	FLOW_TAKEN,	/* the proxy socket has the connection */
-	FLOW_RETURNING, /* it is returned: what is beyond the point is held */
-	FLOW_CLOSED,	/* the proxy socket ends by itself, frames of the host still go to it */
+	FLOW_PLAIN,	/* Frames pass unchanged. */
+	FLOW_OFFERED,	/* Drained after an offer of this node, which commits. */
+	FLOW_DRAINING,	/* Drained after an offer of the other node. */
+	FLOW_ACCEPTED,	/* Drained and bound. The other node may have committed. */
+	FLOW_TAKEN,	/* The proxy socket has the connection. */
+	FLOW_RETURNING, /* Being released. Bytes beyond the point are held. */
+	/* The proxy socket is closing, and still receives the frames of the host. */
+	FLOW_CLOSED,
 	FLOW_STATES,
 };
 
-/* How a proxy socket ends. */
+/* The end of a proxy socket. */
 enum flow_end_of {
-	FLOW_UNUSED,   /* it never became part of the connection */
-	FLOW_RETURNED, /* without a word: the hosts go on by themselves */
-	FLOW_RESET,    /* with a RST to the host */
+	FLOW_UNUSED,   /* Never a part of the connection. */
+	FLOW_RETURNED, /* Without a segment. The hosts continue directly. */
+	FLOW_RESET,    /* With a RST to the host. */
 };
 
-/* What the kernel knows of the near host from the proxy socket. */
+/* Facts about the near host that the kernel has from the proxy socket. */
 struct flow_proof {
-	bool acknowledged; /* data or FIN that was sent */
-	bool answered;	   /* an acknowledgement, or data, was accepted */
-	unsigned retries;  /* segments that were sent again */
-	mono_t sent_at;	   /* the last segment with data */
+	bool acknowledged; /* Sent data or FIN was acknowledged. */
+	bool answered;	   /* An acknowledgement or data was accepted. */
+	unsigned retries;  /* Number of retransmitted segments. */
+	mono_t sent_at;	   /* Time of the last segment with data. */
 };
 
-/* A frame in a message of the queue: `room` bytes in front of `data` belong to the message. */
+/* A frame in a message of the queue. `room` bytes in front of `data` belong to the message. */
 struct flow_frame {
 	uint8_t *message;
 	size_t message_len;
 	uint8_t *data;
 	size_t len;
-	uint16_t gso_size; /* payload of each segment of a super-frame, 0: it is none */
+	uint16_t gso_size; /* Payload of each segment of a super-frame. 0: no super-frame. */
 	const struct eth_view *v;
 	const struct tcp_view *t;
 };
 
 struct flow_ops {
-	/* A message as it came, or a frame that was made here: to the other node, to the host
-	 * behind this one, or into the stand-in. */
+	/* Sends an unchanged message, or a frame that was made here: to the other node, to the near
+	 * host, or to the proxy socket. */
 	void (*to_far)(void *arg, struct flow *f, const struct flow_frame *frame);
 	void (*to_near)(void *arg, struct flow *f, const struct flow_frame *frame);
 	void (*to_stand_in)(void *arg, struct flow *f, const struct flow_frame *frame);
-	/* To the other accelerator. */
+	/* Sends a message to the other accelerator. */
 	void (*tell)(void *arg, struct flow *f, const struct accel_frame *frame);
-	/* Makes the proxy socket for the far host, which is silent until it is started; 0 or
-	 * -errno. */
+	/* Makes the proxy socket for the far host. The socket is silent before the start. Returns 0
+	 * or -errno. */
 	int (*stand_in)(void *arg, struct flow *f);
-	/* Starts it. Needs no memory and no descriptor, so it fails by a mistake of ours only. */
+	/* Starts the proxy socket. Needs no memory and no descriptor, so it fails only by a
+	 * defect. */
 	bool (*start)(void *arg, struct flow *f);
-	/* The near host has acknowledged all that the far one sent up to flow_point(far). */
+	/* Reports whether the near host has acknowledged all data of the far host up to
+	 * flow_point(far). */
 	bool (*is_drained)(void *arg, struct flow *f);
-	/* A frame of the far host about a connection that was reset: it is told so. */
+	/* Resets the connection of the far host, which sent a frame after a reset. */
 	void (*refuse_far)(void *arg, struct flow *f, const struct flow_frame *frame);
-	/* And one of the near host: the namespace, where its address is nobody's, says nothing. */
+	/* Resets the connection of the near host, which sent a frame after a reset. The namespace
+	 * does not, because its address is unassigned there. */
 	void (*refuse_near)(void *arg, struct flow *f, const struct flow_frame *frame);
-	/* Ends the proxy socket, if there is one. */
+	/* Ends the proxy socket, if present. */
 	void (*give_up)(void *arg, struct flow *f, enum flow_end_of how);
-	/* Sends the near host an old segment, which it answers with an acknowledgement. */
+	/* Sends the near host an old segment, which the host answers with an acknowledgement. */
 	void (*probe)(void *arg, struct flow *f);
 	struct flow_proof (*proof)(void *arg, struct flow *f);
-	/* Room for so many bytes more to hold, or (negative) less; false where there is none. */
+	/* Reserves memory for held bytes, or frees memory (negative). Returns false at the
+	 * limit. */
 	bool (*may_hold)(void *arg, int64_t bytes);
 };
 
-struct waiting; /* a message that waits */
+struct waiting; /* A held message. */
 
 struct flow {
 	const struct flow_ops *ops;
 	void *arg;
-	bool leader; /* of the two nodes, this one decides when it is returned */
+	bool leader; /* This node is the leader, and decides on the release. */
 	enum flow_state state;
 	struct accel_key key;
-	uint32_t stream; /* 0: none */
+	uint32_t stream; /* 0: none. */
 	struct flow_end near, far;
-	bool foreign; /* not for one in the middle: an option, or urgent data */
-	/* While it is drained or returned. */
+	bool foreign; /* It cannot be intercepted, because of an option or urgent data. */
+	/* State during a drain or a release. */
 	uint32_t near_point, far_point;
-	struct accel_view theirs; /* DRAINING: of the offer */
+	struct accel_view theirs; /* DRAINING: the view in the offer. */
 	bool far_point_known, near_ready, far_ready;
-	mono_t since;	   /* of the state */
-	mono_t not_before; /* of another offer of this node */
-	unsigned failed;   /* tries, one after the other */
-	/* TAKEN: does the near host acknowledge the proxy socket? */
+	mono_t since;	   /* Start of the state. */
+	mono_t not_before; /* Earliest time of another offer of this node. */
+	unsigned failed;   /* Number of consecutive failed attempts. */
+	/* TAKEN: acknowledgements of the near host for the proxy socket. */
 	bool proved, probed;
-	uint8_t unproved; /* seconds in which it spoke, and the kernel accepted nothing of that */
-	unsigned retries; /* that were looked at */
+	uint8_t unproved; /* Seconds in which the host sent frames and the kernel accepted none. */
+	unsigned retries; /* Number of retransmissions at the last check. */
 	mono_t watched, spoke;
-	/* Where the last stand-in began. */
+	/* First sequence numbers of the last proxy socket. */
 	uint32_t near_start, far_start;
 	struct waiting *held, **held_end;
 	unsigned n_held;
-	bool blind;	/* not plain, and its frames went past for a while */
-	bool was_reset; /* FLOW_CLOSED: by force */
-	mono_t last;	/* a frame was seen */
+	bool blind;	/* Not plain, with a temporary bypass of leon-accel. */
+	bool was_reset; /* FLOW_CLOSED: after a reset. */
+	mono_t last;	/* Time of the last frame. */
 };
 
-/* The widest window that a host stated, in bytes. Where its scale is unknown, 64 KiB or what was
- * proved, if that is more. 0: it stated none. */
+/* The largest stated window of a host in bytes. With an unknown scale: the larger of 64 KiB and the
+ * verified size. 0: no window is known. */
 uint32_t flow_widest(const struct flow *f, const struct flow_end *e);
 
-/* The same where it bounds what is under way to that host; 0: unknown. Where a scale is unknown,
- * a window that is full says nothing, unless it was never seen to be scaled. */
+/* The largest window, as a limit of the bytes in flight to the host. 0: unknown. If a scale is
+ * unknown, a full window proves nothing, unless no scaled window was ever seen. */
 uint32_t flow_window(const struct flow *f, const struct flow_end *e);
 
 void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
 	       const struct accel_key *key, mono_t now);
-/* Bytes of the near host that are held, as far as they reach beyond the point. */
+/* Number of held bytes of the near host beyond the point. */
 uint32_t flow_held(const struct flow *f);
-/* Frees what is held. */
+/* Frees the held frames. */
 void flow_fini(struct flow *f);
 
-/* A frame of the near host, and one of the far host that came as an ordinary one. */
+/* Handles a frame of the near host, and an ordinary frame of the far host. */
 void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now);
 void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now);
 
-/* Can it be intercepted, as far as it is known here? */
+/* Reports whether the connection can be intercepted, as far as this node knows. */
 bool flow_can_be_taken(const struct flow *f);
-/* It is drained, whichever node began. */
+/* Reports whether the connection is drained, for either node. */
 bool flow_is_draining(const struct flow *f);
 
-/* Not now: this node may offer it later. */
+/* Postpones an offer of this node. */
 void flow_wait(struct flow *f, mono_t now);
 
-/* Offers it. The stream is new. */
+/* Offers the connection. The stream is new. */
 void flow_offer(struct flow *f, uint32_t stream, mono_t now);
-/* An OFFER came for it. `f->stream` is that of the offer afterwards, if it is drained. */
+/* Handles an OFFER. If the connection is then drained, `f->stream` is the stream of the offer. */
 void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now);
-/* Another message of its stream, but for those about data. False: it makes no sense. */
+/* Handles a message of its stream other than data. Returns false if the message is invalid. */
 bool flow_message(struct flow *f, const struct accel_frame *m, mono_t now);
-/* Leader: gives it back. */
+/* Leader: releases the connection. */
 void flow_release(struct flow *f, mono_t now);
-/* Called off, if it is drained and this node is not bound. */
+/* Cancels the attempt, if the connection is drained and this node is not bound. */
 void flow_call_off(struct flow *f, mono_t now);
-/* Plain or reset: the far host is behind another node, and this one leads or not. What the hosts
- * said in their SYNs stays true; what was reset is so there as well. False where it is neither. */
+/* Moves a plain or reset connection to another node of the far host, with the role of this node.
+ * The options of the SYNs stay valid, and a reset connection stays reset. Returns false in other
+ * states. */
 bool flow_other_node(struct flow *f, bool leader);
-/* Frames of it may have gone past: where it is plain its numbers are learned anew. */
+/* Frames may have bypassed leon-accel. A plain connection learns the sequence numbers again. */
 void flow_unseen(struct flow *f, mono_t now);
-/* Looks whether a step is due that nothing else reports; rtt_ms of the path. */
+/* Checks for steps that no other call reports. rtt_ms is the RTT of the path. */
 void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now);
-/* Once a second: resets it if its host and the proxy socket do not fit. True: it did. */
+/* Called once a second. Resets the connection if the host and the proxy socket do not match, and
+ * returns true. */
 bool flow_watch(struct flow *f, int64_t rtt_ms, mono_t now);
-/* The carrier is gone. */
+/* The inter-proxy connection has ended. */
 void flow_carrier_gone(struct flow *f, mono_t now);
-/* The stand-in failed, or the far one did (told: the other side knows). */
+/* The near proxy socket failed, or the far one failed (`told`: the other node knows). */
 void flow_reset(struct flow *f, bool told, mono_t now);
-/* It was taken by a process that is dead: whatever comes of it is refused. */
+/* A dead process had intercepted the connection, so all its frames are answered with RST. */
 void flow_bury(struct flow *f, mono_t now);
-/* Both hosts are done: the stand-in ends by itself. */
+/* Both hosts have sent FIN, so the proxy socket closes by itself. */
 void flow_closed(struct flow *f, mono_t now);

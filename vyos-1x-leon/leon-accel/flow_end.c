@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What frames say of a host, see flow_end.h.
+ * State of a host from frames, see flow_end.h.
  */
 #include "flow_end.h"
 
-/* So long timestamps are watched before their clock is known, so long they are compared; what a
- * queue on the way may add. */
+/* Time in which timestamps are observed before their clock is known, interval of a comparison, and
+ * tolerance for queueing delay. */
 #define CLOCK_MIN_MS   20
 #define CLOCK_MAX_MS   86400000
 #define CLOCK_NOISE_MS 500
-/* A window of RFC 7323 is no larger. */
+/* The largest window of RFC 7323. */
 #define SEQ_WINDOW_MAX (1u << 30)
-/* So many segments say how many are lost: a way gets worse, or better. */
+/* Number of segments for an estimate of loss. Older segments count less, because paths change. */
 #define LATELY_MAX 1024
 
 void flow_end_begin(struct flow_end *e)
@@ -41,7 +41,8 @@ void flow_end_syn(struct flow_end *e, const struct tcp_view *t, mono_t now)
 					 .scaling = t->scale != TCP_SCALE_UNKNOWN,
 					 .sack = t->sack_permitted,
 					 .mss = t->mss };
-	/* A SYN without scale says that there is none: as good as a shift of 0. */
+	/* A SYN without the option states that the host does not scale, which equals a shift of
+	 * 0. */
 	if (!e->syn.scaling)
 		e->syn.scale = 0;
 	hear_clock(e, t, now);
@@ -65,7 +66,7 @@ void flow_end_hear(struct flow_end *e, const struct tcp_view *t, mono_t now)
 	if (!(t->flags & TCP_ACK))
 		return;
 	if (!e->seen) {
-		/* What is in it, a FIN too, is counted by flow_end_took(), as of any other. */
+		/* flow_end_took() counts payload and FIN, as for any segment. */
 		e->next = t->seq;
 		e->acked = t->ack;
 	}
@@ -84,13 +85,13 @@ void flow_end_took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_si
 	uint32_t n = gso_size ? (t->payload_len + gso_size - 1) / gso_size : t->payload_len > 0;
 
 	if (!seq_before(e->next, t->end)) {
-		/* A keepalive has the last byte with it, or none. */
+		/* A keepalive segment has the last byte again, or no data. */
 		if (t->payload_len > 1 || t->end != e->next)
 			e->again += n;
 		return;
 	}
 	e->next = t->end;
-	/* Nothing follows a FIN but in another connection. */
+	/* Only another connection can follow a FIN. */
 	e->fin = t->flags & TCP_FIN;
 	if (!t->payload_len)
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One of the two hosts of a connection, as far as its frames say: numbers, windows, timestamps,
- * options. Part of struct flow; one thread.
+ * The state of a host of a connection, as seen in frames: numbers, windows, timestamps, options.
+ * Part of struct flow; single-threaded.
  */
 #pragma once
 
@@ -14,40 +14,42 @@
 #include "wire/tcp.h"
 
 struct flow_end {
-	bool seen;	    /* a segment with an ACK, so that all below is known */
-	bool began;	    /* its SYN was seen */
-	uint32_t start;	    /* behind that */
-	uint32_t next;	    /* behind the last that it sent */
-	uint32_t acked;	    /* its last acknowledgement */
-	uint16_t window;    /* as it is in the header */
-	uint16_t widest;    /* of all that it stated, not scaled */
-	uint8_t scale_seen; /* its windows are scaled by this at least: so much is in flight */
+	bool seen;	    /* A segment with ACK was seen, so the fields below are valid. */
+	bool began;	    /* The SYN of the host was seen. */
+	uint32_t start;	    /* Sequence number behind the SYN. */
+	uint32_t next;	    /* Sequence number behind the last byte or FIN. */
+	uint32_t acked;	    /* Last acknowledgement of the host. */
+	uint16_t window;    /* Last window, as in the header. */
+	uint16_t widest;    /* Largest window, not scaled. */
+	uint8_t scale_seen; /* Lower bound of its window scale, from the bytes in flight. */
 	bool has_ts;
-	uint32_t ts_val, ts_first; /* of its timestamps the latest, and the one that is compared */
+	/* The latest timestamp, and the first timestamp of the comparison. */
+	uint32_t ts_val, ts_first;
 	mono_t ts_at, ts_first_at;
-	struct accel_options syn; /* from its SYN, or what the other node saw of it */
+	struct accel_options syn; /* Options of the SYN, from either node. */
 	bool sack_seen;
-	uint16_t largest;  /* segment with data */
-	bool fin;	   /* it has no more to send */
-	uint32_t segments; /* with data */
-	uint32_t lately;   /* of them, halved now and then */
-	uint32_t again;	   /* that it sent twice, halved with them */
-	struct mac mac;	   /* as frames on the near LAN have it */
+	uint16_t largest;  /* Payload of the largest segment in bytes. */
+	bool fin;	   /* The host has sent FIN. */
+	uint32_t segments; /* Number of segments with data. */
+	uint32_t lately;   /* Number of recent segments with data, halved now and then. */
+	uint32_t again;	   /* Number of recent retransmissions, halved together with `lately`. */
+	struct mac mac;	   /* MAC address in frames of the near LAN. */
 };
 
-/* Nothing is known. */
+/* Sets the state to unknown. */
 void flow_end_begin(struct flow_end *e);
-/* It began a connection, or answered that. */
+/* The host sent a SYN, with or without ACK. */
 void flow_end_syn(struct flow_end *e, const struct tcp_view *t, mono_t now);
-/* What every segment says; what it sends is counted by the next one. */
+/* Notes the header of a segment. Its payload counts with the next segment. */
 void flow_end_hear(struct flow_end *e, const struct tcp_view *t, mono_t now);
-/* A segment of it was passed on; gso_size as in struct flow_frame. */
+/* A segment of the host was passed on. gso_size as in struct flow_frame. */
 void flow_end_took(struct flow_end *e, const struct tcp_view *t, uint16_t gso_size);
-/* The near host granted what is in flight to it: so its windows are scaled by that at least. */
+/* The near host permitted the bytes in flight, which gives a lower bound of the window scale. */
 void flow_end_see_window(struct flow_end *near, const struct flow_end *far);
 /*
- * Timestamps count milliseconds, as those of a stand-in do. When a connection is given back to a
- * host whose clock is slower, the other host takes all that it says for old (PAWS, RFC 7323); one
- * that is much faster is half of all numbers ahead after a while, which is the same.
+ * Reports whether the timestamps count milliseconds, like those of a proxy socket. If a connection
+ * is released to a host with a slower clock, the other host discards all its segments as old (PAWS,
+ * RFC 7323). A much faster clock is ahead by half of all numbers after a while, with the same
+ * effect.
  */
 bool flow_end_clock_fits(const struct flow_end *e);

@@ -25,7 +25,7 @@ static void hold(struct flow *f, const struct flow_frame *frame)
 {
 	struct waiting *h;
 
-	/* What is not held is lost, as on any full queue: the host still has it. */
+	/* A frame beyond the limit is lost, as on any full queue. The host still has the data. */
 	if (!f->ops->may_hold(f->arg, (int64_t)frame->message_len))
 		return;
 	h = x_calloc(1, sizeof(*h) + frame->message_len);
@@ -76,7 +76,7 @@ void flow_let_go(struct flow *f, way_fn way)
 
 void flow_hold_beyond(struct flow *f, const struct flow_frame *frame, way_fn way)
 {
-	static uint8_t made[MADE_MAX]; /* one thread */
+	static uint8_t made[MADE_MAX]; /* single-threaded */
 	const struct tcp_view *t = frame->t;
 	bool straddles = seq_before(t->seq, f->near_point);
 	size_t keep = straddles ? f->near_point - t->seq : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames of the near host that are held while its connection is drained or returned. Part of
- * struct flow, called by flow.c; one thread.
+ * Held frames of the near host, during a drain or a release. Part of struct flow, called by flow.c;
+ * single-threaded.
  */
 #pragma once
 
@@ -10,9 +10,10 @@
 typedef void (*way_fn)(void *arg, struct flow *f, const struct flow_frame *frame);
 
 /*
- * Holds what is beyond the point. Its acknowledgement goes on, or two hosts that both send would
- * wait for each other; so does what is in front of the point: the far end may lack it.
+ * Holds the bytes beyond the point. The acknowledgement of the frame is passed on, or two hosts
+ * that both send would wait for each other. The bytes in front of the point are passed on, because
+ * the far end may lack them.
  */
 void flow_hold_beyond(struct flow *f, const struct flow_frame *frame, way_fn way);
-/* In the order in which they came; way NULL: nowhere. */
+/* Passes the frames on in order. way NULL: discards the frames. */
 void flow_let_go(struct flow *f, way_fn way);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Turns on one LAN, see here.h. What is sent to a host in the name of the other one makes switches
- * believe that other one behind this node. That brings its answer here; but a frame from here to
- * that other one is lost then, since a switch sends nothing back to where it came from. So
- * the two have turns: while one is spoken to, what is for the other waits. Between them both are
- * asked where they are.
+ * Turns on a LAN, see here.h. If this node sends a frame with the address of a host, switches
+ * forward frames for the host to this node. This node therefore receives the answers. But a frame
+ * from here to the host is then lost, because a switch sends no frame back to the ingress port. The
+ * two hosts therefore take turns: frames for a host wait while the other host is served. Between
+ * the turns both hosts are probed.
  */
 #include "here.h"
 
@@ -16,12 +16,12 @@
 #include "conn_state.h"
 
 #define TURN_MS	 40
-#define ASKED_MS 10 /* until the answers have taught the switches */
+#define ASKED_MS 10 /* until the answers have corrected the switches */
 #define KEPT_MAX (4u << 20)
 
 struct here_frame {
 	struct here_frame *next;
-	size_t len; /* with its virtio_net_hdr */
+	size_t len; /* Length with the virtio_net_hdr. */
 	uint8_t data[];
 };
 
@@ -108,8 +108,8 @@ static void open_turn(struct conn *c)
 	}
 }
 
-/* A turn ends after its time, also if only one of the two is spoken to: a question or an answer may
- * be lost. The next frame has a question of its own. */
+/* A turn ends after a fixed time even for a single served host, because a probe or an answer may be
+ * lost. The next frame has a new probe. */
 void here_tick(struct conn *c, mono_t now)
 {
 	struct here *h = &c->together;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Both hosts of a connection on the LAN here, since one of them moved while it was taken: the
- * stand-ins tell them from one port what each of them still lacks of the other. Called by away.c
- * and conns.c. One thread.
+ * A connection with both hosts on the local LAN, after a host moved during the interception. The
+ * proxy sockets deliver the missing data to both hosts through a single port. Called by away.c and
+ * conns.c. Single-threaded.
  */
 #pragma once
 
@@ -15,17 +15,17 @@
 struct conn;
 struct here_frame;
 struct here {
-	bool turn;     /* of the far host, or of the near one */
-	bool is_open;  /* that host may be spoken to */
-	bool is_asked; /* both hosts were asked for this turn */
+	bool turn;     /* The turn belongs to the far host. */
+	bool is_open;  /* Frames may be sent to the host. */
+	bool is_asked; /* Both hosts were probed for the turn. */
 	mono_t turned;
-	struct here_frame *first[2], **end[2]; /* for each, until it is its turn */
+	struct here_frame *first[2], **end[2]; /* Waiting frames, by host. */
 	size_t kept;
 };
 
-/* Of a conn that is new, or whose far host has come here. */
+/* Starts the turns, for a new connection or if the far host has moved to this LAN. */
 void here_begin(struct conn *c, mono_t now);
 void here_free(struct conn *c);
-/* For one of the two, in the name of the other. */
+/* Sends a frame to a host with the address of the other host. */
 void here_send(struct conn *c, bool to_far, const uint8_t *vnet, const uint8_t *frame, size_t len);
 void here_tick(struct conn *c, mono_t now);

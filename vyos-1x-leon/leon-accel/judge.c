@@ -9,27 +9,27 @@
 #include "conn_state.h"
 #include "worth.h"
 
-/* Connections that are drained at a time with one node. Each holds frames of its host, and an
- * accelerator that gets no processor answers none of them for 10 s. 64 in a round trip of 250 ms
- * intercept 256 a second. */
+/* Limit of simultaneously drained connections with a node. Each connection holds frames of a host,
+ * and a stalled accelerator gives no answer for 10 s. With 64 connections in a round trip of 250
+ * ms, 256 connections per second can be intercepted. */
 #define ATTEMPTS_MAX 64
 
-/* What a check compared; unit NULL: it has no figures. */
+/* The compared figures of a check. unit NULL: no figures. */
 struct figure {
 	uint64_t value, limit;
 	const char *unit;
 };
 
-/* True: the connection stays plain for that reason. */
+/* Returns true if the check keeps the connection plain. */
 typedef bool (*check_fn)(struct conn *c, struct figure *f, mono_t now);
 
-/* --- what other files use as well --- */
+/* --- functions for other files --- */
 
 static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
 {
 	const struct accel_settings *s = &c->e->settings;
 
-	/* Without a path the latency is unknown. */
+	/* The latency is unknown without a path. */
 	if (!peer_rtt_us(c->peer) && of_threshold_percent < 100)
 		return true;
 	return s->mode == ACCEL_ALWAYS || (uint64_t)peer_rtt_us(c->peer) * 100 >=
@@ -166,7 +166,7 @@ static bool is_unfit(struct conn *c, struct figure *f, mono_t now)
 
 /* --- attempts before --- */
 
-/* What keeps it from another attempt for a while. */
+/* Reasons for a delay of another attempt. */
 static enum accel_why why_it_waits(const struct conn *c, mono_t now)
 {
 	if (mono_before(now, c->flow.not_before)) {
@@ -209,9 +209,10 @@ static bool is_later(struct conn *c, struct figure *f, mono_t now)
 	return why_it_waits(c, now) == ACCEL_WHY_LATER;
 }
 
-/* --- what it would gain --- */
+/* --- expected benefit --- */
 
-/* What it brings is known: it was seen from its first segment on, or for two rounds. */
+/* The rate is known, because the connection was seen from its first segment on, or for two round
+ * trips. */
 static bool is_measured(const struct conn *c, mono_t now)
 {
 	const struct flow *f = &c->flow;
@@ -221,7 +222,7 @@ static bool is_measured(const struct conn *c, mono_t now)
 	return from_start || mono_sub_us(now, f->since) >= 2 * (int64_t)peer_rtt_us(c->peer);
 }
 
-/* Given back while it brought little, and nothing has changed. */
+/* The connection was released because of a low rate, and the rate has not changed. */
 static bool is_still_calm(struct conn *c, mono_t now)
 {
 	uint32_t rtt_us = peer_rtt_us(c->peer);
@@ -231,7 +232,7 @@ static bool is_still_calm(struct conn *c, mono_t now)
 	return c->calm;
 }
 
-/* Its hosts ask and answer. One that only begins brings as little. */
+/* Request-response traffic. A connection that has just begun has a low rate, too. */
 static bool is_talk(struct conn *c, mono_t now)
 {
 	const struct flow *f = &c->flow;
@@ -274,7 +275,7 @@ static bool is_measuring(struct conn *c, struct figure *f, mono_t now)
 	return c->e->settings.mode != ACCEL_ALWAYS && !is_measured(c, now);
 }
 
-/* The figures are of the direction with more data: bytes a round trip, now and intercepted. */
+/* The figures describe the direction with more data: bytes per round trip, now and intercepted. */
 static bool is_fast(struct conn *c, struct figure *f, mono_t now)
 {
 	uint32_t rtt_us = peer_rtt_us(c->peer);

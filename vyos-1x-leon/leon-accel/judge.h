@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Why a followed connection is not intercepted: the checks of a plain connection, in the order of
- * enum accel_why. conns.c asks with each frame, control.c for `explain connection`. One thread.
+ * Reasons why a tracked connection is not intercepted: the checks of a plain connection, in the
+ * order of enum accel_why. conns.c calls them for each frame, control.c for `explain connection`.
+ * Single-threaded.
  */
 #pragma once
 
@@ -15,15 +16,15 @@ struct conn;
 struct engine;
 struct jsonw;
 
-/* The first check that fails; ACCEL_WHY_NONE: it is intercepted with its next frame. */
+/* Returns the first check that fails. ACCEL_WHY_NONE: the next frame starts an attempt. */
 enum accel_why judge(struct conn *c, mono_t now);
-/* Writes all checks, with their figures, into the open object. */
+/* Writes all checks with figures into the open object. */
 void judge_explain(struct conn *c, struct jsonw *w, mono_t now);
-/* Connections with its node may be intercepted, as far as latency and mode say. */
+/* Reports whether latency and mode permit interception with the node. */
 bool judge_is_on(const struct conn *c);
-/* The configuration does not exclude it. */
+/* Reports whether the configuration permits it. */
 bool judge_is_admitted(const struct conn *c);
-/* The maximum of connections is intercepted. */
+/* Reports whether the maximum of connections is intercepted. */
 bool judge_is_full(const struct engine *e);
-/* reason: enum accel_refusal, from the other accelerator. */
+/* `reason` is the enum accel_refusal of the other accelerator. */
 enum accel_why judge_of_refusal(uint8_t reason);

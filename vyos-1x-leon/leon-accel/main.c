@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel: options, the socket of leond, signals. It belongs into a network namespace of its
- * own, which the unit sees to. Exit codes: 0 told to end, 1 something is not to be had, 2 wrong
- * usage.
+ * leon-accel: options, the socket of leond, signals. leon-accel runs in a separate network
+ * namespace, which the systemd unit makes. Exit codes: 0 ended on request, 1 a resource is missing,
+ * 2 wrong usage.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -33,7 +33,7 @@ struct accel {
 	struct loop *loop;
 	struct engine engine;
 	struct timer *retry, *idle;
-	int fd; /* to leond; -1: none */
+	int fd; /* Socket to leond. -1: not connected. */
 };
 
 static void lost(struct accel *a, mono_t now)
@@ -47,7 +47,7 @@ static void lost(struct accel *a, mono_t now)
 	timer_set(a->retry, mono_add_ms(now, RETRY_MS));
 }
 
-/* Acceleration is off: leond, which waits for it, sees that all is given back. */
+/* Acceleration is off. leond waits until all connections are released. */
 static void on_idle(void *arg, mono_t now)
 {
 	struct accel *a = arg;
@@ -199,13 +199,13 @@ static int run(struct accel *a, struct nl *nl)
 static void usage(FILE *f)
 {
 	fputs("usage: leon-accel --socket PATH [--control PATH] [--taken FILE]\n"
-	      "Takes over TCP connections for the leond that listens at PATH. It must run in a\n"
-	      "network namespace of its own, with CAP_NET_ADMIN there. FILE says what is taken: what\n"
-	      "a process that was killed left there, the next one resets.\n",
+	      "Intercepts TCP connections for the leond that listens at PATH. It must run in a\n"
+	      "network namespace of its own, with CAP_NET_ADMIN there. FILE lists the intercepted\n"
+	      "connections. The next process resets the connections of a killed process.\n",
 	      f);
 }
 
-/* -1: go on; else the exit code. */
+/* -1: continue. Otherwise the exit code. */
 static int parse_options(int argc, char **argv, struct accel *a)
 {
 	static const struct option options[] = { { "socket", required_argument, NULL, 's' },

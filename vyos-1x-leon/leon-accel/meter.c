@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bytes a round trip, see meter.h.
+ * Bytes per round trip, see meter.h.
  */
 #include "meter.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/defs.h"
 
-/* Begins as many rounds as have passed. */
+/* Starts an interval for each elapsed round trip. */
 static void go_on(struct meter *m, uint32_t rtt_us, mono_t now)
 {
 	int64_t rounds = m->began.ns ? mono_sub_us(now, m->began) / rtt_us : METER_ROUNDS;

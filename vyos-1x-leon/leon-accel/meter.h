@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bytes a round trip, the most of the last four: of a connection that is not taken, and of a
- * carrier. Pure. Owned by a conn or a peer; one thread.
+ * Largest number of bytes per round trip in the last four intervals, for a plain connection and for
+ * an inter-proxy connection. Pure. Owned by a conn or a peer; single-threaded.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 
 #define METER_ROUNDS 4
 
-/* All zero: nothing yet. */
+/* Initial state: all zero. */
 struct meter {
-	mono_t began;		      /* of the round trip that bytes[at] is of */
-	uint64_t bytes[METER_ROUNDS]; /* of the last ones, in a circle */
+	mono_t began;		      /* Start of the present interval. */
+	uint64_t bytes[METER_ROUNDS]; /* Bytes of the last intervals, as a ring. */
 	unsigned at;
 };
 
-/* rtt_us 0: nobody knows, and nothing is counted. */
+/* rtt_us 0: the RTT is unknown, and nothing is counted. */
 void meter_add(struct meter *m, uint64_t bytes, uint32_t rtt_us, mono_t now);
-/* Those of rounds that are over by now count no more. */
+/* Expired intervals do not count. */
 uint64_t meter_best(struct meter *m, uint32_t rtt_us, mono_t now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hosts that moved, see moved.h.
+ * Moved hosts, see moved.h.
  */
 #include "moved.h"
 

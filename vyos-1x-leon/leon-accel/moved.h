@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hosts that were seen to move to another node, as leond says: the latest, as many as there is room
- * for. One thread.
+ * Moved hosts, as reported by leond. The list has a fixed size and drops the oldest host.
+ * Single-threaded.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct moved_host;
 struct moved {
-	struct moved_host *hosts; /* the latest last */
+	struct moved_host *hosts; /* The last element is the latest. */
 };
 
 void moved_add(struct moved *m, uint16_t vlan, struct mac mac);

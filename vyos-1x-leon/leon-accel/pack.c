@@ -73,7 +73,7 @@ size_t packer_run(struct packer *p, const void *in, size_t len, void *out, size_
 	ZSTD_outBuffer o = { out, room, 0 };
 	size_t left = ZSTD_compressStream2(p->ctx, &o, &i, ZSTD_e_flush);
 
-	/* Nothing may stay behind: the other end would wait for it. */
+	/* The other end waits for the data, so no byte may stay in the compressor. */
 	return left == 0 && i.pos == len ? o.pos : 0;
 }
 
@@ -127,6 +127,6 @@ size_t unpacker_run(struct unpacker *u, const void *in, size_t len, void *out, s
 		if (i.pos == before && o.pos == had)
 			return 0;
 	}
-	/* A full buffer may hide that there is more. */
+	/* A full output buffer may hide more data. */
 	return o.pos < room ? o.pos : 0;
 }

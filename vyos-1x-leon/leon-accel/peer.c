@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Carriers, see peer.h. What waits to be sent is bounded, so that messages do not queue behind more
- * data than the line takes in a moment.
+ * Inter-proxy connections, see peer.h. The backlog is bounded, so that messages do not queue behind
+ * more data than the link sends in a short time.
  */
 #include "peer.h"
 
@@ -36,18 +36,19 @@
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
 
-#define OUT_MAX (128u << 10) /* waits in a peer; more is not asked for */
-/* While more waits in `out`, nothing is read from the node: it does not read its answers. The limit
- * exceeds OUT_MAX and one message, or two nodes that send bulk would wait for each other. */
+#define OUT_MAX (128u << 10) /* backlog at which streams are not served */
+/* With a larger backlog in `out`, nothing is read from the node, because the node does not read,
+ * either. The limit exceeds OUT_MAX and one message. Otherwise two nodes with bulk data would wait
+ * for each other. */
 #define OUT_STOP     (384u << 10)
 #define CARRIERS_MAX 64 /* of 1 MiB of buffers each */
 #define IN_CHUNK     (256u << 10)
 #define RETRY_MS     1000
 #define SILENT_MS    10000
-#define QUIET_MS     2500 /* somebody who lives says something each second */
-/* So long nothing is begun with a node that has no place, or takes none of this node's: each try
- * costs a connection the round trip in which it is drained. Not longer than a node that is full
- * takes it that somebody waits. */
+#define QUIET_MS     2500 /* a live node or leond sends a message each second */
+/* Time without attempts after a node refused for lack of a place, or refused all connections of
+ * this node. Each attempt costs a connection a round trip, in which it is drained. The time is not
+ * longer than the time for which a full node assumes a waiting connection. */
 #define REFUSED_MS 10000
 #define PACK_LEVEL 1
 #define MTU_MIN	   1280 /* of IPv6 */
@@ -64,26 +65,26 @@ struct accel_peer {
 	bool aside;
 	enum state state;
 	int fd;
-	uint32_t watched;    /* events of the socket */
-	bool somebody_waits; /* a stream, for room */
-	bool refuses;	     /* since it has no place, or takes none of this node */
+	uint32_t watched;    /* Watched events of the socket. */
+	bool somebody_waits; /* A stream waits for free space. */
+	bool refuses;	     /* The node has no place, or refuses all connections of this node. */
 	enum accel_why refusal;
 	mono_t since, heard, learned, ponged;
-	mono_t not_before; /* of another try with it */
+	mono_t not_before; /* Earliest time of another attempt with the node. */
 	struct carrier carrier;
-	uint32_t mtu, first_segments; /* that the route has; 0: there is none */
-	uint64_t far_room;	      /* of the other end, as it said; 0: it did not */
-	struct meter used[2];	      /* by direction: what the carrier carries */
+	uint32_t mtu, first_segments; /* Values of the route. 0: there is no route. */
+	uint64_t far_room;	      /* Capacity at the other end, as reported. 0: not reported. */
+	struct meter used[2];	      /* Load of the inter-proxy connection, by direction. */
 	struct fifo out, in;
 	struct packer *packer;
-	uint8_t reserved;   /* log2 of the windows that it reserved; 0: none */
-	uint8_t window_log; /* of the packer */
+	uint8_t reserved;   /* log2 of the size of the reserved windows. 0: no windows. */
+	uint8_t window_log; /* log2 of the window of the packer. */
 	struct unpacker *unpacker;
 	uint32_t last_stream;
 	struct streams *streams;
 	struct node_share share;
 	struct accel_node counted;
-	bool changed; /* and leond was not told */
+	bool changed; /* There are unreported changes. */
 	UT_hash_handle hh;
 };
 
@@ -114,7 +115,7 @@ bool peer_is_left(const struct accel_peer *p, mono_t now)
 {
 	const struct engine *e = p->e;
 
-	/* Not where leond itself was silent, nor a moment after it came back. */
+	/* Not during or soon after a silence of leond. */
 	return !peer_is_known(p, e->said) && mono_sub_ms(e->said, e->speaks) > SILENT_MS &&
 	       mono_sub_ms(now, e->said) <= SILENT_MS;
 }
@@ -163,7 +164,7 @@ void peer_misuse(struct accel_peer *p, enum accel_misuse m)
 
 uint32_t peer_new_stream(struct accel_peer *p)
 {
-	/* One tries, and the others wait for its answer. */
+	/* One connection makes an attempt, and the others wait for the answer. */
 	if (p->refuses)
 		p->not_before = mono_add_ms(loop_now(p->e->loop), REFUSED_MS);
 	return (peer_leads(p) ? 0 : ACCEL_FOLLOWERS) + ++p->last_stream;
@@ -266,13 +267,13 @@ static void flush(struct accel_peer *p)
 		ssize_t n = send(p->fd, fifo_data(&p->out), p->out.len, MSG_NOSIGNAL);
 
 		if (n < 0)
-			break; /* an error is seen where it is read */
+			break; /* the next read reports the error */
 		fifo_drop(&p->out, (size_t)n);
 	}
 	watch(p, p->out.len > 0 || p->somebody_waits);
 }
 
-/* If there is none, the streams are served as soon as there is. */
+/* Without free space, the streams are served later. */
 static bool has_room(void *arg)
 {
 	struct accel_peer *p = arg;
@@ -307,7 +308,7 @@ void peer_tell(struct accel_peer *p, const struct accel_frame *f)
 	flush(p);
 }
 
-/* Returns the length, 0 where it is sent as it is. */
+/* Returns the length. 0: the data is sent uncompressed. */
 static size_t pack(struct accel_peer *p, uint32_t stream, const void *data, size_t len,
 		   uint8_t *out)
 {
@@ -317,7 +318,7 @@ static size_t pack(struct accel_peer *p, uint32_t stream, const void *data, size
 	if (!p->packer || (s && !pack_is_worth_it(&s->worth, p->window_log)))
 		return 0;
 	n = packer_run(p->packer, data, len, out, PACK_BOUND(len));
-	/* A stream of zstd that failed is not gone on with. */
+	/* A zstd stream is not used after a failure. */
 	if (!n) {
 		packer_free(p->packer);
 		p->packer = NULL;
@@ -366,7 +367,7 @@ void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_
 	flush(p);
 }
 
-/* --- what comes --- */
+/* --- received messages --- */
 
 static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 {
@@ -388,7 +389,7 @@ static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 
 static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 {
-	static uint8_t unpacked[ACCEL_DATA_MAX + 1]; /* one thread */
+	static uint8_t unpacked[ACCEL_DATA_MAX + 1]; /* single-threaded */
 	struct stream *s;
 	const uint8_t *data = f->data.data;
 	size_t len = f->data.len;
@@ -398,7 +399,7 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	if (f->type == ACCEL_PACKED) {
 		if (!p->unpacker)
 			return false;
-		/* Also of streams that are gone: the next one needs what is in it. */
+		/* Data of ended streams is unpacked, too, because later data may refer to it. */
 		len = unpacker_run(p->unpacker, data, len, unpacked, sizeof(unpacked));
 		data = unpacked;
 	}
@@ -412,7 +413,7 @@ static bool take_data(struct accel_peer *p, const struct accel_frame *f)
 	return false;
 }
 
-/* It refuses, or it has a place: it begins itself, or takes one. */
+/* Notes a refusal of the node, or a sign of a free place: OFFER or ACCEPT. */
 static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 {
 	switch (f->type) {
@@ -467,7 +468,7 @@ static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t
 			away_lent(s->conn, f, now);
 		return true;
 	default:
-		/* One that ended here while the message was under way. */
+		/* A stream that ended here while the message was in transit. */
 		s = streams_find(p->streams, f->stream);
 		return !s || conn_message(s->conn, f, now);
 	}
@@ -510,7 +511,7 @@ static void read_all(struct accel_peer *p, mono_t now)
 	take_frames(p, now);
 }
 
-/* Says in which window it unpacks, which is that of its own budget. */
+/* Reports the size of the window for unpacking, which counts against the budget of this node. */
 static void greet(struct accel_peer *p, mono_t now)
 {
 	struct accel_frame f = { .type = ACCEL_HELLO, .hello = { ACCEL_VERSION, p->e->self, 0 } };
@@ -547,8 +548,8 @@ static void on_event(void *arg, int fd, uint32_t events)
 	streams_serve(p->streams, has_room, p);
 }
 
-/* The largest packet of a carrier, and what the next one begins with, are of the route: to each
- * node its own, for one has a path of 9,000 bytes and another a tunnel in it. False: none. */
+/* The MTU and the initial window are attributes of a route to each node, because paths differ. A
+ * path may carry 9,000 bytes, or contain a tunnel. Returns false if there is no route. */
 static bool fit_route(struct accel_peer *p)
 {
 	const struct ip_addr to = accel_address(p->id);
@@ -605,7 +606,8 @@ static void connect_out(struct accel_peer *p, mono_t now)
 	close(fd);
 }
 
-/* An inter-proxy connection to the node is wanted, at such a part of the threshold. */
+/* Reports whether an inter-proxy connection to the node is wanted, at that percentage of the
+ * threshold. */
 static bool is_wanted_at(const struct accel_peer *p, uint32_t percent, mono_t now)
 {
 	const struct accel_settings *s = &p->e->settings;
@@ -622,7 +624,7 @@ static bool is_wanted(const struct accel_peer *p, mono_t now)
 	return is_wanted_at(p, 100, now) && p->e->n_carriers < CARRIERS_MAX;
 }
 
-/* The other node measures for itself: one that is nearly far enough is welcome. */
+/* The other node measures its own RTT, so a node slightly below the threshold is accepted. */
 static bool is_welcome(struct accel_peer *p, mono_t now)
 {
 	if (is_wanted_at(p, ACCEL_KEEP_PERCENT, now) && p->e->n_carriers < CARRIERS_MAX)
@@ -651,7 +653,7 @@ void peer_accept(struct engine *e, int fd, mono_t now)
 	greet(p, now);
 }
 
-/* --- time --- */
+/* --- timers --- */
 
 void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 {
@@ -670,8 +672,8 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 	p->room = f->node.room;
 	p->aside = f->node.aside;
 	p->learned = now;
-	/* Also before it begins: the other node may be the first, and an answer to its SYN is of
-	 * the route already. */
+	/* The route is also set before a connection is made. The other node may connect first, and
+	 * the answer to its SYN already uses the route. */
 	if (p->state != DOWN || is_wanted(p, now))
 		fit_route(p);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What leon-accel tells leond, see report.h.
+ * Reports of leon-accel to leond, see report.h.
  */
 #include "report.h"
 
@@ -14,7 +14,7 @@
 
 static bool tell(const struct engine *e, const struct accel_report *r)
 {
-	static uint8_t buf[ACCEL_REPORT_MAX]; /* one thread */
+	static uint8_t buf[ACCEL_REPORT_MAX]; /* single-threaded */
 
 	return e->leond >= 0 &&
 	       send(e->leond, buf, accel_report_encode(r, buf), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
@@ -55,7 +55,7 @@ void report_second(struct engine *e)
 
 void report_anew(struct engine *e)
 {
-	/* Totals behind nodes: what follows is news. */
+	/* The totals follow the nodes. leond then treats later changes as news. */
 	peers_report(e, true);
 	tell_totals(e);
 }
@@ -70,7 +70,7 @@ bool report_node(struct engine *e, const struct accel_node *n)
 
 static void tell_page(struct engine *e, const struct accel_report *asked)
 {
-	static struct accel_report r; /* one thread */
+	static struct accel_report r; /* single-threaded */
 
 	r.what = ACCEL_REPORT_PAGE;
 	r.page.ask = asked->ask.ask;
@@ -82,7 +82,7 @@ static void tell_page(struct engine *e, const struct accel_report *asked)
 
 void report_asked(struct engine *e, const void *data, size_t len)
 {
-	static struct accel_report asked; /* one thread */
+	static struct accel_report asked; /* single-threaded */
 
 	if (accel_report_decode(data, len, &asked) < 0)
 		return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What leon-accel tells leond, and what leond asks it (wire/accel_report.h). One thread.
+ * Reports of leon-accel to leond, and requests of leond (wire/accel_report.h). Single-threaded.
  */
 #pragma once
 
@@ -11,11 +11,11 @@
 
 struct engine;
 
-/* Totals, and the nodes of which something changed. */
+/* Sends the totals, and the nodes with changes. */
 void report_second(struct engine *e);
-/* A leond that knows nothing yet: all nodes that ever mattered, then the totals. */
+/* Sends all nodes with past or present connections, then the totals, to a new leond. */
 void report_anew(struct engine *e);
-/* False where leond does not listen, or has not read what it was told before. */
+/* Returns false if leond is not connected or its socket is full. */
 bool report_node(struct engine *e, const struct accel_node *n);
-/* A message of leond that is none of enum accel_say. */
+/* Handles a message of leond outside enum accel_say. */
 void report_asked(struct engine *e, const void *data, size_t len);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What it is worth that a connection is taken, see saving.h. Pure.
+ * Estimate of the saved time, see saving.h. Pure.
  */
 #include "saving.h"
 
 #include "base/defs.h"
 
-/* A pause longer than this and two round trips is that of the hosts: nobody waited for the line. */
+/* A longer pause than this and two round trips is a pause of the hosts, which did not wait for the
+ * network. */
 #define PAUSE_US 200000
 
 void saving_add(struct saving *s, const struct saving_step *step, mono_t now)
@@ -29,7 +30,7 @@ struct accel_time saving_time(const struct saving *s)
 				.without_ms =
 					max_of(s->without_ns[0], s->without_ns[1]) / 1000000 };
 
-	/* It saved nothing, rather than that it cost something: who knows what else it was. */
+	/* A negative result has unknown causes, so it counts as 0. */
 	t.without_ms = max_of(t.without_ms, t.with_ms);
 	return t;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What it is worth that a connection is taken, as an estimate: the time in which its data flowed,
- * and the time that the hosts alone would have needed. Alone, a sender has one window of the
- * receiver under way for each round trip; so n bytes take n / window round trips at least. Loss,
- * slow start and compression are not reckoned with, so a line that is lossy or new saves more than
- * this says. Where two directions flow at a time, the slower one counts. Pure.
+ * Estimate of the time saved by interception: the time without an accelerator minus the measured
+ * time of the transfer. Without an accelerator, a sender has a single receive window in flight per
+ * round trip, so n bytes need at least n / window round trips. The estimate ignores loss, slow
+ * start and compression, so the result is too low for a lossy or idle path. If both directions
+ * carry data, the slower direction counts. Pure.
  */
 #pragma once
 
@@ -17,13 +17,13 @@
 enum saving_direction { SAVING_OUT, SAVING_IN };
 
 struct saving {
-	uint64_t without_ns[2]; /* by direction */
+	uint64_t without_ns[2]; /* By direction. */
 	uint64_t with_us;
 	bool began;
 	mono_t last;
 };
 
-/* n bytes of a host went on; window: the widest of the receiver, 0: unknown. */
+/* n bytes of a host were passed on. window: the largest window of the receiver. 0: unknown. */
 struct saving_step {
 	enum saving_direction direction;
 	uint64_t bytes;

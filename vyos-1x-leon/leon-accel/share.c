@@ -53,7 +53,7 @@ void share_remove(struct node_share *s, struct conn *c)
 
 void share_note(struct node_share *s, struct conn *c, bool from_near, uint8_t flags)
 {
-	/* A refusal has RST as well, and ends the connection. */
+	/* A refusal has RST, too, and ends the connection. */
 	if ((flags & (TCP_ACK | TCP_RST)) != TCP_ACK)
 		return;
 	*(from_near ? &c->link.near_acked : &c->link.far_acked) = true;

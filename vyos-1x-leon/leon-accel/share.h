@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The share of one node in the table of followed connections, and which of its connections makes
- * room. Each peer owns one; conns.c calls it. One thread.
+ * The share of a node in the table of tracked connections, and the choice of a connection to remove
+ * from a full share. Owned by a peer, called by conns.c. Single-threaded.
  */
 #pragma once
 
@@ -10,11 +10,11 @@
 
 struct conn;
 
-/* A connection is unanswered until both hosts have sent a segment with ACK. The list has these in
- * the order in which they were added. */
+/* A connection is unanswered until both hosts have sent a segment with ACK. The list has the
+ * unanswered connections in order of insertion. */
 struct node_share {
-	unsigned n;   /* followed connections of the node */
-	int64_t held; /* bytes of frames that these connections hold */
+	unsigned n;   /* Number of tracked connections of the node. */
+	int64_t held; /* Bytes of held frames of the connections of the node. */
 	struct conn *oldest, *newest;
 };
 
@@ -22,7 +22,7 @@ struct node_share {
 struct share_link {
 	struct conn *older, *newer;
 	bool is_listed;
-	bool near_acked, far_acked; /* that host has sent a segment with ACK */
+	bool near_acked, far_acked; /* The host has sent a segment with ACK. */
 };
 
 /*
@@ -38,7 +38,7 @@ bool share_hold(struct node_share *s, int64_t bytes, int64_t all, int64_t maximu
 void share_add(struct node_share *s, struct conn *c);
 /* Ends share_add(). */
 void share_remove(struct node_share *s, struct conn *c);
-/* Notes a segment with these TCP flags: the connection leaves the list once it is answered. */
+/* Notes the TCP flags of a segment. An answered connection leaves the list. */
 void share_note(struct node_share *s, struct conn *c, bool from_near, uint8_t flags);
-/* The oldest unanswered connection that is plain; NULL: none. */
+/* The oldest unanswered plain connection, or NULL. */
 struct conn *share_oldest(struct node_share *s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sockets made with TCP_REPAIR, see stand_in.h. The order of the calls is the kernel's: sequence
- * numbers before connect(), options after it, timestamp and windows last.
+ * Sockets made with TCP_REPAIR, see stand_in.h. The kernel requires the order of the calls:
+ * sequence numbers before connect(), options after it, timestamp and windows last.
  */
 #include "stand_in.h"
 
@@ -60,10 +60,10 @@ static int prepare(int fd, const struct stand_in *s)
 		rc = set(fd, SOL_SOCKET, SO_BINDTODEVICE, s->device, strlen(s->device));
 	if (rc == 0)
 		rc = set_buffer(fd, s);
-	/* The kernel doubles it. */
+	/* The kernel doubles the value. */
 	if (rc == 0 && s->send_buffer)
 		rc = set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE, (int)(s->send_buffer / 2));
-	/* What connect() makes of it stays, whatever the options say later. */
+	/* connect() derives values from the buffer sizes, and later options do not change them. */
 	if (rc == 0)
 		rc = set_int(fd, IPPROTO_TCP, TCP_MAXSEG, s->mss);
 	if (rc == 0)
@@ -75,7 +75,7 @@ static int prepare(int fd, const struct stand_in *s)
 	return rc;
 }
 
-/* As if the handshake had been: in repair mode connect() sends nothing. */
+/* Replaces the handshake: in repair mode connect() sends nothing. */
 static int establish(int fd, const struct stand_in *s)
 {
 	struct sockaddr_storage ss;
@@ -105,7 +105,8 @@ static int set_options(int fd, const struct stand_in *s)
 
 static int set_timestamp(int fd, const struct stand_in *s)
 {
-	/* Later than any, as PAWS demands; the lowest bit would ask for microseconds (6.7). */
+	/* PAWS demands a later timestamp than all before. The lowest bit would select microseconds
+	 * (6.7). */
 	uint32_t timestamp = (s->timestamp + 2) & ~1u;
 
 	if (!s->timestamps)
@@ -142,7 +143,7 @@ int stand_in_open(const struct stand_in *s)
 		rc = set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	if (rc == 0)
 		return fd;
-	/* Still in repair mode: closed without a word. */
+	/* The socket is still in repair mode, so close() sends nothing. */
 	if (fd >= 0)
 		close(fd);
 	return rc;

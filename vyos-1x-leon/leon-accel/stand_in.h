@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A socket in the middle of a connection that others began: it stands in for the far host towards
- * the near one. Made with TCP_REPAIR, which takes CAP_NET_ADMIN in the network namespace that the
- * process is in. Owns nothing; one thread.
+ * A proxy socket: a TCP socket that joins an existing connection and represents the far host
+ * towards the near host. Made with TCP_REPAIR, which needs CAP_NET_ADMIN in the network namespace
+ * of the process. Owns nothing; single-threaded.
  */
 #pragma once
 
@@ -12,43 +12,47 @@
 #include "base/addr.h"
 
 struct stand_in {
-	const char *device; /* that the near host is reached through */
+	const char *device; /* Device towards the near host. */
 	struct endpoint near, far;
-	uint32_t send_seq, receive_seq; /* the next of each direction, as the near host sees them */
-	/* What the near host granted last, and with which shifts windows are read and stated;
-	 * scaling: both ends agreed to it, or nobody knows. */
+	/* Next sequence number of each direction, as the near host sees them. */
+	uint32_t send_seq, receive_seq;
+	/* Last window of the near host, and the shifts of received and stated windows. scaling:
+	 * both hosts scale, or that is unknown. */
 	uint16_t window;
 	bool scaling;
 	uint8_t near_scale, far_scale;
-	uint32_t receive_window; /* bytes that the near host may have under way */
-	uint32_t send_buffer;	 /* bytes; 0: the kernel chooses */
+	uint32_t receive_window; /* Limit of the bytes in flight from the near host. */
+	uint32_t send_buffer;	 /* Bytes. 0: the kernel chooses. */
 	uint16_t mss;
 	bool sack, timestamps;
-	uint32_t timestamp; /* the last that the near host had from the far one */
+	uint32_t timestamp; /* Last timestamp that the near host received from the far host. */
 };
 
-/* Makes a non-blocking socket, established and silent, or returns -errno. All that can fail for
- * want of memory, descriptors, a port or a right fails here. */
+/* Makes a non-blocking socket in state ESTABLISHED that sends nothing yet. Returns -errno on
+ * failure. Every failure for lack of memory, descriptors, a port or a permission happens here. */
 int stand_in_open(const struct stand_in *s);
-/* The socket becomes part of the connection, with the window, the timestamp and the receive window
- * of now. 0 or -errno. */
+/* Makes the socket a part of the connection, with the present window, timestamp and receive window.
+ * Returns 0 or -errno. */
 int stand_in_start(int fd, const struct stand_in *s);
-/* Nothing is sent: the connection goes on without it. */
+/* Closes the socket without a segment. The connection continues without it. */
 void stand_in_leave(int fd);
-/* The near host gets a RST. */
+/* Closes the socket with a RST to the near host. */
 void stand_in_reset(int fd);
-/* Bytes (and FIN) that the near host has not acknowledged. */
+/* Number of bytes, and FIN, that the near host has not acknowledged. */
 uint32_t stand_in_unacknowledged(int fd);
-/* Bytes of its host that nobody has read. */
+/* Number of unread bytes from the near host. */
 uint32_t stand_in_unread(int fd);
-/* What its host acknowledged of it so far, for flow_watch(). */
+/* Acknowledgements of the near host so far, for flow_watch(). */
 struct stand_in_proof {
-	bool acknowledged; /* data or FIN that was sent */
-	bool received;	   /* data of the host was accepted */
-	unsigned retries;  /* segments that were sent again */
-	int64_t sent_ms;   /* since the last segment with data */
-	int64_t silent_ms; /* since an acknowledgement without data was accepted, or it was made */
+	bool acknowledged; /* Sent data or FIN was acknowledged. */
+	bool received;	   /* Data of the host was accepted. */
+	unsigned retries;  /* Number of retransmitted segments. */
+	int64_t sent_ms;   /* Time since the last segment with data. */
+	/* Time since the last accepted acknowledgement without data, or since the socket was
+	 * made. */
+	int64_t silent_ms;
 };
 struct stand_in_proof stand_in_proof(int fd);
-/* Its host has reset the connection, or did not answer for so long that the kernel gave it up. */
+/* Reports whether the near host has reset the connection, or the kernel has ended it after a
+ * timeout. */
 bool stand_in_is_over(int fd);

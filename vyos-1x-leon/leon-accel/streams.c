@@ -109,7 +109,7 @@ void streams_serve(struct streams *ss, bool (*has_room)(void *arg), void *arg)
 		uint32_t number = s->number;
 		size_t sent = conn_send(s->conn, (size_t)t->deficit);
 
-		/* A proxy socket that failed has ended its stream. */
+		/* A failed proxy socket has ended the stream. */
 		s = streams_find(ss, number);
 		if (!s)
 			continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The streams of one inter-proxy connection, by their numbers, and their turns on it (turns.h).
- * Called by peer.c, which owns them; pure but for conn_send() and conn_turn_over(). One thread.
+ * The streams of an inter-proxy connection, by number, and the turns (turns.h). Owned and called by
+ * peer.c; pure except for conn_send() and conn_turn_over(). Single-threaded.
  */
 #pragma once
 
@@ -23,19 +23,19 @@ struct stream {
 };
 
 struct streams *streams_new(void);
-void streams_free(struct streams *ss); /* NULL ok */
+void streams_free(struct streams *ss); /* NULL has no effect */
 unsigned streams_count(const struct streams *ss);
-/* NULL: there is none of that number. */
+/* NULL: unknown number. */
 struct stream *streams_find(const struct streams *ss, uint32_t number);
 void streams_bind(struct streams *ss, uint32_t number, struct conn *c);
 void streams_unbind(struct streams *ss, uint32_t number);
-/* fn may unbind the stream that it is called for, and no other. */
+/* fn may unbind only the given stream. */
 typedef void (*stream_fn)(struct conn *c, mono_t now);
 void streams_each(struct streams *ss, stream_fn fn, mono_t now);
 
-/* The stream has data to send: streams_serve() gives it its turns. */
+/* The stream has data to send: streams_serve() gives turns to the stream. */
 void streams_add(struct streams *ss, uint32_t number);
-/* It waits for its turn. */
+/* Reports whether the stream waits for a turn. */
 bool streams_wait(const struct streams *ss, uint32_t number);
-/* As long as there is room; the next call goes on behind the last. */
+/* Serves the streams while there is free space. The next call continues with the next stream. */
 void streams_serve(struct streams *ss, bool (*has_room)(void *arg), void *arg);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Connections that are taken, see taken.h: a table in a shared mapping, written when one is taken
- * and when it is not any more. It is of one machine and one version: another is not read.
+ * Intercepted connections, see taken.h: a table in a shared mapping, written at the begin and the
+ * end of an interception. Its format depends on machine and version, and a table of another format
+ * is ignored.
  */
 #include "taken.h"
 
@@ -28,7 +29,7 @@ struct table {
 
 struct taken_file {
 	struct table *table;
-	unsigned next; /* where a free place is looked for */
+	unsigned next; /* Start of the search for a free place. */
 	struct taken_one *before;
 	unsigned n_before;
 };
@@ -50,7 +51,7 @@ static void read_before(struct taken_file *t)
 			t->before[t->n_before++] = t->table->place[i].one;
 }
 
-/* Descriptor of a file of the right size, or -errno. */
+/* Returns the descriptor of a file of the right size, or -errno. */
 static int open_file(const char *path)
 {
 	int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)
@@ -59,7 +60,8 @@ static int open_file(const char *path)
 
 	if (fd < 0)
 		return -errno;
-	/* All of it now: on a full file system a write to the mapping would be a SIGBUS. */
+	/* The file is allocated now, because a write to the mapping on a full file system would
+	 * raise SIGBUS. */
 	err = posix_fallocate(fd, 0, sizeof(struct table));
 	if (!err)
 		return fd;

@@ -22,10 +22,10 @@
 #include "wire/eth.h"
 
 #define LOCAL_TABLE    100
-#define MTU_MAX	       9000 /* as large as paths are looked for (proto/measure/pmtu.c) */
+#define MTU_MAX	       9000 /* the largest size of path MTU discovery (proto/measure/pmtu.c) */
 #define TCP_V6_HDR_LEN 60
 
-/* Nobody answers ARP or ND there. */
+/* No host answers ARP or ND there. */
 static int set_flags(const char *name)
 {
 	struct ifreq r = { 0 };
@@ -71,7 +71,7 @@ int tun_open_lan(struct tun *t, struct nl *nl, const char *name, uint32_t metric
 		rc = nl_all_is_local(nl, family, name, LOCAL_TABLE);
 		if (rc == 0)
 			rc = nl_default_route(nl, family, t->tap.ifindex, metric);
-		/* A kernel without IPv6 has no connections of IPv6. */
+		/* A kernel without IPv6 has no IPv6 connections. */
 		if (rc < 0 && family == 6)
 			rc = 0;
 	}
@@ -103,7 +103,7 @@ void tun_close(struct tun *t)
 int tun_fit_route(struct tun *t, struct nl *nl, const struct ip_addr *to, uint32_t mtu,
 		  uint32_t first_segments)
 {
-	/* What a SYN says holds for ever, and paths may grow: so it says the most. */
+	/* The MSS in a SYN is final, and paths may change, so the device has the largest MTU. */
 	struct nl_route_tcp tcp = { min_of(mtu, (uint32_t)MTU_MAX), MTU_MAX - TCP_V6_HDR_LEN,
 				    first_segments };
 
@@ -126,7 +126,7 @@ bool tun_write(const struct tun *t, const uint8_t *vnet, const uint8_t *frame, s
 	if (h.hdr_len)
 		h.hdr_len = (uint16_t)(h.hdr_len - tags);
 	memcpy(eth, t->mac.b, MAC_LEN);
-	eth[MAC_LEN] = 2; /* somebody */
+	eth[MAC_LEN] = 2; /* An arbitrary address. */
 	eth[2 * MAC_LEN - 1] = 1;
 	put_u16(eth + 2 * MAC_LEN, frame[l3] >> 4 == 4 ? ETHERTYPE_V4 : ETHERTYPE_V6);
 	return writev(t->tap.fd[0], iov, array_size(iov)) > 0;
@@ -142,7 +142,7 @@ static void tune(const char *path, const char *value)
 		close(fd);
 }
 
-/* The namespace needs TCP only: no member may give it an address, a route or an MTU. */
+/* The namespace needs TCP only. No member may give it an address, a route or an MTU. */
 static void close_ipv6(void)
 {
 	tune("/proc/sys/net/ipv6/conf/all/accept_ra", "0");
@@ -153,7 +153,7 @@ static void close_ipv6(void)
 	tune("/proc/sys/net/ipv6/conf/default/autoconf", "0");
 	tune("/proc/sys/net/ipv6/conf/all/accept_source_route", "-1");
 	tune("/proc/sys/net/ipv6/conf/default/accept_source_route", "-1");
-	/* No link-local address. */
+	/* Without a link-local address. */
 	tune("/proc/sys/net/ipv6/conf/default/addr_gen_mode", "1");
 	tune("/proc/sys/net/ipv4/conf/all/accept_redirects", "0");
 	tune("/proc/sys/net/ipv4/conf/default/accept_redirects", "0");
@@ -164,17 +164,19 @@ void tun_tune(void)
 	close_ipv6();
 	tune("/proc/sys/net/ipv4/conf/all/rp_filter", "0");
 	tune("/proc/sys/net/ipv4/conf/default/rp_filter", "0");
-	/* A stand-in has the address and the port of a far host, which may be reserved. */
+	/* A proxy socket has the address and the port of a far host, and that port may be
+	 * reserved. */
 	tune("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
-	/* A carrier is kept warm, and may have a second at 1 Gbit/s under way. */
+	/* An idle inter-proxy connection keeps its window, and may have 1 s of 1 Gbit/s in
+	 * flight. */
 	tune("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0");
 	tune("/proc/sys/net/ipv4/tcp_no_metrics_save", "1");
-	/* Of a path that takes less than it did leond knows after seconds, in which the time to the
-	 * next try doubles, and a carrier has ten. TCP sends 1024 bytes after three of them, and
-	 * comes back to what the route says by trying. */
+	/* leond detects a smaller path MTU within seconds. During this time the retransmission
+	 * timer doubles, and an inter-proxy connection ends after 10 s. With probing, TCP sends
+	 * 1024 bytes after three timeouts, and returns to the MTU of the route by larger probes. */
 	tune("/proc/sys/net/ipv4/tcp_mtu_probing", "1");
-	/* The scale of windows in a SYN follows from the largest receive buffer: BUFFERS_MAX. The
-	 * send buffers are those of proxy sockets: 1 MiB is 80 ms at 100 Mbit/s of a LAN. */
+	/* The window scale in a SYN follows from the largest receive buffer, BUFFERS_MAX. The
+	 * largest send buffer is for proxy sockets: 1 MiB is 80 ms at 100 Mbit/s of a LAN. */
 	tune("/proc/sys/net/ipv4/tcp_rmem", "4096 1048576 67108864");
 	tune("/proc/sys/net/ipv4/tcp_wmem", "4096 65536 1048576");
 }

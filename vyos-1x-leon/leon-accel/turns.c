@@ -14,7 +14,7 @@ static void append(struct turn_list *l, struct turn *t)
 	l->last = t;
 }
 
-/* Takes the stream out of the list that has it. */
+/* Removes the stream from the list. */
 static void unlink_turn(struct turns *ts, struct turn *t)
 {
 	struct turn_list *l = t->is_new ? &ts->new_streams : &ts->old_streams;
@@ -69,7 +69,8 @@ void turns_sent(struct turns *ts, struct turn *t, size_t bytes)
 	t->deficit -= (long)bytes;
 	if (bytes)
 		return;
-	/* A new stream stays for one round, or it would be new again with each byte. */
+	/* A new stream stays for a whole round. Otherwise each byte would make the stream new
+	 * again. */
 	if (t->is_new)
 		make_old(ts, t);
 	else

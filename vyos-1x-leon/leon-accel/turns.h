@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Deficit round robin (Shreedhar and Varghese, 1995) among the streams of one inter-proxy
- * connection. As in RFC 8290, a stream that was idle is served first, for one quantum: a sparse
- * stream does not wait for a round of all bulk streams. Called by peer.c; pure. One thread.
+ * Deficit round robin (Shreedhar and Varghese, 1995) among the streams of an inter-proxy
+ * connection. As in RFC 8290, a formerly idle stream is served first, for a single quantum: a
+ * sparse stream does not wait for a round of all bulk streams. Called by peer.c; pure.
+ * Single-threaded.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of one turn: 5 ms at 50 Mbit/s, so that a round of 64 streams takes a third of a second. */
+/* Bytes of a turn: 5 ms at 50 Mbit/s, so a round of 64 streams takes a third of a second. */
 #define TURN_QUANTUM (32 << 10)
 
-/* One stream, embedded in its owner. Zero: idle. */
+/* A stream, embedded in the owner. Zero: idle. */
 struct turn {
 	struct turn *next;
-	long deficit; /* bytes that it may send in this round */
+	long deficit; /* remaining bytes of the round */
 	bool is_listed, is_new;
 };
 
@@ -33,5 +34,5 @@ void turns_add(struct turns *ts, struct turn *t);
 void turns_remove(struct turns *ts, struct turn *t);
 /* The stream to serve now, with a deficit above 0. NULL: no stream has data. */
 struct turn *turns_next(struct turns *ts);
-/* The stream that turns_next() returned sent so many bytes; 0: it has no more data. */
+/* The stream of turns_next() has sent that number of bytes. 0: no more data. */
 void turns_sent(struct turns *ts, struct turn *t, size_t bytes);

@@ -11,7 +11,7 @@
 
 _Static_assert(ACCEL_VNET_LEN == sizeof(struct virtio_net_hdr), "vnet header");
 
-/* A super-frame has a partial checksum: each of its segments gets its own. */
+/* A super-frame has a partial checksum, because each segment gets a checksum later. */
 static bool is_super(const struct virtio_net_hdr *h, const struct eth_view *v,
 		     const struct tcp_view *t)
 {

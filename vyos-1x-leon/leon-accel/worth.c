@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What taking a connection is worth, see worth.h.
+ * Benefit of interception, see worth.h.
  */
 #include "worth.h"
 
 #include "base/defs.h"
 
-#define WARM_UP_ROUNDS 8 /* in which a carrier becomes as fast as a line of any kind */
+#define WARM_UP_ROUNDS 8 /* in which an inter-proxy connection reaches the rate of any link */
 #define COST_OF_LIFE   20
-#define WINDOW_WARM_UP 8 /* times as fast, in three rounds */
+#define WINDOW_WARM_UP 8 /* growth of the rate in three round trips */
 #define AT_ONCE	       (10 * 1200)
-#define LOSS_PART      32 /* fewer are lost without any harm */
+#define LOSS_PART      32 /* a smaller share of loss is harmless */
 
 bool worth_taking(const struct worth *w)
 {

@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Would a connection gain by being taken, and does it while it is? Taking it costs the round trip
- * in which it is drained, and the rounds in which the carrier comes to the rate that the connection
- * had. Pure.
+ * The benefit test: whether interception would make a connection faster, and whether it does.
+ * Interception costs the round trip in which the connection is drained, and the round trips in
+ * which the inter-proxy connection reaches the former rate. Pure.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One direction of a connection that is not taken. */
+/* A direction of a plain connection. */
 struct worth {
-	uint64_t flow;	  /* bytes a round trip that it brings */
-	uint64_t window;  /* bytes that its receiver permits; 0: unknown */
-	uint64_t carrier; /* bytes a round trip that the carrier has room for */
+	uint64_t flow;	  /* Rate in bytes per round trip. */
+	uint64_t window;  /* Receive window in bytes. 0: unknown. */
+	uint64_t carrier; /* Bytes per round trip that the inter-proxy connection can carry. */
 	int64_t age_ms, rtt_ms;
 };
 
 /*
- * - What has less than the carrier would give it at once gains.
- * - What fills its receiver's window stays as slow as it is, and gains where the carrier is as fast
- *   within three rounds, in which it doubles.
- * - Of the others nobody knows: some double still, some fill the line already, some do neither.
- *   They are taken when they have lived so long that the cost is less than a twentieth of that.
+ * A connection is worth intercepting if one of these conditions holds.
+ *
+ * - Its rate is below the rate that the inter-proxy connection offers at once.
+ * - Its rate is bounded by the receive window, and the inter-proxy connection reaches that rate
+ *   within three round trips, each of which doubles its rate.
+ * - Its age is 20 times the cost of interception or more. The benefit for other connections is
+ *   unknown: some still double their rate, some already fill the link, some do neither.
  */
 bool worth_taking(const struct worth *w);
 
 /*
- * Is it worth the stand-ins that a connection has? `flow`: bytes a round trip that it brings. What
- * a host sends without waiting, whoever acknowledges it, is as fast without them: ten segments
- * (RFC 6928), or half of what its receiver permits (0: unknown).
+ * Reports whether an intercepted connection has a benefit. `flow` is its rate in bytes per round
+ * trip. A host sends ten segments (RFC 6928), or half of the receive window (0: unknown), without
+ * waiting for an acknowledgement. Interception makes no lower rate faster.
  */
 bool worth_keeping(uint64_t flow, uint64_t window);
 
 /*
- * Two hosts that ask and answer wait for each other, not for windows: both directions bring
- * something, and none more than that. Not where segments are lost (`again` of all were sent twice):
- * there a host sends so little since it may not send more.
+ * Reports request-response traffic: the hosts wait for each other, not for windows. Both directions
+ * carry data, and none exceeds the amount of worth_keeping(). Loss excludes it (`again` segments of
+ * all were retransmitted), because loss also reduces the rate.
  */
 struct worth_talk {
 	struct {
@@ -46,6 +48,7 @@ struct worth_talk {
 };
 bool worth_is_talk(const struct worth_talk *t);
 
-/* What is left for one connection more of a carrier for `room` bytes a round trip, with `used` of
- * them in use by `streams` others: what is free, or its share. */
+/* Rate for an additional stream of an inter-proxy connection with a capacity of `room` bytes per
+ * round trip. `streams` other streams use `used` bytes. The result is the free rate, or the share
+ * of a stream. */
 uint64_t worth_share(uint64_t room, uint64_t used, unsigned streams);

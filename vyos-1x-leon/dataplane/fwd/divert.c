@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: TCP frames that pass leon-accel, see divert.h. Workers.
+ * Step: diverts TCP frames to leon-accel, see divert.h. Workers.
  */
 #include "fwd/divert.h"
 
@@ -30,7 +30,7 @@
 
 #define RX_FRAMES 32
 #define RX_ARENA  (512u << 10)
-/* In front of a message: with its headers it makes room for the longest LEON header. */
+/* Offset of a message. With the headers, the offset leaves headroom for the longest LEON header. */
 #define HEADROOM    32
 #define TCP_HDR_LEN 20
 _Static_assert(HEADROOM + ACCEL_QUEUE_HDR + ACCEL_VNET_LEN >= SNAP_HDR_LEN_MAX + SEGMENT_TAG_LEN,
@@ -116,7 +116,8 @@ bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
 	return true;
 }
 
-/* As a host does at a port where nobody listens: so the other end of a carrier knows at once. */
+/* Answers with a RST, as a host does for a closed port. The other end of an inter-proxy connection
+ * then ends at once. */
 static void refuse(struct worker *w, uint16_t slot, const uint8_t *data, size_t len,
 		   const struct eth_view *v)
 {
@@ -148,7 +149,8 @@ void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, s
 		drop(w, DROP_bad_frame);
 		return;
 	}
-	/* The seal names the sender of the datagram: no member uses the address of another. */
+	/* The seal authenticates the sender of the datagram, so no member can use the address of
+	 * another one. */
 	if (!accel_is_between(data, len, &v, w->snap->node[slot].id, w->snap->node[SLOT_SELF].id)) {
 		drop(w, DROP_accel_foreign);
 		report_accel_foreign(w, slot);
@@ -173,7 +175,8 @@ void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, s
 
 /* --- from leon-accel --- */
 
-/* As it is, a super-frame whole, of `frames` segments. What waits of this batch goes first. */
+/* Sends the frame unchanged, a super-frame of `frames` segments as a whole. Waiting frames of this
+ * batch are sent first. */
 static void to_tap(struct worker *w, uint8_t *vnet, const struct frame *f, unsigned frames)
 {
 	struct iovec iov[] = { { vnet, ACCEL_VNET_LEN }, { f->data, f->len } };
@@ -209,9 +212,10 @@ static void to_node(struct worker *w, struct frame *f, uint16_t slot, bool accel
 }
 
 /*
- * While its connections are taken no frame of the far host itself may come for hours. Its entry is
- * not to age, and a leond that was killed is to have it again, or frames to it would go past the
- * accelerator. One that has moved is where it was seen: leon-accel may not know yet.
+ * Refreshes the FDB entry of the far host. During an interception, the host itself may send no
+ * frame for hours. Without a refresh the entry would age, and a restarted leond would not have the
+ * entry. Frames to the host would then bypass the accelerator. The entry of a moved host keeps the
+ * new node, because leon-accel may not know of the move yet.
  */
 static void keep_place(struct worker *w, const struct frame *f, uint16_t slot)
 {

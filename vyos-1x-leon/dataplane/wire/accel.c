@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames between accelerators, see accel.h. Called by leon-accel for whatever a carrier brings.
+ * Messages between accelerators, see accel.h. leon-accel calls it for all input of an inter-proxy
+ * connection.
  */
 #include "wire/accel.h"
 
@@ -131,7 +132,7 @@ static void get_hello(struct rbuf *b, struct accel_frame *f)
 	f->hello.window_log = rbuf_u8(b);
 }
 
-/* What is behind the header. False where it is not as its type demands. */
+/* Decodes the body of a message. Returns false if it does not match the type. */
 static bool get_body(struct rbuf *b, struct accel_frame *f)
 {
 	switch (f->type) {
@@ -166,7 +167,7 @@ static bool get_body(struct rbuf *b, struct accel_frame *f)
 		f->data.len = rbuf_left(b);
 		f->data.data = rbuf_take(b, f->data.len);
 		return f->data.len > 0;
-	default: /* those that say all with their type */
+	default: /* types without a body */
 		break;
 	}
 	return b->ok && !rbuf_left(b);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What two accelerators say to each other over their carrier, a TCP connection: frames, one behind
- * the other. Pure encode and decode. doc/protocol.md has the table and the test vectors.
+ * Messages between two accelerators, called frames. They follow each other on an inter-proxy
+ * connection, which is a TCP connection. Pure encode and decode. doc/protocol.md has the table and
+ * the test vectors.
  *
  *   type (8) | stream (32) | length (24) | `length` bytes of that type
  *
- * A stream is one TCP connection between two hosts. The node that offers it numbers it: the leader
- * (with the lower node-id) from 1, the follower from behind ACCEL_FOLLOWERS. A number is used once
- * in the life of a carrier. 0 is no stream.
+ * A stream is one TCP connection between two hosts. The node that offers the stream assigns its
+ * number: the leader (the lower node-id) from 1, the follower above ACCEL_FOLLOWERS. A number is
+ * used once in the lifetime of an inter-proxy connection. 0 is no stream.
  */
 #pragma once
 
@@ -23,83 +24,92 @@ struct eth_view;
 #define ACCEL_PORT	 5366
 #define ACCEL_PREFIX_LEN 64
 struct ip_addr accel_address(node_id_t id);
-/* A frame of kind 6 is a TCP segment over IPv6 without extension headers, from the accelerator of
- * one node to that of the other, with ACCEL_PORT at one end. v is of the frame. */
+/* Checks a frame of kind 6: a TCP segment over IPv6 without extension headers, between the
+ * accelerators of two nodes, with ACCEL_PORT at one end. v is the view of the frame. */
 bool accel_is_between(const uint8_t *frame, size_t len, const struct eth_view *v, node_id_t from,
 		      node_id_t to);
 
 #define ACCEL_VERSION	2
 #define ACCEL_HDR_LEN	8
-#define ACCEL_DATA_MAX	65536			/* bytes of a host's in one frame */
+#define ACCEL_DATA_MAX	65536			/* data bytes of one frame */
 #define ACCEL_BODY_MAX	(ACCEL_DATA_MAX + 1024) /* compression may add a little */
 #define ACCEL_FRAME_MAX (ACCEL_HDR_LEN + ACCEL_BODY_MAX)
 #define ACCEL_SMALL_MAX 128 /* a whole frame of any type but data */
-/* Streams that the follower begins have numbers above this one, which is no stream. */
+/* Streams of the follower have numbers above this one, which is no stream. */
 #define ACCEL_FOLLOWERS (1u << 31)
 
 enum accel_type {
-	ACCEL_HELLO = 1, /* first on a carrier */
-	ACCEL_OFFER,	 /* intercept this connection with me; its near host is held from now on */
-	ACCEL_ACCEPT,	 /* drained, the proxy socket exists: bound until TAKE or REFUSE */
-	ACCEL_REFUSE,	 /* it stays plain, from either node */
-	ACCEL_TAKE,	 /* the node that offered: it is intercepted, for both */
-	ACCEL_DATA,	 /* bytes of the host here */
-	ACCEL_PACKED,	 /* the same, compressed: the next part of this direction's zstd stream */
-	ACCEL_FIN,	 /* the host here has no more to send */
-	ACCEL_RESET,	 /* the connection is dead */
-	ACCEL_CREDIT,	 /* so many more bytes of data may be sent */
-	ACCEL_RELEASE,	 /* leader: give it back from this point on; follower: please do */
-	ACCEL_RELEASED,	 /* follower: from this point on */
-	ACCEL_DRAINED,	 /* follower: its host has acknowledged all up to the leader's point */
-	ACCEL_RETURN,	 /* leader: it is given back, for both */
-	ACCEL_PING,	 /* stream 0: answer it */
+	ACCEL_HELLO = 1, /* First message of an inter-proxy connection. */
+	/* Requests the interception of a connection. The near host of the sender is held from now
+	 * on. */
+	ACCEL_OFFER,
+	/* The connection is drained and the proxy socket exists. The sender is bound until TAKE or
+	 * REFUSE. */
+	ACCEL_ACCEPT,
+	ACCEL_REFUSE, /* The connection stays plain. Sent by either node. */
+	ACCEL_TAKE,   /* From the offering node: both nodes intercept the connection. */
+	ACCEL_DATA,   /* Data of the near host of the sender. */
+	ACCEL_PACKED, /* Compressed data: the next part of the zstd stream of this direction. */
+	ACCEL_FIN,    /* The near host of the sender has no more data. */
+	ACCEL_RESET,  /* The connection has ended. */
+	ACCEL_CREDIT, /* The receiver may send that number of additional data bytes. */
+	/* Leader: releases the connection at this point. Follower: requests the release. */
+	ACCEL_RELEASE,
+	ACCEL_RELEASED, /* Follower: releases the direction of the follower at this point. */
+	/* Follower: its host has acknowledged all data up to the point of the leader. */
+	ACCEL_DRAINED,
+	ACCEL_RETURN, /* Leader: the connection is released, for both nodes. */
+	ACCEL_PING,   /* On stream 0. Requests an answer. */
 	ACCEL_PONG,
-	ACCEL_FOUND,   /* a frame of the receiver's host, which came in here: the host moved */
-	ACCEL_FORWARD, /* one for the sender's host, which is where the receiver sees it */
-	ACCEL_TYPES,   /* end of them; 0 is none */
+	/* A frame of the receiver's host that arrived at the sender, because the host moved. */
+	ACCEL_FOUND,
+	ACCEL_FORWARD, /* A frame for the sender's host, which is on the LAN of the receiver. */
+	ACCEL_TYPES,   /* Number of types. 0 is not a type. */
 };
 
-/* Why not (REFUSE). A reason that a node does not know is read as the first. */
+/* Reason of a REFUSE. A node reads an unknown reason as the first one. */
 enum accel_refusal {
-	ACCEL_NOT_NOW,	      /* not known there, or it cannot be intercepted yet */
-	ACCEL_NO_PLACE,	      /* as many are intercepted as may be */
-	ACCEL_NOT_THIS_ONE,   /* the settings there exclude it */
-	ACCEL_NOT_WITH_YOU,   /* none with the node that offers, as things are */
-	ACCEL_NOT_DRAINED,    /* frames are still in flight after the time for that */
-	ACCEL_NO_SOCKET,      /* a proxy socket cannot be made */
-	ACCEL_NUMBERS_DIFFER, /* the nodes saw different sequence numbers */
-	ACCEL_FIN_DIFFERS,    /* one node saw a FIN, the other did not */
-	ACCEL_OPTIONS_DIFFER, /* the nodes saw different options of a SYN */
-	ACCEL_CLOCKS_DIFFER,  /* the nodes saw different timestamps */
+	ACCEL_NOT_NOW,	    /* The connection is unknown, or cannot be intercepted yet. */
+	ACCEL_NO_PLACE,	    /* The maximum of connections is intercepted. */
+	ACCEL_NOT_THIS_ONE, /* The settings exclude the connection. */
+	/* No connection with the offering node can be intercepted at present. */
+	ACCEL_NOT_WITH_YOU,
+	ACCEL_NOT_DRAINED,    /* Frames are still in flight after the time limit. */
+	ACCEL_NO_SOCKET,      /* A proxy socket cannot be made. */
+	ACCEL_NUMBERS_DIFFER, /* The nodes saw different sequence numbers. */
+	ACCEL_FIN_DIFFERS,    /* Only one node saw a FIN. */
+	ACCEL_OPTIONS_DIFFER, /* The nodes saw different options of a SYN. */
+	ACCEL_CLOCKS_DIFFER,  /* The nodes saw different timestamps. */
 	ACCEL_REFUSALS,
 };
 
-/* Which connection, as the sender sees it. */
+/* A connection in the view of the sender. */
 struct accel_key {
-	uint16_t vlan;		  /* 0: untagged */
-	struct ip_addr near, far; /* the host behind the sender; the one behind the receiver */
+	uint16_t vlan; /* 0: untagged. */
+	/* The host behind the sender, and the host behind the receiver. */
+	struct ip_addr near, far;
 	uint16_t near_port, far_port;
 };
 
-/* What the sender saw in the SYN of a host. */
+/* Options of the SYN of a host, as the sender saw them. */
 struct accel_options {
-	uint8_t scale; /* TCP_SCALE_UNKNOWN: no SYN was seen */
-	bool scaling;  /* false, and a SYN was seen: the host does not scale */
+	uint8_t scale; /* TCP_SCALE_UNKNOWN: no SYN was seen. */
+	bool scaling;  /* false with a known SYN: the host does not scale. */
 	bool sack;
-	uint16_t mss; /* 0: unknown */
+	uint16_t mss; /* 0: unknown. */
 };
 
-/* The state of one host, by the frames that the sender saw. */
+/* State of one host, from the frames that the sender saw. */
 struct accel_end {
-	uint32_t seq;	 /* behind its last byte or FIN */
-	uint32_t ack;	 /* its last acknowledgement */
-	bool fin;	 /* it has sent a FIN, which seq counts */
-	bool has_ts;	 /* it sends timestamps */
-	uint32_t ts_val; /* its last timestamp */
+	uint32_t seq;	 /* Sequence number behind the last byte or FIN. */
+	uint32_t ack;	 /* Last acknowledgement of the host. */
+	bool fin;	 /* The host has sent a FIN, which `seq` includes. */
+	bool has_ts;	 /* The host sends timestamps. */
+	uint32_t ts_val; /* Last timestamp of the host. */
 	struct accel_options syn;
 };
 
-/* Both hosts of a connection, as the sender sees them. */
+/* Both hosts of a connection in the view of the sender. */
 struct accel_view {
 	struct accel_end near, far;
 };
@@ -111,25 +121,26 @@ struct accel_frame {
 		struct {
 			uint8_t version;
 			node_id_t node;
-			uint8_t window_log; /* of the sender's zstd stream; 0: it packs nothing */
+			/* Window of the zstd stream of the sender. 0: no compression. */
+			uint8_t window_log;
 		} hello;
-		struct { /* OFFER; ACCEPT without the key */
+		struct { /* OFFER. ACCEPT without the key. */
 			struct accel_key key;
 			struct accel_view view;
 		} offer;
-		struct { /* RELEASE, RELEASED */
+		struct { /* RELEASE and RELEASED. */
 			uint32_t point;
 		} at;
-		struct {		/* REFUSE */
-			uint8_t reason; /* enum accel_refusal */
+		struct {		/* REFUSE. */
+			uint8_t reason; /* enum accel_refusal. */
 		} refuse;
 		struct {
 			uint32_t bytes;
 		} credit;
-		struct { /* PING, PONG */
+		struct { /* PING and PONG. */
 			uint64_t value;
 		} ping;
-		struct { /* DATA, PACKED; FOUND, FORWARD: vnet header and frame */
+		struct { /* DATA and PACKED. FOUND and FORWARD: vnet header and frame. */
 			const uint8_t *data;
 			size_t len;
 		} data;
@@ -138,14 +149,15 @@ struct accel_frame {
 
 enum accel_parse {
 	ACCEL_OK,
-	ACCEL_MORE, /* the frame is not whole yet */
-	ACCEL_BAD,  /* this is no peer that we understand */
+	ACCEL_MORE, /* The frame is incomplete. */
+	ACCEL_BAD,  /* The input is not valid. */
 };
-/* Reads the first frame of what came; on ACCEL_OK *used bytes of it, and data points into them. */
+/* Decodes the first frame of the input. On ACCEL_OK, *used is its length, and data points into the
+ * input. */
 enum accel_parse accel_decode(const void *data, size_t len, struct accel_frame *f, size_t *used);
 
-/* Bytes follow what accel_encode() writes. */
+/* The caller writes the bytes of data behind the output of accel_encode(). */
 bool accel_has_data(uint8_t type);
-/* Writes a frame; of data only the header, the bytes follow. Returns the length written, at most
+/* Writes a frame, or only the header of a frame with data. Returns the length, at most
  * ACCEL_SMALL_MAX. */
 size_t accel_encode(const struct accel_frame *f, void *out);

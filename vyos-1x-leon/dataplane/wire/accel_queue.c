@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Between leond and leon-accel, see accel_queue.h. Pure.
+ * Messages between leond and leon-accel, see accel_queue.h. Pure.
  */
 #include "wire/accel_queue.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What leon-accel tells leond of its connections, see accel_report.h. Pure.
+ * Reports of leon-accel to leond, see accel_report.h. Pure.
  */
 #include "wire/accel_report.h"
 
@@ -97,7 +97,7 @@ static struct accel_time take_time(struct rbuf *b)
 	return t;
 }
 
-/* An IPv4 address stands in the first 4 of the 16 bytes. */
+/* An IPv4 address is in the first 4 of the 16 bytes. */
 static void take_ip(struct rbuf *b, uint8_t family, struct ip_addr *ip)
 {
 	static const uint8_t zero[12];
@@ -245,7 +245,8 @@ static void take_page(struct rbuf *b, struct accel_page *p)
 	p->more = take_bool(b);
 	p->n = rbuf_u8(b);
 	b->ok &= p->n <= ACCEL_PAGE_CONNS;
-	/* A page that says that there is more has a last one to go on from. */
+	/* A page with successors is not empty, because its last connection is the start of the next
+	 * page. */
 	b->ok &= !p->more || p->n;
 	for (unsigned i = 0; b->ok && i < p->n; i++)
 		take_conn(b, &p->conn[i]);

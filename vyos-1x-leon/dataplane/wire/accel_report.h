@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What leon-accel tells leond of its connections, and what leond asks it, at the socket of
- * accel_queue.h beside the messages there: totals and nodes by itself once a second, connections a
- * page at a time when they are asked for. Every message has a fixed size or a bound. Pure encode
- * and decode; control thread, leon-accel.
+ * Reports of leon-accel about its connections, and requests of leond, at the socket of
+ * accel_queue.h. leon-accel sends totals and nodes once a second, and connections page by page on
+ * request. Every message has a fixed size or a bound. Pure encode and decode; control thread,
+ * leon-accel.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 
 #include "base/addr.h"
 
-/* Apart from enum accel_say, which shares the socket. */
+/* The values differ from enum accel_say, which shares the socket. */
 enum accel_report_what {
 	ACCEL_REPORT_TOTALS = 32,
-	ACCEL_REPORT_NODE, /* of one node, where something changed */
-	ACCEL_REPORT_PAGE, /* the answer to ASK_PAGE */
-	ACCEL_ASK_PAGE,	   /* leond: connections behind this one */
-	ACCEL_ASK_RETURN,  /* leond: give all connections back */
+	ACCEL_REPORT_NODE, /* Report about one node with changes. */
+	ACCEL_REPORT_PAGE, /* Answer to ASK_PAGE. */
+	ACCEL_ASK_PAGE,	   /* leond: requests the connections behind a given one. */
+	ACCEL_ASK_RETURN,  /* leond: requests the release of all connections. */
 	ACCEL_REPORT_END,
 };
 
@@ -36,8 +36,8 @@ enum accel_conn_state {
 	ACCEL_CONN_STATES,
 };
 
-/* Why a followed connection is not intercepted: WHY(id, "word", sentence). They are checked in this
- * order, and the first that fails is the reason. */
+/* Reasons why a tracked connection is not intercepted: WHY(id, "word", sentence). The checks run in
+ * this order, and the first failed one is the reason. */
 #define ACCEL_WHY_TABLE(WHY)                                                                       \
 	WHY(NONE, NULL, "no check fails")                                                          \
 	WHY(OFF, "off", "acceleration is switched off, or leon-accel is about to end")             \
@@ -69,11 +69,12 @@ enum accel_why {
 #undef AS_ENUM
 		ACCEL_WHYS,
 };
-/* NULL: there is no reason. */
+/* NULL: no reason. */
 const char *accel_why_word(enum accel_why why);
 const char *accel_why_sentence(enum accel_why why);
 
-/* What leon-accel refuses of other members, each with a counter: MISUSE(id, "word", sentence). */
+/* Inputs of other members that leon-accel refuses, each with a counter: MISUSE(id, "word",
+ * sentence). */
 #define ACCEL_MISUSES(MISUSE)                                                                      \
 	MISUSE(STRAY, "stray_frames",                                                              \
 	       "frames of an intercepted connection from a node that does not have its host")      \
@@ -97,8 +98,8 @@ enum accel_misuse {
 };
 const char *accel_misuse_word(enum accel_misuse m);
 
-/* Reasons why a connection stays plain or is reset though it could be intercepted, each with a
- * counter: FAULT(id, "word", sentence). */
+/* Reasons why an interceptable connection stays plain or is reset, each with a counter: FAULT(id,
+ * "word", sentence). */
 #define ACCEL_FAULTS(FAULT)                                                                        \
 	FAULT(SOCKET_DENIED, "socket_denied",                                                      \
 	      "connections that stay plain: a proxy socket is not permitted")                      \
@@ -131,65 +132,66 @@ enum accel_fault {
 };
 const char *accel_fault_word(enum accel_fault f);
 
-/* Of one direction or both: bytes of hosts, and the same as the carrier had them. */
+/* For one direction or both: bytes of hosts, and bytes on the inter-proxy connection. */
 struct accel_bytes {
 	uint64_t out, in, carried_out, carried_in;
 };
 
-/* What it is worth, see leon-accel/saving.h. */
+/* Estimate of the saved time, see leon-accel/saving.h. */
 struct accel_time {
 	uint64_t with_ms, without_ms;
 };
 
 struct accel_totals {
 	uint32_t followed, taken_now;
-	uint32_t plain[ACCEL_WHYS]; /* of those that are followed, by why they are not taken */
-	uint64_t held;		    /* bytes of frames that wait */
-	uint64_t undelivered;	    /* Bytes that were acknowledged and may not be delivered. */
+	/* Plain tracked connections, by the reason why they are not intercepted. */
+	uint32_t plain[ACCEL_WHYS];
+	uint64_t held;	      /* Bytes of held frames. */
+	uint64_t undelivered; /* Acknowledged, possibly undelivered bytes. */
 	uint64_t taken, returned, reset, refused;
 	uint64_t queue_full, held_dropped;
-	uint64_t misuse[ACCEL_N_MISUSES]; /* by enum accel_misuse, of all nodes */
-	uint64_t fault[ACCEL_N_FAULTS];	  /* by enum accel_fault */
+	uint64_t misuse[ACCEL_N_MISUSES]; /* By enum accel_misuse, sum over all nodes. */
+	uint64_t fault[ACCEL_N_FAULTS];	  /* By enum accel_fault. */
 	struct accel_bytes bytes;
 	struct accel_time time;
 };
 
 struct accel_node {
 	node_id_t id;
-	bool reached; /* the carrier is up */
+	bool reached; /* The inter-proxy connection is established. */
 	uint32_t taken_now;
 	uint64_t taken, returned, reset, refused;
-	uint64_t misuse[ACCEL_N_MISUSES]; /* by enum accel_misuse */
+	uint64_t misuse[ACCEL_N_MISUSES]; /* By enum accel_misuse. */
 };
 
 struct accel_conn {
-	uint64_t serial; /* grows from one connection to the next */
+	uint64_t serial; /* Number that grows from one connection to the next. */
 	uint16_t vlan;
 	struct ip_addr near, far;
 	uint16_t near_port, far_port;
 	node_id_t node;
-	uint8_t state; /* enum accel_conn_state */
+	uint8_t state; /* enum accel_conn_state. */
 	uint32_t since_ms, held;
-	uint64_t undelivered; /* Bytes that were acknowledged and may not be delivered. */
-	uint16_t times;	      /* taken so often */
-	uint8_t why;	      /* enum accel_why */
+	uint64_t undelivered; /* Acknowledged, possibly undelivered bytes. */
+	uint16_t times;	      /* Number of interceptions. */
+	uint8_t why;	      /* enum accel_why. */
 	struct accel_bytes bytes;
 	struct accel_time time;
 };
 
 struct accel_page {
-	uint32_t ask; /* that of the question */
-	bool more;    /* connections behind the last of these */
+	uint32_t ask; /* Number of the request. */
+	bool more;    /* More connections follow the last one of this page. */
 	uint8_t n;
 	struct accel_conn conn[ACCEL_PAGE_CONNS];
 };
 
-/* Limit of the pages of one answer: room for twice the connections of leon-accel. */
+/* Limit of the pages of one answer: enough for twice the connections of leon-accel. */
 #define ACCEL_PAGES_MAX 2048
-/* Progress of one answer over its pages. */
+/* Progress of an answer over several pages. */
 struct accel_paging {
-	uint64_t behind; /* serial of the last connection; 0: none yet */
-	unsigned n;	 /* pages */
+	uint64_t behind; /* Serial of the last connection. 0: no connection yet. */
+	unsigned n;	 /* Number of pages. */
 };
 /* Counts a page that is not the last one. Returns false for a page without a later connection, and
  * for a page above the limit. */
@@ -203,12 +205,12 @@ struct accel_report {
 		struct accel_page page;
 		struct {
 			uint32_t ask;
-			uint64_t behind; /* serial; 0: from the first */
+			uint64_t behind; /* Serial. 0: from the first connection. */
 		} ask;
 	};
 };
 
-/* The length written. */
+/* Returns the length. */
 size_t accel_report_encode(const struct accel_report *r, uint8_t out[ACCEL_REPORT_MAX]);
-/* 0 or -EBADMSG. */
+/* Returns 0 or -EBADMSG. */
 int accel_report_decode(const void *data, size_t len, struct accel_report *r);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which connections are taken over, see accel_settings.h. Pure.
+ * Selection of connections for interception, see accel_settings.h. Pure.
  */
 #include "wire/accel_settings.h"
 
@@ -13,7 +13,7 @@
 #define CACHE_LOG_MAX 27
 #define SETTINGS_LEN  (64 + 2 * (2 + ACCEL_PREFIXES_MAX * 18 + ACCEL_PORTS_MAX * 4))
 
-/* --- which --- */
+/* --- selection --- */
 
 static bool has_host(const struct accel_selection *s, const struct ip_addr *a,
 		     const struct ip_addr *b)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which connections are taken over, as the configuration says: part of struct conf, told to
- * leon-accel by leond, and asked there for each connection. Pure.
+ * Selection of connections for interception, from the configuration. Part of struct conf, sent to
+ * leon-accel by leond, and evaluated there for each connection. Pure.
  */
 #pragma once
 
@@ -15,14 +15,14 @@ struct wbuf;
 
 #define ACCEL_PREFIXES_MAX 32
 #define ACCEL_PORTS_MAX	   32
-/* Of the threshold: below it a connection is given back. */
+/* Percentage of the threshold below which a connection is released. */
 #define ACCEL_KEEP_PERCENT 80
 
 struct accel_ports {
 	uint16_t first, last;
 };
 
-/* Connections by their ends. */
+/* A filter for the endpoints of a connection. */
 struct accel_selection {
 	uint8_t n_prefixes, n_ports;
 	struct prefix prefix[ACCEL_PREFIXES_MAX];
@@ -30,27 +30,30 @@ struct accel_selection {
 };
 
 enum accel_mode {
-	ACCEL_OFF,     /* none any more: what is taken is given back */
-	ACCEL_MOVED,   /* of hosts that moved to another node, above the threshold of latency */
-	ACCEL_LATENCY, /* all above the threshold */
+	ACCEL_OFF,     /* No interception. Intercepted connections are released. */
+	ACCEL_MOVED,   /* Connections of moved hosts above the latency threshold. */
+	ACCEL_LATENCY, /* All connections above the latency threshold. */
 	ACCEL_ALWAYS,
 	ACCEL_MODES,
 };
 
 struct accel_settings {
-	uint8_t mode; /* enum accel_mode */
+	uint8_t mode; /* enum accel_mode. */
 	uint32_t threshold_us;
-	uint32_t segments; /* with data, that make a connection worth it */
-	uint32_t maximum;  /* connections taken at a time */
-	/* Bytes of a connection and direction, acknowledged and not delivered. */
+	/* Number of segments with data before a connection may be intercepted. */
+	uint32_t segments;
+	uint32_t maximum; /* Maximum of intercepted connections. */
+	/* Limit of acknowledged and undelivered bytes of a connection and direction. */
 	uint32_t undelivered;
-	uint8_t cache_log; /* log2 of the bytes of a carrier's cache; 0: no compression */
+	/* log2 of the bytes of the cache of an inter-proxy connection. 0: no compression. */
+	uint8_t cache_log;
 	struct accel_selection include, exclude;
 };
 
-/* A connection between two hosts, either of which may be the server. include: one prefix of it
- * (where it has any) has one of the hosts, and one port of it (where it has any) is one of the two;
- * exclude: no prefix of it has one of the hosts, and no port of it is one of the two. */
+/* Reports whether the filters select a connection between two hosts, either of which may be the
+ * server. include: a prefix contains a host of the connection, and a listed port is a port of the
+ * connection. An empty list of prefixes or ports matches. exclude: no prefix contains a host of the
+ * connection, and no listed port is a port of the connection. */
 bool accel_settings_admit(const struct accel_settings *s, const struct ip_addr *a,
 			  const struct ip_addr *b, uint16_t a_port, uint16_t b_port);
 /* "443" or "8000-8080", 1 to 65535. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `explain connection ADDRESS:PORT ADDRESS:PORT`: passes the request to leon-accel, which has the
- * connections and the checks, and puts its answer into the answer of leond. Control thread.
+ * `explain connection ADDRESS:PORT ADDRESS:PORT`: forwards the request to leon-accel, which has the
+ * connections and checks, and includes the answer in the answer of leond. Control thread.
  */
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 #include "daemon/host/accel_reports.h"
 #include "daemon/leond.h"
 
-/* leon-accel runs as a process of its own, so the answer is parsed before it is passed on. */
+/* leon-accel is a separate process, so its answer is parsed before use. */
 static enum command_result take_answer(struct command *c, const char *answer, size_t len)
 {
 	struct jsonr *doc = jsonr_parse(answer, len, ACCEL_RELAY_ANSWER_MAX);

@@ -13,45 +13,50 @@
 #include "daemon/leond.h"
 #include "wire/accel_queue.h"
 
-/* So long nothing of a node could be taken before its TCP goes past leon-accel: what was taken is
- * given back, and what asks are answered. So long at least it does, so that leon-accel has
- * forgotten what it saw before. */
+/* IDLE_MS: time without interceptable connections of a node after which its TCP frames bypass
+ * leon-accel. Connections have been released and requests answered by then. ASIDE_MS: minimum
+ * duration of the bypass, after which leon-accel has forgotten older state. */
 #define IDLE_MS	 20000
 #define ASIDE_MS 5000
 #define SLOTS	 (CONF_NODES_LIMIT + 1)
-/* So long after a host moved to a node the node is followed while anything is taken, and so long
- * beyond that: what is given back or reset is over then. */
+/* GUEST_MS: time for which the frames of a node are diverted after a host moved there, if
+ * connections are intercepted. AFTER_MS: additional time, in which connections are released or
+ * reset. */
 #define GUEST_MS 60000
 #define AFTER_MS 20000
-/* So long a host that was forgotten may have connections that are taken. */
+/* Time for which a forgotten host may still have intercepted connections. */
 #define FORGOT_MS 300000
-/* A leon-accel that lost its leond tries again each second; its carriers die after ten. */
+/* A leon-accel without leond connects each second, and its inter-proxy connections end after 10
+ * s. */
 #define AWAIT_MS 5000
 
-/* Of TCP to and from a node. */
+/* State of the TCP frames to and from a node. */
 struct accel_way {
-	bool aside;    /* past leon-accel */
-	mono_t since;  /* it is aside; else when something could be taken last */
-	mono_t guest;  /* a host moved there; 0: none did */
-	mono_t needed; /* for that host it is followed; 0: never */
+	bool aside; /* The frames bypass leon-accel. */
+	/* Start of the bypass. Without one: last time at which an interception was possible. */
+	mono_t since;
+	mono_t guest;  /* Time at which a host moved to the node. 0: no move. */
+	mono_t needed; /* Last time at which the frames were needed for a moved host. 0: never. */
 };
 
 struct accel_queues {
 	unsigned n;
 	int ours[ACCEL_QUEUES_MAX], theirs[ACCEL_QUEUES_MAX];
 	mono_t opened;
-	bool ready;		     /* leon-accel has them */
-	bool were_ready;	     /* it had them once */
-	mono_t guests;		     /* hosts may have moved to any node; 0: they did not */
-	mono_t forgot;		     /* hosts, with their LAN or node; 0: never */
-	struct accel_way way[SLOTS]; /* by slot */
+	bool ready;	 /* leon-accel has the queues. */
+	bool were_ready; /* leon-accel has had the queues before. */
+	/* Time since which hosts may have moved to any node. 0: none moved. */
+	mono_t guests;
+	/* Last time at which hosts were forgotten with their LAN or node. 0: never. */
+	mono_t forgot;
+	struct accel_way way[SLOTS]; /* By slot. */
 };
 
 static void enlarge(int fd)
 {
 	int bytes = ACCEL_QUEUE_BYTES;
 
-	/* Beyond the limit for all users where it may be, else up to it. */
+	/* Exceeds the system-wide limit if permitted. Otherwise the limit applies. */
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0)
 		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
@@ -117,8 +122,8 @@ void accel_queues_set_ready(struct leond *d, bool ready)
 
 	q->ready = ready;
 	q->were_ready |= ready;
-	/* What the process before had taken is not known yet; where hosts moved is, and they may
-	 * have connections that it still has. */
+	/* The connections of the previous process are not known yet. The moved hosts are known, and
+	 * the new process may have connections of these hosts. */
 	for (unsigned i = 0; i < SLOTS; i++) {
 		q->way[i].aside = false;
 		q->way[i].since = loop_now(d->loop);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What leon-accel says of its connections, see accel_reports.h. Control thread.
+ * Reports of leon-accel about its connections, see accel_reports.h. Control thread.
  */
 #include "daemon/host/accel_reports.h"
 
@@ -19,13 +19,14 @@
 
 #define QUESTIONS_MAX	8
 #define SILENT_MS	5000
-#define MISUSE_EVERY_MS 60000 /* at most one event of a node */
+#define MISUSE_EVERY_MS 60000 /* minimum interval of events for a node */
 
 struct accel_known {
 	struct accel_node node;
-	uint64_t foreign; /* packets that are not of the node, of those that workers report */
-	uint64_t reported[ACCEL_N_MISUSES]; /* of node.misuse and foreign, in events */
-	mono_t reported_at;		    /* the last of them; never: none */
+	uint64_t foreign; /* Packets with a wrong source, as reported by workers. */
+	/* Reported values of node.misuse and foreign. */
+	uint64_t reported[ACCEL_N_MISUSES];
+	mono_t reported_at; /* Time of the last event about misuse. never: no event. */
 	UT_hash_handle hh;
 };
 
@@ -40,10 +41,10 @@ struct accel_question {
 };
 
 struct accel_reports {
-	int fd; /* of the socket to it, not owned; -1: it is not here */
+	int fd; /* Socket to leon-accel, not owned. -1: not connected. */
 	bool has_totals;
 	struct accel_totals totals;
-	struct accel_known *nodes; /* at most CONF_NODES_LIMIT */
+	struct accel_known *nodes; /* At most CONF_NODES_LIMIT. */
 	struct accel_question *questions;
 	unsigned n_questions;
 	uint32_t last_number;
@@ -67,13 +68,13 @@ static void forget_nodes(struct accel_reports *r)
 
 static bool tell(const struct accel_reports *r, const struct accel_report *report)
 {
-	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; one thread */
+	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; single-threaded */
 
 	return r->fd >= 0 &&
 	       send(r->fd, buf, accel_report_encode(report, buf), MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
 }
 
-/* --- questions --- */
+/* --- requests --- */
 
 static void question_free(struct accel_reports *r, struct accel_question *q)
 {
@@ -103,8 +104,8 @@ static void on_silent(void *arg, mono_t now)
 	question_end(arg, ACCEL_ANSWER_NONE, NULL, 0);
 }
 
-/* Requests the connections behind those that came. If the request cannot be sent, no answer comes,
- * and the question ends by its timer. */
+/* Requests the connections after the received connections. If the request cannot be sent, no answer
+ * arrives, and the timer ends the query. */
 static void ask_on(struct accel_question *q)
 {
 	struct accel_report r = { .what = ACCEL_ASK_PAGE, .ask = { q->number, q->paging.behind } };
@@ -145,7 +146,7 @@ static void take_page(struct leond *d, const struct accel_page *p)
 	while (q && q->number != p->ask)
 		q = q->next;
 	if (!q)
-		return; /* it was silent for too long */
+		return; /* no answer for too long */
 	if (!p->more) {
 		question_end(q, ACCEL_ANSWER_LAST, p->conn, p->n);
 		return;
@@ -168,7 +169,7 @@ static struct accel_known *find(const struct accel_reports *r, node_id_t id)
 	return k;
 }
 
-/* "connection", or "connections". */
+/* Returns "connection" or "connections". */
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "connection" : "connections";
@@ -184,7 +185,7 @@ static void report_reached(struct leond *d, const struct accel_node *n, const ch
 		     n->reached ? "reached" : "not reached any more");
 }
 
-/* One event for all of a second. */
+/* A single event for all connections of a second. */
 static void report_counts(struct leond *d, const struct accel_node *n, const struct accel_node *was,
 			  const char *who)
 {
@@ -211,19 +212,20 @@ static void report_counts(struct leond *d, const struct accel_node *n, const str
 	}
 }
 
-/* An honest node with another mode or threshold causes ACCEL_UNWANTED: it has a counter only. */
+/* An honest node with another mode or threshold causes ACCEL_UNWANTED, which has a counter only. */
 static bool is_reported(enum accel_misuse m)
 {
 	return m != ACCEL_UNWANTED;
 }
 
-/* By leon-accel, and by leond for it. */
+/* Sum of the counts of leon-accel and leond. */
 static uint64_t misuse_of(const struct accel_known *k, enum accel_misuse m)
 {
 	return k->node.misuse[m] + (m == ACCEL_FOREIGN ? k->foreign : 0);
 }
 
-/* "stray_frames 12, bad_messages 1": what was refused since the last event. The number of all. */
+/* Writes the inputs refused since the last event, like "stray_frames 12, bad_messages 1". Returns
+ * their number. */
 static uint64_t list_misuse(const struct accel_known *k, char *out, size_t room)
 {
 	uint64_t all = 0;
@@ -264,7 +266,7 @@ static void report_misuse(struct leond *d, struct accel_known *k, const char *wh
 	report_event(d, &facts, "leon-accel refuses frames or messages of node %s: %s", who, list);
 }
 
-/* NULL: there are too many. */
+/* NULL: the table is full. */
 static struct accel_known *find_or_add(struct accel_reports *r, node_id_t id)
 {
 	struct accel_known *k = find(r, id);
@@ -297,7 +299,8 @@ static void take_node(struct leond *d, const struct accel_node *n)
 	if (!k)
 		return;
 	node_label(d, n->id, who, sizeof(who));
-	/* Before the first totals it says what was, while this daemon was not there. */
+	/* Before the first totals, leon-accel reports events from before the start of this
+	 * daemon. */
 	if (r->has_totals) {
 		if (n->reached != k->node.reached)
 			report_reached(d, n, who);
@@ -312,7 +315,7 @@ static void take_node(struct leond *d, const struct accel_node *n)
 
 bool accel_reports_take(struct leond *d, const void *data, size_t len)
 {
-	static struct accel_report report; /* large; one thread */
+	static struct accel_report report; /* large; single-threaded */
 	struct accel_reports *r = d->accel_reports;
 
 	if (accel_report_decode(data, len, &report) < 0)
@@ -349,7 +352,7 @@ bool accel_reports_node(const struct leond *d, node_id_t id, struct accel_node *
 	return k;
 }
 
-/* --- it comes and goes --- */
+/* --- connection and disconnection --- */
 
 void accel_reports_here(struct leond *d, int fd)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel as leond sees it, see accelerator.h. Control thread.
+ * The connection of leond to leon-accel, see accelerator.h. Control thread.
  */
 #include "daemon/host/accelerator.h"
 
@@ -25,35 +25,36 @@
 #include "wire/accel_report.h"
 
 #define RUN_DIR	  "/run/leon/"
-#define ACCEL_DIR "/run/leon-accel/" /* packaging/debian/leond.tmpfiles makes it */
-#define MOVED_MAX 128		     /* hosts that a leon-accel that comes is told of */
-/* It reports each second. One that hangs keeps every segment that it is given. */
+#define ACCEL_DIR "/run/leon-accel/" /* made by packaging/debian/leond.tmpfiles */
+#define MOVED_MAX 128		     /* reported hosts for a new leon-accel */
+/* leon-accel reports each second. A stalled one holds every received segment. */
 #define SILENT_MAX 5
 
 struct moved_mac {
 	uint16_t vlan;
 	struct mac mac;
-	node_id_t node; /* where it is now */
+	node_id_t node; /* Present node of the host. */
 };
 
 struct accelerator {
 	char path[CONF_CONTROL_SOCKET_MAX + 16];
-	int listener, fd; /* -1: none */
-	/* The last that moved, a ring: n of them, the next one goes to n % MOVED_MAX. */
+	int listener, fd; /* -1: closed. */
+	/* The last moved hosts, as a ring. n: number of moves; the next one is stored at n %
+	 * MOVED_MAX. */
 	struct moved_mac moved[MOVED_MAX];
 	uint32_t n_moved;
-	unsigned silent; /* seconds of the loop since it said something */
-	bool is_new;	 /* it has not said yet what is taken */
+	unsigned silent; /* Seconds of the loop since the last message. */
+	bool is_new;	 /* leon-accel has not reported connections yet. */
 	bool stopping;
 };
 
-/* In the record. It stays there until the last connection is given back. */
+/* The accelerator is in the node record until the last connection is released. */
 static void say_what_there_is(struct leond *d)
 {
 	overlay_set_accelerates(d->overlay, d->conf->acceleration || accel_queues_are_ready(d));
 }
 
-/* False where it was none. */
+/* Returns false without a connected leon-accel. */
 static bool close_watched(struct leond *d, int *fd)
 {
 	if (*fd < 0)
@@ -148,8 +149,8 @@ static uint32_t rtt_of(const struct leond *d, uint16_t slot)
 	return max_of(ch->path.rtt_us, 1u);
 }
 
-/* Nothing can be taken with it, and nothing is taken: with another neither, for a host may move
- * from there to here. */
+/* No connection can be intercepted with the node, and no connection of any node is intercepted. All
+ * nodes count, because a host may move from another node to here. */
 static bool is_idle(const struct leond *d, uint16_t slot)
 {
 	const struct accel_settings *s = &d->conf->accel;
@@ -179,8 +180,8 @@ static void look_at_all(struct leond *d)
 	}
 }
 
-/* This node or another got an accelerator, or has none any more, since the last snapshot; or
- * frames are to come by, or not any more. */
+/* Reports whether the snapshot is outdated: a node has gained or lost its accelerator, or the
+ * frames of a node start or stop bypassing leon-accel. */
 static bool is_stale(const struct leond *d, const struct snap *s)
 {
 	if (s->accelerator != accel_queues_are_ready(d))
@@ -192,12 +193,12 @@ static bool is_stale(const struct leond *d, const struct snap *s)
 	return false;
 }
 
-/* Only where it is ready. */
+/* Called only if leon-accel is ready. */
 static void say_all(struct leond *d)
 {
 	const struct snap *s = fwd_snap(d->fwd);
 
-	/* Again: what did not fit into the socket is not lost for long. */
+	/* The settings are repeated, because the socket may have been full before. */
 	say_settings(d);
 	look_at_all(d);
 	if (is_stale(d, s)) {
@@ -211,7 +212,8 @@ static void say_all(struct leond *d)
 			continue;
 		f.node.id = s->node[slot].id;
 		f.node.rtt_us = rtt_of(d, slot);
-		/* No accelerator, no carrier. One without a path for now is none of those. */
+		/* 0 means that the node has no accelerator, and so no inter-proxy connection. A
+		 * node without a path at present has a value above 0. */
 		f.node.room = accel_queues_reach(d, slot)
 				      ? (uint16_t)max_of(s->node[slot].room, (uint16_t)1)
 				      : 0;
@@ -237,7 +239,7 @@ static bool take_here(struct leond *d, const void *data, size_t len)
 
 static void on_say(void *arg, int fd, uint32_t events)
 {
-	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; one thread */
+	static uint8_t buf[ACCEL_REPORT_MAX]; /* large; single-threaded */
 	struct leond *d = arg;
 	ssize_t n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
 	bool ok;
@@ -260,15 +262,15 @@ static void on_connect(void *arg, int fd, uint32_t events)
 	(void)events;
 	if (s < 0)
 		return;
-	/* A second one takes the place of the first, which hears of it. */
+	/* A second leon-accel replaces the first one. The first socket is closed. */
 	gone(d);
 	d->accelerator->fd = s;
 	loop_fd_add(d->loop, s, EPOLLIN, on_say, d);
 }
 
-/* RUN_DIR/leon0.sock has ACCEL_DIR/leon0.accel: leon-accel, which is another user, reaches nothing
- * else of leond there. A control socket elsewhere has its socket beside it. False if the name does
- * not fit. */
+/* The socket for RUN_DIR/leon0.sock is ACCEL_DIR/leon0.accel. leon-accel runs as another user, and
+ * has access to no other file of leond there. A control socket in another directory has the
+ * accelerator socket beside it. Returns false if the name is too long. */
 static bool name_path(const char *control, const char *there, const char *beside, char *out,
 		      size_t room)
 {
@@ -290,7 +292,7 @@ bool accelerator_control_path(const struct leond *d, char *out, size_t room)
 	return name_path(d->conf->control_socket, ".sock", ".accel.sock", out, room);
 }
 
-/* In ACCEL_DIR the socket has the group of the directory, whose only member is leon-accel. */
+/* In ACCEL_DIR the socket gets the group of the directory. leon-accel is the only member. */
 static mode_t mode_of(const char *path)
 {
 	return strncmp(path, ACCEL_DIR, strlen(ACCEL_DIR)) == 0 ? 0660 : 0600;
@@ -308,7 +310,7 @@ static int listen_at(const char *path)
 		return -ENAMETOOLONG;
 	}
 	memcpy(at.sun_path, path, strlen(path) + 1);
-	/* One daemon has this control socket, and so one daemon has this path. */
+	/* A single daemon has the control socket, so the path belongs to a single daemon. */
 	unlink(path);
 	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && chmod(path, mode_of(path)) == 0 &&
 	    listen(fd, 4) == 0)
@@ -333,7 +335,7 @@ static int listen_here(struct leond *d)
 	return loop_fd_add(d->loop, fd, EPOLLIN, on_connect, d);
 }
 
-/* Whoever is connected stays so until he has given everything back. */
+/* A connected leon-accel stays connected until it has released all connections. */
 static void listen_no_more(struct leond *d)
 {
 	struct accelerator *a = d->accelerator;
@@ -344,7 +346,7 @@ static void listen_no_more(struct leond *d)
 
 bool accelerator_is_installed(void)
 {
-	/* The package, or an installation by meson. */
+	/* The path of the package, or of an installation by meson. */
 	return access("/usr/sbin/leon-accel", X_OK) == 0 ||
 	       access("/usr/local/sbin/leon-accel", X_OK) == 0;
 }
@@ -356,7 +358,7 @@ void accelerator_start(struct leond *d)
 	a->listener = a->fd = -1;
 	d->accelerator = a;
 	say_what_there_is(d);
-	/* Without a socket TCP is not accelerated, and all else works. */
+	/* Without a socket TCP is not accelerated. All other functions work. */
 	if (d->conf->acceleration)
 		listen_here(d); /* logged */
 }
@@ -386,7 +388,8 @@ bool accelerator_stop(struct leond *d)
 	return true;
 }
 
-/* What it says there comes by from now on; leon-accel knows that before it hears of the host. */
+/* Diverts the frames of the node from now on. leon-accel gets the report of the node before the
+ * report of the host. */
 static void follow_host(struct leond *d, uint16_t slot)
 {
 	const struct accel_totals *t = accel_reports_totals(d);
@@ -407,7 +410,7 @@ void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const str
 		return;
 	m = &a->moved[a->n_moved++ % MOVED_MAX];
 	*m = (struct moved_mac){ vlan, mac, n->id };
-	/* Also before leon-accel is here: it may come with connections of that host. */
+	/* Also without leon-accel: a later leon-accel may have connections of the host. */
 	accel_queues_host_moved(d, n->slot, loop_now(d->loop));
 	if (!accel_queues_are_ready(d))
 		return;
@@ -420,8 +423,9 @@ void accelerator_appeared(struct leond *d, const struct node *n)
 	const struct accel_totals *t = accel_reports_totals(d);
 	mono_t now = loop_now(d->loop);
 
-	/* Hosts are new all the time: only while it may matter. Where leon-accel is not here, or
-	 * has not said what is taken, it may come with connections of it. The next second looks. */
+	/* New hosts are frequent, so a new host counts only while a connection may exist. An
+	 * unconnected leon-accel, or a leon-accel before the first report, may have connections of
+	 * the host. The check of the next second decides. */
 	if (d->accelerator && (!t || t->taken_now) && n->slot != SLOT_SELF &&
 	    accel_queues_have_forgotten(d, now))
 		accel_queues_host_moved(d, n->slot, now);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel as leond sees it: the socket at which it asks for its ends of the queues, and what it
- * is told of nodes. While it is connected, TCP is diverted. Control thread.
+ * The connection of leond to leon-accel: the socket at which leon-accel requests its ends of the
+ * queues, and the notifications about nodes. While leon-accel is connected, TCP frames are
+ * diverted. Control thread.
  */
 #pragma once
 
@@ -14,22 +15,23 @@
 struct leond;
 struct node;
 
-/* The socket, when the workers run. */
+/* Opens the socket, once the workers run. */
 void accelerator_start(struct leond *d);
-/* Is the program here? It is a package of its own. */
+/* Reports whether the program is installed. leon-accel has a separate package. */
 bool accelerator_is_installed(void);
-/* Path of the control socket of leon-accel. False if it does not fit. */
+/* Path of the control socket of leon-accel. Returns false if it is too long. */
 bool accelerator_control_path(const struct leond *d, char *out, size_t room);
-/* It is configured now, or not any more, or otherwise. */
+/* Applies a new configuration of acceleration. */
 void accelerator_apply_conf(struct leond *d);
-/* leond is to end: what is taken is given back. True while that goes on; asked again and again. */
+/* leond is about to end: connections are released. Returns true while the release is in progress.
+ * Called repeatedly. */
 bool accelerator_stop(struct leond *d);
-/* A host is behind another node, or this one, now. */
+/* A host has moved to another node, or to here. */
 void accelerator_moved(struct leond *d, uint16_t vlan, struct mac mac, const struct node *n);
-/* One that was unknown is behind that node now. */
-/* The node of the slot sent a frame between accelerators that is not its own. */
+/* A formerly unknown host is behind the node now. */
+/* The node of the slot sent a frame between accelerators with the source of another node. */
 void accelerator_foreign(struct leond *d, uint16_t slot);
 void accelerator_appeared(struct leond *d, const struct node *n);
 void accelerator_free(struct leond *d);
-/* Once a second: nodes and their latencies. */
+/* Reports nodes and latencies, once a second. */
 void accelerator_second(struct leond *d);
