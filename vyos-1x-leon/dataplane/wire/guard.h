@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The loop-guard frame: sent by each node onto its own local segment, in every VLAN in use, never
- * into the overlay. A node that hears another node's guard frame of its overlay shares the LAN of
- * that VLAN with it. Pure.
+ * The loop-guard frame. Each node sends it onto its own local segment, in every VLAN in use, never
+ * into the overlay. A node that receives the guard frame of another node of its overlay shares the
+ * LAN of that VLAN with the other node. Pure.
  *
- *   dst 03:4c:45:4f:4e:00 | src TAP MAC | 802.1Q tag, but for untagged frames | length 85 (16) |
+ *   dst 03:4c:45:4f:4e:00 | src TAP MAC | 802.1Q tag, except for untagged frames | length 85 (16) |
  *   LLC aa aa 03 | 02 "LEON" | version 4 (8) | VNI (24) | node-id (32) | incarnation (64) |
  *   sequence (64) | segment (24) | flags (8) | preference (8) | 8 x mark of a node heard (32) |
  *   authenticator (16 bytes)
  *
- * It has a length and LLC with a SNAP identifier of our own (IEEE 802), and no EtherType: a frame
- * of an EtherType without a handler adds to the drop counter of the interface (rx_dropped) on every
- * Linux host of the LAN; LLC has a handler, which ignores SNAP identifiers it does not know.
+ * The frame has a length and LLC with an own SNAP identifier (IEEE 802) in place of an EtherType.
+ * On every Linux host of the LAN, a frame of an EtherType without a handler adds to the drop
+ * counter of the interface (rx_dropped). LLC has a handler, which ignores unknown SNAP identifiers.
  *
- * The authenticator is keyed with the pre-shared secret (crypto/keys.h), zero without one. It
- * covers what is behind the length: a switch may add or take the tag on the way, and the segment
- * inside (wire/segment.h) says what the sender calls the VLAN in which it sent it.
+ * The authenticator is keyed with the pre-shared secret (crypto/keys.h), and zero without a secret.
+ * The authenticator covers the bytes behind the length, because a switch may add or remove the tag.
+ * The segment inside (wire/segment.h) is the sender's name of the VLAN in which the frame was sent.
  */
 #pragma once
 
@@ -26,39 +26,39 @@
 
 #define GUARD_HEARD_MAX	 8
 #define GUARD_AUTH_LEN	 16
-#define GUARD_SIGNED_LEN 69 /* bytes that the authenticator covers, from the LLC header on */
-#define GUARD_TYPE	 85 /* in place of an EtherType: bytes of LLC */
-#define GUARD_FRAME_LEN	 99 /* untagged; a tag is 4 bytes more */
+#define GUARD_SIGNED_LEN 69 /* bytes under the authenticator, from the LLC header on */
+#define GUARD_TYPE	 85 /* length of LLC, in place of an EtherType */
+#define GUARD_FRAME_LEN	 99 /* untagged; a tag adds 4 bytes */
 #define GUARD_FRAME_MAX	 103
 
 enum guard_flags {
-	GUARD_FORWARDS =
-		0x01, /* frames of this VLAN pass between its sender's LAN and the overlay */
-	/* Its sender has listened long enough, reaches a node elsewhere, and takes its turn. */
+	GUARD_FORWARDS = 0x01, /* The sender forwards the VLAN between LAN and overlay. */
+	/* The sender has listened long enough, reaches a node outside the LAN, and can forward. */
 	GUARD_READY = 0x02,
 };
 
 struct guard_frame {
 	struct mac src;
-	uint16_t tag; /* VLAN that it came with, or is to be sent in; 0: untagged */
+	uint16_t tag; /* VLAN of the received frame, or of the frame to send. 0: untagged. */
 	uint32_t vni;
 	node_id_t node;
 	uint64_t incarnation, sequence;
-	uint32_t segment; /* in which it was sent: the sender's name for this LAN */
-	uint8_t flags;	  /* enum guard_flags */
+	uint32_t segment; /* The sender's name of the LAN on which the frame was sent. */
+	uint8_t flags;	  /* enum guard_flags. */
 	uint8_t preference;
-	/* guard_mark() of the other nodes that the sender hears in this VLAN; 0 at the end. */
+	/* guard_mark() of the other nodes from which the sender receives guards in this VLAN.
+	 * Unused elements at the end are 0. */
 	uint32_t heard[GUARD_HEARD_MAX];
 	uint8_t auth[GUARD_AUTH_LEN];
 };
 
-/* Name of one run of a node in the list of a guard, never 0. A guard from before the node's start
- * lists another mark of it. Therefore a recorded guard does not pass for the proof that its sender
- * hears the node now. */
+/* The mark of one run of a node in the list of a guard, never 0. A guard from before the start of
+ * the node lists another mark. A recorded guard therefore does not prove present reception of the
+ * node. */
 uint32_t guard_mark(node_id_t node, uint64_t incarnation);
-/* -ENOMSG: not a guard frame at all; -EBADMSG: one, but malformed. */
+/* -ENOMSG: no guard frame. -EBADMSG: a malformed guard frame. */
 int guard_decode(const void *frame, size_t len, struct guard_frame *g);
-/* Writes a frame of the length returned, the authenticator as given. */
+/* Writes a frame with the given authenticator. Returns the length. */
 size_t guard_encode(const struct guard_frame *g, void *out);
-/* The GUARD_SIGNED_LEN bytes of a frame that guard_decode() takes, or guard_encode() wrote. */
+/* The GUARD_SIGNED_LEN bytes of a valid frame. */
 const void *guard_signed(const void *frame);

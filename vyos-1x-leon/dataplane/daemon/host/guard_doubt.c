@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Guards out of turn after a host seems to have moved, or a flooded frame seems to have returned
- * (fwd/rounds.h), see loop_guard.h. A LAN that was joined with another one somewhere
- * behind its switches shows in nothing else until the next guard, an interval later.
- * Pure; control thread.
+ * Guards that are sent at once after an apparent move of a host, or a returned flooded frame
+ * (fwd/rounds.h), see loop_guard.h. Two LANs may have been connected somewhere behind the switches.
+ * Without these guards, the connection would be detected an interval later. Pure; control thread.
  */
 #include "daemon/host/loop_guard.h"
 

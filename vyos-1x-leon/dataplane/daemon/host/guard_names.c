@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What states and reasons of the loop guard (loop_guard.h) are called in answers. Any thread.
+ * Names of the states and reasons of the loop guard (loop_guard.h) in answers. Any thread.
  */
 #include "daemon/host/loop_guard.h"
 

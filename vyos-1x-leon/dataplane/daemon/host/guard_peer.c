@@ -34,7 +34,8 @@ static void move_window(struct guard_peer *p, uint64_t sequence)
 {
 	uint64_t n = min_of(sequence - p->top, (uint64_t)GUARD_WINDOW);
 
-	/* Counts n: a stranger chose the sequence, and behind 2^64 - 1 comes 0. */
+	/* Counts n instead of a limit: the sequence number is chosen by the sender, and 0 follows
+	 * 2^64 - 1. */
 	for (uint64_t s = sequence; n; n--, s--)
 		p->seen[s % GUARD_WINDOW / 64] &= ~(1ULL << s % 64);
 	p->top = sequence;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rank of a node in a VLAN: it decides which node forwards, see loop_guard.h. Pure; control
+ * The rank of a node in a VLAN, which selects the forwarding node (loop_guard.h). Pure; control
  * thread.
  */
 #include "daemon/host/loop_guard.h"
 
-/* The mix is part of the protocol: all nodes of a LAN compute the same. */
+/* The mix is part of the protocol: all nodes of a LAN compute the same value. */
 struct guard_rank guard_rank_of(uint8_t preference, node_id_t node, uint32_t segment)
 {
 	return (struct guard_rank){ .preference = preference,

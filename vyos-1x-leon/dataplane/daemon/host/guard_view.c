@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The findings of the loop guard's state machine (loop_guard.h), for the snapshot of the workers,
+ * Results of the state machine of the loop guard (loop_guard.h), for the snapshot of the workers,
  * for events and for answers. Changes nothing. Pure; control thread.
  */
 #include "base/defs.h"
@@ -47,7 +47,7 @@ enum guard_state guard_state(const struct guard *g)
 
 	if (!g->conf.enabled)
 		return GUARD_OFF;
-	/* A VLAN that is new listens while all others go on. */
+	/* A new VLAN listens while all other VLANs forward, so this state has the lowest weight. */
 	for (unsigned i = 0; g->lan && i < array_size(by_weight); i++)
 		if (guard_count(g, by_weight[i]))
 			return by_weight[i];

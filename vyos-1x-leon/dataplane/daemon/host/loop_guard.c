@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loop-guard state machine, see loop_guard.h. Pure; control thread. The state of a VLAN is a
- * function of what was heard in it within the last GUARD_SILENT_INTERVALS intervals.
+ * State machine of the loop guard, see loop_guard.h. Pure; control thread. The state of a VLAN is a
+ * function of the guards received within the last GUARD_SILENT_INTERVALS intervals.
  */
 #include "daemon/host/loop_guard.h"
 
@@ -46,14 +46,14 @@ static bool is_reached(const struct guard *g, node_id_t node)
 	       bsearch(&node, g->reached, g->n_reached, sizeof(node), compare_ids) != NULL;
 }
 
-/* No frame has shown for some intervals that the node is on this LAN now. */
+/* Reports whether recent intervals had no frame to show the node on the LAN. */
 static bool is_unconfirmed(const struct guard *g, const struct guard_peer *p)
 {
 	return !mono_is_never(p->unconfirmed) && !is_recent(g, p->unconfirmed);
 }
 
-/* An unconfirmed node has no say while there is no path to it: its frames may be recorded ones, and
- * nothing goes in a circle without the path. */
+/* Reports whether a node takes part in the election. An unconfirmed node without a path does not:
+ * the frames may be recorded, and no loop is possible without a path. */
 static bool has_say(const struct guard *g, const struct guard_heard *h)
 {
 	const struct guard_peer *p = &g->peer[h->peer];
@@ -62,7 +62,7 @@ static bool has_say(const struct guard *g, const struct guard_heard *h)
 	       (!p->silent && (!is_unconfirmed(g, p) || is_reached(g, h->node)));
 }
 
-/* A node that does not list us might not learn that we gave way. */
+/* A node without the local node in the list might not learn the end of forwarding here. */
 static bool takes_precedence(const struct guard *g, const struct guard_vlan *v,
 			     const struct guard_heard *h)
 {
@@ -70,9 +70,9 @@ static bool takes_precedence(const struct guard *g, const struct guard_vlan *v,
 	       (h->hears_us || is_recent(g, h->confirmed));
 }
 
-/* Returns the node that forwards the VLAN in our place, or NULL. A forwarder stays one until its
- * guard says otherwise, and a better rank takes precedence as soon as it is ready. Frames of a
- * forwarder that does not hear us would go in a circle through us. */
+/* Returns the node that forwards the VLAN in place of the local node, or NULL. A forwarder remains
+ * forwarder until a guard reports the end. A ready node of a better rank takes precedence. If a
+ * forwarder does not receive the local guards, forwarding here would cause a loop. */
 static const struct guard_heard *gives_way_to(const struct guard *g, const struct guard_vlan *v)
 {
 	for (unsigned i = 0; i < v->n_heard; i++) {
@@ -84,7 +84,7 @@ static const struct guard_heard *gives_way_to(const struct guard *g, const struc
 	return NULL;
 }
 
-/* Is there a path to a node that is not on this LAN? */
+/* Reports whether there is a path to a node outside this LAN. */
 static bool reaches_others(const struct guard *g, const struct guard_vlan *v)
 {
 	unsigned here = 0;
@@ -140,8 +140,8 @@ static enum guard_state state_now(const struct guard *g, const struct guard_vlan
 	return GUARD_SHARED;
 }
 
-/* Hosts are behind another node now. Who begins and is alone has moved nothing; and who only asks
- * whether it still forwards has not, either, until it hears that it does not. */
+/* Notes that hosts are behind another node now. A new node without neighbors has moved no host. A
+ * node after a stall has moved no host before another forwarder is known. */
 static unsigned note_moved(struct guard *g, struct guard_vlan *v)
 {
 	bool begins = v->state == GUARD_SHARED || v->state == GUARD_CLEAR;
@@ -207,7 +207,7 @@ static struct guard_rank own_rank(const struct guard *g, uint16_t id)
 	return guard_rank_of(g->conf.preference, g->self, segments_id(g->conf.segments, id));
 }
 
-/* NULL: it is none of this LAN. */
+/* NULL: the VLAN is not in use on the LAN. */
 static struct guard_vlan *vlan_in_use(struct guard *g, uint16_t id)
 {
 	struct guard_vlan *v = g->vlan[id % VLAN_IDS];
@@ -237,7 +237,7 @@ static void take_out(struct guard_vlan *v, unsigned i)
 	memmove(&v->heard[i], &v->heard[i + 1], (--v->n_heard - i) * sizeof(v->heard[0]));
 }
 
-/* It is told, too, that it is not heard any more. */
+/* The next guard is urgent: the removed node learns of the missing guards. */
 static unsigned drop_heard(struct guard *g, struct guard_vlan *v, unsigned i)
 {
 	take_out(v, i);
@@ -256,7 +256,7 @@ static unsigned forget_silent(struct guard *g, struct guard_vlan *v)
 	return outcome;
 }
 
-/* Where a node stands in the list, n_heard where it does not. */
+/* Returns the index of a node in the list, or n_heard. */
 static unsigned find_heard(const struct guard_vlan *v, node_id_t node)
 {
 	unsigned i = 0;
@@ -266,13 +266,13 @@ static unsigned find_heard(const struct guard_vlan *v, node_id_t node)
 	return i;
 }
 
-/* A node that is not in session has the last places: its node-id may be made up. */
+/* A node without a session has the last places, because its node-id may be forged. */
 static bool goes_before(const struct guard_heard *a, const struct guard_heard *b)
 {
 	return a->in_session != b->in_session ? a->in_session : guard_outranks(&a->rank, &b->rank);
 }
 
-/* Puts it into its place among the others; false: the list is full. */
+/* Inserts a node in its order. Returns false if the list is full. */
 static bool insert(struct guard_vlan *v, const struct guard_heard *h)
 {
 	unsigned i = 0;
@@ -289,7 +289,8 @@ static bool insert(struct guard_vlan *v, const struct guard_heard *h)
 	return true;
 }
 
-/* Several nodes on one LAN take turns in being new; greeting each would be a storm of its own. */
+/* Answers a new node at once, but at most once in an interval. Several nodes may appear alternately
+ * on a LAN, and an answer to each would be another storm. */
 static unsigned greet(struct guard *g, struct guard_vlan *v)
 {
 	if (!mono_is_never(v->greeted) && mono_sub_ns(g->lived, v->greeted) < interval_ns(g))
@@ -309,8 +310,8 @@ static bool lists_us(const struct guard *g, const struct guard_frame *f)
 	return false;
 }
 
-/* Does a later frame of the node count already? A frame farther back than the window is a genuine
- * one that follows a forged one: see guard_peer_takes(). */
+/* Reports whether a later frame of the node was accepted before. A frame farther back than the
+ * window is a genuine frame after a forged frame: see guard_peer_takes(). */
 static bool is_overtaken(const struct guard_heard *h, const struct guard_frame *f)
 {
 	return h->incarnation == f->incarnation && h->sequence > f->sequence &&
@@ -352,7 +353,7 @@ static unsigned heard_in(struct guard *g, struct guard_vlan *v, const struct gua
 	return outcome | settle(g, v);
 }
 
-/* --- the whole --- */
+/* --- all VLANs --- */
 
 void guard_init(struct guard *g, node_id_t self, const struct guard_conf *c, mono_t now)
 {
@@ -385,8 +386,8 @@ static unsigned begin_anew(struct guard *g)
 	return GUARD_CHANGED | GUARD_URGENT;
 }
 
-/* Every step begins here. Who did nothing for so long that others may have given it up does not
- * go on as if nothing had been. */
+/* Starts every step. After a stall, other nodes may have removed this node, so the guard first
+ * checks whether another node forwards. */
 static unsigned go_on(struct guard *g, mono_t now)
 {
 	int64_t passed_ns = max_of(mono_sub_ns(now, g->now), (int64_t)0);
@@ -407,8 +408,8 @@ static unsigned go_on(struct guard *g, mono_t now)
 	return settle_all(g);
 }
 
-/* One that has no segment any more is forgotten; who hears us learns the new name, or preference,
- * of another at once. */
+/* Forgets a VLAN that has no segment any more. An urgent guard reports a new name or preference to
+ * the other nodes. */
 static void reconfigure_vlan(struct guard *g, unsigned i, bool renamed)
 {
 	struct guard_vlan *v = g->vlan[g->used[i]];
@@ -420,7 +421,7 @@ static void reconfigure_vlan(struct guard *g, unsigned i, bool renamed)
 	}
 	v->urgent |= v->rank.preference != rank.preference || v->rank.mix != rank.mix;
 	v->rank = rank;
-	/* What others call it is a VLAN of ours, or none, by the new map. */
+	/* With the new map, the names of other nodes may denote another VLAN here, or none. */
 	if (renamed)
 		vlan_set_add(&g->changed, v->id);
 }
@@ -443,7 +444,7 @@ unsigned guard_configure(struct guard *g, const struct guard_conf *c, mono_t now
 	return outcome | begin_anew(g);
 }
 
-/* Hosts that were behind this node are not any more. */
+/* Notes that the node has no hosts on the LAN any more. */
 static void leave_lan(struct guard *g)
 {
 	for (unsigned i = 0; i < g->n_used; i++) {
@@ -527,9 +528,9 @@ unsigned guard_greet_all(struct guard *g, mono_t now)
 	return outcome | GUARD_URGENT;
 }
 
-/* A host of the LAN made up a frame in our name. Others may now expect a higher number, so our next
- * frames continue above it. Others refuse a number far ahead; it changes nothing here, or one frame
- * would use up all numbers. */
+/* A host of the LAN forged a frame of the local node. Other nodes may now expect a higher number,
+ * so the next frames continue above it. Other nodes refuse a number far ahead. Such a number
+ * changes nothing here, or one frame would use up all numbers. */
 static unsigned forged_frame(struct guard *g, uint64_t sequence)
 {
 	g->n_forged++;
@@ -549,7 +550,7 @@ static unsigned own_frame(struct guard *g, const struct guard_frame *f)
 	return was ? GUARD_NOTHING : GUARD_LOOP_BEGINS;
 }
 
-/* Does the frame show that its sender is on this LAN now? */
+/* `shown`: the frame proves the presence of the sender on the LAN. */
 static void confirm(struct guard *g, struct guard_peer *p, bool shown)
 {
 	if (shown)
@@ -558,7 +559,7 @@ static void confirm(struct guard *g, struct guard_peer *p, bool shown)
 		p->unconfirmed = g->lived;
 }
 
-/* A frame of another node, with a number that its session admits. */
+/* Handles a frame of another node with a permitted number of the session. */
 static unsigned other_frame(struct guard *g, const struct guard_frame *f, bool in_session)
 {
 	unsigned outcome = GUARD_NOTHING, place = guard_peer_of(g->peer, f->node);
@@ -580,7 +581,7 @@ static unsigned other_frame(struct guard *g, const struct guard_frame *f, bool i
 		outcome |= heard_in(g, v, f, place, in_session);
 	if (!p->silent)
 		return outcome;
-	/* It may still forward its VLANs. */
+	/* The node may still forward VLANs. */
 	p->silent = false;
 	return outcome | settle_all(g);
 }
@@ -620,7 +621,7 @@ static void count_shared(struct guard *g)
 	}
 }
 
-/* A node that hears us owes us a guard each GUARD_FAST_MS. */
+/* A node with reception of the local guards sends a guard each GUARD_FAST_MS. */
 static void find_silent(struct guard *g)
 {
 	for (unsigned i = 0; i < GUARD_PEERS; i++) {
@@ -652,7 +653,7 @@ unsigned guard_tick(struct guard *g, mono_t now)
 	return outcome | settle_all(g);
 }
 
-/* Twice as often while another node is to be told each GUARD_FAST_MS. */
+/* The tick is half as long while another node needs a guard each GUARD_FAST_MS. */
 uint32_t guard_tick_ms(const struct guard *g)
 {
 	uint32_t most_ms = guard_peer_shares_lan(g->peer) ? GUARD_FAST_MS / 2 : GUARD_FAST_MS;
@@ -660,7 +661,7 @@ uint32_t guard_tick_ms(const struct guard *g)
 	return min_of(g->conf.interval_ms / GUARD_TICKS, most_ms);
 }
 
-/* Whoever steps later than this asks the others first, or listens anew: see go_on(). */
+/* A later step queries the other nodes first, or starts to listen: see go_on(). */
 mono_t guard_valid_until(const struct guard *g)
 {
 	int64_t silent_ns = GUARD_SILENT_INTERVALS * interval_ns(g);
@@ -700,8 +701,8 @@ bool guard_next_urgent(struct guard *g, unsigned *i, uint16_t *vlan)
 	return false;
 }
 
-/* The VLANs shared with a node take turns, so that one broken VLAN does not silence it. VLANs with
- * a guard of the node within the last interval come first. */
+/* The VLANs shared with a node take turns, so a broken VLAN does not silence the node. VLANs with a
+ * guard of the node within the last interval come first. */
 static bool next_shared(struct guard *g, struct guard_peer *p, bool lately, uint16_t *vlan)
 {
 	int64_t limit_ns = interval_ns(g) + interval_ns(g) / 2;
@@ -722,7 +723,7 @@ static bool next_shared(struct guard *g, struct guard_peer *p, bool lately, uint
 
 bool guard_next_fast(struct guard *g, unsigned *i, uint16_t *vlan)
 {
-	/* Ticks are as long, and none is exact. */
+	/* A quarter less than the interval, because a tick is not exact. */
 	int64_t due_ns = (GUARD_FAST_MS - GUARD_FAST_MS / 4) * NS_PER_MS;
 
 	while (*i < GUARD_PEERS) {

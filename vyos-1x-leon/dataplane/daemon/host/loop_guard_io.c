@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The loop guard's hands: sends guard frames out of the TAP onto the local segment, where there is
- * one (a router's own leon0 has none: it would only count them as dropped), checks those that are
- * heard, and does what the state machine (loop_guard.c) says. Control thread.
+ * I/O of the loop guard. Sends guard frames out of the TAP onto the local segment, if there is one.
+ * (The leon0 of a router without a LAN would count them as dropped.) Checks received guards, and
+ * acts on the results of the state machine (loop_guard.c). Control thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +21,21 @@
 #include "daemon/life/clock.h"
 #include "wire/guard.h"
 
-/* Between two announcements of changes. */
+/* Minimum time between two announcements of changes. */
 #define GATHER_MS 200
-/* Between two events about refused or forged guards. */
+/* Minimum time between two events about refused or forged guards. */
 #define SAY_AGAIN_MS 60000
 
 struct guard_io {
 	struct timer *timer, *soon;
-	struct vlan_set unreported; /* changes of the guard that nobody was told of yet */
-	struct vlan_set unlike;	    /* named otherwise by another node; people were told */
-	uint64_t moved;		    /* classes of segments whose hosts others must learn anew */
-	struct record_lan lan;	    /* as it was said last */
+	struct vlan_set unreported; /* Changes of the guard without an event so far. */
+	/* VLANs with another name at another node, with an event so far. */
+	struct vlan_set unlike;
+	/* Classes of segments with hosts that other nodes must learn again. */
+	uint64_t moved;
+	struct record_lan lan; /* The value in the last record. */
 	mono_t said;
-	mono_t unconfirmed_said, forged_said; /* events about guards that hosts forge or replay */
+	mono_t unconfirmed_said, forged_said; /* Last events about unconfirmed and forged guards. */
 };
 
 static uint64_t own_incarnation(struct leond *d)
@@ -64,7 +66,7 @@ static void send_frame(struct leond *d, uint16_t vlan)
 	keyring_guard_auth(overlay_keyring(d->overlay), guard_signed(frame), GUARD_SIGNED_LEN,
 			   g.auth);
 	iov[1].iov_len = guard_encode(&g, frame);
-	/* Refused while the interface is down: then there is no loop either. */
+	/* Fails while the interface is down. No loop is possible then. */
 	if (writev(d->tap.fd[0], iov, array_size(iov)) > 0)
 		d->guard.n_sent++;
 }
@@ -94,8 +96,8 @@ static void send_due(struct leond *d)
 		send_frame(d, vlan);
 }
 
-/* Addresses that this machine itself uses: the interface's, and those of VRRP (RFC 9568 section
- * 7.3), which are on a device above it. */
+/* Addresses of this machine: of the interface, and of VRRP (RFC 9568 section 7.3), which are on a
+ * device above the interface. */
 static bool is_own(const struct leond *d, struct mac mac)
 {
 	static const uint8_t vrrp[] = { 0x00, 0x00, 0x5e, 0x00 };
@@ -121,7 +123,7 @@ void lan_changed(struct leond *d, uint16_t slot, uint64_t classes)
 	neigh_forget_slot(d->neigh, slot, &vlans);
 }
 
-/* --- telling others, and people --- */
+/* --- announcements and events --- */
 
 static uint16_t lan_flags(const struct leond *d)
 {
@@ -147,7 +149,8 @@ static int compare_ids(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Who has just gone is named once more, for hosts behind it are to be forgotten. */
+/* A departed node is named once more, because other nodes must forget the hosts behind that
+ * node. */
 static void name_others(struct leond *d, bool moved)
 {
 	struct record_lan before = d->guard_io->lan, *now = &d->guard_io->lan;
@@ -159,7 +162,7 @@ static void name_others(struct leond *d, bool moved)
 	qsort(now->node, now->n, sizeof(now->node[0]), compare_ids);
 }
 
-/* The other nodes, too, must learn anew behind which of the nodes on this LAN its hosts are now. */
+/* The other nodes must also learn again the node of each host of the LAN. */
 static void announce(struct leond *d)
 {
 	struct guard_io *io = d->guard_io;
@@ -173,7 +176,8 @@ static void announce(struct leond *d)
 		lan_changed(d, SLOT_SELF, moved);
 }
 
-/* The others that the changed VLANs in this state have to do with: the first of them. */
+/* Sets *out to the changed VLANs in the given state. Returns the first other node on the LANs of
+ * these VLANs. */
 static node_id_t changed_into(const struct leond *d, enum guard_state state, struct vlan_set *out)
 {
 	const struct guard *g = &d->guard;
@@ -229,7 +233,7 @@ static void report(struct leond *d)
 		     "no other node is on the local LAN: forwarding");
 }
 
-/* Another node on the LAN of a VLAN that does not name it as we do. */
+/* Another node on the LAN of a VLAN, with another name of that VLAN. */
 static const struct guard_heard *heard_unlike(const struct leond *d, const struct guard_vlan *v)
 {
 	uint32_t own = segments_id(d->vlans.map, v->id);
@@ -240,7 +244,7 @@ static const struct guard_heard *heard_unlike(const struct leond *d, const struc
 	return NULL;
 }
 
-/* One LAN would be two segments, and each router move its frames into another one. */
+/* A LAN would be two segments, and each router would move its frames into another segment. */
 static void report_unlike(struct leond *d)
 {
 	struct event_facts n = { .kind = EV_SEGMENT_UNLIKE };
@@ -271,7 +275,7 @@ static void report_unlike(struct leond *d)
 		     node_label(d, first->node, who, sizeof(who)), which, first->segment);
 }
 
-/* Changes of many VLANs come together, and are told together. */
+/* Changes of many VLANs occur together, so a single event reports all changes. */
 static void tell(struct leond *d, mono_t now)
 {
 	if (vlan_set_is_empty(&d->guard_io->unreported))
@@ -288,7 +292,7 @@ static void tell(struct leond *d, mono_t now)
 	announce(d);
 }
 
-/* Another node is, or was, on the LAN of one of the VLANs: hosts are elsewhere now. */
+/* Another node is or was on the LAN of one of the VLANs, so hosts have moved. */
 static void note_changed(struct leond *d)
 {
 	struct guard *g = &d->guard;
@@ -299,8 +303,7 @@ static void note_changed(struct leond *d)
 	g->moved = g->begun = g->changed = (struct vlan_set){ 0 };
 }
 
-/* Workers go by the snapshot for as long as the guard steps on; not by one that it has changed its
- * mind about. */
+/* Workers use the snapshot only while the guard steps, and never an outdated one. */
 static void renew(struct leond *d)
 {
 	if (vlan_set_is_empty(&d->guard.changed))
@@ -320,7 +323,7 @@ static void on_soon(void *arg, mono_t now)
 	tell(d, now);
 }
 
-/* What was heard together is acted on together: see on_soon(). */
+/* Simultaneous frames are handled together: see on_soon(). */
 static void act_on(struct leond *d, unsigned outcome)
 {
 	const struct event_facts begins = { .kind = EV_LOCAL_LOOP };
@@ -336,7 +339,7 @@ static void act_on(struct leond *d, unsigned outcome)
 		report_event(d, &ends, "frames of this node do not come back any more");
 }
 
-/* --- what is heard, and when --- */
+/* --- received frames and timers --- */
 
 static bool is_authentic(struct leond *d, const uint8_t *frame, const struct guard_frame *g)
 {
@@ -352,8 +355,8 @@ static bool is_minute_over(mono_t *said, mono_t now)
 	return true;
 }
 
-/* Guards are late, not recorded, if this node did not read the LAN for a while. The first guards of
- * a node that has just started come before its session. */
+/* After a stall of the input, guards are late, not recorded. The first guards of a new node arrive
+ * before the session. */
 static bool is_suspicious(const struct leond *d, const struct guard_frame *g,
 			  const struct guard_bounds *b)
 {
@@ -396,7 +399,7 @@ static void report_forged(struct leond *d, const struct guard_frame *g)
 		     g->tag, mac_format(g->src, mac, sizeof(mac)));
 }
 
-/* A frame recorded in an earlier life of its sender says nothing about now. */
+/* A frame from an earlier run of its sender proves nothing about the present. */
 static bool is_outdated(struct leond *d, const struct guard_frame *g)
 {
 	const struct node *n = nodedb_find(overlay_nodes(d->overlay), g->node);
@@ -469,7 +472,7 @@ void guard_lan_changed(struct leond *d)
 	if (!lan && !d->guard.lan)
 		return;
 	act_on(d, guard_lan(&d->guard, lan, loop_now(d->loop)));
-	/* Whoever shares the LAN does not have to find out by itself, nor to wait for this. */
+	/* Notifies the other nodes of the LAN, which would otherwise wait for a timeout. */
 	if (d->device.ports_down && d->guard_io->soon) {
 		note_changed(d);
 		snapshot_publish(d);
@@ -543,7 +546,7 @@ void guard_open(struct leond *d)
 
 	d->guard_io = x_new(struct guard_io);
 	guard_init(&d->guard, d->self, &c, now);
-	/* A host of a LAN that hears no guard of this node does not guess its number. */
+	/* A random number: a host of a LAN without local guards cannot guess the value. */
 	d->guard.sequence = random_u64_nonzero() >> 2;
 }
 

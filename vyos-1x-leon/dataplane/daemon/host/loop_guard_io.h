@@ -6,34 +6,34 @@
 
 #include "daemon/leond.h"
 
-/* Forgets what may be wrong now that the LAN behind the node is another in VLANs of these classes
- * (struct record_lan). */
+/* The LAN behind the node has changed in VLANs of the given classes (struct record_lan). Forgets
+ * possibly wrong entries. */
 void lan_changed(struct leond *d, uint16_t slot, uint64_t classes);
-void guard_open(struct leond *d); /* before anything is forwarded */
+void guard_open(struct leond *d); /* Called before any frame is forwarded. */
 void guard_start(struct leond *d);
 void guard_close(struct leond *d);
-/* The daemon stops: others on the LAN take over at once. */
+/* The daemon stops, and other nodes on the LAN forward at once. */
 void guard_leave(struct leond *d);
 void guard_apply_conf(struct leond *d);
 void guard_frame_heard(struct leond *d, const uint8_t *frame, size_t len);
-/* A host on the local segment: there is a LAN, though leon0 be no port of anything. */
+/* A host was seen on the local segment, so there is a LAN even if leon0 is no port of a bridge. */
 void guard_local_host(struct leond *d, struct mac mac);
-/* There is one for certain. */
+/* There is a LAN for certain. */
 void guard_lan_found(struct leond *d);
-/* This node serves other VLANs than before. */
+/* The set of served VLANs has changed. */
 void guard_vlans_changed(struct leond *d);
-/* A frame of this VLAN was not forwarded, because nobody has listened to the VLAN yet. */
+/* A frame of this VLAN was not forwarded, because the guard has not listened to the VLAN yet. */
 void guard_vlan_seen(struct leond *d, uint16_t vlan);
-/* A host of the VLAN moved between LAN and overlay, or a flooded frame came a second time. */
+/* A host of the VLAN moved between LAN and overlay, or a flooded frame arrived twice. */
 void guard_in_doubt(struct leond *d, uint16_t vlan);
-/* One more port of the bridge came up. */
+/* Another port of the bridge came up. */
 void guard_port_up(struct leond *d);
-/* Another node says that it is not on any LAN any more. */
+/* Another node reports the departure from every LAN. */
 void guard_node_gone(struct leond *d, uint16_t slot);
-/* Nodes became reachable, or are no more. */
+/* Nodes became reachable or unreachable. */
 void guard_paths_changed(struct leond *d);
-/* The interface went up or down, or into another bridge or bond, or out of it; or the other ports
- * of the bridge did. */
+/* The state of the interface, of its bridge or bond, or of other ports of the bridge has
+ * changed. */
 void guard_lan_changed(struct leond *d);
-/* Hosts in segments of these classes are not where others know them: tells them. */
+/* Notifies other nodes of moved hosts in segments of the given classes. */
 void guard_hosts_moved(struct leond *d, uint64_t classes);
