@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See autorate.h. Called by the daemon's timer. Pure; control thread.
+ * See autorate.h. Called by the timer of the daemon. Pure; control thread.
  */
 #include "state/autorate.h"
 
@@ -8,64 +8,68 @@
 
 #include "base/defs.h"
 
-/* A link counts that sends this part of what the one with the most does. */
+/* A link counts if its rate is at least 1/PART of the rate of the busiest link. */
 #define PART 8
-/* A queue that is worth a limit where there is none, and one where there is. */
+/* Queueing delays that set the first limit and that lower a limit. */
 #define OPEN_US 10000
 #define HIGH_US 5000
-/* Round trips differ anyway: so many times that is no queue. The least of minutes is about two
- * thirds of what they do. */
+/* Delay below this multiple of the RTT jitter is no queue. The jitter is a windowed minimum, about
+ * two thirds of the mean. */
 #define OPEN_JITTERS 6
 #define HIGH_JITTERS 3
 #define IN_A_ROW     2
-/* And for so many round trips: TCP that begins sends bursts, each of which waits for a moment. */
+/* The queue must stand for this number of RTTs as well, because TCP starts with bursts that queue
+ * for a moment. */
 #define OPEN_RTTS 3
-/* Two frames wait for each other on any line. */
+/* Two frames queue behind each other on any link. */
 #define FRAMES_BITS (2 * 1514 * 8)
-/* Of what the line carries, while it is not tried; in thousandths. */
+/* The limit between bandwidth probes, in thousandths of the rate of the access link. */
 #define CRUISE_PM 970
-/* The queue that is there is to be gone after this; at most so much less is sent for it. */
+/* Target time to drain a queue, and the largest reduction of the rate for draining. */
 #define DRAIN_US     250000
 #define DRAIN_PM_MAX 400
-/* A bump is so long, and so high at first: longer where round trips differ by more than it makes. A
- * PING goes at its end; those count that were sent from JUDGE_MS before to as much after that.
- * Where it finds room the next one is twice as high. */
+/* Duration and first height of a bandwidth probe. The probe lasts longer if the RTT jitter exceeds
+ * the queue that the probe makes. A PING is sent at its end. PINGs count if they are sent within
+ * JUDGE_MS of the end. After success, the next probe is three times as high. */
 #define BUMP_MS	    100
 #define BUMP_MS_MAX 400
 #define BUMP_PM	    40
 #define BUMP_PM_MAX 160
-/* The same until one filled the line for the first time: what was found may be far too little. */
+/* Maximum height until a bandwidth probe fills the link, because the first rate may be far too
+ * low. */
 #define BUMP_PM_NEW 1000
 #define JUDGE_MS    40
 #define HOLD_MS	    500
-/* So much of the limit must be used to say anything about more. */
+/* Part of the limit that must be used before the limit may rise. */
 #define USED_PM 850
-/* And of what a bump sends, to try a higher one. */
+/* Part of the limit that must be delivered before a bandwidth probe becomes higher. */
 #define SHOWN_PM 985
-/* The same of less. */
+/* Part of the limit that must be used before the limit may fall. */
 #define BUSY_PM 700
-/* Who used the line that lately may have filled it. */
+/* Time after the last use in which a queue may still be own load. */
 #define USED_MS 2000
-/* PINGs sent until then found what was before less was sent. */
+/* PINGs sent up to this time after the start of draining measure the state before it. */
 #define LEARN_MS 100
-/* Sending less must shorten a queue of ours by a quarter in this time and a round trip. */
+/* A lower rate must shorten a queue of own load by a quarter within this time, one RTT and the
+ * queueing delay. */
 #define LOOK_MS 300
-/* It is looked at anew after this. */
+/* Time after which the baseline is measured again. */
 #define FLOOR_MS 10000
-/* A queue that so much changes in from one sample to the next is one. */
+/* Change between two samples that only a queue makes, and no propagation delay. */
 #define MOVES_US      3000
 #define VAIN_MS	      3000
 #define YIELD_MS      10000
-#define YIELD_TIMES   3 /* doublings of it */
+#define YIELD_TIMES   3 /* maximum number of doublings of YIELD_MS */
 #define FORGIVEN_MS   60000
 #define LEAST_OF_BEST 16
-/* Each time that less than it fills the line, so much is left of the best. */
+/* The best rate decays by this factor at each bandwidth probe. */
 #define FADES_PM 700
-/* What a line carries is the most that arrived in one to two of these: bulk may have ended. */
+/* Window of the maximum delivery rate. A bulk flow may have ended within the window. */
 #define LATELY_MS 2000
-/* What was lowered to less than half must have emptied the line, but for two frames and this, */
+/* A limit below half of the verified rate must empty the link, except for two frames and this
+ * queueing delay, ... */
 #define EMPTY_US 20000
-/* by then. */
+/* ... within this time. */
 #define PROVEN_MS 3000
 
 const char *autorate_state_name(enum autorate_state s)
@@ -84,7 +88,7 @@ void autorate_reset(struct autorate *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* --- what is measured --- */
+/* --- input --- */
 
 bool autorate_counts(const struct link_load *l, int64_t most_kbits)
 {
@@ -111,7 +115,7 @@ void autorate_take(struct autorate_input *in, const struct link_load *l)
 		in->asked = l->asked;
 }
 
-/* --- what follows --- */
+/* --- helpers --- */
 
 static uint32_t part(uint32_t kbits, uint32_t pm)
 {
@@ -154,27 +158,28 @@ static uint32_t threshold(const struct autorate *a, const struct autorate_input 
 	return max_of(least_us, in->jitter_us * jitters);
 }
 
-/* What a PING may find on a line that is not full: a frame before it, and what differs anyway. */
+/* Delay that a PING may find on a link that is not full: half of the queue threshold, and the
+ * jitter. */
 static uint32_t noise_us(const struct autorate *a, const struct autorate_input *in)
 {
 	return threshold(a, in, 0, HIGH_JITTERS) / 2 + in->jitter_us;
 }
 
-/* What waits and is not the way. */
+/* Queueing delay above the baseline. */
 static uint32_t queue_us(const struct autorate *a, const struct autorate_input *in)
 {
 	return in->queue_us - min_of(in->queue_us, a->floor_us);
 }
 
-/* While there is a limit the queue is empty again and again, so what waits is known without what
- * stood for long. */
+/* A limit empties the queue again and again. Therefore the windowed minimum of the delay is a valid
+ * base, and the delay that stood before is left out. */
 static bool is_high(const struct autorate *a, const struct autorate_input *in)
 {
 	return queue_us(a, in) > threshold(a, in, HIGH_US, HIGH_JITTERS);
 }
 
-/* The next look at whether the queue goes away. What PINGs find of it is known when they are back,
- * and they wait in it, too. */
+/* Schedules the next check of whether the queue drains. PINGs return after an RTT and queue as
+ * well, so both delays are added. */
 static void look_again(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	int64_t rtt_us = (int64_t)in->rtt_us + in->queue_us;
@@ -198,14 +203,15 @@ static void drain(struct autorate *a, const struct autorate_input *in, mono_t no
 
 /* --- states --- */
 
-/* What the line carries, if it is full. */
+/* Rate of the access link, if the link is full. */
 static uint32_t carries(const struct autorate *a, const struct autorate_input *in)
 {
 	return max_of((uint32_t)extreme_most(&a->lately), in->latest_kbits);
 }
 
-/* Without a limit, a queue may have stood for long. What so little arrives of that it would be less
- * than two frames is none: bulk has just ended, and the way is longer than it was. */
+/* Without a limit, a queue may have stood for long. A delay that is worth less than two frames
+ * at the delivery rate is no queue: a bulk flow has just ended, and the propagation delay has
+ * grown. */
 static bool is_full(const struct autorate *a, const struct autorate_input *in)
 {
 	uint32_t us = queue_us(a, in) + in->stood_us;
@@ -214,7 +220,7 @@ static bool is_full(const struct autorate *a, const struct autorate_input *in)
 	       (uint64_t)us * carries(a, in) > FRAMES_BITS * 1000ull;
 }
 
-/* It was found full. What there is without our sending is the way, or others. */
+/* Waits for a full link. Delay without own load is propagation delay or traffic of others. */
 static void when_open(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	if (!in->fresh)
@@ -251,8 +257,8 @@ static bool is_used(const struct autorate *a, const struct autorate_input *in, u
 	return in->backlog || in->delivered_kbits >= part(a->kbits, pm);
 }
 
-/* What arrived may be no more than what we sent, while what seems to be a queue is the way. But a
- * queue moves, since more or less is sent than the line carries. */
+/* Distinguishes a queue from propagation delay, because the delivery rate alone may only repeat the
+ * own rate. A queue changes its length, because the own rate differs from the rate of the link. */
 static bool is_queue(const struct autorate *a, const struct autorate_input *in)
 {
 	uint32_t was = a->before_us, is = queue_us(a, in);
@@ -261,7 +267,7 @@ static bool is_queue(const struct autorate *a, const struct autorate_input *in)
 	return moved > max_of((uint32_t)MOVES_US, in->jitter_us * HIGH_JITTERS);
 }
 
-/* Less than half of what was known for sure is believed for a while only. */
+/* A rate below half of the verified rate is accepted for PROVEN_MS only. */
 static void lower(struct autorate *a, uint32_t kbits, mono_t now)
 {
 	set_kbits(a, kbits);
@@ -269,10 +275,10 @@ static void lower(struct autorate *a, uint32_t kbits, mono_t now)
 		a->lowered_at = now;
 }
 
-/* The line was busy from one sample that found a queue to the next that did, so what arrived
- * between them is what it carries, if the queue is ours: of us who used it until a moment ago,
- * even if TCP has slowed down since and nothing waits here. Of two such times the better one
- * counts, since part of one may have been before. */
+/* Sets the limit to the delivery rate. The link was busy between two samples that both found a
+ * queue, so the bytes delivered between them show its rate. The condition is own load: traffic of
+ * this node within USED_MS, even if TCP has slowed down since. The higher one of two intervals
+ * counts, because a part of one may precede the queue. */
 static void learn(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	uint32_t carried = max_of(in->latest_kbits, a->before_kbits);
@@ -288,7 +294,8 @@ static void learn(struct autorate *a, const struct autorate_input *in, mono_t no
 	}
 }
 
-/* True where less was sent for long enough, and what was there stayed: it is not our queue. */
+/* Returns true if the rate was low for long enough and the delay stayed: the queue is no own
+ * load. */
 static bool it_stays(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	if (mono_before(in->asked, a->look_from))
@@ -302,8 +309,8 @@ static bool it_stays(struct autorate *a, const struct autorate_input *in, mono_t
 	return false;
 }
 
-/* What arrived was what was sent, and nothing is learned of that. A way gets longer once; where
- * that seems to happen again others fill the line. */
+/* Restores the rate, because the delivery rate only repeated the own rate. The propagation delay
+ * grows once. A repetition means that others fill the link. */
 static void it_is_not_ours(struct autorate *a, mono_t now)
 {
 	bool again = a->floor_us > HIGH_US && !mono_is_never(a->stayed_at) &&
@@ -315,7 +322,7 @@ static void it_is_not_ours(struct autorate *a, mono_t now)
 	if (again) {
 		yield(a, now);
 	} else if (a->unsure) {
-		/* So the line was not full at all. */
+		/* The link was not full at all. */
 		a->kbits = a->best = 0;
 		enter(a, AUTORATE_OPEN, now);
 	} else {
@@ -334,7 +341,7 @@ static void when_draining(struct autorate *a, const struct autorate_input *in, m
 	}
 	learn(a, in, now);
 	if (it_stays(a, in, now)) {
-		/* Much more than at first: something came since, so it is looked at anew. */
+		/* The delay has grown much since the start, so draining starts again. */
 		if (a->least_us > 2 * a->goal_us)
 			drain(a, in, now);
 		else
@@ -349,7 +356,7 @@ static void when_draining(struct autorate *a, const struct autorate_input *in, m
 		drain(a, in, now);
 }
 
-/* True where a queue stands, as several samples say. */
+/* Returns true if several samples in a row found a queue. */
 static bool stands(struct autorate *a, const struct autorate_input *in)
 {
 	if (in->fresh)
@@ -357,8 +364,8 @@ static bool stands(struct autorate *a, const struct autorate_input *in)
 	return a->high >= IN_A_ROW;
 }
 
-/* What waits while we send little is of others: less of that makes no queue shorter, and to find so
- * would leave us without a limit when there is more. */
+/* A queue at a low own rate belongs to others. A lower rate would not shorten the queue, and the
+ * state `yield` would leave the node without a limit when its traffic grows. */
 static bool may_be_ours(const struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	return in->ours || mono_sub_ms(now, a->used_at) < USED_MS;
@@ -372,7 +379,7 @@ static void when_cruising(struct autorate *a, const struct autorate_input *in, m
 	}
 	if (is_high(a, in) || for_ms(a, now) < HOLD_MS || !is_used(a, in, USED_PM))
 		return;
-	/* This fills the line, so what it was is no measure for long. */
+	/* A bandwidth probe may fill the link, so the best rate decays. */
 	a->best = max_of(part(a->best, FADES_PM), a->kbits);
 	a->full = a->tried = a->asked = false;
 	a->empty = true;
@@ -384,8 +391,9 @@ static void when_cruising(struct autorate *a, const struct autorate_input *in, m
 	enter(a, AUTORATE_BUMP, now);
 }
 
-/* What PINGs may find after a bump on a line that has that much room: half of what the least bump
- * makes where there is none. TCP seldom has all that a higher one could send. */
+/* Queueing delay that a bandwidth probe may cause if the link has spare capacity: half of the queue
+ * of the smallest probe on a full link. A higher probe is no measure, because TCP seldom has enough
+ * data for all of it. */
 static uint32_t bump_limit_us(const struct autorate *a, const struct autorate_input *in)
 {
 	return max_of((uint32_t)BUMP_PM * a->bump_ms / 2, noise_us(a, in));
@@ -402,9 +410,10 @@ static void judge(struct autorate *a, const struct autorate_input *in)
 	a->empty &= queue_us(a, in) <= bump_limit_us(a, in) / 2;
 }
 
-/* From what arrived in the bump, since TCP may have had less to send; to that and not beyond where
- * something waits already. While part of what seems to wait is held to be the way, no more than was
- * known before: a buffer that others keep full does not grow. */
+/* Raises the limit from the rate that was delivered during the bandwidth probe, because TCP may
+ * have had less data. If a queue exists already, the limit rises to the delivered rate and no
+ * further. While the baseline is high, the limit stays within the best rate: a buffer that others
+ * keep full does not grow. */
 static void raise(struct autorate *a)
 {
 	uint64_t from = min_of(a->kbits, a->shown);
@@ -429,8 +438,7 @@ static void after_bump(struct autorate *a, mono_t now)
 	else if (a->tried)
 		a->step_pm = BUMP_PM;
 	enter(a, AUTORATE_CRUISE, now);
-	/* Where there was room there may be more; where nothing was heard, it counts for nothing.
-	 */
+	/* The next bandwidth probe follows at once, after success or if no PING was answered. */
 	if (room || !a->tried)
 		a->since = mono_add_ms(now, -HOLD_MS);
 	if (a->kbits >= AUTORATE_MOST)
@@ -463,7 +471,7 @@ static void when_yielding(struct autorate *a, const struct autorate_input *in, m
 		open_line(a, now);
 }
 
-/* --- what is sent --- */
+/* --- output --- */
 
 bool autorate_asks(struct autorate *a, mono_t now)
 {
@@ -492,7 +500,8 @@ static uint32_t limit(const struct autorate *a, const struct autorate_input *in,
 	return 0;
 }
 
-/* A longer way becomes part of what queues are reckoned from, after a while. */
+/* Updates the baseline. The windowed minimum includes a longer propagation delay after a while, so
+ * the baseline shrinks by the same amount. */
 static void keep_floor(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	int64_t risen_us = max_of(in->base_us - a->base_us, (int64_t)0);
@@ -506,8 +515,8 @@ static void keep_floor(struct autorate *a, const struct autorate_input *in, mono
 		a->floor_us = 0;
 }
 
-/* A line of ours that is kept below what it carries is empty. Where it is not, others fill it, and
- * each time that they make room for a moment would leave us with less. */
+/* Verifies the limit: a link that is limited below its rate is empty. If the link is not empty,
+ * others fill it, and each short pause of their traffic would lower the limit. */
 static void prove(struct autorate *a, const struct autorate_input *in, mono_t now)
 {
 	if (!in->fresh || !a->kbits || a->state == AUTORATE_YIELD)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rate of a site's line, found from what its links measure anyway (link_load.h): a queue that
- * grows while we send says that the line is full, and what arrives meanwhile says what it carries.
- * From then on a little less is sent, so that the queue stands in leond, where flows are known, and
- * now and then a little more for a moment, to see whether there is room. Nothing is sent for it.
- * Owned by the daemon; pure; control thread. doc/decisions/041.
+ * Estimates the rate of the access link of a site and sets the limit of the shaper. A queue that
+ * grows under own load shows that the link is full. The delivery rate at that time is the rate of
+ * the link. The inputs are the measurements of the links (link_load.h), and no additional packet is
+ * sent. A limit a little below the rate moves the queue into leond, which knows the flows.
+ * Bandwidth probes exceed the limit for a moment to find spare capacity. Owned by the daemon; pure;
+ * control thread. See doc/decisions/041.
  *
- *   open    no limit: the line was never found full, or is faster than what is worth a queue
- *   drain   less than the line carries, until the queue is gone, or is seen not to be one
- *   cruise  a little less than the line carries
- *   bump    a little more for a moment; what PINGs sent in it find decides
- *   yield   no limit for a while: sending less did not make the queue shorter, so it is not ours
+ *   open    No limit: the link was never full, or its rate is AUTORATE_MOST or more.
+ *   drain   A lower rate, until the queue is empty or turns out not to be own load.
+ *   cruise  A little below the rate of the link.
+ *   bump    Bandwidth probe. The PINGs that are sent during the probe decide.
+ *   yield   Suspended, no limit: a lower rate did not shorten the queue, so others keep it.
  */
 #pragma once
 
@@ -23,7 +24,7 @@
 
 #define AUTORATE_STEP_MS   50
 #define AUTORATE_LEAST	   128	   /* kbit/s */
-#define AUTORATE_MOST	   1000000 /* a line that carries more is left alone */
+#define AUTORATE_MOST	   1000000 /* no limit at this rate or above */
 #define AUTORATE_FORGET_MS (600 * 1000)
 
 enum autorate_state {
@@ -34,68 +35,68 @@ enum autorate_state {
 	AUTORATE_YIELD
 };
 
-/* All links of the site that carry some of its data, together. */
+/* Combined measurement of all links of the site that carry a part of its data. */
 struct autorate_input {
-	unsigned links;		  /* as many */
-	bool fresh;		  /* there is a sample that was not there at the step before */
-	mono_t asked;		  /* when the PING of that was sent */
-	uint32_t queue_us;	  /* the least that waits on any of them; lately, */
-	int64_t base_us;	  /* reckoned from this, */
-	uint32_t stood_us;	  /* and for long, perhaps on the way back, and is not the way; */
-	uint32_t long_us;	  /* all of it and more: whoever keeps it */
-	uint32_t jitter_us;	  /* what round trips differ anyway */
-	uint32_t rtt_us;	  /* the longest, without the queue */
-	uint32_t delivered_kbits; /* to all of them, as IP packets, lately, */
-	uint32_t latest_kbits;	  /* and between the last two samples alone */
-	bool ours;		  /* the queue is ours on one of them at least */
-	bool backlog;		  /* frames wait here: more would be sent */
+	unsigned links;		  /* number of links */
+	bool fresh;		  /* a new sample since the previous step */
+	mono_t asked;		  /* send time of the PING of the oldest sample */
+	uint32_t queue_us;	  /* least recent queueing delay of the links */
+	int64_t base_us;	  /* base delay that queue_us refers to */
+	uint32_t stood_us;	  /* least standing queue, in either direction */
+	uint32_t long_us;	  /* least queueing delay above the long-term base, of any sender */
+	uint32_t jitter_us;	  /* largest RTT jitter */
+	uint32_t rtt_us;	  /* longest RTT without own load */
+	uint32_t delivered_kbits; /* delivery rate of all links, IP packets */
+	uint32_t latest_kbits;	  /* delivery rate between the last two samples */
+	bool ours;		  /* own load on at least one link */
+	bool backlog;		  /* frames are queued in leond */
 };
 
 struct autorate {
 	enum autorate_state state;
-	mono_t since;	   /* of the state */
-	uint32_t kbits;	   /* what the line carries, as far as known; 0: nothing is */
-	uint32_t best;	   /* the most of it, lately */
-	uint32_t step_pm;  /* of the next bump, in thousandths, */
-	uint32_t bump_ms;  /* and how long it is */
-	uint32_t at_first; /* us of the queue when the draining began */
-	uint32_t floor_us; /* of what seems to wait: it stays whatever is sent, so it is the way, */
-	mono_t floor_at;   /* as found then, */
-	mono_t stayed_at;  /* and as was seen then by sending less, */
-	int64_t base_us;   /* reckoned from this */
-	uint32_t before_us;    /* what the sample before found above that, */
-	uint32_t before_kbits; /* and what had arrived between it and the one before that */
-	struct extreme lately; /* the most that arrived, in kbit/s, for seconds */
-	uint32_t proven;       /* kbits when the line was seen empty last, */
-	mono_t lowered_at;     /* and when they became less than half of that */
-	bool unsure;	       /* it was found full, and its queue has not gone away yet */
-	uint32_t known;	       /* kbits when the draining began, */
-	bool ours;	       /* and whether the line had been used until then, */
-	mono_t used_at;	       /* as it was last at this time */
-	uint32_t least_us;     /* while it drains: the least that PINGs found that were sent */
-	mono_t look_from;      /* from then on, */
-	uint32_t goal_us;      /* what it has to be below, to be a queue of ours, */
-	mono_t look_at;	       /* by then */
-	unsigned high;	       /* samples in a row that found a queue, */
-	mono_t high_at;	       /* and when the first did, while there is no limit */
-	unsigned in_vain;      /* times that it yielded, lately */
-	mono_t judge_from;     /* PINGs of a bump that count */
+	mono_t since;	       /* start of the state */
+	uint32_t kbits;	       /* estimated rate of the link; 0: unknown */
+	uint32_t best;	       /* best recent rate */
+	uint32_t step_pm;      /* height of the next bandwidth probe, 1/1000 */
+	uint32_t bump_ms;      /* duration of the bandwidth probe */
+	uint32_t at_first;     /* queueing delay at the start of draining */
+	uint32_t floor_us;     /* baseline: delay that no lower rate shortens */
+	mono_t floor_at;       /* time of the baseline */
+	mono_t stayed_at;      /* last time that draining did not shorten the delay */
+	int64_t base_us;       /* base delay that floor_us refers to */
+	uint32_t before_us;    /* queueing delay of the previous sample */
+	uint32_t before_kbits; /* delivery rate of the previous sample */
+	struct extreme lately; /* windowed maximum of the delivery rate, kbit/s */
+	uint32_t proven;       /* verified rate: kbits when the link was last empty */
+	mono_t lowered_at;     /* time at which kbits fell below half of `proven` */
+	bool unsure;	       /* the first queue has not drained yet */
+	uint32_t known;	       /* kbits at the start of draining */
+	bool ours;	       /* the link was in use at the start of draining */
+	mono_t used_at;	       /* last time that the link was in use */
+	uint32_t least_us;     /* draining: least queueing delay since look_from */
+	mono_t look_from;      /* draining: earliest send time of a PING that counts */
+	uint32_t goal_us;      /* draining: target of least_us for own load */
+	mono_t look_at;	       /* draining: time of the check */
+	unsigned high;	       /* successive samples that found a queue */
+	mono_t high_at;	       /* state open: time of the first such sample */
+	unsigned in_vain;      /* recent suspensions */
+	mono_t judge_from;     /* interval of the PINGs of a bandwidth probe */
 	mono_t judge_until;
-	bool filled;		 /* one of the bumps since it was found filled the line */
-	bool full, tried, asked; /* of this bump: a queue; a sample that counts; the PING */
-	bool empty;		 /* none of the samples that count found a good part of one, */
-	uint32_t shown;		 /* and the most that arrived in it */
-	mono_t busy;		 /* when it carried something last */
-	uint64_t found, yielded; /* times */
+	bool filled;		 /* a bandwidth probe has filled the link */
+	bool full, tried, asked; /* this probe: queue found, sample counted, PING sent */
+	bool empty;		 /* no sample of the probe found half of the allowed queue */
+	uint32_t shown;		 /* peak delivery rate of the probe */
+	mono_t busy;		 /* last time with traffic */
+	uint64_t found, yielded; /* number of first limits and of suspensions */
 };
 
 void autorate_reset(struct autorate *a);
-/* Does this link carry some of the data? `most_kbits`: what the one that sends the most does. */
+/* Returns true if the link carries a part of the data. most_kbits: the rate of the busiest link. */
 bool autorate_counts(const struct link_load *l, int64_t most_kbits);
-/* Takes one that does into what is all zero at first. */
+/* Adds a link that counts to `in`, which is all zero at first. */
 void autorate_take(struct autorate_input *in, const struct link_load *l);
-/* A bump is at its height: a PING that is sent now says what it made. Once for each. */
+/* Returns true once for each bandwidth probe, at its end: a PING sent now measures the queue. */
 bool autorate_asks(struct autorate *a, mono_t now);
-/* To be called each AUTORATE_STEP_MS. Returns the limit in kbit/s, 0: none. */
+/* Called every AUTORATE_STEP_MS. Returns the limit in kbit/s, 0: none. */
 uint32_t autorate_step(struct autorate *a, const struct autorate_input *in, mono_t now);
 const char *autorate_state_name(enum autorate_state s);

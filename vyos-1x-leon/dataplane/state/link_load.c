@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See link_load.h. Called by proto/measure/ with the answers to PINGs. Pure; control thread.
+ * See link_load.h. Called by proto/measure/ for each answer to a PING. Pure; control thread.
  */
 #include "state/link_load.h"
 
@@ -10,34 +10,35 @@
 #include "state/follow.h"
 #include "state/longer_way.h"
 
-#define WAY_MS	10000 /* one way: short, since clocks drift by up to a millisecond in it */
+#define WAY_MS	10000 /* short, because clocks drift by up to 1 ms in 10 s */
 #define BASE_MS (300 * 1000)
 #define BEST_MS (300 * 1000)
 #define SENT_MS 1000
-/* Bulk that began sends twice what was sent in this time before. */
+/* A bulk flow that starts sends twice the maximum rate of this time. */
 #define USUAL_MS 3000
-/* What was on its way is remembered for longer than what was sent. */
+/* Window of the bytes in flight, longer than the window of the sending rate. */
 #define ON_WAY_MS 3000
 #define IDLE_US	  20000000
-/* The first sample after a silence counts for no more than this of it. */
+/* Upper bound of the time weight of the first sample after a silence. */
 #define DT_MAX_US 1000000
-/* The base is kept while the queue is ours, but not for ever: routes change. */
+/* Longest time that own load keeps the base RTT. The limit exists because routes change. */
 #define KEPT_MS (3600 * 1000)
-/* Delivery is reckoned over one to two of these. */
+/* The delivery rate is measured over one to two of these intervals. */
 #define MARK_US 200000
-/* So much of a queue is bulk; a few datagrams are not. */
+/* Queue size that only a bulk flow makes. */
 #define QUEUE_BYTES 12000
-/* Rates of shorter times than this say nothing, and of longer ones nothing of a moment. */
+/* Shortest and longest interval for a rate: a shorter one is too coarse, a longer one no current
+ * value. */
 #define LEAST_US 20000
 #define TOLD_US	 5000000
-/* No delay is longer, so a clock jumped. */
+/* A change of the delay by more than this is a jump of a clock. */
 #define JUMP_US 60000000
-/* What a line carries is the most of these seconds, where it is to be told from a dip. */
+/* Window of the maximum delivery rate to which a dip is compared. */
 #define FULL_MS 3000
-/* A way that is longer by less than this is not looked for. */
+/* A smaller growth of the propagation delay is not searched. */
 #define LONGER_US 1000
-/* So many answers say by how much round trips differ: seconds, for those of minutes would keep what
- * bulk of others made of them. */
+/* Number of answers in the mean of the jitter, some seconds. A mean over minutes would include the
+ * variation that bulk flows of others cause. */
 #define JITTER_ANSWERS 32
 #define BITS	       8
 
@@ -53,7 +54,7 @@ static int64_t rate_kbits(uint64_t bytes, int64_t us)
 	return us > 0 ? (int64_t)(bytes * BITS * 1000 / (uint64_t)us) : 0;
 }
 
-/* What was sent a second or two ago is usual by now. */
+/* Enters the sending rate. A rate from one or two seconds ago enters the usual rate. */
 static int64_t note_sent(struct load_way *w, uint64_t bytes, int64_t dt_us, mono_t now)
 {
 	int64_t kbits = rate_kbits(bytes - w->bytes, dt_us);
@@ -70,7 +71,7 @@ static int64_t sent_kbits(const struct load_way *w)
 	return extreme_most(&w->sent);
 }
 
-/* The size of a datagram of ours, of those of the last moments. */
+/* Enters the size of the datagrams that this node sent recently. */
 static void note_size(struct link_load *l, const struct load_sample *s)
 {
 	uint64_t n = s->tx_datagrams - l->seen_datagrams, bytes = s->tx_bytes - l->there.bytes;
@@ -80,7 +81,8 @@ static void note_size(struct link_load *l, const struct load_sample *s)
 	l->size_bytes = l->size_bytes / 2 + bytes;
 }
 
-/* What arrived from a mark on, in kbit/s; `before` where that is too short a time. */
+/* Returns the delivery rate since a mark, in kbit/s. Returns `before` if the interval is too
+ * short. */
 static uint32_t since_mark(const struct link_load *l, const struct load_mark *mark,
 			   const struct load_mark *here, uint32_t before)
 {
@@ -95,7 +97,7 @@ static uint32_t since_mark(const struct link_load *l, const struct load_mark *ma
 				(int64_t)UINT32_MAX);
 }
 
-/* What was sent and has not arrived, since the first sample: on its way, or lost. */
+/* Enters the bytes that were sent and not delivered since the first sample: in flight or lost. */
 static void note_gone(struct link_load *l, const struct load_sample *s)
 {
 	uint32_t gone = (uint32_t)s->tx_datagrams - s->delivered;
@@ -125,7 +127,7 @@ static void note_delivered(struct link_load *l, const struct load_sample *s, mon
 {
 	struct load_mark here = { s->counted_us, s->delivered };
 
-	/* An answer that another one overtook. */
+	/* A later answer arrived before this one. */
 	if ((int32_t)(here.at_us - l->latest.at_us) < 0 ||
 	    (int32_t)(here.datagrams - l->latest.datagrams) < 0)
 		return;
@@ -141,7 +143,7 @@ static void note_delivered(struct link_load *l, const struct load_sample *s, mon
 	}
 }
 
-/* The other end's datagrams, which are delivered when they are here. */
+/* Enters the datagrams of the peer, which are delivered when they arrive here. */
 static void note_received(struct link_load *l, const struct load_sample *s, mono_t now)
 {
 	int64_t us = mono_sub_us(now, l->back_at);
@@ -165,7 +167,7 @@ static bool note_way(struct load_way *w, uint32_t raw_us, mono_t now)
 	return w->rise_us < JUMP_US && us - w->least.prev > -JUMP_US;
 }
 
-/* `us` of a queue, filled at this rate: is it as much as bulk makes? */
+/* Returns true if a queueing delay of `us` at this rate is as large as a bulk flow makes it. */
 static bool is_bulk(int64_t kbits, int64_t us)
 {
 	return kbits > 0 && us >= (int64_t)QUEUE_BYTES * BITS * 1000 / kbits;
@@ -181,7 +183,7 @@ static int64_t best_kbits(const struct load_way *w)
 	return extreme_most(&w->best);
 }
 
-/* A queue that begins when we begin to send is ours, whatever was carried in other minutes. */
+/* A queue that starts together with the own traffic is own load, and older rates do not count. */
 static void note_beginning(struct load_way *w, mono_t now)
 {
 	int64_t kbits = sent_kbits(w);
@@ -191,9 +193,9 @@ static void note_beginning(struct load_way *w, mono_t now)
 }
 
 /*
- * A queue of ours says what is carried now: what arrives while it stands. Where that is less than
- * before it is the line, or others, that changed, if as much of ours is on its way or lost as
- * lately; where it is less because we send less, `gone` fell.
+ * Replaces the best rate by the delivery rate while a queue of own load stands. A lower rate means
+ * that the link or the traffic of others changed, if the own bytes in flight or lost stayed the
+ * same. If this node sent less, `gone` fell.
  */
 static void note_carried(struct load_way *w, int64_t us, int64_t gone, mono_t now)
 {
@@ -218,8 +220,8 @@ static bool is_ours(struct load_way *w, int64_t us, int64_t gone, mono_t now)
 }
 
 /*
- * Part of what seems to be a queue of ours may be the way. The way in the other direction often got
- * longer with it: what came at once there, and stays, is the way as well.
+ * Finds propagation delay in the apparent queue of own load. The propagation delay of the other
+ * direction often grows at the same time. A step of delay there that stays is added.
  */
 static void look_for_longer_way(struct link_load *l, struct load_way *w,
 				const struct load_way *other, int64_t us, int64_t rise_us,
@@ -245,7 +247,7 @@ static void look_for_longer_way(struct link_load *l, struct load_way *w,
 	l->idle_us = max_of(l->idle_us, extreme_least(&l->base) + l->longer_us);
 }
 
-/* What is beyond the base got less than what was held to be the way: that was no more than this. */
+/* Limits the growth of the propagation delay to the present delay above the base. */
 static void keep_longer_way(struct link_load *l, int64_t rise_us)
 {
 	if (l->longer_us <= rise_us)
@@ -255,9 +257,9 @@ static void keep_longer_way(struct link_load *l, int64_t rise_us)
 }
 
 /*
- * What stands while no queue is ours is the way, or others. Beside one of ours that is not known,
- * but it is no more than all that is there; what a queue of ours on another link does not explain
- * is the way also then.
+ * Standing delay without own load is propagation delay or traffic of others. With own load the two
+ * cannot be separated, and the total delay above the base is the upper limit. Delay that own load
+ * on other links does not explain is propagation delay.
  */
 static void note_standing_way(struct link_load *l, const struct load_sample *s, int64_t stood,
 			      int64_t rise_us)
@@ -272,9 +274,10 @@ static void note_standing_way(struct link_load *l, const struct load_sample *s, 
 }
 
 /*
- * What waits in each direction. A queue that stood for longer than WAY_MS is in what that direction
- * takes at least by now; the base of the round trip, which needs no clock but ours, still knows of
- * it, but not where it is: it is where we send.
+ * Separates the queueing delay of each direction. A queue that stands for longer than WAY_MS raises
+ * the windowed minimum of its direction. The base of the RTT still shows such a queue, because it
+ * needs only the local clock, but it does not show the direction. The queue is assigned to the
+ * direction with own load.
  */
 static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t rise_us,
 		       mono_t now)
@@ -303,13 +306,13 @@ static void tell_apart(struct link_load *l, const struct load_sample *s, int64_t
 	l->load_us = (uint32_t)min_of(ours, rise_us - l->longer_us);
 }
 
-/* With own load in it: one that is taken off would take what they differ with it. */
+/* Uses the full RTT, because subtracting own load would remove its variation too. */
 static void note_jitter(struct link_load *l, int64_t rtt_us, mono_t now)
 {
 	int64_t by = max_of(rtt_us, l->rtt_us) - min_of(rtt_us, l->rtt_us);
 
 	l->rtt_us = rtt_us;
-	/* A plain mean while it is young, of which none is the least for minutes. */
+	/* Plain mean of the first samples, which do not enter the windowed minimum. */
 	l->answers = min_of(l->answers + 1, (int64_t)JITTER_ANSWERS);
 	l->differs_us += (by - l->differs_us) / l->answers;
 	if (l->answers < JITTER_ANSWERS)
@@ -326,7 +329,7 @@ static void note_idle(struct link_load *l, int64_t rtt_us, int64_t dt_us, mono_t
 		return;
 	}
 	extreme_note_least(&l->base, rtt_us, BASE_MS, now);
-	/* A plain mean while it is young. */
+	/* Plain mean while the link is young. */
 	l->idle_us = follow(l->idle_us, rtt_us, min_of(dt_us, (int64_t)DT_MAX_US),
 			    min_of(mono_sub_us(now, l->first_at), (int64_t)IDLE_US));
 }
@@ -377,7 +380,7 @@ uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t
 		return 0;
 	}
 	l->there.carried_us = l->back.carried_us = 0;
-	/* Several answers at once: rates are reckoned with the next. */
+	/* Several answers arrived at once: the next answer updates the rates. */
 	if (dt_us >= LEAST_US) {
 		note_size(l, s);
 		note_sent(&l->there, s->tx_bytes, dt_us, now);
@@ -388,7 +391,7 @@ uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t
 	}
 	base = extreme_least(&l->base);
 	tell_apart(l, s, max_of((int64_t)s->rtt_us - base, (int64_t)0), now);
-	/* What the link is without us is what it was then, not the least that it ever was. */
+	/* The RTT without own load is the smoothed idle RTT, not the least RTT ever measured. */
 	l->asked = mono_add_us(now, -(int64_t)s->rtt_us);
 	l->load_us = (uint32_t)min_of((int64_t)l->load_us,
 				      max_of((int64_t)s->rtt_us - l->idle_us, (int64_t)0));

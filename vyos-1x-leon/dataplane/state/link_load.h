@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How much of a link's round-trip time is a queue that our own traffic keeps: frames of this node
- * on their way there, frames of the other end on their way back. What the link is without them is
- * its base; a metric that took the queue for the link would leave it for a worse one, fill that,
- * and come back. Made of the times and counters of PING and PONG; nothing is sent for it. Owned by
- * whoever probes (proto/); pure; control thread. doc/decisions/041.
+ * Estimates the part of the RTT of a link that is own load: queueing delay of frames of this node
+ * in forward direction, and of frames of the peer in return direction. The RTT without own load is
+ * the base. A path metric that included own load would leave the link for a worse one, fill the
+ * worse link, and return. The inputs are the times and counters of PING and PONG, and no additional
+ * packet is sent. Owned by the prober (proto/); pure; control thread. See doc/decisions/041.
  *
- * A queue is ours where we lately sent at half the rate or more that the link carries, and
- * where that makes several datagrams of what waits. A queue that others keep is no load: to leave
- * such a link is right. What it carries is the most that it did in minutes, or what arrived since
- * our own queue began: lines get slower. doc/decisions/041.
+ * A queue is own load if this node recently sent at half of the best delivery rate or more, and if
+ * the queue is larger than several datagrams. A queue of others is no own load, because the path
+ * metric should avoid such a link. The best rate is the windowed maximum of minutes, or the rate
+ * since the present queue of own load began, because links become slower.
  */
 #pragma once
 
@@ -23,104 +23,105 @@
 
 /* One direction of a link. */
 struct load_way {
-	uint32_t zero;	       /* of the first sample; clocks do not agree, so all count from it */
-	struct extreme least;  /* of its delay, lately */
-	int64_t rise_us;       /* beyond that */
-	uint64_t bytes;	       /* sent, as of the last look */
-	struct extreme sent;   /* kbit/s, for a second */
-	struct extreme usual;  /* the same for seconds, up to one or two ago */
-	struct extreme best;   /* kbit/s that it carries: the most for minutes, or since it was
-				      seen to carry less */
-	struct extreme on_way; /* bytes of ours in the queue, for seconds */
-	struct extreme gone;   /* the same with what was lost */
-	int64_t carried_kbits; /* between the last two samples, */
-	int64_t carried_us;    /* for so long; 0: this sample does not tell, */
-	int64_t moved_us;      /* and how much longer the delay got meanwhile */
-	int64_t delay_us;      /* of this sample, from `zero`, */
-	int64_t before_us;     /* and of the one before */
-	int64_t marked_kbits;  /* carried in some hundred milliseconds, */
-	struct extreme full;   /* and the most of that for seconds */
+	uint32_t zero;	      /* of the first sample; subtracted, because clocks differ */
+	struct extreme least; /* windowed minimum of the delay */
+	int64_t rise_us;      /* delay above the windowed minimum */
+	uint64_t bytes;	      /* sent, at the last sample */
+	struct extreme sent;  /* maximum of 1 to 2 s, kbit/s */
+	struct extreme usual; /* maximum of `sent` before the last 1 to 2 s */
+	/* best delivery rate, kbit/s: maximum of minutes, or since the rate fell */
+	struct extreme best;
+	struct extreme on_way; /* maximum of the own bytes in the queue */
+	struct extreme gone;   /* maximum of the own bytes in flight or lost */
+	int64_t carried_kbits; /* rate between the last two samples */
+	int64_t carried_us;    /* time between the two samples; 0: no valid rate */
+	int64_t moved_us;      /* growth of the delay between the two samples */
+	int64_t delay_us;      /* delay of this sample, relative to `zero` */
+	int64_t before_us;     /* delay of the previous sample */
+	int64_t marked_kbits;  /* delivery rate since a mark, 200 to 400 ms */
+	struct extreme full;   /* maximum of marked_kbits for seconds */
 	struct longer_way longer;
-	bool stands; /* a queue worth the name, whoever keeps it */
-	bool ours;   /* what waits there does so because of us */
+	bool stands; /* a standing queue of any sender */
+	bool ours;   /* the queue is own load */
 };
 
-/* A moment from which on delivery is reckoned. */
+/* Start of an interval in which the delivery rate is measured. */
 struct load_mark {
-	uint32_t at_us, datagrams; /* by the clock and the counter of the other end */
+	uint32_t at_us, datagrams; /* clock and counter of the peer */
 };
 
 struct link_load {
-	bool known; /* there was a sample */
+	bool known; /* a sample exists */
 	uint32_t epoch;
-	mono_t first_at, at; /* of the samples */
-	mono_t asked;	     /* when the PING of the last one was sent */
+	mono_t first_at, at; /* times of the first and the last sample */
+	mono_t asked;	     /* send time of the PING of the last sample */
 	struct load_way there, back;
-	struct extreme base;	  /* least round trip in us, without own load */
-	int64_t longer_us;	  /* of what is beyond that: it is the way */
-	int64_t rtt_us;		  /* the last round trip, */
-	int64_t differs_us;	  /* by so much one differs from the next, for seconds, */
-	int64_t answers;	  /* of so many, */
-	struct extreme jitter;	  /* and the least of that for minutes */
-	int64_t idle_us;	  /* smoothed round trip without own load */
+	struct extreme base;	  /* windowed minimum of the RTT without own load, us */
+	int64_t longer_us;	  /* propagation delay above the base */
+	int64_t rtt_us;		  /* last RTT */
+	int64_t differs_us;	  /* mean difference of successive RTTs */
+	int64_t answers;	  /* number of answers in differs_us */
+	struct extreme jitter;	  /* windowed minimum of differs_us */
+	int64_t idle_us;	  /* smoothed RTT without own load */
 	struct load_mark mark[2]; /* older, newer */
-	mono_t back_at;		  /* the same of what we received, by our clock */
+	mono_t back_at;		  /* mark of the return direction, by the local clock */
 	uint64_t back_bytes;
-	uint64_t size_bytes, size_datagrams; /* sent lately: the size of one */
+	/* sent recently: their quotient is the datagram size */
+	uint64_t size_bytes, size_datagrams;
 	uint64_t seen_datagrams;
-	uint32_t gone_datagrams;  /* sent and not counted there, modulo 2^32, */
-	int64_t gone_bytes;	  /* and about how much that is, since the first sample */
-	uint32_t delivered_kbits; /* to the other end, as IP packets */
-	uint32_t latest_kbits;	  /* the same between the last two answers alone */
+	uint32_t gone_datagrams;  /* sent and not counted by the peer, modulo 2^32 */
+	int64_t gone_bytes;	  /* estimated bytes of gone_datagrams, since the first sample */
+	uint32_t delivered_kbits; /* delivery rate to the peer, IP packets */
+	uint32_t latest_kbits;	  /* delivery rate between the last two answers */
 	struct load_mark latest;
-	uint32_t queue_us; /* what waits on the way there, */
-	uint32_t stood_us; /* of it, what may as well wait on the way back, */
-	uint32_t way_us;   /* as much had stood while no queue was ours: the way, too */
-	uint32_t long_us;  /* what waits there or on the way back by the least of minutes, whoever
-			      keeps it, where what is back is not the other end's */
-	uint32_t back_us;  /* and on the way back, where it is ours */
-	uint32_t load_us;  /* of the last round trip, both ways */
+	uint32_t queue_us; /* queueing delay in forward direction */
+	uint32_t stood_us; /* part of queue_us that may be in return direction */
+	/* part of stood_us that is propagation delay: it stood without own load */
+	uint32_t way_us;
+	/* queueing delay above the long-term base, of any sender, without load of the peer */
+	uint32_t long_us;
+	uint32_t back_us; /* queueing delay in return direction */
+	uint32_t load_us; /* own load in the last RTT, both directions */
 };
 
 /* One answered PING. */
 struct load_sample {
 	uint32_t rtt_us;
-	/* By clocks that differ, modulo 2^32. */
+	/* One-way delays by unsynchronized clocks, modulo 2^32. */
 	uint32_t there_us, back_us;
-	/* The other end: our datagrams that it had, and when, by its clock; its run. */
+	/* Of the peer: time by its clock, number of received datagrams, and incarnation. */
 	uint32_t counted_us, delivered, epoch;
-	/* Ours, now: datagrams sent, and bytes of IP packets each way. */
+	/* Of this node: sent datagrams, and bytes of IP packets in each direction. */
 	uint64_t tx_datagrams, tx_bytes, rx_bytes;
-	/* Queues of ours on other links of this node: theirs may be the same line. */
+	/* Own load on other links of this node, which may share the access link. */
 	uint32_t site_there_us, site_back_us;
 };
 
-/* The most that was sent there in a second, in kbit/s of IP packets. */
+/* Maximum sending rate of one to two seconds, in kbit/s of IP packets. */
 static inline int64_t link_load_sent(const struct link_load *l)
 {
 	return extreme_most(&l->there.sent);
 }
 
-/* What has stood for long, perhaps on the way back, and did not while no queue was ours. */
+/* Standing queue in either direction, without the delay that stood when there was no own load. */
 static inline uint32_t link_load_stood(const struct link_load *l)
 {
 	return l->stood_us - min_of(l->stood_us, l->way_us);
 }
 
-/* What a queue there is reckoned from: it falls at once, and rises when a longer way is 10 to 20 s
- * old. Counts from the first sample. */
+/* Base of the queueing delay in forward direction, relative to the first sample. It falls at once,
+ * and rises 10 to 20 s after the propagation delay has grown. */
 static inline int64_t link_load_base(const struct link_load *l)
 {
 	return extreme_least(&l->there.least);
 }
 
-/* How much round trips differ anyway: the least of minutes of what they did in a few seconds, since
- * bulk, ours and that of others, makes them differ more. */
+/* RTT jitter: the windowed minimum of short means, because bulk flows of any node add variation. */
 static inline uint32_t link_load_jitter(const struct link_load *l)
 {
 	return (uint32_t)extreme_least(&l->jitter);
 }
 
 void link_load_reset(struct link_load *l);
-/* Takes a sample; returns load_us: what to take off its round-trip time to have the link's. */
+/* Enters a sample. Returns load_us, the own load to subtract from its RTT. */
 uint32_t link_load_note(struct link_load *l, const struct load_sample *s, mono_t now);

@@ -6,17 +6,17 @@
 
 #include "base/defs.h"
 
-/* A dip is a quarter less than the line carries, and so many bytes, for what arrives is counted in
- * datagrams. */
+/* A dip is an interval with at least a quarter less traffic than the link carries, and at least
+ * DIP_BYTES less, because delivery is counted in datagrams. */
 #define DIP_PART  4
 #define DIP_BYTES 6000
-/* So much is seen of dips before they count, and twice what waits. */
+/* Dips count after this sum of their expected reductions, and after twice the queueing delay. */
 #define DIPS_US 200000
-/* All, or as much, but for a fifth. */
+/* 80 % of a value still counts as the value. */
 #define NEARLY(x) ((x) - (x) / 5)
-/* Samples that are enough to know what we send. */
+/* Number of samples without a queue after which the sending rate is known. */
 #define STEADY 5
-/* Until what was carried after a step is known. */
+/* Time after a step until the new delivery rate is known. */
 #define STEP_MS 600
 #define BITS	8
 
@@ -32,16 +32,16 @@ void longer_way_reset(struct longer_way *y)
 	y->step_us = 0;
 }
 
-/* The time in which what arrived was sent. */
+/* Time in which the delivered bytes were sent. */
 static int64_t sent_us(const struct way_sample *s)
 {
 	return s->carried_us - s->moved_us;
 }
 
-/* By how much a queue must have got longer: what came, without what the line carried. */
+/* Expected growth of the queue: delivered bytes minus the capacity of the link. */
 static int64_t due_us(const struct way_sample *s, int64_t full_kbits)
 {
-	/* Where nothing came so far, anything is a burst. */
+	/* A rate of 0 makes any traffic a burst. */
 	int64_t kbits = max_of(full_kbits, (int64_t)1);
 
 	return s->carried_kbits * s->carried_us / kbits - sent_us(s);
@@ -52,12 +52,13 @@ static bool is_dip(const struct way_sample *s, int64_t due)
 	return due <= -sent_us(s) / DIP_PART && -due * s->full_kbits >= DIP_BYTES * BITS * 1000;
 }
 
-/* It would have been emptied twice, and moved by less than half of that. */
+/* Returns true if dips would have emptied the queue twice, and the delay fell by less than half of
+ * the expected reduction. */
 static bool stays_in_dips(struct longer_way *y, const struct way_sample *s, int64_t due)
 {
 	if (!is_dip(s, due))
 		return false;
-	/* What was there could go, and no more. */
+	/* The reduction cannot exceed the delay before the dip. */
 	due = max_of((int64_t)0, min_of(-due, s->us - s->moved_us));
 	y->due_us += due;
 	y->fell_us += max_of((int64_t)0, min_of(-s->moved_us, due));
@@ -69,7 +70,7 @@ static bool stays_in_dips(struct longer_way *y, const struct way_sample *s, int6
 	return false;
 }
 
-/* What was sent as before, while nothing waited, is no burst. */
+/* Detects a step of delay. Traffic at the rate of an empty queue is no burst. */
 static void look_for_step(struct longer_way *y, const struct way_sample *s, mono_t now)
 {
 	if (y->steady < STEADY || due_us(s, y->before_kbits) > sent_us(s) / DIP_PART ||
@@ -80,7 +81,8 @@ static void look_for_step(struct longer_way *y, const struct way_sample *s, mono
 	y->step_at = now;
 }
 
-/* A queue would have got shorter by now, or we would send less. */
+/* Returns true if the delay after a step stayed and the delivery rate did too. A queue would have
+ * drained, or the rate would have fallen. */
 static bool came_at_once(struct longer_way *y, const struct way_sample *s, mono_t now)
 {
 	y->stays_us = min_of(y->stays_us, s->us);
