@@ -249,7 +249,7 @@ static size_t common_secrets(const struct keyring *k, const uint32_t their_ids[S
 
 /*
  * Derives the root key of a session from the common secrets, the DH result and the transcript of
- * the handshake; the part of the node with the lower id comes first. Returns 0 or -EBADMSG.
+ * the handshake. The part of the node with the lower id comes first. Returns 0 or -EBADMSG.
  */
 static int session_material(const struct keyring *k, const struct session_terms *t,
 			    uint8_t out[AEAD_KEY_LEN])

@@ -4,8 +4,10 @@
  * nodes with their replay windows. Control thread. doc/protocol.md section 3.
  *
  * Envelope of every control message, behind the LEON header:
+ *
  *   HELLO:    session 0 (64) | salt (16 bytes)           | message | tag (16)
  *   others:   session   (64) | counter (64)              | message | tag (16)
+ *
  * Without a secret the tag is absent, the message is in clear, and LEON_F_SEALED is not set. The
  * associated data is the LEON header with `at` as zero, and the envelope.
  */

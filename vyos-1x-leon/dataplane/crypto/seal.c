@@ -249,8 +249,8 @@ static bool is_new(uint64_t word, const struct replay_place *p)
 	return p->turn > turn || (p->turn == turn && !((uint32_t)word & p->bit));
 }
 
-/* Records the counter. Returns false if another worker has recorded it, or the word has moved on,
- * meanwhile. */
+/* Records the counter. Returns false if another worker has recorded the counter, or the word has
+ * advanced. */
 static bool take_counter(const struct replay_place *p)
 {
 	uint64_t word = load(p->word), next;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Sealing of data end to end: the keys of two nodes for the frames between them, one per direction,
- * the counters that make nonces, and the windows that refuse replays. One object belongs to one
- * session. The control thread creates and reference-counts it; the session and each snapshot with
- * it hold a reference. All workers use it concurrently: each has its own AEAD contexts and counter,
- * and they share only the replay windows, without locks. doc/protocol.md section 2.5.
+ * the counters that make nonces, and the replay windows. One object belongs to one session. The
+ * control thread creates and reference-counts it; the session and each snapshot with it hold a
+ * reference. All workers use it concurrently: each has its own AEAD contexts and counter, and they
+ * share only the replay windows, without locks. doc/protocol.md section 2.5.
  *
  * Behind the LEON header (and the link value, if present):
+ *
  *   nonce field (64): epoch (4), worker of the sender (8), counter (52, from 1) | text | tag (128)
+ *
  * The nonce is four zero bytes and the nonce field. No nonce is used twice with a key, because each
  * worker has its own counter. The caller supplies the associated data (the LEON header as the
  * protocol defines it).

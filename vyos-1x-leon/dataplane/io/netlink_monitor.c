@@ -34,9 +34,9 @@ static const int groups[] = {
 #define PORT_AT		(uint32_t) offsetof(struct nlmsghdr, nlmsg_pid)
 #define RTM_PROTOCOL_AT (uint32_t)(sizeof(struct nlmsghdr) + offsetof(struct rtmsg, rtm_protocol))
 
-/* The filter drops routes of other protocols (there may be a million) and the echo of own requests
- * before the kernel queues them, so that they do not fill the buffer for links and addresses. BPF
- * loads half words and words as big-endian. */
+/* The filter drops routes of other protocols (there may be a million) and the echo of own requests.
+ * The kernel drops both before the buffer for links and addresses can fill. BPF loads half words
+ * and words as big-endian. */
 static int filter_routes(struct nl_monitor *m, uint8_t protocol, const struct nl *own)
 {
 	uint32_t own_port = htonl(mnl_socket_get_portid(own->sock));

@@ -106,8 +106,8 @@ static int set_vnet(const struct tap *t)
 	return 0;
 }
 
-/* Requests offloads from the largest set to the smallest and accepts what the kernel grants. The
- * device works without any. */
+/* Requests offloads from the largest set to the smallest and accepts the set that the kernel
+ * grants. The device works without any. */
 static void set_offload(struct tap *t)
 {
 	int fd = t->fd[0];

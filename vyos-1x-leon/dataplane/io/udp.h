@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * UDP sockets: one pair (IPv4, IPv6) per worker on one port, with DF set, segmentation offload in
- * both directions, receive timestamps and an error queue, and batches that receive and send with
- * one system call. The control thread opens and closes them; failures are logged here. A batch
+ * UDP sockets: one pair (IPv4, IPv6) per worker on one port. They have DF set, segmentation offload
+ * in both directions, receive timestamps and an error queue. A batch receives or sends with one
+ * system call. The control thread opens and closes the sockets; failures are logged here. A batch
  * belongs to one worker; batches never log and never allocate.
  */
 #pragma once

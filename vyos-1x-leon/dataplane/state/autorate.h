@@ -68,7 +68,7 @@ struct autorate {
 	uint32_t before_kbits; /* delivery rate of the previous sample */
 	struct extreme lately; /* windowed maximum of the delivery rate, kbit/s */
 	uint32_t proven;       /* verified rate: kbits when the link was last empty */
-	mono_t lowered_at;     /* time at which kbits fell below half of `proven` */
+	mono_t lowered_at;     /* time at which kbits fell below half of the verified rate */
 	bool unsure;	       /* the first queue has not drained yet */
 	uint32_t known;	       /* kbits at the start of draining */
 	bool ours;	       /* the link was in use at the start of draining */

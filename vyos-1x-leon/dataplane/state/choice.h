@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which path is used: the rules that keep a path from flapping, each with the reason that
+ * Path choice with hysteresis: the rules that keep a path from flapping, each with the reason that
  * `leonctl explain` prints. Pure; control thread. design.md section 4 "Metric"; protocol section 6.
  *
- * Rules, in this order; the first that applies decides:
- *   1. no path at all                                   -> none            (no-path)
- *   2. had none                                         -> best            (first)
- *   3. the path in use is broken, or a link on it is
- *      silent and best is cheaper and has none such     -> best, at once   (failover)
- *   4. best is the path in use                          -> keep            (best)
- *   5. which path is wanted? best, if it is better now by threshold percent AND minimum AND the
- *      noise margin, a share of the variation of both paths; else the path that is best in the
- *      long run, if it is better there by the lasting threshold and the minimum, and no worse now;
- *      neither                                          -> keep            (threshold)
- *   6. last change less than hold-time ago, and the path in use not twice as dear as the wanted
- *                                                       -> keep            (hold-down)
- *   7. otherwise                                        -> the one wanted  (better, lasting)
- * A path that costs twice as much is left in spite of the hold-down. Decision 023 has the figures.
- * To be run after every change of the database, after a NOTICE, and when a hold-down ends.
+ * Rules, in order. The first rule that applies decides.
+ *
+ *   1. No path exists.                                  -> none          (no-path)
+ *   2. No path was in use.                              -> best          (first)
+ *   3. The path in use is broken. Or a link of the path
+ *      is unresponsive, and best is cheaper and has no
+ *      such link.                                       -> best, at once (failover)
+ *   4. The path in use is best.                         -> keep          (best)
+ *   5. No other path is better. The candidates are a
+ *      and b below.                                     -> keep          (threshold)
+ *   6. The last change is more recent than hold-time,
+ *      and the candidate costs more than half of the
+ *      path in use.                                     -> keep          (hold-down)
+ *   7. Otherwise.                                       -> the candidate (better, lasting)
+ *
+ * a. The best path by short-term cost, if the gain is at least the threshold in percent, the
+ *    minimum, and the margin for RTT variation of both paths.
+ * b. The best path by long-term cost, if the long-term gain is at least the long-term threshold
+ *    and the minimum, and the present cost is not higher.
+ *
+ * A path that costs twice as much as the candidate is left in spite of the hold-down. Decision 023
+ * has the figures. The rules run after every change of the database, after a NOTICE, and when a
+ * hold-down ends.
  */
 #pragma once
 

@@ -16,8 +16,9 @@
 
 /*
  * Damping of flapping MACs (decisions/029). A MAC that moves more often than FDB_FLAP_MOVES within
- * FDB_FLAP_WINDOW_S (RFC 7432 section 15.1) is frozen: at its owner, if the owner is one of the
- * nodes of the moves, else at no node, so that its frames are flooded.
+ * FDB_FLAP_WINDOW_S (RFC 7432 section 15.1) is frozen. It is frozen at its owner, if the owner is
+ * one of the nodes of the moves. Otherwise the MAC is frozen at no node, and its frames are
+ * flooded.
  *
  * The owner is the node that had the MAC without a move for FDB_OWNER_S; another node becomes owner
  * by having it for FDB_HEIR_S. A freeze lasts FDB_FREEZE_S; each successive one doubles, up to

@@ -24,9 +24,9 @@ struct link_filter {
 	/* For timeouts, with the gains of RFC 6298: smoothed RTT, and twice the smoothed upward
 	 * deviation, which equals the mean deviation for a symmetric distribution. */
 	int64_t srtt_us, var_us;
-	/* For paths. Averages by time, not by probe, so that faster probing under traffic does not
-	 * change them: short-term latency, long-term latency, and the mean deviations of the
-	 * short-term latency and of single samples from the long-term latency. */
+	/* For paths: the short-term and the long-term latency, and the mean deviations from the
+	 * long-term latency, of the short-term latency and of single samples. The averages are by
+	 * time, not by probe, so that faster probing under traffic does not change them. */
 	int64_t now_us, lasting_us, sway_us, dev_us;
 	uint32_t lasting_s; /* time scale of the long-term values */
 	/* Input of the short-term latency: the last samples, their average, and the difference
@@ -140,10 +140,10 @@ enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_r
 			     uint16_t (*slot_of)(void *arg, node_id_t id), void *arg);
 
 /*
- * Own row. latdb_set() stages a measurement. A change below the following limits leaves the row
- * unchanged, so that all copies stay equal: `up` or `silent` differs; mtu differs; rtt, lasting or
- * var moved by more than 5 % and 300 us; loss moved by more than 5/1000. Returns true for a change
- * worth announcing (immediately for `up`).
+ * Own row. latdb_set() stages a measurement. Only a change beyond these limits changes the row, so
+ * that all copies stay equal: `up` or `silent` differs; the MTU differs; the RTT, long-term RTT or
+ * variation moved by more than 5 % and 300 us; the loss moved by more than 5/1000. Returns true for
+ * a change worth announcing (immediately for `up`).
  */
 bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e);
 /* Returns true if measurements are staged since the last announcement. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The filter of latdb.h that derives a link's entry from probe results: round-trip time on two time
- * scales (decision 023), RFC 6298 values for timeouts, smoothed loss, and windowed minimum and
- * maximum. Owned by the prober (proto/), on the control thread.
+ * The filter of latdb.h that derives a link's entry from probe results. The entry has the RTT on
+ * two time scales (decision 023), RFC 6298 values for timeouts, the smoothed loss, and the windowed
+ * minimum and maximum. Owned by the prober (proto/), on the control thread.
  */
 #include "state/latdb.h"
 
@@ -18,8 +18,8 @@
  * RFC 6298 initialises the variation with half the first sample, because a short timeout is costly.
  * Here the variation is part of the cost. With R/2 a direct link of 20 ms would cost 30 ms for
  * eight probes, and every new link would first lose its traffic to a relay and then win it back. A
- * sixteenth stays below the default threshold of 10 %, so a new link alone moves no path, and still
- * prefers a proven link over an unproven one of equal latency.
+ * sixteenth stays below the default threshold of 10 %, so a new link alone moves no path. Between
+ * two links of equal latency, the older link still wins.
  */
 #define VAR_START_DIVISOR 16
 

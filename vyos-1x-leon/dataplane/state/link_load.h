@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Estimates the part of the RTT of a link that is own load: queueing delay of frames of this node
- * in forward direction, and of frames of the peer in return direction. The RTT without own load is
- * the base. A path metric that included own load would leave the link for a worse one, fill the
- * worse link, and return. The inputs are the times and counters of PING and PONG, and no additional
- * packet is sent. Owned by the prober (proto/); pure; control thread. See doc/decisions/041.
+ * Estimates the own load in the RTT of a link. Own load is the queueing delay of frames of this
+ * node in forward direction, and of frames of the peer in return direction. The RTT without own
+ * load is the base. A path metric that included own load would leave the link for a worse one, fill
+ * the worse link, and return. The inputs are the times and counters of PING and PONG, and no
+ * additional packet is sent. Owned by the prober (proto/); pure; control thread. See
+ * doc/decisions/041.
  *
  * A queue is own load if this node recently sent at half of the best delivery rate or more, and if
  * the queue is larger than several datagrams. A queue of others is no own load, because the path

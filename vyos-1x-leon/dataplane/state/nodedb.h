@@ -39,7 +39,7 @@ struct node {
 	 * unresponsive node, and no session has proved it since. */
 	mono_t pinned;
 	bool proven;  /* this node has had a session with the holder of the key */
-	node_id_t by; /* if not proven: member that supplied the record */
+	node_id_t by; /* unverified record: member that supplied it */
 };
 
 struct nodedb;

@@ -44,7 +44,7 @@ struct path_params {
 	/* Nodes that must not relay (transit disabled, unreachable), indexed by slot; NULL:
 	 * none. */
 	const bool *no_relay;
-	/* Nodes not heard recently, whose rows prove nothing; NULL: none. */
+	/* Nodes not received from recently, so that their rows do not count; NULL: none. */
 	const bool *unheard;
 	/* Links reported broken by a path error; NULL: none. */
 	bool (*link_broken)(void *arg, uint16_t from, uint16_t to);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Plans the steps from installed to wanted routes such that no destination loses its route
- * meanwhile, see rib.h. Pure; control thread.
+ * Plans the steps from installed to wanted routes. No destination loses its route between two
+ * steps, see rib.h. Pure; control thread.
  */
 #include "state/rib.h"
 

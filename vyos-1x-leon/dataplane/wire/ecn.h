@@ -26,8 +26,8 @@ bool ecn_takes_marks(const uint8_t *frame, size_t len, const struct eth_view *v)
 void ecn_mark(uint8_t *frame, const struct eth_view *v);
 
 /* Returns the inner ECN field after decapsulation from a tunnel header with ECN field `outer` (RFC
- * 6040 section 4.2), or -1 if the packet must be dropped: CE on a packet of a sender that is not
- * ECN-capable. */
+ * 6040 section 4.2). Returns -1 if the packet must be dropped: CE on a packet of a sender that is
+ * not ECN-capable. */
 int ecn_leaves_tunnel(enum ecn inner, enum ecn outer);
 /* Combines the ECN fields of two datagrams that carry one frame; CE is kept. */
 static inline enum ecn ecn_of_both(enum ecn a, enum ecn b)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames that announce a host on its behalf: RARP request (RFC 903) as hypervisors send it after a
+ * Frames that announce a host on its behalf: RARP request (RFC 903) as hypervisors send after a
  * move, gratuitous ARP (RFC 5227 section 3), unsolicited neighbor advertisement (RFC 4861 section
- * 7.2.6); and queries that make the host answer. Pure.
+ * 7.2.6). Also queries that make the host answer. Pure.
  */
 #include <string.h>
 

@@ -88,8 +88,8 @@ struct sclp_key sclp_key_of(const struct ip_addr *from, const struct ip_addr *to
 	return k;
 }
 
-/* The paper's conditions for a merge: the segment has the same payload, is not longer than the
- * first one, and begins at the end of the run (both count the remaining bytes). */
+/* The paper's conditions for a merge: the segment has the same payload and is not longer than the
+ * first one. It begins at the end of the run (both count the remaining bytes). */
 static bool continues(const struct sclp_segment *seg, const struct sclp_run *run,
 		      const struct sclp_segment *s)
 {
