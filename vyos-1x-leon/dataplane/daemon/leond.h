@@ -76,7 +76,7 @@ struct device {
 	uint32_t table;	  /* routing table: of the VRF, or the main one */
 	uint32_t kernel_mtu;
 	struct mac mac;
-	/* a LAN host was heard although leon0 is no port: another kind of bridging */
+	/* a LAN host sent a frame although leon0 is no port: another kind of bridging */
 	bool lan_heard;
 	bool ports_down; /* the bridge has other ports, all without carrier */
 	unsigned ports_running;

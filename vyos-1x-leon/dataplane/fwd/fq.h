@@ -2,12 +2,12 @@
 /*
  * FQ-CoDel: flow queueing (RFC 8290) with CoDel in each flow (RFC 8289). Flows take turns by bytes
  * (deficit round robin). A new flow precedes the others with up to one quantum until its regular
- * turn, at once or in parts, so a flow below its fair share never waits behind the others.
+ * turn, at once or in parts. Therefore a flow below its fair share never waits behind the others.
  *
  * A flow whose items waited longer than `target` for an interval loses single items at increasing
- * frequency, or has them marked if its sender is ECN-capable. The order within a flow is kept.
- * Pure: no clock, no memory of its own. Items belong to the caller, who bounds the queue with
- * fq_shed(). Worker-owned.
+ * frequency. If the sender is ECN-capable, the items are marked instead. The order within a flow is
+ * kept. Pure: no clock, no memory of its own. Items belong to the caller, which bounds the queue
+ * with fq_shed(). Worker-owned.
  */
 #pragma once
 

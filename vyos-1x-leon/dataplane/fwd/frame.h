@@ -49,8 +49,8 @@ static inline uint8_t frame_flags(const struct frame *f)
 			 (f->segment ? LEON_F_SEGMENT : 0));
 }
 
-/* A frame in one or two pieces for a datagram: a segment of a super-frame has its own headers in
- * one place and its payload in another. */
+/* A frame in one or two pieces for a datagram. A segment of a super-frame has its headers in one
+ * place and its payload in another. */
 struct pieces {
 	const uint8_t *head;
 	size_t head_len; /* 0: body only */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: frames from the overlay for leon-accel. They are collected over a batch like frames for the
- * TAP, so that segments of a super-frame are coalesced again (coalesce.h): leon-accel and the
- * kernel handle a super-frame at the cost of one frame. Workers.
+ * Step: frames from the overlay for leon-accel. The step collects the frames of a batch like frames
+ * for the TAP and coalesces the segments of a super-frame (coalesce.h). leon-accel and the kernel
+ * handle a super-frame at the cost of one frame. Workers.
  */
 #pragma once
 

@@ -2,9 +2,9 @@
 /*
  * Step: the queue between TAP and overlay. The queue of the TAP is a FIFO in which a ping waits
  * behind megabytes. With bulk traffic, frames are therefore moved to a queue with flows and traffic
- * classes (tiers.h) and, for next hops with rates, next-hop queues (hops.h), and sent in small
- * portions. Without bulk traffic this queue is bypassed, unless the line or a next hop has a rate
- * (shaper.h).
+ * classes (tiers.h), and sent in small portions. Next hops with rates have queues of their own
+ * (hops.h). Without bulk traffic this queue is bypassed, unless the access link or a next hop has a
+ * rate (shaper.h).
  *
  * Memory is allocated with the worker: QUEUE_LARGE and QUEUE_SMALL buffers. If the buffers or
  * QUEUE_BYTES are exhausted, the largest flow loses frames. Worker.

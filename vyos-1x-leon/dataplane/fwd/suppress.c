@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Step: ARP and ND suppression, see suppress.h. Workers. Never answered: duplicate address probes
- * (RFC 5227, RFC 4862 section 5.4; the owner may have moved, and the prober would give up its
- * address), announcements, unicast requests (they check the host itself, and mark it as doubtful),
- * and requests of senders that others may know with another MAC or at another location.
+ * Step: ARP and ND suppression, see suppress.h. Workers. These requests are never answered:
+ *
+ * - duplicate address probes (RFC 5227, RFC 4862 section 5.4): the owner may have moved, and the
+ *   prober would give up its address;
+ * - announcements;
+ * - unicast requests, which check the host itself and mark the host as doubtful;
+ * - requests of senders that others may know with another MAC or at another location.
  */
 #include "fwd/suppress.h"
 

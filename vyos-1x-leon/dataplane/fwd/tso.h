@@ -33,8 +33,8 @@ struct tso {
  * unexpected headers; -EMSGSIZE: max_frame leaves no room for payload.
  */
 int tso_open(struct tso *t, const struct frame *f, size_t max_frame);
-/* Number of frames on the wire: a super-frame counts as its segments; one that cannot be segmented,
- * and any other frame, counts as one. */
+/* Number of frames on the wire. A super-frame that can be segmented counts as its segments, any
+ * other frame counts as one. */
 unsigned tso_frames(const struct frame *f);
 /* Writes the headers of segment i to out (t->hdr_len bytes) and describes the segment. */
 struct pieces tso_segment(const struct tso *t, unsigned i, uint8_t *out);

@@ -270,9 +270,9 @@ static void let_others(const struct worker *w)
 }
 
 /*
- * poll() instead of epoll: an epoll instance stays on the wait queue of a socket while its worker
- * runs, so the kernel calls it for each sent segment whose memory it frees (a sixteenth of the time
- * of a bulk sender). poll() is on the queue only during the sleep.
+ * poll() instead of epoll, because an epoll instance stays on the wait queue of a socket while its
+ * worker runs. The kernel calls the instance for each sent segment when its memory is freed (a
+ * sixteenth of the time of a bulk sender). poll() is on the queue only during the sleep.
  *
  * All sources are polled before each turn, at a cost of a microsecond. A source that becomes ready
  * waits for one batch of another busy source, not for its whole backlog.

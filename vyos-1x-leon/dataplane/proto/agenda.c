@@ -16,7 +16,7 @@
 #define AFTER_RUN_MS	  10
 #define ROW_SOON_MS	  200 /* delay after a link came up or a member joined, to batch changes */
 /* Above this number of members, announcements that are not urgent are less frequent than one per
- * interval: an announcement costs the square of the members, and smoothing takes several intervals
+ * interval. An announcement costs the square of the members, and smoothing takes several intervals
  * anyway. */
 #define SPREAD_MEMBERS 40u
 

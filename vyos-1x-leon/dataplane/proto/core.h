@@ -70,7 +70,7 @@ struct peer {
 	uint32_t secret;		/* name of the secret of its last handshake */
 	uint32_t secrets[SECRETS_MAX];	/* names of its secrets, its own first */
 	mono_t heard;
-	bool unheard;		  /* not heard recently: its claims about links are void */
+	bool unheard;		  /* no recent message: the rows of the node do not count */
 	struct endpoint ep;	  /* verified endpoint; family 0 unknown */
 	struct endpoint observed; /* our endpoint as the peer sees it */
 	uint8_t record_tries;	  /* retransmissions of the own record until its digest matches */

@@ -121,9 +121,9 @@ static int open_any(struct overlay *o, struct peer *p, uint64_t value,
 }
 
 /*
- * An unreadable message in a session is from a member that runs another release. If its PONGs are
- * unreadable, it has links and paths to this node, but this node has none to it. An event tells the
- * operator the reason.
+ * An unreadable message in a session is from a member that runs another release. If the PONGs of
+ * the member are unreadable, the member has links and paths to this node, but this node has none to
+ * the member. An event reports the reason to the operator.
  */
 static void unreadable(struct overlay *o, struct peer *p, const uint8_t *msg, size_t len)
 {
@@ -155,7 +155,8 @@ static void session_input(struct overlay *o, const struct endpoint *from, uint8_
 		o->count.rx_no_session += err == -ENOKEY;
 		o->count.rx_replayed += err == -EALREADY;
 		o->count.rx_not_authentic += err != -ENOKEY && err != -EALREADY;
-		/* The peer may not have noticed our restart; a rate-limited HELLO asks it. */
+		/* The peer may not have noticed our restart. A rate-limited HELLO requests a new
+		 * session. */
 		if (err == -ENOKEY && p && p->slot != SLOT_NONE && !p->cur &&
 		    mono_sub_ms(overlay_now(o), p->greet.sent_at) > 1000)
 			agenda_hello(o, p, 200);

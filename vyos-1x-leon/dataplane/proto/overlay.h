@@ -100,8 +100,8 @@ void overlay_leave(struct overlay *o);
 /* Applies changes of measurement, path, peers, member and record; ignores all others. */
 void overlay_set_conf(struct overlay *o, const struct conf *conf);
 
-/* Sets the addresses of this node that the host knows; the record contains them and the observed
- * ones. */
+/* Sets the addresses of this node that the host knows. The record contains these and the observed
+ * addresses. */
 void overlay_set_locators(struct overlay *o, const struct endpoint *ep, unsigned n);
 /* Sets the announced prefixes, sorted, at most MSG_PREFIXES_MAX. Without a call all configured
  * prefixes are announced. */
@@ -181,7 +181,7 @@ void overlay_set_share(struct overlay *o, uint16_t slot, uint32_t kbits);
 
 /* --- queries --- */
 uint32_t overlay_share(const struct overlay *o, uint16_t slot);
-/* Rate limit that the node requests from this one; 0: none, or expired. */
+/* Rate limit that the node requests from this node; 0: none, or expired. */
 uint32_t overlay_asked(const struct overlay *o, uint16_t slot);
 struct nodedb *overlay_nodes(struct overlay *o);
 /* Part of the direct link's delay caused by own traffic; NULL: the link is down. */

@@ -11,7 +11,7 @@
 void paths_run(void *arg, mono_t now);
 void paths_snapshot(void *arg, mono_t now);
 void paths_notice(struct overlay *o, struct peer *p, const struct msg_notice *m);
-/* Marks nodes that were not heard recently, whose rows no longer count, and ends the exclusion of
+/* Marks nodes without recent messages, so that their rows do not count, and ends the exclusion of
  * avoided relays. */
 void paths_upkeep(struct overlay *o, mono_t now);
 void paths_forget(struct overlay *o, uint16_t slot);

@@ -140,10 +140,10 @@ enum row_verdict latdb_merge(struct latdb *db, uint16_t from, const struct msg_r
 			     uint16_t (*slot_of)(void *arg, node_id_t id), void *arg);
 
 /*
- * Own row. latdb_set() stages a measurement. Only a change beyond these limits changes the row, so
- * that all copies stay equal: `up` or `silent` differs; the MTU differs; the RTT, long-term RTT or
- * variation moved by more than 5 % and 300 us; the loss moved by more than 5/1000. Returns true for
- * a change worth announcing (immediately for `up`).
+ * Own row. latdb_set() stages a measurement. Only a change beyond the limits below changes the row,
+ * so that all copies stay equal. The limits: `up`, `silent` or the MTU differs; the RTT, long-term
+ * RTT or variation moved by more than 5 % and 300 us; the loss moved by more than 5/1000. Returns
+ * true for a change worth announcing (immediately for `up`).
  */
 bool latdb_set(struct latdb *db, uint16_t to, const struct lat_entry *e);
 /* Returns true if measurements are staged since the last announcement. */

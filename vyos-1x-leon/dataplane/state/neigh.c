@@ -204,7 +204,7 @@ bool neigh_differs(struct neigh *n, uint16_t vlan, const struct ip_addr *ip, str
 
 	if (!find(n, &k, &v) || v.where != where_of(mac, slot) || v.doubted)
 		return true;
-	/* At half its lifetime, so that it is confirmed again before it expires. */
+	/* At half the lifetime, so that the entry is confirmed again before its end. */
 	return age_s(now_s, v.confirmed_s) >= NEIGH_FRESH_S / 2;
 }
 

@@ -87,10 +87,10 @@ enum record_verdict nodedb_put(struct nodedb *db, const struct msg_record *r, mo
  * of nodedb_outbid() is raised. */
 void nodedb_set_own(struct nodedb *db, const struct msg_record *facts, uint64_t incarnation,
 		    mono_t now);
-/* Handles a version {incarnation, seq} of the own record that other nodes hold from an earlier run:
- * raises the own version above it, like OSPF for self-originated LSAs (RFC 2328 section 13.4),
- * unless it is higher already. If this requires a higher incarnation, the caller must use it for
- * its rows too. */
+/* Handles a version {incarnation, seq} of the own record that other nodes hold from an earlier run.
+ * Raises the own version above that version, unless it is higher already, like OSPF for
+ * self-originated LSAs (RFC 2328 section 13.4). If this requires a higher incarnation, the caller
+ * must use it for its rows too. */
 void nodedb_outbid(struct nodedb *db, uint64_t incarnation, uint32_t seq, mono_t now);
 
 void nodedb_set_state(struct nodedb *db, struct node *n, enum node_state s, mono_t now);

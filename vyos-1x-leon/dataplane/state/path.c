@@ -94,8 +94,8 @@ static bool is_unheard(const struct path_params *pp, uint16_t slot)
 	return pp->unheard && slot != SLOT_SELF && pp->unheard[slot];
 }
 
-/* Combines the reports of both ends of a link: it is up only if both ends report it up, and if
- * their round-trip times contradict each other, the larger one counts. */
+/* Combines the reports of both ends of a link. The link is up only if both ends report it up. If
+ * the round-trip times contradict each other, the larger one counts. */
 static void hear_other_end(const struct latdb *db, const struct path_params *pp, uint16_t from,
 			   uint16_t to, struct lat_entry *e)
 {

@@ -10,10 +10,10 @@
  * contradict each other, the larger round-trip time counts (decision 020). The cost of a path is
  * the sum of its links plus relay_cost for each relay.
  *
- * A link between two other nodes exists only if the rows of both ends report it up, and both nodes
- * were heard recently: a single end may lie, and the last row of a dead node reports the link up
- * for ever (decision 020; OSPF checks the same, RFC 2328 section 16.1, step 2b). For its own links
- * a node uses its own measurement.
+ * A link between two other nodes exists only if the rows of both ends report the link up, and both
+ * nodes sent messages recently. A single end may lie, and the last row of a dead node reports the
+ * link up for ever. Decision 020 has the reasons; OSPF makes the same check (RFC 2328 section 16.1,
+ * step 2b). For its own links a node uses its own measurement.
  */
 #pragma once
 

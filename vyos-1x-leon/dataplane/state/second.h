@@ -5,14 +5,17 @@
  * thread. Decision 031 has the figures.
  *
  * The first path is the direct link while it is up, because it never changes; otherwise the best
- * relay by long-term cost. The second path uses one relay. It is replaced in three cases:
- * - another relay is better by SECOND_PERCENT of a cost that weights the short-term latency of
- *   the first-arriving copy at SECOND_NOW_PERCENT and the long-term latency at the rest. While the
- *   first path is good, the short-term part is equal for all second paths; when it degrades, the
- *   second path determines the latency;
- * - another relay is better by SECOND_LASTING_PERCENT in the long term and delays no copy now;
- * - the path breaks. An unresponsive link alone does not count as broken, because the other copy
+ * relay by long-term cost. The second path uses one relay. The second path is replaced in three
+ * cases:
+ *
+ * - Another relay is better by SECOND_PERCENT of a weighted cost.
+ * - Another relay is better by SECOND_LASTING_PERCENT in the long term and delays no copy now.
+ * - The path breaks. An unresponsive link alone does not count as broken, because the other copy
  *   uses another path.
+ *
+ * The weighted cost has SECOND_NOW_PERCENT of the short-term latency of the first-arriving copy,
+ * and the rest of the long-term latency. While the first path is good, the short-term part is equal
+ * for all second paths. When the first path degrades, the second path determines the latency.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `invite`: a joining token (wire/token.h). It contains the secret, so the command requires write
- * access. Its seeds are those of the request, else the addresses of this node, its configured
+ * `invite`: a joining token (wire/token.h). The token contains the secret, so the command requires
+ * write access. The seeds are those of the request, else the addresses of this node, its configured
  * peers, and the endpoints of other members; public addresses are preferred. Control thread.
  */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `show identity`: the public identity key of this node and those of known or listed nodes, for an
- * operator who writes the list of trusted identities. Control thread.
+ * `show identity`: the public identity key of this node and those of known or listed nodes, for the
+ * list of trusted identities. Control thread.
  */
 #include <string.h>
 

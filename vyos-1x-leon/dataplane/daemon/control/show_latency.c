@@ -74,7 +74,8 @@ enum command_result show_latency(struct command *c)
 	struct nodedb *db = overlay_nodes(c->d->overlay);
 
 	answer_id(c->w, "source", c->d->self);
-	/* Data that leonsim(1) needs besides the rows to compute the paths of `show paths`. */
+	/* Data that leonsim(1) needs in addition to the rows to compute the paths of `show
+	 * paths`. */
 	answer_rules(c->w, c->d->conf);
 	jsonw_array(c->w, "nodes");
 	for (uint16_t slot = 0; slot < nodedb_slots(db); slot++) {

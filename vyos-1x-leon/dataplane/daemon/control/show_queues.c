@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * `show queues`: backlog, sojourn times, marks and drops between TAP and overlay, per worker, tier
- * and next hop with a rate; the time of datagrams in the sockets of each worker; the rate limit
- * requested from each sender, and its rate. Control thread.
+ * and next hop with a rate. Also the time of datagrams in the sockets of each worker, the rate
+ * limit requested from each sender, and the rate of the sender. Control thread.
  */
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"

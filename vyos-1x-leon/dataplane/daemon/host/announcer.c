@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks up in the kernel's FIB whether this node has a route outside the overlay to each prefix
- * that it should announce, and passes the announced prefixes (state/announce.h) to the protocol.
+ * Announces prefixes. A lookup in the kernel's FIB shows whether this node has a route outside the
+ * overlay to each configured prefix. The announced prefixes go to the protocol (state/announce.h).
  * Runs once a second, and at once after a change of a link or address. Control thread.
  *
  * Uses lookups instead of a dump or route notifications, because a router may have a million

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Egress rate limit of the site's access link, see line.h: collects the link measurements for
- * state/autorate.h, 20 times a second with `shaper automatic`, and passes the result to the workers
- * and the TAP. Control thread.
+ * Egress rate limit of the access link of the site, see line.h. With `shaper automatic`, it
+ * collects the link measurements for state/autorate.h 20 times a second, and passes the result to
+ * the workers and the TAP. Control thread.
  *
- * All links with a substantial part of the data are combined, and the shortest queue of any counts:
- * a queue that all links see is at our access link, a queue that one sees is at the far end.
+ * All links with a substantial part of the data are combined, and the shortest queue of any link
+ * counts. A queue that all links see is at the own access link; a queue that one link sees is at
+ * its far end.
  */
 #include "daemon/host/line.h"
 

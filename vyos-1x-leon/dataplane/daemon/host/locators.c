@@ -24,8 +24,8 @@ struct locators {
 	struct timer *timer; /* debounce timer */
 };
 
-/* Addresses inside an overlay are unreachable without it: those of our interface, of its bridge, of
- * other LEON interfaces of this host, and of VLANs on these. */
+/* Addresses inside an overlay are unreachable without the overlay: addresses of our interface, of
+ * its bridge, of other LEON interfaces of this host, and of VLANs on these interfaces. */
 static bool is_inside(const struct leond *d, const struct nl_link *link)
 {
 	struct nl_link on = *link;

@@ -59,9 +59,9 @@ static void add_underlay(struct routes *r, const struct ip_addr *ip)
 	r->underlay[r->n_underlay++] = *ip;
 }
 
-/* Addresses from which members were heard, and those of configured peers. Addresses known from
- * records only do not count: a private address behind a NAT is not used from here and may belong to
- * a LAN. */
+/* Addresses from which members sent messages, and addresses of configured peers. Addresses known
+ * from records only do not count: a private address behind a NAT is not used from here and may
+ * belong to a LAN. */
 void routes_gather_underlay(struct routes *r)
 {
 	struct leond *d = r->d;

@@ -119,7 +119,7 @@ void routes_resync(struct routes *r, mono_t now)
 	rc = nl_routes(d->nl, ROUTE_PROTOCOL, d->tap.ifindex, on_route, r);
 	delete_strays(r, now);
 	if (rc < 0) {
-		/* Keeps the previous state: a dump of a table that changed meanwhile is
+		/* Keeps the previous state: a dump of a table that changed during the dump is
 		 * unreliable. */
 		free(r->have);
 		r->have = before;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ingress shaping, see senders.h: ten times a second with `shaper ingress` it reads the workers'
- * counters, divides the rate by the rule of state/shares.h, and passes each node's share to the
- * protocol, which sends it in the next PONG. Control thread.
+ * Ingress shaping, see senders.h. With `shaper ingress`, ten times a second, it reads the counters
+ * of the workers and divides the rate by the rule of state/shares.h. The protocol sends the share
+ * of each node in the next PONG. Control thread.
  */
 #include "daemon/host/senders.h"
 

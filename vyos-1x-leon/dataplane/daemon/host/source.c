@@ -49,7 +49,7 @@ static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
 }
 
 /* Sockets stay bound to the deleted interface, also if an interface of this name is created again;
- * only a restart binds them anew. */
+ * only a restart binds them to the new interface. */
 static void on_gone(struct leond *d)
 {
 	log_error("daemon", "source-interface %s is gone: leond ends, and starts when it is back",

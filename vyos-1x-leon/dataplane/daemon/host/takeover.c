@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Announces remote hosts on the LAN after this node became forwarder, like a bond or a virtual
- * router after a fail-over: one frame with the source address of each host, so that switches send
- * its frames here. RARP suffices for this. If the IP address of the host is known, a gratuitous ARP
- * or an unsolicited neighbor advertisement informs devices that inspect it. At most 1000 a second.
- * Control thread.
+ * router after a fail-over. One frame with the source address of each host makes the switches send
+ * the frames of the host here. RARP suffices for this. If the IP address of the host is known, a
+ * gratuitous ARP or an unsolicited neighbor advertisement informs devices that inspect it. At most
+ * 1000 a second. Control thread.
  */
 #include "daemon/host/takeover.h"
 
@@ -51,8 +51,8 @@ static bool is_meant(const struct leond *d, uint16_t vlan)
 	       (state == GUARD_SHARED || state == GUARD_CLEAR);
 }
 
-/* Not for hosts of this LAN: its switches would learn them at this port. They were behind the other
- * node only while it forwarded. */
+/* Skips hosts of this LAN, because its switches would learn them at this port. They were behind the
+ * other node only while that node forwarded. */
 static bool is_elsewhere(const struct leond *d, uint16_t slot, uint16_t vlan)
 {
 	const struct node *n = nodedb_at(overlay_nodes(d->overlay), slot);

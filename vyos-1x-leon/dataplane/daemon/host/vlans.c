@@ -214,7 +214,7 @@ static uint64_t difference(const struct segments *a, const struct segments *b, s
 	return segments_classes(a, out) | segments_classes(b, out);
 }
 
-/* This and other nodes have learned hosts of these VLANs in segments that they have left. */
+/* This and other nodes have learned hosts of these VLANs in the previous segments of the VLANs. */
 static void replace_map(struct leond *d)
 {
 	struct segments *old = d->vlans.map;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VLANs that this node serves: those that its segment carries. Control thread.
+ * VLANs that this node serves: the VLANs of its segment. Control thread.
  */
 #pragma once
 

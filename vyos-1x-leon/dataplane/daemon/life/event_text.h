@@ -6,7 +6,7 @@
 
 #include "daemon/leond.h"
 
-/* Fields of an event besides its sentence. */
+/* Fields of an event in addition to its sentence. */
 struct event_facts {
 	enum event_kind kind;
 	node_id_t node, other;

@@ -17,7 +17,7 @@ enum rank {
 	RANK_STAYS,
 	RANK_OLD_TOMBSTONE, /* tombstone of a node that was in session */
 	RANK_TOMBSTONE,	    /* tombstone of a node never in session here */
-	RANK_SILENT,	    /* a member not heard for a long time */
+	RANK_SILENT,	    /* a member that has sent nothing for a long time */
 	RANK_UNPROVEN,	    /* a member known by its record alone */
 };
 

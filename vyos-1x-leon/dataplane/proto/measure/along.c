@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PINGs along the path in use to a node behind relays. While data flows, their answers report lost
- * data (loss.c). If the direct link is down, they are the only messages between the two nodes, and
- * the rows of a node not heard recently are ignored (state/path.h). Owns struct along. Called by
+ * PINGs along the path in use to a node behind relays. While data flows, the answers report lost
+ * data (loss.c). If the direct link is down, no other messages pass between the two nodes, and rows
+ * of a node without recent messages do not count (state/path.h). Owns struct along. Called by
  * upkeep.c (timer), dispatch.c (answers) and paths.c (a path was selected). Control thread.
  * Protocol 6.
  */

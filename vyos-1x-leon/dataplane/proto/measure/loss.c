@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Data loss despite answered PINGs. On a direct link the own row reports it, and all nodes avoid
- * the link. On a path whose loss is explained neither by own links nor by the rows of the relays,
- * some relay drops data, and only this node uses other relays to that destination. PONGs carry the
+ * Data loss despite answered PINGs. On a direct link the own row reports the loss, and all nodes
+ * avoid the link. On a path, some relay drops data if neither own links nor the rows of the relays
+ * explain the loss. Then only this node uses other relays to that destination. PONGs carry the
  * counters. Called by probe.c, along.c and paths.c, which handle the consequences, on the control
  * thread. Protocol 4.7, 6; doc/decisions/021.
  */

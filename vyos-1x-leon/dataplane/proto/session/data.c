@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Keys of data to and from a peer across a session change (protocol 2.7). To lose no frame, a node
- * opens with the keys of both sessions. It seals with the new keys only after the peer was heard in
- * the new session and its workers had time to receive them. Control thread.
+ * opens with the keys of both sessions. The node seals with the new keys only after a message of
+ * the peer in the new session, and after its workers had time to receive the keys. Control thread.
  */
 #include "proto/session/data.h"
 

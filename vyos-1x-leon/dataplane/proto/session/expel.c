@@ -30,8 +30,8 @@ static void withdraw_offer(struct overlay *o, struct peer *p)
 		offer_withdraw(&p->offer);
 }
 
-/* The others learn that our links to the removed nodes are down while they can still be told. Their
- * paths through us to these nodes would fail. */
+/* Announces that our links to the removed nodes are down, before the sessions end. Paths of other
+ * nodes through this node to the removed nodes would fail. */
 static void say_links_down(struct overlay *o)
 {
 	bool any = false;

@@ -22,7 +22,7 @@ bool greet_address(struct overlay *o, const struct endpoint *ep, uint64_t value,
 void greet_tick(struct overlay *o, struct peer *p, mono_t now);
 /* Requests new keys from the peer; tries: number of earlier requests. */
 void greet_rekey(struct overlay *o, struct peer *p, uint32_t tries);
-/* Repeats the HELLO of a session in which the peer was not heard yet. */
+/* Repeats the HELLO of a session that has no message of the peer yet. */
 void greet_confirm(struct overlay *o, struct peer *p);
 /* Reports to the peer its endpoint as this node sees it, rate-limited. */
 void greet_observed(struct overlay *o, struct peer *p);

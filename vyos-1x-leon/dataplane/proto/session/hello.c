@@ -2,8 +2,8 @@
 /*
  * The receiving half of the handshake (protocol 3.2): answers, and the start of a session. A
  * replayed HELLO opens nothing, because its value is no longer on offer (offer.c). HELLOs of the
- * same incarnation do not disturb a peer that is heard. Answers are limited per address and in
- * total (limit.c) and never exceed the request (greet.c). Called by dispatch.c on the control
+ * same incarnation do not disturb a peer with recent messages. Answers are limited per address and
+ * in total (limit.c) and never exceed the request (greet.c). Called by dispatch.c on the control
  * thread.
  */
 #include "proto/session/hello.h"
@@ -115,7 +115,7 @@ static void speak_up(struct overlay *o, struct peer *p)
 		link_ping(o, p, &v, rtt_new_id(), 0);
 }
 
-/* Also for a peer that was forgotten meanwhile. */
+/* Includes a peer that was forgotten since. */
 static void note_new_run(struct overlay *o, struct peer *p, uint64_t incarnation)
 {
 	if (p->incarnation == incarnation)
@@ -347,8 +347,8 @@ static void answer(struct overlay *o, struct peer *p, const struct leon_hdr *hdr
 	bool quiet = p && peer_is_alive(o, p) && m->incarnation <= p->incarnation;
 	struct offer *f;
 
-	/* In session with this incarnation: nothing to open. The HELLO may come from one of our
-	 * configured peers that asks for the node at an address. */
+	/* In session with this incarnation: nothing to open. The HELLO may come from a configured
+	 * peer that looks for the node at an address. */
 	if (quiet && m->incarnation < p->incarnation && h->direct &&
 	    !endpoint_equal(h->direct, &p->ep) && are_two(o, p))
 		rival_knocks(o, p, h);

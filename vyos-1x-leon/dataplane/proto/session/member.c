@@ -312,8 +312,8 @@ static void forget_silent(struct overlay *o, mono_t now)
 
 /*
  * Drops the state of nodes that stay unreachable. The delay exists because on a machine without
- * processor time all nodes seem unreachable for a moment, and after their return silent hosts would
- * be unknown until they send. Frames for them are flooded meanwhile.
+ * processor time all nodes seem unreachable for a moment. After their return, silent hosts would be
+ * unknown until they send, and frames for them would be flooded.
  */
 static void purge_unreachable(struct overlay *o, mono_t now)
 {

@@ -2,7 +2,7 @@
 /*
  * Endpoint mobility. Traffic beyond an answer goes only to an address at which the peer has proved
  * that it receives. A message from a new address triggers a PING with an unpredictable id to that
- * address only; its PONG proves the address, and the peer's endpoint changes one round trip after
+ * address only. The PONG proves the address, and the peer's endpoint changes one round trip after
  * its first message. Control thread. Protocol 3.6.
  */
 #include "proto/session/move.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The own record: built from the configuration and the known addresses, announced to all,
- * retransmitted to peers that may have missed it, refreshed before it is forgotten, raised above
+ * The own record. It is built from the configuration and the known addresses, announced to all, and
+ * retransmitted to peers that may have missed it. It is refreshed before it expires, raised above
  * newer versions of other nodes, and withdrawn at leave. Control thread. Protocol 5.1, 5.2.
  */
 #include "proto/session/own.h"
