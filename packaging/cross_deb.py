@@ -4,14 +4,14 @@
 
 Usage: cross_deb.py [--arch ARCH] [--out DIR] [--root DIR]
 
-    --arch ARCH   arm64
-    --out DIR     where packages go, build/deb, beside those of `make deb`
-    --root DIR    where the root with the compiler is kept for the next time, build/cross
+    --arch ARCH   Architecture of the packages. Default: arm64.
+    --out DIR     Output folder. Default: build/deb, as for `make deb`.
+    --root DIR    Cache of the root with the compiler. Default: build/cross.
 
-It runs packaging/build-deb.sh in a root of Debian 12 with Debian's cross compiler, so the packages
-install on 12 and 13 as the others do. Packages without an architecture are those of `make deb`.
-What is built is not run there: unit tests are for the machine's own architecture. Needs mmdebstrap
-and, where it is not run as root, uidmap. `make deb-cross` calls it.
+The script runs packaging/build-deb.sh in a root of Debian 12 with the cross compiler of Debian. The
+packages install on Debian 12 and 13, like the native packages. `make deb` supplies packages without
+an architecture. The unit tests of the foreign architecture do not run. Needs mmdebstrap and, if not
+run as root, uidmap. `make deb-cross` calls this script.
 """
 import argparse
 import shutil
@@ -27,7 +27,7 @@ import build  # noqa: E402
 import roots  # noqa: E402
 
 SUITE = 'bookworm'
-# Build-Depends of packaging/debian/control: what runs while building, and what is built against.
+# Build-Depends of packaging/debian/control: first the build tools, then the libraries.
 TOOLS = ('build-essential', 'debhelper', 'dpkg-dev', 'fakeroot', 'meson', 'python3', 'scdoc', 'systemd')
 AGAINST = ('libjson-c-dev', 'libmnl-dev', 'libssl-dev', 'libsystemd-dev', 'libzstd-dev', 'pkg-config',
            'uthash-dev')
@@ -46,7 +46,7 @@ def packages(arch):
 
 
 def copy_sources(work):
-    """The tree without what was built in it."""
+    """Copies the source tree without build results."""
     target = work / 'src'
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(TOP, target, symlinks=True, ignore=lambda folder, names: [

@@ -27,7 +27,7 @@ import sys
 import xml.etree.ElementTree
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Not the first python3 in PATH, which may be one without Debian's modules.
+# Not the first python3 in PATH, which may lack Debian's modules.
 PYTHON = '/usr/bin/python3'
 BUILDS = {
     'build': [],
@@ -35,11 +35,11 @@ BUILDS = {
     'build-tsan': ['-Dwerror=true', '-Db_sanitize=thread', '-Db_lundef=false'],
 }
 PYTEST_SECONDS = 3600
-FUZZ_TARGETS = 8  # in a run, two at a time: four minutes
+FUZZ_TARGETS = 8  # per run, two at a time: four minutes
 
 
 class Tally:
-    """How many tests passed, failed and were skipped."""
+    """Numbers of passed, failed and skipped tests."""
 
     def __init__(self, passed=0, failed=0, skipped=0):
         self.passed, self.failed, self.skipped = passed, failed, skipped
@@ -56,8 +56,8 @@ class Tally:
 
 
 def call(command, timeout=None, **kwargs):
-    """Exit code of a command run from the top of the tree, in a process group of its own so that
-    a hanging one can be ended with everything it started."""
+    """Runs a command from the top of the tree and returns its exit code. The command has its own
+    process group, so that a timeout ends all its processes."""
     print('+', shlex.join(command), flush=True)
     with subprocess.Popen(command, cwd=TOP, start_new_session=True, **kwargs) as process:
         try:
@@ -71,7 +71,7 @@ def call(command, timeout=None, **kwargs):
 
 
 def is_set_up(folder):
-    """True where the build directory exists; it is made when needed."""
+    """Returns True if the build directory exists; creates it if needed."""
     return os.path.exists(os.path.join(TOP, folder, 'build.ninja')) or \
         call(['meson', 'setup', folder] + BUILDS[folder]) == 0
 
@@ -89,13 +89,13 @@ def programs(folder, suite):
 
 
 def remove(path):
-    """Results of an earlier run must not be taken for those of this one."""
+    """Removes results of an earlier run."""
     if os.path.exists(path):
         os.unlink(path)
 
 
 def name_skipped(results):
-    """A program that skips some of its tests has passed; which they were must not go unseen."""
+    """Reports skipped tests, because a program that skips some of its tests has passed."""
     for result in results:
         # cmocka 1.1.5 begins the line with "not ok".
         for test in re.findall(r'^(?:not )?ok \d+ # SKIP (.*)$', result.get('stdout', ''), re.M):
@@ -143,7 +143,7 @@ def pytest(folder, extra):
 
 
 def part_lint(_):
-    if not build('build'):  # knots are looked for in its objects
+    if not build('build'):  # knots.py reads its objects
         return Tally(failed=1)
     done = subprocess.run([PYTHON, '-B', os.path.join(TOP, 'tests/lint/run.py')],
                           stdout=subprocess.PIPE, text=True, check=False)
@@ -161,12 +161,12 @@ def part_sanitized(_):
 
 
 def part_tsan(_):
-    # A build of everything would take minutes and serve these few only.
+    # A full build would take minutes for these few tests.
     if not is_set_up('build-tsan') or \
             call(['ninja', '-C', 'build-tsan', *programs('build-tsan', 'tsan')]) != 0:
         return Tally(failed=1)
-    # ThreadSanitizer needs a memory layout that kernels with much address randomisation do not
-    # give; where the container forbids the change, it usually works without.
+    # ThreadSanitizer needs a memory layout that kernels with much address randomisation lack. In a
+    # container that forbids the change, it usually works without.
     fixed = ['setarch', '-R']
     works = subprocess.run(fixed + ['true'], stderr=subprocess.DEVNULL, check=False).returncode == 0
     return meson_tests('build-tsan', '--suite', 'tsan', prefix=fixed if works else ())
@@ -181,9 +181,8 @@ def part_python(options):
 
 
 def part_netns(options):
-    # Each test makes its own namespaces and mostly waits. A file's tests share what it sets up. The
-    # plugin that runs tests again, where somebody has it, cannot talk from
-    # one namespace to another.
+    # Each test makes its own namespaces and mostly waits. The tests of a file share a fixture. The
+    # rerun plugin, if installed, cannot communicate between namespaces.
     parallel = ['-n', '2', '--dist', 'loadfile', '-p', 'no:rerunfailures']
     return pytest('netns', [*parallel, *options]) if build('build') else Tally(failed=1)
 

@@ -4,15 +4,15 @@
 
 Usage: build.py [--out DIR] [--debs DIR] [--arch ARCH] [--mirror URL --security URL] [--pinned LIST]
 
-    --out DIR       where images go, build/image
-    --debs DIR      the packages of `make deb`, build/deb
-    --arch ARCH     amd64 or arm64; the machine's own without
-    --mirror URL    Debian's mirror; one of a day (snapshot) gives the same packages years later
-    --pinned LIST   a .packages file of an earlier build: the build fails where a version differs
+    --out DIR       Output folder. Default: build/image.
+    --debs DIR      Packages of `make deb`. Default: build/deb.
+    --arch ARCH     amd64 or arm64. Default: the architecture of the host.
+    --mirror URL    Mirror of Debian. A snapshot mirror gives the same packages years later.
+    --pinned LIST   .packages file of an earlier build. A different version fails the build.
 
-Needs mmdebstrap and, where it is not run as root, uidmap. The same packages give the same bytes:
-times come from debian/changelog (or SOURCE_DATE_EPOCH), numbers from the version.
-leon-VERSION-ARCH.packages names all packages that are in the image with their versions.
+Needs mmdebstrap and, if not run as root, uidmap. The same packages give the same bytes: times come
+from debian/changelog (or SOURCE_DATE_EPOCH), numbers from the version. leon-VERSION-ARCH.packages
+lists all packages of the image with their versions.
 """
 import argparse
 import os
@@ -65,12 +65,12 @@ def own_package(folder, name, version, arch):
 
 
 def own_packages(folder, version, arch):
-    """Those that the image gets."""
+    """Packages for the image."""
     return [own_package(folder, name, version, arch) for name in PACKAGES]
 
 
 def installed(root_tar):
-    """Lines 'package version architecture', sorted, of what dpkg in the root knows."""
+    """Returns sorted lines 'package version architecture' from dpkg in the root."""
     lines = []
     with tarfile.open(root_tar) as archive:
         text = archive.extractfile('./var/lib/dpkg/status').read().decode()

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A root file system, as a tar, becomes a disk that BIOS and UEFI boot: no loop device, no mount,
-no machine, and the same bytes each time.
+"""Makes a disk for BIOS and UEFI from a root file system in a tar. Needs no loop device, no mount
+and no virtual machine. The same input gives the same bytes.
 
 Called by build.py. The tools (mke2fs, sfdisk, mtools, grub-mkimage) come from a root of their own
-(roots.Tools), so that the host's versions do not matter. The layout is that of Debian's cloud
+(roots.Tools), so that the versions of the host do not matter. The layout is that of Debian's cloud
 images: the root is partition 1 and the last on the disk, so that it can grow.
 
-    sector 0        boot.img, which loads what is in partition 14
-    1 MiB   part 14 core.img of GRUB for BIOS
-    4 MiB   part 15 ESP: signed shim and GRUB, a grub.cfg that finds the root
-    128 MiB part 1  ext4
+    sector 0        boot.img. It loads partition 14.
+    1 MiB   part 14 core.img of GRUB for BIOS.
+    4 MiB   part 15 ESP: signed shim and GRUB, a grub.cfg that finds the root.
+    128 MiB part 1  ext4.
 """
 import struct
 import tarfile
@@ -20,15 +20,15 @@ SECTOR = 512
 MIB = 1 << 20
 BIOS_AT, ESP_AT, ROOT_AT = 1 * MIB, 4 * MIB, 128 * MIB
 BIOS_SIZE, ESP_SIZE = ESP_AT - BIOS_AT, ROOT_AT - ESP_AT
-END = MIB  # room for the second copy of the partition table
+END = MIB  # space for the second copy of the partition table
 NAMESPACE = uuid.UUID('6f0c7d5a-53a1-5d50-9c58-4c454f4e494d')
 # Partition types: root of the architecture, BIOS boot, ESP.
 ROOT_TYPES = {'amd64': '4F68BCE3-E8CD-4DB1-96E7-FBCAF984B709',
               'arm64': 'B921B045-1DF0-41C3-AF44-4C6F280D3FAE'}
 BIOS_TYPE = '21686148-6449-6E6F-744E-656564454649'
 ESP_TYPE = 'C12A7328-F81F-11D2-BA4B-00C93EC93B3B'
-# Where boot.img and diskboot.img keep the addresses of what they load, and a jump that firmware
-# which does not say what it booted from must not take.
+# Offsets of the load addresses in boot.img and diskboot.img. At DRIVE_CHECK is a jump that firmware
+# which does not report the boot drive must not take.
 KERNEL_SECTOR, DRIVE_CHECK, BLOCKLIST = 0x5c, 0x66, 0x1f4
 BOOT_CODE = 440
 MODULES = ['biosdisk', 'part_gpt', 'ext2', 'search', 'search_fs_uuid', 'normal', 'configfile', 'linux',
@@ -36,7 +36,7 @@ MODULES = ['biosdisk', 'part_gpt', 'ext2', 'search', 'search_fs_uuid', 'normal',
 # EFI names of the architecture: suffix, directory of the signed GRUB.
 EFI = {'amd64': ('x64', 'x86_64-efi-signed'), 'arm64': ('aa64', 'arm64-efi-signed')}
 
-# Of a GRUB for UEFI that is made here, for roots that have no signed one.
+# Modules of a GRUB for UEFI that is made here, for roots without a signed GRUB.
 EFI_MODULES = ['part_gpt', 'fat', 'ext2', 'search', 'search_fs_uuid', 'normal', 'configfile', 'linux',
                'gzio', 'serial', 'terminal', 'echo', 'test', 'reboot', 'halt', 'all_video']
 
@@ -46,11 +46,11 @@ set prefix=($root){prefix}
 
 
 class Ids(NamedTuple):
-    """All that is unique about a disk, from its name alone."""
+    """Unique identifiers of a disk, derived from its name alone."""
     disk: str
     root: str
     parts: dict
-    esp: str  # of the FAT: 32 bits
+    esp: str  # volume ID of the FAT, 32 bits
 
     @classmethod
     def of(cls, name):
@@ -60,12 +60,12 @@ class Ids(NamedTuple):
                    number('esp')[:8].upper())
 
     def esp_uuid(self):
-        """As blkid and fstab write it."""
+        """The volume ID in the format of blkid and fstab."""
         return f'{self.esp[:4]}-{self.esp[4:]}'
 
 
 def take(tar, folder, wanted):
-    """Files out of a tar: {member name below ./: name in the folder}."""
+    """Extracts files from a tar: {member name below ./: name in the folder}."""
     left = dict(wanted)
     with tarfile.open(tar) as archive:
         for member in archive:
@@ -77,7 +77,7 @@ def take(tar, folder, wanted):
 
 
 def patched_boot(boot, sector):
-    """boot.img that loads the sector."""
+    """Returns the boot.img that loads the sector."""
     data = bytearray(boot[:BOOT_CODE])
     struct.pack_into('<Q', data, KERNEL_SECTOR, sector)
     data[DRIVE_CHECK:DRIVE_CHECK + 2] = b'\x90\x90'
@@ -85,14 +85,14 @@ def patched_boot(boot, sector):
 
 
 def patched_core(core, sector):
-    """core.img, whose first sector loads the others from behind it."""
+    """Returns a core.img. Its first sector loads the other sectors behind it."""
     data = bytearray(core)
     struct.pack_into('<Q', data, BLOCKLIST, sector + 1)
     return bytes(data)
 
 
 def table(ids, arch, root_size):
-    """What sfdisk reads."""
+    """Returns the input of sfdisk."""
     lines = ['label: gpt', f'label-id: {ids.disk}', 'unit: sectors']
     parts = [(1, ROOT_AT, root_size, ROOT_TYPES[arch], 'root'),
              (15, ESP_AT, ESP_SIZE, ESP_TYPE, 'esp')]
@@ -105,8 +105,9 @@ def table(ids, arch, root_size):
 
 
 class Disk:
-    """Builds in `tools.work`, a folder that the tools see as /image. With `signed` the root has to
-    have a shim and a GRUB that Secure Boot trusts; without, a GRUB is made where it has none."""
+    """Builds in `tools.work`, a folder that the tools see as /image. With `signed` the root must
+    have a shim and a GRUB that Secure Boot trusts. Without `signed`, a GRUB is made if the root has
+    none."""
 
     def __init__(self, tools, ids, arch, size_mib, prefix='/boot/grub', signed=True):
         self.tools, self.ids, self.arch, self.prefix = tools, ids, arch, prefix
@@ -117,7 +118,7 @@ class Disk:
         self.raw = self.folder / 'disk.raw'
 
     def build(self, root_tar):
-        """Path of the raw disk."""
+        """Returns the path of the raw disk."""
         self.raw.unlink(missing_ok=True)
         with open(self.raw, 'wb') as disk:
             disk.truncate(self.size)
@@ -130,7 +131,7 @@ class Disk:
         return self.raw
 
     def put(self, path, at):
-        """Copies a file into the disk, leaving out what is zero, and removes it."""
+        """Copies a file into the disk as a sparse file, and removes the file."""
         with open(path, 'rb') as source, open(self.raw, 'r+b') as disk:
             while block := source.read(MIB):
                 if block.count(0) != len(block):
@@ -169,8 +170,8 @@ class Disk:
         return made
 
     def take_loaders(self, root_tar):
-        """Puts what UEFI loads into the folder: {file: paths below EFI}. The first is the path that
-        firmware tries by itself, the second the one that the signed GRUB was built for."""
+        """Puts the boot files of UEFI into the folder: {file: paths below EFI}. The first path is
+        the firmware's default. The signed GRUB was built for the second path."""
         suffix, signed = EFI[self.arch]
         lacking = take(root_tar, self.folder, {
             f'usr/lib/shim/shim{suffix}.efi.signed': 'shim.efi',

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian roots as tar files by mmdebstrap, and a root of tools to run programs in.
 
-Nobody has to be root: mmdebstrap takes a user namespace then (and needs uidmap, and lines in
-/etc/subuid and /etc/subgid), and what the tools do needs no owner. In that namespace the builder is
-nobody and his files may be closed to it, so all goes in and out by mmdebstrap's own hooks, which
-copy as the builder.
+No root permission is necessary. mmdebstrap then uses a user namespace (and needs uidmap, and lines
+in /etc/subuid and /etc/subgid), and the tools need no owner. In that namespace the builder is
+`nobody`, and may have no access to the builder's files. Therefore the hooks of mmdebstrap copy all
+files, as the builder.
 """
 import hashlib
 import io
@@ -28,7 +28,7 @@ LEAVE_OUT = ('--dpkgopt=path-exclude=/usr/share/man/*', '--dpkgopt=path-exclude=
 
 
 def environment(epoch):
-    """No variable of the builder's gets into what is built."""
+    """Returns an environment without the variables of the builder."""
     home = '/' if os.geteuid() else '/root'
     return {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'HOME': home, 'LANG': 'C.UTF-8', 'TZ': 'UTC',
             'SOURCE_DATE_EPOCH': str(epoch), 'PYTHONHASHSEED': '0',
@@ -42,7 +42,7 @@ def sources(suite, mirror, security):
 
 
 def words(path, arch):
-    """Names of the packages in a list; lines that begin with another architecture are not meant."""
+    """Names of the packages in a list. Lines that begin with another architecture are skipped."""
     found = []
     for line in Path(path).read_text(encoding='utf-8').splitlines():
         first, colon, rest = line.partition(':')
@@ -53,7 +53,7 @@ def words(path, arch):
 
 
 class Mirror:
-    """Where packages come from; `debs` keeps what was downloaded for the next build."""
+    """Sources of the packages. `debs` caches downloaded packages for the next build."""
 
     def __init__(self, debs, mirror=MIRROR, security=SECURITY, suite=SUITE):
         self.debs, self.mirror, self.security, self.suite = debs, mirror, security, suite
@@ -64,7 +64,7 @@ class Mirror:
         debs = shlex.quote(str(self.debs))
         debootstrap(out, epoch, '--variant=minbase', f'--architectures={arch}',
                     '--aptopt=APT::Install-Recommends "false"', '--aptopt=Acquire::Languages "none"',
-                    # The packages of the last build are looked at first.
+                    # The packages of the last build come first.
                     '--skip=download/empty,essential/unlink,cleanup/apt/cache',
                     f'--setup-hook=mkdir -p "$1{APT_CACHE}"', f'--setup-hook=sync-in {debs} {APT_CACHE}',
                     '--include=' + ' '.join(packages), *options,
@@ -74,13 +74,13 @@ class Mirror:
 
 
 def debootstrap(out, epoch, *options, words, env=None):
-    """Has mmdebstrap make the tar `out`; it speaks where it fails. `words`: suite and sources."""
+    """Makes the tar `out` with mmdebstrap and prints its errors. `words`: suite and sources."""
     fresh = out.with_name(out.name + '.new')
     done = subprocess.run(['mmdebstrap', '--format=tar', *options, words[0], str(fresh), *words[1:]],
                           env={**environment(epoch), **(env or {})}, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors='replace', stdin=subprocess.DEVNULL,
-                          # Programs in its hooks have to be able to come back to where they began.
+                          # Programs in the hooks must be able to return to their start folder.
                           cwd='/')
     out.with_suffix('.log').write_text(done.stdout)
     if done.returncode != 0:
@@ -90,7 +90,7 @@ def debootstrap(out, epoch, *options, words, env=None):
 
 
 def packed(out, epoch, files):
-    """A tar of {name in the root: file of ours}, as root has them there."""
+    """Makes a tar of {name in the root: host file}, owned by root."""
     with tarfile.open(out, 'w') as archive:
         made = set()
         for name in sorted(files):
@@ -104,7 +104,7 @@ def packed(out, epoch, files):
 
 
 def add(archive, epoch, name, content, mode):
-    """One member; a directory where it has no content."""
+    """Adds one member; a directory if it has no content."""
     member = tarfile.TarInfo(f'./{name}')
     member.mode, member.mtime = mode, epoch
     member.type = tarfile.DIRTYPE if content is None else tarfile.REGTYPE
@@ -112,13 +112,13 @@ def add(archive, epoch, name, content, mode):
     archive.addfile(member, io.BytesIO(content or b''))
 
 
-# Enters a root that sees devices and processes, in mounts of its own, and leaves nothing mounted.
+# Enters a root with devices and processes, in a mount namespace, and leaves nothing mounted.
 WITH_DEVICES = ('sh', '-c', 'mount --rbind /dev "$1/dev" && mount --rbind /proc "$1/proc" && '
                 'exec chroot "$@"', 'sh')
 
 
 class Tools:
-    """A root that programs run in; its folder /image is `work`."""
+    """A root in which programs run. Its folder /image is `work`."""
 
     def __init__(self, cache, mirror, arch, epoch, packages=TOOLS, devices=False):
         self.epoch, self.devices = epoch, devices

@@ -1,18 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lays out a release: source, packages, an apt repository, lists of what is in them, checksums.
+"""Lays out a release: source, packages, an apt repository, lists of components, checksums.
 
 Usage: release.py [--out DIR] [--debs DIR] [--image DIR] [--key KEY] [--dirty]
 
-    --out DIR    where the release goes, build/release/leon-VERSION; made anew
-    --debs DIR   the packages of `make deb`, build/deb
-    --image DIR  the image of `make image`, if the release is to have it
-    --key KEY    key of gpg that signs the repository and the checksums; unsigned without
-    --dirty      take HEAD though files of the tree are changed
+    --out DIR    Output folder, replaced. Default: build/release/leon-VERSION.
+    --debs DIR   Packages of `make deb`. Default: build/deb.
+    --image DIR  Image of `make image`. Default: a release without an image.
+    --key KEY    gpg key that signs the repository and the checksums. Default: unsigned.
+    --dirty      Use HEAD although files of the tree are changed.
 
-`make release` is the caller; doc/releases.md says what comes before and after. The version is that
-of packaging/debian/changelog, which meson and the image read too. Needs git, reprepro, zstd, gpg
-where a key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX).
+`make release` calls this script; doc/releases.md has the steps before and after. The version comes
+from packaging/debian/changelog, which meson and the image read too. Needs git, reprepro, zstd, gpg
+if a key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX).
 """
 import argparse
 import gzip
@@ -54,7 +54,7 @@ def changelog(field):
 
 
 def source(out, version, dirty):
-    """The tree of HEAD, the same bytes each time."""
+    """Writes the tree of HEAD, reproducibly."""
     changed = run('git', '-C', TOP, 'status', '--porcelain').decode()
     if changed and not dirty:
         raise SystemExit(f'{changed}commit these first: a release is what a clone has (or --dirty)')
@@ -65,7 +65,7 @@ def source(out, version, dirty):
 
 
 def packages(out, debs, version):
-    """The packages of this version; the first that is missing is named."""
+    """Returns the packages of this version. An error names the first missing package."""
     found = []
     for name in PACKAGES:
         paths = sorted(debs.glob(f'{name}_{version}_*.deb'))
@@ -76,7 +76,7 @@ def packages(out, debs, version):
 
 
 def repository(folder, debs, key=None):
-    """An apt repository of the packages; with a key its public half lies beside."""
+    """Makes an apt repository of the packages, with the public half of the key if one is given."""
     conf = folder / 'conf'
     conf.mkdir(parents=True)
     sign = f'SignWith: {key}\n' if key else ''
@@ -85,13 +85,14 @@ def repository(folder, debs, key=None):
         run('reprepro', '--basedir', folder, 'includedeb', SUITE, deb)
     if key:
         (folder / 'leon.gpg').write_bytes(run('gpg', '--export', key))
-    # The database is reprepro's; a web server has no use for it.
+    # Only reprepro needs the database; a web server does not.
     for name in ('conf', 'db'):
         shutil.rmtree(folder / name)
 
 
 def image(out, folder, version):
-    """Copies of the images, the raw one compressed as it is mostly zero, and of their lists."""
+    """Copies the images and their lists. The raw image is mostly zero, so the copy is
+    compressed."""
     lists = []
     for qcow2 in sorted(folder.glob(f'leon-{version}-*.qcow2')):
         shutil.copy2(qcow2, out)
@@ -103,7 +104,8 @@ def image(out, folder, version):
 
 
 def closure(names):
-    """Lines 'package version architecture' of what is installed here and these need."""
+    """Returns lines 'package version architecture' of the installed dependencies of the
+    packages."""
     form = '${Package}\t${Version}\t${Architecture}\t${Depends},${Pre-Depends}\t${Provides}\n'
     known, provided = {}, {}
     for line in run('dpkg-query', '-W', '-f', form).decode().splitlines():
@@ -124,7 +126,7 @@ def closure(names):
 
 
 def contents(debs):
-    """What the packages are and what of Debian they run on, as on the machine that built them."""
+    """Lists the packages and their dependencies in Debian, as on the build machine."""
     lines, names = [], set()
     for deb in debs:
         fields = run('dpkg-deb', '-f', deb, 'Package', 'Version', 'Architecture', 'Depends').decode()
@@ -136,7 +138,7 @@ def contents(debs):
 
 
 def sbom(tools, target, lines, version):
-    """TARGET.cdx.json and TARGET.spdx.json about packages; no time or number in it is by chance."""
+    """Writes TARGET.cdx.json and TARGET.spdx.json about packages, reproducibly."""
     if not (tools / 'debsbom').is_dir():
         run(sys.executable, '-m', 'pip', '-q', '--disable-pip-version-check', 'install', '--target',
             tools, SBOM_TOOL)
@@ -151,7 +153,7 @@ def sbom(tools, target, lines, version):
 
 
 def notes(version):
-    """The part of the changelog about this version, else about what is not released yet."""
+    """Returns the part of the changelog about this version, else the unreleased part."""
     text = (TOP / 'CHANGELOG.md').read_text(encoding='utf-8')
     for name in (re.escape(version), 'Unreleased'):
         found = re.search(rf'^## \[{name}\].*?(?=^## \[|\Z)', text, re.M | re.S)

@@ -1,24 +1,25 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs vyos-build's own programs on our flavors and packages.
+"""Runs the programs of vyos-build on LEON's flavors and packages.
 
 Usage: image_vyos.py [--out DIR] [--debs DIR] [--vyos-build SOURCE] [--vyos-1x SOURCE]
                      [--build FLAVOR] [--rootfs ROOT [--size MIB]]
 
-    --out DIR            where all of it happens, build/image-vyos
-    --debs DIR           the packages of `make deb`, build/deb
-    --vyos-build SOURCE  directory or address to clone, VyOS's at GitHub
-    --vyos-1x SOURCE     the same of vyos-1x, of which vyos-build takes modules
-    --build FLAVOR       go on to an image (leon-iso, leon-qcow2, ...): needs VyOS's mirror of
-                         packages, 20 GB and an hour
-    --rootfs ROOT        makes a disk (raw, qcow2) of a root file system of VyOS, a directory or a
-                         tar, with our packages, and does nothing else; see rootfs.py
-    --size MIB           of that disk; without, what the files need and 1 GiB
+    --out DIR            Work and output folder. Default: build/image-vyos.
+    --debs DIR           Packages of `make deb`. Default: build/deb.
+    --vyos-build SOURCE  Directory or URL to clone. Default: VyOS's repository at GitHub.
+    --vyos-1x SOURCE     Source of vyos-1x. vyos-build imports its modules.
+    --build FLAVOR       Build an image (leon-iso, leon-qcow2, ...). Needs VyOS's package mirror,
+                         20 GB and an hour.
+    --rootfs ROOT        Only make a disk (raw, qcow2) with LEON's packages from a root file
+                         system of VyOS, a directory or a tar. See rootfs.py.
+    --size MIB           Size of the disk. Default: the files and 1 GiB.
 
-Without --build it goes as far as nothing of VyOS has to be downloaded but these two repositories:
-for each flavor build-vyos-image takes its configuration, makes that of live-build and stops there
-(--dry-run); make-ova makes an appliance of a disk; and the last line says what was not run. All
-runs as root of a root of Debian 12 of its own, which mmdebstrap makes. `make image-vyos` calls it.
+Without --build, only these two repositories of VyOS are downloaded. For each flavor,
+build-vyos-image reads its configuration, writes the configuration of live-build and stops
+(--dry-run). make-ova makes an appliance of a disk. The last line names the steps that did not run.
+All programs run as root in a root of Debian 12, which mmdebstrap makes. `make image-vyos` calls
+this script.
 """
 import argparse
 import shutil
@@ -36,7 +37,7 @@ import roots  # noqa: E402
 import rootfs  # noqa: E402
 
 SUITE = 'bookworm'
-# What build-vyos-image asks for, and what its modules of vyos-1x import.
+# Packages that build-vyos-image needs, and imports of its modules from vyos-1x.
 TOOLS = ('ca-certificates', 'devscripts', 'dosfstools', 'gdisk', 'git', 'kpartx', 'live-build', 'make',
          'pbuilder', 'python3-git', 'python3-jinja2', 'python3-netaddr', 'python3-psutil',
          'python3-pystache', 'python3-requests', 'python3-toml', 'python3-tomli', 'qemu-utils', 'sudo')
@@ -60,7 +61,7 @@ def step(text):
 
 
 class Builder:
-    """A root with vyos-build in /vyos, ready to be run."""
+    """Root with vyos-build in /vyos, ready to run."""
 
     def __init__(self, options):
         self.options = options
@@ -72,7 +73,7 @@ class Builder:
         self.flavors = sorted(path.stem for path in (HERE / 'flavors').glob('*.toml'))
 
     def clone(self, source, folder):
-        """The branch `current`, whatever the branch of a local directory is."""
+        """Clones the branch `current`, independent of the present branch of a local directory."""
         if folder.exists():
             shutil.rmtree(folder)
         subprocess.run(['git', 'clone', '-q', source, folder], check=True)
@@ -90,14 +91,14 @@ class Builder:
         shutil.copy2(HERE / 'make-ova', self.vyos)
 
     def run(self, *words):
-        """build-vyos-image; all it says."""
+        """Runs build-vyos-image and returns its output."""
         return self.tools.run(
             'sh', '-c', 'cd /image/vyos && git config --global --replace-all safe.directory "*" && '
             'export VYOS_BUILD_FLAVORS_DIR=/image/vyos/flavors && exec ./build-vyos-image "$@"', 'sh',
             '--architecture', 'amd64', '--build-by', 'leon@example.net', *words)
 
     def check(self, flavor):
-        """Its configuration of live-build has what the flavor asks for."""
+        """Checks that the configuration of live-build contains the settings of the flavor."""
         said = self.run('--dry-run', flavor)
         if 'I: dry-run, not starting image build' not in said:
             raise SystemExit(f'{flavor}: {said}')
@@ -109,7 +110,7 @@ class Builder:
         step(f'{flavor}: configured by build-vyos-image, {len(packages)} packages beside VyOS')
 
     def appliance(self):
-        """What the hook of leon-ova does, with a disk of another content."""
+        """Repeats the hook of leon-ova, with a disk of another content."""
         disk = self.vyos / 'build/sample.raw'
         with open(disk, 'wb') as file:
             file.truncate(64 << 20)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A root file system of VyOS, that somebody has made from its public source, becomes a disk that
-BIOS and UEFI boot, with LEON's packages: by the tools that make the cloud image.
+"""Makes a disk for BIOS and UEFI, with LEON's packages, from a root file system of VyOS. The root
+was made from the public source of VyOS. The tools are those of the cloud image.
 
 Called by image_vyos.py (--rootfs). The disk has VyOS on one ext4 file system, not as the squashfs
-images of VyOS's installer: `add system image` is not for it. What is needed of the root: a kernel
-in /boot, systemd, dpkg, and vyos-1x with what LEON's packages depend on: nothing is downloaded for
-it. Where it has Debian's signed shim and GRUB these are taken, else an unsigned GRUB is made.
+images of VyOS's installer, so `add system image` does not work. The root must have a kernel in
+/boot, systemd, dpkg, and vyos-1x with the dependencies of LEON's packages, because nothing is
+downloaded. A signed shim and GRUB of Debian in the root are used, else an unsigned GRUB is made.
 """
 import shlex
 import shutil
@@ -23,15 +23,15 @@ import roots  # noqa: E402
 
 ARCH = 'amd64'
 TOOLS = (*roots.TOOLS, 'grub-efi-amd64-bin')
-# What a running system has there, and a disk does not.
+# Content of a running system that a disk does not have.
 VOLATILE = ('dev', 'proc', 'run', 'sys', 'tmp')
 COMPRESSED = {b'\x1f\x8b': 'gzip', b'\xfd7zXZ': 'xz', b'\x28\xb5\x2f\xfd': 'zstd', b'BZh': 'bzip2'}
-# What VyOS writes once it runs: its configuration, logs, another kernel.
+# Free space for the files that VyOS writes at run time: configuration, logs, another kernel.
 ROOM_MIB = 1024
 
 
 def plain(source):
-    """The command that writes the root, a directory or a tar of any compression, as a tar."""
+    """Returns the command that writes the root, a directory or a compressed tar, as a tar."""
     if source.is_dir():
         return ['tar', '-C', source, '--numeric-owner', '--xattrs', '--one-file-system',
                 *(f'--exclude=./{name}/*' for name in VOLATILE), '-c', '.']
@@ -44,7 +44,7 @@ def plain(source):
 
 
 def taken(source, out):
-    """The root as a tar without what belongs to a running system."""
+    """Writes the root as a tar without the content of a running system."""
     with open(out, 'wb') as target:
         reader = subprocess.Popen(plain(source), stdout=subprocess.PIPE)
         packer = subprocess.run(['mmtarfilter', *(f'--path-exclude=/{name}/*' for name in VOLATILE)],
@@ -57,7 +57,7 @@ def taken(source, out):
 
 
 def content_mib(tar):
-    """A little more than the files of a tar need on a disk."""
+    """Returns a little more than the size of the files of a tar on a disk."""
     return tar.stat().st_size * 5 // 4 // disk.MIB
 
 
@@ -72,7 +72,7 @@ class RootDisk:
         self.ids = disk.Ids.of(self.name)
 
     def root(self, packages):
-        """The given root with our packages and what a disk needs, as a tar."""
+        """Makes a tar of the given root with LEON's packages and the files that a disk needs."""
         given = taken(self.options.rootfs, self.out / f'{self.name}.given.tar')
         ours = roots.packed(self.out / f'{self.name}.ours.tar', self.epoch, {
             f'leon-build/{path.name}': path for path in (*packages, HERE / 'customize', HERE / 'grub.cfg')})
@@ -80,7 +80,7 @@ class RootDisk:
         roots.debootstrap(
             made, self.epoch, '--variant=custom', f'--architectures={ARCH}',
             '--skip=update,cleanup/apt,cleanup/tmp',
-            # What mmdebstrap would have in a fresh root.
+            # Removes the files that mmdebstrap puts into a fresh root.
             '--setup-hook=rm -f "$1/etc/apt/sources.list" "$1/etc/resolv.conf" "$1/etc/hostname"',
             f'--setup-hook=tar-in {shlex.quote(str(given))} /',
             f'--customize-hook=tar-in {shlex.quote(str(ours))} /',

@@ -5,8 +5,9 @@ one. Also refuses an object that needs a higher floor (floors.py). Object A need
 leaves a symbol undefined that B defines, as nm prints for the build.
 
 Usage: knots.py [--report] [--edges LAYER] [BUILD]
-  --report      prints the number of objects and the sizes of circles for each layer
-  --edges       prints each need between two objects with its symbols
+
+  --report      Print the number of objects and the sizes of circles for each layer.
+  --edges       Print each need between two objects with its symbols.
 """
 
 import argparse

@@ -35,7 +35,7 @@ GOALS = {'clauses': 0.3, 'pronouns': 4.5, 'long': 0, 'wide': 0, 'words': 0}
 SLACK = {'clauses': 0.02, 'pronouns': 0.1, 'long': 0, 'wide': 0, 'words': 0}
 LONGEST = 30
 WIDTH = 100
-MANY = 4  # pronouns of a sentence that is reported
+MANY = 4  # a sentence with this number of pronouns is reported
 
 CLAUSE = re.compile(r"\b(?:what|whatever|who|whoever|whom|whose)\b|\A\W*wherever\b|\A\W*where\b", re.I)
 PRONOUN = re.compile(r'\b(?:it|its|itself|they|them|their|themselves|this|these|that|those|ones?|'

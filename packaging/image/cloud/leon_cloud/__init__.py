@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a cloud tells a new machine about LEON becomes its configuration: see apply.py."""
+"""Makes the configuration of LEON from the user-data of a cloud: see apply.py."""

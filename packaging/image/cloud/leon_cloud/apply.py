@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Turns the section `leon:` of user-data into a running overlay, once for each instance.
 
-Called by /usr/lib/leon/leon-cloud (leon-cloud.service) after cloud-init has the user-data. It asks
-the machine for its default route, fetches the secret where the section says from where, has leond
-judge the document, and only then writes files and starts leond. Where something is wrong it
-writes nothing but sentences, to the console and above its login prompt, and the machine stays as
-it was: reached by SSH as before. What an operator changed later is not written again: the
-instance-id says if this is still the machine that was set up. The machine (class Machine) is a
-parameter, so that tests give another.
+Called by /usr/lib/leon/leon-cloud (leon-cloud.service) after cloud-init has the user-data. The
+steps: get the default route of the machine, fetch the secret from the given source, check the
+document with leond, write the files, start leond. After an error, no file is written. The error
+sentences appear on the console and above its login prompt, and SSH works as before. The instance-id
+shows whether the machine is already set up, so later changes of an operator are kept. The machine
+(class Machine) is a parameter, so that tests supply another one.
 """
 import json
 import os
@@ -22,7 +21,7 @@ import yaml
 
 from . import fetch, network, section
 
-# A network, a volume or a service may appear a while after the machine.
+# A network, a volume or a service may appear some time after the machine.
 FETCH_S = 120
 ATTEMPT_S = 10
 DISK_S = 180
@@ -37,7 +36,7 @@ GCE_ADDRESS = ('http://169.254.169.254/computeMetadata/v1/instance/network-inter
 
 
 class Machine:
-    """Files below a root, programs, and what is fetched."""
+    """Files below a root, programs, and downloads."""
 
     root = Path('/')
 
@@ -54,7 +53,7 @@ class Machine:
         return time.monotonic()
 
     def say(self, text):
-        # systemd takes it to the console and the journal.
+        # systemd writes the line to the console and the journal.
         print(text, flush=True)
 
     def read(self, name):
@@ -64,7 +63,8 @@ class Machine:
             return ''
 
     def write(self, name, text, mode=0o644, group=None):
-        """Replaces a file; nobody ever sees half of it, or one that others may read too early."""
+        """Replaces a file atomically. The file is never incomplete, and never readable by others
+        too early."""
         path = self.root / name.lstrip('/')
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(path.name + '.new')
@@ -82,7 +82,7 @@ def fault(key, sentence):
 
 
 def read_section(machine):
-    """The value of `leon:`, or None where there is none. cloud-init merges parts into one file."""
+    """Returns the value of `leon:`, or None. cloud-init merges parts into one file."""
     text = machine.read('var/lib/cloud/instance/cloud-config.txt')
     raw = machine.read('var/lib/cloud/instance/user-data.txt')
     for source in (raw if raw.startswith('#cloud-config') else '', text):
@@ -106,7 +106,7 @@ def instance_data(machine):
 
 
 def answer(machine, *command):
-    """What a program of iproute2 says in JSON."""
+    """Returns the JSON output of a program of iproute2."""
     try:
         return json.loads(machine.run(*command).stdout)
     except ValueError:
@@ -125,7 +125,7 @@ def public_address(machine, instance):
 
 
 def facts(machine, instance):
-    """What section.plan() wants to know."""
+    """Returns the facts of the machine for section.plan()."""
     found = {'hostname': str((instance.get('v1') or {}).get('local_hostname') or '')}
     for family in ('-4', '-6'):
         routes = answer(machine, 'ip', '-j', family, 'route', 'show', 'default')
@@ -142,7 +142,7 @@ def facts(machine, instance):
 
 
 def fetched(machine, key, where):
-    """The line of text that lies somewhere else: a secret, or a token."""
+    """Returns a secret or a token, one line of text, from its source."""
     deadline = machine.now() + FETCH_S
     while True:
         try:
@@ -165,7 +165,8 @@ def fetched(machine, key, where):
 
 
 def invited(machine, key, token):
-    """What leond makes of a token. By its standard input: others see the words of a command."""
+    """Returns leond's document of a token. leond reads standard input, because arguments are
+    public."""
     done = machine.run('leond', '--join', '-', given=token)
     if done.returncode != 0:
         sentences = [line.removeprefix('leond: ') for line in said(done)]
@@ -174,7 +175,7 @@ def invited(machine, key, token):
 
 
 def whole_document(machine, plan):
-    """leond.json(5) with the secret, wherever that comes from."""
+    """Returns leond.json(5) with the secret from any source."""
     key, text = plan.secret_kind, plan.secret
     if key and key.endswith('-from'):
         text = fetched(machine, key, text)
@@ -184,7 +185,8 @@ def whole_document(machine, plan):
 
 
 def mount_data_disk(machine, plan):
-    """The disk of the identity key and of what else a node keeps, at /var/lib/leon."""
+    """Prepares the disk of the identity key and other persistent files of a node, at
+    /var/lib/leon."""
     disk = plan.data_disk
     deadline = machine.now() + DISK_S
     while not (machine.root / disk.lstrip('/')).exists():
@@ -215,7 +217,7 @@ def mount_data_disk(machine, plan):
 
 
 def judge(machine, plan, document):
-    """Has leond and leon-ipsec look at what they would read; raises their sentences."""
+    """Checks the documents with leond and leon-ipsec; raises their error sentences."""
     with tempfile.TemporaryDirectory(prefix='leon-cloud-') as folder:
         file = Path(folder, f'{plan.interface}.json')
         file.touch(mode=0o600)
@@ -232,7 +234,7 @@ def judge(machine, plan, document):
 
 
 def said(done):
-    """The sentences of a check that failed."""
+    """Error sentences of a failed check."""
     if done.returncode == 0:
         return []
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
@@ -240,7 +242,7 @@ def said(done):
 
 
 def forget_the_original(machine, plan):
-    """A copy of another machine's disk is another node: no key and no file of that one is kept."""
+    """Removes the key and files of another machine, because a copy of its disk is another node."""
     for folder, pattern in (('etc/systemd/network', '05-leon-*'), ('etc/sysctl.d', '60-leon-*')):
         for path in (machine.root / folder).glob(pattern):
             path.unlink()
@@ -261,8 +263,8 @@ def install(machine, plan, document):
 
 
 def start(machine, unit):
-    """Now and at each boot; systemd has no need to read its configuration again, see above. What is
-    wrong, or None."""
+    """Starts the services now and at each boot. systemd needs no reload of its configuration, see
+    above. Returns an error sentence, or None."""
     for words in (('enable', '--no-reload'), ('start', '--no-block')):
         done = machine.run('systemctl', *words, unit)
         if done.returncode != 0:

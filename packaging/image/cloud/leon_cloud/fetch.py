@@ -16,11 +16,11 @@ METADATA = ('169.254.169.254', 'fd00:ec2::254', 'fd20:ce::254')
 
 
 class Refused(ValueError):
-    """The answer of a second try would be no other."""
+    """An error that a retry cannot change."""
 
 
 class PlainConnection(http.client.HTTPConnection):
-    """Judges the address that it is connected to, before it sends anything."""
+    """Checks the address of the connection before a request is sent."""
 
     def connect(self):
         super().connect()
@@ -63,7 +63,7 @@ def _answer(url, headers, size, seconds):
 
 
 def fetch(url, headers, size, seconds):
-    """At most `size` bytes, or OSError or ValueError, within `seconds`."""
+    """Returns at most `size` bytes within `seconds`, or raises OSError or ValueError."""
     outcome = []
 
     def run():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files for systemd-networkd and the kernel: addresses of the interface, a bridge with local ports.
 
-Pure. leond makes its interface when it starts; networkd gives it an address or a bridge each time
-it appears. A file named 05- comes before those that netplan makes of the cloud's own network data,
-which would ask for an address on a local port.
+Pure. leond makes its interface at its start. networkd assigns an address or a bridge each time the
+interface appears. A file named 05- precedes the files that netplan makes of the cloud's network
+data, which would request an address on a local port.
 """
 FOLDER = '/etc/systemd/network'
 
@@ -21,7 +21,7 @@ def matching(port):
 
 def files(plan):
     """{path: text} for a plan of section.py."""
-    # Whoever waits for the network does not wait for the overlay.
+    # Units that wait for the network do not wait for the overlay.
     idle = ('Link', [('RequiredForOnline', 'no')])
     addresses = [('Address', address) for address in plan.addresses]
     made = {}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The section `leon:` of user-data and what the machine knows of itself, turned into leond.json(5).
+"""Makes leond.json(5) from the section `leon:` of user-data and the facts of the machine.
 
-Pure: apply.py reads and writes files and asks the network. A leaf of leond.json(5) has the same
-name and form here and is passed on as it is, for `leond --check` to judge; so no leaf is listed
-here. What is listed are the words that are the cloud's own (OWN) and short forms of leaves that
-otherwise need an object (SHORT). Every fault is one sentence, and all are found at once.
+Pure: apply.py reads and writes files and uses the network. A leaf of leond.json(5) has its name and
+form here too and is passed on unchanged for `leond --check`. Therefore no such leaf is listed here.
+The lists contain the keys of the cloud (OWN) and short forms of leaves that otherwise need an
+object (SHORT). Every error is one sentence, and all errors are found at once.
 """
 import ipaddress
 import re
@@ -16,14 +16,14 @@ BRIDGE = 'br0'
 NAME = re.compile(r'[A-Za-z][A-Za-z0-9_.-]{0,14}')
 MAC = re.compile(r'[0-9a-f]{2}(:[0-9a-f]{2}){5}')
 LABEL = re.compile(r'[!-~]{1,32}')
-# Where the secret comes from: said here, or fetched; by itself, or in a token with peers and VNI.
+# Sources of the secret: literal or fetched; alone, or in a token with peers and VNI.
 SECRET_SOURCES = ('secret', 'secret-from', 'token', 'token-from')
-# What is taken out before the rest is handed to leond.
+# Keys that are removed before the rest is passed to leond.
 OWN = ('interface', 'address', 'ports', 'bridge', 'data-disk', 'ipsec', *SECRET_SOURCES)
 
 
 class SectionError(Exception):
-    """Sentences for the operator, one a line."""
+    """Error sentences for the operator, one a line."""
 
     def __init__(self, faults):
         super().__init__('\n'.join(faults))
@@ -38,7 +38,7 @@ def as_list(value):
 
 
 class Reader:
-    """One section being read; `faults` collects sentences."""
+    """Reader of one section; `faults` collects error sentences."""
 
     def __init__(self, section, machine):
         self.section, self.machine = section, machine
@@ -48,7 +48,7 @@ class Reader:
         self.faults.append(f'leon.{key}: {sentence}')
 
     def strings(self, key):
-        """The list at a key, of strings only."""
+        """Returns the list at a key, of strings only."""
         found = as_list(self.section.get(key))
         bad = [item for item in found if not isinstance(item, str)]
         for item in bad:
@@ -137,7 +137,8 @@ class Reader:
 
 
 def is_private(url):
-    """Does nobody on the way read what is fetched? fetch.py judges the addresses of a name."""
+    """Returns true if nobody can read the download in transit. fetch.py checks the addresses of a
+    name."""
     match = re.fullmatch(r'(https|http|file)://([^/]*)(/.*)?', url)
     if not match:
         return False
@@ -149,7 +150,7 @@ def is_private(url):
 
 
 def peer_object(values, reader):
-    """`peer: [198.51.100.1, seoul.example.net:5366]` as the object that leond reads."""
+    """Returns `peer: [198.51.100.1, seoul.example.net:5366]` as the object of leond.json(5)."""
     peers = {}
     for value in values:
         match = isinstance(value, str) and re.fullmatch(
@@ -180,7 +181,7 @@ SHORT = {'peer': peer_object, 'export': export_object, 'import': import_object}
 
 
 def leond_document(reader, interface, addresses, has_ports):
-    """leond.json(5) but for the secret."""
+    """Returns leond.json(5) without the secret."""
     section, machine = reader.section, reader.machine
     document = {'version': 1, 'interface': interface}
     label = machine.get('hostname', '').split('.')[0]
@@ -204,7 +205,7 @@ def leond_document(reader, interface, addresses, has_ports):
 
 
 class Plan:
-    """What is to be written: see apply.py."""
+    """The files to write: see apply.py."""
 
     def __init__(self, reader):
         section = reader.section
@@ -224,15 +225,16 @@ class Plan:
         self.routes = 'export' in self.document or 'import' in self.document
 
     def with_secret(self, secret):
-        """The whole document of leond; without an own secret that which the section has."""
+        """Returns the whole document of leond. Without a secret here, the secret of the section is
+        used."""
         if secret is None:
             return self.document
         return {**self.document, 'authentication': joined(
             self.document.get('authentication'), {'pre-shared-secret': secret})}
 
     def with_token(self, invited):
-        """The whole document of leond; invited: what `leond --join` makes of the token. Of that the
-        name, the node-id and the interface are not taken, which are this machine's own."""
+        """Returns the whole document of leond. invited: the document that `leond --join` makes of
+        the token, except name, node-id and interface, which are those of this machine."""
         return {**self.document, 'vni': invited['vni'],
                 'peer': joined(invited['peer'], self.document.get('peer', {})),
                 'authentication': joined(self.document.get('authentication'),
@@ -240,15 +242,15 @@ class Plan:
 
 
 def joined(first, second):
-    """Keys of both; what is no object is left to leond's sentence."""
+    """Merges the keys of both. A value that is no object is left to the check of leond."""
     if not isinstance(second, dict):
         return second
     return {**(first if isinstance(first, dict) else {}), **second}
 
 
 def plan(section, machine):
-    """Reads a section. machine: hostname, uplink (interface of the default route), uplink-mac,
-    address (its IPv4 address), public-address, as far as they are known."""
+    """Reads a section. machine: the known facts, such as hostname, uplink (interface of the default
+    route), uplink-mac, address (IPv4 address of the uplink), public-address."""
     if not isinstance(section, dict):
         raise SectionError(['leon: is no object; write keys below it, such as peer and secret'])
     odd = [key for key in section if not isinstance(key, str)]
@@ -262,8 +264,8 @@ def plan(section, machine):
 
 
 def public_address(instance):
-    """The elastic or external IPv4 address in cloud-init's instance data, or None: unique all over
-    the Internet, while two sites may have the same private one."""
+    """Returns the elastic or external IPv4 address in cloud-init's instance data, or None. It is
+    unique in the Internet, while two sites may use one private address."""
     data = (instance.get('ds') or {}).get('meta_data') or {}
     candidates = [data.get('public-ipv4'), data.get('public_ipv4')]
     ec2 = (instance.get('ds') or {}).get('ec2_metadata') or {}
