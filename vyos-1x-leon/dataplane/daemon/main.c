@@ -127,8 +127,8 @@ static int check(const struct conf *c)
 }
 
 /*
- * The process holds secrets: no core dump, and no other process of its user may inspect it or its
- * descriptors. At the end the secrets are wiped and a leak checker may inspect it.
+ * The process holds secrets: no core dump, and no other process of the user may inspect the process
+ * or its descriptors. At the end the secrets are wiped and a leak checker may inspect the process.
  */
 static void set_private(bool private)
 {

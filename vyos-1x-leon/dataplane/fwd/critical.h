@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Step: one critical frame (state/policy.h) to one node. The frame is sent along two paths if the
- * snapshot has two and the budget permits, else once. It is never bundled, so it does not wait.
- * Each of the two datagrams is sealed with its own counter: the same counter for two headers would
- * reveal the authentication key. Workers.
+ * snapshot has two and the budget permits, else once. Critical frames are never bundled, so they do
+ * not wait. Each of the two datagrams is sealed with its own counter, because one counter for two
+ * headers would reveal the authentication key. Workers.
  */
 #pragma once
 

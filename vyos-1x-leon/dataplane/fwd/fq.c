@@ -192,7 +192,7 @@ static enum fq_order whose_turn(struct fq *q)
 		if (f->credit > 0)
 			return order;
 		list_take(q, order);
-		/* A flow in this list gets its credit when its turn comes. */
+		/* A flow in this list gets credit at its next turn. */
 		if (f->is_on[FQ_STANDING])
 			continue;
 		f->credit += (int32_t)q->params.quantum;

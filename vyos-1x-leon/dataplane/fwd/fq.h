@@ -75,7 +75,7 @@ struct fq_flow {
 	struct fq_chain items;
 	struct fq_flow *next[FQ_ORDERS];
 	bool is_on[FQ_ORDERS];
-	int32_t credit; /* deficit: bytes that it may send in this turn */
+	int32_t credit; /* deficit: bytes that the flow may send in this turn */
 	struct fq_codel codel;
 };
 

@@ -20,7 +20,7 @@
 #include "fwd/worker.h"
 #include "wire/guard.h"
 
-/* Handles frames that are never forwarded. Returns true if this was one. */
+/* Handles frames that are never forwarded. Returns true for such a frame. */
 static bool stays_local(struct worker *w, const struct frame *f)
 {
 	struct guard_frame g;

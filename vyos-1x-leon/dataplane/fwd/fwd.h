@@ -142,8 +142,9 @@ void fwd_set_line(struct fwd *f, uint32_t kbits);
 void fwd_set_hop(struct fwd *f, uint16_t slot, uint32_t kbits);
 bool fwd_shapes_hops(const struct fwd *f); /* returns true if any node has a limit */
 uint32_t fwd_hop_kbits(const struct fwd *f, uint16_t slot);
-/* A line of this rate sends a super-frame in 0.5 ms. On slower lines super-frames would delay
- * others: workers segment those to a slow hop, and for a slow line the TAP supplies none. */
+/* An access link of this rate sends a super-frame in 0.5 ms. On slower links super-frames would
+ * delay other frames. Workers segment super-frames to a slow hop, and the TAP supplies none for a
+ * slow access link. */
 #define FWD_SUPER_KBITS 1000000
 /* Statistics of frames queued between TAP and overlay, since the start. */
 #define FWD_WAITS 24 /* classes of sojourn times */

@@ -19,6 +19,6 @@ bool incoming_link(struct worker *w, const struct leon_hdr *h, const uint8_t *da
 		   uint16_t previous);
 
 /* Opens a datagram at its destination in place. payload: bytes behind the header; pointer and
- * length become those of the text. Returns false and counts if it must not be accepted. */
+ * length become those of the text. Returns false and counts if the datagram is refused. */
 bool incoming_open(struct worker *w, const struct leon_hdr *h, uint16_t source, const uint8_t *data,
 		   uint8_t **payload, size_t *len);

@@ -46,7 +46,7 @@ uint8_t *outgoing_begin(struct worker *w, struct outgoing *o);
 bool outgoing_end(struct worker *w, const struct outgoing *o, const void *body);
 
 /* Sends one frame that fits the path. own: the frame is not needed afterwards, so the header may
- * precede it in place in node->hdr_len free bytes; else the frame must not change until the flush.
- * Returns false and counts if it is not sent. */
+ * precede the frame in place in node->hdr_len free bytes. Otherwise the frame must not change until
+ * the flush. Returns false and counts if the frame is not sent. */
 bool outgoing_frame(struct worker *w, const struct snap_node *node, uint8_t flags, uint8_t *data,
 		    size_t len, bool own);

@@ -47,7 +47,7 @@ bool frag_send(struct worker *w, const struct lane *lane, const struct pieces *p
 		drop(w, DROP_too_big);
 		return false;
 	}
-	/* The minimum number of fragments of equal size, so that they leave in one GSO message. */
+	/* The minimum number of fragments of equal size, so that all leave in one GSO message. */
 	unit = room - FRAGMENT_HDR_LEN;
 	n = (total + unit - 1) / unit;
 	unit = (total + n - 1) / n;

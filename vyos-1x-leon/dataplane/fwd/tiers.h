@@ -2,8 +2,8 @@
 /*
  * A queue in four tiers by DSCP, each with flow queueing (fq.h). A higher tier is next while it
  * stays within its share, so voice does not wait for bulk. Beyond their shares tiers take turns by
- * share, so none starves and unused capacity is available to the others. Traffic without a DSCP is
- * best effort; without marked traffic this is one fq. Pure, as fq.h. Worker-owned.
+ * share: no tier starves, and other tiers may use unused capacity. Traffic without a DSCP is best
+ * effort; without marked traffic the queue is one fq. Pure, as fq.h. Worker-owned.
  */
 #pragma once
 

@@ -49,8 +49,8 @@ bool lan_passes(struct worker *w, uint16_t vlan)
 	return false;
 }
 
-/* Split horizon by LAN: a frame that a node took from a LAN that is also ours was on this LAN
- * already. This ends every loop, independent of the forwarder. */
+/* Split horizon by LAN: a frame from another node of the local LAN was on this LAN already. The
+ * rule ends every loop, independent of the forwarder. */
 static bool comes_from_elsewhere(struct worker *w, uint16_t slot, uint16_t vlan)
 {
 	const struct vlan_set *same = w->snap->node[slot].same_lan;

@@ -15,8 +15,8 @@ struct worker;
 
 /* Returns false and counts if the loop guard blocks this VLAN, in either direction. */
 bool lan_passes(struct worker *w, uint16_t vlan);
-/* Returns true and counts for a flooded frame that returns: its origin (slot, SLOT_SELF for the
- * LAN) differs from its recent origin, or it repeats too often. */
+/* Returns true and counts for a looped flooded frame: the origin (slot, SLOT_SELF for the LAN)
+ * differs from the recent origin, or the frame repeats too often. */
 bool comes_round(struct worker *w, const uint8_t *data, size_t len, const struct eth_view *v,
 		 uint16_t slot);
 /* The bytes must not change until deliver_flush(). */

@@ -170,8 +170,8 @@ static inline void drop_many(struct worker *w, enum drop_reason r, uint64_t n)
 	stats_add(&w->stats.drop[r], n);
 }
 
-/* Counts a data datagram begun on the link to `first`; `to`: its destination if this node is its
- * source, else SLOT_NONE; `len` without UDP and IP headers. */
+/* Counts a data datagram that starts on the link to `first`. `to`: the destination if this node is
+ * the source, else SLOT_NONE. `len`: without UDP and IP headers. */
 static inline void traffic_out(struct worker *w, uint16_t first, uint16_t to, size_t len)
 {
 	stats_add(&w->traffic[first].link_tx, 1);

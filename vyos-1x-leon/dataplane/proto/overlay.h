@@ -168,8 +168,8 @@ void overlay_input(struct overlay *o, const struct endpoint *from, uint8_t *data
 void overlay_link_used(struct overlay *o, uint16_t slot);
 /* Sends a PING on the direct link to `slot` now. */
 void overlay_probe(struct overlay *o, uint16_t slot);
-/* The kernel or an ICMP error suggests that this endpoint is dead. Triggers a probe and proves
- * nothing by itself. */
+/* The kernel or an ICMP error suggests that this endpoint is dead. The hint triggers a probe and
+ * proves nothing. */
 void overlay_link_suspect(struct overlay *o, const struct endpoint *ep);
 /* A worker could not relay: sends a path error to `source` (rate-limited). */
 void overlay_cannot_forward(struct overlay *o, node_id_t source, node_id_t next,

@@ -23,8 +23,8 @@
 
 #define NOTICE_EVERY_MS	 100 /* minimum interval per source */
 #define LASTING_EVERY_MS 2000
-/* If the check for unheard peers runs this late, this machine was suspended and missed their
- * messages; no peer is then marked. */
+/* If the check for silent peers runs this late, this machine was suspended and missed messages.
+ * Then no peer is marked. */
 #define LATE_MS 2500
 
 void paths_snapshot(void *arg, mono_t now)

@@ -54,7 +54,7 @@ const struct overlay_counters *overlay_counters(const struct overlay *o)
 	return &o->count;
 }
 
-/* Its record says so, or its endpoint is not in its record (yet). */
+/* The record of the node says so, or its endpoint is not in the record (yet). */
 static bool is_behind_nat(const struct node *n, const struct endpoint *ep)
 {
 	if (!n || !n->has_record || !ep->ip.family)

@@ -19,7 +19,7 @@ struct path;
 void answer_id(struct jsonw *w, const char *key, node_id_t id); /* NODE_ID_NONE: null */
 /* Writes the node-name of a member; null if it has none. */
 void answer_name(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
-/* Display name of a node: its node-name, or its node-id if it has none. */
+/* Display name of a node: the node-name, or the node-id if there is no name. */
 void answer_call(struct jsonw *w, const char *key, struct leond *d, node_id_t id);
 /* Writes the forwarder of a VLAN (between LAN and overlay) as known here, and the reason. */
 void answer_forwarder(struct jsonw *w, struct leond *d, uint16_t vlan);

@@ -64,7 +64,7 @@ static void put_next_hops(struct out *o, const char *name, const char *kind, con
 typedef void put_of_queues(struct out *o, const char *name, const char *type, const char *help,
 			   size_t field);
 
-/* Metrics of each queue of a kind; the help text names it `whose`. */
+/* Metrics of each queue of a kind; `whose` names the kind in the help text. */
 static void put_figures(struct out *o, const char *kind, const char *whose, put_of_queues *put)
 {
 	static const struct {

@@ -40,8 +40,8 @@ static void write_endpoint(struct command *c, const struct endpoint *ep, const s
 	jsonw_end(c->w);
 }
 
-/* Iterates the addresses of a node: its endpoint, then its announced ones; false behind the
- * last. */
+/* Iterates the addresses of a node: the endpoint, then the announced addresses. Returns false
+ * behind the last one. */
 static bool node_endpoint(struct command *c, const struct node *n, unsigned i, struct endpoint *ep)
 {
 	struct overlay_link link = { .up = false };

@@ -262,8 +262,8 @@ static unsigned keep_steps(struct rib_step *step, unsigned n, bool additions)
 }
 
 /*
- * Executes additions first, so that their results are known before the replaced routes are deleted;
- * the second plan omits deletions that a refusal forbids. Returns the number of steps.
+ * Executes additions first, so that the results are known before the replaced routes are deleted.
+ * The second plan omits deletions that a refusal forbids. Returns the number of steps.
  */
 unsigned routes_bring_up_to_date(struct routes *r, mono_t now)
 {

@@ -42,7 +42,7 @@ static uint64_t identity_of(const struct conf_peer *p)
 	return h;
 }
 
-/* Peers that remain keep their state and its time when others change. */
+/* Peers that remain keep their state and its time if other peers change. */
 static void keep_reach(struct seed_host *s, const struct seed_host *old, uint32_t n_old)
 {
 	for (uint32_t i = 0; i < n_old; i++) {

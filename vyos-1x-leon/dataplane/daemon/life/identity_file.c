@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The identity key of this node: created at the first start, in a file that only its owner may
- * read. If it can be neither read nor created, leond does not start. A key that others can read, or
- * that changes with each restart, is no identity, and the error would show only when another node
- * takes its place. Control thread, at the start.
+ * read. If the file can be neither read nor created, leond does not start. A key that others can
+ * read, or that changes with each restart, is no identity. The error would show only when another
+ * node takes the place of this node. Control thread, at the start.
  */
 #include <errno.h>
 #include <stdio.h>

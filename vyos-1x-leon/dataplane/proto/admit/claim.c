@@ -59,8 +59,8 @@ static bool is_plausible(const struct overlay *o, uint64_t incarnation)
 	return incarnation <= o->ops.wall_us(o->arg) + AHEAD_US;
 }
 
-/* Of two keys that claim a node-id without a session here, all nodes select the same one
- * independent of the order of arrival: if possible the one that started last. */
+/* Of two keys that claim a node-id without a session here, all nodes select one, independent of the
+ * order of arrival: if possible the key that started last. */
 static bool outranks(const struct overlay *o, const struct msg_summary_entry *a,
 		     const struct msg_summary_entry *b)
 {
@@ -72,8 +72,9 @@ static bool outranks(const struct overlay *o, const struct msg_summary_entry *a,
 	return cmp ? cmp > 0 : memcmp(a->key, b->key, sizeof(a->key)) > 0;
 }
 
-/* A record with a key other than the known one. It may replace an unproven claim. It never replaces
- * a key that had a session with this node; the holder of the new key must open a session itself. */
+/* A record with a key other than the known one. The record may replace a claim without a session.
+ * It never replaces a key that had a session with this node; the holder of the new key must open a
+ * session. */
 bool claim_may_replace(const struct overlay *o, const struct node *n,
 		       const struct msg_summary_entry *e)
 {

@@ -40,8 +40,8 @@ static uint16_t holder_of(const struct overlay *o, node_id_t by)
 	return n ? n->slot : 0;
 }
 
-/* Returns the oldest node of this rank, announced by the member that announced most of them. NULL:
- * none, or the eviction would take from a member with no more than `by`. */
+/* Returns the oldest node of this rank, announced by the member that announced most nodes of the
+ * rank. NULL: none, or the eviction would take from a member with no more than `by`. */
 static struct node *oldest_of(const struct overlay *o, enum rank rank, node_id_t by)
 {
 	uint16_t n_slots = nodedb_slots(o->nodes);

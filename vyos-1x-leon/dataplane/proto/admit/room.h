@@ -10,7 +10,7 @@
 struct room {
 	bool place; /* needs the place of a member */
 	bool slot;  /* needs a slot */
-	/* member that supplied its record; NODE_ID_NONE: the node is in session itself */
+	/* member that supplied the record; NODE_ID_NONE: the node itself is in session */
 	node_id_t by;
 };
 bool room_lacks(const struct overlay *o, const struct room *r);

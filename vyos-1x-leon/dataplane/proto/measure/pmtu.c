@@ -27,7 +27,7 @@
 static const uint16_t common[] = { 1232, 1252, 1372, 1392, 1412, 1432, 1444, 1452,
 				   1464, 1472, 1552, 1572, 8452, 8472, 8952, 8972 };
 #define ORDINARY 1472 /* passes nearly all links */
-#define BEYOND	 1552 /* passes hardly any link; one that passes it may pass far more */
+#define BEYOND	 1552 /* passes hardly any link; a link that passes it may pass far more */
 
 /* Returns the next size to test, above lo and below hi (0: unbounded); 0: the search is
  * complete. */

@@ -49,7 +49,7 @@ uint32_t rtt_sample_us(const struct overlay *o, struct peer *p, mono_t sent, mon
 		p->probe.held_since = MONO_NEVER;
 		return us;
 	}
-	/* The link took at most this time, so the sample cannot raise the estimate. If this
+	/* The link took at most this time, so the sample cannot raise the estimate. If the state
 	 * persists, the sample counts, because a slower link could hide behind it. */
 	if (mono_is_never(p->probe.held_since))
 		p->probe.held_since = overlay_now(o);

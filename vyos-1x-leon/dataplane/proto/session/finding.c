@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Diagnosis of a configured peer that is not reached. A node answers no strangers, so a peer with
- * another secret does not respond to HELLOs. Evidence comes from its own datagrams, if it has this
- * node as a peer too, and from ICMP. All of this can be forged by address spoofing: it is shown to
- * operators and decides nothing. Called by hello.c, rival.c, seed.c and daemon/; control thread.
+ * another secret does not respond to HELLOs. Evidence comes from datagrams of the peer, if this
+ * node is configured there too, and from ICMP. Address spoofing can forge all evidence, so it is
+ * shown to operators and decides nothing. Called by hello.c, rival.c, seed.c and daemon/; control
+ * thread.
  */
 #include "proto/session/finding.h"
 

@@ -24,5 +24,5 @@ void greet_tick(struct overlay *o, struct peer *p, mono_t now);
 void greet_rekey(struct overlay *o, struct peer *p, uint32_t tries);
 /* Repeats the HELLO of a session that has no message of the peer yet. */
 void greet_confirm(struct overlay *o, struct peer *p);
-/* Reports to the peer its endpoint as this node sees it, rate-limited. */
+/* Reports to the peer the endpoint that this node sees, rate-limited. */
 void greet_observed(struct overlay *o, struct peer *p);

@@ -49,8 +49,8 @@ static bool count_one(const struct overlay *o, struct minute_count *c)
 }
 
 /* Sessions with alternating incarnations indicate two nodes with one node-id. HELLOs without a
- * session do not count: a node restarted with its clock set back sends many of them until its
- * previous session ends. */
+ * session do not count, because a node restarted with its clock set back sends many HELLOs until
+ * its previous session ends. */
 static void note_other_run(struct overlay *o, struct peer *p)
 {
 	if (count_one(o, &p->hello.restarts) &&

@@ -6,7 +6,7 @@
 
 #include "proto/core.h"
 
-/* Returns true if a key that this node may have signed it. */
+/* Returns true if the signature is from a key that this node may have. */
 bool identity_of_hello(struct overlay *o, const struct peer *p, const struct rx_hello *h);
 bool identity_of_record(struct overlay *o, struct peer *from, const struct msg_record *r);
 /* Pins the node-id to this key. proven: in a session with this node, which is about to start. */

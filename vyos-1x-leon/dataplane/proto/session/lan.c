@@ -28,8 +28,8 @@ static bool names_back(const struct node *other, const struct peer *p)
 	return other && other->slot != SLOT_SELF && record_lan_names(&other->rec.lan, p->id);
 }
 
-/* A node that replaces a dead forwarder is the only one to announce it. Two nodes share a LAN only
- * if each names the other. */
+/* Only the node that replaces a dead forwarder announces the change. Two nodes share a LAN only if
+ * each names the other. */
 static void forget_behind_others(struct overlay *o, const struct peer *p, uint64_t classes)
 {
 	const struct node *n = nodedb_find(o->nodes, p->id);

@@ -186,9 +186,9 @@ static void tell_own(struct overlay *o, struct peer *p, const struct node *n)
 }
 
 /*
- * A record of this node-id under another key. It does not affect our version, because versions are
- * compared within a key. It comes from an earlier installation of this node, or from a duplicate
- * node-id: that node continues to announce itself, or started later.
+ * A record of this node-id under another key. The record does not affect our version, because
+ * versions are compared within a key. It comes from an earlier installation of this node, or from a
+ * duplicate node-id. The other node then continues to announce itself, or started later.
  */
 static void claimed_by_other(struct overlay *o, const struct msg_record *r)
 {

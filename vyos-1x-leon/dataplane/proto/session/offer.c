@@ -23,7 +23,7 @@ static bool is_same_epoch(const struct overlay *o, const struct peer *p, uint64_
 	return !(differs & session_epoch_mask(o->self, p->id));
 }
 
-/* Returns the value on offer; creates a new one if there is none or it is old. */
+/* Returns the value on offer; creates a new value if there is none or the value is old. */
 struct offer *offer_of(struct overlay *o, struct peer *p)
 {
 	struct offer *f = &p->offer;

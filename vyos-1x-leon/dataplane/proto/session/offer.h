@@ -6,7 +6,7 @@
 
 #include "proto/core.h"
 
-/* Returns the value; creates a new one if there is none or it is old. */
+/* Returns the value; creates a new value if there is none or the value is old. */
 struct offer *offer_of(struct overlay *o, struct peer *p);
 /* The value answers this request of the peer from now on. */
 void offer_answers(struct offer *f, const struct rx_hello *h);

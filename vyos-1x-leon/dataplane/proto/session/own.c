@@ -242,9 +242,9 @@ void own_start(struct overlay *o)
 }
 
 /*
- * A version of an earlier run with a clock ahead, or a forged version, is exceeded at once. If it
- * returns repeatedly, another node uses this node-id; then this node reports it and exceeds it
- * rarely, so that the two do not compete at line rate.
+ * A version of an earlier run with a clock ahead, or a forged version, is exceeded at once. If the
+ * version returns repeatedly, another node uses this node-id. This node then reports the duplicate
+ * and exceeds the version rarely, so that the two nodes do not compete at line rate.
  */
 void own_seen(struct overlay *o, uint64_t incarnation, uint32_t seq)
 {

@@ -12,7 +12,7 @@ void own_start(struct overlay *o);
  * `force`. */
 void own_refresh(struct overlay *o, bool force);
 void own_upkeep(struct overlay *o, mono_t now);
-/* Sends the record to one peer, repeatedly until its digest confirms it. */
+/* Sends the record to one peer, repeatedly until the digest of the peer confirms the record. */
 void own_send(struct overlay *o, struct peer *p);
 void own_tick(struct overlay *o, struct peer *p, mono_t now);
 /* Sends a leave to all nodes in session; each call repeats it. */

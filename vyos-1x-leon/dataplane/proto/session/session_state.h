@@ -26,7 +26,7 @@ struct data_keys {
 };
 
 /*
- * A session value on offer, its key, and the HELLO of the peer that it answers. A session is
+ * A session value on offer, its key, and the HELLO of the peer that the value answers. A session is
  * created when the peer has shown the value.
  */
 struct offer {

@@ -13,7 +13,7 @@ struct sync_peer {
 	uint64_t digest;       /* last digest of the peer */
 	bool wanted_some;      /* the last requested summary contained something to fetch */
 	uint64_t parts;	       /* received parts of that summary */
-	/* Two digests whose summary brought nothing new. No request is needed until one of them
+	/* Two digests with a summary that brought nothing new. No request is needed until a digest
 	 * changes, or until this time. */
 	uint64_t settled_own, settled_its;
 	mono_t settled_until;

@@ -125,10 +125,10 @@ void sync_upkeep(struct overlay *o, mono_t now)
 
 /* --- summaries --- */
 
-/* Only records of nodes that were in session with this node are forwarded. This suffices: a node
- * behind relays is learned from the last relay, which is in session with it. Fabricated records of
- * a member spread no further. A node forgotten without leaving is not named, because other nodes
- * need not learn of it. */
+/* Only records of nodes that were in session with this node are forwarded. This rule suffices,
+ * because a node behind relays is learned from the last relay, which is in session with the node.
+ * Fabricated records of a member spread no further. A node forgotten without leaving is not named,
+ * because other nodes need not learn of it. */
 bool sync_is_listed(const struct node *n)
 {
 	return n && n->has_record && (n->proven || n->slot == SLOT_SELF) &&
