@@ -55,7 +55,7 @@
 #define LOOK_MS 300
 /* Time after which the baseline is measured again. */
 #define FLOOR_MS 10000
-/* Change between two samples that only a queue makes, and no propagation delay. */
+/* A larger change of the delay between two samples indicates a queue. */
 #define MOVES_US      3000
 #define VAIN_MS	      3000
 #define YIELD_MS      10000
@@ -392,8 +392,8 @@ static void when_cruising(struct autorate *a, const struct autorate_input *in, m
 }
 
 /* Queueing delay that a bandwidth probe may cause if the link has spare capacity: half of the queue
- * of the smallest probe on a full link. A higher probe is no measure, because TCP seldom has enough
- * data for all of it. */
+ * of the smallest probe on a full link. The limit ignores the height of the probe, because TCP
+ * seldom has enough data for a high one. */
 static uint32_t bump_limit_us(const struct autorate *a, const struct autorate_input *in)
 {
 	return max_of((uint32_t)BUMP_PM * a->bump_ms / 2, noise_us(a, in));

@@ -24,11 +24,11 @@
 
 /* One direction of a link. */
 struct load_way {
-	uint32_t zero;	      /* of the first sample; subtracted, because clocks differ */
+	uint32_t zero;	      /* delay of the first sample; subtracted, because clocks differ */
 	struct extreme least; /* windowed minimum of the delay */
 	int64_t rise_us;      /* delay above the windowed minimum */
 	uint64_t bytes;	      /* sent, at the last sample */
-	struct extreme sent;  /* maximum of 1 to 2 s, kbit/s */
+	struct extreme sent;  /* sending rate, kbit/s: maximum of 1 to 2 s */
 	struct extreme usual; /* maximum of `sent` before the last 1 to 2 s */
 	/* best delivery rate, kbit/s: maximum of minutes, or since the rate fell */
 	struct extreme best;
