@@ -179,7 +179,7 @@ def test_a_narrower_way_is_followed(pair):
     (['--local', 'x', '--peer', '192.0.2.1'], '--local cannot be "x"'),
     (['--local', '192.0.2.1', '--peer', '192.0.2.2', '--vni', '16777216'], '--vni cannot be'),
     (['--local', '192.0.2.1', '--peer', '192.0.2.2', '--mtu', '67'], '--mtu cannot be'),
-    (['--local', '192.0.2.1', '--peer', '192.0.2.2', 'more'], 'what is "more"?'),
+    (['--local', '192.0.2.1', '--peer', '192.0.2.2', 'more'], 'unexpected argument "more"'),
 ])
 def test_wrong_words(words, text):
     done = subprocess.run([find_program('leon-sclp', 'leon-sclp'), *words], capture_output=True,

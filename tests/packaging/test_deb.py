@@ -35,6 +35,7 @@ FILES = {
     '/usr/share/bash-completion/completions/leonctl.bash',
     '/usr/share/leond/leond.schema.json',
     '/usr/share/doc/leond/README.md',
+    '/usr/share/doc/leond/one-hour.md',
     '/usr/share/doc/leond/architecture.md',
     '/usr/share/doc/leond/behaviour.md',
     '/usr/share/doc/leond/changelog',
