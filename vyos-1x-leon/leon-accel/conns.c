@@ -328,7 +328,9 @@ static struct conn *find_named(struct engine *e, struct accel_peer *p, const str
 
 	if (judge_is_full(e))
 		e->full_at = now;
-	if (c && c->peer == p && !judge_is_full(e) && is_wanted(c) && !peer_is_aside(p))
+	/* An own offer of the same connection has its place already. */
+	if (c && c->peer == p && (c->bound || !judge_is_full(e)) && is_wanted(c) &&
+	    !peer_is_aside(p))
 		return c;
 	refuse(e, p, f->stream, c && c->peer == p ? why_not(c) : ACCEL_NOT_NOW);
 	return NULL;

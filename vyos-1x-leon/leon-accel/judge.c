@@ -50,7 +50,8 @@ bool judge_is_admitted(const struct conn *c)
 
 bool judge_is_full(const struct engine *e)
 {
-	return e->n_taken >= e->settings.maximum;
+	/* Attempts count too: several offers may be accepted before the first TAKE. */
+	return e->n_taken + peers_attempts(e) >= e->settings.maximum;
 }
 
 enum accel_why judge_of_refusal(uint8_t reason)

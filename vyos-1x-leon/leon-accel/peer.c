@@ -187,6 +187,15 @@ unsigned peer_attempts(const struct accel_peer *p)
 	return streams - min_of(streams, p->counted.taken_now);
 }
 
+unsigned peers_attempts(const struct engine *e)
+{
+	unsigned n = 0;
+
+	for (const struct accel_peer *p = e->peers; p; p = p->hh.next)
+		n += peer_attempts(p);
+	return n;
+}
+
 enum accel_why peer_refusal(const struct accel_peer *p)
 {
 	return p->refusal;

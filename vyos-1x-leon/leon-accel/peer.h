@@ -87,3 +87,4 @@ void peer_unbind(struct accel_peer *p, uint32_t stream);
 unsigned peer_streams(const struct accel_peer *p);
 /* Number of streams without a proxy socket: their interception is being negotiated. */
 unsigned peer_attempts(const struct accel_peer *p);
+unsigned peers_attempts(const struct engine *e);
