@@ -466,7 +466,7 @@ static void on_reset(struct flow *f, const struct accel_frame *m, mono_t now)
 
 typedef void (*act_fn)(struct flow *f, const struct accel_frame *m, mono_t now);
 
-/* The effect of a message, protocol.md 9.1. Other messages are late and have no effect. */
+/* The effect of a message, protocol.md 10.1. Other messages are late and have no effect. */
 static const act_fn acts[FLOW_STATES][ACCEL_TYPES] = {
 	[FLOW_OFFERED] = { [ACCEL_ACCEPT] = on_accept,
 			   [ACCEL_REFUSE] = on_refuse,
