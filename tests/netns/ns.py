@@ -7,12 +7,14 @@ done here can reach the host.
 A Namespace is a context manager: inside `with namespace:` this thread is in it, so that sockets
 opened, programs started and /proc/sys/net files written belong to it.
 """
+import collections
 import ctypes
 import os
 import signal
 import stat
 import subprocess
 import tempfile
+import threading
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
@@ -101,7 +103,7 @@ class Namespace:
                 raise OSError(f'cannot make a network namespace for {name}')
             self.fd = os.open(f'/proc/{keeper.pid}/ns/net', os.O_RDONLY | os.O_CLOEXEC)
             keeper.stdin.close()
-        self._outer = []
+        self._outer = collections.defaultdict(list)  # by thread: each has a namespace of its own
         self.processes = []
         with self:
             for where in ('all', 'default'):
@@ -122,12 +124,12 @@ class Namespace:
         return f'nsenter --net={self.path}'
 
     def __enter__(self):
-        self._outer.append(os.open('/proc/thread-self/ns/net', os.O_RDONLY | os.O_CLOEXEC))
+        self._outer[threading.get_ident()].append(os.open('/proc/thread-self/ns/net', os.O_RDONLY | os.O_CLOEXEC))
         _call('setns', self.fd, CLONE_NEWNET)
         return self
 
     def __exit__(self, *_):
-        fd = self._outer.pop()
+        fd = self._outer[threading.get_ident()].pop()
         try:
             _call('setns', fd, CLONE_NEWNET)
         finally:
