@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of connections of leon-accel without a namespace: the lab makes frames, and reads
- * messages to leond from the other end of the queue. Virtual time.
+ * The connection table of leon-accel without a network namespace, on virtual time. The lab builds
+ * frames and reads the messages to leond from the other end of the queue.
  */
 #pragma once
 
@@ -30,7 +30,7 @@
 struct conns_lab {
 	struct loop *loop;
 	struct engine e;
-	int leond; /* its end of the queue */
+	int leond; /* leond's end of the queue */
 	mono_t now;
 };
 
@@ -44,7 +44,7 @@ static inline void conns_lab_learn(struct conns_lab *l, node_id_t id)
 {
 	struct accel_say_frame f = { .what = ACCEL_SAY_NODE, .node = { id, 50000, 1400, false } };
 
-	/* There is no carrier device; mode off makes no route. */
+	/* The node has no carrier device, and mode off adds no route. */
 	peer_learn(&l->e, &f, l->now);
 }
 
@@ -62,7 +62,7 @@ static inline void conns_lab_open(struct conns_lab *l)
 	l->e.message = x_buffer(ACCEL_QUEUE_MAX, 1);
 	l->e.queue[0] = pair[0];
 	l->e.n_queues = 1;
-	l->e.n_lans = LANS_MAX; /* no device can be made for another VLAN */
+	l->e.n_lans = LANS_MAX; /* prevents the device of another VLAN */
 	l->leond = pair[1];
 	l->e.tick = timer_new(l->loop, on_tick, NULL);
 	conns_lab_learn(l, FAR_NODE);
@@ -82,7 +82,7 @@ static inline void conns_lab_close(struct conns_lab *l)
 	loop_free(l->loop);
 }
 
-/* Between 10.0.0.1 here and 10.0.0.2 at the far node. */
+/* A segment from the near host 10.0.0.1 to 10.0.0.2 behind the far node. */
 static inline struct tcp_segment from_near_host(uint32_t seq, uint32_t ack)
 {
 	return (struct tcp_segment){ .dst_mac = mac_from_u64(FAR_MAC),
@@ -110,7 +110,7 @@ static inline struct tcp_segment from_far_host(uint32_t seq, uint32_t ack)
 	return s;
 }
 
-/* Returns the result of conn_frame(): true if the frame is done with. */
+/* Returns the result of conn_frame(): true if the frame needs no further processing. */
 static inline bool conns_lab_frame(struct conns_lab *l, enum accel_where where, node_id_t node,
 				   const struct tcp_segment *s)
 {
@@ -141,7 +141,7 @@ static inline struct conn *conns_lab_conn(struct conns_lab *l, const struct tcp_
 	return conn_of_packet(&l->e, 0, &t);
 }
 
-/* Messages to leond since the last call; the node of the last one. */
+/* Returns the number of messages to leond since the last call, and the node of the last message. */
 static inline unsigned conns_lab_sent(struct conns_lab *l, node_id_t *node)
 {
 	uint8_t message[ACCEL_QUEUE_MAX];

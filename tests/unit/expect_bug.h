@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For tests of misuse: runs a function in a child process and tells whether it ended in bug(),
- * that is, in abort(). Include after cmocka.h; single-threaded tests only.
+ * Runs a function in a child process and returns whether it ended in bug(), which calls abort().
+ * Tests of misuse include this header after cmocka.h. They must have one thread.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ static inline bool ends_in_bug(void (*fn)(void *), void *arg)
 
 	if (pid == 0) {
 		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-		/* cmocka turns SIGABRT into a failed test, which is not wanted here. */
+		/* The handler of cmocka reports SIGABRT as a failed test. */
 		signal(SIGABRT, SIG_DFL);
 		log_set_sink(expect_bug_silent, NULL);
 		fn(arg);

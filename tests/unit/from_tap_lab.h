@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the tests of the step from the local segment share: a host that sends, the MAC addresses
- * that the FDB knows, and what the other nodes are sent. Included after cmocka.
+ * Shared parts of the tests that forward frames from the TAP: a sending host, the MAC addresses in
+ * the FDB, and the datagrams to other nodes. Included after cmocka.
  */
 #pragma once
 
 #include "fwd_one.h"
 
-#define HOST   0x20 /* on our segment */
+#define HOST   0x20 /* on the local segment */
 #define REMOTE 0x31 /* behind slot 1 */
 #define FAR    0x32 /* behind slot 2, through slot 1 */
-#define LOST   0x33 /* behind slot 3, to which no path leads */
+#define LOST   0x33 /* behind slot 3, which has no path */
 
-static uint8_t out[70000]; /* vnet header and frame, as a host sends it */
+static uint8_t out[70000]; /* vnet header and frame of a host */
 static uint8_t *const frame = out + TAP_VNET_LEN;
 
 static int open_with(bool gso)
@@ -32,7 +32,7 @@ static int from_tap_setup(void **state)
 	return open_with(true);
 }
 
-/* The next datagram that a node was sent; false where there is none. */
+/* Reads the next datagram to a node. Returns false if there is none. */
 static bool node_gets(unsigned slot, struct datagram *d)
 {
 	if (!fx_node_gets(&fx, slot, d))

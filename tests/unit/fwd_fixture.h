@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One node's packet path without its threads, for tests and fuzzers: a worker whose TAP is a
- * socket pair and whose UDP socket is on loopback, four nodes in its snapshot, and their sockets to
- * see what is sent to them.
+ * The packet path of one node without threads, for tests and fuzzers. The TAP of the worker is a
+ * socket pair and its UDP socket is on loopback. The snapshot has four nodes with a receiving
+ * socket each.
  *
  *   slot 0  self 10.0.0.1
  *   slot 1  10.0.0.2, direct
  *   slot 2  10.0.0.3, through 10.0.0.2
- *   slot 3  10.0.0.4, a member whose link is down and to which no path leads
+ *   slot 3  10.0.0.4, a member without a link and without a path
  */
 #pragma once
 
@@ -36,11 +36,11 @@ struct fixture {
 	struct worker *w;
 	struct fdb *fdb;
 	struct neigh *neigh;
-	struct snap *snap;	      /* the published one, for tests that change a setting */
-	int tap;		      /* the far end of the TAP: what hosts see */
+	struct snap *snap;	      /* the published snapshot, for tests that change a setting */
+	int tap;		      /* the far end of the TAP, on the side of the hosts */
 	int near_tap, udp;	      /* the worker's descriptors */
-	int node_fd[FX_NODES];	      /* sockets of the other nodes, [0] unused */
-	struct endpoint ep[FX_NODES]; /* [0] is the worker's own */
+	int node_fd[FX_NODES];	      /* sockets of the other nodes; [0] is unused */
+	struct endpoint ep[FX_NODES]; /* [0] is the address of the worker */
 };
 
 static inline node_id_t fx_id(unsigned slot)
@@ -64,7 +64,7 @@ static inline int fx_socket(struct endpoint *ep)
 	return fd;
 }
 
-/* A new snapshot like the one before; change(s) before it is finished. */
+/* Publishes a new snapshot like the previous one, after change(s). */
 static inline void fx_publish(struct fixture *x, void (*change)(struct snap *s))
 {
 	static const uint16_t direct[] = { 1 }, relayed[] = { 1, 2 };
@@ -89,7 +89,7 @@ static inline void fx_publish(struct fixture *x, void (*change)(struct snap *s))
 	fwd_publish(x->f, s);
 }
 
-/* accel: the worker's end of its queue to leon-accel, which stays the caller's; 0: none. */
+/* accel: the worker's end of the queue to leon-accel, owned by the caller. 0: no queue. */
 static inline bool fx_open_with(struct fixture *x, bool gso, int accel)
 {
 	struct fwd_io io = { .tap = -1, .udp4 = -1, .udp6 = -1, .accel = accel };
@@ -131,7 +131,7 @@ static inline void fx_close(struct fixture *x)
 		close(x->node_fd[i]);
 }
 
-/* One message through the receive step, as if from `from`. segment 0: one datagram. */
+/* Passes one message from `from` to the receive step. segment 0: one datagram. */
 static inline void fx_receive(struct fixture *x, const struct endpoint *from, void *data,
 			      size_t len, size_t segment)
 {
@@ -146,7 +146,7 @@ static inline void fx_receive(struct fixture *x, const struct endpoint *from, vo
 	worker_end(x->w);
 }
 
-/* One batch from the TAP into which `len` bytes (vnet header first) are written now. */
+/* Writes `len` bytes (vnet header first) to the TAP and forwards them as one batch. */
 static inline bool fx_host_sends(struct fixture *x, const void *data, size_t len)
 {
 	if (write(x->tap, data, len) != (ssize_t)len)
@@ -157,14 +157,14 @@ static inline bool fx_host_sends(struct fixture *x, const void *data, size_t len
 	return true;
 }
 
-/* A datagram as a node was sent it. */
+/* A datagram to another node. */
 struct datagram {
 	uint8_t b[4096];
 	size_t len, hdr_len;
 	struct leon_hdr h;
 };
 
-/* The next datagram of a node; false where there is none, or none with a whole header. */
+/* Reads the next datagram to a node. Returns false without a datagram with a complete header. */
 static inline bool fx_node_gets(const struct fixture *x, unsigned slot, struct datagram *d)
 {
 	ssize_t n = recv(x->node_fd[slot], d->b, sizeof(d->b), MSG_DONTWAIT);
@@ -192,7 +192,7 @@ static inline uint64_t fx_all_drops(const struct fixture *x)
 	return sum;
 }
 
-/* Header of a datagram from `source` along `hops`, on its way to hop `at`; returns its length. */
+/* Writes the header of a datagram from `source` along `hops` to hop `at`. Returns its length. */
 static inline size_t fx_header(uint8_t *out, uint8_t kind, uint8_t flags, node_id_t source,
 			       uint8_t at, uint8_t n_hops, const node_id_t *hop)
 {
@@ -207,7 +207,8 @@ static inline size_t fx_header(uint8_t *out, uint8_t kind, uint8_t flags, node_i
 	return leon_encode(&h, out);
 }
 
-/* Ethernet header with these last bytes of the MACs (02:00:00:00:00:xx); returns its length. */
+/* Writes an Ethernet header with these last bytes of the MACs (02:00:00:00:00:xx). Returns its
+ * length. */
 static inline size_t fx_eth(uint8_t *out, uint8_t dst, uint8_t src, uint16_t ethertype)
 {
 	memset(out, 0, 12);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Three real nodes without a protocol, in one process: each has a network namespace of its own
- * with a TAP (leon0, 10.0.0.1 .. 3/24) and UDP sockets on a wire to the others (192.0.2.1 .. 3
- * or 2001:db8::1 .. 3),
- * and the packet path with its threads on a snapshot that says what the test wants. One thread
- * stands for the control threads: it takes what is learned into the FDBs.
+ * Three nodes in one process, without a protocol. Each node has a network namespace, a TAP (leon0,
+ * 10.0.0.1 .. 3/24) and UDP sockets on a wire to the others (192.0.2.1 .. 3 or 2001:db8::1 .. 3).
+ * The packet path runs with its threads on a snapshot of the test. One thread replaces the control
+ * threads and copies learned addresses into the FDBs.
  *
- * slot numbers: each node's own is 0; the others follow in order.
+ * Slot 0 of each node is the node itself. The other nodes follow in order.
  */
 #pragma once
 
@@ -39,12 +38,12 @@ struct lab_node {
 	_Atomic unsigned n_control, n_cannot_forward, n_suspect, n_guard;
 };
 struct lab {
-	int home; /* the namespace with the wire: a bridge */
+	int home; /* the namespace of the wire, which is a bridge */
 	struct lab_node node[LAB_NODES];
 	unsigned n_workers;
 	uint32_t tap_mtu, wire_mtu;
-	bool offload; /* GSO, GRO and TAP offloads as far as the kernel has them */
-	bool v6;      /* the wire speaks IPv6 */
+	bool offload; /* GSO, GRO and TAP offloads that the kernel supports */
+	bool v6;      /* IPv6 on the wire */
 	/* Set before lab_publish(): */
 	bool relayed;	/* nodes 0 and 1 reach each other through node 2 */
 	bool link_down; /* node 2 cannot reach node 1 */
@@ -167,7 +166,7 @@ static inline void *lab_control(void *arg)
 	return NULL;
 }
 
-/* The control thread is the one writer: whoever else wants to publish stops it meanwhile. */
+/* Only one thread may publish, so a test stops the control thread before it publishes. */
 static inline bool lab_control_start(struct lab *lab)
 {
 	lab->stop = false;
@@ -195,7 +194,7 @@ static inline bool lab_open_wire(struct lab *lab, struct lab_node *n)
 	       run("ip link set eth0 up");
 }
 
-/* In the namespace of the node. */
+/* Runs in the namespace of the node. */
 static inline bool lab_open_node(struct lab *lab, struct lab_node *n)
 {
 	struct udp_config uc = { .n = lab->n_workers, .v4 = !lab->v6, .v6 = lab->v6, .port = 5366 };
@@ -223,7 +222,7 @@ static inline bool lab_open_node(struct lab *lab, struct lab_node *n)
 	return true;
 }
 
-/* False where namespaces, TAP or veth are not to be had: the test is to be skipped. */
+/* Returns false without namespaces, TAP or veth. The test is then skipped. */
 static inline bool lab_open(struct lab *lab)
 {
 	if (!netns_enter() || !run("ip link add wire mtu %u type bridge", lab->wire_mtu) ||

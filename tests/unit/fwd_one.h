@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For test programs of one packet path: the fixture `fx` that all their tests use, made anew for
- * each of them by setup and teardown, and what they look at in it. Included after cmocka.
+ * For test programs of one packet path: the fixture `fx`, which setup and teardown create for each
+ * test, and its queries. Included after cmocka.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ static inline int fx_teardown(void **state)
 	return 0;
 }
 
-/* Takes all that was reported to the control thread: how many of this type, and the last of them,
- * where `last` is not NULL. */
+/* Reads all reports to the control thread. Returns the number of this type, and the last one in
+ * `last` unless NULL. */
 static inline unsigned fx_reports(enum fwd_report_type type, struct fwd_report *last)
 {
 	struct fwd_report ev;

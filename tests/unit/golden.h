@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Test vectors out of doc/protocol.md, so that the document and the code cannot drift apart. A
- * vector is a fenced block that opens with ```hex NAME; what follows a # on a line is a comment.
- * Used by the unit tests of wire/ and crypto/, which include cmocka first.
+ * Test vectors from doc/protocol.md, so that document and code agree. A vector is a fenced block
+ * that opens with ```hex NAME. A # begins a comment. The unit tests of wire/ and crypto/ include
+ * this header after cmocka.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef GOLDEN_DOCUMENT /* another document may be named before */
+#ifndef GOLDEN_DOCUMENT /* a test may name another document */
 #define GOLDEN_DOCUMENT SOURCE_ROOT "/vyos-1x-leon/doc/protocol.md"
 #endif
 #define GOLDEN_MAX 1500
@@ -22,7 +22,8 @@ static inline int golden_digit(int c)
 	return isdigit(c) ? c - '0' : isxdigit(c) ? tolower(c) - 'a' + 10 : -1;
 }
 
-/* Digits of one line; each pair is a byte and stands unbroken. Returns the bytes added. */
+/* Reads the hexadecimal digits of one line. A pair of digits is a byte without a space inside.
+ * Returns the number of bytes. */
 static inline size_t golden_line(const char *line, uint8_t *out, size_t room)
 {
 	size_t n = 0;
@@ -37,7 +38,7 @@ static inline size_t golden_line(const char *line, uint8_t *out, size_t room)
 	return n;
 }
 
-/* Fails the test where the document has no such block. */
+/* Fails the test if the document has no such block. */
 static inline size_t golden(const char *name, uint8_t out[GOLDEN_MAX])
 {
 	FILE *f = fopen(GOLDEN_DOCUMENT, "r");
@@ -62,7 +63,7 @@ static inline size_t golden(const char *name, uint8_t out[GOLDEN_MAX])
 	return n;
 }
 
-/* Compares bytes with a block; prints what the code made where they differ. */
+/* Compares bytes with a block, and prints the bytes if they differ. */
 static inline void assert_golden(const char *name, const void *made, size_t len)
 {
 	uint8_t want[GOLDEN_MAX];

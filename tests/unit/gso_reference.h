@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An independent idea of super-frames, for the test and the fuzz target of fwd/coalesce: builds
- * frames field by field, cuts super-frames as the kernel does, and says whether what comes out of
- * the product would reach the hosts as it came in. Shares no code with the product but struct
- * delivery and eth_parse(), which its interface needs.
+ * An independent model of super-frames for the test and the fuzz target of fwd/coalesce. The model
+ * builds frames field by field, segments super-frames as the kernel does, and checks that hosts
+ * receive the original frames. The model shares only struct delivery and eth_parse() with the
+ * product.
  */
 #pragma once
 
@@ -21,25 +21,25 @@
 #define GR_FRAMES 2048
 #define GR_ARENA  (4u << 20)
 
-/* A frame to be made; 0 is a good value for everything but version. */
+/* The description of a frame. 0 is valid for all fields except version. */
 struct gr_spec {
 	unsigned n_tags;
 	int version; /* 4 or 6 */
 	bool udp;
 	unsigned tcp_options; /* bytes, a multiple of 4 */
-	uint8_t flow;	      /* tells addresses and ports apart */
-	uint8_t tos, flags;   /* flags: TCP, 0 for ACK */
-	bool no_df, whole;    /* whole: the transport checksum is not partial */
+	uint8_t flow;	      /* selects addresses and ports */
+	uint8_t tos, flags;   /* flags: of TCP, 0 for ACK */
+	bool no_df, whole;    /* whole: the transport checksum is complete */
 	uint16_t id;
 	uint32_t seq;
 	size_t payload;
 	uint8_t fill;
-	const uint8_t *v6_src, *v6_dst; /* 16 bytes; NULL: made of flow */
+	const uint8_t *v6_src, *v6_dst; /* 16 bytes; NULL: derived from flow */
 	uint16_t src_port;		/* 0: 5000 */
 };
 struct gr_frame {
-	uint8_t *data; /* given to the product, which may write to it */
-	uint8_t *kept; /* as it was */
+	uint8_t *data; /* passed to the product, which may write to it */
+	uint8_t *kept; /* the original bytes */
 	size_t len;
 	uint16_t csum_start, csum_offset;
 	bool used;
@@ -49,9 +49,9 @@ struct gr {
 	struct gr_frame in[GR_FRAMES];
 	size_t arena_used;
 	uint8_t arena[2 * GR_ARENA];
-	/* What came out. */
+	/* Output of the product. */
 	unsigned n_out, n_super, n_writes;
-	const char *wrong; /* what is wrong, NULL nothing */
+	const char *wrong; /* the first error, or NULL */
 };
 
 static inline void gr_put16(uint8_t *p, unsigned v)
@@ -86,7 +86,7 @@ static inline unsigned gr_pseudo(const uint8_t *ip, unsigned proto, size_t l4_le
 	return ip[0] >> 4 == 4 ? ones_sum(sum, ip + 12, 8) : ones_sum(sum, ip + 8, 32);
 }
 
-/* Writes IPv4 or IPv6 header and returns its length. */
+/* Writes an IPv4 or IPv6 header and returns its length. */
 static inline size_t gr_build_ip(uint8_t *ip, const struct gr_spec *s, size_t l4_len)
 {
 	if (s->version == 6) {
@@ -136,7 +136,7 @@ static inline void gr_build_l4(uint8_t *l4, const struct gr_spec *s, size_t l4_l
 	memset(l4 + 20, 1, s->tcp_options);
 }
 
-/* Builds the frame into out and returns its length; *l4 is where its transport header is. */
+/* Builds the frame into out and returns its length. *l4 is the offset of the transport header. */
 static inline size_t gr_build(uint8_t *out, const struct gr_spec *s, size_t *l4)
 {
 	size_t n = 12, hdr_len = s->udp ? 8 : 20 + s->tcp_options, l4_len = hdr_len + s->payload;
@@ -161,7 +161,7 @@ static inline size_t gr_build(uint8_t *out, const struct gr_spec *s, size_t *l4)
 	return *l4 + l4_len;
 }
 
-/* A copy of these bytes becomes the next frame that arrives. */
+/* Adds a copy of these bytes as the next frame that arrives. */
 static inline struct gr_frame *gr_arrives(struct gr *g, const uint8_t *bytes, size_t len,
 					  uint16_t csum_start, uint16_t csum_offset)
 {
@@ -205,7 +205,7 @@ static inline size_t gr_l3(const uint8_t *frame)
 	return l3;
 }
 
-/* With DF the identification means nothing, and the kernel counts it up when it cuts. */
+/* With DF the identification has no meaning, and the kernel increments it in each segment. */
 static inline bool gr_same(const uint8_t *a, const uint8_t *b, size_t len)
 {
 	size_t l3 = gr_l3(a);
@@ -219,7 +219,8 @@ static inline bool gr_same(const uint8_t *a, const uint8_t *b, size_t len)
 	       ones_sum(0, b + l3, 20) == ones_sum(0, a + l3, 20);
 }
 
-/* Where addresses and ports are, NULL where it has none in the simple places. */
+/* Returns the position of addresses and ports, or NULL if the frame has none at the usual
+ * offsets. */
 static inline const uint8_t *gr_flow(const uint8_t *frame, size_t len, size_t *flow_len)
 {
 	size_t l3 = gr_l3(frame);
@@ -244,7 +245,8 @@ static inline bool gr_same_flow(const struct gr_frame *a, const struct gr_frame 
 	return flow_a && flow_b && len_a == len_b && memcmp(flow_a, flow_b, len_a) == 0;
 }
 
-/* One frame as the host sees it: it must have come in, and nothing later of its flow be out. */
+/* Accepts one frame at the host: the frame must have arrived, and no later frame of its flow may
+ * precede it. */
 static inline void gr_seen(struct gr *g, const uint8_t *frame, size_t len)
 {
 	unsigned i = 0;
@@ -263,7 +265,8 @@ static inline void gr_seen(struct gr *g, const uint8_t *frame, size_t len)
 			gr_fail(g, "order within a flow");
 }
 
-/* Cuts as __tcp_gso_segment() and __udp_gso_segment() do: sums are changed by the difference. */
+/* Segments as __tcp_gso_segment() and __udp_gso_segment() do: the checksums change by the
+ * difference. */
 static inline void gr_segment(uint8_t *seg, unsigned k, unsigned n, const struct virtio_net_hdr *h,
 			      size_t total, size_t l4_len)
 {
@@ -319,7 +322,7 @@ static inline void gr_cut(struct gr *g, const struct virtio_net_hdr *h, const ui
 	}
 }
 
-/* Everything that was collected, as the hosts see it. */
+/* Delivers all collected frames to the hosts. */
 static inline void gr_flush(struct gr *g, struct coalesce *c)
 {
 	static uint8_t super[1 << 17];
@@ -343,7 +346,7 @@ static inline void gr_flush(struct gr *g, struct coalesce *c)
 	coalesce_reset(c);
 }
 
-/* All frames through the product and out of it; true where the hosts see the same. */
+/* Passes all frames through the product. Returns true if the hosts receive equal frames. */
 static inline bool gr_run(struct gr *g, struct coalesce *c)
 {
 	coalesce_reset(c);
@@ -353,7 +356,7 @@ static inline bool gr_run(struct gr *g, struct coalesce *c)
 		struct eth_view v;
 
 		if (eth_parse(f->data, f->len, &v) < 0) {
-			/* Never gets this far: the step before drops it. */
+			/* The step before coalescing drops such a frame. */
 			f->used = true;
 			f->len = 0;
 			g->n_out++;

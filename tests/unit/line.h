@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A line of the Internet for tests, in steps of a millisecond: a rate, a round trip, a buffer that
- * drops what comes last; bulk of ours; traffic of others in the same buffer; and a PING each 90 to
- * 110 ms, as LEON sends them, or when it is asked for, whose answer says what link_load.h asks for.
- * Traffic is a fluid of datagrams of 1,428 bytes.
+ * A model of a bottleneck link in steps of one millisecond, for tests. The link has a rate, a
+ * round-trip time, and a tail-drop buffer that own bulk traffic and the traffic of others share.
+ * LEON sends a PING every 90 to 110 ms or on request, and the answer supplies the input of
+ * link_load.h. Traffic is a fluid of datagrams of 1,428 bytes.
  *
- * Bulk is a number of TCP connections (CUBIC, RFC 9438) taken together: what is on its way is no
- * more than their window, which grows with what is acknowledged and is cut where something was
- * lost, a round trip after that. Beside a limit it waits in a queue of ours with CoDel (RFC 8289),
- * as in leond, so what is sent is less than the limit where the window is too small for it.
+ * Bulk is the sum of several TCP connections (CUBIC, RFC 9438). The bytes in flight are at most
+ * their window. The window grows with each acknowledgement, and shrinks one round trip after a
+ * loss. A limit adds a queue with CoDel (RFC 8289), as in leond. If the window is too small for the
+ * limit, less is sent.
  */
 #pragma once
 
@@ -22,44 +22,44 @@
 
 #define LINE_DATAGRAM 1428
 #define LINE_PINGS    64
-#define LINE_SKEW_PPM 50   /* between the clocks of both ends */
-#define LINE_FUTURE   2048 /* ms; no round trip is longer */
+#define LINE_SKEW_PPM 50   /* difference between the clocks of both ends */
+#define LINE_FUTURE   2048 /* ms; the longest round trip */
 
-/* TCP connections, together. */
+/* Several TCP connections as one sum. */
 struct line_tcp {
-	unsigned streams;	   /* set by the test; 0: this is no TCP */
+	unsigned streams;	   /* set by the test; 0: not TCP */
 	double window, under_way;  /* bytes */
-	double acked[LINE_FUTURE]; /* what is known in that millisecond of what arrived */
-	double lost[LINE_FUTURE];  /* and of what did not */
-	double most;		   /* of the window, before it was cut */
+	double acked[LINE_FUTURE]; /* bytes acknowledged in that millisecond */
+	double lost[LINE_FUTURE];  /* bytes found lost in that millisecond */
+	double most;		   /* window before its last reduction */
 	bool slow_start_over;
 	int64_t cut_ms, next_cut_ms, sent_ms;
 };
 
-/* CoDel in the queue of ours. */
+/* CoDel in the own queue. */
 struct line_codel {
 	bool above, dropping;
-	double drop_ms; /* due, where it drops; else when it begins to */
+	double drop_ms; /* time of the next drop, or the time at which dropping begins */
 	unsigned count;
 };
 
 struct line {
 	/* Set by the test. */
 	double kbits, buffer_ms, base_ms, jitter_ms;
-	double longer_ms;  /* by this the way got longer, half of it in each direction */
-	double back_ms;	   /* a queue on the way back, */
-	double back_kbits; /* and what comes from there */
+	double longer_ms;  /* increase of the propagation delay, half in each direction */
+	double back_ms;	   /* queueing delay of the return direction */
+	double back_kbits; /* own data that arrives from there */
 	double others_kbits;
-	double wants_kbits;    /* ours: no more than this */
+	double wants_kbits;    /* upper limit of own data */
 	uint32_t shaped_kbits; /* 0: no limit */
-	/* What is. */
+	/* State. */
 	int64_t ms, ping_ms;
-	double held;		    /* bytes that wait for the limit */
+	double held;		    /* bytes in the queue of the limit */
 	double queue, queue_others; /* bytes */
 	struct line_tcp tcp, tcp_others;
 	struct line_codel codel;
-	double sent, delivered, lost, back; /* bytes of ours */
-	double loses;			    /* part of what comes in this millisecond */
+	double sent, delivered, lost, back; /* own bytes */
+	double loses;			    /* part of the data of this millisecond that is lost */
 	unsigned seed;
 	struct line_ping {
 		int64_t sent_ms, arrives_ms, answer_ms;
@@ -91,19 +91,19 @@ static inline double *line_future(double *at, const struct line *l, double ms)
 	return &at[(l->ms + (int64_t)ms) % LINE_FUTURE];
 }
 
-/* There and back, without noise and our queue. */
+/* Round-trip time without jitter and without own queueing delay. */
 static inline double line_way_ms(const struct line *l)
 {
 	return max_of(1.0, l->base_ms + l->longer_ms + l->back_ms);
 }
 
-/* Without the PINGs' noise. */
+/* Round-trip time without the jitter of PINGs. */
 static inline double line_rtt_ms(const struct line *l)
 {
 	return line_way_ms(l) + line_queue_ms(l);
 }
 
-/* The sender hears of it a round trip after that. */
+/* The sender detects the loss one round trip later. */
 static inline void line_tcp_loses(struct line *l, struct line_tcp *t, double bytes)
 {
 	*line_future(t->lost, l, line_rtt_ms(l)) += bytes;
@@ -116,7 +116,7 @@ static inline void line_tcp_begin(struct line *l, struct line_tcp *t)
 	t->sent_ms = l->ms;
 }
 
-/* Each connection that lost something has seven tenths of its window left. */
+/* Each connection with a loss keeps 0.7 of its window. */
 static inline void line_tcp_cut(struct line *l, struct line_tcp *t, double lost)
 {
 	double of_them = min_of(1.0, ceil(lost / LINE_DATAGRAM) / t->streams);
@@ -128,7 +128,7 @@ static inline void line_tcp_cut(struct line *l, struct line_tcp *t, double lost)
 	t->next_cut_ms = l->ms + (int64_t)(of_them * line_rtt_ms(l));
 }
 
-/* CUBIC: C is .4 datagrams for the third power of a second, for each connection. */
+/* CUBIC: for each connection, C is 0.4 datagrams for the third power of a second. */
 static inline void line_tcp_grow(struct line *l, struct line_tcp *t, double acked)
 {
 	double c = .4 * t->streams * LINE_DATAGRAM;
@@ -145,17 +145,17 @@ static inline double line_tcp_offers(struct line *l, struct line_tcp *t, double 
 	double *acked = line_future(t->acked, l, 0), *lost = line_future(t->lost, l, 0);
 	double most, bytes;
 
-	/* After a pause it begins anew. */
+	/* A pause restarts the connection. */
 	if (t->window == 0 || l->ms - t->sent_ms > 1000)
 		line_tcp_begin(l, t);
 	t->under_way = max_of(0.0, t->under_way - *acked - *lost);
 	if (*lost > 0 && l->ms >= t->next_cut_ms)
 		line_tcp_cut(l, t, *lost);
 	t->window = max_of(t->window, 2.0 * t->streams * LINE_DATAGRAM);
-	/* What is not used does not grow. */
+	/* An unused window does not grow. */
 	if (t->under_way + *acked + 2 * LINE_DATAGRAM >= t->window)
 		line_tcp_grow(l, t, *acked);
-	/* Hosts are fast: what begins is a burst. */
+	/* A host is fast and begins with a burst. */
 	most = t->under_way > 0 || t->slow_start_over ? 2 * (*acked + LINE_DATAGRAM) : t->window;
 	*acked = *lost = 0;
 	most = min_of(most, wants);
@@ -168,7 +168,7 @@ static inline double line_tcp_offers(struct line *l, struct line_tcp *t, double 
 
 /* --- the limit --- */
 
-/* Drops a datagram now and then while what comes first has waited for more than 5 ms, as CoDel. */
+/* Drops single datagrams while the first one is older than 5 ms, as CoDel does. */
 static inline void line_codel(struct line *l)
 {
 	struct line_codel *c = &l->codel;
@@ -192,7 +192,7 @@ static inline void line_codel(struct line *l)
 	c->drop_ms += interval / sqrt(c->count++);
 }
 
-/* Bytes of ours that go to the line in this millisecond. */
+/* Returns the own bytes that enter the link in this millisecond. */
 static inline double line_offers(struct line *l)
 {
 	double bytes = l->wants_kbits / 8, most;
@@ -205,7 +205,7 @@ static inline double line_offers(struct line *l)
 		l->held = 0;
 		return bytes;
 	}
-	/* It holds a megabyte, and no more of what obeys nobody. */
+	/* The queue holds 1 MiB, which limits traffic without congestion control. */
 	if (l->held > 1 << 20) {
 		line_tcp_loses(l, &l->tcp, l->held - (1 << 20));
 		l->held = 1 << 20;
@@ -228,14 +228,14 @@ static inline void line_ping(struct line *l)
 	struct line_ping *p = &l->ping[(l->first + l->n) % LINE_PINGS];
 
 	l->ping_ms = l->ms + 90 + (int64_t)(line_random(l) * 21);
-	/* It is lost as all else is where the buffer is full. */
+	/* A full buffer drops PINGs like all datagrams. */
 	if (l->n == LINE_PINGS || line_random(l) < l->loses)
 		return;
 	l->n++;
 	p->sent_ms = l->ms;
 	p->there_ms = l->base_ms / 2 + line_queue_ms(l) + line_noise(l);
 	p->back_ms = l->base_ms / 2 + l->back_ms + line_noise(l);
-	/* A longer way holds all else back, too. */
+	/* A longer propagation delay also delays the data. */
 	p->arrives_ms = l->ms + (int64_t)p->there_ms;
 	p->there_ms += l->longer_ms / 2;
 	p->back_ms += l->longer_ms / 2;
@@ -243,7 +243,7 @@ static inline void line_ping(struct line *l)
 	p->delivered = -1;
 }
 
-/* A millisecond. */
+/* Advances by one millisecond. */
 static inline void line_step(struct line *l)
 {
 	double ours = line_offers(l), others = l->others_kbits / 8, all, goes, share;
@@ -285,7 +285,7 @@ static inline void line_step(struct line *l)
 		line_ping(l);
 }
 
-/* An answer that came by now. */
+/* Returns the next answer that has arrived. */
 static inline bool line_answer(struct line *l, struct load_sample *s)
 {
 	struct line_ping *p = &l->ping[l->first];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Network namespaces for tests in C: anonymous, gone with the process. Works as root and, where
- * user namespaces are allowed, without. Namespaces are those of the calling thread.
+ * Network namespaces for tests in C. A namespace is anonymous, belongs to the calling thread and
+ * ends with the process. Root is not necessary if the system permits user namespaces.
  */
 #pragma once
 
@@ -28,7 +28,8 @@ static inline bool write_file(const char *path, const char *text)
 	return good;
 }
 
-/* Into a fresh network namespace (and user namespace where that takes one). False: not allowed. */
+/* Enters a new network namespace, with a user namespace if necessary. Returns false if not
+ * permitted. */
 static inline bool netns_enter(void)
 {
 	char map[64];
@@ -55,7 +56,7 @@ static inline bool netns_set(int fd)
 	return setns(fd, CLONE_NEWNET) == 0;
 }
 
-/* A new namespace; the thread stays where it was. -1 on failure. */
+/* Returns a new namespace, or -1 on failure. The thread keeps its namespace. */
 static inline int netns_new(void)
 {
 	int back = netns_current(), fd = -1;
@@ -70,8 +71,8 @@ static inline int netns_new(void)
 	return fd;
 }
 
-/* Runs a program in the current namespace; its words are separated by single spaces. True where it
- * exits with 0. */
+/* Runs a program in the current namespace. Single spaces separate the arguments. Returns true if
+ * the exit status is 0. */
 attr_printf(1, 2) static inline bool run(const char *fmt, ...)
 {
 	char line[512], *argv[32];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For tests of checksums: a one's complement sum, the slow way.
+ * A simple one's complement sum for tests of checksums.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Byte by byte, end-around carry each time. */
+/* Adds byte by byte, with an end-around carry each time. */
 static inline unsigned ones_sum(unsigned sum, const uint8_t *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

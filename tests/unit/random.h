@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For tests that try many cases: the same numbers on every machine, which rand() does not give.
+ * A generator for tests of many cases. Unlike rand(), its numbers are equal on all machines.
  */
 #pragma once
 

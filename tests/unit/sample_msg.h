@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The control messages that serve as examples: the small ones are those of doc/protocol.md, the
- * others fill every array. Used by test_msg, test_keys and the generator of the fuzz corpora.
+ * Example control messages for test_msg, test_keys and the generator of the fuzz corpora. The small
+ * messages are the examples of doc/protocol.md. The full messages fill every array.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ static inline void sample_small_record(struct msg_record *r)
 	memset(r->signature, 0x51, MSG_SIGNATURE_LEN);
 }
 
-/* The example of the document for each type. */
+/* Makes the example of doc/protocol.md of this type. */
 static inline void sample_small(uint8_t type, struct msg *m)
 {
 	memset(m, 0, sizeof(*m));
@@ -147,7 +147,7 @@ static inline void sample_full_record(struct msg_record *r)
 		r->lan.node[i] = NODE_A + i;
 }
 
-/* The longest message of each type, every element different. */
+/* Makes the longest message of this type, with different elements. */
 static inline void sample_full(uint8_t type, struct msg *m)
 {
 	sample_small(type, m);

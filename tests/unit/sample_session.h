@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sessions without a handshake, for tests of what is sent in them: the ephemeral secret of a node
- * is its node-id, eight times. Used by test_keys and the fuzz targets.
+ * Sessions without a handshake, for tests of sealed data. The ephemeral secret of a node is its
+ * node-id, repeated eight times. test_keys and the fuzz targets call this header.
  */
 #pragma once
 
 #include "crypto/keys.h"
 
-/* NULL: the clear mode. Stretched once in each process. */
+/* Returns the master key, stretched once in each process. NULL: the clear mode. */
 static inline const uint8_t *sample_master(const char *secret, uint32_t vni)
 {
 	static struct stretcher *s;
-	static uint8_t master[4][MASTER_KEY_LEN]; /* a few may be in use at once */
+	static uint8_t master[4][MASTER_KEY_LEN]; /* several are in use at a time */
 	static unsigned next;
 
 	if (!secret)

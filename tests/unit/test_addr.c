@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Addresses: what is accepted, what is refused, and that text and value agree both ways. */
+/* Parsing and formatting of addresses: accepted and refused texts, and equal values after a round
+ * trip. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 #include "base/addr.h"
 #include "base/defs.h"
 
-/* A copy of exactly the string's size, so that AddressSanitizer sees a read past its end. */
+/* Returns a copy of the exact size, so that AddressSanitizer detects a read beyond its end. */
 static char *exact(const char *s)
 {
 	char *copy = strdup(s);
@@ -134,7 +135,8 @@ static void prefixes_cover(void **state)
 	assert_true(prefix_covers(&six, &d));
 	assert_true(prefix_has(&d, &in.ip));
 	assert_false(prefix_has(&d, &out.ip));
-	/* What a prefix covers sorts behind it; the search in state/rib.c relies on that. */
+	/* A prefix sorts before the prefixes that it contains. The search in state/rib.c depends on
+	 * that order. */
 	assert_true(prefix_compare(&all, &a) < 0 && prefix_compare(&a, &c) < 0 &&
 		    prefix_compare(&c, &b) < 0 && prefix_compare(&b, &six) < 0);
 	assert_int_equal(prefix_compare(&c, &c), 0);
@@ -259,7 +261,7 @@ static void usable(void **state)
 	assert_int_equal(endpoint_parse("192.0.2.1", 0, &ep), 0);
 	assert_false(endpoint_is_usable(&ep));
 	assert_false(endpoint_is_usable(&(struct endpoint){ .port = 5 }));
-	/* A mapped address that arrives in a message, where no parser normalised it. */
+	/* A mapped address from a message, which no parser has normalised, is not usable. */
 	ep = (struct endpoint){ .port = 5,
 				.ip.family = 6,
 				.ip.b = { [10] = 0xff, [11] = 0xff, [12] = 10 } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* crypto/aead: published vectors, and that what is damaged does not open. */
+/* crypto/aead agrees with published vectors and does not open damaged data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void run_gcm(const struct gcm_vector *t)
 	unhex(t->key, key);
 	unhex(t->nonce, nonce);
 	a = aead_new(key);
-	/* Twice with one context, and from one buffer into itself. */
+	/* One context seals and opens repeatedly, and in place. */
 	for (int i = 0; i < 2; i++) {
 		memcpy(buf, text, len);
 		assert_int_equal(aead_seal(a, nonce, aad, aad_len, buf, len, buf), 0);
@@ -67,7 +67,8 @@ static void run_gcm(const struct gcm_vector *t)
 		assert_int_equal(aead_open(a, nonce, aad, aad_len, buf, sealed_len, buf), 0);
 		assert_memory_equal(buf, text, len);
 	}
-	/* A bit anywhere in the input, and none of the text comes out. */
+	/* A flipped bit at any position makes opening fail, and no plain text is left in the
+	 * buffer. */
 	for (size_t bit = 0; bit < 8 * sealed_len; bit += 5) {
 		memcpy(buf, sealed, sealed_len);
 		buf[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -75,7 +76,7 @@ static void run_gcm(const struct gcm_vector *t)
 		for (size_t i = 0; i < len; i++)
 			assert_int_equal(buf[i], 0);
 	}
-	/* And after all that it still opens what is right. */
+	/* Valid data still opens after the failures. */
 	assert_int_equal(aead_open(a, nonce, aad, aad_len, sealed, sealed_len, buf), 0);
 	nonce[11] ^= 1;
 	assert_int_equal(aead_open(a, nonce, aad, aad_len, sealed, sealed_len, buf), -EBADMSG);
@@ -102,12 +103,12 @@ static void test_too_long(void **state)
 	uint8_t byte = 0;
 
 	(void)state;
-	/* Refused before a byte of it is read. */
+	/* The length is refused before any byte is read. */
 	assert_int_equal(aead_seal(a, nonce, NULL, 0, &byte, 1u << 31, &byte), -EIO);
 	aead_free(a);
 }
 
-/* RFC 5869 appendix A.1 to A.3, as much of the output as kdf() gives. */
+/* RFC 5869 appendix A.1 to A.3, up to the length of the output of kdf(). */
 static void test_hkdf(void **state)
 {
 	uint8_t ikm[80], salt[80], info[80], want[82], out[64];
@@ -147,7 +148,8 @@ static void test_keyed_hash(void **state)
 	uint8_t key[32], want[32], out[32];
 
 	(void)state;
-	/* RFC 4231 test case 1: a key of 20 bytes 0x0b; HMAC pads keys with zeros to the block. */
+	/* RFC 4231 test case 1: a key of 20 bytes 0x0b. HMAC pads a key with zeros to the block
+	 * size. */
 	memset(key, 0, sizeof(key));
 	memset(key, 0x0b, 20);
 	unhex("b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7", want);
@@ -202,7 +204,7 @@ static void test_ed25519(void **state)
 		assert_false(sign_verify(public, "", 0, signature));
 		signature[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
-	/* Bytes that are no key at all. */
+	/* Bytes that are not a valid key. */
 	memset(public, 0xff, 32);
 	assert_false(sign_verify(public, "", 0, signature));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * state/announce: which prefixes are announced, and when one comes back.
+ * state/announce selects the prefixes to announce, and delays a prefix that returns.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void goes_at_once_and_returns_when_it_lasts(void **state)
 		assert_false(a.entry[0].announced);
 		assert_false(announce_note(&a, 0, ANNOUNCE_ROUTE, at_ms(100)));
 		assert_false(announce_note(&a, 0, ANNOUNCE_ROUTE, at_ms(2099)));
-		/* It flaps: the time begins anew. */
+		/* A flap restarts the hold time. */
 		assert_false(announce_note(&a, 0, none[i], at_ms(2100)));
 		assert_false(announce_note(&a, 0, ANNOUNCE_ROUTE, at_ms(2200)));
 		assert_false(announce_note(&a, 0, ANNOUNCE_ROUTE, at_ms(4199)));
@@ -105,7 +105,7 @@ static void reload_keeps_what_stays(void **state)
 	announce_note(&a, 1, ANNOUNCE_NO_ROUTE, at_ms(0));
 	announce_configure(&a, &d);
 	assert_int_equal(a.n, 2);
-	/* The prefix is not new, so the first look does not decide at once. */
+	/* The prefix is not new, so the first observation is not decisive. */
 	assert_false(announce_note(&a, 0, ANNOUNCE_ROUTE, at_ms(10)));
 	assert_true(announce_note(&a, 1, ANNOUNCE_ROUTE, at_ms(10)));
 	d.export_unconditional = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rate of a line that is found automatically, on a simulated line. */
+/* The automatic shaper finds the rate of a simulated bottleneck link. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,21 +12,21 @@
 #include "line.h"
 #include "state/autorate.h"
 
-#define PLENTY	1e9 /* kbit/s that bulk would like */
+#define PLENTY	1e9 /* kbit/s that bulk traffic requests */
 #define CLASSES 4000
 
 struct site {
 	struct line line;
 	struct link_load load;
-	/* Of another site, by another way that is never full; without a rate: there is none. */
+	/* A second site behind an uncongested link. Without a rate there is no second site. */
 	struct line line_2;
 	struct link_load load_2;
 	struct autorate rate;
 	struct autorate_input in;
-	bool fresh;	 /* an answer came since the step before */
-	int64_t sent_ms; /* of the PING answered last */
-	/* Since run() began. */
-	unsigned waits[CLASSES]; /* ms of the queue, by tenths */
+	bool fresh;	 /* an answer arrived since the previous step */
+	int64_t sent_ms; /* transmission time of the last answered PING */
+	/* Sums since the start of run(). */
+	unsigned waits[CLASSES]; /* ms of queueing delay, by tenths */
 	double delivered;
 	unsigned shaped; /* steps with a limit */
 	bool manual;	 /* without `shaper automatic` */
@@ -96,7 +96,7 @@ static void run(struct site *s, int64_t ms)
 	s->delivered = (s->line.delivered - before) * 8 / (double)ms;
 }
 
-/* Milliseconds that the queue of the line was not longer than, for so many of a hundred. */
+/* Returns the queueing delay in ms that `percent` of all steps do not exceed. */
 static double p(const struct site *s, unsigned percent)
 {
 	unsigned total = 0, below = 0, i = 0;
@@ -117,14 +117,14 @@ static void say(const char *what, const struct site *s)
 	       (unsigned)s->rate.yielded);
 }
 
-/* Where the limit does not hold it back, TCP itself may use less where round trips are long. */
+/* Without an effective limit, TCP itself may use less of a link with a long round-trip time. */
 static bool fills(const struct site *s, double part)
 {
 	return s->delivered >= part * s->line.kbits ||
 	       (s->rate.kbits >= s->line.kbits && s->delivered >= (part - .1) * s->line.kbits);
 }
 
-/* Five seconds of it idle, ten beside bulk. */
+/* Runs for 5 s idle and for 10 s with bulk traffic. */
 static struct site loaded_site(double kbits, double base_ms)
 {
 	struct site s = site(kbits, base_ms);
@@ -157,8 +157,8 @@ static void short_queues_and_a_full_line(void **state)
 	}
 }
 
-/* Few streams take what a bump offers slowly, so that it makes no queue where there is no room; and
- * many may fill it at once. Added latency is 10 ms at most for all of them. */
+/* A bandwidth probe adds at most 10 ms of latency for any number of streams. Few streams fill the
+ * offered rate slowly, many streams fill it at once. */
 static void as_short_for_any_number_of_streams(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 }, base[] = { 20, 80 };
@@ -187,7 +187,7 @@ static void as_short_for_any_number_of_streams(void **state)
 	}
 }
 
-/* Round trips that differ by much are no queue, also when the least of minutes is known. */
+/* A large RTT variation is not queueing delay, even if the long-term minimum is known. */
 static void round_trips_that_differ(void **state)
 {
 	static const double kbits[] = { 10000, 50000 }, jitter_ms[] = { 8, 20 };
@@ -232,7 +232,7 @@ static void a_line_that_changes_is_followed(void **state)
 			run(&s, 3000);
 			run(&s, 2000);
 			say("doubled", &s);
-			/* TCP itself takes its time where round trips are long. */
+			/* TCP itself needs a long time on a link with a long round-trip time. */
 			assert_true(s.delivered >= .85 * s.line.kbits ||
 				    s.rate.kbits >= .8 * s.line.kbits);
 			run(&s, (int64_t)(i * 59));
@@ -251,7 +251,7 @@ static void assert_followed(struct site *s, const char *what)
 	assert_int_equal(s->rate.yielded, 0);
 }
 
-/* To any part of it, at any moment. */
+/* The limit follows a fall of the link rate to any part of it, at any moment. */
 static void a_line_that_falls_is_followed(void **state)
 {
 	static const double part[] = { .1, .2, .3, .5, .7, .85 };
@@ -269,7 +269,7 @@ static void a_line_that_falls_is_followed(void **state)
 	}
 }
 
-/* A fall to a fifth or a tenth, and another one after it. */
+/* The limit follows a fall to a fifth or a tenth, and another fall after it. */
 static void a_line_that_falls_far_is_followed(void **state)
 {
 	static const double to[][3] = { { 50000, 10000, 2000 },
@@ -282,7 +282,7 @@ static void a_line_that_falls_far_is_followed(void **state)
 		for (unsigned ms = 0; ms < 1000; ms += 90) {
 			struct site s = loaded_site(to[i / 2][0], base[i % 2]);
 
-			/* No window is less than two datagrams. */
+			/* The smallest window of TCP is two datagrams. */
 			s.line.tcp.streams = 4;
 			for (unsigned k = 1; k < 3; k++) {
 				run(&s, ms);
@@ -293,7 +293,7 @@ static void a_line_that_falls_far_is_followed(void **state)
 	}
 }
 
-/* It fell while nothing was sent, and no limit was known before. */
+/* The rate falls while the link is idle and no limit is known. The new rate is found. */
 static void a_line_that_was_faster_is_found(void **state)
 {
 	static const double to[][2] = { { 50000, 10000 }, { 200000, 20000 }, { 20000, 2000 } };
@@ -315,7 +315,8 @@ static void a_line_that_was_faster_is_found(void **state)
 	}
 }
 
-/* Half an hour, with noise, pauses, a route that gets longer and bulk of the other end. */
+/* The rate stays correct for half an hour of jitter, pauses, a longer route and bulk traffic of the
+ * other end. */
 static void no_collapse(void **state)
 {
 	struct site s = site(20000, 40);
@@ -336,8 +337,8 @@ static void no_collapse(void **state)
 	}
 }
 
-/* The way becomes longer, shortly before bulk or beside it: that is no queue, and sending less does
- * not make it go away. Nor does it make a line full on which TCP only begins. */
+/* An increase of the propagation delay shortly before or during bulk traffic is not queueing delay.
+ * A lower rate would not remove that delay, and TCP in slow start does not fill the link. */
 static void a_longer_way_is_no_queue(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 }, way_ms[] = { 20, 80 };
@@ -372,7 +373,7 @@ static void a_longer_way_is_no_queue(void **state)
 	}
 }
 
-/* Bulk begins, and TCP has its time to find the line: no limit is far too low. */
+/* Bulk traffic begins and TCP has time to fill the link. No limit is far too low. */
 static void assert_not_held_back(struct site *s, int64_t ms)
 {
 	s->line.wants_kbits = PLENTY;
@@ -382,8 +383,8 @@ static void assert_not_held_back(struct site *s, int64_t ms)
 	}
 }
 
-/* What stood for long before bulk began, and is in no direction's least delay any more, is the way:
- * it got longer some seconds or minutes ago, at once or twice. */
+/* A delay that lasts for long before bulk traffic and exceeds the minimum of every direction is
+ * propagation delay. The delay grows once or twice, some seconds or minutes earlier. */
 static void a_way_that_got_longer_is_no_queue(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 };
@@ -407,8 +408,8 @@ static void a_way_that_got_longer_is_no_queue(void **state)
 	}
 }
 
-/* The same where light traffic goes to another site too, whose way has not changed: bulk goes to
- * one of them alone. */
+/* Light traffic also goes to a second site with a constant propagation delay. Bulk traffic goes to
+ * one site only. */
 static void the_way_to_one_of_two_got_longer(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 };
@@ -433,7 +434,7 @@ static void the_way_to_one_of_two_got_longer(void **state)
 	}
 }
 
-/* Bulk of others for so long. */
+/* Fills the link with bulk traffic of others for `ms`. */
 static void others_fill(struct site *s, int64_t ms)
 {
 	s->line.others_kbits = PLENTY;
@@ -441,8 +442,8 @@ static void others_fill(struct site *s, int64_t ms)
 	s->line.others_kbits = 0;
 }
 
-/* Bulk of others shook the round trips until a moment ago, for some seconds or in turns for twelve
- * minutes: that is no noise of the line. */
+/* Bulk traffic of others has varied the round-trip times for some seconds, or at intervals for
+ * twelve minutes. That variation is not the jitter of the link. */
 static void bulk_of_others_before(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 };
@@ -468,8 +469,8 @@ static void bulk_of_others_before(void **state)
 	}
 }
 
-/* What was found is too much, and bulk sends a little more than the line carries: nothing waits
- * here, and the queue there grows slowly. */
+/* The found rate is too high, and bulk traffic sends slightly more than the link rate. The own
+ * queue is empty while the queue of the link grows slowly. */
 static void a_limit_that_does_not_bind(void **state)
 {
 	struct site s = site(50000, 20);
@@ -490,8 +491,8 @@ static void a_limit_that_does_not_bind(void **state)
 	}
 }
 
-/* What was delivered before the line was full is not what it carries; nor what arrives of the
- * bursts that TCP begins with, which wait for a moment on an empty line. */
+/* The delivery rate before the link is full is not the link rate. The bursts of a TCP start wait
+ * only for a moment on an empty link and are no evidence either. */
 static void found_within_two_seconds(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 }, base[] = { 20, 80 };
@@ -513,13 +514,13 @@ static void found_within_two_seconds(void **state)
 			say("found", &s);
 			assert_true(s.rate.kbits >= .9 * s.line.kbits);
 			assert_true(s.rate.kbits <= 1.25 * s.line.kbits);
-			/* And it was not taken back meanwhile. */
+			/* The rate was not revoked after it was found. */
 			assert_int_equal(s.rate.found, 1);
 		}
 	}
 }
 
-/* A fast line is left alone; so is one that is not full, and one of which nothing is known. */
+/* The shaper does not limit a fast link, a link that is not full, or a link without samples. */
 static void fast_lines_are_left_alone(void **state)
 {
 	struct site s = site(10000000, 1);
@@ -536,7 +537,8 @@ static void fast_lines_are_left_alone(void **state)
 	assert_int_equal(autorate_step(&s.rate, &s.in, line_now(&s.line)), 0);
 }
 
-/* Others keep the line full whatever we do: after a while we do not give way for nothing. */
+/* Others fill the link at any own rate. The shaper is suspended after some time, because a lower
+ * rate has no effect. */
 static void a_queue_of_others_is_not_drained_for_ever(void **state)
 {
 	struct site s = site(20000, 20);
@@ -561,8 +563,8 @@ static void a_queue_of_others_is_not_drained_for_ever(void **state)
 	assert_true(p(&s, 99) <= 15);
 }
 
-/* Others fill the line while we send nothing, or little: that is no queue of ours, and there is a
- * limit when our bulk begins again. */
+/* Others fill the link while this node sends little or nothing. Their queue is not an own queue,
+ * and the limit applies when own bulk traffic resumes. */
 static void others_while_we_are_idle(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 }, light[] = { 0, 100 };
@@ -589,7 +591,7 @@ static void others_while_we_are_idle(void **state)
 	}
 }
 
-/* TCP of others makes room for a moment again and again: we do not take less each time. */
+/* TCP of others yields for a moment again and again. The own share does not shrink each time. */
 static void others_leave_us_a_part(void **state)
 {
 	static const double kbits[] = { 5000, 20000, 200000 }, base[] = { 20, 80 };
@@ -609,7 +611,7 @@ static void others_leave_us_a_part(void **state)
 	}
 }
 
-/* A stream that does not use the limit is not held back because others fill the line. */
+/* A stream below the limit is not slowed down because others fill the link. */
 static void a_stream_beside_others_goes_on(void **state)
 {
 	static const double kbits[] = { 1000, 3000, 8000 };
@@ -630,8 +632,8 @@ static void a_stream_beside_others_goes_on(void **state)
 	}
 }
 
-/* Switched on when bulk has just ended, on a way that may have got longer meanwhile: what arrives
- * is the end of the bulk, and not what the line carries. */
+/* Automatic shaping starts just after bulk traffic ends, possibly with a longer propagation delay.
+ * The last arrivals of the bulk traffic are not the link rate. */
 static void switched_on_after_bulk(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 }, base[] = { 20, 80 };
@@ -665,11 +667,11 @@ static void switched_on_after_bulk(void **state)
 			assert_true(!s.rate.kbits || s.rate.kbits >= .3 * s.line.kbits);
 		}
 	}
-	/* One connection may not have used it all yet, once in a hundred times. */
+	/* In one run of a hundred, a connection may not have used the full rate yet. */
 	assert_in_range(low, 0, 4);
 }
 
-/* What was found is kept over a pause, and forgotten after a long one. */
+/* The found rate survives a pause and expires after a long pause. */
 static void pauses(void **state)
 {
 	struct site s = site(20000, 20);

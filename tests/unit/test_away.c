@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/away: how long is a host that moved on waited for? */
+/* leon-accel/away limits the time for which a connection waits for a migrated host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void learn(struct engine *e, uint16_t room, mono_t now)
 	peer_learn(e, &f, now);
 }
 
-/* Each second leond speaks of the node, and the host is not back yet. */
+/* leond reports the node each second, and the host does not return. */
 static bool lost_after(struct engine *e, const struct conn *c, unsigned s, uint16_t room)
 {
 	mono_t now = mono_add_ms(began, 1000 * (int64_t)s);
@@ -39,19 +39,19 @@ static void test_waits(void **state)
 	struct conn c = { .e = &e, .met = began };
 
 	(void)state;
-	assert_false(lost_after(&e, &c, 60, 0)); /* It has not moved. */
+	assert_false(lost_after(&e, &c, 60, 0)); /* the host has not moved */
 	c.far_at = THERE;
-	/* Without an accelerator not for long. */
+	/* A node without an accelerator ends the wait early. */
 	assert_false(lost_after(&e, &c, 15, 0));
 	assert_true(lost_after(&e, &c, 16, 0));
-	/* With one for as long as it takes, also where it has no path for now. */
+	/* With an accelerator the wait has no limit, even while the node has no path. */
 	assert_false(lost_after(&e, &c, 60, 1400));
 	assert_false(lost_after(&e, &c, 61, 1));
 	peers_free(&e);
 	loop_free(loop);
 }
 
-/* leond says first where the host is, and of the node some seconds later. */
+/* leond reports the place of the host first, and the node some seconds later. */
 static void test_node_is_not_known_yet(void **state)
 {
 	struct loop *loop = loop_sim_new();
@@ -62,7 +62,7 @@ static void test_node_is_not_known_yet(void **state)
 	assert_false(away_is_lost(&c, began));
 	assert_false(away_is_lost(&c, mono_add_ms(began, 5000)));
 	assert_true(away_is_lost(&c, mono_add_ms(began, 5001)));
-	/* The same where it was spoken of an hour ago. */
+	/* A report from one hour ago counts as no report. */
 	learn(&e, 0, mono_add_ms(began, -90000));
 	assert_false(away_is_lost(&c, mono_add_ms(began, 5000)));
 	assert_true(away_is_lost(&c, mono_add_ms(began, 5001)));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What becomes of the frames that a batch from the TAP holds: which share a datagram,
- * which a system call, and in which order they leave; and by which snapshot a batch from
- * the Internet is judged.
+ * Frames of one TAP batch: which frames share a datagram or a system call, and their order. A batch
+ * from the Internet uses the snapshot that is valid when its datagrams are read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +14,7 @@
 
 #include "wire/bundle.h"
 
-/* Puts a frame where the next batch will find it. */
+/* Puts a frame into the next batch. */
 static void queue(uint8_t dst, size_t len, uint8_t mark)
 {
 	fx_eth(frame, dst, HOST, ETHERTYPE_TEST);
@@ -30,7 +29,7 @@ static void run_batch(void)
 	worker_end(fx.w);
 }
 
-/* Frames too large to share a datagram leave in one system call, in order. */
+/* Frames that are too large for a bundle leave in one system call, in order. */
 static void many_frames_one_call(void **state)
 {
 	struct datagram d;
@@ -55,7 +54,7 @@ struct bundled {
 	uint8_t mark;
 };
 
-/* Reads one bundle sent to node 1 for `destination`, and compares what is in it. */
+/* Reads one bundle to `destination` through node 1, and compares its frames. */
 static void expect_bundle(node_id_t destination, const struct bundled *want, unsigned n)
 {
 	struct bundle_frame f;
@@ -78,7 +77,7 @@ static void expect_bundle(node_id_t destination, const struct bundled *want, uns
 	assert_int_equal(bundle_next(d.b + d.hdr_len, d.len - d.hdr_len, &at, &f), 0);
 }
 
-/* Frames of any size share a datagram; each node has its own, and order is kept. */
+/* Frames of any size share a datagram for each destination, in order. */
 static void small_frames_share(void **state)
 {
 	static const struct bundled near[] = { { 60, 1 }, { 600, 3 }, { 61, 5 } },
@@ -99,7 +98,7 @@ static void small_frames_share(void **state)
 	assert_int_equal(fx_count(&fx, CNT_net_tx_datagrams), 2);
 	assert_int_equal(fx_count(&fx, CNT_net_tx_batches), 1);
 	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 5);
-	/* The next batch begins anew. */
+	/* A bundle does not continue in the next batch. */
 	queue(REMOTE, 60, 6);
 	run_batch();
 	expect_frame(1, fx_id(1), 60, 0);
@@ -118,7 +117,7 @@ static void bundles_keep_order(void **state)
 	queue(REMOTE, FX_MTU - LEON_HDR_LEN(1), 3); /* no second frame fits */
 	queue(REMOTE, 60, 4);
 	queue(REMOTE, 60, 5);
-	queue(REMOTE, 3000, 6); /* is split */
+	queue(REMOTE, 3000, 6); /* splits into fragments */
 	queue(REMOTE, 60, 7);
 	run_batch();
 	expect_bundle(fx_id(1), first, 2);
@@ -135,7 +134,7 @@ static void bundles_keep_order(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
-/* A bundle holds what the path takes and no more; then the next one begins. */
+/* A bundle fills the path MTU before the next bundle begins. */
 static void bundles_are_filled(void **state)
 {
 	size_t room = FX_MTU - LEON_HDR_LEN(1), n = room / (BUNDLE_HDR_LEN + 60);
@@ -150,7 +149,7 @@ static void bundles_are_filled(void **state)
 	expect_bundle(fx_id(1), want, (unsigned)n);
 	expect_bundle(fx_id(1), want + n, 2);
 	expect_silence();
-	/* To the byte: half a path each, and one byte more. */
+	/* Two frames of half the payload budget fit exactly, and one more byte does not. */
 	want[0].len = want[1].len = room / 2 - BUNDLE_HDR_LEN;
 	queue(REMOTE, want[0].len, 0);
 	queue(REMOTE, want[1].len, 1);
@@ -163,7 +162,7 @@ static void bundles_are_filled(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
-/* Copies for several nodes of the same frames, in front of which only one header fits. */
+/* A flooded bundle has headroom for one header only, and reaches several nodes. */
 static void flooded_frames_share(void **state)
 {
 	static const struct bundled want[] = { { 60, 1 }, { 400, 2 } };
@@ -178,8 +177,8 @@ static void flooded_frames_share(void **state)
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);
 }
 
-/* A route that refuses segmentation (SO_NO_CHECK is as good as IPsec): nothing is lost, it is
- * counted, and the next batches do not try. */
+/* A route that refuses segmentation (SO_NO_CHECK has the effect of IPsec) loses nothing and is
+ * counted. The next batches do not try segmentation. */
 static void refused_segmentation(void **state)
 {
 	int on = 1;
@@ -207,8 +206,8 @@ static void set_blocked(struct snap *s)
 	vlan_set_add(&snap_add_lan(s)->blocked, 0);
 }
 
-/* A worker may lose the processor after it took the snapshot and before it reads datagrams. It must
- * not judge them by that old snapshot: they may be the answer to something published since. */
+/* A worker may be preempted between loading the snapshot and reading datagrams. The old snapshot
+ * must not apply to these datagrams, because they may answer newer state. */
 static void what_arrives_is_judged_by_what_holds_then(void **state)
 {
 	const node_id_t hop[] = { fx_id(0) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/buffers: kernel buffers of inter-proxy connections have one budget. */
+/* leon-accel/buffers: the kernel buffers of all inter-proxy connections share one budget. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void all_shares_fit_the_budget(void **state)
 		assert_true(buffers_of_one(n + 1) <= buffers_of_one(n));
 	}
 	assert_int_equal(buffers_of_one(0), BUFFERS_MAX);
-	/* 1 Gbit/s and 250 ms with one far node; 100 Mbit/s with each of 16. */
+	/* 1 Gbit/s and 250 ms with one far node. 100 Mbit/s with each of 16 nodes. */
 	assert_true(PAYLOAD(buffers_of_one(1)) >= 1000000000u / 8 / 4);
 	assert_true(PAYLOAD(buffers_of_one(16)) >= 100000000u / 8 / 4);
 	assert_true(PAYLOAD(buffers_of_one(NODES_MAX)) >= 1u << 20);
@@ -46,7 +46,8 @@ static void connect_pair(int pair[2])
 	close(listener);
 }
 
-/* A node that does not read keeps 8 MiB in the send buffer, more than one of 64 may have. */
+/* A node that does not read keeps 8 MiB in the send buffer, which exceeds the share of one in 64
+ * nodes. */
 static void a_buffer_that_does_not_drain_ends_the_connection(void **state)
 {
 	static uint8_t data[1 << 20];

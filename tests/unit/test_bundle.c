@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/bundle: the lengths in a bundle, at both ends of every range. */
+/* wire/bundle checks frame lengths at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void test_document(void **state)
 	assert_int_equal(f.len, 14);
 	assert_int_equal(f.flags, LEON_F_SEGMENT);
 	assert_int_equal(bundle_next(buf, end, &at, &f), 0);
-	/* And stays there. */
+	/* The end is stable. */
 	assert_int_equal(bundle_next(buf, end, &at, &f), 0);
 }
 
@@ -73,7 +73,7 @@ static void test_bad(void **state)
 		assert_int_equal(bundle_next(buf, cut, &at, &f), -EBADMSG);
 		assert_int_equal(at, 0);
 	}
-	/* One byte behind a whole frame. */
+	/* One byte follows the last frame. */
 	at = 0;
 	assert_int_equal(bundle_next(buf, end + 1, &at, &f), 1);
 	assert_int_equal(bundle_next(buf, end + 1, &at, &f), -EBADMSG);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/carrier: what the socket of a carrier is told, before anything is known and after. */
+/* leon-accel/carrier computes the settings of the socket of an inter-proxy connection, before and
+ * after the link rate is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include "carrier.h"
 
 #define KIB   1024u
-#define RATE  8000000u /* bytes a second */
+#define RATE  8000000u /* bytes per second */
 #define ROUND 250000u
 
 static void test_first_segments(void **state)
@@ -21,7 +22,7 @@ static void test_first_segments(void **state)
 	assert_int_equal(carrier_first_segments(250000, 1200), 50);
 	assert_int_equal(carrier_first_segments(1000000, 1200), 200);
 	assert_int_equal(carrier_first_segments(UINT32_MAX, 1200), 400);
-	/* As many bytes of larger ones. */
+	/* A larger segment gives a smaller number, so that the bytes stay equal. */
 	assert_int_equal(carrier_first_segments(250000, 1400), 42);
 	assert_int_equal(carrier_first_segments(1000000, 8900), 26);
 	assert_int_equal(carrier_first_segments(250000, 8900), 10);
@@ -34,7 +35,7 @@ static void test_unsent(void **state)
 	assert_int_equal(carrier_unsent(100000), 128 * KIB);
 	assert_int_equal(carrier_unsent(12500000), 625000);
 	assert_int_equal(carrier_unsent(1250000000), 4096 * KIB);
-	/* Without a bound, as before the first bytes. */
+	/* Before the first bytes the pacing rate has no limit. */
 	assert_int_equal(carrier_unsent(UINT64_MAX), 128 * KIB);
 	assert_int_equal(carrier_unsent(UINT32_MAX), 128 * KIB);
 }
@@ -59,7 +60,7 @@ static void test_nothing_known(void **state)
 	assert_int_equal(carrier_room(&c, &s), 0);
 	s.starting = true;
 	assert_int_equal(carrier_limit(&c, &s), 0);
-	/* Nothing was measured, but it took long: there is no rate to hold it to. */
+	/* Without a measured rate there is no limit, even if the round-trip time grows. */
 	s.rtt_us = ROUND;
 	assert_int_equal(carrier_limit(&c, &s), 0);
 	s.min_us = 1000;
@@ -77,10 +78,10 @@ static void test_queue(void **state)
 	assert_int_equal(carrier_limit(&c, &s), 0);
 	s.rtt_us++;
 	assert_int_equal(carrier_limit(&c, &s), RATE / 2 * 3);
-	/* Out of its start BBR looks after that itself. */
+	/* After its start phase BBR limits the queue itself. */
 	s.starting = false;
 	assert_int_equal(carrier_limit(&c, &s), 0);
-	/* On a short path an eighth is noise. */
+	/* On a short path an increase by a half is jitter. */
 	s = starting();
 	s.min_us = 20000;
 	s.rtt_us = 30000;
@@ -93,12 +94,12 @@ static void test_flood(void **state)
 	struct carrier_sample s = starting();
 
 	(void)state;
-	/* A line that loses is not flooded. */
+	/* The loss of a fifth shows that the link is flooded. */
 	s.resent = 109 * KIB;
 	assert_int_equal(carrier_limit(&c, &s), 0);
 	s.resent = 110 * KIB;
 	assert_int_equal(carrier_limit(&c, &s), RATE / 8 * 7);
-	/* Of so little nobody can tell; nor of nothing. */
+	/* The loss ratio of few bytes, or of none, is not significant. */
 	c.sent = s.sent - 64 * KIB + 1;
 	assert_int_equal(carrier_limit(&c, &s), 0);
 	c.sent = s.sent;
@@ -106,7 +107,8 @@ static void test_flood(void **state)
 	assert_int_equal(carrier_limit(&c, &s), 0);
 }
 
-/* Once its end was found a start goes on from there, however dry it runs between two transfers. */
+/* A start phase on a link of known rate continues at that rate, even if the socket ran empty
+ * before. */
 static void test_known(void **state)
 {
 	struct carrier c = { .sent = 500 * KIB };
@@ -116,7 +118,7 @@ static void test_known(void **state)
 	assert_false(carrier_knows(&c, &s));
 	s.resent = 100 * KIB;
 	assert_true(carrier_knows(&c, &s));
-	/* Not what is no start, nor a rate that is none. */
+	/* A connection after its start phase, or with a negligible rate, proves nothing. */
 	s.starting = false;
 	assert_false(carrier_knows(&c, &s));
 	s.starting = true;
@@ -130,8 +132,8 @@ static void test_known(void **state)
 	assert_int_equal(carrier_limit(&c, &s), RATE);
 }
 
-/* Where its end is known a try behind the start puts 50 ms in the queue of the line, not a quarter
- * of a round. */
+/* On a link of known rate, a probe of BBR adds 50 ms of queueing delay, and not a quarter of a
+ * round trip. */
 static void test_tries(void **state)
 {
 	struct carrier c = { .is_known = true };
@@ -143,12 +145,12 @@ static void test_tries(void **state)
 	assert_in_range(carrier_limit(&c, &s), RATE + RATE / 21, RATE + RATE / 20);
 	s.min_us = s.rtt_us = 500000;
 	assert_in_range(carrier_limit(&c, &s), RATE + RATE / 11, RATE + RATE / 10);
-	/* BBR's own quarter is not more than that. */
+	/* On this path a quarter of the rate adds less than 50 ms. */
 	s.min_us = s.rtt_us = 200000;
 	assert_int_equal(carrier_limit(&c, &s), 0);
 	s.min_us = 0;
 	assert_int_equal(carrier_limit(&c, &s), 0);
-	/* Where the start ended by itself nobody knows how much room there is. */
+	/* If the start phase ended by itself, the spare capacity is unknown. */
 	s.min_us = s.rtt_us = 1000000;
 	c.is_known = false;
 	assert_int_equal(carrier_limit(&c, &s), 0);
@@ -159,7 +161,8 @@ static void test_tries(void **state)
 	assert_int_equal(carrier_limit(&c, &s), 0);
 }
 
-/* Pings say nothing of the line; held to what they bring it would need a minute to fill it. */
+/* Small messages are no evidence of the link rate. A limit at their rate would slow the connection
+ * for a minute. */
 static void test_idle_so_far(void **state)
 {
 	struct carrier c = { 0 };
@@ -175,7 +178,7 @@ static void test_idle_so_far(void **state)
 
 static const mono_t began = { 1000000000 };
 
-/* Eight rounds later, at that rate: does it start again? */
+/* Returns whether BBR is restarted after this number of probes, each of eight round trips. */
 static bool after_a_try(struct carrier *c, unsigned tries, struct carrier_sample s, uint64_t rate)
 {
 	s.rate = rate;
@@ -193,12 +196,12 @@ static void test_start_over_too_soon(void **state)
 	assert_false(after_a_try(&c, 1, s, 100000));
 	assert_false(after_a_try(&c, 2, s, 125000));
 	assert_true(after_a_try(&c, 3, s, 156250));
-	/* It did not start (no BBR any more, say): the same again, not at once. */
+	/* If the restart had no effect (for example without BBR), another follows later. */
 	assert_false(after_a_try(&c, 4, s, 195312));
 	assert_true(after_a_try(&c, 5, s, 244140));
 }
 
-/* What BBR measured while there was little to send says nothing of the line. */
+/* A rate that BBR measured during low demand is no evidence of the link rate. */
 static void test_rate_behind_a_pause(void **state)
 {
 	struct carrier c = { .is_known = true, .known = RATE, .dry = began, .sent = 1000 * KIB };
@@ -213,7 +216,8 @@ static void test_rate_behind_a_pause(void **state)
 	assert_int_equal(carrier_rate(&c, &s, later), RATE);
 	s.rate = 2 * RATE;
 	assert_int_equal(carrier_rate(&c, &s, later), 2 * RATE);
-	/* Not where the line is flooded by it, has no known end, or BBR knows by itself. */
+	/* The known rate is not used on a flooded link, without a known rate, or after the start
+	 * phase. */
 	s.rate = 1000;
 	s.sent += 100 * KIB;
 	s.resent = 20 * KIB;
@@ -226,7 +230,7 @@ static void test_rate_behind_a_pause(void **state)
 	assert_int_equal(carrier_rate(&c, &s, began), 1000);
 }
 
-/* Messages of a few bytes, then a transfer on a line that has become slower. */
+/* A transfer follows small messages, on a link that has become slower. */
 static void test_learns_when_full(void **state)
 {
 	struct carrier c = { .is_known = true, .known = RATE };
@@ -242,7 +246,7 @@ static void test_learns_when_full(void **state)
 		now = mono_add_us(now, ROUND);
 	}
 	assert_int_equal(c.known, RATE);
-	/* Looks that are far apart, each at what waits for a moment. */
+	/* Rare observations see only momentary backlogs. */
 	for (int i = 0; i < 10; i++) {
 		s.dry = i % 4 > 2;
 		now = mono_add_ms(now, 1000);
@@ -271,7 +275,7 @@ static struct carrier_sample idle(void)
 	return s;
 }
 
-/* Known or not, with the pacing of a start or without; and what is known stays. */
+/* BBR is not restarted, with or without a known rate and start phase. The known rate stays. */
 static void assert_never_woken(const struct carrier_sample *s)
 {
 	for (int i = 0; i < 4; i++) {
@@ -289,7 +293,8 @@ static void assert_not_woken(void)
 {
 	struct carrier_sample s = idle();
 
-	/* On a short path, on one that became longer, and where BBR has not seen that yet. */
+	/* A short path, a path with a longer propagation delay, and a delay that BBR has not
+	 * observed yet. */
 	s.min_us = s.least_us = 19999;
 	assert_never_woken(&s);
 	s = idle();
@@ -298,7 +303,7 @@ static void assert_not_woken(void)
 	s = idle();
 	s.rtt_us = 2 * ROUND + 1;
 	assert_never_woken(&s);
-	/* Without BBR; in bulk on a slow line; while its window is small for a while. */
+	/* No BBR, a transfer on a slow link, and a window that is temporarily small. */
 	s = idle();
 	s.rate = 0;
 	assert_never_woken(&s);
@@ -313,7 +318,7 @@ static void assert_not_woken(void)
 	assert_never_woken(&s);
 }
 
-/* Behind a pause. */
+/* BBR is restarted for data that follows a pause. */
 static void test_wakes(void **state)
 {
 	struct carrier c = { .is_known = true, .known = RATE };
@@ -324,19 +329,19 @@ static void test_wakes(void **state)
 	assert_true(carrier_wakes(&c, &s, began));
 	assert_int_equal(c.dry.ns, began.ns);
 	assert_int_equal(c.known, RATE);
-	/* One that has carried nothing yet: there is no window that it could lose. */
+	/* A new connection has no window to lose. */
 	c = (struct carrier){ 0 };
 	s.window = 100;
 	s.sent = 64 * KIB;
 	assert_true(carrier_wakes(&c, &s, began));
 	assert_false(c.is_known);
-	/* It has, and would lose its rate. */
+	/* A connection that has carried more data would lose its rate. */
 	s.sent++;
 	assert_false(carrier_wakes(&c, &s, began));
 	c = (struct carrier){ .is_known = true, .known = RATE };
 	assert_false(carrier_wakes(&c, &s, began));
 	assert_not_woken();
-	/* BBR has found the end of the line by itself. */
+	/* BBR has found the link rate by itself. */
 	c = (struct carrier){ 0 };
 	s = idle();
 	s.starting = false;
@@ -345,7 +350,7 @@ static void test_wakes(void **state)
 	assert_int_equal(c.known, RATE);
 }
 
-/* Where it is known a start puts no more in the queue than a try does. */
+/* On a link of known rate, a start phase adds no more to the queue than a probe. */
 static void test_known_and_long(void **state)
 {
 	struct carrier c = { .is_known = true, .sent = 1000 * KIB };
@@ -356,7 +361,7 @@ static void test_known_and_long(void **state)
 	assert_in_range(carrier_limit(&c, &s), RATE + RATE / 21, RATE + RATE / 20);
 }
 
-/* Smaller tries find less, and that is more all the same. */
+/* A limited probe gains less, and two such gains still prove spare capacity. */
 static void test_small_tries_find_room(void **state)
 {
 	struct carrier c = { .is_known = true };
@@ -379,17 +384,18 @@ static void test_line_is_full(void **state)
 	assert_false(carrier_starts_again(&c, &s, began));
 	for (unsigned i = 1; i < 10; i++)
 		assert_false(after_a_try(&c, i, s, RATE + i * (RATE / 100)));
-	/* Once more is noise, or what others left. */
+	/* A single increase is jitter or capacity that other traffic left. */
 	assert_false(after_a_try(&c, 10, s, 2 * RATE));
 	assert_false(after_a_try(&c, 11, s, 2 * RATE));
 	assert_false(after_a_try(&c, 12, s, 3 * RATE));
-	/* More, and a queue: the line is full. */
+	/* A higher rate with queueing delay means a full link. */
 	s.rtt_us = 2 * ROUND;
 	assert_false(after_a_try(&c, 13, s, 4 * RATE));
 	assert_false(after_a_try(&c, 14, s, 5 * RATE));
 }
 
-/* What varies is no room: less than a 32th more, or more and the queue of a try of 50 ms. */
+/* Variation is not spare capacity: a gain below 1/32, or a gain with the queueing delay of a probe
+ * of 50 ms. */
 static void test_long_line_is_full(void **state)
 {
 	struct carrier c = { .is_known = true };
@@ -419,11 +425,11 @@ static void test_nothing_to_compare(void **state)
 	(void)state;
 	assert_false(carrier_starts_again(&c, &none, began));
 	assert_false(carrier_starts_again(&c, &none, began));
-	/* From nothing to something is no growth. */
+	/* An increase from zero is not a gain. */
 	assert_false(after_a_try(&c, 1, s, 1000));
 	assert_false(after_a_try(&c, 2, s, 2000));
 	assert_true(after_a_try(&c, 3, s, 4000));
-	/* Several looks in one try are one. */
+	/* Several observations of one probe count once. */
 	c = (struct carrier){ 0 };
 	assert_false(after_a_try(&c, 1, s, 1000));
 	assert_false(after_a_try(&c, 1, s, 2000));
@@ -438,12 +444,12 @@ static void test_room(void **state)
 
 	(void)state;
 	assert_int_equal(carrier_room(&c, &s), 100000);
-	/* A start where the line is known does not double. */
+	/* A start phase on a link of known rate does not double the rate. */
 	c.is_known = true;
 	assert_int_equal(carrier_room(&c, &s), RATE / 4);
 	s.starting = false;
 	assert_int_equal(carrier_room(&c, &s), RATE / 4);
-	/* A kernel without BBR says no rate. */
+	/* A kernel without BBR reports no rate. */
 	s.rate = 0;
 	assert_int_equal(carrier_room(&c, &s), 100000);
 }

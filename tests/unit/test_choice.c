@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The choice of a path: one test for each rule of choice.h, traces, and a property on noise. */
+/* Path choice: one test for each rule of choice.h, traces, and a property under random costs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static const struct choice_params params = { .threshold_percent = 10,
 					     .hold_time_ms = 10000 };
 static const struct path none = { .cost_us = COST_INFINITE };
 
-/* Direct for via 0, else over that relay; the destination is slot 9. */
+/* via 0 is the direct path, and any other value is the relay. The destination is slot 9. */
 static struct path path_over(uint16_t via, uint32_t cost_us)
 {
 	struct path p = { .cost_us = cost_us, .rtt_us = cost_us };
@@ -71,7 +71,7 @@ static void rule_2_first(void **state)
 	assert_int_equal(c.since.ns, S(5).ns);
 	assert_int_equal(c.n_changes, 0);
 	assert_true(path_same(&c.path, &direct));
-	/* After an outage too, and hold-down does not delay it. */
+	/* A path after an outage is used at once, because hold-down does not delay it. */
 	choice_run(&c, &none, &none, &params, S(6));
 	assert_true(choice_run(&c, &direct, &direct, &params, MS(6001)));
 	assert_int_equal(c.reason, CHOICE_FIRST);
@@ -84,7 +84,7 @@ static void rule_3_failover(void **state)
 	struct choice c = started(&direct, S(1));
 
 	(void)state;
-	/* Far dearer and within the hold-time: still at once. */
+	/* Failover ignores a much higher cost and the hold-time. */
 	c.path.cost_us = COST_INFINITE;
 	assert_true(choice_run(&c, &relayed, &none, &params, S(2)));
 	assert_int_equal(c.reason, CHOICE_FAILOVER);
@@ -112,9 +112,12 @@ static void rule_5_threshold(void **state)
 		uint32_t in_use, best;
 		bool moves;
 	} cases[] = {
-		{ 100000, 90001, false },			  /* not quite 10 % */
-		{ 100000, 90000, true },  { 10000, 8001, false }, /* 10 %, but not 2 ms */
-		{ 10000, 8000, true },	  { 1500, 1, false }, /* cheaper than the minimum itself */
+		{ 100000, 90001, false }, /* slightly less than 10 % */
+		{ 100000, 90000, true },
+		{ 10000, 8001, false }, /* 10 %, but less than 2 ms */
+		/* the cost is below the minimum itself */
+		{ 10000, 8000, true },
+		{ 1500, 1, false },
 		{ 20000, 20000, false },
 	};
 
@@ -169,7 +172,7 @@ static void rule_6_hold_down(void **state)
 	assert_int_equal(c.reason, CHOICE_BETTER);
 }
 
-/* A path more than twice as dear as the other is not held, however new it is. */
+/* Hold-down does not keep a new path that is more than twice as expensive as the other. */
 static void rule_6_holds_no_bad_path(void **state)
 {
 	struct path direct = path_over(0, 20000), better = path_over(3, 9000);
@@ -180,7 +183,7 @@ static void rule_6_holds_no_bad_path(void **state)
 	assert_int_equal(c.reason, CHOICE_BETTER);
 }
 
-/* What varies anyway is no reason: the gain must exceed a share of the variation of both. */
+/* An improvement must exceed a share of the variation of both paths. */
 static void rule_5_noise_margin(void **state)
 {
 	struct choice_params p = params;
@@ -197,14 +200,14 @@ static void rule_5_noise_margin(void **state)
 	assert_int_equal(choice_cost_to_beat(&c, &better, &p), 70000);
 	better.cost_us = 70000;
 	assert_true(choice_run(&c, &better, &direct, &p, S(101)));
-	/* Quiet paths: the threshold alone. */
+	/* Paths without variation need the threshold only. */
 	direct.noise_us = better.noise_us = 100;
 	better.cost_us = 90000;
 	c = started(&direct, S(1));
 	assert_true(choice_run(&c, &better, &direct, &p, S(100)));
 }
 
-/* A gain too small for the moment is taken where it lasts, unless it costs at the moment. */
+/* A small improvement is sufficient if it is long-term, unless the present cost is higher. */
 static void rule_5_lasting(void **state)
 {
 	struct choice_params p = params;
@@ -230,7 +233,8 @@ static void rule_5_lasting(void **state)
 	assert_true(path_same(&c.path, &other));
 }
 
-/* From a silent path to one that is not, at once; between two silent ones only as ever. */
+/* An unresponsive path is left at once for a responsive path. Between two unresponsive paths the
+ * normal rules apply. */
 static void rule_3_silent(void **state)
 {
 	struct path direct = path_over(0, 1000000), other = path_over(3, 990000);
@@ -269,7 +273,7 @@ static void rule_7_better(void **state)
 	assert_int_equal(c.since.ns, S(20).ns);
 	assert_int_equal(c.n_changes, 1);
 	assert_true(path_same(&c.direct, &direct));
-	/* What is said afterwards is about the last run, not about the change. */
+	/* The reason describes the last run, not the last change. */
 	assert_false(choice_run(&c, &better, &direct, &params, S(21)));
 	assert_int_equal(c.reason, CHOICE_BEST);
 	assert_int_equal(c.chosen_by, CHOICE_BETTER);
@@ -288,8 +292,8 @@ static void reasons_have_words(void **state)
 }
 
 /*
- * Traces: a direct link and one relay, a cost for each every second (0: down), and the paths that
- * have to be in use: d, r or - (none).
+ * Traces: every second a cost of the direct link and of one relay (0: down), and the expected path:
+ * d, r or - (none).
  */
 struct trace {
 	const char *name;
@@ -365,7 +369,7 @@ static void traces(void **state)
 	}
 }
 
-/* Noise of any kind: voluntary changes are never nearer than the hold-time to the change before. */
+/* Under random costs, hold-time always separates a voluntary change from the previous change. */
 static void changes_keep_their_distance(void **state)
 {
 	(void)state;
@@ -390,7 +394,7 @@ static void changes_keep_their_distance(void **state)
 			}
 			last = c.since;
 		}
-		/* The property is about something that happens. */
+		/* Without voluntary changes the property would be trivial. */
 		assert_true(n_better > 0);
 	}
 }

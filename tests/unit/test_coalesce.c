@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/coalesce: frames in all orders, damaged and undamaged, of several flows; what comes out is
- * cut again by gso_reference.h as the kernel would, and compared byte for byte with what came in.
- * How many writes are left says whether coalescing took place where it may, and only there.
+ * fwd/coalesce with valid and damaged frames of several flows in all orders. gso_reference.h
+ * segments the output as the kernel does and compares every byte with the input. The number of
+ * writes shows whether the permitted frames, and only these frames, are coalesced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Runs all and expects this many writes to the TAP. */
+/* Runs all frames and expects this number of writes to the TAP. */
 static void expect_writes(unsigned writes)
 {
 	if (!gr_run(&g, &c))
@@ -48,7 +48,7 @@ static struct gr_spec tcp(int version)
 				 .tcp_options = 12 };
 }
 
-/* The next frame of the flow. */
+/* Advances to the next frame of the flow. */
 static void next(struct gr_spec *s)
 {
 	s->seq += (uint32_t)s->payload;
@@ -83,7 +83,7 @@ static void limits(void **state)
 	struct gr_spec s = tcp(4);
 
 	(void)state;
-	/* 45 * 1448 + 52 fits 65535, 46 do not. */
+	/* 45 * 1448 + 52 fits into 65535, a 46th segment does not. */
 	add_run(&s, 46);
 	expect_writes(2);
 	s.payload = 8;
@@ -91,7 +91,7 @@ static void limits(void **state)
 	expect_writes(1);
 	add_run(&s, COALESCE_SEGMENTS + 1);
 	expect_writes(2);
-	/* More than a batch holds: its pieces are used up within the 17th super-frame. */
+	/* The frames exceed a batch: the 17th super-frame uses the last piece. */
 	add_run(&s, COALESCE_PIECES + 17 + 10 * COALESCE_SEGMENTS);
 	expect_writes(17 + 10);
 }
@@ -128,7 +128,7 @@ static void odd_last(void **state)
 		s.payload = MSS - 1;
 		add_run(&s, 1);
 		expect_writes(2);
-		/* A longer one cannot follow. */
+		/* A longer segment cannot follow. */
 		s.payload = 100;
 		add_run(&s, 2);
 		s.payload = 101;
@@ -174,11 +174,11 @@ static void interleaved_flows(void **state)
 			add_run(&s[i], 1);
 	if (!gr_run(&g, &c))
 		fail_msg("%s", g.wrong);
-	/* Flows that hash to one bucket are not coalesced; not all of these do. */
+	/* Flows in one hash bucket are not coalesced. Only some of these flows share a bucket. */
 	assert_in_range(g.n_writes, 8, 60);
 }
 
-/* Flags that end a super-frame, stay alone, or both. */
+/* Flags that end a super-frame, forbid coalescing, or both. */
 static void tcp_flags(void **state)
 {
 	static const uint8_t alone[] = { 0x11, 0x19, 0x12, 0x14, 0x30, 0x50, 0x90, 0x00, 0x08 };
@@ -203,7 +203,7 @@ static void tcp_flags(void **state)
 		add_run(&s, 3);
 		expect_writes(4);
 	}
-	/* A segment without payload is not appended, though it is of the flow. */
+	/* A segment without payload is not appended, even to its own flow. */
 	add_run(&s, 2);
 	s.payload = 0;
 	add_run(&s, 2);
@@ -212,7 +212,7 @@ static void tcp_flags(void **state)
 	expect_writes(4);
 }
 
-/* One field of the third of six frames is another: nothing is put together across it. */
+/* One field of the third of six frames differs, so no super-frame includes it. */
 static void change(int version, bool udp, unsigned l4_relative, size_t at, uint8_t mask,
 		   unsigned writes)
 {
@@ -256,8 +256,8 @@ static void headers_that_differ(void **state)
 	change(6, false, 1, 31, 0x01, 3); /* options */
 	change(4, true, 1, 5, 0x01, 3);	  /* UDP length */
 	change(4, true, 1, 7, 0x01, 3);	  /* checksum */
-	/* Another source port may hash to another bucket: then the others are joined all the
-	 * same. */
+	/* Another source port may select another bucket, and the remaining frames are still
+	 * joined. */
 	change(4, true, 1, 0, 0, 1);
 }
 
@@ -273,7 +273,7 @@ static void other_l2_header(void **state)
 	s.n_tags = 2;
 	add_run(&s, 2);
 	expect_writes(3);
-	/* The flow's address moved to another MAC. */
+	/* The address of the flow moves to another MAC. */
 	s.n_tags = 1;
 	add_run(&s, 2);
 	for (unsigned i = 0; i < 2; i++, next(&s)) {
@@ -296,7 +296,7 @@ static void identifications(void **state)
 	s.id++;
 	add_run(&s, 2);
 	expect_writes(2);
-	/* With DF they mean nothing. */
+	/* With DF the identifications have no meaning. */
 	s.no_df = false;
 	for (unsigned i = 0; i < 4; i++) {
 		s.id = 0;
@@ -316,7 +316,7 @@ static void whole_checksums(void **state)
 	s.whole = false;
 	add_run(&s, 2);
 	expect_writes(4);
-	/* One that only looks partial. */
+	/* The checksum of one frame only appears to be partial. */
 	for (unsigned i = 0; i < 3; i++, next(&s)) {
 		struct gr_frame *f = gr_add(&g, &s);
 
@@ -325,7 +325,7 @@ static void whole_checksums(void **state)
 	expect_writes(3);
 }
 
-/* What has no ports, or padding behind it, goes alone, and no flow goes on across a fragment. */
+/* A frame without ports or with padding stays alone, and a fragment interrupts its flow. */
 static void other_frames(void **state)
 {
 	struct gr_spec s = tcp(4);
@@ -348,7 +348,7 @@ static void other_frames(void **state)
 	expect_writes(3);
 }
 
-/* The far end of the way: a super-frame cut by fwd/tso arrives as that super-frame again. */
+/* A super-frame that fwd/tso has segmented is restored at the receiver. */
 static void cut_by_tso(void **state)
 {
 	static uint8_t super[65536];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/copies: of a million frames that come twice, late and out of order, each is taken once; the
- * counter of the sender wraps, and begins anew anywhere. Two threads take the two copies.
+ * fwd/copies accepts each of a million frames once, although two copies arrive late and out of
+ * order. The counter of the sender wraps and may restart at any value. Two threads process the two
+ * copies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +50,7 @@ static enum copy_verdict take(uint16_t slot, uint8_t worker, uint64_t counter)
 	return v;
 }
 
-/* The order in which one path delivers: blocks of `distance` frames, each shuffled. */
+/* Returns the delivery order of one path: shuffled blocks of `distance` frames. */
 static uint32_t *shuffled(uint32_t distance)
 {
 	uint32_t *order = malloc(FRAMES * sizeof(*order));
@@ -100,14 +101,14 @@ static void test_million(void **state)
 	(void)state;
 	million(0, 0);
 	million(5 * FRAMES, 5000);
-	/* Nearly as late as the window is long. */
+	/* The delay is almost as long as the window. */
 	million(1ULL << 50, COPIES_WINDOW - 3000);
 }
 
 static void test_wrap(void **state)
 {
 	(void)state;
-	/* The counter, and the turns of which 32 bits are kept. */
+	/* The counter wraps, and then the 32 bits of the window number. */
 	million(COPY_COUNTER_MASK - FRAMES / 2, 5000);
 	copies_forget(copies, 1);
 	million((1ULL << 46) - FRAMES / 2, 5000);
@@ -135,8 +136,8 @@ static void test_others_do_not_matter(void **state)
 	assert_int_equal(take(1, 0, 77), COPY_SECOND);
 }
 
-/* A sender that is started anew begins at the time of day, in microseconds: above what it had, or,
- * where its clock was set back, far below. Not one frame of the new run may be dropped. */
+/* A sender that restarts takes the time of day in microseconds as its counter. A clock set back
+ * makes it much smaller. No frame of the new run may be lost. */
 static void test_restart(void **state)
 {
 	uint64_t day = 86400ULL * 1000000, now = 20000 * day;
@@ -145,7 +146,7 @@ static void test_restart(void **state)
 	(void)state;
 	for (size_t run = 0; run < array_size(start); run++)
 		for (uint32_t i = 0; i < 100000; i++) {
-			/* now + 10: the frames of the run before that one are far above. */
+			/* now + 10: the frames of the previous run are far above. */
 			assert_int_equal(take(2, 7, start[run] + i), COPY_FIRST);
 			assert_int_equal(take(2, 7, start[run] + i), COPY_SECOND);
 		}
@@ -163,7 +164,7 @@ static void test_lost_one(void **state)
 			take(0, 3, i);
 	}
 	assert_int_equal(first, FRAMES);
-	/* One in twenty came once, but for those of the window that is still open. */
+	/* One frame of 20 has one copy only. Frames in the open window are not counted. */
 	assert_in_range(lost, (FRAMES - COPIES_WINDOW - 32) / 20, FRAMES / 20);
 }
 
@@ -195,8 +196,8 @@ static void test_two_workers(void **state)
 	assert_int_equal(pthread_create(&t, NULL, path, one), 0);
 	path(other);
 	pthread_join(t, NULL);
-	/* The scheduler may let one path fall behind by more than the window: then a frame that
-	 * this path alone would have brought is none of ours, but none is taken twice. */
+	/* A path may fall behind by more than the window. A frame of that path alone is then lost,
+	 * but no frame is accepted twice. */
 	assert_true(taken_by_both <= FRAMES);
 	assert_true(taken_by_both >= FRAMES - FRAMES / 100);
 	free(one);
@@ -208,7 +209,7 @@ static void test_two_workers(void **state)
 #define KBITS  8000
 #define FRAME  200
 #define TRIES  400000u
-#define PER_NS 10000 /* a frame of each worker every 10 us: 40 times the budget */
+#define PER_NS 10000 /* one frame per worker every 10 us: 40 times the budget */
 
 static struct budget budget;
 
@@ -224,7 +225,7 @@ static void *spend(void *arg)
 	return NULL;
 }
 
-/* What one of them takes, the other has not. */
+/* Two workers share one budget. */
 static void test_one_budget(void **state)
 {
 	uint64_t here = 0, there = 0, allowed = KBITS / 8 * (TRIES / (1000000 / PER_NS));
@@ -235,8 +236,8 @@ static void test_one_budget(void **state)
 	assert_int_equal(pthread_create(&t, NULL, spend, &there), 0);
 	spend(&here);
 	pthread_join(t, NULL);
-	/* Of four seconds, and a quarter of one that is saved. One of the two may be behind in its
-	 * own time, and finds what the other has taken. */
+	/* The budget of 4 s plus a saved quarter of a second. The time of one worker may lag, and
+	 * must not refill the budget. */
 	assert_in_range(here + there, allowed, allowed + KBITS * 1000 / 8 / 4 + FRAME);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/copy: the header of a frame that travels twice, at both ends of every range. */
+/* wire/copy: the header of a duplicated frame, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void test_ranges(void **state)
 	(void)state;
 	assert_int_equal(decode(0, 0, LEON_FRAME, 1), 0);
 	assert_int_equal(decode(COPY_WORKERS_MAX - 1, COPY_COUNTER_MASK, LEON_FRAGMENT, 4), 0);
-	/* A counter behind the last one begins anew, and touches no worker. */
+	/* A counter beyond its maximum wraps and does not change the worker number. */
 	assert_int_equal(decode(3, COPY_COUNTER_MASK + 1, LEON_FRAME, 4), 0);
 	assert_int_equal(decode(COPY_WORKERS_MAX, 1, LEON_FRAME, 4), -EBADMSG);
 	assert_int_equal(decode(255, 1, LEON_FRAME, 4), -EBADMSG);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Critical frames: which they are, what the budget lets through, what leaves along two paths, and
- * that the other end takes each once.
+ * Critical frames: classification, budget, transmission along two paths, and one delivery at the
+ * receiver.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 
 static struct policy policy;
 
-/* Slot 2 has two paths: through slot 1, and straight. */
+/* Slot 2 has two paths: through slot 1, and direct. */
 static void set_policy(struct snap *s)
 {
 	static const uint16_t straight[] = { 2 }, relayed[] = { 1, 2 };
@@ -41,7 +41,8 @@ static int setup_policy(void **state)
 	return 0;
 }
 
-/* UDP from our host to one behind slot 2; dscp 46 is critical. Returns the length of the frame. */
+/* Builds UDP from the local host to a host behind slot 2. DSCP 46 is critical. Returns the frame
+ * length. */
 static size_t udp_frame(uint8_t dscp, size_t payload)
 {
 	uint8_t *ip = frame + fx_eth(frame, FAR, HOST, ETHERTYPE_V4);
@@ -97,7 +98,7 @@ static void class_by_field(void **state)
 	assert_true(matches(&service, len));
 	assert_true(matches(&protocol, len));
 	assert_false(matches(&vlan, len));
-	/* ECN is no part of the code point; a port is found at either end. */
+	/* ECN bits are not part of the DSCP, and either port may match. */
 	frame[ETH_HDR_LEN + 1] |= 3;
 	assert_true(matches(&dscp, len));
 	put_u16(frame + ETH_HDR_LEN + 20, TEST_PORT);
@@ -109,11 +110,11 @@ static void class_by_field(void **state)
 	assert_false(matches(&mac, len));
 	len = udp_frame(45, 20);
 	assert_false(matches(&dscp, len));
-	/* A later piece of an IP packet has no ports, but its protocol and its code point. */
+	/* A later IP fragment has no ports, but has a protocol and a DSCP. */
 	put_u16(frame + ETH_HDR_LEN + 6, 100);
 	assert_false(matches(&service, len));
 	assert_true(matches(&protocol, len));
-	/* Nothing is read behind the end. */
+	/* Nothing beyond the end is read. */
 	len = fx_eth(frame, FAR, HOST, ETHERTYPE_V4);
 	assert_false(matches(&dscp, len));
 	assert_false(matches(&service, len));
@@ -157,7 +158,7 @@ static void code_points(void **state)
 
 /* --- the budget --- */
 
-/* Frames of 200 bytes, `per_s` a second for ten seconds, against 500 kbit/s. */
+/* Sends `per_s` frames per second for ten seconds, and returns the bytes within the budget. */
 static uint64_t taken_bytes(uint32_t kbits, unsigned per_s, size_t len)
 {
 	struct budget b = { 0 };
@@ -176,21 +177,21 @@ static void budget_is_kept(void **state)
 	uint64_t ten_seconds = 500 * 1000 / 8 * 10;
 
 	(void)state;
-	/* Below it, all. */
+	/* The budget accepts all frames below its rate. */
 	assert_int_equal(taken_bytes(500, 100, 200), 10 * 100 * 200);
-	/* Far above it: what ten seconds and the depth of the bucket allow. */
+	/* Far above its rate, the budget accepts ten seconds and the depth of the bucket. */
 	assert_in_range(taken_bytes(500, 100000, 200), ten_seconds, ten_seconds * 103 / 100);
 	assert_in_range(taken_bytes(500, 5000, 1500), ten_seconds, ten_seconds * 103 / 100);
-	/* So slow that one frame takes longer than the bucket is deep in time. */
+	/* At a very low rate, one frame takes longer than the depth of the bucket. */
 	assert_true(taken_bytes(20, 100, 1514) > 0);
 	assert_in_range(taken_bytes(20, 100, 1514), 20 * 1000 / 8 * 10, 20 * 1000 / 8 * 10 + 3028);
-	/* No limit. */
+	/* Without a rate there is no limit. */
 	assert_int_equal(taken_bytes(0, 1000, 1500), 10 * 1000 * 1500);
 }
 
 /* --- two copies --- */
 
-/* A copy that a node was sent; returns where its frame or fragment begins. */
+/* Reads a copy that a node received. Returns the start of its frame or fragment. */
 static const uint8_t *copy_at(unsigned slot, struct datagram *d, struct copy_hdr *h)
 {
 	assert_true(node_gets(slot, d));
@@ -223,7 +224,7 @@ static void one_along_each(void **state)
 	/* IP and UDP headers, LEON header of two hops, frame, and twice the header of a copy. */
 	assert_int_equal(fx_count(&fx, CNT_critical_extra_bytes),
 			 28 + LEON_HDR_LEN(2) + len + 2 * COPY_HDR_LEN);
-	/* They are nobody's data as far as the path in use is compared. */
+	/* Copies do not count as data of the path in use. */
 	assert_int_equal(atomic_load(&fx.w->traffic[2].path_tx), 0);
 	assert_int_equal(atomic_load(&fx.w->traffic[2].link_tx), 1);
 	assert_int_equal(atomic_load(&fx.w->traffic[1].link_tx), 1);
@@ -243,7 +244,7 @@ static void others_as_before(void **state)
 	expect_frame(1, fx_id(2), len, 0);
 	expect_silence();
 	assert_int_equal(fx_count(&fx, CNT_critical_frames), 0);
-	/* To a node without two paths. */
+	/* A node without two paths gets one copy. */
 	len = udp_frame(46, 100);
 	frame[5] = REMOTE;
 	host_sends(len);
@@ -262,7 +263,7 @@ static void to_all(void **state)
 	(void)state;
 	memset(frame, 0xff, 6);
 	host_sends(len);
-	/* Slot 1 once; slot 2 twice, of which one goes through slot 1. */
+	/* Slot 1 gets one copy. Slot 2 gets two copies, one of them through slot 1. */
 	expect_frame(1, fx_id(1), len, 0);
 	assert_memory_equal(copy_at(1, &d, &h), frame, len);
 	assert_memory_equal(copy_at(2, &d, &h), frame, len);
@@ -294,16 +295,17 @@ static void above_the_budget_once(void **state)
 			expect_frame(1, fx_id(2), ETH_HDR_LEN + 128, 0);
 		}
 	}
-	/* 3028 bytes and what drips in meanwhile. */
+	/* The bucket of 3028 bytes, and its refill during the test. */
 	assert_in_range(twice, 14, 20);
 	assert_int_equal(fx_count(&fx, CNT_critical_twice), twice);
 	assert_int_equal(fx_count(&fx, CNT_critical_over_budget), once);
 	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 40);
 }
 
-/* --- what the other end takes --- */
+/* --- the receiver --- */
 
-/* Turns what was sent to a node into what slot 2 would send to us, through slot 1 or straight. */
+/* Turns a datagram to a node into the corresponding datagram of slot 2 to this node, relayed or
+ * direct. */
 static void come_back(struct datagram *d, bool relayed, unsigned times)
 {
 	static const node_id_t straight[] = { FX_SELF }, hops[] = { FX_SELF + 1, FX_SELF };
@@ -354,7 +356,7 @@ static void taken_once(void **state)
 	come_back(&a, false, 2);
 	assert_int_equal(hosts_get(len), 0);
 	assert_int_equal(fx_count(&fx, CNT_copy_second), 1);
-	/* Nobody learns from what is dropped, and paths are not compared by it. */
+	/* A dropped copy causes no learning and does not count for the path comparison. */
 	assert_int_equal(fx_count(&fx, CNT_delivered_frames), 1);
 	assert_int_equal(atomic_load(&fx.w->traffic[2].path_rx), 0);
 	assert_int_equal(fx_all_drops(&fx), 0);
@@ -368,7 +370,7 @@ static void pieces_of_both(void **state)
 
 	(void)state;
 	host_sends(len);
-	/* Cut to the smaller of the two paths, alike, with one identification. */
+	/* Fragments fit the smaller of the two paths and are equal, with one identification. */
 	while (n[0] < 3) {
 		struct fragment_hdr f, g;
 		const uint8_t *p = copy_at(2, &piece[0][n[0]], &h);
@@ -383,14 +385,14 @@ static void pieces_of_both(void **state)
 		n[1]++;
 	}
 	expect_silence();
-	/* Each path loses one, not the same: the frame comes. */
+	/* Each path loses a different fragment, and the frame is complete. */
 	come_back(&piece[0][0], false, 1);
 	come_back(&piece[1][0], true, 1);
 	come_back(&piece[1][1], true, 1);
 	assert_int_equal(hosts_get(len), 0);
 	come_back(&piece[0][2], false, 1);
 	assert_int_equal(hosts_get(len), 1);
-	/* What comes later, comes for nothing, and leaves nothing behind. */
+	/* Late fragments are ignored and occupy no memory. */
 	come_back(&piece[1][2], true, 1);
 	come_back(&piece[0][1], false, 1);
 	assert_int_equal(hosts_get(len), 0);
@@ -398,7 +400,7 @@ static void pieces_of_both(void **state)
 	assert_int_equal(fx_count(&fx, CNT_copy_first), 1);
 	assert_int_equal(fx_count(&fx, CNT_copy_second), 1);
 	assert_int_equal(fx_all_drops(&fx), 0);
-	/* The next frame in pieces has another number. */
+	/* The fragments of the next frame have another identification. */
 	host_sends(udp_frame(0, 3000));
 	while (node_gets(1, &d))
 		assert_int_equal(d.h.kind, LEON_FRAGMENT);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * io/ctlsock: server on a production loop in a thread of its own, clients in this one.
+ * io/ctlsock with a server on a production loop in its own thread, and clients in the test thread.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static struct ctl_conn *deferred;
 static pthread_t thread;
 static int quit_fd;
 static _Atomic unsigned n_requests;
-static _Atomic uint64_t n_displaced, n_without; /* as of the last request */
+static _Atomic uint64_t n_displaced, n_without; /* values of the last request */
 static struct ctl_peer peer;
 
 static void silent(void *arg, enum log_level level, const char *token, const char *text)
@@ -52,8 +52,8 @@ static void silent(void *arg, enum log_level level, const char *token, const cha
 	(void)text;
 }
 
-/* Echoes; "large" answers with LARGE bytes, "unread" with more than a socket holds, "wait" is
- * answered when "go" comes. */
+/* Answers with the request itself. "large" has an answer of LARGE bytes, "unread" exceeds the
+ * socket buffer, and "wait" is answered after "go". */
 static void on_request(void *arg, struct ctl_conn *c, const char *request, size_t len)
 {
 	static char large[LARGE];
@@ -117,7 +117,7 @@ static int teardown(void **state)
 	loop_fd_del(loop, quit_fd);
 	loop_free(loop);
 	close(quit_fd);
-	/* The socket is gone with its server. */
+	/* The server removes its socket. */
 	return access(path, F_OK) == 0;
 }
 
@@ -229,7 +229,7 @@ static void late_answers(void **state)
 	assert_int_equal(recv(fd, got, sizeof(got), MSG_WAITALL), 5);
 	assert_string_equal(got, "late\n");
 	close(fd);
-	/* A client that has gone meanwhile: the answer goes nowhere, and nothing breaks. */
+	/* A client closes before its answer. The server discards the answer and continues. */
 	fd = raw_client();
 	assert_int_equal(send(fd, "wait\n", 5, 0), 5);
 	while (n_requests < 3)
@@ -237,7 +237,7 @@ static void late_answers(void **state)
 	close(fd);
 	ask("still there", "still there");
 	ask("go", "go");
-	/* One that goes before it has asked. */
+	/* A client closes before its request. */
 	close(raw_client());
 	ask("still there", "still there");
 }
@@ -249,7 +249,7 @@ static bool hung_up(int fd, int timeout_ms)
 	return poll(&pfd, 1, timeout_ms) == 1 && (pfd.revents & POLLHUP);
 }
 
-/* The newcomer gets the slot of the oldest that has not sent its request. */
+/* A new client gets the slot of the oldest connection without a request. */
 static void half_open_ones_make_room(void **state)
 {
 	int fd[CTL_CONNECTIONS_MAX + 1];
@@ -268,8 +268,8 @@ static void half_open_ones_make_room(void **state)
 		close(fd[i]);
 }
 
-/* In a child of another user: many half-open connections, then `report` says so,
- * until `end` closes. */
+/* Opens many half-open connections in a child of another user. Reports to `report` and ends when
+ * `end` closes. */
 static void hog(int report, int end)
 {
 	char c = 0;
@@ -296,7 +296,7 @@ static void nobody_locks_root_out(void **state)
 	pid_t pid;
 
 	(void)state;
-	if (geteuid() != 0) /* who is not root cannot be two users */
+	if (geteuid() != 0) /* two users need root */
 		return;
 	assert_int_equal(chmod(dir, 0711), 0);
 	assert_int_equal(pipe(report), 0);
@@ -309,8 +309,8 @@ static void nobody_locks_root_out(void **state)
 	close(end[0]);
 	assert_int_equal(read(report[0], &c, 1), 1);
 	ask("root is served", "root is served");
-	/* It holds no more slots than are its own: root has all others, and none is
-	 * taken from it. */
+	/* Another user occupies only the slots of that user. Root has all other slots and loses
+	 * none. */
 	for (unsigned i = 0; i < array_size(fd); i++)
 		fd[i] = raw_client();
 	ask("still", "still");
@@ -325,8 +325,7 @@ static void nobody_locks_root_out(void **state)
 	close(report[1]);
 }
 
-/* In a child, as descriptors are what is short here: connects, and tells whether it is
- * hung up on. */
+/* Connects in a child process, because descriptors are short, and reports a hang-up. */
 static pid_t waits_to_be_hung_up(int go)
 {
 	pid_t pid = fork();
@@ -364,7 +363,7 @@ static void no_descriptor_left(void **state)
 	close(go[1]);
 }
 
-/* Those at work are not displaced: the one too many is refused. */
+/* Busy connections are not displaced. The excess connection is refused. */
 static void connections_are_limited(void **state)
 {
 	int fd[CTL_CONNECTIONS_MAX + 1];
@@ -383,7 +382,7 @@ static void connections_are_limited(void **state)
 		size_t len;
 		int rc = ctl_request(path, "again", 5, TIMEOUT_MS, &got, &len);
 
-		/* The server may not have seen all of them go yet. */
+		/* The server may not have noticed all closed connections yet. */
 		if (rc == 0) {
 			free(got);
 			break;
@@ -421,14 +420,14 @@ static void dead_sockets_are_replaced(void **state)
 	assert_int_equal(ctl_listen(&s, l, path, on_request, NULL), 0);
 	ctl_server_free(s);
 	assert_int_equal(ctl_request(path, "x", 1, TIMEOUT_MS, &got, &len), -ENOENT);
-	/* A file that is no socket is nobody's to remove. */
+	/* A file that is not a socket is not removed. */
 	close(open(path, O_CREAT | O_WRONLY, 0600));
 	assert_int_equal(ctl_listen(&s, l, path, on_request, NULL), -EEXIST);
 	unlink(path);
 	loop_free(l);
 }
 
-/* Answers nothing in time. */
+/* A server without an answer causes a timeout. */
 static void clients_give_up(void **state)
 {
 	char *got;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/divert and fwd/handover: what leon-accel is given of a batch, and what becomes of what it
- * gives back. Segments of one super-frame are one message again; cut by gso_reference.h as the
- * kernel cuts it for a host without offloads, it is what was sent, byte for byte, its checksums
- * too.
+ * fwd/divert and fwd/handover: frames of a batch for leon-accel, and the frames that leon-accel
+ * returns. Segments of one super-frame become one message. gso_reference.h segments that message as
+ * the kernel does, and all bytes and checksums equal the original.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,13 +25,13 @@
 
 static struct fixture fx;
 static struct gr g;
-static int pair[2]; /* leon-accel's end, the worker's */
+static int pair[2]; /* the ends of leon-accel and of the worker */
 static uint8_t message[ACCEL_QUEUE_MAX];
 static size_t message_len;
-/* What came, as it lies in the receive buffers until the batch ends. */
+/* Received frames, which stay in the receive buffers until the batch ends. */
 static uint8_t arrived[1 << 20];
 static size_t used;
-/* Which frame of a message is damaged on its way; -1: none. */
+/* Index of the frame of a message that is damaged in transit. -1: none. */
 static int damaged;
 
 static void with_accelerators(struct snap *s)
@@ -71,10 +70,10 @@ static struct gr_spec tcp(int version)
 	return (struct gr_spec){ .version = version, .payload = MSS, .seq = 0xfffff000, .id = 7 };
 }
 
-/* Between the accelerators of two nodes. */
+/* Sets the addresses of the accelerators of two nodes. */
 static void between(struct gr_spec *s, node_id_t from, node_id_t to)
 {
-	static struct ip_addr src, dst; /* as long as the spec */
+	static struct ip_addr src, dst; /* as long-lived as the spec */
 
 	src = accel_address(from);
 	dst = accel_address(to);
@@ -83,7 +82,8 @@ static void between(struct gr_spec *s, node_id_t from, node_id_t to)
 	s->src_port = ACCEL_PORT;
 }
 
-/* A datagram of the node of slot 1, or of 2, with the next frame of the flow; its length. */
+/* Builds a datagram of the node in slot 1 or 2 with the next frame of the flow. Returns its
+ * length. */
 static size_t datagram(uint8_t *out, unsigned slot, uint8_t kind, struct gr_spec *s, bool damage)
 {
 	const node_id_t hop[] = { fx_id(1), FX_SELF };
@@ -105,7 +105,7 @@ static size_t datagram(uint8_t *out, unsigned slot, uint8_t kind, struct gr_spec
 	return n + f->len;
 }
 
-/* Of one flow, `n` frames in one message, within a batch. */
+/* Receives `n` frames of one flow in one message, within a batch. */
 static void receive(unsigned slot, uint8_t kind, struct gr_spec *s, unsigned n)
 {
 	struct sockaddr_storage ss = { 0 };
@@ -120,7 +120,7 @@ static void receive(unsigned slot, uint8_t kind, struct gr_spec *s, unsigned n)
 	from_net_message(fx.w, &m);
 }
 
-/* The same as a batch. */
+/* Receives one message as a batch. */
 static void batch(unsigned slot, uint8_t kind, struct gr_spec *s, unsigned n)
 {
 	worker_begin(fx.w);
@@ -128,7 +128,8 @@ static void batch(unsigned slot, uint8_t kind, struct gr_spec *s, unsigned n)
 	worker_end(fx.w);
 }
 
-/* The next message: cut again where it is a super-frame of so many. 0: there is none. */
+/* Reads the next message and segments a super-frame. Returns the number of segments, or 0 without a
+ * message. */
 static unsigned taken(enum accel_where where, unsigned slot)
 {
 	ssize_t len = recv(pair[0], message, sizeof(message), 0);
@@ -183,13 +184,13 @@ static void so_are_those_of_a_carrier(void **state)
 	batch(1, LEON_ACCEL, &s, SEGMENTS);
 	assert_int_equal(taken(ACCEL_PEER, 1), SEGMENTS);
 	assert_int_equal(taken(ACCEL_PEER, 1), 0);
-	/* More than one IP packet has room for. */
+	/* More segments than one IP packet can hold. */
 	batch(1, LEON_ACCEL, &s, 60);
 	assert_int_equal(taken(ACCEL_PEER, 1), 54);
 	assert_int_equal(taken(ACCEL_PEER, 1), 6);
 }
 
-/* The receiving kernel must find the sum itself, or find that it is wrong. */
+/* A complete checksum stays unchanged, so that the receiving kernel detects errors. */
 static void whole_and_wrong_checksums_are_as_they_came(void **state)
 {
 	struct gr_spec s = tcp(6);
@@ -203,7 +204,8 @@ static void whole_and_wrong_checksums_are_as_they_came(void **state)
 		memcpy(&h, message + ACCEL_QUEUE_HDR, sizeof(h));
 		assert_int_equal(h.flags, 0);
 	}
-	/* Partial, of which one is damaged: not a part of anything, and as wrong as it was. */
+	/* Of three frames with partial checksums, one is damaged. The damaged frame joins no
+	 * super-frame and stays damaged. */
 	s.whole = false;
 	damaged = 1;
 	batch(1, LEON_ACCEL, &s, 3);
@@ -231,7 +233,7 @@ static void nodes_and_ways_are_not_mixed(void **state)
 	assert_int_equal(taken(ACCEL_NODE, 1), 0);
 }
 
-/* What was put together out of pieces is in memory that is used again: not before it is sent. */
+/* The memory of a reassembled frame is reused only after the frame is sent. */
 static void reassembled_frames_live_until_they_are_sent(void **state)
 {
 	struct gr_spec s = tcp(4);
@@ -260,7 +262,7 @@ static void reassembled_frames_live_until_they_are_sent(void **state)
 			used += m.len;
 			from_net_message(fx.w, &m);
 		}
-		/* Something else of the batch goes to the TAP meanwhile. */
+		/* Other frames of the batch go to the TAP in between. */
 		deliver_flush(fx.w);
 	}
 	worker_end(fx.w);
@@ -284,7 +286,7 @@ static unsigned foreign_reports(void)
 	return n;
 }
 
-/* Drops the next frame of kind 6 of slot 1, and counts it. */
+/* Expects that the next frame of kind 6 from slot 1 is dropped and counted. */
 static void assert_foreign(struct gr_spec *s)
 {
 	uint64_t before = fx_drops(&fx, DROP_accel_foreign);
@@ -294,7 +296,8 @@ static void assert_foreign(struct gr_spec *s)
 	assert_int_equal(fx_drops(&fx, DROP_accel_foreign), before + 1);
 }
 
-/* A member sends TCP from its own accelerator to the one here, with the port at one end. */
+/* A member may send TCP only from its own accelerator to the local one, with the port at one
+ * end. */
 static void accelerators_speak_for_themselves(void **state)
 {
 	struct gr_spec s = tcp(6), v4 = tcp(4);
@@ -320,7 +323,7 @@ static void accelerators_speak_for_themselves(void **state)
 	assert_foreign(&v4);
 	/* The report names the sender, at most once in REPORT_HOLD_NS. */
 	assert_int_equal(foreign_reports(), 1);
-	/* A node without an accelerator answers none of them. */
+	/* A node without an accelerator drops these frames silently. */
 	fx.w->io.accel = -1;
 	between(&s, fx_id(2), FX_SELF);
 	s.udp = false;
@@ -328,7 +331,7 @@ static void accelerators_speak_for_themselves(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_accel_absent), 0);
 }
 
-/* The table of hosts has the source behind another node, or nowhere: the message is a claim. */
+/* The host table has the source at another node or nowhere, so the message is a claim. */
 static void a_host_that_is_not_there_is_a_claim(void **state)
 {
 	struct gr_spec s = tcp(4);
@@ -346,7 +349,7 @@ static void a_host_that_is_not_there_is_a_claim(void **state)
 	assert_int_equal(taken(ACCEL_NODE, 1), 2);
 }
 
-/* The address moved too often and is frozen at no node: no other place contradicts the frame. */
+/* The address moved too often and is frozen at no node. No other place contradicts the frame. */
 static void a_host_frozen_at_no_node_is_followed(void **state)
 {
 	struct gr_spec s = tcp(4);
@@ -363,7 +366,7 @@ static void a_host_frozen_at_no_node_is_followed(void **state)
 	assert_int_equal(taken(ACCEL_NODE, 1), 2);
 }
 
-/* leon-accel gives the message back that it was given last, for there. */
+/* leon-accel returns the last message, for `where` and the node of `slot`. */
 static void give_back(enum accel_where where, unsigned slot)
 {
 	accel_queue_put(message, where, fx_id(slot));
@@ -373,7 +376,8 @@ static void give_back(enum accel_where where, unsigned slot)
 	worker_end(fx.w);
 }
 
-/* Of a connection that is followed: the segment gets, and the counters say, what was sent. */
+/* A super-frame of a tracked connection reaches the segment, and the counters count its
+ * segments. */
 static void a_super_frame_for_the_segment_counts_its_segments(void **state)
 {
 	struct gr_spec s = tcp(4);
@@ -420,7 +424,7 @@ static void lost_super_frames_count_their_segments(void **state)
 	assert_int_equal(taken(ACCEL_NODE, 1), SEGMENTS);
 	give_back(ACCEL_NODE, 3);
 	assert_int_equal(fx_drops(&fx, DROP_accel_no_path), SEGMENTS);
-	/* Nobody is at the other end of the TAP. */
+	/* The other end of the TAP is closed. */
 	shutdown(fx.tap, SHUT_RD);
 	give_back(ACCEL_LAN, 1);
 	assert_int_equal(fx_drops(&fx, DROP_tap_write_failed), SEGMENTS);
@@ -428,7 +432,7 @@ static void lost_super_frames_count_their_segments(void **state)
 	assert_int_equal(fx_count(&fx, CNT_accel_out), 2 * SEGMENTS);
 }
 
-/* Those of hosts, which the TAP gives whole, are counted in the same way. */
+/* Super-frames of hosts from the TAP are counted by their segments too. */
 static void a_super_frame_of_the_segment_counts_its_segments(void **state)
 {
 	struct gr_spec s = tcp(4);
@@ -447,7 +451,7 @@ static void a_super_frame_of_the_segment_counts_its_segments(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
-/* Room for some messages of 24 kB, and not for all. */
+/* The queue holds some messages of 24 kB, but not all. */
 static void a_full_queue_loses_and_counts_all(void **state)
 {
 	struct gr_spec s = tcp(6);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* state/energy: the example of the paper, and times in which nothing or all is saved. */
+/* state/energy: the example of the paper, and intervals with no saved time or with only saved
+ * time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 static const struct energy_model paper = { 10100, 13600, 1000 };
 
-/* 100 t at 10 Mbit/s against t at 1 Gbit/s and 99 t of sleep: 1010 t and 112.6 t. */
+/* 100 t at 10 Mbit/s uses 1010 t. t at 1 Gbit/s and 99 t of sleep use 112.6 t. */
 static void test_paper(void **state)
 {
 	(void)state;
@@ -28,7 +29,7 @@ static void test_nothing(void **state)
 	assert_int_equal(energy_fast_mj(&nothing, 1000, 10), 0);
 }
 
-/* No time is saved: none is slept. */
+/* Without saved time there is no sleep. */
 static void test_as_slow(void **state)
 {
 	(void)state;
@@ -36,7 +37,7 @@ static void test_as_slow(void **state)
 	assert_int_equal(energy_fast_mj(&paper, 500, 1000), 13600);
 }
 
-/* 4,096 connections for a year, at the largest power there is. */
+/* 4,096 connections for a year at the largest power do not overflow. */
 static void test_large(void **state)
 {
 	uint64_t ms = 4096ULL * 365 * 86400 * 1000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/eth: the view of a frame, ARP and neighbor discovery, MSS clamping. Every frame built or
- * changed is checked with a checksum computed here, in another way than the code computes it.
+ * wire/eth: the view of a frame, ARP and neighbor discovery, MSS clamping. An independent checksum
+ * verifies every frame that the code builds or changes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void add_zero(struct frame *f, size_t n)
 	f->len += n;
 }
 
-/* Ethernet header with n_tags VLAN tags: 802.1ad 100 outside, 802.1Q 200 inside. */
+/* Builds an Ethernet header with n_tags VLAN tags: 802.1ad 100 outside, 802.1Q 200 inside. */
 static struct frame eth(unsigned ethertype, unsigned n_tags)
 {
 	struct frame f = { .len = 0 };
@@ -67,7 +67,7 @@ static struct frame eth(unsigned ethertype, unsigned n_tags)
 	return f;
 }
 
-/* Value modulo 0xffff of the bytes as one big number: what a ones' complement sum is. */
+/* Returns the bytes as one big number modulo 0xffff, which equals their ones' complement sum. */
 static unsigned sum_mod(unsigned sum, const uint8_t *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -75,8 +75,8 @@ static unsigned sum_mod(unsigned sum, const uint8_t *p, size_t len)
 	return sum;
 }
 
-/* Sum over pseudo-header and transport (no IPv6 extension headers); 0 (modulo 0xffff) where the
- * checksum inside is right. */
+/* Returns the sum over pseudo-header and transport (no IPv6 extension headers). The sum is 0 modulo
+ * 0xffff if the checksum is correct. */
 static unsigned transport_sum(const struct frame *f, size_t l3, size_t l4)
 {
 	const uint8_t *ip = f->b + l3;
@@ -100,7 +100,8 @@ static struct eth_view view(const struct frame *f)
 	return v;
 }
 
-/* The view of every cut of a frame stays inside it (ASan sees the exact-size copy). */
+/* Parses every prefix of a frame in a buffer of exact size, so that ASan detects a read beyond its
+ * end. */
 static void parse_every_cut(const struct frame *f)
 {
 	for (size_t len = 0; len <= f->len; len++) {
@@ -155,12 +156,12 @@ static void test_view_vlan(void **state)
 	assert_int_equal(v.vlan, 100);
 	assert_int_equal(v.ethertype, 0x1234);
 	assert_int_equal(v.l3_offset, 22);
-	/* A third tag is payload. */
+	/* A third tag belongs to the payload. */
 	f = eth(ETHERTYPE_DOT1Q, 2);
 	v = view(&f);
 	assert_int_equal(v.ethertype, ETHERTYPE_DOT1Q);
 	assert_int_equal(v.l3_offset, 22);
-	/* A priority tag names no VLAN. */
+	/* A priority tag has no VLAN. */
 	f = eth(0x1234, 1);
 	f.b[14] = 0xa0;
 	f.b[15] = 0;
@@ -198,7 +199,7 @@ static void test_view_v4(void **state)
 	assert_int_equal(v.l4_offset, 38);
 	assert_false(v.ip_fragment);
 	parse_every_cut(&f);
-	/* Without one byte of transport there is no transport. */
+	/* A packet without a transport byte has no transport header. */
 	assert_int_equal(eth_parse(f.b, 38, &v), 0);
 	assert_int_equal(v.l4_offset, 0);
 	assert_int_equal(eth_parse(f.b, 37, &v), 0);
@@ -209,19 +210,19 @@ static void test_view_v4(void **state)
 	v = view(&f);
 	assert_false(v.ip_fragment);
 	assert_int_equal(v.l4_offset, 14 + 28);
-	f = v4_frame(0, 6, 0x2000, 0, 8); /* first fragment: has its header */
+	f = v4_frame(0, 6, 0x2000, 0, 8); /* first fragment, with transport header */
 	add_zero(&f, 8);
 	v = view(&f);
 	assert_true(v.ip_fragment);
 	assert_int_equal(v.l4_offset, 34);
-	f = v4_frame(0, 6, 0x0001, 0, 8); /* last fragment: has none */
+	f = v4_frame(0, 6, 0x0001, 0, 8); /* last fragment, without transport header */
 	add_zero(&f, 8);
 	v = view(&f);
 	assert_true(v.ip_fragment);
 	assert_int_equal(v.l4_offset, 0);
 	f.b[14] = 0x44; /* header length below its minimum */
 	assert_int_equal(view(&f).ip_version, 0);
-	f.b[14] = 0x65; /* version against EtherType */
+	f.b[14] = 0x65; /* version differs from EtherType */
 	assert_int_equal(view(&f).ip_version, 0);
 }
 
@@ -279,7 +280,7 @@ static void test_view_v6_end_of_search(void **state)
 	assert_true(v.ip_fragment);
 	assert_int_equal(v.ip_proto, 0);
 	assert_int_equal(v.l4_offset, 0);
-	f.b[54 + 3] = 0x06; /* reserved bits only: a whole packet */
+	f.b[54 + 3] = 0x06; /* reserved bits only: not a fragment */
 	assert_false(view(&f).ip_fragment);
 	f.b[54 + 2] = 0x01; /* an offset */
 	assert_true(view(&f).ip_fragment);
@@ -287,7 +288,7 @@ static void test_view_v6_end_of_search(void **state)
 	v = view(&f);
 	assert_int_equal(v.ip_version, 6);
 	assert_int_equal(v.ip_proto, 0);
-	/* A chain of more headers than anybody sends. */
+	/* The number of extension headers has a limit. */
 	f = v6_frame(0, 60, 200);
 	for (unsigned i = 0; i < 20; i++)
 		add(&f, "\x3c\0\0\0\0\0\0\0", 8);
@@ -350,7 +351,7 @@ static void answer_arp(unsigned n_tags)
 	assert_memory_equal(ra.sender_ip.b, a.target_ip.b, 16);
 	assert_memory_equal(ra.target_mac.b, host.b, MAC_LEN);
 	assert_memory_equal(ra.target_ip.b, a.sender_ip.b, 16);
-	/* A reply is not answered. */
+	/* A reply needs no reply. */
 	assert_int_equal(arp_build_reply(reply.b, &rv, &ra, host, f.b, FRAME_MAX), 0);
 }
 
@@ -363,7 +364,7 @@ static void test_arp(void **state)
 
 static void test_arp_malformed(void **state)
 {
-	/* Offset in the ARP body, and a value that must not be taken. */
+	/* Offset in the ARP body, and an invalid value. */
 	static const uint8_t bad[][2] = { { 0, 1 }, { 1, 6 }, { 2, 9 }, { 3, 1 },   { 4, 8 },
 					  { 5, 6 }, { 7, 0 }, { 7, 3 }, { 8, 0x03 } };
 	struct frame f = arp_request(0);
@@ -386,7 +387,7 @@ static void test_arp_malformed(void **state)
 	assert_int_equal(arp_parse(f.b, f.len, &v, &a), -EBADMSG);
 }
 
-/* Writes the right checksum at `at` for what the frame holds now. */
+/* Writes the correct checksum of the present frame at `at`. */
 static void set_checksum(struct frame *f, size_t l3, size_t l4, size_t at)
 {
 	unsigned sum;
@@ -399,7 +400,7 @@ static void set_checksum(struct frame *f, size_t l3, size_t l4, size_t at)
 
 static const char lladdr_option[8] = { 1, 1, 0x02, 0, 0, 0, 0, 0x0a };
 
-/* Solicitation for ...:b; option: NULL or 8 bytes. */
+/* Builds a solicitation for ...:b. option: NULL or 8 bytes. */
 static struct frame nd_solicit(unsigned n_tags, const char *option)
 {
 	struct frame f = v6_frame(n_tags, 58, option ? 32 : 24);
@@ -409,7 +410,7 @@ static struct frame nd_solicit(unsigned n_tags, const char *option)
 	add(&f, "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x0b", 16);
 	if (option)
 		add(&f, option, 8);
-	/* To the solicited-node group of the target. */
+	/* The destination is the solicited-node group of the target. */
 	memcpy(f.b + icmp - 16, "\xff\x02\0\0\0\0\0\0\0\0\0\1\xff\0\0\x0b", 16);
 	set_checksum(&f, icmp - 40, icmp, icmp + 2);
 	return f;
@@ -439,7 +440,7 @@ static struct frame answer_nd(const struct frame *f, bool router, struct nd_view
 	assert_memory_equal(answer->lladdr.b, remote.b, MAC_LEN);
 	assert_memory_equal(answer->target.b, n.target.b, 16);
 	assert_memory_equal(answer->source.b, n.target.b, 16);
-	/* An advertisement is not answered. */
+	/* An advertisement needs no answer. */
 	assert_int_equal(nd_build_advert(reply.b, &rv, answer, host, false, reply.b, FRAME_MAX), 0);
 	return reply;
 }
@@ -458,7 +459,7 @@ static void test_nd(void **state)
 		assert_memory_equal(reply.b + view(&reply).l3_offset + 24,
 				    f.b + view(&f).l3_offset + 8, 16);
 	}
-	/* Without the option, the answer goes where the frame came from. */
+	/* Without the option, the answer goes to the source MAC of the frame. */
 	struct frame f = nd_solicit(0, NULL);
 	struct frame reply = answer_nd(&f, false, &n);
 
@@ -478,7 +479,7 @@ static void test_nd_duplicate_probe(void **state)
 	assert_false(n.solicited);
 	assert_memory_equal(reply.b, "\x33\x33\0\0\0\1", 6);
 	assert_memory_equal(reply.b + 38, "\xff\2\0\0\0\0\0\0\0\0\0\0\0\0\0\1", 16);
-	/* A probe has no link-layer address to tell. */
+	/* A probe for duplicates must not contain a link-layer address. */
 	f = nd_solicit(0, lladdr_option);
 	memset(f.b + 22, 0, 16);
 	set_checksum(&f, 14, 54, 56);
@@ -486,7 +487,8 @@ static void test_nd_duplicate_probe(void **state)
 	assert_int_equal(nd_parse(f.b, f.len, &v, &n), -EBADMSG);
 }
 
-/* One byte changed, the checksum right again: only the rule itself can refuse it. */
+/* Changes one byte and corrects the checksum, so that only the rule under test can refuse the
+ * frame. */
 static int nd_with(const struct frame *good, size_t at, uint8_t value)
 {
 	struct frame f = *good;
@@ -512,8 +514,8 @@ static void test_nd_malformed(void **state)
 	assert_int_equal(nd_with(&f, 55, 1), -EBADMSG);	   /* code */
 	assert_int_equal(nd_with(&f, 62, 0xff), -EBADMSG); /* target is a group */
 	assert_int_equal(nd_with(&f, 22, 0xff), -EBADMSG); /* source is a group */
-	assert_int_equal(nd_with(&f, 79, 0), -EBADMSG);	   /* option of no length */
-	assert_int_equal(nd_with(&f, 79, 2), -EBADMSG);	   /* option past the end */
+	assert_int_equal(nd_with(&f, 79, 0), -EBADMSG);	   /* option of length 0 */
+	assert_int_equal(nd_with(&f, 79, 2), -EBADMSG);	   /* option beyond the end */
 	assert_int_equal(nd_with(&f, 80, 3), -EBADMSG);	   /* group link-layer address */
 	assert_int_equal(nd_with(&f, 19, 23), -EBADMSG);   /* shorter than a solicitation */
 	assert_int_equal(nd_with(&f, 78, 200), 0);	   /* unknown option */
@@ -543,7 +545,7 @@ static void test_nd_advert_rules(void **state)
 	assert_int_equal(nd_with(&f, 38, 0xff), -EBADMSG); /* solicited, but to a group */
 	f.b[58] = 0xa0;
 	assert_int_equal(nd_with(&f, 38, 0xff), 0);
-	/* The source link-layer option of a solicitation says nothing in an advertisement. */
+	/* The source link-layer option of a solicitation has no meaning in an advertisement. */
 	f.b[78] = 1;
 	set_checksum(&f, 14, 54, 56);
 	assert_int_equal(nd_parse(f.b, f.len, &v, &n), 0);
@@ -551,7 +553,7 @@ static void test_nd_advert_rules(void **state)
 	assert_false(n.solicited);
 }
 
-/* A TCP segment with these options (a multiple of 4 bytes) and a right checksum. */
+/* Builds a TCP segment with these options (a multiple of 4 bytes) and a correct checksum. */
 static struct frame tcp_frame(bool v6, unsigned flags, const void *options, size_t len)
 {
 	struct frame f = v6 ? v6_frame(1, 6, 20 + len) : v4_frame(1, 6, 0x4000, 0, 20 + len);
@@ -581,7 +583,7 @@ static void clamp(bool v6, unsigned flags, const void *options, size_t len, size
 	}
 	assert_int_equal(f.b[mss] << 8 | f.b[mss + 1], 1300);
 	assert_int_equal(transport_sum(&f, 18, v.l4_offset), 0);
-	/* Nothing else has changed, and a second time there is nothing to do. */
+	/* Nothing else changes, and a second clamp changes nothing. */
 	memcpy(before.b + mss, f.b + mss, 2);
 	memcpy(before.b + v.l4_offset + 16, f.b + v.l4_offset + 16, 2);
 	assert_memory_equal(f.b, before.b, f.len);
@@ -596,7 +598,7 @@ static void test_mss(void **state)
 		clamp(v6, 0x12, "\2\4\5\xb4\1\1\4\2", 8, 2, true); /* SYN and ACK */
 		clamp(v6, 0x02, "\1\2\4\5\xb4\1\1\1", 8, 3, true); /* odd offset */
 		clamp(v6, 0x02, "\4\2\3\3\7\2\4\xff\xff\0\0\0", 12, 7, true);
-		clamp(v6, 0x10, "\2\4\5\xb4", 4, 0, false); /* no SYN */
+		clamp(v6, 0x10, "\2\4\5\xb4", 4, 0, false); /* not a SYN */
 		clamp(v6, 0x02, "\2\4\5\x14", 4, 0, false); /* 1300 already */
 		clamp(v6, 0x02, "", 0, 0, false);	    /* no options */
 		clamp(v6, 0x02, "\1\1\4\2", 4, 0, false);   /* no MSS option */
@@ -606,12 +608,12 @@ static void test_mss(void **state)
 static void test_mss_malformed(void **state)
 {
 	(void)state;
-	clamp(false, 0x02, "\0\2\4\5\xb4\0\0\0", 8, 0, false);	 /* behind the end of the list */
+	clamp(false, 0x02, "\0\2\4\5\xb4\0\0\0", 8, 0, false);	 /* after the end of the list */
 	clamp(false, 0x02, "\3\0\2\4\5\xb4\1\1", 8, 0, false);	 /* length 0 */
 	clamp(false, 0x02, "\3\1\2\4\5\xb4\1\1", 8, 0, false);	 /* length 1 */
-	clamp(false, 0x02, "\3\x20\2\4\5\xb4\1\1", 8, 0, false); /* past the header */
+	clamp(false, 0x02, "\3\x20\2\4\5\xb4\1\1", 8, 0, false); /* beyond the header */
 	clamp(false, 0x02, "\2\3\5\xb4", 4, 0, false);		 /* MSS of another length */
-	clamp(false, 0x02, "\1\1\2\4", 4, 0, false);		 /* value cut off */
+	clamp(false, 0x02, "\1\1\2\4", 4, 0, false);		 /* truncated value */
 	clamp(false, 0x02, "\1\2\4\5", 4, 0, false);
 }
 
@@ -633,14 +635,14 @@ static void test_mss_not_for_us(void **state)
 	g.b[38 + 12] = 0x40; /* data offset below its minimum */
 	v = view(&g);
 	assert_false(tcp_clamp_mss(g.b, g.len, &v, 1300, false));
-	g.b[38 + 12] = 0x70; /* and past the frame */
+	g.b[38 + 12] = 0x70; /* data offset beyond the frame */
 	assert_false(tcp_clamp_mss(g.b, g.len, &v, 1300, false));
 	parse_every_cut(&f);
 }
 
 /*
- * The value is arithmetic, not a sum of special cases: every MSS, both alignments, against the
- * full computation. 0x0000 and 0xffff in the checksum are among them.
+ * The checksum update is arithmetic without special cases. Every MSS in both alignments agrees with
+ * the full computation, including checksums 0x0000 and 0xffff.
  */
 static void test_mss_every_checksum(void **state)
 {
@@ -658,7 +660,8 @@ static void test_mss_every_checksum(void **state)
 	}
 }
 
-/* A partial checksum is the pseudo-header's sum; completing it after the clamp must fit. */
+/* A partial checksum is the sum of the pseudo-header. The checksum that is completed after the
+ * clamp is correct. */
 static void test_mss_partial(void **state)
 {
 	struct frame f = tcp_frame(false, 0x02, "\2\4\5\xb4", 4);
@@ -672,7 +675,7 @@ static void test_mss_partial(void **state)
 	f.b[at + 1] = (uint8_t)sum;
 	assert_true(tcp_clamp_mss(f.b, f.len, &v, 1300, true));
 	assert_int_equal(f.b[at] << 8 | f.b[at + 1], sum);
-	/* What a kernel does with VIRTIO_NET_HDR_F_NEEDS_CSUM. */
+	/* The kernel completes VIRTIO_NET_HDR_F_NEEDS_CSUM in this way. */
 	sum = 0xffff - sum_mod(0, f.b + v.l4_offset, f.len - v.l4_offset);
 	f.b[at] = (uint8_t)(sum >> 8);
 	f.b[at + 1] = (uint8_t)sum;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The sentence of each event of event.def that the protocol reports, with the longest names and
- * with nothing known: one whole sentence, no placeholder left, nothing cut off. The golden text is
- * what people read; LEON_GOLDEN_WRITE=1 writes it.
+ * with unknown values. The sentence is complete and has no placeholder. The golden text shows the
+ * sentences as people read them. LEON_GOLDEN_WRITE=1 writes that text.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static const char *last_text(struct leond *d)
 	return events_at(d->events, events_count(d->events) - 1)->text;
 }
 
-/* One sentence: begins with a word, ends without a full stop, and is all there. */
+/* A complete sentence begins with a word, ends without a full stop, and is not truncated. */
 static void check(enum event_kind kind, const char *text)
 {
 	const char *name = event_name(kind);
@@ -138,7 +138,7 @@ static void every_sentence_is_whole(void **state)
 	log_set_sink(NULL, NULL);
 }
 
-/* In JSON, the log and metrics: words of one form, and no two alike. */
+/* The names in JSON, log and metrics have one form and are unique. */
 static void words(void **state)
 {
 	(void)state;

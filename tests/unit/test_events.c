@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The event ring: what is kept, in which order, and that each event is logged once within the
- * limit of its kind.
+ * The event ring keeps the newest events in order. Each event is logged once, within the limit of
+ * its kind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static void logs_once(void **state)
 	events_free(e);
 }
 
-/* A flood of one kind is cut, and takes nothing from another kind. */
+/* A flood of one kind is limited and does not displace events of another kind. */
 static void limits_each_kind(void **state)
 {
 	struct events *e = events_new(8);

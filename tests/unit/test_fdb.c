@@ -93,7 +93,7 @@ static void workers_report_news_only(void **state)
 	assert_int_equal(fdb_seen(f, 0, m, 5, 18), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, m, 5, 18), FDB_MOVED);
 	assert_int_equal(fdb_lookup(f, 0, m), 5);
-	/* A local host is an entry like any other. */
+	/* An entry of a local host behaves as any other entry. */
 	assert_int_equal(fdb_learn(f, 0, m, SLOT_SELF, 19), FDB_MOVED);
 	assert_int_equal(fdb_seen(f, 0, m, SLOT_SELF, 19), FDB_KNOWN);
 	iter = 0;
@@ -102,7 +102,7 @@ static void workers_report_news_only(void **state)
 	fdb_free(f);
 }
 
-/* Moves the MAC back and forth until it is damped; returns the number of moves that were made. */
+/* Moves the MAC back and forth until damping. Returns the number of moves. */
 static unsigned flap(struct fdb *f, struct mac m, uint32_t now_s)
 {
 	enum fdb_result r;
@@ -116,7 +116,7 @@ static unsigned flap(struct fdb *f, struct mac m, uint32_t now_s)
 	return n;
 }
 
-/* Behind slot 1 for long enough to be its own. */
+/* Keeps the MAC behind slot 1 until the slot is its owner. */
 static void settle(struct fdb *f, struct mac m, uint32_t now_s)
 {
 	fdb_learn(f, 0, m, 1, now_s - FDB_OWNER_S);
@@ -141,14 +141,14 @@ static void flapping_mac_is_frozen_at_its_owner_and_thaws(void **state)
 	assert_int_equal(e.n_moves, FDB_FLAP_MOVES);
 	assert_int_equal(e.thaw_s, 100 + FDB_FREEZE_S);
 
-	/* Aging passes by too early, then in time. */
+	/* Aging leaves a freeze until its end. */
 	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S - 1, 300, 1000), 0);
 	assert_int_equal(fdb_seen(f, 0, m, 2, 129), FDB_FROZEN);
 	assert_int_equal(fdb_age(f, 100 + FDB_FREEZE_S, 300, 1000), 0);
 	assert_int_equal(fdb_seen(f, 0, m, 2, 130), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, m, 2, 130), FDB_MOVED);
 	assert_int_equal(fdb_lookup(f, 0, m), 2);
-	/* Contested again it is frozen again at once, and for longer. */
+	/* A new contest freezes the address at once, for a longer time. */
 	assert_int_equal(fdb_learn(f, 0, m, 1, 131), FDB_FLAP_BEGINS);
 	assert_true(fdb_get(f, 0, m, &e));
 	assert_int_equal(e.slot, 1);
@@ -183,20 +183,20 @@ static void seldom_moves_are_not_damped(void **state)
 	fdb_free(f);
 }
 
-/* --- a MAC that two nodes claim --- */
+/* --- a MAC behind two nodes --- */
 
 #define OWNER 1
 #define THIEF 2
 
-/* A frame from behind the slot, as a worker and the control thread take it. */
+/* Reports a frame from the slot, as a worker and the control thread do. */
 static void frame_from(struct fdb *f, struct mac m, uint16_t slot, uint32_t now_s)
 {
 	if (fdb_seen(f, 0, m, slot, now_s) == FDB_TO_LEARN)
 		fdb_learn(f, 0, m, slot, now_s);
 }
 
-/* The owner speaks every `every_s`, the thief ten times a second; returns for how many tenths of
- * the seconds from..to frames for the MAC went to the thief, and to him alone. */
+/* The owner sends every `every_s` seconds, the thief ten times per second. Returns the tenths of a
+ * second between from_s and to_s in which frames for the MAC went only to the thief. */
 static unsigned contest(struct fdb *f, struct mac m, uint32_t every_s, uint32_t from_s,
 			uint32_t to_s)
 {
@@ -225,7 +225,7 @@ static void a_thief_does_not_keep_what_it_takes(void **state)
 
 		for (uint32_t s = 1000; s < 1060; s++)
 			frame_from(f, m, OWNER, s);
-		/* The moves that it takes to count as flapping, and one more after each freeze. */
+		/* The moves until damping, and one more after each freeze. */
 		assert_in_range(contest(f, m, every_s[i], 1060, 1060 + 120), 0,
 				10 * (5 * every_s[i]));
 		assert_in_range(contest(f, m, every_s[i], 1180, 1180 + 600), 0,
@@ -234,7 +234,7 @@ static void a_thief_does_not_keep_what_it_takes(void **state)
 	}
 }
 
-/* The MAC had no owner before, so neither of the two is known to be right: both get its frames. */
+/* Without an owner, neither node is known to be right. Frames for the MAC go to both nodes. */
 static void a_mac_without_an_owner_belongs_to_nobody_while_it_flaps(void **state)
 {
 	struct fdb *f = fdb_new(16);
@@ -249,7 +249,7 @@ static void a_mac_without_an_owner_belongs_to_nobody_while_it_flaps(void **state
 	assert_true(fdb_next(f, &iter, &e));
 	assert_true(e.frozen);
 	assert_int_equal(e.slot, SLOT_NONE);
-	/* One of them is silent from now on: it belongs to the other when the time is over. */
+	/* If one of the two becomes silent, the MAC belongs to the other after the freeze. */
 	for (uint32_t s = 1015; s < 1015 + FDB_FREEZE_S; s++)
 		frame_from(f, m, OWNER, s);
 	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
@@ -266,11 +266,11 @@ static void a_lan_that_changes_does_not_end_the_freeze(void **state)
 		frame_from(f, m, OWNER, s);
 	contest(f, m, 1, 1060, 1070);
 	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
-	/* The thief announces that its LAN changed, which forgets what is behind it. */
+	/* The thief announces a change of its LAN, and the entries behind it are forgotten. */
 	fdb_forget_slot(f, THIEF, NULL, 1070);
 	assert_int_equal(fdb_seen(f, 0, m, THIEF, 1070), FDB_FROZEN);
 	assert_int_equal(fdb_lookup(f, 0, m), OWNER);
-	/* The moves are counted on where it forgets the MAC just after taking it. */
+	/* The number of moves survives if the thief forgets the MAC just after a move. */
 	fdb_learn(f, 0, mac_of(2), OWNER, 2000);
 	for (uint32_t s = 2040; s < 2100; s++) {
 		frame_from(f, mac_of(2), OWNER, s);
@@ -282,7 +282,8 @@ static void a_lan_that_changes_does_not_end_the_freeze(void **state)
 	fdb_free(f);
 }
 
-/* The LAN of the node where it is frozen changes: another node of that LAN may forward now. */
+/* If the LAN of the node with a frozen MAC changes, the MAC is released, because another node of
+ * that LAN may forward now. */
 static void a_lan_that_changes_frees_what_was_frozen_there(void **state)
 {
 	struct fdb *f = fdb_new(16);
@@ -308,7 +309,7 @@ static void a_guest_that_migrates_is_followed_at_once(void **state)
 		frame_from(f, m, OWNER, s);
 	frame_from(f, m, 3, 5000);
 	assert_int_equal(fdb_lookup(f, 0, m), 3);
-	/* Where it begins to flap soon after that, it is not frozen at the node that it left. */
+	/* If the MAC flaps soon afterwards, the freeze does not return it to the previous node. */
 	for (uint32_t s = 5001; s < 5020; s++) {
 		frame_from(f, m, THIEF, s);
 		frame_from(f, m, 3, s);
@@ -318,7 +319,7 @@ static void a_guest_that_migrates_is_followed_at_once(void **state)
 	fdb_free(f);
 }
 
-/* A long freeze ends where no frame comes from the owner any more: the host has really moved. */
+/* A long freeze ends if the owner sends no more frames, because the host has really moved. */
 static void a_frozen_mac_whose_owner_fell_silent_moves(void **state)
 {
 	struct fdb *f = fdb_new(16);
@@ -328,7 +329,7 @@ static void a_frozen_mac_whose_owner_fell_silent_moves(void **state)
 	(void)state;
 	for (s = 1000; s < 1060; s++)
 		frame_from(f, m, OWNER, s);
-	contest(f, m, 1, 1060, 1300); /* frozen again and again, for longer each time */
+	contest(f, m, 1, 1060, 1300); /* repeated freezes, each longer */
 	for (s = 1300; fdb_lookup(f, 0, m) == OWNER && s < 1500; s++)
 		frame_from(f, m, 3, s);
 	assert_int_equal(fdb_lookup(f, 0, m), 3);
@@ -346,7 +347,7 @@ static void a_vlan_has_its_share(void **state)
 		assert_int_equal(fdb_learn(f, 7, mac_of(i), 1, 1), FDB_ADDED);
 	assert_int_equal(fdb_learn(f, 7, mac_of(10), 1, 1), FDB_VLAN_FULL);
 	assert_int_equal(fdb_count_in(f, 7), 10);
-	/* The others have theirs, and what is known goes on. */
+	/* The limit of one VLAN affects neither other VLANs nor known addresses. */
 	assert_int_equal(fdb_learn(f, 8, mac_of(10), 1, 1), FDB_ADDED);
 	assert_int_equal(fdb_learn(f, 7, mac_of(3), 2, 1), FDB_MOVED);
 	copy = fdb_copy(f, 50);
@@ -354,7 +355,7 @@ static void a_vlan_has_its_share(void **state)
 	assert_int_equal(fdb_count_in(copy, 7), 10);
 	assert_int_equal(fdb_count_in(copy, 8), 1);
 	assert_int_equal(fdb_learn(copy, 7, mac_of(10), 1, 1), FDB_VLAN_FULL);
-	/* A place that becomes free is free in its VLAN. */
+	/* A free place can be used again by its VLAN. */
 	fdb_age(copy, 1000, 10, 1000);
 	assert_int_equal(fdb_count_in(copy, 7), 0);
 	assert_int_equal(fdb_learn(copy, 7, mac_of(10), 1, 1), FDB_ADDED);
@@ -373,14 +374,14 @@ static void full_table_keeps_what_it_has(void **state)
 	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 1), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 1), FDB_FULL);
 	assert_int_equal(fdb_count(f), 100);
-	/* The control thread knows that the table is full; more reports would only fill its
+	/* The control thread knows that the table is full, and more reports would only fill its
 	 * ring. */
 	assert_int_equal(fdb_seen(f, 0, mac_of(1001), 1, 1), FDB_QUIET);
 	for (uint32_t i = 0; i < 100; i++)
 		assert_int_equal(fdb_lookup(f, 0, mac_of(i)), i % 50);
 	assert_int_equal(fdb_seen(f, 0, mac_of(3), 9, 2), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(3), 9, 2), FDB_MOVED);
-	/* Room again. */
+	/* The table has free places again. */
 	assert_int_equal(fdb_forget_slot(f, 4, NULL, 2), 2);
 	assert_int_equal(fdb_seen(f, 0, mac_of(1000), 1, 2), FDB_TO_LEARN);
 	assert_int_equal(fdb_learn(f, 0, mac_of(1000), 1, 2), FDB_ADDED);
@@ -415,9 +416,9 @@ static void a_changed_lan_forgets_what_is_there(void **state)
 	(void)state;
 	fdb_learn(f, 0, mac_of(1), 1, 100); /* stays */
 	fdb_learn(f, 0, mac_of(2), 2, 100); /* behind the LAN that changes */
-	fdb_learn(f, 0, mac_of(3), 1, 100); /* moved there a moment ago */
+	fdb_learn(f, 0, mac_of(3), 1, 100); /* has moved behind that LAN */
 	fdb_learn(f, 0, mac_of(3), 2, 100);
-	fdb_learn(f, 0, mac_of(4), 2, 100); /* moved away */
+	fdb_learn(f, 0, mac_of(4), 2, 100); /* has moved away */
 	fdb_learn(f, 0, mac_of(4), 3, 100);
 	assert_int_equal(fdb_forget_slot(f, 2, NULL, 101), 2);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(1)), 1);
@@ -425,7 +426,7 @@ static void a_changed_lan_forgets_what_is_there(void **state)
 	assert_int_equal(fdb_lookup(f, 0, mac_of(3)), SLOT_NONE);
 	assert_int_equal(fdb_lookup(f, 0, mac_of(4)), 3);
 	assert_false(fdb_get(f, 0, mac_of(2), &e));
-	/* Its moves are not forgotten, and whoever claims it next has it at once. */
+	/* The number of moves is kept, and the next node that sends the MAC is learned at once. */
 	assert_true(fdb_get(f, 0, mac_of(3), &e));
 	assert_int_equal(e.n_moves, 1);
 	assert_int_equal(fdb_seen(f, 0, mac_of(3), 1, 101), FDB_TO_LEARN);
@@ -443,8 +444,8 @@ static void aging_is_incremental(void **state)
 	learn_many(f, 1000, 100);
 	for (uint32_t i = 0; i < 500; i++)
 		fdb_seen(f, 0, mac_of(i), (uint16_t)(i % 50), 200);
-	assert_int_equal(fdb_age(f, 400, 300, 100000), 0); /* aged exactly 300: stays */
-	/* A worker's clock may be ahead. */
+	assert_int_equal(fdb_age(f, 400, 300, 100000), 0); /* aged exactly 300 s: stays */
+	/* The clock of a worker may be ahead. */
 	assert_int_equal(fdb_age(f, 199, 300, 100000), 0);
 	for (unsigned i = 0; i < 8; i++) {
 		uint32_t n = fdb_age(f, 401, 300, 256);
@@ -459,7 +460,7 @@ static void aging_is_incremental(void **state)
 	fdb_free(f);
 }
 
-/* MACs that come and go leave holes; a table that is copied when it asks for it never refuses. */
+/* Deleted MACs leave holes. A table that is copied on request refuses no MAC. */
 static void churn_with_copies_never_refuses(void **state)
 {
 	struct fdb *f = fdb_new(64), *copy;
@@ -498,7 +499,7 @@ static void churn_without_copies_refuses_but_ends(void **state)
 	}
 	assert_true(n_refused > 0);
 	assert_true(fdb_wants_copy(f));
-	/* What has a place already may come back. */
+	/* A MAC with a place can return. */
 	assert_int_equal(fdb_learn(f, 0, mac_of(0), 1, 1), FDB_ADDED);
 	fdb_free(f);
 }
@@ -552,8 +553,8 @@ static void copy_keeps_the_most_recently_seen(void **state)
 #define N_HOSTS	  200u
 #define N_STEPS	  60000u
 
-/* A host is put behind slots only that equal its number modulo 97: any other that a reader finds is
- * made of two halves. */
+/* The slots of a host equal its number modulo 97. A reader that finds another slot has read a torn
+ * entry. */
 static uint16_t some_slot(uint32_t host, uint32_t turn)
 {
 	return (uint16_t)(host % 97 + 97 * (turn % 5));
@@ -616,7 +617,7 @@ static void writer(struct shared *s)
 		rng ^= rng << 17;
 		host = (uint32_t)(rng >> 20) % N_HOSTS;
 		if (i % 3 == 0)
-			fdb_age(f, i / 100 + 1, 0, 1); /* whatever comes next */
+			fdb_age(f, i / 100 + 1, 0, 1); /* deletes the next entry, of any age */
 		else
 			fdb_learn(f, 3, mac_of(host), some_slot(host, (uint32_t)(rng >> 40)),
 				  i / 100);
@@ -643,7 +644,7 @@ static void readers_never_see_a_torn_entry(void **state)
 		assert_int_equal(pthread_create(&thread[i], NULL, reader, &s), 0);
 	while (atomic_load(&s.next_reader) < N_READERS)
 		sched_yield();
-	/* Again where a busy machine gave the readers no time. */
+	/* The writer repeats if a busy machine delayed the readers. */
 	do {
 		writer(&s);
 	} while (!atomic_load(&s.n_found));
@@ -656,7 +657,7 @@ static void readers_never_see_a_torn_entry(void **state)
 	rcu_free(s.rcu);
 }
 
-/* VLANs 10 and 74 are of one class. */
+/* VLANs 10 and 74 belong to one class. */
 static void test_forget_vlans(void **state)
 {
 	struct vlan_set some = { 0 }, none = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The queue that knows flows: turns and fairness, sparse flows first, order within a flow, CoDel
- * against the pseudo-code of RFC 8289 (in floating point), what is shed, and no time passing.
+ * The flow queue: rounds and fairness, priority of sparse flows, order within a flow, and shedding.
+ * CoDel agrees with the pseudo-code of RFC 8289 in floating point. All events may have one time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +85,7 @@ static void empty(void **state)
 	assert_null(fq_next(&q, at_us(0)));
 	assert_null(fq_shed(&q));
 	assert_null(fq_dropped(&q));
-	/* An item without a byte, and one put and taken at the same time as all others. */
+	/* Items without a byte, and all items at one time. */
 	for (unsigned i = 0; i < 300; i++)
 		put(1, i, i % 2 ? 0 : 1500, at_us(0));
 	for (unsigned i = 0; i < 300; i++)
@@ -96,7 +96,7 @@ static void empty(void **state)
 	assert_int_equal(drops(), 0);
 }
 
-/* Eight flows that always have something, of all sizes of items. */
+/* Eight flows with a permanent backlog and items of different sizes. */
 static void eight_flows_share(void **state)
 {
 	static const uint32_t len[8] = { 66, 200, 600, 1514, 1514, 1000, 65000, 20000 };
@@ -135,12 +135,12 @@ static void sparse_flow_passes(void **state)
 		put(99, i, 98, at_us(10 + i));
 		while (next(at_us(10 + i))->flow != 99)
 			before++;
-		/* One of each flow, where it is their turn. */
+		/* Each backlogged flow sends at most one item first. */
 		assert_in_range(before, 0, i ? 4 : 0);
 		assert_int_equal(next(at_us(10 + i))->item.len, 65000);
 	}
-	/* A second item before its flow had another turn does not pass once more for ever: who
-	 * sends more than a quantum at once stands with the others. */
+	/* A second item before the next round of its flow has no priority: a flow that exceeds a
+	 * quantum is a bulk flow. */
 	for (unsigned i = 0; i < 100; i++)
 		put(98, i, 1000, at_us(100));
 	assert_int_equal(next(at_us(100))->flow, 98);
@@ -148,8 +148,8 @@ static void sparse_flow_passes(void **state)
 	assert_int_not_equal(next(at_us(100))->flow, 98);
 }
 
-/* Sixteen flows stand, and one sends something small more often than a round of them lasts: it
- * passes each time, for it sends less than they do. */
+/* Sixteen flows have a backlog, and a flow of small items sends more than once per round. Its items
+ * pass each time, because the flow sends less than a fair share. */
 static void sparse_flow_passes_within_a_round(void **state)
 {
 	(void)state;
@@ -166,7 +166,7 @@ static void sparse_flow_passes_within_a_round(void **state)
 	}
 }
 
-/* Who always comes back at once, with little each time, gets what the others get. */
+/* A flow that sends little each time without a pause gets a fair share. */
 static void passing_is_bounded_by_a_share(void **state)
 {
 	static const uint32_t len[] = { 1, 98, 600, 1514 };
@@ -193,7 +193,8 @@ static void passing_is_bounded_by_a_share(void **state)
 	}
 }
 
-/* Whatever is put, taken, dropped and shed: numbers of a flow rise, and none is lost or made. */
+/* After any sequence of put, take, drop and shed, the numbers of a flow rise and no item is lost or
+ * duplicated. */
 static void order_is_kept(void **state)
 {
 	uint32_t put_next[40] = { 0 }, seen[40] = { 0 };
@@ -241,10 +242,10 @@ static void fattest_is_shed(void **state)
 		assert_int_equal(m->flow, 3);
 		assert_int_equal(m->number, i);
 	}
-	/* 18,000 and 10,000 bytes are left: one more, and the other is the fattest. */
+	/* 18,000 and 10,000 bytes are left. After one more item, the other flow is the longest. */
 	assert_int_equal(release(fq_shed(&q))->flow, 3);
 	assert_int_equal(release(fq_shed(&q))->flow, 4);
-	/* All of a flow shed while it is in the list of those who have a turn. */
+	/* A flow of the active list is shed completely. */
 	while (release(fq_shed(&q)))
 		;
 	assert_null(next(at_us(1)));
@@ -263,7 +264,7 @@ static double root(double n)
 	return r;
 }
 
-/* RFC 8289, section 5, as it is printed: one queue, times in seconds. */
+/* RFC 8289, section 5, as printed: one queue, times in seconds. */
 struct rfc {
 	double t[ITEMS];
 	uint32_t number[ITEMS];
@@ -323,7 +324,8 @@ static bool rfc_dequeue(struct rfc *r, double now, unsigned *number, unsigned *d
 	return got;
 }
 
-/* One flow that comes faster than it goes, then slower, for a minute; both drop the same. */
+/* For one minute, a flow arrives faster and then slower than it leaves. Both implementations drop
+ * equal items. */
 static void codel_as_printed(void **state)
 {
 	static struct rfc rfc;
@@ -347,7 +349,7 @@ static void codel_as_printed(void **state)
 		assert_int_equal(rfc_dequeue(&rfc, (double)at_us(us).ns / 1e9, &expected,
 					     &rfc_dropped),
 				 m != NULL);
-		/* Roots of integers may be due a turn later. */
+		/* With integer roots a drop may come one turn later. */
 		assert_in_range(dropped + 1, rfc_dropped, rfc_dropped + 2);
 		if (m)
 			assert_in_range(m->number + 1, expected, expected + 2);
@@ -359,7 +361,8 @@ static void codel_as_printed(void **state)
 	assert_true(exact > 50000); /* of 59,821 turns */
 }
 
-/* Marks take the place of drops: nothing is lost, and as many are told. */
+/* With ECN, marks replace drops: no item is lost, and the number of congestion signals stays
+ * equal. */
 static void marks_instead(void **state)
 {
 	unsigned marked = 0, out = 0, in = 0;
@@ -378,7 +381,7 @@ static void marks_instead(void **state)
 	assert_true(marked > 20);
 }
 
-/* Short queues are left alone for ever, also where a single item takes longer than the target. */
+/* A queue below the target has no drops, even if one item takes longer than the target. */
 static void no_drop_below_target(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/fragment: the header of a piece, at both ends of every range. */
+/* wire/fragment: the fragment header, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void test_bad(void **state)
 	assert_int_equal(decode(0, 10, 11), -EBADMSG);
 	assert_int_equal(decode(10, 10, 1), -EBADMSG);
 	assert_int_equal(decode(9, 10, 2), -EBADMSG);
-	/* Sums that would wrap in 16 bits. */
+	/* Sums beyond 16 bits. */
 	assert_int_equal(decode(65535, 9000, 1), -EBADMSG);
 	assert_int_equal(decode(0, 9000, 65536), -EBADMSG);
 	for (size_t len = 0; len <= FRAGMENT_HDR_LEN; len++)

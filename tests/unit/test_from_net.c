@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The receive step: every datagram ends in exactly one place: the local segment, the next hop, the
- * control thread, or a drop counter, and the right one.
+ * The receive step: every datagram ends at exactly one correct place. Places are the local segment,
+ * the next hop, the control thread, and the drop counters.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,13 +19,13 @@
 #include "wire/fragment.h"
 #include "wire/guard.h"
 
-/* --- one table: what is sent, and where it must end --- */
+/* --- one table: datagrams and their expected ends --- */
 
 enum end { END_DROP, END_LOCAL, END_RELAY, END_CONTROL };
 
 struct row {
 	const char *what;
-	unsigned from; /* node that sends it (underlay) */
+	unsigned from; /* node that sends the datagram (underlay) */
 	uint8_t kind, flags, at, n_hops;
 	node_id_t source, hop[LEON_HOPS_MAX];
 	enum end end;
@@ -92,7 +92,7 @@ static const struct row rows[] = {
 	  END_DROP,
 	  DROP_not_next_hop },
 	{ "our own", 1, LEON_FRAME, 0, 1, 2, N(0), { N(1), N(2) }, END_DROP, DROP_own_frame },
-	/* It may be of another node with our node-id: the control thread looks into that, not the
+	/* A second node may use this node-id. The control thread handles that case, not the
 	 * worker. */
 	{ "our own control", 1, LEON_CONTROL, 0, 0, 1, N(0), { NODE_ID_ANY }, END_CONTROL, 0 },
 	{ "unknown source",
@@ -215,10 +215,10 @@ static const struct row rows[] = {
 	  { N(0) },
 	  END_DROP,
 	  DROP_bad_link_value },
-	/* build_row() puts an Ethernet header where the first length would be. */
+	/* build_row() puts an Ethernet header in place of the first length. */
 	{ "no bundle", 1, LEON_BUNDLE, 0, 0, 1, N(1), { N(0) }, END_DROP, DROP_bundle_bad },
 	{ "bundle relayed", 1, LEON_BUNDLE, 0, 0, 2, N(1), { N(0), N(2) }, END_RELAY, 0 },
-	/* Nor a worker that there may be. */
+	/* The worker number is out of range. */
 	{ "no copy", 1, LEON_COPY, 0, 0, 1, N(1), { N(0) }, END_DROP, DROP_copy_bad },
 	{ "copy relayed", 1, LEON_COPY, 0, 0, 2, N(1), { N(0), N(2) }, END_RELAY, 0 },
 	{ "unknown kind", 1, LEON_KINDS, 0, 0, 1, N(1), { N(0) }, END_DROP, DROP_bad_header },
@@ -265,7 +265,7 @@ static void check_row(const struct row *r)
 	}
 	relayed = read_all(fx.node_fd[2], got, sizeof(got));
 	if (relayed >= 0) {
-		/* One byte has changed, by one. */
+		/* One byte is larger by one. */
 		sent[LEON_HOPS_OFFSET]++;
 		assert_int_equal(relayed, len);
 		assert_memory_equal(got, sent, len);
@@ -287,7 +287,7 @@ static void classification(void **state)
 	}
 }
 
-/* --- what is no header at all --- */
+/* --- no valid header --- */
 
 static void malformed(void **state)
 {
@@ -300,7 +300,7 @@ static void malformed(void **state)
 	fx_receive(&fx, &fx.ep[1], buf, 5, 0);
 	fx_receive(&fx, &fx.ep[1], buf, n - 1, 0);
 	assert_int_equal(fx_drops(&fx, DROP_truncated), 3);
-	/* Room for no Ethernet header behind it. */
+	/* Too short for an Ethernet header. */
 	fx_receive(&fx, &fx.ep[1], buf, n + 13, 0);
 	assert_int_equal(fx_drops(&fx, DROP_bad_frame), 1);
 	/* A multicast source address. */
@@ -334,7 +334,7 @@ static void never_local(void **state)
 	guard_encode(&g, buf + n);
 	fx_receive(&fx, &fx.ep[1], buf, n + GUARD_FRAME_LEN, 0);
 	assert_int_equal(fx_drops(&fx, DROP_link_local_control), 2);
-	/* Said to have a partial checksum, but of a protocol that has none. */
+	/* The flag claims a partial checksum, but the protocol has no checksum. */
 	fx_eth(buf + n, 1, 7, ETHERTYPE_TEST);
 	buf[1] = LEON_F_CSUM_PARTIAL;
 	fx_receive(&fx, &fx.ep[1], buf, n + 60, 0);
@@ -359,7 +359,7 @@ static void settings(void **state)
 	fx_publish(&fx, set_blocked);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[0], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_loop_blocked), 1);
-	/* A blocked node relays nevertheless: that does not touch its LAN. */
+	/* A blocked node still relays, because relaying does not touch its LAN. */
 	check_row(&rows[2]);
 	fx_publish(&fx, set_no_transit);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[2], buf), 0);
@@ -387,7 +387,7 @@ static void cannot_forward_once_a_second(void **state)
 	assert_int_equal(ev.cannot_forward.source, N(1));
 	assert_int_equal(ev.cannot_forward.next, N(3));
 	assert_int_equal(ev.cannot_forward.destination, N(3));
-	/* As if a second had passed. */
+	/* One second later. */
 	fx.w->cannot_forward_at[1] = mono_add_ns(fx.w->cannot_forward_at[1], -NS_PER_S);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(down, buf), 0);
 	assert_int_equal(fx_reports(FWD_CANNOT_FORWARD, &ev), 1);
@@ -401,7 +401,7 @@ static void sources_are_learned(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
-	/* Three frames within the hold time say it once. */
+	/* Three frames within the hold time cause one report. */
 	assert_int_equal(fx_reports(FWD_LEARN, &ev), 1);
 	assert_int_equal(ev.learn.slot, 2);
 	assert_int_equal(ev.learn.vlan, 0);
@@ -410,13 +410,13 @@ static void sources_are_learned(void **state)
 	fx.w->recent = (struct recent){ 0 };
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	assert_int_equal(fx_reports(FWD_LEARN, &ev), 0);
-	/* The same host behind another node is reported again. */
+	/* The host is reported again behind another node. */
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[0], buf), 0);
 	assert_int_equal(fx_reports(FWD_LEARN, &ev), 1);
 	assert_int_equal(ev.learn.slot, 1);
 }
 
-/* Moves the MAC away from `owner`, who had it for long, and back, until it is frozen there. */
+/* Moves the MAC of the long-time `owner` away and back, until it is frozen there. */
 static void freeze_at(uint16_t owner, uint16_t other, struct mac m)
 {
 	uint32_t now_s = fx.w->now_s;
@@ -440,7 +440,7 @@ static void nobody_speaks_for_a_frozen_host(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
 	assert_true(recv(fx.tap, got, sizeof(got), MSG_DONTWAIT) < 0);
 	assert_int_equal(fx_reports(FWD_LEARN, &ev), 0);
-	/* Frozen at no node: frames of all are accepted. */
+	/* If the MAC is frozen at no node, frames from all nodes are accepted. */
 	fdb_forget_slot(fx.fdb, SLOT_SELF, NULL, fx.w->now_s);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[1], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_source_frozen), 1);
@@ -482,9 +482,9 @@ static void arrival_times(void **state)
 	(void)state;
 	rx = receive_stamped(200 * NS_PER_MS);
 	assert_true(mono_sub_ms(fx.w->now, rx) >= 190);
-	/* And as much more as a busy machine let pass before the worker looked at its clock. */
+	/* A busy machine may delay the reading of the clock, and the limit includes that delay. */
 	assert_true(mono_sub_ms(fx.w->now, rx) <= 200 + (real_ns() - start) / NS_PER_MS);
-	/* The wall clock was set meanwhile: the time stamp is not used. */
+	/* After a change of the wall clock the time stamp is not used. */
 	rx = receive_stamped(-5 * NS_PER_S);
 	assert_int_equal(rx.ns, fx.w->now.ns);
 	rx = receive_stamped(5 * NS_PER_S);
@@ -520,7 +520,7 @@ static void full_rings_count(void **state)
 
 /* --- batches --- */
 
-/* Twelve datagrams in one GRO message, for three ends: order and bytes are kept. */
+/* Twelve datagrams of three ends in one GRO message keep order and content. */
 static void segments_of_a_message(void **state)
 {
 	const struct row *end[3] = { &rows[0], &rows[2], &rows[9] };
@@ -556,7 +556,7 @@ static void segments_of_a_message(void **state)
 
 /* --- bundles --- */
 
-/* Appends a frame of `len` bytes, filled with `fill` behind its Ethernet header. */
+/* Appends a frame of `len` bytes to a bundle, filled with `fill` after its Ethernet header. */
 static size_t add_to_bundle(uint8_t *out, size_t at, size_t len, uint8_t src, uint8_t fill)
 {
 	bundle_encode(len, false, out + at);
@@ -595,18 +595,18 @@ static void bundle_is_delivered(void **state)
 	assert_int_equal(fx_count(&fx, CNT_bundles_rx), 1);
 	assert_int_equal(fx_count(&fx, CNT_net_rx_datagrams), 1);
 	assert_int_equal(fx_count(&fx, CNT_delivered_frames), 3);
-	/* Each source is learned. */
+	/* Each source address is learned. */
 	assert_int_equal(fx_reports(FWD_LEARN, &ev), 3);
 	assert_int_equal(ev.learn.mac.b[5], 4);
 	assert_int_equal(ev.learn.slot, 1);
-	/* Through a relay just as well. */
+	/* A relayed bundle is delivered too. */
 	n = fx_header(buf, LEON_BUNDLE, 0, N(2), 1, 2, through);
 	n = add_to_bundle(buf, n, 60, 2, 0x44);
 	fx_receive(&fx, &fx.ep[1], buf, n, 0);
 	expect_local(60, 0x44);
 }
 
-/* The checksum of each frame is partial or not; a frame that cannot be is dropped alone. */
+/* Each frame has a partial or a complete checksum. Only an impossible frame is dropped. */
 static void bundle_with_checksums(void **state)
 {
 	static const node_id_t us[] = { N(0) };
@@ -617,7 +617,7 @@ static void bundle_with_checksums(void **state)
 
 	(void)state;
 	n = add_to_bundle(buf, n, 60, 2, 0);
-	bundle_encode(60, true, buf + first); /* not IP: nothing to complete */
+	bundle_encode(60, true, buf + first); /* not IP: no checksum to complete */
 	bundle_encode(62, true, buf + n);
 	n += BUNDLE_HDR_LEN;
 	fx_eth(buf + n, 1, 2, 0x0800);
@@ -648,7 +648,7 @@ static void bundle_that_is_broken(void **state)
 	fx_receive(&fx, &fx.ep[1], buf, n, 0);
 	assert_int_equal(fx_drops(&fx, DROP_bundle_bad), 1);
 	whole = add_to_bundle(buf, n, 60, 2, 0x11);
-	/* What is in front of the broken one is delivered. */
+	/* Frames before the invalid one are delivered. */
 	add_to_bundle(buf, whole, 60, 2, 0x22);
 	fx_receive(&fx, &fx.ep[1], buf, whole + 40, 0);
 	expect_local(60, 0x11);
@@ -695,7 +695,7 @@ static void fragments(void **state)
 	assert_int_equal(fx_count(&fx, CNT_reassembled_frames), 1);
 	assert_int_equal(fwd_reassembly_bytes(fx.f), 0);
 
-	/* Impossible values, and pieces that overlap. */
+	/* Impossible values, and fragments that overlap. */
 	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 2, 0, 100, frame, 101, 0), 0);
 	fx_receive(&fx, &fx.ep[1], buf, build_fragment(buf, 2, 0, 0, frame, 0, 0), 0);
 	assert_int_equal(fx_drops(&fx, DROP_fragment_bad), 2);
@@ -723,7 +723,7 @@ static void fragments_given_up(void **state)
 	assert_true(fx_drops(&fx, DROP_fragment_memory) < most / 4);
 }
 
-/* --- what the kernel refuses --- */
+/* --- errors of the kernel --- */
 
 static void refused_by_the_kernel(void **state)
 {
@@ -731,12 +731,12 @@ static void refused_by_the_kernel(void **state)
 	uint8_t buf[256];
 
 	(void)state;
-	/* The far end of the TAP is closed: like a device that is down. */
+	/* The far end of the TAP is closed, as in a device that is down. */
 	close(fx.tap);
 	fx.tap = dup(fx.udp);
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[0], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_tap_write_failed), 1);
-	/* No socket to send with. */
+	/* Without a socket, sending fails. */
 	fx.w->tx.family[0].fd = fx.near_tap;
 	fx_receive(&fx, &fx.ep[1], buf, build_row(&rows[2], buf), 0);
 	assert_int_equal(fx_drops(&fx, DROP_tx_failed), 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The step from the local segment into the overlay: which frames go where, whole, cut or split,
- * what is answered here, what is told to the control thread, and what is dropped for which reason.
+ * The step from the local segment into the overlay: destinations of frames, segmentation and
+ * fragmentation, local answers, reports to the control thread, and drop reasons.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void host_sends(size_t frame_len)
 	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + frame_len));
 }
 
-/* --- where frames go --- */
+/* --- destinations --- */
 
 static void unicast(void **state)
 {
@@ -44,7 +44,7 @@ static void unicast(void **state)
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	host_sends(100);
 	expect_frame(1, fx_id(1), 100, 0);
-	/* Behind a relay: the datagram goes to the relay, with the path in it. */
+	/* A destination behind a relay: the datagram goes to the relay and contains the path. */
 	fx_eth(frame, FAR, HOST, ETHERTYPE_TEST);
 	host_sends(100);
 	expect_frame(1, fx_id(2), 100, 0);
@@ -56,7 +56,7 @@ static void unicast(void **state)
 	fwd_traffic(fx.f, 2, &t);
 	assert_int_equal(t.path_tx, 1);
 	assert_int_equal(t.link_tx, 0);
-	/* No path to the node where it was: flooded, as if it were unknown. */
+	/* Without a path to the known node, the frame is flooded as unknown. */
 	fx_eth(frame, LOST, HOST, ETHERTYPE_TEST);
 	host_sends(100);
 	expect_frame(1, fx_id(1), 100, 0);
@@ -73,7 +73,7 @@ static void flooding(void **state)
 	(void)state;
 	fx_eth(frame, 0x77, HOST, ETHERTYPE_TEST); /* unknown */
 	host_sends(100);
-	/* Both copies pass node 1, one of them is for node 2. */
+	/* Both copies pass node 1, and one of them is for node 2. */
 	expect_frame(1, fx_id(1), 100, 0);
 	expect_frame(1, fx_id(2), 100, 0);
 	expect_silence();
@@ -92,12 +92,12 @@ static void serve_vlan_10(struct snap *s)
 {
 	static const struct id_range ten = { 10, 10 };
 
-	s->storm_per_vlan = 4; /* one at once, the next after a quarter of a second */
+	s->storm_per_vlan = 4; /* one at once, the next after 250 ms */
 	snap_limit_segments(s, 1, &ten, 1);
 	snap_limit_segments(s, 2, NULL, 0);
 }
 
-/* A broadcast with a tag. */
+/* Sends a broadcast with a VLAN tag. */
 static void broadcast_in(uint16_t vlan)
 {
 	memset(frame, 0xff, 6);
@@ -122,7 +122,7 @@ static void only_those_who_serve_the_vlan(void **state)
 	fwd_vlan(fx.f, 10, &counted);
 	assert_int_equal(counted.flooded, 1);
 	assert_int_equal(counted.spared, 1);
-	/* Its own limit is used up, that of another VLAN is not; nobody serves that one. */
+	/* One VLAN has reached its limit, another has not. No node serves the other VLAN. */
 	broadcast_in(10);
 	expect_silence();
 	assert_int_equal(fx_drops(&fx, DROP_storm_vlan), 1);
@@ -153,7 +153,7 @@ static void nobody_there(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_no_nodes), 1);
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	host_sends(100);
-	/* It is behind a node that no path leads to, and there is no other node to flood it to. */
+	/* The destination has no path, and no other node can receive a flood. */
 	assert_int_equal(fx_drops(&fx, DROP_no_path), 1);
 	fx_eth(frame, 0x77, HOST, ETHERTYPE_TEST);
 	host_sends(100);
@@ -174,7 +174,7 @@ static void storms(void **state)
 	static const struct {
 		uint8_t dst[6];
 		enum drop_reason reason;
-		unsigned passes; /* a quarter second's worth */
+		unsigned passes; /* frames of 250 ms */
 	} kind[] = {
 		{ { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff }, DROP_storm_broadcast, 1 },
 		{ { 0x33, 0x33, 0, 0, 0, 1 }, DROP_storm_multicast, 2 },
@@ -196,14 +196,14 @@ static void storms(void **state)
 		assert_int_equal(fx_count(&fx, CNT_flood_tx) - before, 2 * kind[k].passes);
 		assert_int_equal(fx_drops(&fx, kind[k].reason), 10 - kind[k].passes);
 	}
-	/* Known unicast is no storm. */
+	/* Known unicast is not limited. */
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	for (unsigned i = 0; i < 50; i++)
 		host_sends(60);
 	assert_int_equal(fx_count(&fx, CNT_unicast_tx), 50);
 }
 
-/* --- frames that stay --- */
+/* --- frames that are not forwarded --- */
 
 static void set_blocked(struct snap *s)
 {
@@ -228,7 +228,7 @@ static void blocked_but_hearing(void **state)
 	fx_eth(frame, REMOTE, 0x55, ETHERTYPE_TEST);
 	host_sends(100);
 	assert_int_equal(fx_drops(&fx, DROP_loop_blocked), 1);
-	/* What arrives at a blocked node may have come over the loop: nothing is learned. */
+	/* A frame at a blocked node may be a looped frame, so its source is not learned. */
 	assert_int_equal(fx_reports(FWD_LEARN, &ev), 0);
 	expect_silence();
 }
@@ -294,7 +294,7 @@ static size_t build_arp(uint16_t op, uint8_t sender, uint8_t target)
 	return n + 28;
 }
 
-/* A local host that is settled: its requests announce nothing that others do not know. */
+/* Makes a local host settled: the other nodes know its address and MAC. */
 static void settle_host(const struct ip_addr *ip)
 {
 	worker_begin(fx.w);
@@ -339,11 +339,11 @@ static void arp_suppression(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_suppressed_arp), 1);
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
 	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 0);
-	/* Asked again at once, it goes to everybody. */
+	/* A repeated request is flooded. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
-	/* So do a probe, an announcement, a reply, the unknown, and who cannot be reached; as if
-	 * it had never been asked for. */
+	/* A probe, an announcement, a reply, and requests for an unknown or unreachable address are
+	 * flooded. The two changes before them reset the entry. */
 	for (unsigned i = 0; i < array_size(others); i++) {
 		neigh_learn(fx.neigh, 0, &remote, fx_mac(0x77), 1, false, now_s);
 		neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, now_s);
@@ -357,8 +357,8 @@ static void arp_suppression(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 2);
 }
 
-/* A host whose MAC changed sends a request for another address: the request itself announces its
- * new MAC, so it has to be flooded. */
+/* The MAC of a host has changed and the host requests another address. The request announces the
+ * new MAC, so it must be flooded. */
 static void what_contradicts_the_table_travels(void **state)
 {
 	struct ip_addr remote = v4(9), host = v4(1);
@@ -369,25 +369,25 @@ static void what_contradicts_the_table_travels(void **state)
 	fx_publish(&fx, suppress);
 	worker_begin(fx.w);
 	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
-	/* Unknown here: others may still have an older entry of it. */
+	/* The sender is unknown here, but other nodes may have an older entry. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
 	assert_int_equal(fx_reports(FWD_NEIGH, &ev), 1);
 	assert_int_equal(ev.neigh.slot, SLOT_SELF);
 	assert_int_equal(mac_to_u64(ev.neigh.mac), mac_to_u64(fx_mac(HOST)));
-	/* Learned, but so lately that the first question may have been lost on its way. */
+	/* The sender was learned so recently that its first request may have been lost. */
 	neigh_learn(fx.neigh, 0, &host, fx_mac(HOST), SLOT_SELF, false, fx.w->now_s);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 4);
-	/* Another MAC than the table has, and an address that was behind another node. */
+	/* The MAC differs from the table, or the address was behind another node. */
 	neigh_learn(fx.neigh, 0, &host, fx_mac(0x77), SLOT_SELF, false, 1);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 6);
 	neigh_learn(fx.neigh, 0, &host, fx_mac(HOST), 1, false, 1);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 8);
-	/* Its ARP sender MAC is not the source MAC of the frame: it announces the address of
-	 * another host. */
+	/* The ARP sender MAC differs from the source MAC of the frame, so the request announces the
+	 * address of another host. */
 	settle_host(&host);
 	len = build_arp(1, 1, 9);
 	memcpy(frame + 14 + 8, fx_mac(0x77).b, 6);
@@ -396,8 +396,8 @@ static void what_contradicts_the_table_travels(void **state)
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 }
 
-/* A host that sends a unicast request doubts its entry (RFC 1122 section 2.3.2.1); ours is no
- * better. */
+/* With a unicast request a host verifies its entry (RFC 1122 section 2.3.2.1), so it is
+ * forwarded. */
 static void a_question_to_one_host_is_doubt(void **state)
 {
 	struct ip_addr remote = v4(9), host = v4(1);
@@ -414,7 +414,7 @@ static void a_question_to_one_host_is_doubt(void **state)
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
-	/* It answered. */
+	/* The host has answered. */
 	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 1);
@@ -427,10 +427,10 @@ static void suppression_needs_the_fdb(void **state)
 	(void)state;
 	settle_host(&host);
 	neigh_learn(fx.neigh, 0, &remote, fx_mac(REMOTE), 1, false, fx.w->now_s);
-	/* Not switched on. */
+	/* ARP suppression is off. */
 	host_sends(build_arp(1, 1, 9));
 	assert_int_equal(fx_count(&fx, CNT_arp_answered), 0);
-	/* On, but the FDB does not have the host's MAC behind that node. */
+	/* ARP suppression is on, but the FDB does not have the MAC behind that node. */
 	fx_publish(&fx, suppress);
 	fdb_forget_slot(fx.fdb, 1, NULL, fx.w->now_s);
 	host_sends(build_arp(1, 1, 9));
@@ -475,10 +475,10 @@ static void nd_suppression(void **state)
 	fx_publish(&fx, suppress);
 	worker_begin(fx.w);
 	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, true, fx.w->now_s);
-	/* A probe for a duplicate is never answered here. */
+	/* A probe for duplicate addresses is never answered here. */
 	host_sends(build_solicitation(&none, &target));
 	assert_int_equal(fx_count(&fx, CNT_flood_tx), 2);
-	/* Nor is the solicitation of a host that is unknown, or has another MAC than before. */
+	/* A solicitation from an unknown host, or from a new MAC, is not answered either. */
 	host_sends(build_solicitation(&source, &target));
 	neigh_learn(fx.neigh, 0, &source, fx_mac(0x77), SLOT_SELF, false, 1);
 	host_sends(build_solicitation(&source, &target));
@@ -495,10 +495,10 @@ static void nd_suppression(void **state)
 	assert_int_equal(mac_to_u64(nd.lladdr), mac_to_u64(fx_mac(REMOTE)));
 	assert_int_equal(fx_drops(&fx, DROP_suppressed_nd), 1);
 	assert_int_equal(fx_count(&fx, CNT_nd_answered), 1);
-	/* As if never asked. */
+	/* The two changes reset the entry. */
 	neigh_learn(fx.neigh, 0, &target, fx_mac(0x77), 1, true, fx.w->now_s);
 	neigh_learn(fx.neigh, 0, &target, fx_mac(REMOTE), 1, true, fx.w->now_s);
-	/* Neighbor unreachability detection (RFC 4861 section 7.3) is doubt. */
+	/* Neighbor unreachability detection (RFC 4861 section 7.3) verifies an entry. */
 	n = (ssize_t)build_solicitation(&source, &target);
 	memcpy(frame, fx_mac(REMOTE).b, 6);
 	host_sends((size_t)n);
@@ -507,7 +507,7 @@ static void nd_suppression(void **state)
 	assert_int_equal(fx_count(&fx, CNT_nd_answered), 1);
 }
 
-/* An address is a host's now, which the table has elsewhere; and nobody asks, see wire/eth.h. */
+/* An announcement that contradicts the table, and a request without a sender, are flooded. */
 static void announcements_and_questions_travel(void **state)
 {
 	struct ip_addr target = { 6, { 0xfe, 0x80, [15] = 9 } };
@@ -525,7 +525,7 @@ static void announcements_and_questions_travel(void **state)
 
 /* --- TCP and UDP over IPv4 --- */
 
-/* Headers of an IPv4 packet with `payload` bytes; returns the offset of the payload. */
+/* Builds the headers of an IPv4 packet with `payload` bytes. Returns the offset of the payload. */
 static size_t build_ip(uint8_t dst, uint8_t proto, size_t l4_hdr, size_t payload)
 {
 	size_t n = fx_eth(frame, dst, HOST, ETHERTYPE_V4);
@@ -571,12 +571,12 @@ static void mss(void **state)
 		memcpy(frame + 54, "\x02\x04\x05\xb4", 4);
 		host_sends(end);
 		assert_true(node_gets(1, &d));
-		/* What is left for TCP behind LEON, Ethernet, IP and TCP headers. */
+		/* The payload budget for TCP after the LEON, Ethernet, IP and TCP headers. */
 		assert_int_equal(get_u16(d.b + d.hdr_len + 56),
 				 FX_MTU - LEON_HDR_LEN(to[i].hops) - 14 - 20 - 20);
 	}
 	assert_int_equal(fx_count(&fx, CNT_mss_clamped), 3);
-	/* Data is not touched, and neither is a SYN with a small MSS. */
+	/* Data segments and a SYN with a small MSS stay unchanged. */
 	host_sends(build_ip(REMOTE, 6, 24, 100));
 	build_ip(REMOTE, 6, 24, 0);
 	frame[34 + 13] = 0x02;
@@ -598,7 +598,7 @@ static void partial_checksums(void **state)
 	set_vnet(&h);
 	host_sends(end);
 	expect_frame(1, fx_id(1), end, LEON_F_CSUM_PARTIAL);
-	/* A place that the receiver would not find is completed here. */
+	/* A checksum position that the receiver cannot derive is completed at the sender. */
 	h.csum_start = 60;
 	h.csum_offset = 4;
 	set_vnet(&h);
@@ -640,12 +640,12 @@ static void fragments_fit_and_join(void **state)
 	assert_int_equal(got, sizeof(whole));
 	assert_memory_equal(whole, frame, sizeof(whole));
 	assert_int_equal(fx_count(&fx, CNT_fragments_tx), 3);
-	/* The next frame has another number. */
+	/* The next frame has another identification. */
 	host_sends(sizeof(whole));
 	assert_true(node_gets(1, &d));
 	fragment_decode(d.b + d.hdr_len, d.len - d.hdr_len, &f);
 	assert_int_not_equal(f.id, id);
-	/* The largest whole one, and one byte more. */
+	/* The largest frame without fragments, and one byte more. */
 	while (node_gets(1, &d))
 		;
 	host_sends(FX_MTU - LEON_HDR_LEN(2));
@@ -666,7 +666,7 @@ static struct virtio_net_hdr super(uint8_t type, uint16_t size, uint16_t csum_of
 					.csum_offset = csum_offset };
 }
 
-/* Reads the segments of a TCP super-frame with `payload` bytes sent to REMOTE or FAR. */
+/* Reads the segments of a TCP super-frame with `payload` bytes to REMOTE or FAR. */
 static void expect_segments(node_id_t destination, size_t payload)
 {
 	size_t got = 0;
@@ -707,7 +707,7 @@ static void super_frames(void **state)
 	(void)state;
 	send_super(REMOTE, 60000);
 	expect_segments(fx_id(1), 60000);
-	/* With GSO or without, it is one system call. */
+	/* With or without GSO, one system call is sufficient. */
 	assert_int_equal(fx_count(&fx, CNT_net_tx_batches), 1);
 	send_super(0x77, 5000);
 	expect_segments(fx_id(1), 5000);
@@ -728,7 +728,7 @@ static void udp_super_frame_is_split(void **state)
 	set_vnet(&h);
 	build_ip(REMOTE, 17, 8, 3 * 1472 + 100);
 	host_sends(42 + 3 * 1472 + 100);
-	/* Datagrams keep their size: three are too big for the path, the rest is not. */
+	/* Datagrams keep their size: three exceed the path MTU, the other ones fit. */
 	for (; n < 6; n++) {
 		assert_true(node_gets(1, &d));
 		assert_int_equal(d.h.kind, LEON_FRAGMENT);
@@ -750,8 +750,8 @@ static void super_frames_that_cannot_be_cut(void **state)
 		uint8_t type, proto;
 		uint16_t size;
 	} bad[] = {
-		{ VIRTIO_NET_HDR_GSO_UDP, 17, 1472 },  /* UFO: never asked for */
-		{ VIRTIO_NET_HDR_GSO_TCPV6, 6, 1460 }, /* not what is in it */
+		{ VIRTIO_NET_HDR_GSO_UDP, 17, 1472 },  /* UFO, which is not requested */
+		{ VIRTIO_NET_HDR_GSO_TCPV6, 6, 1460 }, /* type differs from content */
 		{ VIRTIO_NET_HDR_GSO_TCPV4, 17, 1460 }, { TAP_GSO_UDP_L4, 6, 1472 },
 		{ VIRTIO_NET_HDR_GSO_TCPV4, 6, 0 },	{ 77, 6, 1460 },
 	};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The whole packet path against the real kernel: three nodes with TAPs, sockets and threads, in
- * namespaces of this process (fwd_lab.h). What hosts send must arrive byte for byte, directly and
- * through a relay, with and without offloads, whole, cut and in fragments. Skipped where the
- * machine gives no namespaces or no TAP.
+ * The packet path with the real kernel: three nodes with TAPs, sockets and threads in namespaces of
+ * this process (fwd_lab.h). The data of hosts arrives unchanged, directly and through a relay, with
+ * and without offloads, segmented and fragmented. Without namespaces or TAP the tests are skipped.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -40,7 +39,7 @@ static struct lab settings(uint32_t tap_mtu, uint32_t wire_mtu, bool offload, bo
 			     .relayed = relayed };
 }
 
-/* Skips the test where there is no lab to be had. */
+/* Skips the test if the lab cannot open. */
 static void begin(struct lab with)
 {
 	lab = with;
@@ -52,7 +51,7 @@ static void begin(struct lab with)
 
 /* --- sockets of hosts --- */
 
-/* A socket in the namespace of a node, bound to its overlay address. */
+/* Opens a socket in the namespace of a node, bound to its overlay address. */
 static int host_socket(unsigned node, int type, uint16_t port)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(port) };
@@ -89,7 +88,7 @@ static uint8_t pattern(size_t i)
 	return (uint8_t)(i * 31 + (i >> 8) * 7 + (i >> 16));
 }
 
-/* Moves TRANSFER bytes from one node's host to another's over TCP and compares them. */
+/* Moves TRANSFER bytes between the hosts of two nodes over TCP and compares them. */
 static void tcp_transfer(unsigned from, unsigned to, uint16_t port)
 {
 	static uint8_t out[65536], in[65536];
@@ -125,7 +124,7 @@ static void tcp_transfer(unsigned from, unsigned to, uint16_t port)
 	close(conn);
 }
 
-/* Sends datagrams of these sizes, one at a time, each repeated until it arrives; compares them. */
+/* Sends datagrams of these sizes, repeats each until it arrives, and compares them. */
 static void udp_sizes(unsigned from, unsigned to, const size_t *size, unsigned n)
 {
 	static uint8_t out[65536], in[65536];
@@ -143,7 +142,7 @@ static void udp_sizes(unsigned from, unsigned to, const size_t *size, unsigned n
 		} while (!wait_fd(b, POLLIN, 1));
 		assert_int_equal(recv(b, in, sizeof(in), 0), size[k]);
 		assert_memory_equal(in, out, size[k]);
-		/* Copies of it that came late. */
+		/* Discards late copies. */
 		while (recv(b, in, sizeof(in), 0) >= 0)
 			;
 	}
@@ -153,7 +152,7 @@ static void udp_sizes(unsigned from, unsigned to, const size_t *size, unsigned n
 
 /* --- tests --- */
 
-/* Polls a condition that other threads bring about. */
+/* Polls a condition of other threads. */
 #define eventually(cond)                                                                           \
 	do {                                                                                       \
 		for (int ms = 0; !(cond) && ms < DEADLINE_S * 1000; ms += 10)                      \
@@ -173,7 +172,7 @@ static void direct(void **state)
 	assert_int_equal(lab_count(&lab, 2, CNT_relayed_datagrams), 0);
 	assert_int_equal(lab_count(&lab, 0, CNT_fragments_tx), 0);
 	assert_true(!lab.node[0].tap.offload || lab_count(&lab, 0, CNT_tap_rx_super) > 0);
-	/* And so many segments in a row were put together again. */
+	/* Consecutive segments were coalesced. */
 	assert_true(!lab.node[1].tap.offload || lab_count(&lab, 1, CNT_tap_tx_super) > 0);
 	assert_true(lab_count(&lab, 1, CNT_tap_tx_frames) <=
 		    lab_count(&lab, 1, CNT_delivered_frames));
@@ -194,7 +193,7 @@ static void through_a_relay(void **state)
 
 	(void)state;
 	transfers_through_a_relay(settings(1500, 1600, true, true), size, array_size(size));
-	/* The source counted what it sent over the link to the relay. */
+	/* The source counts the frames on its link to the relay. */
 	assert_true(fwd_link_tx(lab.node[0].f, lab_slot(0, 2)) > TRANSFER / 1600);
 	lab_close(&lab);
 }
@@ -222,7 +221,7 @@ static void without_offloads(void **state)
 	lab_close(&lab);
 }
 
-/* 9000 inside, 1500 outside: TCP is cut to fit, UDP is split and put together. */
+/* MTU 9000 inside, 1500 outside: TCP is segmented to fit, UDP is fragmented and reassembled. */
 static void jumbo_over_a_narrow_wire(void **state)
 {
 	static const size_t size[] = { 1, 1400, 1401, 1430, 2900, 5000, 8971, 8972 };
@@ -238,7 +237,8 @@ static void jumbo_over_a_narrow_wire(void **state)
 	lab_close(&lab);
 }
 
-/* A UDP super-frame (USO): one send, many datagrams; those too big for the path are split. */
+/* A UDP super-frame (USO): one send, many datagrams. Datagrams that exceed the path MTU are
+ * fragmented. */
 static void udp_super_frames(void **state)
 {
 	static uint8_t out[40000], in[2000];
@@ -250,7 +250,7 @@ static void udp_super_frames(void **state)
 	a = host_socket(0, SOCK_DGRAM, 4000);
 	b = host_socket(1, SOCK_DGRAM, 4000);
 	connect_to(a, 1, 4000);
-	/* The first only for the ARP exchange. */
+	/* The first datagram triggers the ARP exchange. */
 	assert_int_equal(send(a, "x", 1, 0), 1);
 	assert_true(wait_fd(b, POLLIN, DEADLINE_S));
 	assert_int_equal(recv(b, in, sizeof(in), 0), 1);
@@ -285,7 +285,7 @@ static int packet_socket(unsigned node)
 	return fd;
 }
 
-/* Receives a frame with its outermost tag, which the kernel keeps apart, put back. */
+/* Receives a frame and inserts its outermost tag, which the kernel reports separately. */
 static ssize_t recv_frame(int fd, uint8_t *out, size_t size)
 {
 	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
@@ -309,7 +309,7 @@ static ssize_t recv_frame(int fd, uint8_t *out, size_t size)
 	return n + 4;
 }
 
-/* Sends the frame until it arrives as it was; false where it does not. */
+/* Sends the frame until an equal frame arrives. Returns false after all tries. */
 static bool frame_arrives(int from, int to, const uint8_t *frame, size_t len, int tries)
 {
 	uint8_t in[2048];
@@ -342,14 +342,14 @@ static void tagged_and_reserved_frames(void **state)
 	c = packet_socket(2);
 	for (size_t i = 0; i < sizeof(frame); i++)
 		frame[i] = pattern(i);
-	/* Two tags around an EtherType for experiments. Unknown unicast goes to all. */
+	/* Two tags around an EtherType for experiments. Unknown unicast reaches all nodes. */
 	memcpy(frame,
 	       "\x02\x00\x00\x00\x00\x99\x02\x00\x00\x00\x00\x98"
 	       "\x81\x00\x60\x05\x81\x00\x00\x07\x88\xb6",
 	       22);
 	assert_true(frame_arrives(a, b, frame, sizeof(frame), 10));
 	assert_true(frame_arrives(a, c, frame, sizeof(frame), 10));
-	/* It was learned in its VLAN, and only there. */
+	/* The address is learned in its VLAN only. */
 	eventually(fdb_lookup(lab.node[1].fdb, 5, source) == lab_slot(1, 0));
 	assert_int_equal(fdb_lookup(lab.node[1].fdb, 0, source), SLOT_NONE);
 	before = lab_drops(&lab, 0, DROP_link_local_control);
@@ -385,7 +385,8 @@ static void relay_tells_that_it_cannot(void **state)
 	lab_close(&lab);
 }
 
-/* Nobody listens at the node any more: its kernel says so, and the links' owner hears it. */
+/* The socket of the node is closed, its kernel sends an ICMP error, and the owner of the links gets
+ * a report. */
 static void icmp_errors_make_suspects(void **state)
 {
 	int a;
@@ -399,14 +400,14 @@ static void icmp_errors_make_suspects(void **state)
 		close(lab.node[1].udp.fd4[i]);
 		lab.node[1].udp.fd4[i] = -1;
 	}
-	/* An ARP request is enough. */
+	/* An ARP request is sufficient. */
 	assert_int_equal(send(a, "x", 1, 0), 1);
 	eventually(lab.node[0].n_suspect > 0);
 	close(a);
 	lab_close(&lab);
 }
 
-/* Somebody deletes the device of the relay: its workers go on relaying. */
+/* The device of the relay is deleted, and its workers still relay. */
 static void tap_deleted(void **state)
 {
 	(void)state;
@@ -424,8 +425,8 @@ struct publisher {
 	_Atomic unsigned n;
 };
 
-/* Replaces snapshot and FDB all the time, as nodes and routes that come and go would. The control
- * thread must not run meanwhile: there is one writer. */
+/* Replaces snapshot and FDB continuously, as changing nodes and routes do. The control thread must
+ * not run, because only one thread may publish. */
 static void *publish_all_the_time(void *arg)
 {
 	struct publisher *p = arg;
@@ -447,7 +448,7 @@ static void *publish_all_the_time(void *arg)
 	return NULL;
 }
 
-/* Traffic while the world changes. ThreadSanitizer and AddressSanitizer judge this one. */
+/* Traffic continues during all changes. ThreadSanitizer and AddressSanitizer verify this test. */
 static void snapshots_under_traffic(void **state)
 {
 	struct publisher p = { .stop = false };
@@ -468,10 +469,10 @@ static void snapshots_under_traffic(void **state)
 
 /* --- sealed --- */
 
-/* Sessions of all pairs, [from][to] as `from` holds it: in use, and the one before. */
+/* Sessions of all pairs, [from][to] on the side of `from`: the present and the previous one. */
 static struct seal *session[LAB_NODES][LAB_NODES][2];
 static unsigned n_sessions;
-static bool use_new; /* seal with the session in use, else with the one before */
+static bool use_new; /* seal with the present session, else with the previous one */
 
 static struct seal *end_of_session(unsigned from, unsigned to)
 {
@@ -555,7 +556,7 @@ static void sealed(void **state)
 		assert_true(lab_count(&lab, 1, CNT_sealed_rx) > TRANSFER / 1500);
 		assert_int_equal(lab_count(&lab, 2, CNT_relayed_datagrams) > 0, relayed);
 		assert_true(lab_count(&lab, 0, CNT_fragmented_frames) >= 2);
-		/* Segments in a row are put together as if they had not been sealed. */
+		/* Sealed segments are coalesced like other segments. */
 		assert_true(!lab.node[1].tap.offload || lab_count(&lab, 1, CNT_tap_tx_super) > 0);
 		for (unsigned i = 0; i < LAB_NODES; i++)
 			assert_int_equal(seal_trouble(i), 0);
@@ -569,7 +570,7 @@ static void passed(void *arg)
 	(*(_Atomic unsigned *)arg)++;
 }
 
-/* Until the workers of all nodes work with what was published last, however late they run. */
+/* Waits until the workers of all nodes use the last publication, at any delay. */
 static void wait_for_workers(void)
 {
 	static _Atomic unsigned n_passed;
@@ -586,8 +587,8 @@ static void wait_for_workers(void)
 	}
 }
 
-/* Until the hosts have something from each other under these keys. Only what is under way when
- * keys change twice is lost, so the transfer goes on, on a machine as slow as may be. */
+/* Waits until hosts have received frames under these keys. Two key changes lose only frames in
+ * flight, so the transfer continues on a slow machine. */
 static void wait_for_frames(const struct publisher *p)
 {
 	uint64_t enough =
@@ -601,8 +602,8 @@ static void wait_for_frames(const struct publisher *p)
 	}
 }
 
-/* As the protocol does it: first all can open with the new keys, then they seal with them, and
- * they are in use before the next ones come. */
+/* Renews keys as the protocol does: all nodes can open with the new keys before any node seals with
+ * them. The new keys are in use before the next renewal. */
 static void *renew_all_the_time(void *arg)
 {
 	struct publisher *p = arg;
@@ -621,7 +622,7 @@ static void *renew_all_the_time(void *arg)
 	return NULL;
 }
 
-/* Workers seal and open while keys come and go. The sanitizers judge this one too. */
+/* Workers seal and open while keys change. The sanitizers verify this test too. */
 static void keys_change_under_traffic(void **state)
 {
 	struct publisher p = { .stop = false };

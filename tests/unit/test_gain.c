@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the path in use was worth beside the direct one, by time. */
+/* The improvement of the path in use over the direct path, by time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,12 +32,12 @@ static void times_weigh(void **state)
 	(void)state;
 	assert_int_equal(gain_used_us(&g), 0);
 	note(&g, 50000, 100000, 1);
-	note(&g, 20000, 20000, 11); /* 10 s at half */
-	gain_add(&sum, &g, S(41));  /* 30 s at no gain, still going on */
+	note(&g, 20000, 20000, 11); /* 10 s at half the cost */
+	gain_add(&sum, &g, S(41));  /* 30 s without improvement, not finished */
 	assert_int_equal(sum.both_ms, 40000);
 	assert_int_equal(gain_used_us(&sum), (50000 * 10 + 20000 * 30) / 40);
 	assert_int_equal(gain_direct_us(&sum), (100000 * 10 + 20000 * 30) / 40);
-	/* Reading changes nothing. */
+	/* Reading does not change the state. */
 	assert_int_equal(g.both_ms, 10000);
 }
 
@@ -48,7 +48,7 @@ static void no_ratio_without_both(void **state)
 
 	(void)state;
 	note(&g, 0, 0, 1);
-	note(&g, 50000, 0, 11); /* nothing worked so far */
+	note(&g, 50000, 0, 11); /* no path worked until now */
 	note(&g, 50000, 100000, 31);
 	direct.silent = true;
 	gain_note(&g, &used, &direct, S(36));
@@ -58,7 +58,7 @@ static void no_ratio_without_both(void **state)
 	assert_int_equal(gain_used_us(&sum), 50000);
 }
 
-/* Many looks within a millisecond lose no time. */
+/* Several observations within one millisecond lose no time. */
 static void short_stretches_add_up(void **state)
 {
 	struct path used = of(10000), direct = of(20000);

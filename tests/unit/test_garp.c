@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/garp: what a node says on behalf of hosts elsewhere is what other hosts understand. */
+/* wire/garp: other hosts understand the frames that a node sends on behalf of remote hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,8 +78,8 @@ static void test_unsolicited_advertisement(void **state)
 	}
 }
 
-/* The answer goes everywhere, and who is about to take the address is not told that it is taken:
- * from 0 the question would be a probe, and from the address itself a claim. */
+/* The answer is a broadcast. The request does not warn a host that is about to use the address: a
+ * request from 0 would be a probe, and a request from the address itself a claim. */
 static void test_questions(void **state)
 {
 	const struct ip_addr v4 = { 4, { 10, 77, 0, 7 } };

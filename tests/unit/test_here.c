@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/here: each frame for one of two hosts on this LAN follows a question. A switch may
- * have learned that host behind this node.
+ * leon-accel/here sends a host probe before each frame for one of two hosts on this LAN. A switch
+ * may have learned that host behind this node.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +16,12 @@
 #include "here.h"
 #include "wire/accel_queue.h"
 
-#define FRAME_LEN 100 /* longer than a question */
+#define FRAME_LEN 100 /* longer than a host probe */
 
 struct lan_lab {
 	struct engine e;
 	struct conn c;
-	int queue; /* leond's end */
+	int queue; /* the end of leond */
 	mono_t now;
 };
 
@@ -54,7 +54,7 @@ static void say(struct lan_lab *l, bool to_far)
 	here_send(&l->c, to_far, vnet, frame, sizeof(frame));
 }
 
-/* Time goes by in ticks of the engine. */
+/* Time advances in ticks of the engine. */
 static void pass(struct lan_lab *l, int64_t ms)
 {
 	for (; ms > 0; ms -= 5) {
@@ -63,7 +63,7 @@ static void pass(struct lan_lab *l, int64_t ms)
 	}
 }
 
-/* "?" for a question, "." for a frame, in order. */
+/* Returns "?" for a host probe and "." for a frame, in order. */
 static const char *seen(struct lan_lab *l)
 {
 	static char text[64];
@@ -88,7 +88,7 @@ static void test_turns(void **state)
 	assert_string_equal(seen(&l), "??");
 	pass(&l, 10);
 	assert_string_equal(seen(&l), ".");
-	/* As long as the turn is, without another question. */
+	/* The turn continues without another host probe. */
 	say(&l, false);
 	assert_string_equal(seen(&l), ".");
 	pass(&l, 50);
@@ -96,8 +96,8 @@ static void test_turns(void **state)
 	end(&l);
 }
 
-/* The answer was lost, or came late: each repetition of a frame is a question again, though there
- * is nothing for the other host. */
+/* The answer is lost or late: each repetition of a frame sends a host probe again, even if the
+ * other host has no frame. */
 static void test_asks_again_for_one_host(void **state)
 {
 	struct lan_lab l;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Queues of next hops with a rate each: a slow one does not hold up the others, a sparse flow is
- * next, turns are fair, the pool is bounded, nothing gets lost, and a hop without anything waiting
- * gives its place back. In virtual time.
+ * Queues of next hops with a rate each, on virtual time. A slow hop does not delay other hops, a
+ * sparse flow has priority, and turns are fair. The pool is bounded, no item is lost, and a hop
+ * without a backlog frees its place.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "fwd/hops.h"
 
 #define KBITS 10000
-#define LEN   1250 /* a millisecond of it */
+#define LEN   1250 /* one millisecond at the full rate */
 #define N     4000
 #define SLOTS 100
 static const mono_t T0 = { 1000 * NS_PER_S };
@@ -63,13 +63,13 @@ static void put(struct lab *l, uint16_t slot, uint32_t flow, unsigned n, mono_t 
 	while (n--) {
 		struct thing *x = &l->thing[l->used++ % N];
 
-		/* Takes marks: how long something waits is not what is asked here. */
+		/* Items accept marks, because these tests do not examine queueing delay. */
 		*x = (struct thing){ .item = { .len = LEN, .takes_marks = true }, .slot = slot };
 		hops_put(&l->h, slot, TIER_BEST_EFFORT, &x->item, flow, now);
 	}
 }
 
-/* One turn; what was sent is charged at its end, as datagrams are. Returns how many. */
+/* Sends one turn and charges its bytes at the end, like datagrams. Returns the number of items. */
 static unsigned turn(struct lab *l, mono_t now, unsigned most)
 {
 	uint32_t bytes[SLOTS] = { 0 };
@@ -99,7 +99,7 @@ static void each_has_its_rate(void **state)
 	put(l, 3, 3, 20, T0);
 	for (unsigned ms = 0; ms < 500; ms++)
 		turn(l, mono_add_ms(T0, ms), 64);
-	/* 500 and what may be made up for. */
+	/* 500 and the permitted compensation. */
 	assert_in_range(l->sent[1], 495, 506);
 	assert_in_range(l->sent[2], 495, 506);
 	assert_int_equal(l->sent[3], 20);
@@ -132,7 +132,7 @@ static void a_sparse_flow_is_next(void **state)
 	assert_int_equal(((struct thing *)hops_next(&l->h, mono_add_ms(T0, 20)))->slot, 30);
 }
 
-/* The line gives less than all may have: they share it. */
+/* The link is slower than the sum of all limits, and the hops share it. */
 static void turns_are_fair(void **state)
 {
 	struct lab *l = *state;
@@ -161,7 +161,7 @@ static void due(void **state)
 	assert_false(mono_before(T0, hops_due(&l->h)));
 }
 
-/* More hops than places: those that find none wait together, and none is lost. */
+/* More hops than places: the remaining hops share one queue, and no item is lost. */
 static void the_pool_is_bounded(void **state)
 {
 	struct lab *l = *state;
@@ -174,7 +174,7 @@ static void the_pool_is_bounded(void **state)
 		sent += turn(l, mono_add_ms(T0, ms), 64);
 	assert_int_equal(sent, 3 * SLOTS);
 	assert_int_equal(l->h.bytes, 0);
-	/* Empty ones are for others again. */
+	/* An empty place is free for another hop. */
 	hops_begin(&l->h, mono_add_ms(T0, 9000));
 	put(l, 77, 1, 1, mono_add_ms(T0, 9000));
 	assert_int_equal(l->h.n_used, 1);
@@ -197,7 +197,7 @@ static void the_fattest_loses(void **state)
 	assert_int_equal(l->h.bytes, 0);
 }
 
-/* Without a rate all wait together, as ever; what waits when one comes or goes is not lost. */
+/* Hops without a rate share one queue. A change of the rate loses no item of the backlog. */
 static void rates_come_and_go(void **state)
 {
 	struct lab *l = *state;
@@ -213,7 +213,7 @@ static void rates_come_and_go(void **state)
 	assert_int_equal(l->h.n_used, 0);
 }
 
-/* Another one for a hop that has frames waiting is in force from the next turn on. */
+/* A new rate of a hop with a backlog applies from the next turn. */
 static void a_rate_changes(void **state)
 {
 	struct lab *l = *state;
@@ -228,7 +228,7 @@ static void a_rate_changes(void **state)
 	assert_in_range(l->sent[1], 95 + 190, 106 + 210);
 }
 
-/* One of a twentieth of the others: these have theirs, and so has it. */
+/* One hop has a twentieth of the rate of the others. All hops get their rate. */
 static void a_slow_one_holds_up_nobody(void **state)
 {
 	struct lab *l = *state;
@@ -245,7 +245,7 @@ static void a_slow_one_holds_up_nobody(void **state)
 	assert_true(hops_held(&l->h) >= 1400);
 }
 
-/* Where it does not hold back anybody: the line does. */
+/* The link is the bottleneck, and the rate of the hop has no effect. */
 static void nothing_is_held(void **state)
 {
 	struct lab *l = *state;
@@ -259,14 +259,14 @@ static void nothing_is_held(void **state)
 	assert_int_equal(hops_held(&l->h), 0);
 }
 
-/* At most one frame of bulk, for which the line was just taken, is before it. */
+/* A sparse frame waits for at most one bulk frame that is already in transmission. */
 static void a_sparse_flow_of_a_slow_hop(void **state)
 {
 	struct lab *l = *state;
 	unsigned waited_ms = 0, sent;
 	mono_t now = T0;
 
-	atomic_store(&l->account[5].kbits, KBITS / 20); /* 20 ms a frame */
+	atomic_store(&l->account[5].kbits, KBITS / 20); /* 20 ms for each frame */
 	put(l, 5, 1, 1000, T0);
 	for (unsigned ms = 0; ms < 400; ms++)
 		turn(l, now = mono_add_ms(T0, ms), 64);
@@ -279,13 +279,13 @@ static void a_sparse_flow_of_a_slow_hop(void **state)
 			turn(l, now = mono_add_ms(now, 1), 1);
 		assert_true(waited_ms <= 20);
 		assert_int_equal(x.item.since.ns, mono_add_ms(now, -(int)waited_ms).ns);
-		/* It is out: what comes next is bulk again. */
+		/* The sparse frame is out, and bulk frames follow. */
 		for (unsigned ms = 0; ms < 50; ms++)
 			turn(l, now = mono_add_ms(now, 1), 64);
 	}
 }
 
-/* What is sent besides, such as copies of floods, is paid by the hop. */
+/* Frames outside the queue, such as copies of floods, are charged to the hop. */
 static void others_pay_too(void **state)
 {
 	struct lab *l = *state;
@@ -296,13 +296,13 @@ static void others_pay_too(void **state)
 		turn(l, mono_add_ms(T0, ms), 64);
 	}
 	assert_in_range(l->sent[1], 95, 106);
-	/* Without a rate nothing is written. */
+	/* Without a rate nothing is charged. */
 	atomic_store(&l->account[2].kbits, 0);
 	hops_pay(&l->account[2], LEN, T0);
 	assert_int_equal(atomic_load(&l->account[2].shaper.paid_ns), 0);
 }
 
-/* An account that nothing was charged to, at the very begin of time: due at once, not never. */
+/* A new account at time zero is due at once. */
 static void due_from_the_first_on(void **state)
 {
 	struct lab *l = *state;

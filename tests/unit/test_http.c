@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leonctl/http: what is asked for, in whatever pieces it comes; everything else is refused. */
+/* leonctl/http accepts a request in any number of pieces and refuses all other input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rule for the interface's MTU: configured, bridge port, or what the paths carry.
+ * The rule for the interface MTU: the configured value, the bridge port, or the smallest path MTU.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,12 +73,12 @@ static void lowers_when_stable(void **state)
 	assert_int_equal(r.mtu, 1472 - HEADER - ETH_HDR_LEN);
 	assert_int_equal(r.source, MTU_PATH);
 
-	/* The last other node dies: nothing changes. */
+	/* The loss of the last other node changes nothing. */
 	assert_false(mtu_rule_run(&r, &none, at_ms(60000)));
 	assert_int_equal(r.mtu, 1472 - HEADER - ETH_HDR_LEN);
 }
 
-/* A value that comes and goes never gets in force. */
+/* A value that appears only for a moment does not take effect. */
 static void does_not_flap(void **state)
 {
 	struct mtu_rule r = { 0 };

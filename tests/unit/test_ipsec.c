@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the IPsec manager reports is believed for IPSEC_REPORT_S seconds, address by address.
+ * A report of the IPsec manager is valid for IPSEC_REPORT_S seconds, for each address.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@
 #include "base/defs.h"
 #include "base/jsonr.h"
 
-/* Parsed from an exact-size copy without a NUL: the length is what counts. */
+/* Parses a copy of exact size without a NUL, because only the length counts. */
 static struct jsonr *parse(const char *text)
 {
 	size_t len = strlen(text);
@@ -111,7 +111,7 @@ static void map_members(void **state)
 	jsonr_free(r);
 }
 
-/* Reads one member the way `how` says; the reader must then have exactly this error. */
+/* Reads one member as `how` specifies. The reader must then report exactly this error. */
 static void check_error(const char *text, char how, const char *expected)
 {
 	struct jsonr *r = parse(text);
@@ -251,10 +251,11 @@ static void syntax_errors(void **state)
 	}
 }
 
-/* json-c 0.18 refuses every string with one of these when it is to be strict. */
+/* In strict mode json-c 0.18 refuses every string with such characters. */
 static void characters_beyond_ascii(void **state)
 {
-	/* The first and last of each length, what ends in a backslash before one, and an escape. */
+	/* The first and last character of each length, a backslash before such a character, and an
+	 * escape. */
 	static const char *const values[] = {
 		"\xc2\x80",	    "\xc3\xa9t\xc3\xa9", "\xdf\xbf",	 "\xe0\xa0\x80",
 		"\xed\x9f\xbf",	    "\xee\x80\x80",	 "\xef\xbf\xbd", "\xf0\x90\x80\x80",
@@ -349,7 +350,7 @@ static void long_values_are_cut(void **state)
 	jsonr_free(r);
 }
 
-/* Keys are the document's, and the error goes to terminals: one sentence, no escape sequence. */
+/* Keys come from the document and errors go to terminals: one sentence, no escape sequence. */
 static void control_characters_are_masked(void **state)
 {
 	struct jsonr *r = parse("{\"a\\nb\\u001b[31m\":{\"c\nd\":{}}}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* crypto/keys: the envelope in both modes, what must open, and all that must not. */
+/* crypto/keys: the envelope in both modes, with valid and invalid datagrams. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #define VALUE_B 0x2222222222222222ULL
 #define BUF_MAX 1500
 
-/* Two nodes of one overlay and a session between them. */
+/* Two nodes of one overlay with a session. */
 struct pair {
 	struct keyring *keys;
 	struct session *a, *b;
@@ -44,7 +44,7 @@ static void pair_free(struct pair *p)
 	keyring_free(p->keys);
 }
 
-/* By way of C, so that there is an `at` to change. */
+/* The path includes node C, so that the test can change `at`. */
 static size_t header(uint8_t *buf, bool sealed)
 {
 	struct leon_hdr h = { .kind = LEON_CONTROL,
@@ -57,7 +57,7 @@ static size_t header(uint8_t *buf, bool sealed)
 	return leon_encode(&h, buf);
 }
 
-/* A datagram from a to b; returns its length. */
+/* Makes a datagram from a to b. Returns its length. */
 static size_t send_text(struct pair *p, const char *text, uint8_t buf[BUF_MAX])
 {
 	size_t hdr_len = header(buf, keyring_sealed(p->keys)), len = strlen(text);
@@ -70,7 +70,7 @@ static size_t send_text(struct pair *p, const char *text, uint8_t buf[BUF_MAX])
 	return (size_t)n;
 }
 
-/* Opens a copy, so that one datagram can be tried many times. */
+/* Opens a copy, so that one datagram can be opened repeatedly. */
 static int receive(struct session *s, const uint8_t *buf, size_t len, const char *text)
 {
 	uint8_t copy[BUF_MAX], *msg;
@@ -98,7 +98,7 @@ static void both_directions(const char *secret)
 	assert_true(session == VALUE_B);
 	assert_true(session_mine(p.b) == VALUE_B && session_theirs(p.b) == VALUE_A);
 	assert_int_equal(receive(p.b, buf, len, "from a to b"), 0);
-	/* The other way, with the roles of lower and higher node-id exchanged. */
+	/* The return direction exchanges the roles of lower and higher node-id. */
 	q = (struct pair){ p.keys, p.b, p.a };
 	len = send_text(&q, "and back", buf);
 	assert_int_equal(receive(p.a, buf, len, "and back"), 0);
@@ -117,7 +117,7 @@ static void test_both_directions(void **state)
 	session_free(NULL);
 }
 
-/* What a relay may change, and what nobody may. */
+/* A relay may change `at` and nothing else. */
 static void test_tamper(void **state)
 {
 	struct pair p = pair_new(SECRET);
@@ -135,14 +135,14 @@ static void test_tamper(void **state)
 	}
 	for (size_t cut = 0; cut < len; cut++)
 		assert_int_equal(receive(p.b, buf, cut, NULL), -EBADMSG);
-	/* None of it has moved the window, and the relay's step does not matter. */
+	/* No attempt has moved the window, and the change by the relay is accepted. */
 	buf[LEON_HOPS_OFFSET]++;
 	assert_int_equal(receive(p.b, buf, len, "untouched"), 0);
 	assert_int_equal(receive(p.b, buf, len, NULL), -EALREADY);
 	pair_free(&p);
 }
 
-/* A counter far ahead that is not authentic must not close the window for those that are. */
+/* A forged counter far ahead must not close the window for authentic datagrams. */
 static void test_forged_counter(void **state)
 {
 	struct pair p = pair_new(SECRET);
@@ -184,7 +184,7 @@ static void test_wrong_key(void **state)
 	refuse_stranger(same, NODE_B, NODE_C, VALUE_B, VALUE_A);
 	refuse_stranger(same, NODE_B, NODE_A, VALUE_B, VALUE_A + 1);
 	refuse_stranger(same, NODE_B, NODE_A, VALUE_B + 1, VALUE_A);
-	/* Its own datagram sent back to the sender. */
+	/* A datagram that is reflected to its sender. */
 	refuse_stranger(same, NODE_A, NODE_B, VALUE_B, VALUE_A);
 	keyring_free(same);
 	keyring_free(secret);
@@ -192,7 +192,7 @@ static void test_wrong_key(void **state)
 	keyring_free(clear);
 }
 
-/* The secret and all values known, but not the key that was wiped: forward secrecy. */
+/* Forward secrecy: the secret and all values do not reveal a wiped key. */
 static void test_ephemeral_keys(void **state)
 {
 	struct keyring *k = sample_keyring(SECRET, VNI);
@@ -214,7 +214,7 @@ static void test_ephemeral_keys(void **state)
 	assert_non_null(s);
 	assert_int_equal(receive(s, buf, len, NULL), -EBADMSG);
 	session_free(s);
-	/* Keys that are none: their DH would be zero with any secret. */
+	/* Invalid public keys would give a zero result with any secret. */
 	t.their_public = none;
 	assert_null(session_new(k, &t));
 	t.their_public = one;
@@ -254,7 +254,7 @@ static void test_window(void **state)
 	window(NULL);
 }
 
-/* The window against a list of all counters ever noted. */
+/* The window agrees with a list of all noted counters. */
 static void test_replay_model(void **state)
 {
 	static bool noted[20000];
@@ -287,7 +287,7 @@ static void test_replay_jumps(void **state)
 	(void)state;
 	for (uint64_t c = 1; c <= REPLAY_WINDOW; c++)
 		replay_note(&r, c);
-	/* By exactly a window and by the whole range: nothing of before is left. */
+	/* A step by exactly one window and by the whole range leaves nothing of the old state. */
 	replay_note(&r, 2 * REPLAY_WINDOW);
 	assert_false(replay_check(&r, REPLAY_WINDOW));
 	assert_true(replay_check(&r, REPLAY_WINDOW + 1));
@@ -296,7 +296,7 @@ static void test_replay_jumps(void **state)
 	assert_true(replay_check(&r, UINT64_MAX - 1));
 	assert_true(replay_check(&r, UINT64_MAX - REPLAY_WINDOW + 1));
 	assert_false(replay_check(&r, UINT64_MAX - REPLAY_WINDOW));
-	/* A note of what is too old changes nothing. */
+	/* An old counter changes nothing. */
 	replay_note(&r, 5);
 	assert_true(r.highest == UINT64_MAX);
 }
@@ -350,14 +350,14 @@ static void test_hello(void **state)
 	}
 	for (size_t cut = 0; cut < len; cut++)
 		assert_int_equal(receive_hello(k, buf, cut, NULL), -EBADMSG);
-	/* Another salt, so another key: the same words look different each time. */
+	/* Another salt gives another key, so equal texts have different ciphertexts. */
 	assert_int_equal(hello(k, "hello", again), len);
 	assert_memory_not_equal(buf + len - 21, again + len - 21, 21);
 	keyring_free(k);
 	keyring_free(other);
 }
 
-/* From one secret to another: whoever accepts both understands all. */
+/* Rotation of the secret: a node with both secrets opens all datagrams. */
 static void test_rotation(void **state)
 {
 	struct keyring *old = sample_keyring("the old secret", VNI),
@@ -381,7 +381,7 @@ static void test_rotation(void **state)
 	keyring_ids(old, id);
 	assert_true(secret == id[0] && secret != 0 && id[1] == 0);
 	assert_int_equal(receive_hello(fresh, buf, len, NULL), -EBADMSG);
-	/* The answer under the secret of the question; otherwise under the own one. */
+	/* The answer uses the secret of the request. Other datagrams use the own secret. */
 	len = header(buf, true);
 	memcpy(buf + len + ENVELOPE_HELLO_LEN, "answer", 6);
 	len = (size_t)hello_seal(both, secret, buf, len, 6, BUF_MAX);
@@ -395,8 +395,8 @@ static void test_rotation(void **state)
 	assert_false(keyring_guard_check(fresh, "data", 4, auth));
 	auth[15] ^= 1;
 	assert_false(keyring_guard_check(both, "data", 4, auth));
-	/* One that only has the old secret and one that has both; and two that have
-	 * none in common. */
+	/* A node with the old secret and a node with both have a session. Two nodes without a
+	 * common secret have none. */
 	sample_ephemeral(NODE_A, &a);
 	sample_ephemeral(NODE_B, &b);
 	t.ephemeral = &a;
@@ -423,10 +423,10 @@ static void test_clear_mode(void **state)
 	assert_int_equal(len, LEON_HDR_LEN(2) + ENVELOPE_HELLO_LEN + 5);
 	assert_int_equal(receive_hello(k, buf, len, "hello"), 0);
 	assert_int_equal(receive_hello(sealed, buf, len, NULL), -EBADMSG);
-	/* A sealed datagram must not be read as if it were a message. */
+	/* A sealed datagram must not be read as a clear message. */
 	len = hello(sealed, "hello", buf);
 	assert_int_equal(receive_hello(k, buf, len, NULL), -EBADMSG);
-	/* Without a tag, the session value is all that is checked. */
+	/* Without a tag, only the session value is checked. */
 	len = send_text(&p, "in clear", buf);
 	assert_memory_equal(buf + len - 8, "in clear", 8);
 	buf[LEON_HDR_LEN(2)] ^= 1;
@@ -461,7 +461,7 @@ static void test_room(void **state)
 	pair_free(&p);
 }
 
-/* The document's session datagram is what the code makes of the document's ping. */
+/* The code makes the session datagram of the document from the ping of the document. */
 static void test_document_session(void **state)
 {
 	struct pair p = pair_new(SECRET);
@@ -481,7 +481,7 @@ static void test_document_session(void **state)
 	memcpy(buf + hdr_len + ENVELOPE_LEN, plain, plain_len);
 	n = session_seal(p.a, buf, hdr_len, plain_len, BUF_MAX);
 	assert_golden("datagram-ping", buf, (size_t)n);
-	/* And with nothing but the document: its key, its nonce, its associated data. */
+	/* The key, nonce and associated data of the document are sufficient to open it. */
 	assert_int_equal(golden("key-a-to-b", key), AEAD_KEY_LEN);
 	len = golden("datagram-ping", sealed);
 	memcpy(nonce + 4, sealed + hdr_len + 8, 8);
@@ -530,8 +530,8 @@ static int64_t cpu_ns(void)
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
-/* A guess at a secret costs thousands of times what it cost with HKDF alone; the second look at
- * one's own costs nothing. */
+/* A guess at a secret costs a thousand times more than with HKDF alone. The second stretching of
+ * the own secret is free. */
 static void test_a_guess_is_dear(void **state)
 {
 	struct stretcher *s = stretcher_new();
@@ -607,7 +607,7 @@ static void test_document_guard(void **state)
 	keyring_guard_auth(k, guard_signed(frame), GUARD_SIGNED_LEN, g.auth);
 	assert_int_equal(guard_encode(&g, frame), len);
 	assert_golden("guard", frame, len);
-	/* The same in VLAN 10, heard behind a port that took the tag: it is as authentic. */
+	/* A guard frame of VLAN 10 that arrived at a port without the tag is authentic too. */
 	g.sequence++;
 	g.tag = 10;
 	g.segment = 10;
@@ -625,10 +625,9 @@ static void test_document_guard(void **state)
 	keyring_free(k);
 }
 
-#define IPV6_PAYLOAD (1280 - 40 - 8) /* of UDP, where a link has no more than IPv6 requires */
+#define IPV6_PAYLOAD (1280 - 40 - 8) /* UDP payload on a link with the smallest MTU of IPv6 */
 
-/* The longest message, sealed, along the longest path: with the value of the link in
- * front of it. */
+/* The longest sealed message on the longest path fits, with the value of the link in front. */
 static void longest_message_fits_the_smallest_link(void **state)
 {
 	struct pair p = pair_new(SECRET);

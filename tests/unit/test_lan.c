@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the packet path makes of the loop guard's findings, VLAN by VLAN: which frames pass between
- * TAP and overlay, and which of them have been on this LAN before.
+ * The packet path applies the results of the loop guard for each VLAN: which frames pass between
+ * TAP and overlay, and which are looped frames.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void share_vlan_10(struct snap *s)
 	snap_add_same_lan(s, 1, 10);
 }
 
-/* A frame of node 1 with a tag, 0 for none. */
+/* Sends a frame of node 1 with a tag. 0: no tag. */
 static void node_1_sends(uint16_t vlan)
 {
 	static const node_id_t us[] = { N(0) };
@@ -73,7 +73,7 @@ static void what_was_on_this_lan_is_not_put_on_it_again(void **state)
 	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
 	while (fwd_next_report(fx.f, &ev))
 		assert_int_not_equal(ev.type, FWD_LEARN);
-	/* Other VLANs are other LANs. */
+	/* Another VLAN is another LAN. */
 	node_1_sends(20);
 	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
 	node_1_sends(0);
@@ -98,11 +98,11 @@ static void a_vlan_that_nobody_listened_to_is_closed(void **state)
 		assert_int_equal(ev.vlan, 30);
 		n++;
 	}
-	/* The control thread is told, and not with each frame. */
+	/* The control thread gets one report, not one per frame. */
 	assert_int_equal(n, 1);
 }
 
-/* --- what comes round --- */
+/* --- looped frames --- */
 
 static void watch_vlan_10(struct snap *s)
 {
@@ -110,7 +110,7 @@ static void watch_vlan_10(struct snap *s)
 	s->lan->guarded = true;
 }
 
-/* A broadcast of one byte, padded or not, as a host or a router puts it on the LAN. */
+/* Sends a broadcast of one byte on the LAN, with or without padding. */
 static void lan_sends(uint8_t what, size_t len)
 {
 	uint8_t frame[TAP_VNET_LEN + 64] = { 0 }, *eth = frame + TAP_VNET_LEN;
@@ -123,7 +123,7 @@ static void lan_sends(uint8_t what, size_t len)
 	worker_end(fx.w);
 }
 
-/* The same through the overlay. */
+/* Sends that broadcast through the overlay. */
 static void node_sends(unsigned slot, uint8_t what)
 {
 	static const node_id_t us[] = { N(0) };
@@ -159,8 +159,8 @@ static unsigned put_on_lan(void)
 	return n;
 }
 
-/* The LAN of another router was joined with ours: what we took from it comes by the overlay, and
- * the other way about. It is the same frame, padded or not. */
+/* The LAN of another router is now joined with this LAN. A frame that this router flooded returns
+ * through the overlay, and the reverse. A padded frame equals its original. */
 static void a_broadcast_that_comes_the_other_way_goes_no_further(void **state)
 {
 	uint64_t flooded;
@@ -178,18 +178,18 @@ static void a_broadcast_that_comes_the_other_way_goes_no_further(void **state)
 	flooded = fx.w->vlan[10].flooded;
 	lan_sends(2, 19);
 	assert_int_equal(fx_drops(&fx, DROP_came_round), 2);
-	/* Nor the way that it came first. */
+	/* The second copy in the first direction is dropped as well. */
 	node_sends(1, 2);
 	assert_int_equal(fx_drops(&fx, DROP_came_round), 3);
 	assert_int_equal(put_on_lan(), 0);
 	assert_true(fx.w->vlan[10].flooded == flooded);
-	/* Another one is another one. */
+	/* A different broadcast passes. */
 	lan_sends(3, 60);
 	assert_int_equal(fx_all_drops(&fx), 3);
 	assert_true(fx.w->vlan[10].flooded == flooded + 1);
 }
 
-/* A LAN that hears ours, and is not heard: our own broadcasts come back from it. */
+/* A joined LAN in one direction: own broadcasts return from it. */
 static void a_broadcast_that_keeps_coming_is_held_up(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void a_broadcast_that_keeps_coming_is_held_up(void **state)
 	assert_int_equal(put_on_lan(), 1);
 }
 
-/* Where no guard could answer, nothing is held up. */
+/* Without a guard, repeated frames pass. */
 static void without_a_guard_whatever_repeats_itself_passes(void **state)
 {
 	(void)state;
@@ -224,7 +224,7 @@ static void block_vlan_10(struct snap *s)
 	vlan_set_add(&lan_of(s)->blocked, 10);
 }
 
-/* Who takes over has to know where hosts are, and tells the LAN. */
+/* A node that becomes the forwarder needs the addresses of hosts and notifies the LAN. */
 static void a_vlan_of_another_forwarder_is_learned_from(void **state)
 {
 	struct fwd_report ev;
@@ -242,7 +242,7 @@ static void a_vlan_of_another_forwarder_is_learned_from(void **state)
 	assert_int_equal(ev.learn.slot, 1);
 }
 
-/* The control thread did not run: what it found is not believed any longer. */
+/* After a stall of the control thread, its results expire. */
 static void what_is_old_is_not_believed(void **state)
 {
 	uint8_t buf[256];
@@ -263,20 +263,20 @@ static void what_is_old_is_not_believed(void **state)
 	fwd_lan_until(fx.f, MONO_NEVER);
 	node_1_sends(20);
 	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
-	/* Where there is no LAN, nothing of it is old. */
+	/* Without a LAN, no result expires. */
 	fwd_lan_until(fx.f, mono_add_ns(now, -NS_PER_MS));
 	fx_publish(&fx, NULL);
 	node_1_sends(20);
 	assert_true(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT) > 0);
 }
 
-/* Frames wait in the TAP, and nobody reads them. */
+/* Frames wait in the TAP without a reader. */
 static void a_worker_that_does_not_read_is_noticed(void **state)
 {
 	uint8_t frame[64] = { 0 };
 
 	(void)state;
-	/* What a worker had at the call is only then waited for. */
+	/* Each call waits only for frames that were present at the previous call. */
 	fwd_keeps_up(fx.f);
 	assert_true(fwd_keeps_up(fx.f));
 	assert_int_equal(send(fx.tap, frame, sizeof(frame), 0), sizeof(frame));
@@ -287,7 +287,7 @@ static void a_worker_that_does_not_read_is_noticed(void **state)
 	worker_end(fx.w);
 	assert_true(fwd_keeps_up(fx.f));
 	assert_true(fwd_keeps_up(fx.f));
-	/* Or it holds what it has read. */
+	/* A worker that holds frames is also noticed. */
 	rcu_online(fx.f->rcu, 0);
 	fwd_keeps_up(fx.f);
 	assert_false(fwd_keeps_up(fx.f));
@@ -303,7 +303,7 @@ static void serve_vlan_10(struct snap *s)
 	s->lan->open = s->lan->served;
 }
 
-/* Neither way; and only a frame of the segment itself says that it may be carried after all. */
+/* Frames of other VLANs from the overlay are dropped and cause no report. */
 static void other_vlans_are_not_served(void **state)
 {
 	struct fwd_report ev;
@@ -333,8 +333,8 @@ static void map_segments(struct snap *s)
 	snap_add_same_lan(s, 1, 20);
 }
 
-/* A frame of node 1 of this segment, as it is on the wire: the tag of the segment, and a tag of
- * VLAN 20 behind it where that is asked for. */
+/* Sends a frame of node 1 in this segment, in wire format: the tag of the segment, and optionally a
+ * tag of VLAN 20 behind it. */
 static void node_1_sends_tags(uint32_t id, bool two)
 {
 	static const node_id_t us[] = { N(0) };
@@ -383,13 +383,13 @@ static void a_segment_has_the_vlan_that_it_has_here(void **state)
 	assert_int_equal(ev.learn.vlan, 10);
 	node_1_sends_segment(70000); /* untagged here */
 	expect_delivered(0, 56);
-	node_1_sends_segment(40); /* of which nothing is said */
+	node_1_sends_segment(40); /* a segment without an entry */
 	expect_delivered(40, 60);
-	/* VLAN 20 is segment 30, whose LAN is that of node 1 too. */
+	/* VLAN 20 is segment 30, and its LAN is also the LAN of node 1. */
 	node_1_sends_segment(30);
 	assert_int_equal(fx_drops(&fx, DROP_same_lan), 1);
 	assert_int_equal(fx_all_drops(&fx), 1);
-	/* Whatever a node calls by a number that is none here. */
+	/* Any segment number that is unknown here. */
 	node_1_sends_segment(70011);
 	node_1_sends_segment(10);
 	node_1_sends_segment(20);
@@ -401,7 +401,7 @@ static void a_segment_has_the_vlan_that_it_has_here(void **state)
 	map = NULL;
 }
 
-/* VLAN hopping: the second tag would be the first where the first is taken out. */
+/* VLAN hopping: the second tag would become the first if the first is removed. */
 static void a_second_tag_is_no_way_into_its_vlan(void **state)
 {
 	uint8_t buf[256];
@@ -414,15 +414,15 @@ static void a_second_tag_is_no_way_into_its_vlan(void **state)
 	fx_publish(&fx, NULL);
 	segments_free(map);
 	map = NULL;
-	/* A switch takes a tag of VLAN 0 out. */
+	/* A switch removes a tag of VLAN 0. */
 	node_1_sends_tags(0, true);
 	assert_int_equal(fx_drops(&fx, DROP_second_tag), 2);
 	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), -1);
-	/* Both tags stay where the first is one of this LAN. */
+	/* Both tags stay if the first VLAN belongs to this LAN. */
 	node_1_sends_tags(10, true);
 	assert_int_equal(recv(fx.tap, buf, sizeof(buf), MSG_DONTWAIT), TAP_VNET_LEN + 60);
 	assert_memory_equal(buf + TAP_VNET_LEN + 12, "\x81\x00\xa0\x0a\x81\x00\x00\x14", 8);
-	/* And from the LAN. */
+	/* Frames from the LAN follow these rules too. */
 	memset(buf, 0, sizeof(buf));
 	fx_eth(buf + TAP_VNET_LEN, 1, 7, ETHERTYPE_TEST);
 	memcpy(buf + TAP_VNET_LEN + 12, "\x81\x00\x00\x00\x81\x00\x00\x14\x88\xb6", 10);
@@ -433,7 +433,7 @@ static void a_second_tag_is_no_way_into_its_vlan(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_second_tag), 3);
 }
 
-/* A node that maps nothing has no VLAN for a large id, and keeps all others. */
+/* A node without a map has no VLAN for a large segment number, and keeps all others. */
 static void without_a_map(void **state)
 {
 	uint8_t buf[256];

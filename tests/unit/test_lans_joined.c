@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * LANs that were one network by the overlay only are joined behind their switches, so that no
- * router sees a link come up: in one moment, and in every order of their directions. The loop
- * guards of the routers, their FDBs and what they remember of flooded frames are the real ones; the
- * LAN, the overlay and the broadcasts of hosts are made here, in virtual time. A control thread
- * takes its time, as it does on a busy machine; what the guard says meets only after that.
+ * LANs that only the overlay connects are joined behind their switches, and no router sees a link
+ * event. The join happens in one moment, or direction by direction in every order. The loop guards,
+ * FDBs and flood memories of the routers are the product code. The LAN, the overlay and the
+ * broadcasts of hosts are simulated on virtual time. Control threads react late, as on a busy
+ * machine.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,19 +21,19 @@
 #include "state/fdb.h"
 
 #define ROUTERS	    3
-#define NODES	    4 /* and one elsewhere, with a LAN of its own */
+#define NODES	    4 /* the last one has a LAN of its own */
 #define FIRST	    0xa000005u
-#define INTERVAL_MS 60000 /* no guard comes by itself */
-#define LATE_MS	    12	  /* of control threads */
+#define INTERVAL_MS 60000 /* no guard frame is sent periodically */
+#define LATE_MS	    12	  /* delay of control threads */
 #define BROADCASTS  512
 #define WIRE	    16384
 #define LISTENED_MS (INTERVAL_MS + 2 * GUARD_ROUND_TRIP_MS)
 
-/* On its way to a node, out of its LAN or out of the overlay. */
+/* A frame in transit to a node, from its LAN or from the overlay. */
 struct on_wire {
 	int64_t due_ms;
 	unsigned to, number;
-	uint16_t slot; /* where it comes from, SLOT_SELF: the LAN */
+	uint16_t slot; /* source node; SLOT_SELF: the LAN */
 };
 
 struct guard_on_wire {
@@ -46,15 +46,15 @@ static struct net {
 	struct guard guard[NODES];
 	struct fdb *fdb[NODES];
 	struct rounds *rounds[NODES];
-	bool joined[NODES][NODES];		 /* [a][b]: what is put on LAN b is on LAN a, too */
-	int64_t tick_ms[NODES], doubt_ms[NODES]; /* when a report is taken in; 0: there is none */
+	bool joined[NODES][NODES];		 /* [a][b]: frames on LAN b also reach LAN a */
+	int64_t tick_ms[NODES], doubt_ms[NODES]; /* due time of a report; 0: no report */
 	struct on_wire wire[WIRE];
 	unsigned n_wire;
 	struct guard_on_wire guards[1024];
 	unsigned n_guards;
 	unsigned copies[BROADCASTS][NODES]; /* at the host of each LAN */
 	unsigned n_broadcasts;
-	unsigned overlay_ms, lan_ms; /* at most */
+	unsigned overlay_ms, lan_ms; /* largest delay */
 	uint64_t random;
 } s;
 
@@ -85,14 +85,14 @@ static struct mac host_of(unsigned number)
 
 static void send(unsigned to, unsigned number, uint16_t slot, int64_t due_ms)
 {
-	/* A storm. */
+	/* The wire is full because of a storm. */
 	if (s.n_wire == WIRE)
 		return;
 	s.wire[s.n_wire++] =
 		(struct on_wire){ .due_ms = due_ms, .to = to, .number = number, .slot = slot };
 }
 
-/* by: the router that puts it there, NODES: a host does. */
+/* by: the router that sends the frame; NODES: a host. */
 static void put_on_lan(unsigned lan, unsigned by, unsigned number, int64_t ms)
 {
 	for (unsigned i = 0; i < NODES; i++) {
@@ -111,7 +111,7 @@ static bool forwards(unsigned i)
 	return state == GUARD_CLEAR || state == GUARD_SHARED;
 }
 
-/* As workers do: see from_tap_frame() and local_frame(). */
+/* Forwards as workers do: see from_tap_frame() and local_frame(). */
 static void take(const struct on_wire *f, int64_t ms)
 {
 	unsigned i = f->to;
@@ -143,10 +143,10 @@ static void broadcast(unsigned from, int64_t ms)
 {
 	unsigned number = s.n_broadcasts++;
 
-	/* host_of() says who. */
+	/* The number of a broadcast identifies its host, see host_of(). */
 	assert_true(number < BROADCASTS && number % NODES == from);
 	put_on_lan(from, NODES, number, ms);
-	/* Its own host has it already. */
+	/* The sending host already has the frame. */
 	s.copies[number][from]--;
 }
 
@@ -168,7 +168,7 @@ static void deliver(int64_t ms)
 
 /* --- guards --- */
 
-/* The node is in session and has stated no number yet. */
+/* The node has a session and has stated no number yet. */
 static const struct guard_bounds in_session = { .in_session = true, .most = UINT64_MAX };
 
 static void say(unsigned who, uint16_t vlan, int64_t ms)
@@ -235,7 +235,7 @@ static int64_t run(int64_t from_ms, int64_t for_ms, bool hosts)
 	return from_ms + for_ms;
 }
 
-/* --- the net --- */
+/* --- the network --- */
 
 static int64_t open_net(uint64_t seed, unsigned lan_ms, unsigned overlay_ms)
 {
@@ -257,7 +257,7 @@ static int64_t open_net(uint64_t seed, unsigned lan_ms, unsigned overlay_ms)
 		guard_reach(g, &elsewhere, 1, at_ms(0));
 		s.fdb[i] = fdb_new(64);
 		s.rounds[i] = rounds_new();
-		/* It has listened. */
+		/* The guard has listened for long enough. */
 		for (int64_t ms = 0; ms <= LISTENED_MS; ms += 100)
 			guard_tick(g, at_ms(ms));
 		s.tick_ms[i] = LISTENED_MS;
@@ -297,7 +297,7 @@ static unsigned n_forwarding(void)
 	return n;
 }
 
-/* How often a broadcast came at most. */
+/* Returns the largest number of copies of a broadcast at a host. */
 static unsigned joined_at_once(uint64_t seed, unsigned routers, unsigned lan_ms,
 			       unsigned overlay_ms)
 {
@@ -313,8 +313,7 @@ static unsigned joined_at_once(uint64_t seed, unsigned routers, unsigned lan_ms,
 	return most;
 }
 
-/* A LAN that is as fast as LANs are: what comes from a host of the LAN is there before it comes by
- * the overlay. */
+/* On a fast LAN, a frame of a host arrives before its copy from the overlay. */
 static void what_goes_round_ends_where_it_meets_itself(void **state)
 {
 	(void)state;
@@ -324,7 +323,7 @@ static void what_goes_round_ends_where_it_meets_itself(void **state)
 	}
 }
 
-/* A machine that reads its LAN late, and what others sent before that. */
+/* A machine reads its LAN late, after other routers have forwarded the frames. */
 static void late_frames_of_the_lan_come_once_by_each_router(void **state)
 {
 	(void)state;
@@ -336,7 +335,7 @@ static void late_frames_of_the_lan_come_once_by_each_router(void **state)
 
 /* --- one direction after the other --- */
 
-/* One of the n! orders. */
+/* Computes one of the n! orders. */
 static void find_order(unsigned *order, unsigned n, unsigned code)
 {
 	for (unsigned i = 0; i < n; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The latency database: the link filter, announcing the own row, merging the rows of others. */
+/* The latency database: the link filter, the announcement of the own row, and the merge of the rows
+ * of others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,7 @@ static void first_sample_is_taken_as_it_is(void **state)
 	assert_int_equal(f.last_us, 20000);
 	assert_int_equal(extreme_least(&f.min), 20000);
 	assert_int_equal(f.loss_pm, 0);
-	/* A fresh link costs less than the default threshold of 10 % more than a proven one. */
+	/* The variation of a fresh link costs less than the default threshold of 10 %. */
 	assert_in_range(f.var_us, 1, 1999);
 }
 
@@ -46,7 +47,7 @@ static void filter_follows_a_step(void **state)
 	assert_in_range(f.var_us, 0, 10);
 	link_filter_answer(&f, 28000, S(101));
 	assert_int_equal(f.srtt_us, 21000);    /* 1/8 of the step */
-	assert_in_range(f.var_us, 4000, 4010); /* 1/4 of it, doubled */
+	assert_in_range(f.var_us, 4000, 4010); /* 1/4 of the step, doubled */
 	for (int i = 0; i < 60; i++)
 		link_filter_answer(&f, 28000, S(102 + i));
 	assert_in_range(f.srtt_us, 27980, 28000);
@@ -82,13 +83,13 @@ static void a_fall_never_raises_the_cost(void **state)
 				assert_in_range(cost, 100000, before);
 				before = cost;
 			}
-			/* Of the largest step the averages still have a thousandth. */
+			/* The averages keep a thousandth of the largest step. */
 			assert_in_range(before, 100000, 101000);
 		}
 	}
 }
 
-/* As many samples above as below: the deviation is what RFC 6298 makes it. */
+/* With equal numbers of samples above and below, the deviation agrees with RFC 6298. */
 static void deviation_of_even_noise(void **state)
 {
 	struct link_filter f;
@@ -101,7 +102,7 @@ static void deviation_of_even_noise(void **state)
 	assert_in_range(f.var_us, 6000, 14000);
 }
 
-/* Where answers are late by chance, more in a row are needed to say that something happened. */
+/* If answers are late by chance, a failure needs more late answers in a row. */
 static void chance_grows_with_late_answers(void **state)
 {
 	struct link_filter f;
@@ -109,7 +110,7 @@ static void chance_grows_with_late_answers(void **state)
 	(void)state;
 	link_filter_reset(&f, 1800);
 	assert_int_equal(link_filter_chance(&f), 0);
-	/* One outage of a few probes is no habit. */
+	/* One outage of a few probes is not chance. */
 	for (int i = 0; i < 4; i++)
 		link_filter_late(&f, true);
 	assert_int_equal(link_filter_chance(&f), 0);
@@ -138,7 +139,7 @@ static void loss_rises_and_fades(void **state)
 	for (int i = 0; i < 1000; i++)
 		link_filter_answer(&f, 10, S(1));
 	assert_int_equal(f.loss_pm, 0);
-	/* One in ten lost: smoothed to about that. */
+	/* The average of one loss in ten is about 10 %. */
 	for (int i = 0; i < 2000; i++)
 		i % 10 ? link_filter_answer(&f, 10, S(1)) : link_filter_loss(&f);
 	assert_in_range(f.loss_pm, 70, 130);
@@ -154,11 +155,11 @@ static void minimum_lasts_one_to_two_minutes(void **state)
 	link_filter_answer(&f, 300, S(20));
 	link_filter_answer(&f, 800, S(30));
 	assert_int_equal(extreme_least(&f.min), 300);
-	link_filter_answer(&f, 700, S(75)); /* second minute: the first still counts */
+	link_filter_answer(&f, 700, S(75)); /* second minute: the first minute still counts */
 	assert_int_equal(extreme_least(&f.min), 300);
-	link_filter_answer(&f, 900, S(140)); /* third: the second counts */
+	link_filter_answer(&f, 900, S(140)); /* third minute: the second minute counts */
 	assert_int_equal(extreme_least(&f.min), 700);
-	link_filter_answer(&f, 950, S(1000)); /* silence: nothing old counts */
+	link_filter_answer(&f, 950, S(1000)); /* after a silence no old sample counts */
 	assert_int_equal(extreme_least(&f.min), 950);
 }
 
@@ -288,7 +289,7 @@ static void announces_changes_as_sequences(void **state)
 	assert_false(latdb_own_next(db, nodes, 1, true, &iter, &m));
 	set_up(db, 1, 1000);
 	set_up(db, 2, 2000);
-	/* The first sequence has nothing to build on. */
+	/* The first sequence number has no base. */
 	assert_true(latdb_own_next(db, nodes, 1, false, &iter, &m));
 	assert_int_equal(m.origin, 1000);
 	assert_int_equal(m.seq, 1);
@@ -311,7 +312,7 @@ static void announces_changes_as_sequences(void **state)
 	iter = 0;
 	assert_false(latdb_own_next(db, nodes, 1, false, &iter, &m));
 
-	/* The whole row does not make a new sequence. */
+	/* A whole row does not make a new sequence number. */
 	iter = 0;
 	assert_true(latdb_own_next(db, nodes, 1, true, &iter, &m));
 	assert_int_equal(m.seq, 2);
@@ -395,25 +396,25 @@ static void merge_follows_sequences(void **state)
 	assert_false(latdb_get(db, 2, 1).up);
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_OLD);
 
-	/* What changed since 1, with a link that was down all along. */
+	/* The changes since sequence 1, including a link that was down before. */
 	m = row_of(5, 2, 1);
 	add_entry(&m, 1003, 3300, false);
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_UNCHANGED);
 	assert_int_equal(latdb_row_seq(db, 1), 2);
 
-	/* Sequence 3 was lost. */
+	/* Sequence 3 is lost. */
 	m = row_of(5, 4, 3);
 	add_entry(&m, 1002, 9, true);
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_GAP);
 	assert_int_equal(latdb_get(db, 1, 2).rtt_us, 2000);
-	/* The whole row mends it, and what it does not name is gone. */
+	/* A whole row repairs the gap and removes all entries that it does not contain. */
 	m = row_of(5, 4, 0);
 	add_entry(&m, 1004, 4000, true);
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_CHANGED);
 	assert_int_equal(latdb_row_seq(db, 1), 4);
 	assert_false(latdb_get(db, 1, 2).up);
 	assert_true(latdb_get(db, 1, 4).up);
-	/* A change may build on an older sequence than ours. */
+	/* The base of a change may be older than the present sequence. */
 	m = row_of(5, 5, 2);
 	add_entry(&m, 1002, 2100, true);
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_CHANGED);
@@ -461,21 +462,21 @@ static void row_naming_a_stranger_is_asked_for_again(void **state)
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_CHANGED);
 	assert_true(latdb_get(db, 1, 2).up);
 	assert_int_equal(latdb_row_seq(db, 1), 1);
-	/* Not before there is somebody of that name, and then once. */
+	/* The row is requested once, after a node of that node-id appears. */
 	nodedb_put(nodes, &r, S(1), &n);
 	latdb_ask_lacking(db);
 	assert_int_equal(latdb_row_seq(db, 1), 0);
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_CHANGED);
 	assert_int_equal(latdb_row_seq(db, 1), 1);
 	assert_true(latdb_get(db, 1, n->slot).up);
-	/* A stranger whose link is down is no loss. */
+	/* An unknown node behind a link that is down is ignored. */
 	m = row_of(5, 2, 1);
 	add_entry(&m, 1099, 0, false);
 	latdb_merge(db, 1, &m, slot_by_id, nodes);
 	assert_int_equal(latdb_row_seq(db, 1), 2);
 	latdb_ask_lacking(db);
 	assert_int_equal(latdb_row_seq(db, 1), 2);
-	/* A node that is removed may come back. */
+	/* A node may return after its removal. */
 	latdb_forget(db, n->slot);
 	latdb_ask_lacking(db);
 	assert_int_equal(latdb_row_seq(db, 1), 0);
@@ -490,7 +491,7 @@ static void nonsense_is_ignored(void **state)
 	struct msg_row m = row_of(5, 1, 0);
 
 	(void)state;
-	add_entry(&m, 1001, 1, true); /* a link to itself */
+	add_entry(&m, 1001, 1, true); /* a link to the node itself */
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_UNCHANGED);
 	assert_false(latdb_get(db, 1, 1).up);
 	m = row_of(5, 2, 0);
@@ -501,7 +502,7 @@ static void nonsense_is_ignored(void **state)
 	m.parts = 2;
 	m.part = 2;
 	assert_int_equal(latdb_merge(db, 1, &m, slot_by_id, nodes), ROW_OLD);
-	/* Rows of others do not change the own row. */
+	/* A received row does not change the own row. */
 	m = row_of(9, 9, 0);
 	add_entry(&m, 1002, 1, true);
 	assert_int_equal(latdb_merge(db, SLOT_SELF, &m, slot_by_id, nodes), ROW_OLD);
@@ -536,8 +537,8 @@ static void forget_clears_row_and_column(void **state)
 	nodedb_free(nodes);
 }
 
-/* What is looked at first of a link says of each cell, and of those that fill its last block, what
- * the cell says. */
+/* The summary of a link agrees with the value of each cell, including the cells that fill its last
+ * block. */
 static void check_least(const struct latdb *db, uint16_t from)
 {
 	const uint32_t *least = latdb_least(db, from);
@@ -570,11 +571,11 @@ static void least_of_a_link_follows_its_cell(void **state)
 	assert_int_equal(latdb_least(db, 1)[2], 2000);
 	m = row_of(5, 2, 1);
 	add_entry(&m, 1002, 2000, false);
-	latdb_merge(db, 1, &m, slot_by_id, nodes); /* what changed: it is down */
+	latdb_merge(db, 1, &m, slot_by_id, nodes); /* a change: the link is down */
 	check_least(db, 1);
 	m = row_of(5, 3, 0);
 	add_entry(&m, 1003, 1000, true);
-	latdb_merge(db, 1, &m, slot_by_id, nodes); /* whole: the rest is gone */
+	latdb_merge(db, 1, &m, slot_by_id, nodes); /* a whole row without the other links */
 	check_least(db, 1);
 	assert_int_equal(latdb_least(db, 1)[21], LEAST_DOWN);
 	latdb_forget(db, 3);
@@ -586,7 +587,7 @@ static void least_of_a_link_follows_its_cell(void **state)
 	nodedb_free(nodes);
 }
 
-/* --- rows of many parts: 490 nodes, as one node sends them and another receives them --- */
+/* --- rows of many parts: 490 nodes, sender and receiver --- */
 
 #define BIG 490
 
@@ -610,7 +611,7 @@ static uint32_t collect(struct latdb *db, struct nodedb *nodes, struct msg_row *
 	return n;
 }
 
-/* The receiver has the sender (1000) in slot 1 and itself (1489) in slot 0. */
+/* At the receiver, the sender (1000) has slot 1 and the receiver (1489) has slot 0. */
 static struct nodedb *receiver_nodes(void)
 {
 	struct nodedb *nodes = nodedb_new(1000 + BIG - 1, 5000);
@@ -682,12 +683,12 @@ static void lost_part_leaves_a_gap_that_the_whole_row_mends(void **state)
 	iter = 0;
 	assert_true(latdb_own_next(db, nodes, 1, false, &iter, &d));
 	assert_int_equal(latdb_merge(copy, 1, &d, slot_by_id, theirs), ROW_GAP);
-	/* The late part of sequence 1 still completes it; then the change fits. */
+	/* The late part completes sequence 1, and the change then applies. */
 	latdb_merge(copy, 1, &m[0], slot_by_id, theirs);
 	assert_int_equal(latdb_row_seq(copy, 1), 1);
 	assert_int_equal(latdb_merge(copy, 1, &d, slot_by_id, theirs), ROW_CHANGED);
 	assert_int_equal(latdb_get(copy, 1, nodedb_find(theirs, 1007)->slot).rtt_us, 99000);
-	/* Parts of an older sequence do not overwrite a newer one. */
+	/* A part of an older sequence does not replace a newer one. */
 	assert_int_equal(latdb_merge(copy, 1, &m[0], slot_by_id, theirs), ROW_OLD);
 	latdb_free(db);
 	latdb_free(copy);
@@ -721,7 +722,7 @@ static void largest_table_fits_the_parts(void **state)
 	nodedb_free(nodes);
 }
 
-/* Twice as much and 8 ms more, in either direction, of links that both ends call up. */
+/* Both ends of an existing link may differ by a factor of 2 plus 8 ms, in either direction. */
 static void both_ends_of_a_link_may_disagree_a_little(void **state)
 {
 	struct lat_entry a = { .up = true, .rtt_us = 1000 }, b = { .up = true, .rtt_us = 10000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/away, vnet: frames that another accelerator hands over. */
+/* leon-accel/away, vnet: frames that another accelerator forwards through this node. */
 #include <linux/virtio_net.h>
 
 #include "away.h"
@@ -8,7 +8,7 @@
 
 #define PAYLOAD 4000
 
-/* A connection whose far host is at another node now, so a FORWARD goes there. */
+/* Makes a connection with its far host at another node, so that a FORWARD goes there. */
 static struct conn *moved(struct conns_lab *l)
 {
 	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
@@ -26,7 +26,8 @@ static struct conn *moved(struct conns_lab *l)
 	return c;
 }
 
-/* A FORWARD of the segment with this header and payload. Returns messages to leond. */
+/* Makes a FORWARD of the segment with this header and payload. Returns the number of messages to
+ * leond. */
 static unsigned forward(struct conns_lab *l, struct conn *c, const struct virtio_net_hdr *h,
 			const struct tcp_segment *s)
 {
@@ -73,7 +74,7 @@ static void a_bad_header_yields_no_frame(void **state)
 	assert_int_equal(forward(&l, c, &h, &s), 0);
 	h = super(PAYLOAD / VNET_SEGMENTS_MAX);
 	assert_int_equal(forward(&l, c, &h, &s), 0);
-	/* Small packets that were coalesced, and a single segment. */
+	/* Small coalesced packets, and a single segment. */
 	h = super(PAYLOAD / VNET_SEGMENTS_MAX + 1);
 	assert_int_equal(forward(&l, c, &h, &s), 1);
 	h = super(PAYLOAD + 1);
@@ -88,7 +89,7 @@ static void a_bad_header_yields_no_frame(void **state)
 	assert_int_equal(forward(&l, c, &h, &s), 0);
 	h.flags = 0x80;
 	assert_int_equal(forward(&l, c, &h, &s), 0);
-	/* Of another connection. */
+	/* A frame of another connection. */
 	h = super(1000);
 	other.src_port++;
 	assert_int_equal(forward(&l, c, &h, &other), 0);
@@ -120,7 +121,7 @@ static void offsets_follow_from_the_frame(void **state)
 	assert_int_equal(h.hdr_len, 58 + 32);
 	assert_int_equal(h.csum_start, 58);
 	assert_int_equal(h.csum_offset, 16);
-	/* A frame that is whole as it is. */
+	/* A frame that needs no segmentation and no checksum. */
 	h = (struct virtio_net_hdr){ .hdr_len = 9, .gso_size = 1, .csum_start = 3 };
 	memcpy(vnet, &h, sizeof(h));
 	assert_true(vnet_renew(vnet, &v, &t));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/leon: the header against the document, and every rule a datagram can break. */
+/* wire/leon: the header agrees with the document, and each violation of a rule is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void round_trip(const struct leon_hdr *h)
 	assert_int_equal(leon_encode(h, buf), LEON_HDR_LEN(h->n_hops));
 	assert_int_equal(decode(buf, LEON_HDR_LEN(h->n_hops), &back), LEON_OK);
 	assert_same(h, &back);
-	/* A payload behind the header changes nothing. */
+	/* A payload after the header changes nothing. */
 	assert_int_equal(decode(buf, LEON_HDR_LEN(h->n_hops) + 1, &back), LEON_OK);
 	for (size_t len = 0; len < LEON_HDR_LEN(h->n_hops); len++)
 		assert_int_equal(decode(buf, len, &back), LEON_TRUNCATED);
@@ -88,7 +88,7 @@ static void test_document(void **state)
 	assert_golden("header-relayed", buf, leon_encode(&relayed, buf));
 }
 
-/* Encodes a good header, damages one byte, and expects one verdict. */
+/* Encodes a valid header, damages one byte, and expects one verdict. */
 static void expect(const struct leon_hdr *h, size_t at, uint8_t value, enum leon_parse verdict)
 {
 	uint8_t buf[LEON_HDR_LEN_MAX + LEON_LINK_LEN] = { 0 };
@@ -126,7 +126,7 @@ static void test_link_value(void **state)
 		assert_int_equal(decode(buf, n, &back), LEON_TRUNCATED);
 	assert_int_equal(decode(buf, len + LEON_LINK_LEN, &back), LEON_OK);
 	assert_int_equal(leon_link_at(&back), len);
-	/* What a seal covers: all but what relays change. */
+	/* A seal covers all bytes except those that relays change. */
 	assert_int_equal(leon_sealed_header(buf, h.n_hops, covered), len);
 	buf[1] &= (uint8_t)~LEON_F_LINK_VALUE;
 	buf[LEON_HOPS_OFFSET] &= 0xf0;
@@ -194,7 +194,7 @@ static void test_path_rules(void **state)
 	h.source = NODE_ID_NONE;
 	leon_encode(&h, buf);
 	assert_int_equal(decode(buf, sizeof(buf), &back), LEON_BAD_HEADER);
-	/* Hops behind the last listed one are payload and may say anything. */
+	/* Hops after the last listed one are payload and may have any value. */
 	h = longest;
 	h.n_hops = 2;
 	h.at = 1;

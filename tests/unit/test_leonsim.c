@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parts of leonsim: traces, figures, the oracle, the command line; and small replays. */
+/* The parts of leonsim: traces, figures, the oracle, the command line, and small replays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void traces_are_read(void **state)
 	assert_non_null(t);
 	assert_int_equal(t->n, 2);
 	assert_int_equal(t->n_slices, 2);
-	/* The other end's value, then what was measured before. */
+	/* A missing value comes from the other end, or from the previous measurement. */
 	assert_int_equal((int)trace_draw_us(t, 0, 1, 0), 10000);
 	assert_int_equal((int)trace_draw_us(t, 1, 0, 1), 10000);
 	assert_int_equal(trace_slice(t, -5), 0);
@@ -109,7 +109,7 @@ static void figures_are_right(void **state)
 	figures_free(f);
 }
 
-/* Random latencies against all paths, tried out. */
+/* The oracle agrees with a search of all paths on random latencies. */
 static void oracle_is_the_best(void **state)
 {
 	enum { N = 6 };
@@ -137,7 +137,7 @@ static void oracle_is_the_best(void **state)
 
 			if (a == b)
 				continue;
-			/* i, j, k: relays, or the source itself where there is none. */
+			/* i, j, k: relays, or the source itself if there is no relay. */
 			for (unsigned i = 0; i < N; i++)
 				for (unsigned j = 0; j < N; j++)
 					for (unsigned k = 0; k < N; k++) {
@@ -180,8 +180,8 @@ static void lists_are_read(void **state)
 	assert_int_equal(options_list("1x", 8, out, 8), -1);
 }
 
-/* A triangle whose long side is dearer than the other two: it is relayed from the start, stays so,
- * and when the relay dies for a while the traffic goes direct. */
+/* In a triangle the long side costs more than the other two sides. Traffic is relayed from the
+ * start, and goes direct while the relay is down. */
 static void a_replay_finds_the_relay(void **state)
 {
 	static const float us[] = { 0, 20000, 90000, 20000, 0, 20000, 90000, 20000, 0 };
@@ -207,7 +207,8 @@ static void a_replay_finds_the_relay(void **state)
 	assert_non_null(r);
 	assert_true(r->failovers >= 2);
 	assert_true(r->pair[2].relayed < r->pair[2].n_ok);
-	/* An idle link is probed once a second: so long the broken path may be seen. */
+	/* An idle link is probed once per second, so the broken path may stay in use for that
+	 * time. */
 	assert_in_range(r->pair[2].without + r->pair[6].without, 0, 6);
 	result_free(r);
 	trace_free(t);
@@ -234,12 +235,13 @@ static void replays_repeat(void **state)
 	result_free(r[1]);
 }
 
-/* What so many nodes send each other. */
+/* Messages between a number of nodes. */
 struct effort {
-	/* Until they have joined and settled for a while: a direction of a pair. */
+	/* Average of each direction of a pair, until all nodes have joined and settled. */
 	double key_exchanges, messages, bytes;
-	double runs; /* of the paths, a node */
-	/* A direction of a pair in a second in which one link of each node, or two, is another. */
+	double runs; /* path computations of each node */
+	/* Bytes in each direction of a pair and second, while one or two links of each node
+	 * change. */
 	double later_bytes;
 };
 #define LATER_S 10
@@ -253,7 +255,7 @@ static float *lasting_us(unsigned n)
 	return us;
 }
 
-/* In each second another host is far from each. */
+/* In each second every host has a large delay to one other host. */
 static struct trace *one_link_after_the_other(unsigned n)
 {
 	float *us = lasting_us(n);
@@ -300,9 +302,9 @@ static struct effort effort_of(unsigned n)
 	return e;
 }
 
-/* What makes hundreds of nodes possible: sessions and messages grow with the pairs, bytes with
- * little more than them, the runs of a node's paths not at all; and when a link changes, what is
- * sent about it does not grow with the row it stands in. Counted, not timed. */
+/* Hundreds of nodes are possible because sessions and messages grow with the number of pairs. Bytes
+ * grow only a little faster, and path computations of a node do not grow. An update of a changed
+ * link does not grow with the row. The test counts and measures no time. */
 static void effort_grows_with_the_pairs(void **state)
 {
 	struct effort few = effort_of(20), many = effort_of(60);

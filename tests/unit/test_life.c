@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The end of the daemon: the log says that it came, and why where nobody asked for it.
+ * The log reports the end of the daemon, and the reason unless a signal requested it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void remember(void *arg, enum log_level level, const char *token, const c
 	snprintf(said, sizeof(said), "%s", text);
 }
 
-/* The loop of the simulations cannot be run: as good an error as any that epoll may give. */
+/* The loop of the simulations cannot run. Its error represents any error of epoll. */
 static void a_loop_that_fails_is_named(void **state)
 {
 	struct leond d = { .loop = loop_sim_new() };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The filter of one link: what its time is now. Its other parts are tested in test_latdb.c. */
+/* The present delay that the filter of one link computes. test_latdb.c tests its other parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,14 +11,14 @@
 
 #define S(n) ((mono_t){ (n)*NS_PER_S })
 
-/* Pseudo-random, even between 50 and 150 ms. */
+/* Returns a pseudo-random value, uniform between 50 and 150 ms. */
 static uint32_t drawn(unsigned i)
 {
 	return 50000 + (i * 2654435761u >> 8) % 100001;
 }
 
-/* A value that stands is followed within three probes, whether it rises or falls; one answer alone
- * moves nothing that a path would notice. */
+/* The filter follows a permanent change in both directions within three probes. A single answer
+ * does not affect path choice. */
 static void now_follows_what_stands(void **state)
 {
 	struct link_filter f;
@@ -45,8 +45,8 @@ static void now_follows_what_stands(void **state)
 	assert_in_range(f.now_us, 40000, 43000);
 }
 
-/* Where each answer is drawn anew, what is now is their average; what it varies itself is a
- * fraction of what they do, with ten probes a second as with one. */
+/* If each answer is random, the present delay is their average. Its own variation is a fraction of
+ * theirs, with ten probes per second as with one. */
 static void now_is_the_average_of_noise(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void now_is_the_average_of_noise(void **state)
 	}
 }
 
-/* Answers so late that others came first belong to the average, and say nothing of now. */
+/* An answer that other answers overtook counts for the average and not for the present delay. */
 static void overtaken_answers_are_not_forgotten(void **state)
 {
 	struct link_filter f;

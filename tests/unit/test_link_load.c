@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What of a link's delay is our own queue, on a simulated line. */
+/* Own load: the part of a link's delay that is an own queue, on a simulated bottleneck link. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "line.h"
 #include "state/latdb.h"
 
-/* A link as it is measured; the worst of what the metric makes of it since `worst` was cleared. */
+/* A measured link, and the extremes of its metric since `worst` was cleared. */
 struct link {
 	struct line line;
 	struct link_load load;
@@ -49,7 +49,7 @@ static void run(struct link *k, int64_t ms)
 	}
 }
 
-/* Idle, and then bulk or a stream of ours begins on it. */
+/* The link is idle, and then own bulk traffic or an own stream begins. */
 static struct link busy_line(double kbits, unsigned streams, double wants_kbits)
 {
 	struct link k = slow_line();
@@ -61,7 +61,7 @@ static struct link busy_line(double kbits, unsigned streams, double wants_kbits)
 	return k;
 }
 
-/* And bulk has kept it full for a while. */
+/* Own bulk traffic has filled the link for some time. */
 static struct link full_line(double kbits)
 {
 	struct link k = busy_line(kbits, 4, 1e6);
@@ -70,7 +70,7 @@ static struct link full_line(double kbits)
 	return k;
 }
 
-/* Ten minutes of a line that our bulk keeps full: the metric sees the line as it is when idle. */
+/* Own bulk traffic fills the link for ten minutes, and the metric sees an idle link. */
 static void own_load_is_taken_off(void **state)
 {
 	struct link k = slow_line();
@@ -82,7 +82,7 @@ static void own_load_is_taken_off(void **state)
 	run(&k, 600000);
 	assert_in_range(k.least, 18000, 23000);
 	assert_in_range(k.most, 20000, 26000);
-	/* It was there, and is known. */
+	/* The queue existed and was measured. */
 	assert_in_range(k.load.load_us, 50000, 220000);
 	assert_in_range(k.load.delivered_kbits, 9000, 11000);
 	assert_true(k.filter.srtt_us > 80000);
@@ -92,7 +92,7 @@ static void own_load_is_taken_off(void **state)
 	assert_int_equal(k.load.load_us, 0);
 }
 
-/* The same where it comes from the other end. */
+/* Load of the other end is subtracted too. */
 static void load_of_the_other_end_too(void **state)
 {
 	struct link k = slow_line();
@@ -109,7 +109,7 @@ static void load_of_the_other_end_too(void **state)
 	assert_in_range(k.load.load_us, 140000, 210000);
 }
 
-/* What others keep full is a reason to leave, also where a little of ours is in it. */
+/* A queue of others justifies another path, even if this node also sends a little. */
 static void load_of_others_counts(void **state)
 {
 	struct link k = slow_line();
@@ -126,8 +126,8 @@ static void load_of_others_counts(void **state)
 	assert_int_equal(k.load.load_us, 0);
 }
 
-/* A steady stream of less than half of what the line carries: the bulk of others that comes beside
- * it is a reason to leave. */
+/* This node sends a steady stream of less than half of the link rate. Additional bulk traffic of
+ * others justifies another path. */
 static void load_of_others_beside_a_stream(void **state)
 {
 	static const double kbits[] = { 200, 1000, 3000, 4500 };
@@ -147,7 +147,7 @@ static void load_of_others_beside_a_stream(void **state)
 	}
 }
 
-/* Bulk of ours ends while others keep the line full, and a stream stays. */
+/* Own bulk traffic ends while others fill the link and an own stream continues. */
 static void load_of_others_when_ours_ends(void **state)
 {
 	struct link k = full_line(10000);
@@ -162,7 +162,7 @@ static void load_of_others_when_ours_ends(void **state)
 	assert_int_equal(k.load.load_us, 0);
 }
 
-/* A line that falls to a fifth or a tenth while bulk of ours is on it, or that did so before. */
+/* The link rate falls to a fifth or a tenth during or before own bulk traffic. */
 static void own_load_of_a_line_that_falls(void **state)
 {
 	static const double kbits[] = { 50000, 100000 };
@@ -186,12 +186,12 @@ static void own_load_of_a_line_that_falls(void **state)
 	}
 }
 
-/* A way gets longer while traffic of ours is on it that does not fill the line: that is no load. */
+/* The propagation delay grows while own traffic does not fill the link. The growth is not load. */
 static void a_longer_way_beside_own_traffic(void **state)
 {
 	static const struct {
 		double kbits, wants_kbits;
-		unsigned streams; /* 0: what sends waits for no answers */
+		unsigned streams; /* 0: a sender without congestion control */
 	} traffic[] = { { 100000, 40000, 1 }, { 100000, 80000, 16 }, { 1000000, 40000, 4 },
 			{ 100000, 40000, 0 }, { 20000, 12000, 4 },   { 100000, 95000, 0 } };
 	static const uint32_t longer_ms[] = { 10, 60, 180 };
@@ -214,8 +214,8 @@ static void a_longer_way_beside_own_traffic(void **state)
 	}
 }
 
-/* It got longer before bulk that fills the line, which begins in bursts: what bulk makes is taken
- * off as ever, and what the way takes is not taken off twice. */
+/* The propagation delay grows before bulk traffic, which begins in bursts and fills the link. The
+ * load is subtracted as usual, and the propagation delay is not subtracted twice. */
 static void own_load_on_a_way_that_got_longer(void **state)
 {
 	static const struct {
@@ -243,7 +243,7 @@ static void own_load_on_a_way_that_got_longer(void **state)
 	}
 }
 
-/* Again and again it gets longer, and is as it was. */
+/* The propagation delay grows and returns again and again. */
 static void own_load_on_a_way_that_flaps(void **state)
 {
 	struct link k = busy_line(50000, 4, 20000);
@@ -260,7 +260,7 @@ static void own_load_on_a_way_that_flaps(void **state)
 	assert_in_range(k.most, 19000, 26000);
 }
 
-/* A line whose way got longer by 60 ms so long ago that it stands, and is known as the way. */
+/* The propagation delay of this link grew by 60 ms a long time ago, and the new value is known. */
 static struct link longer_line(void)
 {
 	struct link k = busy_line(10000, 4, 200);
@@ -272,7 +272,8 @@ static struct link longer_line(void)
 	return k;
 }
 
-/* Bulk of ours does not change what is known of the way, unless the way is seen to be shorter. */
+/* Own bulk traffic does not change the known propagation delay, unless a shorter delay is
+ * measured. */
 static void a_standing_way_beside_own_load(void **state)
 {
 	struct link k = longer_line();
@@ -294,7 +295,7 @@ static void a_standing_way_beside_own_load(void **state)
 	assert_in_range(k.load.way_us, 0, 1000);
 }
 
-/* A download does not either. */
+/* A download does not change the known propagation delay. */
 static void a_standing_way_beside_a_download(void **state)
 {
 	struct link k = longer_line();
@@ -310,7 +311,7 @@ static void a_standing_way_beside_a_download(void **state)
 	assert_false(k.load.there.ours);
 }
 
-/* A queue of ours on another link is not the way of this one; what was known stays so. */
+/* An own queue on another link is not propagation delay of this link, and the known value stays. */
 static void a_standing_way_beside_load_of_the_site(void **state)
 {
 	static const uint32_t site_us[] = { 60000, 100000 };
@@ -335,7 +336,7 @@ static void a_standing_way_beside_load_of_the_site(void **state)
 	}
 }
 
-/* Bulk that fills the line comes and goes, whatever the moments. */
+/* Bulk traffic fills the link with pauses, at any times. */
 static void own_load_with_pauses(void **state)
 {
 	static const double kbits[] = { 2000, 10000, 50000, 200000 };
@@ -360,7 +361,7 @@ static void own_load_with_pauses(void **state)
 	}
 }
 
-/* A line whose rate is another one five times a second, as on the air. */
+/* The link rate changes five times per second, as on a wireless link. */
 static void own_load_of_an_uneven_line(void **state)
 {
 	static const double kbits[] = { 10000, 50000 };
@@ -378,7 +379,7 @@ static void own_load_of_an_uneven_line(void **state)
 	}
 }
 
-/* A queue of ours on another link of the same site explains as much here, and not more. */
+/* An own queue on another link of the site explains an equal delay here, and no more. */
 static void queue_of_the_site(void **state)
 {
 	struct link k = slow_line();
@@ -397,7 +398,7 @@ static void queue_of_the_site(void **state)
 	assert_in_range(k.load.load_us, 59000, 60000);
 }
 
-/* None yet, several at one instant, counters of another run, a clock that jumped. */
+/* No sample yet, several at one time, counters of another run, and a clock that jumped. */
 static void odd_samples(void **state)
 {
 	struct load_sample s = { .rtt_us = 20000, .there_us = 5, .back_us = 19995 };

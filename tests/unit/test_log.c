@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Levels, the form of a line, masking, and the token bucket on given time. */
+/* Levels, the format of a line, masking, and the token bucket on a given time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +118,7 @@ static void stderr_line(void **state)
 
 static void bucket_allows_burst_then_rate(void **state)
 {
-	struct log_limit lim = LOG_LIMIT_INIT(3, 6); /* one each 10 s */
+	struct log_limit lim = LOG_LIMIT_INIT(3, 6); /* one message per 10 s */
 	mono_t now = { 5 * NS_PER_S };
 
 	(void)state;
@@ -138,7 +138,7 @@ static void bucket_never_holds_more_than_burst(void **state)
 
 	(void)state;
 	assert_true(log_limit_pass(&lim, now));
-	now = (mono_t){ INT64_MAX - 1 }; /* silence of centuries */
+	now = (mono_t){ INT64_MAX - 1 }; /* no message for centuries */
 	assert_true(log_limit_pass(&lim, now));
 	assert_true(log_limit_pass(&lim, now));
 	assert_false(log_limit_pass(&lim, now));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The loop guard's state machine: who listens, who blocks and for how long, in each VLAN alone, and
- * what is refused. test_guard_site.c runs several of them against each other.
+ * The state machine of the loop guard in each VLAN: listening, blocking and its duration, and
+ * refused frames. test_guard_site.c connects several guards.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@
 #define BOTH	    (GUARD_READY | GUARD_FORWARDS)
 #define ELSEWHERE   0x0b000001u /* reached through the overlay */
 
-/* The node is in session and has stated no number yet. */
+/* The node has a session and has stated no number yet. */
 static const struct guard_bounds in_session = { .in_session = true, .most = UINT64_MAX };
 
 static struct guard g;
@@ -79,7 +79,7 @@ static unsigned ticks(int64_t from_ms, int64_t to_ms)
 	return outcome;
 }
 
-/* On a LAN, and through with listening: time 0 of most tests. */
+/* Most tests begin at time 0 on a LAN, after listening. */
 static int setup(void **state)
 {
 	(void)state;
@@ -107,7 +107,7 @@ static void no_lan_no_guard(void **state)
 	open_at(&conf, 0);
 	assert_int_equal(guard_vlan_state(&g, 0), GUARD_CLEAR);
 	assert_int_equal(guard_vlan_state(&g, 77), GUARD_CLEAR);
-	/* A LAN, then: whatever VLAN, nothing passes yet, and the LAN hears of us at once. */
+	/* A new LAN: no VLAN forwards yet, and a guard frame is sent at once. */
 	assert_true(guard_lan(&g, true, at_ms(0)) & GUARD_URGENT);
 	assert_true(guard_next_urgent(&g, &i, &vlan));
 	assert_int_equal(guard_vlan_state(&g, 0), GUARD_LISTENING);
@@ -116,7 +116,7 @@ static void no_lan_no_guard(void **state)
 	assert_int_equal(guard_state(&g), GUARD_LISTENING);
 	assert_true(guard_tick(&g, at_ms(LISTEN_MS)) & GUARD_CHANGED);
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
-	/* Nobody was there: no host moved. */
+	/* Without another guard no host has moved. */
 	assert_true(vlan_set_is_empty(&g.moved) && vlan_set_is_empty(&g.begun));
 }
 
@@ -134,7 +134,7 @@ static void a_worse_rank_blocks(void **state)
 	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_PREFERENCE);
 }
 
-/* It begins when the other says that it has stopped. */
+/* The node forwards after the other node reports that it has stopped. */
 static void a_better_rank_forwards_when_the_other_has_stopped(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void a_better_rank_forwards_when_the_other_has_stopped(void **state)
 	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_PREFERENCE);
 }
 
-/* Who has just come takes nothing from anybody. */
+/* A new node that still listens does not stop a forwarder. */
 static void a_newcomer_that_listens_stops_nobody(void **state)
 {
 	(void)state;
@@ -158,7 +158,8 @@ static void a_newcomer_that_listens_stops_nobody(void **state)
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 }
 
-/* What a node forwards that does not hear us would come back through us for ever. */
+/* Frames of a node that does not receive our guard frames would loop through this node, so that
+ * node has precedence. */
 static void one_that_does_not_hear_us_goes_first(void **state)
 {
 	(void)state;
@@ -183,7 +184,7 @@ static void silence_unblocks(void **state)
 	assert_int_equal(guard_other(&g), NODE_ID_NONE);
 }
 
-/* The lower one goes, a higher one stays: this node takes over. */
+/* The lower node leaves and a higher one stays, so this node becomes the forwarder. */
 static void blocked_to_shared(void **state)
 {
 	(void)state;
@@ -196,7 +197,7 @@ static void blocked_to_shared(void **state)
 	assert_int_equal(guard_other(&g), WORSE);
 }
 
-/* One that says it stops is not waited for. */
+/* A node that announces its stop is replaced without a delay. */
 static void who_leaves_is_replaced_at_once(void **state)
 {
 	(void)state;
@@ -213,7 +214,7 @@ static void vlans_are_apart(void **state)
 	assert_int_equal(guard_use(&g, 10, at_ms(5)), GUARD_NOTHING);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_LISTENING);
 	assert_int_equal(guard_vlan_state(&g, 0), GUARD_CLEAR);
-	/* A VLAN that is new does not make the whole node listen. */
+	/* A new VLAN does not put the whole node into listening. */
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 	ticks(0, LISTEN_MS);
 	hear_in(10, BETTER, BOTH, LISTEN_MS);
@@ -245,7 +246,7 @@ static void what_the_lan_carries_is_listened_to(void **state)
 	uint16_t vlan;
 
 	(void)state;
-	/* Before the first frame; and the untagged ones are none of this trunk's. */
+	/* The VLANs start before the first frame. Untagged frames do not belong to this trunk. */
 	assert_true(guard_carry(&g, &tagged, at_ms(0)) & GUARD_CHANGED);
 	assert_int_equal(g.n_used, 2);
 	while (guard_next_urgent(&g, &i, &vlan))
@@ -255,18 +256,18 @@ static void what_the_lan_carries_is_listened_to(void **state)
 	assert_int_equal(guard_state(&g), GUARD_LISTENING);
 	ticks(0, LISTEN_MS);
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
-	/* Other VLANs do not come up, whoever is heard there. */
+	/* Guard frames do not add other VLANs. */
 	assert_int_equal(guard_use(&g, 30, at_ms(LISTEN_MS)), GUARD_NOTHING);
 	assert_int_equal(hear_in(30, BETTER, BOTH, LISTEN_MS), GUARD_NOTHING);
 	assert_int_equal(g.n_used, 2);
-	/* One is taken off: nothing of it stays, and nothing of the other changes. */
+	/* If one VLAN is removed, its state is deleted and the other VLAN does not change. */
 	hear_in(20, BETTER, BOTH, LISTEN_MS);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	guard_carry(&g, &ten, at_ms(LISTEN_MS));
 	assert_int_equal(g.n_used, 1);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_CLEAR);
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
-	/* Back again: from the start. */
+	/* A VLAN that returns starts again from listening. */
 	guard_carry(&g, &tagged, at_ms(LISTEN_MS));
 	assert_int_equal(guard_vlan_state(&g, 20), GUARD_LISTENING);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_CLEAR);
@@ -278,19 +279,19 @@ static void a_lan_that_carries_nothing_is_quiet(void **state)
 	uint16_t vlan;
 
 	(void)state;
-	ticks(0, 950); /* something was due */
+	ticks(0, 950); /* a timer was due */
 	guard_carry(&g, &none, at_ms(1000));
 	assert_int_equal(g.n_used, 0);
 	guard_tick(&g, at_ms(1000));
 	assert_false(guard_next_due(&g, &vlan));
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
-	/* A bridge that does not look at VLANs any more. */
+	/* The bridge no longer filters VLANs. */
 	guard_carry(&g, NULL, at_ms(1000));
 	assert_int_equal(guard_vlan_state(&g, 0), GUARD_LISTENING);
 	assert_true(guard_use(&g, 30, at_ms(1000)) & GUARD_CHANGED);
 }
 
-/* Where a switch port takes or changes the tag, a LAN has two numbers. */
+/* A switch port that removes or changes a tag gives one LAN two numbers. */
 static void a_lan_may_have_two_numbers(void **state)
 {
 	struct guard_frame f = {
@@ -351,7 +352,7 @@ static void what_was_heard_is_listed(void **state)
 	f.sequence = ++sequence;
 	guard_heard(&g, &f, &in_session, at_ms(10));
 	assert_true(g.vlan[0]->heard[0].hears_us);
-	/* Of more nodes than there is room for those are kept that take precedence. */
+	/* If the table is full, the nodes with the highest precedence are kept. */
 	for (node_id_t id = 0x0a0000ff; id > 0x0a0000e0; id--)
 		hear(id, GUARD_READY, 20);
 	assert_int_equal(g.vlan[0]->n_heard, GUARD_HEARD_MAX);
@@ -362,7 +363,7 @@ static void what_was_heard_is_listed(void **state)
 	}
 }
 
-/* Others have replaced a node that was idle for as long. */
+/* After a pause of this length, other nodes have replaced the node. */
 static void a_pause_begins_with_listening(void **state)
 {
 	(void)state;
@@ -387,8 +388,8 @@ static void own_frame_is_a_loop(void **state)
 	assert_false(g.local_loop);
 }
 
-/* A host that comes from the overlay to the LAN may be a frame that came round: the LAN is asked at
- * once, in its VLAN, and not with every frame. */
+/* A host that moves from the overlay to the LAN may be the source of a looped frame. A guard frame
+ * queries its VLAN at once, and not once per frame. */
 static void a_host_that_moves_raises_a_doubt(void **state)
 {
 	uint16_t vlan;
@@ -406,16 +407,16 @@ static void a_host_that_moves_raises_a_doubt(void **state)
 	assert_false(guard_next_urgent(&g, &i, &vlan));
 	assert_int_equal(guard_doubt(&g, 10, at_ms(2000)), GUARD_NOTHING);
 	assert_int_equal(guard_doubt(&g, 10, at_ms(2000 + GUARD_DOUBT_MS - 1)), GUARD_NOTHING);
-	/* Hosts of many VLANs that move at once, too. */
+	/* A move of hosts in many VLANs at one time is limited too. */
 	assert_int_equal(guard_doubt(&g, 0, at_ms(2000)), GUARD_NOTHING);
 	assert_int_equal(guard_doubt(&g, 0, at_ms(2000 + GUARD_ALL_DOUBT_MS)), GUARD_URGENT);
 	assert_int_equal(guard_doubt(&g, 10, at_ms(2000 + GUARD_DOUBT_MS)), GUARD_URGENT);
-	/* Nothing is used there. */
+	/* The VLAN is not used. */
 	assert_int_equal(guard_doubt(&g, 20, at_ms(3000)), GUARD_NOTHING);
 	assert_int_equal(guard_vlan_state(&g, 10), GUARD_CLEAR);
 }
 
-/* One that restarts again and again; greeting each time would be a storm. */
+/* A node restarts again and again. A greeting each time would be a storm. */
 static void greets_at_most_once_an_interval(void **state)
 {
 	unsigned greetings = 0;
@@ -449,14 +450,14 @@ static void switched_off(void **state)
 	assert_int_equal(hear(BETTER, BOTH, 20), GUARD_NOTHING);
 	assert_int_equal(guard_tick(&g, at_ms(20)), GUARD_NOTHING);
 
-	/* On again: earlier guards are forgotten. */
+	/* After it is enabled again, the guard has forgotten other guards. */
 	guard_configure(&g, &conf, at_ms(30));
 	assert_int_equal(guard_state(&g), GUARD_LISTENING);
 	ticks(30, 30 + LISTEN_MS);
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 }
 
-/* --- who takes precedence --- */
+/* --- precedence --- */
 
 static void who_reaches_nobody_leaves_it_to_others(void **state)
 {
@@ -466,7 +467,7 @@ static void who_reaches_nobody_leaves_it_to_others(void **state)
 	(void)state;
 	hear(WORSE, GUARD_READY, 10);
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
-	/* A node on this LAN is no way out of it. */
+	/* A node on this LAN is not a path out of it. */
 	assert_true(guard_reach(&g, &here, 1, at_ms(20)) & GUARD_URGENT);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_NO_PATH);
@@ -476,7 +477,7 @@ static void who_reaches_nobody_leaves_it_to_others(void **state)
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 	guard_reach(&g, both, 2, at_ms(40));
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
-	/* A node alone on its LAN needs no path, and loses nothing when the overlay comes. */
+	/* A node alone on its LAN needs no path, and the return of the overlay changes nothing. */
 	guard_gone(&g, WORSE, at_ms(50));
 	guard_reach(&g, NULL, 0, at_ms(60));
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
@@ -494,7 +495,8 @@ static unsigned hear_confirmed(node_id_t node, uint8_t flags, int64_t ms)
 	return guard_heard(&g, &f, &in_session, at_ms(ms));
 }
 
-/* It might not hear that we gave way, nor carry what we do not carry any more. */
+/* A node that receives no guard frames of this node may not notice that this node has stopped. That
+ * node may also not forward the frames of this node. */
 static void who_does_not_hear_us_does_not_stop_us_for_long(void **state)
 {
 	int64_t ms = 0;
@@ -528,15 +530,16 @@ static void who_owes_guards_is_soon_replaced_and_still_on_the_lan(void **state)
 			GUARD_FAST_MISSED * GUARD_FAST_MS + 100);
 	assert_int_equal(guard_vlan_reason(&g, 0), GUARD_BY_SILENCE);
 	assert_int_equal(g.n_silenced, 1);
-	/* Its frames from the overlay do not reach the LAN yet. */
+	/* Frames from the overlay do not reach the LAN yet. */
 	assert_int_equal(g.vlan[0]->n_heard, 1);
 	assert_true(vlan_set_has(&g.begun, 0));
-	/* It only stood still: one of the two stops, at once. */
+	/* The other node has only stalled. One of the two stops at once. */
 	hear_confirmed(BETTER, BOTH, ms);
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 }
 
-/* Guards of one VLAN in an interval are all that is owed to who is not heard. */
+/* A node that receives no guard frames of this node sends none each 100 ms. Its silence for 2.9 s
+ * is no failure. */
 static void who_does_not_hear_us_owes_no_more_than_before(void **state)
 {
 	(void)state;
@@ -546,7 +549,7 @@ static void who_does_not_hear_us_owes_no_more_than_before(void **state)
 	assert_int_equal(g.n_silenced, 0);
 }
 
-/* Frames that came while this machine stood still have not been read yet. */
+/* Frames that arrived during a stall of this machine have not been read yet. */
 static void what_was_slept_through_is_no_silence(void **state)
 {
 	(void)state;
@@ -559,7 +562,8 @@ static void what_was_slept_through_is_no_silence(void **state)
 	assert_int_equal(g.n_standstills, 1);
 }
 
-/* Others may have taken over: it asks, and hosts have moved only where that is so. */
+/* Another node may forward now. This node sends a query, and hosts have moved only if the answer
+ * says so. */
 static void who_stood_still_asks_first(void **state)
 {
 	(void)state;
@@ -574,7 +578,7 @@ static void who_stood_still_asks_first(void **state)
 	ticks(300, 500);
 	assert_int_equal(guard_state(&g), GUARD_SHARED);
 	assert_true(vlan_set_is_empty(&g.moved));
-	/* Another time it was so. */
+	/* In this case another node forwards. */
 	hear_confirmed(WORSE, GUARD_READY, 510);
 	guard_tick(&g, at_ms(510 + GUARD_STILL_MS));
 	hear_confirmed(WORSE, BOTH, 511 + GUARD_STILL_MS);
@@ -583,7 +587,7 @@ static void who_stood_still_asks_first(void **state)
 	assert_int_equal(guard_state(&g), GUARD_BLOCKED);
 }
 
-/* Alone on a LAN there is nobody to ask. */
+/* Alone on a LAN, the node has no other node to query. */
 static void who_is_alone_goes_on(void **state)
 {
 	(void)state;
@@ -603,7 +607,7 @@ static void several_steps_of_no_time_are_none(void **state)
 		;
 	for (unsigned i = 0; i < 100; i++)
 		guard_tick(&g, at_ms(0));
-	/* A clock that went back is one that stood. */
+	/* A clock that went back counts as a stall. */
 	guard_tick(&g, at_ms(-500));
 	while (guard_next_due(&g, &vlan))
 		n++;
@@ -611,7 +615,7 @@ static void several_steps_of_no_time_are_none(void **state)
 	assert_int_equal(guard_state(&g), GUARD_CLEAR);
 }
 
-/* A link went down, which is told through the overlay. */
+/* A node reports through the overlay that its LAN link is down. */
 static void who_says_it_is_gone_is_replaced_at_once(void **state)
 {
 	(void)state;
@@ -627,7 +631,7 @@ static void who_says_it_is_gone_is_replaced_at_once(void **state)
 	assert_int_equal(guard_gone(&g, BETTER, at_ms(LISTEN_MS + 5)), GUARD_NOTHING);
 }
 
-/* Its own LAN has no link any more: its hosts are nowhere, or behind the other. */
+/* The LAN of this node has no link, so its hosts are nowhere or behind the other node. */
 static void a_lan_that_is_gone_took_its_hosts_along(void **state)
 {
 	(void)state;
@@ -638,10 +642,10 @@ static void a_lan_that_is_gone_took_its_hosts_along(void **state)
 	g.moved = (struct vlan_set){ 0 };
 	guard_lan(&g, false, at_ms(LISTEN_MS));
 	assert_true(vlan_set_has(&g.moved, 0));
-	assert_false(vlan_set_has(&g.moved, 10)); /* none were behind it */
+	assert_false(vlan_set_has(&g.moved, 10)); /* no host was behind the other node */
 }
 
-/* --- guards each 100 ms --- */
+/* --- guard frames each 100 ms --- */
 
 static unsigned fast_in(int64_t from_ms, int64_t to_ms, unsigned sent[VLAN_IDS])
 {
@@ -674,11 +678,11 @@ static void each_node_heard_is_told_ten_times_a_second(void **state)
 		hear_in(vlan, BETTER, BOTH, 1000);
 		hear_in(vlan, WORSE, 0, 1000);
 	}
-	/* One frame tells both, and the VLANs take turns. */
+	/* One frame reaches both nodes, and the VLANs take turns. */
 	assert_in_range(fast_in(1000, 2000, sent), 9, 11);
 	assert_in_range(sent[2], 4, 6);
 	assert_in_range(sent[3], 4, 6);
-	/* A VLAN in which it has not been heard lately tells it nothing. */
+	/* A VLAN in which the other node was not received recently sends nothing. */
 	for (int64_t ms = 2000; ms < 3500; ms += 500) {
 		hear_in(3, BETTER, BOTH, ms);
 		hear_in(3, WORSE, 0, ms);

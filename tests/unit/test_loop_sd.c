@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The production loop: timers, descriptors, signals, sd_notify and the watchdog. Every test ends
- * the loop from a callback; the timeout of the test runner is the deadline, so nothing here
- * depends on how fast the machine is.
+ * the loop from a callback. The timeout of the test runner is the deadline, so the speed of the
+ * machine has no effect.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,7 @@ static void timer_is_never_early(void **state)
 	assert_true(loop_now(c.loop).ns > 0);
 	c.timer = timer_new(c.loop, timer_quits, &c);
 	assert_false(timer_is_set(c.timer));
-	/* An odd number of nanoseconds must be rounded up, and the loop can run again. */
+	/* An odd number of nanoseconds is rounded up, and the loop can run again. */
 	for (unsigned i = 1; i <= 5; i++) {
 		c.wanted = mono_add_ns(loop_now(c.loop), 1234567);
 		timer_set(c.timer, c.wanted);
@@ -89,7 +89,7 @@ static void stopped_and_moved(void **state)
 	assert_false(timer_is_set(c.other));
 	timer_set(never, loop_now(c.loop));
 	timer_set(never, MONO_NEVER);
-	/* Moved from an hour to now, without which the test would not end. */
+	/* The timer moves from one hour to now. Otherwise the test would not end. */
 	timer_set(c.timer, mono_add_ms(loop_now(c.loop), 3600 * 1000));
 	timer_set(c.timer, mono_add_ms(loop_now(c.loop), 2));
 	assert_int_equal(loop_run(c.loop), 42);
@@ -179,7 +179,7 @@ static void events_can_be_changed(void **state)
 	assert_int_equal(loop_fd_mod(c.loop, c.fds[0], EPOLLOUT), 0);
 	assert_int_equal(loop_run(c.loop), 0);
 	assert_int_equal(c.n, 1);
-	/* Left to loop_free() on purpose: the loop frees what it watches. */
+	/* The test frees nothing, because loop_free() frees all watches. */
 	loop_free(c.loop);
 	close(c.fds[0]);
 	close(c.fds[1]);
@@ -210,7 +210,7 @@ static void signals(void **state)
 	loop_free(c.loop);
 }
 
-/* A socket of our own in the abstract name space takes the part of systemd. */
+/* An own socket in the abstract name space replaces systemd. */
 static int listen_as_systemd(void)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
@@ -236,12 +236,12 @@ static void on_notify(void *arg, int fd, uint32_t events)
 	(void)events;
 	assert_true(len > 0);
 	text[len] = '\0';
-	/* Nothing before READY: the first sign of life has systemd wait for more of them. */
+	/* READY is first, because systemd expects watchdog messages after the first one. */
 	if (c->n == 0)
 		assert_string_equal(text, "READY=1\nSTATUS=up");
 	else
 		assert_string_equal(text, "WATCHDOG=1");
-	/* It is repeated. */
+	/* The message is repeated. */
 	if (++c->n == 4)
 		loop_quit(c->loop, 0);
 }

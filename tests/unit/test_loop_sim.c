@@ -26,7 +26,7 @@ struct record {
 	struct timer *timer;
 	unsigned n;
 	mono_t last;
-	unsigned left; /* periods to go */
+	unsigned left; /* remaining periods */
 	int id;
 };
 
@@ -54,7 +54,7 @@ static void starts_at_one_second(void **state)
 	assert_false(loop_sim_next(l, &at));
 	loop_sim_run_until(l, ms(50));
 	assert_true(loop_now(l).ns == ms(50).ns);
-	/* Time does not go back. */
+	/* Time never goes back. */
 	loop_sim_run_until(l, ms(10));
 	assert_true(loop_now(l).ns == ms(50).ns);
 	loop_free(l);
@@ -78,7 +78,7 @@ static void order_of_time_then_of_arming(void **state)
 	timer_set(r[1].timer, ms(10));
 	timer_set(r[0].timer, ms(20));
 	timer_set(r[2].timer, ms(10));
-	/* Re-arming moves it behind the others of the same time. */
+	/* A re-armed timer moves behind other timers of equal time. */
 	timer_set(r[1].timer, ms(10));
 	assert_true(loop_sim_next(l, &at));
 	assert_true(at.ns == ms(10).ns);
@@ -185,7 +185,8 @@ static void free_in_callback(void **state)
 	loop_free(l);
 }
 
-/* Timers come and go while others are armed: what is kept of one is never taken for another's. */
+/* Timers are created and freed while others are armed. The state of one timer never applies to
+ * another. */
 static void new_ones_in_the_place_of_old_ones(void **state)
 {
 	enum { N = 300, ROUNDS = 20 };

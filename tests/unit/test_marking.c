@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * DSCP and congestion marks of the datagrams around frames: the whole table of RFC 6040, what goes
- * out, what of it reaches the frame inside, alone, in company, in pieces, and through a relay.
+ * DSCP and congestion marks of datagrams: the complete table of RFC 6040, the marks of outgoing
+ * datagrams, and the effect on inner frames. Frames are single, bundled, fragmented or relayed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "wire/bundle.h"
 #include "wire/fragment.h"
 
-#define ALONE 1000 /* bytes of a frame that shares its datagram with no other */
+#define ALONE 1000 /* bytes of a frame that is never bundled */
 #define SMALL 100
 #define EF    46
 #define CS6   48
@@ -61,7 +61,7 @@ static size_t build_other(size_t len)
 	return TAP_VNET_LEN + len;
 }
 
-/* A tag in front of what was built. */
+/* Inserts a tag into the frame. */
 static size_t tagged(size_t len)
 {
 	memmove(frame + 16, frame + 12, len - TAP_VNET_LEN - 12);
@@ -70,7 +70,7 @@ static size_t tagged(size_t len)
 	return len + 4;
 }
 
-/* --- what goes out --- */
+/* --- outgoing datagrams --- */
 
 static int with_classes(void **state)
 {
@@ -83,7 +83,7 @@ static int with_classes(void **state)
 	       setsockopt(fx.node_fd[2], IPPROTO_IP, IP_RECVTOS, &on, sizeof(on));
 }
 
-/* Class of the next datagram that the node was sent, -1: none. */
+/* Returns the traffic class of the next datagram to the node. -1: none. */
 static int class_at(unsigned slot)
 {
 	_Alignas(struct cmsghdr) uint8_t control[64];
@@ -129,7 +129,7 @@ static void classes_go_out(void **state)
 	for (unsigned class = 0; class < 256; class += 5) {
 		uint8_t c = (uint8_t) class, ecn = c & ECN_MASK;
 
-		/* Off: the marks alone. */
+		/* Without the option only the ECN bits are copied. */
 		fx_publish(&fx, NULL);
 		assert_int_equal(sent_as(build4(c, ALONE)), ecn);
 		assert_int_equal(sent_as(build6(c, ALONE)), ecn);
@@ -138,7 +138,7 @@ static void classes_go_out(void **state)
 		assert_int_equal(sent_as(build6(c, ALONE)), c);
 		assert_int_equal(sent_as(tagged(build4(c, ALONE))), c);
 		assert_int_equal(sent_as(tagged(build6(c, ALONE))), c);
-		/* In pieces: too big for the path. */
+		/* The frame exceeds the path MTU and is fragmented. */
 		assert_int_equal(sent_as(build4(c, 2 * FX_MTU)), c);
 		while (class_at(1) >= 0)
 			;
@@ -167,7 +167,7 @@ static void all_pieces_have_it(void **state)
 	assert_int_equal(n, 4);
 }
 
-/* What parameters say is what the socket has: nothing is said of it a second time. */
+/* If the socket already has the class of the parameters, no control message repeats that class. */
 static void with_tos(struct snap *s)
 {
 	copy(s);
@@ -190,7 +190,7 @@ static void socket_has_its_own(void **state)
 	expect_silence();
 }
 
-/* Frames of one class share datagrams; those of two do not, and stay in order. */
+/* Frames of one class are bundled. Frames of two classes are not, and keep their order. */
 static void company_is_of_one_class(void **state)
 {
 	static const uint8_t class[] = { 0, 0, EF << 2, EF << 2, 2, 0, 0 };
@@ -211,7 +211,7 @@ static void company_is_of_one_class(void **state)
 	assert_int_equal(fx_count(&fx, CNT_bundled_frames_tx), 6);
 }
 
-/* --- what comes in --- */
+/* --- incoming datagrams --- */
 
 static void receive(unsigned from, uint8_t *data, size_t len, uint8_t class)
 {
@@ -230,7 +230,7 @@ static void receive(unsigned from, uint8_t *data, size_t len, uint8_t class)
 
 static const node_id_t to_us[] = { N(0) };
 
-/* Class of the frame that the segment gets, -1: none. */
+/* Returns the traffic class of the delivered frame. -1: none. */
 static int delivered(void)
 {
 	uint8_t got[4096];
@@ -262,7 +262,7 @@ static int arrives(size_t len, uint8_t class)
 	return delivered();
 }
 
-/* RFC 6040, figure 4: rows are the inner header, columns the outer one. -1: dropped. */
+/* RFC 6040, figure 4: rows are the inner header, columns the outer header. -1: dropped. */
 static const int rfc6040[4][4] = {
 	[ECN_NOT_ECT] = { [ECN_NOT_ECT] = 0, [ECN_ECT0] = 0, [ECN_ECT1] = 0, [ECN_CE] = -1 },
 	[ECN_ECT0] = { [ECN_NOT_ECT] = ECN_ECT0,
@@ -293,7 +293,7 @@ static void the_whole_table(void **state)
 				uint8_t class = (uint8_t)(dscp << 2 | inner);
 				int all = want < 0 ? -1 : (int)(dscp << 2) | want;
 
-				/* The outer DSCP is not the inner one's business. */
+				/* The outer DSCP does not change the inner DSCP. */
 				assert_int_equal(arrives(build4(class, SMALL), outer | 0x28), all);
 				assert_int_equal(arrives(build6(class, SMALL), (uint8_t)outer),
 						 all);
@@ -305,7 +305,7 @@ static void the_whole_table(void **state)
 	assert_int_equal(fx_count(&fx, CNT_marked_on_the_way), marked);
 	assert_int_equal(fx_drops(&fx, DROP_ecn_not_capable), 3 * 8);
 	assert_int_equal(fx_all_drops(&fx), 3 * 8);
-	/* A mark has no place there, and the frame no sender who would be told by its loss. */
+	/* The frame has no ECN field and no sender that would react to a drop. */
 	assert_int_equal(arrives(build_other(SMALL), ECN_CE), -2);
 }
 
@@ -329,7 +329,7 @@ static void in_company(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_ecn_not_capable), 1);
 }
 
-/* A frame in two pieces that came with these classes. */
+/* Delivers a frame in two fragments with these classes. */
 static int in_pieces(uint8_t inner, uint8_t first, uint8_t second)
 {
 	static uint32_t id;
@@ -362,7 +362,7 @@ static void one_marked_piece_marks_the_frame(void **state)
 	assert_int_equal(fx_all_drops(&fx), 1);
 }
 
-/* --- on its way through --- */
+/* --- relayed datagrams --- */
 
 static int relayed(uint8_t kind, uint8_t class)
 {
@@ -387,7 +387,7 @@ static void relays_lose_no_mark(void **state)
 	for (uint8_t ecn = 0; ecn < 4; ecn++) {
 		fx_publish(&fx, NULL);
 		assert_int_equal(relayed(LEON_FRAME, EF << 2 | ecn), ecn);
-		/* It is its source who is able to bear marks, not this node. */
+		/* The source of the datagram decides about ECN, not the relay. */
 		fx_publish(&fx, without_ecn);
 		assert_int_equal(relayed(LEON_FRAME, EF << 2 | ecn), EF << 2 | ecn);
 		assert_int_equal(relayed(LEON_CONTROL, CS6 << 2 | ecn), CS6 << 2 | ecn);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The aborting allocators: zeroed, aligned, and no overflow of n * size. */
+/* The allocators that abort on failure: zeroed, aligned, and no overflow of n * size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,14 +70,14 @@ static size_t resident_pages(void)
 	return pages;
 }
 
-/* A megabyte is 256 pages; some come and go with what else the process does. */
+/* One megabyte is 256 pages. Other parts of the process may change a few pages. */
 static void buffer_costs_what_is_used(void **state)
 {
 	size_t before;
 	unsigned char *p;
 
 	(void)state;
-	mallopt(M_PERTURB, 0); /* the test runner has malloc() fill what it gives */
+	mallopt(M_PERTURB, 0); /* the test runner lets malloc() fill its memory */
 	before = resident_pages();
 	p = x_buffer(16, 1 << 20);
 	assert_int_equal((uintptr_t)p % 64, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The member cache: what is written is read back; everything else is refused whole.
+ * The member cache reads all that it has written, and refuses any other file as a whole.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/meter: bytes a round trip, where nothing came yet, at the bounds of rounds and behind
- * a pause. */
+/* leon-accel/meter counts the bytes of a round trip: before the first byte, at the limits of a
+ * round trip, and after a pause. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void test_nothing_yet(void **state)
 	assert_int_equal(meter_best(&m, RTT_US, at(0)), 0);
 }
 
-/* Several in one batch: no time passes between them. */
+/* No time passes between the segments of one batch. */
 static void test_no_time_passed(void **state)
 {
 	struct meter m = { 0 };
@@ -50,7 +50,7 @@ static void test_rounds_are_apart(void **state)
 	assert_int_equal(meter_best(&m, RTT_US, at(250)), 2000);
 }
 
-/* The round of 2000 is the fourth last until 499, and gone then. */
+/* The round trip with 2000 bytes is the fourth last one until 499. */
 static void test_four_rounds_count(void **state)
 {
 	struct meter m = { 0 };
@@ -73,7 +73,7 @@ static void test_pause(void **state)
 	assert_int_equal(meter_best(&m, RTT_US, at(3600000)), 10);
 }
 
-/* No path: nobody knows how long a round is. */
+/* Without a path the round-trip time is unknown. */
 static void test_no_round_trip(void **state)
 {
 	struct meter m = { 0 };
@@ -84,7 +84,7 @@ static void test_no_round_trip(void **state)
 	assert_int_equal(meter_best(&m, RTT_US, at(0)), 0);
 }
 
-/* The path got shorter meanwhile. */
+/* The path has become shorter. */
 static void test_other_round_trip(void **state)
 {
 	struct meter m = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/moved: the latest hosts are kept, as many as there is room for. */
+/* leon-accel/moved keeps the latest hosts, up to its capacity. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void test_oldest_goes(void **state)
 	(void)state;
 	for (unsigned i = 0; i < MOVED_MAX; i++)
 		moved_add(&m, 0, mac(i));
-	moved_add(&m, 0, mac(0)); /* again: it is the latest now */
+	moved_add(&m, 0, mac(0)); /* again: now the latest host */
 	moved_add(&m, 0, mac(MOVED_MAX));
 	assert_true(moved_has(&m, 0, mac(0)));
 	assert_false(moved_has(&m, 0, mac(1)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/msg: every message at its largest, cut at every length, and with every field
- * out of range. */
+/* wire/msg: every message at its largest size, truncated at every length, and with every field out
+ * of range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define TYPE_LAST MSG_CONFLICT
 
-/* Decodes an exact-size copy, so that ASan sees a read of one byte too many. */
+/* Decodes a copy of exact size, so that ASan detects a read beyond its end. */
 static int decode_copy(const uint8_t *data, size_t len, struct msg *m)
 {
 	uint8_t *copy = test_malloc(len ? len : 1);
@@ -27,8 +27,8 @@ static int decode_copy(const uint8_t *data, size_t len, struct msg *m)
 	return err;
 }
 
-/* That a message encodes to these bytes, and with them that its fields are what they were: the
- * structs have padding, so memcmp cannot tell. */
+/* Compares the encoded bytes of a message, and thereby its fields. memcmp() would compare the
+ * padding of structs too. */
 static void assert_encodes(const struct msg *m, const uint8_t *want, int len)
 {
 	uint8_t buf[MSG_LEN_MAX];
@@ -50,7 +50,7 @@ static void round_trip(const struct msg *m, size_t want_len)
 		assert_int_equal(decode_copy(buf, (size_t)cut, &back), -EBADMSG);
 		assert_int_equal(msg_encode(m, cut_buf, (size_t)cut), -ENOSPC);
 	}
-	/* What follows is padding. */
+	/* The following bytes are padding. */
 	buf[len] = 0xff;
 	assert_int_equal(decode_copy(buf, (size_t)len + 1, &back), 0);
 	assert_encodes(&back, buf, len);
@@ -58,7 +58,7 @@ static void round_trip(const struct msg *m, size_t want_len)
 
 static void test_round_trip(void **state)
 {
-	/* Longest of each type, by hand from doc/protocol.md section 4. */
+	/* The longest message of each type, computed by hand from doc/protocol.md section 4. */
 	static const size_t longest[] = {
 		[MSG_HELLO] = 191,   [MSG_SUMMARY_REQ] = 1, [MSG_SUMMARY] = 1159, [MSG_FETCH] = 515,
 		[MSG_RECORD] = 1153, [MSG_ROW] = 1115,	    [MSG_PING] = 27,	  [MSG_PONG] = 43,
@@ -92,7 +92,7 @@ static void test_document(void **state)
 	}
 }
 
-/* Any byte may be anything: no read outside, and what decodes can be encoded again. */
+/* Any byte value causes no read outside the buffer, and a decoded message can be encoded again. */
 static void test_mutation(void **state)
 {
 	static const uint8_t values[] = { 0, 1, 4, 6, 0x7f, 0x80, 0xff };
@@ -136,7 +136,7 @@ static void test_unknown_type(void **state)
 	assert_int_equal(decode_copy(buf, 0, &m), -EBADMSG);
 }
 
-/* A message with one field out of range: is not sent, ... */
+/* A message with a field out of range is not encoded. */
 static void refuse_encode(const struct msg *m)
 {
 	uint8_t buf[MSG_LEN_MAX];
@@ -144,7 +144,7 @@ static void refuse_encode(const struct msg *m)
 	assert_int_equal(msg_encode(m, buf, sizeof(buf)), -EINVAL);
 }
 
-/* ... and is not taken: the small sample with bytes at `at` replaced. */
+/* The small sample with bytes replaced at `at` is not decoded. */
 static void refuse_decode(uint8_t type, size_t at, const void *bytes, size_t n)
 {
 	uint8_t buf[MSG_LEN_MAX + 64] = { 0 };
@@ -155,7 +155,8 @@ static void refuse_decode(uint8_t type, size_t at, const void *bytes, size_t n)
 	len = msg_encode(&m, buf, MSG_LEN_MAX);
 	assert_true(len > 0 && at + n <= (size_t)len);
 	memcpy(buf + at, bytes, n);
-	/* With room behind, so that it is the value that is refused and not the length. */
+	/* The buffer is longer than the message, so that the value is refused and not the
+	 * length. */
 	assert_int_equal(msg_decode(buf, sizeof(buf), &m), -EBADMSG);
 }
 
@@ -173,11 +174,11 @@ static void test_hello_ranges(void **state)
 	refuse_encode(&m);
 	refuse_decode(MSG_HELLO, 177, "\0\0", 2);
 	refuse_decode(MSG_HELLO, 173, "\xe0", 1); /* multicast */
-	refuse_decode(MSG_HELLO, 172, "\5", 1);	  /* no such family */
+	refuse_decode(MSG_HELLO, 172, "\5", 1);	  /* unknown family */
 	sample_small(MSG_HELLO, &m);
 	m.hello.observed.ip.family = 5;
 	refuse_encode(&m);
-	/* Nothing observed yet is fine, and shorter. */
+	/* HELLO without an observed address is valid and shorter. */
 	sample_small(MSG_HELLO, &m);
 	memset(&m.hello.observed, 0, sizeof(m.hello.observed));
 	round_trip(&m, 173);
@@ -201,11 +202,11 @@ static void test_list_ranges(void **state)
 	m.summary.parts++;
 	refuse_encode(&m);
 	refuse_decode(MSG_SUMMARY, 1, "\0\1", 2);     /* part 1 of 1 */
-	refuse_decode(MSG_SUMMARY, 1, "\0\0\0\0", 4); /* of none */
-	refuse_decode(MSG_SUMMARY, 3, "\0\x41", 2);   /* of 65 */
+	refuse_decode(MSG_SUMMARY, 1, "\0\0\0\0", 4); /* 0 parts */
+	refuse_decode(MSG_SUMMARY, 3, "\0\x41", 2);   /* 65 parts */
 	refuse_decode(MSG_SUMMARY, 5, "\0\x31", 2);   /* 49 entries */
 	refuse_decode(MSG_SUMMARY, 5, "\xff\xff", 2);
-	refuse_decode(MSG_SUMMARY, 7, "\0\0\0\0", 4); /* no origin */
+	refuse_decode(MSG_SUMMARY, 7, "\0\0\0\0", 4); /* origin 0 */
 
 	sample_full(MSG_FETCH, &m);
 	m.fetch.n++;
@@ -302,7 +303,7 @@ static void test_record_ranges(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++)
 		refuse_record(spoil[i]);
-	/* Offsets of the document's example: name 19, locators 25, overlay 52, prefixes 58. */
+	/* Offsets in the example of the document: name 19, locators 25, overlay 52, prefixes 58. */
 	refuse_decode(MSG_RECORD, 1, "\0\0\0\0", 4);
 	refuse_decode(MSG_RECORD, 13, "\0\0\0\0", 4);
 	refuse_decode(MSG_RECORD, 19, "\x21", 1); /* name of 33 bytes */
@@ -318,7 +319,7 @@ static void test_record_ranges(void **state)
 	refuse_decode(MSG_RECORD, 64, "\x21", 1); /* prefix of 33 bits */
 }
 
-/* Host bits behind a prefix are not an error, they are just not there. */
+/* Host bits after a prefix are ignored and not an error. */
 static int with_vlans(uint16_t flags, uint8_t n, struct id_range a, struct id_range b)
 {
 	uint8_t buf[MSG_LEN_MAX];
@@ -339,8 +340,8 @@ static void test_record_vlans(void **state)
 
 	(void)state;
 	assert_true(with_vlans(RECORD_SEGMENTS, 2, low, high) > 0);
-	assert_true(with_vlans(RECORD_SEGMENTS, 0, low, high) > 0); /* it serves none */
-	assert_true(with_vlans(0, 0, low, high) > 0);		    /* it serves all */
+	assert_true(with_vlans(RECORD_SEGMENTS, 0, low, high) > 0); /* no VLAN */
+	assert_true(with_vlans(0, 0, low, high) > 0);		    /* all VLANs */
 	assert_int_equal(with_vlans(0, 1, low, high), -EINVAL);
 	assert_int_equal(with_vlans(RECORD_SEGMENTS, 2, high, low), -EINVAL);
 	assert_int_equal(with_vlans(RECORD_SEGMENTS, 2, low, (struct id_range){ 20, 30 }), -EINVAL);
@@ -402,7 +403,7 @@ static void test_row_ranges(void **state)
 	refuse_decode(MSG_ROW, 25, "\0\x41", 2);     /* 65 entries */
 	refuse_decode(MSG_ROW, 27, "\0\0\0\0", 4);   /* node */
 	refuse_decode(MSG_ROW, 31, "\x83\xe9", 2);   /* loss of 1001 */
-	/* Times that do not fit saturate; they are not an error. */
+	/* Times that are too large saturate without an error. */
 	sample_small(MSG_ROW, &m);
 	m.row.entry[0].rtt_us = 0x1000000;
 	m.row.entry[0].var_us = UINT32_MAX;
@@ -439,13 +440,14 @@ static void test_record_lan(void **state)
 	assert_true(with_lan(RECORD_LAN, &none) > 0);
 	assert_int_equal(with_lan(0, &lan), -EINVAL);
 	assert_int_equal(with_lan(RECORD_LAN, &many), -EINVAL);
-	lan.node[1] = 5; /* twice */
+	lan.node[1] = 5; /* duplicate */
 	assert_int_equal(with_lan(RECORD_LAN, &lan), -EINVAL);
 	lan.node[1] = NODE_ID_NONE;
 	assert_int_equal(with_lan(RECORD_LAN, &lan), -EINVAL);
 }
 
-/* Each class counts for itself, to 3 and on with 0; whoever missed four changes missed them. */
+/* Each class counts from 0 to 3 and wraps. Four changes between two observations are not
+ * detected. */
 static void test_lan_counters(void **state)
 {
 	struct record_lan a = { 0 }, b = { 0 };

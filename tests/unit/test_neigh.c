@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The neighbor cache: when it answers, what it reports, forgetting, its limit, readers in
- * threads. */
+/* The neighbor cache: answers, reports, expiry, limit, and readers in threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +54,7 @@ static void answers_what_it_learned(void **state)
 	assert_true(neigh_answer(n, 9, &b, 1001, &hit));
 	assert_int_equal(hit.slot, 6);
 	assert_true(hit.router);
-	/* Other VLAN, other address, other family with the same bytes. */
+	/* Another VLAN, another address, and the other address family with equal bytes. */
 	assert_false(answers(n, 1, a, 1001));
 	assert_false(answers(n, 0, v4(2), 1001));
 	a.family = 6;
@@ -75,10 +74,10 @@ static void second_question_goes_to_everybody(void **state)
 	assert_false(answers(n, 0, a, 1001));
 	assert_false(answers(n, 0, a, 1001 + NEIGH_ASK_AGAIN_S - 1));
 	assert_true(answers(n, 0, a, 1001 + NEIGH_ASK_AGAIN_S));
-	/* Confirmed again in the same place, it is still the same question. */
+	/* After a confirmation at an unchanged place, a repeated request still gets no answer. */
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1005);
 	assert_false(answers(n, 0, a, 1005));
-	/* Behind another node it counts as a new neighbor. */
+	/* Behind another node the neighbor counts as new. */
 	neigh_learn(n, 0, &a, mac_of(1), 6, false, 1005);
 	assert_true(answers(n, 0, a, 1005));
 	neigh_free(n);
@@ -91,7 +90,7 @@ static void stale_neighbors_are_not_answered_for(void **state)
 
 	(void)state;
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
-	assert_true(answers(n, 0, a, 999)); /* the worker's second has not begun yet */
+	assert_true(answers(n, 0, a, 999)); /* the second of the worker has not begun yet */
 	assert_true(answers(n, 0, a, 1000 + NEIGH_FRESH_S - 1));
 	assert_false(answers(n, 0, a, 1000 + NEIGH_FRESH_S));
 	neigh_free(n);
@@ -124,7 +123,8 @@ static void news_is_what_differs_or_gets_old(void **state)
 	neigh_free(n);
 }
 
-/* Whose requests may be answered here: a host that all others have had time to learn of. */
+/* A settled host has been known for long enough that all other nodes have learned it. Its requests
+ * may be answered here. */
 static void a_sender_is_settled_after_a_while(void **state)
 {
 	struct neigh *n = neigh_new(100);
@@ -134,10 +134,10 @@ static void a_sender_is_settled_after_a_while(void **state)
 	assert_false(neigh_is_settled(n, 0, &a, mac_of(1), 5, 1000));
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000);
 	assert_false(neigh_is_settled(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_SETTLE_S - 1));
-	/* Confirmed, it does not begin anew. */
+	/* A confirmation does not restart the settling time. */
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1000 + NEIGH_SETTLE_S - 1);
 	assert_true(neigh_is_settled(n, 0, &a, mac_of(1), 5, 1000 + NEIGH_SETTLE_S));
-	/* Another MAC, another place, another VLAN: contradictions. */
+	/* Another MAC, another place and another VLAN contradict the entry. */
 	assert_false(neigh_is_settled(n, 0, &a, mac_of(2), 5, 2000));
 	assert_false(neigh_is_settled(n, 0, &a, mac_of(1), 6, 2000));
 	assert_false(neigh_is_settled(n, 1, &a, mac_of(1), 5, 2000));
@@ -147,8 +147,7 @@ static void a_sender_is_settled_after_a_while(void **state)
 	neigh_free(n);
 }
 
-/* A host asks one that it knows, and alone, whether it is still there: the answer is to
- * be its own. */
+/* A host probes one known neighbor with a unicast request. The neighbor itself must answer. */
 static void doubt_lasts_until_the_neighbor_speaks(void **state)
 {
 	struct neigh *n = neigh_new(100);
@@ -162,7 +161,7 @@ static void doubt_lasts_until_the_neighbor_speaks(void **state)
 	assert_false(answers(n, 0, a, 1001));
 	assert_false(answers(n, 0, a, 1030));
 	assert_true(answers(n, 0, b, 1001));
-	/* What it sends then is reported, although nothing in it is new. */
+	/* The next frame of the neighbor is reported, although it contains nothing new. */
 	assert_true(neigh_differs(n, 0, &a, mac_of(1), 5, 1001));
 	neigh_learn(n, 0, &a, mac_of(1), 5, false, 1031);
 	assert_false(neigh_differs(n, 0, &a, mac_of(1), 5, 1031));
@@ -187,7 +186,7 @@ static void forgets_nodes_macs_and_old_ones(void **state)
 	assert_int_equal(neigh_count(n), 3);
 	assert_false(answers(n, 0, a[2], 1001));
 	assert_true(answers(n, 7, a[3], 1101));
-	/* Who it is stays known, and where it is comes with the next frame. */
+	/* The MAC stays known, and the next frame supplies the place. */
 	assert_true(neigh_differs(n, 0, &a[2], mac_of(2), 6, 1001));
 	neigh_age(n, 1100 + 4 * NEIGH_FRESH_S);
 	assert_int_equal(neigh_count(n), 1);
@@ -228,8 +227,8 @@ struct shared {
 	_Atomic unsigned n_started;
 };
 
-/* Everything about a host is made of its number and one of three turns: what does not fit together
- * was torn. */
+/* All values of a host depend on its number and on one of three turns, so a reader detects a torn
+ * entry. */
 static uint16_t slot_for(uint32_t host, uint32_t turn)
 {
 	return (uint16_t)(1 + host + 1000 * turn);
@@ -295,7 +294,7 @@ static void writer(struct shared *s)
 
 static void readers_never_see_a_torn_neighbor(void **state)
 {
-	/* Room for half of the hosts, so that places change hands all the time. */
+	/* Capacity for half of the hosts, so that places are reused constantly. */
 	struct shared s = { .n = neigh_new(N_HOSTS / 2), .now_s = 1000 };
 	pthread_t thread[N_READERS];
 
@@ -304,7 +303,7 @@ static void readers_never_see_a_torn_neighbor(void **state)
 		assert_int_equal(pthread_create(&thread[i], NULL, reader, &s), 0);
 	while (atomic_load(&s.n_started) < N_READERS)
 		sched_yield();
-	/* Again where a busy machine gave the readers no time. */
+	/* The writer repeats if a busy machine delayed the readers. */
 	do {
 		writer(&s);
 	} while (!atomic_load(&s.n_found));

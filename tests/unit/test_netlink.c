@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * io/netlink and io/tap in a namespace of this process. Skipped where there is none to be had.
+ * io/netlink and io/tap in a namespace of this process. Without a namespace the tests are skipped.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -125,7 +125,7 @@ static void addresses(void **state)
 	assert_int_equal(find(a, n, "192.0.2.5")->prefix_len, 24);
 	assert_int_equal(find(a, n, "192.0.2.5")->index, v.index);
 	assert_false(find(a, n, "192.0.2.5")->link_scope);
-	/* Of a pair, ours. */
+	/* Of a peer-to-peer pair, only the local address is listed. */
 	assert_non_null(find(a, n, "198.51.100.1"));
 	assert_null(find(a, n, "198.51.100.2"));
 	assert_non_null(find(a, n, "2001:db8::5"));
@@ -135,7 +135,7 @@ static void addresses(void **state)
 	assert_true(all > n);
 	assert_non_null(find(a, all, "127.0.0.1"));
 	assert_true(find(a, all, "127.0.0.1")->link_scope);
-	/* Says how many there are where there is no room. */
+	/* Without a buffer the call returns the number of addresses. */
 	assert_int_equal(nl_addrs(nl, v.index, NULL, 0), n);
 	assert_true(run("ip link del v8"));
 }
@@ -219,7 +219,8 @@ static void routes(void **state)
 	assert_int_equal(nl_link_by_name(nl, "v10", &v), 0);
 	assert_int_equal(nl_monitor_open(&m, 76, nl), 0);
 
-	/* A gateway need not be on a network of the interface, the same route fails twice. */
+	/* A gateway outside the networks of the interface is valid. An equal route fails the second
+	 * time. */
 	c[0] = change("10.9.0.1/32", NULL, 500, v.index);
 	c[1] = change("10.8.0.0/16", "10.9.0.1", 500, v.index);
 	c[2] = change("fd00:9::1/128", NULL, 500, v.index);
@@ -231,7 +232,7 @@ static void routes(void **state)
 		assert_int_equal(c[i].result, 0);
 	assert_int_equal(c[4].result, -EEXIST);
 	assert_int_equal(c[5].result, -ENODEV);
-	/* Those of other protocols and interfaces are not seen. */
+	/* Routes of other protocols and interfaces are not listed. */
 	assert_true(run("ip route add 10.9.0.7/32 dev v10 proto 77"));
 	assert_true(run("ip route add 10.9.0.8/32 dev lo proto 76"));
 	assert_int_equal(nl_routes(nl, 76, v.index, count_route, n), 0);
@@ -239,7 +240,7 @@ static void routes(void **state)
 	assert_int_equal(n[1], 2);
 	assert_int_equal(n[2], 2);
 
-	/* In place of the one with the same metric, and away again, but not twice. */
+	/* A route replaces the one with equal metric and is deleted. A second deletion fails. */
 	c[0] = change("10.8.0.0/16", "10.9.0.2", 500, v.index);
 	c[0].op = NL_ROUTE_REPLACE;
 	c[1] = c[0];
@@ -250,7 +251,7 @@ static void routes(void **state)
 	assert_int_equal(c[1].result, 0);
 	assert_int_equal(c[2].result, -ESRCH);
 
-	/* More than one portion. */
+	/* The routes need more than one message. */
 	for (int i = 0; i < N_ROUTES; i++) {
 		snprintf(text, sizeof(text), "10.7.%d.%d/32", i / 256, i % 256);
 		many[i] = change(text, NULL, 1000, v.index);
@@ -259,10 +260,10 @@ static void routes(void **state)
 	for (int i = 0; i < N_ROUTES; i++)
 		assert_int_equal(many[i].result, 0);
 
-	/* Changes that others make to routes of this protocol are reported, our own are not. */
+	/* Changes by others to routes of this protocol are reported, own changes are not. */
 	assert_true(run("ip route del 10.7.0.1/32 dev v10 proto 76"));
 	assert_int_equal(nl_monitor_read(m, on_event, &seen), 0);
-	assert_int_equal(seen.routes, 2); /* the one to lo above, and this */
+	assert_int_equal(seen.routes, 2); /* the earlier route to lo, and this route */
 	nl_monitor_close(m);
 	free(many);
 	assert_true(run("ip link del v10"));
@@ -278,8 +279,8 @@ static struct nl_lookup look_up(const char *text, int own)
 	return l;
 }
 
-/* The kernel notes in the routes that a carrier came, and makes the routes of an IPv6 address, some
- * time later. */
+/* The kernel updates the carrier in the routes, and adds the routes of an IPv6 address, with a
+ * delay. */
 static void come_to_be(const char *text, enum nl_lookup_kind kind, bool alive)
 {
 	struct nl_lookup l = look_up(text, 0);
@@ -317,7 +318,8 @@ static void lookups(void **state)
 	assert_int_equal(look_up("10.11.0.1", 0).kind, NL_LOOKUP_LOCAL);
 	come_to_be("fd00:11::1", NL_LOOKUP_LOCAL, true);
 	assert_int_equal(look_up("10.11.0.255", 0).kind, NL_LOOKUP_OF_LINK);
-	/* The default route, a refusal inside it, a hole, and two ways of which one is ours. */
+	/* The default route, a refusal inside it, a blackhole, and two next hops, one of them
+	 * local. */
 	assert_true(run("ip route add default via 10.11.0.2"));
 	assert_int_equal(look_up("10.12.0.0", 0).prefix_len, 0);
 	assert_true(run("ip route add unreachable 10.12.0.0/16"));
@@ -330,7 +332,7 @@ static void lookups(void **state)
 	assert_int_equal(look_up("10.14.0.0", 0).kind, NL_LOOKUP_BLACKHOLE);
 	assert_int_equal(look_up("fd00:14::", 0).kind, NL_LOOKUP_BLACKHOLE);
 	assert_true(look_up("10.15.0.0", v.index).leads_elsewhere);
-	/* Without carrier the routes stay, marked. */
+	/* Without carrier the routes stay and are marked. */
 	assert_true(run("ip link set w11 down"));
 	come_to_be("10.11.0.9", NL_LOOKUP_UNICAST, false);
 	come_to_be("fd00:11::9", NL_LOOKUP_UNICAST, false);
@@ -360,7 +362,7 @@ static void monitor(void **state)
 	nl_monitor_close(m);
 }
 
-/* Adds and deletes so many routes that their notifications fill any buffer. */
+/* Adds and deletes N_ROUTES routes. The notifications exceed any buffer. */
 static void many_routes(struct nl *by, int index, uint8_t protocol)
 {
 	struct nl_route_change c[N_ROUTES];
@@ -377,7 +379,7 @@ static void many_routes(struct nl *by, int index, uint8_t protocol)
 	}
 }
 
-/* What others change in routes that are not ours takes no room from links; what does is said. */
+/* Changes of unrelated routes take no buffer from link events. A lost event is reported. */
 static void monitor_room(void **state)
 {
 	struct nl_monitor *m = NULL;
@@ -439,7 +441,7 @@ static void tap_queues(void **state)
 	assert_int_equal(link.tun_queues, 3);
 	assert_int_equal(link.mtu, 1420);
 	assert_memory_equal(link.mac.b, mac.b, 6);
-	/* Another daemon would get some of the frames. */
+	/* Another daemon would receive a part of the frames. */
 	assert_int_equal(tap_open(&second, nl, "leon7", 1), -EBUSY);
 	tap_close(&t);
 	assert_int_equal(nl_link_by_name(nl, "leon7", &link), -ENODEV);
@@ -476,7 +478,7 @@ static void tap_that_persists(void **state)
 	tap_close(&t);
 	assert_int_equal(nl_link_by_name(nl, "leon8", &link), 0);
 	assert_true(run("ip link del leon8"));
-	/* With one queue there is work for one worker. */
+	/* One queue needs one worker. */
 	assert_true(run("ip tuntap add leon8 mode tap"));
 	assert_int_equal(tap_open(&t, nl, "leon8", 2), 0);
 	assert_int_equal(t.n_queues, 1);

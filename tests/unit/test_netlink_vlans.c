@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What netlink says of the VLANs of a bridge's port: as a kernel said it, and without sense.
+ * The VLANs of a bridge port in netlink answers of a kernel and in invalid ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,8 @@
 #include "base/defs.h"
 #include "io/netlink_mnl.h"
 
-/* Answers of Debian's kernel 6.1: port 3 of a bridge in some VLANs, port 4 as ports begin. */
+/* Answers of the Debian kernel 6.1: port 3 of a bridge in some VLANs, and port 4 with its
+ * defaults. */
 static struct vlan_set recorded(const char *name, int index)
 {
 	static _Alignas(struct nlmsghdr) uint8_t buf[4096];
@@ -27,7 +28,7 @@ static struct vlan_set recorded(const char *name, int index)
 	snprintf(path, sizeof(path), "%s/tests/fuzz/corpus/kernel/%s", SOURCE_ROOT, name);
 	f = fopen(path, "r");
 	assert_non_null(f);
-	fgetc(f); /* for the fuzzer */
+	fgetc(f); /* skips the byte for the fuzzer */
 	n = (int)fread(buf, 1, sizeof(buf), f);
 	fclose(f);
 	for (const struct nlmsghdr *h = (void *)buf; mnl_nlmsg_ok(h, n); h = mnl_nlmsg_next(h, &n))
@@ -53,14 +54,14 @@ static void vlans_of_a_port(void **state)
 	struct vlan_set at_first = recorded("bridge-some", 4), news = recorded("bridge-news", 3);
 
 	(void)state;
-	/* 1 and 40 are in it too, without a tag. */
+	/* The untagged VLANs 1 and 40 appear as VLAN 0. */
 	vlans_are(&some, "VLAN 0, 10, 20 to 29, 4094");
 	vlans_are(&news, "VLAN 0, 10, 20 to 29, 4094");
 	vlans_are(&tagged, "VLAN 10, 20 to 29, 4094");
 	vlans_are(&at_first, "VLAN 0");
 }
 
-/* One bridge_vlan_info after the other, in a message of port 3. */
+/* A message of port 3 with several bridge_vlan_info attributes. */
 static struct vlan_set told(const uint16_t (*info)[2], size_t n)
 {
 	_Alignas(struct nlmsghdr) uint8_t buf[512];
@@ -86,7 +87,7 @@ static void vlans_without_sense(void **state)
 {
 	enum { PVID = 2, UNTAGGED = 4, BEGIN = 8, END = 16 };
 	static const uint16_t odd[][2] = {
-		{ 0, 0 },    { 0, 4095 + 1 }, { BEGIN, 50 }, { END, 40 }, /* the wrong way round */
+		{ 0, 0 },    { 0, 4095 + 1 }, { BEGIN, 50 }, { END, 40 }, /* the reverse order */
 		{ END, 60 }, { BEGIN, 70 },   { 0, 75 },     { BEGIN, 4090 },
 	};
 	static const uint16_t tags_out[][2] = { { PVID, 5 } };

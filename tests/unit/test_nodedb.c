@@ -115,17 +115,17 @@ static void own_record_is_never_replaced(void **state)
 	assert_int_equal(self->rec.incarnation, 1000);
 	assert_string_equal(self->rec.name, "here");
 
-	/* The version that others have is older than our own: nothing to do. */
+	/* If the version at other nodes is older than the own one, nothing happens. */
 	nodedb_outbid(db, 1000, 1, S(4));
 	assert_int_equal(self->rec.seq, 2);
 	nodedb_outbid(db, 1000, 7, S(4));
 	assert_int_equal(self->rec.incarnation, 1000);
 	assert_int_equal(self->rec.seq, 8);
-	/* An earlier run with its clock ahead: its rows must lose as well. */
+	/* An earlier run had its clock ahead. The rows of that run must lose as well. */
 	nodedb_outbid(db, 2000, 50, S(5));
 	assert_true(self->rec.incarnation > 2000);
 	assert_string_equal(self->rec.name, "here");
-	/* The caller still thinks it is 1000. */
+	/* The caller still uses incarnation 1000. */
 	nodedb_set_own(db, &facts, 1000, S(6));
 	assert_int_equal(self->rec.incarnation, 2001);
 	assert_int_equal(self->rec.seq, 2);
@@ -161,7 +161,7 @@ static void leave_makes_a_tombstone(void **state)
 	assert_int_equal(nodedb_members(db), 1);
 	assert_int_equal(nodedb_digest(db), without);
 	assert_ptr_equal(nodedb_find(db, 2), n);
-	/* A copy that was under way while the node left does not bring it back. */
+	/* A record in flight while the node leaves does not restore the node. */
 	assert_int_equal(put(db, 2, 100, 1, 0, S(3), &n), RECORD_OLDER);
 	assert_int_equal(n->state, NODE_LEFT);
 	assert_int_equal(put(db, 2, 200, 1, 0, S(4), &n), RECORD_NEW);
@@ -201,7 +201,7 @@ static void forgotten_node_needs_a_newer_record(void **state)
 	assert_int_equal(n->state, NODE_LEFT);
 	assert_int_equal(put(db, 2, 100, 5, 0, S(6), &n), RECORD_NEW);
 	assert_int_equal(n->state, NODE_KNOWN);
-	/* This node cannot forget itself. */
+	/* The node cannot forget itself. */
 	nodedb_forget(db, nodedb_at(db, SLOT_SELF), S(7));
 	assert_int_equal(nodedb_members(db), 2);
 	nodedb_free(db);
@@ -257,14 +257,14 @@ static void full_table_refuses_strangers_only(void **state)
 	assert_null(n);
 	assert_null(nodedb_add(db, 4, S(1)));
 	assert_int_equal(put(db, 3, 1, 2, 0, S(2), &n), RECORD_NEWER);
-	/* A place becomes free, another node takes it, and the first cannot return. */
+	/* Another node uses a free place, and the first node cannot return. */
 	nodedb_forget(db, nodedb_find(db, 2), S(3));
 	assert_int_equal(put(db, 4, 1, 1, 0, S(4), &n), RECORD_NEW);
 	assert_int_equal(put(db, 2, 2, 1, 0, S(5), &n), RECORD_FULL);
 	assert_int_equal(nodedb_members(db), 3);
 	nodedb_set_maximum(db, 4);
 	assert_int_equal(put(db, 2, 2, 1, 0, S(6), &n), RECORD_NEW);
-	/* A lower maximum drops nobody. */
+	/* A lower maximum removes no node. */
 	nodedb_set_maximum(db, 2);
 	assert_int_equal(nodedb_members(db), 4);
 	assert_int_equal(put(db, 3, 1, 3, 0, S(7), &n), RECORD_NEWER);
@@ -283,7 +283,7 @@ static void tombstones_are_bounded(void **state)
 	nodedb_free(db);
 }
 
-/* Two tables that learned the same versions in different order, by different ways, agree. */
+/* Two tables agree if they learned equal versions in different orders and from different nodes. */
 static void digest_is_about_versions_only(void **state)
 {
 	struct nodedb *a = nodedb_new(1, 2000), *b = nodedb_new(1, 2000);
@@ -310,7 +310,7 @@ static void digest_is_about_versions_only(void **state)
 	nodedb_forget(a, n, S(3));
 	nodedb_expire(a, S(1000), 0, NULL, NULL);
 	assert_int_equal(nodedb_digest(a), before);
-	/* Versions that swap places between two nodes are a difference. */
+	/* Exchanged versions of two nodes change the digest. */
 	put(a, 3000, 1, 2, 0, S(4), &n);
 	put(a, 3001, 2, 1, 0, S(4), &n);
 	put(b, 3000, 2, 1, 0, S(4), &n);
@@ -320,7 +320,7 @@ static void digest_is_about_versions_only(void **state)
 	nodedb_free(b);
 }
 
-/* Versions under two keys are not compared; records that differ by their key only have different
+/* Versions under two keys are not compared. Records that differ only in the key have different
  * digests. */
 static void versions_belong_to_keys(void **state)
 {
@@ -336,7 +336,7 @@ static void versions_belong_to_keys(void **state)
 	assert_int_equal(nodedb_put(a, &low, S(2), &n), RECORD_NEWER);
 	assert_int_equal(n->rec.incarnation, 7);
 	assert_int_equal(nodedb_put(a, &low, S(2), &n), RECORD_SAME);
-	/* A tombstone is one of its key too. */
+	/* A tombstone belongs to one key too. */
 	high.flags = RECORD_LEFT;
 	assert_int_equal(nodedb_put(b, &high, S(1), &n), RECORD_NEWER);
 	assert_int_equal(n->state, NODE_LEFT);
@@ -354,8 +354,8 @@ static void versions_belong_to_keys(void **state)
 	nodedb_free(b);
 }
 
-/* A slot that was taken from a node stays empty for a while; another node may take its place in the
- * table, in another slot, at once. */
+/* The slot of a removed node stays empty for some time. Another node may use the place in the table
+ * at once, with another slot. */
 static void slot_of_a_removed_node_rests(void **state)
 {
 	struct nodedb *db = nodedb_new(SELF, 2);
@@ -381,7 +381,7 @@ static void slot_of_a_removed_node_rests(void **state)
 	nodedb_free(db);
 }
 
-/* Nodes that come and go: each is found where it is, and nobody else is. */
+/* Nodes are added and removed. Each present node is found, and no other. */
 static void whoever_is_there_is_found(void **state)
 {
 	enum { IDS = 600, ROUNDS = 20000, LOOK_EVERY = 500 };
@@ -412,7 +412,7 @@ static void whoever_is_there_is_found(void **state)
 	nodedb_free(db);
 }
 
-/* One after the other by slot, without this node, those that left and slots that are free. */
+/* Members in the order of slots, without this node, departed nodes and free slots. */
 static void other_members_in_order(void **state)
 {
 	struct nodedb *db = nodedb_new(SELF, 10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One-way delay variation with clocks that do not agree: offsets cancel, each direction has its
- * own, clocks may wrap, drift and jump. */
+/* One-way delay variation with unsynchronised clocks: offsets cancel, each direction has its own
+ * value, and clocks may wrap, drift and jump. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,11 +10,11 @@
 
 #include "state/one_way.h"
 
-/* Two nodes, a PING a second. */
+/* Two nodes with one PING per second. */
 struct pair {
 	struct one_way w;
-	int64_t at_us;	   /* by the clock of the asker */
-	int64_t offset_us; /* of the other clock from that */
+	int64_t at_us;	   /* by the clock of the sender of PING */
+	int64_t offset_us; /* offset of the other clock */
 	int64_t drift_ppm;
 };
 
@@ -63,7 +63,7 @@ static void what_lasts_is_the_new_least(void **state)
 		ping(&p, 20000, 20000, 0);
 	ping(&p, 20000, 50000, 0);
 	assert_true(p.w.back.beyond_us > 0);
-	/* A way that became longer for good does not vary. */
+	/* A permanent increase of the propagation delay is not variation. */
 	for (unsigned i = 0; i < 400; i++)
 		ping(&p, 20000, 50000, 0);
 	assert_in_range(p.w.back.beyond_us, 0, 60);
@@ -72,7 +72,7 @@ static void what_lasts_is_the_new_least(void **state)
 
 static void a_clock_may_wrap_and_drift(void **state)
 {
-	/* It wraps within the test, in the middle of the first minute. */
+	/* The clock wraps within the first minute of the test. */
 	struct pair p = { .at_us = 1000000, .offset_us = (1LL << 32) - 30000000 };
 
 	(void)state;
@@ -101,7 +101,7 @@ static void a_clock_that_jumps_begins_anew(void **state)
 		ping(&p, 20000, 20000, 0);
 	assert_true(one_way_is_known(&p.w, mono_of(p.at_us)));
 	assert_int_equal(p.w.there.beyond_us, 0);
-	/* Nothing for a minute: it is not known any more. */
+	/* After one minute without samples the value is unknown. */
 	assert_false(one_way_is_known(&p.w, mono_of(p.at_us + 61000000)));
 }
 
@@ -110,7 +110,7 @@ static void answers_of_one_instant_are_taken(void **state)
 	struct pair p = { .at_us = 1000000 };
 
 	(void)state;
-	/* A thread that had to wait finds several in its queue, and reads the clock once. */
+	/* A delayed thread reads several samples at one time of its clock. */
 	for (unsigned i = 0; i < 5; i++)
 		one_way_note(&p.w, &(struct one_way_times){ .answered_us = 20000 + i },
 			     mono_of(p.at_us));

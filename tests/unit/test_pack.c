@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/pack and fifo: what is packed comes out the same, and what came before is not sent. */
+/* leon-accel/pack and fifo: unpacked data equals the original, and repeated data is not sent
+ * again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +50,7 @@ static void test_second_time_is_free(void **state)
 	fill();
 	for (unsigned i = 0; i < BLOCKS; i++)
 		first += round_trip(p, u, data[i], BLOCK);
-	/* In other portions: it is a stream. */
+	/* The stream is unpacked in different portions. */
 	for (size_t at = 0; at < sizeof(data); at += 30000) {
 		size_t left = sizeof(data) - at;
 
@@ -72,7 +73,7 @@ static size_t sent(struct packer *p, struct pack_worth *w, const uint8_t *in, si
 	return n;
 }
 
-/* Of 4 MiB: a stream that does not shrink goes in as far as the cache is large, and not further. */
+/* Data of 4 MiB that does not shrink fills the cache only once. */
 static void test_what_is_not_worth_it(void **state)
 {
 	struct packer *p = packer_new(22, 1);
@@ -85,15 +86,15 @@ static void test_what_is_not_worth_it(void **state)
 	for (unsigned i = 0; i < BLOCKS; i++)
 		sent(p, &w, data[i], BLOCK);
 	assert_false(pack_is_worth_it(&w, 22));
-	/* Bulk that follows does not drive it out. */
+	/* Subsequent bulk data does not displace the cached data. */
 	for (unsigned i = 0; i < 2 * BLOCKS; i++)
 		packs += pack_is_worth_it(&w, 22);
 	assert_true(packs >= 4 && packs <= 12);
-	/* The same bytes on another stream. */
+	/* Another stream sends equal bytes. */
 	for (unsigned i = 0; i < BLOCKS / 2; i++)
 		second += sent(p, &again, data[i], BLOCK);
 	assert_true(second * 100 < sizeof(data) / 2);
-	/* One that shrinks in the end is found out by a sample. */
+	/* A sample detects that the stream has begun to shrink. */
 	memset(data, 'x', sizeof(data));
 	for (unsigned i = 0; i < 16; i++)
 		sent(p, &w, data[i], BLOCK);
@@ -111,12 +112,12 @@ static void test_what_cannot_be_unpacked(void **state)
 	memset(data, 'x', sizeof(data));
 	assert_int_equal(unpacker_run(u, "this is nothing", 15, out, sizeof(out)), 0);
 	unpacker_free(u);
-	/* More than anybody may send. */
+	/* The data exceeds the permitted size. */
 	u = unpacker_new(20);
 	n = packer_run(p, data, BLOCK, packed, sizeof(packed));
 	assert_int_equal(unpacker_run(u, packed, n, out, BLOCK), 0);
 	unpacker_free(u);
-	/* A window larger than was agreed on. */
+	/* The window exceeds the agreed size. */
 	packer_free(p);
 	p = packer_new(24, 1);
 	u = unpacker_new(20);

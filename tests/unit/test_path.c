@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Paths: the cost of a link, known cases, and comparison with three other ways to compute the
- * same: all paths tried one by one (small networks), one relay more in each round (the bound
- * binds), and Dijkstra's algorithm with a heap (no bound). On random matrices, whose seeds are
- * printed, and on measured ones (tests/latency).
+ * Paths: the cost of a link, known cases, and comparison with three other algorithms. The first
+ * tries all paths (small networks), the second adds one relay in each round (the limit is
+ * effective), the third is Dijkstra with a heap (no limit). The matrices are random with printed
+ * seeds, or measured (tests/latency).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@
 
 #define N_MAX 490
 #define SITES 128 /* in a file of tests/latency */
-#define DOWN  0u  /* in a matrix: no such link */
+#define DOWN  0u  /* in a matrix: no link */
 
 /* --- a network under test: costs by [from * n + to] --- */
 
@@ -36,13 +36,13 @@ struct net {
 	struct latdb *db;
 };
 
-/* Where the other end says twice as much and 8 ms more, that counts (decision 020). Two thirds of
- * the cost are round-trip time. */
+/* If the other end reports more than twice as much plus 8 ms, that value counts (decision 020). The
+ * round-trip time is 11/12 of the cost. */
 static uint32_t net_cost(const struct net *w, uint16_t u, uint16_t v)
 {
 	uint32_t c = w->cost[u * w->n + v], back = w->cost[v * w->n + u];
 
-	/* A link between two other nodes is one only where both ends report it (decision 020). */
+	/* A link between two other nodes exists only if both ends report it (decision 020). */
 	if (u == v || c == DOWN || (u && back == DOWN))
 		return COST_INFINITE;
 	return back != DOWN && back - back / 12 > 2 * (c - c / 12) + 8000 ? back : c;
@@ -54,7 +54,7 @@ static uint16_t slot_is_id_minus_one(void *arg, node_id_t id)
 	return (uint16_t)(id - 1);
 }
 
-/* A twelfth of the cost is the price of variation, so that both terms count. */
+/* 1/12 of the cost comes from variation, so that both terms count. */
 static struct row_entry entry_for(uint16_t to, uint32_t cost)
 {
 	return (struct row_entry){ .node = to + 1u,
@@ -116,10 +116,10 @@ static void net_free(struct net *w)
 	free(w->no_relay);
 }
 
-/* --- the other ways; each gives the lowest cost and the fewest hops among equals --- */
+/* --- the other algorithms: lowest cost, and then the smallest number of hops --- */
 
 struct answer {
-	uint64_t cost; /* UINT64_MAX: none */
+	uint64_t cost; /* UINT64_MAX: no path */
 	unsigned n_hops;
 };
 
@@ -151,7 +151,8 @@ static void by_trying_all(const struct net *w, uint16_t from, struct answer *a)
 	try_all(w, from, 0, 0, 1u << from, a);
 }
 
-/* Cheapest walks of exactly 1, 2, ... links; a walk that meets a node twice is never cheapest. */
+/* The cheapest walks of exactly 1, 2, ... links. A walk with a repeated node is never the
+ * cheapest. */
 static void by_rounds(const struct net *w, uint16_t from, struct answer *a)
 {
 	static uint64_t reach[N_MAX], next[N_MAX];
@@ -180,7 +181,7 @@ static void by_rounds(const struct net *w, uint16_t from, struct answer *a)
 	}
 }
 
-/* Dijkstra with a binary heap of (cost, hops, node) and no bound on relays. */
+/* Dijkstra with a binary heap of (cost, hops, node) and no limit on relays. */
 struct heap_item {
 	uint64_t cost;
 	unsigned n_hops;
@@ -283,7 +284,8 @@ static void compare(const struct net *w, uint16_t from,
 			assert_int_equal(got[v].cost_us, COST_INFINITE);
 			continue;
 		}
-		/* Only the heap knows no bound: where its path is too long, ours costs more. */
+		/* Only the heap has no limit. If its path is too long, the tested path costs
+		 * more. */
 		if (want[v].n_hops > w->pp.maximum_relays + 1) {
 			assert_true(got[v].cost_us >= want[v].cost);
 			continue;
@@ -296,7 +298,8 @@ static void compare(const struct net *w, uint16_t from,
 	}
 }
 
-/* Small numbers make ties; wide ones make relays worth while; some links and relays are missing. */
+/* A small range makes equal costs, a wide range favors relays. Some links and relays are
+ * missing. */
 static struct net random_net(uint16_t n, uint64_t seed)
 {
 	static const uint32_t ranges[] = { 4, 50, 100000, 5000000 };
@@ -350,7 +353,7 @@ static void larger_networks_as_by_rounds_and_heap(void **state)
 
 static struct net line_net(void)
 {
-	/* 0-1-2-3-4-5 in a line of 1 ms links, everything else direct at 100 ms. */
+	/* 0-1-2-3-4-5 in a chain of 1 ms links. All other links are direct at 100 ms. */
 	struct net w = net_new(6);
 
 	for (uint16_t u = 0; u < 6; u++)
@@ -371,8 +374,8 @@ static void bound_on_relays_is_exact(void **state)
 	path_compute(w.db, &w.pp, 0, 6, p);
 	assert_int_equal(p[4].n_hops, 4);
 	assert_int_equal(p[4].cost_us, 4000);
-	/* Node 5 is one link behind 4, but 4 is reached with all three relays: the dearer path to 4
-	 * with fewer relays has to carry it. */
+	/* Node 5 is one link behind node 4, and the cheapest path to node 4 uses all three relays.
+	 * A more expensive path to node 4 with fewer relays must serve node 5. */
 	assert_int_equal(p[5].n_hops, 2);
 	assert_int_equal(p[5].hop[0], 4);
 	assert_int_equal(p[5].cost_us, 101000);
@@ -381,7 +384,7 @@ static void bound_on_relays_is_exact(void **state)
 	assert_int_equal(p[4].n_hops, 1);
 	assert_int_equal(p[4].cost_us, 100000);
 	assert_int_equal(p[5].n_hops, 0);
-	/* More than a header holds is not possible, whatever is asked for. */
+	/* The header limits the number of relays, independent of the configuration. */
 	w.pp.maximum_relays = 99;
 	path_compute(w.db, &w.pp, 0, 6, p);
 	assert_int_equal(p[5].cost_us, 101000);
@@ -397,7 +400,7 @@ static void relays_cost(void **state)
 	w.pp.relay_cost_us = 98000;
 	net_load(&w);
 	path_compute(w.db, &w.pp, 0, 6, p);
-	assert_int_equal(p[2].cost_us, 100000); /* equal cost: fewer hops win */
+	assert_int_equal(p[2].cost_us, 100000); /* equal cost: the smaller number of hops wins */
 	assert_int_equal(p[2].n_hops, 1);
 	w.pp.relay_cost_us = 97999;
 	path_compute(w.db, &w.pp, 0, 6, p);
@@ -406,7 +409,7 @@ static void relays_cost(void **state)
 	net_free(&w);
 }
 
-/* Costs so high that a link's own is lost in them are compared all the same. */
+/* Very high costs are compared correctly, although the cost of one link is negligible. */
 static void relays_dearer_than_any_link(void **state)
 {
 	struct net w = line_net();
@@ -430,7 +433,7 @@ static void transit_disabled_relays_nothing_but_is_reached(void **state)
 
 	(void)state;
 	w.no_relay[1] = true;
-	w.no_relay[0] = true; /* the source itself may send all the same */
+	w.no_relay[0] = true; /* the source itself may send nevertheless */
 	net_load(&w);
 	path_compute(w.db, &w.pp, 0, 6, p);
 	assert_int_equal(p[1].cost_us, 1000);
@@ -528,8 +531,8 @@ static void mtu_is_the_smallest_or_unknown(void **state)
 	latdb_free(db);
 }
 
-/* Decision 020: a link between two other nodes is there where both ends report it, and something
- * came from both lately. */
+/* Decision 020: a link between two other nodes exists if both ends report it and both ends were
+ * received recently. */
 static void a_link_takes_two_ends(void **state)
 {
 	struct latdb *db = latdb_new();
@@ -544,7 +547,7 @@ static void a_link_takes_two_ends(void **state)
 	m.entry[0] = (struct row_entry){ .node = 3, .up = true, .rtt_us = 1000 };
 	latdb_merge(db, 1, &m, slot_is_id_minus_one, NULL);
 	path_compute(db, &pp, 0, 3, best);
-	/* Our own link is what we measured, whatever its other end says. */
+	/* An own link has the measured value, independent of its other end. */
 	assert_int_equal(best[1].n_hops, 1);
 	assert_int_equal(best[2].n_hops, 0);
 	assert_false(path_link_exists(db, &pp, 1, 2));
@@ -601,7 +604,7 @@ static void same_means_same_hops(void **state)
 
 /* --- measured latencies --- */
 
-/* SITES x SITES milliseconds. */
+/* SITES x SITES values in milliseconds. */
 static double *read_matrix(const char *name)
 {
 	double *ms = x_calloc((size_t)SITES * SITES, sizeof(double));
@@ -622,8 +625,8 @@ static uint32_t site_cost(const double *ms, uint16_t a, uint16_t b)
 	return a == b ? 50 : (uint32_t)(ms[a * SITES + b] * 1000);
 }
 
-/* Network of n nodes at sites that the seed chooses. Where there are more nodes than sites, several
- * are at one, and nothing is between them: many paths cost the same. */
+/* A network of n nodes at random sites. If nodes share a site, the delay between them is minimal
+ * and many paths have equal cost. */
 static struct net part_of(const double *ms, uint16_t n, uint64_t seed)
 {
 	uint16_t pick[N_MAX];
@@ -670,7 +673,7 @@ static void measured_networks_as_by_rounds_and_heap(void **state)
 	}
 }
 
-/* For people: how long one computation takes. Nothing is asserted about it. */
+/* Prints the time of one computation, without an assertion. */
 static void time_it(struct net *w)
 {
 	static struct path p[N_MAX];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames that wait between the TAP and the overlay: when they do, that a sparse flow passes bulk,
- * that what leaves is what came, that memory is bounded and comes back, drops and marks; and the
- * marks themselves.
+ * The queue between TAP and overlay: its conditions, priority of sparse flows, unchanged frames in
+ * order, limited memory, drops and marks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,9 +18,9 @@
 #include "ones_sum.h"
 #include "wire/ecn.h"
 
-#define ALONE 1000 /* bytes of a frame that shares its datagram with no other */
+#define ALONE 1000 /* bytes of a frame that is never bundled */
 
-/* A frame of a UDP flow to REMOTE that is told apart by its port; `number` is in it. */
+/* Builds a frame of a UDP flow to REMOTE, with a port for each flow and `number` inside. */
 static size_t build(uint16_t port, uint32_t number, size_t len, uint8_t tos)
 {
 	uint8_t *ip = frame + fx_eth(frame, REMOTE, HOST, ETHERTYPE_V4);
@@ -41,7 +40,7 @@ static size_t build(uint16_t port, uint32_t number, size_t len, uint8_t tos)
 	return TAP_VNET_LEN + len;
 }
 
-/* The same as a super-frame of TCP. */
+/* Builds a super-frame of TCP to REMOTE. */
 static size_t build_super(uint16_t port, size_t len)
 {
 	struct virtio_net_hdr h = { .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
@@ -58,7 +57,7 @@ static size_t build_super(uint16_t port, size_t len)
 	return TAP_VNET_LEN + len;
 }
 
-/* Goes into the queue, and none out of it. */
+/* Puts the frame into the queue without sending. */
 static void stands(size_t len)
 {
 	assert_int_equal(write(fx.tap, out, len), len);
@@ -67,7 +66,7 @@ static void stands(size_t len)
 	assert_false(queue_intake(fx.w, fx.near_tap));
 }
 
-/* One turn of the worker. */
+/* Runs one turn of the worker. */
 static bool turn(void)
 {
 	bool more;
@@ -113,7 +112,7 @@ static void only_beside_bulk(void **state)
 	assert_int_equal(fx_count(&fx, CNT_queue_frames), 0);
 	while (node_gets(1, &d))
 		;
-	/* It ends with what stood there. */
+	/* The turn ends when the backlog is empty. */
 	stands(build(1, 0, ALONE, 0));
 	assert_false(mono_is_never(from_tap_due(fx.w)));
 	assert_false(turn());
@@ -134,7 +133,7 @@ static void sparse_passes(void **state)
 	stands(build(2, 0, ALONE, 0));
 	while (turn())
 		;
-	/* What is left of the turn of bulk, then the other. */
+	/* The rest of the turn of bulk, then the other flow. */
 	while (node_gets(1, &d) && port_of(&d) == 1)
 		segments++;
 	assert_int_equal(port_of(&d), 2);
@@ -151,7 +150,7 @@ static void host_writes(size_t len)
 	assert_int_equal(write(fx.tap, out, len), len);
 }
 
-/* What stands behind a super-frame has a turn of its own, in which it passes the bulk. */
+/* A frame behind a super-frame has a turn of its own and passes the bulk frames. */
 static void one_super_frame_a_turn(void **state)
 {
 	struct datagram d;
@@ -175,7 +174,7 @@ static void one_super_frame_a_turn(void **state)
 	all_is_free();
 }
 
-/* Numbers of a flow rise; how many came. */
+/* Expects rising numbers within each flow. Returns the number of frames. */
 static unsigned in_order(uint32_t last[5])
 {
 	unsigned n = 0;
@@ -189,7 +188,7 @@ static unsigned in_order(uint32_t last[5])
 	return n;
 }
 
-/* More than one turn sends: the worker comes back though nothing new is in the TAP. */
+/* The backlog exceeds one turn: the worker continues without new frames in the TAP. */
 static void turns(void **state)
 {
 	unsigned frames = 0, n_turns = 0;
@@ -222,17 +221,18 @@ static void bounded(void **state)
 	}
 	full = fx_drops(&fx, DROP_queue_full);
 	assert_int_equal(full, 100 - QUEUE_BYTES / 60000);
-	/* Small frames of others find room: it is bulk that loses. */
+	/* Small frames of other flows fit, because the bulk flow loses frames. */
 	for (unsigned i = 0; i < QUEUE_SMALL; i++)
 		stands(build((uint16_t)(10 + i % 100), i, 100, 0));
 	assert_in_range(fx_drops(&fx, DROP_queue_full), full, full + 1);
-	/* No place for small ones left: still bulk, until it has least. */
+	/* Without a place for small frames, the bulk flow loses frames until it is the smallest. */
 	stands(build(9, 0, 100, 0));
 	assert_int_equal(fx.w->queue.hops.n, QUEUE_SMALL);
 	while (turn())
 		;
 	all_is_free();
-	/* Super-frames that are hardly larger than a frame: places are what runs out. */
+	/* For super-frames that are hardly larger than a frame, the number of places is the
+	 * limit. */
 	for (unsigned i = 0; i < QUEUE_LARGE + 20; i++)
 		stands(build_super((uint16_t)i, 2500));
 	assert_int_equal(fx.w->queue.hops.n, QUEUE_LARGE - 1);
@@ -254,7 +254,7 @@ static void broken(void **state)
 	memset(out, 0, sizeof(out));
 }
 
-/* Waits for so long that CoDel acts; what one turn then sends of it. */
+/* Delays the backlog until CoDel acts. Returns the frames of the next turn. */
 static void wait_long(uint8_t tos)
 {
 	mono_t begin;
@@ -316,7 +316,7 @@ static uint64_t waits(unsigned from, unsigned to)
 	return sum;
 }
 
-/* Also where no time passes, or more than any class has. */
+/* Delays of zero, and beyond the highest class. */
 static void waiting_is_counted(void **state)
 {
 	static const int64_t us[] = { 0, 0, 1, 1000, INT64_C(1) << 40 };
@@ -335,14 +335,14 @@ static void waiting_is_counted(void **state)
 	assert_int_equal(waits(0, FWD_WAITS), 5);
 }
 
-/* --- a line with a rate --- */
+/* --- a link with a rate --- */
 
 static void ten_mbits(struct snap *s)
 {
 	s->shape_kbits = 10000;
 }
 
-/* One turn at this time; frames that were sent. */
+/* Runs one turn at this time. Returns the number of sent frames. */
 static unsigned turn_at(mono_t now)
 {
 	unsigned n = 0;
@@ -368,14 +368,14 @@ static void rate_is_waited_for(void **state)
 	for (unsigned i = 0; i < 100; i++)
 		stands(build(1, i, ALONE, 2));
 	begin = fx.w->now;
-	/* A hundred milliseconds carry 119 of these frames; nothing is lost though all wait. */
+	/* 100 ms carry 119 of these frames. No frame is lost although all frames wait. */
 	for (unsigned ms = 0; ms < 60; ms++)
 		n += turn_at(mono_add_ms(begin, ms));
 	assert_in_range(n, 60, 80);
 	assert_int_equal(turn_at(mono_add_ms(begin, 59)), 0);
 	assert_false(mono_is_never(from_tap_due(fx.w)));
 	assert_true(from_tap_due(fx.w).ns > mono_add_ms(begin, 59).ns);
-	/* Another flow need not wait so long. */
+	/* Another flow waits for a shorter time. */
 	stands(build(2, 0, ALONE, 0));
 	assert_true(from_tap_due(fx.w).ns <= mono_add_ms(begin, 60).ns);
 	for (unsigned ms = 60; ms < 130; ms++)
@@ -385,7 +385,7 @@ static void rate_is_waited_for(void **state)
 	all_is_free();
 }
 
-/* A frame by itself passes through too, and is sent at once. */
+/* A single frame passes the queue too and is sent at once. */
 static void idle_line(void **state)
 {
 	(void)state;
@@ -393,7 +393,7 @@ static void idle_line(void **state)
 	assert_true(fx_host_sends(&fx, out, build(1, 0, ALONE, 0)));
 	expect_frame(1, fx_id(1), ALONE, 0);
 	assert_int_equal(fx_count(&fx, CNT_queue_frames), 1);
-	/* What left is charged, with its headers. */
+	/* The sent frame is charged with its headers. */
 	assert_true(shaper_due(&fx.f->shaper, false).ns > fx.w->now.ns - 4 * NS_PER_MS);
 	fx_publish(&fx, NULL);
 	assert_true(fx_host_sends(&fx, out, build(1, 0, ALONE, 0)));
@@ -404,7 +404,7 @@ static void idle_line(void **state)
 /* --- next hops with rates --- */
 
 #define HOP_KBITS 10000
-#define WIRE	  (ALONE + 8 + 28 + 4) /* about what a frame is on the line */
+#define WIRE	  (ALONE + 8 + 28 + 4) /* approximate size of a frame on the link */
 
 static void both_direct(struct snap *s)
 {
@@ -413,7 +413,7 @@ static void both_direct(struct snap *s)
 	snap_set_path(s, 2, direct, 1, FX_MTU);
 }
 
-/* Frames of one flow to a host; they stand in the TAP. */
+/* Writes frames of one flow to a host into the TAP. */
 static void host_offers(unsigned host, uint16_t port, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -425,7 +425,7 @@ static void host_offers(unsigned host, uint16_t port, unsigned n)
 	}
 }
 
-/* Turns of the worker at this time, until nothing more leaves. */
+/* Runs turns of the worker at this time until no frame leaves. */
 static void sends_at(mono_t now)
 {
 	uint64_t before;
@@ -487,7 +487,7 @@ static void a_slow_hop_holds_up_nobody(void **state)
 		slow += arrived(1);
 		assert_int_equal(other, 20);
 	}
-	/* 60 ms of 10 Mbit/s, and 4 ms that are made up for. */
+	/* 60 ms at 10 Mbit/s, and 4 ms of compensation. */
 	assert_in_range(slow, 60 * HOP_KBITS / 8 / WIRE - 3, 66 * HOP_KBITS / 8 / WIRE + 3);
 	assert_int_equal(of_hop(1).backlog_frames, 100 - slow);
 	assert_int_equal(of_hop(1).sent, slow);
@@ -507,7 +507,7 @@ static uint32_t seq_of(const struct datagram *d)
 	return get_u32(d->b + d->hdr_len + ETH_HDR_LEN + 24);
 }
 
-/* A super-frame to a slow hop leaves bit by bit, one to another in one piece. */
+/* A super-frame to a slow hop leaves in segments, one to another hop in one piece. */
 static void super_frames_to_a_slow_hop_are_cut(void **state)
 {
 	mono_t now = begin_hops(both_direct, HOP_KBITS, 0);
@@ -536,7 +536,7 @@ static void super_frames_to_a_slow_hop_are_cut(void **state)
 	for (unsigned ms = 1; ms < 40; ms++)
 		sends_at(mono_add_ms(now, ms));
 	while (node_gets(1, &d)) {
-		/* Each has its headers, and its place in the stream. */
+		/* Each segment has headers and the correct sequence number. */
 		assert_int_equal(seq_of(&d), first + 1300 * n);
 		n++;
 	}
@@ -546,7 +546,7 @@ static void super_frames_to_a_slow_hop_are_cut(void **state)
 	all_is_free();
 }
 
-/* The same hop, to it and through it. */
+/* Frames to a hop and frames through that hop share its queue. */
 static void what_is_behind_a_hop_is_its(void **state)
 {
 	mono_t now = begin_hops(NULL, HOP_KBITS, 0);
@@ -563,7 +563,7 @@ static void what_is_behind_a_hop_is_its(void **state)
 	all_is_free();
 }
 
-/* A flood waits for none of them and is charged to each. */
+/* A flood does not wait for any hop and is charged to each. */
 static void floods_are_charged_to_each(void **state)
 {
 	mono_t now = begin_hops(both_direct, HOP_KBITS, 2 * HOP_KBITS);
@@ -581,7 +581,7 @@ static void floods_are_charged_to_each(void **state)
 	assert_int_equal(arrived(2), 40);
 	assert_in_range(paid(1) - now.ns, 34 * frame_ns, 41 * frame_ns);
 	assert_in_range(paid(2) - now.ns, 34 * frame_ns / 2 - 3 * NS_PER_MS, 41 * frame_ns / 2);
-	/* So its own frames wait for that. */
+	/* The own frames of the hop wait for that charge. */
 	host_offers(REMOTE, 1, 1);
 	sends_at(mono_add_ms(now, 10));
 	assert_int_equal(arrived(1), 0);
@@ -590,7 +590,7 @@ static void floods_are_charged_to_each(void **state)
 	all_is_free();
 }
 
-/* The lower of both is what one hop sees; two share what the line has. */
+/* One hop gets the lower of both rates. Two hops share the rate of the link. */
 static void line_and_hops(void **state)
 {
 	mono_t now = begin_hops(both_direct, 2 * HOP_KBITS, 2 * HOP_KBITS);
@@ -608,7 +608,7 @@ static void line_and_hops(void **state)
 		sends_at(mono_add_ms(now, ms));
 		n[0] += arrived(1);
 		n[1] += arrived(2);
-		/* It is the line that they wait for. */
+		/* The link is the bottleneck. */
 		assert_true(ms < 10 || fwd_held_frames(fx.f) == 0);
 	}
 	assert_in_range(n[0] + n[1], 78 * HOP_KBITS / 8 / WIRE, 86 * HOP_KBITS / 8 / WIRE);
@@ -620,7 +620,7 @@ static void line_and_hops(void **state)
 	all_is_free();
 }
 
-/* With the last rate ends the queue, in order and without a loss. */
+/* The queue ends with the last rate, in order and without a loss. */
 static void hops_end(void **state)
 {
 	mono_t now = begin_hops(both_direct, HOP_KBITS, HOP_KBITS);
@@ -673,7 +673,7 @@ static void marks(void **state)
 	assert_memory_equal(frame + ETH_HDR_LEN, "\x6a\xbf\xff\xff", 4);
 	frame[ETH_HDR_LEN + 1] = 0xcf;
 	assert_false(ecn_takes_marks(frame, 74, &v));
-	/* Neither is there where it is not IP. */
+	/* A frame other than IP cannot be marked. */
 	fx_eth(frame, REMOTE, HOST, ETHERTYPE_TEST);
 	assert_int_equal(eth_parse(frame, 74, &v), 0);
 	assert_false(ecn_takes_marks(frame, 74, &v));

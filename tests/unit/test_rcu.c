@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * RCU: who may be freed when, step by step, and then real readers against a writer that
- * publishes as fast as it can. A freed object is poisoned first, so that a reader that still
- * holds it fails even without a sanitizer; under TSan and ASan the access itself is reported.
+ * RCU: the time at which an object may be freed, step by step, and then readers in threads against
+ * a fast writer. A freed object is poisoned first, so that a reader fails even without a sanitizer.
+ * TSan and ASan report the access itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +68,7 @@ static void waits_for_every_online_reader(void **state)
 	rcu_quiescent(r, 2);
 	assert_int_equal(rcu_reclaim(r), 0);
 	assert_int_equal(n_freed, 1);
-	/* The same by going offline. */
+	/* Going offline has an equal effect. */
 	rcu_retire(r, NULL, count_free);
 	rcu_offline(r, 0);
 	assert_int_equal(rcu_reclaim(r), 1);
@@ -161,7 +161,7 @@ static void *reader_main(void *arg)
 	for (unsigned i = 0; !atomic_load(&sh->stop); i++) {
 		struct object *o;
 
-		/* Sometimes as a worker that had to wait, mostly as one that is busy. */
+		/* The reader sometimes acts as an idle worker, and mostly as a busy one. */
 		if (i % 16 == 0) {
 			if (i)
 				rcu_offline(sh->rcu, self->index);
@@ -208,7 +208,8 @@ static void readers_and_writer(void **state)
 			atomic_exchange_explicit(&sh.current, object_new(i), memory_order_acq_rel);
 
 		rcu_retire(sh.rcu, old, poison_and_free);
-		/* Bounded memory, and a writer that really meets the readers. */
+		/* The number of retired objects is limited, so that the writer meets the
+		 * readers. */
 		while (rcu_reclaim(sh.rcu) > 64)
 			sched_yield();
 	}
