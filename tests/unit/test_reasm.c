@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/reasm: order, duplicates, overlap, time-outs and the bound on memory.
+ * fwd/reasm: order, duplicates, overlap, time-outs and the memory limit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void check_complete(struct reasm *r, struct reasm_result res)
 	reasm_reap(r);
 }
 
-/* Every order of five pieces. */
+/* Every order of five fragments. */
 static void any_order(void **state)
 {
 	struct reasm *r = *state;
@@ -105,7 +105,7 @@ static void duplicates_change_nothing(void **state)
 	assert_int_equal(add(r, 800, 1600).verdict, REASM_DUPLICATE);
 	assert_int_equal(add(r, 2400, 1600).verdict, REASM_WAITING);
 	check_complete(r, add(r, 0, 800));
-	/* A piece that comes after the frame is whole begins a new one, which times out. */
+	/* A fragment after completion begins a new frame, which times out. */
 	assert_int_equal(add(r, 0, 800).verdict, REASM_WAITING);
 	assert_int_equal(reasm_expire(r, mono_add_ns(T0, REASM_TIMEOUT_NS)), 1);
 }
@@ -126,7 +126,7 @@ static void overlap_condemns(void **state)
 		assert_int_equal(reasm_waiting(r), 0);
 		assert_int_equal(reasm_bytes(r), 0);
 	}
-	/* A piece that closes a gap exactly except for one byte too many. */
+	/* A fragment closes a gap and has one byte too many. */
 	assert_int_equal(add(r, 800, 800).verdict, REASM_WAITING);
 	assert_int_equal(add(r, 2400, 800).verdict, REASM_WAITING);
 	assert_int_equal(add(r, 1600, 801).verdict, REASM_BAD);
@@ -182,7 +182,7 @@ static void old_ones_time_out(void **state)
 
 	add_at(r, 1, 0, 800, T0);
 	add_at(r, 2, 0, 800, mono_add_ms(T0, 400));
-	/* A later piece does not prolong. */
+	/* A later fragment does not extend the time-out. */
 	add_at(r, 1, 800, 800, mono_add_ms(T0, 900));
 	assert_int_equal(reasm_expire(r, mono_add_ms(T0, 999)), 0);
 	assert_int_equal(reasm_expire(r, mono_add_ms(T0, 1000)), 1);
@@ -201,12 +201,12 @@ static void memory_is_bounded(void **state)
 	most = reasm_waiting(r);
 	assert_true(most >= 4 && most <= (64 << 10) / FRAGMENT_FRAME_MAX);
 	assert_int_equal(evicted, 100 - most);
-	/* The oldest went first: the newest can still be completed. */
+	/* The oldest frame was discarded, and the newest can still be completed. */
 	assert_int_equal(add_at(r, 99, 800, TOTAL - 800, T0).verdict, REASM_COMPLETE);
 	assert_true(add_at(r, 0, 800, TOTAL - 800, T0).verdict == REASM_WAITING);
 }
 
-/* Complete frames that nobody has taken back keep their bytes, whatever else comes. */
+/* A complete frame keeps its bytes until it is released, independent of later fragments. */
 static void complete_frames_are_kept(void **state)
 {
 	struct reasm *r = *state;
@@ -227,7 +227,7 @@ static void complete_frames_are_kept(void **state)
 	assert_int_equal(add_at(r, 2000, 0, TOTAL, T0).verdict, REASM_COMPLETE);
 }
 
-/* Against a bitmap: whatever comes, a frame is complete exactly when each byte came once. */
+/* For random fragments, a frame is complete exactly when a bitmap shows each byte once. */
 static void random_pieces(void **state)
 {
 	struct reasm *r = *state;

@@ -10,7 +10,7 @@
 #include "fwd/reports.h"
 #include "fwd_one.h"
 
-/* The inverse of hash_mix64(), whose factors have inverses modulo 2^64. */
+/* The inverse of hash_mix64(). The factors have inverses modulo 2^64. */
 static uint64_t unmix(uint64_t x)
 {
 	x ^= x >> 33;
@@ -21,7 +21,8 @@ static uint64_t unmix(uint64_t x)
 	return x;
 }
 
-/* A host and a VLAN for which an unkeyed hash is that of `mac` without VLAN; false: none. */
+/* Finds a host and a VLAN with the unkeyed hash of `mac` without VLAN. Returns false if there is
+ * none. */
 static bool find_other(uint64_t mac, uint16_t *vlan, struct mac *other)
 {
 	for (*vlan = 1; *vlan < 4095; ++*vlan) {

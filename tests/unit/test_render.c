@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leonctl's renderers: render/<name>.json is an answer of the daemon, render/<name>.txt what a
- * person is to see. With LEON_GOLDEN_WRITE set in the environment the texts are written anew, to be
- * read before they are committed.
+ * leonctl's renderers: render/<name>.json is an answer of the daemon, render/<name>.txt the text
+ * for people. If LEON_GOLDEN_WRITE is set in the environment, the test writes the texts. Read them
+ * before a commit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +128,7 @@ static void probes(void **state)
 	check("ping", render_ping, 0);
 }
 
-/* An answer of a newer daemon, or a broken one, must not crash the client. */
+/* The answer of a newer daemon, or an invalid answer, must not crash the client. */
 static void survives_anything(void **state)
 {
 	static const render_fn all[] = { render_routes,
@@ -178,7 +178,7 @@ static void survives_anything(void **state)
 	}
 }
 
-/* Words, arguments, and what the daemon is asked. */
+/* Compares the request for a command line with the expected one. */
 static void expect_request(int argc, const char *const *argv, const char *want)
 {
 	char err[256] = "";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The resolver thread: questions, answers, errors, and an end that does not wait for name servers.
- * Only names that need no name server are asked for.
+ * The resolver thread: requests, answers, errors, and an end that does not wait for name servers.
+ * The names need no name server.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 #define DEADLINE_MS 30000
 
-/* The next answer; fails the test where none comes. */
+/* Returns the next answer. Fails the test if there is none. */
 static struct resolve_answer next_answer(struct resolver *r)
 {
 	struct resolve_answer a;
@@ -50,7 +50,7 @@ static void reports_errors(void **state)
 	struct resolve_answer a;
 	(void)state;
 
-	/* A label of more than 63 characters never leaves the host. */
+	/* A label of more than 63 characters is refused on the host. */
 	assert_true(resolver_ask(r, 1,
 				 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 				 "aaaaaaaa.invalid",
@@ -60,7 +60,7 @@ static void reports_errors(void **state)
 	assert_string_not_equal(a.error, "");
 	assert_int_equal(a.n, 0);
 
-	/* Resolved, but nothing one can send to. */
+	/* An address that resolves but cannot be a destination. */
 	assert_true(resolver_ask(r, 2, "224.0.0.1", 1));
 	a = next_answer(r);
 	assert_string_not_equal(a.error, "");
@@ -76,7 +76,7 @@ static void answers_every_question(void **state)
 
 	while (resolver_ask(r, asked, "::1", 1)) {
 		asked++;
-		/* A thread as fast as this one would never let the queue fill. */
+		/* The queue fills only if the resolver thread is slower than this one. */
 		if (asked == 2000)
 			break;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The planner of routes: what is accepted, who wins, when metrics move, and in which order. */
+/* The route planner: accepted routes, selection among nodes, updates of metrics, and the order of
+ * changes. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,18 +19,18 @@
 #define MS(n) ((mono_t){ (n)*NS_PER_MS })
 #define NODES 6
 
-/* A world of nodes 1 to NODES with ids 10.0.0.N and overlay addresses 10.99.0.N. */
+/* Nodes 1 to NODES with ids 10.0.0.N and overlay addresses 10.99.0.N. */
 struct world {
 	struct conf conf;
 	struct conf_import rule[4];
 	struct msg_record rec[NODES + 1];
-	uint32_t latency_us[NODES + 1]; /* 0: not reachable */
+	uint32_t latency_us[NODES + 1]; /* 0: unreachable */
 	struct ip_addr own[2], underlay[2];
 	struct prefix connected[1];
 	unsigned n_own, n_underlay, n_connected;
 	struct rib *x;
 	unsigned changes[N_RIB_CHANGES], n_refused;
-	enum rib_refusal why; /* of the last new refusal */
+	enum rib_refusal why; /* reason of the last new refusal */
 };
 
 static struct ip_addr ip(const char *text)
@@ -138,7 +139,7 @@ static void accept_prefix(struct world *w, const char *text, uint8_t ge, uint8_t
 	r->le = le;
 }
 
-/* NULL where there is none. */
+/* Returns NULL if there is no route. */
 static const struct rib_route *route(const struct world *w, const char *text)
 {
 	struct prefix p = prefix(text);
@@ -226,8 +227,8 @@ static void a_flapping_node_goes_at_once_and_comes_back_slowly(void **state)
 	done(w);
 }
 
-/* Whatever the noise, no more than one change a second, and never more than 10 % and 500 us off
- * for longer than that. */
+/* Under random latencies a metric changes at most once per second. A deviation above 10 % and 500
+ * us lasts no longer than that. */
 static void noise_moves_no_more_than_allowed(void **state)
 {
 	struct world *w = world();
@@ -272,11 +273,11 @@ static void what_is_unsafe_is_refused(void **state)
 		assert_int_equal(n_routes(w), 1);
 		assert_int_equal(w->n_refused, 1);
 		assert_int_equal(w->why, cases[i].why);
-		/* Told once. */
+		/* The refusal is reported once. */
 		step(w, 1000 + (int64_t)i);
 		assert_int_equal(w->n_refused, 0);
 	}
-	/* What the operator lists is taken, unless it would break something. */
+	/* An address in the import list is accepted, unless the route would break connectivity. */
 	w->conf.import_address[w->conf.n_import_addresses++] = prefix("0.0.0.0/0");
 	w->rec[2].overlay[0] = ip("8.8.8.8");
 	step(w, 3000);
@@ -302,7 +303,7 @@ static void prefixes_follow_the_rules(void **state)
 	announce(w, 1, "10.1.128.0/17");
 	announce(w, 2, "10.2.0.0/24");
 	step(w, 1000);
-	assert_int_equal(n_routes(w), 2); /* the addresses: without a rule no prefix */
+	assert_int_equal(n_routes(w), 2); /* the addresses only: without a rule no prefix */
 	accept_prefix(w, "10.0.0.0/8", 16, 17);
 	step(w, 2000);
 	assert_non_null(route(w, "10.1.0.0/16"));
@@ -310,7 +311,7 @@ static void prefixes_follow_the_rules(void **state)
 	assert_null(route(w, "10.2.0.0/24"));
 	assert_true(ip_equal(&route(w, "10.1.0.0/16")->gateway, &w->rec[1].overlay[0]));
 	assert_int_equal(route(w, "10.1.0.0/16")->metric, 10000);
-	/* By identity and by node-id. What a node calls itself does not matter. */
+	/* Rules match identity and node-id. The name of a node has no effect. */
 	accept_prefix(w, "10.2.0.0/16", 16, 24);
 	memset(w->rec[1].identity, 0x11, MSG_KEY_LEN);
 	memset(w->rec[2].identity, 0x22, MSG_KEY_LEN);
@@ -351,8 +352,8 @@ static void prefixes_that_would_harm_are_refused(void **state)
 	w->rec[1].prefix[0] = prefix("203.0.113.10/31");
 	step(w, 1000);
 	assert_int_equal(n_routes(w), 2);
-	/* A prefix that this node announces too; one whose announcer has no address of that family;
-	 * one that is another node's address. */
+	/* A prefix of this node too, a prefix without a gateway of its family, and a prefix that is
+	 * the address of another node. */
 	w->conf.prefix[w->conf.n_prefixes++] = prefix("10.7.0.0/16");
 	w->rec[1].prefix[0] = prefix("10.7.0.0/16");
 	step(w, 1000);
@@ -379,7 +380,8 @@ static void the_gateway_is_the_announcers_own_address(void **state)
 	accept_prefix(w, "10.0.0.0/8", 8, 32);
 	w->conf.export_next_hop = false;
 	w->latency_us[1] = w->latency_us[2] = 10000;
-	w->rec[2].overlay[0] = w->rec[1].overlay[0]; /* node 1 has it: the lower node-id */
+	/* node 1 has that address too, and the lower node-id wins */
+	w->rec[2].overlay[0] = w->rec[1].overlay[0];
 	announce(w, 2, "10.2.0.0/16");
 	step(w, 1000);
 	assert_int_equal(w->why, RIB_NO_GATEWAY);
@@ -403,7 +405,7 @@ static void anycast_goes_to_the_nearest_and_stays(void **state)
 	}
 	step(w, 1000);
 	assert_int_equal(route(w, "10.53.0.0/24")->node, id_of(1));
-	w->latency_us[1] = 21000; /* node 2 is nearer, but hardly */
+	w->latency_us[1] = 21000; /* node 2 is nearer by a small amount */
 	step(w, 5000);
 	assert_int_equal(route(w, "10.53.0.0/24")->node, id_of(1));
 	w->latency_us[1] = 23000;
@@ -412,9 +414,9 @@ static void anycast_goes_to_the_nearest_and_stays(void **state)
 	assert_int_equal(w->changes[RIB_MOVED], 1);
 	assert_int_equal(route(w, "10.53.0.0/24")->metric, 20000);
 	w->latency_us[1] = 5000;
-	step(w, 6500); /* not twice in a second */
+	step(w, 6500); /* no second change within one second */
 	assert_int_equal(route(w, "10.53.0.0/24")->node, id_of(2));
-	w->latency_us[2] = 0; /* but at once when it dies, to the next nearest that is there */
+	w->latency_us[2] = 0; /* an unreachable node is replaced at once by the next nearest */
 	w->latency_us[1] = 0;
 	step(w, 6600);
 	assert_int_equal(route(w, "10.53.0.0/24")->node, id_of(3));
@@ -444,10 +446,9 @@ static void covered_addresses(void **state)
 	done(w);
 }
 
-/* --- the way to the kernel --- */
+/* --- steps of the kernel --- */
 
-/* Carries out the steps and checks on the way that no wanted destination is ever
- * without a route. */
+/* Applies the steps, and checks that every wanted destination always has a route. */
 static unsigned carry_out(const struct world *w, struct rib_installed *have, unsigned n_have,
 			  const struct rib_step *s, unsigned n)
 {
@@ -499,13 +500,14 @@ static void the_kernel_follows_in_order(void **state)
 	n_have = carry_out(w, have, n_have, s, n);
 	assert_int_equal(rib_plan(w->x, have, n_have, MS(1000), s, array_size(s)), 0);
 
-	/* Node 1 dies: same metric through node 2, hence a replacement. Node 3 has a new metric. */
+	/* Node 1 is lost: its route has an equal metric through node 2 and is replaced. Node 3 has
+	 * a new metric. */
 	w->latency_us[1] = 0;
 	w->latency_us[3] = 30000;
 	step(w, 3000);
 	n = rib_plan(w->x, have, n_have, MS(3000), s, array_size(s));
 	assert_int_equal(n, 4);
-	assert_int_equal(s[0].op, RIB_DELETE); /* routes of the dead node first */
+	assert_int_equal(s[0].op, RIB_DELETE); /* routes of the lost node first */
 	assert_int_equal(s[1].op, RIB_REPLACE);
 	assert_int_equal(s[2].op, RIB_ADD);
 	assert_int_equal(s[3].op, RIB_DELETE);
@@ -513,7 +515,7 @@ static void the_kernel_follows_in_order(void **state)
 	assert_int_equal(n_have, NODES);
 	assert_int_equal(rib_plan(w->x, have, n_have, MS(3000), s, array_size(s)), 0);
 
-	/* In portions, too, nothing vanishes. */
+	/* In portions, no route is missing either. */
 	for (unsigned i = 2; i <= NODES; i++)
 		w->latency_us[i] = 50000;
 	step(w, 9000);
@@ -526,8 +528,8 @@ static void the_kernel_follows_in_order(void **state)
 	done(w);
 }
 
-/* The distance is in the highest bits of the kernel's metric, where FRR reads it; it does not
- * change what is nearest. */
+/* The distance is in the highest bits of the kernel metric, as FRR expects. The nearest node does
+ * not change. */
 static void prefixes_have_the_distance_of_imports(void **state)
 {
 	struct rib_installed have[64];
@@ -548,7 +550,8 @@ static void prefixes_have_the_distance_of_imports(void **state)
 				 s[i].route.gateway.family ? (90u << 24) + 10000u : 10000u);
 	n_have = carry_out(w, have, 0, s, n);
 	assert_int_equal(n_have, 2);
-	/* Another distance: the old one goes first, or zebra would drop the new one with it. */
+	/* With another distance the old route is deleted first, because zebra would delete the new
+	 * one with it. */
 	w->conf.import_distance = 254;
 	step(w, 1001);
 	n = rib_plan(w->x, have, n_have, MS(1001), s, array_size(s));
@@ -579,14 +582,14 @@ static void what_the_kernel_refuses_is_tried_again_later(void **state)
 	assert_int_equal(rib_plan(w->x, have, 1, MS(3000), s, 8), 2);
 	assert_int_equal(s[0].op, RIB_ADD);
 	assert_int_equal(s[1].op, RIB_DELETE);
-	/* Refused: the old one stays, which leads there as well. */
+	/* If the new route is refused, the old route stays and reaches the destination too. */
 	have[1] = s[0].route;
 	have[1].error = -EEXIST;
 	have[1].retry_at = MS(8000);
 	assert_int_equal(rib_plan(w->x, have, 2, MS(7999), s, 8), 0);
 	assert_int_equal(rib_plan(w->x, have, 2, MS(8000), s, 8), 2);
-	/* Not wanted any more: the kernel never took the refused route, so there is nothing to
-	 * delete. */
+	/* The refused route is no longer wanted. The kernel never had that route, so it is only
+	 * forgotten. */
 	w->latency_us[1] = 0;
 	step(w, 8000);
 	assert_int_equal(rib_plan(w->x, have, 2, MS(8000), s, 8), 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ring: order, wrap-around, refusal when full, misuse, and two real threads under TSan. */
+/* The ring: order, wrap-around, refusal when full, misuse, and two threads under TSan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void first_in_first_out(void **state)
 	assert_int_equal(type, 7);
 	assert_int_equal(len, 3);
 	assert_memory_equal(p, "one", 3);
-	/* Peeking again, and producing meanwhile, changes nothing. */
+	/* A second peek, and new records in between, change nothing. */
 	assert_true(produce(r, 9, "three", 5));
 	assert_ptr_equal(ring_peek(r, &type, &len), p);
 	ring_release(r);
@@ -108,7 +108,7 @@ static void too_large_is_refused(void **state)
 	ring_free(r);
 }
 
-/* Whatever the position: half the ring fits into an empty ring, and content survives the wrap. */
+/* At any position, half of the ring fits into an empty ring, and the content survives the wrap. */
 static void every_size_at_every_position(void **state)
 {
 	struct ring *r = ring_new(4096);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* fwd/rounds: which flooded frames were here a moment ago, and which are the same. */
+/* fwd/rounds: detection of looped frames among flooded frames, and equality of frames. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static int teardown(void **state)
 
 static enum round_verdict take(uint64_t sum, uint16_t slot, int64_t ms)
 {
-	/* A clock that is about to begin again. */
+	/* The clock is about to wrap. */
 	return rounds_take(r, sum, slot, (mono_t){ ((1 << 20) - 100 + ms) * NS_PER_MS });
 }
 
@@ -41,14 +41,14 @@ static void the_other_way_is_no_way(void **state)
 	assert_int_equal(take(7, LAN, 0), ROUND_FIRST);
 	assert_int_equal(take(7, 2, 0), ROUND_TWO_WAY);
 	assert_int_equal(take(7, LAN, 999), ROUND_TWO_WAY);
-	/* It is not put off for ever. */
+	/* A repetition does not extend the interval. */
 	assert_int_equal(take(7, 2, 1000), ROUND_FIRST);
 	assert_int_equal(take(7, 3, 1001), ROUND_TWO_WAY);
 	assert_int_equal(take(7, 2, 1002), ROUND_TWO_WAY);
 }
 
-/* One of three that announce an address at once is enough to learn it, and two are heard where one
- * was lost. */
+/* One of three announcements of an address is sufficient to learn it. Two pass, in case one is
+ * lost. */
 static void a_host_may_say_it_twice(void **state)
 {
 	(void)state;
@@ -57,14 +57,14 @@ static void a_host_may_say_it_twice(void **state)
 	assert_int_equal(take(7, LAN, 0), ROUND_HELD);
 	assert_int_equal(take(8, 1, 0), ROUND_FIRST);
 	assert_int_equal(take(8, 1, 0), ROUND_HELD);
-	/* Or each second, about. */
+	/* Repetitions about once per second pass. */
 	for (int64_t ms = 2000; ms < 20000; ms += 980) {
 		assert_in_range(take(9, LAN, ms), ROUND_FIRST, ROUND_AGAIN);
 		assert_in_range(take(10, 1, ms), ROUND_FIRST, ROUND_AGAIN);
 	}
 }
 
-/* The same bytes for ever, a hundred times a second: they are stopped once. */
+/* One host sends equal bytes a hundred times per second. Its frames are held once. */
 static void what_is_its_host_s_own_passes_after_the_guard_has_asked(void **state)
 {
 	unsigned held = 0;
@@ -79,7 +79,7 @@ static void what_is_its_host_s_own_passes_after_the_guard_has_asked(void **state
 	assert_int_equal(held, ROUNDS_HOLD_MS / 10);
 }
 
-/* Batches of two workers: the time of one is a little behind. */
+/* Batches of two workers: the time of one worker is slightly earlier. */
 static void time_may_go_back_a_little(void **state)
 {
 	(void)state;
@@ -95,14 +95,14 @@ static void one_place_knows_one_frame(void **state)
 	assert_int_equal(take(7, LAN, 0), ROUND_FIRST);
 	assert_int_equal(take(7 | 1ULL << 63, 1, 0), ROUND_FIRST);
 	assert_int_equal(take(7, 2, 0), ROUND_FIRST);
-	/* Sum 0 at time 0 is a frame as any other. */
+	/* Sum 0 at time 0 is valid. */
 	assert_int_equal(take(0, LAN, 100), ROUND_FIRST);
 	assert_int_equal(take(0, 1, 100), ROUND_TWO_WAY);
 }
 
-/* --- which are the same --- */
+/* --- equality of frames --- */
 
-/* A broadcast of IPv4, UDP. */
+/* Builds an IPv4 broadcast with UDP. */
 static size_t datagram(uint8_t *frame, unsigned vlan, uint16_t checksum, uint8_t payload)
 {
 	static const uint8_t ip[] = { 0x45, 0, 0, 30,  0,   0,	 0,   0,    64, 17,   0, 0, 10,
@@ -148,17 +148,17 @@ static void a_frame_is_what_its_sender_made(void **state)
 
 	(void)state;
 	assert_true(whole == sum(10, 0x1234, 1));
-	assert_true(whole == sum(10, 0x4321, 1)); /* a checksum that the NIC fills in */
+	assert_true(whole == sum(10, 0x4321, 1)); /* a checksum that the NIC computes */
 	assert_true(whole != sum(10, 0x1234, 2));
 	assert_true(whole != sum(11, 0x1234, 1));
 	assert_true(whole != sum(0, 0x1234, 1));
-	/* Padding; a priority in the tag. */
+	/* Padding and the priority in the tag have no effect. */
 	assert_true(whole == sum_of(frame, 64));
 	frame[14] |= 0xe0;
 	assert_true(whole == sum_of(frame, len));
 	frame[11] = 8;
 	assert_true(whole != sum_of(frame, len));
-	/* Nothing but zeros behind the addresses. */
+	/* Only zeros follow the addresses. */
 	memset(frame + 18, 0, sizeof(frame) - 18);
 	assert_true(sum_of(frame, 18) == sum_of(frame, 64));
 	assert_true(sum_of(frame, 64) != whole);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/saving: time with and without, where nothing is known yet, and where it is. */
+/* leon-accel/saving estimates the transfer time with and without acceleration, before and after
+ * measurements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,12 +38,12 @@ static void test_nothing_yet(void **state)
 
 	(void)state;
 	assert_time(&s, 0, 0);
-	/* The first byte takes no time that was seen. */
+	/* The first byte has no measured duration. */
 	add(&s, SAVING_OUT, 0, 0);
 	assert_time(&s, 0, 0);
 }
 
-/* 50 MB through a window of 64 KiB at 250 ms are 191 s. */
+/* 50 MB with a window of 64 KiB at 250 ms take 191 s. */
 static void test_one_window_a_round_trip(void **state)
 {
 	struct saving s = { 0 };
@@ -63,7 +64,7 @@ static void test_many_small_pieces_are_as_one(void **state)
 	assert_in_range(saving_time(&s).without_ms, 249, 250);
 }
 
-/* All within one instant: divided by nothing. */
+/* Data at one time only must not divide by zero. */
 static void test_no_time_passed(void **state)
 {
 	struct saving s = { 0 };
@@ -85,7 +86,7 @@ static void test_pauses_are_the_hosts(void **state)
 	assert_time(&s, 700, 700);
 }
 
-/* Both directions at a time take no longer than the slower. */
+/* Both directions together take no longer than the slower one. */
 static void test_two_directions(void **state)
 {
 	struct saving s = { 0 };
@@ -113,7 +114,7 @@ static void test_nothing_known_claims_nothing(void **state)
 	assert_time(&s, 200, 200);
 }
 
-/* A clock that was read before that of the last. */
+/* A time before the previous one. */
 static void test_time_does_not_run_back(void **state)
 {
 	struct saving s = { 0 };
@@ -131,7 +132,7 @@ static void test_no_overflow(void **state)
 
 	(void)state;
 	saving_add(&s, &step, at(0));
-	/* A gigabyte a byte at a time, 10 s each. */
+	/* 1 GiB in single bytes, 10 s each. */
 	assert_int_equal(saving_time(&s).without_ms, (1ULL << 30) * 10000);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SCLP as published: the paper's example byte for byte, both levels of reassembly, any order,
- * damage, bounds; and the exchange that doc/sclp.md lays out.
+ * SCLP as published: the example of the paper byte for byte, both levels of reassembly, any order,
+ * damage, limits, and the exchange of doc/sclp.md.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@
 
 static const struct ip_addr A = { 4, { 192, 0, 2, 1 } }, B = { 4, { 192, 0, 2, 2 } };
 
-/* Segments on the wire, and as they were received. */
+/* Segments on the wire, and received segments. */
 struct lab {
 	uint8_t wire[BATCH][SCLP_HDR_LEN + MSS];
 	size_t len[BATCH];
@@ -60,7 +60,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Cuts a payload into l->wire; returns the number of segments. */
+/* Segments a payload into l->wire. Returns the number of segments. */
 static unsigned cut(struct lab *l, uint32_t id, size_t len, size_t mss)
 {
 	struct sclp_cut c = { .len = len, .mss = mss };
@@ -78,7 +78,7 @@ static unsigned cut(struct lab *l, uint32_t id, size_t len, size_t mss)
 	return n;
 }
 
-/* Takes segment i of the wire into the batch; false where it is damaged. */
+/* Adds segment i of the wire to the batch. Returns false if the segment is damaged. */
 static bool receive_from(struct lab *l, const struct ip_addr *from, unsigned i)
 {
 	struct sclp_segment *s = &l->seg[l->n];
@@ -97,7 +97,8 @@ static bool receive(struct lab *l, unsigned i)
 	return receive_from(l, &A, i);
 }
 
-/* The batch through both levels; returns how many payloads came out, the last with its length. */
+/* Passes the batch through both levels. Returns the number of payloads, and the last one with its
+ * length. */
 static unsigned join(struct lab *l, mono_t now, const uint8_t **out, size_t *len)
 {
 	unsigned n_runs = sclp_merge(l->seg, l->n, l->run), n_out = 0;
@@ -127,7 +128,7 @@ static void expect_whole(struct lab *l, size_t want)
 	assert_int_equal(sclp_join_waiting(l->join), 0);
 }
 
-/* The same, and what is doubled may be left over for a second. */
+/* Expects one payload. A duplicate segment may remain for one second. */
 static void expect_whole_once(struct lab *l, size_t want)
 {
 	const uint8_t *out = NULL;
@@ -151,8 +152,8 @@ static void expect_nothing(struct lab *l, mono_t now)
 
 static void the_example_of_the_paper(void **state)
 {
-	/* Source port, dest port 4789, identification 0x12345678 with F in its
-	 * lowest bit, remaining. */
+	/* Source port, destination port 4789, identification 0x12345678 with F in its lowest bit,
+	 * remaining. */
 	static const uint8_t want[3][10] = {
 		{ 0xca, 0xfe, 0x12, 0xb5, 0x12, 0x34, 0x56, 0x79, 0x05, 0xfc }, /* 1532 */
 		{ 0xca, 0xfe, 0x12, 0xb5, 0x12, 0x34, 0x56, 0x78, 0x00, 0x40 }, /* 64 */
@@ -235,7 +236,7 @@ static void the_largest_and_the_smallest(void **state)
 	assert_int_equal(n, 45);
 	for (unsigned i = 0; i < n; i++)
 		receive(l, i);
-	/* Three runs, for the first level joins sixteen. */
+	/* Three runs, because the first level joins at most sixteen segments. */
 	assert_int_equal(sclp_merge(l->seg, l->n, l->run), 3);
 	expect_whole(l, SCLP_PAYLOAD_MAX);
 	cut(l, PAPER_ID, 1, MSS);
@@ -267,7 +268,7 @@ static void the_network_doubles(void **state)
 	}
 	assert_int_equal(sclp_join_counts(l->join)->contradictory, 0);
 	assert_true(sclp_join_counts(l->join)->duplicate > 0);
-	/* Two batches that overlap, the later of which has more. */
+	/* Two batches overlap, and the later one has more segments. */
 	cut(l, 100, 4 * MSS, MSS);
 	receive(l, 2);
 	receive(l, 3);
@@ -278,7 +279,7 @@ static void the_network_doubles(void **state)
 	expect_whole(l, 4 * MSS);
 }
 
-/* --- what must not be delivered --- */
+/* --- refused segments --- */
 
 static void damage_is_noticed(void **state)
 {
@@ -293,7 +294,7 @@ static void damage_is_noticed(void **state)
 			l->wire[i][bit / 8] ^= (uint8_t)(1 << bit % 8);
 		}
 	}
-	/* Truncated: whatever is missing was not zero. */
+	/* Truncated: the missing bytes are not zero. */
 	for (size_t len = 0; len < l->len[2]; len++)
 		assert_true(sclp_decode(l->wire[2], len, &h) < 0);
 	receive(l, 0);
@@ -320,7 +321,7 @@ static void padding_is_trimmed(void **state)
 	assert_int_equal(len, 18);
 	assert_int_equal(sclp_decode(segment, len, &h), 0);
 	assert_int_equal(h.remaining, 0);
-	/* Options, another protocol, fragments, lengths that cannot be. */
+	/* IP options, another protocol, fragments, and impossible lengths. */
 	packet[0] = 0x46;
 	segment = sclp_in_ipv4(packet, sizeof(packet), &len);
 	assert_ptr_equal(segment, packet + 24);
@@ -342,7 +343,7 @@ static void padding_is_trimmed(void **state)
 	assert_null(sclp_in_ipv4(packet, 19, &len));
 }
 
-/* Same ports and identification: the address tells them apart. */
+/* Equal ports and identification: only the address differs. */
 static void payloads_do_not_mix(void **state)
 {
 	const struct ip_addr other = { 4, { 192, 0, 2, 3 } };
@@ -370,7 +371,7 @@ static void contradictions_end_a_payload(void **state)
 	struct lab *l = *state;
 	struct sclp_hdr h = { 0xcafe, PORT, PAPER_ID, false, 100 };
 
-	/* Half over a segment that is there. */
+	/* The segment overlaps a half of a present segment. */
 	cut(l, PAPER_ID, 3 * MSS, MSS);
 	receive(l, 0);
 	receive(l, 1);
@@ -383,7 +384,7 @@ static void contradictions_end_a_payload(void **state)
 	expect_nothing(l, START);
 	assert_int_equal(sclp_join_counts(l->join)->contradictory, 1);
 	assert_int_equal(sclp_join_waiting(l->join), 0);
-	/* A second beginning, of another size. */
+	/* A second first segment with another size. */
 	cut(l, PAPER_ID, 3 * MSS, MSS);
 	receive(l, 0);
 	expect_nothing(l, START);
@@ -391,13 +392,13 @@ static void contradictions_end_a_payload(void **state)
 	receive(l, 0);
 	expect_nothing(l, START);
 	assert_int_equal(sclp_join_counts(l->join)->contradictory, 2);
-	/* More than a payload can have. */
+	/* More than the largest payload. */
 	h.remaining = 65535;
 	sclp_encode(&h, l->payload, 1, l->wire[0]);
 	assert_true(sclp_decode(l->wire[0], SCLP_HDR_LEN + 1, &h) < 0);
 }
 
-/* --- bounds --- */
+/* --- limits --- */
 
 static void half_open_payloads_die_in_a_second(void **state)
 {
@@ -410,13 +411,13 @@ static void half_open_payloads_die_in_a_second(void **state)
 		expect_nothing(l, mono_add_us(START, i));
 	}
 	assert_int_equal(sclp_join_waiting(l->join), SCLP_JOIN_MAX);
-	/* One more, and the oldest gives way. */
+	/* One more payload displaces the oldest. */
 	cut(l, 2 * SCLP_JOIN_MAX, 200, 100);
 	receive(l, 0);
 	expect_nothing(l, mono_add_us(START, SCLP_JOIN_MAX));
 	assert_int_equal(sclp_join_waiting(l->join), SCLP_JOIN_MAX);
 	assert_int_equal(sclp_join_counts(l->join)->evicted, 1);
-	/* The youngest can still be completed. */
+	/* The youngest payload can still be completed. */
 	receive(l, 1);
 	{
 		const uint8_t *out;
@@ -428,10 +429,10 @@ static void half_open_payloads_die_in_a_second(void **state)
 	assert_in_range(sclp_join_waiting(l->join), SCLP_JOIN_MAX - 2, SCLP_JOIN_MAX - 1);
 	sclp_join_age(l->join, mono_add_us(START, 1000000 + SCLP_JOIN_MAX));
 	assert_int_equal(sclp_join_waiting(l->join), 0);
-	/* One was completed, whose last segment took another's place. */
+	/* One payload was completed, and its last segment displaced another payload. */
 	assert_int_equal(sclp_join_counts(l->join)->expired, SCLP_JOIN_MAX - 2);
 	assert_int_equal(sclp_join_counts(l->join)->evicted, 2);
-	/* What comes after the end is a beginning without one. */
+	/* A late segment begins a payload without a first segment. */
 	cut(l, 2, 200, 100);
 	receive(l, 1);
 	expect_nothing(l, mono_add_ms(START, 2000));
@@ -448,7 +449,7 @@ static void large_ones_have_a_bound_of_bytes(void **state)
 		expect_nothing(l, START);
 	}
 	assert_in_range(sclp_join_waiting(l->join), 5000, SCLP_JOIN_BYTES / MSS);
-	/* Every block is found again. */
+	/* The memory of all payloads is free again. */
 	sclp_join_age(l->join, mono_add_ms(START, 1000));
 	for (unsigned i = 0; i < 4; i++) {
 		unsigned n = cut(l, 2 * i, SCLP_PAYLOAD_MAX, MSS);
@@ -463,7 +464,7 @@ static void segments_of_one_payload_have_a_bound(void **state)
 {
 	struct lab *l = *state;
 
-	/* Every other byte, which joins nothing. */
+	/* Every second byte, so that no segments join. */
 	for (unsigned i = 0; i < SCLP_JOIN_SEGMENTS + 1; i++) {
 		struct sclp_hdr h = { 0xcafe, PORT, PAPER_ID, false, (uint16_t)(2 * i) };
 
@@ -476,9 +477,9 @@ static void segments_of_one_payload_have_a_bound(void **state)
 	}
 }
 
-/* --- the page --- */
+/* --- doc/sclp.md --- */
 
-/* Two leon-sclp with an MTU of 128: an ICMP echo of 200 bytes, its frame in VXLAN. */
+/* Two leon-sclp with an MTU of 128: an ICMP echo of 200 bytes, with its frame in VXLAN. */
 static void the_captured_exchange(void **state)
 {
 	static const char *const names[] = { "sclp-segment-1", "sclp-segment-2", "sclp-segment-3" };

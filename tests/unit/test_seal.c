@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * crypto/seal: vectors made with another implementation (Python's cryptography), what is damaged,
- * replayed or too old, and two workers that open the same datagrams at the same time.
+ * crypto/seal: vectors of another implementation (Python's cryptography), and damaged, replayed and
+ * old datagrams. Two workers open equal datagrams at one time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 
 static const char aad[] = "header";
 
-/* Both ends of one session. */
+/* The two ends of one session. */
 struct pair {
 	struct seal *a, *b;
 };
@@ -97,7 +97,7 @@ static void check_vector(enum seal_cipher cipher, const char *hex)
 	static const char text[] = "Forty-one bytes of an Ethernet frame here";
 	static const uint8_t hdr[14] = { 0x11, 0x02, 0x10, 0x01, 0x23, 0x45, 0xc0,
 					 0x00, 0x02, 0x01, 0xc6, 0x33, 0x64, 0x02 };
-	/* In three pieces, of which none is a whole number of cipher blocks. */
+	/* Three pieces with partial cipher blocks. */
 	const struct aead_piece in[] = { { text, 3 }, { text + 3, 21 }, { text + 24, 17 } };
 	struct pair p = pair_new(cipher);
 	uint8_t out[41 + SEAL_OVERHEAD];
@@ -182,7 +182,7 @@ static void what_is_damaged_does_not_open(void **state)
 			memcpy(copy, out, sizeof(out));
 			assert_int_equal(open_text(p.b, 0, copy, len), -EBADMSG);
 		}
-		/* Not in the other direction either; and it was not spoiled by all this. */
+		/* The reverse direction is refused too, and the datagram is still valid. */
 		assert_int_equal(open_copy(p.a, 0, out), -EBADMSG);
 		assert_int_equal(open_copy(p.b, 0, out), TEXT_LEN);
 		assert_int_equal(open_copy(p.b, 0, out), -EALREADY);
@@ -226,7 +226,7 @@ static void nothing_is_sealed_without_cipher(void **state)
 	assert_null(seal_ref(NULL));
 }
 
-/* Both ends must come to the same, whoever asks whom. */
+/* Both ends choose equally, in either order of the offers. */
 static void expect_agreed(uint8_t a, uint8_t b, enum seal_cipher expected)
 {
 	assert_int_equal(seal_agree(a, b), expected);
@@ -248,11 +248,11 @@ static void both_ends_agree(void **state)
 	expect_agreed(aes, slow, SEAL_AES_256_GCM);
 	expect_agreed(chacha, fast, SEAL_CHACHA20_POLY1305);
 	expect_agreed(chacha, aes, SEAL_CHACHA20_POLY1305);
-	/* Who wants it sealed wins. */
+	/* The end that wants sealing wins. */
 	expect_agreed(off, off, SEAL_NONE);
 	expect_agreed(off, fast, SEAL_AES_256_GCM);
 	expect_agreed(off, aes, SEAL_AES_256_GCM);
-	/* What a later version may say. */
+	/* Offers of a later version. */
 	expect_agreed(off | 0xf0, off, SEAL_NONE);
 	expect_agreed(fast | 0xf0, fast, SEAL_AES_256_GCM);
 	assert_string_equal(seal_cipher_name(SEAL_NONE), "none");
@@ -278,7 +278,7 @@ static void each_worker_counts_for_itself(void **state)
 	assert_memory_not_equal(first, out + SEAL_NONCE_LEN, sizeof(first));
 	assert_int_equal(seal_sent(p.a), 3);
 	assert_int_equal(seal_sent(p.b), 0);
-	/* A worker that the object was not made for. */
+	/* The worker number exceeds the number of workers of the object. */
 	assert_int_equal(seal_text(p.a, N_WORKERS, "text", 4, out), -EIO);
 	pair_free(p);
 }
@@ -295,7 +295,7 @@ static void references_keep_it(void **state)
 	pair_free(p);
 }
 
-/* n datagrams of one worker, one behind the other. */
+/* Seals n consecutive datagrams of one worker. */
 static uint8_t *seal_many(struct seal *s, unsigned worker, unsigned n)
 {
 	uint8_t *all = calloc(n, SEALED);
@@ -313,7 +313,7 @@ static void any_order_within_the_window(void **state)
 	uint8_t *all = seal_many(p.a, 0, SEAL_WINDOW);
 
 	(void)state;
-	/* Backwards, which is as far out of order as it gets; then all again. */
+	/* The reverse order is the largest reordering. All repetitions are refused. */
 	for (unsigned i = SEAL_WINDOW; i-- > 0;)
 		assert_int_equal(open_copy(p.b, i % N_WORKERS, all + i * SEALED), TEXT_LEN);
 	for (unsigned i = 0; i < SEAL_WINDOW; i++)
@@ -329,7 +329,7 @@ static void too_old_is_refused(void **state)
 	unsigned last = N_MANY - 1, taken = 0;
 
 	(void)state;
-	/* The counters 1 to the end of the window but every third; then far ahead. */
+	/* Counters from 1 to the end of the window except every third, then far ahead. */
 	for (unsigned i = 0; i < SEAL_WINDOW; i++)
 		if (i % 3)
 			assert_int_equal(open_copy(p.b, 0, all + i * SEALED), TEXT_LEN);
@@ -358,14 +358,14 @@ static void loss_moves_the_window(void **state)
 	(void)state;
 	assert_int_equal(open_copy(p.b, 0, all), TEXT_LEN);
 	assert_int_equal(open_copy(p.b, 0, all + (size_t)(N_MANY - 1) * SEALED), TEXT_LEN);
-	/* What was taken before the gap stays taken. */
+	/* Datagrams before the gap stay marked as opened. */
 	assert_int_equal(open_copy(p.b, 0, all), -EALREADY);
 	assert_int_equal(open_copy(p.b, 0, all + (size_t)(N_MANY - 1) * SEALED), -EALREADY);
 	free(all);
 	pair_free(p);
 }
 
-/* Workers of the sender have windows of their own. */
+/* Each worker of the sender has its own window. */
 static void windows_do_not_mix(void **state)
 {
 	struct pair p = pair_new(SEAL_AES_256_GCM);
@@ -385,7 +385,7 @@ struct racer {
 	struct seal *seal;
 	unsigned worker;
 	const uint8_t *all;
-	uint8_t *taken; /* by datagram */
+	uint8_t *taken; /* opened, by datagram */
 };
 
 static void *race(void *arg)
@@ -393,7 +393,7 @@ static void *race(void *arg)
 	struct racer *r = arg;
 
 	for (unsigned i = 0; i < N_MANY; i++) {
-		/* Neighbors in turn, so that the racers meet on the same word. */
+		/* Exchanges neighbors, so that both threads access one word of the window. */
 		unsigned at = r->worker ? i ^ 1 : i;
 
 		r->taken[at] = open_copy(r->seal, r->worker, r->all + at * SEALED) == TEXT_LEN;
@@ -417,8 +417,8 @@ static void workers_share_a_window(void **state)
 	for (unsigned i = 0; i < 2; i++)
 		assert_int_equal(pthread_join(thread[i], NULL), 0);
 	for (unsigned i = 0; i < N_MANY; i++) {
-		/* Never twice; not at all only where one racer was a window ahead of the other,
-		 * and then the other one had it. */
+		/* No datagram is opened twice. A thread may miss a datagram only if the other
+		 * thread is a window ahead and has opened it. */
 		assert_false(r[0].taken[i] && r[1].taken[i]);
 		once += r[0].taken[i] || r[1].taken[i];
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Data under a secret, on its way out and in: what is sealed and opens at its end only, link
- * values that are given, checked and rewritten, and every reason to drop what lacks them.
+ * Sealed data in both directions: datagrams open at their destination only, link values are
+ * written, checked and replaced, and every drop reason is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,12 +22,12 @@
 #define HOST   0x20
 #define REMOTE 0x31 /* behind slot 1 */
 #define FAR    0x32 /* behind slot 2, through slot 1 */
-#define BODY   100  /* of a frame, headers included */
+#define BODY   100  /* length of a frame with its headers */
 
 static uint8_t out[70000];
 static uint8_t *const frame = out + TAP_VNET_LEN;
 
-/* The sessions with each node, the other's end and ours: in use, and the one before. */
+/* The sessions with each node, at both ends: the present and the previous one. */
 static struct seal *ours[FX_NODES][2], *theirs[FX_NODES][2];
 static enum seal_cipher cipher;
 static uint8_t epoch[2];
@@ -112,7 +112,7 @@ static void host_sends(uint8_t dst, size_t len)
 	assert_true(fx_host_sends(&fx, out, TAP_VNET_LEN + len));
 }
 
-/* As the node `slot` opens it; returns where the text is. */
+/* Opens the datagram as node `slot`. Returns the position of the plain text. */
 static uint8_t *opened(struct datagram *d, unsigned slot, size_t *len)
 {
 	uint8_t aad[LEON_HDR_LEN_MAX], *payload = d->b + d->hdr_len;
@@ -129,7 +129,7 @@ static bool contains(const uint8_t *hay, size_t len, const void *needle, size_t 
 	return memmem(hay, len, needle, n) != NULL;
 }
 
-/* --- out --- */
+/* --- outgoing --- */
 
 static void direct_is_sealed(void **state)
 {
@@ -151,7 +151,7 @@ static void direct_is_sealed(void **state)
 	assert_int_equal(fx_count(&fx, CNT_sealed_tx), 1);
 }
 
-/* Frames that share a datagram share a seal. */
+/* A bundle has one seal. */
 static void bundle_is_sealed_once(void **state)
 {
 	struct bundle_frame f;
@@ -187,13 +187,14 @@ static void relayed_is_sealed_for_its_end(void **state)
 
 	(void)state;
 	host_sends(FAR, BODY);
-	/* It goes to the relay with the relay's link value, and opens with the key of the end. */
+	/* The datagram goes to the relay with the link value of the relay, and opens with the key
+	 * of the destination. */
 	assert_true(fx_node_gets(&fx, 1, &d));
 	assert_int_equal(d.h.flags, LEON_F_SEALED | LEON_F_LINK_VALUE);
 	assert_true(get_u64(d.b + leon_link_at(&d.h)) == seal_rx_link(theirs[1][0]));
 	assert_int_equal(d.len, d.hdr_len + BODY + SEAL_OVERHEAD);
 	assert_false(contains(d.b, d.len, "\x5a\x5a\x5a\x5a", 4));
-	/* What relays change is not covered. */
+	/* The seal does not cover the bytes that relays change. */
 	put_u64(d.b + leon_link_at(&d.h), 1);
 	d.b[LEON_HOPS_OFFSET]++;
 	text = opened(&d, 2, &len);
@@ -217,7 +218,7 @@ static void each_copy_of_a_flood_is_sealed(void **state)
 	assert_int_equal(fx_count(&fx, CNT_sealed_tx), 2);
 }
 
-/* Headers of TCP over IPv4, then payload that counts. */
+/* Builds TCP over IPv4 with a counting payload. */
 static size_t build_super(size_t payload)
 {
 	struct virtio_net_hdr h = { .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
@@ -290,7 +291,7 @@ static void fragments_are_sealed(void **state)
 	assert_memory_equal(whole, frame, sizeof(whole));
 }
 
-/* The largest frame that leaves whole, and one byte more. */
+/* The largest frame without fragments, and one byte more. */
 static void overhead_is_accounted_for(void **state)
 {
 	static const struct {
@@ -331,7 +332,7 @@ static void nothing_leaves_without_key(void **state)
 	(void)state;
 	fx_publish(&fx, set_secret_only);
 	host_sends(REMOTE, BODY);
-	/* The key of the end is there, the link value of the first hop is not. */
+	/* The key of the destination is present, but the link value of the first hop is missing. */
 	host_sends(FAR, BODY);
 	host_sends(REMOTE, 4000);
 	assert_false(fx_node_gets(&fx, 1, &d));
@@ -388,11 +389,11 @@ static void disabled_carries_link_values(void **state)
 	assert_int_equal(fx_count(&fx, CNT_sealed_tx), 0);
 }
 
-/* --- in --- */
+/* --- incoming --- */
 
-/* What a test asks of a datagram to us. */
+/* Parameters of a datagram to this node. */
 struct in {
-	unsigned source, from; /* slots: that sent it first, that it comes from */
+	unsigned source, from; /* slots of the first sender, and of the previous hop */
 	uint8_t n_hops;
 	struct seal *seal; /* NULL: in clear */
 	uint64_t link;	   /* 0: none */
@@ -438,7 +439,7 @@ static bool hosts_get(void)
 	return true;
 }
 
-/* Of a copy; `sent` stays as it was. */
+/* Receives a copy, so that `sent` stays unchanged. */
 static void receive(const struct in *in, size_t len)
 {
 	uint8_t copy[sizeof(sent)];
@@ -556,8 +557,8 @@ static void replays_and_damage(void **state)
 	size_t len = build(&in);
 
 	(void)state;
-	/* Each byte from the flags on: by itself it may make the header one that is dropped for
-	 * another reason, but nothing is ever delivered. */
+	/* A change of any byte after the flags may cause another drop reason, but never a
+	 * delivery. */
 	for (size_t at = 0; at < len; at++) {
 		sent[at] ^= 0x10;
 		receive(&in, len);
@@ -577,7 +578,7 @@ static void replays_and_damage(void **state)
 	assert_int_equal(fx_drops(&fx, DROP_seal_replayed), 1);
 }
 
-/* A path that a stranger wrote, or a flag that is not true of the datagram. */
+/* A forged path, or a flag that does not match the datagram. */
 static void header_is_covered(void **state)
 {
 	const struct in in = { 2, 1, 2, theirs[2][0], seal_tx_link(theirs[1][0]) };
@@ -606,7 +607,7 @@ static void sealed_fragments_are_reassembled(void **state)
 		struct fragment_hdr h = { .id = 7,
 					  .offset = (uint16_t)(i * BODY / 2),
 					  .total = BODY };
-		/* The second time with another session, and with a random link value. */
+		/* The second run uses another session and a random link value. */
 		uint8_t flags = LEON_F_SEALED | (i ? LEON_F_LINK_VALUE : 0);
 		size_t n = fx_header(sent, LEON_FRAGMENT, flags, fx_id(1), 0, 1, us);
 
@@ -625,7 +626,7 @@ static void sealed_fragments_are_reassembled(void **state)
 	assert_int_equal(fx_all_drops(&fx), 0);
 }
 
-/* --- through --- */
+/* --- relayed --- */
 
 static void relay_checks_and_rewrites(void **state)
 {
@@ -641,13 +642,13 @@ static void relay_checks_and_rewrites(void **state)
 	assert_int_equal(recv(fx.node_fd[2], got, sizeof(got), MSG_DONTWAIT), n + 100);
 	assert_int_equal(got[LEON_HOPS_OFFSET], 0x21);
 	assert_true(get_u64(got + n) == seal_rx_link(theirs[2][0]));
-	/* Nothing else has changed, and nobody looked into it. */
+	/* The rest is unchanged, and the relay has opened nothing. */
 	assert_memory_equal(got + LEON_HOPS_OFFSET + 1, buf + LEON_HOPS_OFFSET + 1,
 			    n - LEON_HOPS_OFFSET - 1);
 	for (unsigned i = LEON_LINK_LEN; i < 100; i++)
 		assert_int_equal(got[n + i], 0x77);
 	assert_int_equal(fx_count(&fx, CNT_sealed_rx), 0);
-	/* A stranger that sends from the address of node 1. */
+	/* Another host uses the address of node 1. */
 	fx_header(buf, LEON_FRAME, LEON_F_SEALED | LEON_F_LINK_VALUE, fx_id(1), 0, 2, via);
 	put_u64(buf + n, seal_tx_link(theirs[1][0]) ^ 4);
 	fx_receive(&fx, &fx.ep[1], buf, n + 100, 0);
@@ -659,7 +660,7 @@ static void relay_checks_and_rewrites(void **state)
 	fx_header(buf, LEON_FRAME, LEON_F_LINK_VALUE, fx_id(1), 0, 2, via);
 	fx_receive(&fx, &fx.ep[1], buf, n + 100, 0);
 	assert_int_equal(fx_drops(&fx, DROP_bad_link_value), 4);
-	/* Control too: relays forward nothing for strangers. */
+	/* A relay forwards no control datagrams for strangers either. */
 	fx_header(buf, LEON_CONTROL, LEON_F_SEALED, fx_id(1), 0, 2, via);
 	fx_receive(&fx, &fx.ep[1], buf, n + 100, 0);
 	assert_int_equal(fx_drops(&fx, DROP_bad_link_value), 5);
@@ -693,8 +694,8 @@ struct nonces {
 	uint64_t value[NONCES_MAX];
 };
 
-/* Every datagram that went to this node: noted, and opened as its end does it, which refuses a
- * nonce that it has seen. Returns how many there were. */
+/* Opens every datagram to this node and notes its nonce. A repeated nonce is refused. Returns the
+ * number of datagrams. */
 static unsigned note_nonces(struct nonces *seen, unsigned slot)
 {
 	struct copy_hdr h;
@@ -718,7 +719,7 @@ static unsigned note_nonces(struct nonces *seen, unsigned slot)
 	return n;
 }
 
-/* One nonce under two headers would give away the key of the tags to whoever sees both paths. */
+/* One nonce with two headers would reveal the authentication key to an observer of both paths. */
 static void copies_have_nonces_of_their_own(void **state)
 {
 	static const size_t lengths[] = { 60, 1200, FX_MTU + 10, 5000 };

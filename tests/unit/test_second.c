@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The two paths of critical frames (state/second.h): node 0 sends to node 1, over the direct link
- * and over one of the relays 2, 3 and 4. Times in ms: what is now, and what lasts.
+ * The two paths of critical frames (state/second.h) from node 0 to node 1: over the direct link and
+ * over one of the relays 2, 3 and 4. Times are the short-term and long-term RTT in ms.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static uint16_t slot_is_id_minus_one(void *arg, node_id_t id)
 	return (uint16_t)(id - 1);
 }
 
-/* Our own link to a node. */
+/* Sets the own link to a node. */
 static void link_is(struct lab *l, uint16_t to, uint32_t now_ms, uint32_t lasting_ms)
 {
 	struct lat_entry e = { .rtt_us = now_ms * 1000,
@@ -54,8 +54,7 @@ static void link_is(struct lab *l, uint16_t to, uint32_t now_ms, uint32_t lastin
 	latdb_set(l->db, to, &e);
 }
 
-/* The link between a relay and the destination takes a millisecond, so that ours to the relay is
- * what counts. */
+/* The link between relay and destination takes 1 ms, so the own link to the relay decides. */
 static void relays_reach_it(struct lab *l)
 {
 	l->seq++;
@@ -95,7 +94,7 @@ static void begin(struct lab *l, uint32_t direct_ms, uint32_t two_ms, uint32_t t
 	assert_int_equal(l->s.n_changes, 0);
 }
 
-/* While the direct link is good, what the second does at the moment is of no account. */
+/* While the direct link is good, the present state of the second path has no effect. */
 static void nothing_moves_while_the_first_is_good(void **state)
 {
 	struct lab *l = *state;
@@ -107,8 +106,8 @@ static void nothing_moves_while_the_first_is_good(void **state)
 	assert_int_equal(l->s.n_changes, 0);
 }
 
-/* When it turns bad, the second is what the traffic sees: the one that is good now is taken, though
- * another is better in the long run. */
+/* When the direct link becomes bad, traffic depends on the second path. The path with the lower
+ * short-term RTT is chosen, even if another one is better in the long term. */
 static void what_is_good_now_counts_when_the_first_is_bad(void **state)
 {
 	struct lab *l = *state;
@@ -119,7 +118,8 @@ static void what_is_good_now_counts_when_the_first_is_bad(void **state)
 	run(l);
 	assert_int_equal(relay_of(&l->s.path), 3);
 	assert_int_equal(l->s.n_changes, 1);
-	/* And stays when it is good again: now nothing is gained by another change. */
+	/* The path stays when the direct link is good again, because another change has no
+	 * benefit. */
 	link_is(l, TO, 40, 40);
 	link_is(l, 2, 50, 50);
 	run(l);
@@ -127,7 +127,7 @@ static void what_is_good_now_counts_when_the_first_is_bad(void **state)
 	assert_int_equal(l->s.n_changes, 1);
 }
 
-/* A silent link is as good as none, whatever it took before. */
+/* An unresponsive link counts as missing, independent of its RTT. */
 static void a_silent_first_counts_for_nothing(void **state)
 {
 	struct lab *l = *state;
@@ -145,8 +145,8 @@ static void a_silent_first_counts_for_nothing(void **state)
 	assert_int_equal(relay_of(&l->s.path), 3);
 }
 
-/* A second that is much too long in the long run is replaced too, though no copy comes earlier for
- * it now: it would be all that is left when the first breaks. */
+/* A second path with a much higher long-term RTT is replaced, although no copy arrives earlier. The
+ * second path carries all traffic if the first one fails. */
 static void what_lasts_counts_too(void **state)
 {
 	struct lab *l = *state;
@@ -162,7 +162,7 @@ static void what_lasts_counts_too(void **state)
 	assert_int_equal(l->s.n_changes, 1);
 }
 
-/* But not as long as copies would come later for it. */
+/* The path is not replaced while the other one delivers copies later. */
 static void what_lasts_waits_while_it_is_worse_now(void **state)
 {
 	struct lab *l = *state;
@@ -177,7 +177,7 @@ static void what_lasts_waits_while_it_is_worse_now(void **state)
 	assert_int_equal(relay_of(&l->s.path), 4);
 }
 
-/* Without a direct link two relays, never the same. */
+/* Without a direct link, two different relays are used. */
 static void two_relays_share_nothing(void **state)
 {
 	struct lab *l = *state;

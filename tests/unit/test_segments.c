@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Segments: which VLAN is which (state/segments.h), and what stands in a frame (wire/segment.h).
+ * Segments: the mapping of VLANs (state/segments.h), and the segment in a frame (wire/segment.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 #include "wire/msg.h"
 #include "wire/segment.h"
 
-/* VLAN 10 is far above, 20 and 30 change places, 40 has the number of 50, which then has none, and
- * untagged frames have a number. */
+/* VLAN 10 has a large id, 20 and 30 exchange their ids, 40 has the id of 50 and leaves 50 without
+ * an id. Untagged frames have an id. */
 static const struct segment mapped[] = {
 	{ "storage", 10, 70010 }, { "a", 20, 30 },     { "b", 30, 20 },
 	{ "c", 40, 50 },	  { "plain", 0, 700 }, { "last", 4094, SEGMENT_ID_MAX },
@@ -34,7 +34,7 @@ static void both_ways(void **state)
 		assert_int_equal(segments_vlan(m, mapped[i].id), mapped[i].vlan);
 		assert_string_equal(segments_of(m, mapped[i].vlan)->name, mapped[i].name);
 	}
-	/* What nothing is said of has its own number; each is found by one number only. */
+	/* A VLAN without an entry has its own number as id. Each VLAN has exactly one id. */
 	assert_int_equal(segments_id(m, 11), 11);
 	assert_int_equal(segments_vlan(m, 11), 11);
 	assert_null(segments_of(m, 11));
@@ -47,7 +47,7 @@ static void both_ways(void **state)
 	assert_int_equal(segments_vlan(m, 70011), VLAN_NONE);
 	assert_int_equal(segments_vlan(m, SEGMENT_ID_NONE), VLAN_NONE);
 	segments_free(m);
-	/* Nothing mapped. */
+	/* Without a mapping. */
 	assert_null(segments_new(mapped, 0));
 	assert_int_equal(segments_id(NULL, 10), 10);
 	assert_int_equal(segments_vlan(NULL, 10), 10);
@@ -98,16 +98,16 @@ static void what_is_announced(void **state)
 	(void)state;
 	vlan_set_add(&vlans, 10);
 	vlan_set_add(&vlans, 30);
-	vlan_set_add(&vlans, 50); /* has none */
+	vlan_set_add(&vlans, 50); /* without an id */
 	vlan_set_add_range(&vlans, 60, 61);
 	expect_ranges(m, &vlans, MSG_SEGMENTS_MAX, some, 3);
 	expect_ranges(m, NULL, MSG_SEGMENTS_MAX, all, array_size(all));
 	expect_ranges(m, NULL, 3, few, 3);
-	/* And what that is to a node which maps the same. */
+	/* A node with an equal mapping converts the ids back. */
 	segments_in(m, some, 3, &back);
 	segments_limit(m, &vlans);
 	assert_true(vlan_set_equal(&vlans, &back));
-	/* To one that maps nothing: its own VLANs. */
+	/* A node without a mapping reads the ids as its own VLANs. */
 	back = (struct vlan_set){ 0 };
 	segments_in(NULL, some, 3, &back);
 	vlans = (struct vlan_set){ 0 };
@@ -132,7 +132,7 @@ static void classes_are_of_segments(void **state)
 	segments_of_classes(m, 1ULL << 10, &vlans);
 	assert_false(vlan_set_has(&vlans, 10));
 	assert_true(vlan_set_has(&vlans, 74));
-	/* VLAN 50 is none, and 40 is 50. */
+	/* VLAN 50 has no id, and VLAN 40 has the id 50. */
 	segments_of_classes(m, 1ULL << 50, &vlans);
 	assert_true(vlan_set_has(&vlans, 40));
 	assert_false(vlan_set_has(&vlans, 50));
@@ -179,7 +179,7 @@ static void priorities_and_service_tags_survive(void **state)
 		assert_true(segment_put(frame, SEGMENT_ID_MAX));
 		segment_restore(frame, true, 30);
 		assert_memory_equal(frame, want, sizeof(frame));
-		/* A small one stays a tag. */
+		/* A small id stays a tag. */
 		assert_false(segment_put(frame, 20));
 		segment_restore(frame, false, 30);
 		assert_memory_equal(frame, want, sizeof(frame));
@@ -196,7 +196,7 @@ static void what_is_refused(void **state)
 	assert_int_equal(id, VLAN_IDS);
 	for (size_t len = 0; len < 18; len++)
 		assert_int_equal(segment_get(frame, len, true, &id), -EBADMSG);
-	frame[14] = 0x0f; /* id 3840: that is a VLAN's */
+	frame[14] = 0x0f; /* id 3840 is in the range of VLANs */
 	assert_int_equal(segment_get(frame, 18, true, &id), -EBADMSG);
 	for (unsigned bit = 0; bit < 3; bit++) {
 		frame[14] = 0x10;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* crypto/keys: the keys and link values for data that a session gives both its ends. */
+/* crypto/keys: the data keys and link values of a session, equal at both ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,8 @@ static void other_sessions_have_others(void **state)
 	keyring_set_data(ka, offer, 2);
 	keyring_set_data(kb, offer, 2);
 	q = pair_of(ka, kb, VALUE_A + 1);
-	/* Another value, and another secret: the same epoch by chance at most. */
+	/* Another session value and another secret give different keys. Epochs may be equal by
+	 * chance. */
 	assert_true(seal_tx_link(session_data(p.a)) != seal_tx_link(session_data(q.a)));
 	assert_true(seal_rx_link(session_data(q.a)) != seal_tx_link(session_data(q.b)));
 	crosses(session_data(p.a), session_data(q.a), -EBADMSG);
@@ -118,7 +119,7 @@ static void disabled_leaves_the_link_values(void **state)
 	pair_free(&p);
 }
 
-/* A snapshot may still show the keys when the session is over. */
+/* A snapshot may refer to the keys after the end of the session. */
 static void a_reference_outlives_the_session(void **state)
 {
 	struct pair p = pair_new("correct horse", 1, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shaping: the rate that comes out whatever the turns, workers that share it, sparse flows a
- * little ahead, what is saved and what is owed at most, and no time passing.
+ * The shaper: the resulting rate for any turns, workers that share the rate, earlier turns of
+ * sparse flows, the limits of saved and owed time, and no passing time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@ static mono_t at_us(int64_t us)
 	return (mono_t){ NS_PER_S + us * NS_PER_US };
 }
 
-/* Sends frames of `len` bytes for ten seconds, with a turn every `every` us;
- * kbit/s that came out. */
+/* Sends frames of `len` bytes for ten seconds, with a turn every `every` us. Returns the rate in
+ * kbit/s. */
 static double rate_of(int64_t every, size_t len, unsigned workers)
 {
 	struct shaper s = { 0 };
@@ -57,18 +57,18 @@ static void waits_for_the_line(void **state)
 	struct shaper s = { 0 };
 
 	(void)state;
-	/* Nothing sent yet: a millisecond of the line. */
+	/* Before the first frame: the bytes of one millisecond. */
 	assert_int_equal(shaper_room(&s, KBITS, false, at_us(0)), 1250);
-	/* 12500 bytes take 10 ms, of which 4 were saved. */
+	/* 12500 bytes take 10 ms, and 4 ms were saved. */
 	shaper_pay(&s, KBITS, 12500, at_us(0));
 	assert_int_equal(shaper_due(&s, false).ns, at_us(6000).ns);
 	assert_int_equal(shaper_room(&s, KBITS, false, at_us(5999)), 0);
 	assert_int_equal(shaper_room(&s, KBITS, false, at_us(6000)), 1250);
-	/* Twice at the same time: no more is saved. */
+	/* A second call at one time saves nothing more. */
 	shaper_pay(&s, KBITS, 1250, at_us(6000));
 	shaper_pay(&s, KBITS, 1250, at_us(6000));
 	assert_int_equal(shaper_due(&s, false).ns, at_us(8000).ns);
-	/* A sparse flow: one frame, two milliseconds ahead. */
+	/* A sparse flow may send one frame two milliseconds earlier. */
 	assert_int_equal(shaper_room(&s, KBITS, true, at_us(5999)), 0);
 	assert_int_equal(shaper_room(&s, KBITS, true, at_us(6000)), 1);
 	assert_int_equal(shaper_room(&s, KBITS, true, at_us(8000)), 1250);
@@ -82,14 +82,14 @@ static void debts_are_forgotten(void **state)
 	for (unsigned i = 0; i < 1000; i++)
 		shaper_pay(&s, KBITS, 65000, at_us(0));
 	assert_int_equal(shaper_due(&s, false).ns, at_us(100000).ns);
-	/* The slowest line and the fastest. */
+	/* The slowest and the fastest rate. */
 	assert_int_equal(shaper_room(&s, 1, false, at_us(100000)), 1);
 	shaper_pay(&s, 1, 1500, at_us(100000));
 	assert_int_equal(shaper_due(&s, false).ns, at_us(200000).ns);
 	assert_int_equal(shaper_room(&s, UINT32_MAX, false, at_us(200000)), 536870911);
 	shaper_pay(&s, UINT32_MAX, 65507, at_us(200000));
 	assert_true(shaper_due(&s, false).ns <= at_us(200001).ns);
-	/* Turned off by a reload in the middle of a batch. */
+	/* A reload disables the shaper in the middle of a batch. */
 	shaper_pay(&s, 0, 1500, at_us(200000));
 	shaper_pay(&s, 0, 0, at_us(200000));
 }

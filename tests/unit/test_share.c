@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/share, conns: no node and no host uses up the table of followed connections. */
+/* leon-accel/share, conns: no node and no host exhausts the table of tracked connections. */
 #include "conns_lab.h"
 
 #define FLOOD 68000
 
-/* A host behind the node, whose number is in its address, begins a connection. */
+/* A host behind the node begins a connection. The address of the host contains its number. */
 static bool begin(struct conns_lab *l, node_id_t node, unsigned number)
 {
 	struct tcp_segment s = from_far_host(5000, 0);
@@ -47,7 +47,7 @@ static void a_flood_of_syns_leaves_room(void **state)
 	assert_int_equal(l.e.n_conns, CONNS_MAX / 2);
 	assert_int_equal(peer_share(peer_find(&l.e, OTHER_NODE))->n, CONNS_MAX / 2);
 	assert_int_equal(l.e.counters.misuse[ACCEL_OVER_SHARE], FLOOD - CONNS_MAX / 2);
-	/* With another node, whose SYNs are known. */
+	/* A handshake with another node, including both SYNs. */
 	c = handshake(&l, FAR_NODE);
 	assert_non_null(c);
 	assert_true(c->flow.near.began && c->flow.far.began);
@@ -56,7 +56,7 @@ static void a_flood_of_syns_leaves_room(void **state)
 	conns_lab_close(&l);
 }
 
-/* With the node that floods too: unanswered connections make room, an answered one stays. */
+/* The flooding node itself: unanswered connections are displaced, an answered one stays. */
 static void an_answered_connection_stays(void **state)
 {
 	struct tcp_segment far = from_far_host(5001, 1001);
@@ -70,7 +70,7 @@ static void an_answered_connection_stays(void **state)
 	flood(&l, FAR_NODE);
 	assert_ptr_equal(conns_lab_conn(&l, &far), c);
 	assert_true(c->flow.near.began && c->flow.far.began);
-	/* 9 s are silence of a host that repeats its SYN; 11 s are not. */
+	/* A host that repeats its SYN may be silent for 9 s, but not for 11 s. */
 	l.now = mono_add_ms(l.now, 9000);
 	assert_true(begin(&l, FAR_NODE, 1u << 20));
 	conns_second(&l.e, l.now);
@@ -97,7 +97,7 @@ static void a_refused_connection_makes_room(void **state)
 	assert_true(conns_lab_frame(&l, ACCEL_LAN, FAR_NODE, &syn));
 	assert_true(conns_lab_frame(&l, ACCEL_NODE, FAR_NODE, &no));
 	assert_ptr_equal(share_oldest(s), conns_lab_conn(&l, &no));
-	/* A host that moves takes its place with it. */
+	/* A migrated host moves its connection to the share of the other node. */
 	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &no));
 	assert_int_equal(s->n, 0);
 	assert_null(share_oldest(s));
@@ -107,7 +107,7 @@ static void a_refused_connection_makes_room(void **state)
 	conns_lab_close(&l);
 }
 
-/* A node whose connections are all answered gets no more than its share. */
+/* A node with answered connections only gets no more than its share. */
 static void a_full_share_stays_full(void **state)
 {
 	const struct node_share half = { .n = CONNS_MAX / 2 }, none = { 0 };
@@ -121,7 +121,7 @@ static void a_full_share_stays_full(void **state)
 	assert_true(share_is_used(&none, CONNS_MAX, CONNS_MAX));
 }
 
-/* A silent accelerator of one node leaves room for the held frames of others. */
+/* An unresponsive accelerator of one node leaves memory for the held frames of others. */
 static void held_frames_have_a_share(void **state)
 {
 	struct node_share one = { 0 }, other = { 0 };
@@ -134,7 +134,7 @@ static void held_frames_have_a_share(void **state)
 	assert_true(share_hold(&other, HELD_MAX / 8, all, HELD_MAX));
 	all += HELD_MAX / 8;
 	assert_false(share_hold(&one, 1500, all, HELD_MAX));
-	/* Release works at any level. */
+	/* Memory can be released at any level. */
 	assert_true(share_hold(&one, -one.held, all, HELD_MAX));
 	assert_int_equal(one.held, 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shares of a line among senders: the rule by itself, and a line with several senders that begin
- * and end, each of which keeps the share that it was told a round trip ago.
+ * Shares of an access link among senders: the rule itself, and a simulated link. Several senders
+ * begin and end, and each obeys its share one round trip late.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "base/defs.h"
 #include "state/shares.h"
 
-#define RATE 95000 /* of a line of LINE */
+#define RATE 95000 /* sum of all shares on a link of LINE */
 #define LINE 100000
 #define MOST 40
 
@@ -28,7 +28,7 @@ static uint64_t sum(const struct share *s, unsigned n)
 	return all;
 }
 
-/* Nothing is withheld yet. */
+/* Divides the rate with no withheld part. */
 static void divide(struct share *s, unsigned n, uint32_t rate)
 {
 	struct shares of = { 0 };
@@ -81,7 +81,8 @@ static void who_is_idle_can_begin(void **state)
 	assert_int_equal(s[2].kbits, RATE / 16);
 }
 
-/* Of what the others leave an idle one has its part, too; all of them no more than there is. */
+/* An idle sender has a part of the unused rate. All such parts together do not exceed the unused
+ * rate. */
 static void what_is_free_can_be_begun_with(void **state)
 {
 	struct share s[MOST] = { { 0, 0 } };
@@ -97,7 +98,7 @@ static void what_is_free_can_be_begun_with(void **state)
 	assert_int_equal(s[1].kbits, RATE / 16 + RATE - 60000);
 }
 
-/* What comes beyond the rate, whoever sends it, is withheld bit by bit, and given back. */
+/* Data above the rate, from any sender, is withheld step by step and released again. */
 static void what_is_too_much_is_withheld(void **state)
 {
 	struct share s[2] = { { RATE / 2 + 4000, RATE / 2 }, { RATE / 2 + 4000, RATE / 2 } };
@@ -117,7 +118,7 @@ static void what_is_too_much_is_withheld(void **state)
 	assert_int_equal(of.withheld_kbits, 0);
 }
 
-/* Whatever is said of them: no share is 0, and those in use are not more than the rate by much. */
+/* For any input no share is 0, and the shares in use hardly exceed the rate. */
 static void any_numbers(void **state)
 {
 	unsigned seed = 1;
@@ -134,17 +135,18 @@ static void any_numbers(void **state)
 		divide(s, n, rate);
 		for (unsigned k = 0; k < n; k++)
 			assert_in_range(s[k].kbits, 1, rate);
-		/* Parts to begin with are not held free: twice the rate and a rounding at most. */
+		/* Initial parts are not reserved: the sum is at most twice the rate and a
+		 * rounding. */
 		assert_true(sum(s, n) <= 2 * (uint64_t)rate + n);
 	}
 }
 
-/* --- a line --- */
+/* --- a link --- */
 
 #define STEP_MS 10
 #define TELL	10 /* steps from one PONG to the next */
-#define LATE	5  /* steps until it is obeyed */
-#define LATELY	30 /* steps that "lately" is: with 100 ten that begin at once kept 200 ms */
+#define LATE	5  /* steps until a share takes effect */
+#define LATELY	30 /* recent steps: with 100, ten new senders kept 200 ms */
 
 struct sim {
 	unsigned n, step;
@@ -154,7 +156,7 @@ struct sim {
 	struct share share[MOST];
 	double queue; /* kbit */
 	double most_ms, carried, could;
-	double disobeys; /* that the first sends, whatever it is told */
+	double disobeys; /* rate of the first sender, independent of its share */
 };
 
 static void measure(struct sim *s)
@@ -169,7 +171,7 @@ static void measure(struct sim *s)
 	shares_divide(&s->shares, s->share, s->n, RATE);
 }
 
-/* TCP in the sender's own queue: it takes what it may at once, or doubles it in 100 ms. */
+/* Bytes of TCP in the sender's own queue: the full share at once, or twice as much each 100 ms. */
 static double step_of(struct sim *s, unsigned i)
 {
 	double may = min_of(s->wants[i], s->obeys[i][s->step % (LATE + 1)]);
@@ -215,7 +217,7 @@ static void one_begins(void **state)
 	assert_true(s.most_ms < 1);
 }
 
-/* How long it takes until each has its part, how long the queue gets meanwhile. */
+/* Measures the time until each sender has its part, and the largest queue during that time. */
 static void others_begin_and_end(void **state)
 {
 	struct sim s = { .n = 10, .wants = { 1e9 } };
@@ -240,7 +242,7 @@ static void others_begin_and_end(void **state)
 	}
 }
 
-/* Ten at once, on a line that nobody had. */
+/* Ten senders begin at one time on an unused link. */
 static void many_begin_on_an_idle_line(void **state)
 {
 	struct sim s = { .n = 10 };
@@ -256,7 +258,7 @@ static void many_begin_on_an_idle_line(void **state)
 	assert_true(s.carried > 0.95 * s.could);
 }
 
-/* What one sends obeys nothing: datagrams that it relays. The others make room. */
+/* One sender relays datagrams without congestion control. The other senders yield. */
 static void relayed_data_is_made_room_for(void **state)
 {
 	struct sim s = { .n = 3, .wants = { 1e9, 1e9, 1e9 } };
@@ -269,7 +271,7 @@ static void relayed_data_is_made_room_for(void **state)
 	assert_true(s.most_ms < 5);
 }
 
-/* Ten at once, on a line that one had. */
+/* Ten senders begin at one time on a link with one sender. */
 static void many_begin(void **state)
 {
 	struct sim s = { .n = 11, .wants = { 1e9 } };
@@ -287,7 +289,7 @@ static void many_begin(void **state)
 		assert_true(s.sends[i] > 0.7 * RATE / 11);
 }
 
-/* --- what arrives --- */
+/* --- the arrival rate --- */
 
 static mono_t at_ms(int64_t ms)
 {
@@ -299,28 +301,28 @@ static void the_rate_of_a_counter(void **state)
 	struct share_meter m = { 0 };
 
 	(void)state;
-	/* None yet; several at once; no time passed. */
+	/* No value yet, several values at one time, and no passing time. */
 	assert_int_equal(share_meter_note(&m, 5000000, at_ms(0)), 0);
 	assert_int_equal(share_meter_note(&m, 5001000, at_ms(0)), 0);
 	assert_int_equal(share_meter_note(&m, 5001000, at_ms(1)), 0);
-	/* 12.5 bytes a ms are 100 kbit/s. */
+	/* 12.5 bytes per ms are 100 kbit/s. */
 	for (unsigned i = 1; i <= 20; i++)
 		assert_in_range(share_meter_note(&m, 5001000 + i * 1250, at_ms(i * 100)), 100, 180);
 	assert_int_equal(share_meter_note(&m, 5001000 + 20 * 1250, at_ms(2000)), 100);
-	/* It ends, and is forgotten in 300 ms. */
+	/* The rate expires within 300 ms after the last byte. */
 	share_meter_note(&m, 5026000, at_ms(2100));
 	share_meter_note(&m, 5026000, at_ms(2200));
 	assert_int_equal(share_meter_note(&m, 5026000, at_ms(2300)), 0);
-	/* Late by far: the mean of it. */
+	/* A late value gives the mean of the interval. */
 	assert_int_equal(share_meter_note(&m, 5026000 + 1250 * 97, at_ms(12000)),
 			 97 * 10000 / 9900);
-	/* It began anew. */
+	/* The counter has restarted. */
 	assert_int_equal(share_meter_note(&m, 7, at_ms(12100)), 0);
 	assert_int_equal(share_meter_note(&m, 7 + 1250, at_ms(12200)), 100);
 	assert_int_equal(share_meter_note(&m, UINT64_MAX / 16000, at_ms(12300)), UINT32_MAX);
 }
 
-/* --- what is asked --- */
+/* --- the requested rate --- */
 
 static void what_is_asked_ends(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* base/siphash: the vectors of the paper's reference implementation (key 00 01 ... 0f, input
+/* base/siphash: the vectors of the reference implementation of the paper (key 00 01 ... 0f, input
  * 00 01 ...). */
 #include <setjmp.h>
 #include <stdarg.h>

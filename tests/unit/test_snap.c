@@ -92,7 +92,7 @@ static void impossible_routes_are_none(void **state)
 	struct snap *s = snap_of(8);
 
 	(void)state;
-	s->node[2].id = NODE_ID_NONE; /* a free slot as relay */
+	s->node[2].id = NODE_ID_NONE; /* a relay in a free slot */
 	route(s, 3, 2, 3);
 	s->node[4].ep.ip.family = 0; /* first hop without an address */
 	route(s, 4, 4, 0);
@@ -122,7 +122,7 @@ static void flood_names_every_routed_node_once(void **state)
 	snap_free(s);
 }
 
-/* Slots that frames of a VLAN are flooded to, as a bitmap. */
+/* Returns the flooded slots of a VLAN as a bitmap. */
 static unsigned flooded(const struct snap *s, uint16_t vlan)
 {
 	unsigned bits = 0;
@@ -144,23 +144,23 @@ static void frames_go_to_those_who_serve_the_vlan(void **state)
 	snap_limit_segments(s, 1, some, 2);
 	snap_limit_segments(s, 2, other, 1);
 	snap_limit_segments(s, 3, NULL, 0);
-	snap_limit_segments(s, 6, some, 2); /* no path leads there */
+	snap_limit_segments(s, 6, some, 2); /* a node without a path */
 	snap_finish(s);
-	/* 4 and 5 have not said anything: they get all. */
+	/* Nodes 4 and 5 have announced no segments, and get all frames. */
 	assert_int_equal(flooded(s, 0), 1u << 1 | 1u << 4 | 1u << 5);
 	assert_int_equal(flooded(s, 10), 1u << 1 | 1u << 4 | 1u << 5);
 	assert_int_equal(flooded(s, 19), 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5);
 	assert_int_equal(flooded(s, 20), 1u << 2 | 1u << 4 | 1u << 5);
 	assert_int_equal(flooded(s, 4095), 1u << 2 | 1u << 4 | 1u << 5);
 	snap_free(s);
-	/* Where nobody says anything, nothing is looked up. */
+	/* If no node has announced segments, there is no table. */
 	s = snap_of(2);
 	snap_finish(s);
 	assert_null(s->members);
 	snap_free(s);
 }
 
-/* More than 64 slots: several words. */
+/* More than 64 slots need several words. */
 static void many_nodes_and_their_vlans(void **state)
 {
 	struct snap *s = snap_of(200);
@@ -181,7 +181,7 @@ static void many_nodes_and_their_vlans(void **state)
 	snap_free(s);
 }
 
-/* 1000 VLANs and 12 nodes: what a snapshot costs more. */
+/* 1000 VLANs and 12 nodes: the additional time of a snapshot. */
 static void a_thousand_vlans_are_cheap(void **state)
 {
 	struct id_range r[MSG_SEGMENTS_MAX];

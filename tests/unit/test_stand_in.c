@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/stand_in: a connection of this kernel loses one end, and a stand-in takes its place in
- * the middle of it. In a network namespace of its own, over its loopback; skipped without one.
+ * leon-accel/stand_in: one end of a kernel connection disappears, and a proxy socket continues the
+ * connection. Runs in a network namespace over its loopback, and is skipped without one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 #include "stand_in.h"
 
 struct pair {
-	int near, lost; /* the host's socket; that of the far host, which is lost */
+	int near, lost; /* the socket of the host, and the lost socket of the far host */
 	struct stand_in s;
 };
 
@@ -58,7 +58,7 @@ static struct endpoint name_of(int fd, bool own)
 	return ep;
 }
 
-/* The far host's socket goes without a word; what was known of it stays in p->s. */
+/* Closes the far host's socket without a segment. Its state stays in p->s. */
 static void lose(struct pair *p)
 {
 	uint32_t clock;
@@ -103,7 +103,7 @@ static void open_pair(struct pair *p, const char *address)
 	close(listener);
 }
 
-/* Reads n bytes, waiting for them. */
+/* Reads n bytes and waits for them. */
 static void assert_reads(int fd, const char *text)
 {
 	char got[64] = "";
@@ -156,7 +156,7 @@ static void test_takes_its_place(const char *address)
 		usleep(10000);
 	assert_int_equal(stand_in_unacknowledged(fd), 0);
 	assert_true(stand_in_proof(fd).acknowledged);
-	/* And given back: another takes over where it stopped. */
+	/* The connection is released, and another proxy socket continues at its state. */
 	p.s.send_seq += (uint32_t)strlen("and from it");
 	p.s.receive_seq += (uint32_t)strlen("to the stand-in");
 	p.s.timestamp += 60000;
@@ -184,7 +184,7 @@ static void test_v6(void **state)
 	test_takes_its_place("::1");
 }
 
-/* Does the kernel accept what the host says? */
+/* Returns whether the kernel accepts data of the host. */
 static bool is_heard(const struct pair *p, int fd)
 {
 	for (unsigned i = 0; i < 100 && !stand_in_proof(fd).received; i++) {
@@ -194,7 +194,7 @@ static bool is_heard(const struct pair *p, int fd)
 	return stand_in_proof(fd).received;
 }
 
-/* What begins at another number than its host expects proves nothing. */
+/* A wrong first sequence number proves nothing. */
 static void test_proof(void **state)
 {
 	(void)state;
@@ -215,7 +215,7 @@ static void test_proof(void **state)
 	}
 }
 
-/* Made, and not started: it says nothing, and leaves without a word. */
+/* A proxy socket that is never started sends nothing, neither before nor at its end. */
 static void test_unused(void **state)
 {
 	struct pair p;
@@ -243,7 +243,7 @@ static void test_an_address_in_use(void **state)
 				 .receive_window = 1 << 20,
 				 .mss = 1460 };
 	assert_true(stand_in_open(&p.s) < 0);
-	/* And the one who has it is left alone. */
+	/* The present owner of the connection is not disturbed. */
 	say(p.lost, "still here");
 	assert_reads(p.near, "still here");
 	close(p.near);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Every drop reason and counter has a name that is a JSON key, unique, and a sentence. */
+/* Every drop reason and counter has a sentence and a unique name that is a JSON key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/storm: how many frames pass in a given time. Virtual time.
+ * fwd/storm limits the number of frames in an interval. Virtual time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #define T0 ((mono_t){ NS_PER_S })
 
-/* Offers a frame each step_ns for span_ns; returns how many pass. */
+/* Offers a frame each step_ns for span_ns. Returns the number of accepted frames. */
 static unsigned offer(struct storm *s, uint32_t rate, unsigned n_workers, mono_t from,
 		      int64_t step_ns, int64_t span_ns)
 {
@@ -36,9 +36,9 @@ static void burst_then_rate(void **state)
 	struct storm s = { 0 };
 
 	(void)state;
-	/* A quarter of a second's frames at once, no more. */
+	/* The frames of 250 ms pass at once, and no more. */
 	assert_int_equal(offer(&s, 1000, 1, T0, 1, 1000), 250);
-	/* Then the rate: 10 s of a tenfold flood let 10 s worth pass. */
+	/* Then the rate applies: of a tenfold flood of 10 s, the frames of 10 s pass. */
 	assert_in_range(offer(&s, 1000, 1, mono_add_ms(T0, 1), 100000, 10 * NS_PER_S), 9990, 10010);
 }
 
@@ -64,7 +64,8 @@ static void very_low_rates_let_one_pass(void **state)
 	struct storm s = { 0 };
 
 	(void)state;
-	/* One frame a second, eight workers: each may send one in eight seconds. */
+	/* One frame per second and eight workers: each worker may send one frame in eight
+	 * seconds. */
 	assert_int_equal(offer(&s, 1, 8, T0, NS_PER_MS, 8 * NS_PER_S), 1);
 	assert_int_equal(offer(&s, 1, 8, mono_add_ms(T0, 8000), NS_PER_MS, 8 * NS_PER_S), 1);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/conns: frames of a connection from a node that does not have the far host. */
+/* leon-accel/conns: frames of a connection from a node other than the node of the far host. */
 #include "conns_lab.h"
 
-/* A connection of which both directions were seen, as if a proxy socket had it. */
+/* Makes an intercepted connection after frames in both directions. */
 static struct conn *intercept(struct conns_lab *l)
 {
 	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
@@ -39,7 +39,8 @@ static void a_stray_changes_nothing(void **state)
 	(void)state;
 	conns_lab_open(&l);
 	c = intercept(&l);
-	/* In the name of the far host: any numbers, those that are expected too. */
+	/* The frame uses the address of the far host, with any sequence number, including the
+	 * expected one. */
 	s = from_far_host(77, 99);
 	assert_true(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &s));
 	assert_goes_on(&l, c, 1);
@@ -51,7 +52,7 @@ static void a_stray_changes_nothing(void **state)
 	s.flags = TCP_SYN;
 	assert_true(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &s));
 	assert_goes_on(&l, c, 4);
-	/* From a host that is at that node: it is not the far host. */
+	/* The source is a host at that node, and not the far host. */
 	s.flags = TCP_ACK;
 	s.src_mac = mac_from_u64(LIAR_MAC);
 	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &s));
@@ -59,7 +60,7 @@ static void a_stray_changes_nothing(void **state)
 	conns_lab_close(&l);
 }
 
-/* leond has seen the far host there. */
+/* leond reports the far host at the other node. */
 static void a_host_that_moved_is_followed(void **state)
 {
 	struct conns_lab l;
@@ -81,7 +82,7 @@ static void a_host_that_moved_is_followed(void **state)
 	assert_int_equal(c->flow.state, FLOW_RETURNING);
 	conns_lab_close(&l);
 
-	/* leond sends frames of the near host there. */
+	/* leond sends frames of the near host to the other node. */
 	conns_lab_open(&l);
 	c = intercept(&l);
 	s = from_near_host(1000, 5000);
@@ -90,7 +91,7 @@ static void a_host_that_moved_is_followed(void **state)
 	conns_lab_close(&l);
 }
 
-/* A connection that is not intercepted: the frame goes on to the host, and nothing is learned. */
+/* For a plain connection the frame passes to the host, and nothing is learned. */
 static void a_stray_of_a_plain_one_passes(void **state)
 {
 	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
@@ -110,7 +111,7 @@ static void a_stray_of_a_plain_one_passes(void **state)
 	assert_false(conns_lab_frame(&l, ACCEL_CLAIM, OTHER_NODE, &far));
 	assert_int_equal(c->flow.state, FLOW_DRAINING);
 	assert_int_equal(l.e.counters.misuse[ACCEL_STRAY], 0);
-	/* leond has the host there: the connection follows. */
+	/* leond reports the host at the other node, and the connection moves there. */
 	c->flow.state = FLOW_PLAIN;
 	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &far));
 	assert_int_equal(peer_id(c->peer), OTHER_NODE);
@@ -130,7 +131,7 @@ static void data_beyond_credit_is_refused(void **state)
 	c = intercept(&l);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
 	c->fd = pair[0];
-	c->started = c->lingers = true; /* it is in no loop */
+	c->started = c->lingers = true; /* the socket is in no loop */
 	l.e.n_taken = 1;
 	assert_false(conn_data(c, data, 1, 1));
 	c->given = 100;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of taken connections: what a process left behind is there for the next, once. */
+/* The file of intercepted connections: the next process reads the entries of the previous one,
+ * once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +68,7 @@ static void what_is_left_is_found_once(void **state)
 	second = put(t, 2);
 	assert_true(put(t, 3) >= 0);
 	taken_drop(t, second);
-	taken_close(t); /* as a killed process leaves it */
+	taken_close(t); /* as after a killed process */
 
 	t = opened(path);
 	assert_int_equal(taken_before(t, 0)->key.near_port, 1);

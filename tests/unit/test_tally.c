@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * proto/tally: what was sent and what arrived, compared by PINGs that come back later. A world with
- * a delay, in steps of a millisecond: nothing is called lost that arrived.
+ * proto/tally compares sent and received datagrams with the counters in PINGs. The simulated link
+ * has a delay and steps of 1 ms. A received datagram never counts as lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +16,13 @@
 #define STEPS	20000
 #define PING_MS 100
 
-/* Everything takes `delay` steps; PONGs bring what had arrived when the PING did. */
+/* Every datagram takes `delay` steps. A PONG carries the number of datagrams that arrived before
+ * its PING. */
 struct world {
 	unsigned delay, loss_pm, dup_pm;
-	uint32_t epoch, offset; /* of the far end's counter */
+	uint32_t epoch, offset; /* counter of the far end */
 	uint32_t rng;
-	uint32_t sent, lost; /* truth */
+	uint32_t sent, lost; /* true values */
 	uint32_t arrives[STEPS + 2000];
 	uint32_t received;
 	struct {
@@ -55,7 +56,7 @@ static void step(struct world *w, unsigned at, unsigned n_send)
 		w->out[w->n_out].at = at + 2 * w->delay;
 		w->out[w->n_out++].a.sent = tally_mark(&w->t, w->sent, now);
 	}
-	/* The far end answers what arrived when the PING did, one delay ago. */
+	/* The far end answers with the arrivals at the time of the PING, one delay ago. */
 	for (unsigned i = w->n_in; i < w->n_out; i++)
 		if (w->out[i].at == at + w->delay) {
 			w->out[i].a.received = w->received + w->offset;
@@ -91,7 +92,7 @@ static void what_arrived_is_never_lost(void **state)
 		unsigned n = 1;
 
 		for (unsigned at = 0; at < STEPS; at++) {
-			/* Bursts, silence, and a rate that changes. */
+			/* Bursts, silence, and a varying rate. */
 			if (at % 97 == 0)
 				n = chance(w) % 5 == 0 ? 40 : chance(w) % 3;
 			step(w, at, n);
@@ -120,12 +121,12 @@ static void losses_are_found_and_none_is_made_up(void **state)
 		assert_true(w->t.lost <= w->lost);
 		assert_true(w->t.lost > w->lost * 9 / 10);
 		assert_in_range(w->t.loss_pm, loss_pm - 100, min_of(loss_pm + 100, 1000u));
-		/* It passes again. */
+		/* The link works again. */
 		free(w);
 	}
 }
 
-/* What was lost during an outage is not counted a second time when the flow ends. */
+/* The loss of an outage is not counted again at the end of the flow. */
 static void an_outage_is_found_once(void **state)
 {
 	(void)state;
@@ -145,7 +146,7 @@ static void an_outage_is_found_once(void **state)
 	}
 }
 
-/* A few, and duplicates, are not worth a change of path. */
+/* Rare losses and duplicates do not justify a path change. */
 static void a_little_loss_is_borne(void **state)
 {
 	struct world *w = world_new(30, 9);
@@ -191,7 +192,7 @@ static void holds_grow_while_it_comes_back(void **state)
 	}
 	tally_hold(&h, now);
 	assert_false(tally_holds(&h, mono_add_ms(now, 3600000)));
-	/* After a long good time it begins anew. */
+	/* After a long time without loss the hold time starts from its minimum. */
 	now = mono_add_ms(now, 4 * 3600000);
 	tally_hold(&h, now);
 	assert_false(tally_holds(&h, mono_add_ms(now, 60000)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/tcp: segments are read as they are, and those that are made are what a host takes. */
+/* wire/tcp: segments are parsed correctly, and hosts accept the built segments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static struct tcp_segment sample(bool v6)
 				     .ts_ecr = 2000 };
 }
 
-/* Both checksums are right: a sum over what they cover is all ones. */
+/* Both checksums are correct: the sum over the covered bytes is all ones. */
 static void assert_sums(const uint8_t *frame, size_t len, const struct eth_view *v)
 {
 	const uint8_t *l3 = frame + v->l3_offset;
@@ -87,7 +87,7 @@ static void test_made_is_read(void **state)
 	}
 }
 
-/* A frame of 14 + 20 + 20 bytes with options and payload put behind. */
+/* Builds a frame of 14 + 20 + 20 bytes with options and payload. */
 static size_t with_options(uint8_t *frame, uint8_t flags, const void *options, size_t n,
 			   size_t payload)
 {
@@ -128,7 +128,7 @@ static void test_options(void **state)
 	assert_true(t.sack_permitted);
 	assert_false(t.sack_blocks || t.foreign || t.has_ts);
 	assert_int_equal(t.end, 0xffffffff);
-	/* Only a SYN can say these. */
+	/* These options are valid in a SYN only. */
 	assert_int_equal(parse(frame, with_options(frame, TCP_ACK, syn, sizeof(syn), 4), &t), 0);
 	assert_int_equal(t.mss, 0);
 	assert_int_equal(t.scale, TCP_SCALE_UNKNOWN);
@@ -156,22 +156,22 @@ static void test_lengths(void **state)
 	size_t len = tcp_make(&s, frame);
 
 	(void)state;
-	/* Padding of Ethernet is no payload. */
+	/* Ethernet padding is not payload. */
 	assert_int_equal(parse(frame, len + 10, &t), 0);
 	assert_int_equal(t.payload_len, 0);
-	/* Cut off. */
+	/* Truncated segments. */
 	for (size_t n = 14 + 20; n < len; n++)
 		assert_int_equal(parse(frame, n, &t), -EBADMSG);
 	frame[14 + 20 + 12] = 4 << 4;
 	assert_int_equal(parse(frame, len, &t), -EBADMSG);
 	frame[14 + 20 + 12] = 15 << 4;
 	assert_int_equal(parse(frame, len, &t), -EBADMSG);
-	/* Options that end beyond the header, or nowhere, are not read. */
+	/* Options beyond the header or of length 0 are not read. */
 	assert_int_equal(parse(frame, with_options(frame, TCP_ACK, endless, 4, 60), &t), 0);
 	assert_false(t.has_ts);
 	assert_int_equal(parse(frame, with_options(frame, TCP_ACK, zero, 4, 60), &t), 0);
 	assert_false(t.has_ts);
-	/* A super-frame of more than 64 KiB has no length. */
+	/* A super-frame of more than 64 KiB has length 0. */
 	len = with_options(frame, TCP_ACK, endless, 0, 100);
 	put_u16(frame + 16, 0);
 	assert_int_equal(parse(frame, len, &t), 0);
@@ -200,7 +200,7 @@ static void test_cut(void **state)
 	assert_int_equal(u.end, 55);
 	assert_int_equal(u.ack, 77);
 	assert_int_equal(u.flags, TCP_ACK);
-	/* The part in front of a point. */
+	/* The part before a sequence number. */
 	len = tcp_cut(frame, &v, &t, t.seq, 3, out, sizeof(out));
 	assert_int_equal(len, 57);
 	assert_sums(out, len, &v);

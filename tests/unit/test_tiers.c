@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The queue in four tiers: which DSCP is of which, that the higher passes within its share and
- * nobody starves, that one tier alone has everything, and that nothing gets lost between them.
+ * The queue in four tiers: the tier of each DSCP, priority of higher tiers within their share
+ * without starvation, full use by a single tier, and no lost item.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static struct thing *next(struct lab *l, mono_t now)
 	return (struct thing *)tiers_next(&l->t, now);
 }
 
-/* RFC 4594, RFC 8622; whatever else is best effort. */
+/* RFC 4594, RFC 8622. All other code points are best effort. */
 static void code_points(void **state)
 {
 	static const uint8_t bulk[] = { 1, 8 },
@@ -85,7 +85,7 @@ static void code_points(void **state)
 	assert_int_equal(sum, 100);
 }
 
-/* All four have without end what they would send. */
+/* All four tiers have a permanent backlog. */
 static void shares_are_kept(void **state)
 {
 	struct lab *l = *state;
@@ -114,7 +114,7 @@ static void shares_are_of_bytes(void **state)
 
 		sent[x->tier] += x->item.len;
 	}
-	/* 5 to 6; a large one may just have been sent or be due. */
+	/* 5 to 6, with a deviation of one large item. */
 	assert_in_range(sent[TIER_VIDEO], sent[TIER_BEST_EFFORT] * 5 / 6 - 64000,
 			sent[TIER_BEST_EFFORT] * 5 / 6 + 64000);
 }
@@ -128,20 +128,20 @@ static void voice_passes_and_cannot_starve(void **state)
 	put(l, TIER_BULK, 2, LEN, 500);
 	for (unsigned i = 0; i < 50; i++)
 		next(l, T0);
-	/* One that comes now and then is next each time. */
+	/* A tier with rare items has priority each time. */
 	for (unsigned i = 0; i < 100; i++) {
 		put(l, TIER_VOICE, 3, 200, 1);
 		assert_int_equal(next(l, T0)->tier, TIER_VOICE);
 		next(l, T0);
 	}
-	/* One that comes without end is not. */
+	/* A tier with a permanent backlog has no priority. */
 	put(l, TIER_VOICE, 3, LEN, 300);
 	for (unsigned i = 0; i < 200; i++)
 		other += next(l, T0)->tier != TIER_VOICE;
 	assert_in_range(other, 60, 130);
 }
 
-/* What one leaves the others have, and it owes nothing for what nobody else wanted. */
+/* The share of an idle tier goes to the others. A tier owes nothing for unused rate. */
 static void alone(void **state)
 {
 	struct lab *l = *state;
@@ -159,7 +159,7 @@ static void alone(void **state)
 	assert_int_equal(l->t.bytes, 0);
 }
 
-/* A flow that begins in a lower tier passes what stands in that tier, not those above. */
+/* A new flow in a lower tier has priority over the backlog of that tier, not over higher tiers. */
 static void fresh_flows(void **state)
 {
 	struct lab *l = *state;
@@ -174,7 +174,7 @@ static void fresh_flows(void **state)
 	assert_int_equal(next(l, T0)->tier, TIER_VOICE);
 }
 
-/* CoDel drops in each by itself; what is lost is handed back, once, and counted. */
+/* CoDel drops in each tier. Every dropped item is returned once and counted. */
 static void nothing_gets_lost(void **state)
 {
 	struct lab *l = *state;
@@ -184,7 +184,7 @@ static void nothing_gets_lost(void **state)
 	for (unsigned i = 0; i < FWD_TIERS; i++)
 		put(l, (enum fwd_tier)i, i, LEN, 100);
 	put(l, TIER_VIDEO, 7, 9 * LEN, 20);
-	/* The flow with the most of all tiers. */
+	/* The flow with the largest backlog of all tiers. */
 	for (; shed < 5; shed++) {
 		struct thing *x = (struct thing *)tiers_shed(&l->t);
 

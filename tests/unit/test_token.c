@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/token: joining tokens. The one of doc/protocol.md says what it should; any damage is found;
- * every refusal is a sentence that does not repeat the token.
+ * wire/token: invite tokens. The token of doc/protocol.md has the documented content, and any
+ * damage is detected. Each refusal is a sentence that does not contain the token.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static const char *decode(const char *text, struct token *out)
 	return token_decode(text, strlen(text), out);
 }
 
-/* base64url, as somebody else would read it. */
+/* An independent decoder of base64url. */
 static size_t decoded(const char *text, uint8_t *out)
 {
 	static const char digits[] =
@@ -115,7 +115,7 @@ static void out_of_range(void **state)
 	assert_false(token_encode(&t, text));
 }
 
-/* Mails and user-data break lines. */
+/* Mail and user-data break lines. */
 static void white_space(void **state)
 {
 	char text[sizeof(golden_text) * 3];
@@ -132,7 +132,7 @@ static void white_space(void **state)
 	assert_same(&t, &sample);
 }
 
-/* Each character replaced, each one left out, each end cut off: all found, and *out untouched. */
+/* Each replaced, omitted and truncated character is detected, and *out stays unchanged. */
 static void any_damage(void **state)
 {
 	char text[sizeof(golden_text)];
@@ -182,10 +182,10 @@ static void one_clear_sentence(void **state)
 	assert_non_null(token_decode("leon1.\0AAAA", 11, &t));
 }
 
-/* A good checksum does not make good content. */
+/* A correct checksum does not make the content valid. */
 static void whole_and_wrong(void **state)
 {
-	/* No seed at all, and a seed without port; made with zlib.crc32 and base64. */
+	/* A token without a seed, and a seed without a port, made with zlib.crc32 and base64. */
 	static const char *const texts[] = {
 		"leon1.AAABAAhwYXNzd29yZKfNRnE",
 		"leon1.AAABAQAACTE5Mi4wLjIuMQhwYXNzd29yZPiWM1U",
@@ -208,7 +208,7 @@ static void too_long(void **state)
 	memset(text, 'A', sizeof(text));
 	memcpy(text, TOKEN_PREFIX, strlen(TOKEN_PREFIX));
 	assert_non_null(token_decode(text, sizeof(text), &t));
-	memset(text, ' ', sizeof(text)); /* but not where it is white space */
+	memset(text, ' ', sizeof(text)); /* white space does not count */
 	memcpy(text + TOKEN_TEXT_MAX, golden_text, strlen(golden_text));
 	assert_null(token_decode(text, sizeof(text), &t));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leonctl/top_view: never more lines or columns than the terminal has, nothing that a terminal
- * would obey, rates of two samples.
+ * leonctl/top_view: no more lines or columns than the terminal, no escape sequences, and rates from
+ * two samples.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +96,7 @@ static void whole(void **state)
 	teardown(&f);
 }
 
-/* In every size, from nothing on. */
+/* All terminal sizes, from zero. */
 static void every_size(void **state)
 {
 	struct fixture f;
@@ -148,7 +148,7 @@ static void rates(void **state)
 				     "sent 5.00 Mbit/s, received 0.0 kbit/s   "
 				     "relayed 0.0 kbit/s   drops 21/s\n"));
 	free(text);
-	/* Of a daemon that was restarted: no rate rather than a wrong one. */
+	/* After a restart of the daemon there is no rate instead of a wrong rate. */
 	f.in.before.value[TOP_NET_TX] = 2000000;
 	f.in.before.value[TOP_DROPS] = 43;
 	text = view(&f.in, 24, 200);

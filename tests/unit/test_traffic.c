@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What workers count for the other end to compare (fwd_traffic), by node.
+ * Counters of workers for the counter comparison (fwd_traffic), by node.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include "fwd_one.h"
 
-/* Of a link all that carries data counts, of a path what ends here; control and what is refused do
- * not. */
+/* A link counts all data. A path counts data that ends here. Control and refused datagrams do not
+ * count. */
 static void data_is_counted(void **state)
 {
 	static const node_id_t relayed[] = { N(0), N(2) }, ours[] = { N(0) }, theirs[] = { N(2) };

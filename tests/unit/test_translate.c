@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VLANs of this node's LAN become segments where frames leave for the overlay, however they travel.
- * The other way is in test_lan.c.
+ * VLANs of the local LAN become segments in every kind of datagram to the overlay. test_lan.c tests
+ * the return direction.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static int mapped_teardown(void **state)
 	return r;
 }
 
-/* With the tag of this VLAN and priority 5, 0 for none. */
+/* Sends a frame with the tag of this VLAN and priority 5. 0: no tag. */
 static void host_sends_in(uint8_t to, uint16_t vlan, size_t len)
 {
 	fx_eth(frame, to, HOST, ETHERTYPE_TEST);
@@ -74,7 +74,7 @@ static void expect_segment(unsigned slot, uint8_t flags, uint32_t id, size_t len
 	assert_int_equal(d.len - d.hdr_len, len);
 	assert_int_equal(segment_get(d.b + d.hdr_len, len, flags & LEON_F_SEGMENT, &found), 0);
 	assert_int_equal(found, id);
-	/* Priority and all that is behind are as they were. */
+	/* The priority and all following bytes are unchanged. */
 	assert_int_equal(get_u16(d.b + d.hdr_len + 16), ETHERTYPE_TEST);
 	assert_int_equal(d.b[d.hdr_len + len - 1], 0x5a);
 }
@@ -86,7 +86,7 @@ static void a_frame_travels_in_its_segment(void **state)
 	(void)state;
 	host_sends_in(REMOTE, 10, 100);
 	expect_segment(1, LEON_F_SEGMENT, 70010, 100);
-	/* What has no tag gets one, and a small number is one. */
+	/* An untagged frame gets a tag, and a small id is a tag. */
 	host_sends_in(REMOTE, 0, 100);
 	expect_segment(1, LEON_F_SEGMENT, 70000, 104);
 	host_sends_in(0xff, 20, 100);
@@ -102,7 +102,7 @@ static void a_broadcast_goes_where_its_segment_is(void **state)
 	host_sends_in(0xff, 10, 100);
 	expect_segment(1, LEON_F_SEGMENT, 70010, 100);
 	expect_silence();
-	/* VLAN 30 is none here: its number is that of 20. */
+	/* VLAN 30 has no segment here, because VLAN 20 has its number. */
 	host_sends_in(0xff, 30, 100);
 	expect_silence();
 	assert_int_equal(fx_all_drops(&fx), 1);

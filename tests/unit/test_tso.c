@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fwd/tso: super-frames are built here field by field, cut, and every segment is checked as a
- * receiver would: by a parser and a checksum that share no code with the product.
+ * fwd/tso: the test builds super-frames field by field and verifies every segment as a receiver
+ * does. Parser and checksum share no code with the product.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "fwd/tso.h"
 #include "ones_sum.h"
 
-/* --- an independent idea of a packet --- */
+/* --- an independent model of a packet --- */
 
 struct shape {
 	unsigned n_tags;
@@ -134,7 +134,8 @@ static void check_ip(const uint8_t *seg, size_t len, const struct packet *k, con
 	assert_int_equal(ones_sum(0, ip, k->l4 - k->l3), 0xffff);
 }
 
-/* Completes the partial checksum as virtio says, and verifies the whole as a receiver does. */
+/* Completes the partial checksum as virtio specifies, and verifies the segment as a receiver
+ * does. */
 static void check_transport_sum(uint8_t *seg, size_t len, const struct packet *k,
 				const struct shape *s)
 {
@@ -158,7 +159,7 @@ static void check_tcp(const uint8_t *seg, const struct packet *k, const struct s
 		want &= 0x7f;
 	assert_int_equal(rd32(seg + k->l4 + 4), (uint32_t)(0xffffff00u + offset));
 	assert_int_equal(seg[k->l4 + 13], want);
-	/* The rest of the header is untouched: acknowledgement, offset, window, options. */
+	/* The rest of the header is unchanged: acknowledgement, offset, window, options. */
 	assert_memory_equal(seg + k->l4 + 8, k->b + k->l4 + 8, 5);
 	assert_memory_equal(seg + k->l4 + 14, k->b + k->l4 + 14, 2);
 	assert_memory_equal(seg + k->l4 + 18, k->b + k->l4 + 18, 2 + s->tcp_options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/turns: streams of one inter-proxy connection share it by bytes. On virtual time. */
+/* leon-accel/turns: the streams of one inter-proxy connection share its rate by bytes. On virtual
+ * time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,20 +10,20 @@
 #include "base/defs.h"
 #include "turns.h"
 
-#define LINE	  50000000 /* bits a second */
+#define LINE	  50000000 /* bit/s */
 #define BACKLOG	  (128l << 10)
 #define SECONDS	  28
-#define TICKS	  1000 /* a second */
+#define TICKS	  1000 /* per second */
 #define STREAMS	  8
 #define SEGMENT	  1448
 #define UNLIMITED (1l << 40)
 
 struct flow {
 	struct turn turn;
-	long rate;		  /* bytes a second that its host sends */
+	long rate;		  /* sending rate of the host in bytes per second */
 	long waiting;		  /* bytes */
-	long credit;		  /* bytes that its receiver takes */
-	long sent, last, silence; /* silence: ticks, the longest */
+	long credit;		  /* bytes that the receiver accepts */
+	long sent, last, silence; /* silence: the longest pause in ticks */
 };
 
 struct line {
@@ -75,7 +76,7 @@ static void add(struct line *l, long rate)
 	l->flow[l->n++] = (struct flow){ .rate = rate, .credit = UNLIMITED };
 }
 
-/* Jain's index of the first n, in thousandths. */
+/* Jain's index of the first n flows, in thousandths. */
 static long jain(const struct line *l, unsigned n)
 {
 	double sum = 0, squares = 0;
@@ -92,7 +93,7 @@ static void bulk_and_steady(void **state)
 	struct line l = { 0 };
 
 	(void)state;
-	/* Hosts whose rates differ by a factor of 20, all of them above their share. */
+	/* The rates of the hosts differ by a factor of 20 and exceed the shares. */
 	add(&l, 2000000);
 	add(&l, 5000000);
 	add(&l, 40000000);
@@ -122,11 +123,12 @@ static void beside_an_unlimited_stream(void **state)
 		assert_true(l.flow[i].silence <= 100);
 		assert_true(l.flow[i].sent >= 60000l * (SECONDS - 1));
 	}
-	/* The line is not idle meanwhile. */
+	/* The link stays busy. */
 	assert_true(l.flow[0].sent >= (long)LINE / 8 * (SECONDS - 3));
 }
 
-/* A receiver that does not read gives no credit: its stream leaves the list, and holds up none. */
+/* A receiver that does not read gives no credit. Its stream leaves the list and delays no other
+ * stream. */
 static void a_receiver_that_does_not_read(void **state)
 {
 	struct line l = { 0 };
@@ -158,7 +160,7 @@ static void streams_that_end(void **state)
 	turns_remove(&ts, &a);
 	turns_remove(&ts, &a);
 	assert_ptr_equal(turns_next(&ts), &c);
-	/* It is old now, and has nothing again. */
+	/* The stream is no longer new, and is empty again. */
 	turns_sent(&ts, &c, 0);
 	assert_ptr_equal(turns_next(&ts), &c);
 	turns_sent(&ts, &c, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * io/udp over loopback: opening, batches with GSO and GRO, errors, a route that refuses GSO.
+ * io/udp over loopback: opening, batches with GSO and GRO, errors, and a route that refuses GSO.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -64,7 +64,7 @@ static void ports(void **state)
 	assert_true(a.fd4[2] >= 0);
 	assert_int_equal(a.fd6[0], -1);
 	assert_true(a.rcvbuf > 0 && a.sndbuf > 0);
-	/* SO_REUSEPORT is among our own sockets only. */
+	/* Only the sockets of one object share a port with SO_REUSEPORT. */
 	c.port = a.port;
 	assert_int_equal(udp_open(&b, &c), -EADDRINUSE);
 	assert_int_equal(b.n, 0);
@@ -77,7 +77,7 @@ static void ports(void **state)
 	assert_int_equal(udp_open(&b, &other), -EAFNOSUPPORT);
 }
 
-/* Everything that arrived at fd, one after the other; returns the number of datagrams. */
+/* Reads all datagrams of fd. Returns the number of datagrams. */
 static unsigned receive_all(int fd, size_t expect, uint8_t *out, size_t *len, unsigned *messages)
 {
 	struct udp_rx *rx = udp_rx_new(8, 65536);
@@ -129,7 +129,7 @@ static void on_refused(void *arg, uint32_t tag)
 }
 static const struct udp_tx_ops ops = { .failed = on_failed, .gso_refused = on_refused };
 
-/* A GSO message of 20 segments in pieces that lie apart, then two plain ones. */
+/* A GSO message of 20 segments in separate pieces, then two plain messages. */
 static void batches(bool v6)
 {
 	static uint8_t data[30000], got[40000];
@@ -190,7 +190,7 @@ static void batches_v6(void **state)
 	batches(true);
 }
 
-/* The next message: its class. */
+/* Reads the next message. Returns its traffic class. */
 static unsigned class_of_next(struct udp_rx *rx, int fd, size_t *len)
 {
 	wait_readable(fd);
@@ -199,7 +199,7 @@ static unsigned class_of_next(struct udp_rx *rx, int fd, size_t *len)
 	return udp_rx_get(rx, 0)->class;
 }
 
-/* By itself, with segments, in either order of saying so, and not with the message after it. */
+/* The class applies to one message, alone or with segments, in either order of the calls. */
 static void classes(bool v6)
 {
 	static uint8_t data[3000];
@@ -308,7 +308,7 @@ static void too_large_for_the_buffer(void **state)
 	udp_close(&b);
 }
 
-/* An ICMP error about one peer must not cost the datagrams of another. */
+/* An ICMP error about one peer must not lose datagrams to another. */
 static void errors_of_others(void **state)
 {
 	struct udp_rx *rx = udp_rx_new(8, 2048);
@@ -367,7 +367,7 @@ static void what_cannot_be_sent(void **state)
 	assert_true(open_pair(&a, 1, false) && open_pair(&b, 1, false));
 	good.port = b.port;
 	good_len = endpoint_to_sockaddr(&good, &ss_good);
-	/* Broadcast is not allowed; what stands before and behind it goes out nevertheless. */
+	/* The broadcast is refused, and the messages before and after it are sent. */
 	udp_tx_begin(tx, &ss_good, good_len, 7);
 	udp_tx_add(tx, "a", 1);
 	udp_tx_begin(tx, &ss_bad, bad_len, 8);
@@ -382,7 +382,7 @@ static void what_cannot_be_sent(void **state)
 	assert_int_equal(f.error, EACCES);
 	wait_readable(b.fd4[0]);
 	assert_int_equal(udp_rx_read(rx, b.fd4[0], ALL), 2);
-	/* Too large for any datagram. */
+	/* Larger than any datagram. */
 	f = (struct failures){ 0 };
 	udp_tx_begin(tx, &ss_good, good_len, 1);
 	udp_tx_add(tx, data, sizeof(data));
@@ -394,7 +394,7 @@ static void what_cannot_be_sent(void **state)
 	udp_close(&b);
 }
 
-/* SO_NO_CHECK makes the kernel refuse GSO as a route through IPsec does. */
+/* With SO_NO_CHECK the kernel refuses GSO, as for a route through IPsec. */
 static void gso_refused(void **state)
 {
 	static uint8_t data[5000], got[6000];
@@ -420,7 +420,7 @@ static void gso_refused(void **state)
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 5 + (i >> 8));
 	udp_tx_begin(tx, &ss, sa_len, 5);
-	/* Segments that begin and end in the middle of pieces. */
+	/* Segments that begin and end inside pieces. */
 	udp_tx_add(tx, data, 1);
 	udp_tx_add(tx, data + 2000, 1499);
 	udp_tx_add(tx, data + 1, 1100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sets of VLAN ids: their ranges, and how people read them.
+ * Sets of VLAN ids: ranges, and their text for people.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,13 +61,13 @@ static bool covered(const struct id_range *r, unsigned n, unsigned id)
 	return false;
 }
 
-/* Ranges of the set, of which there may be `max`. */
+/* Returns at most `max` ranges that cover the set. */
 static unsigned few(const struct vlan_set *s, struct id_range *r, unsigned max)
 {
 	return id_ranges_close(r, vlan_set_ranges(s, r), max);
 }
 
-/* However few the ranges, nothing of the set is lost; and no more is added than must be. */
+/* A small number of ranges loses no member of the set, and adds only the smallest gaps. */
 static void few_ranges(void **state)
 {
 	struct id_range r[VLAN_RANGES_MAX];
@@ -77,8 +77,8 @@ static void few_ranges(void **state)
 	assert_int_equal(few(&s, r, 40), 0);
 	vlan_set_add_range(&s, 10, 19);
 	vlan_set_add_range(&s, 21, 29); /* a gap of 1 */
-	vlan_set_add(&s, 33);		/* of 3 */
-	vlan_set_add(&s, 37);		/* of 3 */
+	vlan_set_add(&s, 33);		/* a gap of 3 */
+	vlan_set_add(&s, 37);		/* a gap of 3 */
 	vlan_set_add(&s, 100);
 	assert_int_equal(few(&s, r, 5), 5);
 	assert_int_equal(few(&s, r, 4), 4);
@@ -89,7 +89,7 @@ static void few_ranges(void **state)
 	assert_int_equal(r[0].last, 37);
 	assert_int_equal(few(&s, r, 1), 1);
 	assert_int_equal(r[0].last, 100);
-	/* The worst there is. */
+	/* The largest number of ranges. */
 	s = (struct vlan_set){ 0 };
 	for (unsigned id = 0; id < VLAN_IDS; id += 2)
 		vlan_set_add(&s, (uint16_t)id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose turn it is in a worker's loop: no source waits for all that another one has (the sources
- * are stand-ins, each notes which turn it had); how much is read from a socket in one, and how
- * long it stood there.
+ * The order of sources in the loop of a worker: no source waits for the whole backlog of another.
+ * The sources are replaced and note their turns. Also the number of messages in one read, and the
+ * waiting time in the socket.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static void ring_late(void)
 	assert_int_equal(write(late_fd, &one, sizeof(one)), sizeof(one));
 }
 
-/* Has more for ever, as the TAP beside bulk. */
+/* Has a permanent backlog, as the TAP has during bulk traffic. */
 static bool take_busy(struct worker *w, int fd)
 {
 	(void)w;
@@ -71,7 +71,7 @@ static void one_batch_and_then_others(void **state)
 	close(late_fd);
 }
 
-/* What said that it has more has its turn though its descriptor says nothing. */
+/* A source that reported more data has a turn without an event of its descriptor. */
 static bool take_twice(struct worker *w, int fd)
 {
 	uint64_t n;
@@ -98,23 +98,23 @@ static void who_has_more_is_not_forgotten(void **state)
 	close(late_fd);
 }
 
-/* --- how much is read from the underlay in a turn --- */
+/* --- messages of the underlay in one turn --- */
 
 static void messages_by_their_size(void **state)
 {
 	(void)state;
-	/* None yet, none, and of no length. */
+	/* No message yet, no message, and a message of length 0. */
 	assert_int_equal(fx.w->rx_messages, NET_BATCH);
 	assert_int_equal(from_net_messages(NET_BATCH, 0, 0), 1);
 	assert_int_equal(from_net_messages(NET_BATCH, NET_BATCH, 0), NET_BATCH);
-	/* Small ones: a whole batch; a flood after GRO too. */
+	/* Small messages: a whole batch, also for a flood after GRO. */
 	assert_int_equal(from_net_messages(NET_BATCH, 1, 100), NET_BATCH);
 	assert_int_equal(from_net_messages(NET_BATCH, NET_BATCH, NET_BATCH * 4000), NET_BATCH);
-	/* Large ones: as many as are the bytes of a turn, one at least. */
+	/* Large messages: the number that fits the bytes of a turn, and at least one. */
 	assert_int_equal(from_net_messages(NET_BATCH, NET_BATCH, NET_BATCH * 65536), 2);
 	assert_int_equal(from_net_messages(2, 2, 2 * 65536), 2);
 	assert_int_equal(from_net_messages(1, 1, 10 * NET_TURN_BYTES), 1);
-	/* Then small ones again: not at once a whole batch, which may be of large ones. */
+	/* Small messages follow: the number doubles, because the next messages may be large. */
 	assert_int_equal(from_net_messages(2, 1, 100), 4);
 	assert_int_equal(from_net_messages(4, 4, 400), 8);
 	assert_int_equal(from_net_messages(NET_BATCH - 1, 1, 100), NET_BATCH);
@@ -122,7 +122,7 @@ static void messages_by_their_size(void **state)
 
 #define LARGE 60000
 
-/* A batch from the socket; datagrams in it. */
+/* Reads one batch from the socket. Returns its number of datagrams. */
 static uint64_t batch(bool *more)
 {
 	uint64_t before = fx_count(&fx, CNT_net_rx_datagrams);
@@ -142,7 +142,7 @@ static void a_turn_is_so_many_bytes(void **state)
 	bool more;
 
 	(void)state;
-	/* What the kernel gives a socket without being asked takes three of them. */
+	/* The default buffer of a socket holds three of these messages. */
 	for (unsigned round = 0; round < 4; round++) {
 		for (unsigned i = 0; i < 3; i++)
 			assert_int_equal(sendto(fx.node_fd[1], buf, sizeof(buf), 0,
@@ -158,7 +158,7 @@ static void a_turn_is_so_many_bytes(void **state)
 	assert_int_equal(longest, NET_TURN_BYTES / LARGE);
 }
 
-/* --- how long it stood in the socket --- */
+/* --- waiting time in the socket --- */
 
 #define STAMPS_WITHIN_S 20
 
@@ -178,7 +178,7 @@ static int64_t real_ns(void)
 	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
-/* Reads one; whether its stamp is older than the read. */
+/* Reads one datagram. Returns whether its stamp is older than the read. */
 static bool was_stamped_before(void)
 {
 	union {
@@ -204,8 +204,8 @@ static bool was_stamped_before(void)
 	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec < before;
 }
 
-/* The kernel begins to stamp what arrives a while after the first socket has asked for it, by a
- * thread of its own; what came before that it stamps when it is read. */
+/* The kernel enables time stamps in a thread, some time after the first socket requests them.
+ * Earlier datagrams get the time of the read. */
 static void stamp_arrivals(void)
 {
 	struct timespec nap = { .tv_nsec = NS_PER_MS };
@@ -230,7 +230,8 @@ static uint64_t socket_waits(unsigned from, unsigned to)
 	return n;
 }
 
-/* Of each batch the oldest; nothing of none, and where the kernel tells no time. */
+/* Each batch counts its oldest datagram. A batch without datagrams or without stamps counts
+ * nothing. */
 static void waits_in_the_socket(void **state)
 {
 	struct timespec nap = { .tv_nsec = 4 * NS_PER_MS };
@@ -245,11 +246,11 @@ static void waits_in_the_socket(void **state)
 	send_one();
 	assert_int_equal(batch(&more), 2);
 	assert_int_equal(socket_waits(0, FWD_WAITS), 1);
-	/* The first waited for 4 ms and more. */
+	/* The first datagram waited for 4 ms or more. */
 	assert_int_equal(socket_waits(12, FWD_WAITS), 1);
 }
 
-/* It may come between the begin of a batch and the read. */
+/* The datagram may arrive between the begin of a batch and the read. */
 static void what_has_just_come_waited_for_nothing(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/worth: which connections gain by being taken. */
+/* leon-accel/worth, the benefit test: the connections that interception makes faster. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #include "worth.h"
 
 #define RTT_MS	250
-#define COLD	60000	/* room of a carrier that has carried nothing */
-#define LINE	3000000 /* what the line takes in a round trip */
+#define COLD	60000	/* capacity of an inter-proxy connection without traffic */
+#define LINE	3000000 /* bytes per round trip of the bottleneck link */
 #define LONG_MS (20 * 8 * RTT_MS)
 
 static bool takes(uint64_t flow, uint64_t window, uint64_t carrier, int64_t age_ms)
@@ -20,7 +20,7 @@ static bool takes(uint64_t flow, uint64_t window, uint64_t carrier, int64_t age_
 	return worth_taking(&w);
 }
 
-/* The direction in which nothing flows is in nobody's way, whatever else is unknown. */
+/* An idle direction never prevents interception, even if all other values are unknown. */
 static void test_nothing_flows(void **state)
 {
 	struct worth none = { 0 };
@@ -40,14 +40,15 @@ static void test_slower_than_the_carrier(void **state)
 	assert_false(takes(45001, 0, COLD, 0));
 }
 
-/* It doubles, or fills the line: the carrier would have to come there first. */
+/* A connection grows or fills the link. The inter-proxy connection would first have to reach that
+ * rate. */
 static void test_fast_already(void **state)
 {
 	(void)state;
 	assert_false(takes(200000, 0, COLD, 1000));
 	assert_false(takes(LINE, 6000000, COLD, 1000));
 	assert_false(takes(LINE, 6000000, LINE, 1000));
-	/* A window of modern hosts that is full: they are at the rate of the line, or near. */
+	/* A full window of modern hosts is at or near the rate of the link. */
 	assert_false(takes(LINE, LINE, COLD, 1000));
 }
 
@@ -57,9 +58,9 @@ static void test_full_window(void **state)
 	assert_true(takes(65535, 65535, COLD, 0));
 	assert_true(takes(65535, 65535, 14000, 0));
 	assert_false(takes(65535, 65535, 8000, 0));
-	/* Half a window: something else holds it back. */
+	/* At half a window, the window is not the limit. */
 	assert_false(takes(65535, 131070, COLD, 0));
-	/* Nobody knows the window. */
+	/* The window is unknown. */
 	assert_false(takes(65535, 0, COLD, 0));
 }
 
@@ -70,7 +71,7 @@ static void test_long_life(void **state)
 	assert_true(takes(LINE, 0, COLD, LONG_MS));
 }
 
-/* What any host sends at once is as fast without. */
+/* Data that a host sends at once is as fast without interception. */
 static void test_keeping(void **state)
 {
 	(void)state;
@@ -90,15 +91,15 @@ static void test_share(void **state)
 	(void)state;
 	assert_int_equal(worth_share(0, 0, 0), 0);
 	assert_int_equal(worth_share(100, 0, 0), 100);
-	/* Idle streams leave all of it, busy ones a share. */
+	/* Idle streams leave the whole capacity, busy streams leave a share. */
 	assert_int_equal(worth_share(100, 0, 9), 100);
 	assert_int_equal(worth_share(100, 95, 9), 10);
-	/* More than it is good for, as was believed. */
+	/* The streams use more than the estimated capacity. */
 	assert_int_equal(worth_share(100, 200, 1), 50);
 	assert_int_equal(worth_share(100, 200, 0), 100);
 }
 
-/* Hosts that ask and answer wait for each other. */
+/* Hosts in request-response traffic wait for each other. */
 static void test_talk(void **state)
 {
 	struct worth_talk t = { .direction = { { 200, 0 }, { 1000, 0 } }, .segments = 64 };
@@ -109,11 +110,11 @@ static void test_talk(void **state)
 	assert_true(worth_is_talk(&t));
 	t.direction[1].flow = 12001;
 	assert_false(worth_is_talk(&t));
-	/* A small window that is half full may be what it waits for. */
+	/* A small window that is half full may be the limit. */
 	t.direction[1].flow = 3000;
 	t.direction[1].window = 4000;
 	assert_false(worth_is_talk(&t));
-	/* One way: nobody answers. */
+	/* In one direction only: there is no response. */
 	t.direction[1].window = 0;
 	t.direction[0].flow = 0;
 	assert_false(worth_is_talk(&t));
