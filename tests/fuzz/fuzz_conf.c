@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static const char plain[] = "{\"version\":1,\"interface\":\"leon0\"}";
+	static const char plain[] = "{\"version\":1,\"interface\":\"leon0\","
+				    "\"authentication\":{\"disable\":true}}";
 	char err[256] = "", keys[256];
 	struct conf *c = conf_parse((const char *)data, len, err, sizeof(err)), *other;
 

@@ -71,6 +71,8 @@ static void write_conf(FILE *f, uint8_t flags)
 			   "\"accept-secret\":[\"" OVERLAY_ACCEPT "\"]");
 		if (flags & OVERLAY_TRUST)
 			write_trusted(f);
+	} else {
+		fprintf(f, "\"disable\":true");
 	}
 	fprintf(f, "}}");
 }

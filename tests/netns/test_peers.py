@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import wan
-from lab import PATIENT, line_up, wait_for
+from lab import SECRET, PATIENT, line_up, wait_for
 from node import leond_program
 
 PORT = 5366
@@ -184,7 +184,8 @@ def check(tmp_path):
     def run(**words):
         file = tmp_path / 'leon0.json'
         file.write_text(json.dumps({'version': 1, 'interface': 'leon0',
-                                    'source-address': ['192.0.2.1'], **words}))
+                                    'source-address': ['192.0.2.1'],
+                                    'authentication': {'pre-shared-secret': SECRET}, **words}))
         file.chmod(0o600)
         result = subprocess.run([leond_program(), '--config', file, '--check'], check=False,
                                 capture_output=True, text=True, timeout=60)
@@ -202,6 +203,7 @@ def test_check_has_nothing_against_the_usual(check):
      'peer.a.address: 2001:db8::9 cannot be asked, since there is no source-address of IPv6'),
     ({'authentication': {'pre-shared-secret': '12345678'}},
      'authentication.pre-shared-secret: fewer than 16 characters'),
+    ({'authentication': {'disable': True}}, 'authentication.disable: any host on the path can read'),
     ({'port': 80}, 'port: 80 is below'),
     ({'source-address': ['169.254.1.1']}, 'source-address: 169.254.0.0/16 reaches only'),
     ({'source-address': [], 'source-interface': 'lo'}, 'source-interface: nothing leaves this host'),
@@ -212,6 +214,7 @@ def test_check_warns_of_what_will_not_work(check, words, warning):
 
 
 @pytest.mark.parametrize('words, error', [
+    ({'authentication': {}}, 'authentication: needs a pre-shared-secret'),
     ({'source-address': ['fe80::1'], 'node-id': '10.0.0.1'}, 'source-address: fe80::1 is of no use'),
     ({'peer': {'a': {'address': 'fe80::2'}}}, 'peer.a.address: fe80::2 is of one link only'),
 ])

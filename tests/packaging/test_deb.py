@@ -307,7 +307,8 @@ def test_daemon_runs_with_what_the_unit_grants(root, tmp_path):
     granted = ','.join('+' + name.removeprefix('CAP_').lower() for name in granted.split())
 
     config = tmp_path / 'leon0.json'
-    config.write_text('{"version": 1, "interface": "leon0", "source-address": ["127.0.0.1"]}')
+    config.write_text('{"version": 1, "interface": "leon0", "source-address": ["127.0.0.1"],'
+                      ' "authentication": {"pre-shared-secret": "a secret for the tests"}}')
     root.put(config, '/etc/leon/leon0.json')
     root.run('chown', 'root:leon', '/etc/leon/leon0.json')
     root.run('chmod', '0640', '/etc/leon/leon0.json')

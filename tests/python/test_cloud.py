@@ -281,7 +281,10 @@ class Machine(apply.Machine):
         super().write(name, text, mode)
 
     def tell(self, leon, number='i-1', cloud='nocloud'):
-        """What cloud-init leaves: user-data, and data of the instance."""
+        """What cloud-init leaves: user-data, and data of the instance. A section without any form
+        of authentication gets a secret."""
+        if isinstance(leon, dict) and not leon.keys() & {*section.SECRET_SOURCES, 'authentication'}:
+            leon = {'secret': SECRET, **leon}
         folder = self.root / 'var/lib/cloud/instance'
         folder.mkdir(parents=True, exist_ok=True)
         text = leon if isinstance(leon, str) else '#cloud-config\n' + yaml.safe_dump({'leon': leon})
@@ -468,6 +471,14 @@ def test_secret_that_is_none(machine, page, sentence):
     assert apply.apply(machine) == 1
     assert machine.said[0] == f'leon.secret-from: {url} {sentence}'
     assert machine.clock == 0  # a refusal is final
+
+
+def test_no_secret_is_refused(machine):
+    machine.tell('#cloud-config\nleon:\n  peer: 198.51.100.1\n')
+    assert apply.apply(machine) == 1
+    assert machine.said[0].startswith('leon.authentication: needs a pre-shared-secret')
+    machine.tell({'peer': '198.51.100.1', 'authentication': {'disable': True}})
+    assert apply.apply(machine) == 0
 
 
 def test_placeholder_of_the_documents_is_refused(machine):

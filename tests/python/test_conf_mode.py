@@ -414,9 +414,14 @@ def test_wrong_configuration_changes_nothing(commit, host, run_dir):
 
 
 def test_warnings_are_shown(commit):
-    journal = commit(leon0={k: v for k, v in LEON0.items() if k != 'authentication'})
+    journal = commit(leon0={**LEON0, 'authentication': {'disable': {}}})
     warnings = [what for verb, what in journal if verb == 'warning']
-    assert len(warnings) == 1 and warnings[0].startswith('Without "authentication')
+    assert len(warnings) == 1 and warnings[0].startswith('With "authentication disable"')
+
+
+def test_no_secret_is_refused(commit):
+    with pytest.raises(ConfigError, match='There is no secret: set "authentication'):
+        commit(leon0={k: v for k, v in LEON0.items() if k != 'authentication'})
 
 
 def test_other_interfaces_are_seen(commit):

@@ -219,7 +219,8 @@ def leond():
 
 
 def is_accepted(tmp_path, **words):
-    document = {'version': 1, 'interface': 'leon0', 'node-id': '192.0.2.1', **words}
+    document = {'version': 1, 'interface': 'leon0', 'node-id': '192.0.2.1',
+                'authentication': {'disable': True}, **words}
     file = tmp_path / 'leon0.json'
     file.write_text(json.dumps(document))
     file.chmod(0o600)

@@ -37,6 +37,11 @@ class ConfigTree:
     def return_values(self, path):
         return list(self.at(path))
 
+    def set(self, path):
+        node = self.tree
+        for word in path:
+            node = node.setdefault(word, {})
+
     def delete_value(self, path, value):
         self.at(path).remove(value)
         if not self.at(path):
@@ -86,3 +91,15 @@ def test_nothing_to_do(migrate, name, tree):
     before = str(tree)
     migrate(name, tree)
     assert str(tree) == before
+
+
+def test_an_interface_without_a_secret_says_so(migrate, capsys):
+    kept = {'authentication': {'pre-shared-secret': ['correct horse']}}
+    tree = {'interfaces': {'leon': {'leon0': dict(kept), 'leon1': {'authentication': {}},
+                                    'leon2': {'vni': ['7']}}}}
+    migrate('2-to-3', tree)
+    stated = {'authentication': {'disable': {}}}
+    assert tree['interfaces']['leon'] == {'leon0': kept, 'leon1': stated,
+                                          'leon2': {'vni': ['7'], **stated}}
+    assert capsys.readouterr().out.count('because there is no secret') == 2
+    migrate('2-to-3', {'interfaces': {}})

@@ -35,6 +35,7 @@ def test_which_leaves_are_rates():
 def test_the_daemon_takes_the_same(tmp_path, text, right):
     file = tmp_path / 'leon0.json'
     file.write_text(json.dumps({'version': 1, 'interface': 'leon0', 'node-id': '192.0.2.1',
+                                'authentication': {'disable': True},
                                 'shaper': {'egress': text}}))
     file.chmod(0o600)
     done = subprocess.run([LEOND, '--config', file, '--check'], capture_output=True, text=True,

@@ -27,7 +27,7 @@ from leon_cli import source  # noqa: E402
 
 # As get_interface_dict() of VyOS has them, with more keys than are ours.
 CONFIGS = {
-    'minimal': {'ifname': 'leon0', 'node_id': '10.0.0.1'},
+    'minimal': {'ifname': 'leon0', 'node_id': '10.0.0.1', 'authentication': {'disable': {}}},
     'site': {
         'ifname': 'leon0',
         'address': ['10.99.0.1/24'],
@@ -182,12 +182,14 @@ CONFIGS = {
     'critical': {
         'ifname': 'leon0',
         'node_id': '10.0.0.1',
+        'authentication': {'pre_shared_secret': 'correct-horse-battery'},
         'policy': {'critical': {'dscp': 'ef', 'duplicate': {}}},
     },
     # Not together with acceleration.
     'segments': {
         'ifname': 'leon0',
         'node_id': '10.0.0.1',
+        'authentication': {'pre_shared_secret': 'correct-horse-battery'},
         'segment': {
             'storage': {'vlan': '10', 'id': '16777215'},
             'a.b-c_d': {'vlan': '0', 'id': '1'},
@@ -198,6 +200,7 @@ CONFIGS = {
         'ifname': 'leon0',
         'address': ['10.99.0.1/32', 'fe80::1/64', 'dhcp'],
         'node_id': '10.0.0.1',
+        'authentication': {'pre_shared_secret': 'correct-horse-battery'},
         'export': {'next_hop': {}},
     },
     # Nothing that an operator writes may end a string, a comment or the template.

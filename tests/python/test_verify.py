@@ -4,9 +4,10 @@ it."""
 
 import pytest
 import rates_cases
+import secret_cases
 from vyos_leon import verify
 
-SECRET = {'pre_shared_secret': 'correct-horse-battery'}
+SECRET = secret_cases.SECRET
 GOOD = {
     'ifname': 'leon0',
     'source_address': ['192.0.2.1'],
@@ -16,7 +17,7 @@ GOOD = {
     'authentication': SECRET,
 }
 # A value that takes the node away.
-GONE = object()
+GONE = secret_cases.GONE
 
 
 def config(**changes):
@@ -261,56 +262,6 @@ ERRORS = {
         '"measurement fast-interval" is 100 ms and the interval is 99 ms: set it to 99 or '
         'less.',
     ),
-    'short secret': (
-        config(authentication={'pre_shared_secret': 'seven77'}),
-        host(),
-        'The pre-shared secret has 7 characters: set "authentication pre-shared-secret" '
-        'to 8 to 128 characters.',
-    ),
-    'long secret': (
-        config(authentication={'pre_shared_secret': 'x' * 129}),
-        host(),
-        'The pre-shared secret has 129 characters: set "authentication '
-        'pre-shared-secret" to 8 to 128 characters.',
-    ),
-    'accepted without own': (
-        config(authentication={'accept_secret': ['correct-horse-battery']}),
-        host(),
-        'There is an "authentication accept-secret" and no secret of this node: set '
-        '"authentication pre-shared-secret" too.',
-    ),
-    'accepted is own': (
-        config(authentication={**SECRET, 'accept_secret': SECRET['pre_shared_secret']}),
-        host(),
-        'An "authentication accept-secret" is the pre-shared secret itself: delete it, '
-        'this node accepts its own secret anyway.',
-    ),
-    'too many accepted': (
-        config(authentication={**SECRET, 'accept_secret': [f'secret {i}' for i in range(4)]}),
-        host(),
-        'There are 4 accepted secrets and at most 3 are possible: delete those that no '
-        'node uses any longer.',
-    ),
-    'list without secret': (
-        config(authentication={'trusted_identity': ['1' * 64]}),
-        host(),
-        'Without a secret a list of identities keeps nobody out: set "authentication '
-        'pre-shared-secret", or delete "authentication trusted-identity".',
-    ),
-    'too long a list': (
-        config(
-            authentication={**SECRET, 'trusted_identity': [f'{i:064x}' for i in range(1025)]}
-        ),
-        host(),
-        'There are 1025 trusted identities and at most 1024 are possible: delete those of '
-        'nodes that are gone.',
-    ),
-    'cipher without secret': (
-        config(authentication=GONE, encryption={'cipher': 'aes256gcm'}),
-        host(),
-        'Without a secret nothing is encrypted: set "authentication pre-shared-secret", '
-        'or delete "encryption cipher".',
-    ),
     'small MTU': (
         config(mtu='67'),
         host(),
@@ -550,6 +501,7 @@ ERRORS.update({
 })  # fmt: skip
 
 ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in rates_cases.ERRORS.items()})
+ERRORS.update({name: (config(**wrong), host(), says) for name, (wrong, says) in secret_cases.ERRORS.items()})
 WARNINGS = {
     'secret can be guessed': (
         config(authentication={'pre_shared_secret': 'x' * 15}),
@@ -588,12 +540,12 @@ WARNINGS = {
         'leon0 is a member of br0 and gets no routes there: delete "export next-hop" and '
         '"import prefix", or the membership.',
     ),
-    'no secret': (
-        config(authentication=GONE),
+    'no secret by intent': (
+        config(authentication={'disable': {}}),
         host(),
-        'Without "authentication pre-shared-secret" whoever can send to this port from '
-        'the address of a node can take part, and only configured peers and those they '
-        'introduce are accepted: set the same secret at all nodes.',
+        'With "authentication disable" any host on the path can read and change all '
+        'frames, and any host that forges the address of a node can join: delete it and '
+        'set "authentication pre-shared-secret" at all nodes.',
     ),
     'a secret that strip-private does not hide': (
         config(authentication={'pre_shared_secret': 'two words'}),
@@ -609,7 +561,7 @@ WARNINGS = {
         'does not encrypt.',
     ),
     'nobody can join': (
-        config(authentication=GONE, peer=GONE),
+        config(authentication={'disable': {}}, peer=GONE),
         host(),
         'This node has no peer and no secret, so nobody can join: set "peer" or '
         '"authentication pre-shared-secret".',

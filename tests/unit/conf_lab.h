@@ -19,14 +19,16 @@
 
 #define ERR_LEN 700
 
-/* A document with version, interface and whatever else is given, quotes written as '. */
+/* A document with version, interface and whatever else is given, quotes written as '. Without a
+ * word on authentication it states that there is none. */
 static char *document(const char *more)
 {
-	size_t len = strlen(more) + 64;
+	static const char open_to_all[] = ", 'authentication': { 'disable': true }";
+	size_t len = strlen(more) + 128;
 	char *text = x_calloc(len, 1);
 
-	snprintf(text, len, "{ 'version': 1, 'interface': 'leon0'%s%s }", more[0] ? ", " : "",
-		 more);
+	snprintf(text, len, "{ 'version': 1, 'interface': 'leon0'%s%s%s }", more[0] ? ", " : "",
+		 more, strstr(more, "'authentication'") ? "" : open_to_all);
 	for (char *p = text; *p; p++)
 		if (*p == '\'')
 			*p = '"';

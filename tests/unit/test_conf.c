@@ -303,6 +303,11 @@ static void no_key_is_printed_back(void **state)
 static void bad_secrets_are_refused(void **state)
 {
 	static const struct refusal cases[] = {
+		{ "'authentication': {}", "authentication", "leonctl generate secret" },
+		{ "'authentication': { 'psk': 'correct horse' }", "authentication.psk", "unknown" },
+		{ "'authentication': { 'disable': false }", "authentication", "\"disable\": true" },
+		{ "'authentication': { 'pre-shared-secret': '12345678', 'disable': true }",
+		  "authentication.disable", "beside" },
 		{ "'authentication': { 'accept-secret': ['12345678'] }",
 		  "authentication.accept-secret", "pre-shared-secret of this node" },
 		{ "'authentication': { 'pre-shared-secret': '12345678',"
@@ -521,9 +526,14 @@ static void too_many_peers_are_refused(void **state)
 
 static void broken_documents_are_refused(void **state)
 {
-	static const char *const texts[] = {
-		"", "{", "[]", "null", "{}", "{\"version\":1}", "{\"interface\":\"leon0\"}"
-	};
+	static const char *const texts[] = { "",
+					     "{",
+					     "[]",
+					     "null",
+					     "{}",
+					     "{\"version\":1}",
+					     "{\"interface\":\"leon0\"}",
+					     "{\"version\":1,\"interface\":\"leon0\"}" };
 	char err[ERR_LEN];
 
 	(void)state;
@@ -656,10 +666,10 @@ static void differences_are_told_apart(void **state)
 		  CONF_KEYS, "" },
 		{ "", "'encryption': { 'rekey-time': 7 }", CONF_KEYS, "" },
 		{ "", "'identity-file': '/x'", CONF_RESTART, "identity-file" },
-		{ "'authentication': { 'pre-shared-secret': '12345679' }", "", CONF_RESTART,
-		  "authentication.pre-shared-secret" },
-		{ "", "'authentication': { 'pre-shared-secret': '12345679' }", CONF_RESTART,
-		  "authentication.pre-shared-secret" },
+		{ "'authentication': { 'pre-shared-secret': '12345679' }", "",
+		  CONF_RESTART | CONF_KEYS, "authentication.pre-shared-secret" },
+		{ "", "'authentication': { 'pre-shared-secret': '12345679' }",
+		  CONF_RESTART | CONF_KEYS, "authentication.pre-shared-secret" },
 		{ "", "'vni': 7, 'port': 7, 'mtu': 1300", CONF_RESTART | CONF_DEVICE, "port, vni" },
 	};
 
@@ -701,7 +711,8 @@ static void the_list_differs(void **state)
 
 static void other_interface_needs_a_restart(void **state)
 {
-	const char *text = "{\"version\":1,\"interface\":\"leon1\"}";
+	const char *text = "{\"version\":1,\"interface\":\"leon1\","
+			   "\"authentication\":{\"disable\":true}}";
 	char err[ERR_LEN], keys[100], cut[6];
 	struct conf *a = good(""), *b = conf_parse(text, strlen(text), err, sizeof(err));
 

@@ -108,7 +108,8 @@ static void every_sentence_is_whole(void **state)
 	static const struct overlay_ops ops = { .send = nothing_send,
 						.snapshot_changed = nothing_snapshot };
 	static const char document[] = "{ \"version\": 1, \"interface\": \"leon0\", "
-				       "\"node-name\": \"a-name-that-is-as-long-as-it-can\" }";
+				       "\"node-name\": \"a-name-that-is-as-long-as-it-can\", "
+				       "\"authentication\": { \"disable\": true } }";
 	char err[256];
 	struct conf *c = conf_parse(document, sizeof(document) - 1, err, sizeof(err));
 	struct leond d = { .loop = loop_sim_new(), .conf = c, .self = SELF };

@@ -27,7 +27,7 @@ from vyos_leon import leaves
 # Set by each test, or by VyOS's own, or where routes are.
 ELSEWHERE = {
     'port', 'vni', 'mtu', 'export next-hop', 'import', 'import prefix PREFIX',
-    'policy critical duplicate',
+    'policy critical duplicate', 'authentication disable',
 }  # fmt: skip
 
 

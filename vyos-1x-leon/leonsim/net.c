@@ -230,7 +230,8 @@ static void add_seed(struct conf *c, const struct net_node *seed)
 static bool add_node(struct net *n, unsigned i, const char *conf_text, char *err, unsigned err_len)
 {
 	static const char plain[] = "{\"version\":1,\"interface\":\"leon0\","
-				    "\"source-address\":[\"198.18.0.1\"]}";
+				    "\"source-address\":[\"198.18.0.1\"],"
+				    "\"authentication\":{\"pre-shared-secret\":\"simulation\"}}";
 	const char *text = conf_text ? conf_text : plain;
 	struct net_node *node = &n->node[i];
 
@@ -241,8 +242,6 @@ static bool add_node(struct net *n, unsigned i, const char *conf_text, char *err
 	node->conf = conf_parse(text, strlen(text), err, err_len);
 	if (!node->conf)
 		return false;
-	free(node->conf->secret);
-	node->conf->secret = x_strdup("simulation");
 	free(node->conf->peer);
 	node->conf->peer = NULL;
 	node->conf->n_peers = 0;

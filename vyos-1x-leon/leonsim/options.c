@@ -425,6 +425,9 @@ char *options_conf(const struct options *o, struct jsonr_node *rules, bool chang
 	jsonw_end(w);
 	write_section(w, &v, "measurement");
 	write_section(w, &v, "path");
+	jsonw_object(w, "authentication");
+	jsonw_str(w, "pre-shared-secret", "simulation");
+	jsonw_end(w);
 	jsonw_end(w);
 	text = x_strdup(jsonw_text(w, NULL));
 	jsonw_free(w);

@@ -355,6 +355,7 @@ struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 	conf_read_secrets(root, c);
 	read_system(root, c);
 	jsonr_finish(doc);
+	conf_check_secret(root, c);
 	if (jsonr_error(doc)) {
 		snprintf(err, err_len, "%s", jsonr_error(doc));
 		conf_free(c);

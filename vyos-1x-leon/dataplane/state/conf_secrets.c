@@ -197,6 +197,19 @@ void conf_read_secrets(struct jsonr_node *root, struct conf *c)
 	check_cipher(jsonr_object(root, "encryption"), c);
 }
 
+/* An overlay that any host can read and enter must be requested by name, not by an omission. */
+void conf_check_secret(struct jsonr_node *root, const struct conf *c)
+{
+	if (c->secret && c->authentication_disable)
+		jsonr_fail_key(jsonr_object(root, "authentication"), "disable",
+			       "is not possible beside a pre-shared-secret; delete one of them");
+	if (!c->secret && !c->authentication_disable)
+		jsonr_fail_key(root, "authentication",
+			       "needs a pre-shared-secret, the output of: leonctl generate secret. "
+			       "Without one, any host can read all frames and join; "
+			       "\"disable\": true here permits that");
+}
+
 static void free_secret(char *s)
 {
 	if (s)

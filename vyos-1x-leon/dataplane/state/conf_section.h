@@ -28,6 +28,9 @@ const char *conf_next_restart_leaf(const struct conf *a, const struct conf *b, s
 
 /* conf_secrets.c: authentication and encryption. */
 void conf_read_secrets(struct jsonr_node *root, struct conf *c);
+/* Requires a secret or `authentication disable`. The last check, so that an unknown key, such as a
+ * mistyped name of the secret, is reported first. */
+void conf_check_secret(struct jsonr_node *root, const struct conf *c);
 void conf_free_secrets(struct conf *c); /* wipes */
 /* Returns true if a secret exists. Its presence cannot change in a running daemon. */
 bool conf_has_secret_differs(const struct conf *a, const struct conf *b);

@@ -216,6 +216,20 @@ def fast_interval_is_fast(config, _):
         )
 
 
+def secret_is_set(config, _):
+    authentication = config.get('authentication', {})
+    if 'pre_shared_secret' in authentication and 'disable' in authentication:
+        yield (
+            'There is a secret and "authentication disable": delete one of them.'
+        )
+    elif 'pre_shared_secret' not in authentication and 'disable' not in authentication:
+        yield (
+            'There is no secret: set "authentication pre-shared-secret" to the output of '
+            '"generate leon secret", the same at all nodes. "authentication disable" '
+            'permits an overlay that any host can read and join.'
+        )
+
+
 def secret_has_length(config, _):
     secret = config.get('authentication', {}).get('pre_shared_secret')
     if secret is None:
@@ -319,12 +333,12 @@ def port_is_free(config, host):
 # --- warnings ---
 
 
-def secret_is_set(config, _):
-    if 'pre_shared_secret' not in config.get('authentication', {}):
+def overlay_is_open(config, _):
+    if 'disable' in config.get('authentication', {}):
         yield (
-            'Without "authentication pre-shared-secret" whoever can send to this port '
-            'from the address of a node can take part, and only configured peers and '
-            'those they introduce are accepted: set the same secret at all nodes.'
+            'With "authentication disable" any host on the path can read and change all '
+            'frames, and any host that forges the address of a node can join: delete it '
+            'and set "authentication pre-shared-secret" at all nodes.'
         )
 
 
@@ -400,6 +414,7 @@ ERRORS = (
     peers_differ,
     peers_are_few,
     fast_interval_is_fast,
+    secret_is_set,
     secret_has_length,
     accepted_secrets_differ,
     trusted_identities_have_secret,
@@ -416,7 +431,7 @@ ERRORS = (
     *rates.ERRORS,
 )
 WARNINGS = (
-    secret_is_set,
+    overlay_is_open,
     secret_can_be_hidden,
     secret_is_long,
     frames_are_encrypted,

@@ -192,10 +192,10 @@ enum command_result make_invite(struct command *c)
 	enum command_result r;
 
 	if (!conf->secret)
-		return command_refuse(c,
-				      "this overlay has no secret to hand over: without "
-				      "authentication.pre-shared-secret a member takes only those "
-				      "whom it has as peers");
+		return command_refuse(
+			c, "this overlay has no secret to hand over: with "
+			   "authentication.disable, a member accepts only its configured "
+			   "peers and the nodes that they introduce");
 	if (jsonr_len(list) > TOKEN_SEEDS_MAX)
 		return command_refuse(c, "a token names at most %d addresses", TOKEN_SEEDS_MAX);
 	if (jsonr_len(list) == 0)

@@ -76,6 +76,14 @@ const char *advice_of_secret(const struct conf *c)
 	       "output of: leonctl generate secret";
 }
 
+static void overlay_is_open(const struct conf *c, const struct adviser *a)
+{
+	if (c->authentication_disable)
+		a->fn(a->arg, "authentication.disable: any host on the path can read and change "
+			      "all frames, and any host that forges the address of a member can "
+			      "join");
+}
+
 static void accelerator_missing(const struct conf *c, const struct adviser *a)
 {
 	if (c->acceleration && !accelerator_is_installed())
@@ -91,6 +99,7 @@ void advice_of(const struct conf *c, advice_fn fn, void *arg)
 	privileged_port(c, &a);
 	source_leads_nowhere(c, &a);
 	accelerator_missing(c, &a);
+	overlay_is_open(c, &a);
 	if (advice_of_secret(c))
 		fn(arg, advice_of_secret(c));
 }
