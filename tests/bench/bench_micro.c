@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the parts cost by themselves, on one core: lookups, header work, path computation by number
- * of nodes, memory by number of MAC addresses and of segments. Each figure is the best of several
- * runs in processor time, since only that says something about the code on a machine that does
- * other things too.
- * Prints a table, with --json the same as JSON.
+ * Cost of single parts on one core: lookups, headers, path computation by number of nodes, memory
+ * by number of MAC addresses and of segments. Each figure is the best CPU time of several runs,
+ * because other load of the machine affects all other times. Prints a table, or JSON with --json.
  *
  *   bench_micro [--json]
  */
@@ -32,7 +30,7 @@
 
 static bool json;
 static const char *separator = "";
-/* Of the processor, for this thread or for all of them. */
+/* CPU time of this thread, or of all threads. */
 static clockid_t processor = CLOCK_THREAD_CPUTIME_ID;
 
 static int64_t now_ns(void)
@@ -53,8 +51,8 @@ static void report(const char *what, double value, const char *unit)
 	separator = ",\n";
 }
 
-/* Best time of one call in ns; `n` calls a run. What they give is added up, so that none is left
- * out by the compiler. */
+/* Returns the best time of one call in ns, with `n` calls per run. The results are added, so that
+ * the compiler omits no call. */
 static double best_ns(uint64_t (*call)(void *arg, unsigned i), void *arg, unsigned n)
 {
 	static volatile uint64_t sink;
@@ -86,7 +84,7 @@ struct fdb_case {
 	unsigned n;
 };
 
-/* In an order that the caches do not guess. */
+/* An order that caches cannot predict. */
 static unsigned scattered(unsigned i, unsigned n)
 {
 	return (unsigned)((uint64_t)i * 2654435761u % n);
@@ -205,8 +203,8 @@ struct worker_case {
 	size_t len;
 };
 
-/* A batch of datagrams as read from the socket, their frames written to the TAP, which nobody
- * reads: the call fails at once. */
+/* Receives a batch of datagrams and writes their frames to the TAP. The TAP has no reader, so the
+ * call fails at once. */
 static uint64_t receive(void *arg, unsigned i)
 {
 	struct worker_case *c = arg;
@@ -222,7 +220,7 @@ static uint64_t receive(void *arg, unsigned i)
 	return fx_count(&c->fx, CNT_net_rx_datagrams);
 }
 
-/* One frame from the TAP to a node's socket through the thread, which sleeps before. */
+/* Sends one frame from the TAP to a node's socket through the thread, which sleeps before. */
 static uint64_t wake(void *arg, unsigned i)
 {
 	struct worker_case *c = arg;
@@ -296,9 +294,9 @@ static uint16_t slot_of(void *arg, node_id_t id)
 	return (uint16_t)(id - NODE_ID0);
 }
 
-/* Round-trip time of two nodes, the same at both ends: on a plane, with a detour of up to a half
- * that is the pair's own, so that relays are worth it; or with two nodes at any distance, where
- * nearly every pair has a relay that is. */
+/* Returns the RTT of two nodes, equal at both ends. On a plane, each pair has its own detour of up
+ * to a half, so that relays are useful. Otherwise the distance is random, and nearly every pair has
+ * a useful relay. */
 static uint32_t rtt_of(unsigned a, unsigned b, bool on_plane)
 {
 	uint64_t pair = hash_mix64((uint64_t)max_of(a, b) << 32 | min_of(a, b));
@@ -312,7 +310,7 @@ static uint32_t rtt_of(unsigned a, unsigned b, bool on_plane)
 	return 1000 + (uint32_t)((max_of(x, y) + min_of(x, y) / 2) * (1000 + pair % 500) / 1000);
 }
 
-/* Every node measures every other one. */
+/* Every node measures every other node. */
 static void load_row(struct latdb *db, uint16_t from, uint16_t n, bool on_plane)
 {
 	static struct msg_row m;
@@ -368,7 +366,7 @@ static void measure_paths(uint16_t n, bool on_plane)
 #define SEGMENT_ID0   70000u
 #define SEGMENT_NODES 12
 
-/* Each node serves all of them, as its record says it: in as many ranges as that takes at most. */
+/* Each node serves all segments, and announces them in the largest number of ranges. */
 static struct snap *snapshot_of(const struct segments *map)
 {
 	struct id_range range[MSG_SEGMENTS_MAX];
@@ -387,7 +385,7 @@ static struct snap *snapshot_of(const struct segments *map)
 	}
 	if (map)
 		snap_add_lan(s);
-	/* Another router of this LAN shares them all. */
+	/* Another router of this LAN shares all VLANs. */
 	for (uint16_t vlan = 1; map && vlan <= SEGMENTS; vlan++) {
 		vlan_set_add(&s->lan->open, vlan);
 		snap_add_same_lan(s, 1, segments_vlan(map, SEGMENT_ID0 + vlan - 1));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ceiling: the least that a program in user space can do to carry Ethernet frames from one TAP
- * through UDP to another, with the techniques of leond and nothing else: one fixed peer, IPv4, TCP
- * super-frames only; no table, no path, no check, no key, no counter. It shows bench_fwd.py how
- * much of a difference to VXLAN is the price of user space. A measuring tool: it believes every
- * datagram, and is of no other use. One thread; runs until it is killed.
+ * ceiling: the minimal work of a user-space program that moves Ethernet frames from one TAP through
+ * UDP to another, with the techniques of leond only. One fixed peer, IPv4, TCP super-frames only.
+ * No table, path, check, key or counter. bench_fwd.py uses it to determine which part of the
+ * difference to VXLAN is the price of user space. This measuring tool accepts every datagram and
+ * has no other use. One thread. Runs until it is killed.
  *
- *   node whole|once TAP LOCAL REMOTE PORT   carries frames; prints "ready" when the TAP is there
- *   relay LOCAL A B PORT                    sends on what A sends to B, and the other way
+ *   node whole|once TAP LOCAL REMOTE PORT   carries frames; prints "ready" when the TAP exists.
+ *   relay LOCAL A B PORT                    forwards datagrams between A and B.
  *
- * `whole`: each segment of a super-frame is a frame by itself, as leond sends them. `once`: the
- * inner headers travel once for each super-frame (as in the SCLP paper), so the loss of a segment
- * is the loss of the super-frame, and reordering is not noticed.
+ * `whole`: each segment of a super-frame is a frame, as in leond. `once`: the inner headers travel
+ * once for each super-frame (as in the SCLP paper). The loss of a segment is then the loss of the
+ * super-frame, and reordering is not detected.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -59,20 +59,20 @@
 enum kind { FRAME, FRAME_PARTIAL, PART };
 enum part_flags { PART_FIRST = 1, PART_LAST = 2 };
 
-/* In front of each datagram; its size puts the IP header of a frame at a multiple of 4. */
+/* Header of each datagram. Its size puts the IP header of a frame at a multiple of 4. */
 struct header {
 	uint8_t kind, flags;
 };
 #define HDR sizeof(struct header)
 
-/* What is to be sent: messages made of pieces, many segments to a message. */
+/* Messages to send, made of pieces, with many segments in a message. */
 struct tx {
 	struct mmsghdr mm[TX_MESSAGES];
 	_Alignas(struct cmsghdr) uint8_t control[TX_MESSAGES][CMSG_SPACE(sizeof(uint16_t))];
 	struct iovec iov[TX_PIECES];
 	uint8_t scratch[TX_SCRATCH];
 	unsigned n, pieces, used;
-	/* Of the last message. */
+	/* State of the last message. */
 	size_t segment, bytes;
 	unsigned segments;
 	bool open;
@@ -86,11 +86,11 @@ struct rx {
 	uint8_t data[RX_MESSAGES][RX_BYTES];
 };
 
-/* The super-frame that is being put together for the TAP. */
+/* The super-frame under construction for the TAP. */
 struct unit {
 	struct virtio_net_hdr vnet;
 	struct iovec iov[2 + GSO_SEGMENTS];
-	unsigned n; /* pieces, the vnet header among them; 0: none */
+	unsigned n; /* pieces including the vnet header; 0: none */
 	uint8_t *frame;
 	size_t len, hdr_len, size;
 	uint32_t next_seq;
@@ -103,7 +103,7 @@ static struct {
 	struct tx tx;
 	struct rx rx;
 	struct unit unit;
-	/* Parts of a super-frame whose rest was not in the same batch. */
+	/* Parts of a super-frame that is incomplete at the end of a batch. */
 	size_t held;
 	_Alignas(16) uint8_t hold[TAP_FRAME_MAX];
 	_Alignas(16) uint8_t arena[TAP_ARENA];
@@ -156,7 +156,7 @@ static void tx_flush(void)
 	for (unsigned i = 0; i < c.tx.n;) {
 		int n = sendmmsg(c.udp, &c.tx.mm[i], c.tx.n - i, 0);
 
-		/* What is refused is lost. */
+		/* Refused messages are lost. */
 		i += n > 0 ? (unsigned)n : 1;
 	}
 	c.tx.n = c.tx.pieces = c.tx.used = 0;
@@ -192,7 +192,8 @@ static void tx_piece(void *data, size_t len)
 	c.tx.mm[c.tx.n - 1].msg_hdr.msg_iovlen++;
 }
 
-/* Begins a datagram of `len` bytes, of which `head` are written by the caller where this says. */
+/* Begins a datagram of `len` bytes. The caller writes the first `head` bytes at the returned
+ * position. */
 static uint8_t *tx_datagram(size_t len, size_t head)
 {
 	struct tx *t = &c.tx;
@@ -222,7 +223,7 @@ static uint8_t *tx_datagram(size_t len, size_t head)
 
 /* --- from the TAP --- */
 
-/* A TCP super-frame as frames, each no larger than the wire. */
+/* Sends a TCP super-frame as frames that fit the wire. */
 static void send_whole(uint8_t *f, size_t len, size_t gso_size)
 {
 	size_t hdr_len = L4 + (f[L4 + TCP_DOFF] >> 4) * 4u;
@@ -246,7 +247,7 @@ static void send_whole(uint8_t *f, size_t len, size_t gso_size)
 	}
 }
 
-/* Vnet header and super-frame as they are, cut anywhere. */
+/* Sends vnet header and super-frame unchanged, divided at any position. */
 static void send_parts(uint8_t *data, size_t len)
 {
 	size_t size = WIRE - HDR;
@@ -275,7 +276,7 @@ static void send_frame(uint8_t *data, size_t len)
 			send_whole(f, len - sizeof(h), h.gso_size);
 		return;
 	}
-	/* The header goes where the vnet header was: one piece. */
+	/* The header replaces the vnet header, so that the datagram is one piece. */
 	tx_datagram(HDR + len - sizeof(h), 0);
 	((struct header *)f)[-1] =
 		(struct header){ .kind = h.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM ? FRAME_PARTIAL
@@ -313,7 +314,7 @@ static void unit_write(void)
 		if (u->push)
 			u->frame[L4 + TCP_FLAGS] |= TCP_PSH;
 	}
-	/* A frame that the TAP does not take is lost. */
+	/* A frame that the TAP refuses is lost. */
 	if (u->n && writev(c.tap, u->iov, (int)u->n) < 0)
 		errno = 0;
 	u->n = 0;
@@ -330,7 +331,7 @@ static bool is_tcp(const uint8_t *f, size_t len)
 	       f[ETH + 9] == IPPROTO_TCP;
 }
 
-/* Is this the segment that comes after those of the unit? */
+/* Returns whether this segment follows the segments of the unit. */
 static bool continues(const struct unit *u, const uint8_t *f, size_t len)
 {
 	const uint8_t *a = u->frame + L4, *b = f + L4;
@@ -418,7 +419,7 @@ static int rx_read(void)
 	return recvmmsg(c.udp, c.rx.mm, RX_MESSAGES, MSG_DONTWAIT, NULL);
 }
 
-/* Length of each datagram of a message. */
+/* Returns the length of each datagram of a message. */
 static size_t rx_segment(unsigned i)
 {
 	struct cmsghdr *cm = CMSG_FIRSTHDR(&c.rx.mm[i].msg_hdr);
@@ -466,7 +467,7 @@ static void relay(struct sockaddr_in peer[2])
 		bool from_a = c.rx.from[i].sin_addr.s_addr == peer[0].sin_addr.s_addr;
 		size_t most = size ? GSO_BYTES / size * size : 0;
 
-		/* One piece, but for a message that is larger than can be sent. */
+		/* One piece, except for a message that is too large. */
 		for (size_t at = 0; at < len; at += most) {
 			size_t part = len - at < most ? len - at : most;
 

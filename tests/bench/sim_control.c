@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the protocol costs and how fast news travels, on virtual time: control traffic of a node at
- * 3, 12, 100 and 490 nodes (or those given), the time a new latency and a failed link take to be
- * known everywhere. Prints a table, and JSON with --json FILE. Latencies are those of PlanetLab
- * where the data set is there, with 2 % of jitter and 1/1000 of loss; bytes are IP packets.
+ * Cost of the protocol and propagation time of news, on virtual time. Measures control traffic of a
+ * node at 3, 12, 100 and 490 nodes (or the given numbers). Measures the time until all nodes know a
+ * new latency and a failed link. Prints a table, and JSON with --json FILE. Latencies are those of
+ * PlanetLab if the data set is present, with 2 % of jitter and a loss of 1/1000. Bytes are IP
+ * packets.
  *
  *   sim_control [--json FILE] [N ...]
  */
@@ -21,13 +22,13 @@
 
 struct result {
 	unsigned n;
-	int64_t join_ms;   /* until all know and reach all */
+	int64_t join_ms;   /* until all nodes know and reach all nodes */
 	double join_bytes; /* sent by a node until then */
-	double bytes_s;	   /* by a node, settled */
+	double bytes_s;	   /* sent by a node after settling */
 	double msgs_s;
-	double by_type_s[16]; /* messages */
+	double by_type_s[16]; /* messages per second */
 	int64_t latency_ms;   /* until a changed latency is in every copy of the row */
-	int64_t failure_ms;   /* until a failed link is, as silent or down */
+	int64_t failure_ms;   /* until a failed link is unresponsive or down everywhere */
 	double cpu_per_s;     /* of all nodes together, per second of virtual time */
 };
 
@@ -44,7 +45,7 @@ static bool is_known_everywhere(struct sim *s, void *arg)
 		struct lat_entry e = latdb_get(overlay_latdb(s->node[i].o), sim_slot(s, i, 0),
 					       sim_slot(s, i, 1));
 
-		/* Paths leave a link that is silent; down it is later. */
+		/* Paths leave an unresponsive link, which is down only later. */
 		if (w->down ? e.up && !e.silent
 			    : !e.up || llabs((int64_t)e.rtt_us - w->rtt_us) > w->rtt_us / 10)
 			return false;
@@ -130,7 +131,7 @@ static void print_row(const struct result *r)
 	fflush(stdout);
 }
 
-/* null: it did not come to that. */
+/* null: not reached. */
 static void write_ms(struct jsonw *w, const char *key, int64_t ms)
 {
 	if (ms < 0)

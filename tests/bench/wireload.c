@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * wireload: small UDP datagrams for bench_fwd.py, bench_relay.py and bench_copies.py, which start
- * it inside their namespaces: as many as go, one at a time, and numbered ones at a pace. One
- * thread; prints one JSON object at its end. Ends by itself.
+ * it in their namespaces. Sends at the highest rate, one at a time, or numbered ones at a given
+ * rate. One thread. Prints one JSON object and ends by itself.
  *
- *   sink PORT BYTES SECONDS             counts datagrams of this size from the first to the last
- *   blast ADDRESS PORT BYTES SECONDS    sends as fast as the kernel takes them
+ *   sink PORT BYTES SECONDS            counts datagrams of this size from the first to the last.
+ *   blast ADDRESS PORT BYTES SECONDS   sends as fast as the kernel accepts.
  *   flood FROM PORT TO PORT BYTES SECONDS HEX
- *                                       sends many with one call (UDP_SEGMENT), each beginning with
- *                                       HEX; the port may be one that a leond has
- *   echo PORT SECONDS                   sends back what comes, until nothing has come for so long
- *   pingpong ADDRESS PORT BYTES SECONDS one at a time; percentiles of the round-trip time
- *   paced ADDRESS PORT BYTES COUNT RATE numbered from 0, so many a second
- *   tally PORT BYTES COUNT SECONDS      which of these numbers came, and how often; ends when all
- *                                       are here, or when nothing has come for so long
+ *                                      sends many with one call (UDP_SEGMENT), each beginning with
+ *                                      HEX; a leond may own the port.
+ *   echo PORT SECONDS                  returns datagrams until none has arrived for SECONDS.
+ *   pingpong ADDRESS PORT BYTES SECONDS
+ *                                      one at a time; percentiles of the round-trip time.
+ *   paced ADDRESS PORT BYTES COUNT RATE
+ *                                      numbered from 0, at RATE per second.
+ *   tally PORT BYTES COUNT SECONDS     counts arrivals of each number; ends when all have arrived,
+ *                                      or when none has arrived for SECONDS.
  *
- * BYTES are those of the UDP payload.
+ * BYTES is the UDP payload.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,10 +38,10 @@
 #define BYTES_MAX   1500
 #define SAMPLES_MAX 1000000
 #define NS_PER_S    1000000000LL
-#define LOST_MS	    1000     /* a datagram of pingpong that did not come back */
-#define CATCH_UP_NS 20000000 /* by so much a paced sender may be late and make up for it */
-#define SEGMENTS    64	     /* of one call of flood, */
-#define GSO_BYTES   65000    /* and its bytes */
+#define LOST_MS	    1000     /* until a datagram of pingpong counts as lost */
+#define CATCH_UP_NS 20000000 /* largest delay that a paced sender compensates */
+#define SEGMENTS    64	     /* in one call of flood */
+#define GSO_BYTES   65000    /* bytes in one call of flood */
 
 static int64_t now_ns(void)
 {
@@ -55,7 +57,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* NULL: any */
+/* NULL: any address */
 static struct sockaddr_in address(const char *ip, const char *port)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };
@@ -78,7 +80,7 @@ static int open_socket(const char *to, const char *port)
 	if (!to) {
 		if (bind(fd, (struct sockaddr *)&sin, sizeof(sin)) < 0)
 			die("bind");
-		/* Whoever waits for this line may send. */
+		/* A reader of this line may begin to send. */
 		puts("ready");
 		fflush(stdout);
 	} else if (connect(fd, (struct sockaddr *)&sin, sizeof(sin)) < 0) {
@@ -142,7 +144,8 @@ static int blast(int fd, size_t bytes, double seconds)
 	while (now < end) {
 		int sent = sendmmsg(fd, b->mm, BATCH, 0);
 
-		/* No buffer, or an error of an earlier one: the next may go. */
+		/* Without a buffer, or after an error of an earlier datagram, the next one may be
+		 * sent. */
 		n += sent > 0 ? (uint64_t)sent : 0;
 		now = now_ns();
 	}
@@ -152,7 +155,8 @@ static int blast(int fd, size_t bytes, double seconds)
 	return 0;
 }
 
-/* A socket on a port that may have an owner already, who goes on to receive what comes there. */
+/* Opens a socket on a port that may have an owner. The owner still receives all datagrams to the
+ * port. */
 static int open_flood(const char *from, const char *port, size_t bytes)
 {
 	struct sockaddr_in sin = address(from, port);
@@ -218,7 +222,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The answer to number i, not a late one to another. */
+/* Returns whether this is the answer to number i, and not a late answer. */
 static bool answered(int fd, uint8_t *buf, uint32_t i)
 {
 	uint32_t got;
@@ -261,7 +265,7 @@ static int pingpong(int fd, size_t bytes, double seconds)
 	return 0;
 }
 
-/* --- numbered --- */
+/* --- numbered datagrams --- */
 
 static void sleep_until(int64_t ns)
 {
@@ -282,7 +286,8 @@ static int paced(int fd, size_t bytes, uint32_t count, double rate)
 		if (now < due)
 			sleep_until(due);
 		worst = now - due > worst ? now - due : worst;
-		/* After a stall it goes on from now: a burst would measure queues, not paths. */
+		/* After a stall the sender restarts from now: a burst would measure queues, not
+		 * paths. */
 		due = (due > now - CATCH_UP_NS ? due : now) + (int64_t)((double)NS_PER_S / rate);
 		memcpy(buf, &i, sizeof(i));
 		failed += send(fd, buf, bytes, 0) < 0;
@@ -301,7 +306,7 @@ static int tally(int fd, size_t bytes, uint32_t count, double seconds)
 
 	if (!seen)
 		die("memory");
-	/* What comes again comes soon. */
+	/* Duplicates arrive soon. */
 	while (wait_for(fd, once < count ? (int)(seconds * 1000) : LOST_MS)) {
 		int got = recvmmsg(fd, b->mm, BATCH, MSG_DONTWAIT, NULL);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The load of the paper's evaluation over NFSv3 (section 5), in user space with libnfs, because a
- * kernel client needs a kernel that has one. Run by eval_nfs.py in a site's namespace:
+ * The load of the paper's evaluation over NFSv3 (section 5), in user space with libnfs, because the
+ * kernel may have no NFS client. eval_nfs.py runs this program in the namespace of a site:
  *
  *     nfsload HOST EXPORT FILES MEGABYTES SECONDS
  *
- * One connection does FILES times create, stat, delete one after the other, then writes and reads
- * MEGABYTES one after the other; five connections do 4 KiB operations at random places of
- * that file, nine reads for a write, for SECONDS. Prints one line of JSON; every failure ends
- * it with a message.
+ * One connection creates, queries and deletes FILES files, one after the other. Then that
+ * connection writes and reads MEGABYTES. Five connections then do random operations of 4 KiB in
+ * that file, nine reads for each write, for SECONDS. The program prints one line of JSON. Any
+ * failure ends the program with a message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ static double delete_all(struct nfs_context *nfs, int n)
 	return n / (now() - begin);
 }
 
-/* KB/s, as bonnie++ counts. */
+/* KB/s, as in bonnie++. */
 static double write_data(struct nfs_context *nfs, char *buf, size_t total)
 {
 	double begin = now();
@@ -133,7 +133,7 @@ static double read_data(struct nfs_context *nfs, char *buf, size_t total)
 	return (double)total / 1024 / (now() - begin);
 }
 
-/* One job: how many operations it did. */
+/* Runs one job. Returns its number of operations. */
 static uint64_t random_job(const char *host, const char *export, unsigned seed, size_t total,
 			   double seconds)
 {

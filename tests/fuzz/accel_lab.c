@@ -20,7 +20,7 @@
 
 #define FDS_MAX	   128
 #define TIMERS_MAX 16
-#define ROUNDS_MAX 64 /* of ready descriptors in one accel_lab_run() */
+#define ROUNDS_MAX 64 /* limit of polls in one accel_lab_run() */
 
 static struct accel_lab *lab;
 static struct {
@@ -107,7 +107,7 @@ static void stop_timer(struct timer *t)
 
 static bool timer_waits(const struct timer *t)
 {
-	return ((const struct lab_timer *)t)->is_set; /* its first member */
+	return ((const struct lab_timer *)t)->is_set; /* is_set is its first member */
 }
 
 static void free_timer(struct timer *t)
@@ -202,7 +202,7 @@ void accel_lab_run(struct accel_lab *l, int64_t ms)
 	l->now = until;
 }
 
-/* --- in the place of the kernel --- */
+/* --- replacements of kernel calls --- */
 
 static int pair(int type, int *other)
 {
@@ -285,7 +285,7 @@ int __wrap_tun_fit_route(struct tun *t, struct nl *nl, const struct ip_addr *to,
 	return 0;
 }
 
-/* Reads each byte that it is given, so that AddressSanitizer sees a wrong length. */
+/* Reads each byte of the frame, so that AddressSanitizer detects a wrong length. */
 bool __wrap_tun_write(const struct tun *t, const uint8_t *vnet, const uint8_t *frame, size_t len,
 		      uint16_t l3)
 {
@@ -368,7 +368,7 @@ int __wrap_bind(int fd, const struct sockaddr *a, socklen_t len)
 	return 0;
 }
 
-/* Nobody connects to the listener: accel_lab_connect() hands a descriptor over. */
+/* No peer connects to the listener: accel_lab_connect() passes a descriptor. */
 int __wrap_listen(int fd, int backlog)
 {
 	(void)fd;

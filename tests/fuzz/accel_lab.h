@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The whole engine of leon-accel without the kernel's network: one other node, one host on each
- * side. Socket pairs replace the TAPs, the proxy sockets and the inter-proxy connection, time is
- * virtual. The linker directs the calls of tests/fuzz/meson.build's accel_wraps here. One lab at a
- * time; one thread.
+ * The complete engine of leon-accel without the network of the kernel: one other node, and one host
+ * on each side. Socket pairs replace the TAPs, the proxy sockets and the inter-proxy connection.
+ * Time is virtual. The linker redirects the calls in accel_wraps of tests/fuzz/meson.build to this
+ * lab. One lab at a time, one thread.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "engine.h"
 #include "wire/accel.h"
 
-#define ACCEL_LAB_SELF	2u /* leads towards node 3 and follows node 1 */
+#define ACCEL_LAB_SELF	2u /* leader towards node 3, follower of node 1 */
 #define ACCEL_LAB_VLAN	20u
 #define ACCEL_LAB_PROXY 16u /* proxy sockets at one time */
 
@@ -24,10 +24,10 @@ struct accel_lab {
 	node_id_t peer;
 	int queue;		    /* leond's end of the queue; -1: closed */
 	int carrier;		    /* the peer's end of the inter-proxy connection; -1: none */
-	int connecting;		    /* the same, before connect() */
+	int connecting;		    /* the peer's end before connect(); -1: none */
 	int host[ACCEL_LAB_PROXY];  /* the near host's end of each proxy socket; -1: none */
-	int proxy[ACCEL_LAB_PROXY]; /* the engine's end */
-	uint32_t unacknowledged;    /* that proxy sockets report */
+	int proxy[ACCEL_LAB_PROXY]; /* the engine's end of each proxy socket */
+	uint32_t unacknowledged;    /* reported by proxy sockets */
 };
 
 void accel_lab_begin(struct accel_lab *l, node_id_t peer, const struct accel_settings *s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/accel, wire/accel_queue, wire/accel_report: whatever decodes encodes to what it was read
- * from; nothing is read beyond the end. */
+/* wire/accel, wire/accel_queue, wire/accel_report: all decoded data encodes to its input, and
+ * nothing beyond the end is read. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

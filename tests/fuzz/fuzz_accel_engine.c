@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The engine of leon-accel (peer.c, conn.c, conns.c, flow.c, away.c) beside a hostile member and
- * hostile hosts, see accel_lab.h. The input is {flags (8)} and steps {what (8), length (8), bytes};
- * flags & 1: this node leads; & 2: the peer packs; & 4: the peer sends no HELLO by itself.
- * At the end nothing is held, and no descriptor is open; limits of the engine hold at each step.
+ * The engine of leon-accel (peer.c, conn.c, conns.c, flow.c, away.c) with a hostile member and
+ * hostile hosts, see accel_lab.h. The input is {flags (8)} and steps {action (8), length (8),
+ * bytes}. flags & 1: this node leads. & 2: the peer packs. & 4: the peer sends no HELLO by itself.
+ * At the end no frame is held and no descriptor is open. The limits of the engine hold at each
+ * step.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 #define STEPS_MAX 256 /* more steps add nothing new and take seconds */
 #define CACHE_LOG 20
-#define TAKEN	  4u /* at one time */
+#define TAKEN	  4u /* intercepted connections at one time */
 
 struct step {
 	const uint8_t *at;
@@ -42,8 +43,9 @@ static uint32_t next16(struct step *s)
 	return high << 8 | next8(s);
 }
 
-/* Frames of the connection; numbers of the near host count from 5000, of the far one from 1000.
- * bytes: {from the LAN (1), flags}, sequence, acknowledgement, window, length of the payload. */
+/* Frames of the connection. Sequence numbers of the near host begin at 5000, of the far host at
+ * 1000. bytes: {from the LAN (1), flags}, sequence, acknowledgement, window, length of the
+ * payload. */
 static void segment(struct accel_lab *l, struct step *s)
 {
 	static uint8_t message[ACCEL_QUEUE_MAX];
@@ -83,7 +85,7 @@ static void to_peer(struct accel_lab *l, const void *data, size_t len)
 }
 
 /* One frame on the inter-proxy connection: type, stream (a small number of the leader or, with 128,
- * of the follower), body. OFFER is about the connection of segment(). */
+ * of the follower), body. OFFER refers to the connection of segment(). */
 static void message(struct accel_lab *l, struct step *s)
 {
 	struct accel_frame f = { .type = next8(s) };
@@ -121,7 +123,7 @@ static void hello(struct accel_lab *l, uint8_t window_log)
 	to_peer(l, out, accel_encode(&f, out));
 }
 
-/* Bytes of the near host for its proxy socket, or its end, or its reads. */
+/* Sends bytes from the near host to its proxy socket, or ends that direction, or reads. */
 static void host(struct accel_lab *l, struct step *s)
 {
 	static uint8_t buf[65536];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of base/addr: any text through every parser; what a parser accepts must survive
- * being formatted and parsed again.
+ * Fuzz target of base/addr: any text in every parser. An accepted value must survive formatting and
+ * parsing.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/bundle: what is found lies inside, in order, and encodes to what it was read from. */
+/* wire/bundle: decoded frames lie inside the input in order, and encode to the input. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

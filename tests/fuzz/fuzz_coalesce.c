@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Coalescing on the way to the TAP: the input is a program that makes the frames of a batch, eight
- * bytes each: {flow (2 bits) and shape, payload, gap, flags, damage: offset (16), mask (8)}. What
- * would reach the hosts is compared with what came in (tests/unit/gso_reference.h).
+ * Coalescing of frames to the TAP. The input is a program that makes the frames of a batch, eight
+ * bytes each: {flow (2 bits) and shape, payload, gap, flags, damage: offset (16), mask (8)}. The
+ * frames at the hosts are compared with the input (tests/unit/gso_reference.h).
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ static void step(struct gr *g, struct gr_spec *flow, const uint8_t *p)
 	}
 }
 
-/* As the caller of the product does: a partial checksum is where the view says. */
+/* As the caller in the product: the view determines the position of a partial checksum. */
 static void place_checksums(struct gr *g)
 {
 	for (unsigned i = 0; i < g->n_in; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of leonsim's reader of a live overlay's database: any bytes as what `show latency`
- * printed, with a change of each kind.
+ * Fuzz target of leonsim's reader for the database of a live overlay: any bytes as the output of
+ * `show latency`, with a change of each kind.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	};
 	struct options few = o;
 
-	/* Each number of them, since the first that does not fit ends the run. */
+	/* Tries each number of changes, because the first invalid one ends the run. */
 	for (few.n_changes = 0; few.n_changes <= o.n_changes; few.n_changes++) {
 		struct jsonw *w = jsonw_new();
 		char err[512] = "";

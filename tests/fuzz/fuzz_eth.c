@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/eth, arp, nd and mss: what is done to a frame on its way. Answers that are built must parse,
- * and clamping must keep a TCP checksum right or wrong as it was.
+ * wire/eth, arp, nd and mss: changes of a frame during forwarding. Built answers must parse.
+ * Clamping must keep a TCP checksum correct, or wrong as before.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static const struct mac our_mac = { { 0x02, 0, 0, 0, 0, 1 } };
 
-/* Ones' complement sum of the TCP header, which is all that clamping changes. */
+/* Ones' complement sum of the TCP header, because clamping changes only the header. */
 static unsigned header_sum(const uint8_t *tcp)
 {
 	unsigned sum = 0;
@@ -45,7 +45,7 @@ static void clamp(const uint8_t *data, size_t len, const struct eth_view *v, boo
 	free(copy);
 }
 
-/* Within the frame, and marking twice is marking once. */
+/* Marking stays inside the frame, and a second mark changes nothing. */
 static void mark(const uint8_t *data, size_t len, const struct eth_view *v)
 {
 	uint8_t *copy = malloc(len);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * leon-accel/flow: a leader and a follower (tests/unit/flow_lab.h) between two hosts. The input is
- * {flags (8)} and steps of 6 bytes. flags & 1: both proxies are honest: no message of one is
- * nonsense to the other, in whatever order frames, messages and time come, and what is held fits
- * the limit. Else the fuzzer makes the messages of one of them.
+ * {flags (8)} and steps of 6 bytes. flags & 1: both proxies are honest. Then no message is invalid
+ * at the other side, in any order of frames, messages and time, and held frames fit the limit.
+ * Otherwise the fuzzer makes the messages of one side.
  */
 #include "../unit/flow_lab.h"
 
@@ -15,10 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 #define STEP	  6u
 #define STEPS_MAX 512
-#define STREAM	  1000u /* of the hostile side; honest ones count from 1 */
+#define STREAM	  1000u /* of the hostile side; honest sides count from 1 */
 #define RTT_MS	  200
 
-static uint32_t last_stream; /* no number is used again on one inter-proxy connection */
+static uint32_t last_stream; /* a number is never reused on one inter-proxy connection */
 
 static struct accel_view view_of(const uint8_t *s)
 {
@@ -84,7 +84,7 @@ static void begin_one(struct side *s, mono_t now)
 		flow_offer(&s->flow, (s->flow.leader ? 0 : ACCEL_FOLLOWERS) + ++last_stream, now);
 }
 
-/* An action of one side by itself. */
+/* An action of one side alone. */
 static void act(struct lab *l, struct side *s, uint8_t what)
 {
 	switch (what % 6) {
@@ -111,7 +111,7 @@ static void act(struct lab *l, struct side *s, uint8_t what)
 	}
 }
 
-/* The log of a side has places for LOG_MAX messages: none is lost. */
+/* The log of a side has places for LOG_MAX messages, so none is lost. */
 static void take_step(struct lab *l, const uint8_t *s, bool honest)
 {
 	struct side *side = s[0] & 0x80 ? &l->leader : &l->follower;
@@ -135,7 +135,7 @@ static void take_step(struct lab *l, const uint8_t *s, bool honest)
 		flow_tick(&l->follower.flow, RTT_MS, l->now);
 		break;
 	default:
-		if (honest) { /* messages under way are lost with the connection */
+		if (honest) { /* the connection loses messages in flight */
 			l->leader.n_taken = l->leader.n_told;
 			l->follower.n_taken = l->follower.n_told;
 		}

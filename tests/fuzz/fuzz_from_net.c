@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The whole receive step: what comes from the underlay, against a fixed snapshot. The input is
- * {control (8), segment size (16)} and the bytes of one message, cut into datagrams of that size
- * as UDP_GRO would hand them over:
- *   control & 3   the node whose address it comes from
- *   4, 8, 16      nothing is relayed; the loop guard blocks; data needs keys, and there are none
- *   32            it comes from an IPv6 address
- *   64            the kernel says when
+ * The complete receive step on datagrams from the underlay, with a fixed snapshot. The input is
+ * {control (8), segment size (16)} and the bytes of one message, cut into datagrams of that size as
+ * UDP_GRO delivers them.
+ *   control & 3   the node of the source address.
+ *   4, 8, 16      no relaying; the loop guard blocks; data needs keys, and no keys exist.
+ *   32            IPv6 source address.
+ *   64            time stamp of the kernel.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ static void set_switches(struct snap *s)
 	s->secret = control & 16;
 }
 
-/* The path, with a new snapshot where the switches are others than before. */
+/* Returns the path, with a new snapshot if the switches have changed. */
 static struct null_path *path_with(uint8_t wanted)
 {
 	struct null_path *n = null_path();
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	m.len = len - 3;
 	if (!m.segment || m.segment > m.len)
 		m.segment = m.len ? m.len : 1;
-	/* Steps write into what they got, and a byte behind the end is to be noticed. */
+	/* Steps write into their input, so a byte beyond the end must be detected. */
 	copy = malloc(m.len ? m.len : 1);
 	memcpy(copy, data + 3, m.len);
 	m.data = copy;

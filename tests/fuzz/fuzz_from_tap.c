@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The whole step from the TAP, against a fixed snapshot. The input is what one read gives: vnet
- * header and frame. It comes twice in one batch, so that small frames share a datagram; UDP and
- * what the policy names besides travels along two paths to slot 2. What leaves is checked: each
- * datagram is no longer than the path allows.
+ * The complete step from the TAP, with a fixed snapshot. The input is one read: vnet header and
+ * frame. The frame comes twice in one batch, so that small frames are bundled. UDP and other
+ * critical traffic of the policy uses two paths to slot 2. No sent datagram exceeds the path MTU.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -54,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	worker_begin(n->w);
 	for (unsigned i = 0; i < 2; i++) {
-		/* The room in front that tap_rx leaves for the LEON header. */
+		/* The headroom for the LEON header, as in tap_rx. */
 		copy[i] = malloc(SNAP_HDR_LEN_MAX + len + 1);
 		memcpy(copy[i] + SNAP_HDR_LEN_MAX, data, len);
 		if (tap_rx_decode(copy[i] + SNAP_HDR_LEN_MAX, len, &f)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames of the loop guard, which any host on the LAN can send. The input is {control (8)} and the
- * frame; control & 1: the fuzzer's hand is held, the frame gets the right authenticator. Only then
- * is it authentic, and what follows from it is what the state says.
+ * Guard frames, which any host on the LAN can send. The input is {control (8)} and the frame.
+ * control & 1: the target writes the correct authenticator. Only then is the frame authentic, and
+ * the state shows its effects.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const struct guard_bounds in_session = { .in_session = true, .most = UINT
 static void hear(const struct guard_frame *f)
 {
 	const struct guard_conf conf = { .enabled = true, .preference = 128, .interval_ms = 1000 };
-	/* Nobody is both of them. */
+	/* The input cannot use these two node-ids together. */
 	const node_id_t self = 0x80000000, reached[] = { 0x80000001, 0x80000002 };
 	struct guard *g = &guard;
 	const struct guard_vlan *v;

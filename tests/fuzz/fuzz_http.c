@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of leonctl/http: any bytes that a client may send, at once and in pieces. A verdict
- * that was reached stays as more comes, but for a head that grew too long.
+ * Fuzz target of leonctl/http: any bytes of a client, at once and in pieces. A verdict stays as
+ * more bytes arrive, except for a header that becomes too long.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of base/jsonr: any bytes as a document, then every kind of getter on it, as the
+ * Fuzz target of base/jsonr: any bytes as a document, then every kind of getter, as the
  * configuration and the control socket use them.
  */
 #include <stdlib.h>
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct jsonr_node *root = jsonr_root(r), *map;
 	const char *name;
 
-	/* No document and no error must not happen, and neither must both. */
+	/* Either a document or an error must exist, and never both. */
 	if ((root == NULL) != (jsonr_error(r) != NULL))
 		abort();
 	visit(root);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel hands over: netlink answers and notifications, and the error queue of a socket,
- * whose entries strangers cause by ICMP errors. The input is {which (8)} and what the kernel says;
- * its calls are replaced. Answers bear the sequence number that was asked for.
+ * Input from the kernel: netlink answers and notifications, and the error queue of a socket.
+ * Strangers cause entries of that queue with ICMP errors. The input is {which (8)} and the data of
+ * the kernel. Kernel calls are replaced. Answers have the sequence number of the request.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ static const uint8_t *said;
 static size_t said_len;
 static unsigned seq;
 
-/* Takes up to `max` bytes of what the kernel says; at its end errno is EAGAIN. */
+/* Returns up to `max` bytes of the data. At its end errno is EAGAIN. */
 static ssize_t hear(void *buf, size_t max)
 {
 	size_t n = min_of(max, said_len);
@@ -49,8 +49,8 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *req, size_t s
 	return (ssize_t)size;
 }
 
-/* Answers to what was asked, each inside the datagram: libmnl 1.0.4 does not see that a length of
- * 2^31 and more is none, which only the kernel could say. */
+/* Corrects the answers to a request, so that each lies inside the datagram. libmnl 1.0.4 accepts a
+ * length of 2^31 or more, which only the kernel could send. */
 static void put_right(uint8_t *p, size_t left)
 {
 	struct nlmsghdr h;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/leon: whatever decodes has a payload inside the datagram and encodes to the same bytes; a
- * link value that is put in and taken out again leaves the datagram as it was.
+ * wire/leon: the payload of each decoded header lies inside the datagram, and the header encodes to
+ * equal bytes. Adding and removing a link value restores the datagram.
  */
 #include <stdint.h>
 #include <stdlib.h>

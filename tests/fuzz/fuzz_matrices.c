@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of leonsim's reader of traces: any bytes as a file, then what a replay asks of it,
- * and a trace with fewer hosts and with one more.
+ * Fuzz target of leonsim's reader of traces: any bytes as a file, then the queries of a replay.
+ * Also a trace with fewer hosts and with one more.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	char err[256] = "";
 	struct trace *t = f ? trace_parse(f, err, sizeof(err)) : NULL;
 
-	/* No trace and no sentence must not happen. */
+	/* Either a trace or an error sentence must exist. */
 	if (f && !t && !err[0])
 		abort();
 	if (t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/msg: whatever decodes can be encoded, and decodes to the same again. */
+/* wire/msg: each decoded message can be encoded and decodes to an equal message. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

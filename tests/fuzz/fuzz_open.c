@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The way of a control datagram: header, envelope, opening, message; sealed and in clear, with a
- * fixed secret and session. What opens once is a replay the second time, and a datagram that does
- * not open leaves the session as it was.
+ * A control datagram from header and envelope to opening and message, sealed and in clear, with a
+ * fixed secret and session. A datagram that opens once is a replay the second time. A datagram that
+ * does not open leaves the session unchanged.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* Opens a copy (opening works in place); session NULL: as HELLO. */
+/* Opens a copy, because opening works in place. session NULL: as HELLO. */
 static int open_copy(const struct keyring *k, struct session *s, const uint8_t *data,
 		     size_t hdr_len, size_t len)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The control protocol as a whole: datagrams of strangers, forged and recorded ones, HELLOs of
- * somebody who knows the secret, and messages of a member that says anything. The fuzzer's hand is
- * held where cryptography would stop it (fuzz_overlay.h is the language). Who knows nothing changes
- * nothing: with a secret, no step of strangers ends the session, makes a member, or is answered
- * with more than it sent.
+ * The complete control protocol: datagrams of strangers, forged and recorded ones, HELLOs of a node
+ * with the secret, and any messages of a member. The target supplies correct cryptography where the
+ * fuzzer could not (fuzz_overlay.h is the language). A stranger changes nothing: with a secret, no
+ * step of strangers ends the session, makes a member, or gets an answer larger than its datagram.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +26,7 @@ struct step {
 	size_t len;
 };
 
-/* Room for the envelope and a message of any length. */
+/* Space for the envelope and a message of any length. */
 #define TEXT_MAX (LAB_DATAGRAM - LEON_HDR_LEN_MAX - ENVELOPE_HELLO_LEN - AEAD_TAG_LEN)
 
 static size_t header(const struct lab *l, const struct step *s, enum overlay_who from, uint8_t *out)
@@ -62,7 +61,7 @@ static void echo(struct lab *l, enum overlay_who from, struct msg_hello *h)
 	h->incarnation = nodedb_at(l->them.o->nodes, SLOT_SELF)->rec.incarnation;
 }
 
-/* The text of a message, put right as the step requests, at `out`; its length. */
+/* Writes the text of a message to `out`, corrected as the step requests. Returns its length. */
 static size_t text_of(struct lab *l, const struct step *s, enum overlay_who from, uint8_t *out)
 {
 	struct overlay *signer = from == THEM ? l->them.o : l->new;
@@ -188,7 +187,7 @@ static void take(struct lab *l, const struct step *s, unsigned *ms)
 	}
 }
 
-/* All steps; true where none of them needed to know the secret. */
+/* Runs all steps. Returns true if no step needed the secret. */
 static bool run(struct lab *l, struct rbuf *b)
 {
 	bool strangers = true;

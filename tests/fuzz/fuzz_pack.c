@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * leon-accel/pack: the zstd stream of an inter-proxy connection. The input is {control (8)} and
- * parts {length (8), bytes}. control & 1: the parts go to the unpacker as they are, as a hostile
- * member sends them; else they are packed first, and what is unpacked is what was packed.
- * control & 2: a window of 8 MiB, more than libzstd allocates without a limit being set.
+ * parts {length (8), bytes}. control & 1: the parts go to the unpacker unchanged, as from a hostile
+ * member. Otherwise they are packed first, and the unpacked data equals the original. control & 2:
+ * a window of 8 MiB, more than libzstd allocates without a limit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-#define REPEAT 32 /* makes parts long enough to be found again in the window */
+#define REPEAT 32 /* makes parts long enough for a match in the window */
 
 static uint8_t unpacked[ACCEL_DATA_MAX + 1];
 
-/* Returns false if the stream has failed: leon-accel closes the connection then. */
+/* Returns false if the stream has failed: leon-accel then closes the connection. */
 static bool feed_raw(struct unpacker *u, const uint8_t *part, size_t n)
 {
 	size_t got = unpacker_run(u, part, n, unpacked, sizeof(unpacked));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests of the control socket, as whoever is in the group leon can send them. The input is
- * {user (8): 0 is root} and one line. Behind the commands is a daemon in session with one other
- * node; the socket itself is replaced. Each request gets one answer, and that
- * is one line of JSON.
+ * Requests of the control socket, as any member of the group leon can send them. The input is {user
+ * (8): 0 is root} and one line. The commands act on a daemon with one session, and the socket is
+ * replaced. Each request gets one answer of one line of JSON.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* --- in place of io/ctlsock.c --- */
+/* --- replacement of io/ctlsock.c --- */
 
 struct ctl_conn {
 	struct ctl_peer peer;
@@ -83,7 +82,7 @@ static struct leond *daemon_new(struct lab *l)
 	events_add(d->events, &e);
 	fdb_learn(d->fdb, 5, (struct mac){ { 2, 0, 0, 0, 0, 1 } }, 1, 1);
 	guard_init(&d->guard, d->self, &guard, loop_now(l->loop));
-	/* There is no descriptor on virtual time, so it follows nothing; and it stays still. */
+	/* Virtual time has no descriptors, so the announcer tracks nothing. */
 	if (nl_open(&d->nl) < 0)
 		abort();
 	routes_start(d);
@@ -108,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (len < 1)
 		return 0;
 	c.peer.uid = data[0] ? 12345 : 0;
-	/* As the socket hands it over: the newline is a NUL. */
+	/* The socket passes the line with a NUL in place of the newline. */
 	line = x_calloc(1, len);
 	memcpy(line, data + 1, len - 1);
 	on_request(d, &c, line, len - 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * wire/sclp and wire/sclp_join. The input is a row of {control (8), remaining (16), length (16)}:
- * control & 3 the payload's id, & 4 first, & 8 from another address, & 16 the batch ends here, & 32
- * 300 ms go by; with & 128 `length` bytes of input follow that are decoded as they are. Each byte
- * of a made segment is what its place in the payload says, so whatever comes out can be checked.
+ * control & 3 the payload's id, & 4 first, & 8 from another address, & 16 end of the batch, & 32
+ * 300 ms pass. With & 128, `length` bytes of input follow, which are decoded unchanged. Each byte
+ * of a made segment depends on its position in the payload, so any output can be verified.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void raw(const uint8_t *data, size_t len)
 	if (sclp_decode(data, len, &h) < 0)
 		return;
 	sclp_encode(&h, data + SCLP_HDR_LEN, len - SCLP_HDR_LEN, again);
-	/* The checksum has two zeroes; all else is what it was. */
+	/* The checksum has two zeros. All other bytes are equal. */
 	if (memcmp(again, data, 10))
 		abort();
 }
@@ -128,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			l.now = mono_add_ms(l.now, 300);
 	}
 	end_batch(&l);
-	/* Nothing outlives its second, and no place is lost. */
+	/* No payload outlives its second, and no place is lost. */
 	sclp_join_age(l.join, mono_add_ms(l.now, 1000));
 	if (sclp_join_waiting(l.join))
 		abort();

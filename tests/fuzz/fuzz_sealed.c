@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Data from the underlay where there is a secret. The input is {control (8)} and a datagram:
- *   control & 3   the node whose address it comes from
- *   4, 8          what is behind the header is sealed first, with the key of the session in
- *                 use (4) or the one before (8), so that what comes out is parsed
- *   16            likewise the right link value is put in its place
- *   32            both sessions have one epoch
- * Whatever the input, nobody but the key's owner gets anything opened, and nothing is taken twice.
+ * Data from the underlay with a secret. The input is {control (8)} and a datagram.
+ *   control & 3   the node of the source address.
+ *   4, 8          the payload is sealed first, with the key of the present session (4) or of
+ *                 the previous one (8), so that the opened text is parsed.
+ *   16            the correct link value is inserted.
+ *   32            both sessions have one epoch.
+ * For any input, only the owner of the key gets datagrams opened, and no datagram is accepted
+ * twice.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* Both ends of the sessions with each node: in use, and the one before. */
+/* Both ends of the sessions with each node: the present and the previous one. */
 static struct seal *ours[NULL_NODES][2], *theirs[NULL_NODES][2];
 
 static void make_sessions(bool one_epoch)
@@ -62,13 +63,13 @@ static void set_keys(struct snap *s)
 		snap_set_keys(s, i, ours[i][0], ours[i][0], ours[i][1]);
 }
 
-/* Slot of the node with this id, 0 where it is none of the others. */
+/* Returns the slot of the node with this id, or 0 if unknown. */
 static unsigned slot_of(node_id_t id)
 {
 	return id > NULL_SELF && id < NULL_SELF + NULL_NODES ? id - NULL_SELF : 0;
 }
 
-/* Does what `control` asks for; the datagram's new length. */
+/* Applies `control` to the datagram. Returns its new length. */
 static size_t hold_hand(uint8_t control, uint8_t *data, size_t len, bool *good)
 {
 	uint8_t aad[LEON_HDR_LEN_MAX], *text;
@@ -98,7 +99,7 @@ static size_t hold_hand(uint8_t control, uint8_t *data, size_t len, bool *good)
 	return len + SEAL_OVERHEAD;
 }
 
-/* True where it was opened. */
+/* Returns true if the datagram was opened. */
 static bool receive(struct null_path *n, const struct endpoint *from, const uint8_t *data,
 		    size_t len)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wire/segment: a frame whose segment is read stays what it was when that is written again, and
- * when it becomes a VLAN and a segment again; nothing but the tag changes.
+ * wire/segment: a frame is unchanged after its segment is read and written, and after conversion to
+ * a VLAN and back. Only the tag changes.
  */
 #include <stdbool.h>
 #include <stdint.h>

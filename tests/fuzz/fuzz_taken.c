@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/taken: the file of intercepted connections that the process before left behind. The
- * input is {place (16)} and bytes that overwrite a file with a correct head at that place; place 0
- * is the head. The entries that are read are sane, and the file holds none afterwards.
+ * leon-accel/taken: the file of intercepted connections of the previous process. The input is
+ * {place (16)} and bytes that overwrite a file with a correct header at that place. Place 0 is the
+ * header. The entries of the file are valid, and the file is empty after reading.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void open_or_abort(struct taken_file **t)
 		abort();
 }
 
-/* A file of the right size with a correct head. */
+/* A file of the correct size with a correct header. */
 static void make_file(void)
 {
 	struct taken_file *t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/tcp: a segment that parses lies within its frame; half of its payload is a segment too. */
+/* wire/tcp: a parsed segment lies inside its frame. A half of its payload is a valid segment. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of wire/token: any text, and, as mutated text hardly ever has the right checksum, any
- * bytes with the checksum that they should have. What is accepted must be written as a token that
- * says the same.
+ * Fuzz target of wire/token: any text, and any bytes with a correct checksum, because mutated text
+ * rarely has one. An accepted token is written as a token of equal content.
  */
 #include <stdlib.h>
 #include <string.h>

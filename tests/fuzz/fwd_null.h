@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A packet path for fuzz targets: one worker without thread, four nodes as in
- * tests/unit/fwd_fixture.h, a TAP that swallows everything, and no sockets. Made once.
+ * A packet path for fuzz targets: one worker without a thread, four nodes as in
+ * tests/unit/fwd_fixture.h, a TAP that discards all frames, and no sockets. Made once.
  */
 #pragma once
 
@@ -54,7 +54,7 @@ static inline void null_snap(struct null_path *n, void (*change)(struct snap *s)
 	fwd_publish(n->f, s);
 }
 
-/* change: of the snapshot, NULL none; the same at every call. */
+/* change: the change of the snapshot at every call. NULL: none. */
 static inline struct null_path *null_path_with(void (*change)(struct snap *s))
 {
 	static struct null_path n;
@@ -68,7 +68,7 @@ static inline struct null_path *null_path_with(void (*change)(struct snap *s))
 	if (n.f)
 		return &n;
 	io.tap = open("/dev/null", O_RDWR | O_CLOEXEC);
-	/* Refuses every datagram, but only after the step has put it together. */
+	/* Refuses every datagram, but only after the step has built the datagram. */
 	io.udp4 = io.tap;
 	if (io.tap < 0)
 		abort();
@@ -90,7 +90,7 @@ static inline struct null_path *null_path(void)
 	return null_path_with(NULL);
 }
 
-/* Takes what was told to the control thread, and reads every byte of it. */
+/* Reads all reports to the control thread, and every byte of each report. */
 static inline void null_drain(struct null_path *n)
 {
 	struct fwd_report ev;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the seeds of the fuzz corpora with the encoders themselves: make_corpus DIRECTORY writes
- * DIRECTORY/<target>/<name>. Run by hand after the wire format changed; the result is committed.
- * The salt of the sealed HELLO is random, so that file differs from run to run.
+ * Writes the seeds of the fuzz corpora with the encoders: make_corpus DIRECTORY writes
+ * DIRECTORY/<target>/<name>. A person runs this program after a change of the wire format and
+ * commits the result. The salt of the sealed HELLO is random, so that file differs each time.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -50,7 +50,7 @@ static void seed(const char *target, const char *name, const void *data, size_t 
 		fail(path);
 }
 
-/* One header for each number of hops, with a little payload; the flags say that of 4 has a link
+/* One header for each number of hops, with a small payload. The header with four hops has a link
  * value. */
 static void seed_leon(void)
 {
@@ -143,7 +143,7 @@ static void seed_bundle(void)
 	seed("bundle", "rest", buf, 79);
 }
 
-/* The first byte says whether a segment replaces the tag. */
+/* The first byte selects whether a segment replaces the tag. */
 static void seed_segment(void)
 {
 	uint8_t buf[1 + 18] = { 0, [13] = 0x81, 0x00, 0xa0, 0x0a };
@@ -156,7 +156,7 @@ static void seed_segment(void)
 	seed("segment", "untagged", buf, sizeof(buf));
 }
 
-/* Frames as literals: the code under test only builds answers. All with right checksums. */
+/* Literal frames with correct checksums, because the code under test only builds answers. */
 static void seed_eth(void)
 {
 	static const struct {
@@ -258,7 +258,7 @@ static void put_time(struct wbuf *b, uint8_t how, uint16_t ms)
 	put_step(b, how, buf, sizeof(buf));
 }
 
-/* A newcomer asks, and echoes what it was answered. */
+/* A new node sends HELLO, and returns the value of the answer. */
 static void put_newcomer(struct wbuf *b, uint8_t how)
 {
 	struct msg m;
@@ -270,7 +270,7 @@ static void put_newcomer(struct wbuf *b, uint8_t how)
 	put_time(b, STEP_TIME, 3000);
 }
 
-/* One who asks for new keys, starts anew again and again, and signs wrongly. */
+/* A node that requests new keys, restarts again and again, and has wrong signatures. */
 static void put_restless(struct wbuf *b)
 {
 	struct msg m;
@@ -291,7 +291,7 @@ static void put_restless(struct wbuf *b)
 	put_time(b, STEP_TIME, 1000);
 }
 
-/* Of the messages of a member: of itself, of us, of others. */
+/* Messages of a member about itself, about US and about other nodes. */
 static void put_member(struct wbuf *b, uint8_t type, node_id_t origin)
 {
 	struct msg m;
@@ -312,7 +312,7 @@ static void put_member(struct wbuf *b, uint8_t type, node_id_t origin)
 	put_message(b, STEP_MEMBER | STEP_SIGN, &m);
 }
 
-/* HELLOs that nobody sealed, from everywhere; `source` is who they say they are. */
+/* Unsealed HELLOs from all addresses. `source` is the claimed node. */
 static void put_unsealed(struct wbuf *b, node_id_t source, uint8_t flood)
 {
 	uint8_t buf[LEON_HDR_LEN_MAX + ENVELOPE_HELLO_LEN + MSG_HELLO_LEN] = { 0 };
@@ -332,7 +332,7 @@ static void put_unsealed(struct wbuf *b, node_id_t source, uint8_t flood)
 	put_step(b, STEP_STRANGER | flood, buf, len);
 }
 
-/* What strangers can do: noise, a datagram that was recorded, as it was and damaged. */
+/* Datagrams of strangers: noise, and a recorded datagram, unchanged and damaged. */
 static void put_strangers(struct wbuf *b)
 {
 	static const uint8_t damage[] = { 2, 0, 40, 1 };
@@ -380,7 +380,7 @@ static void put_life(struct wbuf *b)
 	put_time(b, STEP_SILENCE, 30000);
 }
 
-/* More members than there is room for, and one with the key of another. */
+/* More members than the table can hold, and one with the key of another. */
 static void put_crowd(struct wbuf *b)
 {
 	struct msg m;

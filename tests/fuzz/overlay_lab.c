@@ -13,7 +13,7 @@
 #include "proto/core.h"
 #include "proto/peer.h"
 
-/* In place of libc's: what the product takes for chance. */
+/* Replaces the random numbers of libc in the product. */
 static uint64_t lab_chance;
 
 ssize_t getrandom(void *out, size_t len, unsigned flags)
@@ -41,7 +41,7 @@ static void identity_of(enum overlay_who who, uint8_t secret[DH_KEY_LEN])
 	memset(secret, 1 + (int)who, DH_KEY_LEN);
 }
 
-/* The identities that are trusted, as the configuration has them. */
+/* The trusted identities, as in the configuration. */
 static void write_trusted(FILE *f)
 {
 	uint8_t secret[DH_KEY_LEN], public[DH_KEY_LEN];
@@ -99,7 +99,7 @@ const struct conf *lab_conf(uint8_t flags)
 	return made[flags];
 }
 
-/* What we offer NEW is in what we send it. */
+/* The value that is offered to NEW is in a message to NEW. */
 static void lab_note_offer(struct lab *l, const void *data, size_t len)
 {
 	uint8_t copy[LAB_DATAGRAM], *text;
@@ -145,7 +145,7 @@ static void lab_send(void *arg, const struct endpoint *to, const void *data, siz
 	}
 }
 
-/* An exact-size copy, so that a byte too many is noticed. */
+/* A copy of exact size, so that a read beyond its end is detected. */
 void lab_input(struct lab *l, struct overlay *o, enum overlay_who from, const void *data,
 	       size_t len)
 {
@@ -222,7 +222,7 @@ static struct overlay *lab_node(struct lab *l, struct lab_side *side, enum overl
 
 	identity_of(who, identity);
 	overlay_set_identity(o, identity);
-	/* Sessions with keys for data. */
+	/* With workers, sessions have keys for data. */
 	overlay_set_workers(o, 1);
 	overlay_set_locators(o, &ep, 1);
 	return o;

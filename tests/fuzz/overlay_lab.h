@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two nodes in session on virtual time, and two more addresses, for fuzz targets: NEW knows the
- * secret but is in no session, STRANGER knows nothing. Chance is the same in each run, so that an
- * input does the same each time. Nothing is logged. One thread.
+ * Two nodes with a session on virtual time, and two more addresses, for fuzz targets. NEW knows the
+ * secret but has no session, STRANGER knows nothing. Random numbers are equal in each run, so that
+ * an input has one result. Nothing is logged. One thread.
  */
 #pragma once
 
@@ -33,14 +33,14 @@ struct lab_side {
 struct lab {
 	struct loop *loop;
 	struct lab_side us, them;
-	struct overlay *new; /* never started: its keys, and who it is */
-	bool flooded;	     /* once is enough */
-	bool cut;	     /* what is sent is lost */
+	struct overlay *new; /* never started: its keys and its identity */
+	bool flooded;	     /* one flood is enough */
+	bool cut;	     /* sent datagrams are lost */
 	unsigned n_queue;
 	struct lab_datagram queue[LAB_QUEUE];
-	unsigned n_recorded; /* between us and them; a ring */
+	unsigned n_recorded; /* ring of datagrams between US and THEM */
 	struct lab_datagram recorded[LAB_RECORDED];
-	uint64_t offered; /* the value that we offered to NEW last */
+	uint64_t offered; /* the last value that US offered to NEW */
 	size_t stranger_sent, stranger_got;
 };
 
@@ -49,13 +49,13 @@ struct lab *lab_new(uint8_t flags);
 void lab_free(struct lab *l);
 node_id_t lab_id(enum overlay_who who);
 struct endpoint lab_ep(enum overlay_who who);
-/* Everybody but STRANGER is a configured peer; without a secret nobody else gets a word in. */
+/* All nodes except STRANGER are configured peers. Without a secret, other nodes are ignored. */
 const struct conf *lab_conf(uint8_t flags);
 /* A datagram arrives at one of the nodes. */
 void lab_input(struct lab *l, struct overlay *o, enum overlay_who from, const void *data,
 	       size_t len);
-/* Everything that is under way arrives. */
+/* Delivers all datagrams in flight. */
 void lab_deliver(struct lab *l);
 void lab_run(struct lab *l, unsigned ms);
-/* Our session with THEM, NULL none. */
+/* The session of US with THEM. NULL: none. */
 const struct session *lab_session(struct lab *l);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stand-alone driver of a fuzz target, for builds without libFuzzer: feeds it every file of a
- * corpus directory, and so many mutations in all, the same of each file and from a fixed seed, so
- * that a plain `meson test` (under the sanitizers in CI) already exercises the decoders with
- * damaged input. One thread; owns nothing. Exit code 1 where the corpus is missing or empty; an
- * input that takes longer than INPUT_CPU_S ends the program with SIGVTALRM.
+ * Driver of a fuzz target for builds without libFuzzer. The driver runs every file of a corpus
+ * directory, and then a total number of mutations from a fixed seed, equally many of each file. So
+ * a plain `meson test` (under the sanitizers in CI) tests the decoders with damaged input. One
+ * thread. Owns nothing. The exit code is 1 if the corpus is missing or empty. SIGVTALRM ends the
+ * program if an input takes longer than INPUT_CPU_S.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include <sys/time.h>
 
 #define INPUT_MAX 65536u
-/* Time of this process alone: a busy machine does not shorten it. */
+/* CPU time of this process: a busy machine does not shorten it. */
 #define INPUT_CPU_S 10
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* xorshift64*: reproducible on every machine, which rand() is not. */
+/* xorshift64*: reproducible on every machine, unlike rand(). */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state >> 12;
@@ -30,7 +30,7 @@ static uint64_t next_random(uint64_t *state)
 	return *state * 0x2545f4914f6cdd1dULL;
 }
 
-/* An exact-size heap copy, so that AddressSanitizer sees a read of one byte too many. */
+/* A heap copy of exact size, so that AddressSanitizer detects a read beyond its end. */
 static void feed(const uint8_t *data, size_t len)
 {
 	const struct itimerval limit = { .it_value.tv_sec = INPUT_CPU_S };
@@ -44,7 +44,8 @@ static void feed(const uint8_t *data, size_t len)
 	free(copy);
 }
 
-/* Flips, overwrites, cuts or grows the input in one to four places; returns the new length. */
+/* Flips, overwrites, truncates or extends the input at one to four places. Returns the new
+ * length. */
 static size_t mutate(uint8_t *buf, size_t len, uint64_t *rnd)
 {
 	unsigned rounds = 1 + (unsigned)(next_random(rnd) % 4);

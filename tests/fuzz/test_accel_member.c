@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel as a whole against a hostile member, on socket pairs and virtual time. */
+/* The complete leon-accel against a hostile member, on socket pairs and virtual time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +11,11 @@
 
 #include "accel_lab.h"
 
-#define MEMBER	1u /* leads, so it connects */
+#define MEMBER	1u /* the leader, so it connects */
 #define NEAR_US 1000
 #define FAR_US	200000
 #define ROOM	1500
-/* Both buffers of a socket pair (512 KiB at most here), what leon-accel reads at once, and the
+/* Both buffers of a socket pair (512 KiB at most here), the data of one read of leon-accel, and the
  * answers that may wait. */
 #define UNREAD_MAX (4u << 20)
 #define TRIED	   (32u << 20)
@@ -41,7 +41,7 @@ static void greet(struct accel_lab *l, uint8_t window_log)
 	accel_lab_run(l, 0);
 }
 
-/* PINGs until leon-accel reads no more. Returns their bytes. */
+/* Sends PINGs until leon-accel stops reading. Returns their bytes. */
 static size_t flood(struct accel_lab *l)
 {
 	const struct accel_frame ping = { .type = ACCEL_PING };
@@ -68,7 +68,7 @@ static void unread_answers_stop_the_reading(void **state)
 	accel_lab_begin(&l, MEMBER, &settings);
 	greet(&l, 27);
 	assert_in_range(flood(&l), 1, UNREAD_MAX);
-	/* The member reads: leon-accel does too. */
+	/* If the member reads, leon-accel reads too. */
 	for (unsigned i = 0; i < 100; i++) {
 		accel_lab_drain(&l);
 		accel_lab_run(&l, 0);
@@ -101,7 +101,7 @@ static void an_unwanted_connection_is_refused(void **state)
 	l.carrier = -1;
 	accel_lab_run(&l, 0);
 	assert_int_equal(l.e.n_carriers, 0);
-	/* It is near now, and connects all the same. */
+	/* The member is near now, and connects nevertheless. */
 	accel_lab_node(&l, NEAR_US, ROOM, false);
 	accel_lab_connect(&l);
 	accel_lab_run(&l, 0);
@@ -109,7 +109,7 @@ static void an_unwanted_connection_is_refused(void **state)
 	assert_int_equal(l.e.n_carriers, 0);
 	assert_int_equal(l.e.windows, 0);
 	assert_int_equal(l.e.counters.misuse[ACCEL_UNWANTED], 1);
-	/* Far again. */
+	/* The member is far again. */
 	close(l.carrier);
 	l.carrier = -1;
 	accel_lab_node(&l, FAR_US, ROOM, false);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Another wall clock for one process, preloaded: what it reads as CLOCK_REALTIME, and the kernel's
- * times of arrival, are off by as many nanoseconds as the file WALLCLOCK says at that moment. There
- * is no namespace for that clock, and the machine's own is not a test's to set. Monotonic clocks
- * and timers are the kernel's, as they are when a clock is set.
+ * Another wall clock for one process, as a preloaded library. CLOCK_REALTIME and the kernel's times
+ * of arrival are shifted by the nanoseconds in the file WALLCLOCK at the time of the call. Linux
+ * has no namespace for that clock, and a test must not set the clock of the machine. Monotonic
+ * clocks and timers are unchanged, as after a change of a real clock.
  */
 #include <fcntl.h>
 #include <stdint.h>

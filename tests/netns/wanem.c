@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wanem: a wide area network in one process, for kernels without netem. One TAP per site, made
- * inside the site's network namespace, and for each ordered pair of sites a link with delay,
- * jitter, loss, rate, MTU, duplication and reordering that can be changed while it runs. It is an
- * Ethernet switch: frames go by destination MAC, group addresses to all other sites, every copy
- * with the properties of its own link. What a link may not carry vanishes, as on the Internet.
- * One thread; owns everything. tests/netns/wan.py starts it and talks to it.
+ * wanem: a wide area network in one process, for kernels without netem. Each site has one TAP in
+ * its network namespace. Each ordered pair of sites has a link with delay, jitter, loss, rate, MTU,
+ * duplication and reordering, which can change at run time. wanem is an Ethernet switch: frames go
+ * by destination MAC, group addresses to all other sites, and every copy uses its own link. A frame
+ * that a link cannot carry is lost, as on the Internet. One thread. Owns all state.
+ * tests/netns/wan.py starts and controls wanem.
  *
- * One command a line on standard input, one answer a line on standard output, "ok ..." or
- * "error ...". End of input ends the program, and the TAPs with it.
+ * Each line of standard input is a command, and each line of standard output an answer, "ok ..." or
+ * "error ...". The end of input ends the program and the TAPs.
  *
- *   site NAME NETNS IFNAME MTU     NETNS is a path; the site's MAC is 02:4c:00:00:00:<index>
- *   link FROM TO [KEY VALUE]...    FROM and TO may be "*"; keys below, in link_set()
- *   count FROM TO                  what happened to the frames of this link, and for how long the
- *                                  next one would wait for its rate
- *   late                           how late the latest frame left since the last such question
+ *   site NAME NETNS IFNAME MTU     NETNS is a path; the site's MAC is 02:4c:00:00:00:<index>.
+ *   link FROM TO [KEY VALUE]...    FROM and TO may be "*"; keys below, in link_set().
+ *   count FROM TO                  counters of the frames of this link, and the present waiting
+ *                                  time of its rate limit.
+ *   late                           largest delay of a frame since the previous request.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@
 #define READ_BATCH	 64
 #define WORDS_MAX	 32
 #define NS_PER_S	 1000000000LL
-#define HOLD_BACK_NS	 5000000LL /* how long a reordered frame is held so that others pass it */
+#define HOLD_BACK_NS	 5000000LL /* time for which a reordered frame is held */
 
 struct frame {
 	unsigned refs;
@@ -49,16 +49,16 @@ struct frame {
 	uint8_t data[];
 };
 
-/* The way from one site to another. Probabilities are 0 to 1. */
+/* The link from one site to another. Probabilities are 0 to 1. */
 struct link {
 	int64_t delay_ns, jitter_ns, queue_ns;
-	int64_t mark_ns; /* who waits longer is marked, where able to bear it (ECN); 0: never */
+	int64_t mark_ns; /* delay above which frames with ECN are marked; 0: never */
 	double loss, duplicate, reorder;
 	uint64_t rate_kbit;  /* 0: no limit */
 	unsigned mtu;	     /* bytes of the IP packet; 0: no limit */
-	bool up, drops_data; /* a middle box that lets LEON's control pass and nothing else of it */
-	bool shares_line;    /* its rate is of the line into the site, which all such links share */
-	int64_t busy_until, last_out; /* end of the last frame's sending; its arrival */
+	bool up, drops_data; /* a middle box that passes only LEON's control datagrams */
+	bool shares_line;    /* all such links into a site share the rate of its access link */
+	int64_t busy_until, last_out; /* end of the last transmission; arrival of its frame */
 	uint64_t delivered, bytes, lost, down, too_big, overflow, duplicated, reordered, marked;
 };
 
@@ -66,7 +66,7 @@ struct site {
 	char name[32];
 	uint8_t mac[ETH_ALEN];
 	int tap;
-	int64_t busy_until; /* of the line into it */
+	int64_t busy_until; /* of the access link into the site */
 };
 
 struct due {
@@ -99,7 +99,7 @@ static int64_t now_ns(void)
 	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
-/* xorshift64*: uniform in [0, 1), the same for the same seed. */
+/* xorshift64*: uniform in [0, 1), reproducible with one seed. */
 static double chance(struct wan *w)
 {
 	w->random ^= w->random >> 12;
@@ -169,7 +169,7 @@ static void frame_put(struct frame *f)
 		free(f);
 }
 
-/* --- the way of a frame --- */
+/* --- transmission of a frame --- */
 
 static void enqueue(struct wan *w, struct frame *f, unsigned from, unsigned to, int64_t at)
 {
@@ -178,8 +178,7 @@ static void enqueue(struct wan *w, struct frame *f, unsigned from, unsigned to, 
 	heap_push(w, (struct due){ at, w->order++, f, from, to });
 }
 
-/* A LEON datagram (protocol 2.1: version 1, then the kind) that carries data: UDP over
- * IPv4 or IPv6. */
+/* A LEON datagram with data (protocol 2.1: version 1, then the kind), in UDP over IPv4 or IPv6. */
 static bool is_leon_data(const struct frame *f)
 {
 	const uint8_t *ip = f->data + ETH_HLEN;
@@ -191,11 +190,12 @@ static bool is_leon_data(const struct frame *f)
 		at = (ip[0] & 15) * 4u;
 	if ((ip[0] >> 4 == 4 ? ip[9] : ip[6]) != IPPROTO_UDP)
 		return false;
-	/* All kinds but 4, which is control. */
+	/* Kind 4 is control, all other kinds are data. */
 	return ip[at + 8] >> 4 == 1 && (ip[at + 8] & 15) != 4;
 }
 
-/* Congestion experienced (RFC 3168), as a router with an AQM says it. True where it could. */
+/* Sets congestion experienced (RFC 3168), as a router with AQM. Returns true if the frame permits
+ * it. */
 static bool mark(struct frame *f)
 {
 	uint8_t *ip = f->data + ETH_HLEN;
@@ -221,13 +221,13 @@ static bool mark(struct frame *f)
 	return true;
 }
 
-/* When the last frame that has the link's rate is sent. */
+/* Returns the end of the last transmission at this rate. */
 static int64_t *busy_until(struct wan *w, struct link *l, unsigned to)
 {
 	return l->shares_line ? &w->site[to].busy_until : &l->busy_until;
 }
 
-/* Decides when, if ever, this copy arrives. */
+/* Computes the time of arrival of this copy, if it arrives. */
 static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to, int64_t now)
 {
 	struct link *l = link_at(w, from, to);
@@ -252,7 +252,7 @@ static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to,
 			l->overflow++;
 			return;
 		}
-		/* A frame to all is one piece of memory. */
+		/* Copies of a group frame share their memory and cannot be marked. */
 		if (l->mark_ns && start - now > l->mark_ns && !(f->data[0] & 1))
 			l->marked += mark(f);
 		*busy = start + (int64_t)(f->len * 8ULL * 1000000ULL / l->rate_kbit);
@@ -267,7 +267,7 @@ static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to,
 		l->reordered++;
 		at += HOLD_BACK_NS;
 	} else {
-		/* Jitter stretches a stream but does not reorder it, as queues in routers do. */
+		/* Jitter stretches a stream without reordering, as queues in routers do. */
 		if (at < l->last_out)
 			at = l->last_out;
 		l->last_out = at;
@@ -323,7 +323,7 @@ static void deliver_due(struct wan *w)
 		if (now - d.at > w->late_ns)
 			w->late_ns = now - d.at;
 		w->queued_bytes -= d.frame->len;
-		/* A link that goes down loses what is on it. */
+		/* A link that goes down loses the frames in flight. */
 		if (!l->up) {
 			l->down++;
 		} else if (write(w->site[d.to].tap, d.frame->data, d.frame->len) > 0) {
@@ -354,7 +354,7 @@ static int find_site(const struct wan *w, const char *name)
 	return -1;
 }
 
-/* Gives the interface its MAC and MTU and brings it up; the caller is in its namespace. */
+/* Sets MAC and MTU of the interface and brings it up. The caller is in its namespace. */
 static int configure_tap(const char *ifname, const uint8_t *mac, int mtu)
 {
 	struct ifreq ifr = { 0 };
@@ -379,7 +379,7 @@ out:
 	return rc;
 }
 
-/* A TAP lives in the namespace in which /dev/net/tun was opened. */
+/* A TAP belongs to the namespace in which /dev/net/tun was opened. */
 static int open_tap(struct wan *w, const char *netns, const char *ifname, const uint8_t *mac,
 		    int mtu)
 {
@@ -487,7 +487,7 @@ static int command_link(struct wan *w, char **word, unsigned n)
 			for (unsigned k = 3; k < n; k += 2)
 				if (!link_set(l, word[k], word[k + 1]))
 					return answer("error: unknown key or bad value");
-			/* What was changed counts from now on. */
+			/* A change takes effect at once. */
 			l->last_out = l->busy_until = 0;
 		}
 	}
@@ -544,7 +544,7 @@ static void command(struct wan *w, char *line)
 		answer("error: unknown command");
 }
 
-/* False at the end of input. */
+/* Returns false at the end of input. */
 static bool read_commands(struct wan *w)
 {
 	char *line = w->input, *newline;
@@ -603,7 +603,8 @@ int main(int argc, char **argv)
 	w->random = 0x9e3779b97f4a7c15ULL;
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--fifo"))
-			/* Refused to ordinary users; the delays are then a little less exact. */
+			/* Ordinary users lack this permission. The delays are then slightly less
+			 * exact. */
 			(void)sched_setscheduler(0, SCHED_FIFO, &fifo);
 		else if (!strncmp(argv[i], "--seed=", 7))
 			w->random ^= strtoull(argv[i] + 7, NULL, 10) << 1;
