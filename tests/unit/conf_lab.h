@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Configurations for tests: documents that are taken, and those that are refused with a sentence.
- * For test_conf*.c. */
+/* Configurations for test_conf*.c: accepted documents, and documents that are refused with a
+ * sentence. */
 #pragma once
 
 #include <setjmp.h>
@@ -19,8 +19,8 @@
 
 #define ERR_LEN 700
 
-/* A document with version, interface and whatever else is given, quotes written as '. Without a
- * word on authentication it states that there is none. */
+/* Makes a document with version, interface and further text, with ' in place of quotes. Unless the
+ * text configures authentication, the document states that there is none. */
 static char *document(const char *more)
 {
 	static const char open_to_all[] = ", 'authentication': { 'disable': true }";
@@ -56,7 +56,7 @@ static struct conf *good(const char *more)
 	return c;
 }
 
-/* What is wrong with a document, at which key, and what the sentence says. */
+/* An invalid document, the key of the error, and the text of the error. */
 struct refusal {
 	const char *text, *path, *says;
 };
@@ -77,8 +77,7 @@ static void all_are_refused(const struct refusal *cases, size_t n)
 	}
 }
 
-/* Each of these configurations differs from every other one, by `how` (CONF_...), and not from
- * itself. */
+/* Each of these configurations equals itself and differs from the others by `how` (CONF_...). */
 static inline void all_differ(const char *const all[], size_t n, unsigned how)
 {
 	for (size_t i = 0; i < n; i++)

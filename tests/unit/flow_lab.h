@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two flows of leon-accel, a leader and a follower, between two hosts that are made up here.
- * Messages and frames are under way until the test lets them arrive.
+ * Two flows of leon-accel, a leader and a follower, between two simulated hosts. Messages and
+ * frames are in flight until the test delivers them.
  */
 #pragma once
 
@@ -16,15 +16,15 @@
 
 #define LOG_MAX 64
 
-/* What one side did, in order. */
+/* The actions of one side, in order. */
 struct side {
 	struct flow flow;
 	struct accel_frame told[LOG_MAX];
 	unsigned n_told, n_taken;
 	uint32_t far[LOG_MAX], near[LOG_MAX], inside[LOG_MAX]; /* `end` of the frames */
 	unsigned n_far, n_near, n_inside, n_refused;
-	int stand_in;	   /* what making it returns */
-	bool made, starts; /* the proxy socket */
+	int stand_in;	   /* result of making the proxy socket */
+	bool made, starts; /* of the proxy socket */
 	unsigned n_unused; /* made, and never part of the connection */
 	unsigned n_probed;
 	struct flow_proof proof;
@@ -36,7 +36,8 @@ struct lab {
 	struct side leader, follower;
 	mono_t now;
 	unsigned clock_hz; /* of the hosts' timestamps; 0: none */
-	bool foreign;	   /* what comes has an option that forbids one in the middle */
+	/* received segments have an option that forbids a proxy socket in the middle */
+	bool foreign;
 };
 
 static inline uint32_t end_of(const struct flow_frame *f)
@@ -49,7 +50,7 @@ static inline uint32_t end_of(const struct flow_frame *f)
 	return t.end;
 }
 
-/* Its stand-ins begin there. */
+/* The proxy sockets begin at these sequence numbers. */
 static inline void assert_starts(const struct side *s, uint32_t near, uint32_t far)
 {
 	assert_int_equal(s->flow.near_start, near);
@@ -161,8 +162,8 @@ static const struct flow_ops OPS = { .to_far = to_far,
 				     .proof = proof,
 				     .may_hold = may_hold };
 
-/* A segment of the host behind `from`. Numbers count from 1000 at the leader's, from 5000 at the
- * other's. */
+/* A segment of the host behind `from`. Sequence numbers begin at 1000 behind the leader, and at
+ * 5000 behind the follower. */
 static inline void segment(struct lab *l, struct side *from, struct side *at, uint32_t seq,
 			   uint32_t len, uint32_t ack, uint8_t flags)
 {
@@ -197,7 +198,7 @@ static inline void segment(struct lab *l, struct side *from, struct side *at, ui
 		flow_from_far(&at->flow, &f, l->now);
 }
 
-/* The same, seen at both nodes. */
+/* A segment that both nodes receive. */
 static inline void across(struct lab *l, struct side *from, uint32_t seq, uint32_t len,
 			  uint32_t ack)
 {
@@ -213,7 +214,7 @@ static inline const struct accel_frame *last_told(const struct side *s)
 	return &s->told[(s->n_told - 1) % LOG_MAX];
 }
 
-/* All that one said and the other has not heard. */
+/* Delivers all messages of one side to the other. */
 static inline void deliver(struct lab *l, struct side *from)
 {
 	struct side *to = from == &l->leader ? &l->follower : &l->leader;
@@ -249,7 +250,8 @@ static inline void end(struct lab *l)
 	assert_int_equal(l->follower.held, 0);
 }
 
-/* Offered while a segment of the leader's host is under way, which the follower has not seen. */
+/* Makes an offer while a segment of the leader's host is in flight and has not reached the
+ * follower. */
 static inline void begin_offer(struct lab *l)
 {
 	begin(l);
@@ -262,7 +264,7 @@ static inline void offer(struct lab *l, struct side *s)
 	flow_offer(&s->flow, s == &l->leader ? 7 : ACCEL_FOLLOWERS + 1, l->now);
 }
 
-/* All that both said, until none has more to say. */
+/* Delivers the messages of both sides until no new message follows. */
 static inline void deliver_all(struct lab *l)
 {
 	while (l->leader.n_taken < l->leader.n_told || l->follower.n_taken < l->follower.n_told) {

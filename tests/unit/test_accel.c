@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/accel: what accelerators say to each other, at both ends of every range. */
+/* wire/accel: messages between accelerators, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void test_document(void **state)
 	assert_golden("accel-refuse", buf, accel_encode(&no, buf));
 }
 
-/* What is encoded is decoded to the same bytes, and to nothing while a byte is missing. */
+/* An encoded message decodes to equal bytes, and does not decode if a byte is missing. */
 static void assert_round(const struct accel_frame *f, struct accel_frame *back)
 {
 	uint8_t buf[ACCEL_SMALL_MAX], again[ACCEL_SMALL_MAX];
@@ -72,7 +72,7 @@ static void assert_round(const struct accel_frame *f, struct accel_frame *back)
 	assert_int_equal(used, len);
 	assert_int_equal(accel_encode(back, again), len);
 	assert_memory_equal(buf, again, len);
-	/* Bytes that are too many or too few for its type. */
+	/* A wrong length for the type. */
 	put_u24(buf + 5, (uint32_t)(len - ACCEL_HDR_LEN + 1));
 	assert_int_equal(accel_decode(buf, len + 1, back, &used), ACCEL_BAD);
 	if (len > ACCEL_HDR_LEN) {
@@ -155,7 +155,7 @@ static void test_bad(void **state)
 	assert_int_equal(try(ACCEL_DATA, 1, 0), ACCEL_BAD);
 	assert_int_equal(try(ACCEL_PING, 1, 8), ACCEL_BAD);
 	assert_int_equal(try(ACCEL_DATA, 1, ACCEL_BODY_MAX), ACCEL_MORE);
-	/* Nobody waits for a frame that is larger than any. */
+	/* A frame above the largest size is refused at once. */
 	assert_int_equal(try(ACCEL_DATA, 1, ACCEL_BODY_MAX + 1), ACCEL_BAD);
 
 	len = accel_encode(&f, buf);
@@ -192,7 +192,7 @@ static struct accel_settings largest(void)
 	return s;
 }
 
-/* Whatever leond says: no number is taken that an array or a window has no room for. */
+/* No setting of leond exceeds an array or a window. */
 static void test_bad_settings(void **state)
 {
 	struct accel_say_frame f = { .what = ACCEL_SAY_SETTINGS, .settings = largest() }, back;
@@ -220,7 +220,7 @@ static bool admits(const struct accel_settings *s, const char *a, const char *b,
 {
 	struct ip_addr x = ip(a), y = ip(b);
 
-	/* Whichever of the two is the client. */
+	/* Either side may be the client. */
 	assert_int_equal(accel_settings_admit(s, &x, &y, port, 50000),
 			 accel_settings_admit(s, &y, &x, 50000, port));
 	return accel_settings_admit(s, &x, &y, port, 50000);
@@ -238,13 +238,13 @@ static void test_selection(void **state)
 	assert_true(admits(&s, "10.0.0.1", "10.0.0.2", 8000));
 	assert_true(admits(&s, "10.0.0.1", "10.0.0.2", 8080));
 	assert_false(admits(&s, "10.0.0.1", "10.0.0.2", 8081));
-	/* Both have to fit. */
+	/* Both addresses must match. */
 	s.include.n_prefixes = 1;
 	assert_int_equal(prefix_parse("10.9.0.0/16", &s.include.prefix[0]), 0);
 	assert_false(admits(&s, "10.0.0.1", "10.0.0.2", 8000));
 	assert_true(admits(&s, "10.9.0.1", "10.0.0.2", 8000));
 	assert_false(admits(&s, "2001:db8::1", "2001:db8::2", 8000));
-	/* What is excluded is so whatever includes it. */
+	/* An exclusion has precedence over an inclusion. */
 	s.exclude.n_prefixes = 1;
 	assert_int_equal(prefix_parse("10.0.0.2", &s.exclude.prefix[0]), 0);
 	assert_false(admits(&s, "10.9.0.1", "10.0.0.2", 8000));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/accel_report: what leon-accel tells leond, at both ends of every range. */
+/* wire/accel_report: reports of leon-accel to leond, at both ends of every range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,7 @@
 
 static struct accel_report sent, back; /* too large for a stack */
 
-/* What is encoded is decoded to the same bytes, and refused while a byte is missing or one too
- * many. */
+/* An encoded report decodes to equal bytes, and is refused if a byte is missing or added. */
 static size_t assert_round(void)
 {
 	static uint8_t buf[ACCEL_REPORT_MAX + 1], again[ACCEL_REPORT_MAX];
@@ -83,7 +82,7 @@ static void test_totals(void **state)
 	assert_memory_equal(&back.totals, t, sizeof(*t));
 }
 
-/* Each reason but the first has a word of its own, and a sentence. */
+/* Each reason except the first has its own word and a sentence. */
 static void test_reasons(void **state)
 {
 	(void)state;
@@ -111,7 +110,7 @@ static void test_node(void **state)
 	assert_int_equal(back.node.refused, UINT64_MAX);
 	assert_int_equal(back.node.misuse[ACCEL_BAD_MESSAGE], 3);
 	len = accel_report_encode(&sent, buf);
-	buf[5] = 2; /* reached: neither yes nor no */
+	buf[5] = 2; /* reached: neither 0 nor 1 */
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
 }
 
@@ -120,7 +119,7 @@ static void test_page(void **state)
 	(void)state;
 	memset(&sent, 0, sizeof(sent));
 	sent.what = ACCEL_REPORT_PAGE;
-	assert_round(); /* nothing is taken */
+	assert_round(); /* no connection is intercepted */
 	sent.page.ask = 7;
 	sent.page.more = true;
 	sent.page.n = ACCEL_PAGE_CONNS;
@@ -142,7 +141,7 @@ static void test_page_that_lies(void **state)
 	memset(&sent, 0, sizeof(sent));
 	sent.what = ACCEL_REPORT_PAGE;
 	sent.page.more = true;
-	/* More behind nothing: who asks on would never end. */
+	/* More pages after an empty one: further requests would never end. */
 	len = accel_report_encode(&sent, buf);
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
 	sent.page.n = 1;
@@ -162,7 +161,7 @@ static void test_page_that_lies(void **state)
 	assert_int_equal(accel_report_decode(buf, len, &back), -EBADMSG);
 }
 
-/* A broken leon-accel repeats its connections, or makes them up: the question ends. */
+/* An invalid leon-accel repeats or invents connections, and the request still ends. */
 static void test_pages_end(void **state)
 {
 	struct accel_page *page = &sent.page;
@@ -198,7 +197,7 @@ static void test_asks(void **state)
 	assert_int_equal(assert_round(), 1);
 }
 
-/* Of a version that is newer, or of enum accel_say. */
+/* A message of a newer version, or of enum accel_say. */
 static void test_others(void **state)
 {
 	uint8_t what;

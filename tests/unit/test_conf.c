@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The configuration: defaults, every key, one refusal for each rule, and the difference of two. */
+/* The configuration: defaults, every key, one refusal for each rule, and differences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -190,7 +190,7 @@ static void prefixes_and_rules_are_sorted(void **state)
 	assert_string_equal(prefix_format(&c->prefix[1], text, sizeof(text)), "10.2.0.0/16");
 	assert_string_equal(prefix_format(&c->prefix[2], text, sizeof(text)), "fd00:2::/64");
 	assert_int_equal(c->n_imports, 3);
-	/* ge alone: all that are as long or longer; nothing: this prefix only. */
+	/* ge alone: all prefixes of that length or longer. Without ge and le: this prefix only. */
 	assert_string_equal(prefix_format(&c->import[0].prefix, text, sizeof(text)), "10.0.0.0/8");
 	assert_int_equal(c->import[0].ge, 16);
 	assert_int_equal(c->import[0].le, 32);
@@ -204,7 +204,7 @@ static void prefixes_and_rules_are_sorted(void **state)
 	assert_int_equal(c->import[2].ge, 20);
 	assert_int_equal(c->import[2].le, 24);
 	conf_free(c);
-	/* The object is the switch. */
+	/* The presence of the object enables the export. */
 	c = good("'export': { 'next-hop': {} }");
 	assert_true(c->export_next_hop);
 	conf_free(c);
@@ -265,7 +265,7 @@ static void trusted_identities_are_read(void **state)
 	conf_free(c);
 }
 
-/* As many as there may be, and one more. */
+/* The largest permitted number, and one more. */
 static void trusted_identities_are_bounded(void **state)
 {
 	char *keys = x_calloc(CONF_TRUSTED_MAX + 1, 80), *text = x_calloc(CONF_TRUSTED_MAX + 3, 80);
@@ -290,7 +290,7 @@ static void trusted_identities_are_bounded(void **state)
 	free(text);
 }
 
-/* What was pasted may be the secret half of a key. */
+/* The pasted text may be the secret half of a key. */
 static void no_key_is_printed_back(void **state)
 {
 	char err[ERR_LEN];
@@ -542,7 +542,7 @@ static void broken_documents_are_refused(void **state)
 		assert_null(conf_parse(texts[i], strlen(texts[i]), err, sizeof(err)));
 		assert_true(strlen(err) > 5);
 	}
-	/* A message that does not fit is cut. */
+	/* A message that does not fit is truncated. */
 	assert_null(conf_parse("{}", 2, err, 5));
 	assert_int_equal(strlen(err), 4);
 }
@@ -720,7 +720,7 @@ static void other_interface_needs_a_restart(void **state)
 	assert_non_null(b);
 	assert_int_equal(conf_diff(a, b), CONF_RESTART);
 	conf_restart_keys(a, b, keys, sizeof(keys));
-	/* The socket's default is named after the interface. */
+	/* The default control socket is named after the interface. */
 	assert_string_equal(keys, "interface, identity-file, system.control-socket");
 	conf_restart_keys(a, b, cut, sizeof(cut));
 	assert_string_equal(cut, "inter");

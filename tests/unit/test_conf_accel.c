@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* acceleration of the configuration: what is read, what is refused, and when two differ. */
+/* acceleration in the configuration: accepted values, refusals, and differences. */
 #include "base/defs.h"
 #include "conf_lab.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* policy of the configuration: what is read, what is refused, and when two differ. */
+/* policy in the configuration: accepted values, refusals, and differences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "conf_lab.h"
 #include "state/conf.h"
 
-/* Numbers are decimal, or hexadecimal behind 0x: a zero in front does not make them octal. */
+/* Numbers are decimal, or hexadecimal after 0x. A leading zero does not make them octal. */
 static void policies_are_read(void **state)
 {
 	struct conf *c = good("'policy': { 'critical': { 'dscp': ['ef', '010', '0x3f', '0'],"
@@ -82,7 +82,7 @@ static void must_differ(const char *a, const char *b, unsigned changes)
 
 #define CRITICAL(more) "'policy': { 'critical': { 'vlan': ['7'], " more " } }"
 
-/* All of it is live. */
+/* All changes apply without a restart. */
 static void policies_differ(void **state)
 {
 	static const char *const others[] = {

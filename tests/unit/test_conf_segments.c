@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Segments as configured: what is read, what is refused, what differs.
+ * Segments in the configuration: accepted values, refusals, and differences.
  */
 #include "conf_lab.h"
 
@@ -20,7 +20,8 @@ static void segments_are_read(void **state)
 	assert_int_equal(c->segment[1].vlan, 0);
 	assert_int_equal(c->segment[1].id, 16777215);
 	conf_free(c);
-	/* VLANs may change places, and a VLAN have the number of one that is not served. */
+	/* VLANs may exchange their ids, and a VLAN may use the number of a VLAN that is not
+	 * served. */
 	c = good("'vlan': ['10-11'], 'segment': { 'a': { 'vlan': 10, 'id': 11 },"
 		 " 'b': { 'vlan': 11, 'id': 12 } }");
 	assert_int_equal(c->n_segments, 2);

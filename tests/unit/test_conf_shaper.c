@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rates as configured: how they are written, those of single nodes, what is refused, what differs.
+ * Rates in the configuration: formats, rates of single nodes, refusals, and differences.
  */
 #include "conf_lab.h"
 
@@ -116,7 +116,7 @@ static void too_many_are_refused(void **state)
 	}
 }
 
-/* Its own, else that of all; 0 is one of its own, too. */
+/* The own rate of a node has precedence over the common rate. 0 is an own rate too. */
 static void which_rate_a_node_has(void **state)
 {
 	struct conf *c = good("'shaper': { 'per-peer': 5000, 'peer': {"
@@ -157,7 +157,7 @@ static void rates_differ(void **state)
 
 	(void)state;
 	all_differ(all, array_size(all), CONF_FRAMES);
-	/* Neither spelling nor order is a difference. */
+	/* Spelling and order are no difference. */
 	assert_int_equal(conf_diff(a, b), CONF_SAME);
 	conf_free(a);
 	conf_free(b);

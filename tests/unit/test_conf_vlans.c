@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The VLANs that a node serves, as configured: what is read, what is refused, what differs.
+ * The served VLANs in the configuration: accepted values, refusals, and differences.
  */
 #include "conf_lab.h"
 
@@ -14,7 +14,7 @@ static void vlans_are_read(void **state)
 	vlan_set_format(&c->vlans, text, sizeof(text));
 	assert_string_equal(text, "VLAN 0, 10, 20 to 30, 4094");
 	conf_free(c);
-	/* Nothing said is not nothing served. */
+	/* Without the key all VLANs are served. */
 	c = good("'vlan': []");
 	assert_false(c->has_vlans);
 	conf_free(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/flow: two of them, a leader and a follower, step by step. */
+/* leon-accel/flow: a leader and a follower, step by step. */
 #include <errno.h>
 
 #include "base/defs.h"
@@ -15,7 +15,7 @@ static void test_quiet_one_is_taken_at_once(void **state)
 	take(&l);
 	assert_starts(&l.leader, 1100, 5100);
 	assert_starts(&l.follower, 5100, 1100);
-	/* From now on it is the stand-ins' business; late copies are dropped. */
+	/* The proxy sockets now handle the data, and late copies are dropped. */
 	l.leader.n_near = l.follower.n_far = 0;
 	across(&l, &l.follower, 5100, 50, 1100);
 	assert_int_equal(l.follower.n_inside, 1);
@@ -24,7 +24,7 @@ static void test_quiet_one_is_taken_at_once(void **state)
 	end(&l);
 }
 
-/* What is in flight must arrive first; what comes meanwhile waits, and its ACK does not. */
+/* Data in flight must arrive first. Newer data is held, but its ACK is forwarded. */
 static void test_data_in_flight(void **state)
 {
 	struct lab l;
@@ -34,7 +34,7 @@ static void test_data_in_flight(void **state)
 	assert_int_equal(last_told(&l.leader)->offer.view.near.seq, 1200);
 	deliver(&l, &l.leader);
 	deliver(&l, &l.follower);
-	/* The follower's host has not acknowledged 1200. */
+	/* The host of the follower has not acknowledged 1200. */
 	assert_int_equal(l.leader.flow.state, FLOW_OFFERED);
 	assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
 	l.leader.n_far = 0;
@@ -42,7 +42,8 @@ static void test_data_in_flight(void **state)
 	assert_int_equal(l.leader.flow.n_held, 1);
 	assert_int_equal(l.leader.n_far, 1);
 	assert_int_equal(l.leader.far[0], 1200);
-	/* It says the rest again, together with new data: what is in front of the point goes on. */
+	/* The host retransmits data together with new data. The part before the takeover point is
+	 * forwarded. */
 	segment(&l, &l.leader, &l.leader, 1150, 200, 5100, TCP_ACK);
 	assert_int_equal(l.leader.far[1], 1200);
 	segment(&l, &l.leader, &l.follower, 1100, 100, 5100, TCP_ACK);
@@ -54,7 +55,7 @@ static void test_data_in_flight(void **state)
 	assert_true(l.follower.made && !l.follower.stands);
 	deliver(&l, &l.follower);
 	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
-	/* What was held is for the stand-in now. */
+	/* Held data is passed to the proxy socket. */
 	assert_int_equal(l.leader.n_inside, 2);
 	assert_int_equal(l.leader.inside[0], 1300);
 	assert_int_equal(l.leader.inside[1], 1350);
@@ -80,7 +81,8 @@ static void test_given_up_in_time(void **state)
 	assert_int_equal(l.leader.flow.state, FLOW_OFFERED);
 	assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
 	l.now = mono_add_ms(l.now, 150);
-	/* The other node gives up first; the leader hears that, or waits a round trip longer. */
+	/* The follower gives up first. The leader learns this from a message, or waits for one more
+	 * round trip. */
 	flow_tick(&l.leader.flow, 100, l.now);
 	flow_tick(&l.follower.flow, 100, l.now);
 	assert_int_equal(l.leader.flow.state, FLOW_OFFERED);
@@ -91,12 +93,12 @@ static void test_given_up_in_time(void **state)
 	flow_tick(&l.leader.flow, 100, l.now);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	assert_int_equal(last_told(&l.leader)->type, ACCEL_REFUSE);
-	/* What was held is on its way, and the connection is left alone for a while. */
+	/* Held data is forwarded, and no new takeover is tried for some time. */
 	assert_int_equal(l.leader.far[l.leader.n_far - 1], 1300);
 	assert_true(mono_before(l.now, l.leader.flow.not_before));
 	assert_true(mono_before(l.now, l.follower.flow.not_before));
 	assert_false(mono_before(mono_add_ms(l.now, 2000), l.leader.flow.not_before));
-	/* An answer that was under way changes nothing. */
+	/* An answer in flight changes nothing. */
 	deliver_all(&l);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
@@ -128,7 +130,7 @@ static void test_given_back(void **state)
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	assert_false(l.leader.stands || l.leader.reset);
 	assert_int_equal(l.leader.far[l.leader.n_far - 1], 1300);
-	/* Its first frame may be faster than its word. */
+	/* The first frame of the leader may overtake its message. */
 	segment(&l, &l.leader, &l.follower, 1200, 100, 5100, TCP_ACK);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 	assert_int_equal(l.follower.near[l.follower.n_near - 1], 1300);
@@ -136,8 +138,8 @@ static void test_given_back(void **state)
 	end(&l);
 }
 
-/* The first that is seen of a host, here behind a return, has its FIN: it is known that it is done,
- * or one side would take a connection that the other knows to be over. */
+/* After a release, the first segment of a host contains FIN. The flow must record that FIN.
+ * Otherwise one side would intercept a connection that the other side knows to be over. */
 static void test_first_segment_is_a_fin(void **state)
 {
 	struct lab l;
@@ -198,7 +200,7 @@ static void test_reset_while_drained(void **state)
 	end(&l);
 }
 
-/* What may be taken at the other end cannot go on as if nothing had been. */
+/* The other end may have intercepted the connection, so it cannot continue as plain. */
 static void test_carrier_breaks(void **state)
 {
 	struct lab l;
@@ -226,23 +228,23 @@ static void test_carrier_breaks(void **state)
 	flow_carrier_gone(&l.leader.flow, l.now);
 	assert_int_equal(l.leader.flow.state, FLOW_CLOSED);
 	assert_true(l.leader.reset);
-	/* The host at the other end, which has lost its accelerator, is told when it speaks. */
+	/* The host at the other end has lost its accelerator and gets RST for its next segment. */
 	segment(&l, &l.follower, &l.leader, 5100, 10, 1100, TCP_ACK);
 	assert_int_equal(l.leader.n_refused, 1);
-	/* So is the host here: the RST that it was sent may be lost. */
+	/* The local host gets RST again too, because the first RST may be lost. */
 	segment(&l, &l.leader, &l.leader, 1100, 10, 5100, TCP_ACK);
 	assert_int_equal(l.leader.n_refused, 2);
-	/* And one that has moved on, at its new node. */
+	/* A migrated host gets RST at its new node. */
 	assert_true(flow_other_node(&l.leader.flow, true));
 	segment(&l, &l.follower, &l.leader, 5110, 10, 1100, TCP_ACK);
 	assert_int_equal(l.leader.n_refused, 3);
-	/* The same addresses again are another connection. */
+	/* Equal addresses and ports begin another connection. */
 	segment(&l, &l.leader, &l.leader, 9000, 0, 0, TCP_SYN);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	end(&l);
 }
 
-/* Taken by a process that is dead: both hosts are refused until they begin anew. */
+/* After interception by a dead process, both hosts are refused until they begin again. */
 static void test_buried(void **state)
 {
 	struct lab l;
@@ -259,7 +261,8 @@ static void test_buried(void **state)
 	end(&l);
 }
 
-/* Whatever call fails, at whichever node, whichever began: it stays plain, and nobody is reset. */
+/* If any call fails at any node, the connection stays plain and no host is reset, independent of
+ * the offering side. */
 static void test_no_socket(void **state)
 {
 	static const int errors[] = { -EACCES,	      -EPERM,  -EADDRINUSE,
@@ -284,7 +287,7 @@ static void test_no_socket(void **state)
 		assert_false(l.leader.reset || l.follower.reset || offers->made || other->made);
 		assert_int_equal(other->n_unused, fails == offers);
 		assert_int_equal(last_told(fails)->refuse.reason, ACCEL_NO_SOCKET);
-		/* What was held is on its way. */
+		/* Held data is forwarded. */
 		assert_int_equal(offers->flow.n_held, 0);
 		assert_int_equal(offers->far[offers->n_far - 1], offers->flow.near.next);
 		assert_true(mono_before(l.now, offers->flow.not_before));
@@ -315,7 +318,7 @@ static void test_one_end_is_done(void **state)
 	segment(&l, &l.leader, &l.follower, 1100, 0, 5100, TCP_ACK | TCP_FIN);
 	across(&l, &l.follower, 5100, 0, 1101);
 	take(&l);
-	/* Both begin in front of the FIN, which is said again. */
+	/* Both proxy sockets begin before the FIN, which is sent again. */
 	assert_int_equal(l.leader.flow.near_start, 1100);
 	assert_int_equal(l.follower.flow.far_start, 1100);
 	assert_int_equal(l.leader.flow.far_start, 5100);
@@ -338,7 +341,7 @@ static void test_foreign(void **state)
 	l.foreign = true;
 	segment(&l, &l.follower, &l.leader, 5100, 0, 1100, TCP_ACK);
 	assert_false(flow_can_be_taken(&l.leader.flow));
-	/* Also where only the follower saw it. */
+	/* The refusal also occurs if only the follower saw the option. */
 	segment(&l, &l.follower, &l.follower, 5100, 0, 1100, TCP_ACK);
 	l.leader.flow.foreign = false;
 	flow_offer(&l.leader.flow, 7, l.now);
@@ -349,7 +352,8 @@ static void test_foreign(void **state)
 	end(&l);
 }
 
-/* Can be taken after that many milliseconds of a connection whose hosts have such a clock. */
+/* Returns whether a connection can be intercepted after this time, if the hosts have such a
+ * clock. */
 static bool fits(unsigned clock_hz, int64_t ms)
 {
 	struct lab l;
@@ -369,13 +373,14 @@ static bool fits(unsigned clock_hz, int64_t ms)
 	return can;
 }
 
-/* A stand-in's clock counts milliseconds. When it gives back to a host whose clock is slower, the
- * other host would take all for old (PAWS); after a while also of one that is much faster. */
+/* The clock of a proxy socket counts milliseconds. If the connection is released to a host with a
+ * slower clock, the other host would discard all segments as old (PAWS). After some time this also
+ * happens with a much faster clock. */
 static void test_clocks(void **state)
 {
 	(void)state;
 	assert_true(fits(0, 0));
-	assert_false(fits(1000, 0)); /* nobody knows yet */
+	assert_false(fits(1000, 0)); /* the clock rate is unknown yet */
 	assert_true(fits(1000, 50));
 	assert_true(fits(1000, 100000));
 	assert_true(fits(1000, 10000000));
@@ -385,7 +390,7 @@ static void test_clocks(void **state)
 	assert_false(fits(1000000, 500));
 }
 
-/* A host moves on: what is not decided is called off; one that has accepted waits. */
+/* A host migrates: an undecided takeover is cancelled, and a side that has accepted waits. */
 static void test_called_off(void **state)
 {
 	struct lab l;
@@ -415,7 +420,7 @@ static void test_called_off(void **state)
 	end(&l);
 }
 
-/* Plain: what was in the SYNs is kept, what is in flight is learned anew. */
+/* A plain connection keeps the options of the SYNs and learns the data in flight again. */
 static void test_other_node(void **state)
 {
 	struct lab l;
@@ -434,7 +439,7 @@ static void test_other_node(void **state)
 	end(&l);
 }
 
-/* Frames went past: what is in flight is learned anew before it is taken. */
+/* If frames bypassed the accelerator, the data in flight is learned again before interception. */
 static void test_unseen(void **state)
 {
 	struct lab l;
@@ -454,7 +459,8 @@ static void test_unseen(void **state)
 	end(&l);
 }
 
-/* While it is drained: called off, where that may be said; else it dies with the leader's word. */
+/* Frames bypass the accelerator during the drain. The takeover is cancelled if permitted, or ends
+ * after the message of the leader. */
 static void test_unseen_while_drained(void **state)
 {
 	struct lab l;
@@ -490,8 +496,8 @@ static void test_unseen_while_drained(void **state)
 	}
 }
 
-/* The leader gives up in time, and what it held overtakes its word: the follower's host has more
- * than was offered. It calls off, and the next offer is as good as the first. */
+/* The leader gives up in time, and its held data overtakes its message. The host of the follower
+ * then has more data than the offer states. The follower cancels, and the next offer succeeds. */
 static void test_frames_overtake_refusal(void **state)
 {
 	struct lab l;
@@ -515,15 +521,15 @@ static void test_frames_overtake_refusal(void **state)
 	end(&l);
 }
 
-/* One side missed what its host said, and the other host has it already: a proxy socket made of
- * that would wait for it for ever. */
+/* One side missed data that the other host already has. A proxy socket with these numbers would
+ * wait for that data forever. */
 static void test_old_numbers(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct lab l;
 		struct side *offers = i & 1 ? &l.leader : &l.follower;
-		bool misses = i & 2; /* the node that offers, or the other one */
+		bool misses = i & 2; /* the offering node, or the other one */
 
 		begin(&l);
 		if (misses == (offers == &l.leader)) {
@@ -545,7 +551,8 @@ static void test_old_numbers(void **state)
 	}
 }
 
-/* The other node accepted, and hears no more, though the carrier lives. */
+/* The other node has accepted and receives no message, although the inter-proxy connection
+ * works. */
 static void test_no_answer(void **state)
 {
 	struct lab l;

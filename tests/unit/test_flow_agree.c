@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/flow: two nodes intercept a connection only if they saw the same of it, and reset it
- * if its hosts do not fit to the proxy sockets. Urgent data never comes to one.
+ * leon-accel/flow: two nodes intercept a connection only if both saw equal data. They reset the
+ * connection if the hosts do not match the proxy sockets. No proxy socket gets urgent data.
  */
 #include "flow_lab.h"
 
-/* A connection of which one host has said FIN; `of_leader`: the host behind the leader sent it. */
+/* The frames of a half-closed connection. `of_leader`: sent by the host behind the leader. */
 struct said {
 	bool of_leader;
 	uint32_t seq, len, ack;
@@ -20,7 +20,7 @@ static const struct said HALF_CLOSED[] = {
 };
 
 #define N_SAID (sizeof(HALF_CLOSED) / sizeof(HALF_CLOSED[0]))
-#define SENT_L 1101u /* all that the hosts have sent, and acknowledged */
+#define SENT_L 1101u /* all data that the hosts have sent and acknowledged */
 #define SENT_F 5150u
 
 static void see(struct lab *l, struct side *at, unsigned which)
@@ -44,15 +44,16 @@ static void begin_with(struct lab *l, unsigned leader_saw, unsigned follower_saw
 	see(l, &l->follower, follower_saw);
 }
 
-/* A proxy socket expects what its host sends next, and sends what its host expects; or both
- * begin one number earlier, in front of a FIN that is sent again. */
+/* A proxy socket expects the next byte of its host, and sends the byte that its host expects. Or
+ * both begin one number earlier, before a FIN that is sent again. */
 static void assert_fits(const struct side *s, uint32_t sent_near, uint32_t sent_far)
 {
 	assert_int_equal(s->flow.near_start + s->flow.near.fin, sent_near);
 	assert_int_equal(s->flow.far_start + s->flow.far.fin, sent_far);
 }
 
-/* Of the last frame of each host one of the nodes knows at least: it is what made it begin. */
+/* The last frame of each host was seen by at least one node, because that frame started the
+ * takeover. */
 static bool is_current(unsigned saw)
 {
 	unsigned any = saw | saw >> N_SAID;
@@ -60,8 +61,9 @@ static bool is_current(unsigned saw)
 	return any & 1u << 5 && any & 1u << 6;
 }
 
-/* Restarts, moves and lines cut one way differ in which frames each node has seen. In each case
- * both intercept it and fit to the hosts, or both leave it plain. Nothing hangs or is reset. */
+/* Restarts, migrations and failures in one direction determine the frames that each node has seen.
+ * In each case both nodes intercept the connection and match the hosts, or both leave it plain. No
+ * connection hangs or is reset. */
 static void test_half_closed_whatever_was_seen(void **state)
 {
 	unsigned taken = 0, plain = 0;
@@ -105,8 +107,8 @@ static const struct accel_frame *refused(const struct lab *l)
 	return m->type == ACCEL_REFUSE ? m : last_told(&l->follower);
 }
 
-/* The node beside the host that said FIN has restarted, or that host has moved: only the other node
- * knows of it. */
+/* The node of the host that sent FIN has restarted, or that host has migrated. Only the other node
+ * knows about the FIN. */
 static void test_fin_at_one_node_only(void **state)
 {
 	const unsigned all = (1u << N_SAID) - 1, behind = 1u << 4 | 1u << 5 | 1u << 6;
@@ -127,7 +129,7 @@ static void test_fin_at_one_node_only(void **state)
 	}
 }
 
-/* A SYN was sent again without its options, and one of the nodes missed that. */
+/* A SYN was sent again without its options, and one node missed that SYN. */
 static void test_options_differ(void **state)
 {
 	struct accel_options seven = { .scale = 7, .scaling = true, .sack = true, .mss = 1460 };
@@ -145,7 +147,7 @@ static void test_options_differ(void **state)
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	end(&l);
 
-	/* leond lowers the MSS in between; and what only one of them saw the other learns. */
+	/* leond lowers the MSS in between. A node learns options that only the other node saw. */
 	begin(&l);
 	l.leader.flow.near.syn = seven;
 	l.follower.flow.far.syn = clamped;
@@ -155,7 +157,7 @@ static void test_options_differ(void **state)
 	end(&l);
 }
 
-/* One node saw timestamps, or later ones of the other's host than that node did. */
+/* One node saw timestamps of the other node's host, or later ones than that node. */
 static void test_clocks_differ(void **state)
 {
 	(void)state;
@@ -181,7 +183,8 @@ static void test_clocks_differ(void **state)
 	}
 }
 
-/* The carrier goes after any number of messages: plain at both, or reset where it is bound. */
+/* The inter-proxy connection breaks after any number of messages. The connection is plain at both
+ * nodes, or is reset if a node was bound. */
 static void test_carrier_breaks_anywhere(void **state)
 {
 	(void)state;
@@ -226,11 +229,11 @@ static void test_silent_host_is_not_reset(void **state)
 	assert_false(watch(&l, &l.leader, 100));
 	assert_int_equal(l.leader.flow.state, FLOW_TAKEN);
 	assert_int_equal(l.leader.n_probed, 100);
-	/* It answers at last; nothing was sent to it, so there is no more to know. */
+	/* The host answers at last. No data was sent to the host, so there is no further proof. */
 	l.leader.proof.answered = true;
 	assert_false(watch(&l, &l.leader, 100));
 	assert_int_equal(l.leader.n_probed, 100);
-	/* Its link is down: it says nothing, whatever is sent again. */
+	/* The link of the host is down: the host is silent in spite of retransmissions. */
 	for (unsigned i = 0; i < 10; i++) {
 		l.leader.proof.retries++;
 		l.leader.proof.sent_at = l.now;
@@ -242,7 +245,7 @@ static void test_silent_host_is_not_reset(void **state)
 	end(&l);
 }
 
-/* The kernel takes nothing of what the host answers: both have other numbers. */
+/* The kernel accepts no answer of the host, because both have different sequence numbers. */
 static void test_host_that_does_not_fit_is_reset(void **state)
 {
 	struct lab l;
@@ -264,7 +267,7 @@ static void test_host_that_does_not_fit_is_reset(void **state)
 	end(&l);
 }
 
-/* It answers what is sent again and again, and acknowledges none of it. */
+/* The host answers each retransmission and acknowledges no data. */
 static void test_host_that_acknowledges_no_data_is_reset(void **state)
 {
 	struct lab l;
@@ -299,7 +302,7 @@ static void test_urgent_while_plain(void **state)
 	begin(&l);
 	segment(&l, &l.leader, &l.leader, 1100, 1, 5100, URGENT);
 	assert_false(flow_can_be_taken(&l.leader.flow));
-	/* Only the other node saw it. */
+	/* Only the other node saw the urgent data. */
 	l.leader.flow.foreign = false;
 	segment(&l, &l.leader, &l.follower, 1100, 1, 5100, URGENT);
 	offer(&l, &l.leader);
@@ -325,7 +328,7 @@ static void test_urgent_while_offered(void **state)
 	end(&l);
 }
 
-/* Both return what they have; the urgent byte goes on as an ordinary frame behind that. */
+/* Both sides release the connection. The urgent byte follows as an ordinary frame. */
 static void return_it(struct lab *l, struct side *s, uint32_t urgent)
 {
 	l->leader.drained = l->follower.drained = true;
@@ -365,7 +368,7 @@ static void test_urgent_while_intercepted(void **state)
 	}
 }
 
-/* It is held while the answer is under way, and stays so behind that. */
+/* The urgent byte is held while the answer is in flight, and also afterwards. */
 static void test_urgent_while_accepted(void **state)
 {
 	struct lab l;
@@ -385,7 +388,7 @@ static void test_urgent_while_accepted(void **state)
 	}
 }
 
-/* It cannot be returned in time: reset, not acknowledged and lost. */
+/* The connection cannot be released in time. It is reset, so that no acknowledged byte is lost. */
 static void test_urgent_and_never_drained(void **state)
 {
 	struct lab l;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/flow_end: what is counted of a host. */
+/* leon-accel/flow_end: the counters of a host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define MSS 1000u
 
-/* Passed on: `len` bytes from there. */
+/* Forwards `len` bytes from this sequence number. */
 static void took(struct flow_end *e, uint32_t seq, uint32_t len, uint16_t gso_size)
 {
 	struct tcp_view t = { .seq = seq, .payload_len = len, .end = seq + len };
@@ -35,10 +35,10 @@ static void test_sent_twice(void **state)
 	assert_int_equal(e.again, 0);
 	took(&e, e.next - MSS, MSS, 0);
 	assert_int_equal(e.again, 1);
-	/* As many as it has. */
+	/* At most the number of its segments. */
 	took(&e, e.next - 5 * MSS, 4 * MSS + 1, MSS);
 	assert_int_equal(e.again, 6);
-	/* Acknowledgements and keepalives. */
+	/* Acknowledgements and keepalives do not count. */
 	took(&e, e.next, 0, 0);
 	took(&e, e.next - 1, 0, 0);
 	took(&e, e.next - 1, 1, 0);
@@ -46,7 +46,7 @@ static void test_sent_twice(void **state)
 	assert_int_equal(e.segments, 8);
 }
 
-/* A way that gets worse is seen however long it was good, and one that gets better too. */
+/* A path that becomes worse or better is detected, independent of its past. */
 static void test_lately(void **state)
 {
 	struct flow_end e = { .seen = true };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leon-accel/flow: either node offers, or both do. */
+/* leon-accel/flow: one node makes an offer, or both do. */
 #include "flow_lab.h"
 
-/* Who sees it first begins: the follower sees data of its host half a round trip earlier. */
+/* The first node that sees data makes the offer: the follower sees data of its host half a round
+ * trip earlier. */
 static void test_follower_begins(void **state)
 {
 	struct lab l;
@@ -13,7 +14,7 @@ static void test_follower_begins(void **state)
 	assert_int_equal(last_told(&l.follower)->type, ACCEL_OFFER);
 	assert_int_equal(last_told(&l.follower)->offer.view.near.seq, 5100);
 	deliver(&l, &l.follower);
-	/* It has all, and need not wait. */
+	/* The leader has all data and need not wait. */
 	assert_int_equal(l.leader.flow.state, FLOW_ACCEPTED);
 	assert_int_equal(l.leader.n_told, 1);
 	assert_int_equal(l.leader.told[0].type, ACCEL_ACCEPT);
@@ -32,7 +33,7 @@ static void test_follower_begins(void **state)
 	end(&l);
 }
 
-/* The other node waits for what is under way in both directions; frames tell it. */
+/* The other node waits for data in flight in both directions, which arrives in frames. */
 static void test_data_in_flight_both_ways(void **state)
 {
 	struct lab l;
@@ -59,7 +60,7 @@ static void test_data_in_flight_both_ways(void **state)
 	end(&l);
 }
 
-/* An OFFER that is faster than the first data of the other host: the leader waits for that. */
+/* An OFFER overtakes the first data of the other host: the leader waits for that data. */
 static void test_offered_before_the_first_data(void **state)
 {
 	struct lab l;
@@ -86,7 +87,7 @@ static void test_offered_before_the_first_data(void **state)
 	end(&l);
 }
 
-/* Both offer: the offer of the follower holds, the leader drops its own. */
+/* Both nodes make an offer: the offer of the follower stays, and the leader drops its own. */
 static void test_both_begin(void **state)
 {
 	struct lab l;
@@ -118,7 +119,8 @@ static void test_both_begin(void **state)
 	}
 }
 
-/* The leader drops its offer for that of the follower, which has given up: nobody is bound. */
+/* The leader drops its offer for the offer of the follower, which has given up. No node is
+ * bound. */
 static void test_both_begin_and_one_gives_up(void **state)
 {
 	struct lab l;
@@ -137,7 +139,7 @@ static void test_both_begin_and_one_gives_up(void **state)
 	end(&l);
 }
 
-/* Who offers is not bound by that, whichever node it is: the carrier may go, and a host. */
+/* An offer does not bind its node: the inter-proxy connection may end, and a host may migrate. */
 static void test_an_offer_binds_nobody(void **state)
 {
 	struct lab l;
@@ -177,8 +179,8 @@ static bool waits(const struct lab *l, const struct side *s)
 	return mono_before(l->now, s->flow.not_before);
 }
 
-/* Settings there exclude it, or what differs stays: a round trip in which it is drained would be
- * lost each time. */
+/* The settings of the other node exclude the connection, or the difference is permanent. Each try
+ * would waste the round trip of a drain. */
 static void test_excluded(void **state)
 {
 	static const enum accel_refusal why[] = { ACCEL_NOT_THIS_ONE, ACCEL_FIN_DIFFERS,
@@ -198,7 +200,8 @@ static void test_excluded(void **state)
 	}
 }
 
-/* There is no place: its node waits for that, and this one not longer each time. */
+/* The other node has no free place and waits for one. The offering node does not increase its
+ * back-off. */
 static void test_no_place(void **state)
 {
 	struct lab l;
@@ -215,7 +218,7 @@ static void test_no_place(void **state)
 	end(&l);
 }
 
-/* A host resets it meanwhile: the other node has committed, or does with the next message. */
+/* A host resets the connection. The other node has committed, or commits with the next message. */
 static void test_reset_while_accepted(void **state)
 {
 	struct lab l;
@@ -240,7 +243,8 @@ static void test_reset_while_accepted(void **state)
 	}
 }
 
-/* Of the handshake, said again: a round trip of a second is as long as the timer of a SYN. */
+/* A SYN of the handshake is retransmitted: a round-trip time of one second equals the
+ * retransmission timeout of a SYN. */
 static void test_syn_again_while_drained(void **state)
 {
 	struct lab l;
@@ -255,7 +259,8 @@ static void test_syn_again_while_drained(void **state)
 	segment(&l, &l.follower, &l.follower, 4999, 0, 1000, TCP_SYN | TCP_ACK);
 	assert_int_equal(l.follower.flow.state, FLOW_OFFERED);
 	assert_int_equal(l.follower.n_told, 1);
-	/* It goes on its way; one of another connection ends it, wherever its numbers begin. */
+	/* The SYN is forwarded. A SYN of another connection ends this one, with any sequence
+	 * number. */
 	assert_int_equal(l.follower.far[l.follower.n_far - 1], 5000);
 	segment(&l, &l.leader, &l.follower, 99, 0, 0, TCP_SYN);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);

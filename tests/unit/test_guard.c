@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* wire/guard: the loop-guard frame; its authenticator is checked in test_keys. */
+/* wire/guard: the guard frame. test_keys tests its authenticator. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void test_round_trip(void **state)
 		assert_int_equal(back.flags, g.flags);
 		assert_memory_equal(back.heard, g.heard, sizeof(g.heard));
 		assert_memory_equal(back.auth, g.auth, GUARD_AUTH_LEN);
-		/* It is a frame like any other, of the kind that the packet path looks for. */
+		/* The frame is valid Ethernet, of the kind that the packet path detects. */
 		assert_int_equal(eth_parse(buf, len, &v), 0);
 		assert_true(v.ethertype < ETH_TYPE_MIN);
 		assert_int_equal(v.vlan, tag);
@@ -96,9 +96,9 @@ static void test_damaged(void **state)
 	assert_int_equal(decode_with(0, 0x01), -ENOMSG); /* destination */
 	assert_int_equal(decode_with(5, 0x01), -ENOMSG);
 	assert_int_equal(decode_with(12, 6), -ENOMSG);	  /* an EtherType */
-	assert_int_equal(decode_with(13, 41), -EBADMSG);  /* length: another version's */
+	assert_int_equal(decode_with(13, 41), -EBADMSG);  /* length of another version */
 	assert_int_equal(decode_with(14, 0xab), -ENOMSG); /* LLC */
-	assert_int_equal(decode_with(17, 0), -ENOMSG);	  /* whose identifier */
+	assert_int_equal(decode_with(17, 0), -ENOMSG);	  /* LLC identifier */
 	assert_int_equal(decode_with(18, 'l'), -ENOMSG);
 	assert_int_equal(decode_with(22, 2), -EBADMSG);	  /* version */
 	assert_int_equal(decode_with(6, 0x03), -EBADMSG); /* source is a group */
@@ -107,7 +107,7 @@ static void test_damaged(void **state)
 	assert_int_equal(guard_decode(buf, sizeof(buf), &back), -EBADMSG);
 }
 
-/* A port that takes the tag away leaves what is signed as it was. */
+/* A port that removes the tag does not change the signed bytes. */
 static void test_signed_is_without_the_tag(void **state)
 {
 	struct guard_frame g = tagged(10);

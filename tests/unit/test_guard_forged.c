@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forged and replayed loop-guard frames. A host of the LAN makes them up, or replays recorded ones.
- * No forged frame makes a node refuse the genuine guards of another node, and no replayed frame
- * blocks a VLAN for longer than some intervals. Up to three routers share a LAN and state their
- * guard numbers to each other once a second, as their PINGs do.
+ * Forged and replayed guard frames of a host on the LAN. With a forged frame, a node still accepts
+ * genuine frames of other nodes. A replayed frame blocks a VLAN for some intervals at most. Up to
+ * three routers share a LAN and state their guard numbers once per second, as their PINGs do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +21,7 @@
 #define PING_MS	    1000
 #define STALE_MS    (GUARD_STALE_INTERVALS * INTERVAL_MS)
 #define FIRST	    0x0a000001u
-#define RUN	    7		/* incarnation of all */
+#define RUN	    7		/* incarnation of all nodes */
 #define ELSEWHERE   0x0b000001u /* reached through the overlay */
 #define VLAN	    10
 #define BOTH	    (GUARD_READY | GUARD_FORWARDS)
@@ -30,7 +29,7 @@
 
 struct lan {
 	struct guard node[NODES];
-	unsigned n;    /* nodes of them on the LAN */
+	unsigned n;    /* number of nodes on the LAN */
 	bool sessions; /* between the nodes */
 	bool serves_vlan_20[NODES];
 	struct guard_statements stated[NODES][NODES]; /* [receiver][sender] */
@@ -78,7 +77,7 @@ static void hear(unsigned i, const struct guard_frame *f)
 		s.outcome[i] |= guard_heard(&s.node[i], f, &b, now());
 }
 
-/* A genuine frame does not come back to its sender; a forged one reaches the node it names. */
+/* A genuine frame does not return to its sender. A forged one reaches the named node. */
 static void deliver(void)
 {
 	struct guard_frame wire[WIRE];
@@ -125,8 +124,8 @@ static bool forwards(unsigned i)
 	return state == GUARD_CLEAR || state == GUARD_SHARED;
 }
 
-/* Returns the copies of one broadcast on the LAN. Node `from` sent it there; NODES stands for a
- * host. Each forwarder carries it through the overlay to the others. */
+/* Returns the copies of one broadcast on the LAN, sent by node `from` or, for NODES, by a host.
+ * Each forwarder carries the broadcast through the overlay to the others. */
 static unsigned copies(unsigned from, unsigned depth)
 {
 	unsigned n = 1;
@@ -197,8 +196,8 @@ static unsigned n_forwarding(void)
 	return n;
 }
 
-/* In the name of a node, with a number so far ahead of its own. It says that it forwards nothing
- * and hears everybody. */
+/* Forges a frame of a node with a sequence number that is ahead of the genuine one. The frame
+ * claims that the node forwards nothing and receives all nodes. */
 static void forge_in(uint16_t vlan, unsigned who, uint64_t ahead)
 {
 	struct guard_frame f = { .node = FIRST + who,
@@ -233,7 +232,7 @@ static const uint64_t aheads[] = { 1,	       GUARD_WINDOW - 1,     GUARD_WINDOW,
 				   GUARD_STEP, GUARD_STEP + 1,	     1ULL << 32,   GUARD_AHEAD / 2,
 				   1ULL << 63, UINT64_MAX - 10000000 };
 
-/* The alarm ends a loop without end. */
+/* An alarm ends an endless loop. */
 static void the_last_sequence_takes_no_longer_than_another(void **state)
 {
 	struct guard_frame f = { .node = FIRST + 1,
@@ -266,7 +265,8 @@ static void one_guard_for_each_router_mutes_none(void **state)
 		}
 }
 
-/* A forger without end chooses the states, but makes no node deaf to another. */
+/* Endless forgery determines the states, but every node still accepts the genuine frames of
+ * others. */
 static void guards_without_end_mute_none(void **state)
 {
 	(void)state;
@@ -285,7 +285,7 @@ static void guards_without_end_mute_none(void **state)
 		}
 }
 
-/* The node that a guard names does not hear it if it does not serve the VLAN. */
+/* The node that the guard frame names does not receive the frame if it does not serve the VLAN. */
 static void a_guard_in_a_vlan_of_one_router_mutes_none(void **state)
 {
 	(void)state;
@@ -300,7 +300,7 @@ static void a_guard_in_a_vlan_of_one_router_mutes_none(void **state)
 	}
 }
 
-/* The LAN does not carry the frame to the named node. Therefore the number of that node stays. */
+/* The LAN does not carry the frame to the named node, so the number of that node stays. */
 static void a_guard_that_one_router_hears_mutes_none(void **state)
 {
 	(void)state;
@@ -320,7 +320,7 @@ static void a_guard_that_one_router_hears_mutes_none(void **state)
 	}
 }
 
-/* Nodes without a session carry nothing to each other. Two would still forward one broadcast. */
+/* Nodes without a session exchange no frames. Two nodes would still forward one broadcast. */
 static void without_a_session_a_live_window_stays(void **state)
 {
 	(void)state;
@@ -350,7 +350,7 @@ static void a_node_continues_above_a_forged_number_and_reports_it(void **state)
 	assert_true(s.outcome[0] & GUARD_FORGED);
 	assert_false(s.node[0].local_loop);
 	assert_in_range(s.node[0].sequence, before + GUARD_STEP, before + GUARD_STEP + 2);
-	/* One frame does not use up the numbers. */
+	/* One frame does not exhaust the numbers. */
 	before = s.node[0].sequence;
 	forge(0, GUARD_STEP + 10);
 	forge(0, UINT64_MAX - 10 * before);
@@ -361,7 +361,7 @@ static void a_node_continues_above_a_forged_number_and_reports_it(void **state)
 
 /* --- recorded --- */
 
-/* Frames of node 1, which is not on the LAN of node 0. */
+/* Makes a frame of node 1, which is not on the LAN of node 0. */
 static struct guard_frame recorded(uint64_t sequence, uint32_t mark)
 {
 	return (struct guard_frame){ .node = FIRST + 1,
@@ -374,7 +374,7 @@ static struct guard_frame recorded(uint64_t sequence, uint32_t mark)
 				     .heard = { mark } };
 }
 
-/* Replays frame after frame for a minute. Returns the time for which the VLAN was not forwarded. */
+/* Replays frames for one minute. Returns the time for which the VLAN was not forwarded. */
 static int64_t blocked_ms(uint64_t from, uint32_t mark)
 {
 	int64_t blocked = 0;
@@ -390,7 +390,7 @@ static int64_t blocked_ms(uint64_t from, uint32_t mark)
 	return blocked;
 }
 
-/* Node 1 goes on at another site and states its numbers. */
+/* Node 1 continues at another site and states its numbers. */
 static void recorded_frames_of_a_node_in_session_block_nothing(void **state)
 {
 	(void)state;
@@ -402,9 +402,9 @@ static void recorded_frames_of_a_node_in_session_block_nothing(void **state)
 	assert_int_equal(blocked_ms(1000, 0), 0);
 	assert_int_equal(s.node[0].n_unconfirmed, 240);
 	assert_true(s.outcome[0] & GUARD_UNCONFIRMED);
-	/* Nor do made-up numbers and another incarnation. */
+	/* Invented numbers and another incarnation do not block either. */
 	assert_int_equal(blocked_ms(1ULL << 60, guard_mark(FIRST, RUN)), 0);
-	/* A fresh frame on this LAN counts at once. */
+	/* A fresh frame on this LAN takes effect at once. */
 	put_on_wire(&(struct guard_frame){ .node = FIRST + 1,
 					   .tag = VLAN,
 					   .segment = VLAN,
@@ -415,7 +415,7 @@ static void recorded_frames_of_a_node_in_session_block_nothing(void **state)
 	assert_int_equal(guard_vlan_state(&s.node[0], VLAN), GUARD_BLOCKED);
 }
 
-/* Some intervals once, and never again. */
+/* Such frames block for some intervals once, and never again. */
 static void recorded_frames_of_a_node_without_session_block_some_intervals(void **state)
 {
 	const uint32_t earlier_run = guard_mark(FIRST, RUN - 1);
@@ -424,7 +424,7 @@ static void recorded_frames_of_a_node_without_session_block_some_intervals(void 
 	open_lan(1, false);
 	assert_in_range(blocked_ms(1000, 0), 1, STALE_MS + 100);
 	assert_int_equal(blocked_ms(2000, earlier_run), 0);
-	/* One that hears this run of the node is on the LAN. */
+	/* A node that receives this run of the node is on the LAN. */
 	assert_in_range(blocked_ms(3000, guard_mark(FIRST, RUN)), 59000, 60000);
 }
 
@@ -438,8 +438,8 @@ static void a_neighbour_without_session_is_heard(void **state)
 	}
 }
 
-/* A deaf neighbour without a session loses its say after some intervals. A path to it gives the say
- * back at once, before a frame goes in a circle. */
+/* A neighbor that receives nothing and has no session loses its influence after some intervals. A
+ * path to that neighbor restores its influence at once, before a frame loops. */
 static void a_path_gives_a_deaf_neighbour_its_say_back(void **state)
 {
 	const node_id_t reached[] = { FIRST + 1, ELSEWHERE };
@@ -458,7 +458,7 @@ static void a_path_gives_a_deaf_neighbour_its_say_back(void **state)
 	assert_int_equal(guard_vlan_state(&s.node[0], VLAN), GUARD_BLOCKED);
 }
 
-/* A made-up node-id does not push a node in session out of the list. */
+/* An invented node-id does not displace a node with a session from the list. */
 static void nodes_in_session_have_the_first_places(void **state)
 {
 	(void)state;
@@ -492,7 +492,7 @@ static void each_number_is_taken_once(void **state)
 	open_lan(1, false);
 	assert_false(is_replay(5, 2000));
 	assert_true(is_replay(5, 2000));
-	/* Frames of several VLANs may overtake each other, but not by more than the window. */
+	/* Frames of several VLANs may overtake each other within the window. */
 	assert_false(is_replay(5, 1990));
 	assert_true(is_replay(5, 1990));
 	assert_false(is_replay(5, 2000 - GUARD_WINDOW + 1));
@@ -504,14 +504,14 @@ static void each_number_is_taken_once(void **state)
 	assert_true(is_replay(6, 1));
 	assert_true(is_replay(5, 9001));
 	assert_int_equal(s.node[0].n_replayed, 7);
-	/* When it has long been silent, too. */
+	/* A replay is refused also after a long silence. */
 	pass(20000);
 	assert_int_equal(guard_vlan_state(&s.node[0], VLAN), GUARD_CLEAR);
 	assert_true(is_replay(6, 1));
 	assert_int_equal(guard_vlan_state(&s.node[0], VLAN), GUARD_CLEAR);
 }
 
-/* --- bounds --- */
+/* --- limits --- */
 
 static void statements_move_the_bounds(void **state)
 {
@@ -531,7 +531,7 @@ static void statements_move_the_bounds(void **state)
 			assert_false(guard_bounds_admit(&b, RUN, 1000 + 10 * (i - 7)));
 		assert_true(guard_bounds_admit(&b, RUN, 1001 + 10 * (i < 3 ? 0 : i - 3)));
 	}
-	/* Its next run has numbers of its own. */
+	/* The next run of the node has its own numbers. */
 	b = guard_bounds_of(&st, RUN + 1, RUN + 1);
 	assert_true(guard_bounds_admit(&b, RUN + 1, 1));
 	guard_stated(&st, RUN + 1, UINT64_MAX, STALE_MS, now());

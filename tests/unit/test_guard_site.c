@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The loop guards of several routers at one site, on a LAN with VLANs that loses frames, is cut and
- * healed at random, in either direction, while routers die, stand still, lose the overlay and come
- * back: who forwards which VLAN, and whether anything could go round.
+ * The loop guards of several routers at one site. The LAN has VLANs, loses frames, and is cut and
+ * repaired at random, in each direction. Routers fail, stall, lose the overlay and return. The test
+ * verifies the forwarder of each VLAN, and that no frame can loop.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,29 +18,29 @@
 
 #define NODES 3
 #define VLANS 4
-/* Each of three from here on is the best in some VLAN. */
+/* Each of three node-ids from this one has the best rank in some VLAN. */
 #define FIRST	    0xa000005u
 #define ELSEWHERE   0x0b000001u
 #define INTERVAL_MS 1000
-#define CROSSING_MS 3 /* at most, of a guard */
+#define CROSSING_MS 3 /* largest delay of a guard frame */
 #define WIRE	    4096
 
 struct site {
 	struct guard node[NODES];
-	bool hears[NODES][NODES]; /* [a][b]: a hears b */
-	bool reaches[NODES];	  /* the overlay */
+	bool hears[NODES][NODES]; /* [a][b]: a receives frames of b */
+	bool reaches[NODES];	  /* the node reaches the overlay */
 	bool is_dead[NODES];
-	int64_t wakes_ms[NODES]; /* stands still until then */
-	int64_t deaf_ms[NODES];	 /* its workers do: frames of the LAN wait until then */
-	int64_t tick_ms[NODES];	 /* next */
-	int64_t cut_ms;		 /* something changed last */
-	int64_t alone_ms[VLANS]; /* since when nobody forwards */
+	int64_t wakes_ms[NODES]; /* the node stalls until this time */
+	int64_t deaf_ms[NODES];	 /* the workers stall, and frames of the LAN wait until this time */
+	int64_t tick_ms[NODES];	 /* next tick */
+	int64_t cut_ms;		 /* time of the last change */
+	int64_t alone_ms[VLANS]; /* begin of the time without a forwarder */
 	int64_t worst_gap_ms, worst_pair_ms;
 	int64_t pair_ms[VLANS];
 	struct {
 		struct guard_frame f;
 		int64_t due_ms;
-		unsigned taken_by; /* bits */
+		unsigned taken_by; /* bits of nodes */
 	} wire[WIRE];
 	unsigned n_wire, loss_pm;
 	uint64_t random;
@@ -48,7 +48,7 @@ struct site {
 
 static struct site s;
 
-/* The node is in session and has stated no number yet. */
+/* The node has a session and has stated no number yet. */
 static const struct guard_bounds in_session = { .in_session = true, .most = UINT64_MAX };
 
 static mono_t at_ms(int64_t ms)
@@ -87,7 +87,7 @@ static bool runs(unsigned i, int64_t ms)
 	return !s.is_dead[i] && s.wakes_ms[i] <= ms;
 }
 
-/* Frames wait for a node that stands still. True where all have it. */
+/* Frames wait for a stalled node. Returns true if all nodes have the frame. */
 static bool is_taken(unsigned at, int64_t ms)
 {
 	const struct guard_frame *f = &s.wire[at].f;
@@ -151,7 +151,7 @@ static unsigned n_forwarding(uint16_t vlan)
 	return n;
 }
 
-/* Does a know that b is on its LAN? */
+/* Returns whether a knows that b is on its LAN. */
 static bool has_heard(unsigned a, unsigned b, uint16_t vlan)
 {
 	const struct guard_vlan *v = s.node[a].vlan[vlan];
@@ -162,15 +162,15 @@ static bool has_heard(unsigned a, unsigned b, uint16_t vlan)
 	return false;
 }
 
-/* A frame that a takes from the LAN and b puts back on it, where a takes it again: a circle.
- * Splitting the horizon ends it where b has heard a. */
+/* A frame that a receives from the LAN and b returns to the LAN loops if a receives it again. Split
+ * horizon prevents the loop if b has received a guard frame of a. */
 static bool goes_round(unsigned a, unsigned b, uint16_t vlan)
 {
 	return forwards(a, vlan) && forwards(b, vlan) && s.hears[a][b] && s.hears[b][a] &&
 	       !has_heard(b, a, vlan);
 }
 
-/* Two that have heard each other both forward: for how long at most. */
+/* Measures the longest time in which two nodes that know each other both forward. */
 static void watch_pairs(unsigned k, int64_t ms)
 {
 	uint16_t vlan = vlan_of(k);
@@ -284,7 +284,7 @@ static void expect_forwarders(unsigned without)
 			assert_int_equal(forwards(i, vlan_of(k)), i == best(vlan_of(k), without));
 }
 
-/* A guard may be sent just before its sender dies, and a tick is 50 ms long. */
+/* A node may fail just after it has sent a guard frame, and a tick has 50 ms. */
 #define TAKEOVER_MS (GUARD_FAST_MISSED * GUARD_FAST_MS + 50 + 2 * CROSSING_MS)
 
 static void the_dead_are_replaced_within_three_guards(void **state)
@@ -299,7 +299,8 @@ static void the_dead_are_replaced_within_three_guards(void **state)
 		ms = run(ms, 1000);
 		expect_forwarders(i);
 		assert_in_range(s.worst_gap_ms, 1, TAKEOVER_MS);
-		/* Back again: it takes what is its own, with a gap of two messages. */
+		/* The node returns and becomes the forwarder of its VLANs, with a gap of two
+		 * messages. */
 		boot(i, ms);
 		forget_worst(ms);
 		ms = run(ms, 3000);
@@ -329,8 +330,8 @@ static void who_leaves_or_loses_the_overlay_hands_over_in_two_messages(void **st
 	close_site();
 }
 
-/* One that stands still for less than it takes to be given up changes nothing; for longer: the
- * others take over, and it gives way when it wakes. */
+/* A stall below the limit changes nothing. In a longer stall the other nodes become forwarders, and
+ * the node yields when it continues. */
 static void standing_still_makes_no_circle(void **state)
 {
 	int64_t ms = open_site(42, 0);
@@ -353,8 +354,8 @@ static void standing_still_makes_no_circle(void **state)
 	close_site();
 }
 
-/* Half of a machine stands still: the guard runs, and the workers, who hear the LAN for it, do not.
- * What it did not hear is no silence. */
+/* The guard runs, but the workers stall and receive no guard frames. Frames that were not read are
+ * no silence. */
 static void who_cannot_hear_makes_no_circle(void **state)
 {
 	int64_t ms = open_site(4711, 0);
@@ -370,7 +371,7 @@ static void who_cannot_hear_makes_no_circle(void **state)
 						assert_false(a != b &&
 							     goes_round(a, b, vlan_of(k)));
 		}
-		/* The others hear it, and nothing changes hands. */
+		/* The other nodes receive its frames, and no forwarder changes. */
 		assert_int_equal(s.worst_pair_ms, 0);
 		assert_int_equal(s.worst_gap_ms, 0);
 		expect_forwarders(NODES);
@@ -378,7 +379,7 @@ static void who_cannot_hear_makes_no_circle(void **state)
 	close_site();
 }
 
-/* One that begins while it cannot hear goes on listening. */
+/* A node that begins while its workers stall stays in listening. */
 static void who_cannot_hear_does_not_begin(void **state)
 {
 	int64_t ms = open_site(815, 0);
@@ -433,8 +434,8 @@ static void heal(int64_t ms)
 	}
 }
 
-/* Whatever is cut: what hears each other both ways has settled after a while; and healed, it is as
- * it was. */
+/* After any cut, nodes with a connection in both directions settle. After the repair, the first
+ * state returns. */
 static void random_cuts(uint64_t seed, unsigned loss_pm)
 {
 	int64_t ms = open_site(seed, loss_pm);
@@ -455,7 +456,7 @@ static void random_cuts(uint64_t seed, unsigned loss_pm)
 		ms = run(ms, 4000);
 		forget_worst(ms);
 		ms = run(ms, 2000);
-		/* Where guards are lost, one that stops may not be heard at once. */
+		/* If guard frames are lost, a stop may be received late. */
 		assert_in_range(s.worst_pair_ms, 0, loss_pm ? 400 : 0);
 		assert_in_range(s.worst_gap_ms, 0, loss_pm ? 400 : 0);
 		if (!loss_pm)
@@ -483,7 +484,7 @@ static void the_rank_is_the_protocol_s(void **state)
 	struct guard_rank a = guard_rank_of(128, 0xc0000201, 10);
 
 	(void)state;
-	/* As doc/protocol.md section 7 has it. */
+	/* The value in doc/protocol.md section 7. */
 	assert_int_equal(a.mix, 0x0a87b9fbba66be77ULL);
 	assert_true(guard_outranks(&(struct guard_rank){ 129, 0, 9 },
 				   &(struct guard_rank){ 128, 5, 1 }));
@@ -494,7 +495,7 @@ static void the_rank_is_the_protocol_s(void **state)
 	assert_false(guard_outranks(&a, &a));
 }
 
-/* Which of three nodes has the best rank in a VLAN. */
+/* Returns the node with the best rank in a VLAN. */
 static unsigned best_of(node_id_t first, unsigned n, unsigned without, uint16_t vlan)
 {
 	unsigned best = n;
@@ -528,7 +529,7 @@ static void vlans_are_shared_out_and_only_a_leaver_s_move(void **state)
 		assert_in_range(n, 25, 75);
 		uneven += n < 40 || n > 60;
 	}
-	/* 100 throws of a coin are beyond 40 to 60 in 3.5 of 100 cases. */
+	/* With 100 coin tosses, 3.5 % of the results lie outside 40 to 60. */
 	assert_in_range(uneven, 0, 200 * 8 / 100);
 }
 
