@@ -51,8 +51,8 @@ static void report(const char *what, double value, const char *unit)
 	separator = ",\n";
 }
 
-/* Returns the best time of one call in ns, with `n` calls per run. The results are added, so that
- * the compiler omits no call. */
+/* Returns the best time of one call in ns, with `n` calls per run. The results are added, because
+ * the compiler could omit unused calls. */
 static double best_ns(uint64_t (*call)(void *arg, unsigned i), void *arg, unsigned n)
 {
 	static volatile uint64_t sink;
@@ -84,7 +84,7 @@ struct fdb_case {
 	unsigned n;
 };
 
-/* An order that caches cannot predict. */
+/* An order without a pattern for caches. */
 static unsigned scattered(unsigned i, unsigned n)
 {
 	return (unsigned)((uint64_t)i * 2654435761u % n);
@@ -294,9 +294,9 @@ static uint16_t slot_of(void *arg, node_id_t id)
 	return (uint16_t)(id - NODE_ID0);
 }
 
-/* Returns the RTT of two nodes, equal at both ends. On a plane, each pair has its own detour of up
- * to a half, so that relays are useful. Otherwise the distance is random, and nearly every pair has
- * a useful relay. */
+/* Returns the RTT of two nodes, equal at both ends. On a plane, each pair has a random detour of up
+ * to a half, so relays are useful. Otherwise the distance is random, and nearly every pair has a
+ * useful relay. */
 static uint32_t rtt_of(unsigned a, unsigned b, bool on_plane)
 {
 	uint64_t pair = hash_mix64((uint64_t)max_of(a, b) << 32 | min_of(a, b));

@@ -2,9 +2,9 @@
 /*
  * ceiling: the minimal work of a user-space program that moves Ethernet frames from one TAP through
  * UDP to another, with the techniques of leond only. One fixed peer, IPv4, TCP super-frames only.
- * No table, path, check, key or counter. bench_fwd.py uses it to determine which part of the
- * difference to VXLAN is the price of user space. This measuring tool accepts every datagram and
- * has no other use. One thread. Runs until it is killed.
+ * No table, path, check, key or counter. With this program bench_fwd.py determines which part of
+ * the difference to VXLAN is the price of user space. The tool accepts every datagram and has no
+ * other use. One thread. Runs until it is killed.
  *
  *   node whole|once TAP LOCAL REMOTE PORT   carries frames; prints "ready" when the TAP exists.
  *   relay LOCAL A B PORT                    forwards datagrams between A and B.
@@ -223,7 +223,7 @@ static uint8_t *tx_datagram(size_t len, size_t head)
 
 /* --- from the TAP --- */
 
-/* Sends a TCP super-frame as frames that fit the wire. */
+/* Sends a TCP super-frame as frames of wire size. */
 static void send_whole(uint8_t *f, size_t len, size_t gso_size)
 {
 	size_t hdr_len = L4 + (f[L4 + TCP_DOFF] >> 4) * 4u;
@@ -276,7 +276,7 @@ static void send_frame(uint8_t *data, size_t len)
 			send_whole(f, len - sizeof(h), h.gso_size);
 		return;
 	}
-	/* The header replaces the vnet header, so that the datagram is one piece. */
+	/* The header replaces the vnet header, and the datagram is a single piece. */
 	tx_datagram(HDR + len - sizeof(h), 0);
 	((struct header *)f)[-1] =
 		(struct header){ .kind = h.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM ? FRAME_PARTIAL
@@ -467,7 +467,7 @@ static void relay(struct sockaddr_in peer[2])
 		bool from_a = c.rx.from[i].sin_addr.s_addr == peer[0].sin_addr.s_addr;
 		size_t most = size ? GSO_BYTES / size * size : 0;
 
-		/* One piece, except for a message that is too large. */
+		/* A single piece, except for a message above the size limit. */
 		for (size_t at = 0; at < len; at += most) {
 			size_t part = len - at < most ? len - at : most;
 

@@ -155,7 +155,7 @@ static int blast(int fd, size_t bytes, double seconds)
 	return 0;
 }
 
-/* Opens a socket on a port that may have an owner. The owner still receives all datagrams to the
+/* Opens a socket on a port with or without an owner. The owner still receives all datagrams to the
  * port. */
 static int open_flood(const char *from, const char *port, size_t bytes)
 {
@@ -222,7 +222,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Returns whether this is the answer to number i, and not a late answer. */
+/* Returns whether the datagram is the answer to number i, and not a late answer. */
 static bool answered(int fd, uint8_t *buf, uint32_t i)
 {
 	uint32_t got;

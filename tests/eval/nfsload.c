@@ -5,10 +5,10 @@
  *
  *     nfsload HOST EXPORT FILES MEGABYTES SECONDS
  *
- * One connection creates, queries and deletes FILES files, one after the other. Then that
- * connection writes and reads MEGABYTES. Five connections then do random operations of 4 KiB in
- * that file, nine reads for each write, for SECONDS. The program prints one line of JSON. Any
- * failure ends the program with a message.
+ * One connection creates, queries and deletes FILES files in sequence, and then writes and reads
+ * MEGABYTES. Five connections then do random operations of 4 KiB in the last file, nine reads for
+ * each write, for SECONDS. The program prints a line of JSON. Any failure ends the program with a
+ * message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static void file_name(int i, char *name, size_t len)
 	snprintf(name, len, "/file%06d", i);
 }
 
-/* Operations per second of one kind, one after the other. */
+/* Operations per second of a single kind, in sequence. */
 static double create_all(struct nfs_context *nfs, int n)
 {
 	double begin = now();
@@ -133,7 +133,7 @@ static double read_data(struct nfs_context *nfs, char *buf, size_t total)
 	return (double)total / 1024 / (now() - begin);
 }
 
-/* Runs one job. Returns its number of operations. */
+/* Runs a job. Returns the number of operations. */
 static uint64_t random_job(const char *host, const char *export, unsigned seed, size_t total,
 			   double seconds)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * state/conf: any text as the configuration file. A refusal has one sentence. An accepted
- * configuration can be compared with another one, and equals itself.
+ * configuration can be compared with others, and equals itself.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -65,7 +65,7 @@ static void speak(struct side *to, const uint8_t *s, mono_t now)
 		flow_message(&to->flow, &m, now);
 }
 
-/* A segment of one host at its own node, at the other one, or at both. */
+/* A segment of one host at its own node, at the other node, or at both nodes. */
 static void send_segment(struct lab *l, struct side *of, const uint8_t *s)
 {
 	struct side *other = of == &l->leader ? &l->follower : &l->leader;

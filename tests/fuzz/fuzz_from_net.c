@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	m.len = len - 3;
 	if (!m.segment || m.segment > m.len)
 		m.segment = m.len ? m.len : 1;
-	/* Steps write into their input, so a byte beyond the end must be detected. */
+	/* Steps write into the input, so a byte beyond the end must be detected. */
 	copy = malloc(m.len ? m.len : 1);
 	memcpy(copy, data + 3, m.len);
 	m.data = copy;

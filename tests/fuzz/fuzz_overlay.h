@@ -36,6 +36,6 @@ enum overlay_step {
 /* HELLO and MEMBER: through a relay; REPLAY: from STRANGER; FORGED: as from NEW */
 #define STEP_RELAYED 32
 #define STEP_AS_THEM 64 /* HELLO: of THEM; MEMBER: from the address of NEW */
-/* HELLO: with the other secret; RECORD: with the key of NEW; other relayed ones: with a link value;
- * STRANGER and FORGED: a flood */
+/* HELLO: with the other secret; RECORD: with the key of NEW; other relayed datagrams: with a link
+ * value; STRANGER and FORGED: a flood */
 #define STEP_OTHER 128

@@ -2,8 +2,8 @@
 /*
  * leon-accel/pack: the zstd stream of an inter-proxy connection. The input is {control (8)} and
  * parts {length (8), bytes}. control & 1: the parts go to the unpacker unchanged, as from a hostile
- * member. Otherwise they are packed first, and the unpacked data equals the original. control & 2:
- * a window of 8 MiB, more than libzstd allocates without a limit.
+ * member. Otherwise the parts are packed first, and the unpacked data equals the original. control
+ * & 2: a window of 8 MiB, more than libzstd allocates without a limit.
  */
 #include <stdlib.h>
 #include <string.h>

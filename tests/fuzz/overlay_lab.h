@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Two nodes with a session on virtual time, and two more addresses, for fuzz targets. NEW knows the
- * secret but has no session, STRANGER knows nothing. Random numbers are equal in each run, so that
- * an input has one result. Nothing is logged. One thread.
+ * secret but has no session, STRANGER knows nothing. Random numbers are equal in each run, so an
+ * input has one result. Nothing is logged. One thread.
  */
 #pragma once
 

@@ -16,7 +16,7 @@
 #include <sys/time.h>
 
 #define INPUT_MAX 65536u
-/* CPU time of this process: a busy machine does not shorten it. */
+/* CPU time of the process, which does not depend on other load. */
 #define INPUT_CPU_S 10
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

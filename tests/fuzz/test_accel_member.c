@@ -16,7 +16,7 @@
 #define FAR_US	200000
 #define ROOM	1500
 /* Both buffers of a socket pair (512 KiB at most here), the data of one read of leon-accel, and the
- * answers that may wait. */
+ * waiting answers. */
 #define UNREAD_MAX (4u << 20)
 #define TRIED	   (32u << 20)
 

@@ -2,7 +2,7 @@
 /*
  * Another wall clock for one process, as a preloaded library. CLOCK_REALTIME and the kernel's times
  * of arrival are shifted by the nanoseconds in the file WALLCLOCK at the time of the call. Linux
- * has no namespace for that clock, and a test must not set the clock of the machine. Monotonic
+ * has no namespace for wall clocks, and a test must not set the clock of the machine. Monotonic
  * clocks and timers are unchanged, as after a change of a real clock.
  */
 #include <fcntl.h>

@@ -195,7 +195,7 @@ static bool is_leon_data(const struct frame *f)
 }
 
 /* Sets congestion experienced (RFC 3168), as a router with AQM. Returns true if the frame permits
- * it. */
+ * the mark. */
 static bool mark(struct frame *f)
 {
 	uint8_t *ip = f->data + ETH_HLEN;
@@ -227,7 +227,7 @@ static int64_t *busy_until(struct wan *w, struct link *l, unsigned to)
 	return l->shares_line ? &w->site[to].busy_until : &l->busy_until;
 }
 
-/* Computes the time of arrival of this copy, if it arrives. */
+/* Computes the time of arrival of a copy, or loses the copy. */
 static void transmit(struct wan *w, struct frame *f, unsigned from, unsigned to, int64_t now)
 {
 	struct link *l = link_at(w, from, to);
@@ -354,7 +354,8 @@ static int find_site(const struct wan *w, const char *name)
 	return -1;
 }
 
-/* Sets MAC and MTU of the interface and brings it up. The caller is in its namespace. */
+/* Sets MAC and MTU of the interface, and the state up. The caller is in the namespace of the
+ * interface. */
 static int configure_tap(const char *ifname, const uint8_t *mac, int mtu)
 {
 	struct ifreq ifr = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads the latency matrices of tests/latency: one line a site, tab-separated round-trip times in
- * ms. Tests and sim_control call it.
+ * ms. Tests and sim_control call this file.
  */
 #include <stdio.h>
 #include <stdlib.h>

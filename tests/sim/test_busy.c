@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Machines that read their input at long intervals, as a thread does that waits for its processor.
- * All input of an interval is processed at one instant: answers of all nodes, repeated answers,
- * several records.
+ * Machines that read their input at long intervals, as a thread without CPU time does. All input of
+ * an interval is processed at one instant: answers of all nodes, repeated answers, several records.
  */
 #include <setjmp.h>
 #include <stdarg.h>

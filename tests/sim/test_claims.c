@@ -38,9 +38,10 @@ static void test_rebuilt_node(void **state)
 	sim_free(s);
 }
 
-/* Each of five machines is reinstalled in turn, as the documentation describes: it returns after
- * five minutes, or at once and waits for that time. No node refuses it permanently, independent of
- * the order of acceptance and of restarts. Some pairs are connected through relays only. */
+/* Each of five machines is reinstalled in turn, as the documentation describes: the machine returns
+ * after five minutes, or at once and waits for five minutes. No node refuses the machine
+ * permanently, independent of the order of acceptance and of restarts. Some pairs are connected
+ * through relays only. */
 static void test_rebuilt_among_five(void **state)
 {
 	(void)state;
@@ -79,8 +80,8 @@ static void test_rebuilt_among_five(void **state)
 	}
 }
 
-/* A member has no direct link to a node, or no link at all, for some time. During this time another
- * node repeatedly claims that node-id. The member must not accept the claim. */
+/* A member has no direct link to a node, or no link at all, for some time. Until then another node
+ * repeatedly claims the node-id. The member must not accept the claim. */
 static void test_no_session_for_a_moment(void **state)
 {
 	(void)state;
@@ -160,7 +161,7 @@ static void restart_all_but(struct sim *s, unsigned absent, unsigned liar)
 }
 
 /* A member repeatedly sends records of an absent node in the highest version, signed with another
- * key, while all other nodes restart. When the node returns, it has its node-id back at once. */
+ * key, while all other nodes restart. The returning node has the node-id back at once. */
 static void test_record_of_an_absent_node(void **state)
 {
 	(void)state;

@@ -308,8 +308,7 @@ static void test_people_are_told(void **state)
 	sim_free(s);
 }
 
-/* A relay that appears and disappears every 30 s for 20 minutes causes at most one event a
- * minute. */
+/* A relay with changes every 30 s for 20 minutes causes at most one event per minute. */
 static void test_people_are_not_told_too_often(void **state)
 {
 	struct sim *s = new_triangle();

@@ -430,7 +430,7 @@ static void test_nobody_uses_up_anothers_budget(void **state)
 }
 
 /* An attacker with the secret and the values of a session from the wire cannot change a node's own
- * address, because that field is signed. */
+ * address, because the field is signed. */
 static void test_observed_is_signed(void **state)
 {
 	struct wire w;
@@ -553,7 +553,7 @@ static void send_nonsense(struct sim *s, struct peer *p, const struct via *v)
 	via_transmit(o, v, (size_t)total, 0);
 }
 
-/* Malformed messages from a member. They open, so the parser must refuse them. */
+/* Malformed messages from a member. The datagrams open, so the parser must refuse the messages. */
 static void test_malformed_from_a_member(void **state)
 {
 	struct wire w;

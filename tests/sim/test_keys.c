@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * New keys during operation: by age, by volume, and from one secret to another. The tests check
- * failures that a user would notice: links that go down, members that leave, control messages that
- * no session opens.
+ * failures that a user would notice: lost links, departed members, and control messages without a
+ * session.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Many nodes: a hundred that join at one instant, and a hundred of which some fail and return. The
- * tests bound the control traffic of each node. tests/bench has 490 nodes.
+ * Many nodes: a hundred joins at one instant, and a hundred nodes of which some fail and return.
+ * The tests bound the control traffic of each node. tests/bench has 490 nodes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void test_many_nodes(void **state)
 	assert_true(took >= 0);
 	sim_run(s, 5000);
 	printf("# settled: %.1f KB/s a node\n", rate(s, s->n, 5000) / 1000);
-	/* A tenth of them dies at once, seeds among them. */
+	/* A tenth of the nodes fails at once, including seeds. */
 	for (unsigned i = 0; i < s->n; i += 10) {
 		sim_kill(s, i);
 		n_dead++;

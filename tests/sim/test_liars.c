@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Members that lie (design.md section 7): about other nodes, about themselves, about their links,
- * and in another node's name. test_claims.c has false claims of node-ids and full tables.
+ * False statements of members (design.md section 7): about other nodes, about the own node, about
+ * links, and in another node's name. test_claims.c has false claims of node-ids and full tables.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void test_notice_about_others_links(void **state)
 	m.notice.next = s->node[4].id;
 	tell(s, 2, 0, &m); /* 2 is a relay, but not towards 4 */
 	m.notice.next = s->node[0].id;
-	tell(s, 2, 0, &m); /* 0 measures its own link to 2 itself */
+	tell(s, 2, 0, &m); /* 0 measures its own link to 2 */
 	assert_int_equal(s->node[0].n_events[EV_NOTICE], 0);
 	assert_int_equal(sim_path(s, 0, 1, hop), 2);
 	assert_int_equal(hop[0], 2);
@@ -80,7 +80,7 @@ static void test_lies_about_others(void **state)
 	m.record.n_locators = 0;
 	tell(s, 3, 0, &m);
 	assert_int_equal(at0->rx_bad_signature, 1);
-	/* Signed by the liar itself in the name of 1. */
+	/* Signed by the liar in the name of 1. */
 	memcpy(m.record.identity, s->node[3].o->identity.public, MSG_KEY_LEN);
 	tell(s, 3, 0, &m);
 	assert_int_equal(at0->rx_other_identity, 1);
@@ -102,8 +102,8 @@ static void test_lies_about_others(void **state)
 	done(s, &w);
 }
 
-/* The complete row of a node as known to other nodes, with one link far too fast. Its version is
- * far ahead, so that true rows do not replace it. */
+/* The complete row of a node as known to other nodes, with one link far too fast. The version is
+ * far ahead, so true rows do not replace this row. */
 static void lie_about_a_link(struct sim *s, unsigned liar, unsigned other, uint32_t rtt_us)
 {
 	const struct node *self = nodedb_at(overlay_nodes(s->node[liar].o), SLOT_SELF);
@@ -153,8 +153,8 @@ static void test_lying_relay(void **state)
 	assert_int_equal(sim_events(s, EV_CONTRADICTION), 0);
 	lie_about_a_link(s, 2, 1, 1000);
 	sim_run(s, 60000);
-	/* The lie is in the database, no path follows it, and all nodes that can see the
-	 * contradiction report it. */
+	/* The false row is in the database, no path uses the row, and all nodes that can see the
+	 * contradiction report an event. */
 	rtt = latdb_get(overlay_latdb(s->node[0].o), sim_slot(s, 0, 2), sim_slot(s, 0, 1)).rtt_us;
 	assert_int_equal(rtt, 1000);
 	assert_int_equal(sim_path(s, 0, 1, hop), 1);
@@ -218,7 +218,7 @@ static void test_held_time_buys_little(void **state)
 			sim_run(s, 5000);
 			assert_true(link_as_seen(s) >= (121000 - 10000) / 2);
 			assert_int_equal(sim_path(s, 0, 1, hop), 1);
-			sim_kill(s, 2); /* else its next lie would be the older one */
+			sim_kill(s, 2); /* otherwise the next false row would be older */
 			sim_run(s, 5000);
 			sim_boot(s, 2);
 			assert_true(sim_until(s, sim_converged, NULL, 20000) >= 0);
@@ -244,7 +244,7 @@ static void test_held_time_hides_no_change(void **state)
 	sim_set_rtt(s, 1, 2, 121000);
 	sim_run(s, 120000);
 	s->node[2].held_lie_us = 50000;
-	sim_set_rtt(s, 1, 2, 171000); /* it really holds them */
+	sim_set_rtt(s, 1, 2, 171000); /* the liar really holds the PINGs */
 	sim_run(s, 2500);
 	s->node[2].held_lie_us = 0;
 	sim_set_rtt(s, 1, 2, 121000);

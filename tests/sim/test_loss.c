@@ -88,7 +88,7 @@ static void a_link_that_drops_data_is_left(void **state)
 	sim_free(s);
 }
 
-/* The relay is honest. It finds the loss of its own link, and no node avoids the relay. */
+/* The honest relay detects the loss of its own link, and no node avoids the relay. */
 static void the_link_behind_a_relay_is_blamed(void **state)
 {
 	struct sim *s = new_diamond(102);
@@ -122,7 +122,7 @@ static void the_link_in_front_of_a_relay_is_blamed(void **state)
 	sim_free(s);
 }
 
-/* The relay and its links report no loss. Only the two ends can detect it. */
+/* The relay and its links report no loss. Only the two ends can detect the loss. */
 static void a_relay_that_swallows_is_left(void **state)
 {
 	struct sim *s;
@@ -154,7 +154,7 @@ static void a_relay_that_swallows_is_left(void **state)
 	}
 }
 
-/* Node 1 reports that it received nothing. This affects only data to 1, and no other node is
+/* Node 1 reports zero received datagrams. The report affects only data to 1, and no other node is
  * blamed. */
 static void who_forges_counters_harms_itself(void **state)
 {

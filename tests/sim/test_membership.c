@@ -142,7 +142,7 @@ static void test_leave_and_return(void **state)
 	sim_free(s);
 }
 
-/* The leave reaches one node only, which passes it on. */
+/* The leave reaches one node only, which forwards the message. */
 static void test_leave_that_gets_lost(void **state)
 {
 	struct sim *s = new_mesh(5, 7);
@@ -381,8 +381,8 @@ static void test_address_changes(void **state)
 		assert_true(endpoint_equal(&l.ep, &s->node[3].ep));
 		assert_true(s->node[i].n_events[EV_ENDPOINT] >= 1);
 	}
-	/* The node announces its new address in its record after its peers reported it (`observed`
-	 * in HELLO). */
+	/* The node announces the new address in its record after a report of peers (`observed` in
+	 * HELLO). */
 	sim_run(s, 5000);
 	assert_memory_equal(
 		&nodedb_find(overlay_nodes(s->node[0].o), s->node[3].id)->rec.locator[1],
@@ -431,7 +431,7 @@ static void test_nat(void **state)
 			assert_int_equal(l.behind_nat, b >= 3);
 		}
 	}
-	/* The NAT forgets its mapping and makes a new one. */
+	/* The NAT replaces its mapping. */
 	sim_move(s, 3);
 	sim_run(s, 20000);
 	expect_converged(s, 0);
@@ -518,8 +518,8 @@ static void move_vlans(struct sim *s, unsigned who, struct record_lan *lan, uint
 	overlay_set_lan(s->node[who].o, RECORD_LAN, lan);
 }
 
-/* Two routers at one site with a LAN that fails and recovers every 6 s for a minute. Both announce
- * each of three steps. The tenth failure is processed as quickly as the first. */
+/* Two routers at one site. The LAN fails and recovers every 6 s for a minute. Both announce each of
+ * three steps. The tenth failure is processed as quickly as the first. */
 static void test_lan_cut_again_and_again(void **state)
 {
 	struct sim *s = new_mesh(4, 27);
@@ -558,8 +558,7 @@ static void test_lan_changes(void **state)
 	struct record_lan lan = { 0 };
 
 	(void)state;
-	/* Two routers at one site that exchange roles at times. Each change takes effect at
-	 * once. */
+	/* Two routers at one site exchange roles at times. Each change takes effect at once. */
 	for (unsigned i = 0; i < 3; i++) {
 		move_vlans(s, 2, &lan, 1ULL << i);
 		sim_run(s, 1000);
@@ -590,7 +589,7 @@ static void test_lan_changes(void **state)
 	sim_free(s);
 }
 
-/* Its messages about other nodes have a lower rate limit than messages about itself. */
+/* Messages of a node about other nodes have a lower rate limit than messages about the own node. */
 static void test_lan_changes_of_others(void **state)
 {
 	struct sim *s = new_mesh(4, 27);

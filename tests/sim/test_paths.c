@@ -309,7 +309,8 @@ static void test_silent_link_failure(void **state)
 }
 
 /* A relay that cannot forward sends a NOTICE, and the source changes the path at once, without a
- * new row. If the link stays good in the relay's rows, it is used again after some time. */
+ * new row. If the link stays good in the relay's rows, the source uses the path again after some
+ * time. */
 static void test_notice_of_relay(void **state)
 {
 	struct sim *s = new_diamond(5, 10000);
@@ -326,8 +327,8 @@ static void test_notice_of_relay(void **state)
 	sim_run(s, 20000);
 	expect_via(s, 0, 1, 2);
 	sim_free(s);
-	/* The relay's part: without another path it uses its silent link while that is up. Frames
-	 * in flight when the link goes down cause a NOTICE. */
+	/* The relay's part: without another path the relay uses an unresponsive link until the link
+	 * is down. Frames in flight at that time cause a NOTICE. */
 	s = new_diamond(5, 80000);
 	expect_via(s, 0, 1, 2);
 	sim_kill(s, 3);
@@ -368,7 +369,7 @@ static void test_fail_back(void **state)
 	sim_free(s);
 }
 
-/* A round-trip time that jumps from 20 to 180 ms is not a failure for long. */
+/* A jump of the round-trip time from 20 to 180 ms is not a failure for long. */
 static void test_latency_step_is_no_outage(void **state)
 {
 	struct sim *s = sim_new(3, 7);
@@ -408,7 +409,7 @@ static void one_jump(int64_t from_us, int64_t to_us, bool traffic, unsigned seed
 	sim_run(s, 60000 + (int64_t)(sim_random(s) % 1000));
 	paths = sim_events(s, EV_PATH);
 	sim_set_rtt(s, 1, 2, to_us);
-	/* A jump that is shorter than three missing answers is followed within seconds. */
+	/* The filter follows a jump below three missing answers within seconds. */
 	sim_run(s, (to_us < 300000 ? 2500 : 600) + (traffic ? 0 : 1400));
 	/* Much slower: the end with traffic changes to the path over 0 as fast as after a failure
 	 * of the link, and the other end soon after. */
@@ -655,8 +656,8 @@ static void test_path_mtu(void **state)
 	assert_int_equal(
 		latdb_get(overlay_latdb(s->node[3].o), sim_slot(s, 3, 0), sim_slot(s, 3, 1)).mtu,
 		1232);
-	/* A black hole appears under traffic. It is detected within seconds, while the link stays
-	 * up. */
+	/* A black hole appears under traffic. Both nodes detect the black hole within seconds,
+	 * while the link stays up. */
 	sim_flow_start(s, 0, 6, 10000);
 	sim_run(s, 5000);
 	sim_link(s, 0, 6)->mtu = 1300;

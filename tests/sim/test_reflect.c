@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Members that try to flood a third party: by messages with its address as source, and by records
- * that name it as the address of nodes. The tests count the bytes that arrive at the victim. A node
+ * Members try to flood a third party: by messages with the victim's address as source, and by
+ * records with the victim's address. The tests count the bytes that arrive at the victim. A node
  * that really moves is followed at once.
  */
 #include <setjmp.h>
@@ -78,8 +78,7 @@ static bool watch_liar(void *arg, unsigned from, const struct endpoint *to, cons
 	return watch(arg, from, to, data, len) && !(from == LIAR && to->ip.b[3] == 1);
 }
 
-/* A handshake under another address fails, because the value that completes it was not sent
- * there. */
+/* A handshake under another address fails, because the necessary value was not sent there. */
 static void test_session_under_another_address(void **state)
 {
 	struct wire w;
@@ -94,8 +93,7 @@ static void test_session_under_another_address(void **state)
 	w.bytes_to_mallory = 0;
 	s->tap = watch_liar;
 	sim_boot(s, LIAR);
-	/* Its datagrams have the victim's address as source, and it receives datagrams to its
-	 * own. */
+	/* The liar sends with the victim's address as source, and receives at the own address. */
 	for (unsigned i = 0; i < 4000; i++) {
 		for (; n < w.n; n++)
 			if (w.rec[n].from == LIAR && endpoint_equal(&w.rec[n].to, &s->node[0].ep))
@@ -144,8 +142,7 @@ static void test_records_that_name_another_address(void **state)
 	done(s, &w);
 }
 
-/* A node that really changes its address is followed within little more than a round trip after its
- * first message. */
+/* A real change of address takes effect little more than a round trip after the first message. */
 static void test_a_move_is_followed_at_once(void **state)
 {
 	struct wire w;

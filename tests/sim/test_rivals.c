@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two nodes with one node-id: clones with one identity key, or a number that was assigned twice.
- * Both nodes and every node that sees both report it. A restart, datagrams that a NAT returns, and
- * replayed datagrams cause no report.
+ * Two nodes with one node-id: clones with one identity key, or a duplicate number. Both nodes, and
+ * every node with sessions to both, report the duplicate node-id. A restart, datagrams that a NAT
+ * returns, and replayed datagrams cause no report.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -161,7 +161,7 @@ static void test_reflection(void **state)
 	sim_seed_of(s, 0, 1);
 	sim_boot(s, 0);
 	sim_boot(s, 1);
-	/* The host does not have the address that it and other nodes send to. */
+	/* The host does not have the address of the datagrams. */
 	overlay_set_locators(s->node[0].o, NULL, 0);
 	sim_run(s, 3 * MINUTE);
 	assert_true(overlay_seed(s->node[0].o, 0, &seed));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Membership by a list of identities: an unlisted node is out at once, and stays out for everything
- * that it tries and for every member that still trusts it. No other node is affected.
+ * Membership by a list of identities: an unlisted node is removed at once, and stays removed for
+ * any of its attempts, even if a member still trusts the node. No other node is affected.
  * doc/decisions/015.
  */
 #include <setjmp.h>
@@ -122,7 +122,7 @@ static void test_never_listed(void **state)
 	assert_true(counters(s, 0)->rx_not_trusted > 5);
 	assert_int_equal(s->node[0].n_events[EV_NOT_TRUSTED], 1);
 	assert_int_equal(counters(s, 0)->key_exchanges, 1);
-	/* The node joins once it is listed. */
+	/* The node joins as soon as the list contains the node. */
 	set_trusted(s, 0, 0x7);
 	set_trusted(s, 1, 0x7);
 	assert_true(sim_until(s, sim_converged, NULL, 30000) >= 0);
@@ -232,8 +232,7 @@ static void test_a_third_still_trusts(void **state)
 		assert_int_equal(members(s, i), 3);
 		expect_unknown(s, i, 3);
 		slot = sim_slot(s, i, 2);
-		/* Its rows are accepted completely, although they name a node that is no member
-		 * here. */
+		/* The rows are accepted completely, although one entry is not a member here. */
 		assert_int_equal(latdb_row_seq(overlay_latdb(s->node[i].o), slot),
 				 latdb_row_seq(overlay_latdb(s->node[2].o), SLOT_SELF));
 		assert_int_equal(sim_path(s, i, 2, hop), 1);
@@ -254,7 +253,8 @@ static void test_a_third_still_trusts(void **state)
 	sim_free(s);
 }
 
-/* The revoked node was the relay of the fastest path between two nodes. They find another path. */
+/* The revoked node was the relay of the fastest path between two nodes. These nodes find another
+ * path. */
 static void test_revoked_relay(void **state)
 {
 	struct sim *s = sim_new(4, 6);
@@ -296,8 +296,8 @@ static void test_revoked_relay(void **state)
 	sim_free(s);
 }
 
-/* Many unlisted nodes try to join, directly and through a member without a list. They get no answer
- * and no table slot, and listed nodes still join. */
+/* Many unlisted nodes try to join, directly and through a member without a list. Unlisted nodes get
+ * no answer and no table slot, and listed nodes still join. */
 static void test_refused_leave_nothing(void **state)
 {
 	struct sim *s = sim_new(30, 8);

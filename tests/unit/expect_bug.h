@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Runs a function in a child process and returns whether it ended in bug(), which calls abort().
- * Tests of misuse include this header after cmocka.h. They must have one thread.
+ * Tests of misuse include this header after cmocka.h. A test must have one thread.
  */
 #pragma once
 

@@ -443,7 +443,7 @@ static void others_fill(struct site *s, int64_t ms)
 }
 
 /* Bulk traffic of others has varied the round-trip times for some seconds, or at intervals for
- * twelve minutes. That variation is not the jitter of the link. */
+ * twelve minutes. The cause is not jitter of the link. */
 static void bulk_of_others_before(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 };
@@ -563,8 +563,8 @@ static void a_queue_of_others_is_not_drained_for_ever(void **state)
 	assert_true(p(&s, 99) <= 15);
 }
 
-/* Others fill the link while this node sends little or nothing. Their queue is not an own queue,
- * and the limit applies when own bulk traffic resumes. */
+/* Others fill the link while this node sends little or nothing. The queue of others is not an own
+ * queue, and the limit applies when own bulk traffic resumes. */
 static void others_while_we_are_idle(void **state)
 {
 	static const double kbits[] = { 10000, 50000, 200000 }, light[] = { 0, 100 };

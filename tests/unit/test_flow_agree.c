@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * leon-accel/flow: two nodes intercept a connection only if both saw equal data. They reset the
- * connection if the hosts do not match the proxy sockets. No proxy socket gets urgent data.
+ * leon-accel/flow: two nodes intercept a connection only if both saw equal data. The nodes reset
+ * the connection if the hosts do not match the proxy sockets. No proxy socket gets urgent data.
  */
 #include "flow_lab.h"
 
@@ -388,7 +388,8 @@ static void test_urgent_while_accepted(void **state)
 	}
 }
 
-/* The connection cannot be released in time. It is reset, so that no acknowledged byte is lost. */
+/* The connection cannot be released in time. The connection is reset, because an acknowledged byte
+ * must not be lost. */
 static void test_urgent_and_never_drained(void **state)
 {
 	struct lab l;

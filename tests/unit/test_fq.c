@@ -148,8 +148,8 @@ static void sparse_flow_passes(void **state)
 	assert_int_not_equal(next(at_us(100))->flow, 98);
 }
 
-/* Sixteen flows have a backlog, and a flow of small items sends more than once per round. Its items
- * pass each time, because the flow sends less than a fair share. */
+/* Sixteen flows have a backlog, and a flow of small items sends more than once per round. The items
+ * of this flow pass each time, because the flow sends less than a fair share. */
 static void sparse_flow_passes_within_a_round(void **state)
 {
 	(void)state;

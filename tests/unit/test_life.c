@@ -28,7 +28,7 @@ static void remember(void *arg, enum log_level level, const char *token, const c
 	snprintf(said, sizeof(said), "%s", text);
 }
 
-/* The loop of the simulations cannot run. Its error represents any error of epoll. */
+/* The loop of the simulations cannot run. The error of loop_run() represents any error of epoll. */
 static void a_loop_that_fails_is_named(void **state)
 {
 	struct leond d = { .loop = loop_sim_new() };

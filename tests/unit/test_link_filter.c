@@ -45,8 +45,8 @@ static void now_follows_what_stands(void **state)
 	assert_in_range(f.now_us, 40000, 43000);
 }
 
-/* If each answer is random, the present delay is their average. Its own variation is a fraction of
- * theirs, with ten probes per second as with one. */
+/* If each answer is random, the present delay is their average. The variation of the average is a
+ * fraction of the variation of the answers, with one or ten probes per second. */
 static void now_is_the_average_of_noise(void **state)
 {
 	(void)state;

@@ -495,8 +495,8 @@ static unsigned hear_confirmed(node_id_t node, uint8_t flags, int64_t ms)
 	return guard_heard(&g, &f, &in_session, at_ms(ms));
 }
 
-/* A node that receives no guard frames of this node may not notice that this node has stopped. That
- * node may also not forward the frames of this node. */
+/* A node that receives no guard frames of this node may not notice a stop. Such a node may not
+ * forward frames of this node either. */
 static void who_does_not_hear_us_does_not_stop_us_for_long(void **state)
 {
 	int64_t ms = 0;

@@ -123,8 +123,8 @@ static void news_is_what_differs_or_gets_old(void **state)
 	neigh_free(n);
 }
 
-/* A settled host has been known for long enough that all other nodes have learned it. Its requests
- * may be answered here. */
+/* A settled host has been known for long enough that all other nodes have learned it. Requests of a
+ * settled host may be answered here. */
 static void a_sender_is_settled_after_a_while(void **state)
 {
 	struct neigh *n = neigh_new(100);

@@ -64,7 +64,7 @@ static void a_host_may_say_it_twice(void **state)
 	}
 }
 
-/* One host sends equal bytes a hundred times per second. Its frames are held once. */
+/* One host sends equal bytes a hundred times per second. Frames of this host are held once. */
 static void what_is_its_host_s_own_passes_after_the_guard_has_asked(void **state)
 {
 	unsigned held = 0;

@@ -58,7 +58,7 @@ static struct endpoint name_of(int fd, bool own)
 	return ep;
 }
 
-/* Closes the far host's socket without a segment. Its state stays in p->s. */
+/* Closes the far host's socket without a segment. The state of the connection stays in p->s. */
 static void lose(struct pair *p)
 {
 	uint32_t clock;

@@ -127,7 +127,7 @@ static void beside_an_unlimited_stream(void **state)
 	assert_true(l.flow[0].sent >= (long)LINE / 8 * (SECONDS - 3));
 }
 
-/* A receiver that does not read gives no credit. Its stream leaves the list and delays no other
+/* A receiver that does not read gives no credit. The stream leaves the list and delays no other
  * stream. */
 static void a_receiver_that_does_not_read(void **state)
 {
