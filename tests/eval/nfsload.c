@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The load of the paper's evaluation over NFSv3 (section 5), in user space with libnfs, because the
- * kernel may have no NFS client. eval_nfs.py runs this program in the namespace of a site:
+ * kernel may have no NFS client. eval_nfs.py runs this program in the namespace of a site.
  *
  *     nfsload HOST EXPORT FILES MEGABYTES SECONDS
  *
