@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compares generated text with its source: the tables of drop reasons, counters and events in
 reference.md and the schema of `show events` with drop.def, counter.def and event.def. Compares the
-leaves in reference.md and leond.json(5) with conf.def. With --write, writes the text between the
-lines <!-- drops --> and <!-- /drops -->, or ; leaves and ; /leaves in a manual page, and the
-schema.
+leaves in reference.md with conf.def. With --write, writes the text between the lines <!-- drops -->
+and <!-- /drops -->, and the schema.
 """
 
 import json
@@ -16,7 +15,6 @@ import leaf_pages
 import tree
 
 REFERENCE = 'vyos-1x-leon/doc/reference.md'
-MANUAL = 'vyos-1x-leon/doc/man/leond.json.5.scd'
 SCHEMA = 'tests/schema/show_events.json'
 # List -> file, pattern of an entry with its key and its meaning, title of the first column.
 LISTS = {
@@ -52,21 +50,14 @@ PAGES = {
         'leaves': leaf_pages.leaf_table,
         **{name: lambda name=name: table(name) for name in LISTS},
     },
-    MANUAL: {'leaves': leaf_pages.leaf_pages},
 }
-
-
-def marks(path, name):
-    if path.endswith('.md'):
-        return f'<!-- {name} -->\n', f'<!-- /{name} -->'
-    return f'; {name}\n', f'; /{name}'
 
 
 def regenerate(path, page):
     """The page with new generated parts, and the names without their two lines."""
     missing = []
     for name, make in PAGES[path].items():
-        first, last = marks(path, name)
+        first, last = f'<!-- {name} -->\n', f'<!-- /{name} -->'
         block = re.compile(f'({re.escape(first)}).*?({re.escape(last)})', re.S)
         if not block.search(page):
             missing.append(name)
