@@ -97,6 +97,9 @@ static void test_strangers_get_no_answer(void **state)
 	sim_run(s, 2000);
 	assert_int_equal(w.bytes_to_mallory, 0);
 	assert_true(overlay_counters(s->node[0].o)->rx_not_authentic >= 6);
+	/* The operator learns of it, once a minute for all of them. */
+	assert_int_equal(s->node[0].n_events[EV_STRANGER], 1);
+	assert_int_equal(s->node[0].n_events[EV_SECRET_MISMATCH], 0);
 	assert_true(overlay_counters(s->node[0].o)->rx_no_session > 0);
 	expect_same_state(s, &before);
 	done(s, &w);

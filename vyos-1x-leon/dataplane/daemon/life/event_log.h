@@ -22,7 +22,7 @@ struct event {
 	node_id_t node, other; /* NODE_ID_NONE if the event concerns none */
 	char node_name[MSG_NAME_MAX + 1];
 	uint64_t value; /* depends on the kind of event; 0 none */
-	char detail[72];
+	char detail[112];
 	char text[320]; /* one sentence, sized for the longest names (test_event_text) */
 };
 

@@ -9,6 +9,7 @@
 #include "proto/session/finding.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "proto/core.h"
 #include "proto/service.h"
@@ -52,11 +53,40 @@ static bool note_where(struct overlay *o, const struct endpoint *from, bool with
 	return any;
 }
 
-void finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what)
+bool finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what)
 {
 	/* A NAT may send from a port other than the forwarded one. */
-	if (!note_where(o, from, true, what))
-		note_where(o, from, false, what);
+	return note_where(o, from, true, what) || note_where(o, from, false, what);
+}
+
+static const char *words_of(enum seed_finding what)
+{
+	switch (what) {
+	case SEED_OTHER_SECRET:
+		return "do not open: another pre-shared-secret";
+	case SEED_HAS_NO_SECRET:
+		return "are not sealed: no pre-shared-secret there";
+	case SEED_HAS_SECRET:
+		return "are sealed, and this node has no pre-shared-secret";
+	case SEED_OTHER_VNI:
+		return "are of another vni";
+	default:
+		return "are of another wire version, or of another program";
+	}
+}
+
+/* Notes the evidence at the configured peer of this address. The operator of a member is the only
+ * one who can learn why another address is refused, because that address gets no answer. */
+static void note_or_report(struct overlay *o, const struct endpoint *from, enum seed_finding what)
+{
+	char ep[ENDPOINT_STRLEN], text[ENDPOINT_STRLEN + 64];
+
+	if (finding_note(o, from, what) ||
+	    !bucket_pass(&o->stranger_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+		return;
+	snprintf(text, sizeof(text), "%s %s", endpoint_format(from, ep, sizeof(ep)),
+		 words_of(what));
+	overlay_emit(o, EV_STRANGER, NODE_ID_NONE, NODE_ID_NONE, 0, text);
 }
 
 void finding_not_opened(struct overlay *o, const struct endpoint *from, const struct leon_hdr *h)
@@ -64,9 +94,9 @@ void finding_not_opened(struct overlay *o, const struct endpoint *from, const st
 	bool sealed = h->flags & LEON_F_SEALED, ours = keyring_sealed(o->keys);
 
 	if (sealed && ours)
-		finding_note(o, from, SEED_OTHER_SECRET);
+		note_or_report(o, from, SEED_OTHER_SECRET);
 	else if (sealed != ours)
-		finding_note(o, from, sealed ? SEED_HAS_SECRET : SEED_HAS_NO_SECRET);
+		note_or_report(o, from, sealed ? SEED_HAS_SECRET : SEED_HAS_NO_SECRET);
 }
 
 void finding_asked(struct overlay *o, struct seed *s, unsigned index)
@@ -97,7 +127,7 @@ void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error,
 
 void overlay_seed_foreign(struct overlay *o, const struct endpoint *from, enum seed_finding finding)
 {
-	finding_note(o, from, finding);
+	note_or_report(o, from, finding);
 }
 
 struct finding finding_now(const struct overlay *o, const struct finding *f)

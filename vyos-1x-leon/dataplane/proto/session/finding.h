@@ -6,8 +6,8 @@
 
 #include "proto/core.h"
 
-/* Records evidence from this address if it belongs to a configured peer. */
-void finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what);
+/* Records evidence from this address and returns true if it belongs to a configured peer. */
+bool finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what);
 void finding_asked(struct overlay *o, struct seed *s, unsigned index);
 /* Returns the diagnosis that is still valid. */
 struct finding finding_now(const struct overlay *o, const struct finding *f);
