@@ -89,7 +89,8 @@ static inline unsigned index_at(struct sim *s, const struct endpoint *ep)
 	return 0;
 }
 
-/* The state that an attack must not change. */
+/* The state that an attack must not change. The event `stranger`, which reports an attack to the
+ * operator, is not part of it. */
 struct state {
 	unsigned events[N_EVENT_KINDS];
 	uint64_t session[8][8];
@@ -102,7 +103,7 @@ static inline void take_state(struct sim *s, struct state *st)
 {
 	memset(st, 0, sizeof(*st));
 	for (unsigned k = 0; k < N_EVENT_KINDS; k++)
-		st->events[k] = sim_events(s, (enum event_kind)k);
+		st->events[k] = k == EV_STRANGER ? 0 : sim_events(s, (enum event_kind)k);
 	for (unsigned a = 0; a < s->n; a++) {
 		if (!sim_is_up(s, a))
 			continue;
