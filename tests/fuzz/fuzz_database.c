@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target of leonsim's reader for the database of a live overlay: any bytes as the output of
+ * Fuzz target of leonsim's reader for the database of a live overlay. The input is any output of
  * `show latency`, with a change of each kind.
  */
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A packet path for fuzz targets: one worker without a thread, four nodes as in
- * tests/unit/fwd_fixture.h, a TAP that discards all frames, and no sockets. Made once.
+ * A packet path for fuzz targets: one worker without a thread, and four nodes as in
+ * tests/unit/fwd_fixture.h. The TAP discards all frames, and the path has no sockets. Made once.
  */
 #pragma once
 

@@ -160,6 +160,6 @@ void sim_inject(struct sim *s, const struct endpoint *from, unsigned to, const v
 		size_t len);
 
 /* --- matrix.c --- */
-/* n nodes at the first or at random sites (rng not NULL) of a file of tests/latency, which has 128:
- * n x n round-trip times in us. Nodes beyond that share the sites. */
+/* Places n nodes at the first or at random sites (rng not NULL) of a file of tests/latency, which
+ * has 128 sites. Returns n x n round-trip times in us. More than 128 nodes share the sites. */
 void matrix_planetlab(const char *file, unsigned n, uint64_t *rng, int64_t *rtt_us);

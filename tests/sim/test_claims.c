@@ -38,7 +38,7 @@ static void test_rebuilt_node(void **state)
 	sim_free(s);
 }
 
-/* Each of five machines is reinstalled in turn, as the documentation describes: the machine returns
+/* Each of five machines is reinstalled in turn, as the documentation describes. The machine returns
  * after five minutes, or at once and waits for five minutes. No node refuses the machine
  * permanently, independent of the order of acceptance and of restarts. Some pairs are connected
  * through relays only. */

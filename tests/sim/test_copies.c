@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The two paths of critical frames: chosen slowly, disjoint, replaced at once if one breaks. There
- * is no second path if it is much slower, if the path in use is good enough, or if a node does not
- * support copies.
+ * The two paths of critical frames: chosen slowly, disjoint, replaced at once if one breaks. A much
+ * slower path is not used. There is no second path either if the path in use is good enough, or if
+ * a node does not support copies.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Membership: join, leave, failure, partition, restart, return, NAT, and lost, duplicated and
- * reordered datagrams. Every test ends in one state of all running nodes: equal digests, exactly
- * the running nodes as members, a path between all pairs (design.md section 3, points 1, 2).
+ * reordered datagrams. Every test ends in one state of all running nodes (design.md section 3,
+ * points 1, 2). Digests are equal, exactly the running nodes are members, and all pairs have a
+ * path.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -412,7 +412,7 @@ static void one_jump(int64_t from_us, int64_t to_us, bool traffic, unsigned seed
 	/* The filter follows a jump below three missing answers within seconds. */
 	sim_run(s, (to_us < 300000 ? 2500 : 600) + (traffic ? 0 : 1400));
 	/* Much slower: the end with traffic changes to the path over 0 as fast as after a failure
-	 * of the link, and the other end soon after. */
+	 * of the link. The other end follows soon. */
 	if (to_us > 3 * from_us) {
 		expect_via(s, 1, 2, 0);
 		sim_run(s, 2000);

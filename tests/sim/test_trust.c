@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Membership by a list of identities: an unlisted node is removed at once, and stays removed for
- * any of its attempts, even if a member still trusts the node. No other node is affected.
+ * Membership by a list of identities. An unlisted node is removed at once. The node stays removed
+ * in spite of any attempt, even if a member still trusts the node. No other node is affected.
  * doc/decisions/015.
  */
 #include <setjmp.h>

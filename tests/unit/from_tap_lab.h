@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shared parts of the tests that forward frames from the TAP: a sending host, the MAC addresses in
- * the FDB, and the datagrams to other nodes. Included after cmocka.
+ * Shared parts of tests with frames from the TAP: a sending host, the MAC addresses in the FDB, and
+ * the datagrams to other nodes. Included after cmocka.
  */
 #pragma once
 

@@ -96,7 +96,7 @@ static void run(struct site *s, int64_t ms)
 	s->delivered = (s->line.delivered - before) * 8 / (double)ms;
 }
 
-/* Returns the queueing delay in ms that `percent` of all steps do not exceed. */
+/* Returns the queueing delay in ms that `percent` of all milliseconds do not exceed. */
 static double p(const struct site *s, unsigned percent)
 {
 	unsigned total = 0, below = 0, i = 0;

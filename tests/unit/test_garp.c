@@ -78,8 +78,8 @@ static void test_unsolicited_advertisement(void **state)
 	}
 }
 
-/* The answer is a broadcast. The request does not warn a host that is about to use the address: a
- * request from 0 would be a probe, and a request from the address itself a claim. */
+/* The answer is a broadcast. The request must not conflict with a host that is about to use the
+ * address. A request from 0 would be a probe, and a request from the address itself a claim. */
 static void test_questions(void **state)
 {
 	const struct ip_addr v4 = { 4, { 10, 77, 0, 7 } };

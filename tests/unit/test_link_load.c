@@ -10,7 +10,7 @@
 #include "line.h"
 #include "state/latdb.h"
 
-/* A measured link, and the extremes of its metric since `worst` was cleared. */
+/* A measured link, and the extremes of its metric since the start of run(). */
 struct link {
 	struct line line;
 	struct link_load load;
@@ -70,7 +70,8 @@ static struct link full_line(double kbits)
 	return k;
 }
 
-/* Own bulk traffic fills the link for ten minutes, and the metric sees an idle link. */
+/* Own bulk traffic fills the link for ten minutes, and the metric stays at the value of the idle
+ * link. */
 static void own_load_is_taken_off(void **state)
 {
 	struct link k = slow_line();

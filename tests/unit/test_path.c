@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Paths: the cost of a link, known cases, and comparison with three other algorithms. The first
- * tries all paths (small networks), the second adds one relay in each round (the limit is
- * effective), the third is Dijkstra with a heap (no limit). The matrices are random with printed
+ * tries all paths (small networks). The second adds one relay in each round (the limit is
+ * effective). The third is Dijkstra with a heap (no limit). The matrices are random with printed
  * seeds, or measured (tests/latency).
  */
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * SCLP as published: the example of the paper byte for byte, both levels of reassembly, any order,
- * damage, limits, and the exchange of doc/sclp.md.
+ * damage and limits. Also the exchange of doc/sclp.md.
  */
 #include <setjmp.h>
 #include <stdarg.h>

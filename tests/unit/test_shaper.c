@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The shaper: the resulting rate for any turns, workers that share the rate, earlier turns of
- * sparse flows, the limits of saved and owed time, and no passing time.
+ * The shaper: the resulting rate for any turns, workers with a common rate, and earlier turns of
+ * sparse flows. Also the limits of saved and owed time, and no passing time.
  */
 #include <setjmp.h>
 #include <stdarg.h>

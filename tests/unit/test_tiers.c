@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The queue in four tiers: the tier of each DSCP, priority of higher tiers within their share
- * without starvation, full use by a single tier, and no lost item.
+ * The queue in four tiers: the tier of each DSCP, and priority of higher tiers within their share
+ * without starvation. A single tier gets the full rate, and no item is lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
