@@ -20,8 +20,9 @@ static inline void fifo_added(struct fifo *f, size_t n)
 	f->len += n;
 }
 void fifo_put(struct fifo *f, const void *data, size_t n);
+/* NULL before the first byte: an offset to a null pointer is undefined, also an offset of 0. */
 static inline const uint8_t *fifo_data(const struct fifo *f)
 {
-	return f->buf + f->at;
+	return f->buf ? f->buf + f->at : NULL;
 }
 void fifo_drop(struct fifo *f, size_t n);
