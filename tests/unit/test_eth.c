@@ -526,6 +526,8 @@ static void test_nd_malformed(void **state)
 	for (size_t len = 55; len < f.len; len++)
 		assert_int_equal(nd_parse(f.b, len, &v, &n), -EBADMSG);
 	parse_every_cut(&f);
+	memset(f.b + 62, 0, 16);
+	assert_int_equal(nd_with(&f, 62, 0), -EBADMSG); /* target is unspecified */
 }
 
 static void test_nd_advert_rules(void **state)

@@ -76,7 +76,7 @@ static bool is_consistent(const uint8_t *ip, const struct nd_view *n)
 {
 	bool to_group = is_multicast(ip + V6_DST_OFFSET);
 
-	if (is_multicast(n->target.b) || is_multicast(n->source.b))
+	if (is_multicast(n->target.b) || is_unspecified(n->target.b) || is_multicast(n->source.b))
 		return false;
 	if (n->type == ND_ADVERT)
 		return !(to_group && n->solicited) && !is_unspecified(n->source.b);
