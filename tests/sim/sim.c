@@ -484,6 +484,8 @@ static void op_event(void *arg, const struct overlay_event *e)
 	n->last_event[e->kind] = e->at;
 	if (e->kind == EV_PATH)
 		note_path(n, e);
+	if (e->kind == EV_STRANGER)
+		snprintf(n->stranger, sizeof(n->stranger), "%s", e->detail);
 	if (n->sim->trace)
 		printf("# %9.3f n%u %s node=%s other=%s value=%" PRIu64 " %s\n",
 		       (double)e->at.ns / 1e9, n->index, event_name(e->kind),

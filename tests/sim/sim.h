@@ -56,7 +56,8 @@ struct sim_node {
 	/* Counted events */
 	unsigned n_events[N_EVENT_KINDS];
 	mono_t last_event[N_EVENT_KINDS];
-	unsigned n_asked; /* changes of a requested limit */
+	char stranger[112]; /* detail of the last EV_STRANGER */
+	unsigned n_asked;   /* changes of a requested limit */
 	unsigned n_snapshot_changed, n_purges, n_lan_changes, n_lan_left, n_new_runs;
 	uint64_t lan_classes;  /* VLAN classes of the changes of LANs */
 	unsigned n_fast_flaps; /* voluntary path changes within hold-time of the previous one */

@@ -123,6 +123,37 @@ static void test_other_secret_is_reported(void **state)
 	sim_free(s);
 }
 
+/* Each reason has its sentence, and the next report waits for a minute. */
+static void test_stranger_is_reported_with_the_reason(void **state)
+{
+	static const struct {
+		enum seed_finding what;
+		const char *words;
+	} cases[] = {
+		{ SEED_OTHER_SECRET, "another pre-shared-secret" },
+		{ SEED_HAS_NO_SECRET, "no pre-shared-secret there" },
+		{ SEED_HAS_SECRET, "this node has no pre-shared-secret" },
+		{ SEED_OTHER_VNI, "another vni" },
+		{ SEED_OTHER_VERSION, "another wire version" },
+	};
+	struct sim *s = sim_new(1, 5);
+	struct endpoint from = mallory(0);
+	char ep[ENDPOINT_STRLEN];
+
+	(void)state;
+	sim_boot(s, 0);
+	for (unsigned i = 0; i < array_size(cases); i++) {
+		overlay_seed_foreign(s->node[0].o, &from, cases[i].what);
+		overlay_seed_foreign(s->node[0].o, &from, SEED_OTHER_VNI);
+		assert_int_equal(s->node[0].n_events[EV_STRANGER], i + 1);
+		assert_non_null(strstr(s->node[0].stranger, cases[i].words));
+		assert_non_null(
+			strstr(s->node[0].stranger, endpoint_format(&from, ep, sizeof(ep))));
+		sim_run(s, 61000);
+	}
+	sim_free(s);
+}
+
 /* The result of the only peer in `show peers`. */
 static enum seed_finding finding_at(struct sim *s, unsigned i)
 {
@@ -590,6 +621,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strangers_get_no_answer),
 		cmocka_unit_test(test_other_secret_is_reported),
+		cmocka_unit_test(test_stranger_is_reported_with_the_reason),
 		cmocka_unit_test(test_peer_that_is_not_reached),
 		cmocka_unit_test(test_clear_mode_admission),
 		cmocka_unit_test(test_replay_changes_nothing),
