@@ -8,7 +8,7 @@ Usage: run_check.py [--pytest-args ARGS] PART...
   tsan       the tests with threads, with ThreadSanitizer
   unit       the unit tests in the plain build
   python     pytest tests/python
-  netns      pytest tests/netns with the plain build, two files at a time
+  netns      pytest tests/netns with the plain build, four files at a time
   packaging  pytest tests/packaging, which builds the Debian packages
   fuzz       libFuzzer for a minute on some of the targets, others each hour
 
@@ -183,7 +183,7 @@ def part_python(options):
 def part_netns(options):
     # Each test makes its own namespaces and mostly waits. The tests of a file share a fixture. The
     # rerun plugin, if installed, cannot communicate between namespaces.
-    parallel = ['-n', '2', '--dist', 'loadfile', '-p', 'no:rerunfailures']
+    parallel = ['-n', '4', '--dist', 'loadfile', '-p', 'no:rerunfailures']
     return pytest('netns', [*parallel, *options]) if build('build') else Tally(failed=1)
 
 
