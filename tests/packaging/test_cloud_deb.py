@@ -61,7 +61,8 @@ def test_wrong_and_right_user_data(package, root, tmp_path):
     wrong = apply('#cloud-config\nleon: { peer: 198.51.100.1, pear: 1 }\n')
     assert wrong.returncode == 1
     assert wrong.stdout.startswith('leon.pear: unknown key\n')
-    right = apply('#cloud-config\nleon: { peer: 198.51.100.1, node-id: 10.0.0.1 }\n')
+    right = apply('#cloud-config\nleon: { peer: 198.51.100.1, node-id: 10.0.0.1, '
+                  'secret: a secret for the tests }\n')
     assert right.returncode == 0, right.stdout + right.stderr
     assert root.run('stat', '-c', '%U:%G %a', '/etc/leon/leon0.json').stdout == 'root:leon 640\n'
     assert root.run('leond', '--config', '/etc/leon/leon0.json', '--check').stdout == (
