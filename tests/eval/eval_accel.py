@@ -37,7 +37,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '../netns'))
 
 import ns  # noqa: E402
-from accel import Accelerator, Machine  # noqa: E402
+from accel import Accelerator, Machine, receive  # noqa: E402
 from lab import PATIENT, Lab, merged, wait_for  # noqa: E402
 
 MB = 1 << 20
@@ -92,13 +92,6 @@ def send(client, server, data):
     assert n == len(data) and hashlib.sha256(got).digest() == hashlib.sha256(data).digest(), \
         'bytes are wrong'
     return seconds
-
-
-def receive(s, n):
-    while n:
-        block = s.recv(n)
-        assert block, 'closed'
-        n -= len(block)
 
 
 def ask(client, server, times):

@@ -219,6 +219,16 @@ def both_ways(ends, family='ip4', **keys):
                     **keys)
 
 
+def receive(s, n):
+    """Exactly n bytes. MSG_WAITALL does not wait: a Python socket with a timeout never blocks."""
+    data = b''
+    while len(data) < n:
+        block = s.recv(n - len(data))
+        assert block, 'closed'
+        data += block
+    return data
+
+
 def jain(values):
     """Jain's index of fairness: 1 if all are equal, 1/n if one has everything."""
     return sum(values) ** 2 / max(1, len(values) * sum(v * v for v in values))

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart, jain
+from accel import CONFIG, ENDLESS, MB, Transfer, both_ways, far_apart, jain, receive
 from lab import PATIENT, merged, wait_for
 from node import EMULATED
 
@@ -415,15 +415,6 @@ def test_hung_accelerator_is_done_without(far, ends):
 
 def acknowledged(s):
     return struct.unpack('i', fcntl.ioctl(s, termios.TIOCOUTQ, b'\0' * 4))[0] == 0
-
-
-def receive(s, n):
-    data = b''
-    while len(data) < n:
-        block = s.recv(n - len(data))
-        assert block, 'closed'
-        data += block
-    return data
 
 
 @contextlib.contextmanager
