@@ -13,13 +13,15 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-version=$(dpkg-parsechangelog -l "$top/packaging/debian/changelog" -S Version)
+version=$("$top/packaging/version.sh")
 copy=$out/leon-$version
 rm -rf "$copy"
 mkdir "$copy"
 # What a clean checkout has: everything but version control and build products.
 tar -C "$top" -c --exclude-vcs --exclude='./build*' --exclude=__pycache__ --exclude='*.pyc' \
 	--exclude=.pytest_cache --exclude=.cache . | tar -C "$copy" -x
+# The copy has no git, so its changelog gets the version.
+sed -i "1s/^leon .*;/leon ($version) unstable;/" "$copy/packaging/debian/changelog"
 
 cd "$copy"
 if ! dpkg-buildpackage -us -uc "$@" >"$out/build.log" 2>&1; then

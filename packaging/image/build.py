@@ -11,7 +11,7 @@ Usage: build.py [--out DIR] [--debs DIR] [--arch ARCH] [--mirror URL --security 
     --pinned LIST   .packages file of an earlier build. A different version fails the build.
 
 Needs mmdebstrap and, if not run as root, uidmap. The same packages give the same bytes: times come
-from debian/changelog (or SOURCE_DATE_EPOCH), numbers from the version. leon-VERSION-ARCH.packages
+from debian/changelog (or SOURCE_DATE_EPOCH), numbers from version.sh. leon-VERSION-ARCH.packages
 lists all packages of the image with their versions.
 """
 import argparse
@@ -55,6 +55,10 @@ def changelog(field):
     return said('dpkg-parsechangelog', '-l', str(TOP / 'packaging/debian/changelog'), '-S', field)
 
 
+def tree_version():
+    return said(str(TOP / 'packaging/version.sh'))
+
+
 def own_package(folder, name, version, arch):
     """The .deb file of this version."""
     candidates = [folder / f'{name}_{version}_{kind}.deb' for kind in (arch, 'all')]
@@ -93,7 +97,7 @@ def compare(pinned, lines):
 class Build:
     def __init__(self, options):
         self.options = options
-        self.version = changelog('Version')
+        self.version = tree_version()
         self.name = f'leon-{self.version}-{options.arch}'
         self.epoch = int(os.environ.get('SOURCE_DATE_EPOCH') or changelog('Timestamp'))
         self.ids = disk.Ids.of(self.name)

@@ -11,7 +11,7 @@ Usage: release.py [--out DIR] [--debs DIR] [--image DIR] [--key KEY] [--dirty]
     --dirty      Use HEAD although files of the tree are changed.
 
 `make release` calls this script; doc/releases.md has the steps before and after. The version comes
-from packaging/debian/changelog, which meson and the image read too. Needs git, reprepro, zstd, gpg
+from packaging/version.sh, which meson and the image call too. Needs git, reprepro, zstd, gpg
 if a key is given, and pip for debsbom, which writes the lists (SPDX, CycloneDX).
 """
 import argparse
@@ -51,6 +51,10 @@ def run(*command, given=None, env=None):
 def changelog(field):
     return run('dpkg-parsechangelog', '-l', TOP / 'packaging/debian/changelog', '-S',
                field).decode().strip()
+
+
+def tree_version():
+    return run(TOP / 'packaging/version.sh').decode().strip()
 
 
 def source(out, version, dirty):
@@ -176,7 +180,7 @@ def checksums(out, key):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    version = changelog('Version')
+    version = tree_version()
     parser.add_argument('--out', type=Path, default=TOP / f'build/release/leon-{version}')
     parser.add_argument('--debs', type=Path, default=TOP / 'build/deb')
     parser.add_argument('--image', type=Path)

@@ -66,7 +66,7 @@ class RootDisk:
         self.options = options
         self.out = options.out.resolve()
         self.out.mkdir(parents=True, exist_ok=True)
-        self.version = build.changelog('Version')
+        self.version = build.tree_version()
         self.name = f'vyos-leon-{self.version}-{ARCH}'
         self.epoch = int(build.changelog('Timestamp'))
         self.ids = disk.Ids.of(self.name)

@@ -78,7 +78,7 @@ def test_it_boots(disk, out, firmware):
         machine.wait()
         print(serial.read_text(errors='replace')[-1500:])
     print(f'{firmware}: {time.monotonic() - begin:.0f} s')
-    version = build.changelog('Version')
+    version = build.tree_version()
     assert f'leond {version}\n' in said and '\n/dev/vda1 ext4\n' in said
     for name in ('leond', 'vyos-1x-leon'):
         assert re.search(rf'^ii +{name} +{re.escape(version)} ', said, re.M), name

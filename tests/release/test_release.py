@@ -98,7 +98,7 @@ def test_apt_installs_from_the_repository(out, tmp_path):
         done = update('leon.gpg')
         assert done.returncode == 0, done.stdout + done.stderr
         root.run('apt-get', *options, 'install', '-y', '--no-install-recommends', 'leond')
-        assert root.run('leond', '--version').stdout == f'leond {release.changelog("Version")}\n'
+        assert root.run('leond', '--version').stdout == f'leond {release.tree_version()}\n'
         policy = root.run('apt-cache', *options, 'policy', 'leond', 'leon-accel', 'leon-cloud', 'vyos-1x-leon')
         assert policy.stdout.count('file:/var/local/apt') >= 3
     finally:
@@ -117,7 +117,7 @@ def test_checksums_and_signature(out):
 
 def test_what_is_in_it(out):
     """Both lists name our packages and what they run on, with versions."""
-    version = release.changelog('Version')
+    version = release.tree_version()
     cdx = json.loads((out / f'leon-{version}.cdx.json').read_text())
     spdx = json.loads((out / f'leon-{version}.spdx.json').read_text())
     assert cdx['bomFormat'] == 'CycloneDX' and spdx['spdxVersion'].startswith('SPDX-2')
@@ -128,7 +128,7 @@ def test_what_is_in_it(out):
 
 
 def test_source_is_what_a_clone_has(out):
-    version = release.changelog('Version')
+    version = release.tree_version()
     with tarfile.open(out / f'leon-{version}.tar.gz') as archive:
         names = set(archive.getnames())
     known = subprocess.run(['git', '-C', TOP, 'ls-files'], check=True, capture_output=True,

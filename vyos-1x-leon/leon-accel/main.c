@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/version.h"
 #include "conn.h"
 #include "control.h"
 #include "engine.h"
@@ -228,7 +229,7 @@ static int parse_options(int argc, char **argv, struct accel *a)
 			a->taken_path = optarg;
 			break;
 		case OPT_VERSION:
-			puts("leon-accel " LEON_PACKAGE_VERSION);
+			printf("leon-accel %s\n", leon_version);
 			return 0;
 		case 'h':
 			usage(stdout);

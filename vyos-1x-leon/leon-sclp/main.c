@@ -17,6 +17,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "io/netlink.h"
 #include "io/tap.h"
 #include "tunnel.h"
@@ -111,7 +112,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 
 	while ((c = getopt_long(argc, argv, "h", options, &index)) != -1) {
 		if (c == OPT_VERSION) {
-			puts("leon-sclp " LEON_PACKAGE_VERSION);
+			printf("leon-sclp %s\n", leon_version);
 			return 0;
 		}
 		if (c == 'h') {

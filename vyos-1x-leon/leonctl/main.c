@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/jsonr.h"
+#include "base/version.h"
 #include "commands.h"
 #include "io/ctlsock.h"
 
@@ -58,7 +59,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 			o->target.socket = optarg;
 			break;
 		case OPT_VERSION:
-			puts("leonctl " LEON_PACKAGE_VERSION);
+			printf("leonctl %s\n", leon_version);
 			return 0;
 		case 'h':
 			usage(stdout);

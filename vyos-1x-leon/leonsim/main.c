@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/version.h"
 #include "database.h"
 #include "options.h"
 #include "report.h"
@@ -232,6 +233,10 @@ int main(int argc, char **argv)
 	if (!options_read(&o, argc, argv)) {
 		options_usage(stderr);
 		return EXIT_USAGE;
+	}
+	if (o.version) {
+		printf("leonsim %s\n", leon_version);
+		return EXIT_SUCCESS;
 	}
 	if (o.help) {
 		options_usage(stdout);

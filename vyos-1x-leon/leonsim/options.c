@@ -35,7 +35,8 @@ static const char usage[] =
 	"  --seed N           seed of the random numbers (1)\n"
 	"  --svg FILE         curves of the latencies\n"
 	"  --pairs            also the figures of each pair\n"
-	"  --json             output as JSON\n";
+	"  --json             output as JSON\n"
+	"  --version          version of this program\n";
 
 void options_usage(FILE *out)
 {
@@ -141,6 +142,7 @@ enum {
 	OPT_SVG,
 	OPT_PAIRS,
 	OPT_JSON,
+	OPT_VERSION,
 	OPT_HELP
 };
 
@@ -161,6 +163,7 @@ static const struct option longs[] = {
 	{ "svg", required_argument, NULL, OPT_SVG },
 	{ "pairs", no_argument, NULL, OPT_PAIRS },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
 };
@@ -270,6 +273,7 @@ bool options_read(struct options *o, int argc, char **argv)
 		o->pairs |= c == OPT_PAIRS;
 		o->json |= c == OPT_JSON;
 		o->help |= c == OPT_HELP;
+		o->version |= c == OPT_VERSION;
 		if (c == OPT_SLICE || c == OPT_WARM_UP || c == OPT_WINDOW || c == OPT_SEED)
 			ok = read_numbers(o, c, optarg);
 		else if (optarg)
@@ -279,7 +283,7 @@ bool options_read(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		return wrong("argument", argv[optind], "options only; see leonsim --help");
-	return o->help || is_complete(o);
+	return o->help || o->version || is_complete(o);
 }
 
 /* --- configuration --- */

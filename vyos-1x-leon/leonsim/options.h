@@ -27,7 +27,7 @@ struct options {
 	double slice_s;
 	enum reading reading;
 	unsigned window;
-	bool has_reading, all_traffic, json, pairs, help;
+	bool has_reading, all_traffic, json, pairs, help, version;
 	double warm_up_s;
 	uint64_t seed;
 	const char *nodes; /* hosts to keep; NULL: all */

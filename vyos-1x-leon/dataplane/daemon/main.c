@@ -12,6 +12,7 @@
 
 #include "base/hex.h"
 #include "base/mem.h"
+#include "base/version.h"
 #include "daemon/life/advice.h"
 #include "daemon/life/confread.h"
 #include "daemon/life/identity_file.h"
@@ -91,7 +92,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		case OPT_FOREGROUND:
 			break;
 		case OPT_VERSION:
-			puts("leond " LEON_PACKAGE_VERSION);
+			printf("leond %s\n", leon_version);
 			return 0;
 		case OPT_HELP:
 			usage(stdout);

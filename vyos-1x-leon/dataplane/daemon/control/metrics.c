@@ -9,6 +9,7 @@
 
 #include "base/defs.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
 #include "daemon/control/metrics_out.h"
@@ -452,7 +453,7 @@ static void put_daemon(struct out *o)
 
 	put_head(o, "info", "gauge", "This node; always 1.");
 	put_sample(o, "info");
-	put_label(o, "version", LEON_PACKAGE_VERSION);
+	put_label(o, "version", leon_version);
 	put_label(o, "node_id", node_id_format(d->self, id, sizeof(id)));
 	put_label(o, "name", d->conf->node_name);
 	put_u64(o, 1);

@@ -4,6 +4,7 @@
  * command: offloads, loop guard, MTU, memory. Control thread.
  */
 
+#include "base/version.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
 #include "daemon/control/counters.h"
@@ -175,7 +176,7 @@ enum command_result show_statistics(struct command *c)
 	write_offloads(c);
 	write_guard(c);
 	write_memory(c);
-	jsonw_str(c->w, "daemon_version", LEON_PACKAGE_VERSION);
+	jsonw_str(c->w, "daemon_version", leon_version);
 	answer_id(c->w, "node_id", d->self);
 	answer_name(c->w, "name", d, d->self);
 	jsonw_u64(c->w, "vni", d->conf->vni);

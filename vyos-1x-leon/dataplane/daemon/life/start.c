@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/defs.h"
+#include "base/version.h"
 #include "daemon/control/accel_relay.h"
 #include "daemon/control/cmds.h"
 #include "daemon/control/counters.h"
@@ -332,8 +333,8 @@ int leond_start(struct leond *d, const char *config_path, struct conf *conf)
 	if (r < 0)
 		return r;
 	log_notice("daemon", "started version=%s interface=%s node=%s port=%u workers=%u",
-		   LEON_PACKAGE_VERSION, d->tap.name, node_id_format(d->self, id, sizeof(id)),
-		   d->udp.port, d->tap.n_queues);
+		   leon_version, d->tap.name, node_id_format(d->self, id, sizeof(id)), d->udp.port,
+		   d->tap.n_queues);
 	loop_notify(d->loop, "READY=1");
 	return 0;
 }
