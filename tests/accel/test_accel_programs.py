@@ -2,6 +2,7 @@
 """Ordinary programs while their connections are taken over, given back and taken again, while each
 daemon restarts in order, and while the machine of the server moves to a third site and back: every
 client ends well and has the right bytes. `make eval-accel` runs it."""
+import itertools
 import tempfile
 import threading
 
@@ -12,6 +13,7 @@ from accel import CONFIG, Machine, far_apart
 from lab import merged, wait_for
 
 RATE_KBIT = 50_000
+_numbers = itertools.count(300)
 
 
 @pytest.fixture(scope='module')
@@ -89,6 +91,7 @@ def test_program(sites, directory, kind, family):
     lacking = [name for name in kind.needs if not programs.need(name)]
     if lacking:
         pytest.skip(f'not installed: {", ".join(lacking)}')
+    sites.machine.renew(next(_numbers))
     far = sites.ready()
     client, server = far.host['a'], far.host['b']
     program = kind(directory, server, client, getattr(server, family))
@@ -114,4 +117,5 @@ def test_program(sites, directory, kind, family):
     finally:
         clients.enough.set()
         program.end()
+        far.machine.go_home()
         print(f'{kind.__name__} {family}: {clients.done} clients, {taken(far)} taken')

@@ -241,6 +241,7 @@ class Machine:
     def __init__(self, lab, home, other, stays=True):
         self.host = lab.host[home]
         self.namespace = self.host.namespace
+        self.port = 'eth0'
         ns.connect(lab.node[other].namespace, 'h1', self.namespace, 'eth1')
         lab.node[other].namespace.ip('link set h1 master br0')
         self.namespace.ip('link set eth1 down', f'link set eth1 address {self.host.mac}')
@@ -251,13 +252,29 @@ class Machine:
         ns.connect(lab.node[home].namespace, 'h2', self.namespace, 'eth2')
         lab.node[home].namespace.ip('link set h2 master br0')
 
+    def renew(self, number):
+        """Another machine at home, whose MAC and addresses no node has seen before. A node freezes
+        a MAC that has moved six times in 180 s (decision 029)."""
+        self.host.set_number(number)
+        self.namespace.ip('link set eth0 down', f'link set eth1 address {self.host.mac}',
+                          'addr flush dev eth0', f'link set eth0 address {self.host.mac}')
+        self._appear('eth0')
+
+    def _appear(self, port):
+        self.namespace.ip(f'addr add {self.host.ip4}/16 dev {port}', f'link set {port} up',
+                          f'addr add {self.host.ip6}/64 dev {port} nodad')
+
+    def go_home(self):
+        if self.port != 'eth0':
+            self.move('eth0', self.port)
+
     def move(self, port, old, to=None):
         """to: a host that it can be reached from, where it can."""
+        self.port = port
         # It is announced, as a hypervisor does that.
         self.namespace.sysctl(f'ipv4/conf/{port}/arp_notify', 1)
-        self.namespace.ip(f'link set {old} down', f'addr flush dev {old}',
-                          f'addr add {self.host.ip4}/16 dev {port}', f'link set {port} up',
-                          f'addr add {self.host.ip6}/64 dev {port} nodad')
+        self.namespace.ip(f'link set {old} down', f'addr flush dev {old}')
+        self._appear(port)
         if to:
             wait_for(lambda: self.host.ping(to.ip4), 30, 'it is reached at its new site')
 

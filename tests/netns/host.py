@@ -13,13 +13,16 @@ class Host:
         self.node_namespace = node_namespace
         self.port = port
         self.namespace = ns.Namespace(name)
-        self.ip4 = f'10.10.{number >> 8}.{number & 255}'
-        self.ip6 = f'fd00:10::{number:x}'
-        self.mac = f'02:aa:00:00:{number >> 8:02x}:{number & 255:02x}'
+        self.set_number(number)
         ns.connect(node_namespace, port, self.namespace, 'eth0')
         node_namespace.ip(f'link set {port} mtu {mtu} master {bridge}')
         self.namespace.ip(f'link set eth0 address {self.mac} mtu {mtu}',
                           f'addr add {self.ip4}/16 dev eth0', f'addr add {self.ip6}/64 dev eth0 nodad')
+
+    def set_number(self, number):
+        self.ip4 = f'10.10.{number >> 8}.{number & 255}'
+        self.ip6 = f'fd00:10::{number:x}'
+        self.mac = f'02:aa:00:00:{number >> 8:02x}:{number & 255:02x}'
 
     def ping(self, address, count=1, interval=0.02, within=1.0, size=56, forbid_fragments=False):
         """Round-trip times in ms of the answered ones."""

@@ -18,6 +18,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "conn_state.h"
+#include "peer.h"
 #include "wire/tcp.h"
 
 #define SELF	   1

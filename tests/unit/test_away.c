@@ -10,6 +10,7 @@
 #include "away.h"
 #include "base/loop.h"
 #include "conn_state.h"
+#include "peer.h"
 
 #define SELF  1
 #define THERE 3
@@ -70,11 +71,32 @@ static void test_node_is_not_known_yet(void **state)
 	loop_free(loop);
 }
 
+/* The near host is at another node, and its frames arrive in FOUND of the peer. */
+static void test_near_host_is_away(void **state)
+{
+	struct loop *loop = loop_sim_new();
+	struct engine e = { .loop = loop, .self = SELF };
+	struct conn c = { .e = &e, .near_away = true, .near_seen = began };
+
+	(void)state;
+	assert_false(lost_after(&e, &c, 30, 1400));
+	assert_true(lost_after(&e, &c, 31, 1400));
+	/* The peer still knows the connection. */
+	c.near_seen = mono_add_ms(began, 20000);
+	assert_false(lost_after(&e, &c, 50, 1400));
+	assert_true(lost_after(&e, &c, 51, 1400));
+	c.near_away = false;
+	assert_false(lost_after(&e, &c, 600, 1400));
+	peers_free(&e);
+	loop_free(loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_node_is_not_known_yet),
+		cmocka_unit_test(test_near_host_is_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

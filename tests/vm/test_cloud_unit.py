@@ -34,8 +34,7 @@ def installed():
     os.makedirs('/var/lib/cloud/instance', exist_ok=True)
     write('/root/leon-secret', SECRET)
     yield
-    # tests/vm/test_units.py leaves leon-accel installed if one of its tests fails.
-    run('dpkg', '--no-triggers', '--force-unsafe-io', '--purge', 'leon-cloud', 'leon-accel', 'leond')
+    run('dpkg', '--no-triggers', '--force-unsafe-io', '--purge', 'leon-cloud', 'leond')
 
 
 def write(path, text):

@@ -82,7 +82,8 @@ class GuestNamespace(ns.Namespace):
     def __init__(self):
         self.name = 'guest'
         self.fd = os.open('/proc/1/ns/net', os.O_RDONLY | os.O_CLOEXEC)
-        self._adopt()
+        self._outer = []
+        self.processes = []
 
 
 class UnitNode(Node):

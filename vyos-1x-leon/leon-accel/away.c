@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conn_state.h"
+#include "peer.h"
 #include "vnet.h"
 
 /* Limit until both hosts have all data of the proxy sockets, on one LAN or if the other node has no
@@ -17,6 +18,10 @@
 /* A restarted leond reports moved hosts before it knows of intercepted connections, and so before
  * it diverts frames for them. */
 #define UNKNOWN_MS 5000
+/* Silence of the peer about a connection with its near host elsewhere. The peer forwards the frames
+ * of the host and repeats the release, whose attempts take 20 s. A longer silence means that the
+ * peer has ended the connection, and frames of the host do not arrive any more. */
+#define NEAR_SILENT_MS 30000
 
 bool away_is_here(const struct conn *c)
 {
@@ -28,7 +33,12 @@ bool away_is(const struct conn *c)
 	return c->far_at || c->near_away;
 }
 
-bool away_is_lost(const struct conn *c, mono_t now)
+void away_heard(struct conn *c, mono_t now)
+{
+	c->near_seen = now;
+}
+
+static bool is_far_lost(const struct conn *c, mono_t now)
 {
 	const struct accel_peer *at;
 	int64_t ms = mono_sub_ms(now, c->met);
@@ -41,6 +51,12 @@ bool away_is_lost(const struct conn *c, mono_t now)
 	if (!away_is_here(c) && peer_accelerates(at))
 		return false;
 	return ms > MEET_MAX_MS;
+}
+
+bool away_is_lost(const struct conn *c, mono_t now)
+{
+	return is_far_lost(c, now) ||
+	       (c->near_away && mono_sub_ms(now, c->near_seen) > NEAR_SILENT_MS);
 }
 
 static void far_is_at(struct conn *c, node_id_t node, mono_t now)
@@ -66,6 +82,7 @@ static void near_is_away(struct conn *c, bool away, mono_t now)
 	if (c->near_away == away)
 		return;
 	c->near_away = away;
+	away_heard(c, now);
 	if (away)
 		conn_release(c, now);
 }
@@ -133,6 +150,7 @@ static bool is_of(const struct conn *c, const struct eth_view *v, const struct t
 static void found(struct conn *c, const struct flow_frame *f, mono_t now)
 {
 	near_is_away(c, true, now);
+	away_heard(c, now);
 	flow_from_near(&c->flow, f, now);
 	conn_sync_stream(c);
 }

@@ -27,8 +27,10 @@ void away_lent(struct conn *c, const struct accel_frame *f, mono_t now);
 bool away_is(const struct conn *c);
 /* Reports whether both hosts are on the local LAN. */
 bool away_is_here(const struct conn *c);
+/* The peer proves that it has the connection, by a message about the stream. */
+void away_heard(struct conn *c, mono_t now);
 /* Reports whether the connection cannot be released, because for too long too few frames of the
- * moved host are seen here. */
+ * moved host are seen here, or because the peer has ended the connection. */
 bool away_is_lost(const struct conn *c, mono_t now);
 /* Sends a frame to a host, at its present node. */
 void away_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,

@@ -19,6 +19,7 @@
 #include "credit.h"
 #include "faults.h"
 #include "judge.h"
+#include "peer.h"
 #include "stand_in.h"
 #include "worth.h"
 
@@ -714,6 +715,7 @@ bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 		return true;
 	if (len > c->given)
 		return false;
+	away_heard(c, loop_now(c->e->loop));
 	c->given -= (uint32_t)len;
 	c->bytes.carried_in += carried;
 	count(c, SAVING_IN, len);
@@ -726,6 +728,7 @@ bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 
 bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 {
+	away_heard(c, now);
 	switch (f->type) {
 	case ACCEL_CREDIT:
 		c->may_send += min_of(f->credit.bytes, UINT32_MAX - c->may_send);

@@ -14,7 +14,6 @@
 #include "flow.h"
 #include "here.h"
 #include "meter.h"
-#include "peer.h"
 #include "saving.h"
 #include "share.h"
 
@@ -27,6 +26,8 @@ struct conn {
 	node_id_t far_at; /* Present node of the far host. 0: the peer. */
 	bool near_away;	  /* The near host has moved to another node. */
 	mono_t met;	  /* Time of the last change of far_at. */
+	/* Last time at which the peer proved that it has the connection. */
+	mono_t near_seen;
 	struct here together;
 	uint8_t finds;	/* Remaining number of probes for both hosts. */
 	uint32_t bound; /* Stream number of the connection at the peer. 0: no stream. */

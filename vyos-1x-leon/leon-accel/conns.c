@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "conn_state.h"
 #include "judge.h"
+#include "peer.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>

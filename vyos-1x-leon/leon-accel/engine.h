@@ -32,7 +32,7 @@
 #define VLANS	   4095
 
 struct conn_entry;
-struct accel_peer;
+struct peer_entry;
 
 /* A TAP for the proxy sockets of one VLAN. */
 struct lan {
@@ -82,7 +82,7 @@ struct engine {
 	struct lan *lan[VLANS]; /* Indexed by VLAN. NULL: not made yet. */
 	unsigned n_lans;
 	/* Tables. */
-	struct accel_peer *peers;
+	struct peer_entry *peers;
 	struct conn_entry *conns; /* Owned by conns.c. */
 	unsigned n_conns, n_taken;
 	/* Last time at which the maximum prevented an interception. 0: never. */

@@ -7,6 +7,7 @@
 #include "base/defs.h"
 #include "base/jsonw.h"
 #include "conn_state.h"
+#include "peer.h"
 #include "worth.h"
 
 /* Limit of simultaneously drained connections with a node. Each connection holds frames of a host,

@@ -16,17 +16,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "away.h"
 #include "base/defs.h"
 #include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "carrier.h"
 #include "conn.h"
 #include "engine.h"
-#include "judge.h"
-#include "meter.h"
 #include "pack.h"
+#include "peer_state.h"
 #include "report.h"
 #include "streams.h"
 #include "wire/bytes.h"
@@ -46,54 +43,21 @@
 #define RETRY_MS     1000
 #define SILENT_MS    10000
 #define QUIET_MS     2500 /* a live node or leond sends a message each second */
-/* Time without attempts after a node refused for lack of a place, or refused all connections of
- * this node. Each attempt costs a connection a round trip, in which it is drained. The time is not
- * longer than the time for which a full node assumes a waiting connection. */
-#define REFUSED_MS 10000
-#define PACK_LEVEL 1
-#define MTU_MIN	   1280 /* of IPv6 */
-#define HEADERS	   72	/* of IPv6 and TCP, with timestamps */
-#define SEGMENT	   (MTU_MIN - HEADERS)
+#define MTU_MIN	     1280 /* of IPv6 */
+#define HEADERS	     72	  /* of IPv6 and TCP, with timestamps */
+#define SEGMENT	     (MTU_MIN - HEADERS)
 
-enum state { DOWN, CONNECTING, GREETING, UP };
-
-struct accel_peer {
-	struct engine *e;
-	node_id_t id;
-	uint32_t rtt_us;
-	uint16_t room;
-	bool aside;
-	enum state state;
-	int fd;
-	uint32_t watched;    /* Watched events of the socket. */
-	bool somebody_waits; /* A stream waits for free space. */
-	bool refuses;	     /* The node has no place, or refuses all connections of this node. */
-	enum accel_why refusal;
-	mono_t since, heard, learned, ponged;
-	mono_t not_before; /* Earliest time of another attempt with the node. */
-	struct carrier carrier;
-	uint32_t mtu, first_segments; /* Values of the route. 0: there is no route. */
-	uint64_t far_room;	      /* Capacity at the other end, as reported. 0: not reported. */
-	struct meter used[2];	      /* Load of the inter-proxy connection, by direction. */
-	struct fifo out, in;
-	struct packer *packer;
-	uint8_t reserved;   /* log2 of the size of the reserved windows. 0: no windows. */
-	uint8_t window_log; /* log2 of the window of the packer. */
-	struct unpacker *unpacker;
-	uint32_t last_stream;
-	struct streams *streams;
-	struct node_share share;
-	struct accel_node counted;
-	bool changed; /* There are unreported changes. */
+struct peer_entry {
+	struct accel_peer peer;
 	UT_hash_handle hh;
 };
 
 struct accel_peer *peer_find(struct engine *e, node_id_t id)
 {
-	struct accel_peer *p;
+	struct peer_entry *entry;
 
-	HASH_FIND(hh, e->peers, &id, sizeof(id), p);
-	return p;
+	HASH_FIND(hh, e->peers, &id, sizeof(id), entry);
+	return entry ? &entry->peer : NULL;
 }
 
 node_id_t peer_id(const struct accel_peer *p)
@@ -103,7 +67,7 @@ node_id_t peer_id(const struct accel_peer *p)
 
 bool peer_is_up(const struct accel_peer *p)
 {
-	return p->state == UP;
+	return p->state == PEER_UP;
 }
 
 bool peer_is_known(const struct accel_peer *p, mono_t now)
@@ -166,7 +130,7 @@ uint32_t peer_new_stream(struct accel_peer *p)
 {
 	/* One connection makes an attempt, and the others wait for the answer. */
 	if (p->refuses)
-		p->not_before = mono_add_ms(loop_now(p->e->loop), REFUSED_MS);
+		p->not_before = mono_add_ms(loop_now(p->e->loop), PEER_REFUSED_MS);
 	return (peer_leads(p) ? 0 : ACCEL_FOLLOWERS) + ++p->last_stream;
 }
 
@@ -191,19 +155,14 @@ unsigned peers_attempts(const struct engine *e)
 {
 	unsigned n = 0;
 
-	for (const struct accel_peer *p = e->peers; p; p = p->hh.next)
-		n += peer_attempts(p);
+	for (const struct peer_entry *i = e->peers; i; i = i->hh.next)
+		n += peer_attempts(&i->peer);
 	return n;
 }
 
 enum accel_why peer_refusal(const struct accel_peer *p)
 {
 	return p->refusal;
-}
-
-static void use(struct accel_peer *p, enum saving_direction d, size_t bytes)
-{
-	meter_add(&p->used[d], bytes, p->rtt_us, loop_now(p->e->loop));
 }
 
 uint64_t peer_room(struct accel_peer *p, enum saving_direction d, mono_t now)
@@ -237,12 +196,12 @@ static void peer_down(struct accel_peer *p, const char *why, mono_t now)
 {
 	char id[NODE_ID_STRLEN];
 
-	if (p->state == DOWN)
+	if (p->state == PEER_DOWN)
 		return;
-	if (p->state == UP)
+	if (p->state == PEER_UP)
 		log_notice("accel", "carrier is down: %s node=%s streams=%u", why,
 			   node_id_format(p->id, id, sizeof(id)), peer_streams(p));
-	p->state = DOWN;
+	p->state = PEER_DOWN;
 	p->since = now;
 	peer_counted(p)->reached = false;
 	loop_fd_del(p->e->loop, p->fd);
@@ -287,7 +246,7 @@ static bool has_room(void *arg)
 {
 	struct accel_peer *p = arg;
 
-	if (p->state != UP)
+	if (p->state != PEER_UP)
 		return false;
 	if (p->out.len < OUT_MAX)
 		return true;
@@ -311,7 +270,7 @@ void peer_tell(struct accel_peer *p, const struct accel_frame *f)
 {
 	uint8_t buf[ACCEL_SMALL_MAX];
 
-	if (p->state != UP && f->type != ACCEL_HELLO)
+	if (p->state != PEER_UP && f->type != ACCEL_HELLO)
 		return;
 	fifo_put(&p->out, buf, accel_encode(f, buf));
 	flush(p);
@@ -352,7 +311,7 @@ size_t peer_send(struct accel_peer *p, uint32_t stream, const void *data, size_t
 	}
 	memcpy(out, header, accel_encode(&f, header));
 	fifo_added(&p->out, ACCEL_HDR_LEN + f.data.len);
-	use(p, SAVING_OUT, ACCEL_HDR_LEN + f.data.len);
+	peer_use(p, SAVING_OUT, ACCEL_HDR_LEN + f.data.len);
 	carrier_use(&p->carrier, p->fd, p->rtt_us, loop_now(p->e->loop));
 	p->e->counters.bytes_out += len;
 	p->e->counters.carrier_out += ACCEL_HDR_LEN + f.data.len;
@@ -368,7 +327,7 @@ void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_
 				 .data = { NULL, ACCEL_VNET_LEN + len } };
 	uint8_t header[ACCEL_SMALL_MAX];
 
-	if (p->state != UP || !stream || p->out.len > OUT_MAX || f.data.len > ACCEL_BODY_MAX)
+	if (p->state != PEER_UP || !stream || p->out.len > OUT_MAX || f.data.len > ACCEL_BODY_MAX)
 		return;
 	fifo_put(&p->out, header, accel_encode(&f, header));
 	fifo_put(&p->out, vnet, ACCEL_VNET_LEN);
@@ -378,122 +337,17 @@ void peer_lend(struct accel_peer *p, uint8_t type, uint32_t stream, const uint8_
 
 /* --- received messages --- */
 
-static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
-{
-	char id[NODE_ID_STRLEN];
-
-	if (p->state != GREETING || f->hello.version != ACCEL_VERSION || f->hello.node != p->id ||
-	    f->hello.window_log > PACK_WINDOW_MAX ||
-	    (f->hello.window_log && f->hello.window_log < PACK_WINDOW_MIN))
-		return false;
-	p->window_log = p->reserved < f->hello.window_log ? p->reserved : f->hello.window_log;
-	if (p->window_log)
-		p->packer = packer_new(p->window_log, PACK_LEVEL);
-	p->state = UP;
-	p->ponged = p->heard;
-	peer_counted(p)->reached = true;
-	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
-	return true;
-}
-
-static bool take_data(struct accel_peer *p, const struct accel_frame *f)
-{
-	static uint8_t unpacked[ACCEL_DATA_MAX + 1]; /* single-threaded */
-	struct stream *s;
-	const uint8_t *data = f->data.data;
-	size_t len = f->data.len;
-
-	use(p, SAVING_IN, ACCEL_HDR_LEN + len);
-	p->e->counters.carrier_in += ACCEL_HDR_LEN + len;
-	if (f->type == ACCEL_PACKED) {
-		if (!p->unpacker)
-			return false;
-		/* Data of ended streams is unpacked, too, because later data may refer to it. */
-		len = unpacker_run(p->unpacker, data, len, unpacked, sizeof(unpacked));
-		data = unpacked;
-	}
-	if (!len || len > ACCEL_DATA_MAX)
-		return false;
-	p->e->counters.bytes_in += len;
-	s = streams_find(p->streams, f->stream);
-	if (!s || conn_data(s->conn, data, len, ACCEL_HDR_LEN + f->data.len))
-		return true;
-	peer_misuse(p, ACCEL_BEYOND_CREDIT);
-	return false;
-}
-
-/* Notes a refusal of the node, or a sign of a free place: OFFER or ACCEPT. */
-static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, mono_t now)
-{
-	switch (f->type) {
-	case ACCEL_REFUSE:
-		if (f->refuse.reason != ACCEL_NO_PLACE && f->refuse.reason != ACCEL_NOT_WITH_YOU)
-			return;
-		p->refuses = true;
-		p->refusal = judge_of_refusal(f->refuse.reason);
-		p->not_before = mono_add_ms(now, REFUSED_MS);
-		return;
-	case ACCEL_OFFER:
-	case ACCEL_ACCEPT:
-	case ACCEL_TAKE:
-		p->refuses = false;
-		p->not_before = now;
-		return;
-	default:
-		return;
-	}
-}
-
-static bool take_frame(struct accel_peer *p, const struct accel_frame *f, mono_t now)
-{
-	struct accel_frame pong = { .type = ACCEL_PONG, .ping = f->ping };
-	struct stream *s;
-
-	if (f->type == ACCEL_HELLO)
-		return take_hello(p, f);
-	if (p->state != UP)
-		return false;
-	learn_of_places(p, f, now);
-	switch (f->type) {
-	case ACCEL_DATA:
-	case ACCEL_PACKED:
-		return take_data(p, f);
-	case ACCEL_PING:
-		p->far_room = f->ping.value;
-		peer_tell(p, &pong);
-		return true;
-	case ACCEL_PONG:
-		p->ponged = now;
-		return true;
-	case ACCEL_OFFER:
-		if (f->stream == ACCEL_FOLLOWERS || peer_leads(p) != (f->stream > ACCEL_FOLLOWERS))
-			return false;
-		conn_offered(p->e, p, f, now);
-		return true;
-	case ACCEL_FOUND:
-	case ACCEL_FORWARD:
-		s = streams_find(p->streams, f->stream);
-		if (s)
-			away_lent(s->conn, f, now);
-		return true;
-	default:
-		/* A stream that ended here while the message was in transit. */
-		s = streams_find(p->streams, f->stream);
-		return !s || conn_message(s->conn, f, now);
-	}
-}
-
 static void take_frames(struct accel_peer *p, mono_t now)
 {
 	struct accel_frame f;
 	enum accel_parse parse = ACCEL_MORE;
 	size_t used;
 
-	while (p->state != DOWN) {
+	while (p->state != PEER_DOWN) {
 		parse = accel_decode(fifo_data(&p->in), p->in.len, &f, &used);
 		if (parse != ACCEL_OK)
 			break;
-		if (!take_frame(p, &f, now)) {
+		if (!peer_take(p, &f, now)) {
 			parse = ACCEL_BAD;
 			break;
 		}
@@ -529,7 +383,7 @@ static void greet(struct accel_peer *p, mono_t now)
 	if (p->reserved)
 		p->unpacker = unpacker_new(p->reserved);
 	f.hello.window_log = p->unpacker ? p->reserved : 0;
-	p->state = GREETING;
+	p->state = PEER_GREETING;
 	p->heard = now;
 	peer_tell(p, &f);
 }
@@ -539,17 +393,17 @@ static void on_event(void *arg, int fd, uint32_t events)
 	struct accel_peer *p = arg;
 	mono_t now = loop_now(p->e->loop);
 
-	if (p->state == CONNECTING && events & (EPOLLERR | EPOLLHUP)) {
+	if (p->state == PEER_CONNECTING && events & (EPOLLERR | EPOLLHUP)) {
 		peer_down(p, "no connection", now);
 		return;
 	}
-	if (p->state == CONNECTING && events & EPOLLOUT) {
+	if (p->state == PEER_CONNECTING && events & EPOLLOUT) {
 		watch(p, false);
 		greet(p, now);
 	}
 	if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
 		read_all(p, now);
-	if (p->state == DOWN || !(events & EPOLLOUT))
+	if (p->state == PEER_DOWN || !(events & EPOLLOUT))
 		return;
 	p->somebody_waits = false;
 	carrier_tune(&p->carrier, fd, p->rtt_us, now);
@@ -566,7 +420,7 @@ static bool fit_route(struct accel_peer *p)
 	uint32_t n = p->first_segments;
 	int rc;
 
-	if (p->state == DOWN)
+	if (p->state == PEER_DOWN)
 		n = carrier_first_segments(p->rtt_us, mtu - HEADERS);
 	if (mtu == p->mtu && n == p->first_segments)
 		return true;
@@ -580,12 +434,12 @@ static bool fit_route(struct accel_peer *p)
 	return true;
 }
 
-static void begin(struct accel_peer *p, int fd, enum state state, mono_t now)
+static void begin(struct accel_peer *p, int fd, enum peer_state state, mono_t now)
 {
 	p->fd = fd;
 	p->state = state;
 	p->since = p->heard = p->not_before = now;
-	p->watched = EPOLLIN | (state == CONNECTING ? EPOLLOUT : 0u);
+	p->watched = EPOLLIN | (state == PEER_CONNECTING ? EPOLLOUT : 0u);
 	p->e->n_carriers++;
 	p->last_stream = 0;
 	p->far_room = 0;
@@ -608,7 +462,7 @@ static void connect_out(struct accel_peer *p, mono_t now)
 	if (fit_route(p) && bind(fd, (struct sockaddr *)&ss, len) == 0) {
 		len = endpoint_to_sockaddr(&to, &ss);
 		if (connect(fd, (struct sockaddr *)&ss, len) == 0 || errno == EINPROGRESS) {
-			begin(p, fd, CONNECTING, now);
+			begin(p, fd, PEER_CONNECTING, now);
 			return;
 		}
 	}
@@ -658,7 +512,7 @@ void peer_accept(struct engine *e, int fd, mono_t now)
 		close(fd);
 		return;
 	}
-	begin(p, fd, GREETING, now);
+	begin(p, fd, PEER_GREETING, now);
 	greet(p, now);
 }
 
@@ -667,15 +521,19 @@ void peer_accept(struct engine *e, int fd, mono_t now)
 void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 {
 	struct accel_peer *p = peer_find(e, f->node.id);
+	struct peer_entry *entry;
 
+	if (f->node.id == e->self)
+		return;
 	if (!p) {
-		p = x_new(struct accel_peer);
+		entry = x_new(struct peer_entry);
+		p = &entry->peer;
 		p->e = e;
 		p->id = f->node.id;
 		p->fd = -1;
 		p->counted.id = p->id;
 		p->streams = streams_new();
-		HASH_ADD(hh, e->peers, id, sizeof(p->id), p);
+		HASH_ADD(hh, e->peers, peer.id, sizeof(p->id), entry);
 	}
 	p->rtt_us = f->node.rtt_us;
 	p->room = f->node.room;
@@ -683,7 +541,7 @@ void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now)
 	p->learned = now;
 	/* The route is also set before a connection is made. The other node may connect first, and
 	 * the answer to its SYN already uses the route. */
-	if (p->state != DOWN || is_wanted(p, now))
+	if (p->state != PEER_DOWN || is_wanted(p, now))
 		fit_route(p);
 }
 
@@ -700,7 +558,7 @@ static void second(struct accel_peer *p, mono_t now)
 {
 	bool wanted = is_wanted(p, now);
 
-	if (p->state == DOWN) {
+	if (p->state == PEER_DOWN) {
 		if (wanted && peer_leads(p) && !p->e->stopping &&
 		    mono_sub_ms(now, p->since) >= RETRY_MS)
 			connect_out(p, now);
@@ -710,21 +568,22 @@ static void second(struct accel_peer *p, mono_t now)
 		peer_down(p, "silent", now);
 	else if (!buffers_fit(&p->carrier.buffers, p->fd, p->e->n_carriers, now))
 		peer_down(p, "kernel buffers exceed the share", now);
-	else if (p->state == UP && !p->e->stopping)
+	else if (p->state == PEER_UP && !p->e->stopping)
 		ping_it(p, now);
 }
 
 void peers_second(struct engine *e, mono_t now)
 {
-	struct accel_peer *p, *next;
+	struct peer_entry *i, *next;
 
-	HASH_ITER(hh, e->peers, p, next)
-		second(p, now);
+	HASH_ITER(hh, e->peers, i, next)
+		second(&i->peer, now);
 }
 
 void peers_report(struct engine *e, bool all)
 {
-	for (struct accel_peer *p = e->peers; p; p = p->hh.next) {
+	for (struct peer_entry *i = e->peers; i; i = i->hh.next) {
+		struct accel_peer *p = &i->peer;
 		const struct accel_node *n = &p->counted;
 
 		p->changed |= all && (n->reached || n->taken || n->refused);
@@ -737,13 +596,13 @@ static bool is_unsent(const struct accel_peer *p)
 {
 	int n = 0;
 
-	return p->state == UP && (p->out.len || (ioctl(p->fd, SIOCOUTQ, &n) == 0 && n > 0));
+	return p->state == PEER_UP && (p->out.len || (ioctl(p->fd, SIOCOUTQ, &n) == 0 && n > 0));
 }
 
 bool peers_unsent(const struct engine *e)
 {
-	for (const struct accel_peer *p = e->peers; p; p = p->hh.next)
-		if (is_unsent(p))
+	for (const struct peer_entry *i = e->peers; i; i = i->hh.next)
+		if (is_unsent(&i->peer))
 			return true;
 	return false;
 }
@@ -753,7 +612,9 @@ void peers_write(const struct engine *e, struct jsonw *w)
 	static const char *const name[] = { "down", "connecting", "connecting", "up" };
 	char id[NODE_ID_STRLEN];
 
-	for (const struct accel_peer *p = e->peers; p; p = p->hh.next) {
+	for (const struct peer_entry *i = e->peers; i; i = i->hh.next) {
+		const struct accel_peer *p = &i->peer;
+
 		jsonw_object(w, NULL);
 		jsonw_str(w, "node", node_id_format(p->id, id, sizeof(id)));
 		jsonw_str(w, "carrier", name[p->state]);
@@ -765,12 +626,12 @@ void peers_write(const struct engine *e, struct jsonw *w)
 
 void peers_free(struct engine *e)
 {
-	struct accel_peer *p, *next;
+	struct peer_entry *i, *next;
 
-	HASH_ITER(hh, e->peers, p, next) {
-		peer_down(p, "stopping", loop_now(e->loop));
-		HASH_DEL(e->peers, p);
-		streams_free(p->streams);
-		free(p);
+	HASH_ITER(hh, e->peers, i, next) {
+		peer_down(&i->peer, "stopping", loop_now(e->loop));
+		HASH_DEL(e->peers, i);
+		streams_free(i->peer.streams);
+		free(i);
 	}
 }

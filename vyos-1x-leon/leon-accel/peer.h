@@ -24,7 +24,8 @@ struct engine;
 struct accel_peer;
 
 struct accel_peer *peer_find(struct engine *e, node_id_t id);
-/* Stores the reported values of a node, and makes a peer for a new node. */
+/* Stores the reported values of a node, and makes a peer for a new node. The local node is no
+ * peer. */
 void peer_learn(struct engine *e, const struct accel_say_frame *f, mono_t now);
 /* Handles an inter-proxy connection from another node. Owns fd. */
 void peer_accept(struct engine *e, int fd, mono_t now);

@@ -101,17 +101,14 @@ void accel_sees(struct worker *w, const struct frame *f)
 }
 
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
-		     const struct eth_view *v)
+		     const struct eth_view *v, enum fdb_seen seen)
 {
-	enum fdb_seen seen;
-	bool claim;
+	/* FDB_QUIET: the address is frozen at no node, so the table cannot contradict. A host that
+	 * moves often is followed, and its frames reach all nodes anyway (decisions/029). */
+	bool claim = seen != FDB_KNOWN && seen != FDB_QUIET;
 
 	if (!is_for_it(w, slot, v))
 		return false;
-	/* FDB_QUIET: the address is frozen at no node, so the table cannot contradict. A host that
-	 * moves often is followed, and its frames reach all nodes anyway (decisions/029). */
-	seen = fdb_seen(w->snap->fdb, v->vlan, v->src, slot, w->now_s);
-	claim = seen != FDB_KNOWN && seen != FDB_QUIET;
 	handover_add(w, claim ? ACCEL_CLAIM : ACCEL_NODE, w->snap->node[slot].id, d, v);
 	return true;
 }

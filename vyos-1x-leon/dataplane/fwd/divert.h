@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "state/fdb.h"
+
 struct arrived;
 struct delivery;
 struct eth_view;
@@ -29,9 +31,10 @@ bool accel_from_tap(struct worker *w, const struct frame *f, uint16_t slot);
 /* A frame from the TAP for a host of the same LAN, which is not forwarded. The frame may belong to
  * an intercepted connection of a host that moved here. */
 void accel_sees(struct worker *w, const struct frame *f);
-/* A frame from that node for the local segment. Returns true if the frame was diverted or lost. */
+/* A frame from that node for the local segment, and the result of learn_source() for it. Returns
+ * true if the frame was diverted or lost. */
 bool accel_from_node(struct worker *w, uint16_t slot, const struct delivery *d,
-		     const struct eth_view *v);
+		     const struct eth_view *v, enum fdb_seen seen);
 /* A frame from the accelerator of the node. */
 void accel_from_peer(struct worker *w, const struct arrived *a, uint8_t *data, size_t len);
 /* Source: returned frames of leon-accel. */

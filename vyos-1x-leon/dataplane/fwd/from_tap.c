@@ -57,7 +57,7 @@ void from_tap_frame(struct worker *w, struct frame *f)
 	slot = whereabouts(s, f);
 	if (slot == SLOT_NONE && comes_round(w, f->data, f->len, &f->v, SLOT_SELF))
 		return;
-	if (unlikely(!learn_source(w, &f->v, SLOT_SELF)))
+	if (unlikely(learn_source(w, &f->v, SLOT_SELF) == FDB_FROZEN))
 		return;
 	neighbor_learn(w, f->data, f->len, &f->v, SLOT_SELF);
 	if (neighbor_answer(w, f))

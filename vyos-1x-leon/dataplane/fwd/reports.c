@@ -69,20 +69,15 @@ void report_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot
 		count(w, CNT_learn_events, 1);
 }
 
-bool learn_source(struct worker *w, const struct eth_view *v, uint16_t slot)
+enum fdb_seen learn_source(struct worker *w, const struct eth_view *v, uint16_t slot)
 {
-	switch (fdb_seen(w->snap->fdb, v->vlan, v->src, slot, w->now_s)) {
-	case FDB_FROZEN:
+	enum fdb_seen seen = fdb_seen(w->snap->fdb, v->vlan, v->src, slot, w->now_s);
+
+	if (seen == FDB_FROZEN)
 		drop(w, DROP_source_frozen);
-		return false;
-	case FDB_TO_LEARN:
+	else if (seen == FDB_TO_LEARN)
 		report_learn(w, v->vlan, v->src, slot);
-		break;
-	case FDB_KNOWN:
-	case FDB_QUIET:
-		break;
-	}
-	return true;
+	return seen;
 }
 
 void report_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,

@@ -25,9 +25,9 @@ struct ring;
 /* --- worker --- */
 void report_control(struct worker *w, const struct endpoint *from, mono_t rx, const uint8_t *data,
 		    size_t len);
-/* Learns the source of the frame. Returns false if the frame must not be forwarded because its MAC
- * is frozen at another node. */
-bool learn_source(struct worker *w, const struct eth_view *v, uint16_t slot);
+/* Learns the source of the frame. FDB_FROZEN: the MAC is frozen at another node, and the frame is
+ * dropped and counted. */
+enum fdb_seen learn_source(struct worker *w, const struct eth_view *v, uint16_t slot);
 void report_learn(struct worker *w, uint16_t vlan, struct mac mac, uint16_t slot);
 void report_neigh(struct worker *w, uint16_t vlan, const struct ip_addr *ip, struct mac mac,
 		  uint16_t slot, bool router);

@@ -83,7 +83,7 @@ bool comes_round(struct worker *w, const uint8_t *data, size_t len, const struct
 static void learn_while_blocked(struct worker *w, const uint8_t *data, size_t len,
 				const struct eth_view *v, uint16_t slot)
 {
-	if (vlan_set_has(&w->snap->lan->blocked, v->vlan) && learn_source(w, v, slot))
+	if (vlan_set_has(&w->snap->lan->blocked, v->vlan) && learn_source(w, v, slot) != FDB_FROZEN)
 		neighbor_learn(w, data, len, v, slot);
 }
 
@@ -93,6 +93,7 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 	uint16_t slot = a->slot;
 	struct delivery d = { .data = data, .len = len };
 	struct eth_view v;
+	enum fdb_seen seen;
 
 	if (unlikely(!translate_in(w, &d, a->flags)))
 		return;
@@ -130,10 +131,11 @@ void local_frame(struct worker *w, const struct arrived *a, uint8_t *data, size_
 		d.csum_start = v.l4_offset;
 		d.csum_offset = (uint16_t)(at - v.l4_offset);
 	}
-	if (unlikely(!learn_source(w, &v, slot)))
+	seen = learn_source(w, &v, slot);
+	if (unlikely(seen == FDB_FROZEN))
 		return;
 	neighbor_learn(w, data, len, &v, slot);
-	if (unlikely(w->snap->accelerator) && accel_from_node(w, slot, &d, &v))
+	if (unlikely(w->snap->accelerator) && accel_from_node(w, slot, &d, &v, seen))
 		return;
 	clamp(w, data, len, &v, partial, slot);
 	deliver_add(w, &d, &v);

@@ -184,7 +184,8 @@ void accel_queues_look_for_guests(struct leond *d, uint16_t slot, bool any_taken
 {
 	struct accel_way *way;
 
-	if (slot >= SLOTS || !any_taken)
+	/* The hosts of this node need no path. */
+	if (slot >= SLOTS || slot == SLOT_SELF || !any_taken)
 		return;
 	way = &d->accel_queues->way[slot];
 	if (is_within(way->guest, GUEST_MS, now) ||

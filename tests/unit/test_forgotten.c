@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* leon-accel/conns, peer_frames: connections that only one of two accelerators still has. */
+#include <sys/epoll.h>
+
+#include "conns_lab.h"
+#include "peer_state.h"
+
+/* Makes an intercepted connection, whose proxy socket has ended both directions.
+ * Returns the end of the host. */
+static struct conn *intercept(struct conns_lab *l, int *host)
+{
+	struct tcp_segment near = from_near_host(1000, 5000), far = from_far_host(5000, 1000);
+	node_id_t node;
+	struct conn *c;
+	int pair[2];
+
+	assert_true(conns_lab_frame(l, ACCEL_LAN, FAR_NODE, &near));
+	assert_true(conns_lab_frame(l, ACCEL_NODE, FAR_NODE, &far));
+	c = conns_lab_conn(l, &far);
+	assert_non_null(c);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+	c->fd = pair[0];
+	*host = pair[1];
+	c->started = c->lingers = true; /* the socket is in no loop */
+	c->flow.state = FLOW_TAKEN;
+	c->bound = c->flow.stream = 1;
+	l->e.n_taken = 1;
+	conns_lab_sent(l, &node);
+	return c;
+}
+
+static void after_s(struct conns_lab *l, unsigned s)
+{
+	for (; s; s--) {
+		l->now = mono_add_ms(l->now, 1000);
+		loop_sim_run_until(l->loop, l->now);
+		conns_lab_learn(l, FAR_NODE);
+		conns_lab_learn(l, OTHER_NODE);
+		conns_second(&l->e, l->now);
+	}
+}
+
+/* The host of a proxy socket with unacknowledged data moves away, and the other accelerator has
+ * ended the connection in order. No frame or message arrives any more. */
+static void a_host_that_left_is_not_awaited_for_ever(void **state)
+{
+	struct conns_lab l;
+	struct conn *c;
+	int host;
+
+	(void)state;
+	conns_lab_open(&l);
+	c = intercept(&l, &host);
+	conns_moved(&l.e, 0, mac_from_u64(NEAR_MAC), OTHER_NODE, l.now);
+	assert_true(c->near_away);
+	after_s(&l, 30);
+	assert_int_equal(c->flow.state, FLOW_TAKEN);
+	/* A message about the stream proves that the other accelerator has the connection. */
+	assert_true(conn_message(
+		c, &(struct accel_frame){ .type = ACCEL_CREDIT, .stream = 1, .credit = { 1 } },
+		l.now));
+	after_s(&l, 30);
+	assert_int_equal(c->flow.state, FLOW_TAKEN);
+	after_s(&l, 1);
+	assert_int_equal(c->flow.state, FLOW_CLOSED);
+	assert_int_equal(l.e.n_taken, 0);
+	assert_int_equal(l.e.counters.reset, 1);
+	close(host);
+	conns_lab_close(&l);
+}
+
+/* Delivers a message of the far node, and returns the type of the answer. 0: no answer. */
+static uint8_t answer_to(struct conns_lab *l, uint8_t type, uint32_t stream)
+{
+	static uint8_t byte[1];
+	struct accel_peer *p = peer_find(&l->e, FAR_NODE);
+	struct accel_frame f = { .type = type, .stream = stream }, out;
+	uint8_t buf[ACCEL_SMALL_MAX];
+	ssize_t n;
+	size_t used;
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+	p->fd = pair[0];
+	p->state = PEER_UP;
+	p->watched = EPOLLIN;
+	if (accel_has_data(type))
+		f.data.data = byte, f.data.len = sizeof(byte);
+	assert_true(peer_take(p, &f, l->now));
+	p->state = PEER_DOWN;
+	p->fd = -1;
+	n = recv(pair[1], buf, sizeof(buf), 0);
+	close(pair[0]);
+	close(pair[1]);
+	if (n <= 0)
+		return 0;
+	assert_int_equal(accel_decode(buf, (size_t)n, &out, &used), ACCEL_OK);
+	assert_int_equal(used, n);
+	assert_int_equal(out.stream, stream);
+	return out.type;
+}
+
+/* A stream ends in order only after the FIN of both hosts, so DATA of an unknown stream has no
+ * receiver. The other messages also follow an orderly end, and their sender may still have data for
+ * its host. */
+static void data_of_an_unknown_stream_is_refused(void **state)
+{
+	struct conns_lab l;
+
+	(void)state;
+	conns_lab_open(&l);
+	assert_int_equal(answer_to(&l, ACCEL_DATA, 5), ACCEL_RESET);
+	for (uint8_t type = ACCEL_REFUSE; type < ACCEL_TYPES; type++)
+		if (type != ACCEL_DATA && type != ACCEL_PACKED && type != ACCEL_PING)
+			assert_int_equal(answer_to(&l, type, 5), 0);
+	conns_lab_close(&l);
+}
+
+/* leond may report its own node, which has the hosts of this LAN. */
+static void a_node_is_no_peer_of_itself(void **state)
+{
+	struct conns_lab l;
+
+	(void)state;
+	conns_lab_open(&l);
+	conns_lab_learn(&l, SELF);
+	assert_null(peer_find(&l.e, SELF));
+	assert_non_null(peer_find(&l.e, FAR_NODE));
+	conns_lab_close(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_host_that_left_is_not_awaited_for_ever),
+		cmocka_unit_test(data_of_an_unknown_stream_is_refused),
+		cmocka_unit_test(a_node_is_no_peer_of_itself),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

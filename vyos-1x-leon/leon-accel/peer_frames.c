@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Messages of the accelerator of another node, see peer_state.h.
+ */
+#include "away.h"
+#include "base/log.h"
+#include "conn.h"
+#include "judge.h"
+#include "pack.h"
+#include "peer.h"
+#include "peer_state.h"
+
+#define PACK_LEVEL 1
+
+void peer_use(struct accel_peer *p, enum saving_direction d, size_t bytes)
+{
+	meter_add(&p->used[d], bytes, p->rtt_us, loop_now(p->e->loop));
+}
+
+static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
+{
+	char id[NODE_ID_STRLEN];
+
+	if (p->state != PEER_GREETING || f->hello.version != ACCEL_VERSION ||
+	    f->hello.node != p->id || f->hello.window_log > PACK_WINDOW_MAX ||
+	    (f->hello.window_log && f->hello.window_log < PACK_WINDOW_MIN))
+		return false;
+	p->window_log = p->reserved < f->hello.window_log ? p->reserved : f->hello.window_log;
+	if (p->window_log)
+		p->packer = packer_new(p->window_log, PACK_LEVEL);
+	p->state = PEER_UP;
+	p->ponged = p->heard;
+	peer_counted(p)->reached = true;
+	log_notice("accel", "carrier is up node=%s", node_id_format(p->id, id, sizeof(id)));
+	return true;
+}
+
+/* DATA of an unknown stream has no receiver, because an orderly end follows the FIN of both hosts.
+ * RESET answers no other message of an unknown stream: after an orderly end, the other end may
+ * still deliver data to its host. RESET itself has no answer. */
+static bool take_data(struct accel_peer *p, const struct accel_frame *f)
+{
+	const struct accel_frame reset = { .type = ACCEL_RESET, .stream = f->stream };
+	static uint8_t unpacked[ACCEL_DATA_MAX + 1]; /* single-threaded */
+	struct stream *s;
+	const uint8_t *data = f->data.data;
+	size_t len = f->data.len;
+
+	peer_use(p, SAVING_IN, ACCEL_HDR_LEN + len);
+	p->e->counters.carrier_in += ACCEL_HDR_LEN + len;
+	if (f->type == ACCEL_PACKED) {
+		if (!p->unpacker)
+			return false;
+		/* Data of ended streams is unpacked, too, because later data may refer to it. */
+		len = unpacker_run(p->unpacker, data, len, unpacked, sizeof(unpacked));
+		data = unpacked;
+	}
+	if (!len || len > ACCEL_DATA_MAX)
+		return false;
+	p->e->counters.bytes_in += len;
+	s = streams_find(p->streams, f->stream);
+	if (!s)
+		peer_tell(p, &reset);
+	if (!s || conn_data(s->conn, data, len, ACCEL_HDR_LEN + f->data.len))
+		return true;
+	peer_misuse(p, ACCEL_BEYOND_CREDIT);
+	return false;
+}
+
+/* Notes a refusal of the node, or a sign of a free place: OFFER or ACCEPT. */
+static void learn_of_places(struct accel_peer *p, const struct accel_frame *f, mono_t now)
+{
+	switch (f->type) {
+	case ACCEL_REFUSE:
+		if (f->refuse.reason != ACCEL_NO_PLACE && f->refuse.reason != ACCEL_NOT_WITH_YOU)
+			return;
+		p->refuses = true;
+		p->refusal = judge_of_refusal(f->refuse.reason);
+		p->not_before = mono_add_ms(now, PEER_REFUSED_MS);
+		return;
+	case ACCEL_OFFER:
+	case ACCEL_ACCEPT:
+	case ACCEL_TAKE:
+		p->refuses = false;
+		p->not_before = now;
+		return;
+	default:
+		return;
+	}
+}
+
+bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
+{
+	struct accel_frame pong = { .type = ACCEL_PONG, .ping = f->ping };
+	struct stream *s;
+
+	if (f->type == ACCEL_HELLO)
+		return take_hello(p, f);
+	if (p->state != PEER_UP)
+		return false;
+	learn_of_places(p, f, now);
+	switch (f->type) {
+	case ACCEL_DATA:
+	case ACCEL_PACKED:
+		return take_data(p, f);
+	case ACCEL_PING:
+		p->far_room = f->ping.value;
+		peer_tell(p, &pong);
+		return true;
+	case ACCEL_PONG:
+		p->ponged = now;
+		return true;
+	case ACCEL_OFFER:
+		if (f->stream == ACCEL_FOLLOWERS || peer_leads(p) != (f->stream > ACCEL_FOLLOWERS))
+			return false;
+		conn_offered(p->e, p, f, now);
+		return true;
+	case ACCEL_FOUND:
+	case ACCEL_FORWARD:
+		s = streams_find(p->streams, f->stream);
+		if (s)
+			away_lent(s->conn, f, now);
+		return true;
+	default:
+		/* A stream that ended here while the message was in transit. */
+		s = streams_find(p->streams, f->stream);
+		return !s || conn_message(s->conn, f, now);
+	}
+}

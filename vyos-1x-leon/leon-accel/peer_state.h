@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * State of a peer, for peer.c (node and socket) and peer_frames.c (received messages).
+ * Single-threaded.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "carrier.h"
+#include "engine.h"
+#include "fifo.h"
+#include "meter.h"
+#include "saving.h"
+#include "share.h"
+#include "streams.h"
+
+/* Time without attempts after a node refused for lack of a place, or refused all connections of
+ * this node. Each attempt costs a connection a round trip, in which it is drained. The time is not
+ * longer than the time for which a full node assumes a waiting connection. */
+#define PEER_REFUSED_MS 10000
+
+/* State of the inter-proxy connection. */
+enum peer_state { PEER_DOWN, PEER_CONNECTING, PEER_GREETING, PEER_UP };
+
+struct accel_peer {
+	struct engine *e;
+	node_id_t id;
+	uint32_t rtt_us;
+	uint16_t room;
+	bool aside;
+	enum peer_state state;
+	int fd;
+	uint32_t watched;    /* Watched events of the socket. */
+	bool somebody_waits; /* A stream waits for free space. */
+	bool refuses;	     /* The node has no place, or refuses all connections of this node. */
+	enum accel_why refusal;
+	mono_t since, heard, learned, ponged;
+	mono_t not_before; /* Earliest time of another attempt with the node. */
+	struct carrier carrier;
+	uint32_t mtu, first_segments; /* Values of the route. 0: there is no route. */
+	uint64_t far_room;	      /* Capacity at the other end, as reported. 0: not reported. */
+	struct meter used[2];	      /* Load of the inter-proxy connection, by direction. */
+	struct fifo out, in;
+	struct packer *packer;
+	uint8_t reserved;   /* log2 of the size of the reserved windows. 0: no windows. */
+	uint8_t window_log; /* log2 of the window of the packer. */
+	struct unpacker *unpacker;
+	uint32_t last_stream;
+	struct streams *streams;
+	struct node_share share;
+	struct accel_node counted;
+	bool changed; /* There are unreported changes. */
+};
+
+/* Counts bytes on the inter-proxy connection. */
+void peer_use(struct accel_peer *p, enum saving_direction d, size_t bytes);
+/* Handles a received message. Returns false for an invalid message. */
+bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now);
