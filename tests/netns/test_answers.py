@@ -12,7 +12,7 @@ SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../schema')
 ARGUMENTS = {'explain_path': ['n1'], 'trace': ['n1'], 'ping': ['n1'], 'reset_node': ['n1']}
 # Errors of the command line have no answer in JSON; the socket's own are read below.
 # What is of others, and what is refused here (test_accel_show.py has its answer).
-OF_OTHERS = ('error', 'leonsim_', 'lisp_', 'reset_acceleration', 'explain_connection')
+OF_OTHERS = ('error', 'leonsim_', 'lisp_', 'status', 'reset_acceleration', 'explain_connection')
 NAMES = sorted(name[:-len('.json')] for name in os.listdir(SCHEMAS)
                if not name.startswith(OF_OTHERS))
 

@@ -78,10 +78,14 @@ def test_exit_status_of_wrong_usage(tmp_path):
     for words in ([], ['--frobnicate'], ['-i'], ['show', 'nodes', 'x'], ['trace'], ['ping', 'a', '0'], ['map', 'x'],
                   ['metrics', '--listen'], ['--socket', 'x' * 200, 'show', 'nodes']):
         assert run(*words).returncode == 2, words
-    for words in (['show', 'nodes'], ['map'], ['reload'], ['--json', 'show', 'paths'], ['invite']):
+    reason = f'leond is not running (no process listens on {gone[1]})'
+    for words in (['show', 'nodes'], ['map'], ['reload'], ['show', 'paths'], ['invite']):
         result = run(*gone, *words)
         assert (result.returncode, result.stdout) == (3, ''), words
-        assert result.stderr == f'leonctl: leond is not running (no process listens on {gone[1]})\n'
+        assert result.stderr == f'leonctl: {reason}\n'
+        result = run(*gone, '--json', *words)
+        assert (result.returncode, result.stderr) == (3, ''), words
+        assert json.loads(result.stdout) == {'version': 1, 'error': reason}
     assert run('--version').returncode == run('--help').returncode == run('generate', 'secret').returncode == 0
 
 

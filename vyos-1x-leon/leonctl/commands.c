@@ -17,11 +17,13 @@
 #include "nearest.h"
 #include "secret.h"
 #include "serve.h"
+#include "status.h"
 #include "top.h"
 
 #define COUNT_MAX 100
 
 static const struct ctl_command table[] = {
+	{ "status", ARG_NONE, NULL, "all well, or each problem with its cause and remedy" },
 	{ "show nodes", ARG_NONE, render_nodes, "nodes of the overlay and the links to them" },
 	{ "show peers", ARG_NONE, render_peers,
 	  "configured peers, and the cause if one is not reached" },
@@ -70,6 +72,7 @@ static const struct {
 	const char *words;
 	command_run_fn run;
 } own[] = {
+	{ "status", status_run },
 	{ "top", top_run },
 	{ "map", map_print },
 	{ "metrics --listen", serve_metrics },

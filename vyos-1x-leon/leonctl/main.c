@@ -21,7 +21,6 @@ enum { OPT_SOCKET = 256, OPT_VERSION };
 
 struct options {
 	struct target target;
-	bool json;
 };
 
 static void usage(FILE *f)
@@ -53,7 +52,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 			o->target.interface = optarg;
 			break;
 		case 'j':
-			o->json = true;
+			o->target.json = true;
 			break;
 		case OPT_SOCKET:
 			o->target.socket = optarg;
@@ -82,22 +81,22 @@ static int show(const struct options *o, const struct ctl_command *c, const char
 	int code;
 
 	if (root && jsonr_str(root, "error", &error)) {
-		if (o->json)
+		if (o->target.json)
 			puts(answer);
 		else
-			fprintf(stderr, "leonctl: %s\n", error);
+			target_complain(&o->target, "%s", error);
 		code = EXIT_REFUSED;
 	} else if (!root) {
-		fprintf(stderr, "leonctl: invalid answer of leond: %s\n", jsonr_error(doc));
+		target_complain(&o->target, "invalid answer of leond: %s", jsonr_error(doc));
 		code = EXIT_NO_ANSWER;
-	} else if (o->json) {
+	} else if (o->target.json) {
 		puts(answer);
 		code = 0;
 	} else {
 		code = c->render(root, stdout);
 	}
 	if (root && jsonr_error(doc)) {
-		fprintf(stderr, "leonctl: invalid answer of leond: %s\n", jsonr_error(doc));
+		target_complain(&o->target, "invalid answer of leond: %s", jsonr_error(doc));
 		code = EXIT_NO_ANSWER;
 	}
 	jsonr_free(doc);
@@ -114,8 +113,8 @@ static int ask(struct options *o, const struct ctl_command *c, const char *reque
 		return code;
 	r = target_request(&o->target, request, TIMEOUT_MS, &answer, &len);
 	if (r < 0) {
-		fprintf(stderr, "leonctl: %s\n",
-			target_reason(&o->target, r, reason, sizeof(reason)));
+		target_complain(&o->target, "%s",
+				target_reason(&o->target, r, reason, sizeof(reason)));
 		return target_exit_code(r);
 	}
 	code = show(o, c, answer, len);
@@ -130,7 +129,7 @@ static int run(struct options *o, const struct ctl_command *c, int argc, const c
 	char err[256];
 
 	if (!command_argument(c, argc, argv, &argument, err, sizeof(err))) {
-		fprintf(stderr, "leonctl: %s\n", err);
+		target_complain(&o->target, "%s", err);
 		return EXIT_USAGE;
 	}
 	return command_run(c)(&o->target, argument);
@@ -161,7 +160,7 @@ int main(int argc, char **argv)
 		return run(&o, c, argc - used, words + used);
 	request = command_request(c, argc - used, words + used, err, sizeof(err));
 	if (!request) {
-		fprintf(stderr, "leonctl: %s\n", err);
+		target_complain(&o.target, "%s", err);
 		return EXIT_USAGE;
 	}
 	code = ask(&o, c, request);

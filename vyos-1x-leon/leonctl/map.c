@@ -75,7 +75,7 @@ static int get(const struct target *t, const char *command, char **answer)
 	r = target_request(t, request, TIMEOUT_MS, answer, &len);
 	if (r == 0)
 		return check(*answer, len);
-	fprintf(stderr, "leonctl: %s\n", target_reason(t, r, reason, sizeof(reason)));
+	target_complain(t, "%s", target_reason(t, r, reason, sizeof(reason)));
 	return target_exit_code(r);
 }
 

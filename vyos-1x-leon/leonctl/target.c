@@ -6,39 +6,71 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/jsonw.h"
 #include "io/ctlsock.h"
 
+void target_complain(const struct target *t, const char *fmt, ...)
+{
+	char text[1024];
+	struct jsonw *w;
+	va_list ap;
+	size_t len;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!t->json) {
+		fprintf(stderr, "leonctl: %s\n", text);
+		return;
+	}
+	w = jsonw_new();
+	jsonw_object(w, NULL);
+	jsonw_u64(w, "version", 1);
+	jsonw_str(w, "error", text);
+	jsonw_end(w);
+	puts(jsonw_text(w, &len));
+	jsonw_free(w);
+}
+
+/* Lists the interfaces of the sockets. */
+static void complain_of_several(const struct target *t, const glob_t *g)
+{
+	char names[256] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < g->gl_pathc && at < sizeof(names); i++) {
+		const char *name = strrchr(g->gl_pathv[i], '/') + 1;
+
+		at += (size_t)snprintf(names + at, sizeof(names) - at, " %.*s",
+				       (int)strlen(name) - 5, name);
+	}
+	target_complain(t, "several overlays run here, choose one with -i:%s", names);
+}
+
 /* Finds the only socket in TARGET_RUN_DIR. */
-static int find_only_socket(char path[TARGET_PATH_LEN])
+static int find_only_socket(struct target *t)
 {
 	glob_t g = { 0 };
 	int r = EXIT_NO_ANSWER;
 
 	if (access(TARGET_RUN_DIR, R_OK | X_OK) != 0 && errno == EACCES) {
-		fputs("leonctl: " TARGET_RUN_DIR
-		      ": permission denied; become root or a member of the group leon\n",
-		      stderr);
+		target_complain(t, TARGET_RUN_DIR
+				": permission denied; become root or a member of the group leon");
 		return EXIT_NOT_PERMITTED;
 	}
 	if (glob(TARGET_RUN_DIR "/*.sock", 0, NULL, &g) != 0 || g.gl_pathc == 0) {
-		fputs("leonctl: no leond is running here (no socket in " TARGET_RUN_DIR
-		      "); start leond@INTERFACE, or name the socket with --socket\n",
-		      stderr);
+		target_complain(t, "no leond is running here (no socket in " TARGET_RUN_DIR
+				   "); start leond@INTERFACE, or name the socket with --socket");
 	} else if (g.gl_pathc > 1) {
-		fputs("leonctl: several overlays run here, choose one with -i:", stderr);
-		for (size_t i = 0; i < g.gl_pathc; i++) {
-			const char *name = strrchr(g.gl_pathv[i], '/') + 1;
-
-			fprintf(stderr, " %.*s", (int)strlen(name) - 5, name);
-		}
-		fputc('\n', stderr);
+		complain_of_several(t, &g);
 		r = EXIT_USAGE;
 	} else {
-		snprintf(path, TARGET_PATH_LEN, "%s", g.gl_pathv[0]);
+		snprintf(t->path, TARGET_PATH_LEN, "%s", g.gl_pathv[0]);
 		r = -1;
 	}
 	globfree(&g);
@@ -54,10 +86,10 @@ int target_find(struct target *t)
 	else if (t->interface)
 		n = snprintf(t->path, sizeof(t->path), TARGET_RUN_DIR "/%s.sock", t->interface);
 	else
-		return find_only_socket(t->path);
+		return find_only_socket(t);
 	if (n < (int)sizeof(t->path))
 		return -1;
-	fputs("leonctl: the path of the socket is too long\n", stderr);
+	target_complain(t, "the path of the socket is too long");
 	return EXIT_USAGE;
 }
 

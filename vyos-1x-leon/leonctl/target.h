@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { EXIT_REFUSED = 1, EXIT_USAGE, EXIT_NO_ANSWER, EXIT_NOT_PERMITTED };
@@ -14,9 +15,13 @@ enum { EXIT_REFUSED = 1, EXIT_USAGE, EXIT_NO_ANSWER, EXIT_NOT_PERMITTED };
 
 struct target {
 	const char *interface, *socket; /* from the command line; NULL: not given */
+	bool json;			/* answers and errors are JSON */
 	char path[TARGET_PATH_LEN];	/* of the socket, after the search */
 };
 
+/* Prints an error: one line on stderr, or with --json an object on stdout. */
+void target_complain(const struct target *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Finds the socket. Returns -1, or an exit code after it printed the reason. */
 int target_find(struct target *t);
 /* Returns the answer, to be freed, or -errno (io/ctlsock.h). Prints nothing. */

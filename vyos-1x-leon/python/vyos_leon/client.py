@@ -41,7 +41,14 @@ def _leonctl(interface, *words):
     error = ERRORS.get(done.returncode)
     if error is None and done.stdout:
         return done.stdout
-    raise (error or Refused)(done.stderr.strip().removeprefix('leonctl: '))
+    raise (error or Refused)(_reason(done))
+
+
+def _reason(done):
+    """The error of leonctl: an object on stdout with --json, else a line on stderr."""
+    if done.stdout.startswith('{'):
+        return json.loads(done.stdout)['error']
+    return done.stderr.strip().removeprefix('leonctl: ')
 
 
 def request(interface, *words):

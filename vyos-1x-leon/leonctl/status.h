@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `leonctl status`: findings from answers of the daemon. status_find() is pure: the same answers
+ * give the same findings. status_view.c prints them, status.c queries the daemon. leonctl only.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/jsonr.h"
+#include "target.h"
+
+#define STATUS_MAX 64 /* findings; more are counted and not listed */
+
+/* A note does not change the exit code, because a stranger or a redundant part can cause it. */
+enum status_level { STATUS_PROBLEM, STATUS_NOTE };
+
+struct status_finding {
+	const char *id; /* word for programs, static */
+	enum status_level level;
+	char what[320], why[320];
+	const char *remedy; /* static; NULL: none */
+	char command[200];  /* to type; empty: none */
+};
+
+struct status {
+	struct status_finding finding[STATUS_MAX];
+	unsigned n, n_problems, n_more;
+	unsigned nodes, nodes_reachable; /* without this node and nodes that left */
+	unsigned peers, peers_reached;	 /* without disabled peers */
+};
+
+struct status_input {
+	struct jsonr_node *statistics, *nodes, *peers, *events; /* root objects of the answers */
+};
+
+void status_find(const struct status_input *in, struct status *out);
+/* Return the exit code: 0 without problems, else 2. */
+int status_text(const struct status_input *in, const struct status *s, FILE *out);
+int status_json(const struct status_input *in, const struct status *s, FILE *out);
+int status_run(struct target *t, const char *argument);
+
+/* For the files of the rules. Returns the finding to fill, or NULL if the list is full. */
+struct status_finding *status_add(struct status *s, const char *id, enum status_level level);
+void status_find_peers(const struct status_input *in, struct status *s);
+void status_find_events(const struct status_input *in, struct status *s);
