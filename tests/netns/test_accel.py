@@ -406,7 +406,7 @@ def test_hung_accelerator_is_done_without(far, ends):
         new.close()
     finally:
         hung.send_signal(signal.SIGCONT)
-    wait_for(lambda: 'leon-accel hangs' in far.node['a'].log(), 10, 'it is in the log')
+    wait_for(lambda: 'leon-accel has not answered' in far.node['a'].log(), 10, 'it is in the log')
     far.ready()
     t = both_ways(ends)
     far.wait_taken()
@@ -562,7 +562,7 @@ def test_none_at_the_other_node(lab):
     a, b = made.host['a'], made.host['b']
     with far_apart(made, start=False) as far:
         far.accel['a'].start()
-        wait_for(lambda: 'leon-accel is here' in made.node['a'].log(), 30,
+        wait_for(lambda: 'leon-accel has connected' in made.node['a'].log(), 30,
                  'leond hands it the queues')
         Transfer(a, b, b.ip4, up=MB, down=MB).wait(60).assert_whole()
         assert made.node['a'].statistics()['counters']['accel_in'] == 0

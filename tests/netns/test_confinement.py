@@ -244,4 +244,4 @@ def test_a_secret_that_everybody_may_read_is_reported(net):
     node = net.node['n2']
     os.chmod(node.config_file, 0o644)
     node.ctl('reload')
-    wait_for(lambda: 'all users can read it' in node.log(), 5)
+    wait_for(lambda: 'all users can read' in node.log(), 5)

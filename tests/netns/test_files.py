@@ -84,7 +84,7 @@ def test_an_identity_that_is_none(lab):
             os.fchmod(f.fileno(), 0o600)
             f.write(text)
         said, = refused(node)[-1:]
-        assert path in said and 'is not an identity key' in said
+        assert path in said and 'does not contain an identity key' in said
     # As the message for read-only file systems has it.
     with open(path, 'w', encoding='ascii') as f:
         subprocess.run(['openssl', 'rand', '-hex', '32'], stdout=f, check=True)
@@ -99,13 +99,13 @@ def test_an_identity_that_cannot_be_kept(lab):
     place = path + '.d'
     node.config['identity-file'] = f'{place}/key'
     said, = refused(node)[-1:]
-    assert f'{place}/key cannot be made: No such file or directory' in said
+    assert f'{place}/key cannot be created: No such file or directory' in said
     os.mkdir(place)
 
     node.wrapper = ['unshare', '-m', 'sh', '-c',
                     f'mount --bind {place} {place} && mount -o remount,ro,bind {place} && exec "$@"', '-']
     said, = refused(node)[-1:]
-    assert 'its file system is read-only' in said
+    assert 'the file system is read-only' in said
     with open(f'{place}/key', 'w', encoding='ascii') as f:
         os.fchmod(f.fileno(), 0o600)
         f.write('11' * 32 + '\n')

@@ -133,7 +133,7 @@ def test_flapping_mac_is_damped_and_reported(lab):
         alternate(claimed, observer)
     after = observer.fdb()[0, GUEST]
     assert (after['node_id'], after['moves']) == (None, frozen['moves'])
-    wait_for(lambda: ['go to all nodes' in e['text'] for e in observer.events('mac-flapping')][-1:] == [True], 10)
+    wait_for(lambda: ['are flooded for' in e['text'] for e in observer.events('mac-flapping')][-1:] == [True], 10)
     payload = os.urandom(16)
     taps['n2'].send(ethernet(GUEST, net.host['n2'].mac, TEST_TYPE, payload))
     for t in claimed:

@@ -110,7 +110,7 @@ def test_without_a_secret_there_is_no_token(lab):
     node = lab(line_up(1, hosts=False, secret=None)).node['n0']
     result = subprocess.run([leonctl_program(), '--socket', node.socket, 'invite'],
                             capture_output=True, text=True, check=False)
-    assert result.returncode == 1 and 'has no secret to hand over' in result.stderr
+    assert result.returncode == 1 and 'the overlay has no secret' in result.stderr
 
 
 def test_only_who_may_change_something_gets_a_token(lab):
@@ -145,7 +145,7 @@ def test_the_file(tmp_path):
                            text=True, check=False)
     assert check.stdout == 'configuration OK\n', check.stderr
     again = join(TOKEN, '--config', path)
-    assert again.returncode == 1 and 'is there already and is not written over' in again.stderr
+    assert again.returncode == 1 and 'exists already and is not overwritten' in again.stderr
     assert open(path, encoding='utf-8').read() == text
 
 
@@ -171,7 +171,7 @@ def test_a_bad_token_is_one_sentence_that_does_not_repeat_it(tmp_path):
     mistyped = subprocess.run([leond_program(), '--join', TOKEN[1:]], capture_output=True, text=True,
                               check=False)
     assert mistyped.returncode == 1 and TOKEN[1:] not in mistyped.stderr
-    assert mistyped.stderr.startswith('leond: what is given is neither a token nor a file')
+    assert mistyped.stderr.startswith('leond: the argument is neither a token nor a readable file')
 
 
 def test_what_the_token_says_must_be_a_configuration():

@@ -65,7 +65,7 @@ def test_a_secret_of_one_node_only_is_warned_of_at_once(lab):
     seoul.config['authentication'] = secrets(FRESH)
     seoul.write_config()
     text = seoul.leonctl('reload', json_output=False)
-    assert 'applied' in text and 'warning: 2 nodes have none of the secrets' in text
+    assert 'applied' in text and 'warning: 2 nodes have no secret in common with this node' in text
     assert seoul.events('secret-differs')[0]['text'] in text
     for other in (inagi, fujisawa):
         wait_for(lambda o=other: o.events('secret-differs'), 10, f'{other.name} tells of it')

@@ -119,7 +119,7 @@ def test_this_node_itself(lab):
 def test_peer_of_a_family_without_source_address(lab):
     net = lab(line_up(1, hosts=False, config={'peer': {'six': {'address': '2001:db8::99'}}}))
     peer = wait_result(net.node['n0'], 'six', 'not-sent')
-    assert 'source-address of its family' in peer['reason']
+    assert 'source-address of the same address family' in peer['reason']
 
 
 def test_name_that_is_not_resolved(lab):
@@ -206,7 +206,7 @@ def test_check_has_nothing_against_the_usual(check):
     ({'authentication': {'disable': True}}, 'authentication.disable: any host on the path can read'),
     ({'port': 80}, 'port: 80 is below'),
     ({'source-address': ['169.254.1.1']}, 'source-address: 169.254.0.0/16 reaches only'),
-    ({'source-address': [], 'source-interface': 'lo'}, 'source-interface: nothing leaves this host'),
+    ({'source-address': [], 'source-interface': 'lo'}, 'source-interface: lo does not lead to other hosts'),
 ])
 def test_check_warns_of_what_will_not_work(check, words, warning):
     code, text = check(**words)
@@ -229,7 +229,7 @@ def test_source_interface_lo_says_why_it_does_not_start(lab):
     node = net.node['n0']
     node.config['node-id'] = '10.0.0.1'  # for the harness
     node.launch()
-    wait_for(lambda: 'nothing leaves this host through lo' in node.log(), 20, 'it is said')
+    wait_for(lambda: 'lo does not lead to other hosts' in node.log(), 20, 'it is said')
     node.stop()
     node.config.pop('node-id')
     node.write_config()

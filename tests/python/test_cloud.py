@@ -376,7 +376,7 @@ def test_a_copy_of_the_disk_is_another_node(machine):
     ({'secret-from': 'file:///nowhere'},
      'leon.secret-from: file:///nowhere cannot be fetched: nobody there'),
     ({'token': TOKEN[:-9]},
-     'leon.token: the token is damaged or cut short; copy it again, all of it'),
+     'leon.token: the token is damaged or truncated; copy the whole token again'),
     ({'token': 'seoul.example.net'}, 'leon.token: this is no token; a token begins with "leon1."'),
     ({'token': 'OUTPUT OF leonctl invite'}, 'leon.token: this is no token; a token begins with "leon1."'),
     ({'token': TOKEN, 'mtu': 1}, 'leon.mtu: '),
@@ -438,8 +438,8 @@ def test_token_is_fetched(machine):
     machine.pages[url] = TOKEN[:-3].encode()
     machine.tell({'token-from': url}, number='i-2')
     assert apply.apply(machine) == 1
-    assert machine.said[1] == ('leon.token-from: the token is damaged or cut short; copy it again, all '
-                               'of it')
+    assert machine.said[1] == ('leon.token-from: the token is damaged or truncated; copy the whole '
+                               'token again')
 
 
 def test_secret_is_waited_for(machine):

@@ -327,8 +327,8 @@ def test_restart_where_the_daemon_asks_for_it(commit, daemon, host, capsys):
 
 def test_daemon_refuses_a_reload(commit, daemon, host):
     host.devices['leon0'] = []
-    daemon({'version': 1, 'error': 'configuration refused, the old one stays: x'})
-    with pytest.raises(ConfigError, match='the old one stays: x'):
+    daemon({'version': 1, 'error': 'configuration refused, the previous configuration stays active: x'})
+    with pytest.raises(ConfigError, match='the previous configuration stays active: x'):
         commit(leon0=LEON0)
 
 

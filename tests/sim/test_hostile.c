@@ -130,8 +130,8 @@ static void test_stranger_is_reported_with_the_reason(void **state)
 		enum seed_finding what;
 		const char *words;
 	} cases[] = {
-		{ SEED_OTHER_SECRET, "another pre-shared-secret" },
-		{ SEED_HAS_NO_SECRET, "no pre-shared-secret there" },
+		{ SEED_OTHER_SECRET, "the pre-shared-secret differs" },
+		{ SEED_HAS_NO_SECRET, "the sender has no pre-shared-secret" },
 		{ SEED_HAS_SECRET, "this node has no pre-shared-secret" },
 		{ SEED_OTHER_VNI, "another vni" },
 		{ SEED_OTHER_VERSION, "another wire version" },

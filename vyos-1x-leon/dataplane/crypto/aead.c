@@ -193,7 +193,7 @@ void stretch(const void *secret, size_t secret_len, const void *salt, size_t sal
 {
 	if (!EVP_PBE_scrypt(secret, secret_len, salt, salt_len, SCRYPT_N, SCRYPT_R, SCRYPT_P,
 			    SCRYPT_MEMORY_MAX, out, AEAD_KEY_LEN))
-		bug("libcrypto has no scrypt, or there is no memory for it");
+		bug("libcrypto has no scrypt, or memory for scrypt is lacking");
 }
 
 void keyed_hash(const uint8_t key[AEAD_KEY_LEN], const void *data, size_t len, void *out,

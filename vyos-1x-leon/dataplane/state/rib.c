@@ -631,15 +631,16 @@ const char *rib_refusal_name(enum rib_refusal r)
 const char *rib_refusal_text(enum rib_refusal r)
 {
 	static const char *const texts[] = {
-		[RIB_NOT_ACCEPTED] = "no import rule accepts it",
-		[RIB_FARTHER] = "another node announces it and is nearer",
-		[RIB_UNUSABLE] = "it is a loopback, link-local or multicast address",
-		[RIB_OWN] = "it is an address or a prefix of this node",
+		[RIB_NOT_ACCEPTED] = "no import rule accepts the destination",
+		[RIB_FARTHER] = "another node with a lower latency announces the same destination",
+		[RIB_UNUSABLE] = "the destination is a loopback, link-local or multicast address",
+		[RIB_OWN] = "the destination is an address or a prefix of this node",
 		[RIB_UNDERLAY] = "a node or peer is reached at that address outside the overlay",
-		[RIB_CONNECTED] = ("it is in a network of another interface: name its network in "
-				   "import address to accept it"),
+		[RIB_CONNECTED] =
+			("the destination is in a network of another interface: add the network to import address to accept the destination"),
 		[RIB_CONFLICT] = "another node announces the same address",
-		[RIB_NO_GATEWAY] = "its node has no usable overlay-address of that family",
+		[RIB_NO_GATEWAY] =
+			"the announcing node has no usable overlay-address of the same family",
 		[RIB_LIMIT] = "there are too many routes",
 	};
 

@@ -151,7 +151,7 @@ static const char *decode_payload(const uint8_t *payload, int len, struct token 
 
 	if (len < CRC_LEN ||
 	    checksum(payload, (size_t)len - CRC_LEN) != get_u32(payload + len - CRC_LEN))
-		return "the token is damaged or cut short; copy it again, all of it";
+		return "the token is damaged or truncated; copy the whole token again";
 	b = rbuf_of(payload, (size_t)len - CRC_LEN);
 	if (!read_payload(&b, &t))
 		return "the token is whole, but not one that leonctl made; make a new one with "
@@ -209,7 +209,7 @@ static const char *decode_text(const char *text, struct token *out)
 const char *token_decode(const char *text, size_t len, struct token *out)
 {
 	char squeezed[TOKEN_TEXT_MAX];
-	const char *error = "this is too long, or too odd, for a token";
+	const char *error = "the text is too long for a token, or has invalid characters";
 
 	if (squeeze(text, len, squeezed))
 		error = decode_text(squeezed, out);

@@ -64,7 +64,9 @@ enum command_result do_reload(struct command *c)
 
 	leond_reload(c->d, &v);
 	if (!v.ok)
-		return command_refuse(c, "configuration refused, the old one stays: %s", v.text);
+		return command_refuse(
+			c, "configuration refused, the previous configuration stays active: %s",
+			v.text);
 	jsonw_str(c->w, "verdict", v.text);
 	write_keys(c->w, v.restart_keys);
 	write_changes(c->w, v.changes);

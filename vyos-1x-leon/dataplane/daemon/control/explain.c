@@ -187,16 +187,14 @@ static void write_what_it_takes(struct command *c, const struct choice *ch,
 						      .threshold_min_us = p->threshold_min_us });
 
 	if (!path_works(&ch->path))
-		snprintf(text, sizeof(text), "Any path that works would be taken at once.");
+		snprintf(text, sizeof(text), "The first path that works is used at once.");
 	else
 		snprintf(
 			text, sizeof(text),
-			"The path in use costs %s now and %s in the long run. Another is taken where it "
-			"costs %s or less now%s, or %s or less in the long run and no more than this one "
-			"now; at once where a link of this one fails or falls silent.",
+			"The path in use costs %s now and %s long-term. Another path replaces the path in use if the other costs at most %s now%s, or at most %s long-term and no more than the path in use now. If a link of the path in use fails or falls silent, the change is immediate.",
 			ms(a, sizeof(a), ch->path.cost_us), ms(b, sizeof(b), ch->path.lasting_us),
 			ms(d, sizeof(d), now_us),
-			noisy ? " (the noise of both paths asks for so much)" : "",
+			noisy ? " (the threshold includes the noise of both paths)" : "",
 			ms(e, sizeof(e), choice_lasting_to_beat(ch, p)));
 	jsonw_str(c->w, "what_it_takes", text);
 }
@@ -232,10 +230,10 @@ enum command_result explain_path(struct command *c)
 	if (!n)
 		return CMD_FAILED;
 	if (n->slot == SLOT_SELF)
-		return command_refuse(c, "that is this node: there is no path to it");
+		return command_refuse(c, "no path leads to this node itself");
 	ch = overlay_choice(c->d->overlay, n->slot);
 	if (!ch)
-		return command_refuse(c, "no path to this node has been computed yet");
+		return command_refuse(c, "no path to the node has been computed yet");
 	add(&list, &ch->path, ROLE_IN_USE);
 	add(&list, &ch->best, ROLE_BEST);
 	add(&list, &ch->lasting, ROLE_LASTING);

@@ -153,7 +153,7 @@ static bool can_be_used(struct command *c, const struct token *t)
 	char err[160], *text = join_configuration(t, &self, err, sizeof(err));
 
 	if (!text) {
-		command_refuse(c, "nobody could join by this token: %s", err);
+		command_refuse(c, "no node could join with the token: %s", err);
 		return false;
 	}
 	x_wipe(text, strlen(text));
@@ -167,8 +167,8 @@ static enum command_result answer_token(struct command *c, const struct token *t
 
 	if (t->n_seeds == 0)
 		return command_refuse(
-			c, "no address is known at which a member could be reached; name "
-			   "one: leonctl invite ADDRESS");
+			c,
+			"no reachable address of a member is known; name an address: leonctl invite ADDRESS");
 	if (!can_be_used(c, t))
 		return CMD_FAILED;
 	if (!token_encode(t, text))
@@ -193,9 +193,8 @@ enum command_result make_invite(struct command *c)
 
 	if (!conf->secret)
 		return command_refuse(
-			c, "this overlay has no secret to hand over: with "
-			   "authentication.disable, a member accepts only its configured "
-			   "peers and the nodes that they introduce");
+			c,
+			"the overlay has no secret, and a token hands over the secret: with authentication.disable, a member accepts only configured peers and the nodes that these peers introduce");
 	if (jsonr_len(list) > TOKEN_SEEDS_MAX)
 		return command_refuse(c, "a token names at most %d addresses", TOKEN_SEEDS_MAX);
 	if (jsonr_len(list) == 0)

@@ -265,12 +265,11 @@ static void critical_paths(struct out *o, const char *name, const struct node *n
 
 static void put_nodes(struct out *o)
 {
-	put_per_node(o, "node_reachable", "gauge", "1 where a path leads to the node.",
+	put_per_node(o, "node_reachable", "gauge", "1 if a path leads to the node.",
 		     node_reachable);
-	put_per_node(o, "link_up", "gauge", "1 where the direct link to the node works.",
-		     link_is_up);
+	put_per_node(o, "link_up", "gauge", "1 if the direct link to the node works.", link_is_up);
 	put_per_node(o, "link_silences_total", "counter",
-		     "Times that probes of the direct link stayed unanswered until it became dear.",
+		     "Silences of the direct link: unanswered probes that increased its cost.",
 		     link_silences);
 	put_per_node(o, "link_rtt_seconds", "gauge", "Smoothed round-trip time of the direct link.",
 		     link_rtt);
@@ -280,39 +279,40 @@ static void put_nodes(struct out *o)
 	put_per_node(o, "link_loss_ratio", "gauge", "Smoothed loss of probes on the direct link.",
 		     link_loss);
 	put_per_node(o, "link_data_compared_total", "counter",
-		     "Datagrams with data sent on the direct link that both ends compared.",
+		     "Data datagrams sent on the direct link and compared by both ends.",
 		     link_data_compared);
-	put_per_node(o, "link_data_lost_total", "counter", "Of these, how many did not arrive.",
+	put_per_node(o, "link_data_lost_total", "counter",
+		     "Data datagrams compared by both ends of the direct link that did not arrive.",
 		     link_data_lost);
 	put_per_node(o, "path_data_lost_total", "counter",
-		     "Datagrams with data to the node that were lost on paths through relays.",
-		     path_data_lost);
-	put_per_node(o, "link_mtu_bytes", "gauge", "Largest datagram that passes the direct link.",
+		     "Data datagrams to the node lost on paths through relays.", path_data_lost);
+	put_per_node(o, "link_mtu_bytes", "gauge", "Largest datagram that the direct link carries.",
 		     link_mtu);
 	put_per_node(o, "node_sealed", "gauge",
-		     "1 where frames to and from the node are sealed end to end.", link_is_sealed);
-	put_per_node(o, "link_ipsec", "gauge", "1 where IPsec protects the direct link.",
+		     "1 if frames to and from the node are encrypted end to end.", link_is_sealed);
+	put_per_node(o, "link_ipsec", "gauge", "1 if IPsec protects the direct link.",
 		     link_is_ipsec);
 	put_per_node(o, "path_latency_seconds", "gauge", "Round-trip time of the path in use.",
 		     path_latency);
 	put_per_node(o, "path_hops", "gauge", "Hops of the path in use, 1 is direct.", path_hops);
 	put_per_node(o, "path_changes_total", "counter", "Changes of the path in use.",
 		     path_changes);
-	put_per_node(o, "path_mean_latency_seconds", "gauge",
-		     "Mean over the time since the start while the direct link worked too.",
-		     path_mean_latency);
+	put_per_node(
+		o, "path_mean_latency_seconds", "gauge",
+		"Mean round-trip time of the path in use since the start, while the direct link worked.",
+		path_mean_latency);
 	put_per_node(o, "path_mean_direct_latency_seconds", "gauge",
-		     "The same mean of the direct link.", path_mean_direct_latency);
+		     "Mean round-trip time of the direct link in the same periods.",
+		     path_mean_direct_latency);
 	put_per_node(o, "path_jitter_seconds", "gauge",
-		     "Mean difference of one round trip along the path in use and the next.",
+		     "Mean difference between consecutive round-trip times of the path in use.",
 		     path_jitter);
 	put_per_node(o, "path_there_variation_seconds", "gauge",
-		     "By how much the way there takes longer than at its best of late.",
-		     path_there_variation);
-	put_per_node(o, "path_back_variation_seconds", "gauge", "The same of the way back.",
-		     path_back_variation);
+		     "One-way delay to the node above its recent minimum.", path_there_variation);
+	put_per_node(o, "path_back_variation_seconds", "gauge",
+		     "One-way delay from the node above its recent minimum.", path_back_variation);
 	put_per_node(o, "critical_paths", "gauge",
-		     "Along how many paths at a time critical frames to the node travel.",
+		     "Number of paths that carry critical frames to the node at a time.",
 		     critical_paths);
 }
 
@@ -356,10 +356,10 @@ static void put_per_vlan(struct out *o, const char *name, const char *help, size
 
 static void put_segments(struct out *o)
 {
-	put_per_vlan(o, "vlan_flooded_total", "Frames flooded to the nodes that serve the VLAN.",
+	put_per_vlan(o, "vlan_flooded_total", "Frames flooded to the nodes with the VLAN.",
 		     offsetof(struct fwd_vlan, flooded));
 	put_per_vlan(o, "vlan_spared_total",
-		     "Copies of them not sent, because the node does not serve the VLAN.",
+		     "Copies of flooded frames not sent, because the node does not serve the VLAN.",
 		     offsetof(struct fwd_vlan, spared));
 	put_per_vlan(o, "vlan_limited_total", "Frames above storm-control per-vlan.",
 		     offsetof(struct fwd_vlan, limited));
@@ -408,25 +408,25 @@ static void put_routes(struct out *o)
 	rib_refusals(v.plan, &n_refused);
 	for (unsigned i = 0; i < v.n_installed; i++)
 		n_failed += v.installed[i].error != 0;
-	put_gauge(o, "routes", "Routes that the kernel has.", v.n_installed - n_failed);
-	put_gauge(o, "routes_wanted", "Routes that it should have.", n_wanted);
-	put_gauge(o, "routes_failed", "Routes that it refused.", n_failed);
+	put_gauge(o, "routes", "Routes installed in the kernel.", v.n_installed - n_failed);
+	put_gauge(o, "routes_wanted", "Routes to be installed in the kernel.", n_wanted);
+	put_gauge(o, "routes_failed", "Routes refused by the kernel.", n_failed);
 	put_gauge(o, "routes_not_used", "Addresses and prefixes announced and not used.",
 		  n_refused);
-	put_gauge(o, "prefixes", "Prefixes that this node is to announce.", own->n);
-	put_gauge(o, "prefixes_announced", "Of them, those it has a route to and announces.",
+	put_gauge(o, "prefixes", "Prefixes configured for announcement.", own->n);
+	put_gauge(o, "prefixes_announced", "Configured prefixes with a route, announced now.",
 		  announce_list(own, announced));
 	put_counter(o, "routes_added_total", "Routes added.", v.added);
 	put_counter(o, "routes_changed_total", "Routes given another metric or gateway.",
 		    v.changed);
 	put_counter(o, "routes_withdrawn_total", "Routes withdrawn.", v.withdrawn);
-	put_counter(o, "routes_repaired_total", "Routes put back that somebody else removed.",
-		    v.repaired);
-	put_counter(o, "routes_refused_total", "Changes of routes that the kernel refused.",
-		    v.failed);
-	put_counter(o, "control_withheld_total",
-		    "Control messages not sent since their way leads into the overlay.",
-		    v.withheld);
+	put_counter(o, "routes_repaired_total",
+		    "Routes installed again after another program removed the route.", v.repaired);
+	put_counter(o, "routes_refused_total", "Route changes refused by the kernel.", v.failed);
+	put_counter(
+		o, "control_withheld_total",
+		"Control messages not sent, because the route to the destination leads into the overlay.",
+		v.withheld);
 }
 
 static void put_peers(struct out *o)
@@ -460,24 +460,24 @@ static void put_daemon(struct out *o)
 	put_head(o, "uptime_seconds", "gauge", "Time since the start of the daemon.");
 	put_sample(o, "uptime_seconds");
 	put_seconds(o, (uint64_t)uptime_us);
-	put_gauge(o, "nodes", "Members of the overlay, with this node.",
+	put_gauge(o, "nodes", "Members of the overlay, including this node.",
 		  nodedb_members(overlay_nodes(d->overlay)));
 	put_gauge(o, "trusted_identities",
-		  "Identities that may be members; 0: all that come with the secret.",
+		  "Entries of trusted-identity. 0: any node with the secret is a member.",
 		  d->conf->n_trusted);
 	put_gauge(o, "fdb_entries", "Entries of the forwarding database.", fdb_count(d->fdb));
 	put_gauge(o, "fdb_maximum_entries", "Limit of the forwarding database.",
 		  fdb_maximum(d->fdb));
 	put_gauge(o, "neighbors", "Neighbors known for ARP and ND suppression.",
 		  neigh_count(d->neigh));
-	put_gauge(o, "loop_guard_blocked", "1 where the loop guard stops forwarding.",
+	put_gauge(o, "loop_guard_blocked", "1 if the loop guard stops forwarding.",
 		  guard_state(&d->guard) == GUARD_BLOCKED);
 	put_gauge(o, "loop_guard_vlans_forwarded",
-		  "VLANs shared with another node on the LAN that this node forwards.",
+		  "VLANs that this node forwards and shares with another node on the LAN.",
 		  guard_count(&d->guard, GUARD_SHARED));
-	put_gauge(o, "loop_guard_vlans_blocked", "VLANs that another node on the LAN forwards.",
+	put_gauge(o, "loop_guard_vlans_blocked", "VLANs forwarded by another node on the LAN.",
 		  guard_count(&d->guard, GUARD_BLOCKED));
-	put_gauge(o, "local_loop", "1 where own frames come back over the local segment.",
+	put_gauge(o, "local_loop", "1 if frames of this node return over the local segment.",
 		  d->guard.local_loop);
 	put_gauge(o, "interface_mtu_bytes", "MTU of the interface.", d->device.rule.mtu);
 	put_gauge(o, "reassembly_bytes", "Memory held by reassembly.",
@@ -486,7 +486,7 @@ static void put_daemon(struct out *o)
 	/* For comparison with rate(leon_critical_extra_bytes_total[5m]). */
 	if (d->conf->policy.duplicate)
 		put_gauge(o, "critical_budget_bytes_per_second",
-			  "What second copies of critical frames may cost.",
+			  "Rate limit of second copies of critical frames.",
 			  (uint64_t)d->conf->policy.budget_kbits * 125);
 	put_counter(o, "events_total", "Events since the start.", events_total(d->events));
 }
@@ -532,8 +532,7 @@ static void accelerator_aside(struct out *o, const char *name, const struct node
 
 static void put_plain(struct out *o, const struct accel_totals *t)
 {
-	put_head(o, "accel_plain", "gauge",
-		 "Followed TCP connections that are not intercepted, by reason.");
+	put_head(o, "accel_plain", "gauge", "Followed TCP connections not intercepted, by reason.");
 	for (enum accel_why why = ACCEL_WHY_NONE + 1; why < ACCEL_WHYS; why++) {
 		put_sample(o, "accel_plain");
 		put_label(o, "reason", accel_why_word(why));
@@ -543,26 +542,30 @@ static void put_plain(struct out *o, const struct accel_totals *t)
 
 static void put_accelerator(struct out *o, const struct accel_totals *t)
 {
-	put_gauge(o, "accel_followed", "TCP connections that leon-accel follows.", t->followed);
+	put_gauge(o, "accel_followed", "TCP connections followed by leon-accel.", t->followed);
 	put_gauge(o, "accel_fast_enough",
-		  "Of those that are followed, not taken for they would not gain.",
+		  "Followed TCP connections not intercepted, because the estimate shows no gain.",
 		  t->plain[ACCEL_WHY_FAST]);
 	put_plain(o, t);
-	put_gauge(o, "accel_connections", "TCP connections that are taken over.", t->taken_now);
-	put_gauge(o, "accel_held_bytes", "Frames held while connections are taken or returned.",
+	put_gauge(o, "accel_connections", "TCP connections intercepted now.", t->taken_now);
+	put_gauge(o, "accel_held_bytes", "Bytes of frames held during takeovers and releases.",
 		  t->held);
 	put_gauge(o, "accel_undelivered_bytes",
-		  "Bytes that were acknowledged to a host and may not be delivered yet.",
+		  "Bytes acknowledged to a sending host and possibly not delivered yet.",
 		  t->undelivered);
-	put_counter(o, "accel_taken_total", "TCP connections taken over.", t->taken);
-	put_counter(o, "accel_returned_total", "Of them, handed back to their hosts.", t->returned);
-	put_counter(o, "accel_reset_total", "Of them, reset.", t->reset);
-	put_counter(o, "accel_refused_total", "Offers to take a connection that were refused here.",
-		    t->refused);
-	put_counter(o, "accel_held_dropped_total",
-		    "Frames not held, because the memory for it is used up.", t->held_dropped);
-	put_counter(o, "accel_queue_full_total", "Frames lost where the queue to leond was full.",
-		    t->queue_full);
+	put_counter(o, "accel_taken_total", "TCP connections intercepted since the start.",
+		    t->taken);
+	put_counter(o, "accel_returned_total", "Intercepted TCP connections released to the hosts.",
+		    t->returned);
+	put_counter(o, "accel_reset_total", "Intercepted TCP connections reset.", t->reset);
+	put_counter(o, "accel_refused_total",
+		    "Offers of other accelerators refused by this accelerator.", t->refused);
+	put_counter(
+		o, "accel_held_dropped_total",
+		"Frames dropped instead of held, because the memory for held frames is used up.",
+		t->held_dropped);
+	put_counter(o, "accel_queue_full_total",
+		    "Frames dropped because the queue to leond was full.", t->queue_full);
 	put_head(o, "accel_misuse_total", "counter",
 		 "Refused frames and messages of other members.");
 	for (enum accel_misuse i = 0; i < ACCEL_N_MISUSES; i++) {
@@ -570,14 +573,15 @@ static void put_accelerator(struct out *o, const struct accel_totals *t)
 		put_label(o, "kind", accel_misuse_word(i));
 		put_u64(o, t->misuse[i]);
 	}
-	put_directions(o, "accel_bytes_total", "Bytes of hosts that accelerators carried.",
+	put_directions(o, "accel_bytes_total", "Bytes of hosts carried by accelerators.",
 		       t->bytes.out, t->bytes.in);
-	put_directions(o, "accel_carried_bytes_total", "The same as they were carried, compressed.",
+	put_directions(o, "accel_carried_bytes_total",
+		       "Bytes of hosts after compression, as carried by accelerators.",
 		       t->bytes.carried_out, t->bytes.carried_in);
 	put_milliseconds(o, "accel_with_seconds_total",
-			 "Time in which data of taken connections flowed.", t->time.with_ms);
+			 "Time in which data of intercepted connections flowed.", t->time.with_ms);
 	put_milliseconds(o, "accel_without_seconds_total",
-			 "What the hosts alone would have needed at least, estimated.",
+			 "Estimated minimum time for the same data without acceleration.",
 			 t->time.without_ms);
 	put_per_node(o, "accel_reached", "gauge",
 		     "1 where there is a carrier to the accelerator of the node.",

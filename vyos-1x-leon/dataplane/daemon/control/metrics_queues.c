@@ -73,17 +73,17 @@ static void put_figures(struct out *o, const char *kind, const char *whose, put_
 	} figure[] = {
 		{ "bytes", "gauge", "Bytes that wait", "",
 		  offsetof(struct fwd_queue, backlog_bytes) },
-		{ "frames_total", "counter", "Frames that waited", "",
+		{ "frames_total", "counter", "Frames queued", "",
 		  offsetof(struct fwd_queue, sent) },
-		{ "wait_seconds_total", "counter", "For how long frames waited", ", added up",
+		{ "wait_seconds_total", "counter", "Queueing delay of frames", ", summed",
 		  offsetof(struct fwd_queue, waits_us) },
-		{ "marked_total", "counter", "Frames that waited", " and were marked (ECN)",
+		{ "marked_total", "counter", "Frames queued", ", marked (ECN)",
 		  offsetof(struct fwd_queue, marked) },
 		{ "late_total", "counter", "Frames",
-		  ", of a flow that kept waiting too long, dropped",
+		  ", dropped by CoDel for exceeding the target delay",
 		  offsetof(struct fwd_queue, late) },
 		{ "full_total", "counter", "Frames",
-		  ", of the flow that had most waiting, dropped for want of room",
+		  ", dropped from the flow with the largest backlog, because the queue was full",
 		  offsetof(struct fwd_queue, full) },
 	};
 	char name[64], help[128];
@@ -119,20 +119,21 @@ static void put_rates(struct out *o, const char *name, const char *help, size_t 
 
 void put_next_hop_queues(struct out *o)
 {
-	put_rates(o, "next_hop_limit_bytes_per_second",
-		  "Limit of what is sent straight to the node, by shaper per-peer or as it asks.",
-		  offsetof(struct node_rates, limit));
+	put_rates(
+		o, "next_hop_limit_bytes_per_second",
+		"Rate limit of direct traffic to the node: shaper per-peer or the rate requested by the node.",
+		offsetof(struct node_rates, limit));
 	put_rates(o, "next_hop_asked_bytes_per_second",
-		  "What the node asks to be sent no more than, by its shaper ingress.",
+		  "Rate limit requested by the node for its shaper ingress.",
 		  offsetof(struct node_rates, asked));
 	put_figures(o, "next_hop_queue", "for the node", put_next_hops);
-	put_gauge(o, "shaper_ingress_bytes_per_second", "Rate of shaper ingress, 0: none.",
+	put_gauge(o, "shaper_ingress_bytes_per_second", "Rate of shaper ingress. 0: no limit.",
 		  o->d->conf->shaper_ingress_kbits * UINT64_C(125));
 	put_rates(o, "sender_share_bytes_per_second",
-		  "What the node is asked to send straight to here no more than.",
+		  "Rate limit requested from the node for direct traffic to this node.",
 		  offsetof(struct node_rates, share));
 	put_rates(o, "sender_received_bytes_per_second",
-		  "What came straight from it in the last 300 ms.",
+		  "Rate of direct traffic from the node in the last 300 ms.",
 		  offsetof(struct node_rates, received));
 }
 
@@ -143,15 +144,15 @@ void put_queues(struct out *o)
 	uint64_t below = 0;
 	char bound[32];
 
-	put_gauge(o, "queue_bytes", "Bytes that wait between the TAP and the overlay.",
-		  q.backlog_bytes);
-	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress, 0: none.",
+	put_gauge(o, "queue_bytes", "Backlog between the TAP and the overlay.", q.backlog_bytes);
+	put_gauge(o, "shaper_egress_bytes_per_second", "Rate of shaper egress. 0: no limit.",
 		  o->d->conf->shaper_egress_kbits * UINT64_C(125));
 	put_gauge(o, "line_limit_bytes_per_second",
-		  "Limit of what is sent, by shaper egress or automatic, 0: none.",
+		  "Rate limit of the line: shaper egress or automatic. 0: no limit.",
 		  line_view(o->d).limit_kbits * UINT64_C(125));
-	put_head(o, "queue_wait_seconds", "histogram",
-		 "For how long frames waited there, of those that did (beside bulk).");
+	put_head(
+		o, "queue_wait_seconds", "histogram",
+		"Queueing delay of frames between the TAP and the overlay, without the bulk tier.");
 	for (unsigned i = 0; i < FWD_WAITS; i++) {
 		below += q.waits[i];
 		snprintf(bound, sizeof(bound), "%u.%06u", (1u << i) / 1000000, (1u << i) % 1000000);
@@ -165,8 +166,9 @@ void put_queues(struct out *o)
 	put_u64(o, below);
 	for (unsigned i = 0; i < o->d->tap.n_queues; i++)
 		fwd_add_socket_waits(o->d->fwd, i, &socket);
-	put_head(o, "socket_wait_seconds", "summary",
-		 "How long what came stood in a socket, the oldest of each batch.");
+	put_head(
+		o, "socket_wait_seconds", "summary",
+		"Queueing delay of received datagrams in the socket, the oldest datagram of each batch.");
 	put_sample(o, "socket_wait_seconds_sum");
 	put_seconds(o, socket.waits_us);
 	put_sample(o, "socket_wait_seconds_count");

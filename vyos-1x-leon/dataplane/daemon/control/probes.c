@@ -207,9 +207,9 @@ static struct probe_job *job_new(struct command *c)
 		return NULL;
 	ch = to->slot == SLOT_SELF ? NULL : overlay_choice(c->d->overlay, to->slot);
 	if (to->slot == SLOT_SELF)
-		command_refuse(c, "that is this node: there is no path to it");
+		command_refuse(c, "no path leads to this node itself");
 	else if (!ch || ch->path.n_hops == 0)
-		command_refuse(c, "no path leads to this node at present");
+		command_refuse(c, "no path leads to the node at present");
 	else if (too_many_jobs(c->d))
 		command_refuse(c, "too many traces and pings are under way: try again");
 	if (c->error[0])

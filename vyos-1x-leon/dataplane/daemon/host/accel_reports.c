@@ -359,7 +359,7 @@ void accel_reports_here(struct leond *d, int fd)
 	const struct event_facts facts = { .kind = EV_ACCELERATOR_HERE };
 
 	d->accel_reports->fd = fd;
-	report_event(d, &facts, "leon-accel is here: TCP connections may be taken over");
+	report_event(d, &facts, "leon-accel has connected: TCP connections can be intercepted");
 }
 
 void accel_reports_gone(struct leond *d)
@@ -370,9 +370,10 @@ void accel_reports_gone(struct leond *d)
 	if (r->fd < 0)
 		return;
 	facts.value = r->has_totals ? r->totals.taken_now : 0;
-	report_event(d, &facts,
-		     "leon-accel is gone: TCP goes as it is; of connections it had %llu taken",
-		     (unsigned long long)facts.value);
+	report_event(
+		d, &facts,
+		"leon-accel has ended: TCP connections stay plain, %llu intercepted connections are lost",
+		(unsigned long long)facts.value);
 	r->fd = -1;
 	r->has_totals = false;
 	forget_nodes(r);

@@ -450,7 +450,7 @@ void accelerator_second(struct leond *d)
 		say_all(d);
 		return;
 	}
-	log_warn("accel", "leon-accel hangs: nothing heard for %d s, TCP goes without it",
+	log_warn("accel", "leon-accel has not answered for %d s: TCP connections stay plain",
 		 SILENT_MAX);
 	gone(d);
 }

@@ -91,7 +91,7 @@ static void give_up(struct announcer *a, int error)
 {
 	a->gave_up = true;
 	if (!a->reported)
-		log_warn("announce", "routes cannot be looked up, export prefix stays as it is: %s",
+		log_warn("announce", "route lookup fails, announced prefixes stay unchanged: %s",
 			 strerror(error));
 	a->reported = true;
 }

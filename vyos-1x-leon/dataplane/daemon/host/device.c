@@ -144,7 +144,7 @@ void device_apply_conf(struct leond *d)
 
 static void on_gone(struct leond *d)
 {
-	log_error("device", "interface was deleted by somebody else, stopping interface=%s",
+	log_error("device", "another program deleted the interface: leond ends interface=%s",
 		  d->tap.name);
 	loop_quit(d->loop, 1);
 }

@@ -125,18 +125,17 @@ static void tell(struct leond *d, bool limited)
 				     .value = d->line->rate.kbits };
 
 	if (limited)
-		report_event(d, &facts,
-			     "the line of this site is full at %u kbit/s: from now on what is too "
-			     "much waits here (shaper automatic)",
-			     d->line->rate.kbits);
+		report_event(
+			d, &facts,
+			"bottleneck of the line found: shaper automatic limits the rate to %u kbit/s",
+			d->line->rate.kbits);
 	else if (d->line->rate.state == AUTORATE_YIELD)
 		report_event(
 			d, &facts,
-			"what waits behind this router does so whatever it sends: no limit for "
-			"a while (shaper automatic)");
+			"the delay behind this router does not depend on the rate of LEON: shaper automatic removes its limit for some time");
 	else
 		report_event(d, &facts,
-			     "the line of this site has no limit any more (shaper automatic)");
+			     "no bottleneck of the line: shaper automatic removes its limit");
 }
 
 static void set_found(struct leond *d, uint32_t kbits)

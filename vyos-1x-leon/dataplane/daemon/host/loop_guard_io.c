@@ -269,10 +269,10 @@ static void report_unlike(struct leond *d)
 	vlan_set_format(&found, which, sizeof(which));
 	n.node = first->node;
 	n.value = first->segment;
-	report_event(d, &n,
-		     "node %s is on the same LAN and has another segment id for %s (the first of "
-		     "them is %u there): give them the same segment at both",
-		     node_label(d, first->node, who, sizeof(who)), which, first->segment);
+	report_event(
+		d, &n,
+		"node %s is on the same LAN and has another segment id for %s (%u for the first VLAN): configure the same segment ids on both nodes",
+		node_label(d, first->node, who, sizeof(who)), which, first->segment);
 }
 
 /* Changes of many VLANs occur together, so a single event reports all changes. */
@@ -332,11 +332,12 @@ static void act_on(struct leond *d, unsigned outcome)
 	if ((outcome & (GUARD_CHANGED | GUARD_URGENT)) && d->guard_io->soon)
 		timer_set(d->guard_io->soon, loop_now(d->loop));
 	if (outcome & GUARD_LOOP_BEGINS)
-		report_event(d, &begins,
-			     "a frame of this node came back over the local segment: "
-			     "the LAN has a loop");
+		report_event(
+			d, &begins,
+			"a frame of this node returned over the local segment: the LAN has a loop");
 	if (outcome & GUARD_LOOP_ENDS)
-		report_event(d, &ends, "frames of this node do not come back any more");
+		report_event(d, &ends,
+			     "frames of this node no longer return over the local segment");
 }
 
 /* --- received frames and timers --- */
@@ -380,8 +381,7 @@ static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 	n.value = g->tag;
 	report_event(
 		d, &n,
-		"loop-guard frames of node %s in VLAN %u from %s are not heeded: nothing shows "
-		"that the node is on this LAN now; a host may replay recorded frames",
+		"loop-guard frames of node %s in VLAN %u from %s are ignored: the node has not confirmed its presence on this LAN; a host may replay recorded frames",
 		node_label(d, g->node, who, sizeof(who)), g->tag,
 		mac_format(g->src, mac, sizeof(mac)));
 }
@@ -393,10 +393,10 @@ static void report_forged(struct leond *d, const struct guard_frame *g)
 
 	if (!is_minute_over(&d->guard_io->forged_said, loop_now(d->loop)))
 		return;
-	report_event(d, &n,
-		     "a loop-guard frame in VLAN %u from %s has the node-id of this node, and this "
-		     "node did not send it: a host of the LAN forges loop-guard frames",
-		     g->tag, mac_format(g->src, mac, sizeof(mac)));
+	report_event(
+		d, &n,
+		"a loop-guard frame in VLAN %u from %s has the node-id of this node, which did not send the frame: a host of the LAN forges loop-guard frames",
+		g->tag, mac_format(g->src, mac, sizeof(mac)));
 }
 
 /* A frame from an earlier run of its sender proves nothing about the present. */

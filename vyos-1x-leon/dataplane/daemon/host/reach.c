@@ -42,21 +42,21 @@ static const char *local_text(int error)
 {
 	switch (error) {
 	case EAFNOSUPPORT:
-		return "this node has no source-address of its family";
+		return "this node has no source-address of the same address family";
 	case EPERM:
 	case EACCES:
-		return "a firewall of this host, or the guard of IPsec, does not let it out";
+		return "a firewall of this host, or the guard of IPsec, drops the datagrams";
 	case ENETUNREACH:
 	case EHOSTUNREACH:
-		return "this host has no route to it";
+		return "this host has no route to the address";
 	case EINVAL:
 	case EADDRNOTAVAIL:
-		return "the source-address is not on this host any more, or no route leaves from it";
+		return "this host no longer has the source-address, or no route uses the source-address";
 	case ENODEV:
 	case ENXIO:
 		return "the source-interface is gone";
 	case ELOOP:
-		return "the route to it leads into this overlay";
+		return "the route to the address leads into this overlay";
 	default:
 		return strerror(error);
 	}
@@ -66,35 +66,33 @@ static const char *text_of(enum seed_finding f, int error)
 {
 	switch (f) {
 	case SEED_NOT_ASKED:
-		return "not asked yet";
+		return "no HELLO sent yet";
 	case SEED_SILENT:
-		return "nothing comes back: it does not run, something on the way drops UDP, or it "
-		       "keeps silent because of another secret, VNI or list of trusted identities";
+		return "no answer: leond does not run there, a firewall on the path drops UDP, or the secret, VNI or trusted-identity differs";
 	case SEED_REFUSED:
-		return "its host answers that nobody listens at this port";
+		return "the host answers that no program listens at this port";
 	case SEED_UNREACHABLE:
 		return strerror(error);
 	case SEED_NOT_SENT:
 		return local_text(error);
 	case SEED_GREETS:
-		return "its HELLOs arrive and ours do not, or it does not trust the identity of "
-		       "this node";
+		return "HELLOs of the node arrive here without an answer to those of this node: one direction is blocked, or the node does not trust the identity of this node";
 	case SEED_OTHER_SECRET:
-		return "what it sends does not open: it has another secret";
+		return "received datagrams cannot be decrypted: the secret differs";
 	case SEED_HAS_NO_SECRET:
-		return "it has no secret, and this node has one";
+		return "the node has no secret, and this node has a secret";
 	case SEED_HAS_SECRET:
-		return "it has a secret, and this node has none";
+		return "the node has a secret, and this node has no secret";
 	case SEED_OTHER_VNI:
-		return "it is in another overlay: its vni differs";
+		return "the node belongs to another overlay: the vni differs";
 	case SEED_OTHER_VERSION:
-		return "it speaks another version of LEON, or something else";
+		return "the node uses another wire version of LEON, or another program uses the port";
 	case SEED_NOT_TRUSTED:
-		return "its identity is not in trusted-identity of this node";
+		return "trusted-identity of this node does not list the identity of the node";
 	case SEED_OTHER_IDENTITY:
-		return "its node-id belongs to another identity";
+		return "the node-id belongs to another identity";
 	case SEED_SELF:
-		return "this is an address of this node itself";
+		return "the address belongs to this node";
 	}
 	return "";
 }
@@ -142,8 +140,8 @@ const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *
 	if (r->seed.n)
 		return text_of(r->best, r->error);
 	if (!error[0])
-		return "its name is being resolved";
-	snprintf(buf, len, "its name cannot be resolved: %s", error);
+		return "the name is being resolved";
+	snprintf(buf, len, "the name cannot be resolved: %s", error);
 	return buf;
 }
 

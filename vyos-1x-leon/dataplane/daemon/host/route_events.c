@@ -81,7 +81,7 @@ void routes_tell_all(struct routes *r, mono_t now)
 		struct event_facts n = { .kind = EV_ROUTE_REFUSED, .node = e->node };
 
 		n.detail = prefix_format(&e->dst, dst, sizeof(dst));
-		report_event(r->d, &n, "route to %s that %s announces is refused: %s", dst,
+		report_event(r->d, &n, "route to %s announced by %s is refused: %s", dst,
 			     node_label(r->d, e->node, who, sizeof(who)), rib_refusal_text(e->why));
 	}
 	r->n_refused = 0;
@@ -93,9 +93,11 @@ void routes_tell_failure(struct routes *r, const struct rib_installed *e, int er
 	char dst[PREFIX_STRLEN];
 
 	n.detail = prefix_format(&e->dst, dst, sizeof(dst));
-	report_event(r->d, &n, "route to %s cannot be set: %s", dst,
-		     error == EEXIST ? "a route of somebody else has this destination and metric"
-				     : strerror(error));
+	report_event(
+		r->d, &n, "route to %s cannot be set: %s", dst,
+		error == EEXIST
+			? "another program has installed a route with this destination and metric"
+			: strerror(error));
 }
 
 void routes_tell_repair(struct routes *r, unsigned n)
@@ -106,6 +108,8 @@ void routes_tell_repair(struct routes *r, unsigned n)
 	};
 
 	r->repaired += n;
-	report_event(r->d, &facts, "%u route%s of this interface %s removed by somebody else", n,
-		     n == 1 ? "" : "s", n == 1 ? "was" : "were");
+	report_event(
+		r->d, &facts,
+		"%u route%s of this interface %s removed by another program and installed again", n,
+		n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }

@@ -30,12 +30,12 @@ static void tell(struct leond *d, const struct ip_addr *ip, bool gone)
 
 	ip_format(ip, text, sizeof(text));
 	if (gone)
-		report_event(d, &n,
-			     "source-address %s is not on this host any more: nothing can be sent "
-			     "from it until it is back",
-			     text);
+		report_event(
+			d, &n,
+			"this host no longer has source-address %s: leond cannot send until the address returns",
+			text);
 	else
-		report_event(d, &n, "source-address %s is on this host again", text);
+		report_event(d, &n, "this host has source-address %s again", text);
 }
 
 static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
@@ -52,8 +52,10 @@ static void note_address(struct leond *d, const struct ip_addr *ip, bool gone)
  * only a restart binds them to the new interface. */
 static void on_gone(struct leond *d)
 {
-	log_error("daemon", "source-interface %s is gone: leond ends, and starts when it is back",
-		  d->conf->source_interface);
+	log_error(
+		"daemon",
+		"source-interface %s was removed: leond ends, and starts again with the interface",
+		d->conf->source_interface);
 	loop_quit(d->loop, 1);
 }
 

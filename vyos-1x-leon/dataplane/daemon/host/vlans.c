@@ -108,8 +108,8 @@ static void report(struct leond *d)
 		return;
 	}
 	vlan_set_format(&d->vlans.set, which, sizeof(which));
-	report_event(d, &n, "frames of %s are carried, as the %s has it",
-		     *which ? which : "no VLAN", vlans_source_name(d->vlans.source));
+	report_event(d, &n, "frames of %s are carried (source: %s)", *which ? which : "no VLAN",
+		     vlans_source_name(d->vlans.source));
 }
 
 static void announce(struct leond *d)

@@ -94,15 +94,15 @@ static void loss_text(struct leond *d, const struct overlay_event *e, char *buf,
 
 	node_label(d, e->node, who, sizeof(who));
 	if (e->other == NODE_ID_NONE)
-		snprintf(buf, len,
-			 "link to %s loses %u %% of the data while pings pass: it is avoided; look "
-			 "for a firewall or policer on the way",
-			 who, percent);
+		snprintf(
+			buf, len,
+			"link to %s loses %u %% of the data, but no probes: paths avoid the link; look for a firewall or policer on the path",
+			who, percent);
 	else
-		snprintf(buf, len,
-			 "the path to %s through %s loses %u %% of the data and no link on it says "
-			 "so: other relays are taken",
-			 who, node_label(d, e->other, via, sizeof(via)), percent);
+		snprintf(
+			buf, len,
+			"the path to %s through %s loses %u %% of the data, but no link of the path reports loss: other relays are used",
+			who, node_label(d, e->other, via, sizeof(via)), percent);
 }
 
 /* Duplicate node-id. Of another node: the fact. Of this node: the other user and the reporting
@@ -114,17 +114,18 @@ static void duplicate_text(struct leond *d, const struct overlay_event *e, char 
 
 	node_label(d, e->node, who, sizeof(who));
 	if (e->node != d->self) {
-		snprintf(buf, len, "node-id %s is used by two nodes: give each its own node-id",
-			 who);
+		snprintf(buf, len, "two nodes use node-id %s: give each node its own node-id", who);
 		return;
 	}
-	snprintf(buf, len, "node-id %s of this node is used by another one too%s%s%s%s%s: %s", who,
-		 has_place ? ", at " : "", has_place ? e->detail : "",
-		 has_other ? ", says node " : "",
-		 has_other ? node_label(d, e->other, by, sizeof(by)) : "",
-		 e->value ? ", which has its identity as well" : "",
-		 e->value ? "give it its own node-id and delete the identity-file of the clone"
-			  : "give each its own node-id");
+	snprintf(
+		buf, len, "another node also uses node-id %s of this node%s%s%s%s%s: %s", who,
+		has_place ? ", at " : "", has_place ? e->detail : "",
+		has_other ? ", says node " : "",
+		has_other ? node_label(d, e->other, by, sizeof(by)) : "",
+		e->value ? " and its identity" : "",
+		e->value
+			? "give the clone its own node-id and delete the identity-file of the clone"
+			: "give each node its own node-id");
 }
 
 static void node_text(struct leond *d, const struct overlay_event *e, char *buf, size_t len)

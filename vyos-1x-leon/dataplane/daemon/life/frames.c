@@ -30,16 +30,15 @@ static void report_flapping(struct leond *d, const struct fwd_report *r, struct 
 	facts->other = n ? n->id : NODE_ID_NONE;
 	facts->value = e.thaw_s - now_s_of(now);
 	if (n)
-		report_event(d, facts,
-			     "MAC %s (VLAN %u) keeps moving: kept at %s, where it was before, for "
-			     "%u s; look for a loop or a duplicate MAC",
-			     mac, e.vlan, node_label(d, n->id, at, sizeof(at)),
-			     (unsigned)facts->value);
+		report_event(
+			d, facts,
+			"MAC %s (VLAN %u) keeps moving: its entry stays at %s for %u s; look for a loop or a duplicate MAC",
+			mac, e.vlan, node_label(d, n->id, at, sizeof(at)), (unsigned)facts->value);
 	else
-		report_event(d, facts,
-			     "MAC %s (VLAN %u) keeps moving: its frames go to all nodes for %u s; "
-			     "look for a loop or a duplicate MAC",
-			     mac, e.vlan, (unsigned)facts->value);
+		report_event(
+			d, facts,
+			"MAC %s (VLAN %u) keeps moving: frames to the MAC are flooded for %u s; look for a loop or a duplicate MAC",
+			mac, e.vlan, (unsigned)facts->value);
 }
 
 static void learn(struct leond *d, const struct fwd_report *r, mono_t now)

@@ -67,27 +67,25 @@ static void complain_of_file(const char *path, int r)
 	case EPERM:
 		log_error(
 			"identity",
-			"identity-file %s may be read by others than its owner: chmod 600 it, or "
-			"remove it, so that leond makes a new key, if somebody may have copied it",
+			"identity-file %s is readable by other users: chmod 600 the file; if another user may have copied the key, remove the file, and leond makes a new key",
 			path);
 		break;
 	case EBADMSG:
 		log_error(
 			"identity",
-			"identity-file %s is not an identity key: restore it, or remove it so that "
-			"leond makes a new one",
+			"identity-file %s does not contain an identity key: restore the file, or remove the file, and leond makes a new key",
 			path);
 		break;
 	case EACCES:
-		log_error("identity",
-			  "identity-file %s cannot be read: give it to the user that leond runs as",
-			  path);
+		log_error(
+			"identity",
+			"identity-file %s cannot be read: make the user of leond the owner of the file",
+			path);
 		break;
 	default:
 		log_error(
 			"identity",
-			"identity-file %s cannot be read: %s; remove what is there or name another "
-			"file",
+			"identity-file %s cannot be read: %s; remove the file or configure another path",
 			path, file_error(r));
 	}
 }
@@ -97,14 +95,12 @@ static void complain_of_place(const char *path, int r)
 	if (r == -EROFS)
 		log_error(
 			"identity",
-			"identity-file %s does not exist, and its file system is read-only: put a key "
-			"there (openssl rand -hex 32, mode 0600) or name a file that can be written",
+			"identity-file %s does not exist, and the file system is read-only: create the key (openssl rand -hex 32, mode 0600) or configure a writable path",
 			path);
 	else
 		log_error(
 			"identity",
-			"identity-file %s cannot be made: %s; let the user that leond runs as write "
-			"to its directory, or name another file",
+			"identity-file %s cannot be created: %s; let the user of leond write to the directory, or configure another path",
 			path, file_error(r));
 }
 

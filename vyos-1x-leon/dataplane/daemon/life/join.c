@@ -157,8 +157,7 @@ static const char *get_token(const char *from, struct token *t)
 	r = read_token(from, text, &len);
 	if (r < 0) {
 		snprintf(why, sizeof(why),
-			 "what is given is neither a token nor a file that can be read: %s",
-			 file_error(r));
+			 "the argument is neither a token nor a readable file: %s", file_error(r));
 		return why;
 	}
 	error = token_decode(text, (size_t)len, t);
@@ -231,7 +230,7 @@ static int save(const char *path, const char *text)
 	if (r < 0)
 		fprintf(stderr, "leond: %s: %s\n", path,
 			r == -EEXIST
-				? "is there already and is not written over; move it away first"
+				? "exists already and is not overwritten; move the file away first"
 				: file_error(r));
 	return r;
 }

@@ -51,7 +51,7 @@ static int from_interface(const char *name, struct nl *nl, node_id_t *out, char 
 		}
 	}
 	snprintf(err, err_len,
-		 "node-id: source-interface %s has no IPv4 address to take it from; set node-id",
+		 "node-id: source-interface %s has no IPv4 address to use as node-id; set node-id",
 		 name);
 	return -EADDRNOTAVAIL;
 }

@@ -99,7 +99,7 @@ static void on_give_back(void *arg, mono_t now)
 static void stop_begin(struct leond *d)
 {
 	if (d->leave_timer) {
-		log_notice("daemon", "asked to stop again: at once, whatever is still to be sent");
+		log_notice("daemon", "second request to stop: leond ends without sending the rest");
 		loop_quit(d->loop, 0);
 		return;
 	}

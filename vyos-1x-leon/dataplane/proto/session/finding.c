@@ -63,15 +63,15 @@ static const char *words_of(enum seed_finding what)
 {
 	switch (what) {
 	case SEED_OTHER_SECRET:
-		return "do not open: another pre-shared-secret";
+		return "cannot be decrypted: the pre-shared-secret differs";
 	case SEED_HAS_NO_SECRET:
-		return "are not sealed: no pre-shared-secret there";
+		return "are not encrypted: the sender has no pre-shared-secret";
 	case SEED_HAS_SECRET:
-		return "are sealed, and this node has no pre-shared-secret";
+		return "are encrypted, and this node has no pre-shared-secret";
 	case SEED_OTHER_VNI:
-		return "are of another vni";
+		return "belong to another vni";
 	default:
-		return "are of another wire version, or of another program";
+		return "have another wire version, or come from another program";
 	}
 }
 
