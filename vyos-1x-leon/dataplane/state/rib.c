@@ -637,7 +637,8 @@ const char *rib_refusal_text(enum rib_refusal r)
 		[RIB_OWN] = "the destination is an address or a prefix of this node",
 		[RIB_UNDERLAY] = "a node or peer is reached at that address outside the overlay",
 		[RIB_CONNECTED] =
-			("the destination is in a network of another interface: add the network to import address to accept the destination"),
+			("the destination is in a network of another interface: add the network "
+			 "to import address to accept the destination"),
 		[RIB_CONFLICT] = "another node announces the same address",
 		[RIB_NO_GATEWAY] =
 			"the announcing node has no usable overlay-address of the same family",

@@ -189,13 +189,18 @@ static void write_what_it_takes(struct command *c, const struct choice *ch,
 	if (!path_works(&ch->path))
 		snprintf(text, sizeof(text), "The first path that works is used at once.");
 	else
-		snprintf(
-			text, sizeof(text),
-			"The path in use costs %s now and %s long-term. Another path replaces the path in use if the other costs at most %s now%s, or at most %s long-term and no more than the path in use now. If a link of the path in use fails or falls silent, the change is immediate.",
-			ms(a, sizeof(a), ch->path.cost_us), ms(b, sizeof(b), ch->path.lasting_us),
-			ms(d, sizeof(d), now_us),
-			noisy ? " (the threshold includes the noise of both paths)" : "",
-			ms(e, sizeof(e), choice_lasting_to_beat(ch, p)));
+		snprintf(text, sizeof(text),
+			 "The path in use costs %s now and %s long-term. Another path replaces "
+			 "the path "
+			 "in use if the other costs at most %s now%s, or at most %s long-term and "
+			 "no more "
+			 "than the path in use now. If a link of the path in use fails or falls "
+			 "silent, the "
+			 "change is immediate.",
+			 ms(a, sizeof(a), ch->path.cost_us), ms(b, sizeof(b), ch->path.lasting_us),
+			 ms(d, sizeof(d), now_us),
+			 noisy ? " (the threshold includes the noise of both paths)" : "",
+			 ms(e, sizeof(e), choice_lasting_to_beat(ch, p)));
 	jsonw_str(c->w, "what_it_takes", text);
 }
 

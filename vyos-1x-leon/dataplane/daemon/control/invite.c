@@ -167,8 +167,8 @@ static enum command_result answer_token(struct command *c, const struct token *t
 
 	if (t->n_seeds == 0)
 		return command_refuse(
-			c,
-			"no reachable address of a member is known; name an address: leonctl invite ADDRESS");
+			c, "no reachable address of a member is known; name an address: leonctl "
+			   "invite ADDRESS");
 	if (!can_be_used(c, t))
 		return CMD_FAILED;
 	if (!token_encode(t, text))
@@ -193,8 +193,9 @@ enum command_result make_invite(struct command *c)
 
 	if (!conf->secret)
 		return command_refuse(
-			c,
-			"the overlay has no secret, and a token hands over the secret: with authentication.disable, a member accepts only configured peers and the nodes that these peers introduce");
+			c, "the overlay has no secret, and a token hands over the secret: with "
+			   "authentication.disable, a member accepts only configured peers and the "
+			   "nodes that these peers introduce");
 	if (jsonr_len(list) > TOKEN_SEEDS_MAX)
 		return command_refuse(c, "a token names at most %d addresses", TOKEN_SEEDS_MAX);
 	if (jsonr_len(list) == 0)

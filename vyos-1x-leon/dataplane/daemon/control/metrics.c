@@ -299,7 +299,8 @@ static void put_nodes(struct out *o)
 		     path_changes);
 	put_per_node(
 		o, "path_mean_latency_seconds", "gauge",
-		"Mean round-trip time of the path in use since the start, while the direct link worked.",
+		"Mean round-trip time of the path in use since the start, while the direct link "
+		"worked.",
 		path_mean_latency);
 	put_per_node(o, "path_mean_direct_latency_seconds", "gauge",
 		     "Mean round-trip time of the direct link in the same periods.",
@@ -425,7 +426,8 @@ static void put_routes(struct out *o)
 	put_counter(o, "routes_refused_total", "Route changes refused by the kernel.", v.failed);
 	put_counter(
 		o, "control_withheld_total",
-		"Control messages not sent, because the route to the destination leads into the overlay.",
+		"Control messages not sent, because the route to the destination leads into the "
+		"overlay.",
 		v.withheld);
 }
 

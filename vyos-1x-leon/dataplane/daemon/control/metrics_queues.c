@@ -119,10 +119,10 @@ static void put_rates(struct out *o, const char *name, const char *help, size_t 
 
 void put_next_hop_queues(struct out *o)
 {
-	put_rates(
-		o, "next_hop_limit_bytes_per_second",
-		"Rate limit of direct traffic to the node: shaper per-peer or the rate requested by the node.",
-		offsetof(struct node_rates, limit));
+	put_rates(o, "next_hop_limit_bytes_per_second",
+		  "Rate limit of direct traffic to the node: shaper per-peer or the rate requested "
+		  "by the node.",
+		  offsetof(struct node_rates, limit));
 	put_rates(o, "next_hop_asked_bytes_per_second",
 		  "Rate limit requested by the node for its shaper ingress.",
 		  offsetof(struct node_rates, asked));
@@ -166,9 +166,9 @@ void put_queues(struct out *o)
 	put_u64(o, below);
 	for (unsigned i = 0; i < o->d->tap.n_queues; i++)
 		fwd_add_socket_waits(o->d->fwd, i, &socket);
-	put_head(
-		o, "socket_wait_seconds", "summary",
-		"Queueing delay of received datagrams in the socket, the oldest datagram of each batch.");
+	put_head(o, "socket_wait_seconds", "summary",
+		 "Queueing delay of received datagrams in the socket, the oldest datagram of each "
+		 "batch.");
 	put_sample(o, "socket_wait_seconds_sum");
 	put_seconds(o, socket.waits_us);
 	put_sample(o, "socket_wait_seconds_count");

@@ -372,7 +372,8 @@ void accel_reports_gone(struct leond *d)
 	facts.value = r->has_totals ? r->totals.taken_now : 0;
 	report_event(
 		d, &facts,
-		"leon-accel has ended: TCP connections stay plain, %llu intercepted connections are lost",
+		"leon-accel has ended: TCP connections stay plain, %llu intercepted connections "
+		"are lost",
 		(unsigned long long)facts.value);
 	r->fd = -1;
 	r->has_totals = false;

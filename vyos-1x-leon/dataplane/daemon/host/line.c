@@ -125,14 +125,14 @@ static void tell(struct leond *d, bool limited)
 				     .value = d->line->rate.kbits };
 
 	if (limited)
-		report_event(
-			d, &facts,
-			"bottleneck of the line found: shaper automatic limits the rate to %u kbit/s",
-			d->line->rate.kbits);
+		report_event(d, &facts,
+			     "bottleneck of the line found: shaper automatic limits the rate to %u "
+			     "kbit/s",
+			     d->line->rate.kbits);
 	else if (d->line->rate.state == AUTORATE_YIELD)
-		report_event(
-			d, &facts,
-			"the delay behind this router does not depend on the rate of LEON: shaper automatic removes its limit for some time");
+		report_event(d, &facts,
+			     "the delay behind this router does not depend on the rate of LEON: "
+			     "shaper automatic removes its limit for some time");
 	else
 		report_event(d, &facts,
 			     "no bottleneck of the line: shaper automatic removes its limit");

@@ -271,7 +271,8 @@ static void report_unlike(struct leond *d)
 	n.value = first->segment;
 	report_event(
 		d, &n,
-		"node %s is on the same LAN and has another segment id for %s (%u for the first VLAN): configure the same segment ids on both nodes",
+		"node %s is on the same LAN and has another segment id for %s (%u for the first "
+		"VLAN): configure the same segment ids on both nodes",
 		node_label(d, first->node, who, sizeof(who)), which, first->segment);
 }
 
@@ -381,7 +382,8 @@ static void report_unconfirmed(struct leond *d, const struct guard_frame *g,
 	n.value = g->tag;
 	report_event(
 		d, &n,
-		"loop-guard frames of node %s in VLAN %u from %s are ignored: the node has not confirmed its presence on this LAN; a host may replay recorded frames",
+		"loop-guard frames of node %s in VLAN %u from %s are ignored: the node has not "
+		"confirmed its presence on this LAN; a host may replay recorded frames",
 		node_label(d, g->node, who, sizeof(who)), g->tag,
 		mac_format(g->src, mac, sizeof(mac)));
 }
@@ -395,7 +397,8 @@ static void report_forged(struct leond *d, const struct guard_frame *g)
 		return;
 	report_event(
 		d, &n,
-		"a loop-guard frame in VLAN %u from %s has the node-id of this node, which did not send the frame: a host of the LAN forges loop-guard frames",
+		"a loop-guard frame in VLAN %u from %s has the node-id of this node, which did "
+		"not send the frame: a host of the LAN forges loop-guard frames",
 		g->tag, mac_format(g->src, mac, sizeof(mac)));
 }
 

@@ -51,7 +51,8 @@ static const char *local_text(int error)
 		return "this host has no route to the address";
 	case EINVAL:
 	case EADDRNOTAVAIL:
-		return "this host no longer has the source-address, or no route uses the source-address";
+		return "this host no longer has the source-address, or no route uses the "
+		       "source-address";
 	case ENODEV:
 	case ENXIO:
 		return "the source-interface is gone";
@@ -68,7 +69,8 @@ static const char *text_of(enum seed_finding f, int error)
 	case SEED_NOT_ASKED:
 		return "no HELLO sent yet";
 	case SEED_SILENT:
-		return "no answer: leond does not run there, a firewall on the path drops UDP, or the secret, VNI or trusted-identity differs";
+		return "no answer: leond does not run there, a firewall on the path drops UDP, "
+		       "or the secret, VNI or trusted-identity differs";
 	case SEED_REFUSED:
 		return "the host answers that no program listens at this port";
 	case SEED_UNREACHABLE:
@@ -76,7 +78,9 @@ static const char *text_of(enum seed_finding f, int error)
 	case SEED_NOT_SENT:
 		return local_text(error);
 	case SEED_GREETS:
-		return "HELLOs of the node arrive here without an answer to those of this node: one direction is blocked, or the node does not trust the identity of this node";
+		return "HELLOs of the node arrive here without an answer to those of this node: "
+		       "one direction is blocked, or the node does not trust the identity of "
+		       "this node";
 	case SEED_OTHER_SECRET:
 		return "received datagrams cannot be decrypted: the secret differs";
 	case SEED_HAS_NO_SECRET:
@@ -86,7 +90,8 @@ static const char *text_of(enum seed_finding f, int error)
 	case SEED_OTHER_VNI:
 		return "the node belongs to another overlay: the vni differs";
 	case SEED_OTHER_VERSION:
-		return "the node uses another wire version of LEON, or another program uses the port";
+		return "the node uses another wire version of LEON, or another program uses the "
+		       "port";
 	case SEED_NOT_TRUSTED:
 		return "trusted-identity of this node does not list the identity of the node";
 	case SEED_OTHER_IDENTITY:

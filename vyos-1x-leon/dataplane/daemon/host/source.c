@@ -32,7 +32,8 @@ static void tell(struct leond *d, const struct ip_addr *ip, bool gone)
 	if (gone)
 		report_event(
 			d, &n,
-			"this host no longer has source-address %s: leond cannot send until the address returns",
+			"this host no longer has source-address %s: leond cannot send until the "
+			"address returns",
 			text);
 	else
 		report_event(d, &n, "this host has source-address %s again", text);

@@ -51,10 +51,10 @@ static void privileged_port(const struct conf *c, const struct adviser *a)
 	first = strtoul(line, NULL, 10);
 	if (c->port >= first)
 		return;
-	snprintf(
-		text, sizeof(text),
-		"port: leond@.service cannot bind %u, which is below %lu; grant CAP_NET_BIND_SERVICE or lower net.ipv4.ip_unprivileged_port_start",
-		c->port, first);
+	snprintf(text, sizeof(text),
+		 "port: leond@.service cannot bind %u, which is below %lu; grant "
+		 "CAP_NET_BIND_SERVICE or lower net.ipv4.ip_unprivileged_port_start",
+		 c->port, first);
 	a->fn(a->arg, text);
 }
 
@@ -62,7 +62,8 @@ static void source_leads_nowhere(const struct conf *c, const struct adviser *a)
 {
 	if (strcmp(c->source_interface, "lo") == 0)
 		a->fn(a->arg,
-		      "source-interface: lo does not lead to other hosts; configure an address as source-address instead");
+		      "source-interface: lo does not lead to other hosts; configure an address "
+		      "as source-address instead");
 	if (c->source4.family && c->source4.b[0] == 169 && c->source4.b[1] == 254)
 		a->fn(a->arg, "source-address: 169.254.0.0/16 reaches only nodes on the same link");
 }

@@ -150,10 +150,10 @@ static void save_text(struct leond *d, const char *text, size_t len)
 	r = file_write(d->cache->path, text, len, FILE_REPLACE);
 	if (r < 0) {
 		if (!d->cache->fails)
-			log_warn(
-				"cache",
-				"%s cannot be written: %s; after a restart this node joins through the configured peers only",
-				d->cache->path, file_error(r));
+			log_warn("cache",
+				 "%s cannot be written: %s; after a restart this node joins "
+				 "through the configured peers only",
+				 d->cache->path, file_error(r));
 		d->cache->fails = true;
 		return;
 	}

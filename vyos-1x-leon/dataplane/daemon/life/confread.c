@@ -34,10 +34,10 @@ struct conf *conf_read_file(const char *path, char *err, size_t err_len)
 	else
 		c = conf_parse(text, (size_t)len, err, err_len);
 	if (c && c->secret && (st.st_mode & (S_IROTH | S_IWOTH)))
-		log_warn(
-			"config",
-			"all users can read %s, which contains the pre-shared secret: chown root:leon and chmod 0640",
-			path);
+		log_warn("config",
+			 "all users can read %s, which contains the pre-shared secret: chown "
+			 "root:leon and chmod 0640",
+			 path);
 	x_wipe(text, CONFIG_FILE_MAX);
 	free(text);
 	return c;

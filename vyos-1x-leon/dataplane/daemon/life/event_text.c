@@ -94,15 +94,15 @@ static void loss_text(struct leond *d, const struct overlay_event *e, char *buf,
 
 	node_label(d, e->node, who, sizeof(who));
 	if (e->other == NODE_ID_NONE)
-		snprintf(
-			buf, len,
-			"link to %s loses %u %% of the data, but no probes: paths avoid the link; look for a firewall or policer on the path",
-			who, percent);
+		snprintf(buf, len,
+			 "link to %s loses %u %% of the data, but no probes: paths avoid the "
+			 "link; look for a firewall or policer on the path",
+			 who, percent);
 	else
-		snprintf(
-			buf, len,
-			"the path to %s through %s loses %u %% of the data, but no link of the path reports loss: other relays are used",
-			who, node_label(d, e->other, via, sizeof(via)), percent);
+		snprintf(buf, len,
+			 "the path to %s through %s loses %u %% of the data, but no link of the "
+			 "path reports loss: other relays are used",
+			 who, node_label(d, e->other, via, sizeof(via)), percent);
 }
 
 /* Duplicate node-id. Of another node: the fact. Of this node: the other user and the reporting

@@ -32,12 +32,14 @@ static void report_flapping(struct leond *d, const struct fwd_report *r, struct 
 	if (n)
 		report_event(
 			d, facts,
-			"MAC %s (VLAN %u) keeps moving: its entry stays at %s for %u s; look for a loop or a duplicate MAC",
+			"MAC %s (VLAN %u) keeps moving: its entry stays at %s for %u s; look for "
+			"a loop or a duplicate MAC",
 			mac, e.vlan, node_label(d, n->id, at, sizeof(at)), (unsigned)facts->value);
 	else
 		report_event(
 			d, facts,
-			"MAC %s (VLAN %u) keeps moving: frames to the MAC are flooded for %u s; look for a loop or a duplicate MAC",
+			"MAC %s (VLAN %u) keeps moving: frames to the MAC are flooded for %u s; "
+			"look for a loop or a duplicate MAC",
 			mac, e.vlan, (unsigned)facts->value);
 }
 

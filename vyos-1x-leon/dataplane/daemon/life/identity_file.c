@@ -65,43 +65,45 @@ static void complain_of_file(const char *path, int r)
 {
 	switch (-r) {
 	case EPERM:
-		log_error(
-			"identity",
-			"identity-file %s is readable by other users: chmod 600 the file; if another user may have copied the key, remove the file, and leond makes a new key",
-			path);
+		log_error("identity",
+			  "identity-file %s is readable by other users: chmod 600 the file; if "
+			  "another user may have copied the key, remove the file, and leond makes "
+			  "a new key",
+			  path);
 		break;
 	case EBADMSG:
-		log_error(
-			"identity",
-			"identity-file %s does not contain an identity key: restore the file, or remove the file, and leond makes a new key",
-			path);
+		log_error("identity",
+			  "identity-file %s does not contain an identity key: restore the file, or "
+			  "remove the file, and leond makes a new key",
+			  path);
 		break;
 	case EACCES:
-		log_error(
-			"identity",
-			"identity-file %s cannot be read: make the user of leond the owner of the file",
-			path);
+		log_error("identity",
+			  "identity-file %s cannot be read: make the user of leond the owner of "
+			  "the file",
+			  path);
 		break;
 	default:
-		log_error(
-			"identity",
-			"identity-file %s cannot be read: %s; remove the file or configure another path",
-			path, file_error(r));
+		log_error("identity",
+			  "identity-file %s cannot be read: %s; remove the file or configure "
+			  "another path",
+			  path, file_error(r));
 	}
 }
 
 static void complain_of_place(const char *path, int r)
 {
 	if (r == -EROFS)
-		log_error(
-			"identity",
-			"identity-file %s does not exist, and the file system is read-only: create the key (openssl rand -hex 32, mode 0600) or configure a writable path",
-			path);
+		log_error("identity",
+			  "identity-file %s does not exist, and the file system is read-only: "
+			  "create the key (openssl rand -hex 32, mode 0600) or configure a "
+			  "writable path",
+			  path);
 	else
-		log_error(
-			"identity",
-			"identity-file %s cannot be created: %s; let the user of leond write to the directory, or configure another path",
-			path, file_error(r));
+		log_error("identity",
+			  "identity-file %s cannot be created: %s; let the user of leond write to "
+			  "the directory, or configure another path",
+			  path, file_error(r));
 }
 
 int identity_load(struct leond *d)
