@@ -103,14 +103,17 @@ class Namespace:
                 raise OSError(f'cannot make a network namespace for {name}')
             self.fd = os.open(f'/proc/{keeper.pid}/ns/net', os.O_RDONLY | os.O_CLOEXEC)
             keeper.stdin.close()
-        self._outer = collections.defaultdict(list)  # by thread: each has a namespace of its own
-        self.processes = []
+        self._adopt()
         with self:
             for where in ('all', 'default'):
                 self.sysctl(f'ipv6/conf/{where}/accept_ra', 0)
                 self.sysctl(f'ipv6/conf/{where}/accept_dad', 0)
                 self.sysctl(f'ipv6/conf/{where}/router_solicitations', 0)
         self.run('ip', 'link', 'set', 'lo', 'up')
+
+    def _adopt(self):
+        self._outer = collections.defaultdict(list)  # by thread: each has a namespace of its own
+        self.processes = []
 
     @property
     def path(self):

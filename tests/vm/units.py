@@ -82,8 +82,7 @@ class GuestNamespace(ns.Namespace):
     def __init__(self):
         self.name = 'guest'
         self.fd = os.open('/proc/1/ns/net', os.O_RDONLY | os.O_CLOEXEC)
-        self._outer = []
-        self.processes = []
+        self._adopt()
 
 
 class UnitNode(Node):
