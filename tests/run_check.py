@@ -12,8 +12,8 @@ Usage: run_check.py [--pytest-args ARGS] PART...
   packaging  pytest tests/packaging, which builds the Debian packages
   fuzz       libFuzzer for a minute on some of the targets, others each hour
 
-A part that cannot even be built counts as one failed test. Counted are C test programs, pytest
-tests and lint checks.
+A part with a failed build counts as one failed test. The numbers are C test programs, pytest tests
+and lint checks.
 """
 
 import argparse
@@ -56,8 +56,8 @@ class Tally:
 
 
 def call(command, timeout=None, **kwargs):
-    """Runs a command from the top of the tree and returns its exit code. The command has its own
-    process group, so that a timeout ends all its processes."""
+    """Runs a command from the top of the tree and returns the exit code. The command has a process
+    group, so a timeout ends all children."""
     print('+', shlex.join(command), flush=True)
     with subprocess.Popen(command, cwd=TOP, start_new_session=True, **kwargs) as process:
         try:
@@ -71,7 +71,7 @@ def call(command, timeout=None, **kwargs):
 
 
 def is_set_up(folder):
-    """Returns True if the build directory exists; creates it if needed."""
+    """Returns True if the build directory exists; creates a missing directory."""
     return os.path.exists(os.path.join(TOP, folder, 'build.ninja')) or \
         call(['meson', 'setup', folder] + BUILDS[folder]) == 0
 
@@ -95,7 +95,7 @@ def remove(path):
 
 
 def name_skipped(results):
-    """Reports skipped tests, because a program that skips some of its tests has passed."""
+    """Reports skipped tests, because a program with some skipped tests passes."""
     for result in results:
         # cmocka 1.1.5 begins the line with "not ok".
         for test in re.findall(r'^(?:not )?ok \d+ # SKIP (.*)$', result.get('stdout', ''), re.M):
@@ -103,7 +103,7 @@ def name_skipped(results):
 
 
 def meson_tests(folder, *arguments, prefix=()):
-    """Runs C tests; counts from meson's own record, not from its output."""
+    """Runs C tests; counts from the record of meson, not from the output."""
     record = os.path.join(TOP, folder, 'meson-logs', 'testlog.json')
     remove(record)
     code = call([*prefix, 'meson', 'test', '-C', folder, '--no-rebuild', '--print-errorlogs',
@@ -123,7 +123,7 @@ def meson_tests(folder, *arguments, prefix=()):
 
 
 def pytest(folder, extra):
-    """Runs pytest on one folder of tests/; counts from its JUnit file."""
+    """Runs pytest on a folder of tests/; counts from the JUnit file."""
     report = os.path.join(TOP, 'build', f'pytest-{folder}.xml')
     remove(report)
     os.makedirs(os.path.dirname(report), exist_ok=True)
@@ -143,7 +143,7 @@ def pytest(folder, extra):
 
 
 def part_lint(_):
-    if not build('build'):  # knots.py reads its objects
+    if not build('build'):  # knots.py reads the objects
         return Tally(failed=1)
     done = subprocess.run([PYTHON, '-B', os.path.join(TOP, 'tests/lint/run.py')],
                           stdout=subprocess.PIPE, text=True, check=False)
@@ -161,12 +161,12 @@ def part_sanitized(_):
 
 
 def part_tsan(_):
-    # A full build would take minutes for these few tests.
+    # A full build would take minutes for a few tests.
     if not is_set_up('build-tsan') or \
             call(['ninja', '-C', 'build-tsan', *programs('build-tsan', 'tsan')]) != 0:
         return Tally(failed=1)
     # ThreadSanitizer needs a memory layout that kernels with much address randomisation lack. In a
-    # container that forbids the change, it usually works without.
+    # container without permission for the change, tests usually work without.
     fixed = ['setarch', '-R']
     works = subprocess.run(fixed + ['true'], stderr=subprocess.DEVNULL, check=False).returncode == 0
     return meson_tests('build-tsan', '--suite', 'tsan', prefix=fixed if works else ())
@@ -181,7 +181,7 @@ def part_python(options):
 
 
 def part_netns(options):
-    # Each test makes its own namespaces and mostly waits. The tests of a file share a fixture. The
+    # Each test makes private namespaces and mostly waits. The tests of a file share a fixture. The
     # rerun plugin, if installed, cannot communicate between namespaces.
     parallel = ['-n', '4', '--dist', 'loadfile', '-p', 'no:rerunfailures']
     return pytest('netns', [*parallel, *options]) if build('build') else Tally(failed=1)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Servers and clients that none of us wrote, each in the namespace of a host. A Program starts its
-server once; fetch() runs its client once and returns the digest of the received bytes, which must
-be program.digest. A client takes several seconds: it limits its rate where it can.
+"""Servers and clients of third parties, each in the namespace of a host. A Program starts its
+server once. fetch() runs the client once and returns the digest of the received bytes, which must
+equal program.digest. A client takes several seconds, with a rate limit if the client has the
+option.
 
-Everything is below one directory, which user nobody may enter. Nothing reads the configuration of
-the machine.
+All files are below one directory, which user nobody may enter. No program reads the configuration
+of the machine.
 """
 import glob
 import hashlib
@@ -19,13 +20,13 @@ import time
 
 from lab import wait_for
 
-RATE = 1 << 20  # bytes/s that a client asks for
+RATE = 1 << 20  # bytes/s requested by a client
 SIZE = 6 << 20
 PATH = os.environ.get('PATH', '') + ':/usr/sbin:/sbin'
 
 
 def need(program):
-    """Path of it; None where it is not installed."""
+    """The path of the program, or None if the program is not installed."""
     found = shutil.which(program, path=PATH)
     others = sorted(glob.glob(f'/usr/lib/postgresql/*/bin/{program}'))
     return found or (others[-1] if others else None)
@@ -41,7 +42,8 @@ def bracketed(address):
 
 
 class Program:
-    """One server at `server`, clients at `client`, both struct Host. address: where it listens."""
+    """A server at `server`, clients at `client`, both struct Host. address: the listening address.
+    """
     needs = ()
     port = 0
 
@@ -67,7 +69,7 @@ class Program:
         return found
 
     def start(self, *command, **keys):
-        """In a process group of its own, so that end() reaches its workers."""
+        """In a process group, so end() reaches all workers."""
         with open(self.path('server.log'), 'a', encoding='utf-8') as log:
             self.processes.append(self.server.namespace.start(
                 *command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, **keys))
@@ -82,7 +84,7 @@ class Program:
         raise NotImplementedError
 
     def command(self, out):
-        """Words of a client that writes the file to `out`."""
+        """The command of a client that writes the file to `out`."""
         raise NotImplementedError
 
     def fetch(self):
@@ -230,7 +232,7 @@ class Postgres(Program):
 
 
 class Mqtt(Program):
-    """Messages of QoS 1; a message that comes twice is allowed."""
+    """Messages of QoS 1, for which duplicates are permitted."""
     needs = ('mosquitto', 'mosquitto_pub', 'mosquitto_sub')
     port = 1883
     number = 60
@@ -280,7 +282,7 @@ EXPORT {{ Export_Id = 1; Path = "{path}"; Pseudo = "/export"; Access_Type = RW; 
           FSAL {{ Name = VFS; }} }}
 LOG {{ Default_Log_Level = WARN; }}
 '''
-# In a mount namespace of its own: what the two leave in /run concerns nobody else.
+# In a private mount namespace, because both programs leave files in /run.
 NFS_SERVER = '''
 mount -t tmpfs none /run && mkdir -p /run/rpcbind /run/ganesha /var/run/ganesha
 mount -t tmpfs none /var/lib/nfs && mkdir -p /var/lib/nfs/ganesha
@@ -335,14 +337,14 @@ class Smb(Program):
         self.start(need('smbd'), '-F', '-s', config, '--no-process-group')
 
     def command(self, out):
-        # The name is not an address: smbclient takes no bracketed one.
+        # A name instead of an address, because smbclient accepts no bracketed address.
         return ['smbclient', '-N', '-s', self.path('smb.conf'), '-I', self.address, '//server/share',
                 '-c', f'get file {out}']
 
 
 class Iperf3(Program):
-    """iperf3 compares no bytes: its server counts them. It stops to count at the word of another
-    connection, which may pass what the last bytes wait behind."""
+    """iperf3 counts bytes and compares none. The server stops the count after a message of another
+    connection, which may overtake the last bytes."""
     needs = ('iperf3',)
     port = 5201
 

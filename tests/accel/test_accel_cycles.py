@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Connections that come and go while they are taken and given back at random, on a line that gets
-worse and better: no byte wrong, none reset, nothing left. For ACCEL_MINUTES (1); `make soak-accel`
-runs it with sanitizers, which tell of leaks when the processes end."""
+"""Connections start and end while random events intercept and release them on a varying link. No
+byte is wrong, no connection is reset, and nothing remains. Duration: ACCEL_MINUTES (1). `make
+soak-accel` uses sanitizers, which report leaks at the end of the processes."""
 import os
 import random
 import time
@@ -15,7 +15,7 @@ AT_A_TIME = 6
 
 
 def begin(far, dice):
-    """A transfer of any size, one way or both, fast or slow, from either side."""
+    """A transfer of any size, in one or both directions, fast or slow, from either side."""
     ends = [far.host['a'], far.host['b']]
     dice.shuffle(ends)
     family = dice.choice(['ip4', 'ip6'])

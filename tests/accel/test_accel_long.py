@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Taken over and given back on hosts and lines of many kinds; `make eval-accel` runs it."""
+"""Interception and release on hosts and links of many kinds; `make eval-accel` runs the tests."""
 import pytest
 
 from accel import CONFIG, ENDLESS, Transfer, far_apart
@@ -45,7 +45,7 @@ def test_bad_lines(far, trouble):
 
 
 def test_one_end_is_done(far):
-    """Half-closed: taken and given back all the same."""
+    """A half-closed connection is intercepted and released."""
     a, b = far.host['a'], far.host['b']
     t = Transfer(a, b, b.ip4, down=ENDLESS, pause=0.05)
     far.cycle(t, 2)

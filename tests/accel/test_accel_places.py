@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Places that connections lose while they are taken: a machine whose old site has no LAN any more,
-a LAN that is gone for a while or for good, a machine that moves to where its peer is. Nothing
-hangs, no byte is wrong. `make eval-accel` runs it."""
+"""Intercepted connections lose their place. The old site of a host has no LAN any more, a LAN
+fails for a while or for good, or a host moves to the site of its peer. Nothing hangs, and no byte
+is wrong. `make eval-accel` runs the tests."""
 import signal
 import time
 
@@ -37,8 +37,8 @@ def wait_taken(far, t, *names):
 
 
 def test_away_from_a_site_without_a_lan(apart):
-    """The old site has nothing left that it could hear: the connection goes on at the new one, or
-    both ends are told."""
+    """The old site receives nothing from the host. The connection continues at the new site, or
+    both ends receive RST."""
     machine = Machine(apart.lab, 'b', 'c', stays=False)
     t = endless(apart)
     wait_taken(apart, t, 'a', 'b')
@@ -56,8 +56,8 @@ def test_away_from_a_site_without_a_lan(apart):
 
 @pytest.mark.parametrize('hangs', [False, True])
 def test_away_from_there_to_where_nothing_is_accelerated(apart, hangs):
-    """Forgotten with its old LAN it is new at the other site, not moved, and seen all the same;
-    also by a leon-accel that stood still meanwhile, and that leond had given up."""
+    """The connection was removed with the old LAN. At the other site, the connection is new and
+    not migrated, but known. The same holds for a leon-accel that leond had given up."""
     apart.node['c'].reload(acceleration=None)
     machine = Machine(apart.lab, 'b', 'c', stays=False)
     t = endless(apart)
@@ -65,7 +65,7 @@ def test_away_from_there_to_where_nothing_is_accelerated(apart, hangs):
     t.wait_more(MB)
     hung = apart.accel['a'].process
     if hangs:
-        # It has bytes that the hosts have not.
+        # The process has bytes that the hosts do not have.
         hung.send_signal(signal.SIGSTOP)
         wait_for(lambda: apart.node['a'].events('accelerator-gone'), 60, 'leond has given it up')
     else:
@@ -82,8 +82,8 @@ def test_away_from_there_to_where_nothing_is_accelerated(apart, hangs):
 
 
 def test_others_where_leond_is_killed(apart):
-    """What is taken between other nodes goes on, and so does what is plain when leond is back: it
-    is taken then, as any other."""
+    """Connections between other nodes continue, and so do plain connections. After the return of
+    leond, plain connections are intercepted."""
     excluded = {**CONFIG['acceleration'], 'exclude': {'port': ['7001']}}
     for node in apart.node.values():
         node.reload(acceleration=excluded)
@@ -108,14 +108,14 @@ def test_others_where_leond_is_killed(apart):
 
 @pytest.mark.parametrize('when', ['before', 'meanwhile', 'behind'])
 def test_to_a_site_without_acceleration_where_leond_is_killed(apart, when):
-    """A leond that began anew knows of no host that moved, nor at once that anything is taken: it
-    goes on, or both ends are told."""
+    """A restarted leond knows neither migrated hosts nor, at first, intercepted connections. The
+    connection continues, or both ends receive RST."""
     apart.node['c'].reload(acceleration=None)
     machine = Machine(apart.lab, 'b', 'c')
     t = endless(apart)
     wait_taken(apart, t, 'a', 'b')
     t.wait_more(MB)
-    # Where little is under way a host drops the RST of a node that has seen less than it has.
+    # With little data in flight, a host ignores the RST of a node that has seen less data.
     t.block = 1 << 12
     t.wait_more(10 * t.block)
     if when == 'before':
@@ -135,7 +135,7 @@ def test_to_a_site_without_acceleration_where_leond_is_killed(apart, when):
 
 
 def test_a_lan_that_comes_back(apart):
-    """As without acceleration: what the hosts said is said again."""
+    """As without acceleration, the hosts retransmit."""
     t = endless(apart)
     wait_taken(apart, t, 'a', 'b')
     t.wait_more(MB)
@@ -155,7 +155,7 @@ def is_still(far):
 
 
 def test_given_back_without_a_lan(apart):
-    """A process that ends does not wait for a host that is gone: the other one is told."""
+    """A stopping process does not wait for a lost host. The other host receives RST."""
     t = endless(apart)
     wait_taken(apart, t, 'a', 'b')
     t.wait_more(MB)
@@ -168,7 +168,7 @@ def test_given_back_without_a_lan(apart):
 
 
 def test_onto_the_lan_of_the_one_that_leads_not(apart):
-    """tests/netns has the other way round."""
+    """tests/netns has the case with the roles swapped."""
     t, _ = moves_together(apart, 'a', 'b')
     assert settled(t) == 'flows'
     t.finish(60).assert_whole()
@@ -176,7 +176,7 @@ def test_onto_the_lan_of_the_one_that_leads_not(apart):
 
 
 def test_together_and_away_again(apart):
-    """Before it is given back, or behind it: wherever they are, it goes on."""
+    """Before and after the release, the connection continues at any site."""
     t, machine = moves_together(apart, 'b', 'a')
     machine.move('eth0', 'eth1', apart.host['a'])
     wait_taken(apart, t, 'a', 'b')
@@ -186,7 +186,8 @@ def test_together_and_away_again(apart):
 
 
 def test_together_without_the_other_accelerator(apart):
-    """What it has of them nobody brings any more. They speak past leond, and both are told."""
+    """The data in the lost accelerator is lost. The hosts communicate without leond, and both
+    receive RST."""
     other = apart.accel['b']
     t, _ = moves_together(apart, 'b', 'a', lambda: other.process.send_signal(signal.SIGSTOP))
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ordinary programs while their connections are taken over, given back and taken again, while each
-daemon restarts in order, and while the machine of the server moves to a third site and back: every
-client ends well and has the right bytes. `make eval-accel` runs it."""
+"""Ordinary programs with intercepted, released and re-intercepted connections. Each daemon
+restarts in order, and the host of the server moves to a third site and back. Every client ends
+successfully with correct bytes. `make eval-accel` runs the tests."""
 import itertools
 import tempfile
 import threading
@@ -28,13 +28,13 @@ def sites(module_lab):
 
 @pytest.fixture
 def directory():
-    """Where other users may enter: a database does not run as root."""
+    """A directory that other users may enter, because a database does not run as root."""
     with tempfile.TemporaryDirectory(prefix='leon-programs-') as made:
         yield made
 
 
 class Clients:
-    """One client after the other until stop(), on a thread."""
+    """Sequential clients on a thread until stop()."""
 
     def __init__(self, program):
         self.program, self.done, self.error = program, 0, None
@@ -71,14 +71,14 @@ def taken(far):
 
 
 def wait_taken(far, clients):
-    """One more is taken than until now."""
+    """Waits for a further interception."""
     before = taken(far)
     wait_for(lambda: taken(far) > before or clients.error, 120, 'a connection is taken')
     clients.check()
 
 
 def restart(far, name):
-    """Both daemons of a node, one after the other, in order."""
+    """Restarts both daemons of a node one after the other."""
     far.accel[name].stop()
     far.base[name] = dict.fromkeys(far.base[name], 0)
     far.accel[name].start()

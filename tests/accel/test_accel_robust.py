@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What hosts, lines and processes do while connections are taken: no byte wrong, nothing hangs.
-`make eval-accel` runs it."""
+"""Events at hosts, links and processes with intercepted connections. No byte is wrong, and nothing
+hangs. `make eval-accel` runs the tests."""
 import hashlib
 import os
 import random
@@ -26,11 +26,12 @@ def is_idle(far):
     return before == (far.accel['a'].counters()['bytes_in'], far.accel['b'].counters()['bytes_in'])
 
 
-# --- leond is killed; tests/netns has it killed and back ---
+# --- death of leond; tests/netns has a death with a quick restart ---
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_leond_killed_for_long(far, ends, who):
-    """The host at the other node is told within 10 s; the one here when leond is back."""
+    """The host at the other node receives RST within 10 s, and the near host after the return of
+    leond."""
     t = both_ways(ends)
     far.wait_taken()
     far.node[who].kill()
@@ -44,7 +45,7 @@ def test_leond_killed_for_long(far, ends, who):
 # --- the ends of connections ---
 
 def test_fin_at_any_moment(far, ends):
-    """Transfers that end while they are drained, taken or returned."""
+    """Transfers that end during drain, interception or release."""
     a, b = ends
     dice = random.Random(1)
     for i in range(40):
@@ -58,7 +59,7 @@ def test_fin_at_any_moment(far, ends):
 
 
 def test_rst_at_any_moment(far, ends):
-    """A host that resets its connection: the other one hears of it."""
+    """A host resets its connection, and the other host receives RST."""
     dice = random.Random(2)
     for i in range(20):
         t = both_ways(ends)
@@ -76,7 +77,8 @@ def test_rst_at_any_moment(far, ends):
 
 
 def test_half_closed(far, ends):
-    """One direction ends while it is taken, and it is given back and taken again half-closed."""
+    """One direction ends during the interception. The connection is released and intercepted again
+    half-closed."""
     a, b = ends
     t = Transfer(a, b, b.ip4, up=MB, down=ENDLESS, pause=0.02)
     far.wait_taken()
@@ -86,10 +88,10 @@ def test_half_closed(far, ends):
     far.assert_no_resets()
 
 
-# --- hosts that wait ---
+# --- waiting hosts ---
 
 def test_zero_window(far, ends):
-    """A host that does not read: nothing is lost whether it is taken or given back meanwhile."""
+    """A host does not read. An interception or a release in this state loses no data."""
     t = both_ways(ends)
     t.reading.clear()
     far.wait_taken()
@@ -108,7 +110,7 @@ def test_zero_window(far, ends):
 
 
 def test_idle_with_keepalives(far, ends):
-    """Hosts that ask each second whether the other is there, and give up after three."""
+    """Hosts send keepalives every second and give up after three."""
     def prepare(s, _):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in ((socket.TCP_KEEPIDLE, 1), (socket.TCP_KEEPINTVL, 1),
@@ -149,7 +151,7 @@ def done_and_not_read(far, ends):
 
 
 def test_both_done_and_one_does_not_read(far, ends):
-    """What it has not read yet stays with a stand-in that somebody owns, until it reads."""
+    """Unread data stays with an owned proxy socket until the host reads."""
     t = done_and_not_read(far, ends)
     t.reading.set()
     t.wait(60).assert_whole()
@@ -158,8 +160,8 @@ def test_both_done_and_one_does_not_read(far, ends):
 
 
 def test_both_done_and_one_is_gone(far, ends):
-    """It never reads the rest, and says so with RST, as it does where its socket is no more:
-    nothing stays of the connection."""
+    """The host never reads the rest and answers with RST, as for a closed socket. No state of the
+    connection remains."""
     t = done_and_not_read(far, ends)
     t.server.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
     t.server.shutdown(socket.SHUT_RD)
@@ -181,7 +183,7 @@ def vlans(far):
     """Interfaces of both hosts in two VLANs, with the same addresses in both."""
     taggers = []
     for name, host in far.host.items():
-        # What is tagged by hand is whole frames with whole checksums.
+        # Frames tagged by the test need complete checksums.
         far.node[name].namespace.run('ethtool', '-K', 'h0', 'tx', 'off')
         host.namespace.run('ethtool', '-K', 'eth0', 'gro', 'off')
         taggers.append(Tagger(host.namespace, 'eth0', (10, 20)))
@@ -218,10 +220,10 @@ def test_same_connection_in_two_vlans(far, ends, vlans):
     far.assert_no_resets()
 
 
-# --- not for one in the middle ---
+# --- connections that a proxy must not intercept ---
 
 def md5(address):
-    """struct tcp_md5sig for connections with that address."""
+    """struct tcp_md5sig for connections with the address."""
     sockaddr = struct.pack('=HH4s120x', socket.AF_INET, 0, socket.inet_aton(address))
     return sockaddr + struct.pack('=BBHI80s', 0, 0, 4, 0, b'word')
 
@@ -235,7 +237,7 @@ def fast_open(s, is_client):
 
 @pytest.mark.parametrize('kind', ['md5', 'mptcp', 'fast open'])
 def test_not_taken(far, ends, kind):
-    """It goes on as it is, while another one is taken."""
+    """The connection stays plain while another connection is intercepted."""
     a, b = ends
     keys = {}
     if kind == 'md5':
@@ -324,12 +326,13 @@ class Many:
 
 
 def test_a_thousand(far, ends):
-    """All are taken, some are given back and taken again, all are whole."""
+    """All connections are intercepted, some are released and intercepted again, and all data is
+    correct."""
     many = Many(ends, 1000, 60000)
     for _ in range(10):
         many.send(4000)
         many.receive(1)
-    # One that is idle is not tried again.
+    # An idle connection is not intercepted again.
     wait_for(lambda: (many.send(50), many.receive(.5), min(far.taken()) >= 1000)[2], 120, 'all are taken')
     far.accel['a'].ask('reset acceleration')
     while many.left:
@@ -342,7 +345,7 @@ def test_a_thousand(far, ends):
 
 
 def test_bound(far, ends):
-    """Above the maximum connections go on as they are."""
+    """Connections above the maximum stay plain."""
     few = merged(CONFIG, {'acceleration': {'maximum-connections': 2}})['acceleration']
     for node in far.node.values():
         node.reload(acceleration=few)

@@ -1,22 +1,22 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What two copies of critical frames are worth, and what they cost: with and without, in turns.
+"""Benefit and cost of two copies of critical frames: rounds with and without, in turns.
 
-Three nodes, the direct path 32 ms, that of the relay 21 ms (as in the paper). Sealed, and not.
+Three nodes, the direct path 32 ms, the relayed path 21 ms (as in the paper). Sealed, and not.
 
     LEON_BUILD=build tests/bench/bench_copies.py [--rounds 3] [--frames 1000000] [--rate 5000]
 
-- loss: 5 % on either of the two paths; frames of the class that are lost, single copies beside it.
-  LEON leaves a path that loses so much, so single copies lose less than 5 %.
+- loss: 5 % on either of the two paths; lost frames of the class, and lost single copies. LEON
+  leaves a path with such a loss, so single copies lose less than 5 %.
 - relay killed under traffic: frames lost.
-- many frames, both paths reordering: how many came twice, how many are missing. On a busy machine
-  the queue of leon0 may be full while leond has no turn; what is lost there never came to LEON,
-  is counted apart and does not fail the bar.
-- budget: what second copies really took on the wire to the relay, as IP packets, over what the
-  budget allows in that time (a quarter of a second may be saved).
-- CPU: seconds of the leonds of both ends for a GB of payload, at a steady pace; the ratio is what
-  counts. The relay's is beside it: with one copy it carries all, with two one of them.
-Exits with 1 where a bar is missed.
+- many frames with reordering on both paths: duplicates and missing frames. On a busy machine the
+  queue of leon0 may overflow while leond has no CPU. Frames lost there never reached LEON. The
+  bench counts such frames separately, and the bar ignores the count.
+- budget: IP bytes of second copies on the wire to the relay, divided by the budget for the time
+  (the budget may save a quarter of a second).
+- CPU: seconds of the leonds of both ends for a GB of payload at a steady rate. Only the ratio
+  counts. The figure of the relay follows: all copies without the class, half of the copies with.
+Exits with 1 if a bar is missed.
 """
 import argparse
 import json
@@ -68,8 +68,7 @@ class Bench:
                      WITHIN, 'two paths')
 
     def overrun(self):
-        """Frames and datagrams that found a queue of this machine full: what a busy one loses by
-        itself, before LEON has seen it or after."""
+        """Frames and datagrams lost at full queues of this machine, before or after LEON."""
         spaces = {**{name: node.namespace for name, node in self.net.node.items()},
                   'host': self.net.host['b'].namespace}
         found = {}
@@ -85,7 +84,7 @@ class Bench:
         return found
 
     def flow(self, count, rate, size=LARGE, meanwhile=None):
-        """Sends numbered datagrams from host to host; what arrived."""
+        """Sends numbered datagrams from host to host. Returns the arrivals."""
         host, before = self.net.host['b'], self.overrun()
         receiver = host.namespace.start(WIRELOAD, 'tally', PORT, size, count, 5,
                                         stdout=subprocess.PIPE, text=True)
@@ -104,7 +103,7 @@ class Bench:
         return {**got, 'lost_percent': 100 * got['missing'] / count, 'seconds': sent['seconds'],
                 'not_taken': full.get('a leon0', 0)}
 
-    # --- what is measured ---
+    # --- measurements ---
 
     def loss(self, twice, link):
         self.policy(twice)
@@ -133,13 +132,13 @@ class Bench:
         return got
 
     def on_the_wire(self, link):
-        """Bytes of IP packets that left along it."""
+        """Bytes of IP packets sent along the link."""
         n = self.net.wan.count(*link)
         return n['bytes'] - ETHERNET * n['delivered']
 
     def took(self, seconds, twice):
-        """Bytes of all that left a in so many seconds, with a flow of frames of which no two share
-        a datagram, and for how long that lasted."""
+        """Bytes of all packets sent by a during a flow of the given duration, and the real
+        duration. No two frames of the flow share a datagram."""
         size, rate, links = 800, 1000, (('a', 'r'), ('a', 'b'))
         at, begin = sum(map(self.on_the_wire, links)), time.monotonic()
         if twice is None:
@@ -150,8 +149,8 @@ class Bench:
         return (sum(map(self.on_the_wire, links)) - at, lasted, time.monotonic() - begin)
 
     def budget(self):
-        """Of what second copies may take, how much they took. Control datagrams and the copy that
-        costs nothing are known from a while without the class, and without any frames."""
+        """The used part of the budget for second copies. Periods without the class and without
+        frames give the share of control datagrams and of the free copy."""
         self.policy(False)
         idle, _, idle_for = self.took(5, None)
         single, _, single_for = self.took(20, False)

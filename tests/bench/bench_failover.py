@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long traffic stops when a relay dies or a link fails silently: the distribution over many
-runs, with the configuration as shipped but for the hold-down (so that the path returns to the
-relay between runs). Targets (design.md section 4): 500 ms and 1 s.
+"""Interruption of traffic after the death of a relay or a silent link failure. The bench reports
+the distribution over many runs, with the shipped configuration except the hold-down. The path
+therefore returns to the relay between runs. Targets (design.md section 4): 500 ms and 1 s.
 
     LEON_BUILD=build tests/bench/bench_failover.py [--runs 20]
 """

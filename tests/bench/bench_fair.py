@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fairly accelerated connections share one inter-proxy connection.
+"""Fairness of accelerated connections on one inter-proxy connection.
 
     LEON_BUILD=build tests/bench/bench_fair.py [--seconds 28] [--mbits 50] [--rtt-ms 100] [--plain]
 
-Four bulk uploads and two steady ones (60 kB/s each) from a to b. Prints the bytes and the longest
-silence of each, and Jain's index of the bulk uploads. --plain: without acceleration. Bars: Jain's
-index 0.95 or more, silences of at most 1 s (bulk) and 0.3 s (steady).
+Four bulk uploads and two steady uploads (60 kB/s each) from a to b. Prints the bytes and the
+longest silence of each, and Jain's index of the bulk uploads. --plain: without acceleration. Bars:
+Jain's index 0.95 or more, silences of at most 1 s (bulk) and 0.3 s (steady).
 """
 import argparse
 import os

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a node costs when nothing is carried: CPU, memory, descriptors, threads and control traffic
-of leond as shipped, alone and with 12 and 40 nodes, and what an added node and 10,000 MAC
-addresses cost in memory. All nodes run on this machine. CPU is that of the processes, so other load
-matters little, until the processors are full: then datagrams wait and are handled many at a time,
-which is cheaper than what a router of its own would pay. The column `busy` says how full they were.
+"""Cost of an idle node: CPU, memory, descriptors, threads and control traffic of leond as shipped,
+alone and with 12 and 40 nodes. Also the memory of an added node and of 10,000 MAC addresses. All
+nodes run on this machine. CPU is the time of the processes, so other load has little effect below
+full load. At full load, datagrams wait and are processed in batches, at a lower cost than on a
+real router. The column `busy` has the load.
 
-A hundred nodes need more than the two cores that this was written on, so they are not measured
-there but predicted from the largest overlay that is: the cost of a datagram as measured, times the
-datagrams of a node in the simulation of so many (tests/sim/sim_control), and the memory of the
-nodes more. On a machine with eight cores or more: --nodes 1 12 100.
+A hundred nodes need more than two cores, so the bench predicts the cost from the largest measured
+overlay. The prediction has two parts: the measured cost of a datagram times the datagrams of a
+node in the simulation (tests/sim/sim_control), and the memory of the added nodes. On a machine
+with eight cores or more: --nodes 1 12 100.
 
     LEON_BUILD=build tests/bench/bench_footprint.py [--nodes 1 12 40] [--seconds 30] [--json FILE]
 """
@@ -45,7 +45,7 @@ COLUMNS = (('nodes', 'nodes', '', 5, 0), ('joined_s', 'joined', 's', 6, 0),
 
 
 def cpu_and_switches(pid):
-    """utime + stime of all threads in ns (the scheduler's count), and their context switches."""
+    """utime + stime of all threads in ns (count of the scheduler), and the context switches."""
     ns_, switches = 0, 0
     for thread in os.listdir(f'/proc/{pid}/task'):
         with open(f'/proc/{pid}/task/{thread}/schedstat', encoding='ascii') as f:
@@ -56,7 +56,7 @@ def cpu_and_switches(pid):
 
 
 def memory(pid):
-    """KiB: resident, shared pages divided among those who share them, and the process's own."""
+    """KiB: resident, shared pages divided among the sharing processes, and private."""
     with open(f'/proc/{pid}/smaps_rollup', encoding='ascii') as f:
         kib = {line.split(':')[0]: int(line.split()[1]) for line in f if line.endswith(' kB\n')}
     return {'rss_kib': kib['Rss'], 'pss_kib': kib['Pss'],
@@ -79,7 +79,7 @@ def look(nodes):
 
 
 def costs(node, before, after):
-    """What one node cost between two looks."""
+    """Cost of a node between two samples."""
     seconds = after[0] - before[0]
     cpu, switches = after[1] - before[1], after[2] - before[2]
     rate = {key: (after[3][key] - before[3][key]) / seconds
@@ -104,11 +104,11 @@ def topology(n, **config):
 
 
 def measure(n, seconds):
-    """One row of the table."""
+    """A row of the table."""
     begin = time.monotonic()
     net = Lab(topology(n), start=False)
     try:
-        # A few at a time, as sites are built: all at once would measure how this machine copes.
+        # A few nodes at a time, as sites are built. A simultaneous start would measure the machine.
         names = list(net.node)
         for first in range(0, n, GROUP):
             net.launch(*names[first:first + GROUP])
@@ -116,7 +116,7 @@ def measure(n, seconds):
                 net.attach(name, within=300)
             net.joined(within=600, names=names[:first + GROUP])
         joined = time.monotonic() - begin
-        time.sleep(seconds / 2)  # not a wait for something: what is measured is the idle state
+        time.sleep(seconds / 2)  # not a wait for an event: the idle state is measured
         nodes = list(net.node.values())
         before, busy = look(nodes), machine()
         time.sleep(seconds)
@@ -125,7 +125,7 @@ def measure(n, seconds):
     except BaseException:
         net.close(check=False)
         raise
-    net.close(check=n < 50)  # where the processors are full, not all of them end in time
+    net.close(check=n < 50)  # on full processors, some nodes miss the deadline
     cpu = sorted(node['cpu_percent'] for node in found)
     row = {key: statistics.median(node[key] for node in found) for key in found[0]}
     return {'nodes': n, 'joined_s': joined, **row, 'cpu_percent_worst': cpu[-1],
@@ -134,7 +134,7 @@ def measure(n, seconds):
 
 
 def predict(n, largest, kib_per_node):
-    """What a node among n would cost, by the traffic of the simulation."""
+    """Predicted cost of a node among n nodes, from the traffic of the simulation."""
     simulation = os.path.join(build_dir(), 'tests/sim/sim_control')
     out = subprocess.run([simulation, str(n)], capture_output=True, text=True, check=True).stdout
     fields = [field.strip() for field in out.splitlines()[-1].split('|')]
@@ -147,7 +147,8 @@ def predict(n, largest, kib_per_node):
 # --- MAC addresses ---
 
 def teach(net, n):
-    """n1 hears of n hosts behind n0. The frames are for n1's own address, so none is flooded."""
+    """n1 learns n hosts behind n0. The frames have the address of n1 as destination, so no frame
+    is flooded."""
     port = Tap(net.node['n0'].namespace, 'leon0')
     target = net.node['n1'].statistics()['mac']
     template = ethernet(target, '02:dd:00:00:00:00', 0x88b5, b'one of many')
@@ -168,7 +169,7 @@ def teach(net, n):
 
 
 def measure_macs():
-    """Private KiB of a node before, with and after MAC addresses, and by the room for them."""
+    """Private KiB of a node before, with and after MAC addresses, and for different table sizes."""
     found = {}
     for name, config in (('', {'fdb': {'aging': 20}}), ('large_', {'fdb': {'maximum': ROOM}})):
         net = Lab(topology(2, **config))

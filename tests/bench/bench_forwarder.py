@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long traffic of a site stops when the one of its two routers that forwards dies, loses its
-LAN, hands over as planned, or is restarted: a host of a third site sends numbered packets each
-millisecond or so to a host of the LAN, which says nothing. Rounds are interleaved. Targets: killed
-500 ms (95 of 100), LAN link down 200 ms, planned 20 ms and no packet twice.
+"""Interruption of traffic at a site with two routers. The forwarding router dies, loses the LAN,
+hands over as planned, or restarts. A host of a third site sends numbered packets every millisecond
+to a silent host of the LAN. Rounds are interleaved. Targets: killed 500 ms (95 of 100), LAN link
+down 200 ms, planned 20 ms and no duplicate.
 
     LEON_BUILD=build tests/bench/bench_forwarder.py [--runs 20] [--only killed] [--json FILE]
 
-What is in FILE from earlier stretches is counted in.
+Results of earlier runs in FILE count too.
 """
 import argparse
 import os
@@ -23,7 +23,8 @@ from test_trunk import plug  # noqa: E402
 
 
 def preferred(net, name, preference=200):
-    """The host that answers is behind the other router's bridge: it lives on when this one dies."""
+    """The answering host is behind the bridge of the other router, so the host survives the
+    router."""
     net.node[name].reload(loop_guard={'preference': preference})
     wait_for(lambda: state(net, name) == 'shared', 60, f'{name} forwards')
 

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Throughput and latency of LEON beside kernel VXLAN, no encapsulation at all, the least that a
-program in user space can do (ceiling.c) and other overlays that are installed (peers.py), between
-two nodes and through one relay, on a wire that behaves like a network card: veth of MTU 1500 whose
-sender cuts to the MTU (no TSO, no UDP segmentation) and whose receiver has GRO. Rounds are
-interleaved, so that whatever else the machine does hits all alike; figures are medians, and what
-counts is the ratio to VXLAN, and to the ceiling, of the same run. Everything shares this machine's
-cores: a figure is not what a pair of machines would reach. What disturbance changes least is the
-CPU time that the programs of an overlay (all ends, and the relay) need for a GB.
+"""Throughput and latency of LEON, kernel VXLAN, no encapsulation, the smallest possible user-space
+program (ceiling.c) and installed other overlays (peers.py), between two nodes and through one
+relay. The wire acts like a network card: veth of MTU 1500, the sender cuts to the MTU (no TSO, no
+UDP segmentation), and the receiver has GRO. Rounds are interleaved, so other load has the same
+effect on all variants. Figures are medians. The ratios to VXLAN and to the ceiling of the same run
+count. All programs share the cores of this machine, so a pair of machines reaches other figures.
+The CPU time of an overlay for a GB (all ends, and the relay) depends least on other load.
 
     LEON_BUILD=build tests/bench/bench_fwd.py [--rounds 5] [--seconds 2] [--json FILE] [--no-peers]
                                               [--data both|sealed|clear]
@@ -34,11 +33,11 @@ WIRELOAD = os.path.join(build_dir(), 'tests/bench/wireload')
 CEILING = os.path.join(build_dir(), 'tests/bench/ceiling')
 # Ethernet, the ceiling's own header and IPv4 with UDP in a wire's 1500.
 CEILING_MTU = 1500 - 14 - 2 - 28
-# A UDP frame of 64 bytes with its frame check sequence, which no virtual wire has.
+# A UDP frame of 64 bytes with the frame check sequence, which virtual wires lack.
 SMALL = 64 - 4 - 14 - 20 - 8
 PORT = 9000
 TRIES = 3
-# Ratios to VXLAN that are asked for (design.md section 9).
+# Required ratios to VXLAN (design.md section 9).
 TARGETS = {
     ('direct', 'tcp1'): 1.15, ('direct', 'tcp4'): 1.0, ('direct', 'small'): 2.0,
     ('relay', 'tcp1'): 1.15, ('relay', 'small'): 3.0,
@@ -49,16 +48,16 @@ METERS = {
     'rtt': ('RTT p50', 'us'), 'rtt99': ('RTT p99', 'us'),
     'loaded': ('RTT p50 beside TCP', 'us'), 'loaded99': ('RTT p99 beside TCP', 'us'),
 }
-# What is measured, and what each measurement gives.
+# Measurements and their figures.
 PLANS = {
     'direct': {'tcp1': ('tcp1', 'tcp1cpu'), 'tcp4': ('tcp4', 'tcp4cpu'), 'small': ('small',),
                'rtt': ('rtt', 'rtt99'), 'loaded': ('loaded', 'loaded99')},
     'relay': {'tcp1': ('tcp1', 'tcp1cpu'), 'small': ('small',), 'rtt': ('rtt', 'rtt99')},
 }
 OWN = ('none', 'vxlan', 'ceiling', 'ceiling-once', 'leon', 'leon-sealed')
-# What a ceiling says nothing about: it sends small frames one by one.
+# Figures without meaning for a ceiling, which sends small frames one by one.
 SKIPPED = {'ceiling': ('small',), 'ceiling-once': ('small', 'rtt', 'loaded')}
-# What of LEON is measured.
+# Measured variants of LEON.
 DATA = {'both': ('leon', 'leon-sealed'), 'sealed': ('leon-sealed',), 'clear': ('leon',)}
 NAMES = {
     ('direct', 'none'): 'no encapsulation', ('direct', 'vxlan'): 'kernel VXLAN',
@@ -83,26 +82,26 @@ def end(nodes, spaces, directory):
 
 
 def wire(a, name_a, b, name_b):
-    """A veth pair that behaves like a cable between two network cards."""
+    """A veth pair that acts like a cable between two network cards."""
     ns.connect(a, name_a, b, name_b)
     for space, name in ((a, name_a), (b, name_b)):
         space.run('ethtool', '-K', name, 'tso', 'off', 'tx-udp-segmentation', 'off',
                   'gso', 'on', 'sg', 'on', 'tx', 'on', 'gro', 'on')
-        # Not every kernel has these two.
+        # Some kernels lack these two features.
         for feature in ('tx-udp_tnl-segmentation', 'tx-udp_tnl-csum-segmentation'):
             space.run('ethtool', '-K', name, feature, 'off', check=False)
 
 
 class Net:
-    """Namespaces a, r, b; a and b joined by a wire, and each with r by another. `address` says
-    where b is reached by (place, variant)."""
+    """Namespaces a, r, b. A wire joins a and b, and two further wires join a and b with r.
+    `address` has the address of b by (place, variant)."""
 
     def __init__(self, workers, with_peers=True, data='both'):
         self.directory = tempfile.mkdtemp(prefix='leon-bench-')
         self.a, self.r, self.b = (ns.Namespace(name) for name in 'arb')
         self.workers = workers
         self.nodes = []
-        self.programs = {}  # those of an overlay in user space, by (place, variant)
+        self.programs = {}  # user-space programs of an overlay, by (place, variant)
         own = [v for v in OWN if not v.startswith('leon') or v in DATA[data]]
         self.variants = {place: list(own) for place in PLANS}
         self.left_out = {}
@@ -130,7 +129,7 @@ class Net:
                      f'addr add 10.1.2.{end}/24 dev vxlan0', 'link set vxlan0 up')
 
     def _relay(self):
-        """a and b are in networks of their own: 10.2.1 and, for b, the same split in two."""
+        """a and b are in different networks: 10.2.1 and, for b, a part of the same network."""
         self.a.ip('addr add 10.2.1.1/25 dev eth1', 'route add 10.2.1.128/25 via 10.2.1.3')
         self.b.ip('addr add 10.2.1.130/25 dev eth1', 'route add 10.2.1.0/25 via 10.2.1.131')
         self.r.ip('addr add 10.2.1.3/25 dev eth1', 'addr add 10.2.1.131/25 dev eth2',
@@ -157,7 +156,8 @@ class Net:
                   'route add 10.9.0.2/32 via 10.2.1.130 src 10.9.0.3')
 
     def _ceiling(self, variant, mode, first):
-        """The same with the least program (ceiling.c), whose ports and TAPs count from `first`."""
+        """The same with the smallest program (ceiling.c). Ports and TAPs are numbered from
+        `first`."""
         ends = {'direct': (('10.1.1.1', '10.1.1.2'), ('10.1.1.2', '10.1.1.1')),
                 'relay': (('10.9.0.1', '10.9.0.3'), ('10.9.0.2', '10.9.0.3'))}
         for number, (place, addresses) in enumerate(ends.items(), first):
@@ -189,7 +189,7 @@ class Net:
         return node
 
     def _leon(self, variant, first, extra):
-        """Two overlays with this configuration, between two nodes and through a relay."""
+        """Two overlays with the configuration, between two nodes and through a relay."""
         i, k = f'leon{first}', f'leon{first + 1}'
         a0 = self._leon_node(self.a, i, '10.1.1.1', ['10.1.1.2'], extra)
         b0 = self._leon_node(self.b, i, '10.1.1.2', ['10.1.1.1'], extra)
@@ -207,7 +207,8 @@ class Net:
             self._wait_path(node, other, [n.node_id for n in hops])
 
     def _wait_path(self, node, other, hops):
-        """The path, and what it carries: a stream that begins before keeps small segments."""
+        """Waits for the path and its MTU, because a stream that starts earlier keeps small
+        segments."""
         def there():
             path = node.paths().get(other.node_id)
             return path and path['hops'] == hops and (path['mtu'] or 0) > 1400
@@ -224,8 +225,7 @@ class Net:
                 self.left_out[name] = why
 
     def settle(self):
-        """Every way is open and every table has learned; a peer over which none leads is left
-        out."""
+        """Every path works and every table has learned. A peer without a path is left out."""
         for (place, variant), address in list(self.address.items()):
             def answers(a=address):
                 return self.a.run('ping', '-c1', '-W1', a, check=False).returncode == 0
@@ -244,7 +244,7 @@ class Net:
 # --- measuring ---
 
 def answer(process, within):
-    """The JSON object that a program prints at its end."""
+    """The JSON object that a program prints at the end."""
     out, err = process.communicate(timeout=within)
     if process.returncode != 0:
         raise RuntimeError(f'{process.args}: status {process.returncode}: {err}')
@@ -262,7 +262,7 @@ def start_receiver(net, *words):
 def tcp_server(net):
     server = net.b.start('iperf3', '-s', '-1', '-p', PORT, '--forceflush', stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, text=True)
-    # Its first lines say that it listens.
+    # The first lines report the listening socket.
     while 'listening' not in server.stdout.readline():
         if server.poll() is not None:
             raise RuntimeError('iperf3 -s does not start')
@@ -270,7 +270,7 @@ def tcp_server(net):
 
 
 def cpu_seconds(programs):
-    """What all threads of these processes have run so far."""
+    """CPU time of all threads of the processes so far."""
     total = 0
     for process in programs:
         for thread in os.listdir(f'/proc/{process.pid}/task'):
@@ -280,7 +280,7 @@ def cpu_seconds(programs):
 
 
 def tcp(net, place, variant, seconds, streams):
-    """Throughput, and what CPU time a GB takes where the programs of the overlay are known."""
+    """Throughput, and the CPU time for a GB if the programs of the overlay are known."""
     server = tcp_server(net)
     programs = net.programs.get((place, variant), ())
     before = cpu_seconds(programs)
@@ -294,7 +294,7 @@ def tcp(net, place, variant, seconds, streams):
 
 
 def small(net, address, seconds):
-    """Thousands of datagrams a second that arrive when the sender sends what it can."""
+    """Thousands of received datagrams per second while the sender runs at full speed."""
     receiver = start_receiver(net, 'sink', PORT, SMALL, seconds + 2)
     net.a.run(WIRELOAD, 'blast', address, PORT, SMALL, seconds, timeout=seconds + 30)
     got = answer(receiver, seconds + 30)
@@ -315,7 +315,7 @@ def rtt(net, address, seconds, port=PORT):
 
 
 def loaded(net, address, seconds):
-    """Round trips while one TCP stream takes what it gets."""
+    """Round trips beside a TCP stream at full speed."""
     server = tcp_server(net)
     bulk = net.a.start('iperf3', '-c', address, '-p', PORT, '-t', seconds + 1,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -327,7 +327,7 @@ def loaded(net, address, seconds):
 
 
 def measure(net, meter, place, variant, seconds):
-    """The figures of one measurement, a tuple as PLANS names them; None where there is none."""
+    """The figures of a measurement, a tuple as named in PLANS, or None."""
     address = net.address[place, variant]
     if meter.startswith('tcp'):
         return tcp(net, place, variant, seconds, int(meter[3:]))
@@ -342,8 +342,8 @@ def load():
 
 
 def measure_again(net, meter, place, variant, seconds, failed):
-    """On a crowded machine a program may get no turn for longer than a measurement takes: what
-    gave nothing is repeated, and reported."""
+    """On a crowded machine a program may have no CPU for a whole measurement. A measurement
+    without a result is repeated and reported."""
     for _ in range(TRIES - 1):
         try:
             return measure(net, meter, place, variant, seconds)
@@ -355,7 +355,7 @@ def measure_again(net, meter, place, variant, seconds, failed):
 def one_round(net, seconds, samples, failed, backwards):
     for place, plan in PLANS.items():
         for meter, figures in plan.items():
-            # Who comes first gets a machine that has rested: they take turns.
+            # The first variant finds a rested machine, so the order alternates.
             for variant in net.variants[place][::-1 if backwards else 1]:
                 if meter in SKIPPED.get(variant, ()):
                     continue
@@ -388,7 +388,7 @@ def machine():
 
 
 def summary(samples):
-    """One entry for each figure: median, spread, ratios of medians within this run."""
+    """An entry for each figure: median, spread, ratios of medians within the run."""
     entries = []
     for (place, variant, meter), values in samples.items():
         median = statistics.median(values)

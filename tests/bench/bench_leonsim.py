@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long leonsim takes for an overlay of many nodes, and how much memory: a trace of hosts on a
-plane, where each pair's way is longer than the straight line by a factor of its own, as on the
-Internet, and moves a little from slice to slice. Or any trace of yours.
+"""Run time and memory of leonsim for an overlay of many nodes. The trace has hosts on a plane. The
+latency of each pair exceeds the straight distance by a random factor, as on the Internet, and
+varies slightly between slices. Another trace can be given.
 
     LEON_BUILD=$PWD/build tests/bench/bench_leonsim.py [--hosts 490] [--slices 4] [--slice 30]
                                                        [--warm-up 20] [--reading hold]
@@ -21,11 +21,11 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 LEONSIM = pathlib.Path(os.environ.get('LEON_BUILD', TOP / 'build')) / 'vyos-1x-leon/leonsim/leonsim'
-ACROSS_MS = 150  # from corner to corner, if the way were straight
+ACROSS_MS = 150  # from corner to corner on the straight path
 
 
 def write_trace(file, hosts, slices, seed=1):
-    """Matrices in ms, as leonsim(1) reads them."""
+    """Matrices in ms, in the format of leonsim(1)."""
     rng = random.Random(seed)
     place = [(rng.random(), rng.random()) for _ in range(hosts)]
     detour = {(a, b): rng.lognormvariate(0.4, 0.3) for a in range(hosts) for b in range(a)}

@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A slow line that bulk of ours keeps full, for minutes.
+"""A slow link that our own bulk traffic fills for minutes.
 
     LEON_BUILD=build tests/bench/bench_line.py saturate [--minutes 10] [--mbits 10]
     LEON_BUILD=build tests/bench/bench_line.py follow [--changes 10] [--mbits 50] [--to 25]
 
-saturate: four TCP streams from a to b all the time, straight there 20 ms and so many Mbit/s with a
-buffer of 200 ms, by way of c 40 ms and free. How often does a path between a and b change? With
-`shaper automatic` and without, at the same time, in two overlays.
+saturate: four permanent TCP streams from a to b. The direct link has 20 ms, the rate --mbits and a
+buffer of 200 ms; the path through c has 40 ms and no limit. The bench counts path changes between
+a and b, with and without `shaper automatic`, at the same time in two overlays.
 
-follow: the line from a to b becomes slower and faster again, ten seconds each. When is the limit
-that `shaper automatic` finds within 15 % of the line, for a second, and what waits in the line from
-three seconds on?
+follow: the rate from a to b decreases and increases every ten seconds. The bench measures the time
+until the limit of `shaper automatic` stays within 15 percent of the rate for a second, and the
+queueing delay after three seconds.
 """
 import argparse
 import os
@@ -30,7 +30,7 @@ AUTOMATIC = {'shaper': {'automatic': True}}
 THREE = {'sites': {'a': {}, 'b': {}, 'c': {}}, 'timing': 'production',
          'rtt_ms': {('a', 'b'): 20, ('a', 'c'): 20, ('c', 'b'): 20}}
 EVERY_S = 0.05
-OLD_S = 10          # how long a line stays as it is
+OLD_S = 10          # seconds between changes of the rate
 FOLLOWED_S = 3
 NEAR = 0.15
 
@@ -43,7 +43,7 @@ def bulk(net, source, destination):
 # --- saturate ---
 
 class Saturated:
-    """An overlay of three whose line from a to b is full."""
+    """An overlay of three nodes with a full link from a to b."""
 
     def __init__(self, title, config, kbits):
         self.title = title
@@ -108,7 +108,8 @@ def saturate(arguments):
 # --- follow ---
 
 def one_change(net, kbits):
-    """Seconds until the limit is near the line for one, or None; sorted ms that waited later on."""
+    """Seconds until the limit is near the rate for a second, or None; sorted queueing delays after
+    that in ms."""
     near_since, took, waits = None, None, []
     net.wan.both('n0', 'n1', rate_kbit=kbits)
     begin = time.monotonic()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Round trips of a sparse flow (one ping every few milliseconds) beside bulk TCP streams.
+"""Round trips of a sparse flow (a ping every few milliseconds) beside bulk TCP streams.
 
     LEON_BUILD=build tests/bench/bench_load.py [--rounds 3] [--seconds 3] [--streams 0 1 4]
                 [--lines [--rates 10 50 200] [--rtts 20 80]
@@ -8,13 +8,13 @@
                 [--variants leon vxlan...] [--peers NAME...] [--before LEOND]
                 [--congestion cubic] [--json FILE]
 
-On a fast wire (that of bench_fwd.py), or with --lines on lines of so many Mbit/s and this round
-trip whose buffer holds 200 ms and drops what comes last. LEON, not sealed and sealed, beside kernel
-VXLAN and no encapsulation; --peers takes other overlays along (peers.py, `.ci/deps bench`),
---before another leond, as of the commit before. Rounds are interleaved and take turns in who comes
-first; --variants leaves out the others. Jain's index is that of the streams of a bulk: 1 where they
-have the same. Everything shares this machine's cores: what counts is the ratio to the same variant
-when idle, and to the others of the same run.
+The bench uses the fast wire of bench_fwd.py. With --lines, links have the given rates in Mbit/s
+and round-trip times, and a tail-drop buffer of 200 ms. Variants are LEON with and without seals,
+kernel VXLAN and no encapsulation. --peers adds other overlays (peers.py, `.ci/deps bench`), and
+--before adds another leond, for example of the last commit. Rounds are interleaved, and the first
+variant alternates. --variants selects variants. Jain's index of the bulk streams is 1 for equal
+rates. All programs share the cores of this machine. The ratios to the same idle variant and to
+other variants of the run count.
 """
 import argparse
 import json
@@ -38,12 +38,12 @@ from wan import Wan, ip4  # noqa: E402
 PORT = 9000
 SETTLE_S = 1.0      # of bulk, before the first ping
 FINDING_S = 5.0     # the same where leond has to find the rate first
-WAY_S = 3           # of a line that was changed, until PINGs have found it
+WAY_S = 3           # seconds for PINGs to measure a changed link
 EVERY_S = {'fast': 0.005, 'line': 0.01}
-BUFFER_US = 200000  # of a line, in each direction
+BUFFER_US = 200000  # of a link, in each direction
 SECRET = {'authentication': {'pre-shared-secret': 'a secret for the bench'}}
 CLEAR = {'encryption': {'disable': True}}
-# What of LEON is measured: configuration, and whether it is the leond of --before.
+# Variants of LEON: configuration, and True for the leond of --before.
 LEON = {'leon': (CLEAR, False), 'leon-sealed': (SECRET, False),
         'before': (CLEAR, True), 'before-sealed': (SECRET, True)}
 NAMES = {'none': 'no encapsulation', 'vxlan': 'kernel VXLAN', 'leon': 'LEON',
@@ -52,12 +52,12 @@ NAMES = {'none': 'no encapsulation', 'vxlan': 'kernel VXLAN', 'leon': 'LEON',
 
 
 class Net:
-    """Namespaces a and b, and the overlays between them; underlay() joins them."""
+    """Namespaces a and b, and the overlays between both; underlay() connects the namespaces."""
 
     def __init__(self, arguments):
         self.directory = tempfile.mkdtemp(prefix='leon-bench-')
         self.a, self.b = (ns.Namespace(name) for name in 'ab')
-        # A host that remembers the worst window of rounds before begins with that.
+        # A host with cached TCP metrics of earlier rounds would start with the worst window.
         for space in (self.a, self.b):
             space.sysctl('ipv4/tcp_no_metrics_save', 1)
         self.nodes, self.address, self.node = [], {}, {}
@@ -147,7 +147,7 @@ class Line(Net):
         self.wan.both('a', 'b', rate_kbit=mbits * 1000, delay_us=rtt_ms * 500, queue_us=BUFFER_US)
 
     def shape(self, shaper, ends=slice(None)):
-        """LEON's own shaper at these ends, not that of --before."""
+        """The shaper of LEON at the given ends, except for the leond of --before."""
         for variant, pair in self.node.items():
             for node in pair[ends] if not LEON[variant][1] else ():
                 answer = node.reload(shaper=shaper)
@@ -173,7 +173,7 @@ def start_bulk(net, address, streams, seconds, backwards):
 
 
 def pings(net, address, seconds):
-    """Round-trip times in us, sorted, and the share that was lost."""
+    """Sorted round-trip times in us, and the lost share."""
     every = EVERY_S[net.kind]
     count = int(seconds / every)
     out = net.a.run('ping', '-n', '-i', every, '-c', count, '-W', '1', address,
@@ -192,7 +192,7 @@ def jain(streams):
 
 
 def measure(net, variant, streams, seconds, backwards=False):
-    """p50 and p99 in us; Mbit/s of bulk, CPU of both leonds for a GB of it; lost pings."""
+    """p50 and p99 in us; Mbit/s of bulk, CPU of both leonds for a GB of bulk; lost pings."""
     address = net.address[variant]
     programs = [node.process for node in net.node.get(variant, ())]
     bulk, used = None, cpu_seconds(programs)
@@ -275,10 +275,11 @@ def run_lines(arguments, samples, about):
                     net.set(mbits, rtt)
                     if arguments.automatic:
                         time.sleep(WAY_S)
-                        net.shape(None)  # what was found of the line before is forgotten
+                        net.shape(None)  # clears the estimate of the last link
                         net.shape({'automatic': True})
                     elif arguments.ingress:
-                        # Who gets the bulk says what its line carries; the other end is told.
+                        # The receiver of the bulk announces the rate of its link, and the other end
+                        # receives the share.
                         net.shape({'ingress': mbits * 10 * arguments.ingress},
                                   slice(0, 1) if arguments.backwards else slice(1, 2))
                     elif arguments.shaper:

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What paths are worth on a trace: leonsim over subsets of its hosts, under both readings, with one
-path and with two copies beside the direct path and the best there is. Figures are means over the
-subsets. Rules and defaults are tuned on hosts 0-24 and the first hour of the Seattle trace
-(`--tuning`); hosts 25-49 are kept aside, and are what is printed unless said otherwise.
+"""Benefit of paths on a trace: leonsim over subsets of the hosts, under both readings, with one
+path and with two copies. The references are the direct path and the best possible path. Figures
+are means over the subsets. Rules and defaults are tuned on hosts 0-24 and the first hour of the
+Seattle trace (`--tuning`). Hosts 25-49 are the test set and the default.
 
     LEON_BUILD=$PWD/build tests/bench/bench_paths.py [--tuning] [--subsets 12] [--size 12]
         [--hosts 25-49] [--slices 0-343] [--trace FILE --slice SECONDS] [--traffic idle|all]
@@ -39,7 +39,7 @@ def subsets_of(hosts, n, size, seed):
 
 
 def excerpt(trace, slices, file):
-    """Writes these matrices of a trace."""
+    """Writes the given matrices of a trace."""
     with (gzip.open if trace.suffix == '.gz' else open)(trace, 'rt', encoding='ascii') as f:
         matrices = f.read().strip().split('\n\n')
     file.write('\n\n'.join(matrices[i] for i in slices if i < len(matrices)) + '\n')
@@ -64,12 +64,12 @@ def mean_of(answers, *keys):
 
 
 def gained(is_at, best):
-    """Share of what the best there is gains over the direct path."""
+    """Share of the maximum gain over the direct path."""
     return (1 - is_at) / (1 - best) if best < 1 else float('nan')
 
 
 def summary(reading, given, answers):
-    """The rows of the table for one reading, and what was set."""
+    """The rows of the table for a reading, and the settings."""
     oracle = {'mean': mean_of(answers, 'oracle', 'mean'), 'p99': mean_of(answers, 'oracle', 'p99')}
     rows = [{'path': 'direct', 'changes_per_hour': 0, 'mean': 1, 'p99': 1}, {'path': 'oracle', **oracle}]
     for name, where in (('one path', ()), ('two copies', ('two_copies',))):

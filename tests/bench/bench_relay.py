@@ -1,22 +1,21 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a relay passes when it has one core and nothing else to do, in frames of 64 bytes: leond,
-the least program in user space (ceiling.c), and the kernel's own IP forwarding in the same place.
+"""Forwarding rate of a relay on one dedicated core, in frames of 64 bytes: leond, the smallest
+user-space program (ceiling.c), and IP forwarding of the kernel in the same place.
 
-a ---- r ---- b, wires as in bench_fwd.py. The first core has the relay only: the kernel thread that
-takes packets from a's wire (threaded NAPI, so that receiving, GRO and, for the kernel, forwarding
-happen there and not in the sender's turn), and the process that relays, with one worker. All else
-is on the second: the generator, and the kernel thread that takes what arrives at b, where nftables
-drops it (so that the leond of b sees its control datagrams and no others). The generator sends
-what it can: datagrams of the leond of a, many of one length with one call, as a leond sends them.
-What the relay has sent counts, also where the wire to b had no room: a veth holds 256 packets, and
-b has no turn while the generator has.
+a ---- r ---- b, wires as in bench_fwd.py. The first core serves only the relay. The kernel thread
+for the wire of a (threaded NAPI) runs there, with reception, GRO and kernel forwarding, and so
+does the relaying process with one worker. The second core serves everything else: the generator,
+and the kernel thread for arrivals at b. nftables drops data there, so the leond of b receives only
+control datagrams. The generator sends datagrams of the leond of a at full speed, many of one
+length with one call, as a leond does. The bench counts all frames sent by the relay, because the
+wire to b may have no space. A veth holds 256 packets, and b has no CPU during the run.
 
     LEON_BUILD=build tests/bench/bench_relay.py [--rounds 5] [--seconds 2] [--json FILE]
 
-`a core`: frames passed in a second of CPU time of the kernel thread and the process together. That
-is what a core of its own passes at least (batches grow with the load), it needs no generator that
-outruns the relay, and other work on the machine hardly changes it. `passed` is what this run saw.
+`a core`: frames forwarded in a second of CPU time of the kernel thread and the process together. A
+dedicated core forwards at least the same number, because batches grow with the load. The figure
+needs no faster generator and hardly depends on other load. `passed` is the rate of the run.
 """
 import argparse
 import json
@@ -47,7 +46,7 @@ LEON_HEADER, BUNDLED = 18, 23
 
 @dataclass
 class Case:
-    """What is sent: UDP payload of each datagram, the bytes it begins with, frames in it."""
+    """Kinds of traffic: UDP payload of each datagram, first bytes, frames per datagram."""
     title: str
     source: tuple
     to: tuple
@@ -57,7 +56,7 @@ class Case:
 
 
 def leon_header(kind):
-    """From a by r to b, on its way to r."""
+    """The header of a datagram from a through r to b, before r."""
     return (bytes([1 << 4 | kind, 0, 2 << 4]) + VNI.to_bytes(3, 'big') +
             b''.join(socket.inet_aton(node) for node in (A, R, B))).hex()
 
@@ -70,9 +69,9 @@ CASES = {
     'leon-bundles': Case('LEON, bundles', (A, LEON_PORT), (R, LEON_PORT),
                          LEON_HEADER + BUNDLED * (2 + FRAME), BUNDLED, leon_header(LEON_BUNDLE)),
 }
-# A run that passed less has measured nothing.
+# A run with fewer frames is not a measurement.
 MINIMUM = 1000
-# Ratio to kernel forwarding that is asked for (design.md section 9).
+# Required ratio to kernel forwarding (design.md section 9).
 TARGET = 0.85
 
 
@@ -85,7 +84,7 @@ class Thread:
 
 
 def napi_thread(space, interface):
-    """Has this interface served by a kernel thread of its own, and finds that."""
+    """Gives the interface a kernel thread, and returns the thread."""
     space.run('unshare', '-m', 'sh', '-c', 'mount -t sysfs sysfs /sys && echo 1 > '
               f'/sys/class/net/{interface}/threaded')
 
@@ -120,7 +119,7 @@ class Net:
     def __init__(self):
         self.directory = tempfile.mkdtemp(prefix='leon-relay-')
         self.a, self.r, self.b = (ns.Namespace(name) for name in 'arb')
-        # Names that no other run of this has, by which kernel threads are found.
+        # Unique names of the run, for the search of kernel threads.
         self.at_r, self.at_b = f'r{os.getpid()}', f'b{os.getpid()}'
         bench_fwd.wire(self.a, 'eth1', self.r, self.at_r)
         bench_fwd.wire(self.r, 'eth2', self.b, self.at_b)
@@ -147,7 +146,8 @@ class Net:
         self.r.sysctl('ipv4/ip_forward', 1)
 
     def _drop(self):
-        """b drops what is for nobody, the ceiling's, and of LEON all but control datagrams."""
+        """b drops unassigned frames, frames of the ceiling, and all LEON datagrams except control
+        datagrams."""
         self.b.run('nft', '-f', '-', input='\n'.join((
             'table ip bench {', 'chain unwanted {',
             'type filter hook prerouting priority raw; policy accept;',
@@ -163,7 +163,7 @@ class Net:
         return node.start()
 
     def settle(self):
-        """The relay has both as neighbors; which path a itself would take does not matter."""
+        """The relay has both nodes as neighbors. The path choice of a does not matter."""
         r, a, b = self.nodes
 
         def there():
@@ -174,7 +174,7 @@ class Net:
         assert self.a.run('ping', '-c1', '-W5', B).returncode == 0
 
     def passed(self):
-        """Packets that the relay has sent to b so far."""
+        """Packets sent by the relay to b so far."""
         link = json.loads(self.r.run('ip', '-s', '-j', 'link', 'show', 'eth2').stdout)
         sent = link[0]['stats64']['tx']
         return sent['packets'] + sent['dropped']
@@ -186,8 +186,8 @@ class Net:
 # --- measuring ---
 
 def measure(net, name, seconds):
-    """Thousands of frames: passed in a second of the relay's CPU time, passed and offered in a
-    second; shares of its core that were its own and idle."""
+    """Thousands of frames: forwarded per CPU second of the relay, forwarded and offered per
+    second. Also the used and the idle share of the core of the relay."""
     case = CASES[name]
     at_work = [p for p in (net.napi, net.relays[name]) if p]
     begin, passed, used, idle = time.monotonic(), net.passed(), cpu_seconds(at_work), idle_seconds()
@@ -203,7 +203,7 @@ def measure(net, name, seconds):
 
 
 def measure_again(net, name, seconds):
-    """On a crowded machine a leond may get no turn for so long that links are given up."""
+    """On a crowded machine a leond may lose links because of a long wait for the CPU."""
     for _ in range(TRIES - 1):
         try:
             return measure(net, name, seconds)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Native SCLP (leon-sclp) beside LEON's own transport, which carries the same idea over UDP with
-the kernel's segmentation and coalescing, on the wire of bench_fwd.py. Rounds are interleaved;
-figures are medians, and what counts is the ratio.
+"""Native SCLP (leon-sclp) and the transport of LEON. The LEON transport applies the same idea over
+UDP, with segmentation and coalescing of the kernel. The wire is the wire of bench_fwd.py. Rounds
+are interleaved, figures are medians, and the ratio counts.
 
     LEON_BUILD=build tests/bench/bench_sclp.py [--rounds 5] [--seconds 2] [--json FILE]
 """
@@ -23,7 +23,7 @@ VARIANTS = {'sclp': 'native SCLP', 'leon': 'LEON over UDP, not sealed'}
 
 
 class Net:
-    """Two hosts on a wire, and both overlays between them."""
+    """Two hosts on a wire, with both overlays."""
 
     def __init__(self):
         self.directory = tempfile.mkdtemp(prefix='leon-bench-')

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long a stream of numbered packets stops when something fails: one failure, and the
-distribution over many. bench_failover.py and bench_forwarder.py use it.
+"""Interruption of a stream of numbered packets by a failure: a single failure, and the
+distribution over many. bench_failover.py and bench_forwarder.py use the module.
 
-A run is (gap in ms, packets lost, the longest that this machine held packets up in ms, packets that
-came twice)."""
+A run is (gap in ms, packets lost, longest delay caused by the machine in ms, duplicates)."""
 import json
 import os
 import statistics
@@ -12,7 +11,8 @@ from traffic import Stream
 
 
 def one_run(net, source, target, fail, interval, packets=100, within=30):
-    """Host of `source` sends to the host of `target`; `packets` of them arrive before and after."""
+    """The host of `source` sends to the host of `target`; `packets` arrive before and after the
+    failure."""
     net.settle_hosts(source, target, within=60)
     host = net.host[target]
     flow = Stream(net.host[source].namespace, host.namespace, host.ip4, interval=interval)
@@ -28,7 +28,7 @@ def one_run(net, source, target, fail, interval, packets=100, within=30):
 
 
 def percentile(gaps, share):
-    """The smallest that at least `share` of 100 are not above; of sorted ones."""
+    """The smallest of the sorted gaps that at least `share` of 100 gaps do not exceed."""
     return gaps[max(0, -(-share * len(gaps) // 100) - 1)]
 
 
@@ -46,7 +46,7 @@ def report(title, target_ms, runs):
 
 
 def add_to(path, results):
-    """Runs of several stretches, {title: [run, ...]}, kept in a file; returns all of them."""
+    """Adds runs to the file, {title: [run, ...]}, and returns all runs."""
     kept = {}
     if path and os.path.exists(path):
         with open(path, encoding='utf-8') as f:

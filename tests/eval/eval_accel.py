@@ -1,24 +1,24 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What acceleration brings: Table 1 and the image of the WAN accelerator paper, and what it costs.
+"""Benefit and cost of acceleration: Table 1 and the image of the WAN accelerator paper.
 
-    plain  50 MB without acceleration, over 100 Mbit/s with a queue of 100 ms, at delays (round-trip
-           times) of 250 to 1000 ms; hosts have windows of 64 KiB, as the paper's, or are as Linux
-           makes them. The time of those with 64 KiB grows with the bytes: fewer are sent
-           (--plain-mb) and the time multiplied.
-    with   the same with leon-accel: `cold`, its carrier was idle since its start, and `warm`, 60 MB
-           went over it before. T is this time over that without.
-    again  the same bytes a second time: seconds, and the share of them that the line carried
-    image  a machine that sends a picture bit by bit, as fast as 300 ms cut to a fifth with 64 KiB
-           windows, moves from 2 ms away to 300: its speed in the 30 s after over that before, on
-           the same connection, with and without
-    short  what is not worth it, at the first of --delays: 20 kB over a new connection, and 10
-           or 40 questions one after the other on one, with and without, in turn; none is taken.
-           Medians of ten of each; `ratio` is that with over that without
-    bulk   no delay, no limit: MB/s and seconds of CPU a GB, without, with, and without compression
+    plain  50 MB without acceleration, over 100 Mbit/s with a queue of 100 ms, at RTTs of 250
+           to 1000 ms. Hosts have windows of 64 KiB, as in the paper, or the default windows of
+           Linux. With 64 KiB the time is proportional to the bytes, so the program sends fewer
+           bytes (--plain-mb) and multiplies the time.
+    with   the same with leon-accel: `cold` after an idle inter-proxy connection, and `warm` after
+           60 MB on the connection. T is the time divided by the time without acceleration.
+    again  the same bytes a second time: seconds, and the share of bytes on the link.
+    image  a host sends a picture bit by bit at the speed of windows of 64 KiB at 300 ms, divided by
+           five. The host moves from 2 ms away to 300 ms. The figure is the speed in the 30 s after
+           the move divided by the speed before, on one connection, with and without acceleration.
+    short  traffic without benefit, at the first of --delays: 20 kB over a new connection, and 10
+           or 40 sequential requests on one connection, with and without acceleration in turn. No
+           connection is intercepted. Medians of ten; `ratio` is with divided by without.
+    bulk   no delay, no limit: MB/s and seconds of CPU a GB, without, with, and without compression.
 
-Random bytes; both ends' hashes are compared in every run. Each run is one line of JSON in --out, so
-that it can be done in parts; --table prints the medians (least and most) of all that is in it.
+The bytes are random, and every run compares the hashes of both ends. Each run is a line of JSON in
+--out, so several invocations can share the work. --table prints the medians (minimum and maximum).
 
     make eval-accel [EVAL_ARGS='--rounds 1 --delays 250 --cases with']
 """
@@ -55,7 +55,7 @@ SHORT_TIMES = 10
 ports = iter(range(6001, 65536))
 
 
-# --- what is sent ---
+# --- traffic ---
 
 def connected(client, server):
     """Two sockets."""
@@ -95,7 +95,8 @@ def send(client, server, data):
 
 
 def ask(client, server, times):
-    """Seconds for a new connection with so many questions, each asked behind the last answer."""
+    """Seconds for a new connection with the given number of requests, each after the last answer.
+    """
     began = time.monotonic()
     c, s = connected(client, server)
 
@@ -116,7 +117,7 @@ def ask(client, server, times):
 
 
 class Image:
-    """Bytes from one host to another, IMAGE_RATE of them a second where it takes so many."""
+    """Bytes from one host to another at IMAGE_RATE bytes per second, or slower on a slow path."""
 
     def __init__(self, client, server):
         self.client, self.server = connected(client, server)
@@ -133,7 +134,7 @@ class Image:
             block = os.urandom(8192)
             self.server.sendall(block)
             self.sent.update(block)
-            # It does not make up for the time that it had to wait.
+            # A delayed sender does not catch up.
             due = max(due + len(block) / IMAGE_RATE, time.monotonic() - .05)
             time.sleep(max(0, due - time.monotonic()))
         self.server.close()
@@ -156,14 +157,14 @@ class Image:
         assert self.sent.digest() == self.received.digest(), 'bytes are wrong'
 
 
-# --- where it is sent ---
+# --- topology ---
 
 class World:
     def __init__(self, topology, windows='modern', cc='cubic'):
         self.lab = Lab({'config': CONFIG, **topology})
         for host in self.lab.host.values():
             host.namespace.sysctl('ipv4/tcp_no_metrics_save', 1)
-            # Whatever the default of this kernel is.
+            # Independent of the default of the kernel.
             host.namespace.run('ip', 'route', 'replace', '10.10.0.0/16', 'dev', 'eth0', 'congctl', cc)
             if windows == 'small':
                 host.namespace.sysctl('ipv4/tcp_window_scaling', 0)
@@ -178,7 +179,7 @@ class World:
         return send(self.lab.host['a'], self.lab.host['b'], data)
 
     def accelerate(self, *names):
-        """All nodes, or these."""
+        """Starts the accelerators of all nodes, or of the given nodes."""
         self.accel = {name: Accelerator(self.lab.node[name]).start() for name in names or self.lab.node}
         for a in self.accel.values():
             wait_for(lambda a=a: 'up' in a.carriers(), 60, 'carrier is up')
@@ -188,7 +189,7 @@ class World:
         return self.accel['b'].counters()['carrier_bytes_out']
 
     def cpu(self):
-        """Seconds that leond and leon-accel have had of the processors."""
+        """CPU seconds of leond and leon-accel."""
         ticks = 0
         for p in (*self.lab.node.values(), *self.accel.values()):
             with open(f'/proc/{p.process.pid}/stat', encoding='ascii') as f:
@@ -264,7 +265,7 @@ def run_image(accelerated):
 
 
 def run_short(delay):
-    """Two pairs of sites that are alike, one without acceleration."""
+    """Two equal pairs of sites, one without acceleration."""
     far = {'acceleration': {'mode': 'latency', 'threshold': 50}}
     world = World({'sites': {'a': {'config': far}, 'b': {'config': far}, 'c': {}, 'd': {}},
                    'rtt_ms_default': delay, 'config': PATIENT})
@@ -316,7 +317,7 @@ def run_bulk():
         world.close()
 
 
-# --- what came out ---
+# --- results ---
 
 def keep(options, **figures):
     line = json.dumps({'load': round(os.getloadavg()[0], 1), **figures})

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The paper's evaluation (section 5, Tables 3 and 4): NFSv3 between Server 1 and Server 3, directly
-over the Internet and over LEON, which relays by Server 2. Round-trip times are those that Table 4
-implies: 21.7 ms direct, 7.6 ms relayed; Server 3's access line is capped at 42 Mbit/s.
+"""The evaluation of the paper (section 5, Tables 3 and 4): NFSv3 between Server 1 and Server 3,
+directly over the Internet and over LEON with Server 2 as relay. Table 4 implies the round-trip
+times: 21.7 ms direct, 7.6 ms relayed. The access link of Server 3 has 42 Mbit/s.
 
-The server is nfs-ganesha and the client libnfs (nfsload.c), because this needs no kernel with NFS.
-The paper's seek column is mostly a cached file; random 4 KiB operations of five jobs stand in its
-place. Rounds are interleaved, direct and LEON; medians, spread and ratios are printed.
+The server is nfs-ganesha and the client libnfs (nfsload.c), because both need no kernel with NFS.
+The seek column of the paper mostly measures a cached file, so random 4 KiB operations of five jobs
+replace the column. Rounds are interleaved, direct and LEON. The output has medians, spread and
+ratios.
 
     make eval [EVAL_ARGS='--rounds 3']
 """
@@ -37,7 +38,8 @@ SITES = {
 CAP_KBIT = 42_000
 OVERLAY = {'server1': '10.10.0.1', 'server3': '10.10.0.3'}
 PORTS = {'nfs': 2049, 'mount': 20048}
-# Of the paper's Tables 3 and 4; its seek operations are another measure and not compared.
+# From Tables 3 and 4 of the paper. The seek operations are a different measure without a
+# comparison.
 PAPER = {'create': (23, 65), 'info': (46, 132), 'delete': (46, 132),
          'read': (4537, 4726), 'write': (5372, 5198), 'random': (None, None)}
 UNIT = {'create': '/s', 'info': '/s', 'delete': '/s', 'read': 'KB/s', 'write': 'KB/s',
@@ -65,7 +67,7 @@ EXPORT {{
 LOG {{ Default_Log_Level = WARN; }}
 '''
 
-# In a mount namespace of its own: what the two leave in /run concerns nobody else.
+# In a private mount namespace, because both programs leave files in /run.
 SERVER = '''
 mount -t tmpfs none /run && mkdir -p /run/rpcbind /run/ganesha /var/run/ganesha
 mount -t tmpfs none /var/lib/nfs && mkdir -p /var/lib/nfs/ganesha
@@ -87,7 +89,7 @@ def answers(namespace, address, port):
 
 
 class NfsServer:
-    """nfs-ganesha with one export in a namespace, on every address of it."""
+    """nfs-ganesha with one export in a namespace, on every address of the namespace."""
 
     def __init__(self, namespace, directory):
         self.export = os.path.join(directory, 'export')
@@ -96,7 +98,7 @@ class NfsServer:
         with open(config, 'w', encoding='utf-8') as f:
             f.write(GANESHA.format(path=self.export, **PORTS))
         self.log = os.path.join(directory, 'ganesha.log')
-        # A pid namespace of its own: rpcbind ends with the server.
+        # In a private pid namespace, so rpcbind ends with the server.
         self.process = namespace.start(
             'unshare', '--mount', '--pid', '--fork', '--kill-child', '--propagation', 'private',
             'sh', '-c', SERVER, 'sh', config, self.log, os.path.join(directory, 'ganesha.pid'),

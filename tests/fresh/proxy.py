@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one way out of a network namespace without a network: an HTTP proxy for apt, which listens in
-the namespace, on its loopback, and fetches from this process's own network."""
+"""An HTTP proxy for apt, the only exit of a network namespace without a network. The proxy listens
+on the loopback interface of the namespace and fetches from the network of its own process."""
 import http.server
 import shutil
 import socket

@@ -1,24 +1,23 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a stranger does with the project, on a Debian that has nothing yet: clone it, and run the
-commands of the README.
+"""The first steps of a stranger on a fresh Debian: a clone, and the commands of the README.
 
-Usage: run.py [--cache DIR] [--keep] [--only STEP]... [RELEASE...], releases 12 and 13, both
-without. `make check-fresh` is the caller. Root only; needs debootstrap and git, no systemd.
+Usage: run.py [--cache DIR] [--keep] [--only STEP]... [RELEASE...], default: releases 12 and 13.
+`make check-fresh` is the caller. Root only; needs debootstrap and git, no systemd.
 
-For each release debootstrap makes a bare root. HEAD is cloned into its /root, which is of mode
-0700, and nothing lies beside the clone. In mount, network and process namespaces of their own,
-without an init, with no network but a proxy for apt, run one after the other:
+For each release debootstrap makes a bare root. HEAD is cloned into /root, which has mode 0700,
+without files beside the clone. The steps run one after the other in private mount, network and
+process namespaces. The namespaces have no init and no network except a proxy for apt:
 
     demo      make demo
     check     make check
     deb       make deb
-    lintian   lintian on what `make deb` built
+    lintian   lintian on the packages of `make deb`.
 
-Each has an end (LIMIT_S); the output of each is kept in the file that is named when it starts.
-Processes end with their namespace and mounts with theirs; the root is removed, but with --keep.
-The cache, build/fresh without --cache, keeps the bare roots and the packages that apt fetched, so
-that another run takes minutes less. The last line is 'N passed, N failed', of steps.
+Each step has a time limit (LIMIT_S). The program prints the name of the log file at the start of a
+step. Processes and mounts end with the namespaces. The root is removed, except with --keep. The
+cache (default: build/fresh) keeps the bare roots and the fetched packages, which saves minutes in
+the next run. The last line is 'N passed, N failed', of steps.
 """
 import argparse
 import os
@@ -58,7 +57,7 @@ APT = f'''Acquire::http::Proxy "http://127.0.0.1:{PORT}";
 Acquire::http::Pipeline-Depth "0";
 '''
 
-# The README's first commands. Recommended packages would hide what the lists of .ci lack.
+# The first commands of the README. Recommended packages would hide gaps of the lists in .ci.
 PREPARE = '''set -e
 apt-get update
 apt-get install -y --no-install-recommends git make
@@ -67,7 +66,8 @@ git clone -q /clone-me leon
 rm /clone-me
 '''
 
-# The first process of the namespaces, before it becomes the command: what a container gives.
+# The first process of the namespaces, before the command replaces the process: the mounts of a
+# container.
 ENTER = '''set -e
 cd {root}
 mount --bind . .
@@ -123,7 +123,7 @@ def bootstrapped(release, cache):
 
 
 class Root:
-    """A bare Debian with the clone in it."""
+    """A bare Debian with the clone."""
 
     def __init__(self, release, cache):
         self.release = release
@@ -147,8 +147,8 @@ class Root:
             f.write(text)
 
     def run(self, command, log, limit):
-        """Exit status of a shell command in the root; 124 where it was not done in time. What it
-        left running ends with it."""
+        """Exit status of a shell command in the root, or 124 after a timeout. Remaining children
+        end with the command."""
         script = ENTER.format(root=self.path, debs=self.debs, command=quote(command))
         with open(log, 'wb') as out:
             process = self.namespace.start(
@@ -169,12 +169,12 @@ class Root:
         if keep:
             print(f'Debian {self.release}: kept in {self.path}')
         else:
-            # A mount in it would be of a namespace that is gone.
+            # A mount below the path would belong to a dead namespace.
             shutil.rmtree(self.path)
 
 
 def summary(log):
-    """The last line of `make check`, if it is one."""
+    """The last line of `make check`, if the log has the line."""
     with open(log, encoding='utf-8', errors='replace') as f:
         last = f.read().rstrip().rpartition('\n')[2]
     return last if ' passed, ' in last else ''
@@ -215,7 +215,7 @@ def main():
             sys.exit(f'no release {release}: give one of {", ".join(CODENAMES)}, or none for all')
     if os.geteuid() != 0:
         sys.exit('making a root with debootstrap is for root: run it with sudo')
-    # So that an interrupt removes the root as an end does.
+    # An interrupt removes the root, like a normal end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     cache = os.path.abspath(options.cache)
     os.makedirs(cache, exist_ok=True)

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of the product the fuzz targets reach: replays the committed corpus and what `make fuzz`
-found in a build with clang's source-based coverage, and prints two tables.
+"""Coverage of the product by the fuzz targets. The program replays the committed corpus and the
+findings of `make fuzz` in a build with source-based coverage of clang, and prints two tables.
 
-  targets   how long each was run (as far as build-fuzz/ remembers), and how much of the files that
-            it is for all targets together reach
-  decoders  each file that reads what comes from others: lines, regions and branches
+  targets   the run time of each target (from build-fuzz/), and the share of the files of a target
+            that all targets together reach.
+  decoders  each file that reads foreign input: lines, regions and branches.
 
-`--uncovered [FILE...]` prints the lines that no input reached, of these files or of all decoders.
+`--uncovered [FILE...]` prints the lines without coverage, of the given files or of all decoders.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import run
 BUILD = os.path.join(run.TOP, 'build-coverage')
 SOURCES = os.path.join(run.TOP, 'vyos-1x-leon/dataplane')
 
-# What each target is for. Before authentication, unless AFTER says otherwise.
+# The subject of each target. Before authentication, except for targets in AFTER.
 TARGETS = {
     'accel': ['wire/accel.c', 'wire/accel_queue.c', 'wire/accel_report.c'],
     'accel_engine': ['../leon-accel/peer.c', '../leon-accel/conn.c', '../leon-accel/conns.c',

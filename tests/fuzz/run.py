@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs the libFuzzer programs from the committed corpus, --jobs at a time.
 
-Each target runs for --seconds. With --rotate N only N of them run; the others follow in the next
-hours. With --minutes the targets take turns of two minutes; targets that strangers reach get a
-larger share of the processor.
+Each target runs for --seconds. With --rotate N only N targets run; the others follow in the next
+hours. With --minutes the targets take turns of two minutes. Targets with input from strangers get
+a larger share of the CPU.
 
-New inputs stay in build-fuzz/found/; --keep merges those that reach new code into
+New inputs stay in build-fuzz/found/; --keep merges inputs that reach new code into
 tests/fuzz/corpus. build-fuzz/history.jsonl keeps the time and the runs of each target for
-coverage.py. A crash, or an input that takes longer than 10 s, ends its target; the exit code is 1
+coverage.py. A crash, or an input that takes longer than 10 s, ends the target; the exit code is 1
 and the input stays in build-fuzz/.
 """
 
@@ -33,7 +33,8 @@ TURN_S = 120
 # Shares of the processor; 1 where nothing is said.
 SHARES = {'from_net': 4, 'overlay': 4, 'open': 3, 'sealed': 3, 'accel_engine': 3, 'flow': 2, 'msg': 2, 'jsonr': 2, 'request': 2,
           'addr': .6, 'leon': .6, 'kernel': .5, 'bundle': .2, 'sclp': .3, 'fragment': .2}
-# Undefined behaviour is as bad as a bad access; without this it is only printed.
+# Undefined behaviour is as bad as a bad access, so the program must stop. The default only prints a
+# message.
 ENV = dict(os.environ, UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1')
 
 
@@ -53,7 +54,7 @@ def targets():
 
 
 def history():
-    """{target: what all of its runs did together}"""
+    """{target: sum of all runs}"""
     total = {}
     if os.path.exists(HISTORY):
         with open(HISTORY, encoding='utf-8') as f:
@@ -68,7 +69,7 @@ def history():
 
 
 def remember(name, text, cpu_s):
-    """Adds one run to the history, from what libFuzzer printed."""
+    """Adds a run to the history, from the output of libFuzzer."""
     executions = re.findall(r'number_of_executed_units: +(\d+)', text)
     state = re.findall(r'cov: (\d+) ft: (\d+) corp: (\d+)', text)
     edges, features, inputs = map(int, state[-1]) if state else (0, 0, 0)
@@ -103,13 +104,13 @@ def fuzz(name, seconds, values=True):
 
 
 def this_hour(names, number):
-    """Every run of an hour takes the same targets; all have had their turn after some hours."""
+    """Every run of an hour takes the same targets. All targets run within some hours."""
     first = int(time.time() // 3600) * number
     return [names[(first + i) % len(names)] for i in range(min(number, len(names)))]
 
 
 def take_turns(names, minutes, jobs):
-    """Targets that failed; each is left alone from then on."""
+    """Returns failed targets. A failed target gets no further turn."""
     end = time.monotonic() + 60 * minutes
     lock, busy, failed, turns = threading.Lock(), set(), set(), dict.fromkeys(names, 0)
 
@@ -136,8 +137,8 @@ def take_turns(names, minutes, jobs):
 
 
 def keep(name):
-    """Merges what reaches new code into the committed corpus: not what reaches it more often, and
-    nothing large, so that the corpus stays small."""
+    """Merges inputs with new code into the committed corpus. Inputs with higher counters only and
+    large inputs are left out, so the corpus stays small."""
     subprocess.run([os.path.join(BUILD, 'tests/fuzz', f'fuzz_{name}'), '-merge=1',
                     '-use_counters=0', '-max_len=4096',
                     os.path.join(CORPUS, name), os.path.join(FOUND, name)], env=ENV, check=True)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A virtual machine that boots the image, in a site's network namespace, with user-data on a disk
-of its own (NoCloud). It is reached by SSH, as a cloud's machine is; its serial console is a file.
+"""A virtual machine that boots the image, in the network namespace of a site, with user-data on a
+separate disk (NoCloud). Tests reach the machine by SSH, like a cloud machine. The serial console
+is a file.
 
-The site is a cloud's: the machine has a private address, the same at all sites, and the namespace
-translates an elastic one to it.
+The site acts like a cloud: the machine has a private address, the same at all sites, and the
+namespace translates an elastic address to the private address.
 
-Without KVM the machine is emulated: a boot takes a minute where nobody else works, and many where
-they do. Deadlines are generous, are never slept out, and leave out the time for which an emulator
-waited for a processor. A machine that is slow by its own clock, whatever else the host does, is
-asked for by `slow`: that clock counts instructions (-icount) while the machine works.
+Without KVM the machine is emulated. A boot takes a minute on an idle host and many on a busy host.
+Deadlines are generous, end early on success, and exclude the time in which an emulator waited for
+a CPU. `slow` requests a machine that is slow by its own clock, independent of the load of the
+host: the clock counts instructions (-icount) while the machine works.
 """
 import json
 import os
@@ -26,12 +27,13 @@ SSH_S = 120
 POLL_S = 2
 MEMORY_MIB = os.environ.get('IMAGE_MEMORY', '640')
 PRIVATE, GATEWAY, WIDTH = '10.0.0.5', '10.0.0.1', 24
-# Nanoseconds that an instruction of a slow machine takes, as a power of two: about thirty times as
-# long as one of an emulated machine on a quiet host. It needs half an hour of its time to boot.
+# Nanoseconds for an instruction of a slow machine, as a power of two. An instruction takes about
+# thirty times as long as on an emulated machine of an idle host. A boot takes half an hour of
+# machine time.
 SLOW = 6
-# Debian's and Fedora's names of the firmware that has the keys of Secure Boot enrolled.
+# Names in Debian and Fedora of the firmware with enrolled keys of Secure Boot.
 OVMF = ('/usr/share/OVMF/OVMF_CODE_4M.secboot.fd', '/usr/share/OVMF/OVMF_VARS_4M.ms.fd')
-# The one without them, which starts any loader.
+# The firmware without enrolled keys, which starts any loader.
 OVMF_OPEN = '/usr/share/OVMF/OVMF_CODE_4M.fd'
 AAVMF = ('/usr/share/AAVMF/AAVMF_CODE.ms.fd', '/usr/share/AAVMF/AAVMF_VARS.ms.fd')
 
@@ -49,7 +51,7 @@ NAT = '''table ip elastic {{
 
 
 class Deadline:
-    """Seconds from now, without those for which a machine waited for a processor of this host."""
+    """Seconds from now, without the time in which a machine waited for a CPU of the host."""
 
     def __init__(self, seconds):
         self.end = time.monotonic() + seconds
@@ -62,7 +64,7 @@ class Deadline:
 
 
 def wait_for(condition, what, seconds=BOOT_S):
-    """The first true value of condition(), which is asked again and again."""
+    """Polls condition() and returns the first true value."""
     deadline = Deadline(seconds)
     while True:
         value = condition()
@@ -73,7 +75,7 @@ def wait_for(condition, what, seconds=BOOT_S):
 
 
 class Key:
-    """A pair of SSH keys for one run."""
+    """A pair of SSH keys for a run."""
 
     def __init__(self, folder):
         self.private = folder / 'key'
@@ -82,7 +84,7 @@ class Key:
 
 
 class Site:
-    """A namespace on the emulated Internet, with a port for one machine."""
+    """A namespace on the emulated Internet, with a port for a machine."""
 
     def __init__(self, wan, name):
         self.name = name
@@ -135,7 +137,7 @@ class Machine:
     def board(self):
         """The emulator, and machine, processor and firmware."""
         if self.arch == 'arm64':
-            # A processor of Graviton 1; emulating what newer ones have is slow.
+            # A processor of Graviton 1, because the emulation of newer processors is slow.
             return ['qemu-system-aarch64', '-machine', 'virt', '-cpu', 'cortex-a72', *self.flash(*AAVMF)]
         words = ['qemu-system-x86_64', '-cpu', 'max', '-machine', 'q35,smm=on' if self.uefi else 'q35']
         if self.uefi:
@@ -151,7 +153,7 @@ class Machine:
         return ['-icount', f'shift={SLOW},sleep=on'] if self.slow else []
 
     def make_seed(self, user_data):
-        """A FAT with the label that cloud-init looks for."""
+        """A FAT with the label for cloud-init."""
         parts = {
             'user-data': user_data,
             'meta-data': json.dumps({'instance-id': self.name, 'local-hostname': self.site.name,
@@ -180,7 +182,8 @@ class Machine:
         return max(waited)
 
     def ssh(self, command, check=True, timeout=SSH_S):
-        """Runs a command as the user debian; its result. What does not end is ended."""
+        """Runs a command as the user debian and returns the result. A command beyond the timeout
+        is killed."""
         process = self.site.namespace.start(
             'ssh', '-i', self.key.private, '-o', 'StrictHostKeyChecking=no', '-o',
             'UserKnownHostsFile=/dev/null', '-o', 'ConnectTimeout=60', '-o', 'BatchMode=yes', '-o',
@@ -200,12 +203,12 @@ class Machine:
         return subprocess.CompletedProcess(command, process.returncode, out, err)
 
     def leonctl(self, *words):
-        """The answer in JSON, or None while there is none."""
+        """The answer in JSON, or None without an answer."""
         done = self.ssh('sudo leonctl --json ' + shlex.join(words), check=False)
         return json.loads(done.stdout) if done.returncode == 0 else None
 
     def wait_for_ssh(self):
-        """Seconds from the start until somebody can log in."""
+        """Seconds from the start until a login succeeds."""
         def logged_in():
             assert self.process.poll() is None, f'{self.name} has ended: {self.console()[-2000:]}'
             return self.ssh('true', check=False, timeout=60).returncode == 0
@@ -213,7 +216,7 @@ class Machine:
         return time.monotonic() - self.begin
 
     def stop(self):
-        """Ends the machine in good order, or by force where it does not end."""
+        """Ends the machine in good order, or by force after a timeout."""
         if self.process.poll() is None:
             self.ssh('sudo systemctl poweroff', check=False, timeout=60)
             deadline = Deadline(300)
@@ -230,7 +233,7 @@ def run(*command):
 
 
 def image(arch='amd64'):
-    """The qcow2 that LEON_IMAGE names, or the one in build/image."""
+    """The qcow2 named by LEON_IMAGE, or the file in build/image."""
     given = os.environ.get(IMAGE_VARIABLE)
     if given:
         return Path(given).resolve()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The image for arm64: an emulated machine of that kind boots it by UEFI and joins, by user-data
-alone, a leond of this machine; so an overlay of two architectures. Slow: `make check-image-arm` is
+"""The image for arm64. An emulated machine boots the image by UEFI and joins a leond of the host,
+by user-data alone. The overlay therefore has two architectures. Slow: `make check-image-arm` is
 the caller.
 """
 import json

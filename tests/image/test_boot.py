@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Three machines that know nothing but their user-data boot the image and are an overlay: two by
-BIOS, one by UEFI with Secure Boot. All have the same private address, and elastic ones. Slow:
+"""Three machines boot the image and form an overlay, with user-data as the only input. Two boot by
+BIOS, one by UEFI with Secure Boot. All have the same private address, and elastic addresses. Slow:
 `make check-image` is the caller, `make check` is not.
 """
 import json
@@ -11,7 +11,7 @@ from machine import Key, Machine, Site, image, run, wait_for
 from wan import Wan
 
 SECRET = 'correct horse battery staple'
-# Ten times the paper's figure: an emulated machine adds milliseconds of its own.
+# Ten times the figure of the paper, because an emulated machine adds milliseconds.
 RTT_MS = {('fujisawa', 'seoul'): 640, ('inagi', 'seoul'): 170, ('fujisawa', 'inagi'): 40}
 ADDRESSES = {'fujisawa': '10.99.0.1', 'inagi': '10.99.0.2', 'seoul': '10.99.0.3'}
 
@@ -73,7 +73,7 @@ def data_disk(overlay):
 
 @pytest.fixture(scope='module')
 def three(overlay, data_disk):
-    """The three machines, members of one overlay."""
+    """The three machines, members of an overlay."""
     overlay.boot('fujisawa', overlay.section('fujisawa'))
     overlay.boot('inagi', overlay.section('inagi'), uefi=True)
     overlay.boot('seoul', overlay.section('seoul', **{'data-disk': '/dev/vdc'}), data_disk=data_disk)
@@ -89,7 +89,7 @@ def path_to(machine, name):
 
 
 def test_relayed_path(three):
-    """By user-data alone, and Seoul is reached by way of Inagi."""
+    """Seoul is reached through Inagi, with user-data as the only configuration."""
     fujisawa, elastic = three.machines['fujisawa'], three.sites
     wanted = [elastic['inagi'].elastic, elastic['seoul'].elastic]
     wait_for(lambda: (path_to(fujisawa, 'seoul') or {}).get('hops') == wanted,
@@ -97,8 +97,8 @@ def test_relayed_path(three):
 
 
 def test_traffic_takes_it(three):
-    """Pings of one machine to another's overlay address cross the relay's two links, not the direct
-    one, and take less time than it would."""
+    """Pings between overlay addresses cross both links of the relay instead of the direct link,
+    and take less time."""
     test_relayed_path(three)
     fujisawa = three.machines['fujisawa']
     fujisawa.ssh('ping -c 3 -W 10 10.99.0.3', check=False)
@@ -113,7 +113,7 @@ def test_traffic_takes_it(three):
 
 
 def test_how_they_booted(three):
-    """Seen from inside: firmware, size of the disk, clock, units, and nothing that failed."""
+    """The state inside: firmware, size of the disk, clock, units, and no failures."""
     for name, machine in three.machines.items():
         assert machine.ssh('cloud-init status --wait', check=False, timeout=1200).returncode in (0, 2)
         secure = machine.ssh('cat /sys/firmware/efi/efivars/SecureBoot-* | od -An -tu1', check=False)
@@ -128,7 +128,7 @@ def test_how_they_booted(three):
 
 
 def test_machines_are_not_alike(three):
-    """What is in an image is known to whoever has the image."""
+    """Contents of an image are public, so secrets must differ between machines."""
     keys, machine_ids, identities = set(), set(), set()
     for machine in three.machines.values():
         keys.add(machine.ssh('cat /etc/ssh/ssh_host_ed25519_key.pub').stdout.split()[1])
@@ -138,7 +138,7 @@ def test_machines_are_not_alike(three):
 
 
 def test_replaced_machine_keeps_its_identity(three, data_disk):
-    """A new machine with the data disk of the old one is the same node to the others."""
+    """A new machine with the data disk of the old machine is the same node for other nodes."""
     old = three.machines['seoul'].ssh('sudo cat /var/lib/leon/leon0.identity').stdout
     three.machines['seoul'].stop()
     new = three.boot('seoul', three.section('seoul', **{'data-disk': '/dev/vdc'}), data_disk=data_disk)
@@ -156,8 +156,8 @@ def stop_all():
 
 
 def test_a_slow_machine_comes_up(overlay):
-    """One that needs half an hour of its own time to boot, as a small instance out of credits may:
-    nothing gives up on the way, and leond runs."""
+    """A machine needs half an hour of machine time to boot, like a small instance without CPU
+    credits. No service gives up, and leond runs."""
     stop_all()
     machine = overlay.boot('fujisawa', overlay.section('fujisawa'), slow=True)
     machine.wait_for_ssh()
@@ -186,7 +186,7 @@ def test_wrong_user_data_leaves_a_machine_that_is_reached(overlay):
 
 
 def test_image_has_no_keys(tmp_path):
-    """In the file itself: no host key of SSH, no identity, no machine-id."""
+    """The image file has no host key of SSH, no identity, no machine-id."""
     raw = image().with_suffix('.raw')
     root = tmp_path / 'root.ext4'
     offset, length = 128 << 20, raw.stat().st_size - (129 << 20)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`make image-vyos IMAGE_VYOS_ARGS='--rootfs ROOT'`: a root has become a disk that BIOS and UEFI
-boot, with our packages. VyOS is stood in for by the root of vyos_root.py. Slow: the caller is
-`make check-image-vyos`, which makes the disk before, since tests have no way to the Internet.
+"""`make image-vyos IMAGE_VYOS_ARGS='--rootfs ROOT'` turns a root into a disk for BIOS and UEFI,
+with our packages. The root of vyos_root.py simulates VyOS. Slow: the caller is `make
+check-image-vyos`, which makes the disk first, because tests have no Internet access.
 """
 import json
 import re

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a root that stands in for VyOS, as somebody may have made one: a small Debian 12, which
-VyOS is made of, with Debian's kernel and the stand-ins of tests/packaging.
+"""Makes a root that simulates VyOS: a small Debian 12, the base of VyOS, with the kernel of Debian
+and the simulated packages of tests/packaging.
 
-Usage: vyos_root.py ROOT.tar.xz; `make check-image-vyos` calls it.
+Usage: vyos_root.py ROOT.tar.xz; `make check-image-vyos` is the caller.
 """
 import subprocess
 import sys
@@ -16,11 +16,11 @@ sys.path[:0] = [str(TOP / 'packaging/image'), str(TOP / 'tests/packaging')]
 import roots  # noqa: E402
 import stand_ins  # noqa: E402
 
-# What leond and vyos-1x-leon depend on, and what a machine that boots has.
+# Dependencies of leond and vyos-1x-leon, and packages of a bootable machine.
 PACKAGES = ('systemd-sysv', 'udev', 'linux-image-cloud-amd64', 'initramfs-tools', 'apt', 'iproute2',
             'python3', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0', 'libzstd1')
-# Seen from inside, on the serial port, which is all that this machine has; before the login prompt,
-# which cuts off whoever writes there.
+# Reports the state on the serial port, the only output of the machine. The unit runs before the
+# login prompt, which would cut off the output.
 UNIT = '''[Unit]
 Before=serial-getty@ttyS0.service
 [Service]
@@ -32,7 +32,7 @@ TTYPath=/dev/ttyS0
 [Install]
 WantedBy=multi-user.target
 '''
-# On a busy host an emulated machine found its serial port after 90 s, and had no login prompt.
+# On a busy host an emulated machine found the serial port after 90 s and had no login prompt.
 PATIENCE = '''[Manager]
 DefaultTimeoutStartSec=15min
 DefaultDeviceTimeoutSec=15min

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""strongSwan and the IPsec manager at each site of a Lab, and an ear on every wire.
+"""strongSwan and the IPsec manager at each site of a Lab, and a capture on every wire.
 
-Everything of one site is in the Lab's directory: charon's configuration, socket and log. No file
-of the machine is used.
+All files of a site are in the directory of the Lab: configuration, socket and log of charon. No
+file of the machine is used.
 """
 import json
 import os
@@ -86,7 +86,7 @@ class Charon:
 
 
 class Protection:
-    """IPsec of one site: the document, charon, the manager."""
+    """IPsec of a site: the document, charon, the manager."""
 
     def __init__(self, node, directory, document=None, kernel='kernel-netlink', extra=''):
         self.node = node
@@ -127,12 +127,12 @@ class Protection:
         return self.node.namespace.run('nft', 'list', 'ruleset').stdout
 
     def dropped(self, rule):
-        """Packets that the first rule of the guard with this text has dropped."""
+        """Packets dropped by the first rule of the guard with the given text."""
         line = next(x for x in self.table().splitlines() if rule in x)
         return int(line.split('packets ')[1].split()[0])
 
     def protected(self):
-        """Node-ids of nodes that are reached inside IPsec, as leond shows it."""
+        """Node-ids of nodes reached inside IPsec, as leond reports."""
         return {n['node_id'] for n in self.node.show('nodes')['nodes'] if n['protected'] == 'ipsec'}
 
     def close(self):
@@ -149,7 +149,8 @@ class Protection:
 
 
 class Ear:
-    """Writes down what leaves a site: LEON in the clear, errors that quote it, and ESP."""
+    """Captures packets that leave a site: LEON in the clear, ICMP errors with a quoted LEON
+    datagram, and ESP."""
 
     def __init__(self, node, directory, interface='wan0'):
         self.namespace = node.namespace
@@ -158,7 +159,7 @@ class Ear:
             'tcpdump', '-Z', 'root', '-n', '-i', interface, '-Q', 'out', '-U', '--immediate-mode', '-B', '16384',
             '-s', '128', '-w', self.file, 'ip or ip6', stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        # It says that it listens once it does.
+        # The capture reports its start.
         assert 'listening' in self.process.stderr.readline()
 
     def _read(self, condition):
@@ -169,7 +170,7 @@ class Ear:
         return self._read(f'udp port {port}')
 
     def quotes(self, port=5366):
-        """ICMP errors that are about a datagram of LEON, and so have a piece of it inside."""
+        """ICMP errors about a LEON datagram, with a part of the datagram inside."""
         return self._read(
             f'(icmp[0] != 0 and icmp[0] != 8 and icmp[17] = 17 and '
             f'(icmp[28:2] = {port} or icmp[30:2] = {port})) or '

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""IPsec for real: transport mode, trap policies and the guard, on a kernel with ESP. Run by `make
-check-ipsec` in a virtual machine (tests/vm/run.py); skipped where the kernel has no ESP.
+"""IPsec on a kernel with ESP: transport mode, trap policies and the guard. `make check-ipsec` runs
+the tests in a virtual machine (tests/vm/run.py). Skipped on a kernel without ESP.
 
-In every case what leaves every site is written down, and no datagram of LEON may be in it that is
-not inside ESP, nor an ICMP error that quotes one.
+Every test captures all packets that leave a site. No LEON datagram may be outside ESP, and no ICMP
+error may quote a LEON datagram.
 """
 import contextlib
 import os
@@ -20,7 +20,7 @@ from lab import Lab, merged, wait_for
 from traffic import Stream
 
 SITES = ('a', 'b', 'c')
-FAR = 90  # seconds: the guest is emulated
+FAR = 90  # seconds, because the virtual machine is emulated
 
 
 def kernel_has_esp():
@@ -39,7 +39,7 @@ TOPOLOGY = {
 
 
 class Network:
-    """A Lab whose sites are protected, with an ear at each."""
+    """A Lab with protected sites and a capture at each site."""
 
     def __init__(self, stack, topology=None, document=None, start=True):
         self.lab = Lab(merged(TOPOLOGY, topology or {}), start=False)
@@ -81,7 +81,7 @@ class Network:
         return time.monotonic() - begun
 
     def goes_on(self, stream, packets=200):
-        """Until so many more packets were sent, whether or not they arrive."""
+        """Waits until the number of further packets was sent, received or not."""
         goal = len(stream.sent) + packets
         wait_for(lambda: len(stream.sent) >= goal, FAR, f'{packets} packets were sent', every=0.2)
 
@@ -113,7 +113,8 @@ def lost(stream):
 
 
 def test_the_ear_hears_plaintext(network):
-    """Without IPsec the ear must find what the other tests say is not there."""
+    """Without IPsec, the capture must find plaintext. The absence in other tests is then a proof.
+    """
     net = network(start=False)
     net.lab.start()
     net.lab.joined(within=FAR)
@@ -127,8 +128,8 @@ def test_everything_is_in_esp(network, underlay):
     stream.arrived(150, FAR)
     stream.stop()
     assert lost(stream) == 0
-    # Path MTU: what IPsec adds is seen by the probes, because the kernel refuses
-    # what would not fit.
+    # The probes detect the overhead of IPsec, because the kernel refuses packets beyond the path
+    # MTU.
     mtus = {n['link_mtu'] for n in net.lab.node['a'].show('nodes')['nodes'] if n['link'] == 'up'}
     plain = 1472 if underlay == 'v4' else 1452
     print('link MTU inside IPsec', mtus, 'of', plain)
@@ -141,7 +142,7 @@ def test_everything_is_in_esp(network, underlay):
 
 
 def test_nothing_passes_without_charon(network):
-    """Guard alone: fails closed, and opens when charon comes."""
+    """The guard alone fails closed and opens with charon."""
     net = network(start=False)
     for site in net.site.values():
         site.guard()
@@ -171,8 +172,8 @@ def test_charon_goes_and_comes_back_under_traffic(network, how):
 
 
 def test_foreign_reload_unloads_ours(network):
-    """`swanctl --load-all`, as VyOS runs it at each commit of `vpn ipsec`: SAs stay, and the
-    connections come back."""
+    """`swanctl --load-all`, which VyOS runs at each commit of `vpn ipsec`: SAs stay, and the
+    connections return."""
     net = network().joined()
     stream = net.stream()
     charon = net.site['a'].charon
@@ -194,7 +195,7 @@ def test_foreign_reload_unloads_ours(network):
     stream.arrived(100, FAR)
     stream.stop()
     print('lost', lost(stream), 'of', len(stream.sent))
-    # An emulated machine loses one now and then without IPsec, too.
+    # An emulated machine loses some packets without IPsec, too.
     assert lost(stream) <= len(stream.sent) // 200
     net.check_wire()
 
@@ -235,8 +236,8 @@ def test_the_manager_may_be_restarted(network):
 
 
 def test_withdrawn(network):
-    """Taken out of the configuration at all sites: charon forgets, the guard goes, traffic is in
-    the clear as was asked for."""
+    """IPsec is removed from the configuration at all sites: charon unloads the connections, the
+    guard ends, and traffic is in the clear."""
     net = network().joined()
     for site in net.site.values():
         os.unlink(site.document)
@@ -252,7 +253,7 @@ def test_withdrawn(network):
 
 
 def test_another_secret_stays_out(network):
-    """A node with another secret of IKE gets nothing, and nothing leaks towards it."""
+    """A node with another IKE secret receives nothing, and no plaintext leaves towards the node."""
     def other(name):
         return {'version': 1, 'authentication': {
             'mode': 'pre-shared-secret', 'pre-shared-secret': SECRET if name != 'c' else 'x' * 20}}
@@ -292,7 +293,7 @@ def test_certificates(network, tmp_path):
 
 
 def test_behind_nat(network):
-    """One node behind a router that masquerades: ESP in UDP."""
+    """One node is behind a masquerading router: ESP in UDP."""
     net = network({'sites': {'c': {'nat': True}}}, start=False)
     net.ear.pop('c').stop()
     for site in net.site.values():
@@ -318,8 +319,8 @@ def test_a_new_socket_port_needs_the_guard_again(network):
 
 @pytest.mark.parametrize('underlay', ['v4', 'v6'])
 def test_icmp_errors_do_not_quote(network, underlay):
-    """A leond dies: what still comes out of ESP meets a closed port, and the kernel answers with an
-    ICMP error that has the decrypted datagram inside. The guard stops it, and is seen to."""
+    """A leond dies. Datagrams from ESP then meet a closed port, and the kernel answers with an
+    ICMP error that quotes plaintext. The guard drops the error and counts the drop."""
     net = network({'underlay': underlay}).joined()
     net.lab.node['a'].kill()
     rule = 'icmpv6 type' if underlay == 'v6' else 'icmp type'

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon-ipsec for a charon that does ESP in user space (kernel-libipsec), for kernels without.
+"""leon-ipsec for a charon with user-space ESP (kernel-libipsec), for kernels without ESP.
 
-Usage: userspace.py CONFIG IPSEC VICI. The manager is the real one. What user-space ESP cannot do is
-changed on its way to charon: tunnel mode in place of transport mode, connections that are started
-in place of trap policies; and the guard, which asks the kernel whether a datagram has an IPsec
-policy, is left out.
+Usage: userspace.py CONFIG IPSEC VICI. The manager is the real program. User-space ESP lacks some
+features, so the wrapper changes requests to charon. Tunnel mode replaces transport mode, and
+started connections replace trap policies. The guard is left out, because its rules need the IPsec
+policies of the kernel.
 """
 import os
 import sys

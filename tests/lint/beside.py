@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A clone is complete: no file names a path of one machine or a path above the top of the tree. No
-file was built by another project.
+"""A clone is complete: no file names a path of a single machine or a path above the top of the
+tree. No file comes from the build of another project.
 """
 
 import os
@@ -12,9 +12,9 @@ import tree
 
 # Directories with different content on each machine.
 OF_A_MACHINE = re.compile(r'(?<![\w})./-])/(?:home|Users|work|root|srv|mnt|media)/[\w.]')
-# Tests that create a root file system of their own.
+# Tests with a private root file system.
 OWN_ROOT = ('tests/vm/', 'tests/fresh/')
-# From the top upwards, as C and Python would say it.
+# A path upwards from the top, in the forms of C and Python.
 OVER_THE_TOP = re.compile(r'(?:SOURCE_ROOT|\bTOP\b|%s|@0@)[}"\', )+]*/?\.\./')
 UPWARDS = re.compile(r'(?<![\w.])(?:\.\./)*\.\.(?=[/\'"\s)])')
 LARGEST = 256 * 1024

@@ -13,13 +13,13 @@ import tokenize
 import tree
 
 WIDTH = 100
-# Strings and characters come first, because they may contain the signs of a comment.
+# Strings and characters come first, because both may contain the signs of a comment.
 C_TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|(/\*.*?\*/|//[^\n]*)', re.S)
 SIGNS = re.compile(r'/\*+|\*+/|^\s*(?:\*|//|#+)', re.M)
 
 
 def c_comments(text):
-    """Numbers of the lines that hold a part of a comment."""
+    """Numbers of the lines with a part of a comment."""
     for match in C_TOKEN.finditer(text):
         if match[1]:
             first = text.count('\n', 0, match.start()) + 1

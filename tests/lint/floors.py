@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The floors inside a layer, and the files that may touch private state. A file may need only its
-own floor and those below. layers.py checks includes and private state, knots.py checks symbols.
+"""The floors inside a layer, and the files with access to private state. A file may need only
+files of the same floor and of lower floors. layers.py checks includes and private state, knots.py
+checks symbols.
 """
 
 import re
 
-# Layer -> its floors, top first. A floor is a folder (it ends in a slash) or some files.
+# Layer -> floors, top first. A floor is a folder (with a slash at the end) or some files.
 FLOORS = {
     'proto': [
         ['overlay', 'dispatch', 'upkeep', 'view'],
@@ -24,10 +25,10 @@ FLOORS = {
     ],
 }
 
-# Contracts with the layers above: any floor may include them, and defines its part of them.
+# Contracts with upper layers: any floor may include the headers and define parts of the contracts.
 CONTRACTS = {'proto/overlay.h'}
 
-# Layer -> member of struct overlay or struct peer -> the files that may touch it. view.c may too.
+# Layer -> member of struct overlay or struct peer -> files with access, in addition to view.c.
 PRIVATE = {
     'proto': {
         'along': {'measure/along'},
@@ -68,7 +69,7 @@ PRIVATE = {
 
 
 def floor_of(layer, name):
-    """Number of the floor that 'session/hello' is on, 0 is the top; None: on none."""
+    """Number of the floor of 'session/hello', 0 for the top; None without a floor."""
     for key in (name, name.split('/')[0] + '/'):
         for number, floor in enumerate(FLOORS[layer]):
             if key in floor:
@@ -77,7 +78,7 @@ def floor_of(layer, name):
 
 
 def problem(layer, name, other):
-    """Why `name` may not need `other`, both of this layer; None: it may."""
+    """The reason why `name` may not need `other` of the same layer, or None."""
     if layer not in FLOORS:
         return None
     here, there = floor_of(layer, name), floor_of(layer, other)
@@ -90,7 +91,7 @@ def problem(layer, name, other):
 
 
 def trespasses(layer, name, text):
-    """Members of others that the text of `name` touches."""
+    """Foreign members used in the text of `name`."""
     private = PRIVATE.get(layer, {})
     touched = re.findall(r'(?:\b(?:o|p|peer|origin|first|last)|\])->(\w+)\b', text)
     return sorted({member for member in touched

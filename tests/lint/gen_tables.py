@@ -16,7 +16,7 @@ import tree
 
 REFERENCE = 'vyos-1x-leon/doc/reference.md'
 SCHEMA = 'tests/schema/show_events.json'
-# List -> file, pattern of an entry with its key and its meaning, title of the first column.
+# List -> file, pattern of an entry with key and meaning, title of the first column.
 LISTS = {
     'drops': ('fwd/drop.def', r'^DROP\((\w+), "([^"]*)"\)$', 'Reason'),
     'counters': ('fwd/counter.def', r'^COUNTER\((\w+), "([^"]*)"\)$', 'Counter'),
@@ -26,7 +26,7 @@ LISTS = {
 
 
 def entries(name):
-    """[(key, meaning)] of one list."""
+    """[(key, meaning)] of a list."""
     file, pattern, _ = LISTS[name]
     text = tree.read(f'{tree.DATAPLANE}/{file}')
     found = re.findall(pattern, text, re.M)
@@ -36,7 +36,7 @@ def entries(name):
 
 
 def table(name):
-    """The Markdown table of one list."""
+    """The Markdown table of a list."""
     title = LISTS[name][2]
     rows = entries(name)
     lines = [f'| {title} | Meaning |', '|---|---|']
@@ -44,7 +44,7 @@ def table(name):
     return '\n'.join(lines)
 
 
-# Page -> name of a generated part -> its text.
+# Page -> name of a generated part -> text.
 PAGES = {
     REFERENCE: {
         'leaves': leaf_pages.leaf_table,
@@ -54,7 +54,7 @@ PAGES = {
 
 
 def regenerate(path, page):
-    """The page with new generated parts, and the names without their two lines."""
+    """The page with new generated parts, and the names without both lines."""
     missing = []
     for name, make in PAGES[path].items():
         first, last = f'<!-- {name} -->\n', f'<!-- /{name} -->'

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Refuses unused includes. A header of LEON is used if the file names one of its declarations,
-which ctags finds. A header of the system is used if the file matches its row in the table below.
-Headers outside the table are not judged. flake8 checks the imports of Python (python.py).
+"""Refuses unused includes. A header of LEON is used if the file names one of the declarations,
+which ctags finds. A header of the system is used if the file matches the row in the table below.
+Other headers are not judged. flake8 checks the imports of Python (python.py).
 
-A file always includes its own header (fdb.h in fdb.c), which is its contract.
+A file always includes its own header (fdb.h in fdb.c), because the header is the contract.
 """
 
 import os
@@ -14,7 +14,7 @@ import sys
 
 import tree
 
-# Header of the system -> pattern of its names.
+# Header of the system -> pattern of the declared names.
 SYSTEM = {
     'arpa/inet.h': r'inet_(?:pton|ntop|aton|ntoa)|[hn]to[nh][sl]',
     'assert.h': r'assert|static_assert',
@@ -57,7 +57,7 @@ SYSTEM = {
                 r'|readlink|link|syscall|setuid|setgid|setresuid|setresgid|SEEK_\w+|getcwd|truncate|[RWXF]_OK'
                 r'|faccessat|geteuid|setgroups|seteuid|pause|fdatasync|daemon|setsid|linkat|unlinkat|off_t|pid_t',
 }
-# Headers that cmocka.h needs before it.
+# Headers required before cmocka.h.
 CMOCKA_NEEDS = {'stdarg.h', 'stddef.h', 'setjmp.h', 'stdint.h'}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
 OPAQUE = re.compile(r'\b(?:struct|enum|union) (\w+)')
@@ -67,8 +67,8 @@ KINDS = '--kinds-c=+pxd-h'
 
 
 def declared(headers):
-    """{header: names that it declares}. An opaque type belongs to the header of that name, or to
-    each header that names the type if no header defines it."""
+    """{header: declared names}. An opaque type belongs to the header of the same name. If no
+    header defines the type, the type belongs to each header that names the type."""
     text = subprocess.run(['ctags', '-f', '-', '--language-force=C', KINDS, '--fields=', '--extras=',
                            *headers], cwd=tree.TOP, check=True, stdout=subprocess.PIPE, text=True).stdout
     names = {header: set() for header in headers}
@@ -84,7 +84,7 @@ def declared(headers):
 
 
 def resolve(path, name, headers):
-    """The file of the tree that `#include "name"` in `path` means, or None."""
+    """The file of the tree for `#include "name"` in `path`, or None."""
     for folder in (os.path.dirname(path), tree.DATAPLANE, 'vyos-1x-leon', 'tests/sim', 'tests/unit'):
         found = os.path.normpath(os.path.join(folder, name))
         if found in headers:
@@ -93,7 +93,7 @@ def resolve(path, name, headers):
 
 
 def with_lists(text):
-    """The text with all included lists (.def), because their lines are code of the file."""
+    """The text with all included lists (.def), because the lines are code of the file."""
     for _, name in INCLUDE.findall(text):
         list_file = os.path.join(tree.DATAPLANE, name)
         if name.endswith('.def') and os.path.exists(os.path.join(tree.TOP, list_file)):

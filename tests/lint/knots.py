@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Refuses circles: objects of one layer that need each other. Such objects cannot be read one by
-one. Also refuses an object that needs a higher floor (floors.py). Object A needs object B if A
-leaves a symbol undefined that B defines, as nm prints for the build.
+"""Refuses circles: objects of one layer that need each other. Such objects cannot be read
+separately. Also refuses an object that needs a higher floor (floors.py). Object A needs object B
+if A leaves a symbol undefined and B defines the symbol, as nm prints for the build.
 
 Usage: knots.py [--report] [--edges LAYER] [BUILD]
 
   --report      Print the number of objects and the sizes of circles for each layer.
-  --edges       Print each need between two objects with its symbols.
+  --edges       Print each need between two objects with the symbols.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def object_name(path, layer):
 
 
 def symbols(paths):
-    """Path -> (symbols it defines for others, symbols it leaves undefined)."""
+    """Path -> (defined global symbols, undefined symbols)."""
     out = subprocess.run(['nm', '-A', '-g', *paths], check=True, text=True,
                          stdout=subprocess.PIPE).stdout
     found = {path: (set(), set()) for path in paths}
@@ -48,7 +48,7 @@ def symbols(paths):
 
 
 def needs_of(build, layer):
-    """Object -> {object that it needs: symbols}."""
+    """Object -> {needed object: symbols}."""
     paths = sorted(glob.glob(f'{build}/vyos-1x-leon/dataplane/libleon-{layer}.a.p/*.o'))
     if not paths:
         return {}
@@ -64,7 +64,7 @@ def needs_of(build, layer):
 
 
 def knots_of(needs):
-    """Strongly connected components of more than one object, largest first."""
+    """Strongly connected components of several objects, largest first."""
     def reach(start):
         seen, todo = set(), [start]
         while todo:

@@ -3,7 +3,7 @@
 """Measures the language of documents, comments, help texts and messages, and refuses text that is
 worse than the figures in language.json.
 
-An area is a kind of text in one folder. These are its figures.
+An area is a kind of text in one folder. An area has five figures.
 
   clauses   words of the what/who family, and sentences that begin with "Where", in 100 words.
   pronouns  pronouns in 100 words.
@@ -13,8 +13,8 @@ An area is a kind of text in one folder. These are its figures.
 
 Usage: language.py [--figures] [--write] [--report PATH...]
   --figures prints the figures of each area.
-  --write   lowers language.json to the present figures and adds new areas. It raises none.
-  --report  prints each offending sentence of these files or folders with file and line.
+  --write   lowers language.json to the present figures and adds new areas. No figure rises.
+  --report  prints each offending sentence of the given files or folders with file and line.
 """
 
 import argparse
@@ -35,7 +35,7 @@ GOALS = {'clauses': 0.3, 'pronouns': 4.5, 'long': 0, 'wide': 0, 'words': 0}
 SLACK = {'clauses': 0.02, 'pronouns': 0.1, 'long': 0, 'wide': 0, 'words': 0}
 LONGEST = 30
 WIDTH = 100
-MANY = 4  # a sentence with this number of pronouns is reported
+MANY = 4  # a sentence with MANY pronouns is reported
 
 CLAUSE = re.compile(r"\b(?:what|whatever|who|whoever|whom|whose)\b|\A\W*wherever\b|\A\W*where\b", re.I)
 PRONOUN = re.compile(r'\b(?:it|its|itself|they|them|their|themselves|this|these|that|those|ones?|'
@@ -99,7 +99,7 @@ def c_comments(text):
 
 
 def c_messages(text):
-    """Strings that read like sentences: four words or more."""
+    """Strings of four words or more, which read like sentences."""
     for match in C_TOKEN.finditer(text):
         if match[1]:
             said = ''.join(re.findall(r'"((?:\\.|[^"\\\n])*)"', match[1]))
@@ -157,7 +157,7 @@ def wide_lines(text):
 
 
 class Figures:
-    """Sums of one area, and a finding for each thing that is wrong."""
+    """Sums of an area, and a finding for each error."""
 
     def __init__(self):
         self.counts = collections.Counter()
@@ -200,7 +200,7 @@ def measure(wanted=lambda path: True):
 
 
 def table(areas):
-    """A line for each area, and one for each kind of text."""
+    """A line for each area, and a line for each kind of text."""
     sums = collections.defaultdict(Figures)
     for name, area in areas.items():
         sums[f'all {name.split()[0]}'].counts.update(area.counts)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks the shape of the C code:
 
-- A file includes headers of its own directory or of a lower layer.
-- In a layer with floors, a file includes headers of its own floor or a lower one, and touches only
-  the state of its module (floors.py).
+- A file includes headers of the same directory or of a lower layer.
+- In a layer with floors, a file includes headers of the same floor or a lower floor, and uses only
+  the state of the same module (floors.py).
 - Each third-party header has exactly one owner.
-- Layers without I/O and clock include no header that has either.
+- Layers without I/O and clock include no header for I/O or clocks.
 - Every header compiles alone.
 """
 
@@ -19,7 +19,7 @@ import sys
 import floors
 import tree
 
-# Layer -> other layers that it may include.
+# Layer -> other permitted layers for includes.
 BELOW = {
     'base': set(),
     'wire': {'base'},
@@ -35,7 +35,7 @@ BELOW = {
     'leonsim': {'proto', 'state', 'wire', 'crypto', 'base'},
 }
 
-# Header -> the directory, or the one file, that may include it.
+# Header -> the directory or the single file that may include the header.
 OWNERS = {
     'systemd/': 'base/loop_sd.c',
     'json-c/': 'base/jsonr.c',
@@ -44,12 +44,12 @@ OWNERS = {
     'zstd.h': 'leon-accel/pack.c',
 }
 
-# The core runs on virtual time in one process: it can reach neither a clock nor the kernel.
+# The core runs on virtual time in one process, without access to a clock or the kernel.
 PURE = {'wire', 'crypto', 'state', 'proto'}
 IMPURE_HEADER = re.compile(
     r'(sys/(ioctl|epoll|eventfd|timerfd|un|mman|select|time)|net/if|linux/.*|'
     r'unistd|fcntl|poll|pthread|time|signal)\.h$')
-# Address structures need <sys/socket.h>, so its functions are looked for by name.
+# Address structures need <sys/socket.h>, so the check finds its functions by name.
 IMPURE_CALL = re.compile(
     r'\b(clock_gettime|gettimeofday|time|clock|nanosleep|usleep|sleep|'
     r'socket|bind|connect|sendto|sendmsg|recvfrom|recvmsg|ioctl)\(')
@@ -118,7 +118,7 @@ def check_text(path):
 
 
 def check_single_owner(paths):
-    """libcrypto may be used by one file of crypto/, whichever that is."""
+    """One file of crypto/ may use libcrypto."""
     users = [p for p in paths if '<openssl/' in tree.read(p)]
     if len(users) > 1:
         return [f'<openssl/...> is included by more than one file: {", ".join(users)}']
@@ -130,7 +130,7 @@ def compile_alone(header):
         ['cc', '-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror', '-fsyntax-only',
          '-I', tree.DATAPLANE, '-I', 'vyos-1x-leon/leonctl', '-I', 'vyos-1x-leon/leon-sclp',
          '-I', 'vyos-1x-leon/leon-accel', '-x', 'c', '-'],
-        # Through a one-line file, because #pragma once in a main file is a warning.
+        # Through a file of one line, because #pragma once in a main file is a warning.
         input=f'#include "{os.path.join(tree.TOP, header)}"\n', cwd=tree.TOP, text=True,
         stderr=subprocess.PIPE, check=False)
     if run.returncode == 0:

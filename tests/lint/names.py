@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Refuses two structs, unions or enums of one name in one program, because debuggers, ctags and
-grep confuse them. Refuses two modules of one name in the dataplane; x.c and x.h are one module.
+"""Refuses two structs, unions or enums of one name in a program, because debuggers, ctags and grep
+confuse both. Refuses two modules of one name in the dataplane; x.c and x.h are one module.
 """
 
 import collections
@@ -12,25 +12,25 @@ import sys
 
 import tree
 
-# Each is linked with some of the dataplane, never with one another.
+# Each program is linked with parts of the dataplane, but no two programs with each other.
 PROGRAMS = ('leonctl', 'leonsim', 'leon-accel', 'leon-sclp')
 
 
 def types(paths):
-    """(path, kind, name) of every struct, union and enum that a file or a header defines."""
+    """(path, kind, name) of every struct, union and enum defined in a file or a header."""
     run = subprocess.run(
         ['ctags', '--languages=C', '--kinds-C=sug', '--langmap=C:.c.h', '--fields=+K',
          '--output-format=json', '-f', '-', '-L', '-'],
         input='\n'.join(paths), cwd=tree.TOP, text=True, stdout=subprocess.PIPE, check=True)
     for line in run.stdout.splitlines():
         tag = json.loads(line)
-        # A table of values of an enum is taken for one; a definition begins its line.
+        # ctags reports a table of enum values as an enum, but a definition begins the line.
         if tag['pattern'].startswith(f"/^{tag['kind']} {tag['name']}"):
             yield tag['path'], tag['kind'], tag['name']
 
 
 def twice(pairs):
-    """Names with more than one place: name -> places."""
+    """Names with several places: name -> places."""
     places = collections.defaultdict(set)
     for name, place in pairs:
         places[name].add(place)

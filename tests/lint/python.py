@@ -28,7 +28,7 @@ def is_mutable(value):
 
 
 def problems_of(node):
-    """(line, problem) of one node of the syntax tree."""
+    """(line, problem) of a node of the syntax tree."""
     if isinstance(node, FUNCTIONS):
         for value in [*node.args.defaults, *node.args.kw_defaults]:
             if value is not None and is_mutable(value):

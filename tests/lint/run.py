@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs every lint check, or `run.py NAME...` some. Prints the output of checks that fail or are
-skipped, and all figures.
+"""Runs every lint check, or the checks of `run.py NAME...`. Prints the output of failed or skipped
+checks, and all figures.
 """
 
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Refuses C functions over 100 lines and source files over 800; prints the medians when asked
-with --report. Function bounds come from universal-ctags.
+"""Refuses C functions over 100 lines and source files over 800; with --report, prints the medians.
+Function bounds come from universal-ctags.
 """
 
 import json

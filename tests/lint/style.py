@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Formatting and shell scripts: `style.py c` runs clang-format-14 over all C code (with --write it
+"""Formatting and shell scripts: `style.py c` runs clang-format-14 over all C code (with --write,
 formats instead of complaining), `style.py shell` runs shellcheck over all shell scripts.
 
-Other versions of clang-format give other results, so the format is checked where this one is
-(Debian 12), and elsewhere the exit status says that nothing was checked.
+Other versions of clang-format give other results, so only a machine with version 14 (Debian 12)
+checks the format. On other machines the exit status reports a skipped check.
 """
 
 import shutil

@@ -5,7 +5,7 @@ import os
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATAPLANE = 'vyos-1x-leon/dataplane'
-# Exit status of a check that this machine cannot run.
+# Exit status of a check that the machine cannot run.
 SKIPPED_STATUS = 77
 SKIPPED = {'.git', '__pycache__', '.pytest_cache', '.cache'}
 
@@ -15,7 +15,7 @@ def _skipped(folder, name):
 
 
 def files(*suffixes, under=''):
-    """Paths relative to the top, sorted, of the regular files that end in one of the suffixes."""
+    """Sorted paths relative to the top of the regular files with one of the suffixes."""
     found = []
     for root, dirs, names in os.walk(os.path.join(TOP, under)):
         folder = os.path.relpath(root, TOP)
@@ -52,7 +52,7 @@ def python_files():
 
 
 def report(problems):
-    """Prints the problems, one a line; returns the exit code."""
+    """Prints the problems one per line; returns the exit code."""
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -17,7 +17,7 @@ pytest_runtest_makereport = _netns.pytest_runtest_makereport
 
 
 def pytest_configure(config):
-    # The package first: in the lab's namespaces there is no network to fetch it by.
+    # The package is fetched first, because the namespaces of the lab have no network.
     config.released = fetched(os.environ.get('RELEASE'))
     _netns.pytest_configure(config)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leond of another release beside today's in one overlay: what doc/releases.md promises of two
-releases with one wire version. `make check-mixed RELEASE=...` is the caller.
+"""leond of another release and the present leond in an overlay: the promise of doc/releases.md
+about two releases with one wire version. `make check-mixed RELEASE=...` is the caller.
 """
 import subprocess
 
@@ -10,7 +10,8 @@ from lab import PAPER, PATIENT, merged, wait_for
 from traffic import Stream
 
 PORT = 40000
-# Of one site, as the other release may not know of it. Slow is not what is asked here.
+# The policy of one site, because the other release may not support policies. The speed is not a
+# subject here.
 POLICY = {'critical': {'protocol': {'udp': {'port': [str(PORT)]}},
                        'duplicate': {'maximum-extra-delay': 10000}}}
 TRIANGLE = {'sites': {'a': {'config': {'policy': POLICY}}, 'r': {}, 'b': {}},
@@ -18,14 +19,14 @@ TRIANGLE = {'sites': {'a': {'config': {'policy': POLICY}}, 'r': {}, 'b': {}},
             'timing': 'production', 'config': PATIENT}
 TOPOLOGY = merged(PAPER, {'config': merged(PATIENT, {'path': {'hold-time': 1}})})
 WAIT_S = 180
-# What operations.md says of an upgrade: of a relay; of the node of a host that takes part; and how
-# long the loop guard of that one listens besides. Then what a busy machine adds to a start.
+# Interruptions of an upgrade after operations.md: of a relay; of a node with a communicating host;
+# and the extra listening time of the loop guard. The start on a busy machine takes additional time.
 RELAY_S, RESTART_S, LISTENING_S = 0.0, 1.0, 1.1
 SLACK_S = 3.0
 
 
 def started(lab, released, old, guard=True):
-    """An overlay in which these sites run the other release."""
+    """An overlay with the other release at the given sites."""
     config = {} if guard else {'config': {'loop-guard': {'disable': True}}}
     made = lab(merged(TOPOLOGY, config), start=False)
     for name in old:
@@ -35,7 +36,7 @@ def started(lab, released, old, guard=True):
 
 
 def relayed(made, source, destination):
-    """Waits until the path leads by way of Inagi."""
+    """Waits until the path leads through Inagi."""
     wanted = [made.node['inagi'].node_id, made.node[destination].node_id]
 
     def path():
@@ -56,7 +57,8 @@ def test_the_release_is_what_was_given(released):
 
 @pytest.mark.parametrize('old', [['seoul'], ['inagi'], ['fujisawa', 'seoul']], ids='+'.join)
 def test_old_and_new_are_one_overlay(lab, released, old):
-    """Members, paths by way of each other, frames both ways; no datagram is of another wire."""
+    """Members, paths through each other, frames in both directions; no datagram has another wire
+    version."""
     made = started(lab, released, old)
     relayed(made, 'fujisawa', 'seoul')
     relayed(made, 'seoul', 'fujisawa')
@@ -75,8 +77,8 @@ def test_old_and_new_are_one_overlay(lab, released, old):
     ('seoul', False, RESTART_S),
 ], ids=['relay', 'end', 'end, no guard'])
 def test_upgrade_under_traffic(lab, released, name, guard, allowed_s):
-    """One node is stopped in good order and started anew with today's leond. Traffic is interrupted
-    for no longer than operations.md says."""
+    """A node stops in good order and starts with the present leond. The interruption of traffic
+    stays within the limits of operations.md."""
     made = started(lab, released, list(TOPOLOGY['sites']), guard)
     relayed(made, 'fujisawa', 'seoul')
     flow = stream(made).start()
@@ -92,9 +94,8 @@ def test_upgrade_under_traffic(lab, released, name, guard, allowed_s):
 
 
 def is_read(made, old):
-    """Whether the others can read what the node of the other release sends. Where they cannot,
-    each of them names it in an event: links to it may be missing, and nobody should have to guess
-    why."""
+    """True if other nodes can read the messages of the other release. Otherwise each node names
+    the release in an event, because links may be missing and the operator needs the reason."""
     wanted = made.node[old].node_id
     others = [node for name, node in made.node.items() if name != old]
 
@@ -109,7 +110,7 @@ def is_read(made, old):
 
 
 def pair(made):
-    """What a says of the two ways of critical frames to b."""
+    """The state at a of both paths for critical frames to b."""
     wanted = made.node['b'].node_id
     return next((p for p in made.node['a'].ctl('show', 'policy')['pairs']
                  if p['destination'] == wanted), {'state': None, 'reason': None})
@@ -117,10 +118,10 @@ def pair(made):
 
 @pytest.mark.parametrize('old', ['r', 'b'])
 def test_critical_frames_beside_the_other_release(lab, released, old):
-    """The other release relays or receives what today's sends along two paths. It takes copies, and
-    then both arrive and one is dropped, or it does not, and then frames travel once and `show
-    policy` says why. Either way each arrives, and once. A release that cannot be read at all is
-    named in an event."""
+    """The other release relays or receives critical frames of two paths. If the release accepts
+    copies, both copies arrive and the receiver drops one. Otherwise frames travel once, and `show
+    policy` gives the reason. Each frame arrives once in both cases. An unreadable release appears
+    in an event."""
     made = lab(TRIANGLE, start=False)
     made.node[old].program = released
     made.start()

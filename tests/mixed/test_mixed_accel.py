@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon-accel of another release at one end of a connection, today's at the other: it is taken,
-given back and whole, whichever of them leads. `make check-mixed RELEASE=...` is the caller.
+"""leon-accel of another release at one end of a connection, and the present leon-accel at the
+other end. The connection is intercepted and released without a wrong byte, with either end as
+leader. `make check-mixed RELEASE=...` is the caller.
 """
 import pytest
 
@@ -9,13 +10,13 @@ from accel import ENDLESS, Transfer, far_apart
 from lab import merged, wait_for
 
 RTT_MS = 100
-# Of the site that runs today's: a place for one connection.
+# For the site of the present release: a place for one connection.
 NARROW = {'acceleration': {'maximum-connections': 1}}
 
 
 @pytest.fixture(params=['a', 'b'])
 def mixed(request, lab, released, released_accel):
-    """The other release is the leader or the follower, with both its programs."""
+    """The other release is the leader or the follower, with both programs."""
     old = request.param
     made = lab({'sites': {name: {'config': merged(accel.CONFIG, {} if name == old else NARROW)}
                           for name in 'ab'}, 'rtt_ms_default': RTT_MS}, start=False)
@@ -29,7 +30,7 @@ def mixed(request, lab, released, released_accel):
 
 
 def transfer(far, up, down):
-    """Less than the line carries, so that it can be taken at any time."""
+    """Less data than the capacity of the link, so an interception is possible at any time."""
     return Transfer(far.host['a'], far.host['b'], far.host['b'].ip4, up=up, down=down, pause=.05)
 
 
@@ -44,11 +45,12 @@ def test_taken_and_given_back(mixed, up, down):
 
 
 def test_no_place_there(mixed):
-    """Today's has one place and refuses the second; both go on, and both are whole."""
+    """The present release has one place and refuses the second connection. Both transfers continue
+    without a wrong byte."""
     first = transfer(mixed, 0, ENDLESS)
     mixed.wait_taken()
     second = transfer(mixed, 0, ENDLESS)
-    # The leader of any release begins; a follower only of one since decision 072.
+    # The leader of any release begins; a follower begins only in releases after decision 072.
     if mixed.today == 'b':
         wait_for(lambda: mixed.count('b', 'refused'), 60, 'there is no place for the second')
     second.wait_more(accel.MB)

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the model of the handshake (handshake.vp) with Verifpal and compares every answer with what
-is expected; decision 071 says what the answers mean.
+"""Runs the model of the handshake (handshake.vp) with Verifpal and compares every answer with the
+expected answer. Decision 071 explains the answers.
 
-Each case changes lines of the model. A case either gives the attacker something more, or takes a
-part of the protocol away: then the attack that this part prevents must be found. Without such cases
-a model that finds nothing would pass too.
+Each case changes lines of the model. A case gives the attacker an additional ability, or removes a
+part of the protocol. After a removal, Verifpal must find the attack that the part prevents.
+Otherwise a model that finds nothing would pass too.
 
-`make prove` installs Verifpal with cargo into build/verifpal and calls this program with the path
+`make prove` installs Verifpal with cargo into build/verifpal and calls the program with the path
 of the executable. The exit code is 1 if an answer differs.
 """
 
@@ -19,9 +19,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SECONDS = 600  # for one case; the longest takes a tenth of it
+SECONDS = 600  # for a case; the longest case takes a tenth of the limit
 
-# Lines of the model that cases change.
+# Lines of the model, changed by cases.
 PSK_A = 'knows private psk, ska'
 PHASE = 'queries['
 SIGNED_1 = 'sig1 = SIGN(ska, HASH(ida, idb, sa, none, pa))'
@@ -39,8 +39,8 @@ def leak(principal, values, phase=None):
 
 
 def in_clear():
-    """HELLOs are not sealed. An attacker who knows the secret gets nothing else by that, and the
-    analysis ends in seconds."""
+    """HELLOs are not sealed. An attacker with the secret gains nothing more, and the analysis ends
+    in seconds."""
     change = []
     for number, plain, ends in ((1, HELLO_1, 'ida, idb'), (2, 'CONCAT(sb, sa_1, pb, sig2)', 'idb, ida'),
                                 (3, 'CONCAT(sa, sb_a, pa, sig3)', 'ida, idb')):
@@ -65,8 +65,8 @@ def key_not_signed():
 
 
 def rekey():
-    """A opens with the value of B in the session in use. Keys and values of that session are known
-    to the attacker, and so is the secret."""
+    """A opens with the value of B in the current session. The attacker knows the secret and all
+    keys and values of the session."""
     old = [('ida, idb, l_hello, l_session, l_ab, l_ba, none, one\n\tknows private psk, ska',
             'ida, idb, l_hello, l_session, l_ab, l_ba, none, one, old_b\n\tknows private psk, ska'),
            (SIGNED_1, SIGNED_1.replace('none', 'old_b')),
@@ -74,8 +74,8 @@ def rekey():
     return in_clear() + old + leak('A', 'psk')
 
 
-# (what is asked, changes, verdicts). Verdicts are those of the queries of the model in their order:
-# secrecy of A's data, of B's data, authenticity of A's data, of B's data; 1: there is an attack.
+# (question, changes, verdicts). A verdict belongs to a query of the model, in order: secrecy of the
+# data of A, of B, authenticity of the data of A, of B. 1 means an attack.
 CASES = [
     ('a stranger on the path', [], '0000'),
     ('identities: a member on the path has the secret', in_clear() + leak('A', 'psk'), '0000'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon-accel beside a node, and TCP transfers whose every byte is accounted for."""
+"""leon-accel beside a node, and TCP transfers with a check of every byte."""
 import contextlib
 import hashlib
 import itertools
@@ -17,10 +17,10 @@ import ns
 from lab import PATIENT, merged, wait_for
 from node import EMULATED, LeonctlError, PATIENCE, SANITIZERS, TROUBLE, find_program, log_text
 
-# `always`: at once, whether it gains or not.
+# `always`: interception starts at once, without a benefit test.
 CONFIG = merged(PATIENT, {'acceleration': {'mode': 'always', 'minimum-segments': 4}})
 MB = 1 << 20
-# What leon-accel@.service leaves of its privileges.
+# The privileges of a process of leon-accel@.service.
 ITS_UNIT = ('setpriv', '--bounding-set=-all,+net_admin', '--inh-caps=-all,+net_admin',
             '--ambient-caps=-all,+net_admin', '--no-new-privs', '--')
 
@@ -30,7 +30,7 @@ def program():
 
 
 class Accelerator:
-    """leon-accel of one node, in a namespace of its own as its unit gives it."""
+    """The leon-accel of one node, in a private network namespace as in the unit."""
 
     def __init__(self, node):
         self.node = node
@@ -85,15 +85,18 @@ class Accelerator:
 
 
 ENDLESS = 1 << 60
-# Bytes between two pauses: with 50 ms hosts that leave room on the line, and on the processor.
+# Bytes between two pauses of 50 ms. Hosts leave capacity on the link and on the CPU.
 BLOCK = 1 << (12 if EMULATED else 18)
 _ports = itertools.count(5001)
 
 
 class Transfer:
-    """Random bytes over one TCP connection, from either end or both at once, each with its threads.
-    up and down: bytes from client and server; ENDLESS: until finish(). prepare(socket, is_client)
-    is called for each that is made; the client connects from `source`."""
+    """Random bytes over one TCP connection, from one end or from both ends at once, with threads
+    for each end.
+
+      up, down   bytes from the client and from the server; ENDLESS sends until finish().
+      prepare    prepare(socket, is_client) is called for each new socket.
+      source     the address from which the client connects"""
 
     def __init__(self, client, server, address, up=0, down=0, prepare=None, pause=0.0, port=0,
                  source=None, protocol=0):
@@ -123,7 +126,8 @@ class Transfer:
         self.got = {}
         self.error = {}
         self.count = {'client': 0, 'server': 0}
-        self.silence = {'client': 0.0, 'server': 0.0}  # seconds between two arrivals, the longest
+        # the longest time between two arrivals in seconds
+        self.silence = {'client': 0.0, 'server': 0.0}
         self.began = time.monotonic()
         self.ended = None
         self.threads = []
@@ -168,13 +172,13 @@ class Transfer:
         self.got[name] = digest.hexdigest()
 
     def wait_more(self, n, within=60):
-        """Until n bytes more have arrived, of both directions together."""
+        """Waits for n further bytes, of both directions together."""
         enough = sum(self.count.values()) + n
         wait_for(lambda: sum(self.count.values()) >= enough or self.error, within, 'it flows')
         assert not self.error, self.error
 
     def finish(self, within):
-        """No more is sent; all that was arrives."""
+        """Stops the senders and waits for all sent bytes."""
         self.enough.set()
         return self.wait(within)
 
@@ -201,19 +205,19 @@ class Transfer:
             s.close()
 
     def abort(self):
-        """RST to both ends, whatever is under way."""
+        """Sends RST to both ends at any state of the transfer."""
         self.enough.set()
         for s in (self.client, self.server):
             with contextlib.suppress(OSError):
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-                s.shutdown(socket.SHUT_RD)  # wakes who reads; close() does not
+                s.shutdown(socket.SHUT_RD)  # wakes the reading thread, which close() does not do
         for t in self.threads:
             t.join(1)
         self.close()
 
 
 def both_ways(ends, family='ip4', **keys):
-    """Two hosts that send to each other without an end, at leisure."""
+    """Two hosts send to each other without an end and below the capacity of the link."""
     client, server = ends
     return Transfer(client, server, getattr(server, family), up=ENDLESS, down=ENDLESS, pause=0.05,
                     **keys)
@@ -230,13 +234,13 @@ def receive(s, n):
 
 
 def jain(values):
-    """Jain's index of fairness: 1 if all are equal, 1/n if one has everything."""
+    """Jain's index of fairness: 1 for equal values, 1/n if a single value has everything."""
     return sum(values) ** 2 / max(1, len(values) * sum(v * v for v in values))
 
 
 class Machine:
-    """The host of a site, which can go on at another one: same MAC and addresses, same sockets.
-    stays: another host does not go with it."""
+    """The host of a site, which can move to another site with MAC, addresses and sockets. The host
+    `stays` does not move."""
 
     def __init__(self, lab, home, other, stays=True):
         self.host = lab.host[home]
@@ -247,8 +251,8 @@ class Machine:
         self.namespace.ip('link set eth1 down', f'link set eth1 address {self.host.mac}')
         if not stays:
             return
-        # A LAN without any link has no hosts, and a node forgets them.
-        self.namespace.sysctl('ipv4/conf/all/arp_ignore', 1)  # which does not answer for this one
+        # A node forgets the hosts of a LAN without links.
+        self.namespace.sysctl('ipv4/conf/all/arp_ignore', 1)  # does not answer for the moved host
         ns.connect(lab.node[home].namespace, 'h2', self.namespace, 'eth2')
         lab.node[home].namespace.ip('link set h2 master br0')
 
@@ -269,9 +273,9 @@ class Machine:
             self.move('eth0', self.port)
 
     def move(self, port, old, to=None):
-        """to: a host that it can be reached from, where it can."""
+        """to: a host that the moved host must reach afterwards, if there is one."""
         self.port = port
-        # It is announced, as a hypervisor does that.
+        # The kernel announces the moved host, as a hypervisor does.
         self.namespace.sysctl(f'ipv4/conf/{port}/arp_notify', 1)
         self.namespace.ip(f'link set {old} down', f'addr flush dev {old}')
         self._appear(port)
@@ -280,7 +284,7 @@ class Machine:
 
 
 class Far:
-    """Overlays whose sites are far from each other, with an accelerator beside each node."""
+    """Overlays of distant sites, with an accelerator beside each node."""
 
     def __init__(self, lab):
         self.lab, self.node, self.host, self.wan = lab, lab.node, lab.host, lab.wan
@@ -291,8 +295,8 @@ class Far:
         return Accelerator(node)
 
     def ready(self):
-        """Hosts reach each other, accelerators run, carriers are up, nothing is taken; counters are
-        those from here on."""
+        """Hosts reach each other, accelerators run, inter-proxy connections are up and no
+        connection is intercepted. Counters start at zero."""
         self.lab.joined(60)
         for a in self.accel.values():
             if not a.runs():
@@ -316,7 +320,7 @@ class Far:
         wait_for(lambda: not any(self.taken()), within, 'returned')
 
     def cycle(self, transfer, n):
-        """n times: taken, and given back."""
+        """Intercepts and releases the connection n times."""
         for _ in range(n):
             self.wait_taken()
             transfer.wait_more(MB)
@@ -328,7 +332,7 @@ class Far:
             assert self.count(name, 'reset') == 0, name
 
     def stop(self):
-        """Each ends as it should, and its log has no trouble."""
+        """Stops every process and checks the exit status and the log."""
         print(describe(self))
         for a in self.accel.values():
             if a.process is None:
@@ -339,7 +343,7 @@ class Far:
 
 @contextlib.contextmanager
 def far_apart(overlay, start=True):
-    """Far of it, stopped at the end whatever happens."""
+    """A Far with the overlay. The context stops every process."""
     made = Far(overlay)
     try:
         yield made.ready() if start else made
@@ -348,7 +352,7 @@ def far_apart(overlay, start=True):
 
 
 def metric(node, name):
-    """The first of that name; None: there is none."""
+    """The first metric of this name, or None."""
     for line in node.ctl('metrics')['text'].splitlines():
         if line.startswith(f'leon_{name}{{'):
             return float(line.split()[-1])
@@ -356,7 +360,8 @@ def metric(node, name):
 
 
 def segment_bytes(far, name, peer):
-    """Of hosts, in the largest packet of the carrier from one node to the other; 0: none is up."""
+    """Host bytes in the largest packet of the inter-proxy connection between two nodes; 0 without
+    a connection."""
     text = far.accel[name].namespace.run('ss', '-tinH', 'state', 'established').stdout
     to = ''.join(f'{n:02x}' for n in map(int, far.node[peer].node_id.split('.')))
     to = f'fd6c:656f:6e00::{int(to[:4], 16):x}:{int(to[4:], 16):x}'
@@ -365,7 +370,7 @@ def segment_bytes(far, name, peer):
 
 
 def describe(far):
-    """For a person: what both accelerators say."""
+    """The state of both accelerators, for the report of a failure."""
     text = []
     for name, a in far.accel.items():
         if a.process is None:
@@ -379,7 +384,7 @@ def describe(far):
 
 
 def moves_together(far, who, stays, before=lambda: None):
-    """A transfer that was taken, and then one of its hosts moved onto the LAN of the other."""
+    """An intercepted transfer, one host of which then moved to the LAN of the other host."""
     a, b = far.host['a'], far.host['b']
     machine = Machine(far.lab, who, stays)
     t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
@@ -391,7 +396,8 @@ def moves_together(far, who, stays, before=lambda: None):
 
 
 def settled(t):
-    """Once its hosts are on one LAN: it flows both ways, or both ends are told; never a hang."""
+    """With both hosts on one LAN, data flows in both directions or both ends receive RST. No end
+    hangs."""
     before = dict(t.count)
 
     def is_settled():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""conftest.py of this directory for the tests of others, whose own has the same name: its fixtures
-and hooks are theirs by assignment, as pytest finds them by name."""
+"""Makes the conftest.py of tests/netns available to other directories with a conftest.py. pytest
+finds fixtures and hooks by name, so an assignment is enough."""
 import importlib.util
 from pathlib import Path
 

@@ -1,15 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a program as a unit of packaging/systemd would be run, as far as no service manager is
-needed for it: its user and capabilities, no new privileges, the real-time priority that it may
-take, and its filter of system calls.
+"""Runs a program with the restrictions of a unit of packaging/systemd, without a service manager:
+user, capabilities, no new privileges, real-time priority and the filter of system calls.
 
-Usage: confine.py UNIT PROGRAM [ARGUMENT...]. Root only. The user is root or, in place of the
-package's own, which this machine need not have, "nobody". Sets are those of the
-systemd that is installed.
+Usage: confine.py UNIT PROGRAM [ARGUMENT...]. Root only. The user is root or, instead of the user
+of the package, "nobody". The sets of system calls come from the installed systemd.
 
-A package lies where every user may read it, a checkout need not. So what another user is to run is
-copied first, to a file system that only this process sees and that ends with it.
+Every user can read an installed package, but not every checkout. Files for another user are
+therefore copied to a file system in a private mount namespace.
 """
 import os
 import resource
@@ -19,8 +17,8 @@ import sys
 
 UNITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../packaging/systemd')
 USER = 'nobody'
-# The copy hides this directory in a private mount namespace. It is a standard directory, so it
-# exists.
+# The copy hides /mnt in a private mount namespace. The standard directory /mnt exists on every
+# machine.
 COPY = '/mnt'
 
 
@@ -38,7 +36,7 @@ def settings(unit):
 
 
 def known_sets():
-    """{"@name": {members}} as systemd has them, members may be sets again."""
+    """{"@name": {members}} of systemd. A member may be the name of another set."""
     text = subprocess.run(['systemd-analyze', 'syscall-filter'], check=True, capture_output=True,
                           text=True).stdout
     sets, current = {}, None
@@ -58,7 +56,7 @@ def members(name, sets):
 
 
 def allowed_calls(unit):
-    """System calls that the unit's SystemCallFilter= lets pass."""
+    """System calls permitted by SystemCallFilter= of the unit."""
     sets = known_sets()
     allowed = members('@default', sets)
     for line in settings(unit)['SystemCallFilter']:
@@ -68,7 +66,7 @@ def allowed_calls(unit):
 
 
 def filter_calls(unit):
-    """Applies to this process and its successors from now on."""
+    """Installs the filter for the process and for later children."""
     import errno
     import seccomp
     filter_ = seccomp.SyscallFilter(seccomp.ERRNO(errno.EPERM))
@@ -86,7 +84,7 @@ def capabilities(unit, key):
 
 
 def limit_priority(unit):
-    """As a service manager does: as far as this machine lets it."""
+    """Sets the priority limit of the unit, within the limits of the machine."""
     wanted = int(settings(unit).get('LimitRTPRIO', ['0'])[-1])
     if os.geteuid() == 0:
         try:
@@ -100,7 +98,7 @@ def is_roots(unit):
 
 
 def copies(*files):
-    """Where this process and what it becomes find copies of the files, readable for all users."""
+    """Paths of copies of the files, readable for all users in a private mount namespace."""
     import ns
     ns.own_mounts()
     ns.mount('confined', COPY, 'tmpfs', 0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""pytest glue of the namespace tests: private namespaces before the first test, labs that are torn
-down after each, and everything a person needs in the report of a failure."""
+"""pytest glue of the namespace tests: private namespaces before the first test, removal of each
+lab, and details in the report of a failure."""
 import contextlib
 import os
 import sys
@@ -20,7 +20,7 @@ def pytest_configure(config):
 
 
 def labs():
-    """Yields a maker of overlays that are ended and checked when the fixture is over."""
+    """Yields a maker of overlays. The end of the fixture stops and checks every overlay."""
     with contextlib.ExitStack() as stack:
         def make(topology, start=True):
             if not os.path.exists(leond_program()):
@@ -33,13 +33,13 @@ def labs():
 
 @pytest.fixture
 def lab():
-    """lab(topology): an overlay, running; ended and checked after the test."""
+    """lab(topology): a running overlay, stopped and checked after the test."""
     yield from labs()
 
 
 @pytest.fixture(scope='module')
 def module_lab():
-    """The same for tests that only look: one overlay for all of them."""
+    """One running overlay for all read-only tests of a module."""
     yield from labs()
 
 
@@ -53,13 +53,13 @@ def far_world(request, module_lab):
 
 @pytest.fixture
 def far(far_world):
-    """The same, with nothing taken and counters that begin anew."""
+    """far_world() without intercepted connections and with counters at zero."""
     return far_world.ready()
 
 
 @pytest.fixture
 def ends(far):
-    """Its two hosts."""
+    """The two hosts of `far`."""
     return far.host['a'], far.host['b']
 
 

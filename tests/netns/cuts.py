@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A site with two or three routers, whose LAN and whose ways through the Internet are cut and
-healed at random, while every host sends numbered broadcasts all the time: none goes round, and
-where nothing changes each arrives once at each host. The LAN is a switch between the routers; it
-is cut with and without a link that goes down, in one direction, and together with the Internet.
+"""A site with two or three routers. The test cuts and heals the LAN and the Internet paths of the
+site at random, while every host sends numbered broadcasts. No frame loops. In a quiet period each
+broadcast arrives once at each host. A switch connects the routers. A cut of the LAN may leave the
+link up, affect one direction only, or coincide with a cut of the Internet.
 
-What is allowed: two copies of a broadcast while something changes. Where parts of a LAN are joined,
-each forwards until it has heard the others: what is sent just then may come once from each router
-as well, and on a machine that is late, twice.
+During a change, two copies of a broadcast are permitted. After a join of two LANs, each router
+forwards until the first guard frames arrive. A broadcast may then arrive once from each router as
+well, and twice on a slow machine.
 
     LEON_BUILD=build tests/netns/cuts.py [--cuts 100] [--routers 3] [--seed N]
 """
@@ -30,20 +30,21 @@ from test_trunk import BROADCAST, TEST_TYPE  # noqa: E402
 from traffic import Tap, ethernet  # noqa: E402
 
 VLANS = (0, 10, 20)
-# Cuts without a link that goes down, as hooks at the switch's port.
+# Cuts with the link up, as hooks at the port of the switch.
 SILENT = {'silent': ('ingress', 'egress'), 'from it': ('ingress',), 'to it': ('egress',)}
-# At each host, of one broadcast, whatever is changing; and of each router, where LANs were joined.
+# Permitted copies of one broadcast at each host during a change, and from each router after a join
+# of two LANs.
 COPIES = 2
 
 
 class Broadcasts:
-    """Every host sends one after the other, in all VLANs; all that arrive are counted."""
+    """Every host sends one broadcast after the other in all VLANs. Receivers count every frame."""
 
     def __init__(self, hosts, interval=0.01):
         self.hosts = hosts
         self.taps = {name: Tap(host.namespace, 'eth0') for name, host in hosts.items()}
-        self.sent = []      # (when, source, VLAN), by number
-        self.copies = {}    # {(number, host): [when, ...]}
+        self.sent = []      # (time, source, VLAN), by number
+        self.copies = {}    # {(number, host): [time, ...]}
         self.interval = interval
         self.mark = os.urandom(8)
         self._stop = threading.Event()
@@ -80,7 +81,7 @@ class Broadcasts:
                     len(self.sent))
 
     def counts(self, number):
-        """{host: copies} at all but its sender."""
+        """{host: copies} at all hosts except the sender."""
         return {name: len(self.copies.get((number, name), ()))
                 for name in self.hosts if name != self.sent[number][1]}
 
@@ -93,8 +94,8 @@ class Broadcasts:
 
 
 class Site:
-    """Routers r0, r1 ... on one switch, with a host behind each and one at the switch itself, and
-    two nodes elsewhere."""
+    """Routers r0, r1 ... on one switch, a host behind each router, a host at the switch, and two
+    nodes at other sites."""
 
     def __init__(self, routers, chance, interval_ms):
         self.chance = chance
@@ -113,10 +114,10 @@ class Site:
             self.switch.ip(f'link set {name} master sw')
             space.ip('link set lan master br0')
         self.net.host['lan'] = Host('host-lan', self.switch, 200, bridge='sw')
-        self.lan, self.way = {}, {}  # how each router's is cut now
-        self.joined = []             # when parts of the LAN were
+        self.lan, self.way = {}, {}  # present cuts by router
+        self.joined = []             # time of the last join of LANs
 
-    # --- the LAN of one router ---
+    # --- the LAN of a router ---
 
     def cut_lan(self, name):
         how = self.chance.choice(['link', 'isolated', *SILENT])
@@ -124,7 +125,8 @@ class Site:
         if how == 'link':
             self.switch.ip(f'link set {name} down')
         elif how == 'isolated':
-            # Between ports that both are; so the host of the switch goes with one side.
+            # The bridge drops frames between isolated ports. The host of the switch stays with one
+            # side.
             for port in (*self.routers, 'h0'):
                 self.switch.run('bridge', 'link', 'set', 'dev', port, 'isolated', 'on')
         elif how in SILENT:
@@ -141,7 +143,7 @@ class Site:
         elif how in SILENT:
             accept(self.switch, name)
 
-    # --- its ways through the Internet ---
+    # --- the Internet paths of a router ---
 
     def cut_way(self, name):
         others = [n for n in (*self.routers, *self.elsewhere) if n != name]
@@ -181,8 +183,8 @@ class Site:
 
 
 def refuse(space, device, *hooks, again=False):
-    """What passes there, in and out, is dropped, and nobody is told. again: and no more what was
-    refused before."""
+    """Drops packets in the given directions without a notification. `again` replaces earlier
+    rules."""
     rule = 'type filter hook {} device "{}" priority 0; policy drop;'
     chains = '\n'.join(f'chain {hook} {{ {rule.format(hook, device)} }}' for hook in hooks)
     no_more = f'delete table netdev cut-{device}\n' if again else ''
@@ -190,7 +192,7 @@ def refuse(space, device, *hooks, again=False):
 
 
 def accept(space, device):
-    """Both directions at one moment."""
+    """Opens both directions in one transaction."""
     space.run('nft', 'delete', 'table', 'netdev', f'cut-{device}')
 
 
@@ -198,18 +200,18 @@ class Trial:
     def __init__(self, routers, seed, interval_ms=200, slack_s=1):
         self.seed = seed
         self.chance = random.Random(seed)
-        self.log = []      # (when, what)
+        self.log = []      # (time, event)
         self.site = Site(routers, self.chance, interval_ms)
         self.wire = None
         self.worst = 1
-        # Three intervals, and a machine that is busy with something else.
+        # Three intervals, and time for a busy machine.
         self.patience = 3 * interval_ms / 1000 + slack_s
 
     def note(self, what):
         self.log.append((time.monotonic(), what))
 
     def all_once(self):
-        """Frames that are sent now arrive everywhere once: one frame of each host in each VLAN."""
+        """Each new frame arrives exactly once everywhere. Every host sends in each VLAN."""
         first = len(self.wire.sent)
         turn = len(VLANS) * len(self.wire.hosts)
         while len(self.wire.sent) < first + turn:
@@ -237,7 +239,7 @@ class Trial:
         return any(-2 * self.patience < sent - at < self.patience for at in self.site.joined)
 
     def judge(self):
-        """No broadcast came more often than it may."""
+        """Checks the permitted number of copies of every broadcast."""
         for (number, host), times in list(self.wire.copies.items()):
             sent, source, vlan = self.wire.sent[number]
             if len(times) <= COPIES:
@@ -253,7 +255,7 @@ class Trial:
                     f'{at - sent:.2f} s {what}' for at, what in self.log if abs(at - sent) < 4))
 
     def summary(self):
-        # A copy at once: the others go on.
+        # Sends a copy of the list, because other threads append.
         copies = [len(times) for times in list(self.wire.copies.values())]
         return (f'seed {self.seed}: {len(self.log)} changes, {len(self.wire.sent)} broadcasts heard '
                 f'{len(copies)} times, {copies.count(2)} twice; more often, when a LAN was joined, '
@@ -267,7 +269,8 @@ class Trial:
 
 @contextlib.contextmanager
 def trial(*arguments, **keys):
-    """One that is ended, and checked where nothing went wrong."""
+    """A trial. The end of the context stops the trial and, without an earlier failure, checks the
+    result."""
     made = Trial(*arguments, **keys)
     try:
         made.begin()

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LEON on one machine: the three sites of the paper's figure 2, an Internet with their latencies
-between them, a host behind each, and what LEON makes of it. Ends with status 0 only if frames
-really took the faster way round and found their way again after a failure. Needs no other
-machine, touches no network of this one, and leaves nothing behind.
+"""LEON on one machine: the three sites of figure 2 of the paper, an Internet with the latencies of
+the figure, and a host behind each site. The status is 0 only if frames took the faster relayed
+path and found another path after a failure. The demonstration needs no other machine, touches no
+network of the host and leaves nothing behind.
 
-    make demo                 watch it
-    make demo DEMO=--stay     and then look around in it yourself
+    make demo                 watch the demonstration
+    make demo DEMO=--stay     explore the running overlay afterwards
 """
 import argparse
 import os
@@ -30,7 +30,7 @@ WIDTH = min(100, shutil.get_terminal_size((92, 24)).columns)
 OBJECTS = 50
 HTTP_PORT = 8000
 
-# Everything else is as shipped; 10 seconds between changes of a path would be long to watch.
+# All other settings are as shipped; a hold-down of 10 seconds would be long for viewers.
 TOPOLOGY = merged(PAPER, {'timing': 'production', 'config': {'path': {'hold-time': 3}}})
 
 SERVER = f'''
@@ -66,11 +66,11 @@ print(page())
 
 
 class Failed(Exception):
-    """Something that the demonstration promised did not happen."""
+    """A promise of the demonstration failed."""
 
 
 def say(text=''):
-    # One paragraph a string; wrapped, so that long sentences may be written here.
+    # Each string is a paragraph. The function wraps long sentences.
     print(textwrap.fill(text, WIDTH) if text else '', flush=True)
 
 
@@ -79,7 +79,7 @@ def heading(number, text):
 
 
 def shell(site, words, text):
-    """A command that a person at that site would type, and its output."""
+    """Prints a command of a shell at the site, and the output."""
     print(f'\n  {site}$ {words}')
     print(textwrap.indent(text.rstrip(), '  ') + '\n', flush=True)
 
@@ -93,7 +93,7 @@ def wan_address(net, site):
 
 
 def ping(namespace, address, count=20):
-    """The shortest round-trip time, because a busy machine adds delay that is not the path's."""
+    """The shortest round-trip time, because a busy machine adds delay."""
     text = namespace.run('ping', '-n', '-q', '-c', count, '-i', '0.1', address).stdout
     found = re.search(r'= ([\d.]+)/', text)
     if not found:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""FRR of Debian in a namespace: zebra, bgpd, ospfd as real daemons with sockets, pid files and
-configuration in a directory of their own, so that any number of them run on one machine."""
+"""FRR of Debian in a namespace: zebra, bgpd and ospfd as real daemons. Sockets, pid files and
+configuration are in private directories, so several instances run on one machine."""
 import json
 import os
 import shutil
@@ -14,12 +14,12 @@ import ns
 from node import wait_for
 
 DAEMONS = '/usr/lib/frr'
-# From FRR 10 on static routes are configured through it, at a socket in /run/frr.
+# FRR 10 and later configure static routes through mgmtd, at a socket in /run/frr.
 MANAGER = 'mgmtd'
 
 
 def need_frr():
-    """Skips the test where FRR is not installed."""
+    """Skips the test without FRR."""
     missing = [name for name in ('zebra', 'bgpd', 'ospfd')
                if not os.path.exists(os.path.join(DAEMONS, name))]
     if ns.host_uid != 0:
@@ -29,7 +29,7 @@ def need_frr():
 
 
 class Frr:
-    """`config` is the content of frr.conf. Each daemon uses the lines that it knows."""
+    """`config` is the content of frr.conf. Each daemon ignores lines of other daemons."""
 
     def __init__(self, namespace, config, daemons=('zebra', 'bgpd')):
         need_frr()
@@ -41,21 +41,21 @@ class Frr:
         self.config_file = os.path.join(self.directory, 'frr.conf')
         with open(self.config_file, 'w', encoding='ascii') as f:
             f.write(f'hostname {namespace.name}\n{config}\n')
-        # The daemons start as root and change to the user frr, who must be able to write here.
+        # The daemons start as root and change to the user frr, which needs write access here.
         shutil.chown(self.directory, 'frr', 'frr')
         os.chmod(self.config_file, 0o644)
         for name in self.daemons:
             self.launch(name)
 
     def _own_run(self):
-        """Runs in a daemon before its start: the directory becomes its private /run/frr."""
+        """Runs in a daemon before the start and mounts a private /run/frr."""
         ns.own_mounts()
         ns.mount('run', '/run', 'tmpfs', 0)
         os.mkdir('/run/frr')
         ns.mount(self.directory, '/run/frr', None, ns.MS_BIND)
 
     def launch(self, name):
-        # An empty configuration at the start; vtysh feeds the whole one afterwards.
+        # Daemons start with an empty configuration. vtysh loads the whole file afterwards.
         empty = os.path.join(self.directory, f'{name}.conf')
         with open(empty, 'w', encoding='ascii') as f:
             f.write('')
@@ -96,7 +96,7 @@ class Frr:
         self.vtysh('-c', 'configure terminal', *(w for line in lines for w in ('-c', line)))
 
     def kernel_routes(self, family='ip'):
-        """{prefix: metric of the selected kernel route} as zebra has it."""
+        """{prefix: metric of the selected kernel route} from zebra."""
         found = {}
         for prefix, entries in self.show(f'{family} route kernel').items():
             for entry in entries:

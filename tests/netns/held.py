@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Some threads of a process stand still while the others run, as on a machine that is short of
-CPUs. SIGSTOP stops all of them; a debugger's means stop one."""
+"""Stops some threads of a process while others run, as on a machine with too few CPUs. SIGSTOP
+stops the whole process; ptrace stops a single thread."""
 import contextlib
 import ctypes
 import os
 
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
-WALL = 0x40000000   # of wait4(): threads, too
+WALL = 0x40000000   # of wait4(): include threads
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
@@ -19,7 +19,7 @@ def trace(request, thread):
 
 
 def threads(pid, name):
-    """Those whose name begins so."""
+    """Threads with a name of this prefix."""
     found = []
     for thread in os.listdir(f'/proc/{pid}/task'):
         with open(f'/proc/{pid}/task/{thread}/comm', encoding='ascii') as f:
@@ -30,7 +30,7 @@ def threads(pid, name):
 
 @contextlib.contextmanager
 def held(pid, name):
-    """Threads of that name are stopped inside the block."""
+    """Stops the threads of this name inside the block."""
     found = threads(pid, name)
     assert found, name
     for thread in found:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A host behind a node: a namespace of its own, one veth to the node's bridge br0, of which the
-node's leon0 is a port too. Hosts of all sites are in one Layer 2 network, 10.10.0.0/16 and
-fd00:10::/64."""
+"""A host behind a node: a namespace and a veth to the bridge br0 of the node. leon0 is a port of
+br0. All hosts share one Layer 2 network, 10.10.0.0/16 and fd00:10::/64."""
 import re
 
 import ns
@@ -25,7 +24,7 @@ class Host:
         self.mac = f'02:aa:00:00:{number >> 8:02x}:{number & 255:02x}'
 
     def ping(self, address, count=1, interval=0.02, within=1.0, size=56, forbid_fragments=False):
-        """Round-trip times in ms of the answered ones."""
+        """Round-trip times of the answered requests in ms."""
         words = ['ping', '-n', '-c', count, '-i', interval, '-W', within, '-s', size]
         if forbid_fragments:
             words += ['-M', 'do']
@@ -33,7 +32,7 @@ class Host:
         return [float(ms) for ms in re.findall(r'time=([\d.]+) ms', text)]
 
     def neighbors(self):
-        """{address: MAC} of those resolved."""
+        """{address: MAC} of resolved neighbors."""
         text = self.namespace.run('ip', 'neigh').stdout
         return dict(re.findall(r'^(\S+) dev \S+ lladdr (\S+)', text, re.M))
 

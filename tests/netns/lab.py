@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A whole overlay from one dictionary, and its end. Keys of a topology:
+"""An overlay from one dictionary. Keys of a topology:
 
     sites    {name: {}} in order; per site: config (merged last), v4, v6, hosts (overrides),
-             nat (behind a router that masquerades)
-    strangers  names of machines on the Internet that are no members
-    rtt_ms   {(a, b): ms}; pairs not named have `rtt_ms_default` (10)
+             nat (behind a masquerading router)
+    strangers  names of machines on the Internet outside the overlay
+    rtt_ms   {(a, b): ms}; other pairs have `rtt_ms_default` (10)
     underlay 'v4' (default), 'v6' or 'dual'
     hosts    True (default): a bridge and one host behind every node; False: only leon0
-    config   merged into every node's configuration
-    seeds    names of the sites that all others have as peers (default: the first two)
-    secret   pre-shared secret; None for none
-    timing   'fast' (default: idle links are probed five times as often as in production) or
+    config   merged into the configuration of every node
+    seeds    names of the peers of all other sites (default: the first two)
+    secret   pre-shared secret; None for no secret
+    timing   'fast' (default: five times the probe rate of production on idle links) or
              'production'
 
-Nothing has a global name: namespaces are descriptors, files are under one temporary directory.
+Nothing has a global name: namespaces are descriptors, files are in one temporary directory.
 """
 import shutil
 import tempfile
@@ -31,19 +31,19 @@ TIMING = {
     'production': {},
 }
 if EMULATED:
-    # An emulated machine stands still for longer than a link may be silent.
+    # An emulated machine stalls for longer than the permitted silence of a link.
     TIMING['fast']['measurement']['dead-multiplier'] = 10
 SECRET = 'correct horse battery staple'
 
-# Figure 2 of the paper: by way of Inagi the 32 ms between Fujisawa and Seoul become 21.
+# Figure 2 of the paper: through Inagi the 32 ms between Fujisawa and Seoul become 21 ms.
 PAPER = {
     'sites': {'fujisawa': {}, 'inagi': {}, 'seoul': {}},
     'rtt_ms': {('fujisawa', 'seoul'): 32, ('inagi', 'seoul'): 17, ('fujisawa', 'inagi'): 4},
 }
 
 
-# Configuration for tests that are about something else than failing links: on a busy machine a node
-# may not get to its probes for a moment, and that is to be no failure.
+# Configuration for tests without link failures. On a busy machine a node may send its probes late,
+# and a late probe must not fail a link.
 PATIENT = {'measurement': {'dead-multiplier': 20}}
 
 
@@ -53,7 +53,7 @@ def line_up(n, **keys):
 
 
 def merged(base, extra):
-    """extra over base, dictionaries merged key by key; neither is changed."""
+    """Returns base with extra merged key by key. Both arguments stay unchanged."""
     result = dict(base)
     for key, value in extra.items():
         if isinstance(value, dict) and isinstance(result.get(key), dict):
@@ -63,7 +63,7 @@ def merged(base, extra):
 
 
 class Lab:
-    live = []  # all that exist, for the report of a failure
+    live = []  # all running labs, for the report of a failure
 
     def __init__(self, topology, start=True):
         self.topology = topology
@@ -79,7 +79,7 @@ class Lab:
             self.close(check=False)
             raise
 
-    # --- making it ---
+    # --- construction ---
 
     def new_namespace(self, name):
         return ns.Namespace(name)
@@ -114,14 +114,14 @@ class Lab:
         else:
             self.wan.add_site(name, namespace, **self._families(options))
         if options.get('hosts', self.topology.get('hosts', True)):
-            # Snooping would keep back multicast that LEON is asked to carry.
+            # Snooping would drop multicast for the overlay.
             namespace.ip('link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0',
                          'link set br0 mtu 1500 up')
             namespace.sysctl('ipv6/conf/br0/disable_ipv6', 1)
             self.host[name] = Host('host-' + name, namespace, index + 1)
 
     def _add_nat(self, name, namespace):
-        """Between the node and the Internet stands a router that masquerades, as at home."""
+        """A masquerading router stands between the node and the Internet, as at home."""
         router = ns.Namespace('nat-' + name)
         self.spare.append(router)
         self.wan.add_site(name, router)
@@ -174,7 +174,8 @@ class Lab:
         if secret:
             config['authentication'] = {'pre-shared-secret': secret}
         if EMULATED:
-            # Its clock goes on while it has no processor: what is real-time would leave nothing.
+            # The clock of an emulated machine advances while the machine has no CPU. Real-time
+            # processes would then leave no CPU time.
             config['system']['scheduling'] = 'normal'
         config = merged(config, TIMING[self.topology.get('timing', 'fast')])
         config = merged(config, self.topology.get('config', {}))
@@ -187,13 +188,13 @@ class Lab:
             self.node[name].launch()
 
     def start(self, *names):
-        """Starts all nodes (or these) and puts leon0 where the topology wants it."""
+        """Starts all nodes, or the named nodes, and attaches leon0 as the topology requires."""
         self.launch(*names)
         for name in names or self.node:
             self.attach(name)
 
     def attach(self, name, within=30):
-        """Waits for leon0 of a node that was launched and makes it a port of its bridge."""
+        """Waits for leon0 of a launched node and adds the port to the bridge."""
         node = self.node[name]
 
         def there():
@@ -212,8 +213,8 @@ class Lab:
         self.start(name)
 
     def full_mesh(self, names=None):
-        """True when each of the nodes (all that live) reaches each other one and has its record,
-        which may come a moment after the link is up."""
+        """True if each live node reaches every other node and has the record. A record may arrive
+        after the link is up."""
         nodes = [self.node[n] for n in names or self.node if self.node[n].alive()]
         for a in nodes:
             known = a.nodes()
@@ -224,26 +225,27 @@ class Lab:
         return True
 
     def lives(self, name):
-        """{other: the incarnation of this one that the other knows, None where it knows none}"""
+        """{other: incarnation of this node known to the other node, or None}"""
         node = self.node[name]
         return {n: other.nodes().get(node.node_id, {}).get('incarnation')
                 for n, other in self.node.items() if n != name and other.alive()}
 
     def back(self, name, before, within=30):
-        """Waits until all are joined and know this one, which ended, in a later life than `before`,
-        which is what lives() gave. Who has not missed it yet takes the old one for reachable."""
+        """Waits until all nodes are joined and know a later incarnation of the restarted node.
+        `before` is the result of lives(). A node may still regard the old incarnation as
+        reachable."""
         wait_for(lambda: self.full_mesh() and all(
             life is not None and life != before.get(other) for other, life in self.lives(name).items()),
             within, f'{name} is back, by what all say')
 
     def listening(self, names=None):
-        """Those whose loop guard lets nothing pass yet: the node has just come to its LAN."""
+        """Nodes with a loop guard that blocks all traffic, directly after the start on the LAN."""
         nodes = [self.node[n] for n in names or self.node if self.node[n].alive()]
         return [n.name for n in nodes if n.name in self.host and
                 n.statistics()['loop_guard']['state'] == 'listening']
 
     def joined(self, within=30, names=None):
-        # Asking many nodes is work too, and what is asked for needs the processor.
+        # Queries to many nodes use CPU time, and the queried nodes need the CPU.
         wait_for(lambda: self.full_mesh(names), within, 'every node reaches every other',
                  every=0.05 * max(1, len(self.node) // 10))
         wait_for(lambda: not self.listening(names), within, 'every node has listened to its LAN')
@@ -258,7 +260,7 @@ class Lab:
         return self.names(self.node[a].hops(self.node[b]))
 
     def wait_path(self, a, b, via, within=20):
-        """Waits until a's path to b is this list of names (without a)."""
+        """Waits until the path from a to b has the nodes of this list, without a."""
         wait_for(lambda: self.hops(a, b) == list(via), within,
                  f'path {a} to {b} is {list(via)} (is {self._hops_or_error(a, b)})')
 
@@ -269,18 +271,18 @@ class Lab:
             return str(e)
 
     def settle_hosts(self, a, b, within=10):
-        """Both hosts know each other, and so do the FDBs."""
+        """Waits until both hosts and the FDBs know each other."""
         wait_for(lambda: self.host[a].ping(self.host[b].ip4, within=0.5), within,
                  f'host of {a} reaches host of {b}')
 
     def stream(self, a, b, **keys):
-        """A running Stream from the host of a to that of b, which know each other."""
+        """A running Stream from the host of a to the host of b, after neighbor resolution."""
         self.settle_hosts(a, b)
         host, far = self.host[a], self.host[b]
         return Stream(host.namespace, far.namespace, far.ip4, **keys).start()
 
     def streams(self, a, b, interval=0.002):
-        """One from a to b and one back."""
+        """A stream from a to b, and a stream in the return direction."""
         return [self.stream(a, b, interval=interval),
                 self.stream(b, a, interval=interval, port=40001)]
 
@@ -291,8 +293,8 @@ class Lab:
         return [(name, node.dump()) for name, node in self.node.items()]
 
     def close(self, check=True):
-        """Ends everything. With check: every leond must end cleanly and have nothing to complain
-        about; without: nothing is left either, but nothing is asked."""
+        """Ends everything. With check, every leond must end cleanly without an error in the log.
+        Without check, nothing is left either, but errors are ignored."""
         trouble = []
         for name, node in self.node.items():
             try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LISP routers on one link: leon-lisp with the real Open Overlay Router, each in a namespace, run
-as leon-lisp.service runs it as far as no service manager is needed for it. The link's default
-gateway forwards nothing."""
+"""LISP routers on one link: leon-lisp with the real Open Overlay Router, each in a namespace, with
+the restrictions of leon-lisp.service that need no service manager. The default gateway of the link
+forwards nothing."""
 import contextlib
 import json
 import os
@@ -20,7 +20,7 @@ from vyos_leon.lisp import OOR, model  # noqa: E402
 UNIT = 'leon-lisp.service'
 GATEWAY, MAP_SERVER = '192.0.2.254', '192.0.2.1'
 KEY = 'sesame'
-# Files that the package installs below /usr, from the tree.
+# Files of the tree at the paths of the package below /usr.
 PROGRAM = '''import sys
 sys.path.insert(0, {python!r})
 from vyos_leon import client
@@ -32,7 +32,7 @@ manager.main()
 
 
 class Link:
-    """A bridge that routers are connected to."""
+    """The bridge between the routers."""
 
     def __init__(self):
         self.namespace = ns.Namespace('link')
@@ -52,7 +52,7 @@ class Link:
 
 
 class Router:
-    """One leon-lisp. words: `protocols lisp` as VyOS gives it to scripts."""
+    """A leon-lisp. words: `protocols lisp` in the form of VyOS scripts."""
 
     def __init__(self, namespace, directory, words, run_dir='/run/leon'):
         self.namespace = namespace
@@ -98,8 +98,8 @@ class Router:
         return self.state()['pid']
 
     def registered(self, number=1, within=30):
-        """Prefixes that are confirmed, or at a map server those that it has, when there are so
-        many."""
+        """Confirmed prefixes, or the registered prefixes of a map server, after the expected
+        number is reached."""
         def found():
             seen = {r['prefix']: r for r in self.state()['registrations']
                     if r['state'] == 'registered'}
@@ -107,7 +107,7 @@ class Router:
         return wait_for(found, within, 'registered')
 
     def rules(self):
-        """Of both families, and what is in other routing tables than those of the kernel."""
+        """Rules of both families, and routes in tables that the kernel does not own."""
         text = ''.join(self.namespace.run('ip', f, 'rule').stdout for f in ('-4', '-6'))
         routes = self.namespace.run('ip', 'route', 'show', 'table', 'all').stdout
         return text, [line.strip() for line in routes.splitlines()
@@ -142,7 +142,7 @@ def map_server(*prefixes, **more):
 
 
 class Net:
-    """A map server, tunnel routers, and a host behind each of them."""
+    """A map server, tunnel routers, and a host behind each router."""
 
     def __init__(self, *prefixes, **more):
         self.stack = contextlib.ExitStack()
@@ -166,7 +166,8 @@ class Net:
         return self.routers[-1]
 
     def _remove_files(self):
-        # Of whichever Open Overlay Router came last: without the unit's private /tmp all have one.
+        # The file of the last Open Overlay Router. All instances share a single file without the
+        # private /tmp of the unit.
         with contextlib.suppress(FileNotFoundError):
             os.unlink('/tmp/oor-ipc')
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -188,7 +189,7 @@ class Net:
         return router
 
     def ping(self, a, address, count=1):
-        """True where all come back."""
+        """True if all pings are answered."""
         return self.hosts[a].run('ping', '-n', '-c', count, '-i', 0.2, '-W', 2, address,
                                  check=False).returncode == 0
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real round-trip times: sub-matrices of the PlanetLab measurements in tests/latency, and a second,
-independent idea of which path is best."""
+"""Real round-trip times: sub-matrices of the PlanetLab measurements in tests/latency, and a
+second, independent computation of the best path."""
 import heapq
 import os
 import random
@@ -24,7 +24,7 @@ def planetlab(n, time_slice=1, seed=3):
 
 
 def best_costs(rtt, source, relay_cost=0.5, max_relays=3):
-    """Cheapest cost from source to each: Dijkstra over (site, links used)."""
+    """Lowest cost from source to each site: Dijkstra over (site, links used)."""
     best = {}
     heap = [(0.0, source, 0)]
     done = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One leond in its namespace: configuration, start and stop, log, and answers of leonctl."""
+"""A leond in a namespace: configuration, start and stop, log, and answers of leonctl."""
 import json
 import os
 import re
@@ -23,16 +23,16 @@ class LeonctlError(RuntimeError):
     """leonctl ended with a status other than 0."""
 
 
-# An emulated machine is told by tests/vm/run.py that it is one.
+# tests/vm/run.py sets LEON_EMULATED on an emulated machine.
 EMULATED = 'LEON_EMULATED' in os.environ
 SLOWNESS = 4 if EMULATED else 1
-# Times that a quiet machine needs with room to spare; a busy one is given so many times that.
+# Deadlines of a quiet machine with a margin, multiplied by SLOWNESS on a busy machine.
 PATIENCE = 3 * SLOWNESS
 
 
 def wait_for(predicate, within, what='', every=0.05):
-    """Polls until the predicate gives something true and returns that. Errors of leonctl (a daemon
-    not there yet) count as false."""
+    """Polls until the predicate returns a true value, and returns the value. Errors of leonctl
+    count as false, because the daemon may not run yet."""
     within *= PATIENCE
     end = time.monotonic() + within
     while True:
@@ -77,8 +77,8 @@ def log_text(path):
 
 
 class Node:
-    """leond of one site. `config` is the whole configuration and may be changed between starts, or
-    followed by reload()."""
+    """leond of one site. `config` is the whole configuration. A change takes effect at the next
+    start or with reload()."""
 
     def __init__(self, name, namespace, config, directory):
         self.name = name
@@ -92,8 +92,8 @@ class Node:
         config.setdefault('identity-file', os.path.join(directory, f'{name}.identity'))
         self.process = None
         self.prepare = None          # run in the child before leond, e.g. a private /etc/hosts
-        self.wrapper = []            # a program that runs leond
-        self.program = None          # another leond than that of the build
+        self.wrapper = []            # a program around leond
+        self.program = None          # another leond than the binary of the build
         self.config_owner = None  # owner of the configuration, root if not set
         self.expected_trouble = False  # the test wants an abnormal end
         self.killed = False
@@ -106,7 +106,7 @@ class Node:
     # --- life ---
 
     def _document(self):
-        """States that a lab has no secret. Another release may not know the key."""
+        """Disables authentication in a lab without a secret, as older releases have no such key."""
         stated = {} if self.program else {'authentication': {'disable': True}}
         return {**stated, **self.config}
 
@@ -120,7 +120,7 @@ class Node:
         os.rename(temporary, self.config_file)
 
     def launch(self):
-        """Starts leond and does not wait for anything."""
+        """Starts leond without a wait."""
         assert self.process is None or self.process.poll() is not None
         self.write_config()
         self.killed = False
@@ -156,14 +156,14 @@ class Node:
                                  f'of {signal.Signals(number).name}') from None
 
     def stop(self, within=10):
-        """A clean end: leaves the overlay, before systemd would lose patience."""
+        """A clean end with a leave, within the stop timeout of systemd."""
         status = self._end(signal.SIGTERM, within)
         if status not in (None, 0) and not self.killed and not self.expected_trouble:
             raise AssertionError(f'leond of {self.name} ended with status {status}:\n'
                                  f'{self.log()[-4000:]}')
 
     def kill(self):
-        """Dies without a word."""
+        """Kills leond without a leave."""
         self.killed = self.killed or self.alive()
         self._end(signal.SIGKILL, 10 * PATIENCE)
 
@@ -171,7 +171,7 @@ class Node:
         return self.process is not None and self.process.poll() is None
 
     def reload(self, **changes):
-        """Writes the changed configuration and applies it to the running daemon."""
+        """Writes the changed configuration and reloads the daemon."""
         for key, value in changes.items():
             key = key.replace('_', '-')
             if value is None:
@@ -181,10 +181,10 @@ class Node:
         self.write_config()
         return self.ctl('reload')
 
-    # --- looking at it ---
+    # --- observation ---
 
     def leonctl(self, *words, json_output=True, timeout=60):
-        """Text that leonctl prints."""
+        """The text output of leonctl."""
         command = [leonctl_program(), '--socket', self.socket]
         if json_output:
             command.append('--json')
@@ -196,7 +196,7 @@ class Node:
         return result.stdout
 
     def request(self, line):
-        """Answer of the control socket to this line, with no leonctl between."""
+        """The answer of the control socket to a line, without leonctl."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
             s.settimeout(10 * PATIENCE)
             s.connect(self.socket)
@@ -215,7 +215,7 @@ class Node:
         return {p['destination']: p for p in self.show('paths')['paths']}
 
     def hops(self, other):
-        """Node-ids on the way to the other node, destination last; None where there is no way."""
+        """Node-ids of the path to the other node, destination last; None without a path."""
         path = self.paths().get(other.node_id)
         return path['hops'] if path and path['hops'] else None
 
@@ -223,7 +223,7 @@ class Node:
         return {n['node_id']: n for n in self.show('nodes')['nodes']}
 
     def identity(self):
-        """The public half of its key."""
+        """The public key of the node."""
         return self.ctl('show', 'identity')['identity']
 
     def state_of(self, other):

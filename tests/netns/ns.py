@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Network namespaces without names: each is held by a file descriptor of this process and is gone
-when the process is, however it ends. enter_lab() comes first: it moves the whole process into
-private network and mount namespaces (and a user namespace where it is not root), so that nothing
-done here can reach the host.
+"""Network namespaces without names. A file descriptor of the test process holds each namespace, so
+every namespace ends with the process. enter_lab() moves the whole process into private network and
+mount namespaces first, and into a user namespace without root. Tests therefore cannot change the
+host.
 
-A Namespace is a context manager: inside `with namespace:` this thread is in it, so that sockets
-opened, programs started and /proc/sys/net files written belong to it.
+A Namespace is a context manager. Inside `with namespace:` the thread is in the namespace, so new
+sockets, programs and writes below /proc/sys/net belong to the namespace.
 """
 import collections
 import ctypes
@@ -26,10 +26,10 @@ MNT_DETACH = 2
 PR_SET_PDEATHSIG = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
-# ip and nft live where the PATH of an ordinary user does not lead.
+# ip and nft are outside the PATH of an ordinary user.
 os.environ['PATH'] = os.environ.get('PATH', '/usr/bin:/bin') + ':/usr/sbin:/sbin'
 _inside = False
-host_uid = os.getuid()  # inside a user namespace getuid() says 0
+host_uid = os.getuid()  # inside a user namespace getuid() returns 0
 host_namespaces = {kind: os.stat(f'/proc/self/ns/{kind}').st_ino for kind in ('net', 'mnt')}
 
 
@@ -44,7 +44,8 @@ def mount(source, target, kind, flags):
 
 
 def enter_lab():
-    """Leaves the host's network for good. Only before any thread is started; twice does no harm."""
+    """Leaves the network of the host for good. Only before the start of any thread; a second call
+    has no effect."""
     global _inside
     if _inside:
         return
@@ -64,20 +65,20 @@ def enter_lab():
 
 
 def own_mounts():
-    """From here on, what this process mounts is seen by nobody else and ends with it."""
+    """Makes later mounts of the process private. The mounts end with the process."""
     _call('unshare', CLONE_NEWNS)
     mount('none', '/', None, MS_REC | MS_PRIVATE)
 
 
 def open_tun_for_all():
-    """/dev/net/tun as Debian's udev makes it, inside the lab only: a machine without udev may have
-    one for root alone. For root: others cannot make a device."""
+    """Gives every user access to /dev/net/tun inside the lab, as udev of Debian does. A machine
+    without udev may restrict the device to root. Only root can create a device."""
     path = '/dev/net/tun'
     seen = os.stat(path)
     if seen.st_mode & 0o006 == 0o006:
         return
     with tempfile.TemporaryDirectory(prefix='leon-dev-') as directory:
-        # The directory for temporary files may be one where devices do not work.
+        # The directory for temporary files may be on a file system without devices.
         mount('dev', directory, 'tmpfs', 0)
         node = os.path.join(directory, 'tun')
         os.mknod(node, stat.S_IFCHR, seen.st_rdev)
@@ -91,11 +92,11 @@ def _die_with_parent():
 
 
 class Namespace:
-    """One network namespace with its loopback up."""
+    """A network namespace with its loopback interface up."""
 
     def __init__(self, name):
         self.name = name
-        # Keeps the new namespace alive until there is a descriptor of it.
+        # Keeps the new namespace alive until the parent has a descriptor.
         keeper = subprocess.Popen(['unshare', '--net', 'sh', '-c', 'echo ready; exec cat'],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with keeper:
@@ -112,16 +113,17 @@ class Namespace:
         self.run('ip', 'link', 'set', 'lo', 'up')
 
     def _adopt(self):
-        self._outer = collections.defaultdict(list)  # by thread: each has a namespace of its own
+        # by thread, because each thread has a private namespace
+        self._outer = collections.defaultdict(list)
         self.processes = []
 
     @property
     def path(self):
-        """A path that other processes can open as long as this one lives."""
+        """A path for other processes, valid during the life of the Namespace."""
         return f'/proc/{os.getpid()}/fd/{self.fd}'
 
     def enter_command(self):
-        """A command line for a shell or a program in this namespace."""
+        """A command line that enters the namespace."""
         if host_uid != 0:
             return f'nsenter -U --preserve-credentials -t {os.getpid()} --net={self.path}'
         return f'nsenter --net={self.path}'
@@ -143,7 +145,7 @@ class Namespace:
             f.write(str(value))
 
     def run(self, *command, check=True, timeout=60, **kwargs):
-        """Runs a command to its end; the result has its text output."""
+        """Runs a command to the end. The result has the text output."""
         command = [str(word) for word in command]
         with self:
             result = subprocess.run(command, capture_output=True, text=True, timeout=timeout,
@@ -154,7 +156,7 @@ class Namespace:
         return result
 
     def start(self, *command, **kwargs):
-        """Starts a process that close() ends, and that dies with this process."""
+        """Starts a process. close() ends the process, and so does the end of the test process."""
         prepare = kwargs.pop('prepare', None)
 
         command = [str(word) for word in command]
@@ -169,11 +171,11 @@ class Namespace:
         return process
 
     def ip(self, *lines):
-        """Many `ip` commands in one process."""
+        """Many `ip` commands in a single process."""
         self.run('ip', '-force', '-batch', '-', input='\n'.join(lines) + '\n')
 
     def bind_over(self, source, target):
-        """For `prepare` of start(): the process sees `source` at `target`, nobody else does."""
+        """For `prepare` of start(): mounts `source` over `target` for the process only."""
         def prepare():
             own_mounts()
             mount(source, target, None, MS_BIND)
@@ -194,7 +196,7 @@ class Namespace:
 
 
 def connect(a, name_a, b, name_b):
-    """A veth pair, one end in each namespace, both up."""
+    """A veth pair between two namespaces, both ends up."""
     a.run('ip', 'link', 'add', name_a, 'type', 'veth', 'peer', 'name', name_b, 'netns', b.path)
     a.run('ip', 'link', 'set', name_a, 'up')
     b.run('ip', 'link', 'set', name_b, 'up')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SCLP as the paper has it, written a second time so that leon-sclp can be held against it: header,
-checksum, segments; and two leon-sclp on a wire."""
+"""A second implementation of SCLP after the paper (header, checksum, segments), for comparison
+with leon-sclp, and two connected leon-sclp."""
 import json
 import os
 import signal
@@ -61,7 +61,7 @@ def vxlan(frame, vni=7):
 
 
 class End:
-    """One leon-sclp, its namespace, and the addresses on the wire and on the TAP."""
+    """A leon-sclp, its namespace, and the addresses on the underlay and on the TAP."""
 
     def __init__(self, number, family):
         self.namespace = ns.Namespace(f'sclp{number}')
@@ -108,7 +108,7 @@ class Pair:
         ns.connect(self.a.namespace, 'eth0', self.b.namespace, 'eth0')
         for end in (self.a, self.b):
             length = 24 if family == 4 else '64 nodad'
-            # veth would hand over super-frames of other protocols uncut; SCLP has no such thing.
+            # veth would pass super-frames of other protocols uncut; SCLP has no super-frames.
             end.namespace.ip(f'link set eth0 mtu {mtu} up', f'addr add {end.address}/{length} dev eth0')
         self.a.start(self.b, *more)
         self.b.start(self.a, *more)
@@ -119,8 +119,8 @@ class Pair:
 
 
 class Wire:
-    """A raw socket of the protocol beside leon-sclp's, with its address: what it sends comes from
-    the peer, and it hears what the peer is sent."""
+    """A raw socket of the protocol beside leon-sclp, with the same address. The socket sends in
+    the name of the peer and receives every datagram for the peer."""
 
     def __init__(self, end, peer):
         self.v6 = ':' in peer.address

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hours of bad luck in one: nodes that die, leave, return and move, links that fail, lose and
-slow down, hosts that come by the hundred and go, reloads, floods; all at random from a seed. Two
-nodes live through it all. Fails if one of them ends, if a sanitizer complains anywhere, if memory
-keeps growing, or if the overlay is not whole again when the bad luck ends.
+"""Hours of failures: nodes die, leave, return and move, links fail, lose and slow down, hosts come
+and go by the hundred, configurations change and floods pass. A seed determines the sequence. Two
+nodes live through the whole test. The test fails if a live node ends, a sanitizer reports an
+error, memory keeps growing, or the overlay does not recover at the end.
 
-Best with a build for it: meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false
+Best with a sanitizer build: meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false
     SOAK_MINUTES=30 LEON_BUILD=build-asan tests/netns/soak.py [--seed N] [--nodes N]
 """
 import argparse
@@ -23,7 +23,7 @@ from lab import Lab, line_up  # noqa: E402
 from node import LeonctlError  # noqa: E402
 from traffic import Tap, ethernet  # noqa: E402
 
-# Freed memory that AddressSanitizer keeps back would look like growth.
+# The quarantine of AddressSanitizer would look like growth.
 node_module.SANITIZERS['ASAN_OPTIONS'] += ':quarantine_size_mb=1:malloc_context_size=5'
 GROWTH_BYTES = 8 << 20
 GROWTH_RATIO = 1.2
@@ -40,7 +40,7 @@ class Soak:
         self.macs = 0
         self.ports = {name: Tap(h.namespace, 'eth0') for name, h in self.net.host.items()}
 
-    # --- bad luck; each takes a node that may die and a pair of any ---
+    # --- failures; each receives a mortal node and any pair of nodes ---
 
     def kill(self, name, _):
         self.net.node[name].kill()
@@ -53,7 +53,7 @@ class Soak:
             self.net.start(name)
 
     def pause(self, name, _):
-        """Alive but silent, as a machine that swaps."""
+        """Stops a process for a while, as on a swapping machine."""
         node = self.net.node[name]
         if node.alive():
             node.process.send_signal(signal.SIGSTOP)
@@ -81,7 +81,7 @@ class Soak:
                           mtu=self.chance.choice([1500, 1500, 1400, 1300]))
 
     def hosts(self, _, pair):
-        """A few hundred hosts appear at one site and talk to another."""
+        """A few hundred hosts appear at one site and send to another site."""
         first = self.macs % 5000
         self.macs += 300
         to = self.net.host[pair[1]].mac
@@ -106,7 +106,7 @@ class Soak:
                         fdb={'aging': 30, 'maximum': self.chance.choice([64, 500, 2000])})
 
     def look(self, _, pair):
-        """Somebody watches: all that leonctl can do."""
+        """Runs all queries of leonctl."""
         node = self.net.node[pair[0]]
         if node.alive():
             for what in ('nodes', 'paths', 'latency', 'fdb', 'statistics', 'events'):
@@ -116,7 +116,7 @@ class Soak:
                 try:
                     node.leonctl(*words)
                 except LeonctlError:
-                    pass  # nobody there, which the answer says
+                    pass  # the answer reports the absent host
 
     def step(self):
         actions = [self.kill, self.leave, *[self.revive] * 4, self.pause, self.cut,
@@ -128,7 +128,7 @@ class Soak:
         action(name, pair)
         self.done[action.__name__] = self.done.get(action.__name__, 0) + 1
 
-    # --- watching ---
+    # --- observation ---
 
     def check_alive(self):
         for name, node in self.net.node.items():
@@ -140,7 +140,7 @@ class Soak:
                 raise AssertionError(f'{name}: {node.trouble()[0]}')
 
     def memory(self):
-        """Resident bytes and descriptors of the nodes that live through it all."""
+        """Resident bytes and descriptors of the nodes that live through the whole test."""
         found = {}
         for name in self.anchors:
             pid = self.net.node[name].process.pid
@@ -150,7 +150,7 @@ class Soak:
         return found
 
     def good_luck(self):
-        """Everything works again: the overlay must be whole soon."""
+        """All links work again: the overlay must recover soon."""
         self.net.wan.link('*', '*', up=True, delay_us=5000, jitter_us=0, loss_permille=0,
                           duplicate_permille=0, reorder_permille=0, mtu=1500)
         for name, node in self.net.node.items():
@@ -172,7 +172,7 @@ class Soak:
                 self.step()
                 self.check_alive()
                 time.sleep(self.chance.uniform(0, 0.5))
-            # Compared is like with like: the overlay whole and quiet.
+            # Both measurements are of a complete and idle overlay.
             self.good_luck()
             samples.append(self.memory())
             text = ', '.join(f'{n} {r >> 10} KiB {fds} fds' for n, (r, fds) in samples[-1].items())
@@ -182,7 +182,8 @@ class Soak:
         self.check_growth(samples)
 
     def check_growth(self, samples):
-        """The last quarter against the second: tables are full by then, growth is a leak."""
+        """The last quarter against the second quarter: tables are then full, so growth is a leak.
+        """
         quarter = len(samples) // 4
         if quarter == 0:
             print('too short to judge the growth of memory')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live TCP connections are taken over and given back, and no byte is wrong. All tests share one
-overlay; the long ones are in tests/accel."""
+"""Live TCP connections are intercepted and released without a wrong byte. All tests share one
+overlay. The long tests are in tests/accel."""
 import contextlib
 import fcntl
 import hashlib
@@ -21,13 +21,13 @@ from node import EMULATED
 
 RTT_MS = 100
 CAP_NET_ADMIN = 1 << 12
-LEOND_WAITS = 4  # seconds from its start on, a bit less than it does
-UNSEEN = 7  # seconds: who is quiet for longer before it goes past leon-accel is as one never seen
+LEOND_WAITS = 4  # seconds from the start of leond, slightly less than the real wait
+UNSEEN = 7  # seconds: a connection that was idle for longer before the bypass is unknown again
 
 
 @pytest.fixture
 def small_windows(far):
-    """Hosts as in the paper: 64 KiB a round trip."""
+    """Hosts as in the paper: 64 KiB in a round trip."""
     for host in far.host.values():
         host.namespace.sysctl('ipv4/tcp_window_scaling', 0)
     yield
@@ -36,7 +36,7 @@ def small_windows(far):
 
 
 def test_one_capability_is_enough(far):
-    """As in its unit; all tests here are with it."""
+    """The unit grants one capability, and all tests run with the same set."""
     with open(f'/proc/{far.accel["a"].process.pid}/status', encoding='ascii') as f:
         status = dict(line.rstrip('\n').split(':\t', 1) for line in f)
     assert status['Name'] == 'leon-accel'
@@ -45,7 +45,8 @@ def test_one_capability_is_enough(far):
 
 
 def test_one_way(far, ends, small_windows):
-    """While it is taken, windows of 64 KiB are no bound: they are 0.64 MB a second here."""
+    """An intercepted connection is not limited by windows of 64 KiB, which allow only 0.64 MB/s
+    here."""
     a, b = ends
     t = Transfer(a, b, b.ip4, down=ENDLESS)
     far.wait_taken()
@@ -63,7 +64,7 @@ def test_one_way(far, ends, small_windows):
 @pytest.mark.parametrize('who', ['a', 'b'])
 @pytest.mark.parametrize('ports', [(22, 0), (80, 0), (443, 0), (445, 0), (2049, 700)])
 def test_reserved_ports(far, who, ports):
-    """A stand-in has the port of the far host; a bears the lower node-id and leads."""
+    """The proxy socket uses the port of the far host. Node a has the lower node-id and leads."""
     server, client = far.host[who], far.host['b' if who == 'a' else 'a']
     port, own = ports
     t = Transfer(client, server, server.ip4, up=ENDLESS, down=ENDLESS, pause=.05, port=port,
@@ -77,7 +78,7 @@ def test_reserved_ports(far, who, ports):
 
 @pytest.mark.parametrize('family', ['ip4', 'ip6'])
 def test_cycles(far, ends, family):
-    """Taken, given back and taken again while both ends send."""
+    """A connection is intercepted, released and intercepted again while both ends send."""
     t = both_ways(ends, family)
     far.cycle(t, 2)
     t.finish(60).assert_whole()
@@ -86,14 +87,15 @@ def test_cycles(far, ends, family):
 
 
 def test_the_follower_begins(far, ends):
-    """Its host's data it sees half a round trip before the leader does: it asks, and the connection
-    has its number. It is given back and taken again as any other."""
+    """The follower receives data of a near host half a round trip before the leader. The follower
+    requests the interception and assigns the stream number. Later cycles work as for any other
+    connection."""
     a, b = ends
     seen = len(far.accel['a'].log())
 
     def began():
         return any(int(n) > 1 << 31 for n in re.findall(r'taken stream=(\d+)', far.accel['a'].log()[seen:]))
-    # One that is not drained in time is tried again by whoever is first then.
+    # After a drain timeout, either node may start the next attempt.
     for _ in range(5):
         t = Transfer(a, b, b.ip4, down=ENDLESS, pause=0.05)
         far.wait_taken()
@@ -108,7 +110,7 @@ def test_the_follower_begins(far, ends):
 
 
 def test_connection_that_was_there_before(far, ends):
-    """Nobody saw its SYN: how its windows are scaled is unknown."""
+    """Without the SYN, the window scale factors are unknown."""
     for a in far.accel.values():
         a.stop()
     t = both_ways(ends)
@@ -120,7 +122,7 @@ def test_connection_that_was_there_before(far, ends):
 
 
 def test_reset_by_a_host(far, ends):
-    """RST at one end is RST at the other."""
+    """RST at one end becomes RST at the other end."""
     t = both_ways(ends)
     far.wait_taken()
     t.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
@@ -133,7 +135,7 @@ def test_reset_by_a_host(far, ends):
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_orderly_stop_gives_back(far, ends, who):
-    """Of the one that leads (a) or of the other."""
+    """The leader (a) stops, or the follower."""
     other = {'a': 'b', 'b': 'a'}[who]
     t = both_ways(ends)
     far.wait_taken()
@@ -147,8 +149,8 @@ def test_orderly_stop_gives_back(far, ends, who):
 @pytest.mark.skipif(EMULATED, reason='an emulated machine may be slower than the line')
 @pytest.mark.parametrize('what', ['leon-accel', 'leond'])
 def test_orderly_stop_beside_bulk(lab, what):
-    """A host that sends as fast as its LAN takes it is not far ahead of a slow line: what is there
-    of it is carried before the units lose patience."""
+    """A fast host has only a limited backlog before a slow link. The accelerators deliver the
+    backlog before the stop timeout of the units."""
     made = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': RTT_MS, 'config': CONFIG})
     made.wan.both('a', 'b', delay_us=RTT_MS * 500, rate_kbit=20_000, queue_us=100_000)
     with far_apart(made) as far:
@@ -170,8 +172,8 @@ def test_orderly_stop_beside_bulk(lab, what):
 
 @pytest.mark.skipif(EMULATED, reason='an emulated machine may be slower than the line')
 def test_streams_take_turns(lab):
-    """Bulk uploads over one inter-proxy connection share the line, and a steady stream beside them
-    is not silent. The margins are those of a busy machine; bench_fair.py has the figures."""
+    """Bulk uploads over one inter-proxy connection share the link, and a steady stream continues.
+    The margins allow for a busy machine. bench_fair.py has the figures."""
     made = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': RTT_MS, 'config': CONFIG})
     made.wan.both('a', 'b', delay_us=RTT_MS * 500, rate_kbit=30_000, queue_us=100_000)
     with far_apart(made) as far:
@@ -193,7 +195,7 @@ def test_streams_take_turns(lab):
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_orderly_stop_beside_new_connections(far, ends, who):
-    """Those that are about to be taken are not lost, whoever began and whoever stops."""
+    """A connection during the start of its interception survives the stop of either accelerator."""
     a, b = ends
     other = {'a': 'b', 'b': 'a'}[who]
     for wait in (0, .3 * RTT_MS, .6 * RTT_MS, .9 * RTT_MS):
@@ -210,7 +212,7 @@ def test_orderly_stop_beside_new_connections(far, ends, who):
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_switched_off_gives_back(far, ends, who):
-    """By a reload; and on again by another, without a restart of leond."""
+    """A reload switches acceleration off, and another reload on, without a restart of leond."""
     t = both_ways(ends)
     far.wait_taken()
     node = far.node[who]
@@ -230,7 +232,7 @@ def test_switched_off_gives_back(far, ends, who):
 
 
 def test_forgotten_where_it_goes_past(far, ends):
-    """Numbers go on unseen: of a node that leond follows no more nothing is kept."""
+    """Sequence numbers advance unseen, so leon-accel drops all state of bypassed nodes."""
     t = both_ways(ends)
     far.wait_taken()
     far.node['b'].reload(acceleration=None)
@@ -245,8 +247,8 @@ def test_forgotten_where_it_goes_past(far, ends):
 
 
 def test_switched_off_beside_new_connections(far, ends):
-    """At the leader, whose word the follower waits for: nothing of it is reset, whenever its data
-    came; least of all when leon-accel has just been told to go."""
+    """The leader is switched off while the follower waits for confirmations. No connection is
+    reset at any time of arrival, not even directly after the stop request to leon-accel."""
     a, b = ends
     with contextlib.ExitStack() as stack:
         with b.namespace:
@@ -290,7 +292,7 @@ def test_excluded_by_a_reload(far, ends):
 
 
 def test_leond_stops(far, ends):
-    """An upgrade: what is taken is given back before leond leaves."""
+    """At an upgrade, connections are released before leond stops."""
     t = both_ways(ends)
     far.wait_taken()
     far.node['b'].stop()
@@ -301,7 +303,7 @@ def test_leond_stops(far, ends):
 
 
 def open_sockets(process):
-    """The inodes of those that it has open, whoever made them."""
+    """The inodes of open sockets, including inherited sockets."""
     found = set()
     for name in os.listdir(f'/proc/{process.pid}/fd'):
         with contextlib.suppress(FileNotFoundError):
@@ -310,14 +312,14 @@ def open_sockets(process):
 
 
 def unix_sockets(process):
-    """The inodes of those that were made in its namespace."""
+    """The inodes of sockets created in the namespace of the process."""
     with open(f'/proc/{process.pid}/net/unix', encoding='ascii') as f:
         return {line.split()[6] for line in f.readlines()[1:]}
 
 
 def test_leond_is_gone(far):
-    """leon-accel closes its queues: their ends would be ready to be read for ever, and a processor
-    busy with that."""
+    """leon-accel closes the queues. Their ends would otherwise stay readable and keep a CPU busy.
+    """
     accel = far.accel['a'].process
     queues = open_sockets(accel) & unix_sockets(far.node['a'].process)
     assert queues, 'it was handed sockets that leond had made'
@@ -330,7 +332,7 @@ def test_leond_is_gone(far):
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_leond_killed_and_back(far, ends, who):
-    """leon-accel lives on and is back a second later: nobody is refused in its name meanwhile."""
+    """leon-accel survives and reconnects a second later. Until then, no connection is refused."""
     t = both_ways(ends)
     far.wait_taken()
     node, accel = far.node[who], far.accel[who].process
@@ -349,7 +351,7 @@ def test_leond_killed_and_back(far, ends, who):
     before = sum(t.count.values())
     wait_for(lambda: set(t.error) == {'client', 'server'} or
              (not t.error and sum(t.count.values()) > before + MB), 90, 'it flows, or both are reset')
-    # leond waits for it so long; a busy machine may need more.
+    # leond waits LEOND_WAITS seconds; a busy machine may need more time.
     assert not t.error or seconds > LEOND_WAITS, seconds
     if t.error:
         t.enough.set()
@@ -358,7 +360,7 @@ def test_leond_killed_and_back(far, ends, who):
 
 
 def test_accelerator_dies(far, ends):
-    """Both ends hear of it at once: what was acknowledged and not delivered is lost."""
+    """Both ends receive RST at once, because acknowledged and undelivered data is lost."""
     t = both_ways(ends)
     far.wait_taken()
     far.accel['b'].kill()
@@ -370,7 +372,7 @@ def test_accelerator_dies(far, ends):
 
 
 def test_both_accelerators_die(far, ends):
-    """Of an idle connection, whose hosts have nothing to send: both are told all the same."""
+    """Both hosts of an idle connection receive RST although neither host sends."""
     t = both_ways(ends)
     far.wait_taken()
     t.pause = 100000
@@ -392,7 +394,8 @@ def test_both_accelerators_die(far, ends):
 
 
 def test_hung_accelerator_is_done_without(far, ends):
-    """It keeps what it is given: what it had is reset at both hosts, what is new goes past it."""
+    """The hung process keeps its data. Intercepted connections are reset at both hosts, and new
+    connections bypass leon-accel."""
     a, b = ends
     had = both_ways(ends)
     far.wait_taken()
@@ -419,7 +422,7 @@ def acknowledged(s):
 
 @contextlib.contextmanager
 def excluded(far, port):
-    """No connection to that port is taken; in the end those that there are may be."""
+    """Excludes the port from interception inside the block."""
     try:
         for node in far.node.values():
             node.reload(acceleration={**CONFIG['acceleration'], 'exclude': {'port': [str(port)]}})
@@ -431,7 +434,7 @@ def excluded(far, port):
 
 @contextlib.contextmanager
 def connection(ends, port):
-    """The sockets of both ends of one, closed in the end."""
+    """The sockets of both ends of a connection. The context closes both."""
     a, b = ends
     with contextlib.ExitStack() as stack:
         with b.namespace:
@@ -450,7 +453,8 @@ def follows(accel, port):
 
 
 def hang_while(far, say):
-    """leon-accel of a, until leond does without it and that is said; then it is back."""
+    """Stops leon-accel of a until leond continues without the process, calls say(), and waits for
+    the recovery."""
     hung = far.accel['a'].process
     hung.send_signal(signal.SIGSTOP)
     try:
@@ -470,7 +474,7 @@ def says(client, server):
 
 
 def wait_taken_again(far, client, server):
-    """Of a connection that says little by itself."""
+    """Waits for the interception of a connection with little traffic."""
     def taken():
         server.send(b'y')
         receive(client, 1)
@@ -479,7 +483,7 @@ def wait_taken_again(far, client, server):
 
 
 def digest_across(client, server, blocks=32, size=1 << 15):
-    """Random bytes both ways in turn: what either end sent and got."""
+    """Random bytes in alternating directions. The digests of sent and of received bytes."""
     sent, got = hashlib.sha256(), hashlib.sha256()
     for s, other in ((client, server), (server, client)) * (blocks // 2):
         block = os.urandom(size)
@@ -490,15 +494,15 @@ def digest_across(client, server, blocks=32, size=1 << 15):
 
 
 def test_hung_accelerator_has_old_numbers(far, ends):
-    """What a plain connection said while leon-accel hung went past it: it is taken all the same
-    when it may be, from where it is then. It is not forgotten: what it said before is known."""
+    """The data of a plain connection bypasses a hung leon-accel. The connection keeps its entry
+    and is intercepted later from the current sequence numbers."""
     with connection(ends, 7000) as (client, server):
         with excluded(far, 7000):
             for _ in range(8):
                 says(client, server)
             assert follows(far.accel['a'], 7000)
             hang_while(far, lambda: says(client, server))
-            # Nobody has said anything since: it would not be here again.
+            # No data has passed since, so a forgotten connection would not be in the list.
             assert follows(far.accel['a'], 7000)
         wait_taken_again(far, client, server)
         sent, got = digest_across(client, server)
@@ -508,9 +512,9 @@ def test_hung_accelerator_has_old_numbers(far, ends):
 
 @pytest.mark.parametrize('quiet_s', [0, 8])
 def test_leond_killed_beside_a_quiet_connection(far, ends, quiet_s):
-    """What it says when the next leond is there and leon-accel has not found it goes past: it is
-    taken from where it is then. Only what was quiet before leond died is as if never seen, and not
-    what was so while leon-accel stood still."""
+    """The data between the start of the next leond and the return of leon-accel bypasses
+    leon-accel. Interception then starts from the current sequence numbers. Idle time before the
+    death of leond counts towards UNSEEN, and the time of a stopped leon-accel does not."""
     port = 7001 + quiet_s
     accel, node = far.accel['a'].process, far.node['a']
     with connection(ends, port) as (client, server):
@@ -542,7 +546,8 @@ def test_leond_killed_beside_a_quiet_connection(far, ends, quiet_s):
 
 
 def test_far_host_is_not_forgotten(lab):
-    """It says nothing by itself while its connection is taken, for longer than entries live."""
+    """The far host sends nothing while its connection is intercepted, for longer than the lifetime
+    of entries."""
     config = merged(CONFIG, {'fdb': {'aging': 10}})
     made = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': RTT_MS, 'config': config})
     with far_apart(made) as far:
@@ -556,8 +561,8 @@ def test_far_host_is_not_forgotten(lab):
 
 
 def test_none_at_the_other_node(lab):
-    """Nothing of a connection with a node that has no acceleration is diverted, nothing of kind 6
-    is sent to it."""
+    """Nothing is diverted for a node without acceleration, and no datagram of kind 6 is sent to
+    the node."""
     made = lab({'sites': {'a': {'config': CONFIG}, 'b': {'config': PATIENT}}, 'rtt_ms_default': 30}).joined()
     a, b = made.host['a'], made.host['b']
     with far_apart(made, start=False) as far:

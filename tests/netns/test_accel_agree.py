@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two accelerators agree on a connection, or leave it plain."""
+"""Two accelerators agree on a connection or leave the connection plain."""
 import resource
 import socket
 
@@ -16,7 +16,7 @@ def far(lab):
 
 
 class HalfClosed:
-    """A client that has said FIN, and a server that goes on sending."""
+    """A client sent FIN, and the server continues to send."""
 
     def __init__(self, client, server, port=5999):
         with server.namespace:
@@ -30,7 +30,7 @@ class HalfClosed:
         assert self.server.recv(1) == b''
 
     def flows(self, n):
-        """n blocks arrive, one after the other."""
+        """n blocks arrive in order."""
         for i in range(n):
             block = bytes([i % 256]) * 1000
             self.server.sendall(block)
@@ -44,7 +44,7 @@ class HalfClosed:
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_half_closed_over_an_orderly_restart(far, who):
-    """The accelerator that restarts knows of no FIN, but the other one does."""
+    """The restarted accelerator has no record of the FIN, but the other accelerator does."""
     c = HalfClosed(far.host['a'], far.host['b'])
     c.flows(20)
     far.wait_taken()
@@ -92,11 +92,12 @@ def test_urgent_data_is_not_lost(far):
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_no_descriptor_is_left(far, who):
-    """No proxy socket at one of the nodes: the connection stays plain, whichever node began."""
+    """A node cannot create a proxy socket. The connection stays plain, no matter which node
+    started."""
     pid, other = far.accel[who].process.pid, far.accel[{'a': 'b', 'b': 'a'}[who]]
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, 4096))
     t = both_ways((far.host['a'], far.host['b']))
-    # The control socket of that node has no descriptor either.
+    # The control socket of the node has no descriptor either.
     wait_for(lambda: other.counters()['refused'] > 0 or t.error, 30, 'no socket can be made')
     t.wait_more(MB)
     assert other.counters()['taken'] == 0

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where nothing can be taken TCP goes past leon-accel; it is followed again where that changes."""
+"""TCP bypasses leon-accel if no connection qualifies for interception, and is tracked again after
+a change."""
 import pytest
 
 from accel import ENDLESS, MB, Transfer, far_apart, metric
 from lab import PATIENT, merged, wait_for
 
 CONFIG = merged(PATIENT, {'acceleration': {'mode': 'latency', 'threshold': 100, 'minimum-segments': 4}})
-ASIDE_WITHIN = 90  # leond waits for twenty seconds
+ASIDE_WITHIN = 90  # leond decides after twenty seconds
 
 
 @pytest.fixture
@@ -24,14 +25,15 @@ def far_from(far, threshold):
 
 
 def is_aside(far, t):
-    """Megabytes go by, and leon-accel sees none of them."""
+    """Megabytes pass, and leon-accel receives no frame."""
     before = [n.counter('accel_in') for n in far.node.values()]
     t.wait_more(4 * MB)
     return [n.counter('accel_in') for n in far.node.values()] == before
 
 
 def said(far):
-    """What becomes of TCP with the other node, as nodes and metrics say; None: unlike words."""
+    """The state of TCP with the other node in `show` and in metrics, or None for different
+    answers."""
     shown = [(n['tcp'], metric(node, 'accel_aside'))
              for node in far.node.values() for n in node.show('acceleration')['nodes']]
     return shown[0] if len(shown) == 2 and len(set(shown)) == 1 else None

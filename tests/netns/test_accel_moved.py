@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine that moves far away, with its connections: `mode moved`."""
+"""A host moves to a distant site with open connections: `mode moved`."""
 import signal
 
 import pytest
@@ -12,7 +12,7 @@ MOVED = merged(CONFIG, {'acceleration': {'mode': 'moved', 'threshold': 20}})
 
 @pytest.fixture
 def three(lab):
-    """A client at a, a site near it, and one far away."""
+    """A client at a, a near site and a distant site."""
     with far_apart(lab({'sites': {'a': {}, 'b': {}, 'c': {}}, 'rtt_ms': {('a', 'b'): 2},
                         'rtt_ms_default': 100, 'config': MOVED}).joined(), start=False) as made:
         for a in made.accel.values():
@@ -22,7 +22,8 @@ def three(lab):
 
 
 def test_taken_where_it_moved_and_is_far(three):
-    """Neither the machine near by nor one that was always far is taken; the one that moved is."""
+    """Only the connection of the migrated host is intercepted. Connections of the near host and of
+    an always distant host are not."""
     a, b, c = (three.host[name] for name in 'abc')
     machine = Machine(three.lab, 'b', 'c')
     t = Transfer(a, b, b.ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
@@ -52,8 +53,8 @@ def apart(lab):
 
 @pytest.mark.parametrize('who', ['a', 'b'])
 def test_moves_again_while_taken(apart, who):
-    """To a third site, and back: given back, taken where it is now, and no byte is wrong. The one
-    that moves is behind the node that leads (a), or behind the other."""
+    """The host moves to a third site and back. The connection is released and intercepted at the
+    new site, without a wrong byte. Either the leader (a) or the follower has the host."""
     a, b = apart.host['a'], apart.host['b']
     stays = {'a': 'b', 'b': 'a'}[who]
     machine = Machine(apart.lab, who, 'c')
@@ -74,13 +75,13 @@ def test_moves_again_while_taken(apart, who):
     apart.assert_no_resets()
 
 
-# In an emulated machine they are one.
+# In an emulated machine, both sizes are equal.
 BLOCKS = sorted({1 << 12, BLOCK})
 
 
 def taken_of_a_machine(apart, block):
-    """A transfer between a and b that is taken, and the machine at b, which may go on to c, where
-    there is no acceleration. What is under way differs with the blocks: nothing small waits."""
+    """An intercepted transfer between a and b, and the host at b, which may move to c. Node c has
+    no acceleration. The block size determines the backlog: small blocks leave none."""
     machine = Machine(apart.lab, 'b', 'c')
     apart.node['c'].reload(acceleration=None)
     t = Transfer(apart.host['a'], apart.host['b'], apart.host['b'].ip4, up=ENDLESS, down=ENDLESS, pause=0.05)
@@ -92,8 +93,8 @@ def taken_of_a_machine(apart, block):
 
 @pytest.mark.parametrize('block', BLOCKS)
 def test_moves_to_a_site_without_acceleration(apart, block):
-    """a has what it says there come by: it is given back. What went past before a knew may be
-    lacking; then both ends are told, and wait for nothing."""
+    """Node a receives data of the host from its new site and releases the connection. Data that
+    passed earlier may be missing. Both ends then receive RST and do not hang."""
     t, machine = taken_of_a_machine(apart, block)
     machine.move('eth1', 'eth0', apart.host['a'])
     if settled(t) == 'flows':
@@ -104,7 +105,8 @@ def test_moves_to_a_site_without_acceleration(apart, block):
 
 @pytest.mark.parametrize('block', BLOCKS)
 def test_moves_there_from_an_accelerator_that_hangs(apart, block):
-    """It cannot be given back: both ends are told, though they go on speaking to each other."""
+    """The connection cannot be released. Both ends receive RST although the hosts still exchange
+    data."""
     t, machine = taken_of_a_machine(apart, block)
     hung = apart.accel['b'].process
     hung.send_signal(signal.SIGSTOP)
@@ -118,7 +120,8 @@ def test_moves_there_from_an_accelerator_that_hangs(apart, block):
 
 
 def test_moves_onto_the_lan_of_its_peer(apart):
-    """The hosts speak past leond there, and the stand-ins have bytes of both: it is given back."""
+    """The hosts communicate without leond, and the proxy sockets have data of both. The connection
+    is released."""
     t, _ = moves_together(apart, 'b', 'a')
     assert settled(t) == 'flows'
     t.finish(60).assert_whole()

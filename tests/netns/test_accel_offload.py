@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Segments are put together on their way to leon-accel: a host whose device cuts nothing and sums
-nothing gets them one by one, with checksums that are right."""
+"""Segments are merged before leon-accel. A host without segmentation and checksum offload receives
+single segments with correct checksums."""
 import ctypes
 import fcntl
 import socket
@@ -16,7 +16,7 @@ SET = {'rx-checksum': 0x15, 'tx-checksum': 0x17, 'sg': 0x19, 'tso': 0x1f, 'gso':
 
 
 def switch(namespace, device, on):
-    """All offloads of a device; in this order those that need others come after these."""
+    """Switches all offloads of a device. The order respects dependencies between offloads."""
     with namespace:
         s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with s:
@@ -27,7 +27,7 @@ def switch(namespace, device, on):
 
 @pytest.fixture
 def bare(far):
-    """The host at b, and the port that it is at."""
+    """The host at b, and the port of the host."""
     host = far.host['b']
     ends = [(host.node_namespace, host.port), (host.namespace, 'eth0')]
     for end in ends:
@@ -45,7 +45,7 @@ def wrong_sums(namespace):
 
 @pytest.mark.parametrize('family', ['ip4', 'ip6'])
 def test_a_host_without_offloads(far, bare, family):
-    """Two ways at once, before it is taken, while it is, and when it was given back."""
+    """Transfers in both directions: before, during and after the interception."""
     spaces = [x.namespace for x in (*far.host.values(), *far.accel.values())]
     before = [wrong_sums(x) for x in spaces]
     super_frames = [far.node[name].counter('accel_in_super') for name in 'ab']
@@ -55,5 +55,5 @@ def test_a_host_without_offloads(far, bare, family):
     t.finish(60).assert_whole()
     far.assert_no_resets()
     assert [wrong_sums(x) for x in spaces] == before
-    # At both: data goes both ways.
+    # At both nodes, because data flows in both directions.
     assert all(far.node[name].counter('accel_in_super') > n for name, n in zip('ab', super_frames))

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packets of carriers are as large as the path takes, also when that changes under a transfer."""
+"""Packets of inter-proxy connections use the whole path MTU, also after a change during a
+transfer."""
 import pytest
 
 from accel import CONFIG, ENDLESS, MB, Transfer, far_apart, segment_bytes
 from lab import wait_for
 from wan import MS
 
-# LEON's header and tag, Ethernet, IPv6, TCP with timestamps: what of a datagram is no host's.
+# Overhead of a datagram: LEON header and tag, Ethernet, IPv6, TCP with timestamps.
 HEADERS = 14 + 16 + 8 + 14 + 40 + 32
 
 
@@ -17,7 +18,7 @@ def far(lab):
 
 
 def fills(far, name, peer):
-    """Nothing of what the path takes is left."""
+    """Checks that packets use the whole path MTU."""
     return segment_bytes(far, name, peer) == far.node[name].paths()[far.node[peer].node_id]['mtu'] - HEADERS
 
 
@@ -34,15 +35,17 @@ def taken(far):
 
 
 def test_as_large_as_the_path(far):
-    """From the first packet on: a SYN was sent while nothing was known, and held them to 1208."""
+    """Packets are large from the start. A SYN sent before the path MTU was known limited segments
+    to 1208 bytes."""
     wait_filled(far)
     wait_for(lambda: segment_bytes(far, 'a', 'b') > 1300, 40, 'more than the smallest path takes')
 
 
 @pytest.mark.parametrize('mtu', [1400, 1300])
 def test_a_path_that_takes_less(far, mtu):
-    """Large packets are lost without a word, until leond knows: nothing taken dies of it. 1300 is
-    less than IPv6 asks for, with what LEON adds; no carrier would begin there."""
+    """Large packets are lost silently until leond detects the change. No intercepted connection
+    fails. 1300 bytes minus the overhead of LEON are below the minimum of IPv6, so no new
+    inter-proxy connection starts."""
     t = taken(far)
     wait_filled(far)
     far.wan.both('a', 'b', mtu=mtu)
@@ -55,7 +58,7 @@ def test_a_path_that_takes_less(far, mtu):
 
 
 def test_a_path_that_takes_more(lab):
-    """The same carrier, once its path is another."""
+    """The same inter-proxy connection, after a change of the path."""
     net = lab({'sites': {'a': {}, 'b': {}, 'r': {}}, 'config': CONFIG, 'rtt_ms_default': 30},
               start=False)
     net.wan.both('a', 'b', delay_us=10 * MS, mtu=1400)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A node that refuses what the other begins: each try costs a connection a round trip, so there are
-few."""
+"""A node refuses requests of the other node. Each request costs a connection one round trip, so
+requests are rare."""
 import time
 
 import pytest
@@ -11,13 +11,13 @@ from lab import merged, wait_for
 
 RTT_MS = 100
 EXCLUDED_PORT = 4999
-AGAIN = 10  # seconds from one try with a node that is full to the next
+AGAIN = 10  # seconds between two requests to a full node
 AGAIN_EXCLUDED = 60
 
 
 @pytest.fixture
 def far(lab):
-    """a leads, has one place, and excludes a port, which b does not know."""
+    """Node a leads, accepts one connection, and excludes a port. The exclusion is unknown to b."""
     narrow = merged(accel.CONFIG, {'acceleration': {'maximum-connections': 1,
                                                     'exclude': {'port': [str(EXCLUDED_PORT)]}}})
     with far_apart(lab({'sites': {'a': {'config': narrow}, 'b': {'config': accel.CONFIG}},
@@ -26,18 +26,18 @@ def far(lab):
 
 
 def sent_by_b(far, port=0):
-    """b sees its data first, and begins."""
+    """Node b receives the first data and starts the interception."""
     a, b = far.host['a'], far.host['b']
     return Transfer(a, b, b.ip4, down=ENDLESS, pause=.05, port=port)
 
 
 def refused(far):
-    """So often, as b was told."""
+    """The number of refusals that b received."""
     return sum(n['refused'] for n in far.node['b'].show('acceleration')['nodes'])
 
 
 def test_a_node_without_a_place_is_left_alone(far):
-    """One connection hears of it, and the others do not ask."""
+    """One connection is refused, and no other connection causes a request."""
     transfers = [sent_by_b(far)]
     far.wait_taken()
     transfers.append(sent_by_b(far))
@@ -46,9 +46,9 @@ def test_a_node_without_a_place_is_left_alone(far):
     for _ in range(5):
         transfers.append(sent_by_b(far))
         transfers[-1].wait_more(MB)
-    # One that was not counted yet, and one each ten seconds.
+    # One refusal before the count, and one refusal every ten seconds.
     assert refused(far) - before <= 2 + (time.monotonic() - began) / AGAIN
-    # It comes when there is one.
+    # The interception follows when a place is free.
     transfers[0].finish(60).assert_whole()
     far.wait_taken()
     for t in transfers[1:]:
@@ -57,7 +57,7 @@ def test_a_node_without_a_place_is_left_alone(far):
 
 
 def test_what_is_excluded_there_is_left_alone(far):
-    """Others of that node are taken."""
+    """Other connections of the node are intercepted."""
     t = sent_by_b(far, EXCLUDED_PORT)
     wait_for(lambda: refused(far), 30, 'it is refused')
     began = time.monotonic()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What leond says to leon-accel, as one that is made up here hears it."""
+"""Messages from leond to leon-accel, received by a simulated leon-accel."""
 import contextlib
 import socket
 import struct
@@ -19,9 +19,9 @@ def two(lab):
 
 
 def said_of(node, other, within=4):
-    """(rtt_us, room, aside) of the other node; None: nothing was said, as where leond has not
-    noticed yet that the one before has gone. It takes one that is silent for hung after five
-    seconds."""
+    """(rtt_us, room, aside) of the other node, or None without a message. leond may not have
+    noticed the end of the last process yet. After five seconds of silence, leond regards a process
+    as hung."""
     with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) as s:
         s.settimeout(within)
         s.connect(node.socket.replace('.sock', '.accel'))
@@ -38,7 +38,8 @@ def said_of(node, other, within=4):
 
 
 def test_room_of_a_node_without_a_path(two):
-    """Its accelerator is not gone with the path: what was taken there waits for it."""
+    """The accelerator behind an unreachable path still exists. Intercepted connections wait for
+    the path."""
     a, b = two.node['a'], two.node['b']
     other = [int(n) for n in b.node_id.split('.')]
     rtt_us, room, aside = wait_for(lambda: said_of(a, other), 20, 'something is said')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an operator is shown of connections that are taken over, and what he can do about them."""
+"""Commands for an operator about intercepted connections."""
 import contextlib
 import socket
 import time
@@ -86,8 +86,8 @@ def assert_explained(node):
 
 
 def test_what_is_fast_enough_is_left_alone(lab):
-    """One that fills the line before the carrier has carried anything; but one that pauses begins
-    with less than the carrier has room for, and is taken then."""
+    """A connection that fills the link without acceleration stays plain. After a pause, the
+    connection sends less than the capacity and is intercepted."""
     slow = merged(PATIENT, {'acceleration': {'mode': 'latency', 'threshold': 50}})
     net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 400, 'config': slow}).joined()
     net.accel = {}
@@ -119,7 +119,7 @@ ONE_PLACE = {'mode': 'latency', 'threshold': 50, 'maximum-connections': 1}
 
 @pytest.fixture
 def one_place(lab):
-    """Two sites, hosts with windows of 64 KiB, and one connection is taken at a time."""
+    """Two sites, hosts with windows of 64 KiB, and one place for an intercepted connection."""
     net = lab({'sites': {'a': {}, 'b': {}}, 'rtt_ms_default': 100,
                'config': merged(PATIENT, {'acceleration': ONE_PLACE})}).joined()
     for host in net.host.values():
@@ -134,8 +134,8 @@ def one_place(lab):
 
 
 def test_what_no_longer_gains_is_given_back(one_place):
-    """One that has become idle makes place for another that waits, and is not taken again while it
-    brings little; it is when it brings much. Then the path is short for the threshold."""
+    """An idle connection frees its place for a waiting connection. More traffic makes the
+    connection eligible again. Finally the RTT is below the threshold."""
     net, (a, b) = one_place, (one_place.host['a'], one_place.host['b'])
     states = {}
 
@@ -173,7 +173,7 @@ def asks(server, client, times):
 
 
 def test_hosts_that_ask_and_answer_are_left_alone(one_place):
-    """They wait for each other; when one has much to say it is taken."""
+    """Request-response traffic stays plain. With bulk data, the connection is intercepted."""
     net, (a, b) = one_place, (one_place.host['a'], one_place.host['b'])
     with b.namespace:
         listener = socket.create_server((b.ip4, 7001))
@@ -181,7 +181,7 @@ def test_hosts_that_ask_and_answer_are_left_alone(one_place):
     def reason(s):
         here = f'{a.ip4}:{s.getsockname()[1]}'
         return [(c['state'], c['reason']) for c in connections(net.node['a']) if c['near'] == here]
-    # Where a busy machine loses its time, segments are sent twice, and that is no conversation.
+    # A busy machine causes retransmissions, which do not count as request-response traffic.
     for _ in range(5):
         with a.namespace:
             client = socket.create_connection((b.ip4, 7001))
@@ -189,7 +189,7 @@ def test_hosts_that_ask_and_answer_are_left_alone(one_place):
         for s in (client, server):
             s.settimeout(WITHIN)
         asks(server, client, 24)
-        # What leon-accel knows of it is looked at once in a while.
+        # leon-accel updates its data periodically.
         until = time.monotonic() + 5
         while reason(client) != [('plain', 'calm')] and time.monotonic() < until:
             time.sleep(.2)
@@ -221,7 +221,7 @@ def test_what_is_taken_is_shown(far):
     enough = t.count['client'] + 8 * MB
     wait_for(lambda: t.count['client'] > enough, WITHIN, 'it flows')
     wait_for(lambda: shown(a)['in']['bytes'] > 6 * MB, WITHIN, 'it is counted')
-    # The answers of two nodes, of two moments.
+    # The answers of two nodes belong to different moments.
     wait_for(lambda: all(c['in']['bytes'] + c['out']['bytes'] > 6 * MB for n in (a, b) for c in connections(n)),
              WITHIN, 'it is shown')
     (here,), (there,) = connections(a), connections(b)
@@ -229,14 +229,14 @@ def test_what_is_taken_is_shown(far):
     assert here['near'] == there['far'] and here['near'].startswith(hosts['a'].ip4 + ':')
     assert here['far'] == there['near'] == f'{hosts["b"].ip4}:{t.server.getsockname()[1]}'
     assert here['node_id'] == b.node_id and there['node_id'] == a.node_id
-    # Random bytes: nothing is gained by compression, and little lost.
+    # The bytes are random, so compression saves nothing and costs little.
     assert here['in']['bytes'] > 6 * MB and here['out']['bytes'] == 0
     assert 900 < here['ratio_permille'] <= 1000
     assert abs(there['out']['bytes'] - there['out']['carried_bytes']) < there['out']['bytes'] / 50
-    # 64 KiB for each round trip of 100 ms: 8 MiB take 12.8 s at least.
+    # 64 KiB in each round trip of 100 ms: 8 MiB take at least 12.8 s.
     assert here['time']['without_ms'] >= here['in']['bytes'] / 65536 * 95
     assert 0 < here['time']['with_ms'] <= here['time']['without_ms']
-    # By the model, with the watts that are configured.
+    # The model with the configured power.
     time, energy = here['time'], here['energy']
     assert energy['without_mj'] == pytest.approx(10 * time['without_ms'], abs=20)
     saved = time['without_ms'] - time['with_ms']
@@ -249,7 +249,7 @@ def test_what_is_taken_is_shown(far):
     for node in (a, b):
         wait_for(lambda node=node: node.events('tcp-taken'), WITHIN, 'an event')
         assert [e['value'] for e in node.events('tcp-taken')] == [1]
-    # By hand: all is given back, and shown as such; the transfer goes on.
+    # A manual release: all connections are released and marked, and the transfer continues.
     answer = a.ctl('reset', 'acceleration')
     assert answer['connections'] == 1
     jsonschema.validate(answer, strict(schema_of('reset_acceleration')))
@@ -279,7 +279,7 @@ def open_many(a, b, n):
 
 
 def test_the_table_is_paged(far):
-    """More than two pages of 64; none is left out, none is there twice."""
+    """More than two pages of 64 connections, complete and without duplicates."""
     n = 140
     began = time.monotonic()
     others, servers = open_many(far.host['a'], far.host['b'], n)
@@ -294,7 +294,7 @@ def test_the_table_is_paged(far):
         seen = connections(node)
         assert len({(c['near'], c['far']) for c in seen}) == len(seen) == n
         assert 'and' not in node.leonctl('show', 'acceleration', 'connections', json_output=False)
-    # At most as many events as there were seconds, and not as there are connections.
+    # The number of events is limited by the seconds, not by the connections.
     wait_for(lambda: sum(e['value'] for e in far.node['a'].events('tcp-taken')) >= n, WITHIN, 'events')
     events = far.node['a'].events('tcp-taken')
     assert sum(e['value'] for e in events) == n

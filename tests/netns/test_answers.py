@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every answer of the control socket has the shape that tests/schema/ promises to programs."""
+"""Every answer of the control socket has the shape that a schema in tests/schema/ promises."""
 import json
 import os
 
@@ -10,8 +10,8 @@ from lab import LeonctlError, line_up, wait_for
 
 SCHEMAS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../schema')
 ARGUMENTS = {'explain_path': ['n1'], 'trace': ['n1'], 'ping': ['n1'], 'reset_node': ['n1']}
-# Errors of the command line have no answer in JSON; the socket's own are read below.
-# What is of others, and what is refused here (test_accel_show.py has its answer).
+# Schemas without an answer here: errors of the command line, answers of other programs, and an
+# answer from test_accel_show.py. The errors of the socket are tested below.
 OF_OTHERS = ('error', 'leonsim_', 'lisp_', 'status', 'reset_acceleration', 'explain_connection')
 NAMES = sorted(name[:-len('.json')] for name in os.listdir(SCHEMAS)
                if not name.startswith(OF_OTHERS))
@@ -25,7 +25,7 @@ def schema_of(name):
 
 
 def strict(schema):
-    """The same schema, in which a key that it does not name is an error: nothing undocumented."""
+    """The schema with unknown keys as errors, so every key is documented."""
     if isinstance(schema, dict):
         schema = {key: strict(value) for key, value in schema.items()}
         if 'properties' in schema:
@@ -39,7 +39,7 @@ def strict(schema):
 def net(module_lab):
     net = module_lab(line_up(3)).joined()
     net.settle_hosts('n0', 'n1')
-    # A node that left has answers of its own.
+    # Answers about a stopped node have other keys.
     net.node['n2'].stop()
     wait_for(lambda: net.node['n0'].state_of(net.node['n2']) in (None, 'left'), 10, 'n2 left')
     return net

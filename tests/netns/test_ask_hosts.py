@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hosts of a LAN that changed are asked where they are (decision 029), and it does no harm: a host
-that is just finding out whether its address is free keeps it."""
+"""After a change of a LAN, nodes probe the hosts of the LAN (decision 029). The probe is harmless:
+a host during duplicate address detection keeps its address."""
 import ipaddress
 import re
 import struct
@@ -16,13 +16,13 @@ SOLICITATION = 135
 
 
 def flags(host):
-    """Of its global address: 'tentative' while it is not certain, 'dadfailed' where it is taken."""
+    """Flags of the global address: 'tentative' during detection, 'dadfailed' after a conflict."""
     text = host.namespace.run('ip', '-6', 'addr', 'show', 'dev', 'eth0').stdout
     return re.search(re.escape(host.ip6) + r'/64 (.*)', text).group(1).split()
 
 
 def takes_its_address_anew(host):
-    """And goes on finding out for minutes, where a second is usual."""
+    """Duplicate address detection lasts for minutes instead of a second."""
     host.namespace.sysctl('ipv6/conf/eth0/accept_dad', 1)
     host.namespace.sysctl('ipv6/conf/eth0/dad_transmits', 200)
     host.namespace.ip(f'addr del {host.ip6}/64 dev eth0', f'addr add {host.ip6}/64 dev eth0')
@@ -30,7 +30,7 @@ def takes_its_address_anew(host):
 
 
 def probe(host, mac):
-    """The solicitation of another machine that is about to take the address."""
+    """The solicitation of another machine during duplicate address detection of the address."""
     target = ipaddress.ip_address(host.ip6).packed
     group = bytes.fromhex('ff0200000000000000000001ff') + target[13:]
     body = bytes([SOLICITATION, 0, 0, 0]) + bytes(4) + target
@@ -46,7 +46,7 @@ def probe(host, mac):
 
 def test_a_host_that_takes_its_address_keeps_it(lab):
     net = lab(line_up(3, config=merged(PATIENT, {'loop-guard': {'interval': 200}})))
-    # The router beside the host forwards, and so asks.
+    # The router beside the host forwards, and therefore sends probes.
     net.node['n0'].reload(loop_guard={'interval': 200, 'preference': 200})
     net.joined()
     host, far = net.host['n0'], net.host['n2']
@@ -63,7 +63,7 @@ def test_a_host_that_takes_its_address_keeps_it(lab):
         tap.close()
     time.sleep(0.2)
     assert 'tentative' in flags(host) and 'dadfailed' not in flags(host)
-    # So would it be with the question of one who takes the address himself.
+    # A real claim of the address causes a conflict.
     out = Tap(far.namespace, 'eth0')
     try:
         out.send(probe(host, far.mac))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The wall clock jumps by hours, or is behind after a restart, and nobody loses a frame or stays
-outside for it. Each leond has a clock of its own (wallclock.c)."""
+"""The wall clock jumps by hours or is behind after a restart. No frame is lost, and no node stays
+outside. Each leond has a private clock (wallclock.c)."""
 import os
 import struct
 from datetime import datetime
@@ -13,7 +13,7 @@ DAY = 24 * HOUR
 
 
 class Clock:
-    """Seconds by which a node's wall clock is ahead of this machine's."""
+    """Seconds between the wall clock of a node and the clock of the machine."""
 
     def __init__(self, net, name):
         self.file = os.path.join(net.directory, f'{name}.clock')
@@ -25,7 +25,7 @@ class Clock:
                                   f'ASAN_OPTIONS={asan}']
 
     def set(self, seconds):
-        # In place: the process has the file mapped.
+        # Writes in place, because the process has mapped the file.
         with open(self.file, 'r+b' if os.path.exists(self.file) else 'wb') as f:
             f.write(struct.pack('=q', int(seconds * 1e9)))
 
@@ -67,7 +67,7 @@ def test_jumps_disturb_nothing(lab):
                 assert other['since_seconds'] < 600
     for stream in running:
         stream.stop(5)
-    # A machine that stands still for long loses frames, with any clock.
+    # A stalled machine loses frames with any clock.
     stood_still = net.late_ms() > 100 or max(stream.stall for stream in running) > 0.1
     for stream in running:
         assert not stream.lost or stood_still, f'{stream.lost} of {len(stream.sent)} lost'
@@ -108,7 +108,7 @@ def test_a_restart_with_an_older_clock(lab):
         return lambda: net.full_mesh() and incarnation() > before and \
             fujisawa.nodes()[seoul.node_id]['name'] == name
 
-    # Died and back at once; stopped in good order; further back; and right again.
+    # Death and restart; orderly stop; a clock further behind; and a correct clock.
     for step, (end, seconds) in enumerate((('kill', -DAY), ('stop', -3 * DAY), ('kill', -400 * DAY),
                                            ('stop', 0))):
         before = incarnation()

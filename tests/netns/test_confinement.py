@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leond with as little as its unit leaves it: no root, one capability, a filter of system calls
-(design.md 7). What it does not need is not there; what it needs is enough for all it does."""
+"""leond with the restrictions of the unit: no root, one capability, a filter of system calls
+(design.md 7). Unneeded rights are absent, and the remaining rights are sufficient."""
 import importlib.util
 import json
 import os
@@ -31,7 +31,7 @@ def is_sanitized():
 
 
 def confined(net, *names):
-    """These nodes run as their unit runs them, from the next start."""
+    """The nodes run with the restrictions of the unit from the next start."""
     ns.open_tun_for_all()
     os.chmod(net.directory, 0o777)
     program = [os.sys.executable, '-B', os.path.abspath(confine.__file__), UNIT]
@@ -66,7 +66,7 @@ def test_it_has_one_capability_and_no_root(net):
 
 
 def test_everything_works_confined(net):
-    """Frames, relays, every command, a reload that changes the device, a new address."""
+    """Frames, relays, every command, a reload with a new device, and a new address."""
     node = net.node['n0']
     net.settle_hosts('n0', 'n1')
     net.settle_hosts('n1', 'n0')
@@ -113,8 +113,8 @@ def may_be_realtime():
 
 @pytest.mark.skipif(not may_be_realtime(), reason='no real-time scheduling here')
 def test_frames_do_not_wait_for_other_programs(net):
-    """Real-time where the unit permits it, the control thread before workers; live. Where this
-    machine is a container that cannot give what the unit says, it is a node run by root."""
+    """Threads use real-time scheduling if the unit permits, the control thread before the workers.
+    A reload changes the policy. In a container without real-time rights, root runs the node."""
     node = net.node['n0' if works('prlimit', '--rtprio=2', 'true') else 'n1']
     normal = {(os.SCHED_OTHER, 0)}
     realtime = {'control': {(os.SCHED_RR, 2)}, 'worker': {(os.SCHED_RR, 1)}, 'other': normal}
@@ -134,7 +134,7 @@ def test_where_nothing_is_permitted_it_says_so_and_runs(lab):
         pytest.skip('sanitizers need more system calls')
     net = lab(line_up(2), start=False)
     confined(net, 'n0')
-    # Like a container: the manager itself may not raise the limit.
+    # As in a container, the manager cannot raise the limit.
     net.node['n0'].wrapper = ['prlimit', '--rtprio=0:0', 'setpriv',
                               '--bounding-set=-sys_resource', *net.node['n0'].wrapper]
     net.start()
@@ -159,7 +159,7 @@ def test_source_interface_needs_no_more(lab):
 
 
 def test_a_call_outside_the_filter_is_refused():
-    """The process has the filter of the unit: system calls that leond never makes are refused."""
+    """The process has the filter of the unit, which refuses system calls that leond never makes."""
     probe = ('import ctypes, errno, os\n'
              'for path in ("/", "/proc"):\n'
              '    try: os.chroot(path)\n'
@@ -173,7 +173,7 @@ def test_a_call_outside_the_filter_is_refused():
 
 
 def test_a_checkout_that_only_root_may_enter(tmp_path):
-    """What the unit's user runs need not lie where that user may look."""
+    """The user of the unit needs no access to the directory of the program."""
     closed = tmp_path / 'closed'
     closed.mkdir(mode=0o700)
     program = shutil.copy('/usr/bin/id', closed)
@@ -184,7 +184,7 @@ def test_a_checkout_that_only_root_may_enter(tmp_path):
 
 @pytest.mark.skipif(not shutil.which('strace'), reason='needs strace')
 def test_no_call_of_a_whole_life_is_outside_the_filter(lab, tmp_path):
-    """Start, operation, reload, stop: the system calls are compared with the filter."""
+    """Start, operation, reload, stop: the filter must permit every system call."""
     if is_sanitized():
         pytest.skip('sanitizers need more system calls')
     net = lab(line_up(2), start=False)
@@ -200,12 +200,12 @@ def test_no_call_of_a_whole_life_is_outside_the_filter(lab, tmp_path):
     assert tracer.wait(30) == 0
     calls = set(re.findall(r'^(\w+)$', trace.read_text(), re.M)) - {'syscall', 'total'}
     assert {'recvmmsg', 'openat'} & calls
-    # The service manager executes the program itself.
+    # execve() belongs to the service manager.
     assert calls - confine.allowed_calls(UNIT) == set()
 
 
 def memory(pid):
-    """All that the process may write to."""
+    """All writable memory of the process."""
     with open(f'/proc/{pid}/maps', encoding='ascii') as maps, open(f'/proc/{pid}/mem', 'rb') as mem:
         for line in maps:
             start, end = (int(x, 16) for x in line.split()[0].split('-'))
@@ -218,8 +218,8 @@ def memory(pid):
 
 
 def test_a_secret_is_in_memory_once(lab):
-    """The configuration keeps it; buffers of the file and of the parser are wiped, also after
-    reloads, and so is the old configuration."""
+    """Only the configuration holds the secret. Buffers of the file, of the parser and of the old
+    configuration are wiped, also after reloads."""
     net = lab(line_up(2), start=False)
     net.start()
     net.joined()
@@ -232,7 +232,7 @@ def test_a_secret_is_in_memory_once(lab):
 
 def test_no_core_dump_and_modes_of_files(net):
     node = net.node['n0']
-    # /proc files of a process that is not dumpable belong to root.
+    # The files below /proc of an undumpable process belong to root.
     assert os.stat(f'/proc/{node.process.pid}/environ').st_uid == 0
     assert stat.S_IMODE(os.stat(node.socket).st_mode) == 0o660
     node.stop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Critical frames travel along two paths, and one copy replaces the lost one."""
+"""Critical frames travel along two paths, and one copy replaces a lost copy."""
 import re
 import time
 
@@ -12,8 +12,8 @@ from traffic import Stream
 
 WITHIN = 60
 PORT = 40000
-# A busy machine makes one of the paths slow or silent for a moment. Single frames may be lost then,
-# which is not the subject of this test.
+# A busy machine makes a path slow or silent for a moment and may lose single frames, which this
+# test ignores.
 DUPLICATE = {'maximum-extra-delay': 10000}
 POLICY = {'critical': {'protocol': {'udp': {'port': [str(PORT)]}}, 'duplicate': DUPLICATE}}
 MESH = {'sites': {'a': {}, 'r': {}, 'b': {}},
@@ -82,7 +82,7 @@ def test_loss_on_one_path_costs_nothing(lab, more):
     found = {}
 
     def travels_twice():
-        """By two ways, whose latencies differ by little where no machine holds them up."""
+        """Frames travel along two paths of similar latency, except on a stalled machine."""
         found.update(pair(net, 'a', 'b'))
         return found['state'] == 'twice' and found['difference_us'] < 30000
     wait_for(travels_twice, WITHIN, 'twice, with little between')
@@ -103,7 +103,7 @@ def test_loss_on_both_paths_is_multiplied(lab):
         net.wan.link(*link, loss_permille=50)
     flow = passed(stream(net, 'a', 'b', interval=0.002), 4000)
     print(f'{flow.lost} of {len(flow.sent)} lost')
-    # 0.25 % are to be expected; without copies, 5 %.
+    # The expected loss is 0.25 %, and without copies 5 %.
     assert flow.lost / len(flow.sent) < 0.008
 
 
@@ -131,7 +131,7 @@ def test_a_link_that_fails_takes_no_frame_with_it(lab):
 
 
 def test_two_workers(lab):
-    """Flows that go through both workers of either end; each numbers its frames by itself."""
+    """Flows through both workers of each end. Each worker has its own sequence numbers."""
     ports = [str(PORT + i) for i in range(6)]
     several = {'critical': {'protocol': {'udp': {'port': ports}}, 'duplicate': DUPLICATE}}
     net = built(lab, config={**PATIENT, 'policy': several, 'system': {'workers': 2}})

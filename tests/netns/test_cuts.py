@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cuts and heals of a LAN with two and three routers and of their ways through the Internet, a few
-of them; `make check-cuts` does a hundred. CUTS_SEED repeats one."""
+"""A few cuts and repairs of a LAN and of the Internet paths, with two and three routers. `make
+check-cuts` runs a hundred. CUTS_SEED repeats a run."""
 import os
 import random
 
@@ -10,7 +10,7 @@ from cuts import COPIES, accept, refuse, trial
 from lab import wait_for
 
 
-# What others run beside it holds everything up for seconds.
+# Other work on the machine delays everything by seconds.
 SLACK_S = 4
 
 
@@ -31,8 +31,9 @@ def worst(made, since):
 
 
 def test_lans_that_are_joined_unseen():
-    """Three, first in one direction, which moves no host. No link of a router comes up, and its
-    next guard is a minute away: that broadcasts come round tells it to ask, and ends them."""
+    """Three LANs are joined, first in one direction, so no host moves. No link of a router comes
+    up, and the next guard frame is a minute away. A looped broadcast triggers a query of the loop
+    guard, and the loop ends."""
     with trial(3, 1) as made:
         switch, nodes = made.site.switch, made.site.net.node
         for name in ('r1', 'r2'):

@@ -8,7 +8,7 @@ from lab import line_up, wait_for
 from node import leonctl_program, leond_program
 import wan
 
-# Prints header fields of each datagram to the port, one JSON object a line.
+# Prints header fields of each datagram to the port, one JSON object per line.
 WATCH = '''
 import json, socket, struct, sys
 v6, address = sys.argv[1] == "6", sys.argv[2]
@@ -33,7 +33,7 @@ while True:
 
 
 class Watcher:
-    """Datagrams that arrive at a machine that is a configured peer and not a node."""
+    """Datagrams for a machine that is a configured peer but not a node."""
 
     def __init__(self, namespace, family, address, path):
         self.path = path
@@ -60,7 +60,7 @@ def alone(lab, address, underlay='v4'):
 
 
 def again(node, number):
-    """Contacts the peer at once, without the pause, because another peer is another list."""
+    """Contacts the peer at once without the pause, because a new peer changes the list."""
     node.config['peer']['other'] = {'address': f'198.18.98.{number}'}
     answer = node.reload()
     assert answer['restart_keys'] == [] and answer['verdict'] == 'applied'
@@ -87,7 +87,7 @@ def test_ipv6_header(lab, tmp_path):
     net, node, machine = alone(lab, wan.ip6(1), underlay='v6')
     watcher = Watcher(machine, '6', wan.ip6(1), tmp_path / 'seen')
     try:
-        # From the start on as well.
+        # From the start as well.
         node.config['parameters'] = {'ipv6': {'tclass': 96, 'hoplimit': 12}}
         net.start()
         watcher.wait({'tclass': 96, 'hoplimit': 12})
@@ -99,7 +99,7 @@ def test_ipv6_header(lab, tmp_path):
 
 
 def test_data_of_all_workers_is_marked(lab):
-    """Every datagram, control and data, of both workers; without a frame lost at the change."""
+    """Every datagram, control and data, of both workers; the change loses no frame."""
     net = lab(line_up(2, config={'system': {'workers': 2}})).joined()
     net.settle_hosts('n0', 'n1')
     node = net.node['n0']
@@ -124,7 +124,7 @@ def test_data_of_all_workers_is_marked(lab):
     before = counters()['other']
     assert net.host['n0'].ping(net.host['n1'].ip4, count=20, within=10)
     wait_for(lambda: counters()['marked'] > 20, 20, 'sent with the mark')
-    assert counters()['other'] - before <= 2  # under way while the sockets were changed
+    assert counters()['other'] - before <= 2  # in flight during the change of the sockets
     net.joined()
 
 

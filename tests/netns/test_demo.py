@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The demonstration shows what it promises, stays when asked to, and goes when told to."""
+"""The demonstration shows the promised facts, stays on request and ends on request."""
 import os
 import re
 import select
@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def read_until(stream, words, within):
-    """Output up to these words."""
+    """Output up to the given words."""
     text, end = '', time.monotonic() + within
     while words not in text:
         left = end - time.monotonic()
@@ -29,7 +29,7 @@ def read_until(stream, words, within):
 
 
 def in_the_foreground():
-    """A shell makes what it runs in the background deaf to SIGINT, and that is inherited."""
+    """A shell starts background jobs with SIGINT ignored, and children inherit the setting."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -49,7 +49,7 @@ def test_demonstration():
             assert ' 0% packet loss' in inside.stdout, inside
             directory = re.search(r'--socket (\S+)/\w+\.sock', shown).group(1)
             assert os.path.exists(directory)
-            # As the terminal does: to all processes in the foreground.
+            # The signal goes to all foreground processes, as from a terminal.
             os.killpg(demo.pid, signal.SIGINT)
             rest = demo.communicate(timeout=120)[0].decode()
         finally:

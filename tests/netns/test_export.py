@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Routes in the kernel (design.md 8): metrics follow the latency, nothing leads to the dead, nobody
-else's routes are touched, and what somebody removes comes back. What FRR makes of them is in
-test_export_frr.py."""
+"""Routes in the kernel (design.md 8). Metrics follow the latency, no route leads to a dead node,
+foreign routes stay, and removed routes return. test_export_frr.py tests FRR with these routes."""
 import itertools
 import json
 import os
@@ -13,7 +12,7 @@ import pytest
 from lab import merged, wait_for
 from node import TOP
 
-# tests/vm/run.py says where the machine is emulated.
+# tests/vm/run.py sets the variable on an emulated machine.
 measures = pytest.mark.skipif('LEON_EMULATED' in os.environ,
                               reason='an emulated machine has latencies of its own')
 OVERLAY4, OVERLAY6 = '10.99.0.{}', 'fd00:99::{}'
@@ -22,7 +21,7 @@ DISTANCE = 90 << 24
 IMPORT = {'prefix': {'10.0.0.0/8': {'le': 32}, 'fd00::/8': {'le': 128}}}
 
 
-# On a busy machine latencies move all the time; this is for tests that compare metrics.
+# For tests that compare metrics, because latencies vary on a busy machine.
 STEADY = {'export': {'next-hop': {'threshold': 90, 'threshold-minimum': 1000000}}}
 
 
@@ -85,7 +84,7 @@ class RouteWatch:
     def __init__(self, namespace):
         self.file = tempfile.TemporaryFile('w+', encoding='ascii')
         namespace.start('ip', 'monitor', 'route', stdout=self.file)
-        # A route of its own tells that it listens.
+        # The monitor is ready after the notification about a private route.
         number = itertools.count(1)
 
         def listens():
@@ -118,11 +117,11 @@ def test_metrics_are_the_latency_in_microseconds(lab):
         wait_for(lambda f=family: metric(a, 2, f) and metric(a, 3, f), 10, 'routes are there')
         assert set(kernel(a, family)) == ({'10.99.0.2/32', '10.99.0.3/32'} if family == 4 else
                                           {'fd00:99::2/128', 'fd00:99::3/128'})
-        # The first ones may be measured on a busy machine; they settle.
+        # The first latencies of a busy machine are high and then settle.
         wait_for(lambda f=family: 20_000 <= (metric(a, 2, f) or 0) < 30_000 and
                  40_000 <= (metric(a, 3, f) or 0) < 55_000, 20, 'metrics are the latency')
     assert kernel(a)['10.99.0.2/32'][0]['scope'] == 'link'
-    # The overlay carries what follows them; ARP and ND find the node behind.
+    # The overlay carries packets along these routes. ARP and ND find the node at the next hop.
     for target in ('10.99.0.2', 'fd00:99::3'):
         wait_for(lambda t=target: a.namespace.run('ping', '-c1', '-W2', t, check=False).returncode
                  == 0, 15, f'{target} answers')
@@ -140,9 +139,9 @@ def test_metric_follows_at_most_once_a_second_and_only_where_it_matters(lab):
     a = net.node['a']
 
     def watched():
-        """A metric, and a monitor that has seen all later changes."""
+        """A metric, and a monitor that received all later changes."""
         before = metric(a, 2)
-        # What a busy machine measured first stays, where less than a tenth is to be gained.
+        # A high first metric of a busy machine stays if the improvement is below a tenth.
         if not 20_000 <= (before or 0) < 24_000:
             return None
         watch = RouteWatch(a.namespace)
@@ -154,12 +153,12 @@ def test_metric_follows_at_most_once_a_second_and_only_where_it_matters(lab):
     wait_for(lambda: (metric(a, 2) or 0) > 36_000, 20, 'the metric follows')
 
     def replaced():
-        """What was said, once as much has gone as has come: `ip monitor` may be late."""
+        """The notifications, as soon as deletions and additions match. `ip monitor` may be late."""
         seen = watch.of('10.99.0.2')
         gone = [line for line in seen if line.startswith('Deleted')]
         return seen if 2 * len(gone) == len(seen) else None
     changes = wait_for(replaced, 10, 'as many routes went as came')
-    # The new route exists before the old one is removed.
+    # The new route exists before the removal of the old route.
     assert not changes[0].startswith('Deleted') and changes[1].startswith('Deleted')
     assert f'metric {first} ' in changes[1] + ' '
 
@@ -174,11 +173,11 @@ def test_nothing_leads_to_the_dead(lab):
              'killed and left are withdrawn')
     wait_for(lambda: [e for e in a.events('route-withdrawn') if e['node_id'] == net.node['b'].node_id],
              10, 'it is told of')
-    # A node that comes back is exported again.
+    # The routes of a returned node are exported again.
     net.start('b')
     address(net, 'b')
     wait_for(lambda: '10.99.0.2/32' in kernel(a) and 'fd00:99::2/128' in kernel(a, 6), 15, 'b is back')
-    # The interface goes down and up.
+    # The interface is set down and up.
     a.namespace.ip('link set leon0 down')
     wait_for(lambda: not a.show('routes')['exporting'], 10, 'noticed')
     assert a.show('routes')['reason'] == 'the interface is down'
@@ -199,7 +198,7 @@ def test_an_end_leaves_nothing_behind(lab):
 
 
 def on_lasting_interface(lab):
-    """Two nodes; the interface of a is not made by its daemon and outlives it."""
+    """Two nodes. The interface of a is persistent and outlives the daemon."""
     net = lab(exporting(['a', 'b']), start=False)
     net.node['a'].namespace.ip('tuntap add leon0 mode tap multi_queue vnet_hdr')
     net.start()
@@ -209,7 +208,7 @@ def on_lasting_interface(lab):
 
 
 def test_routes_of_an_earlier_run_are_removed_where_the_interface_stays(lab):
-    """As at VyOS, which makes the interface: it outlives the daemon."""
+    """VyOS creates the interface, which therefore outlives the daemon."""
     net = on_lasting_interface(lab)
     a = net.node['a']
     wait_for(lambda: metric(a, 2), 10)
@@ -241,7 +240,7 @@ def test_what_somebody_removes_or_adds_is_repaired(lab):
     wait_for(lambda: a.events('route-repaired'), 5, 'it is told of')
     a.namespace.ip('route add 10.99.0.200/32 dev leon0 proto 76 metric 7')
     wait_for(lambda: set(kernel(a)) == {'10.99.0.2/32'}, 5, 'what is not ours to have is gone')
-    # The kernel drops all routes of a link with its last address.
+    # The kernel removes all routes of a link together with the last address.
     a.namespace.ip('addr flush dev leon0')
     address(net, 'a')
     wait_for(lambda: metric(a, 2) and metric(a, 2, 6), 10, 'after the addresses')
@@ -254,7 +253,7 @@ def test_a_route_of_somebody_else_is_not_touched(lab):
     a.stop()
     a.namespace.ip('link add other0 type bridge', 'link set other0 up',
                    *(f'route add 10.99.0.2/32 dev other0 metric {k}' for k in range(1, 3)))
-    # The latency is what it is; the metric is forced to one that is taken.
+    # The metric of the route equals the metric of a foreign route.
     a.config['export'] = {'next-hop': {'threshold': 0, 'threshold-minimum': 0}}
     net.start('a')
     address(net, 'a')
@@ -262,7 +261,7 @@ def test_a_route_of_somebody_else_is_not_touched(lab):
 
     def routes_to(device):
         return a.namespace.run('ip', 'route', 'show', '10.99.0.2').stdout.count(device)
-    # Two of them for a moment, where the metric changes.
+    # A change of the metric adds the new route before the old route is removed.
     wait_for(lambda: routes_to('leon0') == 1, 10, 'one is ours')
     assert routes_to('other0') == 2
     assert m > 2
@@ -293,7 +292,7 @@ def test_port_of_a_bridge_exports_nothing(lab):
 
 
 def test_a_route_of_leon_in_another_table_is_removed(lab):
-    """As one set in the moment in which the interface changed its VRF would be."""
+    """A change of the VRF during the installation can leave such a route."""
     net = start(lab, exporting(['a', 'b']))
     a = net.node['a']
     wait_for(lambda: metric(a, 2) and metric(a, 2, 6), 10)
@@ -313,7 +312,8 @@ def test_a_route_of_leon_in_another_table_is_removed(lab):
 # --- prefixes ---
 
 def announce(topology, name, *prefixes, unconditional=True):
-    """Most nodes here have no network behind them. test_export_own.py tests the effect."""
+    """Most nodes here have no network, so the announcement is unconditional. test_export_own.py
+    tests the condition."""
     export = {'next-hop': {}, 'prefix': list(prefixes), **({'unconditional': {}} if unconditional
                                                            else {})}
     return merged(topology, {'sites': {name: {'config': {'export': export}}}})
@@ -336,7 +336,7 @@ def test_prefixes_lead_through_their_node(lab):
     for target in ('10.1.2.3', 'fd00:1::3'):
         wait_for(lambda t=target: a.namespace.run('ping', '-c1', '-W2', t, check=False).returncode
                  == 0, 15, f'{target} answers')
-    # Withdrawn by its node, without a restart.
+    # The node withdraws the prefix without a restart.
     b.reload(export={'next-hop': {}, 'prefix': ['10.1.0.0/16'], 'unconditional': {}})
     wait_for(lambda: 'fd00:1::/48' not in kernel(a, 6), 10)
     assert '10.1.0.0/16' in kernel(a)
@@ -375,13 +375,14 @@ def test_only_what_the_rules_accept(lab):
     with pytest.raises(RuntimeError, match='a name is what a node calls itself'):
         a.reload(**{'import': named})
     assert '10.2.4.0/24' in kernel(a)
-    # Without rules, nothing.
+    # Without rules, no prefix is accepted.
     a.reload(**{'import': None})
     wait_for(lambda: set(kernel(a)) == {'10.99.0.2/32', '10.99.0.3/32'}, 10)
 
 
 def test_what_would_break_the_underlay_is_refused(lab):
-    """A prefix around the addresses at which nodes are reached; one of these as overlay address."""
+    """Refused: a prefix around the underlay addresses of nodes, and an underlay address as overlay
+    address."""
     net = lab(exporting(['a', 'b', 'c']), start=False)
     a, b, c = (net.node[n] for n in 'abc')
     rules = {'address': ['0.0.0.0/0'], 'prefix': {'0.0.0.0/0': {'le': 32}}}
@@ -395,7 +396,7 @@ def test_what_would_break_the_underlay_is_refused(lab):
     net.joined()
     wait_for(lambda: '203.0.113.0/24' in kernel(a), 10)
     wait_for(lambda: '10.99.0.3/32' in kernel(a), 10)
-    # Whoever of b and c is known first has 10.99.0.2 until the other is.
+    # The first known node of b and c has 10.99.0.2 until the other node is known.
     want = {('0.0.0.0/0', b.node_id): 'underlay', ('198.18.0.0/16', b.node_id): 'underlay',
             (f'{b.node_id}/32', c.node_id): 'underlay', ('10.99.0.1/32', c.node_id): 'own',
             ('10.99.0.2/32', c.node_id): 'conflict', ('10.99.0.2/32', b.node_id): 'installed'}
@@ -408,8 +409,8 @@ def test_what_would_break_the_underlay_is_refused(lab):
 
 
 def test_a_private_lan_of_a_node_is_no_way_to_it(lab):
-    """Its LAN address is inside what it announces: others must not try to reach it there, where
-    only the overlay leads."""
+    """The LAN address is inside the announced prefix. Only the overlay leads there, so other nodes
+    must not send underlay datagrams to the address."""
     net = lab(announce(exporting(['a', 'b', 'c']), 'b', '10.1.0.0/16'), start=False)
     a, b = net.node['a'], net.node['b']
     b.namespace.ip('link add lan0 type bridge', 'addr add 10.1.0.1/16 dev lan0', 'link set lan0 up')
@@ -422,22 +423,22 @@ def test_a_private_lan_of_a_node_is_no_way_to_it(lab):
     wait_for(lambda: '10.1.0.0/16' in kernel(a), 10)
     locators = wait_for(lambda: a.nodes()[b.node_id]['locators'], 10, 'what b says of itself')
     assert not [ep for ep in locators if ep.startswith('10.')]
-    # Who announces everything is still to be found.
+    # A node that announces everything stays reachable.
     b.reload(export={'prefix': ['0.0.0.0/0'], 'unconditional': {}})
     wait_for(lambda: '198.18.0.2:5366' in a.nodes()[b.node_id]['locators'] and
              '0.0.0.0/0' in a.nodes()[b.node_id]['prefixes'], 10)
 
 
 def test_no_message_goes_into_the_overlay_to_find_a_node(lab):
-    """A node also announces an address of its LAN, as those behind NAT do, and another node
-    announces a prefix around it. The prefix is used, and nobody looks for the node
-    where it leads."""
+    """A node behind NAT also announces its LAN address, and another node announces a prefix around
+    the address. The prefix is in use, and no node sends HELLO messages to the LAN address through
+    the overlay."""
     net = lab(announce(exporting(['a', 'b', 'c']), 'b', '10.1.0.0/16'), start=False)
     a, b, c = (net.node[n] for n in 'abc')
     c.namespace.ip('link add lan0 type bridge', 'addr add 10.1.5.5/24 dev lan0', 'link set lan0 up')
     c.config['node-id'] = '10.0.0.3'
     del c.config['source-address']
-    # Every node that is contacted there answers through the overlay.
+    # A node with forwarding would answer HELLO messages through the overlay.
     b.namespace.sysctl('ipv4/ip_forward', 1)
     net.start()
     for name in net.node:
@@ -445,7 +446,7 @@ def test_no_message_goes_into_the_overlay_to_find_a_node(lab):
     net.joined()
     wait_for(lambda: '10.1.0.0/16' in kernel(a), 10)
     wait_for(lambda: '10.1.5.5:5366' in a.nodes()[c.node_id]['locators'], 10, 'what c says of itself')
-    # c falls silent: a tries all it knows of it.
+    # Node c becomes silent, and a tries all known addresses.
     net.wan.isolate('c')
     wait_for(lambda: a.show('routes')['withheld'] > 0, 20, 'messages are withheld')
     wait_for(lambda: a.state_of(c) == 'unreachable', 10)
@@ -482,7 +483,7 @@ def test_anycast_prefix_moves_to_the_next_nearest(lab):
         route = installed(a).get('10.53.0.0/24')
         return route and route['node_id'] == node.node_id and len(kernel(a).get('10.53.0.0/24', ())) == 1
     wait_for(lambda: through(near), 10)
-    # The farther node may join later than the nearer one.
+    # The farther node may join after the nearer node.
     wait_for(lambda: states(a).get(('10.53.0.0/24', far.node_id)) == 'farther', 10)
     assert through(near)
     watch = RouteWatch(a.namespace)
@@ -490,7 +491,7 @@ def test_anycast_prefix_moves_to_the_next_nearest(lab):
     wait_for(lambda: through(far), 15)
     old, new = '10.99.0.2', '10.99.0.3'
     wait_for(lambda: [r['gateway'] for r in kernel(a).get('10.53.0.0/24', ())] == [new], 10)
-    # `ip monitor` may be late. The metric may change as well: a route of another, the same way.
+    # `ip monitor` may be late. The metric may change in the same way, with a route of another node.
 
     def left():
         seen = watch.ways('10.53.0.0/24')

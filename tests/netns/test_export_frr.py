@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Debian's FRR (zebra, bgpd, ospfd) makes of LEON's routes: design.md 8. The
-router under test is FRR in the namespace of node `a`; other sites' routers are bgpd beside their
-leond. Skipped where FRR is not installed."""
+"""FRR of Debian (zebra, bgpd, ospfd) with the routes of LEON: design.md 8. The router under test
+is FRR in the namespace of node `a`. Routers of other sites are bgpd beside leond. Skipped without
+FRR."""
 import contextlib
 import json
 import time
@@ -14,12 +14,12 @@ from lab import merged, wait_for
 from test_export import (IMPORT, OVERLAY4, RouteWatch, address, announce, exporting, installed, kernel,
                          metric, start)
 
-CLIENT = '10.200.0.0/24'  # prefix that two sites announce by BGP
+CLIENT = '10.200.0.0/24'  # prefix announced by two sites with BGP
 
 
 @pytest.fixture
 def frr():
-    """frr(namespace, config, daemons): ended after the test, before the lab."""
+    """frr(namespace, config, daemons): stopped after the test, before the lab."""
     need_frr()
     with contextlib.ExitStack() as stack:
         def make(*args, **keys):
@@ -30,7 +30,7 @@ def frr():
 
 
 def bgp(number, remote, lines=(), local_as=65000, family=()):
-    """bgpd of site `number`: {number of the neighbor: its AS}."""
+    """bgpd of site `number`. `remote` is {number of the neighbor: AS}."""
     config = [f'router bgp {local_as}', f' bgp router-id {OVERLAY4.format(number)}',
               ' no bgp ebgp-requires-policy', ' no bgp network import-check']
     for other, remote_as in remote.items():
@@ -46,7 +46,7 @@ def bgp(number, remote, lines=(), local_as=65000, family=()):
 
 
 def two_ways(lab, frr, rtt=(20, 40), local_as=(65000, 65000, 65000), measurement=None, **keys):
-    """a hears of CLIENT from b and from c."""
+    """a learns CLIENT from b and from c."""
     net = start(lab, exporting(['a', 'b', 'c'], {('a', 'b'): rtt[0], ('a', 'c'): rtt[1],
                                                  ('b', 'c'): 90},
                                config={'path': {'maximum-relays': 0, 'threshold-minimum': 0},
@@ -62,14 +62,14 @@ def two_ways(lab, frr, rtt=(20, 40), local_as=(65000, 65000, 65000), measurement
 
 
 def gateway(net):
-    """Through which node CLIENT goes by the FIB of a."""
+    """The node to which the FIB of a sends packets for CLIENT."""
     out = net.node['a'].namespace.run('ip', '-json', 'route', 'show', CLIENT).stdout
     routes = json.loads(out or '[]')
     return routes[0].get('gateway') if len(routes) == 1 else None
 
 
 def nexthops(router):
-    """{next-hop: IGP metric, or None where it is inaccessible}"""
+    """{next-hop: IGP metric, or None for an inaccessible next-hop}"""
     seen = {}
     for path in router.show(f'bgp ipv4 unicast {CLIENT}').get('paths', []):
         for hop in path['nexthops']:
@@ -91,13 +91,13 @@ def test_zebra_has_the_metric(lab, frr):
         mine = {r['destination']: r['metric'] for r in installed(a).values()}
         return len(mine) == 4 and {**router.kernel_routes('ip'), **router.kernel_routes('ipv6')} == mine
     wait_for(same, 20, 'zebra shows what LEON exports')
-    # Two entries for a moment, where the metric changes.
+    # Two entries exist for a moment during a change of the metric.
     wait_for(lambda: [(e['distance'], e.get('installed')) for e in
                       router.show('ip route kernel').get('10.99.0.2/32', ())] == [(0, True)], 20)
-    # A restarted zebra finds the same.
+    # A restarted zebra finds the same routes.
     router.restart('zebra')
     wait_for(same, 20, 'after the restart')
-    # A node that dies is gone from zebra too; so is everything when leond is killed.
+    # zebra also loses the routes of a dead node, and all routes of a killed leond.
     net.node['c'].kill()
     wait_for(lambda: set(router.kernel_routes()) == {'10.99.0.2/32'}, 15)
     a.kill()
@@ -106,7 +106,7 @@ def test_zebra_has_the_metric(lab, frr):
 
 
 def selected(router, prefix):
-    """(protocol, distance) of the route that zebra uses, and the kernel's route."""
+    """(protocol, distance) of the selected route of zebra, and the route in the kernel."""
     used = [(e['protocol'], e['distance']) for e in router.show(f'ip route {prefix}').get(prefix, [])
             if e.get('selected')]
     out = router.namespace.run('ip', '-json', 'route', 'get', prefix.split('/')[0].replace('.0', '.9'),
@@ -115,8 +115,8 @@ def selected(router, prefix):
 
 
 def test_imported_prefixes_give_way_to_static_routes(lab, frr):
-    """A route of the kernel has distance 0 by itself, and what another node announces took the
-    place of what the operator had set."""
+    """Kernel routes have distance 0 by default. A prefix of another node would then replace a
+    static route of the operator."""
     net = start(lab, announce(exporting(['a', 'b']), 'b', '10.1.0.0/16'))
     a = net.node['a']
     a.namespace.ip('link add side type veth peer name side1', 'addr add 192.168.7.1/24 dev side',
@@ -125,17 +125,18 @@ def test_imported_prefixes_give_way_to_static_routes(lab, frr):
     wait_for(lambda: selected(router, '10.1.0.0/16') == (('kernel', 90), 'leon0'), 20)
 
     def same_metric():
-        """Of two answers, between which a busy machine may move it."""
+        """Compares two answers until both have the same metric, which may change on a busy
+        machine."""
         entries = router.show('ip route 10.1.0.0/16').get('10.1.0.0/16', ())
         mine = installed(a).get('10.1.0.0/16', {}).get('metric')
         return len(entries) == 1 and entries[0]['metric'] == mine < 1 << 24
     wait_for(same_metric, 20, 'the latency is what is left of the metric')
     router.configure('ip route 10.1.0.0/16 192.168.7.2')
     wait_for(lambda: selected(router, '10.1.0.0/16') == (('static', 1), 'side'), 20, 'static wins')
-    # A floating static route is a way out where the overlay fails.
+    # A floating static route is the backup if the overlay fails.
     router.configure('no ip route 10.1.0.0/16 192.168.7.2', 'ip route 10.1.0.0/16 192.168.7.2 200')
     wait_for(lambda: selected(router, '10.1.0.0/16') == (('kernel', 90), 'leon0'), 20)
-    # Live, and as it was before there was a distance; next-hops have none.
+    # A reload restores the default distance. Next-hops have no distance.
     a.reload(**{'import': {**IMPORT, 'distance': 0}})
     router.configure('no ip route 10.1.0.0/16 192.168.7.2 200', 'ip route 10.1.0.0/16 192.168.7.2')
     wait_for(lambda: selected(router, '10.1.0.0/16') == (('kernel', 0), 'leon0'), 20)
@@ -165,8 +166,8 @@ def test_bgp_takes_the_next_hop_with_the_lower_latency(lab, frr, kind):
 
 
 def test_jitter_deletes_no_bgp_route(lab, frr):
-    """Latencies that jump between both sites: BGP's route is replaced, never gone."""
-    # A busy machine loses probes too: that is no failure of a node here.
+    """Latencies of both sites vary. FRR replaces the BGP route and never withdraws the prefix."""
+    # Lost probes of a busy machine must not fail a node.
     net, _ = two_ways(lab, frr, measurement={'dead-multiplier': 20})
     a = net.node['a']
     wait_for(lambda: gateway(net) == '10.99.0.2', 20)
@@ -194,20 +195,19 @@ def test_withdrawal_leaves_nothing_to_the_dead(lab, frr, how):
     else:
         getattr(net.node['b'], how)()
     wait_for(lambda: gateway(net) == '10.99.0.3', 20, 'the other takes over')
-    # Next-hop tracking finds no way to it: nothing connected, nothing shorter.
-    # A link that does not answer is dear at first, which is enough for BGP, and
-    # down a moment later.
+    # Next-hop tracking finds no route to the node, neither connected nor shorter. An unresponsive
+    # link first becomes expensive, which is enough for BGP, and then fails.
     wait_for(lambda: nexthops(router).get('10.99.0.2') is None, 20, 'it has no next-hop')
     wait_for(lambda: '10.99.0.2/32' not in router.kernel_routes(), 20, 'zebra has no route to it')
     wait_for(lambda: not net.node['a'].namespace.run('ip', 'route', 'show', '10.99.0.2').stdout, 20)
-    # When the other dies too, there is no route, rather than one into a hole.
+    # Without a live node there is no route, not even to a dead next hop.
     net.node['c'].kill()
     wait_for(lambda: not net.node['a'].namespace.run('ip', 'route', 'show', CLIENT).stdout, 20)
 
 
 def test_connected_subnet_is_the_trap_that_the_manual_names(lab, frr):
-    """With a /24 on the interface FRR believes that a dead node is the nearest. This is why the
-    manual asks for a /32; should a later FRR know better, the warning can go."""
+    """With a /24 on the interface, FRR regards a dead node as nearest. Therefore the manual
+    requires a /32. If a later FRR fixes the case, remove the warning."""
     net, router = two_ways(lab, frr)
     wait_for(lambda: gateway(net) == '10.99.0.2', 20)
     a = net.node['a']
@@ -219,7 +219,7 @@ def test_connected_subnet_is_the_trap_that_the_manual_names(lab, frr):
 
 
 def router_behind(net, node):
-    """Namespace of a router behind a site, which is not in the overlay."""
+    """Namespace of a router behind a site, outside the overlay."""
     behind = ns.Namespace('behind')
     net.spare.append(behind)
     ns.connect(node.namespace, 'lan0', behind, 'eth0')
@@ -258,7 +258,8 @@ def test_med_carries_the_latency(lab, frr):
 
 
 def test_ospf_announces_and_withdraws(lab, frr):
-    """External routes come and go with the nodes. The metric stays: FRR 8.4 does not follow it."""
+    """External routes follow the nodes. The metric does not change, because FRR 8.4 ignores new
+    metrics."""
     net = start(lab, exporting(['a', 'b'], {('a', 'b'): 20}))
     a = net.node['a']
     behind = router_behind(net, a)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A prefix is announced only while its node has a route of its own to it (export prefix, export
-unconditional): what counts as such a route, and that others go elsewhere without it."""
+"""A node announces a prefix only while the node has a route outside the overlay (export prefix,
+export unconditional). The tests check which routes count, and that other nodes select another
+origin."""
 import re
 
 import pytest
@@ -28,7 +29,7 @@ def announced(node, *prefixes):
 
 
 def lan(net, node):
-    """A LAN with a host that has the service, on lan0 of the node."""
+    """A LAN at lan0 of the node, with a host that offers the service."""
     host = ns.Namespace(f'lan-{node.name}')
     net.spare.append(host)
     ns.connect(node.namespace, 'lan0', host, 'eth0')
@@ -86,7 +87,7 @@ def test_traffic_goes_to_the_other_announcer_while_the_lan_is_down(lab, how):
     wait_for(lambda: through(net, 'far'), 15, 'the other one')
     wait_for(lambda: answers(net), 15, 'the service answers from there')
     assert [e for e in near.events('prefix-withheld') if e['detail'] == ANYCAST]
-    # The news of it reaches each of the others by itself.
+    # Each node receives the update separately.
     wait_for(lambda: ANYCAST not in net.node['far'].nodes()[near.node_id]['prefixes'], 15, 'far knows')
     wait_for(lambda: re.search(r'^leon_prefixes_announced\{interface="leon0"\} 0$',
                                near.leonctl('metrics', json_output=False), re.M), 15, 'none is announced')
@@ -98,7 +99,7 @@ def test_traffic_goes_to_the_other_announcer_while_the_lan_is_down(lab, how):
     announced(near, ANYCAST, ANYCAST6)
     wait_for(lambda: through(net, 'near'), 15, 'back at the nearer one')
     assert [e for e in near.events('prefix-announced') if e['detail'] == ANYCAST]
-    # One change for both prefixes of a link, not one a second.
+    # Both prefixes of a link change together, and not repeatedly.
     assert len(near.events('prefix-withheld')) == len(near.events('prefix-announced')) == 2
 
 
@@ -110,7 +111,7 @@ def test_what_counts_as_a_route(lab):
     run = b.namespace.ip
     for prefix in own(b):
         withheld(b, prefix, 'this node has no route to it')
-    # The default route of the site leads anywhere.
+    # The default route of the site does not count as a route to a prefix.
     run('link add up0 type veth peer name up1', 'link set up1 up', 'link set up0 up',
         'addr add 192.0.2.1/24 dev up0', 'route replace default via 192.0.2.254 dev up0')
     withheld(b, '10.1.0.0/16', 'only the default route leads there')
@@ -120,7 +121,7 @@ def test_what_counts_as_a_route(lab):
     run('route del unreachable 10.1.0.0/16')
     wait_for(lambda: a.nodes()[b.node_id]['prefixes'] == ['0.0.0.0/0'], 15)
     wait_for(lambda: '10.1.0.0/16' not in kernel(a), 15)
-    # The route of an aggregate, one that covers, a longer one, an address of this host.
+    # An aggregate, a covering route, a longer route, and an address of the host.
     run('route add blackhole 10.1.0.0/16', 'route add 10.2.0.0/15 via 192.0.2.9',
         'addr add 10.3.0.53/32 dev lo', 'route add fd00:1::/64 dev up0')
     announced(b, *own(b))
@@ -135,8 +136,8 @@ def test_what_counts_as_a_route(lab):
 
 
 def test_a_route_of_leon_is_none_of_its_own(lab):
-    """Both announce and import 10.53.0.0/24, and one has it; the other learns 10.0.0.0/8 as well,
-    which leads to where the prefix shall not be announced from."""
+    """Both nodes announce and import 10.53.0.0/24, and only one node has the network. The other
+    node learns 10.0.0.0/8 through the overlay, which must not count as a route to the prefix."""
     topology = exporting(['a', 'b'])
     topology = announce(topology, 'a', ANYCAST, '10.0.0.0/8', unconditional=False)
     topology = announce(topology, 'b', ANYCAST, '10.7.0.0/16', unconditional=False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files of a node: what lies where one should be can stop the start with one clear sentence,
-and can neither hang it nor make the node somebody that others can be too."""
+"""The files of a node. A wrong object at a path of a file stops the start with a clear message.
+The daemon neither hangs nor uses a guessable identity."""
 import os
 import re
 import subprocess
@@ -19,7 +19,7 @@ def one(lab):
 
 
 def refused(node, within=30):
-    """leond ends by itself. Returns the lines with the reason."""
+    """leond ends without a signal. Returns the lines with the reason."""
     node.expected_trouble = True
     node.launch()
     try:
@@ -85,7 +85,7 @@ def test_an_identity_that_is_none(lab):
             f.write(text)
         said, = refused(node)[-1:]
         assert path in said and 'does not contain an identity key' in said
-    # As the message for read-only file systems has it.
+    # The command from the message for read-only file systems.
     with open(path, 'w', encoding='ascii') as f:
         subprocess.run(['openssl', 'rand', '-hex', '32'], stdout=f, check=True)
     node.start()
@@ -93,7 +93,8 @@ def test_an_identity_that_is_none(lab):
 
 
 def test_an_identity_that_cannot_be_kept(lab):
-    """No directory; a file system that is read-only, without and with a key on it."""
+    """Without the directory, on a read-only file system without a key, and on a read-only file
+    system with a key."""
     node = one(lab)
     path = node.config['identity-file']
     place = path + '.d'

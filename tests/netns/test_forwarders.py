@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several routers at one site share out its VLANs, and take over from each other: who forwards
-what, and that every broadcast arrives. How long a change takes is measured by
-tests/bench/bench_forwarder.py; here only that it comes."""
+"""Several routers at one site share the VLANs and replace each other. Every broadcast arrives.
+tests/bench/bench_forwarder.py measures the duration of a change."""
 import random
 import time
 
@@ -15,7 +14,7 @@ SHARED = merged(PATIENT, {'vlan': ['1-100'], 'loop-guard': {'interval': 500}})
 
 
 def cable(net, a, b):
-    """One LAN of the bridges of both."""
+    """Connects the bridges of both nodes to a LAN."""
     left, right = net.node[a].namespace, net.node[b].namespace
     ns.connect(left, f'to-{b}', right, f'to-{a}')
     left.ip(f'link set to-{b} master br0')
@@ -23,25 +22,25 @@ def cable(net, a, b):
 
 
 def forwarded(node):
-    """The VLANs that it forwards, by its own account."""
+    """The VLANs that the node reports as forwarded."""
     return {s['vlan'] for s in node.show('segments')['segments']
             if s['state'] in ('shared', 'clear')}
 
 
 def is_changing(node):
-    """It waits with a VLAN until another has let go of it."""
+    """True if the node waits for another router to release a VLAN."""
     return any(s['reason'] in ('holding', 'standstill') for s in node.show('segments')['segments'])
 
 
 def shared_out(net, *names):
-    """{name: VLANs} where each VLAN is forwarded by one of them, None while that is not so."""
+    """{name: VLANs} if each VLAN has exactly one forwarder, otherwise None."""
     by_name = {n: forwarded(net.node[n]) for n in names}
     every = [v for vlans in by_name.values() for v in vlans]
     return by_name if sorted(every) == list(VLANS) else None
 
 
 def wait_shared_out(net, *names):
-    """Shares that are the same a second later: VLANs change hands one after the other."""
+    """Waits for equal shares at two times one second apart, because VLANs move sequentially."""
     last = {}
 
     def found():
@@ -70,13 +69,13 @@ def test_two_routers_share_the_vlans_and_only_a_leaver_s_move(lab):
     for source in ('n2', 'n0', 'n1'):
         wait_for(lambda s=source: wire.each_once(s, random.sample(VLANS, 50)), 20,
                  f'a broadcast of {source} in each of 50 VLANs arrives once')
-    # After the failure of one router the other forwards all VLANs.
+    # After the failure of a router the other router forwards all VLANs.
     net.node['n1'].kill()
     wait_for(lambda: forwarded(net.node['n0']) == set(VLANS), 20, 'the other takes over')
     net.start('n1')
-    # One after the other; for a while there are shares that are none of these.
+    # VLANs move sequentially, so intermediate shares occur.
     wait_for(lambda: shared_out(net, 'n0', 'n1') == before, 20, 'they share as before')
-    # Preference comes first, and 0 marks a standby router.
+    # Preference takes precedence, and 0 marks a standby router.
     net.node['n0'].reload(loop_guard={'interval': 500, 'preference': 0})
     wait_for(lambda: forwarded(net.node['n1']) == set(VLANS), 20, 'the preferred one has all')
     wait_for(lambda: {(s['state'], s['reason'], s['forwarder'])
@@ -92,7 +91,7 @@ def test_three_routers(lab):
     net.node['n2'].kill()
     after = wait_shared_out(net, 'n0', 'n1')
     assert all(before[n] < after[n] for n in ('n0', 'n1'))
-    # A router without a path to other sites leaves its VLANs to the other router.
+    # A router without a path to other sites releases all VLANs to the other router.
     net.wan.isolate('n1')
     wait_for(lambda: forwarded(net.node['n0']) == set(VLANS), 60, 'who has the overlay has all')
     wait_for(lambda: {s['reason'] for s in net.node['n1'].show('segments')['segments']
@@ -123,7 +122,7 @@ def test_a_lan_without_link_is_told_through_the_overlay(lab):
     wait_for(is_found, 20, 'a host of the LAN is behind the forwarder')
     n1.namespace.ip('link set h0 down', 'link set to-n0 down')
     wait_for(lambda: lan_of_n1() == 'down', 20, 'the record says that there is no LAN')
-    # Hosts of the LAN are not looked for behind it any more.
+    # Nodes remove the hosts of the LAN behind the isolated router.
     wait_for(lambda: not behind(n1), 20, 'who was behind it is forgotten')
     wait_for(lambda: {s['state'] for s in n0.show('segments')['segments']} == {'clear'}, 20,
              'the other is alone')
@@ -133,7 +132,7 @@ def test_a_lan_without_link_is_told_through_the_overlay(lab):
 
 
 def test_a_lan_that_is_cut_again_and_again_is_believed_at_once(lab):
-    """No cut has to wait for those before it (lan-flapping would say so)."""
+    """Repeated cuts cause no delay, which the event lan-flapping would report."""
     quick = {'loop-guard': {'interval': 200, 'preference': 128}}
     net = lab(line_up(3, config=merged(PATIENT, quick))).joined()
     n0, n1, n2 = net.node.values()
@@ -159,8 +158,8 @@ def guard_of(node):
 
 
 def test_half_of_a_router_stands_still(lab):
-    """Of the one that does not forward: first the threads that hear the LAN, then the one that
-    decides. Neither takes silence that it did not listen to for a LAN without others."""
+    """The blocked router stops: first the threads that receive from the LAN, then the control
+    thread. A router that received nothing because of a stall must not assume an empty LAN."""
     net = lab(line_up(3, config=merged(PATIENT, {'loop-guard': {'interval': 200}}))).joined()
     cable(net, 'n0', 'n1')
     n0, n1, _ = net.node.values()
@@ -172,7 +171,7 @@ def test_half_of_a_router_stands_still(lab):
         end = time.monotonic() + 2
         while time.monotonic() < end:
             assert guard_of(n1)[0] != 'clear'
-    # Now the other one decides nothing, and for what it had decided it is too late.
+    # The control thread of n0 stops next, and its earlier decisions expire.
     wait_for(lambda: (guard_of(n0)[0], guard_of(n1)[0]) == ('shared', 'blocked')
              and wire.once('n2'), 20, 'as before')
     late = n0.drops('lan_standstill')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One Ethernet over many sites: learning, flooding, VLANs, limits and loops (design.md 3.4, 3.5,
-4 "Ethernet")."""
+"""An Ethernet over many sites: learning, flooding, VLANs, limits and loops (design.md 3.4, 3.5, 4
+"Ethernet")."""
 import json
 import os
 import re
@@ -28,7 +28,7 @@ def tap(net, name):
 
 
 def patient(n, config=None, **keys):
-    """n sites with links that do not fail if a busy machine delays probes."""
+    """n sites with links that tolerate late probes of a busy machine."""
     return line_up(n, config=merged(PATIENT, config or {}), **keys)
 
 
@@ -40,7 +40,8 @@ def carries(payload):
 
 
 def learn(net, name, mac, seen_by, vlan=0):
-    """The host of `name` sends as `mac` until the nodes of seen_by have it behind that site."""
+    """The host of `name` sends with source `mac` until the nodes of seen_by have learned the site.
+    """
     port = tap(net, name)
     frame = ethernet(BROADCAST, mac, TEST_TYPE, b'here I am', vlan or None)
 
@@ -69,7 +70,7 @@ def test_broadcast_multicast_and_unknown_unicast_reach_every_other_site_once(lab
 def test_reserved_multicast_stays_at_its_site(lab):
     net = lab(patient(2)).joined()
     far = tap(net, 'n1')
-    # The bridge would keep these back itself: put them on leon0 by hand.
+    # The bridge would drop these frames, so the test sends on leon0.
     inside = net.node['n0'].drops('link_local_control')
     port = Tap(net.node['n0'].namespace, 'leon0')
     port.send(ethernet('01:80:c2:00:00:0e', GUEST, 0x88cc, b'lldp lldp lldp'))
@@ -99,7 +100,7 @@ def test_host_that_moves_is_followed_under_traffic(lab):
         return taps[name].frames(carries(payload), within=0.5) \
             and not taps[other].frames(carries(payload), within=0.05)
     wait_for(lambda: arrives_at('n0'), 5, 'traffic goes to the host')
-    # It shows up at n1 and says one thing there; traffic to it goes on meanwhile.
+    # The host appears at n1 and sends a single frame. Traffic to the host continues.
     taps['n1'].send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'moved'))
     wait_for(lambda: arrives_at('n1'), 5, 'traffic follows the host')
     entry = net.node['n2'].fdb()[0, GUEST]
@@ -110,22 +111,22 @@ def test_host_that_moves_is_followed_under_traffic(lab):
 
 
 def alternate(taps, observer):
-    """The guest speaks behind one site and then behind the other, never the same, which would be
-    one frame that comes round; its entry in the FDB."""
+    """The migrated host sends alternately from both sites. Frames differ, because a repeated frame
+    would count as looped. Returns the entry of the FDB."""
     for t in taps:
         t.send(ethernet(BROADCAST, GUEST, TEST_TYPE, b'no, here' + os.urandom(8)))
-        time.sleep(0.05)  # both frames must have been learned from, one after the other
-    # Gone for a moment where a slow machine let a link fail.
+        time.sleep(0.05)  # both frames must be learned in order
+    # Absent for a moment if a slow machine fails a link.
     return observer.fdb().get((0, GUEST), {})
 
 
 def test_flapping_mac_is_damped_and_reported(lab):
-    """The address was not in use for long, so frames to it are flooded."""
+    """The address is not established, so frames to the address are flooded."""
     net = lab(patient(3)).joined()
     learn(net, 'n0', GUEST, ['n2'])
     taps = {name: tap(net, name) for name in net.node}
     observer, claimed = net.node['n2'], (taps['n0'], taps['n1'])
-    for node in net.node.values():  # whose bridges would believe the other site
+    for node in net.node.values():  # bridges would learn the other site
         node.namespace.ip('link set leon0 type bridge_slave learning off')
     wait_for(lambda: alternate(claimed, observer).get('frozen'), 20, 'the MAC is frozen')
     frozen = observer.fdb()[0, GUEST]
@@ -141,19 +142,20 @@ def test_flapping_mac_is_damped_and_reported(lab):
 
 
 def test_a_thief_of_a_mac_does_not_keep_it(lab):
-    """A host that was present for long gets its frames while another site sends in its name."""
+    """An established host receives its frames while another site sends with the same source
+    address."""
     net = lab(patient(3)).joined()
     taps = {name: tap(net, name) for name in net.node}
     observer, owner, thief = net.node['n2'], net.node['n0'], net.node['n1']
     begin = time.monotonic()
-    # Nobody else claims it for half a minute.
+    # No other site uses the address for half a minute.
     while time.monotonic() - begin < 32:
         learn(net, 'n0', GUEST, ['n2'])
         time.sleep(1)
     wait_for(lambda: alternate((taps['n1'], taps['n0']), observer).get('frozen'), 20,
              'the MAC is frozen')
     assert owner.node_id in observer.events('mac-flapping')[-1]['text']
-    # Its LAN did not change, independent of the thief's claims about its own LAN.
+    # The LAN of the node is unchanged, regardless of the claims of the other site.
     thief.reload(loop_guard={'disable': True})
     thief.reload(loop_guard={'disable': False})
     for _ in range(10):
@@ -188,7 +190,7 @@ def test_ten_thousand_hosts(lab):
         return not missing
     wait_for(known, 60, 'n1 knows 10000 MACs behind n0', every=0.3)
     assert net.node['n1'].show('fdb')['count'] >= 10_000
-    # All addresses are known: the return direction goes to one site, without flooding.
+    # All addresses are known, so frames in the return direction go to one site without flooding.
     before = net.node['n1'].counter('unknown_tx')
     back = tap(net, 'n1')
     for mac in macs[::100]:
@@ -218,7 +220,7 @@ def test_old_entries_age_out(lab):
 
 def test_vlan_tags_travel_and_vlans_are_apart(lab):
     net = lab(patient(3)).joined()
-    # These bridges know no VLANs, and the two guests have one MAC.
+    # Bridges here ignore VLANs, and both hosts have the same MAC.
     for node in net.node.values():
         node.namespace.ip('link set leon0 type bridge_slave learning off flood on',
                           'link set h0 type bridge_slave learning off flood on')
@@ -243,7 +245,7 @@ def test_storm_control_limits_broadcasts(lab):
              ('02:cc:00:00:00:98', 'storm_unknown'))
 
     def overruns():
-        """Frames that found the queue of leon0 full, because its worker got no processor."""
+        """Frames dropped at a full queue of leon0 because the worker had no CPU."""
         link = json.loads(net.node['n0'].namespace.run('ip', '-j', '-s', 'link', 'show', 'leon0').stdout)
         return link[0]['stats64']['tx']['dropped']
     for destination, reason in kinds:
@@ -258,13 +260,13 @@ def test_storm_control_limits_broadcasts(lab):
             arrived.extend(other.frames(carries(payload), until=1000, within=0.2))
             return net.node['n0'].drops(reason) + overruns() - before + len(arrived) >= 1000
         wait_for(all_accounted, 20, f'each frame to {destination} was dropped or arrived')
-        # What fills up while frames are sent and waited for, and one second's worth of burst.
+        # The tokens of the time between the first and the last frame, plus a burst of one second.
         assert 0 < len(arrived) <= 50 * (time.monotonic() - begin + 2)
     assert len(net.host['n0'].ping(net.host['n1'].ip4, within=10)) == 1, 'known unicast is not limited'
 
 
 def rx_dropped(node, device):
-    """Counters of `ip -s link`, including frames that no handler accepted."""
+    """Counters of `ip -s link`, including frames without a handler."""
     text = node.namespace.run('ip', '-j', '-s', '-s', 'link', 'show', device).stdout
     rx = json.loads(text)[0]['stats64']['rx']
     return rx['dropped'] + rx.get('nohandler', 0)
@@ -275,7 +277,7 @@ def guards_sent(node):
 
 
 def test_guard_frames_are_nobody_s_drops(lab):
-    """They end in each node's own stack: neither leon0 nor the bridge counts them as dropped."""
+    """Guard frames end in the stack of each node. Neither leon0 nor the bridge counts a drop."""
     net = lab(patient(2, config={'loop-guard': {'interval': 100}})).joined()
     node = net.node['n0']
     before, sent = {d: rx_dropped(node, d) for d in ('leon0', 'br0')}, guards_sent(node)
@@ -284,7 +286,7 @@ def test_guard_frames_are_nobody_s_drops(lab):
 
 
 def test_no_guard_goes_where_no_lan_is(lab):
-    """leon0 of a router that is in no bridge has only this machine behind it."""
+    """leon0 outside any bridge has only the router behind the port."""
     net = lab(patient(2, hosts=False, config={'loop-guard': {'interval': 100}})).joined()
     node = net.node['n0']
     for i, n in enumerate(net.node.values()):
@@ -310,7 +312,7 @@ def guard(node):
 
 
 def one_stops(net, *names):
-    """Of two nodes on one LAN, whichever ranks behind the other; its name."""
+    """The name of the blocked node of two nodes on one LAN."""
     wait_for(lambda: sorted(guard(net.node[n]) for n in names) == ['blocked', 'shared'], 10,
              'one of the two stops')
     return next(n for n in names if guard(net.node[n]) == 'blocked')
@@ -343,8 +345,8 @@ def test_two_nodes_on_one_lan_do_not_loop(lab):
 
 
 def test_hosts_that_a_loop_moved_are_found_again(lab):
-    """Though they say nothing and are not asked by others, whose neighbor tables are full: bridges
-    learned them where the loop came from."""
+    """Hosts are silent, and full neighbor tables prevent ARP requests of other hosts. Bridges
+    learned the hosts at the wrong port during the loop."""
     net = lab(patient(3, config={'loop-guard': {'disable': True}})).joined()
     n0, n1 = net.node['n0'], net.node['n1']
     net.settle_hosts('n2', 'n1')
@@ -361,7 +363,7 @@ def test_hosts_that_a_loop_moved_are_found_again(lab):
         for source, wire in wires.items():
             wire.send(ethernet(BROADCAST, net.host[source].mac, TEST_TYPE, os.urandom(16)))
         return net.node[name].events('mac-flapping')
-    # The MACs come from everywhere, until they are held in a wrong place, or in none.
+    # The MACs move between the sites until their entries are frozen.
     wait_for(lambda: is_frozen('n1'), 20, 'the loop moves hosts around')
     for node in net.node.values():
         node.reload(loop_guard={'interval': 200})
@@ -374,7 +376,8 @@ def test_hosts_that_a_loop_moved_are_found_again(lab):
 
 
 def pause(net, near, far):
-    """Stops leond at `far` until `near` misses it; returns how long it was gone, in seconds."""
+    """Stops leond at `far` until `near` reports the node as unreachable. Returns the duration in
+    seconds."""
     net.node[far].process.send_signal(signal.SIGSTOP)
     wait_for(lambda: net.node[near].state_of(net.node[far]) == 'unreachable', 10, f'{far} seems gone')
     begin = time.monotonic()
@@ -386,7 +389,7 @@ def pause(net, near, far):
 def test_a_pause_makes_no_host_unknown(lab):
     net = lab(line_up(2)).joined()
     node, host = net.node['n0'], net.host['n1']
-    # Whoever is gone for 3 s is not just paused; on a busy machine it may take that long.
+    # A node is unreachable after 3 s. Detection on a busy machine may take longer.
     for _ in range(5):
         net.settle_hosts('n0', 'n1')
         if pause(net, 'n0', 'n1') < 2:
@@ -410,8 +413,8 @@ def test_arp_is_answered_from_what_is_known(lab):
             and frame[38:42] == bytes(map(int, asked.ip4.split('.')))
 
     def answered():
-        """A request for a known host is answered at its own site and stays there."""
-        # Everybody hears n1's host ask, so every node knows it.
+        """The near node answers a request for a known host, and no request reaches the overlay."""
+        # The request of the host reaches every node, so all nodes learn the host.
         net.host['n1'].forget_neighbors()
         net.settle_hosts('n1', 'n0')
         host.forget_neighbors()
@@ -441,7 +444,7 @@ def test_neighbor_solicitation_is_answered_from_what_is_known(lab):
 
 
 def lost_while(asking, asked, family, change):
-    """How many pings were lost, of ten a second for 12 s; `change` is called in the middle."""
+    """Number of lost pings, of ten a second for 12 s; `change` is called in the middle."""
     address = {4: asked.ip4, 6: asked.ip6}[family]
     ping = asking.namespace.start('ping', '-n', '-i', '0.1', '-c', '120', '-W', '1', address,
                                   stdout=subprocess.PIPE)
@@ -458,7 +461,8 @@ def set_mac(host, mac):
 
 
 def know_each_other(a, b):
-    """For long enough that none of their requests is flooded any more, and confirmed just now."""
+    """Waits until requests between the hosts are no longer flooded and the entries are confirmed.
+    """
     begin = time.monotonic()
     while time.monotonic() - begin < 12:
         for host, other in ((a, b), (b, a)):
@@ -470,19 +474,19 @@ def know_each_other(a, b):
 @pytest.mark.parametrize('family', [4, 6])
 @pytest.mark.parametrize('suppression', [{}, SUPPRESSION], ids=['flooded', 'suppressed'])
 def test_a_host_that_changes_its_mac_is_found(lab, suppression, family):
-    """Its own questions go to all, so that the others learn its new MAC from them."""
+    """Requests of the host are flooded, so other hosts learn the new MAC."""
     net = lab(patient(2, config=suppression)).joined()
     a, b = net.host['n0'], net.host['n1']
     know_each_other(a, b)
     lost = lost_while(a, b, family, lambda: set_mac(a, '02:ab:00:00:00:01'))
-    # One round of resolution, on a busy machine two: a second each.
+    # One resolution takes a second, and a busy machine may need two.
     assert lost <= 40
     wait_for(lambda: b.neighbors().get({4: a.ip4, 6: a.ip6}[family]) == a.mac, 10, 'b knows the new MAC')
 
 
 @pytest.mark.parametrize('family', [4, 6])
 def test_an_answer_from_here_does_not_keep_an_old_mac_alive(lab, family):
-    """The host that changed says nothing; others must find that nobody answers to its old MAC."""
+    """The changed host is silent. Other hosts must detect that the old MAC does not answer."""
     net = lab(patient(2, config=SUPPRESSION)).joined()
     a, b = net.host['n0'], net.host['n1']
     for version in ('ipv4', 'ipv6'):
@@ -494,13 +498,14 @@ def test_an_answer_from_here_does_not_keep_an_old_mac_alive(lab, family):
     wait_for(lambda: a.ping(b.ip4) and a.ping(b.ip6), 20, 'both know a by its old MAC')
     set_mac(a, '02:ab:00:00:00:01')
     begin = time.monotonic()
-    # Asks the old MAC (3 s), then everybody. What the node knows would be believed for a minute.
+    # The host requests the old MAC for 3 s and then broadcasts. The entry of the node would be
+    # valid for a minute.
     wait_for(lambda: b.ping(address, within=0.5), 40, 'the new MAC is found', every=0.2)
     assert time.monotonic() - begin < 40
 
 
 def advertisement(host):
-    """Unsolicited (RFC 4861 section 7.2.6), of its own address, to all nodes."""
+    """Unsolicited (RFC 4861 section 7.2.6), of the host's address, to all nodes."""
     source, everybody = (socket.inet_pton(socket.AF_INET6, a) for a in (host.ip6, 'ff02::1'))
     body = bytes.fromhex('88000000 20000000') + source + b'\x02\x01' + mac_bytes(host.mac)
     total = source + everybody + struct.pack('!II', len(body), 58) + body
@@ -513,7 +518,7 @@ def advertisement(host):
 
 
 def test_probes_and_announcements_travel(lab):
-    """RFC 5227 and RFC 4862: a host that takes an address probes it first and then announces it."""
+    """RFC 5227 and RFC 4862: a host probes a new address and then announces the address."""
     net = lab(patient(2, config=SUPPRESSION)).joined()
     a, b = net.host['n0'], net.host['n1']
     know_each_other(a, b)
@@ -530,7 +535,7 @@ def test_probes_and_announcements_travel(lab):
     frame = advertisement(a)
     port.send(frame)
     assert wire.frames(carries(frame[14:]), within=10), 'nobody asked, and it travels'
-    # Duplicate address detection of the kernel itself, for an address that is b's.
+    # Duplicate address detection of the kernel, for an address of b.
     for where in ('all', 'eth0'):
         a.namespace.sysctl(f'ipv6/conf/{where}/accept_dad', 1)
     a.namespace.sysctl('ipv6/conf/eth0/dad_transmits', 1)
@@ -580,7 +585,7 @@ def mss_of(frame):
 
 
 def tcp_transfer(net, a, b, size=300_000):
-    """Bytes that a TCP connection carries from host b to host a."""
+    """Number of bytes of a TCP transfer from host b to host a."""
     program = ('import socket,sys\ns=socket.create_server(("", 5000))\nprint("ready",flush=True)\n'
                f'c,_=s.accept()\nc.sendall(b"x"*{size})\nc.close()\n')
     server = net.host[b].namespace.start('/usr/bin/python3', '-c', program, stdout=subprocess.PIPE)
@@ -621,7 +626,7 @@ def test_black_hole_is_noticed_and_worked_around(lab):
     for a, b in ((n0, n1), (n1, n0)):
         wait_for(lambda a=a, b=b: a.paths()[b.node_id]['mtu'] == 1472, 20, 'the path MTU is found')
     net.wan.both('n0', 'n1', mtu=1300)
-    # One datagram of 1478 bytes until the black hole is noticed, two smaller ones from then on.
+    # A single datagram of 1478 bytes until the black hole is detected, then two smaller datagrams.
     host, far = net.host['n0'], net.host['n1'].ip4
     assert not host.ping(far, size=1370, within=0.3)
     wait_for(lambda: host.ping(far, size=1370, within=0.5), 60, 'large frames pass again')
@@ -647,5 +652,5 @@ def test_interface_mtu_follows_the_smallest_path(lab):
         result = n0.namespace.run('ping', '-M', 'do', '-c', '3', '-i', '0.1', '-s', mtu() - 28,
                                   '10.9.0.3', check=False)
         return ' 0% packet loss' in result.stdout and n0.counter('fragmented_frames') == before
-    # More than once where a slow machine makes a path look narrower for a while.
+    # Several times if a slow machine makes a path look narrower for a while.
     wait_for(crosses_whole, 40, 'a frame of full size crosses in one piece')

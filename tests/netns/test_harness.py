@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The harness itself: it does not touch the host and leaves nothing behind."""
+"""The harness does not change the host and leaves nothing behind."""
 import os
 
 import pytest
@@ -15,7 +15,7 @@ def inode(path):
 
 
 def processes_in(namespaces):
-    """Pids whose network namespace is one of these inodes."""
+    """Pids of processes in one of these network namespaces."""
     found = []
     for pid in filter(str.isdigit, os.listdir('/proc')):
         try:

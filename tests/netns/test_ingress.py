@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A line that several nodes send to (shaper ingress): the node behind it tells each its share, so
-that what is too much waits where it comes from. How soon shares settle, and what ten senders do
-that begin at once, is for test_shares.c, on virtual time."""
+"""An access link shared by several senders (shaper ingress). The receiving node assigns a share to
+each sender, so the backlog stays at the sources. test_shares.c tests convergence and ten
+simultaneous senders on virtual time."""
 import re
 import statistics
 import time
@@ -33,7 +33,7 @@ def senders(node):
 
 
 def of_sender(node, name, key):
-    """0 while it is none, or nothing is known of it."""
+    """0 without a value or without knowledge of the sender."""
     return senders(node).get(name, {}).get(key) or 0
 
 
@@ -52,7 +52,7 @@ def test_senders_share_the_line_of_who_receives(lab):
     first, second = bulk(net, 'n1', 40101), bulk(net, 'n2', 40102)
     sparse = net.stream('n3', 'n0', interval=0.02)
     try:
-        # Nobody is asked anything: the queue stands before the line.
+        # Without shares, the queue stands before the access link.
         wait_for(lambda: queue_us(net) > 40000, 60, 'a full line')
         without_us = queue_us(net)
         assert n0.reload(shaper={'ingress': f'{RATE_KBITS}kbit'})['verdict'] == 'applied'
@@ -64,7 +64,7 @@ def test_senders_share_the_line_of_who_receives(lab):
                     min(got.get('n1', 0), got.get('n2', 0)) > 0.35 * RATE_KBITS)
         wait_for(shared, 30, 'the rate is used and shared')
         wait_for(lambda: queue_us(net) < without_us / 4, 30, 'a short queue')
-        # A sender with little traffic can increase it without taking rate from the others.
+        # A sender with little traffic can increase its rate without a loss for the others.
         wait_for(lambda: 0 < of_sender(n0, 'n3', 'share_kbits') < RATE_KBITS / 4, 30, 'n3 takes nothing')
         assert not sparse.gap()[1] > len(sparse.sent) / 2
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A joining token: one node prints it, and another machine joins with nothing else."""
+"""A joining token: a node prints the token, and another machine joins without other data."""
 import json
 import os
 import re
@@ -22,7 +22,7 @@ print(s.makefile().readline())
 
 
 def pair(lab, **keys):
-    """n0 and n1 run, n2 is a machine that knows nothing."""
+    """n0 and n1 run, and n2 has no knowledge of the overlay."""
     net = lab(line_up(3, hosts=False, secret=SECRET, **keys), start=False)
     net.start('n0', 'n1')
     return net.joined(names=['n0', 'n1'])
@@ -42,7 +42,7 @@ def join(token, *words):
 
 
 def joined_with(node, token):
-    """The node's configuration consists of the token and the paths of this test."""
+    """The configuration of the node consists of the token and the paths of the test."""
     result = join(token)
     assert result.returncode == 0, result.stderr
     config = json.loads(result.stdout)
@@ -61,7 +61,7 @@ def test_a_machine_joins_by_a_token_alone(lab):
     config = joined_with(net.node['n2'], token)
     assert config['authentication']['pre-shared-secret'] == SECRET
     assert config['vni'] == 1 and config['node-id'].split('.')[0] in map(str, range(240, 256))
-    # The address of n0 and of the other member, which n0 knows as a peer.
+    # The addresses of n0 and of the other member, a peer of n0.
     assert [p['address'] for p in config['peer'].values()] == ['198.18.0.1', '198.18.0.2']
     net.start('n2')
     net.joined()
@@ -114,7 +114,7 @@ def test_without_a_secret_there_is_no_token(lab):
 
 
 def test_only_who_may_change_something_gets_a_token(lab):
-    """The group of the socket may look; the secret is not for looking."""
+    """The group of the socket may read the state, but not the secret."""
     node = lab(line_up(1, hosts=False)).node['n0']
     os.chmod(os.path.dirname(node.socket), 0o755)
     result = subprocess.run([sys.executable, '-c', AS_NOBODY, node.socket], capture_output=True,
@@ -128,7 +128,8 @@ TOKEN = 'leon1.AAABAhT2CTE5Mi4wLjIuMRtYEXNlb3VsLmV4YW1wbGUubmV0HGNvcnJlY3QgaG9yc
 
 
 def test_the_file(tmp_path):
-    """For the group of its directory, as /etc/leon has it; valid; never over another."""
+    """The file is valid, belongs to the group of the directory, as in /etc/leon, and never
+    replaces another file."""
     directory = tmp_path / 'leon'
     directory.mkdir()
     os.chown(directory, 0, 1)
@@ -175,7 +176,7 @@ def test_a_bad_token_is_one_sentence_that_does_not_repeat_it(tmp_path):
 
 
 def test_what_the_token_says_must_be_a_configuration():
-    """A checksum is easily made: the rest is read as any configuration is."""
+    """A checksum is easy to forge, so the content is checked like any configuration."""
     import base64
     import zlib
     body = b'\0\0\1\1\x14\xf6\x0510.09\x08password'
@@ -185,7 +186,7 @@ def test_what_the_token_says_must_be_a_configuration():
 
 
 def test_an_old_configuration_is_not_needed_afterwards(lab):
-    """A member that joined by a token invites the next one."""
+    """A member that joined by a token invites the next member."""
     net = pair(lab)
     joined_with(net.node['n2'], invite(net.node['n0'])[0])
     net.start('n2')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""IPsec as far as any kernel allows: the guard fails closed, and three sites are wrapped by
-strongSwan's user-space ESP. What a kernel with ESP shows is in tests/ipsec (make check-ipsec)."""
+"""IPsec on any kernel: the guard fails closed, and user-space ESP of strongSwan protects three
+sites. tests/ipsec (make check-ipsec) needs a kernel with ESP."""
 import importlib.util
 import os
 import re
@@ -28,7 +28,7 @@ needs_charon = pytest.mark.skipif(not os.path.exists(CHARON), reason='needs char
 
 @pytest.fixture
 def protect():
-    """protect(node, ...): the Protection of a node, ended before its namespace is."""
+    """protect(node, ...): the Protection of a node, stopped before the end of the namespace."""
     made = []
 
     def make(*args, **keys):
@@ -52,7 +52,7 @@ def listen():
 
 
 def dropped(protection, chain):
-    """Packets that the first rule of a chain has dropped."""
+    """Packets dropped by the first rule of a chain."""
     text = protection.table().split(f'chain {chain} ')[1]
     return int(text.split('counter packets ')[1].split()[0])
 
@@ -69,16 +69,16 @@ def test_the_guard_fails_closed(lab, protect, listen, underlay):
     wait_for(lambda: dropped(protection, 'out') >= 3 and dropped(protection, 'in') >= 3, 20,
              'both ways are tried')
     assert not net.full_mesh()
-    # The unprotected node sends in the clear, and the capture at it sees that.
+    # The unprotected node sends in the clear, and the capture records the datagrams.
     wait_for(control.plaintext, 5)
     assert ear.plaintext() == [] and ear.quotes() == []
     assert guarded.show('ipsec')['reported_seconds'] is None
-    # A closed port would be answered with ICMP errors that quote.
+    # A closed port would cause ICMP errors with quoted data.
     guarded.kill()
     before = dropped(protection, 'in')
     wait_for(lambda: dropped(protection, 'in') >= before + 2, 20, 'the other still tries')
     assert ear.plaintext() == [] and ear.quotes() == []
-    # Taken out of the configuration: the same command opens.
+    # After removal from the configuration, the same command opens the guard.
     os.unlink(protection.document)
     guarded.namespace.run(*protection.command('guard'))
     assert 'leon_ipsec' not in protection.table()
@@ -87,8 +87,8 @@ def test_the_guard_fails_closed(lab, protect, listen, underlay):
 @pytest.mark.skipif(importlib.util.find_spec('seccomp') is None, reason='needs python3-seccomp')
 @needs_charon
 def test_the_manager_works_confined(lab, protect):
-    """As its unit runs it: root with one capability and a filter of system calls. nft, ip and the
-    control socket of leond are all there."""
+    """The manager runs with the restrictions of the unit: root, one capability and a filter of
+    system calls. nft, ip and the control socket of leond work."""
     net = lab(line_up(2, hosts=False), start=False)
     node = net.node['n0']
     protection = protect(node, net.directory)
@@ -109,7 +109,7 @@ def test_the_manager_works_confined(lab, protect):
             connection.close()
     wait_for(loaded, 20, 'connections are loaded')
     wait_for(lambda: node.show('ipsec')['reported_seconds'] is not None, 20, 'leond is told')
-    # What an earlier charon left is looked for, which takes `ip xfrm`.
+    # The manager searches for SAs of an earlier charon with `ip xfrm`.
     protection.charon.crash()
     protection.charon.start()
     wait_for(loaded, 20, 'connections are loaded again')
@@ -139,7 +139,7 @@ def test_reports_are_for_root_and_are_shown(lab):
     text = {'problems': [{'address': address, 'text': 'it does not answer'},
                          {'text': 'charon is not there\n<1>forged'}]}
     control.request(a.socket, 'report ipsec', {'protected': [], **text})
-    # One address once, though it is a configured peer and a node.
+    # An address appears once, although the address belongs to a configured peer and to a node.
     (entry,) = a.show('ipsec')['endpoints']
     assert (entry['node_id'], entry['reason']) == (b.node_id, 'it does not answer')
     assert a.show('ipsec')['problems'] == ['charon is not there?<1>forged']
@@ -157,7 +157,7 @@ def test_reports_are_for_root_and_are_shown(lab):
 
 @needs_charon
 def test_the_reason_is_shown(lab, protect):
-    """The IKE secrets of two sites differ; then one of the two is not there at all."""
+    """The IKE secrets of two sites differ, then one site is absent."""
     extra = 'kernel-netlink { fwmark = !0x42 }\n socket-default { fwmark = 0x42 }\n' \
             'kernel-libipsec { allow_peer_ts = yes }'
     net = lab(line_up(2, hosts=False), start=False)
@@ -173,7 +173,7 @@ def test_the_reason_is_shown(lab, protect):
     net.start()
 
     def reason(name):
-        """The answer of `show ipsec` about one address or about all."""
+        """The answer of `show ipsec` about a single address or about all addresses."""
         answer = net.node[name].show('ipsec')
         return ' '.join([e['reason'] or '' for e in answer['endpoints']] + answer['problems'])
     try:
@@ -190,8 +190,8 @@ def test_the_reason_is_shown(lab, protect):
 
 @needs_charon
 def test_three_sites_in_user_space_esp(lab, protect, listen):
-    """The manager follows leond and charon follows the manager: a full mesh of SAs, every LEON
-    datagram inside ESP, and a site that comes later gets its SAs too."""
+    """The manager follows leond, and charon follows the manager. All sites have SAs with each
+    other, and every LEON datagram is inside ESP. A later site gets SAs too."""
     extra = 'kernel-netlink { fwmark = !0x42 }\n socket-default { fwmark = 0x42 }\n' \
             'kernel-libipsec { allow_peer_ts = yes }'
     net = lab(line_up(3), start=False)
@@ -217,7 +217,8 @@ def test_three_sites_in_user_space_esp(lab, protect, listen):
         raise
     net.joined()
     net.settle_hosts('n0', 'n2')
-    # Without the guard, what comes before the SAs is in the clear; from here on nothing is.
+    # Without the guard, datagrams before the SAs are in the clear. All later datagrams must be
+    # encrypted.
     ears = [listen(node, net.directory) for node in net.node.values()]
     wait_for(lambda: len(net.host['n0'].ping(net.host['n2'].ip4, count=50, interval=0.01)) == 50, 20,
              'fifty of fifty are answered')

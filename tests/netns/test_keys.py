@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The secret changes under traffic and no frame is lost; identities outlive restarts."""
+"""The secret changes under traffic without loss of a frame; identities survive restarts."""
 import os
 import stat
 
@@ -33,7 +33,7 @@ def joined(lab):
 def finish(running):
     for stream in running:
         stream.stop_whole()
-        # Some under each set of secrets; how many a busy machine sends in that time is its affair.
+        # Some frames under each set of secrets. The number depends on the speed of the machine.
         assert len(stream.sent) > 100
 
 
@@ -58,7 +58,8 @@ def test_another_secret_without_an_outage(lab):
 
 
 def test_a_secret_of_one_node_only_is_warned_of_at_once(lab):
-    """It works until the sessions end: who did it is told when it can still be undone."""
+    """The overlay works until the sessions end. The warning comes early enough to undo the change.
+    """
     net = lab({**PAPER, 'hosts': False, 'config': PATIENT}).joined()
     seoul, inagi, fujisawa = (net.node[name] for name in ('seoul', 'inagi', 'fujisawa'))
     own = seoul.config['authentication']['pre-shared-secret']
@@ -70,7 +71,7 @@ def test_a_secret_of_one_node_only_is_warned_of_at_once(lab):
     for other in (inagi, fujisawa):
         wait_for(lambda o=other: o.events('secret-differs'), 10, f'{other.name} tells of it')
         assert 'seoul' in other.events('secret-differs')[0]['text']
-        # A machine that delays its probes for a moment may have lost the path.
+        # A machine that delays probes for a moment may have lost the path.
         wait_for(lambda o=other: o.nodes()[seoul.node_id]['state'] == 'reachable', 10, 'it is reached')
         node = other.nodes()[seoul.node_id]
         assert node['secret'] == 'other'
@@ -79,7 +80,7 @@ def test_a_secret_of_one_node_only_is_warned_of_at_once(lab):
     wait_for(lambda: (inagi.nodes()[seoul.node_id]['session_ends_seconds'] or left) < left, 10,
              'it counts down')
     assert 'session ends in' in inagi.leonctl('show', 'nodes', json_output=False)
-    # Taken back, all is as it was.
+    # After the change is undone, the overlay is as before.
     answer = seoul.reload(authentication=secrets(own))
     assert answer['verdict'] == 'applied' and answer['warnings'] == []
     wait_for(lambda: all(n.nodes()[seoul.node_id]['secret'] == 'own' for n in (inagi, fujisawa)), 10,
@@ -100,18 +101,18 @@ def test_identity_is_kept_and_pinned(lab):
     before = net.lives('seoul')
     seoul.kill()
     seoul.start()
-    # A node that has not noticed the change yet would not understand a leave either.
+    # A node that has not detected the change yet would not understand a leave.
     net.back('seoul', before)
     with open(path, encoding='ascii') as f:
         assert f.read() == identity
-    # Stopped in good order and made anew: taken at once, and said.
+    # After an orderly stop, the new identity is accepted at once, with an event.
     before = net.lives('seoul')
     seoul.stop()
     os.unlink(path)
     seoul.start()
     net.back('seoul', before)
     wait_for(lambda: inagi.events('identity-changed'), 10, 'it is told of')
-    # Made anew after a crash: not while it may be somebody else.
+    # After a crash, the new identity is refused while a duplicate node-id is possible.
     seoul.kill()
     os.unlink(path)
     seoul.start()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leonsim over what real daemons know: the paths of `show paths`, and those after a change as the
-daemons then choose them."""
+"""leonsim with data of real daemons: the paths of `show paths`, and the paths after a change.
+Daemons then choose the predicted paths."""
 import json
 import subprocess
 
@@ -10,7 +10,7 @@ from lab import wait_for
 from node import find_program
 
 SITES = ('a', 'b', 'c', 'd', 'e')
-# Where what a busy machine adds is less than what ways differ by: what was foretold is taken.
+# Paths differ by more than the delay of a busy machine, so the daemons choose the predicted paths.
 RTT_MS = {('a', 'b'): 70, ('a', 'c'): 20, ('a', 'd'): 35, ('a', 'e'): 90,
           ('b', 'c'): 25, ('b', 'd'): 70, ('b', 'e'): 30, ('c', 'd'): 60, ('c', 'e'): 75, ('d', 'e'): 28}
 
@@ -26,7 +26,7 @@ def by_destination(paths):
 
 
 def agrees(node):
-    """Asked between two runs of the daemon's choice the three answers are of one moment."""
+    """The three answers are consistent between two runs of the path choice."""
     before = by_destination(node.show('paths')['paths'])
     document = node.show('latency')
     after = by_destination(node.show('paths')['paths'])

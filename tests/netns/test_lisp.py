@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`protocols lisp` with the real package: sites reach each other over one link, a map server that
-is gone and comes back, nothing left behind however it ends, LEON's prefixes at a map server."""
+"""`protocols lisp` with the real package: sites on one link, a map server that fails and returns,
+a clean end in every case, and LEON prefixes at a map server."""
 import importlib.util
 import json
 import os
@@ -37,7 +37,7 @@ def nets():
 
 @pytest.fixture
 def net():
-    """net(PREFIX, ...): a link with a map server that has these prefixes."""
+    """net(PREFIX, ...): a link with a map server for the given prefixes."""
     yield from nets()
 
 
@@ -47,7 +47,7 @@ ALL = sum(SITES, [])
 
 @pytest.fixture(scope='module')
 def two_sites():
-    """(net, router of site 1, router of site 2): each test leaves them as they were."""
+    """(net, router of site 1, router of site 2). Each test restores the state."""
     for net in nets():
         made = net(*ALL, instance_id='7')
         a, b = made.site(1, instance_id='7'), made.site(2, instance_id='7')
@@ -62,13 +62,13 @@ def two_sites():
 
 def test_sites_reach_each_other(two_sites):
     made, a, b = two_sites
-    # The first packets to a prefix that was not asked for yet are lost.
+    # The first packets to an unresolved prefix are lost.
     wait_for(lambda: made.ping(1, '10.2.0.2'), 20, 'a host of the other site')
     wait_for(lambda: made.ping(1, '2001:db8:2::2'), 20, 'the same by IPv6')
     for a_host, other in ((1, '10.2.0.2'), (2, '10.1.0.2'), (1, '2001:db8:2::2')):
         assert made.ping(a_host, other, count=5)
     assert set(made.server.registered(4)) == set(ALL)
-    # What leon-lisp writes down of OOR's cache comes after what OOR does with it.
+    # leon-lisp records an entry of the cache after OOR uses the entry.
     (entry,) = wait_for(lambda: [e for e in a.state()['map_cache'] if e['prefix'] == '10.2.0.0/24'], 20,
                         'the other site is in the map-cache')
     assert [e['address'] for e in entry['locators']] == ['192.0.2.12']
@@ -76,16 +76,16 @@ def test_sites_reach_each_other(two_sites):
     wait_for(lambda: made.hosts[2].run('ss', '-Hltn', 'sport', '=', ':5201').stdout, 10)
     report = json.loads(made.hosts[1].run('iperf3', '-J', '-c', '10.2.0.2', '-n', '10M').stdout)
     server.wait(20)
-    # Not all: what is under way when the client has written its last is not waited for.
+    # The last bytes of the client may be in flight at the end.
     assert report['end']['sum_received']['bytes'] > 2_000_000
     print(f'{report["end"]["sum_received"]["bits_per_second"] / 1e6:.0f} Mbit/s')
-    # But for our rule, what is on this link would go to the default gateway, which drops it.
+    # Without the rule, packets would go to the default gateway, which drops packets.
     rule = ['pref', 9, 'from', '192.0.2.11', 'lookup', 'main', 'suppress_prefixlength', 0]
     a.namespace.run('ip', 'rule', 'del', *rule)
     assert not made.ping(1, '10.2.0.2')
     a.namespace.run('ip', 'rule', 'add', *rule)
     wait_for(lambda: made.ping(1, '10.2.0.2'), 20, 'with the rule again')
-    # The same configuration again, and one that differs.
+    # The same configuration again, and then a different configuration.
     pid, starts = a.runs(), a.state()['starts']
     a.reload()
     wait_for(lambda: made.ping(1, '10.2.0.2', count=5), 20)
@@ -108,8 +108,8 @@ def test_map_server_dies_and_comes_back(two_sites):
     a.reload(locator={'192.0.2.11': {'priority': '2'}})
     wait_for(lambda: [r['state'] for r in a.state()['registrations']] == ['no-answer'] * 2, 20)
     assert not made.ping(1, '10.2.0.2')
-    # Until it has given up: a map server that is asked before it knows the site says that there is
-    # none, which holds for a minute.
+    # The map request must have failed before. A map server without knowledge of the site sends a
+    # negative answer, valid for a minute.
     unanswered = wait_for(lambda: a.state()['unanswered']['last'], 30, 'nobody answers')
     assert unanswered.startswith('10.2.0.2')
     b.reload(locator={'192.0.2.12': {'priority': '2'}})
@@ -129,17 +129,17 @@ def test_nothing_stays_behind(two_sites):
         assert rule in text
     assert any('via 192.0.2.254' in r for r in routes)
     pid = a.state()['pid']
-    # All at once, as kill -9 of the unit's processes.
+    # All processes at once, as kill -9 of the processes of the unit.
     a.stop(signal.SIGKILL)
     wait_for(lambda: not os.path.exists(f'/proc/{pid}'), 10, 'OOR ends with leon-lisp')
     assert a.rules() != a.untouched and '100:\tfrom 10.1.0.0/24 lookup 100' in a.rules()[0]
     a.clean()
     assert a.rules() == a.untouched
-    # OOR alone: leon-lisp sees it, cleans and fails, so that the unit starts both again.
+    # OOR dies alone. leon-lisp notices, cleans up and fails, and the unit restarts both.
     os.kill(b.state()['pid'], signal.SIGKILL)
     assert b.process.wait(20) == 1
     assert b.rules() == b.untouched and 'OOR ended with status -9' in b.said()
-    # In order, and an operator's own rule of a like kind stays.
+    # An orderly stop keeps a similar rule of the operator.
     a.start().runs()
     a.namespace.ip('rule add pref 100 from 10.1.0.0/24 lookup 77')
     assert a.stop() == 0
@@ -151,7 +151,7 @@ def test_nothing_stays_behind(two_sites):
 
 
 def test_what_is_wrong_is_said(net):
-    """A locator that is not there is waited for; a wrong key is refused, and not written down."""
+    """leon-lisp waits for a missing locator. A wrong key is refused and not logged."""
     made = net(*SITES[0])
     a = made.site(1)
     a.namespace.ip('addr del 192.0.2.11/24 dev u0')
@@ -167,7 +167,7 @@ def test_what_is_wrong_is_said(net):
     assert one['prefix'] == '10.1.0.0/24' and one['peer'] == '192.0.2.11'
     assert one['reason'] == 'the key is another one'
     wait_for(lambda: {r['state'] for r in a.state()['registrations']} == {'no-answer'}, 20)
-    # OOR writes the right one to its log.
+    # OOR logs the correct key.
     assert lisp.KEY not in made.server.said() and lisp.KEY not in json.dumps(made.server.state())
 
 
@@ -175,8 +175,8 @@ PREFIX = '10.50.0.0/24'
 
 
 def test_leon_says_what_is_registered(net, lab):
-    """a and b announce one prefix, c is where most is: a is nearer to it. A LISP site outside
-    reaches the prefix through a; b is registered behind it until it is gone."""
+    """a and b announce the same prefix, and c is nearer to a. A LISP site outside reaches the
+    prefix through a. Node b is registered with a lower priority until its end."""
     sites = {name: {} for name in 'abc'}
     for number, name in enumerate('ab', 1):
         sites[name] = {'config': {'overlay-address': [f'10.99.0.{number}'],
@@ -209,7 +209,7 @@ def test_leon_says_what_is_registered(net, lab):
     wait_for(lambda: locators() == {at['a']: 1, at['b']: 2}, 60, 'both, the nearer one first')
     outside.registered()
     wait_for(lambda: made.ping(1, '10.50.0.1'), 30, 'from outside')
-    # LEON knows at once; nobody waits for a registration to time out.
+    # LEON reports the failure at once, before the registration expires.
     overlay.node['b'].kill()
     wait_for(lambda: locators() == {at['a']: 1}, 60, 'the dead node is no locator any more')
     wait_for(lambda: made.ping(1, '10.50.0.1'), 30, 'from outside again')

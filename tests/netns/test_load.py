@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lines that our own traffic keeps full: the queue is not taken for the line."""
+"""Own load on full links: queueing delay is not taken for propagation delay."""
 from lab import PATIENT, line_up, wait_for
 from traffic import Bulk
 from wan import MS
 
-# By way of c it takes five times as long as straight to b, when idle; full, a to b takes ten times.
+# The idle path through c takes five times as long as the direct path. The full direct path takes
+# ten times as long.
 THREE = {'sites': {'a': {}, 'b': {}, 'c': {}},
          'rtt_ms': {('a', 'b'): 20, ('a', 'c'): 50, ('c', 'b'): 50}, 'config': PATIENT}
 LINE_KBITS = 10000
@@ -29,7 +30,7 @@ def test_paths_stay_on_a_line_that_our_own_traffic_fills(lab):
     bulk = Bulk(net.host['a'].namespace, net.host['b'].namespace, net.host['b'].ip4, streams=4)
     try:
         wait_for(lambda: load() > 50000, 30, 'a queue of our own')
-        # A while of it, in data and not in time: 4 MB are 3.4 s of the line.
+        # Traffic for a while, measured in data: 4 MB take 3.4 s on the link.
         wait_for(lambda: bulk.received > 4 << 20, 60, '4 MB')
     finally:
         bulk.stop()
@@ -38,7 +39,8 @@ def test_paths_stay_on_a_line_that_our_own_traffic_fills(lab):
 
 
 def test_a_way_that_gets_longer_beside_our_traffic_is_left(lab):
-    """It is no load, though both ends send, which makes all that comes to it look like one."""
+    """The increase is propagation delay and not own load, although both ends send and make every
+    increase look like load."""
     net = lab(THREE).joined()
     net.wait_path('a', 'b', ['b'])
     net.settle_hosts('a', 'b')
@@ -57,8 +59,8 @@ def test_a_way_that_gets_longer_beside_our_traffic_is_left(lab):
         found = []
 
         def left():
-            # Who leaves first does so because of this; what it knows of a way that it does not use
-            # any more may be something else before the other has left too.
+            # The increase causes the first departure. A node measures an abandoned path less
+            # exactly, before the other node departs.
             found.extend(longer(n, 'b' if n == 'a' else 'a') for n in 'ab')
             return net.hops('a', 'b') == ['c', 'b'] and net.hops('b', 'a') == ['c', 'a']
         wait_for(left, 60, 'both leave the way that got longer')
@@ -69,7 +71,7 @@ def test_a_way_that_gets_longer_beside_our_traffic_is_left(lab):
 
 
 def test_the_rate_of_a_line_is_found_and_followed(lab):
-    """Slower and faster again; how soon is for test_autorate.c, on virtual time."""
+    """Slower and faster again; test_autorate.c tests the speed of adaptation on virtual time."""
     net = lab(line_up(2, config={**PATIENT, 'shaper': {'automatic': True}}, rtt_ms_default=20))
     net.joined()
     net.settle_hosts('n0', 'n1')
@@ -83,7 +85,7 @@ def test_the_rate_of_a_line_is_found_and_followed(lab):
     try:
         wait_for(lambda: 8000 < (line()['limit_kbits'] or 0) < 22000, 60, 'a limit')
         wait_for(lambda: n0.events('line-found'), 10, 'it is told of')
-        # It would be 200 ms.
+        # Without a limit, the delay would be 200 ms.
         wait_for(lambda: line()['queue_us'] is not None and line()['queue_us'] < 30000, 60, 'a short queue')
         net.wan.both('n0', 'n1', rate_kbit=6000)
         wait_for(lambda: (line()['limit_kbits'] or 99999) < 7500, 60, 'a lower limit')
@@ -96,7 +98,7 @@ def test_the_rate_of_a_line_is_found_and_followed(lab):
 
 
 def test_a_line_that_falls_to_a_fifth_is_followed(lab):
-    """With a limit, and where it fell while nobody sent and no limit is known any more."""
+    """With a known limit, and after a decrease during silence without a known limit."""
     net = lab(line_up(2, config={**PATIENT, 'shaper': {'automatic': True}}, rtt_ms_default=20))
     net.joined()
     net.settle_hosts('n0', 'n1')
@@ -120,7 +122,7 @@ def test_a_line_that_falls_to_a_fifth_is_followed(lab):
         wait_for(lambda: carries(6000, 12500), 60, 'that of one of 10, and a short queue')
     finally:
         sending.stop()
-    # Another one of 50, not shaped, whose rate is what the link remembers.
+    # A link of 50 Mbit/s without a shaper. The link remembers the rate.
     assert n0.reload(shaper=None)['verdict'] == 'applied'
     set_line(50000)
     sending = bulk()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data that is lost although PINGs pass is noticed, the right link is blamed, and traffic moves on
-(decision 021). A middle box of wanem drops LEON's kinds of data and lets control pass."""
+"""Nodes detect loss of data while PINGs pass, identify the affected link and move the traffic
+(decision 021). wanem drops data of LEON and passes control messages."""
 import time
 
 from lab import PAPER, PATIENT, wait_for
@@ -49,7 +49,7 @@ def test_a_direct_link_that_drops_data_is_left(lab):
     b = net.node['b'].node_id
     assert [node for node, _ in losses(net, 'a')] == [b]
     assert losses(net, 'b') == losses(net, 'r') == []
-    # The link is up for PINGs, and for data that comes the other way.
+    # The link is up for PINGs, and for data in the return direction.
     net.wait_path('b', 'a', ['a'], within=WITHIN)
     link = net.node['a'].nodes()[b]
     assert link['link'] == 'up' and link['data_loss_permille'] >= 100 and link['data_lost'] > 0
@@ -64,7 +64,8 @@ def test_the_link_behind_a_relay_is_blamed(lab):
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'], within=60)
     flow = stream(net, 'fujisawa', 'seoul')
     net.wan.link('inagi', 'seoul', drops_data=True)
-    # The flow goes on until it is blamed: a busy machine may leave the path for another reason.
+    # The flow continues until the event, because a busy machine may leave the path for another
+    # reason.
     wait_for(lambda: losses(net, 'inagi'), WITHIN, 'the event')
     net.wait_path('fujisawa', 'seoul', ['seoul'], within=WITHIN)
     flow.arrived(100, within=WITHIN)
@@ -84,15 +85,15 @@ def test_data_goes_on_where_there_is_no_other_way(lab):
     net.wan.link('a', 'b', drops_data=False)
     wait_for(lambda: net.node['a'].events('data-passes'), WITHIN, 'it to pass again')
     flow.arrived(100)
-    # While data passes: without, nothing is compared, and what was said last stays.
+    # Data must pass, because without data no comparison replaces the last value.
     wait_for(lambda: net.node['a'].nodes()[net.node['b'].node_id]['data_loss_permille'] == 0, WITHIN,
              'nothing is lost any more')
     flow.stop()
 
 
 def test_no_alarm_where_nothing_is_wrong(lab):
-    """A fast stream, a slow one the other way, and a restart of the far end, whose counters begin
-    anew: what is lost while it is away is no loss of data."""
+    """A fast stream, a slow stream in the return direction, and a restart of the far end with new
+    counters. Frames lost during the restart do not count as loss of data."""
     net = lab(MESH).joined()
     net.wait_path('a', 'b', ['b'])
     there, back = stream(net, 'a', 'b', interval=0.001), stream(net, 'b', 'a', port=40001)
@@ -102,7 +103,7 @@ def test_no_alarm_where_nothing_is_wrong(lab):
     net.wait_path('a', 'b', ['b'], within=60)
     there.arrived(2000, within=60)
     end = time.monotonic() + 5
-    # The comparison covers data that was sent some time ago.
+    # The comparison covers earlier data.
     wait_for(lambda: time.monotonic() > end and net.node['a'].nodes()[b]['data_compared'] > 1000,
              WITHIN, 'some time, and a comparison')
     there.stop()

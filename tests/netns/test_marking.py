@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DSCP and congestion marks around frames, with real daemons: a line that marks slows a TCP
-connection down without a loss, also by way of a relay; a code point survives its way."""
+"""DSCP and ECN of frames, with real daemons. A marking link slows down a TCP connection without
+loss, also through a relay. A code point survives the path."""
 import json
 import time
 
 from lab import PATIENT, wait_for
 from traffic import Bulk
 
-# By way of r it takes a third of the time.
+# The path through r takes a third of the time.
 THREE = {'sites': {'a': {}, 'r': {}, 'b': {}}, 'config': PATIENT,
          'rtt_ms': {('a', 'b'): 60, ('a', 'r'): 10, ('r', 'b'): 10}}
 EF, CS6 = 46, 48
 
 
-# A machine that stood still while they joined makes links look uneven for minutes, by more than the
-# way round gains.
+# A stall of the machine during the join makes links look variable for minutes, by more than the
+# gain of the relayed path.
 WITHOUT_MARGIN = {'path': {'noise-margin': 0}}
 
 
@@ -38,7 +38,7 @@ def kernel_count(namespace, name):
 
 
 def settled(count):
-    """The counters, after they were constant for two seconds."""
+    """The counters, after two constant seconds."""
     seen = []
 
     def stays():
@@ -59,7 +59,7 @@ def test_marks_of_a_relayed_path_reach_the_sender(lab):
     hosts = net.host['a'], net.host['b']
     for host in hosts:
         understand_marks(host)
-    # 200 ms of queue; a mark for all that wait more than 10.
+    # A queue of 200 ms, with marks above 10 ms.
     net.wan.both('r', 'b', rate_kbit=10000, queue_us=200000, mark_us=10000)
     retransmitted = kernel_count(hosts[0].namespace, 'RetransSegs')
     bulk = Bulk(hosts[0].namespace, hosts[1].namespace, hosts[1].ip4, streams=1)
@@ -82,9 +82,9 @@ def test_marks_of_a_relayed_path_reach_the_sender(lab):
         wait_for(lambda: net.node['r'].counter('relayed_marked') > 20, 60, 'marks relayed')
     finally:
         bulk.stop()
-    # Who does not take part gets none.
+    # A node without ECN gets no marks.
     assert net.node['a'].reload(ecn={'disable': True})['changes'] == ['datagrams']
-    # What was sent before, and stands before the line, may be marked yet.
+    # Older packets in the queue may still get a mark.
     before = settled(lambda: net.wan.count('a', 'r')['marked'])
     bulk = Bulk(hosts[0].namespace, hosts[1].namespace, hosts[1].ip4, streams=1)
     try:
@@ -95,7 +95,7 @@ def test_marks_of_a_relayed_path_reach_the_sender(lab):
 
 
 def watch(node):
-    """Counts what comes to leond, by code point."""
+    """Counts datagrams to leond by code point."""
     node.namespace.run('nft', '-f', '-', input='''
         table inet look {
             counter ef { }
@@ -128,13 +128,13 @@ def test_a_code_point_survives_its_way(lab):
         return all(seen(node[name])[word] for name, word in words.items())
     wait_for(lambda: ping(r='ef', b='ef'), 60, 'EF at both hops')
     wait_for(lambda: all(seen(n)['cs6'] for n in node.values()), 30, 'control')
-    # Without, as before: relays and receivers see none.
+    # Without the option, relays and receivers see no code point.
     for n in node.values():
         assert n.reload(dscp=None)['changes'] == ['datagrams']
     before = settled(lambda: seen(node['b'])['ef'])
     ping()
     assert seen(node['b'])['ef'] == before
-    # Each says for itself what leaves it.
+    # Each node marks its own transmissions.
     assert node['r'].reload(dscp={'set': 'cs2'})['changes'] == ['datagrams']
     wait_for(lambda: ping(b='cs2'), 60, 'CS2 of the relay')
     assert seen(node['r'])['cs2'] == 0

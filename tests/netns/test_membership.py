@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who is in the overlay: join, leave, failure, return (design.md 3.1, 4 "Consistency")."""
+"""Membership of the overlay: join, leave, failure, return (design.md 3.1, 4 "Consistency")."""
 import os
 
 import pytest
@@ -34,7 +34,7 @@ def move(net, name, address):
 
 
 def test_join_through_any_one_member(lab):
-    # A chain of seeds: n1 knows n0, n2 knows n1, n3 knows n2; everybody gets to know everybody.
+    # A chain of seeds: n1 knows n0, n2 knows n1, n3 knows n2. Finally each node knows all nodes.
     sites = {f'n{i}': {'config': {'peer': {'seed': {'address': wan.ip4(i - 1)}} if i else {}}}
              for i in range(4)}
     lab({'sites': sites, 'seeds': [], 'hosts': False}).joined()
@@ -46,11 +46,11 @@ def test_leave_is_forgotten_at_once_with_all_that_hangs_on_it(lab):
     left = net.node['n2']
     assert any(e['node_id'] == left.node_id for e in net.node['n0'].fdb().values())
     left.stop()
-    # By silence it would be unreachable first, and be forgotten after `member forget-time`.
+    # A silent node would be unreachable first and removed after `member forget-time`.
     wait_gone(net, 'n2')
 
     def hangs_on_it(node):
-        """What others say of it may be under way yet when its own word is here."""
+        """State of other nodes about the departed node may arrive later than the leave."""
         return [*(e for e in node.fdb().values() if e['node_id'] == left.node_id),
                 *(row for row in node.show('latency')['rows'] if row['origin'] == left.node_id),
                 *((node.paths().get(left.node_id) or {}).get('hops') or ())]
@@ -129,7 +129,7 @@ def test_node_returns_with_another_address(lab):
     moved.config['source-address'] = [address]
     net.start('n2')
     net.joined()
-    # Who has not missed it yet reaches, by its own account, the one that died.
+    # A node may still report the dead incarnation as reachable.
     for name in ('n0', 'n1'):
         wait_for(lambda n=name: net.node[n].nodes()['10.0.0.3']['endpoint'] == f'{address}:5366', 30,
                  f'{name} reaches it at its new address')
@@ -157,7 +157,7 @@ def test_dual_stack_node_joins_an_ipv4_and_an_ipv6_site(lab):
     net = lab({'sites': {'both': {}, 'old': {'v6': False}, 'new': {'v4': False}},
                'underlay': 'dual', 'seeds': ['both']}).joined()
     net.settle_hosts('old', 'new')
-    # Nothing else connects the two.
+    # No other path connects both nodes.
     net.wait_path('old', 'new', ['both', 'new'])
 
 
@@ -168,7 +168,7 @@ def test_seed_with_a_dns_name_found_again_when_it_moves(lab):
     def resolves_to(address):
         with open(hosts, 'w', encoding='ascii') as f:
             f.write(f'127.0.0.1 localhost\n{address} seed.leon.example\n')
-    resolves_to('198.18.99.99')  # nobody is there yet
+    resolves_to('198.18.99.99')  # no node answers there yet
     node = net.node['n1']
     node.config['peer'] = {'seed': {'address': 'seed.leon.example'}}
     node.prepare = node.namespace.bind_over(hosts, '/etc/hosts')
@@ -186,12 +186,12 @@ def test_nat_is_survived(lab, behind):
         for b in sites:
             if a != b:
                 net.settle_hosts(a, b)
-    # Seen from outside, a node is where its NAT is.
+    # Other nodes see the address of the NAT.
     for i, name in enumerate(sites):
         if name in behind:
             node = net.node['n0'].nodes()[net.node[name].node_id]
             assert node['endpoint'].startswith(wan.ip4(i) + ':')
-    # What each learns of its own address lets two of them meet without a relay.
+    # The learned external address lets both nodes communicate without a relay.
     for name in behind:
         wait_for(lambda n=name: net.hops(n, 'n0') == ['n0'], 5)
     if len(behind) == 2:
@@ -212,13 +212,13 @@ def test_wrong_secret_stays_outside(lab):
         assert net.node[name].node_id not in [n['node_id'] for n in outsider.nodes().values()
                                               if n['state'] == 'reachable']
     assert not net.host['n2'].ping(net.host['n0'].ip4, within=0.5)
-    # Each has the other as a configured peer, so both sides can say what is wrong.
+    # Each node is a configured peer of the other, so both report the cause.
     for node in (net.node['n0'], outsider):
         wait_for(lambda n=node: n.events('secret-mismatch'), 15, f'{node.name} says why')
 
 
 def test_without_secret_only_peers_and_whom_they_introduce(lab):
-    # n0 and n1 know each other, n2 knows n1; n3 knows them all and nobody knows n3.
+    # n0, n1 and n2 have each other as peers, and n3 has all three. No node has n3.
     peer = {n: {'address': wan.ip4(int(n[1]))} for n in ('n0', 'n1', 'n2')}
     sites = {'n0': {'config': {'peer': {'n1': peer['n1'], 'n2': peer['n2']}}},
              'n1': {'config': {'peer': {'n0': peer['n0'], 'n2': peer['n2']}}},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics over HTTP: what Prometheus gets, and what anybody else who can connect can do: nothing to
-the daemon, and not much to who comes after."""
+"""Metrics over HTTP for Prometheus. A hostile client cannot affect the daemon and can hardly
+affect later clients."""
 import http.client
 import re
 import socket
@@ -40,7 +40,7 @@ class Server:
         return s
 
     def say(self, request):
-        """All that is answered to these bytes."""
+        """The whole answer to the given bytes."""
         with self.connect() as s:
             try:
                 s.sendall(request)
@@ -51,7 +51,7 @@ class Server:
     def get(self, path='/metrics', method='GET'):
         """(status, head, text)"""
         head, _, text = self.say(f'{method} {path} HTTP/1.1\r\nHost: x\r\n\r\n'.encode()).partition(b'\r\n\r\n')
-        # None: ended in favour of others.
+        # None: closed in favour of other clients.
         return int(head.split()[1]) if head else None, head.decode(), text.decode()
 
 
@@ -76,7 +76,7 @@ def test_what_prometheus_gets(server):
     lines = [line for line in text.splitlines() if not line.startswith('#')]
     assert len(lines) > 100 and all(SAMPLE.fullmatch(line) for line in lines)
     assert re.search(r'^leon_node_reachable\{interface="leon0",node_id="\S+",name="n1"\} 1$', text, re.M)
-    with server.node.namespace:  # a library that is stricter than we are
+    with server.node.namespace:  # an independent, strict library
         client = http.client.HTTPConnection('127.0.0.1', PORT, timeout=30)
         client.connect()
     client.request('GET', '/metrics')
@@ -98,7 +98,8 @@ def test_nothing_else_is_there(server):
 @pytest.mark.parametrize('garbage', [b'\0' * 5000, b'A' * 100_000, b'\x16\x03\x01\x02\0\x01' + b'\r\n\r\n', b'\r\n\r\n',
                                      b'GET /metrics SPDY\r\n\r\n', b'GET ' + b'/' * 6000 + b' HTTP/1.1\r\n\r\n'])
 def test_garbage(server, garbage):
-    assert server.say(garbage)[:12] in (b'HTTP/1.1 400', b'')  # b'': reset, there was more to read
+    # b'': reset, because unread data existed
+    assert server.say(garbage)[:12] in (b'HTTP/1.1 400', b'')
     assert server.get()[0] == 200
 
 
@@ -112,7 +113,7 @@ def test_request_in_pieces(server):
 def test_those_who_say_nothing_keep_nobody_out(server):
     silent = [server.connect() for _ in range(3 * CLIENTS_MAX)]
     assert server.get()[0] == 200
-    # They are ended, in favour of others or in time.
+    # The server closes silent connections, for new clients or after a timeout.
     for s in silent:
         try:
             assert s.recv(1) == b''
@@ -134,7 +135,7 @@ def test_those_who_read_nothing_keep_nobody_out(server):
 
 
 def counting(node, path, asked):
-    """A socket that hands each request on to the daemon and counts."""
+    """A socket that forwards each request to the daemon and counts."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
@@ -149,7 +150,7 @@ def counting(node, path, asked):
 
 
 def test_many_who_ask_are_one_question_for_the_daemon(lab, tmp_path):
-    """The control thread is asked once a second however many scrape."""
+    """The control thread gets one query a second for any number of scrapes."""
     node = lab(line_up(1, hosts=False)).node['n0']
     asked = []
     path = str(tmp_path / 'counting.sock')
@@ -157,7 +158,7 @@ def test_many_who_ask_are_one_question_for_the_daemon(lab, tmp_path):
     server = Server(node, path)
     texts = [server.get()[2] for _ in range(300)]
     assert all(text.startswith('# HELP leon_') for text in texts)
-    # 0.9: the moment of the question is not that of the connection.
+    # 0.9 s, because a request is later than its connection.
     assert all(b - a > 0.9 for a, b in zip(asked, asked[1:])), asked
     assert 1 <= len(asked) < 100
     assert len(set(texts)) <= len(asked)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is shipped for Prometheus and Grafana speaks of metrics that leond has; the page that
-leonctl map prints shows what others say as text only. What needs promtool or a browser is skipped
-without (make check-observability installs them)."""
+"""The files for Prometheus and Grafana use only metrics of leond. The page of leonctl map shows
+data of other nodes as text only. Tests without promtool or a browser are skipped (make
+check-observability installs both)."""
 import json
 import re
 import shutil
@@ -17,7 +17,7 @@ RULES = TOP / 'packaging/prometheus/leon.rules.yml'
 RULES_TEST = TOP / 'tests/observability/leon.rules.test.yml'
 SCRAPE = TOP / 'packaging/prometheus/prometheus.yml'
 DASHBOARD = TOP / 'packaging/grafana/leon-overlay.json'
-# Names that a member may give itself: printable, without spaces, up to 32 bytes.
+# Possible names of members: printable, without spaces, up to 32 bytes.
 HOSTILE = ['</script><script>document.title=1', '<img/src=x/onerror=alert(1)>', '"\'&lt;\\u003c<!--<script>']
 
 
@@ -26,19 +26,19 @@ def net(module_lab):
     net = module_lab({'sites': {f'n{i}': {'config': {'node-name': name[:32]}}
                                 for i, name in enumerate(['good', *HOSTILE])}, 'hosts': False})
     net.joined(60)
-    # What the others measure is told by each of them, a moment later.
+    # Each node reports its measurements, a moment later.
     wait_for(lambda: len(net.node['n0'].show('latency')['rows']) == 4, 30, 'rows of all')
     return net
 
 
 @pytest.fixture(scope='module')
 def exported(net):
-    """{metric: its lines}"""
+    """{metric: lines}"""
     metrics = {}
     for line in net.node['n0'].leonctl('metrics', json_output=False).splitlines():
         if not line.startswith('#'):
             metrics.setdefault(line.split('{')[0], []).append(line)
-    # What a node has only where there is something to tell.
+    # Some metrics appear only with data.
     for line in net.node['n0'].leonctl('metrics', json_output=False).splitlines():
         if line.startswith('# TYPE '):
             metrics.setdefault(line.split()[2], [])
@@ -46,7 +46,7 @@ def exported(net):
 
 
 def expressions():
-    """[(where, PromQL)]"""
+    """[(place, PromQL)]"""
     rules = re.findall(r'expr: (?:>-\n((?: {10}.*\n)+)|(.*)\n)', RULES.read_text())
     found = [('rules', a or b) for a, b in rules]
     dashboard = json.loads(DASHBOARD.read_text())
@@ -69,7 +69,7 @@ def test_every_label_that_is_spoken_of_is_exported(exported):
     for where, text in expressions():
         for name, matchers in re.findall(r'\b(leon_[a-z0-9_]+)\{([^}]*)\}', text):
             for label, _, value in re.findall(r'(\w+)(=~|=)"([^"]*)"', matchers):
-                if label == 'instance' or not exported[name]:  # Prometheus adds it
+                if label == 'instance' or not exported[name]:  # Prometheus adds the label
                     continue
                 there = {m[1] for line in exported[name] if (m := re.search(rf'\b{label}="([^"]*)"', line))}
                 assert there, (where, name, label)
@@ -146,7 +146,7 @@ def test_the_page_needs_nothing_else(net):
 
 
 def test_names_are_data(net):
-    """A name is what a member says it is called: it ends no script, and arrives unchanged."""
+    """A name is data: no name ends a script, and every name arrives unchanged."""
     text = page(net)
     data, = re.findall(r'<script id="data" type="application/json">(.*?)</script>', text, re.S)
     assert '<' not in data

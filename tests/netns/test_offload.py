@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What hosts send is what hosts receive, byte for byte, whatever the kernels and the network do on
-the way: with every offload and without each of them, over a network that loses, doubles and
-reorders, with sizes and headers that offloads treat apart."""
+"""Receivers get exactly the bytes that senders sent, regardless of kernels and network. The tests
+run with all offloads and without each single offload. The network loses, duplicates and reorders,
+and sizes and headers include special cases of offloads."""
 import fcntl
 import hashlib
 import json
@@ -15,10 +15,10 @@ import ns
 from lab import PATIENT, line_up, wait_for
 
 BULK = 3_000_000
-# Payloads around what offloads care about: nothing, one byte, odd ones, a full frame, splits.
+# Payloads around the limits of offloads: empty, one byte, odd sizes, a full frame, splits.
 SIZES = (0, 1, 2, 17, 100, 101, 575, 576, 699, 700, 701, 1000, 1371, 1372, 1373, 1471, 1472)
 
-# Both programs print the SHA-256 of what was sent or received, in the order of the stream.
+# Both programs print the SHA-256 of the sent or received bytes, in the order of the stream.
 SERVE = '''
 import hashlib, os, socket, sys
 family, address, size, tos = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -46,8 +46,8 @@ while True:
     h.update(data)
 print(h.hexdigest())
 '''
-# Datagrams with a number and bytes that follow from it; all are sent at once, again and again
-# until the receiver has had each (a network that loses is allowed to lose).
+# Numbered datagrams with predictable bytes. The sender repeats all datagrams until each has
+# arrived, because the network may lose some.
 SINK = '''
 import json, random, socket, sys
 family, sizes = int(sys.argv[1]), json.loads(sys.argv[2])
@@ -95,7 +95,7 @@ def address(host, version):
 
 
 def stream(net, source, sink, version, size=BULK, tos=0):
-    """One TCP connection; the two ends agree on every byte of it."""
+    """A TCP connection. Both ends report the same digest."""
     host, far = net.host[source], net.host[sink]
     server = host.namespace.start(*PYTHON, SERVE, AF[version], '' if version == 4 else '::', size,
                                   tos, stdout=subprocess.PIPE, text=True)
@@ -107,7 +107,7 @@ def stream(net, source, sink, version, size=BULK, tos=0):
 
 
 def datagrams(net, source, sink, version, sizes=SIZES):
-    """Each size arrives at least once, and nothing arrives that was not sent."""
+    """Each size arrives at least once, and every received datagram was sent."""
     host, far = net.host[source], net.host[sink]
     sizes = json.dumps([max(0, n - 1) for n in sizes])
     receiver = far.namespace.start(*PYTHON, SINK, AF[version], sizes, stdout=subprocess.PIPE,
@@ -145,7 +145,7 @@ def kernel_has_uso():
 
 
 def test_offloads_are_those_of_the_kernel(lab):
-    """An older kernel is served without what it has not, and is told of once."""
+    """On an older kernel, leond works without the missing offload and logs the fact once."""
     net = ready(lab)
     has_uso = kernel_has_uso()
     everything(net)
@@ -154,7 +154,7 @@ def test_offloads_are_those_of_the_kernel(lab):
         assert granted['tso'] and granted['udp_gso'] and granted['udp_gro']
         assert granted['uso'] == has_uso
         assert node.log().count('no UDP segmentation offload for TAP') == (not has_uso)
-        # Counted where a route refuses; one line says so, however often it happens.
+        # leond counts every refusal of a route and logs a single line.
         wait_for(lambda n=node: n.log().count('refuses UDP segmentation') ==
                  (n.counter('gso_refused') > 0), 30, 'said once')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames take the path with the lowest latency, and another one when it fails (design.md 3.2 to
+"""Frames take the path with the lowest latency, and another path after a failure (design.md 3.2 to
 3.4, 4 "Metric" and "Failure")."""
 import statistics
 
@@ -9,7 +9,7 @@ import matrix
 from lab import PAPER, PATIENT, line_up, merged, wait_for
 from node import LeonctlError
 
-# Direct, or relayed and only a little better: what the damping rule leaves alone.
+# Gains below these values, relative and absolute, cause no path change.
 THRESHOLD_PERCENT, THRESHOLD_MS = 10, 2.0
 
 
@@ -21,12 +21,11 @@ def test_paper_triangle_is_relayed_and_frames_go_through_the_relay(lab):
     net.settle_hosts('fujisawa', 'seoul')
 
     def faster_by_the_relay():
-        """What a busy machine adds to some is not the path's; nothing is ever faster than it."""
+        """A busy machine delays some packets, and no packet is faster than the path."""
         before = net.node['inagi'].counter('relayed_datagrams')
         rtt = net.host['fujisawa'].ping(net.host['seoul'].ip4, count=20)
         assert min(rtt, default=21) >= 21
-        # The requests and the replies went through Inagi; those that a busy machine
-        # let wait shared one.
+        # Requests and replies passed Inagi. Delayed frames shared a bundle.
         relayed = net.node['inagi'].counter('relayed_datagrams') - before
         return len(rtt) == 20 and statistics.median(rtt) < 32 and relayed > 20
     wait_for(faster_by_the_relay, 30, 'twenty of twenty come back faster than by the direct path')
@@ -40,8 +39,8 @@ def test_paths_trace_and_explain_tell_the_same_story(lab):
     assert {'destination', 'hops', 'latency_us', 'direct_latency_us', 'since', 'reason'} <= set(path)
 
     def told():
-        """Each is one measurement, or that of a moment: a busy machine may add to it, and what it
-        adds may lead by another path for a while."""
+        """Each value is a single measurement or a snapshot. Delay of a busy machine may change a
+        value, and then the path for a while."""
         path, trace = node.paths()[seoul.node_id], node.ctl('trace', 'seoul')
         names = net.names(h['node_id'] for h in trace['hops'])
         rtt_us = [h['rtt_us'] for h in trace['hops']]
@@ -69,7 +68,7 @@ def test_what_the_paths_gained_is_summed_by_time(lab):
                 and gain['mean_latency_us'] < 0.95 * gain['mean_direct_latency_us'])
 
     wait_for(lambda: gained(node.paths()[seoul.node_id]['gain'], 5), 60, 'a gain to Seoul')
-    # Inagi is reached directly, so that in all it is less, over the seconds of both.
+    # The path to Inagi is direct, so the average gain is smaller over the seconds of both paths.
     wait_for(lambda: node.show('paths')['gain']['compared_seconds'] >= 10, 60, 'both are in the sum')
     assert 'Average since start' in node.leonctl('show', 'paths', json_output=False)
     assert 'leon_path_mean_direct_latency_seconds' in node.leonctl('metrics', json_output=False)
@@ -86,7 +85,7 @@ def test_what_varies_in_each_direction_is_shown(lab):
         return all(path[key] is not None and path[key] < 1_000_000 for key in keys)
 
     wait_for(lambda: measured('inagi'), 60, 'the direct path is measured by probes')
-    # Through a relay it takes traffic.
+    # Traffic to Seoul passes a relay.
     wait_for(lambda: host.ping(net.host['seoul'].ip4, count=5) is not None and measured('seoul'), 60, 'so is the relayed one')
     assert 'leon_path_there_variation_seconds' in node.leonctl('metrics', json_output=False)
     assert 'THERE' in node.leonctl('show', 'paths', json_output=False)
@@ -110,14 +109,14 @@ def test_path_follows_latency_both_ways(lab):
 
 
 def test_small_gain_does_not_change_the_path(lab):
-    # Thresholds, now and in the long run, so far from the gain that what a busy machine adds
-    # does not matter.
+    # The short-term and long-term thresholds are far from the gain, so delay of a busy machine has
+    # no effect.
     net = lab({'sites': {'a': {}, 'r': {}, 'b': {}}, 'hosts': False,
                'config': {**PATIENT, 'path': {'threshold': 60, 'lasting-threshold': 60, 'hold-time': 1}},
                'rtt_ms': {('a', 'b'): 60, ('a', 'r'): 45, ('r', 'b'): 45}}).joined()
     net.wait_path('a', 'b', ['b'])
-    # Through the relay 40 ms instead of 60. It is the relay's links that change, because one that
-    # just changed counts as unsteady, and the direct one must not.
+    # The relayed path takes 40 ms instead of 60 ms. The links of the relay change, because the
+    # direct link must not have a high RTT variation.
     net.wan.rtt('a', 'r', 20_000)
     net.wan.rtt('r', 'b', 20_000)
     node, far = net.node['a'], net.node['b'].node_id
@@ -128,7 +127,7 @@ def test_small_gain_does_not_change_the_path(lab):
     wait_for(lambda: min(relayed_cost(), default=90_000) < 50_000, 60, 'the relay is known to be faster')
     changes, heard = node.paths()[far]['changes'], node.counter('net_rx_datagrams')
     wait_for(lambda: node.counter('net_rx_datagrams') > heard + 100, 30)
-    # What is measured on a busy machine may close the gap for a moment; the path stays.
+    # Delay of a busy machine may close the gap for a moment, and the path stays.
     wait_for(lambda: node.paths()[far]['reason'] == 'threshold', 30, 'the gain is too small')
     assert net.hops('a', 'b') == ['b'] and node.paths()[far]['changes'] == changes
 
@@ -142,7 +141,8 @@ def test_every_pair_of_planetlab_sites_is_on_the_path_of_an_independent_dijkstra
     relayed = {}
 
     def wrong():
-        """Pairs whose path the damping rule does not excuse; measurement is allowed 1 ms a link."""
+        """Pairs with a worse path than the damping rule permits. The tolerance of the measurement
+        is 1 ms for each link."""
         pairs = []
         for a in range(n):
             paths = net.node[f'n{a}'].paths()
@@ -165,7 +165,7 @@ def test_every_pair_of_planetlab_sites_is_on_the_path_of_an_independent_dijkstra
 # --- failure ---
 
 def measure_gaps(net, cut, mend, rounds=3):
-    """Seconds without traffic in each round, and how long this machine itself held things up."""
+    """Seconds without traffic in each round, and the longest stall of the machine in the round."""
     gaps, stalls = [], []
     for _ in range(rounds):
         flow = net.stream('fujisawa', 'seoul')
@@ -184,13 +184,13 @@ def measure_gaps(net, cut, mend, rounds=3):
 
 
 def assert_median(gaps, stalls, target):
-    """The median within the target, a stall of the machine itself not counted against it."""
+    """The median without stalls of the machine is within the target."""
     assert max(gaps) < 10
     assert statistics.median(g - 3 * s for g, s in zip(gaps, stalls)) <= target, (gaps, stalls)
 
 
 def triangle_in_production(lab):
-    """Probe intervals as in production; only the hold-down is shorter, to have several rounds."""
+    """Probe intervals as in production; only the hold-down is shorter, for several rounds."""
     net = lab({**PAPER, 'timing': 'production', 'config': {'path': {'hold-time': 1}}}).joined(60)
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'], within=60)
     net.wait_path('seoul', 'fujisawa', ['inagi', 'fujisawa'], within=60)
@@ -252,8 +252,8 @@ RELOADS = [
 
 
 def test_reload_loses_no_frame(lab):
-    # The direct path so much longer, and links so patient, that what a busy machine adds changes no
-    # path, for a change of path may bring frames in another order.
+    # The direct path is longer and the links are tolerant. A busy machine therefore causes no path
+    # change, which might reorder frames.
     far = merged(PAPER, {'rtt_ms': {('fujisawa', 'seoul'): 100}, 'config': PATIENT})
     net = lab(far).joined()
     net.wait_path('fujisawa', 'seoul', ['inagi', 'seoul'])

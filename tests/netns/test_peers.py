@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an operator is told of a configured peer that is not reached (reference.md, show peers)."""
+"""Diagnosis of a configured peer that is not reached (reference.md, show peers)."""
 import json
 import os
 import signal
@@ -35,7 +35,7 @@ def wait_result(node, name, want, within=40):
 
 
 def pair(lab, a=None, b=None, **keys):
-    """Two nodes that are each other's peers, with these configurations."""
+    """Two nodes with each other as peers, with the given configurations."""
     return lab({'sites': {'n0': {'config': a or {}}, 'n1': {'config': b or {}}},
                 'hosts': False, **keys})
 
@@ -49,7 +49,7 @@ def test_a_peer_that_is_reached(lab):
 
 
 def test_nothing_answers(lab):
-    # No machine has the address; datagrams vanish on the Internet.
+    # No machine has the address, so datagrams vanish on the Internet.
     net = lab(line_up(1, hosts=False, config={'peer': {'gone': {'address': '198.18.99.99'}}}))
     peer = wait_result(net.node['n0'], 'gone', 'nothing')
     assert peer['addresses'][0]['endpoint'] == f'198.18.99.99:{PORT}'
@@ -58,7 +58,7 @@ def test_nothing_answers(lab):
 
 def test_port_unreachable(lab):
     net = lab(line_up(2, hosts=False), start=False)
-    net.start('n0')  # the machine of n1 is there, leond is not
+    net.start('n0')  # the machine of n1 runs without leond
     wait_result(net.node['n0'], 'n1', 'refused')
 
 
@@ -101,11 +101,11 @@ def test_other_version(lab):
 def test_peer_that_is_not_trusted(lab):
     net = pair(lab).joined()
     own = net.node['n0'].show('identity')['identity']
-    # Only itself: n1 is a stranger to n0 from now on, and n1 cannot know why.
+    # The list has only n0, so n1 becomes a stranger to n0 and cannot know the reason.
     authentication = net.node['n0'].config['authentication']
     net.node['n0'].reload(authentication={**authentication, 'trusted-identity': [own]})
     wait_result(net.node['n0'], 'n1', 'not-trusted')
-    # n1 still hears the HELLOs of n0, which has it as a peer.
+    # n1 still receives HELLOs of n0, because n1 is a configured peer of n0.
     wait_result(net.node['n1'], 'n0', 'one-way', within=60)
 
 
@@ -150,7 +150,7 @@ def test_disabled_peer_is_shown_and_not_asked(lab):
     node.config['peer']['n1']['disable'] = True
     node.reload()
     assert peers(node)['n1']['state'] == 'disabled'
-    # A member stays one.
+    # A member remains a member.
     assert node.state_of(net.node['n1']) == 'reachable'
 
 
@@ -164,7 +164,7 @@ def test_a_peer_that_stays_away_is_told_of_once_and_its_return(lab):
     wait_for(lambda: event['text'] in node.log(), 10, 'it is in the log')
     wait_for(lambda: 'leon_peer_reached{interface="leon0",peer="n1",result="refused"} 0' in
              node.ctl('metrics')['text'], 20, 'it is in the metrics')
-    # A reload that touches another peer does not begin the wait anew.
+    # A reload with a change of another peer does not reset the time.
     since = peers(node)['n1']['since_seconds']
     node.config['peer']['other'] = {'address': '198.18.99.99', 'disable': True}
     node.reload()
@@ -237,7 +237,7 @@ def test_source_interface_lo_says_why_it_does_not_start(lab):
     assert result.returncode == 1 and 'source-interface lo has no IPv4 address' in result.stderr
 
 
-# --- what is sent from goes ---
+# --- loss of the source address or interface ---
 
 
 def test_source_address_that_goes_and_comes_back_is_told_of(lab):
@@ -253,7 +253,7 @@ def test_source_address_that_goes_and_comes_back_is_told_of(lab):
 
 
 def deafened(node, *lines):
-    """Does this while so much else changes on the host that leond is told of none of it in time."""
+    """Executes the commands among thousands of other changes, so leond loses notifications."""
     flood = [f'addr {verb} 10.66.{i // 250}.{i % 250}/32 dev lo'
              for verb in ('add', 'del') for i in range(1500)]
     os.kill(node.process.pid, signal.SIGSTOP)
@@ -264,7 +264,8 @@ def deafened(node, *lines):
 
 
 def test_source_address_that_goes_unnoticed_is_told_of(lab):
-    """The kernel throws away what a full buffer has no room for, and says so: all is looked at."""
+    """The kernel reports an overflow of the notification buffer, and leond reads the whole state.
+    """
     net = lab(line_up(1, hosts=False))
     node = net.node['n0']
     deafened(node, f'addr del {wan.ip4(0)}/16 dev wan0')
@@ -276,7 +277,7 @@ def test_source_address_that_goes_unnoticed_is_told_of(lab):
 @pytest.mark.parametrize('change', [lambda node, line: node.namespace.ip(line), deafened],
                          ids=['said', 'overrun'])
 def test_source_interface_that_goes_ends_leond(lab, change):
-    """Its sockets would stay bound to what is no more, also when it is made again."""
+    """The sockets would stay bound to the removed interface, even after its return."""
     net = lab(line_up(1, hosts=False), start=False)
     node = net.node['n0']
     node.namespace.ip('link add up0 type bridge', 'addr add 192.0.2.1/24 dev up0', 'link set up0 up')
@@ -285,5 +286,5 @@ def test_source_interface_that_goes_ends_leond(lab, change):
     change(node, 'link del up0')
     wait_for(lambda: not node.alive(), 20, 'leond ends')
     assert node.process.returncode == 1
-    node.killed = True  # the harness is not to wonder
+    node.killed = True  # the harness must accept the abnormal end
     assert 'source-interface up0 is gone' in node.log()

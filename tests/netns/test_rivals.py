@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two nodes with one node-id: each of them says it, and so does who sees both."""
+"""Two nodes with one node-id. Both nodes and a third node report the duplicate."""
 import shutil
 
 import pytest
@@ -37,7 +37,7 @@ def test_all_three_say_it(lab, clone):
         text = node.leonctl('show', 'identity', json_output=False)
         assert 'Another node uses the node-id of this one' in text
     assert hub.events('duplicate-id') and hub.nodes()[ID]['duplicate']
-    # With another number the second is a node of its own, and the matter is over.
+    # With another node-id the second node joins, and the conflict ends.
     second.stop()
     second.config['node-id'] = '10.0.0.10'
     if clone:

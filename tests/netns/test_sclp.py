@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon-sclp: VXLAN over native SCLP between two namespaces, and against segments made by hand."""
+"""leon-sclp: VXLAN over native SCLP between two namespaces, and with handmade segments."""
 import json
 import os
 import random
@@ -42,11 +42,11 @@ def test_iperf(pair, family):
     wait_for(lambda: net.b.namespace.run('ss', '-Hltn', 'sport', '=', ':5201').stdout, 10)
     report = json.loads(net.a.namespace.run('iperf3', '-J', '-c', net.b.ip4, '-n', '50M').stdout)
     server.wait(20)
-    # What is under way when the client has written all is not waited for.
+    # The last bytes of the client may be in flight at the end.
     assert report['end']['sum_sent']['bytes'] >= 50_000_000
     assert report['end']['sum_received']['bytes'] >= 40_000_000
     sent, received = net.a.stop(), net.b.stop()
-    # TCP left super-frames to the TAP: one payload each, many segments.
+    # TCP passed super-frames to the TAP: one payload and many segments for each.
     assert sent['tx_segments'] > 5 * sent['tx_payloads']
     assert received['rx_bad'] == received['contradictory'] == 0
     assert received['rx_runs'] < received['rx_segments']
@@ -56,7 +56,7 @@ def test_iperf(pair, family):
 @pytest.mark.parametrize('family', [4, 6])
 @pytest.mark.parametrize('mtu', [1500, 1300])
 def test_payload_sweep(pair, family, mtu):
-    """50 to 1500 bytes of UDP and beyond, each there and back: no size is a boundary."""
+    """50 to 1500 bytes of UDP and beyond, in both directions: no size is a boundary."""
     net = pair(family, mtu)
     wait_for(lambda: net.a.ping(net.b.ip4), 20, 'they reach each other')
     sizes = [*range(50, 1501, 50), *range(mtu - 110, mtu - 20), 2000, 9000, 30000, 65000]
@@ -86,7 +86,7 @@ def test_what_is_sent_is_what_was_published(pair, family):
     wire = sclp.Wire(net.b, net.a)
     tap = Tap(net.a.namespace, 'sclp0')
     mss = 1500 - (20 if family == 4 else 40) - 12
-    # No frame of the TAP's MTU fits a segment: VXLAN and Ethernet are in front of it.
+    # No frame of the MTU of the TAP fits a segment, because of the VXLAN and Ethernet headers.
     frame = ethernet(BROADCAST, net.a.mac, TEST_TYPE, os.urandom(1486))
     payload = sclp.vxlan(frame)
     tap.send(frame)
@@ -119,7 +119,7 @@ def test_any_order_is_delivered_and_damage_is_not(pair):
         segments = [sclp.encode(s) for s in sclp.cut(sclp.vxlan(frame), 400, 2 * turn)]
         rng.shuffle(segments)
         assert arrives(segments, frame), turn
-    # Padding that is no part of the packet is the kernel's to trim; damage is ours to find.
+    # The kernel trims padding behind the packet. leon-sclp must detect damage.
     frame = ethernet(BROADCAST, '02:5c:00:00:00:77', TEST_TYPE, rng.randbytes(1400))
     before = net.b.counters()
     for turn in range(20):
@@ -130,7 +130,7 @@ def test_any_order_is_delivered_and_damage_is_not(pair):
         for segment in segments:
             wire.send(segment)
     wait_for(lambda: net.b.counters()['rx_bad'] == before['rx_bad'] + 20, 10, 'damage is counted')
-    # Not by rx_frames, which counts what the kernel of the other end says for itself too.
+    # rx_frames would also count frames that the kernel of the other end sends.
     assert not tap.frames(lambda f: len(f) > 1000, within=0.5)
     # Another VNI, another port.
     wire.send(sclp.encode(sclp.cut(sclp.vxlan(frame, 8), 1468, 5000)[0]))
@@ -151,7 +151,7 @@ def test_half_open_payloads_cost_little_and_die(pair):
     for i in range(65536):
         wire.send(sclp.encode(segment._replace(identification=2 * i)))
         if i % 8192 == 0:
-            # It stands behind what was sent, or finds the buffer full of that.
+            # The ping waits behind the segments or meets a full buffer.
             wait_for(lambda: net.a.ping(net.b.ip4), 10, 'what is whole passes meanwhile')
     assert net.b.resident() - resident < 16 << 20
     counters = net.b.counters()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames under a secret as the Internet and relays see them: unreadable, not to be forged, repeated
-or redirected; and no frame is lost when keys or the cipher change (design.md 7)."""
+"""Sealed frames on the Internet and at relays are unreadable. Forged, repeated and redirected
+datagrams fail. A change of keys or cipher loses no frame (design.md 7)."""
 import os
 
 import pytest
@@ -32,7 +32,7 @@ def attack(lab):
 
 
 def data(frame):
-    """The LEON datagram in a frame on the Internet, if it is data."""
+    """The LEON datagram of a frame on the Internet, for data only."""
     payload = udp_payload(frame)
     return payload if payload and payload[0] & 15 < 4 else None
 
@@ -56,7 +56,7 @@ def problems(net):
 
 
 class Ears:
-    """All that passes the Internet side of these nodes while a frame goes from host to host."""
+    """Captures the Internet side of the nodes while a frame travels from host to host."""
 
     def __init__(self, net, *names):
         self.tap = {n: Tap(net.node[n].namespace, 'wan0', outgoing=True) for n in names}
@@ -66,7 +66,7 @@ class Ears:
 
 
 def send_marked(net, a, b, n=20, size=300):
-    """n frames with a mark, which the host at b gets; returns the mark."""
+    """n frames with a mark, received by the host at b; returns the mark."""
     mark = os.urandom(8)
     ear = Tap(net.host[b].namespace, 'eth0')
     port = Tap(net.host[a].namespace, 'eth0')
@@ -104,7 +104,7 @@ def test_disabled_frames_carry_the_value_of_each_link(attack):
         carriers = [d for d in ears.datagrams(name) if mark in d]
         assert carriers and not any(d[1] & SEALED for d in carriers)
         values[name] = {link_value(d) for d in carriers}
-        # Another one where the session of the link was made anew meanwhile, not one each.
+        # A new session of the link has another value. Datagrams of one session share a value.
         assert len(values[name]) <= 2 and None not in values[name]
     assert not values['fujisawa'] & values['seoul'], 'the relay puts in that of the next link'
     others = [n for n in net.node['fujisawa'].nodes().values() if n['state'] != 'self']
@@ -122,7 +122,7 @@ def test_without_a_secret_nothing_is_added(lab):
 
 
 def captured(attack_, source='inagi', destination='seoul'):
-    """A sealed frame with a mark on a direct path, which the host has got."""
+    """A sealed frame with a mark on a direct path, received by the host."""
     net = attack_.net
     net.settle_hosts(source, destination)
     ear = Tap(net.node[destination].namespace, 'wan0')
@@ -153,7 +153,7 @@ def test_what_is_repeated_or_damaged_is_dropped(attack):
             changed[at] ^= bit
             before = seoul.drops()
             send(bytes(changed))
-            # A counter that was used is refused before the seal is looked at.
+            # The replay check precedes the check of the seal.
             wait_for(lambda b=before: sum(seoul.drops(r) - b[r] for r in PROBLEMS) > 0, 5,
                      f'byte {at} changed')
     other_key = bytearray(datagram)
@@ -161,7 +161,7 @@ def test_what_is_repeated_or_damaged_is_dropped(attack):
     attack_.counted('seal_unknown_key', lambda: send(bytes(other_key)), seoul)
     in_clear = bytes([datagram[0], 0]) + datagram[2:]
     attack_.counted('bad_link_value', lambda: send(in_clear), seoul)
-    # To another node, which it was not sealed for: as long as the path, the header is covered.
+    # The destination is another node. The path length is the same, and the seal covers the header.
     redirected = datagram[:10] + node_id(net.node['fujisawa'].node_id) + datagram[14:]
     before = net.node['fujisawa'].drops()
     attack_.send(redirected, inagi, to=0)
@@ -194,7 +194,7 @@ def test_a_stranger_cannot_forge_frames_in_clear(attack):
     ({'cipher': 'aes256gcm'}, {'cipher': 'chacha20poly1305'}, {'chacha20poly1305'}),
 ])
 def test_different_configurations_agree(lab, first, second, agreed):
-    """Who wants frames sealed gets it."""
+    """One configuration with sealing is enough."""
     topology = line_up(2, config=PATIENT)
     topology['sites'] = {'n0': {'config': {'encryption': first}},
                          'n1': {'config': {'encryption': second}}}
@@ -215,7 +215,7 @@ def test_different_configurations_agree(lab, first, second, agreed):
 
 def expect_no_loss(net, stream):
     stream.stop(linger=3)
-    # Where the machine was too slow for the probes, links failed, and that costs frames.
+    # A slow machine delays probes, links fail, and frames are lost.
     failed = [e for node in net.node.values() for e in node.events('link-down')]
     assert stream.lost == 0 or failed, f'{stream.lost} of {len(stream.sent)} lost, {problems(net)}'
     assert not problems(net) or failed

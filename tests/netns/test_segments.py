@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several segments in one overlay: each node announces the VLANs that it serves, and what goes to
-all goes to those who serve the VLAN; and a segment may have another VLAN at each site. What the
-bridge serves is in test_vlans.py; here it is configured, which every kernel can."""
+"""Several segments in an overlay. Each node announces its VLANs, and broadcasts reach only nodes
+with the VLAN. A segment may have another VLAN at each site. The VLANs are configured here, for any
+kernel; test_vlans.py takes them from the bridge."""
 import os
 
 from lab import PATIENT, line_up, merged, wait_for
@@ -19,7 +19,7 @@ def sites(**vlans):
 
 
 def test_a_broadcast_goes_where_its_vlan_is(lab):
-    """n0 and n1 have VLAN 10, n0 and n2 VLAN 20; n3 says nothing, and gets all."""
+    """n0 and n1 have VLAN 10, n0 and n2 VLAN 20. n3 announces no VLANs and receives all."""
     net = lab({'sites': sites(n0=['0', '10', '20'], n1=['10'], n2=['20-29'], n3=None),
                'config': merged(PATIENT, {'loop-guard': {'interval': 200}})}).joined()
     n0 = net.node['n0']
@@ -40,12 +40,12 @@ def test_a_broadcast_goes_where_its_vlan_is(lab):
     arrives('n0', 0, 'n3')
     arrives('n3', 10, 'n0', 'n1')
     arrives('n3', 30)
-    # Not sent at all, and not only dropped at the other end.
+    # The node does not send the frame, so the other end has nothing to drop.
     wait_for(lambda: n0.counter('flood_spared') >= 4, 10, 'it is counted')
     before = net.node['n2'].drops('vlan_not_served')
     arrives('n0', 10, 'n1', 'n3')
     assert net.node['n2'].drops('vlan_not_served') == before
-    # A host sends what its own node does not serve.
+    # A host sends in a VLAN that its own node does not serve.
     arrives('n1', 20)
     wait_for(lambda: net.node['n1'].drops('vlan_not_served') > 0, 10, 'it is counted')
     rows = {s['vlan']: s for s in n0.show('segments')['segments']}
@@ -53,7 +53,7 @@ def test_a_broadcast_goes_where_its_vlan_is(lab):
     assert rows[10]['nodes'] == rows[20]['nodes'] == 2 and rows[0]['nodes'] == 1
     assert rows[10]['flooded'] >= 2 and rows[10]['spared'] >= 2
     assert 'leon_vlan_flooded_total{interface="leon0",vlan="10"}' in n0.ctl('metrics')['text']
-    # A VLAN more, live.
+    # A reload adds a VLAN.
     net.node['n1'].reload(vlan=['10', '20'])
     arrives('n0', 20, 'n1', 'n2', 'n3')
     arrives('n1', 20, 'n0', 'n2', 'n3')
@@ -80,7 +80,7 @@ def segment(**vlans):
 
 
 class Trunk(Wire):
-    """In which VLANs frames arrive."""
+    """VLANs of the received frames."""
 
     def vlans(self, source, vlan, within=0.3):
         number = os.urandom(16)
@@ -89,7 +89,7 @@ class Trunk(Wire):
         got = {}
         for name, tap in self.tap.items():
             found = tap.frames(lambda f: number in f, until=10**9, within=within)
-            within = 0.03  # all are on their way at the same time
+            within = 0.03  # all frames are already in flight
             for frame in found:
                 tagged = frame[12:14] == b'\x81\x00'
                 got.setdefault(name, []).append(int.from_bytes(frame[14:16], 'big') & 0xfff
@@ -97,15 +97,15 @@ class Trunk(Wire):
         return {name: v for name, v in got.items() if name != source}
 
     def arrives(self, source, vlan, **want):
-        """As {host: the VLAN there}, once."""
+        """As {host: VLAN at the host}, exactly one copy."""
         want = {name: [v] for name, v in want.items()}
         wait_for(lambda: self.vlans(source, vlan) == want, 30,
                  f'VLAN {vlan} of {source} arrives as {want}')
 
 
 def test_a_segment_has_another_vlan_at_each_site(lab):
-    """n0 has storage as VLAN 10, n1 as VLAN 20, n3 untagged; n2 maps nothing, and its VLAN 10 is
-    something else."""
+    """n0 has storage as VLAN 10, n1 as VLAN 20, n3 untagged. n2 maps nothing, and VLAN 10 of n2 is
+    another segment."""
     quick = merged(PATIENT, {'loop-guard': {'interval': 200}})
     net = lab({'sites': {'n0': {'config': segment(storage=(10, 70010), office=(40, 30))},
                          'n1': {'config': segment(storage=(20, 70010))},
@@ -119,10 +119,10 @@ def test_a_segment_has_another_vlan_at_each_site(lab):
     trunk.arrives('n0', 10, n1=20, n3=0)
     trunk.arrives('n1', 20, n0=10, n3=0)
     trunk.arrives('n3', 0, n0=10, n1=20)
-    # What n2 calls 10 is VLAN 10 at those who do not say anything else of it.
+    # VLAN 10 of n2 is VLAN 10 of all nodes without a mapping.
     trunk.arrives('n2', 10, n1=10, n3=10)
     trunk.arrives('n1', 10, n2=10, n3=10)
-    # The number of a segment may be that of a VLAN elsewhere; VLAN 30 of n0 is nothing then.
+    # The number of a segment may equal a VLAN of another site. VLAN 30 of n0 is then not served.
     trunk.arrives('n0', 40, n1=30, n2=30, n3=30)
     trunk.arrives('n2', 30, n0=40, n1=30, n3=30)
     trunk.arrives('n0', 30)
@@ -133,7 +133,7 @@ def test_a_segment_has_another_vlan_at_each_site(lab):
     assert (row['segment'], row['name'], row['nodes']) == (70010, 'storage', 2)
     assert '70010 (storage)' in n0.leonctl('show', 'segments', json_output=False)
     assert (10, net.host['n1'].mac) in n0.fdb() and (20, net.host['n0'].mac) in n1.fdb()
-    # Another VLAN, live: what was known in the old one is forgotten everywhere.
+    # A reload with another VLAN. All nodes forget entries of the old VLAN.
     n1.reload(**segment(storage=(21, 70010)))
     trunk.arrives('n0', 10, n1=21, n3=0)
     trunk.arrives('n1', 21, n0=10, n3=0)
@@ -144,7 +144,7 @@ def test_a_segment_has_another_vlan_at_each_site(lab):
 
 
 def test_all_traffic_passes_a_segment(lab):
-    """Super-frames, pieces, partial checksums: hosts whose untagged frames are a segment."""
+    """Super-frames, fragments and partial checksums, with untagged frames of hosts as a segment."""
     net = lab(line_up(3, config={**PATIENT, **segment(storage=(0, 70010))})).joined()
     net.settle_hosts('n0', 'n1')
     wait_for(lambda: net.host['n0'].ping(net.host['n1'].ip4, size=1472, forbid_fragments=True), 20,
@@ -154,7 +154,7 @@ def test_all_traffic_passes_a_segment(lab):
 
 
 def test_two_routers_name_the_vlan_of_their_lan(lab):
-    """n0 and n1 are on one LAN: every broadcast arrives once, in the VLAN of each site."""
+    """n0 and n1 are on one LAN. Every broadcast arrives once, in the VLAN of each site."""
     here = segment(storage=(10, 70010))
     net = lab({'sites': {'n0': {'config': here}, 'n1': {'config': here},
                          'n2': {'config': segment(storage=(20, 70010))}},
@@ -177,7 +177,7 @@ def test_two_routers_name_the_vlan_of_their_lan(lab):
     wait_for(lambda: heard() == [70010], 20, 'n0 hears n1')
     trunk.arrives('n2', 20, n0=10, n1=10)
     trunk.arrives('n1', 10, n0=10, n2=20)
-    # One of them is told another id: people hear of it at both, once.
+    # One node gets a different id, and both nodes report the conflict once.
     net.node['n1'].reload(**segment(storage=(10, 70011)))
     for name, other in (('n0', 'n1'), ('n1', 'n0')):
         wait_for(lambda n=name: net.node[n].events('segment-unlike'), 20, f'{name} says so')

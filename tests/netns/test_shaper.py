@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A line with a rate: what leaves is no faster, sparse frames pass, and a reload ends it. A busy
-machine makes everything slower, never faster: only that is asserted."""
+"""A link with a rate limit: traffic stays below the rate, sparse frames pass, and a reload removes
+the limit. A busy machine only reduces speed, so the assertions have one direction."""
 import re
 import socket
 import time
@@ -13,14 +13,14 @@ SIZE = 1200
 
 
 def flood(net, seconds):
-    """Offers 12 Mbit/s; bytes a second that arrive."""
+    """Offers 12 Mbit/s and returns the received bytes per second."""
     hosts = net.host
     stream = Stream(hosts['n0'].namespace, hosts['n1'].namespace, hosts['n1'].ip4, interval=0.0008,
                     size=SIZE).start()
     time.sleep(seconds)
     stream.stop()
     assert stream.received, f'none of {len(stream.sent)} arrived'
-    # From the first that was sent: a machine that has no time makes this longer, never shorter.
+    # The time since the first frame. A stall of the machine increases the duration only.
     return len(stream.received) * SIZE / (max(stream.received.values()) - stream.sent[0])
 
 
@@ -31,7 +31,7 @@ def test_shaper_keeps_the_rate_and_ends_with_a_reload(lab):
     assert n0.show('queues')['shaper_egress_kbits'] == RATE_KBITS
 
     def too_much():
-        # Payload alone is less than the packets that are shaped.
+        # The payload is smaller than the shaped packets.
         assert flood(net, 2) * 8 < RATE_KBITS * 1000
         return n0.drops('queue_late') + n0.drops('queue_full')
     wait_for(too_much, 30, 'more is offered than the line takes')
@@ -47,8 +47,7 @@ def test_shaper_keeps_the_rate_and_ends_with_a_reload(lab):
 
 
 def test_tiers_have_their_shares(lab):
-    """Voice within its share passes; what is offered without end in three other tiers does not
-    starve one of them."""
+    """Voice within its share passes. Unlimited traffic in three other tiers starves no tier."""
     net = lab(line_up(2, config={**PATIENT, 'shaper': {'egress': RATE_KBITS}})).joined()
     net.settle_hosts('n0', 'n1')
     n0, hosts = net.node['n0'], net.host
@@ -65,7 +64,7 @@ def test_tiers_have_their_shares(lab):
         return {t['tier']: t for t in n0.show('queues')['tiers']}
     try:
         wait_for(lambda: all(t['frames'] > 100 for t in tiers().values()), 60, 'all have their turn')
-        # The three take turns all the time: bulk has least of it.
+        # The three tiers alternate. The bulk tier has the smallest part.
         wait_for(lambda: all(tiers()[name]['backlog_frames'] for name in ('video', 'best-effort', 'bulk')),
                  30, 'all three stand')
         before = tiers()
@@ -96,13 +95,13 @@ def stream(net, source, destination, **options):
 
 
 def rate_kbits(run):
-    """Payload of a stream that has stopped; from the first that was sent, as in flood()."""
+    """Payload rate of a stopped stream, from the first sent frame as in flood()."""
     return len(run.received) * SIZE * 8 / 1000 / (max(run.received.values()) - run.sent[0])
 
 
 def test_a_slow_node_does_not_slow_down_another(lab):
-    """n0 sends more than n1 may have, and as much to n2, which may have what it likes. A sparse
-    flow to n1 does not wait for what stands there."""
+    """n0 sends more than the limit of n1, and the same amount to n2 without a limit. A sparse flow
+    to n1 does not wait for the backlog."""
     net = lab(line_up(3, config=PATIENT)).joined()
     net.settle_hosts('n0', 'n1')
     net.settle_hosts('n0', 'n2')
@@ -131,23 +130,23 @@ def test_a_slow_node_does_not_slow_down_another(lab):
             run.stop()
     hop = hop_of_n1()
     assert hop['wait_p50_us'] > 5000
-    # Less than its packets, which are limited, and most of what they can carry.
+    # The payload rate is below the limited packet rate, and near the maximum.
     assert rate_kbits(offered['slow']) < SLOW_KBITS
-    # All that was offered arrived: what waits for n1 takes nothing from it.
+    # All frames to n2 arrived, so the backlog for n1 has no effect on n2.
     assert len(offered['other'].received) > 0.97 * len(offered['other'].sent)
     assert len(offered['sparse'].received) > 0.9 * len(offered['sparse'].sent)
 
     def median_ms(run):
         times = sorted(run.received[i] - run.sent[i] for i in run.received)
         return 1000 * times[len(times) // 2]
-    # Against what stands there, on the same machine at the same time.
+    # The delay of the backlog, on the same machine at the same time, is the reference.
     assert median_ms(offered['sparse']) < median_ms(offered['slow']) / 2
     assert n0.reload(shaper=None)['verdict'] == 'applied'
     assert n0.show('queues')['next_hops'] == []
 
 
 def test_the_rate_to_each_node_is_used(lab):
-    """Two nodes have their rates at the same time, by the datagrams that leave."""
+    """Two nodes reach their rates at the same time, by counted datagrams."""
     net = lab(line_up(3, config={**PATIENT, 'shaper': {'per-peer': f'{SLOW_KBITS * 1000}bit'}})).joined()
     net.settle_hosts('n0', 'n1')
     net.settle_hosts('n0', 'n2')
@@ -161,7 +160,7 @@ def test_the_rate_to_each_node_is_used(lab):
         return len(hops) == 2 and all(hop['backlog_frames'] > 5 for hop in hops.values())
     try:
         wait_for(both_full, 30, 'both have something waiting')
-        # A machine that is held up makes less of it: one second in some is whole.
+        # A stalled machine reaches less, so the best of several seconds counts.
         best = [0, 0]
 
         def near():
@@ -175,6 +174,7 @@ def test_the_rate_to_each_node_is_used(lab):
     finally:
         for run in streams:
             run.stop()
-    # Of all of it: what a machine held back comes at once, and makes two seconds look like more.
+    # The whole duration counts, because frames after a stall arrive together and raise the rate of
+    # two seconds.
     sent = [rate_kbits(run) for run in streams]
     assert max(sent) < SLOW_KBITS, sent

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whoever is no member gets nothing done and no answer; members that lie get nothing done either
-(design.md 7). The attacker is a machine on the Internet that may forge every address."""
+"""A machine outside the overlay causes no action and gets no answer. Malicious members cause no
+action either (design.md 7). The attacker is on the Internet and may forge every address."""
 import os
 import random
 import socket
@@ -15,8 +15,8 @@ from traffic import Tap, ethernet, mac_bytes
 PORT = 5366
 SEALED, LINK_VALUE = 2, 4  # flags
 MALLORY = 3  # site number, behind the three of the paper
-# The direct way is so long, and links are so patient, that Inagi carries all whatever a busy
-# machine adds.
+# The direct path is long and links are tolerant. Inagi therefore relays all frames, also on a busy
+# machine.
 TRIANGLE = merged(PAPER, {'strangers': ['mallory'], 'config': PATIENT,
                           'rtt_ms': {('fujisawa', 'seoul'): 200}})
 
@@ -38,7 +38,7 @@ def checksum(data):
 
 
 def datagram(payload, source, destination, to_site, source_port=PORT):
-    """A whole frame on the Internet with addresses as told; UDP without a checksum."""
+    """A frame on the Internet with the given addresses; UDP without a checksum."""
     udp = struct.pack('!HHHH', source_port, PORT, 8 + len(payload), 0) + payload
     ip = struct.pack('!BBHHHBBH4s4s', 0x45, 0, 20 + len(udp), 0, 0x4000, 64, 17, 0,
                      socket.inet_aton(source), socket.inet_aton(destination))
@@ -47,7 +47,7 @@ def datagram(payload, source, destination, to_site, source_port=PORT):
 
 
 def udp_payload(frame):
-    """Payload of a datagram to or from the LEON port, or None."""
+    """Payload of a datagram with the LEON port, or None."""
     if frame[12:14] != b'\x08\x00' or frame[23] != 17:
         return None
     start = 14 + (frame[14] & 15) * 4
@@ -57,7 +57,7 @@ def udp_payload(frame):
 
 
 class Attack:
-    """The triangle, an attacker, and ears at both."""
+    """The triangle, an attacker, and captures at both."""
 
     def __init__(self, net):
         self.net = net
@@ -70,13 +70,13 @@ class Attack:
                                 **keys))
 
     def answers(self, within=0.5):
-        """What comes back to the attacker: UDP or ICMP, anything but neighbor discovery."""
+        """Answers to the attacker: UDP or ICMP, without neighbor discovery."""
         def unwanted(frame):
             return frame[12:14] == b'\x08\x00' and frame[23] in (1, 17)
         return self.port.frames(unwanted, until=10_000, within=within)
 
     def counted(self, reason, act, node=None, times=1):
-        """What `act` does is dropped for this reason."""
+        """The datagrams of `act` are dropped for the given reason."""
         node = node or self.victim
         before = node.drops(reason)
         act()
@@ -90,7 +90,7 @@ def attack(lab):
     net.settle_hosts('fujisawa', 'seoul')
     attack_ = Attack(net)
     yield attack_
-    # Whatever was tried: everybody lives, everybody reaches everybody, nobody got to know Mallory.
+    # After all attacks, all nodes run, all nodes reach each other, and no node knows Mallory.
     assert all(node.alive() for node in net.node.values())
     assert net.full_mesh()
     assert net.host['fujisawa'].ping(net.host['seoul'].ip4, within=10)
@@ -119,12 +119,12 @@ def test_a_relay_is_no_reflector(attack):
     before = attack.relay.counter('relayed_datagrams')
     ear = Tap(attack.net.node['seoul'].namespace, 'wan0')
     payload = b'please carry this' * 4
-    # From Mallory's own address in another's name; and in its own name.
+    # From the address of Mallory, with a foreign and with a private node-id.
     attack.counted('unknown_sender', node=attack.relay, act=lambda: attack.send(
         header(fujisawa, [inagi, seoul]) + payload, to=1))
     attack.counted('unknown_source', node=attack.relay, act=lambda: attack.send(
         header('203.0.113.9', [inagi, seoul]) + payload, to=1))
-    # With a forged sender address: nobody but the members knows the value of a link.
+    # With a forged sender address. Only members know the value of a link.
     for hops in ([inagi, seoul], [inagi, '203.0.113.9']):
         for flags, value in ((0, b''), (SEALED, b''), (LINK_VALUE, bytes(8)),
                              (SEALED | LINK_VALUE, os.urandom(8))):
@@ -151,7 +151,7 @@ def test_a_relay_is_no_reflector(attack):
     (['F', '1.1.1.1', '2.2.2.2', '3.3.3.3', '4.4.4.4'], 0, 'bad_header'),
 ])
 def test_a_relay_that_lies_about_the_path_is_found_out(attack, hops, at, reason):
-    """Everything here comes, as far as anybody can see, from Inagi."""
+    """All datagrams seem to come from Inagi."""
     fujisawa, inagi, seoul = (n.node_id for n in attack.net.node.values())
     names = {'F': fujisawa, 'I': inagi, 'S': seoul}
     frame = ethernet('ff:ff:ff:ff:ff:ff', '02:ee:00:00:00:01', 0x88b6, b'forged')
@@ -165,7 +165,7 @@ def test_a_relay_that_lies_about_the_path_is_found_out(attack, hops, at, reason)
     (lambda d: bytes([0x21]) + d[1:], 'bad_version'),
     (lambda d: bytes([d[0]]) + b'\x80' + d[2:], 'bad_header'),
     (lambda d: d[:3] + b'\0\0\x09' + d[6:], 'wrong_vni'),
-    # As far as the address goes they come from a member; the rest they cannot forge.
+    # The address belongs to a member; the rest cannot be forged.
     (lambda d: d[:14] + b'short', 'bad_link_value'),
     (lambda d: bytes([d[0], SEALED]) + d[2:14] + b'short', 'seal_unknown_key'),
     (lambda d: bytes([d[0], LINK_VALUE]) + d[2:14] + bytes(7), 'truncated'),
@@ -185,7 +185,7 @@ def test_malformed_datagrams_of_a_member_are_dropped(attack, change, reason):
 
 
 def capture(attack, kind, n, site='inagi'):
-    """Datagrams of one kind as they really pass between members, with sender and receiver."""
+    """Real datagrams of one kind between members, with sender and receiver."""
     ear = Tap(attack.net.node[site].namespace, 'wan0', outgoing=True)
     frames = ear.frames(lambda f: (udp_payload(f) or b'\0')[0] & 15 == kind, until=n, within=60)
     ear.close()
@@ -222,7 +222,8 @@ def is_hello(frame):
 
 
 def test_a_recorded_handshake_opens_nothing_later(attack):
-    """All HELLOs of a node's start, again when it is in session and when it is dead."""
+    """All HELLOs from the start of a node, replayed during a session and after the death of the
+    node."""
     net, far = attack.net, attack.far
     ear = Tap(attack.net.node['seoul'].namespace, 'wan0', outgoing=True)
     before = net.lives('seoul')
@@ -251,7 +252,7 @@ def test_a_recorded_handshake_opens_nothing_later(attack):
     far.kill()
     wait_for(lambda: attack.victim.state_of(far) == 'unreachable', 30)
     replay()
-    # A recorded HELLO may be answered, with no more bytes than it has, and makes no member.
+    # The answer to a replayed HELLO is not larger than the HELLO and makes no member.
     asked = sum(len(p) for _, _, p in caught) * 3
     answered = sum(len(udp_payload(f) or b'') for f in attack.answers(0.5))
     assert answered <= asked
@@ -264,7 +265,7 @@ def test_a_recorded_handshake_opens_nothing_later(attack):
 
 
 def test_captured_datagrams_from_elsewhere_do_not_move_a_node(attack):
-    """Mallory replays from her own address: nobody may believe that a member roamed to her."""
+    """Mallory replays datagrams from her address. No node may believe that a member moved."""
     for _, destination, payload in capture(attack, kind=4, n=30):
         attack.send(payload, to=attack.address.index(destination))
     assert not attack.answers()

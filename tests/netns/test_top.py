@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leonctl top on a terminal: it draws, follows the size and a daemon that comes and goes, and
-leaves the terminal as it was."""
+"""leonctl top on a terminal: draws, follows the size of the terminal and restarts of the daemon,
+and restores the terminal."""
 import fcntl
 import os
 import pty
@@ -40,7 +40,7 @@ class Terminal:
         return self.text
 
     def screen(self):
-        """Lines of the last picture that is whole."""
+        """Lines of the last complete picture."""
         whole = self.read().rsplit(REST, 1)[0]
         return whole.rsplit(HOME, 1)[-1].replace('\x1b[K', '').split('\r\n')
 
@@ -52,7 +52,7 @@ class Terminal:
 
     def ended(self, within=30):
         wait_for(lambda: (self.read(), self.process.poll() is not None)[1], within, 'top ends')
-        self.read()  # what it wrote between the two
+        self.read()  # the output between both
         assert self.text.startswith(ENTER) and LEAVE in self.text[-40:]
         assert termios.tcgetattr(self.master)[3] == self.before[3]
         return self.process.returncode
@@ -81,7 +81,7 @@ def test_what_is_seen(lab, terminal):
     top = terminal(net.node['n0'])
     top.shows('n0 > n1')
     wait_for(lambda: top.screen()[0].startswith('leon0  n0   2 nodes, 1 of 1 others reached'), 30)
-    top.shows('from hosts 0.0 kbit/s')  # a rate is known with the second look
+    top.shows('from hosts 0.0 kbit/s')  # a rate needs two samples
     top.shows('node n1 (198.18.0.2) is reachable')
     top.resize(6, 40)
     os.kill(top.process.pid, signal.SIGWINCH)

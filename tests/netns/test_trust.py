@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A node is thrown out by taking its identity off the list of the others: live, for good, and
-without a frame lost between those who stay. doc/decisions/015."""
+"""The other nodes remove the identity of a node from their lists. The node leaves at once and for
+good, without loss of frames between the remaining nodes. doc/decisions/015."""
 import os
 import re
 
@@ -68,14 +68,14 @@ def test_one_is_thrown_out_under_traffic(lab):
     assert net.full_mesh()
     for node in (fujisawa, inagi):
         trust(node, *stay)
-        # At once, with all that hung on it.
+        # Removed at once, together with all entries of the node.
         assert not knows(node, seoul)
         assert seoul.node_id not in node.paths()
         assert not any(e['node_id'] == seoul.node_id for e in node.fdb().values())
         seen = node.events('identity-not-trusted')
         assert seen and seen[-1]['node_id'] == seoul.node_id and seen[-1]['detail'] == out
     finish(running)
-    # It knocks, and comes back under another node-id, and after a while.
+    # The removed node attempts to join, then uses another node-id, and tries again later.
     before = refused(fujisawa) + refused(inagi)
     wait_for(lambda: refused(fujisawa) + refused(inagi) > before, 30, 'its HELLOs are refused')
     seoul.stop()
@@ -92,7 +92,7 @@ def test_one_is_thrown_out_under_traffic(lab):
                      metrics, re.MULTILINE)
     assert re.findall(r'^leon_node_sealed\{.*name="(\w+)"\} 1$', metrics, re.M) == ['inagi']
     assert 'refused' not in [n['state'] for n in fujisawa.nodes().values()]
-    # With another identity it is somebody new, whom nobody trusts either; its own is taken back.
+    # A new identity is unknown and not trusted either. The node then restores the old identity.
     path = seoul.config['identity-file']
     seoul.stop()
     os.rename(path, path + '.old')
@@ -111,7 +111,7 @@ def test_one_is_thrown_out_under_traffic(lab):
 
 
 def test_a_third_still_trusts_it(lab):
-    """Seoul still trusts Inagi, by way of which it is faster; Fujisawa does not."""
+    """Seoul still trusts Inagi as a faster relay. Fujisawa does not."""
     net = joined(lab)
     fujisawa, inagi, seoul = net.node.values()
     net.wait_path('seoul', 'fujisawa', ['inagi', 'fujisawa'])
@@ -119,7 +119,7 @@ def test_a_third_still_trusts_it(lab):
     net.wait_path('fujisawa', 'seoul', ['seoul'])
     net.wait_path('seoul', 'fujisawa', ['fujisawa'])
     net.settle_hosts('fujisawa', 'seoul')
-    # Inagi finds its only way to Fujisawa: through Seoul. What it sends there is not taken.
+    # Inagi finds a path to Fujisawa only through Seoul. Fujisawa refuses the frames.
     net.wait_path('inagi', 'fujisawa', ['seoul', 'fujisawa'])
     before = fujisawa.drops('unknown_source')
     assert not net.host['inagi'].ping(net.host['fujisawa'].ip4, within=2)
@@ -127,7 +127,7 @@ def test_a_third_still_trusts_it(lab):
     assert not knows(fujisawa, inagi)
     net.settle_hosts('inagi', 'seoul')
     running = net.streams('fujisawa', 'seoul')
-    # Seoul is asked for what it knows, and Fujisawa takes nothing of Inagi from it.
+    # Fujisawa requests the records of Seoul and ignores records of Inagi.
     for _ in range(5):
         some_more(running)
     assert not knows(fujisawa, inagi)
@@ -137,14 +137,14 @@ def test_a_third_still_trusts_it(lab):
 
 
 def test_the_list_outlives_a_restart(lab):
-    """All of the others start anew, and the one that is not listed speaks first."""
+    """All other nodes restart, and the removed node sends first."""
     net = joined(lab)
     fujisawa, inagi, seoul = net.node.values()
     stay = fujisawa.identity(), inagi.identity()
     for node in (fujisawa, inagi):
         trust(node, *stay)
         node.stop()
-    # With the node-id of one of the absent, whom nobody has pinned now.
+    # With the node-id of an absent node, which no node has pinned now.
     seoul.stop()
     seoul.config['node-id'] = inagi.node_id
     net.start('seoul', 'fujisawa')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bridges that look at VLAN tags, as VyOS's `bridge br0 enable-vlan`: leon0 is a trunk port, hosts
-are on access ports and behind VLAN interfaces. Skipped where the kernel cannot do that (make
-check-vm runs them on one that can)."""
+"""Bridges with VLAN filtering, as `bridge br0 enable-vlan` of VyOS: leon0 is a trunk port, hosts
+are on access ports and behind VLAN interfaces. Skipped without kernel support (make check-vm has a
+suitable kernel)."""
 import pytest
 
 import ns
@@ -50,7 +50,7 @@ def make_trunks(net, *vlans):
 
 
 def vlan_device(host, vlan, number):
-    """The host is a router on a trunk; it talks in this VLAN from now on."""
+    """Turns the host into a router on a trunk, with traffic in the given VLAN."""
     host.ip4, host.ip6 = f'10.77.{vlan}.{number}', f'fd00:77:{vlan}::{number}'
     host.namespace.ip(f'link add link eth0 name v{vlan} type vlan id {vlan}',
                       f'link set v{vlan} up', f'addr add {host.ip4}/24 dev v{vlan}',
@@ -58,14 +58,14 @@ def vlan_device(host, vlan, number):
 
 
 def test_trunk_between_vlan_aware_bridges(lab):
-    """Access ports in VLAN 10 and 20 at both sites: each VLAN is one segment, and no more."""
+    """Access ports in VLAN 10 and 20 at both sites: each VLAN is a segment of its own."""
     net = lab(line_up(2))
     make_trunks(net, 10, 20)
     ten = list(net.host.values())
     twenty = []
     for number, (name, node) in enumerate(net.node.items(), 101):
         twenty.append(Host(f'second-{name}', node.namespace, number, port='h1'))
-        net.host[f'second-{name}'] = twenty[-1]   # the lab ends it
+        net.host[f'second-{name}'] = twenty[-1]   # the lab closes the host
         access(node, 'h0', 10)
         access(node, 'h1', 20)
     net.joined()
@@ -77,10 +77,10 @@ def test_trunk_between_vlan_aware_bridges(lab):
     assert (10, ten[1].mac) in fdb and (20, twenty[1].mac) in fdb
     assert not [vlan for vlan, mac in fdb if mac in (ten[1].mac, twenty[1].mac)
                 and vlan not in (10, 20)]
-    # The same network on both, and no way from one to the other, here and there.
+    # Both VLANs have the same network, without a path from one VLAN to the other.
     assert not ten[0].ping(twenty[1].ip4, within=0.5)
     assert not ten[0].ping(twenty[0].ip4, within=0.5)
-    # What the bridge keeps back does not enter the overlay: a VLAN that leon0 is not in.
+    # A frame dropped by the bridge does not enter the overlay, because leon0 is not in the VLAN.
     access(net.node['n0'], 'h0', 30)
     access(net.node['n1'], 'h0', 30)
     ten[0].forget_neighbors()
@@ -96,7 +96,7 @@ def listened(node):
 
 
 def test_the_vlans_of_the_bridge_are_known(lab):
-    """Before their first frame, and as long as leon0 is a member of them."""
+    """VLANs are known before the first frame, while leon0 is a member."""
     net = lab(line_up(2)).joined()
     n0 = net.node['n0']
     assert 0 in listened(n0)
@@ -107,7 +107,7 @@ def test_the_vlans_of_the_bridge_are_known(lab):
     bridge_vlan(n0, 'del dev leon0 vid 20-21', 'add dev leon0 vid 30', 'add dev leon0 vid 1 pvid')
     wait_for(lambda: listened(n0) == dict.fromkeys((0, 1, 10, 22, 30), 'clear'), 20,
              'those that were taken off are forgotten')
-    # What n0 does not serve is not even sent to it.
+    # Frames in a VLAN that n0 does not serve are not sent to n0.
     trunk(net.node['n1'], 'h0', 77)
     bridge_vlan(net.node['n1'], 'add dev leon0 vid 77')
     out = Tap(net.host['n1'].namespace, 'eth0')
@@ -129,7 +129,7 @@ def test_the_vlans_of_interfaces_on_leon0(lab):
     n0 = net.node['n0']
     n0.namespace.ip('link add link leon0 name leon0.7 type vlan id 7', 'link set leon0.7 up')
     wait_for(lambda: set(listened(n0)) == {0, 7}, 20, 'VLAN 7 is known')
-    # An interface of another namespace is none that this one sees: its frames say so.
+    # leond cannot see an interface in another namespace. Frames reveal the VLAN.
     n0.namespace.ip('link add link leon0 name leon0.8 type vlan id 8')
     wait_for(lambda: set(listened(n0)) == {0, 7, 8}, 20, 'VLAN 8 is known')
     n0.namespace.ip('link del leon0.8')
@@ -145,7 +145,7 @@ def test_the_vlans_of_interfaces_on_leon0(lab):
 
 
 def test_trunk_to_tagged_hosts(lab):
-    """Tagged at one end, untagged at the other, and a native VLAN."""
+    """Tagged at one end, untagged at the other end, and a native VLAN."""
     net = lab(line_up(2))
     make_trunks(net, 10)
     n0, n1 = net.node.values()
@@ -159,7 +159,7 @@ def test_trunk_to_tagged_hosts(lab):
     wait_for(lambda: net.host['n0'].ping(net.host['n1'].ip4), 10, 'VLAN 10 is open')
     everything(net)
     everything(net, 'n1', 'n0')
-    # Frames as they are: the tag is there at the trunk, with its priority, and once.
+    # Raw frames: the trunk has a single tag with the priority.
     tap = Tap(net.host['n1'].namespace, 'eth0')
     try:
         out = Tap(net.host['n0'].namespace, 'eth0')
@@ -172,8 +172,8 @@ def test_trunk_to_tagged_hosts(lab):
 
 
 def test_router_in_a_vlan_of_the_bridge(lab):
-    """`bridge br0 vif 10 address ...`: hosts of that VLAN reach it over the overlay, and it is no
-    address at which others could reach the node."""
+    """`bridge br0 vif 10 address ...`: hosts of the VLAN reach the address over the overlay. The
+    address is not a locator of the node."""
     net = lab(line_up(2), start=False)
     n0, n1 = net.node.values()
     del n0.config['source-address']

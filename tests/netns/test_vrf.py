@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon0 in a VRF, alone or below a bridge: exported routes are in the VRF's table and in no other,
-whatever becomes of the VRF, and FRR finds them there. The underlay in a VRF of its own as well.
-Skipped where the kernel has no VRF (make check-vm runs them on one that has)."""
+"""leon0 in a VRF, alone or below a bridge. Exported routes are only in the table of the VRF,
+through all changes of the VRF, and FRR uses the routes. The underlay also runs in a VRF. Skipped
+without kernel support (make check-vm has a suitable kernel)."""
 import contextlib
 import json
 import os
@@ -17,11 +17,11 @@ import ns
 from test_export import STEADY, address, announce, exporting, installed, start
 
 MAIN, RED, BLUE = 254, 1010, 1020
-FAR = 60  # seconds: these tests mostly run in an emulated machine
+FAR = 60  # seconds, because the tests mostly run in an emulated machine
 
 
 def vrf_trouble():
-    """What the kernel says against a VRF; empty where it has them."""
+    """The error of the kernel for a VRF, or an empty string."""
     space = ns.Namespace('probe')
     try:
         return space.run('ip', 'link', 'add', 'red', 'type', 'vrf', 'table', RED,
@@ -42,7 +42,7 @@ def make_vrf(node, name='red', table=RED):
 
 
 def enter_vrf(net, name, vrf):
-    """The kernel drops IPv6 addresses on the way."""
+    """The kernel drops IPv6 addresses during the change."""
     net.node[name].namespace.ip(f'link set leon0 master {vrf}')
     address(net, name)
 
@@ -64,7 +64,7 @@ def hosts(*numbers):
 
 
 def only_in(node, table, wanted, within=FAR):
-    """Exactly these routes, all in this table."""
+    """Exactly the given routes, all in the given table."""
     wait_for(lambda: tables(node) == {table: wanted}, within,
              f'{sorted(wanted)} in table {table} and nothing elsewhere')
     assert node.show('routes')['table'] == table
@@ -76,7 +76,7 @@ def no_trouble(node):
 
 
 def reaches(node, target, dev='leon0'):
-    """A socket bound to the interface looks into the table of its VRF."""
+    """A socket bound to the interface uses the table of the VRF."""
     wait_for(lambda: node.namespace.run('ping', '-c1', '-W2', '-I', dev, target,
                                         check=False).returncode == 0, FAR, f'{target} answers')
 
@@ -152,7 +152,7 @@ def test_it_moves_between_vrfs(lab, zebra):
     only_in(a, MAIN, hosts(2, 3))
     only_in_zebra('default')
     no_trouble(a)
-    # The daemon hears of it late, and only of the end of it.
+    # The daemon receives only the last notifications, and late.
     a.process.send_signal(signal.SIGSTOP)
     a.namespace.ip('link set leon0 master blue', 'link set leon0 nomaster',
                    'link set leon0 master red')
@@ -170,12 +170,12 @@ def test_vrf_is_deleted_and_made_again(lab):
     a.namespace.ip('link del red')
     address(net, 'a')
     only_in(a, MAIN, hosts(2))
-    # Under the same name, with another table.
+    # A VRF of the same name with another table.
     make_vrf(a, 'red', BLUE)
     enter_vrf(net, 'a', 'red')
     only_in(a, BLUE, hosts(2))
     reaches(a, '10.99.0.2')
-    # The interface goes down and up in it, and so does the VRF.
+    # The interface goes down and up inside the VRF, then the VRF does.
     a.namespace.ip('link set leon0 down')
     wait_for(lambda: not tables(a), FAR)
     a.namespace.ip('link set leon0 up')
@@ -203,7 +203,7 @@ def test_what_others_do_in_its_tables_is_repaired(lab):
 
 
 def test_only_ipv6_in_a_vrf(lab):
-    """The VRF has no IPv4 table at all then."""
+    """The VRF then has no IPv4 table."""
     net = lab(exporting(['a', 'b']), start=False)
     for number, node in enumerate(net.node.values(), 1):
         node.config['overlay-address'] = [f'fd00:99::{number}']
@@ -215,7 +215,7 @@ def test_only_ipv6_in_a_vrf(lab):
     make_vrf(a)
     enter_vrf(net, 'a', 'red')
     only_in(a, RED, {'fd00:99::2'})
-    # A route that is not ours to have makes leond look at the tables.
+    # A foreign route with the protocol of leond triggers a check of the tables.
     a.namespace.run('ip', '-6', 'route', 'add', 'fd00:99::77', 'dev', 'leon0', 'proto', '76',
                     'metric', '7', 'table', RED)
     only_in(a, RED, {'fd00:99::2'})
@@ -223,7 +223,7 @@ def test_only_ipv6_in_a_vrf(lab):
 
 
 def test_nothing_is_left_of_a_killed_daemon(lab):
-    """Where the interface outlives the daemon: by the unit, and by the next start."""
+    """An interface outlives the daemon. The unit cleans up, and so does the next start."""
     with open(os.path.join(TOP, 'packaging/systemd/leond@.service'), encoding='ascii') as f:
         (after_stop,) = re.findall(r"^ExecStopPost=-/bin/sh -c '(.*)'$", f.read(), re.M)
     net = lab(exporting(['a', 'b']), start=False)
@@ -251,8 +251,8 @@ def test_nothing_is_left_of_a_killed_daemon(lab):
 
 
 def test_the_underlay_does_not_go_by_the_table_of_a_vrf(lab):
-    """What would lead the underlay into the overlay in the main table is harmless in a VRF, where
-    everything may be announced; so is an address that this host has in another VRF."""
+    """Prefixes around the underlay are harmless in a VRF, so a node may announce any prefix. An
+    address of the host in another VRF is harmless too."""
     prefixes = ['0.0.0.0/0', '198.18.0.0/16', '172.30.0.1/32']
     net = start(lab, announce(exporting(['a', 'b', 'c'], config={'import': {
         'prefix': {'0.0.0.0/0': {'le': 32}}, 'address': ['10.99.0.0/24']}}), 'b', *prefixes))
@@ -270,13 +270,13 @@ def test_the_underlay_does_not_go_by_the_table_of_a_vrf(lab):
     wait_for(lambda: tables(a) == {RED: {'10.99.0.2', '10.99.0.3', 'default', '198.18.0.0/16',
                                          '172.30.0.1'}}, FAR,
              'all of it is in the table of the VRF')
-    # A node that was silent is looked for where it is.
+    # Nodes contact a silent node at its underlay address.
     net.wan.isolate('c')
     wait_for(lambda: a.state_of(c) == 'unreachable', FAR)
     net.wan.isolate('c', up=True)
     wait_for(lambda: a.state_of(c) == 'reachable', FAR)
     assert a.show('routes')['withheld'] == 0
-    # Back in the main table the same is refused.
+    # In the main table, the prefix is refused again.
     a.namespace.ip('link set leon0 nomaster')
     address(net, 'a')
     wait_for(lambda: refused().get('0.0.0.0/0') == 'underlay' and
@@ -285,8 +285,8 @@ def test_the_underlay_does_not_go_by_the_table_of_a_vrf(lab):
 
 
 def test_bridge_in_a_vrf(lab):
-    """leon0 is a port of br0 and br0 is in the VRF: hosts and the router's address in the VRF are
-    in one segment, and nothing is exported."""
+    """leon0 is a port of br0, and br0 is in the VRF. Hosts and the router address share a segment,
+    and nothing is exported."""
     net = lab(merged(exporting(['a', 'b']), {'hosts': True})).joined()
     a = net.node['a'].namespace
     make_vrf(net.node['a'])
@@ -300,7 +300,7 @@ def test_bridge_in_a_vrf(lab):
     reaches(net.node['a'], net.host['b'].ip4, 'br0')
     assert not tables(net.node['a']) and not tables(net.node['a'], 'br0')
     assert 'bridge' in net.node['a'].show('routes')['reason']
-    # Out of the bridge and into the VRF itself.
+    # leon0 moves from the bridge into the VRF.
     a.ip('link set leon0 nomaster')
     enter_vrf(net, 'a', 'red')
     net.node['b'].namespace.ip('link set leon0 nomaster')
@@ -310,7 +310,7 @@ def test_bridge_in_a_vrf(lab):
 
 
 def test_addresses_in_a_vrf_are_locators_only_where_leon_sends_from_it(lab):
-    """b knows of a by name of c only: what a announces of itself has to lead there."""
+    """b learns of a only through c, so the announced addresses of a must be reachable."""
     topology = line_up(3, hosts=False, seeds=['n2'])
     net = lab(topology, start=False)
     inside, outside = net.node['n0'], net.node['n1']
@@ -320,11 +320,11 @@ def test_addresses_in_a_vrf_are_locators_only_where_leon_sends_from_it(lab):
         make_vrf(node)
         node.namespace.ip('link add lan0 type bridge', f'addr add 10.5.0.{number}/24 dev lan0',
                           'link set lan0 up')
-    # The underlay of one is in the VRF, a LAN of the other is.
+    # The underlay of one node is in the VRF. For the other node, a LAN is in the VRF.
     inside.config['source-interface'] = 'red'
     inside.namespace.ip('link set wan0 master red')
     outside.namespace.ip('link set lan0 master red')
-    net.wan.set_neighbors()  # which the kernel dropped on the way
+    net.wan.set_neighbors()  # the kernel dropped the entries during the change
     net.start()
     net.joined()
     for node, address_ in ((inside, '198.18.0.1'), (outside, '198.18.0.2')):
@@ -341,7 +341,7 @@ def test_a_prefix_is_announced_for_a_route_in_the_vrf(lab):
         wait_for(lambda: b.show('routes')['prefixes'][0]['announced'] == wanted, FAR,
                  f'announced: {wanted}')
     make_vrf(b)
-    # As VyOS does: without it, what a VRF has no route for follows the main table.
+    # As on VyOS: without the route, the main table serves destinations unknown to the VRF.
     b.namespace.ip(f'route add unreachable default metric 4278198272 table {RED}')
     enter_vrf(net, 'b', 'red')
     b.namespace.ip('route add blackhole 10.1.0.0/16')
@@ -349,13 +349,13 @@ def test_a_prefix_is_announced_for_a_route_in_the_vrf(lab):
     announced(False)
     b.namespace.ip(f'route add blackhole 10.1.0.0/16 table {RED}')
     announced(True)
-    # The route of the main table goes and comes: it means nothing here.
+    # The route in the main table is removed and added without effect here.
     b.namespace.ip('route del blackhole 10.1.0.0/16 table main')
     assert b.show('routes')['prefixes'][0]['announced']
     b.namespace.ip(f'route del blackhole 10.1.0.0/16 table {RED}',
                    'route add blackhole 10.1.0.0/16')
     announced(False)
-    # Below a bridge, the VRF is that of the bridge.
+    # Below a bridge, the VRF of the bridge counts.
     b.namespace.ip(f'route add blackhole 10.1.0.0/16 table {RED}', 'link add br9 type bridge',
                    'link set br9 master red', 'link set leon0 master br9',
                    'route del blackhole 10.1.0.0/16 table main')
@@ -363,7 +363,7 @@ def test_a_prefix_is_announced_for_a_route_in_the_vrf(lab):
 
 
 def test_node_id_is_taken_from_an_interface_of_the_vrf(lab):
-    """source-interface names a VRF, which has no address itself."""
+    """source-interface names a VRF without an address."""
     net = lab(line_up(2, hosts=False), start=False)
     node = net.node['n1']
     expected = node.node_id

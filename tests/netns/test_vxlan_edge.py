@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""VXLAN at the edge: a VLAN-aware bridge with one VXLAN device of many VNIs (external mode) and
-leon0 as trunk, as `interfaces vxlan vxlan0 parameters external` of VyOS makes it. Each VLAN of the
-bridge is a VNI on the site's side and a segment in the overlay. Skipped where the kernel has no
-VLAN filtering (make check-vm runs it on one that has), but for one VNI in a bridge without VLANs.
+"""VXLAN at the edge: a VLAN-aware bridge with a VXLAN device of many VNIs (external mode) and
+leon0 as trunk, as `interfaces vxlan vxlan0 parameters external` of VyOS. Each VLAN of the bridge
+maps to a VNI of the site and to a segment of the overlay. Skipped without VLAN filtering (make
+check-vm has a suitable kernel), except for one VNI in a bridge without VLANs.
 """
 import contextlib
 import os
@@ -16,15 +16,15 @@ from test_trunk import BROADCAST, FAST, TEST_TYPE, Wire
 from test_vlans import access, bridge_vlan, skip_without_vlans, trunk
 from traffic import Tap, ethernet
 
-# Each site has VNIs of its own, and the third of them another VLAN too.
+# Each site has different VNIs, and the third VNI also has a different VLAN.
 VNIS = {'n0': {10: 11, 20: 12, 30: 13}, 'n1': {10: 21, 20: 22, 31: 23}}
 STORAGE = 70030
 UNDER_MTU = 1600
 
 
 class Machine:
-    """One that is in a VNI: its interface is a VXLAN device. That is made in the namespace of the
-    VTEP, so its datagrams leave from there, and used in this one."""
+    """A machine in a VNI with a VXLAN device as interface. The device is created in the namespace
+    of the VTEP, which sends the datagrams, and then moved."""
 
     def __init__(self, vtep, name, mac, address, *vxlan):
         self.namespace = ns.Namespace(name)
@@ -40,7 +40,7 @@ class Machine:
 
 
 class Fabric:
-    """The VXLAN of a site: one VTEP beside the node's, with a machine in each VNI."""
+    """The VXLAN of a site: a VTEP beside the node, with a machine in each VNI."""
 
     def __init__(self, node, number, vnis):
         self.node, self.vnis = node, vnis
@@ -64,7 +64,7 @@ class Fabric:
             f'remote {self.far}', 'link set vxlan0 mtu 1500 master br0', 'link set vxlan0 up')
 
     def join(self):
-        """What doc/segments.md, "VXLAN at the edge", says."""
+        """The commands of doc/segments.md, "VXLAN at the edge"."""
         space = self.node.namespace
         space.ip('link set br0 type bridge vlan_filtering 1',
                  f'link add vxlan0 type vxlan external vnifilter dstport 4789 local {self.near} '
@@ -79,7 +79,7 @@ class Fabric:
         trunk(self.node, 'leon0', *self.vnis)
 
     def fragments(self):
-        """IP fragments made by the node and the VTEP so far, of datagrams of whatever kind."""
+        """IP fragments sent by the node and the VTEP so far."""
         made = 0
         for space in (self.node.namespace, self.vtep):
             names, values = [line.split() for line in space.run(
@@ -118,20 +118,21 @@ def edge(lab):
 
 
 def hears(machines, sender):
-    """Names of those at which a numbered broadcast of this one arrives, once each."""
+    """Names of machines that receive exactly one copy of a numbered broadcast."""
     number = os.urandom(16)
     sender.tap.send(ethernet(BROADCAST, sender.mac, TEST_TYPE, number))
     found = {}
     within = 0.5
     for name, machine in machines.items():
         found[name] = len(machine.tap.frames(lambda f: number in f, until=10**9, within=within))
-        within = 0.05  # all are on their way at the same time
+        within = 0.05  # all frames are already in flight
     assert max(found.values()) <= 1, found
     return {name for name, copies in found.items() if copies}
 
 
 def test_each_vni_is_a_segment(edge):
-    """Known at once from the bridge; and what a machine says is heard in its VNI only."""
+    """The bridge reports the VLANs at once. Frames of a machine arrive only in the VNI of the
+    machine."""
     n0, n1 = edge.node.values()
     for node, other in ((n0, n1), (n1, n0)):
         wait_for(lambda n=node, o=other: served(n).get(o.node_id) ==
@@ -153,16 +154,15 @@ def test_each_vni_is_a_segment(edge):
 
 
 def ping(machine, address, size, count=20):
-    """Round-trip times, in ms, of all that were answered."""
+    """Round-trip times of all answered requests in ms."""
     text = machine.namespace.run('ping', '-n', '-c', count, '-i', 0.01, '-W', 2, '-s', size, address,
                                  check=False).stdout
     return [float(word[5:]) for word in text.split() if word[:5] == 'time=']
 
 
 def sweep(net, which):
-    """{payload: least round-trip time}: nothing is lost, also where a frame does not fit into one
-    datagram any more, and nothing is cut by IP. A machine that stands still may lose some of any
-    size, and tries again."""
+    """{payload: least round-trip time}. No frame is lost, even if a frame needs two datagrams, and
+    IP fragments nothing. The sweep repeats sizes lost by a stalled machine."""
     here, there = [fabric.machine[which] for fabric in net.fabric.values()]
     wait_for(lambda: ping(here, there.ip4, 56, 1), 20, 'the VNIs are joined')
     least = {}
@@ -173,7 +173,7 @@ def sweep(net, which):
                 break
         assert len(times) == 20, f'{20 - len(times)} of 20 lost with {size} bytes, three times'
         least[size] = min(times)
-    # The largest ones were cut, by LEON: they are more than its datagrams hold.
+    # LEON split the largest frames, which exceed a datagram.
     assert net.node['n0'].counter('fragmented_frames') > 0
     assert [f.fragments() for f in net.fabric.values()] == [0, 0]
     return least
@@ -184,7 +184,7 @@ def test_payloads_of_all_sizes(edge):
 
 
 def test_payloads_of_one_vni(lab):
-    """Without VLANs, on any kernel: what takes two datagrams does not take longer."""
+    """Without VLANs, on any kernel: frames in two datagrams take no longer."""
     net = lab(line_up(2, config=merged(FAST, PATIENT)))
     with with_fabrics(net, {'n0': {0: 11}, 'n1': {0: 21}}):
         least = sweep(net, 0)
@@ -192,8 +192,8 @@ def test_payloads_of_one_vni(lab):
 
 
 def test_vxlan_joins_the_sites_as_well(edge):
-    """Somebody lets the VTEPs of two sites talk to each other: VLAN 10 is one LAN with two routers
-    then, which have nobody to forward to, and there is no loop; the other VLANs go on."""
+    """An operator connects the VTEPs of two sites. VLAN 10 becomes one LAN with two routers and no
+    remote site, and there is no loop. The other VLANs continue."""
     spaces = [node.namespace for node in edge.node.values()]
     ns.connect(spaces[0], 'under1', spaces[1], 'under1')
     for number, space, (near, far) in zip((1, 2), spaces, ((11, 21), (21, 11))):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""On VyOS the configuration makes the device and leond attaches to it (decision 008): what VyOS
-puts there at a commit stays over every restart of leond."""
+"""On VyOS the configuration creates the device and leond attaches to the device (decision 008).
+Settings of a commit survive every restart of leond."""
 import json
 import sys
 from pathlib import Path
@@ -17,7 +17,7 @@ from vyos.ifconfig import LeonIf  # noqa: E402
 
 
 def make_device(namespace):
-    """Runs what LeonIf runs. The namespaces of tests have no user leon."""
+    """Executes the commands of LeonIf. Namespaces of tests have no user leon."""
     fake_host.reset()
     LeonIf('leon0')
     (command,) = [what for verb, what in fake_host.host.journal if verb == 'run']
@@ -33,7 +33,7 @@ def link(namespace):
 
 
 def kept(namespace):
-    """What must be the same before and after."""
+    """Properties that a restart must not change."""
     found = link(namespace)
     addresses = [a['local'] for a in found['addr_info'] if a['scope'] == 'global']
     return found['ifindex'], found['address'], found.get('master'), addresses
@@ -86,7 +86,7 @@ def test_bridge_stays_when_leond_dies(lab):
 
 
 def test_two_interfaces_of_a_node_have_two_addresses(lab, tmp_path):
-    """Of one node-id and VNI, at two ports: two segments, or two ports of one bridge."""
+    """Two interfaces with one node-id and VNI: two segments, or two ports of one bridge."""
     net = lab(line_up(2, hosts=False))
     first = net.node['n0']
     second = Node('second', first.namespace, {

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The WAN emulator does what it is asked to, before anything is concluded from it. Bounds from
-above are loose: a busy machine adds to every delay."""
+"""Tests of the WAN emulator. Upper bounds are loose, because a busy machine adds to every delay."""
 import re
 import statistics
 
@@ -41,7 +40,7 @@ def test_rtt_is_what_was_asked(net, asked_ms):
     for address in (wan.ip4(1), wan.ip6(1)):
         def right():
             seen = rtts(site['a'], address)
-            # A busy machine adds to most of them, and takes from none.
+            # A busy machine adds delay and never removes delay.
             assert min(seen, default=asked_ms) >= asked_ms
             return len(seen) == 15 and min(seen) < 1.5 * asked_ms
         wait_for(right, 10, f'{asked_ms} ms to {address}')
@@ -68,7 +67,7 @@ def test_loss_is_counted_and_about_what_was_asked(net):
     wait_for(lambda: len(stream.sent) >= 1500, 20)
     stream.stop(1.5)
     counted = emulator.count('a', 'b')
-    # The kernel says things of its own now and then (multicast listener reports).
+    # The kernel sends frames too (multicast listener reports).
     assert stream.lost <= counted['lost'] <= stream.lost + 10
     assert 0.05 < stream.lost / len(stream.sent) < 0.15
 
@@ -117,13 +116,13 @@ def test_full_queue_drops_the_tail(net):
 
 
 def test_a_shared_line_is_shared(net):
-    """Two links of 1 Mbit/s each, or one line: what b sends to a stands before what c sends."""
+    """Two links of 1 Mbit/s each, or a shared link: packets of b delay packets of c."""
     emulator, site = net
     emulator.link('*', 'a', rate_kbit=1000, queue_us=10_000_000)
     assert emulator.count('c', 'a')['waits_us'] == 0
     emulator.link('*', 'a', shares_line=True)
     stream = Stream(site['b'], site['a'], wan.ip4(0), interval=0.001, size=1208).start()
-    # However slowly a busy machine sends: the line takes a packet in 10 ms.
+    # Even with a slow sender, the link needs 10 ms for a packet.
     wait_for(lambda: emulator.count('c', 'a')['waits_us'] > 100_000, 10, 'what b sends stands there')
     emulator.link('c', 'a', shares_line=False)
     assert emulator.count('c', 'a')['waits_us'] == 0

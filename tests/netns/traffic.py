@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Traffic whose every packet is accounted for, and raw frames. Sender and receiver are in this
-process, so there is one clock; what counts is when a packet was sent, which a busy machine cannot
-falsify, and how late the sender itself was is measured beside it.
+"""Traffic with a count of every packet, and raw frames. Sender and receiver share a process and
+therefore a clock. Results refer to the time of sending, which is correct on a busy machine. The
+lateness of the sender is measured too.
 """
 import contextlib
 import fcntl
@@ -24,8 +24,8 @@ TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
 
 
 class Bulk:
-    """TCP connections that send what they can, or so many kbit/s each, from one namespace to an
-    address in another."""
+    """TCP connections at full speed or at a rate in kbit/s for each, from a namespace to an
+    address in another namespace."""
 
     def __init__(self, source, destination, address, streams=1, port=40100, kbits=None):
         with destination:
@@ -79,7 +79,8 @@ class Bulk:
 
 
 class Stream:
-    """Numbered UDP packets from one namespace to an address in another, one per interval."""
+    """Numbered UDP packets from a namespace to an address in another namespace, one per interval.
+    """
 
     def __init__(self, source, destination, address, interval=0.005, size=100, port=40000):
         family = socket.AF_INET6 if ':' in address else socket.AF_INET
@@ -96,9 +97,9 @@ class Stream:
         self.interval = interval
         self.padding = b'\0' * max(0, size - 8)
         self.sent = []        # monotonic seconds, by number
-        self.received = {}    # number: monotonic seconds of its first arrival
-        self.order = []       # numbers as they arrived, with duplicates
-        self.stall = 0.0      # seconds the sender was late at worst
+        self.received = {}    # number: monotonic seconds of the first arrival
+        self.order = []       # numbers in the order of arrival, with duplicates
+        self.stall = 0.0      # maximum lateness of the sender in seconds
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -132,15 +133,16 @@ class Stream:
                 try:
                     self.sender.send(struct.pack('!Q', number) + self.padding)
                 except OSError:
-                    pass  # counts as lost, which it is
-                # After a stall go on from now: a burst would measure queues, not paths.
+                    pass  # counts as lost
+                # After a stall, sending continues from now, because a burst would measure queues
+                # instead of paths.
                 due = max(due + self.interval, now)
             select.select([self.receiver], [], [], max(0.0, due - time.monotonic()))
             self._take()
 
     def stop(self, linger=1.0, copies=1):
-        """Stops sending, and receiving when everything is here so often or `linger` seconds are
-        over."""
+        """Stops sending. Stops receiving after the expected number of packets or after `linger`
+        seconds."""
         self._stop.set()
         self._thread.join()
         end = time.monotonic() + linger
@@ -153,7 +155,7 @@ class Stream:
         return self
 
     def stop_whole(self):
-        """Stops; everything that was sent has arrived."""
+        """Stops the stream and checks that all packets arrived."""
         self.stop(5 * PATIENCE)
         assert not self.lost, f'{self.lost} of {len(self.sent)} lost'
 
@@ -172,7 +174,7 @@ class Stream:
         return len(self.sent) - len(self.received)
 
     def gap(self, after=0.0):
-        """Longest time in which what was sent did not arrive, in s, and packets lost in it."""
+        """Longest time without an arrival, by time of sending in s, and lost packets in the gap."""
         longest = (0.0, 0)
         times = self.sent
         numbers = [n for n in sorted(self.received) if times[n] >= after]
@@ -189,7 +191,7 @@ class Stream:
 
 
 class Tap:
-    """A packet socket on one interface: sends whole frames and hears what arrives."""
+    """A packet socket on an interface, for whole frames."""
 
     def __init__(self, namespace, ifname, outgoing=False, promiscuous=True):
         with namespace:
@@ -200,7 +202,7 @@ class Tap:
             self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
         if promiscuous:
             self.socket.setsockopt(SOL_PACKET, 1, struct.pack('iHH8s', index, 1, 0, b''))
-        # The kernel strips an outer VLAN tag from received frames; auxiliary data brings it back.
+        # The kernel strips an outer VLAN tag from received frames; auxiliary data contains the tag.
         self.socket.setsockopt(SOL_PACKET, 8, 1)
         self.socket.bind((ifname, ETH_P_ALL))
         self.socket.setblocking(False)
@@ -225,8 +227,8 @@ class Tap:
         return data
 
     def frames(self, match=lambda frame: True, until=1, within=2.0 * PATIENCE, linger=0.0):
-        """Frames that match: ends when `until` of them are here and `linger` seconds more have
-        passed, or after `within` seconds."""
+        """Matching frames. Ends after `until` frames plus `linger` seconds, or after `within`
+        seconds."""
         found = []
         end = time.monotonic() + within
         lingering = False
@@ -259,7 +261,8 @@ def ethernet(destination, source, ethertype, payload, vlan=None):
 
 
 class Tagger:
-    """VLAN interfaces v<id> of a host whose kernel has none: TAPs, whose frames get a tag."""
+    """VLAN interfaces v<id> of a host without VLAN support in the kernel. Each interface is a TAP,
+    and the class adds the tag."""
 
     def __init__(self, namespace, ifname, vlans):
         self.wire = Tap(namespace, ifname)
@@ -280,7 +283,7 @@ class Tagger:
             ready = select.select([self.wire.socket, self.ended, *self.port.values()], [], [])[0]
             if self.ended in ready:
                 return
-            with contextlib.suppress(OSError):  # a full queue loses it, as any does
+            with contextlib.suppress(OSError):  # a full queue drops the frame
                 self._from_wire(self.wire.socket in ready)
             for vlan, fd in self.port.items():
                 with contextlib.suppress(OSError):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Internet of a test: one wanem process (wanem.c says what it can do) and the addresses of the
-sites on it. Site number i (from 0) is 198.18.0.<i+1>/16 and 2001:db8:0:1::<i+1>/64 on the
-interface `wan0` of its namespace. Neighbor entries are permanent, so that a silent link is silent
-for LEON too and does not end in the kernel's "no route to host", as it does not on the Internet.
+"""The Internet of a test: one wanem process (wanem.c) and the addresses of the sites. Site number
+i (from 0) is 198.18.0.<i+1>/16 and 2001:db8:0:1::<i+1>/64 on the interface `wan0` of the
+namespace. Neighbor entries are permanent. A silent link therefore causes no "no route to host" of
+the kernel, as on the Internet.
 """
 import json
 import os
@@ -16,7 +16,7 @@ MS = 1000
 
 
 def program():
-    """wanem out of the build directory, or compiled now where that has none."""
+    """wanem of the build directory, or a binary compiled on demand."""
     built = os.path.join(os.environ.get('LEON_BUILD') or os.path.join(HERE, '../../build'),
                          'tests/netns/wanem')
     source = os.path.join(HERE, 'wanem.c')
@@ -28,7 +28,7 @@ def program():
         raise RuntimeError(f'{own} belongs to somebody else')
     binary = os.path.join(own, 'wanem')
     if not os.path.exists(binary) or os.path.getmtime(binary) < os.path.getmtime(source):
-        # Two runs may do it at a time.
+        # Two test runs may compile at the same time.
         fresh = f'{binary}.{os.getpid()}'
         subprocess.run([os.environ.get('CC', 'cc'), '-std=gnu11', '-D_GNU_SOURCE', '-O2', '-g',
                         '-Wall', '-Wextra', source, '-o', fresh], check=True)
@@ -65,7 +65,7 @@ class Wan:
         return answer[3:]
 
     def add_site(self, name, namespace, ifname='wan0', v4=True, v6=False, mtu=1500):
-        """Plugs the namespace into the Internet and returns its number."""
+        """Connects the namespace to the Internet and returns the number of the site."""
         index = len(self.sites)
         self.command('site', name, namespace.path, ifname, mtu)
         self.sites.append((name, namespace, ifname))
@@ -79,8 +79,8 @@ class Wan:
         return index
 
     def set_neighbors(self, extra=()):
-        """Tells every site the MACs of all others. extra: (address, site index) pairs, for
-        addresses that a test moved."""
+        """Gives every site the MACs of all other sites. extra: (address, site index) pairs, for
+        addresses moved by a test."""
         known = [(ip4(i), i) for i in range(len(self.sites))]
         known += [(ip6(i), i) for i in range(len(self.sites))]
         known += list(extra)
@@ -89,7 +89,7 @@ class Wan:
                            for address, i in known if i != index))
 
     def link(self, a, b, **keys):
-        """Changes the way from a to b ("*" is every site); keys as in wanem.c."""
+        """Changes the link from a to b ("*" means every site); keys as in wanem.c."""
         self.command('link', a, b, *(part for item in keys.items() for part in
                                      (item[0], int(item[1]) if isinstance(item[1], bool) else item[1])))
 
@@ -98,15 +98,15 @@ class Wan:
         self.link(b, a, **keys)
 
     def rtt(self, a, b, us):
-        """Round-trip time of the pair, half of it each way."""
+        """Round-trip time of the pair, half in each direction."""
         self.both(a, b, delay_us=us / 2)
 
     def isolate(self, name, up=False):
-        """Cuts a site off everybody, or joins it again. Nothing is told to anybody."""
+        """Disconnects or reconnects a site without a notification."""
         self.both(name, '*', up=up)
 
     def partition(self, group, up=False):
-        """Cuts the links between the sites of the group and all others."""
+        """Cuts the links between the sites of the group and all other sites."""
         others = [name for name, _, _ in self.sites if name not in group]
         for a in group:
             for b in others:
@@ -116,7 +116,8 @@ class Wan:
         return json.loads(self.command('count', a, b))
 
     def late_us(self):
-        """How late the latest frame left since the last call: what this machine adds by itself."""
+        """The maximum lateness of a frame since the last call, which is the delay of the machine.
+        """
         return int(self.command('late'))
 
     def close(self):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The packages under test, and throw-away Debian roots to install them in.
+"""The packages under test, and temporary Debian roots for installations.
 
-leond is the .deb that LEON_DEB names, with vyos-1x-leon beside it, or both are built once. A root
-is this host's own file system under an overlay in tmpfs, in mount, network and pid namespaces of
-its own: dpkg, its database and all dependencies are there and real, and nothing that happens in it
-reaches the host. The pid namespace's first process is a `sleep` that the fixture owns; its end
-takes the mounts along.
+LEON_DEB names the .deb of leond, with vyos-1x-leon in the same folder. Without the variable, the
+fixtures build both packages once. A root is the file system of the host under an overlay in tmpfs,
+in private mount, network and pid namespaces. dpkg, the database and all dependencies are therefore
+real, and nothing in the root reaches the host. The first process of the pid namespace is a `sleep`
+of the fixture. The end of the process removes the mounts.
 """
 import os
 import shutil
@@ -65,7 +65,7 @@ class Root:
         return done
 
     def start(self, *command: str) -> subprocess.Popen:
-        """A program that runs on; it ends with the root at the latest."""
+        """Starts a long-running program, which ends with the root at the latest."""
         return subprocess.Popen(
             [*self.enter, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -93,7 +93,7 @@ def built(tmp_path_factory) -> Path:
     if not shutil.which('dpkg-buildpackage'):
         pytest.skip('dpkg-buildpackage is not installed (Debian package dpkg-dev)')
     out = tmp_path_factory.mktemp('deb')
-    # The unit tests have their own run in `make check`.
+    # `make check` runs the unit tests separately.
     done = subprocess.run(
         [TOP / 'packaging/build-deb.sh', out],
         env={**os.environ, 'DEB_BUILD_OPTIONS': 'nocheck parallel=2'},
@@ -135,7 +135,7 @@ def unpacked(deb, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope='session')
 def units() -> str:
-    """Where the release has the units of packages."""
+    """The directory of the units of packages in the release."""
     return subprocess.run(
         ['pkg-config', '--variable=systemdsystemunitdir', 'systemd'], check=True,
         capture_output=True, text=True, timeout=300,
@@ -150,7 +150,7 @@ def root(deb, tmp_path):
     r = Root(tmp_path)
     try:
         r.put(deb, '/tmp/leond.deb')
-        # What a container image may forbid, and an index of man pages that takes seconds.
+        # A container image may forbid service starts, and the index of man pages takes seconds.
         r.run('rm', '-f', '/usr/sbin/policy-rc.d', '/var/lib/man-db/auto-update')
         yield r
     finally:

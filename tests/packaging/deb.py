@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a .deb says of itself."""
+"""The metadata of a .deb."""
 import subprocess
 from pathlib import Path
 

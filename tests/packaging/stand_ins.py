@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two packages that stand in for VyOS: `vyos-1x` with a reference tree and the two tools that make
-it, and `vyos-utils` with the two programs that are diverted. They do as little as the maintainer
-scripts of vyos-1x-leon can notice.
+"""Two packages that simulate VyOS: `vyos-1x` with a reference tree and both tools for the tree,
+and `vyos-utils` with the two diverted programs. The packages have only the features that the
+maintainer scripts of vyos-1x-leon use.
 """
 import subprocess
 from pathlib import Path

@@ -68,7 +68,7 @@ def package_of_before(root):
 
 
 def test_upgrade_from_one_package_to_two(both):
-    """In either order, with dpkg itself."""
+    """An upgrade in either order, with the real dpkg."""
     package_of_before(both)
     for order in (('leond', 'leon-accel'), ('leon-accel', 'leond')):
         both.run('dpkg', '--purge', 'leon-accel', 'leond')
@@ -166,7 +166,7 @@ def test_reaches_leond_and_no_secret(both, units, tmp_path):
         ' 2>/run/leon-accel/log', caps=caps))
     try:
         wait_until(lambda: '"here"' in both.run(*ask, '--json', 'show', 'acceleration').stdout)
-        # VyOS has its document in /run, with the group of the daemon.
+        # VyOS has the document in /run, with the group of the daemon.
         both.run('install', '-o', 'root', '-g', 'leon', '-m', '0640', '/etc/leon/leon0.json', '/run/leon/')
         for words in (('cat', '/etc/leon/leon0.json'), ('cat', '/run/leon/leon0.json'), ('ls', '/etc/leon'),
                       ('ls', '/run/leon'), ('ls', '/var/lib/leon'), (*ask, 'show', 'nodes'),
@@ -178,7 +178,7 @@ def test_reaches_leond_and_no_secret(both, units, tmp_path):
             'leon:leon-accel 660\n')
         assert both.run(*as_user('leon-accel', 'rm', '-f', '/run/leon-accel/leon0.accel'),
                         check=False).returncode != 0
-        # The group that reads the state of leond has no way to the queues.
+        # The group with read access to the state of leond has no access to the queues.
         assert both.run('setpriv', '--reuid=nobody', '--regid=nogroup', '--groups=leon', 'ls',
                         '/run/leon-accel', check=False).returncode != 0
     finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian package leon-cloud: what is in it, and that its program finds its modules there."""
+"""The Debian package leon-cloud: the contents, and the installed modules of the program."""
 import shutil
 import subprocess
 
@@ -36,9 +36,9 @@ def test_lintian_is_silent(package):
 
 
 def test_without_user_data(package, root):
-    """Installed, it says what there was, and touches nothing."""
+    """The installed program reports the found data and changes nothing."""
     root.put(package, '/tmp/leon-cloud.deb')
-    # cloud-init is not on every machine that runs the tests.
+    # cloud-init may be missing on a test machine.
     root.run('dpkg', '--force-depends', '--install', '/tmp/leond.deb', '/tmp/leon-cloud.deb')
     done = root.run('/usr/lib/leon/leon-cloud')
     assert done.stdout == 'leon: the user-data has no section "leon:", so no overlay was configured\n'
@@ -46,7 +46,7 @@ def test_without_user_data(package, root):
 
 
 def test_wrong_and_right_user_data(package, root, tmp_path):
-    """With leond's own judgement, to the file that leond reads."""
+    """With the real check of leond, to the file that leond reads."""
     root.put(package, '/tmp/leon-cloud.deb')
     root.run('dpkg', '--force-depends', '--install', '/tmp/leond.deb', '/tmp/leon-cloud.deb')
     root.run('mkdir', '-p', '/var/lib/cloud/instance', '/run/issue.d')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian package leond: what is in it, what it needs, and what it does to a system.
+"""The Debian package leond: contents, dependencies, and effects on a system.
 
-The file list and the dependencies are written down here, so that neither changes by accident.
+The test contains the file list and the dependencies, so no change is accidental.
 """
 import gzip
 import json
@@ -63,12 +63,12 @@ FILES = {
     '/usr/share/man/man8/leonctl.8.gz',
     '/usr/share/man/man8/leond.8.gz',
 }
-# What a VyOS image has already (design.md section 5), and nothing else.
+# Libraries of a VyOS image (design.md section 5), and no others.
 LIBRARIES = {'libc6', 'libjson-c5', 'libmnl0', 'libssl3', 'libsystemd0'}
 
 
 def documented_configurations():
-    """The JSON blocks of the pages that ask to be copied and pasted."""
+    """The JSON blocks of the pages, for copying and pasting."""
     for page in ('tutorial.md', 'operations.md'):
         text = (TOP / 'vyos-1x-leon/doc' / page).read_text()
         for i, block in enumerate(re.findall(r'^```json\n(.*?)^```$', text, re.M | re.S)):
@@ -80,7 +80,7 @@ def test_file_list(unpacked, units):
     for path in unpacked.rglob('*'):
         name = '/' + str(path.relative_to(unpacked))
         if name.startswith('/usr/share/doc/leond/decisions'):
-            continue  # one file for each record
+            continue  # a file for each record
         if path.is_dir():
             if not any(path.iterdir()):
                 found.add(name + '/')
@@ -95,7 +95,7 @@ def test_file_list(unpacked, units):
 
 
 def test_dependencies(deb):
-    # Debian 13 has renamed what holds times, for 64 bits.
+    # Debian 13 renamed libraries with 64-bit time.
     depends = {entry.split()[0].removesuffix('t64') for entry in field(deb, 'Depends').split(',')}
     assert depends - {'systemd'} == LIBRARIES
     assert field(deb, 'Pre-Depends') == ''
@@ -141,7 +141,7 @@ def test_lintian_is_silent(deb):
 
 @pytest.mark.parametrize('name', ['leond', 'leon-ipsec', 'leon-metrics'])
 def test_unit_is_valid(unpacked, units, name):
-    """systemd understands each line, and the programs it names are in the package."""
+    """systemd accepts each line, and the named programs are in the package."""
     if not shutil.which('systemd-analyze'):
         pytest.skip('systemd-analyze is not installed')
     unit = unpacked / units.lstrip('/') / f'{name}@.service'
@@ -201,7 +201,7 @@ def test_documented_configurations(unpacked, tmp_path, block):
 
 
 def enable_all(root) -> list:
-    """Makes the links of `systemctl enable`, for leon0, of each unit that can have one."""
+    """Makes the links of `systemctl enable` for leon0, for each unit with an [Install] section."""
     listed = root.run('dpkg', '--listfiles', 'leond').stdout.split()
     links = []
     for unit in (Path(name) for name in listed if name.endswith('@.service')):
@@ -215,7 +215,7 @@ def enable_all(root) -> list:
 
 
 def test_life_of_the_package(root):
-    """Install, upgrade, remove, install again, purge: with dpkg itself."""
+    """Install, upgrade, remove, install again, purge: with the real dpkg."""
     def status() -> str:
         query = ('dpkg-query', '-W', '-f', '${db:Status-Abbrev}', 'leond')
         return root.run(*query, check=False).stdout.strip()
@@ -228,27 +228,27 @@ def test_life_of_the_package(root):
     assert root.run('leond', '--version').stdout.startswith('leond ')
     assert root.run('dpkg', '--verify', 'leond').stdout == ''
 
-    # The operator's files: a configuration, and what `systemctl enable`
-    # and a stopped daemon leave.
+    # Files of the operator: a configuration, links of `systemctl enable`, and files of a stopped
+    # daemon.
     root.run('sh', '-c', 'echo "{}" >/etc/leon/leon0.json && chmod 0711 /etc/leon')
     root.run('mkdir', '/run/leon')
     assert root.run('stat', '-c', '%U:%G %a', '/run/leon-accel').stdout == 'leon:leon-accel 3770\n'
     links = enable_all(root)
 
-    # An upgrade keeps all of it, modes included.
+    # An upgrade keeps all files, modes included.
     root.run('dpkg', '--install', '/tmp/leond.deb')
     assert status() == 'ii'
     assert root.run('cat', '/etc/leon/leon0.json').stdout == '{}\n'
     assert root.run('stat', '-c', '%U:%G %a', '/etc/leon').stdout == 'root:leon 711\n'
 
-    # Removal takes the programs and leaves what the operator wrote.
+    # Removal deletes the programs and keeps the files of the operator.
     root.run('dpkg', '--remove', 'leond')
     assert status() == 'rc'
     assert root.run('test', '-e', '/usr/sbin/leond', check=False).returncode != 0
     assert root.run('cat', '/etc/leon/leon0.json').stdout == '{}\n'
     assert all(root.run('test', '-L', link, check=False).returncode == 0 for link in links)
 
-    # Purge takes that as well.
+    # Purge deletes the files of the operator too.
     root.run('dpkg', '--install', '/tmp/leond.deb')
     root.run('dpkg', '--purge', 'leond')
     assert status() in ('', 'un')
@@ -261,7 +261,8 @@ def test_life_of_the_package(root):
 
 
 def test_what_systemd_is_told(root, tmp_path):
-    """Nothing starts at first; an upgrade restarts what runs, a removal stops it."""
+    """Nothing starts after the first installation. An upgrade restarts running units, and a
+    removal stops the units."""
     recorder = tmp_path / 'systemctl'
     recorder.write_text('#!/bin/sh\necho "$@" >>/tmp/told\n')
     root.put(recorder, '/usr/local/sbin/systemctl')
@@ -296,10 +297,10 @@ def wait_until(condition, seconds: float = 60):
 
 
 def test_daemon_runs_with_what_the_unit_grants(root, tmp_path):
-    """As the user leon with two capabilities: starts, answers those it should, reloads, ends."""
+    """As the user leon with two capabilities: starts, answers permitted clients, reloads, ends."""
     root.run('dpkg', '--install', '/tmp/leond.deb')
     unit = root.run('cat', '/lib/systemd/system/leond@.service').stdout
-    # A unit that is wanted and has nothing to do is a line of the log at each start.
+    # A wanted unit without work would be a line of the log at each start.
     assert 'Wants=network-online.target\n' in unit
     assert 'start leon-ipsec@%i.service; exec' in unit
     assert {'User=leon', 'RuntimeDirectoryMode=0750', 'UMask=0077'} <= set(unit.splitlines())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A router with LEON interfaces boots an image that does not have the package.
+"""A router with LEON interfaces boots an image without the package.
 
-Runs what VyOS runs at a boot, /config/scripts/vyos-preconfig-bootup.script as root before the
-configuration is loaded, in throw-away roots with the real dpkg. An image without the package is a
-root from which it is removed without its scripts being told that somebody wants it gone.
+The test runs /config/scripts/vyos-preconfig-bootup.script as root before the configuration is
+loaded, as VyOS does at a boot, in temporary roots with the real dpkg. An image without the package
+is a root after a removal without the maintainer scripts of a removal.
 """
 import pytest
 from test_vyos_deb import XML_REF, content, status, text, vyos  # noqa: F401
@@ -52,7 +52,7 @@ def router(vyos):  # noqa: F811
 
 @pytest.fixture
 def image(router):
-    """The same, with LEON kept and an image without it."""
+    """The router with LEON kept, and an image without LEON."""
     install(router)
     forget(router)
     return router
@@ -67,7 +67,8 @@ def install(root):
 
 
 def forget(root):
-    """What another image does not have: the packages, and what they made outside of /config."""
+    """Removes the packages and their files outside of /config, which another image does not have.
+    """
     root.run('env', 'LEON_BOOT=1', 'dpkg', '--remove', 'vyos-1x-leon', 'leond')
     root.run('rm', '-rf', '/etc/leon', '/var/lib/leon')
     assert [status(root, name) for name in ('leond', 'vyos-1x-leon')] == ['rc', 'rc']
@@ -84,10 +85,10 @@ def with_accel(root, accel_deb):
 
 
 def boot(root, *environment):
-    """As vyos-router does it; its words are in the journal and on the console."""
+    """As vyos-router does; messages are in the journal and on the console."""
     root.run('rm', '-f', '/tmp/mine')
     done = root.run('env', *environment, SCRIPT)
-    # Whatever becomes of us, the operator's part runs.
+    # The script of the operator runs in every case.
     assert root.run('test', '-e', '/tmp/mine').returncode == 0
     return done.stdout + done.stderr
 
@@ -108,7 +109,7 @@ def test_arranged_by_installing(router):
         f'root 700 {KEPT}', f'root 700 {KEPT}/run', f'root 600 {KEPT}/leond.deb']  # fmt: skip
     assert router.run('head', '-1', SCRIPT).stdout == '#!/bin/sh\n'
     assert 'touch /tmp/mine\nexit 0\n' in text(router, SCRIPT)
-    # Nobody but root: not the daemon, whose own directory in /config is another one.
+    # Only root has access. The daemon has another directory in /config.
     probe = f'import os; print(os.access("{KEPT}", os.R_OK), os.access("/config", os.W_OK))'
     program = f'import os; os.setgroups([]); os.setgid(65534); os.setuid(65534); {probe}'
     assert router.run('/usr/bin/python3', '-c', program).stdout == 'False False\n'
@@ -138,7 +139,7 @@ def test_image_without_the_package_gets_it(image):
     assert image.run('stat', '-c', '%G %a', '/etc/leon').stdout == 'leon 750\n'
     assert text(image, '/config/config.boot') == CONFIG
     assert devices(image) == []
-    # And once more, from what was made of what was made.
+    # The boot also works from files of an earlier boot.
     forget(image)
     assert 'the packages were installed' in boot(image)
 
@@ -184,14 +185,14 @@ def test_manual_pages_that_the_image_dropped_do_not_matter(router):
     f'chmod o+w {KEPT}',
     f'chgrp nogroup {KEPT} && chmod g+w {KEPT}',
     f'mv {KEPT}/leond.deb /tmp/x && ln -s /tmp/x {KEPT}/leond.deb',
-    # A VyOS whose tools ours do not fit, and one that leaves half a package behind.
+    # A VyOS with incompatible tools, and a package that is only half removed.
     f'echo "raise SystemExit(1)" >{XML_REF}/generate_cache.py',
     f'echo "raise SystemExit(1)" | tee {XML_REF}/generate_cache.py >{XML_REF}/update_cache.py',
-    # No room, no dpkg, ...
+    # No space, no dpkg, ...
     'printf "#!/bin/sh\nexit 1\n" >/usr/local/sbin/dpkg && chmod 755 /usr/local/sbin/dpkg',
 ])  # fmt: skip
 def test_what_cannot_be_installed_costs_nothing_else(image, what):
-    """The names exist, so VyOS loads all that names them; config.boot is as it was."""
+    """The names exist, so VyOS loads all related configuration. config.boot is unchanged."""
     image.run('sh', '-c', what)
     said = boot(image)
     assert 'WITHOUT LEON' in said
@@ -203,14 +204,15 @@ def test_what_cannot_be_installed_costs_nothing_else(image, what):
 
 
 def test_administrators_of_vyos_may_have_the_directory(image):
-    """What VyOS does to /config after an upgrade, and its package when it is installed."""
+    """The actions of VyOS on /config after an upgrade, and of the VyOS package at its
+    installation."""
     image.run('chown', '-R', 'root:vyattacfg', '/config')
     image.run('chmod', '-R', '775', '/config')
     assert 'the packages were installed' in boot(image)
 
 
 def test_removed_by_the_operator_it_stays_away(router):
-    """The next boot loads all but LEON, and does not bring back what somebody removed."""
+    """The next boot loads everything except LEON and does not reinstall a removed package."""
     install(router)
     said = router.run('dpkg', '--remove', 'vyos-1x-leon', 'leond').stderr
     assert 'interfaces leon is configured' in said
@@ -221,7 +223,7 @@ def test_removed_by_the_operator_it_stays_away(router):
     said = router.run('dpkg', '--purge', 'vyos-1x-leon', 'leond').stderr
     assert '/config/leon and /config/leon-boot stay' in said
     assert is_there(router, f'{KEPT}/run')
-    # Installed again, it is kept again.
+    # After a new installation, the package is kept again.
     router.run('dpkg', '--install', '/tmp/leond.deb')
     install(router)
     forget(router)
@@ -251,10 +253,10 @@ def test_purge_of_the_daemon_leaves_nothing(router):
 
 
 def test_it_ends_with_the_configuration(router):
-    """Deleted, saved and rebooted: the boot takes away what no configuration needs."""
+    """After deletion, save and reboot, the boot removes everything that no configuration needs."""
     install(router)
     write(router, '/config/config.boot', WITHOUT)
-    # Another file is loaded for once: what is saved counts.
+    # Another file is loaded for once. The saved configuration counts.
     write(router, '/tmp/other.boot', CONFIG)
     boot(router, 'BOOTFILE=/tmp/other.boot')
     assert is_there(router, KEPT)
@@ -269,7 +271,7 @@ def test_it_ends_with_the_configuration(router):
 
 
 def test_what_is_configured_runs_after_an_installation(router, tmp_path):
-    """Removed and installed again, nothing but a commit of leon0 would start it."""
+    """After removal and installation, only a commit of leon0 would start the daemon."""
     recorder = tmp_path / 'recorder'
     recorder.write_text('#!/bin/sh\necho "$VYOS_TAGNODE_VALUE $*" >>/tmp/told\n')
     router.put(recorder, '/usr/local/sbin/sg')
@@ -277,7 +279,7 @@ def test_what_is_configured_runs_after_an_installation(router, tmp_path):
     router.run('mkdir', '-p', '/run/systemd/system', '/run/leon',
                '/opt/vyatta/config/active/interfaces/leon/leon0',
                '/opt/vyatta/config/active/interfaces/leon/leon1')  # fmt: skip
-    # leon1 runs: it has its document, and leond's own package restarts it.
+    # leon1 has a document and therefore runs, and the package of leond restarts the daemon.
     router.run('touch', '/run/leon/leon1.json', '/tmp/told')
     install(router)
     (told,) = text(router, '/tmp/told').splitlines()

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian package vyos-1x-leon: what is in it, and what it does to a system with VyOS.
+"""The Debian package vyos-1x-leon: contents, and effects on a system with VyOS.
 
-VyOS itself is stood in for by two packages (stand_ins.py). Installing, upgrading and removing is
-done by the real dpkg.
+Two packages simulate VyOS (stand_ins.py). The real dpkg installs, upgrades and removes.
 """
 import json
 import re
@@ -82,7 +81,7 @@ def content(vyos_deb, tmp_path_factory):
     return {'/' + str(p.relative_to(out)): p for p in out.rglob('*') if not p.is_dir()}
 
 
-# --- what is in it ---
+# --- contents ---
 
 
 def test_file_list(content, units):
@@ -105,7 +104,7 @@ def test_file_list(content, units):
     ('op', OP_TEMPLATES, 'op-mode/definitions'),
 ])  # fmt: skip
 def test_templates(content, mode, folder, sources):
-    """All that the generator makes, and no node.def of a parent, which vyos-1x has."""
+    """All output of the generator, and no node.def of a parent, which vyos-1x has."""
     import build_templates
 
     definitions = build_templates.read_all(mode, sorted((TOP / sources).glob('*.xml.in')))
@@ -153,11 +152,12 @@ def test_merged_definitions_stand_alone(content):
     assert '#include' not in text and text.count('<defaultValue>') > 20
 
 
-# --- what it does to a system ---
+# --- effects on a system ---
 
 @pytest.fixture
 def vyos(root, vyos_deb, tmp_path):
-    """A root with the two stand-ins, leond, and our package's file, not yet installed."""
+    """A root with both simulated packages, leond, and the file of our package, not yet installed.
+    """
     folder = tmp_path / 'stand-ins'
     folder.mkdir()
     vyos_1x, utils = make_vyos_1x(folder), make_vyos_utils(folder)
@@ -167,7 +167,7 @@ def vyos(root, vyos_deb, tmp_path):
         root.put(package, f'/tmp/{package.name}')
     root.put(vyos_deb, '/tmp/vyos-1x-leon.deb')
     root.run('dpkg', '--install', '/tmp/vyos-1x_1.deb', '/tmp/vyos-utils_1.deb', '/tmp/leond.deb')
-    # The root is a copy of a machine without VyOS: nothing of it may be there by chance.
+    # The root is a copy of a machine without VyOS, so files of VyOS must be absent.
     assert root.run('test', '-e', '/opt/vyatta/config', check=False).returncode != 0
     return root
 
@@ -182,7 +182,7 @@ def status(root, name='vyos-1x-leon'):
 
 
 def left_behind(root):
-    """Files that have our name, what leond has, documents and dpkg's own records apart."""
+    """Files with our name, except the files of leond, documents and records of dpkg."""
     found = root.run(
         'find', '/opt/vyatta', '/usr/lib', '/usr/libexec', '/usr/share/vyos', '/lib/systemd',
         '-xdev', '(', '-name', '*leon*', '-o', '-name', '*.vyos', ')',
@@ -200,11 +200,11 @@ def test_life_of_the_package(vyos):
         "'leon': ['interfaces_leon.xml', 'protocols_lisp.xml', 'xml-component-version.xml']"
     )
     assert definitions in text(vyos, f'{XML_REF}/cache.py')
-    # Files of VyOS that are not diverted are what they were.
+    # Files of VyOS without a diversion are unchanged.
     assert vyos.run('dpkg', '--verify', 'vyos-1x').stdout.split() == [
         '??5??????', f'{XML_REF}/cache.py']  # fmt: skip
 
-    # An update of VyOS goes beside ours, an upgrade of ours changes nothing.
+    # An update of VyOS writes to the diverted paths, and an upgrade of our package changes nothing.
     vyos.run('dpkg', '--install', '/tmp/vyos-utils_2.deb')
     vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
     assert status(vyos) == 'ii'
@@ -248,7 +248,7 @@ def test_installation_before_the_originals(vyos):
 
 
 def test_no_installation_without_a_reference_tree(vyos):
-    """A node that VyOS's Python does not know stops every commit: better fail here."""
+    """A node unknown to the Python of VyOS stops every commit, so the installation must fail."""
     vyos.run('sh', '-c', f'echo "raise SystemExit(1)" >{XML_REF}/generate_cache.py')
     done = vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb', check=False)
     assert done.returncode != 0
@@ -325,7 +325,7 @@ def test_what_a_running_system_is_told(vyos, tmp_path):
     for name in ('systemctl', 'ip'):
         vyos.put(recorder, f'/usr/local/sbin/{name}')
         vyos.run('chmod', '0755', f'/usr/local/sbin/{name}')
-    # What the daemons leave, and a device of somebody else with a name like ours.
+    # Files of the daemons, and a foreign device with a similar name.
     vyos.run('mkdir', '-p', '/run/systemd/system', '/run/leon', '/sys/class/net/leon0',
              '/sys/class/net/leon1', '/opt/vyatta/config/active/interfaces/leon/leon0')
     vyos.run('touch', '/sys/class/net/leon0/tun_flags', '/run/leon/leon0.json')
@@ -357,7 +357,7 @@ def test_what_a_running_system_is_told(vyos, tmp_path):
 
 
 def test_an_image_build_leaves_the_host_alone(vyos, tmp_path):
-    """No systemd runs in the root; the devices in /sys are those of the machine around it."""
+    """No systemd runs in the root. The devices in /sys belong to the machine."""
     recorder = tmp_path / 'recorder'
     recorder.write_text(RECORDER)
     for name in ('systemctl', 'ip'):
@@ -371,7 +371,8 @@ def test_an_image_build_leaves_the_host_alone(vyos, tmp_path):
 
 
 def test_drop_in_points_the_unit_at_run(content, deb, units, tmp_path):
-    """systemd reads the unit of leond with ours: one command, one condition, both in /run."""
+    """systemd reads the unit of leond with our drop-in: one command, one condition, both in /run.
+    """
     unit = tmp_path / units.lstrip('/') / 'leond@.service'
     subprocess.run(['dpkg-deb', '-x', deb, tmp_path], check=True, timeout=300)
     lines = unit.read_text().splitlines()
@@ -382,7 +383,7 @@ def test_drop_in_points_the_unit_at_run(content, deb, units, tmp_path):
         for line in lines:
             found = re.fullmatch(rf'{key}=(.*)', line)
             if found:
-                # An empty value takes back those before it.
+                # An empty value clears the earlier values.
                 values = values + [found[1]] if found[1] else []
         assert len(values) == 1 and values[0].endswith('/run/leon/%i.json'), (key, values)
     if shutil.which('systemd-analyze'):
@@ -396,7 +397,7 @@ def test_drop_in_points_the_unit_at_run(content, deb, units, tmp_path):
 
 
 def test_unit_of_lisp(content, units, tmp_path):
-    """systemd understands each line, and what it starts is in the package."""
+    """systemd accepts each line, and the started program is in the package."""
     if not shutil.which('systemd-analyze'):
         pytest.skip('systemd-analyze is not installed')
     unit = tmp_path / units.lstrip('/') / 'leon-lisp.service'
@@ -413,6 +414,6 @@ def test_unit_of_lisp(content, units, tmp_path):
 
 
 def test_dependencies_are_merged_by_name(content):
-    """VyOS merges all files of the directory; ours must not be called as one of its own."""
+    """VyOS merges all files of the directory, so our file needs a unique name."""
     path = content['/usr/share/vyos/config-mode-dependencies/vyos-1x-leon.json']
     assert json.loads(path.read_text())['qos']['leon'] == ['interfaces_leon']

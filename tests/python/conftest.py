@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Paths, a router that is not there (fake_vyos/), and a leond that is not there."""
+"""Paths, a simulated router (fake_vyos/) and a simulated leond."""
 
 import importlib.util
 import json
@@ -30,7 +30,7 @@ from vyos_leon import boot, client, keyfile, metrics, runfile  # noqa: E402
 
 @pytest.fixture(scope='session')
 def load_script():
-    """A script of the tree as a module, as VyOS's configuration daemon loads them."""
+    """Loads a script of the tree as a module, like the configuration daemon of VyOS."""
 
     def load(path):
         path = TOP / path
@@ -50,7 +50,7 @@ def host(monkeypatch):
 
 @pytest.fixture
 def run_dir(monkeypatch):
-    """/run/leon of this test; a short path, since a socket's name has at most 107
+    """/run/leon of the test. The path is short, because the name of a socket has at most 107
     bytes."""
     folder = tempfile.mkdtemp(prefix='leon.')
     monkeypatch.setattr(client, 'RUN_DIR', folder)
@@ -62,7 +62,7 @@ def run_dir(monkeypatch):
     monkeypatch.setattr(runfile, 'GROUP', os.getgid())
     keys = tempfile.mkdtemp(prefix='leon.')
     monkeypatch.setattr(keyfile, 'DIRECTORY', f'{keys}/leon')
-    # Makes packages of installed ones: tests/packaging/test_vyos_boot.py.
+    # Builds packages from installed files: tests/packaging/test_vyos_boot.py.
     monkeypatch.setattr(boot, '_keep', lambda: None)
     monkeypatch.setattr(boot, 'DIRECTORY', f'{keys}/leon-boot')
     monkeypatch.setattr(boot, 'SCRIPT', f'{keys}/scripts/preconfig')
@@ -75,8 +75,8 @@ def run_dir(monkeypatch):
 
 
 class FakeDaemon:
-    """Answers each connection with the next of `answers`: a dictionary, bytes as they
-    are, or None for none at all; the last one for ever. Keeps the requests."""
+    """Answers each connection with the next element of `answers`: a dictionary, raw bytes, or None
+    for no answer. The last element repeats for ever. Keeps the requests."""
 
     def __init__(self, path, answers):
         self.requests = []
@@ -113,7 +113,7 @@ class FakeDaemon:
 
 @pytest.fixture
 def daemon(run_dir):
-    """daemon(*answers, interface='leon0') starts one."""
+    """daemon(*answers, interface='leon0') starts a FakeDaemon."""
     started = []
 
     def start(*answers, interface='leon0'):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be wrong in `shaper` and other rates, for test_verify.py: the part of the configuration
-that is, and the sentence; and what is not."""
+"""Errors in `shaper` and other rates, for test_verify.py: the wrong part of the configuration and
+the message. Correct cases follow."""
 
 RANGE = 'which is not between 1 and {} kbit/s: set another rate.'
 

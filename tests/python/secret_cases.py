@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be wrong in `authentication`, for test_verify.py: the part of the configuration that is,
-and the sentence."""
+"""Errors in `authentication`, for test_verify.py: the wrong part of the configuration and the
+message."""
 
 SECRET = {'pre_shared_secret': 'correct-horse-battery'}
-# A value that takes the node away.
+# A value that removes the node.
 GONE = object()
 
 ERRORS = {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""vyos_leon.boot: the script that every boot runs, and what commits and `show leon boot` say of it.
-The packages that are kept, and a boot with them, are in tests/packaging/test_vyos_boot.py.
+"""vyos_leon.boot: the script of every boot, and the messages of commits and of `show leon boot`.
+tests/packaging/test_vyos_boot.py tests the kept packages and a boot.
 """
 
 import stat
@@ -61,7 +61,7 @@ def test_script_of_the_operator_goes_on(script):
 
 
 def test_what_an_earlier_manual_said_is_taken_out(script):
-    """Root would install what the daemon's user laid there."""
+    """Root would install files that the user of the daemon created."""
     script.write_text(f'#!/bin/sh\nmodprobe x\n{boot.UNSAFE}\n')
     script.chmod(0o755)
     boot.arrange()

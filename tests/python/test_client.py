@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What scripts make of leonctl, the real one, against a daemon that is not there, or misbehaves."""
+"""Scripts with the real leonctl and an absent or misbehaving daemon."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def ask(request):
 
 
 def expect(error, match, ask, *words):
-    """Of this class and of none that is derived from it."""
+    """Exactly the given class, and no derived class."""
     with pytest.raises(client.ClientError, match=match) as caught:
         ask('leon0', *words)
     assert type(caught.value) is error
@@ -119,13 +119,13 @@ def test_broken_answers(daemon, ask, answer, text):
 
 
 def test_an_answer_with_a_fault_in_it(daemon):
-    """It is shown up to there by leonctl, and is no answer."""
+    """leonctl prints the text before the error, and the result is not an answer."""
     daemon({'version': 1, 'nodes': [{'node_id': 1}]})
     expect(client.ClientError, 'invalid answer of leond', client.text, 'show', 'nodes')
 
 
 def test_silence_ends_at_the_deadline(run_dir, ask, tmp_path, monkeypatch):
-    """leonctl's own deadline is in tests/unit/test_ctlsock.c; here: its status and sentence."""
+    """tests/unit/test_ctlsock.c tests the deadline of leonctl. Here: the status and the message."""
     program = tmp_path / 'leonctl'
     program.write_text('#!/bin/sh\necho "leonctl: leond did not answer in time" >&2; exit 3\n')
     program.chmod(0o755)

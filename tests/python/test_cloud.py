@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The section `leon:` of user-data: what becomes of it, and the sentence for each fault. leond
-itself judges; the machine is a folder, and a list of what would have been run.
+"""The section `leon:` of user-data: the result, and the message for each error. leond itself
+checks the file. The machine is a folder and a list of commands.
 """
 import json
 import os
@@ -24,7 +24,7 @@ HERE = {'hostname': 'fujisawa.example.net', 'uplink': 'ens3', 'uplink-mac': '52:
         'address': '10.0.0.5'}
 SECRET = 'a secret for the tests'
 PLACEHOLDER = 'OUTPUT OF leonctl generate secret'
-# The one of protocol.md: VNI 1, 192.0.2.1, seoul.example.net:7000.
+# The token of protocol.md: VNI 1, 192.0.2.1, seoul.example.net:7000.
 TOKEN = ('leon1.AAABAhT2CTE5Mi4wLjIuMRtYEXNlb3VsLmV4YW1wbGUubmV0HGNvcnJlY3QgaG9yc2UgYmF0dGVyeSBzdGFw'
          'bGU7Hy_G')
 OF_TOKEN = {'vni': 1, 'peer': {'seed-1': {'address': '192.0.2.1'},
@@ -64,7 +64,7 @@ def test_short_forms():
 
 
 def test_every_leaf_of_leond_is_passed_on():
-    """Whatever leond.json(5) has or will have."""
+    """All present and future leaves of leond.json(5)."""
     schema = json.loads(subprocess.run(
         ['/usr/bin/python3', '-B', TOP / 'vyos-1x-leon/tools/conf_schema.py'],
         capture_output=True, text=True, check=True).stdout)
@@ -93,7 +93,7 @@ def test_import_of_prefixes():
 
 
 def test_elastic_address_is_the_node_id():
-    """Two sites may have the same private address, never the same elastic one."""
+    """Two sites may have the same private address, but never the same elastic address."""
     assert plan({**HERE, 'public-address': '198.51.100.9'}).document['node-id'] == '198.51.100.9'
     assert 'node-id' not in plan({**HERE, 'public-address': '198.51.100.9'},
                                  source_address=['10.0.0.5']).document
@@ -242,7 +242,7 @@ def test_routes_are_forwarded():
 
 
 class Machine(apply.Machine):
-    """A folder as root; leond --check is leond's own, others answer what they are told to."""
+    """A folder as root. leond --check is real, and other programs return prepared results."""
 
     def __init__(self, root):
         self.root, self.clock = root, 0
@@ -281,8 +281,8 @@ class Machine(apply.Machine):
         super().write(name, text, mode)
 
     def tell(self, leon, number='i-1', cloud='nocloud'):
-        """What cloud-init leaves: user-data, and data of the instance. A section without any form
-        of authentication gets a secret."""
+        """The files of cloud-init: user-data, and data of the instance. A section without
+        authentication gets a secret."""
         if isinstance(leon, dict) and not leon.keys() & {*section.SECRET_SOURCES, 'authentication'}:
             leon = {'secret': SECRET, **leon}
         folder = self.root / 'var/lib/cloud/instance'
@@ -325,7 +325,7 @@ def test_first_boot(machine):
 
 @pytest.mark.parametrize('step', ['enable', 'start'])
 def test_a_daemon_that_is_not_started_is_told(machine, step):
-    """It said that all was well; and the next boot tries again."""
+    """The failure is reported, and the next boot tries again."""
     machine.answers[f'systemctl {step}'] = (1, '', 'Transport endpoint is not connected\n')
     machine.tell({'peer': '198.51.100.1'})
     assert apply.apply(machine) == 1
@@ -337,7 +337,7 @@ def test_a_daemon_that_is_not_started_is_told(machine, step):
 
 
 def test_nothing_waits_for_systemd_to_read_all_anew(machine):
-    """Its generators run out of time on a slow machine, and then what was asked for is not done."""
+    """The generators of systemd reach their timeout on a slow machine, and jobs are then lost."""
     disk_of(machine, (0, 'UUID=6a-7\nTYPE=ext4\n', ''))
     machine.tell({'data-disk': '/dev/vdb'})
     assert apply.apply(machine) == 0
@@ -418,7 +418,7 @@ def test_one_string_is_enough(machine):
 
 
 def test_token_beside_what_is_the_site_s_own(machine):
-    """Broken into lines as a mail does; more peers and who is trusted are added."""
+    """Line breaks as in a mail, further peers, and trusted identities."""
     trusted = {'trusted-identity': ['ab' * 32]}
     machine.tell({'token': f'{TOKEN[:60]}\n{TOKEN[60:]}\n', 'peer': '198.51.100.1',
                   'authentication': trusted, 'address': '10.99.0.4/24'})
@@ -490,12 +490,12 @@ def test_placeholder_of_the_documents_is_refused(machine):
 
 
 def documented():
-    """User-data that the pages ask to be copied."""
+    """User-data from the pages, for copying."""
     for name, least in {'vyos-1x-leon/doc/cloud.md': 4, 'README.md': 1}.items():
         blocks = re.findall(r'^    #cloud-config\n(?:    .*\n)+', (TOP / name).read_text(), re.M)
         assert len(blocks) >= least
         for number, block in enumerate(blocks):
-            # A token that can be read is a secret that somebody would use.
+            # A readable token would be a secret in real use.
             block = textwrap.dedent(block).replace('OUTPUT OF leonctl invite', TOKEN)
             yield pytest.param(block.replace(PLACEHOLDER, SECRET), id=f'{Path(name).name}-{number}')
     for path in sorted((TOP / 'packaging/deploy').glob('*/user-data')):
@@ -515,7 +515,7 @@ def test_every_word_is_documented():
 
 
 def disk_of(machine, *answers):
-    """A disk of which blkid says this, then that."""
+    """A disk with the given outputs of blkid, one after the other."""
     (machine.root / 'dev').mkdir()
     (machine.root / 'dev/vdb').touch()
     left = list(answers)
@@ -531,7 +531,7 @@ def disk_of(machine, *answers):
 
 
 def test_data_disk_keeps_the_identity(machine):
-    """A blank disk is formatted once; one with a file system is taken as it is."""
+    """A blank disk is formatted once. A disk with a file system is mounted unchanged."""
     known = (0, 'UUID=6a-7\nTYPE=ext4\n', '')
     disk_of(machine, (2, '', ''), known, known)
     machine.tell({'data-disk': '/dev/vdb'})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon-cloud fetches from servers that redirect, drip, or are no metadata service. All of them are
-on the loopback interface.
+"""leon-cloud fetches from servers that redirect, answer slowly, or provide no metadata. All
+servers are on the loopback interface.
 """
 import http.server
 import sys
@@ -49,7 +49,7 @@ class Server:
 
 @pytest.fixture
 def serve(monkeypatch):
-    """Makes servers; the loopback address is that of a metadata service."""
+    """Creates servers. The loopback address is the address of a metadata service."""
     monkeypatch.setattr(fetch, 'METADATA', ('127.0.0.1',))
     made = []
 
@@ -100,7 +100,8 @@ def test_long_page_is_not_read_whole(serve):
 
 @pytest.mark.parametrize('status', [301, 302, 303, 307, 308])
 def test_redirect_is_not_followed(serve, status):
-    """Neither to another server, which would get the header, nor to the same one."""
+    """Redirects to another server, which would receive the header, and to the same server are
+    refused."""
     other = serve(page(b'not yours'))
     for where in (other.url, '/elsewhere', 'ftp://127.0.0.1/', 'file:///etc/hostname'):
         server = serve(page(b'', status, Location=where))
@@ -111,7 +112,7 @@ def test_redirect_is_not_followed(serve, status):
 
 
 def test_address_of_plain_http_is_judged_when_connected(serve, monkeypatch):
-    """A name of a metadata service that resolves to another machine: nothing is sent there."""
+    """A metadata name resolves to another machine. leon-cloud sends nothing."""
     server = serve(page(b'not yours'))
     monkeypatch.setattr(fetch, 'METADATA', ('169.254.169.254',))
     with pytest.raises(fetch.Refused, match='no metadata service'):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The helper that completes NODE, with a stand-in for leonctl that answers from files."""
+"""The completion helper for NODE, with a simulated leonctl that answers from files."""
 
 import json
 
@@ -15,7 +15,7 @@ NODES = [
 
 @pytest.fixture
 def complete(load_script, tmp_path, monkeypatch, capsys):
-    """Runs the helper with the given answers, interface -> text; returns the words it prints."""
+    """Runs the helper with the given answers, interface -> text. Returns the printed words."""
 
     def run(answers, *arguments):
         for ifname, text in answers.items():

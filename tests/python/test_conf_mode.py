@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""conf_mode/interfaces_leon.py driven through its four functions on a router that is
-not there."""
+"""conf_mode/interfaces_leon.py, driven through its four functions on a simulated router."""
 
 import inspect
 import json
@@ -76,8 +75,8 @@ def test_first_commit(commit, host, run_dir):
 
 
 def test_metrics_are_served_where_asked_for(commit, host):
-    """Started, moved and stopped with the configuration and nothing else; off where only
-    the default of the port is there, which VyOS puts into every interface."""
+    """The unit starts, moves and stops with the configuration only. The default of the port alone,
+    which VyOS adds to every interface, starts nothing."""
     host.defaults = {'metrics': {'port': '5366'}}
     unit = 'leon-metrics@leon0.service'
     file = Path(metrics.path('leon0'))
@@ -113,8 +112,8 @@ def accelerator(tmp_path, monkeypatch):
 
 
 def test_acceleration_comes_and_goes(commit, host, run_dir, accelerator):
-    """Its process is started after leond was told, and stopped with the configuration of it; not
-    where only the defaults are there, which VyOS puts into every interface."""
+    """The process starts after the update of leond and stops with its configuration. Defaults
+    alone, which VyOS adds to every interface, start nothing."""
     host.defaults = {'acceleration': {'mode': 'moved', 'threshold': '50'}}
     unit = 'leon-accel@leon0.service'
     start = f'timeout 20 systemctl start {unit}'
@@ -171,8 +170,8 @@ def cards(host, tmp_path, monkeypatch):
 
 
 def test_mac_is_there_before_any_address(commit, host, run_dir, cards):
-    """Also where leond cannot start: what the kernel makes up is random, and its link-local address
-    would stay beside that of leond's."""
+    """The MAC is set even if leond cannot start. The kernel would choose a random MAC, and its
+    link-local address would remain."""
     cards(**CARDS)
     host.programs[RESTART] = (1, '')
     journal = commit(leon0=LEON0)
@@ -192,7 +191,7 @@ def test_mac_is_of_this_machine_and_this_interface(commit, host, cards, monkeypa
 
     cards(**CARDS)
     first = of('leon0')
-    # Whatever the card and the overlay are set to.
+    # For any MAC of the card and of the overlay.
     host.hardware['eth0']['address'] = '02:00:00:00:00:77'
     assert of('leon0', vni='7', **{'source-address': ['192.0.2.9']}) == first
     assert of('leon1') != first
@@ -233,7 +232,7 @@ def test_secret_was_never_open_to_others(commit, host, run_dir):
 
 
 def test_a_link_leads_nowhere(commit, run_dir):
-    """The directory is the daemon's: root must not write where it points."""
+    """The directory belongs to the daemon, so root must not follow links."""
     target = run_dir / 'precious'
     target.write_text('precious')
     (run_dir / 'leon0.json').symlink_to(target)
@@ -247,7 +246,7 @@ def mode(path):
 
 
 def test_identity_is_kept_in_config(commit, run_dir):
-    """What the installer of an image, or somebody who restores a file, leaves behind."""
+    """Files of an image installer, or of a restore by hand."""
     folder = Path(keyfile.DIRECTORY)
     commit(leon0=LEON0)
     document = json.loads((run_dir / 'leon0.json').read_text())
@@ -264,8 +263,8 @@ def test_identity_is_kept_in_config(commit, run_dir):
 
 
 def test_what_is_no_key_is_not_given_to_the_daemon(commit, run_dir):
-    """`add system image` follows links: one that a daemon laid to a file of root's is that file's
-    content in the next image, owned by root."""
+    """`add system image` follows links. A link of the daemon to a file of root would become a copy
+    in the next image."""
     folder = Path(keyfile.DIRECTORY)
     commit(leon0=LEON0)
     for text in ('root:$6$secret:19000::::::\n', KEY + KEY, ''):
@@ -361,8 +360,8 @@ def test_obvious_secret_is_refused_at_commit(commit, host, run_dir, secret):
 
 @pytest.mark.parametrize('code', [1, 124])
 def test_daemon_that_does_not_start_is_a_warning(commit, host, capfd, code):
-    """One, in our words, whether it failed or the wait for it (124) did. What systemctl
-    has to say of it is not for the operator of VyOS."""
+    """One warning in our words, for a failure and for a timeout (124). The messages of systemctl
+    are not for the operator of VyOS."""
     host.programs[RESTART] = (code, 'Job for leond@leon0.service failed because ...')
     journal = commit(leon0=LEON0)
     assert [what for verb, what in journal if verb == 'warning'] == [
@@ -445,7 +444,7 @@ def test_addresses_of_the_source_interface_are_seen(commit, host, addresses, war
 
 
 def test_addresses_of_a_vrf_are_those_of_its_interfaces(commit, script, host):
-    """leond takes the node-id from one of them (daemon/life/node_identity.c)."""
+    """leond takes the node-id from one of the addresses (daemon/life/node_identity.c)."""
     leon0 = {k: v for k, v in LEON0.items() if k != 'source-address'}
     host.devices['wan'] = [{'local': '127.0.0.1', 'scope': 'host'}]
     host.devices['eth0'] = [{'local': '192.0.2.1', 'scope': 'global'}]
@@ -476,7 +475,7 @@ def test_a_port_that_leond_may_not_bind(commit, script, tmp_path, monkeypatch):
 
 
 def test_what_leond_warns_of_is_shown_at_commit(commit, host, run_dir, daemon):
-    """A secret that no other node has, for one."""
+    """For example a secret that no other node has."""
     daemon({**APPLIED, 'warnings': ['2 nodes have none of the secrets']})
     journal = commit(leon0=LEON0)
     warnings = [what for verb, what in journal if verb == 'warning']

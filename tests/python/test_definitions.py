@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our command definitions: right by the grammar, equal to the recorded node.def files, and in
-agreement with the daemon and with the op-mode script that they call.
+"""The command definitions follow the grammar, equal the recorded node.def files, and agree with
+the daemon and the op-mode script.
 
-The recorded files (golden/) are what vyos-1x's own generators write for the same definitions;
-tests/vyos/compare_with_vyos.py shows that. After a change of the definitions:
+The generators of vyos-1x write the recorded files (golden/) for the same definitions;
+tests/vyos/compare_with_vyos.py proves the equality. After a change of the definitions:
     LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_definitions.py
-and read the difference before committing it.
+and read the difference before the commit.
 """
 import ast
 import json
@@ -33,10 +33,10 @@ FOLDERS = {
 }
 LEON = 'interfaces/leon/node.tag'
 
-# What conf.def says of numbers: least, most, and the default of the CLI.
+# Numbers of conf.def: minimum, maximum, and the default of the CLI.
 NUMBERS = {
     leaf.path.replace('PREFIX', 'NAME').replace('NODE', 'NAME'): (
-        # What the CLI says by leaving the leaf out is no value there.
+        # An omitted leaf of the CLI is not a value there.
         leaf.of['low'] + (leaf.of['cli'] == 'NOT_0'),
         leaf.of['high'],
         leaf.of['default'] if leaf.of['cli'] == 'DEFAULT' else None,
@@ -44,9 +44,9 @@ NUMBERS = {
     for leaf in leaves_.LEAVES.values()
     if leaf.kind in leaves_.NUMBERS and leaf.path not in model.NOT_AT_CLI
 }
-# Objects that are switched on by being there and hold leaves besides: nodes, not leaves.
+# Objects that are enabled by presence and have leaves too: nodes, not leaves.
 SECTIONS = {leaf.section for leaf in leaves_.LEAVES.values()}
-# What leond is told, what leon-ipsec is, and leon-metrics.
+# Definitions for leond, leon-ipsec and leon-metrics.
 OTHERS = {
     path.replace('PREFIX', 'NAME').replace('NODE', 'NAME')
     for path, leaf in leaves_.LEAVES.items()
@@ -59,7 +59,7 @@ OTHERS = {
         'force-udp-encapsulation', 'ike-group')),
     'metrics listen-address', 'metrics port',
 }  # fmt: skip
-# What every tunnel interface of VyOS has.
+# Nodes of every tunnel interface of VyOS.
 OF_VYOS = {
     'address', 'description', 'disable', 'redirect', 'vrf', 'mirror ingress', 'mirror egress',
     'ip adjust-mss', 'ip arp-cache-timeout', 'ip disable-arp-filter', 'ip disable-forwarding',
@@ -90,7 +90,7 @@ def trees():
 
 @pytest.fixture(scope='module')
 def leaves():
-    """'path threshold' -> its leafNode."""
+    """'path threshold' -> leafNode of the path."""
     (definition,) = [
         d for p, d in definitions('config').items() if p.name == 'interfaces_leon.xml.in'
     ]
@@ -118,14 +118,14 @@ def test_recorded_node_defs(mode, trees):
 
 
 def test_no_file_of_another_package(trees):
-    """Parents that vyos-1x owns would make dpkg refuse the package."""
+    """dpkg would refuse the package because of parents owned by vyos-1x."""
     ours = ('interfaces/leon/', 'protocols/lisp/')
     assert all(name.startswith(ours) for name in trees['config'])
     assert all('/leon/' in f'/{name}' or '/lisp/' in f'/{name}' for name in trees['op'])
 
 
 def test_complete(leaves):
-    """A leaf of conf.def that is in no definition, and one that leond does not have, fail here."""
+    """Fails for a leaf of conf.def without a definition, and for a definition without a leaf."""
     assert set(leaves) == OTHERS | OF_VYOS
 
 
@@ -140,7 +140,7 @@ def test_numbers(leaves, word):
 
 
 def smoketest_rest(wanted):
-    """What the smoketest sets besides; its module needs VyOS, this function of it does not."""
+    """Other settings of the smoketest. The module needs VyOS, but the function does not."""
     tree = ast.parse((TOP / 'tests/vyos/test_interfaces_leon.py').read_text())
     names = {'ELSEWHERE', 'add_the_rest'}
     tree.body = [
@@ -168,8 +168,8 @@ def test_what_the_smoketest_sets_besides_is_good(tmp_path):
 
 
 def test_smoketest_sets_every_leaf(leaves):
-    """The test that VyOS's own runner runs names each word that is ours, so that no leaf is new to
-    VyOS when an operator sets it."""
+    """The test for the runner of VyOS names each of our words. No leaf is therefore new to VyOS at
+    an operator's first use."""
     text = (TOP / 'tests/vyos/test_interfaces_leon.py').read_text()
     words = {c.value for c in ast.walk(ast.parse(text))
              if isinstance(c, ast.Constant) and isinstance(c.value, str)}
@@ -268,7 +268,7 @@ def test_texts(leaves, tmp_path, word, good, bad):
     ('g' * 64, False), ('a1' * 33, False),
 ])  # fmt: skip
 def test_a_name_is_granted_nothing(leaves, tmp_path, value, accepted):
-    """The node of an import rule: what the CLI takes besides node-ids, leond takes, and no more."""
+    """The node of an import rule: leond accepts exactly the names and node-ids of the CLI."""
     (regex,) = leaves['import prefix NAME node'].iter('regex')
     (validator,) = leaves['import prefix NAME node'].iter('validator')
     assert bool(re.fullmatch(regex.text, value)) == accepted
@@ -279,7 +279,7 @@ def test_a_name_is_granted_nothing(leaves, tmp_path, value, accepted):
 
 
 def listed_names(element):
-    """What its completion offers, each of which its constraint takes."""
+    """The offered completions, all accepted by the constraint."""
     names = element.findtext('properties/completionHelp/list').split()
     regex = element.findtext('properties/constraint/regex')
     assert all(re.fullmatch(regex, name) for name in names)
@@ -288,7 +288,7 @@ def listed_names(element):
 
 
 def test_vlans(leaves, tmp_path):
-    """VyOS checks them with its own validator, leond accepts what that does."""
+    """VyOS uses its own validator, and leond accepts the same values."""
     (validator,) = leaves['vlan'].iter('validator')
     assert validator.get('argument') == '--allow-range --range 0-4094'
     assert is_accepted(tmp_path, vlan=['0', '10', '20-29', '4094'])
@@ -296,7 +296,7 @@ def test_vlans(leaves, tmp_path):
 
 
 def test_names_of_critical_frames(leaves, tmp_path):
-    """leond knows the names that the CLI offers, and which protocols have ports."""
+    """leond knows the names offered by the CLI, and which protocols have ports."""
     points = listed_names(leaves['policy critical dscp'])
     assert len(points) == 22
     assert is_accepted(tmp_path, policy={'critical': {'dscp': [*points, '0', '63']}})
@@ -318,7 +318,7 @@ def test_interface_names(leaves, name, accepted):
 
 
 def test_defaults_of_lisp():
-    """Those of the CLI are those of the script, which is given what is set only."""
+    """The defaults of the CLI equal the defaults of the script, which receives only set values."""
     found = {}
     (definition,) = [
         d for p, d in definitions('config').items() if p.name == 'protocols_lisp.xml.in'
@@ -340,7 +340,7 @@ def test_defaults_of_lisp():
 
 
 def script_functions(script):
-    """Function -> {parameter: True where it may be left out} of an op-mode script."""
+    """Function -> {parameter: True if optional} of an op-mode script."""
     tree = ast.parse((TOP / 'op-mode' / script).read_text())
     return {
         f.name: {a.arg: 'Optional' in ast.unparse(a.annotation) for a in f.args.args}
@@ -388,7 +388,7 @@ def test_arguments_are_where_the_words_are(trees):
 
 
 def test_privileges(trees):
-    """Only root may ask the daemon; operators may use sudo for scripts in op_mode alone."""
+    """Only root may query the daemon; operators may use sudo only for scripts in op_mode."""
     for name, text in trees['op'].items():
         for script in SCRIPTS:
             if script in text:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tshark decodes each test vector of protocol.md with the dissector that the build made of its
-tables. Sealed parts stay sealed."""
+"""tshark decodes each test vector of protocol.md with the generated dissector. Sealed parts stay
+sealed."""
 import re
 import shutil
 import struct
@@ -13,14 +13,14 @@ from conftest import BUILD, TOP
 LUA = BUILD / 'vyos-1x-leon/tools/wireshark/leon.lua'
 PROTOCOL = TOP / 'vyos-1x-leon/doc/protocol.md'
 PORT = 5366
-# Vectors that no frame carries: keys, parts of their derivation, and the text of a token.
+# Vectors outside frames: keys, parts of their derivation, and the text of a token.
 NOT_ON_THE_WIRE = {'master-key', 'key-hello', 'key-session', 'key-guard', 'ephemeral-a', 'ephemeral-b',
                    'dh', 'key-of-session', 'key-a-to-b', 'key-b-to-a', 'key-data-a-to-b', 'link-a-to-b',
                    'token'}
-# LEON header of a datagram from A to B; the kind and the flags stand in front.
+# LEON header of a datagram from A to B; the kind and the flags come first.
 HEADER = bytes.fromhex('10012345c0000201c6336402')
 INSIDE = {'fragment': b'\x12\x00', 'bundle': b'\x13\x00', 'copy': b'\x15\x00', 'segment': b'\x11\x08'}
-SHOWN = {  # a field of each vector, as tshark shows it
+SHOWN = {  # a field of each vector in the form of tshark
     'header-direct': ('leon.kind', '1'), 'header-relayed': ('leon.vni', '0xfffffe'),
     'fragment': ('leon.fragment.offset', '1384'), 'bundle': ('leon.bundle.length', '16'),
     'data-aes256gcm': ('leon.data_counter', '7'), 'data-chacha20poly1305': ('leon.epoch', '3'),
@@ -55,7 +55,7 @@ def datagram(name: str, vector: bytes) -> bytes:
 
 
 def frame(name: str, vector: bytes) -> bytes:
-    """An Ethernet frame that carries the vector last."""
+    """An Ethernet frame with the vector at the end."""
     if name.startswith('guard'):
         return vector
     payload, protocol = datagram(name, vector), 17
@@ -90,7 +90,7 @@ def decoded(tmp_path_factory) -> dict:
 
 
 def covered(packet) -> set:
-    """Offsets in the frame of the bytes that a field without fields below it shows."""
+    """Offsets in the frame of bytes covered by a field without subfields."""
     offsets = set()
     for field in packet.iter('field'):
         if not field.findall('field') and field.get('name') not in ('leon.padding', 'leon.accel.bytes'):

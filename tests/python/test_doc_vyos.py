@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the documents have for the VyOS CLI is to be copied and pasted: `set` commands are in our
-definitions, pass verify(), and make documents that leond takes; commands to look exist; and what
-is said about restarts is what the definitions say.
+"""Commands of the documents for the VyOS CLI can be copied and pasted. `set` commands are in the
+definitions, pass verify(), and produce documents accepted by leond. Show commands exist.
+Statements about restarts agree with the definitions.
 """
 
 import os
@@ -28,7 +28,7 @@ PAGE = ''.join(
     (TOP / 'vyos-1x-leon/doc' / name).read_text()
     for name in ('tutorial.md', 'vyos.md', 'vyos-reference.md')
 )
-# Without a language: commands. What has one (JSON) is not for the CLI.
+# Commands have no language mark. Blocks with a mark (JSON) are not for the CLI.
 BLOCKS = [
     text
     for language, text in re.findall(r'^```(\w*)\n(.*?)^```$', PAGE, re.S | re.M)
@@ -59,9 +59,9 @@ def accepts(element, value):
 
 
 def put(tree, element, words):
-    """Sets one command in a configuration tree, as the CLI would, or complains."""
+    """Sets one command in a configuration tree like the CLI, or raises an error."""
     if not words and element.tag in ('node', 'tagNode'):
-        return  # a node that means something without a leaf, such as export next-hop
+        return  # a node with a meaning but without a leaf, such as export next-hop
     node = step(element, words[0])
     if node.tag == 'node':
         put(tree.setdefault(words[0], {}), node, words[1:])
@@ -84,7 +84,7 @@ def words_of(line):
 
 
 def configurations():
-    """{(block, interface): tree} of all `set interfaces leon` commands that make one."""
+    """{(block, interface): tree} of all complete groups of `set interfaces leon` commands."""
     found = {}
     for number, block in enumerate(BLOCKS):
         for line in block.splitlines():
@@ -156,7 +156,7 @@ def test_what_restarts_is_what_the_definitions_say():
 
 
 def op_nodes(words):
-    """Does any op-mode definition have these words? Values of tag nodes are taken as they come."""
+    """True if an op-mode definition has the words. Any value of a tag node matches."""
     for path in (TOP / 'op-mode/definitions').glob('*.xml.in'):
         elements = [source.read(path).root]
         rest = list(words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the documents name exists, and what operators meet is documented."""
+"""Names in the documents exist, and names visible to operators are documented."""
 import re
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 DOC = TOP / 'vyos-1x-leon/doc'
 DATAPLANE = TOP / 'vyos-1x-leon/dataplane'
-# Where a path in a text may begin.
+# Directories for relative paths in a text.
 ROOTS = (TOP, TOP / 'vyos-1x-leon', DATAPLANE, DOC, DOC / 'decisions', DATAPLANE / 'base', DATAPLANE / 'fwd')
 ROOT_PAGES = [TOP / name for name in ('README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md')]
 # Named by our pages, in other projects' trees.
@@ -18,7 +18,7 @@ KINDS = ('Tutorial', 'How-to', 'Reference', 'Explanation')
 
 
 def code(text: str) -> list:
-    """What stands between backticks within a line."""
+    """Text between backticks within a line."""
     return re.findall(r'(?<!`)`([^`\n]+)`(?!`)', text)
 
 
@@ -27,23 +27,23 @@ def test_files_named_exist(page):
     named = [word for word in code(page.read_text())
              if re.fullmatch(r'[\w./-]+\.(?:c|h|md|py|def|sh)(?![\w/])', word)]
     missing = {word for word in named if not any((root / word).exists() for root in ROOTS)}
-    # What begins at the root is on a router, not in the tree.
+    # A path from the root is on a router, not in the tree.
     assert {word for word in missing if not word.startswith(('/', '.../'))} - FOREIGN == set()
 
 
 def prose(text: str) -> str:
-    """The text without its blocks of code, where brackets are no links."""
+    """The text without blocks of code, in which brackets are not links."""
     return re.sub(r'^```.*?^```$', '', text, flags=re.M | re.S)
 
 
 def anchors(text: str) -> set:
-    """What a link to a heading of the page may be, as the forges make it."""
+    """Targets of links to headings of the page, in the form of the forges."""
     titles = re.findall(r'^#+ (.+)$', prose(text), re.M)
     return {re.sub(r'[^\w -]', '', title.lower()).replace(' ', '-') for title in titles}
 
 
 def links(page: Path) -> list:
-    """(text of the link, its target) of the relative links of a page."""
+    """(text of the link, target) of the relative links of a page."""
     found = re.findall(r'\[([^\]]+)\]\(([^)\s]+)\)', prose(page.read_text()))
     return [(text, target) for text, target in found if '://' not in target]
 
@@ -65,7 +65,7 @@ def test_links_are_found_and_anchors_too():
 
 
 def test_titles_named_exist():
-    """Of a page that is named with a title behind it: `protocol.md`, "Join, leave, failure"."""
+    """Checks a page name with a title: `protocol.md`, "Join, leave, failure"."""
     missing = []
     for page in PAGES:
         for name, title in re.findall(r'([\w-]+\.md)`?,\s"([^"]+)"', page.read_text()):
@@ -76,8 +76,8 @@ def test_titles_named_exist():
 
 
 def cited(pattern: str) -> list:
-    """(file, what the groups match) of every citation, in documents and in comments of the source,
-    where it may run over the end of a line."""
+    """(file, matched groups) of every citation in documents and comments. A citation may continue
+    on the next line."""
     sources = [path for folder in ('vyos-1x-leon', 'tests', 'op-mode', 'packaging')
                for suffix in ('*.[ch]', '*.def', '*.py') for path in (TOP / folder).rglob(suffix)]
     return [(path.name, *found.groups()) for path in [*PAGES, *sources]
@@ -85,7 +85,7 @@ def cited(pattern: str) -> list:
 
 
 def test_sections_named_exist():
-    """Of a page that is cited with a number: design.md section 7, protocol 3.2."""
+    """Checks a page name with a number: design.md section 7, protocol 3.2."""
     found = cited(r'\b(design|protocol|security)(?:\.md)?`?\)?,? \(?sections? (\d+(?:\.\d+)*)')
     found += [(file, 'protocol', number) for file, number in cited(r'\bprotocol (\d+(?:\.\d+)+)')]
     missing = [one for one in found if not re.search(
@@ -107,7 +107,7 @@ def test_decisions_named_exist():
 
 
 def test_decisions_are_records_with_an_index():
-    """Each record has its four sections, and a row of the index with its title."""
+    """Each record has four sections, and a row of the index with the title."""
     index = dict(re.findall(r'^\| \[\d{3}\]\(([\w-]+\.md)\) \| (.+?) \|',
                             (DOC / 'decisions/README.md').read_text(), re.M))
     records = {path.name: path.read_text() for path in (DOC / 'decisions').glob('[0-9]*.md')}
@@ -120,7 +120,7 @@ def test_decisions_are_records_with_an_index():
 
 
 def test_each_page_is_of_one_kind():
-    """The index has each page below one kind, once."""
+    """The index has each page once, below one kind."""
     parts = re.split(r'^\*\*([\w-]+)\*\*', (DOC / 'README.md').read_text(), flags=re.M)
     assert tuple(parts[1::2]) == KINDS
     listed = [(DOC / target).resolve() for part in parts[2::2]
@@ -131,7 +131,7 @@ def test_each_page_is_of_one_kind():
 
 
 def test_the_three_sites_stand_once():
-    """The files of the example are in the tutorial; other pages refer to it."""
+    """The files of the example are in the tutorial, and other pages refer to the tutorial."""
     found = [page.name for page in PAGES for _ in re.findall(r'"node-name": "fujisawa"', page.read_text())]
     assert found == ['tutorial.md']
 
@@ -183,7 +183,7 @@ def test_events_are_documented():
 
 
 def test_fuzz_targets_are_listed():
-    """security.md has a row for each target that is built, and for no other."""
+    """security.md has a row for each built target, and no other row."""
     build = (TOP / 'tests/fuzz/meson.build').read_text()
     targets = re.findall(r"^  '(\w+)':", build[:build.index('fuzz_mutations')], re.M)
     table = (DOC / 'security.md').read_text().split('## 8. Fuzzing')[1]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tools that turn definitions into node.def files: each rule of the format has a case, and so
-has each sentence of the grammar checker. Small definitions are written here; what the generator
-makes of our own is in test_definitions.py.
+"""The tools that turn definitions into node.def files. Each rule of the format and each message of
+the grammar checker has a case with a small definition. test_definitions.py tests the generator
+with our definitions.
 """
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def write(folder, text, name='x.xml.in'):
 
 
 def config_def(tmp_path, element, path='a/node.def'):
-    """node.def of one element."""
+    """node.def of an element."""
     return config.templates(source.read(write(tmp_path, f'<node name="top"><children>{element}'
                                               '</children></node>')))['top/' + path]
 
@@ -107,7 +107,7 @@ def test_config_node_def(tmp_path, element, text):
 
 
 def test_config_tree(tmp_path):
-    """Children of a tag node are under node.tag; a parent of somebody else gets no file."""
+    """Children of a tag node are below node.tag. A parent from another package gets no file."""
     definition = source.read(write(
         tmp_path, '<node name="interfaces"><children><tagNode name="x">'
         f'<properties>{HELP}</properties><children>{leaf("")}</children></tagNode>'
@@ -117,7 +117,7 @@ def test_config_tree(tmp_path):
 
 
 def test_two_definitions_share_a_parent(tmp_path):
-    """The first description of a node stays, also where a later one differs."""
+    """The first description of a node stays, even if a later description differs."""
     def parent(text, child):
         return (f'<node name="p"><properties><help>{text}</help></properties><children>'
                 f'<leafNode name="{child}"><properties>{HELP}</properties></leafNode>'
@@ -167,7 +167,7 @@ def test_op_help_is_filled(tmp_path):
     long = 'Word ' * 14
     tree = op_tree(tmp_path, f'<tagNode name="a"><properties><help>{long}</help></properties>'
                    '<command>go</command></tagNode>')
-    # The tag node itself has its help as it is; that of the value is filled.
+    # The tag node keeps its help text, and the help text of the value is filled.
     assert tree['a/node.def'] == f'help: {long}\n'
     assert tree['a/node.tag/node.def'] == (
         'help: Word Word Word Word Word Word Word Word Word Word Word Word Word\n\t\t\tWord\n'
@@ -175,7 +175,7 @@ def test_op_help_is_filled(tmp_path):
 
 
 def test_op_tag_node_and_node_of_one_name(tmp_path):
-    """The node comes first whatever the order in the file, so that it can be called."""
+    """The node comes first in any order of the file, so the command works."""
     faces = [
         f'<tagNode name="leon">{OP_HELP}<command>one</command></tagNode>',
         f'<node name="leon">{OP_HELP}<command>all</command></node>',
@@ -224,7 +224,7 @@ def test_override_of_a_default(tmp_path):
     first = leaf('', after='<defaultValue>1</defaultValue>')
     assert '(default: 3)' in config_def(
         tmp_path, first + override.format(2) + override.format(3))
-    # Where the first has none, it gets one.
+    # If the first definition has no default, the override adds a default.
     assert '(default: 2)' in config_def(tmp_path, leaf('') + override.format(2))
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The import hook, in processes of its own: what a start of Python with
-vyos-1x-leon.pth does."""
+"""The import hook in separate processes: effects of vyos-1x-leon.pth at a start of Python."""
 
 import subprocess
 import sys
@@ -80,7 +79,7 @@ def test_errors_of_vyos_are_not_hidden(tmp_path):
 
 
 def test_start_of_python_stays_cheap():
-    """Nothing is imported that a bare Python has not loaded."""
+    """No import beyond the modules of a bare Python."""
     code = 'before = set(sys.modules); import vyos_leon_hook; print(set(sys.modules) - before)'
     allowed = {
         'vyos_leon_hook',
@@ -124,7 +123,7 @@ print(ask(conf, 'eth0'))
 
 
 def test_bridges_see_what_an_overlay_runs_over(tmp_path):
-    """VyOS asks this before an interface becomes a port of a bridge or bond."""
+    """VyOS calls the function before an interface becomes a port of a bridge or bond."""
     (tmp_path / 'vyos').mkdir()
     (tmp_path / 'vyos/__init__.py').write_text('')
     (tmp_path / 'vyos/configdict.py').write_text(FAKE_CONFIGDICT)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The maker of cloud images, as far as it goes without making one: partitions, the code that a BIOS
-runs, lists of packages. `make image` and `make check-image` do the rest.
+"""The builder of cloud images without an image: partitions, boot code for a BIOS, lists of
+packages. `make image` and `make check-image` test the rest.
 """
 import io
 import shutil
@@ -23,7 +23,7 @@ import roots  # noqa: E402
 
 
 def test_partitions_follow_each_other():
-    """None overlaps another, all begin at a MiB, and the root is the last, so that it can grow."""
+    """No overlap, every partition starts at a MiB, and the root is last and can grow."""
     root_size = 2048 * disk.MIB - disk.ROOT_AT - disk.END
     text = disk.table(disk.Ids.of('x'), 'amd64', root_size)
     parts = sorted((int(start), int(size)) for start, size in
@@ -52,7 +52,7 @@ def test_code_of_the_bios():
 
 
 def test_services_have_time_to_start(tmp_path):
-    """All that ask for a shorter time than the image gives to those that ask for none."""
+    """Every service with a shorter timeout gets the timeout of the image."""
     units, own = tmp_path / 'usr/lib/systemd/system', tmp_path / 'etc/systemd'
     units.mkdir(parents=True)
     for name, line in {'short': 'TimeoutSec=90s', 'start@': 'TimeoutStartSec=2min', 'ever': 'TimeoutSec=0',
@@ -113,7 +113,7 @@ def test_no_variable_of_the_builder_gets_in(monkeypatch):
 
 
 def test_our_files_are_those_of_root(tmp_path):
-    """Whoever owns them here, whatever the umask was; the same bytes each time."""
+    """For any owner and umask here, and with the same bytes each time."""
     for name, mode in (('plain', 0o600), ('program', 0o700)):
         (tmp_path / name).write_text(name)
         (tmp_path / name).chmod(mode)
@@ -139,7 +139,7 @@ def test_a_root_file_system_of_any_compression(tmp_path, program):
 
 
 def test_a_root_file_system_in_a_directory(tmp_path):
-    """What a running system has in proc or dev is not of the disk."""
+    """The contents of proc and dev of a running system do not belong to the disk."""
     for name in ('etc/hostname', 'proc/1', 'dev/null', 'tmp/x'):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text('vyos')
@@ -149,7 +149,7 @@ def test_a_root_file_system_in_a_directory(tmp_path):
 
 
 def test_a_root_without_signed_loaders_gets_one(tmp_path):
-    """Where it is asked for: the cloud image is not made without Secure Boot's."""
+    """Only if requested: the cloud image always has the loaders for Secure Boot."""
     ran = []
 
     class Tools:
@@ -167,7 +167,7 @@ def test_a_root_without_signed_loaders_gets_one(tmp_path):
 
 
 def test_a_root_with_a_cross_compiler_has_all_that_is_built_against():
-    """Build-Depends of the packages, but for what another build needs."""
+    """Build-Depends of the packages, except the packages for other builds."""
     control = (TOP / 'packaging/debian/control').read_text()
     field = control.split('Build-Depends:')[1].split('Build-Depends-Indep:')[0]
     wanted = {item.split()[0].split(':')[0] for item in field.replace('\n', ' ').split(',')

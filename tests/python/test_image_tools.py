@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files for vyos-build: what its scripts require of them, and the maker of appliances with a
-stand-in for qemu-img.
+"""The files for vyos-build and the requirements of its scripts, and the builder of appliances with
+a simulated qemu-img.
 """
 import hashlib
 import os
@@ -29,7 +29,7 @@ def test_flavor(path):
     flavor = tomllib.loads(path.read_text())
     wanted = path.stem.removeprefix('leon-')
     assert flavor.get('artifact_format', flavor['image_format']) == wanted
-    # The script adds the packages of the architecture to this list and does not make it.
+    # The script appends the packages of the architecture to an existing list.
     assert flavor['packages']
     assert flavor['architectures']['amd64']['packages']
     assert flavor['image_format'] == 'iso' or flavor['disk_size'] >= 10
@@ -48,7 +48,8 @@ def test_hook_of_the_appliance_is_there():
 
 
 def test_appliance(tmp_path):
-    """The members in their order, digests that are right, and a description that names them."""
+    """The members in the specified order, correct digests, and a description with the member
+    names."""
     (tmp_path / 'bin').mkdir()
     tool = tmp_path / 'bin/qemu-img'
     tool.write_text('#!/bin/sh\nfor target; do :; done\necho "$@" >"$target"\necho converting\n')
@@ -59,7 +60,7 @@ def test_appliance(tmp_path):
         [sys.executable, '-B', FOLDER / 'make-ova', raw], capture_output=True, text=True,
         timeout=60, check=True, env={'PATH': f'{tmp_path}/bin:/usr/bin:/bin'},
     )
-    # The name, alone: vyos-build takes it from there.
+    # Only the name, which vyos-build reads.
     assert done.stdout == f'{tmp_path}/vyos-1.5-leon.ova\n'
     with tarfile.open(tmp_path / 'vyos-1.5-leon.ova') as archive:
         members = {member.name: archive.extractfile(member).read() for member in archive}

@@ -89,7 +89,7 @@ def test_no_fault(values):
 def test_faults(values, sentence):
     found = faults(values)
     assert any(sentence in text for text in found), found
-    # What is wrong, and then what to do.
+    # The error, and then the remedy.
     assert all(re.search(r'[Ss]et "|correct "', text) for text in found)
     assert not any('a-secret-of-ike' in text for text in found)
 
@@ -112,7 +112,7 @@ def test_interfaces_that_ike_does_not_use_are_warned_of():
 
 
 def parsed(values):
-    """As leon-ipsec reads what is written."""
+    """The values as leon-ipsec reads the file."""
     document = json.loads(ipsec.document(values, ROUTER))
     return settings.parse({'version': 1, 'interface': 'leon0'}, document)
 
@@ -161,7 +161,7 @@ def commit(load_script, host, run_dir, tmp_path, monkeypatch):
     script = load_script('vyos-1x-leon/conf_mode/interfaces_leon.py')
     monkeypatch.setattr(ipsec, 'RUN_DIR', str(tmp_path / 'leon-ipsec'))
 
-    # VyOS puts nodes that have a default into every interface.
+    # VyOS adds nodes with a default to every interface.
     host.defaults = {'ipsec': {'authentication': {'mode': 'pre-shared-secret'}}}
 
     def run(leon0):
@@ -189,7 +189,7 @@ def test_the_firewall_comes_before_leond(commit, run_dir, tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert json.loads(path.read_text())['authentication']['pre-shared-secret'] == 'a-secret-of-ike'
-    # leond has no use for it.
+    # leond does not need the secret.
     assert 'a-secret-of-ike' not in (run_dir / 'leon0.json').read_text()
 
 
@@ -249,11 +249,11 @@ def apply(ipsec):
 
 @pytest.fixture
 def vpn(load_script, host, tmp_path, monkeypatch):
-    """vpn(new groups, leon=...) commits `vpn ipsec` on a router that has GROUPS, with VyOS's script
-    stood in for."""
+    """vpn(new groups, leon=...) commits `vpn ipsec` on a router with GROUPS and a simulated script
+    of VyOS."""
     path = tmp_path / 'vpn_ipsec.py'
     path.write_text(VYOS)
-    # Where dpkg-divert moves VyOS's script is in the module itself.
+    # The module contains the path to which dpkg-divert moves the script of VyOS.
     source = (TOP / 'vyos-1x-leon/conf_mode/vpn_ipsec.py').read_text()
     target = tmp_path / 'ours/vpn_ipsec.py'
     target.parent.mkdir()
@@ -286,7 +286,7 @@ RAN = [('vyos', 'verify'), ('vyos', 'generate'), ('vyos', 'apply')]
     (EMPTY, 'leon0: The ike-group IKE has no proposal'),
 ])  # fmt: skip
 def test_what_leon_uses_is_not_deleted(vpn, host, new, says):
-    """As VyOS refuses it for its own users of groups; before, nobody said a word."""
+    """As VyOS refuses the deletion of groups in use. Earlier versions gave no error."""
     with pytest.raises(ConfigError, match=says):
         vpn(new)
     assert host.journal == [('vyos', 'verify')]
@@ -309,7 +309,7 @@ def test_a_changed_group_reaches_leon(vpn):
 
 
 def test_a_boot_does_not_lose_vpn_ipsec(vpn, host):
-    """Nothing runs yet, so all that is not there was taken away by nobody."""
+    """Nothing runs yet during a boot, so a missing group is not a deletion."""
     host.booting = True
     assert vpn(EMPTY, old={}) == RAN
     assert vpn(EMPTY) == RAN

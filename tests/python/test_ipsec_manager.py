@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The IPsec manager against a charon and a leond that are dictionaries: what is wanted
-against what is there, and everything that can go away."""
+"""The IPsec manager with dictionaries as charon and leond: differences between desired and present
+state, and the loss of each part."""
 
 import logging
 
@@ -41,7 +41,7 @@ def sa(address, state='ESTABLISHED', child='INSTALLED', unique_id='1'):
 
 
 class FakeCharon:
-    """What a charon knows; survives connections, not a crash."""
+    """The state of a charon. The state survives connections but not a crash."""
 
     def __init__(self):
         self.conns, self.shared, self.keys = {}, {}, []
@@ -100,7 +100,7 @@ class FakeCharon:
 
 
 class World:
-    """The outside of a manager, with a clock that the test moves."""
+    """The environment of a manager, with a clock under control of the test."""
 
     def __init__(self, ipsec=None, daemon=None):
         self.now = 100.0
@@ -171,7 +171,7 @@ def test_a_configured_peer_and_whoever_begins():
     answering = world.charon.conns['leon0-any']
     assert answering['remote_addrs'] == ['%any']
     assert answering['children']['leon0-any']['start_action'] == 'none'
-    # Of this segment's identities only: no other connection of the host may take it.
+    # Only for identities of the segment: no other connection of the host may use the secret.
     assert world.charon.shared['leon0-ike']['owners'] == ['*@vni1.leon']
 
 
@@ -192,7 +192,7 @@ def test_why_an_address_is_not_protected():
     world.charon.sas = [('leon0-192.0.2.9', sa('192.0.2.9', 'CONNECTING', None))]
     world.tick()
     assert about(world)['192.0.2.9'] == 'it does not answer to IKE (UDP ports 500 and 4500)'
-    # What charon says is better than what is concluded, and it is kept while it tries again.
+    # An error of charon is better than a derived reason, and stays during retries.
     world.charon.told = [
         log('leon0-192.0.2.9', 'received AUTHENTICATION_FAILED notify error'),
         log('leon0-192.0.2.9', 'initiating IKE_SA leon0-192.0.2.9[7] to 192.0.2.9'),
@@ -242,7 +242,7 @@ def test_nodes_come_and_go():
     assert names(world) == {'leon0-any', 'leon0-192.0.2.2', 'leon0-192.0.2.9'}
     world.charon.sas = [('leon0-192.0.2.9', sa('192.0.2.9'))]
     world.endpoints = [endpoint('192.0.2.2')]
-    # A leond that restarts knows its peers only at first.
+    # A restarted leond knows only its peers at first.
     world.tick(FORGET_AFTER_S - 1)
     assert 'leon0-192.0.2.9' in names(world)
     assert world.charon.sas
@@ -431,7 +431,7 @@ def test_a_new_secret_replaces_the_old_one():
 
 
 def test_what_is_missing_is_said_and_nothing_is_loaded(caplog):
-    """A boot without the groups; later they are there."""
+    """A boot without the groups, which exist later."""
     world = World()
     complete = world.manager.settings
     world.manager.settings = complete._replace(missing=('There is no ike-group X.',))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts of the IPsec manager: documents, the guard's rules, VICI on the wire, what a
-crashed charon leaves in the kernel."""
+"""Parts of the IPsec manager: documents, rules of the guard, VICI messages, and kernel state after
+a crash of charon."""
 
 import json
 import os
@@ -95,10 +95,10 @@ def test_guard_of_all_addresses():
     text = rules(port=7000)
     assert '\t\tudp sport 7000 rt ipsec missing counter drop' in text
     assert '\t\tudp dport 7000 meta ipsec missing counter drop' in text
-    # The destination port in what ICMP quotes: 8 + 20 + 2 bytes, and 8 + 40 + 2.
+    # The destination port in the quoted packet of ICMP: 8 + 20 + 2 bytes, and 8 + 40 + 2.
     assert '@th,240,16 7000 rt ipsec missing counter drop' in text
     assert '@th,400,16 7000 rt ipsec missing counter drop' in text
-    # In one transaction, or there would be a moment without.
+    # A single transaction leaves no moment without rules.
     assert text.startswith('table inet leon_ipsec_leon0\ndelete table inet leon_ipsec_leon0\n')
 
 
@@ -164,7 +164,7 @@ def test_cut_and_mutated_messages_are_refused_in_words():
 
 
 class Server(threading.Thread):
-    """Plays back packets, whatever it is asked."""
+    """Plays back packets for any request."""
 
     def __init__(self, path, packets, keep_open=False):
         super().__init__(daemon=True)
@@ -279,7 +279,7 @@ def test_no_leond(tmp_path):
         control.request(str(tmp_path / 'sock'), 'show ipsec')
 
 
-# --- what a crash leaves ---
+# --- state after a crash ---
 
 POLICIES = """\
 src 192.0.2.1/32 dst 192.0.2.2/32 proto udp sport 5366 dport 5366 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""conf.def: what reads it, that the daemon knows all of it and nothing else, and that what is made
-of it is whole."""
+"""conf.def: the readers, equality with the leaves of the daemon, and completeness of the generated
+files."""
 
 import importlib.util
 import json
@@ -21,7 +21,7 @@ LEAVES = leaves.LEAVES
 
 
 def module(path):
-    """A script of the tree; those of tests/lint find each other by their folder."""
+    """A script of the tree. Scripts of tests/lint import each other from their folder."""
     folder = str((TOP / path).parent)
     sys.path.insert(0, folder)
     try:
@@ -44,7 +44,7 @@ def tables():
 
 
 def refusal(tmp_path, document):
-    """What leond says of a document, '' where it takes it."""
+    """The error message of leond for a document, or '' without an error."""
     file = tmp_path / 'leon0.json'
     file.write_text(json.dumps(document))
     file.chmod(0o600)
@@ -54,7 +54,7 @@ def refusal(tmp_path, document):
     return done.stderr if done.returncode else ''
 
 
-# What else must be there for a leaf to be taken.
+# Other leaves that a leaf requires.
 BESIDES = {
     'measurement interval': {'measurement': {'fast-interval': 20}},
     'measurement fast-interval': {'measurement': {'interval': 60000}},
@@ -64,12 +64,12 @@ BESIDES.update({'policy critical duplicate' + leaf: CRITICAL
                 for leaf in ('', ' budget', ' maximum-extra-delay', ' loss', ' jitter')})
 BESIDES.update({'segment NAME vlan': {'segment': {'seoul': {'id': 7}}},
                 'segment NAME id': {'segment': {'seoul': {'vlan': 7}}}})
-# Of objects that have names of their own.
+# Names of named objects.
 NAMES = {'NAME': 'seoul', 'PREFIX': '10.0.0.0/8', 'NODE': '192.0.2.7'}
 
 
 def with_leaf(path, value):
-    """A document in which this leaf has this value."""
+    """A document with the given value of the leaf."""
     document = {'version': 1, 'interface': 'leon0', 'node-id': '192.0.2.1',
                 'authentication': {'pre-shared-secret': 'correct horse'}}
     document.update(json.loads(json.dumps(BESIDES.get(path, {}))))
@@ -120,7 +120,8 @@ def test_there_are_leaves_of_every_kind():
 
 @pytest.mark.parametrize('path', LEAVES)
 def test_daemon_knows_it(tmp_path, path):
-    """A value of a type that the leaf has not is refused by its path, and not as an unknown key."""
+    """leond refuses a value of a wrong type with the path of the leaf, and not as an unknown key.
+    """
     bad = [1] if LEAVES[path].kind == 'OBJECT' else {'x': 1} if path != 'peer' else 7
     said = refusal(tmp_path, with_leaf(path, bad))
     key = '.'.join(NAMES.get(word, word) for word in path.split())
@@ -141,7 +142,7 @@ RANGES = [path for path, leaf in LEAVES.items() if leaf.kind in leaves.NUMBERS]
 
 @pytest.mark.parametrize('path', RANGES)
 def test_ranges(tmp_path, schema, path):
-    """leond and the schema take the limits and not what is beside them."""
+    """leond and the schema accept the limits and refuse values beyond."""
     low, high = leaves.limits(path)
     if path.startswith('import prefix'):
         low, high = 8, 32  # of the prefix in question
@@ -228,7 +229,7 @@ def test_leaf_missing_in_the_manual_is_noticed(tables, path):
 
 
 def test_manual_page_has_every_leaf():
-    """The source of leond.json(5), as the build makes it."""
+    """The generated source of leond.json(5)."""
     page = subprocess.run(
         [TOP / 'vyos-1x-leon/tools/conf_manual.py', TOP / 'vyos-1x-leon/doc/man/leond.json.5.scd.in'],
         capture_output=True, text=True, timeout=60, check=True).stdout

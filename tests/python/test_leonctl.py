@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leonctl at a prompt: what is said to words that are no command, and what the Tab key offers."""
+"""leonctl at a prompt: messages for unknown commands, and completions of the Tab key."""
 import json
 import os
 import re
@@ -23,7 +23,7 @@ def run(*words):
 
 
 def commands():
-    """What the help lists, without arguments."""
+    """The commands in the help, without arguments."""
     text = run('--help').stdout.split('commands (')[1]
     return [re.sub(r'( [A-Z[].*|  .*)', '', m) for m in re.findall(r'^ {2}(\w.*)$', text, re.M)]
 
@@ -53,7 +53,7 @@ def test_a_misspelt_word(typed, meant):
 
 
 def test_each_command_is_nearest_to_itself():
-    """With any one character left out of it, unless that is a command too."""
+    """With any single character removed, except if the result is another command."""
     for command in [c for c in commands() if '-' not in c]:
         for i in range(len(command)):
             typed = command[:i] + command[i + 1:]
@@ -90,7 +90,7 @@ def test_exit_status_of_wrong_usage(tmp_path):
 
 
 def daemon(path, answer):
-    """A socket that answers every request with this line."""
+    """A socket with one answer for every request."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
@@ -116,7 +116,7 @@ def test_exit_status_of_what_the_daemon_says(tmp_path, answer, status):
 def test_exit_status_without_permission(tmp_path):
     if os.geteuid() != 0:
         pytest.skip('needs root to become somebody else')
-    # Where others may enter, as they may not everywhere above a clone.
+    # In a directory that other users may enter. The directory of a clone may be private.
     with tempfile.TemporaryDirectory(prefix='leonctl-') as directory:
         os.chmod(directory, 0o755)
         path, program = f'{directory}/s', f'{directory}/leonctl'
@@ -130,7 +130,8 @@ def test_exit_status_without_permission(tmp_path):
 
 
 def test_exit_status_where_sockets_cannot_be_looked_for():
-    """/run/leon is for root and the group; who is neither is not told that nothing runs."""
+    """/run/leon is for root and the group. Other users must not get the message that nothing runs.
+    """
     if os.geteuid() != 0 or subprocess.run(['unshare', '--mount', 'true'], check=False).returncode != 0:
         pytest.skip('needs root to become somebody else, with a /run of its own')
     with tempfile.TemporaryDirectory(prefix='leonctl-') as directory:
@@ -147,7 +148,7 @@ def test_exit_status_where_sockets_cannot_be_looked_for():
 # --- the Tab key ---
 
 def offered(line):
-    """What bash offers for the last word of the line."""
+    """Completions of bash for the last word of the line."""
     words = line.split(' ')
     script = f'''PATH={shlex.quote(str(LEONCTL.parent))}:$PATH
         source {shlex.quote(str(COMPLETION))}

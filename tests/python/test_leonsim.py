@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leonsim at its command line: traces packed and not, answers of the documented shape, failures,
-changes, curves, a database of an overlay, and what it says of input that it cannot use."""
+"""leonsim at the command line: packed and plain traces, answers of the documented shape, failures,
+changes, curves, a database of an overlay, and error messages."""
 
 import gzip
 import json
@@ -42,7 +42,7 @@ def refused(*words, status=1):
 
 @pytest.fixture
 def triangle(tmp_path):
-    """Three hosts for two minutes: from 0 to 1 it is faster over 2."""
+    """Three hosts for two minutes. The path from 0 to 1 is faster through 2."""
     file = tmp_path / 'triangle.txt'
     file.write_text('0 90 20\n90 0 30\n20 30 0\n\n' * 2)
     return file
@@ -57,7 +57,7 @@ def test_a_trace_is_replayed_packed_or_not(tmp_path, reading):
     assert set(NAMES) <= set(answer)
     assert answer['reading'] == reading and answer['nodes'] == 4
     assert answer['hours'] == pytest.approx(80 * 15.7 / 3600, rel=0.01)
-    # Nobody is better than who knows all; but what he knows of noise is its mean.
+    # No policy beats the oracle, but the oracle knows only the mean of the variation.
     assert answer['oracle']['mean'] < min(1, answer['mean']) + 0.02
     assert answer['link_downs_per_hour'] < 1
 
@@ -85,7 +85,7 @@ def test_failures_are_injected(triangle):
     assert 0.3 < pairs[0, 1]['relayed'] < 0.8
     answer = replay('--fail', '30:40:link:0:2', trace=triangle, hosts='0-2', slice_s=60)
     assert answer['failovers_per_hour'] > 0
-    # Without a way that works although there is one: only until the link is found again.
+    # Traffic lacks a working path only until the link recovers.
     answer = replay('--fail', '30:60:link:0:1', trace=triangle, hosts='0,1', slice_s=60)
     assert 0 < answer['without_path'] < 0.1
 
@@ -111,7 +111,7 @@ def test_curves_are_drawn(tmp_path, triangle):
 
 
 def luminance(color):
-    """Of #rrggbb, as WCAG 2 has it."""
+    """Luminance of #rrggbb after WCAG 2."""
     parts = [int(color[i:i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -126,7 +126,7 @@ def test_curves_are_legible_on_a_light_and_on_a_dark_page(tmp_path, triangle):
     run('--trace', triangle, '--slice', 60, '--reading', 'hold', '--svg', tmp_path / 'a.svg')
     text = (tmp_path / 'a.svg').read_text()
     style, drawn = re.search(r'<style>(.*?)</style>(.*)', text, re.DOTALL).groups()
-    # A color of its own would stay as it is whatever the page is.
+    # A fixed color would not follow the page.
     assert not re.search(r'(fill|stroke)=|style=', drawn)
     classes = {'.' + c for c in re.findall(r"class='(\w+)'", drawn)} - {'.title'}
     needed = {'text'} | {kind + c for c in classes for kind in ('text', 'polyline')}
@@ -147,7 +147,8 @@ def test_a_database_gives_its_paths_and_those_after_a_change():
     with open(TOP / 'tests/schema/leonsim_database.json', encoding='utf-8') as f:
         jsonschema.validate(answer, json.load(f))
     hops = {p['destination']: p['hops'] for p in answer['paths']}
-    # 90 ms direct; over c it is 20 + 30. The path to c over b is left for the direct one.
+    # 90 ms direct, and 20 + 30 ms through c. The path to c through b is replaced by the direct
+    # path.
     assert hops == {'10.0.0.2': ['10.0.0.3', '10.0.0.2'], '10.0.0.3': ['10.0.0.3']}
     assert {p['destination']: p['hops'] for p in answer['what_if']} == {'10.0.0.2': ['10.0.0.2']}
     kept = json.loads(run('--database', TRIANGLE, '--set', 'path.threshold=60',
@@ -161,7 +162,7 @@ def test_a_configuration_counts_for_a_database_too(tmp_path):
     config.write_text('{"version": 1, "path": {"maximum-relays": 0}, "measurement": {"interval": 500}}')
     answer = json.loads(run('--database', TRIANGLE, '--config', config, '--json').stdout)
     assert [p['hops'] for p in answer['paths']] == [['10.0.0.2'], ['10.0.0.3']]
-    # What is said later counts: --set goes before the file.
+    # The last value counts, and --set comes before the file.
     answer = json.loads(run('--database', TRIANGLE, '--config', config, '--json',
                             '--set', 'path.maximum-relays=1').stdout)
     assert answer['paths'][0]['hops'] == ['10.0.0.3', '10.0.0.2']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The checks of tests/lint that are our own find what they are for, and nothing else."""
+"""Our own checks of tests/lint find their errors, and nothing else."""
 
 import ast
 import importlib.util

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The scripts that VyOS calls for LISP: the commit of `protocols lisp`, and `show lisp`."""
+"""The scripts of VyOS for LISP: the commit of `protocols lisp`, and `show lisp`."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def here(monkeypatch, tmp_path):
 
 @pytest.fixture
 def commit(load_script, host, here):
-    """commit(words): what VyOS does; {} deletes the node."""
+    """commit(words) acts like VyOS; {} deletes the node."""
     script = load_script('vyos-1x-leon/conf_mode/protocols_lisp.py')
     host.programs['ip -json -details address'] = (0, json.dumps(ADDRESSES))
 
@@ -69,7 +69,7 @@ def test_commit(commit, here, host):
     assert (here / 'lisp.json').stat().st_mode & 0o777 == 0o600
     assert here.stat().st_mode & 0o777 == 0o700
     assert 'warning' not in host.verbs()
-    # Whether that needs a restart is for leon-lisp to say.
+    # leon-lisp decides about a restart.
     assert commit({**WORDS, 'encapsulation': 'vxlan-gpe'}) == [START]
 
 
@@ -105,7 +105,8 @@ def test_leon_must_be_there(commit):
 
 
 def test_boot_without_what_it_needs(commit, host, here, monkeypatch):
-    """The configuration stays, and is run by the next boot or commit that has it all."""
+    """The configuration stays, and a later boot or commit with all requirements starts the
+    service."""
     monkeypatch.setattr(lisp, 'OOR', '/nonexistent')
     with pytest.raises(ConfigError, match='install the package openoverlayrouter'):
         commit(WORDS)
@@ -226,7 +227,7 @@ def test_restart(script, host):
 
 
 def test_schema(here):
-    """What leon-lisp writes before Open Overlay Router has said anything, and what is above."""
+    """The state before Open Overlay Router has reported, and the state above."""
     schema = json.loads(SCHEMA.read_text())
     jsonschema.validate(state(), schema)
     here.mkdir()
@@ -247,7 +248,7 @@ BLOCKS = re.findall(r'^```\n(.*?)^```$', PAGE.read_text(), re.S | re.M)
 
 
 def tree_of(lines):
-    """What the commands set, by the shape of the definitions: nothing is guessed."""
+    """The tree of the set commands, with the exact shape of the definitions."""
     definition = source.read(
         PAGE.parents[1] / 'interface-definitions/protocols_lisp.xml.in'
     ).root.find('.//node[@name="lisp"]')

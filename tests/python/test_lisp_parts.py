@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`protocols lisp` without a router: every rule of verify, what OOR is told (golden files), which
-policy rules stand around it, what its log says, and what LEON's answers come to.
+"""`protocols lisp` without a router: every rule of verify, the configuration of OOR (golden
+files), the policy rules, messages from its log, and the evaluation of LEON answers.
 
 After a change of the template:
     LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_lisp_parts.py
-and read the difference before committing it.
+and read the difference before the commit.
 """
 
 import os
@@ -236,7 +236,7 @@ def test_a_boot_does_not_fail_for_what_the_router_lacks():
     assert 'No interface has 192.0.2.11; LISP waits for it.' in verdict.warnings
 
 
-# --- what OOR is told ---
+# --- the configuration of OOR ---
 
 EVERYTHING = xtr(
     encapsulation='vxlan-gpe', instance_id='7', map_resolver='203.0.113.1',
@@ -250,10 +250,10 @@ EVERYTHING = xtr(
 )  # fmt: skip
 RANKS = {'leon0': {
     '10.5.0.0/16': {None: 1, '10.0.0.3': 0},
-    '10.1.2.0/24': {None: 0},  # inside a site: OOR could not have it
+    '10.1.2.0/24': {None: 0},  # inside a site: OOR could not have the prefix
 }}
 TOLD = {
-    # What lixy had, and no more.
+    # The features of lixy, and no more.
     'lixy': (xtr(map_server={'198.51.100.1': {}}), {}),
     'everything': (EVERYTHING, RANKS),
     'map-server': (
@@ -368,7 +368,7 @@ def nodes(**prefixes):
 
 
 P = '10.5.0.0/16'
-# c and d are sites; a is near to both, b to none.
+# c and d are sites; a is near to both, and b is near to no site.
 LINKS = [('a', 'c', 5000), ('a', 'd', 7000), ('b', 'c', 60000), ('b', 'd', 50000),
          ('a', 'b', 30000)]  # fmt: skip
 
@@ -388,7 +388,7 @@ def test_best_paths_count():
 
 
 def test_who_counts():
-    """Neither a node that is not listed, nor one that is gone, nor another prefix."""
+    """Excluded: an unlisted node, a departed node, and another prefix."""
     others = nodes(b=[P], dead=[P], e=['10.6.0.0/16'])
     seen = latency('a', *LINKS)
     assert overlay.judge(routes(P), others, seen, ['dead', 'e']) == {P: {None: 0}}
@@ -400,7 +400,7 @@ def test_as_near_is_the_same_rank():
         'a': 0, 'b': 0, 'c': 1, 'd': 2
     }  # fmt: skip
     assert overlay.ranks({}, ['a', 'b']) == {'a': 0, 'b': 0}
-    # Nobody else is there to measure to.
+    # There is no other node for a measurement.
     assert overlay.nearness(latency('a', ('a', 'b', 5)), ['a', 'b']) == {}
     assert overlay.nearness(latency('a', *LINKS, unheard=['c', 'd']), ['a', 'b']) == {}
 
@@ -415,7 +415,7 @@ def test_ranks_must_stand_before_oor_restarts_for_them():
     assert damper.take(second, 330) == first
     assert damper.take(second, 389) == first
     assert damper.take(second, 390) == second
-    # A node that goes is told at once.
+    # The departure of a node is reported at once.
     gone = {'leon0': {P: {None: 0}}}
     assert damper.take(gone, 391) == gone
     assert damper.take({'leon0': {}}, 392) == {'leon0': {}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The migration scripts, on a stand-in for VyOS's ConfigTree."""
+"""The migration scripts with a simulated ConfigTree of VyOS."""
 import importlib.machinery
 import importlib.util
 import sys
@@ -13,7 +13,7 @@ KEY = '0123456789abcdef' * 4
 
 
 class ConfigTree:
-    """As much of it as they use: nodes are dictionaries, values of a leaf a list."""
+    """The subset for the scripts: nodes are dictionaries, values of a leaf a list."""
 
     def __init__(self, tree):
         self.tree = tree
@@ -52,7 +52,7 @@ class ConfigTree:
 
 
 def load(name):
-    """The scripts have no suffix, as VyOS has them."""
+    """The scripts have no suffix, as in VyOS."""
     loader = importlib.machinery.SourceFileLoader(name, str(FOLDER / name))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)
@@ -79,7 +79,7 @@ def test_a_name_in_import_is_removed(migrate, capsys):
 
 
 def test_a_rule_is_never_widened(migrate):
-    """Without a node it would accept the prefix from everybody."""
+    """Without a node the rule would accept the prefix from every node."""
     tree = rules(**{'10.0.0.0/8': {'node': ['seoul', 'tokyo']}, '10.1.0.0/16': {'le': ['24']}})
     migrate('1-to-2', tree)
     assert tree == rules(**{'10.1.0.0/16': {'le': ['24']}})

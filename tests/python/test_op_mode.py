@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""op-mode/leon.py and the leonctl that was built, with daemons that are not there."""
+"""op-mode/leon.py and the built leonctl, with simulated daemons."""
 
 import inspect
 import json
@@ -80,13 +80,13 @@ def test_show(script, leon, daemon, function, case):
 GOLDEN = sorted(
     path.stem
     for path in RENDER.glob('*.json')
-    # What only leonctl shows.
+    # Commands that only leonctl shows.
     if not path.stem.startswith('reload')
 )
 
 
 def function_of(name):
-    """Of a golden file: what follows the name of the command is the case."""
+    """In the name of a golden file, the case follows the name of the command."""
     return max((f for f in COMMANDS if f'show_{name}'.startswith(f)), key=len, default=None)
 
 
@@ -110,7 +110,7 @@ def test_every_command_has_a_golden_file():
         ('show_nodes', {'nodes': []}, 'No node is known.'),
         ('show_paths', {'paths': []}, 'No other node is known.'),
         ('show_events', {'events': []}, 'No event is recorded.'),
-        # Both notes of one entry, which a text of our own made once had without the comma.
+        # Both notes of an entry, with a comma between.
         (
             'show_fdb',
             {'entries': [{'local': True, 'frozen': True}], 'count': 1, 'maximum': 2},
@@ -158,7 +158,7 @@ def test_functions_are_as_vyos_wants_them(script):
         'reset_acceleration', 'reset_fdb', 'reset_statistics', 'reset_node', 'restart_leon',
     }  # fmt: skip
     for name, hints in functions.items():
-        # What a boot does concerns all interfaces, a secret none, an identity is of one.
+        # A boot concerns all interfaces, a secret no interface, and an identity a single interface.
         assert hints.get('interface') == {
             'show_boot': None, 'generate_secret': None, 'generate_identity': str,
         }.get(name, typing.Optional[str])  # fmt: skip
@@ -317,7 +317,8 @@ def test_no_restart_during_a_commit(script, leon, host):
 
 
 def test_generate_secret(script):
-    """Long enough, another each time, and nothing in it that a CLI or strip-private cuts."""
+    """A long secret, different each time, without characters that a CLI or strip-private would
+    cut."""
     first, second = (script.generate_secret(raw=False) for _ in range(2))
     assert first != second and re.fullmatch(r'[A-Za-z0-9_-]{44}', first)
     assert set(script.generate_secret(raw=True)) == {'secret'}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rates as VyOS writes bandwidths: package and daemon mean the same by them, and the command
-definitions take what both take."""
+"""Rates as VyOS writes bandwidths. Package and daemon agree on the meaning, and the command
+definitions accept the same values."""
 import json
 import os
 import re

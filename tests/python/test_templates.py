@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From VyOS's dictionary to the file that leond reads: the model, the template, the
-golden files.
+"""From the dictionary of VyOS to the file for leond: the model, the template, the golden files.
 
-After a change: LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_templates.py,
-and read the difference before committing it.
+After a change: LEON_WRITE_GOLDEN=1 python3 -m pytest tests/python/test_templates.py, and read the
+difference before the commit.
 """
 
 import json
@@ -25,7 +24,7 @@ sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
 
 from leon_cli import source  # noqa: E402
 
-# As get_interface_dict() of VyOS has them, with more keys than are ours.
+# As from get_interface_dict() of VyOS, with foreign keys too.
 CONFIGS = {
     'minimal': {'ifname': 'leon0', 'node_id': '10.0.0.1', 'authentication': {'disable': {}}},
     'site': {
@@ -178,7 +177,7 @@ CONFIGS = {
         },
         'system': {'workers': '8', 'busy_poll': '50', 'log_level': 'debug'},
     },
-    # An object that is empty says something by being there.
+    # The presence of an empty object has a meaning.
     'critical': {
         'ifname': 'leon0',
         'node_id': '10.0.0.1',
@@ -203,7 +202,7 @@ CONFIGS = {
         'authentication': {'pre_shared_secret': 'correct-horse-battery'},
         'export': {'next_hop': {}},
     },
-    # Nothing that an operator writes may end a string, a comment or the template.
+    # No text of an operator may end a string, a comment or the template.
     'hostile': {
         'ifname': 'leon0',
         'source_address': '192.0.2.1',
@@ -260,8 +259,8 @@ def model_words(nodes=None, above=()):
             yield from model_words(below, here)
 
 
-# What VyOS itself does with an interface; leond is told mac and mtu as well. IPsec has a document
-# of its own (test_ipsec_cli.py), and so do metrics (test_conf_mode.py).
+# Keys that VyOS handles. leond also receives mac and mtu. IPsec has a separate document
+# (test_ipsec_cli.py), and so do metrics (test_conf_mode.py).
 OF_VYOS = {'address', 'description', 'disable', 'redirect', 'vrf', 'ipsec', 'metrics'}
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every rule of vyos_leon.verify: what breaks it, the sentence, and what does not break
-it."""
+"""Every rule of vyos_leon.verify: a violation, the message, and permitted values."""
 
 import pytest
 import rates_cases
@@ -16,7 +15,7 @@ GOOD = {
     'measurement': {'interval': '1000', 'fast_interval': '100', 'dead_multiplier': '3'},
     'authentication': SECRET,
 }
-# A value that takes the node away.
+# A value that removes the node.
 GONE = secret_cases.GONE
 
 
@@ -730,7 +729,7 @@ def test_fine(good, where):
 
 
 def test_every_rule_has_a_case():
-    """Without any one rule at least one of the sentences above is missing."""
+    """Without any single rule, at least one of the messages above is missing."""
     for rules, cases in ((verify.ERRORS, ERRORS), (verify.WARNINGS, WARNINGS)):
         for rule in rules:
             assert any(

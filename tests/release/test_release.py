@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `make release` lays out: packages that are the same bytes when they are built again, a
-repository that apt installs from, lists and checksums. Builds the packages twice: `make
-check-release` is the caller, `make check` is not.
+"""The output of `make release`: reproducible packages, a repository for apt, lists and checksums.
+The test builds the packages twice: `make check-release` is the caller, `make check` is not.
 """
 import hashlib
 import importlib.util
@@ -23,7 +22,7 @@ _spec.loader.exec_module(_packaging)
 
 import release  # noqa: E402
 
-# What a builder may have otherwise.
+# Settings that differ between builders.
 OTHERS = {'TZ': 'Asia/Tokyo', 'LANG': 'C', 'LC_ALL': 'C', 'HOME': '/nonexistent', 'USER': 'somebody'}
 
 
@@ -51,7 +50,7 @@ def test_packages_are_the_same_bytes_twice(debs, tmp_path):
 
 @pytest.fixture(scope='module')
 def key(tmp_path_factory):
-    """A key of gpg for this run, in a home of its own."""
+    """A gpg key for the run, in a private home directory."""
     home = tmp_path_factory.mktemp('gpg')
     home.chmod(0o700)
     before = os.environ.get('GNUPGHOME')
@@ -74,7 +73,7 @@ def out(debs, key, tmp_path_factory):
 
 
 def test_apt_installs_from_the_repository(out, tmp_path):
-    """By a signature that apt checks; with another key it refuses."""
+    """apt accepts the signature of the repository, and refuses another key."""
     if os.geteuid() != 0:
         pytest.skip('installing a package needs several user ids: run as root')
     root = _packaging.Root(tmp_path)
@@ -116,7 +115,7 @@ def test_checksums_and_signature(out):
 
 
 def test_what_is_in_it(out):
-    """Both lists name our packages and what they run on, with versions."""
+    """Both lists name our packages and the dependencies, with versions."""
     version = release.tree_version()
     cdx = json.loads((out / f'leon-{version}.cdx.json').read_text())
     spdx = json.loads((out / f'leon-{version}.spdx.json').read_text())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests that change the machine that they run in: only in one that
-tests/vm/run.py or tests/vm/container.py has made. The labs are those of tests/netns."""
+"""Tests that change the machine. They run only inside a machine of tests/vm/run.py or
+tests/vm/container.py, with the labs of tests/netns."""
 import os
 import sys
 from pathlib import Path

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a command under a systemd of its own, in a container on this machine's kernel.
+"""Runs a command under a private systemd, in a container on the kernel of this machine.
 
-Usage: container.py COMMAND [ARGUMENT...]. Ends with the command's exit status; its output is the
-output. For what `run.py --systemd` does with Debian's kernel, in a minute and not in ten: the root
-is this machine's, covered with a tmpfs; processes, mounts, networks and control groups are the
-container's own. Root only; needs a file system of control groups of version 2 and busybox-static.
-No udev: /dev is a list. `make check-units` is the caller.
+Usage: container.py COMMAND [ARGUMENT...]. Ends with the exit status of the command and prints its
+output. The container takes a minute, and `run.py --systemd` with Debian's kernel takes ten. The
+root is the root of this machine below a tmpfs. Processes, mounts, networks and control groups are
+private. Root only; needs a file system of control groups of version 2 and busybox-static. No udev:
+/dev is a list. `make check-units` is the caller.
 """
 import os
 import subprocess
@@ -18,7 +18,7 @@ import run
 
 LOG = 'log'
 POLL_S = 0.2
-# They are for a machine, or would change this one.
+# Services for a real machine, or with effects on this machine.
 LEFT_OUT = ('systemd-sysctl.service', 'systemd-binfmt.service', 'systemd-modules-load.service',
             'systemd-udevd.service', 'systemd-udev-trigger.service', 'systemd-remount-fs.service',
             'kmod-static-nodes.service', 'proc-sys-fs-binfmt_misc.automount', 'dev-hugepages.mount',
@@ -55,7 +55,7 @@ export container=leon
 
 
 def control_group():
-    """A new one below this process's own."""
+    """A new control group below the group of the process."""
     with open('/proc/mounts', encoding='utf-8') as f:
         found = [line.split()[1] for line in f if line.split()[2] == 'cgroup2']
     if not found:
@@ -66,13 +66,13 @@ def control_group():
 
 
 def remove(group):
-    """With what systemd made in it."""
+    """With the groups created by systemd."""
     for directory, _, _ in os.walk(group, topdown=False):
         os.rmdir(directory)
 
 
 def follow(machine, path):
-    """Prints what is written there until the machine is off."""
+    """Prints new content of the file until the machine is off."""
     with open(path, encoding='utf-8', errors='replace') as f:
         is_off = False
         while not is_off:
@@ -95,7 +95,7 @@ def boot(command, output):
     with open(f'{output}/{LOG}', 'wb'):
         pass
     try:
-        # Its end is a signal, as a machine that is switched off has no exit status.
+        # The init process ends with a signal, because a halted machine has no exit status.
         with subprocess.Popen(
                 ['unshare', '--mount', '--net', '--pid', '--ipc', '--uts', '--cgroup', '--fork', '--kill-child',
                  '--propagation', 'private', 'sh', f'{output}/.init'], stdin=subprocess.DEVNULL,

@@ -1,21 +1,21 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a command in a virtual machine that has Debian's kernel and this machine's files.
+"""Runs a command in a virtual machine with Debian's kernel and the files of this machine.
 
-Usage: run.py [--systemd] COMMAND [ARGUMENT...]. Ends with the command's exit status; its output is
-the output. With --systemd the command is run by systemd, which is the guest's first process and
-starts udev and what else a machine has, without the services of this one.
+Usage: run.py [--systemd] COMMAND [ARGUMENT...]. Ends with the exit status of the command and
+prints its output. With --systemd, systemd is the first process of the virtual machine. systemd
+starts udev and the basic services, without the services of this machine, and runs the command.
 
-The kernel that runs `make check` may have no VRF, no VLAN devices and no ESP, may be newer than
-what people run, and what a crash of charon leaves in it is nothing for a machine that somebody
-works on. The kernel is Debian's package, unpacked below build/vm and never installed. The root is
-this machine's, seen through 9p and covered with a tmpfs: the guest reads all of it and changes
-nothing, but for the directory in VM_OUTPUT, which is mounted at /output. Needs qemu-system-x86,
-busybox-static, kmod. `make check-vm`, `check-vm-units` and `check-ipsec` are the callers.
+The kernel below `make check` may lack VRF, VLAN devices and ESP, or may be newer than common
+kernels. A crash of charon leaves kernel state, which is harmful on a machine in use. The kernel is
+the package of Debian, unpacked below build/vm and never installed. The root is the root of this
+machine through 9p, below a tmpfs. The virtual machine reads all files and changes only the
+directory in VM_OUTPUT, mounted at /output. Needs qemu-system-x86, busybox-static, kmod. `make
+check-vm`, `check-vm-units` and `check-ipsec` are the callers.
 
-    VM_ACCELERATOR  kvm or tcg; without, kvm where a trial boot gets through, else emulation
+    VM_ACCELERATOR  kvm or tcg; default: kvm after a successful trial boot, else emulation
     VM_MEMORY       MiB, 1536
-    VM_TIMEOUT      seconds until the machine is taken for hanging, 3600
+    VM_TIMEOUT      seconds until the machine counts as hung, 3600
 """
 import glob
 import os
@@ -34,9 +34,9 @@ TRIAL_WORD = 'vm: the trial boot is through'
 STATUS = 'vm-status'
 KEPT = ('LEON_BUILD', 'PYTHONPATH')
 
-# What the guest needs before it can see a file system with the other modules.
+# Modules for the file system that holds the other modules.
 EARLY = ('virtio_pci', '9pnet_virtio', '9p', 'overlay')
-# No udev loads these; what they need comes along.
+# Modules that no udev loads, together with their dependencies.
 LATER = ('tun', 'veth', 'bridge', 'vrf', '8021q', 'vxlan', 'esp4', 'esp6', 'xfrm_user', 'af_key',
          'nf_tables', 'nft_xfrm', 'nft_ct', 'gcm', 'seqiv', 'ghash_generic', 'sch_netem',
          'af_packet')
@@ -94,15 +94,15 @@ END
 chmod 755 /run/command
 '''
 
-# As udev's rules have it.
+# As in the rules of udev.
 ALONE = '''
 chmod 666 /dev/net/tun
 ip link set lo up
 exec /run/command
 '''
 
-# Neither what this machine has enabled nor a terminal for logins, nor what apt does by itself at
-# some hour; and if this is a container, that one is none, and its services may be started.
+# No enabled services of this machine, no login terminals and no timers of apt. A container mark of
+# this machine is hidden, so services of real machines may start.
 BY_SYSTEMD = '''
 mkdir -p /run/systemd/system
 ln -s /dev/null /run/systemd/system/timers.target
@@ -125,7 +125,7 @@ exec /lib/systemd/systemd --unit=vm.service --show-status=no --log-target=journa
 
 
 def newest_kernel():
-    """Name of the package that linux-image-amd64 stands for today."""
+    """Name of the package to which linux-image-amd64 refers today."""
     text = subprocess.run(['apt-cache', 'depends', 'linux-image-amd64'], check=True,
                           capture_output=True, text=True).stdout
     return next(line.split()[-1] for line in text.splitlines() if 'Depends: linux-image-' in line)
@@ -150,7 +150,7 @@ def kernel():
 
 
 def with_dependencies(names, modules):
-    """Paths of the modules in the order in which they can be loaded."""
+    """Paths of the modules in loading order."""
     base, version = os.path.dirname(os.path.dirname(os.path.dirname(modules))), \
         os.path.basename(modules)
     paths = []
@@ -165,7 +165,7 @@ def with_dependencies(names, modules):
 
 
 def cpio(files):
-    """An archive in the "newc" form that the kernel unpacks: {name: (mode, bytes)}."""
+    """An archive in the "newc" form for the kernel: {name: (mode, bytes)}."""
     out = bytearray()
     for number, (name, (mode, data)) in enumerate([*files.items(), ('TRAILER!!!', (0, b''))]):
         raw = name.encode() + b'\0'
@@ -177,7 +177,7 @@ def cpio(files):
 
 
 def initramfs(init, modules=()):
-    """An archive of busybox, these modules at the top, and init, which finds them as {early}."""
+    """An archive of busybox, the modules at the top, and init with the module names as {early}."""
     files = {'bin': (0o040755, b''), 'dev': (0o040755, b'')}
     names = []
     for path in modules:
@@ -199,8 +199,8 @@ def qemu(accelerator, vmlinuz, archive, *devices):
 
 
 def choose_accelerator(vmlinuz, output):
-    """Nested virtualization often is offered and does not work: the kernel of the test has to boot
-    with it once, in a few seconds, before it is believed. Emulation always works."""
+    """Nested virtualization is often offered without working. The kernel of the test must first
+    boot with kvm in a few seconds. Emulation always works."""
     chosen = os.environ.get('VM_ACCELERATOR')
     if chosen:
         return chosen
@@ -232,7 +232,7 @@ def script(command, more):
 
 
 def status_of(output):
-    """Exit status of the command, None where it was not reached."""
+    """Exit status of the command, or None if the command did not run."""
     try:
         with open(f'{output}/{STATUS}', encoding='ascii') as f:
             return int(f.read())
@@ -241,7 +241,7 @@ def status_of(output):
 
 
 def boot(command, output, by_systemd):
-    """Exit status of the command, None where the guest did not come so far."""
+    """Exit status of the command, or None if the virtual machine did not run the command."""
     vmlinuz, modules = kernel()
     accelerator = choose_accelerator(vmlinuz, output)
     keep = {'LEON_EMULATED': '1'} if accelerator == 'tcg' else {}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leon-cloud.service under a real systemd: in its sandbox it still writes the configuration,
-formats and mounts the disk of the identity key for all, and has leond started. `make check-units`
-calls it.
+"""leon-cloud.service under a real systemd. In the sandbox, the service writes the configuration,
+formats and mounts the disk of the identity key for all processes, and starts leond. `make
+check-units` runs the tests.
 """
 import glob
 import os
@@ -27,14 +27,14 @@ def run(*words):
 def installed():
     found = [path for name in ('leond', 'leon-cloud') for path in glob.glob(f'{build_dir()}/deb/{name}_*.deb')]
     assert len(found) == 2, f'{found}: make deb'
-    # cloud-init is not on every machine that runs the tests.
+    # cloud-init may be missing on a test machine.
     run('dpkg', '--no-triggers', '--force-unsafe-io', '--force-depends', '-i', *found)
     systemctl('daemon-reload')
     os.makedirs('/run/cloud-init', exist_ok=True)
     os.makedirs('/var/lib/cloud/instance', exist_ok=True)
     write('/root/leon-secret', SECRET)
     yield
-    # tests/vm/test_units.py leaves leon-accel installed if one of its tests fails.
+    # tests/vm/test_units.py leaves leon-accel installed after a failed test.
     run('dpkg', '--no-triggers', '--force-unsafe-io', '--purge', 'leon-cloud', 'leon-accel', 'leond')
 
 
@@ -45,7 +45,7 @@ def write(path, text):
 
 @pytest.fixture
 def disk(tmp_path):
-    """A blank one; skips where this machine lends none to a container."""
+    """A blank disk. Skips the test if the container has no access to a disk."""
     image = tmp_path / 'disk'
     with open(image, 'wb') as file:
         file.truncate(DISK_MIB << 20)
@@ -104,10 +104,10 @@ def test_fault_is_above_the_login_prompt(installed):
 
 
 def test_data_disk_is_mounted_for_all(installed, disk):
-    """Not only in the sandbox, and as fstab has it for the next boot."""
+    """The mount is visible outside the sandbox, and fstab has an entry for the next boot."""
     boot('i-4', f', data-disk: {disk}')
     assert_configured()
-    # This process has mounts of its own as well.
+    # The test process has private mounts too.
     fstype, options = run('findmnt', '--task', '1', '-n', '-o', 'FSTYPE,OPTIONS', '/var/lib/leon').split()
     assert fstype == 'ext4'
     assert {'nodev', 'nosuid', 'noexec'} <= set(options.split(','))

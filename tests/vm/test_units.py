@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The package's units under a real systemd: what they are allowed, and that connections are handed
-back, go on or are reset as doc/acceleration.md says when systemd starts, stops and restarts them.
-The other node is in a namespace. `make check-units` calls it on this machine's kernel, in a
-container, `make check-vm-units` on Debian's, in a virtual machine.
+"""The units of the package under a real systemd: permissions, and connections during start, stop
+and restart by systemd. Connections are released, continue or are reset as in doc/acceleration.md.
+The other node is in a namespace. `make check-units` runs the tests in a container, and `make
+check-vm-units` in a virtual machine with Debian's kernel.
 """
 import glob
 import os
@@ -23,7 +23,7 @@ FILTERED = '2'  # seccomp(2)
 
 
 def dpkg(*words):
-    """Without the triggers of others: man-db's reads the pages of all that this machine has."""
+    """Without triggers of other packages: man-db would read all manual pages of the machine."""
     subprocess.run(['dpkg', '--no-triggers', '--force-unsafe-io', *words], check=True)
 
 
@@ -33,7 +33,7 @@ def install(packages):
 
 @pytest.fixture(scope='session', autouse=True)
 def installed():
-    """As a person does it, under a systemd that runs."""
+    """Installs the packages as a person does, under a running systemd."""
     found = glob.glob(f'{build_dir()}/deb/leond_*.deb') + glob.glob(f'{build_dir()}/deb/leon-accel_*.deb')
     assert len(found) == 2, f'{found}: make deb'
     install(found)
@@ -55,7 +55,7 @@ def far_world(installed):
 
 @pytest.fixture
 def taken(far, ends):
-    """A connection that is, and on which both hosts send."""
+    """An intercepted connection with traffic in both directions."""
     t = both_ways(ends)
     far.wait_taken()
     yield t
@@ -63,7 +63,7 @@ def taken(far, ends):
 
 
 def assert_taken_anew(far, ends):
-    """Whatever happened, a new connection is."""
+    """After any event, a new connection is intercepted."""
     far.ready()
     t = both_ways(ends)
     far.wait_taken()
@@ -73,7 +73,7 @@ def assert_taken_anew(far, ends):
 
 
 def assert_goes_on(far, t):
-    """It was never cut, and is taken again."""
+    """The connection was never cut and is intercepted again."""
     far.wait_taken()
     t.wait_more(MB)
     t.finish(120).assert_whole()
@@ -81,7 +81,7 @@ def assert_goes_on(far, t):
 
 
 def wait_for_the_next(unit, was, within=60):
-    """systemd has started another process, and that is ready."""
+    """Waits until systemd has started another process and the process is ready."""
     wait_for(lambda: unit.pid() not in (0, was) and unit.is_active(), within,
              'systemd has started it again')
 
@@ -91,13 +91,13 @@ def assert_both_are_told(t):
 
 
 def test_device_of_udev():
-    """The units open it as leon."""
+    """The units open the device as user leon."""
     assert os.stat('/dev/net/tun').st_mode & 0o777 == 0o666
 
 
 @pytest.mark.parametrize('name', ['leond', 'leon-accel'])
 def test_sandbox(far, name):
-    """Its user, one capability, filters of system calls, and nothing to write to."""
+    """A private user, one capability, filters of system calls, and no writable files."""
     unit = far.node['a'].unit if name == 'leond' else far.accel['a'].unit
     seen = Process(unit.pid())
     assert seen.status['Name'] == name and seen.user() == {'leond': 'leon'}.get(name, name)
@@ -119,7 +119,7 @@ def test_reaches_no_secret(far):
 
 
 def test_network_of_its_own(far, ends):
-    """leond is in the machine's, leon-accel in one where nothing else is."""
+    """leond is in the network namespace of the machine, and leon-accel in an empty namespace."""
     machine = os.stat('/proc/1/ns/net').st_ino
     leond, accel = (Process(x.unit.pid()) for x in (far.node['a'], far.accel['a']))
     assert leond.namespace('net') == machine
@@ -131,14 +131,14 @@ def test_network_of_its_own(far, ends):
 
 
 def test_nothing_was_refused_it(far):
-    """It sets buffers, opens TAPs and has BBR loaded, all in its sandbox."""
+    """In its sandbox, the daemon sets buffers, opens TAPs and loads BBR."""
     log = far.accel['a'].log()
     for fault in ('cannot be set', 'no BBR', 'cannot be used', 'no device'):
         assert fault not in log, log
 
 
 def test_scheduling(far):
-    """LimitRTPRIO= of the unit and its filter let it."""
+    """LimitRTPRIO= of the unit and the filter permit the scheduling."""
     if Process(far.node['a'].unit.pid()).limit('Max realtime priority') == 0:
         pytest.skip('this machine does not let systemd raise the limit')
     node, system = far.node['a'], far.node['a'].config['system']
@@ -148,7 +148,7 @@ def test_scheduling(far):
 
 
 def test_restart_of_leond(far, taken):
-    """Handed back before it leaves; leon-accel stays, and takes it again."""
+    """Connections are released before the stop. leon-accel continues and intercepts again."""
     was = far.accel['a'].unit.pid()
     systemctl('restart', far.node['a'].unit.name)
     far.lab.attach('a')
@@ -158,7 +158,7 @@ def test_restart_of_leond(far, taken):
 
 
 def test_restart_of_leon_accel(far, taken):
-    """Handed back before it leaves; the next process takes it again."""
+    """Connections are released before the stop. The next process intercepts again."""
     systemctl('restart', far.accel['a'].unit.name)
     far.base['a'] = dict.fromkeys(far.base['a'], 0)
     assert far.count('b', 'returned') == 1
@@ -166,7 +166,7 @@ def test_restart_of_leon_accel(far, taken):
 
 
 def test_stop_of_leon_accel(far, ends, taken):
-    """Handed back, and it goes on without."""
+    """The connection is released and continues plain."""
     assert far.accel['a'].stop() == 0
     wait_for(lambda: far.accel['b'].show()['connections_taken'] == 0, 20, 'returned')
     taken.wait_more(MB)
@@ -176,7 +176,7 @@ def test_stop_of_leon_accel(far, ends, taken):
 
 
 def test_stop_of_leond(far, taken):
-    """Handed back within TimeoutStopSec=; the hosts wait until it is there again."""
+    """The connection is released within TimeoutStopSec=. The hosts wait until leond returns."""
     far.node['a'].stop()
     assert far.node['a'].unit.property('Result') == 'success'
     assert far.count('a', 'returned') == 1 and far.taken() == [0, 0]
@@ -185,7 +185,7 @@ def test_stop_of_leond(far, taken):
 
 
 def test_upgrade(far, taken, installed):
-    """dpkg restarts all that runs, one after the other."""
+    """dpkg restarts all running units one after the other."""
     before = [x.unit.pid() for x in (far.node['a'], far.accel['a'])]
     install(installed)
     far.lab.attach('a')
@@ -196,7 +196,7 @@ def test_upgrade(far, taken, installed):
 
 
 def test_kill_of_leon_accel(far, ends, taken):
-    """Both ends are told; systemd starts the next one."""
+    """Both ends receive RST, and systemd starts the next process."""
     unit = far.accel['a'].unit
     had, was = unit.restarts(), unit.pid()
     far.accel['a'].kill()
@@ -207,7 +207,7 @@ def test_kill_of_leon_accel(far, ends, taken):
 
 
 def test_kill_of_leond(far, ends, taken):
-    """systemd starts the next one; leon-accel lives on, and takes what is new."""
+    """systemd starts the next process. leon-accel continues and intercepts new connections."""
     unit, accel = far.node['a'].unit, far.accel['a'].unit.pid()
     had, was = unit.restarts(), unit.pid()
     far.node['a'].kill()
@@ -220,7 +220,7 @@ def test_kill_of_leond(far, ends, taken):
 
 
 def test_leon_accel_that_hangs(far, ends, taken):
-    """leond does without it, and systemd's watchdog ends it."""
+    """leond continues without leon-accel, and the watchdog of systemd ends the hung process."""
     unit = far.accel['a'].unit
     was = unit.pid()
     os.kill(was, signal.SIGSTOP)
@@ -231,7 +231,7 @@ def test_leon_accel_that_hangs(far, ends, taken):
 
 
 def test_removal(far, ends, taken):
-    """dpkg stops it all; what was taken is handed back first."""
+    """dpkg stops all units. Intercepted connections are released first."""
     dpkg('-r', 'leon-accel', 'leond')
     assert far.accel['b'].show()['connections_taken'] == 0
     assert far.count('b', 'reset') == 0 and not taken.error

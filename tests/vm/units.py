@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A node that systemd runs, as the package has it, in the network namespace of the guest: for labs
-whose other nodes are in namespaces, as everywhere."""
+"""A node under systemd, as in the package, in the network namespace of the virtual machine. The
+other nodes of a lab are in namespaces, as in other tests."""
 import os
 import pwd
 import subprocess
@@ -34,11 +34,11 @@ class Unit:
         return int(self.property('MainPID'))
 
     def restarts(self):
-        """Of those that systemd decided."""
+        """The number of automatic restarts by systemd."""
         return int(self.property('NRestarts'))
 
     def stop(self):
-        """Whether it is there, or has been removed."""
+        """Works with and without an installed unit."""
         if systemctl('is-active', self.name, check=False) != 'inactive':
             systemctl('stop', self.name)
 
@@ -48,7 +48,7 @@ class Unit:
 
 
 class Process:
-    """What /proc has of one."""
+    """The /proc data of a process."""
 
     def __init__(self, pid):
         self.path = f'/proc/{pid}'
@@ -56,7 +56,7 @@ class Process:
             self.status = dict(line.rstrip('\n').split(':\t', 1) for line in f)
 
     def user(self):
-        """Its one user; None where it has several."""
+        """The user of the process, or None for several users."""
         uids = set(self.status['Uid'].split())
         return pwd.getpwuid(int(uids.pop())).pw_name if len(uids) == 1 else None
 
@@ -77,7 +77,7 @@ class Process:
 
 
 class GuestNamespace(ns.Namespace):
-    """The one of systemd, which this process has left."""
+    """The namespace of systemd, which the test process has left."""
 
     def __init__(self):
         self.name = 'guest'
@@ -94,7 +94,7 @@ class UnitNode(Node):
         self.socket = '/run/leon/leon0.sock'
         self.config_file = '/etc/leon/leon0.json'
         self.config_owner = 'leon'
-        # Where the package has them.
+        # The paths of the package.
         del config['system']['control-socket'], config['identity-file']
 
     def launch(self):

@@ -3,19 +3,20 @@
 """Compares our definitions and our generator with a checkout of the real vyos-1x.
 
 Usage: VYOS_1X=/path/to/vyos-1x compare_with_vyos.py
-Needs python3-lxml. Without VYOS_1X it says so and passes. It runs vyos-1x's own tools on copies
-of our definitions, in a temporary directory, and prints one line for each comparison:
 
-- our definitions, with the leaves of conf.def in them, against its RELAX NG schemas;
-- the definitions with their includes and overrides, ours against theirs;
+Needs python3-lxml. Without VYOS_1X, prints a message and passes. The program runs the tools of
+vyos-1x on copies of our definitions, in a temporary directory. Each comparison is a line:
+
+- our definitions, with the leaves of conf.def, against the RELAX NG schemas of vyos-1x;
+- the definitions with includes and overrides, our result against the result of vyos-1x;
 - every node.def, byte for byte;
-- each parent that we leave out exists in its own templates, and none of our files does;
-- vyos-1x's own definitions through our generator, against theirs, so that rules which our
-  definitions do not use are compared too;
-- each validator, completion helper and dependent that we name exists in it, and the graph of
+- each omitted parent exists in the templates of vyos-1x, and none of our files does;
+- the definitions of vyos-1x through our generator, which covers rules without use in our
+  definitions;
+- each named validator, completion helper and dependent exists in vyos-1x, and the graph of
   dependents has no cycle;
-- its vyos.ifconfig, left as it is, knows the class of our interfaces by our import hook. This one
-  needs the Python modules that vyos.ifconfig imports and is skipped where they are absent.
+- the unchanged vyos.ifconfig knows the class of our interfaces by the import hook. Skipped if the
+  Python modules that vyos.ifconfig imports are absent.
 """
 
 import json
@@ -68,7 +69,7 @@ class Report:
 
 
 def run(vyos, *command):
-    """Output of one of vyos-1x's scripts; it is run with the Python that has lxml."""
+    """Output of a script of vyos-1x, run by the Python with lxml."""
     done = subprocess.run(
         [sys.executable, '-B', vyos / command[0], *command[1:]],
         capture_output=True, text=True, check=False,
@@ -79,7 +80,7 @@ def run(vyos, *command):
 
 
 def with_leaves(folder, copy):
-    """Our definitions in VyOS's own form: it has no `#leaves`."""
+    """Our definitions in the form of VyOS, which has no `#leaves`."""
     shutil.copytree(folder, copy)
     for path in [p for p in copy.rglob('*') if p.is_file()]:
         lines = path.read_text().splitlines()
@@ -99,11 +100,12 @@ def node_defs(folder):
 
 
 def canonical(text):
-    """One text for documents that differ in comments, white space and order of attributes only."""
+    """Equal texts for documents that differ only in comments, white space and order of attributes.
+    """
     parser = etree.XMLParser(remove_comments=True, remove_blank_text=True)
     root = etree.fromstring(text.encode(), parser)
     for element in root.iter():
-        # An override leaves the default at the end in one tool, in its place in the other.
+        # An override leaves the default at the end in one tool, and in place in the other tool.
         if element.tag == 'leafNode':
             element[:] = sorted(element, key=lambda child: child.tag, reverse=True)
         element.tail = None
@@ -170,9 +172,9 @@ def compare_neighbours(vyos, mode, work, report, ours, parents):
 
 
 def is_refused(definition, mode):
-    """Forms that vyos-1x has and our grammar refuses, so our generator need not know them: empty
-    texts, op-mode nodes without help, completion of image files, and a node that is taken up a
-    second time to override."""
+    """Forms of vyos-1x that our grammar refuses, so our generator need not support the forms.
+    Examples are empty texts, op-mode nodes without help, completion of image files, and a node
+    repeated for an override."""
     root = definition.root
     if mode == 'op' and any(p.find('help') is None for p in root.iter('properties')):
         return True
@@ -230,7 +232,7 @@ def compare_helpers(vyos, report):
 
 
 def compare_dependencies(vyos, report):
-    """Ours added to those of vyos-1x: no name twice, and known scripts only."""
+    """Our dependents added to those of vyos-1x: no duplicate name, and known scripts only."""
     known = {p.stem.replace('-', '_') for p in (vyos / 'src/conf_mode').glob('*.py')}
     known.add('interfaces_leon')
     theirs = {}

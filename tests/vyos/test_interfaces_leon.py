@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Smoketest in VyOS's form: run by VyOS's runner, or as a program, in a running system.
+"""Smoketest in the form of VyOS: run by the runner of VyOS, or as a program, in a running system.
 
-Every option of `interfaces leon` reaches the daemon, changes are applied to a running
-daemon where that is possible, wrong configurations are refused, and the interface can
-be used where the built-in types can. The generic tests of interfaces come from VyOS.
+Every option of `interfaces leon` reaches the daemon. Changes apply to a running daemon if
+possible, and wrong configurations are refused. The interface works in the same places as built-in
+types. The generic tests of interfaces come from VyOS.
 """
 
 import json
@@ -32,8 +32,8 @@ ELSEWHERE = {
 
 
 def add_the_rest(wanted):
-    """Puts another value than the default where `wanted` has none, for every number, flag
-    and choice that conf.def has."""
+    """Sets a value other than the default for every number, flag and choice of conf.def that
+    `wanted` lacks."""
     for leaf in leaves.LEAVES.values():
         if {leaf.path, leaf.section} & ELSEWHERE or 'NAME' in leaf.words:
             continue
@@ -57,13 +57,13 @@ def document(interface):
 
 
 def daemon(interface):
-    """Process id of the daemon of an interface; waits for it to start."""
+    """Process id of the daemon of an interface; waits for the start."""
     return process_named_running('leond', f'/run/leon/{interface}.json', timeout=10)
 
 
 def kernel_has(kind, option, file=''):
-    """VyOS's kernel has VRFs and bridges with VLAN filtering; one that a container is given
-    may not. Makes a device of the kind and looks for its file in sysfs."""
+    """The kernel of VyOS has VRFs and bridges with VLAN filtering; the kernel of a container may
+    not. Makes a device of the kind and looks for the file in sysfs."""
     device = 'leon-probe'
     rc, _ = rc_cmd(f'sudo ip link add name {device} type {kind} {option}')
     if rc != 0:
@@ -78,7 +78,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
     def setUpClass(cls):
         cls._base_path = ['interfaces', 'leon']
         secret = 'authentication pre-shared-secret smoketest'
-        # As in VyOS's own tests: whatever this machine calls its first port.
+        # As in the tests of VyOS: the first port of the machine under any name.
         port = Section.interfaces('ethernet', vlan=False)[0]
         cls._options = {
             'leon0': [secret, 'node-id 192.0.2.10', 'port 15366'],
@@ -98,8 +98,8 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.foreign_paths = []
 
     def tearDown(self):
-        # What refers to the interface goes with it, or it could not be deleted and all
-        # that follows would fail.
+        # References to the interface must be deleted too, because otherwise the deletion and all
+        # later tests would fail.
         for path in self.foreign_paths:
             self.cli_delete(path)
         super().tearDown()
@@ -228,7 +228,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assert_refused('accepts nothing')
         self.cli_delete(rule + ['ge'])
         self.cli_set(path + ['export', 'unconditional'])
-        # A node is called by its number or its key; a name it has given itself.
+        # The number or the key identifies a node. A name is only a claim of the node.
         with self.assertRaises(ConfigSessionError):
             self.cli_set(rule + ['node', 'seoul'])
         self.cli_set(rule + ['node', '10.99.0.2'])
@@ -258,7 +258,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assertTrue(answer['exporting'])
         self.assertTrue(answer['prefixes'][0]['announced'])
 
-        # Without a route to it, it is not announced.
+        # A prefix without a route is not announced.
         self.cli_delete(path + ['export', 'unconditional'])
         self.cli_commit()
         self.assertNotIn('unconditional', document(interface)['export'])
@@ -290,7 +290,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assertEqual(found['mode'], 'latency')
         self.assertEqual(found['include'], {'prefix': ['10.0.0.0/8'], 'port': ['2049']})
         self.assertEqual(sorted(found['exclude']['port']), ['443', '8000-8080'])
-        # All of it is live.
+        # The daemon did not restart.
         self.assertEqual(daemon(interface), before)
         self.assertEqual(rc_cmd(f'systemctl is-active {unit}')[0], 0)
         script = 'sudo /usr/libexec/vyos/op_mode/leon.py'
@@ -349,7 +349,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
             self.assertEqual(sorted(found[word]), values, word)
         self.assertEqual(found['protocol'], {'gre': {}, 'udp': {'port': ['5060']}})
         self.assertEqual(found['duplicate'], twice)
-        # All of it is live.
+        # The daemon did not restart.
         self.assertEqual(daemon(interface), before)
         self.cli_delete(self._base_path + [interface, 'policy'])
         self.cli_commit()
@@ -370,7 +370,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
                 cmd(f'{script} show_identity --raw --interface {interface}')
             )
 
-        # In the directory that VyOS takes along to a new image.
+        # In the directory that VyOS copies to a new image.
         self.assertEqual(shown()['file'], f'/config/leon/{interface}.identity')
         self.assertFalse(shown()['restricted'])
         identity = shown()['identity']
@@ -397,7 +397,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.cli_commit()
         self.assertFalse(shown()['restricted'])
 
-        # Deleted and made again it is the same node.
+        # After deletion and creation, the node is the same.
         self.cli_delete(path)
         self.cli_commit()
         self.set_options(interface)
@@ -461,8 +461,8 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.cli_delete(self._base_path + ['leon1', 'source-interface'])
 
     def test_leon_in_a_bridge(self):
-        """In the commit that creates it, where a built-in type is accepted too."""
-        # VyOS sets the VLAN filter of every bridge, be it to off.
+        """The creating commit also adds the interface to a bridge, as for built-in types."""
+        # VyOS sets the VLAN filter of every bridge on or off.
         if not kernel_has('bridge', '', 'bridge/vlan_filtering'):
             self.skipTest('bridges of this kernel have no VLAN filtering')
         interface = 'leon0'
@@ -473,7 +473,8 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.cli_commit()
         self.assertEqual(get_interface_config(interface)['master'], bridge[-1])
 
-        # Neither a daemon that starts anew nor a changed device leaves the bridge.
+        # The device stays in the bridge after a restart of the daemon and after a change of the
+        # device.
         before = daemon(interface)
         self.cli_set(self._base_path + [interface, 'vni', '7'])
         self.cli_set(self._base_path + [interface, 'mtu', '1400'])
@@ -490,7 +491,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assertNotIn('master', get_interface_config(interface))
 
     def test_leon_has_routes(self):
-        """In the commit that creates it: an address, a static route, OSPF."""
+        """The creating commit adds an address, a static route, OSPF."""
         interface = 'leon0'
         self.set_options(interface)
         self.cli_set(self._base_path + [interface, 'address', '203.0.113.1/24'])
@@ -520,7 +521,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
         self.assertEqual(len(macs), 2)
 
     def test_leon_addresses(self):
-        """The source address is the node's number where none is configured."""
+        """Without a configured number, the source address is the number of the node."""
         interface = 'leon0'
         path = self._base_path + [interface]
         dummy = ['interfaces', 'dummy', 'dum4711']
@@ -554,7 +555,7 @@ class LeonInterfaceTest(BasicInterfaceTest.TestCase):
             return {p['name']: p['state'] for p in answer['peers']}
 
         self.assertEqual(shown(), {'nobody': 'trying', 'resting': 'disabled'})
-        # Enabled it is tried, by the same daemon.
+        # The same daemon connects to the enabled peer.
         self.cli_delete(path + ['peer', 'resting', 'disable'])
         self.cli_commit()
         self.assertEqual(daemon(interface), before)

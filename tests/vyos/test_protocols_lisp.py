@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Smoketest in VyOS's form: run by VyOS's runner, or as a program, in a running system.
+"""Smoketest in the form of VyOS: run by the runner of VyOS, or as a program, in a running system.
 
-Every option of `protocols lisp` reaches Open Overlay Router, which restarts only where what
-it is told changes; wrong configurations are refused; nothing is left when it is deleted.
+Every option of `protocols lisp` reaches Open Overlay Router. A restart follows only after a change
+of its configuration. Wrong configurations are refused, and a deletion leaves nothing behind.
 """
 
 import json
@@ -22,7 +22,7 @@ LOCATOR = '192.0.2.77'
 
 
 def oor():
-    """Process id; waits for it to start."""
+    """Process id; waits for the start."""
     return process_named_running('oor', timeout=20)
 
 

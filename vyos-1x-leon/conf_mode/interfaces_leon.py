@@ -107,8 +107,8 @@ def _router(conf):
 
 
 def _addresses_of(ifname, members=()):
-    """Addresses that other hosts can send to, so neither link-local addresses nor 127.0.0.1. None
-    if the interface does not exist. A VRF has the addresses of its members."""
+    """Addresses for other hosts, without link-local addresses and 127.0.0.1. None if the interface
+    does not exist. A VRF has the addresses of its members."""
     found = get_interface_address(ifname)
     if found is None:
         return None
@@ -228,7 +228,7 @@ def _unprotect(leon):
 
 
 def _last_error(ifname, since):
-    """The last log line of leond that gives the reason of its end."""
+    """The last log line of leond with a reason for its end."""
     code, output = rc_cmd(
         f'journalctl --quiet --output cat --priority err --lines 1 --since @{since} '
         f'--unit leond@{ifname}.service _COMM=leond'
@@ -237,8 +237,8 @@ def _last_error(ifname, since):
 
 
 def _restart(ifname):
-    # The unit may wait for a long time (for example for network-online.target). A commit, and thus
-    # a boot, does not wait longer than this. systemd continues the start.
+    # The unit may wait for a long time (for example for network-online.target). The deadline limits
+    # the wait of a commit, and thus of a boot. systemd continues the start.
     since = int(time.time())
     wait = f'timeout {START_WAIT_S} systemctl restart leond@{ifname}.service'
     code, _ = rc_cmd(wait)
@@ -269,14 +269,15 @@ def _bring_up_to_date(ifname):
 
 
 def _serve_metrics(leon):
-    """The unit waits for leond and requests the metrics from it. It retries if it cannot listen."""
+    """The unit waits for leond and requests the metrics. If the address is not available, the unit
+    retries."""
     if leon['metrics_change']:
         verb = 'restart' if metrics.is_served(leon['ifname']) else 'stop'
         call(f'systemctl {verb} {metrics.unit(leon["ifname"])}')
 
 
 def _accelerate(leon):
-    """leond diverts TCP to leon-accel while that runs, so it starts last and stops first."""
+    """leond diverts TCP to a running leon-accel, so leon-accel starts last and stops first."""
     unit = acceleration.unit(leon['ifname'])
     if 'acceleration' not in leon or 'deleted' in leon or 'disable' in leon:
         if leon['was_accelerated']:
@@ -298,8 +299,8 @@ def _accelerate(leon):
 
 
 def _arrange_boot(leon):
-    """Prepares the boot of an image without this package, which must lose only the LEON
-    interfaces."""
+    """Prepares the boot of an image without the package, which must lose only the LEON interfaces.
+    """
     try:
         if 'deleted' not in leon or leon['other_interfaces']:
             boot.arrange()

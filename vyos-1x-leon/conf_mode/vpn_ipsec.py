@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Replaces VyOS's script of the same name, which dpkg-divert has renamed, and calls it. There are
-two additions. A commit that removes an ike-group or esp-group of a LEON interface is refused, as
-VyOS does for its own users of groups. A commit that changes a group also updates the LEON
-interfaces with that group.
+"""Calls the script of VyOS with the same name, which dpkg-divert has renamed, and adds two
+features. A commit that removes an ike-group or esp-group of a LEON interface is refused, as VyOS
+does for other users of groups. A commit that changes a group also updates the LEON interfaces with
+the group.
 
-VyOS calls this script as its own, and errors of VyOS's script stay unchanged. At a boot nothing is
-refused, because that would cost the router its `vpn ipsec`.
+Errors of the VyOS script stay unchanged. During a boot, no commit is refused, because the router
+would lose the whole `vpn ipsec`.
 """
 
 import importlib.util
@@ -48,8 +48,8 @@ def _read(conf, path, effective):
 
 
 def _look(conf):
-    """Effects of the commit on the groups of LEON interfaces. At a boot the scripts of the
-    interfaces detect a missing group themselves."""
+    """Effects of the commit on the groups of LEON interfaces. During a boot the scripts of the
+    interfaces detect missing groups."""
     found['faults'], found['changed'] = [], False
     if not boot_configuration_complete():
         return

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Adds LEON interfaces to VyOS in every Python process, without a change of VyOS's files.
+"""Adds LEON interfaces to VyOS in every Python process, without a change of VyOS files.
 
-vyos-1x-leon.pth imports this module at every start of Python. So the module is small, imports only
+vyos-1x-leon.pth imports the module at every start of Python. So the module is small, imports only
 loaded modules, and never raises an exception. When one of two modules of VyOS is imported, the
 normal loader runs first. Then vyos.ifconfig gets the class of vyos.ifconfig.leon. In
-vyos.configdict, is_source_interface() also checks LEON interfaces; bridges and other interfaces use
-it to refuse a source-interface of another interface.
+vyos.configdict, is_source_interface() also checks LEON interfaces. Bridges and other interfaces
+call the function to refuse a source-interface of another interface.
 """
 
 import sys
@@ -19,7 +19,7 @@ def _extend_ifconfig(module):
 
 
 def _leon_over(conf, interface):
-    """The LEON interface with this source-interface."""
+    """The LEON interface with the given source-interface."""
     level = conf.set_level([])
     try:
         for name in conf.list_nodes(['interfaces', 'leon']):

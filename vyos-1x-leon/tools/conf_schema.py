@@ -44,7 +44,7 @@ def _form(leaf):
 
 
 def _place(root, words):
-    """The schema of the object below these words."""
+    """The schema of the object below the given words."""
     for word in words:
         if word.isupper():
             root = root['additionalProperties']

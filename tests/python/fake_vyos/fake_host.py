@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The router that the fake vyos package works on: what it has, what was done to it.
+"""The router behind the fake vyos package: the state and the actions.
 
-Reset by the fixture `host` of conftest.py. Everything in fake_vyos/ is our own and
-knows only what our scripts need of VyOS; the shapes of names and results are VyOS's.
+The fixture `host` of conftest.py resets the module. fake_vyos/ is our own code and covers only the
+needs of our scripts; names and results have the shapes of VyOS.
 """
 
 
@@ -11,21 +11,20 @@ class Host:
         # The configuration in the session, as nested dictionaries with the words of the
         # CLI.
         self.config = {}
-        # The one that runs; a commit leads from this to that.
+        # The running configuration. A commit changes from the running to the new configuration.
         self.running = {}
         self.booting = False
-        # Defaults of an interface, as VyOS spells them, those a test is about.
+        # Defaults of an interface, in the form of VyOS, if a test needs defaults.
         self.defaults = {}
-        # Network devices, each with its addresses as `ip -json` has them.
+        # Network devices with addresses in the form of `ip -json`.
         self.devices = {}
         # Interfaces of each VRF.
         self.vrf_members = {}
-        # Of network cards, as `ip -json link` has them.
+        # Network cards in the form of `ip -json link`.
         self.hardware = {}
-        # What was done, in order: tuples of a verb and what it was done to.
+        # Actions in order: tuples of a verb and an object.
         self.journal = []
-        # Programs by their first words: (exit code, output). Absent: success without
-        # output.
+        # Programs by their first words: (exit code, output). Others succeed without output.
         self.programs = {}
         self.commit_in_progress = False
 

@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The configuration of charon for one interface: pure functions from leond's answer to `show ipsec`
-to the connections and secrets of VICI.
+"""The configuration of charon for one interface: pure functions from leond's answer to `show
+ipsec` to the connections and secrets of VICI.
 
-Each destination address of leond has a connection with a trap policy: the kernel requests keys from
-charon when the first datagram for that address arrives. One more connection only responds, for
-initiators that this node does not know yet.
+Each destination address of leond has a connection with a trap policy: the kernel requests keys
+from charon when the first datagram for the address arrives. Another connection only responds, for
+initiators that are still unknown to the node.
 """
 import ipaddress
 from typing import NamedTuple, Optional
 
-# If both nodes know each other, one of them initiates, because two initiators would create every SA
-# twice. The other node waits this long before it initiates, in case the first cannot (behind a
-# NAT).
+# If both nodes know each other, a single node initiates, because two initiators would create every
+# SA twice. The other node waits before a second attempt, in case the first node is behind a NAT.
 SECOND_STARTS_AFTER_S = 4.0
 TRIES = 1
 
 
 class Remote(NamedTuple):
-    """One destination address of leond with its ports."""
+    """A destination address of leond with ports."""
 
     address: str
     ports: tuple
-    node_id: Optional[str] = None  # None: a configured peer that has not joined
+    node_id: Optional[str] = None  # None for a configured peer that has not joined
 
 
 def _text_address(value):
@@ -29,8 +28,8 @@ def _text_address(value):
 
 
 def remotes(answer):
-    """{address: Remote} of an answer to `show ipsec`. Several nodes behind one address are one
-    remote."""
+    """{address: Remote} of an answer to `show ipsec`. Several nodes behind one address share a
+    Remote."""
     found = {}
     for entry in answer['endpoints']:
         address = _text_address(entry['address'])
@@ -42,7 +41,8 @@ def remotes(answer):
 
 
 def goes_first(own_id, remote):
-    """True if this node initiates: its node-id is lower, or the peer's node-id is unknown."""
+    """True if the node initiates, because its node-id is lower or the node-id of the peer is
+    unknown."""
     if remote.node_id is None:
         return True
     return ipaddress.ip_address(own_id) < ipaddress.ip_address(remote.node_id)
@@ -76,8 +76,8 @@ def _remote(settings):
 
 def _child(settings, remote_ts, action):
     lifetime = settings.esp_lifetime
-    # Both ends rekey at random times, so that they rarely rekey simultaneously. The old SA remains
-    # until the new one carries traffic.
+    # Both ends rekey at random times, so simultaneous rekeying is rare. The old SA remains until
+    # the new SA carries traffic.
     spread = max(1, lifetime // 10)
     return {
         'mode': 'transport', 'local_ts': [f'dynamic[udp/{settings.port}]'], 'remote_ts': remote_ts,
@@ -93,7 +93,7 @@ def _connection(settings, own_id, remote_addrs, child):
         'version': '2', 'remote_addrs': remote_addrs,
         'proposals': list(settings.ike_proposals),
         'encap': 'yes' if settings.force_encapsulation else 'no', 'mobike': 'no',
-        # A node may have two addresses, so one SA must not replace the other.
+        # A node may have two addresses, so both SAs must be able to exist.
         'unique': 'no', 'keyingtries': str(TRIES), 'dpd_delay': str(settings.dpd_interval),
         'rekey_time': str(settings.ike_lifetime), 'over_time': str(settings.ike_lifetime // 10 + 1),
         'rand_time': str(settings.ike_lifetime // 10 + 1),
@@ -137,7 +137,8 @@ def starting(settings, own_id, remote):
 
 
 def wanted(settings, own_id, known, ready):
-    """{name: connection} to be loaded. `ready(remote)`: this node may initiate to the remote."""
+    """{name: connection} of the desired connections. `ready(remote)` is true if the node may
+    initiate."""
     found = {answering_name(settings): answering(settings, own_id)}
     for remote in known.values():
         if settings.sources and not _of_family(settings.sources, remote.address):
@@ -152,24 +153,24 @@ def secret_id(settings):
 
 
 def shared_secret(settings):
-    """Argument of load-shared. The secret belongs to identities of this segment, so that no other
-    connection of this host uses it."""
+    """Argument of load-shared. The secret belongs to identities of the segment, so no other
+    connection of the host uses the secret."""
     return {'id': secret_id(settings), 'type': 'IKE', 'data': settings.authentication.secret,
             'owners': [f'*@{domain(settings)}']}
 
 
 class Sa(NamedTuple):
-    """One IKE SA of this interface in charon."""
+    """An IKE SA of the interface in charon."""
 
     name: str
     unique_id: str
     address: str
     established: bool
-    protects: bool  # has a pair of ESP SAs that carries traffic
+    protects: bool  # has a pair of ESP SAs with traffic
 
 
 def sas(settings, events):
-    """The SAs of list-sas that belong to this interface."""
+    """The SAs of list-sas for the interface."""
     found = []
     for event in events:
         for name, sa in event.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leond's control socket: a request and an answer of one line of JSON each. Every failure is a
+"""The control socket of leond: a request and an answer, each a line of JSON. Every failure is a
 ControlError of one sentence."""
 import json
 import socket
@@ -11,7 +11,7 @@ ANSWER_MAX = 64 << 20
 
 
 class ControlError(Exception):
-    """leond does not run, or it refused the request."""
+    """leond does not run or refused the request."""
 
 
 def _exchange(path, line, timeout):

@@ -2,13 +2,13 @@
 """The firewall table that passes LEON's datagrams only inside IPsec.
 
 IPsec alone fails open: if charon is stopped or has not loaded a connection, the kernel has no
-policy and sends unprotected datagrams. This table depends neither on charon nor on the manager. It
-is installed before leond's first packet and stays until IPsec is removed from the configuration. It
-matches leond's port, and leond's addresses if they are configured.
+policy and sends unprotected datagrams. The table depends neither on charon nor on the manager. The
+table exists before the first packet of leond and stays until IPsec is removed from the
+configuration. The rules match the port of leond, and the configured addresses of leond.
 
-The ICMP rules drop errors that would quote a datagram that came out of ESP. Bytes 20 and up of an
-ICMP error are the quoted UDP header, behind 8 bytes of ICMP and 20 of IPv4 (40 of IPv6). A quoted
-datagram to this node has the port of leond as destination.
+The ICMP rules drop errors that would quote a decrypted datagram. Bytes 20 and up of an ICMP error
+are the quoted UDP header, behind 8 bytes of ICMP and 20 of IPv4 (40 of IPv6). A quoted datagram to
+the node has the port of leond as destination.
 """
 import ipaddress
 import subprocess
@@ -27,7 +27,7 @@ def table_name(interface):
 
 
 def _families(settings):
-    """[('ip', addresses), ('ip6', addresses)]; None as addresses: all of the family."""
+    """[('ip', addresses), ('ip6', addresses)]; None as addresses means the whole family."""
     if not settings.sources:
         return [(None, None)]
     by_version = {4: [], 6: []}

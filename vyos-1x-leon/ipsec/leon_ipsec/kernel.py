@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Removes the remains of a charon that crashed: SAs that its successor does not know, with policies
-that keep using them, while the other side has deleted its half. The manager removes them before the
-successor loads its connections, so that the next datagram requests new keys."""
+"""Removes kernel state of a crashed charon: SAs unknown to the next charon, and policies with
+these SAs. The other side has already deleted its SAs. The manager removes the state before new
+connections are loaded, so the next datagram requests new keys."""
 import re
 import subprocess
 
@@ -29,8 +29,8 @@ def _blocks(text):
 
 
 def stale(policies, states, port):
-    """Arguments of `ip xfrm` that remove the policies for this UDP port in transport mode and their
-    SAs (with an equal reqid). Policies come first, because nothing uses an SA without a policy."""
+    """Arguments of `ip xfrm` that remove the policies for the UDP port in transport mode, and the
+    SAs with an equal reqid. Policies come first, because an SA without a policy is unused."""
     commands, reqids = [], set()
     for lines in _blocks(policies):
         text = ' '.join(line.strip() for line in lines)

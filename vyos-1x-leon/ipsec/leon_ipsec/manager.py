@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Keeps the connections of charon up to date. Once a second the manager requests the destination
-addresses from leond, compares them with the state of charon, loads and unloads the difference, and
-reports the protected addresses to leond.
+addresses from leond and compares the addresses with the state of charon. Then the manager loads
+and unloads the difference, and reports the protected addresses to leond.
 
-The comparison with the actual state of charon covers all disturbances in one way: a restart of
-charon, of the manager or of leond, and a `swanctl --load-all` of another program (VyOS, at each
-commit of `vpn ipsec`), which unloads everything outside its file.
+The comparison with the actual state covers all disturbances. Examples are a restart of charon, of
+the manager or of leond, and a `swanctl --load-all` of another program. VyOS runs the command at
+each commit of `vpn ipsec`, and the command unloads everything outside its file.
 
-The constructor gets all interfaces to the system, so that tests can replace them.
+The constructor gets all interfaces to the system, so tests can supply others.
 """
 import logging
 import time
@@ -22,8 +22,8 @@ from leon_ipsec.vici import Refused, ViciError
 REPORT_EVERY_S = 10.0  # lifetime of a report in leond: 30 s
 STALLED_AFTER_S = 10.0  # an IKE exchange without an answer starts again
 START_CHARON_EVERY_S = 10.0
-# An unused address keeps its connection for this time. After a restart leond knows only its
-# configured peers at first, and the SAs with all other nodes must still exist.
+# The lifetime of the connection of an unused address. A restarted leond knows only the configured
+# peers at first, and the SAs with other nodes must still exist.
 FORGET_AFTER_S = 60.0
 
 log = logging.getLogger('leon-ipsec')
@@ -42,9 +42,9 @@ class Manager:
         self.problems = []
         self.own_id = None
         self.remotes = {}
-        self.first_seen = {}  # address: first time that leond needed it
-        self.last_seen = {}  # address: last time that leond needed it
-        self.started = set()  # addresses with a connection that was loaded once
+        self.first_seen = {}  # address: first time of use by leond
+        self.last_seen = {}  # address: last time of use by leond
+        self.started = set()  # addresses with a connection that was loaded before
         self.loaded = {}  # name: the connection as loaded
         self.connecting = {}  # unique id of an IKE SA: first time in state connecting
         self.reported = None
@@ -126,7 +126,7 @@ class Manager:
         self.listener = self.outside.listen()
         self.loaded = {}
         if not want.sas(self.settings, self.vici.stream('list-sas', 'list-sa', {'noblock': 'yes'})):
-            # charon has no SA of this interface, so SAs in the kernel belong to its predecessor.
+            # charon has no SA of the interface, so SAs in the kernel belong to an earlier charon.
             removed = self.outside.remove_stale(self.settings.port)
             if removed:
                 log.warning('removed %d SAs and policies that an earlier charon left behind',
@@ -134,7 +134,7 @@ class Manager:
         self._fine('charon', 'charon answers')
 
     def _ready(self, remote):
-        """True if this node may initiate to the remote. The result stays true, because the node-id
+        """True if the node may initiate to the remote. The result stays true, because the node-id
         of a configured peer becomes known only after the connection is up."""
         waited = self.clock() - self.first_seen[remote.address]
         if want.goes_first(self.own_id, remote) or waited >= want.SECOND_STARTS_AFTER_S:
@@ -147,7 +147,7 @@ class Manager:
             if want.secret_id(self.settings) not in self.vici.call('get-shared').get('keys', []):
                 self.vici.call('load-shared', want.shared_secret(self.settings))
         elif not self.loaded:
-            # Keys have no names. If the connections are gone, the keys were removed with them.
+            # Keys have no names. If the connections are gone, the keys are gone too.
             self.vici.call('load-key', {'type': 'any', 'data': auth.private_key})
 
     def _load_connections(self):
@@ -167,8 +167,8 @@ class Manager:
                 log.info('loaded %s', name)
 
     def _end_abandoned(self, found):
-        """Ends SAs with addresses that leond has forgotten. SAs of other initiators stay, because
-        leond learns a node only from its first datagrams."""
+        """Ends SAs with addresses that leond has removed. SAs of other initiators stay, because
+        leond learns a node only from the first datagrams."""
         names = {want.connection_name(self.settings, a) for a in self.remotes}
         for sa in found:
             if sa.name != want.answering_name(self.settings) and sa.name not in names:
@@ -178,11 +178,11 @@ class Manager:
         try:
             self.vici.call('terminate', {'ike-id': sa.unique_id, 'force': 'yes', 'timeout': '-1'})
         except Refused:
-            pass  # the SA ended by itself
+            pass  # the SA has already ended
 
     def _restart_stalled(self, found):
-        """Ends connection attempts that last too long. The back-off of charon exceeds a minute in
-        the end, and a peer that returns should not wait for it."""
+        """Ends long connection attempts. The back-off of charon finally exceeds a minute, and a
+        returned peer should not wait."""
         now = self.clock()
         connecting = {sa.unique_id: sa for sa in found if not sa.established}
         self.connecting = {i: self.connecting.get(i, now) for i in connecting}
@@ -211,7 +211,7 @@ class Manager:
     # --- main cycle ---
 
     def _is_missing(self):
-        """A resource of IPsec is not configured. The guard drops all datagrams during this time."""
+        """A resource of IPsec is not configured. The guard drops all datagrams during the time."""
         if not self.settings.missing:
             self._fine('missing', 'all that IPsec needs is configured')
             return False
@@ -239,7 +239,7 @@ class Manager:
         self._report(protected)
 
     def change(self, settings):
-        """Applies another configuration: first the guard, then all that depends on it."""
+        """Applies another configuration: first the guard, then the dependent parts."""
         if settings == self.settings:
             return
         old, self.settings = self.settings, settings

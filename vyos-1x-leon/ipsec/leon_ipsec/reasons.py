@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The reason why an address is not protected: a log message of charon about its connection, or a
+"""The reason for an unprotected address: a log message of charon about the connection, or a
 conclusion from the state of charon. Pure; the text is for `show ipsec` only.
 """
 import re
@@ -9,7 +9,7 @@ from leon_ipsec import connections as want
 TEXT_MAX = 190  # leond stores 199 bytes
 KEPT = 1000  # addresses with a stored sentence
 
-# Log messages of charon at its lowest level that report a failure.
+# Log messages of charon at the lowest level that report a failure.
 FAILURE = re.compile(
     r'notify error|giving up|not responding|mismatch|unacceptable|not acceptable|fail|denied|'
     r'reject|unable|invalid|expired|no (?!matching peer config found).*found|'
@@ -17,13 +17,13 @@ FAILURE = re.compile(
 
 
 class Reasons:
-    """The last failure that charon reported, by address. None is the key of unknown initiators."""
+    """The last failure reported by charon, by address. None is the key of unknown initiators."""
 
     def __init__(self):
         self.last = {}
 
     def heard(self, settings, addresses, event):
-        """One event `log` of charon."""
+        """An event `log` of charon."""
         text = event.get('msg', '')
         # Content (ENC) and size (NET) of a message are less useful than the result of its
         # processing.

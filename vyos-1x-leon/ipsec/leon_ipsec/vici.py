@@ -21,7 +21,7 @@ SECTION_START, SECTION_END, KEY_VALUE, LIST_START, LIST_ITEM, LIST_END = range(1
 
 
 class ViciError(Exception):
-    """No answer, or an invalid one. The connection is unusable afterwards."""
+    """No answer, or an invalid answer. The connection is unusable afterwards."""
 
 
 class Refused(Exception):
@@ -106,8 +106,8 @@ def decode(data):
 
 
 class Vici:
-    """One connection to charon. Every method raises ViciError if charon does not answer. The
-    connection is closed then, and the caller must create a new one."""
+    """A connection to charon. Every method raises ViciError if charon does not answer. The
+    connection is then closed, and the caller must create a new connection."""
 
     def __init__(self, path=SOCKET, timeout=TIMEOUT_S):
         self.timeout = timeout
@@ -192,13 +192,13 @@ class Vici:
         return answer
 
     def stream(self, command, event, message=None):
-        """The events that the command streams as its answer."""
+        """The events that the command streams as an answer."""
         return self._ask(command, message, event)[1]
 
 
 class Listener:
-    """A second connection, on which charon reports events. The manager reads it once a second and
-    never waits for it."""
+    """A second connection for events of charon. The manager reads the events once a second and
+    never waits."""
 
     def __init__(self, path, event):
         self.vici = Vici(path)

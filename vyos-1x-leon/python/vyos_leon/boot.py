@@ -27,12 +27,13 @@ SAVED = '/config/config.boot'
 ACTIVE = '/opt/vyatta/config/active/interfaces/leon'
 PROGRAM = '/usr/libexec/vyos-1x-leon/leon-boot'
 PACKAGES = ('leond', 'vyos-1x-leon')
-# Kept only if it is installed.
+# Kept only if installed.
 OPTIONAL = ('leon-accel',)
 OWNER = 0
 
 LINE = '[ ! -x /config/leon-boot/run ] || /config/leon-boot/run  # by vyos-1x-leon'
-# A line from an earlier manual: it lets root install files that the daemon's user may write.
+# A line from an earlier manual. The line lets root install files that the user of the daemon may
+# write.
 UNSAFE = (
     '[ -e /usr/libexec/vyos/conf_mode/interfaces_leon.py ] || dpkg -i /config/leon/*.deb'
 )
@@ -130,7 +131,8 @@ def _remove(path):
 
 
 def _keep():
-    """Builds the directory under another name and renames it, so that it is never incomplete."""
+    """Builds the directory under another name and renames the result, so the directory is never
+    incomplete."""
     made_of = _made_of()
     contents = _kept()
     if contents and contents['made-of'] == made_of:
@@ -234,8 +236,8 @@ def withdraw():
 
 
 def without_package():
-    """The operator removes the package. It must not be installed again at a boot, but the router
-    must stay reachable while its configuration has LEON interfaces."""
+    """The operator removes the package. A boot must not reinstall the package, but the router must
+    stay reachable while LEON interfaces are configured."""
     if not is_saved():
         withdraw()
         return

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queries leond by leonctl, so that an operator reads equal texts in VyOS and in leonctl.
+"""Queries leond by leonctl, so the texts in VyOS and in leonctl are equal.
 
-The op-mode script and the configuration script (reload) use this module. Every failure is a
+The op-mode script and the configuration script (reload) use the module. Every failure is a
 ClientError with one sentence of leonctl for the operator.
 """
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`interfaces leon leonN ipsec`: its rules, and the document of leon-ipsec
+"""The rules of `interfaces leon leonN ipsec`, and the document of leon-ipsec
 (vyos-1x-leon/ipsec/leon_ipsec/settings.py).
 
-Pure except for two functions of VyOS that are parameters: one converts proposals to the names of
-strongSwan, the other decrypts private keys. Only root reads the document, because leond does not
-need the keys of IKE.
+Pure except for two functions of VyOS that are parameters. One function converts proposals to names
+of strongSwan, the other decrypts private keys. Only root reads the document, because leond does
+not need the keys of IKE.
 """
 
 import json
@@ -25,7 +25,7 @@ class Router(NamedTuple):
     pki: dict = {}  # `pki`
     # vyos.template.get_esp_ike_cipher(group, ike_group)
     ciphers: Callable = None
-    # Converts a key and its passphrase to PEM without encryption; None if they do not match.
+    # Converts a key and a passphrase to PEM without encryption; None for a wrong passphrase.
     open_key: Callable = None
 
 
@@ -42,7 +42,7 @@ def _mode(config):
 
 
 def _group(config, router, kind):
-    """The group, None if it is not configured or does not exist."""
+    """The group, or None if the group is not configured or does not exist."""
     name = config['ipsec'].get(f'{kind}_group')
     return name and router.vpn.get(f'{kind}_group', {}).get(name)
 
@@ -139,7 +139,7 @@ def faults(config, router):
 
 
 def users(interfaces):
-    """LEON interfaces that use groups of `vpn ipsec`, in the order of their names."""
+    """LEON interfaces with groups of `vpn ipsec`, in the order of the names."""
     return {name: c for name, c in sorted(interfaces.items()) if 'ipsec' in c}
 
 
@@ -152,8 +152,8 @@ def _faults_of_all(interfaces, vpn):
 
 
 def new_group_faults(interfaces, old, new):
-    """Groups of LEON interfaces that a change of `vpn ipsec` removes. Groups that were missing
-    before the change do not count."""
+    """Groups of LEON interfaces that a change of `vpn ipsec` removes. Earlier missing groups do
+    not count."""
     before = _faults_of_all(interfaces, old)
     return [text for text in _faults_of_all(interfaces, new) if text not in before]
 
@@ -220,9 +220,8 @@ def _write_group(config, router, kind):
 
 
 def document(config, router):
-    """The document of leon-ipsec. A configuration with faults, which a boot does not refuse,
-    becomes a document with these faults: nothing is sent outside IPsec, and IPsec is not
-    available."""
+    """The document of leon-ipsec. A boot does not refuse a configuration with faults. The document
+    then contains the faults: nothing is sent outside IPsec, and IPsec is not available."""
     missing = list(faults(config, router))
     if missing:
         return json.dumps({'version': 1, 'missing': missing}, indent=4) + '\n'

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The place of the identity keys of this router's LEON interfaces: below /config, the only
-directory that VyOS copies to a new image. With another key this router would be an unknown node,
-which overlays with listed identities refuse.
+"""The place of the identity keys of the LEON interfaces: below /config, the only directory that
+VyOS copies to a new image. With another key, the router would be an unknown node. Overlays with
+listed identities refuse unknown nodes.
 
-leond creates and reads the files as its own user. A new image may give that user another number,
+leond creates and reads the files as its own user. A new image may give the user another number,
 the installer changes the owner of directories to root, and operators restore files as root. Each
 commit, and so each boot, corrects the owner before leond starts. The directory belongs to the
-daemon, so root follows no link in it. The installer of images follows links and creates a file of
-root from the target. For this reason only files that contain a key change their owner.
+daemon, so root follows no link there. The installer of images follows links and creates a file of
+root from the target. Therefore only files with a key change the owner.
 """
 
 import contextlib

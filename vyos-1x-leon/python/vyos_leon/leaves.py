@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The leaves of the configuration, from the daemon's conf.def, which documents its entries.
+"""The leaves of the configuration, from conf.def of the daemon, which documents its entries.
 
-Everything outside the daemon that depends on leaves uses this module: the form and the limits of
-the values of a commit, the command definitions, the manual, the schema, the tests. In the source
-tree the file is next to the daemon's source. The package has a copy.
+All other code that depends on leaves uses the module. Users are the form and the limits of the
+values of a commit, the command definitions, the manual, the schema, the tests. In the source tree,
+conf.def is next to the source of the daemon. The package has a copy.
 """
 
 import re
@@ -63,8 +63,8 @@ class Fault(Exception):
 
 
 def _arguments(text, at):
-    """The arguments from `at`, after the opening parenthesis, up to the closing one. Adjacent
-    strings are joined."""
+    """The arguments from `at`, after the opening parenthesis, up to the closing parenthesis.
+    Adjacent strings are joined."""
     found, strings, word, depth = [], [], '', 0
     while True:
         token = TOKEN.search(text, at)
@@ -126,8 +126,8 @@ LEAVES = {leaf.path: leaf for _, leaves in GROUPS for leaf in leaves}
 
 
 def limits(path):
-    """Least and most: the value of a number, the bytes of a string, or the count of a list or of
-    named objects, which starts at 0."""
+    """Minimum and maximum: the value of a number, the bytes of a string, or the count of a list or
+    of named objects. The count of named objects starts at 0."""
     of = LEAVES[path].of
     return of.get('low', 0), of['high']
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The MAC address of a LEON interface without a configured address.
 
-The address must exist before the interface gets its first IP address, and leond may start much
-later (a source-interface that waits for its lease). So the configuration script computes the
-address and passes it to leond. The address is equal after each boot and in each image. It differs
-from other interfaces of this router and from a clone of this machine with other network cards.
+The address must exist before the interface gets an IP address, and leond may start much later, for
+example after a DHCP lease of the source-interface. So the configuration script computes the
+address and passes the address to leond. The address is equal after each boot and in each image.
+Other interfaces of the router, and a clone of the machine with other network cards, have other
+addresses.
 """
 
 import hashlib
@@ -15,8 +16,8 @@ MACHINE_ID = '/etc/machine-id'
 
 
 def first_card(permanent):
-    """The permanent address of the first hardware network card; None without one. `permanent(name)`
-    returns it independently of the configured address."""
+    """The permanent address of the first hardware network card, or None. `permanent(name)` returns
+    the address independently of the configured address."""
     names = [n for n in os.listdir(DEVICES) if os.path.exists(f'{DEVICES}/{n}/device')]
     for name in sorted(names, key=lambda name: (len(name), name)):
         address = permanent(name)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`interfaces leon leonN metrics`: the address for Prometheus, its rules, and the file of one line
-that leon-metrics@leonN.service reads.
+"""`interfaces leon leonN metrics`: the address for Prometheus, the rules, and the file of one line
+for leon-metrics@leonN.service.
 
 The directory belongs to root, because the file is the environment of a process.
 """
@@ -111,7 +111,7 @@ def is_served(interface):
 
 
 def replace(interface, wanted):
-    """Writes the file, or removes it for None. True if the file changed."""
+    """Writes the file, or removes the file for None. True if the file changed."""
     file = path(interface)
     try:
         with open(file, encoding='utf-8') as present:

@@ -12,7 +12,7 @@ from vyos_leon import rates
 from vyos_leon import routes
 from vyos_leon.routes import listed
 
-# Leaves that the package sets itself or leaves to leond.
+# Leaves that the package sets or leaves to leond.
 NOT_AT_CLI = {'interface', 'identity-file', 'system control-socket'}
 
 
@@ -35,7 +35,7 @@ def _converter(leaf):
 
 
 def _tree():
-    """Word -> conversion of its value, or a dictionary for the words below it."""
+    """Word -> conversion of the value, or a dictionary for the words below."""
     root = {}
     for leaf in leaves.LEAVES.values():
         if leaf.path in NOT_AT_CLI:
@@ -70,7 +70,7 @@ def _convert(nodes, value):
 
 def build(config):
     """{'interface', 'values', 'sections', 'peers'} for the template. Empty sections are left out,
-    so that the daemon's defaults apply."""
+    so the defaults of the daemon apply."""
     overlay = routes.overlay_addresses(config)
     if overlay:
         config = {**config, 'overlay_address': overlay}

@@ -21,14 +21,15 @@ def is_rate(leaf):
 
 
 def kbits(text):
-    """Rate in kbit/s of a text that meets the constraint of the CLI. Less than 1 kbit/s is none."""
+    """Rate in kbit/s of a text that meets the constraint of the CLI. Less than 1 kbit/s counts as
+    no rate."""
     number, unit = re.fullmatch(r'(\d+)([a-z]*)', text).groups()
     return int(number) * UNITS[unit] // PER_KBIT if unit else int(number)
 
 
 def _values(nodes, words):
-    """(path, text) of each value at these words of the document. A word in capitals matches any
-    name."""
+    """(path, text) of each value at the given words of the document. A word in capitals matches
+    any name."""
     if not words:
         yield '', nodes
         return

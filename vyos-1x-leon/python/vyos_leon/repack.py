@@ -2,7 +2,8 @@
 """Builds a .deb from an installed package, because dpkg does not keep the installed file.
 
 VyOS removes manual pages and symbols from its images after the installation, so the present files
-count and not dpkg's list. A missing program is a fault. vyos_leon.boot calls this module as root.
+count instead of the list of dpkg. A missing program is a fault. vyos_leon.boot calls the module as
+root.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 
-# Files that VyOS removes from its images and that no program needs.
+# Files that VyOS removes from images, because no program needs the files.
 DISPENSABLE = ('/usr/share/doc/', '/usr/share/lintian/', '/usr/share/locale/', '/usr/share/man/')
 # dpkg's own records of an installed package. A .deb does not contain them.
 RECORDS = ('list', 'md5sums')

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of root below /run/leon, a directory that belongs to the daemon's user.
+"""Files of root below /run/leon, a directory of the user of the daemon.
 
-A document contains the pre-shared secret, so other users can never read it, not even during a
-write. The daemon may read the document at any time, so it is complete or absent. Temporary files
-have random new names, so a compromised daemon cannot redirect a write of root by a link.
+A document contains the pre-shared secret, so other users can never read the document, not even
+during a write. The daemon may read at any time, so a document is complete or absent. Temporary
+files have random new names, so a compromised daemon cannot redirect a write of root by a link.
 """
 
 import contextlib
@@ -31,8 +31,8 @@ def _prepare_directory(path):
 
 
 def replace(path, text, check):
-    """Writes the text to a temporary file, checks it and renames it. `check` gets the name of that
-    file and raises an exception for an invalid file. The original stays unchanged in that case."""
+    """Writes the text to a temporary file, checks the file and renames the file. `check` gets the
+    name and raises an exception for an invalid file. The original then stays unchanged."""
     folder, name = os.path.split(path)
     _prepare_directory(folder)
     descriptor, candidate = tempfile.mkstemp(prefix=f'.{name}.', dir=folder)
@@ -49,7 +49,7 @@ def replace(path, text, check):
 
 
 def remove(interface):
-    """Removes the files of a deleted interface: its document and its known members."""
+    """Removes the files of a deleted interface: the document and the known members."""
     for name in (f'{interface}.json', f'{interface}.members'):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(RUN_DIR, name))

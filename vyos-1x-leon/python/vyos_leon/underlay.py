@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules about source and destination addresses of the overlay: configurations that VyOS would
-accept but that reach no node. Part of vyos_leon.verify, in a separate file."""
+"""Rules about source and destination addresses of the overlay. The rules refuse configurations
+that VyOS accepts without reaching any node. Part of vyos_leon.verify, in a separate file."""
 
 import ipaddress
 import re

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules of `interfaces leon`: one function for each rule, one sentence with the remedy for each
+"""Rules of `interfaces leon`: a function for each rule, and a sentence with the remedy for each
 fault.
 
-Rules read the dictionary of VyOS (strings, underscores) and the state of the host. They change
-nothing and send no queries. Limits of single leaves (ranges, formats) are constraints of the CLI
-and are repeated only if a configuration can arrive without the CLI. VyOS has the general rules for
-interfaces (VRF against bridge, IPv6 against MTU, ...).
+Rules read the dictionary of VyOS (strings, underscores) and the state of the host. Rules change
+nothing and send no queries. Limits of single leaves (ranges, formats) are constraints of the CLI.
+Rules repeat a limit only if a configuration can arrive without the CLI. VyOS has the general rules
+for interfaces (VRF against bridge, IPv6 against MTU, ...).
 """
 
 import ipaddress
@@ -25,7 +25,7 @@ from vyos_leon.routes import listed
 PORT = str(default('port'))
 PEERS_MAX = limits('peer')[1]
 SECRET_MIN, SECRET_MAX = limits('authentication pre-shared-secret')
-SECRET_LONG = 16  # as leond: a shorter one can be guessed
+SECRET_LONG = 16  # as leond: a shorter secret can be guessed
 ACCEPTED_MAX = limits('authentication accept-secret')[1]
 TRUSTED_MAX = limits('authentication trusted-identity')[1]
 MTU_MIN, MTU_MAX = limits('mtu')
@@ -34,12 +34,12 @@ DYNAMIC_INTERFACE = re.compile(r'(ppp|pppoe|sstpc|l2tp|ipoe)\d+')
 
 
 class Host(NamedTuple):
-    """The state of this router, collected by verify() of the configuration script."""
+    """The state of the router, collected by verify() of the configuration script."""
 
-    # Addresses of the source-interface, or of the interfaces of the VRF, that other hosts can
-    # reach, without prefix length; None if the interface does not exist.
+    # Addresses of the source-interface or of the interfaces of the VRF, reachable for other hosts,
+    # without prefix length. None if the interface does not exist.
     source_interface_addresses: Optional[list] = None
-    # The other LEON interfaces by name, each a dictionary like this interface.
+    # The other LEON interfaces by name, each a dictionary like the interface.
     other_interfaces: dict = {}
     # The first UDP port without a privilege.
     first_port: int = 1024
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
 
 
 def _sources(config):
-    """Source addresses. The CLI has refused invalid ones."""
+    """Source addresses. The CLI has refused invalid texts."""
     found = []
     for text in listed(config.get('source_address', [])):
         try:

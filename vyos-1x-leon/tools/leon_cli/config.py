@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """node.def files of configuration mode.
 
-The lines of a node.def have this order: tag, multi, type, priority, help, val_help, allowed,
-syntax:expression, end. Lines that do not apply are left out. The children of a tag node are below
-node.tag, which has no node.def of its own.
+The lines of a node.def have a fixed order: tag, multi, type, priority, help, val_help, allowed,
+syntax:expression, end. Unused lines are left out. The children of a tag node are below node.tag,
+which has no separate node.def.
 """
 
 from leon_cli.nodedef import Tree, fill_help
@@ -15,7 +15,7 @@ DEFAULT_MESSAGE = 'Invalid value'
 
 
 def _constraint(element):
-    """Arguments of validate-value for one <constraint> or <constraintGroup>."""
+    """Arguments of validate-value for a <constraint> or <constraintGroup>."""
     # The backend unescapes once before the shell sees the line.
     regexes = [
         "--regex \\'{}\\'".format(regex.text.strip().replace('\\', '\\\\'))
@@ -31,7 +31,7 @@ def _constraint(element):
 
 
 def _syntax(properties):
-    """The syntax:expression: one of the constraints, or all of one group, must be met."""
+    """The syntax:expression: a single constraint, or all constraints of a group, must be met."""
     single = properties.find('constraint')
     groups = properties.findall('constraintGroup')
     if single is None and not groups:
@@ -81,7 +81,7 @@ def _end(node):
 
 
 def node_def(node):
-    """Text of the node.def of one element; empty for a parent without properties."""
+    """Text of the node.def of an element; empty for a parent without properties."""
     properties = node.find('properties')
     if properties is None:
         return ''

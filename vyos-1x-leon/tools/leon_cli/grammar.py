@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks a definition and reports each problem in a sentence with file and line.
 
-There are two sets of rules. SHAPE is the subset of VyOS's structure that LEON uses: the allowed
-elements of each place and their number. The other checks cover errors that the XML schema cannot
-detect but that an operator would notice. Examples are a default that violates its constraint, a
-quote that ends a shell word inside a node.def, and a help text in another style than VyOS's.
+There are two sets of rules. SHAPE is the subset of VyOS's structure for LEON: the allowed elements
+of each place and their number. The other checks cover errors that are invisible to the XML schema
+but visible to an operator. Examples are a default outside the constraint, a quote that ends a
+shell word inside a node.def, and a help text in a foreign style.
 """
 
 import re
@@ -85,14 +85,14 @@ QUOTED = {
 
 NAME = re.compile(r'[a-z][a-z0-9-]*')
 OWNER = re.compile(r'\$\{vyos_conf_scripts_dir\}/[a-z0-9]+(_[a-z0-9-]+)*\.py')
-# Limit of one argument in the shim that calls the script, including the installed path.
+# Limit of an argument in the shim for the script, including the installed path.
 OWNER_MAX = 127 - len('/usr/libexec/vyos/conf_mode') + len('${vyos_conf_scripts_dir}')
 RANGE = re.compile(r'--range (\d+)-(\d+)')
 U32 = re.compile(r'u32:(\d+)-(\d+)')
 
 
 class Checker:
-    """Collects the problems of one definition."""
+    """Collects the problems of a definition."""
 
     def __init__(self, definition, mode):
         self.definition = definition
@@ -151,7 +151,7 @@ class Checker:
             if child.tag in children:
                 self.check_shape(child)
 
-    # --- texts: each is one line of a node.def, some of them inside shell quotes ---
+    # --- texts: each is a line of a node.def, and some are inside shell quotes ---
 
     def check_text(self, element):
         tag, text = element.tag, element.text or ''

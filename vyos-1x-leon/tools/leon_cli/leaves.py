@@ -90,7 +90,7 @@ def is_generated(leaf):
 
 
 def expand(line):
-    """The replacement of one line of a definition: None for an ordinary line, [] for an empty
+    """The replacement of a line of a definition: None for an ordinary line, [] for an empty
     section."""
     match = LINE.fullmatch(line)
     if not match:

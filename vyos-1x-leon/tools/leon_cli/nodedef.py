@@ -3,7 +3,7 @@
 
 import textwrap
 
-# The CLI prints help in a separate column, and long texts continue in that column.
+# The CLI prints help in a separate column, and long texts continue in the column.
 HELP_WIDTH = 64
 HELP_INDENT = '\t\t\t'
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """node.def files of operational mode.
 
-The lines of a node.def: help, allowed, run. A tag node has two: its own with the help text only,
-and that of its value in node.tag with all lines. Nodes are sorted by kind and name, because a node
-and a tag node of equal name share one node.def, and the first one defines it.
+The lines of a node.def: help, allowed, run. A tag node has two files: node.def with the help text,
+and node.tag/node.def of the value with all lines. Nodes are sorted by kind and name. A node and a
+tag node of equal name share a node.def, and the first node defines the file.
 """
 
 import re
@@ -26,7 +26,7 @@ def _allowed(properties):
 
 
 def node_def(node):
-    """Text of the node.def of one element; empty for a parent without properties."""
+    """Text of the node.def of an element; empty for a parent without properties."""
     properties = node.find('properties')
     if properties is None:
         return ''

@@ -18,13 +18,13 @@ def fail(what):
 
 
 def section(text, title):
-    """The text of a section, up to the next heading of its level or above."""
+    """The text of a section, up to the next heading of the same level or above."""
     found = re.search(rf'^(#+) (?:[\d.]+ )?{re.escape(title)}$(.*?)(?=^#{{1,3}} |\Z)', text, re.M | re.S)
     return found.group(2) if found else fail(f'no section "{title}"')
 
 
 def rows(text, *header):
-    """Cells of the rows of the first table with this header."""
+    """Cells of the rows of the first table with the given header."""
     start = re.search(r'^\| *' + r' *\| *'.join(map(re.escape, header)) + r' *\|.*\n\|[-| ]+\|\n',
                       text, re.M)
     if not start:

@@ -9,7 +9,7 @@ TAG_NODES = (
 
 
 def mangle(tree, path=()):
-    """Hyphens of nodes become underscores, but not those of tag values (peer NAME)."""
+    """Hyphens of nodes become underscores, except in tag values (peer NAME)."""
     if not isinstance(tree, dict):
         return tree
     is_tag = path and path[-1] in TAG_NODES

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dependents are looked up by the name of the file that calls, as in VyOS; that they are called is
-recorded."""
+"""Finds dependents by the file name of the caller, as VyOS does, and records the calls."""
 
 import json
 import os

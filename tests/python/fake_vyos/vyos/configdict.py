@@ -5,8 +5,8 @@ from fake_host import host
 
 
 def _merge(defaults, found):
-    """As VyOS does it: a node with a default is there, and with it every node above it, whether it
-    is configured or not."""
+    """As in VyOS, a node with a default exists together with all its parents, even without
+    configuration."""
     both = {**defaults, **found}
     for word in defaults.keys() & found.keys():
         if isinstance(defaults[word], dict):

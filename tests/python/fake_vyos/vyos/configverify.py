@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""VyOS's general rules for interfaces: that they are asked is recorded."""
+"""The general rules of VyOS for interfaces. Every call is recorded."""
 
 from fake_host import host
 

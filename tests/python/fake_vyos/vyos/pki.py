@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keys are text; one that begins with "locked:" opens with the passphrase behind it."""
+"""Keys are text. A key with the prefix "locked:" opens with the passphrase after the prefix."""
 
 
 def load_private_key(key, passphrase=None):

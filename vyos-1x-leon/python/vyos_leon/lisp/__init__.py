@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`protocols lisp`: runs Open Overlay Router (OOR) as VyOS runs its own daemons.
+"""`protocols lisp`: runs Open Overlay Router (OOR) as VyOS runs daemons.
 
     verify    rules of the configuration, and limits of OOR
-    model     the configuration as the document of leon-lisp, and that as OOR's configuration
-    overlay   prefixes from LEON, and the nearest node of each
-    rules     the policy rules that OOR does not create, and those that it leaves behind
-    state     mappings, registrations and the map-cache from OOR's log
-    manager   leon-lisp: starts OOR, watches the sources above, ends OOR
+    model     the configuration as the document of leon-lisp, and as configuration of OOR
+    overlay   prefixes from LEON, and the nearest node of each prefix
+    rules     policy rules that OOR does not create, and remaining rules of OOR
+    state     mappings, registrations and the map-cache from the log of OOR
+    manager   leon-lisp: starts OOR, watches the sources above, ends OOR.
 
 Only manager has side effects.
 """

@@ -33,7 +33,7 @@ ASK_S, FORGET_S = 5, 30
 
 
 class Ended(Exception):
-    """OOR has ended by itself, and the unit restarts everything."""
+    """OOR has ended unexpectedly, and the unit restarts everything."""
 
 
 def log(level, text):
@@ -41,7 +41,7 @@ def log(level, text):
 
 
 def notify(text):
-    """Notifies the service manager, if there is one."""
+    """Notifies the service manager, if present."""
     path = os.environ.get('NOTIFY_SOCKET')
     if path:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
@@ -49,8 +49,8 @@ def notify(text):
 
 
 class Files:
-    """All files are in one directory of /run for root only, because OOR's configuration contains
-    keys."""
+    """All files are in a directory of /run for root only, because the configuration of OOR
+    contains keys."""
 
     def __init__(self, directory, templates):
         self.document = f'{directory}/lisp.json'
@@ -146,7 +146,7 @@ class Manager:
         self.overlays.asked = None
 
     def _wanted(self, now):
-        """(configuration of OOR, mappings), or the reason why there is none yet."""
+        """(configuration of OOR, mappings), or the reason for a missing configuration."""
         here = process.interfaces()
         locators = [of['address'] for of in self.document['locators']]
         missing = [address for address in locators if address not in here]
@@ -196,7 +196,7 @@ class Manager:
         """Reads OOR's log and ends with OOR."""
         if not self.oor:
             return
-        # First, so that no line is missed that OOR wrote before its end.
+        # Reads the state first, so no earlier line of OOR is missed.
         ended = self.oor.ended()
         for line in self.oor.lines():
             said = self.tracker.feed(line, int(time.time()))
@@ -245,7 +245,7 @@ class Manager:
         watched = [wakeup] + ([self.oor.master] if self.oor else [])
         ready, _, _ = select.select(watched, [], [], TICK_S)
         if ready and wakeup not in ready:
-            # All lines of one message are read together.
+            # All lines of a message are read together.
             time.sleep(0.1)
 
     def end(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Conversion of the VyOS configuration to the document of leon-lisp, and of the document with
-LEON's prefixes to the variables of the template of OOR's configuration."""
+"""Conversion of the VyOS configuration to the document of leon-lisp. Conversion of the document
+and the LEON prefixes to the variables of the template for OOR."""
 
 import ipaddress
 
@@ -18,7 +18,7 @@ def _number(words, word, otherwise):
 
 
 def _ranked(words):
-    """Locators and proxies in the order of their addresses, so that equal content gives an equal
+    """Locators and proxies in the order of the addresses, so equal content gives an equal
     document."""
     return [
         {
@@ -104,7 +104,7 @@ def _inside(prefix, others):
 
 
 def _from_overlay(document, site, overlay, ranks):
-    """ranks: prefix -> {node-id, or None for this node: rank}."""
+    """ranks: prefix -> {node-id, or None for the local node: rank}."""
     for prefix, rank_of in sorted(ranks.items()):
         locators = _own(document, rank_of[None])
         for node, addresses in overlay['nodes'].items():
@@ -128,8 +128,9 @@ def _from_overlay(document, site, overlay, ranks):
 
 
 def mappings(document, ranks_of):
-    """The mappings to register. ranks_of: interface -> prefix -> ranks, see overlay.py. A prefix of
-    LEON that overlaps an existing prefix is left out, because OOR does not support that."""
+    """The mappings for registration. ranks_of: interface -> prefix -> ranks, see overlay.py. A
+    LEON prefix that overlaps an existing prefix is left out, because OOR does not support
+    overlaps."""
     found = list(_configured(document))
     if document['role'] != 'xtr':
         return found

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The nodes that announce a prefix in LEON, and their distance.
 
-LEON does not measure the latency to LISP sites. The distance of a node is the mean of the
-round-trip times along the best paths to the nodes that do not announce the prefix. It comes from
-the latency database, which is equal at all nodes. Nodes within a tenth of each other have equal
-ranks. All nodes compute equal ranks without communication, because a map server keeps only the last
+LEON does not measure the latency to LISP sites. The distance of a node is a mean of round-trip
+times from the latency database, which is equal at all nodes. The mean covers the best paths to
+nodes that do not announce the prefix. Nodes within a tenth of each other have equal ranks. All
+nodes compute equal ranks without communication, because a map server keeps only the last
 registration and all nodes must register the same mapping.
 """
 
 import heapq
 
-# Limits of one rank, relative to its nearest node: a share, and a number of microseconds.
+# Limits of a rank, relative to the nearest node: a share, and a number of microseconds.
 SAME_SHARE, SAME_US = 0.1, 1000
 
 
 def announced(routes):
-    """Prefixes that this node announces, from the answer to `show routes`."""
+    """Prefixes that the local node announces, from the answer to `show routes`."""
     return {p['prefix'] for p in routes['prefixes'] if p['announced']}
 
 
@@ -86,7 +86,7 @@ def ranks(near, candidates):
 
 
 def judge(routes, nodes, latency, siblings):
-    """prefix -> {None for this node, or a node of `siblings` that announces the prefix: rank}."""
+    """prefix -> {None for the local node, or an announcing node of `siblings`: rank}."""
     own, others = latency['source'], announcers(nodes)
     found = {}
     for prefix in announced(routes):
@@ -100,8 +100,8 @@ def judge(routes, nodes, latency, siblings):
 
 
 class Damper:
-    """Decides when a change of LEON's prefixes reaches OOR, which must restart for it. New and lost
-    prefixes and nodes count at once, ranks only after a hold time."""
+    """Decides when a change of LEON prefixes reaches OOR, because a change needs a restart. New
+    and lost prefixes and nodes count at once, ranks only after a hold time."""
 
     def __init__(self, stand_s=60, apart_s=300):
         self.stand_s, self.apart_s = stand_s, apart_s

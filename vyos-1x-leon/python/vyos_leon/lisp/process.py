@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One running OOR, and the commands around it. manager.py calls this module on its one thread."""
+"""A running OOR, and the commands around OOR. manager.py calls the module on a single thread."""
 
 import ctypes
 import json
@@ -22,8 +22,8 @@ def _end_with_parent():
 
 
 class Oor:
-    """Starts OOR with a pseudo-terminal for its output, because OOR would buffer 4 KiB for a
-    pipe."""
+    """Starts OOR with a pseudo-terminal for the output, because OOR would buffer 4 KiB for a pipe.
+    """
 
     def __init__(self, config):
         self.master, slave = pty.openpty()
@@ -61,7 +61,7 @@ class Oor:
         return self.process.poll() is not None
 
     def stop(self):
-        """Ends OOR regularly if possible, so that it removes its rules and devices."""
+        """Ends OOR regularly if possible, so OOR removes its rules and devices."""
         if not self.ended():
             self.process.terminate()
             try:
@@ -73,7 +73,7 @@ class Oor:
 
 
 def _ip(family, lines):
-    """Continues after a line that fails, and returns the failures."""
+    """Continues after a failed line, and returns the failures."""
     done = subprocess.run(
         ['ip', f'-{family}', '-force', '-batch', '-'],
         input='\n'.join([*lines, '']),
@@ -95,7 +95,7 @@ def _ip_json(*words):
 
 
 def interfaces():
-    """address -> name of the interface with this address, if the interface is up."""
+    """address -> name of the interface with the address, if the interface is up."""
     return {
         info['local']: link['ifname']
         for link in _ip_json('address', 'show', 'up')
@@ -116,7 +116,7 @@ def add_rules(locators, prefixes):
 
 
 def remove_rules(locators, prefixes):
-    """Removes all rules, also of an OOR that was killed. A rule may exist several times."""
+    """Removes all rules, also of a killed OOR. A rule may exist several times."""
     for family in (4, 6):
         present = _ip_json(f'-{family}', 'rule')
         left = rules.leftovers(present, locators, prefixes)

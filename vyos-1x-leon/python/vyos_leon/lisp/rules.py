@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Policy rules around OOR: rules that OOR needs and does not create, and rules that remain.
 
-OOR sends from a locator by a table that has only the default route of the locator's interface
-(table and rule 10 + the interface's number). Packets to a router or map server on the same link, or
-behind any other route, go to the default gateway, which may drop them. OOR also intercepts all
-traffic of a site, including traffic to networks that this router has routes to.
+OOR sends from a locator by a table with only the default route of the interface (table and rule 10
++ the number of the interface). Packets to a router or map server on the same link, or behind
+another route, go to the default gateway, which may drop the packets. OOR also intercepts all
+traffic of a site, including traffic to networks with a route on the router.
 
-One kind of rule ahead of OOR's rules repairs both: a destination with a more specific route than
+One kind of rule ahead of the OOR rules repairs both: a destination with a more specific route than
 the default route in the main table uses the main table.
 
     9    from LOCATOR lookup main suppress_prefixlength 0       ours
@@ -16,7 +16,7 @@ the default route in the main table uses the main table.
     100  from SITE lookup 100                                   OOR's, to lispTun0
 
 OOR removes its rules at a regular end. If OOR is killed, the rules would lead the traffic of the
-sites to a missing device. leftovers() finds all of them by their content.
+sites to a missing device. leftovers() finds all remaining rules by content.
 """
 
 import ipaddress
@@ -35,7 +35,7 @@ class Rule(NamedTuple):
     table: str
 
     def words(self, verb):
-        """One line for `ip -batch` of the rule's address family."""
+        """A line for `ip -batch` of the address family of the rule."""
         return (
             f'rule {verb} pref {self.priority} from {self.source} '
             f'lookup {self.table} suppress_prefixlength 0'
@@ -47,7 +47,7 @@ def _family(text):
 
 
 def wanted(locators, prefixes):
-    """The rules of leon-lisp for locators of this router and prefixes of its sites."""
+    """The rules of leon-lisp for locators of the router and prefixes of the sites."""
     found = [Rule(_family(a), ON_LINK, a, 'main') for a in locators]
     found += [Rule(_family(p), NATIVE, p, 'main') for p in prefixes]
     return found
@@ -60,7 +60,7 @@ def _number(rule, word):
 
 
 def _address(rule, word):
-    """'10.0.0.0/8', or a single address as `ip` prints it; '' if the rule has none."""
+    """'10.0.0.0/8', or a single address as `ip` prints; '' for a rule without an address."""
     text = rule.get(word, 'all')
     if text == 'all':
         return ''
@@ -84,7 +84,7 @@ def _is_left(rule, locators, prefixes):
 
 
 def _plain(texts):
-    """Host prefixes as `ip` prints them, without a length."""
+    """Host prefixes as `ip` prints, without a length."""
     found = set()
     for text in texts:
         network = ipaddress.ip_network(text, strict=False)
@@ -94,7 +94,8 @@ def _plain(texts):
 
 
 def leftovers(present, locators, prefixes):
-    """`ip -batch` lines that remove remaining rules. present: `ip -json rule` of the family."""
+    """`ip -batch` lines for the removal of remaining rules. present: `ip -json rule` of the
+    family."""
     locators, prefixes = _plain(locators), _plain(prefixes)
     lines = []
     for rule in present:
@@ -106,6 +107,7 @@ def leftovers(present, locators, prefixes):
         words += f' to {target}' if target else ''
         lines.append(f'{words} lookup {_number(rule, "table")}')
         if rule['priority'] == _number(rule, 'table'):
-            # verify() refuses another use of this table, so it has only OOR's default route.
+            # verify() refuses another use of the table, so the table has only the default route of
+            # OOR.
             lines.append(f'route flush table {rule["priority"]}')
     return lines

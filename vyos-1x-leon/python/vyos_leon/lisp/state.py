@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The state of OOR from its log, because OOR has no interface for queries: registrations, the
+"""The state of OOR from the log, because OOR has no interface for queries: registrations, the
 map-cache, and warnings.
 
-The lines are those of OOR 1.3.0 at debug level 1. `now` is a parameter in seconds of the epoch; the
-module reads no clock.
+The format is the log of OOR 1.3.0 at debug level 1. `now` is a parameter in seconds of the epoch;
+the module reads no clock.
 """
 
 import re
@@ -49,7 +49,7 @@ REFUSALS = {
     'unknown': 'no site has the prefix',
     'too_long': 'the site does not accept more specific prefixes',
 }
-# A map server removes a registration that is not renewed for this time (RFC 9301).
+# A map server removes a registration without a renewal in the time (RFC 9301).
 REGISTRATION_S = 180
 COMPLAINTS = 10
 # Repeated messages about the configuration and about locators of other routers.
@@ -76,7 +76,7 @@ def _up(entry, address, is_up):
 
 
 class Tracker:
-    """Parser of the lines of one OOR from its start."""
+    """Parser of the lines of an OOR from the start."""
 
     def __init__(self, role):
         self.role = role
@@ -85,7 +85,7 @@ class Tracker:
         self.refused = {}
         self.unanswered = {'count': 0, 'last': None, 'at': None}
         self.complaints = []
-        # The message to which the next records belong, and its undecided part.
+        # The message of the next records, and the undecided part.
         self.message, self.sender, self.is_probe = None, None, False
         self.record, self.pending = None, []
 
@@ -184,7 +184,7 @@ class Tracker:
         self.registrations.pop(plain(match['eid']), None)
 
     def _on_sent(self, match, now, _name):
-        """OOR repeats each message until it is confirmed."""
+        """OOR repeats each message until a confirmation."""
         key = (plain(match['eid']), match['server'])
         known = self.registrations.setdefault(key, {
             'prefix': key[0], 'peer': key[1], 'state': 'pending', 'since': now, 'last': None,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules of `protocols lisp`: one function for each rule, one sentence with the remedy for each
+"""Rules of `protocols lisp`: a function for each rule, and a sentence with the remedy for each
 fault. Many rules cover limits of OOR that OOR does not report.
 
-Rules read the dictionary of VyOS (strings, underscores) and the state of the router. They change
+Rules read the dictionary of VyOS (strings, underscores) and the state of the router. Rules change
 nothing and send no queries.
 """
 
@@ -20,7 +20,7 @@ GLOBAL_IPV6 = ipaddress.ip_network('2000::/3')
 
 
 class Interface(NamedTuple):
-    """An interface with one of the locators."""
+    """An interface with a locator."""
 
     name: str
     index: int
@@ -30,7 +30,7 @@ class Interface(NamedTuple):
 
 
 class Host(NamedTuple):
-    """The state of this router, collected by verify() of the configuration script."""
+    """The state of the router, collected by verify() of the configuration script."""
 
     # Locator -> Interface, without locators that no interface has.
     interfaces: dict = {}
@@ -53,7 +53,7 @@ def prefixes(lisp):
 
 
 def overlays(lisp):
-    """(site, interface, its words) of all prefixes that come from LEON."""
+    """(site, interface, words) of all prefixes from LEON."""
     for name, site in lisp.get('site', {}).items():
         for interface, words in site.get('redistribute', {}).get('leon', {}).items():
             yield name, interface, words

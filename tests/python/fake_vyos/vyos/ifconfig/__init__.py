@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""As in VyOS: classes are imported by name, and leon is not among them."""
+"""As in VyOS: classes are imported by name, and leon is not included."""
 
 import os
 
-# Where the package installs leon.py as vyos/ifconfig/leon.py.
+# The directory of vyos/ifconfig/leon.py in the package.
 __path__.append(
     os.path.dirname(os.path.abspath(__file__))
     + '/../../../../../vyos-1x-leon/python/ifconfig'
