@@ -33,6 +33,8 @@ def test_file_list(accel_deb, units, tmp_path):
     assert {name.removesuffix('.gz') for name in found} == {
         f'{units}/leon-accel@.service',
         '/usr/sbin/leon-accel',
+        '/usr/share/bash-completion/completions/leon-accel.bash',
+        '/usr/share/fish/vendor_completions.d/leon-accel.fish',
         *(f'/usr/share/doc/leon-accel/{name}' for name in ('acceleration.md', 'changelog', 'copyright')),
         '/usr/share/man/man8/leon-accel.8',
     }

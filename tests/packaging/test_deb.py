@@ -16,6 +16,8 @@ from deb import field
 
 TOP = Path(__file__).resolve().parents[2]
 
+# With completion by bash and fish; that of zsh is one file.
+PROGRAMS = 'leonctl', 'leond', 'leonsim', 'leon-sclp'
 FILES = {
     '/etc/leon/',
     'UNITS/leon-ipsec@.service',
@@ -32,7 +34,9 @@ FILES = {
     '/usr/lib/tmpfiles.d/leond.conf',
     '/usr/sbin/leon-sclp',
     '/usr/sbin/leond',
-    '/usr/share/bash-completion/completions/leonctl.bash',
+    *(f'/usr/share/bash-completion/completions/{name}.bash' for name in PROGRAMS),
+    *(f'/usr/share/fish/vendor_completions.d/{name}.fish' for name in PROGRAMS),
+    '/usr/share/zsh/vendor-completions/_leonctl',
     '/usr/share/leond/leond.schema.json',
     '/usr/share/doc/leond/README.md',
     '/usr/share/doc/leond/one-hour.md',

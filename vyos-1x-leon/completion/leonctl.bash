@@ -52,6 +52,7 @@ _leonctl() {
 		*) words+=" ${COMP_WORDS[i]}" ;;
 		esac
 	done
+	words=${words#" help"}
 	case $prev in
 	-i | --interface) mapfile -t COMPREPLY < <(compgen -W "$(_leonctl_interfaces)" -- "$cur") && return ;;
 	--socket) mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return ;;

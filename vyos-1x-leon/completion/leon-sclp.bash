@@ -1,0 +1,17 @@
+# bash completion for leon-sclp                                  -*- shell-script -*-
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# The program has options only. The options come from its help, and words that are no options are
+# files.
+
+_leon_sclp() {
+	local cur=${COMP_WORDS[COMP_CWORD]}
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(leon-sclp --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]+' | sort -u)" -- "$cur")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+	fi
+}
+
+complete -F _leon_sclp leon-sclp

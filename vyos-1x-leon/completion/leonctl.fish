@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# fish completion for leonctl. The commands come from its help, and the nodes from the daemon.
+
+function __leonctl_commands
+    leonctl --help 2>/dev/null | sed -n 's/^  \([a-z][a-z -]*[a-z]\).*/\1/p' | sed 's/  .*//'
+end
+
+# Prints the words of the command that stand before the cursor.
+function __leonctl_given
+    set -l skip 0
+    for word in (commandline -opc)[2..-1]
+        if test $skip = 1
+            set skip 0
+        else if contains -- $word -i --interface --socket
+            set skip 1
+        else if string match -qv -- '-*' $word; and test $word != help
+            echo $word
+        end
+    end
+end
+
+function __leonctl_next
+    set -l given (string join ' ' (__leonctl_given))
+    for line in (__leonctl_commands)
+        if test -z "$given"
+            string split -f1 ' ' -- $line
+        else if string match -q -- "$given *" $line
+            string split -f1 ' ' -- (string sub -s (math (string length -- $given) + 2) -- $line)
+        end
+    end | sort -u
+    if contains -- "$given" 'explain path' trace ping 'reset node'
+        leonctl --json show nodes 2>/dev/null | string match -rag '"(?:node_id|name)": ?"([^"]*)"'
+    end
+end
+
+complete -c leonctl -f -a '(__leonctl_next)'
+complete -c leonctl -s i -l interface -x -a '(string replace -r ".*/(.*)\.sock" "\$1" /run/leon/*.sock)' -d 'overlay interface'
+complete -c leonctl -s j -l json -d 'print the answer of the daemon'
+complete -c leonctl -l socket -r -F -d 'control socket'
+complete -c leonctl -l version -d 'print the version'
+complete -c leonctl -s h -l help -d 'print the help of the command'
