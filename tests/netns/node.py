@@ -179,7 +179,13 @@ class Node:
             else:
                 self.config[key] = value
         self.write_config()
-        return self.ctl('reload')
+        # Status 1: a refusal, or an answer with keys that need a restart.
+        result = subprocess.run([leonctl_program(), '--socket', self.socket, '--json', 'reload'],
+                                capture_output=True, text=True, check=False, timeout=60)
+        answer = json.loads(result.stdout)
+        if 'error' in answer:
+            raise LeonctlError(f'{self.name}: leonctl reload: {answer["error"]}')
+        return answer
 
     # --- observation ---
 

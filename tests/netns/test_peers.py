@@ -189,7 +189,7 @@ def check(tmp_path):
         file.chmod(0o600)
         result = subprocess.run([leond_program(), '--config', file, '--check'], check=False,
                                 capture_output=True, text=True, timeout=60)
-        return result.returncode, result.stderr.strip()
+        return result.returncode, result.stderr.strip().removeprefix(f'{file}: ')
     return run
 
 

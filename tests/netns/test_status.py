@@ -78,7 +78,7 @@ def test_wrong_secret_at_both_ends(lab):
     problem = wait_problem(net.node['n2'], 'nothing')
     assert 'the secret or VNI of this node is wrong' in problem['why']
     assert 'leonctl status' in problem['remedy']
-    wait_note(net.node['n0'], 'stranger', f'{net.node["n2"].node_id}:{PORT} do not open')
+    wait_note(net.node['n0'], 'stranger', f'{net.node["n2"].node_id}:{PORT} cannot be decrypted')
     assert 'pre-shared-secret' in text(net.node['n0']).stdout
 
 
@@ -128,7 +128,7 @@ def test_program_is_not_there(lab):
     net = lab(line_up(2, hosts=False), start=False)
     net.start('n0')
     problem = wait_problem(net.node['n0'], 'refused')
-    assert 'nobody listens' in problem['why']
+    assert 'no program listens' in problem['why']
 
 
 def test_same_name_twice(lab):

@@ -60,7 +60,7 @@ def test_wrong_and_right_user_data(package, root, tmp_path):
 
     wrong = apply('#cloud-config\nleon: { peer: 198.51.100.1, pear: 1 }\n')
     assert wrong.returncode == 1
-    assert wrong.stdout.startswith('leon.pear: unknown key\n')
+    assert wrong.stdout.startswith('leon.pear: unknown key; did you mean "peer"?\n')
     right = apply('#cloud-config\nleon: { peer: 198.51.100.1, node-id: 10.0.0.1, '
                   'secret: a secret for the tests }\n')
     assert right.returncode == 0, right.stdout + right.stderr

@@ -369,7 +369,7 @@ def test_a_copy_of_the_disk_is_another_node(machine):
 
 @pytest.mark.parametrize('leon, sentence', [
     ({'peer': '198.51.100.1', 'secret': 'short'}, 'leon.authentication.pre-shared-secret: '),
-    ({'pear': '198.51.100.1'}, 'leon.pear: unknown key'),
+    ({'pear': '198.51.100.1'}, 'leon.pear: unknown key; did you mean "peer"?'),
     ({'port': 70000}, 'leon.port: '),
     ({'address': 'x'}, 'leon.address: x is no address with its length, such as 10.99.0.1/24'),
     ('#cloud-config\nleon:\n  peer: [\n', 'leon: user-data is no YAML in line 4: '),

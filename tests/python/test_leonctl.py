@@ -145,6 +145,84 @@ def test_exit_status_where_sockets_cannot_be_looked_for():
     assert result.returncode == 4 and 'become root or a member of the group' in result.stderr, result
 
 
+# --- habits ---
+
+def test_help_of_one_command():
+    for command in [c for c in commands() if c != 'help']:
+        words = command.replace('--listen', '--listen 127.0.0.1').split(' ')
+        for result in (run(*words, '--help'), run('-h', *words), run('help', *words)):
+            assert (result.returncode, result.stderr) == (0, ''), command
+            assert f'usage: leonctl [-i INTERFACE] [--json] [--socket PATH] {command}' in result.stdout
+    assert run('show', '--help').stdout.startswith('  show nodes')
+    assert run('help').stdout == run('--help').stdout
+    assert run('help', 'shwo', 'nodes').returncode == 2
+
+
+def test_options_stand_anywhere(tmp_path):
+    path = str(tmp_path / 's')
+    daemon(path, '{"version":1,"nodes":[]}\n')
+    want = '{"version":1,"nodes":[]}\n'
+    for words in (['--json', '--socket', path, 'show', 'nodes'], ['show', '--json', 'nodes', '--socket', path],
+                  ['show', 'nodes', '--socket', path, '-j']):
+        assert run(*words).stdout == want, words
+
+
+@pytest.mark.parametrize('words', [
+    ['--frobnicate'], ['show', 'nodes', '--frobnicate'], ['-i'], ['show', 'noeds'], ['show'], ['frobnicate'], [],
+    ['show', 'nodes', 'x'], ['trace'], ['map', 'x'], ['metrics', '--listen', 'nowhere', '--socket', '/nowhere']])
+def test_errors_are_one_line_and_json(words):
+    text = run(*words)
+    assert text.returncode == 2 and text.stdout == ''
+    first = text.stderr.splitlines()[0].removeprefix('leonctl: ')
+    if words not in (['show'], ['frobnicate']):
+        assert len(text.stderr.splitlines()) == 1
+    as_json = run(*words, '--json') if words != ['-i'] else run('--json', *words)
+    assert (as_json.returncode, as_json.stderr) == (2, '')
+    assert json.loads(as_json.stdout) == {'version': 1, 'error': first}
+
+
+def test_a_secret_as_json():
+    assert re.fullmatch('[A-Za-z0-9_-]{44}', json.loads(run('generate', 'secret', '--json').stdout)['secret'])
+
+
+@pytest.mark.parametrize('answer, words', [
+    ({'verdict': 'restart needed: vni', 'applied': False, 'restart_keys': ['vni']}, ['reload']),
+    ({'replies': [], 'sent': 5, 'received': 0}, ['ping', 'a']), ({'hops': [], 'complete': False}, ['trace', 'a'])])
+def test_json_has_the_same_exit_status(tmp_path, answer, words):
+    path = str(tmp_path / 's')
+    daemon(path, json.dumps({'version': 1, **answer}) + '\n')
+    for options in ([], ['--json']):
+        assert run('--socket', path, *options, *words).returncode == 1
+
+
+@pytest.mark.parametrize('program, words', [
+    ('dataplane/leond', ['--frobnicate']), ('dataplane/leond', []), ('dataplane/leond', ['--config', 'x', 'y']),
+    ('leonsim/leonsim', ['--frobnicate']), ('leonsim/leonsim', []), ('leon-accel/leon-accel', []),
+    ('leon-accel/leon-accel', ['--frobnicate']), ('leon-accel/leon-accel', ['--socket', 'x', 'y'])])
+def test_wrong_options_of_other_programs(program, words):
+    path = LEONCTL.parents[1] / program
+    if not path.exists():
+        pytest.skip(f'no {path}')
+    result = subprocess.run([path, *words], capture_output=True, text=True, check=False)
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1, result
+
+
+@pytest.mark.parametrize('address, warned', [('127.0.0.1', False), ('192.0.2.77', True), ('[2001:db8::77]', True)])
+def test_metrics_name_an_address_that_is_not_here(address, warned):
+    with subprocess.Popen([LEONCTL, '--socket', '/nowhere', 'metrics', '--listen', f'{address}:{free_port()}'],
+                          stderr=subprocess.PIPE, text=True) as server:
+        line = server.stderr.readline()
+        server.terminate()
+    assert 'metrics at http://' in line
+    assert ('no interface of this host has the address yet' in line) == warned
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        return s.getsockname()[1]
+
+
 # --- the Tab key ---
 
 def offered(line):
@@ -185,3 +263,58 @@ def test_tab_offers_nodes(tmp_path):
         assert offered(f'leonctl --socket {path} {command} ') == ['10.0.0.2', 'inagi', '10.0.0.3']
         assert offered(f'leonctl --socket {path} {command} in') == ['inagi']
     assert offered('leonctl --socket /nonexistent trace ') == []
+
+
+OTHERS = {'leond': 'dataplane', 'leonsim': 'leonsim', 'leon-accel': 'leon-accel', 'leon-sclp': 'leon-sclp'}
+
+
+def path_of_programs():
+    """$PATH with all programs of the build."""
+    return ':'.join([str(LEONCTL.parent), *(str(LEONCTL.parents[1] / d) for d in OTHERS.values()), os.environ['PATH']])
+
+
+def shell(program, script):
+    if not shutil.which(program):
+        pytest.skip(f'no {program}')
+    result = subprocess.run([program, '-c', script], capture_output=True, text=True, check=True, timeout=60,
+                            env={**os.environ, 'PATH': path_of_programs()})
+    assert result.stderr == ''
+    return [line.split('\t')[0] for line in result.stdout.splitlines()]
+
+
+def zsh(*words):
+    return shell('zsh', f'compadd() {{ shift; print -l -- "$@" }}; service=leonctl; words=({" ".join(map(shlex.quote, words))}); '
+                 f'CURRENT={len(words)}; source {shlex.quote(str(COMPLETION.parent / "_leonctl"))}')
+
+
+def fish(program, line):
+    return shell('fish', f'source {shlex.quote(str(COMPLETION.parent / (program + ".fish")))}; complete -C {shlex.quote(line)}')
+
+
+def test_zsh_offers_commands_and_nodes(tmp_path):
+    assert set(zsh('leonctl', '')) == {c.split(' ')[0] for c in commands()}
+    assert 'nodes' in zsh('leonctl', '-i', 'leon0', '--json', 'show', '')
+    assert '--socket' in zsh('leonctl', 'show', '--')
+    path = str(tmp_path / 's')
+    daemon(path, json.dumps({'version': 1, 'nodes': [{'node_id': '10.0.0.2', 'name': 'inagi'}]}) + '\n')
+    assert zsh('leonctl', '--socket', path, 'trace', '') == ['10.0.0.2', 'inagi']
+
+
+def test_fish_offers_commands_and_options():
+    assert {c.split(' ')[0] for c in commands()} <= set(fish('leonctl', 'leonctl '))
+    assert 'nodes' in fish('leonctl', 'leonctl --json show ')
+    assert '--socket' in fish('leonctl', 'leonctl show --so')
+
+
+@pytest.mark.parametrize('program, directory', OTHERS.items())
+def test_tab_offers_options_of_other_programs(program, directory):
+    binary = LEONCTL.parents[1] / directory / program
+    if not binary.exists():
+        pytest.skip(f'no {binary}')
+    text = subprocess.run([binary, '--help'], capture_output=True, text=True, check=True).stdout
+    want = set(re.findall(r'--[a-z][a-z-]+', text))
+    function = '_' + program.replace('-', '_')
+    seen = shell('bash', f'source {shlex.quote(str(COMPLETION.parent / (program + ".bash")))}; COMP_WORDS=({program} --); '
+                 f'COMP_CWORD=1; {function}; printf "%s\\n" "${{COMPREPLY[@]}}"')
+    assert set(seen) == want
+    assert want - {'--'} <= set(fish(program, f'{program} --'))

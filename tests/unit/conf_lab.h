@@ -20,15 +20,17 @@
 #define ERR_LEN 700
 
 /* Makes a document with version, interface and further text, with ' in place of quotes. Unless the
- * text configures authentication, the document states that there is none. */
+ * text configures authentication, the document states that there is none. A key of the text
+ * replaces that of the document, because a key may not be there twice. */
 static char *document(const char *more)
 {
-	static const char open_to_all[] = ", 'authentication': { 'disable': true }";
 	size_t len = strlen(more) + 128;
 	char *text = x_calloc(len, 1);
 
-	snprintf(text, len, "{ 'version': 1, 'interface': 'leon0'%s%s%s }", more[0] ? ", " : "",
-		 more, strstr(more, "'authentication'") ? "" : open_to_all);
+	snprintf(text, len, "{ %s%s%s%s }", strstr(more, "'version':") ? "" : "'version': 1, ",
+		 strstr(more, "'interface':") ? "" : "'interface': 'leon0', ",
+		 strstr(more, "'authentication'") ? "" : "'authentication': { 'disable': true }, ",
+		 more[0] ? more : "'peer': {}");
 	for (char *p = text; *p; p++)
 		if (*p == '\'')
 			*p = '"';

@@ -350,6 +350,10 @@ static void bad_values_are_refused(void **state)
 {
 	static const struct refusal cases[] = {
 		{ "'colour': 1", "colour", "unknown key" },
+		{ "'peers': {}", "peers", "unknown key; did you mean \"peer\"?" },
+		{ "'node_name': 'x'", "node_name", "unknown key; did you mean \"node-name\"?" },
+		{ "'vnid': 1", "vnid", "unknown key; did you mean \"vni\"?" },
+		{ "'mtu': 1400, 'mtu': 1500", "line 1", "the key \"mtu\" is twice in one object" },
 		{ "'path': { 'treshold': 1 }", "path.treshold", "unknown key" },
 		{ "'version': 2", "version", "" },
 		{ "'interface': 'leon0123456789ab'", "interface", "15 characters" },

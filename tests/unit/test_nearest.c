@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* leonctl/nearest computes the distance of words and the nearest word. */
+/* base/nearest computes the distance of words and the nearest word. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "nearest.h"
+#include "base/nearest.h"
 
 static void distances(void **state)
 {

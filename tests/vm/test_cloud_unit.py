@@ -100,7 +100,7 @@ def test_configures_in_its_sandbox(installed):
 def test_fault_is_above_the_login_prompt(installed):
     unit = start('i-3', '#cloud-config\nleon: { pear: 1 }\n')
     assert unit.property('Result') == 'exit-code', unit.log()
-    assert open('/run/issue.d/leon.issue', encoding='utf-8').read().startswith('leon.pear: unknown key\n')
+    assert open('/run/issue.d/leon.issue', encoding='utf-8').read().startswith('leon.pear: unknown key; ')
 
 
 def test_data_disk_is_mounted_for_all(installed, disk):

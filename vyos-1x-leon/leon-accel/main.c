@@ -240,7 +240,11 @@ static int parse_options(int argc, char **argv, struct accel *a)
 	}
 	if (a->path && optind == argc)
 		return -1;
-	usage(stderr);
+	if (a->path)
+		fprintf(stderr, "leon-accel: unexpected argument \"%s\"; see leon-accel --help\n",
+			argv[optind]);
+	else
+		fputs("leon-accel: --socket is missing; see leon-accel --help\n", stderr);
 	return EXIT_USAGE;
 }
 

@@ -13,8 +13,8 @@
 #include "base/defs.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "map.h"
-#include "nearest.h"
 #include "secret.h"
 #include "serve.h"
 #include "status.h"
@@ -65,6 +65,7 @@ static const struct ctl_command table[] = {
 	{ "reset statistics", ARG_NONE, render_reset_statistics, "set the statistics to zero" },
 	{ "reset node", ARG_NODE, render_reset_node,
 	  "remove the FDB entries of NODE and probe its link" },
+	{ "help", ARG_COMMAND, NULL, "help of one command, or the list of commands" },
 	{ "generate secret", ARG_NONE, NULL, "print a random secret; needs no daemon" },
 };
 
@@ -150,6 +151,8 @@ static const char *argument_text(enum command_argument a)
 		return " ADDRESS[:PORT]";
 	case ARG_ENDPOINTS:
 		return " ADDRESS:PORT ADDRESS:PORT";
+	case ARG_COMMAND:
+		return " [COMMAND]";
 	case ARG_NONE:
 		break;
 	}
@@ -172,6 +175,15 @@ void command_help(FILE *f)
 		help_line(&table[i], f);
 }
 
+void command_help_one(const struct ctl_command *c, FILE *f)
+{
+	fprintf(f,
+		"usage: leonctl [-i INTERFACE] [--json] [--socket PATH] %s%s\n"
+		"  %s\n"
+		"leonctl(8) describes the command, the options and the exit status.\n",
+		c->words, argument_text(c->argument), c->help);
+}
+
 /* --- suggestions --- */
 
 /* True for a first word that several commands share, such as "show". */
@@ -182,21 +194,28 @@ static bool is_group(const struct ctl_command *c, const char *word)
 	return strncmp(c->words, word, len) == 0 && c->words[len] == ' ';
 }
 
+static bool any_in_group(const char *word)
+{
+	for (size_t i = 0; i < array_size(table); i++)
+		if (is_group(&table[i], word))
+			return true;
+	return false;
+}
+
+bool command_help_group(const char *word, FILE *f)
+{
+	for (size_t i = 0; i < array_size(table); i++)
+		if (is_group(&table[i], word))
+			help_line(&table[i], f);
+	return any_in_group(word);
+}
+
 static bool help_group(const char *word, FILE *f)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < array_size(table); i++) {
-		if (!is_group(&table[i], word))
-			continue;
-		if (!any)
-			fprintf(f,
-				"leonctl: unknown or incomplete command \"%s\"; expected one of\n",
-				word);
-		help_line(&table[i], f);
-		any = true;
-	}
-	return any;
+	if (!any_in_group(word))
+		return false;
+	fprintf(f, "leonctl: unknown or incomplete command \"%s\"; expected one of\n", word);
+	return command_help_group(word, f);
 }
 
 /* Joins as many of the typed words as the command has. */

@@ -17,7 +17,8 @@ enum command_argument {
 	ARG_NODE_COUNT,
 	ARG_ADDRESSES,
 	ARG_LISTEN,
-	ARG_ENDPOINTS
+	ARG_ENDPOINTS,
+	ARG_COMMAND
 };
 
 struct ctl_command {
@@ -32,6 +33,9 @@ typedef int (*command_run_fn)(struct target *t, const char *argument);
 /* Returns the command that argv begins with, or NULL. *used is the number of its words. */
 const struct ctl_command *command_find(int argc, const char *const *argv, int *used);
 void command_help(FILE *f);
+void command_help_one(const struct ctl_command *c, FILE *f);
+/* Lists the commands that begin with the word. Returns false if there are none. */
+bool command_help_group(const char *word, FILE *f);
 /* Prints suggestions for unknown words: the nearest command, or the commands that begin with the
  * first word, or all commands. */
 void command_unknown(int argc, const char *const *argv, FILE *f);

@@ -17,10 +17,15 @@
 /* A ping of 100 packets takes 20 s, and the last one may be lost. */
 #define TIMEOUT_MS 30000
 
-enum { OPT_SOCKET = 256, OPT_VERSION };
+enum { OPT_SOCKET = 256, OPT_VERSION, OPT_LISTEN };
+
+#define WORDS_MAX 16
 
 struct options {
 	struct target target;
+	bool help, version;
+	int n_words;
+	const char *word[WORDS_MAX + 1]; /* of the command; options stand before or behind it */
 };
 
 static void usage(FILE *f)
@@ -33,42 +38,86 @@ static void usage(FILE *f)
 	command_help(f);
 }
 
-/* Returns -1 to continue, else the exit code. Options end at the first word of the command. */
+static int wrong_option(const struct options *o, int c, char **argv)
+{
+	const char *name = argv[optind - 1];
+
+	if (c == ':')
+		target_complain(&o->target, "option \"%s\" needs a value; see leonctl --help",
+				name);
+	else
+		target_complain(&o->target, "unknown option \"%s\"; see leonctl --help", name);
+	return EXIT_USAGE;
+}
+
+/* Appends a word of the command. More words than any command has are left out. */
+static void add_word(struct options *o, const char *word)
+{
+	if (o->n_words < WORDS_MAX)
+		o->word[o->n_words++] = word;
+}
+
+/* A wrong option before --json also gives an object. */
+static bool wants_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "-j") == 0)
+			return true;
+	return false;
+}
+
+/* Returns -1 to continue, else the exit code. */
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {
 		{ "interface", required_argument, NULL, 'i' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "socket", required_argument, NULL, OPT_SOCKET },
+		{ "listen", required_argument, NULL, OPT_LISTEN },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
+	const char *listen = NULL;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+i:jh", options, NULL)) != -1) {
-		switch (c) {
-		case 'i':
+	o->target.json = wants_json(argc, argv);
+	while ((c = getopt_long(argc, argv, ":i:jh", options, NULL)) != -1) {
+		if (c == 'i')
 			o->target.interface = optarg;
-			break;
-		case 'j':
-			o->target.json = true;
-			break;
-		case OPT_SOCKET:
+		else if (c == OPT_SOCKET)
 			o->target.socket = optarg;
-			break;
-		case OPT_VERSION:
-			printf("leonctl %s\n", leon_version);
-			return 0;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return EXIT_USAGE;
-		}
+		else if (c == OPT_LISTEN)
+			listen = optarg;
+		else if (c == ':' || c == '?')
+			return wrong_option(o, c, argv);
+		o->version |= c == OPT_VERSION;
+		o->help |= c == 'h';
+	}
+	for (int i = optind; i < argc; i++)
+		add_word(o, argv[i]);
+	/* --listen is a word of the command `metrics --listen`. */
+	if (listen) {
+		add_word(o, "--listen");
+		add_word(o, listen);
 	}
 	return -1;
+}
+
+/* Returns the exit code of an answer, equal with and without --json. */
+static int verdict(const struct ctl_command *c, struct jsonr_node *root)
+{
+	FILE *nowhere;
+	int code;
+
+	if (c->render != render_reload && c->render != render_ping && c->render != render_trace)
+		return 0;
+	nowhere = fopen("/dev/null", "w");
+	if (!nowhere)
+		return 0;
+	code = c->render(root, nowhere);
+	fclose(nowhere);
+	return code;
 }
 
 /* Prints the answer; returns the exit code. */
@@ -91,7 +140,7 @@ static int show(const struct options *o, const struct ctl_command *c, const char
 		code = EXIT_NO_ANSWER;
 	} else if (o->target.json) {
 		puts(answer);
-		code = 0;
+		code = verdict(c, root);
 	} else {
 		code = c->render(root, stdout);
 	}
@@ -135,35 +184,87 @@ static int run(struct options *o, const struct ctl_command *c, int argc, const c
 	return command_run(c)(&o->target, argument);
 }
 
+/* Suggests a command on stderr, or with --json in an error object of one line. */
+static int unknown(const struct options *o)
+{
+	static const char prefix[] = "leonctl: ";
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f;
+
+	if (!o->target.json) {
+		command_unknown(o->n_words, o->word, stderr);
+		return EXIT_USAGE;
+	}
+	f = open_memstream(&text, &len);
+	if (!f)
+		return EXIT_USAGE;
+	command_unknown(o->n_words, o->word, f);
+	fclose(f);
+	text[strcspn(text, "\n")] = '\0';
+	target_complain(&o->target, "%s", text + strlen(prefix));
+	free(text);
+	return EXIT_USAGE;
+}
+
+/* `leonctl help COMMAND` and `leonctl COMMAND --help`. */
+static int help(const struct options *o)
+{
+	const struct ctl_command *c;
+	int used;
+
+	if (o->n_words == 0) {
+		usage(stdout);
+		return 0;
+	}
+	c = command_find(o->n_words, o->word, &used);
+	if (c)
+		command_help_one(c, stdout);
+	else if (!(o->n_words == 1 && command_help_group(o->word[0], stdout)))
+		return unknown(o);
+	return 0;
+}
+
+static int run_command(struct options *o)
+{
+	char err[256], *request;
+	int used, code;
+	const struct ctl_command *c = command_find(o->n_words, o->word, &used);
+
+	if (!c)
+		return unknown(o);
+	if (!c->render)
+		return run(o, c, o->n_words - used, o->word + used);
+	request = command_request(c, o->n_words - used, o->word + used, err, sizeof(err));
+	if (!request) {
+		target_complain(&o->target, "%s", err);
+		return EXIT_USAGE;
+	}
+	code = ask(o, c, request);
+	free(request);
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { 0 };
-	int code = parse_options(argc, argv, &o), used;
-	const struct ctl_command *c;
-	const char *const *words;
-	char err[256], *request;
+	int code = parse_options(argc, argv, &o);
 
 	if (code >= 0)
 		return code;
-	argc -= optind;
-	words = (const char *const *)(argv + optind);
-	if (argc == 0) {
-		usage(stderr);
+	if (o.version) {
+		printf("leonctl %s\n", leon_version);
+		return 0;
+	}
+	if (o.n_words && strcmp(o.word[0], "help") == 0) {
+		o.help = true;
+		memmove(o.word, o.word + 1, (size_t)o.n_words-- * sizeof(o.word[0]));
+	}
+	if (o.help)
+		return help(&o);
+	if (o.n_words == 0) {
+		target_complain(&o.target, "missing command; see leonctl --help");
 		return EXIT_USAGE;
 	}
-	c = command_find(argc, words, &used);
-	if (!c) {
-		command_unknown(argc, words, stderr);
-		return EXIT_USAGE;
-	}
-	if (!c->render)
-		return run(&o, c, argc - used, words + used);
-	request = command_request(c, argc - used, words + used, err, sizeof(err));
-	if (!request) {
-		target_complain(&o.target, "%s", err);
-		return EXIT_USAGE;
-	}
-	code = ask(&o, c, request);
-	free(request);
-	return code;
+	return run_command(&o);
 }

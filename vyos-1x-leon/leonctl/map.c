@@ -46,7 +46,7 @@ void map_write(const struct map_answers *a, const char *time, FILE *out)
 }
 
 /* Returns 0 or the exit code. */
-static int check(const char *answer, size_t len)
+static int check(const struct target *t, const char *answer, size_t len)
 {
 	struct jsonr *doc = jsonr_parse(answer, len, CTL_ANSWER_MAX);
 	struct jsonr_node *root = jsonr_root(doc);
@@ -54,10 +54,10 @@ static int check(const char *answer, size_t len)
 	int code = 0;
 
 	if (!root) {
-		fprintf(stderr, "leonctl: invalid answer of leond: %s\n", jsonr_error(doc));
+		target_complain(t, "invalid answer of leond: %s", jsonr_error(doc));
 		code = EXIT_NO_ANSWER;
 	} else if (jsonr_str(root, "error", &error)) {
-		fprintf(stderr, "leonctl: %s\n", error);
+		target_complain(t, "%s", error);
 		code = EXIT_REFUSED;
 	}
 	jsonr_free(doc);
@@ -74,7 +74,7 @@ static int get(const struct target *t, const char *command, char **answer)
 		 command);
 	r = target_request(t, request, TIMEOUT_MS, answer, &len);
 	if (r == 0)
-		return check(*answer, len);
+		return check(t, *answer, len);
 	target_complain(t, "%s", target_reason(t, r, reason, sizeof(reason)));
 	return target_exit_code(r);
 }

@@ -14,19 +14,21 @@
 
 #define SECRET_DIGITS 44 /* 6 bits each, 264 bits together */
 
-int secret_print(struct target *t attr_unused, const char *unused attr_unused)
+int secret_print(struct target *t, const char *unused attr_unused)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 	uint8_t random[SECRET_DIGITS];
 
 	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
-		fprintf(stderr, "leonctl: no random numbers: %s\n", strerror(errno));
+		target_complain(t, "no random numbers: %s", strerror(errno));
 		return EXIT_REFUSED;
 	}
+	/* The digits need no escapes in JSON. */
+	fputs(t->json ? "{\"version\":1,\"secret\":\"" : "", stdout);
 	for (size_t i = 0; i < sizeof(random); i++)
 		putchar(digits[random[i] % 64]);
-	putchar('\n');
+	puts(t->json ? "\"}" : "");
 	explicit_bzero(random, sizeof(random));
 	return 0;
 }

@@ -325,6 +325,24 @@ static int listen_at(const struct endpoint *ep)
 	return on;
 }
 
+/* True if a bind without IP_FREEBIND finds the address on this host. */
+static bool is_here(const struct endpoint *ep)
+{
+	struct endpoint any_port = *ep;
+	struct sockaddr_storage ss;
+	socklen_t len;
+	int fd;
+	bool here;
+
+	any_port.port = 0;
+	len = endpoint_to_sockaddr(&any_port, &ss);
+	fd = socket(ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	here = fd < 0 || bind(fd, (const struct sockaddr *)&ss, len) == 0 || errno != EADDRNOTAVAIL;
+	if (fd >= 0)
+		close(fd);
+	return here;
+}
+
 static bool is_where(const char *where, struct endpoint *ep)
 {
 	return endpoint_parse(where, PORT, ep) == 0 && ep->port != 0 &&
@@ -341,16 +359,17 @@ int serve_metrics(struct target *t, const char *where)
 	if (code >= 0)
 		return code;
 	if (!is_where(where, &ep)) {
-		fprintf(stderr,
-			"leonctl: metrics --listen needs an IP address of this host, with or without a "
-			"port, such as 127.0.0.1:%d or [::1]:%d\n",
+		target_complain(
+			t,
+			"metrics --listen needs an IP address of this host, with or without "
+			"a port, such as 127.0.0.1:%d or [::1]:%d",
 			PORT, PORT);
 		return EXIT_USAGE;
 	}
 	fd = listen_at(&ep);
 	if (fd < 0) {
-		fprintf(stderr, "leonctl: cannot listen at %s: %s\n",
-			endpoint_format(&ep, text, sizeof(text)), strerror(-fd));
+		target_complain(t, "cannot listen at %s: %s",
+				endpoint_format(&ep, text, sizeof(text)), strerror(-fd));
 		return EXIT_REFUSED;
 	}
 	s = x_new(struct server);
@@ -358,8 +377,9 @@ int serve_metrics(struct target *t, const char *where)
 	s->listener = fd;
 	for (int i = 0; i < CLIENTS_MAX; i++)
 		s->client[i].fd = -1;
-	fprintf(stderr, "leonctl: metrics at http://%s/metrics\n",
-		endpoint_format(&ep, text, sizeof(text)));
+	fprintf(stderr, "leonctl: metrics at http://%s/metrics%s\n",
+		endpoint_format(&ep, text, sizeof(text)),
+		is_here(&ep) ? "" : " (no interface of this host has the address yet)");
 	for (;;)
 		work(s);
 }

@@ -191,7 +191,7 @@ static bool enter(struct top *t)
 	struct termios raw;
 
 	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &t->saved) < 0) {
-		fputs("leonctl: top needs a terminal; programs can use --json show\n", stderr);
+		target_complain(t, "top needs a terminal; programs can use --json show");
 		return false;
 	}
 	raw = t->saved;

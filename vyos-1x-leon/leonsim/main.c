@@ -231,7 +231,6 @@ int main(int argc, char **argv)
 
 	use_large_pages(argv);
 	if (!options_read(&o, argc, argv)) {
-		options_usage(stderr);
 		return EXIT_USAGE;
 	}
 	if (o.version) {

@@ -19,8 +19,10 @@
 #include <string.h>
 
 #include "defs.h"
+#include "json_twice.h"
 #include "log.h"
 #include "mem.h"
+#include "nearest.h"
 #include "utf8.h"
 
 #define DEPTH_MAX     32
@@ -38,12 +40,14 @@ struct jsonr_node {
 	struct jsonr_node *children;
 	bool expanded;
 	bool known;
+	char **absent; /* strict: keys that getters did not find */
+	size_t n_absent;
 };
 
 struct jsonr {
 	struct json_object *json;
 	struct jsonr_node root;
-	bool failed;
+	bool failed, strict;
 	char error[ERROR_MAX];
 };
 
@@ -227,6 +231,9 @@ static void free_children(struct jsonr_node *n)
 	for (size_t i = 0; i < n->n_children; i++)
 		free_children(&n->children[i]);
 	free(n->children);
+	for (size_t i = 0; i < n->n_absent; i++)
+		free(n->absent[i]);
+	free(n->absent);
 }
 
 /* The reader cannot tell which strings are secrets, so it clears all of them. */
@@ -397,6 +404,13 @@ struct jsonr_node *jsonr_root(struct jsonr *r)
 	return as_container(&r->root, json_type_object);
 }
 
+/* The nearest of these keys is the suggestion for an unknown key. */
+static void remember_absent(struct jsonr_node *obj, const char *key)
+{
+	obj->absent = x_realloc(obj->absent, obj->n_absent + 1, sizeof(*obj->absent));
+	obj->absent[obj->n_absent++] = x_strdup(key);
+}
+
 /* Marks the member as known and returns it. Returns NULL if it is absent or null, or after an
  * error. */
 static struct jsonr_node *member(struct jsonr_node *obj, const char *key)
@@ -411,6 +425,8 @@ static struct jsonr_node *member(struct jsonr_node *obj, const char *key)
 			return child->value ? child : NULL;
 		}
 	}
+	if (obj->doc->strict)
+		remember_absent(obj, key);
 	return NULL;
 }
 
@@ -549,11 +565,39 @@ const char *jsonr_key(const struct jsonr_node *obj, size_t i)
 	return i < jsonr_len(obj) ? obj->children[i].key : NULL;
 }
 
+/* Keeps the candidate that is nearest to the typed key. */
+static void keep_nearest(const char *typed, const char *candidate, const char **nearest,
+			 unsigned *least)
+{
+	unsigned d = nearest_distance(typed, candidate);
+
+	if (d >= *least)
+		return;
+	*least = d;
+	*nearest = candidate;
+}
+
+static void fail_unknown(const struct jsonr_node *obj, struct jsonr_node *child)
+{
+	const char *nearest = NULL;
+	unsigned least = NEAREST_LEN_MAX;
+
+	for (size_t i = 0; obj->doc->strict && i < obj->n_children; i++)
+		if (obj->children[i].known)
+			keep_nearest(child->key, obj->children[i].key, &nearest, &least);
+	for (size_t i = 0; i < obj->n_absent; i++)
+		keep_nearest(child->key, obj->absent[i], &nearest, &least);
+	if (nearest && nearest_is_near(child->key, least))
+		jsonr_fail(child, "unknown key; did you mean \"%s\"?", nearest);
+	else
+		jsonr_fail(child, "unknown key");
+}
+
 static void check_known(struct jsonr_node *n)
 {
 	for (size_t i = 0; i < n->n_children; i++) {
 		if (!n->children[i].known)
-			jsonr_fail(&n->children[i], "unknown key");
+			fail_unknown(n, &n->children[i]);
 		else
 			check_known(&n->children[i]);
 	}
@@ -562,4 +606,23 @@ static void check_known(struct jsonr_node *n)
 void jsonr_finish(struct jsonr *r)
 {
 	check_known(&r->root);
+}
+
+void jsonr_strict(struct jsonr *r, const char *text, size_t len)
+{
+	size_t line = 1, key_len;
+	const char *key;
+
+	if (r->failed)
+		return;
+	r->strict = true;
+	key = json_twice(text, len, &key_len);
+	if (!key)
+		return;
+	for (const char *at = text; at < key; at++)
+		line += *at == '\n';
+	r->failed = true;
+	snprintf(r->error, sizeof(r->error), "line %zu: the key \"%.*s\" is twice in one object",
+		 line, (int)min_of(key_len, (size_t)PATH_TEXT_MAX), key);
+	log_mask(r->error);
 }

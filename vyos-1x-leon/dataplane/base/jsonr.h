@@ -24,6 +24,10 @@ struct jsonr *jsonr_parse(const char *text, size_t len, size_t max);
 /* Overwrites every string of the document, because any may be a secret. NULL ok. */
 void jsonr_free(struct jsonr *r);
 
+/* For documents of people: refuses a key that is twice in an object, and suggests the nearest known
+ * key for an unknown one. `text` is the parsed text. Call it before the getters. */
+void jsonr_strict(struct jsonr *r, const char *text, size_t len);
+
 /* Returns the first error, or NULL if there is none. */
 const char *jsonr_error(const struct jsonr *r);
 /* Records an error at a node as "path: text". Only the first error is kept. */

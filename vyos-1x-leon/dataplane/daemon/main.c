@@ -61,6 +61,20 @@ static int generate_identity(const char *path)
 	return 0;
 }
 
+/* Returns -1 to continue, else the exit code after one line with the reason. */
+static int check_arguments(const struct arguments *a, int n_rest, char **rest)
+{
+	if (n_rest)
+		fprintf(stderr, "leond: unexpected argument \"%s\"; see leond --help\n", rest[0]);
+	else if (!a->config && !a->join)
+		fputs("leond: --config is missing; see leond --help\n", stderr);
+	else if (a->join && a->check)
+		fputs("leond: --join and --check exclude each other; see leond --help\n", stderr);
+	else
+		return -1;
+	return 2;
+}
+
 /* Returns -1 to continue, else the exit code. */
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
@@ -98,15 +112,10 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			usage(stdout);
 			return 0;
 		default:
-			usage(stderr);
-			return 2;
+			return 2; /* getopt_long() printed the reason */
 		}
 	}
-	if ((!a->config && !a->join) || (a->join && a->check) || optind != argc) {
-		usage(stderr);
-		return 2;
-	}
-	return -1;
+	return check_arguments(a, argc - optind, argv + optind);
 }
 
 static void print_advice(void *arg, const char *text)

@@ -152,6 +152,13 @@ static void lengthen_queue(const struct tap *t)
 	close(fd);
 }
 
+static const char *hint_of(int rc)
+{
+	if (rc == -EACCES)
+		return " (the user of leond cannot open /dev/net/tun; udev sets mode 0666)";
+	return rc == -ENOENT ? " (no /dev/net/tun: run `modprobe tun`)" : "";
+}
+
 int tap_open(struct tap *t, struct nl *nl, const char *name, unsigned n_queues)
 {
 	struct nl_link link;
@@ -180,7 +187,8 @@ int tap_open(struct tap *t, struct nl *nl, const char *name, unsigned n_queues)
 	if (rc >= 0)
 		rc = nl_link_by_name(nl, t->name, &link);
 	if (rc < 0) {
-		log_error("tap", "cannot open TAP: %s interface=%s", strerror(-rc), name);
+		log_error("tap", "cannot open TAP: %s%s interface=%s", strerror(-rc), hint_of(rc),
+			  name);
 		tap_close(t);
 		return rc;
 	}

@@ -163,6 +163,23 @@ static int open_family(struct udp *u, const struct udp_config *c, bool v6)
 	return 0;
 }
 
+static const char *hint_of(int rc)
+{
+	switch (-rc) {
+	case EACCES:
+		return " (a port below net.ipv4.ip_unprivileged_port_start needs "
+		       "CAP_NET_BIND_SERVICE)";
+	case EADDRNOTAVAIL:
+		return " (source-address is not an address of this host; behind NAT remove it, or "
+		       "use the private address, and set node-id)";
+	case EADDRINUSE:
+		return " (another program uses the port, see `ss -ulnp`; a second overlay needs "
+		       "another `port`)";
+	default:
+		return "";
+	}
+}
+
 static void report_failure(const struct udp_config *c, bool v6, int rc)
 {
 	char addr[IP_STRLEN] = "any";
@@ -171,10 +188,7 @@ static void report_failure(const struct udp_config *c, bool v6, int rc)
 	if (source->family)
 		ip_format(source, addr, sizeof(addr));
 	log_error("udp", "cannot open socket: %s%s family=%s address=%s port=%u%s%s", strerror(-rc),
-		  rc == -EACCES ? " (a port below net.ipv4.ip_unprivileged_port_start needs "
-				  "CAP_NET_BIND_SERVICE)"
-				: "",
-		  v6 ? "ipv6" : "ipv4", addr, c->port, c->device ? " device=" : "",
+		  hint_of(rc), v6 ? "ipv6" : "ipv4", addr, c->port, c->device ? " device=" : "",
 		  c->device ? c->device : "");
 }
 

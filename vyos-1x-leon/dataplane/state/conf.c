@@ -334,9 +334,11 @@ static void read_system(struct jsonr_node *root, struct conf *c)
 struct conf *conf_parse(const char *text, size_t len, char *err, size_t err_len)
 {
 	struct jsonr *doc = jsonr_parse(text, len, JSONR_USUAL_MAX);
-	struct jsonr_node *root = jsonr_root(doc);
 	struct conf *c = x_new(struct conf);
+	struct jsonr_node *root;
 
+	jsonr_strict(doc, text, len);
+	root = jsonr_root(doc);
 	conf_default_leaves(c);
 	read_identity(root, c);
 	conf_read_leaves(root, c);

@@ -29,11 +29,11 @@ class Refused(ClientError):
 ERRORS = {NO_ANSWER: ClientError, NOT_PERMITTED: NotPermitted}
 
 
-def _leonctl(interface, *words):
+def _leonctl(interface, *words, options=()):
     """The output of leonctl, with a newline. Status 1 with a text is also an answer: no reply to a
     ping."""
     socket = f'{RUN_DIR}/{interface}.sock'
-    command = [LEONCTL, '--socket', socket, *words]
+    command = [LEONCTL, '--socket', socket, *options, '--', *words]
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError as e:
@@ -53,7 +53,7 @@ def _reason(done):
 
 def request(interface, *words):
     """The daemon's answer as a dictionary, unchanged."""
-    answer = json.loads(_leonctl(interface, '--json', *words))
+    answer = json.loads(_leonctl(interface, *words, options=['--json']))
     if 'error' in answer:
         raise Refused(answer['error'])
     return answer

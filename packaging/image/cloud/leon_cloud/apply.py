@@ -230,7 +230,8 @@ def judge(machine, plan, document):
             under, faults = 'leon.ipsec', said(machine.run(
                 '/usr/lib/leon/leon-ipsec', '--config', str(file), '--ipsec', str(other), 'check'))
     if faults:
-        raise section.SectionError([f'{under}.{line}' for line in faults])
+        # The temporary file of the check is unknown to the author of the user-data.
+        raise section.SectionError([f'{under}.{line.removeprefix(f"{file}: ")}' for line in faults])
 
 
 def said(done):

@@ -17,6 +17,7 @@
 struct conf *conf_read_file(const char *path, char *err, size_t err_len)
 {
 	struct conf *c = NULL;
+	char reason[512];
 	struct stat st;
 	ssize_t len;
 	char *text;
@@ -32,7 +33,9 @@ struct conf *conf_read_file(const char *path, char *err, size_t err_len)
 	if (len < 0)
 		snprintf(err, err_len, "%s: %s", path, file_error((int)len));
 	else
-		c = conf_parse(text, (size_t)len, err, err_len);
+		c = conf_parse(text, (size_t)len, reason, sizeof(reason));
+	if (len >= 0 && !c)
+		snprintf(err, err_len, "%s: %s", path, reason);
 	if (c && c->secret && (st.st_mode & (S_IROTH | S_IWOTH)))
 		log_warn("config",
 			 "all users can read %s, which contains the pre-shared secret: chown "

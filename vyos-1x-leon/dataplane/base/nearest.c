@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/defs.h"
+#include "defs.h"
 
 unsigned nearest_distance(const char *a, const char *b)
 {

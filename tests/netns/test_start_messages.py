@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A daemon that cannot start names the cause and the remedy in its log."""
+import subprocess
+
+from lab import line_up, wait_for
+from node import leond_program
+
+
+def ended(node):
+    """Log of a daemon that ended by itself."""
+    node.launch()
+    wait_for(lambda: not node.alive(), 20, 'leond ended')
+    node.killed = True  # its status is no failure of the test
+    return node.log()
+
+
+def test_source_address_of_another_host(lab):
+    node = lab(line_up(1, hosts=False), start=False).node['n0']
+    node.config['source-address'] = ['203.0.113.77']
+    text = ended(node)
+    assert 'source-address is not an address of this host' in text and 'node-id' in text
+
+
+def test_port_in_use(lab):
+    net = lab(line_up(1, hosts=False), start=False)
+    node = net.node['n0']
+    other = node.namespace.start('/usr/bin/python3', '-c',
+                                 'import socket; s = socket.socket(type=socket.SOCK_DGRAM); '
+                                 's.bind(("0.0.0.0", 5366)); print(flush=True); input()',
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        other.stdout.readline()
+        assert 'a second overlay needs another `port`' in ended(node)
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_check_names_the_file_and_the_nearest_key(lab):
+    node = lab(line_up(1, hosts=False), start=False).node['n0']
+    node.config['node_name'] = 'x'
+    node.write_config()
+    result = subprocess.run([leond_program(), '--config', node.config_file, '--check'],
+                            capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr == f'{node.config_file}: node_name: unknown key; did you mean "node-name"?\n'
