@@ -358,6 +358,7 @@ class Iperf3(Program):
         text = self.client.namespace.run('iperf3', '-c', self.address, '-n', n, '-b', '12M', '-J',
                                          timeout=300).stdout
         end = json.loads(text)['end']
+        assert 'sum_received' in end, text[-4000:]
         return 'whole' if end['sum_received']['bytes'] >= n / 2 else f'{end["sum_received"]}'
 
 

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from accel import CONFIG, MB, both_ways, far_apart, receive
+from accel import CONFIG, MB, both_ways, far_apart, metric, receive
 from lab import wait_for
 
 
@@ -105,5 +105,12 @@ def test_no_descriptor_is_left(far, who):
     far.wait_taken()
     failed = far.accel[who].counters()
     assert failed['socket_files'] + failed['socket_memory'] > 0
+    assert 'no proxy socket can be made: ' in far.accel[who].log()
+    node = far.node[who]
+    wait_for(lambda: 'accelerator-fault' in [e['event'] for e in node.show('events')['events']], 30,
+             'leond reports it')
+    wait_for(lambda: sum(node.show('acceleration')['counted'][kind]
+                         for kind in ('socket_files', 'socket_memory')) > 0, 30, 'leonctl counts it')
+    assert metric(node, 'accel_fault_total') is not None
     t.finish(60).assert_whole()
     far.assert_no_resets()

@@ -238,6 +238,9 @@ static struct stand_in stand_in_of(struct conn *c, const struct lan *lan)
 	return s;
 }
 
+/* A connection without a proxy socket stays plain, and another attempt follows. */
+static struct log_limit socket_limit = LOG_LIMIT_INIT(5, 1);
+
 static int open_stand_in(void *arg, struct flow *f)
 {
 	struct conn *c = arg;
@@ -254,6 +257,8 @@ static int open_stand_in(void *arg, struct flow *f)
 		fd = -ENOMEM;
 	}
 	if (fd < 0) {
+		log_limited(&socket_limit, loop_now(c->e->loop), LOG_LVL_WARN, "accel",
+			    "no proxy socket can be made: %s errno=%d", strerror(-fd), -fd);
 		faults_of_errno(c->e->counters.fault, -fd);
 		return fd;
 	}

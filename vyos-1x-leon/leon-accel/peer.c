@@ -448,6 +448,17 @@ static void begin(struct accel_peer *p, int fd, enum peer_state state, mono_t no
 	loop_fd_add(p->e->loop, fd, p->watched, on_event, p);
 }
 
+/* The attempt is repeated each second. */
+static void no_carrier(const struct accel_peer *p, int error, mono_t now)
+{
+	static struct log_limit limit = LOG_LIMIT_INIT(5, 1);
+	char id[NODE_ID_STRLEN];
+
+	log_limited(&limit, now, LOG_LVL_WARN, "accel",
+		    "no inter-proxy connection can be opened: %s errno=%d node=%s", strerror(error),
+		    error, node_id_format(p->id, id, sizeof(id)));
+}
+
 static void connect_out(struct accel_peer *p, mono_t now)
 {
 	struct endpoint to = { accel_address(p->id), ACCEL_PORT };
@@ -457,8 +468,10 @@ static void connect_out(struct accel_peer *p, mono_t now)
 	socklen_t len = endpoint_to_sockaddr(&from, &ss);
 
 	p->since = now;
-	if (fd < 0)
+	if (fd < 0) {
+		no_carrier(p, errno, now);
 		return;
+	}
 	if (fit_route(p) && bind(fd, (struct sockaddr *)&ss, len) == 0) {
 		len = endpoint_to_sockaddr(&to, &ss);
 		if (connect(fd, (struct sockaddr *)&ss, len) == 0 || errno == EINPROGRESS) {
@@ -466,6 +479,7 @@ static void connect_out(struct accel_peer *p, mono_t now)
 			return;
 		}
 	}
+	no_carrier(p, errno, now);
 	close(fd);
 }
 

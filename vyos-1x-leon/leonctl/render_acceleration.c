@@ -88,6 +88,18 @@ static void print_misuse(FILE *out, struct jsonr_node *n)
 			fprintf(out, "refused         %s %s\n", text_number(n, keys[i]), keys[i]);
 }
 
+static void print_faults(FILE *out, struct jsonr_node *n)
+{
+	static const char *const keys[] = { "socket_denied", "socket_in_use",  "socket_files",
+					    "socket_memory", "socket_other",   "numbers_differ",
+					    "fin_differs",   "options_differ", "clocks_differ",
+					    "urgent_frames", "unproved" };
+
+	for (size_t i = 0; i < array_size(keys); i++)
+		if (value_u64(n, keys[i]))
+			fprintf(out, "faults          %s %s\n", text_number(n, keys[i]), keys[i]);
+}
+
 static void print_counted(FILE *out, struct jsonr_node *root)
 {
 	struct jsonr_node *n = jsonr_object(root, "counted");
@@ -105,6 +117,7 @@ static void print_counted(FILE *out, struct jsonr_node *root)
 		fprintf(out, "dropped         %s where the queue to leond was full, %s not held\n",
 			text_number(n, "queue_full"), text_number(n, "held_dropped"));
 	print_misuse(out, n);
+	print_faults(out, n);
 }
 
 /* Nothing of these is followed, and an operator who looks for a connection should know why. */

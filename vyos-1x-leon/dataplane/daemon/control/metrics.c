@@ -542,6 +542,24 @@ static void put_plain(struct out *o, const struct accel_totals *t)
 	}
 }
 
+static void put_kinds(struct out *o, const struct accel_totals *t)
+{
+	put_head(o, "accel_misuse_total", "counter",
+		 "Refused frames and messages of other members.");
+	for (enum accel_misuse i = 0; i < ACCEL_N_MISUSES; i++) {
+		put_sample(o, "accel_misuse_total");
+		put_label(o, "kind", accel_misuse_word(i));
+		put_u64(o, t->misuse[i]);
+	}
+	put_head(o, "accel_fault_total", "counter",
+		 "Reasons why connections stayed plain or were reset.");
+	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++) {
+		put_sample(o, "accel_fault_total");
+		put_label(o, "kind", accel_fault_word(i));
+		put_u64(o, t->fault[i]);
+	}
+}
+
 static void put_accelerator(struct out *o, const struct accel_totals *t)
 {
 	put_gauge(o, "accel_followed", "TCP connections followed by leon-accel.", t->followed);
@@ -568,13 +586,7 @@ static void put_accelerator(struct out *o, const struct accel_totals *t)
 		t->held_dropped);
 	put_counter(o, "accel_queue_full_total",
 		    "Frames dropped because the queue to leond was full.", t->queue_full);
-	put_head(o, "accel_misuse_total", "counter",
-		 "Refused frames and messages of other members.");
-	for (enum accel_misuse i = 0; i < ACCEL_N_MISUSES; i++) {
-		put_sample(o, "accel_misuse_total");
-		put_label(o, "kind", accel_misuse_word(i));
-		put_u64(o, t->misuse[i]);
-	}
+	put_kinds(o, t);
 	put_directions(o, "accel_bytes_total", "Bytes of hosts carried by accelerators.",
 		       t->bytes.out, t->bytes.in);
 	put_directions(o, "accel_carried_bytes_total",

@@ -116,6 +116,8 @@ static void write_totals(struct command *c, const struct accel_totals *t)
 	jsonw_u64(w, "held_dropped", t->held_dropped);
 	for (enum accel_misuse m = 0; m < ACCEL_N_MISUSES; m++)
 		jsonw_u64(w, accel_misuse_word(m), t->misuse[m]);
+	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS; i++)
+		jsonw_u64(w, accel_fault_word(i), t->fault[i]);
 	jsonw_end(w);
 	write_bytes(w, &t->bytes);
 	write_worth(c, &t->time);

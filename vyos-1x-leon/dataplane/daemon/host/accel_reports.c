@@ -20,6 +20,7 @@
 #define QUESTIONS_MAX	8
 #define SILENT_MS	5000
 #define MISUSE_EVERY_MS 60000 /* minimum interval of events for a node */
+#define FAULT_EVERY_MS	60000
 
 struct accel_known {
 	struct accel_node node;
@@ -44,7 +45,9 @@ struct accel_reports {
 	int fd; /* Socket to leon-accel, not owned. -1: not connected. */
 	bool has_totals;
 	struct accel_totals totals;
-	struct accel_known *nodes; /* At most CONF_NODES_LIMIT. */
+	uint64_t faults[ACCEL_N_FAULTS]; /* Values of totals.fault in the last event. */
+	mono_t faults_at;		 /* Time of the last event about faults. never: no event. */
+	struct accel_known *nodes;	 /* At most CONF_NODES_LIMIT. */
 	struct accel_question *questions;
 	unsigned n_questions;
 	uint32_t last_number;
@@ -313,17 +316,65 @@ static void take_node(struct leond *d, const struct accel_node *n)
 		forget_misuse(k);
 }
 
+/* Writes the faults since the last event, like "socket_files 12, fin_differs 1". Returns their
+ * number. */
+static uint64_t list_faults(const struct accel_reports *r, char *out, size_t room)
+{
+	uint64_t all = 0;
+	size_t at = 0;
+
+	out[0] = '\0';
+	for (enum accel_fault i = 0; i < ACCEL_N_FAULTS && at < room; i++) {
+		uint64_t n = r->totals.fault[i] - r->faults[i];
+
+		if (n)
+			at += (size_t)snprintf(out + at, room - at, "%s%s %llu", all ? ", " : "",
+					       accel_fault_word(i), (unsigned long long)n);
+		all += n;
+	}
+	return all;
+}
+
+static void report_faults(struct leond *d)
+{
+	struct event_facts facts = { .kind = EV_ACCELERATOR_FAULT };
+	struct accel_reports *r = d->accel_reports;
+	mono_t now = loop_now(d->loop);
+	char list[256];
+
+	if (!mono_is_never(r->faults_at) && mono_sub_ms(now, r->faults_at) < FAULT_EVERY_MS)
+		return;
+	facts.value = list_faults(r, list, sizeof(list));
+	facts.detail = list;
+	if (!facts.value)
+		return;
+	memcpy(r->faults, r->totals.fault, sizeof(r->faults));
+	r->faults_at = now;
+	report_event(d, &facts, "leon-accel keeps connections plain or resets them: %s", list);
+}
+
+static void take_totals(struct leond *d, const struct accel_totals *t)
+{
+	struct accel_reports *r = d->accel_reports;
+
+	r->totals = *t;
+	/* The first totals have the faults from before the start of this daemon. */
+	if (r->has_totals)
+		report_faults(d);
+	else
+		memcpy(r->faults, t->fault, sizeof(r->faults));
+	r->has_totals = true;
+}
+
 bool accel_reports_take(struct leond *d, const void *data, size_t len)
 {
 	static struct accel_report report; /* large; single-threaded */
-	struct accel_reports *r = d->accel_reports;
 
 	if (accel_report_decode(data, len, &report) < 0)
 		return false;
 	switch (report.what) {
 	case ACCEL_REPORT_TOTALS:
-		r->totals = report.totals;
-		r->has_totals = true;
+		take_totals(d, &report.totals);
 		return true;
 	case ACCEL_REPORT_NODE:
 		take_node(d, &report.node);
