@@ -24,8 +24,10 @@ SOURCES = os.path.join(run.TOP, 'vyos-1x-leon/dataplane')
 # The subject of each target. Before authentication, except for targets in AFTER.
 TARGETS = {
     'accel': ['wire/accel.c', 'wire/accel_queue.c', 'wire/accel_report.c'],
-    'accel_engine': ['../leon-accel/peer.c', '../leon-accel/conn.c', '../leon-accel/conns.c',
-                     '../leon-accel/away.c', '../leon-accel/here.c'],
+    'accel_engine': ['../leon-accel/peer_link.c', '../leon-accel/peer_frames.c',
+                     '../leon-accel/peers.c', '../leon-accel/conn.c', '../leon-accel/conns.c',
+                     '../leon-accel/conn_words.c', '../leon-accel/away.c', '../leon-accel/place.c',
+                     '../leon-accel/here.c'],
     'addr': ['base/addr.c'],
     'bundle': ['wire/bundle.c'],
     'coalesce': ['fwd/coalesce.c'],
@@ -33,7 +35,8 @@ TARGETS = {
     'copy': ['wire/copy.c', 'fwd/copies.c'],
     'database': ['../leonsim/database.c'],
     'eth': ['wire/eth.c', 'wire/arp.c', 'wire/nd.c', 'wire/mss.c'],
-    'flow': ['../leon-accel/flow.c', '../leon-accel/flow_end.c'],
+    'flow': ['../leon-accel/flow.c', '../leon-accel/flow_base.c',
+             '../leon-accel/flow_frames.c', '../leon-accel/flow_end.c'],
     'fragment': ['wire/fragment.c'],
     'from_net': ['fwd/from_net.c', 'fwd/relay.c', 'fwd/to_segment.c', 'fwd/bundling.c', 'fwd/reasm.c'],
     'from_tap': ['fwd/tap_rx.c', 'fwd/from_tap.c', 'fwd/storm.c', 'fwd/suppress.c',

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Refuses circles: objects of one layer that need each other. Such objects cannot be read
-separately. Also refuses an object that needs a higher floor (floors.py). Object A needs object B
+"""Refuses circles: objects of one layer or program that need each other. Such objects
+cannot be read separately. Also refuses an object that needs a higher floor (floors.py). Object A needs object B
 if A leaves a symbol undefined and B defines the symbol, as nm prints for the build.
 
 Usage: knots.py [--report] [--edges LAYER] [BUILD]
 
-  --report      Print the number of objects and the sizes of circles for each layer.
+  --report      Print the number of objects and the sizes of circles for each layer and program.
   --edges       Print each need between two objects with the symbols.
 """
 
@@ -20,14 +20,23 @@ import sys
 import floors
 import tree
 
-LAYERS = ('base', 'wire', 'crypto', 'state', 'io', 'proto', 'fwd', 'daemon')
+# Layer or program -> its folder below vyos-1x-leon, and the objects of the build.
+DATAPLANE = {layer: (f'dataplane/{layer}', f'dataplane/libleon-{layer}.a.p')
+             for layer in ('base', 'wire', 'crypto', 'state', 'io', 'proto', 'fwd', 'daemon')}
+PROGRAMS = {
+    'leon-accel': ('leon-accel', 'leon-accel/libleon-accel-core.a.p'),
+    'leonctl': ('leonctl', 'leonctl/libleon-ctl.a.p'),
+    'leonsim': ('leonsim', 'leonsim/libleon-sim.a.p'),
+    'leon-sclp': ('leon-sclp', 'leon-sclp/leon-sclp.p'),
+}
+LAYERS = DATAPLANE | PROGRAMS
 
 
 def object_name(path, layer):
     """'.../libleon-proto.a.p/proto_session_hello.c.o' -> 'session/hello'."""
     name = os.path.basename(path).removesuffix('.c.o').removeprefix(f'{layer}_')
-    folders = [d for d in os.listdir(os.path.join(tree.TOP, tree.DATAPLANE, layer))
-               if os.path.isdir(os.path.join(tree.TOP, tree.DATAPLANE, layer, d))]
+    top = os.path.join(tree.TOP, 'vyos-1x-leon', LAYERS[layer][0])
+    folders = [d for d in os.listdir(top) if os.path.isdir(os.path.join(top, d))]
     for folder in folders:
         if name.startswith(f'{folder}_'):
             return f'{folder}/{name.removeprefix(f"{folder}_")}'
@@ -49,7 +58,7 @@ def symbols(paths):
 
 def needs_of(build, layer):
     """Object -> {needed object: symbols}."""
-    paths = sorted(glob.glob(f'{build}/vyos-1x-leon/dataplane/libleon-{layer}.a.p/*.o'))
+    paths = sorted(glob.glob(f'{build}/vyos-1x-leon/{LAYERS[layer][1]}/*.o'))
     if not paths:
         return {}
     found = symbols(paths)

@@ -9,6 +9,7 @@
 
 #include "conn_state.h"
 #include "peer.h"
+#include "place.h"
 #include "vnet.h"
 
 /* Limit until both hosts have all data of the proxy sockets, on one LAN or if the other node has no
@@ -19,24 +20,9 @@
  * it diverts frames for them. */
 #define UNKNOWN_MS 5000
 /* Silence of the peer about a connection with its near host elsewhere. The peer forwards the frames
- * of the host and repeats the release, whose attempts take 20 s. A longer silence means that the
- * peer has ended the connection, and frames of the host do not arrive any more. */
+ * of the host, and repeats a release after 20 s. A longer silence means that the peer has ended the
+ * connection, and frames of the host do not arrive any more. */
 #define NEAR_SILENT_MS 30000
-
-bool away_is_here(const struct conn *c)
-{
-	return c->far_at && c->far_at == c->e->self;
-}
-
-bool away_is(const struct conn *c)
-{
-	return c->far_at || c->near_away;
-}
-
-void away_heard(struct conn *c, mono_t now)
-{
-	c->near_seen = now;
-}
 
 static bool is_far_lost(const struct conn *c, mono_t now)
 {
@@ -46,9 +32,9 @@ static bool is_far_lost(const struct conn *c, mono_t now)
 	if (!c->far_at)
 		return false;
 	at = peer_find(c->e, c->far_at);
-	if (!away_is_here(c) && (!at || !peer_is_known(at, now)))
+	if (!place_is_here(c) && (!at || !peer_is_known(at, now)))
 		return ms > UNKNOWN_MS;
-	if (!away_is_here(c) && peer_accelerates(at))
+	if (!place_is_here(c) && peer_accelerates(at))
 		return false;
 	return ms > MEET_MAX_MS;
 }
@@ -69,7 +55,7 @@ static void far_is_at(struct conn *c, node_id_t node, mono_t now)
 	c->met = now;
 	c->finds = 0;
 	here_free(c);
-	if (away_is_here(c)) {
+	if (place_is_here(c)) {
 		c->finds = FINDS;
 		here_begin(c, now);
 	}
@@ -82,7 +68,7 @@ static void near_is_away(struct conn *c, bool away, mono_t now)
 	if (c->near_away == away)
 		return;
 	c->near_away = away;
-	away_heard(c, now);
+	place_heard(c, now);
 	if (away)
 		conn_release(c, now);
 }
@@ -150,7 +136,7 @@ static bool is_of(const struct conn *c, const struct eth_view *v, const struct t
 static void found(struct conn *c, const struct flow_frame *f, mono_t now)
 {
 	near_is_away(c, true, now);
-	away_heard(c, now);
+	place_heard(c, now);
 	flow_from_near(&c->flow, f, now);
 	conn_sync_stream(c);
 }
@@ -191,25 +177,5 @@ void away_lent(struct conn *c, const struct accel_frame *m, mono_t now)
 	else if (m->type == ACCEL_FOUND)
 		found(c, &f, now);
 	else if (c->far_at)
-		away_send(c, ACCEL_NODE, f.message + ACCEL_QUEUE_HDR, f.data, f.len);
-}
-
-void away_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
-	       size_t len)
-{
-	node_id_t node = peer_id(c->peer);
-
-	if (where == ACCEL_LAN && c->near_away) {
-		peer_lend(c->peer, ACCEL_FORWARD, c->bound, vnet, frame, len);
-		return;
-	}
-	if (away_is_here(c) && c->flow.state == FLOW_RETURNING) {
-		here_send(c, where == ACCEL_NODE, vnet, frame, len);
-		return;
-	}
-	if (where == ACCEL_NODE && away_is_here(c))
-		where = ACCEL_LAN;
-	else if (where == ACCEL_NODE && c->far_at)
-		node = c->far_at;
-	engine_send(c->e, c->hash, where, node, vnet, frame, len);
+		place_send(c, ACCEL_NODE, f.message + ACCEL_QUEUE_HDR, f.data, f.len);
 }

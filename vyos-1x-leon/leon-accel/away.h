@@ -3,13 +3,11 @@
  * A moved host of an intercepted connection. The frames of the host then arrive at the node of the
  * other host. The other node passes them to the accelerator with the proxy socket (FOUND), and
  * forwards the frames of the proxy socket to the host (FORWARD). So the connection can be released
- * wherever the host is. Called by conn.c and conns.c. Single-threaded.
+ * wherever the host is. Called by conns.c and peer_frames.c. Single-threaded.
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "conn.h"
 #include "wire/accel_queue.h"
@@ -23,15 +21,6 @@ void away_here(struct conn *c, bool from_near, const struct flow_frame *f, mono_
 void away_moved(struct conn *c, struct mac mac, node_id_t node, mono_t now);
 /* A message FOUND or FORWARD of the other accelerator. */
 void away_lent(struct conn *c, const struct accel_frame *f, mono_t now);
-/* Reports whether a host of the connection is at another node than its proxy socket. */
-bool away_is(const struct conn *c);
-/* Reports whether both hosts are on the local LAN. */
-bool away_is_here(const struct conn *c);
-/* The peer proves that it has the connection, by a message about the stream. */
-void away_heard(struct conn *c, mono_t now);
 /* Reports whether the connection cannot be released, because for too long too few frames of the
  * moved host are seen here, or because the peer has ended the connection. */
 bool away_is_lost(const struct conn *c, mono_t now);
-/* Sends a frame to a host, at its present node. */
-void away_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
-	       size_t len);

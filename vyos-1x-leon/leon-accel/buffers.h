@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Kernel buffers of the inter-proxy connections. The kernel charges the buffers to the unit, so all
- * share a budget. Called once a second by peer.c; buffers_of_one() is pure. Single-threaded.
+ * share a budget. Called once a second by peers.c; buffers_of_one() is pure. Single-threaded.
  */
 #pragma once
 

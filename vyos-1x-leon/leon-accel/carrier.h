@@ -2,7 +2,7 @@
 /*
  * Settings of the socket of an inter-proxy connection: initial window, backlog limit and pacing
  * rate. The settings let the connection fill a path with a large bandwidth-delay product soon, and
- * do not flood its bottleneck link. Called by peer.c. Pure except for carrier_prepare(),
+ * do not flood its bottleneck link. Called by peer_link.c. Pure except for carrier_prepare(),
  * carrier_use() and carrier_tune(). Single-threaded.
  */
 #pragma once

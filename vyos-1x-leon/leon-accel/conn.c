@@ -12,24 +12,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "away.h"
 #include "base/defs.h"
 #include "base/log.h"
 #include "conn_state.h"
-#include "credit.h"
 #include "faults.h"
 #include "judge.h"
 #include "peer.h"
+#include "place.h"
 #include "stand_in.h"
 #include "worth.h"
-
-#define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14, the host has another */
-#define MSS_V4_MIN	     536
-#define MSS_V6_MIN	     1220
-#define MSS_MIN		     88
-#define MSS_MAX		     1460
-#define TS_OPTION_LEN	     12
-#define ASKS		     5 /* one each second, because each may be lost */
 
 /* The virtio_net_hdr of a complete frame. */
 static const uint8_t no_offload[ACCEL_VNET_LEN];
@@ -55,12 +46,12 @@ static void send_frame(struct conn *c, const struct flow_frame *f, enum accel_wh
 {
 	const uint8_t *vnet = f->message ? f->message + ACCEL_QUEUE_HDR : no_offload;
 
-	away_send(c, where, vnet, f->data, f->len);
+	place_send(c, where, vnet, f->data, f->len);
 }
 
 void conn_to_near(struct conn *c, const uint8_t *vnet, const uint8_t *frame, size_t len)
 {
-	away_send(c, ACCEL_LAN, vnet, frame, len);
+	place_send(c, ACCEL_LAN, vnet, frame, len);
 }
 
 static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
@@ -70,7 +61,7 @@ static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
 	(void)f;
 	/* The frame came from the present node of the host, or from the LAN of the other host. A
 	 * frame from here would have the wrong source. The host retransmits the data. */
-	if (!c->near_away && !away_is_here(c))
+	if (!c->near_away && !place_is_here(c))
 		send_frame(c, frame, ACCEL_NODE);
 }
 
@@ -122,188 +113,6 @@ static bool may_hold(void *arg, int64_t bytes)
 	return true;
 }
 
-/* Limits the MSS to the range of the kernel and of a LAN. */
-static uint16_t clamp_mss(uint16_t mss)
-{
-	if (mss < MSS_MIN)
-		return MSS_MIN;
-	return mss < MSS_MAX ? mss : MSS_MAX;
-}
-
-static uint16_t mss_of(const struct flow *f)
-{
-	uint16_t mss = f->near.syn.mss;
-
-	if (!mss && f->far.largest)
-		mss = (uint16_t)(f->far.largest + (f->far.has_ts ? TS_OPTION_LEN : 0));
-	if (!mss)
-		mss = f->key.near.family == 4 ? MSS_V4_MIN : MSS_V6_MIN;
-	return clamp_mss(mss);
-}
-
-/* Shifts of received and stated windows. If no SYN was seen, received windows use the proven shift
- * and stated windows use the largest shift. Both are then too small, never too large. */
-static void choose_scales(const struct flow *f, struct stand_in *s)
-{
-	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
-
-	if (near->scale != TCP_SCALE_UNKNOWN && far->scale != TCP_SCALE_UNKNOWN) {
-		s->scaling = near->scaling && far->scaling;
-		s->near_scale = near->scale;
-		s->far_scale = far->scale;
-		s->sack = near->sack && far->sack;
-		return;
-	}
-	s->scaling = true;
-	s->near_scale = f->near.scale_seen;
-	s->far_scale = TCP_SCALE_MAX;
-	s->receive_window = RECEIVE_WINDOW_BLIND;
-	s->sack = f->near.sack_seen || f->far.sack_seen;
-}
-
-static void give_credit(struct conn *c)
-{
-	struct accel_frame f = { .type = ACCEL_CREDIT, .stream = c->bound };
-
-	f.credit.bytes = c->bound ? credit_due(c) : 0;
-	if (!f.credit.bytes)
-		return;
-	c->given += f.credit.bytes;
-	c->e->promised += f.credit.bytes;
-	peer_tell(c->peer, &f);
-}
-
-static void on_socket(void *arg, int fd, uint32_t events);
-
-static void watch(struct conn *c, uint32_t events)
-{
-	if (c->watched == events)
-		return;
-	c->watched = events;
-	loop_fd_mod(c->e->loop, c->fd, events);
-}
-
-/* The near host does not retransmit acknowledged data. */
-static void repeat_fin(struct conn *c)
-{
-	const struct flow *f = &c->flow;
-	struct tcp_segment s = { .src = f->key.near,
-				 .dst = f->key.far,
-				 .src_port = f->key.near_port,
-				 .dst_port = f->key.far_port,
-				 .seq = f->near_start,
-				 .ack = f->far_start,
-				 .window = f->near.window,
-				 .flags = TCP_FIN | TCP_ACK,
-				 .has_ts = f->near.has_ts && f->far.has_ts,
-				 .ts_val = f->near.ts_val,
-				 .ts_ecr = f->far.ts_val };
-	struct lan *lan = engine_lan(c->e, f->key.vlan);
-	uint8_t frame[TCP_FRAME_MAX];
-	size_t len = tcp_make(&s, frame);
-
-	if (lan)
-		tun_write(&lan->tun, no_offload, frame, len, ETH_HDR_LEN);
-}
-
-static void remember(struct conn *c)
-{
-	const struct flow *f = &c->flow;
-	struct taken_one one = { .key = f->key,
-				 .near_mac = f->near.mac,
-				 .far_mac = f->far.mac,
-				 .node = peer_id(c->peer),
-				 .near_start = f->near_start,
-				 .far_start = f->far_start };
-
-	c->remembered = taken_put(c->e->taken, &one);
-}
-
-static struct stand_in stand_in_of(struct conn *c, const struct lan *lan)
-{
-	const struct flow *f = &c->flow;
-	struct stand_in s = { .device = lan->name,
-			      .near = { f->key.near, f->key.near_port },
-			      .far = { f->key.far, f->key.far_port },
-			      .send_seq = f->far_start,
-			      .receive_seq = f->near_start,
-			      .window = f->near.window,
-			      .receive_window = credit_receive_window(c),
-			      .send_buffer = credit_send_buffer(c),
-			      .mss = mss_of(f),
-			      .timestamps = f->near.has_ts && f->far.has_ts,
-			      .timestamp = f->far.ts_val };
-
-	choose_scales(f, &s);
-	return s;
-}
-
-/* A connection without a proxy socket stays plain, and another attempt follows. */
-static struct log_limit socket_limit = LOG_LIMIT_INIT(5, 1);
-
-static int open_stand_in(void *arg, struct flow *f)
-{
-	struct conn *c = arg;
-	struct lan *lan = engine_lan(c->e, f->key.vlan);
-	struct stand_in s;
-	int fd = -ENOBUFS;
-
-	if (lan) {
-		s = stand_in_of(c, lan);
-		fd = stand_in_open(&s);
-	}
-	if (fd >= 0 && loop_fd_add(c->e->loop, fd, 0, on_socket, c) < 0) {
-		stand_in_leave(fd);
-		fd = -ENOMEM;
-	}
-	if (fd < 0) {
-		log_limited(&socket_limit, loop_now(c->e->loop), LOG_LVL_WARN, "accel",
-			    "no proxy socket can be made: %s errno=%d", strerror(-fd), -fd);
-		faults_of_errno(c->e->counters.fault, -fd);
-		return fd;
-	}
-	c->fd = fd;
-	c->started = false;
-	c->watched = 0;
-	c->made = loop_now(c->e->loop);
-	return 0;
-}
-
-static void count_taken(struct conn *c)
-{
-	c->e->n_taken++;
-	c->e->counters.taken++;
-	peer_counted(c->peer)->taken++;
-	peer_counted(c->peer)->taken_now++;
-	if (c->times < UINT16_MAX)
-		c->times++;
-}
-
-static bool start_stand_in(void *arg, struct flow *f)
-{
-	struct conn *c = arg;
-	struct stand_in s = stand_in_of(c, engine_lan(c->e, f->key.vlan));
-	int rc = stand_in_start(c->fd, &s);
-
-	if (rc < 0)
-		log_error("accel", "a proxy socket does not start: %s", strerror(-rc));
-	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
-		 s.window, s.near_scale, s.far_scale, s.mss, f->n_held);
-	remember(c);
-	c->started = true;
-	c->gained = loop_now(c->e->loop);
-	c->calm = false;
-	c->refused = ACCEL_WHY_NONE;
-	count_taken(c);
-	c->written = 0;
-	c->far_fin = c->fin_out = c->near_eof = false;
-	watch(c, EPOLLIN);
-	if (f->near.fin)
-		repeat_fin(c);
-	give_credit(c);
-	return rc == 0;
-}
-
 void conn_detach(struct conn *c)
 {
 	if (c->fd >= 0) {
@@ -333,135 +142,16 @@ void conn_sync_stream(struct conn *c)
 	c->bound = 0;
 }
 
-static void send_made(struct conn *c, enum accel_where where, const struct tcp_segment *s)
-{
-	uint8_t frame[TCP_FRAME_MAX];
-
-	away_send(c, where, no_offload, frame, tcp_make(s, frame));
-}
-
-/* Writes a segment without payload in the name of one host, for the far or the near host. */
-static struct tcp_segment made_for(const struct flow *f, enum accel_where where, uint8_t flags)
-{
-	bool to_near = where == ACCEL_LAN;
-	const struct accel_key *k = &f->key;
-
-	return (struct tcp_segment){
-		.dst_mac = to_near ? f->near.mac : f->far.mac,
-		.src_mac = to_near ? f->far.mac : f->near.mac,
-		.vlan = k->vlan,
-		.src = to_near ? k->far : k->near,
-		.dst = to_near ? k->near : k->far,
-		.src_port = to_near ? k->far_port : k->near_port,
-		.dst_port = to_near ? k->near_port : k->far_port,
-		.flags = flags,
-	};
-}
-
-/* Without a proxy socket, the host must not keep a connection that no process serves. */
-static void reset_by_hand(struct conn *c)
-{
-	const struct flow *f = &c->flow;
-	struct tcp_segment s = made_for(f, ACCEL_LAN, TCP_RST | TCP_ACK);
-
-	s.seq = f->near.acked;
-	s.ack = f->near.next;
-	send_made(c, ACCEL_LAN, &s);
-}
-
-static void refuse(struct conn *c, enum accel_where where, const struct flow_frame *frame)
-{
-	struct tcp_segment s;
-
-	if (tcp_refusal(frame->v, frame->t, &s))
-		send_made(c, where, &s);
-}
-
 static void refuse_far(void *arg, struct flow *f, const struct flow_frame *frame)
 {
 	(void)f;
-	refuse(arg, ACCEL_NODE, frame);
+	conn_refuse(arg, ACCEL_NODE, frame);
 }
 
 static void refuse_near(void *arg, struct flow *f, const struct flow_frame *frame)
 {
 	(void)f;
-	refuse(arg, ACCEL_LAN, frame);
-}
-
-/*
- * No process knows the acknowledgement of the host. The host answers an old segment with an ACK,
- * which states the number. The ACK is answered with RST.
- */
-static void ask(struct conn *c, enum accel_where where)
-{
-	const struct flow *f = &c->flow;
-	bool near = where == ACCEL_LAN;
-	struct tcp_segment s = made_for(f, where, TCP_ACK);
-
-	s.seq = (near ? f->far_start : f->near_start) - 1;
-	s.ack = near ? f->near_start : f->far_start;
-	send_made(c, where, &s);
-}
-
-void conn_ask(struct conn *c)
-{
-	/* One of two hosts at a time, because both may be on the same LAN (here.c). */
-	ask(c, c->asks_both && c->asks % 2 ? ACCEL_NODE : ACCEL_LAN);
-}
-
-static void find_host(struct conn *c, const struct ip_addr *ip)
-{
-	const struct engine *e = c->e;
-	uint16_t vlan = c->flow.key.vlan;
-	uint8_t frame[ETH_ANNOUNCE_MAX];
-	size_t len = ip->family == 4 ? arp_build_question(vlan, e->device, ip, frame)
-				     : nd_build_question(vlan, e->device, ip, frame);
-
-	engine_send(c->e, c->hash, ACCEL_LAN, e->self, no_offload, frame, len);
-}
-
-void conn_find_hosts(struct conn *c)
-{
-	find_host(c, &c->flow.key.near);
-	find_host(c, &c->flow.key.far);
-}
-
-static void count_reset(struct conn *c)
-{
-	c->e->counters.reset++;
-	peer_counted(c->peer)->reset++;
-}
-
-void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
-{
-	struct flow *f = &c->flow;
-
-	f->near.mac = one->near_mac;
-	f->far.mac = one->far_mac;
-	f->near_start = one->near_start;
-	f->far_start = one->far_start;
-	flow_bury(f, now);
-	count_reset(c);
-	c->asks = ASKS;
-	c->asks_both = false;
-}
-
-static void end_by_reset(struct conn *c, int fd)
-{
-	count_reset(c);
-	/* The host has acknowledged more than the proxy socket knows, so both segments are sent. */
-	reset_by_hand(c);
-	/* The other accelerator cannot reset the far host any more. */
-	if (!peer_is_up(c->peer) || c->far_at)
-		ask(c, ACCEL_NODE);
-	/* Both hosts may be past the number, because both also exchange frames directly. A host
-	 * answers with the present number. */
-	c->asks_both = c->far_at;
-	if (c->asks_both)
-		c->asks = 2 * ASKS;
-	if (fd >= 0)
-		stand_in_reset(fd);
+	conn_refuse(arg, ACCEL_LAN, frame);
 }
 
 static void end_by_return(struct conn *c, int fd)
@@ -489,20 +179,20 @@ static void give_up(void *arg, struct flow *f, enum flow_end_of how)
 		 * numbers. */
 		if (fd >= 0 && !started)
 			stand_in_leave(fd);
-		end_by_reset(c, started ? fd : -1);
+		conn_end_by_reset(c, started ? fd : -1);
 	} else if (how == FLOW_RETURNED && fd >= 0) {
 		end_by_return(c, fd);
 	} else {
 		stand_in_leave(fd);
 	}
-	if (away_is_here(c))
-		conn_find_hosts(c);
+	if (place_is_here(c))
+		here_find_hosts(c);
 }
 
 static void probe(void *arg, struct flow *f)
 {
 	(void)f;
-	ask(arg, ACCEL_LAN);
+	conn_ask_host(arg, ACCEL_LAN);
 }
 
 /* Tolerance for the jiffies of the kernel, and for a loop with a single reading of the clock per
@@ -540,6 +230,20 @@ static bool is_drained(void *arg, struct flow *f)
 	       !stand_in_unacknowledged(c->fd);
 }
 
+static void on_socket(void *arg, int fd, uint32_t events);
+
+static int open_stand_in(void *arg, struct flow *f)
+{
+	(void)f;
+	return conn_open_stand_in(arg, on_socket);
+}
+
+static bool start_stand_in(void *arg, struct flow *f)
+{
+	(void)f;
+	return conn_start_stand_in(arg);
+}
+
 const struct flow_ops conn_ops = {
 	.to_far = to_far,
 	.to_near = to_near,
@@ -556,13 +260,40 @@ const struct flow_ops conn_ops = {
 	.may_hold = may_hold,
 };
 
+/* Reports whether an intercepted connection has had no benefit for that time. */
+bool conn_is_calm_for(const struct conn *c, int64_t ms, mono_t now)
+{
+	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->gained) >= ms;
+}
+
+bool conn_is_calm(const struct conn *c, mono_t now)
+{
+	return conn_is_calm_for(c, CONN_CALM_MS, now);
+}
+
+void conn_release(struct conn *c, mono_t now)
+{
+	struct accel_frame ask = { .type = ACCEL_RELEASE,
+				   .stream = c->bound,
+				   .at = { c->flow.near.next } };
+
+	if (c->flow.state != FLOW_TAKEN || c->lingers)
+		return;
+	c->calm = conn_is_calm(c, now);
+	if (c->flow.leader)
+		flow_release(&c->flow, now);
+	else
+		peer_tell(c->peer, &ask);
+	engine_hurry(c->e);
+}
+
 /* --- bytes --- */
 
 static void choose_events(struct conn *c)
 {
 	bool reads = !c->near_eof && c->may_send && !peer_serves_later(c->peer, c->bound);
 
-	watch(c, (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u));
+	conn_watch(c, (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u));
 }
 
 /*
@@ -600,13 +331,6 @@ static void failed(struct conn *c)
 	flow_reset(&c->flow, false, loop_now(c->e->loop));
 }
 
-bool conn_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow)
-{
-	const struct flow *f = &c->flow;
-
-	return worth_keeping(flow, flow_window(f, d == SAVING_OUT ? &f->far : &f->near));
-}
-
 static void count(struct conn *c, enum saving_direction d, size_t n)
 {
 	const struct flow *f = &c->flow;
@@ -620,7 +344,7 @@ static void count(struct conn *c, enum saving_direction d, size_t n)
 
 	saving_add(&c->saving, &step, now);
 	meter_add(&c->through[d], n, rtt_us, now);
-	if (conn_is_worth_keeping(c, d, meter_best(&c->through[d], rtt_us, now)))
+	if (judge_is_worth_keeping(c, d, meter_best(&c->through[d], rtt_us, now)))
 		c->gained = now;
 	if (d == SAVING_OUT)
 		c->bytes.out += n;
@@ -675,7 +399,7 @@ static bool pump_in(struct conn *c)
 		c->e->promised -= n;
 		c->written += (uint32_t)n;
 	}
-	give_credit(c);
+	conn_give_credit(c);
 	if (c->far_fin && !c->fin_out && !c->in.len) {
 		c->fin_out = true;
 		shutdown(c->fd, SHUT_WR);
@@ -710,7 +434,7 @@ static void on_socket(void *arg, int fd, uint32_t events)
 	}
 	/* Both directions are shut, so the rest is read regardless of the credit. */
 	if (events & EPOLLHUP && !(c->watched & EPOLLIN) && !c->in.len && c->near_eof)
-		watch(c, 0);
+		conn_watch(c, 0);
 	pump(c);
 }
 
@@ -720,7 +444,7 @@ bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 		return true;
 	if (len > c->given)
 		return false;
-	away_heard(c, loop_now(c->e->loop));
+	place_heard(c, loop_now(c->e->loop));
 	c->given -= (uint32_t)len;
 	c->bytes.carried_in += carried;
 	count(c, SAVING_IN, len);
@@ -733,7 +457,7 @@ bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 
 bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 {
-	away_heard(c, now);
+	place_heard(c, now);
 	switch (f->type) {
 	case ACCEL_CREDIT:
 		c->may_send += min_of(f->credit.bytes, UINT32_MAX - c->may_send);

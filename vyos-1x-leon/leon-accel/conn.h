@@ -58,9 +58,6 @@ void conn_carrier_gone(struct conn *c, mono_t now);
 void conn_bury(struct conn *c, const struct taken_one *one, mono_t now);
 /* Probes the near host, or both hosts if both are on the local LAN. The answers are refused. */
 void conn_ask(struct conn *c);
-/* Both hosts are on the local LAN. The switches may forward frames for both to this node, because
- * the proxy sockets used both addresses. Probes both hosts, so the answers correct the switches. */
-void conn_find_hosts(struct conn *c);
 /* Handles connections that are drained or released. Returns true if there are any. */
 bool conns_tick(struct engine *e, mono_t now);
 /* leond reports that a host is behind that node. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * State of a tracked connection, for conn.c (proxy socket and bytes) and conns.c (table and
- * timers). Single-threaded.
+ * State of a tracked connection, for conn.c (bytes and messages), conn_stand_in.c, conn_words.c
+ * and conns.c (table and timers). Single-threaded.
  */
 #pragma once
 
@@ -67,9 +67,11 @@ struct conn {
 extern const struct flow_ops conn_ops;
 /* Forgets proxy socket and stream. The descriptor stays open. */
 void conn_detach(struct conn *c);
-/* Reports whether the rate `flow` in that direction passes worth_keeping(). */
-bool conn_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow);
-/* Reports whether an intercepted connection has had no benefit for some seconds. */
+/* Time without benefit after which the place of a connection is free for another one. */
+#define CONN_CALM_MS 5000
+/* Reports whether an intercepted connection has had no benefit for that time. */
+bool conn_is_calm_for(const struct conn *c, int64_t ms, mono_t now);
+/* The same for CONN_CALM_MS. */
 bool conn_is_calm(const struct conn *c, mono_t now);
 /* Acknowledged bytes, possibly undelivered to the other host, in both directions. */
 uint64_t conn_undelivered(const struct conn *c);
@@ -79,3 +81,23 @@ void conn_release(struct conn *c, mono_t now);
 void conn_end_where_done(struct conn *c);
 /* Ends the stream without a message to the peer, because the flow has sent it. */
 void conn_sync_stream(struct conn *c);
+/* Iterates over the tracked connections in the order of their serials. c NULL: the first one. NULL:
+ * no more. */
+struct conn *conns_next(const struct engine *e, const struct conn *c);
+
+/* conn_stand_in.c: the proxy socket. */
+typedef void (*conn_event_fn)(void *arg, int fd, uint32_t events);
+/* Makes the proxy socket, and calls fn for its events. Returns 0 or -errno. */
+int conn_open_stand_in(struct conn *c, conn_event_fn fn);
+bool conn_start_stand_in(struct conn *c);
+void conn_watch(struct conn *c, uint32_t events);
+/* Grants the other end the credit that is due. */
+void conn_give_credit(struct conn *c);
+
+/* conn_words.c: segments for hosts. */
+/* Answers a frame of a host with RST. */
+void conn_refuse(struct conn *c, enum accel_where where, const struct flow_frame *frame);
+/* Makes the host state its sequence numbers. */
+void conn_ask_host(struct conn *c, enum accel_where where);
+/* Resets the hosts. fd: the proxy socket, or -1. */
+void conn_end_by_reset(struct conn *c, int fd);

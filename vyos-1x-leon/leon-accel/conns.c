@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All tracked connections, see conn.h: the table, the choice of intercepted connections, the
- * timers, and the list for reports.
+ * All tracked connections, see conn.h: the table, the choice of intercepted connections, and the
+ * timers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,13 @@
 
 #include "away.h"
 #include "base/defs.h"
-#include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "conn_key.h"
 #include "conn_state.h"
 #include "judge.h"
 #include "peer.h"
+#include "place.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
 #include <uthash.h>
@@ -26,15 +27,12 @@
 /* Time without benefit after which an intercepted connection is released: the first if no other
  * connection needs its place, the second otherwise. A shorter time would mistake a pause for the
  * end of a transfer. */
-#define CALM_MS	     60000
-#define CALM_FULL_MS 5000
+#define CALM_MS 60000
 /* Silence before frames bypass leon-accel, or duration of the bypass, after which a connection is
  * forgotten (TIME_WAIT is over). */
 #define UNSEEN_MS     5000
 #define UNSEEN_ALL_MS 60000
 #define FULL_MS	      10000 /* time for which a refused connection counts as waiting for a place */
-
-#define EXPLAINED_MAX 16 /* connections in an answer: one pair of endpoints in several VLANs */
 
 struct conn_entry {
 	struct conn conn;
@@ -42,6 +40,14 @@ struct conn_entry {
 };
 
 /* --- the table --- */
+
+struct conn *conns_next(const struct engine *e, const struct conn *c)
+{
+	struct conn_entry *next =
+		c ? container_of(c, const struct conn_entry, conn)->hh.next : e->conns;
+
+	return next ? &next->conn : NULL;
+}
 
 static struct conn *find(struct engine *e, const struct accel_key *k, unsigned *hash)
 {
@@ -105,52 +111,10 @@ static bool make_room(struct engine *e, struct accel_peer *p)
 	return oldest;
 }
 
-/* Keys are compared as bytes, so the padding between their fields is zero. */
-static struct accel_key key_between(uint16_t vlan, const struct endpoint *near,
-				    const struct endpoint *far)
-{
-	struct accel_key k;
-
-	memset(&k, 0, sizeof(k));
-	k.vlan = vlan;
-	k.near = near->ip;
-	k.far = far->ip;
-	k.near_port = near->port;
-	k.far_port = far->port;
-	return k;
-}
-
-/* The key in the view of this node. */
-static struct accel_key key_of(const struct tcp_view *t, uint16_t vlan, bool from_near)
-{
-	const struct endpoint src = { t->src, t->src_port }, dst = { t->dst, t->dst_port };
-
-	return key_between(vlan, from_near ? &src : &dst, from_near ? &dst : &src);
-}
-
-/* The key of a decoded frame. `mirrored`: in the view of the other node. */
-static struct accel_key key_from(const struct accel_key *of, bool mirrored)
-{
-	const struct endpoint near = { of->near, of->near_port }, far = { of->far, of->far_port };
-
-	return key_between(of->vlan, mirrored ? &far : &near, mirrored ? &near : &far);
-}
-
 /* Reports whether the connection may stay intercepted. */
 static bool is_wanted(const struct conn *c)
 {
 	return judge_is_on(c) && judge_is_admitted(c);
-}
-
-/* Reports whether an intercepted connection has had no benefit for that time. */
-static bool is_calm(const struct conn *c, int64_t ms, mono_t now)
-{
-	return c->e->settings.mode != ACCEL_ALWAYS && mono_sub_ms(now, c->gained) >= ms;
-}
-
-bool conn_is_calm(const struct conn *c, mono_t now)
-{
-	return is_calm(c, CALM_FULL_MS, now);
 }
 
 static bool is_needed(const struct conn *c, mono_t now)
@@ -158,7 +122,7 @@ static bool is_needed(const struct conn *c, mono_t now)
 	const struct engine *e = c->e;
 	bool others_wait = e->full_at.ns && mono_sub_ms(now, e->full_at) < FULL_MS;
 
-	return !is_calm(c, others_wait ? CALM_FULL_MS : CALM_MS, now);
+	return !conn_is_calm_for(c, others_wait ? CONN_CALM_MS : CALM_MS, now);
 }
 
 static void consider(struct conn *c, mono_t now)
@@ -243,7 +207,7 @@ static bool is_elsewhere(struct conn *c, const struct conn_frame *cf, mono_t now
 bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 {
 	const struct flow_frame *f = &cf->frame;
-	struct accel_key k = key_of(f->t, f->v->vlan, cf->from_lan);
+	struct accel_key k = conn_key_of(f->t, f->v->vlan, cf->from_lan);
 	unsigned hash;
 	struct conn *c = find(e, &k, &hash);
 
@@ -274,13 +238,13 @@ bool conn_frame(struct engine *e, const struct conn_frame *cf, mono_t now)
 
 void conn_frame_here(struct engine *e, const struct flow_frame *f, mono_t now)
 {
-	struct accel_key k = key_of(f->t, f->v->vlan, true);
+	struct accel_key k = conn_key_of(f->t, f->v->vlan, true);
 	unsigned hash;
 	struct conn *c = find(e, &k, &hash);
 	bool from_near = c != NULL;
 
 	if (!c) {
-		k = key_of(f->t, f->v->vlan, false);
+		k = conn_key_of(f->t, f->v->vlan, false);
 		c = find(e, &k, &hash);
 	}
 	if (!c)
@@ -292,7 +256,7 @@ void conn_frame_here(struct engine *e, const struct flow_frame *f, mono_t now)
 struct conn *conn_of_packet(struct engine *e, uint16_t vlan, const struct tcp_view *t)
 {
 	/* A packet of the proxy socket for the far host. */
-	struct accel_key k = key_of(t, vlan, false);
+	struct accel_key k = conn_key_of(t, vlan, false);
 	unsigned hash;
 
 	return find(e, &k, &hash);
@@ -323,7 +287,7 @@ static enum accel_refusal why_not(const struct conn *c)
 static struct conn *find_named(struct engine *e, struct accel_peer *p, const struct accel_frame *f,
 			       mono_t now)
 {
-	struct accel_key k = key_from(&f->offer.key, true);
+	struct accel_key k = conn_key_from(&f->offer.key, true);
 	unsigned hash;
 	struct conn *c = find(e, &k, &hash);
 
@@ -360,7 +324,7 @@ void conn_offered(struct engine *e, struct accel_peer *p, const struct accel_fra
 static bool bury(struct engine *e, const struct taken_one *one, mono_t now)
 {
 	struct accel_peer *p = peer_find(e, one->node);
-	struct accel_key k = key_from(&one->key, false);
+	struct accel_key k = conn_key_from(&one->key, false);
 	unsigned hash;
 	struct conn *c;
 
@@ -397,29 +361,13 @@ bool conns_tick(struct engine *e, mono_t now)
 		struct conn *c = &entry->conn;
 		if (!flow_is_draining(&c->flow) && c->flow.state != FLOW_RETURNING)
 			continue;
-		if (away_is_here(c))
+		if (place_is_here(c))
 			here_tick(c, now);
 		flow_tick(&c->flow, peer_rtt_ms(c->peer), now);
 		conn_sync_stream(c);
 		any = true;
 	}
 	return any;
-}
-
-void conn_release(struct conn *c, mono_t now)
-{
-	struct accel_frame ask = { .type = ACCEL_RELEASE,
-				   .stream = c->bound,
-				   .at = { c->flow.near.next } };
-
-	if (c->flow.state != FLOW_TAKEN || c->lingers)
-		return;
-	c->calm = conn_is_calm(c, now);
-	if (c->flow.leader)
-		flow_release(&c->flow, now);
-	else
-		peer_tell(c->peer, &ask);
-	engine_hurry(c->e);
 }
 
 /* Sequence numbers advance in frames outside this process, and outdated numbers are worse than
@@ -456,14 +404,14 @@ void conns_second(struct engine *e, mono_t now)
 		}
 		if (c->finds && !is_taken(c)) {
 			c->finds--;
-			conn_find_hosts(c);
+			here_find_hosts(c);
 		}
 		if (is_taken(c) && away_is_lost(c, now))
 			flow_reset(&c->flow, false, now);
 		if (c->flow.state == FLOW_TAKEN &&
-		    (!is_wanted(c) || !is_needed(c, now) || away_is(c) || c->flow.foreign))
+		    (!is_wanted(c) || !is_needed(c, now) || place_is_away(c) || c->flow.foreign))
 			conn_release(c, now);
-		if (!away_is(c) && flow_watch(&c->flow, peer_rtt_ms(c->peer), now)) {
+		if (!place_is_away(c) && flow_watch(&c->flow, peer_rtt_ms(c->peer), now)) {
 			e->counters.fault[ACCEL_FAULT_UNPROVED]++;
 			conn_sync_stream(c);
 		}
@@ -517,166 +465,6 @@ void conns_reset_all(struct engine *e, mono_t now)
 
 	HASH_ITER(hh, e->conns, entry, next)
 		flow_reset(&entry->conn.flow, false, now);
-}
-
-struct accel_time conns_time(const struct engine *e)
-{
-	struct accel_time all = e->forgotten;
-
-	for (const struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
-		struct accel_time t = saving_time(&entry->conn.saving);
-
-		all.with_ms += t.with_ms;
-		all.without_ms += t.without_ms;
-	}
-	return all;
-}
-
-static uint8_t state_of(const struct flow *f)
-{
-	static const uint8_t state[] = {
-		[FLOW_PLAIN] = ACCEL_CONN_PLAIN,       [FLOW_OFFERED] = ACCEL_CONN_DRAINING,
-		[FLOW_DRAINING] = ACCEL_CONN_DRAINING, [FLOW_ACCEPTED] = ACCEL_CONN_DRAINING,
-		[FLOW_TAKEN] = ACCEL_CONN_TAKEN,       [FLOW_RETURNING] = ACCEL_CONN_RETURNING,
-		[FLOW_CLOSED] = ACCEL_CONN_CLOSED,
-	};
-
-	return state[f->state];
-}
-
-static void describe(struct conn *c, struct accel_conn *out, mono_t now)
-{
-	const struct flow *f = &c->flow;
-	int64_t since_ms = mono_sub_ms(now, f->since);
-
-	*out = (struct accel_conn){
-		.serial = c->serial,
-		.vlan = f->key.vlan,
-		.near = f->key.near,
-		.far = f->key.far,
-		.near_port = f->key.near_port,
-		.far_port = f->key.far_port,
-		.node = peer_id(c->peer),
-		.state = state_of(f),
-		.since_ms = (uint32_t)min_of(max_of(since_ms, (int64_t)0), (int64_t)UINT32_MAX),
-		.held = f->n_held,
-		.undelivered = conn_undelivered(c),
-		.times = c->times,
-		.why = f->state == FLOW_PLAIN ? (uint8_t)judge(c, now) : ACCEL_WHY_NONE,
-		.bytes = c->bytes,
-		.time = saving_time(&c->saving),
-	};
-}
-
-void conns_page(struct engine *e, uint64_t behind, struct accel_page *page, mono_t now)
-{
-	/* uthash keeps the order of insertion, which is the order of serials. */
-	for (struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
-		struct conn *c = &entry->conn;
-
-		if (c->serial <= behind)
-			continue;
-		if (page->n == ACCEL_PAGE_CONNS) {
-			page->more = true;
-			return;
-		}
-		describe(c, &page->conn[page->n++], now);
-	}
-}
-
-static const char *state_name(enum flow_state s)
-{
-	switch (s) {
-	case FLOW_PLAIN:
-		return "plain";
-	case FLOW_OFFERED:
-	case FLOW_DRAINING:
-	case FLOW_ACCEPTED:
-		return "draining";
-	case FLOW_TAKEN:
-		return "taken";
-	case FLOW_RETURNING:
-		return "returning";
-	case FLOW_CLOSED:
-		return "closed";
-	case FLOW_STATES:
-		break;
-	}
-	return "unknown";
-}
-
-static void write_end(struct jsonw *w, const char *key, const struct ip_addr *ip, uint16_t port)
-{
-	struct endpoint ep = { *ip, port };
-	char text[ENDPOINT_STRLEN];
-
-	jsonw_str(w, key, endpoint_format(&ep, text, sizeof(text)));
-}
-
-static void write_name(const struct conn *c, struct jsonw *w)
-{
-	const struct accel_key *k = &c->flow.key;
-	char id[NODE_ID_STRLEN];
-
-	jsonw_u64(w, "vlan", k->vlan);
-	write_end(w, "near", &k->near, k->near_port);
-	write_end(w, "far", &k->far, k->far_port);
-	jsonw_str(w, "node", node_id_format(peer_id(c->peer), id, sizeof(id)));
-	jsonw_str(w, "state", state_name(c->flow.state));
-}
-
-void conns_write(const struct engine *e, struct jsonw *w)
-{
-	for (const struct conn_entry *entry = e->conns; entry; entry = entry->hh.next) {
-		const struct conn *c = &entry->conn;
-
-		jsonw_object(w, NULL);
-		write_name(c, w);
-		jsonw_u64(w, "bytes_from_near", c->bytes.out);
-		jsonw_u64(w, "bytes_from_far", c->bytes.in);
-		jsonw_end(w);
-	}
-}
-
-static bool is_between(const struct accel_key *k, const struct endpoint *a,
-		       const struct endpoint *b)
-{
-	struct endpoint near = { k->near, k->near_port }, far = { k->far, k->far_port };
-
-	return (endpoint_equal(&near, a) && endpoint_equal(&far, b)) ||
-	       (endpoint_equal(&near, b) && endpoint_equal(&far, a));
-}
-
-static void explain(struct conn *c, struct jsonw *w, mono_t now)
-{
-	bool plain = c->flow.state == FLOW_PLAIN;
-	enum accel_why why = plain ? judge(c, now) : ACCEL_WHY_NONE;
-
-	jsonw_object(w, NULL);
-	write_name(c, w);
-	jsonw_str(w, "reason", accel_why_word(why));
-	jsonw_str(w, "reason_text", why ? accel_why_sentence(why) : NULL);
-	if (plain) {
-		judge_explain(c, w, now);
-	} else {
-		jsonw_array(w, "checks");
-		jsonw_end(w);
-	}
-	jsonw_end(w);
-}
-
-void conns_explain(struct engine *e, const struct endpoint *a, const struct endpoint *b,
-		   struct jsonw *w, mono_t now)
-{
-	unsigned n = 0;
-
-	for (struct conn_entry *entry = e->conns; entry && n < EXPLAINED_MAX;
-	     entry = entry->hh.next) {
-		if (!is_between(&entry->conn.flow.key, a, b))
-			continue;
-		explain(&entry->conn, w, now);
-		n++;
-	}
 }
 
 void conns_free(struct engine *e)

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <linux/virtio_net.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -34,30 +33,6 @@
 #define SPEAKS_MS    2500 /* leond sends a message each second */
 #define WOKE_MS	     10000
 #define CARRIER_NAME "carrier"
-#define ROUTE_METRIC 1000 /* of the first LAN; higher for the others */
-
-/* --- to leond --- */
-
-void engine_send(struct engine *e, uint32_t hash, enum accel_where where, node_id_t node,
-		 const void *vnet, const void *frame, size_t len)
-{
-	uint8_t header[ACCEL_QUEUE_HDR];
-	struct iovec iov[3] = { { (void *)(uintptr_t)frame, len } };
-	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 1 };
-
-	if (!e->n_queues)
-		return;
-	if (vnet) {
-		accel_queue_put(header, where, node);
-		iov[0] = (struct iovec){ header, sizeof(header) };
-		iov[1] = (struct iovec){ (void *)(uintptr_t)vnet, ACCEL_VNET_LEN };
-		iov[2] = (struct iovec){ (void *)(uintptr_t)frame, len };
-		m.msg_iovlen = 3;
-	}
-	/* A full queue drops the frame. */
-	if (sendmsg(e->queue[hash % e->n_queues], &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		e->counters.queue_full++;
-}
 
 /* --- from leond --- */
 
@@ -75,14 +50,6 @@ static void take_carrier(struct engine *e, const uint8_t *vnet, const uint8_t *f
 		tun_write(&e->carrier, vnet, frame, len, v.l3_offset);
 	else if (p)
 		peer_misuse(p, ACCEL_FOREIGN);
-}
-
-uint16_t engine_gso_size(const uint8_t *vnet)
-{
-	struct virtio_net_hdr h;
-
-	memcpy(&h, vnet, sizeof(h));
-	return h.gso_type ? h.gso_size : 0;
 }
 
 /* A frame between two hosts. A frame without a tracked connection goes on unchanged. */
@@ -236,30 +203,6 @@ static void on_lan(void *arg, int fd, uint32_t events)
 	}
 }
 
-struct lan *engine_lan(struct engine *e, uint16_t vlan)
-{
-	struct lan *lan;
-
-	if (vlan >= VLANS || e->lan[vlan])
-		return vlan < VLANS ? e->lan[vlan] : NULL;
-	if (e->n_lans == LANS_MAX)
-		return NULL;
-	lan = x_new(struct lan);
-	lan->e = e;
-	lan->vlan = vlan;
-	snprintf(lan->name, sizeof(lan->name), "lan%u", vlan);
-	if (tun_open_lan(&lan->tun, e->nl, lan->name, ROUTE_METRIC + vlan) < 0) {
-		log_error("accel", "no device for the proxy sockets of a VLAN: %s vlan=%u",
-			  strerror(errno), vlan);
-		free(lan);
-		return NULL;
-	}
-	e->lan[vlan] = lan;
-	e->n_lans++;
-	loop_fd_add(e->loop, lan->tun.tap.fd[0], EPOLLIN, on_lan, lan);
-	return lan;
-}
-
 /* --- inter-proxy connections --- */
 
 static void on_listener(void *arg, int fd, uint32_t events)
@@ -358,11 +301,6 @@ void engine_node(struct engine *e, const struct accel_say_frame *f)
 	peer_learn(e, f, loop_now(e->loop));
 }
 
-bool engine_answers(const struct engine *e)
-{
-	return !e->stopping && e->settings.mode != ACCEL_OFF;
-}
-
 void engine_set(struct engine *e, const struct accel_settings *s)
 {
 	bool answered = engine_answers(e);
@@ -391,12 +329,6 @@ static void on_tick(void *arg, mono_t now)
 		timer_set(e->tick, mono_add_ms(now, TICK_MS));
 }
 
-void engine_hurry(struct engine *e)
-{
-	if (!timer_is_set(e->tick))
-		timer_set(e->tick, mono_add_ms(loop_now(e->loop), TICK_MS));
-}
-
 static void on_second(void *arg, mono_t now)
 {
 	struct engine *e = arg;
@@ -418,7 +350,13 @@ static void on_second(void *arg, mono_t now)
 
 void engine_init(struct engine *e, struct loop *loop, struct nl *nl, struct taken_file *taken)
 {
-	*e = (struct engine){ .loop = loop, .nl = nl, .taken = taken, .listener = -1, .leond = -1 };
+	*e = (struct engine){ .loop = loop,
+			      .nl = nl,
+			      .taken = taken,
+			      .listener = -1,
+			      .leond = -1,
+			      .on_lan = on_lan,
+			      .peer_ops = &peer_frames_ops };
 	if (getrandom(&e->hash_key, sizeof(e->hash_key), 0) != sizeof(e->hash_key))
 		bug("no random bytes");
 	e->message = x_buffer(ACCEL_QUEUE_MAX, 1);

@@ -33,6 +33,7 @@
 
 struct conn_entry;
 struct peer_entry;
+struct peer_ops;
 
 /* A TAP for the proxy sockets of one VLAN. */
 struct lan {
@@ -79,10 +80,12 @@ struct engine {
 	struct tun carrier;
 	bool carrier_is_open;
 	int listener;
+	void (*on_lan)(void *lan, int fd, uint32_t events); /* Packets of a TAP. */
 	struct lan *lan[VLANS]; /* Indexed by VLAN. NULL: not made yet. */
 	unsigned n_lans;
 	/* Tables. */
 	struct peer_entry *peers;
+	const struct peer_ops *peer_ops;
 	struct conn_entry *conns; /* Owned by conns.c. */
 	unsigned n_conns, n_taken;
 	/* Last time at which the maximum prevented an interception. 0: never. */

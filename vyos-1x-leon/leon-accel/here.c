@@ -39,6 +39,26 @@ void here_free(struct conn *c)
 	*h = (struct here){ 0 };
 }
 
+/* The virtio_net_hdr of a complete frame. */
+static const uint8_t no_offload[ACCEL_VNET_LEN];
+
+static void find_host(struct conn *c, const struct ip_addr *ip)
+{
+	const struct engine *e = c->e;
+	uint16_t vlan = c->flow.key.vlan;
+	uint8_t frame[ETH_ANNOUNCE_MAX];
+	size_t len = ip->family == 4 ? arp_build_question(vlan, e->device, ip, frame)
+				     : nd_build_question(vlan, e->device, ip, frame);
+
+	engine_send(c->e, c->hash, ACCEL_LAN, e->self, no_offload, frame, len);
+}
+
+void here_find_hosts(struct conn *c)
+{
+	find_host(c, &c->flow.key.near);
+	find_host(c, &c->flow.key.far);
+}
+
 static void turn_to(struct conn *c, bool far, mono_t now)
 {
 	struct here *h = &c->together;
@@ -47,7 +67,7 @@ static void turn_to(struct conn *c, bool far, mono_t now)
 	h->is_open = false;
 	h->is_asked = true;
 	h->turned = now;
-	conn_find_hosts(c);
+	here_find_hosts(c);
 }
 
 void here_begin(struct conn *c, mono_t now)

@@ -29,3 +29,6 @@ void here_free(struct conn *c);
 /* Sends a frame to a host with the address of the other host. */
 void here_send(struct conn *c, bool to_far, const uint8_t *vnet, const uint8_t *frame, size_t len);
 void here_tick(struct conn *c, mono_t now);
+/* Both hosts are on the local LAN. The switches may forward frames for both to this node, because
+ * the proxy sockets used both addresses. Probes both hosts, so the answers correct the switches. */
+void here_find_hosts(struct conn *c);

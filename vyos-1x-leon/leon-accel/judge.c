@@ -37,6 +37,13 @@ static bool is_far_enough(const struct conn *c, uint32_t of_threshold_percent)
 						  (uint64_t)s->threshold_us * of_threshold_percent;
 }
 
+bool judge_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow)
+{
+	const struct flow *f = &c->flow;
+
+	return worth_keeping(flow, flow_window(f, d == SAVING_OUT ? &f->far : &f->near));
+}
+
 bool judge_is_on(const struct conn *c)
 {
 	return engine_answers(c->e) && is_far_enough(c, ACCEL_KEEP_PERCENT);
@@ -230,7 +237,7 @@ static bool is_still_calm(struct conn *c, mono_t now)
 	uint32_t rtt_us = peer_rtt_us(c->peer);
 
 	for (enum saving_direction d = SAVING_OUT; d <= SAVING_IN && c->calm; d++)
-		c->calm = !conn_is_worth_keeping(c, d, meter_best(&c->plain[d], rtt_us, now));
+		c->calm = !judge_is_worth_keeping(c, d, meter_best(&c->plain[d], rtt_us, now));
 	return c->calm;
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/mono.h"
+#include "saving.h"
 #include "wire/accel_report.h"
 
 struct conn;
@@ -28,3 +29,5 @@ bool judge_is_admitted(const struct conn *c);
 bool judge_is_full(const struct engine *e);
 /* `reason` is the enum accel_refusal of the other accelerator. */
 enum accel_why judge_of_refusal(uint8_t reason);
+/* Reports whether the rate `flow` in that direction passes worth_keeping(). */
+bool judge_is_worth_keeping(const struct conn *c, enum saving_direction d, uint64_t flow);

@@ -23,6 +23,18 @@ struct conn;
 struct engine;
 struct accel_peer;
 
+/* Actions of higher modules for an inter-proxy connection. */
+struct peer_ops {
+	/* Handles a received message. Returns false for an invalid message. */
+	bool (*take)(struct accel_peer *p, const struct accel_frame *f, mono_t now);
+	/* Serves a stream in its turn, see streams.h. */
+	size_t (*send)(struct conn *c, size_t max);
+	void (*turn_over)(struct conn *c);
+	/* The inter-proxy connection of the stream has ended. */
+	void (*gone)(struct conn *c, mono_t now);
+};
+extern const struct peer_ops peer_frames_ops;
+
 struct accel_peer *peer_find(struct engine *e, node_id_t id);
 /* Stores the reported values of a node, and makes a peer for a new node. The local node is no
  * peer. */
@@ -37,9 +49,11 @@ struct accel_node *peer_counted(struct accel_peer *p);
 struct node_share *peer_share(struct accel_peer *p);
 /* Counts a refused input. */
 void peer_misuse(struct accel_peer *p, enum accel_misuse m);
+/* Reports one node to leond. Returns false if the message cannot be sent. */
+typedef bool (*peer_report_fn)(struct engine *e, const struct accel_node *n);
 /* Reports changes to leond, or everything (all). A message that cannot be sent is sent the next
  * time. */
-void peers_report(struct engine *e, bool all);
+void peers_report(struct engine *e, bool all, peer_report_fn report);
 /* Reports whether messages to other accelerators are unsent. */
 bool peers_unsent(const struct engine *e);
 struct jsonw;

@@ -9,13 +9,9 @@
 #include "pack.h"
 #include "peer.h"
 #include "peer_state.h"
+#include "streams.h"
 
 #define PACK_LEVEL 1
-
-void peer_use(struct accel_peer *p, enum saving_direction d, size_t bytes)
-{
-	meter_add(&p->used[d], bytes, p->rtt_us, loop_now(p->e->loop));
-}
 
 static bool take_hello(struct accel_peer *p, const struct accel_frame *f)
 {
@@ -127,3 +123,10 @@ bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now)
 		return !s || conn_message(s->conn, f, now);
 	}
 }
+
+const struct peer_ops peer_frames_ops = {
+	.take = peer_take,
+	.send = conn_send,
+	.turn_over = conn_turn_over,
+	.gone = conn_carrier_gone,
+};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * State of a peer, for peer.c (node and socket) and peer_frames.c (received messages).
+ * State of a peer, for peer.c (facts), peer_link.c (socket), peers.c (table) and
+ * peer_frames.c (received messages).
  * Single-threaded.
  */
 #pragma once
@@ -21,6 +22,10 @@
  * this node. Each attempt costs a connection a round trip, in which it is drained. The time is not
  * longer than the time for which a full node assumes a waiting connection. */
 #define PEER_REFUSED_MS 10000
+#define PEER_SILENT_MS	10000
+#define PEER_MTU_MIN	1280 /* of IPv6 */
+#define PEER_HEADERS	72   /* of IPv6 and TCP, with timestamps */
+#define PEER_SEGMENT	(PEER_MTU_MIN - PEER_HEADERS)
 
 /* State of the inter-proxy connection. */
 enum peer_state { PEER_DOWN, PEER_CONNECTING, PEER_GREETING, PEER_UP };
@@ -59,3 +64,14 @@ struct accel_peer {
 void peer_use(struct accel_peer *p, enum saving_direction d, size_t bytes);
 /* Handles a received message. Returns false for an invalid message. */
 bool peer_take(struct accel_peer *p, const struct accel_frame *f, mono_t now);
+
+/* Adapts the route to the node. Returns false if there is no route. */
+bool peer_fit_route(struct accel_peer *p);
+/* Uses the socket for the inter-proxy connection. */
+void peer_begin(struct accel_peer *p, int fd, enum peer_state state, mono_t now);
+void peer_greet(struct accel_peer *p, mono_t now);
+void peer_connect(struct accel_peer *p, mono_t now);
+void peer_ping(struct accel_peer *p, mono_t now);
+void peer_down(struct accel_peer *p, const char *why, mono_t now);
+/* Reports whether messages to the node are unsent. */
+bool peer_is_unsent(const struct accel_peer *p);

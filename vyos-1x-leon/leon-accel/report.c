@@ -45,27 +45,27 @@ static void tell_totals(const struct engine *e)
 	tell(e, &r);
 }
 
-void report_second(struct engine *e)
-{
-	if (e->leond < 0)
-		return;
-	tell_totals(e);
-	peers_report(e, false);
-}
-
-void report_anew(struct engine *e)
-{
-	/* The totals follow the nodes. leond then treats later changes as news. */
-	peers_report(e, true);
-	tell_totals(e);
-}
-
-bool report_node(struct engine *e, const struct accel_node *n)
+static bool tell_node(struct engine *e, const struct accel_node *n)
 {
 	struct accel_report r = { .what = ACCEL_REPORT_NODE };
 
 	r.node = *n;
 	return tell(e, &r);
+}
+
+void report_second(struct engine *e)
+{
+	if (e->leond < 0)
+		return;
+	tell_totals(e);
+	peers_report(e, false, tell_node);
+}
+
+void report_anew(struct engine *e)
+{
+	/* The totals follow the nodes. leond then treats later changes as news. */
+	peers_report(e, true, tell_node);
+	tell_totals(e);
 }
 
 static void tell_page(struct engine *e, const struct accel_report *asked)

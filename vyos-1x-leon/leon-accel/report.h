@@ -4,10 +4,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
-
-#include "wire/accel_report.h"
 
 struct engine;
 
@@ -15,7 +12,5 @@ struct engine;
 void report_second(struct engine *e);
 /* Sends all nodes with past or present connections, then the totals, to a new leond. */
 void report_anew(struct engine *e);
-/* Returns false if leond is not connected or its socket is full. */
-bool report_node(struct engine *e, const struct accel_node *n);
 /* Handles a message of leond outside enum accel_say. */
 void report_asked(struct engine *e, const void *data, size_t len);

@@ -7,7 +7,6 @@
 #include "base/defs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "conn.h"
 #include "streams.h"
 
 #define uthash_fatal(msg) bug("%s", msg)
@@ -100,14 +99,14 @@ bool streams_wait(const struct streams *ss, uint32_t number)
 	return s && s->turn.is_listed;
 }
 
-void streams_serve(struct streams *ss, bool (*has_room)(void *arg), void *arg)
+void streams_serve(struct streams *ss, const struct streams_calls *calls)
 {
 	struct turn *t;
 
-	while ((t = turns_next(&ss->turns)) && has_room(arg)) {
+	while ((t = turns_next(&ss->turns)) && calls->has_room(calls->arg)) {
 		struct stream *s = container_of(t, struct stream, turn);
 		uint32_t number = s->number;
-		size_t sent = conn_send(s->conn, (size_t)t->deficit);
+		size_t sent = calls->send(s->conn, (size_t)t->deficit);
 
 		/* A failed proxy socket has ended the stream. */
 		s = streams_find(ss, number);
@@ -115,6 +114,6 @@ void streams_serve(struct streams *ss, bool (*has_room)(void *arg), void *arg)
 			continue;
 		turns_sent(&ss->turns, &s->turn, sent);
 		if (!s->turn.is_listed)
-			conn_turn_over(s->conn);
+			calls->turn_over(s->conn);
 	}
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The streams of an inter-proxy connection, by number, and the turns (turns.h). Owned and called by
- * peer.c; pure except for conn_send() and conn_turn_over(). Single-threaded.
+ * peer_link.c; pure. Single-threaded.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/mono.h"
@@ -37,5 +38,12 @@ void streams_each(struct streams *ss, stream_fn fn, mono_t now);
 void streams_add(struct streams *ss, uint32_t number);
 /* Reports whether the stream waits for a turn. */
 bool streams_wait(const struct streams *ss, uint32_t number);
+struct streams_calls {
+	bool (*has_room)(void *arg);
+	void *arg; /* of has_room */
+	/* Sends at most `max` bytes. Returns the number of bytes on the inter-proxy connection. */
+	size_t (*send)(struct conn *c, size_t max);
+	void (*turn_over)(struct conn *c); /* All data has been sent. */
+};
 /* Serves the streams while there is free space. The next call continues with the next stream. */
-void streams_serve(struct streams *ss, bool (*has_room)(void *arg), void *arg);
+void streams_serve(struct streams *ss, const struct streams_calls *calls);

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The proxy socket of one connection, see conn_state.h: its parameters from the frames of both
+ * hosts, and its start.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/log.h"
+#include "conn_state.h"
+#include "credit.h"
+#include "engine.h"
+#include "faults.h"
+#include "peer.h"
+#include "stand_in.h"
+
+#define RECEIVE_WINDOW_BLIND (64u << 20) /* stated with a shift of 14, the host has another */
+#define MSS_V4_MIN	     536
+#define MSS_V6_MIN	     1220
+#define MSS_MIN		     88
+#define MSS_MAX		     1460
+#define TS_OPTION_LEN	     12
+
+/* The virtio_net_hdr of a complete frame. */
+static const uint8_t no_offload[ACCEL_VNET_LEN];
+
+/* Limits the MSS to the range of the kernel and of a LAN. */
+static uint16_t clamp_mss(uint16_t mss)
+{
+	if (mss < MSS_MIN)
+		return MSS_MIN;
+	return mss < MSS_MAX ? mss : MSS_MAX;
+}
+
+static uint16_t mss_of(const struct flow *f)
+{
+	uint16_t mss = f->near.syn.mss;
+
+	if (!mss && f->far.largest)
+		mss = (uint16_t)(f->far.largest + (f->far.has_ts ? TS_OPTION_LEN : 0));
+	if (!mss)
+		mss = f->key.near.family == 4 ? MSS_V4_MIN : MSS_V6_MIN;
+	return clamp_mss(mss);
+}
+
+/* Shifts of received and stated windows. If no SYN was seen, received windows use the proven shift
+ * and stated windows use the largest shift. Both are then too small, never too large. */
+static void choose_scales(const struct flow *f, struct stand_in *s)
+{
+	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
+
+	if (near->scale != TCP_SCALE_UNKNOWN && far->scale != TCP_SCALE_UNKNOWN) {
+		s->scaling = near->scaling && far->scaling;
+		s->near_scale = near->scale;
+		s->far_scale = far->scale;
+		s->sack = near->sack && far->sack;
+		return;
+	}
+	s->scaling = true;
+	s->near_scale = f->near.scale_seen;
+	s->far_scale = TCP_SCALE_MAX;
+	s->receive_window = RECEIVE_WINDOW_BLIND;
+	s->sack = f->near.sack_seen || f->far.sack_seen;
+}
+
+void conn_give_credit(struct conn *c)
+{
+	struct accel_frame f = { .type = ACCEL_CREDIT, .stream = c->bound };
+
+	f.credit.bytes = c->bound ? credit_due(c) : 0;
+	if (!f.credit.bytes)
+		return;
+	c->given += f.credit.bytes;
+	c->e->promised += f.credit.bytes;
+	peer_tell(c->peer, &f);
+}
+
+void conn_watch(struct conn *c, uint32_t events)
+{
+	if (c->watched == events)
+		return;
+	c->watched = events;
+	loop_fd_mod(c->e->loop, c->fd, events);
+}
+
+/* The near host does not retransmit acknowledged data. */
+static void repeat_fin(struct conn *c)
+{
+	const struct flow *f = &c->flow;
+	struct tcp_segment s = { .src = f->key.near,
+				 .dst = f->key.far,
+				 .src_port = f->key.near_port,
+				 .dst_port = f->key.far_port,
+				 .seq = f->near_start,
+				 .ack = f->far_start,
+				 .window = f->near.window,
+				 .flags = TCP_FIN | TCP_ACK,
+				 .has_ts = f->near.has_ts && f->far.has_ts,
+				 .ts_val = f->near.ts_val,
+				 .ts_ecr = f->far.ts_val };
+	struct lan *lan = engine_lan(c->e, f->key.vlan);
+	uint8_t frame[TCP_FRAME_MAX];
+	size_t len = tcp_make(&s, frame);
+
+	if (lan)
+		tun_write(&lan->tun, no_offload, frame, len, ETH_HDR_LEN);
+}
+
+static void remember(struct conn *c)
+{
+	const struct flow *f = &c->flow;
+	struct taken_one one = { .key = f->key,
+				 .near_mac = f->near.mac,
+				 .far_mac = f->far.mac,
+				 .node = peer_id(c->peer),
+				 .near_start = f->near_start,
+				 .far_start = f->far_start };
+
+	c->remembered = taken_put(c->e->taken, &one);
+}
+
+static struct stand_in stand_in_of(struct conn *c, const struct lan *lan)
+{
+	const struct flow *f = &c->flow;
+	struct stand_in s = { .device = lan->name,
+			      .near = { f->key.near, f->key.near_port },
+			      .far = { f->key.far, f->key.far_port },
+			      .send_seq = f->far_start,
+			      .receive_seq = f->near_start,
+			      .window = f->near.window,
+			      .receive_window = credit_receive_window(c),
+			      .send_buffer = credit_send_buffer(c),
+			      .mss = mss_of(f),
+			      .timestamps = f->near.has_ts && f->far.has_ts,
+			      .timestamp = f->far.ts_val };
+
+	choose_scales(f, &s);
+	return s;
+}
+
+/* A connection without a proxy socket stays plain, and another attempt follows. */
+static struct log_limit socket_limit = LOG_LIMIT_INIT(5, 1);
+
+int conn_open_stand_in(struct conn *c, conn_event_fn on_socket)
+{
+	struct flow *f = &c->flow;
+	struct lan *lan = engine_lan(c->e, f->key.vlan);
+	struct stand_in s;
+	int fd = -ENOBUFS;
+
+	if (lan) {
+		s = stand_in_of(c, lan);
+		fd = stand_in_open(&s);
+	}
+	if (fd >= 0 && loop_fd_add(c->e->loop, fd, 0, on_socket, c) < 0) {
+		stand_in_leave(fd);
+		fd = -ENOMEM;
+	}
+	if (fd < 0) {
+		log_limited(&socket_limit, loop_now(c->e->loop), LOG_LVL_WARN, "accel",
+			    "no proxy socket can be made: %s errno=%d", strerror(-fd), -fd);
+		faults_of_errno(c->e->counters.fault, -fd);
+		return fd;
+	}
+	c->fd = fd;
+	c->started = false;
+	c->watched = 0;
+	c->made = loop_now(c->e->loop);
+	return 0;
+}
+
+static void count_taken(struct conn *c)
+{
+	c->e->n_taken++;
+	c->e->counters.taken++;
+	peer_counted(c->peer)->taken++;
+	peer_counted(c->peer)->taken_now++;
+	if (c->times < UINT16_MAX)
+		c->times++;
+}
+
+bool conn_start_stand_in(struct conn *c)
+{
+	struct flow *f = &c->flow;
+	struct stand_in s = stand_in_of(c, engine_lan(c->e, f->key.vlan));
+	int rc = stand_in_start(c->fd, &s);
+
+	if (rc < 0)
+		log_error("accel", "a proxy socket does not start: %s", strerror(-rc));
+	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
+		 s.window, s.near_scale, s.far_scale, s.mss, f->n_held);
+	remember(c);
+	c->started = true;
+	c->gained = loop_now(c->e->loop);
+	c->calm = false;
+	c->refused = ACCEL_WHY_NONE;
+	count_taken(c);
+	c->written = 0;
+	c->far_fin = c->fin_out = c->near_eof = false;
+	conn_watch(c, EPOLLIN);
+	if (f->near.fin)
+		repeat_fin(c);
+	conn_give_credit(c);
+	return rc == 0;
+}

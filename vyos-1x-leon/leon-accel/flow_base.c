@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Changes of state of one connection, see flow_step.h.
+ */
+#include "flow_step.h"
+
+#include "base/defs.h"
+#include "flow_hold.h"
+
+/* Delay after a failed attempt. It doubles with each attempt, up to the maximum. */
+#define AGAIN_MS      2000
+#define AGAIN_MAX_MS  60000
+#define AGAIN_LONGEST 5 /* attempts until the delay is at its maximum */
+
+void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leader,
+	       const struct accel_key *key, mono_t now)
+{
+	*f = (struct flow){
+		.ops = ops, .arg = arg, .leader = leader, .key = *key, .since = now, .last = now
+	};
+	f->near.syn.scale = f->far.syn.scale = TCP_SCALE_UNKNOWN;
+	f->held_end = &f->held;
+}
+
+uint32_t flow_widest(const struct flow *f, const struct flow_end *e)
+{
+	const struct accel_options *near = &f->near.syn, *far = &f->far.syn;
+
+	if (near->scale == TCP_SCALE_UNKNOWN || far->scale == TCP_SCALE_UNKNOWN)
+		return e->widest
+			       ? max_of((uint32_t)e->widest << e->scale_seen, (uint32_t)UINT16_MAX)
+			       : 0;
+	return (uint32_t)e->widest << (near->scaling && far->scaling ? e->syn.scale : 0);
+}
+
+uint32_t flow_window(const struct flow *f, const struct flow_end *e)
+{
+	bool known =
+		f->near.syn.scale != TCP_SCALE_UNKNOWN && f->far.syn.scale != TCP_SCALE_UNKNOWN;
+
+	if (known)
+		return flow_widest(f, e);
+	return e->scale_seen ? 0 : e->widest;
+}
+
+void flow_enter(struct flow *f, enum flow_state state, mono_t now)
+{
+	f->state = state;
+	f->since = now;
+	f->near_ready = f->far_ready = false;
+}
+
+void flow_tell(struct flow *f, uint8_t type)
+{
+	struct accel_frame m = { .type = type, .stream = f->stream };
+
+	f->ops->tell(f->arg, f, &m);
+}
+
+void flow_tell_point(struct flow *f, uint8_t type)
+{
+	struct accel_frame m = { .type = type, .stream = f->stream, .at = { f->near_point } };
+
+	f->ops->tell(f->arg, f, &m);
+}
+
+/* The bytes in flight are unknown now. The options of the SYNs are still valid. */
+void flow_learn_anew(struct flow *f)
+{
+	f->near.seen = f->far.seen = false;
+	f->blind = false;
+}
+
+void flow_go_plain(struct flow *f, mono_t now)
+{
+	flow_enter(f, FLOW_PLAIN, now);
+	f->stream = 0;
+	f->far_point_known = false;
+	flow_let_go(f, f->ops->to_far);
+	if (f->blind)
+		flow_learn_anew(f);
+}
+
+/* Delays the next attempt. A rarely changing reason gives the longest delay. A reason of the whole
+ * node gives the shortest delay, because the peer delays all attempts with the node. */
+static void try_again_later(struct flow *f, enum accel_refusal why, mono_t now)
+{
+	int64_t ms;
+
+	if (why == ACCEL_NOT_THIS_ONE || why == ACCEL_FIN_DIFFERS || why == ACCEL_OPTIONS_DIFFER)
+		f->failed = AGAIN_LONGEST;
+	else if (why == ACCEL_NO_PLACE || why == ACCEL_NOT_WITH_YOU)
+		f->failed = 0;
+	ms = AGAIN_MS << min_of(f->failed, (unsigned)AGAIN_LONGEST);
+	f->failed++;
+	f->not_before = mono_add_ms(now, min_of(ms, (int64_t)AGAIN_MAX_MS));
+}
+
+void flow_wait(struct flow *f, mono_t now)
+{
+	f->not_before = mono_add_ms(now, AGAIN_MS);
+}
+
+void flow_tell_refusal(struct flow *f, uint32_t stream, enum accel_refusal why)
+{
+	struct accel_frame no = { .type = ACCEL_REFUSE,
+				  .stream = stream,
+				  .refuse = { (uint8_t)why } };
+
+	f->ops->tell(f->arg, f, &no);
+}
+
+bool flow_is_draining(const struct flow *f)
+{
+	return f->state == FLOW_OFFERED || f->state == FLOW_DRAINING || f->state == FLOW_ACCEPTED;
+}
+
+/* It is drained, and only the other node can have committed. */
+bool flow_can_be_called_off(const struct flow *f)
+{
+	return f->state == FLOW_OFFERED || f->state == FLOW_DRAINING;
+}
+
+void flow_give_up(struct flow *f, enum accel_refusal why, mono_t now)
+{
+	f->ops->give_up(f->arg, f, FLOW_UNUSED);
+	try_again_later(f, why, now);
+	flow_go_plain(f, now);
+}
+
+void flow_refuse(struct flow *f, enum accel_refusal why, mono_t now)
+{
+	flow_tell_refusal(f, f->stream, why);
+	flow_give_up(f, why, now);
+}
+
+void flow_reset(struct flow *f, bool told, mono_t now)
+{
+	if (f->state == FLOW_PLAIN || f->state == FLOW_CLOSED)
+		return;
+	if (!told)
+		flow_tell(f, ACCEL_RESET);
+	flow_let_go(f, NULL);
+	f->ops->give_up(f->arg, f, FLOW_RESET);
+	flow_enter(f, FLOW_CLOSED, now);
+	f->was_reset = true;
+	f->stream = 0;
+}
+
+void flow_fini(struct flow *f)
+{
+	flow_let_go(f, NULL);
+}
+
+void flow_finish_return(struct flow *f, mono_t now)
+{
+	f->ops->give_up(f->arg, f, FLOW_RETURNED);
+	if (f->leader)
+		flow_tell(f, ACCEL_RETURN);
+	f->far.next = f->far_point;
+	f->far.acked = f->near_point;
+	f->far.seen = false;
+	f->not_before = mono_add_ms(now, AGAIN_MS);
+	flow_go_plain(f, now);
+}
+
+void flow_call_off(struct flow *f, mono_t now)
+{
+	if (flow_can_be_called_off(f))
+		flow_refuse(f, ACCEL_NOT_NOW, now);
+}
+
+bool flow_other_node(struct flow *f, bool leader)
+{
+	if (f->state != FLOW_PLAIN && !(f->state == FLOW_CLOSED && f->was_reset))
+		return false;
+	f->leader = leader;
+	flow_learn_anew(f);
+	return true;
+}
+
+void flow_unseen(struct flow *f, mono_t now)
+{
+	flow_call_off(f, now);
+	f->blind = f->state != FLOW_PLAIN;
+	if (!f->blind)
+		flow_learn_anew(f);
+}
+
+void flow_bury(struct flow *f, mono_t now)
+{
+	flow_let_go(f, NULL);
+	flow_enter(f, FLOW_CLOSED, now);
+	f->last = now;
+	f->was_reset = true;
+	f->stream = 0;
+}
+
+void flow_closed(struct flow *f, mono_t now)
+{
+	flow_let_go(f, f->ops->to_stand_in);
+	flow_enter(f, FLOW_CLOSED, now);
+	f->stream = 0;
+}
+
+/* A proxy socket does not preserve the position of an urgent byte in the stream. */
+bool flow_is_foreign(const struct tcp_view *t)
+{
+	return t->foreign || t->flags & TCP_URG;
+}

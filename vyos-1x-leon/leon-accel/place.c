@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Places of the hosts of a connection, see place.h.
+ */
+#include "place.h"
+
+#include "conn_state.h"
+#include "engine.h"
+#include "peer.h"
+
+bool place_is_here(const struct conn *c)
+{
+	return c->far_at && c->far_at == c->e->self;
+}
+
+bool place_is_away(const struct conn *c)
+{
+	return c->far_at || c->near_away;
+}
+
+void place_heard(struct conn *c, mono_t now)
+{
+	c->near_seen = now;
+}
+
+void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
+		size_t len)
+{
+	node_id_t node = peer_id(c->peer);
+
+	if (where == ACCEL_LAN && c->near_away) {
+		peer_lend(c->peer, ACCEL_FORWARD, c->bound, vnet, frame, len);
+		return;
+	}
+	if (place_is_here(c) && c->flow.state == FLOW_RETURNING) {
+		here_send(c, where == ACCEL_NODE, vnet, frame, len);
+		return;
+	}
+	if (where == ACCEL_NODE && place_is_here(c))
+		where = ACCEL_LAN;
+	else if (where == ACCEL_NODE && c->far_at)
+		node = c->far_at;
+	engine_send(c->e, c->hash, where, node, vnet, frame, len);
+}
