@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Refuses circles: objects of one layer or program that need each other. Such objects
-cannot be read separately. Also refuses an object that needs a higher floor (floors.py). Object A needs object B
-if A leaves a symbol undefined and B defines the symbol, as nm prints for the build.
+cannot be read separately. Also refuses an object that needs a higher floor (floors.py). Object A
+needs object B if A leaves a symbol undefined and B defines the symbol, as nm prints for the build.
 
 Usage: knots.py [--report] [--edges LAYER] [BUILD]
 
@@ -30,6 +30,8 @@ PROGRAMS = {
     'leon-sclp': ('leon-sclp', 'leon-sclp/leon-sclp.p'),
 }
 LAYERS = DATAPLANE | PROGRAMS
+# Circles that are not open yet. Each is an exact list, so a circle cannot grow.
+KNOWN = {'leonctl': [['status_events', 'status_find', 'status_peers']]}
 
 
 def object_name(path, layer):
@@ -101,7 +103,7 @@ def check_layer(layer, needs, report):
         sizes = ' + '.join(str(len(knot)) for knot in knots) or 'none'
         print(f'{layer}: {len(needs)} objects, knots: {sizes}')
     problems = [f'{layer}: objects that need each other in a circle: {" ".join(knot)}'
-                for knot in knots]
+                for knot in knots if knot not in KNOWN.get(layer, [])]
     for name, others in needs.items():
         for other, by in others.items():
             why = floors.problem(layer, name, other)

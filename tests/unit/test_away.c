@@ -37,11 +37,11 @@ static void test_waits(void **state)
 {
 	struct loop *loop = loop_sim_new();
 	struct engine e = { .loop = loop, .self = SELF };
-	struct conn c = { .e = &e, .met = began };
+	struct conn c = { .e = &e, .away.met = began };
 
 	(void)state;
 	assert_false(lost_after(&e, &c, 60, 0)); /* the host has not moved */
-	c.far_at = THERE;
+	c.away.far_at = THERE;
 	/* A node without an accelerator ends the wait early. */
 	assert_false(lost_after(&e, &c, 15, 0));
 	assert_true(lost_after(&e, &c, 16, 0));
@@ -57,7 +57,7 @@ static void test_node_is_not_known_yet(void **state)
 {
 	struct loop *loop = loop_sim_new();
 	struct engine e = { .loop = loop, .self = SELF };
-	struct conn c = { .e = &e, .far_at = THERE, .met = began };
+	struct conn c = { .e = &e, .away.far_at = THERE, .away.met = began };
 
 	(void)state;
 	assert_false(away_is_lost(&c, began));
@@ -76,16 +76,16 @@ static void test_near_host_is_away(void **state)
 {
 	struct loop *loop = loop_sim_new();
 	struct engine e = { .loop = loop, .self = SELF };
-	struct conn c = { .e = &e, .near_away = true, .near_seen = began };
+	struct conn c = { .e = &e, .away.near_away = true, .away.near_seen = began };
 
 	(void)state;
 	assert_false(lost_after(&e, &c, 30, 1400));
 	assert_true(lost_after(&e, &c, 31, 1400));
 	/* The peer still knows the connection. */
-	c.near_seen = mono_add_ms(began, 20000);
+	c.away.near_seen = mono_add_ms(began, 20000);
 	assert_false(lost_after(&e, &c, 50, 1400));
 	assert_true(lost_after(&e, &c, 51, 1400));
-	c.near_away = false;
+	c.away.near_away = false;
 	assert_false(lost_after(&e, &c, 600, 1400));
 	peers_free(&e);
 	loop_free(loop);

@@ -39,7 +39,7 @@ static void test_data_in_flight(void **state)
 	assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
 	l.leader.n_far = 0;
 	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
-	assert_int_equal(l.leader.flow.n_held, 1);
+	assert_int_equal(l.leader.flow.hold.n, 1);
 	assert_int_equal(l.leader.n_far, 1);
 	assert_int_equal(l.leader.far[0], 1200);
 	/* The host retransmits data together with new data. The part before the takeover point is
@@ -95,9 +95,9 @@ static void test_given_up_in_time(void **state)
 	assert_int_equal(last_told(&l.leader)->type, ACCEL_REFUSE);
 	/* Held data is forwarded, and no new takeover is tried for some time. */
 	assert_int_equal(l.leader.far[l.leader.n_far - 1], 1300);
-	assert_true(mono_before(l.now, l.leader.flow.not_before));
-	assert_true(mono_before(l.now, l.follower.flow.not_before));
-	assert_false(mono_before(mono_add_ms(l.now, 2000), l.leader.flow.not_before));
+	assert_true(mono_before(l.now, l.leader.flow.retry.not_before));
+	assert_true(mono_before(l.now, l.follower.flow.retry.not_before));
+	assert_false(mono_before(mono_add_ms(l.now, 2000), l.leader.flow.retry.not_before));
 	/* An answer in flight changes nothing. */
 	deliver_all(&l);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
@@ -116,7 +116,7 @@ static void test_given_back(void **state)
 	flow_release(&l.leader.flow, l.now);
 	assert_int_equal(last_told(&l.leader)->at.point, 1200);
 	segment(&l, &l.leader, &l.leader, 1200, 100, 5100, TCP_ACK);
-	assert_int_equal(l.leader.flow.n_held, 1);
+	assert_int_equal(l.leader.flow.hold.n, 1);
 	deliver(&l, &l.leader);
 	deliver(&l, &l.follower);
 	assert_int_equal(l.leader.flow.state, FLOW_RETURNING);
@@ -288,9 +288,9 @@ static void test_no_socket(void **state)
 		assert_int_equal(other->n_unused, fails == offers);
 		assert_int_equal(last_told(fails)->refuse.reason, ACCEL_NO_SOCKET);
 		/* Held data is forwarded. */
-		assert_int_equal(offers->flow.n_held, 0);
+		assert_int_equal(offers->flow.hold.n, 0);
 		assert_int_equal(offers->far[offers->n_far - 1], offers->flow.near.next);
-		assert_true(mono_before(l.now, offers->flow.not_before));
+		assert_true(mono_before(l.now, offers->flow.retry.not_before));
 		end(&l);
 	}
 }
@@ -303,7 +303,7 @@ static void test_memory_is_bounded(void **state)
 	begin_offer(&l);
 	for (uint32_t i = 0; i < 20; i++)
 		segment(&l, &l.leader, &l.leader, 1200 + 100 * i, 100, 5100, TCP_ACK);
-	assert_true(l.leader.flow.n_held > 0 && l.leader.flow.n_held < 10);
+	assert_true(l.leader.flow.hold.n > 0 && l.leader.flow.hold.n < 10);
 	assert_true(l.leader.held <= 1000);
 	end(&l);
 }
@@ -401,7 +401,7 @@ static void test_called_off(void **state)
 	assert_int_equal(l.follower.flow.state, FLOW_DRAINING);
 	flow_call_off(&l.follower.flow, l.now);
 	assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
-	assert_true(mono_before(l.now, l.follower.flow.not_before));
+	assert_true(mono_before(l.now, l.follower.flow.retry.not_before));
 	deliver(&l, &l.follower);
 	assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 	end(&l);
@@ -546,7 +546,7 @@ static void test_old_numbers(void **state)
 		assert_false(l.leader.reset || l.follower.reset);
 		assert_int_equal(last_told(offers == &l.leader ? &l.follower : &l.leader)->type,
 				 ACCEL_REFUSE);
-		assert_true(mono_before(l.now, offers->flow.not_before));
+		assert_true(mono_before(l.now, offers->flow.retry.not_before));
 		end(&l);
 	}
 }

@@ -124,7 +124,7 @@ static void test_fin_at_one_node_only(void **state)
 		assert_int_equal(l.leader.flow.state, FLOW_PLAIN);
 		assert_int_equal(l.follower.flow.state, FLOW_PLAIN);
 		assert_int_equal(refused(&l)->refuse.reason, ACCEL_FIN_DIFFERS);
-		assert_true(mono_before(mono_add_ms(l.now, 59000), offers->flow.not_before));
+		assert_true(mono_before(mono_add_ms(l.now, 59000), offers->flow.retry.not_before));
 		end(&l);
 	}
 }
@@ -241,7 +241,7 @@ static void test_silent_host_is_not_reset(void **state)
 	}
 	l.leader.proof.acknowledged = true;
 	assert_false(watch(&l, &l.leader, 1));
-	assert_true(l.leader.flow.proved);
+	assert_true(l.leader.flow.proof.proved);
 	end(&l);
 }
 

@@ -19,9 +19,9 @@ static struct conn *intercept(struct conns_lab *l, int *host)
 	c = conns_lab_conn(l, &far);
 	assert_non_null(c);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-	c->fd = pair[0];
+	c->socket.fd = pair[0];
 	*host = pair[1];
-	c->started = c->lingers = true; /* the socket is in no loop */
+	c->socket.started = c->ended.lingers = true; /* the socket is in no loop */
 	c->flow.state = FLOW_TAKEN;
 	c->bound = c->flow.stream = 1;
 	l->e.n_taken = 1;
@@ -52,7 +52,7 @@ static void a_host_that_left_is_not_awaited_for_ever(void **state)
 	conns_lab_open(&l);
 	c = intercept(&l, &host);
 	conns_moved(&l.e, 0, mac_from_u64(NEAR_MAC), OTHER_NODE, l.now);
-	assert_true(c->near_away);
+	assert_true(c->away.near_away);
 	after_s(&l, 30);
 	assert_int_equal(c->flow.state, FLOW_TAKEN);
 	/* A message about the stream proves that the other accelerator has the connection. */

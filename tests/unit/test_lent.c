@@ -21,7 +21,7 @@ static struct conn *moved(struct conns_lab *l)
 	assert_non_null(c);
 	c->flow.state = FLOW_TAKEN;
 	c->bound = c->flow.stream = 1;
-	c->far_at = OTHER_NODE;
+	c->away.far_at = OTHER_NODE;
 	conns_lab_sent(l, &node);
 	return c;
 }

@@ -24,8 +24,8 @@ static void assert_goes_on(struct conns_lab *l, const struct conn *c, unsigned s
 	node_id_t node;
 
 	assert_int_equal(c->flow.state, FLOW_TAKEN);
-	assert_int_equal(c->far_at, NODE_ID_NONE);
-	assert_false(c->near_away);
+	assert_int_equal(c->away.far_at, NODE_ID_NONE);
+	assert_false(c->away.near_away);
 	assert_int_equal(conns_lab_sent(l, &node), 0);
 	assert_int_equal(l->e.counters.misuse[ACCEL_STRAY], strays);
 }
@@ -71,14 +71,14 @@ static void a_host_that_moved_is_followed(void **state)
 	conns_lab_open(&l);
 	c = intercept(&l);
 	assert_true(conns_lab_frame(&l, ACCEL_NODE, OTHER_NODE, &s));
-	assert_int_equal(c->far_at, OTHER_NODE);
+	assert_int_equal(c->away.far_at, OTHER_NODE);
 	assert_int_equal(c->flow.state, FLOW_RETURNING);
 	conns_lab_close(&l);
 
 	conns_lab_open(&l);
 	c = intercept(&l);
 	conns_moved(&l.e, 0, mac_from_u64(FAR_MAC), OTHER_NODE, l.now);
-	assert_int_equal(c->far_at, OTHER_NODE);
+	assert_int_equal(c->away.far_at, OTHER_NODE);
 	assert_int_equal(c->flow.state, FLOW_RETURNING);
 	conns_lab_close(&l);
 
@@ -87,7 +87,7 @@ static void a_host_that_moved_is_followed(void **state)
 	c = intercept(&l);
 	s = from_near_host(1000, 5000);
 	assert_true(conns_lab_frame(&l, ACCEL_LAN, OTHER_NODE, &s));
-	assert_int_equal(c->far_at, OTHER_NODE);
+	assert_int_equal(c->away.far_at, OTHER_NODE);
 	conns_lab_close(&l);
 }
 
@@ -130,11 +130,11 @@ static void data_beyond_credit_is_refused(void **state)
 	conns_lab_open(&l);
 	c = intercept(&l);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-	c->fd = pair[0];
-	c->started = c->lingers = true; /* the socket is in no loop */
+	c->socket.fd = pair[0];
+	c->socket.started = c->ended.lingers = true; /* the socket is in no loop */
 	l.e.n_taken = 1;
 	assert_false(conn_data(c, data, 1, 1));
-	c->given = 100;
+	c->window.given = 100;
 	l.e.promised = 100;
 	assert_true(conn_data(c, data, 60, 60));
 	assert_false(conn_data(c, data, 41, 41));

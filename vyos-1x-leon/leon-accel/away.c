@@ -27,11 +27,11 @@
 static bool is_far_lost(const struct conn *c, mono_t now)
 {
 	const struct accel_peer *at;
-	int64_t ms = mono_sub_ms(now, c->met);
+	int64_t ms = mono_sub_ms(now, c->away.met);
 
-	if (!c->far_at)
+	if (!c->away.far_at)
 		return false;
-	at = peer_find(c->e, c->far_at);
+	at = peer_find(c->e, c->away.far_at);
 	if (!place_is_here(c) && (!at || !peer_is_known(at, now)))
 		return ms > UNKNOWN_MS;
 	if (!place_is_here(c) && peer_accelerates(at))
@@ -42,21 +42,21 @@ static bool is_far_lost(const struct conn *c, mono_t now)
 bool away_is_lost(const struct conn *c, mono_t now)
 {
 	return is_far_lost(c, now) ||
-	       (c->near_away && mono_sub_ms(now, c->near_seen) > NEAR_SILENT_MS);
+	       (c->away.near_away && mono_sub_ms(now, c->away.near_seen) > NEAR_SILENT_MS);
 }
 
 static void far_is_at(struct conn *c, node_id_t node, mono_t now)
 {
 	if (node == peer_id(c->peer))
 		node = NODE_ID_NONE;
-	if (c->far_at == node)
+	if (c->away.far_at == node)
 		return;
-	c->far_at = node;
-	c->met = now;
-	c->finds = 0;
+	c->away.far_at = node;
+	c->away.met = now;
+	c->away.finds = 0;
 	here_free(c);
 	if (place_is_here(c)) {
-		c->finds = FINDS;
+		c->away.finds = FINDS;
 		here_begin(c, now);
 	}
 	if (node)
@@ -65,9 +65,9 @@ static void far_is_at(struct conn *c, node_id_t node, mono_t now)
 
 static void near_is_away(struct conn *c, bool away, mono_t now)
 {
-	if (c->near_away == away)
+	if (c->away.near_away == away)
 		return;
-	c->near_away = away;
+	c->away.near_away = away;
 	place_heard(c, now);
 	if (away)
 		conn_release(c, now);
@@ -176,6 +176,6 @@ void away_lent(struct conn *c, const struct accel_frame *m, mono_t now)
 		peer_misuse(c->peer, ACCEL_BAD_FRAME);
 	else if (m->type == ACCEL_FOUND)
 		found(c, &f, now);
-	else if (c->far_at)
+	else if (c->away.far_at)
 		place_send(c, ACCEL_NODE, f.message + ACCEL_QUEUE_HDR, f.data, f.len);
 }

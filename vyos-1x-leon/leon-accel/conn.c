@@ -61,7 +61,7 @@ static void to_far(void *arg, struct flow *f, const struct flow_frame *frame)
 	(void)f;
 	/* The frame came from the present node of the host, or from the LAN of the other host. A
 	 * frame from here would have the wrong source. The host retransmits the data. */
-	if (!c->near_away && !place_is_here(c))
+	if (!c->away.near_away && !place_is_here(c))
 		send_frame(c, frame, ACCEL_NODE);
 }
 
@@ -115,20 +115,20 @@ static bool may_hold(void *arg, int64_t bytes)
 
 void conn_detach(struct conn *c)
 {
-	if (c->fd >= 0) {
-		if (!c->lingers)
-			loop_fd_del(c->e->loop, c->fd);
-		c->e->n_taken -= c->started;
-		peer_counted(c->peer)->taken_now -= c->started;
+	if (c->socket.fd >= 0) {
+		if (!c->ended.lingers)
+			loop_fd_del(c->e->loop, c->socket.fd);
+		c->e->n_taken -= c->socket.started;
+		peer_counted(c->peer)->taken_now -= c->socket.started;
 	}
-	c->lingers = c->started = false;
-	c->fd = -1;
-	taken_drop(c->e->taken, c->remembered);
-	c->remembered = -1;
-	c->e->promised -= (int64_t)c->given + (int64_t)c->in.len;
+	c->ended.lingers = c->socket.started = false;
+	c->socket.fd = -1;
+	taken_drop(c->e->taken, c->socket.remembered);
+	c->socket.remembered = -1;
+	c->e->promised -= (int64_t)c->window.given + (int64_t)c->in.len;
 	fifo_free(&c->in);
 	here_free(c);
-	c->may_send = c->credit = c->given = 0;
+	c->window.may_send = c->window.largest = c->window.given = 0;
 	if (c->bound)
 		peer_unbind(c->peer, c->bound);
 	c->bound = 0;
@@ -167,8 +167,8 @@ static void end_by_return(struct conn *c, int fd)
 static void give_up(void *arg, struct flow *f, enum flow_end_of how)
 {
 	struct conn *c = arg;
-	int fd = c->fd;
-	bool started = c->started;
+	int fd = c->socket.fd;
+	bool started = c->socket.started;
 
 	(void)f;
 	if (how == FLOW_UNUSED && fd < 0)
@@ -206,12 +206,13 @@ static struct flow_proof proof(void *arg, struct flow *f)
 	struct stand_in_proof p;
 
 	(void)f;
-	if (!c->started || c->lingers)
+	if (!c->socket.started || c->ended.lingers)
 		return (struct flow_proof){ .acknowledged = true };
-	p = stand_in_proof(c->fd);
+	p = stand_in_proof(c->socket.fd);
 	return (struct flow_proof){
 		.acknowledged = p.acknowledged,
-		.answered = p.received || p.silent_ms + PROOF_NOISE_MS < mono_sub_ms(now, c->made),
+		.answered = p.received ||
+			    p.silent_ms + PROOF_NOISE_MS < mono_sub_ms(now, c->socket.made),
 		.retries = p.retries,
 		.sent_at = mono_add_ms(now, -p.sent_ms),
 	};
@@ -223,11 +224,13 @@ static bool is_drained(void *arg, struct flow *f)
 
 	/* The other host may also send directly. The host may then have acknowledged more data than
 	 * the proxy socket sent. The kernel ignores such an acknowledgement. */
-	if (c->fd >= 0 && (c->far_at || c->near_away) && !seq_before(f->near.acked, f->far_point))
+	if (c->socket.fd >= 0 && (c->away.far_at || c->away.near_away) &&
+	    !seq_before(f->near.acked, f->drain.far_point))
 		return true;
-	return c->fd >= 0 && !c->in.len &&
-	       c->written + (c->fin_out ? 1 : 0) == f->far_point - f->far_start &&
-	       !stand_in_unacknowledged(c->fd);
+	return c->socket.fd >= 0 && !c->in.len &&
+	       c->socket.written + (c->ended.fin_out ? 1 : 0) ==
+		       f->drain.far_point - f->far_start &&
+	       !stand_in_unacknowledged(c->socket.fd);
 }
 
 static void on_socket(void *arg, int fd, uint32_t events);
@@ -277,7 +280,7 @@ void conn_release(struct conn *c, mono_t now)
 				   .stream = c->bound,
 				   .at = { c->flow.near.next } };
 
-	if (c->flow.state != FLOW_TAKEN || c->lingers)
+	if (c->flow.state != FLOW_TAKEN || c->ended.lingers)
 		return;
 	c->calm = conn_is_calm(c, now);
 	if (c->flow.leader)
@@ -291,7 +294,8 @@ void conn_release(struct conn *c, mono_t now)
 
 static void choose_events(struct conn *c)
 {
-	bool reads = !c->near_eof && c->may_send && !peer_serves_later(c->peer, c->bound);
+	bool reads =
+		!c->ended.near_eof && c->window.may_send && !peer_serves_later(c->peer, c->bound);
 
 	conn_watch(c, (reads ? EPOLLIN : 0u) | (c->in.len ? EPOLLOUT : 0u));
 }
@@ -304,14 +308,14 @@ static void choose_events(struct conn *c)
  */
 static bool end_where_done(struct conn *c)
 {
-	int fd = c->fd;
+	int fd = c->socket.fd;
 
-	if (!c->near_eof || !c->fin_out || c->flow.state == FLOW_RETURNING)
+	if (!c->ended.near_eof || !c->ended.fin_out || c->flow.state == FLOW_RETURNING)
 		return false;
 	if (stand_in_unacknowledged(fd) && !stand_in_is_over(fd)) {
-		if (!c->lingers)
+		if (!c->ended.lingers)
 			loop_fd_del(c->e->loop, fd);
-		c->lingers = true;
+		c->ended.lingers = true;
 		return true;
 	}
 	conn_detach(c);
@@ -322,7 +326,7 @@ static bool end_where_done(struct conn *c)
 
 void conn_end_where_done(struct conn *c)
 {
-	if (c->lingers)
+	if (c->ended.lingers)
 		end_where_done(c);
 }
 
@@ -354,7 +358,7 @@ static void count(struct conn *c, enum saving_direction d, size_t n)
 
 static bool can_send(const struct conn *c)
 {
-	return c->started && !c->lingers && !c->near_eof && c->may_send;
+	return c->socket.started && !c->ended.lingers && !c->ended.near_eof && c->window.may_send;
 }
 
 size_t conn_send(struct conn *c, size_t max)
@@ -366,17 +370,17 @@ size_t conn_send(struct conn *c, size_t max)
 
 	if (!can_send(c))
 		return 0;
-	max = min_of(max, (size_t)c->may_send);
-	n = recv(c->fd, buf, min_of(max, sizeof(buf)), 0);
+	max = min_of(max, (size_t)c->window.may_send);
+	n = recv(c->socket.fd, buf, min_of(max, sizeof(buf)), 0);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		failed(c);
 	if (n == 0) {
-		c->near_eof = true;
+		c->ended.near_eof = true;
 		peer_tell(c->peer, &fin);
 	}
 	if (n <= 0)
 		return 0;
-	c->may_send -= (uint32_t)n;
+	c->window.may_send -= (uint32_t)n;
 	count(c, SAVING_OUT, (size_t)n);
 	carried = peer_send(c->peer, c->bound, buf, (size_t)n);
 	c->bytes.carried_out += carried;
@@ -387,7 +391,7 @@ size_t conn_send(struct conn *c, size_t max)
 static bool pump_in(struct conn *c)
 {
 	while (c->in.len) {
-		ssize_t n = send(c->fd, fifo_data(&c->in), c->in.len, MSG_NOSIGNAL);
+		ssize_t n = send(c->socket.fd, fifo_data(&c->in), c->in.len, MSG_NOSIGNAL);
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			break;
@@ -397,25 +401,25 @@ static bool pump_in(struct conn *c)
 		}
 		fifo_drop(&c->in, (size_t)n);
 		c->e->promised -= n;
-		c->written += (uint32_t)n;
+		c->socket.written += (uint32_t)n;
 	}
 	conn_give_credit(c);
-	if (c->far_fin && !c->fin_out && !c->in.len) {
-		c->fin_out = true;
-		shutdown(c->fd, SHUT_WR);
+	if (c->ended.far_fin && !c->ended.fin_out && !c->in.len) {
+		c->ended.fin_out = true;
+		shutdown(c->socket.fd, SHUT_WR);
 	}
 	return true;
 }
 
 void conn_turn_over(struct conn *c)
 {
-	if (c->started && !c->lingers && !end_where_done(c))
+	if (c->socket.started && !c->ended.lingers && !end_where_done(c))
 		choose_events(c);
 }
 
 static void pump(struct conn *c)
 {
-	if (!c->started || c->lingers || !pump_in(c))
+	if (!c->socket.started || c->ended.lingers || !pump_in(c))
 		return;
 	if (can_send(c))
 		peer_serve(c->peer, c->bound);
@@ -433,19 +437,19 @@ static void on_socket(void *arg, int fd, uint32_t events)
 		return;
 	}
 	/* Both directions are shut, so the rest is read regardless of the credit. */
-	if (events & EPOLLHUP && !(c->watched & EPOLLIN) && !c->in.len && c->near_eof)
+	if (events & EPOLLHUP && !(c->socket.watched & EPOLLIN) && !c->in.len && c->ended.near_eof)
 		conn_watch(c, 0);
 	pump(c);
 }
 
 bool conn_data(struct conn *c, const void *data, size_t len, size_t carried)
 {
-	if (!c->started)
+	if (!c->socket.started)
 		return true;
-	if (len > c->given)
+	if (len > c->window.given)
 		return false;
 	place_heard(c, loop_now(c->e->loop));
-	c->given -= (uint32_t)len;
+	c->window.given -= (uint32_t)len;
 	c->bytes.carried_in += carried;
 	count(c, SAVING_IN, len);
 	fifo_put(&c->in, data, len);
@@ -460,11 +464,11 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 	place_heard(c, now);
 	switch (f->type) {
 	case ACCEL_CREDIT:
-		c->may_send += min_of(f->credit.bytes, UINT32_MAX - c->may_send);
-		c->credit = max_of(c->credit, c->may_send);
+		c->window.may_send += min_of(f->credit.bytes, UINT32_MAX - c->window.may_send);
+		c->window.largest = max_of(c->window.largest, c->window.may_send);
 		break;
 	case ACCEL_FIN:
-		c->far_fin = c->flow.far.fin = true;
+		c->ended.far_fin = c->flow.far.fin = true;
 		break;
 	case ACCEL_REFUSE:
 		c->refused = (uint8_t)judge_of_refusal(f->refuse.reason);
@@ -484,7 +488,7 @@ bool conn_message(struct conn *c, const struct accel_frame *f, mono_t now)
 void conn_carrier_gone(struct conn *c, mono_t now)
 {
 	/* An ended connection needs no credit. */
-	if (c->lingers) {
+	if (c->ended.lingers) {
 		peer_unbind(c->peer, c->bound);
 		c->bound = 0;
 		return;

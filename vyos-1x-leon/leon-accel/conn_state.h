@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * State of a tracked connection, for conn.c (bytes and messages), conn_stand_in.c, conn_words.c
+ * State of a tracked connection, for conn.c (bytes and messages), conn_socket.c, conn_words.c
  * and conns.c (table and timers). Single-threaded.
  */
 #pragma once
@@ -17,38 +17,61 @@
 #include "saving.h"
 #include "share.h"
 
+/* Places of the hosts. */
+struct conn_away {
+	node_id_t far_at; /* Present node of the far host. 0: the peer. */
+	bool near_away;	  /* The near host has moved to another node. */
+	mono_t met;	  /* Time of the last change of far_at. */
+	mono_t near_seen; /* Last time at which the peer proved that it has the connection. */
+	uint8_t finds;	  /* Remaining number of probes for both hosts. */
+	struct here together;
+};
+
+/* Proxy socket. */
+struct conn_socket {
+	int fd;		  /* Descriptor. -1: no proxy socket. */
+	bool started;	  /* The proxy socket is part of the connection. */
+	mono_t made;	  /* Time at which the proxy socket was made. */
+	int remembered;	  /* Index in the file of taken.h. -1: not in the file. */
+	uint32_t watched; /* Watched events. */
+	uint32_t written; /* Bytes of the far host in the proxy socket, modulo 2^32. */
+};
+
+/* Credit, in bytes. */
+struct conn_window {
+	uint32_t may_send; /* Remaining credit. */
+	uint32_t largest;  /* Largest credit so far, which bounds the bytes at the other end. */
+	uint32_t given;	   /* Unused credit of the other end. */
+	uint32_t freed;	   /* Used credit, not granted again yet. */
+};
+
+/* Ends of both directions. */
+struct conn_ended {
+	/* The far host has sent FIN, and the FIN was passed to the proxy socket. */
+	bool far_fin, fin_out;
+	bool near_eof;
+	bool lingers; /* Both directions have ended, and the near host has not read all data. */
+};
+
+/* Probes for a host that may not know of the reset. */
+struct conn_ask {
+	uint8_t left;
+	bool both; /* The far host is probed, too. */
+};
+
 struct conn {
 	struct engine *e;
 	struct accel_peer *peer;
 	struct share_link link;
 	struct flow flow;
 	unsigned hash;
-	node_id_t far_at; /* Present node of the far host. 0: the peer. */
-	bool near_away;	  /* The near host has moved to another node. */
-	mono_t met;	  /* Time of the last change of far_at. */
-	/* Last time at which the peer proved that it has the connection. */
-	mono_t near_seen;
-	struct here together;
-	uint8_t finds;	/* Remaining number of probes for both hosts. */
+	struct conn_away away;
 	uint32_t bound; /* Stream number of the connection at the peer. 0: no stream. */
-	/* Proxy socket. */
-	int fd;		/* Descriptor. -1: no proxy socket. */
-	bool started;	/* The proxy socket is part of the connection. */
-	mono_t made;	/* Time at which the proxy socket was made. */
-	int remembered; /* Index in the file of taken.h. -1: not in the file. */
-	uint8_t asks;	/* Remaining number of probes for a host that may not know of the reset. */
-	bool asks_both; /* The far host is probed, too. */
-	uint32_t watched;
-	struct fifo in;	   /* Bytes for the near host. */
-	uint32_t written;  /* Bytes of the far host in the proxy socket, modulo 2^32. */
-	uint32_t may_send; /* Remaining credit. */
-	uint32_t credit;   /* Largest credit so far, which bounds the bytes at the other end. */
-	uint32_t given;	   /* Unused credit of the other end. */
-	uint32_t freed;	   /* Used credit, not granted again yet. */
-	/* The far host has sent FIN, and the FIN was passed to the proxy socket. */
-	bool far_fin, fin_out;
-	bool near_eof;
-	bool lingers; /* Both directions have ended, and the near host has not read all data. */
+	struct conn_socket socket;
+	struct conn_ask ask;
+	struct fifo in; /* Bytes for the near host. */
+	struct conn_window window;
+	struct conn_ended ended;
 	/* State of an intercepted connection. */
 	struct accel_bytes bytes;
 	struct saving saving;
@@ -85,7 +108,7 @@ void conn_sync_stream(struct conn *c);
  * no more. */
 struct conn *conns_next(const struct engine *e, const struct conn *c);
 
-/* conn_stand_in.c: the proxy socket. */
+/* conn_socket.c: the proxy socket. */
 typedef void (*conn_event_fn)(void *arg, int fd, uint32_t events);
 /* Makes the proxy socket, and calls fn for its events. Returns 0 or -errno. */
 int conn_open_stand_in(struct conn *c, conn_event_fn fn);

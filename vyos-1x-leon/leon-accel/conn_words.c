@@ -77,7 +77,7 @@ void conn_ask_host(struct conn *c, enum accel_where where)
 void conn_ask(struct conn *c)
 {
 	/* One of two hosts at a time, because both may be on the same LAN (here.c). */
-	conn_ask_host(c, c->asks_both && c->asks % 2 ? ACCEL_NODE : ACCEL_LAN);
+	conn_ask_host(c, c->ask.both && c->ask.left % 2 ? ACCEL_NODE : ACCEL_LAN);
 }
 
 static void count_reset(struct conn *c)
@@ -96,8 +96,8 @@ void conn_bury(struct conn *c, const struct taken_one *one, mono_t now)
 	f->far_start = one->far_start;
 	flow_bury(f, now);
 	count_reset(c);
-	c->asks = ASKS;
-	c->asks_both = false;
+	c->ask.left = ASKS;
+	c->ask.both = false;
 }
 
 void conn_end_by_reset(struct conn *c, int fd)
@@ -106,13 +106,13 @@ void conn_end_by_reset(struct conn *c, int fd)
 	/* The host has acknowledged more than the proxy socket knows, so both segments are sent. */
 	reset_by_hand(c);
 	/* The other accelerator cannot reset the far host any more. */
-	if (!peer_is_up(c->peer) || c->far_at)
+	if (!peer_is_up(c->peer) || c->away.far_at)
 		conn_ask_host(c, ACCEL_NODE);
 	/* Both hosts may be past the number, because both also exchange frames directly. A host
 	 * answers with the present number. */
-	c->asks_both = c->far_at;
-	if (c->asks_both)
-		c->asks = 2 * ASKS;
+	c->ask.both = c->away.far_at;
+	if (c->ask.both)
+		c->ask.left = 2 * ASKS;
 	if (fd >= 0)
 		stand_in_reset(fd);
 }

@@ -67,7 +67,7 @@ static struct conn *add(struct engine *e, struct accel_peer *p, const struct acc
 	c->e = e;
 	c->peer = p;
 	c->hash = hash;
-	c->fd = c->remembered = -1;
+	c->socket.fd = c->socket.remembered = -1;
 	c->serial = ++e->last_serial;
 	flow_init(&c->flow, &conn_ops, c, peer_leads(p), k, now);
 	HASH_ADD_KEYPTR_BYHASHVALUE(hh, e->conns, &c->flow.key, sizeof(c->flow.key), hash, entry);
@@ -86,8 +86,8 @@ static void forget(struct conn *c)
 	e->forgotten.with_ms += time.with_ms;
 	e->forgotten.without_ms += time.without_ms;
 	flow_fini(&c->flow);
-	if (c->fd >= 0)
-		close(c->fd);
+	if (c->socket.fd >= 0)
+		close(c->socket.fd);
 	conn_detach(c);
 	share_remove(peer_share(c->peer), c);
 	HASH_DEL(e->conns, entry);
@@ -132,7 +132,7 @@ static void consider(struct conn *c, mono_t now)
 	c->why = c->flow.state == FLOW_PLAIN ? (uint8_t)judge(c, now) : ACCEL_WHY_NONE;
 	if (c->flow.state != FLOW_PLAIN)
 		return;
-	if (c->why == ACCEL_WHY_FULL && !mono_before(now, c->flow.not_before)) {
+	if (c->why == ACCEL_WHY_FULL && !mono_before(now, c->flow.retry.not_before)) {
 		e->counters.full++;
 		e->full_at = now;
 		flow_wait(&c->flow, now);
@@ -197,8 +197,8 @@ static bool is_elsewhere(struct conn *c, const struct conn_frame *cf, mono_t now
 		flow_call_off(&c->flow, now);
 	if (is_taken(c))
 		return away_frame(c, cf, now);
-	c->far_at = NODE_ID_NONE;
-	c->near_away = false;
+	c->away.far_at = NODE_ID_NONE;
+	c->away.near_away = false;
 	if (c->peer != cf->peer)
 		change_peer(c, cf->peer, now);
 	return false;
@@ -398,12 +398,12 @@ void conns_second(struct engine *e, mono_t now)
 		if (c->flow.state == FLOW_PLAIN)
 			e->plain[judge(c, now)]++;
 		e->undelivered += conn_undelivered(c);
-		if (c->asks && c->flow.state == FLOW_CLOSED) {
-			c->asks--;
+		if (c->ask.left && c->flow.state == FLOW_CLOSED) {
+			c->ask.left--;
 			conn_ask(c);
 		}
-		if (c->finds && !is_taken(c)) {
-			c->finds--;
+		if (c->away.finds && !is_taken(c)) {
+			c->away.finds--;
 			here_find_hosts(c);
 		}
 		if (is_taken(c) && away_is_lost(c, now))

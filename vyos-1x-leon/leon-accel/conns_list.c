@@ -52,7 +52,7 @@ static void describe(struct conn *c, struct accel_conn *out, mono_t now)
 		.node = peer_id(c->peer),
 		.state = state_of(f),
 		.since_ms = (uint32_t)min_of(max_of(since_ms, (int64_t)0), (int64_t)UINT32_MAX),
-		.held = f->n_held,
+		.held = f->hold.n,
 		.undelivered = conn_undelivered(c),
 		.times = c->times,
 		.why = f->state == FLOW_PLAIN ? (uint8_t)judge(c, now) : ACCEL_WHY_NONE,

@@ -27,7 +27,7 @@ static uint32_t credit_of_one(const struct engine *e)
 
 uint32_t credit_due(const struct conn *c)
 {
-	uint32_t share = credit_of_one(c->e), has = c->given + (uint32_t)c->in.len;
+	uint32_t share = credit_of_one(c->e), has = c->window.given + (uint32_t)c->in.len;
 	int64_t left = max_of((int64_t)CREDIT_ALL - c->e->promised, (int64_t)0);
 	uint32_t least = CREDIT_MIN > has ? CREDIT_MIN - has : 0;
 	uint32_t due = share > has ? share - has : 0;
@@ -54,9 +54,10 @@ uint32_t credit_send_buffer(const struct conn *c)
 
 uint64_t conn_undelivered(const struct conn *c)
 {
-	uint64_t to_far = c->credit - min_of(c->credit, c->may_send);
+	uint64_t to_far = c->window.largest - min_of(c->window.largest, c->window.may_send);
 
-	if (c->fd < 0)
+	if (c->socket.fd < 0)
 		return 0;
-	return stand_in_unread(c->fd) + to_far + c->in.len + stand_in_unacknowledged(c->fd);
+	return stand_in_unread(c->socket.fd) + to_far + c->in.len +
+	       stand_in_unacknowledged(c->socket.fd);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bounds of the acknowledged and undelivered bytes of a connection. Called by conn_stand_in.c.
+ * Bounds of the acknowledged and undelivered bytes of a connection. Called by conn_socket.c.
  * Single-threaded.
  */
 #pragma once

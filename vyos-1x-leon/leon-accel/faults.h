@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Counts why connections stay plain (enum accel_fault). Called by conn.c and
- * conn_stand_in.c. Single-threaded.
+ * conn_socket.c. Single-threaded.
  */
 #pragma once
 

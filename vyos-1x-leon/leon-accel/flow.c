@@ -23,18 +23,18 @@
  * repeats the FIN, so each socket reaches the correct state. */
 static int make_stand_in(struct flow *f)
 {
-	f->near_start = f->near_point - f->near.fin;
-	f->far_start = f->far_point - f->far.fin;
+	f->near_start = f->drain.near_point - f->near.fin;
+	f->far_start = f->drain.far_point - f->far.fin;
 	return f->ops->stand_in(f->arg, f);
 }
 
 static void begin_taken(struct flow *f, mono_t now)
 {
-	f->failed = 0;
+	f->retry.failed = 0;
 	flow_enter(f, FLOW_TAKEN, now);
-	f->proved = f->probed = false;
-	f->unproved = 0;
-	f->retries = 0;
+	f->proof.proved = f->proof.probed = false;
+	f->proof.unproved = 0;
+	f->proof.retries = 0;
 	if (!f->ops->start(f->arg, f))
 		flow_reset(f, false, now);
 	else if (!flow_returns(f, now))
@@ -58,15 +58,15 @@ static bool clocks_fit(const struct flow *f)
 /* DRAINING: a host has acknowledged more than the node of the other host has seen. */
 static bool numbers_are_old(const struct flow *f)
 {
-	return seq_before(f->far_point, f->near.acked) ||
-	       (f->far.seen && seq_before(f->near_point, f->far.acked));
+	return seq_before(f->drain.far_point, f->near.acked) ||
+	       (f->far.seen && seq_before(f->drain.near_point, f->far.acked));
 }
 
 /* DRAINING: according to frames, each host has all data that the nodes saw from the other host. */
 static bool is_drained(const struct flow *f)
 {
-	return f->far.seen && !seq_before(f->near.acked, f->far_point) &&
-	       !seq_before(f->far.acked, f->near_point) && clocks_fit(f);
+	return f->far.seen && !seq_before(f->near.acked, f->drain.far_point) &&
+	       !seq_before(f->far.acked, f->drain.near_point) && clocks_fit(f);
 }
 
 static void step_draining(struct flow *f, mono_t now)
@@ -80,12 +80,12 @@ static void step_draining(struct flow *f, mono_t now)
 	}
 	if (!is_drained(f))
 		return;
-	why = agree_differ(&mine, &f->theirs, false);
+	why = agree_differ(&mine, &f->drain.theirs, false);
 	if (why != ACCEL_NOT_NOW) {
 		flow_refuse(f, why, now);
 		return;
 	}
-	agree_learn(&f->near, &f->far, &f->theirs);
+	agree_learn(&f->near, &f->far, &f->drain.theirs);
 	if (make_stand_in(f) < 0) {
 		flow_refuse(f, ACCEL_NO_SOCKET, now);
 		return;
@@ -96,12 +96,12 @@ static void step_draining(struct flow *f, mono_t now)
 
 static void step_returning(struct flow *f, mono_t now)
 {
-	bool ready = f->far_point_known && f->ops->is_drained(f->arg, f);
+	bool ready = f->drain.far_point_known && f->ops->is_drained(f->arg, f);
 
-	if (ready && !f->near_ready && !f->leader)
+	if (ready && !f->drain.near_ready && !f->leader)
 		flow_tell(f, ACCEL_DRAINED);
-	f->near_ready |= ready;
-	if (f->leader && f->near_ready && f->far_ready)
+	f->drain.near_ready |= ready;
+	if (f->leader && f->drain.near_ready && f->drain.far_ready)
 		flow_finish_return(f, now);
 }
 
@@ -118,7 +118,7 @@ static void begin_draining(struct flow *f, enum flow_state state, uint32_t strea
 {
 	f->stream = stream;
 	flow_enter(f, state, now);
-	f->near_point = f->near.next;
+	f->drain.near_point = f->near.next;
 }
 
 /* Conditions that the next frames may still fulfil are not checked. */
@@ -135,7 +135,7 @@ bool flow_can_be_taken(const struct flow *f)
 
 void flow_offer(struct flow *f, uint32_t stream, mono_t now)
 {
-	f->far_point_known = false;
+	f->drain.far_point_known = false;
 	begin_draining(f, FLOW_OFFERED, stream, now);
 	tell_view(f, ACCEL_OFFER);
 }
@@ -157,9 +157,9 @@ void flow_offered(struct flow *f, const struct accel_frame *offer, mono_t now)
 	else
 		begin_draining(f, FLOW_DRAINING, offer->stream, now);
 	f->stream = offer->stream;
-	f->theirs = offer->offer.view;
-	f->far_point = f->theirs.near.seq;
-	f->far_point_known = true;
+	f->drain.theirs = offer->offer.view;
+	f->drain.far_point = f->drain.theirs.near.seq;
+	f->drain.far_point_known = true;
 	flow_step(f, now);
 }
 
@@ -175,8 +175,8 @@ static void on_accept(struct flow *f, const struct accel_frame *m, mono_t now)
 		flow_refuse(f, why, now);
 		return;
 	}
-	f->far_point = m->offer.view.near.seq;
-	f->far_point_known = true;
+	f->drain.far_point = m->offer.view.near.seq;
+	f->drain.far_point_known = true;
 	agree_learn(&f->near, &f->far, &m->offer.view);
 	if (make_stand_in(f) < 0) {
 		flow_refuse(f, ACCEL_NO_SOCKET, now);
@@ -226,8 +226,8 @@ void flow_release(struct flow *f, mono_t now)
 	if (f->state != FLOW_TAKEN)
 		return;
 	flow_enter(f, FLOW_RETURNING, now);
-	f->near_point = f->near.next;
-	f->far_point_known = false;
+	f->drain.near_point = f->near.next;
+	f->drain.far_point_known = false;
 	flow_tell_point(f, ACCEL_RELEASE);
 }
 
@@ -239,24 +239,24 @@ static void on_release(struct flow *f, const struct accel_frame *m, mono_t now)
 		return;
 	}
 	flow_enter(f, FLOW_RETURNING, now);
-	f->near_point = f->near.next;
-	f->far_point = m->at.point;
-	f->far_point_known = true;
+	f->drain.near_point = f->near.next;
+	f->drain.far_point = m->at.point;
+	f->drain.far_point_known = true;
 	flow_tell_point(f, ACCEL_RELEASED);
 }
 
 static void on_released(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	(void)now;
-	f->far_point = m->at.point;
-	f->far_point_known = true;
+	f->drain.far_point = m->at.point;
+	f->drain.far_point_known = true;
 }
 
 static void on_drained(struct flow *f, const struct accel_frame *m, mono_t now)
 {
 	(void)m;
 	(void)now;
-	f->far_ready = true;
+	f->drain.far_ready = true;
 }
 
 static void on_return(struct flow *f, const struct accel_frame *m, mono_t now)
@@ -344,17 +344,17 @@ void flow_tick(struct flow *f, int64_t rtt_ms, mono_t now)
 /* The host sent a frame, and the frame is not for the proxy socket. */
 static bool is_unfit(struct flow *f, const struct flow_proof *p)
 {
-	bool spoke = f->probed && mono_before(f->watched, f->spoke);
+	bool spoke = f->proof.probed && mono_before(f->proof.watched, f->proof.spoke);
 
 	if (p->retries >= RETRIES_MIN) {
-		spoke = p->retries > f->retries && f->near.window &&
-			mono_before(p->sent_at, f->spoke);
-		f->retries = p->retries;
+		spoke = p->retries > f->proof.retries && f->near.window &&
+			mono_before(p->sent_at, f->proof.spoke);
+		f->proof.retries = p->retries;
 		return spoke;
 	}
 	if (p->answered)
 		return false;
-	f->probed = true;
+	f->proof.probed = true;
 	f->ops->probe(f->arg, f);
 	return spoke;
 }
@@ -363,15 +363,15 @@ bool flow_watch(struct flow *f, int64_t rtt_ms, mono_t now)
 {
 	struct flow_proof p;
 
-	if (f->state != FLOW_TAKEN || f->proved ||
+	if (f->state != FLOW_TAKEN || f->proof.proved ||
 	    mono_sub_ms(now, f->since) < max_of(DRAIN_RTTS * rtt_ms, (int64_t)PROOF_MIN_MS))
 		return false;
 	p = f->ops->proof(f->arg, f);
-	f->proved = p.acknowledged;
-	if (!f->proved && is_unfit(f, &p))
-		f->unproved++;
-	f->watched = now;
-	if (f->unproved < PROOF_TRIES)
+	f->proof.proved = p.acknowledged;
+	if (!f->proof.proved && is_unfit(f, &p))
+		f->proof.unproved++;
+	f->proof.watched = now;
+	if (f->proof.unproved < PROOF_TRIES)
 		return false;
 	flow_reset(f, false, now);
 	return true;
@@ -391,7 +391,7 @@ bool flow_returns(struct flow *f, mono_t now)
 {
 	if (!f->foreign || f->state != FLOW_TAKEN)
 		return f->foreign && f->state == FLOW_RETURNING;
-	f->near_point = f->near.next;
+	f->drain.near_point = f->near.next;
 	if (f->leader)
 		flow_release(f, now);
 	else

@@ -91,6 +91,33 @@ struct flow_ops {
 
 struct waiting; /* A held message. */
 
+/* State during a drain or a release. */
+struct flow_drain {
+	uint32_t near_point, far_point;
+	struct accel_view theirs; /* DRAINING: the view in the offer. */
+	bool far_point_known, near_ready, far_ready;
+};
+
+/* TAKEN: acknowledgements of the near host for the proxy socket. */
+struct flow_check {
+	bool proved, probed;
+	uint8_t unproved; /* Seconds in which the host sent frames and the kernel accepted none. */
+	unsigned retries; /* Number of retransmissions at the last check. */
+	mono_t watched, spoke;
+};
+
+/* Attempts of this node. */
+struct flow_retry {
+	mono_t not_before; /* Earliest time of another offer of this node. */
+	unsigned failed;   /* Number of consecutive failed attempts. */
+};
+
+/* Held frames of the near host. */
+struct flow_hold {
+	struct waiting *first, **end;
+	unsigned n;
+};
+
 struct flow {
 	const struct flow_ops *ops;
 	void *arg;
@@ -100,22 +127,13 @@ struct flow {
 	uint32_t stream; /* 0: none. */
 	struct flow_end near, far;
 	bool foreign; /* It cannot be intercepted, because of an option or urgent data. */
-	/* State during a drain or a release. */
-	uint32_t near_point, far_point;
-	struct accel_view theirs; /* DRAINING: the view in the offer. */
-	bool far_point_known, near_ready, far_ready;
-	mono_t since;	   /* Start of the state. */
-	mono_t not_before; /* Earliest time of another offer of this node. */
-	unsigned failed;   /* Number of consecutive failed attempts. */
-	/* TAKEN: acknowledgements of the near host for the proxy socket. */
-	bool proved, probed;
-	uint8_t unproved; /* Seconds in which the host sent frames and the kernel accepted none. */
-	unsigned retries; /* Number of retransmissions at the last check. */
-	mono_t watched, spoke;
+	struct flow_drain drain;
+	mono_t since; /* Start of the state. */
+	struct flow_retry retry;
+	struct flow_check proof;
 	/* First sequence numbers of the last proxy socket. */
 	uint32_t near_start, far_start;
-	struct waiting *held, **held_end;
-	unsigned n_held;
+	struct flow_hold hold;
 	bool blind;	/* Not plain, with a temporary bypass of leon-accel. */
 	bool was_reset; /* FLOW_CLOSED: after a reset. */
 	mono_t last;	/* Time of the last frame. */

@@ -19,7 +19,7 @@ void flow_init(struct flow *f, const struct flow_ops *ops, void *arg, bool leade
 		.ops = ops, .arg = arg, .leader = leader, .key = *key, .since = now, .last = now
 	};
 	f->near.syn.scale = f->far.syn.scale = TCP_SCALE_UNKNOWN;
-	f->held_end = &f->held;
+	f->hold.end = &f->hold.first;
 }
 
 uint32_t flow_widest(const struct flow *f, const struct flow_end *e)
@@ -47,7 +47,7 @@ void flow_enter(struct flow *f, enum flow_state state, mono_t now)
 {
 	f->state = state;
 	f->since = now;
-	f->near_ready = f->far_ready = false;
+	f->drain.near_ready = f->drain.far_ready = false;
 }
 
 void flow_tell(struct flow *f, uint8_t type)
@@ -59,7 +59,7 @@ void flow_tell(struct flow *f, uint8_t type)
 
 void flow_tell_point(struct flow *f, uint8_t type)
 {
-	struct accel_frame m = { .type = type, .stream = f->stream, .at = { f->near_point } };
+	struct accel_frame m = { .type = type, .stream = f->stream, .at = { f->drain.near_point } };
 
 	f->ops->tell(f->arg, f, &m);
 }
@@ -75,7 +75,7 @@ void flow_go_plain(struct flow *f, mono_t now)
 {
 	flow_enter(f, FLOW_PLAIN, now);
 	f->stream = 0;
-	f->far_point_known = false;
+	f->drain.far_point_known = false;
 	flow_let_go(f, f->ops->to_far);
 	if (f->blind)
 		flow_learn_anew(f);
@@ -88,17 +88,17 @@ static void try_again_later(struct flow *f, enum accel_refusal why, mono_t now)
 	int64_t ms;
 
 	if (why == ACCEL_NOT_THIS_ONE || why == ACCEL_FIN_DIFFERS || why == ACCEL_OPTIONS_DIFFER)
-		f->failed = AGAIN_LONGEST;
+		f->retry.failed = AGAIN_LONGEST;
 	else if (why == ACCEL_NO_PLACE || why == ACCEL_NOT_WITH_YOU)
-		f->failed = 0;
-	ms = AGAIN_MS << min_of(f->failed, (unsigned)AGAIN_LONGEST);
-	f->failed++;
-	f->not_before = mono_add_ms(now, min_of(ms, (int64_t)AGAIN_MAX_MS));
+		f->retry.failed = 0;
+	ms = AGAIN_MS << min_of(f->retry.failed, (unsigned)AGAIN_LONGEST);
+	f->retry.failed++;
+	f->retry.not_before = mono_add_ms(now, min_of(ms, (int64_t)AGAIN_MAX_MS));
 }
 
 void flow_wait(struct flow *f, mono_t now)
 {
-	f->not_before = mono_add_ms(now, AGAIN_MS);
+	f->retry.not_before = mono_add_ms(now, AGAIN_MS);
 }
 
 void flow_tell_refusal(struct flow *f, uint32_t stream, enum accel_refusal why)
@@ -157,10 +157,10 @@ void flow_finish_return(struct flow *f, mono_t now)
 	f->ops->give_up(f->arg, f, FLOW_RETURNED);
 	if (f->leader)
 		flow_tell(f, ACCEL_RETURN);
-	f->far.next = f->far_point;
-	f->far.acked = f->near_point;
+	f->far.next = f->drain.far_point;
+	f->far.acked = f->drain.near_point;
 	f->far.seen = false;
-	f->not_before = mono_add_ms(now, AGAIN_MS);
+	f->retry.not_before = mono_add_ms(now, AGAIN_MS);
 	flow_go_plain(f, now);
 }
 

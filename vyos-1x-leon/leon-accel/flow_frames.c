@@ -18,8 +18,8 @@ static void track(struct flow *f, struct flow_end *e, const struct flow_frame *f
 		/* The first segment of a connection makes earlier knowledge invalid. */
 		if (!(t->flags & TCP_ACK)) {
 			f->foreign = flow_is_foreign(t);
-			f->failed = 0;
-			f->not_before = (mono_t){ 0 };
+			f->retry.failed = 0;
+			f->retry.not_before = (mono_t){ 0 };
 			flow_end_begin(e == &f->near ? &f->far : &f->near);
 		}
 		flow_end_syn(e, t, now);
@@ -84,7 +84,8 @@ static bool is_held(const struct flow *f, const struct tcp_view *t)
 	bool holds = flow_is_draining(f) || f->state == FLOW_RETURNING ||
 		     (f->state == FLOW_TAKEN && f->foreign);
 
-	return holds && !(t->flags & (TCP_RST | TCP_SYN)) && seq_before(f->near_point, t->end);
+	return holds && !(t->flags & (TCP_RST | TCP_SYN)) &&
+	       seq_before(f->drain.near_point, t->end);
 }
 
 void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
@@ -95,7 +96,7 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 	f->near.mac = frame->v->src;
 	f->far.mac = frame->v->dst;
 	if (frame->t->flags & TCP_ACK)
-		f->spoke = now;
+		f->proof.spoke = now;
 	reopen(f, frame->t, now);
 	ends_draining(f, &f->near, frame, now);
 	meet_foreign(f, frame, now);
@@ -113,8 +114,8 @@ void flow_from_near(struct flow *f, const struct flow_frame *frame, mono_t now)
 /* The leader has released the connection, and the message is still in transit. */
 static bool is_returned(const struct flow *f, const struct tcp_view *t)
 {
-	return f->state == FLOW_RETURNING && !f->leader && f->near_ready &&
-	       seq_before(f->far_point, t->end);
+	return f->state == FLOW_RETURNING && !f->leader && f->drain.near_ready &&
+	       seq_before(f->drain.far_point, t->end);
 }
 
 void flow_from_far(struct flow *f, const struct flow_frame *frame, mono_t now)

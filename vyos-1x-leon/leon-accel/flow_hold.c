@@ -36,28 +36,28 @@ static void hold(struct flow *f, const struct flow_frame *frame)
 	h->v = *frame->v;
 	h->t = *frame->t;
 	memcpy(h->message, frame->message, frame->message_len);
-	*f->held_end = h;
-	f->held_end = &h->next;
-	f->n_held++;
+	*f->hold.end = h;
+	f->hold.end = &h->next;
+	f->hold.n++;
 }
 
 uint32_t flow_held(const struct flow *f)
 {
-	uint32_t end = f->near_point;
+	uint32_t end = f->drain.near_point;
 
-	for (const struct waiting *h = f->held; h; h = h->next)
+	for (const struct waiting *h = f->hold.first; h; h = h->next)
 		if (seq_before(end, h->t.end))
 			end = h->t.end;
-	return end - f->near_point;
+	return end - f->drain.near_point;
 }
 
 void flow_let_go(struct flow *f, way_fn way)
 {
-	struct waiting *h = f->held;
+	struct waiting *h = f->hold.first;
 
-	f->held = NULL;
-	f->held_end = &f->held;
-	f->n_held = 0;
+	f->hold.first = NULL;
+	f->hold.end = &f->hold.first;
+	f->hold.n = 0;
 	while (h) {
 		struct waiting *next = h->next;
 		struct flow_frame frame = { h->message, h->message_len, h->message + h->data_at,
@@ -78,15 +78,15 @@ void flow_hold_beyond(struct flow *f, const struct flow_frame *frame, way_fn way
 {
 	static uint8_t made[MADE_MAX]; /* single-threaded */
 	const struct tcp_view *t = frame->t;
-	bool straddles = seq_before(t->seq, f->near_point);
-	size_t keep = straddles ? f->near_point - t->seq : 0;
+	bool straddles = seq_before(t->seq, f->drain.near_point);
+	size_t keep = straddles ? f->drain.near_point - t->seq : 0;
 	struct flow_frame rest = { .data = made, .v = frame->v, .t = t };
 
 	hold(f, frame);
 	if (frame->gso_size)
 		keep = min_of(keep, (size_t)frame->gso_size);
-	rest.len = tcp_cut(frame->data, frame->v, t, straddles ? t->seq : f->near_point, keep, made,
-			   sizeof(made));
+	rest.len = tcp_cut(frame->data, frame->v, t, straddles ? t->seq : f->drain.near_point, keep,
+			   made, sizeof(made));
 	if (rest.len)
 		way(f->arg, f, &rest);
 }

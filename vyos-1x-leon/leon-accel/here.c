@@ -27,7 +27,7 @@ struct here_frame {
 
 void here_free(struct conn *c)
 {
-	struct here *h = &c->together;
+	struct here *h = &c->away.together;
 
 	for (unsigned i = 0; i < array_size(h->first); i++)
 		while (h->first[i]) {
@@ -61,7 +61,7 @@ void here_find_hosts(struct conn *c)
 
 static void turn_to(struct conn *c, bool far, mono_t now)
 {
-	struct here *h = &c->together;
+	struct here *h = &c->away.together;
 
 	h->turn = far;
 	h->is_open = false;
@@ -103,7 +103,7 @@ static void keep(struct here *h, bool for_far, const uint8_t *vnet, const uint8_
 
 void here_send(struct conn *c, bool to_far, const uint8_t *vnet, const uint8_t *frame, size_t len)
 {
-	struct here *h = &c->together;
+	struct here *h = &c->away.together;
 
 	if (h->is_open && to_far == h->turn)
 		put(c, vnet, frame, len);
@@ -113,7 +113,7 @@ void here_send(struct conn *c, bool to_far, const uint8_t *vnet, const uint8_t *
 
 static void open_turn(struct conn *c)
 {
-	struct here *h = &c->together;
+	struct here *h = &c->away.together;
 	struct here_frame *f = h->first[h->turn];
 
 	h->is_open = true;
@@ -132,7 +132,7 @@ static void open_turn(struct conn *c)
  * lost. The next frame has a new probe. */
 void here_tick(struct conn *c, mono_t now)
 {
-	struct here *h = &c->together;
+	struct here *h = &c->away.together;
 	int64_t age_ms = mono_sub_ms(now, h->turned);
 
 	if (h->is_open && age_ms >= TURN_MS)

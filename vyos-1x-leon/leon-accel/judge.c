@@ -178,7 +178,7 @@ static bool is_unfit(struct conn *c, struct figure *f, mono_t now)
 /* Reasons for a delay of another attempt. */
 static enum accel_why why_it_waits(const struct conn *c, mono_t now)
 {
-	if (mono_before(now, c->flow.not_before)) {
+	if (mono_before(now, c->flow.retry.not_before)) {
 		if (c->why == ACCEL_WHY_FULL)
 			return ACCEL_WHY_FULL;
 		return c->refused ? (enum accel_why)c->refused : ACCEL_WHY_LATER;
@@ -212,7 +212,7 @@ static bool is_peer_later(struct conn *c, struct figure *f, mono_t now)
 
 static bool is_later(struct conn *c, struct figure *f, mono_t now)
 {
-	int64_t ms = mono_sub_ms(c->flow.not_before, now);
+	int64_t ms = mono_sub_ms(c->flow.retry.not_before, now);
 
 	*f = (struct figure){ (uint64_t)max_of(ms, (int64_t)0), 0, "ms" };
 	return why_it_waits(c, now) == ACCEL_WHY_LATER;

@@ -10,17 +10,17 @@
 
 bool place_is_here(const struct conn *c)
 {
-	return c->far_at && c->far_at == c->e->self;
+	return c->away.far_at && c->away.far_at == c->e->self;
 }
 
 bool place_is_away(const struct conn *c)
 {
-	return c->far_at || c->near_away;
+	return c->away.far_at || c->away.near_away;
 }
 
 void place_heard(struct conn *c, mono_t now)
 {
-	c->near_seen = now;
+	c->away.near_seen = now;
 }
 
 void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, const uint8_t *frame,
@@ -28,7 +28,7 @@ void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, con
 {
 	node_id_t node = peer_id(c->peer);
 
-	if (where == ACCEL_LAN && c->near_away) {
+	if (where == ACCEL_LAN && c->away.near_away) {
 		peer_lend(c->peer, ACCEL_FORWARD, c->bound, vnet, frame, len);
 		return;
 	}
@@ -38,7 +38,7 @@ void place_send(struct conn *c, enum accel_where where, const uint8_t *vnet, con
 	}
 	if (where == ACCEL_NODE && place_is_here(c))
 		where = ACCEL_LAN;
-	else if (where == ACCEL_NODE && c->far_at)
-		node = c->far_at;
+	else if (where == ACCEL_NODE && c->away.far_at)
+		node = c->away.far_at;
 	engine_send(c->e, c->hash, where, node, vnet, frame, len);
 }

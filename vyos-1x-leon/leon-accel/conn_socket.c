@@ -71,17 +71,17 @@ void conn_give_credit(struct conn *c)
 	f.credit.bytes = c->bound ? credit_due(c) : 0;
 	if (!f.credit.bytes)
 		return;
-	c->given += f.credit.bytes;
+	c->window.given += f.credit.bytes;
 	c->e->promised += f.credit.bytes;
 	peer_tell(c->peer, &f);
 }
 
 void conn_watch(struct conn *c, uint32_t events)
 {
-	if (c->watched == events)
+	if (c->socket.watched == events)
 		return;
-	c->watched = events;
-	loop_fd_mod(c->e->loop, c->fd, events);
+	c->socket.watched = events;
+	loop_fd_mod(c->e->loop, c->socket.fd, events);
 }
 
 /* The near host does not retransmit acknowledged data. */
@@ -117,7 +117,7 @@ static void remember(struct conn *c)
 				 .near_start = f->near_start,
 				 .far_start = f->far_start };
 
-	c->remembered = taken_put(c->e->taken, &one);
+	c->socket.remembered = taken_put(c->e->taken, &one);
 }
 
 static struct stand_in stand_in_of(struct conn *c, const struct lan *lan)
@@ -163,10 +163,10 @@ int conn_open_stand_in(struct conn *c, conn_event_fn on_socket)
 		faults_of_errno(c->e->counters.fault, -fd);
 		return fd;
 	}
-	c->fd = fd;
-	c->started = false;
-	c->watched = 0;
-	c->made = loop_now(c->e->loop);
+	c->socket.fd = fd;
+	c->socket.started = false;
+	c->socket.watched = 0;
+	c->socket.made = loop_now(c->e->loop);
 	return 0;
 }
 
@@ -184,20 +184,20 @@ bool conn_start_stand_in(struct conn *c)
 {
 	struct flow *f = &c->flow;
 	struct stand_in s = stand_in_of(c, engine_lan(c->e, f->key.vlan));
-	int rc = stand_in_start(c->fd, &s);
+	int rc = stand_in_start(c->socket.fd, &s);
 
 	if (rc < 0)
 		log_error("accel", "a proxy socket does not start: %s", strerror(-rc));
 	log_info("accel", "taken stream=%u peer_window=%u scales=%u/%u mss=%u held=%u", c->bound,
-		 s.window, s.near_scale, s.far_scale, s.mss, f->n_held);
+		 s.window, s.near_scale, s.far_scale, s.mss, f->hold.n);
 	remember(c);
-	c->started = true;
+	c->socket.started = true;
 	c->gained = loop_now(c->e->loop);
 	c->calm = false;
 	c->refused = ACCEL_WHY_NONE;
 	count_taken(c);
-	c->written = 0;
-	c->far_fin = c->fin_out = c->near_eof = false;
+	c->socket.written = 0;
+	c->ended.far_fin = c->ended.fin_out = c->ended.near_eof = false;
 	conn_watch(c, EPOLLIN);
 	if (f->near.fin)
 		repeat_fin(c);
