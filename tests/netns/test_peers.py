@@ -80,19 +80,37 @@ def test_other_vni(lab):
     wait_result(net.node['n1'], 'n0', 'other-vni')
 
 
-def test_other_version(lab):
-    net = lab(line_up(1, hosts=False, strangers=['old'],
-                      config={'peer': {'old': {'address': wan.ip4(1)}}}))
-    node, old = net.node['n0'], net.stranger['old']
+def say(old, datagram):
+    """A program at the address of the peer that repeats a datagram."""
     send = (f'import socket, time\n'
             f's = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n'
             f's.bind(("{wan.ip4(1)}", {PORT}))\n'
             f'while True:\n'
-            f'    s.sendto(bytes([0x24]) + bytes(100), ("{wan.ip4(0)}", {PORT}))\n'
+            f'    s.sendto({datagram!r}, ("{wan.ip4(0)}", {PORT}))\n'
             f'    time.sleep(0.1)\n')
-    process = old.start('/usr/bin/python3', '-c', send)
+    return old.start('/usr/bin/python3', '-c', send)
+
+
+def test_other_version(lab):
+    net = lab(line_up(1, hosts=False, strangers=['old'],
+                      config={'peer': {'old': {'address': wan.ip4(1)}}}))
+    node, old = net.node['n0'], net.stranger['old']
+    process = say(old, bytes([0x34]) + bytes(100))
     try:
         wait_result(node, 'old', 'other-version')
+        assert not node.events('other-wire'), 'this is another program, as its VNI shows'
+    finally:
+        process.kill()
+        process.wait()
+    # Version, kind and VNI have their place in each wire version.
+    process = say(old, bytes([0x34, 0, 0x10, 0, 0, 1]) + bytes(100))
+    try:
+        wait_for(lambda: node.events('other-wire'), 40, 'the event names the wire version')
+        said = 'uses wire 3, this node 1'
+        assert said in node.events('other-wire')[0]['detail']
+        assert said in wait_result(node, 'old', 'other-version')['reason']
+        assert any(said in text for text in node.reload()['warnings'])
+        assert not node.events('secret-mismatch')
     finally:
         process.kill()
         process.wait()

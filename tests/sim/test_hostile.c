@@ -129,12 +129,14 @@ static void test_stranger_is_reported_with_the_reason(void **state)
 	static const struct {
 		enum seed_finding what;
 		const char *words;
+		uint8_t wire;
 	} cases[] = {
-		{ SEED_OTHER_SECRET, "the pre-shared-secret differs" },
-		{ SEED_HAS_NO_SECRET, "the sender has no pre-shared-secret" },
-		{ SEED_HAS_SECRET, "this node has no pre-shared-secret" },
-		{ SEED_OTHER_VNI, "another vni" },
-		{ SEED_OTHER_VERSION, "another wire version" },
+		{ SEED_OTHER_SECRET, "the pre-shared-secret differs", 0 },
+		{ SEED_HAS_NO_SECRET, "the sender has no pre-shared-secret", 0 },
+		{ SEED_HAS_SECRET, "this node has no pre-shared-secret", 0 },
+		{ SEED_OTHER_VNI, "another vni", 0 },
+		{ SEED_OTHER_VERSION, "another wire version, or", 0 },
+		{ SEED_OTHER_VERSION, "another wire version: 3, here 1", 3 },
 	};
 	struct sim *s = sim_new(1, 5);
 	struct endpoint from = mallory(0);
@@ -143,8 +145,8 @@ static void test_stranger_is_reported_with_the_reason(void **state)
 	(void)state;
 	sim_boot(s, 0);
 	for (unsigned i = 0; i < array_size(cases); i++) {
-		overlay_seed_foreign(s->node[0].o, &from, cases[i].what);
-		overlay_seed_foreign(s->node[0].o, &from, SEED_OTHER_VNI);
+		overlay_seed_foreign(s->node[0].o, &from, cases[i].what, cases[i].wire);
+		overlay_seed_foreign(s->node[0].o, &from, SEED_OTHER_VNI, 0);
 		assert_int_equal(s->node[0].n_events[EV_STRANGER], i + 1);
 		assert_non_null(strstr(s->node[0].stranger, cases[i].words));
 		assert_non_null(
@@ -178,7 +180,7 @@ static void test_peer_that_is_not_reached(void **state)
 	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
 	assert_int_equal(finding_at(s, 0), SEED_REFUSED);
 	/* An ICMP error does not replace the result of the peer's own datagrams. */
-	overlay_seed_foreign(s->node[0].o, &s->node[1].ep, SEED_OTHER_VNI);
+	overlay_seed_foreign(s->node[0].o, &s->node[1].ep, SEED_OTHER_VNI, 0);
 	overlay_seed_error(s->node[0].o, &s->node[1].ep, ECONNREFUSED, false);
 	assert_int_equal(finding_at(s, 0), SEED_OTHER_VNI);
 	/* The result expires. */
@@ -189,6 +191,34 @@ static void test_peer_that_is_not_reached(void **state)
 	assert_true(overlay_seed(s->node[0].o, 0, &seed));
 	assert_true(seed.reached && seed.node == s->node[1].id);
 	assert_false(overlay_seed(s->node[0].o, 1, &seed));
+	sim_free(s);
+}
+
+/* A peer with another wire version is named as such, and never as one with another secret. */
+static void test_other_wire_is_reported(void **state)
+{
+	struct sim *s = sim_new(2, 4);
+	struct overlay_seed seed;
+
+	(void)state;
+	sim_seed_of(s, 0, 1);
+	sim_boot(s, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		overlay_seed_foreign(s->node[0].o, &s->node[1].ep, SEED_OTHER_VERSION, 3);
+		sim_run(s, 1000);
+	}
+	assert_int_equal(s->node[0].n_events[EV_OTHER_WIRE], 1);
+	assert_int_equal(s->node[0].n_events[EV_SECRET_MISMATCH], 0);
+	assert_int_equal(s->node[0].n_events[EV_STRANGER], 0);
+	assert_int_equal(finding_at(s, 0), SEED_OTHER_VERSION);
+	assert_true(overlay_seed(s->node[0].o, 0, &seed));
+	assert_int_equal(seed.address[0].error, 3);
+	/* The peer is upgraded. A forged datagram of another version then reports nothing. */
+	sim_boot(s, 1);
+	sim_run(s, 70000);
+	overlay_seed_foreign(s->node[0].o, &s->node[1].ep, SEED_OTHER_VERSION, 3);
+	assert_true(overlay_seed(s->node[0].o, 0, &seed) && seed.reached);
+	assert_int_equal(s->node[0].n_events[EV_OTHER_WIRE], 1);
 	sim_free(s);
 }
 
@@ -623,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_other_secret_is_reported),
 		cmocka_unit_test(test_stranger_is_reported_with_the_reason),
 		cmocka_unit_test(test_peer_that_is_not_reached),
+		cmocka_unit_test(test_other_wire_is_reported),
 		cmocka_unit_test(test_clear_mode_admission),
 		cmocka_unit_test(test_replay_changes_nothing),
 		cmocka_unit_test(test_replay_of_a_dead_node),

@@ -311,6 +311,9 @@ static void malformed(void **state)
 	buf[0] = 0x21;
 	fx_receive(&fx, &fx.ep[1], buf, n + 30, 0);
 	assert_int_equal(fx_drops(&fx, DROP_bad_version), 1);
+	assert_int_equal(leon_other_wire(buf, n, FX_VNI), 2);
+	assert_int_equal(leon_other_wire(buf, 3, FX_VNI), 0);
+	assert_int_equal(leon_other_wire(buf, n, FX_VNI ^ 1), 0);
 	buf[0] = 0x11;
 	buf[3] ^= 1;
 	fx_receive(&fx, &fx.ep[1], buf, n + 30, 0);

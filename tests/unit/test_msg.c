@@ -334,6 +334,60 @@ static int with_vlans(uint16_t flags, uint8_t n, struct id_range a, struct id_ra
 	return msg_encode(&m, buf, sizeof(buf));
 }
 
+/* Attributes of a newer release are kept, and a malformed list is refused. */
+static void test_record_attributes(void **state)
+{
+	static const uint8_t list[] = { 200, 3, 'a', 'b', 'c', 201, 0 };
+	uint8_t buf[MSG_LEN_MAX] = { 0 };
+	struct msg m, back;
+	int len, plain;
+
+	(void)state;
+	sample_small(MSG_RECORD, &m);
+	plain = msg_encode(&m, buf, sizeof(buf));
+	m.record.n_attributes = sizeof(list);
+	memcpy(m.record.attributes, list, sizeof(list));
+	memset(m.record.attributes_signature, 0x51, MSG_SIGNATURE_LEN);
+	len = msg_encode(&m, buf, sizeof(buf));
+	assert_int_equal(len, plain + 2 + (int)sizeof(list) + MSG_SIGNATURE_LEN);
+	assert_int_equal(msg_decode(buf, (size_t)len, &back), 0);
+	assert_memory_equal(&back, &m, sizeof(m));
+	/* The padding of a record is no attribute. */
+	memset(buf + plain, 0, sizeof(buf) - (size_t)plain);
+	assert_int_equal(msg_decode(buf, sizeof(buf), &back), 0);
+	assert_int_equal(back.record.n_attributes, 0);
+	/* A list that is too long, and a truncated one. */
+	buf[plain + 1] = MSG_ATTRIBUTES_MAX + 1;
+	assert_int_equal(msg_decode(buf, sizeof(buf), &back), -EBADMSG);
+	buf[plain + 1] = 3;
+	assert_int_equal(msg_decode(buf, (size_t)plain + 5, &back), -EBADMSG);
+	/* A value that exceeds the list. */
+	m.record.attributes[1] = 200;
+	refuse_encode(&m);
+}
+
+/* Any message may continue behind its body. */
+static void test_attributes_behind_the_body(void **state)
+{
+	static const uint8_t list[] = { 200, 3, 'a', 'b', 'c', 0, 0, 0 };
+	uint8_t buf[MSG_LEN_MAX + sizeof(list)];
+	struct msg m, plain, back;
+
+	(void)state;
+	for (uint8_t type = MSG_HELLO; type <= TYPE_LAST; type++) {
+		int len;
+
+		if (type == MSG_RECORD)
+			continue;
+		sample_small(type, &m);
+		len = msg_encode(&m, buf, MSG_LEN_MAX);
+		assert_int_equal(msg_decode(buf, (size_t)len, &plain), 0);
+		memcpy(buf + len, list, sizeof(list));
+		assert_int_equal(msg_decode(buf, (size_t)len + sizeof(list), &back), 0);
+		assert_memory_equal(&back, &plain, sizeof(back));
+	}
+}
+
 static void test_record_vlans(void **state)
 {
 	const struct id_range low = { 10, 19 }, high = { 21, 0xffffff };
@@ -467,12 +521,20 @@ static void test_lan_counters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_document),
-		cmocka_unit_test(test_mutation),      cmocka_unit_test(test_unknown_type),
-		cmocka_unit_test(test_hello_ranges),  cmocka_unit_test(test_list_ranges),
-		cmocka_unit_test(test_record_ranges), cmocka_unit_test(test_record_vlans),
-		cmocka_unit_test(test_prefix_mask),   cmocka_unit_test(test_row_ranges),
-		cmocka_unit_test(test_record_lan),    cmocka_unit_test(test_lan_counters),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_document),
+		cmocka_unit_test(test_mutation),
+		cmocka_unit_test(test_unknown_type),
+		cmocka_unit_test(test_hello_ranges),
+		cmocka_unit_test(test_list_ranges),
+		cmocka_unit_test(test_record_ranges),
+		cmocka_unit_test(test_record_attributes),
+		cmocka_unit_test(test_attributes_behind_the_body),
+		cmocka_unit_test(test_record_vlans),
+		cmocka_unit_test(test_prefix_mask),
+		cmocka_unit_test(test_row_ranges),
+		cmocka_unit_test(test_record_lan),
+		cmocka_unit_test(test_lan_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

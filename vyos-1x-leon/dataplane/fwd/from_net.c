@@ -77,7 +77,7 @@ static bool parse(struct worker *w, struct datagram *d)
 		return true;
 	drop(w, reason[p]);
 	if (p == LEON_BAD_VERSION)
-		report_foreign(w, d->from, true);
+		report_foreign(w, d->from, true, leon_other_wire(d->data, d->len, w->snap->vni));
 	return false;
 }
 
@@ -88,7 +88,7 @@ static bool is_for_us(struct worker *w, const struct kind *k, const struct datag
 
 	if (unlikely(h->vni != w->snap->vni)) {
 		drop(w, DROP_wrong_vni);
-		report_foreign(w, d->from, false);
+		report_foreign(w, d->from, false, 0);
 		return false;
 	}
 	/* A HELLO with our own node-id may reveal a duplicate node-id, so the protocol receives

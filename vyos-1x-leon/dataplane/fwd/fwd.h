@@ -110,6 +110,7 @@ struct fwd_report {
 		struct {
 			struct endpoint from;
 			bool other_version; /* true: another version; false: another VNI */
+			uint8_t wire;	    /* that version; 0: perhaps another program */
 		} foreign;
 	};
 };

@@ -164,9 +164,9 @@ void report_suspect(struct worker *w, const struct endpoint *ep, int error, bool
 
 /* Any host that can reach the port can cause these: limited to a few per second over all
  * addresses. */
-void report_foreign(struct worker *w, const struct endpoint *from, bool other_version)
+void report_foreign(struct worker *w, const struct endpoint *from, bool other_version, uint8_t wire)
 {
-	struct fwd_report r = { .type = FWD_FOREIGN, .foreign = { *from, other_version } };
+	struct fwd_report r = { .type = FWD_FOREIGN, .foreign = { *from, other_version, wire } };
 	uint64_t key = endpoint_key(w, r.type, from);
 
 	if (!mono_is_never(w->foreign_at) && mono_sub_ns(w->now, w->foreign_at) < FOREIGN_GAP_NS)

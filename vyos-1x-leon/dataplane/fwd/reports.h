@@ -41,7 +41,8 @@ void report_vlan(struct worker *w, uint16_t vlan);
 /* A flooded frame arrived twice: the loop guard should probe. */
 void report_doubt(struct worker *w, uint16_t vlan);
 void report_suspect(struct worker *w, const struct endpoint *ep, int error, bool local);
-void report_foreign(struct worker *w, const struct endpoint *from, bool other_version);
+void report_foreign(struct worker *w, const struct endpoint *from, bool other_version,
+		    uint8_t wire);
 
 /* --- control thread --- */
 /* Returns the oldest report of a ring; its record is held until report_release(). */

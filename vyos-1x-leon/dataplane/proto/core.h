@@ -215,8 +215,8 @@ struct overlay {
 	struct trust_state trust;
 
 	/* Event limits and counters. */
-	struct bucket secret_event, stranger_event, full_event, duplicate_event, differs_event,
-		unreadable_event;
+	struct bucket secret_event, wire_event, stranger_event, full_event, duplicate_event,
+		differs_event, unreadable_event;
 	struct log_limit log;
 	struct overlay_counters count;
 

@@ -149,15 +149,16 @@ struct overlay_seed {
 		uint64_t asked; /* HELLOs sent to it */
 		mono_t asked_at, found_at;
 		enum seed_finding finding;
-		int error; /* errno of some diagnoses */
+		int error; /* errno, or the wire version, of some diagnoses */
 	} address[SEED_ENDPOINTS];
 };
 bool overlay_seed(struct overlay *o, unsigned index, struct overlay_seed *out);
 /* A datagram to this endpoint was refused locally (`local`) or caused an ICMP error. */
 void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error, bool local);
-/* A datagram from this endpoint was dropped unread: SEED_OTHER_VNI or SEED_OTHER_VERSION. */
-void overlay_seed_foreign(struct overlay *o, const struct endpoint *from,
-			  enum seed_finding finding);
+/* A datagram from this endpoint was dropped unread: SEED_OTHER_VNI or SEED_OTHER_VERSION with its
+ * wire version, or 0. */
+void overlay_seed_foreign(struct overlay *o, const struct endpoint *from, enum seed_finding finding,
+			  uint8_t wire);
 
 /* Enters a LEON_CONTROL datagram whose last hop is this node. rx: receive time of the kernel. May
  * modify data. */

@@ -67,6 +67,14 @@ enum leon_parse leon_decode(const void *data, size_t len, struct leon_hdr *h, si
 	return decode_path(p, h);
 }
 
+uint8_t leon_other_wire(const void *data, size_t len, uint32_t vni)
+{
+	const uint8_t *p = data;
+	uint8_t wire = len < LEON_HDR_FIXED ? LEON_VERSION : p[AT_VERSION_KIND] >> 4;
+
+	return wire != LEON_VERSION && get_u24(p + AT_VNI) == vni ? wire : 0;
+}
+
 size_t leon_insert_link(uint8_t *data, size_t len, uint8_t n_hops, uint64_t value)
 {
 	size_t at = LEON_HDR_LEN(n_hops);

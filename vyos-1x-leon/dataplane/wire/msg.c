@@ -302,6 +302,19 @@ static bool is_lan_valid(const struct msg_record *r)
 	return true;
 }
 
+/* The entries fill the list exactly. */
+static bool are_attributes_valid(const struct msg_record *r)
+{
+	struct rbuf b =
+		rbuf_of(r->attributes, min_of((size_t)r->n_attributes, (size_t)MSG_ATTRIBUTES_MAX));
+
+	while (b.ok && rbuf_left(&b)) {
+		rbuf_u8(&b);
+		rbuf_take(&b, rbuf_u8(&b));
+	}
+	return b.ok && r->n_attributes <= MSG_ATTRIBUTES_MAX;
+}
+
 static bool valid_record(const struct msg *m)
 {
 	const struct msg_record *r = &m->record;
@@ -321,7 +334,7 @@ static bool valid_record(const struct msg *m)
 	for (size_t i = 0; i < r->n_prefixes; i++)
 		if (!is_prefix_valid(&r->prefix[i]))
 			return false;
-	return are_segments_valid(r) && is_lan_valid(r);
+	return are_segments_valid(r) && is_lan_valid(r) && are_attributes_valid(r);
 }
 
 static void read_name(struct rbuf *b, char name[MSG_NAME_MAX + 1])
@@ -387,6 +400,27 @@ static void write_lan(struct wbuf *b, const struct msg_record *r)
 		wbuf_u32(b, l->node[i]);
 }
 
+/* A length of 0 is padding. */
+static void read_attributes(struct rbuf *b, struct msg_record *r)
+{
+	uint16_t len = rbuf_left(b) < 2 ? 0 : rbuf_u16(b);
+
+	if (!len || !fits(b, len, MSG_ATTRIBUTES_MAX))
+		return;
+	r->n_attributes = (uint8_t)len;
+	read_bytes(b, r->attributes, len);
+	read_bytes(b, r->attributes_signature, MSG_SIGNATURE_LEN);
+}
+
+static void write_attributes(struct wbuf *b, const struct msg_record *r)
+{
+	if (!r->n_attributes)
+		return;
+	wbuf_u16(b, r->n_attributes);
+	wbuf_bytes(b, r->attributes, r->n_attributes);
+	wbuf_bytes(b, r->attributes_signature, MSG_SIGNATURE_LEN);
+}
+
 static void read_record(struct rbuf *b, struct msg *m)
 {
 	struct msg_record *r = &m->record;
@@ -419,6 +453,7 @@ static void read_record(struct rbuf *b, struct msg *m)
 	read_lan(b, r);
 	read_bytes(b, r->identity, MSG_KEY_LEN);
 	read_bytes(b, r->signature, MSG_SIGNATURE_LEN);
+	read_attributes(b, r);
 }
 
 static void write_record(struct wbuf *b, const struct msg *m)
@@ -450,6 +485,7 @@ static void write_record(struct wbuf *b, const struct msg *m)
 	write_lan(b, r);
 	wbuf_bytes(b, r->identity, MSG_KEY_LEN);
 	wbuf_bytes(b, r->signature, MSG_SIGNATURE_LEN);
+	write_attributes(b, r);
 }
 
 /* ROW */
@@ -647,7 +683,7 @@ static void write_conflict(struct wbuf *b, const struct msg *m)
 #define FETCH_MAX    (FETCH_MIN + 4 * MSG_FETCH_MAX)
 #define RANGE_WIRE   6
 #define RECORD_MIN   120
-#define RECORD_MAX                                                                                 \
+#define RECORD_PLAIN_MAX                                                                           \
 	(RECORD_MIN + MSG_NAME_MAX + EP_WIRE_MAX * MSG_LOCATORS_MAX +                              \
 	 IP_WIRE_MAX * MSG_OVERLAY_MAX + PREFIX_WIRE_MAX * MSG_PREFIXES_MAX +                      \
 	 RANGE_WIRE * MSG_SEGMENTS_MAX + 17 + 4 * MSG_LAN_NODES_MAX)
@@ -656,7 +692,8 @@ static void write_conflict(struct wbuf *b, const struct msg *m)
 
 static_assert(HELLO_MAX == MSG_HELLO_LEN, "padding of HELLO");
 static_assert(CONFLICT_MAX <= MSG_HELLO_LEN, "an answer is no longer than its question");
-static_assert(SUMMARY_MAX <= MSG_LEN_MAX && RECORD_MAX <= MSG_LEN_MAX && ROW_MAX <= MSG_LEN_MAX,
+static_assert(SUMMARY_MAX <= MSG_LEN_MAX && RECORD_PLAIN_MAX <= MSG_LEN_MAX &&
+		      ROW_MAX <= MSG_LEN_MAX,
 	      "message size");
 
 static const struct msg_type_row {
@@ -671,7 +708,7 @@ static const struct msg_type_row {
 	[MSG_SUMMARY] = { "summary", SUMMARY_MIN, SUMMARY_MAX, valid_summary, read_summary,
 			  write_summary },
 	[MSG_FETCH] = { "fetch", FETCH_MIN, FETCH_MAX, valid_fetch, read_fetch, write_fetch },
-	[MSG_RECORD] = { "record", RECORD_MIN, RECORD_MAX, valid_record, read_record,
+	[MSG_RECORD] = { "record", RECORD_MIN, MSG_LEN_MAX, valid_record, read_record,
 			 write_record },
 	[MSG_ROW] = { "row", ROW_MIN, ROW_MAX, valid_row, read_row, write_row },
 	[MSG_PING] = { "ping", MSG_PING_LEN, MSG_PING_LEN, valid_empty, read_ping, write_ping },

@@ -19,22 +19,23 @@
 
 /* Largest message: type and body. With IPv6, UDP, the LEON header with the most hops, link value,
  * envelope and seal it fits the smallest link MTU of IPv6 (1280 bytes). */
-#define MSG_LEN_MAX	  (1280 - 40 - 8 - 26 - 8 - 16 - 16)
-#define MSG_HELLO_LEN	  191 /* HELLOs are padded to the longest */
-#define MSG_SECRETS_MAX	  4
-#define MSG_SIGNATURE_LEN 64
-#define MSG_KEY_LEN	  32
-#define MSG_KEY_NAME_LEN  7 /* prefix of an identity key that names it in a SUMMARY */
-#define MSG_NAME_MAX	  32
-#define MSG_LOCATORS_MAX  8
-#define MSG_OVERLAY_MAX	  4
-#define MSG_PREFIXES_MAX  32
-#define MSG_SEGMENTS_MAX  26 /* ranges */
-#define MSG_LAN_NODES_MAX 8
-#define MSG_SUMMARY_MAX	  48 /* entries of one message */
-#define MSG_FETCH_MAX	  128
-#define MSG_ROW_MAX	  64
-#define MSG_PARTS_MAX	  64 /* messages of one row or summary */
+#define MSG_LEN_MAX	   (1280 - 40 - 8 - 26 - 8 - 16 - 16)
+#define MSG_HELLO_LEN	   191 /* HELLOs are padded to the longest */
+#define MSG_SECRETS_MAX	   4
+#define MSG_SIGNATURE_LEN  64
+#define MSG_KEY_LEN	   32
+#define MSG_KEY_NAME_LEN   7 /* prefix of an identity key that names it in a SUMMARY */
+#define MSG_NAME_MAX	   32
+#define MSG_LOCATORS_MAX   8
+#define MSG_OVERLAY_MAX	   4
+#define MSG_PREFIXES_MAX   32
+#define MSG_SEGMENTS_MAX   26 /* ranges */
+#define MSG_LAN_NODES_MAX  8
+#define MSG_ATTRIBUTES_MAX 128 /* bytes of the attributes of a record */
+#define MSG_SUMMARY_MAX	   48  /* entries of one message */
+#define MSG_FETCH_MAX	   128
+#define MSG_ROW_MAX	   64
+#define MSG_PARTS_MAX	   64 /* messages of one row or summary */
 /* Upper bound of incarnations: microseconds since 1970 until the year 2255, exact in JSON. No clock
  * reaches it, so a higher value always exists for a node that must exceed an earlier incarnation of
  * its own. */
@@ -147,6 +148,12 @@ struct msg_record {
 	struct record_lan lan;	       /* present with RECORD_LAN, else zero */
 	uint8_t identity[MSG_KEY_LEN]; /* Ed25519 key of the origin */
 	uint8_t signature[MSG_SIGNATURE_LEN];
+	/* Facts for newer nodes: a list of type (8), length (8), value. This release has no type,
+	 * and keeps and forwards the list. The list has a signature of its own, because older nodes
+	 * verify and forward a record without it. */
+	uint8_t n_attributes; /* bytes */
+	uint8_t attributes[MSG_ATTRIBUTES_MAX];
+	uint8_t attributes_signature[MSG_SIGNATURE_LEN];
 };
 
 /* Latency of the direct link from the row's origin to `node`. */

@@ -7,6 +7,7 @@
 #include "base/defs.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/command.h"
+#include "daemon/host/reach.h"
 #include "daemon/life/apply.h"
 #include "daemon/leond.h"
 #include "daemon/life/clock.h"
@@ -58,6 +59,16 @@ static void write_changes(struct jsonw *w, unsigned changes)
 	jsonw_end(w);
 }
 
+/* The commit of VyOS prints the warnings of a reload. */
+static void warn_of_wires(struct command *c)
+{
+	char text[REACH_TEXT_LEN];
+
+	for (uint32_t i = 0; i < c->d->n_configured_peers && i < c->d->n_seeds; i++)
+		if (reach_speaks_other_wire(c->d, i, text))
+			jsonw_str(c->w, NULL, text);
+}
+
 enum command_result do_reload(struct command *c)
 {
 	struct apply_verdict v;
@@ -75,6 +86,7 @@ enum command_result do_reload(struct command *c)
 		jsonw_str(c->w, NULL, v.warning);
 	if (v.advice)
 		jsonw_str(c->w, NULL, v.advice);
+	warn_of_wires(c);
 	jsonw_end(c->w);
 	return CMD_DONE;
 }

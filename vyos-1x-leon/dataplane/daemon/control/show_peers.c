@@ -11,6 +11,7 @@ static void write_address(struct command *c, const struct overlay_seed *s, unsig
 {
 	bool asked = s->address[k].asked > 0, found = !mono_is_never(s->address[k].found_at);
 	enum seed_finding f = s->address[k].finding;
+	char buf[REACH_TEXT_LEN];
 
 	jsonw_object(c->w, NULL);
 	answer_endpoint(c->w, "endpoint", &s->address[k].ep);
@@ -18,7 +19,7 @@ static void write_address(struct command *c, const struct overlay_seed *s, unsig
 	answer_age(c->w, "asked_seconds", c->now, asked ? s->address[k].asked_at : MONO_NEVER);
 	/* For a reached peer, the diagnosis of its absence is outdated. */
 	jsonw_str(c->w, "result", reached ? NULL : reach_finding_name(f));
-	jsonw_str(c->w, "text", reached ? NULL : reach_finding_text(f, s->address[k].error));
+	jsonw_str(c->w, "text", reached ? NULL : reach_finding_text(f, s->address[k].error, buf));
 	answer_age(c->w, "result_seconds", c->now,
 		   found && !reached ? s->address[k].found_at : MONO_NEVER);
 	jsonw_end(c->w);
@@ -29,7 +30,7 @@ static void write_peer(struct command *c, uint32_t i)
 	const struct seed_host *s = &c->d->seed[i];
 	node_id_t node = NODE_ID_NONE;
 	struct reach r;
-	char buf[160];
+	char buf[REACH_TEXT_LEN];
 
 	reach_look(c->d, i, &r);
 	if (!r.peer->disable)
@@ -43,7 +44,7 @@ static void write_peer(struct command *c, uint32_t i)
 	answer_age(c->w, "since_seconds", c->now, r.since);
 	answer_id(c->w, "node_id", node);
 	answer_name(c->w, "node_name", c->d, node);
-	jsonw_str(c->w, "reason", reach_reason(c->d, i, &r, buf, sizeof(buf)));
+	jsonw_str(c->w, "reason", reach_reason(c->d, i, &r, buf));
 	answer_age(c->w, "resolved_seconds", c->now, s->resolved_at);
 	jsonw_str(c->w, "resolve_error", s->error[0] ? s->error : NULL);
 	jsonw_array(c->w, "addresses");

@@ -129,24 +129,41 @@ const char *reach_finding_name(enum seed_finding f)
 	return name_of(f);
 }
 
-const char *reach_finding_text(enum seed_finding f, int error)
+const char *reach_finding_text(enum seed_finding f, int error, char buf[REACH_TEXT_LEN])
 {
-	return text_of(f, error);
+	if (f != SEED_OTHER_VERSION || !error)
+		return text_of(f, error);
+	snprintf(buf, REACH_TEXT_LEN, "it uses wire %d, this node %d: upgrade the older of the two",
+		 error, LEON_VERSION);
+	return buf;
+}
+
+bool reach_speaks_other_wire(struct leond *d, uint32_t i, char buf[REACH_TEXT_LEN])
+{
+	struct reach r;
+
+	reach_look(d, i, &r);
+	if (r.peer->disable || r.seed.reached || r.best != SEED_OTHER_VERSION || !r.error)
+		return false;
+	snprintf(buf, REACH_TEXT_LEN,
+		 "peer %s uses wire %d, this node %d: upgrade the older of the two", r.peer->name,
+		 r.error, LEON_VERSION);
+	return true;
 }
 
 /* Returns NULL if there is nothing to explain. */
-const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r, char *buf,
-			 size_t len)
+const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r,
+			 char buf[REACH_TEXT_LEN])
 {
 	const char *error = d->seed[i].error;
 
 	if (r->peer->disable || r->seed.reached)
 		return NULL;
 	if (r->seed.n)
-		return text_of(r->best, r->error);
+		return reach_finding_text(r->best, r->error, buf);
 	if (!error[0])
 		return "the name is being resolved";
-	snprintf(buf, len, "the name cannot be resolved: %s", error);
+	snprintf(buf, REACH_TEXT_LEN, "the name cannot be resolved: %s", error);
 	return buf;
 }
 
@@ -160,12 +177,11 @@ static void tell_lost(struct leond *d, uint32_t i, const struct reach *r, mono_t
 {
 	const struct event_facts n = { .kind = EV_PEER_UNREACHED,
 				       .detail = reach_finding_name(r->best) };
-	char label[200], buf[160];
+	char label[200], buf[REACH_TEXT_LEN];
 
 	peer_label(r->peer, label, sizeof(label));
 	report_event(d, &n, "%s is not reached for %lld s: %s", label,
-		     (long long)mono_sub_ms(now, r->since) / 1000,
-		     reach_reason(d, i, r, buf, sizeof(buf)));
+		     (long long)mono_sub_ms(now, r->since) / 1000, reach_reason(d, i, r, buf));
 }
 
 static void tell_back(struct leond *d, const struct reach *r)

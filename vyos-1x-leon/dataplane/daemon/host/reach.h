@@ -16,8 +16,11 @@ struct reach {
 };
 void reach_look(struct leond *d, uint32_t i, struct reach *out);
 const char *reach_finding_name(enum seed_finding f);
-const char *reach_finding_text(enum seed_finding f, int error);
+#define REACH_TEXT_LEN 160
+const char *reach_finding_text(enum seed_finding f, int error, char buf[REACH_TEXT_LEN]);
 /* Returns a sentence; NULL if the peer is reached or disabled. */
-const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r, char *buf,
-			 size_t len);
+const char *reach_reason(const struct leond *d, uint32_t i, const struct reach *r,
+			 char buf[REACH_TEXT_LEN]);
+/* Returns true if the peer sends in another wire version, and the sentence. */
+bool reach_speaks_other_wire(struct leond *d, uint32_t i, char buf[REACH_TEXT_LEN]);
 void reach_run(struct leond *d, mono_t now); /* called once a second */

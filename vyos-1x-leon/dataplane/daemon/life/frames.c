@@ -135,8 +135,8 @@ static void handle(struct leond *d, struct fwd_report *r, mono_t now)
 		break;
 	case FWD_FOREIGN:
 		overlay_seed_foreign(d->overlay, &r->foreign.from,
-				     r->foreign.other_version ? SEED_OTHER_VERSION
-							      : SEED_OTHER_VNI);
+				     r->foreign.other_version ? SEED_OTHER_VERSION : SEED_OTHER_VNI,
+				     r->foreign.wire);
 		break;
 	case FWD_ACCEL_FOREIGN:
 		accelerator_foreign(d, r->slot);

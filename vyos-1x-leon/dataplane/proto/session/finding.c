@@ -29,14 +29,15 @@ static bool is_fresh(const struct overlay *o, const struct finding *f)
 }
 
 /* "It greets" is less specific than a reason for refusal, or outdated. */
-static void put_unless_better(struct overlay *o, struct finding *f, enum seed_finding what)
+static void put_unless_better(struct overlay *o, struct finding *f, enum seed_finding what,
+			      int error)
 {
 	if (what != SEED_GREETS || !is_fresh(o, f) || f->what < SEED_GREETS)
-		put(o, f, what, 0);
+		put(o, f, what, error);
 }
 
 static bool note_where(struct overlay *o, const struct endpoint *from, bool with_port,
-		       enum seed_finding what)
+		       enum seed_finding what, int error)
 {
 	bool any = false;
 
@@ -46,17 +47,22 @@ static bool note_where(struct overlay *o, const struct endpoint *from, bool with
 
 			if (with_port ? !endpoint_equal(ep, from) : !ip_equal(&ep->ip, &from->ip))
 				continue;
-			put_unless_better(o, &o->seeds.seed[i].found[k], what);
+			put_unless_better(o, &o->seeds.seed[i].found[k], what, error);
 			any = true;
 		}
 	}
 	return any;
 }
 
-bool finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what)
+static bool note(struct overlay *o, const struct endpoint *from, enum seed_finding what, int error)
 {
 	/* A NAT may send from a port other than the forwarded one. */
-	return note_where(o, from, true, what) || note_where(o, from, false, what);
+	return note_where(o, from, true, what, error) || note_where(o, from, false, what, error);
+}
+
+bool finding_note(struct overlay *o, const struct endpoint *from, enum seed_finding what)
+{
+	return note(o, from, what, 0);
 }
 
 static const char *words_of(enum seed_finding what)
@@ -77,15 +83,19 @@ static const char *words_of(enum seed_finding what)
 
 /* Notes the evidence at the configured peer of this address. The operator of a member is the only
  * one who can learn why another address is refused, because that address gets no answer. */
-static void note_or_report(struct overlay *o, const struct endpoint *from, enum seed_finding what)
+static void note_or_report(struct overlay *o, const struct endpoint *from, enum seed_finding what,
+			   int error)
 {
 	char ep[ENDPOINT_STRLEN], text[ENDPOINT_STRLEN + 64];
 
-	if (finding_note(o, from, what) ||
+	if (note(o, from, what, error) ||
 	    !bucket_pass(&o->stranger_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
 		return;
 	snprintf(text, sizeof(text), "%s %s", endpoint_format(from, ep, sizeof(ep)),
 		 words_of(what));
+	if (what == SEED_OTHER_VERSION && error)
+		snprintf(text, sizeof(text), "%s are of another wire version: %d, here %d", ep,
+			 error, LEON_VERSION);
 	overlay_emit(o, EV_STRANGER, NODE_ID_NONE, NODE_ID_NONE, 0, text);
 }
 
@@ -94,9 +104,9 @@ void finding_not_opened(struct overlay *o, const struct endpoint *from, const st
 	bool sealed = h->flags & LEON_F_SEALED, ours = keyring_sealed(o->keys);
 
 	if (sealed && ours)
-		note_or_report(o, from, SEED_OTHER_SECRET);
+		note_or_report(o, from, SEED_OTHER_SECRET, 0);
 	else if (sealed != ours)
-		note_or_report(o, from, sealed ? SEED_HAS_SECRET : SEED_HAS_NO_SECRET);
+		note_or_report(o, from, sealed ? SEED_HAS_SECRET : SEED_HAS_NO_SECRET, 0);
 }
 
 void finding_asked(struct overlay *o, struct seed *s, unsigned index)
@@ -125,9 +135,36 @@ void overlay_seed_error(struct overlay *o, const struct endpoint *to, int error,
 	}
 }
 
-void overlay_seed_foreign(struct overlay *o, const struct endpoint *from, enum seed_finding finding)
+/* Returns true if a configured peer without a session has this IP address. */
+static bool is_missing(const struct overlay *o, const struct endpoint *from)
 {
-	note_or_report(o, from, finding);
+	for (unsigned i = 0; i < o->seeds.n; i++)
+		for (unsigned k = 0; k < o->seeds.seed[i].n && !o->seeds.seed[i].alive; k++)
+			if (ip_equal(&o->seeds.seed[i].ep[k].ip, &from->ip))
+				return true;
+	return false;
+}
+
+/* Reports a configured peer with another wire version. A peer in session has the version of this
+ * node, so its address was spoofed. */
+static void report_wire(struct overlay *o, const struct endpoint *from, uint8_t wire)
+{
+	char ep[ENDPOINT_STRLEN], text[ENDPOINT_STRLEN + 48];
+
+	if (!is_missing(o, from) ||
+	    !bucket_pass(&o->wire_event, overlay_now(o), 60 * NS_PER_S, 60 * NS_PER_S))
+		return;
+	snprintf(text, sizeof(text), "%s uses wire %u, this node %u",
+		 endpoint_format(from, ep, sizeof(ep)), wire, LEON_VERSION);
+	overlay_emit(o, EV_OTHER_WIRE, NODE_ID_NONE, NODE_ID_NONE, wire, text);
+}
+
+void overlay_seed_foreign(struct overlay *o, const struct endpoint *from, enum seed_finding finding,
+			  uint8_t wire)
+{
+	if (finding == SEED_OTHER_VERSION && wire)
+		report_wire(o, from, wire);
+	note_or_report(o, from, finding, wire);
 }
 
 struct finding finding_now(const struct overlay *o, const struct finding *f)

@@ -239,6 +239,14 @@ static bool may_take(struct overlay *o, struct peer *p, const struct node *n,
 	return false;
 }
 
+/* An older node forwards a record without its attributes. */
+static void add_attributes(struct overlay *o, struct peer *p, struct node *n,
+			   const struct msg_record *r)
+{
+	if (r->n_attributes && !n->rec.n_attributes && identity_of_record(o, p, r))
+		n->rec = *r;
+}
+
 void member_record(struct overlay *o, struct peer *p, const struct msg_record *r)
 {
 	struct node *n = nodedb_find(o->nodes, r->origin);
@@ -263,6 +271,7 @@ void member_record(struct overlay *o, struct peer *p, const struct msg_record *r
 		tell_own(o, p, n);
 		return;
 	case RECORD_SAME:
+		add_attributes(o, p, n, r);
 		/* The node left in an earlier run at the version with which it starts now. */
 		if (n->state == NODE_LEFT && !(r->flags & RECORD_LEFT))
 			tell_own(o, p, n);

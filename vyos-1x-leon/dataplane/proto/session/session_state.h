@@ -108,7 +108,7 @@ struct rival_state {
 /* State of one address of a configured peer. */
 struct finding {
 	enum seed_finding what;
-	int error; /* errno of some diagnoses */
+	int error; /* errno, or the wire version, of some diagnoses */
 	mono_t at;
 	uint64_t asked;
 	mono_t asked_at;

@@ -106,19 +106,45 @@ bool sign_holds_conflict(const struct overlay *o, const struct msg_conflict *c, 
 	return holds(o, &m, from, to, c->identity, c->signature);
 }
 
+/* Signs the attributes together with the record and its signature. Older nodes verify the record
+ * alone. */
+static size_t attributes_text(const struct overlay *o, const struct msg_record *r,
+			      uint8_t out[SIGNED_MAX])
+{
+	static const char word[] = "LEON attributes";
+	struct wbuf b = wbuf_of(out, SIGNED_MAX);
+	struct msg m = { .type = MSG_RECORD, .record = *r };
+	int len;
+
+	wbuf_bytes(&b, word, strlen(word));
+	wbuf_u24(&b, o->vni);
+	memset(m.record.attributes_signature, 0, MSG_SIGNATURE_LEN);
+	len = msg_encode(&m, out + wbuf_len(&b), MSG_LEN_MAX);
+	return len > 0 ? wbuf_len(&b) + (size_t)len : 0;
+}
+
 void sign_own(struct overlay *o)
 {
+	uint8_t text[SIGNED_MAX];
 	struct msg_record *r = &nodedb_at(o->nodes, SLOT_SELF)->rec;
 	struct msg m = { .type = MSG_RECORD };
 
 	memcpy(r->identity, o->identity.public, sizeof(r->identity));
 	m.record = *r;
+	m.record.n_attributes = 0;
 	make(o, &m, NODE_ID_NONE, r->signature);
+	if (r->n_attributes)
+		sign_make(o->identity.secret, text, attributes_text(o, r, text),
+			  r->attributes_signature);
 }
 
 bool sign_holds_record(const struct overlay *o, const struct msg_record *r)
 {
 	struct msg m = { .type = MSG_RECORD, .record = *r };
+	uint8_t text[SIGNED_MAX];
 
-	return holds(o, &m, NODE_ID_NONE, NODE_ID_NONE, r->identity, r->signature);
+	m.record.n_attributes = 0;
+	return holds(o, &m, NODE_ID_NONE, NODE_ID_NONE, r->identity, r->signature) &&
+	       (!r->n_attributes || sign_verify(r->identity, text, attributes_text(o, r, text),
+						r->attributes_signature));
 }
