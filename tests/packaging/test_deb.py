@@ -282,10 +282,38 @@ def test_what_systemd_is_told(root, tmp_path):
     assert told_by('--install', '/tmp/leond.deb') == []
     assert told_by('--install', '/tmp/leond.deb') == [
         'try-restart leon-ipsec@*.service', 'stop leon-accel@*.service',
+        'list-units --plain --no-legend --state=active leond@*.service',
         'try-restart leond@*.service',
         'try-restart leon-metrics@*.service']
     assert told_by('--remove', 'leond') == [
         'stop leond@*.service leon-ipsec@*.service leon-metrics@*.service']
+
+
+def test_upgrade_with_a_refused_configuration(root, tmp_path):
+    """The instance goes on with the previous release, the others restart, and dpkg says why."""
+    recorder = tmp_path / 'systemctl'
+    recorder.write_text('#!/bin/sh\necho "$@" >>/tmp/told\n'
+                        '[ "$1" != list-units ] || printf "leond@leon%s.service loaded\\n" 0 1\n')
+    root.put(recorder, '/usr/local/sbin/systemctl')
+    root.run('chmod', '0755', '/usr/local/sbin/systemctl')
+    root.run('mkdir', '-p', '/run/systemd/system')
+    root.run('dpkg', '--install', '/tmp/leond.deb')
+    good = ('{"version": 1, "interface": "leon1", "source-address": ["127.0.0.1"],'
+            ' "authentication": {"pre-shared-secret": "a secret for the tests"}}')
+    for name, document in (('leon0', '{"version": 1, "gone": 1}'), ('leon1', good)):
+        (tmp_path / name).write_text(document)
+        root.put(tmp_path / name, f'/etc/leon/{name}.json')
+    root.run('sh', '-c', ': >/tmp/told')
+    done = root.run('dpkg', '--install', '/tmp/leond.deb')
+    told = root.run('cat', '/tmp/told').stdout.splitlines()
+    assert [line for line in told if line.startswith('try-restart leond')] == [
+        'try-restart leond@leon1.service']
+    assert 'leon0 still runs the previous release: /etc/leon/leon0.json: ' in done.stderr
+    assert 'gone' in done.stderr and 'systemctl restart leond@leon0.service' in done.stderr
+    done = root.run('leond', '--config', '/etc/leon/leon0.json', check=False)
+    assert done.returncode == 78 and 'gone' in done.stderr
+    assert 'RestartPreventExitStatus=78\n' in root.run(
+        'sh', '-c', 'cat /lib/systemd/system/leond@.service').stdout
 
 
 def as_user(user: str, *groups: str) -> tuple:

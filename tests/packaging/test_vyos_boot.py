@@ -217,6 +217,7 @@ def test_removed_by_the_operator_it_stays_away(router):
     said = router.run('dpkg', '--remove', 'vyos-1x-leon', 'leond').stderr
     assert 'interfaces leon is configured' in said
     assert 'WITHOUT LEON' in boot(router)
+    assert text(router, '/run/motd.d/leon').startswith('WITHOUT LEON')
     assert [status(router, name) for name in ('leond', 'vyos-1x-leon')] == ['rc', 'rc']
     assert devices(router) == ['leon0', 'leon1']
     # Purged, too.
@@ -226,6 +227,7 @@ def test_removed_by_the_operator_it_stays_away(router):
     # After a new installation, the package is kept again.
     router.run('dpkg', '--install', '/tmp/leond.deb')
     install(router)
+    assert not is_there(router, '/run/motd.d/leon')
     forget(router)
     assert 'the packages were installed' in boot(router)
 
@@ -278,9 +280,24 @@ def test_what_is_configured_runs_after_an_installation(router, tmp_path):
     router.run('chmod', '0755', '/usr/local/sbin/sg')
     router.run('mkdir', '-p', '/run/systemd/system', '/run/leon',
                '/opt/vyatta/config/active/interfaces/leon/leon0',
-               '/opt/vyatta/config/active/interfaces/leon/leon1')  # fmt: skip
-    # leon1 has a document and therefore runs, and the package of leond restarts the daemon.
-    router.run('touch', '/run/leon/leon1.json', '/tmp/told')
+               '/opt/vyatta/config/active/interfaces/leon/leon1',
+               '/opt/vyatta/config/active/interfaces/leon/leon2')  # fmt: skip
+    # leon1 runs: it has its document, and leond's own package restarts it. The document of leon2 is
+    # of another release and refused.
+    write(router, '/run/leon/leon1.json',
+          '{"version": 1, "interface": "leon1", "source-address": ["127.0.0.1"],'
+          ' "authentication": {"pre-shared-secret": "a secret for the tests"}}')
+    write(router, '/run/leon/leon2.json', '{"version": 1, "gone": 1}')
+    router.run('touch', '/run/leon/leon2.sock', '/tmp/told')
     install(router)
-    (told,) = text(router, '/tmp/told').splitlines()
-    assert told.startswith('leon0 vyattacfg -c ') and told.endswith('/interfaces_leon.py')
+    told = text(router, '/tmp/told').splitlines()
+    assert [line.split()[0] for line in told] == ['leon0', 'leon2']
+    assert all(line.endswith('/interfaces_leon.py') for line in told)
+    # A script that asks the previous leond to reload finds none, and restarts it.
+    assert not is_there(router, '/run/leon/leon2.sock')
+    recorder.write_text('#!/bin/sh\necho "the sentence of the commit"\nexit 1\n')
+    router.put(recorder, '/usr/local/sbin/sg')
+    router.run('touch', '/run/leon/leon2.sock')
+    said = router.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb').stderr
+    assert 'leon2 does not run this release' in said and 'configure; load; commit' in said
+    assert is_there(router, '/run/leon/leon2.sock')

@@ -51,6 +51,7 @@ FILES = {
     '/usr/libexec/vyos/tests/smoke/cli/test_interfaces_leon.py',
     '/usr/libexec/vyos/tests/smoke/cli/test_protocols_lisp.py',
     '/usr/libexec/vyos/validators/file-path',
+    '/usr/libexec/vyos/validators/leon-vlan',
     '/usr/libexec/vyos-1x-leon/leon-boot',
     '/usr/libexec/vyos-1x-leon/leon-lisp',
     '/usr/share/doc/vyos-1x-leon/README.md',

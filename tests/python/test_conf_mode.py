@@ -149,6 +149,18 @@ def test_acceleration_that_does_not_start_is_no_error(commit, host, accelerator)
     assert any('leon-accel does not run' in what for verb, what in host.journal if verb == 'warning')
 
 
+def test_metrics_at_an_address_of_nobody_warn(commit, host):
+    """All addresses, and those of an interface, are silent."""
+    def told(address):
+        journal = commit(leon0={**LEON0, 'metrics': {'listen-address': address, 'port': '5366'}})
+        return [entry[1] for entry in journal if entry[0] == 'warning' and entry[1].startswith('Nobody')]
+
+    host.devices['eth1'] = [{'local': '198.51.100.7', 'scope': 'global'}]
+    assert told('198.51.100.7') == told('::') == []
+    (text,) = told('203.0.113.9')
+    assert text.endswith('no interface of this router has the address 203.0.113.9')
+
+
 def test_metrics_without_an_address_are_refused(commit):
     with pytest.raises(ConfigError, match='Metrics have no address'):
         commit(leon0={**LEON0, 'metrics': {'port': '5366'}})

@@ -290,7 +290,12 @@ def listed_names(element):
 def test_vlans(leaves, tmp_path):
     """VyOS uses its own validator, and leond accepts the same values."""
     (validator,) = leaves['vlan'].iter('validator')
-    assert validator.get('argument') == '--allow-range --range 0-4094'
+    program = TOP / 'vyos-1x-leon/validators' / validator.get('name')
+    argument = validator.get('argument')
+    for text in ('0', '10', '4094', '20-29', '7-7'):
+        assert subprocess.run([program, *argument.split(), text], check=False).returncode == 0, text
+    for text in ('', 'a', '-5', '5-', '4095', '30-20', '20-4095', '1-2-3', '10,20'):
+        assert subprocess.run([program, *argument.split(), text], check=False).returncode == 1, text
     assert is_accepted(tmp_path, vlan=['0', '10', '20-29', '4094'])
     assert not is_accepted(tmp_path, vlan=['4095'])
 

@@ -30,6 +30,7 @@ from vyos.utils.network import get_interface_address
 from vyos.utils.network import get_interface_config
 from vyos.utils.network import get_vrf_members
 from vyos.utils.network import interface_exists
+from vyos.utils.network import is_addr_assigned
 from vyos.utils.process import call
 from vyos.utils.process import rc_cmd
 from vyos import ConfigError
@@ -271,6 +272,13 @@ def _bring_up_to_date(ifname):
 def _serve_metrics(leon):
     """The unit waits for leond and requests the metrics. If the address is not available, the unit
     retries."""
+    address = metrics.address(leon)
+    if 'deleted' not in leon and address and not is_addr_assigned(address):
+        # No error, because the address may be that of an interface that gets it later.
+        Warning(
+            f'Nobody can fetch the metrics of {leon["ifname"]}: no interface of this router has '
+            f'the address {address}'
+        )
     if leon['metrics_change']:
         verb = 'restart' if metrics.is_served(leon['ifname']) else 'stop'
         call(f'systemctl {verb} {metrics.unit(leon["ifname"])}')

@@ -22,6 +22,9 @@
 
 enum { OPT_CHECK = 256, OPT_FOREGROUND, OPT_VERSION, OPT_HELP, OPT_IDENTITY, OPT_JOIN };
 
+/* The unit does not start leond again after this status: EX_CONFIG of sysexits.h. */
+#define EXIT_REFUSED 78
+
 static void usage(FILE *f)
 {
 	fputs("usage: leond --config FILE [--check] [--foreground]\n"
@@ -177,7 +180,7 @@ int main(int argc, char **argv)
 	if (!c) {
 		fprintf(stderr, "%s\n", err);
 		set_private(false);
-		return 1;
+		return a.check ? 1 : EXIT_REFUSED;
 	}
 	if (a.check) {
 		code = check(c);

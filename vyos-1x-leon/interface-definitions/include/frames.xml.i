@@ -32,6 +32,9 @@
     <tagNode name="peer">
       <properties>
         <help>Rate for one node that replaces per-peer</help>
+        <completionHelp>
+          <script>sudo ${vyos_completion_dir}/list_leon_nodes.py --ids</script>
+        </completionHelp>
         <valueHelp>
           <format>ipv4</format>
           <description>Node-id of the node</description>
@@ -75,9 +78,9 @@
       <description>Range of VLANs such as 20-29</description>
     </valueHelp>
     <constraint>
-      <validator name="numeric" argument="--allow-range --range 0-4094"/>
+      <validator name="leon-vlan" argument="--range 0-4094"/>
     </constraint>
-    <constraintErrorMessage>VLAN must be a number between 0 and 4094 or a range such as 20-29</constraintErrorMessage>
+    <constraintErrorMessage>VLAN must be a number between 0 and 4094 or an ascending range such as 20-29</constraintErrorMessage>
     <multi/>
   </properties>
 </leafNode>

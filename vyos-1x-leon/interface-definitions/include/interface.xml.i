@@ -40,7 +40,7 @@
 #include <include/ipv6.xml.i>
 <leafNode name="mac">
   <properties>
-    <help>Media Access Control (MAC) address, derived from the node-id if not set</help>
+    <help>Media Access Control (MAC) address, derived from the first network card if not set</help>
     <valueHelp>
       <format>macaddr</format>
       <description>Unicast MAC address</description>

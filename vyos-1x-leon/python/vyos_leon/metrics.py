@@ -32,6 +32,12 @@ def _where(config):
     return address, found.get('port', PORT)
 
 
+def address(config):
+    """The address that one interface must have; None for all addresses, or without metrics."""
+    found = _where(config)
+    return None if found is None or found[0].is_unspecified else str(found[0])
+
+
 def _clash(ours, theirs):
     """True if the kernel would refuse the second address. :: also occupies the port of IPv4."""
     (a, port_a), (b, port_b) = ours, theirs

@@ -133,8 +133,9 @@ const char *reach_finding_text(enum seed_finding f, int error, char buf[REACH_TE
 {
 	if (f != SEED_OTHER_VERSION || !error)
 		return text_of(f, error);
-	snprintf(buf, REACH_TEXT_LEN, "it uses wire %d, this node %d: upgrade the older of the two",
-		 error, LEON_VERSION);
+	snprintf(buf, REACH_TEXT_LEN,
+		 "the node uses wire %d, this node %d: upgrade the older of the two", error,
+		 LEON_VERSION);
 	return buf;
 }
 

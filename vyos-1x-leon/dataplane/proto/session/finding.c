@@ -94,8 +94,8 @@ static void note_or_report(struct overlay *o, const struct endpoint *from, enum 
 	snprintf(text, sizeof(text), "%s %s", endpoint_format(from, ep, sizeof(ep)),
 		 words_of(what));
 	if (what == SEED_OTHER_VERSION && error)
-		snprintf(text, sizeof(text), "%s are of another wire version: %d, here %d", ep,
-			 error, LEON_VERSION);
+		snprintf(text, sizeof(text), "%s have another wire version: %d, here %d", ep, error,
+			 LEON_VERSION);
 	overlay_emit(o, EV_STRANGER, NODE_ID_NONE, NODE_ID_NONE, 0, text);
 }
 

@@ -12,6 +12,10 @@ def get_interface_address(interface):
     return {'ifname': interface, 'addr_info': host.devices[interface]}
 
 
+def is_addr_assigned(ip_address, vrf=None):
+    return any(ip_address == a['local'] for infos in host.devices.values() for a in infos)
+
+
 def get_vrf_members(vrf):
     if vrf not in host.devices:
         raise ValueError(f'VRF "{vrf}" does not exist!')
