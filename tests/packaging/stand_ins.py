@@ -3,6 +3,7 @@
 and `vyos-utils` with the two diverted programs. The packages have only the features that the
 maintainer scripts of vyos-1x-leon use.
 """
+import json
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,27 @@ COMPLETION = '/usr/libexec/vyos/completion/list_interfaces'
 XML_REF = '/usr/lib/python3/dist-packages/vyos/xml_ref'
 CONFIG_TEMPLATES = '/opt/vyatta/share/vyatta-cfg/templates'
 OP_TEMPLATES = '/opt/vyatta/share/vyatta-op/templates'
+
+CACHES = ('/usr/share/vyos/configd-include.json', '/usr/share/vyos/op_cache.json',
+          '/usr/share/vyos/reftree.cache')
+DATA = {
+    'node_type': 'other', 'constraints': [], 'constraint_error_message': '', 'completion_help': [],
+    'help': '', 'value_help': [], 'multi': False, 'valueless': False, 'owner': None,
+    'priority': None, 'default_value': None, 'hidden': False, 'secret': False,
+}  # fmt: skip
+
+
+def reference_node(name, *children):
+    return {'name': name, 'data': DATA, 'children': list(children)}
+
+
+INCLUDE = ['interfaces_ethernet.py', 'vpn_ipsec.py']
+OP_CACHE = {'show': {
+    '__node_data': {'name': 'show', 'node_type': 'node', 'path': ['show'], 'command': None},
+    'version': {'__node_data': {'name': 'version', 'node_type': 'leafNode', 'command': 'uname'}},
+}}  # fmt: skip
+REFERENCE = reference_node(
+    '', reference_node('interfaces', reference_node('ethernet')), reference_node('protocols'))
 
 GENERATE = '''import json, sys
 arguments = dict(zip(sys.argv[1::2], sys.argv[2::2]))
@@ -72,6 +94,9 @@ def make_vyos_1x(folder: Path) -> Path:
         f'{modules}/__init__.py': '',
         f'{modules}/ifconfig/__init__.py': 'from vyos.ifconfig.interface import Interface\n',
         f'{modules}/ifconfig/interface.py': INTERFACE,
+        CACHES[0]: json.dumps(INCLUDE),
+        CACHES[1]: json.dumps(OP_CACHE),
+        CACHES[2]: json.dumps(REFERENCE),
         f'{XML_REF}/generate_cache.py': GENERATE,
         f'{XML_REF}/update_cache.py': UPDATE,
         f'{XML_REF}/pkg_cache/vyos_1x_cache.py': "reference = {'vyos': 1}",

@@ -26,6 +26,7 @@ FILES = {
     '/usr/bin/leonctl',
     '/usr/bin/leonsim',
     '/usr/lib/leon/leon-ipsec',
+    '/usr/lib/leon/restart-instances',
     *(f'/usr/lib/leon/leon_ipsec/{name}.py' for name in (
         '__init__', 'connections', 'control', 'guard', 'kernel', 'manager', 'reasons', 'settings',
         'vici')),
@@ -290,7 +291,7 @@ def test_what_systemd_is_told(root, tmp_path):
 
 
 def test_upgrade_with_a_refused_configuration(root, tmp_path):
-    """The instance goes on with the previous release, the others restart, and dpkg says why."""
+    """This instance keeps the previous release, the others restart, and dpkg prints the reason."""
     recorder = tmp_path / 'systemctl'
     recorder.write_text('#!/bin/sh\necho "$@" >>/tmp/told\n'
                         '[ "$1" != list-units ] || printf "leond@leon%s.service loaded\\n" 0 1\n')
@@ -300,7 +301,7 @@ def test_upgrade_with_a_refused_configuration(root, tmp_path):
     root.run('dpkg', '--install', '/tmp/leond.deb')
     good = ('{"version": 1, "interface": "leon1", "source-address": ["127.0.0.1"],'
             ' "authentication": {"pre-shared-secret": "a secret for the tests"}}')
-    for name, document in (('leon0', '{"version": 1, "gone": 1}'), ('leon1', good)):
+    for name, document in (('leon0', '{"version": 1, "interface": "leon0", "gone": 1}'), ('leon1', good)):
         (tmp_path / name).write_text(document)
         root.put(tmp_path / name, f'/etc/leon/{name}.json')
     root.run('sh', '-c', ': >/tmp/told')

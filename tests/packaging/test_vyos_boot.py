@@ -293,7 +293,7 @@ def test_what_is_configured_runs_after_an_installation(router, tmp_path):
     told = text(router, '/tmp/told').splitlines()
     assert [line.split()[0] for line in told] == ['leon0', 'leon2']
     assert all(line.endswith('/interfaces_leon.py') for line in told)
-    # A script that asks the previous leond to reload finds none, and restarts it.
+    # Without the socket, the script restarts leond.
     assert not is_there(router, '/run/leon/leon2.sock')
     recorder.write_text('#!/bin/sh\necho "the sentence of the commit"\nexit 1\n')
     router.put(recorder, '/usr/local/sbin/sg')

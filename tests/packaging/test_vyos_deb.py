@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from deb import field
 from stand_ins import (
+    CACHES,
     COMPLETION,
     CONFIG_TEMPLATES,
     OP_TEMPLATES,
@@ -66,6 +67,8 @@ FILES = {
     '/usr/share/vyos/config-mode-dependencies/vyos-1x-leon.json',
     '/usr/share/vyos/templates/leon/leond.json.j2',
     '/usr/share/vyos/templates/leon/oor.conf.j2',
+    '/usr/share/vyos-1x-leon/cache/op_cache.json',
+    '/usr/share/vyos-1x-leon/cache/reftree.json',
     '/usr/share/vyos-1x-leon/conf.def',
     '/usr/share/vyos-1x-leon/interface-definitions/interfaces_leon.xml',
     '/usr/share/vyos-1x-leon/interface-definitions/protocols_lisp.xml',
@@ -201,9 +204,9 @@ def test_life_of_the_package(vyos):
         "'leon': ['interfaces_leon.xml', 'protocols_lisp.xml', 'xml-component-version.xml']"
     )
     assert definitions in text(vyos, f'{XML_REF}/cache.py')
-    # Files of VyOS without a diversion are unchanged.
-    assert vyos.run('dpkg', '--verify', 'vyos-1x').stdout.split() == [
-        '??5??????', f'{XML_REF}/cache.py']  # fmt: skip
+    # Files of VyOS without a diversion are unchanged, except the caches.
+    changed = vyos.run('dpkg', '--verify', 'vyos-1x').stdout.split()
+    assert set(changed) == {'??5??????', f'{XML_REF}/cache.py', *CACHES}
 
     # An update of VyOS writes to the diverted paths, and an upgrade of our package changes nothing.
     vyos.run('dpkg', '--install', '/tmp/vyos-utils_2.deb')
@@ -229,6 +232,21 @@ def test_life_of_the_package(vyos):
     assert vyos.run('dpkg', '--verify', 'vyos-utils').stdout == ''
     vyos.run('dpkg', '--purge', 'vyos-1x-leon')
     assert status(vyos) in ('', 'un')
+
+
+def test_caches_of_vyos(vyos):
+    """Ours are in them while the package is installed, and only then."""
+    before = {path: json.loads(text(vyos, path)) for path in CACHES}
+    for _ in range(2):
+        vyos.run('dpkg', '--install', '/tmp/vyos-1x-leon.deb')
+        include, op, reference = (json.loads(text(vyos, path)) for path in CACHES)
+        assert include.count('interfaces_leon.py') == 1 and 'protocols_lisp.py' in include
+        assert 'sudo' not in op['show']['leon']['nodes']['__node_data']['command']
+        (interfaces,) = [c for c in reference['children'] if c['name'] == 'interfaces']
+        assert [c['name'] for c in interfaces['children']] == ['ethernet', 'leon']
+    vyos.run('dpkg', '--remove', 'vyos-1x-leon')
+    after = {path: json.loads(text(vyos, path)) for path in CACHES}
+    assert after == before
 
 
 def test_removal_after_vyos_is_gone(vyos):
@@ -339,6 +357,7 @@ def test_what_a_running_system_is_told(vyos, tmp_path):
     restarts = [
         'systemctl --system daemon-reload',
         'systemctl try-restart vyos-configd.service',
+        'systemctl try-restart vyos-commitd.service',
         'systemctl try-restart vyos-http-api.service',
     ]
     told, _ = told_by('--install', '/tmp/vyos-1x-leon.deb')

@@ -393,7 +393,10 @@ def test_arguments_are_where_the_words_are(trees):
 
 
 def test_privileges(trees):
-    """Only root may query the daemon; operators may use sudo only for scripts in op_mode."""
+    """Only root may query the daemon; operators may use sudo only for scripts in op_mode. The
+    definitions have no sudo, because vyos-op-run is root."""
+    for path in FOLDERS['op'].glob('*.in'):
+        assert '<command>sudo' not in path.read_text() and 'sudo ${vyos_op' not in path.read_text()
     for name, text in trees['op'].items():
         for script in SCRIPTS:
             if script in text:

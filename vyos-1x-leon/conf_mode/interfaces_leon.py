@@ -274,7 +274,7 @@ def _serve_metrics(leon):
     retries."""
     address = metrics.address(leon)
     if 'deleted' not in leon and address and not is_addr_assigned(address):
-        # No error, because the address may be that of an interface that gets it later.
+        # No error, because another interface may get the address later.
         Warning(
             f'Nobody can fetch the metrics of {leon["ifname"]}: no interface of this router has '
             f'the address {address}'

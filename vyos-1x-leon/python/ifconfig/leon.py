@@ -22,6 +22,11 @@ class LeonIf(Interface):
     def _create(self):
         # The number of queues and the vnet header of the device must match when leond attaches.
         # Without a daemon the device has no carrier.
-        self._cmd(
+        command = (
             f'ip tuntap add dev {self.ifname} mode tap user leon multi_queue vnet_hdr'
         )
+        # VyOS of 2026 takes a list, earlier versions a line.
+        if hasattr(self, '_cmdl'):
+            self._cmdl(command.split())
+        else:
+            self._cmd(command)

@@ -25,6 +25,16 @@ def _allowed(properties):
     return ' && '.join(commands)
 
 
+# Scripts that need root: those of LEON, and the one that clears counters of interfaces.
+OF_ROOT = re.compile(r'\$\{vyos_op_scripts_dir\}/(?:leon|interfaces\.py clear)')
+
+
+def _run(node):
+    """The runner of VyOS before May 2025 is not root. For that of today, sudo has no effect."""
+    command = node.findtext('command')
+    return None if command is None else OF_ROOT.sub(lambda m: f'sudo {m[0]}', command)
+
+
 def node_def(node):
     """Text of the node.def of an element; empty for a parent without properties."""
     properties = node.find('properties')
@@ -33,7 +43,7 @@ def node_def(node):
     lines = [
         ('help', fill_help(properties.findtext('help'))),
         ('allowed', _allowed(properties)),
-        ('run', node.findtext('command')),
+        ('run', _run(node)),
     ]
     return ''.join(f'{key}: {text}\n' for key, text in lines if text is not None)
 

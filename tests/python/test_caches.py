@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Our part of the caches of VyOS. A few lines of our own have the rules of vyos-op-run for
+operators. The names of fields are those of VyOS."""
+import json
+import re
+import sys
+
+import pytest
+
+from conftest import TOP
+from vyos_leon import caches
+
+sys.path.insert(0, str(TOP / 'vyos-1x-leon/tools'))
+sys.path.insert(0, str(TOP / 'tests/packaging'))
+
+import build_templates  # noqa: E402
+from leon_cli import cache  # noqa: E402
+from stand_ins import INCLUDE, OP_CACHE, REFERENCE  # noqa: E402
+
+FOLDERS = {'config': 'vyos-1x-leon/interface-definitions', 'op': 'op-mode/definitions'}
+ADDRESS = '[2001:db8::1]:443'
+IDENTITY = '0123456789abcdef' * 4
+
+
+def ours(mode):
+    paths = sorted((TOP / FOLDERS[mode]).glob('*.xml.in'))
+    return getattr(cache, mode)(build_templates.read_all(mode, paths).values())
+
+
+@pytest.fixture(scope='module')
+def parts():
+    return {'op_cache.json': ours('op'), 'reftree.json': ours('config')}
+
+
+@pytest.fixture
+def vyos(parts, tmp_path, monkeypatch):
+    """The files of VyOS, and ours."""
+    for name, value in (('configd-include.json', INCLUDE), ('op_cache.json', OP_CACHE),
+                        ('reftree.cache', REFERENCE)):
+        (tmp_path / name).write_text(json.dumps(value))
+    (tmp_path / 'ours').mkdir()
+    for name, value in parts.items():
+        (tmp_path / 'ours' / name).write_text(json.dumps(value))
+    monkeypatch.setattr(caches, 'VYOS', str(tmp_path))
+    monkeypatch.setattr(caches, 'OURS', str(tmp_path / 'ours'))
+    return lambda name: json.loads((tmp_path / name).read_text())
+
+
+class Refused(Exception):
+    pass
+
+
+def run(tree, *words):
+    """The command of these words, or Refused, by the rules of vyos-op-run for an operator."""
+    node, parent, values = tree, '', {}
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        if word in node:
+            node, parent = node[word], word
+            continue
+        data = node['__node_data']
+        virtual = node.get('__virtual_tag')
+        if data['node_type'] != 'tagNode' and virtual is None:
+            raise Refused(word)
+        values[f'{parent}-tag_value'] = word
+        if virtual is not None:
+            node = virtual
+        else:
+            parent = word if words else parent
+        if not words:
+            data = node['__node_data']
+            if not any(re.fullmatch(r, word) for r in data['constraints']['regexes']):
+                raise Refused(word)
+    command = node['__node_data']['command']
+    if command is None:
+        raise Refused('incomplete')
+    for name, value in values.items():
+        command = command.replace('{{' + name + '}}', value)
+    assert '{{' not in command and '$' not in command
+    return command
+
+
+def paths_of(node, path=()):
+    """The words of all commands, with None for an argument."""
+    data = node.get('__node_data', {})
+    if data.get('node_type') in ('tagNode', 'virtualTagNode'):
+        path = (*path, None)
+    if data.get('command'):
+        yield path
+    for name, child in node.items():
+        if name == '__virtual_tag':
+            yield from paths_of(child, path)
+        elif name != '__node_data':
+            yield from paths_of(child, (*path, name))
+
+
+@pytest.mark.parametrize('argument', [
+    'leon0', '2001:db8::1', '2001:db8::/32', ADDRESS, IDENTITY, 'tokyo-1.example_net', '10.0.0.1:80'])
+def test_an_operator_runs_every_command(parts, argument):
+    tree = parts['op_cache.json']
+    found = list(paths_of(tree))
+    assert len(found) > 60
+    for path in found:
+        command = run(tree, *(argument if word is None else word for word in path))
+        assert 'sudo' not in command
+        assert (argument in command) == (None in path)
+
+
+@pytest.mark.parametrize('argument', ['$(id)', 'a;b', 'a b', "a'b", 'a"b', '`id`', 'a|b', '', 'a&b'])
+def test_characters_of_the_shell_are_refused(parts, argument):
+    with pytest.raises(Refused):
+        run(parts['op_cache.json'], 'show', 'leon', 'explain', argument)
+
+
+def test_a_node_and_a_tag_node_of_one_name(parts):
+    tree = parts['op_cache.json']
+    script = '/usr/libexec/vyos/op_mode/interfaces.py'
+    assert run(tree, 'show', 'interfaces', 'leon') == f'{script} show_summary --intf-type=leon'
+    assert run(tree, 'show', 'interfaces', 'leon', 'leon0', 'brief') == (
+        f"{script} show_summary --intf-name='leon0' --intf-type=leon")
+
+
+def test_words_stay_one_word(parts):
+    command = run(parts['op_cache.json'], 'show', 'log', 'leon', 'interface', 'leon0')
+    assert """--unit "leond@"'leon0'".service" """ in command
+
+
+def named(node, *path):
+    for name in path:
+        (node,) = [child for child in node['children'] if child['name'] == name]
+    return node
+
+
+def test_merged_and_taken_out_again(vyos):
+    for _ in range(2):
+        caches.main(['install'])
+        assert vyos('configd-include.json') == sorted([*INCLUDE, *caches.SCRIPTS])
+        assert run(vyos('op_cache.json'), 'show', 'version') == 'uname'
+        assert 'show_nodes' in run(vyos('op_cache.json'), 'show', 'leon', 'nodes')
+        tree = vyos('reftree.cache')
+        assert [c['name'] for c in named(tree, 'interfaces')['children']] == ['ethernet', 'leon']
+        vlan = named(tree, 'interfaces', 'leon', 'vlan')['data']
+        assert set(vlan) == set(REFERENCE['data'])
+        assert vlan['constraints'] == [['exec', 'leon-vlan', '--range 0-4094']]
+        assert vlan['multi'] and vlan['node_type'] == 'leaf'
+        assert named(tree, 'interfaces', 'leon')['data']['owner'].endswith('interfaces_leon.py')
+    caches.main(['remove'])
+    assert vyos('configd-include.json') == INCLUDE
+    assert vyos('reftree.cache') == REFERENCE
+    assert vyos('op_cache.json') == OP_CACHE
+
+
+def test_an_older_reference_tree(vyos, tmp_path):
+    old = {**REFERENCE['data'], 'node_type': ['Other']}
+    tree = {'name': '', 'data': old, 'children': []}
+    (tmp_path / 'reftree.cache').write_text(json.dumps(tree))
+    caches.main(['install'])
+    assert named(vyos('reftree.cache'), 'interfaces', 'leon')['data']['node_type'] == ['Tag']
+
+
+def test_files_that_vyos_lacks_are_skipped(vyos, tmp_path):
+    for name in caches.FILES:
+        (tmp_path / name).unlink()
+    caches.main(['install'])
+    assert not any((tmp_path / name).exists() for name in caches.FILES)
