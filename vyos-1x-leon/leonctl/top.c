@@ -191,7 +191,7 @@ static bool enter(struct top *t)
 	struct termios raw;
 
 	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &t->saved) < 0) {
-		target_complain(t, "top needs a terminal; programs can use --json show");
+		target_complain(t->target, "top needs a terminal; programs can use --json show");
 		return false;
 	}
 	raw = t->saved;
