@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rules of `leonctl status` for nodes and for this daemon, and the list of findings. Pure.
+ * Rules of `leonctl status` for nodes and for this daemon. Pure.
  */
 #include <string.h>
 
@@ -9,20 +9,6 @@
 
 /* A member that this node learned of a moment ago is not reached yet. */
 #define KNOWN_SECONDS 10
-
-struct status_finding *status_add(struct status *s, const char *id, enum status_level level)
-{
-	struct status_finding *f;
-
-	s->n_problems += level == STATUS_PROBLEM;
-	if (s->n == STATUS_MAX) {
-		s->n_more++;
-		return NULL;
-	}
-	f = &s->finding[s->n++];
-	*f = (struct status_finding){ .id = id, .level = level };
-	return f;
-}
 
 static bool is(struct jsonr_node *n, const char *key, const char *word)
 {
