@@ -87,8 +87,9 @@ static uint8_t answer_to(struct conns_lab *l, uint8_t type, uint32_t stream)
 	if (accel_has_data(type))
 		f.data.data = byte, f.data.len = sizeof(byte);
 	assert_true(peer_take(p, &f, l->now));
-	p->state = PEER_DOWN;
+	p->state = PEER_DOWN; /* a peer that is down owns no buffer */
 	p->fd = -1;
+	fifo_free(&p->out);
 	n = recv(pair[1], buf, sizeof(buf), 0);
 	close(pair[0]);
 	close(pair[1]);
