@@ -222,7 +222,7 @@ def test_check_has_nothing_against_the_usual(check):
     ({'authentication': {'pre-shared-secret': '12345678'}},
      'authentication.pre-shared-secret: fewer than 16 characters'),
     ({'authentication': {'disable': True}}, 'authentication.disable: any host on the path can read'),
-    ({'port': 80}, 'port: 80 is below'),
+    ({'port': 80}, 'port: leond@.service cannot bind 80'),
     ({'source-address': ['169.254.1.1']}, 'source-address: 169.254.0.0/16 reaches only'),
     ({'source-address': [], 'source-interface': 'lo'}, 'source-interface: lo does not lead to other hosts'),
 ])
@@ -305,4 +305,4 @@ def test_source_interface_that_goes_ends_leond(lab, change):
     wait_for(lambda: not node.alive(), 20, 'leond ends')
     assert node.process.returncode == 1
     node.killed = True  # the harness must accept the abnormal end
-    assert 'source-interface up0 is gone' in node.log()
+    assert 'source-interface up0 was removed' in node.log()

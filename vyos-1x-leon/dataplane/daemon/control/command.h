@@ -24,7 +24,7 @@ struct command {
 	struct jsonr_node *arguments; /* NULL if the request has none */
 	struct jsonw *w;	      /* the answer; its outer object is open */
 	mono_t now;
-	char error[256];
+	char error[512];
 };
 
 enum command_result {
